@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* The option table. */
+#include "tables/options.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+static const struct gtel_option_row rows[] = {
+#define GTEL_OPTION(id_, name_, type_, preset_, min_, max_, where_, text_)                         \
+    [GTEL_O_##id_] = {name_, GTEL_OPTION_##type_, preset_, min_, max_, GTEL_OPTION_##where_, text_},
+#include "tables/options.def"
+#undef GTEL_OPTION
+};
+
+const struct gtel_option_row *gtel_option_row(enum gtel_option id)
+{
+    return &rows[id];
+}
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool is_upper(char c)
+{
+    return c >= 'A' && c <= 'Z';
+}
+
+/* Next letter of a name without separators and case, or 0 at its end. */
+static char next_letter(struct gtel_str *s)
+{
+    while (s->n > 0) {
+        char c = s->p[0];
+        *s = gtel_str_skip(*s, 1);
+        if (c != '-' && c != '_')
+            return lower(c);
+    }
+    return '\0';
+}
+
+static bool names_equal(struct gtel_str a, struct gtel_str b)
+{
+    for (;;) {
+        char ca = next_letter(&a);
+        char cb = next_letter(&b);
+        if (ca != cb)
+            return false;
+        if (ca == '\0')
+            return true;
+    }
+}
+
+enum gtel_option gtel_option_find(struct gtel_str name, enum gtel_option_where where)
+{
+    for (size_t i = 0; i < GTEL_O_COUNT; i++)
+        if ((rows[i].where & where) != 0 && names_equal(name, gtel_str_of(rows[i].name)))
+            return (enum gtel_option)i;
+    return GTEL_O_COUNT;
+}
+
+/* The bounds of a row are written by us, so they parse. */
+static uint64_t bound(const struct gtel_option_row *row, const char *text)
+{
+    uint64_t v = 0;
+    if (row->type == GTEL_OPTION_DURATION)
+        (void)gtel_str_duration(gtel_str_of(text), &v);
+    else
+        (void)gtel_str_u64(gtel_str_of(text), &v);
+    return v;
+}
+
+static int parse_choice(const struct gtel_option_row *row, struct gtel_str text, uint64_t *ret)
+{
+    struct gtel_str rest = gtel_str_of(row->min);
+    struct gtel_str word;
+    for (uint64_t i = 0; gtel_str_part(&rest, ',', &word); i++) {
+        if (gtel_str_eq(word, text)) {
+            *ret = i;
+            return 0;
+        }
+    }
+    return -EINVAL;
+}
+
+static int parse_value(const struct gtel_option_row *row, struct gtel_str text, uint64_t *ret)
+{
+    int r = 0;
+    if (row->type == GTEL_OPTION_CHOICE)
+        return parse_choice(row, text, ret);
+    if (row->type == GTEL_OPTION_TEXT)
+        return text.n < GTEL_OPTION_TEXT_MAX ? 0 : -ERANGE;
+    if (row->type == GTEL_OPTION_DURATION)
+        r = gtel_str_duration(text, ret);
+    else
+        r = gtel_str_u64(text, ret);
+    if (r < 0)
+        return r;
+    return *ret < bound(row, row->min) || *ret > bound(row, row->max) ? -ERANGE : 0;
+}
+
+static void explain(const struct gtel_option_row *row, struct gtel_str text, char *error,
+                    size_t size)
+{
+    int n = (int)(text.n < 80 ? text.n : 80);
+    const char *p = text.n ? text.p : "";
+    switch (row->type) {
+    case GTEL_OPTION_CHOICE:
+        (void)snprintf(error, size, "%s: '%.*s' is not one of: %s", row->name, n, p, row->min);
+        break;
+    case GTEL_OPTION_TEXT:
+        (void)snprintf(error, size, "%s: '%.*s…' is longer than %d bytes", row->name, n, p,
+                       GTEL_OPTION_TEXT_MAX - 1);
+        break;
+    case GTEL_OPTION_DURATION:
+        (void)snprintf(error, size, "%s: '%.*s' is not a time from %s to %s (as 500ms, 10s, 2m)",
+                       row->name, n, p, row->min, row->max);
+        break;
+    default:
+        (void)snprintf(error, size, "%s: '%.*s' is not a number from %s to %s", row->name, n, p,
+                       row->min, row->max);
+        break;
+    }
+}
+
+int gtel_option_set(struct gtel_options *options, enum gtel_option id, struct gtel_str text,
+                    char *error, size_t size)
+{
+    const struct gtel_option_row *row = &rows[id];
+    text = gtel_str_trim(text);
+    uint64_t number = 0;
+    int r = parse_value(row, text, &number);
+    if (r < 0) {
+        explain(row, text, error, size);
+        return r;
+    }
+    options->value[id].number = number;
+    options->value[id].is_given = true;
+    (void)gtel_str_copy(options->value[id].text, sizeof(options->value[id].text), text);
+    return 0;
+}
+
+void gtel_options_init(struct gtel_options *options)
+{
+    *options = (struct gtel_options){0};
+    for (size_t i = 0; i < GTEL_O_COUNT; i++) {
+        char error[1];
+        (void)gtel_option_set(options, (enum gtel_option)i, gtel_str_of(rows[i].preset), error,
+                              sizeof(error)); /* our own defaults are in range: unit.options */
+        options->value[i].is_given = false;
+    }
+}
+
+uint64_t gtel_option_number(const struct gtel_options *options, enum gtel_option id)
+{
+    return options->value[id].number;
+}
+
+struct gtel_str gtel_option_text(const struct gtel_options *options, enum gtel_option id)
+{
+    return gtel_str_of(options->value[id].text);
+}
+
+void gtel_option_flag(struct gtel_buf *buf, enum gtel_option id)
+{
+    gtel_buf_str(buf, GTEL_STR("--"));
+    for (const char *p = rows[id].name; *p; p++) {
+        if (is_upper(*p) && p != rows[id].name)
+            gtel_buf_char(buf, '-');
+        gtel_buf_char(buf, lower(*p));
+    }
+}
+
+void gtel_option_argument(struct gtel_buf *buf, const struct gtel_options *options,
+                          enum gtel_option id)
+{
+    gtel_option_flag(buf, id);
+    gtel_buf_char(buf, '=');
+    gtel_buf_str(buf, gtel_option_text(options, id));
+}
+
+static void write_range(struct gtel_buf *buf, const struct gtel_option_row *row)
+{
+    if (row->type == GTEL_OPTION_CHOICE) {
+        struct gtel_str rest = gtel_str_of(row->min);
+        struct gtel_str word;
+        for (bool is_first = true; gtel_str_part(&rest, ',', &word); is_first = false)
+            gtel_buf_printf(buf, "%s`%.*s`", is_first ? "" : ", ", GTEL_STR_ARG(word));
+    } else if (row->type == GTEL_OPTION_TEXT) {
+        gtel_buf_str(buf, GTEL_STR("text"));
+    } else {
+        gtel_buf_printf(buf, "%s to %s", row->min, row->max);
+    }
+}
+
+void gtel_options_write(struct gtel_buf *buf, enum gtel_option_where where)
+{
+    gtel_buf_str(buf, GTEL_STR("| option | default | values | meaning |\n|---|---|---|---|\n"));
+    for (size_t i = 0; i < GTEL_O_COUNT; i++) {
+        if ((rows[i].where & where) == 0)
+            continue;
+        gtel_buf_str(buf, GTEL_STR("| `"));
+        if (where == GTEL_OPTION_EXECD)
+            gtel_option_flag(buf, (enum gtel_option)i);
+        else
+            gtel_buf_str(buf, gtel_str_of(rows[i].name));
+        if (rows[i].preset[0])
+            gtel_buf_printf(buf, "` | `%s` | ", rows[i].preset);
+        else
+            gtel_buf_str(buf, GTEL_STR("` | (empty) | "));
+        write_range(buf, &rows[i]);
+        gtel_buf_printf(buf, " | %s |\n", rows[i].text);
+    }
+}
