@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The one header of the core that a front end includes.
+ *
+ * A context owns devices, lanes, the memory between gathers and the options of one front end. There is
+ * no state outside it: two contexts in one process do not see each other. One context is used by one
+ * thread at a time. A gather is
+ *
+ *     discover, sample (in the lanes) -> merge -> delta -> window -> emit (to the sink)
+ *
+ * and waits for its lanes no longer than the deadline; what comes later goes out at the next gather
+ * with its own time.
+ */
+#ifndef GTEL_GTEL_H
+#define GTEL_GTEL_H
+
+#include "cycle/sink.h"
+#include "host/env.h"
+#include "sources/source.h"
+#include "tables/catalogue.h"
+#include "tables/options.h"
+
+/* The version, also that of the frames between front end and helper: "0.1.0". */
+extern const char gtel_version[];
+
+struct gtel_context;
+
+struct gtel_setup {
+    const struct gtel_env *env;         /* outlives the context */
+    const struct gtel_options *options; /* copied */
+    const struct gtel_sink *sink;       /* outlives the context */
+    const char *vendor;                 /* only the sources of this vendor; NULL: all */
+    const char *helper; /* absolute path of the gtel program; NULL: all lanes inline */
+    /* Extra words for the helper's command line, NULL at the end, or NULL: how to reach a root. */
+    const char *const *helper_args;
+    uint64_t interval_ns; /* time between gathers where it is known, else 0: learned */
+};
+
+/* 0, -ENOMEM, or -EINVAL for a Sources option that names no source (logged). *ret is ours to free. */
+int gtel_context_new(const struct gtel_setup *setup, struct gtel_context **ret);
+/*
+ * Ends the helpers by closing their sockets, waits at most 200 ms for them and frees the context.
+ * NULL is fine. A helper that hangs in a driver is left to end by itself.
+ */
+void gtel_context_free(struct gtel_context *context);
+
+/*
+ * Takes one sample from all lanes into the window, waiting at most wait_ns for their answers (0: the
+ * Deadline option, never more than half the interval). The first sample of a counter gives no rate:
+ * call it once at the start so that the first gather has rates.
+ * Returns 0, also when lanes failed (the self-telemetry says so), or -ENOMEM.
+ */
+int gtel_context_sample(struct gtel_context *context, uint64_t wait_ns);
+/* Hands what has come in since the last call to the sink. 0 or -ENOMEM. */
+int gtel_context_emit(struct gtel_context *context);
+/* gtel_context_sample with the usual deadline, then gtel_context_emit. */
+int gtel_context_gather(struct gtel_context *context);
+/* Whether a lane that was started has never answered yet. */
+bool gtel_context_is_starting(const struct gtel_context *context);
+/* Devices seen so far, gone ones included. */
+size_t gtel_context_devices(const struct gtel_context *context);
+
+/* The words of a reading's origin: "hwmon"; for a derived one, of the counter behind it. */
+const char *gtel_reading_origin(const struct gtel_reading *reading);
+
+/*
+ * Runs one lane as a helper until its socket fd closes: what `gtel --lane NAME` does. env's log is
+ * replaced by one that sends messages to the front end. Returns 0, or a negative errno when the
+ * greeting could not be sent.
+ */
+int gtel_lane_serve(const char *lane, int fd, struct gtel_env *env,
+                    const struct gtel_options *options);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The outside world as a set of functions.
+ *
+ * Everything that is not this process goes through an env: clocks, files, vendor libraries, log. The
+ * front end makes the real one (env_posix), `--root FILE.tree` a recorded one (env_tree), and tests
+ * wrap either to count calls and make one of them fail. Nothing else in common/ reads a clock or opens
+ * a file of the machine.
+ *
+ * Paths are relative to the root and do not begin with a slash: "sys/class/drm". One env is used by
+ * one thread at a time.
+ */
+#ifndef GTEL_HOST_ENV_H
+#define GTEL_HOST_ENV_H
+
+#include "base/compiler.h"
+#include "base/str.h"
+
+enum gtel_log_level { GTEL_LOG_ERROR, GTEL_LOG_WARNING, GTEL_LOG_INFO, GTEL_LOG_DEBUG };
+
+/* Where messages go. text is one line without a newline and is valid during the call only. */
+struct gtel_log {
+    void (*write)(void *arg, enum gtel_log_level level, const char *text);
+    void *arg;
+};
+
+/* Gets each name of a directory; the name is valid during the call. Non-zero stops the listing. */
+typedef int (*gtel_dir_fn)(void *arg, struct gtel_str name);
+
+struct gtel_env_ops {
+    /* Nanoseconds on a clock that only goes forward and stands still while the host sleeps. */
+    uint64_t (*monotonic_ns)(void *arg);
+    /* Nanoseconds since 1970, UTC. */
+    uint64_t (*wall_ns)(void *arg);
+    /* Nanoseconds for which the host has slept since it booted; 0 where that is not known. */
+    uint64_t (*suspended_ns)(void *arg);
+
+    /* Opens a file for reading. Returns a handle of 0 or more, or a negative errno. */
+    int (*file_open)(void *arg, const char *path);
+    /*
+     * Reads up to n bytes from the beginning of the file. Returns their number, or a negative errno.
+     * A result of n means that there may be more.
+     */
+    int64_t (*file_read)(void *arg, int handle, void *buf, size_t n);
+    void (*file_close)(void *arg, int handle);
+    /* Calls fn for each name but "." and "..", in any order. 0, fn's result, or a negative errno. */
+    int (*dir_list)(void *arg, const char *path, gtel_dir_fn fn, void *fn_arg);
+    /* The target of a symbolic link as text. Returns its length (at most n), or a negative errno. */
+    int64_t (*link_read)(void *arg, const char *path, char *buf, size_t n);
+    /* 0 when something is there, links followed, else a negative errno. */
+    int (*exists)(void *arg, const char *path);
+
+    /*
+     * Opens a vendor library: the first of the names (NULL at the end) that loads. Returns 0,
+     * -ENOENT when none is there, or -EPERM where the env forbids it.
+     */
+    int (*lib_open)(void *arg, const char *const *names, void **ret);
+    /* The address of a symbol, or NULL. */
+    void *(*lib_symbol)(void *arg, void *lib, const char *name);
+    void (*lib_close)(void *arg, void *lib);
+};
+
+struct gtel_env {
+    const struct gtel_env_ops *ops;
+    void *arg;
+    struct gtel_log log;
+};
+
+static inline uint64_t gtel_env_now(const struct gtel_env *env)
+{
+    return env->ops->monotonic_ns(env->arg);
+}
+
+/* Formats and writes one message; does nothing without a log. Cut at 500 bytes. */
+void gtel_log(const struct gtel_log *log, enum gtel_log_level level, const char *fmt, ...)
+    GTEL_PRINTF(3, 4);
+
+/*
+ * The real machine below the directory root ("/" in production). With any other root, vendor
+ * libraries are refused (-EPERM) and the clocks stay real. The env lives in *ret and is freed with
+ * gtel_env_posix_done; the log is left empty for the caller to set. Returns 0 or a negative errno.
+ */
+int gtel_env_posix_init(const char *root, struct gtel_env *ret);
+void gtel_env_posix_done(struct gtel_env *env);
+
+#endif

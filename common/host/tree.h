@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A recorded machine: one text file with files, links and vendor answers, over time.
+ *
+ * Lines are UTF-8; `#` at the beginning of a line starts a comment. Paths are relative to the root.
+ *
+ *     wall 1767225600            UTC seconds at time 0 (once, before anything else; this is the default)
+ *     dir sys/class/hwmon        a directory; those above a file or link exist by themselves
+ *     link P -> TARGET           a symbolic link, followed as the kernel would
+ *     file P                     a file; each following `| text` is one line of it
+ *     grow P START PER_SECOND    a file with a decimal number that grows with time from here on, cut to
+ *                                an integer; PER_SECOND may be negative or have a fraction
+ *     error P EIO                opening works, each read fails (EIO EAGAIN ENODEV ENODATA EACCES …)
+ *     refuse P EACCES            opening fails
+ *     gone P                     removes P and everything below it
+ *     library libnvidia-ml.so.1  a vendor library is there
+ *     call NAME WORD… = ANSWER   what a call of it answers; meaning: the library's replay module
+ *     at 1s                      a later state of the same machine begins (times only grow)
+ *     end                        the last line: a file without it has been cut
+ *
+ * A later state keeps what it does not name. Reading such a machine gives the same answer everywhere.
+ */
+#ifndef GTEL_HOST_TREE_H
+#define GTEL_HOST_TREE_H
+
+#include "host/env.h"
+
+struct gtel_tree;
+
+/*
+ * Parses text, which is copied. Returns 0, -ENOMEM, or -EINVAL with "line N: …" in error (of size
+ * bytes, at least 1). *ret is the caller's, and stands at time 0.
+ */
+int gtel_tree_parse(struct gtel_str text, struct gtel_tree **ret, char *error, size_t size);
+void gtel_tree_free(struct gtel_tree *tree);
+/* Goes to time t_ns; going back starts again from 0. */
+void gtel_tree_seek(struct gtel_tree *tree, uint64_t t_ns);
+/* The time of the last state. */
+uint64_t gtel_tree_duration(const struct gtel_tree *tree);
+uint64_t gtel_tree_wall_ns(const struct gtel_tree *tree);
+
+bool gtel_tree_has_library(const struct gtel_tree *tree, struct gtel_str name);
+/*
+ * The answer to a call at the present time: key is the words before the `=` with one blank between
+ * them. Returns 0 or -ENOENT. *ret is valid until the tree is freed.
+ */
+int gtel_tree_call(const struct gtel_tree *tree, struct gtel_str key, struct gtel_str *ret);
+
+/*
+ * An env that is this recorded machine and nothing else. With is_stepped, time stands still until
+ * gtel_env_tree_step; otherwise it runs with the real monotonic clock, from epoch_ns on (0: now).
+ * Libraries are answered by their replay modules. The tree stays the caller's and outlives the env.
+ */
+int gtel_env_tree_init(struct gtel_tree *tree, bool is_stepped, uint64_t epoch_ns,
+                       struct gtel_env *ret);
+void gtel_env_tree_step(struct gtel_env *env, uint64_t ns);
+void gtel_env_tree_done(struct gtel_env *env);
+/* Called with the path at each open, for tests that prove what is not touched; fn NULL: off. */
+void gtel_env_tree_watch(struct gtel_env *env, void (*fn)(void *arg, const char *path), void *arg);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a source is: one driver or one vendor library, as a const table and a private state.
+ *
+ * A source knows its hardware and nothing else: it appends raw readings in base units, and never
+ * computes a rate, formats output, asks which front end runs, or logs a failure that it returns.
+ * It lives in a lane: all calls come from one thread of one process (cycle/group.h).
+ *
+ * Three outcomes, everywhere: 0 fine; -ENOENT, -EOPNOTSUPP, -ENODATA not here, skip quietly; any other
+ * negative errno broken: the core logs it once, retries with growing pauses and says when it works
+ * again. One broken device or figure does not stop the others: go on, count it with
+ * gtel_batch_failed, return the first error at the end.
+ */
+#ifndef GTEL_SOURCES_SOURCE_H
+#define GTEL_SOURCES_SOURCE_H
+
+#include "cycle/reading.h"
+#include "host/env.h"
+#include "tables/options.h"
+
+struct gtel_source {
+    const char *name;    /* option value and log prefix, e.g. "xe" */
+    const char *lane;    /* the helper it runs in: sources of one lane share a process */
+    const char *vendor;  /* which plugin takes it: "intel", "nvidia" … */
+    const char *summary; /* what it reads, one line for --list-sources and the READMEs */
+    const char *needs;   /* kernel, library, right; for the same tables */
+    const char *seen;    /* the hardware it was seen on, or "not tried on hardware" */
+    /* Where readings come from, in words a person can search for; NULL at the end. */
+    const char *const *origins;
+    size_t state_size; /* bytes of private state, zeroed before open() */
+
+    /*
+     * Whether this machine may have something for the source: a few cheap look-ups that wake
+     * nothing and load nothing. Runs in the front end; a lane without any such source is not started.
+     */
+    bool (*present)(const struct gtel_env *env);
+    /* 0, or -ENOENT when this machine has nothing for the source. env outlives the state. */
+    int (*open)(void *state, const struct gtel_env *env, const struct gtel_options *options);
+    /*
+     * Registers devices and opens what sample() reads. Called after open(), then each Rescan
+     * interval and after sample() has returned -ENODEV. Devices that are gone are marked with
+     * gtel_registry_lost.
+     */
+    int (*discover)(void *state, struct gtel_registry *registry);
+    /* Appends readings of every present device. Sets batch->t_ns before counters are read. */
+    int (*sample)(void *state, struct gtel_registry *registry, struct gtel_batch *batch);
+    /* Frees what open() and discover() took; accepts a zeroed state. */
+    void (*close)(void *state);
+};
+
+/* In order of preference: the first source to report a reading wins. NULL at the end. */
+extern const struct gtel_source *const gtel_sources[];
+
+enum { GTEL_SOURCES_MAX = 32 };
+
+/* Position of the source of that name in gtel_sources, or -1. */
+int gtel_source_find(struct gtel_str name);
+
+#endif

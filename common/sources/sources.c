@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* The ordered table of all sources. */
+#include "sources/source.h"
+
+/* In order of preference: the first source to report a reading wins. */
+const struct gtel_source *const gtel_sources[] = {
+    NULL,
+};
+
+int gtel_source_find(struct gtel_str name)
+{
+    for (int i = 0; gtel_sources[i]; i++)
+        if (gtel_str_eq(name, gtel_str_of(gtel_sources[i]->name)))
+            return i;
+    return -1;
+}

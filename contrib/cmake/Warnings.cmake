@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: MIT
+# Warnings: one interface target. Errors in our presets and CI (GTEL_WERROR), never for users.
+add_library(gtel_warnings INTERFACE)
+target_compile_options(gtel_warnings INTERFACE
+  -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings -Wvla)
+if(GTEL_WERROR)
+  target_compile_options(gtel_warnings INTERFACE -Werror)
+endif()
