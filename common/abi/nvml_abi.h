@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * NVML's binary interface, as far as we call it: result codes, structures, shapes of functions.
+ *
+ * Written from the public documentation (NVML API Reference; the section is named at each item) and
+ * valid for API generations 10 to 13 on 64-bit Linux and Windows. The vendor's header is not used:
+ * it differs between toolkits, and its macros redirect names. tests/abi compares both where it is
+ * installed. The calls themselves are listed in nvml_syms.def, by the shapes at the end.
+ */
+#ifndef GTEL_ABI_NVML_ABI_H
+#define GTEL_ABI_NVML_ABI_H
+
+#include <stdint.h>
+
+/* nvmlReturn_t (Device Enums). Codes that are not listed are treated as a passing failure. */
+enum {
+    GTEL_NVML_SUCCESS = 0,
+    GTEL_NVML_UNINITIALIZED = 1,
+    GTEL_NVML_INVALID_ARGUMENT = 2,
+    GTEL_NVML_NOT_SUPPORTED = 3,
+    GTEL_NVML_NO_PERMISSION = 4,
+    GTEL_NVML_NOT_FOUND = 6,
+    GTEL_NVML_INSUFFICIENT_SIZE = 7,
+    GTEL_NVML_DRIVER_NOT_LOADED = 9,
+    GTEL_NVML_TIMEOUT = 10,
+    GTEL_NVML_FUNCTION_NOT_FOUND = 13,
+    GTEL_NVML_GPU_IS_LOST = 15,
+    GTEL_NVML_RESET_REQUIRED = 16,
+    GTEL_NVML_OPERATING_SYSTEM = 17,
+    GTEL_NVML_VERSION_MISMATCH = 18, /* LIB_RM_VERSION_MISMATCH */
+    GTEL_NVML_MEMORY = 20,
+    GTEL_NVML_NO_DATA = 21,
+    GTEL_NVML_ARGUMENT_VERSION_MISMATCH = 25,
+    GTEL_NVML_DEPRECATED = 26,
+    GTEL_NVML_NOT_READY = 27,
+    GTEL_NVML_GPU_NOT_FOUND = 28,
+    GTEL_NVML_UNKNOWN = 999
+};
+
+/* Buffer sizes, with the NUL (Field Value Enums and constants: NVML_DEVICE_*_BUFFER_SIZE). */
+enum {
+    GTEL_NVML_NAME_SIZE = 96, /* V2 size; also enough for the first */
+    GTEL_NVML_UUID_SIZE = 96, /* V2 size */
+    GTEL_NVML_VBIOS_SIZE = 32,
+    GTEL_NVML_VERSION_SIZE = 80,
+    GTEL_NVML_BUS_ID_SIZE = 32,
+    GTEL_NVML_LEGACY_BUS_ID_SIZE = 16
+};
+
+/* nvmlDevice_t: an opaque pointer. */
+struct gtel_nvml_device;
+
+/* nvmlClockType_t */
+enum { GTEL_NVML_CLOCK_GRAPHICS, GTEL_NVML_CLOCK_SM, GTEL_NVML_CLOCK_MEM, GTEL_NVML_CLOCK_VIDEO };
+/* nvmlTemperatureSensors_t */
+enum { GTEL_NVML_TEMPERATURE_GPU };
+/* nvmlTemperatureThresholds_t */
+enum {
+    GTEL_NVML_THRESHOLD_SHUTDOWN,
+    GTEL_NVML_THRESHOLD_SLOWDOWN,
+    GTEL_NVML_THRESHOLD_MEM_MAX,
+    GTEL_NVML_THRESHOLD_GPU_MAX
+};
+/* nvmlMemoryErrorType_t and nvmlEccCounterType_t */
+enum { GTEL_NVML_ECC_CORRECTED, GTEL_NVML_ECC_UNCORRECTED };
+enum { GTEL_NVML_ECC_VOLATILE, GTEL_NVML_ECC_AGGREGATE };
+/* nvmlPerfPolicyType_t */
+enum {
+    GTEL_NVML_POLICY_POWER,
+    GTEL_NVML_POLICY_THERMAL,
+    GTEL_NVML_POLICY_SYNC_BOOST,
+    GTEL_NVML_POLICY_BOARD_LIMIT
+};
+/* nvmlPstates_t: 0 to 15, or this. */
+enum { GTEL_NVML_PSTATE_UNKNOWN = 32 };
+
+/* nvmlClocksEventReasons, the bits (older name: nvmlClocksThrottleReasons). */
+enum {
+    GTEL_NVML_REASON_IDLE = 0x1,
+    GTEL_NVML_REASON_APPLICATION_CLOCKS = 0x2,
+    GTEL_NVML_REASON_SW_POWER_CAP = 0x4,
+    GTEL_NVML_REASON_HW_SLOWDOWN = 0x8,
+    GTEL_NVML_REASON_SYNC_BOOST = 0x10,
+    GTEL_NVML_REASON_SW_THERMAL = 0x20,
+    GTEL_NVML_REASON_HW_THERMAL = 0x40,
+    GTEL_NVML_REASON_HW_POWER_BRAKE = 0x80,
+    GTEL_NVML_REASON_DISPLAY_CLOCK = 0x100
+};
+
+/* NVML_FI_DEV_* (Field Value Enums). */
+enum {
+    GTEL_NVML_FI_RETIRED_SBE = 29,
+    GTEL_NVML_FI_RETIRED_DBE = 30,
+    GTEL_NVML_FI_PERF_POWER = 74, /* PERF_POLICY_*: nanoseconds */
+    GTEL_NVML_FI_PERF_THERMAL = 75,
+    GTEL_NVML_FI_PERF_SYNC_BOOST = 76,
+    GTEL_NVML_FI_PERF_BOARD_LIMIT = 77,
+    GTEL_NVML_FI_PERF_LOW_UTILIZATION = 78,
+    GTEL_NVML_FI_PERF_RELIABILITY = 79,
+    GTEL_NVML_FI_PERF_TOTAL_APP_CLOCKS = 80,
+    GTEL_NVML_FI_PERF_TOTAL_BASE_CLOCKS = 81,
+    GTEL_NVML_FI_MEMORY_TEMP = 82,
+    GTEL_NVML_FI_PCIE_REPLAYS = 94,
+    GTEL_NVML_FI_REMAPPED_COR = 142,
+    GTEL_NVML_FI_REMAPPED_UNC = 143,
+    GTEL_NVML_FI_POWER_AVERAGE = 185,   /* milliwatts, over 1 s */
+    GTEL_NVML_FI_POWER_INSTANT = 186,   /* milliwatts */
+    GTEL_NVML_FI_TLIMIT_SHUTDOWN = 193, /* degrees relative to T.Limit */
+    GTEL_NVML_FI_TLIMIT_SLOWDOWN = 194,
+    GTEL_NVML_FI_TLIMIT_MEM_MAX = 195,
+    GTEL_NVML_FI_TLIMIT_GPU_MAX = 196,
+    GTEL_NVML_FI_PCIE_TX_BYTES = 197,
+    GTEL_NVML_FI_PCIE_RX_BYTES = 198,
+    GTEL_NVML_FI_SW_THERMAL_TIME = 269, /* CLOCKS_EVENT_REASON_*: nanoseconds */
+    GTEL_NVML_FI_HW_THERMAL_TIME = 270,
+    GTEL_NVML_FI_POWER_BRAKE_TIME = 271
+};
+
+/* scopeId of the power fields. */
+enum { GTEL_NVML_SCOPE_GPU, GTEL_NVML_SCOPE_MODULE, GTEL_NVML_SCOPE_MEMORY };
+
+/* nvmlValueType_t. An unsigned long is 64 bits wide on Linux and 32 on Windows. */
+enum {
+    GTEL_NVML_TYPE_DOUBLE,
+    GTEL_NVML_TYPE_UINT,
+    GTEL_NVML_TYPE_ULONG,
+    GTEL_NVML_TYPE_ULLONG,
+    GTEL_NVML_TYPE_SLLONG,
+    GTEL_NVML_TYPE_SINT,
+    GTEL_NVML_TYPE_USHORT
+};
+
+/* A versioned struct carries this word at its beginning (NVML_STRUCT_VERSION). */
+#define GTEL_NVML_VERSION(type, n) ((unsigned)(sizeof(type) | ((unsigned)(n) << 24)))
+
+/* nvmlPciInfo_t (Device Structs) */
+struct gtel_nvml_pci {
+    char bus_id_legacy[GTEL_NVML_LEGACY_BUS_ID_SIZE];
+    unsigned domain;
+    unsigned bus;
+    unsigned device;
+    unsigned pci_device_id; /* device in the high half, vendor in the low half */
+    unsigned pci_subsystem_id;
+    char bus_id[GTEL_NVML_BUS_ID_SIZE];
+};
+
+/* nvmlUtilization_t: percent */
+struct gtel_nvml_utilization {
+    unsigned gpu;
+    unsigned memory;
+};
+
+/* nvmlMemory_t: bytes; used includes what the driver reserves */
+struct gtel_nvml_memory {
+    uint64_t total;
+    uint64_t free;
+    uint64_t used;
+};
+
+/* nvmlMemory_v2_t: bytes; total = reserved + used + free */
+struct gtel_nvml_memory_v2 {
+    unsigned version;
+    uint64_t total;
+    uint64_t reserved;
+    uint64_t free;
+    uint64_t used;
+};
+
+/* nvmlTemperature_v1_t: degrees Celsius */
+struct gtel_nvml_temperature {
+    unsigned version;
+    unsigned sensor;
+    int temperature;
+};
+
+/* nvmlMarginTemperature_v1_t: degrees Celsius */
+struct gtel_nvml_margin {
+    unsigned version;
+    int margin;
+};
+
+/* nvmlFanSpeedInfo_v1_t: revolutions per minute */
+struct gtel_nvml_fan_speed {
+    unsigned version;
+    unsigned fan;
+    unsigned speed;
+};
+
+/* nvmlViolationTime_t: microseconds and nanoseconds */
+struct gtel_nvml_violation {
+    uint64_t reference_time;
+    uint64_t violation_time;
+};
+
+/* nvmlValue_t */
+union gtel_nvml_value {
+    double d;
+    unsigned ui;
+    unsigned long ul;
+    uint64_t ull;
+    int64_t sll;
+    int si;
+    unsigned short us;
+};
+
+/* nvmlFieldValue_t */
+struct gtel_nvml_field {
+    unsigned field_id;
+    unsigned scope_id;
+    int64_t timestamp; /* microseconds since 1970 */
+    int64_t latency_us;
+    unsigned value_type;
+    int rc; /* of this entry */
+    union gtel_nvml_value value;
+};
+
+/*
+ * Shapes: parameters that many calls share. PARAMS is the parameter list, ARGS the same names as
+ * arguments behind another one. Every call returns a result code.
+ */
+#define GTEL_NVML_PARAMS_plain (void)
+#define GTEL_NVML_ARGS_plain
+#define GTEL_NVML_PARAMS_system_text (char *ret, unsigned size)
+#define GTEL_NVML_ARGS_system_text , ret, size
+#define GTEL_NVML_PARAMS_count (unsigned *ret)
+#define GTEL_NVML_ARGS_count , ret
+#define GTEL_NVML_PARAMS_by_index (unsigned index, struct gtel_nvml_device **ret)
+#define GTEL_NVML_ARGS_by_index , index, ret
+#define GTEL_NVML_PARAMS_by_text (const char *text, struct gtel_nvml_device **ret)
+#define GTEL_NVML_ARGS_by_text , text, ret
+#define GTEL_NVML_PARAMS_text (struct gtel_nvml_device * device, char *ret, unsigned size)
+#define GTEL_NVML_ARGS_text , device, ret, size
+#define GTEL_NVML_PARAMS_u32 (struct gtel_nvml_device * device, unsigned *ret)
+#define GTEL_NVML_ARGS_u32 , device, ret
+#define GTEL_NVML_PARAMS_u64 (struct gtel_nvml_device * device, uint64_t * ret)
+#define GTEL_NVML_ARGS_u64 , device, ret
+#define GTEL_NVML_PARAMS_u32_of (struct gtel_nvml_device * device, unsigned of, unsigned *ret)
+#define GTEL_NVML_ARGS_u32_of , device, of, ret
+#define GTEL_NVML_PARAMS_u32_pair (struct gtel_nvml_device * device, unsigned *ret, unsigned *ret_2)
+#define GTEL_NVML_ARGS_u32_pair , device, ret, ret_2
+#define GTEL_NVML_PARAMS_u64_of2                                                                   \
+    (struct gtel_nvml_device * device, unsigned of, unsigned of_2, uint64_t *ret)
+#define GTEL_NVML_ARGS_u64_of2 , device, of, of_2, ret
+#define GTEL_NVML_PARAMS_pci (struct gtel_nvml_device * device, struct gtel_nvml_pci * ret)
+#define GTEL_NVML_ARGS_pci , device, ret
+#define GTEL_NVML_PARAMS_utilization                                                               \
+    (struct gtel_nvml_device * device, struct gtel_nvml_utilization * ret)
+#define GTEL_NVML_ARGS_utilization , device, ret
+#define GTEL_NVML_PARAMS_memory (struct gtel_nvml_device * device, struct gtel_nvml_memory * ret)
+#define GTEL_NVML_ARGS_memory , device, ret
+#define GTEL_NVML_PARAMS_memory_v2                                                                 \
+    (struct gtel_nvml_device * device, struct gtel_nvml_memory_v2 * ret)
+#define GTEL_NVML_ARGS_memory_v2 , device, ret
+#define GTEL_NVML_PARAMS_temperature                                                               \
+    (struct gtel_nvml_device * device, struct gtel_nvml_temperature * ret)
+#define GTEL_NVML_ARGS_temperature , device, ret
+#define GTEL_NVML_PARAMS_margin (struct gtel_nvml_device * device, struct gtel_nvml_margin * ret)
+#define GTEL_NVML_ARGS_margin , device, ret
+#define GTEL_NVML_PARAMS_fan_speed                                                                 \
+    (struct gtel_nvml_device * device, struct gtel_nvml_fan_speed * ret)
+#define GTEL_NVML_ARGS_fan_speed , device, ret
+#define GTEL_NVML_PARAMS_violation                                                                 \
+    (struct gtel_nvml_device * device, unsigned of, struct gtel_nvml_violation *ret)
+#define GTEL_NVML_ARGS_violation , device, of, ret
+#define GTEL_NVML_PARAMS_fields                                                                    \
+    (struct gtel_nvml_device * device, int n, struct gtel_nvml_field *ret)
+#define GTEL_NVML_ARGS_fields , device, n, ret
+
+/* The calls as a table of typed pointers; a call that the library lacks is NULL. */
+struct gtel_nvml_calls {
+#define GTEL_NVML_SYM(name, need, shape) int(*name) GTEL_NVML_PARAMS_##shape;
+#include "abi/nvml_syms.def"
+#undef GTEL_NVML_SYM
+};
+
+#endif

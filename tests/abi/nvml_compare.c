@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* Our NVML declarations against the vendor's header; built only where that header is installed. */
+#include "abi/nvml_abi.h"
+
+#define NVML_NO_UNVERSIONED_FUNC_DEFS
+#include <nvml.h>
+
+#include <stddef.h>
+
+#define SAME_SIZE(ours, theirs) _Static_assert(sizeof(struct ours) == sizeof(theirs), #theirs)
+#define SAME_PLACE(ours, member, theirs, their_member)                                             \
+    _Static_assert(offsetof(struct ours, member) == offsetof(theirs, their_member), #theirs)
+#define SAME(ours, theirs) _Static_assert((long)(ours) == (long)(theirs), #theirs)
+
+SAME_SIZE(gtel_nvml_pci, nvmlPciInfo_t);
+SAME_PLACE(gtel_nvml_pci, pci_device_id, nvmlPciInfo_t, pciDeviceId);
+SAME_PLACE(gtel_nvml_pci, bus_id, nvmlPciInfo_t, busId);
+SAME_SIZE(gtel_nvml_utilization, nvmlUtilization_t);
+SAME_SIZE(gtel_nvml_memory, nvmlMemory_t);
+SAME_PLACE(gtel_nvml_memory, used, nvmlMemory_t, used);
+SAME_SIZE(gtel_nvml_memory_v2, nvmlMemory_v2_t);
+SAME_PLACE(gtel_nvml_memory_v2, reserved, nvmlMemory_v2_t, reserved);
+SAME_PLACE(gtel_nvml_memory_v2, used, nvmlMemory_v2_t, used);
+SAME(GTEL_NVML_VERSION(struct gtel_nvml_memory_v2, 2), nvmlMemory_v2);
+SAME_SIZE(gtel_nvml_violation, nvmlViolationTime_t);
+SAME_PLACE(gtel_nvml_violation, violation_time, nvmlViolationTime_t, violationTime);
+SAME_SIZE(gtel_nvml_field, nvmlFieldValue_t);
+SAME_PLACE(gtel_nvml_field, scope_id, nvmlFieldValue_t, scopeId);
+SAME_PLACE(gtel_nvml_field, value_type, nvmlFieldValue_t, valueType);
+SAME_PLACE(gtel_nvml_field, rc, nvmlFieldValue_t, nvmlReturn);
+SAME_PLACE(gtel_nvml_field, value, nvmlFieldValue_t, value);
+
+SAME(GTEL_NVML_NOT_SUPPORTED, NVML_ERROR_NOT_SUPPORTED);
+SAME(GTEL_NVML_NO_PERMISSION, NVML_ERROR_NO_PERMISSION);
+SAME(GTEL_NVML_NOT_FOUND, NVML_ERROR_NOT_FOUND);
+SAME(GTEL_NVML_DRIVER_NOT_LOADED, NVML_ERROR_DRIVER_NOT_LOADED);
+SAME(GTEL_NVML_GPU_IS_LOST, NVML_ERROR_GPU_IS_LOST);
+SAME(GTEL_NVML_RESET_REQUIRED, NVML_ERROR_RESET_REQUIRED);
+SAME(GTEL_NVML_VERSION_MISMATCH, NVML_ERROR_LIB_RM_VERSION_MISMATCH);
+SAME(GTEL_NVML_ARGUMENT_VERSION_MISMATCH, NVML_ERROR_ARGUMENT_VERSION_MISMATCH);
+SAME(GTEL_NVML_UNKNOWN, NVML_ERROR_UNKNOWN);
+
+SAME(GTEL_NVML_CLOCK_VIDEO, NVML_CLOCK_VIDEO);
+SAME(GTEL_NVML_THRESHOLD_SHUTDOWN, NVML_TEMPERATURE_THRESHOLD_SHUTDOWN);
+SAME(GTEL_NVML_THRESHOLD_SLOWDOWN, NVML_TEMPERATURE_THRESHOLD_SLOWDOWN);
+SAME(GTEL_NVML_THRESHOLD_MEM_MAX, NVML_TEMPERATURE_THRESHOLD_MEM_MAX);
+SAME(GTEL_NVML_THRESHOLD_GPU_MAX, NVML_TEMPERATURE_THRESHOLD_GPU_MAX);
+SAME(GTEL_NVML_ECC_UNCORRECTED, NVML_MEMORY_ERROR_TYPE_UNCORRECTED);
+SAME(GTEL_NVML_ECC_AGGREGATE, NVML_AGGREGATE_ECC);
+SAME(GTEL_NVML_POLICY_BOARD_LIMIT, NVML_PERF_POLICY_BOARD_LIMIT);
+SAME(GTEL_NVML_PSTATE_UNKNOWN, NVML_PSTATE_UNKNOWN);
+
+SAME(GTEL_NVML_FI_RETIRED_SBE, NVML_FI_DEV_RETIRED_SBE);
+SAME(GTEL_NVML_FI_PERF_POWER, NVML_FI_DEV_PERF_POLICY_POWER);
+SAME(GTEL_NVML_FI_PERF_TOTAL_BASE_CLOCKS, NVML_FI_DEV_PERF_POLICY_TOTAL_BASE_CLOCKS);
+SAME(GTEL_NVML_FI_MEMORY_TEMP, NVML_FI_DEV_MEMORY_TEMP);
+SAME(GTEL_NVML_FI_PCIE_REPLAYS, NVML_FI_DEV_PCIE_REPLAY_COUNTER);
+SAME(GTEL_NVML_FI_REMAPPED_COR, NVML_FI_DEV_REMAPPED_COR);
+SAME(GTEL_NVML_FI_POWER_AVERAGE, NVML_FI_DEV_POWER_AVERAGE);
+SAME(GTEL_NVML_FI_POWER_INSTANT, NVML_FI_DEV_POWER_INSTANT);
+SAME(GTEL_NVML_FI_TLIMIT_SHUTDOWN, NVML_FI_DEV_TEMPERATURE_SHUTDOWN_TLIMIT);
+SAME(GTEL_NVML_FI_TLIMIT_GPU_MAX, NVML_FI_DEV_TEMPERATURE_GPU_MAX_TLIMIT);
+SAME(GTEL_NVML_FI_PCIE_TX_BYTES, NVML_FI_DEV_PCIE_COUNT_TX_BYTES);
+SAME(GTEL_NVML_FI_PCIE_RX_BYTES, NVML_FI_DEV_PCIE_COUNT_RX_BYTES);
+SAME(GTEL_NVML_TYPE_DOUBLE, NVML_VALUE_TYPE_DOUBLE);
+SAME(GTEL_NVML_TYPE_USHORT, NVML_VALUE_TYPE_UNSIGNED_SHORT);
+
+int main(void)
+{
+    return 0;
+}

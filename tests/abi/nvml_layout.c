@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sizes and offsets of our NVML declarations, checked by the compiler. The figures are those of the
+ * public header of API generation 13, compiled for x86-64; arm64 has the same layout.
+ */
+#include "abi/nvml_abi.h"
+
+#include <stddef.h>
+
+#define SIZE(type, size) _Static_assert(sizeof(struct type) == (size), #type)
+#define AT(type, member, offset)                                                                   \
+    _Static_assert(offsetof(struct type, member) == (offset), #type "." #member)
+
+SIZE(gtel_nvml_pci, 68);
+AT(gtel_nvml_pci, bus_id_legacy, 0);
+AT(gtel_nvml_pci, domain, 16);
+AT(gtel_nvml_pci, bus, 20);
+AT(gtel_nvml_pci, device, 24);
+AT(gtel_nvml_pci, pci_device_id, 28);
+AT(gtel_nvml_pci, pci_subsystem_id, 32);
+AT(gtel_nvml_pci, bus_id, 36);
+
+SIZE(gtel_nvml_utilization, 8);
+AT(gtel_nvml_utilization, memory, 4);
+
+SIZE(gtel_nvml_memory, 24);
+AT(gtel_nvml_memory, free, 8);
+AT(gtel_nvml_memory, used, 16);
+
+SIZE(gtel_nvml_memory_v2, 40);
+AT(gtel_nvml_memory_v2, total, 8);
+AT(gtel_nvml_memory_v2, reserved, 16);
+AT(gtel_nvml_memory_v2, free, 24);
+AT(gtel_nvml_memory_v2, used, 32);
+_Static_assert(GTEL_NVML_VERSION(struct gtel_nvml_memory_v2, 2) == 0x02000028u, "memory v2");
+
+SIZE(gtel_nvml_temperature, 12);
+AT(gtel_nvml_temperature, sensor, 4);
+AT(gtel_nvml_temperature, temperature, 8);
+_Static_assert(GTEL_NVML_VERSION(struct gtel_nvml_temperature, 1) == 0x0100000cu, "temperature");
+
+SIZE(gtel_nvml_margin, 8);
+AT(gtel_nvml_margin, margin, 4);
+_Static_assert(GTEL_NVML_VERSION(struct gtel_nvml_margin, 1) == 0x01000008u, "margin");
+
+SIZE(gtel_nvml_fan_speed, 12);
+AT(gtel_nvml_fan_speed, fan, 4);
+AT(gtel_nvml_fan_speed, speed, 8);
+_Static_assert(GTEL_NVML_VERSION(struct gtel_nvml_fan_speed, 1) == 0x0100000cu, "fan speed");
+
+SIZE(gtel_nvml_violation, 16);
+AT(gtel_nvml_violation, violation_time, 8);
+
+SIZE(gtel_nvml_field, 40);
+AT(gtel_nvml_field, scope_id, 4);
+AT(gtel_nvml_field, timestamp, 8);
+AT(gtel_nvml_field, latency_us, 16);
+AT(gtel_nvml_field, value_type, 24);
+AT(gtel_nvml_field, rc, 28);
+AT(gtel_nvml_field, value, 32);
+_Static_assert(sizeof(union gtel_nvml_value) == 8, "value");
+
+/* A program, so that the build compiles it as a test. */
+int main(void)
+{
+    return 0;
+}
