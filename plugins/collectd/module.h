@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files of a collectd plugin share.
+ *
+ * All plugins are this code with another name and another vendor: gpu_intel.c and gpu_nvml.c give
+ * them. The daemon calls module_register (the only exported symbol), then configuration and init
+ * callbacks from its main thread, then the read callback from changing threads but never twice at
+ * once, then shutdown from its main thread when no read callback runs any more.
+ */
+#ifndef GTEL_COLLECTD_MODULE_H
+#define GTEL_COLLECTD_MODULE_H
+
+#include "gtel.h"
+
+#include "collectd/core/daemon/collectd.h"
+#include "collectd/core/daemon/plugin.h"
+
+struct gtel_collectd_plugin {
+    const char *name;   /* of the file, of the configuration block and of the values */
+    const char *vendor; /* only sources of this vendor */
+};
+
+/* One per plugin, in its ten-line file. */
+extern const struct gtel_collectd_plugin gtel_collectd_plugin;
+
+/* Registers the callbacks with the daemon, and does nothing else. */
+void gtel_collectd_register(void);
+
+/*
+ * Sets options from a <Plugin> block. Strings, numbers and booleans are taken alike. An unknown
+ * option and a bad value are logged and skipped, so that a mistyped line never stops the daemon.
+ */
+void gtel_collectd_configure(const oconfig_item_t *block, struct gtel_options *options,
+                             const struct gtel_log *log);
+
+#endif
