@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Checks for the tests; no framework. A failed check prints where and what, is counted, and the test
- * goes on; main returns test_result().
+ * Checks for the tests; no framework. A failed check prints where and what, is counted, and the
+ * test goes on; main returns test_result().
  */
 #ifndef GTEL_TESTS_TEST_H
 #define GTEL_TESTS_TEST_H
@@ -20,7 +20,8 @@ static inline bool test_report(bool is_ok, const char *file, int line, const cha
     test_checks++;
     if (!is_ok) {
         test_failures++;
-        printf("%s:%d: failed%s%s: %s\n", file, line, test_label[0] ? " in " : "", test_label, what);
+        printf("%s:%d: failed%s%s: %s\n", file, line, test_label[0] ? " in " : "", test_label,
+               what);
     }
     return is_ok;
 }

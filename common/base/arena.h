@@ -18,7 +18,8 @@ struct gtel_arena {
     struct gtel_arena_chunk *at; /* the chunk in use */
 };
 
-/* n bytes, zeroed and aligned for any type, or NULL when memory is out. Valid until reset or done. */
+/* n bytes, zeroed and aligned for any type, or NULL when memory is out. Valid until reset or done.
+ */
 void *gtel_arena_alloc(struct gtel_arena *arena, size_t n);
 /* A copy of s, followed by a NUL that is not counted. On -ENOMEM *ret is untouched. */
 int gtel_arena_str(struct gtel_arena *arena, struct gtel_str s, struct gtel_str *ret);

@@ -21,7 +21,10 @@ struct gtel_str {
 /* A string literal as gtel_str. */
 #define GTEL_STR(literal) ((struct gtel_str){"" literal, sizeof(literal) - 1})
 /* The same where a constant initialiser is needed. */
-#define GTEL_STR_INIT(literal) {"" literal, sizeof(literal) - 1}
+#define GTEL_STR_INIT(literal)                                                                     \
+    {                                                                                              \
+        "" literal, sizeof(literal) - 1                                                            \
+    }
 #define GTEL_STR_NONE ((struct gtel_str){NULL, 0})
 /* For printf's "%.*s". */
 #define GTEL_STR_ARG(s) (int)(s).n, (s).n ? (s).p : ""
@@ -51,7 +54,8 @@ bool gtel_str_line(struct gtel_str *rest, struct gtel_str *ret_line);
  * only blanks are left.
  */
 bool gtel_str_word(struct gtel_str *rest, struct gtel_str *ret_word);
-/* Cuts the text up to the next sep off *rest; the last part has none. False when *rest is used up. */
+/* Cuts the text up to the next sep off *rest; the last part has none. False when *rest is used up.
+ */
 bool gtel_str_part(struct gtel_str *rest, char sep, struct gtel_str *ret_part);
 
 /* Decimal digits only. 0, -EINVAL for anything else, -ERANGE above 2^64 - 1. */

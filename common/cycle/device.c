@@ -73,7 +73,7 @@ void gtel_registry_lost(struct gtel_registry *registry, struct gtel_device *devi
 void gtel_device_relabel(struct gtel_registry *registry, struct gtel_device *device,
                          enum gtel_label label, struct gtel_str value)
 {
-    char clean[GTEL_LABEL_MAX];
+    char clean[GTEL_LABEL_MAX] = {0};
     value = gtel_str_trim(value);
     (void)gtel_str_copy(clean, sizeof(clean), value);
     for (char *p = clean; *p; p++)

@@ -2,10 +2,10 @@
 /*
  * The registry of devices: identity and labels of everything a user would call a GPU.
  *
- * A device's key is its PCI address in the full form 0000:03:00.0, or <vendor>:<uuid> without PCI; a
- * part with an identity of its own (a MIG instance) is a device with a parent. Sources that see the
- * same key share the device; the first to know a label fills it. A device keeps its address and index
- * while the registry lives, also when the hardware is gone (is_present false).
+ * A device's key is its PCI address in the full form 0000:03:00.0, or <vendor>:<uuid> without PCI;
+ * a part with an identity of its own (a MIG instance) is a device with a parent. Sources that see
+ * the same key share the device; the first to know a label fills it. A device keeps its address and
+ * index while the registry lives, also when the hardware is gone (is_present false).
  */
 #ifndef GTEL_CYCLE_DEVICE_H
 #define GTEL_CYCLE_DEVICE_H
@@ -35,9 +35,9 @@ enum {
 struct gtel_device {
     char key[GTEL_KEY_MAX];
     char label[GTEL_LABEL_COUNT][GTEL_LABEL_MAX];
-    uint32_t index;    /* position in the registry */
-    bool is_present;   /* answered the last discovery */
-    bool is_asleep;    /* runtime suspended at the last look; nothing else was read */
+    uint32_t index;  /* position in the registry */
+    bool is_present; /* answered the last discovery */
+    bool is_asleep;  /* runtime suspended at the last look; nothing else was read */
 };
 
 struct gtel_registry {
@@ -51,10 +51,11 @@ struct gtel_registry {
 void gtel_registry_done(struct gtel_registry *registry);
 
 /*
- * Finds the device of that key, or adds it, and marks it present. 0, -EINVAL for an empty or too long
- * key, -ENOSPC beyond the limit, -ENOMEM. *ret lives as long as the registry.
+ * Finds the device of that key, or adds it, and marks it present. 0, -EINVAL for an empty or too
+ * long key, -ENOSPC beyond the limit, -ENOMEM. *ret lives as long as the registry.
  */
-int gtel_registry_add(struct gtel_registry *registry, struct gtel_str key, struct gtel_device **ret);
+int gtel_registry_add(struct gtel_registry *registry, struct gtel_str key,
+                      struct gtel_device **ret);
 /* The device of that key, or NULL. */
 struct gtel_device *gtel_registry_find(const struct gtel_registry *registry, struct gtel_str key);
 /* Marks a device as gone; it stays registered, and its `up` becomes 0. */

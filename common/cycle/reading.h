@@ -2,9 +2,9 @@
 /*
  * One reading, and the batch that carries readings through a cycle.
  *
- * A reading is plain data in base units: seconds, bytes, watts, joules, degrees Celsius, hertz, volts,
- * ratio 0 to 1. Its key is (device, metric, dimensions). It owns nothing: strings live in the batch's
- * arena, in constants or in the device.
+ * A reading is plain data in base units: seconds, bytes, watts, joules, degrees Celsius, hertz,
+ * volts, ratio 0 to 1. Its key is (device, metric, dimensions). It owns nothing: strings live in
+ * the batch's arena, in constants or in the device.
  *
  * Who appends does not check for duplicates: the merge does (cycle/series.h).
  */
@@ -19,7 +19,7 @@ enum gtel_value_type { GTEL_VALUE_U64, GTEL_VALUE_F64, GTEL_VALUE_TEXT };
 
 struct gtel_reading {
     const struct gtel_device *device; /* NULL: the program itself */
-    uint64_t t_ns; /* monotonic clock; the device's own when has_device_clock */
+    uint64_t t_ns;                    /* monotonic clock; the device's own when has_device_clock */
     union {
         uint64_t u64;
         double f64;
@@ -30,11 +30,15 @@ struct gtel_reading {
     uint8_t value_type;                 /* enum gtel_value_type */
     uint8_t source;                     /* position in gtel_sources */
     uint8_t origin;                     /* position in that source's list of origins */
-    bool has_device_clock; /* t_ns counts on a clock of the device: only differences mean something */
+    bool has_device_clock; /* t_ns counts on a clock of the device: only differences mean something
+                            */
     bool is_derived;       /* a rate that delta made from a counter of that origin */
 };
 
 _Static_assert(sizeof(struct gtel_reading) <= 128, "a reading is at most 128 bytes");
+
+/* The value of `source` in readings that the core makes itself. */
+enum { GTEL_SOURCE_CORE = 255 };
 
 enum { GTEL_BATCH_MAX = 65536 }; /* readings in one batch; more are dropped and counted */
 

@@ -2,10 +2,10 @@
 /*
  * What a sink is: where a gather's readings go.
  *
- * The context calls begin, put for each reading, end; once for the readings of this gather, and before
- * that once for each late helper whose answer has come in meanwhile, with that answer's own time.
- * Readings come in a fixed order: the program itself last, devices as they were found; within a
- * device by measurement, then dimensions, then metric, so that the fields of one line follow each
+ * The context calls begin, put for each reading, end; once for the readings of this gather, and
+ * before that once for each late helper whose answer has come in meanwhile, with that answer's own
+ * time. Readings come in a fixed order: the program itself last, devices as they were found; within
+ * a device by measurement, then dimensions, then metric, so that the fields of one line follow each
  * other. Internal metrics (without a field) never arrive.
  */
 #ifndef GTEL_CYCLE_SINK_H

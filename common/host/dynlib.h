@@ -2,8 +2,8 @@
 /*
  * Fills a table of function pointers from a vendor library that may not be there.
  *
- * A library is opened at run time through the env, never linked. The list of calls is a .def file; it
- * expands into a struct of typed pointers and into rows of name, offset and need:
+ * A library is opened at run time through the env, never linked. The list of calls is a .def file;
+ * it expands into a struct of typed pointers and into rows of name, offset and need:
  *
  *     GTEL_SYM(nvmlInit_v2, REQUIRED)
  *

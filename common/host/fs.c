@@ -24,8 +24,8 @@ void gtel_fs_close(const struct gtel_env *env, struct gtel_fs_file *file)
     file->handle_plus_1 = 0;
 }
 
-int gtel_fs_read(const struct gtel_env *env, const struct gtel_fs_file *file, char *buf, size_t size,
-                 struct gtel_str *ret)
+int gtel_fs_read(const struct gtel_env *env, const struct gtel_fs_file *file, char *buf,
+                 size_t size, struct gtel_str *ret)
 {
     if (file->handle_plus_1 == 0)
         return -EBADF;

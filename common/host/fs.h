@@ -3,9 +3,10 @@
  * Read-only access to small files below the env's root.
  *
  * A file that is read each cycle is a gtel_fs_file: opened at discovery, read again from its
- * beginning with one call (the kernel makes sysfs text anew at each read from offset 0). Sources give
- * paths and get values; they never see a descriptor. All sizes have limits; too long is -E2BIG, never
- * a cut value. Errors are those of the env, and -EINVAL, -ERANGE for text that is no number.
+ * beginning with one call (the kernel makes sysfs text anew at each read from offset 0). Sources
+ * give paths and get values; they never see a descriptor. All sizes have limits; too long is
+ * -E2BIG, never a cut value. Errors are those of the env, and -EINVAL, -ERANGE for text that is no
+ * number.
  */
 #ifndef GTEL_HOST_FS_H
 #define GTEL_HOST_FS_H
@@ -36,8 +37,8 @@ void gtel_fs_close(const struct gtel_env *env, struct gtel_fs_file *file);
  * Reads an open file whole into buf of size bytes and trims blanks and newline at both ends.
  * *ret borrows from buf. 0, -EBADF when it is not open, -E2BIG when it has size bytes or more.
  */
-int gtel_fs_read(const struct gtel_env *env, const struct gtel_fs_file *file, char *buf, size_t size,
-                 struct gtel_str *ret);
+int gtel_fs_read(const struct gtel_env *env, const struct gtel_fs_file *file, char *buf,
+                 size_t size, struct gtel_str *ret);
 /* An open file as a decimal number. */
 int gtel_fs_read_u64(const struct gtel_env *env, const struct gtel_fs_file *file, uint64_t *ret);
 int gtel_fs_read_i64(const struct gtel_env *env, const struct gtel_fs_file *file, int64_t *ret);
@@ -50,21 +51,22 @@ int gtel_fs_u64(const struct gtel_env *env, const char *path, uint64_t *ret);
 int gtel_fs_hex(const struct gtel_env *env, const char *path, uint64_t *ret);
 
 bool gtel_fs_exists(const struct gtel_env *env, const char *path);
-/* The last part of a link's target: the device behind `card0/device`, a driver's name. 0, -ENOENT … */
+/* The last part of a link's target: the device behind `card0/device`, a driver's name. 0, -ENOENT …
+ */
 int gtel_fs_link_name(const struct gtel_env *env, const char *path, char *buf, size_t size,
                       struct gtel_str *ret);
 
 /*
  * Names in a directory, sorted (runs of digits by value, so that card2 comes before card10) and
- * copied into the arena, at most max. *ret_n is the number found; when it is above max, the rest was
- * dropped. 0 or a negative errno.
+ * copied into the arena, at most max. *ret_n is the number found; when it is above max, the rest
+ * was dropped. 0 or a negative errno.
  */
 int gtel_fs_list(const struct gtel_env *env, const char *path, struct gtel_arena *arena, size_t max,
                  struct gtel_str **ret, size_t *ret_n);
 
 /*
- * Writes a formatted path into buf (GTEL_FS_PATH_MAX bytes) and returns buf; a path that does not fit
- * becomes the empty path, which no file has.
+ * Writes a formatted path into buf (GTEL_FS_PATH_MAX bytes) and returns buf; a path that does not
+ * fit becomes the empty path, which no file has.
  */
 const char *gtel_fs_path(char *buf, const char *fmt, ...) GTEL_PRINTF(2, 3);
 

@@ -35,7 +35,8 @@ int gtel_pci_parse(struct gtel_str text, struct gtel_pci *ret)
     uint64_t device;
     uint64_t function;
     int r = n == 3 ? field(part[0], 8, UINT32_MAX, &domain) : 0;
-    if (r < 0 || field(part[n - 2], 2, 0xff, &bus) < 0 || field(part[n - 1], 2, 0x1f, &device) < 0 ||
+    if (r < 0 || field(part[n - 2], 2, 0xff, &bus) < 0 ||
+        field(part[n - 1], 2, 0x1f, &device) < 0 ||
         field(gtel_str_skip(text, dot + 1), 1, 7, &function) < 0)
         return -EINVAL;
     *ret = (struct gtel_pci){(uint32_t)domain, (uint8_t)bus, (uint8_t)device, (uint8_t)function};

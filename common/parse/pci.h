@@ -20,8 +20,8 @@ struct gtel_pci {
 enum { GTEL_PCI_TEXT_MAX = 20 }; /* bytes of the longest text with its NUL */
 
 /*
- * Parses dddd:bb:dd.f; the domain may have up to eight digits (NVML writes eight) or be missing, and
- * letters may be upper case. 0, -EINVAL.
+ * Parses dddd:bb:dd.f; the domain may have up to eight digits (NVML writes eight) or be missing,
+ * and letters may be upper case. 0, -EINVAL.
  */
 int gtel_pci_parse(struct gtel_str text, struct gtel_pci *ret);
 /* Writes the kernel's form into buf of GTEL_PCI_TEXT_MAX bytes. */

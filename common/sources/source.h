@@ -6,9 +6,9 @@
  * computes a rate, formats output, asks which front end runs, or logs a failure that it returns.
  * It lives in a lane: all calls come from one thread of one process (cycle/group.h).
  *
- * Three outcomes, everywhere: 0 fine; -ENOENT, -EOPNOTSUPP, -ENODATA not here, skip quietly; any other
- * negative errno broken: the core logs it once, retries with growing pauses and says when it works
- * again. One broken device or figure does not stop the others: go on, count it with
+ * Three outcomes, everywhere: 0 fine; -ENOENT, -EOPNOTSUPP, -ENODATA not here, skip quietly; any
+ * other negative errno broken: the core logs it once, retries with growing pauses and says when it
+ * works again. One broken device or figure does not stop the others: go on, count it with
  * gtel_batch_failed, return the first error at the end.
  */
 #ifndef GTEL_SOURCES_SOURCE_H
@@ -31,7 +31,8 @@ struct gtel_source {
 
     /*
      * Whether this machine may have something for the source: a few cheap look-ups that wake
-     * nothing and load nothing. Runs in the front end; a lane without any such source is not started.
+     * nothing and load nothing. Runs in the front end; a lane without any such source is not
+     * started.
      */
     bool (*present)(const struct gtel_env *env);
     /* 0, or -ENOENT when this machine has nothing for the source. env outlives the state. */

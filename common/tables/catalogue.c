@@ -22,8 +22,7 @@ static const struct gtel_metric_row metric_rows[] = {
 
 static const struct gtel_measurement_row measurement_rows[] = {
 #define GTEL_MEASUREMENT(id_, name_, text_, ...)                                                   \
-    [GTEL_MEASUREMENT_##id_] = {                                                                   \
-        .name = GTEL_STR_INIT(name_), .text = text_, .dims = {__VA_ARGS__}},
+    [GTEL_MEASUREMENT_##id_] = {.name = GTEL_STR_INIT(name_), .text = text_, .dims = {__VA_ARGS__}},
 #include "tables/catalogue.def"
 #undef GTEL_MEASUREMENT
 };
@@ -78,7 +77,8 @@ void gtel_catalogue_write(struct gtel_buf *buf)
                         GTEL_STR_ARG(measurement->name), measurement->text);
         for (size_t d = 0; d < GTEL_DIMS_MAX && measurement->dims[d]; d++)
             gtel_buf_printf(buf, "%s`%s`", d == 0 ? " Tags: " : ", ", measurement->dims[d]);
-        gtel_buf_printf(buf, "%s\n\n| field | kind, type | collectd | meaning |\n|---|---|---|---|\n",
+        gtel_buf_printf(buf,
+                        "%s\n\n| field | kind, type | collectd | meaning |\n|---|---|---|---|\n",
                         measurement->dims[0] ? "." : "");
         for (size_t i = 0; i < GTEL_M_COUNT; i++)
             if (metric_rows[i].measurement == m && metric_rows[i].field.n > 0)

@@ -42,9 +42,9 @@ struct gtel_metric_row {
     struct gtel_str field; /* empty: internal, never emitted */
     enum gtel_kind kind;
     enum gtel_type type;
-    const char *unit; /* UCUM, of the value inside the program */
-    double scale;     /* line protocol = value × scale */
-    enum gtel_metric rate; /* derived from this counter, or GTEL_M_NONE */
+    const char *unit;          /* UCUM, of the value inside the program */
+    double scale;              /* line protocol = value × scale */
+    enum gtel_metric rate;     /* derived from this counter, or GTEL_M_NONE */
     const char *collectd_type; /* NULL: not for collectd */
     const char *collectd_instance;
     double collectd_scale;

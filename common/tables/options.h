@@ -2,8 +2,8 @@
 /*
  * The option table: defaults, setting by name, checks, and the documentation table.
  *
- * The rows are in options.def. A name is compared without case, and `-`, `_` and no separator are the
- * same, so that `SampleInterval`, `--sample-interval` and `sample_interval` all set one option.
+ * The rows are in options.def. A name is compared without case, and `-`, `_` and no separator are
+ * the same, so that `SampleInterval`, `--sample-interval` and `sample_interval` all set one option.
  */
 #ifndef GTEL_TABLES_OPTIONS_H
 #define GTEL_TABLES_OPTIONS_H
@@ -24,11 +24,7 @@ enum gtel_option_type {
     GTEL_OPTION_CHOICE,
     GTEL_OPTION_TEXT
 };
-enum gtel_option_where {
-    GTEL_OPTION_EXECD = 1,
-    GTEL_OPTION_COLLECTD = 2,
-    GTEL_OPTION_BOTH = 3
-};
+enum gtel_option_where { GTEL_OPTION_EXECD = 1, GTEL_OPTION_COLLECTD = 2, GTEL_OPTION_BOTH = 3 };
 
 struct gtel_option_row {
     const char *name;
