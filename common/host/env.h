@@ -2,10 +2,10 @@
 /*
  * The outside world as a set of functions.
  *
- * Everything that is not this process goes through an env: clocks, files, vendor libraries, log. The
- * front end makes the real one (env_posix), `--root FILE.tree` a recorded one (env_tree), and tests
- * wrap either to count calls and make one of them fail. Nothing else in common/ reads a clock or opens
- * a file of the machine.
+ * Everything that is not this process goes through an env: clocks, files, vendor libraries, log.
+ * The front end makes the real one (env_posix), `--root FILE.tree` a recorded one (env_tree), and
+ * tests wrap either to count calls and make one of them fail. Nothing else in common/ reads a clock
+ * or opens a file of the machine.
  *
  * Paths are relative to the root and do not begin with a slash: "sys/class/drm". One env is used by
  * one thread at a time.
@@ -38,14 +38,16 @@ struct gtel_env_ops {
     /* Opens a file for reading. Returns a handle of 0 or more, or a negative errno. */
     int (*file_open)(void *arg, const char *path);
     /*
-     * Reads up to n bytes from the beginning of the file. Returns their number, or a negative errno.
-     * A result of n means that there may be more.
+     * Reads up to n bytes from the beginning of the file. Returns their number, or a negative
+     * errno. A result of n means that there may be more.
      */
     int64_t (*file_read)(void *arg, int handle, void *buf, size_t n);
     void (*file_close)(void *arg, int handle);
-    /* Calls fn for each name but "." and "..", in any order. 0, fn's result, or a negative errno. */
+    /* Calls fn for each name but "." and "..", in any order. 0, fn's result, or a negative errno.
+     */
     int (*dir_list)(void *arg, const char *path, gtel_dir_fn fn, void *fn_arg);
-    /* The target of a symbolic link as text. Returns its length (at most n), or a negative errno. */
+    /* The target of a symbolic link as text. Returns its length (at most n), or a negative errno.
+     */
     int64_t (*link_read)(void *arg, const char *path, char *buf, size_t n);
     /* 0 when something is there, links followed, else a negative errno. */
     int (*exists)(void *arg, const char *path);
@@ -64,6 +66,8 @@ struct gtel_env {
     const struct gtel_env_ops *ops;
     void *arg;
     struct gtel_log log;
+    uint32_t
+        page_size; /* of memory, bytes; 0 where this process's own files are not below the root */
 };
 
 static inline uint64_t gtel_env_now(const struct gtel_env *env)
@@ -82,5 +86,8 @@ void gtel_log(const struct gtel_log *log, enum gtel_log_level level, const char 
  */
 int gtel_env_posix_init(const char *root, struct gtel_env *ret);
 void gtel_env_posix_done(struct gtel_env *env);
+/* The real clocks, for an env that is partly real: monotonic, and since 1970; nanoseconds. */
+uint64_t gtel_env_posix_now(void);
+uint64_t gtel_env_posix_wall(void);
 
 #endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* The real machine, or a directory that looks like one. */
+#include "host/env.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+struct posix_env {
+    int root_fd;
+    bool is_machine; /* the root is "/" */
+};
+
+static uint64_t clock_ns(clockid_t id)
+{
+    struct timespec ts;
+    if (clock_gettime(id, &ts) != 0)
+        return 0;
+    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+uint64_t gtel_env_posix_now(void)
+{
+    return clock_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t gtel_env_posix_wall(void)
+{
+    return clock_ns(CLOCK_REALTIME);
+}
+
+static uint64_t monotonic_ns(void *arg)
+{
+    (void)arg;
+    return gtel_env_posix_now();
+}
+
+static uint64_t wall_ns(void *arg)
+{
+    (void)arg;
+    return gtel_env_posix_wall();
+}
+
+static uint64_t suspended_ns(void *arg)
+{
+    (void)arg;
+#ifdef CLOCK_BOOTTIME
+    /* CLOCK_BOOTTIME counts suspend, CLOCK_MONOTONIC does not (clock_gettime(2)). */
+    uint64_t monotonic = clock_ns(CLOCK_MONOTONIC);
+    uint64_t boot = clock_ns(CLOCK_BOOTTIME);
+    return boot > monotonic ? boot - monotonic : 0;
+#else
+    return 0;
+#endif
+}
+
+static int file_open(void *arg, const char *path)
+{
+    struct posix_env *env = arg;
+    /* O_NONBLOCK: a FIFO in the place of a file must not hang us. */
+    int fd = openat(env->root_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    return fd < 0 ? -errno : fd;
+}
+
+static int64_t file_read(void *arg, int handle, void *buf, size_t n)
+{
+    (void)arg;
+    ssize_t got;
+    do {
+        got = pread(handle, buf, n, 0);
+    } while (got < 0 && errno == EINTR);
+    return got < 0 ? -errno : got;
+}
+
+static void file_close(void *arg, int handle)
+{
+    (void)arg;
+    (void)close(handle); /* opened for reading: nothing can be lost */
+}
+
+static int dir_list(void *arg, const char *path, gtel_dir_fn fn, void *fn_arg)
+{
+    struct posix_env *env = arg;
+    int fd = openat(env->root_fd, path, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+    if (fd < 0)
+        return -errno;
+    DIR *dir = fdopendir(fd);
+    if (!dir) {
+        int error = errno;
+        (void)close(fd);
+        return -error;
+    }
+    int r = 0;
+    while (r == 0) {
+        errno = 0;
+        const struct dirent *entry = readdir(dir);
+        if (!entry) {
+            r = -errno;
+            break;
+        }
+        struct gtel_str name = gtel_str_of(entry->d_name);
+        if (!gtel_str_eq(name, GTEL_STR(".")) && !gtel_str_eq(name, GTEL_STR("..")))
+            r = fn(fn_arg, name);
+    }
+    (void)closedir(dir);
+    return r;
+}
+
+static int64_t link_read(void *arg, const char *path, char *buf, size_t n)
+{
+    struct posix_env *env = arg;
+    ssize_t got = readlinkat(env->root_fd, path, buf, n);
+    return got < 0 ? -errno : got;
+}
+
+static int exists(void *arg, const char *path)
+{
+    struct posix_env *env = arg;
+    struct stat st;
+    return fstatat(env->root_fd, path, &st, 0) < 0 ? -errno : 0;
+}
+
+/*
+ * Where drivers put their libraries besides the loader's own folders: containers with the NVIDIA
+ * toolkit's volume, WSL, NixOS. The helper's environment is clean, so LD_LIBRARY_PATH cannot say.
+ */
+static const char *const library_dirs[] = {"/usr/lib/wsl/lib", "/usr/local/nvidia/lib64",
+                                           "/usr/local/nvidia/lib", "/run/opengl-driver/lib"};
+
+static void *open_library(const char *name)
+{
+    void *lib = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    char path[256];
+    for (size_t i = 0; !lib && i < GTEL_ARRAY_LEN(library_dirs); i++) {
+        int n = snprintf(path, sizeof(path), "%s/%s", library_dirs[i], name);
+        if (n > 0 && (size_t)n < sizeof(path))
+            lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    }
+    return lib;
+}
+
+static int lib_open(void *arg, const char *const *names, void **ret)
+{
+    struct posix_env *env = arg;
+    if (!env->is_machine)
+        return -EPERM;
+    for (size_t i = 0; names[i]; i++) {
+        void *lib = open_library(names[i]);
+        if (lib) {
+            *ret = lib;
+            return 0;
+        }
+    }
+    return -ENOENT;
+}
+
+static void *lib_symbol(void *arg, void *lib, const char *name)
+{
+    (void)arg;
+    return dlsym(lib, name);
+}
+
+static void lib_close(void *arg, void *lib)
+{
+    (void)arg;
+    (void)dlclose(lib); /* a library that stays loaded is no harm */
+}
+
+static const struct gtel_env_ops posix_ops = {
+    .monotonic_ns = monotonic_ns,
+    .wall_ns = wall_ns,
+    .suspended_ns = suspended_ns,
+    .file_open = file_open,
+    .file_read = file_read,
+    .file_close = file_close,
+    .dir_list = dir_list,
+    .link_read = link_read,
+    .exists = exists,
+    .lib_open = lib_open,
+    .lib_symbol = lib_symbol,
+    .lib_close = lib_close,
+};
+
+int gtel_env_posix_init(const char *root, struct gtel_env *ret)
+{
+    struct posix_env *env = calloc(1, sizeof(*env));
+    if (!env)
+        return -ENOMEM;
+    env->is_machine = strcmp(root, "/") == 0;
+    env->root_fd = open(root, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+    if (env->root_fd < 0) {
+        int error = errno;
+        free(env);
+        return -error;
+    }
+    long page = sysconf(_SC_PAGESIZE);
+    *ret = (struct gtel_env){.ops = &posix_ops,
+                             .arg = env,
+                             .page_size = env->is_machine && page > 0 ? (uint32_t)page : 0};
+    return 0;
+}
+
+void gtel_env_posix_done(struct gtel_env *env)
+{
+    struct posix_env *posix = env->arg;
+    if (posix) {
+        (void)close(posix->root_fd);
+        free(posix);
+    }
+    *env = (struct gtel_env){0};
+}

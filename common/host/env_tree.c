@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/* A recorded machine as an env. */
+#include "host/replay_nvml.h"
+#include "host/tree_node.h"
+
+#include "base/buf.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    INDEX_BITS = 19,
+    INDEX_MASK = (1 << INDEX_BITS) - 1,
+    GENERATION_MASK = 0xfff /* handles stay positive */
+};
+
+/* Time 0 of a stepped machine on its monotonic clock: not 0, which would mean "no time". */
+static const uint64_t stepped_base_ns = 1000000000;
+
+struct tree_env {
+    struct gtel_tree *tree;
+    bool is_stepped;
+    uint64_t epoch_ns; /* real monotonic time of time 0 */
+    uint64_t step_ns;
+    void (*watch)(void *arg, const char *path);
+    void *watch_arg;
+};
+
+static uint64_t tree_time(const struct tree_env *env)
+{
+    if (env->is_stepped)
+        return env->step_ns;
+    uint64_t now = gtel_env_posix_now();
+    return now > env->epoch_ns ? now - env->epoch_ns : 0;
+}
+
+static struct gtel_tree *tree_now(struct tree_env *env)
+{
+    gtel_tree_seek(env->tree, tree_time(env));
+    return env->tree;
+}
+
+static uint64_t monotonic_ns(void *arg)
+{
+    const struct tree_env *env = arg;
+    return env->is_stepped ? stepped_base_ns + env->step_ns : gtel_env_posix_now();
+}
+
+static uint64_t wall_ns(void *arg)
+{
+    struct tree_env *env = arg;
+    return env->is_stepped ? gtel_tree_wall_ns(tree_now(env)) : gtel_env_posix_wall();
+}
+
+static uint64_t suspended_ns(void *arg)
+{
+    (void)arg;
+    return 0;
+}
+
+static struct gtel_tree_node *find(struct tree_env *env, const char *path, bool follows, int *error)
+{
+    return gtel_tree_find(tree_now(env), gtel_str_of(path), follows, error);
+}
+
+static int file_open(void *arg, const char *path)
+{
+    struct tree_env *env = arg;
+    int r;
+    if (env->watch)
+        env->watch(env->watch_arg, path);
+    const struct gtel_tree_node *node = find(env, path, true, &r);
+    if (!node)
+        return r;
+    if (node->kind != GTEL_TREE_FILE)
+        return -EISDIR;
+    if (node->open_error)
+        return -node->open_error;
+    size_t index = gtel_tree_index(env->tree, node);
+    return (int)((node->generation & GENERATION_MASK) << INDEX_BITS | index);
+}
+
+static size_t grown_text(const struct gtel_tree_node *node, uint64_t now_ns, char *buf, size_t n)
+{
+    struct gtel_buf out;
+    double seconds = (double)(now_ns - node->since_ns) / 1e9;
+    gtel_buf_init(&out, 32);
+    gtel_buf_i64(&out, (int64_t)(node->start + node->per_second * seconds));
+    gtel_buf_char(&out, '\n');
+    size_t size = out.n < n ? out.n : n;
+    if (size > 0)
+        memcpy(buf, out.p, size);
+    gtel_buf_done(&out);
+    return size;
+}
+
+static int64_t file_read(void *arg, int handle, void *buf, size_t n)
+{
+    struct tree_env *env = arg;
+    struct gtel_tree *tree = tree_now(env);
+    const struct gtel_tree_node *node = gtel_tree_node_at(tree, (size_t)(handle & INDEX_MASK));
+    /* A sysfs file whose device is gone answers ENODEV (kernfs, kernel 6.x). */
+    if (!node || node->kind != GTEL_TREE_FILE ||
+        (node->generation & GENERATION_MASK) != (uint32_t)handle >> INDEX_BITS)
+        return -ENODEV;
+    if (node->read_error)
+        return -node->read_error;
+    if (node->is_growing)
+        return (int64_t)grown_text(node, gtel_tree_now(tree), buf, n);
+    size_t size = node->text.n < n ? node->text.n : n;
+    if (size > 0)
+        memcpy(buf, node->text.p, size);
+    return (int64_t)size;
+}
+
+static void file_close(void *arg, int handle)
+{
+    (void)arg;
+    (void)handle;
+}
+
+static int dir_list(void *arg, const char *path, gtel_dir_fn fn, void *fn_arg)
+{
+    struct tree_env *env = arg;
+    int r;
+    const struct gtel_tree_node *node = find(env, path, true, &r);
+    if (!node)
+        return r;
+    if (node->kind != GTEL_TREE_DIR)
+        return -ENOTDIR;
+    return gtel_tree_list(env->tree, node, fn, fn_arg);
+}
+
+static int64_t link_read(void *arg, const char *path, char *buf, size_t n)
+{
+    struct tree_env *env = arg;
+    int r;
+    const struct gtel_tree_node *node = find(env, path, false, &r);
+    if (!node)
+        return r;
+    if (node->kind != GTEL_TREE_LINK)
+        return -EINVAL;
+    size_t size = node->text.n < n ? node->text.n : n;
+    memcpy(buf, node->text.p, size);
+    return (int64_t)size;
+}
+
+static int exists(void *arg, const char *path)
+{
+    struct tree_env *env = arg;
+    int r;
+    return find(env, path, true, &r) ? 0 : r;
+}
+
+static int lib_open(void *arg, const char *const *names, void **ret)
+{
+    struct tree_env *env = arg;
+    struct gtel_str nvml = GTEL_STR("libnvidia-ml.so.1");
+    for (size_t i = 0; names[i]; i++) {
+        if (!gtel_str_eq(gtel_str_of(names[i]), nvml) ||
+            !gtel_tree_has_library(tree_now(env), nvml))
+            continue;
+        int r = gtel_replay_nvml_open(env->tree);
+        if (r == 0)
+            *ret = env->tree;
+        return r;
+    }
+    return -ENOENT;
+}
+
+static void *lib_symbol(void *arg, void *lib, const char *name)
+{
+    (void)arg;
+    (void)lib;
+    return gtel_replay_nvml_symbol(name);
+}
+
+static void lib_close(void *arg, void *lib)
+{
+    (void)arg;
+    (void)lib;
+    gtel_replay_nvml_close();
+}
+
+static const struct gtel_env_ops tree_ops = {
+    .monotonic_ns = monotonic_ns,
+    .wall_ns = wall_ns,
+    .suspended_ns = suspended_ns,
+    .file_open = file_open,
+    .file_read = file_read,
+    .file_close = file_close,
+    .dir_list = dir_list,
+    .link_read = link_read,
+    .exists = exists,
+    .lib_open = lib_open,
+    .lib_symbol = lib_symbol,
+    .lib_close = lib_close,
+};
+
+int gtel_env_tree_init(struct gtel_tree *tree, bool is_stepped, uint64_t epoch_ns,
+                       struct gtel_env *ret)
+{
+    struct tree_env *env = calloc(1, sizeof(*env));
+    if (!env)
+        return -ENOMEM;
+    env->tree = tree;
+    env->is_stepped = is_stepped;
+    env->epoch_ns = epoch_ns ? epoch_ns : gtel_env_posix_now();
+    *ret = (struct gtel_env){.ops = &tree_ops, .arg = env};
+    return 0;
+}
+
+void gtel_env_tree_step(struct gtel_env *env, uint64_t ns)
+{
+    struct tree_env *tree = env->arg;
+    tree->step_ns += ns;
+}
+
+void gtel_env_tree_done(struct gtel_env *env)
+{
+    free(env->arg);
+    *env = (struct gtel_env){0};
+}
+
+void gtel_env_tree_watch(struct gtel_env *env, void (*fn)(void *arg, const char *path), void *arg)
+{
+    struct tree_env *tree = env->arg;
+    tree->watch = fn;
+    tree->watch_arg = arg;
+}
