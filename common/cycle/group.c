@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* The sources of one lane, where they really run. */
+#include "cycle/group.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAUSE_MAX = 64 };
+
+bool gtel_group_is_chosen(const struct gtel_options *options, const char *source)
+{
+    struct gtel_str rest = gtel_option_text(options, GTEL_O_SOURCES);
+    struct gtel_str name;
+    if (rest.n == 0)
+        return true;
+    while (gtel_str_part(&rest, ',', &name))
+        if (gtel_str_eq(gtel_str_trim(name), gtel_str_of(source)))
+            return true;
+    return false;
+}
+
+int gtel_group_init(struct gtel_group *group, const char *lane, const struct gtel_env *env,
+                    const struct gtel_options *options)
+{
+    *group = (struct gtel_group){.env = env, .options = options};
+    for (int i = 0; gtel_sources[i] && i < GTEL_SOURCES_MAX; i++) {
+        const struct gtel_source *source = gtel_sources[i];
+        if (strcmp(source->lane, lane) != 0 || !gtel_group_is_chosen(options, source->name))
+            continue;
+        void *state = calloc(1, source->state_size ? source->state_size : 1);
+        if (!state)
+            return -ENOMEM;
+        group->entry[group->n++] = (struct gtel_group_entry){
+            .source = source, .index = (uint8_t)i, .state = state, .next_pause = 1};
+    }
+    return 0;
+}
+
+void gtel_group_done(struct gtel_group *group)
+{
+    for (size_t i = 0; i < group->n; i++) {
+        struct gtel_group_entry *entry = &group->entry[i];
+        if (entry->is_open)
+            entry->source->close(entry->state);
+        free(entry->state);
+    }
+    gtel_batch_done(&group->batch);
+    gtel_registry_done(&group->registry);
+    *group = (struct gtel_group){0};
+}
+
+/* "Not here" is a normal state of a machine. */
+static bool is_absence(int r)
+{
+    return r == -ENOENT || r == -EOPNOTSUPP || r == -ENODATA;
+}
+
+static void note_failure(struct gtel_group *group, struct gtel_group_entry *entry, const char *what,
+                         int r)
+{
+    group->errors++;
+    entry->pause = entry->next_pause;
+    entry->next_pause = entry->next_pause < PAUSE_MAX ? entry->next_pause * 2 : PAUSE_MAX;
+    if (entry->is_failing)
+        return;
+    entry->is_failing = true;
+    gtel_log(&group->env->log, GTEL_LOG_WARNING, "%s: %s failed: %s; trying again",
+             entry->source->name, what, strerror(-r));
+}
+
+static void note_success(struct gtel_group *group, struct gtel_group_entry *entry)
+{
+    entry->next_pause = 1;
+    if (!entry->is_failing)
+        return;
+    entry->is_failing = false;
+    gtel_log(&group->env->log, GTEL_LOG_INFO, "%s: works again", entry->source->name);
+}
+
+static void schedule_rescan(struct gtel_group *group, struct gtel_group_entry *entry)
+{
+    entry->rescan_ns = gtel_env_now(group->env) + gtel_option_number(group->options, GTEL_O_RESCAN);
+}
+
+/* True when the source is open. */
+static bool ensure_open(struct gtel_group *group, struct gtel_group_entry *entry)
+{
+    if (entry->is_open)
+        return true;
+    if (entry->rescan_ns > gtel_env_now(group->env))
+        return false;
+    memset(entry->state, 0, entry->source->state_size);
+    int r = entry->source->open(entry->state, group->env, group->options);
+    if (r == 0) {
+        entry->is_open = true;
+        entry->is_discovery_due = true;
+        return true;
+    }
+    if (is_absence(r))
+        schedule_rescan(group, entry);
+    else
+        note_failure(group, entry, "start", r);
+    return false;
+}
+
+static int ensure_discovered(struct gtel_group *group, struct gtel_group_entry *entry)
+{
+    if (!entry->is_discovery_due && entry->rescan_ns > gtel_env_now(group->env))
+        return 0;
+    entry->is_discovery_due = false;
+    schedule_rescan(group, entry);
+    int r = entry->source->discover(entry->state, &group->registry);
+    if (r < 0 && !is_absence(r)) {
+        entry->is_discovery_due = true;
+        return r;
+    }
+    return 0;
+}
+
+static void sample_entry(struct gtel_group *group, struct gtel_group_entry *entry)
+{
+    if (entry->pause > 0) {
+        entry->pause--;
+        return;
+    }
+    if (!ensure_open(group, entry))
+        return;
+    const char *what = "discovery";
+    int found = ensure_discovered(group, entry);
+    group->batch.source = entry->index;
+    group->batch.origin = 0;
+    group->batch.t_ns = gtel_env_now(group->env);
+    int r = entry->source->sample(entry->state, &group->registry, &group->batch);
+    if (r == -ENODEV) {
+        entry->is_discovery_due = true; /* at the next gather */
+        r = 0;
+    }
+    if (r < 0 && !is_absence(r))
+        what = "sampling";
+    else
+        r = found;
+    if (r < 0)
+        note_failure(group, entry, what, r);
+    else
+        note_success(group, entry);
+}
+
+void gtel_group_sample(struct gtel_group *group)
+{
+    gtel_batch_reset(&group->batch);
+    for (size_t i = 0; i < group->n; i++)
+        sample_entry(group, &group->entry[i]);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The sources of one lane, where they really run: in a helper process, or inline in tests.
+ *
+ * Opens sources, looks for devices when that is due, samples, and deals with failures: a source
+ * that fails is tried again after 1, 2, 4 … 64 gathers and is logged once when it starts to fail
+ * and once when it works again. A source that has nothing on this machine is asked again each
+ * Rescan interval.
+ */
+#ifndef GTEL_CYCLE_GROUP_H
+#define GTEL_CYCLE_GROUP_H
+
+#include "sources/source.h"
+
+struct gtel_group_entry {
+    const struct gtel_source *source;
+    uint8_t index; /* in gtel_sources */
+    void *state;
+    bool is_open;
+    bool is_failing;
+    bool is_discovery_due;
+    uint32_t pause;      /* gathers to wait before the next try */
+    uint32_t next_pause; /* how long the pause after the next failure is */
+    uint64_t rescan_ns;  /* when to look for devices again, or to try to open again */
+};
+
+struct gtel_group {
+    const struct gtel_env *env;
+    const struct gtel_options *options;
+    struct gtel_registry registry;
+    struct gtel_batch batch;
+    struct gtel_group_entry entry[GTEL_SOURCES_MAX];
+    size_t n;
+    uint64_t errors; /* failed gathers of a source since the start */
+};
+
+/*
+ * Takes the sources that belong to the lane and are named in the Sources option (all when it is
+ * empty). env and options outlive the group. 0 or -ENOMEM.
+ */
+int gtel_group_init(struct gtel_group *group, const char *lane, const struct gtel_env *env,
+                    const struct gtel_options *options);
+void gtel_group_done(struct gtel_group *group);
+/* Fills group->batch anew. Failures are logged and counted, never returned. */
+void gtel_group_sample(struct gtel_group *group);
+
+/* Whether the Sources option leaves a source in; empty names all. */
+bool gtel_group_is_chosen(const struct gtel_options *options, const char *source);
+
+#endif

@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: MIT */
+/* A lane as its front end sees it. */
+#include "cycle/lane.h"
+
+#include "gtel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { HELPER_FD = 3, ARGS_MAX = 64, PAUSE_MAX = 64, RX_MIN = 4096 };
+
+/* A helper that has never answered is starting, not late, for this long. */
+static const uint64_t start_grace_ns = 5000000000u;
+
+int gtel_lane_init(struct gtel_lane *lane, const struct gtel_lane_setup *setup)
+{
+    *lane = (struct gtel_lane){.setup = *setup, .fd = -1, .next_pause = 1};
+    gtel_buf_init(&lane->tx, GTEL_FRAME_MAX);
+    if (setup->helper)
+        return 0;
+    lane->has_group = true;
+    return gtel_group_init(&lane->group, setup->name, setup->env, setup->options);
+}
+
+void gtel_lane_close(struct gtel_lane *lane)
+{
+    if (lane->fd >= 0)
+        (void)close(lane->fd); /* the helper sees the end of its socket and ends */
+    lane->fd = -1;
+    lane->state = GTEL_LANE_OFF;
+    lane->rx_n = 0;
+    lane->rx_used = 0;
+}
+
+/* Collects the status of a helper that has ended; true when none is left. */
+static bool reap(struct gtel_lane *lane, int *ret_status)
+{
+    *ret_status = 0;
+    if (lane->pid == 0)
+        return true;
+    pid_t r = waitpid(lane->pid, ret_status, WNOHANG);
+    if (r == 0 || (r < 0 && errno == EINTR))
+        return false;
+    lane->pid = 0;
+    return true;
+}
+
+static void nap(uint64_t ns)
+{
+    struct timespec ts = {.tv_sec = (time_t)(ns / 1000000000u),
+                          .tv_nsec = (long)(ns % 1000000000u)};
+    (void)nanosleep(&ts, NULL); /* woken early: the caller looks again */
+}
+
+void gtel_lanes_done(struct gtel_lane *lanes, size_t n, uint64_t wait_ns)
+{
+    const uint64_t step_ns = 2000000;
+    for (size_t i = 0; i < n; i++)
+        gtel_lane_close(&lanes[i]);
+    for (uint64_t waited = 0;; waited += step_ns) {
+        bool is_all = true;
+        int status;
+        for (size_t i = 0; i < n; i++)
+            is_all = reap(&lanes[i], &status) && is_all;
+        if (is_all || waited >= wait_ns)
+            break;
+        nap(step_ns);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (lanes[i].has_group)
+            gtel_group_done(&lanes[i].group);
+        gtel_buf_done(&lanes[i].tx);
+        free(lanes[i].rx);
+        lanes[i].rx = NULL;
+    }
+}
+
+/* Failures are logged when they begin; the same one does not come again until it has worked. */
+static void note_failure(struct gtel_lane *lane)
+{
+    lane->pause = lane->next_pause;
+    lane->next_pause = lane->next_pause < PAUSE_MAX ? lane->next_pause * 2 : PAUSE_MAX;
+    lane->is_failing = true;
+}
+
+static const struct gtel_log *log_of(const struct gtel_lane *lane)
+{
+    return &lane->setup.env->log;
+}
+
+/* The helper's command line. Words built here live in buf, one after the other, each with its NUL.
+ */
+static int build_args(const struct gtel_lane *lane, struct gtel_buf *buf, char **args)
+{
+    size_t at[GTEL_O_COUNT];
+    size_t words = 0;
+    for (size_t i = 0; i < GTEL_O_COUNT; i++) {
+        if (!lane->setup.options->value[i].is_given ||
+            (gtel_option_row((enum gtel_option)i)->where & GTEL_OPTION_EXECD) == 0)
+            continue;
+        at[words++] = buf->n;
+        gtel_option_argument(buf, lane->setup.options, (enum gtel_option)i);
+        gtel_buf_char(buf, '\0');
+    }
+    if (buf->has_failed)
+        return -ENOMEM;
+    size_t n = 0;
+    args[n++] = (char *)(uintptr_t)lane->setup.helper; /* posix_spawn does not write to them */
+    args[n++] = (char *)(uintptr_t) "--lane";
+    args[n++] = (char *)(uintptr_t)lane->setup.name;
+    for (size_t i = 0; i < words && n < ARGS_MAX - 1; i++)
+        args[n++] = buf->p + at[i];
+    for (size_t i = 0; lane->setup.helper_args && lane->setup.helper_args[i]; i++) {
+        if (n == ARGS_MAX - 1)
+            return -E2BIG;
+        args[n++] = (char *)(uintptr_t)lane->setup.helper_args[i];
+    }
+    args[n] = NULL;
+    return 0;
+}
+
+/* Standard input and output lead nowhere, the socket is fd 3, nothing else is handed on. */
+static int set_files(posix_spawn_file_actions_t *actions, int fd)
+{
+    int r = posix_spawn_file_actions_adddup2(actions, fd, HELPER_FD);
+    if (r == 0)
+        r = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0);
+    if (r == 0)
+        r = posix_spawn_file_actions_addopen(actions, 1, "/dev/null", O_WRONLY, 0);
+#ifdef GTEL_HAVE_CLOSEFROM
+    if (r == 0)
+        r = posix_spawn_file_actions_addclosefrom_np(actions, HELPER_FD + 1);
+#endif
+    return -r;
+}
+
+static int set_signals(posix_spawnattr_t *attr)
+{
+    sigset_t none;
+    sigset_t all;
+    (void)sigemptyset(&none); /* these two fail for no argument that exists here */
+    (void)sigfillset(&all);
+    int r = posix_spawnattr_setsigmask(attr, &none);
+    if (r == 0)
+        r = posix_spawnattr_setsigdefault(attr, &all);
+    if (r == 0)
+        r = posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    return -r;
+}
+
+static int spawn_on(const struct gtel_lane *lane, int fd, char **args, pid_t *ret)
+{
+    /* A clean environment: nothing of the daemon's may steer a vendor library in a helper that has
+     * more rights than the user who started it (testing-without-hardware.md, section 10). */
+    static char lc_all[] = "LC_ALL=C";
+    static char path[] = "PATH=/usr/bin:/bin";
+    char *env[] = {lc_all, path, NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attr;
+    int r = -posix_spawn_file_actions_init(&actions);
+    if (r < 0)
+        return r;
+    r = -posix_spawnattr_init(&attr);
+    if (r == 0) {
+        r = set_files(&actions, fd);
+        if (r == 0)
+            r = set_signals(&attr);
+        if (r == 0)
+            r = -posix_spawn(ret, lane->setup.helper, &actions, &attr, args, env);
+        (void)posix_spawnattr_destroy(&attr);
+    }
+    (void)posix_spawn_file_actions_destroy(&actions);
+    return r;
+}
+
+static int open_socket(int fd[2])
+{
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd) < 0)
+        return -errno;
+    int flags = fcntl(fd[0], F_GETFL);
+    if (flags < 0 || fcntl(fd[0], F_SETFL, flags | O_NONBLOCK) < 0) {
+        int error = errno;
+        (void)close(fd[0]);
+        (void)close(fd[1]);
+        return -error;
+    }
+    return 0;
+}
+
+static int start_helper(struct gtel_lane *lane)
+{
+    char *args[ARGS_MAX];
+    struct gtel_buf words;
+    gtel_buf_init(&words, 16384);
+    int fd[2] = {-1, -1};
+    int r = build_args(lane, &words, args);
+    if (r == 0)
+        r = open_socket(fd);
+    if (r == 0) {
+        r = spawn_on(lane, fd[1], args, &lane->pid);
+        (void)close(fd[1]);
+        if (r < 0) {
+            (void)close(fd[0]);
+            lane->pid = 0;
+        } else {
+            lane->fd = fd[0];
+        }
+    }
+    gtel_buf_done(&words);
+    return r;
+}
+
+static bool has_work(const struct gtel_lane *lane)
+{
+    for (size_t i = 0; gtel_sources[i]; i++) {
+        const struct gtel_source *source = gtel_sources[i];
+        if (strcmp(source->lane, lane->setup.name) == 0 &&
+            gtel_group_is_chosen(lane->setup.options, source->name) &&
+            source->present(lane->setup.env))
+            return true;
+    }
+    return false;
+}
+
+/* Whether there is something to read, looked up no more often than the Rescan interval. */
+static bool is_due(struct gtel_lane *lane, uint64_t now_ns)
+{
+    if (lane->pause > 0) {
+        lane->pause--;
+        return false;
+    }
+    if (lane->has_started)
+        return true;
+    if (now_ns < lane->probe_ns)
+        return false;
+    lane->probe_ns = now_ns + gtel_option_number(lane->setup.options, GTEL_O_RESCAN);
+    return has_work(lane);
+}
+
+void gtel_lane_tick(struct gtel_lane *lane, uint64_t now_ns)
+{
+    int status;
+    if (lane->state != GTEL_LANE_OFF || !reap(lane, &status) || !is_due(lane, now_ns))
+        return;
+    lane->has_answered = false;
+    lane->started_ns = now_ns;
+    if (lane->has_group) {
+        lane->state = GTEL_LANE_IDLE;
+        lane->has_started = true;
+        return;
+    }
+    int r = start_helper(lane);
+    if (r < 0) {
+        if (!lane->is_failing)
+            gtel_log(log_of(lane), GTEL_LOG_ERROR,
+                     "lane %s: cannot start the helper %s: %s; install gtel there, or name it with "
+                     "the option Helper; trying again",
+                     lane->setup.name, lane->setup.helper, strerror(-r));
+        note_failure(lane);
+        return;
+    }
+    if (lane->has_started)
+        lane->restarts++;
+    lane->has_started = true;
+    lane->state = GTEL_LANE_GREETING;
+}
+
+/* Gives up this helper; the next one starts after a pause. */
+static void drop(struct gtel_lane *lane, enum gtel_log_level level, const char *why)
+{
+    int status = 0;
+    gtel_lane_close(lane);
+    (void)reap(lane, &status); /* not ended yet: gtel_lane_tick looks again */
+    if (!lane->is_failing) {
+        if (status != 0 && WIFSIGNALED(status))
+            gtel_log(log_of(lane), level, "lane %s: helper %s (signal %d); starting it again",
+                     lane->setup.name, why, WTERMSIG(status));
+        else
+            gtel_log(log_of(lane), level, "lane %s: helper %s; starting it again", lane->setup.name,
+                     why);
+    }
+    note_failure(lane);
+}
+
+void gtel_lane_request(struct gtel_lane *lane, uint64_t number, uint64_t wall_ns)
+{
+    if (lane->state != GTEL_LANE_IDLE)
+        return;
+    lane->request = number;
+    lane->request_wall_ns = wall_ns;
+    gtel_buf_reset(&lane->tx);
+    if (lane->has_group) {
+        struct gtel_group *group = &lane->group;
+        gtel_group_sample(group);
+        struct gtel_answer answer = {
+            .request = number, .errors = group->errors, .dropped = group->batch.dropped};
+        bool with_devices = lane->device_generation != group->registry.generation;
+        gtel_wire_answer(&lane->tx, &answer, &group->registry, with_devices, &group->batch);
+        lane->device_generation = group->registry.generation;
+        lane->state = GTEL_LANE_BUSY;
+        return;
+    }
+    gtel_wire_request(&lane->tx, number);
+    ssize_t sent = send(lane->fd, lane->tx.p, lane->tx.n, MSG_NOSIGNAL);
+    if (sent != (ssize_t)lane->tx.n)
+        drop(lane, GTEL_LOG_WARNING, "ended");
+    else
+        lane->state = GTEL_LANE_BUSY;
+}
+
+static bool grow_rx(struct gtel_lane *lane)
+{
+    size_t size = lane->rx_size ? lane->rx_size * 2 : RX_MIN;
+    char *p = size <= 2 * (size_t)GTEL_FRAME_MAX ? realloc(lane->rx, size) : NULL;
+    if (!p)
+        return false;
+    lane->rx = p;
+    lane->rx_size = size;
+    return true;
+}
+
+/* Reads what is there. Returns 0, or -EPIPE when the helper is gone. */
+static int fill_rx(struct gtel_lane *lane)
+{
+    for (;;) {
+        if (lane->rx_n == lane->rx_size && !grow_rx(lane))
+            return -ENOMEM;
+        ssize_t n = recv(lane->fd, lane->rx + lane->rx_n, lane->rx_size - lane->rx_n, 0);
+        if (n > 0) {
+            lane->rx_n += (size_t)n;
+            continue;
+        }
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+            return 0;
+        return -EPIPE;
+    }
+}
+
+static void forget_used(struct gtel_lane *lane)
+{
+    if (lane->rx_used == 0)
+        return;
+    memmove(lane->rx, lane->rx + lane->rx_used, lane->rx_n - lane->rx_used);
+    lane->rx_n -= lane->rx_used;
+    lane->rx_used = 0;
+}
+
+static int take_hello(struct gtel_lane *lane, struct gtel_str version)
+{
+    if (gtel_str_eq(version, gtel_str_of(gtel_version))) {
+        if (lane->state == GTEL_LANE_GREETING)
+            lane->state = GTEL_LANE_IDLE;
+        return 0;
+    }
+    if (!lane->is_failing)
+        gtel_log(log_of(lane), GTEL_LOG_ERROR,
+                 "lane %s: the helper %s is version %.*s and this is version %s: install the same "
+                 "version of both, or name the right program with the option Helper",
+                 lane->setup.name, lane->setup.helper, (int)(version.n < 40 ? version.n : 40),
+                 version.n ? version.p : "", gtel_version);
+    lane->is_failing = true;
+    lane->next_pause = PAUSE_MAX;
+    return -EPROTO;
+}
+
+static int take_log(struct gtel_lane *lane, struct gtel_str payload)
+{
+    uint8_t level;
+    struct gtel_str text;
+    int r = gtel_wire_read_log(payload, &level, &text);
+    if (r == 0)
+        gtel_log(log_of(lane), (enum gtel_log_level)level, "%.*s",
+                 (int)(text.n < 1000 ? text.n : 1000), text.n ? text.p : "");
+    return r;
+}
+
+/* Handles one frame. 1: an answer in *ret_payload; 0: something else; negative: nonsense. */
+static int take_frame(struct gtel_lane *lane, const struct gtel_frame *frame,
+                      struct gtel_str *ret_payload)
+{
+    switch (frame->type) {
+    case GTEL_FRAME_HELLO:
+        return take_hello(lane, frame->payload);
+    case GTEL_FRAME_LOG:
+        return take_log(lane, frame->payload);
+    case GTEL_FRAME_ANSWER:
+        if (lane->state != GTEL_LANE_BUSY)
+            return -EPROTO;
+        lane->state = GTEL_LANE_ANSWERED;
+        *ret_payload = frame->payload;
+        return 1;
+    default:
+        return -EPROTO;
+    }
+}
+
+static int receive_inline(struct gtel_lane *lane, struct gtel_str *ret_payload)
+{
+    struct gtel_frame frame;
+    size_t used;
+    if (lane->state != GTEL_LANE_BUSY)
+        return 0;
+    if (lane->tx.has_failed || gtel_frame_next(gtel_buf_text(&lane->tx), &frame, &used) < 0) {
+        lane->state = GTEL_LANE_IDLE;
+        return 0;
+    }
+    lane->state = GTEL_LANE_ANSWERED;
+    *ret_payload = frame.payload;
+    return 1;
+}
+
+int gtel_lane_receive(struct gtel_lane *lane, struct gtel_str *ret_payload)
+{
+    if (lane->has_group)
+        return receive_inline(lane, ret_payload);
+    if (lane->fd < 0)
+        return 0;
+    forget_used(lane);
+    int gone = fill_rx(lane);
+    for (;;) {
+        struct gtel_frame frame;
+        size_t used;
+        struct gtel_str bytes = {lane->rx + lane->rx_used, lane->rx_n - lane->rx_used};
+        int r = gtel_frame_next(bytes, &frame, &used);
+        if (r == -EAGAIN)
+            break;
+        if (r == 0) {
+            lane->rx_used += used;
+            r = take_frame(lane, &frame, ret_payload);
+        }
+        if (r == 1)
+            return 1;
+        if (r < 0) {
+            drop(lane, GTEL_LOG_ERROR, "sent bytes that make no sense");
+            return 0;
+        }
+    }
+    if (gone < 0)
+        drop(lane, GTEL_LOG_WARNING,
+             lane->state == GTEL_LANE_GREETING ? "ended without a greeting" : "ended");
+    return 0;
+}
+
+void gtel_lane_understood(struct gtel_lane *lane, int r)
+{
+    if (r < 0) {
+        drop(lane, GTEL_LOG_ERROR, "sent an answer that makes no sense");
+        return;
+    }
+    if (lane->is_failing || lane->is_late)
+        gtel_log(log_of(lane), GTEL_LOG_INFO, "lane %s: works again", lane->setup.name);
+    lane->state = GTEL_LANE_IDLE;
+    lane->has_answered = true;
+    lane->is_failing = false;
+    lane->is_late = false;
+    lane->next_pause = 1;
+}
+
+bool gtel_lane_is_waiting(const struct gtel_lane *lane)
+{
+    return lane->state == GTEL_LANE_BUSY || lane->state == GTEL_LANE_GREETING;
+}
+
+void gtel_lane_missed(struct gtel_lane *lane, uint64_t now_ns, uint64_t waited_ns)
+{
+    if (!lane->has_answered && now_ns - lane->started_ns < start_grace_ns)
+        return;
+    lane->late++;
+    if (lane->is_late)
+        return;
+    lane->is_late = true;
+    gtel_log(log_of(lane), GTEL_LOG_WARNING,
+             "lane %s: no answer within %u ms; its readings are missing until it answers",
+             lane->setup.name, (unsigned)(waited_ns / 1000000u));
+}
+
+void gtel_lanes_wait(struct gtel_lane *lanes, size_t n, uint64_t wait_ns)
+{
+    struct pollfd fds[GTEL_SOURCES_MAX];
+    nfds_t count = 0;
+    for (size_t i = 0; i < n && count < GTEL_SOURCES_MAX; i++)
+        if (gtel_lane_is_waiting(&lanes[i]) && lanes[i].fd >= 0)
+            fds[count++] = (struct pollfd){.fd = lanes[i].fd, .events = POLLIN};
+    if (count == 0)
+        return;
+    uint64_t ms = (wait_ns + 999999u) / 1000000u;
+    (void)poll(fds, count, ms < 60000 ? (int)ms : 60000); /* an error looks like nothing to read */
+}
+
+uint64_t gtel_lane_rss(const struct gtel_env *env, struct gtel_fs_file *file)
+{
+    char buf[128];
+    struct gtel_str text;
+    struct gtel_str word;
+    uint64_t pages = 0;
+    if (env->page_size == 0)
+        return 0;
+    if (!gtel_fs_is_open(file) && gtel_fs_open(env, file, "proc/self/statm") < 0)
+        return 0;
+    if (gtel_fs_read(env, file, buf, sizeof(buf), &text) < 0)
+        return 0;
+    /* proc(5): size, resident, … in pages */
+    if (!gtel_str_word(&text, &word) || !gtel_str_word(&text, &word) ||
+        gtel_str_u64(word, &pages) < 0)
+        return 0;
+    return pages * env->page_size;
+}
