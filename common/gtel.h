@@ -2,9 +2,9 @@
 /*
  * The one header of the core that a front end includes.
  *
- * A context owns devices, lanes, the memory between gathers and the options of one front end. There is
- * no state outside it: two contexts in one process do not see each other. One context is used by one
- * thread at a time. A gather is
+ * A context owns devices, lanes, the memory between gathers and the options of one front end. There
+ * is no state outside it: two contexts in one process do not see each other. One context is used by
+ * one thread at a time. A gather is
  *
  *     discover, sample (in the lanes) -> merge -> delta -> window -> emit (to the sink)
  *
@@ -36,7 +36,8 @@ struct gtel_setup {
     uint64_t interval_ns; /* time between gathers where it is known, else 0: learned */
 };
 
-/* 0, -ENOMEM, or -EINVAL for a Sources option that names no source (logged). *ret is ours to free. */
+/* 0, -ENOMEM, or -EINVAL for a Sources option that names no source (logged). *ret is ours to free.
+ */
 int gtel_context_new(const struct gtel_setup *setup, struct gtel_context **ret);
 /*
  * Ends the helpers by closing their sockets, waits at most 200 ms for them and frees the context.
@@ -45,10 +46,10 @@ int gtel_context_new(const struct gtel_setup *setup, struct gtel_context **ret);
 void gtel_context_free(struct gtel_context *context);
 
 /*
- * Takes one sample from all lanes into the window, waiting at most wait_ns for their answers (0: the
- * Deadline option, never more than half the interval). The first sample of a counter gives no rate:
- * call it once at the start so that the first gather has rates.
- * Returns 0, also when lanes failed (the self-telemetry says so), or -ENOMEM.
+ * Takes one sample from all lanes into the window, waiting at most wait_ns for their answers (0:
+ * the Deadline option, never more than half the interval). The first sample of a counter gives no
+ * rate: call it once at the start so that the first gather has rates. Returns 0, also when lanes
+ * failed (the self-telemetry says so), or -ENOMEM.
  */
 int gtel_context_sample(struct gtel_context *context, uint64_t wait_ns);
 /* Hands what has come in since the last call to the sink. 0 or -ENOMEM. */

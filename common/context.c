@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: MIT */
+/* Owns everything; runs one gather through its stages. */
+#include "gtel.h"
+
+#include "cycle/lane.h"
+#include "cycle/self.h"
+#include "cycle/series.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char gtel_version[] = GTEL_VERSION;
+
+/* A derived rate ranks behind every direct reading of the same key. */
+enum { DERIVED_RANK = 1000 };
+
+static const uint64_t close_wait_ns = 200000000;
+static const uint64_t suspend_min_ns = 1000000;
+
+struct gtel_context {
+    const struct gtel_env *env;
+    const struct gtel_sink *sink;
+    struct gtel_options options;
+    uint64_t fixed_interval_ns; /* told by the front end, or 0 */
+    uint64_t interval_ns;       /* expected time between samples, 0 while it is not known */
+    uint64_t period_ns;         /* between the last two samples */
+    uint64_t sampled_ns;        /* when the last sample began */
+    uint64_t sampled_wall_ns;
+    uint64_t suspended_ns;
+    uint64_t request; /* number of the last request */
+    uint64_t section;
+    uint64_t gather;
+    uint32_t rank[GTEL_SOURCES_MAX]; /* by source; UINT32_MAX: not used */
+    struct gtel_lane *lane;
+    size_t lanes;
+    struct gtel_str answer[GTEL_SOURCES_MAX]; /* by lane, of this sample; p NULL: none */
+    struct gtel_registry registry;
+    struct gtel_batch batch;
+    struct gtel_arena texts; /* text values until they are emitted */
+    struct gtel_series_table series;
+    struct gtel_self self;
+    bool has_emitted;
+};
+
+/* Making */
+
+static bool is_wanted(const struct gtel_setup *setup, const struct gtel_source *source)
+{
+    return (!setup->vendor || strcmp(setup->vendor, source->vendor) == 0) &&
+           gtel_group_is_chosen(setup->options, source->name);
+}
+
+/* Names in the Sources option must exist: a typing error would look like a machine without GPU. */
+static int check_sources(const struct gtel_setup *setup)
+{
+    struct gtel_str rest = gtel_option_text(setup->options, GTEL_O_SOURCES);
+    struct gtel_str name;
+    while (gtel_str_part(&rest, ',', &name)) {
+        name = gtel_str_trim(name);
+        if (gtel_source_find(name) >= 0)
+            continue;
+        gtel_log(&setup->env->log, GTEL_LOG_ERROR,
+                 "Sources: '%.*s' is no source; gtel --list-sources shows them",
+                 GTEL_STR_ARG(name));
+        return -EINVAL;
+    }
+    return 0;
+}
+
+/* Position in the user's list, else in the table. */
+static uint32_t rank_of(const struct gtel_setup *setup, int source)
+{
+    struct gtel_str rest = gtel_option_text(setup->options, GTEL_O_SOURCES);
+    struct gtel_str name;
+    for (uint32_t i = 0; gtel_str_part(&rest, ',', &name); i++)
+        if (gtel_source_find(gtel_str_trim(name)) == source)
+            return i;
+    return (uint32_t)source;
+}
+
+/* Ranks the wanted sources and narrows the Sources option to them, for the helpers. */
+static int choose_sources(struct gtel_context *context, const struct gtel_setup *setup)
+{
+    struct gtel_buf names;
+    char error[128];
+    gtel_buf_init(&names, GTEL_OPTION_TEXT_MAX - 1);
+    for (int i = 0; gtel_sources[i] && i < GTEL_SOURCES_MAX; i++) {
+        context->rank[i] = UINT32_MAX;
+        if (!is_wanted(setup, gtel_sources[i]))
+            continue;
+        context->rank[i] = rank_of(setup, i);
+        gtel_buf_printf(&names, "%s%s", names.n > 0 ? "," : "", gtel_sources[i]->name);
+    }
+    int r = names.has_failed ? -ENOMEM : 0;
+    if (r == 0 && setup->vendor && names.n > 0)
+        r = gtel_option_set(&context->options, GTEL_O_SOURCES, gtel_buf_text(&names), error,
+                            sizeof(error));
+    gtel_buf_done(&names);
+    return r;
+}
+
+static bool has_lane(const struct gtel_context *context, const char *name)
+{
+    for (size_t i = 0; i < context->lanes; i++)
+        if (strcmp(context->lane[i].setup.name, name) == 0)
+            return true;
+    return false;
+}
+
+static int make_lanes(struct gtel_context *context, const struct gtel_setup *setup)
+{
+    context->lane = calloc(GTEL_SOURCES_MAX, sizeof(*context->lane));
+    if (!context->lane)
+        return -ENOMEM;
+    for (int i = 0; gtel_sources[i] && i < GTEL_SOURCES_MAX; i++) {
+        if (context->rank[i] == UINT32_MAX || has_lane(context, gtel_sources[i]->lane))
+            continue;
+        struct gtel_lane_setup lane = {.name = gtel_sources[i]->lane,
+                                       .env = context->env,
+                                       .options = &context->options,
+                                       .helper = setup->helper,
+                                       .helper_args = setup->helper_args};
+        int r = gtel_lane_init(&context->lane[context->lanes++], &lane);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+int gtel_context_new(const struct gtel_setup *setup, struct gtel_context **ret)
+{
+    int r = check_sources(setup);
+    if (r < 0)
+        return r;
+    struct gtel_context *context = calloc(1, sizeof(*context));
+    if (!context)
+        return -ENOMEM;
+    context->env = setup->env;
+    context->sink = setup->sink;
+    context->options = *setup->options;
+    context->fixed_interval_ns = setup->interval_ns;
+    context->interval_ns = setup->interval_ns;
+    context->suspended_ns = setup->env->ops->suspended_ns(setup->env->arg);
+    gtel_self_init(&context->self, setup->env);
+    r = choose_sources(context, setup);
+    if (r == 0)
+        r = make_lanes(context, setup);
+    if (r == 0) {
+        *ret = context;
+        context = NULL;
+    }
+    gtel_context_free(context);
+    return r;
+}
+
+void gtel_context_free(struct gtel_context *context)
+{
+    if (!context)
+        return;
+    gtel_lanes_done(context->lane, context->lanes, close_wait_ns);
+    free(context->lane);
+    gtel_self_done(&context->self, context->env);
+    gtel_series_done(&context->series);
+    gtel_batch_done(&context->batch);
+    gtel_arena_done(&context->texts);
+    gtel_registry_done(&context->registry);
+    free(context);
+}
+
+/* Merge, delta, window */
+
+static void merge_reading(struct gtel_context *context, const struct gtel_reading *reading)
+{
+    struct gtel_reading copy = *reading;
+    uint32_t rank = reading->source == GTEL_SOURCE_CORE ? 0 : context->rank[reading->source];
+    if (rank == UINT32_MAX)
+        return; /* a source that was not asked for */
+    if (reading->value_type == GTEL_VALUE_TEXT &&
+        gtel_arena_str(&context->texts, reading->value.text, &copy.value.text) < 0) {
+        context->series.dropped++;
+        return;
+    }
+    (void)gtel_series_offer(&context->series, &copy, rank, context->section,
+                            context->gather); /* NULL: another source is preferred, or counted */
+    gtel_self_saw(&context->self, reading);
+}
+
+static void merge_batch(struct gtel_context *context)
+{
+    for (size_t i = 0; i < context->batch.n; i++)
+        merge_reading(context, &context->batch.reading[i]);
+}
+
+static void derive(struct gtel_context *context, struct gtel_series *series, uint64_t now_ns)
+{
+    enum gtel_metric rate = gtel_metric_row((enum gtel_metric)series->now.metric)->rate;
+    double value;
+    if (rate == GTEL_M_NONE)
+        return;
+    uint64_t host_ns = series->now.has_device_clock ? now_ns : series->now.t_ns;
+    if (gtel_delta_rate(&series->delta, &series->now, host_ns, context->interval_ns, &value) < 0)
+        return;
+    if (gtel_metric_row(rate)->kind == GTEL_KIND_RATIO && gtel_delta_share(value, &value) < 0)
+        return;
+    struct gtel_reading derived = series->now;
+    derived.metric = (uint16_t)rate;
+    derived.value_type = GTEL_VALUE_F64;
+    derived.value.f64 = value;
+    derived.is_derived = true;
+    (void)gtel_series_offer(&context->series, &derived, series->rank + DERIVED_RANK,
+                            context->section, context->gather); /* NULL: it is read directly */
+}
+
+/* Takes what was merged in this section through delta into the window. */
+static void finish_section(struct gtel_context *context, uint64_t now_ns)
+{
+    struct gtel_series_table *table = &context->series;
+    for (size_t i = 0, n = table->n; i < n; i++) {
+        struct gtel_series *series = table->sorted[i];
+        if (series->section == context->section && !series->now.is_derived)
+            derive(context, series, now_ns);
+    }
+    for (size_t i = 0; i < table->n; i++) {
+        struct gtel_series *series = table->sorted[i];
+        if (series->section == context->section)
+            gtel_window_add(&series->window, &series->now);
+    }
+}
+
+static void update_presence(struct gtel_context *context)
+{
+    for (size_t d = 0; d < context->registry.n; d++) {
+        struct gtel_device *device = context->registry.device[d];
+        bool is_present = false;
+        for (size_t l = 0; l < context->lanes; l++) {
+            const struct gtel_wire_map *map = &context->lane[l].map;
+            for (size_t i = 0; i < map->n && !is_present; i++)
+                is_present = map->device[i] == device && map->is_present[i];
+        }
+        device->is_present = is_present;
+    }
+}
+
+/* Decodes an answer into the merged picture of this section. */
+static int take_answer(struct gtel_context *context, struct gtel_lane *lane,
+                       struct gtel_str payload)
+{
+    gtel_batch_reset(&context->batch);
+    uint64_t version = lane->map.version;
+    int r = gtel_wire_read_answer(payload, &context->registry, &lane->map, &context->batch,
+                                  &lane->answer);
+    gtel_lane_understood(lane, r);
+    if (r < 0)
+        return r;
+    if (lane->map.version != version)
+        update_presence(context);
+    merge_batch(context);
+    gtel_self_answered(&context->self, &context->registry, &lane->map, &context->batch);
+    return 0;
+}
+
+/* Emit */
+
+static void emit_window(struct gtel_context *context, uint64_t wall_ns)
+{
+    struct gtel_series_table *table = &context->series;
+    const struct gtel_sink *sink = context->sink;
+    gtel_series_sort(table);
+    sink->begin(sink->arg, wall_ns);
+    for (size_t i = 0; i < table->n; i++) {
+        struct gtel_series *series = table->sorted[i];
+        if (gtel_metric_row((enum gtel_metric)series->now.metric)->field.n > 0)
+            gtel_window_emit(&series->window, &series->now, sink);
+        gtel_window_reset(&series->window);
+    }
+    sink->end(sink->arg);
+    gtel_arena_reset(&context->texts);
+}
+
+/* An answer to an earlier request: out at once with its own time, unless samples are being folded.
+ */
+static void take_late_answer(struct gtel_context *context, struct gtel_lane *lane,
+                             struct gtel_str payload)
+{
+    bool is_folding = gtel_option_number(&context->options, GTEL_O_SAMPLE_INTERVAL) > 0;
+    uint64_t wall_ns = lane->request_wall_ns;
+    context->section++;
+    if (take_answer(context, lane, payload) < 0)
+        return;
+    finish_section(context, gtel_env_now(context->env));
+    if (context->has_emitted && !is_folding)
+        emit_window(context, wall_ns);
+}
+
+/* Sample */
+
+/* Looks at every lane once; asks again those that have just become free. */
+static void collect(struct gtel_context *context)
+{
+    for (size_t i = 0; i < context->lanes; i++) {
+        struct gtel_lane *lane = &context->lane[i];
+        struct gtel_str payload;
+        gtel_lane_request(lane, context->request, context->sampled_wall_ns);
+        while (!context->answer[i].p && gtel_lane_receive(lane, &payload) == 1) {
+            if (lane->request == context->request)
+                context->answer[i] = payload;
+            else
+                take_late_answer(context, lane, payload);
+        }
+        if (!context->answer[i].p)
+            gtel_lane_request(lane, context->request, context->sampled_wall_ns);
+    }
+}
+
+static bool is_any_waiting(const struct gtel_context *context)
+{
+    for (size_t i = 0; i < context->lanes; i++)
+        if (gtel_lane_is_waiting(&context->lane[i]))
+            return true;
+    return false;
+}
+
+static void wait_for_lanes(struct gtel_context *context, uint64_t wait_ns)
+{
+    for (;;) {
+        collect(context);
+        uint64_t waited = gtel_env_now(context->env) - context->sampled_ns;
+        if (!is_any_waiting(context) || waited >= wait_ns)
+            return;
+        gtel_lanes_wait(context->lane, context->lanes, wait_ns - waited);
+    }
+}
+
+/*
+ * The expected time between samples, so that gaps and catch-up calls are known as such: told by the
+ * front end, else what two periods in a row agree on.
+ */
+static void learn_interval(struct gtel_context *context, uint64_t period_ns)
+{
+    uint64_t folding = gtel_option_number(&context->options, GTEL_O_SAMPLE_INTERVAL);
+    uint64_t last = context->period_ns;
+    context->period_ns = period_ns;
+    if (folding > 0)
+        context->interval_ns = folding;
+    else if (context->fixed_interval_ns > 0)
+        context->interval_ns = context->fixed_interval_ns;
+    else if (period_ns <= 2 * last && last <= 2 * period_ns)
+        context->interval_ns = period_ns;
+}
+
+/* A host that has slept: no counter's growth over that time means anything. */
+static void check_suspend(struct gtel_context *context)
+{
+    uint64_t suspended_ns = context->env->ops->suspended_ns(context->env->arg);
+    if (suspended_ns > context->suspended_ns + suspend_min_ns)
+        gtel_series_forget_bases(&context->series);
+    context->suspended_ns = suspended_ns;
+}
+
+static uint64_t deadline(const struct gtel_context *context)
+{
+    uint64_t wait_ns = gtel_option_number(&context->options, GTEL_O_DEADLINE);
+    uint64_t half = context->interval_ns / 2;
+    return half > 0 && half < wait_ns ? half : wait_ns;
+}
+
+int gtel_context_sample(struct gtel_context *context, uint64_t wait_ns)
+{
+    uint64_t now_ns = gtel_env_now(context->env);
+    uint64_t period_ns = context->sampled_ns ? now_ns - context->sampled_ns : 0;
+    if (wait_ns == 0)
+        wait_ns = deadline(context);
+    context->sampled_ns = now_ns;
+    context->sampled_wall_ns = context->env->ops->wall_ns(context->env->arg);
+    context->request++;
+    context->gather++;
+    memset(context->answer, 0, sizeof(context->answer));
+    check_suspend(context);
+    for (size_t i = 0; i < context->lanes; i++)
+        gtel_lane_tick(&context->lane[i], now_ns);
+    wait_for_lanes(context, wait_ns);
+
+    context->section++;
+    gtel_self_begin(&context->self);
+    for (size_t i = 0; i < context->lanes; i++) {
+        struct gtel_lane *lane = &context->lane[i];
+        if (context->answer[i].p)
+            (void)take_answer(context, lane, context->answer[i]); /* bad: dropped and logged */
+        else if (gtel_lane_is_waiting(lane))
+            gtel_lane_missed(lane, gtel_env_now(context->env), wait_ns);
+    }
+    finish_section(context, now_ns);
+    learn_interval(context, period_ns);
+    gtel_series_age(&context->series, context->gather);
+    return 0;
+}
+
+/* What the program says of itself, and of each device as a whole. */
+static void report_self(struct gtel_context *context)
+{
+    struct gtel_self_totals totals = {
+        .gather_ns = gtel_env_now(context->env) - context->sampled_ns,
+        .dropped = context->series.dropped + context->registry.dropped + context->batch.dropped,
+    };
+    for (size_t i = 0; i < context->lanes; i++) {
+        const struct gtel_lane *lane = &context->lane[i];
+        totals.lanes_late += lane->late;
+        totals.lane_restarts += lane->restarts;
+        totals.errors += lane->answer.errors;
+        totals.dropped += lane->answer.dropped;
+        totals.rss_bytes += lane->state == GTEL_LANE_OFF ? 0 : lane->answer.rss_bytes;
+    }
+    gtel_batch_reset(&context->batch);
+    context->batch.source = GTEL_SOURCE_CORE;
+    context->batch.origin = 0;
+    context->batch.t_ns = context->sampled_ns;
+    gtel_self_report(&context->self, &context->registry, &context->options, &context->batch);
+    gtel_self_totals(&context->self, &context->registry, &totals, &context->batch);
+    context->section++;
+    merge_batch(context);
+    finish_section(context, context->sampled_ns);
+}
+
+static void say_what_was_found(struct gtel_context *context)
+{
+    if (gtel_context_is_starting(context))
+        return;
+    gtel_self_say_found(&context->self, context->registry.n,
+                        gtel_option_number(&context->options, GTEL_O_RESCAN));
+}
+
+int gtel_context_emit(struct gtel_context *context)
+{
+    report_self(context);
+    emit_window(context, context->sampled_wall_ns);
+    context->has_emitted = true;
+    say_what_was_found(context);
+    return 0;
+}
+
+int gtel_context_gather(struct gtel_context *context)
+{
+    int r = gtel_context_sample(context, 0);
+    return r < 0 ? r : gtel_context_emit(context);
+}
+
+bool gtel_context_is_starting(const struct gtel_context *context)
+{
+    for (size_t i = 0; i < context->lanes; i++) {
+        const struct gtel_lane *lane = &context->lane[i];
+        if (lane->state != GTEL_LANE_OFF && !lane->has_answered)
+            return true;
+    }
+    return false;
+}
+
+size_t gtel_context_devices(const struct gtel_context *context)
+{
+    return context->registry.n;
+}
+
+const char *gtel_reading_origin(const struct gtel_reading *reading)
+{
+    if (reading->source == GTEL_SOURCE_CORE)
+        return "gtel";
+    return gtel_sources[reading->source]->origins[reading->origin];
+}
