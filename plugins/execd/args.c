@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/* The command line. */
+#include "execd/args.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum switch_id {
+    SWITCH_ONCE,
+    SWITCH_EXPLAIN,
+    SWITCH_COUNT,
+    SWITCH_STEPPED,
+    SWITCH_ROOT,
+    SWITCH_CONFIG,
+    SWITCH_POLL_INTERVAL,
+    SWITCH_POLL_INTERVAL_DISABLED,
+    SWITCH_EPOCH,
+    SWITCH_LANE,
+    SWITCH_ACTION /* the rows below that only choose an action */
+};
+
+static const struct switch_row {
+    const char *name;
+    const char *value; /* what to call its value in --help; NULL: it takes none */
+    enum switch_id id;
+    enum gtel_args_action action;
+    const char *text; /* NULL: for the program's own use, not in --help */
+} switches[] = {
+    {"once", NULL, SWITCH_ONCE, 0,
+     "Take two samples half a second apart, print the readings once and end."},
+    {"explain", NULL, SWITCH_EXPLAIN, 0,
+     "Print a table instead of line protocol: each field with its value and where it comes from. "
+     "Once, unless --count or --interval says otherwise."},
+    {"count", "N", SWITCH_COUNT, 0, "End after N gathers."},
+    {"root", "PATH", SWITCH_ROOT, 0,
+     "Read a directory instead of /, or play a recorded machine (a .tree file). The real machine "
+     "is "
+     "not touched."},
+    {"stepped", NULL, SWITCH_STEPPED, 0,
+     "Let the time of a recorded machine advance by the interval at each gather, without waiting."},
+    {"config", "FILE", SWITCH_CONFIG, 0,
+     "Read options from FILE (name = value). The command line wins over it."},
+    {"poll-interval", "TIME", SWITCH_POLL_INTERVAL, 0, "The same as --interval."},
+    {"poll-interval-disabled", NULL, SWITCH_POLL_INTERVAL_DISABLED, 0,
+     "Gather at newlines only, whatever the interval is."},
+    {"list-metrics", NULL, SWITCH_ACTION, GTEL_ARGS_LIST_METRICS,
+     "Print every measurement and field."},
+    {"list-sources", NULL, SWITCH_ACTION, GTEL_ARGS_LIST_SOURCES,
+     "Print where readings can come from and what each source needs."},
+    {"list-options", NULL, SWITCH_ACTION, GTEL_ARGS_LIST_OPTIONS, NULL},
+    {"list-options-collectd", NULL, SWITCH_ACTION, GTEL_ARGS_LIST_OPTIONS_COLLECTD, NULL},
+    {"help", NULL, SWITCH_ACTION, GTEL_ARGS_HELP, "Print this text."},
+    {"h", NULL, SWITCH_ACTION, GTEL_ARGS_HELP, NULL},
+    {"version", NULL, SWITCH_ACTION, GTEL_ARGS_VERSION, "Print the version."},
+    {"epoch", "NS", SWITCH_EPOCH, 0, NULL},
+    {"lane", "NAME", SWITCH_LANE, 0, NULL},
+};
+
+/* One word of the command line, taken apart. */
+struct word {
+    struct gtel_str name; /* without dashes */
+    const char *value;    /* behind the `=`, or the next word; NULL: none */
+    bool has_own_value;   /* it was behind an `=` */
+};
+
+static bool is_name(struct gtel_str given, const char *name)
+{
+    if (given.n != strlen(name))
+        return false;
+    for (size_t i = 0; i < given.n; i++)
+        if (given.p[i] != name[i] && !(given.p[i] == '_' && name[i] == '-'))
+            return false;
+    return true;
+}
+
+static const struct switch_row *find_switch(struct gtel_str name)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(switches); i++)
+        if (is_name(name, switches[i].name))
+            return &switches[i];
+    return NULL;
+}
+
+static int read_config(struct gtel_options *options, const char *path, char *error, size_t size)
+{
+    static const char too_long[] = "longer than 65535 bytes";
+    char text[GTEL_ARGS_CONFIG_MAX];
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        (void)snprintf(error, size, "--config %s: cannot be read: %s", path, strerror(errno));
+        return -EINVAL;
+    }
+    size_t n = fread(text, 1, sizeof(text), file);
+    bool is_broken = ferror(file) != 0;
+    (void)fclose(file); /* only read */
+    if (is_broken || n == sizeof(text)) {
+        (void)snprintf(error, size, "--config %s: %s", path,
+                       is_broken ? "cannot be read" : too_long);
+        return -EINVAL;
+    }
+    return gtel_args_config(options, (struct gtel_str){text, n}, path, error, size);
+}
+
+static int set_number(uint64_t *ret, const struct word *word, char *error, size_t size)
+{
+    uint64_t v = 0;
+    int r = gtel_str_u64(gtel_str_of(word->value), &v);
+    if (r == 0 && v > 0) {
+        *ret = v;
+        return 0;
+    }
+    (void)snprintf(error, size, "--%.*s: '%.80s' is not a whole number of 1 or more",
+                   GTEL_STR_ARG(word->name), word->value);
+    return -EINVAL;
+}
+
+static int set_switch(struct gtel_args *args, const struct switch_row *row, const struct word *word,
+                      char *error, size_t size)
+{
+    switch (row->id) {
+    case SWITCH_ONCE:
+        args->is_once = true;
+        return 0;
+    case SWITCH_EXPLAIN:
+        args->is_explained = true;
+        return 0;
+    case SWITCH_STEPPED:
+        args->is_stepped = true;
+        return 0;
+    case SWITCH_POLL_INTERVAL_DISABLED:
+        args->is_clock_off = true;
+        return 0;
+    case SWITCH_ROOT:
+        args->root = word->value;
+        return 0;
+    case SWITCH_COUNT:
+        return set_number(&args->count, word, error, size);
+    case SWITCH_EPOCH:
+        return set_number(&args->epoch_ns, word, error, size);
+    case SWITCH_CONFIG:
+        return read_config(&args->options, word->value, error, size);
+    case SWITCH_POLL_INTERVAL:
+        return gtel_option_set(&args->options, GTEL_O_INTERVAL, gtel_str_of(word->value), error,
+                               size);
+    case SWITCH_LANE:
+        args->lane = word->value;
+        args->action = GTEL_ARGS_LANE;
+        return 0;
+    default:
+        args->action = row->action;
+        return 0;
+    }
+}
+
+static int unknown(struct gtel_str name, char *error, size_t size)
+{
+    (void)snprintf(error, size, "unknown option --%.*s: `gtel --help` lists the options",
+                   (int)(name.n < 80 ? name.n : 80), name.p);
+    return -EINVAL;
+}
+
+/* Takes argv[i] and, where it has a value of its own word, that; returns how many, or -EINVAL. */
+static int take_word(struct gtel_args *args, int left, char *const *argv, char *error, size_t size)
+{
+    struct gtel_str text = gtel_str_of(argv[0]);
+    size_t dashes = gtel_str_starts(text, GTEL_STR("--")) ? 2 : 1;
+    if (text.n <= dashes || text.p[0] != '-') {
+        (void)snprintf(error, size, "'%.80s' is not an option: `gtel --help` lists them", argv[0]);
+        return -EINVAL;
+    }
+    text = gtel_str_skip(text, dashes);
+    size_t n = gtel_str_find(text, '=');
+    struct word word = {.name = {text.p, n}, .has_own_value = n < text.n};
+    if (word.has_own_value)
+        word.value = text.p + n + 1;
+    else if (left > 1 && argv[1][0] != '-')
+        word.value = argv[1];
+
+    const struct switch_row *row = find_switch(word.name);
+    enum gtel_option option = row ? GTEL_O_COUNT : gtel_option_find(word.name, GTEL_OPTION_EXECD);
+    if (!row && option == GTEL_O_COUNT)
+        return unknown(word.name, error, size);
+    bool needs_value = !row || row->value;
+    if (needs_value && !word.value) {
+        (void)snprintf(error, size, "--%.*s needs a value, as --%.*s=%s", GTEL_STR_ARG(word.name),
+                       GTEL_STR_ARG(word.name), row ? row->value : gtel_option_row(option)->preset);
+        return -EINVAL;
+    }
+    if (!needs_value && word.has_own_value) {
+        (void)snprintf(error, size, "--%.*s takes no value, and '%.80s' was given",
+                       GTEL_STR_ARG(word.name), word.value);
+        return -EINVAL;
+    }
+    int r = row ? set_switch(args, row, &word, error, size)
+                : gtel_option_set(&args->options, option, gtel_str_of(word.value), error, size);
+    if (r < 0)
+        return -EINVAL;
+    return needs_value && !word.has_own_value ? 2 : 1;
+}
+
+int gtel_args_parse(struct gtel_args *args, int argc, char *const *argv, char *error, size_t size)
+{
+    *args = (struct gtel_args){.action = GTEL_ARGS_RUN};
+    gtel_options_init(&args->options);
+    for (int i = 0; i < argc;) {
+        int n = take_word(args, argc - i, argv + i, error, size);
+        if (n < 0)
+            return n;
+        i += n;
+    }
+    bool is_clocked = gtel_args_has_clock(args);
+    if (args->is_explained && args->count == 0 && !is_clocked)
+        args->is_once = true;
+    if (args->is_stepped && (!args->root || args->lane)) {
+        (void)snprintf(error, size, "--stepped needs a recorded machine: --root FILE.tree");
+        return -EINVAL;
+    }
+    uint64_t sample_ns = gtel_option_number(&args->options, GTEL_O_SAMPLE_INTERVAL);
+    uint64_t interval_ns = gtel_option_number(&args->options, GTEL_O_INTERVAL);
+    if (is_clocked && sample_ns > 0 && sample_ns >= interval_ns) {
+        (void)snprintf(error, size, "--sample-interval (%s) must be shorter than --interval (%s)",
+                       gtel_option_text(&args->options, GTEL_O_SAMPLE_INTERVAL).p,
+                       gtel_option_text(&args->options, GTEL_O_INTERVAL).p);
+        return -EINVAL;
+    }
+    return 0;
+}
+
+bool gtel_args_has_clock(const struct gtel_args *args)
+{
+    return args->options.value[GTEL_O_INTERVAL].is_given && !args->is_clock_off;
+}
+
+/* ---- help ---- */
+
+enum { HELP_INDENT = 6, HELP_WIDTH = 80 };
+
+static void put_wrapped(struct gtel_buf *buf, const char *text)
+{
+    struct gtel_str rest = gtel_str_of(text);
+    struct gtel_str word;
+    size_t column = 0;
+    while (gtel_str_word(&rest, &word)) {
+        if (column == 0 || column + 1 + word.n > HELP_WIDTH) {
+            if (column > 0)
+                gtel_buf_char(buf, '\n');
+            gtel_buf_printf(buf, "%*s", HELP_INDENT, "");
+            column = HELP_INDENT;
+        } else {
+            gtel_buf_char(buf, ' ');
+            column++;
+        }
+        gtel_buf_str(buf, word);
+        column += word.n;
+    }
+    gtel_buf_char(buf, '\n');
+}
+
+static void put_option(struct gtel_buf *buf, enum gtel_option id)
+{
+    const struct gtel_option_row *row = gtel_option_row(id);
+    static const char *const words[] = {"TIME", "N", "WORD", "TEXT"};
+    gtel_buf_str(buf, GTEL_STR("  "));
+    gtel_option_flag(buf, id);
+    gtel_buf_printf(buf, "=%s", words[row->type]);
+    if (row->type == GTEL_OPTION_CHOICE)
+        gtel_buf_printf(buf, "  one of %s; default %s\n", row->min, row->preset);
+    else if (row->type == GTEL_OPTION_TEXT)
+        gtel_buf_char(buf, '\n');
+    else
+        gtel_buf_printf(buf, "  %s to %s; default %s\n", row->min, row->max, row->preset);
+    put_wrapped(buf, row->text);
+}
+
+void gtel_args_help(struct gtel_buf *buf)
+{
+    gtel_buf_str(buf,
+                 GTEL_STR("Usage: gtel [OPTION]...\n\n"
+                          "Reads the GPUs of this machine and writes line protocol to standard "
+                          "output:\nonce for each newline on standard input, until the input ends. "
+                          "Telegraf runs it\nso with [[inputs.execd]] and signal = \"STDIN\". By "
+                          "hand, try\n\n    gtel --once\n\nWhat to do:\n\n"));
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(switches); i++) {
+        const struct switch_row *row = &switches[i];
+        if (!row->text)
+            continue;
+        gtel_buf_printf(buf, "  --%s%s%s\n", row->name, row->value ? "=" : "",
+                        row->value ? row->value : "");
+        put_wrapped(buf, row->text);
+    }
+    gtel_buf_str(buf, GTEL_STR("\nOptions (a TIME is 500ms, 10s, 2m or 1h):\n\n"));
+    for (size_t i = 0; i < GTEL_O_COUNT; i++)
+        if ((gtel_option_row((enum gtel_option)i)->where & GTEL_OPTION_EXECD) != 0)
+            put_option(buf, (enum gtel_option)i);
+}

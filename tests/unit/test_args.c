@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* The program's command line and configuration file. */
+#include "execd/args.h"
+#include "test.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+enum { WORDS_MAX = 6 };
+
+static const struct good_case {
+    const char *label;
+    const char *words[WORDS_MAX];
+    uint64_t interval_ns;
+    uint64_t count;
+    bool has_clock;
+    bool is_once;
+} good_cases[] = {
+    {"nothing", {NULL}, 10000000000, 0, false, false},
+    {"one dash", {"-interval", "2s"}, 2000000000, 0, true, false},
+    {"with =", {"--interval=500ms"}, 500000000, 0, true, false},
+    {"Telegraf's shim", {"-poll_interval", "1m"}, 60000000000, 0, true, false},
+    {"shim, off", {"-poll_interval=1s", "-poll_interval_disabled"}, 1000000000, 0, false, false},
+    {"last wins", {"--interval=1s", "--interval=3s"}, 3000000000, 0, true, false},
+    {"count", {"--count", "3"}, 10000000000, 3, false, false},
+    {"once", {"--once"}, 10000000000, 0, false, true},
+    {"explain is once", {"--explain"}, 10000000000, 0, false, true},
+    {"explain with a count", {"--explain", "--count=2"}, 10000000000, 2, false, false},
+    {"other spelling", {"--SampleInterval=1s", "--info_interval=1h"}, 10000000000, 0, false, false},
+    {"empty text", {"--host-tag="}, 10000000000, 0, false, false},
+};
+
+static int parse(struct gtel_args *args, const char *const *words, char *error, size_t size)
+{
+    char *argv[WORDS_MAX];
+    int argc = 0;
+    for (; argc < WORDS_MAX && words[argc]; argc++)
+        argv[argc] = (char *)(uintptr_t)words[argc];
+    return gtel_args_parse(args, argc, argv, error, size);
+}
+
+static void test_good(void)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(good_cases); i++) {
+        struct gtel_args args;
+        char error[GTEL_ARGS_ERROR_MAX] = "";
+        test_label = good_cases[i].label;
+        CHECK_INT(parse(&args, good_cases[i].words, error, sizeof(error)), 0);
+        CHECK_STR(gtel_str_of(error), "");
+        CHECK_INT(gtel_option_number(&args.options, GTEL_O_INTERVAL), good_cases[i].interval_ns);
+        CHECK_INT(args.count, good_cases[i].count);
+        CHECK_INT(gtel_args_has_clock(&args), good_cases[i].has_clock);
+        CHECK_INT(args.is_once, good_cases[i].is_once);
+    }
+}
+
+static const struct bad_case {
+    const char *words[WORDS_MAX];
+    const char *says[3]; /* what the message must contain */
+} bad_cases[] = {
+    {{"--nonsense"}, {"--nonsense", "--help"}},
+    {{"--helper=/x"}, {"--helper"}},
+    {{"once"}, {"'once'", "not an option"}},
+    {{"-"}, {"not an option"}},
+    {{"--"}, {"not an option"}},
+    {{""}, {"not an option"}},
+    {{"--interval"}, {"--interval", "needs a value"}},
+    {{"--interval", "--once"}, {"--interval", "needs a value"}},
+    {{"--interval=1ms"}, {"Interval", "'1ms'", "100ms to 1h"}},
+    {{"--interval=fast"}, {"Interval", "'fast'", "10s"}},
+    {{"--interval="}, {"Interval", "''"}},
+    {{"--wake=maybe"}, {"Wake", "'maybe'", "never,always"}},
+    {{"--once=yes"}, {"--once", "no value", "'yes'"}},
+    {{"--count=0"}, {"--count", "'0'", "1 or more"}},
+    {{"--count=-1"}, {"--count", "'-1'"}},
+    {{"--count=many"}, {"--count", "'many'"}},
+    {{"--count"}, {"--count", "needs a value", "N"}},
+    {{"--stepped"}, {"--stepped", "--root FILE.tree"}},
+    {{"--interval=1s", "--sample-interval=1s"}, {"--sample-interval", "shorter"}},
+    {{"--config=/nonexistent/gtel.conf"}, {"/nonexistent/gtel.conf", "No such file"}},
+    {{"--config=/"}, {"--config /", "cannot be read"}},
+};
+
+static void test_bad(void)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(bad_cases); i++) {
+        struct gtel_args args;
+        char error[GTEL_ARGS_ERROR_MAX] = "";
+        test_label = bad_cases[i].words[0];
+        CHECK_INT(parse(&args, bad_cases[i].words, error, sizeof(error)), -EINVAL);
+        for (size_t j = 0; j < 3 && bad_cases[i].says[j]; j++)
+            if (!CHECK(strstr(error, bad_cases[i].says[j]) != NULL))
+                printf("    '%s' is not in: %s\n", bad_cases[i].says[j], error);
+    }
+}
+
+static const struct config_case {
+    const char *label;
+    const char *text;
+    const char *says; /* NULL: good */
+    uint64_t interval_ns;
+    const char *sources;
+} config_cases[] = {
+    {"empty", "", NULL, 10000000000, ""},
+    {"comments and tables", "# a\n[[inputs.gtel]]\n\n  [x]\n", NULL, 10000000000, ""},
+    {"strings", "interval = \"2s\" # two\nsources='xe,nvml'\n", NULL, 2000000000, "xe,nvml"},
+    {"number", "interval = 3", NULL, 3000000000, ""},
+    {"shim", "poll_interval = \"1m\"\r\n", NULL, 60000000000, ""},
+    {"array", "sources = [ \"xe\", 'i915' ]", NULL, 10000000000, "xe,i915"},
+    {"array over lines", "sources = [\n  \"xe\", # b\n\n  \"nvml\",\n]\ninterval=1\n", NULL,
+     1000000000, "xe,nvml"},
+    {"empty array", "sources = []\n", NULL, 10000000000, ""},
+    {"escapes", "sources = \"a\\\\b\\\"c\"", NULL, 10000000000, "a\\b\"c"},
+    {"unknown", "\n\nspeed = 1\n", "f:3: unknown option speed", 0, ""},
+    {"out of range", "interval = \"1ms\"", "f:1: Interval: '1ms' is not a time from 100ms", 0, ""},
+    {"no value", "interval =\n", "f:1: a string, a number or an array", 0, ""},
+    {"no =", "interval 5\n", "f:1: expected: name = value", 0, ""},
+    {"no name", "= 5\n", "f:1: expected: name = value", 0, ""},
+    {"junk behind", "interval = 5 s\n", "f:1: nothing may follow", 0, ""},
+    {"open string", "sources = \"xe\ninterval = 1\n", "f:1: a string that does not end", 0, ""},
+    {"string to the end", "sources = \"xe", "f:1: a string that does not end", 0, ""},
+    {"odd escape", "sources = \"\\n\"", "f:1: only", 0, ""},
+    {"open array", "sources = [\"xe\"", "f:1: a comma or ]", 0, ""},
+    {"open array 2", "sources = [\"xe\",", "f:1: a string, a number", 0, ""},
+    {"comma in an array", "sources = [\"a,b\"]", "without commas", 0, ""},
+    {"twice", "interval = 1\ninterval = 2\n", "f:2: interval is set twice", 0, ""},
+    {"inline table", "wake = { a = 1 }", "f:1: a string, a number", 0, ""},
+};
+
+static void test_config(void)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(config_cases); i++) {
+        const struct config_case *c = &config_cases[i];
+        struct gtel_options options;
+        char error[GTEL_ARGS_ERROR_MAX] = "";
+        test_label = c->label;
+        gtel_options_init(&options);
+        int r = gtel_args_config(&options, gtel_str_of(c->text), "f", error, sizeof(error));
+        CHECK_INT(r, c->says ? -EINVAL : 0);
+        if (c->says && !CHECK(strstr(error, c->says) != NULL))
+            printf("    %s\n", error);
+        if (c->says)
+            continue;
+        CHECK_STR(gtel_str_of(error), "");
+        CHECK_INT(gtel_option_number(&options, GTEL_O_INTERVAL), c->interval_ns);
+        CHECK_STR(gtel_option_text(&options, GTEL_O_SOURCES), c->sources);
+    }
+    test_label = "too long";
+    char text[2200] = "sources = \"";
+    memset(text + strlen(text), 'x', 2100);
+    text[2150] = '"';
+    text[2151] = '\0';
+    struct gtel_options options;
+    char error[GTEL_ARGS_ERROR_MAX] = "";
+    gtel_options_init(&options);
+    CHECK_INT(gtel_args_config(&options, gtel_str_of(text), "f", error, sizeof(error)), -EINVAL);
+
+    test_label = "the command line wins";
+    gtel_options_init(&options);
+    CHECK_INT(gtel_option_set(&options, GTEL_O_INTERVAL, GTEL_STR("5s"), error, sizeof(error)), 0);
+    CHECK_INT(gtel_args_config(&options, GTEL_STR("interval = 1"), "f", error, sizeof(error)), 0);
+    CHECK_INT(gtel_option_number(&options, GTEL_O_INTERVAL), 5000000000);
+    CHECK_INT(gtel_args_config(&options, GTEL_STR("interval = x"), "f", error, sizeof(error)),
+              -EINVAL);
+}
+
+static void test_help(void)
+{
+    struct gtel_buf buf;
+    struct gtel_str rest;
+    struct gtel_str line;
+    test_label = "help";
+    gtel_buf_init(&buf, 1 << 16);
+    gtel_args_help(&buf);
+    gtel_buf_char(&buf, '\0');
+    CHECK(!buf.has_failed);
+    CHECK(strstr(buf.p, "--poll-interval=TIME") != NULL);
+    CHECK(strstr(buf.p, "--helper") == NULL && strstr(buf.p, "--lane") == NULL);
+    for (size_t i = 0; i < GTEL_O_COUNT; i++) {
+        struct gtel_buf flag;
+        gtel_buf_init(&flag, 100);
+        gtel_option_flag(&flag, (enum gtel_option)i);
+        gtel_buf_char(&flag, '\0');
+        bool is_ours = (gtel_option_row((enum gtel_option)i)->where & GTEL_OPTION_EXECD) != 0;
+        if (is_ours)
+            CHECK(strstr(buf.p, flag.p) != NULL);
+        gtel_buf_done(&flag);
+    }
+    rest = gtel_buf_text(&buf);
+    while (gtel_str_line(&rest, &line))
+        CHECK(line.n <= 80 && !gtel_str_ends(line, GTEL_STR(" ")));
+    gtel_buf_done(&buf);
+}
+
+int main(void)
+{
+    test_good();
+    test_bad();
+    test_config();
+    test_help();
+    return test_result();
+}
