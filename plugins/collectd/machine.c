@@ -26,28 +26,13 @@ static int read_file(const char *path, struct gtel_buf *ret)
     return r;
 }
 
-/* The clock that a recorded machine and the helpers share. */
-static int read_clock(uint64_t *ret)
-{
-    struct gtel_env real;
-    int r = gtel_env_posix_init("/", &real);
-    if (r < 0)
-        return r;
-    *ret = gtel_env_now(&real);
-    gtel_env_posix_done(&real);
-    return 0;
-}
-
 static int open_tree(struct gtel_collectd_machine *machine, const struct gtel_log *log)
 {
     struct gtel_buf text;
     gtel_buf_init(&text, TREE_MAX);
     char error[256] = "";
-    uint64_t epoch = 0;
-    int r = read_clock(&epoch);
-    if (r < 0)
-        goto out;
-    r = read_file(machine->root, &text);
+    uint64_t epoch = gtel_env_posix_now(); /* the helpers share this clock */
+    int r = read_file(machine->root, &text);
     if (r < 0)
         goto out;
     r = gtel_tree_parse(gtel_buf_text(&text), &machine->tree, error, sizeof(error));
