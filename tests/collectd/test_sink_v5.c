@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/* Readings to value lists: the whole catalogue against the daemon's types, and single values. */
+#include "fakes/collectd_daemon.h"
+#include "sink_v5.h"
+#include "test.h"
+
+#include <errno.h>
+#include <math.h>
+
+static struct gtel_device gpu = {
+    .key = "0000:03:00.0",
+    .label = {[GTEL_LABEL_GPU] = "0000:03:00.0"},
+};
+static struct gtel_device mig = {
+    .key = "MIG-1",
+    .label = {[GTEL_LABEL_GPU] = "0000:41:00.0", [GTEL_LABEL_INSTANCE] = "mig-1g.10gb-0"},
+};
+static struct gtel_device bare = {.key = "apple:1"};
+
+static void write_log(void *arg, enum gtel_log_level level, const char *text)
+{
+    (void)arg;
+    plugin_log(level == GTEL_LOG_WARNING ? LOG_WARNING : LOG_ERR, "%s", text);
+}
+
+static const struct gtel_log fake_log = {write_log, NULL};
+
+static struct gtel_reading reading_f64(enum gtel_metric metric, double value)
+{
+    return (struct gtel_reading){.device = &gpu,
+                                 .metric = (uint16_t)metric,
+                                 .value_type = GTEL_VALUE_F64,
+                                 .value.f64 = value};
+}
+
+static struct gtel_reading reading_u64(enum gtel_metric metric, uint64_t value)
+{
+    return (struct gtel_reading){.device = &gpu,
+                                 .metric = (uint16_t)metric,
+                                 .value_type = GTEL_VALUE_U64,
+                                 .value.u64 = value};
+}
+
+/* Sends one reading through a fresh sink; NULL when nothing was dispatched. */
+static const struct fake_value *emit(const struct gtel_reading *reading)
+{
+    struct gtel_sink_v5 sink;
+    fake_daemon_clear();
+    gtel_sink_v5_init(&sink, "gpu_test", &fake_log, TIME_T_TO_CDTIME_T_STATIC(2));
+    struct gtel_sink table = gtel_sink_v5_sink(&sink);
+    table.begin(table.arg, 1767225600500000000u);
+    table.put(table.arg, reading, GTEL_ASPECT_VALUE);
+    table.end(table.arg);
+    return fake_daemon.n > 0 ? &fake_daemon.value[0] : NULL;
+}
+
+static const struct {
+    const char *label;
+    struct gtel_device *device;
+    enum gtel_metric metric;
+    const char *dim[GTEL_DIMS_MAX];
+    int rc;
+    const char *plugin_instance;
+    const char *type_instance;
+} name_cases[] = {
+    {"no dimension", &gpu, GTEL_M_GPU_BUSY, {NULL}, 0, "0000:03:00.0", "busy"},
+    {"one", &gpu, GTEL_M_ENGINE_BUSY, {"render"}, 0, "0000:03:00.0", "engine-render"},
+    {"in the middle", &gpu, GTEL_M_ENGINE_WAIT, {"copy"}, 0, "0000:03:00.0", "engine-copy-wait"},
+    {"a numbered second",
+     &gpu,
+     GTEL_M_ENGINE_BUSY,
+     {"video", "1"},
+     0,
+     "0000:03:00.0",
+     "engine-video-instance1"},
+    {"a numbered third",
+     &gpu,
+     GTEL_M_ENGINE_WAIT,
+     {"video", "", "1"},
+     0,
+     "0000:03:00.0",
+     "engine-video-wait-gt1"},
+    {"a named second",
+     &gpu,
+     GTEL_M_ERROR_COUNT,
+     {"ecc", "uncorrected"},
+     0,
+     "0000:03:00.0",
+     "error-ecc-uncorrected"},
+    {"no first", &gpu, GTEL_M_ENGINE_WAIT, {""}, 0, "0000:03:00.0", "engine-wait"},
+    {"an instance", &mig, GTEL_M_GPU_BUSY, {NULL}, 0, "0000:41:00.0-mig-1g.10gb-0", "busy"},
+    {"no gpu label", &bare, GTEL_M_GPU_BUSY, {NULL}, 0, "apple:1", "busy"},
+    {"the program itself", NULL, GTEL_M_SELF_GPUS, {NULL}, 0, "", "gtel-gpus"},
+    {"bytes that cannot stand in a name",
+     &gpu,
+     GTEL_M_PROCESS_BUSY,
+     {"a/b\n"},
+     0,
+     "0000:03:00.0",
+     "process-a_b_-busy"},
+    {"no collectd type", &gpu, GTEL_M_INFO_UUID, {NULL}, -ENOENT, "", ""},
+};
+
+static void test_names(void)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(name_cases); i++) {
+        test_label = name_cases[i].label;
+        struct gtel_reading reading = {.device = name_cases[i].device,
+                                       .metric = (uint16_t)name_cases[i].metric};
+        for (size_t d = 0; d < GTEL_DIMS_MAX; d++)
+            reading.dim[d] = gtel_str_of(name_cases[i].dim[d]);
+        char device[DATA_MAX_NAME_LEN] = "";
+        char part[DATA_MAX_NAME_LEN] = "";
+        CHECK_INT(gtel_sink_v5_name(&reading, device, part), name_cases[i].rc);
+        CHECK_STR(gtel_str_of(device), name_cases[i].plugin_instance);
+        CHECK_STR(gtel_str_of(part), name_cases[i].type_instance);
+    }
+    test_label = "";
+}
+
+/* 127 bytes fit, 128 do not, and what does not fit is dropped, counted and told once. */
+static void test_long_names(void)
+{
+    char text[128];
+    memset(text, 'x', sizeof(text));
+    struct gtel_reading reading = reading_f64(GTEL_M_PROCESS_BUSY, 0.5);
+    size_t rest = strlen("process-") + strlen("-busy");
+    reading.dim[0] = (struct gtel_str){text, DATA_MAX_NAME_LEN - 1 - rest};
+    const struct fake_value *value = emit(&reading);
+    CHECK(value && strlen(value->list.type_instance) == DATA_MAX_NAME_LEN - 1);
+
+    struct gtel_sink_v5 sink;
+    fake_daemon_clear();
+    gtel_sink_v5_init(&sink, "gpu_test", &fake_log, 0);
+    struct gtel_sink table = gtel_sink_v5_sink(&sink);
+    for (size_t n = DATA_MAX_NAME_LEN - rest; n <= sizeof(text); n++) {
+        reading.dim[0] = (struct gtel_str){text, n};
+        table.put(table.arg, &reading, GTEL_ASPECT_VALUE);
+    }
+    CHECK_INT(fake_daemon.n, 0);
+    CHECK_INT(sink.dropped, sizeof(text) - (DATA_MAX_NAME_LEN - rest) + 1);
+    CHECK_INT(fake_daemon_said("longer than the daemon can hold"), 1);
+}
+
+static const struct {
+    const char *label;
+    enum gtel_metric metric;
+    bool is_f64;
+    uint64_t u64;
+    double f64;
+    bool is_sent;
+    int ds_type;
+    double gauge;
+    int64_t derive;
+} value_cases[] = {
+    {"a ratio", GTEL_M_GPU_BUSY, true, 0, 0.425, true, DS_TYPE_GAUGE, 42.5, 0},
+    {"a ratio of nothing", GTEL_M_GPU_BUSY, true, 0, 0, true, DS_TYPE_GAUGE, 0, 0},
+    {"a ratio above 1", GTEL_M_GPU_BUSY, true, 0, 1.002, true, DS_TYPE_GAUGE, 100, 0},
+    {"a ratio below 0", GTEL_M_GPU_BUSY, true, 0, -0.001, true, DS_TYPE_GAUGE, 0, 0},
+    {"not a number", GTEL_M_GPU_BUSY, true, 0, NAN, false, 0, 0, 0},
+    {"not finite", GTEL_M_GPU_POWER, true, 0, INFINITY, false, 0, 0, 0},
+    {"hertz stay hertz", GTEL_M_GPU_FREQUENCY, true, 0, 2.1e9, true, DS_TYPE_GAUGE, 2.1e9, 0},
+    {"volts", GTEL_M_VOLTAGE, true, 0, 0.75, true, DS_TYPE_GAUGE, 0.75, 0},
+    {"below freezing", GTEL_M_TEMPERATURE, true, 0, -4.5, true, DS_TYPE_GAUGE, -4.5, 0},
+    {"energy is a gauge", GTEL_M_GPU_ENERGY, true, 0, 1234.5, true, DS_TYPE_GAUGE, 1234.5, 0},
+    {"seconds to whole ms", GTEL_M_ENGINE_BUSY_TIME, true, 0, 1.2346, true, DS_TYPE_DERIVE, 0,
+     1235},
+    {"bytes exactly", GTEL_M_GPU_PCIE_RX, false, 9007199254740993u, 0, true, DS_TYPE_DERIVE, 0,
+     9007199254740993},
+    {"the last that fits", GTEL_M_GPU_PCIE_RX, false, INT64_MAX, 0, true, DS_TYPE_DERIVE, 0,
+     INT64_MAX},
+    {"one more", GTEL_M_GPU_PCIE_RX, false, (uint64_t)INT64_MAX + 1, 0, false, 0, 0, 0},
+    {"a double beyond it", GTEL_M_ENGINE_BUSY_TIME, true, 0, 1e17, false, 0, 0, 0},
+    {"a counter below 0", GTEL_M_ENGINE_BUSY_TIME, true, 0, -1, false, 0, 0, 0},
+    {"a counter that is no number", GTEL_M_ENGINE_BUSY_TIME, true, 0, NAN, false, 0, 0, 0},
+    {"an internal counter", GTEL_M_FREQUENCY_IDLE_TIME, true, 0, 1, false, 0, 0, 0},
+};
+
+static void test_values(void)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(value_cases); i++) {
+        test_label = value_cases[i].label;
+        struct gtel_reading reading = value_cases[i].is_f64
+                                          ? reading_f64(value_cases[i].metric, value_cases[i].f64)
+                                          : reading_u64(value_cases[i].metric, value_cases[i].u64);
+        const struct fake_value *value = emit(&reading);
+        CHECK_INT(value != NULL, value_cases[i].is_sent);
+        if (value && value_cases[i].ds_type == DS_TYPE_DERIVE)
+            CHECK_INT(value->value.derive, value_cases[i].derive);
+        else if (value)
+            CHECK_NEAR(value->value.gauge, value_cases[i].gauge, 1e-9);
+    }
+    test_label = "";
+}
+
+static void test_frame(void)
+{
+    struct gtel_reading reading = reading_f64(GTEL_M_GPU_POWER, 75);
+    const struct fake_value *value = emit(&reading);
+    if (!CHECK(value != NULL))
+        return;
+    CHECK_STR(gtel_str_of(value->list.plugin), "gpu_test");
+    CHECK_STR(gtel_str_of(value->list.type), "power");
+    CHECK_STR(gtel_str_of(value->list.host), ""); /* the daemon fills it in */
+    CHECK_INT(value->list.interval, TIME_T_TO_CDTIME_T_STATIC(2));
+    CHECK_INT(value->list.time, (UINT64_C(1767225600) << 30) + (1u << 29));
+
+    struct gtel_sink_v5 sink;
+    gtel_sink_v5_init(&sink, "gpu_test", &fake_log, 0);
+    struct gtel_sink table = gtel_sink_v5_sink(&sink);
+    fake_daemon_clear();
+    table.put(table.arg, &reading, GTEL_ASPECT_MIN);
+    table.put(table.arg, &reading, GTEL_ASPECT_MAX);
+    CHECK_INT(fake_daemon.n, 0);
+}
+
+/* A daemon with other types: those rows are off, said once; the others stay. */
+static void test_unknown_type(void)
+{
+    struct gtel_reading lost = reading_f64(GTEL_M_GPU_BUSY, 0.5);
+    struct gtel_reading kept = reading_f64(GTEL_M_GPU_POWER, 75);
+    fake_daemon.unknown_type = "percent";
+    CHECK(emit(&lost) == NULL);
+    CHECK_INT(fake_daemon_said("type 'percent'"), 1);
+    CHECK(emit(&kept) != NULL);
+    fake_daemon.unknown_type = NULL;
+}
+
+static const struct fake_type *type_of(const struct gtel_metric_row *row)
+{
+    for (const struct fake_type *t = fake_types; t->type; t++)
+        if (strcmp(t->type, row->collectd_type) == 0)
+            return t;
+    return NULL;
+}
+
+/* Every row: a known type, a counter as DERIVE or as a gauge by intent, no two rows with one name.
+ */
+static void test_catalogue(void)
+{
+    for (size_t i = 0; i < GTEL_M_COUNT; i++) {
+        const struct gtel_metric_row *row = gtel_metric_row((enum gtel_metric)i);
+        test_label = row->text;
+        if (!row->collectd_type)
+            continue;
+        const struct fake_type *type = type_of(row);
+        if (!CHECK(type != NULL))
+            continue;
+        CHECK(row->kind != GTEL_KIND_TEXT);
+        CHECK(strlen(row->collectd_type) < DATA_MAX_NAME_LEN);
+        CHECK_INT(row->kind == GTEL_KIND_RATIO, strcmp(row->collectd_type, "percent") == 0);
+        if (row->kind == GTEL_KIND_RATIO)
+            CHECK_NEAR(row->collectd_scale, 100, 0);
+        /* collectd has no type for energy that only grows. */
+        if (row->kind == GTEL_KIND_COUNTER)
+            CHECK(type->ds_type == DS_TYPE_DERIVE || strcmp(type->type, "energy") == 0);
+        else
+            CHECK_INT(type->ds_type, DS_TYPE_GAUGE);
+        for (size_t k = 0; k < i; k++) {
+            const struct gtel_metric_row *other = gtel_metric_row((enum gtel_metric)k);
+            CHECK(!other->collectd_type || strcmp(other->collectd_type, row->collectd_type) != 0 ||
+                  strcmp(other->collectd_instance, row->collectd_instance) != 0);
+        }
+    }
+    test_label = "";
+}
+
+/* "value:GAUGE:0:100.1" as the fake's facts. */
+static void check_definition(const struct fake_type *type, struct gtel_str text)
+{
+    static const char *const words[] = {"COUNTER", "GAUGE", "DERIVE", "ABSOLUTE"};
+    struct gtel_str part[4] = {{0}};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(part); i++)
+        CHECK(gtel_str_part(&text, ':', &part[i]));
+    CHECK_STR(part[0], type->source);
+    CHECK_STR(part[1], words[type->ds_type]);
+    for (size_t i = 0; i < 2; i++) {
+        double bound = i == 0 ? type->min : type->max;
+        double got = NAN;
+        if (!gtel_str_eq(part[2 + i], GTEL_STR("U")))
+            CHECK_INT(gtel_str_f64(part[2 + i], &got), 0);
+        CHECK_INT(isnan(got), isnan(bound));
+        if (!isnan(bound))
+            CHECK_NEAR(got, bound, 0);
+    }
+}
+
+/* Our copy of the facts against the daemon's file, where collectd is installed. */
+static void test_types_db(void)
+{
+    FILE *file = fopen("/usr/share/collectd/types.db", "r");
+    if (!file)
+        return;
+    size_t found = 0;
+    size_t want = 0;
+    char line[1024];
+    while (fgets(line, sizeof(line), file)) {
+        struct gtel_str rest = gtel_str_of(line);
+        struct gtel_str name;
+        struct gtel_str definition;
+        if (!gtel_str_word(&rest, &name) || !gtel_str_word(&rest, &definition))
+            continue;
+        for (const struct fake_type *t = fake_types; t->type; t++) {
+            if (!gtel_str_eq(name, gtel_str_of(t->type)))
+                continue;
+            test_label = t->type;
+            check_definition(t, definition);
+            found++;
+        }
+    }
+    test_label = "";
+    (void)fclose(file);
+    for (const struct fake_type *t = fake_types; t->type; t++)
+        want++;
+    CHECK_INT(found, want);
+}
+
+int main(void)
+{
+    test_names();
+    test_long_names();
+    test_values();
+    test_frame();
+    test_unknown_type();
+    test_catalogue();
+    test_types_db();
+    return test_result();
+}
