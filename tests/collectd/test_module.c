@@ -157,7 +157,7 @@ static const struct {
     {"a number of seconds", FAKE_NUMBER("Deadline", 0.25), GTEL_O_DEADLINE, 250000000, NULL, NULL},
     {"a number that looks worse in binary", FAKE_NUMBER("Deadline", 0.1), GTEL_O_DEADLINE,
      100000000, NULL, NULL},
-    {"another case and separator", FAKE_NUMBER("info_interval", 60), GTEL_O_INFO_INTERVAL,
+    {"another case and separator", FAKE_NUMBER("re_scan", 60), GTEL_O_RESCAN,
      60000000000, NULL, NULL},
     {"a time out of range", FAKE_NUMBER("Deadline", 3600), GTEL_O_DEADLINE, 500000000, NULL,
      "Deadline: '3600' is not a time from 10ms to 10s"},
