@@ -29,7 +29,6 @@ struct module {
     bool is_registered;      /* init was here; read callbacks come */
     bool has_said_no_helper; /* until the helper can be run again */
     bool has_run_helper;
-    bool has_said_no_gpu;
     bool has_failed; /* the last read could not begin, and said so */
 };
 
@@ -42,7 +41,8 @@ static void write_log(void *arg, enum gtel_log_level level, const char *text)
                                  [GTEL_LOG_INFO] = LOG_INFO,
                                  [GTEL_LOG_DEBUG] = LOG_DEBUG};
     const char *plugin = arg;
-    plugin_log(levels[level], "%s: %s", plugin, text);
+    bool is_known = (size_t)level < GTEL_ARRAY_LEN(levels); /* it may come from a helper */
+    plugin_log(is_known ? levels[level] : LOG_INFO, "%s: %s", plugin, text);
 }
 
 /* The module of this daemon, made when it is first needed; NULL when memory is out. */
@@ -133,19 +133,6 @@ static bool check_helper(struct module *m)
     return !fault || m->has_run_helper;
 }
 
-static void report_devices(struct module *m)
-{
-    if (gtel_context_is_starting(m->context))
-        return;
-    size_t n = gtel_context_devices(m->context);
-    if (n == 0 && !m->has_said_no_gpu)
-        gtel_log(&m->log, GTEL_LOG_INFO, "no GPU found; looking again every %.*s",
-                 GTEL_STR_ARG(gtel_option_text(&m->options, GTEL_O_RESCAN)));
-    else if (n > 0 && m->has_said_no_gpu)
-        gtel_log(&m->log, GTEL_LOG_INFO, "%zu GPUs found", n);
-    m->has_said_no_gpu = n == 0;
-}
-
 /*
  * One gather. Always 0: the daemon answers a failure with pauses of up to a day, and everything
  * that can go wrong here can also come back. The core retries, with pauses of its own.
@@ -162,8 +149,6 @@ static int read_values(user_data_t *data)
             gtel_log(&m->log, GTEL_LOG_ERROR, "a gather failed (error %d); trying again", -r);
     }
     m->has_failed = r < 0;
-    if (m->context)
-        report_devices(m);
     return 0;
 }
 

@@ -18,8 +18,6 @@ static struct stub {
     int new_error;
     int gather_error;
     bool refuses_sources; /* -EINVAL while the Sources option names something */
-    bool is_starting;
-    size_t devices;
     struct gtel_options options;
     char vendor[16];
     char helper[256];
@@ -65,18 +63,6 @@ int gtel_context_gather(struct gtel_context *context)
     return stub.gather_error;
 }
 
-bool gtel_context_is_starting(const struct gtel_context *context)
-{
-    (void)context;
-    return stub.is_starting;
-}
-
-size_t gtel_context_devices(const struct gtel_context *context)
-{
-    (void)context;
-    return stub.devices;
-}
-
 static int read_once(void)
 {
     return fake_daemon.read(&fake_daemon.read_data);
@@ -88,7 +74,7 @@ static void load(void)
     if (fake_daemon.shutdown)
         (void)fake_daemon.shutdown();
     fake_daemon_reset();
-    stub = (struct stub){.devices = 1};
+    stub = (struct stub){0};
     module_register();
 }
 
@@ -157,8 +143,8 @@ static const struct {
     {"a number of seconds", FAKE_NUMBER("Deadline", 0.25), GTEL_O_DEADLINE, 250000000, NULL, NULL},
     {"a number that looks worse in binary", FAKE_NUMBER("Deadline", 0.1), GTEL_O_DEADLINE,
      100000000, NULL, NULL},
-    {"another case and separator", FAKE_NUMBER("re_scan", 60), GTEL_O_RESCAN,
-     60000000000, NULL, NULL},
+    {"another case and separator", FAKE_NUMBER("re_scan", 60), GTEL_O_RESCAN, 60000000000, NULL,
+     NULL},
     {"a time out of range", FAKE_NUMBER("Deadline", 3600), GTEL_O_DEADLINE, 500000000, NULL,
      "Deadline: '3600' is not a time from 10ms to 10s"},
     {"a huge number", FAKE_NUMBER("Deadline", 1e300), GTEL_O_DEADLINE, 500000000, NULL, "1e+300"},
@@ -289,25 +275,6 @@ static void test_faults(void)
     CHECK_INT(fake_daemon_said("refused the read callback"), 1);
 }
 
-static void test_no_gpu(void)
-{
-    load();
-    configure_helper();
-    CHECK_INT(fake_daemon.init(), 0);
-    stub.devices = 0;
-    stub.is_starting = true;
-    CHECK_INT(read_once(), 0);
-    CHECK_INT(fake_daemon.log_n, 0); /* not known yet */
-    stub.is_starting = false;
-    for (int i = 0; i < 3; i++)
-        CHECK_INT(read_once(), 0);
-    CHECK_INT(fake_daemon_said("no GPU found; looking again every 30s"), 1);
-    stub.devices = 2;
-    for (int i = 0; i < 3; i++)
-        CHECK_INT(read_once(), 0);
-    CHECK_INT(fake_daemon_said("2 GPUs found"), 1);
-}
-
 static const struct {
     const char *label;
     const char *suffix; /* of the file's name */
@@ -360,7 +327,6 @@ int main(void)
     test_config();
     test_helper();
     test_faults();
-    test_no_gpu();
     test_root();
     if (fake_daemon.shutdown)
         (void)fake_daemon.shutdown();
