@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/* The program: start, one gather per request, stop; lists for the documentation; helpers. */
+#include "execd/args.h"
+#include "execd/explain.h"
+#include "execd/machine.h"
+#include "execd/out.h"
+#include "execd/pace.h"
+#include "gtel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { EXIT_USAGE = 2, OUTPUT_MAX = 16 << 20, HELPER_FD = 3 };
+
+/* Between priming the counters and the first gather: long enough for rates that mean something. */
+static const uint64_t rates_ns = 250000000u;
+static const uint64_t once_ns = 500000000u;
+/* How long the last gather waits for lanes that have never answered; Telegraf kills after 5 s. */
+static const uint64_t starting_ns = 3000000000u;
+
+struct program {
+    struct gtel_args args;
+    struct gtel_log log;
+    struct gtel_machine machine;
+    struct gtel_pace pace;
+    struct gtel_buf out;
+    struct gtel_lineproto encoder;
+    struct gtel_explain explain;
+    struct gtel_sink sink;
+    struct gtel_context *context;
+    uint64_t interval_ns;
+    uint64_t now_ns;    /* of a stepped machine */
+    uint64_t primed_ns; /* when the counters had their first look */
+    bool has_clock;
+    bool has_dropped; /* said so */
+    char helper[GTEL_MACHINE_PATH_MAX];
+};
+
+/* ---- gathers ---- */
+
+static void step(struct program *program)
+{
+    program->now_ns += program->interval_ns;
+    gtel_env_tree_step(&program->machine.env, program->interval_ns);
+}
+
+/* 0, -ENOMEM, or why the output could not be written. */
+static int gather(struct program *program)
+{
+    gtel_buf_reset(&program->out);
+    int r = gtel_context_gather(program->context);
+    if (r < 0)
+        return r;
+    if (program->encoder.dropped > 0 && !program->has_dropped) {
+        program->has_dropped = true;
+        gtel_log(&program->log, GTEL_LOG_WARNING,
+                 "readings were left out of the output: more than %d MB in one gather, or values "
+                 "beyond 64 bits; --sources takes fewer",
+                 OUTPUT_MAX >> 20);
+    }
+    return gtel_out_write(&program->pace, gtel_buf_text(&program->out));
+}
+
+static int prime(struct program *program, uint64_t wait_ns)
+{
+    int r = gtel_context_sample(program->context, wait_ns);
+    program->primed_ns = gtel_pace_now();
+    return r;
+}
+
+/* Before the first answer to a newline: rates, and with the end in sight everything. */
+static int prepare_first(struct program *program)
+{
+    gtel_pace_pause(&program->pace, program->primed_ns + rates_ns);
+    if (!program->pace.is_ending || program->pace.is_told ||
+        !gtel_context_is_starting(program->context))
+        return 0;
+    int r = prime(program, starting_ns);
+    gtel_pace_pause(&program->pace, program->primed_ns + rates_ns);
+    return r;
+}
+
+static int run_once(struct program *program)
+{
+    int r = prime(program, starting_ns);
+    if (r < 0)
+        return r;
+    if (program->args.is_stepped)
+        step(program);
+    else
+        gtel_pace_pause(&program->pace, program->primed_ns + once_ns);
+    return gather(program);
+}
+
+/* A recorded machine by its own time: gathers follow each other at once. */
+static int run_stepped(struct program *program)
+{
+    uint64_t end_ns = gtel_tree_duration(program->machine.tree);
+    int r = prime(program, 0);
+    for (uint64_t n = 0; r == 0; n++) {
+        bool is_over =
+            program->args.count > 0 ? n >= program->args.count : n > 0 && program->now_ns >= end_ns;
+        if (is_over)
+            break;
+        step(program);
+        r = gather(program);
+    }
+    return r;
+}
+
+static int run_loop(struct program *program)
+{
+    int r = program->has_clock ? 0 : prime(program, 0);
+    for (uint64_t n = 0; r == 0;) {
+        if (program->args.count > 0 && n >= program->args.count)
+            break;
+        enum gtel_pace_event event = gtel_pace_wait(&program->pace);
+        if (event == GTEL_PACE_END)
+            break;
+        if (event == GTEL_PACE_SAMPLE) {
+            r = gtel_context_sample(program->context, 0);
+            continue;
+        }
+        if (program->args.is_stepped)
+            step(program);
+        else if (n == 0 && !program->has_clock)
+            r = prepare_first(program);
+        if (r == 0)
+            r = gather(program);
+        n++;
+    }
+    return r;
+}
+
+static int run(struct program *program)
+{
+    int r;
+    if (program->args.is_once)
+        r = run_once(program);
+    else if (program->args.is_stepped && program->has_clock)
+        r = run_stepped(program);
+    else
+        r = run_loop(program);
+    /* Nobody reads us any more, or not in time: the end, and no failure of ours. */
+    return r == -EPIPE || r == -ETIMEDOUT ? 0 : r;
+}
+
+/* ---- start and stop ---- */
+
+/* The path of this program, by which helpers are started. */
+static const char *find_helper(struct program *program)
+{
+    if (gtel_option_number(&program->args.options, GTEL_O_ISOLATION) != 0 ||
+        program->args.is_stepped)
+        return NULL;
+    ssize_t n = readlink("/proc/self/exe", program->helper, sizeof(program->helper) - 1);
+    if (n <= 0) {
+        gtel_log(&program->log, GTEL_LOG_WARNING,
+                 "/proc/self/exe cannot be read: sources run inside the program");
+        return NULL;
+    }
+    program->helper[n] = '\0';
+    return program->helper;
+}
+
+static int start(struct program *program)
+{
+    const struct gtel_options *options = &program->args.options;
+    struct gtel_str host = gtel_option_text(options, GTEL_O_HOST_TAG);
+    bool is_watching = !program->args.is_once && !(program->args.is_stepped && program->has_clock);
+    int r = gtel_pace_init(&program->pace, program->has_clock ? program->interval_ns : 0,
+                           gtel_option_number(options, GTEL_O_SAMPLE_INTERVAL), is_watching);
+    if (r < 0)
+        return r;
+    gtel_buf_init(&program->out, OUTPUT_MAX);
+    gtel_lineproto_init(&program->encoder, &program->out, host);
+    gtel_explain_init(&program->explain, &program->out, host);
+    program->sink = program->args.is_explained ? gtel_explain_sink(&program->explain)
+                                               : gtel_lineproto_sink(&program->encoder);
+    struct gtel_setup setup = {
+        .env = &program->machine.env,
+        .options = options,
+        .sink = &program->sink,
+        .helper = find_helper(program),
+        .helper_args = program->machine.helper_args,
+        .interval_ns = program->has_clock || program->args.is_stepped ? program->interval_ns : 0,
+    };
+    return gtel_context_new(&setup, &program->context);
+}
+
+static void stop(struct program *program)
+{
+    gtel_context_free(program->context);
+    gtel_explain_done(&program->explain);
+    gtel_buf_done(&program->out);
+    gtel_pace_done(&program->pace);
+    gtel_out_close();
+}
+
+static int complain(const struct program *program, const char *error)
+{
+    gtel_log(&program->log, GTEL_LOG_ERROR, "%s", error);
+    return EXIT_USAGE;
+}
+
+static int run_program(struct program *program)
+{
+    char error[GTEL_ARGS_ERROR_MAX] = "";
+    int r =
+        gtel_machine_open(&program->machine, &program->args, &program->log, error, sizeof(error));
+    if (r < 0)
+        return complain(program, error);
+    program->interval_ns = gtel_option_number(&program->args.options, GTEL_O_INTERVAL);
+    program->has_clock = gtel_args_has_clock(&program->args);
+    r = start(program);
+    int status = r == -EINVAL ? EXIT_USAGE : EXIT_FAILURE; /* an option that the core refuses */
+    if (r == 0) {
+        r = run(program);
+        status = r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+    }
+    if (r < 0 && status != EXIT_USAGE)
+        gtel_log(&program->log, GTEL_LOG_ERROR, "cannot go on: %s", strerror(-r));
+    stop(program);
+    gtel_machine_close(&program->machine);
+    return status;
+}
+
+/* A helper: its output is the socket, and standard output stays silent. */
+static int run_lane(struct program *program)
+{
+    char error[GTEL_ARGS_ERROR_MAX] = "";
+    if (fcntl(HELPER_FD, F_GETFD) < 0)
+        return complain(program, "--lane is how the program starts its own helpers; it is not for "
+                                 "the command line");
+    int r =
+        gtel_machine_open(&program->machine, &program->args, &program->log, error, sizeof(error));
+    if (r < 0)
+        return complain(program, error);
+    r = gtel_lane_serve(program->args.lane, HELPER_FD, &program->machine.env,
+                        &program->args.options);
+    gtel_machine_close(&program->machine);
+    return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* ---- lists ---- */
+
+static void write_sources(struct gtel_buf *buf)
+{
+    gtel_buf_str(buf, GTEL_STR("| source | vendor | lane | reads | needs | seen on |\n"
+                               "|---|---|---|---|---|---|\n"));
+    for (size_t i = 0; gtel_sources[i]; i++) {
+        const struct gtel_source *source = gtel_sources[i];
+        gtel_buf_printf(buf, "| `%s` | %s | %s | %s | %s | %s |\n", source->name, source->vendor,
+                        source->lane, source->summary, source->needs, source->seen);
+    }
+}
+
+static int print(const struct program *program)
+{
+    struct gtel_buf buf;
+    gtel_buf_init(&buf, OUTPUT_MAX);
+    switch (program->args.action) {
+    case GTEL_ARGS_HELP:
+        gtel_args_help(&buf);
+        break;
+    case GTEL_ARGS_LIST_METRICS:
+        gtel_catalogue_write(&buf);
+        break;
+    case GTEL_ARGS_LIST_SOURCES:
+        write_sources(&buf);
+        break;
+    case GTEL_ARGS_LIST_OPTIONS:
+        gtel_options_write(&buf, GTEL_OPTION_EXECD);
+        break;
+    case GTEL_ARGS_LIST_OPTIONS_COLLECTD:
+        gtel_options_write(&buf, GTEL_OPTION_COLLECTD);
+        break;
+    default:
+        gtel_buf_printf(&buf, "gtel %s\n", gtel_version);
+        break;
+    }
+    bool is_written = fwrite(buf.p, 1, buf.n, stdout) == buf.n && fflush(stdout) == 0;
+    gtel_buf_done(&buf);
+    return is_written ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int main(int argc, char **argv)
+{
+    bool has_output = gtel_out_init();
+    char error[GTEL_ARGS_ERROR_MAX] = "";
+    struct program *program = calloc(1, sizeof(*program));
+    if (!program)
+        return EXIT_FAILURE;
+    (void)signal(SIGPIPE, SIG_IGN); /* a closed output is an answer, not a reason to die */
+    program->log = gtel_out_log();
+    int status = EXIT_SUCCESS;
+    if (gtel_args_parse(&program->args, argc - 1, argv + 1, error, sizeof(error)) < 0)
+        status = complain(program, error);
+    else if (program->args.action == GTEL_ARGS_LANE)
+        status = run_lane(program);
+    else if (program->args.action != GTEL_ARGS_RUN)
+        status = print(program);
+    else if (has_output)
+        status = run_program(program);
+    free(program);
+    return status;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * When to gather, and when to end: standard input, signals and the program's own clock.
+ *
+ * Any number of newlines that have queued up are one request, as for the plugins of Telegraf's own
+ * shim; SIGUSR1 is one too. The end of the input, SIGTERM and SIGINT end the program, after a
+ * request that came before. So does a standard output that nobody reads any more. The own clock
+ * ticks at multiples of the interval after the start: it does not drift, and ticks that were missed
+ * are left out rather than made up for.
+ *
+ * Only one pace in a process: it blocks the signals that it takes.
+ */
+#ifndef GTEL_EXECD_PACE_H
+#define GTEL_EXECD_PACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum gtel_pace_event { GTEL_PACE_GATHER, GTEL_PACE_SAMPLE, GTEL_PACE_END };
+
+struct gtel_pace {
+    int in;          /* standard input, or -1 when it is not watched */
+    int out;         /* standard output */
+    int signal;      /* a signalfd */
+    bool is_pending; /* somebody asked for a gather */
+    bool is_ending;
+    bool is_told; /* by SIGTERM or SIGINT, not by the end of the input */
+    bool is_out_closed;
+    uint64_t ending_ns;      /* when the end was asked for */
+    uint64_t interval_ns;    /* of the own clock; 0: none */
+    uint64_t next_ns;        /* its next tick */
+    uint64_t sample_ns;      /* between samples within an interval; 0: none */
+    uint64_t next_sample_ns; /* when the next of them is due */
+};
+
+/*
+ * interval_ns 0: no own clock. The clock's first tick is now. watches_input false: standard input
+ * is left alone; with a clock it is also left alone where it is no pipe, socket or terminal, since
+ * the end of /dev/null means nothing. Returns 0 or a negative errno.
+ */
+int gtel_pace_init(struct gtel_pace *pace, uint64_t interval_ns, uint64_t sample_ns,
+                   bool watches_input);
+void gtel_pace_done(struct gtel_pace *pace);
+
+/* Waits for the next thing to do. After GTEL_PACE_END there is nothing more. */
+enum gtel_pace_event gtel_pace_wait(struct gtel_pace *pace);
+/*
+ * Waits until the time t_ns and takes in what comes meanwhile. SIGTERM, SIGINT and a closed output
+ * cut it; the end of the input does not, since the last gather shall have its rates.
+ */
+void gtel_pace_pause(struct gtel_pace *pace, uint64_t t_ns);
+/*
+ * Waits until standard output takes at least 4096 bytes. Returns 0, -EPIPE when nobody reads it, or
+ * -ETIMEDOUT once the end has been asked for and a second has passed.
+ */
+int gtel_pace_writable(struct gtel_pace *pace);
+
+/* Nanoseconds on the monotonic clock of the system. */
+uint64_t gtel_pace_now(void);
+/* The first tick after now_ns of a clock with a tick at tick_ns. */
+uint64_t gtel_pace_next_tick(uint64_t tick_ns, uint64_t interval_ns, uint64_t now_ns);
+
+#endif
