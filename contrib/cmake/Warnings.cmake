@@ -2,7 +2,8 @@
 # Warnings: one interface target. Errors in our presets and CI (GTEL_WERROR), never for users.
 add_library(gtel_warnings INTERFACE)
 target_compile_options(gtel_warnings INTERFACE
-  -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wwrite-strings -Wvla)
+  -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes -Wmissing-prototypes
+  -Wwrite-strings -Wvla)
 if(GTEL_WERROR)
   target_compile_options(gtel_warnings INTERFACE -Werror)
 endif()
