@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+"""Calls that are not made: those that hide errors, depend on the locale, start shells or end the host.
+
+Usage: calls.py ROOT
+"""
+
+import re
+import sys
+
+import tree
+
+EVERYWHERE = (
+    "atoi", "atol", "atoll", "atof", "sscanf", "fscanf", "scanf", "strtok", "strtok_r", "strcpy",
+    "strcat", "strncpy", "strncat", "sprintf", "vsprintf", "gets", "system", "popen", "alloca",
+    "tmpnam", "mktemp",
+)
+# The shipped code: numbers through gtel_str_u64, the environment through env.
+SHIPPED = EVERYWHERE + ("strtol", "strtoll", "strtoul", "strtoull", "strtod", "strtof", "getenv",
+                        "setenv", "putenv", "setlocale", "localtime", "gmtime", "rand", "srand")
+# The core is a guest in someone else's process.
+CORE = SHIPPED + ("exit", "abort", "longjmp", "setjmp", "signal", "fork", "printf", "puts", "putchar",
+                  "perror", "assert")
+# file -> calls it may make, with the reason beside it.
+ALLOWED = {
+    "common/cycle/lane.c": {"fork"},  # starts helpers
+}
+
+
+def banned_for(path):
+    if path.startswith("common/"):
+        return CORE
+    return SHIPPED if path.startswith("plugins/") else EVERYWHERE
+
+
+def main():
+    root = sys.argv[1]
+    found = tree.Findings("calls")
+    for path in tree.files(root, (".c", ".h", ".def"), ("common", "plugins", "tests")):
+        found.looked_at += 1
+        names = [n for n in banned_for(path) if n not in ALLOWED.get(path, ())]
+        pattern = re.compile(r"(?<![\w.>])(" + "|".join(names) + r")\s*\(")
+        for number, line in enumerate(tree.code(tree.read(root, path)).split("\n"), 1):
+            for match in pattern.finditer(line):
+                found.add(path, number, f"{match.group(1)}() is not used here")
+    found.finish()
+
+
+main()

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""Every header of the core and of the tests compiles alone, and twice.
+
+Usage: headers.py ROOT --compiler CC
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+
+import tree
+
+FLAGS = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-Wno-unused-variable",
+         "-fsyntax-only"]
+
+
+def check(arguments, path, scratch):
+    """Returns the compiler's words, or an empty string."""
+    name = os.path.join(scratch, "twice.c")
+    with open(name, "w", encoding="utf-8") as file:
+        file.write(f'#include "{path}"\n#include "{path}"\nint gtel_check_headers;\n')
+    command = [arguments.compiler, *FLAGS, "-I", arguments.root, "-I",
+               os.path.join(arguments.root, "common"), "-I", os.path.join(arguments.root, "tests"), name]
+    done = subprocess.run(command, capture_output=True, text=True, check=False,
+                          env={**os.environ, "LC_ALL": "C"})
+    return done.stderr if done.returncode else ""
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("root")
+    parser.add_argument("--compiler", required=True)
+    arguments = parser.parse_args()
+    found = tree.Findings("headers")
+    with tempfile.TemporaryDirectory(prefix="gtel-headers-") as scratch:
+        for path in tree.files(arguments.root, (".h",), ("common", "tests")):
+            found.looked_at += 1
+            words = check(arguments, path, scratch)
+            if words:
+                found.add(path, 1, "does not compile alone and twice:\n" + words)
+    found.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""Who may include whom: the folders of common/ are layers, and only few files see the system.
+
+Usage: includes.py ROOT
+"""
+
+import re
+import sys
+
+import tree
+
+# Folder of common/ -> what its files may include: folders, or single headers.
+ARROWS = {
+    "base": ("base/",),
+    "parse": ("base/", "parse/"),
+    "abi": ("base/", "abi/"),
+    "tables": ("base/", "tables/"),
+    "host": ("base/", "parse/", "host/"),
+    "cycle": ("base/", "tables/", "cycle/", "host/env.h"),
+    "sources": ("base/", "tables/", "parse/", "abi/", "host/", "cycle/device.h", "cycle/reading.h",
+                "sources/source.h"),
+}
+# Single files that join two layers, and what they may see beyond their folder's arrows.
+JOINTS = {
+    # The sources of a lane are run by the core: it calls their table.
+    "common/cycle/group.h": ("sources/source.h",),
+    "common/cycle/group.c": ("sources/source.h",),
+    "common/cycle/lane.h": ("sources/source.h",),
+    "common/cycle/lane.c": ("sources/source.h", "gtel.h"),
+    # Plays a recorded vendor library back, so it speaks that library's interface.
+    "common/host/replay_nvml.h": ("abi/",),
+    "common/host/replay_nvml.c": ("abi/",),
+}
+# Files of common/ that may include headers beyond those of ISO C, and which.
+SYSTEM = {
+    "common/host/env_posix.c": None,
+    "common/host/env_win32.c": None,
+    "common/host/pmu.c": None,
+    "common/host/drm.c": None,
+    "common/cycle/lane.c": None,
+    "common/sources/wmi.c": None,
+    "common/sources/pdh.c": None,
+    "common/host/fs.c": ("fcntl.h", "unistd.h", "dirent.h", "sys/stat.h"),
+}
+ISO_C = {
+    "assert.h", "complex.h", "ctype.h", "errno.h", "fenv.h", "float.h", "inttypes.h", "iso646.h",
+    "limits.h", "locale.h", "math.h", "setjmp.h", "signal.h", "stdalign.h", "stdarg.h",
+    "stdatomic.h", "stdbool.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "stdnoreturn.h",
+    "string.h", "tgmath.h", "threads.h", "time.h", "uchar.h", "wchar.h", "wctype.h",
+}
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]')
+
+
+def may_see(path, target):
+    folder = path.split("/")[1] if path.count("/") > 1 else ""
+    if folder == "":
+        return True  # context.c and gtel.h join everything
+    own = "/".join(path.split("/")[1:-1]) + "/"
+    if folder == "sources" and own != "sources/" and target.startswith(own):
+        return True  # a source that became a folder
+    allowed = ARROWS.get(folder, ()) + JOINTS.get(path, ())
+    if folder == "sources" and re.fullmatch(r"sources/[a-z0-9_]+\.(h|def)", target):
+        # A source's own header or symbol list: its name begins with the source's.
+        stem = target.split("/")[1].split(".")[0].split("_")[0]
+        if path.split("/")[-1].startswith(stem):
+            return True
+    return any(target == a or (a.endswith("/") and target.startswith(a)) for a in allowed)
+
+
+def check(path, number, kind, target, found):
+    if kind == "<":
+        allowed = SYSTEM.get(path, ())
+        if target not in ISO_C and allowed is not None and target not in allowed:
+            found.add(path, number, f"<{target}>: only {', '.join(sorted(SYSTEM))} may see the system")
+    elif "/" not in target and target != "gtel.h":
+        found.add(path, number, f'"{target}": name the folder, as "base/str.h"')
+    elif not may_see(path, target):
+        found.add(path, number, f'"{target}": no arrow leads from {path.split("/")[1]}/ there')
+
+
+def main():
+    root = sys.argv[1]
+    found = tree.Findings("includes")
+    for path in tree.files(root, (".c", ".h", ".def"), ("common",)):
+        found.looked_at += 1
+        for number, line in enumerate(tree.read(root, path).split("\n"), 1):
+            match = INCLUDE.match(line)
+            if match:
+                check(path, number, match.group(1), match.group(2), found)
+    for path in tree.files(root, (".c", ".h"), ("plugins",)):
+        found.looked_at += 1
+        for number, line in enumerate(tree.read(root, path).split("\n"), 1):
+            match = INCLUDE.match(line)
+            if match and match.group(1) == '"' and match.group(2).startswith(("parse/", "abi/", "sources/")):
+                found.add(path, number, f'"{match.group(2)}": front ends include gtel.h')
+    found.finish()
+
+
+main()

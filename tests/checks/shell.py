@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT
+"""Shell scripts pass shellcheck; scripts to start have the bit for it.
+
+Usage: shell.py ROOT --tool SHELLCHECK
+"""
+
+import argparse
+import os
+import subprocess
+
+import tree
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("root")
+    parser.add_argument("--tool", required=True)
+    arguments = parser.parse_args()
+    found = tree.Findings("shell")
+    for path in tree.files(arguments.root):
+        if tree.is_corpus(path):
+            continue
+        first = tree.read(arguments.root, path)[:64].split("\n")[0]
+        if not first.startswith("#!"):
+            continue
+        full = os.path.join(arguments.root, path)
+        found.looked_at += 1
+        if not os.access(full, os.X_OK):
+            found.add(path, 1, "begins with #! and is not executable")
+        if "python" in first:
+            continue
+        done = subprocess.run([arguments.tool, "--external-sources", "--source-path=SCRIPTDIR",
+                               "--format=gcc", full], capture_output=True, text=True, check=False)
+        found.lines += done.stdout.splitlines()
+    found.finish()
+
+
+main()

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+"""First lines, line lengths, comments and left-over words of every text file.
+
+Usage: text.py ROOT
+"""
+
+import re
+import sys
+
+import tree
+
+SPDX = "SPDX-License-Identifier: MIT"
+# Files that cannot or need not say their licence in themselves.
+NO_SPDX = (".json", ".md", ".lp", ".tree", ".gitignore", "LICENSE", ".clang-format", ".txt", ".conf")
+MAX_COLUMNS = 100
+LONG_LINES = (".md", ".lp", ".tree", ".json", "LICENSE", ".py")
+# Spelt in two parts so that this file passes.
+LEFT_OVER = re.compile(r"\b(" + "|".join(("TO" + "DO", "FIX" + "ME", "X" + "XX", "HA" + "CK")) +
+                       r")\b|#\s*if\s+0\b")
+C_FILES = (".c", ".h", ".def")
+
+
+def check_c(path, text, found):
+    lines = text.split("\n")
+    if len(lines) < 2 or not lines[1].strip().startswith(("/*", "*")):
+        found.add(path, 2, "the second line says what the file is")
+    for match in tree.TOKEN.finditer(text):
+        if match.group(0).startswith("//"):
+            number = text.count("\n", 0, match.start()) + 1
+            found.add(path, number, "// comment: write /* */")
+
+
+def check_file(path, text, found):
+    lines = text.split("\n")
+    first = lines[1] if lines[0].startswith("#!") and len(lines) > 1 else lines[0]
+    if not path.endswith(NO_SPDX) and SPDX not in first:
+        found.add(path, 1, f"the first line says {SPDX}")
+    for number, line in enumerate(lines, 1):
+        if not path.endswith(LONG_LINES) and len(line) > MAX_COLUMNS:
+            found.add(path, number, f"{len(line)} columns, at most {MAX_COLUMNS}")
+        if line != line.rstrip() and not path.endswith((".md", ".lp", ".tree")):
+            found.add(path, number, "blanks at the end of the line")
+        if "\t" in line and path.endswith(C_FILES + (".py", ".txt", ".cmake")):
+            found.add(path, number, "tab")
+        match = LEFT_OVER.search(line)
+        if match:
+            found.add(path, number, f"left over: {match.group(0)}")
+    if text and not text.endswith("\n"):
+        found.add(path, len(lines), "no newline at the end")
+    if path.endswith(C_FILES):
+        check_c(path, text, found)
+
+
+def main():
+    root = sys.argv[1]
+    found = tree.Findings("text")
+    for path in tree.files(root, top=True):
+        if tree.is_corpus(path) or path.endswith((".png", ".pyc")):
+            continue
+        found.looked_at += 1
+        check_file(path, tree.read(root, path), found)
+    found.finish()
+
+
+main()
