@@ -161,8 +161,8 @@ static int spawn_on(const struct gtel_lane *lane, int fd, char **args, pid_t *re
 {
     /* A clean environment: nothing of the daemon's may steer a vendor library in a helper that has
      * more rights than the user who started it (testing-without-hardware.md, section 10). */
-    static char lc_all[] = "LC_ALL=C";
-    static char path[] = "PATH=/usr/bin:/bin";
+    char lc_all[] = "LC_ALL=C";
+    char path[] = "PATH=/usr/bin:/bin";
     char *env[] = {lc_all, path, NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attr;
