@@ -22,24 +22,29 @@ ARROWS = {
 }
 # Single files that join two layers, and what they may see beyond their folder's arrows.
 JOINTS = {
-    # The sources of a lane are run by the core: it calls their table.
+    # The sources of a lane are run by the core, which calls their table and names their origins.
     "common/cycle/group.h": ("sources/source.h",),
-    "common/cycle/group.c": ("sources/source.h",),
-    "common/cycle/lane.h": ("sources/source.h",),
-    "common/cycle/lane.c": ("sources/source.h", "gtel.h"),
+    "common/cycle/lane.h": ("host/fs.h",),
+    "common/cycle/lane.c": ("gtel.h",),
+    "common/cycle/serve.c": ("gtel.h",),
+    "common/cycle/wire.c": ("sources/source.h",),
+    # What the program says of itself comes from /proc and from the sources' table.
+    "common/cycle/self.h": ("host/fs.h", "sources/source.h"),
     # Plays a recorded vendor library back, so it speaks that library's interface.
     "common/host/replay_nvml.h": ("abi/",),
     "common/host/replay_nvml.c": ("abi/",),
 }
-# Files of common/ that may include headers beyond those of ISO C, and which.
+# Files of common/ that may include headers beyond those of ISO C, and which (None: any).
 SYSTEM = {
     "common/host/env_posix.c": None,
     "common/host/env_win32.c": None,
     "common/host/pmu.c": None,
     "common/host/drm.c": None,
     "common/cycle/lane.c": None,
+    "common/cycle/serve.c": None,  # the other end of lane.c's socket
     "common/sources/wmi.c": None,
     "common/sources/pdh.c": None,
+    "common/cycle/lane.h": ("sys/types.h",),
     "common/host/fs.c": ("fcntl.h", "unistd.h", "dirent.h", "sys/stat.h"),
 }
 ISO_C = {
