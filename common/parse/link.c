@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* The text of a PCIe link in sysfs. */
+#include "parse/link.h"
+
+#include "base/compiler.h"
+
+#include <errno.h>
+
+/* PCI Express Base Specification, chapter 8: data rates by generation. */
+static const double speeds[] = {2.5, 5, 8, 16, 32, 64};
+
+int gtel_link_speed(struct gtel_str text, uint64_t *ret_gen)
+{
+    struct gtel_str number;
+    struct gtel_str unit;
+    double speed;
+    if (!gtel_str_word(&text, &number))
+        return -EINVAL;
+    if (gtel_str_eq(number, GTEL_STR("Unknown")))
+        return -ENODATA;
+    if (!gtel_str_word(&text, &unit) || !gtel_str_eq(unit, GTEL_STR("GT/s")))
+        return -EINVAL;
+    int r = gtel_str_f64(number, &speed);
+    if (r < 0)
+        return r;
+    for (uint64_t i = 0; i < GTEL_ARRAY_LEN(speeds); i++) {
+        if (speed > speeds[i] - 0.05 && speed < speeds[i] + 0.05) {
+            *ret_gen = i + 1;
+            return 0;
+        }
+    }
+    return -ERANGE;
+}
+
+int gtel_link_width(struct gtel_str text, uint64_t *ret_lanes)
+{
+    uint64_t lanes;
+    int r = gtel_str_u64(text, &lanes);
+    if (r < 0)
+        return r;
+    /* 255 is the kernel's PCIE_LNK_WIDTH_UNKNOWN (include/linux/pci.h); 0 on integrated GPUs. */
+    if (lanes == 0 || lanes == 255)
+        return -ENODATA;
+    if (lanes > 64)
+        return -ERANGE;
+    *ret_lanes = lanes;
+    return 0;
+}
