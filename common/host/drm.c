@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* GPUs that a DRM driver has. */
+#include "host/drm.h"
+
+#include "parse/uevent.h"
+
+#include <errno.h>
+
+static const char class_path[] = "sys/class/drm";
+
+bool gtel_drm_is_card(struct gtel_str name)
+{
+    uint64_t number;
+    return gtel_str_starts(name, GTEL_STR("card")) &&
+           gtel_str_u64(gtel_str_skip(name, 4), &number) == 0;
+}
+
+/* The driver: the link's target, else the line of the uevent text. */
+static bool find_driver(const struct gtel_env *env, struct gtel_str uevent,
+                        struct gtel_drm_card *card)
+{
+    char path[GTEL_FS_PATH_MAX];
+    char name[GTEL_DRM_NAME_MAX];
+    struct gtel_str driver;
+    gtel_fs_path(path, "%s/%s/device/driver", class_path, card->card);
+    int r = gtel_fs_link_name(env, path, name, sizeof(name), &driver);
+    if (r < 0)
+        r = gtel_uevent_get(uevent, GTEL_STR("DRIVER"), &driver);
+    return r == 0 && gtel_str_copy(card->driver, sizeof(card->driver), driver);
+}
+
+/* The device's own name: PCI_SLOT_NAME, else the name that the link `device` points to. */
+static bool find_key(const struct gtel_env *env, struct gtel_str uevent, struct gtel_drm_card *card)
+{
+    char path[GTEL_FS_PATH_MAX];
+    char name[GTEL_DRM_NAME_MAX];
+    struct gtel_str key;
+    int r = gtel_uevent_get(uevent, GTEL_STR("PCI_SLOT_NAME"), &key);
+    if (r < 0) {
+        gtel_fs_path(path, "%s/%s/device", class_path, card->card);
+        r = gtel_fs_link_name(env, path, name, sizeof(name), &key);
+    }
+    if (r < 0)
+        return false;
+    card->is_pci = gtel_pci_parse(key, &card->pci) == 0;
+    if (!card->is_pci)
+        return key.n > 0 && gtel_str_copy(card->key, sizeof(card->key), key);
+    gtel_pci_print(card->key, &card->pci);
+    return true;
+}
+
+static void find_ids(struct gtel_str uevent, struct gtel_drm_card *card)
+{
+    struct gtel_str id;
+    if (gtel_uevent_get(uevent, GTEL_STR("PCI_ID"), &id) == 0)
+        (void)gtel_uevent_pci_id(id, &card->vendor_id, &card->device_id); /* else they stay 0 */
+}
+
+/* Fills *ret; false when the card is none of that driver, or has gone meanwhile. */
+static bool look_at(const struct gtel_env *env, struct gtel_str name, struct gtel_str driver,
+                    struct gtel_drm_card *ret)
+{
+    char path[GTEL_FS_PATH_MAX];
+    char buf[GTEL_FS_TEXT_MAX];
+    struct gtel_str uevent = GTEL_STR_NONE;
+    *ret = (struct gtel_drm_card){0};
+    if (!gtel_str_copy(ret->card, sizeof(ret->card), name))
+        return false;
+    gtel_fs_path(path, "%s/%s/device/uevent", class_path, ret->card);
+    if (gtel_fs_text(env, path, buf, sizeof(buf), &uevent) < 0)
+        uevent = GTEL_STR_NONE; /* the links alone may be enough */
+    if (!find_driver(env, uevent, ret) || !gtel_str_eq(gtel_str_of(ret->driver), driver))
+        return false;
+    find_ids(uevent, ret);
+    return find_key(env, uevent, ret);
+}
+
+struct finder {
+    struct gtel_arena *arena;
+    struct gtel_str names[GTEL_DRM_CARDS_MAX];
+    size_t n;
+    size_t dropped;
+};
+
+/* Card numbers in ascending order, found by insertion: there are few. */
+static int keep_card(void *arg, struct gtel_str name)
+{
+    struct finder *finder = arg;
+    if (!gtel_drm_is_card(name))
+        return 0;
+    if (finder->n == GTEL_DRM_CARDS_MAX) {
+        finder->dropped++;
+        return 0;
+    }
+    struct gtel_str copy;
+    int r = gtel_arena_str(finder->arena, name, &copy);
+    if (r < 0)
+        return r;
+    size_t at = finder->n++;
+    for (; at > 0; at--) {
+        struct gtel_str left = finder->names[at - 1];
+        if (left.n < copy.n || (left.n == copy.n && gtel_str_cmp(left, copy) < 0))
+            break;
+        finder->names[at] = left;
+    }
+    finder->names[at] = copy;
+    return 0;
+}
+
+int gtel_drm_list(const struct gtel_env *env, struct gtel_arena *arena, struct gtel_str driver,
+                  struct gtel_drm_card **ret, size_t *ret_n, size_t *ret_dropped)
+{
+    struct finder finder = {.arena = arena};
+    int r = env->ops->dir_list(env->arg, class_path, keep_card, &finder);
+    if (r < 0)
+        return r;
+    struct gtel_drm_card *cards = gtel_arena_alloc(arena, (finder.n + 1) * sizeof(*cards));
+    if (!cards)
+        return -ENOMEM;
+    size_t n = 0;
+    for (size_t i = 0; i < finder.n; i++)
+        n += look_at(env, finder.names[i], driver, &cards[n]) ? 1 : 0;
+    *ret = cards;
+    *ret_n = n;
+    *ret_dropped = finder.dropped;
+    return 0;
+}
+
+struct search {
+    const struct gtel_env *env;
+    struct gtel_str driver;
+};
+
+static int stop_at_card(void *arg, struct gtel_str name)
+{
+    const struct search *search = arg;
+    struct gtel_drm_card card;
+    return gtel_drm_is_card(name) && look_at(search->env, name, search->driver, &card);
+}
+
+bool gtel_drm_has(const struct gtel_env *env, struct gtel_str driver)
+{
+    struct search search = {env, driver};
+    return env->ops->dir_list(env->arg, class_path, stop_at_card, &search) == 1;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * GPUs that a DRM driver has: what lies below sys/class/drm.
+ *
+ * Finding a card reads links and the uevent text alone: both come from the kernel's memory, so that
+ * a sleeping GPU stays asleep. Connectors ("card0-HDMI-A-1"), render nodes and control nodes are no
+ * cards. Card numbers change between boots; the key is the identity.
+ */
+#ifndef GTEL_HOST_DRM_H
+#define GTEL_HOST_DRM_H
+
+#include "host/fs.h"
+#include "parse/pci.h"
+
+enum {
+    GTEL_DRM_CARDS_MAX = 256, /* more are dropped and counted */
+    GTEL_DRM_NAME_MAX = 64 /* bytes of a name with its NUL; a card with a longer one is left out */
+};
+
+struct gtel_drm_card {
+    char card[16];                  /* "card10" */
+    char driver[GTEL_DRM_NAME_MAX]; /* "xe" */
+    /* PCI address in the kernel's form, or the platform device's name. */
+    char key[GTEL_DRM_NAME_MAX];
+    bool is_pci;
+    struct gtel_pci pci; /* when is_pci */
+    uint16_t vendor_id;  /* 0: not known */
+    uint16_t device_id;
+};
+
+/* Whether a name is "card" followed by a decimal number and nothing else. */
+bool gtel_drm_is_card(struct gtel_str name);
+
+/*
+ * Cards of that driver in the order of their numbers, allocated in the arena. *ret_n may be 0;
+ * *ret_dropped counts cards beyond the limit. 0, -ENOENT without DRM, -ENOMEM, or the errno of the
+ * listing. A card that vanishes meanwhile is left out.
+ */
+int gtel_drm_list(const struct gtel_env *env, struct gtel_arena *arena, struct gtel_str driver,
+                  struct gtel_drm_card **ret, size_t *ret_n, size_t *ret_dropped);
+
+/* Whether the machine has a card of that driver; false also when it cannot be told. */
+bool gtel_drm_has(const struct gtel_env *env, struct gtel_str driver);
+
+#endif
