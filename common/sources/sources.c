@@ -2,13 +2,13 @@
 /* The ordered table of all sources. */
 #include "sources/source.h"
 
-extern const struct gtel_source gtel_source_nvml;
+extern const struct gtel_source gtel_source_i915;
+extern const struct gtel_source gtel_source_xe;
 
 /* In order of preference: the first source to report a reading wins. */
 const struct gtel_source *const gtel_sources[] = {
-#ifdef GTEL_HAVE_NVML
-    &gtel_source_nvml,
-#endif
+    &gtel_source_i915,
+    &gtel_source_xe,
     NULL,
 };
 

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* Attributes: kept files of an Intel GPU that become readings. */
+#include "sources/intel/attr.h"
+
+#include "parse/link.h"
+
+#include <errno.h>
+
+static const enum gtel_metric headline_metric[] = {
+    [GTEL_INTEL_NO_HEADLINE] = GTEL_M_NONE,
+    [GTEL_INTEL_HEAD_ENERGY] = GTEL_M_GPU_ENERGY,
+    [GTEL_INTEL_HEAD_LIMIT] = GTEL_M_GPU_POWER_LIMIT,
+    [GTEL_INTEL_HEAD_TEMPERATURE] = GTEL_M_GPU_TEMPERATURE,
+    [GTEL_INTEL_HEAD_FREQUENCY] = GTEL_M_GPU_FREQUENCY,
+};
+
+static void put(struct gtel_intel_attr *attr, struct gtel_intel_cycle *cycle)
+{
+    struct gtel_reading *reading = &attr->reading;
+    cycle->batch->origin = attr->origin;
+    gtel_batch_put(cycle->batch, reading);
+    if (attr->headline == GTEL_INTEL_NO_HEADLINE || (cycle->heads >> attr->headline & 1) != 0)
+        return;
+    cycle->heads |= 1U << attr->headline;
+    struct gtel_reading head = {.device = reading->device,
+                                .metric = (uint16_t)headline_metric[attr->headline],
+                                .value = reading->value,
+                                .value_type = reading->value_type};
+    gtel_batch_put(cycle->batch, &head);
+}
+
+static void put_u64(struct gtel_intel_attr *attr, struct gtel_intel_cycle *cycle, uint64_t value)
+{
+    attr->reading.value.u64 = value;
+    attr->reading.value_type = GTEL_VALUE_U64;
+    put(attr, cycle);
+}
+
+static void put_f64(struct gtel_intel_attr *attr, struct gtel_intel_cycle *cycle, double value)
+{
+    attr->reading.value.f64 = value;
+    attr->reading.value_type = GTEL_VALUE_F64;
+    put(attr, cycle);
+}
+
+static void remember(struct gtel_intel_attr *attr, uint64_t value, uint64_t t_ns)
+{
+    attr->last = value;
+    attr->last_ns = t_ns;
+    attr->has_last = true;
+}
+
+/* Notes whether the GT slept for almost all of the time since the last look. milliseconds */
+static void note_idle(const struct gtel_intel_attr *attr, struct gtel_intel_cycle *cycle,
+                      uint64_t value)
+{
+    uint64_t t_ns = cycle->batch->t_ns;
+    if (!attr->is_idle_time || !attr->has_last || t_ns <= attr->last_ns || value < attr->last)
+        return;
+    double slept_ns = (double)(value - attr->last) * 1e6;
+    cycle->idle_times++;
+    cycle->is_idle = cycle->is_idle && slept_ns >= 0.98 * (double)(t_ns - attr->last_ns);
+}
+
+static void counter(struct gtel_intel_attr *attr, struct gtel_intel_cycle *cycle, uint64_t value)
+{
+    /*
+     * i915's rc6_residency_ms has 32 bits and wraps after 49.7 days. From the upper to the lower
+     * half is a wrap; anything else that goes back is a new start.
+     */
+    const uint64_t half = UINT64_C(1) << 31;
+    if (attr->form == GTEL_INTEL_COUNTER32 && attr->has_last && value < attr->last)
+        attr->carry = attr->last >= half && value < half ? attr->carry + 2 * half : 0;
+    note_idle(attr, cycle, value);
+    remember(attr, value, cycle->batch->t_ns);
+    put_f64(attr, cycle, (double)(value + attr->carry) * attr->scale);
+}
+
+/* Seconds without a reading after an impossible step. */
+static const uint64_t distrust_ns = 60 * UINT64_C(1000000000);
+
+/*
+ * Battlemage up to kernel 6.16 reads energy from registers which give nonsense on some boards: a
+ * card counter that stays 0 (B580), steps of megajoules (B570; Syllo/nvtop #409). So a zero that
+ * has never moved is no reading, and a step that means more than three times the limit (1.5 kW
+ * without one) is left out of the counter, with a minute of silence after it.
+ */
+static void energy(struct gtel_intel_attr *attr, struct gtel_intel_cycle *cycle, uint64_t value)
+{
+    uint64_t t_ns = cycle->batch->t_ns;
+    bool has_step = attr->has_last && value >= attr->last && t_ns > attr->last_ns;
+    double bound_w = cycle->limit_w > 0 ? 3 * cycle->limit_w : 1500;
+    if (attr->has_last && value < attr->last) { /* driver loaded again */
+        attr->carry = 0;
+        attr->distrust_ns = 0;
+    }
+    if (has_step) {
+        double step_j = (double)(value - attr->last) * attr->scale;
+        if (step_j > bound_w * (double)(t_ns - attr->last_ns) / 1e9) {
+            attr->carry += value - attr->last;
+            attr->distrust_ns = t_ns + distrust_ns;
+        }
+    }
+    remember(attr, value, t_ns);
+    if (value == 0 || t_ns < attr->distrust_ns)
+        return;
+    put_f64(attr, cycle, (double)(value - attr->carry) * attr->scale);
+}
+
+static void fan(struct gtel_intel_attr *attr, struct gtel_intel_cycle *cycle, uint64_t value)
+{
+    remember(attr, value, cycle->batch->t_ns);
+    cycle->has_fan = true;
+    cycle->fan_rpm = value > cycle->fan_rpm ? value : cycle->fan_rpm;
+    put_u64(attr, cycle, value);
+}
+
+static void limit(struct gtel_intel_attr *attr, struct gtel_intel_cycle *cycle, uint64_t value)
+{
+    double watts = (double)value * attr->scale;
+    if (value == 0)
+        return; /* "off" */
+    if (attr->headline == GTEL_INTEL_HEAD_LIMIT && watts > cycle->limit_w)
+        cycle->limit_w = watts;
+    put_f64(attr, cycle, watts);
+}
+
+static int unsigned_value(struct gtel_intel_attr *attr, struct gtel_intel_cycle *cycle,
+                          uint64_t value)
+{
+    switch ((enum gtel_intel_form)attr->form) {
+    case GTEL_INTEL_FLAG:
+        if (value > 1)
+            return -ERANGE;
+        put_u64(attr, cycle, value);
+        return 0;
+    case GTEL_INTEL_LIMIT:
+        limit(attr, cycle, value);
+        return 0;
+    case GTEL_INTEL_COUNTER:
+    case GTEL_INTEL_COUNTER32:
+        counter(attr, cycle, value);
+        return 0;
+    case GTEL_INTEL_ENERGY:
+        energy(attr, cycle, value);
+        return 0;
+    case GTEL_INTEL_FAN:
+        fan(attr, cycle, value);
+        return 0;
+    default:
+        if (value > UINT32_MAX) /* no clock in MHz */
+            return -ERANGE;
+        put_u64(attr, cycle, (uint64_t)((double)value * attr->scale));
+        return 0;
+    }
+}
+
+static int parse(struct gtel_intel_attr *attr, struct gtel_intel_cycle *cycle, struct gtel_str text)
+{
+    uint64_t value = 0;
+    int64_t signed_value = 0;
+    int r = 0;
+    switch ((enum gtel_intel_form)attr->form) {
+    case GTEL_INTEL_NUMBER:
+        r = gtel_str_i64(text, &signed_value);
+        if (r == 0)
+            put_f64(attr, cycle, (double)signed_value * attr->scale);
+        return r;
+    case GTEL_INTEL_LINK_SPEED:
+    case GTEL_INTEL_LINK_WIDTH:
+        r = attr->form == GTEL_INTEL_LINK_SPEED ? gtel_link_speed(text, &value)
+                                                : gtel_link_width(text, &value);
+        if (r == 0)
+            put_u64(attr, cycle, value);
+        return r;
+    default:
+        r = gtel_str_u64(text, &value);
+        return r < 0 ? r : unsigned_value(attr, cycle, value);
+    }
+}
+
+int gtel_intel_attr_read(const struct gtel_env *env, struct gtel_intel_attr *attr,
+                         struct gtel_intel_cycle *cycle)
+{
+    char buf[48];
+    struct gtel_str text;
+    int r = gtel_fs_read(env, &attr->file, buf, sizeof(buf), &text);
+    if (r == 0)
+        r = parse(attr, cycle, text);
+    /* Two reads of a fan within one jiffy: xe answers EAGAIN, and the value stands. */
+    if (r == -EAGAIN && attr->form == GTEL_INTEL_FAN) {
+        if (attr->has_last)
+            fan(attr, cycle, attr->last);
+        r = 0;
+    }
+    return r == -ENOENT || r == -ENODATA || r == -EOPNOTSUPP ? 0 : r;
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* The Intel GPUs of one driver: finding them and opening what they have. */
+#include "sources/intel/gpu.h"
+
+#include "sources/intel/names.h"
+#include "sources/intel/sample.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const gtel_intel_origins[] = {"sysfs", "hwmon", NULL};
+
+int gtel_intel_open(struct gtel_intel *intel, const struct gtel_env *env,
+                    const struct gtel_options *options, struct gtel_str driver,
+                    void (*scan)(struct gtel_intel_scan *scan))
+{
+    if (!gtel_drm_has(env, driver))
+        return -ENOENT;
+    intel->env = env;
+    intel->driver = driver;
+    intel->scan = scan;
+    intel->may_wake = gtel_str_eq(gtel_option_text(options, GTEL_O_WAKE), GTEL_STR("always"));
+    return 0;
+}
+
+static void close_attrs(const struct gtel_env *env, struct gtel_intel_gpu *gpu)
+{
+    for (size_t i = 0; i < gpu->n; i++)
+        gtel_fs_close(env, &gpu->attr[i].file);
+    free(gpu->attr);
+    gpu->attr = NULL;
+    gpu->n = 0;
+    gpu->hash = 0;
+}
+
+static void close_gpu(const struct gtel_env *env, struct gtel_intel_gpu *gpu)
+{
+    close_attrs(env, gpu);
+    gtel_fs_close(env, &gpu->status);
+    gpu->is_status_open = false;
+    gpu->rest = (struct gtel_intel_rest){0};
+}
+
+void gtel_intel_close(void *state)
+{
+    struct gtel_intel *intel = state;
+    for (size_t i = 0; i < intel->n; i++) {
+        close_gpu(intel->env, intel->gpu[i]);
+        free(intel->gpu[i]);
+    }
+    free(intel->gpu);
+    gtel_arena_done(&intel->texts.arena);
+    gtel_arena_done(&intel->arena);
+    *intel = (struct gtel_intel){0};
+}
+
+/* Opens the files of a list that differs from the one in use. Returns the first error but absence.
+ */
+static int open_attrs(struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
+                      const struct gtel_intel_scan *scan)
+{
+    int first = 0;
+    close_attrs(intel->env, gpu);
+    gpu->attr = calloc(scan->n + 1, sizeof(*gpu->attr));
+    if (!gpu->attr)
+        return -ENOMEM;
+    gpu->hash = scan->hash;
+    for (size_t i = 0; i < scan->n; i++) {
+        struct gtel_intel_attr *attr = &gpu->attr[gpu->n];
+        *attr = scan->attr[i];
+        int r = gtel_fs_open(intel->env, &attr->file, scan->path[i]);
+        if (r == 0)
+            gpu->n++;
+        else if (r != -ENOENT && first == 0)
+            first = r;
+    }
+    if (first < 0)
+        gpu->hash = 0; /* look again at the next discovery */
+    return first;
+}
+
+/* What the driver does by itself with an idle GPU. Awake GPUs only. */
+static void read_autosuspend(const struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
+                             const struct gtel_intel_scan *scan)
+{
+    char path[GTEL_FS_PATH_MAX];
+    char buf[16];
+    struct gtel_str text;
+    uint64_t delay_ms;
+    gpu->rest.delay_ns = 0;
+    gtel_fs_path(path, "%s/power/control", scan->device_path);
+    if (intel->may_wake || gtel_fs_text(intel->env, path, buf, sizeof(buf), &text) < 0 ||
+        !gtel_str_eq(text, GTEL_STR("auto")))
+        return;
+    /* The file answers EIO, or a negative number, where autosuspend is off. */
+    gtel_fs_path(path, "%s/power/autosuspend_delay_ms", scan->device_path);
+    if (gtel_fs_u64(intel->env, path, &delay_ms) == 0 && delay_ms < 3600000)
+        gpu->rest.delay_ns = delay_ms * 1000000;
+}
+
+int gtel_intel_list(struct gtel_intel *intel, struct gtel_intel_gpu *gpu)
+{
+    struct gtel_intel_scan scan = {.env = intel->env,
+                                   .card = &gpu->card,
+                                   .device = gpu->device,
+                                   .texts = &intel->texts,
+                                   .arena = &intel->arena};
+    int r = gtel_intel_scan_init(&scan);
+    if (r < 0)
+        return r;
+    intel->scan(&scan);
+    gtel_intel_add_hwmon(&scan, intel->driver);
+    gtel_intel_add_link(&scan);
+    if (scan.dropped > 0 && !intel->is_drop_logged) {
+        intel->is_drop_logged = true;
+        gtel_log(&intel->env->log, GTEL_LOG_WARNING, "%s: %s has %zu files too many to read",
+                 gpu->card.driver, gpu->card.key, scan.dropped);
+    }
+    if (scan.error < 0)
+        return scan.error;
+    read_autosuspend(intel, gpu, &scan);
+    return gpu->hash == scan.hash ? 0 : open_attrs(intel, gpu, &scan);
+}
+
+static struct gtel_intel_gpu *find(const struct gtel_intel *intel, const char *key)
+{
+    for (size_t i = 0; i < intel->n; i++)
+        if (strcmp(intel->gpu[i]->card.key, key) == 0)
+            return intel->gpu[i];
+    return NULL;
+}
+
+static struct gtel_intel_gpu *add(struct gtel_intel *intel)
+{
+    struct gtel_intel_gpu **list =
+        realloc(intel->gpu, (intel->n + 1) * sizeof(struct gtel_intel_gpu *));
+    if (!list)
+        return NULL;
+    intel->gpu = list;
+    struct gtel_intel_gpu *gpu = calloc(1, sizeof(*gpu));
+    if (gpu)
+        intel->gpu[intel->n++] = gpu;
+    return gpu;
+}
+
+static void label(struct gtel_registry *registry, struct gtel_device *device,
+                  const struct gtel_drm_card *card)
+{
+    char text[32];
+    const char *name = card->vendor_id == 0x8086 ? gtel_intel_name(card->device_id) : NULL;
+    gtel_device_label(registry, device, GTEL_LABEL_GPU, gtel_str_of(card->key));
+    gtel_device_label(registry, device, GTEL_LABEL_VENDOR, GTEL_STR("intel"));
+    gtel_device_relabel(registry, device, GTEL_LABEL_DRIVER, gtel_str_of(card->driver));
+    gtel_device_relabel(registry, device, GTEL_LABEL_CARD, gtel_str_of(card->card));
+    if (card->vendor_id != 0) {
+        (void)snprintf(text, sizeof(text), "%04x:%04x", card->vendor_id, card->device_id);
+        gtel_device_label(registry, device, GTEL_LABEL_PCI_ID, gtel_str_of(text));
+        (void)snprintf(text, sizeof(text), "Intel %04x:%04x", card->vendor_id, card->device_id);
+        gtel_device_label(registry, device, GTEL_LABEL_MODEL, gtel_str_of(name ? name : text));
+    }
+    gtel_device_label(registry, device, GTEL_LABEL_MODEL, GTEL_STR("Intel"));
+}
+
+/* Registers a card, and opens the one file that may be read while it sleeps. */
+static int take_card(struct gtel_intel *intel, struct gtel_registry *registry,
+                     const struct gtel_drm_card *card)
+{
+    char path[GTEL_FS_PATH_MAX];
+    struct gtel_intel_gpu *gpu = find(intel, card->key);
+    if (!gpu)
+        gpu = add(intel);
+    if (!gpu)
+        return -ENOMEM;
+    if (gpu->is_lost || strcmp(gpu->card.card, card->card) != 0)
+        close_gpu(intel->env, gpu);
+    gpu->is_lost = false;
+    gpu->is_found = true;
+    gpu->card = *card;
+    int r = gtel_registry_add(registry, gtel_str_of(card->key), &gpu->device);
+    if (r < 0)
+        return r;
+    label(registry, gpu->device, card);
+    if (gpu->is_status_open)
+        return 0;
+    gtel_fs_path(path, "sys/class/drm/%s/device/power/runtime_status", card->card);
+    r = gtel_fs_open(intel->env, &gpu->status, path);
+    gpu->is_status_open = r == 0 || r == -ENOENT;
+    return r == -ENOENT ? 0 : r;
+}
+
+/* A GPU that is there while its files are not: the driver has been loaded again. */
+static int reopen(struct gtel_intel *intel, struct gtel_registry *registry,
+                  struct gtel_intel_gpu *gpu)
+{
+    const struct gtel_drm_card card = gpu->card;
+    gpu->is_lost = true;
+    int r = take_card(intel, registry, &card);
+    return r < 0 ? r : gtel_intel_refresh(intel, gpu);
+}
+
+static void drop_missing(struct gtel_intel *intel, struct gtel_registry *registry)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < intel->n; i++) {
+        struct gtel_intel_gpu *gpu = intel->gpu[i];
+        if (gpu->is_found) {
+            intel->gpu[kept++] = gpu;
+            continue;
+        }
+        if (gpu->device)
+            gtel_registry_lost(registry, gpu->device);
+        close_gpu(intel->env, gpu);
+        free(gpu);
+    }
+    intel->n = kept;
+}
+
+int gtel_intel_discover(void *state, struct gtel_registry *registry)
+{
+    struct gtel_intel *intel = state;
+    struct gtel_drm_card *cards = NULL;
+    size_t n = 0;
+    size_t dropped = 0;
+    gtel_arena_reset(&intel->arena);
+    int first = gtel_drm_list(intel->env, &intel->arena, intel->driver, &cards, &n, &dropped);
+    if (first < 0 && first != -ENOENT)
+        return first; /* what is known stays: a failed look says nothing about the GPUs */
+    first = 0;
+    for (size_t i = 0; i < intel->n; i++)
+        intel->gpu[i]->is_found = false;
+    for (size_t i = 0; i < n; i++) {
+        int r = take_card(intel, registry, &cards[i]);
+        first = first < 0 ? first : r;
+    }
+    drop_missing(intel, registry);
+    for (size_t i = 0; i < intel->n; i++) {
+        int r = gtel_intel_refresh(intel, intel->gpu[i]);
+        if (r == -ENODEV)
+            r = reopen(intel, registry, intel->gpu[i]);
+        first = first < 0 ? first : r;
+    }
+    return first;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The Intel GPUs of one driver: what the sources i915 and xe share.
+ *
+ * A GPU has a file that says whether it sleeps, which is read first in every cycle, and attributes
+ * that are read only while it is awake. Nothing of a sleeping GPU is opened or read: a GPU that
+ * sleeps when it is found gets its attributes when it is first seen awake.
+ */
+#ifndef GTEL_SOURCES_INTEL_GPU_H
+#define GTEL_SOURCES_INTEL_GPU_H
+
+#include "sources/intel/rest.h"
+#include "sources/intel/scan.h"
+#include "sources/source.h"
+
+struct gtel_intel_gpu {
+    struct gtel_drm_card card;
+    struct gtel_device *device;
+    struct gtel_fs_file status; /* power/runtime_status; not open where the kernel has none */
+    struct gtel_intel_attr *attr;
+    size_t n;
+    uint64_t hash; /* of the attributes' paths; 0: to be listed again */
+    struct gtel_intel_rest rest;
+    double limit_w; /* the largest power limit seen, or 0 */
+    bool is_status_open;
+    bool is_found;    /* by the discovery that runs */
+    bool is_lost;     /* answered ENODEV: opened again at the next discovery */
+    bool is_doubtful; /* impossible energy has been logged */
+};
+
+/* The state of a source. Zeroed: nothing to close. */
+struct gtel_intel {
+    const struct gtel_env *env;
+    struct gtel_str driver;
+    /* Lists the attributes that only this driver has. */
+    void (*scan)(struct gtel_intel_scan *scan);
+    bool may_wake;
+    bool is_drop_logged;
+    struct gtel_intel_gpu **gpu; /* each allocated by itself */
+    size_t n;
+    struct gtel_intel_texts texts;
+    struct gtel_arena arena; /* for the time of a discovery */
+};
+
+/* The parts of struct gtel_source, for one driver. */
+int gtel_intel_open(struct gtel_intel *intel, const struct gtel_env *env,
+                    const struct gtel_options *options, struct gtel_str driver,
+                    void (*scan)(struct gtel_intel_scan *scan));
+int gtel_intel_discover(void *state, struct gtel_registry *registry);
+/* Fails only when nothing could be read: one broken figure is counted and logged once. */
+int gtel_intel_sample(void *state, struct gtel_registry *registry, struct gtel_batch *batch);
+void gtel_intel_close(void *state);
+
+/* "sysfs", "hwmon": in the order of GTEL_INTEL_SYSFS … */
+extern const char *const gtel_intel_origins[];
+
+#endif

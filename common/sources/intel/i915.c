@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* Source i915: GPUs of Intel's i915 driver, through sysfs and hwmon. */
+#include "sources/intel/gpu.h"
+
+/*
+ * Milliseconds in 32 bits; wraps after 49.7 days. Reading wakes the device (kernel:
+ * gt/intel_gt_sysfs_pm.c), so it is read only when that is awake already.
+ */
+static const struct gtel_intel_kind rc6 = {GTEL_M_FREQUENCY_IDLE_TIME, GTEL_INTEL_COUNTER32, 1e-3,
+                                           GTEL_INTEL_NO_HEADLINE,     GTEL_INTEL_SYSFS,     true};
+
+/* cardN/gt/gtG, since 5.19. i915 has at most GTs 0 and 1; 1 is the media GT of Meteor Lake. */
+static void scan_gt(struct gtel_intel_scan *scan, uint64_t number)
+{
+    static const char *const clocks[4] = {"rps_act_freq_mhz", "rps_cur_freq_mhz",
+                                          "rps_min_freq_mhz", "rps_max_freq_mhz"};
+    char dir[GTEL_FS_PATH_MAX];
+    struct gtel_intel_gt gt = {.domain = GTEL_STR("media"), .is_main = number == 0};
+    if (number == 0)
+        gt.domain = GTEL_STR("graphics");
+    gt.gt = gtel_intel_number_text(scan, number);
+    gtel_fs_path(dir, "%s/gt/gt%llu", scan->card_path, (unsigned long long)number);
+    gtel_intel_add_clocks(scan, &gt, dir, clocks);
+    const struct gtel_str dims[3] = {gt.domain, gt.gt, gt.tile};
+    gtel_intel_add(scan, &rc6, dims, dir, GTEL_STR("rc6_residency_ms"));
+    gtel_intel_add_throttle(scan, &gt, dir, GTEL_STR("throttle_reason_"),
+                            GTEL_STR("throttle_reason_status"));
+}
+
+/* Kernels before 5.19 have the card's own files alone. */
+static void scan_card(struct gtel_intel_scan *scan)
+{
+    static const char *const clocks[4] = {"gt_act_freq_mhz", "gt_cur_freq_mhz", "gt_min_freq_mhz",
+                                          "gt_max_freq_mhz"};
+    const struct gtel_intel_gt gt = {
+        .domain = GTEL_STR("graphics"), .gt = GTEL_STR("0"), .is_main = true};
+    const struct gtel_str dims[3] = {gt.domain, gt.gt, gt.tile};
+    gtel_intel_add_clocks(scan, &gt, scan->card_path, clocks);
+    gtel_intel_add(scan, &rc6, dims, scan->card_path, GTEL_STR("power/rc6_residency_ms"));
+}
+
+static void scan_i915(struct gtel_intel_scan *scan)
+{
+    char dir[GTEL_FS_PATH_MAX];
+    uint64_t gts[8];
+    gtel_fs_path(dir, "%s/gt", scan->card_path);
+    size_t n = gtel_intel_numbers(scan, dir, GTEL_STR("gt"), gts, GTEL_ARRAY_LEN(gts));
+    if (n == 0)
+        scan_card(scan);
+    for (size_t i = 0; i < n; i++)
+        scan_gt(scan, gts[i]);
+}
+
+static bool present(const struct gtel_env *env)
+{
+    return gtel_drm_has(env, GTEL_STR("i915"));
+}
+
+static int open_i915(void *state, const struct gtel_env *env, const struct gtel_options *options)
+{
+    return gtel_intel_open(state, env, options, GTEL_STR("i915"), scan_i915);
+}
+
+const struct gtel_source gtel_source_i915 = {
+    .name = "i915",
+    .lane = "kernel",
+    .vendor = "intel",
+    .summary = "Clocks, idle time, throttling, energy, limits, temperature, fan and PCIe link of "
+               "GPUs with Intel's i915 driver",
+    .needs = "Linux 5.4 or newer, 6.2 for power; no rights",
+    .seen = "not tried on hardware; recorded from the kernel's documentation",
+    .origins = gtel_intel_origins,
+    .state_size = sizeof(struct gtel_intel),
+    .present = present,
+    .open = open_i915,
+    .discover = gtel_intel_discover,
+    .sample = gtel_intel_sample,
+    .close = gtel_intel_close,
+};

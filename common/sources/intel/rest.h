@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * When to leave an idle GPU alone so that it can fall asleep.
+ *
+ * Each read of xe's sysfs or of a hwmon file starts the autosuspend delay of the driver anew (i915
+ * 10 s, xe 1 s): a GPU that is read each second never sleeps. So a GPU that may suspend, and whose
+ * GTs have slept for all of that delay, is given a rest in which only its runtime_status is read.
+ * If it is still awake afterwards, something else holds it (a display): the next rest waits for
+ * longer and longer.
+ */
+#ifndef GTEL_SOURCES_INTEL_REST_H
+#define GTEL_SOURCES_INTEL_REST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Zeroed: never rests, until delay_ns is set. All times on the monotonic clock. */
+struct gtel_intel_rest {
+    uint64_t delay_ns; /* the driver's autosuspend delay; 0: the GPU does not suspend by itself */
+    uint64_t idle_since_ns; /* 0: not idle */
+    uint64_t seen_ns;       /* the last cycle that was noted */
+    uint64_t until_ns;      /* end of the present rest; 0: none */
+    uint64_t retry_ns;      /* no rest before */
+    uint64_t pause_ns;      /* wait after the last rest in vain */
+};
+
+/* Whether the GPU is left alone now. */
+bool gtel_intel_rest_is_on(struct gtel_intel_rest *rest, uint64_t now_ns);
+/* After a full reading: whether all GTs slept (almost) all the time since the one before. */
+void gtel_intel_rest_note(struct gtel_intel_rest *rest, bool is_idle, uint64_t now_ns);
+/* The GPU has fallen asleep. */
+void gtel_intel_rest_slept(struct gtel_intel_rest *rest);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+/* The Intel GPUs of one driver: one cycle. */
+#include "sources/intel/sample.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum look { AWAKE, ASLEEP };
+
+/*
+ * Reads power/runtime_status, which never wakes the GPU (kernel: Documentation/ABI/testing/
+ * sysfs-devices-power). "suspending" and "suspended" are asleep: a read would call it back. 0 or a
+ * negative errno, after which nothing may be read.
+ */
+static int look(const struct gtel_intel *intel, const struct gtel_intel_gpu *gpu, enum look *ret)
+{
+    char buf[32];
+    struct gtel_str text;
+    if (!gpu->is_status_open)
+        return -EBADF;
+    *ret = AWAKE;
+    if (!gtel_fs_is_open(&gpu->status))
+        return 0; /* a kernel without runtime power management */
+    int r = gtel_fs_read(intel->env, &gpu->status, buf, sizeof(buf), &text);
+    if (r < 0)
+        return r;
+    if (gtel_str_eq(text, GTEL_STR("suspended")) || gtel_str_eq(text, GTEL_STR("suspending")))
+        *ret = ASLEEP;
+    return 0;
+}
+
+int gtel_intel_refresh(struct gtel_intel *intel, struct gtel_intel_gpu *gpu)
+{
+    enum look is;
+    int r = look(intel, gpu, &is);
+    if (r < 0)
+        return r;
+    if ((is == ASLEEP && !intel->may_wake) ||
+        gtel_intel_rest_is_on(&gpu->rest, gtel_env_now(intel->env)))
+        return 0;
+    return gtel_intel_list(intel, gpu);
+}
+
+/* Logs a broken figure once, until it works again. */
+static void note(const struct gtel_intel *intel, const struct gtel_intel_gpu *gpu,
+                 struct gtel_intel_attr *attr, int r)
+{
+    if (attr->is_failing == (r < 0))
+        return;
+    attr->is_failing = r < 0;
+    gtel_log(&intel->env->log, r < 0 ? GTEL_LOG_WARNING : GTEL_LOG_INFO, "%s: %s: %.*s: %s",
+             gpu->card.driver, gpu->card.key, GTEL_STR_ARG(attr->name),
+             r < 0 ? strerror(-r) : "works again");
+}
+
+static void note_doubt(const struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
+                       const struct gtel_intel_attr *attr, uint64_t now_ns)
+{
+    if (gpu->is_doubtful || attr->distrust_ns <= now_ns)
+        return;
+    gpu->is_doubtful = true;
+    gtel_log(
+        &intel->env->log, GTEL_LOG_WARNING,
+        "%s: %s: %.*s makes impossible steps, which are left out; on Battlemage use kernel 6.17 "
+        "or newer",
+        gpu->card.driver, gpu->card.key, GTEL_STR_ARG(attr->name));
+}
+
+/* Reads all attributes. -ENODEV, the first error when nothing at all could be read, or 0. */
+static int read_attrs(const struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
+                      struct gtel_intel_cycle *cycle)
+{
+    int first = 0;
+    for (size_t i = 0; i < gpu->n; i++) {
+        struct gtel_intel_attr *attr = &gpu->attr[i];
+        int r = gtel_intel_attr_read(intel->env, attr, cycle);
+        if (r == -ENODEV)
+            return r;
+        if (GTEL_UNLIKELY(attr->is_failing || r < 0))
+            note(intel, gpu, attr, r);
+        if (GTEL_UNLIKELY(attr->distrust_ns != 0))
+            note_doubt(intel, gpu, attr, cycle->batch->t_ns);
+        if (r == 0) {
+            cycle->read++;
+            continue;
+        }
+        first = first < 0 ? first : r;
+        gtel_batch_failed(cycle->batch, gpu->device);
+    }
+    return cycle->read > 0 ? 0 : first;
+}
+
+static int read_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu, struct gtel_batch *batch)
+{
+    struct gtel_intel_cycle cycle = {.batch = batch, .limit_w = gpu->limit_w, .is_idle = true};
+    if (!gpu->attr) {
+        int r = gtel_intel_list(intel, gpu); /* it slept when it was found */
+        if (!gpu->attr)
+            return r;
+    }
+    int r = read_attrs(intel, gpu, &cycle);
+    gpu->limit_w = cycle.limit_w;
+    if (cycle.has_fan) {
+        batch->origin = GTEL_INTEL_HWMON;
+        gtel_batch_u64(batch, gpu->device, GTEL_M_GPU_FAN_RPM, GTEL_STR_NONE, cycle.fan_rpm);
+    }
+    if (gpu->rest.delay_ns > 0)
+        gtel_intel_rest_note(&gpu->rest, cycle.idle_times > 0 && cycle.is_idle, batch->t_ns);
+    return r;
+}
+
+/* Everything of one GPU, or nothing but its state while it sleeps or rests. */
+static int sample_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
+                      struct gtel_batch *batch)
+{
+    enum look is;
+    batch->t_ns = gtel_env_now(intel->env);
+    batch->origin = GTEL_INTEL_SYSFS;
+    int r = look(intel, gpu, &is);
+    if (r < 0)
+        return r;
+    gpu->device->is_asleep = is == ASLEEP;
+    gtel_batch_u64(batch, gpu->device, GTEL_M_GPU_AWAKE, GTEL_STR_NONE, is == AWAKE);
+    if (is == ASLEEP)
+        gtel_intel_rest_slept(&gpu->rest);
+    if ((is == ASLEEP && !intel->may_wake) || gtel_intel_rest_is_on(&gpu->rest, batch->t_ns))
+        return 0;
+    return read_gpu(intel, gpu, batch);
+}
+
+int gtel_intel_sample(void *state, struct gtel_registry *registry, struct gtel_batch *batch)
+{
+    struct gtel_intel *intel = state;
+    int first = 0;
+    size_t fine = 0;
+    bool is_lost = false;
+    (void)registry;
+    for (size_t i = 0; i < intel->n; i++) {
+        struct gtel_intel_gpu *gpu = intel->gpu[i];
+        if (gpu->is_lost || !gpu->device)
+            continue;
+        int r = sample_gpu(intel, gpu, batch);
+        if (r == 0) {
+            fine++;
+            continue;
+        }
+        gtel_batch_failed(batch, gpu->device);
+        gpu->is_lost = r == -ENODEV;
+        is_lost = is_lost || gpu->is_lost;
+        first = first < 0 ? first : r;
+    }
+    if (is_lost)
+        return -ENODEV;
+    return fine > 0 ? 0 : first;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* Lists what an Intel GPU has to read: the sensors of its hwmon directory. */
+#include "host/hwmon.h"
+#include "sources/intel/scan.h"
+
+#include <stdio.h>
+
+/*
+ * Units are those of the kernel's Documentation/hwmon/sysfs-interface.rst; which attribute means
+ * what is in Documentation/ABI/testing/sysfs-driver-intel-{i915,xe}-hwmon.
+ */
+static const struct sensor {
+    enum gtel_hwmon_kind of;
+    struct gtel_str item;
+    struct gtel_intel_kind kind;
+} sensors[] = {
+    {GTEL_HWMON_POWER,
+     GTEL_STR_INIT("cap"),
+     {GTEL_M_POWER_LIMIT, GTEL_INTEL_LIMIT, 1e-6, GTEL_INTEL_HEAD_LIMIT, GTEL_INTEL_HWMON, false}},
+    {GTEL_HWMON_POWER,
+     GTEL_STR_INIT("max"),
+     {GTEL_M_POWER_LIMIT, GTEL_INTEL_LIMIT, 1e-6, GTEL_INTEL_HEAD_LIMIT, GTEL_INTEL_HWMON, false}},
+    /* The emergency threshold, no sustained limit (Syllo/nvtop #493). */
+    {GTEL_HWMON_POWER,
+     GTEL_STR_INIT("crit"),
+     {GTEL_M_POWER_PEAK_LIMIT, GTEL_INTEL_LIMIT, 1e-6, GTEL_INTEL_NO_HEADLINE, GTEL_INTEL_HWMON,
+      false}},
+    {GTEL_HWMON_ENERGY,
+     GTEL_STR_INIT("input"),
+     {GTEL_M_ENERGY, GTEL_INTEL_ENERGY, 1e-6, GTEL_INTEL_HEAD_ENERGY, GTEL_INTEL_HWMON, false}},
+    {GTEL_HWMON_VOLTAGE,
+     GTEL_STR_INIT("input"),
+     {GTEL_M_VOLTAGE, GTEL_INTEL_NUMBER, 1e-3, GTEL_INTEL_NO_HEADLINE, GTEL_INTEL_HWMON, false}},
+    {GTEL_HWMON_TEMPERATURE,
+     GTEL_STR_INIT("input"),
+     {GTEL_M_TEMPERATURE, GTEL_INTEL_NUMBER, 1e-3, GTEL_INTEL_NO_HEADLINE, GTEL_INTEL_HWMON,
+      false}},
+    {GTEL_HWMON_TEMPERATURE,
+     GTEL_STR_INIT("max"),
+     {GTEL_M_TEMPERATURE_LIMIT, GTEL_INTEL_NUMBER, 1e-3, GTEL_INTEL_NO_HEADLINE, GTEL_INTEL_HWMON,
+      false}},
+    {GTEL_HWMON_TEMPERATURE,
+     GTEL_STR_INIT("crit"),
+     {GTEL_M_TEMPERATURE_CRITICAL, GTEL_INTEL_NUMBER, 1e-3, GTEL_INTEL_NO_HEADLINE,
+      GTEL_INTEL_HWMON, false}},
+    {GTEL_HWMON_TEMPERATURE,
+     GTEL_STR_INIT("emergency"),
+     {GTEL_M_TEMPERATURE_EMERGENCY, GTEL_INTEL_NUMBER, 1e-3, GTEL_INTEL_NO_HEADLINE,
+      GTEL_INTEL_HWMON, false}},
+    {GTEL_HWMON_FAN,
+     GTEL_STR_INIT("input"),
+     {GTEL_M_FAN_RPM, GTEL_INTEL_FAN, 1, GTEL_INTEL_NO_HEADLINE, GTEL_INTEL_HWMON, false}},
+};
+
+/*
+ * Power domain of a channel. xe counts the card as 1 and the package as 2, also where it shows no
+ * label (its label files for power need a visible limit); in1 is the package's. i915 has one
+ * channel, which is the card's.
+ */
+static struct gtel_str domain(struct gtel_intel_scan *scan, const struct gtel_hwmon_attribute *at)
+{
+    if (at->label.n > 0)
+        return gtel_intel_text(scan, at->label);
+    bool is_xe = gtel_str_eq(gtel_str_of(scan->card->driver), GTEL_STR("xe"));
+    bool is_voltage = at->name.kind == GTEL_HWMON_VOLTAGE;
+    if (is_xe && at->name.channel == (is_voltage ? 1 : 2))
+        return GTEL_STR("pkg");
+    if (at->name.channel == (is_voltage ? 0 : 1))
+        return GTEL_STR("card");
+    return gtel_intel_number_text(scan, at->name.channel);
+}
+
+/* i915's one sensor has no label; it is the package's. */
+static struct gtel_str sensor(struct gtel_intel_scan *scan, const struct gtel_hwmon_attribute *at)
+{
+    if (at->label.n > 0)
+        return gtel_intel_text(scan, at->label);
+    if (at->name.channel == 1)
+        return GTEL_STR("pkg");
+    return gtel_intel_number_text(scan, at->name.channel);
+}
+
+static struct gtel_str part(struct gtel_intel_scan *scan, const struct gtel_hwmon_attribute *at)
+{
+    if (at->name.kind == GTEL_HWMON_TEMPERATURE)
+        return sensor(scan, at);
+    if (at->name.kind == GTEL_HWMON_FAN)
+        return at->label.n > 0 ? gtel_intel_text(scan, at->label)
+                               : gtel_intel_number_text(scan, at->name.channel);
+    return domain(scan, at);
+}
+
+/* `max` counts as the limit only where the channel has no `cap`. */
+static bool is_shadowed(const struct gtel_hwmon_attribute *list, size_t n,
+                        const struct gtel_hwmon_attribute *at)
+{
+    if (at->name.kind != GTEL_HWMON_POWER || !gtel_str_eq(at->name.item, GTEL_STR("max")))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (list[i].name.kind == GTEL_HWMON_POWER && list[i].name.channel == at->name.channel &&
+            gtel_str_eq(list[i].name.item, GTEL_STR("cap")))
+            return true;
+    return false;
+}
+
+void gtel_intel_add_hwmon(struct gtel_intel_scan *scan, struct gtel_str name)
+{
+    char path[GTEL_FS_PATH_MAX];
+    struct gtel_hwmon_attribute *list;
+    size_t n;
+    if (gtel_hwmon_find(scan->env, scan->arena, scan->device_path, name, path) < 0 ||
+        gtel_hwmon_list(scan->env, scan->arena, path, &list, &n) < 0)
+        return;
+    /* Sensor by sensor in the order of the table: limits come before the energy that they bound. */
+    for (size_t s = 0; s < GTEL_ARRAY_LEN(sensors); s++) {
+        for (size_t i = 0; i < n; i++) {
+            if (list[i].name.kind != sensors[s].of ||
+                !gtel_str_eq(list[i].name.item, sensors[s].item) || is_shadowed(list, n, &list[i]))
+                continue;
+            struct gtel_intel_kind kind = sensors[s].kind;
+            const struct gtel_str dims[3] = {part(scan, &list[i])};
+            if (kind.metric == GTEL_M_TEMPERATURE && gtel_str_eq(dims[0], GTEL_STR("pkg")))
+                kind.headline = GTEL_INTEL_HEAD_TEMPERATURE;
+            if (dims[0].n > 0)
+                gtel_intel_add(scan, &kind, dims, path, list[i].file);
+        }
+    }
+}
