@@ -212,6 +212,12 @@ static void derive(struct gtel_context *context, struct gtel_series *series, uin
                             context->section, context->gather); /* NULL: it is read directly */
 }
 
+/* Whether several samples make one interval; else only the last one counts. */
+static bool is_folding(const struct gtel_context *context)
+{
+    return gtel_option_number(&context->options, GTEL_O_SAMPLE_INTERVAL) > 0;
+}
+
 /* Takes what was merged in this section through delta into the window. */
 static void finish_section(struct gtel_context *context, uint64_t now_ns)
 {
@@ -223,8 +229,11 @@ static void finish_section(struct gtel_context *context, uint64_t now_ns)
     }
     for (size_t i = 0; i < table->n; i++) {
         struct gtel_series *series = table->sorted[i];
-        if (series->section == context->section)
-            gtel_window_add(&series->window, &series->now);
+        if (series->section != context->section)
+            continue;
+        if (!is_folding(context))
+            gtel_window_reset(&series->window);
+        gtel_window_add(&series->window, &series->now);
     }
 }
 
@@ -283,13 +292,12 @@ static void emit_window(struct gtel_context *context, uint64_t wall_ns)
 static void take_late_answer(struct gtel_context *context, struct gtel_lane *lane,
                              struct gtel_str payload)
 {
-    bool is_folding = gtel_option_number(&context->options, GTEL_O_SAMPLE_INTERVAL) > 0;
     uint64_t wall_ns = lane->request_wall_ns;
     context->section++;
     if (take_answer(context, lane, payload) < 0)
         return;
     finish_section(context, gtel_env_now(context->env));
-    if (context->has_emitted && !is_folding)
+    if (context->has_emitted && !is_folding(context))
         emit_window(context, wall_ns);
 }
 
@@ -365,6 +373,12 @@ static uint64_t deadline(const struct gtel_context *context)
     return half > 0 && half < wait_ns ? half : wait_ns;
 }
 
+static void forget_windows(struct gtel_context *context)
+{
+    for (size_t i = 0; i < context->series.n; i++)
+        gtel_window_reset(&context->series.sorted[i]->window);
+}
+
 int gtel_context_sample(struct gtel_context *context, uint64_t wait_ns)
 {
     uint64_t now_ns = gtel_env_now(context->env);
@@ -377,6 +391,8 @@ int gtel_context_sample(struct gtel_context *context, uint64_t wait_ns)
     context->gather++;
     memset(context->answer, 0, sizeof(context->answer));
     check_suspend(context);
+    if (!is_folding(context)) /* what primed the counters is not emitted */
+        forget_windows(context);
     for (size_t i = 0; i < context->lanes; i++)
         gtel_lane_tick(&context->lane[i], now_ns);
     wait_for_lanes(context, wait_ns);
