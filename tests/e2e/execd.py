@@ -1,0 +1,439 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The program as Telegraf drives it: through pipes, signals and the end of its input.
+
+Usage: execd.py GTEL SOURCE_DIR [slow] [NAME...]. Without names all tests of the chosen kind run.
+Needs no GPU: the machine is a recorded one without any.
+"""
+
+import fcntl
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+GTEL = sys.argv[1]
+SOURCE = sys.argv[2]
+LINE = re.compile(
+    r"^[a-z_]+(,[a-z_]+=([^,= \\]|\\[,= ])+)* "
+    r"[a-z_]+=(-?\d+i|-?\d+(\.\d+)?(e[+-]\d+)?|\"([^\"\\]|\\.)*\")"
+    r"(,[a-z_]+=(-?\d+i|-?\d+(\.\d+)?(e[+-]\d+)?|\"([^\"\\]|\\.)*\"))* \d{19}$")
+F_SETPIPE_SZ = 1031
+TIMEOUT = 20
+failures = []
+
+
+def check(condition, what):
+    """Notes a failure and goes on."""
+    if not condition:
+        failures.append(what)
+        print(f"failed: {what}", flush=True)
+    return condition
+
+
+def empty_machine():
+    path = os.path.join(SCRATCH.name, "empty.tree")
+    if not os.path.exists(path):
+        with open(path, "w", encoding="ascii") as file:
+            file.write("# a machine without a GPU\nend\n")
+    return path
+
+
+def start(*arguments, **keywords):
+    keywords.setdefault("stdin", subprocess.PIPE)
+    keywords.setdefault("stdout", subprocess.PIPE)
+    keywords.setdefault("stderr", subprocess.PIPE)
+    return subprocess.Popen([GTEL, "--root", empty_machine(), *arguments], **keywords)
+
+
+def run(*arguments, text=b""):
+    """The whole program with a given input. Returns status, lines, messages."""
+    done = subprocess.run([GTEL, *arguments], input=text, capture_output=True, timeout=TIMEOUT,
+                          check=False)
+    return done.returncode, done.stdout.decode().splitlines(), done.stderr.decode()
+
+
+def end(process, what):
+    """Closes the input and collects what is left. The program must end by itself with status 0."""
+    began = time.monotonic()
+    try:
+        out, messages = process.communicate(timeout=TIMEOUT)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        out, messages = process.communicate()
+        check(False, f"{what}: does not end")
+    check(time.monotonic() - began < 5, f"{what}: ends within 5 s")
+    check(process.returncode == 0, f"{what}: status {process.returncode}, {messages!r}")
+    return out, messages
+
+
+def read_line(process, timeout=5.0):
+    """One line, or None; unbuffered, so that select sees what is there."""
+    line = b""
+    until = time.monotonic() + timeout
+    while not line.endswith(b"\n"):
+        ready, _, _ = select.select([process.stdout], [], [], max(0, until - time.monotonic()))
+        if not ready:
+            return None
+        byte = os.read(process.stdout.fileno(), 1)
+        if not byte:
+            return None
+        line += byte
+    return line
+
+
+def newline(process, count=1):
+    os.write(process.stdin.fileno(), b"\n" * count)
+
+
+def check_lines(lines, what):
+    for line in lines:
+        check(LINE.match(line), f"{what}: no sound line: {line!r}")
+
+
+def test_trigger():
+    process = start()
+    time.sleep(0.1)
+    check(not select.select([process.stdout], [], [], 0.5)[0], "trigger: silent until asked")
+    for _ in range(3):
+        newline(process)
+        line = read_line(process)
+        check(line is not None and line.startswith(b"gtel "), f"trigger: an answer, {line!r}")
+    out, messages = end(process, "trigger")
+    check(out == b"", f"trigger: nothing unasked, {out!r}")
+    check(messages.count(b"no GPU") == 1, f"trigger: says once that there is no GPU, {messages!r}")
+    check(messages.startswith(b"W! "), "trigger: a warning")
+
+
+def test_first_has_rates():
+    began = time.monotonic()
+    process = start()
+    newline(process)
+    check(read_line(process) is not None, "first: an answer")
+    waited = time.monotonic() - began
+    check(0.25 <= waited < 2, f"first: waits for rates, {waited}")
+    end(process, "first")
+
+
+def test_newlines_are_one_request():
+    process = start()
+    newline(process, 5000)
+    check(read_line(process) is not None, "coalesce: an answer")
+    out, _ = end(process, "coalesce")
+    check(out.count(b"\n") <= 1, f"coalesce: at most one more, {out.count(10)}")
+
+
+def lose_nothing(runs):
+    def one():
+        status, lines, _ = run("--root", empty_machine(), text=b"\n")
+        check(status == 0 and len(lines) == 1, f"loss: one line and status 0, {status} {lines}")
+        check_lines(lines, "loss")
+    for _ in range(runs // 10):
+        threads = [threading.Thread(target=one) for _ in range(10)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+
+def test_end_answers_what_was_asked():
+    lose_nothing(20)
+
+
+def slow_end_answers_what_was_asked():
+    lose_nothing(100)
+
+
+def test_reader_gets_all_before_the_end():
+    """A reader as Telegraf's: what is in the pipe when the program ends is lost."""
+    for _ in range(10):
+        reading, writing = os.pipe()
+        process = start(stdout=writing)
+        os.close(writing)
+        newline(process)
+        process.stdin.close()
+        got = b""
+        while process.poll() is None:
+            if select.select([reading], [], [], 0.01)[0]:
+                got += os.read(reading, 7)
+        os.close(reading)
+        check(got.endswith(b"\n") and got.count(b"\n") == 1, f"drain: the whole line, {got!r}")
+        process.stderr.close()
+
+
+def test_end_without_a_request():
+    status, lines, messages = run("--root", empty_machine())
+    check((status, lines) == (0, []), f"end: nothing asked, nothing said, {status} {lines}")
+    check(messages == "", f"end: quiet, {messages!r}")
+
+
+def test_closed_output_ends():
+    process = start()
+    newline(process)
+    read_line(process)
+    process.stdout.close()
+    process.stdout = None
+    try:
+        process.wait(5)
+    except subprocess.TimeoutExpired:
+        check(False, "closed output: ends by itself")
+        process.kill()
+    check(process.wait() == 0, f"closed output: status {process.returncode}")
+    process.stdin.close()
+    process.stderr.close()
+
+
+def test_no_output_at_all():
+    done = subprocess.run(["/bin/sh", "-c", 'exec "$0" --root "$1" >&-', GTEL, empty_machine()],
+                          stdin=subprocess.PIPE, stderr=subprocess.PIPE, timeout=TIMEOUT,
+                          check=False)
+    check(done.returncode == 0, f"no output: status {done.returncode}")
+
+
+def test_full_pipe():
+    """Nobody reads for a while: newlines queue up and are answered once; nothing is cut."""
+    process = start("--interval", "100ms")
+    fcntl.fcntl(process.stdout.fileno(), F_SETPIPE_SZ, 4096)
+    time.sleep(1.5)
+    newline(process, 1000)
+    time.sleep(0.2)
+    out, _ = end(process, "full pipe")
+    lines = out.decode().splitlines()
+    check(out.endswith(b"\n") and 1 <= len(lines) < 60, f"full pipe: {len(lines)} lines")
+    check_lines(lines, "full pipe")
+
+
+def slow_end_with_a_full_pipe():
+    """The reader never reads again: the end is bounded all the same."""
+    for way in ("eof", "term"):
+        process = start("--interval", "100ms")
+        fcntl.fcntl(process.stdout.fileno(), F_SETPIPE_SZ, 4096)
+        time.sleep(1.0)
+        began = time.monotonic()
+        if way == "eof":
+            process.stdin.close()
+        else:
+            process.send_signal(signal.SIGTERM)
+        try:
+            check(process.wait(5) == 0, f"stuck, {way}: status {process.returncode}")
+        except subprocess.TimeoutExpired:
+            check(False, f"stuck, {way}: ends")
+            process.kill()
+        check(time.monotonic() - began < 4, f"stuck, {way}: within 4 s")
+        process.stdout.close()
+        process.stderr.close()
+        if way == "term":
+            process.stdin.close()
+        process.wait()
+
+
+def slow_reader():
+    process = start("--interval", "100ms")
+    fcntl.fcntl(process.stdout.fileno(), F_SETPIPE_SZ, 4096)
+    got = b""
+    for _ in range(6):
+        got += os.read(process.stdout.fileno(), 1)
+        time.sleep(1)
+    out, _ = end(process, "slow reader")
+    lines = (got + out).decode().splitlines()
+    check(len(lines) >= 1 and (got + out).endswith(b"\n"), "slow reader: whole lines")
+    check_lines(lines, "slow reader")
+
+
+def test_signals():
+    for number in (signal.SIGTERM, signal.SIGINT):
+        process = start()
+        newline(process)
+        check(read_line(process) is not None, "signal: an answer")
+        process.send_signal(number)
+        try:
+            check(process.wait(2) == 0, f"signal {number}: status {process.returncode}")
+        except subprocess.TimeoutExpired:
+            check(False, f"signal {number}: ends")
+            process.kill()
+        end(process, f"signal {number}")
+    process = start()
+    newline(process)
+    read_line(process)
+    process.send_signal(signal.SIGUSR1)
+    check(read_line(process) is not None, "SIGUSR1: an answer")
+    end(process, "SIGUSR1")
+
+
+def test_once():
+    began = time.monotonic()
+    status, lines, _ = run("--root", empty_machine(), "--once")
+    check(status == 0 and len(lines) == 1, f"once: one line, {status} {lines}")
+    check(0.5 <= time.monotonic() - began < 3, "once: two samples half a second apart")
+    check_lines(lines, "once")
+
+
+def test_count_and_clock():
+    began = time.monotonic()
+    done = subprocess.run([GTEL, "--root", empty_machine(), "--interval=200ms", "--count=4"],
+                          stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT,
+                          check=False)
+    lines = done.stdout.decode().splitlines()
+    check(done.returncode == 0 and len(lines) == 4, f"count: four lines, {lines}")
+    check(0.6 <= time.monotonic() - began < 2, "count: at 0, 200, 400 and 600 ms")
+    times = [int(line.split()[-1]) for line in lines]
+    steps = [(after - before) / 1e6 for before, after in zip(times, times[1:])]
+    check(all(100 < step < 300 for step in steps), f"clock: steps in ms {steps}")
+
+
+def test_clock_after_a_stall():
+    """A program that was stopped does not make up for the ticks that it missed."""
+    process = start("--interval", "100ms")
+    check(read_line(process, 2) is not None, "stall: the first gather comes at once")
+    process.send_signal(signal.SIGSTOP)
+    time.sleep(1)
+    process.send_signal(signal.SIGCONT)
+    time.sleep(0.35)
+    out, _ = end(process, "stall")
+    check(1 <= out.count(b"\n") <= 6, f"stall: no burst, {out.count(10)} lines")
+
+
+def test_stepped():
+    arguments = ("--root", empty_machine(), "--isolation", "none", "--stepped", "--interval", "1s",
+                 "--count", "3")
+    first = run(*arguments)
+    times = [line.split()[-1] for line in first[1]]
+    check(times == [f"17672256{n:02d}000000000" for n in (1, 2, 3)], f"stepped: {times}")
+    check(first[:2] == run(*arguments)[:2], "stepped: the same again")
+
+
+def test_explain():
+    status, lines, _ = run("--root", empty_machine(), "--explain")
+    check(status == 0 and lines[0] == "gtel", f"explain: {status} {lines[:1]}")
+    check(any(re.match(r"  gpus +0i +gtel: ", line) for line in lines), f"explain: {lines}")
+
+
+BAD = [
+    (["--nonsense"], ["--nonsense", "--help"]),
+    (["--interval", "soon"], ["Interval", "'soon'", "100ms to 1h"]),
+    (["--interval=1ms"], ["Interval", "'1ms'", "100ms to 1h"]),
+    (["--wake", "sometimes"], ["Wake", "'sometimes'", "never,always"]),
+    (["--isolation=some"], ["Isolation", "'some'", "process,none"]),
+    (["--count", "0"], ["--count", "'0'", "1 or more"]),
+    (["--count"], ["--count", "needs a value"]),
+    (["--once=1"], ["--once", "no value"]),
+    (["now"], ["'now'", "not an option"]),
+    (["--stepped"], ["--stepped", "--root FILE.tree"]),
+    (["--stepped", "--root", "/"], ["--stepped", "--root FILE.tree"]),
+    (["--root", "/nonexistent"], ["/nonexistent", "No such file"]),
+    (["--sources", "nosuch"], ["'nosuch'", "--list-sources"]),
+    (["--config", "/nonexistent"], ["/nonexistent", "No such file"]),
+    (["--lane", "kernel"], ["--lane"]),
+    (["--bad\nname\x1b[31m"], ["--bad"]),
+]
+
+
+def test_bad_options():
+    for arguments, words in BAD:
+        status, lines, messages = run(*arguments)
+        what = f"bad {arguments}: {status} {messages!r}"
+        check(status == 2 and lines == [], what)
+        check(messages.startswith("E! ") and messages.count("\n") == 1, what)
+        check(all(word in messages for word in words), what)
+        check("\x1b" not in messages and len(messages) <= 500, what)
+
+
+def scratch_file(name, text):
+    path = os.path.join(SCRATCH.name, name)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path
+
+
+def test_bad_files():
+    cut = scratch_file("cut.tree", "file a/b\n| 1\n")
+    status, _, messages = run("--root", cut, "--once")
+    check(status == 2 and "line 2" in messages and "cut" in messages, f"cut tree: {messages!r}")
+    odd = scratch_file("odd.tree", "file a\n\nnonsense here\nend\n")
+    status, _, messages = run("--root", odd, "--once")
+    check(status == 2 and "line 3" in messages, f"odd tree: {messages!r}")
+    config = scratch_file("bad.conf", "# mine\n\nspeed = 3\n")
+    status, _, messages = run("--config", config, "--once")
+    check(status == 2 and f"{config}:3: unknown option speed" in messages, f"config: {messages!r}")
+
+
+def test_sample_config():
+    """The commands in Telegraf's sample, and the configuration file that the README shows."""
+    with open(os.path.join(SOURCE, "plugins/execd/gpu.conf"), encoding="utf-8") as file:
+        sample = file.read()
+    commands = re.findall(r"(?m)^ *(?:# )?command = (\[.*\])$", sample)
+    check(len(commands) == 2, f"sample: commands {commands}")
+    for command in commands:
+        words = re.findall(r'"([^"]*)"', command)
+        status, _, messages = run(*words[1:], "--version")
+        check(status == 0, f"sample {command}: {messages!r}")
+    with open(os.path.join(SOURCE, "plugins/execd/README.md"), encoding="utf-8") as file:
+        readme = file.read()
+    check(sample.split("\n", 1)[1] in readme, "sample: the README shows it as it is")
+    blocks = re.findall(r"(?s)```toml\n([^`]*inputs\.gtel[^`]*)```", readme)
+    check(len(blocks) == 1, "README: one configuration file")
+    # Also with every optional setting in force: their defaults must be good values.
+    for text in blocks + [re.sub(r"(?m)^( *)# ([a-z_]+ = )", r"\1\2", block) for block in blocks]:
+        path = scratch_file("sample.conf", text)
+        status, _, messages = run("--config", path, "--version")
+        check(status == 0, f"README's file: {messages!r}")
+
+
+def test_lists():
+    status, lines, _ = run("--list-metrics")
+    with open(os.path.join(SOURCE, "common/tables/catalogue.def"), encoding="utf-8") as file:
+        text = file.read()
+    fields = re.findall(r"GTEL_METRIC\(\s*[A-Z_0-9]+,\s*[A-Z_]+,\s*\"([a-z_0-9]+)\"", text)
+    listed = [line.split("`")[1] for line in lines if line.startswith("| `")]
+    check(status == 0 and listed == fields and len(fields) > 50, "--list-metrics: the catalogue")
+    status, lines, _ = run("--list-sources")
+    check(status == 0 and lines[0].startswith("| source |"), "--list-sources")
+    status, lines, _ = run("--list-options")
+    check(status == 0 and any("`--interval`" in line for line in lines), "--list-options")
+    status, lines, _ = run("--list-options-collectd")
+    check(status == 0 and any("`Helper`" in line for line in lines), "--list-options-collectd")
+    status, lines, _ = run("--version")
+    check(status == 0 and re.match(r"gtel \d+\.\d+\.\d+$", lines[0]), "--version")
+    status, lines, _ = run("--help")
+    check(status == 0 and lines[0].startswith("Usage: gtel"), "--help")
+
+
+def test_messages_do_not_block():
+    """Nobody reads the messages and their pipe is full: the output comes all the same."""
+    reading, writing = os.pipe()
+    fcntl.fcntl(writing, F_SETPIPE_SZ, 4096)
+    os.write(writing, b"x" * 4096)
+    process = start(stderr=writing)
+    os.close(writing)
+    newline(process)
+    check(read_line(process) is not None, "messages: an answer")
+    end(process, "messages")
+    os.close(reading)
+
+
+SCRATCH = tempfile.TemporaryDirectory(prefix="gtel-execd-")
+
+
+def main():
+    kind = "slow" if "slow" in sys.argv[3:] else "test"
+    names = [name for name in sys.argv[3:] if name != "slow"]
+    for name, function in list(globals().items()):
+        if name.startswith(kind + "_") and (not names or name in names):
+            began = time.monotonic()
+            try:
+                function()
+            except Exception as error:  # pylint: disable=broad-except
+                check(False, f"{name}: {error!r}")
+            print(f"{name} {time.monotonic() - began:.1f} s", flush=True)
+    SCRATCH.cleanup()
+    print(f"{len(failures)} failed")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
