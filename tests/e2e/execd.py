@@ -416,6 +416,144 @@ def test_messages_do_not_block():
     os.close(reading)
 
 
+def fixture(name):
+    return os.path.join(SOURCE, "tests/fixtures", name)
+
+
+def shape(line):
+    """What a line is about and the names of its fields, without the values."""
+    identity, fields = re.match(r"(.*?[^\\]) (.*)", line).groups()
+    names = re.findall(r"(?:^|,)([a-z_0-9]+)=", fields)
+    return identity, set(names)
+
+
+def test_readme_example():
+    with open(os.path.join(SOURCE, "plugins/execd/README.md"), encoding="utf-8") as file:
+        text = re.search(r"begin example -->\n```text\n(.*?)```", file.read(), re.DOTALL).group(1)
+    _, lines, _ = run("--root", fixture("i915-a770.tree"), "--isolation", "none", "--stepped",
+                      "--interval", "1s", "--count", "1")
+    real = dict(shape(line) for line in lines)
+    for line in text.splitlines():
+        identity, names = shape(line)
+        check(names <= real.get(identity, set()), f"README's example: {line}")
+        check(LINE.match(line), f"README's example: {line}")
+
+
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+        return [int(word) for word in file.read().split()]
+
+
+def is_running(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def start_on(name, *arguments):
+    return subprocess.Popen([GTEL, "--root", fixture(name), *arguments], stdin=subprocess.PIPE,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def read_gather(process, timeout=5.0):
+    """The lines up to that about the program itself, which comes last."""
+    lines = []
+    while not lines or not lines[-1].startswith("gtel"):
+        line = read_line(process, timeout)
+        if line is None:
+            return lines
+        lines.append(line.decode().rstrip("\n"))
+    return lines
+
+
+def gpu_lines(lines):
+    return [line for line in lines if line.startswith("gpu,")]
+
+
+def test_helper_gives_the_same():
+    """In a helper process and inside the program: the same lines but for values."""
+    inside = run("--root", fixture("xe-b580.tree"), "--once", "--isolation=none")
+    helper = run("--root", fixture("xe-b580.tree"), "--once")
+    check(inside[0] == 0 and helper[0] == 0, "helper: status 0")
+    check_lines(helper[1], "helper")
+    shapes = [sorted(shape(line)[0] for line in done[1]) for done in (inside, helper)]
+    check(len(shapes[0]) > 5 and shapes[0] == shapes[1], f"helper: the same lines {shapes}")
+    check(helper[2] == "", f"helper: quiet, {helper[2]!r}")
+    check("power_watts=" in "".join(helper[1]), "helper: rates at once")
+
+
+def test_end_waits_for_a_helper():
+    """As telegraf --test: a newline and the end of the input, before any helper has started."""
+    process = start_on("xe-b580.tree")
+    newline(process)
+    out, messages = end(process, "test mode")
+    check(b"power_watts=" in out, f"test mode: rates, {out!r}")
+    check(messages == b"", f"test mode: quiet, {messages!r}")
+
+
+def test_helper_dies():
+    process = start_on("xe-b580.tree")
+    newline(process)
+    check(gpu_lines(read_gather(process)), "dead helper: values before")
+    helpers = children(process.pid)
+    check(len(helpers) >= 1, "dead helper: there is one")
+    for pid in helpers:
+        os.kill(pid, signal.SIGKILL)
+    back = 0
+    for request in range(8):
+        newline(process)
+        lines = read_gather(process)
+        check(lines and lines[-1].startswith("gtel"), "dead helper: an answer all the same")
+        if len(gpu_lines(lines)) > 0 and "power_watts" in "".join(gpu_lines(lines)):
+            back = request
+            break
+        time.sleep(0.1)
+    check(back > 0, "dead helper: values again")
+    helpers += children(process.pid)
+    _, messages = end(process, "dead helper")
+    check(1 <= messages.count(b"\n") <= 3, f"dead helper: said once each, {messages!r}")
+    check(not any(is_running(pid) for pid in helpers), "dead helper: none is left")
+
+
+def test_helper_hangs():
+    """A helper that does not answer costs its values and nothing else."""
+    process = start_on("xe-b580.tree")
+    newline(process)
+    check(gpu_lines(read_gather(process)), "hung helper: values before")
+    helpers = children(process.pid)
+    for pid in helpers:
+        os.kill(pid, signal.SIGSTOP)
+    began = time.monotonic()
+    newline(process)
+    lines = read_gather(process)
+    check(lines and lines[-1].startswith("gtel"), "hung helper: an answer all the same")
+    check(time.monotonic() - began < 1.5, "hung helper: after the deadline")
+    check("lanes_late=1i" in lines[-1], f"hung helper: counted, {lines[-1]}")
+    began = time.monotonic()
+    process.send_signal(signal.SIGTERM)
+    check(process.wait(5) == 0, "hung helper: status 0")
+    check(time.monotonic() - began < 1, "hung helper: ends at once")
+    for pid in helpers:
+        os.kill(pid, signal.SIGCONT)
+    until = time.monotonic() + 3
+    while any(is_running(pid) for pid in helpers) and time.monotonic() < until:
+        time.sleep(0.02)
+    check(not any(is_running(pid) for pid in helpers), "hung helper: ends by itself")
+    end(process, "hung helper")
+
+
+def test_min_and_max():
+    process = start_on("xe-b580.tree", "--interval=400ms", "--sample-interval=100ms", "--count=2")
+    lines = read_gather(process) + read_gather(process)
+    end(process, "sample interval")
+    check("temperature_celsius_min=" in "".join(lines), "sample interval: minimum")
+    check("power_watts_max=" in "".join(lines), "sample interval: maximum")
+    _, lines, _ = run("--root", fixture("xe-b580.tree"), "--once")
+    check("_min=" not in "".join(lines), "once: no minimum")
+
+
 SCRATCH = tempfile.TemporaryDirectory(prefix="gtel-execd-")
 
 
