@@ -7,10 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { ORIGINS_MAX = 512 }; /* bytes of metrics_source */
+
 void gtel_self_init(struct gtel_self *self, const struct gtel_env *env)
 {
     struct gtel_str text;
     *self = (struct gtel_self){.env = env};
+    gtel_buf_init(&self->origins, ORIGINS_MAX);
     char buf[GTEL_LABEL_MAX];
     if (gtel_fs_text(env, "proc/sys/kernel/osrelease", buf, sizeof(buf), &text) == 0)
         (void)gtel_str_copy(self->kernel, sizeof(self->kernel), text); /* never longer */
@@ -21,6 +24,7 @@ void gtel_self_done(struct gtel_self *self, const struct gtel_env *env)
     if (self->env)
         gtel_fs_close(env, &self->statm);
     free(self->device);
+    gtel_buf_done(&self->origins);
     *self = (struct gtel_self){0};
 }
 
@@ -118,11 +122,10 @@ static void report_info(struct gtel_self *self, const struct gtel_device *device
 {
     struct gtel_self_device *own = &self->device[device->index];
     uint64_t now_ns = gtel_env_now(self->env);
-    char text[512];
-    struct gtel_buf origins;
-    gtel_buf_init(&origins, sizeof(text));
-    write_origins(own, &origins);
-    uint64_t hash = hash_info(device, gtel_buf_text(&origins));
+    gtel_buf_reset(&self->origins);
+    write_origins(own, &self->origins);
+    struct gtel_str origins = gtel_buf_text(&self->origins);
+    uint64_t hash = hash_info(device, origins);
     bool is_due =
         own->info_ns == 0 || hash != own->info_hash || now_ns - own->info_ns >= interval_ns;
     if (is_due) {
@@ -133,9 +136,8 @@ static void report_info(struct gtel_self *self, const struct gtel_device *device
             put_text(batch, device, info_labels[i].metric,
                      gtel_str_of(device->label[info_labels[i].label]));
         put_text(batch, device, GTEL_M_INFO_KERNEL, gtel_str_of(self->kernel));
-        put_text(batch, device, GTEL_M_INFO_METRICS_SOURCE, gtel_buf_text(&origins));
+        put_text(batch, device, GTEL_M_INFO_METRICS_SOURCE, origins);
     }
-    gtel_buf_done(&origins);
 }
 
 void gtel_self_report(struct gtel_self *self, const struct gtel_registry *registry,

@@ -27,8 +27,9 @@ struct gtel_self {
     size_t n;
     struct gtel_fs_file statm;
     char kernel[GTEL_LABEL_MAX];
-    uint64_t readings; /* in this sample, all devices */
-    size_t said_found; /* devices at the last message */
+    struct gtel_buf origins; /* scratch: kept, so that a gather allocates nothing */
+    uint64_t readings;       /* in this sample, all devices */
+    size_t said_found;       /* devices at the last message */
     bool has_said;
 };
 
