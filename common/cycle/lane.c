@@ -310,7 +310,10 @@ void gtel_lane_request(struct gtel_lane *lane, uint64_t number, uint64_t wall_ns
         return;
     }
     gtel_wire_request(&lane->tx, number);
-    ssize_t sent = send(lane->fd, lane->tx.p, lane->tx.n, MSG_NOSIGNAL);
+    ssize_t sent;
+    do
+        sent = send(lane->fd, lane->tx.p, lane->tx.n, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
     if (sent != (ssize_t)lane->tx.n)
         drop(lane, GTEL_LOG_WARNING, "ended");
     else

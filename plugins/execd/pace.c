@@ -37,8 +37,8 @@ static bool is_held(int fd)
     return isatty(fd) || (fstat(fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)));
 }
 
-int gtel_pace_init(struct gtel_pace *pace, uint64_t interval_ns, uint64_t sample_ns,
-                   bool watches_input)
+void gtel_pace_init(struct gtel_pace *pace, uint64_t interval_ns, uint64_t sample_ns,
+                    bool watches_input)
 {
     sigset_t set;
     uint64_t now = gtel_pace_now();
@@ -55,10 +55,10 @@ int gtel_pace_init(struct gtel_pace *pace, uint64_t interval_ns, uint64_t sample
     (void)sigaddset(&set, SIGTERM);
     (void)sigaddset(&set, SIGINT);
     (void)sigaddset(&set, SIGUSR1);
-    if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
-        return -errno;
+    (void)sigprocmask(SIG_BLOCK, &set, NULL);
     pace->signal = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    return pace->signal < 0 ? -errno : 0;
+    if (pace->signal < 0)
+        (void)sigprocmask(SIG_UNBLOCK, &set, NULL); /* they end the program at once, then */
 }
 
 void gtel_pace_done(struct gtel_pace *pace)
@@ -100,13 +100,14 @@ static void read_input(struct gtel_pace *pace)
     char bytes[4096];
     for (int i = 0; i < READS_MAX; i++) {
         ssize_t n = read(pace->in, bytes, sizeof(bytes));
-        if (n < 0 && (errno == EINTR || errno == EAGAIN))
-            return;
+        if (n < 0 && (errno == EINTR || errno == EAGAIN || ++pace->failed_reads < READS_MAX))
+            return; /* an error that stays, as of a terminal that is gone, is an end */
         if (n <= 0) {
             pace->in = -1;
             begin_end(pace);
             return;
         }
+        pace->failed_reads = 0;
         if (memchr(bytes, '\n', (size_t)n))
             pace->is_pending = true;
         if (!is_readable(pace->in))

@@ -26,6 +26,7 @@ struct gtel_pace {
     bool is_ending;
     bool is_told; /* by SIGTERM or SIGINT, not by the end of the input */
     bool is_out_closed;
+    int failed_reads;        /* of the input, in a row */
     uint64_t ending_ns;      /* when the end was asked for */
     uint64_t interval_ns;    /* of the own clock; 0: none */
     uint64_t next_ns;        /* its next tick */
@@ -38,8 +39,8 @@ struct gtel_pace {
  * is left alone; with a clock it is also left alone where it is no pipe, socket or terminal, since
  * the end of /dev/null means nothing. Returns 0 or a negative errno.
  */
-int gtel_pace_init(struct gtel_pace *pace, uint64_t interval_ns, uint64_t sample_ns,
-                   bool watches_input);
+void gtel_pace_init(struct gtel_pace *pace, uint64_t interval_ns, uint64_t sample_ns,
+                    bool watches_input);
 void gtel_pace_done(struct gtel_pace *pace);
 
 /* Waits for the next thing to do. After GTEL_PACE_END there is nothing more. */
