@@ -22,7 +22,7 @@ struct module {
     struct gtel_log log;
     struct gtel_sink_v5 sink;
     struct gtel_sink sink_table; /* the same as the core sees it */
-    struct gtel_collectd_machine machine;
+    struct gtel_machine machine;
     struct gtel_context *context;
     char helper[GTEL_OPTION_TEXT_MAX];
     uint64_t interval_ns;
@@ -86,16 +86,21 @@ static int new_context(struct module *m)
 /* What the first read opens. Returns 0 or a negative errno, which has been logged once. */
 static int start(struct module *m)
 {
-    static const struct gtel_log quiet = {NULL, NULL};
-    int r = gtel_collectd_machine_open(&m->machine, gtel_option_text(&m->options, GTEL_O_ROOT),
-                                       m->has_failed ? &quiet : &m->log);
-    if (r < 0)
+    char root[GTEL_OPTION_TEXT_MAX];
+    char error[400] = "";
+    (void)gtel_str_copy(root, sizeof(root), gtel_option_text(&m->options, GTEL_O_ROOT)); /* fits */
+    struct gtel_machine_setup setup = {.root = root};
+    int r = gtel_machine_open(&m->machine, &setup, error, sizeof(error));
+    if (r < 0) {
+        if (!m->has_failed)
+            gtel_log(&m->log, GTEL_LOG_ERROR, "cannot read the machine below %s; trying again",
+                     error);
         return r;
+    }
     m->machine.env.log = m->log;
     r = new_context(m);
     if (r == -EINVAL && gtel_option_text(&m->options, GTEL_O_SOURCES).n > 0) {
         /* The core has said which name is wrong. No values at all would be the worse answer. */
-        char error[128];
         gtel_log(&m->log, GTEL_LOG_WARNING, "option Sources is ignored: all sources are used");
         (void)gtel_option_set(&m->options, GTEL_O_SOURCES, GTEL_STR_NONE, error, sizeof(error));
         r = new_context(m);
@@ -103,7 +108,7 @@ static int start(struct module *m)
     if (r < 0) {
         if (!m->has_failed)
             gtel_log(&m->log, GTEL_LOG_ERROR, "cannot start (error %d); trying again", -r);
-        gtel_collectd_machine_close(&m->machine);
+        gtel_machine_close(&m->machine);
     }
     return r;
 }
@@ -184,7 +189,7 @@ static int end(void)
         return 0;
     module = NULL;
     gtel_context_free(m->context);
-    gtel_collectd_machine_close(&m->machine);
+    gtel_machine_close(&m->machine);
     if (m->sink.dropped > 1)
         gtel_log(&m->log, GTEL_LOG_INFO, "%llu values were left out since the start",
                  (unsigned long long)m->sink.dropped);

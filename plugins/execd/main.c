@@ -2,10 +2,10 @@
 /* The program: start, one gather per request, stop; lists for the documentation; helpers. */
 #include "execd/args.h"
 #include "execd/explain.h"
-#include "execd/machine.h"
 #include "execd/out.h"
 #include "execd/pace.h"
 #include "gtel.h"
+#include "machine.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -206,13 +206,26 @@ static int complain(const struct program *program, const char *error)
     return EXIT_USAGE;
 }
 
+/* 0, or a negative errno, which has been logged. */
+static int open_machine(struct program *program)
+{
+    struct gtel_machine_setup setup = {.root = program->args.root,
+                                       .is_stepped = program->args.is_stepped,
+                                       .epoch_ns = program->args.epoch_ns};
+    char error[GTEL_ARGS_ERROR_MAX] = "";
+    int r = gtel_machine_open(&program->machine, &setup, error, sizeof(error));
+    if (r < 0)
+        gtel_log(&program->log, GTEL_LOG_ERROR, "--root %s", error);
+    else
+        program->machine.env.log = program->log;
+    return r;
+}
+
 static int run_program(struct program *program)
 {
-    char error[GTEL_ARGS_ERROR_MAX] = "";
-    int r =
-        gtel_machine_open(&program->machine, &program->args, &program->log, error, sizeof(error));
+    int r = open_machine(program);
     if (r < 0)
-        return complain(program, error);
+        return EXIT_USAGE;
     program->interval_ns = gtel_option_number(&program->args.options, GTEL_O_INTERVAL);
     program->has_clock = gtel_args_has_clock(&program->args);
     r = start(program);
@@ -231,14 +244,12 @@ static int run_program(struct program *program)
 /* A helper: its output is the socket, and standard output stays silent. */
 static int run_lane(struct program *program)
 {
-    char error[GTEL_ARGS_ERROR_MAX] = "";
     if (fcntl(HELPER_FD, F_GETFD) < 0)
         return complain(program, "--lane is how the program starts its own helpers; it is not for "
                                  "the command line");
-    int r =
-        gtel_machine_open(&program->machine, &program->args, &program->log, error, sizeof(error));
+    int r = open_machine(program);
     if (r < 0)
-        return complain(program, error);
+        return EXIT_USAGE;
     r = gtel_lane_serve(program->args.lane, HELPER_FD, &program->machine.env,
                         &program->args.options);
     gtel_machine_close(&program->machine);

@@ -284,7 +284,7 @@ static const struct {
     {"a recorded machine", ".tree", "dir sys\nend\n", NULL},
     {"no such file", ".tree", NULL, "cannot read the machine"},
     {"a file with a mistake", ".tree", "dir sys\nfoo\nend\n", "line 2"},
-    {"a file that is neither", ".txt", "dir sys\nend\n", "cannot read the machine"},
+    {"another suffix", ".txt", "dir sys\nend\n", NULL},
     {"no such directory", "", NULL, "cannot read the machine"},
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The machine that the program reads. */
-#include "execd/machine.h"
+/* The machine that a front end reads. */
+#include "machine.h"
 
 #include "base/buf.h"
 
@@ -28,26 +28,20 @@ static int read_file(const char *path, struct gtel_buf *text)
     return r == 0 && text->has_failed ? -EFBIG : r;
 }
 
-static int open_tree(struct gtel_machine *machine, const struct gtel_args *args, char *error,
-                     size_t size)
+static int open_tree(struct gtel_machine *machine, const struct gtel_machine_setup *setup,
+                     char *problem, size_t size)
 {
     struct gtel_buf text;
-    char problem[256] = "";
-    uint64_t epoch_ns = args->epoch_ns ? args->epoch_ns : gtel_env_posix_now();
+    uint64_t epoch_ns = setup->epoch_ns ? setup->epoch_ns : gtel_env_posix_now();
     gtel_buf_init(&text, TREE_MAX);
     int r = read_file(machine->root, &text);
-    if (r < 0)
-        (void)snprintf(problem, sizeof(problem), "%s", strerror(-r));
-    else
-        r = gtel_tree_parse(gtel_buf_text(&text), &machine->tree, problem, sizeof(problem));
+    if (r == 0)
+        r = gtel_tree_parse(gtel_buf_text(&text), &machine->tree, problem, size);
     gtel_buf_done(&text);
     if (r == 0)
-        r = gtel_env_tree_init(machine->tree, args->is_stepped, epoch_ns, &machine->env);
-    if (r < 0) {
-        (void)snprintf(error, size, "--root %.150s: %s", args->root,
-                       problem[0] ? problem : strerror(-r));
+        r = gtel_env_tree_init(machine->tree, setup->is_stepped, epoch_ns, &machine->env);
+    if (r < 0)
         return r;
-    }
     (void)snprintf(machine->epoch, sizeof(machine->epoch), "%" PRIu64, epoch_ns);
     machine->helper_args[2] = "--epoch";
     machine->helper_args[3] = machine->epoch;
@@ -69,35 +63,36 @@ static int resolve(struct gtel_machine *machine, const char *root, struct stat *
     return stat(machine->root, ret) < 0 ? -errno : 0;
 }
 
-int gtel_machine_open(struct gtel_machine *machine, const struct gtel_args *args,
-                      const struct gtel_log *log, char *error, size_t size)
+static int open_root(struct gtel_machine *machine, const struct gtel_machine_setup *setup,
+                     char *problem, size_t size)
 {
     struct stat st;
-    int r = 0;
+    int r = resolve(machine, setup->root, &st);
+    if (r < 0)
+        return r;
+    if (!S_ISDIR(st.st_mode))
+        return open_tree(machine, setup, problem, size);
+    if (!setup->is_stepped)
+        return gtel_env_posix_init(machine->root, &machine->env);
+    (void)snprintf(problem, size, "--stepped needs a recorded machine: --root FILE.tree");
+    return -ENOTSUP;
+}
+
+int gtel_machine_open(struct gtel_machine *machine, const struct gtel_machine_setup *setup,
+                      char *error, size_t size)
+{
+    char problem[256] = "";
+    bool is_here = !setup->root || !setup->root[0];
     *machine = (struct gtel_machine){0};
-    if (!args->root) {
-        r = gtel_env_posix_init("/", &machine->env);
-        if (r < 0)
-            (void)snprintf(error, size, "/: %s", strerror(-r));
-    } else {
-        r = resolve(machine, args->root, &st);
-        if (r == 0 && !S_ISDIR(st.st_mode))
-            r = open_tree(machine, args, error, size);
-        else if (r == 0 && args->is_stepped)
-            r = -ENOTSUP;
-        else if (r == 0)
-            r = gtel_env_posix_init(machine->root, &machine->env);
-        if (r == -ENOTSUP)
-            (void)snprintf(error, size, "--stepped needs a recorded machine: --root FILE.tree");
-        else if (r < 0 && !error[0])
-            (void)snprintf(error, size, "--root %.150s: %s", args->root, strerror(-r));
-    }
+    int r = is_here ? gtel_env_posix_init("/", &machine->env)
+                    : open_root(machine, setup, problem, sizeof(problem));
     if (r < 0) {
         gtel_tree_free(machine->tree);
         machine->tree = NULL;
+        (void)snprintf(error, size, "%.150s: %s", is_here ? "/" : setup->root,
+                       problem[0] ? problem : strerror(-r));
         return r;
     }
-    machine->env.log = *log;
     machine->is_open = true;
     return 0;
 }
