@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a device cycle costs beside the bare system calls, and what a gather allocates.
+ *
+ *     bench_device MACHINE.tree
+ *
+ * The recorded machine is written as real files into a scratch folder. Then, in turn: cycles of the
+ * kernel lane (sampling all devices and making the frame that a helper sends), and a bare loop of
+ * pread over the very same descriptors with the same buffer sizes. Prints one JSON line: CPU time
+ * of both per cycle, the ratio (median over the rounds), files and readings per cycle, the CPU time
+ * of a whole gather beyond the lane's, and the heap allocations in all steady cycles of the lane
+ * and of whole gathers with the line-protocol sink.
+ */
+#include "cycle/group.h"
+#include "cycle/lineproto.h"
+#include "cycle/wire.h"
+#include "expand.h"
+#include "gtel.h"
+#include "host/fs.h"
+#include "host/tree.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { ROUNDS = 41, CYCLES = 50, READS_MAX = 65536 };
+
+/* Allocations are counted by the linker's --wrap. */
+static unsigned long allocations;
+void *__real_malloc(size_t n);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t n);
+void *__wrap_malloc(size_t n);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *p, size_t n);
+
+void *__wrap_malloc(size_t n)
+{
+    allocations++;
+    return __real_malloc(n);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    allocations++;
+    return __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *p, size_t n)
+{
+    allocations++;
+    return __real_realloc(p, n);
+}
+
+/* The reads of one cycle, as the lane makes them. */
+static struct {
+    struct gtel_env_ops ops;
+    const struct gtel_env_ops *real;
+    bool is_recording;
+    int handle[READS_MAX];
+    size_t size[READS_MAX];
+    size_t n;
+} reads;
+
+static int64_t record_read(void *arg, int handle, void *buf, size_t n)
+{
+    if (reads.is_recording && reads.n < READS_MAX) {
+        reads.handle[reads.n] = handle;
+        reads.size[reads.n++] = n;
+    }
+    return reads.real->file_read(arg, handle, buf, n);
+}
+
+static double cpu_us(void)
+{
+    struct timespec ts;
+    if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts) != 0)
+        return 0;
+    return (double)ts.tv_sec * 1e6 + (double)ts.tv_nsec / 1e3;
+}
+
+static void lane_cycle(struct gtel_group *group, struct gtel_buf *frame)
+{
+    struct gtel_answer answer = {.request = 1};
+    gtel_group_sample(group);
+    gtel_buf_reset(frame);
+    gtel_wire_answer(frame, &answer, &group->registry, false, &group->batch);
+}
+
+static double time_lane(struct gtel_group *group, struct gtel_buf *frame)
+{
+    double start = cpu_us();
+    for (int i = 0; i < CYCLES; i++)
+        lane_cycle(group, frame);
+    return (cpu_us() - start) / CYCLES;
+}
+
+static double time_floor(void)
+{
+    char buf[GTEL_FS_TEXT_MAX];
+    double start = cpu_us();
+    for (int i = 0; i < CYCLES; i++)
+        for (size_t k = 0; k < reads.n; k++)
+            if (pread(reads.handle[k], buf, reads.size[k], 0) < 0)
+                return 0;
+    return (cpu_us() - start) / CYCLES;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *v, size_t n)
+{
+    qsort(v, n, sizeof(*v), compare_doubles);
+    return v[n / 2];
+}
+
+struct result {
+    size_t devices;
+    size_t readings;
+    double lane_us;
+    double floor_us;
+    double ratio;
+    double gather_us;
+    unsigned long lane_allocations;
+    unsigned long gather_allocations;
+};
+
+static void bench_gather(const struct gtel_env *env, const struct gtel_options *options,
+                         struct result *ret)
+{
+    static struct gtel_lineproto lp;
+    struct gtel_buf out;
+    struct gtel_context *context = NULL;
+    gtel_buf_init(&out, 1 << 24);
+    gtel_lineproto_init(&lp, &out, GTEL_STR_NONE);
+    struct gtel_sink sink = gtel_lineproto_sink(&lp);
+    struct gtel_setup setup = {.env = env, .options = options, .sink = &sink};
+    if (gtel_context_new(&setup, &context) < 0)
+        return;
+    static double gather[ROUNDS];
+    for (int i = 0; i < 5; i++) {
+        (void)gtel_context_gather(context); /* the figures show what it did */
+        gtel_buf_reset(&out);
+    }
+    unsigned long before = allocations;
+    for (int i = 0; i < ROUNDS; i++) {
+        double start = cpu_us();
+        for (int k = 0; k < CYCLES; k++) {
+            (void)gtel_context_gather(context);
+            gtel_buf_reset(&out);
+        }
+        gather[i] = (cpu_us() - start) / CYCLES;
+    }
+    ret->gather_allocations = allocations - before;
+    ret->gather_us = median(gather, ROUNDS);
+    gtel_context_free(context);
+    gtel_buf_done(&out);
+}
+
+static int bench_lane(const struct gtel_env *env, const struct gtel_options *options,
+                      struct result *ret)
+{
+    static struct gtel_group group;
+    static double lane[ROUNDS];
+    static double bare[ROUNDS];
+    static double ratio[ROUNDS];
+    struct gtel_buf frame;
+    gtel_buf_init(&frame, GTEL_FRAME_MAX);
+    if (gtel_group_init(&group, "kernel", env, options) < 0)
+        return 1;
+    for (int i = 0; i < 5; i++)
+        lane_cycle(&group, &frame);
+    reads.is_recording = true;
+    lane_cycle(&group, &frame);
+    reads.is_recording = false;
+    unsigned long before = allocations;
+    for (int i = 0; i < ROUNDS; i++) {
+        lane[i] = time_lane(&group, &frame);
+        bare[i] = time_floor();
+        ratio[i] = lane[i] / bare[i];
+    }
+    *ret = (struct result){.devices = group.registry.n,
+                           .readings = group.batch.n,
+                           .lane_us = median(lane, ROUNDS),
+                           .floor_us = median(bare, ROUNDS),
+                           .ratio = median(ratio, ROUNDS),
+                           .lane_allocations = allocations - before};
+    gtel_group_done(&group);
+    gtel_buf_done(&frame);
+    return 0;
+}
+
+static int bench(const struct gtel_env *env)
+{
+    static struct gtel_options options;
+    struct result result;
+    char error[64];
+    gtel_options_init(&options);
+    if (gtel_option_set(&options, GTEL_O_RESCAN, GTEL_STR("1h"), error, sizeof(error)) < 0 ||
+        bench_lane(env, &options, &result) != 0)
+        return 1;
+    bench_gather(env, &options, &result);
+    printf("{\"bench\":\"device_cycle\",\"gpus\":%zu,\"files\":%zu,\"readings\":%zu,"
+           "\"cpu_us\":%.1f,\"floor_us\":%.1f,\"ratio\":%.3f,\"front_us\":%.1f,"
+           "\"allocations_lane\":%lu,\"allocations_gather\":%lu}\n",
+           result.devices, reads.n, result.readings, result.lane_us, result.floor_us, result.ratio,
+           result.gather_us - result.lane_us, result.lane_allocations, result.gather_allocations);
+    return result.devices > 0 && reads.n > 0 && result.gather_us > 0 ? 0 : 1;
+}
+
+static int remove_entry(const char *path, const struct stat *st, int flag, struct FTW *ftw)
+{
+    (void)st;
+    (void)flag;
+    (void)ftw;
+    return remove(path);
+}
+
+/* The bench on real files: env is the recorded machine. */
+static int on_files(const struct gtel_env *recorded)
+{
+    char dir[] = "/dev/shm/gtel-bench-XXXXXX";
+    struct gtel_env env;
+    int r = 1;
+    if (!mkdtemp(dir)) {
+        perror(dir);
+        return 1;
+    }
+    if (expand_tree(recorded, dir) == 0 && gtel_env_posix_init(dir, &env) == 0) {
+        reads.real = env.ops;
+        reads.ops = *env.ops;
+        reads.ops.file_read = record_read;
+        env.ops = &reads.ops;
+        r = bench(&env);
+        gtel_env_posix_done(&env);
+    }
+    (void)nftw(dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS); /* scratch */
+    return r;
+}
+
+int main(int argc, char **argv)
+{
+    size_t n = 0;
+    char error[200] = "it cannot be read";
+    struct gtel_tree *tree = NULL;
+    struct gtel_env recorded;
+    char *text = argc == 2 ? read_whole_file(argv[1], &n) : NULL;
+    if (argc != 2) {
+        fprintf(stderr, "usage: bench_device MACHINE.tree\n");
+        return 2;
+    }
+    int r = 1;
+    if (!text || gtel_tree_parse((struct gtel_str){text, n}, &tree, error, sizeof(error)) < 0) {
+        fprintf(stderr, "%s: %s\n", argv[1], error);
+    } else if (gtel_env_tree_init(tree, true, 0, &recorded) == 0) {
+        r = on_files(&recorded);
+        gtel_env_tree_done(&recorded);
+    }
+    gtel_tree_free(tree);
+    free(text);
+    return r;
+}
