@@ -7,12 +7,13 @@
 #define GTEL_TESTS_TEST_H
 
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-static int test_checks;
-static int test_failures;
+static atomic_int test_checks; /* checks may run in several threads */
+static atomic_int test_failures;
 static const char *test_label = ""; /* set it in a table's loop: it is printed with a failure */
 
 static inline bool test_report(bool is_ok, const char *file, int line, const char *what)

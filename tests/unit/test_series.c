@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* The memory between gathers: preference, ownership, order, ageing. */
+#include "cycle/series.h"
+#include "test.h"
+
+static struct gtel_reading reading_of(const struct gtel_device *device, enum gtel_metric metric,
+                                      struct gtel_str dim, double value)
+{
+    return (struct gtel_reading){.device = device,
+                                 .metric = (uint16_t)metric,
+                                 .dim = {dim},
+                                 .value.f64 = value,
+                                 .value_type = GTEL_VALUE_F64};
+}
+
+static void test_preference(void)
+{
+    struct gtel_series_table table = {0};
+    struct gtel_device device = {.index = 0};
+    struct gtel_reading good = reading_of(&device, GTEL_M_TEMPERATURE, GTEL_STR("pkg"), 40);
+    struct gtel_reading other = good;
+    other.value.f64 = 99;
+    test_label = "preference";
+    CHECK(gtel_series_offer(&table, &other, 5, 1, 1) != NULL); /* nobody else: taken */
+    struct gtel_series *series = gtel_series_offer(&table, &good, 1, 1, 1);
+    CHECK(series != NULL && series->now.value.f64 == 40); /* the better one replaces it */
+    CHECK(gtel_series_offer(&table, &other, 5, 1, 1) == NULL);
+    CHECK(gtel_series_offer(&table, &good, 1, 1, 1) == NULL); /* the same key twice */
+    /* A silent owner keeps the series for some gathers, so that two sources do not mix. */
+    CHECK(gtel_series_offer(&table, &other, 5, 2, 2) == NULL);
+    series = gtel_series_offer(&table, &other, 5, 30, 1 + GTEL_SERIES_AGE);
+    CHECK(series != NULL && series->now.value.f64 == 99);
+    CHECK_INT(table.n, 1);
+    gtel_series_done(&table);
+}
+
+static void test_keys(void)
+{
+    struct gtel_series_table table = {0};
+    struct gtel_device device[2] = {{.index = 0}, {.index = 1}};
+    char name[16];
+    test_label = "keys";
+    for (int i = 0; i < 1000; i++) {
+        (void)snprintf(name, sizeof(name), "s%d", i);
+        struct gtel_reading r =
+            reading_of(&device[i % 2], GTEL_M_TEMPERATURE, gtel_str_of(name), i);
+        CHECK(gtel_series_offer(&table, &r, 0, 1, 1) != NULL); /* name is copied */
+    }
+    struct gtel_reading self = reading_of(NULL, GTEL_M_SELF_GPUS, GTEL_STR_NONE, 1);
+    struct gtel_reading up = reading_of(&device[0], GTEL_M_GPU_UP, GTEL_STR_NONE, 1);
+    CHECK(gtel_series_offer(&table, &self, 0, 1, 1) != NULL);
+    CHECK(gtel_series_offer(&table, &up, 0, 1, 1) != NULL);
+    CHECK_INT(table.n, 1002);
+    gtel_series_sort(&table);
+    CHECK_INT(table.sorted[0]->now.metric, GTEL_M_GPU_UP);
+    CHECK(table.sorted[1001]->now.device == NULL); /* the program itself comes last */
+    for (size_t i = 1; i + 1 < table.n; i++)
+        CHECK(table.sorted[i - 1]->now.device->index <= table.sorted[i]->now.device->index);
+
+    for (int i = 0; i < 10; i++) { /* these ten live on */
+        (void)snprintf(name, sizeof(name), "s%d", i);
+        struct gtel_reading r =
+            reading_of(&device[i % 2], GTEL_M_TEMPERATURE, gtel_str_of(name), i);
+        CHECK(gtel_series_offer(&table, &r, 0, 2, 2 + GTEL_SERIES_AGE) != NULL);
+    }
+    gtel_series_age(&table, 2 + GTEL_SERIES_AGE);
+    CHECK_INT(table.n, 10);
+    struct gtel_reading r = reading_of(&device[0], GTEL_M_TEMPERATURE, GTEL_STR("s4"), 4);
+    CHECK(gtel_series_offer(&table, &r, 0, 3, 3 + GTEL_SERIES_AGE) != NULL);
+    CHECK_INT(table.n, 10);
+    gtel_series_done(&table);
+}
+
+int main(void)
+{
+    test_preference();
+    test_keys();
+    return test_result();
+}

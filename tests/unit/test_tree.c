@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* Recorded machines: the text, the state over time, and the env made of it. */
+#include "host/fs.h"
+#include "host/tree.h"
+#include "test.h"
+
+#include <errno.h>
+
+static const struct {
+    const char *label;
+    const char *text;
+    int rc;
+    const char *error; /* part of the message */
+} parse_cases[] = {
+    {"empty machine", "end\n", 0, ""},
+    {"no final newline", "dir a\nend", 0, ""},
+    {"nothing", "", -EINVAL, "has been cut"},
+    {"cut in the middle", "file a\n| 1\nfile b\n", -EINVAL, "has been cut"},
+    {"text after end", "end\nfile a\n", -EINVAL, "line 2: text after end"},
+    {"unknown word", "fiel a\nend\n", -EINVAL, "line 1: unknown word 'fiel'"},
+    {"no path", "file\nend\n", -EINVAL, "a path is missing"},
+    {"absolute path", "file /etc/passwd\nend\n", -EINVAL, "must be relative"},
+    {"link without a target", "link a ->\nend\n", -EINVAL, "PATH -> TARGET"},
+    {"link without an arrow", "link a b\nend\n", -EINVAL, "PATH -> TARGET"},
+    {"grow without a rate", "grow a 1\nend\n", -EINVAL, "START PER_SECOND"},
+    {"unknown error", "error a EWHAT\nend\n", -EINVAL, "'EWHAT'"},
+    {"time without a unit is seconds", "at 1\nend\n", 0, ""},
+    {"bad time", "at soon\nend\n", -EINVAL, "not a time"},
+    {"times go back", "at 2s\nat 1s\nend\n", -EINVAL, "must grow"},
+    {"wall too late", "dir a\nwall 5\nend\n", -EINVAL, "wall SECONDS"},
+    {"call without an answer", "call f 0\nend\n", -EINVAL, "ANSWER"},
+    {"content without a file", "| x\nend\n", -EINVAL, "unknown word"},
+};
+
+static void test_parse(void)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(parse_cases); i++) {
+        struct gtel_tree *tree = NULL;
+        char error[200] = "";
+        test_label = parse_cases[i].label;
+        int r = gtel_tree_parse(gtel_str_of(parse_cases[i].text), &tree, error, sizeof(error));
+        CHECK_INT(r, parse_cases[i].rc);
+        if (r < 0 && !CHECK(strstr(error, parse_cases[i].error) != NULL))
+            printf("    %s\n", error);
+        gtel_tree_free(tree);
+    }
+}
+
+static const char machine[] = "# a card\n"
+                              "wall 1000\n"
+                              "link sys/class/drm/card0 -> ../../devices/pci/card0\n"
+                              "link sys/devices/pci/card0/device -> ../\n"
+                              "file sys/devices/pci/vendor\n"
+                              "| 0x8086\n"
+                              "file sys/devices/pci/two\n"
+                              "| a\n"
+                              "|  b\n"
+                              "grow sys/devices/pci/energy 100 50.5\n"
+                              "error sys/devices/pci/bad EIO\n"
+                              "refuse sys/devices/pci/secret EACCES\n"
+                              "link loop -> loop\n"
+                              "library libx.so\n"
+                              "call f  0   1 = 42 u32\n"
+                              "at 2s\n"
+                              "file sys/devices/pci/vendor\n"
+                              "| 0x1002\n"
+                              "gone sys/devices/pci/two\n"
+                              "file sys/class/drm/card0/device/late\n"
+                              "| 1\n"
+                              "call f 0 1 = 43 u32\n"
+                              "library libx.so gone\n"
+                              "at 3s\n"
+                              "gone sys/devices\n"
+                              "end\n";
+
+static void check_file(const struct gtel_env *env, const char *path, int rc, const char *want)
+{
+    char buf[64];
+    struct gtel_str got;
+    test_label = path;
+    CHECK_INT(gtel_fs_text(env, path, buf, sizeof(buf), &got), rc);
+    if (rc == 0)
+        CHECK_STR(got, want);
+}
+
+static void test_states(struct gtel_tree *tree, struct gtel_env *env)
+{
+    struct gtel_str answer = GTEL_STR_NONE;
+    check_file(env, "sys/class/drm/card0/device/vendor", 0, "0x8086");
+    check_file(env, "sys/devices/pci/two", 0, "a\n b");
+    check_file(env, "sys/devices/pci/energy", 0, "100");
+    check_file(env, "sys/devices/pci/bad", -EIO, "");
+    check_file(env, "sys/devices/pci/secret", -EACCES, "");
+    check_file(env, "sys/devices/pci/none", -ENOENT, "");
+    check_file(env, "loop", -ELOOP, "");
+    check_file(env, "sys", -EISDIR, "");
+    CHECK_INT(gtel_tree_call(tree, GTEL_STR("f 0 1"), &answer), 0);
+    CHECK_STR(answer, "42 u32");
+    CHECK(gtel_tree_has_library(tree, GTEL_STR("libx.so")));
+    CHECK(!gtel_tree_has_library(tree, GTEL_STR("libx")));
+
+    struct gtel_fs_file two = {0};
+    CHECK_INT(gtel_fs_open(env, &two, "sys/devices/pci/two"), 0);
+    gtel_env_tree_step(env, 1000000000);
+    check_file(env, "sys/devices/pci/energy", 0, "150"); /* 150.5 is cut */
+    gtel_env_tree_step(env, 1000000000);
+    check_file(env, "sys/devices/pci/vendor", 0, "0x1002");
+    check_file(env, "sys/devices/pci/late", 0, "1");
+    check_file(env, "sys/devices/pci/two", -ENOENT, "");
+    CHECK_INT(gtel_tree_call(tree, GTEL_STR("f 0 1"), &answer), 0);
+    CHECK_STR(answer, "43 u32");
+    CHECK(!gtel_tree_has_library(tree, GTEL_STR("libx.so")));
+    char buf[8];
+    struct gtel_str text;
+    CHECK_INT(gtel_fs_read(env, &two, buf, sizeof(buf), &text), -ENODEV);
+    gtel_fs_close(env, &two);
+    CHECK(env->ops->wall_ns(env->arg) == 1002000000000u);
+
+    gtel_env_tree_step(env, 1000000000);
+    CHECK(!gtel_fs_exists(env, "sys/devices"));
+    CHECK(!gtel_fs_exists(env, "sys/class/drm/card0/device/vendor"));
+    gtel_tree_seek(tree, 0); /* back to the beginning */
+}
+
+static void test_listing(const struct gtel_env *env)
+{
+    struct gtel_arena arena = {0};
+    struct gtel_str *names = NULL;
+    size_t n = 0;
+    test_label = "listing";
+    CHECK_INT(gtel_fs_list(env, "list", &arena, 3, &names, &n), 0);
+    CHECK_INT(n, 4); /* one more than was asked for */
+    CHECK_INT(gtel_fs_list(env, "list", &arena, 10, &names, &n), 0);
+    CHECK_STR(names[0], "card1");
+    CHECK_STR(names[1], "card2");
+    CHECK_STR(names[2], "card10");
+    CHECK_STR(names[3], "card10-DP-1");
+    CHECK_INT(gtel_fs_list(env, "nothing", &arena, 10, &names, &n), -ENOENT);
+    gtel_arena_done(&arena);
+}
+
+static void with_machine(const char *text, bool is_states)
+{
+    struct gtel_tree *tree = NULL;
+    struct gtel_env env;
+    char error[200] = "";
+    if (!CHECK(gtel_tree_parse(gtel_str_of(text), &tree, error, sizeof(error)) == 0)) {
+        printf("    %s\n", error);
+        return;
+    }
+    CHECK_INT(gtel_env_tree_init(tree, true, 0, &env), 0);
+    if (is_states)
+        test_states(tree, &env);
+    else
+        test_listing(&env);
+    gtel_env_tree_done(&env);
+    gtel_tree_free(tree);
+}
+
+int main(void)
+{
+    test_parse();
+    with_machine(machine, true);
+    with_machine("dir list/card10\ndir list/card2\ndir list/card1\ndir list/card10-DP-1\nend\n",
+                 false);
+    return test_result();
+}
