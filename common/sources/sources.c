@@ -3,12 +3,16 @@
 #include "sources/source.h"
 
 extern const struct gtel_source gtel_source_i915;
+extern const struct gtel_source gtel_source_nvml;
 extern const struct gtel_source gtel_source_xe;
 
 /* In order of preference: the first source to report a reading wins. */
 const struct gtel_source *const gtel_sources[] = {
     &gtel_source_i915,
     &gtel_source_xe,
+#ifdef GTEL_HAVE_NVML
+    &gtel_source_nvml,
+#endif
     NULL,
 };
 
