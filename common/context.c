@@ -440,6 +440,9 @@ static void report_self(struct gtel_context *context)
 
 static void say_what_was_found(struct gtel_context *context)
 {
+    for (size_t i = 0; i < context->lanes; i++)
+        if (context->lane[i].is_failing)
+            return; /* its own message says why nothing comes */
     if (gtel_context_is_starting(context))
         return;
     gtel_self_say_found(&context->self, context->registry.n,
