@@ -147,30 +147,40 @@ static bool settle(struct machine *machine)
     return false;
 }
 
-/* Our own child whose command line has the lane's name: it was started by this test. */
-static pid_t helper_of(const char *lane)
+/* Whether a process is a helper of that lane, by its command line. */
+static bool is_helper(uint64_t pid, const char *lane)
 {
     char path[64];
     char line[4096];
-    pid_t found = 0;
+    (void)snprintf(path, sizeof(path), "/proc/%" PRIu64 "/cmdline", pid);
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return false;
+    size_t n = fread(line, 1, sizeof(line) - 1, file);
+    (void)fclose(file);
+    line[n] = '\0';
+    for (size_t i = 0; i < n; i++)
+        if (line[i] == '\0')
+            line[i] = ' ';
+    return strstr(line, "--lane") && strstr(line, lane);
+}
+
+/* Our own child that runs this lane, or 0. */
+static pid_t helper_of(const char *lane)
+{
+    char path[64];
     (void)snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
-    FILE *list = fopen(path, "r");
-    long pid;
-    while (list && fscanf(list, "%ld", &pid) == 1) {
-        (void)snprintf(path, sizeof(path), "/proc/%ld/cmdline", pid);
-        FILE *file = fopen(path, "r");
-        size_t n = file ? fread(line, 1, sizeof(line) - 1, file) : 0;
-        line[n] = '\0';
-        for (size_t i = 0; i < n; i++)
-            if (line[i] == '\0')
-                line[i] = ' ';
-        if (strstr(line, "--lane") && strstr(line, lane))
+    size_t n = 0;
+    char *text = read_whole_file(path, &n);
+    struct gtel_str rest = {text, text ? n : 0};
+    struct gtel_str word;
+    pid_t found = 0;
+    while (gtel_str_word(&rest, &word)) {
+        uint64_t pid = 0;
+        if (gtel_str_u64(word, &pid) == 0 && is_helper(pid, lane))
             found = (pid_t)pid;
-        if (file)
-            (void)fclose(file);
     }
-    if (list)
-        (void)fclose(list);
+    free(text);
     return found;
 }
 
