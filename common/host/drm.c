@@ -15,38 +15,45 @@ bool gtel_drm_is_card(struct gtel_str name)
            gtel_str_u64(gtel_str_skip(name, 4), &number) == 0;
 }
 
-/* The driver: the link's target, else the line of the uevent text. */
-static bool find_driver(const struct gtel_env *env, struct gtel_str uevent,
-                        struct gtel_drm_card *card)
+static bool is_absence(int r)
+{
+    return r == -ENOENT || r == -ENODEV || r == -ENODATA || r == -EOPNOTSUPP || r == -ENOTDIR;
+}
+
+/* The driver: the link's target, else the line of the uevent text. 0 or -ENOENT, else broken. */
+static int find_driver(const struct gtel_env *env, struct gtel_str uevent,
+                       struct gtel_drm_card *card)
 {
     char path[GTEL_FS_PATH_MAX];
     char name[GTEL_DRM_NAME_MAX];
     struct gtel_str driver;
-    gtel_fs_path(path, "%s/%s/device/driver", class_path, card->card);
-    int r = gtel_fs_link_name(env, path, name, sizeof(name), &driver);
-    if (r < 0)
-        r = gtel_uevent_get(uevent, GTEL_STR("DRIVER"), &driver);
-    return r == 0 && gtel_str_copy(card->driver, sizeof(card->driver), driver);
+    if (gtel_uevent_get(uevent, GTEL_STR("DRIVER"), &driver) < 0) {
+        gtel_fs_path(path, "%s/%s/device/driver", class_path, card->card);
+        int r = gtel_fs_link_name(env, path, name, sizeof(name), &driver);
+        if (r < 0)
+            return r;
+    }
+    return gtel_str_copy(card->driver, sizeof(card->driver), driver) ? 0 : -E2BIG;
 }
 
 /* The device's own name: PCI_SLOT_NAME, else the name that the link `device` points to. */
-static bool find_key(const struct gtel_env *env, struct gtel_str uevent, struct gtel_drm_card *card)
+static int find_key(const struct gtel_env *env, struct gtel_str uevent, struct gtel_drm_card *card)
 {
     char path[GTEL_FS_PATH_MAX];
     char name[GTEL_DRM_NAME_MAX];
     struct gtel_str key;
-    int r = gtel_uevent_get(uevent, GTEL_STR("PCI_SLOT_NAME"), &key);
-    if (r < 0) {
+    if (gtel_uevent_get(uevent, GTEL_STR("PCI_SLOT_NAME"), &key) < 0 || key.n == 0) {
         gtel_fs_path(path, "%s/%s/device", class_path, card->card);
-        r = gtel_fs_link_name(env, path, name, sizeof(name), &key);
+        int r = gtel_fs_link_name(env, path, name, sizeof(name), &key);
+        if (r < 0)
+            return r;
     }
-    if (r < 0)
-        return false;
     card->is_pci = gtel_pci_parse(key, &card->pci) == 0;
-    if (!card->is_pci)
-        return key.n > 0 && gtel_str_copy(card->key, sizeof(card->key), key);
-    gtel_pci_print(card->key, &card->pci);
-    return true;
+    if (card->is_pci)
+        gtel_pci_print(card->key, &card->pci);
+    else if (!gtel_str_copy(card->key, sizeof(card->key), key))
+        return -E2BIG;
+    return 0;
 }
 
 static void find_ids(struct gtel_str uevent, struct gtel_drm_card *card)
@@ -56,30 +63,37 @@ static void find_ids(struct gtel_str uevent, struct gtel_drm_card *card)
         (void)gtel_uevent_pci_id(id, &card->vendor_id, &card->device_id); /* else they stay 0 */
 }
 
-/* Fills *ret; false when the card is none of that driver, or has gone meanwhile. */
-static bool look_at(const struct gtel_env *env, struct gtel_str name, struct gtel_str driver,
-                    struct gtel_drm_card *ret)
+/* Fills *ret. 0; -ENOENT when the card is none of that driver, or has gone; else the look failed.
+ */
+static int look_at(const struct gtel_env *env, struct gtel_str name, struct gtel_str driver,
+                   struct gtel_drm_card *ret)
 {
     char path[GTEL_FS_PATH_MAX];
     char buf[GTEL_FS_TEXT_MAX];
-    struct gtel_str uevent = GTEL_STR_NONE;
+    struct gtel_str uevent;
     *ret = (struct gtel_drm_card){0};
     if (!gtel_str_copy(ret->card, sizeof(ret->card), name))
-        return false;
+        return -ENOENT;
     gtel_fs_path(path, "%s/%s/device/uevent", class_path, ret->card);
-    if (gtel_fs_text(env, path, buf, sizeof(buf), &uevent) < 0)
+    int r = gtel_fs_text(env, path, buf, sizeof(buf), &uevent);
+    if (is_absence(r))
         uevent = GTEL_STR_NONE; /* the links alone may be enough */
-    if (!find_driver(env, uevent, ret) || !gtel_str_eq(gtel_str_of(ret->driver), driver))
-        return false;
+    else if (r < 0)
+        return r;
+    r = find_driver(env, uevent, ret);
+    if (r == 0 && !gtel_str_eq(gtel_str_of(ret->driver), driver))
+        return -ENOENT;
+    if (r == 0)
+        r = find_key(env, uevent, ret);
     find_ids(uevent, ret);
-    return find_key(env, uevent, ret);
+    return is_absence(r) ? -ENOENT : r;
 }
 
 struct finder {
     struct gtel_arena *arena;
     struct gtel_str names[GTEL_DRM_CARDS_MAX];
     size_t n;
-    size_t dropped;
+    size_t missed;
 };
 
 /* Card numbers in ascending order, found by insertion: there are few. */
@@ -89,7 +103,7 @@ static int keep_card(void *arg, struct gtel_str name)
     if (!gtel_drm_is_card(name))
         return 0;
     if (finder->n == GTEL_DRM_CARDS_MAX) {
-        finder->dropped++;
+        finder->missed++;
         return 0;
     }
     struct gtel_str copy;
@@ -108,7 +122,7 @@ static int keep_card(void *arg, struct gtel_str name)
 }
 
 int gtel_drm_list(const struct gtel_env *env, struct gtel_arena *arena, struct gtel_str driver,
-                  struct gtel_drm_card **ret, size_t *ret_n, size_t *ret_dropped)
+                  struct gtel_drm_card **ret, size_t *ret_n, size_t *ret_missed)
 {
     struct finder finder = {.arena = arena};
     int r = env->ops->dir_list(env->arg, class_path, keep_card, &finder);
@@ -118,11 +132,16 @@ int gtel_drm_list(const struct gtel_env *env, struct gtel_arena *arena, struct g
     if (!cards)
         return -ENOMEM;
     size_t n = 0;
-    for (size_t i = 0; i < finder.n; i++)
-        n += look_at(env, finder.names[i], driver, &cards[n]) ? 1 : 0;
+    for (size_t i = 0; i < finder.n; i++) {
+        r = look_at(env, finder.names[i], driver, &cards[n]);
+        if (r == 0)
+            n++;
+        else if (r != -ENOENT)
+            finder.missed++;
+    }
     *ret = cards;
     *ret_n = n;
-    *ret_dropped = finder.dropped;
+    *ret_missed = finder.missed;
     return 0;
 }
 
@@ -135,7 +154,7 @@ static int stop_at_card(void *arg, struct gtel_str name)
 {
     const struct search *search = arg;
     struct gtel_drm_card card;
-    return gtel_drm_is_card(name) && look_at(search->env, name, search->driver, &card);
+    return gtel_drm_is_card(name) && look_at(search->env, name, search->driver, &card) == 0;
 }
 
 bool gtel_drm_has(const struct gtel_env *env, struct gtel_str driver)

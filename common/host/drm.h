@@ -32,12 +32,13 @@ struct gtel_drm_card {
 bool gtel_drm_is_card(struct gtel_str name);
 
 /*
- * Cards of that driver in the order of their numbers, allocated in the arena. *ret_n may be 0;
- * *ret_dropped counts cards beyond the limit. 0, -ENOENT without DRM, -ENOMEM, or the errno of the
- * listing. A card that vanishes meanwhile is left out.
+ * Cards of that driver in the order of their numbers, allocated in the arena. *ret_n may be 0.
+ * *ret_missed counts cards beyond the limit and cards whose look failed: what is not in the list
+ * may still be there. 0, -ENOENT without DRM, -ENOMEM, or the errno of the listing. A card that
+ * vanishes meanwhile is left out.
  */
 int gtel_drm_list(const struct gtel_env *env, struct gtel_arena *arena, struct gtel_str driver,
-                  struct gtel_drm_card **ret, size_t *ret_n, size_t *ret_dropped);
+                  struct gtel_drm_card **ret, size_t *ret_n, size_t *ret_missed);
 
 /* Whether the machine has a card of that driver; false also when it cannot be told. */
 bool gtel_drm_has(const struct gtel_env *env, struct gtel_str driver);

@@ -11,33 +11,36 @@ int gtel_hwmon_find(const struct gtel_env *env, struct gtel_arena *arena, const 
     size_t n;
     int r = gtel_fs_list(env, gtel_fs_path(path, "%s/hwmon", device), arena, 16, &entries, &n);
     if (r < 0)
-        return r == -ENOMEM ? r : -ENOENT;
+        return r;
+    int failure = -ENOENT;
     for (size_t i = 0; i < n && i < 16; i++) {
         char file[GTEL_FS_PATH_MAX];
         char buf[64];
         struct gtel_str text;
         gtel_fs_path(file, "%s/hwmon/%.*s/name", device, GTEL_STR_ARG(entries[i]));
-        if (gtel_fs_text(env, file, buf, sizeof(buf), &text) < 0 || !gtel_str_eq(text, name))
+        r = gtel_fs_text(env, file, buf, sizeof(buf), &text);
+        failure = r < 0 ? r : failure;
+        if (r < 0 || !gtel_str_eq(text, name))
             continue;
         gtel_fs_path(path, "%s/hwmon/%.*s", device, GTEL_STR_ARG(entries[i]));
         return 0;
     }
-    return -ENOENT;
+    return failure;
 }
 
-/* The label of a channel's own file, or empty. */
-static struct gtel_str read_label(const struct gtel_env *env, struct gtel_arena *arena,
-                                  const char *path, struct gtel_str file)
+/* The label of a channel's own file; empty where there is none. */
+static int read_label(const struct gtel_env *env, struct gtel_arena *arena, const char *path,
+                      struct gtel_str file, struct gtel_str *ret)
 {
     char label_path[GTEL_FS_PATH_MAX];
     char buf[GTEL_HWMON_LABEL_MAX];
     struct gtel_str text;
-    struct gtel_str copy = GTEL_STR_NONE;
     size_t underscore = gtel_str_find(file, '_');
     gtel_fs_path(label_path, "%s/%.*s_label", path, (int)underscore, file.p);
-    if (gtel_fs_text(env, label_path, buf, sizeof(buf), &text) == 0)
-        (void)gtel_arena_str(arena, text, &copy); /* out of memory: as if there was none */
-    return copy;
+    int r = gtel_fs_text(env, label_path, buf, sizeof(buf), &text);
+    if (r == 0)
+        r = gtel_arena_str(arena, text, ret);
+    return r == -ENOENT || r == -ENODATA || r == -EOPNOTSUPP ? 0 : r;
 }
 
 static bool is_same_channel(const struct gtel_hwmon_name *a, const struct gtel_hwmon_name *b)
@@ -69,7 +72,9 @@ int gtel_hwmon_list(const struct gtel_env *env, struct gtel_arena *arena, const 
         if (kept > 0 && is_same_channel(&list[kept - 1].name, &at->name))
             at->label = list[kept - 1].label;
         else
-            at->label = read_label(env, arena, path, files[i]);
+            r = read_label(env, arena, path, files[i], &at->label);
+        if (r < 0)
+            return r;
         kept++;
     }
     *ret = list;

@@ -22,13 +22,15 @@ struct gtel_hwmon_attribute {
 
 /*
  * Writes the path of the hwmon directory of that name below device ("sys/…/hwmon/hwmon3") into path
- * (GTEL_FS_PATH_MAX bytes). arena is for passing use. 0, -ENOENT, -ENOMEM.
+ * (GTEL_FS_PATH_MAX bytes). arena is for passing use. 0, -ENOENT, -ENOMEM, or the errno of a look
+ * that failed when it was not found otherwise.
  */
 int gtel_hwmon_find(const struct gtel_env *env, struct gtel_arena *arena, const char *device,
                     struct gtel_str name, char *path);
 /*
  * All attributes of the directory except the labels themselves, sorted by file name with numbers by
- * value; allocated in the arena. 0, -ENOMEM or the errno of the listing.
+ * value; allocated in the arena. 0, -ENOMEM, or the errno of the listing or of a label that is
+ * there and cannot be read.
  */
 int gtel_hwmon_list(const struct gtel_env *env, struct gtel_arena *arena, const char *path,
                     struct gtel_hwmon_attribute **ret, size_t *ret_n);

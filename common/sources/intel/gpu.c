@@ -56,29 +56,36 @@ void gtel_intel_close(void *state)
     *intel = (struct gtel_intel){0};
 }
 
-/* Opens the files of a list that differs from the one in use. Returns the first error but absence.
+/*
+ * Opens the files of a list that differs from the one in use. A file that is there and cannot be
+ * opened is logged once; the list is then made again at the next discovery.
  */
 static int open_attrs(struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
                       const struct gtel_intel_scan *scan)
 {
-    int first = 0;
+    int first = scan->doubt;
+    const char *what = "its folder";
     close_attrs(intel->env, gpu);
     gpu->attr = calloc(scan->n + 1, sizeof(*gpu->attr));
     if (!gpu->attr)
         return -ENOMEM;
-    gpu->hash = scan->hash;
     for (size_t i = 0; i < scan->n; i++) {
         struct gtel_intel_attr *attr = &gpu->attr[gpu->n];
         *attr = scan->attr[i];
         int r = gtel_fs_open(intel->env, &attr->file, scan->path[i]);
-        if (r == 0)
+        if (r == 0) {
             gpu->n++;
-        else if (r != -ENOENT && first == 0)
+        } else if (r != -ENOENT && first == 0) {
             first = r;
+            what = scan->path[i];
+        }
     }
-    if (first < 0)
-        gpu->hash = 0; /* look again at the next discovery */
-    return first;
+    gpu->hash = first == 0 ? scan->hash : 0;
+    if (first < 0 && !gpu->is_open_logged)
+        gtel_log(&intel->env->log, GTEL_LOG_WARNING, "%s: %s: %s: %s; going on without it",
+                 gpu->card.driver, gpu->card.key, what, strerror(-first));
+    gpu->is_open_logged = first < 0;
+    return 0;
 }
 
 /* What the driver does by itself with an idle GPU. Awake GPUs only. */
@@ -121,6 +128,8 @@ int gtel_intel_list(struct gtel_intel *intel, struct gtel_intel_gpu *gpu)
     if (scan.error < 0)
         return scan.error;
     read_autosuspend(intel, gpu, &scan);
+    if (gpu->attr && gpu->hash != 0 && scan.doubt < 0)
+        return 0; /* better the list in use than a doubtful one */
     return gpu->hash == scan.hash ? 0 : open_attrs(intel, gpu, &scan);
 }
 
@@ -217,29 +226,42 @@ static void drop_missing(struct gtel_intel *intel, struct gtel_registry *registr
     intel->n = kept;
 }
 
+enum { RETRIES_MAX = 4 }; /* discoveries at once after one that was not whole; then each Rescan */
+
+void gtel_intel_retry(struct gtel_intel *intel, bool is_whole)
+{
+    intel->is_retry_due = !is_whole && intel->retries < RETRIES_MAX;
+    intel->retries = is_whole ? 0 : intel->retries + (intel->retries < RETRIES_MAX ? 1 : 0);
+}
+
 int gtel_intel_discover(void *state, struct gtel_registry *registry)
 {
     struct gtel_intel *intel = state;
     struct gtel_drm_card *cards = NULL;
     size_t n = 0;
-    size_t dropped = 0;
+    size_t missed = 0;
     gtel_arena_reset(&intel->arena);
-    int first = gtel_drm_list(intel->env, &intel->arena, intel->driver, &cards, &n, &dropped);
+    int first = gtel_drm_list(intel->env, &intel->arena, intel->driver, &cards, &n, &missed);
     if (first < 0 && first != -ENOENT)
         return first; /* what is known stays: a failed look says nothing about the GPUs */
     first = 0;
     for (size_t i = 0; i < intel->n; i++)
-        intel->gpu[i]->is_found = false;
+        intel->gpu[i]->is_found = missed > 0; /* not seen is not gone then */
     for (size_t i = 0; i < n; i++) {
         int r = take_card(intel, registry, &cards[i]);
         first = first < 0 ? first : r;
     }
     drop_missing(intel, registry);
+    size_t fine = 0;
+    bool is_whole = missed == 0 && first == 0;
     for (size_t i = 0; i < intel->n; i++) {
         int r = gtel_intel_refresh(intel, intel->gpu[i]);
         if (r == -ENODEV)
             r = reopen(intel, registry, intel->gpu[i]);
+        fine += r == 0 ? 1 : 0;
         first = first < 0 ? first : r;
+        is_whole = is_whole && r == 0 && !(intel->gpu[i]->attr && intel->gpu[i]->hash == 0);
     }
-    return first;
+    gtel_intel_retry(intel, is_whole);
+    return fine > 0 ? 0 : first;
 }

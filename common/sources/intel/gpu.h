@@ -23,9 +23,10 @@ struct gtel_intel_gpu {
     struct gtel_intel_rest rest;
     double limit_w; /* the largest power limit seen, or 0 */
     bool is_status_open;
-    bool is_found;    /* by the discovery that runs */
-    bool is_lost;     /* answered ENODEV: opened again at the next discovery */
-    bool is_doubtful; /* impossible energy has been logged */
+    bool is_found;       /* by the discovery that runs */
+    bool is_lost;        /* answered ENODEV: opened again at the next discovery */
+    bool is_open_logged; /* a file that cannot be opened has been logged */
+    bool is_doubtful;    /* impossible energy has been logged */
 };
 
 /* The state of a source. Zeroed: nothing to close. */
@@ -36,6 +37,8 @@ struct gtel_intel {
     void (*scan)(struct gtel_intel_scan *scan);
     bool may_wake;
     bool is_drop_logged;
+    bool is_retry_due; /* the last discovery was not whole: sample() asks for another one */
+    uint32_t retries;  /* such discoveries in a row */
     struct gtel_intel_gpu **gpu; /* each allocated by itself */
     size_t n;
     struct gtel_intel_texts texts;

@@ -97,6 +97,8 @@ static int read_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu, struct
         int r = gtel_intel_list(intel, gpu); /* it slept when it was found */
         if (!gpu->attr)
             return r;
+        if (gpu->hash == 0)
+            gtel_intel_retry(intel, false);
     }
     int r = read_attrs(intel, gpu, &cycle);
     gpu->limit_w = cycle.limit_w;
@@ -149,6 +151,8 @@ int gtel_intel_sample(void *state, struct gtel_registry *registry, struct gtel_b
         is_lost = is_lost || gpu->is_lost;
         first = first < 0 ? first : r;
     }
+    is_lost = is_lost || intel->is_retry_due;
+    intel->is_retry_due = false;
     if (is_lost)
         return -ENODEV;
     return fine > 0 ? 0 : first;

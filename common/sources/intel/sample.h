@@ -6,12 +6,16 @@
 #include "sources/intel/gpu.h"
 
 /*
- * Lists what a GPU that is awake has to read, and opens it where that differs from what is open. 0,
- * -ENOMEM, or the first file that is there and cannot be opened; the others are open then.
+ * Lists what a GPU that is awake has to read, and opens it where that differs from what is open. 0
+ * or -ENOMEM; a file that cannot be opened is logged and left out until the next discovery.
  */
 int gtel_intel_list(struct gtel_intel *intel, struct gtel_intel_gpu *gpu);
 
-/* The same after a look whether the GPU may be read now; a GPU that sleeps is left alone. */
+/* After a discovery: whether everything could be looked at; if not, it is repeated soon, some
+ * times. */
+void gtel_intel_retry(struct gtel_intel *intel, bool is_whole);
+
+/* gtel_intel_list after a look whether the GPU may be read now; a GPU that sleeps is left alone. */
 int gtel_intel_refresh(struct gtel_intel *intel, struct gtel_intel_gpu *gpu);
 
 #endif

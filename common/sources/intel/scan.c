@@ -19,6 +19,14 @@ int gtel_intel_scan_init(struct gtel_intel_scan *scan)
     return 0;
 }
 
+void gtel_intel_doubt(struct gtel_intel_scan *scan, int r)
+{
+    if (r == -ENOMEM)
+        scan->error = r;
+    else if (r < 0 && r != -ENOENT && r != -ENODATA && r != -EOPNOTSUPP)
+        scan->doubt = r;
+}
+
 struct gtel_str gtel_intel_text(struct gtel_intel_scan *scan, struct gtel_str text)
 {
     struct gtel_intel_texts *texts = scan->texts;
@@ -54,6 +62,10 @@ void gtel_intel_add(struct gtel_intel_scan *scan, const struct gtel_intel_kind *
         return;
     }
     scan->hash = gtel_hash(scan->hash, copy.p, copy.n + 1);
+    for (size_t i = 0; dims && i < 3; i++) {
+        scan->hash = gtel_hash(scan->hash, &dims[i].n, sizeof(dims[i].n));
+        scan->hash = gtel_hash(scan->hash, dims[i].p, dims[i].n);
+    }
     scan->path[scan->n] = copy.p;
     struct gtel_intel_attr *attr = &scan->attr[scan->n++];
     *attr = (struct gtel_intel_attr){
@@ -97,7 +109,9 @@ void gtel_intel_add_throttle(struct gtel_intel_scan *scan, const struct gtel_int
                                                 GTEL_INTEL_NO_HEADLINE, GTEL_INTEL_SYSFS, false};
     struct gtel_str *names;
     size_t n;
-    if (gtel_fs_list(scan->env, dir, scan->arena, 128, &names, &n) < 0)
+    int r = gtel_fs_list(scan->env, dir, scan->arena, 128, &names, &n);
+    gtel_intel_doubt(scan, r);
+    if (r < 0)
         return;
     for (size_t i = 0; i < n && i < 128; i++) {
         struct gtel_str reason = GTEL_STR("status");
@@ -118,7 +132,9 @@ size_t gtel_intel_numbers(struct gtel_intel_scan *scan, const char *dir, struct 
     struct gtel_str *names;
     size_t n;
     size_t kept = 0;
-    if (gtel_fs_list(scan->env, dir, scan->arena, 256, &names, &n) < 0)
+    int r = gtel_fs_list(scan->env, dir, scan->arena, 256, &names, &n);
+    gtel_intel_doubt(scan, r);
+    if (r < 0)
         return 0;
     for (size_t i = 0; i < n && i < 256 && kept < max; i++)
         if (gtel_str_starts(names[i], prefix) &&

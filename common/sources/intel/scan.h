@@ -32,8 +32,9 @@ struct gtel_intel_scan {
     const char **path;                      /* one per attribute */
     size_t n;
     size_t dropped;
-    uint64_t hash; /* over the paths, in order */
-    int error;     /* -ENOMEM: the list is not whole */
+    uint64_t hash; /* over paths and dimensions, in order */
+    int error;     /* -ENOMEM: the list is of no use */
+    int doubt;     /* a look failed: parts may be missing or without their label */
 };
 
 /* Takes the arrays from the arena. 0 or -ENOMEM. */
@@ -78,6 +79,9 @@ void gtel_intel_add_throttle(struct gtel_intel_scan *scan, const struct gtel_int
 void gtel_intel_add_hwmon(struct gtel_intel_scan *scan, struct gtel_str name);
 /* Adds speed and width of the PCIe link that the card is plugged in with. */
 void gtel_intel_add_link(struct gtel_intel_scan *scan);
+
+/* Notes the result of a look: absence is an answer, anything else that is negative is a doubt. */
+void gtel_intel_doubt(struct gtel_intel_scan *scan, int r);
 
 /*
  * Numbers of the entries "<prefix><number>" of a directory, ascending, at most max. Returns how

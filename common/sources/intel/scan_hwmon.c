@@ -108,8 +108,11 @@ void gtel_intel_add_hwmon(struct gtel_intel_scan *scan, struct gtel_str name)
     char path[GTEL_FS_PATH_MAX];
     struct gtel_hwmon_attribute *list;
     size_t n;
-    if (gtel_hwmon_find(scan->env, scan->arena, scan->device_path, name, path) < 0 ||
-        gtel_hwmon_list(scan->env, scan->arena, path, &list, &n) < 0)
+    int r = gtel_hwmon_find(scan->env, scan->arena, scan->device_path, name, path);
+    if (r == 0)
+        r = gtel_hwmon_list(scan->env, scan->arena, path, &list, &n);
+    gtel_intel_doubt(scan, r);
+    if (r < 0)
         return;
     /* Sensor by sensor in the order of the table: limits come before the energy that they bound. */
     for (size_t s = 0; s < GTEL_ARRAY_LEN(sensors); s++) {

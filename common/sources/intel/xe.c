@@ -8,13 +8,15 @@ enum { TILES_MAX = 16, GTS_MAX = 16 };
  * What a GT is: gtidle/name ends in -rc for render or -mc for media. A VF has no gtidle; then the
  * engine classes tell.
  */
-static bool is_media(const struct gtel_intel_scan *scan, const char *dir)
+static bool is_media(struct gtel_intel_scan *scan, const char *dir)
 {
     char path[GTEL_FS_PATH_MAX];
     char buf[32];
     struct gtel_str name;
     gtel_fs_path(path, "%s/gtidle/name", dir);
-    if (gtel_fs_text(scan->env, path, buf, sizeof(buf), &name) == 0)
+    int r = gtel_fs_text(scan->env, path, buf, sizeof(buf), &name);
+    gtel_intel_doubt(scan, r);
+    if (r == 0)
         return gtel_str_ends(name, GTEL_STR("-mc"));
     if (!gtel_fs_exists(scan->env, gtel_fs_path(path, "%s/engines/vcs", dir)))
         return false;
