@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* An env around another one that makes exactly one call fail. */
+#include "fault_env.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Counts a call; true when it is the one that fails. */
+static bool fails(struct fault_env *fault, enum fault_op op, const char *path)
+{
+    if (fault->watch && path)
+        fault->watch(fault->watch_arg, op, path);
+    fault->calls++;
+    if (fault->calls != fault->fail_at)
+        return false;
+    fault->has_failed = true;
+    return true;
+}
+
+static uint64_t monotonic_ns(void *arg)
+{
+    const struct fault_env *fault = arg;
+    return fault->inner->ops->monotonic_ns(fault->inner->arg);
+}
+
+static uint64_t wall_ns(void *arg)
+{
+    const struct fault_env *fault = arg;
+    return fault->inner->ops->wall_ns(fault->inner->arg);
+}
+
+static uint64_t suspended_ns(void *arg)
+{
+    const struct fault_env *fault = arg;
+    return fault->inner->ops->suspended_ns(fault->inner->arg);
+}
+
+static int file_open(void *arg, const char *path)
+{
+    struct fault_env *fault = arg;
+    if (fails(fault, FAULT_OPEN, path))
+        return fault->error;
+    int handle = fault->inner->ops->file_open(fault->inner->arg, path);
+    if (handle < 0)
+        return handle;
+    for (int i = 0; i < FAULT_HANDLES_MAX; i++) {
+        if (fault->is_open[i])
+            continue;
+        fault->is_open[i] = true;
+        fault->handle[i] = handle;
+        (void)gtel_str_copy(fault->path[i], FAULT_PATH_MAX, gtel_str_of(path));
+        fault->open_files++;
+        return i;
+    }
+    fault->inner->ops->file_close(fault->inner->arg, handle);
+    return -EMFILE;
+}
+
+static int64_t file_read(void *arg, int handle, void *buf, size_t n)
+{
+    struct fault_env *fault = arg;
+    if (handle < 0 || handle >= FAULT_HANDLES_MAX || !fault->is_open[handle])
+        return -EBADF;
+    if (fails(fault, FAULT_READ, fault->path[handle]))
+        return fault->error;
+    return fault->inner->ops->file_read(fault->inner->arg, fault->handle[handle], buf, n);
+}
+
+static void file_close(void *arg, int handle)
+{
+    struct fault_env *fault = arg;
+    if (handle < 0 || handle >= FAULT_HANDLES_MAX || !fault->is_open[handle])
+        return;
+    fault->is_open[handle] = false;
+    fault->open_files--;
+    fault->inner->ops->file_close(fault->inner->arg, fault->handle[handle]);
+}
+
+static int dir_list(void *arg, const char *path, gtel_dir_fn fn, void *fn_arg)
+{
+    struct fault_env *fault = arg;
+    if (fails(fault, FAULT_LIST, path))
+        return fault->error;
+    return fault->inner->ops->dir_list(fault->inner->arg, path, fn, fn_arg);
+}
+
+static int64_t link_read(void *arg, const char *path, char *buf, size_t n)
+{
+    struct fault_env *fault = arg;
+    if (fails(fault, FAULT_LINK, path))
+        return fault->error;
+    return fault->inner->ops->link_read(fault->inner->arg, path, buf, n);
+}
+
+static int exists(void *arg, const char *path)
+{
+    struct fault_env *fault = arg;
+    if (fails(fault, FAULT_EXISTS, path))
+        return fault->error;
+    return fault->inner->ops->exists(fault->inner->arg, path);
+}
+
+static int lib_open(void *arg, const char *const *names, void **ret)
+{
+    struct fault_env *fault = arg;
+    if (fails(fault, FAULT_LIBRARY, names[0]))
+        return fault->error;
+    return fault->inner->ops->lib_open(fault->inner->arg, names, ret);
+}
+
+static void *lib_symbol(void *arg, void *lib, const char *name)
+{
+    struct fault_env *fault = arg;
+    if (fails(fault, FAULT_LIBRARY, name))
+        return NULL;
+    return fault->inner->ops->lib_symbol(fault->inner->arg, lib, name);
+}
+
+static void lib_close(void *arg, void *lib)
+{
+    struct fault_env *fault = arg;
+    fault->inner->ops->lib_close(fault->inner->arg, lib);
+}
+
+static const struct gtel_env_ops fault_ops = {
+    .monotonic_ns = monotonic_ns,
+    .wall_ns = wall_ns,
+    .suspended_ns = suspended_ns,
+    .file_open = file_open,
+    .file_read = file_read,
+    .file_close = file_close,
+    .dir_list = dir_list,
+    .link_read = link_read,
+    .exists = exists,
+    .lib_open = lib_open,
+    .lib_symbol = lib_symbol,
+    .lib_close = lib_close,
+};
+
+static void write_log(void *arg, enum gtel_log_level level, const char *text)
+{
+    struct fault_env *fault = arg;
+    fault->logs[level]++;
+    (void)gtel_str_copy(fault->last_log, sizeof(fault->last_log), gtel_str_of(text));
+}
+
+void fault_env_init(struct fault_env *fault, const struct gtel_env *inner)
+{
+    memset(fault, 0, sizeof(*fault));
+    fault->inner = inner;
+    fault->env = (struct gtel_env){.ops = &fault_ops, .arg = fault};
+    fault->env.log = (struct gtel_log){.write = write_log, .arg = fault};
+}
+
+void fault_env_arm(struct fault_env *fault, uint64_t fail_at, int error)
+{
+    fault->calls = 0;
+    fault->fail_at = fail_at;
+    fault->error = error;
+    fault->has_failed = false;
+}

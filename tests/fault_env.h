@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An env around another one that counts every call to the outside, makes exactly one of them fail,
+ * and tells which files were touched.
+ *
+ * Clocks never fail and are not counted. Also counted: files that are open, so that a test sees
+ * leaks.
+ */
+#ifndef GTEL_TESTS_FAULT_ENV_H
+#define GTEL_TESTS_FAULT_ENV_H
+
+#include "host/env.h"
+
+enum { FAULT_HANDLES_MAX = 4096, FAULT_PATH_MAX = 256 };
+
+enum fault_op { FAULT_OPEN, FAULT_READ, FAULT_LIST, FAULT_LINK, FAULT_EXISTS, FAULT_LIBRARY };
+
+struct fault_env {
+    struct gtel_env env; /* what the code under test gets */
+    const struct gtel_env *inner;
+    uint64_t calls;   /* so far */
+    uint64_t fail_at; /* the call that fails, counted from 1; 0: none */
+    int error;        /* the negative errno that it fails with */
+    bool has_failed;
+    uint64_t logs[4]; /* messages by level */
+    char last_log[512];
+    /* Called for each call that names a file, kept ones included; NULL: off. */
+    void (*watch)(void *arg, enum fault_op op, const char *path);
+    void *watch_arg;
+    size_t open_files;
+    char path[FAULT_HANDLES_MAX][FAULT_PATH_MAX];
+    int handle[FAULT_HANDLES_MAX]; /* of the inner env */
+    bool is_open[FAULT_HANDLES_MAX];
+};
+
+/* The wrapped env lives in *fault, which stays where it is; inner outlives it. */
+void fault_env_init(struct fault_env *fault, const struct gtel_env *inner);
+/* Counts anew and makes call fail_at (0: none) fail with error. */
+void fault_env_arm(struct fault_env *fault, uint64_t fail_at, int error);
+
+#endif

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: MIT
+# Runs the program on a recorded machine and compares its output byte for byte.
+#   cmake -DPROGRAM=… -DTREE=… -DGOLDEN=… [-DUPDATE=ON] [-DOUT=…] -P run.cmake
+# UPDATE writes the golden file instead: look at every line of the difference before committing.
+execute_process(
+  COMMAND ${PROGRAM} --root ${TREE} --isolation none --stepped --interval 1s --count 3
+  OUTPUT_FILE ${OUT} ERROR_VARIABLE messages RESULT_VARIABLE status TIMEOUT 60)
+if(NOT status EQUAL 0 OR messages)
+  message(FATAL_ERROR "exit status ${status}\n${messages}")
+endif()
+if(UPDATE)
+  configure_file(${OUT} ${GOLDEN} COPYONLY)
+  return()
+endif()
+execute_process(COMMAND ${CMAKE_COMMAND} -E compare_files ${OUT} ${GOLDEN} RESULT_VARIABLE differs
+  ERROR_QUIET)
+if(differs)
+  execute_process(COMMAND diff -u ${GOLDEN} ${OUT} OUTPUT_VARIABLE difference)
+  message(FATAL_ERROR "not as in ${GOLDEN}:\n${difference}")
+endif()

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: MIT */
+/* Sources i915 and xe: each outside call failing in turn, devices that go and come, odd machines.
+ */
+#include "sources/machine.h"
+#include "test.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { GATHERS = 3 };
+
+/* Three gathers 1 s apart, then three without faults, as the core would make them. */
+static uint64_t run(const char *text, const char *source, uint64_t fail_at, int error,
+                    uint64_t *ret_calls)
+{
+    struct machine machine;
+    uint64_t hash = 0;
+    if (!CHECK(machine_init(&machine, text, source)))
+        return 0;
+    fault_env_arm(machine.fault, fail_at, error);
+    for (int i = 0; i < GATHERS; i++) {
+        (void)machine_gather(&machine); /* the fault may show in any of them */
+        machine_step(&machine, 100);
+    }
+    *ret_calls = machine.fault->calls;
+    CHECK(fail_at == 0 || machine.fault->has_failed);
+    fault_env_arm(machine.fault, 0, 0);
+    for (int i = 0; i < GATHERS; i++) {
+        (void)machine_gather(&machine);
+        machine_step(&machine, 100);
+    }
+    machine.needs_discovery = true;
+    CHECK_INT(machine_gather(&machine), 0);
+    hash = machine_hash(&machine);
+    for (size_t i = 0; i < machine.registry.n; i++)
+        CHECK(machine.registry.device[i]->is_present);
+    if (machine.is_open)
+        machine.source->close(machine.state);
+    machine.is_open = false;
+    CHECK_INT(machine.fault->open_files, 0);
+    machine_done(&machine);
+    return hash;
+}
+
+/* For every outside call: it fails alone, and afterwards all figures are there again. */
+static void walk(const char *fixture, const char *source, int error)
+{
+    char *text = machine_text(fixture);
+    uint64_t calls = 0;
+    uint64_t ignored = 0;
+    char label[100];
+    if (!text)
+        return;
+    uint64_t want = run(text, source, 0, 0, &calls);
+    CHECK(calls > 20);
+    for (uint64_t k = 1; k <= calls; k++) {
+        (void)snprintf(label, sizeof(label), "%s, call %llu of %llu with %d", fixture,
+                       (unsigned long long)k, (unsigned long long)calls, error);
+        test_label = label;
+        /* An open that is refused ends open(); the calls after it are fewer. */
+        CHECK(run(text, source, k, error, &ignored) == want);
+    }
+    test_label = "";
+    free(text);
+}
+
+/* A tree of one B580-like card without sensors, in three parts so that tests can add to it. */
+#define DEVICE "sys/devices/pci0000:00/0000:03:00.0"
+#define HEAD(driver)                                                                               \
+    "file " DEVICE "/uevent\n| DRIVER=" driver "\n| PCI_ID=8086:E20B\n"                            \
+    "| PCI_SLOT_NAME=0000:03:00.0\n"                                                               \
+    "link sys/class/drm/card0 -> ../../devices/pci0000:00/0000:03:00.0/drm/card0\n"                \
+    "link " DEVICE "/drm/card0/device -> ../../../0000:03:00.0\n"
+#define GT0 "file " DEVICE "/tile0/gt0/freq0/act_freq\n| 1000\n"
+#define HWMON "file " DEVICE "/hwmon/hwmon1/name\n| xe\n"
+#define SENSOR(name, value) "file " DEVICE "/hwmon/hwmon1/" name "\n| " value "\n"
+#define END "end\n"
+
+/* The device goes, its files answer ENODEV, and it is back two gathers later. */
+static void test_vanish(void)
+{
+    char *text = machine_text("xe-b580-zero");
+    struct machine machine;
+    static const char gone[] =
+        "at 1s\ngone sys/devices\ngone sys/class/drm\ndir sys/class/drm\nat 3s\n";
+    char *whole = calloc(1, 1 << 20);
+    if (!CHECK(text && whole))
+        return;
+    size_t n = strlen(text) - strlen("end\n");
+    (void)snprintf(whole, 1 << 20, "%.*s%s%s", (int)n, text, gone, text);
+    if (CHECK(machine_init(&machine, whole, "xe"))) {
+        CHECK_INT(machine_gather(&machine), 0);
+        size_t readings = machine.batch.n;
+        machine_step(&machine, 1000);
+        CHECK_INT(machine_gather(&machine), -ENODEV);
+        machine_step(&machine, 1000);
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK_INT(machine.batch.n, 0);
+        CHECK_INT(machine.registry.device[0]->is_present, 0);
+        CHECK_INT(machine.fault->open_files, 0);
+        machine_step(&machine, 1000);
+        machine.needs_discovery = true; /* the core's rescan */
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK_INT(machine.registry.device[0]->is_present, 1);
+        CHECK_INT(machine.registry.n, 1);
+        CHECK_INT(machine.batch.n, readings);
+    }
+    machine_done(&machine);
+    free(whole);
+    free(text);
+}
+
+/* A broken sensor costs itself, is counted each time and logged once each way. */
+static void test_broken_sensor(void)
+{
+    static const char text[] =
+        HEAD("xe") GT0 HWMON SENSOR("temp2_label", "pkg") SENSOR("temp2_input", "50000")
+            SENSOR("fan1_input", "900") "at 1s\nerror " DEVICE
+                                        "/hwmon/hwmon1/temp2_input EIO\nat 3s\n" SENSOR(
+                                            "temp2_input", "51000") END;
+    struct machine machine;
+    if (!CHECK(machine_init(&machine, text, "xe")))
+        return;
+    for (int i = 0; i < 4; i++) {
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK_INT(machine.batch.failed[0], i == 1 || i == 2 ? 1 : 0);
+        CHECK(machine_find(&machine, NULL, GTEL_M_GPU_FAN_RPM, NULL, NULL));
+        CHECK((machine_find(&machine, NULL, GTEL_M_GPU_TEMPERATURE, NULL, NULL) != NULL) ==
+              (i == 0 || i == 3));
+        machine_step(&machine, 1000);
+    }
+    CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 1);
+    CHECK_INT(machine.fault->logs[GTEL_LOG_INFO], 1);
+    machine_done(&machine);
+}
+
+/*
+ * Nonsense of Battlemage up to 6.16: 300 MJ within a second at a limit of 200 W. The step is left
+ * out, a minute stays silent, then the counter goes on from where it was: 1000 + 100 × (61 - 2 + 1)
+ * J.
+ */
+static void test_energy_gate(void)
+{
+    static const char text[] = HEAD("xe") GT0 HWMON SENSOR(
+        "power1_cap", "200000000") "grow " DEVICE
+                                   "/hwmon/hwmon1/energy1_input 1000000000 100000000\n"
+                                   "at 2s\ngrow " DEVICE
+                                   "/hwmon/hwmon1/energy1_input 301200000000 100000000\n" END;
+    struct machine machine;
+    if (!CHECK(machine_init(&machine, text, "xe")))
+        return;
+    for (int t = 0; t <= 63; t++) {
+        CHECK_INT(machine_gather(&machine), 0);
+        const struct gtel_reading *got = machine_find(&machine, NULL, GTEL_M_ENERGY, "card", NULL);
+        CHECK((got != NULL) == (t < 2 || t >= 62));
+        if (got && t < 2)
+            CHECK_NEAR(got->value.f64, 1000 + 100.0 * t, 1e-6);
+        if (got && t >= 62) /* the step of the second from 1 s to 2 s is lost */
+            CHECK_NEAR(got->value.f64, 1000 + 100.0 * (t - 1), 1e-6);
+        machine_step(&machine, 1000);
+    }
+    CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 1);
+    machine_done(&machine);
+}
+
+/* The driver is loaded again: the counter starts anew and is believed. A zero that moves appears.
+ */
+static void test_energy_restart(void)
+{
+    static const char text[] = HEAD("xe") GT0 HWMON SENSOR("energy1_input", "5000000000")
+        SENSOR("energy2_input", "0") "at 1s\n" SENSOR("energy1_input", "7000000")
+            SENSOR("energy2_input", "3000000") END;
+    struct machine machine;
+    if (!CHECK(machine_init(&machine, text, "xe")))
+        return;
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK(!machine_find(&machine, NULL, GTEL_M_ENERGY, "pkg", NULL));
+    machine_step(&machine, 1000);
+    CHECK_INT(machine_gather(&machine), 0);
+    const struct gtel_reading *card = machine_find(&machine, NULL, GTEL_M_ENERGY, "card", NULL);
+    const struct gtel_reading *pkg = machine_find(&machine, NULL, GTEL_M_ENERGY, "pkg", NULL);
+    if (CHECK(card && pkg)) {
+        CHECK_NEAR(card->value.f64, 7, 1e-9);
+        CHECK_NEAR(pkg->value.f64, 3, 1e-9);
+    }
+    machine_done(&machine);
+}
+
+/* A file that may not be opened costs itself; it is logged once, and tried again. */
+static void test_refused(void)
+{
+    static const char text[] =
+        HEAD("xe") GT0 "refuse " DEVICE "/tile0/gt0/freq0/cur_freq EACCES\n"
+                       "at 10s\nfile " DEVICE "/tile0/gt0/freq0/cur_freq\n| 1100\n" END;
+    struct machine machine;
+    if (!CHECK(machine_init(&machine, text, "xe")))
+        return;
+    for (int i = 0; i < 12; i++) {
+        if (i % 3 == 0)
+            machine.needs_discovery = true;
+        int r = machine_gather(&machine);
+        CHECK(r == 0 || r == -ENODEV);
+        CHECK(machine_find(&machine, NULL, GTEL_M_GPU_FREQUENCY, NULL, NULL));
+        machine_step(&machine, 1000);
+    }
+    machine.needs_discovery = true;
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK(machine_find(&machine, NULL, GTEL_M_FREQUENCY_REQUESTED, NULL, NULL));
+    CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 1);
+    machine_done(&machine);
+}
+
+/* Two tiles, numbered through; no gtidle (a VF): the engines tell which GT is the media one. */
+static void test_tiles(void)
+{
+    static const char text[] =
+        HEAD("xe") "file " DEVICE "/tile0/gt0/freq0/act_freq\n| 1000\ndir " DEVICE
+                   "/tile0/gt0/engines/ccs\n"
+                   "file " DEVICE "/tile1/gt1/freq0/act_freq\n| 1100\ndir " DEVICE
+                   "/tile1/gt1/engines/ccs\n"
+                   "file " DEVICE "/tile1/gt2/freq0/act_freq\n| 500\ndir " DEVICE
+                   "/tile1/gt2/engines/vcs\n"
+                   "file " DEVICE "/tile1/memory/freq0/max_freq\n| 3200\n" END;
+    struct machine machine;
+    if (!CHECK(machine_init(&machine, text, "xe")))
+        return;
+    CHECK_INT(machine_gather(&machine), 0);
+    const struct gtel_reading *got =
+        machine_find(&machine, NULL, GTEL_M_FREQUENCY_ACTUAL, "graphics", "1");
+    if (CHECK(got)) {
+        CHECK_STR(got->dim[2], "1");
+        CHECK_INT(got->value.u64, 1100000000);
+    }
+    CHECK(machine_find(&machine, NULL, GTEL_M_FREQUENCY_ACTUAL, "media", "2"));
+    CHECK(machine_find(&machine, NULL, GTEL_M_FREQUENCY_MAX, "memory", ""));
+    got = machine_find(&machine, NULL, GTEL_M_GPU_FREQUENCY, NULL, NULL);
+    CHECK(got && got->value.u64 == 1000000000);
+    machine_done(&machine);
+}
+
+/* Without PCI the platform device's name is the key; an unknown id still is a GPU. */
+static void test_identity(void)
+{
+    static const char platform[] =
+        "link sys/class/drm/card0 -> ../../devices/platform/soc/gpu0/drm/card0\n"
+        "link sys/devices/platform/soc/gpu0/drm/card0/device -> ../../../gpu0\n"
+        "link sys/devices/platform/soc/gpu0/driver -> ../../../../bus/platform/drivers/xe\n"
+        "file sys/devices/platform/soc/gpu0/tile0/gt0/freq0/act_freq\n| 700\n" END;
+    static const char unknown[] =
+        "file " DEVICE "/uevent\n| DRIVER=xe\n| PCI_ID=8086:ABCD\n"
+        "| PCI_SLOT_NAME=0000:03:00.0\n"
+        "link sys/class/drm/card7 -> ../../devices/pci0000:00/0000:03:00.0/drm/card7\n"
+        "link " DEVICE "/drm/card7/device -> ../../../0000:03:00.0\n" GT0 END;
+    static const struct {
+        const char *text;
+        const char *key;
+        const char *model;
+    } cases[] = {{platform, "gpu0", "Intel"}, {unknown, "0000:03:00.0", "Intel 8086:abcd"}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct machine machine;
+        test_label = cases[i].key;
+        if (CHECK(machine_init(&machine, cases[i].text, "xe"))) {
+            CHECK_INT(machine_gather(&machine), 0);
+            const struct gtel_device *device =
+                gtel_registry_find(&machine.registry, gtel_str_of(cases[i].key));
+            if (CHECK(device))
+                CHECK_STR(gtel_str_of(device->label[GTEL_LABEL_MODEL]), cases[i].model);
+            CHECK(machine_find(&machine, NULL, GTEL_M_GPU_FREQUENCY, NULL, NULL));
+        }
+        machine_done(&machine);
+    }
+    test_label = "";
+}
+
+/* The switch on the card: only better values of Intel's own bridges count; else nothing is said. */
+static void test_link(void)
+{
+#define PORT(path, vendor, speed, width)                                                           \
+    "file " path "/vendor\n| " vendor "\nfile " path "/class\n| 0x060400\nfile " path              \
+    "/current_link_speed\n| " speed "\nfile " path "/current_link_width\n| " width "\n"
+#define UP "sys/devices/pci0000:00/0000:01:00.0"
+#define DOWN UP "/0000:02:01.0"
+#define CARD DOWN "/0000:03:00.0"
+#define GPU(speed, width)                                                                          \
+    "file " CARD "/uevent\n| DRIVER=xe\n| PCI_ID=8086:E20B\n| PCI_SLOT_NAME=0000:03:00.0\n"        \
+    "link sys/class/drm/card0 -> ../../"                                                           \
+    "devices/pci0000:00/0000:01:00.0/0000:02:01.0/0000:03:00.0/drm/card0\n"                        \
+    "link " CARD "/drm/card0/device -> ../../../0000:03:00.0\nfile " CARD                          \
+    "/current_link_speed\n| " speed "\nfile " CARD "/current_link_width\n| " width "\n"
+    static const struct {
+        const char *label;
+        const char *text;
+        uint64_t gen; /* 0: nothing */
+        uint64_t lanes;
+    } cases[] = {
+        {"upstream port",
+         GPU("2.5 GT/s PCIe", "1") PORT(DOWN, "0x8086", "2.5 GT/s PCIe", "1")
+             PORT(UP, "0x8086", "16.0 GT/s PCIe", "16") END,
+         4, 16},
+        {"slot at rest",
+         GPU("2.5 GT/s PCIe", "1") PORT(DOWN, "0x8086", "2.5 GT/s PCIe", "1")
+             PORT(UP, "0x8086", "2.5 GT/s PCIe", "8") END,
+         1, 8},
+        {"a stranger's bridge",
+         GPU("2.5 GT/s PCIe", "1") PORT(DOWN, "0x8086", "2.5 GT/s PCIe", "1")
+             PORT(UP, "0x1022", "16.0 GT/s PCIe", "16") END,
+         0, 0},
+        {"nothing sane",
+         GPU("2.5 GT/s PCIe", "1") PORT(DOWN, "0x8086", "Unknown", "0")
+             PORT(UP, "0x8086", "2.5 GT/s PCIe", "1") END,
+         0, 0},
+        {"a GPU that tells the truth",
+         GPU("32.0 GT/s PCIe", "16") PORT(UP, "0x8086", "16.0 GT/s PCIe", "4") END, 5, 16},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct machine machine;
+        test_label = cases[i].label;
+        if (CHECK(machine_init(&machine, cases[i].text, "xe"))) {
+            CHECK_INT(machine_gather(&machine), 0);
+            const struct gtel_reading *gen =
+                machine_find(&machine, NULL, GTEL_M_GPU_PCIE_GEN, NULL, NULL);
+            const struct gtel_reading *lanes =
+                machine_find(&machine, NULL, GTEL_M_GPU_PCIE_WIDTH, NULL, NULL);
+            CHECK_INT(gen ? gen->value.u64 : 0, cases[i].gen);
+            CHECK_INT(lanes ? lanes->value.u64 : 0, cases[i].lanes);
+        }
+        machine_done(&machine);
+    }
+    test_label = "";
+}
+
+/* No card of the driver: the source is not there, quietly. */
+static void test_absent(void)
+{
+    static const char other[] = HEAD("nouveau") END;
+    static const char nothing[] = "dir sys/class\n" END;
+    const char *texts[] = {other, nothing};
+    for (size_t i = 0; i < 2; i++) {
+        struct machine machine;
+        if (CHECK(machine_init(&machine, texts[i], "xe"))) {
+            CHECK(!machine.source->present(&machine.fault->env));
+            CHECK_INT(machine_gather(&machine), -ENOENT);
+            machine.source->close(machine.state); /* accepts a zeroed state */
+        }
+        machine_done(&machine);
+    }
+}
+
+int main(void)
+{
+    walk("i915-a770", "i915", -EIO);
+    walk("xe-b580-zero", "xe", -EIO);
+    walk("xe-b580-zero", "xe", -ENODEV);
+    walk("i915-old", "i915", -EMFILE);
+    test_vanish();
+    test_broken_sensor();
+    test_energy_gate();
+    test_energy_restart();
+    test_refused();
+    test_tiles();
+    test_identity();
+    test_link();
+    test_absent();
+    return test_result();
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* Sources i915 and xe: a sleeping GPU is left alone, and an idle one gets the rest it needs. */
+#include "sources/intel/rest.h"
+#include "sources/machine.h"
+#include "test.h"
+
+#include <stdlib.h>
+
+/* Calls that reach below one card, by whether they may while it sleeps. */
+struct touch {
+    const char *card; /* "sys/class/drm/card10/" */
+    uint64_t allowed;
+    uint64_t forbidden;
+    char first[FAULT_PATH_MAX];
+};
+
+/*
+ * Allowed: the state itself, and what the kernel answers from its own memory of the device (uevent
+ * and links). Everything else counts, looking into folders too.
+ */
+static void watch(void *arg, enum fault_op op, const char *path)
+{
+    struct touch *touch = arg;
+    struct gtel_str s = gtel_str_of(path);
+    if (!gtel_str_starts(s, gtel_str_of(touch->card)))
+        return;
+    if (op == FAULT_LINK || gtel_str_ends(s, GTEL_STR("/device/power/runtime_status")) ||
+        gtel_str_ends(s, GTEL_STR("/device/uevent"))) {
+        touch->allowed++;
+        return;
+    }
+    if (touch->forbidden++ == 0)
+        (void)gtel_str_copy(touch->first, sizeof(touch->first), s);
+}
+
+static void gather_watched(struct machine *machine, struct touch *touch)
+{
+    touch->allowed = 0;
+    touch->forbidden = 0;
+    touch->first[0] = '\0';
+    machine->needs_discovery = true; /* a rescan in every gather: it too must keep off */
+    CHECK_INT(machine_gather(machine), 0);
+}
+
+/* card10 sleeps until 2 s; card4 falls asleep at 2 s, with its files kept open. */
+static void test_untouched(void)
+{
+    struct machine machine;
+    char *text = machine_text("intel-12");
+    struct touch touch = {.card = "sys/class/drm/card10/"};
+    if (!CHECK(machine_init(&machine, text, "i915")))
+        return;
+    machine.fault->watch = watch;
+    machine.fault->watch_arg = &touch;
+    gather_watched(&machine, &touch);
+    CHECK(touch.allowed > 0);
+    CHECK_INT(touch.forbidden, 0);
+    CHECK_STR(gtel_str_of(touch.first), "");
+    machine_step(&machine, 1000);
+    gather_watched(&machine, &touch);
+    CHECK_INT(touch.forbidden, 0);
+    machine_step(&machine, 1000);
+    gather_watched(&machine, &touch);
+    CHECK(touch.forbidden > 20); /* awake: the watch does see reads */
+
+    touch.card = "sys/class/drm/card4/";
+    gather_watched(&machine, &touch);
+    CHECK(touch.allowed > 0);
+    CHECK_INT(touch.forbidden, 0);
+    CHECK_STR(gtel_str_of(touch.first), "");
+    CHECK(machine_find(&machine, "0000:13:00.0", GTEL_M_GPU_AWAKE, NULL, NULL));
+    CHECK_INT(gtel_registry_find(&machine.registry, GTEL_STR("0000:13:00.0"))->is_asleep, 1);
+    machine_done(&machine);
+    free(text);
+}
+
+/* Wake=always reads it all the same, and says that it slept. */
+static void test_wake(void)
+{
+    struct machine machine;
+    char error[100];
+    char *text = machine_text("intel-12");
+    if (!CHECK(machine_init(&machine, text, "i915")))
+        return;
+    CHECK_INT(
+        gtel_option_set(&machine.options, GTEL_O_WAKE, GTEL_STR("always"), error, sizeof(error)),
+        0);
+    CHECK_INT(machine_gather(&machine), 0);
+    const struct gtel_reading *awake =
+        machine_find(&machine, "0000:2b:00.0", GTEL_M_GPU_AWAKE, NULL, NULL);
+    if (CHECK(awake))
+        CHECK_INT(awake->value.u64, 0);
+    CHECK(machine_find(&machine, "0000:2b:00.0", GTEL_M_GPU_ENERGY, NULL, NULL));
+    machine_done(&machine);
+    free(text);
+}
+
+/*
+ * An idle B580 with a delay of 1 s: seen idle from 0 s to 1 s, left alone at 2 s, asleep at 3 s.
+ * While it rests, it is as untouched as while it sleeps.
+ */
+static void test_rest_of_a_gpu(void)
+{
+    struct machine machine;
+    char *text = machine_text("xe-sleep");
+    struct touch touch = {.card = "sys/class/drm/card0/"};
+    if (!CHECK(machine_init(&machine, text, "xe")))
+        return;
+    machine.fault->watch = watch;
+    machine.fault->watch_arg = &touch;
+    gather_watched(&machine, &touch);
+    machine_step(&machine, 1000);
+    gather_watched(&machine, &touch);
+    CHECK(touch.forbidden > 0);
+    CHECK(machine_find(&machine, NULL, GTEL_M_GPU_ENERGY, NULL, NULL));
+    machine_step(&machine, 1000);
+    gather_watched(&machine, &touch);
+    CHECK_INT(touch.forbidden, 0);
+    const struct gtel_reading *awake = machine_find(&machine, NULL, GTEL_M_GPU_AWAKE, NULL, NULL);
+    CHECK(awake && awake->value.u64 == 1);
+    machine_step(&machine, 1000);
+    gather_watched(&machine, &touch);
+    CHECK_INT(touch.forbidden, 0);
+    awake = machine_find(&machine, NULL, GTEL_M_GPU_AWAKE, NULL, NULL);
+    CHECK(awake && awake->value.u64 == 0);
+    machine_done(&machine);
+    free(text);
+}
+
+static const uint64_t s = 1000000000;
+
+/* Notes a full reading each second from `from` on, for n seconds; returns the readings taken. */
+static uint64_t read_each_second(struct gtel_intel_rest *rest, uint64_t from, uint64_t n, bool idle)
+{
+    uint64_t taken = 0;
+    for (uint64_t t = from; t < from + n; t++) {
+        if (gtel_intel_rest_is_on(rest, t * s))
+            continue;
+        taken++;
+        gtel_intel_rest_note(rest, idle, t * s);
+    }
+    return taken;
+}
+
+static void test_rest(void)
+{
+    struct gtel_intel_rest rest = {0};
+    test_label = "never without a delay";
+    CHECK_INT(read_each_second(&rest, 100, 50, true), 50);
+
+    test_label = "never while busy";
+    rest = (struct gtel_intel_rest){.delay_ns = s};
+    CHECK_INT(read_each_second(&rest, 100, 50, false), 50);
+
+    /* At 100 the first look has nothing before it; idle from 100 to 110; rest from 110 to 121. */
+    test_label = "a delay of 10 s";
+    rest = (struct gtel_intel_rest){.delay_ns = 10 * s};
+    CHECK_INT(read_each_second(&rest, 100, 11, true), 11);
+    CHECK(gtel_intel_rest_is_on(&rest, 110 * s + 1));
+    CHECK(gtel_intel_rest_is_on(&rest, 121 * s - 1));
+    CHECK(!gtel_intel_rest_is_on(&rest, 121 * s));
+
+    test_label = "held awake: waits 60 s, then 120 s, at most 960 s";
+    CHECK_INT(rest.retry_ns, 181 * s);
+    CHECK_INT(read_each_second(&rest, 121, 60, true), 60);
+    CHECK_INT(read_each_second(&rest, 181, 11, true), 1); /* idle all along: at once */
+    CHECK_INT(read_each_second(&rest, 192, 1, true), 1);
+    CHECK_INT(rest.retry_ns, (192 + 120) * s);
+    (void)read_each_second(&rest, 193, 10000, true);
+    CHECK_INT(rest.pause_ns, 960 * s);
+
+    test_label = "asleep: the next rest comes at once again";
+    gtel_intel_rest_slept(&rest);
+    CHECK_INT(rest.delay_ns, 10 * s);
+    CHECK_INT(rest.retry_ns, 0);
+
+    test_label = "read rarely: sleeps between two readings by itself";
+    rest = (struct gtel_intel_rest){.delay_ns = s};
+    for (uint64_t t = 100; t < 1000; t += 10) {
+        CHECK(!gtel_intel_rest_is_on(&rest, t * s));
+        gtel_intel_rest_note(&rest, true, t * s);
+    }
+    test_label = "";
+}
+
+int main(void)
+{
+    test_untouched();
+    test_wake();
+    test_rest_of_a_gpu();
+    test_rest();
+    return test_result();
+}
