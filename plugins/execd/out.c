@@ -86,6 +86,8 @@ void gtel_out_close(void)
         nap();
     }
     (void)close(STDOUT_FILENO);
+    /* It logs an error when it closes the pipe of the messages while it still waits for one. */
+    (void)close(STDERR_FILENO);
     for (int i = 0; i < CLOSE_NAPS; i++)
         nap();
 }

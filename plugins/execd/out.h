@@ -25,8 +25,9 @@ bool gtel_out_init(void);
  */
 int gtel_out_write(struct gtel_pace *pace, struct gtel_str text);
 /*
- * Waits at most half a second until the reader has taken everything, and closes standard output.
- * Telegraf drops what is still in the pipe when the program is gone.
+ * Waits at most half a second until the reader has taken everything, and closes standard output
+ * and standard error. Telegraf drops what is still in the pipe when the program is gone. Nothing
+ * can be logged after this.
  */
 void gtel_out_close(void);
 /* The log of this program: standard error. */
