@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""The tables between markers in the Markdown files are what the program prints.
+
+    docs.py ROOT --gtel FILE            compares, and ends with 1 when something differs
+    docs.py ROOT --gtel FILE --write    writes them
+
+Markers: <!-- begin metrics --> … <!-- end metrics -->, and the same with sources, options (the
+collectd spelling in plugins/collectd, else the command line's). Between example markers stand lines
+of the expected outputs in tests/golden; they are compared, and written by hand.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+
+BLOCK = re.compile(r"(?P<begin><!-- begin (?P<name>\w+) -->\n)"
+                   r"(?P<text>.*?)(?P<end><!-- end (?P=name) -->)", re.S)
+
+
+def table(arguments, path, match):
+    """What belongs between the markers."""
+    name = match.group("name")
+    if name == "example":
+        return match.group("text")
+    flag = {"metrics": "--list-metrics", "sources": "--list-sources",
+            "options": "--list-options"}.get(name)
+    if not flag:
+        sys.exit(f"{path}: nobody knows the marker '{name}'")
+    if name == "options" and path.startswith(os.path.join("plugins", "collectd")):
+        flag = "--list-options-collectd"
+    return subprocess.run([arguments.gtel, flag], check=True, capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL).stdout
+
+
+def golden_lines(root):
+    """Every line of the expected outputs."""
+    folder = os.path.join(root, "tests", "golden")
+    lines = set()
+    for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+        if name.endswith(".lp"):
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                lines.update(file.read().splitlines())
+    return lines
+
+
+def invented(text, golden):
+    """Lines of the examples that no recorded machine gives. Examples may leave lines out."""
+    for block in BLOCK.finditer(text):
+        if block["name"] == "example" and golden:
+            yield from (line for line in block["text"].splitlines()
+                        if line and not line.startswith("```") and line not in golden)
+
+
+def markdown_files(root):
+    for folder in ("", "plugins", "contrib", "tests"):
+        for path, names, files in os.walk(os.path.join(root, folder)):
+            if folder == "":
+                names.clear()
+            yield from (os.path.relpath(os.path.join(path, f), root) for f in sorted(files)
+                        if f.endswith(".md"))
+
+
+def first_difference(old, new):
+    for number, (a, b) in enumerate(zip(old.split("\n"), new.split("\n")), 1):
+        if a != b:
+            return f"line {number} of it:\n    there:    {a[:200]}\n    expected: {b[:200]}"
+    return "one of them is longer"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("root")
+    parser.add_argument("--gtel", required=True)
+    parser.add_argument("--write", action="store_true")
+    arguments = parser.parse_args()
+    blocks = differences = 0
+    golden = golden_lines(arguments.root)
+    for path in markdown_files(arguments.root):
+        full = os.path.join(arguments.root, path)
+        with open(full, encoding="utf-8") as file:
+            text = file.read()
+        fresh = BLOCK.sub(lambda m, p=path: m["begin"] + table(arguments, p, m) + m["end"], text)
+        blocks += len(BLOCK.findall(text))
+        for line in invented(text, golden):
+            differences += 1
+            print(f"{path}: no expected output has this line of the example: {line}")
+        if fresh == text:
+            continue
+        differences += 1
+        if arguments.write:
+            with open(full, "w", encoding="utf-8") as file:
+                file.write(fresh)
+        else:
+            for old, new in zip(BLOCK.finditer(text), BLOCK.finditer(fresh)):
+                if old["text"] != new["text"]:
+                    print(f"{path}: the {old['name']} differ, "
+                          f"{first_difference(old['text'], new['text'])}")
+    print(f"{blocks} tables, {differences} differences"
+          + ("" if arguments.write or not differences else "; contrib/ci/docs writes them"))
+    return 1 if differences and not arguments.write else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
