@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""Makes one list of tests out of several builds, so that one ctest run and one summary covers them.
+
+    join_tests.py FOLDER --take PREFIX BUILD CTEST-ARGUMENT... [--take ...]
+
+FOLDER gets a CTestTestfile.cmake. PREFIX goes before the names ("" for none). Tests may not leave
+themselves out here: a status that means "skipped" counts as a failure.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+# Properties that are taken over; lists are joined with semicolons.
+KEPT = ("DEPENDS", "ENVIRONMENT", "FIXTURES_CLEANUP", "FIXTURES_REQUIRED", "FIXTURES_SETUP", "LABELS",
+        "PASS_REGULAR_EXPRESSION", "FAIL_REGULAR_EXPRESSION", "PROCESSORS", "RESOURCE_LOCK", "RUN_SERIAL",
+        "TIMEOUT", "WILL_FAIL", "WORKING_DIRECTORY")
+NAMES = ("DEPENDS",)  # these name other tests
+
+
+def quote(text):
+    """A CMake bracket argument: nothing in it is special."""
+    marks = "="
+    while f"]{marks}]" in text:
+        marks += "="
+    return f"[{marks}[{text}]{marks}]"
+
+
+def as_text(prefix, name, value):
+    if isinstance(value, bool):
+        return "ON" if value else "OFF"
+    values = value if isinstance(value, list) else [value]
+    if name in NAMES:
+        values = [prefix + v for v in values]
+    return ";".join(f"{v:g}" if isinstance(v, float) else str(v) for v in values)
+
+
+def list_tests(build, arguments):
+    command = ["ctest", "--test-dir", build, "--show-only=json-v1", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{' '.join(command)}: {done.stderr or done.stdout}")
+    return json.loads(done.stdout)["tests"]
+
+
+def write_test(file, prefix, test):
+    name = prefix + test["name"]
+    if "command" not in test:
+        sys.exit(f"{name} has no program: build it first")
+    words = " ".join(quote(word) for word in test["command"])
+    file.write(f"add_test({quote(name)} {words})\n")
+    pairs = [(p["name"], as_text(prefix, p["name"], p["value"])) for p in test.get("properties", [])
+             if p["name"] in KEPT]
+    if pairs:
+        words = " ".join(f"{key} {quote(value)}" for key, value in pairs)
+        file.write(f"set_tests_properties({quote(name)} PROPERTIES {words})\n")
+
+
+def main():
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    folder, takes = sys.argv[1], []
+    for word in sys.argv[2:]:
+        if word == "--take":
+            takes.append([])
+        else:
+            takes[-1].append(word)
+    os.makedirs(folder, exist_ok=True)
+    names = set()
+    with open(os.path.join(folder, "CTestTestfile.cmake"), "w", encoding="utf-8") as file:
+        for prefix, build, *arguments in takes:
+            tests = list_tests(build, arguments)
+            if not tests:
+                sys.exit(f"{build}: no test matches {' '.join(arguments)}")
+            for test in tests:
+                if prefix + test["name"] in names:
+                    sys.exit(f"two tests are called {prefix + test['name']}")
+                names.add(prefix + test["name"])
+                write_test(file, prefix, test)
+    print(f"{len(names)} tests")
+
+
+main()

