@@ -390,9 +390,11 @@ static int answer_field(const char *name, const struct gtel_nvml_device *device,
 static int answer_fields(const char *name, struct gtel_nvml_device *device, int n,
                          struct gtel_nvml_field *ret)
 {
+    char key[KEY_SIZE];
     struct gtel_str text;
-    int rc = ask(name, device, 0, NULL, &text);
-    if (rc != GTEL_NVML_NOT_SUPPORTED && rc != GTEL_NVML_SUCCESS)
+    (void)snprintf(key, sizeof(key), "%s %d", name, gpu_of(device));
+    int rc = ask_key(key, GTEL_NVML_SUCCESS, &text);
+    if (rc != GTEL_NVML_SUCCESS)
         return rc;
     for (int i = 0; i < n; i++)
         ret[i].rc = answer_field(name, device, &ret[i]);

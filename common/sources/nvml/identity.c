@@ -149,6 +149,21 @@ static enum outcome read_key(struct gtel_nvml *nvml, struct gtel_nvml_device *ha
     return FOUND;
 }
 
+/* Passive boards have none, old libraries cannot tell. */
+static enum outcome count_fans(struct gtel_nvml *nvml, struct gtel_nvml_gpu *gpu)
+{
+    unsigned n = 0;
+    int code = GTEL_NVML_FUNCTION_NOT_FOUND;
+    if (nvml->call.nvmlDeviceGetNumFans)
+        code = nvml->call.nvmlDeviceGetNumFans(gpu->handle, &n);
+    bool is_unsure = is_passing(code) || gtel_nvml_is_lost(code);
+    gpu->fans = is_unsure ? -1 : 0;
+    if (code == GTEL_NVML_SUCCESS)
+        gpu->fans = n < GTEL_NVML_WORDS ? (int)n : GTEL_NVML_WORDS;
+    (void)judge(nvml, code);
+    return is_unsure ? UNSURE : FOUND;
+}
+
 /* Takes a GPU in, or up again. */
 static enum outcome adopt(struct gtel_nvml *nvml, struct gtel_registry *registry,
                           struct gtel_nvml_device *handle)
@@ -175,10 +190,7 @@ static enum outcome adopt(struct gtel_nvml *nvml, struct gtel_registry *registry
         gtel_nvml_set_address(nvml, gpu, address);
     gtel_device_label(registry, device, GTEL_LABEL_GPU, gtel_str_of(key));
     label_gpu(nvml, registry, gpu, &pci);
-    gpu->fans = 0;
-    if (nvml->call.nvmlDeviceGetNumFans)
-        (void)nvml->call.nvmlDeviceGetNumFans(handle, &gpu->fans); /* not here: none */
-    return FOUND;
+    return count_fans(nvml, gpu);
 }
 
 /* All GPUs that NVML counts. A look-up attaches the GPU, and so wakes it. */

@@ -93,7 +93,7 @@ struct gtel_nvml_gpu {
     struct gtel_device *device;
     char address[GTEL_PCI_TEXT_MAX]; /* empty without PCI */
     struct gtel_fs_file runtime_status;
-    unsigned fans;
+    int fans;          /* their number; below 0: not known yet */
     bool is_seen;      /* by the discovery that runs */
     bool is_lost;      /* answered that it is lost, needs a reset, or is not there */
     bool is_failing;   /* some readings failed in the last pass */

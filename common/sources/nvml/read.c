@@ -204,10 +204,10 @@ int gtel_nvml_read_fans PARAMS
     struct gtel_nvml_answer answer = {0};
     if (!nvml->call.nvmlDeviceGetFanSpeed_v2)
         return GTEL_NVML_FUNCTION_NOT_FOUND;
-    if (gpu->fans == 0)
-        return GTEL_NVML_NOT_SUPPORTED;
+    if (gpu->fans <= 0)
+        return gpu->fans < 0 ? GTEL_NVML_NO_DATA : GTEL_NVML_NOT_SUPPORTED;
     (void)row; /* its call is the one above */
-    for (unsigned i = 0; i < gpu->fans && i < GTEL_NVML_WORDS; i++) {
+    for (unsigned i = 0; i < (unsigned)gpu->fans && i < GTEL_NVML_WORDS; i++) {
         unsigned percent = UINT32_MAX;
         int code = nvml->call.nvmlDeviceGetFanSpeed_v2(gpu->handle, i, &percent);
         if (code != GTEL_NVML_SUCCESS)
@@ -223,10 +223,10 @@ int gtel_nvml_read_fans_rpm PARAMS
     struct gtel_nvml_answer answer = {0};
     if (!nvml->call.nvmlDeviceGetFanSpeedRPM)
         return GTEL_NVML_FUNCTION_NOT_FOUND;
-    if (gpu->fans == 0)
-        return GTEL_NVML_NOT_SUPPORTED;
+    if (gpu->fans <= 0)
+        return gpu->fans < 0 ? GTEL_NVML_NO_DATA : GTEL_NVML_NOT_SUPPORTED;
     (void)row; /* its call is the one above */
-    for (unsigned i = 0; i < gpu->fans && i < GTEL_NVML_WORDS; i++) {
+    for (unsigned i = 0; i < (unsigned)gpu->fans && i < GTEL_NVML_WORDS; i++) {
         struct gtel_nvml_fan_speed speed = {.fan = i, .speed = UINT32_MAX};
         speed.version = GTEL_NVML_VERSION(speed, 1);
         int code = nvml->call.nvmlDeviceGetFanSpeedRPM(gpu->handle, &speed);

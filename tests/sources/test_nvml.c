@@ -1,0 +1,672 @@
+/* SPDX-License-Identifier: MIT */
+/* The NVML source on recorded machines, with a spy between it and the replay. */
+#include "abi/nvml_abi.h"
+#include "cycle/group.h"
+#include "host/tree.h"
+#include "test.h"
+
+#include <errno.h>
+
+#define SECOND 1000000000u
+
+/* The library as the source sees it: counts, and makes one call fail. */
+static struct {
+    struct gtel_nvml_calls real;
+    const struct gtel_env_ops *ops;
+    struct gtel_env_ops with_spy;
+    unsigned calls;
+    unsigned fail_at; /* 0: never */
+    int fail_code;
+    unsigned opens;
+    unsigned closes;
+    int open_error;
+    const char *count_name;
+    unsigned counted;
+    const char *failed_name;
+    unsigned logs;
+    char last_log[512];
+} spy;
+
+/* A code to answer instead of the real call, or 0. */
+static int spy_before(const char *name)
+{
+    spy.calls++;
+    if (spy.count_name && strcmp(name, spy.count_name) == 0)
+        spy.counted++;
+    if (spy.calls != spy.fail_at)
+        return 0;
+    spy.failed_name = name;
+    return spy.fail_code;
+}
+
+#define APPLY_(fn, ...) fn(__VA_ARGS__)
+#define APPLY(...) APPLY_(__VA_ARGS__)
+#define GTEL_NVML_SYM(name, need, shape)                                                           \
+    static int spy_##name GTEL_NVML_PARAMS_##shape                                                 \
+    {                                                                                              \
+        int code = spy_before(#name);                                                              \
+        return code ? code : APPLY(spy.real.name GTEL_NVML_ARGS_##shape);                          \
+    }
+#include "abi/nvml_syms.def"
+#undef GTEL_NVML_SYM
+
+static void *spy_symbol(void *arg, void *lib, const char *name)
+{
+    void *address = spy.ops->lib_symbol(arg, lib, name);
+    if (!address)
+        return NULL;
+#define GTEL_NVML_SYM(name_, need, shape)                                                          \
+    if (strcmp(name, #name_) == 0) {                                                               \
+        int(*thunk) GTEL_NVML_PARAMS_##shape = spy_##name_;                                        \
+        memcpy(&spy.real.name_, &address, sizeof(address));                                        \
+        memcpy(&address, &thunk, sizeof(address));                                                 \
+        return address;                                                                            \
+    }
+#include "abi/nvml_syms.def"
+#undef GTEL_NVML_SYM
+    return NULL;
+}
+
+static int spy_open(void *arg, const char *const *names, void **ret)
+{
+    spy.opens++;
+    return spy.open_error ? spy.open_error : spy.ops->lib_open(arg, names, ret);
+}
+
+static void spy_close(void *arg, void *lib)
+{
+    spy.closes++;
+    spy.ops->lib_close(arg, lib);
+}
+
+static void on_log(void *arg, enum gtel_log_level level, const char *text)
+{
+    (void)arg;
+    (void)level;
+    spy.logs++;
+    (void)gtel_str_copy(spy.last_log, sizeof(spy.last_log), gtel_str_of(text));
+}
+
+/* One machine with the source's lane on it. */
+struct machine {
+    struct gtel_tree *tree;
+    struct gtel_env env;
+    struct gtel_options options;
+    struct gtel_group group;
+};
+
+static void start_lane(struct machine *m)
+{
+    memset(&spy.real, 0, sizeof(spy.real));
+    spy.calls = 0;
+    spy.fail_at = 0;
+    spy.failed_name = NULL;
+    spy.opens = 0;
+    spy.closes = 0;
+    spy.open_error = 0;
+    spy.count_name = NULL;
+    spy.counted = 0;
+    spy.logs = 0;
+    spy.last_log[0] = '\0';
+    CHECK_INT(gtel_group_init(&m->group, "nvml", &m->env, &m->options), 0);
+}
+
+static void init_env(struct machine *m)
+{
+    CHECK_INT(gtel_env_tree_init(m->tree, true, 0, &m->env), 0);
+    spy.ops = m->env.ops;
+    spy.with_spy = *m->env.ops;
+    spy.with_spy.lib_open = spy_open;
+    spy.with_spy.lib_symbol = spy_symbol;
+    spy.with_spy.lib_close = spy_close;
+}
+
+/* text: what differs from the common machine with two GPUs. */
+static bool begin(struct machine *m, const char *text)
+{
+    static const char head[] =
+        "file dev/nvidiactl\n"
+        "library libnvidia-ml.so.1\n"
+        "call nvmlSystemGetDriverVersion = 590.48.01\n"
+        "call nvmlDeviceGetCount_v2 = 2\n"
+        "call nvmlDeviceGetPciInfo_v3 0 = 00000000:19:00.0 0x233510de 0x18be10de\n"
+        "call nvmlDeviceGetPciInfo_v3 1 = 00000001:3B:00.0 0x233510de 0x18be10de\n"
+        "call nvmlDeviceGetName 0 = NVIDIA H200\n"
+        "call nvmlDeviceGetName 1 = NVIDIA H200\n"
+        "call nvmlDeviceGetUUID 0 = GPU-a\n"
+        "call nvmlDeviceGetUUID 1 = GPU-b\n"
+        "call nvmlDeviceGetVbiosVersion 0 = 96.00\n"
+        "call nvmlDeviceGetMinorNumber 0 = 3\n"
+        "call nvmlDeviceGetUtilizationRates 0 = 41 7\n"
+        "call nvmlDeviceGetUtilizationRates 1 = 0 0\n"
+        "call nvmlDeviceGetMemoryInfo_v2 0 = 1000 100 650 250\n"
+        "call nvmlDeviceGetMemoryInfo 0 = 1000 650 350\n"
+        "call nvmlDeviceGetMemoryInfo_v2 1 = 1000 100 900 0\n"
+        "call nvmlDeviceGetTemperatureV 0 = 52\n"
+        "call nvmlDeviceGetTemperature 0 0 = 53\n"
+        "call nvmlDeviceGetTemperature 1 0 = 40\n"
+        "call nvmlDeviceGetFieldValues 0 186 0 = uint 625240\n"
+        "call nvmlDeviceGetFieldValues 0 185 0 = uint 627320\n"
+        "call nvmlDeviceGetFieldValues 1 186 0 = uint 80000\n"
+        "call nvmlDeviceGetPowerUsage 0 = 600000\n"
+        "call nvmlDeviceGetClockInfo 0 1 = 1980\n"
+        "call nvmlDeviceGetClockInfo 0 0 = 1965\n"
+        "call nvmlDeviceGetClockInfo 1 1 = 345\n"
+        "call nvmlDeviceGetEnforcedPowerLimit 0 = 700000\n"
+        "call nvmlDeviceGetEnforcedPowerLimit 1 = 700000\n"
+        "call nvmlDeviceGetCurrentClocksThrottleReasons 0 = 0x24\n"
+        "call nvmlDeviceGetFieldValues 0 193 0 = int -8\n"
+        "call nvmlDeviceGetFieldValues 0 74 0 = ull 5459682741000\n"
+        "call nvmlDeviceGetTotalEccErrors 0 1 0 = 5\n"
+        "call nvmlDeviceGetNumFans 0 = 2\n"
+        "call nvmlDeviceGetFanSpeed_v2 0 0 = 30\n"
+        "call nvmlDeviceGetFanSpeed_v2 0 1 = 35\n"
+        "call nvmlDeviceGetFanSpeed 0 = 31\n";
+    char all[8192];
+    char error[200] = "";
+    (void)snprintf(all, sizeof(all), "%s%send\n", head, text);
+    *m = (struct machine){0};
+    if (!CHECK(gtel_tree_parse(gtel_str_of(all), &m->tree, error, sizeof(error)) == 0)) {
+        printf("    %s\n", error);
+        return false;
+    }
+    gtel_options_init(&m->options);
+    init_env(m);
+    m->env.ops = &spy.with_spy;
+    m->env.log = (struct gtel_log){on_log, NULL};
+    start_lane(m);
+    return true;
+}
+
+static void finish(struct machine *m)
+{
+    gtel_group_done(&m->group);
+    CHECK_INT(spy.closes, spy.opens - (spy.open_error ? 1 : 0));
+    m->env.ops = spy.ops;
+    gtel_env_tree_done(&m->env);
+    gtel_tree_free(m->tree);
+}
+
+/* Goes on by some seconds and takes a sample. */
+static void gather(struct machine *m, unsigned seconds)
+{
+    m->env.ops = spy.ops;
+    gtel_env_tree_step(&m->env, (uint64_t)seconds * SECOND);
+    m->env.ops = &spy.with_spy;
+    gtel_group_sample(&m->group);
+}
+
+static const struct gtel_reading *find(const struct machine *m, const char *gpu,
+                                       enum gtel_metric metric, const char *dim, const char *dim_2)
+{
+    for (size_t i = 0; i < m->group.batch.n; i++) {
+        const struct gtel_reading *r = &m->group.batch.reading[i];
+        if (r->metric == metric && strcmp(r->device->key, gpu) == 0 &&
+            gtel_str_eq(r->dim[0], gtel_str_of(dim)) && gtel_str_eq(r->dim[1], gtel_str_of(dim_2)))
+            return r;
+    }
+    return NULL;
+}
+
+/* -1 when there is no such reading. */
+static double value(const struct machine *m, enum gtel_metric metric, const char *dim)
+{
+    const struct gtel_reading *r = find(m, "0000:19:00.0", metric, dim, NULL);
+    return r ? gtel_reading_number(r) : -1;
+}
+
+static size_t readings_of(const struct machine *m, const char *gpu)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < m->group.batch.n; i++)
+        n += strcmp(m->group.batch.reading[i].device->key, gpu) == 0;
+    return n;
+}
+
+static const struct {
+    enum gtel_metric metric;
+    const char *dim;
+    double want;
+} figures[] = {
+    {GTEL_M_GPU_AWAKE, NULL, 1},
+    {GTEL_M_GPU_BUSY, NULL, 0.41},
+    {GTEL_M_GPU_MEMORY_BANDWIDTH, NULL, 0.07},
+    {GTEL_M_GPU_MEMORY_USED, NULL, 250},
+    {GTEL_M_GPU_MEMORY_TOTAL, NULL, 1000},
+    {GTEL_M_GPU_MEMORY_USED_RATIO, NULL, 0.25},
+    {GTEL_M_MEMORY_RESERVED, "vram", 100},
+    {GTEL_M_GPU_TEMPERATURE, NULL, 52},
+    {GTEL_M_TEMPERATURE, "gpu", 52},
+    {GTEL_M_TEMPERATURE, "memory", -1},
+    {GTEL_M_TEMPERATURE_EMERGENCY_MARGIN, "gpu", -8},
+    {GTEL_M_GPU_POWER, NULL, 625.24},
+    {GTEL_M_POWER, "gpu", 625.24},
+    {GTEL_M_POWER_LIMIT, "gpu", 700},
+    {GTEL_M_GPU_FREQUENCY, NULL, 1965e6},
+    {GTEL_M_FREQUENCY_ACTUAL, "sm", 1980e6},
+    {GTEL_M_FREQUENCY_ACTUAL, "video", -1},
+    {GTEL_M_THROTTLE_ACTIVE, "power_cap", 1},
+    {GTEL_M_THROTTLE_ACTIVE, "sw_thermal", 1},
+    {GTEL_M_THROTTLE_ACTIVE, "idle", 0},
+    {GTEL_M_THROTTLE_TIME, "power_cap", 5459.682741},
+    {GTEL_M_FAN, "0", 0.30},
+    {GTEL_M_FAN, "1", 0.35},
+    {GTEL_M_GPU_FAN, NULL, 0.35},
+    {GTEL_M_GPU_ENERGY, NULL, -1},
+};
+
+static void test_values(void)
+{
+    struct machine m;
+    if (!begin(&m, ""))
+        return;
+    for (int round = 0; round < 3; round++) {
+        gather(&m, round ? 1 : 0);
+        for (size_t i = 0; i < GTEL_ARRAY_LEN(figures); i++) {
+            test_label = gtel_metric_row(figures[i].metric)->field.p;
+            CHECK_NEAR(value(&m, figures[i].metric, figures[i].dim), figures[i].want, 1e-9);
+        }
+        test_label = "";
+    }
+    const struct gtel_reading *ecc =
+        find(&m, "0000:19:00.0", GTEL_M_ERROR_COUNT, "ecc_volatile", "uncorrected");
+    CHECK(ecc && ecc->value.u64 == 5);
+    const struct gtel_device *gpu = gtel_registry_find(&m.group.registry, GTEL_STR("0000:19:00.0"));
+    if (CHECK(gpu != NULL)) {
+        CHECK_STR(gtel_str_of(gpu->label[GTEL_LABEL_GPU]), "0000:19:00.0");
+        CHECK_STR(gtel_str_of(gpu->label[GTEL_LABEL_MODEL]), "NVIDIA H200");
+        CHECK_STR(gtel_str_of(gpu->label[GTEL_LABEL_CARD]), "nvidia3");
+        CHECK_STR(gtel_str_of(gpu->label[GTEL_LABEL_PCI_ID]), "10de:2335");
+        CHECK_STR(gtel_str_of(gpu->label[GTEL_LABEL_UUID]), "GPU-a");
+        CHECK_STR(gtel_str_of(gpu->label[GTEL_LABEL_DRIVER_VERSION]), "590.48.01");
+        CHECK_STR(gtel_str_of(gpu->label[GTEL_LABEL_FIRMWARE]), "96.00");
+    }
+    CHECK(gtel_registry_find(&m.group.registry, GTEL_STR("0001:3b:00.0")) != NULL);
+    CHECK_INT(m.group.batch.failed[0], 0);
+    CHECK_INT(spy.logs, 0);
+    finish(&m);
+}
+
+/* What a machine lacks, and what is read instead. */
+static const struct {
+    const char *text;
+    enum gtel_metric metric;
+    const char *dim;
+    double want;
+} fallbacks[] = {
+    {"call nvmlDeviceGetMemoryInfo_v2 = !nosymbol\n", GTEL_M_GPU_MEMORY_USED, NULL, 350},
+    {"call nvmlDeviceGetMemoryInfo_v2 = !nosymbol\n", GTEL_M_MEMORY_RESERVED, "vram", -1},
+    {"call nvmlDeviceGetMemoryInfo_v2 0 = !999\n", GTEL_M_GPU_MEMORY_USED, NULL, 350},
+    {"call nvmlDeviceGetMemoryInfo_v2 0 = !25\n", GTEL_M_GPU_MEMORY_USED, NULL, 350},
+    {"call nvmlDeviceGetMemoryInfo_v2 0 = !10\n", GTEL_M_GPU_MEMORY_USED, NULL, -1},
+    {"call nvmlDeviceGetMemoryInfo_v2 0 = !3\ncall nvmlDeviceGetMemoryInfo 0 = 0 0 0\n",
+     GTEL_M_GPU_MEMORY_TOTAL, NULL, -1},
+    {"call nvmlDeviceGetTemperatureV = !nosymbol\n", GTEL_M_GPU_TEMPERATURE, NULL, 53},
+    {"call nvmlDeviceGetTemperatureV 0 = -5\n", GTEL_M_GPU_TEMPERATURE, NULL, -5},
+    {"call nvmlDeviceGetCurrentClocksEventReasons 0 = 0x1\n", GTEL_M_THROTTLE_ACTIVE, "idle", 1},
+    {"call nvmlDeviceGetFieldValues 0 186 0 = !3\n", GTEL_M_GPU_POWER, NULL, 627.32},
+    {"call nvmlDeviceGetFieldValues 0 186 0 = !3\ncall nvmlDeviceGetFieldValues 0 185 0 = !2\n",
+     GTEL_M_GPU_POWER, NULL, 600},
+    {"call nvmlDeviceGetFieldValues = !nosymbol\n", GTEL_M_GPU_POWER, NULL, 600},
+    {"call nvmlDeviceGetFieldValues 0 = !3\n", GTEL_M_GPU_POWER, NULL, 600},
+    {"call nvmlDeviceGetFieldValues 0 186 0 = uint 4294967295\n", GTEL_M_GPU_POWER, NULL, -1},
+    {"call nvmlDeviceGetFieldValues 0 186 0 = double 12500.5\n", GTEL_M_GPU_POWER, NULL, 12.5005},
+    {"call nvmlDeviceGetFieldValues 0 185 2 = uint 97690\n", GTEL_M_POWER, "memory", 97.69},
+    {"call nvmlDeviceGetFieldValues 0 185 2 = uint 900000\n", GTEL_M_POWER, "memory", -1},
+    {"call nvmlDeviceGetFieldValues 0 74 0 = !3\ncall nvmlDeviceGetViolationStatus 0 0 = 9 "
+     "7000000000\n",
+     GTEL_M_THROTTLE_TIME, "power_cap", 7},
+    {"call nvmlDeviceGetNumFans = !nosymbol\n", GTEL_M_GPU_FAN, NULL, 0.31},
+    {"call nvmlDeviceGetFanSpeedRPM 0 0 = 900\ncall nvmlDeviceGetFanSpeedRPM 0 1 = 1200\n",
+     GTEL_M_GPU_FAN_RPM, NULL, 1200},
+    {"call nvmlDeviceGetPerformanceState 0 = 32\n", GTEL_M_GPU_PERFORMANCE_STATE, NULL, -1},
+    {"call nvmlDeviceGetPerformanceState 0 = 8\n", GTEL_M_GPU_PERFORMANCE_STATE, NULL, 8},
+    {"call nvmlDeviceGetPcieReplayCounter 0 = 4\n", GTEL_M_GPU_PCIE_REPLAYS, NULL, 4},
+    {"call nvmlDeviceGetFieldValues 0 94 0 = uint 6\ncall nvmlDeviceGetPcieReplayCounter 0 = 4\n",
+     GTEL_M_GPU_PCIE_REPLAYS, NULL, 6},
+    {"call nvmlDeviceGetTotalEnergyConsumption 0 = 18446744073709551615\n", GTEL_M_GPU_ENERGY, NULL,
+     -1},
+    {"call nvmlDeviceGetTotalEnergyConsumption 0 = 12345678\n", GTEL_M_GPU_ENERGY, NULL, 12345.678},
+    {"call nvmlDeviceGetTemperatureThreshold 0 1 = 96\n", GTEL_M_TEMPERATURE_CRITICAL, "gpu", 96},
+    {"call nvmlDeviceGetFieldValues 0 196 0 = int 0\n", GTEL_M_TEMPERATURE_LIMIT_MARGIN, "gpu", 0},
+};
+
+static void test_fallbacks(void)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(fallbacks); i++) {
+        struct machine m;
+        test_label = fallbacks[i].text;
+        if (!begin(&m, fallbacks[i].text))
+            continue;
+        gather(&m, 0);
+        gather(&m, 1);
+        CHECK_NEAR(value(&m, fallbacks[i].metric, fallbacks[i].dim), fallbacks[i].want, 1e-9);
+        finish(&m);
+    }
+    test_label = "";
+}
+
+/* Both forms of memory answer, but mean different things: never one after the other. */
+static void test_memory_is_not_mixed(void)
+{
+    struct machine m;
+    if (!begin(&m, "at 1s\ncall nvmlDeviceGetMemoryInfo_v2 0 = !999\n"
+                   "at 2s\ncall nvmlDeviceGetMemoryInfo_v2 0 = 1000 100 600 300\n"))
+        return;
+    gather(&m, 0);
+    CHECK_NEAR(value(&m, GTEL_M_GPU_MEMORY_USED, NULL), 250, 0);
+    gather(&m, 1);
+    CHECK_NEAR(value(&m, GTEL_M_GPU_MEMORY_USED, NULL), -1, 0);
+    CHECK_INT(m.group.batch.failed[0], 1);
+    gather(&m, 1);
+    CHECK_NEAR(value(&m, GTEL_M_GPU_MEMORY_USED, NULL), 300, 0);
+    finish(&m);
+}
+
+/* How often a call is made in five gathers when it answers a code each time. */
+static const struct {
+    int code;
+    unsigned calls;
+    unsigned failed; /* in the last gather */
+} policies[] = {
+    {2, 1, 0},  {3, 1, 0},  {4, 1, 0},  {5, 5, 1},   {6, 5, 0},     {7, 5, 1},  {8, 5, 1},
+    {10, 5, 1}, {11, 5, 1}, {12, 5, 1}, {13, 1, 0},  {14, 5, 1},    {17, 5, 1}, {19, 5, 1},
+    {20, 5, 1}, {21, 5, 0}, {22, 5, 1}, {23, 5, 1},  {24, 5, 1},    {25, 1, 0}, {26, 1, 0},
+    {27, 5, 0}, {29, 5, 1}, {30, 5, 1}, {999, 5, 1}, {12345, 5, 1},
+};
+
+static void test_policies(void)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(policies); i++) {
+        struct machine m;
+        char text[128];
+        (void)snprintf(text, sizeof(text), "call nvmlDeviceGetTotalEnergyConsumption 0 = !%d\n",
+                       policies[i].code);
+        test_label = text;
+        if (!begin(&m, text))
+            continue;
+        spy.count_name = "nvmlDeviceGetTotalEnergyConsumption";
+        for (int k = 0; k < 5; k++)
+            gather(&m, 1);
+        CHECK_INT(spy.counted, policies[i].calls + 1); /* and once for the other GPU */
+        CHECK_INT(m.group.batch.failed[0], policies[i].failed);
+        CHECK_INT(m.group.batch.failed[1], 0);
+        CHECK_INT(spy.logs, policies[i].failed || policies[i].code == 4 ? 1 : 0);
+        CHECK_NEAR(value(&m, GTEL_M_GPU_BUSY, NULL), 0.41, 1e-9);
+        finish(&m);
+    }
+    test_label = "";
+}
+
+/* MIG mode comes and goes: what has worked once is asked again, once a minute. */
+static void test_comes_back(void)
+{
+    struct machine m;
+    if (!begin(&m, "at 2s\ncall nvmlDeviceGetUtilizationRates 0 = !3\n"
+                   "at 10s\ncall nvmlDeviceGetUtilizationRates 0 = 9 9\n"))
+        return;
+    gather(&m, 1);
+    CHECK_NEAR(value(&m, GTEL_M_GPU_BUSY, NULL), 0.41, 1e-9);
+    gather(&m, 1);
+    CHECK_NEAR(value(&m, GTEL_M_GPU_BUSY, NULL), -1, 0);
+    gather(&m, 58);
+    CHECK_NEAR(value(&m, GTEL_M_GPU_BUSY, NULL), -1, 0);
+    gather(&m, 3);
+    CHECK_NEAR(value(&m, GTEL_M_GPU_BUSY, NULL), 0.09, 1e-9);
+    finish(&m);
+}
+
+/* Limits are asked once a minute and shown each time. */
+static void test_slow(void)
+{
+    struct machine m;
+    if (!begin(&m, "at 30s\ncall nvmlDeviceGetEnforcedPowerLimit 0 = 500000\n"))
+        return;
+    spy.count_name = "nvmlDeviceGetEnforcedPowerLimit";
+    for (int k = 0; k <= 7; k++) {
+        gather(&m, k ? 10 : 0);
+        CHECK_NEAR(value(&m, GTEL_M_GPU_POWER_LIMIT, NULL), k < 6 ? 700 : 500, 1e-9);
+    }
+    CHECK_INT(spy.counted, 4);
+    finish(&m);
+}
+
+static void test_lost(void)
+{
+    struct machine m;
+    if (!begin(&m, "at 2s\ncall nvmlDeviceGetUtilizationRates 0 = !15\n"
+                   "call nvmlDeviceGetTemperature 0 0 = !15\n"
+                   "call nvmlDeviceGetHandleByIndex_v2 0 = !15\n"
+                   "at 60s\ncall nvmlDeviceGetUtilizationRates 0 = 41 7\n"
+                   "call nvmlDeviceGetTemperature 0 0 = 50\n"
+                   "call nvmlDeviceGetHandleByIndex_v2 0 = ok\n"))
+        return;
+    gather(&m, 0);
+    gather(&m, 1);
+    size_t full = m.group.batch.n;
+    struct gtel_device *gpu = gtel_registry_find(&m.group.registry, GTEL_STR("0000:19:00.0"));
+    if (!CHECK(gpu != NULL))
+        return;
+    CHECK(gpu->is_present);
+    for (int k = 0; k < 5; k++) {
+        gather(&m, 1);
+        CHECK(!gpu->is_present);
+        CHECK_INT(readings_of(&m, "0000:19:00.0"), 0);
+        CHECK(readings_of(&m, "0001:3b:00.0") > 5);
+    }
+    CHECK_INT(spy.logs, 1);
+    gather(&m, 60);
+    CHECK(gpu->is_present);
+    CHECK_INT(m.group.batch.n, full);
+    CHECK_INT(spy.opens, 1);
+    finish(&m);
+}
+
+/* The driver is unloaded while the library is open, then everything returns. */
+static void test_vanishing(void)
+{
+    struct machine m;
+    if (!begin(&m, "at 2s\ncall nvmlDeviceGetUtilizationRates 0 = !9\ncall nvmlInit_v2 = !9\n"
+                   "at 300s\ncall nvmlDeviceGetUtilizationRates 0 = 41 7\ncall nvmlInit_v2 = ok\n"))
+        return;
+    gather(&m, 1);
+    size_t full = m.group.batch.n;
+    gather(&m, 1);
+    CHECK_INT(m.group.batch.n, 0);
+    CHECK_INT(spy.closes, 1);
+    struct gtel_device *gpu = gtel_registry_find(&m.group.registry, GTEL_STR("0000:19:00.0"));
+    CHECK(gpu && !gpu->is_present);
+    for (int k = 0; k < 200; k++)
+        gather(&m, 1);
+    CHECK(spy.opens <= 7); /* pauses of 0, 10, 20, 40, 80 s … */
+    CHECK_INT(spy.logs, 1);
+    for (int k = 0; k < 300; k++)
+        gather(&m, 1);
+    CHECK(gpu && gpu->is_present);
+    CHECK_INT(m.group.batch.n, full);
+    CHECK_INT(spy.logs, 2);
+    finish(&m);
+}
+
+static void test_no_library(void)
+{
+    struct machine m;
+    if (!begin(&m, ""))
+        return;
+    spy.open_error = -ENOENT;
+    for (int k = 0; k < 5; k++) {
+        gather(&m, 1);
+        CHECK_INT(m.group.batch.n, 0);
+    }
+    CHECK_INT(spy.opens, 2);
+    CHECK_INT(spy.logs, 1);
+    spy.opens = 0;
+    spy.open_error = 0;
+    gather(&m, 30);
+    CHECK(m.group.batch.n > 10);
+    finish(&m);
+}
+
+#define PCI_GPU                                                                                    \
+    "file sys/bus/pci/devices/0000:19:00.0/vendor\n| 0x10de\n"                                     \
+    "file sys/bus/pci/devices/0000:19:00.0/class\n| 0x030000\n"                                    \
+    "dir sys/bus/pci/drivers/nvidia\n"                                                             \
+    "link sys/bus/pci/devices/0000:19:00.0/driver -> ../../drivers/nvidia\n"                       \
+    "file sys/bus/pci/devices/0000:19:00.0/power/control\n| auto\n"                                \
+    "file sys/bus/pci/devices/0000:19:00.0/power/runtime_suspended_time\n| 9000\n"
+#define STATUS(text) "file sys/bus/pci/devices/0000:19:00.0/power/runtime_status\n| " text "\n"
+
+/* A sleeping GPU is seen in sysfs, and NVML is not even opened. */
+static void test_asleep(void)
+{
+    struct machine m;
+    if (!begin(&m, "call nvmlDeviceGetCount_v2 = 1\n" PCI_GPU STATUS(
+                       "suspended") "at 100s\n" STATUS("active")))
+        return;
+    for (int k = 0; k < 9; k++) {
+        gather(&m, 10);
+        CHECK_NEAR(value(&m, GTEL_M_GPU_AWAKE, NULL), 0, 0);
+        CHECK_INT(m.group.batch.n, 1);
+    }
+    CHECK_INT(spy.opens, 0);
+    gather(&m, 10);
+    CHECK_NEAR(value(&m, GTEL_M_GPU_AWAKE, NULL), 1, 0);
+    CHECK_NEAR(value(&m, GTEL_M_GPU_BUSY, NULL), 0.41, 1e-9);
+    CHECK_INT(spy.opens, 1);
+    finish(&m);
+}
+
+/* The user may want it woken. */
+static void test_wake_always(void)
+{
+    struct machine m;
+    char error[128];
+    if (!begin(&m, "call nvmlDeviceGetCount_v2 = 1\n" PCI_GPU STATUS("suspended")))
+        return;
+    CHECK_INT(gtel_option_set(&m.options, GTEL_O_WAKE, GTEL_STR("always"), error, sizeof(error)),
+              0);
+    gather(&m, 1);
+    CHECK_NEAR(value(&m, GTEL_M_GPU_BUSY, NULL), 0.41, 1e-9);
+    finish(&m);
+}
+
+/* Idle for 30 s: NVML is closed, the GPU falls asleep, and is read again once it works. */
+static void test_let_sleep(void)
+{
+    struct machine m;
+    if (!begin(
+            &m,
+            "call nvmlDeviceGetCount_v2 = 1\ncall nvmlDeviceGetUtilizationRates 0 = 0 0\n" PCI_GPU
+                STATUS("active") "at 45s\n" STATUS("suspended") "at 200s\n" STATUS(
+                    "active") "call nvmlDeviceGetUtilizationRates 0 = 50 1\n"))
+        return;
+    for (int k = 0; k < 30; k++) {
+        gather(&m, 1);
+        CHECK_NEAR(value(&m, GTEL_M_GPU_BUSY, NULL), 0, 0);
+    }
+    gather(&m, 1);
+    gather(&m, 1);
+    CHECK_INT(spy.closes, 1);
+    CHECK_NEAR(value(&m, GTEL_M_GPU_BUSY, NULL), -1, 0);
+    CHECK_NEAR(value(&m, GTEL_M_GPU_AWAKE, NULL), 1, 0);
+    gather(&m, 18);
+    CHECK_NEAR(value(&m, GTEL_M_GPU_AWAKE, NULL), 0, 0);
+    gather(&m, 100);
+    CHECK_INT(spy.opens, 1);
+    gather(&m, 60);
+    CHECK_NEAR(value(&m, GTEL_M_GPU_BUSY, NULL), 0.5, 1e-9);
+    CHECK_INT(spy.opens, 2);
+    for (int k = 0; k < 100; k++)
+        gather(&m, 1);
+    CHECK_INT(spy.opens, 2); /* busy: kept open */
+    finish(&m);
+}
+
+/* How many readings the two GPUs have when all is well. */
+struct whole {
+    size_t n[2];
+};
+
+static const char *const gpus[] = {"0000:19:00.0", "0001:3b:00.0"};
+
+/* A failure of one GPU's call costs the other nothing. */
+static void check_other(const struct machine *m, const struct whole *whole)
+{
+    if (!spy.failed_name || strstr(spy.failed_name, "Init") || strstr(spy.failed_name, "Count") ||
+        strstr(spy.failed_name, "Handle") || strstr(spy.failed_name, "PciInfo"))
+        return;
+    CHECK(readings_of(m, gpus[0]) == whole->n[0] || readings_of(m, gpus[1]) == whole->n[1]);
+}
+
+/* One call answers a code once; in the end NVML is started anew and all is as before. */
+static void walk_one(struct machine *m, unsigned at, int code, const struct whole *whole)
+{
+    bool is_global = code == 1 || code == 9 || code == 18;
+    bool is_lost = code == 15 || code == 16 || code == 28;
+    size_t full = whole->n[0] + whole->n[1];
+    start_lane(m);
+    spy.fail_at = at;
+    spy.fail_code = code;
+    for (int i = 0; i < 3; i++) {
+        gather(m, 1);
+        if (!is_global)
+            check_other(m, whole);
+    }
+    /* A GPU that was not found because it is lost is looked for at the next discovery. */
+    bool is_lookup = spy.failed_name &&
+                     (strstr(spy.failed_name, "Handle") || strstr(spy.failed_name, "PciInfo"));
+    if (is_global || (is_lost && !is_lookup))
+        CHECK_INT(m->group.batch.n, full); /* back within an interval */
+    spy.fail_at = spy.calls + 1;
+    spy.fail_code = 1;
+    gather(m, 40);
+    gather(m, 1);
+    CHECK_INT(m->group.batch.n, full);
+    CHECK_INT(m->group.batch.failed[0] + m->group.batch.failed[1], 0);
+    gtel_group_done(&m->group);
+    CHECK_INT(spy.opens, spy.closes);
+}
+
+static void test_faults(void)
+{
+    static const int codes[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16,
+                                17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 999};
+    struct machine m;
+    char label[64];
+    if (!begin(&m, ""))
+        return;
+    gather(&m, 1);
+    gather(&m, 1);
+    struct whole whole = {{readings_of(&m, gpus[0]), readings_of(&m, gpus[1])}};
+    unsigned calls = spy.calls;
+    gtel_group_done(&m.group);
+    CHECK(calls > 100);
+    for (unsigned at = 1; at <= calls; at++)
+        for (size_t i = 0; i < GTEL_ARRAY_LEN(codes); i++) {
+            (void)snprintf(label, sizeof(label), "call %u with code %d", at, codes[i]);
+            test_label = label;
+            walk_one(&m, at, codes[i], &whole);
+        }
+    test_label = "";
+    m.env.ops = spy.ops;
+    gtel_env_tree_done(&m.env);
+    gtel_tree_free(m.tree);
+}
+
+int main(void)
+{
+    test_values();
+    test_fallbacks();
+    test_memory_is_not_mixed();
+    test_policies();
+    test_comes_back();
+    test_slow();
+    test_lost();
+    test_vanishing();
+    test_no_library();
+    test_asleep();
+    test_wake_always();
+    test_let_sleep();
+    test_faults();
+    return test_result();
+}
