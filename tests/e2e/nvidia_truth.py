@@ -1,0 +1,429 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Compares gtel with nvidia-smi on a machine with NVIDIA GPUs, field by field, and what both cost.
+
+    nvidia_truth.py --gtel build/plugins/gtel [--smi nvidia-smi] [--rounds 5] [--cycles 50]
+                    [--json FILE] [-- OPTIONS OF gtel]
+
+A gather of gtel is taken before and after each `nvidia-smi -q -x`. A field agrees when the figure of
+nvidia-smi lies between both of gtel, or beyond them by no more than its own resolution or 2 %. A field
+agrees as a whole when it does in most rounds: utilisation and power move between the calls. What one
+of the two does not know is no difference when the other does not know it either.
+
+Prints a table; the last line is a JSON verdict. Exit status 0: agreed, 1: not, 2: could not compare.
+"""
+import argparse
+import json
+import os
+import re
+import resource
+import select
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ElementTree
+
+MIB = 1 << 20
+TOLERANCE = 0.02
+
+# Name, line of gtel (measurement, tags, field), places in the XML whose sum is meant, factor from the
+# XML's unit to gtel's, resolution in gtel's unit.
+FIELDS = [
+    ("memory total", ("gpu", {}, "memory_total_bytes"), ["fb_memory_usage/total"], MIB, MIB),
+    ("memory used", ("gpu", {}, "memory_used_bytes"), ["fb_memory_usage/used"], MIB, MIB),
+    ("memory reserved", ("gpu_memory", {"region": "vram"}, "reserved_bytes"),
+     ["fb_memory_usage/reserved"], MIB, MIB),
+    ("busy", ("gpu", {}, "busy_percent"), ["utilization/gpu_util"], 1, 1),
+    ("memory bandwidth", ("gpu", {}, "memory_bandwidth_percent"), ["utilization/memory_util"], 1, 1),
+    ("encode", ("gpu_engine", {"engine": "encode"}, "busy_percent"),
+     ["utilization/encoder_util"], 1, 1),
+    ("decode", ("gpu_engine", {"engine": "decode"}, "busy_percent"),
+     ["utilization/decoder_util"], 1, 1),
+    ("jpeg", ("gpu_engine", {"engine": "jpeg"}, "busy_percent"), ["utilization/jpeg_util"], 1, 1),
+    ("ofa", ("gpu_engine", {"engine": "ofa"}, "busy_percent"), ["utilization/ofa_util"], 1, 1),
+    ("temperature", ("gpu", {}, "temperature_celsius"), ["temperature/gpu_temp"], 1, 1),
+    ("memory temperature", ("gpu_temperature", {"sensor": "memory"}, "celsius"),
+     ["temperature/memory_temp"], 1, 1),
+    ("margin", ("gpu_temperature", {"sensor": "gpu"}, "margin_celsius"),
+     ["temperature/gpu_temp_tlimit"], 1, 1),
+    ("limit margin", ("gpu_temperature", {"sensor": "gpu"}, "limit_margin_celsius"),
+     ["temperature/gpu_temp_max_gpu_tlimit_threshold"], 1, 0),
+    ("critical margin", ("gpu_temperature", {"sensor": "gpu"}, "critical_margin_celsius"),
+     ["temperature/gpu_temp_slow_tlimit_threshold"], 1, 0),
+    ("emergency margin", ("gpu_temperature", {"sensor": "gpu"}, "emergency_margin_celsius"),
+     ["temperature/gpu_temp_max_tlimit_threshold"], 1, 0),
+    ("memory limit margin", ("gpu_temperature", {"sensor": "memory"}, "limit_margin_celsius"),
+     ["temperature/gpu_temp_max_mem_tlimit_threshold"], 1, 0),
+    ("limit", ("gpu_temperature", {"sensor": "gpu"}, "limit_celsius"),
+     ["temperature/gpu_temp_max_gpu_threshold"], 1, 0),
+    ("critical", ("gpu_temperature", {"sensor": "gpu"}, "critical_celsius"),
+     ["temperature/gpu_temp_slow_threshold"], 1, 0),
+    ("emergency", ("gpu_temperature", {"sensor": "gpu"}, "emergency_celsius"),
+     ["temperature/gpu_temp_max_threshold"], 1, 0),
+    ("power", ("gpu", {}, "power_watts"),
+     ["gpu_power_readings/instant_power_draw|gpu_power_readings/power_draw|power_readings/power_draw"],
+     1, 0.5),
+    ("memory power", ("gpu_power", {"domain": "memory"}, "watts"),
+     ["gpu_memory_power_readings/average_power_draw"], 1, 0.5),
+    ("module power", ("gpu_power", {"domain": "module"}, "watts"),
+     ["module_power_readings/instant_power_draw"], 1, 0.5),
+    ("power limit", ("gpu", {}, "power_limit_watts"),
+     ["gpu_power_readings/current_power_limit|gpu_power_readings/power_limit"
+      "|power_readings/enforced_power_limit"], 1, 0.01),
+    ("graphics clock", ("gpu", {}, "frequency_mhz"), ["clocks/graphics_clock"], 1, 15),
+    ("sm clock", ("gpu_frequency", {"domain": "sm"}, "actual_mhz"), ["clocks/sm_clock"], 1, 15),
+    ("memory clock", ("gpu_frequency", {"domain": "memory"}, "actual_mhz"),
+     ["clocks/mem_clock"], 1, 1),
+    ("video clock", ("gpu_frequency", {"domain": "video"}, "actual_mhz"),
+     ["clocks/video_clock"], 1, 15),
+    ("max graphics clock", ("gpu_frequency", {"domain": "graphics"}, "max_mhz"),
+     ["max_clocks/graphics_clock"], 1, 0),
+    ("max sm clock", ("gpu_frequency", {"domain": "sm"}, "max_mhz"), ["max_clocks/sm_clock"], 1, 0),
+    ("max memory clock", ("gpu_frequency", {"domain": "memory"}, "max_mhz"),
+     ["max_clocks/mem_clock"], 1, 0),
+    ("max video clock", ("gpu_frequency", {"domain": "video"}, "max_mhz"),
+     ["max_clocks/video_clock"], 1, 0),
+    ("performance state", ("gpu", {}, "performance_state"), ["performance_state"], 1, 0),
+    ("fan", ("gpu", {}, "fan_percent"), ["fan_speed"], 1, 1),
+    ("pcie gen", ("gpu", {}, "pcie_gen"),
+     ["pci/pci_gpu_link_info/pcie_gen/current_link_gen"], 1, 0),
+    ("pcie width", ("gpu", {}, "pcie_width"),
+     ["pci/pci_gpu_link_info/link_widths/current_link_width"], 1, 0),
+    ("pcie replays", ("gpu", {}, "pcie_replays"), ["pci/replay_counter"], 1, 0),
+    ("remapped corrected", ("gpu_error", {"kind": "remapped_rows", "severity": "corrected"}, "count"),
+     ["remapped_rows/remapped_row_corr"], 1, 0),
+    ("remapped uncorrected",
+     ("gpu_error", {"kind": "remapped_rows", "severity": "uncorrected"}, "count"),
+     ["remapped_rows/remapped_row_unc"], 1, 0),
+]
+for counter in ("volatile", "aggregate"):
+    for severity, word in (("corrected", "correctable"), ("uncorrected", "uncorrectable")):
+        places = ["ecc_errors/%s/dram_%s" % (counter, word)]
+        if severity == "corrected":
+            places.append("ecc_errors/%s/sram_correctable" % counter)
+        else:
+            places.append("ecc_errors/%s/sram_uncorrectable_parity|ecc_errors/%s/sram_uncorrectable"
+                          % (counter, counter))
+            places.append("ecc_errors/%s/sram_uncorrectable_secded|-" % counter)
+        FIELDS.append(("ecc %s %s" % (counter, severity),
+                       ("gpu_error", {"kind": "ecc_" + counter, "severity": severity}, "count"),
+                       places, 1, 0))
+
+# Reason in gtel, its name in the XML, and that of its time counter there (microseconds) or "".
+REASONS = [
+    ("idle", "gpu_idle", ""),
+    ("application_clocks", "applications_clocks_setting", ""),
+    ("power_cap", "sw_power_cap", "sw_power_cap"),
+    ("hw_slowdown", "hw_slowdown", ""),
+    ("sync_boost", "sync_boost", "sync_boost"),
+    ("sw_thermal", "sw_thermal_slowdown", "sw_therm_slowdown"),
+    ("hw_thermal", "hw_thermal_slowdown", "hw_therm_slowdown"),
+    ("power_brake", "hw_power_brake_slowdown", "hw_power_brake"),
+    ("display_clock", "display_clocks_setting", ""),
+]
+for reason, name, counter in REASONS:
+    FIELDS.append(("throttle " + reason, ("gpu_throttle", {"reason": reason}, "active"),
+                   ["clocks_event_reasons/clocks_event_reason_%s"
+                    "|clocks_throttle_reasons/clocks_throttle_reason_%s" % (name, name)], 1, 0))
+    if counter:
+        FIELDS.append(("throttle time " + reason, ("gpu_throttle", {"reason": reason}, "seconds"),
+                       ["clocks_event_reasons_counters/clocks_event_reasons_counters_" + counter],
+                       1e-6, 0.01))
+
+TEXTS = [("uuid", "uuid", "uuid"), ("vbios", "firmware", "vbios_version"),
+         ("card", "card", "minor_number")]
+
+
+def split(text, separator):
+    """Splits at a separator that no backslash and no quotes protect."""
+    parts, part, quoted, i = [], "", False, 0
+    while i < len(text):
+        if text[i] == "\\" and i + 1 < len(text):
+            part += text[i:i + 2]
+            i += 2
+            continue
+        if text[i] == '"':
+            quoted = not quoted
+        if text[i] == separator and not quoted:
+            parts.append(part)
+            part = ""
+        else:
+            part += text[i]
+        i += 1
+    return parts + [part]
+
+
+def plain(text):
+    return re.sub(r"\\(.)", r"\1", text)
+
+
+def parse_line(line):
+    """Line protocol to (measurement, tags, fields)."""
+    identity, fields, _ = split(line, " ")
+    head, *tags = split(identity, ",")
+    tags = dict(map(plain, split(tag, "=")) for tag in tags)
+    values = {}
+    for field in split(fields, ","):
+        name, value = split(field, "=")
+        if value.startswith('"'):
+            values[name] = plain(value[1:-1])
+        else:
+            values[name] = float(value.rstrip("i"))
+    return head, tags, values
+
+
+class Gathers:
+    """The program as Telegraf runs it: a newline in, the lines of one gather out."""
+
+    def __init__(self, command):
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.rest = b""
+
+    def gather(self, timeout=10.0):
+        """(lines, seconds from the newline to the last byte); the program's own line is the last."""
+        start = time.monotonic()
+        self.process.stdin.write(b"\n")
+        self.process.stdin.flush()
+        data, self.rest = self.rest, b""
+        while not re.search(rb"(^|\n)gtel[, ][^\n]*\n", data):
+            left = start + timeout - time.monotonic()
+            ready, _, _ = select.select([self.process.stdout], [], [], max(left, 0))
+            chunk = os.read(self.process.stdout.fileno(), 1 << 20) if ready else b""
+            if not chunk:
+                raise RuntimeError("gtel gave no complete gather")
+            data += chunk
+        took = time.monotonic() - start
+        return [parse_line(line) for line in data.decode().splitlines() if line], took
+
+    def cpu(self):
+        """Seconds of CPU of the program and its helpers so far."""
+        pids, total = [self.process.pid], 0.0
+        for name in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open("/proc/%s/stat" % name) as file:
+                    if int(file.read().rpartition(")")[2].split()[1]) == self.process.pid:
+                        pids.append(int(name))
+            except OSError:
+                continue
+        for pid in pids:
+            total += cpu_of(pid)
+        return total
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait(timeout=10)
+
+
+def cpu_of(pid):
+    """CPU seconds of all threads: the scheduler's nanoseconds, else ticks."""
+    try:
+        total = 0
+        for thread in os.listdir("/proc/%d/task" % pid):
+            with open("/proc/%d/task/%s/schedstat" % (pid, thread)) as file:
+                total += int(file.read().split()[0])
+        return total / 1e9
+    except (OSError, IndexError, ValueError):
+        pass
+    try:
+        with open("/proc/%d/stat" % pid) as file:
+            words = file.read().rpartition(")")[2].split()
+        return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+    except OSError:
+        return 0.0
+
+
+def smi_xml(command):
+    """(root, wall seconds, CPU seconds)"""
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    text = subprocess.run(command, stdout=subprocess.PIPE, timeout=60, check=True).stdout
+    took, after = time.monotonic() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return ElementTree.fromstring(text), took, cpu
+
+
+def gpu_key(element):
+    """00000000:19:00.0 to 0000:19:00.0"""
+    domain, rest = element.get("id").lower().split(":", 1)
+    return "%04x:%s" % (int(domain, 16), rest)
+
+
+def smi_number(element, place):
+    """The number at the first of the places (separated by |) that has one, else None."""
+    for path in place.split("|"):
+        text = element.findtext(path) if path != "-" else "0"
+        if text is None:
+            continue
+        if text in ("Active", "Not Active"):
+            return float(text == "Active")
+        match = re.match(r"P?(-?[0-9.]+)", text.strip())
+        if match:
+            return float(match.group(1))
+    return None
+
+
+def smi_value(element, places, factor):
+    numbers = [smi_number(element, place) for place in places]
+    return None if None in numbers else sum(numbers) * factor
+
+
+def gtel_value(lines, gpu, where):
+    measurement, tags, field = where
+    for head, have, values in lines:
+        if head == measurement and have.get("gpu") == gpu and "instance" not in have and \
+                all(have.get(key) == value for key, value in tags.items()) and field in values:
+            return values[field]
+    return None
+
+
+def agrees(before, after, smi, resolution):
+    slack = max(resolution, abs(smi) * TOLERANCE) + 1e-6
+    return min(before, after) - slack <= smi <= max(before, after) + slack
+
+
+class Table:
+    def __init__(self):
+        self.rows = {}
+
+    def add(self, gpu, name, ours, theirs, verdict):
+        row = self.rows.setdefault((gpu, name), {"yes": 0, "no": 0, "verdict": verdict})
+        row["ours"], row["theirs"] = ours, theirs
+        row["verdict"] = verdict if verdict not in ("yes", "no") else row["verdict"]
+        if verdict in ("yes", "no"):
+            row[verdict] += 1
+            row["verdict"] = "yes" if row["yes"] > row["no"] else "no"
+
+    def show(self):
+        print("%-14s %-26s %18s %18s  %s" % ("gpu", "field", "gtel", "nvidia-smi", "agrees"))
+        for (gpu, name), row in self.rows.items():
+            count = " (%d of %d)" % (row["yes"], row["yes"] + row["no"]) if row["no"] else ""
+            print("%-14s %-26s %18s %18s  %s%s"
+                  % (gpu, name, row["ours"], row["theirs"], row["verdict"], count))
+
+    def named(self, verdict):
+        return ["%s %s" % key for key, row in self.rows.items() if row["verdict"] == verdict]
+
+
+def compare(table, root, before, after):
+    for element in root.iter("gpu"):
+        gpu = gpu_key(element)
+        for name, where, places, factor, resolution in FIELDS:
+            smi = smi_value(element, places, factor)
+            one, two = gtel_value(before, gpu, where), gtel_value(after, gpu, where)
+            if smi is None and two is None:
+                continue
+            if smi is None:
+                table.add(gpu, name, two, "-", "only gtel")
+            elif one is None or two is None:
+                table.add(gpu, name, "-", smi, "missing")
+            else:
+                table.add(gpu, name, two, smi, "yes" if agrees(one, two, smi, resolution) else "no")
+
+
+def compare_texts(table, root, lines):
+    for element in root.iter("gpu"):
+        gpu = gpu_key(element)
+        model = [tags.get("model") for head, tags, _ in lines if tags.get("gpu") == gpu]
+        name = element.findtext("product_name")
+        table.add(gpu, "model", model[0] if model else "-", name,
+                  "yes" if model and model[0] == name else "no")
+        pairs = [(field, element.findtext(path)) for _, field, path in TEXTS]
+        pairs.append(("driver_version", root.findtext("driver_version")))
+        for field, smi in pairs:
+            ours = gtel_value(lines, gpu, ("gpu_info", {}, field))
+            if field == "card" and smi not in (None, "N/A"):
+                smi = "nvidia" + smi
+            if ours is not None or smi not in (None, "N/A"):
+                table.add(gpu, field, ours, smi, "yes" if ours == smi else "no")
+
+
+def energy_check(table, first, last, seconds):
+    """Mean power from the energy counter must not be far from the power shown."""
+    for head, tags, values in last:
+        if head != "gpu" or "energy_joules" not in values or "power_watts" not in values:
+            continue
+        start = gtel_value(first, tags["gpu"], ("gpu", {}, "energy_joules"))
+        if start is None or seconds < 1:
+            continue
+        mean = (values["energy_joules"] - start) / seconds
+        table.add(tags["gpu"], "mean power from energy", round(mean, 2), values["power_watts"],
+                  "shown only")
+
+
+def measure(gathers, smi_command, cycles):
+    """What a steady cycle costs beside one nvidia-smi -q -x."""
+    gathers.gather()
+    cpu, walls = gathers.cpu(), []
+    for _ in range(cycles):
+        walls.append(gathers.gather()[1])
+        time.sleep(0.1)
+    cpu = gathers.cpu() - cpu
+    runs = [smi_xml(smi_command)[1:] for _ in range(3)]
+    walls.sort()
+    return {"cycles": cycles,
+            "gtel_wall_ms_median": round(walls[len(walls) // 2] * 1e3, 3),
+            "gtel_wall_ms_max": round(walls[-1] * 1e3, 3),
+            "gtel_cpu_ms_per_cycle": round(cpu / cycles * 1e3, 3),
+            "smi_wall_ms": round(min(run[0] for run in runs) * 1e3, 1),
+            "smi_cpu_ms": round(min(run[1] for run in runs) * 1e3, 1)}
+
+
+def once(command):
+    """What `gtel --once` says; the same fields must be there as in the loop."""
+    text = subprocess.run(command + ["--once"], stdout=subprocess.PIPE, timeout=60, check=True).stdout
+    return [parse_line(line) for line in text.decode().splitlines() if line]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--gtel", default="gtel")
+    parser.add_argument("--smi", default="nvidia-smi")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--cycles", type=int, default=50)
+    parser.add_argument("--json", help="also write the verdict to this file")
+    parser.add_argument("rest", nargs="*", help="further options of gtel, after --")
+    args = parser.parse_args()
+    command, smi_command, table = [args.gtel] + args.rest, [args.smi, "-q", "-x"], Table()
+    gathers = None
+    try:
+        single = once(command)
+        compare(table, smi_xml(smi_command)[0], single, single)
+        table_once, table = table, Table()
+        gathers = Gathers(command)
+        first, start = gathers.gather()[0], time.monotonic()
+        info = first
+        time.sleep(1)
+        for _ in range(args.rounds):
+            before = gathers.gather()[0]
+            root = smi_xml(smi_command)[0]
+            after = gathers.gather()[0]
+            info = info + before + after
+            compare(table, root, before, after)
+            time.sleep(0.5)
+        energy_check(table, first, after, time.monotonic() - start - 0.5)
+        compare_texts(table, root, info)
+        timing = measure(gathers, smi_command, args.cycles)
+        gathers.close()
+    except (OSError, RuntimeError, ValueError, subprocess.SubprocessError,
+            ElementTree.ParseError) as error:
+        if gathers:
+            gathers.process.kill()
+        print("could not compare: %s" % error, file=sys.stderr)
+        return 2
+    table.show()
+    print("%s" % json.dumps(timing, indent=2))
+    bad = table.named("no") + table.named("missing")
+    verdict = {"ok": not bad, "gpus": len({gpu for gpu, _ in table.rows}),
+               "agreed": len(table.named("yes")), "differ": table.named("no"),
+               "missing": table.named("missing"), "only_gtel": table.named("only gtel"),
+               "missing_in_once": table_once.named("missing"), "timing": timing}
+    verdict["ok"] = verdict["ok"] and verdict["agreed"] > 0 and not verdict["missing_in_once"]
+    text = json.dumps(verdict)
+    print(text)
+    if args.json:
+        with open(args.json, "w") as file:
+            file.write(text + "\n")
+    return 0 if verdict["ok"] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
