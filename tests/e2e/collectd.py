@@ -238,7 +238,7 @@ def expected(args, machine, plugin):
             name = f"{plugin}-{tags['gpu']}/{ctype}-{type_instance(pattern, keys, tags)}"
             seen.setdefault(name, []).append(float(text.rstrip("i")) * scale(field, ctype))
     return {name: values[-1] for name, values in seen.items() if len(values) >= 3 and
-            max(values[-3:]) - min(values[-3:]) <= 1e-3 * abs(values[-1])}
+            max(values) - min(values) <= 1e-3 * abs(values[-1])}
 
 
 def compare(got, want, what):
