@@ -427,6 +427,13 @@ def shape(line):
     return identity, set(names)
 
 
+def test_readme_options():
+    with open(os.path.join(SOURCE, "plugins/execd/README.md"), encoding="utf-8") as file:
+        table = re.search(r"begin options -->\n(.*?)<!-- end options", file.read(), re.DOTALL).group(1)
+    _, lines, _ = run("--list-options")
+    check(table.splitlines() == lines, "README: put in what `gtel --list-options` prints")
+
+
 def test_readme_example():
     with open(os.path.join(SOURCE, "plugins/execd/README.md"), encoding="utf-8") as file:
         text = re.search(r"begin example -->\n```text\n(.*?)```", file.read(), re.DOTALL).group(1)
