@@ -108,7 +108,7 @@ static int take_array(struct reader *in, struct gtel_buf *value)
         int r = take_scalar(in, value);
         if (r < 0)
             return r;
-        struct gtel_str item = {value->p + before, value->n - before};
+        struct gtel_str item = gtel_str_skip(gtel_buf_text(value), before);
         if (value->has_failed || gtel_str_find(item, ',') < item.n)
             return fail(in, "an array's strings must be short and without commas");
         skip_space(in);

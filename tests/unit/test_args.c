@@ -110,6 +110,7 @@ static const struct config_case {
     {"array over lines", "sources = [\n  \"xe\", # b\n\n  \"nvml\",\n]\ninterval=1\n", NULL,
      1000000000, "xe,nvml"},
     {"empty array", "sources = []\n", NULL, 10000000000, ""},
+    {"empty string in an array", "sources = [\"\", \"xe\"]", NULL, 10000000000, ",xe"},
     {"escapes", "sources = \"a\\\\b\\\"c\"", NULL, 10000000000, "a\\b\"c"},
     {"unknown", "\n\nspeed = 1\n", "f:3: unknown option speed", 0, ""},
     {"out of range", "interval = \"1ms\"", "f:1: Interval: '1ms' is not a time from 100ms", 0, ""},
