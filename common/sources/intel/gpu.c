@@ -53,6 +53,7 @@ void gtel_intel_close(void *state)
     free(intel->gpu);
     gtel_arena_done(&intel->texts.arena);
     gtel_arena_done(&intel->arena);
+    gtel_arena_done(&intel->scan_arena);
     *intel = (struct gtel_intel){0};
 }
 
@@ -113,7 +114,8 @@ int gtel_intel_list(struct gtel_intel *intel, struct gtel_intel_gpu *gpu)
                                    .card = &gpu->card,
                                    .device = gpu->device,
                                    .texts = &intel->texts,
-                                   .arena = &intel->arena};
+                                   .arena = &intel->scan_arena};
+    gtel_arena_reset(&intel->scan_arena);
     int r = gtel_intel_scan_init(&scan);
     if (r < 0)
         return r;

@@ -42,7 +42,8 @@ struct gtel_intel {
     struct gtel_intel_gpu **gpu; /* each allocated by itself */
     size_t n;
     struct gtel_intel_texts texts;
-    struct gtel_arena arena; /* for the time of a discovery */
+    struct gtel_arena arena;      /* for the time of a discovery */
+    struct gtel_arena scan_arena; /* for the time of one GPU's scan */
 };
 
 /* The parts of struct gtel_source, for one driver. */

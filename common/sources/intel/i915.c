@@ -68,7 +68,7 @@ const struct gtel_source gtel_source_i915 = {
     .summary = "Clocks, idle time, throttling, energy, limits, temperature, fan and PCIe link of "
                "GPUs with Intel's i915 driver",
     .needs = "Linux 5.4 or newer, 6.2 for power; no rights",
-    .seen = "not tried on hardware; recorded from the kernel's documentation",
+    .seen = "not tried on hardware",
     .origins = gtel_intel_origins,
     .state_size = sizeof(struct gtel_intel),
     .present = present,

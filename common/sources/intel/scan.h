@@ -11,7 +11,7 @@
 #include "host/drm.h"
 #include "sources/intel/attr.h"
 
-enum { GTEL_INTEL_ATTRS_MAX = 1024 };
+enum { GTEL_INTEL_ATTRS_MAX = 512 };
 
 /* Texts that live as long as a source: sensors, domains, reasons, GT numbers. Zeroed: empty. */
 struct gtel_intel_texts {

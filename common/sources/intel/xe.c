@@ -101,7 +101,7 @@ const struct gtel_source gtel_source_xe = {
     .summary = "Clocks, idle time, throttling, energy, limits, temperatures, fans and PCIe link of "
                "GPUs with Intel's xe driver",
     .needs = "Linux 6.8 or newer; no rights",
-    .seen = "not tried on hardware; recorded from the kernel's documentation",
+    .seen = "not tried on hardware",
     .origins = gtel_intel_origins,
     .state_size = sizeof(struct gtel_intel),
     .present = present,
