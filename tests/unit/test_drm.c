@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* GPUs that a DRM driver has. */
+#include "fault_env.h"
+#include "host/drm.h"
+#include "host/tree.h"
+#include "test.h"
+
+#include <errno.h>
+
+static const struct {
+    const char *name;
+    bool want;
+} name_cases[] = {
+    {"card0", true},        {"card10", true},   {"card255", true}, {"card", false},
+    {"card0-eDP-1", false}, {"card-1", false},  {"cards", false},  {"renderD128", false},
+    {"controlD64", false},  {"version", false}, {"card1 ", false}, {"", false},
+};
+
+#define CARD(n, addr, driver, id)                                                                  \
+    "link sys/class/drm/card" n " -> ../../devices/pci0000:00/" addr "/drm/card" n "\n"            \
+    "link sys/devices/pci0000:00/" addr "/drm/card" n "/device -> ../../../" addr "\n"             \
+    "file sys/devices/pci0000:00/" addr "/uevent\n| DRIVER=" driver "\n| PCI_ID=" id "\n"          \
+    "| PCI_SLOT_NAME=" addr "\n"
+
+static const char machine[] = CARD("10", "0000:0a:00.0", "xe",
+                                   "8086:E20B") CARD("2", "0000:02:00.0", "xe", "bad")
+    CARD("1", "0000:01:00.0", "i915",
+         "8086:56A0") "dir sys/class/drm/card2-DP-1\n"
+                      /* no uevent text: the links say the same */
+                      "link sys/class/drm/card3 -> ../../devices/platform/gpu0/drm/card3\n"
+                      "link sys/devices/platform/gpu0/drm/card3/device -> ../../../gpu0\n"
+                      "link sys/devices/platform/gpu0/driver -> ../../../bus/platform/drivers/xe\n"
+                      /* a card without a driver */
+                      "link sys/class/drm/card4 -> ../../devices/platform/gpu1/drm/card4\n"
+                      "link sys/devices/platform/gpu1/drm/card4/device -> ../../../gpu1\n"
+                      "end\n";
+
+static void check_list(const struct gtel_env *env)
+{
+    struct gtel_arena arena = {0};
+    struct gtel_drm_card *cards = NULL;
+    size_t n = 0;
+    size_t missed = 1;
+    CHECK_INT(gtel_drm_list(env, &arena, GTEL_STR("xe"), &cards, &n, &missed), 0);
+    CHECK_INT(missed, 0);
+    if (CHECK(n == 3)) {
+        CHECK_STR(gtel_str_of(cards[0].card), "card2");
+        CHECK_STR(gtel_str_of(cards[0].key), "0000:02:00.0");
+        CHECK_INT(cards[0].vendor_id, 0);
+        CHECK_STR(gtel_str_of(cards[1].card), "card3");
+        CHECK_STR(gtel_str_of(cards[1].key), "gpu0");
+        CHECK(!cards[1].is_pci);
+        CHECK_STR(gtel_str_of(cards[2].card), "card10");
+        CHECK_INT(cards[2].pci.bus, 0x0a);
+        CHECK_INT(cards[2].device_id, 0xe20b);
+    }
+    CHECK(gtel_drm_has(env, GTEL_STR("i915")));
+    CHECK(!gtel_drm_has(env, GTEL_STR("i91")));
+    CHECK(!gtel_drm_has(env, GTEL_STR("amdgpu")));
+    gtel_arena_done(&arena);
+}
+
+/* A look that fails is told apart from a card that is not there. */
+static void check_missed(struct fault_env *fault)
+{
+    struct gtel_arena arena = {0};
+    struct gtel_drm_card *cards = NULL;
+    size_t n = 0;
+    size_t missed = 0;
+    fault_env_arm(fault, 5, -EIO); /* list, open, read of card1, open, read of card2 */
+    CHECK_INT(gtel_drm_list(&fault->env, &arena, GTEL_STR("xe"), &cards, &n, &missed), 0);
+    CHECK_INT(n, 2);
+    CHECK_INT(missed, 1);
+    fault_env_arm(fault, 1, -EIO);
+    CHECK_INT(gtel_drm_list(&fault->env, &arena, GTEL_STR("xe"), &cards, &n, &missed), -EIO);
+    fault_env_arm(fault, 0, 0);
+    gtel_arena_done(&arena);
+}
+
+int main(void)
+{
+    for (size_t i = 0; i < sizeof(name_cases) / sizeof(name_cases[0]); i++) {
+        test_label = name_cases[i].name;
+        CHECK(gtel_drm_is_card(gtel_str_of(name_cases[i].name)) == name_cases[i].want);
+    }
+    test_label = "";
+    static struct fault_env fault;
+    struct gtel_tree *tree = NULL;
+    struct gtel_env env;
+    char error[100];
+    if (!CHECK(gtel_tree_parse(gtel_str_of(machine), &tree, error, sizeof(error)) == 0) ||
+        !CHECK(gtel_env_tree_init(tree, true, 0, &env) == 0))
+        return test_result();
+    fault_env_init(&fault, &env);
+    check_list(&env);
+    check_missed(&fault);
+    gtel_env_tree_done(&env);
+    gtel_tree_free(tree);
+    return test_result();
+}
