@@ -9,7 +9,17 @@
 
 enum { SAID_NOTHING, SAID_RUNS, SAID_NO_LIBRARY, SAID_CODE }; /* SAID_CODE + the code */
 
-static const char *const sonames[] = {"libnvidia-ml.so.1", NULL};
+/*
+ * Never the name without a version: it belongs to development packages and may be a stub. The paths
+ * are where WSL and some container platforms put the driver's libraries; the latter say so in
+ * LD_LIBRARY_PATH, which a helper does not get.
+ */
+static const char *const sonames[] = {
+    "libnvidia-ml.so.1",
+    "/usr/lib/wsl/lib/libnvidia-ml.so.1",
+    "/usr/local/nvidia/lib64/libnvidia-ml.so.1",
+    NULL,
+};
 
 static const struct gtel_dynlib_symbol symbols[] = {
 #define OPTIONAL false
