@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The plugins in the real collectd, and their values in InfluxDB.
 
-    collectd.py --plugins DIR --gtel PROGRAM --intel FILE.tree --nvml FILE.tree [CASE...]
+    collectd.py --plugins DIR --gtel PROGRAM --intel FILE.tree --nvml FILE.tree --source DIR [CASE...]
 
 Every case runs its own daemon in a scratch folder, on recorded machines and loopback only. Exit
 status 77 (skipped) where collectd is not installed; what needs InfluxDB is left out without it.
@@ -496,9 +496,45 @@ def case_influxdb(args):
             shutil.rmtree(folder, ignore_errors=True)
 
 
+def blocks(text):
+    """The indented blocks of a Markdown text."""
+    found = re.findall(r"(?:^    .*\n|^\n(?=    ))+", text, flags=re.M)
+    return [re.sub(r"^    ", "", block, flags=re.M) for block in found]
+
+
+def case_readme(args):
+    """What the README and gpu.conf show is what there is."""
+    folder = os.path.join(args.source, "plugins", "collectd")
+    with open(os.path.join(folder, "README.md"), encoding="utf-8") as f:
+        readme = f.read()
+    with open(os.path.join(folder, "gpu.conf"), encoding="utf-8") as f:
+        samples = [f.read()]
+    samples += [block for block in blocks(readme) if "LoadPlugin gpu_" in block]
+    check(len(samples) == 3, f"README: two configurations, not {len(samples) - 1}")
+    # With the comments taken away every option of the sample is set.
+    samples.append(re.sub(r"^(\s*)#(?=[A-Z]\w* \")", r"\1", samples[0], flags=re.M))
+    for sample in samples:
+        with Daemon(args, {}) as daemon:
+            with open(daemon.conf, "a", encoding="utf-8") as f:
+                f.write(sample)
+            check(daemon.run("-t") == 0, f"collectd -t takes:\n{sample}")
+            check(daemon.run("-T") == 0, f"collectd -T takes:\n{sample}")
+            check(daemon.said("ignored") == 0 and daemon.said('"gpu_intel" successfully'),
+                  f"no complaints about:\n{sample}\n{daemon.log()}")
+    examples = "".join(block for block in blocks(readme)
+                       if block.lstrip().startswith("gpu_intel-")).split()
+    check(len(examples) > 5, "README: names of values")
+    with Daemon(args, both(args)) as daemon:
+        daemon.start()
+        wait_for(lambda: set(examples) <= set(daemon.names()), 5)
+        for name in sorted(set(examples) - set(daemon.names())):
+            check(False, f"README's example does not exist: {name}")
+        check(daemon.stop()[1] == 0, "a normal end")
+
+
 def main():
     parser = argparse.ArgumentParser()
-    for name in ("plugins", "gtel", "intel", "nvml"):
+    for name in ("plugins", "gtel", "intel", "nvml", "source"):
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("case", nargs="*")
     args = parser.parse_args()
@@ -506,7 +542,7 @@ def main():
         print("skipped: collectd is not installed")
         return 77
     cases = {name[5:]: run for name, run in globals().items() if name.startswith("case_")}
-    for name in args.case or cases:
+    for name in args.case or [name for name in cases if name != "readme"]:
         begin = time.monotonic()
         print(name, flush=True)
         cases[name](args)
