@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sources i915 and xe: each outside call failing in turn, devices that go and come, odd machines.
  */
+#include "fault_alloc.h"
 #include "sources/machine.h"
 #include "test.h"
 
@@ -59,6 +60,49 @@ static void walk(const char *fixture, const char *source, int error)
         test_label = label;
         /* An open that is refused ends open(); the calls after it are fewer. */
         CHECK(run(text, source, k, error, &ignored) == want);
+    }
+    test_label = "";
+    free(text);
+}
+
+/* Three gathers of which one allocation fails, then two without faults. Returns the allocations. */
+static uint64_t run_short_of_memory(const char *text, const char *source, uint64_t fail_at,
+                                    uint64_t *ret_hash)
+{
+    struct machine machine;
+    if (!CHECK(machine_init(&machine, text, source)))
+        return 0;
+    fault_alloc_arm(fail_at);
+    for (int i = 0; i < GATHERS; i++)
+        (void)machine_gather(&machine); /* the failure may show in any of them */
+    uint64_t n = fault_alloc_count();
+    fault_alloc_arm(0);
+    machine.needs_discovery = true;
+    (void)machine_gather(&machine);
+    machine.needs_discovery = true;
+    CHECK_INT(machine_gather(&machine), 0);
+    *ret_hash = machine_hash(&machine);
+    machine_done(&machine);
+    return n;
+}
+
+/* For every allocation: it fails alone, and afterwards all figures are there again. */
+static void walk_allocations(const char *fixture, const char *source)
+{
+    char *text = machine_text(fixture);
+    uint64_t want = 0;
+    if (!CHECK(text))
+        return;
+    uint64_t n = run_short_of_memory(text, source, 0, &want);
+    CHECK(n > 5);
+    for (uint64_t k = 1; k <= n; k++) {
+        uint64_t got = 0;
+        char label[100];
+        (void)snprintf(label, sizeof(label), "%s, allocation %llu of %llu", fixture,
+                       (unsigned long long)k, (unsigned long long)n);
+        test_label = label;
+        (void)run_short_of_memory(text, source, k, &got);
+        CHECK(got == want);
     }
     test_label = "";
     free(text);
@@ -352,6 +396,8 @@ int main(void)
     walk("xe-b580-zero", "xe", -EIO);
     walk("xe-b580-zero", "xe", -ENODEV);
     walk("i915-old", "i915", -EMFILE);
+    walk_allocations("xe-b580", "xe");
+    walk_allocations("i915-old", "i915");
     test_vanish();
     test_broken_sensor();
     test_energy_gate();
