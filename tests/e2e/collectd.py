@@ -375,6 +375,20 @@ def case_helper_stopped(args):
         check(wait_for(lambda: not is_alive(helpers[0]), 5), "the helper ends by itself")
 
 
+def case_nothing_stays(args):
+    """No helper outlives its daemon, however that ends."""
+    for end in (signal.SIGTERM, signal.SIGKILL):
+        with Daemon(args, both(args)) as daemon:
+            daemon.start()
+            wait_for(lambda d=daemon: d.of_gpus("gpu_intel") and d.of_gpus("gpu_nvml"), 10)
+            helpers = daemon.helpers()
+            check(len(helpers) == 2, f"two helpers: {helpers}")
+            daemon.process.send_signal(end)
+            daemon.process.wait(timeout=20)
+            check(wait_for(lambda h=helpers: not any(is_alive(pid) for pid in h), 5),
+                  f"no helper is left after {end.name}")
+
+
 OTHER_VERSION = """#!%s
 import os, struct, time
 version = b"9.9.9"
