@@ -207,6 +207,24 @@ static void test_energy_gate(void)
     machine_done(&machine);
 }
 
+/* Two reads 10 ms apart with 20 J between them, since the counter moves each 100 ms: 200 W, no
+ * doubt. */
+static void test_energy_in_steps(void)
+{
+    static const char text[] = HEAD("xe") GT0 HWMON SENSOR("power1_cap", "200000000")
+        SENSOR("energy1_input", "1000000000") "at 10ms\n" SENSOR("energy1_input", "1020000000") END;
+    struct machine machine;
+    if (!CHECK(machine_init(&machine, text, "xe")))
+        return;
+    CHECK_INT(machine_gather(&machine), 0);
+    machine_step(&machine, 10);
+    CHECK_INT(machine_gather(&machine), 0);
+    const struct gtel_reading *got = machine_find(&machine, NULL, GTEL_M_ENERGY, "card", NULL);
+    CHECK(got && got->value.f64 > 1019 && got->value.f64 < 1021);
+    CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 0);
+    machine_done(&machine);
+}
+
 /* The driver is loaded again: the counter starts anew and is believed. A zero that moves appears.
  */
 static void test_energy_restart(void)
@@ -401,6 +419,7 @@ int main(void)
     test_vanish();
     test_broken_sensor();
     test_energy_gate();
+    test_energy_in_steps();
     test_energy_restart();
     test_refused();
     test_tiles();

@@ -96,7 +96,10 @@ static void energy(struct gtel_intel_attr *attr, struct gtel_intel_cycle *cycle,
     }
     if (has_step) {
         double step_j = (double)(value - attr->last) * attr->scale;
-        if (step_j > bound_w * (double)(t_ns - attr->last_ns) / 1e9) {
+        double seconds = (double)(t_ns - attr->last_ns) / 1e9;
+        /* Firmware moves the counter now and then: a short time may see the energy of a longer one.
+         */
+        if (step_j > bound_w * (seconds > 1 ? seconds : 1)) {
             attr->carry += value - attr->last;
             attr->distrust_ns = t_ns + distrust_ns;
         }

@@ -106,8 +106,8 @@ static bool is_shadowed(const struct gtel_hwmon_attribute *list, size_t n,
 void gtel_intel_add_hwmon(struct gtel_intel_scan *scan, struct gtel_str name)
 {
     char path[GTEL_FS_PATH_MAX];
-    struct gtel_hwmon_attribute *list;
-    size_t n;
+    struct gtel_hwmon_attribute *list = NULL;
+    size_t n = 0;
     int r = gtel_hwmon_find(scan->env, scan->arena, scan->device_path, name, path);
     if (r == 0)
         r = gtel_hwmon_list(scan->env, scan->arena, path, &list, &n);
