@@ -4,7 +4,8 @@
  *
  * nvml.c is the source; library.c opens, starts and ends NVML; identity.c finds GPUs; sleep.c
  * leaves sleeping ones alone; rows.c is the table of figures; pass.c reads one GPU by that table
- * and decides what a result code means; emit.c turns what was read into readings.
+ * and decides what a result code means; pace.c decides how often a figure is asked for, by what it
+ * costs; emit.c turns what was read into readings.
  *
  * Functions that call NVML return its result codes (0 and above), the others 0 or a negative errno.
  */
@@ -70,7 +71,8 @@ struct gtel_nvml_row {
     unsigned of;            /* clock type, threshold, field id … */
     unsigned of_2;          /* scope of a field, ECC counter */
     enum gtel_nvml_group group;
-    bool is_slow;              /* asked once a minute */
+    bool is_slow;              /* asked once a minute, and repeated in between */
+    bool is_minor;             /* asked once a minute if it is dear */
     enum gtel_metric metric;   /* with dim; or NONE */
     enum gtel_metric headline; /* without dim; or NONE */
     struct gtel_str dim[2];
@@ -82,7 +84,10 @@ extern const size_t gtel_nvml_rows_n; /* at most GTEL_NVML_ROWS_MAX */
 
 /* What is known about one row on one GPU. */
 struct gtel_nvml_slot {
-    uint64_t due_ns; /* when to ask next; UINT64_MAX: not before NVML is started again */
+    uint64_t due_ns;       /* when to ask next; UINT64_MAX: not before NVML is started again */
+    uint64_t read_ns;      /* when it answered last */
+    uint64_t last_cost_ns; /* wall time of the last call by itself; 0: never made */
+    uint64_t mean_cost_ns; /* the same, smoothed and without outliers */
     bool has_answer;
     bool has_worked;
     struct gtel_nvml_answer answer;
@@ -173,6 +178,21 @@ bool gtel_nvml_is_resting(struct gtel_nvml *nvml);
 void gtel_nvml_pass(struct gtel_nvml *nvml, struct gtel_nvml_gpu *gpu, struct gtel_batch *batch);
 /* Forgets which calls answer, and what they said. */
 void gtel_nvml_forget(struct gtel_nvml_gpu *gpu);
+
+/* pace.c */
+
+/* Notes what asking for a figure has cost. */
+void gtel_nvml_note_cost(struct gtel_nvml_slot *slot, uint64_t cost_ns);
+/* Whether a figure is known to cost so little that it is asked for in each pass. */
+bool gtel_nvml_is_cheap(const struct gtel_nvml_slot *slot);
+/* When to ask again for a figure that has just answered. 0: in each pass. */
+uint64_t gtel_nvml_next_due(const struct gtel_nvml_row *row, const struct gtel_nvml_slot *slot,
+                            uint64_t now_ns);
+/* Whether a dear figure still fits into a pass that has taken used_ns so far. */
+bool gtel_nvml_fits(const struct gtel_nvml_slot *slot, uint64_t used_ns, size_t taken);
+/* Whether an answer may be shown in a pass in which it was not asked for. */
+bool gtel_nvml_is_fresh(const struct gtel_nvml_row *row, const struct gtel_nvml_slot *slot,
+                        uint64_t now_ns);
 
 /* emit.c */
 

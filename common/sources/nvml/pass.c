@@ -2,10 +2,10 @@
 /*
  * One pass over one GPU: ask what is due, and decide what each result code means.
  *
- * Limits, error totals and other slow things are asked once a minute; in between their last value
- * is repeated, so that their series do not flicker. What answers "not here" is not asked again
- * until NVML is started anew, unless it has worked before: then once a minute, since MIG mode can
- * be switched off.
+ * Cheap figures are asked for in each pass, dear ones in turn (pace.c). Limits, error totals and
+ * other slow things are asked once a minute; in between their last value is repeated, so that their
+ * series do not flicker. What answers "not here" is not asked again until NVML is started anew,
+ * unless it has worked before: then once a minute, since MIG mode can be switched off.
  */
 #include "sources/nvml/nvml.h"
 
@@ -21,6 +21,7 @@ struct pass {
     struct gtel_batch *batch;
     uint64_t now;
     bool is_blocked[GTEL_NVML_GROUP_COUNT]; /* a passing failure: no alternative this time */
+    bool is_asked[GTEL_NVML_ROWS_MAX];
 };
 
 /* "Not on this card, or not for us": codes after which asking again is of no use. */
@@ -54,7 +55,7 @@ static bool is_due(const struct pass *pass, size_t i)
 {
     enum gtel_nvml_group group = gtel_nvml_rows[i].group;
     size_t chosen = pass->gpu->chosen[group];
-    if (pass->gpu->slot[i].due_ns > pass->now)
+    if (pass->is_asked[i] || pass->gpu->slot[i].due_ns > pass->now)
         return false;
     return group == GTEL_NVML_GROUP_NONE ||
            (!pass->is_blocked[group] && (chosen == 0 || chosen == i + 1));
@@ -88,7 +89,8 @@ static void settle_success(struct pass *pass, size_t i, const struct gtel_nvml_a
     slot->answer = *answer;
     slot->has_answer = true;
     slot->has_worked = true;
-    slot->due_ns = row->is_slow ? pass->now + SLOW_NS : 0;
+    slot->read_ns = pass->now;
+    slot->due_ns = gtel_nvml_next_due(row, slot, pass->now);
     if (row->group != GTEL_NVML_GROUP_NONE)
         pass->gpu->chosen[row->group] = i + 1;
 }
@@ -145,42 +147,86 @@ static int ask_fields(const struct pass *pass, struct gtel_nvml_field *field, si
     return pass->nvml->call.nvmlDeviceGetFieldValues(pass->gpu->handle, (int)n, field);
 }
 
-/* All fields that are due, in one call. Should a field make the whole call fail, one by one. */
-static void read_fields(struct pass *pass)
+/* A batch that has become this dear holds a field that is: each is measured by itself again. */
+#define BATCH_NS 1500000u
+
+/* Asks for the fields of these rows in one call. Should one make it fail, they are asked alone
+ * later. */
+static void ask_batch(struct pass *pass, const size_t *row, size_t n)
 {
     struct gtel_nvml_field field[GTEL_NVML_ROWS_MAX];
-    size_t row[GTEL_NVML_ROWS_MAX];
-    size_t n = 0;
     memset(field, 0, sizeof(field));
-    for (size_t i = 0; i < gtel_nvml_rows_n; i++) {
-        if (gtel_nvml_rows[i].read || !is_due(pass, i))
-            continue;
-        field[n].field_id = gtel_nvml_rows[i].of;
-        field[n].scope_id = gtel_nvml_rows[i].of_2;
-        row[n++] = i;
+    for (size_t k = 0; k < n; k++) {
+        field[k].field_id = gtel_nvml_rows[row[k]].of;
+        field[k].scope_id = gtel_nvml_rows[row[k]].of_2;
     }
-    if (n == 0)
-        return;
+    uint64_t start = gtel_env_now(pass->nvml->env);
     int code = ask_fields(pass, field, n);
-    if (!is_permanent(code) || n == 1) {
+    uint64_t cost_ns = gtel_env_now(pass->nvml->env) - start;
+    if (n == 1)
+        gtel_nvml_note_cost(&pass->gpu->slot[row[0]], cost_ns);
+    bool is_refused = n > 1 && is_permanent(code);
+    if (!is_refused)
         settle_fields(pass, code, row, field, n);
-        return;
-    }
-    for (size_t k = 0; k < n && !is_over(pass); k++) {
-        code = ask_fields(pass, &field[k], 1);
-        settle_fields(pass, code, &row[k], &field[k], 1);
+    for (size_t k = 0; k < n; k++) {
+        pass->is_asked[row[k]] = !is_refused;
+        if (is_refused || (n > 1 && cost_ns > BATCH_NS))
+            pass->gpu->slot[row[k]].mean_cost_ns = 0;
     }
 }
 
-static void read_calls(struct pass *pass)
+static void read_cheap_fields(struct pass *pass)
 {
-    for (size_t i = 0; i < gtel_nvml_rows_n && !is_over(pass); i++) {
-        const struct gtel_nvml_row *row = &gtel_nvml_rows[i];
-        struct gtel_nvml_answer answer = {.n = 0};
-        if (!row->read || !is_due(pass, i))
-            continue;
-        int code = row->read(pass->nvml, pass->gpu, row, &answer);
-        settle(pass, i, code, &answer);
+    size_t row[GTEL_NVML_ROWS_MAX];
+    size_t n = 0;
+    for (size_t i = 0; i < gtel_nvml_rows_n; i++)
+        if (!gtel_nvml_rows[i].read && gtel_nvml_is_cheap(&pass->gpu->slot[i]) && is_due(pass, i))
+            row[n++] = i;
+    if (n > 0)
+        ask_batch(pass, row, n);
+}
+
+static void ask_call(struct pass *pass, size_t i)
+{
+    const struct gtel_nvml_row *row = &gtel_nvml_rows[i];
+    struct gtel_nvml_answer answer = {.n = 0};
+    uint64_t start = gtel_env_now(pass->nvml->env);
+    int code = row->read(pass->nvml, pass->gpu, row, &answer);
+    gtel_nvml_note_cost(&pass->gpu->slot[i], gtel_env_now(pass->nvml->env) - start);
+    settle(pass, i, code, &answer);
+    pass->is_asked[i] = true;
+}
+
+static void read_cheap_calls(struct pass *pass)
+{
+    for (size_t i = 0; i < gtel_nvml_rows_n && !is_over(pass); i++)
+        if (gtel_nvml_rows[i].read && gtel_nvml_is_cheap(&pass->gpu->slot[i]) && is_due(pass, i))
+            ask_call(pass, i);
+}
+
+/* The row that waits longest; the number of rows when none does. */
+static size_t most_overdue(const struct pass *pass)
+{
+    size_t found = gtel_nvml_rows_n;
+    for (size_t i = 0; i < gtel_nvml_rows_n; i++)
+        if (is_due(pass, i) && (found == gtel_nvml_rows_n ||
+                                pass->gpu->slot[i].due_ns < pass->gpu->slot[found].due_ns))
+            found = i;
+    return found;
+}
+
+/* What is dear, or has never been measured, one by one, as far as the pass has time for it. */
+static void read_dear(struct pass *pass)
+{
+    for (size_t taken = 0; !is_over(pass); taken++) {
+        size_t i = most_overdue(pass);
+        uint64_t used_ns = gtel_env_now(pass->nvml->env) - pass->now;
+        if (i == gtel_nvml_rows_n || !gtel_nvml_fits(&pass->gpu->slot[i], used_ns, taken))
+            return;
+        if (gtel_nvml_rows[i].read)
+            ask_call(pass, i);
+        else
+            ask_batch(pass, &i, 1);
     }
 }
 
@@ -206,11 +252,11 @@ void gtel_nvml_pass(struct gtel_nvml *nvml, struct gtel_nvml_gpu *gpu, struct gt
     batch->t_ns = pass.now;
     gpu->failed = 0;
     for (size_t i = 0; i < gtel_nvml_rows_n; i++)
-        if (!gtel_nvml_rows[i].is_slow)
+        if (!gtel_nvml_is_fresh(&gtel_nvml_rows[i], &gpu->slot[i], pass.now))
             gpu->slot[i].has_answer = false;
-    read_fields(&pass);
-    if (!is_over(&pass))
-        read_calls(&pass);
+    read_cheap_fields(&pass);
+    read_cheap_calls(&pass);
+    read_dear(&pass);
     note_streak(&pass);
 }
 

@@ -14,6 +14,7 @@
 #define FIELD(id, scope) .call = "field " #id, .of = GTEL_NVML_FI_##id, .of_2 = (scope)
 #define GROUP(name) .group = GTEL_NVML_GROUP_##name
 #define SLOW .is_slow = true
+#define MINOR .is_minor = true
 #define TO(name, top) .metric = GTEL_M_##name, .headline = GTEL_M_##top
 #define DIM(text) .dim = {GTEL_STR_INIT(text)}
 #define DIMS(text, text_2) .dim = {GTEL_STR_INIT(text), GTEL_STR_INIT(text_2)}
@@ -60,8 +61,8 @@ const struct gtel_nvml_row gtel_nvml_rows[] = {
     {CALL(nvmlDeviceGetTemperature), READ(degrees), .of = GTEL_NVML_TEMPERATURE_GPU,
      GROUP(TEMPERATURE), TO(TEMPERATURE, GPU_TEMPERATURE), DIM("gpu"), PLAIN},
     {FIELD(MEMORY_TEMP, 0), TO(TEMPERATURE, NONE), DIM("memory"), PLAIN},
-    {CALL(nvmlDeviceGetMarginTemperature), READ(margin), TO(TEMPERATURE_MARGIN, NONE), DIM("gpu"),
-     PLAIN},
+    {CALL(nvmlDeviceGetMarginTemperature), READ(margin), MINOR, TO(TEMPERATURE_MARGIN, NONE),
+     DIM("gpu"), PLAIN},
     /* Which form of limits a card has depends on the card (an RTX 4080 SUPER has the first). */
     {CALL(nvmlDeviceGetTemperatureThreshold), READ(degrees), .of = GTEL_NVML_THRESHOLD_GPU_MAX,
      SLOW, TO(TEMPERATURE_LIMIT, NONE), DIM("gpu"), PLAIN},
@@ -98,25 +99,29 @@ const struct gtel_nvml_row gtel_nvml_rows[] = {
      TO(THROTTLE_ACTIVE, NONE), PLAIN},
     {CALL(nvmlDeviceGetCurrentClocksThrottleReasons), READ(u64), GROUP(REASONS), EMIT(reasons),
      TO(THROTTLE_ACTIVE, NONE), PLAIN},
-    {FIELD(PERF_POWER, 0), GROUP(TIME_POWER), TO(THROTTLE_TIME, NONE), DIM("power_cap"), NANO},
+    {FIELD(PERF_POWER, 0), GROUP(TIME_POWER), MINOR, TO(THROTTLE_TIME, NONE), DIM("power_cap"),
+     NANO},
     {CALL(nvmlDeviceGetViolationStatus), READ(violation), .of = GTEL_NVML_POLICY_POWER,
      GROUP(TIME_POWER), TO(THROTTLE_TIME, NONE), DIM("power_cap"), NANO},
-    {FIELD(PERF_THERMAL, 0), GROUP(TIME_THERMAL), TO(THROTTLE_TIME, NONE), DIM("thermal"), NANO},
+    {FIELD(PERF_THERMAL, 0), GROUP(TIME_THERMAL), MINOR, TO(THROTTLE_TIME, NONE), DIM("thermal"),
+     NANO},
     {CALL(nvmlDeviceGetViolationStatus), READ(violation), .of = GTEL_NVML_POLICY_THERMAL,
      GROUP(TIME_THERMAL), TO(THROTTLE_TIME, NONE), DIM("thermal"), NANO},
-    {FIELD(PERF_SYNC_BOOST, 0), GROUP(TIME_SYNC), TO(THROTTLE_TIME, NONE), DIM("sync_boost"), NANO},
+    {FIELD(PERF_SYNC_BOOST, 0), GROUP(TIME_SYNC), MINOR, TO(THROTTLE_TIME, NONE), DIM("sync_boost"),
+     NANO},
     {CALL(nvmlDeviceGetViolationStatus), READ(violation), .of = GTEL_NVML_POLICY_SYNC_BOOST,
      GROUP(TIME_SYNC), TO(THROTTLE_TIME, NONE), DIM("sync_boost"), NANO},
-    {FIELD(PERF_BOARD_LIMIT, 0), GROUP(TIME_BOARD), TO(THROTTLE_TIME, NONE), DIM("board_limit"),
-     NANO},
+    {FIELD(PERF_BOARD_LIMIT, 0), GROUP(TIME_BOARD), MINOR, TO(THROTTLE_TIME, NONE),
+     DIM("board_limit"), NANO},
     {CALL(nvmlDeviceGetViolationStatus), READ(violation), .of = GTEL_NVML_POLICY_BOARD_LIMIT,
      GROUP(TIME_BOARD), TO(THROTTLE_TIME, NONE), DIM("board_limit"), NANO},
-    {FIELD(PERF_LOW_UTILIZATION, 0), TO(THROTTLE_TIME, NONE), DIM("low_utilization"), NANO},
-    {FIELD(PERF_RELIABILITY, 0), TO(THROTTLE_TIME, NONE), DIM("reliability"), NANO},
-    {FIELD(PERF_TOTAL_BASE_CLOCKS, 0), TO(THROTTLE_TIME, NONE), DIM("below_base_clocks"), NANO},
-    {FIELD(SW_THERMAL_TIME, 0), TO(THROTTLE_TIME, NONE), DIM("sw_thermal"), NANO},
-    {FIELD(HW_THERMAL_TIME, 0), TO(THROTTLE_TIME, NONE), DIM("hw_thermal"), NANO},
-    {FIELD(POWER_BRAKE_TIME, 0), TO(THROTTLE_TIME, NONE), DIM("power_brake"), NANO},
+    {FIELD(PERF_LOW_UTILIZATION, 0), MINOR, TO(THROTTLE_TIME, NONE), DIM("low_utilization"), NANO},
+    {FIELD(PERF_RELIABILITY, 0), MINOR, TO(THROTTLE_TIME, NONE), DIM("reliability"), NANO},
+    {FIELD(PERF_TOTAL_BASE_CLOCKS, 0), MINOR, TO(THROTTLE_TIME, NONE), DIM("below_base_clocks"),
+     NANO},
+    {FIELD(SW_THERMAL_TIME, 0), MINOR, TO(THROTTLE_TIME, NONE), DIM("sw_thermal"), NANO},
+    {FIELD(HW_THERMAL_TIME, 0), MINOR, TO(THROTTLE_TIME, NONE), DIM("hw_thermal"), NANO},
+    {FIELD(POWER_BRAKE_TIME, 0), MINOR, TO(THROTTLE_TIME, NONE), DIM("power_brake"), NANO},
 
     {CALL(nvmlDeviceGetFanSpeed_v2), READ(fans), GROUP(FANS), EMIT(fans), TO(FAN, GPU_FAN),
      PERCENT},
