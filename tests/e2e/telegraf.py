@@ -36,6 +36,7 @@ with open(sys.argv[1], "ab", buffering=0) as copy:
             view = view[os.write(1, view):]
 status = child.wait()
 os.close(1)
+os.close(2)
 time.sleep(0.05)
 sys.exit(status)
 """
