@@ -214,6 +214,49 @@ struct gtel_nvml_field {
     union gtel_nvml_value value;
 };
 
+/* nvmlGpmSample_t: an opaque pointer. */
+struct gtel_nvml_gpm_sample;
+
+/* NVML_GPM_METRIC_* (GPM Enums): percent */
+enum {
+    GTEL_NVML_GPM_GRAPHICS = 1,
+    GTEL_NVML_GPM_SM = 2,
+    GTEL_NVML_GPM_SM_OCCUPANCY = 3,
+    GTEL_NVML_GPM_TENSOR = 5,
+    GTEL_NVML_GPM_DRAM = 10,
+    GTEL_NVML_GPM_FP64 = 11,
+    GTEL_NVML_GPM_FP32 = 12,
+    GTEL_NVML_GPM_FP16 = 13
+};
+
+/* Plain versions, unlike those of other structs; the number of metrics is that of API 13. */
+enum { GTEL_NVML_GPM_SUPPORT_VERSION = 1, GTEL_NVML_GPM_GET_VERSION = 1, GTEL_NVML_GPM_MAX = 333 };
+
+/* nvmlGpmSupport_t (GPM Structs) */
+struct gtel_nvml_gpm_support {
+    unsigned version;
+    unsigned is_supported;
+};
+
+/* nvmlGpmMetric_t */
+struct gtel_nvml_gpm_metric {
+    unsigned metric_id;
+    int rc;
+    double value;
+    char *short_name;
+    char *long_name;
+    char *unit;
+};
+
+/* nvmlGpmMetricsGet_t; libraries before API 13 know fewer elements and rely on n. */
+struct gtel_nvml_gpm_get {
+    unsigned version;
+    unsigned n;
+    struct gtel_nvml_gpm_sample *older;
+    struct gtel_nvml_gpm_sample *newer;
+    struct gtel_nvml_gpm_metric metric[GTEL_NVML_GPM_MAX];
+};
+
 /*
  * Shapes: parameters that many calls share. PARAMS is the parameter list, ARGS the same names as
  * arguments behind another one. Every call returns a result code.
@@ -265,6 +308,18 @@ struct gtel_nvml_field {
 #define GTEL_NVML_PARAMS_fields                                                                    \
     (struct gtel_nvml_device * device, int n, struct gtel_nvml_field *ret)
 #define GTEL_NVML_ARGS_fields , device, n, ret
+#define GTEL_NVML_PARAMS_gpm_support                                                               \
+    (struct gtel_nvml_device * device, struct gtel_nvml_gpm_support * ret)
+#define GTEL_NVML_ARGS_gpm_support , device, ret
+#define GTEL_NVML_PARAMS_gpm_alloc (struct gtel_nvml_gpm_sample * *ret)
+#define GTEL_NVML_ARGS_gpm_alloc , ret
+#define GTEL_NVML_PARAMS_gpm_free (struct gtel_nvml_gpm_sample * sample)
+#define GTEL_NVML_ARGS_gpm_free , sample
+#define GTEL_NVML_PARAMS_gpm_sample                                                                \
+    (struct gtel_nvml_device * device, struct gtel_nvml_gpm_sample * sample)
+#define GTEL_NVML_ARGS_gpm_sample , device, sample
+#define GTEL_NVML_PARAMS_gpm_get (struct gtel_nvml_gpm_get * ret)
+#define GTEL_NVML_ARGS_gpm_get , ret
 
 /* The calls as a table of typed pointers; a call that the library lacks is NULL. */
 struct gtel_nvml_calls {

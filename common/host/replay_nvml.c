@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -15,6 +16,11 @@ enum {
     WORDS_MAX = 4,  /* numbers in an answer */
     KEY_SIZE = 128, /* bytes of the longest key: name, GPU and two numbers */
     NO_ANSWER = -1
+};
+
+/* A sample remembers whose it is; the answers are those of the time at which they are asked for. */
+struct gtel_nvml_gpm_sample {
+    const struct gtel_nvml_device *device;
 };
 
 /* A handle is the address of an element; the element's number is the GPU's. */
@@ -398,6 +404,53 @@ static int answer_fields(const char *name, struct gtel_nvml_device *device, int 
         return rc;
     for (int i = 0; i < n; i++)
         ret[i].rc = answer_field(name, device, &ret[i]);
+    return GTEL_NVML_SUCCESS;
+}
+
+static int answer_gpm_support(const char *name, struct gtel_nvml_device *device,
+                              struct gtel_nvml_gpm_support *ret)
+{
+    if (ret->version != GTEL_NVML_GPM_SUPPORT_VERSION)
+        return GTEL_NVML_ARGUMENT_VERSION_MISMATCH;
+    return answer_u32(name, device, &ret->is_supported);
+}
+
+static int answer_gpm_alloc(const char *name, struct gtel_nvml_gpm_sample **ret)
+{
+    int rc = answer_plain(name);
+    if (rc != GTEL_NVML_SUCCESS)
+        return rc;
+    *ret = calloc(1, sizeof(**ret));
+    return *ret ? GTEL_NVML_SUCCESS : GTEL_NVML_MEMORY;
+}
+
+/* Frees also when the recording says that the call fails. */
+static int answer_gpm_free(const char *name, struct gtel_nvml_gpm_sample *sample)
+{
+    free(sample);
+    return answer_plain(name);
+}
+
+static int answer_gpm_sample(const char *name, struct gtel_nvml_device *device,
+                             struct gtel_nvml_gpm_sample *sample)
+{
+    char key[KEY_SIZE];
+    struct gtel_str text;
+    (void)snprintf(key, sizeof(key), "%s %d", name, gpu_of(device));
+    sample->device = device;
+    return ask_key(key, GTEL_NVML_SUCCESS, &text);
+}
+
+static int answer_gpm_get(const char *name, struct gtel_nvml_gpm_get *ret)
+{
+    if (!ret->older || !ret->newer || ret->older->device != ret->newer->device)
+        return GTEL_NVML_INVALID_ARGUMENT;
+    for (unsigned i = 0; i < ret->n; i++) {
+        struct gtel_str text;
+        ret->metric[i].rc = ask(name, ret->newer->device, 1, &ret->metric[i].metric_id, &text);
+        if (ret->metric[i].rc == GTEL_NVML_SUCCESS && gtel_str_f64(text, &ret->metric[i].value) < 0)
+            ret->metric[i].rc = GTEL_NVML_UNKNOWN;
+    }
     return GTEL_NVML_SUCCESS;
 }
 

@@ -30,6 +30,16 @@ SAME_PLACE(gtel_nvml_field, value_type, nvmlFieldValue_t, valueType);
 SAME_PLACE(gtel_nvml_field, rc, nvmlFieldValue_t, nvmlReturn);
 SAME_PLACE(gtel_nvml_field, value, nvmlFieldValue_t, value);
 
+SAME_SIZE(gtel_nvml_gpm_support, nvmlGpmSupport_t);
+SAME_SIZE(gtel_nvml_gpm_metric, nvmlGpmMetric_t);
+SAME_PLACE(gtel_nvml_gpm_metric, value, nvmlGpmMetric_t, value);
+SAME_PLACE(gtel_nvml_gpm_get, metric, nvmlGpmMetricsGet_t, metrics);
+SAME(GTEL_NVML_GPM_GET_VERSION, NVML_GPM_METRICS_GET_VERSION);
+SAME(GTEL_NVML_GPM_SM_OCCUPANCY, NVML_GPM_METRIC_SM_OCCUPANCY);
+SAME(GTEL_NVML_GPM_TENSOR, NVML_GPM_METRIC_ANY_TENSOR_UTIL);
+SAME(GTEL_NVML_GPM_DRAM, NVML_GPM_METRIC_DRAM_BW_UTIL);
+SAME(GTEL_NVML_GPM_FP16, NVML_GPM_METRIC_FP16_UTIL);
+
 SAME(GTEL_NVML_NOT_SUPPORTED, NVML_ERROR_NOT_SUPPORTED);
 SAME(GTEL_NVML_NO_PERMISSION, NVML_ERROR_NO_PERMISSION);
 SAME(GTEL_NVML_NOT_FOUND, NVML_ERROR_NOT_FOUND);

@@ -60,6 +60,16 @@ AT(gtel_nvml_field, rc, 28);
 AT(gtel_nvml_field, value, 32);
 _Static_assert(sizeof(union gtel_nvml_value) == 8, "value");
 
+SIZE(gtel_nvml_gpm_support, 8);
+SIZE(gtel_nvml_gpm_metric, 40);
+AT(gtel_nvml_gpm_metric, rc, 4);
+AT(gtel_nvml_gpm_metric, value, 8);
+SIZE(gtel_nvml_gpm_get, 13344);
+AT(gtel_nvml_gpm_get, n, 4);
+AT(gtel_nvml_gpm_get, older, 8);
+AT(gtel_nvml_gpm_get, newer, 16);
+AT(gtel_nvml_gpm_get, metric, 24);
+
 /* A program, so that the build compiles it as a test. */
 int main(void)
 {

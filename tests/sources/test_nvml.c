@@ -219,7 +219,8 @@ static size_t readings_of(const struct machine *m, const char *gpu)
 {
     size_t n = 0;
     for (size_t i = 0; i < m->group.batch.n; i++)
-        n += strcmp(m->group.batch.reading[i].device->key, gpu) == 0;
+        n += strcmp(m->group.batch.reading[i].device->key, gpu) == 0 &&
+             m->group.batch.reading[i].metric != GTEL_M_ACTIVITY; /* needs two gathers */
     return n;
 }
 
@@ -582,12 +583,52 @@ static void test_let_sleep(void)
     finish(&m);
 }
 
+#define GPM                                                                                        \
+    "call nvmlGpmQueryDeviceSupport 0 = 1\n"                                                       \
+    "call nvmlGpmMetricsGet 0 2 = 87.5\n"                                                          \
+    "call nvmlGpmMetricsGet 0 10 = 0.25\n"
+
+/* Activity is a mean between two gathers, and begins anew after a failure or a long gap. */
+static void test_activity(void)
+{
+    struct machine m;
+    if (!begin(&m,
+               GPM "at 4s\ncall nvmlGpmSampleGet 0 = !10\nat 5s\ncall nvmlGpmSampleGet 0 = ok\n"
+                   "at 8s\ncall nvmlGpmSampleGet 0 = !4\nat 9s\ncall nvmlGpmSampleGet 0 = ok\n"))
+        return;
+    static const double want[] = {-1, 0.875, 0.875, -1, -1, 0.875, 0.875, -1, -1};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(want); i++) {
+        gather(&m, 1); /* at 1 s, 2 s … */
+        CHECK_NEAR(value(&m, GTEL_M_ACTIVITY, "sm"), want[i], 1e-9);
+    }
+    CHECK_NEAR(value(&m, GTEL_M_GPU_BUSY, NULL), 0.41, 1e-9);
+    gather(&m, 60); /* permission is asked for again after a minute */
+    gather(&m, 1);
+    CHECK_NEAR(value(&m, GTEL_M_ACTIVITY, "sm"), 0.875, 1e-9);
+    CHECK_NEAR(value(&m, GTEL_M_ACTIVITY, "dram"), 0.0025, 1e-9);
+    CHECK_NEAR(value(&m, GTEL_M_ACTIVITY, "fp64"), -1, 0);
+    gather(&m, 1000);
+    CHECK_NEAR(value(&m, GTEL_M_ACTIVITY, "sm"), -1, 0);
+    finish(&m);
+    if (!begin(&m, GPM "call nvmlGpmSampleFree = !nosymbol\n"))
+        return;
+    gather(&m, 1);
+    gather(&m, 1);
+    CHECK_NEAR(value(&m, GTEL_M_ACTIVITY, "sm"), -1, 0);
+    finish(&m);
+}
+
 /* How many readings the two GPUs have when all is well. */
 struct whole {
     size_t n[2];
 };
 
 static const char *const gpus[] = {"0000:19:00.0", "0001:3b:00.0"};
+
+static size_t readings_of_both(const struct machine *m)
+{
+    return readings_of(m, gpus[0]) + readings_of(m, gpus[1]);
+}
 
 /* A failure of one GPU's call costs the other nothing. */
 static void check_other(const struct machine *m, const struct whole *whole)
@@ -616,12 +657,14 @@ static void walk_one(struct machine *m, unsigned at, int code, const struct whol
     bool is_lookup = spy.failed_name &&
                      (strstr(spy.failed_name, "Handle") || strstr(spy.failed_name, "PciInfo"));
     if (is_global || (is_lost && !is_lookup))
-        CHECK_INT(m->group.batch.n, full); /* back within an interval */
+        CHECK_INT(readings_of_both(m), full); /* back within an interval */
     spy.fail_at = spy.calls + 1;
     spy.fail_code = 1;
     gather(m, 40);
     gather(m, 1);
-    CHECK_INT(m->group.batch.n, full);
+    gather(m, 1);
+    CHECK_NEAR(value(m, GTEL_M_ACTIVITY, "sm"), 0.875, 1e-9);
+    CHECK_INT(readings_of_both(m), full);
     CHECK_INT(m->group.batch.failed[0] + m->group.batch.failed[1], 0);
     gtel_group_done(&m->group);
     CHECK_INT(spy.opens, spy.closes);
@@ -633,10 +676,11 @@ static void test_faults(void)
                                 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 999};
     struct machine m;
     char label[64];
-    if (!begin(&m, ""))
+    if (!begin(&m, GPM "call nvmlDeviceGetTotalEnergyConsumption 1 = 5\n"))
         return;
     gather(&m, 1);
     gather(&m, 1);
+    CHECK_NEAR(value(&m, GTEL_M_ACTIVITY, "sm"), 0.875, 1e-9);
     struct whole whole = {{readings_of(&m, gpus[0]), readings_of(&m, gpus[1])}};
     unsigned calls = spy.calls;
     gtel_group_done(&m.group);
@@ -667,6 +711,7 @@ int main(void)
     test_asleep();
     test_wake_always();
     test_let_sleep();
+    test_activity();
     test_faults();
     return test_result();
 }

@@ -118,6 +118,8 @@ int gtel_nvml_start(struct gtel_nvml *nvml)
 
 void gtel_nvml_stop(struct gtel_nvml *nvml)
 {
+    for (size_t i = 0; i < nvml->n; i++)
+        gtel_nvml_gpm_done(nvml, nvml->gpu[i]);
     if (nvml->is_running)
         (void)nvml->call.nvmlShutdown(); /* nothing could be done about a failure */
     nvml->is_running = false;

@@ -98,6 +98,7 @@ static int sample_gpu(struct gtel_nvml *nvml, struct gtel_registry *registry,
     batch->origin = GTEL_NVML_ORIGIN_CALL;
     gtel_batch_u64(batch, gpu->device, GTEL_M_GPU_AWAKE, GTEL_STR_NONE, 1);
     gtel_nvml_emit(gpu, batch);
+    gtel_nvml_gpm_pass(nvml, gpu, batch);
     return 0;
 }
 
@@ -144,6 +145,7 @@ static const char *const origins[] = {
     [GTEL_NVML_ORIGIN_CALL] = "NVML",
     [GTEL_NVML_ORIGIN_FIELD] = "NVML fields",
     [GTEL_NVML_ORIGIN_SYSFS] = "sysfs",
+    [GTEL_NVML_ORIGIN_GPM] = "NVML GPM",
     NULL,
 };
 
@@ -151,7 +153,7 @@ const struct gtel_source gtel_source_nvml = {
     .name = "nvml",
     .lane = "nvml",
     .vendor = "nvidia",
-    .summary = "NVIDIA GPUs through NVML: use, memory, power, clocks, limits, errors.",
+    .summary = "NVIDIA GPUs through NVML: use, memory, power, clocks, limits, errors, activity.",
     .needs = "libnvidia-ml.so.1 of driver 390 or newer; no special rights",
     .seen = "NVIDIA H200, driver 580.159: each figure beside nvidia-smi",
     .origins = origins,

@@ -5,7 +5,7 @@
  * nvml.c is the source; library.c opens, starts and ends NVML; identity.c finds GPUs; sleep.c
  * leaves sleeping ones alone; rows.c is the table of figures; pass.c reads one GPU by that table
  * and decides what a result code means; pace.c decides how often a figure is asked for, by what it
- * costs; emit.c turns what was read into readings.
+ * costs; gpm.c reads activity counters; emit.c turns what was read into readings.
  *
  * Functions that call NVML return its result codes (0 and above), the others 0 or a negative errno.
  */
@@ -26,7 +26,12 @@ enum {
 };
 
 /* Positions in the source's origins. */
-enum { GTEL_NVML_ORIGIN_CALL, GTEL_NVML_ORIGIN_FIELD, GTEL_NVML_ORIGIN_SYSFS };
+enum {
+    GTEL_NVML_ORIGIN_CALL,
+    GTEL_NVML_ORIGIN_FIELD,
+    GTEL_NVML_ORIGIN_SYSFS,
+    GTEL_NVML_ORIGIN_GPM
+};
 
 /* Alternatives for one figure: the first that answers is used until NVML is started again. */
 enum gtel_nvml_group {
@@ -93,6 +98,13 @@ struct gtel_nvml_slot {
     struct gtel_nvml_answer answer;
 };
 
+/* Activity counters of one GPU: the mean between two samples. */
+struct gtel_nvml_gpm {
+    struct gtel_nvml_gpm_sample *sample[2]; /* the newest first; NULL: not allocated */
+    uint64_t t_ns;                          /* when the newest was taken; 0: none yet */
+    uint64_t due_ns;                        /* when to ask again; UINT64_MAX: not on this GPU */
+};
+
 struct gtel_nvml_gpu {
     struct gtel_nvml_device *handle; /* NULL: not found yet, asleep, or NVML is not running */
     struct gtel_device *device;
@@ -107,6 +119,7 @@ struct gtel_nvml_gpu {
     uint32_t failed;   /* readings of the present pass */
     const char *first; /* the call behind the first of them, and its code */
     int first_code;
+    struct gtel_nvml_gpm gpm;
     size_t chosen[GTEL_NVML_GROUP_COUNT]; /* row + 1 */
     struct gtel_nvml_slot slot[GTEL_NVML_ROWS_MAX];
 };
@@ -193,6 +206,14 @@ bool gtel_nvml_fits(const struct gtel_nvml_slot *slot, uint64_t used_ns, size_t 
 /* Whether an answer may be shown in a pass in which it was not asked for. */
 bool gtel_nvml_is_fresh(const struct gtel_nvml_row *row, const struct gtel_nvml_slot *slot,
                         uint64_t now_ns);
+
+/* gpm.c */
+
+/* Takes a sample of the activity counters and appends the means since the last one. */
+void gtel_nvml_gpm_pass(struct gtel_nvml *nvml, struct gtel_nvml_gpu *gpu,
+                        struct gtel_batch *batch);
+/* Frees the samples, before NVML is ended. */
+void gtel_nvml_gpm_done(const struct gtel_nvml *nvml, struct gtel_nvml_gpu *gpu);
 
 /* emit.c */
 
