@@ -14,6 +14,7 @@ gtel_start=$(date +%s)
 gtel_step=0
 gtel_apt_folder=
 gtel_policy=
+gtel_child=
 
 # Messages and sorting do not depend on who runs this.
 unset LC_ALL LANGUAGE
@@ -49,6 +50,16 @@ quietly() {
     fail "$gtel_what (command: $*)" "$gtel_fix"
 }
 
+# attended COMMAND...: runs a command that is told to end, and waited for, when this script is.
+attended() {
+    "$@" &
+    gtel_child=$!
+    gtel_result=0
+    wait "$gtel_child" || gtel_result=$?
+    gtel_child=
+    return "$gtel_result"
+}
+
 as_root() {
     if [ "$(id -u)" -eq 0 ]; then
         "$@"
@@ -71,6 +82,10 @@ remove_policy() {
 cleanup() {
     gtel_status=$?
     trap - EXIT INT TERM HUP
+    if [ -n "$gtel_child" ]; then
+        kill -TERM "$gtel_child" 2>/dev/null || true
+        wait "$gtel_child" || true
+    fi
     remove_policy
     if [ -n "$GTEL_SCRATCH" ]; then
         rm -rf "$GTEL_SCRATCH"
