@@ -9,24 +9,28 @@
 static const struct {
     const char *label;
     bool is_slow;
+    bool may_be_dear;
     bool is_minor;
     uint64_t cost_ns;
     uint64_t due_ns;     /* after a reading at 100 s */
     bool is_fresh_soon;  /* half a second later */
     bool is_fresh_later; /* two seconds later */
 } cases[] = {
-    {"cheap: each pass, never repeated", false, false, 2000, 0, false, false},
-    {"cheap and minor: the same", false, true, 2000, 0, false, false},
-    {"dear: each ten seconds", false, false, 4 * MS, 109 * S + 500 * MS, true, false},
-    {"dear and minor: each minute", false, true, 600000, 159 * S + 500 * MS, true, false},
-    {"slow: each minute, repeated", true, false, 2000, 160 * S, true, true},
-    {"slow and dear: each ten minutes", true, false, 2 * MS, 700 * S, true, true},
+    {"always: each pass, never repeated", false, false, false, 5 * MS, 0, false, false},
+    {"cheap: the same", false, true, false, 2000, 0, false, false},
+    {"cheap and minor: the same", false, false, true, 2000, 0, false, false},
+    {"dear: each ten seconds", false, true, false, 4 * MS, 109 * S + 500 * MS, true, false},
+    {"dear and minor: each minute", false, false, true, 600000, 159 * S + 500 * MS, true, false},
+    {"slow: each minute, repeated", true, false, false, 2000, 160 * S, true, true},
+    {"slow and dear: each ten minutes", true, false, false, 2 * MS, 700 * S, true, true},
 };
 
 static void test_cases(void)
 {
     for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
-        struct gtel_nvml_row row = {.is_slow = cases[i].is_slow, .is_minor = cases[i].is_minor};
+        struct gtel_nvml_row row = {.is_slow = cases[i].is_slow,
+                                    .may_be_dear = cases[i].may_be_dear,
+                                    .is_minor = cases[i].is_minor};
         struct gtel_nvml_slot slot = {.read_ns = 100 * S};
         test_label = cases[i].label;
         gtel_nvml_note_cost(&slot, cases[i].cost_ns);
@@ -38,17 +42,18 @@ static void test_cases(void)
 
 static void test_costs(void)
 {
+    struct gtel_nvml_row row = {.may_be_dear = true};
     struct gtel_nvml_slot slot = {0};
     test_label = "costs";
-    CHECK(!gtel_nvml_is_cheap(&slot)); /* not measured: by itself, whatever the time */
+    CHECK(!gtel_nvml_is_cheap(&row, &slot)); /* not measured: by itself, whatever the time */
     CHECK(gtel_nvml_fits(&slot, 100 * MS, 5));
     gtel_nvml_note_cost(&slot, 0); /* a clock that stands still */
-    CHECK(gtel_nvml_is_cheap(&slot));
+    CHECK(gtel_nvml_is_cheap(&row, &slot));
     gtel_nvml_note_cost(&slot, 20 * MS); /* once late is not dear */
-    CHECK(gtel_nvml_is_cheap(&slot));
+    CHECK(gtel_nvml_is_cheap(&row, &slot));
     for (int i = 0; i < 5; i++)
         gtel_nvml_note_cost(&slot, 600000);
-    CHECK(!gtel_nvml_is_cheap(&slot));
+    CHECK(!gtel_nvml_is_cheap(&row, &slot));
     slot.last_cost_ns = 4 * MS;
     CHECK(gtel_nvml_fits(&slot, 400000, 1));
     CHECK(!gtel_nvml_fits(&slot, 600000, 1));

@@ -77,7 +77,8 @@ struct gtel_nvml_row {
     unsigned of_2;          /* scope of a field, ECC counter */
     enum gtel_nvml_group group;
     bool is_slow;              /* asked once a minute, and repeated in between */
-    bool is_minor;             /* asked once a minute if it is dear */
+    bool may_be_dear;          /* measured; asked each ten seconds where it costs much */
+    bool is_minor;             /* the same, each minute */
     enum gtel_metric metric;   /* with dim; or NONE */
     enum gtel_metric headline; /* without dim; or NONE */
     struct gtel_str dim[2];
@@ -196,8 +197,8 @@ void gtel_nvml_forget(struct gtel_nvml_gpu *gpu);
 
 /* Notes what asking for a figure has cost. */
 void gtel_nvml_note_cost(struct gtel_nvml_slot *slot, uint64_t cost_ns);
-/* Whether a figure is known to cost so little that it is asked for in each pass. */
-bool gtel_nvml_is_cheap(const struct gtel_nvml_slot *slot);
+/* Whether a figure is asked for whenever it is due: it always is, or is known to cost little. */
+bool gtel_nvml_is_cheap(const struct gtel_nvml_row *row, const struct gtel_nvml_slot *slot);
 /* When to ask again for a figure that has just answered. 0: in each pass. */
 uint64_t gtel_nvml_next_due(const struct gtel_nvml_row *row, const struct gtel_nvml_slot *slot,
                             uint64_t now_ns);

@@ -31,15 +31,16 @@ void gtel_nvml_note_cost(struct gtel_nvml_slot *slot, uint64_t cost_ns)
         slot->mean_cost_ns = 1;
 }
 
-bool gtel_nvml_is_cheap(const struct gtel_nvml_slot *slot)
+bool gtel_nvml_is_cheap(const struct gtel_nvml_row *row, const struct gtel_nvml_slot *slot)
 {
-    return slot->mean_cost_ns > 0 && slot->mean_cost_ns < cheap_ns;
+    bool is_measured = row->is_slow || row->may_be_dear || row->is_minor;
+    return !is_measured || (slot->mean_cost_ns > 0 && slot->mean_cost_ns < cheap_ns);
 }
 
 uint64_t gtel_nvml_next_due(const struct gtel_nvml_row *row, const struct gtel_nvml_slot *slot,
                             uint64_t now_ns)
 {
-    bool is_cheap = gtel_nvml_is_cheap(slot);
+    bool is_cheap = gtel_nvml_is_cheap(row, slot);
     if (row->is_slow)
         return now_ns + (is_cheap ? slow_pace_ns : slow_dear_pace_ns);
     if (is_cheap)
@@ -57,5 +58,5 @@ bool gtel_nvml_is_fresh(const struct gtel_nvml_row *row, const struct gtel_nvml_
 {
     if (row->is_slow)
         return true;
-    return !gtel_nvml_is_cheap(slot) && now_ns - slot->read_ns < fresh_ns;
+    return !gtel_nvml_is_cheap(row, slot) && now_ns - slot->read_ns < fresh_ns;
 }

@@ -180,7 +180,8 @@ static void read_cheap_fields(struct pass *pass)
     size_t row[GTEL_NVML_ROWS_MAX];
     size_t n = 0;
     for (size_t i = 0; i < gtel_nvml_rows_n; i++)
-        if (!gtel_nvml_rows[i].read && gtel_nvml_is_cheap(&pass->gpu->slot[i]) && is_due(pass, i))
+        if (!gtel_nvml_rows[i].read &&
+            gtel_nvml_is_cheap(&gtel_nvml_rows[i], &pass->gpu->slot[i]) && is_due(pass, i))
             row[n++] = i;
     if (n > 0)
         ask_batch(pass, row, n);
@@ -200,7 +201,8 @@ static void ask_call(struct pass *pass, size_t i)
 static void read_cheap_calls(struct pass *pass)
 {
     for (size_t i = 0; i < gtel_nvml_rows_n && !is_over(pass); i++)
-        if (gtel_nvml_rows[i].read && gtel_nvml_is_cheap(&pass->gpu->slot[i]) && is_due(pass, i))
+        if (gtel_nvml_rows[i].read && gtel_nvml_is_cheap(&gtel_nvml_rows[i], &pass->gpu->slot[i]) &&
+            is_due(pass, i))
             ask_call(pass, i);
 }
 

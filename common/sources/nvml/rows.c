@@ -14,6 +14,7 @@
 #define FIELD(id, scope) .call = "field " #id, .of = GTEL_NVML_FI_##id, .of_2 = (scope)
 #define GROUP(name) .group = GTEL_NVML_GROUP_##name
 #define SLOW .is_slow = true
+#define DEAR .may_be_dear = true
 #define MINOR .is_minor = true
 #define TO(name, top) .metric = GTEL_M_##name, .headline = GTEL_M_##top
 #define DIM(text) .dim = {GTEL_STR_INIT(text)}
@@ -35,7 +36,7 @@ const struct gtel_nvml_row gtel_nvml_rows[] = {
     {FIELD(POWER_INSTANT, GTEL_NVML_SCOPE_MODULE), TO(POWER, NONE), DIM("module"), MILLI},
     {FIELD(POWER_AVERAGE, GTEL_NVML_SCOPE_MEMORY), EMIT(memory_power), TO(POWER, NONE),
      DIM("memory"), MILLI},
-    {CALL(nvmlDeviceGetTotalEnergyConsumption), READ(u64), TO(ENERGY, GPU_ENERGY), DIM("gpu"),
+    {CALL(nvmlDeviceGetTotalEnergyConsumption), READ(u64), DEAR, TO(ENERGY, GPU_ENERGY), DIM("gpu"),
      MILLI},
     {CALL(nvmlDeviceGetEnforcedPowerLimit), READ(u32), SLOW, TO(POWER_LIMIT, GPU_POWER_LIMIT),
      DIM("gpu"), MILLI},
