@@ -83,12 +83,21 @@ static int file_open(void *arg, const char *path)
     return (int)((node->generation & GENERATION_MASK) << INDEX_BITS | index);
 }
 
+/* The integer part, kept within the range of 64 bits. */
+static int64_t whole(double value)
+{
+    const double limit = 9.2e18; /* a little below 2^63 */
+    if (value >= limit)
+        return INT64_MAX;
+    return value > -limit ? (int64_t)value : INT64_MIN;
+}
+
 static size_t grown_text(const struct gtel_tree_node *node, uint64_t now_ns, char *buf, size_t n)
 {
     struct gtel_buf out;
     double seconds = (double)(now_ns - node->since_ns) / 1e9;
     gtel_buf_init(&out, 32);
-    gtel_buf_i64(&out, (int64_t)(node->start + node->per_second * seconds));
+    gtel_buf_i64(&out, whole(node->start + node->per_second * seconds));
     gtel_buf_char(&out, '\n');
     size_t size = out.n < n ? out.n : n;
     if (size > 0)
