@@ -20,6 +20,10 @@ gtel_child=
 unset LC_ALL LANGUAGE
 export LANG=C.UTF-8 LC_ALL=C.UTF-8
 
+# Daemons are in folders that users do not have in their path.
+PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
+export PATH
+
 # step TEXT: announces the next step.
 step() {
     gtel_step=$((gtel_step + 1))

@@ -23,6 +23,8 @@ import time
 import urllib.parse
 import urllib.request
 
+# Daemons are in folders that users do not have in their path.
+os.environ["PATH"] = os.environ.get("PATH", "") + ":/usr/local/sbin:/usr/sbin:/sbin"
 TYPES_DB = "/usr/share/collectd/types.db"
 INTERVAL = 0.5
 failures = []
