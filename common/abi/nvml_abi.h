@@ -219,7 +219,6 @@ struct gtel_nvml_gpm_sample;
 
 /* NVML_GPM_METRIC_* (GPM Enums): percent */
 enum {
-    GTEL_NVML_GPM_GRAPHICS = 1,
     GTEL_NVML_GPM_SM = 2,
     GTEL_NVML_GPM_SM_OCCUPANCY = 3,
     GTEL_NVML_GPM_TENSOR = 5,

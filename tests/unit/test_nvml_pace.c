@@ -22,7 +22,7 @@ static const struct {
     {"dear: each ten seconds", false, true, false, 4 * MS, 109 * S + 500 * MS, true, false},
     {"dear and minor: each minute", false, false, true, 600000, 159 * S + 500 * MS, true, false},
     {"slow: each minute, repeated", true, false, false, 2000, 160 * S, true, true},
-    {"slow and dear: each ten minutes", true, false, false, 2 * MS, 700 * S, true, true},
+    {"slow and dear: each two minutes", true, false, false, 2 * MS, 220 * S, true, true},
 };
 
 static void test_cases(void)

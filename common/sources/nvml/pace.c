@@ -18,7 +18,7 @@ static const uint64_t budget_ns = 4500000;  /* of a pass over one GPU: below the
 static const uint64_t dear_pace_ns = 9500000000;
 static const uint64_t minor_pace_ns = 59500000000;
 static const uint64_t slow_pace_ns = 60000000000;
-static const uint64_t slow_dear_pace_ns = 600000000000;
+static const uint64_t slow_dear_pace_ns = 120000000000;
 /* Long enough for the second gather of --once, and for the first one after the start. */
 static const uint64_t fresh_ns = 750000000;
 
