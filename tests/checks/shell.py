@@ -21,11 +21,12 @@ def main():
         if tree.is_corpus(path):
             continue
         first = tree.read(arguments.root, path)[:64].split("\n")[0]
-        if not first.startswith("#!"):
+        is_sourced = first.startswith("# shellcheck shell=")
+        if not first.startswith("#!") and not is_sourced:
             continue
         full = os.path.join(arguments.root, path)
         found.looked_at += 1
-        if not os.access(full, os.X_OK):
+        if not is_sourced and not os.access(full, os.X_OK):
             found.add(path, 1, "begins with #! and is not executable")
         if "python" in first:
             continue
