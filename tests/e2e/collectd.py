@@ -323,6 +323,60 @@ def case_no_gpu(args):
         shutil.rmtree(empty)
 
 
+def changed_machine(args, folder, name, changes):
+    """A machine of two vendors in another state from some time on; each plugin reads its own."""
+    with open(os.path.join(args.source, "tests/fixtures/workstation.tree"), encoding="utf-8") as f:
+        text = f.read().rsplit("end\n", 1)[0]
+    path = os.path.join(folder, name)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(changes(text) + "end\n")
+    return {plugin: {"Helper": f'"{args.gtel}"', "Root": f'"{path}"', "Rescan": '"200ms"'}
+            for plugin in ("gpu_intel", "gpu_nvml")}
+
+
+def case_cards_appear_later(args):
+    """No GPU, driver or library at first; then all of them, without a restart of the daemon."""
+    with tempfile.TemporaryDirectory(prefix="gtel-e2e-") as folder:
+        plugins = changed_machine(args, folder, "late.tree", lambda text: "at 3s\n" + text)
+        with Daemon(args, plugins) as daemon:
+            daemon.start()
+            check(wait_for(lambda: daemon.of_gpus("gpu_intel") and daemon.of_gpus("gpu_nvml"), 15),
+                  "both plugins find their card")
+            for name in plugins:
+                check(daemon.said(f"{name}: no GPU found") == 1, f"{name} said once: none there")
+                check(daemon.said(f"{name}: GPUs found: 1") == 1, f"{name} said once: found")
+                counts = [v for _, v in daemon.series(f"{name}/gauge-gtel-gpus")]
+                check(counts[:1] == [0.0] and wait_for(lambda n=name: daemon.series(
+                    f"{n}/gauge-gtel-gpus")[-1][1] == 1, 5), f"{name} counts it: {counts}")
+            check(daemon.stop()[1] == 0, "a normal end")
+
+
+def case_library_vanishes(args):
+    """The driver is unloaded and its library removed while the daemon runs."""
+    def changes(text):
+        calls = re.findall(r"(?m)^call (nvml[^=]*) =", text)
+        return (text + "at 3s\ncall nvmlInit_v2 = !9\nlibrary libnvidia-ml.so.1 gone\n" +
+                "".join(f"call {call} = !9\n" for call in calls))
+    with tempfile.TemporaryDirectory(prefix="gtel-e2e-") as folder:
+        with Daemon(args, changed_machine(args, folder, "gone.tree", changes)) as daemon:
+            daemon.start()
+            gpus = "gpu_nvml/gauge-gtel-gpus"
+            check(wait_for(lambda: [v for _, v in daemon.series(gpus)][-1:] == [1.0], 10), "1 GPU")
+            check(wait_for(lambda: [v for _, v in daemon.series(gpus)][-1:] == [0.0], 10),
+                  f"it is counted as gone: {daemon.series(gpus)}")
+            up = next(name for name in daemon.of_gpus("gpu_nvml") if name.endswith("/gauge-up"))
+            check(wait_for(lambda: daemon.series(up)[-1][1] == 0, 5), "and is not up")
+            n = len(daemon.series(gpus))
+            wait_for(lambda: len(daemon.series(gpus)) > n + 4, 10)
+            for name in (gpus, "gpu_intel/gauge-gtel-gpus", "gpu_intel-0000:03:00.0/power-gpu"):
+                rows = daemon.series(name)[1:]
+                steps = [b[0] - a[0] for a, b in zip(rows, rows[1:])]
+                check(len(steps) > 5 and all(abs(s - INTERVAL) < 0.25 for s in steps),
+                      f"{name} in each interval: {[round(s, 2) for s in steps]}")
+            check(daemon.said("kernel driver is not loaded") == 1, f"said once:\n{daemon.log()}")
+            check(daemon.stop()[1] == 0, "a normal end")
+
+
 def case_helper_killed(args):
     with Daemon(args, both(args)) as daemon:
         daemon.start()

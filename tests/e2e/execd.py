@@ -551,6 +551,92 @@ def test_helper_hangs():
     end(process, "hung helper")
 
 
+def later_machine(name, changes):
+    """The machine of two vendors, in another state from some time on."""
+    with open(fixture("workstation.tree"), encoding="utf-8") as file:
+        text = file.read().rsplit("end\n", 1)[0]
+    return scratch_file(name, changes(text) + "end\n")
+
+
+def gathers(arguments, seconds, is_done):
+    """Gathers by the program's own clock until one will do, and the messages."""
+    process = subprocess.Popen([GTEL, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
+    seen = []
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        seen.append(read_gather(process))
+        if not seen[-1] or is_done(seen):
+            break
+    _, messages = end(process, arguments[1])
+    return seen, messages.decode()
+
+
+def of_driver(lines, driver):
+    return [line for line in lines if line.startswith("gpu,") and f"driver={driver}," in line]
+
+
+def test_cards_appear_later():
+    """No GPU, no driver, no library at first: said once; then all of them, without a restart."""
+    path = later_machine("late.tree", lambda text: "at 1s\n" + text)
+    seen, messages = gathers(
+        ["--root", path, "--interval=200ms", "--rescan=100ms"], 10,
+        lambda all_: all("power_watts=" in "".join(of_driver(all_[-1], driver))
+                         for driver in ("xe", "nvidia")))
+    check("gpus=0i" in seen[0][-1] and len(seen[0]) == 1, f"late cards: none at first, {seen[0]}")
+    check("gpus=2i" in seen[-1][-1], f"late cards: both later, {seen[-1][-1:]}")
+    check(messages.count("no GPU found") == 1, f"late cards: said once, {messages!r}")
+    check(messages.count("GPUs found: 2") == 1 and messages.count("\n") == 2,
+          f"late cards: and that they came, {messages!r}")
+
+
+def test_library_vanishes():
+    """The driver is unloaded and its library removed while the program runs."""
+    path = later_machine("gone.tree", lambda text: text + "at 1s\n" + "".join(
+        f"call {call} = !9\n" for call in re.findall(r"(?m)^call (nvml[^=]*) =", text)) +
+        "call nvmlInit_v2 = !9\nlibrary libnvidia-ml.so.1 gone\n")
+    seen, messages = gathers(
+        ["--root", path, "--interval=200ms", "--rescan=100ms"], 10,
+        lambda all_: len(all_) > 15)
+    check(len(seen) == 16, "vanished library: the program goes on")
+    check_no_loss(seen, "vanished library")
+    check("gpus=2i" in seen[1][-1] and "gpus=1i" in seen[-1][-1],
+          f"vanished library: counted, {seen[-1][-1:]}")
+    lost = of_driver(seen[-1], "nvidia")
+    check(len(lost) == 1 and " up=0i," in lost[0] and "power" not in lost[0],
+          f"vanished library: its GPU is not up and has no figures, {lost}")
+    check("kernel driver is not loaded" in messages and 1 <= messages.count("\n") <= 3,
+          f"vanished library: said once, {messages!r}")
+
+
+def slow_library_comes_back():
+    """The same for a while: tried again after 10 s, and all figures are there again."""
+    def changes(text):
+        calls = re.findall(r"(?m)^call (nvml[^=]*) =", text)
+        library = "".join(re.findall(r"(?m)^(?:call|library) .*\n", text))
+        return (text + "call nvmlInit_v2 = ok\nat 1s\n" +
+                "".join(f"call {call} = !9\n" for call in ["nvmlInit_v2"] + calls) +
+                "library libnvidia-ml.so.1 gone\nat 3s\ncall nvmlInit_v2 = ok\n" + library)
+    state = []
+
+    def is_back(all_):
+        state.append("gpus=1i" in all_[-1][-1])
+        return True in state and "power_watts=" in "".join(of_driver(all_[-1], "nvidia"))
+    seen, messages = gathers(["--root", later_machine("back.tree", changes), "--interval=500ms",
+                              "--rescan=100ms"], 30, is_back)
+    check_no_loss(seen, "returned library")
+    check(True in state and "gpus=2i" in seen[-1][-1], "returned library: its GPU is back")
+    check(" up=1i," in "".join(of_driver(seen[-1], "nvidia")), "returned library: and up")
+    check(messages.count("works again") == 1, f"returned library: said once, {messages!r}")
+
+
+def check_no_loss(seen, what):
+    """The other vendor's lane has all its figures in each gather, rates from the second on."""
+    for lines in seen[1:]:
+        check("power_watts=" in "".join(of_driver(lines, "xe")) and "lanes_late=0i" in lines[-1],
+              f"{what}: the other lane loses nothing, {lines[-1:]}")
+
+
 def test_min_and_max():
     process = start_on("xe-b580.tree", "--interval=400ms", "--sample-interval=100ms", "--count=2")
     lines = read_gather(process) + read_gather(process)
