@@ -16,14 +16,20 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HELPER_FD = 3, ARGS_MAX = 64, PAUSE_MAX = 64, RX_MIN = 4096 };
+enum {
+    HELPER_FD = 3,
+    ARGS_MAX = 64,
+    PAUSE_MAX = 64,
+    SOUND_ANSWERS = 10 /* in a row: a death after them begins a new series */,
+    RX_MIN = 4096
+};
 
 /* A helper that has never answered is starting, not late, for this long. */
 static const uint64_t start_grace_ns = 5000000000u;
 
 int gtel_lane_init(struct gtel_lane *lane, const struct gtel_lane_setup *setup)
 {
-    *lane = (struct gtel_lane){.setup = *setup, .fd = -1, .next_pause = 1};
+    *lane = (struct gtel_lane){.setup = *setup, .fd = -1};
     gtel_buf_init(&lane->tx, GTEL_FRAME_MAX);
     if (setup->helper)
         return 0;
@@ -88,7 +94,9 @@ void gtel_lanes_done(struct gtel_lane *lanes, size_t n, uint64_t wait_ns)
 static void note_failure(struct gtel_lane *lane)
 {
     lane->pause = lane->next_pause;
-    lane->next_pause = lane->next_pause < PAUSE_MAX ? lane->next_pause * 2 : PAUSE_MAX;
+    lane->next_pause = lane->next_pause > 0 ? lane->next_pause * 2 : 1;
+    if (lane->next_pause > PAUSE_MAX)
+        lane->next_pause = PAUSE_MAX;
     lane->is_failing = true;
 }
 
@@ -246,12 +254,22 @@ static bool is_due(struct gtel_lane *lane, uint64_t now_ns)
     return has_work(lane);
 }
 
+/* Takes in what an idle helper has left behind: messages, or its end. */
+static void look_at_idle(struct gtel_lane *lane)
+{
+    struct gtel_str none;
+    if (lane->state == GTEL_LANE_IDLE && !lane->has_group)
+        (void)gtel_lane_receive(lane, &none); /* no answer is due: one would be nonsense */
+}
+
 void gtel_lane_tick(struct gtel_lane *lane, uint64_t now_ns)
 {
     int status;
+    look_at_idle(lane);
     if (lane->state != GTEL_LANE_OFF || !reap(lane, &status) || !is_due(lane, now_ns))
         return;
     lane->has_answered = false;
+    lane->answers = 0;
     lane->started_ns = now_ns;
     if (lane->has_group) {
         lane->state = GTEL_LANE_IDLE;
@@ -467,7 +485,8 @@ void gtel_lane_understood(struct gtel_lane *lane, int r)
     lane->has_answered = true;
     lane->is_failing = false;
     lane->is_late = false;
-    lane->next_pause = 1;
+    if (++lane->answers >= SOUND_ANSWERS)
+        lane->next_pause = 0;
 }
 
 bool gtel_lane_is_waiting(const struct gtel_lane *lane)

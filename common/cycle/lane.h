@@ -4,9 +4,9 @@
  *
  * Nothing here waits for a helper but gtel_lanes_wait, which has a limit. One request is
  * outstanding per lane; a helper that does not answer is left alone until it does, and never gets a
- * second one beside it. A helper that died is started again after 1, 2, 4 … 64 gathers. A lane none
- * of whose sources may find anything on this machine is not started, and looked at again each
- * Rescan interval.
+ * second one beside it. A helper that died is started again at the next gather, and should that one
+ * die soon, too, after 1, 2, 4 … 64 more. A lane none of whose sources may find anything on this
+ * machine is not started, and looked at again each Rescan interval.
  */
 #ifndef GTEL_CYCLE_LANE_H
 #define GTEL_CYCLE_LANE_H
@@ -57,6 +57,7 @@ struct gtel_lane {
     uint64_t restarts;
     struct gtel_answer answer; /* the last one: its totals, and what the helper uses */
     bool has_started;          /* a helper ran before */
+    uint32_t answers;          /* of this helper */
     bool has_answered;         /* this helper has answered once */
     bool is_late;              /* said so in the log */
     bool is_failing;           /* said so in the log */
