@@ -192,12 +192,22 @@ static void merge_batch(struct gtel_context *context)
         merge_reading(context, &context->batch.reading[i]);
 }
 
+/* A device that was away has begun to count anew, perhaps beyond where it was. */
+static void forget_earlier_life(struct gtel_series *series)
+{
+    uint32_t arrivals = series->now.device ? series->now.device->arrivals : 0;
+    if (series->arrivals != arrivals)
+        series->delta.has_base = false;
+    series->arrivals = arrivals;
+}
+
 static void derive(struct gtel_context *context, struct gtel_series *series, uint64_t now_ns)
 {
     enum gtel_metric rate = gtel_metric_row((enum gtel_metric)series->now.metric)->rate;
     double value;
     if (rate == GTEL_M_NONE)
         return;
+    forget_earlier_life(series);
     uint64_t host_ns = series->now.has_device_clock ? now_ns : series->now.t_ns;
     if (gtel_delta_rate(&series->delta, &series->now, host_ns, context->interval_ns, &value) < 0)
         return;

@@ -55,6 +55,7 @@ int gtel_registry_add(struct gtel_registry *registry, struct gtel_str key, struc
     }
     if (!device->is_present) {
         device->is_present = true;
+        device->arrivals++;
         registry->generation++;
     }
     *ret = device;

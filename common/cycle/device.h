@@ -35,9 +35,10 @@ enum {
 struct gtel_device {
     char key[GTEL_KEY_MAX];
     char label[GTEL_LABEL_COUNT][GTEL_LABEL_MAX];
-    uint32_t index;  /* position in the registry */
-    bool is_present; /* answered the last discovery */
-    bool is_asleep;  /* runtime suspended at the last look; nothing else was read */
+    uint32_t index;    /* position in the registry */
+    uint32_t arrivals; /* how often it has come: its counters begin anew each time */
+    bool is_present;   /* answered the last discovery */
+    bool is_asleep;    /* runtime suspended at the last look; nothing else was read */
 };
 
 struct gtel_registry {

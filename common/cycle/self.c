@@ -67,10 +67,11 @@ void gtel_self_answered(struct gtel_self *self, const struct gtel_registry *regi
 {
     if (!make_room(self, registry->n))
         return;
-    for (size_t i = 0; i < map->n; i++) {
-        uint32_t index = map->device[i]->index;
-        self->device[index].is_known = true;
-        self->device[index].failed += batch->failed[index];
+    for (size_t i = 0; i < registry->n; i++) {
+        if (map->arrivals[i] == 0)
+            continue;
+        self->device[i].is_known = true; /* also when a new helper has never seen it: it is gone */
+        self->device[i].failed += batch->failed[i];
     }
 }
 

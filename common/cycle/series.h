@@ -23,9 +23,10 @@ struct gtel_series {
     struct gtel_delta_state delta;
     struct gtel_window window;
     uint64_t hash;
-    uint64_t section; /* the pipeline run that `now` belongs to */
-    uint64_t gather;  /* the gather in which it was seen last */
-    uint32_t rank;    /* of the owner: lower is preferred */
+    uint64_t section;  /* the pipeline run that `now` belongs to */
+    uint64_t gather;   /* the gather in which it was seen last */
+    uint32_t rank;     /* of the owner: lower is preferred */
+    uint32_t arrivals; /* of the device when the counter had its base */
 };
 
 struct gtel_series_table {

@@ -91,6 +91,7 @@ static void put_devices(struct gtel_buf *buf, const struct gtel_registry *regist
         const struct gtel_device *device = registry->device[i];
         put_str(buf, gtel_str_of(device->key));
         put_u8(buf, device->is_present);
+        put_u32(buf, device->arrivals);
         for (size_t label = 0; label < GTEL_LABEL_COUNT; label++)
             put_str(buf, gtel_str_of(device->label[label]));
     }
@@ -276,10 +277,11 @@ static int read_device(struct cursor *cursor, struct gtel_registry *registry,
 {
     struct gtel_str key = take_str(cursor);
     bool is_present = take_u8(cursor) == 1;
+    uint32_t arrivals = take_u32(cursor);
     struct gtel_str label[GTEL_LABEL_COUNT];
     for (size_t l = 0; l < GTEL_LABEL_COUNT; l++)
         label[l] = take_str(cursor);
-    if (cursor->is_bad || key.n == 0 || key.n >= GTEL_KEY_MAX)
+    if (cursor->is_bad || key.n == 0 || key.n >= GTEL_KEY_MAX || arrivals == 0)
         return -EPROTO;
     struct gtel_device *device = gtel_registry_find(registry, key);
     if (!device) {
@@ -295,6 +297,10 @@ static int read_device(struct cursor *cursor, struct gtel_registry *registry,
     }
     map->device[i] = device;
     map->is_present[i] = is_present;
+    uint32_t *told = &map->arrivals[device->index];
+    if (*told != 0 && *told != arrivals)
+        device->arrivals++;
+    *told = arrivals;
     return 0;
 }
 

@@ -65,6 +65,8 @@ struct gtel_wire_map {
     struct gtel_device *device[GTEL_DEVICES_MAX];
     bool is_present[GTEL_DEVICES_MAX];
     size_t n;
+    /* By the front end's index: as told last, also by a helper before this one; 0: never told. */
+    uint32_t arrivals[GTEL_DEVICES_MAX];
     uint64_t version; /* grows when an answer brought devices */
 };
 

@@ -184,8 +184,11 @@ static int take_card(struct gtel_intel *intel, struct gtel_registry *registry,
         gpu = add(intel);
     if (!gpu)
         return -ENOMEM;
-    if (gpu->is_lost || strcmp(gpu->card.card, card->card) != 0)
+    if (gpu->is_lost || strcmp(gpu->card.card, card->card) != 0) {
         close_gpu(intel->env, gpu);
+        if (gpu->device)
+            gtel_registry_lost(registry, gpu->device); /* its counters begin anew */
+    }
     gpu->is_lost = false;
     gpu->is_found = true;
     gpu->card = *card;
