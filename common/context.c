@@ -433,9 +433,9 @@ static void report_self(struct gtel_context *context)
         const struct gtel_lane *lane = &context->lane[i];
         totals.lanes_late += lane->late;
         totals.lane_restarts += lane->restarts;
-        totals.errors += lane->answer.errors;
-        totals.dropped += lane->answer.dropped;
-        totals.rss_bytes += lane->state == GTEL_LANE_OFF ? 0 : lane->answer.rss_bytes;
+        totals.errors += lane->past.errors + lane->answer.errors;
+        totals.dropped += lane->past.dropped + lane->answer.dropped;
+        totals.rss_bytes += lane->answer.rss_bytes;
     }
     gtel_batch_reset(&context->batch);
     context->batch.source = GTEL_SOURCE_CORE;

@@ -31,8 +31,8 @@ int gtel_group_init(struct gtel_group *group, const char *lane, const struct gte
         void *state = calloc(1, source->state_size ? source->state_size : 1);
         if (!state)
             return -ENOMEM;
-        group->entry[group->n++] = (struct gtel_group_entry){
-            .source = source, .index = (uint8_t)i, .state = state, .next_pause = 1};
+        group->entry[group->n++] =
+            (struct gtel_group_entry){.source = source, .index = (uint8_t)i, .state = state};
     }
     return 0;
 }
@@ -56,12 +56,25 @@ static bool is_absence(int r)
     return r == -ENOENT || r == -EOPNOTSUPP || r == -ENODATA;
 }
 
+static void lengthen(struct gtel_pause *pause)
+{
+    pause->left = pause->next > 0 ? pause->next : 1;
+    pause->next = pause->left < PAUSE_MAX ? pause->left * 2 : PAUSE_MAX;
+}
+
+/* True while the pause lasts; one gather less is left then. */
+static bool is_pausing(struct gtel_pause *pause)
+{
+    if (pause->left == 0)
+        return false;
+    pause->left--;
+    return true;
+}
+
 static void note_failure(struct gtel_group *group, struct gtel_group_entry *entry, const char *what,
                          int r)
 {
     group->errors++;
-    entry->pause = entry->next_pause;
-    entry->next_pause = entry->next_pause < PAUSE_MAX ? entry->next_pause * 2 : PAUSE_MAX;
     if (entry->is_failing)
         return;
     entry->is_failing = true;
@@ -71,7 +84,6 @@ static void note_failure(struct gtel_group *group, struct gtel_group_entry *entr
 
 static void note_success(struct gtel_group *group, struct gtel_group_entry *entry)
 {
-    entry->next_pause = 1;
     if (!entry->is_failing)
         return;
     entry->is_failing = false;
@@ -97,36 +109,39 @@ static bool ensure_open(struct gtel_group *group, struct gtel_group_entry *entry
         entry->is_discovery_due = true;
         return true;
     }
-    if (is_absence(r))
+    if (is_absence(r)) {
         schedule_rescan(group, entry);
-    else
+    } else {
+        lengthen(&entry->pause);
         note_failure(group, entry, "start", r);
+    }
     return false;
 }
 
 static int ensure_discovered(struct gtel_group *group, struct gtel_group_entry *entry)
 {
     if (!entry->is_discovery_due && entry->rescan_ns > gtel_env_now(group->env))
-        return 0;
+        return entry->found;
+    if (is_pausing(&entry->look_pause))
+        return entry->found;
     entry->is_discovery_due = false;
     schedule_rescan(group, entry);
-    int r = entry->source->discover(entry->state, &group->registry);
-    if (r < 0 && !is_absence(r)) {
+    entry->found = entry->source->discover(entry->state, &group->registry);
+    if (is_absence(entry->found))
+        entry->found = 0;
+    if (entry->found < 0) {
         entry->is_discovery_due = true;
-        return r;
+        lengthen(&entry->look_pause);
+    } else {
+        entry->look_pause.next = 0;
     }
-    return 0;
+    return entry->found;
 }
 
 static void sample_entry(struct gtel_group *group, struct gtel_group_entry *entry)
 {
-    if (entry->pause > 0) {
-        entry->pause--;
+    if (is_pausing(&entry->pause) || !ensure_open(group, entry))
         return;
-    }
-    if (!ensure_open(group, entry))
-        return;
-    const char *what = "discovery";
     int found = ensure_discovered(group, entry);
     group->batch.source = entry->index;
     group->batch.origin = 0;
@@ -136,12 +151,15 @@ static void sample_entry(struct gtel_group *group, struct gtel_group_entry *entr
         entry->is_discovery_due = true; /* at the next gather */
         r = 0;
     }
-    if (r < 0 && !is_absence(r))
-        what = "sampling";
+    bool is_sampled = r >= 0 || is_absence(r);
+    if (is_sampled)
+        entry->pause.next = 0;
     else
-        r = found;
-    if (r < 0)
-        note_failure(group, entry, what, r);
+        lengthen(&entry->pause);
+    if (!is_sampled)
+        note_failure(group, entry, "sampling", r);
+    else if (found < 0)
+        note_failure(group, entry, "discovery", found);
     else
         note_success(group, entry);
 }
@@ -151,4 +169,9 @@ void gtel_group_sample(struct gtel_group *group)
     gtel_batch_reset(&group->batch);
     for (size_t i = 0; i < group->n; i++)
         sample_entry(group, &group->entry[i]);
+}
+
+uint64_t gtel_group_dropped(const struct gtel_group *group)
+{
+    return group->batch.dropped + group->registry.dropped;
 }

@@ -4,13 +4,20 @@
  *
  * Opens sources, looks for devices when that is due, samples, and deals with failures: a source
  * that fails is tried again after 1, 2, 4 … 64 gathers and is logged once when it starts to fail
- * and once when it works again. A source that has nothing on this machine is asked again each
+ * and once when it works again. A failed look for devices is repeated after such pauses too, but
+ * what is known is read meanwhile. A source that has nothing on this machine is asked again each
  * Rescan interval.
  */
 #ifndef GTEL_CYCLE_GROUP_H
 #define GTEL_CYCLE_GROUP_H
 
 #include "sources/source.h"
+
+/* A pause that grows while something fails. */
+struct gtel_pause {
+    uint32_t left; /* gathers to wait before the next try */
+    uint32_t next; /* how long the pause after the next failure is; 0: 1 */
+};
 
 struct gtel_group_entry {
     const struct gtel_source *source;
@@ -19,9 +26,10 @@ struct gtel_group_entry {
     bool is_open;
     bool is_failing;
     bool is_discovery_due;
-    uint32_t pause;      /* gathers to wait before the next try */
-    uint32_t next_pause; /* how long the pause after the next failure is */
-    uint64_t rescan_ns;  /* when to look for devices again, or to try to open again */
+    struct gtel_pause pause;      /* after a failed start or sample */
+    struct gtel_pause look_pause; /* after a failed discovery */
+    int found;                    /* what the last discovery returned, but for absence */
+    uint64_t rescan_ns;           /* when to look for devices again, or to try to open again */
 };
 
 struct gtel_group {
@@ -43,6 +51,9 @@ int gtel_group_init(struct gtel_group *group, const char *lane, const struct gte
 void gtel_group_done(struct gtel_group *group);
 /* Fills group->batch anew. Failures are logged and counted, never returned. */
 void gtel_group_sample(struct gtel_group *group);
+
+/* What was lost to a limit since the start: readings, and devices at each look for them. */
+uint64_t gtel_group_dropped(const struct gtel_group *group);
 
 /* Whether the Sources option leaves a source in; empty names all. */
 bool gtel_group_is_chosen(const struct gtel_options *options, const char *source);

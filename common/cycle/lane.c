@@ -297,6 +297,11 @@ static void drop(struct gtel_lane *lane, enum gtel_log_level level, const char *
 {
     int status = 0;
     gtel_lane_close(lane);
+    if (!lane->has_group) { /* the next helper counts from 0 */
+        lane->past.errors += lane->answer.errors;
+        lane->past.dropped += lane->answer.dropped;
+        lane->answer = (struct gtel_answer){0};
+    }
     (void)reap(lane, &status); /* not ended yet: gtel_lane_tick looks again */
     if (!lane->is_failing) {
         if (status != 0 && WIFSIGNALED(status))
@@ -320,7 +325,7 @@ void gtel_lane_request(struct gtel_lane *lane, uint64_t number, uint64_t wall_ns
         struct gtel_group *group = &lane->group;
         gtel_group_sample(group);
         struct gtel_answer answer = {
-            .request = number, .errors = group->errors, .dropped = group->batch.dropped};
+            .request = number, .errors = group->errors, .dropped = gtel_group_dropped(group)};
         bool with_devices = lane->device_generation != group->registry.generation;
         gtel_wire_answer(&lane->tx, &answer, &group->registry, with_devices, &group->batch);
         lane->device_generation = group->registry.generation;

@@ -56,6 +56,7 @@ struct gtel_lane {
     uint64_t late; /* gathers that ended without its answer */
     uint64_t restarts;
     struct gtel_answer answer; /* the last one: its totals, and what the helper uses */
+    struct gtel_answer past;   /* totals of the helpers before this one */
     bool has_started;          /* a helper ran before */
     uint32_t answers;          /* of this helper */
     bool has_answered;         /* this helper has answered once */

@@ -48,7 +48,7 @@ static int answer(struct server *server, uint64_t number)
     gtel_group_sample(group);
     struct gtel_answer head = {.request = number,
                                .errors = group->errors,
-                               .dropped = group->batch.dropped,
+                               .dropped = gtel_group_dropped(group),
                                .rss_bytes = gtel_lane_rss(group->env, &server->statm)};
     bool with_devices =
         !server->has_told_devices || server->device_generation != group->registry.generation;
