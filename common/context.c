@@ -22,10 +22,10 @@ struct gtel_context {
     const struct gtel_env *env;
     const struct gtel_sink *sink;
     struct gtel_options options;
-    uint64_t fixed_interval_ns; /* told by the front end, or 0 */
-    uint64_t interval_ns;       /* expected time between samples, 0 while it is not known */
-    uint64_t period_ns;         /* between the last two samples */
-    uint64_t sampled_ns;        /* when the last sample began */
+    bool is_interval_told; /* by the front end, else it is learned */
+    uint64_t interval_ns;  /* expected time between samples, 0 while it is not known */
+    uint64_t period_ns;    /* between the last two samples */
+    uint64_t sampled_ns;   /* when the last sample began */
     uint64_t sampled_wall_ns;
     uint64_t suspended_ns;
     uint64_t request; /* number of the last request */
@@ -139,8 +139,10 @@ int gtel_context_new(const struct gtel_setup *setup, struct gtel_context **ret)
     context->env = setup->env;
     context->sink = setup->sink;
     context->options = *setup->options;
-    context->fixed_interval_ns = setup->interval_ns;
-    context->interval_ns = setup->interval_ns;
+    uint64_t sample_ns = gtel_option_number(setup->options, GTEL_O_SAMPLE_INTERVAL);
+    context->is_interval_told = setup->interval_ns > 0;
+    context->interval_ns =
+        sample_ns > 0 && sample_ns < setup->interval_ns ? sample_ns : setup->interval_ns;
     context->suspended_ns = setup->env->ops->suspended_ns(setup->env->arg);
     gtel_self_init(&context->self, setup->env);
     r = choose_sources(context, setup);
@@ -356,14 +358,9 @@ static void wait_for_lanes(struct gtel_context *context, uint64_t wait_ns)
  */
 static void learn_interval(struct gtel_context *context, uint64_t period_ns)
 {
-    uint64_t folding = gtel_option_number(&context->options, GTEL_O_SAMPLE_INTERVAL);
     uint64_t last = context->period_ns;
     context->period_ns = period_ns;
-    if (folding > 0)
-        context->interval_ns = folding;
-    else if (context->fixed_interval_ns > 0)
-        context->interval_ns = context->fixed_interval_ns;
-    else if (period_ns <= 2 * last && last <= 2 * period_ns)
+    if (!context->is_interval_told && period_ns <= 2 * last && last <= 2 * period_ns)
         context->interval_ns = period_ns;
 }
 
@@ -398,7 +395,6 @@ int gtel_context_sample(struct gtel_context *context, uint64_t wait_ns)
     context->sampled_ns = now_ns;
     context->sampled_wall_ns = context->env->ops->wall_ns(context->env->arg);
     context->request++;
-    context->gather++;
     memset(context->answer, 0, sizeof(context->answer));
     check_suspend(context);
     if (!is_folding(context)) /* what primed the counters is not emitted */
@@ -418,7 +414,6 @@ int gtel_context_sample(struct gtel_context *context, uint64_t wait_ns)
     }
     finish_section(context, now_ns);
     learn_interval(context, period_ns);
-    gtel_series_age(&context->series, context->gather);
     return 0;
 }
 
@@ -464,6 +459,7 @@ int gtel_context_emit(struct gtel_context *context)
     report_self(context);
     emit_window(context, context->sampled_wall_ns);
     context->has_emitted = true;
+    gtel_series_age(&context->series, context->gather++);
     say_what_was_found(context);
     return 0;
 }

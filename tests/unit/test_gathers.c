@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/* Gathers over time on a machine with one GPU: what may be said after something has happened. */
+#include "cycle/lane.h"
+#include "cycle/self.h"
+#include "gtel.h"
+#include "host/tree.h"
+#include "test.h"
+
+#include <errno.h>
+
+#define CARD "sys/devices/pci0000:00/0000:00:02.0"
+#define LINKS                                                                                      \
+    "link sys/class/drm/card1 -> ../../devices/pci0000:00/0000:00:02.0/drm/card1\n"                \
+    "file " CARD "/uevent\n| DRIVER=i915\n| PCI_SLOT_NAME=0000:00:02.0\n"                          \
+    "file " CARD "/vendor\n| 0x8086\n"                                                             \
+    "file " CARD "/device\n| 0x56a0\n"                                                             \
+    "link " CARD "/driver -> ../../../bus/pci/drivers/i915\n"                                      \
+    "file " CARD "/drm/card1/dev\n| 226:1\n"                                                       \
+    "link " CARD "/drm/card1/device -> ../../../0000:00:02.0\n"                                    \
+    "file " CARD "/power/runtime_status\n| active\n"                                               \
+    "file " CARD "/hwmon/hwmon3/name\n| i915\n"                                                    \
+    "file " CARD "/hwmon/hwmon3/temp1_input\n| 50000\n"
+
+/* 10 W from 1 J on. */
+#define ENERGY "grow " CARD "/hwmon/hwmon3/energy1_input 1000000 10000000\n"
+
+enum { STEPS_MAX = 16 };
+
+static const uint64_t second_ns = 1000000000u;
+
+struct machine {
+    struct gtel_tree *tree;
+    struct gtel_env env;
+    struct gtel_options options;
+    struct gtel_sink sink;
+    struct gtel_context *context;
+    unsigned count[GTEL_M_COUNT]; /* values in the last gather */
+    double last[GTEL_M_COUNT];
+};
+
+static void on_begin(void *arg, uint64_t wall_ns)
+{
+    (void)arg;
+    (void)wall_ns;
+}
+
+static void on_put(void *arg, const struct gtel_reading *reading, enum gtel_aspect aspect)
+{
+    struct machine *machine = arg;
+    if (aspect != GTEL_ASPECT_VALUE)
+        return;
+    machine->count[reading->metric]++;
+    machine->last[reading->metric] = gtel_reading_number(reading);
+}
+
+static void on_end(void *arg)
+{
+    (void)arg;
+}
+
+static void set(struct machine *machine, enum gtel_option id, const char *text)
+{
+    char error[128];
+    CHECK_INT(gtel_option_set(&machine->options, id, gtel_str_of(text), error, sizeof(error)), 0);
+}
+
+static bool begin(struct machine *machine, const char *text, const char *rescan, const char *sample)
+{
+    char error[128];
+    *machine = (struct machine){.sink = {machine, on_begin, on_put, on_end}};
+    if (!CHECK(gtel_tree_parse(gtel_str_of(text), &machine->tree, error, sizeof(error)) == 0))
+        return false;
+    CHECK_INT(gtel_env_tree_init(machine->tree, true, 0, &machine->env), 0);
+    gtel_options_init(&machine->options);
+    set(machine, GTEL_O_RESCAN, rescan);
+    set(machine, GTEL_O_SAMPLE_INTERVAL, sample);
+    struct gtel_setup setup = {
+        .env = &machine->env, .options = &machine->options, .sink = &machine->sink};
+    return CHECK(gtel_context_new(&setup, &machine->context) == 0);
+}
+
+static void end(struct machine *machine)
+{
+    gtel_context_free(machine->context);
+    gtel_env_tree_done(&machine->env);
+    gtel_tree_free(machine->tree);
+}
+
+static void gather(struct machine *machine)
+{
+    memset(machine->count, 0, sizeof(machine->count));
+    CHECK_INT(gtel_context_gather(machine->context), 0);
+}
+
+/* The driver is loaded again, and its counter is then beyond where it was: that is no power. */
+static void test_reload(void)
+{
+    static const char text[] = LINKS ENERGY "at 3500ms\ngone " CARD "\n" LINKS "grow " CARD
+                                            "/hwmon/hwmon3/energy1_input 200000000 10000000\nend\n";
+    static const struct {
+        const char *label;
+        const char *rescan;
+        int first; /* second of the first reading afterwards */
+    } cases[] = {
+        {"reload, seen while it was read", "1h", 5},
+        {"reload, seen by a look for GPUs", "1s", 4},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct machine machine;
+        test_label = cases[i].label;
+        if (!begin(&machine, text, cases[i].rescan, "0s"))
+            return;
+        for (int s = 0; s < 8; s++) {
+            gather(&machine);
+            bool is_back = s >= cases[i].first;
+            CHECK_INT(machine.count[GTEL_M_ENERGY], s <= 3 || is_back);
+            CHECK_INT(machine.count[GTEL_M_POWER], (s > 0 && s <= 3) || s > cases[i].first);
+            if (machine.count[GTEL_M_POWER] > 0)
+                CHECK_NEAR(machine.last[GTEL_M_POWER], 10, 0.01);
+            gtel_env_tree_step(&machine.env, second_ns);
+        }
+        end(&machine);
+    }
+}
+
+/* A look for GPUs that fails says nothing about those that are known: they are read on. */
+static void test_failed_look(void)
+{
+    static const char text[] = LINKS ENERGY "at 1500ms\nrefuse sys/class/drm EACCES\nend\n";
+    struct machine machine;
+    test_label = "a look that fails";
+    if (!begin(&machine, text, "1s", "0s"))
+        return;
+    for (int s = 0; s < STEPS_MAX; s++) {
+        gather(&machine);
+        CHECK_INT(machine.count[GTEL_M_ENERGY], 1);
+        gtel_env_tree_step(&machine.env, second_ns);
+    }
+    CHECK(machine.last[GTEL_M_SELF_ERRORS] > 0);
+    end(&machine);
+}
+
+/* Gathers that are asked for more often than samples would be taken: each has its rates. */
+static void test_rare_samples(void)
+{
+    struct machine machine;
+    test_label = "SampleInterval beyond the interval";
+    if (!begin(&machine, LINKS ENERGY "end\n", "30s", "1m"))
+        return;
+    for (int s = 0; s < STEPS_MAX; s++) {
+        gather(&machine);
+        CHECK_INT(machine.count[GTEL_M_POWER], s > 0);
+        gtel_env_tree_step(&machine.env, 5 * second_ns);
+    }
+    end(&machine);
+}
+
+/* What was sampled early in a long interval is part of it, however many samples came after. */
+static void test_early_sample(void)
+{
+    static const char text[] =
+        LINKS ENERGY "at 10500ms\nerror " CARD "/hwmon/hwmon3/temp1_input EIO\nend\n";
+    struct machine machine;
+    test_label = "samples early in an interval";
+    if (!begin(&machine, text, "30s", "100ms"))
+        return;
+    for (int n = 1; n <= 300; n++) {
+        gtel_env_tree_step(&machine.env, second_ns / 10);
+        if (n % 100 != 0) {
+            CHECK_INT(gtel_context_sample(machine.context, 0), 0);
+            continue;
+        }
+        gather(&machine);
+        CHECK_INT(machine.count[GTEL_M_TEMPERATURE], n <= 200);
+    }
+    end(&machine);
+}
+
+/* The next helper counts from 0; what is told to the user goes on. */
+static void test_totals(void)
+{
+    struct machine machine;
+    struct gtel_lane lane;
+    test_label = "totals of a lane";
+    if (!begin(&machine, "end\n", "30s", "0s"))
+        return;
+    struct gtel_lane_setup setup = {.name = "kernel",
+                                    .env = &machine.env,
+                                    .options = &machine.options,
+                                    .helper = "/nonexistent/gtel"};
+    CHECK_INT(gtel_lane_init(&lane, &setup), 0);
+    for (unsigned i = 1; i <= 2; i++) {
+        lane.answer = (struct gtel_answer){.errors = 3, .dropped = 5, .rss_bytes = 7};
+        gtel_lane_understood(&lane, -EPROTO);
+        CHECK_INT(lane.past.errors, 3 * i);
+        CHECK_INT(lane.past.dropped, 5 * i);
+        CHECK_INT(lane.answer.errors + lane.answer.dropped + lane.answer.rss_bytes, 0);
+    }
+    gtel_lanes_done(&lane, 1, 0);
+    end(&machine);
+}
+
+/* What a helper tells, as a front end takes it in: returns whether device i is known after it. */
+static bool tell(const struct gtel_registry *told, struct gtel_registry *registry,
+                 struct gtel_wire_map *map, struct gtel_self *self, size_t i)
+{
+    struct gtel_answer answer = {.request = 1};
+    struct gtel_batch none = {0};
+    struct gtel_batch batch = {0};
+    struct gtel_buf buf;
+    struct gtel_frame frame;
+    size_t used;
+    gtel_buf_init(&buf, GTEL_FRAME_MAX);
+    gtel_wire_answer(&buf, &answer, told, true, &none);
+    CHECK_INT(gtel_frame_next(gtel_buf_text(&buf), &frame, &used), 0);
+    CHECK_INT(gtel_wire_read_answer(frame.payload, registry, map, &batch, &answer), 0);
+    gtel_self_begin(self);
+    gtel_self_answered(self, registry, map, &batch);
+    gtel_batch_done(&batch);
+    gtel_buf_done(&buf);
+    return self->device[i].is_known;
+}
+
+/* A GPU that a new helper never sees is down, not unknown; one that came back counts anew. */
+static void test_new_helper(void)
+{
+    struct gtel_registry before = {0};
+    struct gtel_registry after = {0};
+    struct gtel_registry registry = {0};
+    struct machine machine;
+    struct gtel_self self;
+    struct gtel_device *device;
+    static struct gtel_wire_map map;
+    test_label = "new helper";
+    if (!begin(&machine, "end\n", "30s", "0s"))
+        return;
+    gtel_self_init(&self, &machine.env);
+    CHECK_INT(gtel_registry_add(&before, GTEL_STR("0000:03:00.0"), &device), 0);
+    CHECK_INT(gtel_registry_add(&before, GTEL_STR("0000:04:00.0"), &device), 0);
+    CHECK(tell(&before, &registry, &map, &self, 0));
+    CHECK_INT(registry.device[1]->arrivals, 1);
+    gtel_registry_lost(&before, device);
+    CHECK_INT(gtel_registry_add(&before, GTEL_STR("0000:04:00.0"), &device), 0);
+    CHECK(tell(&before, &registry, &map, &self, 0));
+    CHECK_INT(registry.device[0]->arrivals, 1);
+    CHECK_INT(registry.device[1]->arrivals, 2);
+
+    CHECK_INT(gtel_registry_add(&after, GTEL_STR("0000:04:00.0"), &device), 0);
+    CHECK(tell(&after, &registry, &map, &self, 0));
+    CHECK(self.device[1].is_known);
+    CHECK_INT(map.n, 1);
+    gtel_self_done(&self, &machine.env);
+    gtel_registry_done(&before);
+    gtel_registry_done(&after);
+    gtel_registry_done(&registry);
+    end(&machine);
+}
+
+int main(void)
+{
+    test_totals();
+    test_new_helper();
+    test_reload();
+    test_failed_look();
+    test_rare_samples();
+    test_early_sample();
+    return test_result();
+}
