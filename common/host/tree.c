@@ -575,12 +575,23 @@ static int read_line(struct reader *reader, struct gtel_str line)
     return fail(reader, "unknown word", word);
 }
 
+/* Nonsense in the last line of a file without `end`: most likely the rest is missing. */
+static void add_hint(const struct reader *reader)
+{
+    size_t n = strlen(reader->error);
+    if (!reader->has_end && reader->rest.n == 0 && n < reader->error_size)
+        (void)snprintf(reader->error + n, reader->error_size - n,
+                       "; there the file ends without 'end': it has been cut");
+}
+
 static int read_all(struct reader *reader)
 {
     struct gtel_str line;
     while (gtel_str_line(&reader->rest, &line)) {
         reader->line++;
         int r = read_line(reader, line);
+        if (r == -EINVAL)
+            add_hint(reader);
         if (r < 0)
             return r;
     }

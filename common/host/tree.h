@@ -4,17 +4,20 @@
  *
  * Lines are UTF-8; `#` at the beginning of a line starts a comment. Paths are relative to the root.
  *
- *     wall 1767225600            UTC seconds at time 0 (once, before anything else; this is the
- * default) dir sys/class/hwmon        a directory; those above a file or link exist by themselves
- *     link P -> TARGET           a symbolic link, followed as the kernel would
- *     file P                     a file; each following `| text` is one line of it
- *     grow P START PER_SECOND    a file with a decimal number that grows with time from here on,
- * cut to an integer; PER_SECOND may be negative or have a fraction error P EIO opening works, each
- * read fails (EIO EAGAIN ENODEV ENODATA EACCES …) refuse P EACCES            opening fails gone P
- * removes P and everything below it library libnvidia-ml.so.1  a vendor library is there call NAME
- * WORD… = ANSWER   what a call of it answers; meaning: the library's replay module at 1s a later
- * state of the same machine begins (times only grow) end                        the last line: a
- * file without it has been cut
+ *     wall 1767225600          UTC seconds at time 0: once, before anything else (the default)
+ *     dir sys/class/hwmon      a directory; those above a file or link exist by themselves
+ *     link P -> TARGET         a symbolic link, followed as the kernel would
+ *     file P                   a file; each following `| text` is one line of it
+ *     grow P START PER_SECOND  a file with a decimal number that grows with time from here on, cut
+ *                              to an integer; PER_SECOND may be negative or have a fraction
+ *     error P EIO              opening works, each read fails (EIO EAGAIN ENODEV ENODATA EACCES)
+ *     refuse P EACCES          opening fails
+ *     gone P                   removes P and everything below it
+ *     library NAME             a vendor library is there, as libnvidia-ml.so.1
+ *     library NAME gone        and is not any more
+ *     call NAME WORD… = ANSWER what a call of it answers; meaning: the library's replay module
+ *     at 1s                    a later state of the same machine begins; times only grow
+ *     end                      the last line: a file without it has been cut
  *
  * A later state keeps what it does not name. Reading such a machine gives the same answer
  * everywhere.
