@@ -65,7 +65,8 @@ static int open_attrs(struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
                       const struct gtel_intel_scan *scan)
 {
     int first = scan->doubt;
-    const char *what = "its folder";
+    const char *what = "its folder in /sys";
+    bool is_file = false;
     close_attrs(intel->env, gpu);
     gpu->attr = calloc(scan->n + 1, sizeof(*gpu->attr));
     if (!gpu->attr)
@@ -79,12 +80,14 @@ static int open_attrs(struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
         } else if (r != -ENOENT && first == 0) {
             first = r;
             what = scan->path[i];
+            is_file = true;
         }
     }
     gpu->hash = first == 0 ? scan->hash : 0;
     if (first < 0 && !gpu->is_open_logged)
-        gtel_log(&intel->env->log, GTEL_LOG_WARNING, "%s: %s: %s: %s; going on without it",
-                 gpu->card.driver, gpu->card.key, what, strerror(-first));
+        gtel_log(&intel->env->log, GTEL_LOG_WARNING, "%s: %s: %s%s: %s; going on without it%s",
+                 gpu->card.driver, gpu->card.key, is_file ? "/" : "", what, strerror(-first),
+                 first == -EACCES || first == -EPERM ? " until this user may read it" : "");
     gpu->is_open_logged = first < 0;
     return 0;
 }

@@ -62,7 +62,7 @@ static const char *advice(int code)
     case GTEL_NVML_VERSION_MISMATCH:
         return "library and kernel driver are of different versions: reload the driver or reboot";
     case GTEL_NVML_NO_PERMISSION:
-        return "no right to open /dev/nvidiactl";
+        return "this user may not open /dev/nvidiactl: let it read and write that file";
     case GTEL_NVML_GPU_IS_LOST:
         return "no GPU answers any more";
     case GTEL_NVML_UNKNOWN:
