@@ -284,6 +284,8 @@ static const struct {
     {"a recorded machine", ".tree", "dir sys\nend\n", NULL},
     {"no such file", ".tree", NULL, "cannot read the machine"},
     {"a file with a mistake", ".tree", "dir sys\nfoo\nend\n", "line 2"},
+    {"a file that was cut", ".tree", "dir sys\nfile a\n| 1\n", "has been cut"},
+    {"a file that was cut in a line", ".tree", "dir sys\nlink a -", "has been cut"},
     {"another suffix", ".txt", "dir sys\nend\n", NULL},
     {"no such directory", "", NULL, "cannot read the machine"},
 };

@@ -74,6 +74,51 @@ static void test_untouched(void)
     free(text);
 }
 
+/* Every path that a gather names, but those below other cards; links are no files. */
+struct paths {
+    const char *card; /* "sys/class/drm/card10/" */
+    char list[4096];  /* a line each, in the order in which they were first named */
+};
+
+static void note_path(void *arg, enum fault_op op, const char *path)
+{
+    struct paths *paths = arg;
+    struct gtel_str s = gtel_str_of(path);
+    char line[FAULT_PATH_MAX + 2];
+    bool is_below_a_card = gtel_str_starts(s, GTEL_STR("sys/class/drm/card"));
+    (void)snprintf(line, sizeof(line), "%s\n", path);
+    if (op == FAULT_LINK || strstr(paths->list, line) ||
+        (is_below_a_card && !gtel_str_starts(s, gtel_str_of(paths->card))))
+        return;
+    size_t n = strlen(paths->list);
+    if (CHECK(n + strlen(line) < sizeof(paths->list)))
+        memcpy(paths->list + n, line, strlen(line) + 1);
+}
+
+/*
+ * The same as a list, by whatever path: with a sleeping card10, discovery and sampling open these
+ * files and no other, neither by the card's PCI address nor through a class of sensors.
+ */
+static void test_opened_files(void)
+{
+    struct machine machine;
+    char *text = machine_text("intel-12");
+    struct paths paths = {.card = "sys/class/drm/card10/"};
+    if (!CHECK(machine_init(&machine, text, "i915")))
+        return;
+    machine.fault->watch = note_path;
+    machine.fault->watch_arg = &paths;
+    for (int i = 0; i < 2; i++) {
+        machine.needs_discovery = true;
+        CHECK_INT(machine_gather(&machine), 0);
+    }
+    CHECK_STR(gtel_str_of(paths.list), "sys/class/drm\n"
+                                       "sys/class/drm/card10/device/uevent\n"
+                                       "sys/class/drm/card10/device/power/runtime_status\n");
+    machine_done(&machine);
+    free(text);
+}
+
 /* Wake=always reads it all the same, and says that it slept. */
 static void test_wake(void)
 {
@@ -186,6 +231,7 @@ static void test_rest(void)
 int main(void)
 {
     test_untouched();
+    test_opened_files();
     test_wake();
     test_rest_of_a_gpu();
     test_rest();
