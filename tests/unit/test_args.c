@@ -28,6 +28,13 @@ static const struct good_case {
     {"explain with a count", {"--explain", "--count=2"}, 10000000000, 2, false, false},
     {"other spelling", {"--SampleInterval=1s", "--info_interval=1h"}, 10000000000, 0, false, false},
     {"empty text", {"--host-tag="}, 10000000000, 0, false, false},
+    /* What a front end without a clock of its own hands on. */
+    {"helper",
+     {"--lane", "kernel", "--interval=1s", "--sample-interval=5s"},
+     1000000000,
+     0,
+     true,
+     false},
 };
 
 static int parse(struct gtel_args *args, const char *const *words, char *error, size_t size)
