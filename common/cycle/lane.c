@@ -168,7 +168,9 @@ static int set_signals(posix_spawnattr_t *attr)
 static int spawn_on(const struct gtel_lane *lane, int fd, char **args, pid_t *ret)
 {
     /* A clean environment: nothing of the daemon's may steer a vendor library in a helper that has
-     * more rights than the user who started it (testing-without-hardware.md, section 10). */
+     * more rights than the user who started it. The loader guards against that only with file
+     * capabilities and set-user-ID: ambient capabilities do not trigger the secure-execution mode
+     * of ld.so(8), and LD_LIBRARY_PATH is obeyed (capabilities(7), "Ambient"). */
     char lc_all[] = "LC_ALL=C";
     char path[] = "PATH=/usr/bin:/bin";
     char *env[] = {lc_all, path, NULL};
