@@ -248,6 +248,75 @@ static void test_stopped(const char *gtel, const char *tree)
     CHECK_INT(waitpid(pid, NULL, 0), pid); /* it ends by itself: its socket is closed */
 }
 
+/* The machine with text before it, or behind it, in a file of its own: path is a template. */
+static bool write_changed(const char *tree, const char *before, const char *behind, char *path)
+{
+    static const char last[] = "end\n";
+    size_t n = 0;
+    char *text = read_whole_file(tree, &n);
+    int fd = mkstemp(path);
+    FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
+    bool is_ok = text && file && n > strlen(last);
+    if (is_ok) {
+        n -= strlen(last);
+        is_ok = fputs(before, file) >= 0 && fwrite(text, 1, n, file) == n &&
+                fputs(behind, file) >= 0 && fputs(last, file) >= 0;
+    }
+    if (file)
+        is_ok = fclose(file) == 0 && is_ok;
+    free(text);
+    return CHECK(is_ok);
+}
+
+/* Cards, drivers and the library appear after the start: no helper before, both lanes then. */
+static void test_appearing(const char *gtel, const char *tree)
+{
+    static struct machine machine;
+    char path[] = "/tmp/gtel-machine-XXXXXX";
+    test_label = "appearing";
+    if (!write_changed(tree, "at 1s\n", "", path) || !start(&machine, gtel, path))
+        return;
+    (void)gather(&machine);
+    CHECK(machine.view.readings[GTEL_M_SELF_GPUS] > 0);
+    CHECK_NEAR(machine.view.last[GTEL_M_SELF_GPUS], 0, 0);
+    CHECK(helper_of("--lane") == 0);
+    CHECK(settle(&machine));
+    CHECK_NEAR(machine.view.last[GTEL_M_SELF_GPUS], 2, 0);
+    CHECK_NEAR(machine.view.last[GTEL_M_SELF_LANE_RESTARTS], 0, 0);
+    CHECK(strstr(machine.view.log, "no GPU found") != NULL);
+    CHECK(strstr(machine.view.log, "GPUs found: 2") != NULL);
+    stop(&machine);
+    (void)unlink(path);
+}
+
+/* The driver is unloaded and the library removed while the helper runs. */
+static void test_vanishing(const char *gtel, const char *tree)
+{
+    static const char change[] = "at 2s\ncall nvmlInit_v2 = !9\n"
+                                 "call nvmlDeviceGetUtilizationRates 0 = !9\n"
+                                 "library libnvidia-ml.so.1 gone\n";
+    static struct machine machine;
+    char path[] = "/tmp/gtel-machine-XXXXXX";
+    test_label = "vanishing";
+    if (!write_changed(tree, "", change, path) || !start(&machine, gtel, path))
+        return;
+    CHECK(settle(&machine));
+    int gathers_without = 0;
+    for (int i = 0; i < 100 && gathers_without < 5; i++) {
+        CHECK(gather(&machine) < second_ns);
+        CHECK(has_kernel(&machine)); /* the other lane loses nothing */
+        gathers_without += has_nvml(&machine) ? 0 : 1;
+        nap(50);
+    }
+    CHECK_INT(gathers_without, 5);
+    CHECK_NEAR(machine.view.last[GTEL_M_SELF_GPUS], 1, 0);
+    CHECK_NEAR(machine.view.last[GTEL_M_SELF_LANES_LATE], 0, 0);
+    CHECK(strstr(machine.view.log, "the kernel driver is not loaded") != NULL);
+    CHECK(helper_of("nvml") > 0); /* it waits there for the library */
+    stop(&machine);
+    (void)unlink(path);
+}
+
 static const struct {
     const char *label;
     const char *helper;
@@ -332,6 +401,8 @@ int main(int argc, char **argv)
     }
     test_killed(argv[1], argv[2]);
     test_stopped(argv[1], argv[2]);
+    test_appearing(argv[1], argv[2]);
+    test_vanishing(argv[1], argv[2]);
     test_bad_helpers(argv[2]);
     test_threads(argv);
     return test_result();
