@@ -70,6 +70,10 @@ static int open_root(struct gtel_machine *machine, const struct gtel_machine_set
     int r = resolve(machine, setup->root, &st);
     if (r < 0)
         return r;
+    if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode)) {
+        (void)snprintf(problem, size, "no regular file and no directory"); /* a FIFO would hang */
+        return -EINVAL;
+    }
     if (!S_ISDIR(st.st_mode))
         return open_tree(machine, setup, problem, size);
     if (!setup->is_stepped)
