@@ -28,6 +28,9 @@ enum { STEPS_MAX = 16 };
 
 static const uint64_t second_ns = 1000000000u;
 
+/* How long the machine says that it has slept. */
+static uint64_t slept_ns;
+
 struct machine {
     struct gtel_tree *tree;
     struct gtel_env env;
@@ -137,6 +140,31 @@ static void test_failed_look(void)
         gtel_env_tree_step(&machine.env, second_ns);
     }
     CHECK(machine.last[GTEL_M_SELF_ERRORS] > 0);
+    end(&machine);
+}
+
+static uint64_t suspended_ns(void *arg)
+{
+    (void)arg;
+    return slept_ns;
+}
+
+/* A rate does not span a sleep; two clocks that were not read at the same moment are no sleep. */
+static void test_sleep(void)
+{
+    struct machine machine;
+    test_label = "sleep";
+    if (!begin(&machine, LINKS ENERGY "end\n", "30s", "0s"))
+        return;
+    struct gtel_env_ops ops = *machine.env.ops;
+    ops.suspended_ns = suspended_ns;
+    machine.env.ops = &ops;
+    for (int s = 0; s < STEPS_MAX; s++) {
+        slept_ns = (s >= 7 ? 2 * second_ns : 0) + (s % 2 ? 20000000 : 0);
+        gather(&machine);
+        CHECK_INT(machine.count[GTEL_M_POWER], s > 0 && s != 7);
+        gtel_env_tree_step(&machine.env, second_ns);
+    }
     end(&machine);
 }
 
@@ -264,5 +292,6 @@ int main(void)
     test_failed_look();
     test_rare_samples();
     test_early_sample();
+    test_sleep();
     return test_result();
 }
