@@ -286,6 +286,10 @@ static int read_device(struct cursor *cursor, struct gtel_registry *registry,
     struct gtel_device *device = gtel_registry_find(registry, key);
     if (!device) {
         int r = gtel_registry_add(registry, key, &device);
+        map->device[i] = NULL;
+        map->is_present[i] = false;
+        if (r == -ENOSPC)
+            return 0; /* counted; the other devices are fine */
         if (r < 0)
             return r == -ENOMEM ? r : -EPROTO;
     }
@@ -329,7 +333,8 @@ static int read_failures(struct cursor *cursor, const struct gtel_wire_map *map,
         uint32_t failed = take_u32(cursor);
         if (cursor->is_bad || index >= map->n)
             return -EPROTO;
-        batch->failed[map->device[index]->index] += failed;
+        if (map->device[index])
+            batch->failed[map->device[index]->index] += failed;
     }
     return cursor->is_bad ? -EPROTO : 0;
 }
@@ -378,6 +383,10 @@ static int read_reading(struct cursor *cursor, const struct gtel_wire_map *map,
         reading.dim[i] = take_str(cursor);
     if (cursor->is_bad)
         return -EPROTO;
+    if (!reading.device) {
+        batch->dropped++;
+        return 0;
+    }
     batch->source = fixed.source;
     batch->origin = fixed.origin;
     gtel_batch_put(batch, &reading);

@@ -62,7 +62,7 @@ int gtel_wire_read_log(struct gtel_str payload, uint8_t *ret_level, struct gtel_
 
 /* Which device of the front end each device of a lane is. A zeroed struct is empty. */
 struct gtel_wire_map {
-    struct gtel_device *device[GTEL_DEVICES_MAX];
+    struct gtel_device *device[GTEL_DEVICES_MAX]; /* NULL: no room was left for it */
     bool is_present[GTEL_DEVICES_MAX];
     size_t n;
     /* By the front end's index: as told last, also by a helper before this one; 0: never told. */

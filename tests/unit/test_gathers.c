@@ -284,8 +284,48 @@ static void test_new_helper(void)
     end(&machine);
 }
 
+/* Devices come and go under new names: one too many costs its own readings, not the lane's. */
+static void test_full(void)
+{
+    struct gtel_registry told = {0};
+    struct gtel_registry registry = {0};
+    struct gtel_device *device;
+    struct gtel_answer answer = {.request = 1};
+    static struct gtel_batch sent;
+    static struct gtel_batch batch;
+    static struct gtel_wire_map map;
+    struct gtel_frame frame;
+    struct gtel_buf buf;
+    size_t used;
+    test_label = "a full registry";
+    for (int i = 0; i < GTEL_DEVICES_MAX; i++) {
+        char key[16];
+        (void)snprintf(key, sizeof(key), "nvidia:%d", i);
+        CHECK_INT(gtel_registry_add(&registry, gtel_str_of(key), &device), 0);
+    }
+    CHECK_INT(gtel_registry_add(&told, GTEL_STR("nvidia:new"), &device), 0);
+    gtel_batch_u64(&sent, device, GTEL_M_GPU_FAN_RPM, GTEL_STR_NONE, 1);
+    gtel_batch_failed(&sent, device);
+    CHECK_INT(gtel_registry_add(&told, GTEL_STR("nvidia:7"), &device), 0);
+    gtel_batch_u64(&sent, device, GTEL_M_GPU_FAN_RPM, GTEL_STR_NONE, 2);
+    gtel_buf_init(&buf, GTEL_FRAME_MAX);
+    gtel_wire_answer(&buf, &answer, &told, true, &sent);
+    CHECK_INT(gtel_frame_next(gtel_buf_text(&buf), &frame, &used), 0);
+    CHECK_INT(gtel_wire_read_answer(frame.payload, &registry, &map, &batch, &answer), 0);
+    CHECK_INT(batch.n, 1);
+    if (batch.n == 1)
+        CHECK_STR(gtel_str_of(batch.reading[0].device->key), "nvidia:7");
+    CHECK_INT(batch.dropped + registry.dropped, 2);
+    gtel_buf_done(&buf);
+    gtel_batch_done(&sent);
+    gtel_batch_done(&batch);
+    gtel_registry_done(&told);
+    gtel_registry_done(&registry);
+}
+
 int main(void)
 {
+    test_full();
     test_totals();
     test_new_helper();
     test_reload();
