@@ -163,6 +163,27 @@ def test_try_out(arguments, scratch):
     print(f"telegraf --test: {sorted(counts)} lines, {TRIES} times")
 
 
+def test_own_clock(arguments, scratch):
+    """signal = "none": the program gathers by itself, and still ends when Telegraf does."""
+    printed, gtel = command(arguments, scratch, "clock-printed.lp")
+    written = os.path.join(scratch, "clock-written.lp")
+    path = agents.telegraf_config(scratch, gtel + ["--interval=500ms"],
+                                  agents.OUTPUT_FILE.format(path=written), name="clock")
+    config = read(path)
+    check(config.count('signal = "STDIN"') == 1, "the configuration asks by newlines")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(config.replace('signal = "STDIN"', 'signal = "none"'))
+    telegraf = agents.Process("telegraf-clock", [arguments.telegraf, "--config", path], scratch)
+    try:
+        agents.wait_until(lambda: read(printed).count("\ngtel ") >= 4, 15, telegraf)
+    finally:
+        status = telegraf.stop(30)
+    check(status == 0, f"own clock: status {status}\n{telegraf.tail()}")
+    n = compare("own clock", lines.points(read(printed)), lines.points(read(written)))
+    check(n > 0, "own clock: values")
+    print(f"own clock: {n} values")
+
+
 def main():
     parser = argparse.ArgumentParser()
     for name in ("--gtel", "--telegraf", "--influxd", "--machine"):
@@ -177,6 +198,7 @@ def main():
             influx.stop()
         test_once(arguments, scratch)
         test_try_out(arguments, scratch)
+        test_own_clock(arguments, scratch)
     print(f"{len(failures)} failures")
     return 1 if failures else 0
 
