@@ -365,13 +365,15 @@ static void learn_interval(struct gtel_context *context, uint64_t period_ns)
         context->interval_ns = period_ns;
 }
 
-/* A host that has slept: no counter's growth over that time means anything. */
-static void check_suspend(struct gtel_context *context)
+/* A host that has slept: no counter's growth over that time means anything. True when it has. */
+static bool check_suspend(struct gtel_context *context)
 {
     uint64_t suspended_ns = context->env->ops->suspended_ns(context->env->arg);
-    if (suspended_ns > context->suspended_ns + suspend_min_ns)
+    bool has_slept = suspended_ns > context->suspended_ns + suspend_min_ns;
+    if (has_slept)
         gtel_series_forget_bases(&context->series);
     context->suspended_ns = suspended_ns;
+    return has_slept;
 }
 
 static uint64_t deadline(const struct gtel_context *context)
@@ -397,12 +399,14 @@ int gtel_context_sample(struct gtel_context *context, uint64_t wait_ns)
     context->sampled_wall_ns = context->env->ops->wall_ns(context->env->arg);
     context->request++;
     memset(context->answer, 0, sizeof(context->answer));
-    check_suspend(context);
+    bool has_slept = check_suspend(context);
     if (!is_folding(context)) /* what primed the counters is not emitted */
         forget_windows(context);
     for (size_t i = 0; i < context->lanes; i++)
         gtel_lane_tick(&context->lane[i], now_ns);
     wait_for_lanes(context, wait_ns);
+    if (has_slept) /* an answer from before the sleep has set bases again */
+        gtel_series_forget_bases(&context->series);
 
     context->section++;
     gtel_self_begin(&context->self);
