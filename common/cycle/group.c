@@ -169,6 +169,7 @@ void gtel_group_sample(struct gtel_group *group)
     gtel_batch_reset(&group->batch);
     for (size_t i = 0; i < group->n; i++)
         sample_entry(group, &group->entry[i]);
+    group->errors += group->batch.failed_sources;
 }
 
 uint64_t gtel_group_dropped(const struct gtel_group *group)

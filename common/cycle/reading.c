@@ -16,6 +16,7 @@ void gtel_batch_done(struct gtel_batch *batch)
 void gtel_batch_reset(struct gtel_batch *batch)
 {
     batch->n = 0;
+    batch->failed_sources = 0;
     gtel_arena_reset(&batch->arena);
     memset(batch->failed, 0, sizeof(batch->failed));
 }
@@ -78,6 +79,8 @@ void gtel_batch_failed(struct gtel_batch *batch, const struct gtel_device *devic
 {
     if (device)
         batch->failed[device->index]++;
+    else
+        batch->failed_sources++;
 }
 
 struct gtel_str gtel_batch_text(struct gtel_batch *batch, struct gtel_str text)

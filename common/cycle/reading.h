@@ -51,6 +51,7 @@ struct gtel_batch {
     uint8_t source;   /* set by the core before it calls a source */
     uint8_t origin;   /* set by the source: which of its origins the next readings come from */
     uint64_t dropped; /* readings lost to the limit or to memory since the batch was made */
+    uint32_t failed_sources;           /* sources that could not work at all, since the reset */
     uint32_t failed[GTEL_DEVICES_MAX]; /* failed readings by device index, since the reset */
 };
 
@@ -72,7 +73,7 @@ void gtel_batch_f64(struct gtel_batch *batch, const struct gtel_device *device,
  * takes the batch's time. source and origin are set here.
  */
 void gtel_batch_put(struct gtel_batch *batch, const struct gtel_reading *reading);
-/* Counts one failed reading of a device. */
+/* Counts one failed reading of a device; NULL: the source as a whole does not work now. */
 void gtel_batch_failed(struct gtel_batch *batch, const struct gtel_device *device);
 /* A copy of text that lives as long as the batch's content; empty when memory is out. */
 struct gtel_str gtel_batch_text(struct gtel_batch *batch, struct gtel_str text);

@@ -127,32 +127,13 @@ static int exists(void *arg, const char *path)
     return fstatat(env->root_fd, path, &st, 0) < 0 ? -errno : 0;
 }
 
-/*
- * Where drivers put their libraries besides the loader's own folders: containers with the NVIDIA
- * toolkit's volume, WSL, NixOS. The helper's environment is clean, so LD_LIBRARY_PATH cannot say.
- */
-static const char *const library_dirs[] = {"/usr/lib/wsl/lib", "/usr/local/nvidia/lib64",
-                                           "/usr/local/nvidia/lib", "/run/opengl-driver/lib"};
-
-static void *open_library(const char *name)
-{
-    void *lib = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    char path[256];
-    for (size_t i = 0; !lib && i < GTEL_ARRAY_LEN(library_dirs); i++) {
-        int n = snprintf(path, sizeof(path), "%s/%s", library_dirs[i], name);
-        if (n > 0 && (size_t)n < sizeof(path))
-            lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    }
-    return lib;
-}
-
 static int lib_open(void *arg, const char *const *names, void **ret)
 {
     struct posix_env *env = arg;
     if (!env->is_machine)
         return -EPERM;
     for (size_t i = 0; names[i]; i++) {
-        void *lib = open_library(names[i]);
+        void *lib = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
         if (lib) {
             *ret = lib;
             return 0;

@@ -310,6 +310,7 @@ static void test_vanishing(const char *gtel, const char *tree)
     }
     CHECK_INT(gathers_without, 5);
     CHECK_NEAR(machine.view.last[GTEL_M_SELF_GPUS], 1, 0);
+    CHECK(machine.view.last[GTEL_M_SELF_ERRORS] >= 4); /* counted in each gather */
     CHECK_NEAR(machine.view.last[GTEL_M_SELF_LANES_LATE], 0, 0);
     CHECK(strstr(machine.view.log, "the kernel driver is not loaded") != NULL);
     CHECK(helper_of("nvml") > 0); /* it waits there for the library */

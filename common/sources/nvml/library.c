@@ -18,6 +18,7 @@ static const char *const sonames[] = {
     "libnvidia-ml.so.1",
     "/usr/lib/wsl/lib/libnvidia-ml.so.1",
     "/usr/local/nvidia/lib64/libnvidia-ml.so.1",
+    "/run/opengl-driver/lib/libnvidia-ml.so.1", /* NixOS */
     NULL,
 };
 
@@ -41,6 +42,11 @@ bool gtel_nvml_is_lost(int code)
 {
     return code == GTEL_NVML_GPU_IS_LOST || code == GTEL_NVML_RESET_REQUIRED ||
            code == GTEL_NVML_GPU_NOT_FOUND;
+}
+
+bool gtel_nvml_has_failed(const struct gtel_nvml *nvml)
+{
+    return nvml->said >= SAID_CODE || (nvml->said == SAID_NO_LIBRARY && nvml->n > 0);
 }
 
 /* No pause after the first failure, then 10 s, doubled up to 5 min. */

@@ -125,6 +125,8 @@ static int sample(void *state, struct gtel_registry *registry, struct gtel_batch
         nvml->pause_ns = 0;
         gtel_nvml_rest(nvml);
     }
+    if (gtel_nvml_has_failed(nvml))
+        gtel_batch_failed(batch, NULL);
     return result;
 }
 

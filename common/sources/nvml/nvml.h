@@ -154,6 +154,8 @@ int gtel_nvml_start(struct gtel_nvml *nvml);
 void gtel_nvml_stop(struct gtel_nvml *nvml);
 /* Stops because of a code that concerns all GPUs. The first try to start again is due at once. */
 void gtel_nvml_fail(struct gtel_nvml *nvml, int code);
+/* Whether NVML should be there and does not work: its GPUs were known, or it answers an error. */
+bool gtel_nvml_has_failed(const struct gtel_nvml *nvml);
 /* Whether a code says that NVML itself is gone; whether it says that one GPU is. */
 bool gtel_nvml_is_broken(int code);
 bool gtel_nvml_is_lost(int code);
