@@ -28,7 +28,8 @@ static const struct switch_row {
     const char *text; /* NULL: for the program's own use, not in --help */
 } switches[] = {
     {"once", NULL, SWITCH_ONCE, 0,
-     "Take two samples half a second apart, print the readings once and end."},
+     "Take two samples half a second apart (on a recorded machine, a second of its time), print "
+     "the readings once and end."},
     {"explain", NULL, SWITCH_EXPLAIN, 0,
      "Print a table instead of line protocol: each field with its value and where it comes from. "
      "Once, unless --count or --interval says otherwise."},
@@ -212,6 +213,9 @@ int gtel_args_parse(struct gtel_args *args, int argc, char *const *argv, char *e
     bool is_clocked = gtel_args_has_clock(args);
     if (args->is_explained && args->count == 0 && !is_clocked)
         args->is_once = true;
+    /* Two gathers of a recorded machine need no real time, and give the same figures each time. */
+    if (args->is_once && args->root && gtel_str_ends(gtel_str_of(args->root), GTEL_STR(".tree")))
+        args->is_stepped = true;
     if (args->is_stepped && (!args->root || args->lane)) {
         (void)snprintf(error, size, "--stepped needs a recorded machine: --root FILE.tree");
         return -EINVAL;

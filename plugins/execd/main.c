@@ -20,6 +20,8 @@ enum { EXIT_USAGE = 2, OUTPUT_MAX = 16 << 20, HELPER_FD = 3 };
 /* Between priming the counters and the first gather: long enough for rates that mean something. */
 static const uint64_t rates_ns = 250000000u;
 static const uint64_t once_ns = 500000000u;
+/* The same on a recorded machine, which need not be waited for. */
+static const uint64_t once_step_ns = 1000000000u;
 /* How long the last gather waits for lanes that have never answered; Telegraf kills after 5 s. */
 static const uint64_t starting_ns = 3000000000u;
 
@@ -228,6 +230,8 @@ static int run_program(struct program *program)
         return EXIT_USAGE;
     program->interval_ns = gtel_option_number(&program->args.options, GTEL_O_INTERVAL);
     program->has_clock = gtel_args_has_clock(&program->args);
+    if (program->args.is_once && program->args.is_stepped && !program->has_clock)
+        program->interval_ns = once_step_ns;
     r = start(program);
     int status = r == -EINVAL ? EXIT_USAGE : EXIT_FAILURE; /* an option that the core refuses */
     if (r == 0) {

@@ -54,9 +54,10 @@ def start(*arguments, **keywords):
 
 
 def run(*arguments, text=b""):
-    """The whole program with a given input. Returns status, lines, messages."""
-    done = subprocess.run([GTEL, *arguments], input=text, capture_output=True, timeout=TIMEOUT,
-                          check=False)
+    """The whole program with a given input, or none at all. Returns status, lines, messages."""
+    given = {"stdin": subprocess.DEVNULL} if text is None else {"input": text}
+    done = subprocess.run([GTEL, *arguments], capture_output=True, timeout=TIMEOUT, check=False,
+                          **given)
     return done.returncode, done.stdout.decode().splitlines(), done.stderr.decode()
 
 
@@ -269,10 +270,16 @@ def test_signals():
 
 def test_once():
     began = time.monotonic()
-    status, lines, _ = run("--root", empty_machine(), "--once")
+    with tempfile.TemporaryDirectory(dir=SCRATCH.name) as folder:
+        status, lines, _ = run("--root", folder, "--once")
     check(status == 0 and len(lines) == 1, f"once: one line, {status} {lines}")
     check(0.5 <= time.monotonic() - began < 3, "once: two samples half a second apart")
     check_lines(lines, "once")
+    began = time.monotonic()
+    twice = [run("--root", fixture("xe-b580.tree"), "--once")[1] for _ in range(2)]
+    check(time.monotonic() - began < 0.5, "once: a recorded machine is not waited for")
+    check(twice[0] == twice[1] and "power_watts=145," in twice[0][0],
+          f"once: a second of its time, the same each time, {twice[0][:1]}")
 
 
 def test_count_and_clock():
@@ -491,10 +498,10 @@ def gpu_lines(lines):
 def test_helper_gives_the_same():
     """In a helper process and inside the program: the same lines but for values."""
     inside = run("--root", fixture("xe-b580.tree"), "--once", "--isolation=none")
-    helper = run("--root", fixture("xe-b580.tree"), "--once")
+    helper = run("--root", fixture("xe-b580.tree"), "--interval=300ms", "--count=3", text=None)
     check(inside[0] == 0 and helper[0] == 0, "helper: status 0")
     check_lines(helper[1], "helper")
-    shapes = [sorted(shape(line)[0] for line in done[1]) for done in (inside, helper)]
+    shapes = [{shape(line)[0] for line in done[1]} for done in (inside, helper)]
     check(len(shapes[0]) > 5 and shapes[0] == shapes[1], f"helper: the same lines {shapes}")
     check(helper[2] == "", f"helper: quiet, {helper[2]!r}")
     check("power_watts=" in "".join(helper[1]), "helper: rates at once")
