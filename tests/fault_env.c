@@ -122,6 +122,31 @@ static void lib_close(void *arg, void *lib)
     fault->inner->ops->lib_close(fault->inner->arg, lib);
 }
 
+static int pmu_open(void *arg, uint32_t type, const uint64_t *configs, size_t n, uint32_t cpu)
+{
+    struct fault_env *fault = arg;
+    if (fails(fault, FAULT_PMU, "counters"))
+        return fault->error;
+    int r = fault->inner->ops->pmu_open(fault->inner->arg, type, configs, n, cpu);
+    fault->open_files += r >= 0 ? 1 : 0;
+    return r;
+}
+
+static int pmu_read(void *arg, int handle, uint64_t *values, size_t n, uint64_t *ret_enabled_ns)
+{
+    struct fault_env *fault = arg;
+    if (fails(fault, FAULT_PMU, "counters"))
+        return fault->error;
+    return fault->inner->ops->pmu_read(fault->inner->arg, handle, values, n, ret_enabled_ns);
+}
+
+static void pmu_close(void *arg, int handle)
+{
+    struct fault_env *fault = arg;
+    fault->open_files--;
+    fault->inner->ops->pmu_close(fault->inner->arg, handle);
+}
+
 static const struct gtel_env_ops fault_ops = {
     .monotonic_ns = monotonic_ns,
     .wall_ns = wall_ns,
@@ -135,6 +160,9 @@ static const struct gtel_env_ops fault_ops = {
     .lib_open = lib_open,
     .lib_symbol = lib_symbol,
     .lib_close = lib_close,
+    .pmu_open = pmu_open,
+    .pmu_read = pmu_read,
+    .pmu_close = pmu_close,
 };
 
 static void write_log(void *arg, enum gtel_log_level level, const char *text)

@@ -3,8 +3,8 @@
  * An env around another one that counts every call to the outside, makes exactly one of them fail,
  * and tells which files were touched.
  *
- * Clocks never fail and are not counted. Also counted: files that are open, so that a test sees
- * leaks.
+ * Clocks never fail and are not counted. Also counted: files and groups of counters that are open,
+ * so that a test sees leaks.
  */
 #ifndef GTEL_TESTS_FAULT_ENV_H
 #define GTEL_TESTS_FAULT_ENV_H
@@ -13,7 +13,15 @@
 
 enum { FAULT_HANDLES_MAX = 4096, FAULT_PATH_MAX = 256 };
 
-enum fault_op { FAULT_OPEN, FAULT_READ, FAULT_LIST, FAULT_LINK, FAULT_EXISTS, FAULT_LIBRARY };
+enum fault_op {
+    FAULT_OPEN,
+    FAULT_READ,
+    FAULT_LIST,
+    FAULT_LINK,
+    FAULT_EXISTS,
+    FAULT_LIBRARY,
+    FAULT_PMU /* its path is "counters" */
+};
 
 struct fault_env {
     struct gtel_env env; /* what the code under test gets */

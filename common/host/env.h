@@ -16,6 +16,8 @@
 #include "base/compiler.h"
 #include "base/str.h"
 
+enum { GTEL_PMU_EVENTS_MAX = 256 }; /* counters of one group */
+
 enum gtel_log_level { GTEL_LOG_ERROR, GTEL_LOG_WARNING, GTEL_LOG_INFO, GTEL_LOG_DEBUG };
 
 /* Where messages go. text is one line without a newline and is valid during the call only. */
@@ -60,6 +62,19 @@ struct gtel_env_ops {
     /* The address of a symbol, or NULL. */
     void *(*lib_symbol)(void *arg, void *lib, const char *name);
     void (*lib_close)(void *arg, void *lib);
+
+    /*
+     * Opens counters of a perf PMU on one CPU as a group that is read at once, and starts them.
+     * Returns a handle of 0 or more, or a negative errno: -EACCES or -EPERM without the right to
+     * it, -EOPNOTSUPP where the env has no counters.
+     */
+    int (*pmu_open)(void *arg, uint32_t type, const uint64_t *configs, size_t n, uint32_t cpu);
+    /*
+     * The n values in the order of pmu_open, and for how long the group has counted, in
+     * nanoseconds. 0 or a negative errno.
+     */
+    int (*pmu_read)(void *arg, int handle, uint64_t *values, size_t n, uint64_t *ret_enabled_ns);
+    void (*pmu_close)(void *arg, int handle);
 };
 
 struct gtel_env {
@@ -81,8 +96,9 @@ void gtel_log(const struct gtel_log *log, enum gtel_log_level level, const char 
 
 /*
  * The real machine below the directory root ("/" in production). With any other root, vendor
- * libraries are refused (-EPERM) and the clocks stay real. The env lives in *ret and is freed with
- * gtel_env_posix_done; the log is left empty for the caller to set. Returns 0 or a negative errno.
+ * libraries are refused (-EPERM), perf counters are not there, and the clocks stay real. The env
+ * lives in *ret and is freed with gtel_env_posix_done; the log is left empty for the caller to set.
+ * Returns 0 or a negative errno.
  */
 int gtel_env_posix_init(const char *root, struct gtel_env *ret);
 void gtel_env_posix_done(struct gtel_env *env);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The real machine, or a directory that looks like one. */
-#include "host/env.h"
+#include "host/pmu_posix.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -16,6 +16,7 @@
 struct posix_env {
     int root_fd;
     bool is_machine; /* the root is "/" */
+    struct gtel_pmu_posix pmu;
 };
 
 static uint64_t clock_ns(clockid_t id)
@@ -154,6 +155,26 @@ static void lib_close(void *arg, void *lib)
     (void)dlclose(lib); /* a library that stays loaded is no harm */
 }
 
+static int pmu_open(void *arg, uint32_t type, const uint64_t *configs, size_t n, uint32_t cpu)
+{
+    struct posix_env *env = arg;
+    if (!env->is_machine)
+        return -EOPNOTSUPP;
+    return gtel_pmu_posix_open(&env->pmu, type, configs, n, cpu);
+}
+
+static int pmu_read(void *arg, int handle, uint64_t *values, size_t n, uint64_t *ret_enabled_ns)
+{
+    const struct posix_env *env = arg;
+    return gtel_pmu_posix_read(&env->pmu, handle, values, n, ret_enabled_ns);
+}
+
+static void pmu_close(void *arg, int handle)
+{
+    struct posix_env *env = arg;
+    gtel_pmu_posix_close(&env->pmu, handle);
+}
+
 static const struct gtel_env_ops posix_ops = {
     .monotonic_ns = monotonic_ns,
     .wall_ns = wall_ns,
@@ -167,6 +188,9 @@ static const struct gtel_env_ops posix_ops = {
     .lib_open = lib_open,
     .lib_symbol = lib_symbol,
     .lib_close = lib_close,
+    .pmu_open = pmu_open,
+    .pmu_read = pmu_read,
+    .pmu_close = pmu_close,
 };
 
 int gtel_env_posix_init(const char *root, struct gtel_env *ret)

@@ -6,10 +6,12 @@
 #include "base/buf.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
+    GROUPS_MAX = 8,
     INDEX_BITS = 19,
     INDEX_MASK = (1 << INDEX_BITS) - 1,
     GENERATION_MASK = 0xfff /* handles stay positive */
@@ -18,6 +20,13 @@ enum {
 /* Time 0 of a stepped machine on its monotonic clock: not 0, which would mean "no time". */
 static const uint64_t stepped_base_ns = 1000000000;
 
+/* A group of perf counters; free where n is 0. */
+struct tree_group {
+    struct gtel_str pmu; /* its name; lives as long as the tree */
+    size_t n;
+    uint64_t config[GTEL_PMU_EVENTS_MAX];
+};
+
 struct tree_env {
     struct gtel_tree *tree;
     bool is_stepped;
@@ -25,6 +34,7 @@ struct tree_env {
     uint64_t step_ns;
     void (*watch)(void *arg, const char *path);
     void *watch_arg;
+    struct tree_group group[GROUPS_MAX];
 };
 
 static uint64_t tree_time(const struct tree_env *env)
@@ -83,21 +93,12 @@ static int file_open(void *arg, const char *path)
     return (int)((node->generation & GENERATION_MASK) << INDEX_BITS | index);
 }
 
-/* The integer part, kept within the range of 64 bits. */
-static int64_t whole(double value)
-{
-    const double limit = 9.2e18; /* a little below 2^63 */
-    if (value >= limit)
-        return INT64_MAX;
-    return value > -limit ? (int64_t)value : INT64_MIN;
-}
-
-static size_t grown_text(const struct gtel_tree_node *node, uint64_t now_ns, char *buf, size_t n)
+static size_t grown_text(const struct gtel_tree *tree, const struct gtel_tree_node *node, char *buf,
+                         size_t n)
 {
     struct gtel_buf out;
-    double seconds = (double)(now_ns - node->since_ns) / 1e9;
     gtel_buf_init(&out, 32);
-    gtel_buf_i64(&out, whole(node->start + node->per_second * seconds));
+    gtel_buf_i64(&out, gtel_tree_grown(tree, node));
     gtel_buf_char(&out, '\n');
     size_t size = out.n < n ? out.n : n;
     if (size > 0)
@@ -118,7 +119,7 @@ static int64_t file_read(void *arg, int handle, void *buf, size_t n)
     if (node->read_error)
         return -node->read_error;
     if (node->is_growing)
-        return (int64_t)grown_text(node, gtel_tree_now(tree), buf, n);
+        return (int64_t)grown_text(tree, node, buf, n);
     size_t size = node->text.n < n ? node->text.n : n;
     if (size > 0)
         memcpy(buf, node->text.p, size);
@@ -194,6 +195,87 @@ static void lib_close(void *arg, void *lib)
     gtel_replay_nvml_close();
 }
 
+static const char pmu_dir[] = "sys/bus/event_source/devices";
+
+/* A PMU that is looked for by its type. */
+struct pmu_look {
+    struct gtel_tree *tree;
+    uint32_t type;
+    struct gtel_str name;
+};
+
+static int match_type(void *arg, struct gtel_str name)
+{
+    struct pmu_look *look = arg;
+    char path[256];
+    uint64_t type;
+    int r = snprintf(path, sizeof(path), "%s/%.*s/type", pmu_dir, GTEL_STR_ARG(name));
+    if (r < 0 || (size_t)r >= sizeof(path))
+        return 0;
+    const struct gtel_tree_node *node = gtel_tree_find(look->tree, gtel_str_of(path), true, &r);
+    if (!node || node->kind != GTEL_TREE_FILE ||
+        gtel_str_u64(gtel_str_trim(node->text), &type) < 0 || type != look->type)
+        return 0;
+    look->name = name;
+    return 1;
+}
+
+static int pmu_open(void *arg, uint32_t type, const uint64_t *configs, size_t n, uint32_t cpu)
+{
+    struct tree_env *env = arg;
+    struct pmu_look look = {.tree = tree_now(env), .type = type};
+    int r;
+    int handle = 0;
+    uint64_t value;
+    (void)cpu;
+    const struct gtel_tree_node *dir = find(env, pmu_dir, true, &r);
+    if (!dir || gtel_tree_list(env->tree, dir, match_type, &look) != 1)
+        return -ENOENT;
+    r = gtel_tree_pmu_error(env->tree, look.name);
+    if (r < 0)
+        return r;
+    while (handle < GROUPS_MAX && env->group[handle].n > 0)
+        handle++;
+    if (handle == GROUPS_MAX || n == 0 || n > GTEL_PMU_EVENTS_MAX)
+        return -EMFILE;
+    struct tree_group *group = &env->group[handle];
+    for (size_t i = 0; i < n; i++) {
+        r = gtel_tree_pmu(env->tree, look.name, configs[i], &value);
+        if (r < 0)
+            return r;
+        group->config[i] = configs[i];
+    }
+    group->pmu = look.name;
+    group->n = n;
+    return handle;
+}
+
+/* As on a machine, a group that is open goes on when its PMU's files are gone. */
+static int pmu_read(void *arg, int handle, uint64_t *values, size_t n, uint64_t *ret_enabled_ns)
+{
+    struct tree_env *env = arg;
+    if (handle < 0 || handle >= GROUPS_MAX || env->group[handle].n == 0 ||
+        env->group[handle].n != n)
+        return -EBADF;
+    const struct gtel_tree *tree = tree_now(env);
+    for (size_t i = 0; i < n; i++) {
+        int r =
+            gtel_tree_pmu(tree, env->group[handle].pmu, env->group[handle].config[i], &values[i]);
+        if (r < 0)
+            return r;
+    }
+    /* All groups count from a second before time 0, so that it does not matter when they begin. */
+    *ret_enabled_ns = stepped_base_ns + gtel_tree_now(tree);
+    return 0;
+}
+
+static void pmu_close(void *arg, int handle)
+{
+    struct tree_env *env = arg;
+    if (handle >= 0 && handle < GROUPS_MAX)
+        env->group[handle].n = 0;
+}
+
 static const struct gtel_env_ops tree_ops = {
     .monotonic_ns = monotonic_ns,
     .wall_ns = wall_ns,
@@ -207,6 +289,9 @@ static const struct gtel_env_ops tree_ops = {
     .lib_open = lib_open,
     .lib_symbol = lib_symbol,
     .lib_close = lib_close,
+    .pmu_open = pmu_open,
+    .pmu_read = pmu_read,
+    .pmu_close = pmu_close,
 };
 
 int gtel_env_tree_init(struct gtel_tree *tree, bool is_stepped, uint64_t epoch_ns,

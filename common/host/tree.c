@@ -353,6 +353,52 @@ int gtel_tree_call(const struct gtel_tree *tree, struct gtel_str key, struct gte
     return find_answer(tree, key, "", ret);
 }
 
+/* The integer part, kept within the range of 64 bits. */
+static int64_t whole(double value)
+{
+    const double limit = 9.2e18; /* a little below 2^63 */
+    if (value >= limit)
+        return INT64_MAX;
+    return value > -limit ? (int64_t)value : INT64_MIN;
+}
+
+int64_t gtel_tree_grown(const struct gtel_tree *tree, const struct gtel_tree_node *node)
+{
+    double seconds = (double)(tree->now_ns - node->since_ns) / 1e9;
+    return whole(node->start + node->per_second * seconds);
+}
+
+/* Counters are answers too: one of that text, which grows. */
+static int counter_key(struct gtel_str name, uint64_t config, char *buf, struct gtel_str *ret)
+{
+    int n = snprintf(buf, PATH_MAX_BYTES, "\001pmu %.*s %llx", GTEL_STR_ARG(name),
+                     (unsigned long long)config);
+    if (n < 0 || n >= PATH_MAX_BYTES)
+        return -ENODEV;
+    *ret = (struct gtel_str){buf, (size_t)n};
+    return 0;
+}
+
+int gtel_tree_pmu(const struct gtel_tree *tree, struct gtel_str name, uint64_t config,
+                  uint64_t *ret)
+{
+    char buf[PATH_MAX_BYTES];
+    struct gtel_str key;
+    if (counter_key(name, config, buf, &key) < 0)
+        return -ENODEV;
+    const struct gtel_tree_node *node = find(tree, key);
+    if (!node || node->kind != GTEL_TREE_CALL)
+        return -ENODEV;
+    *ret = (uint64_t)gtel_tree_grown(tree, node);
+    return 0;
+}
+
+int gtel_tree_pmu_error(const struct gtel_tree *tree, struct gtel_str name)
+{
+    struct gtel_str answer;
+    return find_answer(tree, name, "pmu_error ", &answer) < 0 ? 0 : -error_value(answer);
+}
+
 /* Reading the text */
 
 struct reader {
@@ -538,6 +584,38 @@ static int read_library(struct reader *reader, struct gtel_str args)
     return add_answer(reader, "library ", word, gtel_str_trim(args));
 }
 
+/* pmu NAME CONFIG START PER_SECOND */
+static int read_pmu(struct reader *reader, struct gtel_str args)
+{
+    char buf[PATH_MAX_BYTES];
+    struct event event = {.kind = GTEL_TREE_CALL, .text = GTEL_STR("")};
+    struct gtel_str name;
+    struct gtel_str word;
+    struct gtel_str key;
+    uint64_t config;
+    if (!gtel_str_word(&args, &name) || !gtel_str_word(&args, &word) ||
+        gtel_str_hex(word, &config) < 0 || !gtel_str_word(&args, &word) ||
+        gtel_str_f64(word, &event.start) < 0 || !gtel_str_word(&args, &word) ||
+        gtel_str_f64(word, &event.per_second) < 0)
+        return fail(reader, "expected: pmu NAME CONFIG START PER_SECOND", GTEL_STR_NONE);
+    if (counter_key(name, config, buf, &key) < 0)
+        return fail(reader, "this is too long:", name);
+    int r = gtel_arena_str(&reader->tree->arena, key, &event.path);
+    return r < 0 ? r : add_event(reader, &event);
+}
+
+static int read_pmu_error(struct reader *reader, struct gtel_str args)
+{
+    struct gtel_str name;
+    struct gtel_str error = GTEL_STR_NONE;
+    if (!gtel_str_word(&args, &name))
+        return fail(reader, "expected: pmu_error NAME ERROR", GTEL_STR_NONE);
+    (void)gtel_str_word(&args, &error); /* a missing word is no known error */
+    if (error_value(error) == 0 && !gtel_str_eq(error, GTEL_STR("none")))
+        return fail(reader, "not an error that is known here (EIO, EACCES …):", error);
+    return add_answer(reader, "pmu_error ", name, error);
+}
+
 static int read_line(struct reader *reader, struct gtel_str line)
 {
     struct gtel_str word;
@@ -568,6 +646,10 @@ static int read_line(struct reader *reader, struct gtel_str line)
         return read_wall(reader, args);
     if (gtel_str_eq(word, GTEL_STR("library")))
         return read_library(reader, args);
+    if (gtel_str_eq(word, GTEL_STR("pmu")))
+        return read_pmu(reader, args);
+    if (gtel_str_eq(word, GTEL_STR("pmu_error")))
+        return read_pmu_error(reader, args);
     if (gtel_str_eq(word, GTEL_STR("end"))) {
         reader->has_end = true;
         return 0;

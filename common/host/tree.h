@@ -16,6 +16,9 @@
  *     library NAME             a vendor library is there, as libnvidia-ml.so.1
  *     library NAME gone        and is not any more
  *     call NAME WORD… = ANSWER what a call of it answers; meaning: the library's replay module
+ *     pmu NAME CONFIG START PER_SECOND  a counter of the perf PMU in sys/bus/event_source/devices/
+ *                              NAME; grows as a file does (1e9: an engine that is always busy)
+ *     pmu_error NAME EACCES    opening counters of that PMU fails; `none`: not any more
  *     at 1s                    a later state of the same machine begins; times only grow
  *     end                      the last line: a file without it has been cut
  *
@@ -47,6 +50,15 @@ bool gtel_tree_has_library(const struct gtel_tree *tree, struct gtel_str name);
  * them. Returns 0 or -ENOENT. *ret is valid until the tree is freed.
  */
 int gtel_tree_call(const struct gtel_tree *tree, struct gtel_str key, struct gtel_str *ret);
+
+/*
+ * The present value of a counter of a PMU. Returns 0, or -ENODEV when the PMU has none of that
+ * config.
+ */
+int gtel_tree_pmu(const struct gtel_tree *tree, struct gtel_str name, uint64_t config,
+                  uint64_t *ret);
+/* What opening counters of a PMU gives: 0 or a negative errno. */
+int gtel_tree_pmu_error(const struct gtel_tree *tree, struct gtel_str name);
 
 /*
  * An env that is this recorded machine and nothing else. With is_stepped, time stands still until

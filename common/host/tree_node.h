@@ -36,6 +36,8 @@ struct gtel_tree_node *gtel_tree_node_at(struct gtel_tree *tree, size_t index);
 size_t gtel_tree_index(const struct gtel_tree *tree, const struct gtel_tree_node *node);
 int gtel_tree_list(const struct gtel_tree *tree, const struct gtel_tree_node *dir, gtel_dir_fn fn,
                    void *arg);
+/* The value of a growing node at the present time, cut to an integer. */
+int64_t gtel_tree_grown(const struct gtel_tree *tree, const struct gtel_tree_node *node);
 uint64_t gtel_tree_now(const struct gtel_tree *tree);
 
 #endif

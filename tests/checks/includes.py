@@ -38,7 +38,7 @@ JOINTS = {
 SYSTEM = {
     "common/host/env_posix.c": None,
     "common/host/env_win32.c": None,
-    "common/host/pmu.c": None,
+    "common/host/pmu_posix.c": None,
     "common/host/drm.c": None,
     "common/cycle/lane.c": None,
     "common/cycle/serve.c": None,  # the other end of lane.c's socket

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* Groups of perf counters of the machine: perf_event_open(2). */
+#include "host/pmu_posix.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef __linux__
+
+#include <linux/perf_event.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Counts on that CPU for every process; a PMU of a device takes no other form (perf_event_open(2)).
+ */
+static int open_event(uint32_t type, uint64_t config, uint32_t cpu, int leader)
+{
+    struct perf_event_attr attr;
+    memset(&attr, 0, sizeof(attr));
+    attr.size = sizeof(attr);
+    attr.type = type;
+    attr.config = config;
+    attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_GROUP;
+    long fd = syscall(SYS_perf_event_open, &attr, -1, (int)cpu, leader, PERF_FLAG_FD_CLOEXEC);
+    if (fd >= 0)
+        return (int)fd;
+    return errno == ENOSYS ? -EOPNOTSUPP : -errno; /* a kernel without perf */
+}
+
+static void close_events(int *fd, size_t n)
+{
+    while (n > 0)
+        (void)close(fd[--n]); /* opened for reading: nothing can be lost */
+    free(fd);
+}
+
+int gtel_pmu_posix_open(struct gtel_pmu_posix *pmu, uint32_t type, const uint64_t *configs,
+                        size_t n, uint32_t cpu)
+{
+    int handle = 0;
+    if (n == 0 || n > GTEL_PMU_EVENTS_MAX || cpu > INT32_MAX)
+        return -EINVAL;
+    while (handle < GTEL_PMU_GROUPS_MAX && pmu->group[handle].fd)
+        handle++;
+    if (handle == GTEL_PMU_GROUPS_MAX)
+        return -EMFILE;
+    int *fd = calloc(n, sizeof(*fd));
+    if (!fd)
+        return -ENOMEM;
+    for (size_t i = 0; i < n; i++) {
+        int r = open_event(type, configs[i], cpu, i > 0 ? fd[0] : -1);
+        if (r < 0) {
+            close_events(fd, i);
+            return r;
+        }
+        fd[i] = r;
+    }
+    pmu->group[handle].fd = fd;
+    pmu->group[handle].n = n;
+    return handle;
+}
+
+int gtel_pmu_posix_read(const struct gtel_pmu_posix *pmu, int handle, uint64_t *values, size_t n,
+                        uint64_t *ret_enabled_ns)
+{
+    uint64_t buf[2 + GTEL_PMU_EVENTS_MAX]; /* number, time enabled, values (perf_event_open(2)) */
+    if (handle < 0 || handle >= GTEL_PMU_GROUPS_MAX || !pmu->group[handle].fd ||
+        pmu->group[handle].n != n)
+        return -EBADF;
+    size_t size = (2 + n) * sizeof(buf[0]);
+    ssize_t got;
+    do {
+        got = read(pmu->group[handle].fd[0], buf, size);
+    } while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return -errno;
+    if ((size_t)got != size || buf[0] != n)
+        return -EIO;
+    *ret_enabled_ns = buf[1];
+    memcpy(values, buf + 2, n * sizeof(buf[0]));
+    return 0;
+}
+
+void gtel_pmu_posix_close(struct gtel_pmu_posix *pmu, int handle)
+{
+    if (handle < 0 || handle >= GTEL_PMU_GROUPS_MAX || !pmu->group[handle].fd)
+        return;
+    close_events(pmu->group[handle].fd, pmu->group[handle].n);
+    pmu->group[handle].fd = NULL;
+    pmu->group[handle].n = 0;
+}
+
+#else
+
+int gtel_pmu_posix_open(struct gtel_pmu_posix *pmu, uint32_t type, const uint64_t *configs,
+                        size_t n, uint32_t cpu)
+{
+    (void)pmu;
+    (void)type;
+    (void)configs;
+    (void)n;
+    (void)cpu;
+    return -EOPNOTSUPP;
+}
+
+int gtel_pmu_posix_read(const struct gtel_pmu_posix *pmu, int handle, uint64_t *values, size_t n,
+                        uint64_t *ret_enabled_ns)
+{
+    (void)pmu;
+    (void)handle;
+    (void)values;
+    (void)n;
+    (void)ret_enabled_ns;
+    return -EBADF;
+}
+
+void gtel_pmu_posix_close(struct gtel_pmu_posix *pmu, int handle)
+{
+    (void)pmu;
+    (void)handle;
+}
+
+#endif
