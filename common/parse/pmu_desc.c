@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* The texts by which a perf PMU describes itself. */
+#include "parse/pmu_desc.h"
+
+#include "base/compiler.h"
+
+#include <errno.h>
+
+int gtel_pmu_term(struct gtel_str text, struct gtel_str name, uint64_t *ret)
+{
+    struct gtel_str term;
+    text = gtel_str_trim(text);
+    while (gtel_str_part(&text, ',', &term)) {
+        term = gtel_str_trim(term);
+        size_t at = gtel_str_find(term, '=');
+        if (!gtel_str_eq((struct gtel_str){term.p, at}, name))
+            continue;
+        if (at == term.n) {
+            *ret = 1;
+            return 0;
+        }
+        struct gtel_str value = gtel_str_skip(term, at + 1);
+        return gtel_str_starts(value, GTEL_STR("0x")) ? gtel_str_hex(value, ret)
+                                                      : gtel_str_u64(value, ret);
+    }
+    return -ENOENT;
+}
+
+int gtel_pmu_unit_seconds(struct gtel_str text, double *ret)
+{
+    static const struct {
+        struct gtel_str unit;
+        double seconds;
+    } units[] = {{GTEL_STR_INIT("ns"), 1e-9},
+                 {GTEL_STR_INIT("us"), 1e-6},
+                 {GTEL_STR_INIT("ms"), 1e-3},
+                 {GTEL_STR_INIT("s"), 1}};
+    text = gtel_str_trim(text);
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(units); i++) {
+        if (gtel_str_eq(text, units[i].unit)) {
+            *ret = units[i].seconds;
+            return 0;
+        }
+    }
+    return -EINVAL;
+}
+
+/* A number, or two with a dash between them. */
+static int range(struct gtel_str text, uint64_t *ret_first, uint64_t *ret_last)
+{
+    size_t at = gtel_str_find(text, '-');
+    int r = gtel_str_u64((struct gtel_str){text.p, at}, ret_first);
+    *ret_last = *ret_first;
+    if (r == 0 && at < text.n)
+        r = gtel_str_u64(gtel_str_skip(text, at + 1), ret_last);
+    if (r < 0)
+        return r;
+    if (*ret_last > INT32_MAX)
+        return -ERANGE;
+    return *ret_last < *ret_first ? -EINVAL : 0;
+}
+
+int gtel_pmu_first_cpu(struct gtel_str text, uint32_t *ret)
+{
+    struct gtel_str part;
+    uint64_t cpu = 0;
+    uint64_t next = 0; /* the lowest number that may follow */
+    text = gtel_str_trim(text);
+    if (text.n == 0)
+        return -ENODATA;
+    while (gtel_str_part(&text, ',', &part)) {
+        uint64_t first = 0;
+        uint64_t last = 0;
+        int r = range(part, &first, &last);
+        if (r < 0)
+            return r;
+        if (first < next)
+            return -EINVAL;
+        cpu = next == 0 ? first : cpu;
+        next = last + 1;
+    }
+    *ret = (uint32_t)cpu;
+    return 0;
+}

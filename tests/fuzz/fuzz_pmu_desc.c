@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Fuzz target: the texts by which a perf PMU describes itself. */
+#include "fuzz/fuzz.h"
+#include "parse/pmu_desc.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct gtel_str text = fuzz_text(data, size);
+    uint64_t value;
+    uint32_t cpu;
+    double seconds;
+    (void)gtel_pmu_term(text, GTEL_STR("config"), &value);
+    if (gtel_pmu_unit_seconds(text, &seconds) == 0)
+        FUZZ_CHECK(seconds > 0 && seconds <= 1);
+    if (gtel_pmu_first_cpu(text, &cpu) == 0)
+        FUZZ_CHECK(cpu <= INT32_MAX);
+    return 0;
+}
