@@ -44,6 +44,20 @@ static const struct value_case {
     {"i915-old", "i915", adl, 0, GTEL_M_FREQUENCY_REQUESTED, "graphics", "0", 9e8, 0},
     {"i915-old", "i915", adl, 1000, GTEL_M_FREQUENCY_IDLE_TIME, "graphics", "0", 7.4, 0},
 
+    /* A770, PMU: 2 s + 50 % and from 2 s on 20 %; (100 + 50 %) / 2; (80 + 40 + 0 + 0 %) / 4. */
+    {"i915-a770", "i915", slot, 0, GTEL_M_ENGINE_BUSY_TIME, "render", "", 2, 0},
+    {"i915-a770", "i915", slot, 2000, GTEL_M_ENGINE_BUSY_TIME, "render", "", 3, 0},
+    {"i915-a770", "i915", slot, 3000, GTEL_M_ENGINE_BUSY_TIME, "render", "", 3.2, 0},
+    {"i915-a770", "i915", slot, 2000, GTEL_M_ENGINE_BUSY_TIME, "video", "", 1.5, 0},
+    {"i915-a770", "i915", slot, 2000, GTEL_M_ENGINE_BUSY_TIME, "compute", "", 0.6, 0},
+    {"i915-a770", "i915", slot, 2000, GTEL_M_ENGINE_BUSY_TIME, "copy", "", 0.5, 0},
+    {"i915-a770", "i915", slot, 2000, GTEL_M_ENGINE_BUSY_TIME, "video-enhance", "", 0, 0},
+    {"i915-a770", "i915", slot, 2000, GTEL_M_ENGINE_WAIT_TIME, "render", "", 0.2, 0},
+    {"i915-a770", "i915", slot, 2000, GTEL_M_ENGINE_SEMA_TIME, "compute", "", 0.04, 0},
+    {"i915-a770", "i915", slot, 0, GTEL_M_ENGINE_CAPACITY, "compute", "", 4, 0},
+    {"i915-a770", "i915", slot, 0, GTEL_M_ENGINE_CAPACITY, "render", "", 1, 0},
+    {"i915-adl", "i915", adl, 0, GTEL_M_ENGINE_BUSY_TIME, NULL, NULL, 0, ABSENT},
+
     /* A770: energy 184467 uJ and 65 W; the link is the switch's upstream port's. */
     {"i915-a770", "i915", slot, 0, GTEL_M_GPU_ENERGY, "", "", 0.184467, 0},
     {"i915-a770", "i915", slot, 2000, GTEL_M_ENERGY, "card", "", 130.184467, 0},

@@ -112,9 +112,15 @@ static void test_opened_files(void)
         machine.needs_discovery = true;
         CHECK_INT(machine_gather(&machine), 0);
     }
+    /* The counters are those of the five cards that are awake. */
     CHECK_STR(gtel_str_of(paths.list), "sys/class/drm\n"
                                        "sys/class/drm/card10/device/uevent\n"
-                                       "sys/class/drm/card10/device/power/runtime_status\n");
+                                       "sys/class/drm/card10/device/power/runtime_status\n"
+                                       "sys/bus/event_source/devices/i915_0000_03_00.0/type\n"
+                                       "sys/bus/event_source/devices/i915_0000_0b_00.0/type\n"
+                                       "sys/bus/event_source/devices/i915_0000_13_00.0/type\n"
+                                       "sys/bus/event_source/devices/i915_0000_1b_00.0/type\n"
+                                       "sys/bus/event_source/devices/i915_0000_23_00.0/type\n");
     machine_done(&machine);
     free(text);
 }

@@ -38,6 +38,7 @@ static void close_attrs(const struct gtel_env *env, struct gtel_intel_gpu *gpu)
 static void close_gpu(const struct gtel_env *env, struct gtel_intel_gpu *gpu)
 {
     close_attrs(env, gpu);
+    gtel_intel_pmu_close(env, &gpu->pmu);
     gtel_fs_close(env, &gpu->status);
     gpu->is_status_open = false;
     gpu->rest = (struct gtel_intel_rest){0};
@@ -111,7 +112,7 @@ static void read_autosuspend(const struct gtel_intel *intel, struct gtel_intel_g
         gpu->rest.delay_ns = delay_ms * 1000000;
 }
 
-int gtel_intel_list(struct gtel_intel *intel, struct gtel_intel_gpu *gpu)
+static int list_attrs(struct gtel_intel *intel, struct gtel_intel_gpu *gpu)
 {
     struct gtel_intel_scan scan = {.env = intel->env,
                                    .card = &gpu->card,
@@ -136,6 +137,15 @@ int gtel_intel_list(struct gtel_intel *intel, struct gtel_intel_gpu *gpu)
     if (gpu->attr && gpu->hash != 0 && scan.doubt < 0)
         return 0; /* better the list in use than a doubtful one */
     return gpu->hash == scan.hash ? 0 : open_attrs(intel, gpu, &scan);
+}
+
+int gtel_intel_list(struct gtel_intel *intel, struct gtel_intel_gpu *gpu)
+{
+    int r = list_attrs(intel, gpu);
+    if (r == 0 && intel->has_pmu)
+        gtel_intel_pmu_refresh(intel->env, &intel->scan_arena, &gpu->card, intel->n == 1,
+                               &gpu->pmu);
+    return r;
 }
 
 static struct gtel_intel_gpu *find(const struct gtel_intel *intel, const char *key)

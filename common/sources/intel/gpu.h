@@ -9,6 +9,7 @@
 #ifndef GTEL_SOURCES_INTEL_GPU_H
 #define GTEL_SOURCES_INTEL_GPU_H
 
+#include "sources/intel/pmu.h"
 #include "sources/intel/rest.h"
 #include "sources/intel/scan.h"
 #include "sources/source.h"
@@ -21,6 +22,7 @@ struct gtel_intel_gpu {
     size_t n;
     uint64_t hash; /* of the attributes' paths; 0: to be listed again */
     struct gtel_intel_rest rest;
+    struct gtel_intel_pmu pmu;
     double limit_w; /* the largest power limit seen, or 0 */
     bool is_status_open;
     bool is_found;       /* by the discovery that runs */
@@ -36,6 +38,7 @@ struct gtel_intel {
     /* Lists the attributes that only this driver has. */
     void (*scan)(struct gtel_intel_scan *scan);
     bool may_wake;
+    bool has_pmu; /* the driver has counters that may stay open */
     bool is_drop_logged;
     bool is_retry_due; /* the last discovery was not whole: sample() asks for another one */
     uint32_t retries;  /* such discoveries in a row */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Source i915: GPUs of Intel's i915 driver, through sysfs and hwmon. */
+/* Source i915: GPUs of Intel's i915 driver, through sysfs, hwmon and the perf PMU. */
 #include "sources/intel/gpu.h"
 
 /*
@@ -58,18 +58,24 @@ static bool present(const struct gtel_env *env)
 
 static int open_i915(void *state, const struct gtel_env *env, const struct gtel_options *options)
 {
-    return gtel_intel_open(state, env, options, GTEL_STR("i915"), scan_i915);
+    struct gtel_intel *intel = state;
+    int r = gtel_intel_open(intel, env, options, GTEL_STR("i915"), scan_i915);
+    intel->has_pmu = r == 0;
+    return r;
 }
+
+/* In the order of GTEL_INTEL_SYSFS … GTEL_INTEL_PMU. */
+static const char *const origins[] = {"sysfs", "hwmon", "i915 PMU", NULL};
 
 const struct gtel_source gtel_source_i915 = {
     .name = "i915",
     .lane = "kernel",
     .vendor = "intel",
-    .summary = "Clocks, idle time, throttling, energy, limits, temperature, fan and PCIe link of "
-               "GPUs with Intel's i915 driver",
-    .needs = "Linux 5.4 or newer, 6.2 for power; no rights",
+    .summary = "Engine use, clocks, idle time, throttling, energy, limits, temperature, fan and "
+               "PCIe link of GPUs with Intel's i915 driver",
+    .needs = "Linux 5.4 or newer, 6.2 for power; no rights but CAP_PERFMON for engine use",
     .seen = "not tried on hardware",
-    .origins = gtel_intel_origins,
+    .origins = origins,
     .state_size = sizeof(struct gtel_intel),
     .present = present,
     .open = open_i915,

@@ -90,6 +90,16 @@ static int read_attrs(const struct gtel_intel *intel, struct gtel_intel_gpu *gpu
     return cycle->read > 0 ? 0 : first;
 }
 
+/* Engine use is an extra: without it the rest of the GPU is as good as before. */
+static void read_pmu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu, struct gtel_batch *batch)
+{
+    int r = gtel_intel_pmu_read(intel->env, &gpu->card, gpu->device, &gpu->pmu, batch);
+    if (r == -ENODEV)
+        intel->is_retry_due = true; /* the driver has left, or is back under a new number */
+    else if (r < 0)
+        gtel_batch_failed(batch, gpu->device);
+}
+
 static int read_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu, struct gtel_batch *batch)
 {
     struct gtel_intel_cycle cycle = {.batch = batch, .limit_w = gpu->limit_w, .is_idle = true};
@@ -108,6 +118,8 @@ static int read_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu, struct
     }
     if (gpu->rest.delay_ns > 0)
         gtel_intel_rest_note(&gpu->rest, cycle.idle_times > 0 && cycle.is_idle, batch->t_ns);
+    if (r != -ENODEV)
+        read_pmu(intel, gpu, batch);
     return r;
 }
 
