@@ -55,6 +55,24 @@ static void test_class(void)
     machine_done(&machine);
 }
 
+/* Eight gathers with a discovery each; the right is there from 5 s on. */
+static void check_refused(struct machine *machine)
+{
+    for (int t = 0; t < 8; t++) {
+        machine->needs_discovery = true;
+        CHECK_INT(machine_gather(machine), 0);
+        CHECK((busy(machine) != NULL) == (t >= 5));
+        CHECK_INT(machine->batch.failed[0], 0);
+        CHECK(machine_find(machine, NULL, GTEL_M_GPU_FREQUENCY, NULL, NULL));
+        machine_step(machine, 1000);
+    }
+    CHECK_INT(machine->fault->logs[GTEL_LOG_WARNING], 1);
+    struct gtel_str log = gtel_str_of(machine->fault->last_log);
+    CHECK(strstr(machine->fault->last_log, "perf_event_paranoid is 2"));
+    CHECK(strstr(machine->fault->last_log, "CAP_PERFMON"));
+    CHECK(gtel_str_starts(log, GTEL_STR("i915: 0000:00:02.0: engine use: ")));
+}
+
 /* Without the right: said once, with the setting and what helps; with it, all is well again. */
 static void test_refused(void)
 {
@@ -65,21 +83,8 @@ static void test_refused(void)
         test_label = errors[i];
         (void)snprintf(text, sizeof(text), "%spmu_error i915 %s\nat 5s\npmu_error i915 none\nend\n",
                        CARD TYPE("12") ENGINES COUNTERS PARANOID, errors[i]);
-        if (CHECK(machine_init(&machine, text, "i915"))) {
-            for (int t = 0; t < 8; t++) {
-                machine.needs_discovery = true;
-                CHECK_INT(machine_gather(&machine), 0);
-                CHECK((busy(&machine) != NULL) == (t >= 5));
-                CHECK_INT(machine.batch.failed[0], 0);
-                CHECK(machine_find(&machine, NULL, GTEL_M_GPU_FREQUENCY, NULL, NULL));
-                machine_step(&machine, 1000);
-            }
-            CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 1);
-            struct gtel_str log = gtel_str_of(machine.fault->last_log);
-            CHECK(strstr(machine.fault->last_log, "perf_event_paranoid is 2"));
-            CHECK(strstr(machine.fault->last_log, "CAP_PERFMON"));
-            CHECK(gtel_str_starts(log, GTEL_STR("i915: 0000:00:02.0: engine use: ")));
-        }
+        if (CHECK(machine_init(&machine, text, "i915")))
+            check_refused(&machine);
         machine_done(&machine);
     }
     test_label = "";
