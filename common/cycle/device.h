@@ -35,10 +35,12 @@ enum {
 struct gtel_device {
     char key[GTEL_KEY_MAX];
     char label[GTEL_LABEL_COUNT][GTEL_LABEL_MAX];
-    uint32_t index;    /* position in the registry */
-    uint32_t arrivals; /* how often it has come: its counters begin anew each time */
-    bool is_present;   /* answered the last discovery */
-    bool is_asleep;    /* runtime suspended at the last look; nothing else was read */
+    uint32_t index;     /* position in the registry */
+    uint32_t arrivals;  /* how often it has come: its counters begin anew each time */
+    bool is_present;    /* answered the last discovery */
+    bool is_asleep;     /* runtime suspended at the last look */
+    bool is_left_alone; /* asleep, or allowed to fall asleep: the sources of its lane that come
+                           after its driver's do nothing that would wake it */
 };
 
 struct gtel_registry {

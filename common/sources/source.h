@@ -14,6 +14,7 @@
 #ifndef GTEL_SOURCES_SOURCE_H
 #define GTEL_SOURCES_SOURCE_H
 
+#include "cycle/finding.h"
 #include "cycle/reading.h"
 #include "host/env.h"
 #include "tables/options.h"
@@ -45,6 +46,12 @@ struct gtel_source {
     int (*discover)(void *state, struct gtel_registry *registry);
     /* Appends readings of every present device. Sets batch->t_ns before counters are read. */
     int (*sample)(void *state, struct gtel_registry *registry, struct gtel_batch *batch);
+    /*
+     * Says what was looked for and not got since the last sample(), for `gtel doctor`: which file,
+     * which right, which kernel, and what would help. Called after a sample(). NULL: nothing to
+     * say.
+     */
+    void (*diagnose)(void *state, struct gtel_registry *registry, struct gtel_findings *findings);
     /* Frees what open() and discover() took; accepts a zeroed state. */
     void (*close)(void *state);
 };

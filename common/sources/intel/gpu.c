@@ -39,8 +39,7 @@ static void close_gpu(const struct gtel_env *env, struct gtel_intel_gpu *gpu)
 {
     close_attrs(env, gpu);
     gtel_intel_pmu_close(env, &gpu->pmu);
-    gtel_fs_close(env, &gpu->status);
-    gpu->is_status_open = false;
+    gtel_awake_close(env, &gpu->awake);
     gpu->rest = (struct gtel_intel_rest){0};
 }
 
@@ -209,12 +208,10 @@ static int take_card(struct gtel_intel *intel, struct gtel_registry *registry,
     if (r < 0)
         return r;
     label(registry, gpu->device, card);
-    if (gpu->is_status_open)
+    if (gpu->awake.is_open)
         return 0;
-    gtel_fs_path(path, "sys/class/drm/%s/device/power/runtime_status", card->card);
-    r = gtel_fs_open(intel->env, &gpu->status, path);
-    gpu->is_status_open = r == 0 || r == -ENOENT;
-    return r == -ENOENT ? 0 : r;
+    gtel_fs_path(path, "sys/class/drm/%s/device", card->card);
+    return gtel_awake_open(intel->env, &gpu->awake, path);
 }
 
 /* A GPU that is there while its files are not: the driver has been loaded again. */

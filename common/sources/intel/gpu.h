@@ -9,6 +9,7 @@
 #ifndef GTEL_SOURCES_INTEL_GPU_H
 #define GTEL_SOURCES_INTEL_GPU_H
 
+#include "host/awake.h"
 #include "sources/intel/pmu.h"
 #include "sources/intel/rest.h"
 #include "sources/intel/scan.h"
@@ -17,14 +18,13 @@
 struct gtel_intel_gpu {
     struct gtel_drm_card card;
     struct gtel_device *device;
-    struct gtel_fs_file status; /* power/runtime_status; not open where the kernel has none */
+    struct gtel_awake awake;
     struct gtel_intel_attr *attr;
     size_t n;
     uint64_t hash; /* of the attributes' paths; 0: to be listed again */
     struct gtel_intel_rest rest;
     struct gtel_intel_pmu pmu;
-    double limit_w; /* the largest power limit seen, or 0 */
-    bool is_status_open;
+    double limit_w;      /* the largest power limit seen, or 0 */
     bool is_found;       /* by the discovery that runs */
     bool is_lost;        /* answered ENODEV: opened again at the next discovery */
     bool is_open_logged; /* a file that cannot be opened has been logged */

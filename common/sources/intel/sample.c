@@ -5,37 +5,13 @@
 #include <errno.h>
 #include <string.h>
 
-enum look { AWAKE, ASLEEP };
-
-/*
- * Reads power/runtime_status, which never wakes the GPU (kernel: Documentation/ABI/testing/
- * sysfs-devices-power). "suspending" and "suspended" are asleep: a read would call it back. 0 or a
- * negative errno, after which nothing may be read.
- */
-static int look(const struct gtel_intel *intel, const struct gtel_intel_gpu *gpu, enum look *ret)
-{
-    char buf[32];
-    struct gtel_str text;
-    if (!gpu->is_status_open)
-        return -EBADF;
-    *ret = AWAKE;
-    if (!gtel_fs_is_open(&gpu->status))
-        return 0; /* a kernel without runtime power management */
-    int r = gtel_fs_read(intel->env, &gpu->status, buf, sizeof(buf), &text);
-    if (r < 0)
-        return r;
-    if (gtel_str_eq(text, GTEL_STR("suspended")) || gtel_str_eq(text, GTEL_STR("suspending")))
-        *ret = ASLEEP;
-    return 0;
-}
-
 int gtel_intel_refresh(struct gtel_intel *intel, struct gtel_intel_gpu *gpu)
 {
-    enum look is;
-    int r = look(intel, gpu, &is);
+    bool is_asleep;
+    int r = gtel_awake_look(intel->env, &gpu->awake, &is_asleep);
     if (r < 0)
         return r;
-    if ((is == ASLEEP && !intel->may_wake) ||
+    if ((is_asleep && !intel->may_wake) ||
         gtel_intel_rest_is_on(&gpu->rest, gtel_env_now(intel->env)))
         return 0;
     return gtel_intel_list(intel, gpu);
@@ -127,18 +103,20 @@ static int read_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu, struct
 static int sample_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
                       struct gtel_batch *batch)
 {
-    enum look is;
+    bool is_asleep;
     batch->t_ns = gtel_env_now(intel->env);
     batch->origin = GTEL_INTEL_SYSFS;
-    int r = look(intel, gpu, &is);
+    gpu->device->is_left_alone = true; /* until it is known that it may be read */
+    int r = gtel_awake_look(intel->env, &gpu->awake, &is_asleep);
     if (r < 0)
         return r;
-    gpu->device->is_asleep = is == ASLEEP;
-    gtel_batch_u64(batch, gpu->device, GTEL_M_GPU_AWAKE, GTEL_STR_NONE, is == AWAKE);
-    if (is == ASLEEP)
+    gpu->device->is_asleep = is_asleep;
+    gtel_batch_u64(batch, gpu->device, GTEL_M_GPU_AWAKE, GTEL_STR_NONE, !is_asleep);
+    if (is_asleep)
         gtel_intel_rest_slept(&gpu->rest);
-    if ((is == ASLEEP && !intel->may_wake) || gtel_intel_rest_is_on(&gpu->rest, batch->t_ns))
+    if ((is_asleep && !intel->may_wake) || gtel_intel_rest_is_on(&gpu->rest, batch->t_ns))
         return 0;
+    gpu->device->is_left_alone = false;
     return read_gpu(intel, gpu, batch);
 }
 
@@ -160,6 +138,7 @@ int gtel_intel_sample(void *state, struct gtel_registry *registry, struct gtel_b
         }
         gtel_batch_failed(batch, gpu->device);
         gpu->is_lost = r == -ENODEV;
+        gpu->device->is_left_alone = true;
         is_lost = is_lost || gpu->is_lost;
         first = first < 0 ? first : r;
     }

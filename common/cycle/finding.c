@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* Why a figure is missing: the list. */
+#include "cycle/finding.h"
+
+#include <stdlib.h>
+
+void gtel_findings_done(struct gtel_findings *findings)
+{
+    free(findings->finding);
+    gtel_arena_done(&findings->arena);
+    *findings = (struct gtel_findings){0};
+}
+
+static bool is_there(const struct gtel_findings *findings, const struct gtel_finding *want)
+{
+    for (size_t i = 0; i < findings->n; i++) {
+        const struct gtel_finding *have = &findings->finding[i];
+        if (have->device == want->device && have->measurement == want->measurement &&
+            have->source == want->source && gtel_str_eq(have->what, want->what))
+            return true;
+    }
+    return false;
+}
+
+static bool grow(struct gtel_findings *findings)
+{
+    size_t size = findings->size ? findings->size * 2 : 64;
+    if (findings->n < findings->size)
+        return true;
+    struct gtel_finding *p =
+        size <= GTEL_FINDINGS_MAX ? realloc(findings->finding, size * sizeof(*p)) : NULL;
+    if (!p)
+        return false;
+    findings->finding = p;
+    findings->size = size;
+    return true;
+}
+
+void gtel_finding_put(struct gtel_findings *findings, const struct gtel_device *device,
+                      enum gtel_measurement measurement, int error, const char *const text[3])
+{
+    struct gtel_finding new = {.device = device,
+                               .measurement = (uint8_t)measurement,
+                               .source = findings->source,
+                               .error = error,
+                               .what = gtel_str_of(text[0] ? text[0] : "")};
+    if (is_there(findings, &new))
+        return;
+    struct gtel_str *const copy[3] = {&new.what, &new.why, &new.fix};
+    bool is_copied = grow(findings);
+    for (size_t i = 0; i < 3 && is_copied; i++)
+        is_copied =
+            gtel_arena_str(&findings->arena, gtel_str_of(text[i] ? text[i] : ""), copy[i]) == 0;
+    if (is_copied)
+        findings->finding[findings->n++] = new;
+    else
+        findings->dropped++;
+}

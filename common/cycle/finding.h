@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Why a figure is missing, and what would bring it: what sources tell `gtel doctor`.
+ *
+ * Groups of figures are the measurements of the catalogue. A source speaks only of what it has
+ * looked for and not got; what it did get shows in its readings. Texts are copied.
+ */
+#ifndef GTEL_CYCLE_FINDING_H
+#define GTEL_CYCLE_FINDING_H
+
+#include "base/arena.h"
+#include "cycle/device.h"
+#include "tables/catalogue.h"
+
+struct gtel_finding {
+    const struct gtel_device *device; /* NULL: the machine as a whole */
+    struct gtel_str what;             /* the file, event, call or library that was asked for */
+    struct gtel_str why;              /* the reason in words; empty: the error says it all */
+    struct gtel_str fix;              /* what to do about it; empty: nothing can be done */
+    uint8_t measurement;              /* enum gtel_measurement: the group that lacks figures */
+    uint8_t source;                   /* position in gtel_sources; set by the core */
+    int error;                        /* the negative errno of the try, or 0 */
+};
+
+enum { GTEL_FINDINGS_MAX = 4096 }; /* more are dropped and counted */
+
+/* A zeroed struct is an empty list. */
+struct gtel_findings {
+    struct gtel_finding *finding;
+    size_t n;
+    size_t size;
+    size_t dropped;
+    struct gtel_arena arena;
+    uint8_t source; /* set by the core before it asks a source */
+};
+
+void gtel_findings_done(struct gtel_findings *findings);
+/*
+ * Adds a finding. Texts may be NULL for none. A finding that is already there (same device, group,
+ * source and what) is not added again. Losses are counted in `dropped`.
+ */
+void gtel_finding_put(struct gtel_findings *findings, const struct gtel_device *device,
+                      enum gtel_measurement measurement, int error, const char *const text[3]);
+
+#endif

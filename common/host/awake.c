@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether a device sleeps. */
+#include "host/awake.h"
+
+#include <errno.h>
+
+int gtel_awake_open(const struct gtel_env *env, struct gtel_awake *awake, const char *device_path)
+{
+    char path[GTEL_FS_PATH_MAX];
+    gtel_fs_path(path, "%s/power/runtime_status", device_path);
+    int r = gtel_fs_open(env, &awake->status, path);
+    awake->is_open = r == 0 || r == -ENOENT;
+    return r == -ENOENT ? 0 : r;
+}
+
+void gtel_awake_close(const struct gtel_env *env, struct gtel_awake *awake)
+{
+    gtel_fs_close(env, &awake->status);
+    awake->is_open = false;
+}
+
+int gtel_awake_look(const struct gtel_env *env, const struct gtel_awake *awake, bool *ret_asleep)
+{
+    char buf[32];
+    struct gtel_str text;
+    if (!awake->is_open)
+        return -EBADF;
+    *ret_asleep = false;
+    if (!gtel_fs_is_open(&awake->status))
+        return 0;
+    int r = gtel_fs_read(env, &awake->status, buf, sizeof(buf), &text);
+    if (r == 0)
+        *ret_asleep =
+            gtel_str_eq(text, GTEL_STR("suspended")) || gtel_str_eq(text, GTEL_STR("suspending"));
+    return r;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whether a device sleeps: its power/runtime_status, kept open. Reading that file never wakes the
+ * device (kernel: Documentation/ABI/testing/sysfs-devices-power).
+ */
+#ifndef GTEL_HOST_AWAKE_H
+#define GTEL_HOST_AWAKE_H
+
+#include "host/fs.h"
+
+/* Zeroed: not open. */
+struct gtel_awake {
+    struct gtel_fs_file status; /* not open where the kernel has no runtime power management */
+    bool is_open;
+};
+
+/* Opens the file of the device in that directory. 0, or a negative errno: nothing may be read. */
+int gtel_awake_open(const struct gtel_env *env, struct gtel_awake *awake, const char *device_path);
+void gtel_awake_close(const struct gtel_env *env, struct gtel_awake *awake);
+/*
+ * "suspending" and "suspended" are asleep: a read would call the device back. 0 or a negative
+ * errno, after which nothing may be read; -EBADF when it is not open.
+ */
+int gtel_awake_look(const struct gtel_env *env, const struct gtel_awake *awake, bool *ret_asleep);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The DRM cards that a source is about, each with a piece of the source's private state.
+ *
+ * For sources that add to what the driver's own source (i915, xe) reports: the list is kept in step
+ * with the machine at each discovery, and says which cards may be read now. Such a source comes
+ * after the driver's in gtel_sources, and runs in the same lane.
+ */
+#ifndef GTEL_SOURCES_CARDS_H
+#define GTEL_SOURCES_CARDS_H
+
+#include "cycle/device.h"
+#include "host/awake.h"
+#include "host/drm.h"
+
+/* The beginning of a source's state for one card. */
+struct gtel_card {
+    struct gtel_drm_card drm;
+    struct gtel_device *device;
+    struct gtel_awake awake;
+    char path[64]; /* of the device: "sys/class/drm/card0/device" */
+    bool is_new;   /* since the last discovery: nothing of it is open yet; the source clears it */
+    bool is_found; /* by the discovery that runs */
+};
+
+struct gtel_cards {
+    const struct gtel_env *env;
+    const char *const *drivers; /* NULL at the end */
+    size_t state_size;          /* of a source's state for one card: struct gtel_card is its head */
+    /* Frees what the source holds for a card that is gone or will be opened anew. */
+    void (*close)(const struct gtel_env *env, struct gtel_card *card);
+    bool may_wake; /* the Wake option */
+    struct gtel_card **card;
+    size_t n;
+    struct gtel_arena arena; /* for the time of a discovery */
+};
+
+/* Whether the machine has a card of one of the drivers; wakes nothing. */
+bool gtel_cards_any(const struct gtel_env *env, const char *const *drivers);
+/*
+ * Finds cards and registers their devices. A card that is gone is closed and left out; one that is
+ * back under another number is closed and new. 0, -ENOMEM, or the first error: what is known stays.
+ */
+int gtel_cards_discover(struct gtel_cards *cards, struct gtel_registry *registry);
+/* Whether the card may be touched now: its GPU is awake and not left alone so that it can sleep. */
+bool gtel_cards_may_read(const struct gtel_cards *cards, const struct gtel_card *card);
+/* The state is opened anew at the next discovery: the card answered -ENODEV. */
+void gtel_cards_reopen(const struct gtel_cards *cards, struct gtel_card *card);
+void gtel_cards_done(struct gtel_cards *cards);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* The DRM cards that a source is about. */
+#include "fault_env.h"
+#include "host/tree.h"
+#include "sources/cards.h"
+#include "test.h"
+
+#include <errno.h>
+
+#define CARD(n, addr, driver, status)                                                              \
+    "link sys/class/drm/card" n " -> ../../devices/pci0000:00/" addr "/drm/card" n "\n"            \
+    "link sys/devices/pci0000:00/" addr "/drm/card" n "/device -> ../../../" addr "\n"             \
+    "file sys/devices/pci0000:00/" addr "/uevent\n| DRIVER=" driver "\n"                           \
+    "| PCI_SLOT_NAME=" addr "\n"                                                                   \
+    "file sys/devices/pci0000:00/" addr "/power/runtime_status\n| " status "\n"
+
+static const char text[] =
+    CARD("0", "0000:00:02.0", "i915", "active") CARD("1", "0000:03:00.0", "xe", "suspended")
+        CARD("2", "0000:04:00.0", "amdgpu", "active") "at 2s\n"
+                                                      "gone sys/class/drm/card0\n"
+                                                      "at 4s\n" CARD("7", "0000:00:02.0", "i915",
+                                                                     "active") "end\n";
+
+static const char *const wanted[] = {"i915", "xe", NULL};
+static size_t closed;
+
+struct state {
+    struct gtel_card card;
+    int mine;
+};
+
+static void on_close(const struct gtel_env *env, struct gtel_card *card)
+{
+    (void)env;
+    ((struct state *)card)->mine = 0;
+    closed++;
+}
+
+static struct gtel_card *find(const struct gtel_cards *cards, const char *key)
+{
+    for (size_t i = 0; i < cards->n; i++)
+        if (strcmp(cards->card[i]->drm.key, key) == 0)
+            return cards->card[i];
+    return NULL;
+}
+
+static void check_first(struct gtel_cards *cards)
+{
+    struct gtel_card *card = find(cards, "0000:00:02.0");
+    CHECK_INT(cards->n, 2);
+    if (!CHECK(card && find(cards, "0000:03:00.0")))
+        return;
+    CHECK(card->is_new);
+    card->is_new = false;
+    ((struct state *)card)->mine = 42;
+    CHECK(gtel_cards_may_read(cards, card));
+    card->device->is_left_alone = true;
+    CHECK(!gtel_cards_may_read(cards, card));
+    card->device->is_left_alone = false;
+    CHECK(!gtel_cards_may_read(cards, find(cards, "0000:03:00.0")));
+    cards->may_wake = true;
+    CHECK(gtel_cards_may_read(cards, find(cards, "0000:03:00.0")));
+    cards->may_wake = false;
+}
+
+static void test_life(struct gtel_env *tree_env, struct fault_env *fault)
+{
+    struct gtel_registry registry = {0};
+    struct gtel_cards cards = {.env = &fault->env,
+                               .drivers = wanted,
+                               .state_size = sizeof(struct state),
+                               .close = on_close};
+    size_t before = closed;
+    CHECK(gtel_cards_any(&fault->env, wanted));
+    CHECK_INT(gtel_cards_discover(&cards, &registry), 0);
+    check_first(&cards);
+    CHECK_INT(gtel_cards_discover(&cards, &registry), 0); /* nothing has changed */
+    CHECK(find(&cards, "0000:00:02.0") && !find(&cards, "0000:00:02.0")->is_new);
+    gtel_env_tree_step(tree_env, 2000000000);
+    CHECK_INT(gtel_cards_discover(&cards, &registry), 0);
+    CHECK(!find(&cards, "0000:00:02.0"));
+    CHECK_INT(closed, before + 1);
+    CHECK(!gtel_registry_find(&registry, GTEL_STR("0000:00:02.0"))->is_present);
+    gtel_env_tree_step(tree_env, 2000000000);
+    CHECK_INT(gtel_cards_discover(&cards, &registry), 0);
+    const struct gtel_card *back = find(&cards, "0000:00:02.0");
+    CHECK(back && back->is_new && strcmp(back->drm.card, "card7") == 0);
+    gtel_cards_done(&cards);
+    gtel_registry_done(&registry);
+}
+
+/* Each outside call fails in turn: what is known stays, and nothing leaks or crashes. */
+static void test_faults(struct fault_env *fault)
+{
+    for (uint64_t k = 1;; k++) {
+        struct gtel_registry registry = {0};
+        struct gtel_cards cards = {.env = &fault->env,
+                                   .drivers = wanted,
+                                   .state_size = sizeof(struct state),
+                                   .close = on_close};
+        CHECK_INT(gtel_cards_discover(&cards, &registry), 0);
+        size_t known = cards.n;
+        fault_env_arm(fault, k, -EIO);
+        (void)gtel_cards_discover(&cards, &registry);
+        bool has_failed = fault->has_failed;
+        fault_env_arm(fault, 0, 0);
+        CHECK_INT(cards.n, known);
+        CHECK_INT(gtel_cards_discover(&cards, &registry), 0);
+        CHECK_INT(cards.n, known);
+        gtel_cards_done(&cards);
+        gtel_registry_done(&registry);
+        if (!has_failed)
+            break;
+    }
+    CHECK_INT(fault->open_files, 0);
+}
+
+int main(void)
+{
+    char error[200];
+    struct gtel_tree *tree;
+    struct gtel_env tree_env;
+    struct fault_env fault;
+    if (!CHECK(gtel_tree_parse(gtel_str_of(text), &tree, error, sizeof(error)) == 0) ||
+        !CHECK(gtel_env_tree_init(tree, true, 0, &tree_env) == 0))
+        return test_result();
+    fault_env_init(&fault, &tree_env);
+    test_faults(&fault);
+    test_life(&tree_env, &fault);
+    gtel_env_tree_done(&tree_env);
+    gtel_tree_free(tree);
+    return test_result();
+}
