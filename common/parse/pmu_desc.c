@@ -60,6 +60,24 @@ static int range(struct gtel_str text, uint64_t *ret_first, uint64_t *ret_last)
     return *ret_last < *ret_first ? -EINVAL : 0;
 }
 
+int gtel_pmu_format(struct gtel_str text, uint8_t *ret_first, uint8_t *ret_last)
+{
+    static const struct gtel_str word = GTEL_STR_INIT("config:");
+    uint64_t first = 0;
+    uint64_t last = 0;
+    text = gtel_str_trim(text);
+    if (!gtel_str_starts(text, word))
+        return -EINVAL;
+    int r = range(gtel_str_skip(text, word.n), &first, &last);
+    if (r < 0)
+        return r;
+    if (last > 63)
+        return -ERANGE;
+    *ret_first = (uint8_t)first;
+    *ret_last = (uint8_t)last;
+    return 0;
+}
+
 int gtel_pmu_first_cpu(struct gtel_str text, uint32_t *ret)
 {
     struct gtel_str part;

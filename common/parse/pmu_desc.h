@@ -15,6 +15,11 @@
  * when there is no such term, -EINVAL or -ERANGE when its value is no number.
  */
 int gtel_pmu_term(struct gtel_str text, struct gtel_str name, uint64_t *ret);
+/*
+ * Which bits of the config a term takes: "config:12-19", "config:5". 0, -EINVAL for any other text,
+ * also for bits of another word ("config1:0-7"), -ERANGE for bits that the config does not have.
+ */
+int gtel_pmu_format(struct gtel_str text, uint8_t *ret_first, uint8_t *ret_last);
 /* Seconds in the unit of an event ("ns", "ms"). 0, or -EINVAL for any other unit. */
 int gtel_pmu_unit_seconds(struct gtel_str text, double *ret);
 /*

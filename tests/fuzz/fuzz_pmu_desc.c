@@ -9,10 +9,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint64_t value;
     uint32_t cpu;
     double seconds;
+    uint8_t first;
+    uint8_t last;
     (void)gtel_pmu_term(text, GTEL_STR("config"), &value);
     if (gtel_pmu_unit_seconds(text, &seconds) == 0)
         FUZZ_CHECK(seconds > 0 && seconds <= 1);
     if (gtel_pmu_first_cpu(text, &cpu) == 0)
         FUZZ_CHECK(cpu <= INT32_MAX);
+    if (gtel_pmu_format(text, &first, &last) == 0)
+        FUZZ_CHECK(first <= last && last < 64);
     return 0;
 }

@@ -52,8 +52,38 @@ static const struct {
     {"-1", -EINVAL, 0},  {"4294967296", -ERANGE, 0},
 };
 
+static const struct {
+    const char *text;
+    int rc;
+    int first;
+    int last;
+} format_cases[] = {
+    {"config:0-11\n", 0, 0, 11},
+    {"config:60-63", 0, 60, 63},
+    {"config:5", 0, 5, 5},
+    {"config:64", -ERANGE, 0, 0},
+    {"config:60-64", -ERANGE, 0, 0},
+    {"config:4-3", -EINVAL, 0, 0},
+    {"config1:0-7", -EINVAL, 0, 0},
+    {"config:", -EINVAL, 0, 0},
+    {"config:0-", -EINVAL, 0, 0},
+    {"config:-1", -EINVAL, 0, 0},
+    {"", -EINVAL, 0, 0},
+    {"config:0-3,8", -EINVAL, 0, 0},
+    {"config:0x1", -EINVAL, 0, 0},
+};
+
 int main(void)
 {
+    for (size_t i = 0; i < sizeof(format_cases) / sizeof(format_cases[0]); i++) {
+        uint8_t first = 0;
+        uint8_t last = 0;
+        test_label = format_cases[i].text;
+        CHECK_INT(gtel_pmu_format(gtel_str_of(format_cases[i].text), &first, &last),
+                  format_cases[i].rc);
+        CHECK_INT(first, format_cases[i].first);
+        CHECK_INT(last, format_cases[i].last);
+    }
     for (size_t i = 0; i < sizeof(term_cases) / sizeof(term_cases[0]); i++) {
         uint64_t value = 0;
         test_label = term_cases[i].text;

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* What drivers call an engine. */
+#include "parse/engine_name.h"
+#include "test.h"
+
+#include <errno.h>
+
+static const struct {
+    const char *text;
+    int rc;
+    int class;
+    uint32_t instance;
+    bool has_instance;
+} cases[] = {
+    {"rcs0", 0, GTEL_ENGINE_RENDER, 0, true},
+    {"bcs8", 0, GTEL_ENGINE_COPY, 8, true},
+    {"vcs1", 0, GTEL_ENGINE_VIDEO, 1, true},
+    {"vecs0", 0, GTEL_ENGINE_VIDEO_ENHANCE, 0, true},
+    {"ccs3", 0, GTEL_ENGINE_COMPUTE, 3, true},
+    {"rcs", 0, GTEL_ENGINE_RENDER, 0, false},
+    {"vecs", 0, GTEL_ENGINE_VIDEO_ENHANCE, 0, false},
+    {"RENDER", 0, GTEL_ENGINE_RENDER, 0, false},
+    {"Copy", 0, GTEL_ENGINE_COPY, 0, false},
+    {"VIDEO", 0, GTEL_ENGINE_VIDEO, 0, false},
+    {"VIDEO_DECODE", 0, GTEL_ENGINE_VIDEO, 0, false},
+    {"VIDEO_ENHANCE", 0, GTEL_ENGINE_VIDEO_ENHANCE, 0, false},
+    {"video-enhance", 0, GTEL_ENGINE_VIDEO_ENHANCE, 0, false},
+    {"video-enhance1", 0, GTEL_ENGINE_VIDEO_ENHANCE, 1, true},
+    {"COMPUTE", 0, GTEL_ENGINE_COMPUTE, 0, false},
+    {"VECS12", 0, GTEL_ENGINE_VIDEO_ENHANCE, 12, true},
+    {"rcs65535", 0, GTEL_ENGINE_RENDER, 65535, true},
+    {"rcs65536", -EINVAL, 0, 0, false},
+    {"rcs18446744073709551616", -EINVAL, 0, 0, false},
+    {"", -EINVAL, 0, 0, false},
+    {"0", -EINVAL, 0, 0, false},
+    {"rc", -EINVAL, 0, 0, false},
+    {"rcs-0", -EINVAL, 0, 0, false},
+    {"rcs0x", -EINVAL, 0, 0, false},
+    {" rcs0", -EINVAL, 0, 0, false},
+    {"vc1s", -EINVAL, 0, 0, false},
+    {"compute-copy", -EINVAL, 0, 0, false},
+    {"video-enhancer", -EINVAL, 0, 0, false},
+    {"gsccs0", -EINVAL, 0, 0, false},
+    {".defaults", -EINVAL, 0, 0, false},
+};
+
+int main(void)
+{
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct gtel_engine_name got = {0};
+        test_label = cases[i].text;
+        int r = gtel_engine_name_parse(gtel_str_of(cases[i].text), &got);
+        CHECK_INT(r, cases[i].rc);
+        CHECK_INT(got.class, cases[i].class);
+        CHECK_INT(got.instance, cases[i].instance);
+        CHECK_INT(got.has_instance, cases[i].has_instance);
+    }
+    test_label = "tags are names";
+    for (int c = 0; c < GTEL_ENGINE_CLASSES; c++) {
+        struct gtel_engine_name got = {0};
+        struct gtel_str tag = gtel_engine_class_name((enum gtel_engine_class)c);
+        CHECK_INT(gtel_engine_name_parse(tag, &got), 0);
+        CHECK_INT(got.class, c);
+    }
+    return test_result();
+}
