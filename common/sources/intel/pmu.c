@@ -2,17 +2,13 @@
 /* How busy the engines of an i915 GPU are, from the driver's perf PMU. */
 #include "sources/intel/pmu.h"
 
+#include "parse/engine_name.h"
 #include "parse/pmu_desc.h"
+#include "sources/intel/perf.h"
 
 #include <errno.h>
 #include <string.h>
 
-static const char devices_dir[] = "sys/bus/event_source/devices";
-
-/* In the order of the classes and samples in a config (i915_drm.h: I915_PMU_ENGINE_…). */
-static const struct gtel_str classes[GTEL_INTEL_CLASSES] = {
-    GTEL_STR_INIT("render"), GTEL_STR_INIT("copy"), GTEL_STR_INIT("video"),
-    GTEL_STR_INIT("video-enhance"), GTEL_STR_INIT("compute")};
 static const enum gtel_metric metrics[GTEL_INTEL_SAMPLES] = {
     GTEL_M_ENGINE_BUSY_TIME, GTEL_M_ENGINE_WAIT_TIME, GTEL_M_ENGINE_SEMA_TIME};
 
@@ -31,7 +27,7 @@ void gtel_intel_pmu_close(const struct gtel_env *env, struct gtel_intel_pmu *pmu
 struct look {
     const struct gtel_env *env;
     struct gtel_arena *arena;
-    char dir[GTEL_FS_PATH_MAX / 2];
+    char dir[GTEL_INTEL_PERF_DIR_MAX];
     uint64_t *config; /* GTEL_PMU_EVENTS_MAX of them */
 };
 
@@ -43,18 +39,12 @@ static int open_type(struct look *look, const struct gtel_drm_card *card, bool i
                      struct gtel_intel_pmu *pmu)
 {
     char path[GTEL_FS_PATH_MAX];
-    char name[GTEL_DRM_NAME_MAX];
-    size_t n = strlen(card->key);
-    for (size_t i = 0; i <= n; i++)
-        name[i] = (char)(card->key[i] == ':' ? '_' : card->key[i]);
-    gtel_fs_path(path, "%s/i915_%s", devices_dir, name);
-    (void)gtel_str_copy(look->dir, sizeof(look->dir), gtel_str_of(path));
+    gtel_intel_perf_dir(look->dir, "i915", card->key);
     gtel_fs_path(path, "%s/type", look->dir);
     int r = gtel_fs_open(look->env, &pmu->type, path);
     if (r != -ENOENT || (!is_only && strcmp(card->key, "0000:00:02.0") != 0))
         return r;
-    gtel_fs_path(path, "%s/i915", devices_dir);
-    (void)gtel_str_copy(look->dir, sizeof(look->dir), gtel_str_of(path));
+    gtel_intel_perf_dir(look->dir, "i915", NULL);
     gtel_fs_path(path, "%s/type", look->dir);
     return gtel_fs_open(look->env, &pmu->type, path);
 }
@@ -122,17 +112,6 @@ static int list_events(struct look *look, struct gtel_intel_pmu *pmu)
     return pmu->n > 0 ? 0 : -ENOENT;
 }
 
-/* Up to Linux 6.14 only the CPU of that file counts; it changes when a CPU is switched off. */
-static int read_cpu(const struct look *look, uint32_t *ret)
-{
-    char path[GTEL_FS_PATH_MAX];
-    char buf[1024];
-    struct gtel_str text;
-    gtel_fs_path(path, "%s/cpumask", look->dir);
-    int r = gtel_fs_text(look->env, path, buf, sizeof(buf), &text);
-    return r < 0 ? r : gtel_pmu_first_cpu(text, ret);
-}
-
 static int open_counters(struct look *look, const struct gtel_drm_card *card, bool is_only,
                          struct gtel_intel_pmu *pmu)
 {
@@ -146,7 +125,7 @@ static int open_counters(struct look *look, const struct gtel_drm_card *card, bo
     if (r == 0)
         r = pmu->type_number > UINT32_MAX ? -ERANGE : list_events(look, pmu);
     if (r == 0)
-        r = read_cpu(look, &cpu);
+        r = gtel_intel_perf_cpu(look->env, look->dir, &cpu);
     if (r == 0)
         r = look->env->ops->pmu_open(look->env->arg, (uint32_t)pmu->type_number, look->config,
                                      pmu->n, cpu);
@@ -154,29 +133,6 @@ static int open_counters(struct look *look, const struct gtel_drm_card *card, bo
         return r;
     pmu->handle_plus_1 = r + 1;
     return 0;
-}
-
-/* Says once why engine use is missing, and what would help. */
-static void note_refusal(const struct gtel_env *env, const struct gtel_drm_card *card,
-                         struct gtel_intel_pmu *pmu, int r)
-{
-    char buf[32];
-    struct gtel_str level;
-    if (pmu->is_refused)
-        return;
-    pmu->is_refused = true;
-    if (r != -EACCES && r != -EPERM) {
-        gtel_log(&env->log, GTEL_LOG_WARNING, "i915: %s: engine use: %s; going on without it",
-                 card->key, strerror(-r));
-        return;
-    }
-    if (gtel_fs_text(env, "proc/sys/kernel/perf_event_paranoid", buf, sizeof(buf), &level) < 0)
-        level = GTEL_STR("not known");
-    gtel_log(&env->log, GTEL_LOG_WARNING,
-             "i915: %s: engine use: %s; kernel.perf_event_paranoid is %.*s: give the program "
-             "CAP_PERFMON (CAP_SYS_ADMIN where that does not help), or run sysctl "
-             "kernel.perf_event_paranoid=0; going on without it",
-             card->key, strerror(-r), GTEL_STR_ARG(level));
 }
 
 void gtel_intel_pmu_refresh(const struct gtel_env *env, struct gtel_arena *arena,
@@ -198,7 +154,7 @@ void gtel_intel_pmu_refresh(const struct gtel_env *env, struct gtel_arena *arena
     }
     gtel_intel_pmu_close(env, pmu);
     if (r != -ENOENT && r != -EOPNOTSUPP && r != -ENODATA)
-        note_refusal(env, card, pmu, r);
+        gtel_intel_perf_note(env, "i915", card->key, r, &pmu->is_refused);
 }
 
 static void put_time(struct gtel_batch *batch, const struct gtel_device *device,
@@ -222,10 +178,12 @@ static void put_class(struct gtel_batch *batch, const struct gtel_device *device
     const uint16_t *engines = &pmu->engines[class * GTEL_INTEL_SAMPLES];
     for (size_t i = 0; i < GTEL_INTEL_SAMPLES; i++)
         if (engines[i] > 0)
-            put_time(batch, device, metrics[i], classes[class],
+            put_time(batch, device, metrics[i],
+                     gtel_engine_class_name((enum gtel_engine_class) class),
                      (double)sums[class * GTEL_INTEL_SAMPLES + i] / 1e9 / engines[i], t_ns);
     if (engines[0] > 0)
-        gtel_batch_u64(batch, device, GTEL_M_ENGINE_CAPACITY, classes[class], engines[0]);
+        gtel_batch_u64(batch, device, GTEL_M_ENGINE_CAPACITY,
+                       gtel_engine_class_name((enum gtel_engine_class) class), engines[0]);
 }
 
 /* A group whose PMU has gone gives its last values for ever, without an error. */
