@@ -485,6 +485,24 @@ bool gtel_context_is_starting(const struct gtel_context *context)
     return false;
 }
 
+uint64_t gtel_context_due(const struct gtel_context *context)
+{
+    uint64_t first = 0;
+    for (size_t i = 0; i < context->lanes; i++) {
+        const struct gtel_lane *lane = &context->lane[i];
+        uint64_t due = lane->has_group ? gtel_group_due(&lane->group) : 0;
+        first = due > 0 && (first == 0 || due < first) ? due : first;
+    }
+    return first;
+}
+
+void gtel_context_tick(struct gtel_context *context)
+{
+    for (size_t i = 0; i < context->lanes; i++)
+        if (context->lane[i].has_group)
+            gtel_group_tick(&context->lane[i].group);
+}
+
 size_t gtel_context_devices(const struct gtel_context *context)
 {
     return context->registry.n;

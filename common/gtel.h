@@ -58,6 +58,13 @@ int gtel_context_emit(struct gtel_context *context);
 int gtel_context_gather(struct gtel_context *context);
 /* Whether a lane that was started has never answered yet. */
 bool gtel_context_is_starting(const struct gtel_context *context);
+/*
+ * When a source that runs inside this process asks to be called before the next gather, on the
+ * env's monotonic clock; 0: none does. Helpers see to that themselves.
+ */
+uint64_t gtel_context_due(const struct gtel_context *context);
+/* Calls the sources whose time has come. */
+void gtel_context_tick(struct gtel_context *context);
 /* Devices seen so far, gone ones included. */
 size_t gtel_context_devices(const struct gtel_context *context);
 

@@ -140,6 +140,7 @@ static int ensure_discovered(struct gtel_group *group, struct gtel_group_entry *
 
 static void sample_entry(struct gtel_group *group, struct gtel_group_entry *entry)
 {
+    entry->is_tick_stuck = false;
     if (is_pausing(&entry->pause) || !ensure_open(group, entry))
         return;
     int found = ensure_discovered(group, entry);
@@ -170,6 +171,43 @@ void gtel_group_sample(struct gtel_group *group)
     for (size_t i = 0; i < group->n; i++)
         sample_entry(group, &group->entry[i]);
     group->errors += group->batch.failed_sources;
+}
+
+/* When a source asks to be called, or 0. */
+static uint64_t due_of(const struct gtel_group_entry *entry)
+{
+    bool can_tick = entry->is_open && entry->pause.left == 0 && !entry->is_tick_stuck;
+    return can_tick && entry->source->due_ns ? entry->source->due_ns(entry->state) : 0;
+}
+
+uint64_t gtel_group_due(const struct gtel_group *group)
+{
+    uint64_t first = 0;
+    for (size_t i = 0; i < group->n; i++) {
+        uint64_t due = due_of(&group->entry[i]);
+        first = due > 0 && (first == 0 || due < first) ? due : first;
+    }
+    return first;
+}
+
+void gtel_group_tick(struct gtel_group *group)
+{
+    gtel_batch_reset(&group->batch);
+    for (size_t i = 0; i < group->n; i++) {
+        struct gtel_group_entry *entry = &group->entry[i];
+        uint64_t now = gtel_env_now(group->env);
+        uint64_t due = due_of(entry);
+        if (due == 0 || now < due)
+            continue;
+        group->batch.source = entry->index;
+        group->batch.origin = 0;
+        group->batch.t_ns = now;
+        if (entry->source->tick(entry->state, &group->registry, &group->batch) == -ENODEV)
+            entry->is_discovery_due = true;
+        due = due_of(entry);
+        entry->is_tick_stuck = due > 0 && due <= now;
+    }
+    gtel_batch_reset(&group->batch);
 }
 
 uint64_t gtel_group_dropped(const struct gtel_group *group)

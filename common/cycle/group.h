@@ -30,6 +30,7 @@ struct gtel_group_entry {
     struct gtel_pause look_pause; /* after a failed discovery */
     int found;                    /* what the last discovery returned, but for absence */
     uint64_t rescan_ns;           /* when to look for devices again, or to try to open again */
+    bool is_tick_stuck; /* tick() was called and its time has not moved on: not before sample() */
 };
 
 struct gtel_group {
@@ -51,6 +52,11 @@ int gtel_group_init(struct gtel_group *group, const char *lane, const struct gte
 void gtel_group_done(struct gtel_group *group);
 /* Fills group->batch anew. Failures are logged and counted, never returned. */
 void gtel_group_sample(struct gtel_group *group);
+
+/* When a source asks to be called before the next gather, on the env's clock; 0: none does. */
+uint64_t gtel_group_due(const struct gtel_group *group);
+/* Calls the sources whose time has come. Empties group->batch. */
+void gtel_group_tick(struct gtel_group *group);
 
 /* What was lost to a limit since the start: readings, and devices at each look for them. */
 uint64_t gtel_group_dropped(const struct gtel_group *group);

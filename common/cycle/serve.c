@@ -4,6 +4,8 @@
 #include "gtel.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -88,12 +90,41 @@ static int handle(struct server *server, struct gtel_str bytes, size_t *ret_used
     }
 }
 
+/* For how long to wait for the front end: until a source asks to be called; -1: for ever. */
+static int wait_ms(const struct server *server)
+{
+    const uint64_t ms = 1000000;
+    uint64_t due = gtel_group_due(&server->group);
+    uint64_t now = gtel_env_now(server->group.env);
+    if (due == 0)
+        return -1;
+    if (due <= now)
+        return 0;
+    uint64_t wait = (due - now) / ms + 1;
+    return wait < INT_MAX ? (int)wait : INT_MAX;
+}
+
+/* Calls sources that ask for it while the front end says nothing. False: it is gone. */
+static bool wait_for_front_end(struct server *server)
+{
+    struct pollfd item = {.fd = server->fd, .events = POLLIN};
+    for (;;) {
+        int n = poll(&item, 1, wait_ms(server));
+        if (n > 0)
+            return true; /* the end of the socket is for recv to see */
+        if (n < 0 && errno != EINTR)
+            return false;
+        if (n == 0)
+            gtel_group_tick(&server->group);
+    }
+}
+
 /* Until the socket closes; a front end that talks nonsense is left the same way. */
 static void serve(struct server *server)
 {
     char in[4 * GTEL_FRAME_HEADER + 64];
     size_t n = 0;
-    while (n < sizeof(in)) {
+    while (n < sizeof(in) && wait_for_front_end(server)) {
         ssize_t got = recv(server->fd, in + n, sizeof(in) - n, 0);
         if (got < 0 && errno == EINTR)
             continue;

@@ -52,6 +52,17 @@ struct gtel_source {
      * say.
      */
     void (*diagnose)(void *state, struct gtel_registry *registry, struct gtel_findings *findings);
+    /*
+     * Work between gathers, for counters that must be read more often than they are asked for, or
+     * for a measurement that takes a while. due_ns() gives the time on the env's monotonic clock at
+     * which tick() is to be called, 0 for not at all, and is asked again after each call of
+     * sample() and tick(). What tick() appends is thrown away; its -ENODEV makes discovery due;
+     * anything else is for the next sample() to report. Not called while the source is closed or
+     * pauses after a failure, and no more before the next sample() once due_ns() has not moved
+     * beyond the time of its call. Both functions or none.
+     */
+    uint64_t (*due_ns)(const void *state);
+    int (*tick)(void *state, struct gtel_registry *registry, struct gtel_batch *batch);
     /* Frees what open() and discover() took; accepts a zeroed state. */
     void (*close)(void *state);
 };

@@ -45,10 +45,21 @@ struct program {
 
 /* ---- gathers ---- */
 
+/* One interval of a stepped machine, with what sources ask for in between. */
 static void step(struct program *program)
 {
+    struct gtel_env *env = &program->machine.env;
+    uint64_t end_ns = gtel_env_now(env) + program->interval_ns;
+    for (;;) {
+        uint64_t due_ns = gtel_context_due(program->context);
+        uint64_t now_ns = gtel_env_now(env);
+        if (due_ns == 0 || due_ns >= end_ns)
+            break;
+        gtel_env_tree_step(env, due_ns > now_ns ? due_ns - now_ns : 0);
+        gtel_context_tick(program->context);
+    }
+    gtel_env_tree_step(env, end_ns - gtel_env_now(env));
     program->now_ns += program->interval_ns;
-    gtel_env_tree_step(&program->machine.env, program->interval_ns);
 }
 
 /* 0, -ENOMEM, or why the output could not be written. */
@@ -121,11 +132,16 @@ static int run_loop(struct program *program)
     for (uint64_t n = 0; r == 0;) {
         if (program->args.count > 0 && n >= program->args.count)
             break;
+        program->pace.tick_ns = program->args.is_stepped ? 0 : gtel_context_due(program->context);
         enum gtel_pace_event event = gtel_pace_wait(&program->pace);
         if (event == GTEL_PACE_END)
             break;
         if (event == GTEL_PACE_SAMPLE) {
             r = gtel_context_sample(program->context, 0);
+            continue;
+        }
+        if (event == GTEL_PACE_TICK) {
+            gtel_context_tick(program->context);
             continue;
         }
         if (program->args.is_stepped)

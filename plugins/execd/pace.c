@@ -165,6 +165,10 @@ static bool is_due(struct gtel_pace *pace, enum gtel_pace_event *ret)
         *ret = GTEL_PACE_SAMPLE;
         return true;
     }
+    if (pace->tick_ns > 0 && now >= pace->tick_ns) {
+        *ret = GTEL_PACE_TICK;
+        return true;
+    }
     return false;
 }
 
@@ -176,6 +180,8 @@ enum gtel_pace_event gtel_pace_wait(struct gtel_pace *pace)
         uint64_t until = pace->interval_ns > 0 ? pace->next_ns : UINT64_MAX;
         if (pace->sample_ns > 0 && pace->next_sample_ns < until)
             until = pace->next_sample_ns;
+        if (pace->tick_ns > 0 && pace->tick_ns < until)
+            until = pace->tick_ns;
         (void)look(pace, until, false);
     }
     return event;

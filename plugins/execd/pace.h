@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum gtel_pace_event { GTEL_PACE_GATHER, GTEL_PACE_SAMPLE, GTEL_PACE_END };
+enum gtel_pace_event { GTEL_PACE_GATHER, GTEL_PACE_SAMPLE, GTEL_PACE_TICK, GTEL_PACE_END };
 
 struct gtel_pace {
     int in;          /* standard input, or -1 when it is not watched */
@@ -32,6 +32,7 @@ struct gtel_pace {
     uint64_t next_ns;        /* its next tick */
     uint64_t sample_ns;      /* between samples within an interval; 0: none */
     uint64_t next_sample_ns; /* when the next of them is due */
+    uint64_t tick_ns;        /* when to return with GTEL_PACE_TICK, set by the caller; 0: never */
 };
 
 /*

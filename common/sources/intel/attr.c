@@ -128,6 +128,29 @@ static void limit(struct gtel_intel_attr *attr, struct gtel_intel_cycle *cycle, 
     put_f64(attr, cycle, watts);
 }
 
+bool gtel_intel_attr_is_kept(const struct gtel_intel_attr *attr)
+{
+    return attr->form == GTEL_INTEL_ENERGY || attr->is_idle_time;
+}
+
+uint64_t gtel_intel_keep(const struct gtel_intel_attr *attr, size_t n)
+{
+    /*
+     * Energy: 2^32 units of 2^-14 J are 262144 J, which are 4.4 minutes at 1000 W (kernel:
+     * i915/i915_hwmon.c, xe/xe_hwmon.c). Idle time: 2^32 units of 1.28 µs are 91 minutes (kernel:
+     * i915/gt/intel_rc6.c, xe/xe_gt_idle.c).
+     */
+    const uint64_t minute_ns = 60 * UINT64_C(1000000000);
+    uint64_t keep_ns = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (attr[i].form == GTEL_INTEL_ENERGY)
+            return 2 * minute_ns;
+        if (attr[i].is_idle_time)
+            keep_ns = 60 * minute_ns;
+    }
+    return keep_ns;
+}
+
 static int unsigned_value(struct gtel_intel_attr *attr, struct gtel_intel_cycle *cycle,
                           uint64_t value)
 {

@@ -70,6 +70,14 @@ struct gtel_intel_cycle {
 };
 
 /*
+ * The longest time that may pass between two readings of these attributes, or 0 for any. The kernel
+ * extends hardware counters of 32 bits at each reading of the file, and no turn of one may go
+ * unseen.
+ */
+uint64_t gtel_intel_keep(const struct gtel_intel_attr *attr, size_t n);
+/* Whether an attribute is one of those that ask for it. */
+bool gtel_intel_attr_is_kept(const struct gtel_intel_attr *attr);
+/*
  * Reads one attribute into cycle->batch. Returns 0, also when it has nothing to say now; -ENODEV
  * when the device is gone; else the errno of a broken figure.
  */

@@ -32,6 +32,7 @@ static void close_attrs(const struct gtel_env *env, struct gtel_intel_gpu *gpu)
     free(gpu->attr);
     gpu->attr = NULL;
     gpu->n = 0;
+    gpu->keep_ns = 0;
     gpu->hash = 0;
 }
 
@@ -83,6 +84,7 @@ static int open_attrs(struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
             is_file = true;
         }
     }
+    gpu->keep_ns = gtel_intel_keep(gpu->attr, gpu->n);
     gpu->hash = first == 0 ? scan->hash : 0;
     if (first < 0 && !gpu->is_open_logged)
         gtel_log(&intel->env->log, GTEL_LOG_WARNING, "%s: %s: %s%s: %s; going on without it%s",

@@ -25,6 +25,8 @@ struct gtel_intel_gpu {
     struct gtel_intel_rest rest;
     struct gtel_intel_pmu pmu;
     double limit_w;      /* the largest power limit seen, or 0 */
+    uint64_t keep_ns;    /* its counters bear no longer time between two readings; 0: any */
+    uint64_t kept_ns;    /* when they were read last, or it was seen asleep */
     bool is_found;       /* by the discovery that runs */
     bool is_lost;        /* answered ENODEV: opened again at the next discovery */
     bool is_open_logged; /* a file that cannot be opened has been logged */
@@ -57,6 +59,9 @@ int gtel_intel_discover(void *state, struct gtel_registry *registry);
 /* Fails only when nothing could be read: one broken figure is counted and logged once. */
 int gtel_intel_sample(void *state, struct gtel_registry *registry, struct gtel_batch *batch);
 void gtel_intel_close(void *state);
+/* Between gathers: counters of few bits are read so that the driver sees each of their turns. */
+uint64_t gtel_intel_due(const void *state);
+int gtel_intel_tick(void *state, struct gtel_registry *registry, struct gtel_batch *batch);
 
 /* "sysfs", "hwmon": in the order of GTEL_INTEL_SYSFS … */
 extern const char *const gtel_intel_origins[];

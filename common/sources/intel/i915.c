@@ -81,5 +81,7 @@ const struct gtel_source gtel_source_i915 = {
     .open = open_i915,
     .discover = gtel_intel_discover,
     .sample = gtel_intel_sample,
+    .due_ns = gtel_intel_due,
+    .tick = gtel_intel_tick,
     .close = gtel_intel_close,
 };

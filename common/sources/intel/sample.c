@@ -106,6 +106,7 @@ static int sample_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
     bool is_asleep;
     batch->t_ns = gtel_env_now(intel->env);
     batch->origin = GTEL_INTEL_SYSFS;
+    gpu->kept_ns = batch->t_ns;
     gpu->device->is_left_alone = true; /* until it is known that it may be read */
     int r = gtel_awake_look(intel->env, &gpu->awake, &is_asleep);
     if (r < 0)
@@ -147,4 +148,54 @@ int gtel_intel_sample(void *state, struct gtel_registry *registry, struct gtel_b
     if (is_lost)
         return -ENODEV;
     return fine > 0 ? 0 : first;
+}
+
+/* When the counters of a GPU are to be read at the latest; 0: no matter. */
+static uint64_t keep_until(const struct gtel_intel_gpu *gpu)
+{
+    if (gpu->keep_ns == 0 || gpu->kept_ns == 0 || gpu->is_lost)
+        return 0;
+    return gpu->kept_ns + gpu->keep_ns;
+}
+
+uint64_t gtel_intel_due(const void *state)
+{
+    const struct gtel_intel *intel = state;
+    uint64_t first = 0;
+    for (size_t i = 0; i < intel->n; i++) {
+        uint64_t due_ns = keep_until(intel->gpu[i]);
+        first = due_ns > 0 && (first == 0 || due_ns < first) ? due_ns : first;
+    }
+    return first;
+}
+
+/* A GPU that sleeps or rests is left alone: its counters stand still, or nearly so. */
+static void keep_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu, struct gtel_batch *batch)
+{
+    struct gtel_intel_cycle cycle = {.batch = batch, .limit_w = gpu->limit_w};
+    bool is_asleep;
+    gpu->kept_ns = batch->t_ns;
+    if (gtel_awake_look(intel->env, &gpu->awake, &is_asleep) < 0 ||
+        (is_asleep && !intel->may_wake) || gtel_intel_rest_is_on(&gpu->rest, batch->t_ns))
+        return;
+    for (size_t i = 0; i < gpu->n; i++)
+        if (gtel_intel_attr_is_kept(&gpu->attr[i]))
+            (void)gtel_intel_attr_read(intel->env, &gpu->attr[i],
+                                       &cycle); /* the next cycle tells */
+}
+
+int gtel_intel_tick(void *state, struct gtel_registry *registry, struct gtel_batch *batch)
+{
+    struct gtel_intel *intel = state;
+    uint64_t now_ns = batch->t_ns;
+    (void)registry;
+    for (size_t i = 0; i < intel->n; i++) {
+        struct gtel_intel_gpu *gpu = intel->gpu[i];
+        uint64_t due_ns = keep_until(gpu);
+        if (due_ns == 0 || now_ns < due_ns)
+            continue;
+        batch->t_ns = gtel_env_now(intel->env);
+        keep_gpu(intel, gpu, batch);
+    }
+    return 0;
 }
