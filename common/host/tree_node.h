@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The inside of a recorded machine, for tree.c and env_tree.c only. */
+/* The inside of a recorded machine, for tree.c, tree_text.c and env_tree.c only. */
 #ifndef GTEL_HOST_TREE_NODE_H
 #define GTEL_HOST_TREE_NODE_H
 
+#include "base/arena.h"
 #include "host/tree.h"
+
+enum {
+    GTEL_TREE_BUCKETS = 4096,
+    GTEL_TREE_PATH_MAX = 512 /* bytes of a path or a key with its NUL */
+};
 
 enum gtel_tree_kind {
     GTEL_TREE_GONE,
@@ -27,6 +33,45 @@ struct gtel_tree_node {
     double start;
     double per_second;
 };
+
+/* One line of the text that changes the machine. */
+struct gtel_tree_event {
+    uint64_t t_ns;
+    enum gtel_tree_kind kind;
+    struct gtel_str path;
+    struct gtel_str text; /* content, target or answer */
+    int error;
+    double start;
+    double per_second;
+};
+
+struct gtel_tree {
+    struct gtel_arena arena;
+    struct gtel_tree_event *event;
+    size_t events;
+    size_t events_size;
+    size_t applied; /* events before this one are in force */
+    struct gtel_tree_node *node;
+    size_t nodes;
+    size_t nodes_size;
+    uint32_t bucket[GTEL_TREE_BUCKETS]; /* index + 1 of the first node, or 0 */
+    uint32_t generation;
+    uint64_t now_ns;
+    uint64_t wall_s;
+};
+
+/* The positive errno of a name as EIO, or 0. */
+int gtel_tree_error_value(struct gtel_str name);
+/* A node of that path, which must not be there yet; NULL when memory is out. Moves the others. */
+struct gtel_tree_node *gtel_tree_add_node(struct gtel_tree *tree, struct gtel_str path);
+/*
+ * The path of an answer: no file can have it, it begins with a control character. buf has
+ * GTEL_TREE_PATH_MAX bytes. 0, or an error when it is too long.
+ */
+int gtel_tree_answer_key(struct gtel_str words, const char *prefix, char *buf,
+                         struct gtel_str *ret);
+/* The same of a counter: an answer that grows. */
+int gtel_tree_counter_key(struct gtel_str name, uint64_t config, char *buf, struct gtel_str *ret);
 
 /* The node of a path at the present time, or NULL with a negative errno in *ret_error. */
 struct gtel_tree_node *gtel_tree_find(struct gtel_tree *tree, struct gtel_str path,

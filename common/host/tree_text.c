@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/* A recorded machine: reading the text. */
+#include "base/buf.h"
+#include "host/tree_node.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EVENTS_MAX = 1 << 20, WALL_DEFAULT = 1767225600 /* 2026-01-01 00:00:00 UTC */ };
+
+struct reader {
+    struct gtel_tree *tree;
+    struct gtel_str rest;
+    size_t line;
+    uint64_t t_ns;
+    bool has_end;
+    char *error;
+    size_t error_size;
+};
+
+static int fail(const struct reader *reader, const char *what, struct gtel_str word)
+{
+    int n = (int)(word.n < 80 ? word.n : 80);
+    (void)snprintf(reader->error, reader->error_size, "line %zu: %s%s%.*s%s", reader->line, what,
+                   n > 0 ? " '" : "", n, n > 0 ? word.p : "", n > 0 ? "'" : "");
+    return -EINVAL;
+}
+
+static int add_event(struct reader *reader, const struct gtel_tree_event *event)
+{
+    struct gtel_tree *tree = reader->tree;
+    if (tree->events == tree->events_size) {
+        size_t size = tree->events_size ? tree->events_size * 2 : 256;
+        struct gtel_tree_event *p =
+            size <= EVENTS_MAX ? realloc(tree->event, size * sizeof(*p)) : NULL;
+        if (!p)
+            return -ENOMEM;
+        tree->event = p;
+        tree->events_size = size;
+    }
+    tree->event[tree->events] = *event;
+    tree->event[tree->events++].t_ns = reader->t_ns;
+    return 0;
+}
+
+/* The lines beginning with '|' that follow, joined; each ends in a newline. */
+static int read_content(struct reader *reader, struct gtel_str *ret)
+{
+    struct gtel_buf buf;
+    gtel_buf_init(&buf, 1 << 20);
+    while (gtel_str_starts(reader->rest, GTEL_STR("|"))) {
+        struct gtel_str line;
+        (void)gtel_str_line(&reader->rest, &line); /* not empty: it begins with '|' */
+        reader->line++;
+        line = gtel_str_skip(line, 1);
+        gtel_buf_str(&buf, gtel_str_skip(line, gtel_str_starts(line, GTEL_STR(" "))));
+        gtel_buf_char(&buf, '\n');
+    }
+    int r =
+        buf.has_failed ? -ENOMEM : gtel_arena_str(&reader->tree->arena, gtel_buf_text(&buf), ret);
+    gtel_buf_done(&buf);
+    return r;
+}
+
+static int read_path(struct reader *reader, struct gtel_str *args, struct gtel_tree_event *event)
+{
+    if (!gtel_str_word(args, &event->path))
+        return fail(reader, "a path is missing", GTEL_STR_NONE);
+    if (event->path.p[0] == '/' || event->path.n >= GTEL_TREE_PATH_MAX)
+        return fail(reader, "a path must be relative and below 512 bytes:", event->path);
+    return 0;
+}
+
+static int read_file(struct reader *reader, struct gtel_str args)
+{
+    struct gtel_tree_event event = {.kind = GTEL_TREE_FILE};
+    int r = read_path(reader, &args, &event);
+    if (r < 0)
+        return r;
+    r = read_content(reader, &event.text);
+    return r < 0 ? r : add_event(reader, &event);
+}
+
+static int read_dir_or_gone(struct reader *reader, struct gtel_str args, enum gtel_tree_kind kind)
+{
+    struct gtel_tree_event event = {.kind = kind, .text = GTEL_STR("")};
+    int r = read_path(reader, &args, &event);
+    return r < 0 ? r : add_event(reader, &event);
+}
+
+static int read_link(struct reader *reader, struct gtel_str args)
+{
+    struct gtel_tree_event event = {.kind = GTEL_TREE_LINK};
+    struct gtel_str arrow;
+    int r = read_path(reader, &args, &event);
+    if (r < 0)
+        return r;
+    if (!gtel_str_word(&args, &arrow) || !gtel_str_eq(arrow, GTEL_STR("->")) ||
+        !gtel_str_word(&args, &event.text))
+        return fail(reader, "expected: link PATH -> TARGET", GTEL_STR_NONE);
+    return add_event(reader, &event);
+}
+
+static int read_grow(struct reader *reader, struct gtel_str args)
+{
+    struct gtel_tree_event event = {.kind = GTEL_TREE_FILE};
+    struct gtel_str word;
+    int r = read_path(reader, &args, &event);
+    if (r < 0)
+        return r;
+    if (!gtel_str_word(&args, &word) || gtel_str_f64(word, &event.start) < 0 ||
+        !gtel_str_word(&args, &word) || gtel_str_f64(word, &event.per_second) < 0)
+        return fail(reader, "expected: grow PATH START PER_SECOND", GTEL_STR_NONE);
+    return add_event(reader, &event);
+}
+
+static int read_error(struct reader *reader, struct gtel_str args, enum gtel_tree_kind kind)
+{
+    struct gtel_tree_event event = {.kind = kind};
+    struct gtel_str word = GTEL_STR_NONE;
+    int r = read_path(reader, &args, &event);
+    if (r < 0)
+        return r;
+    (void)gtel_str_word(&args, &word); /* a missing word is no known error */
+    event.error = gtel_tree_error_value(word);
+    if (event.error == 0)
+        return fail(reader, "not an error that is known here (EIO, EACCES …):", word);
+    return add_event(reader, &event);
+}
+
+static int add_answer(struct reader *reader, const char *prefix, struct gtel_str words,
+                      struct gtel_str answer)
+{
+    char buf[GTEL_TREE_PATH_MAX];
+    struct gtel_tree_event event = {.kind = GTEL_TREE_CALL, .text = answer};
+    if (answer.n == 0)
+        event.text = GTEL_STR("");
+    struct gtel_str key;
+    if (gtel_tree_answer_key(words, prefix, buf, &key) < 0)
+        return fail(reader, "this is too long:", words);
+    int r = gtel_arena_str(&reader->tree->arena, key, &event.path);
+    return r < 0 ? r : add_event(reader, &event);
+}
+
+/* call NAME WORD… = ANSWER: the words are joined by one blank. */
+static int read_call(struct reader *reader, struct gtel_str args)
+{
+    char key[GTEL_TREE_PATH_MAX];
+    size_t n = 0;
+    struct gtel_str word;
+    while (gtel_str_word(&args, &word)) {
+        if (gtel_str_eq(word, GTEL_STR("=")) && n > 0)
+            return add_answer(reader, "", (struct gtel_str){key, n}, gtel_str_trim(args));
+        if (n + word.n + 1 >= sizeof(key))
+            break;
+        if (n > 0)
+            key[n++] = ' ';
+        memcpy(key + n, word.p, word.n);
+        n += word.n;
+    }
+    return fail(reader, "expected: call NAME WORD… = ANSWER", GTEL_STR_NONE);
+}
+
+static int read_at(struct reader *reader, struct gtel_str args)
+{
+    uint64_t t_ns;
+    struct gtel_str word = GTEL_STR_NONE;
+    (void)gtel_str_word(&args, &word); /* a missing word is no time */
+    if (gtel_str_duration(word, &t_ns) < 0)
+        return fail(reader, "not a time (as 1s, 500ms):", word);
+    if (t_ns < reader->t_ns)
+        return fail(reader, "times must grow:", word);
+    reader->t_ns = t_ns;
+    return 0;
+}
+
+static int read_wall(struct reader *reader, struct gtel_str args)
+{
+    struct gtel_str word = GTEL_STR_NONE;
+    (void)gtel_str_word(&args, &word); /* a missing word is no number */
+    if (reader->tree->events > 0 || gtel_str_u64(word, &reader->tree->wall_s) < 0 ||
+        reader->tree->wall_s > 9000000000u)
+        return fail(reader, "expected, before anything else: wall SECONDS", GTEL_STR_NONE);
+    return 0;
+}
+
+static int read_library(struct reader *reader, struct gtel_str args)
+{
+    struct gtel_str word;
+    if (!gtel_str_word(&args, &word))
+        return fail(reader, "expected: library NAME, or library NAME gone", GTEL_STR_NONE);
+    return add_answer(reader, "library ", word, gtel_str_trim(args));
+}
+
+/* pmu NAME CONFIG START PER_SECOND */
+static int read_pmu(struct reader *reader, struct gtel_str args)
+{
+    char buf[GTEL_TREE_PATH_MAX];
+    struct gtel_tree_event event = {.kind = GTEL_TREE_CALL, .text = GTEL_STR("")};
+    struct gtel_str name;
+    struct gtel_str word;
+    struct gtel_str key;
+    uint64_t config;
+    if (!gtel_str_word(&args, &name) || !gtel_str_word(&args, &word) ||
+        gtel_str_hex(word, &config) < 0 || !gtel_str_word(&args, &word) ||
+        gtel_str_f64(word, &event.start) < 0 || !gtel_str_word(&args, &word) ||
+        gtel_str_f64(word, &event.per_second) < 0)
+        return fail(reader, "expected: pmu NAME CONFIG START PER_SECOND", GTEL_STR_NONE);
+    if (gtel_tree_counter_key(name, config, buf, &key) < 0)
+        return fail(reader, "this is too long:", name);
+    int r = gtel_arena_str(&reader->tree->arena, key, &event.path);
+    return r < 0 ? r : add_event(reader, &event);
+}
+
+static int read_pmu_error(struct reader *reader, struct gtel_str args)
+{
+    struct gtel_str name;
+    struct gtel_str error = GTEL_STR_NONE;
+    if (!gtel_str_word(&args, &name))
+        return fail(reader, "expected: pmu_error NAME ERROR", GTEL_STR_NONE);
+    (void)gtel_str_word(&args, &error); /* a missing word is no known error */
+    if (gtel_tree_error_value(error) == 0 && !gtel_str_eq(error, GTEL_STR("none")))
+        return fail(reader, "not an error that is known here (EIO, EACCES …):", error);
+    return add_answer(reader, "pmu_error ", name, error);
+}
+
+static int read_line(struct reader *reader, struct gtel_str line)
+{
+    struct gtel_str word;
+    struct gtel_str args = line;
+    if (gtel_str_starts(line, GTEL_STR("#")) || !gtel_str_word(&args, &word))
+        return 0;
+    if (reader->has_end)
+        return fail(reader, "text after end:", word);
+    if (gtel_str_eq(word, GTEL_STR("file")))
+        return read_file(reader, args);
+    if (gtel_str_eq(word, GTEL_STR("link")))
+        return read_link(reader, args);
+    if (gtel_str_eq(word, GTEL_STR("grow")))
+        return read_grow(reader, args);
+    if (gtel_str_eq(word, GTEL_STR("call")))
+        return read_call(reader, args);
+    if (gtel_str_eq(word, GTEL_STR("dir")))
+        return read_dir_or_gone(reader, args, GTEL_TREE_DIR);
+    if (gtel_str_eq(word, GTEL_STR("gone")))
+        return read_dir_or_gone(reader, args, GTEL_TREE_GONE);
+    if (gtel_str_eq(word, GTEL_STR("error")))
+        return read_error(reader, args, GTEL_TREE_FILE);
+    if (gtel_str_eq(word, GTEL_STR("refuse")))
+        return read_error(reader, args, GTEL_TREE_REFUSED);
+    if (gtel_str_eq(word, GTEL_STR("at")))
+        return read_at(reader, args);
+    if (gtel_str_eq(word, GTEL_STR("wall")))
+        return read_wall(reader, args);
+    if (gtel_str_eq(word, GTEL_STR("library")))
+        return read_library(reader, args);
+    if (gtel_str_eq(word, GTEL_STR("pmu")))
+        return read_pmu(reader, args);
+    if (gtel_str_eq(word, GTEL_STR("pmu_error")))
+        return read_pmu_error(reader, args);
+    if (gtel_str_eq(word, GTEL_STR("end"))) {
+        reader->has_end = true;
+        return 0;
+    }
+    return fail(reader, "unknown word", word);
+}
+
+/* Nonsense in the last line of a file without `end`: most likely the rest is missing. */
+static void add_hint(const struct reader *reader)
+{
+    size_t n = strlen(reader->error);
+    if (!reader->has_end && reader->rest.n == 0 && n < reader->error_size)
+        (void)snprintf(reader->error + n, reader->error_size - n,
+                       "; there the file ends without 'end': it has been cut");
+}
+
+static int read_all(struct reader *reader)
+{
+    struct gtel_str line;
+    while (gtel_str_line(&reader->rest, &line)) {
+        reader->line++;
+        int r = read_line(reader, line);
+        if (r == -EINVAL)
+            add_hint(reader);
+        if (r < 0)
+            return r;
+    }
+    if (!reader->has_end)
+        return fail(reader, "the last line is not 'end': the file has been cut", GTEL_STR_NONE);
+    return 0;
+}
+
+int gtel_tree_parse(struct gtel_str text, struct gtel_tree **ret, char *error, size_t size)
+{
+    (void)snprintf(error, size, "out of memory");
+    struct gtel_tree *tree = calloc(1, sizeof(*tree));
+    struct reader reader = {.tree = tree, .error = error, .error_size = size};
+    int r = -ENOMEM;
+    if (!tree)
+        goto out;
+    tree->wall_s = WALL_DEFAULT;
+    r = gtel_arena_str(&tree->arena, text, &reader.rest);
+    if (r < 0)
+        goto out;
+    r = read_all(&reader);
+    if (r < 0)
+        goto out;
+    if (!gtel_tree_add_node(tree, GTEL_STR(""))) { /* the root, also of an empty machine */
+        r = -ENOMEM;
+        goto out;
+    }
+    tree->node[0].kind = GTEL_TREE_DIR;
+    gtel_tree_seek(tree, 0);
+    *ret = tree;
+    tree = NULL;
+out:
+    gtel_tree_free(tree);
+    return r;
+}
