@@ -147,6 +147,15 @@ static void pmu_close(void *arg, int handle)
     fault->inner->ops->pmu_close(fault->inner->arg, handle);
 }
 
+static int64_t drm_query(void *arg, const char *node, enum gtel_drm_driver driver, uint32_t item,
+                         void *buf, size_t n)
+{
+    struct fault_env *fault = arg;
+    if (fails(fault, FAULT_QUERY, node))
+        return fault->error;
+    return fault->inner->ops->drm_query(fault->inner->arg, node, driver, item, buf, n);
+}
+
 static const struct gtel_env_ops fault_ops = {
     .monotonic_ns = monotonic_ns,
     .wall_ns = wall_ns,
@@ -163,6 +172,7 @@ static const struct gtel_env_ops fault_ops = {
     .pmu_open = pmu_open,
     .pmu_read = pmu_read,
     .pmu_close = pmu_close,
+    .drm_query = drm_query,
 };
 
 static void write_log(void *arg, enum gtel_log_level level, const char *text)

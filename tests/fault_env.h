@@ -20,7 +20,8 @@ enum fault_op {
     FAULT_LINK,
     FAULT_EXISTS,
     FAULT_LIBRARY,
-    FAULT_PMU /* its path is "counters" */
+    FAULT_PMU, /* its path is "counters" */
+    FAULT_QUERY
 };
 
 struct fault_env {

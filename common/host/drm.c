@@ -5,6 +5,7 @@
 #include "parse/uevent.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 static const char class_path[] = "sys/class/drm";
 
@@ -161,4 +162,38 @@ bool gtel_drm_has(const struct gtel_env *env, struct gtel_str driver)
 {
     struct search search = {env, driver};
     return env->ops->dir_list(env->arg, class_path, stop_at_card, &search) == 1;
+}
+
+struct node_search {
+    uint64_t number;
+    bool is_found;
+};
+
+/* The lowest number: a device has one render node, unless a driver to come makes more. */
+static int see_node(void *arg, struct gtel_str name)
+{
+    struct node_search *search = arg;
+    uint64_t number;
+    if (!gtel_str_starts(name, GTEL_STR("renderD")) ||
+        gtel_str_u64(gtel_str_skip(name, 7), &number) < 0 ||
+        (search->is_found && number > search->number))
+        return 0;
+    search->number = number;
+    search->is_found = true;
+    return 0;
+}
+
+int gtel_drm_render_node(const struct gtel_env *env, const char *device_path,
+                         char node[GTEL_DRM_NODE_MAX])
+{
+    char path[GTEL_FS_PATH_MAX];
+    struct node_search search = {0};
+    gtel_fs_path(path, "%s/drm", device_path);
+    int r = env->ops->dir_list(env->arg, path, see_node, &search);
+    if (r < 0)
+        return r;
+    if (!search.is_found || search.number > UINT32_MAX)
+        return -ENOENT;
+    (void)snprintf(node, GTEL_DRM_NODE_MAX, "dev/dri/renderD%lu", (unsigned long)search.number);
+    return 0;
 }

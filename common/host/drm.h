@@ -40,6 +40,15 @@ bool gtel_drm_is_card(struct gtel_str name);
 int gtel_drm_list(const struct gtel_env *env, struct gtel_arena *arena, struct gtel_str driver,
                   struct gtel_drm_card **ret, size_t *ret_n, size_t *ret_missed);
 
+enum { GTEL_DRM_NODE_MAX = 32 }; /* bytes of a node's path with its NUL */
+
+/*
+ * The render node of the device in that directory ("sys/class/drm/card0/device"), as a path below
+ * the root: "dev/dri/renderD128". 0, -ENOENT when the device has none, or the errno of the listing.
+ */
+int gtel_drm_render_node(const struct gtel_env *env, const char *device_path,
+                         char node[GTEL_DRM_NODE_MAX]);
+
 /* Whether the machine has a card of that driver; false also when it cannot be told. */
 bool gtel_drm_has(const struct gtel_env *env, struct gtel_str driver);
 

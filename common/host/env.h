@@ -18,6 +18,9 @@
 
 enum { GTEL_PMU_EVENTS_MAX = 256 }; /* counters of one group */
 
+/* Whose query is asked in drm_query. */
+enum gtel_drm_driver { GTEL_DRM_I915, GTEL_DRM_XE };
+
 enum gtel_log_level { GTEL_LOG_ERROR, GTEL_LOG_WARNING, GTEL_LOG_INFO, GTEL_LOG_DEBUG };
 
 /* Where messages go. text is one line without a newline and is valid during the call only. */
@@ -75,6 +78,17 @@ struct gtel_env_ops {
      */
     int (*pmu_read)(void *arg, int handle, uint64_t *values, size_t n, uint64_t *ret_enabled_ns);
     void (*pmu_close)(void *arg, int handle);
+
+    /*
+     * Asks a DRM driver through one of its nodes ("dev/dri/renderD128"), which is open for the time
+     * of the call only. item: the number of a query of DRM_IOCTL_I915_QUERY, or of
+     * DRM_IOCTL_XE_DEVICE_QUERY. The answer goes to buf, of n bytes. Returns its length, or a
+     * negative errno: -ENOENT without such a node, -EACCES or -EPERM without the right to it,
+     * -EOPNOTSUPP where the env or the driver knows no such query, -E2BIG when buf is too small,
+     * -ENODEV when the GPU has gone, -ECANCELED when its driver has given it up (xe: wedged).
+     */
+    int64_t (*drm_query)(void *arg, const char *node, enum gtel_drm_driver driver, uint32_t item,
+                         void *buf, size_t n);
 };
 
 struct gtel_env {
@@ -96,7 +110,8 @@ void gtel_log(const struct gtel_log *log, enum gtel_log_level level, const char 
 
 /*
  * The real machine below the directory root ("/" in production). With any other root, vendor
- * libraries are refused (-EPERM), perf counters are not there, and the clocks stay real. The env
+ * libraries are refused (-EPERM), perf counters and DRM queries are not there, and the clocks stay
+ * real. The env
  * lives in *ret and is freed with gtel_env_posix_done; the log is left empty for the caller to set.
  * Returns 0 or a negative errno.
  */

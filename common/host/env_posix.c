@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The real machine, or a directory that looks like one. */
+#include "host/drm_query_posix.h"
 #include "host/pmu_posix.h"
 
 #include <dirent.h>
@@ -175,6 +176,15 @@ static void pmu_close(void *arg, int handle)
     gtel_pmu_posix_close(&env->pmu, handle);
 }
 
+static int64_t drm_query(void *arg, const char *node, enum gtel_drm_driver driver, uint32_t item,
+                         void *buf, size_t n)
+{
+    const struct posix_env *env = arg;
+    if (!env->is_machine)
+        return -EOPNOTSUPP;
+    return gtel_drm_query_posix(env->root_fd, node, driver, item, buf, n);
+}
+
 static const struct gtel_env_ops posix_ops = {
     .monotonic_ns = monotonic_ns,
     .wall_ns = wall_ns,
@@ -191,6 +201,7 @@ static const struct gtel_env_ops posix_ops = {
     .pmu_open = pmu_open,
     .pmu_read = pmu_read,
     .pmu_close = pmu_close,
+    .drm_query = drm_query,
 };
 
 int gtel_env_posix_init(const char *root, struct gtel_env *ret)

@@ -276,6 +276,23 @@ static void pmu_close(void *arg, int handle)
         env->group[handle].n = 0;
 }
 
+static int64_t drm_query(void *arg, const char *node, enum gtel_drm_driver driver, uint32_t item,
+                         void *buf, size_t n)
+{
+    struct tree_env *env = arg;
+    struct gtel_str answer;
+    if (env->watch)
+        env->watch(env->watch_arg, node);
+    int r = gtel_tree_query(tree_now(env), gtel_str_of(node), driver, item, &answer);
+    if (r < 0)
+        return r;
+    if (answer.n > n)
+        return -E2BIG;
+    if (answer.n > 0)
+        memcpy(buf, answer.p, answer.n);
+    return (int64_t)answer.n;
+}
+
 static const struct gtel_env_ops tree_ops = {
     .monotonic_ns = monotonic_ns,
     .wall_ns = wall_ns,
@@ -292,6 +309,7 @@ static const struct gtel_env_ops tree_ops = {
     .pmu_open = pmu_open,
     .pmu_read = pmu_read,
     .pmu_close = pmu_close,
+    .drm_query = drm_query,
 };
 
 int gtel_env_tree_init(struct gtel_tree *tree, bool is_stepped, uint64_t epoch_ns,

@@ -18,6 +18,7 @@ static const struct {
     int value;
 } errors[] = {
     {GTEL_STR_INIT("EACCES"), EACCES}, {GTEL_STR_INIT("EAGAIN"), EAGAIN},
+    {GTEL_STR_INIT("E2BIG"), E2BIG},   {GTEL_STR_INIT("ECANCELED"), ECANCELED},
     {GTEL_STR_INIT("EBUSY"), EBUSY},   {GTEL_STR_INIT("EINVAL"), EINVAL},
     {GTEL_STR_INIT("EIO"), EIO},       {GTEL_STR_INIT("ENODATA"), ENODATA},
     {GTEL_STR_INIT("ENODEV"), ENODEV}, {GTEL_STR_INIT("ENOENT"), ENOENT},
@@ -364,6 +365,30 @@ int gtel_tree_pmu_error(const struct gtel_tree *tree, struct gtel_str name)
 {
     struct gtel_str answer;
     return find_answer(tree, name, "pmu_error ", &answer) < 0 ? 0 : -gtel_tree_error_value(answer);
+}
+
+bool gtel_tree_query_key(struct gtel_str node, struct gtel_str driver, uint64_t item, char *buf,
+                         struct gtel_str *ret)
+{
+    int n = snprintf(buf, GTEL_TREE_PATH_MAX, "%.*s %.*s %llu", GTEL_STR_ARG(node),
+                     GTEL_STR_ARG(driver), (unsigned long long)item);
+    *ret = (struct gtel_str){buf, n > 0 ? (size_t)n : 0};
+    return n > 0 && n < GTEL_TREE_PATH_MAX && item <= UINT32_MAX &&
+           (gtel_str_eq(driver, GTEL_STR("i915")) || gtel_str_eq(driver, GTEL_STR("xe")));
+}
+
+int gtel_tree_query(const struct gtel_tree *tree, struct gtel_str node, enum gtel_drm_driver driver,
+                    uint32_t item, struct gtel_str *ret)
+{
+    char buf[GTEL_TREE_PATH_MAX];
+    struct gtel_str key;
+    struct gtel_str error;
+    struct gtel_str name = driver == GTEL_DRM_XE ? GTEL_STR("xe") : GTEL_STR("i915");
+    if (!gtel_tree_query_key(node, name, item, buf, &key))
+        return -ENOENT;
+    if (find_answer(tree, key, "query_error ", &error) == 0 && gtel_tree_error_value(error) != 0)
+        return -gtel_tree_error_value(error);
+    return find_answer(tree, key, "query ", ret);
 }
 
 void gtel_tree_free(struct gtel_tree *tree)

@@ -19,6 +19,12 @@
  *     pmu NAME CONFIG START PER_SECOND  a counter of the perf PMU in sys/bus/event_source/devices/
  *                              NAME; grows as a file does (1e9: an engine that is always busy)
  *     pmu_error NAME EACCES    opening counters of that PMU fails; `none`: not any more
+ *     query NODE DRIVER ITEM   what the DRM driver answers to a query (env.h, drm_query) through
+ *                              dev/dri/renderD128; DRIVER i915 or xe, ITEM the query's number;
+ *                              each following `| 4:2 2:0x10 48:0` is words of the answer, WIDTH in
+ *                              bytes and value, little endian (parse/words.h)
+ *     query_error NODE DRIVER ITEM EACCES  the query fails, whatever it answered before; `none`:
+ *                              not any more
  *     at 1s                    a later state of the same machine begins; times only grow
  *     end                      the last line: a file without it has been cut
  *
@@ -59,6 +65,13 @@ int gtel_tree_pmu(const struct gtel_tree *tree, struct gtel_str name, uint64_t c
                   uint64_t *ret);
 /* What opening counters of a PMU gives: 0 or a negative errno. */
 int gtel_tree_pmu_error(const struct gtel_tree *tree, struct gtel_str name);
+
+/*
+ * The present answer of a DRM driver to a query. Returns 0, -ENOENT where none is recorded, or the
+ * recorded error. *ret is valid until the tree is freed.
+ */
+int gtel_tree_query(const struct gtel_tree *tree, struct gtel_str node, enum gtel_drm_driver driver,
+                    uint32_t item, struct gtel_str *ret);
 
 /*
  * An env that is this recorded machine and nothing else. With is_stepped, time stands still until

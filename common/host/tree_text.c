@@ -2,13 +2,18 @@
 /* A recorded machine: reading the text. */
 #include "base/buf.h"
 #include "host/tree_node.h"
+#include "parse/words.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { EVENTS_MAX = 1 << 20, WALL_DEFAULT = 1767225600 /* 2026-01-01 00:00:00 UTC */ };
+enum {
+    ANSWER_MAX = 8192,
+    /* bytes of a driver's answer */ EVENTS_MAX = 1 << 20,
+    WALL_DEFAULT = 1767225600 /* 2026-01-01 00:00:00 UTC */
+};
 
 struct reader {
     struct gtel_tree *tree;
@@ -226,6 +231,51 @@ static int read_pmu_error(struct reader *reader, struct gtel_str args)
     return add_answer(reader, "pmu_error ", name, error);
 }
 
+/* NODE DRIVER ITEM, of a line that goes on with args. */
+static bool read_query_key(struct gtel_str *args, char *buf, struct gtel_str *ret)
+{
+    struct gtel_str node;
+    struct gtel_str driver;
+    struct gtel_str word;
+    uint64_t item;
+    return gtel_str_word(args, &node) && gtel_str_word(args, &driver) &&
+           gtel_str_word(args, &word) && gtel_str_u64(word, &item) == 0 &&
+           gtel_tree_query_key(node, driver, item, buf, ret);
+}
+
+/* The words become bytes here, so that answering cannot fail. */
+static int read_query(struct reader *reader, struct gtel_str args)
+{
+    char buf[GTEL_TREE_PATH_MAX];
+    unsigned char bytes[ANSWER_MAX];
+    struct gtel_str key;
+    struct gtel_str words;
+    struct gtel_str answer;
+    size_t n;
+    if (!read_query_key(&args, buf, &key))
+        return fail(reader, "expected: query NODE i915|xe ITEM", GTEL_STR_NONE);
+    int r = read_content(reader, &words);
+    if (r < 0)
+        return r;
+    if (gtel_words_pack(words, bytes, sizeof(bytes), &n) < 0)
+        return fail(reader, "expected: | WIDTH:VALUE…, at most 8 KiB in all", GTEL_STR_NONE);
+    r = gtel_arena_str(&reader->tree->arena, (struct gtel_str){(char *)bytes, n}, &answer);
+    return r < 0 ? r : add_answer(reader, "query ", key, answer);
+}
+
+static int read_query_error(struct reader *reader, struct gtel_str args)
+{
+    char buf[GTEL_TREE_PATH_MAX];
+    struct gtel_str key;
+    struct gtel_str error = GTEL_STR_NONE;
+    if (!read_query_key(&args, buf, &key))
+        return fail(reader, "expected: query_error NODE i915|xe ITEM ERROR", GTEL_STR_NONE);
+    (void)gtel_str_word(&args, &error); /* a missing word is no known error */
+    if (gtel_tree_error_value(error) == 0 && !gtel_str_eq(error, GTEL_STR("none")))
+        return fail(reader, "not an error that is known here (EIO, EACCES …):", error);
+    return add_answer(reader, "query_error ", key, error);
+}
+
 static int read_line(struct reader *reader, struct gtel_str line)
 {
     struct gtel_str word;
@@ -260,6 +310,10 @@ static int read_line(struct reader *reader, struct gtel_str line)
         return read_pmu(reader, args);
     if (gtel_str_eq(word, GTEL_STR("pmu_error")))
         return read_pmu_error(reader, args);
+    if (gtel_str_eq(word, GTEL_STR("query")))
+        return read_query(reader, args);
+    if (gtel_str_eq(word, GTEL_STR("query_error")))
+        return read_query_error(reader, args);
     if (gtel_str_eq(word, GTEL_STR("end"))) {
         reader->has_end = true;
         return 0;

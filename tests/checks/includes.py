@@ -30,6 +30,10 @@ JOINTS = {
     "common/cycle/wire.c": ("sources/source.h",),
     # What the program says of itself comes from /proc and from the sources' table.
     "common/cycle/self.h": ("host/fs.h", "sources/source.h"),
+    # Answers of drivers, in the kernel's layout.
+    "common/parse/drm_regions.c": ("abi/",),
+    "common/host/drm_query.c": ("abi/",),
+    "common/host/drm_query_posix.c": ("abi/",),
     # Plays a recorded vendor library back, so it speaks that library's interface.
     "common/host/replay_nvml.h": ("abi/",),
     "common/host/replay_nvml.c": ("abi/",),
@@ -39,7 +43,7 @@ SYSTEM = {
     "common/host/env_posix.c": None,
     "common/host/env_win32.c": None,
     "common/host/pmu_posix.c": None,
-    "common/host/drm.c": None,
+    "common/host/drm_query_posix.c": None,
     "common/cycle/lane.c": None,
     "common/cycle/serve.c": None,  # the other end of lane.c's socket
     "common/sources/wmi.c": None,

@@ -26,6 +26,14 @@ static int see(void *arg, struct gtel_str name)
     return 0;
 }
 
+static void ask(const struct gtel_env *env)
+{
+    unsigned char answer[100];
+    int64_t n =
+        env->ops->drm_query(env->arg, "dev/dri/renderD128", GTEL_DRM_XE, 1, answer, sizeof(answer));
+    FUZZ_CHECK(n <= (int64_t)sizeof(answer));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct gtel_tree *tree = NULL;
@@ -39,6 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             struct walk walk = {&env, 50};
             (void)env.ops->dir_list(env.arg, "", see, &walk);
             (void)env.ops->dir_list(env.arg, "a", see, &walk);
+            ask(&env);
             gtel_env_tree_step(&env, 1500000000);
         }
         gtel_tree_seek(tree, 0);

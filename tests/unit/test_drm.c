@@ -33,7 +33,21 @@ static const char machine[] = CARD("10", "0000:0a:00.0", "xe",
                       /* a card without a driver */
                       "link sys/class/drm/card4 -> ../../devices/platform/gpu1/drm/card4\n"
                       "link sys/devices/platform/gpu1/drm/card4/device -> ../../../gpu1\n"
+                      "dir sys/devices/pci0000:00/0000:0a:00.0/drm/renderD130\n"
+                      "dir sys/devices/pci0000:00/0000:0a:00.0/drm/renderD129\n"
+                      "dir sys/devices/pci0000:00/0000:0a:00.0/drm/renderD1x\n"
+                      "dir sys/devices/pci0000:00/0000:02:00.0/drm/renderD99999999999\n"
                       "end\n";
+
+static void check_node(const struct gtel_env *env)
+{
+    char node[GTEL_DRM_NODE_MAX] = "";
+    CHECK_INT(gtel_drm_render_node(env, "sys/class/drm/card10/device", node), 0);
+    CHECK_STR(gtel_str_of(node), "dev/dri/renderD129");
+    CHECK_INT(gtel_drm_render_node(env, "sys/class/drm/card1/device", node), -ENOENT);
+    CHECK_INT(gtel_drm_render_node(env, "sys/class/drm/card2/device", node), -ENOENT);
+    CHECK_INT(gtel_drm_render_node(env, "sys/class/drm/card9/device", node), -ENOENT);
+}
 
 static void check_list(const struct gtel_env *env)
 {
@@ -93,6 +107,7 @@ int main(void)
         return test_result();
     fault_env_init(&fault, &env);
     check_list(&env);
+    check_node(&env);
     check_missed(&fault);
     gtel_env_tree_done(&env);
     gtel_tree_free(tree);

@@ -29,6 +29,14 @@ static const struct {
     {"times go back", "at 2s\nat 1s\nend\n", -EINVAL, "must grow"},
     {"wall too late", "dir a\nwall 5\nend\n", -EINVAL, "wall SECONDS"},
     {"call without an answer", "call f 0\nend\n", -EINVAL, "ANSWER"},
+    {"query without an item", "query dev/dri/renderD128 xe\nend\n", -EINVAL, "NODE i915|xe ITEM"},
+    {"query of another driver", "query dev/dri/renderD128 amdgpu 1\nend\n", -EINVAL,
+     "NODE i915|xe ITEM"},
+    {"query beyond 32 bits", "query a xe 4294967296\nend\n", -EINVAL, "NODE i915|xe ITEM"},
+    {"query with a bad word", "query a xe 1\n| 4:1 4\nend\n", -EINVAL, "line 2: expected: | WID"},
+    {"query with no answer", "query a xe 1\nend\n", 0, ""},
+    {"query_error without an error", "query_error a xe 1\nend\n", -EINVAL, "not an error"},
+    {"query_error without an item", "query_error a xe\nend\n", -EINVAL, "i915|xe ITEM ERROR"},
     {"content without a file", "| x\nend\n", -EINVAL, "unknown word"},
 };
 

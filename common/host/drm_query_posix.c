@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* Queries to the DRM drivers of the machine: i915's and xe's own ioctls. */
+#include "host/drm_query_posix.h"
+
+#include <errno.h>
+#include <string.h>
+
+#ifdef __linux__
+
+#include "abi/xe_uapi.h"
+
+#include <fcntl.h>
+#include <i915_drm.h>
+#include <unistd.h>
+#include <xf86drm.h>
+
+#define XE_DEVICE_QUERY                                                                            \
+    DRM_IOWR(DRM_COMMAND_BASE + GTEL_XE_DEVICE_QUERY, struct gtel_xe_device_query)
+
+/* Asks once; *length is the room in buf (0: how much is needed), and then the length. */
+typedef int (*ask_fn)(int fd, uint32_t item, void *buf, int32_t *length);
+
+static int ask_i915(int fd, uint32_t item, void *buf, int32_t *length)
+{
+    struct drm_i915_query_item wanted = {
+        .query_id = item, .length = *length, .data_ptr = (uintptr_t)buf};
+    struct drm_i915_query query = {.num_items = 1, .items_ptr = (uintptr_t)&wanted};
+    if (drmIoctl(fd, DRM_IOCTL_I915_QUERY, &query) < 0)
+        return -errno;
+    if (wanted.length < 0) /* the error of this item (kernel: i915_drm.h) */
+        return wanted.length;
+    *length = wanted.length;
+    return 0;
+}
+
+static int ask_xe(int fd, uint32_t item, void *buf, int32_t *length)
+{
+    struct gtel_xe_device_query query = {
+        .query = item, .size = (uint32_t)*length, .data = (uintptr_t)buf};
+    if (drmIoctl(fd, XE_DEVICE_QUERY, &query) < 0)
+        return -errno;
+    if (query.size > INT32_MAX)
+        return -E2BIG;
+    *length = (int32_t)query.size;
+    return 0;
+}
+
+/* Both drivers first tell the length, and then fill a buffer of that length. */
+static int64_t ask_twice(ask_fn ask, int fd, uint32_t item, void *buf, size_t n)
+{
+    int32_t length = 0;
+    int r = ask(fd, item, NULL, &length);
+    if (r == -EINVAL)
+        return -EOPNOTSUPP; /* before anything of ours could be wrong: an unknown item */
+    if (r < 0 || length == 0)
+        return r;
+    if ((size_t)length > n)
+        return -E2BIG;
+    memset(buf, 0, (size_t)length); /* i915 takes its header for input, and wants zeros */
+    r = ask(fd, item, buf, &length);
+    if (r < 0)
+        return r;
+    return (size_t)length <= n ? length : -EIO;
+}
+
+int64_t gtel_drm_query_posix(int root_fd, const char *node, enum gtel_drm_driver driver,
+                             uint32_t item, void *buf, size_t n)
+{
+    int fd = openat(root_fd, node, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0)
+        return -errno;
+    int64_t r = ask_twice(driver == GTEL_DRM_XE ? ask_xe : ask_i915, fd, item, buf, n);
+    (void)close(fd); /* nothing was written */
+    return r;
+}
+
+#else
+
+int64_t gtel_drm_query_posix(int root_fd, const char *node, enum gtel_drm_driver driver,
+                             uint32_t item, void *buf, size_t n)
+{
+    (void)root_fd;
+    (void)node;
+    (void)driver;
+    (void)item;
+    (void)buf;
+    (void)n;
+    return -EOPNOTSUPP;
+}
+
+#endif
