@@ -67,6 +67,32 @@ uint64_t gtel_context_due(const struct gtel_context *context);
 void gtel_context_tick(struct gtel_context *context);
 /* Devices seen so far, gone ones included. */
 size_t gtel_context_devices(const struct gtel_context *context);
+/* The device of that number, below gtel_context_devices. */
+const struct gtel_device *gtel_context_device(const struct gtel_context *context, size_t i);
+
+/* How a lane stands, for people. */
+enum gtel_lane_health {
+    GTEL_LANE_UNUSED,    /* no source of it has anything to read here, or it was not asked yet */
+    GTEL_LANE_FINE,      /* its last answer was in time */
+    GTEL_LANE_LATE,      /* a helper runs and does not answer */
+    GTEL_LANE_UNSTARTED, /* the helper cannot be started: error says why */
+    GTEL_LANE_BROKEN     /* the helper ended, or is of another version: the log says which */
+};
+struct gtel_lane_report {
+    const char *name;
+    enum gtel_lane_health health;
+    int error; /* a negative errno, or 0 */
+};
+
+/*
+ * Asks all lanes that have answered a sample what is missing, waits at most wait_ns for each of
+ * them in turn to say so, and adds that to findings, whose devices are the context's. Lanes that do
+ * not answer show in gtel_context_lane.
+ */
+void gtel_context_diagnose(struct gtel_context *context, uint64_t wait_ns,
+                           struct gtel_findings *findings);
+/* The lane of that number; false beyond the last one. */
+bool gtel_context_lane(const struct gtel_context *context, size_t i, struct gtel_lane_report *ret);
 
 /* The words of a reading's origin: "hwmon"; for a derived one, of the counter behind it. */
 const char *gtel_reading_origin(const struct gtel_reading *reading);

@@ -36,23 +36,30 @@ static bool grow(struct gtel_findings *findings)
     return true;
 }
 
-void gtel_finding_put(struct gtel_findings *findings, const struct gtel_device *device,
-                      enum gtel_measurement measurement, int error, const char *const text[3])
+void gtel_finding_add(struct gtel_findings *findings, const struct gtel_finding *finding)
 {
-    struct gtel_finding new = {.device = device,
-                               .measurement = (uint8_t)measurement,
-                               .source = findings->source,
-                               .error = error,
-                               .what = gtel_str_of(text[0] ? text[0] : "")};
+    struct gtel_finding new = *finding;
     if (is_there(findings, &new))
         return;
-    struct gtel_str *const copy[3] = {&new.what, &new.why, &new.fix};
-    bool is_copied = grow(findings);
-    for (size_t i = 0; i < 3 && is_copied; i++)
-        is_copied =
-            gtel_arena_str(&findings->arena, gtel_str_of(text[i] ? text[i] : ""), copy[i]) == 0;
+    bool is_copied = grow(findings) &&
+                     gtel_arena_str(&findings->arena, finding->what, &new.what) == 0 &&
+                     gtel_arena_str(&findings->arena, finding->why, &new.why) == 0 &&
+                     gtel_arena_str(&findings->arena, finding->fix, &new.fix) == 0;
     if (is_copied)
         findings->finding[findings->n++] = new;
     else
         findings->dropped++;
+}
+
+void gtel_finding_put(struct gtel_findings *findings, const struct gtel_device *device,
+                      enum gtel_measurement measurement, int error, const char *const text[3])
+{
+    const struct gtel_finding finding = {.device = device,
+                                         .measurement = (uint8_t)measurement,
+                                         .source = findings->source,
+                                         .error = error,
+                                         .what = gtel_str_of(text[0]),
+                                         .why = gtel_str_of(text[1]),
+                                         .fix = gtel_str_of(text[2])};
+    gtel_finding_add(findings, &finding);
 }

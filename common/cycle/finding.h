@@ -16,7 +16,8 @@ struct gtel_finding {
     const struct gtel_device *device; /* NULL: the machine as a whole */
     struct gtel_str what;             /* the file, event, call or library that was asked for */
     struct gtel_str why;              /* the reason in words; empty: the error says it all */
-    struct gtel_str fix;              /* what to do about it; empty: nothing can be done */
+    struct gtel_str fix;              /* what to do about it, with commands to copy on lines of
+                                         their own; empty: nothing can be done */
     uint8_t measurement;              /* enum gtel_measurement: the group that lacks figures */
     uint8_t source;                   /* position in gtel_sources; set by the core */
     int error;                        /* the negative errno of the try, or 0 */
@@ -41,5 +42,7 @@ void gtel_findings_done(struct gtel_findings *findings);
  */
 void gtel_finding_put(struct gtel_findings *findings, const struct gtel_device *device,
                       enum gtel_measurement measurement, int error, const char *const text[3]);
+/* Adds a copy of a finding whose source and texts are given: one that came from another process. */
+void gtel_finding_add(struct gtel_findings *findings, const struct gtel_finding *finding);
 
 #endif

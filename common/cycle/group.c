@@ -75,6 +75,7 @@ static void note_failure(struct gtel_group *group, struct gtel_group_entry *entr
                          int r)
 {
     group->errors++;
+    entry->error = r;
     if (entry->is_failing)
         return;
     entry->is_failing = true;
@@ -208,6 +209,20 @@ void gtel_group_tick(struct gtel_group *group)
         entry->is_tick_stuck = due > 0 && due <= now;
     }
     gtel_batch_reset(&group->batch);
+}
+
+void gtel_group_diagnose(struct gtel_group *group, struct gtel_findings *findings)
+{
+    for (size_t i = 0; i < group->n; i++) {
+        struct gtel_group_entry *entry = &group->entry[i];
+        const char *const text[3] = {entry->source->name,
+                                     "the source does not work; it is tried again", NULL};
+        findings->source = entry->index;
+        if (entry->is_failing)
+            gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU, entry->error, text);
+        if (entry->is_open && entry->source->diagnose)
+            entry->source->diagnose(entry->state, &group->registry, findings);
+    }
 }
 
 uint64_t gtel_group_dropped(const struct gtel_group *group)

@@ -25,6 +25,7 @@ struct gtel_group_entry {
     void *state;
     bool is_open;
     bool is_failing;
+    int error; /* of the last failure, while it fails */
     bool is_discovery_due;
     struct gtel_pause pause;      /* after a failed start or sample */
     struct gtel_pause look_pause; /* after a failed discovery */
@@ -57,6 +58,8 @@ void gtel_group_sample(struct gtel_group *group);
 uint64_t gtel_group_due(const struct gtel_group *group);
 /* Calls the sources whose time has come. Empties group->batch. */
 void gtel_group_tick(struct gtel_group *group);
+/* Adds what the sources have to say of what is missing, and of those that do not work at all. */
+void gtel_group_diagnose(struct gtel_group *group, struct gtel_findings *findings);
 
 /* What was lost to a limit since the start: readings, and devices at each look for them. */
 uint64_t gtel_group_dropped(const struct gtel_group *group);

@@ -279,6 +279,7 @@ void gtel_lane_tick(struct gtel_lane *lane, uint64_t now_ns)
         return;
     }
     int r = start_helper(lane);
+    lane->start_error = r;
     if (r < 0) {
         if (!lane->is_failing)
             gtel_log(log_of(lane), GTEL_LOG_ERROR,
@@ -316,12 +317,45 @@ static void drop(struct gtel_lane *lane, enum gtel_log_level level, const char *
     note_failure(lane);
 }
 
+/* Sends what is in tx to the helper. */
+static void send_request(struct gtel_lane *lane)
+{
+    ssize_t sent;
+    do
+        sent = send(lane->fd, lane->tx.p, lane->tx.n, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    if (sent != (ssize_t)lane->tx.n)
+        drop(lane, GTEL_LOG_WARNING, "ended");
+    else
+        lane->state = GTEL_LANE_BUSY;
+}
+
+void gtel_lane_diagnose(struct gtel_lane *lane, uint64_t number)
+{
+    if (lane->state != GTEL_LANE_IDLE)
+        return;
+    lane->request = number;
+    lane->is_diagnosing = true;
+    gtel_buf_reset(&lane->tx);
+    if (!lane->has_group) {
+        gtel_wire_diagnose(&lane->tx, number);
+        send_request(lane);
+        return;
+    }
+    struct gtel_findings findings = {0};
+    gtel_group_diagnose(&lane->group, &findings);
+    gtel_wire_findings(&lane->tx, number, &findings);
+    gtel_findings_done(&findings);
+    lane->state = GTEL_LANE_BUSY;
+}
+
 void gtel_lane_request(struct gtel_lane *lane, uint64_t number, uint64_t wall_ns)
 {
     if (lane->state != GTEL_LANE_IDLE)
         return;
     lane->request = number;
     lane->request_wall_ns = wall_ns;
+    lane->is_diagnosing = false;
     gtel_buf_reset(&lane->tx);
     if (lane->has_group) {
         struct gtel_group *group = &lane->group;
@@ -335,14 +369,7 @@ void gtel_lane_request(struct gtel_lane *lane, uint64_t number, uint64_t wall_ns
         return;
     }
     gtel_wire_request(&lane->tx, number);
-    ssize_t sent;
-    do
-        sent = send(lane->fd, lane->tx.p, lane->tx.n, MSG_NOSIGNAL);
-    while (sent < 0 && errno == EINTR);
-    if (sent != (ssize_t)lane->tx.n)
-        drop(lane, GTEL_LOG_WARNING, "ended");
-    else
-        lane->state = GTEL_LANE_BUSY;
+    send_request(lane);
 }
 
 static bool grow_rx(struct gtel_lane *lane)
@@ -423,7 +450,9 @@ static int take_frame(struct gtel_lane *lane, const struct gtel_frame *frame,
     case GTEL_FRAME_LOG:
         return take_log(lane, frame->payload);
     case GTEL_FRAME_ANSWER:
-        if (lane->state != GTEL_LANE_BUSY)
+    case GTEL_FRAME_FINDINGS:
+        if (lane->state != GTEL_LANE_BUSY ||
+            lane->is_diagnosing != (frame->type == GTEL_FRAME_FINDINGS))
             return -EPROTO;
         lane->state = GTEL_LANE_ANSWERED;
         *ret_payload = frame->payload;

@@ -21,7 +21,7 @@ enum gtel_lane_state {
     GTEL_LANE_OFF,      /* no helper */
     GTEL_LANE_GREETING, /* started, has not said hello yet */
     GTEL_LANE_IDLE,
-    GTEL_LANE_BUSY,    /* a request is out */
+    GTEL_LANE_BUSY,    /* a request is out: for readings, or for findings (is_diagnosing) */
     GTEL_LANE_ANSWERED /* its answer was received and waits to be understood */
 };
 
@@ -47,7 +47,8 @@ struct gtel_lane {
     struct gtel_buf tx;
     uint64_t device_generation; /* inline: what the last answer told */
     struct gtel_wire_map map;
-    uint64_t request; /* number of the request that is out, or was answered last */
+    bool is_diagnosing; /* the request that is out, or was answered last, asks for findings */
+    uint64_t request;   /* number of the request that is out, or was answered last */
     uint64_t request_wall_ns;
     uint64_t started_ns;
     uint64_t probe_ns; /* when to look again whether there is anything to read */
@@ -57,6 +58,7 @@ struct gtel_lane {
     uint64_t restarts;
     struct gtel_answer answer; /* the last one: its totals, and what the helper uses */
     struct gtel_answer past;   /* totals of the helpers before this one */
+    int start_error;           /* why the helper could not be started the last time, or 0 */
     bool has_started;          /* a helper ran before */
     uint32_t answers;          /* of this helper */
     bool has_answered;         /* this helper has answered once */
@@ -75,6 +77,8 @@ void gtel_lanes_done(struct gtel_lane *lanes, size_t n, uint64_t wait_ns);
 void gtel_lane_tick(struct gtel_lane *lane, uint64_t now_ns);
 /* Sends a request unless one is out or the helper has not greeted. Inline: does the work. */
 void gtel_lane_request(struct gtel_lane *lane, uint64_t number, uint64_t wall_ns);
+/* The same for what is missing: the answer is a list of findings (gtel_wire_read_findings). */
+void gtel_lane_diagnose(struct gtel_lane *lane, uint64_t number);
 /*
  * Takes in what has come, without waiting. Returns 1 with an answer's payload, valid until the next
  * call, 0 when there is none. Messages go to the log; a helper that is gone or talks nonsense is

@@ -67,6 +67,23 @@ static int answer(struct server *server, uint64_t number)
     return send_all(server->fd, gtel_buf_text(&server->out));
 }
 
+/* What is missing and why; beyond all limits, nothing. */
+static int diagnose(struct server *server, uint64_t number)
+{
+    struct gtel_findings findings = {0};
+    struct gtel_findings none = {0};
+    gtel_group_diagnose(&server->group, &findings);
+    gtel_buf_reset(&server->out);
+    gtel_wire_findings(&server->out, number, &findings);
+    if (server->out.has_failed) {
+        none.dropped = findings.n + findings.dropped;
+        gtel_buf_reset(&server->out);
+        gtel_wire_findings(&server->out, number, &none);
+    }
+    gtel_findings_done(&findings);
+    return send_all(server->fd, gtel_buf_text(&server->out));
+}
+
 /* Handles the whole frames at the front of bytes; *ret_used is what they take. */
 static int handle(struct server *server, struct gtel_str bytes, size_t *ret_used)
 {
@@ -78,12 +95,13 @@ static int handle(struct server *server, struct gtel_str bytes, size_t *ret_used
         int r = gtel_frame_next(gtel_str_skip(bytes, *ret_used), &frame, &used);
         if (r == -EAGAIN)
             return 0;
-        if (r == 0 && frame.type != GTEL_FRAME_REQUEST)
+        if (r == 0 && frame.type != GTEL_FRAME_REQUEST && frame.type != GTEL_FRAME_DIAGNOSE)
             r = -EPROTO;
         if (r == 0)
             r = gtel_wire_read_request(frame.payload, &number);
         if (r == 0)
-            r = answer(server, number);
+            r = frame.type == GTEL_FRAME_REQUEST ? answer(server, number)
+                                                 : diagnose(server, number);
         if (r < 0)
             return r;
         *ret_used += used;

@@ -10,7 +10,8 @@
 
 enum {
     NO_DEVICE = 0xffff,
-    TEXT_MAX = 4096, /* bytes of one string in a frame */
+    TEXT_MAX = 4096,  /* bytes of one string in a frame */
+    ERROR_MAX = 4095, /* the largest errno that a Linux kernel returns */
     FLAG_DEVICE_CLOCK = 1
 };
 
@@ -81,6 +82,32 @@ void gtel_wire_request(struct gtel_buf *buf, uint64_t number)
 {
     size_t start = begin_frame(buf, GTEL_FRAME_REQUEST);
     put_u64(buf, number);
+    end_frame(buf, start);
+}
+
+void gtel_wire_diagnose(struct gtel_buf *buf, uint64_t number)
+{
+    size_t start = begin_frame(buf, GTEL_FRAME_DIAGNOSE);
+    put_u64(buf, number);
+    end_frame(buf, start);
+}
+
+void gtel_wire_findings(struct gtel_buf *buf, uint64_t number, const struct gtel_findings *findings)
+{
+    size_t start = begin_frame(buf, GTEL_FRAME_FINDINGS);
+    put_u64(buf, number);
+    put_u64(buf, findings->dropped);
+    put_u32(buf, (uint32_t)findings->n);
+    for (size_t i = 0; i < findings->n; i++) {
+        const struct gtel_finding *finding = &findings->finding[i];
+        put_u16(buf, finding->device ? (uint16_t)finding->device->index : NO_DEVICE);
+        put_u8(buf, finding->measurement);
+        put_u8(buf, finding->source);
+        put_u32(buf, (uint32_t)-finding->error);
+        put_str(buf, finding->what);
+        put_str(buf, finding->why);
+        put_str(buf, finding->fix);
+    }
     end_frame(buf, start);
 }
 
@@ -240,7 +267,7 @@ int gtel_frame_next(struct gtel_str bytes, struct gtel_frame *ret, size_t *ret_u
     uint32_t found = take_u32(&cursor);
     uint32_t type = take_u32(&cursor);
     uint32_t n = take_u32(&cursor);
-    if (found != magic || type < GTEL_FRAME_HELLO || type > GTEL_FRAME_REQUEST ||
+    if (found != magic || type < GTEL_FRAME_HELLO || type > GTEL_FRAME_FINDINGS ||
         n > GTEL_FRAME_MAX)
         return -EPROTO;
     if (cursor.rest.n < n)
@@ -416,4 +443,62 @@ int gtel_wire_read_answer(struct gtel_str payload, struct gtel_registry *registr
     if (r == 0)
         *ret = answer;
     return r;
+}
+
+static bool has_source(uint8_t source)
+{
+    size_t n = 0;
+    while (gtel_sources[n])
+        n++;
+    return source < n;
+}
+
+static int read_finding(struct cursor *cursor, const struct gtel_wire_map *map,
+                        struct gtel_findings *findings)
+{
+    uint16_t device = take_u16(cursor);
+    uint8_t measurement = take_u8(cursor);
+    uint8_t source = take_u8(cursor);
+    uint32_t error = take_u32(cursor);
+    struct gtel_str what = take_str(cursor);
+    struct gtel_str why = take_str(cursor);
+    struct gtel_str fix = take_str(cursor);
+    bool is_sound = !cursor->is_bad && measurement < GTEL_MEASUREMENT_COUNT && has_source(source) &&
+                    error <= ERROR_MAX && (device < map->n || device == NO_DEVICE);
+    if (!is_sound)
+        return -EPROTO;
+    if (device != NO_DEVICE && !map->device[device]) {
+        findings->dropped++;
+        return 0;
+    }
+    struct gtel_finding finding = {
+        .device = device == NO_DEVICE ? NULL : map->device[device],
+        .measurement = measurement,
+        .source = source,
+        .error = -(int)error,
+        .what = what,
+        .why = why,
+        .fix = fix,
+    };
+    gtel_finding_add(findings, &finding);
+    return 0;
+}
+
+int gtel_wire_read_findings(struct gtel_str payload, const struct gtel_wire_map *map,
+                            struct gtel_findings *findings, uint64_t *ret_number)
+{
+    struct cursor cursor = {.rest = payload};
+    uint64_t number = take_u64(&cursor);
+    uint64_t dropped = take_u64(&cursor);
+    uint32_t n = take_u32(&cursor);
+    int r = 0;
+    for (uint32_t i = 0; i < n && r == 0; i++)
+        r = read_finding(&cursor, map, findings);
+    if (r == 0 && (cursor.is_bad || cursor.rest.n > 0 || dropped > UINT32_MAX))
+        r = -EPROTO;
+    if (r < 0)
+        return r;
+    findings->dropped += (size_t)dropped;
+    *ret_number = number;
+    return 0;
 }

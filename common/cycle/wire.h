@@ -6,20 +6,23 @@
  * machine: both ends are on one host and, by the greeting, of one version. The reader believes
  * nothing: any bytes give a frame or -EPROTO, never a crash; ids, counts and lengths are checked.
  *
- *     helper -> front end   HELLO version · LOG level text · ANSWER (batch)
- *     front end -> helper   REQUEST number
+ *     helper -> front end   HELLO version · LOG level text · ANSWER (batch) · FINDINGS number
+ * (list) front end -> helper   REQUEST number · DIAGNOSE number
  */
 #ifndef GTEL_CYCLE_WIRE_H
 #define GTEL_CYCLE_WIRE_H
 
 #include "base/buf.h"
+#include "cycle/finding.h"
 #include "cycle/reading.h"
 
 enum gtel_frame_type {
     GTEL_FRAME_HELLO = 1,
     GTEL_FRAME_LOG,
     GTEL_FRAME_ANSWER,
-    GTEL_FRAME_REQUEST
+    GTEL_FRAME_REQUEST,
+    GTEL_FRAME_DIAGNOSE,
+    GTEL_FRAME_FINDINGS
 };
 
 enum {
@@ -49,6 +52,11 @@ struct gtel_answer {
 void gtel_wire_hello(struct gtel_buf *buf, struct gtel_str version);
 void gtel_wire_log(struct gtel_buf *buf, uint8_t level, struct gtel_str text);
 void gtel_wire_request(struct gtel_buf *buf, uint64_t number);
+/* Asks for what the sources looked for and did not get; read with gtel_wire_read_request. */
+void gtel_wire_diagnose(struct gtel_buf *buf, uint64_t number);
+/* Appends the whole list. Devices are told by earlier answers only. */
+void gtel_wire_findings(struct gtel_buf *buf, uint64_t number,
+                        const struct gtel_findings *findings);
 /*
  * Appends a whole answer: the devices when with_devices, the failures and the readings of the
  * batch. Sets buf->has_failed when it does not fit.
@@ -78,5 +86,13 @@ struct gtel_wire_map {
 int gtel_wire_read_answer(struct gtel_str payload, struct gtel_registry *registry,
                           struct gtel_wire_map *map, struct gtel_batch *batch,
                           struct gtel_answer *ret);
+
+/*
+ * Reads a list of findings, which are added to findings with the front end's devices; those of a
+ * device for which there was no room are left out. 0 or -EPROTO; on an error some may have been
+ * added.
+ */
+int gtel_wire_read_findings(struct gtel_str payload, const struct gtel_wire_map *map,
+                            struct gtel_findings *findings, uint64_t *ret_number);
 
 #endif

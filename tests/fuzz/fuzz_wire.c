@@ -3,6 +3,7 @@
 #include "fuzz.h"
 
 #include "cycle/wire.h"
+#include "sources/source.h"
 
 #include <stdlib.h>
 
@@ -16,12 +17,23 @@ static void check(const struct gtel_batch *batch)
     }
 }
 
+static void check_findings(const struct gtel_findings *findings)
+{
+    for (size_t i = 0; i < findings->n; i++) {
+        const struct gtel_finding *finding = &findings->finding[i];
+        if (finding->measurement >= GTEL_MEASUREMENT_COUNT || finding->error > 0 ||
+            finding->source >= GTEL_SOURCES_MAX)
+            abort();
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct gtel_batch batch;
     static struct gtel_wire_map map;
     struct gtel_registry registry = {0};
     struct gtel_str bytes = {(const char *)data, size};
+    struct gtel_findings findings = {0};
     struct gtel_frame frame;
     struct gtel_answer answer;
     size_t used;
@@ -33,10 +45,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     while (gtel_frame_next(bytes, &frame, &used) == 0) {
         if (gtel_wire_read_answer(frame.payload, &registry, &map, &batch, &answer) == 0)
             check(&batch);
+        (void)gtel_wire_read_findings(frame.payload, &map, &findings, &number);
+        check_findings(&findings);
         (void)gtel_wire_read_request(frame.payload, &number);
         (void)gtel_wire_read_log(frame.payload, &level, &text);
         bytes = gtel_str_skip(bytes, used);
     }
+    gtel_findings_done(&findings);
     gtel_registry_done(&registry);
     return 0;
 }

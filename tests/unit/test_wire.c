@@ -109,6 +109,65 @@ static void test_answer(void)
     gtel_registry_done(&front);
 }
 
+static void put_findings(struct gtel_buf *buf, struct gtel_registry *lane)
+{
+    static const char *const text[3] = {"sys/a", "no right", "sysctl x=1\nor so"};
+    static const char *const bare[3] = {"library", NULL, NULL};
+    struct gtel_findings findings = {.source = 1, .dropped = 3};
+    gtel_finding_put(&findings, lane->device[1], GTEL_MEASUREMENT_GPU_ENGINE, -EACCES, text);
+    gtel_finding_put(&findings, NULL, GTEL_MEASUREMENT_GPU, 0, bare);
+    gtel_wire_findings(buf, 12, &findings);
+    gtel_findings_done(&findings);
+}
+
+/* Findings come with our own devices; each length that is too short, and each byte bent, is safe.
+ */
+static void test_findings(void)
+{
+    struct gtel_device device = {.key = "0000:04:00.0", .index = 5};
+    static struct gtel_wire_map map;
+    struct gtel_registry lane = {0};
+    struct gtel_batch batch = {0};
+    struct gtel_findings got = {0};
+    struct gtel_buf buf;
+    struct gtel_frame frame;
+    size_t used;
+    uint64_t number = 0;
+    test_label = "findings";
+    gtel_buf_init(&buf, 4096);
+    fill(&lane, &batch);
+    put_findings(&buf, &lane);
+    map.n = 2;
+    map.device[1] = &device;
+    CHECK_INT(gtel_frame_next(gtel_buf_text(&buf), &frame, &used), 0);
+    CHECK_INT(frame.type, GTEL_FRAME_FINDINGS);
+    CHECK_INT(gtel_wire_read_findings(frame.payload, &map, &got, &number), 0);
+    CHECK_INT(number, 12);
+    CHECK_INT(got.dropped, 3);
+    if (CHECK(got.n == 2)) {
+        CHECK(got.finding[0].device == &device && !got.finding[1].device);
+        CHECK_INT(got.finding[0].error, -EACCES);
+        CHECK_INT(got.finding[0].source, 1);
+        CHECK_STR(got.finding[0].fix, "sysctl x=1\nor so");
+        CHECK_STR(got.finding[1].what, "library");
+    }
+    for (size_t n = 0; n < frame.payload.n; n++) {
+        char copy[512];
+        CHECK_INT(
+            gtel_wire_read_findings((struct gtel_str){frame.payload.p, n}, &map, &got, &number),
+            -EPROTO);
+        memcpy(copy, frame.payload.p, frame.payload.n);
+        copy[n] = (char)(copy[n] ^ 0xff);
+        int r =
+            gtel_wire_read_findings((struct gtel_str){copy, frame.payload.n}, &map, &got, &number);
+        CHECK(r == 0 || r == -EPROTO);
+    }
+    gtel_findings_done(&got);
+    gtel_buf_done(&buf);
+    gtel_batch_done(&batch);
+    gtel_registry_done(&lane);
+}
+
 static void test_others(void)
 {
     struct gtel_buf buf;
@@ -124,6 +183,12 @@ static void test_others(void)
     CHECK_INT(gtel_wire_read_request(frame.payload, &number), 0);
     CHECK_INT(number, 42);
     gtel_buf_reset(&buf);
+    gtel_wire_diagnose(&buf, 43);
+    CHECK_INT(gtel_frame_next(gtel_buf_text(&buf), &frame, &used), 0);
+    CHECK_INT(frame.type, GTEL_FRAME_DIAGNOSE);
+    CHECK_INT(gtel_wire_read_request(frame.payload, &number), 0);
+    CHECK_INT(number, 43);
+    gtel_buf_reset(&buf);
     gtel_wire_log(&buf, 1, GTEL_STR("hello"));
     CHECK_INT(gtel_frame_next(gtel_buf_text(&buf), &frame, &used), 0);
     CHECK_INT(gtel_wire_read_log(frame.payload, &level, &text), 0);
@@ -136,6 +201,7 @@ static void test_others(void)
 int main(void)
 {
     test_answer();
+    test_findings();
     test_others();
     return test_result();
 }
