@@ -189,19 +189,37 @@ static void merge_reading(struct gtel_context *context, const struct gtel_readin
     gtel_self_saw(&context->self, reading);
 }
 
-static void merge_batch(struct gtel_context *context)
+static void note_sleep(const struct gtel_context *context, const struct gtel_reading *reading)
 {
-    for (size_t i = 0; i < context->batch.n; i++)
-        merge_reading(context, &context->batch.reading[i]);
+    if (reading->metric != GTEL_M_GPU_AWAKE || !reading->device)
+        return;
+    struct gtel_device *device = context->registry.device[reading->device->index];
+    bool is_asleep = gtel_reading_number(reading) == 0;
+    device->sleeps += is_asleep && !device->is_asleep ? 1 : 0;
+    device->is_asleep = is_asleep;
 }
 
-/* A device that was away has begun to count anew, perhaps beyond where it was. */
-static void forget_earlier_life(struct gtel_series *series)
+static void merge_batch(struct gtel_context *context)
 {
-    uint32_t arrivals = series->now.device ? series->now.device->arrivals : 0;
-    if (series->arrivals != arrivals)
+    for (size_t i = 0; i < context->batch.n; i++) {
+        note_sleep(context, &context->batch.reading[i]);
+        merge_reading(context, &context->batch.reading[i]);
+    }
+}
+
+/*
+ * A device that was away has begun to count anew, perhaps beyond where it was. One that has slept
+ * was neither at work nor idle meanwhile, so that no share of time spans it; energy stays energy.
+ */
+static void forget_earlier_life(struct gtel_series *series, bool is_share)
+{
+    const struct gtel_device *device = series->now.device;
+    uint32_t arrivals = device ? device->arrivals : 0;
+    uint32_t sleeps = device ? device->sleeps : 0;
+    if (series->arrivals != arrivals || (is_share && series->sleeps != sleeps))
         series->delta.has_base = false;
     series->arrivals = arrivals;
+    series->sleeps = sleeps;
 }
 
 static void derive(struct gtel_context *context, struct gtel_series *series, uint64_t now_ns)
@@ -210,11 +228,12 @@ static void derive(struct gtel_context *context, struct gtel_series *series, uin
     double value;
     if (rate == GTEL_M_NONE)
         return;
-    forget_earlier_life(series);
+    bool is_share = gtel_metric_row(rate)->kind == GTEL_KIND_RATIO;
+    forget_earlier_life(series, is_share);
     uint64_t host_ns = series->now.has_device_clock ? now_ns : series->now.t_ns;
     if (gtel_delta_rate(&series->delta, &series->now, host_ns, context->interval_ns, &value) < 0)
         return;
-    if (gtel_metric_row(rate)->kind == GTEL_KIND_RATIO && gtel_delta_share(value, &value) < 0)
+    if (is_share && gtel_delta_share(value, &value) < 0)
         return;
     struct gtel_reading derived = series->now;
     derived.metric = (uint16_t)rate;

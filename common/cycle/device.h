@@ -37,6 +37,7 @@ struct gtel_device {
     char label[GTEL_LABEL_COUNT][GTEL_LABEL_MAX];
     uint32_t index;     /* position in the registry */
     uint32_t arrivals;  /* how often it has come: its counters begin anew each time */
+    uint32_t sleeps;    /* how often it was seen to have fallen asleep; the context's own count */
     bool is_present;    /* answered the last discovery */
     bool is_asleep;     /* runtime suspended at the last look */
     bool is_left_alone; /* asleep, or allowed to fall asleep: the sources of its lane that come

@@ -27,6 +27,7 @@ struct gtel_series {
     uint64_t gather;   /* the gather in which it was seen last */
     uint32_t rank;     /* of the owner: lower is preferred */
     uint32_t arrivals; /* of the device when the counter had its base */
+    uint32_t sleeps;   /* the same */
 };
 
 struct gtel_series_table {

@@ -126,6 +126,35 @@ static void test_reload(void)
     }
 }
 
+/*
+ * Asleep from 2 s to 4 s, with its counter of idle time at rest: no share of time spans the sleep,
+ * and the first one after it is whole. The energy of the sleep is energy all the same.
+ */
+static void test_device_sleep(void)
+{
+    static const char text[] =
+        LINKS ENERGY "grow " CARD "/drm/card1/gt/gt0/rc6_residency_ms 1000 400\n"
+                     "at 1500ms\nfile " CARD "/power/runtime_status\n| suspended\n"
+                     "grow " CARD "/drm/card1/gt/gt0/rc6_residency_ms 1600 0\n"
+                     "at 4s\nfile " CARD "/power/runtime_status\n| active\n"
+                     "grow " CARD "/drm/card1/gt/gt0/rc6_residency_ms 1600 400\nend\n";
+    struct machine machine;
+    test_label = "a GPU that sleeps";
+    if (!begin(&machine, text, "1h", "0s"))
+        return;
+    for (int s = 0; s < 7; s++) {
+        gather(&machine);
+        CHECK_INT(machine.count[GTEL_M_FREQUENCY_IDLE], s == 1 || s > 4);
+        CHECK_INT(machine.count[GTEL_M_POWER], s == 1 || s >= 4);
+        if (machine.count[GTEL_M_FREQUENCY_IDLE] > 0)
+            CHECK_NEAR(machine.last[GTEL_M_FREQUENCY_IDLE], 0.4, 1e-6);
+        if (machine.count[GTEL_M_POWER] > 0)
+            CHECK_NEAR(machine.last[GTEL_M_POWER], 10, 0.01);
+        gtel_env_tree_step(&machine.env, second_ns);
+    }
+    end(&machine);
+}
+
 /* A look for GPUs that fails says nothing about those that are known: they are read on. */
 static void test_failed_look(void)
 {
@@ -329,6 +358,7 @@ int main(void)
     test_totals();
     test_new_helper();
     test_reload();
+    test_device_sleep();
     test_failed_look();
     test_rare_samples();
     test_early_sample();
