@@ -181,13 +181,14 @@ static void test_broken_sensor(void)
 /*
  * Nonsense of Battlemage up to 6.16: 300 MJ within a second at a limit of 200 W. The step is left
  * out, a minute stays silent, then the counter goes on from where it was: 1000 + 100 × (61 - 2 + 1)
- * J.
+ * J. The package's counter does not stand in for it meanwhile.
  */
 static void test_energy_gate(void)
 {
     static const char text[] = HEAD("xe") GT0 HWMON SENSOR(
         "power1_cap", "200000000") "grow " DEVICE
                                    "/hwmon/hwmon1/energy1_input 1000000000 100000000\n"
+                                   "grow " DEVICE "/hwmon/hwmon1/energy2_input 5000000 70000000\n"
                                    "at 2s\ngrow " DEVICE
                                    "/hwmon/hwmon1/energy1_input 301200000000 100000000\n" END;
     struct machine machine;
@@ -197,6 +198,11 @@ static void test_energy_gate(void)
         CHECK_INT(machine_gather(&machine), 0);
         const struct gtel_reading *got = machine_find(&machine, NULL, GTEL_M_ENERGY, "card", NULL);
         CHECK((got != NULL) == (t < 2 || t >= 62));
+        const struct gtel_reading *head =
+            machine_find(&machine, NULL, GTEL_M_GPU_ENERGY, NULL, NULL);
+        CHECK((head != NULL) == (got != NULL));
+        CHECK(!got || !head || head->value.f64 == got->value.f64);
+        CHECK(machine_find(&machine, NULL, GTEL_M_ENERGY, "pkg", NULL));
         if (got && t < 2)
             CHECK_NEAR(got->value.f64, 1000 + 100.0 * t, 1e-6);
         if (got && t >= 62) /* the step of the second from 1 s to 2 s is lost */

@@ -105,8 +105,13 @@ static void energy(struct gtel_intel_attr *attr, struct gtel_intel_cycle *cycle,
         }
     }
     remember(attr, value, t_ns);
-    if (value == 0 || t_ns < attr->distrust_ns)
+    if (value == 0)
         return;
+    if (t_ns < attr->distrust_ns) {
+        /* Nor does another counter stand in: the headline's would jump there and back. */
+        cycle->heads |= 1U << attr->headline;
+        return;
+    }
     put_f64(attr, cycle, (double)(value - attr->carry) * attr->scale);
 }
 
