@@ -278,6 +278,26 @@ static void test_refused(void)
     machine_done(&machine);
 }
 
+/* The driver is still making its files when the card is found: the rest is read as it comes. */
+static void test_late(void)
+{
+    static const char text[] =
+        HEAD("xe") GT0 "at 1s\nfile " DEVICE "/tile0/gt0/freq0/cur_freq\n| 1100\n" END;
+    struct machine machine;
+    if (!CHECK(machine_init(&machine, text, "xe")))
+        return;
+    for (int i = 0; i < 3; i++) {
+        machine.needs_discovery = true;
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK(machine_find(&machine, NULL, GTEL_M_GPU_FREQUENCY, NULL, NULL));
+        CHECK((machine_find(&machine, NULL, GTEL_M_FREQUENCY_REQUESTED, NULL, NULL) != NULL) ==
+              (i > 0));
+        machine_step(&machine, 1000);
+    }
+    CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 0);
+    machine_done(&machine);
+}
+
 /* Two tiles, numbered through; no gtidle (a VF): the engines tell which GT is the media one. */
 static void test_tiles(void)
 {
@@ -428,6 +448,7 @@ int main(void)
     test_energy_in_steps();
     test_energy_restart();
     test_refused();
+    test_late();
     test_tiles();
     test_identity();
     test_link();

@@ -113,6 +113,16 @@ static void read_autosuspend(const struct gtel_intel *intel, struct gtel_intel_g
         gpu->rest.delay_ns = delay_ms * 1000000;
 }
 
+/* A driver makes its files one after another: one that was missing may have come since. */
+static bool has_more(const struct gtel_intel *intel, const struct gtel_intel_gpu *gpu,
+                     const struct gtel_intel_scan *scan)
+{
+    size_t n = 0;
+    for (size_t i = 0; gpu->n < scan->n && i < scan->n; i++)
+        n += gtel_fs_exists(intel->env, scan->path[i]) ? 1 : 0;
+    return n > gpu->n;
+}
+
 static int list_attrs(struct gtel_intel *intel, struct gtel_intel_gpu *gpu)
 {
     struct gtel_intel_scan scan = {.env = intel->env,
@@ -137,7 +147,8 @@ static int list_attrs(struct gtel_intel *intel, struct gtel_intel_gpu *gpu)
     read_autosuspend(intel, gpu, &scan);
     if (gpu->attr && gpu->hash != 0 && scan.doubt < 0)
         return 0; /* better the list in use than a doubtful one */
-    return gpu->hash == scan.hash ? 0 : open_attrs(intel, gpu, &scan);
+    bool is_same = gpu->hash == scan.hash && !has_more(intel, gpu, &scan);
+    return is_same ? 0 : open_attrs(intel, gpu, &scan);
 }
 
 int gtel_intel_list(struct gtel_intel *intel, struct gtel_intel_gpu *gpu)
