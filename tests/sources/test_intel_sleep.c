@@ -199,6 +199,11 @@ static void test_rest(void)
     test_label = "never without a delay";
     CHECK_INT(read_each_second(&rest, 100, 50, true), 50);
 
+    test_label = "not for the time before the first look";
+    rest = (struct gtel_intel_rest){.delay_ns = s};
+    CHECK_INT(read_each_second(&rest, 1, 1, true), 1);
+    CHECK(!gtel_intel_rest_is_on(&rest, s));
+
     test_label = "never while busy";
     rest = (struct gtel_intel_rest){.delay_ns = s};
     CHECK_INT(read_each_second(&rest, 100, 50, false), 50);

@@ -21,8 +21,8 @@ void gtel_intel_rest_note(struct gtel_intel_rest *rest, bool is_idle, uint64_t n
 {
     uint64_t before = rest->seen_ns;
     rest->seen_ns = now_ns;
-    /* Read this rarely, it can fall asleep between two readings. */
-    if (!is_idle || now_ns - before > rest->delay_ns + second_ns) {
+    /* Nothing is known of the time before the first look; read rarely, it can sleep in between. */
+    if (!is_idle || before == 0 || now_ns - before > rest->delay_ns + second_ns) {
         rest->idle_since_ns = 0;
         return;
     }
