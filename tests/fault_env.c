@@ -122,19 +122,38 @@ static void lib_close(void *arg, void *lib)
     fault->inner->ops->lib_close(fault->inner->arg, lib);
 }
 
+/* The group of that handle, or a free place (handle < 0), or NULL. */
+static struct fault_pmu *find_pmu(struct fault_env *fault, int handle)
+{
+    for (size_t i = 0; i < FAULT_PMUS_MAX; i++) {
+        struct fault_pmu *pmu = &fault->pmu[i];
+        if (handle < 0 ? !pmu->is_open : pmu->is_open && pmu->handle == handle)
+            return pmu;
+    }
+    return NULL;
+}
+
 static int pmu_open(void *arg, uint32_t type, const uint64_t *configs, size_t n, uint32_t cpu)
 {
     struct fault_env *fault = arg;
-    if (fails(fault, FAULT_PMU, "counters"))
-        return fault->error;
+    struct fault_pmu *pmu = find_pmu(fault, -1);
+    fault->pmu_type = type;
+    if (fails(fault, FAULT_PMU, "counters") || !pmu)
+        return pmu ? fault->error : -EMFILE;
     int r = fault->inner->ops->pmu_open(fault->inner->arg, type, configs, n, cpu);
-    fault->open_files += r >= 0 ? 1 : 0;
+    if (r < 0)
+        return r;
+    *pmu = (struct fault_pmu){
+        .is_open = true, .handle = r, .type = type, .since_ns = gtel_env_now(fault->inner)};
+    fault->open_files++;
     return r;
 }
 
 static int pmu_read(void *arg, int handle, uint64_t *values, size_t n, uint64_t *ret_enabled_ns)
 {
     struct fault_env *fault = arg;
+    const struct fault_pmu *pmu = find_pmu(fault, handle);
+    fault->pmu_type = pmu ? pmu->type : 0;
     if (fails(fault, FAULT_PMU, "counters"))
         return fault->error;
     return fault->inner->ops->pmu_read(fault->inner->arg, handle, values, n, ret_enabled_ns);
@@ -143,6 +162,9 @@ static int pmu_read(void *arg, int handle, uint64_t *values, size_t n, uint64_t 
 static void pmu_close(void *arg, int handle)
 {
     struct fault_env *fault = arg;
+    struct fault_pmu *pmu = find_pmu(fault, handle);
+    if (pmu)
+        pmu->is_open = false;
     fault->open_files--;
     fault->inner->ops->pmu_close(fault->inner->arg, handle);
 }

@@ -11,7 +11,7 @@
 
 #include "host/env.h"
 
-enum { FAULT_HANDLES_MAX = 4096, FAULT_PATH_MAX = 256 };
+enum { FAULT_HANDLES_MAX = 4096, FAULT_PATH_MAX = 256, FAULT_PMUS_MAX = 64 };
 
 enum fault_op {
     FAULT_OPEN,
@@ -22,6 +22,14 @@ enum fault_op {
     FAULT_LIBRARY,
     FAULT_PMU, /* its path is "counters" */
     FAULT_QUERY
+};
+
+/* A group of perf counters. */
+struct fault_pmu {
+    bool is_open;
+    int handle;
+    uint32_t type;
+    uint64_t since_ns; /* on the env's clock */
 };
 
 struct fault_env {
@@ -36,6 +44,8 @@ struct fault_env {
     /* Called for each call that names a file, kept ones included; NULL: off. */
     void (*watch)(void *arg, enum fault_op op, const char *path);
     void *watch_arg;
+    uint32_t pmu_type; /* of the counters that are being opened or read, for watch */
+    struct fault_pmu pmu[FAULT_PMUS_MAX];
     size_t open_files;
     char path[FAULT_HANDLES_MAX][FAULT_PATH_MAX];
     int handle[FAULT_HANDLES_MAX]; /* of the inner env */

@@ -22,6 +22,11 @@ struct machine {
     bool needs_discovery;
 };
 
+enum { MACHINES_MAX = 128, MACHINE_NAME_MAX = 64 };
+
+/* The names of all recorded machines, sorted. Returns their number; 0 when they cannot be listed.
+ */
+size_t machine_names(char names[MACHINES_MAX][MACHINE_NAME_MAX]);
 /* The text of tests/fixtures/NAME.tree; freed by the caller. NULL when it is not there. */
 char *machine_text(const char *name);
 /* Parses the text and prepares the source; false (and says why) when the text is no tree. */
