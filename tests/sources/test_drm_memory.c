@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: MIT */
+/* Source drm_memory: what i915 and xe say about their memory, and what they hide. */
+#include "sources/machine.h"
+#include "test.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define GIB(n) ((uint64_t)(n) << 30)
+#define MIB(n) ((uint64_t)(n) << 20)
+
+#define DEVICE "sys/devices/pci0000:00/0000:03:00.0"
+#define HEAD(driver)                                                                               \
+    "file " DEVICE "/uevent\n| DRIVER=" driver "\n| PCI_ID=8086:E20B\n"                            \
+    "| PCI_SLOT_NAME=0000:03:00.0\n"                                                               \
+    "link sys/class/drm/card0 -> ../../devices/pci0000:00/0000:03:00.0/drm/card0\n"                \
+    "link " DEVICE "/drm/card0/device -> ../../../0000:03:00.0\n"
+#define CARD(driver) HEAD(driver) "dir " DEVICE "/drm/renderD128\n"
+#define NODE "dev/dri/renderD128"
+/* Bytes as in the answers: 32 GiB of the host's; 16, 12, 3 GiB; 256 and 64 MiB. */
+#define G32 "34359738368"
+#define G16 "17179869184"
+#define G12 "12884901888"
+#define G3 "3221225472"
+#define M256 "268435456"
+#define M192 "201326592"
+#define M64 "67108864"
+#define XE(n) "query " NODE " xe 1\n| 4:" n " 4:0\n"
+#define XE_SYSTEM "| 2:0 2:0 4:4096 8:" G32 " 8:0 8:0 8:0 48:0\n"
+#define XE_VRAM(instance, total, used, visible, visible_used)                                      \
+    "| 2:1 2:" instance " 4:65536 8:" total " 8:" used " 8:" visible " 8:" visible_used " 48:0\n"
+#define I915(n) "query " NODE " i915 4\n| 4:" n " 12:0\n"
+#define I915_SYSTEM "| 2:0 2:0 4:0 8:" G32 " 8:" G32 " 8:" G32 " 8:" G32 " 48:0\n"
+#define I915_LOCAL(total, left, visible, visible_left)                                             \
+    "| 2:1 2:0 4:0 8:" total " 8:" left " 8:" visible " 8:" visible_left " 48:0\n"
+#define CAPABLE "file proc/self/status\n| Name:\tgtel\n| CapEff:\t0000004000000000\n"
+#define BARE "file proc/self/status\n| Name:\tgtel\n| CapEff:\t0000000000000000\n"
+
+#define NONE UINT64_MAX
+
+/* The figure, or NONE when there is no such reading. */
+static uint64_t figure(const struct machine *machine, enum gtel_metric metric, const char *region)
+{
+    const struct gtel_reading *got = machine_find(machine, NULL, metric, region, NULL);
+    return got ? got->value.u64 : NONE;
+}
+
+static double share(const struct machine *machine, enum gtel_metric metric, const char *region)
+{
+    const struct gtel_reading *got = machine_find(machine, NULL, metric, region, NULL);
+    return got ? got->value.f64 : -1;
+}
+
+/* Worked out by hand from the answers; -1: no such figure. */
+static const struct {
+    const char *label;
+    const char *text;
+    uint64_t vram0[4]; /* total, used, visible, visible used */
+    uint64_t vram1[4];
+    uint64_t system[2]; /* total, used */
+    uint64_t gpu[2];
+    double vram0_share;
+    double gpu_share;
+} figures[] = {
+    {"B580: 3 of 12 GiB",
+     CARD("xe") XE("2") XE_SYSTEM XE_VRAM("1", G12, G3, G12, G3) "end\n",
+     {GIB(12), GIB(3), GIB(12), GIB(3)},
+     {NONE, NONE, NONE, NONE},
+     {GIB(32), NONE},
+     {GIB(12), GIB(3)},
+     0.25,
+     0.25},
+    {"B580 without the right",
+     CARD("xe") XE("2") XE_SYSTEM XE_VRAM("1", G12, "0", G12, "0") "end\n",
+     {GIB(12), NONE, GIB(12), NONE},
+     {NONE, NONE, NONE, NONE},
+     {GIB(32), NONE},
+     {GIB(12), NONE},
+     -1,
+     -1},
+    {"two tiles: 3 of 12 GiB and 4 of 16",
+     CARD("xe") XE("3") XE_SYSTEM XE_VRAM("1", G12, G3, G12, G3)
+         XE_VRAM("2", G16, "4294967296", M256, "0") "end\n",
+     {GIB(12), GIB(3), GIB(12), GIB(3)},
+     {GIB(16), GIB(4), MIB(256), 0},
+     {GIB(32), NONE},
+     {GIB(28), GIB(7)},
+     0.25,
+     0.25},
+    {"A770, small BAR: 4 of 16 GiB, 64 of 256 MiB",
+     CARD("i915") I915("2") I915_SYSTEM I915_LOCAL(G16, G12, M256, M192) "end\n",
+     {GIB(16), GIB(4), MIB(256), MIB(64)},
+     {NONE, NONE, NONE, NONE},
+     {GIB(32), NONE},
+     {GIB(16), GIB(4)},
+     0.25,
+     0.25},
+    {"A770 without the right",
+     CARD("i915") I915("2") I915_SYSTEM I915_LOCAL(G16, G16, M256, M256) "end\n",
+     {GIB(16), NONE, MIB(256), NONE},
+     {NONE, NONE, NONE, NONE},
+     {GIB(32), NONE},
+     {GIB(16), NONE},
+     -1,
+     -1},
+    {"A770 before 6.0",
+     CARD("i915") I915("2") I915_SYSTEM I915_LOCAL(G16, G16, "0", "0") "end\n",
+     {GIB(16), NONE, NONE, NONE},
+     {NONE, NONE, NONE, NONE},
+     {GIB(32), NONE},
+     {GIB(16), NONE},
+     -1,
+     -1},
+    {"integrated: 64 MiB of the host's, and no memory of its own",
+     CARD("xe") XE("1") "| 2:0 2:0 4:4096 8:" G32 " 8:" M64 " 8:0 8:0 48:0\nend\n",
+     {NONE, NONE, NONE, NONE},
+     {NONE, NONE, NONE, NONE},
+     {GIB(32), MIB(64)},
+     {NONE, NONE},
+     -1,
+     -1},
+    {"no regions",
+     CARD("xe") XE("0") "end\n",
+     {NONE, NONE, NONE, NONE},
+     {NONE, NONE, NONE, NONE},
+     {NONE, NONE},
+     {NONE, NONE},
+     -1,
+     -1},
+};
+
+static void check_region(const struct machine *machine, const char *name, const uint64_t want[4])
+{
+    static const enum gtel_metric metrics[4] = {GTEL_M_MEMORY_TOTAL, GTEL_M_MEMORY_USED,
+                                                GTEL_M_MEMORY_VISIBLE, GTEL_M_MEMORY_VISIBLE_USED};
+    for (size_t i = 0; i < 4; i++)
+        CHECK_INT(figure(machine, metrics[i], name), want[i]);
+}
+
+static void test_figures(void)
+{
+    for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
+        struct machine machine;
+        const uint64_t system[4] = {figures[i].system[0], figures[i].system[1], NONE, NONE};
+        test_label = figures[i].label;
+        if (CHECK(machine_init(&machine, figures[i].text, "drm_memory"))) {
+            CHECK_INT(machine_gather(&machine), 0);
+            check_region(&machine, "vram0", figures[i].vram0);
+            check_region(&machine, "vram1", figures[i].vram1);
+            check_region(&machine, "system", system);
+            CHECK_INT(figure(&machine, GTEL_M_GPU_MEMORY_TOTAL, NULL), figures[i].gpu[0]);
+            CHECK_INT(figure(&machine, GTEL_M_GPU_MEMORY_USED, NULL), figures[i].gpu[1]);
+            CHECK_NEAR(share(&machine, GTEL_M_MEMORY_USED_RATIO, "vram0"), figures[i].vram0_share,
+                       1e-12);
+            CHECK_NEAR(share(&machine, GTEL_M_GPU_MEMORY_USED_RATIO, NULL), figures[i].gpu_share,
+                       1e-12);
+            CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 0);
+        }
+        machine_done(&machine);
+    }
+    test_label = "";
+}
+
+static void count_queries(void *arg, enum fault_op op, const char *path)
+{
+    size_t *n = arg;
+    (void)path;
+    *n += op == FAULT_QUERY ? 1 : 0;
+}
+
+/* Gathers of a machine 1 s apart, of which every fifth looks for GPUs. Returns the questions. */
+static size_t run(struct machine *machine, int gathers)
+{
+    size_t n = 0;
+    machine->fault->watch = count_queries;
+    machine->fault->watch_arg = &n;
+    for (int t = 0; t < gathers; t++) {
+        machine->needs_discovery = machine->needs_discovery || t % 5 == 0;
+        (void)machine_gather(machine);
+        machine_step(machine, 1000);
+    }
+    return n;
+}
+
+/* Ten gathers with two discoveries: what changes is asked for each time, what stays is not. */
+static void test_thrift(void)
+{
+    static const struct {
+        const char *label;
+        const char *text;
+        size_t questions;
+    } cases[] = {
+        {"in use", CARD("xe") XE("1") XE_VRAM("1", G12, G3, G12, G3) "end\n", 10},
+        {"hidden", CARD("xe") XE("1") XE_VRAM("1", G12, "0", G12, "0") "end\n", 2},
+        {"integrated", CARD("i915") I915("1") I915_SYSTEM "end\n", 2},
+        {"no regions", CARD("xe") XE("0") "end\n", 2},
+        {"not in /dev", CARD("xe") "end\n", 2},
+        {"not allowed", CARD("xe") "query_error " NODE " xe 1 EACCES\nend\n", 2},
+        {"unknown query", CARD("i915") "query_error " NODE " i915 4 EOPNOTSUPP\nend\n", 2},
+        {"wedged", CARD("xe") "query_error " NODE " xe 1 ECANCELED\nend\n", 10},
+        {"no render node", HEAD("xe") "end\n", 0},
+        {"asleep",
+         CARD("xe") XE("1") XE_VRAM("1", G12, G3, G12,
+                                    G3) "file " DEVICE "/power/runtime_status\n| suspended\nend\n",
+         0},
+        {"asleep from 3 s to 6 s",
+         CARD("xe") XE("1") XE_VRAM("1", G12, G3, G12,
+                                    G3) "file " DEVICE "/power/runtime_status\n| active\nat 3s\n"
+                                        "file " DEVICE "/power/runtime_status\n| suspended\n"
+                                        "at 6s\n"
+                                        "file " DEVICE "/power/runtime_status\n| active\nend\n",
+         7},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct machine machine;
+        test_label = cases[i].label;
+        if (CHECK(machine_init(&machine, cases[i].text, "drm_memory")))
+            CHECK_INT(run(&machine, 10), cases[i].questions);
+        machine_done(&machine);
+    }
+    test_label = "";
+}
+
+/* A GPU that its driver's source leaves alone so that it can fall asleep. */
+static void test_left_alone(void)
+{
+    static const char text[] = CARD("xe") XE("1") XE_VRAM("1", G12, G3, G12, G3) "end\n";
+    struct machine machine;
+    if (CHECK(machine_init(&machine, text, "drm_memory"))) {
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK(machine.batch.n > 0);
+        machine.registry.device[0]->is_left_alone = true;
+        CHECK_INT(run(&machine, 4), 0);
+        CHECK_INT(machine.batch.n, 0);
+        machine.registry.device[0]->is_left_alone = false;
+        CHECK_INT(run(&machine, 1), 1);
+        CHECK(machine.batch.n > 0);
+    }
+    machine_done(&machine);
+}
+
+/* Wedged from 2 s to 5 s: counted each time, said once each way, and all is well again at once. */
+static void test_wedged(void)
+{
+    static const char text[] = CARD("xe") XE("1")
+        XE_VRAM("1", G12, G3, G12, G3) "at 2s\nquery_error " NODE " xe 1 ECANCELED\nat 5s\n"
+                                       "query_error " NODE " xe 1 none\nend\n";
+    struct machine machine;
+    if (CHECK(machine_init(&machine, text, "drm_memory"))) {
+        for (int t = 0; t < 7; t++) {
+            bool is_wedged = t >= 2 && t < 5;
+            CHECK_INT(machine_gather(&machine), 0);
+            CHECK_INT(machine.batch.failed[0], is_wedged ? 1 : 0);
+            CHECK_INT(figure(&machine, GTEL_M_GPU_MEMORY_TOTAL, NULL), is_wedged ? NONE : GIB(12));
+            CHECK(t != 2 || strstr(machine.fault->last_log, "wedged"));
+            machine_step(&machine, 1000);
+        }
+        CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 1);
+        CHECK_INT(machine.fault->logs[GTEL_LOG_INFO], 1);
+    }
+    machine_done(&machine);
+}
+
+/* The right comes at 3 s, and is used from the discovery at 5 s on; nothing counts as failed. */
+static void test_refused(void)
+{
+    static const char text[] = CARD("i915") I915("1")
+        I915_LOCAL(G16, G12, M256, M192) "query_error " NODE
+                                         " i915 4 EACCES\nat 3s\nquery_error " NODE
+                                         " i915 4 none\nend\n";
+    struct machine machine;
+    if (CHECK(machine_init(&machine, text, "drm_memory"))) {
+        for (int t = 0; t < 7; t++) {
+            machine.needs_discovery = machine.needs_discovery || t % 5 == 0;
+            CHECK_INT(machine_gather(&machine), 0);
+            CHECK_INT(machine.batch.failed[0], 0);
+            CHECK_INT(figure(&machine, GTEL_M_GPU_MEMORY_USED, NULL), t < 5 ? NONE : GIB(4));
+            if (t == 0)
+                CHECK_STR(gtel_str_of(machine.fault->last_log),
+                          "drm_memory: 0000:03:00.0: memory: /dev/dri/renderD128: Permission "
+                          "denied; add the user of this program to the group that owns it, as a "
+                          "rule render; going on without it until then");
+            machine_step(&machine, 1000);
+        }
+        CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 1);
+        CHECK_INT(machine.fault->logs[GTEL_LOG_INFO], 1);
+    }
+    machine_done(&machine);
+}
+
+/* -ENODEV asks for one discovery, not for one each gather. Bound anew, the node has a new number.
+ */
+static void test_rebind(void)
+{
+    static const char text[] = CARD("xe") XE("1")
+        XE_VRAM("1", G12, G3, G12, G3) "at 2s\nquery_error " NODE " xe 1 ENODEV\nat 5s\n"
+                                       "gone " DEVICE "/drm/renderD128\n"
+                                       "dir " DEVICE "/drm/renderD131\n"
+                                       "query dev/dri/renderD131 xe 1\n"
+                                       "| 4:1 4:0\n" XE_VRAM("1", G12, M64, G12, M64) "end\n";
+    static const int want[8] = {0, 0, -ENODEV, 0, 0, 0, 0, 0};
+    struct machine machine;
+    if (CHECK(machine_init(&machine, text, "drm_memory"))) {
+        for (int t = 0; t < 8; t++) {
+            machine.needs_discovery = machine.needs_discovery || t == 6;
+            CHECK_INT(machine_gather(&machine), want[t]);
+            CHECK_INT(figure(&machine, GTEL_M_GPU_MEMORY_USED, NULL), t < 2   ? GIB(3)
+                                                                      : t < 6 ? NONE
+                                                                              : MIB(64));
+            CHECK_INT(machine.batch.failed[0], 0);
+            machine_step(&machine, 1000);
+        }
+        CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 0);
+    }
+    machine_done(&machine);
+}
+
+static const struct {
+    const char *label;
+    const char *text;
+    const char *what; /* NULL: nothing to say */
+    const char *why;  /* part of it */
+    const char *fix;  /* part of it */
+    int error;
+} findings[] = {
+    {"all is well", CARD("xe") XE("1") XE_VRAM("1", G12, G3, G12, G3) "end\n", NULL, "", "", 0},
+    {"asleep", CARD("xe") "file " DEVICE "/power/runtime_status\n| suspended\nend\n", NULL, "", "",
+     0},
+    {"no right to the node", CARD("xe") "query_error " NODE " xe 1 EACCES\nend\n",
+     "/dev/dri/renderD128", "may not open", "render", -EACCES},
+    {"a container", CARD("xe") "end\n", "/dev/dri/renderD128", "/dev has not", "--device", -ENOENT},
+    {"an old kernel", CARD("i915") "query_error " NODE " i915 4 EOPNOTSUPP\nend\n",
+     "/dev/dri/renderD128", "no query", "newer kernel", -EOPNOTSUPP},
+    {"wedged", CARD("xe") "query_error " NODE " xe 1 ECANCELED\nend\n", "/dev/dri/renderD128",
+     "wedged", "bind", -ECANCELED},
+    {"broken", CARD("xe") "query_error " NODE " xe 1 EIO\nend\n", "/dev/dri/renderD128", "", "",
+     -EIO},
+    {"no node", HEAD("xe") "end\n", "render node", "none", "", 0},
+    {"admin-only PF", CARD("xe") XE("0") "end\n", "memory regions", "admin-only", "", 0},
+    {"integrated", CARD("i915") I915("1") I915_SYSTEM "end\n", "own memory", "integrated", "", 0},
+    {"i915, no right", CARD("i915") BARE I915("1") I915_LOCAL(G16, G16, G16, G16) "end\n",
+     "used memory", "CAP_PERFMON only", "CAP_PERFMON (before Linux 6.0", 0},
+    {"i915, old", CARD("i915") CAPABLE I915("1") I915_LOCAL(G16, G16, G16, G16) "end\n",
+     "used memory", "6.0 on", "Linux 6.0", 0},
+    {"xe, no right", CARD("xe") BARE XE("1") XE_VRAM("1", G12, "0", G12, "0") "end\n",
+     "used memory", "CAP_PERFMON only", "6.17", 0},
+    {"xe, hidden for no reason", CARD("xe") XE("1") XE_VRAM("1", G12, "0", G12, "0") "end\n",
+     "used memory", "tells none", "", 0},
+};
+
+static bool has(struct gtel_str text, const char *part)
+{
+    char buf[300];
+    return gtel_str_copy(buf, sizeof(buf), text) && strstr(buf, part) != NULL;
+}
+
+static void test_diagnose(void)
+{
+    for (size_t i = 0; i < sizeof(findings) / sizeof(findings[0]); i++) {
+        struct machine machine;
+        struct gtel_findings list = {0};
+        test_label = findings[i].label;
+        if (CHECK(machine_init(&machine, findings[i].text, "drm_memory"))) {
+            CHECK_INT(machine_gather(&machine), 0);
+            machine.source->diagnose(machine.state, &machine.registry, &list);
+            CHECK_INT(list.n, findings[i].what ? 1 : 0);
+            for (size_t j = 0; j < list.n; j++) {
+                CHECK_STR(list.finding[j].what, findings[i].what);
+                CHECK(has(list.finding[j].why, findings[i].why));
+                CHECK(has(list.finding[j].fix, findings[i].fix));
+                CHECK_INT(list.finding[j].error, findings[i].error);
+                CHECK_INT(list.finding[j].measurement, GTEL_MEASUREMENT_GPU_MEMORY);
+                CHECK(list.finding[j].device == machine.registry.device[0]);
+            }
+        }
+        gtel_findings_done(&list);
+        machine_done(&machine);
+    }
+    test_label = "";
+}
+
+/* No card of these drivers: not here, quietly. */
+static void test_absent(void)
+{
+    static const char text[] = HEAD("amdgpu") "end\n";
+    struct machine machine;
+    if (CHECK(machine_init(&machine, text, "drm_memory"))) {
+        CHECK(!machine.source->present(&machine.fault->env));
+        CHECK_INT(machine_gather(&machine), -ENOENT);
+        machine.source->close(machine.state); /* accepts a zeroed state */
+    }
+    machine_done(&machine);
+}
+
+int main(void)
+{
+    test_figures();
+    test_thrift();
+    test_left_alone();
+    test_wedged();
+    test_refused();
+    test_rebind();
+    test_diagnose();
+    test_absent();
+    return test_result();
+}
