@@ -33,11 +33,14 @@ struct watch {
     char first[FAULT_PATH_MAX + 32];
 };
 
-/* What the kernel answers from its own memory of the device, by the last part of the path. */
+/*
+ * What the kernel answers from its own memory of the device: links, the names in a directory, and
+ * some files, by the last part of the path.
+ */
 static bool is_harmless(enum fault_op op, struct gtel_str path)
 {
     static const char *const names[] = {"/power/runtime_status", "/uevent"};
-    if (op == FAULT_LINK)
+    if (op == FAULT_LINK || op == FAULT_LIST)
         return true;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (gtel_str_ends(path, gtel_str_of(names[i])))
