@@ -165,6 +165,8 @@ static uint64_t check_machine(const char *name)
         run(&group, &env, &watch, end < TIME_MAX_MS ? end : TIME_MAX_MS);
         gtel_group_done(&group);
     }
+    fault.watch = NULL;
+    fault.watch_arg = NULL;
     CHECK_INT(watch.wakes, 0);
     CHECK_STR(gtel_str_of(watch.first), "");
     CHECK((watch.looks > 0) == (watch.seen_asleep > 0));
