@@ -178,6 +178,31 @@ static int64_t drm_query(void *arg, const char *node, enum gtel_drm_driver drive
     return fault->inner->ops->drm_query(fault->inner->arg, node, driver, item, buf, n);
 }
 
+static int uevent_open(void *arg)
+{
+    struct fault_env *fault = arg;
+    if (fails(fault, FAULT_UEVENT, "uevents"))
+        return fault->error;
+    int r = fault->inner->ops->uevent_open(fault->inner->arg);
+    fault->open_files += r >= 0 ? 1 : 0;
+    return r;
+}
+
+static int64_t uevent_read(void *arg, int handle, void *buf, size_t n)
+{
+    struct fault_env *fault = arg;
+    if (fails(fault, FAULT_UEVENT, "uevents"))
+        return fault->error;
+    return fault->inner->ops->uevent_read(fault->inner->arg, handle, buf, n);
+}
+
+static void uevent_close(void *arg, int handle)
+{
+    struct fault_env *fault = arg;
+    fault->open_files--;
+    fault->inner->ops->uevent_close(fault->inner->arg, handle);
+}
+
 static const struct gtel_env_ops fault_ops = {
     .monotonic_ns = monotonic_ns,
     .wall_ns = wall_ns,
@@ -195,6 +220,9 @@ static const struct gtel_env_ops fault_ops = {
     .pmu_read = pmu_read,
     .pmu_close = pmu_close,
     .drm_query = drm_query,
+    .uevent_open = uevent_open,
+    .uevent_read = uevent_read,
+    .uevent_close = uevent_close,
 };
 
 static void write_log(void *arg, enum gtel_log_level level, const char *text)

@@ -21,7 +21,8 @@ enum fault_op {
     FAULT_EXISTS,
     FAULT_LIBRARY,
     FAULT_PMU, /* its path is "counters" */
-    FAULT_QUERY
+    FAULT_QUERY,
+    FAULT_UEVENT /* its path is "uevents" */
 };
 
 /* A group of perf counters. */

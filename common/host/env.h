@@ -89,6 +89,19 @@ struct gtel_env_ops {
      */
     int64_t (*drm_query)(void *arg, const char *node, enum gtel_drm_driver driver, uint32_t item,
                          void *buf, size_t n);
+
+    /*
+     * Begins to listen to what the kernel says of devices (uevents). Returns a handle of 0 or more,
+     * or a negative errno; -EOPNOTSUPP where the env has no such messages.
+     */
+    int (*uevent_open)(void *arg);
+    /*
+     * The next message that waits (parse/uevent.h). Returns its length, -EAGAIN when none waits,
+     * -ENOBUFS when messages were lost here (the next call goes on behind them), -E2BIG for one
+     * that was longer than n and is lost, or another negative errno.
+     */
+    int64_t (*uevent_read)(void *arg, int handle, void *buf, size_t n);
+    void (*uevent_close)(void *arg, int handle);
 };
 
 struct gtel_env {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The real machine, or a directory that looks like one. */
 #include "host/drm_query_posix.h"
+#include "host/netlink_posix.h"
 #include "host/pmu_posix.h"
 
 #include <dirent.h>
@@ -185,6 +186,18 @@ static int64_t drm_query(void *arg, const char *node, enum gtel_drm_driver drive
     return gtel_drm_query_posix(env->root_fd, node, driver, item, buf, n);
 }
 
+static int uevent_open(void *arg)
+{
+    const struct posix_env *env = arg;
+    return env->is_machine ? gtel_netlink_uevent_open() : -EOPNOTSUPP;
+}
+
+static int64_t uevent_read(void *arg, int handle, void *buf, size_t n)
+{
+    (void)arg;
+    return gtel_netlink_uevent_read(handle, buf, n);
+}
+
 static const struct gtel_env_ops posix_ops = {
     .monotonic_ns = monotonic_ns,
     .wall_ns = wall_ns,
@@ -202,6 +215,9 @@ static const struct gtel_env_ops posix_ops = {
     .pmu_read = pmu_read,
     .pmu_close = pmu_close,
     .drm_query = drm_query,
+    .uevent_open = uevent_open,
+    .uevent_read = uevent_read,
+    .uevent_close = file_close,
 };
 
 int gtel_env_posix_init(const char *root, struct gtel_env *ret)

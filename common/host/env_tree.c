@@ -12,6 +12,7 @@
 
 enum {
     GROUPS_MAX = 8,
+    EARS_MAX = 4, /* listeners to messages about devices */
     INDEX_BITS = 19,
     INDEX_MASK = (1 << INDEX_BITS) - 1,
     GENERATION_MASK = 0xfff /* handles stay positive */
@@ -35,6 +36,10 @@ struct tree_env {
     void (*watch)(void *arg, const char *path);
     void *watch_arg;
     struct tree_group group[GROUPS_MAX];
+    struct {
+        bool is_open;
+        size_t at; /* place in the recording */
+    } ear[EARS_MAX];
 };
 
 static uint64_t tree_time(const struct tree_env *env)
@@ -293,6 +298,44 @@ static int64_t drm_query(void *arg, const char *node, enum gtel_drm_driver drive
     return (int64_t)answer.n;
 }
 
+static int uevent_open(void *arg)
+{
+    struct tree_env *env = arg;
+    int r = gtel_tree_uevents(tree_now(env));
+    if (r < 0)
+        return r;
+    for (int i = 0; i < EARS_MAX; i++) {
+        if (env->ear[i].is_open)
+            continue;
+        env->ear[i].is_open = true;
+        env->ear[i].at = gtel_tree_uevents_end(env->tree);
+        return i;
+    }
+    return -EMFILE;
+}
+
+static int64_t uevent_read(void *arg, int handle, void *buf, size_t n)
+{
+    struct tree_env *env = arg;
+    struct gtel_str message;
+    if (handle < 0 || handle >= EARS_MAX || !env->ear[handle].is_open)
+        return -EBADF;
+    int r = gtel_tree_uevent(tree_now(env), &env->ear[handle].at, &message);
+    if (r < 0)
+        return r;
+    if (message.n > n)
+        return -E2BIG;
+    memcpy(buf, message.p, message.n);
+    return (int64_t)message.n;
+}
+
+static void uevent_close(void *arg, int handle)
+{
+    struct tree_env *env = arg;
+    if (handle >= 0 && handle < EARS_MAX)
+        env->ear[handle].is_open = false;
+}
+
 static const struct gtel_env_ops tree_ops = {
     .monotonic_ns = monotonic_ns,
     .wall_ns = wall_ns,
@@ -310,6 +353,9 @@ static const struct gtel_env_ops tree_ops = {
     .pmu_read = pmu_read,
     .pmu_close = pmu_close,
     .drm_query = drm_query,
+    .uevent_open = uevent_open,
+    .uevent_read = uevent_read,
+    .uevent_close = uevent_close,
 };
 
 int gtel_env_tree_init(struct gtel_tree *tree, bool is_stepped, uint64_t epoch_ns,

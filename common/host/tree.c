@@ -201,6 +201,8 @@ static struct gtel_tree_node *target_node(struct gtel_tree *tree,
 static void apply(struct gtel_tree *tree, const struct gtel_tree_event *event)
 {
     struct gtel_tree_node *node = NULL;
+    if (event->kind == GTEL_TREE_UEVENT)
+        return;
     if (event->kind == GTEL_TREE_CALL) {
         node = find(tree, event->path);
         if (!node)
@@ -389,6 +391,30 @@ int gtel_tree_query(const struct gtel_tree *tree, struct gtel_str node, enum gte
     if (find_answer(tree, key, "query_error ", &error) == 0 && gtel_tree_error_value(error) != 0)
         return -gtel_tree_error_value(error);
     return find_answer(tree, key, "query ", ret);
+}
+
+int gtel_tree_uevents(const struct gtel_tree *tree)
+{
+    struct gtel_str answer;
+    return gtel_tree_call(tree, GTEL_STR("uevents"), &answer) < 0 ? -EOPNOTSUPP
+                                                                  : -gtel_tree_error_value(answer);
+}
+
+size_t gtel_tree_uevents_end(const struct gtel_tree *tree)
+{
+    return tree->applied;
+}
+
+int gtel_tree_uevent(const struct gtel_tree *tree, size_t *at, struct gtel_str *ret)
+{
+    while (*at < tree->applied) {
+        const struct gtel_tree_event *event = &tree->event[(*at)++];
+        if (event->kind != GTEL_TREE_UEVENT)
+            continue;
+        *ret = event->text;
+        return -event->error;
+    }
+    return -EAGAIN;
 }
 
 void gtel_tree_free(struct gtel_tree *tree)

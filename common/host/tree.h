@@ -25,6 +25,11 @@
  *                              bytes and value, little endian (parse/words.h)
  *     query_error NODE DRIVER ITEM EACCES  the query fails, whatever it answered before; `none`:
  *                              not any more
+ *     uevents on               the kernel's messages about devices can be heard; `uevents EPERM`:
+ *                              not so; without such a line the machine has none
+ *     uevent ACTION /DEVPATH KEY=VALUE…  such a message, as
+ *                              uevent change /devices/pci0000:00/0000:00:02.0/drm/card0 RESET=1
+ *     uevent lost              messages are lost here, because too many waited
  *     at 1s                    a later state of the same machine begins; times only grow
  *     end                      the last line: a file without it has been cut
  *
@@ -65,6 +70,17 @@ int gtel_tree_pmu(const struct gtel_tree *tree, struct gtel_str name, uint64_t c
                   uint64_t *ret);
 /* What opening counters of a PMU gives: 0 or a negative errno. */
 int gtel_tree_pmu_error(const struct gtel_tree *tree, struct gtel_str name);
+
+/* What listening to messages about devices gives: 0 or a negative errno. */
+int gtel_tree_uevents(const struct gtel_tree *tree);
+/* The place in the recording behind all messages up to the present time. */
+size_t gtel_tree_uevents_end(const struct gtel_tree *tree);
+/*
+ * The first message from place *at on that has been sent by the present time. Returns 0 and moves
+ * *at behind it, -EAGAIN when there is none, -ENOBUFS (and moves on) where messages were lost.
+ * *ret is valid until the tree is freed.
+ */
+int gtel_tree_uevent(const struct gtel_tree *tree, size_t *at, struct gtel_str *ret);
 
 /*
  * The present answer of a DRM driver to a query. Returns 0, -ENOENT where none is recorded, or the

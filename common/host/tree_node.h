@@ -17,7 +17,8 @@ enum gtel_tree_kind {
     GTEL_TREE_FILE,
     GTEL_TREE_LINK,
     GTEL_TREE_CALL,
-    GTEL_TREE_REFUSED /* of events only: the node is a file */
+    GTEL_TREE_REFUSED, /* of events only: the node is a file */
+    GTEL_TREE_UEVENT   /* of events only: a message, no node */
 };
 
 struct gtel_tree_node {

@@ -10,8 +10,9 @@
 #include <string.h>
 
 enum {
-    ANSWER_MAX = 8192,
-    /* bytes of a driver's answer */ EVENTS_MAX = 1 << 20,
+    ANSWER_MAX = 8192, /* bytes of a driver's answer */
+    EVENTS_MAX = 1 << 20,
+    UEVENT_MAX = 4096,        /* bytes of a message; the kernel's own limit is half of that */
     WALL_DEFAULT = 1767225600 /* 2026-01-01 00:00:00 UTC */
 };
 
@@ -276,6 +277,54 @@ static int read_query_error(struct reader *reader, struct gtel_str args)
     return add_answer(reader, "query_error ", key, error);
 }
 
+static int read_uevents(struct reader *reader, struct gtel_str args)
+{
+    struct gtel_str word = GTEL_STR_NONE;
+    (void)gtel_str_word(&args, &word); /* a missing word is no known error */
+    if (gtel_tree_error_value(word) == 0 && !gtel_str_eq(word, GTEL_STR("on")))
+        return fail(reader, "expected: uevents on, or uevents ERROR:", word);
+    return add_answer(reader, "", GTEL_STR("uevents"), word);
+}
+
+/* The message as the kernel sends it: each part ends in a NUL (kernel: lib/kobject_uevent.c). */
+static void write_uevent(struct gtel_buf *buf, struct gtel_str action, struct gtel_str devpath,
+                         struct gtel_str values)
+{
+    const struct gtel_str begin[] = {
+        action, GTEL_STR("@"),          devpath, GTEL_STR("\0ACTION="),
+        action, GTEL_STR("\0DEVPATH="), devpath, GTEL_STR("\0"),
+    };
+    struct gtel_str word;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(begin); i++)
+        gtel_buf_str(buf, begin[i]);
+    while (gtel_str_word(&values, &word)) {
+        gtel_buf_str(buf, word);
+        gtel_buf_char(buf, '\0');
+    }
+}
+
+/* uevent ACTION /DEVPATH KEY=VALUE…, or uevent lost */
+static int read_uevent(struct reader *reader, struct gtel_str args)
+{
+    struct gtel_tree_event event = {.kind = GTEL_TREE_UEVENT, .text = GTEL_STR("")};
+    struct gtel_str action = GTEL_STR_NONE;
+    struct gtel_str devpath = GTEL_STR_NONE;
+    bool has_path = gtel_str_word(&args, &action) && gtel_str_word(&args, &devpath);
+    if (!has_path && gtel_str_eq(action, GTEL_STR("lost"))) {
+        event.error = ENOBUFS;
+        return add_event(reader, &event);
+    }
+    if (!has_path || devpath.p[0] != '/')
+        return fail(reader, "expected: uevent ACTION /DEVPATH KEY=VALUE…, or uevent lost", action);
+    struct gtel_buf buf;
+    gtel_buf_init(&buf, UEVENT_MAX);
+    write_uevent(&buf, action, devpath, args);
+    int r = buf.has_failed ? fail(reader, "this is too long:", devpath)
+                           : gtel_arena_str(&reader->tree->arena, gtel_buf_text(&buf), &event.text);
+    gtel_buf_done(&buf);
+    return r < 0 ? r : add_event(reader, &event);
+}
+
 static int read_line(struct reader *reader, struct gtel_str line)
 {
     struct gtel_str word;
@@ -314,6 +363,10 @@ static int read_line(struct reader *reader, struct gtel_str line)
         return read_query(reader, args);
     if (gtel_str_eq(word, GTEL_STR("query_error")))
         return read_query_error(reader, args);
+    if (gtel_str_eq(word, GTEL_STR("uevent")))
+        return read_uevent(reader, args);
+    if (gtel_str_eq(word, GTEL_STR("uevents")))
+        return read_uevents(reader, args);
     if (gtel_str_eq(word, GTEL_STR("end"))) {
         reader->has_end = true;
         return 0;

@@ -42,6 +42,7 @@ JOINTS = {
 SYSTEM = {
     "common/host/env_posix.c": None,
     "common/host/env_win32.c": None,
+    "common/host/netlink_posix.c": None,
     "common/host/pmu_posix.c": None,
     "common/host/drm_query_posix.c": None,
     "common/cycle/lane.c": None,
