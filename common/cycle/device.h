@@ -49,6 +49,8 @@ struct gtel_registry {
     size_t n;
     uint64_t generation; /* grows when a device, a label or is_present changes */
     uint64_t dropped;    /* devices beyond GTEL_DEVICES_MAX */
+    bool is_stale;       /* set by a source that has heard of a device's coming or going: all
+                            sources of the lane that are sampled after it look for devices anew */
 };
 
 /* A zeroed struct is an empty registry. */

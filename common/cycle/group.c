@@ -139,6 +139,18 @@ static int ensure_discovered(struct gtel_group *group, struct gtel_group_entry *
     return entry->found;
 }
 
+/* A device has come or gone: every source looks for devices when its turn comes. */
+static void spread_staleness(struct gtel_group *group)
+{
+    if (!group->registry.is_stale)
+        return;
+    group->registry.is_stale = false;
+    for (size_t i = 0; i < group->n; i++) {
+        group->entry[i].is_discovery_due = true;
+        group->entry[i].rescan_ns = 0;
+    }
+}
+
 static void sample_entry(struct gtel_group *group, struct gtel_group_entry *entry)
 {
     entry->is_tick_stuck = false;
@@ -169,8 +181,10 @@ static void sample_entry(struct gtel_group *group, struct gtel_group_entry *entr
 void gtel_group_sample(struct gtel_group *group)
 {
     gtel_batch_reset(&group->batch);
-    for (size_t i = 0; i < group->n; i++)
+    for (size_t i = 0; i < group->n; i++) {
         sample_entry(group, &group->entry[i]);
+        spread_staleness(group);
+    }
     group->errors += group->batch.failed_sources;
 }
 

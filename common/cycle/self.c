@@ -57,7 +57,7 @@ void gtel_self_saw(struct gtel_self *self, const struct gtel_reading *reading)
         !make_room(self, reading->device->index + 1))
         return;
     struct gtel_self_device *device = &self->device[reading->device->index];
-    device->readings++;
+    device->readings += gtel_sources[reading->source]->is_hearsay ? 0 : 1;
     device->origins[reading->source] |= 1u << (reading->origin & 31u);
     self->readings++;
 }

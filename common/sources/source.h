@@ -29,6 +29,8 @@ struct gtel_source {
     /* Where readings come from, in words a person can search for; NULL at the end. */
     const char *const *origins;
     size_t state_size; /* bytes of private state, zeroed before open() */
+    /* Its readings come from the kernel's own memory and do not show that the GPU answers. */
+    bool is_hearsay;
 
     /*
      * Whether this machine may have something for the source: a few cheap look-ups that wake
