@@ -172,6 +172,43 @@ static void test_failed_look(void)
     end(&machine);
 }
 
+/* What the kernel remembers of a GPU does not show that the GPU answers. */
+static void test_hearsay(void)
+{
+    static const char text[] = LINKS "uevents on\nerror " CARD "/power/runtime_status EIO\nend\n";
+    struct machine machine;
+    test_label = "a GPU that is only heard of";
+    if (!begin(&machine, text, "1h", "0s"))
+        return;
+    gather(&machine);
+    CHECK_INT(machine.count[GTEL_M_GPU_RESETS], 1);
+    CHECK_INT(machine.count[GTEL_M_GPU_UP], 1);
+    CHECK_INT((int)machine.last[GTEL_M_GPU_UP], 0);
+    end(&machine);
+}
+
+/* A driver that takes a GPU says so: it is read at once, not at the next look for GPUs. */
+static void test_hotplug(void)
+{
+    static const char text[] =
+        "link sys/class/drm/card0 -> ../../devices/pci0000:00/0000:00:03.0/drm/card0\n"
+        "file sys/devices/pci0000:00/0000:00:03.0/uevent\n| DRIVER=xe\n"
+        "| PCI_SLOT_NAME=0000:00:03.0\n"
+        "link sys/devices/pci0000:00/0000:00:03.0/drm/card0/device -> ../../../0000:00:03.0\n"
+        "uevents on\nat 1500ms\n" LINKS ENERGY
+        "uevent bind /devices/pci0000:00/0000:00:02.0 SUBSYSTEM=pci DRIVER=i915\nend\n";
+    struct machine machine;
+    test_label = "a driver that comes";
+    if (!begin(&machine, text, "1h", "0s"))
+        return;
+    for (int s = 0; s < 4; s++) {
+        gather(&machine);
+        CHECK_INT(machine.count[GTEL_M_ENERGY], s >= 2);
+        gtel_env_tree_step(&machine.env, second_ns);
+    }
+    end(&machine);
+}
+
 static uint64_t suspended_ns(void *arg)
 {
     (void)arg;
@@ -360,6 +397,8 @@ int main(void)
     test_reload();
     test_device_sleep();
     test_failed_look();
+    test_hearsay();
+    test_hotplug();
     test_rare_samples();
     test_early_sample();
     test_sleep();

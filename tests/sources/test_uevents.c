@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* Source uevents: what is counted, what is said without an event, losses and refusals. */
+#include "fault_alloc.h"
+#include "sources/machine.h"
+#include "test.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define CARD(n, addr, driver)                                                                      \
+    "link sys/class/drm/card" n " -> ../../devices/pci0000:00/" addr "/drm/card" n "\n"            \
+    "link sys/devices/pci0000:00/" addr "/drm/card" n "/device -> ../../../" addr "\n"             \
+    "file sys/devices/pci0000:00/" addr "/uevent\n| DRIVER=" driver "\n"                           \
+    "| PCI_SLOT_NAME=" addr "\n"
+#define TWO CARD("0", "0000:00:02.0", "i915") CARD("1", "0000:03:00.0", "xe")
+#define KERNEL(release) "file proc/sys/kernel/osrelease\n| " release "\n"
+#define SAYS(addr, card, values)                                                                   \
+    "uevent change /devices/pci0000:00/" addr "/drm/" card " SUBSYSTEM=drm " values "\n"
+#define HANG SAYS("0000:00:02.0", "card0", "ERROR=1")
+#define RESET SAYS("0000:00:02.0", "card0", "RESET=1")
+#define DONE SAYS("0000:00:02.0", "card0", "ERROR=0")
+
+#define IGPU "0000:00:02.0"
+#define CARD1 "0000:03:00.0"
+
+static int64_t resets(const struct machine *machine, const char *device)
+{
+    const struct gtel_reading *got = machine_find(machine, device, GTEL_M_GPU_RESETS, NULL, NULL);
+    return got ? (int64_t)got->value.u64 : -1;
+}
+
+/* -1: not said. */
+static int64_t errors(const struct machine *machine, const char *device, const char *kind,
+                      const char *severity)
+{
+    const struct gtel_reading *got =
+        machine_find(machine, device, GTEL_M_ERROR_COUNT, kind, severity);
+    return got ? (int64_t)got->value.u64 : -1;
+}
+
+static void test_counts(void)
+{
+    static const char text[] = KERNEL("6.16.3") TWO
+        "uevents on\n" HANG /* before anybody listens */
+        "at 1s\n" HANG RESET DONE
+        /* others: a connector, another card's driver, a key that is none */
+        "uevent change /devices/pci0000:00/0000:00:02.0/drm/card0 SUBSYSTEM=drm HOTPLUG=1\n"
+        "uevent change /devices/pci0000:00/0000:00:02.0/drm/card0/card0-DP-1 RESET=1\n"
+        "uevent change /devices/pci0000:00/0000:09:00.0/drm/card5 RESET=1\n"
+        "uevent add /devices/virtual/net/veth0 RESET=1\n"
+        "at 2s\n" HANG RESET SAYS("0000:03:00.0", "card1", "WEDGED=rebind,bus-reset PID=1")
+            SAYS("0000:03:00.0", "card1", "WEDGED=none")
+                SAYS("0000:00:02.0", "card0",
+                     "L3_PARITY_ERROR=1 ROW=1 BANK=2 SUBBANK=0 SLICE=0") "end\n";
+    struct machine machine;
+    if (!CHECK(machine_init(&machine, text, "uevents")))
+        return;
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK_INT(resets(&machine, IGPU), 0);
+    CHECK_INT(errors(&machine, IGPU, "hang", "nonfatal"), 0);
+    CHECK_INT(errors(&machine, IGPU, "wedged", "fatal"), 0);
+    CHECK_INT(errors(&machine, IGPU, "l3-parity", NULL), -1);
+    CHECK_INT(resets(&machine, CARD1), -1); /* xe is silent about resets */
+    CHECK_INT(errors(&machine, CARD1, "hang", NULL), -1);
+    CHECK_INT(errors(&machine, CARD1, "wedged", "fatal"), 0);
+    machine_step(&machine, 1000);
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK(!machine.registry.is_stale);
+    CHECK_INT(resets(&machine, IGPU), 1);
+    CHECK_INT(errors(&machine, IGPU, "hang", "nonfatal"), 1);
+    machine_step(&machine, 1000);
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK_INT(resets(&machine, IGPU), 2);
+    CHECK_INT(errors(&machine, IGPU, "hang", "nonfatal"), 2);
+    CHECK_INT(errors(&machine, IGPU, "l3-parity", "nonfatal"), 1);
+    CHECK_INT(errors(&machine, IGPU, "wedged", "fatal"), 0);
+    CHECK_INT(errors(&machine, CARD1, "wedged", "fatal"), 1);
+    CHECK_INT(errors(&machine, CARD1, "wedged", "corrected"), 1);
+    CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 0);
+    machine_done(&machine);
+}
+
+/* Zero is said only where the kernel would say otherwise. */
+static void test_old_kernel(void)
+{
+    static const char text[] = KERNEL("6.14.0") TWO
+        "uevents on\nat 1s\n" SAYS("0000:03:00.0", "card1", "WEDGED=rebind") "end\n";
+    struct gtel_findings findings = {0};
+    struct machine machine;
+    if (!CHECK(machine_init(&machine, text, "uevents")))
+        return;
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK_INT(errors(&machine, CARD1, "wedged", "fatal"), -1);
+    machine.source->diagnose(machine.state, &machine.registry, &findings);
+    CHECK_INT(findings.n, 2); /* one for each card */
+    CHECK(findings.finding[0].error == 0 && findings.finding[0].device);
+    machine_step(&machine, 1000);
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK_INT(errors(&machine, CARD1, "wedged", "fatal"), 1); /* a backport */
+    gtel_findings_done(&findings);
+    machine_done(&machine);
+}
+
+/* Lost messages: said once, counted as failures, and never guessed. */
+static void test_loss(void)
+{
+    static const char text[] =
+        TWO "uevents on\nat 1s\n" RESET "uevent lost\n" RESET "at 2s\nuevent lost\nend\n";
+    struct machine machine;
+    if (!CHECK(machine_init(&machine, text, "uevents")))
+        return;
+    CHECK_INT(machine_gather(&machine), 0);
+    machine_step(&machine, 1000);
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK_INT(resets(&machine, IGPU), 2);
+    CHECK_INT(machine.batch.failed_sources, 1);
+    CHECK(machine.registry.is_stale); /* a device's coming may be among them */
+    CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 1);
+    machine_step(&machine, 1000);
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK_INT(machine.batch.failed_sources, 1);
+    CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 1);
+    machine_done(&machine);
+}
+
+static void test_refused(void)
+{
+    static const char text[] = TWO "uevents EPERM\nat 2s\nuevents on\nend\n";
+    static const char none[] = TWO "end\n";
+    struct gtel_findings findings = {0};
+    struct machine machine;
+    if (!CHECK(machine_init(&machine, text, "uevents")))
+        return;
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK_INT(resets(&machine, IGPU), -1);
+    machine_step(&machine, 1000);
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 1);
+    machine.source->diagnose(machine.state, &machine.registry, &findings);
+    CHECK(findings.n == 1 && findings.finding[0].error == -EPERM);
+    machine_step(&machine, 1000);
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK_INT(resets(&machine, IGPU), 0);
+    gtel_findings_done(&findings);
+    machine_done(&machine);
+    if (!CHECK(machine_init(&machine, none, "uevents")))
+        return;
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK_INT(machine.batch.n, 0);
+    CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 0);
+    machine_done(&machine);
+}
+
+/* A card that goes and comes: the others of the lane are told, and the counts go on. */
+static void test_hotplug(void)
+{
+    static const char text[] = TWO
+        "uevents on\nat 1s\n" RESET "uevent unbind /devices/pci0000:00/0000:00:02.0 SUBSYSTEM=pci\n"
+        "uevent remove /devices/pci0000:00/0000:00:02.0/drm/card0 SUBSYSTEM=drm\n"
+        "gone sys/class/drm/card0\nat 2s\n" CARD(
+            "3", "0000:00:02.0",
+            "i915") "uevent bind /devices/pci0000:00/0000:00:02.0 SUBSYSTEM=pci DRIVER=i915\n"
+                    "at 3s\nuevent bind /devices/virtual/x SUBSYSTEM=other\nend\n";
+    static const bool is_stale[4] = {false, true, true, false};
+    static const int64_t want[4] = {0, -1, 1, 1}; /* -1: it is not there */
+    struct machine machine;
+    if (!CHECK(machine_init(&machine, text, "uevents")))
+        return;
+    for (int i = 0; i < 4; i++) {
+        machine.needs_discovery = machine.needs_discovery || machine.registry.is_stale;
+        machine.registry.is_stale = false;
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK(machine.registry.is_stale == is_stale[i]);
+        CHECK_INT(resets(&machine, IGPU), want[i]);
+        machine_step(&machine, 1000);
+    }
+    machine_done(&machine);
+}
+
+/* Each call to the outside fails alone, and each allocation: afterwards all is said again. */
+static uint64_t run(const char *text, uint64_t fail_at, int error, uint64_t *ret_calls)
+{
+    struct machine machine;
+    if (!CHECK(machine_init(&machine, text, "uevents")))
+        return 0;
+    fault_env_arm(machine.fault, fail_at, error);
+    for (int i = 0; i < 3; i++) {
+        (void)machine_gather(&machine); /* the fault may show in any of them */
+        machine_step(&machine, 100);
+    }
+    *ret_calls = machine.fault->calls;
+    fault_env_arm(machine.fault, 0, 0);
+    machine.needs_discovery = true;
+    CHECK_INT(machine_gather(&machine), 0);
+    uint64_t hash = machine_hash(&machine);
+    if (machine.is_open)
+        machine.source->close(machine.state);
+    machine.is_open = false;
+    CHECK_INT(machine.fault->open_files, 0);
+    machine_done(&machine);
+    return hash;
+}
+
+static void test_faults(void)
+{
+    static const char text[] = TWO "uevents on\nat 5s\nend\n";
+    static const int faults[] = {-EIO, -EMFILE, -ENOBUFS};
+    uint64_t calls = 0;
+    uint64_t ignored = 0;
+    char label[60];
+    uint64_t want = run(text, 0, 0, &calls);
+    CHECK(calls > 10);
+    for (size_t f = 0; f < 3; f++) {
+        for (uint64_t k = 1; k <= calls; k++) {
+            (void)snprintf(label, sizeof(label), "call %d with %d", (int)k, faults[f]);
+            test_label = label;
+            CHECK(run(text, k, faults[f], &ignored) == want);
+        }
+    }
+    fault_alloc_arm(0);
+    (void)run(text, 0, 0, &ignored);
+    uint64_t n = fault_alloc_count();
+    for (uint64_t k = 1; k <= n; k++) {
+        struct machine machine;
+        if (!CHECK(machine_init(&machine, text, "uevents")))
+            break;
+        fault_alloc_arm(k);
+        (void)machine_gather(&machine); /* the failure may show */
+        fault_alloc_arm(0);
+        machine.needs_discovery = true;
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK_INT(resets(&machine, IGPU), 0);
+        machine_done(&machine);
+    }
+    test_label = "";
+}
+
+int main(void)
+{
+    test_counts();
+    test_old_kernel();
+    test_loss();
+    test_refused();
+    test_hotplug();
+    test_faults();
+    return test_result();
+}
