@@ -218,7 +218,8 @@ static int sample_card(const struct memory *memory, struct memory_card *own,
                        struct gtel_batch *batch)
 {
     int r = 0;
-    if (own->node[0] == '\0' || !gtel_cards_may_read(&memory->cards, &own->card))
+    bool has_work = own->is_due || own->regions.n > 0;
+    if (own->node[0] == '\0' || !has_work || !gtel_cards_may_read(&memory->cards, &own->card))
         return 0;
     batch->t_ns = gtel_env_now(memory->cards.env);
     batch->origin = own->driver == GTEL_DRM_XE ? ORIGIN_XE : ORIGIN_I915;

@@ -355,6 +355,16 @@ static bool has(struct gtel_str text, const char *part)
     return gtel_str_copy(buf, sizeof(buf), text) && strstr(buf, part) != NULL;
 }
 
+static void check_finding(const struct machine *machine, const struct gtel_finding *got, size_t i)
+{
+    CHECK_STR(got->what, findings[i].what);
+    CHECK(has(got->why, findings[i].why));
+    CHECK(has(got->fix, findings[i].fix));
+    CHECK_INT(got->error, findings[i].error);
+    CHECK_INT(got->measurement, GTEL_MEASUREMENT_GPU_MEMORY);
+    CHECK(got->device == machine->registry.device[0]);
+}
+
 static void test_diagnose(void)
 {
     for (size_t i = 0; i < sizeof(findings) / sizeof(findings[0]); i++) {
@@ -365,14 +375,8 @@ static void test_diagnose(void)
             CHECK_INT(machine_gather(&machine), 0);
             machine.source->diagnose(machine.state, &machine.registry, &list);
             CHECK_INT(list.n, findings[i].what ? 1 : 0);
-            for (size_t j = 0; j < list.n; j++) {
-                CHECK_STR(list.finding[j].what, findings[i].what);
-                CHECK(has(list.finding[j].why, findings[i].why));
-                CHECK(has(list.finding[j].fix, findings[i].fix));
-                CHECK_INT(list.finding[j].error, findings[i].error);
-                CHECK_INT(list.finding[j].measurement, GTEL_MEASUREMENT_GPU_MEMORY);
-                CHECK(list.finding[j].device == machine.registry.device[0]);
-            }
+            for (size_t j = 0; j < list.n; j++)
+                check_finding(&machine, &list.finding[j], i);
         }
         gtel_findings_done(&list);
         machine_done(&machine);
