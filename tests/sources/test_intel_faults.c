@@ -110,6 +110,29 @@ static void walk_allocations(const char *fixture, const char *source)
     free(text);
 }
 
+/* Once a source has got going, a gather takes no memory. */
+static void test_steady(const char *fixture, const char *source)
+{
+    char *text = machine_text(fixture);
+    struct machine machine;
+    if (!CHECK(text))
+        return;
+    test_label = source;
+    if (CHECK(machine_init(&machine, text, source))) {
+        for (int i = 0; i < GATHERS; i++) {
+            CHECK_INT(machine_gather(&machine), 0);
+            machine_step(&machine, 1000);
+        }
+        fault_alloc_arm(0);
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK(machine.batch.n > 0);
+        CHECK_INT(fault_alloc_count(), 0);
+    }
+    machine_done(&machine);
+    test_label = "";
+    free(text);
+}
+
 /* A tree of one B580-like card without sensors, in three parts so that tests can add to it. */
 #define DEVICE "sys/devices/pci0000:00/0000:03:00.0"
 #define HEAD(driver)                                                                               \
@@ -449,6 +472,8 @@ int main(void)
     walk_allocations("xe-b580", "xe");
     walk_allocations("i915-old", "i915");
     walk_allocations("xe-b580", "drm_memory");
+    test_steady("xe-b580", "drm_memory");
+    test_steady("i915-a770", "drm_memory");
     test_vanish();
     test_broken_sensor();
     test_energy_gate();
