@@ -56,7 +56,7 @@ static const struct value_case {
     {"i915-a770", "i915", slot, 2000, GTEL_M_ENGINE_SEMA_TIME, "compute", "", 0.04, 0},
     {"i915-a770", "i915", slot, 0, GTEL_M_ENGINE_CAPACITY, "compute", "", 4, 0},
     {"i915-a770", "i915", slot, 0, GTEL_M_ENGINE_CAPACITY, "render", "", 1, 0},
-    {"i915-adl", "i915", adl, 0, GTEL_M_ENGINE_BUSY_TIME, NULL, NULL, 0, ABSENT},
+    {"i915-old", "i915", adl, 0, GTEL_M_ENGINE_BUSY_TIME, NULL, NULL, 0, ABSENT},
 
     /* A770: energy 184467 uJ and 65 W; the link is the switch's upstream port's. */
     {"i915-a770", "i915", slot, 0, GTEL_M_GPU_ENERGY, "", "", 0.184467, 0},
