@@ -11,6 +11,7 @@
  */
 #include "host/drm_query.h"
 #include "parse/capabilities.h"
+#include "parse/release.h"
 #include "sources/cards.h"
 #include "sources/source.h"
 
@@ -282,20 +283,35 @@ static bool has_perfmon(const struct gtel_env *env)
            gtel_capabilities_parse(status, &set) < 0 || gtel_capabilities_perfmon(set);
 }
 
+/* Whether the kernel is older than that; false when it cannot be told. */
+static bool is_older(const struct gtel_env *env, uint32_t major, uint32_t minor)
+{
+    char buf[128];
+    struct gtel_str text;
+    struct gtel_release release;
+    return gtel_fs_text(env, "proc/sys/kernel/osrelease", buf, sizeof(buf), &text) == 0 &&
+           gtel_release_parse(text, &release) == 0 &&
+           !gtel_release_is_at_least(&release, major, minor);
+}
+
 /* Sizes without what is used of them. */
 static void diagnose_hidden(const struct gtel_env *env, const struct memory_card *own,
                             struct gtel_findings *findings)
 {
     bool is_xe = own->driver == GTEL_DRM_XE;
-    if (!has_perfmon(env))
+    if (!is_xe && is_older(env, 6, 0))
+        put_finding(findings, own, "used memory", "i915 tells it from Linux 6.0 on",
+                    "use Linux 6.0 or newer, and give the program CAP_PERFMON");
+    else if (!has_perfmon(env))
         put_finding(findings, own, "used memory", "the kernel shows it to CAP_PERFMON only",
                     is_xe ? "give the program CAP_PERFMON, or use Linux 6.17 or newer"
-                          : "give the program CAP_PERFMON (before Linux 6.0 nothing helps)");
+                          : "give the program CAP_PERFMON");
     else
         put_finding(findings, own, "used memory",
-                    is_xe ? "the driver tells none" : "i915 tells it from Linux 6.0 on",
-                    is_xe ? NULL
-                          : "Linux 6.0 or newer, and CAP_PERFMON outside of a user namespace");
+                    "the kernel hides it although this process has CAP_PERFMON, which counts for "
+                    "nothing in a container's user namespace",
+                    is_xe ? "run the program outside, or use Linux 6.17 or newer"
+                          : "run the program outside of it");
 }
 
 static void diagnose_card(const struct gtel_env *env, const struct memory_card *own,

@@ -37,6 +37,9 @@
 #define CAPABLE "file proc/self/status\n| Name:\tgtel\n| CapEff:\t0000004000000000\n"
 #define BARE "file proc/self/status\n| Name:\tgtel\n| CapEff:\t0000000000000000\n"
 
+#define OLD "file proc/sys/kernel/osrelease\n| 5.19.17-2\n"
+#define NEW "file proc/sys/kernel/osrelease\n| 6.14.0\n"
+
 #define NONE UINT64_MAX
 
 /* The figure, or NONE when there is no such reading. */
@@ -339,14 +342,17 @@ static const struct {
     {"no node", HEAD("xe") "end\n", "render node", "none", "", 0},
     {"admin-only PF", CARD("xe") XE("0") "end\n", "memory regions", "admin-only", "", 0},
     {"integrated", CARD("i915") I915("1") I915_SYSTEM "end\n", "own memory", "integrated", "", 0},
-    {"i915, no right", CARD("i915") BARE I915("1") I915_LOCAL(G16, G16, G16, G16) "end\n",
-     "used memory", "CAP_PERFMON only", "CAP_PERFMON (before Linux 6.0", 0},
-    {"i915, old", CARD("i915") CAPABLE I915("1") I915_LOCAL(G16, G16, G16, G16) "end\n",
-     "used memory", "6.0 on", "Linux 6.0", 0},
-    {"xe, no right", CARD("xe") BARE XE("1") XE_VRAM("1", G12, "0", G12, "0") "end\n",
+    {"i915, no right", CARD("i915") BARE NEW I915("1") I915_LOCAL(G16, G16, G16, G16) "end\n",
+     "used memory", "CAP_PERFMON only", "give the program CAP_PERFMON", 0},
+    {"i915, an old kernel", CARD("i915") BARE OLD I915("1") I915_LOCAL(G16, G16, "0", "0") "end\n",
+     "used memory", "from Linux 6.0 on", "use Linux 6.0", 0},
+    {"i915 in a container",
+     CARD("i915") CAPABLE NEW I915("1") I915_LOCAL(G16, G16, G16, G16) "end\n", "used memory",
+     "user namespace", "outside", 0},
+    {"xe, no right", CARD("xe") BARE NEW XE("1") XE_VRAM("1", G12, "0", G12, "0") "end\n",
      "used memory", "CAP_PERFMON only", "6.17", 0},
-    {"xe, hidden for no reason", CARD("xe") XE("1") XE_VRAM("1", G12, "0", G12, "0") "end\n",
-     "used memory", "tells none", "", 0},
+    {"xe, right and kernel not known", CARD("xe") XE("1") XE_VRAM("1", G12, "0", G12, "0") "end\n",
+     "used memory", "user namespace", "6.17", 0},
 };
 
 static bool has(struct gtel_str text, const char *part)
