@@ -85,7 +85,9 @@ static int open_attrs(struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
         }
     }
     gpu->keep_ns = gtel_intel_keep(gpu->attr, gpu->n);
-    gpu->hash = first == 0 ? scan->hash : 0;
+    /* A driver shows its card before its folders and its PMU: once more at the next gather. */
+    gpu->hash = first == 0 && !gpu->is_new ? scan->hash : 0;
+    gpu->is_new = false;
     if (first < 0 && !gpu->is_open_logged)
         gtel_log(&intel->env->log, GTEL_LOG_WARNING, "%s: %s: %s%s: %s; going on without it%s",
                  gpu->card.driver, gpu->card.key, is_file ? "/" : "", what, strerror(-first),
@@ -220,6 +222,8 @@ static int take_card(struct gtel_intel *intel, struct gtel_registry *registry,
     int r = gtel_registry_add(registry, gtel_str_of(card->key), &gpu->device);
     if (r < 0)
         return r;
+    gpu->is_new = gpu->device->arrivals > 1 && gpu->arrivals != gpu->device->arrivals;
+    gpu->arrivals = gpu->device->arrivals;
     label(registry, gpu->device, card);
     if (gpu->awake.is_open)
         return 0;
@@ -280,6 +284,7 @@ int gtel_intel_discover(void *state, struct gtel_registry *registry)
         first = first < 0 ? first : r;
     }
     drop_missing(intel, registry);
+    intel->most = intel->n > intel->most ? intel->n : intel->most;
     size_t fine = 0;
     bool is_whole = missed == 0 && first == 0;
     for (size_t i = 0; i < intel->n; i++) {

@@ -24,10 +24,12 @@ struct gtel_intel_gpu {
     uint64_t hash; /* of the attributes' paths; 0: to be listed again */
     struct gtel_intel_rest rest;
     struct gtel_intel_pmu pmu;
+    uint32_t arrivals;   /* of the device, when it was last found */
     double limit_w;      /* the largest power limit seen, or 0 */
     uint64_t keep_ns;    /* its counters bear no longer time between two readings; 0: any */
     uint64_t kept_ns;    /* when they were read last, or it was seen asleep */
     bool is_found;       /* by the discovery that runs */
+    bool is_new;         /* back again: its driver may still be making its files */
     bool is_lost;        /* answered ENODEV: opened again at the next discovery */
     bool is_open_logged; /* a file that cannot be opened has been logged */
     bool is_doubtful;    /* impossible energy has been logged */
@@ -46,6 +48,7 @@ struct gtel_intel {
     uint32_t retries;  /* such discoveries in a row */
     struct gtel_intel_gpu **gpu; /* each allocated by itself */
     size_t n;
+    size_t most; /* GPUs there have been at once: with fewer, every gather looks for the others */
     struct gtel_intel_texts texts;
     struct gtel_arena arena;      /* for the time of a discovery */
     struct gtel_arena scan_arena; /* for the time of one GPU's scan */

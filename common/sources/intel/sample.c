@@ -66,14 +66,28 @@ static int read_attrs(const struct gtel_intel *intel, struct gtel_intel_gpu *gpu
     return cycle->read > 0 ? 0 : first;
 }
 
+/*
+ * Whether the driver has left the card: then its folder is gone, while that of the PCI device stays
+ * and its runtime_status answers on (seen in tests/guest, Linux 6.1).
+ */
+static bool is_gone(const struct gtel_intel *intel, const struct gtel_intel_gpu *gpu)
+{
+    char path[GTEL_FS_PATH_MAX];
+    gtel_fs_path(path, "sys/class/drm/%s", gpu->card.card);
+    return intel->env->ops->exists(intel->env->arg, path) == -ENOENT;
+}
+
 /* Engine use is an extra: without it the rest of the GPU is as good as before. */
-static void read_pmu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu, struct gtel_batch *batch)
+static int read_pmu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu, struct gtel_batch *batch)
 {
     int r = gtel_intel_pmu_read(intel->env, &gpu->card, gpu->device, &gpu->pmu, batch);
+    if (r == -ENODEV && is_gone(intel, gpu))
+        return r;
     if (r == -ENODEV)
-        intel->is_retry_due = true; /* the driver has left, or is back under a new number */
+        intel->is_retry_due = true; /* the driver is back under a new number */
     else if (r < 0)
         gtel_batch_failed(batch, gpu->device);
+    return 0;
 }
 
 static int read_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu, struct gtel_batch *batch)
@@ -94,8 +108,8 @@ static int read_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu, struct
     }
     if (gpu->rest.delay_ns > 0)
         gtel_intel_rest_note(&gpu->rest, cycle.idle_times > 0 && cycle.is_idle, batch->t_ns);
-    if (r != -ENODEV)
-        read_pmu(intel, gpu, batch);
+    if (r != -ENODEV && read_pmu(intel, gpu, batch) == -ENODEV)
+        r = -ENODEV;
     return r;
 }
 
@@ -116,9 +130,23 @@ static int sample_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
     if (is_asleep)
         gtel_intel_rest_slept(&gpu->rest);
     if ((is_asleep && !intel->may_wake) || gtel_intel_rest_is_on(&gpu->rest, batch->t_ns))
-        return 0;
+        return is_gone(intel, gpu) ? -ENODEV : 0; /* nothing else is read that would tell */
     gpu->device->is_left_alone = false;
     return read_gpu(intel, gpu, batch);
+}
+
+/* Finds a GPU that was away as soon as it is back: a list of cards is cheap, a discovery is not. */
+static void look_for_returned(struct gtel_intel *intel, struct gtel_registry *registry)
+{
+    struct gtel_drm_card *cards;
+    size_t n;
+    size_t missed;
+    if (intel->n >= intel->most)
+        return;
+    gtel_arena_reset(&intel->arena);
+    if (gtel_drm_list(intel->env, &intel->arena, intel->driver, &cards, &n, &missed) == 0 &&
+        n > intel->n && gtel_intel_discover(intel, registry) < 0)
+        intel->is_retry_due = true;
 }
 
 int gtel_intel_sample(void *state, struct gtel_registry *registry, struct gtel_batch *batch)
@@ -127,7 +155,7 @@ int gtel_intel_sample(void *state, struct gtel_registry *registry, struct gtel_b
     int first = 0;
     size_t fine = 0;
     bool is_lost = false;
-    (void)registry;
+    look_for_returned(intel, registry);
     for (size_t i = 0; i < intel->n; i++) {
         struct gtel_intel_gpu *gpu = intel->gpu[i];
         if (gpu->is_lost || !gpu->device)
@@ -140,6 +168,8 @@ int gtel_intel_sample(void *state, struct gtel_registry *registry, struct gtel_b
         gtel_batch_failed(batch, gpu->device);
         gpu->is_lost = r == -ENODEV;
         gpu->device->is_left_alone = true;
+        if (gpu->is_lost && is_gone(intel, gpu))
+            gtel_registry_lost(registry, gpu->device);
         is_lost = is_lost || gpu->is_lost;
         first = first < 0 ? first : r;
     }
