@@ -228,6 +228,66 @@ need_telegraf() {
     have_telegraf || fail "$GTEL_TELEGRAF does not run" "remove ${GTEL_TELEGRAF%/*} and try again"
 }
 
+# Names the kernel that the installed headers belong to, and its place in the cache.
+name_guest_kernel() {
+    # shellcheck disable=SC2016
+    gtel_release=$(dpkg-query -W -f '${Depends}' linux-headers-amd64 2>/dev/null |
+        sed -n 's/^linux-headers-\([^ ,]*\).*/\1/p')
+    # shellcheck disable=SC2016
+    gtel_version=$(dpkg-query -W -f '${Version}' "linux-headers-$gtel_release" 2>/dev/null || true)
+    GTEL_GUEST_KERNEL=$GTEL_CACHE/linux-$gtel_release-$gtel_version
+}
+
+# fetch_guest_kernel FOLDER: the package of that kernel, signed or not, into the folder.
+fetch_guest_kernel() {
+    for gtel_package in "linux-image-$gtel_release" "linux-image-$gtel_release-unsigned"; do
+        if (cd "$1" && apt-get -q -o Acquire::Retries=3 -o APT::Sandbox::User="$(id -un)" \
+            download "$gtel_package=$gtel_version") >>"$GTEL_SCRATCH/kernel.log" 2>&1; then
+            return 0
+        fi
+    done
+    return 1
+}
+
+# Debian's own kernel for the tests in a virtual machine: taken apart in the cache, never installed.
+need_guest_kernel() {
+    if ! command -v dpkg-deb >/dev/null; then
+        GTEL_GUEST_KERNEL=
+        note "no Debian: the tests in a virtual machine want its kernel"
+        return 0
+    fi
+    name_guest_kernel
+    if [ -d "$GTEL_GUEST_KERNEL/boot" ]; then
+        note "in the cache: $GTEL_GUEST_KERNEL"
+        return 0
+    fi
+    gtel_new=$(mktemp -d "$GTEL_CACHE/linux-new-XXXXXX")
+    note "fetching linux-image-$gtel_release $gtel_version (70 MB, once)"
+    if ! fetch_guest_kernel "$gtel_new"; then
+        # No package lists, or a newer kernel than the headers: headers and kernel go together.
+        quietly "apt-get update does not work" "check the network and /etc/apt/sources.list" \
+            as_root apt-get -q -y -o DPkg::Lock::Timeout=600 update
+        quietly "linux-headers-amd64 cannot be renewed" "apt-get install linux-headers-amd64" \
+            as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=600 \
+            install --no-install-recommends linux-headers-amd64
+        name_guest_kernel
+        quietly "the kernel cannot be fetched: $(tail -n 3 "$GTEL_SCRATCH/kernel.log")" \
+            "try by hand: apt-get download linux-image-$gtel_release" fetch_guest_kernel "$gtel_new"
+    fi
+    mkdir "$gtel_new/root"
+    for gtel_package in "$gtel_new"/*.deb; do
+        # shellcheck disable=SC2016
+        quietly "the package of the kernel cannot be unpacked" "remove $gtel_new and try again" \
+            sh -c 'dpkg-deb --fsys-tarfile "$1" | tar -x -C "$2" --wildcards "./boot/vmlinuz-*" \
+                "./lib/modules/*/kernel/drivers/gpu/drm/drm.ko*"' \
+            sh "$gtel_package" "$gtel_new/root"
+    done
+    rm -rf "$GTEL_GUEST_KERNEL"
+    mv "$gtel_new/root" "$GTEL_GUEST_KERNEL"
+    rm -rf "$gtel_new"
+    chmod 755 "$GTEL_GUEST_KERNEL"
+}
+
 # build PRESET [CMAKE-ARGUMENT...]: configures and builds one preset below build/.
 build() {
     gtel_preset=$1

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The tests' hands inside the virtual machine, linked statically: one program, several jobs.
+ *
+ *     guest as UID CAPABILITY|- PROGRAM...   runs it as that user, with that one capability or none
+ *     guest clients                          opens the render node in every way there is; waits
+ *     guest load                             opens, uses and closes nodes for ever
+ *     guest cycles DRIVER N MS PROGRAM...    takes the driver away and back N times
+ *
+ * `cycles` starts the program and asks it for values by newlines each MS milliseconds, as Telegraf.
+ * What it finds goes to standard output as lines for judge.py; nothing is judged here.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NODE "/dev/dri/renderD128"
+#define ADDRESS "0000:00:02.0"
+
+static void fail(const char *what)
+{
+    printf("guest: %s: %s\n", what, strerror(errno));
+    exit(1);
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void sleep_until(uint64_t at_ns)
+{
+    struct timespec t = {(time_t)(at_ns / 1000000000u), (long)(at_ns % 1000000000u)};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
+        continue;
+}
+
+static uint32_t number(const char *text)
+{
+    char *end;
+    unsigned long value = strtoul(text, &end, 10);
+    if (*text == '\0' || *end != '\0' || value > 1000000) {
+        errno = EINVAL;
+        fail(text);
+    }
+    return (uint32_t)value;
+}
+
+/* ---- as ---- */
+
+/* The capability survives the change of user and goes to the program as an ambient one. */
+static void keep_capability(uint32_t capability)
+{
+    struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct data[2];
+    memset(data, 0, sizeof(data));
+    data[capability / 32].permitted = data[capability / 32].effective =
+        data[capability / 32].inheritable = 1u << capability % 32;
+    if (syscall(SYS_capset, &header, data) != 0 ||
+        prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability, 0, 0) != 0)
+        fail("capability");
+}
+
+static int run_as(char **argv)
+{
+    uid_t uid = number(argv[0]);
+    if (prctl(PR_SET_KEEPCAPS, 1) != 0 || setgroups(0, NULL) != 0 || setgid(uid) != 0 ||
+        setuid(uid) != 0)
+        fail("user");
+    if (strcmp(argv[1], "perfmon") == 0)
+        keep_capability(38); /* CAP_PERFMON; the C library's headers may be older */
+    (void)execv(argv[2], argv + 2);
+    fail(argv[2]);
+    return 1;
+}
+
+/* ---- clients ---- */
+
+struct busy {
+    uint32_t class;
+    uint32_t parts;
+};
+
+static int open_node(uint32_t class, uint32_t parts)
+{
+    struct busy busy = {class, parts};
+    int fd = open(NODE, O_RDWR | O_CLOEXEC);
+    if (fd < 0 || ioctl(fd, _IOW('d', 0x7f, struct busy), &busy) == 0)
+        return fd;
+    if (errno != ENODEV) /* removed in between */
+        fail("busy");
+    (void)close(fd);
+    return -1;
+}
+
+static void pass_fd(int over, int fd)
+{
+    char control[CMSG_SPACE(sizeof(int))] = {0};
+    char byte = 'x';
+    struct iovec iov = {&byte, 1};
+    struct msghdr message = {.msg_iov = &iov,
+                             .msg_iovlen = 1,
+                             .msg_control = control,
+                             .msg_controllen = sizeof(control)};
+    struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(head), &fd, sizeof(fd));
+    if (sendmsg(over, &message, 0) != 1)
+        fail("sendmsg");
+}
+
+static void take_fd(int from)
+{
+    char control[CMSG_SPACE(sizeof(int))];
+    char byte;
+    struct iovec iov = {&byte, 1};
+    struct msghdr message = {.msg_iov = &iov,
+                             .msg_iovlen = 1,
+                             .msg_control = control,
+                             .msg_controllen = sizeof(control)};
+    if (recvmsg(from, &message, 0) != 1)
+        fail("recvmsg");
+}
+
+/*
+ * Two clients in three processes: one opened here, duplicated, inherited by a child and sent to
+ * another process; and one that this process has to itself.
+ */
+static _Noreturn void run_clients(void)
+{
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0)
+        fail("socketpair");
+    pid_t receiver = fork();
+    if (receiver == 0) {
+        (void)prctl(PR_SET_NAME, "receiver");
+        take_fd(pair[1]);
+        for (;;)
+            (void)pause();
+    }
+    int shared = open_node(0, 20);
+    if (shared < 0 || dup(shared) < 0)
+        fail(NODE);
+    pass_fd(pair[0], shared);
+    pid_t heir = fork();
+    if (heir == 0) {
+        (void)prctl(PR_SET_NAME, "heir");
+        for (;;)
+            (void)pause();
+    }
+    if (open_node(2, 40) < 0)
+        fail(NODE);
+    printf("clients owner=%d heir=%d receiver=%d\n", (int)getpid(), (int)heir, (int)receiver);
+    (void)fflush(stdout);
+    for (;;)
+        (void)pause();
+}
+
+/* ---- load ---- */
+
+/* Holds some files over a removal, opens and closes others; the node is not always there. */
+static _Noreturn void run_load(void)
+{
+    int held[8];
+    size_t n = 0;
+    memset(held, -1, sizeof(held));
+    for (uint32_t i = 0;; i++) {
+        int fd = open_node(i % 4, i % 33);
+        size_t at = n++ % (sizeof(held) / sizeof(held[0]));
+        if (held[at] >= 0)
+            (void)close(held[at]);
+        held[at] = fd;
+        int other = open("/dev/dri/card0", O_RDWR | O_CLOEXEC);
+        if (other >= 0)
+            (void)close(other);
+        sleep_until(now_ns() + 7000000);
+    }
+}
+
+/* ---- cycles ---- */
+
+struct program {
+    pid_t pid;
+    int in;
+    int out;
+    char text[1 << 18];
+    size_t n;
+};
+
+/* What one gather said. */
+struct answer {
+    int up; /* of the GPU; -1: no line about it */
+    bool has_engines;
+    bool has_shares;
+    uint64_t took_ns;
+};
+
+static void start(struct program *program, char **argv)
+{
+    int in[2];
+    int out[2];
+    if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0)
+        fail("pipe");
+    program->pid = fork();
+    if (program->pid == 0) {
+        int err = open("/tmp/messages", O_CREAT | O_TRUNC | O_WRONLY, 0644);
+        if (dup2(in[0], 0) < 0 || dup2(out[1], 1) < 0 || dup2(err, 2) < 0)
+            _exit(126);
+        (void)close(err);
+        (void)execv(argv[0], argv);
+        _exit(127);
+    }
+    (void)close(in[0]);
+    (void)close(out[1]);
+    program->in = in[1];
+    program->out = out[0];
+}
+
+/* Whether a whole line begins with that word. */
+static bool has_line(const struct program *program, const char *word)
+{
+    const char *at = program->text;
+    size_t n = strlen(word);
+    for (const char *end = strchr(at, '\n'); end; at = end + 1, end = strchr(at, '\n'))
+        if (strncmp(at, word, n) == 0)
+            return true;
+    return false;
+}
+
+/* Asks for a gather and takes its lines; the last one is the program's own. */
+static struct answer gather(struct program *program)
+{
+    struct answer answer = {.up = -1};
+    uint64_t began_ns = now_ns();
+    program->n = 0;
+    program->text[0] = '\0';
+    if (write(program->in, "\n", 1) != 1)
+        fail("newline");
+    while (!has_line(program, "gtel ") && !has_line(program, "gtel,")) {
+        struct pollfd wait = {program->out, POLLIN, 0};
+        if (program->n + 1 >= sizeof(program->text) || poll(&wait, 1, 20000) != 1)
+            fail("no answer");
+        ssize_t got =
+            read(program->out, program->text + program->n, sizeof(program->text) - 1 - program->n);
+        if (got <= 0)
+            fail("the program has ended");
+        program->n += (size_t)got;
+        program->text[program->n] = '\0';
+    }
+    answer.took_ns = now_ns() - began_ns;
+    if (strstr(program->text, " up=1i"))
+        answer.up = 1;
+    else if (strstr(program->text, " up=0i"))
+        answer.up = 0;
+    answer.has_engines = has_line(program, "gpu_engine,");
+    answer.has_shares = strstr(program->text, " busy_percent=") != NULL;
+    return answer;
+}
+
+/* Open files of a process, or of nothing. */
+static uint32_t count_files(uint32_t pid)
+{
+    char path[64];
+    uint32_t n = 0;
+    (void)snprintf(path, sizeof(path), "/proc/%u/fd", pid);
+    DIR *dir = opendir(path);
+    while (dir && readdir(dir))
+        n++;
+    if (dir)
+        (void)closedir(dir);
+    return n >= 2 ? n - 2 : 0; /* without "." and ".." */
+}
+
+/* The parent of a process: the field after the name, which is in brackets (proc(5)). 0: none. */
+static uint32_t parent_of(uint32_t pid)
+{
+    char path[64];
+    char text[512];
+    (void)snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+    if (fd >= 0)
+        (void)close(fd);
+    if (n <= 0)
+        return 0;
+    text[n] = '\0';
+    const char *at = strrchr(text, ')');
+    return at ? (uint32_t)strtoul(at + 4, NULL, 10) : 0;
+}
+
+/* Says how many files the program and each of its helpers have open. */
+static void say_files(const struct program *program, uint32_t cycle)
+{
+    printf("files cycle=%u program=%u", cycle, count_files((uint32_t)program->pid));
+    DIR *dir = opendir("/proc");
+    struct dirent *entry;
+    while (dir && (entry = readdir(dir)) != NULL) {
+        uint32_t pid = (uint32_t)strtoul(entry->d_name, NULL, 10);
+        if (pid != 0 && parent_of(pid) == (uint32_t)program->pid)
+            printf(" helper=%u", count_files(pid));
+    }
+    if (dir)
+        (void)closedir(dir);
+    printf("\n");
+}
+
+static void tell_driver(const char *driver, const char *verb)
+{
+    char path[128];
+    (void)snprintf(path, sizeof(path), "/sys/bus/pci/drivers/%s/%s", driver, verb);
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0 || write(fd, ADDRESS, strlen(ADDRESS)) < 0)
+        fail(verb);
+    (void)close(fd);
+}
+
+/* Gathers at steady times; between two of them the driver is told something, at any moment. */
+struct schedule {
+    const char *driver;
+    uint64_t interval_ns;
+    uint64_t next_ns;
+    uint32_t random;
+};
+
+static uint32_t draw(struct schedule *schedule, uint32_t below)
+{
+    schedule->random = schedule->random * 1664525u + 1013904223u;
+    return (schedule->random >> 8) % below;
+}
+
+static struct answer tell_and_gather(struct schedule *schedule, struct program *program,
+                                     const char *verb)
+{
+    uint64_t now = now_ns();
+    if (schedule->next_ns < now) /* the driver took its time */
+        schedule->next_ns = now;
+    uint64_t room = schedule->next_ns - now;
+    sleep_until(now + room * draw(schedule, 90) / 100);
+    if (verb)
+        tell_driver(schedule->driver, verb);
+    sleep_until(schedule->next_ns);
+    schedule->next_ns = now_ns() + schedule->interval_ns;
+    return gather(program);
+}
+
+/* The same with the gather under way: its own answer may be either, the next one's may not. */
+static struct answer tell_while_gathering(struct schedule *schedule, struct program *program,
+                                          const char *verb)
+{
+    sleep_until(schedule->next_ns);
+    schedule->next_ns = now_ns() + schedule->interval_ns;
+    pid_t pid = fork();
+    if (pid == 0) {
+        sleep_until(now_ns() + draw(schedule, 6000) * 1000u);
+        tell_driver(schedule->driver, verb);
+        _exit(0);
+    }
+    (void)gather(program);
+    if (waitpid(pid, NULL, 0) != pid)
+        fail("waitpid");
+    return tell_and_gather(schedule, program, NULL);
+}
+
+static int run_cycles(char **argv)
+{
+    uint32_t n = number(argv[1]);
+    struct schedule schedule = {argv[0], number(argv[2]) * UINT64_C(1000000), 0, 1};
+    struct program *program = calloc(1, sizeof(*program));
+    struct answer answer;
+    if (!program)
+        fail("memory");
+    (void)signal(SIGPIPE, SIG_IGN);
+    start(program, argv + 3);
+    for (int i = 0; i < 4; i++)
+        answer = tell_and_gather(&schedule, program, NULL);
+    printf("before up=%d engines=%d shares=%d\n", answer.up, answer.has_engines, answer.has_shares);
+    say_files(program, 0);
+    for (uint32_t i = 1; i <= n; i++) {
+        bool is_race = i % 4 == 0;
+        answer = is_race ? tell_while_gathering(&schedule, program, "unbind")
+                         : tell_and_gather(&schedule, program, "unbind");
+        struct answer back = is_race ? tell_while_gathering(&schedule, program, "bind")
+                                     : tell_and_gather(&schedule, program, "bind");
+        printf("cycle n=%u race=%d lost=%d back=%d engines=%d ms=%u,%u\n", i, is_race, answer.up,
+               back.up, back.has_engines, (unsigned)(answer.took_ns / 1000000),
+               (unsigned)(back.took_ns / 1000000));
+        if (i % 50 != 0 && i != n)
+            continue;
+        for (int k = 0; k < 2; k++)
+            answer = tell_and_gather(&schedule, program, NULL);
+        printf("quiet n=%u up=%d engines=%d shares=%d\n", i, answer.up, answer.has_engines,
+               answer.has_shares);
+        say_files(program, i);
+    }
+    uint64_t end_ns = now_ns();
+    int status = -1;
+    (void)close(program->in);
+    (void)waitpid(program->pid, &status, 0);
+    printf("end status=%d ms=%u\n", status, (unsigned)((now_ns() - end_ns) / 1000000));
+    free(program);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    (void)setvbuf(stdout, NULL, _IOLBF, 0);
+    if (argc > 4 && strcmp(argv[1], "as") == 0)
+        return run_as(argv + 2);
+    if (argc == 2 && strcmp(argv[1], "clients") == 0)
+        run_clients();
+    if (argc == 2 && strcmp(argv[1], "load") == 0)
+        run_load();
+    if (argc > 5 && strcmp(argv[1], "cycles") == 0)
+        return run_cycles(argv + 2);
+    printf("guest: no such job\n");
+    return 2;
+}

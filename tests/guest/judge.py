@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: MIT
+"""Compares what was seen in the virtual machine with what is true there (module/guest.h)."""
+
+import json
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
+import lines as line_protocol  # noqa: E402  (a module of ours)
+
+# Percent by (engine, field): 32nds in guest.h. A class is the mean of its engines.
+I915 = {
+    ("render", "busy_percent"): 62.5, ("render", "wait_percent"): 6.25,
+    ("render", "sema_percent"): 3.125, ("video", "busy_percent"): 37.5,
+    ("video", "wait_percent"): 0, ("copy", "busy_percent"): 0, ("video-enhance", "busy_percent"): 0,
+}
+XE = {key: share for key, share in I915.items() if key[1] == "busy_percent"}
+# The same in the words of intel_gpu_top.
+TOP = {"Render/3D/0": 62.5, "Video/0": 25, "Video/1": 50, "Blitter/0": 0, "VideoEnhance/0": 0}
+POINTS = 0.1
+
+failures = []
+
+
+def check(is_fine, text):
+    if not is_fine:
+        failures.append(text)
+        print(f"failed: {text}")
+
+
+def points_of(lines):
+    """Line protocol of a part as a list of gathers, each {(measurement, engine, field): value}."""
+    gathers = {}
+    for line in lines:
+        if not line or line.startswith("!"):
+            continue
+        measurement, tags, when, fields = line_protocol.parse(line)
+        tags = dict(tags)
+        name = tags.get("engine") or tags.get("domain") or ""
+        for field, value in fields.items():
+            gathers.setdefault(when, {})[measurement, name, field] = value
+    return [gathers[when] for when in sorted(gathers)]
+
+
+def messages_of(lines):
+    return [line[2:] for line in lines if line.startswith("! ")]
+
+
+def judge_shares(what, lines, truth, wanted):
+    """Every share of every gather but the first one, which has no rates yet."""
+    gathers = points_of(lines)
+    check(len(gathers) >= wanted, f"{what}: {len(gathers)} gathers of {wanted}")
+    worst, n = 0.0, 0
+    for gather in gathers[1:]:
+        for (engine, field), share in truth.items():
+            value = gather.get(("gpu_engine", engine, field))
+            check(value is not None, f"{what}: no {field} of {engine}")
+            if value is not None:
+                n += 1
+                worst = max(worst, abs(value - share))
+    check(n > 0 and worst <= POINTS, f"{what}: {worst:.6f} points off")
+    print(f"{what}: {n} shares in {len(gathers) - 1} intervals, at most {worst:.6f} points off")
+
+
+def judge_top(what, lines):
+    """What Intel's own tool says of the same engines: shown, not judged."""
+    text = "\n".join(lines)
+    # One object after the other, joined by commas or by nothing.
+    objects = re.findall(r"(?ms)^\{.*?^\}", text)
+    worst, n = 0.0, 0
+    for found in objects[1:]:  # the first covers the few milliseconds of its start
+        engines = json.loads(found)["engines"]
+        n += 1
+        for name, share in TOP.items():
+            worst = max(worst, abs(engines[name]["busy"] - share))
+    check(n > 0, f"{what}: intel_gpu_top has shown nothing: {text[-300:]}")
+    print(f"{what}: intel_gpu_top beside it, {n} intervals, at most {worst:.6f} points off")
+
+
+def judge_constants(what, lines):
+    last = points_of(lines)[-1]
+    for key, value in {("gpu", "", "up"): 1, ("gpu", "", "awake"): 1, ("gpu", "", "frequency_mhz"): 1100,
+                       ("gpu_frequency", "graphics", "actual_mhz"): 1100,
+                       ("gpu_frequency", "graphics", "requested_mhz"): 1300,
+                       ("gpu_frequency", "graphics", "min_mhz"): 300,
+                       ("gpu_frequency", "graphics", "max_mhz"): 1500}.items():
+        check(last.get(key) == value, f"{what}: {key} is {last.get(key)} instead of {value}")
+    # The file has whole milliseconds.
+    idle = last.get(("gpu_frequency", "graphics", "idle_percent"))
+    check(idle is not None and abs(idle - 28.125) < 0.4, f"{what}: idle for {idle} % instead of 28.125")
+
+
+def judge_rights(parts, is_granted):
+    """is_granted: {configuration: whether engine use must be there}."""
+    for name, granted in is_granted.items():
+        lines = parts[f"rights {name}"]
+        gather = points_of(lines)[-1]
+        messages = messages_of(lines)
+        engine = gather.get(("gpu_engine", "render", "busy_percent"))
+        check(gather.get(("gpu", "", "up")) == 1, f"{name}: the GPU is up")
+        check(gather.get(("gpu", "", "frequency_mhz")) == 1100, f"{name}: the rest is there")
+        check((engine is not None) == granted, f"{name}: engine use is {engine}")
+        refusals = [m for m in messages if "engine use" in m]
+        if granted:
+            check(messages == [], f"{name}: messages {messages}")
+        else:
+            check(len(refusals) == 1 and refusals[0].startswith("W! ") and
+                  "CAP_PERFMON" in refusals[0] and
+                  f"perf_event_paranoid is {name[-1]}" in refusals[0], f"{name}: messages {messages}")
+        print(f"rights {name}: engine use {'there' if engine is not None else 'missing'}; "
+              f"{' '.join(messages) or 'no message'}")
+
+
+def clients_of(lines):
+    """{(process, descriptor): {key: value}}, and the processes by their part in the play."""
+    files, roles, entry = {}, {}, {}
+    for line in lines:
+        if line.startswith("clients "):
+            roles = {int(pid): role for role, pid in re.findall(r"(\w+)=(\d+)", line)}
+        elif line.startswith("fd "):
+            _, pid, number = line.split()
+            entry = files.setdefault((roles[int(pid)], int(number)), {})
+        elif line.startswith("drm-"):
+            key, _, value = line.partition(":")
+            entry[key] = value.strip()
+    return files
+
+
+def judge_clients(parts, driver, engine_key):
+    """One client in five descriptors of three processes, and one in a descriptor of its own."""
+    looks = [clients_of(parts[f"clients {n}"]) for n in (1, 2)]
+    first, second = looks
+    check(sorted(role for role, _ in first) == ["heir"] * 2 + ["owner"] * 3 + ["receiver"],
+          f"clients: {sorted(first)}")
+    ids = {}
+    for key, entry in first.items():
+        check(entry["drm-driver"] == driver and entry["drm-pdev"] == "0000:00:02.0", f"clients: {entry}")
+        ids.setdefault(entry["drm-client-id"], []).append(key)
+    check(sorted(len(keys) for keys in ids.values()) == [1, 5], f"clients: {ids}")
+    for key in first.keys() & second.keys():
+        before, after = (int(look[key][engine_key].split()[0]) for look in looks)
+        is_own = len(ids[first[key]["drm-client-id"]]) == 1
+        # Its own client has the share of each one that says nothing; the other one said 62.5 %.
+        check(after > before > 0, f"clients: {key} {engine_key} {before} {after}, own {is_own}")
+    print(f"clients: {len(first)} descriptors, {len(ids)} clients")
+
+
+def numbers_of(line):
+    return {key: value for key, value in re.findall(r"(\w+)=([\d,]+)", line)}
+
+
+def judge_files(rows):
+    """The same number of open files after all cycles as before the first one."""
+    counts = [re.findall(r"(?:program|helper)=(\d+)", row) for row in rows]
+    check(len(counts) >= 2 and all(count == counts[0] for count in counts),
+          "cycles: open files " + "; ".join(rows))
+    print(f"cycles: open files in program and helpers {counts[0]} before, {counts[-1]} after")
+
+
+def judge_messages(messages, cycles):
+    """At most one line for each loss and each return of each thing, never one for each interval."""
+    check(len(messages) <= 6 * cycles + 10, f"cycles: {len(messages)} messages")
+    kinds = {}
+    for message in messages:
+        kinds[re.sub(r"\d+", "N", message)] = kinds.get(re.sub(r"\d+", "N", message), 0) + 1
+    for kind, n in sorted(kinds.items()):
+        print(f"cycles: {n} x {kind}")
+
+
+def judge_cycles(parts, wanted):
+    lines = parts["cycles"]
+    cycles = [numbers_of(line) for line in lines if line.startswith("cycle ")]
+    late_loss = [c["n"] for c in cycles if c["lost"] != "0"]
+    late_return = [c["n"] for c in cycles if c["back"] != "1" or c["engines"] != "1"]
+    check(len(cycles) == wanted, f"cycles: {len(cycles)} of {wanted}; {lines[-3:]}")
+    check(not late_loss, f"cycles: {len(late_loss)} losses not in the next gather: {late_loss[:10]}")
+    check(not late_return, f"cycles: {len(late_return)} returns not in the next gather: {late_return[:10]}")
+    quiet = [line for line in lines if line.startswith(("before ", "quiet "))]
+    check(all("up=1 engines=1 shares=1" in line for line in quiet), f"cycles: {quiet}")
+    judge_files([line for line in lines if line.startswith("files ")])
+    end = [line for line in lines if line.startswith("end ")]
+    check(end and end[0].startswith("end status=0 ") and int(numbers_of(end[0])["ms"]) < 2000,
+          f"cycles: {end}")
+    others = [line for line in lines if line.startswith("guest:")]
+    check(not others, f"cycles: {others}")
+    judge_messages([m for m in parts["cycles messages"] if m], wanted)
+    print(f"cycles: {len(cycles)} done, {len(late_loss)} losses and {len(late_return)} returns late")
+
+
+def judge_hotplug(parts, truth):
+    check(parts["hotplug masks"][:2] == ["1", "0"], f"hotplug: masks {parts['hotplug masks']}")
+    gathers = points_of(parts["hotplug"])
+    shares = [g.get(("gpu_engine", "render", "busy_percent")) for g in gathers]
+    known = [share for share in shares if share is not None]
+    check(len(known) >= len(shares) - 3 and shares[-1] is not None, f"hotplug: {shares}")
+    worst = max((abs(share - truth["render", "busy_percent"]) for share in known), default=100)
+    print(f"hotplug: {len(known)} shares in {len(shares)} gathers, at most {worst:.6f} points off")
+
+
+def judge_kernel(parts):
+    check(not [line for line in parts["kernel"] if line], f"kernel: {parts['kernel']}")
+
+
+def finish():
+    print(f"{len(failures)} failures")
+    sys.exit(1 if failures else 0)

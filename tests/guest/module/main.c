@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The driver: binds to QEMU's pci-testdev and makes a DRM device of it. */
+#include "guest.h"
+
+#include <drm/drm_drv.h>
+#include <drm/drm_ioctl.h>
+#include <linux/module.h>
+#include <linux/pm_runtime.h>
+
+enum { QEMU_VENDOR = 0x1b36, QEMU_TESTDEV = 0x0005 };
+/* Alder Lake-P, an integrated GPU, and Lunar Lake (include/drm/intel/pciids.h of later kernels). */
+#ifdef GUEST_XE
+enum { GPU_DEVICE = 0x64a0 };
+#else
+enum { GPU_DEVICE = 0x46a6 };
+#endif
+
+static const struct drm_ioctl_desc guest_ioctls[] = {
+    [0x3f] = {.cmd = DRM_IOW(DRM_COMMAND_BASE + 0x3f, struct guest_busy),
+              .func = guest_client_busy,
+              .flags = DRM_RENDER_ALLOW,
+              .name = "GUEST_BUSY"},
+};
+
+static const struct drm_driver guest_driver = {
+    .driver_features = DRIVER_GEM | DRIVER_RENDER,
+    .open = guest_client_open,
+    .postclose = guest_client_close,
+    .ioctls = guest_ioctls,
+    .num_ioctls = ARRAY_SIZE(guest_ioctls),
+    .fops = &guest_files,
+    .name = GUEST_NAME,
+    .desc = "made-up GPU for tests",
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0)
+    .date = "20260101",
+#endif
+    .major = 1,
+};
+
+/* May sleep after a tenth of a second, once somebody writes "auto" to power/control. */
+static void start_runtime_pm(struct device *dev)
+{
+    pm_runtime_set_autosuspend_delay(dev, 100);
+    pm_runtime_use_autosuspend(dev);
+    pm_runtime_mark_last_busy(dev);
+    pm_runtime_put_autosuspend(dev);
+}
+
+static int guest_probe(struct pci_dev *pdev, const struct pci_device_id *id)
+{
+    struct guest_gpu *gpu;
+    int r = pci_enable_device(pdev);
+    if (r)
+        return r;
+    gpu = devm_drm_dev_alloc(&pdev->dev, &guest_driver, struct guest_gpu, drm);
+    if (IS_ERR(gpu)) {
+        pci_disable_device(pdev);
+        return PTR_ERR(gpu);
+    }
+    gpu->pdev = pdev;
+    gpu->bound_ns = ktime_get_ns();
+    pci_set_drvdata(pdev, gpu);
+    r = drm_dev_register(&gpu->drm, 0);
+    if (r)
+        goto disable;
+    /* As the real drivers: the card is there before its PMU and its folders are. */
+    r = guest_pmu_register(gpu);
+    if (r)
+        goto unplug;
+    r = guest_gt_add(gpu);
+    if (r)
+        goto unregister;
+    start_runtime_pm(&pdev->dev);
+    return 0;
+unregister:
+    guest_pmu_unregister(gpu);
+unplug:
+    drm_dev_unplug(&gpu->drm);
+disable:
+    pci_disable_device(pdev);
+    return r;
+}
+
+static void guest_remove(struct pci_dev *pdev)
+{
+    struct guest_gpu *gpu = pci_get_drvdata(pdev);
+    pm_runtime_get_sync(&pdev->dev);
+    pm_runtime_dont_use_autosuspend(&pdev->dev);
+    guest_gt_remove(gpu);
+    guest_pmu_unregister(gpu);
+    drm_dev_unplug(&gpu->drm);
+    pci_disable_device(pdev);
+}
+
+static int guest_runtime_suspend(struct device *dev)
+{
+    return 0;
+}
+
+static int guest_runtime_resume(struct device *dev)
+{
+    return 0;
+}
+
+static const struct dev_pm_ops guest_pm = {
+    SET_RUNTIME_PM_OPS(guest_runtime_suspend, guest_runtime_resume, NULL)};
+
+static const struct pci_device_id guest_ids[] = {
+    {PCI_DEVICE(PCI_VENDOR_ID_INTEL, GPU_DEVICE)},
+    {},
+};
+
+static struct pci_driver guest_pci = {
+    .name = GUEST_NAME,
+    .id_table = guest_ids,
+    .probe = guest_probe,
+    .remove = guest_remove,
+    .driver.pm = &guest_pm,
+};
+
+/* The device as the one that the driver is for: all programs read these numbers in sysfs. */
+static void dress_up(struct pci_dev *pdev)
+{
+    pdev->vendor = PCI_VENDOR_ID_INTEL;
+    pdev->device = GPU_DEVICE;
+    pdev->subsystem_vendor = PCI_VENDOR_ID_INTEL;
+    pdev->subsystem_device = 0x2212;
+    pdev->class = PCI_CLASS_DISPLAY_VGA << 8;
+}
+
+static int __init guest_init(void)
+{
+    struct pci_dev *pdev = pci_get_device(QEMU_VENDOR, QEMU_TESTDEV, NULL);
+    int r;
+    if (!pdev)
+        return -ENODEV;
+    dress_up(pdev);
+    pci_dev_put(pdev);
+    guest_events_init();
+    r = guest_pmu_init();
+    if (r)
+        return r;
+    r = pci_register_driver(&guest_pci);
+    if (r)
+        guest_pmu_exit();
+    return r;
+}
+
+static void __exit guest_exit(void)
+{
+    pci_unregister_driver(&guest_pci);
+    guest_pmu_exit();
+}
+
+module_init(guest_init);
+module_exit(guest_exit);
+MODULE_DESCRIPTION("Made-up GPU for tests in a virtual machine");
+MODULE_LICENSE("GPL");

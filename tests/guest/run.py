@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs gtel beside a made-up i915 or xe driver in a virtual machine, and compares with the truth.
+
+    run.py --personality i915 --gtel build/release/plugins/gtel --kernel FOLDER --headers FOLDER \\
+        --work FOLDER [--cycles N]
+
+--kernel is an unpacked Debian package linux-image-*; README.md beside this file says more.
+"""
+
+import argparse
+import os
+import shutil
+
+import judge
+import machine
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--personality", required=True, choices=("i915", "xe"))
+    parser.add_argument("--gtel", required=True)
+    parser.add_argument("--kernel", required=True, help="folder with boot/ and lib/modules/")
+    parser.add_argument("--headers", required=True, help="the same kernel's headers")
+    parser.add_argument("--work", required=True, help="where to build; keeps the machines' output")
+    parser.add_argument("--compiler", default="gcc")
+    parser.add_argument("--qemu", default="qemu-system-x86_64")
+    parser.add_argument("--busybox", default="/bin/busybox", help="linked statically")
+    parser.add_argument("--intel-gpu-top", default=shutil.which("intel_gpu_top"))
+    parser.add_argument("--cycles", type=int, default=int(os.environ.get("GTEL_GUEST_CYCLES", "200")),
+                        help="unbind and bind so often (environment: GTEL_GUEST_CYCLES)")
+    parser.add_argument("--only", choices=("exact", "smp"), help="one of the two machines")
+    return parser.parse_args()
+
+
+def judge_exact(parts, arguments, truth):
+    if truth:
+        judge.judge_shares("shares at 1 s", parts["1s"], truth, 6)
+        judge.judge_shares("shares at 300 ms", parts["300ms"], truth, 15)
+    judge.judge_constants("files", parts["1s"])
+    if arguments.personality == "i915":
+        judge.judge_top("shares at 1 s", parts["1s intel_gpu_top"])
+        judge.judge_top("shares at 300 ms", parts["300ms intel_gpu_top"])
+        # Debian's level 3 asks for CAP_SYS_ADMIN.
+        judge.judge_rights(parts, {"nobody-3": False, "perfmon-3": False, "perfmon-2": True,
+                                   "nobody-0": True, "root-3": True})
+    key = "drm-engine-render" if arguments.personality == "i915" else "drm-cycles-rcs"
+    judge.judge_clients(parts, arguments.personality, key)
+    judge.judge_cycles(parts, arguments.cycles["exact"])
+    judge.judge_kernel(parts)
+
+
+def judge_smp(parts, arguments, truth):
+    if truth:
+        judge.judge_hotplug(parts, truth)
+    judge.judge_cycles(parts, arguments.cycles["smp"])
+    judge.judge_kernel(parts)
+
+
+def main():
+    arguments = parse()
+    # Two real CPUs take the host's time, a second for each cycle: they are for races only.
+    arguments.cycles = {"exact": arguments.cycles, "smp": max(arguments.cycles // 25, 1)}
+    os.makedirs(arguments.work, exist_ok=True)
+    disk = machine.build_disk(arguments, arguments.work)
+    truth = judge.I915 if arguments.personality == "i915" else None
+    for scenario, rule in (("exact", judge_exact), ("smp", judge_smp)):
+        if arguments.only in (None, scenario):
+            timeout = 60 + arguments.cycles[scenario]
+            rule(machine.boot(arguments, disk, scenario, timeout), arguments, truth)
+    judge.finish()
+
+
+main()
