@@ -78,11 +78,30 @@ int gtel_pmu_format(struct gtel_str text, uint8_t *ret_first, uint8_t *ret_last)
     return 0;
 }
 
+int gtel_pmu_scale(struct gtel_str text, double *ret)
+{
+    double scale = 0;
+    int r = gtel_str_f64(gtel_str_trim(text), &scale);
+    if (r < 0)
+        return r;
+    if (scale <= 0)
+        return -EINVAL;
+    *ret = scale;
+    return 0;
+}
+
 int gtel_pmu_first_cpu(struct gtel_str text, uint32_t *ret)
+{
+    uint32_t n;
+    return gtel_pmu_cpus(text, ret, &n);
+}
+
+int gtel_pmu_cpus(struct gtel_str text, uint32_t *ret_first, uint32_t *ret_n)
 {
     struct gtel_str part;
     uint64_t cpu = 0;
     uint64_t next = 0; /* the lowest number that may follow */
+    uint64_t n = 0;
     text = gtel_str_trim(text);
     if (text.n == 0)
         return -ENODATA;
@@ -96,7 +115,9 @@ int gtel_pmu_first_cpu(struct gtel_str text, uint32_t *ret)
             return -EINVAL;
         cpu = next == 0 ? first : cpu;
         next = last + 1;
+        n += last - first + 1;
     }
-    *ret = (uint32_t)cpu;
+    *ret_first = (uint32_t)cpu;
+    *ret_n = (uint32_t)n;
     return 0;
 }

@@ -27,5 +27,12 @@ int gtel_pmu_unit_seconds(struct gtel_str text, double *ret);
  * an empty list, -EINVAL, -ERANGE.
  */
 int gtel_pmu_first_cpu(struct gtel_str text, uint32_t *ret);
+/* The same, and how many CPUs there are in the list. */
+int gtel_pmu_cpus(struct gtel_str text, uint32_t *ret_first, uint32_t *ret_n);
+/*
+ * How much of its unit one count of an event is: "2.3283064365386962890625e-10" (RAPL). 0, -EINVAL
+ * for no number or one that is not above 0, -ERANGE.
+ */
+int gtel_pmu_scale(struct gtel_str text, double *ret);
 
 #endif

@@ -5,6 +5,7 @@
 extern const struct gtel_source gtel_source_drm_memory;
 extern const struct gtel_source gtel_source_i915;
 extern const struct gtel_source gtel_source_nvml;
+extern const struct gtel_source gtel_source_rapl;
 extern const struct gtel_source gtel_source_uevents;
 extern const struct gtel_source gtel_source_xe;
 
@@ -14,6 +15,7 @@ const struct gtel_source *const gtel_sources[] = {
     &gtel_source_i915,
     &gtel_source_xe,
     &gtel_source_drm_memory,
+    &gtel_source_rapl,
 #ifdef GTEL_HAVE_NVML
     &gtel_source_nvml,
 #endif

@@ -476,6 +476,9 @@ int main(void)
     walk_allocations("xe-b580", "drm_memory");
     test_steady("xe-b580", "drm_memory");
     test_steady("i915-a770", "drm_memory");
+    walk("i915-adl", "rapl", -EIO);
+    walk("i915-adl", "rapl", -ENODEV);
+    walk_allocations("i915-adl", "rapl");
     test_vanish();
     test_broken_sensor();
     test_energy_gate();

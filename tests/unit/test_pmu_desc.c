@@ -42,14 +42,36 @@ static const struct {
     const char *text;
     int rc;
     uint32_t cpu;
+    uint32_t n;
 } cpu_cases[] = {
-    {"0", 0, 0},         {"5\n", 0, 5},
-    {"0-3,8", 0, 0},     {"2,4-7", 0, 2},
-    {"0,128", 0, 0},     {"", -ENODATA, 0},
-    {"\n", -ENODATA, 0}, {"x", -EINVAL, 0},
-    {"3-1", -EINVAL, 0}, {"4,2", -EINVAL, 0},
-    {"0,", 0, 0},        {"0,,1", -EINVAL, 0},
-    {"-1", -EINVAL, 0},  {"4294967296", -ERANGE, 0},
+    {"0", 0, 0, 1},         {"5\n", 0, 5, 1},
+    {"0-3,8", 0, 0, 5},     {"2,4-7", 0, 2, 5},
+    {"0,128", 0, 0, 2},     {"", -ENODATA, 0, 0},
+    {"\n", -ENODATA, 0, 0}, {"x", -EINVAL, 0, 0},
+    {"3-1", -EINVAL, 0, 0}, {"4,2", -EINVAL, 0, 0},
+    {"0,", 0, 0, 1},        {"0,,1", -EINVAL, 0, 0},
+    {"-1", -EINVAL, 0, 0},  {"4294967296", -ERANGE, 0, 0},
+};
+
+static const struct {
+    const char *text;
+    int rc;
+    double scale;
+} scale_cases[] = {
+    {"2.3283064365386962890625e-10\n", 0, 1.0 / 4294967296}, /* 2^-32 */
+    {"6.103515625e-05", 0, 1.0 / 16384},
+    {"1", 0, 1},
+    {"0", -EINVAL, 0},
+    {"-1", -EINVAL, 0},
+    {"", -EINVAL, 0},
+    {"e-10", -EINVAL, 0},
+    {".5", -EINVAL, 0},
+    {"1e", -EINVAL, 0},
+    {"1e-10x", -EINVAL, 0},
+    {"0x1p-32", -EINVAL, 0},
+    {"nan", -EINVAL, 0},
+    {"inf", -EINVAL, 0},
+    {"1e999", -ERANGE, 0},
 };
 
 static const struct {
@@ -104,6 +126,15 @@ int main(void)
         test_label = cpu_cases[i].text;
         CHECK_INT(gtel_pmu_first_cpu(gtel_str_of(cpu_cases[i].text), &cpu), cpu_cases[i].rc);
         CHECK_INT(cpu, cpu_cases[i].cpu);
+        uint32_t n = 0;
+        CHECK_INT(gtel_pmu_cpus(gtel_str_of(cpu_cases[i].text), &cpu, &n), cpu_cases[i].rc);
+        CHECK_INT(n, cpu_cases[i].n);
+    }
+    for (size_t i = 0; i < sizeof(scale_cases) / sizeof(scale_cases[0]); i++) {
+        double scale = 0;
+        test_label = scale_cases[i].text;
+        CHECK_INT(gtel_pmu_scale(gtel_str_of(scale_cases[i].text), &scale), scale_cases[i].rc);
+        CHECK_NEAR(scale, scale_cases[i].scale, 1e-15 * scale_cases[i].scale);
     }
     return test_result();
 }

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: MIT */
+/* Source rapl: power and package temperature of GPUs that are part of an Intel CPU. */
+#include "host/hwmon.h"
+#include "sources/cards.h"
+#include "sources/intel/perf.h"
+#include "sources/intel/rapl_meter.h"
+#include "sources/source.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Position in the list of origins, behind those of enum gtel_rapl_way. */
+enum { CORETEMP = GTEL_RAPL_WAYS };
+
+static const char package_0[] = "sys/devices/platform/coretemp.0";
+static const char package_1[] = "sys/devices/platform/coretemp.1";
+
+/*
+ * The sensor of the CPU package (kernel: Documentation/hwmon/coretemp.rst), millidegrees. The GPU
+ * is one of the places that it watches, and a core is often hotter: so it is a temperature of its
+ * own and never stands for the GPU's.
+ */
+struct sensor {
+    struct gtel_fs_file file;
+    bool has_limit;
+    bool has_critical;
+    uint64_t limit;
+    uint64_t critical;
+};
+
+struct rapl_card {
+    struct gtel_card card;
+    bool is_integrated;
+    bool is_refusal_logged;
+    bool has_failed; /* the last read */
+    int sensor_error;
+    struct gtel_rapl_meter meter;
+    struct sensor sensor;
+    uint64_t read_ns;
+};
+
+struct rapl {
+    const struct gtel_env *env;
+    struct gtel_cards cards;
+    struct gtel_arena arena; /* for the time of a discovery */
+};
+
+static const char *const drivers[] = {"i915", "xe", NULL};
+
+static void close_card(const struct gtel_env *env, struct gtel_card *card)
+{
+    struct rapl_card *own = (struct rapl_card *)card;
+    gtel_rapl_close(env, &own->meter);
+    gtel_fs_close(env, &own->sensor.file);
+    own->is_integrated = false;
+}
+
+static bool present(const struct gtel_env *env)
+{
+    return gtel_cards_any(env, drivers);
+}
+
+static int open_rapl(void *state, const struct gtel_env *env, const struct gtel_options *options)
+{
+    struct rapl *rapl = state;
+    (void)options;
+    if (!present(env))
+        return -ENOENT;
+    rapl->env = env;
+    rapl->cards = (struct gtel_cards){.env = env,
+                                      .drivers = drivers,
+                                      .state_size = sizeof(struct rapl_card),
+                                      .close = close_card};
+    return 0;
+}
+
+/* ---- discovery ---- */
+
+/*
+ * Integrated graphics are always 0000:00:02.0, and their driver gives them no hwmon directory: a
+ * discrete card that a virtual machine has there must not get the figures of a CPU.
+ */
+static int is_integrated(const struct gtel_env *env, struct gtel_arena *arena,
+                         const struct gtel_card *card)
+{
+    char path[GTEL_FS_PATH_MAX];
+    if (strcmp(card->drm.key, "0000:00:02.0") != 0 || card->drm.vendor_id != 0x8086)
+        return 0;
+    int r = gtel_hwmon_find(env, arena, card->path, gtel_str_of(card->drm.driver), path);
+    if (r == -ENOENT)
+        return 1;
+    return r < 0 ? r : 0;
+}
+
+/* A limit beside the sensor; it may change, but not within a Rescan interval. */
+static bool read_limit(const struct gtel_env *env, const char *dir, uint64_t channel,
+                       const char *item, uint64_t *ret)
+{
+    char path[GTEL_FS_PATH_MAX];
+    gtel_fs_path(path, "%s/temp%llu_%s", dir, (unsigned long long)channel, item);
+    return gtel_fs_u64(env, path, ret) == 0;
+}
+
+static int find_sensor(const struct gtel_env *env, struct gtel_arena *arena, struct sensor *sensor)
+{
+    char dir[GTEL_FS_PATH_MAX];
+    char path[GTEL_FS_PATH_MAX];
+    struct gtel_hwmon_attribute *list = NULL;
+    size_t n = 0;
+    if (gtel_fs_exists(env, package_1))
+        return -ERANGE; /* several packages */
+    int r = gtel_hwmon_find(env, arena, package_0, GTEL_STR("coretemp"), dir);
+    if (r == 0)
+        r = gtel_hwmon_list(env, arena, dir, &list, &n);
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < n; i++) {
+        if (list[i].name.kind != GTEL_HWMON_TEMPERATURE ||
+            !gtel_str_eq(list[i].name.item, GTEL_STR("input")) ||
+            !gtel_str_eq(list[i].label, GTEL_STR("Package id 0")))
+            continue;
+        sensor->has_limit = read_limit(env, dir, list[i].name.channel, "max", &sensor->limit);
+        sensor->has_critical =
+            read_limit(env, dir, list[i].name.channel, "crit", &sensor->critical);
+        gtel_fs_path(path, "%s/%.*s", dir, GTEL_STR_ARG(list[i].file));
+        return gtel_fs_is_open(&sensor->file) ? 0 : gtel_fs_open(env, &sensor->file, path);
+    }
+    return -ENOENT;
+}
+
+/* Says once that power is refused, and what would help. */
+static void note_refusal(const struct gtel_env *env, struct rapl_card *card)
+{
+    char fix[256];
+    int r = card->meter.error[GTEL_RAPL_PERF];
+    bool is_refused = !card->meter.is_open && gtel_intel_perf_is_refusal(r);
+    if (is_refused && !card->is_refusal_logged)
+        gtel_log(&env->log, GTEL_LOG_WARNING,
+                 "rapl: %s: power: %s; %s, or run it as root; going on without it",
+                 card->card.drm.key, strerror(-r), gtel_intel_perf_fix(env, fix, sizeof(fix)));
+    card->is_refusal_logged = is_refused;
+}
+
+static int refresh(struct rapl *rapl, struct rapl_card *card)
+{
+    card->card.is_new = false;
+    if (!card->is_integrated) {
+        gtel_arena_reset(&rapl->arena);
+        int r = is_integrated(rapl->env, &rapl->arena, &card->card);
+        if (r <= 0)
+            return r;
+        card->is_integrated = true;
+    }
+    gtel_arena_reset(&rapl->arena);
+    gtel_rapl_refresh(rapl->env, &rapl->arena, &card->meter);
+    note_refusal(rapl->env, card);
+    gtel_arena_reset(&rapl->arena);
+    card->sensor_error = find_sensor(rapl->env, &rapl->arena, &card->sensor);
+    return 0;
+}
+
+static int discover(void *state, struct gtel_registry *registry)
+{
+    struct rapl *rapl = state;
+    int first = gtel_cards_discover(&rapl->cards, registry);
+    for (size_t i = 0; i < rapl->cards.n; i++) {
+        int r = refresh(rapl, (struct rapl_card *)rapl->cards.card[i]);
+        first = first < 0 ? first : r;
+    }
+    return first;
+}
+
+/* ---- sampling ---- */
+
+static int sample_energy(const struct gtel_env *env, struct rapl_card *card,
+                         struct gtel_batch *batch)
+{
+    static const struct gtel_str names[GTEL_RAPL_DOMAINS] = {GTEL_STR_INIT("gpu"),
+                                                             GTEL_STR_INIT("package")};
+    struct gtel_rapl_reading got;
+    const struct gtel_device *device = card->card.device;
+    card->read_ns = batch->t_ns;
+    int r = gtel_rapl_read(env, &card->meter, batch->t_ns, &got);
+    if (r < 0)
+        return r;
+    batch->origin = (uint8_t)card->meter.way;
+    for (size_t i = 0; i < GTEL_RAPL_DOMAINS; i++)
+        if (got.has[i])
+            gtel_batch_f64(batch, device, GTEL_M_ENERGY, names[i], got.joules[i]);
+    if (got.has[GTEL_RAPL_GPU])
+        gtel_batch_f64(batch, device, GTEL_M_GPU_ENERGY, GTEL_STR_NONE, got.joules[GTEL_RAPL_GPU]);
+    return 0;
+}
+
+static void put_degrees(struct gtel_batch *batch, const struct gtel_device *device,
+                        enum gtel_metric metric, double millidegrees)
+{
+    gtel_batch_f64(batch, device, metric, GTEL_STR("package"), millidegrees / 1e3);
+}
+
+/* coretemp answers EAGAIN while the CPU has no valid figure. */
+static int sample_temperature(const struct gtel_env *env, struct rapl_card *card,
+                              struct gtel_batch *batch)
+{
+    struct sensor *sensor = &card->sensor;
+    const struct gtel_device *device = card->card.device;
+    int64_t value;
+    if (!gtel_fs_is_open(&sensor->file))
+        return 0;
+    int r = gtel_fs_read_i64(env, &sensor->file, &value);
+    if (r == -EAGAIN || r == -ENODATA)
+        return 0;
+    if (r < 0) {
+        gtel_fs_close(env, &sensor->file); /* coretemp was loaded anew, or its CPU is off */
+        return r;
+    }
+    batch->origin = CORETEMP;
+    put_degrees(batch, device, GTEL_M_TEMPERATURE, (double)value);
+    if (sensor->has_limit)
+        put_degrees(batch, device, GTEL_M_TEMPERATURE_LIMIT, (double)sensor->limit);
+    if (sensor->has_critical)
+        put_degrees(batch, device, GTEL_M_TEMPERATURE_CRITICAL, (double)sensor->critical);
+    return 0;
+}
+
+/* What has failed is closed, and opened again by the discovery that this asks for: once. */
+static int sample_card(const struct gtel_env *env, struct rapl_card *card, struct gtel_batch *batch)
+{
+    batch->t_ns = gtel_env_now(env);
+    int energy = sample_energy(env, card, batch);
+    int temperature = sample_temperature(env, card, batch);
+    int r = energy < 0 ? energy : temperature;
+    bool has_failed_before = card->has_failed;
+    card->has_failed = r < 0;
+    if (r == 0)
+        return 0;
+    gtel_batch_failed(batch, card->card.device);
+    return has_failed_before ? r : -ENODEV;
+}
+
+static int sample(void *state, struct gtel_registry *registry, struct gtel_batch *batch)
+{
+    struct rapl *rapl = state;
+    int first = 0;
+    (void)registry;
+    for (size_t i = 0; i < rapl->cards.n; i++) {
+        struct rapl_card *card = (struct rapl_card *)rapl->cards.card[i];
+        if (!card->is_integrated || !card->card.device)
+            continue;
+        int r = sample_card(rapl->env, card, batch);
+        first = first < 0 ? first : r;
+    }
+    return first;
+}
+
+/* ---- between gathers ---- */
+
+/* A zone of 262144 J is through in four minutes at 1000 W. */
+static uint64_t due_of(const struct rapl_card *card)
+{
+    const uint64_t keep_ns = 120 * UINT64_C(1000000000);
+    bool is_kept = card->meter.is_open && card->meter.way == GTEL_RAPL_POWERCAP;
+    return is_kept && card->read_ns > 0 ? card->read_ns + keep_ns : 0;
+}
+
+static uint64_t due(const void *state)
+{
+    const struct rapl *rapl = state;
+    uint64_t first = 0;
+    for (size_t i = 0; i < rapl->cards.n; i++) {
+        uint64_t due_ns = due_of((const struct rapl_card *)rapl->cards.card[i]);
+        first = due_ns > 0 && (first == 0 || due_ns < first) ? due_ns : first;
+    }
+    return first;
+}
+
+static int tick(void *state, struct gtel_registry *registry, struct gtel_batch *batch)
+{
+    struct rapl *rapl = state;
+    (void)registry;
+    for (size_t i = 0; i < rapl->cards.n; i++) {
+        struct rapl_card *card = (struct rapl_card *)rapl->cards.card[i];
+        uint64_t due_ns = due_of(card);
+        if (due_ns > 0 && batch->t_ns >= due_ns)
+            (void)sample_energy(rapl->env, card, batch); /* closed then: the next cycle tells */
+    }
+    return 0;
+}
+
+/* ---- what is missing ---- */
+
+static const char several[] =
+    "the machine has several CPU packages, and nothing says which one the GPU is part of";
+
+static void diagnose_perf(const struct gtel_env *env, const struct rapl_card *card,
+                          struct gtel_findings *findings)
+{
+    char fix[256];
+    const char *text[3] = {"perf event power/energy-gpu/"};
+    int r = card->meter.error[GTEL_RAPL_PERF];
+    if (r == -ERANGE) {
+        text[1] = several;
+    } else if (r == -ENOENT) {
+        text[1] = "the kernel counts no energy of this CPU's GPU";
+        text[2] = "load the kernel module rapl; some newer CPUs have no such counter";
+    } else if (gtel_intel_perf_is_refusal(r)) {
+        text[2] = gtel_intel_perf_fix(env, fix, sizeof(fix));
+    }
+    gtel_finding_put(findings, card->card.device, GTEL_MEASUREMENT_GPU_POWER, r, text);
+}
+
+static void diagnose_powercap(const struct rapl_card *card, struct gtel_findings *findings)
+{
+    const struct gtel_rapl_meter *meter = &card->meter;
+    const char *text[3] = {meter->zone_path[0] ? meter->zone_path : "sys/class/powercap"};
+    int r = meter->error[GTEL_RAPL_POWERCAP];
+    if (r == -ERANGE) {
+        text[1] = several;
+    } else if (r == -ENOENT) {
+        text[1] = "there is no zone with the name uncore";
+        text[2] = "load the kernel module intel_rapl_msr";
+    } else if (gtel_intel_perf_is_refusal(r)) {
+        text[1] = "the kernel shows it to root alone";
+        text[2] = "use the perf event, or run the program as root";
+    }
+    gtel_finding_put(findings, card->card.device, GTEL_MEASUREMENT_GPU_POWER, r, text);
+}
+
+static void diagnose_sensor(const struct rapl_card *card, struct gtel_findings *findings)
+{
+    const char *text[3] = {package_0};
+    if (card->sensor_error == -ERANGE)
+        text[1] = several;
+    else if (card->sensor_error == -ENOENT)
+        text[2] = "load the kernel module coretemp";
+    gtel_finding_put(findings, card->card.device, GTEL_MEASUREMENT_GPU_TEMPERATURE,
+                     card->sensor_error, text);
+}
+
+static void diagnose(void *state, struct gtel_registry *registry, struct gtel_findings *findings)
+{
+    struct rapl *rapl = state;
+    (void)registry;
+    for (size_t i = 0; i < rapl->cards.n; i++) {
+        const struct rapl_card *card = (const struct rapl_card *)rapl->cards.card[i];
+        if (!card->is_integrated || !card->card.device)
+            continue;
+        if (!gtel_rapl_has(&card->meter, GTEL_RAPL_GPU)) {
+            diagnose_perf(rapl->env, card, findings);
+            if (card->meter.error[GTEL_RAPL_POWERCAP] < 0)
+                diagnose_powercap(card, findings);
+        }
+        if (card->sensor_error < 0)
+            diagnose_sensor(card, findings);
+    }
+}
+
+static void close_rapl(void *state)
+{
+    struct rapl *rapl = state;
+    gtel_cards_done(&rapl->cards);
+    gtel_arena_done(&rapl->arena);
+}
+
+/* In the order of enum gtel_rapl_way, then CORETEMP. */
+static const char *const origins[] = {"RAPL PMU", "RAPL powercap", "coretemp", NULL};
+
+const struct gtel_source gtel_source_rapl = {
+    .name = "rapl",
+    .lane = "kernel",
+    .vendor = "intel",
+    .summary = "Power of GPUs that are part of an Intel CPU, and power and temperature of the "
+               "package around them",
+    .needs = "a CPU that counts it; CAP_PERFMON, or root for powercap; the temperature needs no "
+             "right",
+    .seen = "not tried on hardware",
+    .origins = origins,
+    .state_size = sizeof(struct rapl),
+    .present = present,
+    .open = open_rapl,
+    .discover = discover,
+    .sample = sample,
+    .due_ns = due,
+    .tick = tick,
+    .diagnose = diagnose,
+    .close = close_rapl,
+};

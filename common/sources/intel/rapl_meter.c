@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/* The energy that an Intel CPU package counts for itself and for the GPU in it (RAPL). */
+#include "sources/intel/rapl_meter.h"
+
+#include "parse/pmu_desc.h"
+#include "sources/intel/perf.h"
+
+#include <errno.h>
+
+static const char powercap[] = "sys/class/powercap";
+
+/* More than any package draws: a step beyond it is a counter that has begun anew. */
+static const double watts_max = 1000;
+
+void gtel_rapl_close(const struct gtel_env *env, struct gtel_rapl_meter *meter)
+{
+    if (meter->handle_plus_1 != 0)
+        env->ops->pmu_close(env->arg, meter->handle_plus_1 - 1);
+    gtel_fs_close(env, &meter->type);
+    meter->handle_plus_1 = 0;
+    meter->n = 0;
+    meter->is_doubtful = false;
+    for (size_t i = 0; i < GTEL_RAPL_DOMAINS; i++) {
+        gtel_fs_close(env, &meter->zone[i].file);
+        meter->zone[i] = (struct gtel_rapl_zone){0};
+    }
+    meter->is_open = false;
+}
+
+/* ---- the perf PMU ---- */
+
+/* The CPU of the only package; -ERANGE when there are several. */
+static int find_cpu(const struct gtel_env *env, const char *dir, uint32_t *ret)
+{
+    char path[GTEL_FS_PATH_MAX];
+    char buf[1024];
+    struct gtel_str text;
+    uint32_t n = 0;
+    gtel_fs_path(path, "%s/cpumask", dir);
+    int r = gtel_fs_text(env, path, buf, sizeof(buf), &text);
+    if (r == 0)
+        r = gtel_pmu_cpus(text, ret, &n);
+    return r == 0 && n > 1 ? -ERANGE : r;
+}
+
+static int read_text(const struct gtel_env *env, const char *dir, const char *event,
+                     const char *suffix, char *buf, struct gtel_str *ret)
+{
+    char path[GTEL_FS_PATH_MAX];
+    gtel_fs_path(path, "%s/events/%s%s", dir, event, suffix);
+    return gtel_fs_text(env, path, buf, 64, ret);
+}
+
+/*
+ * Takes an event (kernel: arch/x86/events/rapl.c): its number, and a scale such as
+ * 2.3283064365386962890625e-10, which are 2^-32, in joules.
+ */
+static int take_event(const struct gtel_env *env, const char *dir, enum gtel_rapl_domain domain,
+                      struct gtel_rapl_meter *meter, uint64_t *config)
+{
+    static const char *const names[GTEL_RAPL_DOMAINS] = {"energy-gpu", "energy-pkg"};
+    char buf[64];
+    struct gtel_str text;
+    double scale = 0;
+    int r = read_text(env, dir, names[domain], "", buf, &text);
+    if (r == 0)
+        r = gtel_pmu_term(text, GTEL_STR("event"), &config[meter->n]);
+    if (r == 0)
+        r = read_text(env, dir, names[domain], ".unit", buf, &text);
+    if (r == 0 && !gtel_str_eq(text, GTEL_STR("Joules")))
+        r = -EOPNOTSUPP;
+    if (r == 0)
+        r = read_text(env, dir, names[domain], ".scale", buf, &text);
+    if (r == 0)
+        r = gtel_pmu_scale(text, &scale);
+    if (r < 0)
+        return r;
+    meter->scale[meter->n] = scale;
+    meter->domain[meter->n++] = (uint8_t)domain;
+    return 0;
+}
+
+static bool is_doubt(int r)
+{
+    return r < 0 && r != -ENOENT && r != -EOPNOTSUPP;
+}
+
+/* Opens what the PMU has of the two; the error of the GPU's. */
+static int open_perf(const struct gtel_env *env, struct gtel_rapl_meter *meter)
+{
+    char dir[GTEL_INTEL_PERF_DIR_MAX];
+    char path[GTEL_FS_PATH_MAX];
+    uint64_t config[GTEL_RAPL_DOMAINS];
+    gtel_intel_perf_dir(dir, "power", NULL);
+    int r = gtel_fs_open(env, &meter->type, gtel_fs_path(path, "%s/type", dir));
+    if (r == 0)
+        r = gtel_fs_read_u64(env, &meter->type, &meter->type_number);
+    if (r == 0)
+        r = meter->type_number > UINT32_MAX ? -EINVAL : find_cpu(env, dir, &meter->cpu);
+    if (r < 0)
+        return r;
+    int of_gpu = take_event(env, dir, GTEL_RAPL_GPU, meter, config);
+    int of_package = take_event(env, dir, GTEL_RAPL_PACKAGE, meter, config);
+    if (meter->n == 0)
+        return of_gpu;
+    meter->is_doubtful = is_doubt(of_gpu) || is_doubt(of_package);
+    r = env->ops->pmu_open(env->arg, (uint32_t)meter->type_number, config, meter->n, meter->cpu);
+    if (r < 0)
+        return r;
+    meter->handle_plus_1 = r + 1;
+    meter->way = GTEL_RAPL_PERF;
+    meter->is_open = true;
+    return of_gpu;
+}
+
+static int read_perf(const struct gtel_env *env, const struct gtel_rapl_meter *meter,
+                     struct gtel_rapl_reading *ret)
+{
+    uint64_t value[GTEL_RAPL_DOMAINS];
+    uint64_t enabled_ns;
+    int r = env->ops->pmu_read(env->arg, meter->handle_plus_1 - 1, value, meter->n, &enabled_ns);
+    for (size_t i = 0; r == 0 && i < meter->n; i++) {
+        ret->has[meter->domain[i]] = true;
+        ret->joules[meter->domain[i]] = (double)value[i] * meter->scale[i];
+    }
+    return r;
+}
+
+/* Whether the counters that are open still are those of the PMU. */
+static bool is_perf_current(const struct gtel_env *env, const struct gtel_rapl_meter *meter)
+{
+    char dir[GTEL_INTEL_PERF_DIR_MAX];
+    uint64_t type;
+    uint32_t cpu;
+    gtel_intel_perf_dir(dir, "power", NULL);
+    return gtel_fs_read_u64(env, &meter->type, &type) == 0 && type == meter->type_number &&
+           find_cpu(env, dir, &cpu) == 0 && cpu == meter->cpu;
+}
+
+/* ---- powercap ---- */
+
+/* Zones found, by domain: how many, and the name of the first one's directory. */
+struct zones {
+    size_t n[GTEL_RAPL_DOMAINS];
+    struct gtel_str name[GTEL_RAPL_DOMAINS];
+};
+
+/*
+ * "intel-rapl:0" called package-0, "intel-rapl:0:1" called uncore (kernel: Documentation/power/
+ * powercap). intel-rapl-mmio counts the same again.
+ */
+static int find_zones(const struct gtel_env *env, struct gtel_arena *arena, struct zones *ret)
+{
+    struct gtel_str *names;
+    size_t n;
+    int r = gtel_fs_list(env, powercap, arena, 256, &names, &n);
+    for (size_t i = 0; r == 0 && i < n && i < 256; i++) {
+        char path[GTEL_FS_PATH_MAX];
+        char buf[64];
+        struct gtel_str name;
+        if (!gtel_str_starts(names[i], GTEL_STR("intel-rapl:")))
+            continue;
+        gtel_fs_path(path, "%s/%.*s/name", powercap, GTEL_STR_ARG(names[i]));
+        r = gtel_fs_text(env, path, buf, sizeof(buf), &name);
+        bool is_gpu = r == 0 && gtel_str_eq(name, GTEL_STR("uncore"));
+        bool is_package = r == 0 && gtel_str_starts(name, GTEL_STR("package-"));
+        if (!is_gpu && !is_package)
+            continue;
+        enum gtel_rapl_domain domain = is_gpu ? GTEL_RAPL_GPU : GTEL_RAPL_PACKAGE;
+        if (ret->n[domain]++ == 0)
+            ret->name[domain] = names[i];
+    }
+    return r;
+}
+
+static int open_zone(const struct gtel_env *env, struct gtel_str name, struct gtel_rapl_zone *zone)
+{
+    char path[GTEL_FS_PATH_MAX];
+    gtel_fs_path(path, "%s/%.*s/max_energy_range_uj", powercap, GTEL_STR_ARG(name));
+    int r = gtel_fs_u64(env, path, &zone->range_uj);
+    if (r == 0)
+        r = gtel_fs_open(env, &zone->file,
+                         gtel_fs_path(path, "%s/%.*s/energy_uj", powercap, GTEL_STR_ARG(name)));
+    return r;
+}
+
+/* Opens the zones of the two; the error of the GPU's. */
+static int open_powercap(const struct gtel_env *env, struct gtel_arena *arena,
+                         struct gtel_rapl_meter *meter)
+{
+    struct zones zones = {0};
+    char path[GTEL_FS_PATH_MAX];
+    int error[GTEL_RAPL_DOMAINS];
+    int r = find_zones(env, arena, &zones);
+    if (r == 0 && (zones.n[GTEL_RAPL_PACKAGE] > 1 || zones.n[GTEL_RAPL_GPU] > 1))
+        r = -ERANGE;
+    if (r < 0)
+        return r;
+    for (size_t i = 0; i < GTEL_RAPL_DOMAINS; i++) {
+        error[i] = zones.n[i] > 0 ? open_zone(env, zones.name[i], &meter->zone[i]) : -ENOENT;
+        meter->is_open = meter->is_open || error[i] == 0;
+        bool is_refused = gtel_intel_perf_is_refusal(error[i]); /* that is how they are made */
+        meter->is_doubtful = meter->is_doubtful || (is_doubt(error[i]) && !is_refused);
+    }
+    if (zones.n[GTEL_RAPL_GPU] > 0) {
+        gtel_fs_path(path, "%s/%.*s/energy_uj", powercap, GTEL_STR_ARG(zones.name[GTEL_RAPL_GPU]));
+        (void)gtel_str_copy(meter->zone_path, sizeof(meter->zone_path), gtel_str_of(path));
+    }
+    meter->way = GTEL_RAPL_POWERCAP;
+    return error[GTEL_RAPL_GPU];
+}
+
+/* Carries a counter on that wraps at its range; one that begins anew adds nothing. */
+static int read_zone(const struct gtel_env *env, struct gtel_rapl_zone *zone, uint64_t t_ns)
+{
+    uint64_t value;
+    int r = gtel_fs_read_u64(env, &zone->file, &value);
+    if (r < 0)
+        return r;
+    if (zone->has_last && value != zone->last_uj) {
+        double seconds = (double)(t_ns - zone->last_ns) / 1e9;
+        double step = (double)value - (double)zone->last_uj +
+                      (value < zone->last_uj ? (double)zone->range_uj : 0);
+        if (step >= 0 && step / 1e6 <= watts_max * (seconds > 1 ? seconds : 1))
+            zone->joules += step / 1e6;
+    }
+    zone->has_counted = zone->has_counted || value > 0;
+    zone->has_last = true;
+    zone->last_uj = value;
+    zone->last_ns = t_ns;
+    return 0;
+}
+
+static int read_powercap(const struct gtel_env *env, struct gtel_rapl_meter *meter, uint64_t t_ns,
+                         struct gtel_rapl_reading *ret)
+{
+    for (size_t i = 0; i < GTEL_RAPL_DOMAINS; i++) {
+        struct gtel_rapl_zone *zone = &meter->zone[i];
+        if (!gtel_fs_is_open(&zone->file))
+            continue;
+        int r = read_zone(env, zone, t_ns);
+        if (r < 0)
+            return r;
+        ret->has[i] = zone->has_counted; /* a register that does not exist reads 0 for ever */
+        ret->joules[i] = zone->joules;
+    }
+    return 0;
+}
+
+/* ---- either ---- */
+
+bool gtel_rapl_has(const struct gtel_rapl_meter *meter, enum gtel_rapl_domain domain)
+{
+    bool has = false;
+    if (!meter->is_open)
+        return false;
+    if (meter->way == GTEL_RAPL_POWERCAP)
+        return gtel_fs_is_open(&meter->zone[domain].file);
+    for (size_t i = 0; i < meter->n; i++)
+        has = has || meter->domain[i] == domain;
+    return has;
+}
+
+void gtel_rapl_refresh(const struct gtel_env *env, struct gtel_arena *arena,
+                       struct gtel_rapl_meter *meter)
+{
+    if (meter->is_open && !meter->is_doubtful &&
+        (meter->way == GTEL_RAPL_POWERCAP || is_perf_current(env, meter)))
+        return;
+    gtel_rapl_close(env, meter);
+    meter->error[GTEL_RAPL_POWERCAP] = 0;
+    meter->error[GTEL_RAPL_PERF] = open_perf(env, meter);
+    if (meter->is_open)
+        return; /* what the PMU does not count the zones do not count either */
+    gtel_rapl_close(env, meter);
+    meter->error[GTEL_RAPL_POWERCAP] = open_powercap(env, arena, meter);
+    if (!meter->is_open)
+        gtel_rapl_close(env, meter);
+}
+
+int gtel_rapl_read(const struct gtel_env *env, struct gtel_rapl_meter *meter, uint64_t t_ns,
+                   struct gtel_rapl_reading *ret)
+{
+    *ret = (struct gtel_rapl_reading){0};
+    if (!meter->is_open)
+        return 0;
+    int r = meter->way == GTEL_RAPL_PERF ? read_perf(env, meter, ret)
+                                         : read_powercap(env, meter, t_ns, ret);
+    if (r < 0)
+        gtel_rapl_close(env, meter);
+    return r;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The energy that an Intel CPU package counts for itself and for the GPU in it (RAPL), through the
+ * perf PMU `power` or the powercap zones of the kernel.
+ *
+ * Reading either of them asks the CPU and never wakes the GPU. The PMU comes first: it counts 64
+ * bits and needs the right that engine use needs, too. The zones wrap after some hours or minutes
+ * and are for root alone. A machine with several packages has no meter: nothing says which of them
+ * the GPU is part of.
+ */
+#ifndef GTEL_SOURCES_INTEL_RAPL_METER_H
+#define GTEL_SOURCES_INTEL_RAPL_METER_H
+
+#include "host/fs.h"
+
+enum gtel_rapl_domain { GTEL_RAPL_GPU, GTEL_RAPL_PACKAGE, GTEL_RAPL_DOMAINS };
+/* Also positions in the source's list of origins. */
+enum gtel_rapl_way { GTEL_RAPL_PERF, GTEL_RAPL_POWERCAP, GTEL_RAPL_WAYS };
+
+/* One powercap zone. Zeroed: not open. */
+struct gtel_rapl_zone {
+    struct gtel_fs_file file;
+    uint64_t range_uj; /* the counter wraps there */
+    uint64_t last_uj;
+    uint64_t last_ns;
+    double joules; /* since it was opened */
+    bool has_last;
+    bool has_counted; /* its counter was not always 0 */
+};
+
+/* Zeroed: not open. */
+struct gtel_rapl_meter {
+    bool is_open;
+    bool is_doubtful; /* one of the two could not be looked at: opened anew at the next refresh */
+    enum gtel_rapl_way way;
+    /* The perf PMU. */
+    struct gtel_fs_file type;
+    uint64_t type_number;
+    uint32_t cpu;
+    int handle_plus_1;
+    size_t n;
+    uint8_t domain[GTEL_RAPL_DOMAINS]; /* of each counter */
+    double scale[GTEL_RAPL_DOMAINS];   /* joules in a unit of it */
+    struct gtel_rapl_zone zone[GTEL_RAPL_DOMAINS];
+    /* Why there is no figure of the GPU, by way: a negative errno, -ERANGE for several packages. */
+    int error[GTEL_RAPL_WAYS];
+    char zone_path[64]; /* of the GPU's zone, where there is one */
+};
+
+/* What a read has given: joules that only grow while the meter stays open. */
+struct gtel_rapl_reading {
+    bool has[GTEL_RAPL_DOMAINS];
+    double joules[GTEL_RAPL_DOMAINS];
+};
+
+/*
+ * Opens the meter where that is due: it is not open, or its PMU was registered anew or has moved to
+ * another CPU. What could not be had is in meter->error. arena is for passing use.
+ */
+void gtel_rapl_refresh(const struct gtel_env *env, struct gtel_arena *arena,
+                       struct gtel_rapl_meter *meter);
+/* Whether the open meter has that domain. */
+bool gtel_rapl_has(const struct gtel_rapl_meter *meter, enum gtel_rapl_domain domain);
+/*
+ * Reads the counters at t_ns. A powercap counter must be read at least each two minutes, or a turn
+ * of it is lost. 0, or a negative errno: the meter is closed then.
+ */
+int gtel_rapl_read(const struct gtel_env *env, struct gtel_rapl_meter *meter, uint64_t t_ns,
+                   struct gtel_rapl_reading *ret);
+/* Keeps the errors. */
+void gtel_rapl_close(const struct gtel_env *env, struct gtel_rapl_meter *meter);
+
+#endif

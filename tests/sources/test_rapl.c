@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* Source rapl: power of integrated GPUs, the two ways to it, and whose power it is not. */
+#include "sources/machine.h"
+#include "test.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define GPU "sys/devices/pci0000:00/0000:00:02.0"
+#define CARD_OF(driver)                                                                            \
+    "file " GPU "/uevent\n| DRIVER=" driver "\n| PCI_ID=8086:46A6\n| PCI_SLOT_NAME=0000:00:02.0\n" \
+    "link sys/class/drm/card0 -> ../../devices/pci0000:00/0000:00:02.0/drm/card0\n"                \
+    "link " GPU "/drm/card0/device -> ../../../0000:00:02.0\n"
+#define CARD CARD_OF("i915")
+#define DISCRETE                                                                                   \
+    "file sys/devices/pci0000:00/0000:03:00.0/uevent\n| DRIVER=xe\n| PCI_ID=8086:E20B\n"           \
+    "| PCI_SLOT_NAME=0000:03:00.0\n"                                                               \
+    "link sys/class/drm/card1 -> ../../devices/pci0000:00/0000:03:00.0/drm/card1\n"                \
+    "link sys/devices/pci0000:00/0000:03:00.0/drm/card1/device -> ../../../0000:03:00.0\n"
+#define PMU "sys/bus/event_source/devices/power"
+#define EVENT(name, number)                                                                        \
+    "file " PMU "/events/" name "\n| event=" number "\nfile " PMU "/events/" name ".unit\n"        \
+    "| Joules\nfile " PMU "/events/" name ".scale\n| 2.3283064365386962890625e-10\n"
+#define TYPE(cpus) "file " PMU "/type\n| 21\nfile " PMU "/cpumask\n| " cpus "\n"
+/* 10 W and 40 W: 2^-32 J in a count. */
+#define PERF_GPU EVENT("energy-gpu", "0x04") "pmu power 0x4 0 42949672960\n"
+#define PERF_PACKAGE EVENT("energy-pkg", "0x02") "pmu power 0x2 0 171798691840\n"
+#define ZONE(dir, label)                                                                           \
+    "file sys/class/powercap/" dir "/name\n| " label "\n"                                          \
+    "file sys/class/powercap/" dir "/max_energy_range_uj\n| 1000000000\n"
+#define ZONES                                                                                      \
+    ZONE("intel-rapl:0", "package-0")                                                              \
+    ZONE("intel-rapl:0:0", "core")                                                                 \
+    ZONE("intel-rapl:0:1", "uncore") ZONE("intel-rapl-mmio:0", "package-0")
+#define UNCORE "sys/class/powercap/intel-rapl:0:1/energy_uj"
+#define PACKAGE "sys/class/powercap/intel-rapl:0/energy_uj"
+#define SENSOR                                                                                     \
+    "file sys/devices/platform/coretemp.0/hwmon/hwmon5/name\n| coretemp\n"                         \
+    "file sys/devices/platform/coretemp.0/hwmon/hwmon5/temp1_label\n| Package id 0\n"              \
+    "file sys/devices/platform/coretemp.0/hwmon/hwmon5/temp1_input\n| 58000\n"                     \
+    "file sys/devices/platform/coretemp.0/hwmon/hwmon5/temp2_label\n| Core 0\n"                    \
+    "file sys/devices/platform/coretemp.0/hwmon/hwmon5/temp2_input\n| 61000\n"
+#define PARANOID "file proc/sys/kernel/perf_event_paranoid\n| 3\n"
+
+static double joules(const struct machine *machine, enum gtel_metric metric, const char *domain)
+{
+    const struct gtel_reading *got = machine_find(machine, NULL, metric, domain, NULL);
+    return got ? got->value.f64 : -1;
+}
+
+/* After two seconds; -1: no reading. */
+static const struct value_case {
+    const char *label;
+    const char *text;
+    double gpu;
+    double package;
+    double celsius; /* 0: none */
+    unsigned findings;
+} value_cases[] = {
+    {"perf", CARD TYPE("0") PERF_GPU PERF_PACKAGE SENSOR "end\n", 20, 80, 58, 0},
+    {"xe", CARD_OF("xe") TYPE("0") PERF_GPU PERF_PACKAGE SENSOR "end\n", 20, 80, 58, 0},
+    {"perf before powercap",
+     CARD TYPE("0") PERF_GPU ZONES "grow " UNCORE " 1 1000000\ngrow " PACKAGE " 1 1000000\nend\n",
+     20, -1, 0, 1},
+    {"asleep: RAPL is the CPU's",
+     CARD TYPE("0") PERF_GPU SENSOR "file " GPU "/power/runtime_status\n| suspended\nend\n", 20, -1,
+     58, 0},
+    {"a CPU that counts the package alone", CARD TYPE("0") PERF_PACKAGE SENSOR "end\n", -1, 80, 58,
+     1},
+    {"powercap",
+     CARD ZONES SENSOR "grow " UNCORE " 5000000 3000000\ngrow " PACKAGE " 7000000 9000000\nend\n",
+     6, 18, 58, 0},
+    {"powercap that wraps", /* 1000 J: at 1 s 999.5 J, at 2 s 2.5 J */
+     CARD ZONES SENSOR "grow " UNCORE " 996500000 3000000\nat 2s\nfile " UNCORE
+                       "\n| 2500000\nend\n",
+     6, -1, 58, 0},
+    {"powercap that begins anew", /* 3 J, and what seems to be a turn of 4000 J is none */
+     CARD "file sys/class/powercap/intel-rapl:0:1/name\n| uncore\n"
+          "file sys/class/powercap/intel-rapl:0:1/max_energy_range_uj\n| 9000000000\n"
+          "grow " UNCORE " 5000000000 3000000\nat 2s\nfile " UNCORE "\n| 6000000\nend\n",
+     3, -1, 0, 1},
+    {"powercap that reads 0 for ever", CARD ZONES SENSOR "file " UNCORE "\n| 0\nend\n", -1, -1, 58,
+     0},
+    {"several packages",
+     CARD TYPE("0,28") PERF_GPU PERF_PACKAGE ZONES ZONE("intel-rapl:1", "package-1") SENSOR
+     "dir sys/devices/platform/coretemp.1\ngrow " UNCORE " 1 1000000\nend\n",
+     -1, -1, 0, 3},
+    {"another unit",
+     CARD TYPE("0") PERF_GPU SENSOR "file " PMU "/events/energy-gpu.unit\n| Ws\nend\n", -1, -1, 58,
+     2},
+    {"nothing at all", CARD "end\n", -1, -1, 0, 3},
+    {"a discrete card where integrated graphics belong",
+     CARD "file " GPU "/hwmon/hwmon1/name\n| i915\n" TYPE("0") PERF_GPU PERF_PACKAGE SENSOR "end\n",
+     -1, -1, 0, 0},
+    {"a discrete card", DISCRETE TYPE("0") PERF_GPU PERF_PACKAGE SENSOR "end\n", -1, -1, 0, 0},
+};
+
+static unsigned findings(struct machine *machine)
+{
+    struct gtel_findings list = {0};
+    machine->source->diagnose(machine->state, &machine->registry, &list);
+    unsigned n = (unsigned)list.n;
+    gtel_findings_done(&list);
+    return n;
+}
+
+static void check_values(const struct value_case *c)
+{
+    struct machine machine;
+    if (!CHECK(machine_init(&machine, c->text, "rapl")))
+        return;
+    for (int t = 0; t < 3; t++) {
+        CHECK_INT(machine_gather(&machine), 0);
+        if (t < 2)
+            machine_step(&machine, 1000);
+    }
+    CHECK_NEAR(joules(&machine, GTEL_M_ENERGY, "gpu"), c->gpu, 1e-9);
+    CHECK_NEAR(joules(&machine, GTEL_M_ENERGY, "package"), c->package, 1e-9);
+    CHECK_NEAR(joules(&machine, GTEL_M_GPU_ENERGY, NULL), c->gpu, 1e-9); /* never the package's */
+    CHECK(!machine_find(&machine, NULL, GTEL_M_GPU_TEMPERATURE, NULL, NULL));
+    const struct gtel_reading *got =
+        machine_find(&machine, NULL, GTEL_M_TEMPERATURE, "package", NULL);
+    CHECK_NEAR(got ? got->value.f64 : 0, c->celsius, 1e-9);
+    CHECK_INT(findings(&machine), c->findings);
+    CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 0);
+    machine_done(&machine);
+}
+
+static void test_values(void)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(value_cases); i++) {
+        test_label = value_cases[i].label;
+        check_values(&value_cases[i]);
+    }
+    test_label = "";
+}
+
+/* Beside a discrete card only the integrated one has the figures. */
+static void test_mixed(void)
+{
+    struct machine machine;
+    if (CHECK(machine_init(&machine, CARD DISCRETE TYPE("0") PERF_GPU SENSOR "end\n", "rapl"))) {
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK(machine_find(&machine, "0000:00:02.0", GTEL_M_ENERGY, "gpu", NULL));
+        CHECK(!machine_find(&machine, "0000:03:00.0", GTEL_M_ENERGY, NULL, NULL));
+        CHECK(!machine_find(&machine, "0000:03:00.0", GTEL_M_TEMPERATURE, NULL, NULL));
+    }
+    machine_done(&machine);
+}
+
+/* Both ways are refused until 4 s: said once, in full, and all is well afterwards. */
+static void test_refused(void)
+{
+    static const char text[] = CARD TYPE("0") PERF_GPU ZONES PARANOID SENSOR
+        "pmu_error power EACCES\nrefuse " UNCORE " EACCES\nrefuse " PACKAGE " EACCES\n"
+        "at 4s\npmu_error power none\nend\n";
+    struct machine machine;
+    struct gtel_findings list = {0};
+    if (!CHECK(machine_init(&machine, text, "rapl")))
+        return;
+    for (int t = 0; t < 7; t++) {
+        machine.needs_discovery = true;
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK((joules(&machine, GTEL_M_ENERGY, "gpu") >= 0) == (t >= 4));
+        CHECK_INT(machine.batch.failed[0], 0);
+        if (t == 0)
+            machine.source->diagnose(machine.state, &machine.registry, &list);
+        machine_step(&machine, 1000);
+    }
+    CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 1);
+    CHECK(strstr(machine.fault->last_log, "perf_event_paranoid is 3"));
+    CHECK(strstr(machine.fault->last_log, "as root"));
+    if (CHECK(list.n == 2)) {
+        CHECK_STR(list.finding[0].what, "perf event power/energy-gpu/");
+        CHECK_INT(list.finding[0].error, -EACCES);
+        CHECK(strstr(list.finding[0].fix.p, "CAP_PERFMON"));
+        CHECK_STR(list.finding[1].what, UNCORE);
+        CHECK_INT(list.finding[1].error, -EACCES);
+        CHECK_INT(list.finding[1].measurement, GTEL_MEASUREMENT_GPU_POWER);
+    }
+    CHECK_INT(findings(&machine), 0);
+    gtel_findings_done(&list);
+    machine_done(&machine);
+}
+
+static void count_groups(void *arg, enum fault_op op, const char *path)
+{
+    (void)path;
+    *(unsigned *)arg += op == FAULT_PMU ? 1 : 0;
+}
+
+/* The CPU that counts is switched off at 2 s: the counters are opened on the one that took over. */
+static void test_hotplug(void)
+{
+    static const char text[] = CARD TYPE("0") PERF_GPU "at 2s\nfile " PMU "/cpumask\n| 1\nend\n";
+    static const unsigned reads[] = {2, 3, 5, 6}; /* opened and read; read; both; read */
+    struct machine machine;
+    unsigned calls = 0;
+    if (!CHECK(machine_init(&machine, text, "rapl")))
+        return;
+    machine.fault->watch = count_groups;
+    machine.fault->watch_arg = &calls;
+    for (int t = 0; t < 4; t++) {
+        machine.needs_discovery = true;
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK_INT(calls, reads[t]);
+        CHECK_NEAR(joules(&machine, GTEL_M_ENERGY, "gpu"), 10.0 * t, 1e-9);
+        machine_step(&machine, 1000);
+    }
+    machine_done(&machine);
+}
+
+/* A zone that is not asked for during 300 s is read twice in between; perf counters are not. */
+static void test_keep(void)
+{
+    struct machine machine;
+    test_label = "keep";
+    if (CHECK(machine_init(&machine, CARD ZONES SENSOR "grow " UNCORE " 5000000 9000000\nend\n",
+                           "rapl"))) {
+        CHECK_INT(machine_gather(&machine), 0);
+        uint64_t start_ns = gtel_env_now(&machine.fault->env);
+        CHECK_INT(machine.source->due_ns(machine.state) - start_ns, 120000000000);
+        machine_step(&machine, 120000);
+        machine.batch.t_ns = gtel_env_now(&machine.fault->env);
+        CHECK_INT(machine.source->tick(machine.state, &machine.registry, &machine.batch), 0);
+        CHECK_INT(machine.source->due_ns(machine.state) - start_ns, 240000000000);
+    }
+    machine_done(&machine);
+    if (CHECK(machine_init(&machine, CARD TYPE("0") PERF_GPU SENSOR "end\n", "rapl"))) {
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK_INT(machine.source->due_ns(machine.state), 0);
+    }
+    machine_done(&machine);
+    test_label = "";
+}
+
+int main(void)
+{
+    test_values();
+    test_mixed();
+    test_refused();
+    test_hotplug();
+    test_keep();
+    return test_result();
+}
