@@ -258,6 +258,31 @@ static void test_energy_in_steps(void)
     machine_done(&machine);
 }
 
+/*
+ * A counter that stands still from 2 s to 4 s, on a card that is awake: no energy, and so no power
+ * of 0 W. Neither does the package's counter become the headline.
+ */
+static void test_energy_stuck(void)
+{
+    static const char text[] = HEAD("xe") GT0 HWMON
+        "grow " DEVICE "/hwmon/hwmon1/energy1_input 1000000 50000000\n"
+        "grow " DEVICE "/hwmon/hwmon1/energy2_input 1000000 30000000\n"
+        "at 2s\nfile " DEVICE "/hwmon/hwmon1/energy1_input\n| 101000000\n"
+        "at 4500ms\ngrow " DEVICE "/hwmon/hwmon1/energy1_input 201000000 50000000\n" END;
+    struct machine machine;
+    if (!CHECK(machine_init(&machine, text, "xe")))
+        return;
+    for (int t = 0; t < 7; t++) {
+        CHECK_INT(machine_gather(&machine), 0);
+        bool is_there = t <= 2 || t >= 5;
+        CHECK((machine_find(&machine, NULL, GTEL_M_ENERGY, "card", NULL) != NULL) == is_there);
+        CHECK((machine_find(&machine, NULL, GTEL_M_GPU_ENERGY, NULL, NULL) != NULL) == is_there);
+        CHECK(machine_find(&machine, NULL, GTEL_M_ENERGY, "pkg", NULL));
+        machine_step(&machine, 1000);
+    }
+    machine_done(&machine);
+}
+
 /* The driver is loaded again: the counter starts anew and is believed. A zero that moves appears.
  */
 static void test_energy_restart(void)
@@ -483,6 +508,7 @@ int main(void)
     test_broken_sensor();
     test_energy_gate();
     test_energy_in_steps();
+    test_energy_stuck();
     test_energy_restart();
     test_refused();
     test_late();

@@ -83,7 +83,9 @@ static const uint64_t distrust_ns = 60 * UINT64_C(1000000000);
  * Battlemage up to kernel 6.16 reads energy from registers which give nonsense on some boards: a
  * card counter that stays 0 (B580), steps of megajoules (B570; Syllo/nvtop #409). So a zero that
  * has never moved is no reading, and a step that means more than three times the limit (1.5 kW
- * without one) is left out of the counter, with a minute of silence after it.
+ * without one) is left out of the counter, with a minute of silence after it. No card that is awake
+ * uses nothing: a counter that has not moved says nothing, and the next step is over the whole
+ * time.
  */
 static void energy(struct gtel_intel_attr *attr, struct gtel_intel_cycle *cycle, uint64_t value)
 {
@@ -104,10 +106,11 @@ static void energy(struct gtel_intel_attr *attr, struct gtel_intel_cycle *cycle,
             attr->distrust_ns = t_ns + distrust_ns;
         }
     }
+    bool is_stuck = attr->has_last && value == attr->last;
     remember(attr, value, t_ns);
     if (value == 0)
         return;
-    if (t_ns < attr->distrust_ns) {
+    if (is_stuck || t_ns < attr->distrust_ns) {
         /* Nor does another counter stand in: the headline's would jump there and back. */
         cycle->heads |= 1U << attr->headline;
         return;
