@@ -246,8 +246,8 @@ static int pmu_open(void *arg, uint32_t type, const uint64_t *configs, size_t n,
     struct tree_group *group = &env->group[handle];
     for (size_t i = 0; i < n; i++) {
         r = gtel_tree_pmu(env->tree, look.name, configs[i], &value);
-        if (r < 0)
-            return r;
+        if (r < 0) /* i915 says ENODEV, and xe ENOENT (kernel: i915/i915_pmu.c, xe/xe_pmu.c) */
+            return gtel_str_starts(look.name, GTEL_STR("xe_")) ? -ENOENT : r;
         group->config[i] = configs[i];
     }
     group->pmu = look.name;
