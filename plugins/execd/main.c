@@ -45,11 +45,11 @@ struct program {
 
 /* ---- gathers ---- */
 
-/* One interval of a stepped machine, with what sources ask for in between. */
-static void step(struct program *program)
+/* Steps a recorded machine, with what sources ask for in between. */
+static void step(struct program *program, uint64_t ns)
 {
     struct gtel_env *env = &program->machine.env;
-    uint64_t end_ns = gtel_env_now(env) + program->interval_ns;
+    uint64_t end_ns = gtel_env_now(env) + ns;
     for (;;) {
         uint64_t due_ns = gtel_context_due(program->context);
         uint64_t now_ns = gtel_env_now(env);
@@ -59,7 +59,20 @@ static void step(struct program *program)
         gtel_context_tick(program->context);
     }
     gtel_env_tree_step(env, end_ns - gtel_env_now(env));
-    program->now_ns += program->interval_ns;
+    program->now_ns += ns;
+}
+
+/* The same for a machine that runs by itself. */
+static void pause_until(struct program *program, uint64_t t_ns)
+{
+    for (;;) {
+        uint64_t due_ns = gtel_context_due(program->context);
+        if (due_ns == 0 || due_ns >= t_ns || program->pace.is_told || program->pace.is_out_closed)
+            break;
+        gtel_pace_pause(&program->pace, due_ns);
+        gtel_context_tick(program->context);
+    }
+    gtel_pace_pause(&program->pace, t_ns);
 }
 
 /* 0, -ENOMEM, or why the output could not be written. */
@@ -89,24 +102,35 @@ static int prime(struct program *program, uint64_t wait_ns)
 /* Before the first answer to a newline: rates, and with the end in sight everything. */
 static int prepare_first(struct program *program)
 {
-    gtel_pace_pause(&program->pace, program->primed_ns + rates_ns);
+    pause_until(program, program->primed_ns + rates_ns);
     if (!program->pace.is_ending || program->pace.is_told ||
         !gtel_context_is_starting(program->context))
         return 0;
     int r = prime(program, starting_ns);
-    gtel_pace_pause(&program->pace, program->primed_ns + rates_ns);
+    pause_until(program, program->primed_ns + rates_ns);
     return r;
 }
 
+/* A part of the time that a single gather takes. */
+static void pass(struct program *program, uint64_t part, uint64_t parts)
+{
+    if (program->args.is_stepped)
+        step(program, program->interval_ns / parts);
+    else
+        pause_until(program, program->primed_ns + once_ns * part / parts);
+}
+
+/* Half-way one more sample: from then on it is known which GPUs work (sources/intel/xe_pmu.c). */
 static int run_once(struct program *program)
 {
     int r = prime(program, starting_ns);
     if (r < 0)
         return r;
-    if (program->args.is_stepped)
-        step(program);
-    else
-        gtel_pace_pause(&program->pace, program->primed_ns + once_ns);
+    pass(program, 1, 2);
+    r = gtel_context_sample(program->context, 0);
+    if (r < 0)
+        return r;
+    pass(program, 2, 2);
     return gather(program);
 }
 
@@ -120,7 +144,7 @@ static int run_stepped(struct program *program)
             program->args.count > 0 ? n >= program->args.count : n > 0 && program->now_ns >= end_ns;
         if (is_over)
             break;
-        step(program);
+        step(program, program->interval_ns);
         r = gather(program);
     }
     return r;
@@ -145,7 +169,7 @@ static int run_loop(struct program *program)
             continue;
         }
         if (program->args.is_stepped)
-            step(program);
+            step(program, program->interval_ns);
         else if (n == 0 && !program->has_clock)
             r = prepare_first(program);
         if (r == 0)
