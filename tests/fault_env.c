@@ -146,6 +146,7 @@ static int pmu_open(void *arg, uint32_t type, const uint64_t *configs, size_t n,
     *pmu = (struct fault_pmu){
         .is_open = true, .handle = r, .type = type, .since_ns = gtel_env_now(fault->inner)};
     fault->open_files++;
+    fault->pmu_opens++;
     return r;
 }
 
@@ -163,8 +164,11 @@ static void pmu_close(void *arg, int handle)
 {
     struct fault_env *fault = arg;
     struct fault_pmu *pmu = find_pmu(fault, handle);
-    if (pmu)
+    if (pmu) {
+        uint64_t open_ns = gtel_env_now(fault->inner) - pmu->since_ns;
         pmu->is_open = false;
+        fault->pmu_longest_ns = open_ns > fault->pmu_longest_ns ? open_ns : fault->pmu_longest_ns;
+    }
     fault->open_files--;
     fault->inner->ops->pmu_close(fault->inner->arg, handle);
 }

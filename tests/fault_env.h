@@ -47,6 +47,8 @@ struct fault_env {
     void *watch_arg;
     uint32_t pmu_type; /* of the counters that are being opened or read, for watch */
     struct fault_pmu pmu[FAULT_PMUS_MAX];
+    uint64_t pmu_opens;      /* groups that were opened */
+    uint64_t pmu_longest_ns; /* for which one that is closed was open */
     size_t open_files;
     char path[FAULT_HANDLES_MAX][FAULT_PATH_MAX];
     int handle[FAULT_HANDLES_MAX]; /* of the inner env */

@@ -42,6 +42,14 @@ struct gtel_device {
     bool is_asleep;     /* runtime suspended at the last look */
     bool is_left_alone; /* asleep, or allowed to fall asleep: the sources of its lane that come
                            after its driver's do nothing that would wake it */
+    /* A bit per GT that its driver's source has just read: those that slept for (almost) all of the
+     * time since the reading before, and those that did not. */
+    uint32_t gts_idle;
+    uint32_t gts_busy;
+    /* The GTs that sources have kept awake by measuring since that reading, and for how long: that
+     * time says nothing about idleness. */
+    uint32_t gts_held;
+    uint64_t held_ns;
 };
 
 struct gtel_registry {

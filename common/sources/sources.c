@@ -8,12 +8,14 @@ extern const struct gtel_source gtel_source_nvml;
 extern const struct gtel_source gtel_source_rapl;
 extern const struct gtel_source gtel_source_uevents;
 extern const struct gtel_source gtel_source_xe;
+extern const struct gtel_source gtel_source_xe_pmu;
 
 /* In order of preference: the first source to report a reading wins. */
 const struct gtel_source *const gtel_sources[] = {
     &gtel_source_uevents, /* first: the others of its lane look at once for what has come or gone */
     &gtel_source_i915,
     &gtel_source_xe,
+    &gtel_source_xe_pmu,
     &gtel_source_drm_memory,
     &gtel_source_rapl,
 #ifdef GTEL_HAVE_NVML

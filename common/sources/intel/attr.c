@@ -50,16 +50,31 @@ static void remember(struct gtel_intel_attr *attr, uint64_t value, uint64_t t_ns
     attr->has_last = true;
 }
 
-/* Notes whether the GT slept for almost all of the time since the last look. milliseconds */
+/*
+ * Notes whether the GT slept for almost all of the time since the last look, but for the time in
+ * which we kept it awake. milliseconds
+ */
 static void note_idle(const struct gtel_intel_attr *attr, struct gtel_intel_cycle *cycle,
                       uint64_t value)
 {
-    uint64_t t_ns = cycle->batch->t_ns;
-    if (!attr->is_idle_time || !attr->has_last || t_ns <= attr->last_ns || value < attr->last)
+    uint64_t span_ns = cycle->batch->t_ns - attr->last_ns;
+    uint64_t gt = 0;
+    if (!attr->is_idle_time || !attr->has_last || cycle->batch->t_ns <= attr->last_ns ||
+        value < attr->last)
+        return;
+    bool has_gt = gtel_str_u64(attr->reading.dim[1], &gt) == 0 && gt < 32;
+    uint32_t bit = has_gt ? 1U << gt : 0;
+    uint64_t held_ns = (cycle->gts_held & bit) != 0 ? cycle->held_ns : 0;
+    if (span_ns <= held_ns)
         return;
     double slept_ns = (double)(value - attr->last) * 1e6;
+    bool is_idle = slept_ns >= 0.98 * (double)(span_ns - held_ns);
     cycle->idle_times++;
-    cycle->is_idle = cycle->is_idle && slept_ns >= 0.98 * (double)(t_ns - attr->last_ns);
+    cycle->is_idle = cycle->is_idle && is_idle;
+    if (is_idle)
+        cycle->gts_idle |= bit;
+    else
+        cycle->gts_busy |= bit;
 }
 
 static void counter(struct gtel_intel_attr *attr, struct gtel_intel_cycle *cycle, uint64_t value)

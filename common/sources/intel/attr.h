@@ -64,7 +64,11 @@ struct gtel_intel_cycle {
     uint32_t read;    /* attributes that gave a value or were quietly absent */
     uint32_t failed;
     uint32_t
-        idle_times; /* idle counters that have grown, and whether all grew by almost all time */
+        idle_times;    /* idle counters that have grown, and whether all grew by almost all time */
+    uint32_t gts_idle; /* a bit per GT: whether it slept, or did not */
+    uint32_t gts_busy;
+    uint32_t gts_held; /* those that were kept awake by us since the last cycle, for held_ns */
+    uint64_t held_ns;
     bool has_fan;
     bool is_idle;
 };

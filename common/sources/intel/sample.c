@@ -100,7 +100,13 @@ static int read_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu, struct
         if (gpu->hash == 0)
             gtel_intel_retry(intel, false);
     }
+    cycle.held_ns = gpu->device->held_ns;
+    cycle.gts_held = gpu->device->gts_held;
     int r = read_attrs(intel, gpu, &cycle);
+    gpu->device->held_ns = 0;
+    gpu->device->gts_held = 0;
+    gpu->device->gts_idle = cycle.gts_idle;
+    gpu->device->gts_busy = cycle.gts_busy;
     gpu->limit_w = cycle.limit_w;
     if (cycle.has_fan) {
         batch->origin = GTEL_INTEL_HWMON;
@@ -122,6 +128,8 @@ static int sample_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
     batch->origin = GTEL_INTEL_SYSFS;
     gpu->kept_ns = batch->t_ns;
     gpu->device->is_left_alone = true; /* until it is known that it may be read */
+    gpu->device->gts_idle = 0;
+    gpu->device->gts_busy = 0;
     int r = gtel_awake_look(intel->env, &gpu->awake, &is_asleep);
     if (r < 0)
         return r;

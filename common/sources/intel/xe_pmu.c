@@ -1,0 +1,575 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Source xe_pmu: how busy the engines of xe GPUs are, from the driver's perf PMU.
+ *
+ * An open event of an engine keeps its GT awake (xe_perf.h), so the counters are open for a short
+ * time only: a burst. sample() comes after that of source xe, which has just told for each GT
+ * whether it slept since the gather before (cycle/device.h). If one did not, a burst is due at
+ * once: tick() opens the counters of the GTs that worked, and is called again when the window is
+ * over to read and close them. The next sample() reports what they showed. So a gather never waits
+ * for a burst, no burst lasts longer than the window but for the time the kernel takes to call us,
+ * and a GPU that sleeps, rests or idles has no event open: engines of a GT that slept all the time
+ * did nothing, which is known without asking. The time of a burst is told to source xe (held_ns),
+ * which would otherwise never see the GT idle again and let the GPU sleep.
+ *
+ * One gather has the figures of all engines of a GPU or of none, so that a maximum over them means
+ * something. With the option XeEngines at "hold" the counters stay open instead, from the first
+ * time on at which the GPU is found awake.
+ */
+#include "sources/cards.h"
+#include "sources/intel/xe_perf.h"
+#include "sources/source.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* In the order of origins. */
+enum { SAMPLED, HELD, SLEPT };
+
+enum { PAIRS_MAX = GTEL_PMU_EVENTS_MAX / 2 };
+
+/* The longest time for which a burst is open; a shorter interval gets a tenth of itself. */
+static const uint64_t window_ns = 100000000;
+enum { WINDOW_PART = 10 };
+/* A GT takes some milliseconds to fall asleep when it is let go: after a burst without work, too.
+ */
+static const uint64_t settle_ns = 30000000;
+
+struct xe_card {
+    struct gtel_card card;
+    struct gtel_xe_perf perf;
+    struct gtel_xe_engines engines;
+    uint32_t functions;      /* 1, and one per VF */
+    int error;               /* of the last look or try; 0: none */
+    bool is_described;       /* since the last discovery */
+    bool is_noted;           /* a failure has been logged, and no try has succeeded since */
+    int handle_plus_1;       /* of the open group */
+    size_t n;                /* pairs of counters in it: active and total ticks */
+    uint8_t pair[PAIRS_MAX]; /* the figure that each is for: function × engines + engine */
+    uint64_t first[GTEL_PMU_EVENTS_MAX];
+    uint64_t opened_ns;
+    uint64_t due_ns;         /* when tick() opens or closes the burst; 0: none is due */
+    uint32_t burst_gts;      /* the GTs of the last burst */
+    uint64_t result_ns;      /* when it ended; 0: reported, or failed */
+    double share[PAIRS_MAX]; /* by figure; negative: not known */
+    uint64_t held_ticks;     /* of all held counters together: whether any has moved */
+};
+
+struct xe_pmu {
+    struct gtel_cards cards;
+    bool is_held;
+    uint64_t sampled_ns;
+    uint64_t period_ns; /* between the last two samples */
+};
+
+static const char *const drivers[] = {"xe", NULL};
+
+static void close_group(const struct gtel_env *env, struct xe_card *xe)
+{
+    if (xe->handle_plus_1 != 0)
+        env->ops->pmu_close(env->arg, xe->handle_plus_1 - 1);
+    xe->handle_plus_1 = 0;
+}
+
+static void close_card(const struct gtel_env *env, struct gtel_card *card)
+{
+    struct xe_card *xe = (struct xe_card *)card;
+    struct gtel_card head = *card;
+    close_group(env, xe);
+    gtel_xe_perf_close(env, &xe->perf);
+    *xe = (struct xe_card){.card = head};
+}
+
+/* ---- what the PMU is, and which counters to open ---- */
+
+static bool is_absence(int r)
+{
+    return r == -ENOENT || r == -EOPNOTSUPP || r == -ENODATA;
+}
+
+static void note(const struct gtel_env *env, struct xe_card *xe, int r)
+{
+    xe->error = r;
+    if (!is_absence(r))
+        gtel_intel_perf_note(env, "xe_pmu", xe->card.drm.key, r, &xe->is_noted);
+}
+
+/* How many VFs count for themselves; without SR-IOV the file is not there. */
+static uint32_t read_functions(const struct gtel_env *env, const struct xe_card *xe)
+{
+    char path[GTEL_FS_PATH_MAX];
+    uint64_t vfs = 0;
+    gtel_fs_path(path, "%s/sriov_numvfs", xe->card.path);
+    int r = gtel_fs_u64(env, path, &vfs);
+    return r < 0 || vfs > 255 ? 1 : (uint32_t)vfs + 1;
+}
+
+/* Once after each discovery: the number of the PMU, its CPU and the VFs may have changed. */
+static void describe(const struct gtel_env *env, struct xe_card *xe)
+{
+    int r = 0;
+    if (xe->is_described)
+        return;
+    xe->is_described = true;
+    if (xe->handle_plus_1 != 0 && gtel_xe_perf_is_current(env, &xe->perf))
+        return;
+    close_group(env, xe);
+    gtel_xe_perf_close(env, &xe->perf);
+    xe->error = 0;
+    if (xe->engines.gts == 0)
+        r = gtel_xe_engines_scan(env, xe->card.path, &xe->engines);
+    if (r == 0)
+        r = gtel_xe_perf_open(env, xe->card.drm.key, &xe->perf);
+    xe->functions = read_functions(env, xe);
+    if (r < 0)
+        note(env, xe, r);
+}
+
+/* Opens the counters of all engines of these GTs, and reads them for the first time. */
+static int open_group(const struct gtel_env *env, struct xe_card *xe, uint32_t gts)
+{
+    uint64_t config[GTEL_PMU_EVENTS_MAX];
+    uint64_t enabled_ns;
+    size_t engines = xe->engines.n;
+    xe->n = 0;
+    for (size_t i = 0; i < engines * xe->functions && i < PAIRS_MAX; i++) {
+        const struct gtel_xe_engine *engine = &xe->engines.engine[i % engines];
+        uint32_t function = (uint32_t)(i / engines);
+        xe->share[i] = -1;
+        if ((gts >> engine->gt & 1) == 0)
+            continue;
+        config[2 * xe->n] = gtel_xe_perf_config(&xe->perf, xe->perf.active, engine, function);
+        config[2 * xe->n + 1] = gtel_xe_perf_config(&xe->perf, xe->perf.total, engine, function);
+        xe->pair[xe->n++] = (uint8_t)i;
+    }
+    if (xe->n == 0)
+        return -ENOENT;
+    int r = env->ops->pmu_open(env->arg, xe->perf.type_number, config, 2 * xe->n, xe->perf.cpu);
+    if (r < 0)
+        return r;
+    xe->handle_plus_1 = r + 1;
+    xe->burst_gts = gts;
+    r = env->ops->pmu_read(env->arg, r, xe->first, 2 * xe->n, &enabled_ns);
+    if (r < 0)
+        close_group(env, xe);
+    return r;
+}
+
+/* The same for a GPU whose engines may still have to be found out. -ENODEV: the PMU has gone. */
+static int begin(const struct gtel_env *env, struct xe_card *xe, uint32_t gts)
+{
+    int r = gtel_xe_perf_is_current(env, &xe->perf) ? 0 : -ENODEV;
+    if (r == 0 && !xe->engines.is_listed)
+        r = gtel_xe_engines_list(env, xe->card.path, &xe->perf, &xe->engines);
+    if (r == 0)
+        r = open_group(env, xe, gts);
+    if (r == 0)
+        xe->is_noted = false;
+    else if (r != -ENODEV)
+        note(env, xe, r);
+    return r;
+}
+
+/* ---- bursts ---- */
+
+static uint64_t window(const struct xe_pmu *state)
+{
+    uint64_t part = state->period_ns / WINDOW_PART;
+    return part < window_ns ? part : window_ns;
+}
+
+/* The share of a pair of counters that has grown, or a negative number. */
+static double share_of(const uint64_t first[2], const uint64_t last[2])
+{
+    uint64_t active = last[0] - first[0];
+    uint64_t total = last[1] - first[1];
+    if (last[0] < first[0] || last[1] <= first[1] || (double)active > 1.05 * (double)total)
+        return -1; /* begun anew, standing still, or no share */
+    return active < total ? (double)active / (double)total : 1;
+}
+
+static void end_burst(const struct gtel_env *env, struct xe_card *xe)
+{
+    uint64_t last[GTEL_PMU_EVENTS_MAX];
+    uint64_t enabled_ns;
+    bool has_worked = false;
+    if (xe->handle_plus_1 == 0)
+        return;
+    int r = env->ops->pmu_read(env->arg, xe->handle_plus_1 - 1, last, 2 * xe->n, &enabled_ns);
+    close_group(env, xe);
+    uint64_t now_ns = gtel_env_now(env);
+    xe->due_ns = 0;
+    for (size_t i = 0; r == 0 && i < xe->n; i++) {
+        xe->share[xe->pair[i]] = share_of(&xe->first[2 * i], &last[2 * i]);
+        has_worked = has_worked || xe->share[xe->pair[i]] != 0;
+    }
+    xe->result_ns = r == 0 ? now_ns : 0;
+    xe->card.device->gts_held |= xe->burst_gts;
+    xe->card.device->held_ns += now_ns - xe->opened_ns + (has_worked ? 0 : settle_ns);
+    if (r < 0)
+        note(env, xe, r);
+}
+
+static int begin_burst(struct xe_pmu *state, struct xe_card *xe)
+{
+    const struct gtel_env *env = state->cards.env;
+    const struct gtel_device *device = xe->card.device;
+    xe->due_ns = 0;
+    if (!gtel_cards_may_read(&state->cards, &xe->card) || device->gts_busy == 0)
+        return 0;
+    xe->opened_ns = gtel_env_now(env);
+    int r = begin(env, xe, device->gts_busy);
+    if (r == 0)
+        xe->due_ns = xe->opened_ns + window(state);
+    if (r == -ENODEV)
+        gtel_cards_reopen(&state->cards, &xe->card);
+    return r == -ENODEV ? r : 0;
+}
+
+static uint64_t due_ns(const void *p)
+{
+    const struct xe_pmu *state = p;
+    uint64_t first = 0;
+    for (size_t i = 0; i < state->cards.n; i++) {
+        uint64_t due = ((const struct xe_card *)state->cards.card[i])->due_ns;
+        first = due > 0 && (first == 0 || due < first) ? due : first;
+    }
+    return first;
+}
+
+static int tick(void *p, struct gtel_registry *registry, struct gtel_batch *batch)
+{
+    struct xe_pmu *state = p;
+    int first = 0;
+    (void)registry;
+    (void)batch;
+    for (size_t i = 0; i < state->cards.n; i++) {
+        struct xe_card *xe = (struct xe_card *)state->cards.card[i];
+        int r = 0;
+        if (xe->due_ns == 0 || gtel_env_now(state->cards.env) < xe->due_ns)
+            continue;
+        if (xe->handle_plus_1 != 0)
+            end_burst(state->cards.env, xe);
+        else
+            r = begin_burst(state, xe);
+        first = first < 0 ? first : r;
+    }
+    return first;
+}
+
+/* ---- readings ---- */
+
+static void put(struct gtel_batch *batch, const struct xe_card *xe, const struct gtel_reading *what)
+{
+    struct gtel_reading reading = *what;
+    reading.device = xe->card.device;
+    reading.value_type = GTEL_VALUE_F64;
+    gtel_batch_put(batch, &reading);
+}
+
+/* With VFs each function has figures of its own, and the GPU as a whole has none. */
+static struct gtel_str instance_of(struct gtel_batch *batch, const struct xe_card *xe,
+                                   uint32_t function)
+{
+    char text[16] = "pf";
+    if (xe->functions == 1)
+        return GTEL_STR_NONE;
+    if (function > 0)
+        (void)snprintf(text, sizeof(text), "vf%u", (unsigned)function);
+    return gtel_batch_text(batch, gtel_str_of(text));
+}
+
+static size_t count_class(const struct xe_card *xe, unsigned class)
+{
+    size_t n = 0;
+    for (size_t e = 0; e < xe->engines.n; e++)
+        n += xe->engines.engine[e].engine_class == class;
+    return n;
+}
+
+static void put_capacity(struct gtel_batch *batch, const struct xe_card *xe)
+{
+    for (unsigned c = 0; c < GTEL_ENGINE_CLASSES; c++) {
+        size_t n = count_class(xe, c);
+        if (n > 0)
+            gtel_batch_u64(batch, xe->card.device, GTEL_M_ENGINE_CAPACITY,
+                           gtel_engine_class_name((enum gtel_engine_class)c), n);
+    }
+}
+
+/* An engine's share: as sampled, or 0 when its GT slept all the time; else negative. */
+static double figure(const struct xe_card *xe, size_t engine, uint32_t function, bool *ret_sampled)
+{
+    uint16_t gt = xe->engines.engine[engine].gt;
+    size_t i = function * xe->engines.n + engine;
+    *ret_sampled = xe->result_ns > 0 && (xe->burst_gts >> gt & 1) != 0;
+    if (*ret_sampled)
+        return i < PAIRS_MAX ? xe->share[i] : -1;
+    return (xe->card.device->gts_idle >> gt & 1) != 0 ? 0 : -1;
+}
+
+/* The mean over the engines of each class, when all engines are known. */
+static void put_function(struct gtel_batch *batch, const struct xe_card *xe, uint32_t function)
+{
+    double sum[GTEL_ENGINE_CLASSES] = {0};
+    bool is_sampled[GTEL_ENGINE_CLASSES] = {false};
+    for (size_t e = 0; e < xe->engines.n; e++) {
+        uint16_t class = xe->engines.engine[e].engine_class;
+        bool sampled;
+        double share = figure(xe, e, function, &sampled);
+        if (share < 0)
+            return;
+        sum[class] += share;
+        is_sampled[class] = is_sampled[class] || sampled;
+    }
+    struct gtel_str instance = instance_of(batch, xe, function);
+    for (unsigned c = 0; c < GTEL_ENGINE_CLASSES; c++) {
+        size_t n = count_class(xe, c);
+        if (n == 0)
+            continue;
+        batch->origin = is_sampled[c] ? SAMPLED : SLEPT;
+        put(batch, xe,
+            &(struct gtel_reading){
+                .metric = GTEL_M_ENGINE_BUSY,
+                .value.f64 = sum[c] / (double)n,
+                .t_ns = is_sampled[c] ? xe->result_ns : 0,
+                .dim = {gtel_engine_class_name((enum gtel_engine_class)c), instance}});
+    }
+}
+
+/* Before any burst there is no list of engines; that none has worked is known all the same. */
+static void put_all_idle(struct gtel_batch *batch, const struct xe_card *xe)
+{
+    uint32_t gts = xe->engines.gts;
+    if (gts == 0 || (xe->card.device->gts_idle & gts) != gts || xe->functions > 1)
+        return;
+    batch->origin = SLEPT;
+    for (unsigned c = 0; c < GTEL_ENGINE_CLASSES; c++)
+        if (xe->engines.class_gts[c] != 0)
+            gtel_batch_f64(batch, xe->card.device, GTEL_M_ENGINE_BUSY,
+                           gtel_engine_class_name((enum gtel_engine_class)c), 0);
+}
+
+static void report_burst(struct gtel_batch *batch, struct xe_card *xe)
+{
+    bool is_refused = xe->is_noted || xe->error < 0;
+    if (!is_refused && !xe->engines.is_listed)
+        put_all_idle(batch, xe);
+    for (uint32_t f = 0; !is_refused && xe->engines.is_listed && f < xe->functions; f++)
+        put_function(batch, xe, f);
+    batch->origin = SAMPLED;
+    if (xe->engines.is_listed && xe->functions == 1)
+        put_capacity(batch, xe);
+}
+
+/*
+ * Ticks of a class as a counter on the clock of its engines' total ticks, so that its rate is a
+ * share of them. Two sums of ticks over the same engines have the mean of the shares as quotient.
+ */
+static void put_ticks(struct gtel_batch *batch, const struct xe_card *xe, const uint64_t *value,
+                      uint32_t function)
+{
+    uint64_t sum[GTEL_ENGINE_CLASSES][2] = {{0}};
+    for (size_t i = 0; i < xe->n; i++) {
+        if (xe->pair[i] / xe->engines.n != function)
+            continue;
+        uint64_t *of = sum[xe->engines.engine[xe->pair[i] % xe->engines.n].engine_class];
+        of[0] += value[2 * i];
+        of[1] += value[2 * i + 1];
+    }
+    struct gtel_str instance = instance_of(batch, xe, function);
+    for (unsigned c = 0; c < GTEL_ENGINE_CLASSES; c++)
+        if (count_class(xe, c) > 0)
+            put(batch, xe,
+                &(struct gtel_reading){
+                    .metric = GTEL_M_ENGINE_TICKS,
+                    .value.f64 = (double)sum[c][0] / 1e9,
+                    .t_ns = sum[c][1] + 1, /* 0 would mean "now" */
+                    .has_device_clock = true,
+                    .dim = {gtel_engine_class_name((enum gtel_engine_class)c), instance}});
+}
+
+static int sample_held(const struct gtel_env *env, struct xe_card *xe, struct gtel_batch *batch)
+{
+    uint64_t value[GTEL_PMU_EVENTS_MAX];
+    uint64_t enabled_ns;
+    uint64_t ticks = 0;
+    int r = 0;
+    if (xe->handle_plus_1 == 0)
+        r = begin(env, xe, xe->engines.gts);
+    if (r < 0)
+        return r;
+    r = env->ops->pmu_read(env->arg, xe->handle_plus_1 - 1, value, 2 * xe->n, &enabled_ns);
+    if (r < 0) {
+        close_group(env, xe);
+        note(env, xe, r);
+        return r;
+    }
+    for (size_t i = 0; i < xe->n; i++)
+        ticks += value[2 * i + 1];
+    /* Counters whose PMU has gone give their last values for ever, without an error. */
+    if (ticks == xe->held_ticks && !gtel_xe_perf_is_current(env, &xe->perf))
+        return -ENODEV;
+    xe->held_ticks = ticks;
+    batch->origin = HELD;
+    for (uint32_t f = 0; f < xe->functions; f++)
+        put_ticks(batch, xe, value, f);
+    if (xe->functions == 1)
+        put_capacity(batch, xe);
+    return 0;
+}
+
+/* ---- the source ---- */
+
+static bool present(const struct gtel_env *env)
+{
+    return gtel_cards_any(env, drivers);
+}
+
+static int open_source(void *p, const struct gtel_env *env, const struct gtel_options *options)
+{
+    struct xe_pmu *state = p;
+    struct gtel_str mode = gtel_option_text(options, GTEL_O_XE_ENGINES);
+    if (gtel_str_eq(mode, GTEL_STR("off")) || !gtel_cards_any(env, drivers))
+        return -ENOENT;
+    state->is_held = gtel_str_eq(mode, GTEL_STR("hold"));
+    state->cards = (struct gtel_cards){
+        .env = env,
+        .drivers = drivers,
+        .state_size = sizeof(struct xe_card),
+        .close = close_card,
+        .may_wake = gtel_str_eq(gtel_option_text(options, GTEL_O_WAKE), GTEL_STR("always")),
+    };
+    return 0;
+}
+
+static int discover(void *p, struct gtel_registry *registry)
+{
+    struct xe_pmu *state = p;
+    int r = gtel_cards_discover(&state->cards, registry);
+    for (size_t i = 0; i < state->cards.n; i++) {
+        struct xe_card *xe = (struct xe_card *)state->cards.card[i];
+        xe->card.is_new = false;
+        xe->is_described = false;
+    }
+    return r;
+}
+
+/* A card that may be read: what its last burst showed, and whether it has worked again since. */
+static int sample_card(struct xe_pmu *state, struct xe_card *xe, struct gtel_batch *batch)
+{
+    const struct gtel_env *env = state->cards.env;
+    bool is_opening = !xe->is_described || (state->is_held && xe->handle_plus_1 == 0);
+    if (is_opening && !gtel_cards_may_read(&state->cards, &xe->card))
+        return 0;
+    describe(env, xe);
+    if (state->is_held)
+        return xe->error < 0 ? xe->error : sample_held(env, xe, batch);
+    report_burst(batch, xe);
+    if (xe->error == 0 && xe->card.device->gts_busy != 0 && state->period_ns > 0)
+        xe->due_ns = batch->t_ns;
+    return xe->error;
+}
+
+static int sample(void *p, struct gtel_registry *registry, struct gtel_batch *batch)
+{
+    struct xe_pmu *state = p;
+    bool is_lost = false;
+    uint64_t now_ns = gtel_env_now(state->cards.env);
+    (void)registry;
+    state->period_ns = state->sampled_ns > 0 ? now_ns - state->sampled_ns : 0;
+    state->sampled_ns = now_ns;
+    for (size_t i = 0; i < state->cards.n; i++) {
+        struct xe_card *xe = (struct xe_card *)state->cards.card[i];
+        if (!xe->card.device)
+            continue;
+        if (!state->is_held)
+            end_burst(state->cards.env, xe);
+        xe->due_ns = 0;
+        int r = xe->card.device->is_left_alone ? 0 : sample_card(state, xe, batch);
+        xe->result_ns = 0;
+        if (r == -ENODEV) {
+            gtel_cards_reopen(&state->cards, &xe->card);
+            is_lost = true;
+        } else if (r < 0 && !is_absence(r) && !gtel_intel_perf_is_refusal(r)) {
+            gtel_batch_failed(batch, xe->card.device);
+            xe->is_described = false; /* tried again at the next gather */
+        }
+    }
+    return is_lost ? -ENODEV : 0;
+}
+
+/* What is missing of a card's engine use, why, and what helps. */
+static void diagnose_card(const struct xe_pmu *state, const struct xe_card *xe,
+                          struct gtel_findings *findings)
+{
+    const struct gtel_env *env = state->cards.env;
+    const struct gtel_device *device = xe->card.device;
+    char path[GTEL_FS_PATH_MAX];
+    char dir[GTEL_INTEL_PERF_DIR_MAX];
+    char fix[256];
+    gtel_intel_perf_dir(dir, "xe", xe->card.drm.key);
+    bool has_pmu = gtel_fs_exists(env, gtel_fs_path(path, "%s/type", dir));
+    const char *text[3] = {dir, "", ""};
+    if (gtel_intel_perf_is_refusal(xe->error)) {
+        text[1] = "opening perf events is refused";
+        text[2] = gtel_intel_perf_fix(env, fix, sizeof(fix));
+    } else if (!has_pmu && gtel_fs_exists(env, gtel_fs_path(path, "%s/physfn", xe->card.path))) {
+        text[1] = "a virtual function has no PMU; on the host, that of the physical function "
+                  "counts for it";
+    } else if (!has_pmu) {
+        text[1] = "this kernel has no PMU for xe";
+        text[2] = "Linux 6.15 or newer with CONFIG_PERF_EVENTS";
+    } else if (xe->error == -ENOENT) {
+        text[1] = "no events of engines: the GuC firmware has an interface before 1.14.1";
+        text[2] = "newer firmware (linux-firmware)";
+    } else if (xe->error == 0 && !state->is_held &&
+               !gtel_fs_exists(env, gtel_fs_path(path, "%s/tile0/gt0/gtidle", xe->card.path))) {
+        text[1] = "idle residency, which tells when to look, is not there";
+        text[2] = "the option XeEngines at hold";
+    } else if (xe->error == 0) {
+        return;
+    }
+    gtel_finding_put(findings, device, GTEL_MEASUREMENT_GPU_ENGINE, xe->error, text);
+}
+
+static void diagnose(void *p, struct gtel_registry *registry, struct gtel_findings *findings)
+{
+    const struct xe_pmu *state = p;
+    (void)registry;
+    for (size_t i = 0; i < state->cards.n; i++) {
+        const struct xe_card *xe = (const struct xe_card *)state->cards.card[i];
+        if (xe->card.device && !xe->card.device->is_left_alone)
+            diagnose_card(state, xe, findings);
+    }
+}
+
+static void close_source(void *p)
+{
+    struct xe_pmu *state = p;
+    gtel_cards_done(&state->cards);
+    *state = (struct xe_pmu){0};
+}
+
+static const char *const origins[] = {"xe PMU (sampled)", "xe PMU", "xe gtidle", NULL};
+
+const struct gtel_source gtel_source_xe_pmu = {
+    .name = "xe_pmu",
+    .lane = "kernel",
+    .vendor = "intel",
+    .summary = "Engine use of GPUs with Intel's xe driver, from its perf PMU in short bursts while "
+               "the GPU works (option XeEngines)",
+    .needs = "Linux 6.15 or newer, GuC interface 1.14.1 or newer, source xe; CAP_PERFMON",
+    .seen = "not tried on hardware",
+    .origins = origins,
+    .state_size = sizeof(struct xe_pmu),
+    .present = present,
+    .open = open_source,
+    .discover = discover,
+    .sample = sample,
+    .diagnose = diagnose,
+    .due_ns = due_ns,
+    .tick = tick,
+    .close = close_source,
+};
