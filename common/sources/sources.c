@@ -2,6 +2,7 @@
 /* The ordered table of all sources. */
 #include "sources/source.h"
 
+extern const struct gtel_source gtel_source_drm_health;
 extern const struct gtel_source gtel_source_drm_memory;
 extern const struct gtel_source gtel_source_i915;
 extern const struct gtel_source gtel_source_nvml;
@@ -18,6 +19,7 @@ const struct gtel_source *const gtel_sources[] = {
     &gtel_source_xe_pmu,
     &gtel_source_drm_memory,
     &gtel_source_rapl,
+    &gtel_source_drm_health,
 #ifdef GTEL_HAVE_NVML
     &gtel_source_nvml,
 #endif

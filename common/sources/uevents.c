@@ -182,7 +182,10 @@ static void take(struct uevents *uevents, struct gtel_registry *registry, struct
     struct gtel_uevent event;
     if (gtel_uevent_parse(message, &event) < 0)
         return;
-    registry->is_stale = registry->is_stale || is_hotplug(&event);
+    struct gtel_str wedged;
+    bool is_wedged = gtel_uevent_value(&event, GTEL_STR("WEDGED"), &wedged) == 0;
+    /* A device that has just been given up may need repair: drm_health looks at it. */
+    registry->is_stale = registry->is_stale || is_wedged || is_hotplug(&event);
     if (gtel_str_eq(event.action, GTEL_STR("change")))
         count(uevents, &event);
 }

@@ -39,8 +39,11 @@ struct watch {
  */
 static bool is_harmless(enum fault_op op, struct gtel_str path)
 {
-    static const char *const names[] = {"/power/runtime_status", "/uevent"};
+    static const char *const names[] = {"/power/runtime_status", "/uevent", "/aer_dev_correctable",
+                                        "/aer_dev_nonfatal", "/aer_dev_fatal"};
     if (op == FAULT_LINK || op == FAULT_LIST)
+        return true;
+    if (op == FAULT_EXISTS && gtel_str_ends(path, GTEL_STR("/survivability_mode")))
         return true;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (gtel_str_ends(path, gtel_str_of(names[i])))

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* Source drm_health: PCIe errors, the driver's verdict, survivability mode, virtual functions. */
+#include "fault_alloc.h"
+#include "sources/machine.h"
+#include "test.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define DEVICE "sys/devices/pci0000:00/0000:03:00.0"
+#define CARD(driver)                                                                               \
+    "link sys/class/drm/card0 -> ../../devices/pci0000:00/0000:03:00.0/drm/card0\n"                \
+    "link " DEVICE "/drm/card0/device -> ../../../0000:03:00.0\n"                                  \
+    "file " DEVICE "/uevent\n| DRIVER=" driver "\n| PCI_SLOT_NAME=0000:03:00.0\n"
+#define STATUS(status) "file " DEVICE "/power/runtime_status\n| " status "\n"
+#define AER(cor, nonfatal, fatal)                                                                  \
+    "file " DEVICE "/aer_dev_correctable\n| RxErr 0\n| BadTLP " cor "\n| TOTAL_ERR_COR " cor "\n"  \
+    "file " DEVICE "/aer_dev_nonfatal\n| DLP 0\n| TOTAL_ERR_NONFATAL " nonfatal "\n"               \
+    "file " DEVICE "/aer_dev_fatal\n| DLP 0\n| TOTAL_ERR_FATAL " fatal "\n"
+#define VERDICT(word) "file " DEVICE "/gpu_health\n| " word "\n"
+#define BOUND                                                                                      \
+    "link sys/bus/pci/drivers/xe/0000:07:00.0 -> ../../../../devices/pci0000:00/0000:07:00.0\n"
+#define IN_REPAIR                                                                                  \
+    BOUND "refuse sys/devices/pci0000:00/0000:07:00.0/survivability_mode EACCES\n"                 \
+          "file sys/devices/pci0000:00/0000:07:00.0/vendor\n| 0x8086\n"                            \
+          "file sys/devices/pci0000:00/0000:07:00.0/device\n| 0xe20b\n"
+
+/* The value of a reading, or -1. */
+static int64_t value(const struct machine *machine, enum gtel_metric metric, const char *dim1)
+{
+    const struct gtel_reading *got = machine_find(machine, NULL, metric, NULL, dim1);
+    return got ? (int64_t)got->value.u64 : -1;
+}
+
+static void test_errors(void)
+{
+    static const char text[] =
+        CARD("xe") STATUS("suspended") AER("3", "2", "1") VERDICT("ok") "at 1s\n" STATUS(
+            "active") "file " DEVICE "/aer_dev_fatal\n| TOTAL_ERR_FATAL x\n"
+                      "at 2s\n" AER("4", "2", "1") "error " DEVICE "/aer_dev_nonfatal EIO\n"
+                                                   "at 3s\n" AER("4", "2", "1") "end\n";
+    struct machine machine;
+    if (!CHECK(machine_init(&machine, text, "drm_health")))
+        return;
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK_INT(value(&machine, GTEL_M_ERROR_COUNT, "corrected"), 3);
+    CHECK_INT(value(&machine, GTEL_M_ERROR_COUNT, "nonfatal"), 2);
+    CHECK_INT(value(&machine, GTEL_M_ERROR_COUNT, "fatal"), 1);
+    CHECK_INT(value(&machine, GTEL_M_GPU_HEALTH, NULL), -1); /* it sleeps */
+    for (int i = 0; i < 2; i++) {
+        machine_step(&machine, 1000);
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK_INT(value(&machine, GTEL_M_GPU_HEALTH, NULL), 0);
+        CHECK_INT(value(&machine, GTEL_M_ERROR_COUNT, "corrected"), 3 + i);
+        CHECK_INT(value(&machine, GTEL_M_ERROR_COUNT, "fatal"), i == 0 ? -1 : 1);
+        CHECK_INT(value(&machine, GTEL_M_ERROR_COUNT, "nonfatal"), i == 0 ? 2 : -1);
+        CHECK_INT(machine.batch.failed[0], 1);
+        CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 1); /* said once */
+    }
+    machine_step(&machine, 1000);
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK_INT(machine.batch.failed[0], 0);
+    CHECK_INT(machine.fault->logs[GTEL_LOG_INFO], 1);
+    machine_done(&machine);
+}
+
+static void test_verdict(void)
+{
+    static const struct {
+        const char *text;
+        int64_t want;
+        uint64_t failed;
+    } cases[] = {
+        {CARD("xe") VERDICT("ok") "end\n", 0, 0},
+        {CARD("xe") VERDICT("warning") "end\n", 1, 0},
+        {CARD("xe") VERDICT("critical") "end\n", 2, 0},
+        {CARD("xe") VERDICT("excellent") "end\n", -1, 1},
+        {CARD("xe") "end\n", -1, 0},
+        {CARD("i915") VERDICT("ok") "end\n", -1, 0},
+        {CARD("xe") VERDICT("ok") "refuse " DEVICE "/survivability_mode EACCES\nend\n", 2, 0},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct machine machine;
+        test_label = cases[i].text;
+        if (CHECK(machine_init(&machine, cases[i].text, "drm_health"))) {
+            CHECK_INT(machine_gather(&machine), 0);
+            CHECK_INT(value(&machine, GTEL_M_GPU_HEALTH, NULL), cases[i].want);
+            CHECK_INT(machine.batch.failed[0], cases[i].failed);
+        }
+        machine_done(&machine);
+    }
+    test_label = "";
+}
+
+/* No card at all: a device that does not answer, until its firmware is written. */
+static void test_repair(void)
+{
+    static const char text[] = IN_REPAIR "at 1s\ngone sys/bus/pci/drivers/xe/0000:07:00.0\nend\n";
+    static const char healthy[] = BOUND "dir sys/devices/pci0000:00/0000:07:00.0\nend\n";
+    struct gtel_findings findings = {0};
+    struct machine machine;
+    if (!CHECK(machine_init(&machine, text, "drm_health")))
+        return;
+    CHECK(machine.source->present(&machine.fault->env));
+    CHECK(machine.source->is_hearsay); /* so that `up` is 0 */
+    CHECK_INT(machine_gather(&machine), 0);
+    struct gtel_device *device = gtel_registry_find(&machine.registry, GTEL_STR("0000:07:00.0"));
+    if (CHECK(device)) {
+        CHECK(device->is_present);
+        CHECK_STR(gtel_str_of(device->label[GTEL_LABEL_PCI_ID]), "8086:e20b");
+        CHECK_STR(gtel_str_of(device->label[GTEL_LABEL_DRIVER]), "xe");
+    }
+    CHECK_INT(value(&machine, GTEL_M_GPU_HEALTH, NULL), 2);
+    machine.needs_discovery = true;
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 1);
+    machine.source->diagnose(machine.state, &machine.registry, &findings);
+    CHECK_INT(findings.n, 1);
+    machine_step(&machine, 1000);
+    machine.needs_discovery = true;
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK(device && !device->is_present);
+    CHECK_INT(machine.batch.n, 0);
+    gtel_findings_done(&findings);
+    machine_done(&machine);
+    if (!CHECK(machine_init(&machine, healthy, "drm_health")))
+        return;
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK_INT(machine.registry.n, 0);
+    machine_done(&machine);
+}
+
+static void test_functions(void)
+{
+    static const char text[] =
+        CARD("xe") "file " DEVICE "/sriov_numvfs\n| 2\nlink " DEVICE "/virtfn0 -> ../0000:03:00.1\n"
+                   "link " DEVICE "/virtfn1 -> ../0000:03:00.2\nfile " DEVICE "/virtfnx\n| 1\n"
+                   "at 1s\ngone " DEVICE "/virtfn0\ngone " DEVICE "/virtfn1\nend\n";
+    struct machine machine;
+    if (!CHECK(machine_init(&machine, text, "drm_health")))
+        return;
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK_INT(value(&machine, GTEL_M_GPU_VIRTUAL_FUNCTIONS, NULL), 2);
+    machine_step(&machine, 1000);
+    machine.needs_discovery = true;
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK_INT(value(&machine, GTEL_M_GPU_VIRTUAL_FUNCTIONS, NULL), 0);
+    machine_done(&machine);
+}
+
+/* Three gathers with a fault, then two without; a hash over the last one. */
+static uint64_t run(const char *text, uint64_t fail_at, int error, uint64_t *ret_calls)
+{
+    struct machine machine;
+    if (!CHECK(machine_init(&machine, text, "drm_health")))
+        return 0;
+    fault_env_arm(machine.fault, fail_at, error);
+    for (int i = 0; i < 3; i++)
+        (void)machine_gather(&machine); /* the fault may show in any of them */
+    *ret_calls = machine.fault->calls;
+    fault_env_arm(machine.fault, 0, 0);
+    for (int i = 0; i < 2; i++) {
+        machine.needs_discovery = true;
+        CHECK_INT(machine_gather(&machine), 0);
+    }
+    uint64_t hash = machine_hash(&machine);
+    for (size_t i = 0; i < machine.registry.n; i++)
+        CHECK(machine.registry.device[i]->is_present);
+    if (machine.is_open)
+        machine.source->close(machine.state);
+    machine.is_open = false;
+    CHECK_INT(machine.fault->open_files, 0);
+    machine_done(&machine);
+    return hash;
+}
+
+static void test_faults(void)
+{
+    static const char text[] =
+        CARD("xe") STATUS("active") AER("3", "2", "1") VERDICT("ok") IN_REPAIR "end\n";
+    static const int faults[] = {-EIO, -ENODEV, -EMFILE};
+    uint64_t calls = 0;
+    uint64_t ignored = 0;
+    char label[60];
+    uint64_t want = run(text, 0, 0, &calls);
+    CHECK(calls > 20);
+    for (size_t f = 0; f < 3; f++) {
+        for (uint64_t k = 1; k <= calls; k++) {
+            (void)snprintf(label, sizeof(label), "call %d with %d", (int)k, faults[f]);
+            test_label = label;
+            CHECK(run(text, k, faults[f], &ignored) == want);
+        }
+    }
+    fault_alloc_arm(0);
+    (void)run(text, 0, 0, &ignored);
+    uint64_t n = fault_alloc_count();
+    CHECK(n > 5);
+    for (uint64_t k = 1; k <= n; k++) {
+        struct machine machine;
+        (void)snprintf(label, sizeof(label), "allocation %d", (int)k);
+        test_label = label;
+        if (!CHECK(machine_init(&machine, text, "drm_health")))
+            break;
+        fault_alloc_arm(k);
+        (void)machine_gather(&machine); /* the failure may show */
+        fault_alloc_arm(0);
+        machine.needs_discovery = true;
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK_INT(value(&machine, GTEL_M_ERROR_COUNT, "fatal"), 1);
+        machine_done(&machine);
+    }
+    test_label = "";
+}
+
+int main(void)
+{
+    test_errors();
+    test_verdict();
+    test_repair();
+    test_functions();
+    test_faults();
+    return test_result();
+}
