@@ -210,6 +210,7 @@ struct program {
 /* What one gather said. */
 struct answer {
     int up; /* of the GPU; -1: no line about it */
+    bool has_clocks;
     bool has_engines;
     bool has_shares;
     uint64_t took_ns;
@@ -272,6 +273,7 @@ static struct answer gather(struct program *program)
         answer.up = 1;
     else if (strstr(program->text, " up=0i"))
         answer.up = 0;
+    answer.has_clocks = has_line(program, "gpu_frequency,");
     answer.has_engines = has_line(program, "gpu_engine,");
     answer.has_shares = strstr(program->text, " busy_percent=") != NULL;
     return answer;
@@ -381,6 +383,13 @@ static struct answer tell_while_gathering(struct schedule *schedule, struct prog
     return tell_and_gather(schedule, program, NULL);
 }
 
+static void say_answer(const char *what, uint32_t cycle, const struct answer *answer)
+{
+    printf("%s n=%u up=%d clocks=%d engines=%d shares=%d ms=%u\n", what, cycle, answer->up,
+           answer->has_clocks, answer->has_engines, answer->has_shares,
+           (unsigned)(answer->took_ns / 1000000));
+}
+
 static int run_cycles(char **argv)
 {
     uint32_t n = number(argv[1]);
@@ -393,7 +402,7 @@ static int run_cycles(char **argv)
     start(program, argv + 3);
     for (int i = 0; i < 4; i++)
         answer = tell_and_gather(&schedule, program, NULL);
-    printf("before up=%d engines=%d shares=%d\n", answer.up, answer.has_engines, answer.has_shares);
+    say_answer("before", 0, &answer);
     say_files(program, 0);
     for (uint32_t i = 1; i <= n; i++) {
         bool is_race = i % 4 == 0;
@@ -401,15 +410,14 @@ static int run_cycles(char **argv)
                          : tell_and_gather(&schedule, program, "unbind");
         struct answer back = is_race ? tell_while_gathering(&schedule, program, "bind")
                                      : tell_and_gather(&schedule, program, "bind");
-        printf("cycle n=%u race=%d lost=%d back=%d engines=%d ms=%u,%u\n", i, is_race, answer.up,
-               back.up, back.has_engines, (unsigned)(answer.took_ns / 1000000),
-               (unsigned)(back.took_ns / 1000000));
+        printf("lost n=%u race=%d up=%d ms=%u\n", i, is_race, answer.up,
+               (unsigned)(answer.took_ns / 1000000));
+        say_answer("back", i, &back);
         if (i % 50 != 0 && i != n)
             continue;
         for (int k = 0; k < 2; k++)
             answer = tell_and_gather(&schedule, program, NULL);
-        printf("quiet n=%u up=%d engines=%d shares=%d\n", i, answer.up, answer.has_engines,
-               answer.has_shares);
+        say_answer("quiet", i, &answer);
         say_files(program, i);
     }
     uint64_t end_ns = now_ns();

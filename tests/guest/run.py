@@ -44,16 +44,18 @@ def judge_exact(parts, arguments, truth):
         # Debian's level 3 asks for CAP_SYS_ADMIN.
         judge.judge_rights(parts, {"nobody-3": False, "perfmon-3": False, "perfmon-2": True,
                                    "nobody-0": True, "root-3": True})
+    judge.judge_memory(parts, arguments.personality, ["root-3", "perfmon-2"], ["nobody-0"])
     key = "drm-engine-render" if arguments.personality == "i915" else "drm-cycles-rcs"
     judge.judge_clients(parts, arguments.personality, key)
-    judge.judge_cycles(parts, arguments.cycles["exact"])
+    judge.judge_sleep(parts)
+    judge.judge_cycles(parts, arguments.cycles["exact"], truth)
     judge.judge_kernel(parts)
 
 
 def judge_smp(parts, arguments, truth):
     if truth:
         judge.judge_hotplug(parts, truth)
-    judge.judge_cycles(parts, arguments.cycles["smp"])
+    judge.judge_cycles(parts, arguments.cycles["smp"], truth)
     judge.judge_kernel(parts)
 
 

@@ -44,6 +44,14 @@ enum {
     GUEST_TICKS_PER_US = 19, /* of xe's clock */
 };
 
+/* Memory in bytes; i915 is an integrated GPU here and has no memory of its own. */
+#define GUEST_SYSTEM_BYTES (8ull << 30)
+#define GUEST_SYSTEM_USED (3ull << 30)
+#define GUEST_VRAM_BYTES (12ull << 30)
+#define GUEST_VRAM_USED (5ull << 29)
+#define GUEST_VRAM_VISIBLE (1ull << 28)
+#define GUEST_VRAM_VISIBLE_USED (3ull << 26)
+
 /* What the engines of a class are called in fdinfo, and how many there are. */
 enum { GUEST_RENDER, GUEST_COPY, GUEST_VIDEO, GUEST_ENHANCE, GUEST_CLASSES };
 
@@ -78,6 +86,10 @@ extern const struct file_operations guest_files;
 int guest_client_open(struct drm_device *drm, struct drm_file *file);
 void guest_client_close(struct drm_device *drm, struct drm_file *file);
 int guest_client_busy(struct drm_device *drm, void *data, struct drm_file *file);
+
+/* query.c: the driver's own ioctl for questions. */
+extern const unsigned int guest_query_command;
+int guest_query(struct drm_device *drm, void *data, struct drm_file *file);
 
 /* events.c: which events there are, what their files say and what they count. */
 extern const struct attribute_group *guest_pmu_groups[];

@@ -8,14 +8,18 @@
 #include <linux/pm_runtime.h>
 
 enum { QEMU_VENDOR = 0x1b36, QEMU_TESTDEV = 0x0005 };
-/* Alder Lake-P, an integrated GPU, and Lunar Lake (include/drm/intel/pciids.h of later kernels). */
+/*
+ * Battlemage G21 (Arc B580), and Alder Lake-P, an integrated GPU (include/drm/intel/pciids.h).
+ * The queries are DRM_XE_DEVICE_QUERY and DRM_I915_QUERY.
+ */
 #ifdef GUEST_XE
-enum { GPU_DEVICE = 0x64a0 };
+enum { GPU_DEVICE = 0xe20b, QUERY = 0x00 };
 #else
-enum { GPU_DEVICE = 0x46a6 };
+enum { GPU_DEVICE = 0x46a6, QUERY = 0x39 };
 #endif
 
-static const struct drm_ioctl_desc guest_ioctls[] = {
+static struct drm_ioctl_desc guest_ioctls[] = {
+    [QUERY] = {.func = guest_query, .flags = DRM_RENDER_ALLOW, .name = "QUERY"},
     [0x3f] = {.cmd = DRM_IOW(DRM_COMMAND_BASE + 0x3f, struct guest_busy),
               .func = guest_client_busy,
               .flags = DRM_RENDER_ALLOW,
@@ -136,6 +140,7 @@ static int __init guest_init(void)
         return -ENODEV;
     dress_up(pdev);
     pci_dev_put(pdev);
+    guest_ioctls[QUERY].cmd = guest_query_command;
     guest_events_init();
     r = guest_pmu_init();
     if (r)
