@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A day of two GPUs in simulated time: what is emitted adds up to what happened.
+ * A day of three GPUs in simulated time: what is emitted adds up to what happened.
  *
  *     test_intel_day SECONDS...     the time between two gathers, a day for each
  *
@@ -22,7 +22,7 @@
 
 enum {
     DAY_S = 86400,
-    GPUS = 2,
+    GPUS = 3,
     SEGMENTS_MAX = 512,
     HOST_SLEEPS = 3,
     RSS_GROWTH_KIB = 64,
@@ -45,9 +45,12 @@ struct segment {
 struct gpu {
     const char *key;
     const char *device; /* its path */
-    bool is_xe;
+    const char *pmu;    /* of i915; NULL: xe */
+    bool is_integrated; /* its energy is counted by the CPU package */
     uint32_t seed;
-    unsigned cards; /* it is another card after each bind */
+    unsigned first_card;
+    double range[QUANTITIES]; /* of a counter that wraps; 0: it does not */
+    unsigned cards;           /* it is another card after each bind */
     struct segment segment[SEGMENTS_MAX];
     size_t n;
     double offset[QUANTITIES]; /* of the counters: sum - offset is what they show */
@@ -60,16 +63,28 @@ struct gpu {
     double seen[QUANTITIES]; /* seconds observed */
 };
 
+/* i915 has 32 bits for the milliseconds of idle time; a package zone wraps after this energy. */
+#define WRAP_S 4294967.296
+#define WRAP_J 262143.32885
+
 static struct gpu gpus[GPUS] = {
-    {.key = "0000:03:00.0", .device = "sys/devices/pci0000:00/0000:03:00.0", .seed = 1},
+    {.key = "0000:03:00.0",
+     .device = "sys/devices/pci0000:00/0000:03:00.0",
+     .pmu = "i915_0000_03_00.0",
+     .seed = 1,
+     .range = {[IDLE] = WRAP_S}},
     {.key = "0000:06:00.0",
      .device = "sys/devices/pci0000:00/0000:06:00.0",
-     .is_xe = true,
-     .seed = 77},
+     .seed = 77,
+     .first_card = 100},
+    {.key = "0000:00:02.0",
+     .device = "sys/devices/pci0000:00/0000:00:02.0",
+     .pmu = "i915",
+     .is_integrated = true,
+     .seed = 5,
+     .first_card = 200,
+     .range = {[IDLE] = WRAP_S, [ENERGY] = WRAP_J}},
 };
-
-/* i915 has 32 bits for the milliseconds of idle time. */
-static const double wrap_s = 4294967.296;
 
 /* The host sleeps at these seconds; all counters jump by what nobody knows. */
 static const double host_sleeps[HOST_SLEEPS] = {20000.25, 46800.25, 70000.25};
@@ -152,88 +167,126 @@ static void line(struct gtel_buf *out, const char *fmt, ...)
     gtel_buf_char(out, '\n');
 }
 
+static const char zone[] = "sys/devices/virtual/powercap/intel-rapl/intel-rapl:0";
+
 static void write_device(struct gtel_buf *out, const struct gpu *gpu)
 {
     line(out, "file %s/power/control\n| on", gpu->device);
     line(out, "file %s/vendor\n| 0x8086", gpu->device);
+    if (!gpu->is_integrated)
+        return;
+    line(out, "link sys/class/powercap/intel-rapl:0 -> ../../%s", zone + 4);
+    line(out, "file %s/name\n| package-0", zone);
+    line(out, "link sys/class/powercap/intel-rapl:0:1 -> ../../%s/intel-rapl:0:1", zone + 4);
+    line(out, "file %s/intel-rapl:0:1/name\n| uncore", zone);
+    line(out, "file %s/intel-rapl:0:1/max_energy_range_uj\n| %.0f", zone, WRAP_J * 1e6);
 }
 
-/* What the driver makes when it is bound. */
+static unsigned card_of(const struct gpu *gpu)
+{
+    return gpu->first_card + gpu->cards - 1;
+}
+
+/* What the driver makes when it is bound, as another card each time. */
 static void write_bound(struct gtel_buf *out, struct gpu *gpu)
 {
-    const char *driver = gpu->is_xe ? "xe" : "i915";
-    unsigned card = gpu->is_xe ? 10 + gpu->cards++ : gpu->cards++;
+    const char *driver = gpu->pmu ? "i915" : "xe";
+    gpu->cards++;
+    unsigned card = card_of(gpu);
     line(out, "file %s/uevent\n| DRIVER=%s\n| PCI_ID=8086:%s\n| PCI_SLOT_NAME=%s", gpu->device,
-         driver, gpu->is_xe ? "E20B" : "56A0", gpu->key);
+         driver, gpu->pmu ? "56A0" : "E20B", gpu->key);
     line(out, "link sys/class/drm/card%u -> ../../%s/drm/card%u", card, gpu->device + 4, card);
     line(out, "link %s/drm/card%u/device -> ../../../%s", gpu->device, card, gpu->key);
-    line(out, "file %s/hwmon/hwmon%u/name\n| %s", gpu->device, card, driver);
-    line(out, "file %s/hwmon/hwmon%u/power1_max\n| 250000000", gpu->device, card);
-    line(out, "file %s/hwmon/hwmon%u/temp2_input\n| 50000", gpu->device, card);
-    if (gpu->is_xe) {
+    if (!gpu->is_integrated) {
+        line(out, "file %s/hwmon/hwmon%u/name\n| %s", gpu->device, card, driver);
+        line(out, "file %s/hwmon/hwmon%u/power1_max\n| 250000000", gpu->device, card);
+        line(out, "file %s/hwmon/hwmon%u/temp2_input\n| 50000", gpu->device, card);
+    }
+    if (!gpu->pmu) {
         line(out, "file %s/tile0/gt0/gtidle/name\n| gt0-rc", gpu->device);
         line(out, "file %s/tile0/gt0/freq0/act_freq\n| 1500", gpu->device);
         return;
     }
     line(out, "file %s/drm/card%u/gt/gt0/rps_act_freq_mhz\n| 1500", gpu->device, card);
-    line(out, "file sys/bus/event_source/devices/i915_0000_03_00.0/type\n| %u", 20 + card);
-    line(out, "file sys/bus/event_source/devices/i915_0000_03_00.0/cpumask\n| 0");
-    line(out, "file sys/bus/event_source/devices/i915_0000_03_00.0/events/rcs0-busy\n| config=0x0");
-    line(out, "file sys/bus/event_source/devices/i915_0000_03_00.0/events/rcs0-busy.unit\n| ns");
+    line(out, "file sys/bus/event_source/devices/%s/type\n| %u", gpu->pmu, 20 + card);
+    line(out, "file sys/bus/event_source/devices/%s/cpumask\n| 0", gpu->pmu);
+    line(out, "file sys/bus/event_source/devices/%s/events/rcs0-busy\n| config=0x0", gpu->pmu);
+    line(out, "file sys/bus/event_source/devices/%s/events/rcs0-busy.unit\n| ns", gpu->pmu);
+}
+
+/* What a counter shows at t, in segment s. */
+static double shown(const struct gpu *gpu, const struct segment *s, int q, double t)
+{
+    return s->sum[q] + s->rate[q] * (t - s->begin) - gpu->offset[q];
 }
 
 /* The counters from t on, as they grow in segment s. */
 static void write_counters(struct gtel_buf *out, const struct gpu *gpu, const struct segment *s,
                            double t)
 {
-    unsigned card = gpu->is_xe ? 9 + gpu->cards : gpu->cards - 1;
-    double now[QUANTITIES];
-    for (int q = 0; q < QUANTITIES; q++)
-        now[q] = s->sum[q] + s->rate[q] * (t - s->begin) - gpu->offset[q];
-    line(out, "grow %s/hwmon/hwmon%u/energy1_input %.0f %.0f", gpu->device, card, now[ENERGY] * 1e6,
-         s->rate[ENERGY] * 1e6);
-    if (gpu->is_xe) {
-        line(out, "grow %s/tile0/gt0/gtidle/idle_residency_ms %.3f %.3f", gpu->device,
-             now[IDLE] * 1e3, s->rate[IDLE] * 1e3);
+    double micro_j = shown(gpu, s, ENERGY, t) * 1e6;
+    double idle_ms = shown(gpu, s, IDLE, t) * 1e3;
+    if (gpu->is_integrated)
+        line(out, "grow %s/intel-rapl:0:1/energy_uj %.0f %.0f", zone, micro_j,
+             s->rate[ENERGY] * 1e6);
+    if (s->kind == KIND_UNBOUND)
+        return;
+    if (!gpu->is_integrated)
+        line(out, "grow %s/hwmon/hwmon%u/energy1_input %.0f %.0f", gpu->device, card_of(gpu),
+             micro_j, s->rate[ENERGY] * 1e6);
+    if (!gpu->pmu) {
+        line(out, "grow %s/tile0/gt0/gtidle/idle_residency_ms %.3f %.3f", gpu->device, idle_ms,
+             s->rate[IDLE] * 1e3);
         return;
     }
-    line(out, "grow %s/drm/card%u/gt/gt0/rc6_residency_ms %.3f %.3f", gpu->device, card,
-         now[IDLE] * 1e3, s->rate[IDLE] * 1e3);
-    line(out, "pmu i915_0000_03_00.0 0x0 %.0f %.0f", now[WORK] * 1e9, s->rate[WORK] * 1e9);
+    line(out, "grow %s/drm/card%u/gt/gt0/rc6_residency_ms %.3f %.3f", gpu->device, card_of(gpu),
+         idle_ms, s->rate[IDLE] * 1e3);
+    line(out, "pmu %s 0x0 %.0f %.0f", gpu->pmu, shown(gpu, s, WORK, t) * 1e9, s->rate[WORK] * 1e9);
+}
+
+static void write_unbound(struct gtel_buf *out, const struct gpu *gpu)
+{
+    line(out, "gone %s/drm\ngone %s/hwmon\ngone %s/tile0", gpu->device, gpu->device, gpu->device);
+    line(out, "gone sys/class/drm/card%u", card_of(gpu));
+    line(out, "file %s/uevent\n| PCI_SLOT_NAME=%s", gpu->device, gpu->key);
+    if (gpu->pmu)
+        line(out, "gone sys/bus/event_source/devices/%s", gpu->pmu);
 }
 
 static void write_segment(struct gtel_buf *out, struct gpu *gpu, const struct segment *s)
 {
-    if (s->kind == KIND_UNBOUND) {
-        line(out, "gone %s/drm\ngone %s/hwmon\ngone %s/tile0", gpu->device, gpu->device,
-             gpu->device);
-        line(out, "gone sys/class/drm/card%u", gpu->is_xe ? 9 + gpu->cards : gpu->cards - 1);
-        line(out, "file %s/uevent\n| PCI_SLOT_NAME=%s", gpu->device, gpu->key);
-        if (!gpu->is_xe)
-            line(out, "gone sys/bus/event_source/devices/i915_0000_03_00.0");
-        return;
-    }
     bool is_bound = gpu->cards == 0 || (s > gpu->segment && s[-1].kind == KIND_UNBOUND);
     for (int q = 0; s->is_new && q < QUANTITIES; q++)
-        gpu->offset[q] = s->sum[q] - 0.001;
-    if (is_bound && !gpu->is_xe) /* so that it wraps soon */
-        gpu->offset[IDLE] = s->sum[IDLE] - (wrap_s - 1000);
+        if (q != ENERGY || !gpu->is_integrated)
+            gpu->offset[q] = s->sum[q] - 0.001;
+    if (is_bound && gpu->range[IDLE] > 0) /* so that it wraps soon */
+        gpu->offset[IDLE] = s->sum[IDLE] - (gpu->range[IDLE] - 1000);
     if (is_bound)
         write_bound(out, gpu);
-    line(out, "file %s/power/runtime_status\n| %s", gpu->device,
-         s->kind == KIND_SLEEP ? "suspended" : "active");
+    if (s->kind == KIND_UNBOUND)
+        write_unbound(out, gpu);
+    else
+        line(out, "file %s/power/runtime_status\n| %s", gpu->device,
+             s->kind == KIND_SLEEP ? "suspended" : "active");
     write_counters(out, gpu, s, s->begin);
+}
+
+/* When a counter has reached its range, or later than end. */
+static double next_wrap(const struct gpu *gpu, const struct segment *s, double t, double end)
+{
+    for (int q = 0; q < QUANTITIES; q++) {
+        double left = gpu->range[q] - shown(gpu, s, q, t);
+        if (gpu->range[q] > 0 && s->rate[q] > 0 && t + left / s->rate[q] < end)
+            end = t + left / s->rate[q];
+    }
+    return end;
 }
 
 /* The next time after t at which something changes in the recording of a GPU. */
 static double next_change(const struct gpu *gpu, size_t at, double t)
 {
-    const struct segment *s = &gpu->segment[at];
     double next = at + 1 < gpu->n ? gpu->segment[at + 1].begin : DAY_S + 1.0;
-    double shown = s->sum[IDLE] + s->rate[IDLE] * (t - s->begin) - gpu->offset[IDLE];
-    bool can_wrap = !gpu->is_xe && s->kind == KIND_WORK && s->rate[IDLE] > 0 && shown < wrap_s;
-    double wraps = can_wrap ? t + (wrap_s - shown) / s->rate[IDLE] : next;
-    next = wraps < next ? wraps : next;
+    next = next_wrap(gpu, &gpu->segment[at], t, next);
     for (size_t i = 0; i < HOST_SLEEPS; i++)
         if (host_sleeps[i] > t && host_sleeps[i] < next)
             next = host_sleeps[i];
@@ -260,11 +313,11 @@ static void write_change(struct gtel_buf *out, struct gpu *gpu, size_t *at, doub
         gpu->offset[ENERGY] -= 500;
         gpu->offset[WORK] -= 0.9;
         gpu->offset[IDLE] -= 0.7;
-    } else {
-        gpu->offset[IDLE] += wrap_s;
     }
-    if (gpu->segment[*at].kind != KIND_UNBOUND)
-        write_counters(out, gpu, &gpu->segment[*at], t);
+    for (int q = 0; q < QUANTITIES; q++)
+        if (gpu->range[q] > 0 && shown(gpu, &gpu->segment[*at], q, t) > gpu->range[q] - 1e-6)
+            gpu->offset[q] += gpu->range[q];
+    write_counters(out, gpu, &gpu->segment[*at], t);
 }
 
 static void write_day(struct gtel_buf *out)
@@ -278,7 +331,9 @@ static void write_day(struct gtel_buf *out)
         next[g] = next_change(&gpus[g], 0, 0);
     }
     for (;;) {
-        size_t g = next[0] <= next[1] ? 0 : 1;
+        size_t g = 0;
+        for (size_t i = 1; i < GPUS; i++)
+            g = next[i] < next[g] ? i : g;
         double t = next[g];
         if (t > DAY_S)
             break;
@@ -450,7 +505,7 @@ static void check_sums(unsigned step_s)
         const struct gpu *gpu = &gpus[g];
         double working = working_time(gpu);
         for (int q = 0; q < QUANTITIES; q++) {
-            if (q == WORK && gpu->is_xe)
+            if (q == WORK && !gpu->pmu)
                 continue; /* nothing on this machine says it */
             printf("%s, %u s: %s %.3f, truth %.3f (%+.5f %%), seen %.0f s of %.0f s\n", gpu->key,
                    step_s, names[q], gpu->got[q], gpu->truth[q],
@@ -476,6 +531,8 @@ static void run_day(unsigned step_s)
             gpus[g].got[q] = gpus[g].truth[q] = gpus[g].seen[q] = 0;
             gpus[g].base[q] = -1;
             gpus[g].offset[q] = -0.001;
+            if (gpus[g].range[q] > 0)
+                gpus[g].offset[q] -= gpus[g].range[q] - 5000;
         }
         plan(&gpus[g]);
     }
