@@ -210,6 +210,21 @@ static int open_powercap(const struct gtel_env *env, struct gtel_arena *arena,
     return error[GTEL_RAPL_GPU];
 }
 
+/* Zones that could not be opened, beside one that was: rights are given one by one, too. */
+static void open_more(const struct gtel_env *env, struct gtel_arena *arena,
+                      struct gtel_rapl_meter *meter)
+{
+    struct zones zones = {0};
+    bool is_whole = true;
+    for (size_t i = 0; i < GTEL_RAPL_DOMAINS; i++)
+        is_whole = is_whole && gtel_fs_is_open(&meter->zone[i].file);
+    if (is_whole || find_zones(env, arena, &zones) < 0)
+        return;
+    for (size_t i = 0; i < GTEL_RAPL_DOMAINS; i++)
+        if (zones.n[i] == 1 && !gtel_fs_is_open(&meter->zone[i].file))
+            (void)open_zone(env, zones.name[i], &meter->zone[i]); /* as before, then */
+}
+
 /* Carries a counter on that wraps at its range; one that begins anew adds nothing. */
 static int read_zone(const struct gtel_env *env, struct gtel_rapl_zone *zone, uint64_t t_ns)
 {
@@ -264,9 +279,13 @@ bool gtel_rapl_has(const struct gtel_rapl_meter *meter, enum gtel_rapl_domain do
 void gtel_rapl_refresh(const struct gtel_env *env, struct gtel_arena *arena,
                        struct gtel_rapl_meter *meter)
 {
-    if (meter->is_open && !meter->is_doubtful &&
-        (meter->way == GTEL_RAPL_POWERCAP || is_perf_current(env, meter)))
-        return;
+    if (meter->is_open && !meter->is_doubtful) {
+        bool is_powercap = meter->way == GTEL_RAPL_POWERCAP;
+        if (is_powercap)
+            open_more(env, arena, meter);
+        if (is_powercap || is_perf_current(env, meter))
+            return;
+    }
     gtel_rapl_close(env, meter);
     meter->error[GTEL_RAPL_POWERCAP] = 0;
     meter->error[GTEL_RAPL_PERF] = open_perf(env, meter);
