@@ -15,8 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Gathers with the fault, then without; a machine of many calls is walked in strides. */
-enum { GATHERS = 3, REST = 5, STEP_MS = 100, CALLS_MAX = 300 };
+/* Gathers with the fault, then without; a machine of many calls, for many cards, in strides. */
+enum { GATHERS = 3, REST = 5, STEP_MS = 100, COST_MAX = 200000 };
 
 static const int errors[] = {-EIO, -ENODEV, -EACCES, -EMFILE, -ENOENT};
 
@@ -106,7 +106,7 @@ static void walk_machine(const char *name)
     test_label = name;
     live(&walk, 0, 0);
     CHECK(walk.calls > 20);
-    uint64_t stride = walk.calls / CALLS_MAX + 1;
+    uint64_t stride = walk.calls * walk.calls / COST_MAX + 1;
     for (uint64_t k = 1; k <= walk.calls; k += stride) {
         int code = errors[k / stride % (sizeof(errors) / sizeof(errors[0]))];
         (void)snprintf(label, sizeof(label), "%s, call %llu of %llu with %d", name,
