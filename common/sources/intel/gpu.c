@@ -125,27 +125,35 @@ static bool has_more(const struct gtel_intel *intel, const struct gtel_intel_gpu
     return n > gpu->n;
 }
 
-static int list_attrs(struct gtel_intel *intel, struct gtel_intel_gpu *gpu)
+int gtel_intel_scan_gpu(struct gtel_intel *intel, const struct gtel_intel_gpu *gpu,
+                        struct gtel_intel_scan *ret)
 {
-    struct gtel_intel_scan scan = {.env = intel->env,
-                                   .card = &gpu->card,
-                                   .device = gpu->device,
-                                   .texts = &intel->texts,
-                                   .arena = &intel->scan_arena};
+    *ret = (struct gtel_intel_scan){.env = intel->env,
+                                    .card = &gpu->card,
+                                    .device = gpu->device,
+                                    .texts = &intel->texts,
+                                    .arena = &intel->scan_arena};
     gtel_arena_reset(&intel->scan_arena);
-    int r = gtel_intel_scan_init(&scan);
+    int r = gtel_intel_scan_init(ret);
     if (r < 0)
         return r;
-    intel->scan(&scan);
-    gtel_intel_add_hwmon(&scan, intel->driver);
-    gtel_intel_add_link(&scan);
+    intel->scan(ret);
+    gtel_intel_add_hwmon(ret, intel->driver);
+    gtel_intel_add_link(ret);
+    return ret->error;
+}
+
+static int list_attrs(struct gtel_intel *intel, struct gtel_intel_gpu *gpu)
+{
+    struct gtel_intel_scan scan;
+    int r = gtel_intel_scan_gpu(intel, gpu, &scan);
+    if (r < 0)
+        return r;
     if (scan.dropped > 0 && !intel->is_drop_logged) {
         intel->is_drop_logged = true;
         gtel_log(&intel->env->log, GTEL_LOG_WARNING, "%s: %s has %zu files too many to read",
                  gpu->card.driver, gpu->card.key, scan.dropped);
     }
-    if (scan.error < 0)
-        return scan.error;
     read_autosuspend(intel, gpu, &scan);
     if (gpu->attr && gpu->hash != 0 && scan.doubt < 0)
         return 0; /* better the list in use than a doubtful one */

@@ -61,6 +61,9 @@ int gtel_intel_open(struct gtel_intel *intel, const struct gtel_env *env,
 int gtel_intel_discover(void *state, struct gtel_registry *registry);
 /* Fails only when nothing could be read: one broken figure is counted and logged once. */
 int gtel_intel_sample(void *state, struct gtel_registry *registry, struct gtel_batch *batch);
+/* Says why figures of a GPU that is awake are missing; of others, that they are left alone. */
+void gtel_intel_diagnose(void *state, struct gtel_registry *registry,
+                         struct gtel_findings *findings);
 void gtel_intel_close(void *state);
 /* Between gathers: counters of few bits are read so that the driver sees each of their turns. */
 uint64_t gtel_intel_due(const void *state);

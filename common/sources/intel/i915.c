@@ -81,6 +81,7 @@ const struct gtel_source gtel_source_i915 = {
     .open = open_i915,
     .discover = gtel_intel_discover,
     .sample = gtel_intel_sample,
+    .diagnose = gtel_intel_diagnose,
     .due_ns = gtel_intel_due,
     .tick = gtel_intel_tick,
     .close = gtel_intel_close,

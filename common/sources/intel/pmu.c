@@ -148,6 +148,7 @@ void gtel_intel_pmu_refresh(const struct gtel_env *env, struct gtel_arena *arena
         return;
     gtel_intel_pmu_close(env, pmu);
     int r = open_counters(&look, card, is_only, pmu);
+    pmu->error = r;
     if (r == 0) {
         pmu->is_refused = false;
         return;

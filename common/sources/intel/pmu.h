@@ -29,6 +29,7 @@ struct gtel_intel_pmu {
     uint8_t sum[GTEL_PMU_EVENTS_MAX]; /* class × GTEL_INTEL_SAMPLES + sample, of each of them */
     uint16_t engines[GTEL_INTEL_CLASSES * GTEL_INTEL_SAMPLES]; /* counters in each sum */
     uint64_t last;   /* of all counters together: whether any has moved */
+    int error;       /* why the counters are not open */
     bool is_refused; /* a failure to open has been logged */
     bool is_failing; /* a failed read has been logged */
 };

@@ -11,6 +11,13 @@
  */
 int gtel_intel_list(struct gtel_intel *intel, struct gtel_intel_gpu *gpu);
 
+/*
+ * Lists the same without opening it, into the arena for scans, which the next list empties. The GPU
+ * is awake. 0 or -ENOMEM.
+ */
+int gtel_intel_scan_gpu(struct gtel_intel *intel, const struct gtel_intel_gpu *gpu,
+                        struct gtel_intel_scan *ret);
+
 /* After a discovery: whether everything could be looked at; if not, it is repeated soon, some
  * times. */
 void gtel_intel_retry(struct gtel_intel *intel, bool is_whole);

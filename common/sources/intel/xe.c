@@ -108,6 +108,7 @@ const struct gtel_source gtel_source_xe = {
     .open = open_xe,
     .discover = gtel_intel_discover,
     .sample = gtel_intel_sample,
+    .diagnose = gtel_intel_diagnose,
     .due_ns = gtel_intel_due,
     .tick = gtel_intel_tick,
     .close = gtel_intel_close,

@@ -49,6 +49,17 @@ bool gtel_nvml_has_failed(const struct gtel_nvml *nvml)
     return nvml->said >= SAID_CODE || (nvml->said == SAID_NO_LIBRARY && nvml->n > 0);
 }
 
+enum gtel_nvml_trouble gtel_nvml_trouble(const struct gtel_nvml *nvml, int *ret_code)
+{
+    *ret_code = 0;
+    if (nvml->said == SAID_NO_LIBRARY)
+        return GTEL_NVML_TROUBLE_LIBRARY;
+    if (nvml->said < SAID_CODE)
+        return GTEL_NVML_TROUBLE_NONE;
+    *ret_code = nvml->said - SAID_CODE;
+    return GTEL_NVML_TROUBLE_CODE;
+}
+
 /* No pause after the first failure, then 10 s, doubled up to 5 min. */
 static void back_off(struct gtel_nvml *nvml)
 {
@@ -60,7 +71,7 @@ static void back_off(struct gtel_nvml *nvml)
 }
 
 /* What a user can do about a code at the start of NVML. */
-static const char *advice(int code)
+const char *gtel_nvml_advice(int code)
 {
     switch (code) {
     case GTEL_NVML_DRIVER_NOT_LOADED:
@@ -91,7 +102,7 @@ static void say(struct gtel_nvml *nvml, int state, int code)
                  sonames[0]);
     else if (state >= SAID_CODE)
         gtel_log(log, GTEL_LOG_WARNING, "nvml: NVML answers code %d: %s; trying again", code,
-                 advice(code));
+                 gtel_nvml_advice(code));
     nvml->said = state;
 }
 

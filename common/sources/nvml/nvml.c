@@ -164,5 +164,6 @@ const struct gtel_source gtel_source_nvml = {
     .open = open_source,
     .discover = discover,
     .sample = sample,
+    .diagnose = gtel_nvml_diagnose,
     .close = close_source,
 };

@@ -160,6 +160,22 @@ bool gtel_nvml_has_failed(const struct gtel_nvml *nvml);
 bool gtel_nvml_is_broken(int code);
 bool gtel_nvml_is_lost(int code);
 
+/* What keeps NVML from running, as it was logged last; of a CODE, *ret_code is NVML's. */
+enum gtel_nvml_trouble {
+    GTEL_NVML_TROUBLE_NONE,
+    GTEL_NVML_TROUBLE_LIBRARY,
+    GTEL_NVML_TROUBLE_CODE
+};
+enum gtel_nvml_trouble gtel_nvml_trouble(const struct gtel_nvml *nvml, int *ret_code);
+/* What a code at the start of NVML means for a user. */
+const char *gtel_nvml_advice(int code);
+
+/* diagnose.c */
+
+/* Says what NVML does not give, and why: struct gtel_source. */
+void gtel_nvml_diagnose(void *state, struct gtel_registry *registry,
+                        struct gtel_findings *findings);
+
 /* identity.c */
 
 /* Starts NVML if it may, finds GPUs, registers and labels them, marks missing ones as lost. */

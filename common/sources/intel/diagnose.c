@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* What an Intel GPU lacks, and why. */
+#include "sources/intel/gpu.h"
+
+#include "parse/release.h"
+#include "sources/intel/perf.h"
+#include "sources/intel/sample.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A diagnosis of one GPU. */
+struct diagnosis {
+    struct gtel_intel *intel;
+    struct gtel_intel_gpu *gpu;
+    struct gtel_findings *findings;
+    struct gtel_release kernel;
+    bool has_kernel;
+};
+
+static void put(const struct diagnosis *diagnosis, enum gtel_measurement measurement, int error,
+                const char *what, const char *why, const char *fix)
+{
+    const char *const text[3] = {what, why, fix};
+    gtel_finding_put(diagnosis->findings, diagnosis->gpu->device, measurement, error, text);
+}
+
+/* ---- engines ---- */
+
+static void diagnose_pmu(const struct diagnosis *diagnosis)
+{
+    const struct gtel_intel_pmu *pmu = &diagnosis->gpu->pmu;
+    const struct gtel_drm_card *card = &diagnosis->gpu->card;
+    char dir[GTEL_INTEL_PERF_DIR_MAX];
+    char path[GTEL_FS_PATH_MAX];
+    char fix[256];
+    if (!diagnosis->intel->has_pmu || !card->is_pci || pmu->handle_plus_1 != 0)
+        return;
+    gtel_intel_perf_dir(dir, "i915", card->key);
+    if (!gtel_fs_exists(diagnosis->intel->env, gtel_fs_path(path, "%s/type", dir)))
+        gtel_intel_perf_dir(dir, "i915", NULL);
+    if (gtel_intel_perf_is_refusal(pmu->error))
+        put(diagnosis, GTEL_MEASUREMENT_GPU_ENGINE, pmu->error, dir,
+            "opening the engine counters is refused",
+            gtel_intel_perf_fix(diagnosis->intel->env, fix, sizeof(fix)));
+    else if (pmu->error == -ENOENT)
+        put(diagnosis, GTEL_MEASUREMENT_GPU_ENGINE, pmu->error, dir,
+            "this kernel was built without perf events for i915, or /sys is a container's", NULL);
+    else
+        put(diagnosis, GTEL_MEASUREMENT_GPU_ENGINE, pmu->error, dir,
+            "the engine counters cannot be opened", NULL);
+}
+
+/* ---- files ---- */
+
+static enum gtel_measurement measurement_of(const struct gtel_intel_attr *attr)
+{
+    return gtel_metric_row((enum gtel_metric)attr->reading.metric)->measurement;
+}
+
+/* Files that are there and cannot be opened: the list in use lacks them. */
+static void diagnose_closed(const struct diagnosis *diagnosis)
+{
+    const struct gtel_env *env = diagnosis->intel->env;
+    struct gtel_intel_scan scan;
+    if (gtel_intel_scan_gpu(diagnosis->intel, diagnosis->gpu, &scan) < 0)
+        return;
+    if (scan.doubt < 0)
+        put(diagnosis, GTEL_MEASUREMENT_GPU, scan.doubt, scan.device_path,
+            "a folder or name below it cannot be read",
+            scan.doubt == -EACCES || scan.doubt == -EPERM ? "let this user read it" : NULL);
+    for (size_t i = 0; i < scan.n; i++) {
+        struct gtel_fs_file file = {0};
+        int r = gtel_fs_open(env, &file, scan.path[i]);
+        gtel_fs_close(env, &file);
+        if (r < 0 && r != -ENOENT)
+            put(diagnosis, measurement_of(&scan.attr[i]), r, scan.path[i], NULL,
+                r == -EACCES || r == -EPERM ? "let this user read the file, or run gtel as root"
+                                            : NULL);
+    }
+}
+
+/* Files that are open and cannot be read, or say what cannot be true. */
+static void diagnose_attrs(const struct diagnosis *diagnosis)
+{
+    const struct gtel_env *env = diagnosis->intel->env;
+    static const char newer[] = "on Battlemage, Linux 6.17 or newer reads energy from elsewhere";
+    for (size_t i = 0; i < diagnosis->gpu->n; i++) {
+        struct gtel_intel_attr *attr = &diagnosis->gpu->attr[i];
+        char name[GTEL_DRM_NAME_MAX];
+        char buf[48];
+        struct gtel_str text;
+        (void)gtel_str_copy(name, sizeof(name), attr->name);
+        if (attr->is_failing) {
+            int r = gtel_fs_read(env, &attr->file, buf, sizeof(buf), &text);
+            put(diagnosis, measurement_of(attr), r, name,
+                r == 0 ? "its text is not what the kernel's documents say" : NULL, NULL);
+        }
+        if (attr->form != GTEL_INTEL_ENERGY)
+            continue;
+        if (attr->distrust_ns > gtel_env_now(env))
+            put(diagnosis, GTEL_MEASUREMENT_GPU_POWER, 0, name,
+                "it makes impossible steps, which are left out", newer);
+        else if (attr->has_last && attr->last == 0)
+            put(diagnosis, GTEL_MEASUREMENT_GPU_POWER, 0, name,
+                "it stays 0, which cannot be true and is left out",
+                gtel_release_has(&diagnosis->kernel, 6, 17) ? NULL : newer);
+    }
+}
+
+/* ---- sensors ---- */
+
+/* Since when a driver gives figures (kernel:
+ * Documentation/ABI/testing/sysfs-driver-intel-i915-hwmon and -xe-hwmon; the versions in which they
+ * were seen first where those documents differ). */
+static const struct since {
+    const char *driver;
+    enum gtel_measurement measurement;
+    uint32_t major;
+    uint32_t minor;
+} since[] = {
+    {"i915", GTEL_MEASUREMENT_GPU_POWER, 6, 2},
+    {"i915", GTEL_MEASUREMENT_GPU_TEMPERATURE, 6, 14},
+    {"i915", GTEL_MEASUREMENT_GPU_FAN, 6, 12},
+    {"xe", GTEL_MEASUREMENT_GPU_POWER, 6, 5},
+    {"xe", GTEL_MEASUREMENT_GPU_TEMPERATURE, 6, 15},
+    {"xe", GTEL_MEASUREMENT_GPU_FAN, 6, 16},
+};
+
+static bool has_figure(const struct gtel_intel_gpu *gpu, enum gtel_measurement measurement)
+{
+    for (size_t i = 0; i < gpu->n; i++)
+        if (measurement_of(&gpu->attr[i]) == measurement)
+            return true;
+    return false;
+}
+
+/* Why a GPU has none of these sensors; a sentence in buf, and what helps or NULL. */
+static const char *explain_sensor(const struct diagnosis *diagnosis, const struct since *row,
+                                  char *buf, size_t size, char *fix)
+{
+    char path[GTEL_FS_PATH_MAX];
+    const struct gtel_drm_card *card = &diagnosis->gpu->card;
+    gtel_fs_path(path, "sys/class/drm/%s/device/physfn", card->card);
+    fix[0] = '\0';
+    if (gtel_fs_exists(diagnosis->intel->env, path)) {
+        (void)snprintf(buf, size, "a virtual function (SR-IOV) has no sensors");
+    } else if (card->is_pci && card->pci.bus == 0) {
+        (void)snprintf(buf, size, "%s has no sensors of integrated GPUs; the processor has them",
+                       row->driver);
+    } else if (diagnosis->has_kernel &&
+               !gtel_release_has(&diagnosis->kernel, row->major, row->minor)) {
+        (void)snprintf(buf, size, "%s gives it since Linux %u.%u, and this is %u.%u", row->driver,
+                       row->major, row->minor, diagnosis->kernel.major, diagnosis->kernel.minor);
+        (void)snprintf(fix, size, "run Linux %u.%u or newer", row->major, row->minor);
+    } else {
+        (void)snprintf(buf, size, "%s gives none for this GPU", row->driver);
+    }
+    return fix[0] ? fix : NULL;
+}
+
+static void diagnose_sensors(const struct diagnosis *diagnosis)
+{
+    char why[160];
+    char fix[160];
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(since); i++) {
+        if (strcmp(since[i].driver, diagnosis->gpu->card.driver) != 0 ||
+            has_figure(diagnosis->gpu, since[i].measurement))
+            continue;
+        const char *help = explain_sensor(diagnosis, &since[i], why, sizeof(why), fix);
+        put(diagnosis, since[i].measurement, 0, "hwmon", why, help);
+    }
+}
+
+/* ---- all of it ---- */
+
+static void diagnose_gpu(const struct diagnosis *diagnosis)
+{
+    struct gtel_intel_gpu *gpu = diagnosis->gpu;
+    if (gpu->is_lost) {
+        put(diagnosis, GTEL_MEASUREMENT_GPU, -ENODEV, gpu->card.card,
+            "the driver has left the GPU, or is being loaded", NULL);
+        return;
+    }
+    if (gpu->device->is_asleep && !diagnosis->intel->may_wake) {
+        put(diagnosis, GTEL_MEASUREMENT_GPU, 0, "power/runtime_status",
+            "suspended: nothing is read, so that the GPU stays asleep", NULL);
+        return;
+    }
+    if (gpu->device->is_left_alone) {
+        put(diagnosis, GTEL_MEASUREMENT_GPU, 0, "power/autosuspend_delay_ms",
+            "idle: nothing is read for a while, so that the GPU can fall asleep", NULL);
+        return;
+    }
+    diagnose_pmu(diagnosis);
+    if (gpu->hash == 0)
+        diagnose_closed(diagnosis);
+    diagnose_attrs(diagnosis);
+    diagnose_sensors(diagnosis);
+}
+
+void gtel_intel_diagnose(void *state, struct gtel_registry *registry,
+                         struct gtel_findings *findings)
+{
+    struct gtel_intel *intel = state;
+    struct diagnosis diagnosis = {.intel = intel, .findings = findings};
+    char buf[256];
+    struct gtel_str text;
+    (void)registry;
+    diagnosis.has_kernel =
+        gtel_fs_text(intel->env, "proc/sys/kernel/osrelease", buf, sizeof(buf), &text) == 0 &&
+        gtel_release_parse(text, &diagnosis.kernel) == 0;
+    for (size_t i = 0; i < intel->n; i++) {
+        diagnosis.gpu = intel->gpu[i];
+        if (diagnosis.gpu->device)
+            diagnose_gpu(&diagnosis);
+    }
+}
