@@ -204,7 +204,13 @@ int gtel_args_parse(struct gtel_args *args, int argc, char *const *argv, char *e
 {
     *args = (struct gtel_args){.action = GTEL_ARGS_RUN};
     gtel_options_init(&args->options);
-    for (int i = 0; i < argc;) {
+    int first = 0;
+    if (argc > 0 && strcmp(argv[0], "doctor") == 0) {
+        args->action = GTEL_ARGS_DOCTOR;
+        args->is_once = true;
+        first = 1;
+    }
+    for (int i = first; i < argc;) {
         int n = take_word(args, argc - i, argv + i, error, size);
         if (n < 0)
             return n;
@@ -281,11 +287,14 @@ static void put_option(struct gtel_buf *buf, enum gtel_option id)
 void gtel_args_help(struct gtel_buf *buf)
 {
     gtel_buf_str(buf,
-                 GTEL_STR("Usage: gtel [OPTION]...\n\n"
+                 GTEL_STR("Usage: gtel [OPTION]...\n"
+                          "       gtel doctor [OPTION]...\n\n"
                           "Reads the GPUs of this machine and writes line protocol to standard "
                           "output:\nonce for each newline on standard input, until the input ends. "
                           "Telegraf runs it\nso with [[inputs.execd]] and signal = \"STDIN\". By "
-                          "hand, try\n\n    gtel --once\n\nWhat to do:\n\n"));
+                          "hand, try\n\n    gtel --once\n    gtel doctor    what is missing, why, "
+                          "and how to get it; status 1 when "
+                          "something\n                   can be mended\n\nWhat to do:\n\n"));
     for (size_t i = 0; i < GTEL_ARRAY_LEN(switches); i++) {
         const struct switch_row *row = &switches[i];
         if (!row->text)

@@ -15,6 +15,7 @@
 
 enum gtel_args_action {
     GTEL_ARGS_RUN,
+    GTEL_ARGS_DOCTOR, /* the first word was `doctor` */
     GTEL_ARGS_HELP,
     GTEL_ARGS_VERSION,
     GTEL_ARGS_LIST_METRICS,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The program: start, one gather per request, stop; lists for the documentation; helpers. */
 #include "execd/args.h"
+#include "execd/doctor.h"
 #include "execd/explain.h"
 #include "execd/out.h"
 #include "execd/pace.h"
@@ -33,6 +34,8 @@ struct program {
     struct gtel_buf out;
     struct gtel_lineproto encoder;
     struct gtel_explain explain;
+    struct gtel_doctor doctor;
+    bool can_mend; /* said the doctor */
     struct gtel_sink sink;
     struct gtel_context *context;
     uint64_t interval_ns;
@@ -134,6 +137,28 @@ static int run_once(struct program *program)
     return gather(program);
 }
 
+/* Two samples as for --once, with more patience: a slow answer is not what is looked for. */
+static int run_doctor(struct program *program)
+{
+    const struct gtel_doctor_case about = {.env = &program->machine.env,
+                                           .options = &program->args.options,
+                                           .context = program->context,
+                                           .wait_ns = starting_ns};
+    int r = prime(program, starting_ns);
+    if (program->args.is_stepped)
+        step(program, program->interval_ns);
+    else
+        gtel_pace_pause(&program->pace, program->primed_ns + once_ns);
+    if (r == 0)
+        r = gtel_context_sample(program->context, starting_ns);
+    if (r == 0)
+        r = gtel_context_emit(program->context);
+    if (r < 0)
+        return r;
+    program->can_mend = gtel_doctor_report(&program->doctor, &about, &program->out);
+    return gtel_out_write(&program->pace, gtel_buf_text(&program->out));
+}
+
 /* A recorded machine by its own time: gathers follow each other at once. */
 static int run_stepped(struct program *program)
 {
@@ -182,7 +207,9 @@ static int run_loop(struct program *program)
 static int run(struct program *program)
 {
     int r;
-    if (program->args.is_once)
+    if (program->args.action == GTEL_ARGS_DOCTOR)
+        r = run_doctor(program);
+    else if (program->args.is_once)
         r = run_once(program);
     else if (program->args.is_stepped && program->has_clock)
         r = run_stepped(program);
@@ -222,6 +249,13 @@ static int start(struct program *program)
     gtel_explain_init(&program->explain, &program->out, host);
     program->sink = program->args.is_explained ? gtel_explain_sink(&program->explain)
                                                : gtel_lineproto_sink(&program->encoder);
+    if (program->args.action == GTEL_ARGS_DOCTOR) {
+        int r = gtel_doctor_init(&program->doctor);
+        if (r < 0)
+            return r;
+        program->sink = gtel_doctor_sink(&program->doctor);
+        program->machine.env.log = gtel_doctor_log(&program->doctor);
+    }
     struct gtel_setup setup = {
         .env = &program->machine.env,
         .options = options,
@@ -237,6 +271,7 @@ static void stop(struct program *program)
 {
     gtel_context_free(program->context);
     gtel_explain_done(&program->explain);
+    gtel_doctor_done(&program->doctor);
     gtel_buf_done(&program->out);
     gtel_pace_done(&program->pace);
     gtel_out_close();
@@ -276,7 +311,7 @@ static int run_program(struct program *program)
     int status = r == -EINVAL ? EXIT_USAGE : EXIT_FAILURE; /* an option that the core refuses */
     if (r == 0) {
         r = run(program);
-        status = r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+        status = r < 0 || program->can_mend ? EXIT_FAILURE : EXIT_SUCCESS;
     }
     if (r < 0 && status != EXIT_USAGE)
         gtel_log(&program->log, GTEL_LOG_ERROR, "cannot go on: %s", strerror(-r));
@@ -356,7 +391,7 @@ int main(int argc, char **argv)
         status = complain(program, error);
     else if (program->args.action == GTEL_ARGS_LANE)
         status = run_lane(program);
-    else if (program->args.action != GTEL_ARGS_RUN)
+    else if (program->args.action != GTEL_ARGS_RUN && program->args.action != GTEL_ARGS_DOCTOR)
         status = print(program);
     else if (has_output)
         status = run_program(program);

@@ -172,6 +172,19 @@ static void test_config(void)
               -EINVAL);
 }
 
+static void test_doctor(void)
+{
+    char *const first[] = {(char[]){"doctor"}, (char[]){"--root=x.tree"}, NULL};
+    char *const second[] = {(char[]){"--once"}, (char[]){"doctor"}, NULL};
+    struct gtel_args args;
+    char error[GTEL_ARGS_ERROR_MAX] = "";
+    test_label = "doctor";
+    CHECK_INT(gtel_args_parse(&args, 2, first, error, sizeof(error)), 0);
+    CHECK_INT(args.action, GTEL_ARGS_DOCTOR);
+    CHECK(args.is_once && args.is_stepped);
+    CHECK_INT(gtel_args_parse(&args, 2, second, error, sizeof(error)), -EINVAL);
+}
+
 static void test_help(void)
 {
     struct gtel_buf buf;
@@ -205,6 +218,7 @@ int main(void)
     test_good();
     test_bad();
     test_config();
+    test_doctor();
     test_help();
     return test_result();
 }

@@ -248,6 +248,49 @@ static void test_stopped(const char *gtel, const char *tree)
     CHECK_INT(waitpid(pid, NULL, 0), pid); /* it ends by itself: its socket is closed */
 }
 
+static size_t count_findings(const struct gtel_findings *findings, const char *source)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < findings->n; i++)
+        n += strcmp(gtel_sources[findings->finding[i].source]->name, source) == 0;
+    return n;
+}
+
+/* Findings come from the helpers; one that hangs says nothing and shows as late. */
+static void test_diagnosed(const char *gtel, const char *tree)
+{
+    static struct machine machine;
+    struct gtel_findings findings = {0};
+    struct gtel_lane_report lane = {0};
+    test_label = "diagnosed";
+    if (!start(&machine, gtel, tree) || !CHECK(settle(&machine)))
+        return;
+    gtel_context_diagnose(machine.context, 3 * second_ns, &findings);
+    CHECK(count_findings(&findings, "xe") > 0 && count_findings(&findings, "nvml") > 0);
+    for (size_t i = 0; i < findings.n; i++)
+        CHECK(findings.finding[i].device &&
+              findings.finding[i].device ==
+                  gtel_context_device(machine.context, findings.finding[i].device->index));
+    CHECK(gtel_context_lane(machine.context, 0, &lane));
+    CHECK_INT(lane.health, GTEL_LANE_FINE);
+    gtel_findings_done(&findings);
+
+    pid_t pid = helper_of("nvml");
+    if (!CHECK(pid > 0))
+        return;
+    CHECK_INT(kill(pid, SIGSTOP), 0);
+    gtel_context_diagnose(machine.context, second_ns / 10, &findings);
+    CHECK(count_findings(&findings, "xe") > 0 && count_findings(&findings, "nvml") == 0);
+    for (size_t i = 0; gtel_context_lane(machine.context, i, &lane); i++)
+        CHECK_INT(lane.health, strcmp(lane.name, "nvml") == 0 ? GTEL_LANE_LATE : GTEL_LANE_FINE);
+    gtel_findings_done(&findings);
+    CHECK_INT(kill(pid, SIGCONT), 0);
+    nap(50);
+    CHECK(gather(&machine) < second_ns); /* the findings that came too late are no readings */
+    CHECK(has_kernel(&machine) && has_nvml(&machine));
+    stop(&machine);
+}
+
 /* The machine with text before it, or behind it, in a file of its own: path is a template. */
 static bool write_changed(const char *tree, const char *before, const char *behind, char *path)
 {
@@ -402,6 +445,7 @@ int main(int argc, char **argv)
     }
     test_killed(argv[1], argv[2]);
     test_stopped(argv[1], argv[2]);
+    test_diagnosed(argv[1], argv[2]);
     test_appearing(argv[1], argv[2]);
     test_vanishing(argv[1], argv[2]);
     test_bad_helpers(argv[2]);

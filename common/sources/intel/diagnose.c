@@ -105,7 +105,7 @@ static void diagnose_attrs(const struct diagnosis *diagnosis)
         else if (attr->has_last && attr->last == 0)
             put(diagnosis, GTEL_MEASUREMENT_GPU_POWER, 0, name,
                 "it stays 0, which cannot be true and is left out",
-                gtel_release_has(&diagnosis->kernel, 6, 17) ? NULL : newer);
+                gtel_release_is_at_least(&diagnosis->kernel, 6, 17) ? NULL : newer);
     }
 }
 
@@ -150,7 +150,7 @@ static const char *explain_sensor(const struct diagnosis *diagnosis, const struc
         (void)snprintf(buf, size, "%s has no sensors of integrated GPUs; the processor has them",
                        row->driver);
     } else if (diagnosis->has_kernel &&
-               !gtel_release_has(&diagnosis->kernel, row->major, row->minor)) {
+               !gtel_release_is_at_least(&diagnosis->kernel, row->major, row->minor)) {
         (void)snprintf(buf, size, "%s gives it since Linux %u.%u, and this is %u.%u", row->driver,
                        row->major, row->minor, diagnosis->kernel.major, diagnosis->kernel.minor);
         (void)snprintf(fix, size, "run Linux %u.%u or newer", row->major, row->minor);

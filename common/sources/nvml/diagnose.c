@@ -3,6 +3,7 @@
 #include "sources/nvml/nvml.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const char right[] = "run gtel as root, or in a container with the device nodes";
 
@@ -57,14 +58,16 @@ static void diagnose_calls(const struct gtel_nvml_gpu *gpu, enum gtel_measuremen
                            struct gtel_findings *findings)
 {
     struct gtel_buf calls;
+    const char *last = "";
     gtel_buf_init(&calls, 400);
     for (size_t i = 0; i < gtel_nvml_rows_n; i++) {
         const struct gtel_nvml_row *row = &gtel_nvml_rows[i];
         const struct gtel_nvml_slot *slot = &gpu->slot[i];
         bool is_named = row->metric != GTEL_M_NONE || row->headline != GTEL_M_NONE;
         if (!is_named || measurement_of(row) != measurement || slot->has_worked ||
-            slot->due_ns != UINT64_MAX)
+            slot->due_ns != UINT64_MAX || strcmp(row->call, last) == 0)
             continue;
+        last = row->call;
         size_t before = calls.n;
         gtel_buf_printf(&calls, "%s%s", before > 0 ? ", " : "", row->call);
         if (calls.has_failed)

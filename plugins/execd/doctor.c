@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/* `gtel doctor`: what is there, what is missing, why, and what would bring it. */
+#include "execd/doctor.h"
+
+#include "execd/doctor_fix.h"
+#include "execd/doctor_host.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ORIGINS_MAX = 16, NAME_WIDTH = 18, STATE_WIDTH = 7, MESSAGES_MAX = 16384 };
+
+struct gtel_doctor_device {
+    bool is_seen[GTEL_M_COUNT];
+    bool is_asleep; /* and was so at the last gather */
+    /* Bits of the origins of each source, by group. */
+    uint16_t origin[GTEL_MEASUREMENT_COUNT][GTEL_SOURCES_MAX];
+};
+
+/* ---- what comes ---- */
+
+int gtel_doctor_init(struct gtel_doctor *doctor)
+{
+    *doctor = (struct gtel_doctor){0};
+    gtel_buf_init(&doctor->messages, MESSAGES_MAX);
+    doctor->device = calloc(GTEL_DEVICES_MAX, sizeof(*doctor->device));
+    return doctor->device ? 0 : -ENOMEM;
+}
+
+void gtel_doctor_done(struct gtel_doctor *doctor)
+{
+    free(doctor->device);
+    doctor->device = NULL;
+    gtel_buf_done(&doctor->messages);
+}
+
+static void begin(void *arg, uint64_t wall_ns)
+{
+    (void)arg;
+    (void)wall_ns;
+}
+
+static void put(void *arg, const struct gtel_reading *reading, enum gtel_aspect aspect)
+{
+    struct gtel_doctor *doctor = arg;
+    (void)aspect;
+    if (!reading->device || reading->source == GTEL_SOURCE_CORE ||
+        reading->device->index >= GTEL_DEVICES_MAX)
+        return;
+    struct gtel_doctor_device *device = &doctor->device[reading->device->index];
+    enum gtel_measurement group = gtel_metric_row((enum gtel_metric)reading->metric)->measurement;
+    device->is_seen[reading->metric] = true;
+    if (reading->metric == GTEL_M_GPU_AWAKE)
+        device->is_asleep = gtel_reading_number(reading) < 1;
+    if (reading->source < GTEL_SOURCES_MAX && reading->origin < ORIGINS_MAX)
+        device->origin[group][reading->source] |= (uint16_t)(1U << reading->origin);
+}
+
+static void end(void *arg)
+{
+    (void)arg;
+}
+
+struct gtel_sink gtel_doctor_sink(struct gtel_doctor *doctor)
+{
+    return (struct gtel_sink){.arg = doctor, .begin = begin, .put = put, .end = end};
+}
+
+static void keep_message(void *arg, enum gtel_log_level level, const char *text)
+{
+    struct gtel_doctor *doctor = arg;
+    size_t before = doctor->messages.n;
+    if (level > GTEL_LOG_WARNING)
+        return;
+    gtel_buf_printf(&doctor->messages, "%s\n", text);
+    if (doctor->messages.has_failed)
+        gtel_buf_back(&doctor->messages, before);
+}
+
+struct gtel_log gtel_doctor_log(struct gtel_doctor *doctor)
+{
+    return (struct gtel_log){keep_message, doctor};
+}
+
+/* ---- the report ---- */
+
+struct report {
+    const struct gtel_doctor *doctor;
+    const struct gtel_doctor_case *about;
+    struct gtel_buf *out;
+    struct gtel_host_facts facts;
+    struct gtel_findings findings;
+    struct gtel_doctor_fixes fixes;
+};
+
+static const char *group_name(size_t group)
+{
+    return gtel_measurement_row((enum gtel_measurement)group)->name.p;
+}
+
+static size_t count_fields(const struct gtel_doctor_device *device, size_t group)
+{
+    size_t n = 0;
+    for (size_t m = 0; m < GTEL_M_COUNT; m++) {
+        const struct gtel_metric_row *row = gtel_metric_row((enum gtel_metric)m);
+        n += device->is_seen[m] && row->measurement == group && row->field.n > 0 ? 1 : 0;
+    }
+    return n;
+}
+
+/* "i915 (sysfs + hwmon), rapl (perf)" */
+static void put_origins(struct gtel_buf *out, const struct gtel_doctor_device *device, size_t group)
+{
+    size_t sources = 0;
+    for (size_t s = 0; gtel_sources[s] && s < GTEL_SOURCES_MAX; s++) {
+        uint16_t bits = device->origin[group][s];
+        if (bits == 0)
+            continue;
+        gtel_buf_printf(out, "%s%s (", sources++ > 0 ? ", " : "", gtel_sources[s]->name);
+        size_t origins = 0;
+        for (size_t o = 0; gtel_sources[s]->origins[o] && o < ORIGINS_MAX; o++)
+            if ((bits >> o & 1U) != 0)
+                gtel_buf_printf(out, "%s%s", origins++ > 0 ? " + " : "",
+                                gtel_sources[s]->origins[o]);
+        gtel_buf_char(out, ')');
+    }
+}
+
+static void put_head(struct gtel_buf *out, const char *name, const char *state)
+{
+    gtel_buf_printf(out, "  %-*s%-*s", NAME_WIDTH - 2, name, STATE_WIDTH, state);
+}
+
+/* "hwmon/energy1_input: Permission denied (errno 13): why [1]" */
+static void put_reason(struct report *report, const struct gtel_finding *finding)
+{
+    struct gtel_buf line;
+    size_t number = gtel_doctor_fixes_add(&report->fixes, finding);
+    gtel_buf_init(&line, 8192);
+    gtel_buf_str(&line, finding->what);
+    if (finding->error < 0)
+        gtel_buf_printf(&line, "%s%s (errno %d)", line.n > 0 ? ": " : "", strerror(-finding->error),
+                        -finding->error);
+    if (finding->why.n > 0)
+        gtel_buf_printf(&line, "%s%.*s", line.n > 0 ? ": " : "", GTEL_STR_ARG(finding->why));
+    if (number > 0)
+        gtel_buf_printf(&line, " [%zu]", number);
+    gtel_doctor_wrap(report->out, NAME_WIDTH + STATE_WIDTH, NAME_WIDTH + STATE_WIDTH,
+                     gtel_buf_text(&line));
+    gtel_buf_done(&line);
+}
+
+/* What a source found worth saying of a group that has figures: only what is broken or mends. */
+static bool is_told(const struct gtel_finding *finding, bool has_fields)
+{
+    return !has_fields || finding->fix.n > 0 || (finding->error < 0 && finding->error != -ENOENT);
+}
+
+static bool is_about(const struct gtel_finding *finding, const struct gtel_device *device,
+                     size_t group)
+{
+    return finding->device == device && finding->measurement == group;
+}
+
+/* One group of figures of one device. False when nobody knows anything of it. */
+static bool write_group(struct report *report, const struct gtel_device *device, size_t group)
+{
+    const struct gtel_doctor_device *seen = &report->doctor->device[device->index];
+    size_t fields = count_fields(seen, group);
+    size_t told = 0;
+    for (size_t i = 0; i < report->findings.n; i++) {
+        const struct gtel_finding *finding = &report->findings.finding[i];
+        told += is_about(finding, device, group) && is_told(finding, fields > 0) ? 1 : 0;
+    }
+    if (fields > 0) {
+        put_head(report->out, group_name(group), told > 0 ? "part" : "yes");
+        gtel_buf_printf(report->out, "%zu field%s from ", fields, fields == 1 ? "" : "s");
+        put_origins(report->out, seen, group);
+        gtel_buf_char(report->out, '\n');
+    } else if (told == 0) {
+        return false;
+    }
+    bool is_first = fields == 0;
+    for (size_t i = 0; i < report->findings.n; i++) {
+        const struct gtel_finding *finding = &report->findings.finding[i];
+        if (!is_about(finding, device, group) || !is_told(finding, fields > 0))
+            continue;
+        put_head(report->out, is_first ? group_name(group) : "", is_first ? "no" : "");
+        put_reason(report, finding);
+        is_first = false;
+    }
+    return true;
+}
+
+static bool is_group_of_gpu(size_t group)
+{
+    return group != GTEL_MEASUREMENT_GPU_INFO && group != GTEL_MEASUREMENT_GTEL;
+}
+
+static void write_device(struct report *report, const struct gtel_device *device)
+{
+    const struct gtel_doctor_device *seen = &report->doctor->device[device->index];
+    struct gtel_buf rest;
+    gtel_buf_printf(report->out, "\nGPU %s  %s; driver %s, %s%s%s\n", device->key,
+                    device->label[GTEL_LABEL_MODEL][0] ? device->label[GTEL_LABEL_MODEL]
+                                                       : "not known",
+                    device->label[GTEL_LABEL_DRIVER], device->label[GTEL_LABEL_CARD],
+                    seen->is_asleep ? "; asleep" : "", device->is_present ? "" : "; gone");
+    gtel_buf_init(&rest, 4096);
+    for (size_t group = 0; group < GTEL_MEASUREMENT_COUNT; group++)
+        if (is_group_of_gpu(group) && !write_group(report, device, group))
+            gtel_buf_printf(&rest, "%s%s", rest.n > 0 ? ", " : "", group_name(group));
+    if (rest.n > 0) {
+        gtel_buf_printf(&rest, ": %s",
+                        seen->is_asleep ? "not read while the GPU sleeps (--wake=always wakes it)"
+                                        : "no source reads it from this GPU");
+        put_head(report->out, "others", "no");
+        gtel_doctor_wrap(report->out, NAME_WIDTH + STATE_WIDTH, NAME_WIDTH + STATE_WIDTH,
+                         gtel_buf_text(&rest));
+    }
+    gtel_buf_done(&rest);
+}
+
+/* What the sources say of the machine as a whole. */
+static void write_common(struct report *report)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < report->findings.n; i++) {
+        const struct gtel_finding *finding = &report->findings.finding[i];
+        if (finding->device)
+            continue;
+        if (n++ == 0)
+            gtel_buf_str(report->out, GTEL_STR("\nAll GPUs of a source\n"));
+        put_head(report->out, gtel_sources[finding->source]->name, "no");
+        put_reason(report, finding);
+    }
+    if (report->findings.dropped > 0)
+        gtel_buf_printf(report->out, "  and %zu findings more than fit\n",
+                        report->findings.dropped);
+}
+
+static bool has_finding(const struct report *report, struct gtel_str source)
+{
+    for (size_t i = 0; i < report->findings.n; i++)
+        if (gtel_str_eq(source,
+                        gtel_str_of(gtel_sources[report->findings.finding[i].source]->name)))
+            return true;
+    return false;
+}
+
+/* Messages of sources that have explained themselves by findings say nothing new, nor does that
+ * there is no GPU. */
+static void write_messages(struct report *report)
+{
+    struct gtel_str rest = gtel_buf_text(&report->doctor->messages);
+    struct gtel_str line;
+    size_t n = 0;
+    while (gtel_str_line(&rest, &line)) {
+        const struct gtel_str source = {line.p, gtel_str_find(line, ':')};
+        if (has_finding(report, source) || gtel_str_starts(line, GTEL_STR("no GPU found")))
+            continue;
+        if (n++ == 0)
+            gtel_buf_str(report->out, GTEL_STR("\nMessages while looking\n"));
+        gtel_buf_str(report->out, GTEL_STR("  "));
+        gtel_doctor_wrap(report->out, 2, 4, line);
+    }
+}
+
+bool gtel_doctor_report(struct gtel_doctor *doctor, const struct gtel_doctor_case *about,
+                        struct gtel_buf *out)
+{
+    struct report *report = calloc(1, sizeof(*report));
+    if (!report)
+        return true;
+    *report = (struct report){.doctor = doctor, .about = about, .out = out};
+    gtel_context_diagnose(about->context, about->wait_ns, &report->findings);
+    gtel_host_facts_read(about->env, &report->facts);
+    gtel_buf_printf(out, "gtel %s\n", gtel_version);
+    gtel_host_facts_write(&report->facts, out);
+    gtel_doctor_write_sources(about, out);
+    gtel_doctor_write_lanes(about, &report->fixes, out);
+    gtel_doctor_write_cards(about, &report->fixes, out);
+    size_t n = gtel_context_devices(about->context);
+    for (size_t i = 0; i < n && i < GTEL_DEVICES_MAX; i++)
+        write_device(report, gtel_context_device(about->context, i));
+    if (n == 0)
+        gtel_buf_str(out, GTEL_STR("\nNo GPU was found that a source of gtel reads.\n"));
+    write_common(report);
+    write_messages(report);
+    gtel_doctor_fixes_write(&report->fixes, &report->facts, out);
+    bool can_mend = report->fixes.n > 0;
+    gtel_doctor_fixes_done(&report->fixes);
+    gtel_findings_done(&report->findings);
+    free(report);
+    return can_mend;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * `gtel doctor`: what is there, what is missing, why, and what would bring it.
+ *
+ * A sink that notes which groups of figures came from where, and a report for people that sets this
+ * beside what the sources say of what they did not get (cycle/finding.h). A group of figures is a
+ * measurement of the catalogue.
+ */
+#ifndef GTEL_EXECD_DOCTOR_H
+#define GTEL_EXECD_DOCTOR_H
+
+#include "gtel.h"
+
+struct gtel_doctor_device; /* what came of one device */
+
+struct gtel_doctor {
+    struct gtel_doctor_device *device; /* GTEL_DEVICES_MAX of them, by index */
+    struct gtel_buf messages;          /* warnings and errors, a line each */
+};
+
+/* What the report is about. */
+struct gtel_doctor_case {
+    const struct gtel_env *env;
+    const struct gtel_options *options;
+    struct gtel_context *context; /* has gathered at least once, into the sink */
+    uint64_t wait_ns;             /* for each helper's answer */
+};
+
+/* 0 or -ENOMEM. */
+int gtel_doctor_init(struct gtel_doctor *doctor);
+void gtel_doctor_done(struct gtel_doctor *doctor);
+/* Valid as long as doctor stays where it is. */
+struct gtel_sink gtel_doctor_sink(struct gtel_doctor *doctor);
+/* Keeps warnings and errors for the report, where they belong to a helper or an unknown cause. */
+struct gtel_log gtel_doctor_log(struct gtel_doctor *doctor);
+/* Appends the report. True when something is missing that could be mended. */
+bool gtel_doctor_report(struct gtel_doctor *doctor, const struct gtel_doctor_case *about,
+                        struct gtel_buf *out);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* The end of what `gtel doctor` prints: what can be mended. */
+#include "execd/doctor_fix.h"
+
+#include <string.h>
+
+enum { WIDTH = 80, BRINGS_MAX = 600 };
+
+void gtel_doctor_wrap(struct gtel_buf *out, size_t at, size_t indent, struct gtel_str text)
+{
+    struct gtel_str word;
+    size_t column = at;
+    bool is_first = true;
+    while (gtel_str_word(&text, &word)) {
+        if (!is_first && column + 1 + word.n > WIDTH) {
+            gtel_buf_printf(out, "\n%*s", (int)indent, "");
+            column = indent;
+        } else if (!is_first) {
+            gtel_buf_char(out, ' ');
+            column++;
+        }
+        gtel_buf_str(out, word);
+        column += word.n;
+        is_first = false;
+    }
+    gtel_buf_char(out, '\n');
+}
+
+void gtel_doctor_fixes_done(struct gtel_doctor_fixes *fixes)
+{
+    for (size_t i = 0; i < fixes->n; i++)
+        gtel_buf_done(&fixes->brings[i]);
+    fixes->n = 0;
+}
+
+static bool has_text(struct gtel_str text, struct gtel_str part)
+{
+    for (size_t i = 0; i + part.n <= text.n; i++)
+        if (gtel_str_starts(gtel_str_skip(text, i), part))
+            return true;
+    return false;
+}
+
+size_t gtel_doctor_fixes_text(struct gtel_doctor_fixes *fixes, struct gtel_str fix,
+                              const char *brings)
+{
+    size_t i = 0;
+    while (i < fixes->n && !gtel_str_eq(fixes->fix[i], fix))
+        i++;
+    if (i == GTEL_DOCTOR_FIXES_MAX)
+        return 0;
+    struct gtel_buf *text = &fixes->brings[i];
+    if (i == fixes->n) {
+        gtel_buf_init(text, BRINGS_MAX);
+        fixes->fix[fixes->n++] = fix;
+    }
+    size_t before = text->n;
+    if (!has_text(gtel_buf_text(text), gtel_str_of(brings)))
+        gtel_buf_printf(text, "%s%s", before > 0 ? ", " : "", brings);
+    if (text->has_failed)
+        gtel_buf_back(text, before); /* eight GPUs and more lack the same */
+    return i + 1;
+}
+
+size_t gtel_doctor_fixes_add(struct gtel_doctor_fixes *fixes, const struct gtel_finding *finding)
+{
+    struct gtel_buf brings;
+    size_t number = 0;
+    if (finding->fix.n == 0)
+        return 0;
+    gtel_buf_init(&brings, GTEL_KEY_MAX + 64);
+    gtel_buf_str(&brings, gtel_measurement_row((enum gtel_measurement)finding->measurement)->name);
+    if (finding->device)
+        gtel_buf_printf(&brings, " of %s", finding->device->key);
+    else
+        gtel_buf_str(&brings, GTEL_STR(" of all GPUs of a source"));
+    gtel_buf_char(&brings, '\0');
+    if (!brings.has_failed)
+        number = gtel_doctor_fixes_text(fixes, finding->fix, brings.p);
+    gtel_buf_done(&brings);
+    return number;
+}
+
+static bool is_named(const struct gtel_doctor_fixes *fixes, const char *name)
+{
+    for (size_t i = 0; i < fixes->n; i++)
+        if (has_text(fixes->fix[i], gtel_str_of(name)))
+            return true;
+    return false;
+}
+
+/*
+ * The rights to give, as systemd writes them: those that the advice names and the program lacks.
+ * Kernels before 5.8 have CAP_SYS_ADMIN in the place of CAP_PERFMON (capabilities(7)).
+ */
+static void put_rights(const struct gtel_doctor_fixes *fixes, const struct gtel_host_facts *facts,
+                       struct gtel_buf *out)
+{
+    bool has_perfmon = !facts->has_release || gtel_release_is_at_least(&facts->release, 5, 8);
+    for (size_t i = 0; i < GTEL_RIGHTS; i++) {
+        const char *name = gtel_host_right_name((enum gtel_right)i);
+        if (!is_named(fixes, name) || facts->right[i] == GTEL_YES)
+            continue;
+        if (i == GTEL_RIGHT_SYS_ADMIN && has_perfmon && is_named(fixes, "CAP_PERFMON") &&
+            facts->right[GTEL_RIGHT_PERFMON] != GTEL_YES)
+            continue; /* the last resort: more right than is needed */
+        if (i == GTEL_RIGHT_PERFMON && !has_perfmon)
+            name = gtel_host_right_name(GTEL_RIGHT_SYS_ADMIN);
+        gtel_buf_printf(out, "%s%s", out->n > 0 ? " " : "", name);
+    }
+}
+
+/* The same for setcap(8): "cap_perfmon,cap_sys_ptrace+ep". */
+static void put_setcap(struct gtel_str rights, struct gtel_buf *out)
+{
+    for (size_t i = 0; i < rights.n; i++) {
+        char c = rights.p[i];
+        gtel_buf_char(out, (char)(c == ' ' ? ',' : c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c));
+    }
+    gtel_buf_str(out, GTEL_STR("+ep"));
+}
+
+static void write_commands(const struct gtel_doctor_fixes *fixes,
+                           const struct gtel_host_facts *facts, struct gtel_buf *out)
+{
+    struct gtel_buf rights;
+    bool needs_group = is_named(fixes, "render") && facts->is_render != GTEL_YES;
+    gtel_buf_init(&rights, 256);
+    put_rights(fixes, facts, &rights);
+    if (rights.n > 0 || needs_group)
+        gtel_buf_str(out, GTEL_STR("\nHow, as root; for collectd, write collectd for telegraf:\n"));
+    if (rights.n > 0) {
+        struct gtel_str names = gtel_buf_text(&rights);
+        gtel_buf_printf(out,
+                        "  mkdir -p /etc/systemd/system/telegraf.service.d\n"
+                        "  printf '[Service]\\nAmbientCapabilities=%.*s\\n' \\\n"
+                        "    > /etc/systemd/system/telegraf.service.d/gtel.conf\n"
+                        "  systemctl daemon-reload; systemctl restart telegraf\n"
+                        "or, for gtel by hand, whoever starts it:\n"
+                        "  setcap ",
+                        GTEL_STR_ARG(names));
+        put_setcap(names, out);
+        gtel_buf_str(out, GTEL_STR(" \"$(command -v gtel)\"\n"));
+    }
+    if (needs_group)
+        gtel_buf_printf(out, "%s  usermod -aG render telegraf; systemctl restart telegraf\n",
+                        rights.n > 0 ? "and\n" : "");
+    gtel_buf_done(&rights);
+}
+
+void gtel_doctor_fixes_write(const struct gtel_doctor_fixes *fixes,
+                             const struct gtel_host_facts *facts, struct gtel_buf *out)
+{
+    if (fixes->n == 0) {
+        gtel_buf_str(out, GTEL_STR("\nNothing is missing that could be mended.\n"));
+        return;
+    }
+    gtel_buf_str(out, GTEL_STR("\nWhat can be mended\n"));
+    for (size_t i = 0; i < fixes->n; i++) {
+        gtel_buf_printf(out, "  [%zu] for ", i + 1);
+        gtel_doctor_wrap(out, 10, 6, gtel_buf_text(&fixes->brings[i]));
+        gtel_buf_str(out, GTEL_STR("      "));
+        gtel_doctor_wrap(out, 6, 6, fixes->fix[i]);
+    }
+    write_commands(fixes, facts, out);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The end of what `gtel doctor` prints: what can be mended, and the commands that do it.
+ *
+ * Each piece of advice is given once, with the groups of figures that it would bring. Rights that
+ * the advice names (CAP_PERFMON …, the group render) are followed by commands to copy.
+ */
+#ifndef GTEL_EXECD_DOCTOR_FIX_H
+#define GTEL_EXECD_DOCTOR_FIX_H
+
+#include "cycle/finding.h"
+#include "execd/host_facts.h"
+
+enum { GTEL_DOCTOR_FIXES_MAX = 64 };
+
+struct gtel_doctor_fixes {
+    struct gtel_str fix[GTEL_DOCTOR_FIXES_MAX]; /* borrowed */
+    size_t n;
+    struct gtel_buf brings[GTEL_DOCTOR_FIXES_MAX]; /* "gpu_engine of 0000:03:00.0, …" */
+};
+
+void gtel_doctor_fixes_done(struct gtel_doctor_fixes *fixes);
+/* Adds what a finding advises; returns its number from 1 on, or 0 when it advises nothing. */
+size_t gtel_doctor_fixes_add(struct gtel_doctor_fixes *fixes, const struct gtel_finding *finding);
+/* The same for advice that is not about figures: brings says what it is good for. */
+size_t gtel_doctor_fixes_text(struct gtel_doctor_fixes *fixes, struct gtel_str fix,
+                              const char *brings);
+/* Appends the list and the commands. */
+void gtel_doctor_fixes_write(const struct gtel_doctor_fixes *fixes,
+                             const struct gtel_host_facts *facts, struct gtel_buf *out);
+
+/* Appends text in lines of at most 80 columns, of which the first begins at column `at`. */
+void gtel_doctor_wrap(struct gtel_buf *out, size_t at, size_t indent, struct gtel_str text);
+
+#endif

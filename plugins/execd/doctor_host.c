@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of `gtel doctor` about the machine. */
+#include "execd/doctor_host.h"
+
+#include "cycle/group.h"
+#include "host/drm.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { INDENT = 16, DEVICES_MAX = 4096 };
+
+/* ---- sources and helpers ---- */
+
+enum use { IN_USE, SWITCHED_OFF, USES, NOTHING_HERE };
+
+static enum use use_of(const struct gtel_doctor_case *about, const struct gtel_source *source)
+{
+    if (!gtel_group_is_chosen(about->options, source->name))
+        return SWITCHED_OFF;
+    return source->present(about->env) ? IN_USE : NOTHING_HERE;
+}
+
+void gtel_doctor_write_sources(const struct gtel_doctor_case *about, struct gtel_buf *out)
+{
+    static const char *const titles[USES] = {"in use", "switched off"};
+    static const char *const ends[USES] = {"", " (option Sources)"};
+    for (size_t use = 0; use < USES; use++) {
+        struct gtel_buf names;
+        gtel_buf_init(&names, 2048);
+        for (size_t s = 0; gtel_sources[s]; s++)
+            if (use_of(about, gtel_sources[s]) == use)
+                gtel_buf_printf(&names, "%s%s", names.n > 0 ? ", " : "", gtel_sources[s]->name);
+        if (names.n > 0) {
+            gtel_buf_str(&names, gtel_str_of(ends[use]));
+            gtel_buf_printf(out, "  %-*s", INDENT - 2, titles[use]);
+            gtel_doctor_wrap(out, INDENT, INDENT, gtel_buf_text(&names));
+        }
+        gtel_buf_done(&names);
+    }
+}
+
+void gtel_doctor_write_lanes(const struct gtel_doctor_case *about, struct gtel_doctor_fixes *fixes,
+                             struct gtel_buf *out)
+{
+    static const char late[] = "see where it hangs: cat /proc/$(pgrep -f 'gtel --lane')/wchan, and "
+                               "dmesg; a driver that hangs needs a reboot";
+    static const char broken[] = "see the messages below; both programs must be of one version";
+    static const char unstarted[] = "reinstall gtel: its helpers are the same program";
+    struct gtel_lane_report lane;
+    for (size_t i = 0; gtel_context_lane(about->context, i, &lane); i++) {
+        char text[160];
+        const char *fix = late;
+        const char *state = "does not answer";
+        if (lane.health == GTEL_LANE_UNUSED || lane.health == GTEL_LANE_FINE)
+            continue;
+        if (lane.health == GTEL_LANE_UNSTARTED) {
+            state = strerror(-lane.error);
+            fix = unstarted;
+        } else if (lane.health == GTEL_LANE_BROKEN) {
+            state = "ended, or is of another version";
+            fix = broken;
+        }
+        (void)snprintf(text, sizeof(text), "the helper of lane %.32s", lane.name);
+        size_t number = gtel_doctor_fixes_text(fixes, gtel_str_of(fix), text);
+        gtel_buf_printf(out, "  helper        lane %s: %s [%zu]\n", lane.name, state, number);
+    }
+}
+
+/* ---- cards ---- */
+
+struct cards {
+    const struct gtel_doctor_case *about;
+    struct gtel_doctor_fixes *fixes;
+    struct gtel_buf *out;
+};
+
+static bool is_device(const struct gtel_doctor_case *about, struct gtel_str key)
+{
+    for (size_t i = 0; i < gtel_context_devices(about->context); i++)
+        if (gtel_str_eq(gtel_str_of(gtel_context_device(about->context, i)->key), key))
+            return true;
+    return false;
+}
+
+/* A DRM card: the base names of what its links point to. */
+static void write_card(const struct cards *cards, struct gtel_str name)
+{
+    char path[GTEL_FS_PATH_MAX];
+    char key_buf[GTEL_DRM_NAME_MAX];
+    char driver_buf[GTEL_DRM_NAME_MAX];
+    struct gtel_str key;
+    struct gtel_str driver;
+    const struct gtel_env *env = cards->about->env;
+    gtel_fs_path(path, "sys/class/drm/%.*s/device", GTEL_STR_ARG(name));
+    if (gtel_fs_link_name(env, path, key_buf, sizeof(key_buf), &key) < 0)
+        key = GTEL_STR("device not known");
+    if (is_device(cards->about, key))
+        return;
+    gtel_fs_path(path, "sys/class/drm/%.*s/device/driver", GTEL_STR_ARG(name));
+    if (gtel_fs_link_name(env, path, driver_buf, sizeof(driver_buf), &driver) < 0)
+        driver = GTEL_STR("not known");
+    gtel_buf_printf(cards->out, "  %-*.*s%.*s, driver %.*s: no source reads it\n", INDENT - 2,
+                    GTEL_STR_ARG(name), GTEL_STR_ARG(key), GTEL_STR_ARG(driver));
+}
+
+/* What drives the GPUs of a vendor that some source reads. */
+static const char *driver_fix(uint64_t vendor)
+{
+    switch (vendor) {
+    case 0x8086:
+        return "modprobe xe || modprobe i915; then dmesg | grep -E 'xe|i915'";
+    case 0x10de:
+        return "install NVIDIA's driver; then modprobe nvidia";
+    case 0x1002:
+        return "modprobe amdgpu; then dmesg | grep amdgpu";
+    default:
+        return NULL;
+    }
+}
+
+/* A PCI device of class 03 (display) that has no driver. */
+static void write_pci(const struct cards *cards, struct gtel_str name)
+{
+    char path[GTEL_FS_PATH_MAX];
+    char buf[GTEL_DRM_NAME_MAX];
+    char what[160];
+    struct gtel_str driver;
+    uint64_t class = 0;
+    uint64_t vendor = 0;
+    const struct gtel_env *env = cards->about->env;
+    gtel_fs_path(path, "sys/bus/pci/devices/%.*s/class", GTEL_STR_ARG(name));
+    if (gtel_fs_hex(env, path, &class) < 0 || class >> 16 != 3 || is_device(cards->about, name))
+        return;
+    gtel_fs_path(path, "sys/bus/pci/devices/%.*s/driver", GTEL_STR_ARG(name));
+    if (gtel_fs_link_name(env, path, buf, sizeof(buf), &driver) == 0)
+        return;
+    gtel_fs_path(path, "sys/bus/pci/devices/%.*s/vendor", GTEL_STR_ARG(name));
+    (void)gtel_fs_hex(env, path, &vendor); /* stays 0: no advice then */
+    (void)snprintf(what, sizeof(what), "PCI device %.*s", GTEL_STR_ARG(name));
+    size_t number = 0;
+    if (driver_fix(vendor))
+        number = gtel_doctor_fixes_text(cards->fixes, gtel_str_of(driver_fix(vendor)), what);
+    gtel_buf_printf(cards->out, "  %-*s%.*s, vendor %04x: no driver has it", INDENT - 2, "PCI",
+                    GTEL_STR_ARG(name), (unsigned)vendor);
+    if (number > 0)
+        gtel_buf_printf(cards->out, " [%zu]", number);
+    gtel_buf_char(cards->out, '\n');
+}
+
+void gtel_doctor_write_cards(const struct gtel_doctor_case *about, struct gtel_doctor_fixes *fixes,
+                             struct gtel_buf *out)
+{
+    const struct cards cards = {about, fixes, out};
+    struct gtel_arena arena = {0};
+    struct gtel_str *names;
+    size_t n;
+    if (gtel_fs_list(about->env, "sys/class/drm", &arena, DEVICES_MAX, &names, &n) == 0)
+        for (size_t i = 0; i < n && i < DEVICES_MAX; i++)
+            if (gtel_drm_is_card(names[i]))
+                write_card(&cards, names[i]);
+    gtel_arena_reset(&arena);
+    if (gtel_fs_list(about->env, "sys/bus/pci/devices", &arena, DEVICES_MAX, &names, &n) == 0)
+        for (size_t i = 0; i < n && i < DEVICES_MAX; i++)
+            write_pci(&cards, names[i]);
+    gtel_arena_done(&arena);
+}

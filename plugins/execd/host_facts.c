@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/* What `gtel doctor` says of the machine and of who runs the program. */
+#include "execd/host_facts.h"
+
+#include "host/fs.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* capability.h: numbers of the bits in CapEff. */
+static const struct right_row {
+    const char *name;
+    unsigned bit;
+} rights[GTEL_RIGHTS] = {
+    [GTEL_RIGHT_PERFMON] = {"CAP_PERFMON", 38},
+    [GTEL_RIGHT_SYS_ADMIN] = {"CAP_SYS_ADMIN", 21},
+    [GTEL_RIGHT_SYS_PTRACE] = {"CAP_SYS_PTRACE", 19},
+    [GTEL_RIGHT_NET_ADMIN] = {"CAP_NET_ADMIN", 12},
+};
+
+const char *gtel_host_right_name(enum gtel_right right)
+{
+    return rights[right].name;
+}
+
+/* The rest of the line "key:…" of a status text, without blanks at its ends. */
+static bool find_line(struct gtel_str text, struct gtel_str key, struct gtel_str *ret)
+{
+    struct gtel_str line;
+    while (gtel_str_line(&text, &line)) {
+        if (!gtel_str_starts(line, key) || line.n <= key.n || line.p[key.n] != ':')
+            continue;
+        *ret = gtel_str_trim(gtel_str_skip(line, key.n + 1));
+        return true;
+    }
+    return false;
+}
+
+/* The number of a group in the text of /etc/group: "render:x:105:alice,bob" (group(5)). */
+static bool find_group(struct gtel_str text, struct gtel_str name, uint64_t *ret)
+{
+    struct gtel_str line;
+    while (gtel_str_line(&text, &line)) {
+        struct gtel_str part;
+        if (!gtel_str_part(&line, ':', &part) || !gtel_str_eq(part, name))
+            continue;
+        (void)gtel_str_part(&line, ':', &part); /* the password; a short line has no number next */
+        if (gtel_str_part(&line, ':', &part) && gtel_str_u64(part, ret) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool has_number(struct gtel_str list, uint64_t want)
+{
+    struct gtel_str word;
+    uint64_t number;
+    while (gtel_str_word(&list, &word))
+        if (gtel_str_u64(word, &number) == 0 && number == want)
+            return true;
+    return false;
+}
+
+/* A whole file of any length up to the limit. */
+static bool read_all(const struct gtel_env *env, const char *path, struct gtel_buf *buf)
+{
+    enum { CHUNK = 65536 };
+    struct gtel_arena arena = {0};
+    int handle = env->ops->file_open(env->arg, path);
+    char *p = handle >= 0 ? gtel_arena_alloc(&arena, CHUNK) : NULL;
+    int64_t n = p ? env->ops->file_read(env->arg, handle, p, CHUNK) : -1;
+    if (n > 0)
+        gtel_buf_bytes(buf, p, (size_t)n);
+    if (handle >= 0)
+        env->ops->file_close(env->arg, handle);
+    gtel_arena_done(&arena);
+    return n >= 0;
+}
+
+static void read_groups(const struct gtel_env *env, struct gtel_str groups,
+                        struct gtel_host_facts *facts)
+{
+    struct gtel_buf buf;
+    uint64_t gid;
+    gtel_buf_init(&buf, 1 << 16);
+    if (read_all(env, "etc/group", &buf)) {
+        facts->has_render_group = find_group(gtel_buf_text(&buf), GTEL_STR("render"), &gid);
+        facts->is_render = facts->has_render_group && has_number(groups, gid) ? GTEL_YES : GTEL_NO;
+    }
+    gtel_buf_done(&buf);
+}
+
+/* proc(5): Uid: real, effective, saved, file system; CapEff: hexadecimal. */
+static void read_status(const struct gtel_env *env, struct gtel_host_facts *facts)
+{
+    struct gtel_buf buf;
+    struct gtel_str line = GTEL_STR_NONE;
+    struct gtel_str word;
+    uint64_t mask;
+    gtel_buf_init(&buf, 1 << 16);
+    if (read_all(env, "proc/self/status", &buf)) {
+        struct gtel_str text = gtel_buf_text(&buf);
+        if (find_line(text, GTEL_STR("Uid"), &line) && gtel_str_word(&line, &word) &&
+            gtel_str_word(&line, &word))
+            facts->has_uid = gtel_str_u64(word, &facts->uid) == 0;
+        if (find_line(text, GTEL_STR("CapEff"), &line) && gtel_str_hex(line, &mask) == 0)
+            for (size_t i = 0; i < GTEL_RIGHTS; i++)
+                facts->right[i] = (mask >> rights[i].bit & 1) != 0 ? GTEL_YES : GTEL_NO;
+        if (find_line(text, GTEL_STR("Groups"), &line))
+            read_groups(env, line, facts);
+    }
+    gtel_buf_done(&buf);
+}
+
+static void read_word(const struct gtel_env *env, const char *path, char *ret, size_t size)
+{
+    char buf[128];
+    struct gtel_str text;
+    if (gtel_fs_text(env, path, buf, sizeof(buf), &text) == 0)
+        (void)gtel_str_copy(ret, size, text); /* cut where it does not fit: for people */
+}
+
+void gtel_host_facts_read(const struct gtel_env *env, struct gtel_host_facts *ret)
+{
+    *ret = (struct gtel_host_facts){0};
+    read_word(env, "proc/sys/kernel/osrelease", ret->kernel, sizeof(ret->kernel));
+    ret->has_release = gtel_release_parse(gtel_str_of(ret->kernel), &ret->release) == 0;
+    read_word(env, "proc/sys/kernel/perf_event_paranoid", ret->paranoid, sizeof(ret->paranoid));
+    read_status(env, ret);
+}
+
+static const char *yes_or_no(enum gtel_known known)
+{
+    static const char *const words[] = {"not known", "no", "yes"};
+    return words[known];
+}
+
+/* The rights in that state, on one line; nothing when there are none. */
+static void write_rights(const struct gtel_host_facts *facts, enum gtel_known known,
+                         const char *title, struct gtel_buf *buf)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < GTEL_RIGHTS; i++) {
+        if (facts->right[i] != known)
+            continue;
+        if (n++ == 0)
+            gtel_buf_printf(buf, "  %-14s", title);
+        gtel_buf_printf(buf, "%s%s", n > 1 ? " " : "", rights[i].name);
+    }
+    if (n > 0)
+        gtel_buf_char(buf, '\n');
+}
+
+void gtel_host_facts_write(const struct gtel_host_facts *facts, struct gtel_buf *buf)
+{
+    gtel_buf_printf(buf, "  kernel        %s\n", facts->kernel[0] ? facts->kernel : "not known");
+    gtel_buf_printf(buf, "  perf events   kernel.perf_event_paranoid = %s\n",
+                    facts->paranoid[0] ? facts->paranoid : "not known");
+    gtel_buf_str(buf, GTEL_STR("  user          "));
+    if (!facts->has_uid)
+        gtel_buf_str(buf, GTEL_STR("not known"));
+    else
+        gtel_buf_printf(buf, "uid %" PRIu64 "%s", facts->uid, facts->uid == 0 ? " (root)" : "");
+    gtel_buf_printf(buf, "; in group render: %s\n",
+                    facts->is_render == GTEL_NO && !facts->has_render_group
+                        ? "no such group"
+                        : yes_or_no(facts->is_render));
+    write_rights(facts, GTEL_YES, "rights", buf);
+    write_rights(facts, GTEL_NO, "no right", buf);
+    write_rights(facts, GTEL_NOT_KNOWN, "right unknown", buf);
+}

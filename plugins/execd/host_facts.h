@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What `gtel doctor` says of the machine and of who runs the program.
+ *
+ * Everything is read through the env, so that a recorded machine tells about itself; what is not in
+ * it is not known, which is a state of its own.
+ */
+#ifndef GTEL_EXECD_HOST_FACTS_H
+#define GTEL_EXECD_HOST_FACTS_H
+
+#include "base/buf.h"
+#include "host/env.h"
+#include "parse/release.h"
+
+enum gtel_known { GTEL_NOT_KNOWN, GTEL_NO, GTEL_YES };
+
+/* Rights that some source can use. */
+enum gtel_right {
+    GTEL_RIGHT_PERFMON,
+    GTEL_RIGHT_SYS_ADMIN,
+    GTEL_RIGHT_SYS_PTRACE,
+    GTEL_RIGHT_NET_ADMIN,
+    GTEL_RIGHTS
+};
+
+struct gtel_host_facts {
+    char kernel[96]; /* release; empty: not known */
+    struct gtel_release release;
+    bool has_release;
+    bool has_uid;
+    uint64_t uid; /* effective */
+    enum gtel_known right[GTEL_RIGHTS];
+    enum gtel_known is_render; /* member of the group render */
+    bool has_render_group;
+    char paranoid[16]; /* kernel.perf_event_paranoid; empty: not known */
+};
+
+void gtel_host_facts_read(const struct gtel_env *env, struct gtel_host_facts *ret);
+/* "CAP_PERFMON": as a kernel's manual calls it. */
+const char *gtel_host_right_name(enum gtel_right right);
+/* Appends some aligned lines. */
+void gtel_host_facts_write(const struct gtel_host_facts *facts, struct gtel_buf *buf);
+
+#endif

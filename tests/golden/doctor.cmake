@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT
+# Runs `gtel doctor` on a recorded machine and compares its output and exit status.
+#   cmake -DPROGRAM=… -DTREE=… -DGOLDEN=… -DSTATUS=… [-DUPDATE=ON] [-DOUT=…] -P doctor.cmake
+# UPDATE writes the golden file instead: look at every line of the difference before committing.
+execute_process(COMMAND ${PROGRAM} doctor --root ${TREE}
+  OUTPUT_FILE ${OUT} ERROR_VARIABLE messages RESULT_VARIABLE status TIMEOUT 60)
+if(NOT status EQUAL STATUS OR messages)
+  message(FATAL_ERROR "exit status ${status}, not ${STATUS}\n${messages}")
+endif()
+if(UPDATE)
+  configure_file(${OUT} ${GOLDEN} COPYONLY)
+  return()
+endif()
+execute_process(COMMAND ${CMAKE_COMMAND} -E compare_files ${OUT} ${GOLDEN} RESULT_VARIABLE differs
+  ERROR_QUIET)
+if(differs)
+  execute_process(COMMAND diff -u ${GOLDEN} ${OUT} OUTPUT_VARIABLE difference)
+  message(FATAL_ERROR "not as in ${GOLDEN}:\n${difference}")
+endif()
