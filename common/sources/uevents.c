@@ -277,13 +277,17 @@ static void diagnose(void *state, struct gtel_registry *registry, struct gtel_fi
         "uevents (netlink)", "the kernel's messages about devices cannot be heard",
         "let the service use AF_NETLINK (RestrictAddressFamilies of systemd, seccomp of a "
         "container)"};
+    static const char *const unheard[3] = {
+        "uevents (netlink)", "this root is not the running machine, or is a recording without them",
+        NULL};
     static const char *const silent[3] = {"uevent WEDGED",
                                           "kernels before 6.16 do not say that a device is wedged",
                                           "use Linux 6.16 or newer"};
     const struct uevents *uevents = state;
     (void)registry;
     if (uevents->handle_plus_1 == 0)
-        gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU_ERROR, uevents->error, refused);
+        gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU_ERROR, uevents->error,
+                         uevents->error == -EOPNOTSUPP ? unheard : refused);
     for (size_t i = 0; i < uevents->cards.n; i++)
         if (uevents->has_release && !uevents->tells_wedged)
             gtel_finding_put(findings, uevents->cards.card[i]->device, GTEL_MEASUREMENT_GPU_ERROR,
