@@ -293,8 +293,8 @@ void gtel_args_help(struct gtel_buf *buf)
                           "output:\nonce for each newline on standard input, until the input ends. "
                           "Telegraf runs it\nso with [[inputs.execd]] and signal = \"STDIN\". By "
                           "hand, try\n\n    gtel --once\n    gtel doctor    what is missing, why, "
-                          "and how to get it; status 1 when "
-                          "something\n                   can be mended\n\nWhat to do:\n\n"));
+                          "and how to get it; status 1 when\n                   something can "
+                          "be mended\n\nWhat to do:\n\n"));
     for (size_t i = 0; i < GTEL_ARRAY_LEN(switches); i++) {
         const struct switch_row *row = &switches[i];
         if (!row->text)

@@ -128,6 +128,18 @@ static void put_origins(struct gtel_buf *out, const struct gtel_doctor_device *d
     }
 }
 
+static void write_origins(const struct report *report, const struct gtel_doctor_device *device,
+                          size_t group, size_t fields)
+{
+    struct gtel_buf line;
+    gtel_buf_init(&line, 4096);
+    gtel_buf_printf(&line, "%zu field%s from ", fields, fields == 1 ? "" : "s");
+    put_origins(&line, device, group);
+    gtel_doctor_wrap(report->out, NAME_WIDTH + STATE_WIDTH, NAME_WIDTH + STATE_WIDTH,
+                     gtel_buf_text(&line));
+    gtel_buf_done(&line);
+}
+
 static void put_head(struct gtel_buf *out, const char *name, const char *state)
 {
     gtel_buf_printf(out, "  %-*s%-*s", NAME_WIDTH - 2, name, STATE_WIDTH, state);
@@ -176,9 +188,7 @@ static bool write_group(struct report *report, const struct gtel_device *device,
     }
     if (fields > 0) {
         put_head(report->out, group_name(group), told > 0 ? "part" : "yes");
-        gtel_buf_printf(report->out, "%zu field%s from ", fields, fields == 1 ? "" : "s");
-        put_origins(report->out, seen, group);
-        gtel_buf_char(report->out, '\n');
+        write_origins(report, seen, group, fields);
     } else if (told == 0) {
         return false;
     }

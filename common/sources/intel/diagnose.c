@@ -146,9 +146,6 @@ static const char *explain_sensor(const struct diagnosis *diagnosis, const struc
     fix[0] = '\0';
     if (gtel_fs_exists(diagnosis->intel->env, path)) {
         (void)snprintf(buf, size, "a virtual function (SR-IOV) has no sensors");
-    } else if (card->is_pci && card->pci.bus == 0) {
-        (void)snprintf(buf, size, "%s has no sensors of integrated GPUs; the processor has them",
-                       row->driver);
     } else if (diagnosis->has_kernel &&
                !gtel_release_is_at_least(&diagnosis->kernel, row->major, row->minor)) {
         (void)snprintf(buf, size, "%s gives it since Linux %u.%u, and this is %u.%u", row->driver,
@@ -160,10 +157,13 @@ static const char *explain_sensor(const struct diagnosis *diagnosis, const struc
     return fix[0] ? fix : NULL;
 }
 
+/* An integrated GPU has none: its power and temperature are the processor's (rapl.c). */
 static void diagnose_sensors(const struct diagnosis *diagnosis)
 {
     char why[160];
     char fix[160];
+    if (diagnosis->gpu->card.is_pci && diagnosis->gpu->card.pci.bus == 0)
+        return;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(since); i++) {
         if (strcmp(since[i].driver, diagnosis->gpu->card.driver) != 0 ||
             has_figure(diagnosis->gpu, since[i].measurement))
