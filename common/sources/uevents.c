@@ -291,7 +291,7 @@ static void diagnose(void *state, struct gtel_registry *registry, struct gtel_fi
     for (size_t i = 0; i < uevents->cards.n; i++)
         if (uevents->has_release && !uevents->tells_wedged)
             gtel_finding_put(findings, uevents->cards.card[i]->device, GTEL_MEASUREMENT_GPU_ERROR,
-                             0, silent);
+                             -ENOENT, silent);
 }
 
 static const char *const origins[] = {"uevents", NULL};

@@ -164,10 +164,11 @@ static void put_reason(struct report *report, const struct gtel_finding *finding
     gtel_buf_done(&line);
 }
 
-/* What a source found worth saying of a group that has figures: only what is broken or mends. */
+/* Of a group that has figures, what another source of it has not (-ENOENT) is not worth a word. */
 static bool is_told(const struct gtel_finding *finding, bool has_fields)
 {
-    return !has_fields || finding->fix.n > 0 || (finding->error < 0 && finding->error != -ENOENT);
+    bool is_broken = finding->error != 0 && finding->error != -ENOENT;
+    return !has_fields || is_broken || (finding->error == 0 && finding->fix.n > 0);
 }
 
 static bool is_about(const struct gtel_finding *finding, const struct gtel_device *device,
