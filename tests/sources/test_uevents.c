@@ -93,7 +93,7 @@ static void test_old_kernel(void)
     CHECK_INT(errors(&machine, CARD1, "wedged", "fatal"), -1);
     machine.source->diagnose(machine.state, &machine.registry, &findings);
     CHECK_INT(findings.n, 2); /* one for each card */
-    CHECK(findings.finding[0].error == 0 && findings.finding[0].device);
+    CHECK(findings.finding[0].error == -ENOENT && findings.finding[0].device);
     machine_step(&machine, 1000);
     CHECK_INT(machine_gather(&machine), 0);
     CHECK_INT(errors(&machine, CARD1, "wedged", "fatal"), 1); /* a backport */
