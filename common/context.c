@@ -2,6 +2,7 @@
 /* Owns everything; runs one gather through its stages. */
 #include "gtel.h"
 
+#include "cycle/headline.h"
 #include "cycle/lane.h"
 #include "cycle/self.h"
 #include "cycle/series.h"
@@ -12,8 +13,11 @@
 
 const char gtel_version[] = GTEL_VERSION;
 
-/* A derived rate ranks behind every direct reading of the same key. */
-enum { DERIVED_RANK = 1000 };
+/*
+ * A derived rate ranks behind every direct reading of the same key, and a GPU's headline behind
+ * that: first the one from engines, then the one from idle time.
+ */
+enum { DERIVED_RANK = 1000, HEADLINE_RANK = 2 * DERIVED_RANK };
 
 static const uint64_t close_wait_ns = 200000000;
 /* The two clocks behind it are read one after the other, and we may lose the processor between. */
@@ -40,6 +44,7 @@ struct gtel_context {
     struct gtel_batch batch;
     struct gtel_arena texts; /* text values until they are emitted */
     struct gtel_series_table series;
+    struct gtel_headlines headlines;
     struct gtel_self self;
     bool has_emitted;
 };
@@ -164,6 +169,7 @@ void gtel_context_free(struct gtel_context *context)
     gtel_lanes_done(context->lane, context->lanes, close_wait_ns);
     free(context->lane);
     gtel_self_done(&context->self, context->env);
+    gtel_headlines_done(&context->headlines);
     gtel_series_done(&context->series);
     gtel_batch_done(&context->batch);
     gtel_arena_done(&context->texts);
@@ -250,6 +256,32 @@ static bool is_folding(const struct gtel_context *context)
     return gtel_option_number(&context->options, GTEL_O_SAMPLE_INTERVAL) > 0;
 }
 
+/* Makes the headlines of the devices of this section from what their sources have said. */
+static void add_headlines(struct gtel_context *context)
+{
+    struct gtel_headlines *headlines = &context->headlines;
+    const struct gtel_series_table *table = &context->series;
+    if (gtel_headlines_begin(headlines, context->registry.n) < 0)
+        context->series.dropped++;
+    for (size_t i = 0; i < table->n; i++)
+        if (table->sorted[i]->section == context->section)
+            gtel_headlines_see(headlines, table->sorted[i], table->sorted[i]->rank % DERIVED_RANK);
+    for (size_t i = 0; i < table->n; i++)
+        if (table->sorted[i]->section != context->section &&
+            !gtel_series_is_silent(table->sorted[i], context->gather))
+            gtel_headlines_miss(headlines, table->sorted[i], table->sorted[i]->rank % DERIVED_RANK);
+    for (size_t d = 0; d < headlines->n; d++) {
+        struct gtel_reading reading;
+        int from = gtel_headlines_get(headlines, d, &reading);
+        if (from == 0)
+            continue;
+        uint32_t rank =
+            from == 1 ? HEADLINE_RANK + headlines->device[d].rank : HEADLINE_RANK + DERIVED_RANK;
+        if (gtel_series_offer(&context->series, &reading, rank, context->section, context->gather))
+            gtel_self_busy(&context->self, reading.device, from == 2);
+    }
+}
+
 /* Takes what was merged in this section through delta into the window. */
 static void finish_section(struct gtel_context *context, uint64_t now_ns)
 {
@@ -259,6 +291,7 @@ static void finish_section(struct gtel_context *context, uint64_t now_ns)
         if (series->section == context->section && !series->now.is_derived)
             derive(context, series, now_ns);
     }
+    add_headlines(context);
     for (size_t i = 0; i < table->n; i++) {
         struct gtel_series *series = table->sorted[i];
         if (series->section != context->section)
@@ -597,6 +630,6 @@ bool gtel_context_lane(const struct gtel_context *context, size_t i, struct gtel
 const char *gtel_reading_origin(const struct gtel_reading *reading)
 {
     if (reading->source == GTEL_SOURCE_CORE)
-        return "gtel";
+        return reading->origin == GTEL_HEADLINE_IDLE ? gtel_self_idle_origin : "gtel";
     return gtel_sources[reading->source]->origins[reading->origin];
 }

@@ -62,6 +62,14 @@ void gtel_self_saw(struct gtel_self *self, const struct gtel_reading *reading)
     self->readings++;
 }
 
+const char gtel_self_idle_origin[] = "idle residency";
+
+void gtel_self_busy(struct gtel_self *self, const struct gtel_device *device, bool is_idle)
+{
+    if (make_room(self, device->index + 1))
+        self->device[device->index].is_busy_idle = is_idle;
+}
+
 void gtel_self_answered(struct gtel_self *self, const struct gtel_registry *registry,
                         const struct gtel_wire_map *map, const struct gtel_batch *batch)
 {
@@ -75,19 +83,32 @@ void gtel_self_answered(struct gtel_self *self, const struct gtel_registry *regi
     }
 }
 
-/* "sysfs + hwmon + NVML": each text once, in source order. */
+static void write_origin(struct gtel_buf *buf, const char *text)
+{
+    if (buf->n > 0)
+        gtel_buf_str(buf, GTEL_STR(" + "));
+    gtel_buf_str(buf, gtel_str_of(text));
+}
+
+/* "sysfs + hwmon + NVML", in source order. */
 static void write_origins(const struct gtel_self_device *device, struct gtel_buf *buf)
 {
     for (size_t s = 0; gtel_sources[s] && s < GTEL_SOURCES_MAX; s++) {
         const char *const *origins = gtel_sources[s]->origins;
-        for (size_t o = 0; origins[o] && o < 32; o++) {
-            if ((device->origins[s] >> o & 1u) == 0)
-                continue;
-            if (buf->n > 0)
-                gtel_buf_str(buf, GTEL_STR(" + "));
-            gtel_buf_str(buf, gtel_str_of(origins[o]));
-        }
+        uint32_t seen = device->origins[s] | device->origins_before[s];
+        for (size_t o = 0; origins[o] && o < 32; o++)
+            if ((seen >> o & 1u) != 0)
+                write_origin(buf, origins[o]);
     }
+    if (device->is_busy_idle)
+        write_origin(buf, gtel_self_idle_origin);
+}
+
+/* What has been silent for a whole interval of gpu_info is no source any more. */
+static void forget_origins(struct gtel_self_device *device)
+{
+    memcpy(device->origins_before, device->origins, sizeof(device->origins));
+    memset(device->origins, 0, sizeof(device->origins));
 }
 
 static void put_text(struct gtel_batch *batch, const struct gtel_device *device,
@@ -127,9 +148,10 @@ static void report_info(struct gtel_self *self, const struct gtel_device *device
     write_origins(own, &self->origins);
     struct gtel_str origins = gtel_buf_text(&self->origins);
     uint64_t hash = hash_info(device, origins);
-    bool is_due =
-        own->info_ns == 0 || hash != own->info_hash || now_ns - own->info_ns >= interval_ns;
-    if (is_due) {
+    bool is_over = own->info_ns > 0 && now_ns - own->info_ns >= interval_ns;
+    if (own->info_ns == 0 || hash != own->info_hash || is_over) {
+        if (is_over)
+            forget_origins(own);
         own->info_ns = now_ns;
         own->info_hash = hash;
         gtel_batch_u64(batch, device, GTEL_M_INFO, GTEL_STR_NONE, 1);

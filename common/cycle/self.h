@@ -16,7 +16,10 @@ struct gtel_self_device {
     uint32_t readings;                  /* in this sample */
     bool is_known;                      /* a lane that answered this sample knows it */
     uint64_t failed;                    /* failed readings since the start */
-    uint32_t origins[GTEL_SOURCES_MAX]; /* bits: what has given readings since it appeared */
+    uint32_t origins[GTEL_SOURCES_MAX]; /* bits: what has given readings in this interval of
+                                           gpu_info, and in the one before */
+    uint32_t origins_before[GTEL_SOURCES_MAX];
+    bool is_busy_idle; /* its busy_percent is made from idle residency */
     uint64_t info_hash;
     uint64_t info_ns; /* when gpu_info was sent last; 0: never */
 };
@@ -48,6 +51,10 @@ void gtel_self_done(struct gtel_self *self, const struct gtel_env *env);
 void gtel_self_begin(struct gtel_self *self);
 /* A reading of a source came in. */
 void gtel_self_saw(struct gtel_self *self, const struct gtel_reading *reading);
+/* A device's busy_percent was made by the core, from idle residency or from its engines. */
+void gtel_self_busy(struct gtel_self *self, const struct gtel_device *device, bool is_idle);
+/* What metrics_source says of the first of them. */
+extern const char gtel_self_idle_origin[];
 /* A lane answered: which devices it knows, and which readings failed. */
 void gtel_self_answered(struct gtel_self *self, const struct gtel_registry *registry,
                         const struct gtel_wire_map *map, const struct gtel_batch *batch);

@@ -133,6 +133,11 @@ static void take_reading(struct gtel_series *series, const struct gtel_reading *
     series->now.is_derived = reading->is_derived;
 }
 
+bool gtel_series_is_silent(const struct gtel_series *series, uint64_t gather)
+{
+    return gather > series->gather + GTEL_SERIES_AGE / 2;
+}
+
 struct gtel_series *gtel_series_offer(struct gtel_series_table *table,
                                       const struct gtel_reading *reading, uint32_t rank,
                                       uint64_t section, uint64_t gather)
@@ -140,7 +145,7 @@ struct gtel_series *gtel_series_offer(struct gtel_series_table *table,
     struct gtel_series *series = find_or_make(table, reading);
     if (!series)
         return NULL;
-    bool is_owner_silent = gather > series->gather + GTEL_SERIES_AGE / 2;
+    bool is_owner_silent = gtel_series_is_silent(series, gather);
     bool is_taken = series->section == section && rank >= series->rank;
     if (is_taken || (rank > series->rank && !is_owner_silent))
         return NULL;

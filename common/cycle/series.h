@@ -50,6 +50,8 @@ struct gtel_series *gtel_series_offer(struct gtel_series_table *table,
                                       const struct gtel_reading *reading, uint32_t rank,
                                       uint64_t section, uint64_t gather);
 
+/* Whether the owner has been silent for so long that a less preferred source may take over. */
+bool gtel_series_is_silent(const struct gtel_series *series, uint64_t gather);
 /* Puts all series in the order of output (cycle/sink.h). 0. */
 void gtel_series_sort(struct gtel_series_table *table);
 /* Forgets series not seen since GTEL_SERIES_AGE gathers. */

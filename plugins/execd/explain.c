@@ -24,11 +24,15 @@ static void pad(struct gtel_buf *buf, size_t start, size_t width)
 static void put_source(struct gtel_buf *buf, const struct gtel_reading *reading)
 {
     const char *origin = gtel_reading_origin(reading);
-    if (reading->source == GTEL_SOURCE_CORE)
-        gtel_buf_str(buf, GTEL_STR("gtel: counted by the program"));
+    const char *how = reading->is_derived ? ", rate of a counter" : "";
+    if (reading->is_derived && reading->metric == GTEL_M_GPU_BUSY)
+        how = ", the busiest engine class";
+    if (reading->source != GTEL_SOURCE_CORE)
+        gtel_buf_printf(buf, "%s: %s%s", gtel_sources[reading->source]->name, origin, how);
+    else if (reading->is_derived)
+        gtel_buf_printf(buf, "gtel: %s", origin);
     else
-        gtel_buf_printf(buf, "%s: %s%s", gtel_sources[reading->source]->name, origin,
-                        reading->is_derived ? ", rate of a counter" : "");
+        gtel_buf_str(buf, GTEL_STR("gtel: counted by the program"));
 }
 
 static void put(void *arg, const struct gtel_reading *reading, enum gtel_aspect aspect)

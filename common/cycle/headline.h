@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How busy a GPU is as a whole, where no source says so itself: gpu.busy_percent.
+ *
+ * Made after delta from the figures of the same sample: the busiest engine class of the best source
+ * that has engines; else the share of time in which the graphics part did not sleep, which is an
+ * upper bound. A source's own figure wins over the first, and that over the second; which one a
+ * device has changes only when it has been silent for long, as for every series (cycle/series.h).
+ * Idle time waits for one sample more, in which a measurement that takes a while can show up: a
+ * series does not begin with a figure that is replaced at once.
+ */
+#ifndef GTEL_CYCLE_HEADLINE_H
+#define GTEL_CYCLE_HEADLINE_H
+
+#include "cycle/series.h"
+
+/* The origin of a figure that is made from idle residency; its source is GTEL_SOURCE_CORE. */
+enum { GTEL_HEADLINE_IDLE = 1 };
+
+/* What one sample has said of a device. */
+struct gtel_headline {
+    const struct gtel_series *engine; /* the busiest class of the best source; NULL: none */
+    uint32_t rank;                    /* of that source */
+    bool has_main;                    /* it has render or compute engines */
+    bool is_partial;                  /* it has a class whose figure is missing this time */
+    const struct gtel_series *idle;   /* of the graphics part that slept least; NULL: none */
+    bool has_slept;                   /* a graphics part has ever slept: else the counter is off */
+    bool has_waited;                  /* an earlier sample had idle time, too: kept */
+};
+
+/* By device index. Zeroed: none. */
+struct gtel_headlines {
+    struct gtel_headline *device;
+    size_t n;
+};
+
+void gtel_headlines_done(struct gtel_headlines *headlines);
+/* A new sample of so many devices begins. 0 or -ENOMEM: then new devices have none. */
+int gtel_headlines_begin(struct gtel_headlines *headlines, size_t devices);
+/* A series that this sample has touched; source_rank: of the source that owns it. */
+void gtel_headlines_see(struct gtel_headlines *headlines, const struct gtel_series *series,
+                        uint32_t source_rank);
+/*
+ * After all of those: a series that the sample has not touched, though its owner has not been
+ * silent for long. The busiest of a part of the engines is no figure of the GPU.
+ */
+void gtel_headlines_miss(struct gtel_headlines *headlines, const struct gtel_series *series,
+                         uint32_t source_rank);
+/*
+ * The figure of a device as a reading. Returns 1 when it is made from engines, 2 from idle time,
+ * 0 when there is none.
+ */
+int gtel_headlines_get(const struct gtel_headlines *headlines, size_t device,
+                       struct gtel_reading *ret);
+
+#endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* gpu.busy_percent where no source reports it: from engines, else from idle time, never mixed. */
+#include "gtel.h"
+#include "host/tree.h"
+#include "test.h"
+
+#include <stdio.h>
+
+#define I915 "sys/devices/pci0000:00/0000:00:02.0"
+#define I915_CARD                                                                                  \
+    "file " I915 "/uevent\n| DRIVER=i915\n| PCI_ID=8086:46A6\n| PCI_SLOT_NAME=0000:00:02.0\n"      \
+    "link sys/class/drm/card0 -> ../../devices/pci0000:00/0000:00:02.0/drm/card0\n"                \
+    "link " I915 "/drm/card0/device -> ../../../0000:00:02.0\n"                                    \
+    "grow " I915 "/drm/card0/gt/gt0/rc6_residency_ms 5 800\n"
+#define I915_PMU "sys/bus/event_source/devices/i915"
+#define I915_EVENTS                                                                                \
+    "file " I915_PMU "/type\n| 12\nfile " I915_PMU "/cpumask\n| 0\n"                               \
+    "file " I915_PMU "/events/rcs0-busy\n| config=0x0\n"                                           \
+    "file " I915_PMU "/events/rcs0-busy.unit\n| ns\n"                                              \
+    "file " I915_PMU "/events/vcs0-busy\n| config=0x2000\n"                                        \
+    "file " I915_PMU "/events/vcs0-busy.unit\n| ns\n"
+/* Render 10 %, video 30 %; by its idle time the GPU is at 20 %. */
+#define I915_COUNTERS "pmu i915 0x0 0 1e8\npmu i915 0x2000 0 3e8\n"
+
+#define XE "sys/devices/pci0000:00/0000:03:00.0"
+#define XE_CARD                                                                                    \
+    "file " XE "/uevent\n| DRIVER=xe\n| PCI_ID=8086:E20B\n| PCI_SLOT_NAME=0000:03:00.0\n"          \
+    "link sys/class/drm/card1 -> ../../devices/pci0000:00/0000:03:00.0/drm/card1\n"                \
+    "link " XE "/drm/card1/device -> ../../../0000:03:00.0\n"                                      \
+    "dir " XE "/tile0/gt0/engines/rcs\nfile " XE "/tile0/gt0/gtidle/name\n| gt0-rc\n"              \
+    "grow " XE "/tile0/gt0/gtidle/idle_residency_ms 7 250\n"
+#define XE_PMU "sys/bus/event_source/devices/xe_0000_03_00.0"
+#define XE_EVENTS                                                                                  \
+    "file " XE_PMU "/type\n| 13\nfile " XE_PMU "/cpumask\n| 0\n"                                   \
+    "file " XE_PMU "/events/engine-active-ticks\n| event=0x02\n"                                   \
+    "file " XE_PMU "/events/engine-total-ticks\n| event=0x03\n"
+/* Render 60 %; by its idle time the GPU is at 75 %. */
+#define XE_COUNTERS "pmu xe_0000_03_00.0 0x2 0 6e8\npmu xe_0000_03_00.0 0x3 0 1e9\n"
+
+struct machine {
+    struct gtel_tree *tree;
+    struct gtel_env env;
+    struct gtel_options options;
+    struct gtel_sink sink;
+    struct gtel_context *context;
+    double busy; /* in the last gather; negative: absent */
+    const char *origin;
+    char source[256]; /* metrics_source, as told last */
+    unsigned warnings;
+};
+
+static void on_begin(void *arg, uint64_t wall_ns)
+{
+    struct machine *machine = arg;
+    (void)wall_ns;
+    machine->busy = -1;
+    machine->origin = "";
+}
+
+static void on_put(void *arg, const struct gtel_reading *reading, enum gtel_aspect aspect)
+{
+    struct machine *machine = arg;
+    (void)aspect;
+    if (reading->metric == GTEL_M_GPU_BUSY) {
+        machine->busy = gtel_reading_number(reading);
+        machine->origin = gtel_reading_origin(reading);
+    }
+    if (reading->metric == GTEL_M_INFO_METRICS_SOURCE)
+        (void)gtel_str_copy(machine->source, sizeof(machine->source), reading->value.text);
+}
+
+static void on_end(void *arg)
+{
+    (void)arg;
+}
+
+static void on_log(void *arg, enum gtel_log_level level, const char *text)
+{
+    struct machine *machine = arg;
+    (void)text;
+    machine->warnings += level <= GTEL_LOG_WARNING;
+}
+
+static bool begin(struct machine *machine, const char *text, const char *sources)
+{
+    char error[128];
+    *machine = (struct machine){.sink = {machine, on_begin, on_put, on_end}};
+    if (!CHECK(gtel_tree_parse(gtel_str_of(text), &machine->tree, error, sizeof(error)) == 0))
+        return false;
+    CHECK_INT(gtel_env_tree_init(machine->tree, true, 0, &machine->env), 0);
+    machine->env.log = (struct gtel_log){on_log, machine};
+    gtel_options_init(&machine->options);
+    CHECK_INT(gtel_option_set(&machine->options, GTEL_O_RESCAN, GTEL_STR("1s"), error, 128), 0);
+    CHECK_INT(gtel_option_set(&machine->options, GTEL_O_SOURCES, gtel_str_of(sources), error, 128),
+              0);
+    CHECK_INT(gtel_option_set(&machine->options, GTEL_O_INFO_INTERVAL, GTEL_STR("5s"), error, 128),
+              0);
+    struct gtel_setup setup = {.env = &machine->env,
+                               .options = &machine->options,
+                               .sink = &machine->sink,
+                               .interval_ns = 1000000000};
+    if (!CHECK(gtel_context_new(&setup, &machine->context) == 0))
+        return false;
+    CHECK_INT(gtel_context_sample(machine->context, 0), 0);
+    return true;
+}
+
+/* The gather one second later. */
+static void gather(struct machine *machine)
+{
+    uint64_t end_ns = gtel_env_now(&machine->env) + 1000000000;
+    for (uint64_t due; (due = gtel_context_due(machine->context)) > 0 && due < end_ns;) {
+        uint64_t now_ns = gtel_env_now(&machine->env);
+        gtel_env_tree_step(&machine->env, due > now_ns ? due - now_ns : 0);
+        gtel_context_tick(machine->context);
+    }
+    gtel_env_tree_step(&machine->env, end_ns - gtel_env_now(&machine->env));
+    CHECK_INT(gtel_context_gather(machine->context), 0);
+}
+
+static void end(struct machine *machine)
+{
+    gtel_context_free(machine->context);
+    gtel_env_tree_done(&machine->env);
+    gtel_tree_free(machine->tree);
+}
+
+static bool has_source(const struct machine *machine, const char *text)
+{
+    return strstr(machine->source, text) != NULL;
+}
+
+/*
+ * The counters of i915 stop at 5 s and are back at 30 s. The last figure from them is that of 4 s;
+ * ten gathers later the GPU has its idle time instead, and metrics_source says so; at 31 s the
+ * counters have a rate again, which takes the series back at once.
+ */
+static void test_hand_over(void)
+{
+    static const char text[] = I915_CARD I915_EVENTS I915_COUNTERS
+        "at 5s\npmu i915 0x0 500000000 0\npmu i915 0x2000 1500000000 0\ngone " I915_PMU
+        "\nat 29500ms\n" I915_EVENTS "pmu i915 0x0 0 1e8\npmu i915 0x2000 0 3e8\nend\n";
+    struct machine machine;
+    test_label = "hand over";
+    if (!begin(&machine, text, "i915"))
+        return;
+    for (int t = 1; t <= 45; t++) {
+        gather(&machine);
+        bool is_engine = t <= 4 || t >= 31;
+        bool is_idle = t >= 15 && t <= 30;
+        double want = is_engine ? 0.3 : is_idle ? 0.2 : -1;
+        CHECK_NEAR(machine.busy, want, 1e-6);
+        if (is_engine)
+            CHECK_STR(gtel_str_of(machine.origin), "i915 PMU");
+        if (is_idle)
+            CHECK_STR(gtel_str_of(machine.origin), "idle residency");
+        CHECK(has_source(&machine, "idle residency") == is_idle);
+        if (t == 4 || t >= 32)
+            CHECK(has_source(&machine, "i915 PMU"));
+        if (t == 25) /* silent for two intervals of gpu_info */
+            CHECK(!has_source(&machine, "i915 PMU"));
+    }
+    end(&machine);
+}
+
+/* An xe GPU whose counters are refused from 5 s to 25 s: the same, with figures from bursts. */
+static void test_refused(void)
+{
+    static const char text[] = XE_CARD XE_EVENTS XE_COUNTERS
+        "at 5s\npmu_error xe_0000_03_00.0 EACCES\nat 25s\npmu_error xe_0000_03_00.0 none\nend\n";
+    struct machine machine;
+    test_label = "refused for a while";
+    if (!begin(&machine, text, "xe,xe_pmu"))
+        return;
+    for (int t = 1; t <= 35; t++) {
+        gather(&machine);
+        bool is_engine = (t >= 2 && t <= 5) || t >= 27;
+        bool is_idle = t >= 16 && t <= 25;
+        if (t != 26) /* the gather after the right has come: still idle time, or a burst already */
+            CHECK_NEAR(machine.busy, is_engine ? 0.6 : is_idle ? 0.75 : -1, 1e-6);
+        CHECK(has_source(&machine, "idle residency") == (is_idle || (t == 26)) || t == 26);
+    }
+    CHECK_INT(machine.warnings, 1);
+    end(&machine);
+}
+
+/* Without any counters: from idle time, but for the first figure, and not from a clock that stands.
+ */
+static void test_idle_only(void)
+{
+    struct machine machine;
+    test_label = "idle time only";
+    if (!begin(&machine, I915_CARD "end\n", "i915"))
+        return;
+    for (int t = 1; t <= 4; t++) {
+        gather(&machine);
+        CHECK_NEAR(machine.busy, t >= 2 ? 0.2 : -1, 1e-9);
+        CHECK(has_source(&machine, "idle residency") == (t >= 2));
+    }
+    end(&machine);
+    test_label = "no RC6";
+    if (!begin(&machine, I915_CARD "grow " I915 "/drm/card0/gt/gt0/rc6_residency_ms 0 0\nend\n",
+               "i915"))
+        return;
+    for (int t = 1; t <= 4; t++) {
+        gather(&machine);
+        CHECK_NEAR(machine.busy, -1, 0);
+    }
+    end(&machine);
+}
+
+int main(void)
+{
+    test_hand_over();
+    test_refused();
+    test_idle_only();
+    return test_result();
+}
