@@ -168,6 +168,10 @@ static void pmu_close(void *arg, int handle)
         uint64_t open_ns = gtel_env_now(fault->inner) - pmu->since_ns;
         pmu->is_open = false;
         fault->pmu_longest_ns = open_ns > fault->pmu_longest_ns ? open_ns : fault->pmu_longest_ns;
+        fault->pmu_type = pmu->type;
+        fault->pmu_open_ns = open_ns;
+        if (fault->watch)
+            fault->watch(fault->watch_arg, FAULT_PMU_CLOSE, "counters");
     }
     fault->open_files--;
     fault->inner->ops->pmu_close(fault->inner->arg, handle);

@@ -20,7 +20,8 @@ enum fault_op {
     FAULT_LINK,
     FAULT_EXISTS,
     FAULT_LIBRARY,
-    FAULT_PMU, /* its path is "counters" */
+    FAULT_PMU,       /* its path is "counters" */
+    FAULT_PMU_CLOSE, /* the same; for watch only */
     FAULT_QUERY,
     FAULT_UEVENT /* its path is "uevents" */
 };
@@ -45,7 +46,8 @@ struct fault_env {
     /* Called for each call that names a file, kept ones included; NULL: off. */
     void (*watch)(void *arg, enum fault_op op, const char *path);
     void *watch_arg;
-    uint32_t pmu_type; /* of the counters that are being opened or read, for watch */
+    uint32_t pmu_type;    /* of the counters that are being opened, read or closed, for watch */
+    uint64_t pmu_open_ns; /* for how long those that are being closed were open */
     struct fault_pmu pmu[FAULT_PMUS_MAX];
     uint64_t pmu_opens;      /* groups that were opened */
     uint64_t pmu_longest_ns; /* for which one that is closed was open */

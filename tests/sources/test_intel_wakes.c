@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Never wakes: on every recorded machine, with all sources of the kernel lane, nothing that would
- * wake a GPU is done while it sleeps.
+ * wake a GPU is done while it sleeps, and the counters of xe, which hold a GPU awake, are open no
+ * longer than a burst.
  */
 #include "cycle/group.h"
 #include "fault_env.h"
@@ -14,6 +15,9 @@
 #include <stdlib.h>
 
 enum { CARDS_MAX = 32, STEP_MS = 250, GATHER_MS = 1000, TIME_MAX_MS = 100000 };
+
+/* As the option XeEngines has it. */
+static const uint64_t burst_ns = 100000000;
 
 /* A card as it is at a time. */
 struct card {
@@ -30,6 +34,8 @@ struct watch {
     uint64_t seen_asleep; /* cards and times */
     uint64_t looks;       /* allowed calls about sleeping cards */
     uint64_t wakes;       /* forbidden ones */
+    uint64_t bursts;      /* of counters of xe */
+    uint64_t longest_ns;  /* of them */
     char first[FAULT_PATH_MAX + 32];
 };
 
@@ -69,11 +75,24 @@ static bool is_about(const struct watch *watch, const struct card *card, enum fa
            (card->node[0] != '\0' && is_below(path, "sys/class/drm/", card->node + 8));
 }
 
+static void note_burst(struct watch *watch, const struct card *card)
+{
+    if (card->xe_pmu == 0 || watch->fault->pmu_type != card->xe_pmu)
+        return;
+    watch->bursts++;
+    if (watch->fault->pmu_open_ns > watch->longest_ns)
+        watch->longest_ns = watch->fault->pmu_open_ns;
+}
+
 static void on_call(void *arg, enum fault_op op, const char *path)
 {
     struct watch *watch = arg;
     for (size_t i = 0; i < watch->n; i++) {
         const struct card *card = &watch->card[i];
+        if (op == FAULT_PMU_CLOSE) {
+            note_burst(watch, card);
+            continue;
+        }
         if (!card->is_asleep || !is_about(watch, card, op, path))
             continue;
         if (is_harmless(op, gtel_str_of(path))) {
@@ -127,22 +146,34 @@ static void look_at_cards(const struct gtel_env *env, struct watch *watch)
     gtel_arena_done(&arena);
 }
 
-/* A gather each second, with a look for GPUs in each, and whatever sources ask for in between. */
+/* To that time, with what sources ask for in between. */
+static void step_to(struct gtel_group *group, struct gtel_env *env, uint64_t t_ns)
+{
+    for (;;) {
+        uint64_t now = gtel_env_now(env);
+        uint64_t due = gtel_group_due(group);
+        if (due == 0 || due >= t_ns)
+            break;
+        gtel_env_tree_step(env, due > now ? due - now : 0);
+        gtel_group_tick(group);
+    }
+    gtel_env_tree_step(env, t_ns - gtel_env_now(env));
+}
+
+/* A gather each second, with a look for GPUs in each. */
 static void run(struct gtel_group *group, struct gtel_env *env, struct watch *watch, uint64_t end)
 {
+    uint64_t start = gtel_env_now(env);
     for (uint64_t ms = 0; ms <= end; ms += STEP_MS) {
         look_at_cards(env, watch);
-        uint64_t due = gtel_group_due(group);
-        if (due > 0 && due <= gtel_env_now(env))
-            gtel_group_tick(group);
         if (ms % GATHER_MS == 0)
             gtel_group_sample(group);
-        gtel_env_tree_step(env, (uint64_t)STEP_MS * 1000000);
+        step_to(group, env, start + (ms + STEP_MS) * 1000000);
     }
 }
 
-/* Returns how often a card was seen asleep. */
-static uint64_t check_machine(const char *name)
+/* Returns how often a card was seen asleep, and adds up the bursts of counters. */
+static uint64_t check_machine(const char *name, uint64_t *bursts)
 {
     static struct fault_env fault;
     struct watch watch = {.fault = &fault};
@@ -172,6 +203,8 @@ static uint64_t check_machine(const char *name)
     fault.watch_arg = NULL;
     CHECK_INT(watch.wakes, 0);
     CHECK_STR(gtel_str_of(watch.first), "");
+    CHECK(watch.longest_ns <= burst_ns);
+    *bursts += watch.bursts;
     CHECK((watch.looks > 0) == (watch.seen_asleep > 0));
     CHECK_INT(fault.open_files, 0);
     gtel_env_tree_done(&env);
@@ -184,10 +217,13 @@ int main(void)
 {
     static char names[MACHINES_MAX][MACHINE_NAME_MAX];
     uint64_t asleep = 0;
+    uint64_t bursts = 0;
     size_t n = machine_names(names);
     for (size_t i = 0; i < n; i++)
-        asleep += check_machine(names[i]);
+        asleep += check_machine(names[i], &bursts);
     test_label = "";
     CHECK(asleep > 20); /* the machines do have cards that sleep */
+    CHECK(bursts > 20);
+    printf("%llu bursts of counters\n", (unsigned long long)bursts);
     return test_result();
 }
