@@ -275,8 +275,7 @@ static void diagnose(void *state, struct gtel_registry *registry, struct gtel_fi
 {
     static const char *const refused[3] = {
         "uevents (netlink)", "the kernel's messages about devices cannot be heard",
-        "let the service use AF_NETLINK (RestrictAddressFamilies of systemd, seccomp of a "
-        "container)"};
+        "let it use AF_NETLINK (RestrictAddressFamilies of systemd, seccomp)"};
     static const char *const unheard[3] = {
         "uevents (netlink)", "this root is not the running machine, or is a recording without them",
         NULL};

@@ -207,7 +207,9 @@ static int run_helper(struct machine *machine, int fd)
     ops.monotonic_ns = flying_ns;
     machine->fault.env.ops = &ops;
     machine->fault.watch = fly;
-    return gtel_lane_serve("kernel", fd, &machine->fault.env, &machine->options);
+    int r = gtel_lane_serve("kernel", fd, &machine->fault.env, &machine->options);
+    machine->fault.env.ops = NULL;
+    return r;
 }
 
 /* The next frame of the wanted type. */

@@ -162,6 +162,7 @@ static void test_findings(void)
             gtel_wire_read_findings((struct gtel_str){copy, frame.payload.n}, &map, &got, &number);
         CHECK(r == 0 || r == -EPROTO);
     }
+    map.device[1] = NULL;
     gtel_findings_done(&got);
     gtel_buf_done(&buf);
     gtel_batch_done(&batch);
