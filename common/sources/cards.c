@@ -2,6 +2,8 @@
 /* The DRM cards that a source is about. */
 #include "sources/cards.h"
 
+#include "host/sriov.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +15,26 @@ bool gtel_cards_any(const struct gtel_env *env, const char *const *drivers)
         if (gtel_drm_has(env, gtel_str_of(drivers[i])))
             return true;
     return false;
+}
+
+void gtel_cards_identify(const struct gtel_env *env, struct gtel_registry *registry,
+                         struct gtel_device *device, const struct gtel_drm_card *drm)
+{
+    char path[GTEL_FS_PATH_MAX];
+    char pf[GTEL_PCI_TEXT_MAX];
+    char text[16];
+    uint32_t number;
+    if (device->label[GTEL_LABEL_GPU][0] != '\0')
+        return;
+    gtel_fs_path(path, "sys/class/drm/%s/device", drm->card);
+    int r = drm->is_pci ? gtel_sriov_look(env, path, gtel_str_of(drm->key), pf, &number) : -ENOENT;
+    if (r == 0) {
+        (void)snprintf(text, sizeof(text), "vf%u", (unsigned)number);
+        gtel_device_label(registry, device, GTEL_LABEL_INSTANCE, gtel_str_of(text));
+        gtel_device_label(registry, device, GTEL_LABEL_GPU, gtel_str_of(pf));
+    } else if (r == -ENOENT) {
+        gtel_device_label(registry, device, GTEL_LABEL_GPU, gtel_str_of(drm->key));
+    }
 }
 
 static void close_card(const struct gtel_cards *cards, struct gtel_card *card)
@@ -55,7 +77,7 @@ static int take(struct gtel_cards *cards, struct gtel_registry *registry,
     int r = gtel_registry_add(registry, gtel_str_of(drm->key), &card->device);
     if (r < 0)
         return r;
-    gtel_device_label(registry, card->device, GTEL_LABEL_GPU, gtel_str_of(drm->key));
+    gtel_cards_identify(cards->env, registry, card->device, drm);
     gtel_device_label(registry, card->device, GTEL_LABEL_DRIVER, gtel_str_of(drm->driver));
     gtel_device_label(registry, card->device, GTEL_LABEL_CARD, gtel_str_of(drm->card));
     (void)snprintf(card->path, sizeof(card->path), "sys/class/drm/%s/device", drm->card);

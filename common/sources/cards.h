@@ -35,6 +35,13 @@ struct gtel_cards {
     struct gtel_arena arena; /* for the time of a discovery */
 };
 
+/*
+ * Sets the labels gpu and instance where they are empty: the card's own address; of a virtual
+ * function, the address of the physical one and "vf1" … A look that fails sets nothing, and the
+ * next discovery looks again.
+ */
+void gtel_cards_identify(const struct gtel_env *env, struct gtel_registry *registry,
+                         struct gtel_device *device, const struct gtel_drm_card *drm);
 /* Whether the machine has a card of one of the drivers; wakes nothing. */
 bool gtel_cards_any(const struct gtel_env *env, const char *const *drivers);
 /*

@@ -7,6 +7,7 @@
  * firmware can be written, and does nothing else ("survivability mode", kernel:
  * xe/xe_survivability_mode.c, 6.16 and newer). It is reported as a GPU that does not answer.
  */
+#include "host/pci_names.h"
 #include "parse/aer.h"
 #include "sources/cards.h"
 #include "sources/source.h"
@@ -209,6 +210,14 @@ static void label_repair(const struct gtel_env *env, struct gtel_registry *regis
     (void)snprintf(text, sizeof(text), "%04x:%04x", (unsigned)(vendor & 0xffff),
                    (unsigned)(id & 0xffff));
     gtel_device_label(registry, repair->device, GTEL_LABEL_PCI_ID, gtel_str_of(text));
+    const uint16_t ids[2] = {(uint16_t)vendor, (uint16_t)id};
+    char model[GTEL_LABEL_MAX] = "Intel ";
+    const size_t n = sizeof("Intel ") - 1;
+    if (repair->device->label[GTEL_LABEL_MODEL][0] != '\0')
+        return;
+    if (gtel_pci_name(env, repair->key, ids, GTEL_STR("Intel"), model + n, sizeof(model) - n) < 0)
+        (void)gtel_str_copy(model + n, sizeof(model) - n, gtel_str_of(text));
+    gtel_device_label(registry, repair->device, GTEL_LABEL_MODEL, gtel_str_of(model));
 }
 
 /* Takes a device of xe that is no card and waits for repair. 0, also when it is none. */

@@ -8,7 +8,7 @@ Lines of that file:
 
     # a comment
     run WORD...          more words for the program's command line
-    gpu 0000:03:00.0     the GPU that the lines below are about
+    gpu 0000:03:00.0     the GPU that the lines below are about; `vf1` behind it: that part of it
     2s POINT FIELD = ARITHMETIC     its value in the gather at 2 s (relative error up to 1e-7)
     2s POINT FIELD absent           the field is not there; `*`: the whole point is not there
     2s POINT FIELD "text"           a text
@@ -54,13 +54,15 @@ def work_out(node):
 class Expected:
     """One line of the table."""
 
-    def __init__(self, number, gpu, match):
+    def __init__(self, number, gpu, instance, match):
         self.number = number
         self.second = int(match[1])
         self.measurement, *tags = match[2].split(",")
         self.tags = dict(tag.split("=", 1) for tag in tags)
         if gpu and self.measurement != "gtel":
             self.tags.setdefault("gpu", gpu)
+            if instance:
+                self.tags.setdefault("instance", instance)
         self.field = match[3]
         self.is_absent = match["absent"] is not None
         self.value = match["text"]
@@ -72,7 +74,9 @@ class Expected:
         found = [
             fields
             for (tags, time), fields in points.get(self.measurement, {}).items()
-            if time == (WALL + self.second) * 10**9 and set(self.tags.items()) <= set(tags)
+            if time == (WALL + self.second) * 10**9
+            and set(self.tags.items()) <= set(tags)
+            and ("instance" in self.tags) == ("instance" in dict(tags))
         ]
         if self.is_absent:
             found = [f for f in found if self.field == "*" or self.field in f]
@@ -92,7 +96,7 @@ def read(path):
     """The lines of the table, and the words for the program."""
     expected = []
     words = []
-    gpu = None
+    gpu = instance = None
     with open(path, encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
             line = line.split("#")[0].strip()
@@ -100,9 +104,9 @@ def read(path):
             if line.startswith("run "):
                 words += line.split()[1:]
             elif line.startswith("gpu 0"):
-                gpu = line.split()[1]
+                gpu, instance = (line.split() + [None])[1:3]
             elif match:
-                expected.append(Expected(number, gpu, match))
+                expected.append(Expected(number, gpu, instance, match))
             elif line:
                 raise SystemExit(f"{path}:{number}: not understood: {line}")
     return expected, words

@@ -115,6 +115,61 @@ static void test_faults(struct fault_env *fault)
     CHECK_INT(fault->open_files, 0);
 }
 
+#define BOARD "sys/devices/pci0000:00/0000:05:00."
+#define FUNCTION(n, card) CARD(card, "0000:05:00." n, "xe", "active")
+
+/* A card with two virtual functions: they are parts of it, and never mistaken for each other. */
+static void test_functions(void)
+{
+    static const char board[] = FUNCTION("0", "0") FUNCTION("1", "1") FUNCTION("2", "2")
+        FUNCTION("3", "3") "link " BOARD "0/virtfn0 -> ../0000:05:00.1\nlink " BOARD
+                           "0/virtfn1 -> ../0000:05:00.2\n"
+                           "link " BOARD "1/physfn -> ../0000:05:00.0\nlink " BOARD
+                           "2/physfn -> ../0000:05:00.0\n"
+                           "link " BOARD "3/physfn -> ../0000:05:00.0\nend\n";
+    static const struct {
+        const char *key;
+        const char *gpu;
+        const char *instance;
+    } want[] = {
+        {"0000:05:00.0", "0000:05:00.0", ""},
+        {"0000:05:00.1", "0000:05:00.0", "vf1"},
+        {"0000:05:00.2", "0000:05:00.0", "vf2"},
+        {"0000:05:00.3", "0000:05:00.3", ""}, /* unknown to its card: better alone than wrong */
+    };
+    char error[200];
+    struct gtel_tree *tree;
+    struct gtel_env env;
+    struct fault_env fault;
+    if (!CHECK(gtel_tree_parse(gtel_str_of(board), &tree, error, sizeof(error)) == 0) ||
+        !CHECK(gtel_env_tree_init(tree, true, 0, &env) == 0))
+        return;
+    fault_env_init(&fault, &env);
+    for (uint64_t k = 0; k == 0 || fault.has_failed; k++) {
+        struct gtel_registry registry = {0};
+        struct gtel_cards cards = {
+            .env = &fault.env, .drivers = wanted, .state_size = sizeof(struct gtel_card)};
+        fault_env_arm(&fault, k, -EIO);
+        (void)gtel_cards_discover(&cards, &registry);
+        bool has_failed = fault.has_failed;
+        fault_env_arm(&fault, 0, 0);
+        CHECK_INT(gtel_cards_discover(&cards, &registry), 0); /* a failed look is made good */
+        for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+            const struct gtel_device *device =
+                gtel_registry_find(&registry, gtel_str_of(want[i].key));
+            if (!CHECK(device))
+                continue;
+            CHECK_STR(gtel_str_of(device->label[GTEL_LABEL_GPU]), want[i].gpu);
+            CHECK_STR(gtel_str_of(device->label[GTEL_LABEL_INSTANCE]), want[i].instance);
+        }
+        gtel_cards_done(&cards);
+        gtel_registry_done(&registry);
+        fault.has_failed = has_failed;
+    }
+    gtel_env_tree_done(&env);
+    gtel_tree_free(tree);
+}
+
 int main(void)
 {
     char error[200];
@@ -127,6 +182,7 @@ int main(void)
     fault_env_init(&fault, &tree_env);
     test_faults(&fault);
     test_life(&tree_env, &fault);
+    test_functions();
     gtel_env_tree_done(&tree_env);
     gtel_tree_free(tree);
     return test_result();

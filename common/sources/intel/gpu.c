@@ -2,6 +2,8 @@
 /* The Intel GPUs of one driver: finding them and opening what they have. */
 #include "sources/intel/gpu.h"
 
+#include "host/pci_names.h"
+#include "sources/cards.h"
 #include "sources/intel/names.h"
 #include "sources/intel/sample.h"
 
@@ -191,22 +193,42 @@ static struct gtel_intel_gpu *add(struct gtel_intel *intel)
     return gpu;
 }
 
-static void label(struct gtel_registry *registry, struct gtel_device *device,
-                  const struct gtel_drm_card *card)
+/* The best name that is known: ours, the machine's, the platform's, the ids. */
+static void label_model(const struct gtel_env *env, struct gtel_registry *registry,
+                        struct gtel_device *device, const struct gtel_drm_card *card)
+{
+    char text[GTEL_LABEL_MAX] = "Intel ";
+    const uint16_t ids[2] = {card->vendor_id, card->device_id};
+    const size_t n = sizeof("Intel ") - 1;
+    bool is_intel = card->vendor_id == 0x8086;
+    const char *name = is_intel ? gtel_intel_name(card->device_id) : NULL;
+    if (device->label[GTEL_LABEL_MODEL][0] != '\0')
+        return;
+    if (!name && is_intel &&
+        gtel_pci_name(env, card->key, ids, GTEL_STR("Intel"), text + n, sizeof(text) - n) == 0)
+        name = text;
+    if (!name && is_intel)
+        name = gtel_intel_code_name(card->device_id);
+    if (!name && card->vendor_id != 0) {
+        (void)snprintf(text, sizeof(text), "Intel %04x:%04x", card->vendor_id, card->device_id);
+        name = text;
+    }
+    gtel_device_label(registry, device, GTEL_LABEL_MODEL, gtel_str_of(name ? name : "Intel"));
+}
+
+static void label(const struct gtel_env *env, struct gtel_registry *registry,
+                  struct gtel_device *device, const struct gtel_drm_card *card)
 {
     char text[32];
-    const char *name = card->vendor_id == 0x8086 ? gtel_intel_name(card->device_id) : NULL;
-    gtel_device_label(registry, device, GTEL_LABEL_GPU, gtel_str_of(card->key));
+    gtel_cards_identify(env, registry, device, card);
     gtel_device_label(registry, device, GTEL_LABEL_VENDOR, GTEL_STR("intel"));
     gtel_device_relabel(registry, device, GTEL_LABEL_DRIVER, gtel_str_of(card->driver));
     gtel_device_relabel(registry, device, GTEL_LABEL_CARD, gtel_str_of(card->card));
     if (card->vendor_id != 0) {
         (void)snprintf(text, sizeof(text), "%04x:%04x", card->vendor_id, card->device_id);
         gtel_device_label(registry, device, GTEL_LABEL_PCI_ID, gtel_str_of(text));
-        (void)snprintf(text, sizeof(text), "Intel %04x:%04x", card->vendor_id, card->device_id);
-        gtel_device_label(registry, device, GTEL_LABEL_MODEL, gtel_str_of(name ? name : text));
     }
-    gtel_device_label(registry, device, GTEL_LABEL_MODEL, GTEL_STR("Intel"));
+    label_model(env, registry, device, card);
 }
 
 /* Registers a card, and opens the one file that may be read while it sleeps. */
@@ -232,7 +254,7 @@ static int take_card(struct gtel_intel *intel, struct gtel_registry *registry,
         return r;
     gpu->is_new = gpu->device->arrivals > 1 && gpu->arrivals != gpu->device->arrivals;
     gpu->arrivals = gpu->device->arrivals;
-    label(registry, gpu->device, card);
+    label(intel->env, registry, gpu->device, card);
     if (gpu->awake.is_open)
         return 0;
     gtel_fs_path(path, "sys/class/drm/%s/device", card->card);

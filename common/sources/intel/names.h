@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of Intel GPUs by PCI device id; a few that are met often, never needed to find a GPU. */
+/* Names of Intel GPUs by PCI device id; never needed to find a GPU. */
 #ifndef GTEL_SOURCES_INTEL_NAMES_H
 #define GTEL_SOURCES_INTEL_NAMES_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* "Intel Arc B580", or NULL when the id is not in the table. */
+/* "Intel Arc B580", a market name; NULL when the id is not in the table. */
 const char *gtel_intel_name(uint16_t device_id);
+/* "Intel Battlemage", what the hardware is called in the driver; NULL when that is not known. */
+const char *gtel_intel_code_name(uint16_t device_id);
 
 #endif

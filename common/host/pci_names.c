@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of PCI devices from what the machine has. */
+#include "host/pci_names.h"
+
+#include "parse/pci_ids.h"
+#include "parse/uevent.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { LIST_MAX = 4 << 20 }; /* bytes of pci.ids, which has 1.5 MiB */
+
+/* Debian and Arch, Fedora and SUSE. */
+static const char *const lists[] = {"usr/share/misc/pci.ids", "usr/share/hwdata/pci.ids"};
+
+/* udev keeps what it knows as lines E:KEY=value (systemd: libsystemd/sd-device/device-private.c).
+ */
+static int ask_udev(const struct gtel_env *env, const char *key, char *buf, size_t size,
+                    struct gtel_str *ret)
+{
+    char path[GTEL_FS_PATH_MAX];
+    struct gtel_str text;
+    int r = gtel_fs_text(env, gtel_fs_path(path, "run/udev/data/+pci:%s", key), buf, size, &text);
+    return r < 0 ? r : gtel_uevent_get(text, GTEL_STR("E:ID_MODEL_FROM_DATABASE"), ret);
+}
+
+static int ask_lists(const struct gtel_env *env, const uint16_t ids[2], struct gtel_str vendor,
+                     char *buf, size_t size)
+{
+    struct gtel_str text;
+    struct gtel_str name;
+    char *list = malloc(LIST_MAX);
+    if (!list)
+        return -ENOMEM;
+    int r = -ENOENT;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(lists) && r < 0; i++) {
+        r = gtel_fs_text(env, lists[i], list, LIST_MAX, &text);
+        if (r == 0)
+            r = gtel_pci_ids_find(text, ids[0], ids[1], &name);
+        if (r == 0)
+            r = gtel_pci_market_name(name, vendor, buf, size);
+    }
+    free(list);
+    return r < 0 ? -ENOENT : 0;
+}
+
+int gtel_pci_name(const struct gtel_env *env, const char *key, const uint16_t ids[2],
+                  struct gtel_str vendor, char *buf, size_t size)
+{
+    char text[GTEL_FS_TEXT_MAX];
+    struct gtel_str name;
+    if (ask_udev(env, key, text, sizeof(text), &name) == 0 &&
+        gtel_pci_market_name(name, vendor, buf, size) == 0)
+        return 0;
+    return ask_lists(env, ids, vendor, buf, size);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names of PCI devices from what the machine has: udev's memory of the device, which has the name
+ * from the hardware database, else the list pci.ids. Both are files that every user may read; the
+ * list is large, so this is for new devices only.
+ */
+#ifndef GTEL_HOST_PCI_NAMES_H
+#define GTEL_HOST_PCI_NAMES_H
+
+#include "host/fs.h"
+
+/*
+ * The name of the device with that address and these ids as a user knows it, without the vendor
+ * ("Arc A770"), into buf of size bytes. vendor is left away at its front. 0, -ENOENT when no name
+ * is known, or -ENOMEM.
+ */
+int gtel_pci_name(const struct gtel_env *env, const char *key, const uint16_t ids[2],
+                  struct gtel_str vendor, char *buf, size_t size);
+
+#endif

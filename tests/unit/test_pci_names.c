@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of PCI devices: the list, the readable part, and where they come from. */
+#include "fault_env.h"
+#include "host/pci_names.h"
+#include "host/tree.h"
+#include "parse/pci_ids.h"
+#include "sources/intel/names.h"
+#include "test.h"
+
+#include <errno.h>
+
+static const char list[] = "#\n# a comment: 8086  No vendor\n\n"
+                           "1002  Advanced Micro Devices\n"
+                           "\t56a0  Another card\n"
+                           "8086  Intel Corporation\n"
+                           "\t1234\n"
+                           "\t56a0  DG2 [Arc A770]\n"
+                           "\t\t8086 56a5  Limited Edition\n"
+                           "\t56A5  DG2 [Arc A380]\n"
+                           "\te20b Battlemage G21 [Arc B580]\n"
+                           "8087  Intel Corp.\n"
+                           "\t56b0  Not ours\n"
+                           "C 03  Display controller\n"
+                           "\t00  VGA compatible controller";
+
+static const struct {
+    uint16_t vendor;
+    uint16_t device;
+    int rc;
+    const char *want;
+} list_cases[] = {
+    {0x8086, 0x56a0, 0, "DG2 [Arc A770]"},
+    {0x8086, 0x56a5, 0, "DG2 [Arc A380]"}, /* not the subsystem of that number */
+    {0x8086, 0xe20b, 0, "Battlemage G21 [Arc B580]"},
+    {0x1002, 0x56a0, 0, "Another card"},
+    {0x8086, 0x1234, -ENOENT, ""}, /* a line without a name */
+    {0x8086, 0x56b0, -ENOENT, ""}, /* another vendor's */
+    {0x8087, 0x56a0, -ENOENT, ""},
+    {0x9999, 0x56a0, -ENOENT, ""},
+    {0x8087, 0x0000, -ENOENT, ""},
+};
+
+static const struct {
+    const char *name;
+    int rc;
+    const char *want;
+} market_cases[] = {
+    {"DG2 [Arc A770]", 0, "Arc A770"},
+    {"DG2 [Arc A770] (Arc A770 Limited Edition)", 0, "Arc A770"},
+    {"AlderLake-S GT1", 0, "AlderLake-S GT1"},
+    {"TigerLake GT2 [Iris Xe Graphics]", 0, "TigerLake GT2 Iris Xe Graphics"},
+    {"Meteor Lake-P [Intel Arc Graphics]", 0, "Meteor Lake-P Arc Graphics"},
+    {"Lunar Lake [Intel Arc Graphics 130V / 140V]", 0, "Arc Graphics 130V / 140V"},
+    {"Intel UHD Graphics 770", 0, "UHD Graphics 770"},
+    {"Intelligent thing", 0, "Intelligent thing"},
+    {"[Arc]", 0, "Arc"},
+    {"[Arc B580", 0, "[Arc B580"},
+    {"Arc B580]", 0, "Arc B580]"},
+    {"DG2 []", 0, "DG2 []"},
+    {"Card [a name that is much too long for the room 1]", 0, "a name that is much too long fo"},
+    {"A code name that is much too long [for it]", 0, "A code name that is much too lo"},
+    {"A code name of a fitting len [x]", 0, "A code name of a fitting len x"},
+    {"", -EINVAL, ""},
+    {"  ", -EINVAL, ""},
+};
+
+static void test_parsers(void)
+{
+    for (size_t i = 0; i < sizeof(list_cases) / sizeof(list_cases[0]); i++) {
+        struct gtel_str got = GTEL_STR_NONE;
+        test_label = list_cases[i].want;
+        CHECK_INT(
+            gtel_pci_ids_find(gtel_str_of(list), list_cases[i].vendor, list_cases[i].device, &got),
+            list_cases[i].rc);
+        CHECK_STR(got, list_cases[i].want);
+    }
+    for (size_t i = 0; i < sizeof(market_cases) / sizeof(market_cases[0]); i++) {
+        char buf[32] = "";
+        test_label = market_cases[i].name;
+        CHECK_INT(gtel_pci_market_name(gtel_str_of(market_cases[i].name), GTEL_STR("Intel"), buf,
+                                       sizeof(buf)),
+                  market_cases[i].rc);
+        CHECK_STR(gtel_str_of(buf), market_cases[i].want);
+    }
+    test_label = "";
+}
+
+/* udev is asked first, then the lists. */
+static void test_places(void)
+{
+    static const char text[] = "file run/udev/data/+pci:0000:03:00.0\n"
+                               "| I:123\n| E:ID_MODEL_FROM_DATABASE=DG2 [Arc A770]\n| V:1\n"
+                               "file run/udev/data/+pci:0000:04:00.0\n| E:ID_VENDOR=x\n"
+                               "file usr/share/hwdata/pci.ids\n"
+                               "| 8086  Intel Corporation\n| \t56a5  DG2 [Arc A380]\n"
+                               "at 1s\nerror usr/share/hwdata/pci.ids EIO\nend\n";
+    static const struct {
+        const char *key;
+        uint16_t ids[2];
+        int rc;
+        const char *want;
+    } cases[] = {
+        {"0000:03:00.0", {0x8086, 0x56a5}, 0, "Arc A770"},
+        {"0000:04:00.0", {0x8086, 0x56a5}, 0, "Arc A380"},
+        {"0000:05:00.0", {0x8086, 0x56a5}, 0, "Arc A380"},
+        {"0000:05:00.0", {0x8086, 0x56a6}, -ENOENT, ""},
+    };
+    char error[200];
+    struct gtel_tree *tree = NULL;
+    struct gtel_env env;
+    struct fault_env fault;
+    if (!CHECK(gtel_tree_parse(gtel_str_of(text), &tree, error, sizeof(error)) == 0) ||
+        !CHECK(gtel_env_tree_init(tree, true, 0, &env) == 0))
+        return;
+    fault_env_init(&fault, &env);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char buf[64] = "";
+        test_label = cases[i].key;
+        CHECK_INT(gtel_pci_name(&fault.env, cases[i].key, cases[i].ids, GTEL_STR("Intel"), buf,
+                                sizeof(buf)),
+                  cases[i].rc);
+        CHECK_STR(gtel_str_of(buf), cases[i].want);
+    }
+    gtel_env_tree_step(&env, 1000000000);
+    char buf[64] = "";
+    CHECK_INT(
+        gtel_pci_name(&fault.env, cases[2].key, cases[2].ids, GTEL_STR("Intel"), buf, sizeof(buf)),
+        -ENOENT);
+    CHECK_INT(fault.open_files, 0);
+    gtel_env_tree_done(&env);
+    gtel_tree_free(tree);
+    test_label = "";
+}
+
+static void test_intel(void)
+{
+    static const struct {
+        uint16_t id;
+        const char *market;
+        const char *code;
+    } cases[] = {
+        {0x56a0, "Intel Arc A770", "Intel DG2"},
+        {0xe211, "Intel Arc Pro B60", "Intel Battlemage"},
+        {0x9a49, NULL, "Intel Tiger Lake"},
+        {0xb080, NULL, "Intel Panther Lake"},
+        {0x7d41, NULL, "Intel Arrow Lake"},
+        {0x0bdb, NULL, "Intel Ponte Vecchio"},
+        {0x0000, NULL, NULL},
+        {0xffff, NULL, NULL},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        CHECK_STR(gtel_str_of(gtel_intel_name(cases[i].id)),
+                  cases[i].market ? cases[i].market : "");
+        CHECK_STR(gtel_str_of(gtel_intel_code_name(cases[i].id)),
+                  cases[i].code ? cases[i].code : "");
+    }
+}
+
+int main(void)
+{
+    test_parsers();
+    test_places();
+    test_intel();
+    return test_result();
+}
