@@ -87,9 +87,7 @@ static int open_attrs(struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
         }
     }
     gpu->keep_ns = gtel_intel_keep(gpu->attr, gpu->n);
-    /* A driver shows its card before its folders and its PMU: once more at the next gather. */
-    gpu->hash = first == 0 && !gpu->is_new ? scan->hash : 0;
-    gpu->is_new = false;
+    gpu->hash = first == 0 ? scan->hash : 0;
     if (first < 0 && !gpu->is_open_logged)
         gtel_log(&intel->env->log, GTEL_LOG_WARNING, "%s: %s: %s%s: %s; going on without it%s",
                  gpu->card.driver, gpu->card.key, is_file ? "/" : "", what, strerror(-first),
@@ -324,6 +322,9 @@ int gtel_intel_discover(void *state, struct gtel_registry *registry)
         fine += r == 0 ? 1 : 0;
         first = first < 0 ? first : r;
         is_whole = is_whole && r == 0 && !(intel->gpu[i]->attr && intel->gpu[i]->hash == 0);
+        /* A driver shows its card before its folders and its PMU: once more at the next gather. */
+        is_whole = is_whole && !intel->gpu[i]->is_new;
+        intel->gpu[i]->is_new = false;
     }
     gtel_intel_retry(intel, is_whole);
     return fine > 0 ? 0 : first;
