@@ -310,9 +310,13 @@ static uint32_t parent_of(uint32_t pid)
     return at ? (uint32_t)strtoul(at + 4, NULL, 10) : 0;
 }
 
-/* Says how many files the program and each of its helpers have open. */
-static void say_files(const struct program *program, uint32_t cycle)
+/*
+ * Says how many files the program and each of its helpers have open, late in an interval: xe's
+ * engine counters are open for a while after a gather.
+ */
+static void say_files(const struct program *program, uint32_t cycle, uint64_t interval_ns)
 {
+    sleep_until(now_ns() + interval_ns * 6 / 10);
     printf("files cycle=%u program=%u", cycle, count_files((uint32_t)program->pid));
     DIR *dir = opendir("/proc");
     struct dirent *entry;
@@ -403,7 +407,7 @@ static int run_cycles(char **argv)
     for (int i = 0; i < 4; i++)
         answer = tell_and_gather(&schedule, program, NULL);
     say_answer("before", 0, &answer);
-    say_files(program, 0);
+    say_files(program, 0, schedule.interval_ns);
     for (uint32_t i = 1; i <= n; i++) {
         bool is_race = i % 4 == 0;
         answer = is_race ? tell_while_gathering(&schedule, program, "unbind")
@@ -415,10 +419,10 @@ static int run_cycles(char **argv)
         say_answer("back", i, &back);
         if (i % 50 != 0 && i != n)
             continue;
-        for (int k = 0; k < 2; k++)
+        for (int k = 0; k < 3; k++) /* xe's engines are reported from the third answer on */
             answer = tell_and_gather(&schedule, program, NULL);
         say_answer("quiet", i, &answer);
-        say_files(program, i);
+        say_files(program, i, schedule.interval_ns);
     }
     uint64_t end_ns = now_ns();
     int status = -1;

@@ -33,29 +33,44 @@ def parse():
     return parser.parse_args()
 
 
-def judge_exact(parts, arguments, truth):
-    if truth:
-        judge.judge_shares("shares at 1 s", parts["1s"], truth, 6)
-        judge.judge_shares("shares at 300 ms", parts["300ms"], truth, 15)
+def judge_shares(parts, truth, without):
+    judge.judge_shares("shares at 1 s", parts["1s"], truth, 6, without)
+    judge.judge_shares("shares at 300 ms", parts["300ms"], truth, 15, without)
+    # Debian's level 3 asks for CAP_SYS_ADMIN.
+    judge.judge_rights(parts, {"nobody-3": False, "perfmon-3": False, "perfmon-2": True,
+                               "nobody-0": True, "root-3": True})
+
+
+def judge_i915(parts):
+    judge_shares(parts, judge.I915, 1)
+    judge.judge_top("shares at 1 s", parts["1s intel_gpu_top"])
+    judge.judge_top("shares at 300 ms", parts["300ms intel_gpu_top"])
+
+
+def judge_xe(parts):
+    judge_shares(parts, judge.XE, 2)
+    judge.judge_shares("shares at 300 ms, hold", parts["300ms hold"], judge.XE, 8)
+    # 100 ms, or a tenth of the interval, and what the kernel takes to call the program.
+    judge.judge_held("burst at 1 s", parts["1s held"], 105)
+    judge.judge_held("burst at 300 ms", parts["300ms held"], 33)
+    judge.judge_held("hold", parts["300ms hold held"], None)
+    judge.judge_held("off", parts["300ms off held"], 0)
+
+
+def judge_exact(parts, arguments):
+    {"i915": judge_i915, "xe": judge_xe}[arguments.personality](parts)
     judge.judge_constants("files", parts["1s"])
-    if arguments.personality == "i915":
-        judge.judge_top("shares at 1 s", parts["1s intel_gpu_top"])
-        judge.judge_top("shares at 300 ms", parts["300ms intel_gpu_top"])
-        # Debian's level 3 asks for CAP_SYS_ADMIN.
-        judge.judge_rights(parts, {"nobody-3": False, "perfmon-3": False, "perfmon-2": True,
-                                   "nobody-0": True, "root-3": True})
     judge.judge_memory(parts, arguments.personality, ["root-3", "perfmon-2"], ["nobody-0"])
     key = "drm-engine-render" if arguments.personality == "i915" else "drm-cycles-rcs"
     judge.judge_clients(parts, arguments.personality, key)
     judge.judge_sleep(parts)
-    judge.judge_cycles(parts, arguments.cycles["exact"], truth)
+    judge.judge_cycles(parts, arguments.cycles["exact"], arguments.personality)
     judge.judge_kernel(parts)
 
 
-def judge_smp(parts, arguments, truth):
-    if truth:
-        judge.judge_hotplug(parts, truth)
-    judge.judge_cycles(parts, arguments.cycles["smp"], truth)
+def judge_smp(parts, arguments):
+    judge.judge_hotplug(parts, arguments.personality)
+    judge.judge_cycles(parts, arguments.cycles["smp"], arguments.personality)
     judge.judge_kernel(parts)
 
 
@@ -65,11 +80,10 @@ def main():
     arguments.cycles = {"exact": arguments.cycles, "smp": max(arguments.cycles // 25, 1)}
     os.makedirs(arguments.work, exist_ok=True)
     disk = machine.build_disk(arguments, arguments.work)
-    truth = judge.I915 if arguments.personality == "i915" else None
     for scenario, rule in (("exact", judge_exact), ("smp", judge_smp)):
         if arguments.only in (None, scenario):
             timeout = 60 + arguments.cycles[scenario]
-            rule(machine.boot(arguments, disk, scenario, timeout), arguments, truth)
+            rule(machine.boot(arguments, disk, scenario, timeout), arguments)
     judge.finish()
 
 

@@ -8,6 +8,7 @@
 #include <linux/cpuhotplug.h>
 #include <linux/cpumask.h>
 #include <linux/module.h>
+#include <linux/moduleparam.h>
 #include <linux/pm_runtime.h>
 #include <linux/slab.h>
 
@@ -26,6 +27,29 @@ static struct guest_pmu *current_pmu; /* for CPU hotplug */
 static DEFINE_MUTEX(pmu_lock);
 static int hotplug_state;
 static unsigned int counting_cpu;
+static bool is_chosen; /* one that comes back does not count again */
+
+/* How many events are open, since when, and the longest time that any was, in microseconds. */
+static DEFINE_SPINLOCK(held_lock);
+static unsigned int held;
+static u64 held_ns;
+static unsigned int longest_held_us;
+module_param(longest_held_us, uint, 0644);
+MODULE_PARM_DESC(longest_held_us, "longest time that events were open; may be set to 0");
+
+static void hold(int change)
+{
+    u64 now_ns = ktime_get_ns();
+    u64 us;
+    spin_lock(&held_lock);
+    if (held == 0)
+        held_ns = now_ns;
+    held += change;
+    us = div_u64(now_ns - held_ns, 1000);
+    if (us > longest_held_us)
+        longest_held_us = us;
+    spin_unlock(&held_lock);
+}
 
 static struct guest_pmu *pmu_of(const struct perf_event *event)
 {
@@ -83,7 +107,8 @@ static void event_del(struct perf_event *event, int flags)
 static void event_destroy(struct perf_event *event)
 {
     struct device *dev = pmu_of(event)->dev;
-    if (IS_ENABLED(CONFIG_PM) && strcmp(GUEST_NAME, "xe") == 0) {
+    hold(-1);
+    if (strcmp(GUEST_NAME, "xe") == 0) {
         pm_runtime_mark_last_busy(dev);
         pm_runtime_put_autosuspend(dev);
     }
@@ -103,6 +128,7 @@ static int event_init(struct perf_event *event)
         return -EINVAL;
     if (!guest_event_exists(event->attr.config))
         return -ENOENT;
+    hold(1);
     get_device(pmu->dev);
     if (strcmp(GUEST_NAME, "xe") == 0)
         pm_runtime_get_sync(pmu->dev);
@@ -185,7 +211,7 @@ ssize_t guest_pmu_cpumask(char *buf)
 /* Not the first one: that CPU can be switched off in a test. */
 static int take_cpu(unsigned int cpu)
 {
-    if (counting_cpu >= nr_cpu_ids || cpu > counting_cpu)
+    if (counting_cpu >= nr_cpu_ids || (!is_chosen && cpu > counting_cpu))
         WRITE_ONCE(counting_cpu, cpu);
     return 0;
 }
@@ -211,6 +237,7 @@ int guest_pmu_init(void)
     if (r < 0)
         return r;
     hotplug_state = r;
+    is_chosen = true;
     return 0;
 }
 
