@@ -71,6 +71,8 @@ void gtel_headlines_see(struct gtel_headlines *headlines, const struct gtel_seri
         see_engine(headline, series, source_rank);
         return;
     }
+    if (now->metric == GTEL_M_ENGINE_BUSY_TIME || now->metric == GTEL_M_ENGINE_TICKS)
+        headline->is_counted = true;
     bool is_idle = now->metric == GTEL_M_FREQUENCY_IDLE;
     bool is_idle_time = now->metric == GTEL_M_FREQUENCY_IDLE_TIME;
     if ((!is_idle && !is_idle_time) || !gtel_str_eq(now->dim[0], GTEL_STR("graphics")))
@@ -98,7 +100,8 @@ int gtel_headlines_get(const struct gtel_headlines *headlines, size_t device,
 {
     const struct gtel_headline *headline = &headlines->device[device];
     bool has_engine = headline->engine && headline->has_main && !headline->is_partial;
-    bool has_idle = headline->idle && headline->has_slept && headline->has_waited;
+    bool has_idle =
+        headline->idle && headline->has_slept && headline->has_waited && !headline->is_counted;
     if (!has_engine && !has_idle)
         return 0;
     const struct gtel_series *series = has_engine ? headline->engine : headline->idle;

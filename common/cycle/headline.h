@@ -24,6 +24,7 @@ struct gtel_headline {
     bool has_main;                    /* it has render or compute engines */
     bool is_partial;                  /* it has a class whose figure is missing this time */
     const struct gtel_series *idle;   /* of the graphics part that slept least; NULL: none */
+    bool is_counted;                  /* engines are counted, also where no rate is known yet */
     bool has_slept;                   /* a graphics part has ever slept: else the counter is off */
     bool has_waited;                  /* an earlier sample had idle time, too: kept */
 };

@@ -2,6 +2,7 @@
 /* The ordered table of all sources. */
 #include "sources/source.h"
 
+extern const struct gtel_source gtel_source_busy_files;
 extern const struct gtel_source gtel_source_drm_health;
 extern const struct gtel_source gtel_source_drm_memory;
 extern const struct gtel_source gtel_source_i915;
@@ -17,6 +18,7 @@ const struct gtel_source *const gtel_sources[] = {
     &gtel_source_i915,
     &gtel_source_xe,
     &gtel_source_xe_pmu,
+    &gtel_source_busy_files,
     &gtel_source_drm_memory,
     &gtel_source_rapl,
     &gtel_source_drm_health,

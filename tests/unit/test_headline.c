@@ -132,8 +132,8 @@ static bool has_source(const struct machine *machine, const char *text)
 
 /*
  * The counters of i915 stop at 5 s and are back at 30 s. The last figure from them is that of 4 s;
- * ten gathers later the GPU has its idle time instead, and metrics_source says so; at 31 s the
- * counters have a rate again, which takes the series back at once.
+ * ten gathers later the GPU has its idle time instead, and metrics_source says so; at 30 s the
+ * counters are there again and have a rate at 31 s, which takes the series back at once.
  */
 static void test_hand_over(void)
 {
@@ -147,18 +147,46 @@ static void test_hand_over(void)
     for (int t = 1; t <= 45; t++) {
         gather(&machine);
         bool is_engine = t <= 4 || t >= 31;
-        bool is_idle = t >= 15 && t <= 30;
+        bool is_idle = t >= 15 && t <= 29;
         double want = is_engine ? 0.3 : is_idle ? 0.2 : -1;
         CHECK_NEAR(machine.busy, want, 1e-6);
         if (is_engine)
             CHECK_STR(gtel_str_of(machine.origin), "i915 PMU");
         if (is_idle)
             CHECK_STR(gtel_str_of(machine.origin), "idle residency");
-        CHECK(has_source(&machine, "idle residency") == is_idle);
+        CHECK(has_source(&machine, "idle residency") == (is_idle || t == 30));
         if (t == 4 || t >= 32)
             CHECK(has_source(&machine, "i915 PMU"));
         if (t == 25) /* silent for two intervals of gpu_info */
             CHECK(!has_source(&machine, "i915 PMU"));
+    }
+    end(&machine);
+}
+
+/*
+ * Busy files beside the PMU of i915: not used while that counts. It is gone from 5 s on; ten
+ * gathers after its last figure the files have the series, with no rate over the change, and what
+ * they say differs on purpose. From 31 s on the counters have them back.
+ */
+static void test_order(void)
+{
+    static const char text[] = I915_CARD I915_EVENTS I915_COUNTERS
+        "grow " I915 "/drm/card0/engine/rcs0/busy 90000000000 500000000\n"
+        "grow " I915 "/drm/card0/engine/vcs0/busy 70000000000 400000000\n"
+        "at 5s\npmu i915 0x0 500000000 0\npmu i915 0x2000 1500000000 0\ngone " I915_PMU
+        "\nat 29500ms\n" I915_EVENTS "pmu i915 0x0 0 1e8\npmu i915 0x2000 0 3e8\nend\n";
+    struct machine machine;
+    test_label = "order";
+    if (!begin(&machine, text, "i915,busy_files"))
+        return;
+    for (int t = 1; t <= 45; t++) {
+        gather(&machine);
+        bool is_files = t >= 16 && t <= 29;
+        double want = is_files ? 0.5 : t <= 4 || t >= 31 ? 0.3 : -1;
+        CHECK_NEAR(machine.busy, want, 1e-6);
+        if (is_files)
+            CHECK_STR(gtel_str_of(machine.origin), "sysfs (engine counters)");
+        CHECK(!has_source(&machine, "idle residency"));
     }
     end(&machine);
 }
@@ -212,6 +240,7 @@ static void test_idle_only(void)
 int main(void)
 {
     test_hand_over();
+    test_order();
     test_refused();
     test_idle_only();
     return test_result();

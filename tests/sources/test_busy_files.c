@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* Source busy_files: the layouts that kernels may have, with values worked out by hand. */
+#include "sources/machine.h"
+#include "test.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#define DEVICE "sys/devices/pci0000:00/0000:03:00.0"
+#define CARD(driver)                                                                               \
+    "file " DEVICE "/uevent\n| DRIVER=" driver "\n| PCI_ID=8086:56A0\n"                            \
+    "| PCI_SLOT_NAME=0000:03:00.0\n"                                                               \
+    "link sys/class/drm/card0 -> ../../devices/pci0000:00/0000:03:00.0/drm/card0\n"                \
+    "link " DEVICE "/drm/card0/device -> ../../../0000:03:00.0\n"
+#define ENGINE DEVICE "/drm/card0/engine"
+/* i915's own settings, which are no counters */
+#define SETTINGS                                                                                   \
+    "file " ENGINE "/rcs0/heartbeat_interval_ms\n| 2500\n"                                         \
+    "file " ENGINE "/rcs0/.defaults/heartbeat_interval_ms\n| 2500\n"
+#define GT(n) DEVICE "/tile0/gt" n "/engines"
+
+/* In each layout: render 2 s + 40 %; two video engines, 1 s + 20 % and 3 s + 10 %. */
+static const struct {
+    const char *label;
+    const char *text;
+} layouts[] = {
+    {"engine/<name>/busy",
+     CARD("i915") SETTINGS "grow " ENGINE "/rcs0/busy 2000000000 400000000\n"
+                           "grow " ENGINE "/vcs0/busy 1000000000 200000000\n"
+                           "grow " ENGINE "/vcs1/busy 3000000000 100000000\nend\n"},
+    {"engine/<class>/<i>/busy", CARD("i915") "grow " ENGINE "/rcs/0/busy 2000000000 400000000\n"
+                                             "grow " ENGINE "/VIDEO/0/busy 1000000000 200000000\n"
+                                             "grow " ENGINE "/VIDEO/1/busy 3000000000 100000000\n"
+                                             "file " ENGINE "/VIDEO/name\n| VIDEO\nend\n"},
+    {"tile*/gt*/engines/<CLASS>/<i>/busy_ns",
+     CARD("xe") "grow " GT("0") "/RENDER/0/busy_ns 2000000000 400000000\n"
+                                "grow " GT("1") "/VIDEO_DECODE/0/busy_ns 1000000000 200000000\n"
+                                                "grow " GT(
+                                                    "1") "/VIDEO_DECODE/1/busy_ns 3000000000 "
+                                                         "100000000\nend\n"},
+};
+
+static double time_of(const struct machine *machine, const char *engine)
+{
+    const struct gtel_reading *got =
+        machine_find(machine, NULL, GTEL_M_ENGINE_BUSY_TIME, engine, NULL);
+    return got ? got->value.f64 : -1;
+}
+
+static void test_layouts(void)
+{
+    for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
+        struct machine machine;
+        test_label = layouts[i].label;
+        if (!CHECK(machine_init(&machine, layouts[i].text, "busy_files")))
+            return;
+        for (int t = 0; t < 3; t++) {
+            CHECK_INT(machine_gather(&machine), 0);
+            CHECK_NEAR(time_of(&machine, "render"), 2 + 0.4 * t, 1e-9);
+            CHECK_NEAR(time_of(&machine, "video"), (4 + 0.3 * t) / 2, 1e-9);
+            CHECK_NEAR(time_of(&machine, "copy"), -1, 0);
+            const struct gtel_reading *capacity =
+                machine_find(&machine, NULL, GTEL_M_ENGINE_CAPACITY, "video", NULL);
+            CHECK(capacity && capacity->value.u64 == 2);
+            CHECK_INT(machine.batch.n, 4);
+            machine_step(&machine, 1000);
+        }
+        CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 0);
+        machine_done(&machine);
+    }
+}
+
+/* As every mainline kernel: nothing, quietly; and looked for again only after a discovery. */
+static void test_absent(void)
+{
+    static const char *const texts[] = {
+        CARD("i915") SETTINGS "end\n",
+        CARD("xe") "file " GT("0") "/rcs/job_timeout_ms\n| 5000\nend\n",
+        CARD("xe") "end\n",
+    };
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct machine machine;
+        test_label = "absent";
+        if (!CHECK(machine_init(&machine, texts[i], "busy_files")))
+            return;
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK_INT(machine.batch.n, 0);
+        uint64_t calls = machine.fault->calls;
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK_INT(machine.fault->calls, calls);
+        CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 0);
+        struct gtel_findings findings = {0};
+        machine.source->diagnose(machine.state, &machine.registry, &findings);
+        CHECK_INT(findings.n, 1);
+        CHECK(findings.n == 1 && findings.finding[0].why.n > 0);
+        gtel_findings_done(&findings);
+        machine_done(&machine);
+    }
+}
+
+/* One engine that cannot be read takes its class with it, not the others; said once each way. */
+static void test_broken(void)
+{
+    static const char text[] =
+        CARD("i915") "grow " ENGINE "/rcs0/busy 0 1000\ngrow " ENGINE "/vcs0/busy 0 1000\n"
+                     "grow " ENGINE "/vcs1/busy 0 1000\nat 1s\nerror " ENGINE "/vcs1/busy EIO\n"
+                     "at 3s\ngrow " ENGINE "/vcs1/busy 3000 1000\nend\n";
+    struct machine machine;
+    test_label = "broken";
+    if (!CHECK(machine_init(&machine, text, "busy_files")))
+        return;
+    for (int t = 0; t < 5; t++) {
+        bool is_broken = t == 1 || t == 2;
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK(time_of(&machine, "render") >= 0);
+        CHECK((time_of(&machine, "video") < 0) == is_broken);
+        CHECK_INT(machine.batch.failed[0], is_broken);
+        machine_step(&machine, 1000);
+    }
+    CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 1);
+    CHECK_INT(machine.fault->logs[GTEL_LOG_INFO], 1);
+    machine_done(&machine);
+}
+
+/* A sleeping GPU is neither looked at nor read. */
+static void test_asleep(void)
+{
+    static const char text[] =
+        CARD("xe") "file " DEVICE "/power/runtime_status\n| suspended\n"
+                   "grow " GT("0") "/RENDER/0/busy_ns 0 1000\n"
+                                   "at 2s\nfile " DEVICE "/power/runtime_status\n| active\n"
+                                   "at 4s\nfile " DEVICE "/power/runtime_status\n| suspended\n"
+                                   "end\n";
+    struct machine machine;
+    test_label = "asleep";
+    if (!CHECK(machine_init(&machine, text, "busy_files")))
+        return;
+    for (int t = 0; t < 6; t++) {
+        machine.needs_discovery = true;
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK((time_of(&machine, "render") >= 0) == (t == 2 || t == 3));
+        machine_step(&machine, 1000);
+    }
+    machine_done(&machine);
+}
+
+/* Three gathers with a discovery each, of which one call fails; then two without faults. */
+static uint64_t run(const char *text, uint64_t fail_at, int error, uint64_t *ret_calls)
+{
+    struct machine machine;
+    if (!CHECK(machine_init(&machine, text, "busy_files")))
+        return 0;
+    fault_env_arm(machine.fault, fail_at, error);
+    for (int t = 0; t < 3; t++) {
+        machine.needs_discovery = true;
+        (void)machine_gather(&machine);
+        machine_step(&machine, 1000);
+    }
+    *ret_calls = machine.fault->calls;
+    fault_env_arm(machine.fault, 0, 0);
+    for (int t = 0; t < 2; t++) {
+        machine.needs_discovery = true;
+        CHECK_INT(machine_gather(&machine), 0);
+        machine_step(&machine, 1000);
+    }
+    uint64_t hash = machine_hash(&machine);
+    machine.source->close(machine.state);
+    machine.is_open = false;
+    CHECK_INT(machine.fault->open_files, 0);
+    machine_done(&machine);
+    return hash;
+}
+
+static void test_faults(int error)
+{
+    for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
+        uint64_t calls = 0;
+        uint64_t ignored = 0;
+        uint64_t want = run(layouts[i].text, 0, 0, &calls);
+        CHECK(calls > 20);
+        for (uint64_t k = 1; k <= calls; k++) {
+            char label[100];
+            (void)snprintf(label, sizeof(label), "%s: call %u with %d", layouts[i].label,
+                           (unsigned)k, error);
+            test_label = label;
+            CHECK(run(layouts[i].text, k, error, &ignored) == want);
+        }
+        test_label = "";
+    }
+}
+
+int main(void)
+{
+    test_layouts();
+    test_absent();
+    test_broken();
+    test_asleep();
+    test_faults(-EIO);
+    test_faults(-ENODEV);
+    test_faults(-EACCES);
+    return test_result();
+}
