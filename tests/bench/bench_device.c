@@ -5,18 +5,20 @@
  *     bench_device MACHINE.tree
  *
  * The recorded machine is written as real files into a scratch folder. Then, in turn: cycles of the
- * kernel lane (sampling all devices and making the frame that a helper sends), and a bare loop of
- * pread over the very same descriptors with the same buffer sizes. Prints one JSON line: CPU time
- * of both per cycle, the ratio (median over the rounds), files and readings per cycle, the CPU time
- * of a whole gather beyond the lane's, and the heap allocations in all steady cycles of the lane
- * and of whole gathers with the line-protocol sink.
+ * kernel lane (sampling all devices and making the frame that a helper sends), and the very same
+ * outside calls bare: pread from the same descriptors with the same sizes, and for perf counters,
+ * DRM queries and uevents the system calls that stand for them on both sides (outside.h). What
+ * sources do between gathers (bursts of xe's counters) is left out on both sides. Prints one JSON
+ * line: CPU time of both per cycle, the ratio (median over the rounds), calls and readings per
+ * cycle, the CPU time of a whole gather beyond the lane's, and the heap allocations in all steady
+ * cycles of the lane and of whole gathers with the line-protocol sink.
  */
+#include "bench/outside.h"
 #include "cycle/group.h"
 #include "cycle/lineproto.h"
 #include "cycle/wire.h"
 #include "expand.h"
 #include "gtel.h"
-#include "host/fs.h"
 #include "host/tree.h"
 
 #include <ftw.h>
@@ -25,7 +27,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ROUNDS = 41, CYCLES = 50, READS_MAX = 65536 };
+enum { ROUNDS = 41, CYCLES = 50 };
+
+static const uint64_t interval_ns = 1000000000;
 
 /* Allocations are counted by the linker's --wrap. */
 static unsigned long allocations;
@@ -54,25 +58,6 @@ void *__wrap_realloc(void *p, size_t n)
     return __real_realloc(p, n);
 }
 
-/* The reads of one cycle, as the lane makes them. */
-static struct {
-    struct gtel_env_ops ops;
-    const struct gtel_env_ops *real;
-    bool is_recording;
-    int handle[READS_MAX];
-    size_t size[READS_MAX];
-    size_t n;
-} reads;
-
-static int64_t record_read(void *arg, int handle, void *buf, size_t n)
-{
-    if (reads.is_recording && reads.n < READS_MAX) {
-        reads.handle[reads.n] = handle;
-        reads.size[reads.n++] = n;
-    }
-    return reads.real->file_read(arg, handle, buf, n);
-}
-
 static double cpu_us(void)
 {
     struct timespec ts;
@@ -89,23 +74,46 @@ static void lane_cycle(struct gtel_group *group, struct gtel_buf *frame)
     gtel_wire_answer(frame, &answer, &group->registry, false, &group->batch);
 }
 
-static double time_lane(struct gtel_group *group, struct gtel_buf *frame)
+/* The time until the next gather, with what sources do in between. */
+static void pass_interval(struct gtel_group *group, const struct gtel_env *env)
 {
-    double start = cpu_us();
-    for (int i = 0; i < CYCLES; i++)
-        lane_cycle(group, frame);
-    return (cpu_us() - start) / CYCLES;
+    uint64_t end = gtel_env_now(env) + interval_ns;
+    for (;;) {
+        uint64_t now = gtel_env_now(env);
+        uint64_t due = gtel_group_due(group);
+        if (due == 0 || due >= end)
+            break;
+        outside_step(due > now ? due - now : 0);
+        gtel_group_tick(group);
+    }
+    uint64_t now = gtel_env_now(env);
+    outside_step(end > now ? end - now : 0);
 }
 
+static double time_lane(struct gtel_group *group, const struct gtel_env *env,
+                        struct gtel_buf *frame)
+{
+    double sum = 0;
+    for (int i = 0; i < CYCLES; i++) {
+        pass_interval(group, env);
+        double start = cpu_us();
+        lane_cycle(group, frame);
+        sum += cpu_us() - start;
+    }
+    return sum / CYCLES;
+}
+
+/* As often as the lane, and timed in the same way. */
 static double time_floor(void)
 {
-    char buf[GTEL_FS_TEXT_MAX];
-    double start = cpu_us();
-    for (int i = 0; i < CYCLES; i++)
-        for (size_t k = 0; k < reads.n; k++)
-            if (pread(reads.handle[k], buf, reads.size[k], 0) < 0)
-                return 0;
-    return (cpu_us() - start) / CYCLES;
+    double sum = 0;
+    for (int i = 0; i < CYCLES; i++) {
+        double start = cpu_us();
+        if (!outside_replay())
+            return 0;
+        sum += cpu_us() - start;
+    }
+    return sum / CYCLES;
 }
 
 static int compare_doubles(const void *a, const void *b)
@@ -132,6 +140,27 @@ struct result {
     unsigned long gather_allocations;
 };
 
+/* One gather after an interval, with what sources do in between left out. */
+static double time_gather(struct gtel_context *context, const struct gtel_env *env,
+                          struct gtel_buf *out)
+{
+    uint64_t end = gtel_env_now(env) + interval_ns;
+    for (;;) {
+        uint64_t now = gtel_env_now(env);
+        uint64_t due = gtel_context_due(context);
+        if (due == 0 || due >= end)
+            break;
+        outside_step(due > now ? due - now : 0);
+        gtel_context_tick(context);
+    }
+    uint64_t now = gtel_env_now(env);
+    outside_step(end > now ? end - now : 0);
+    gtel_buf_reset(out);
+    double start = cpu_us();
+    (void)gtel_context_gather(context); /* the figures show what it did */
+    return cpu_us() - start;
+}
+
 static void bench_gather(const struct gtel_env *env, const struct gtel_options *options,
                          struct result *ret)
 {
@@ -145,18 +174,13 @@ static void bench_gather(const struct gtel_env *env, const struct gtel_options *
     if (gtel_context_new(&setup, &context) < 0)
         return;
     static double gather[ROUNDS];
-    for (int i = 0; i < 5; i++) {
-        (void)gtel_context_gather(context); /* the figures show what it did */
-        gtel_buf_reset(&out);
-    }
+    for (int i = 0; i < 5; i++)
+        (void)time_gather(context, env, &out);
     unsigned long before = allocations;
     for (int i = 0; i < ROUNDS; i++) {
-        double start = cpu_us();
-        for (int k = 0; k < CYCLES; k++) {
-            (void)gtel_context_gather(context);
-            gtel_buf_reset(&out);
-        }
-        gather[i] = (cpu_us() - start) / CYCLES;
+        gather[i] = 0;
+        for (int k = 0; k < CYCLES; k++)
+            gather[i] += time_gather(context, env, &out) / CYCLES;
     }
     ret->gather_allocations = allocations - before;
     ret->gather_us = median(gather, ROUNDS);
@@ -175,14 +199,16 @@ static int bench_lane(const struct gtel_env *env, const struct gtel_options *opt
     gtel_buf_init(&frame, GTEL_FRAME_MAX);
     if (gtel_group_init(&group, "kernel", env, options) < 0)
         return 1;
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 5; i++) {
         lane_cycle(&group, &frame);
-    reads.is_recording = true;
+        pass_interval(&group, env);
+    }
+    outside_record(true);
     lane_cycle(&group, &frame);
-    reads.is_recording = false;
+    outside_record(false);
     unsigned long before = allocations;
     for (int i = 0; i < ROUNDS; i++) {
-        lane[i] = time_lane(&group, &frame);
+        lane[i] = time_lane(&group, env, &frame);
         bare[i] = time_floor();
         ratio[i] = lane[i] / bare[i];
     }
@@ -203,16 +229,23 @@ static int bench(const struct gtel_env *env)
     struct result result;
     char error[64];
     gtel_options_init(&options);
+    /* Looks for GPUs, and what is sent once in a while, are no part of a steady cycle. */
     if (gtel_option_set(&options, GTEL_O_RESCAN, GTEL_STR("1h"), error, sizeof(error)) < 0 ||
+        gtel_option_set(&options, GTEL_O_INFO_INTERVAL, GTEL_STR("24h"), error, sizeof(error)) <
+            0 ||
         bench_lane(env, &options, &result) != 0)
         return 1;
     bench_gather(env, &options, &result);
-    printf("{\"bench\":\"device_cycle\",\"gpus\":%zu,\"files\":%zu,\"readings\":%zu,"
+    size_t files = outside_calls(OUTSIDE_FILE);
+    printf("{\"bench\":\"device_cycle\",\"gpus\":%zu,\"files\":%zu,\"counters\":%zu,"
+           "\"queries\":%zu,\"uevents\":%zu,\"readings\":%zu,"
            "\"cpu_us\":%.1f,\"floor_us\":%.1f,\"ratio\":%.3f,\"front_us\":%.1f,"
            "\"allocations_lane\":%lu,\"allocations_gather\":%lu}\n",
-           result.devices, reads.n, result.readings, result.lane_us, result.floor_us, result.ratio,
-           result.gather_us - result.lane_us, result.lane_allocations, result.gather_allocations);
-    return result.devices > 0 && reads.n > 0 && result.gather_us > 0 ? 0 : 1;
+           result.devices, files, outside_calls(OUTSIDE_COUNTERS), outside_calls(OUTSIDE_QUERY),
+           outside_calls(OUTSIDE_UEVENT), result.readings, result.lane_us, result.floor_us,
+           result.ratio, result.gather_us - result.lane_us, result.lane_allocations,
+           result.gather_allocations);
+    return result.devices > 0 && files > 0 && result.gather_us > 0 ? 0 : 1;
 }
 
 static int remove_entry(const char *path, const struct stat *st, int flag, struct FTW *ftw)
@@ -233,12 +266,11 @@ static int on_files(const struct gtel_env *recorded)
         perror(dir);
         return 1;
     }
+    struct gtel_env outside;
     if (expand_tree(recorded, dir) == 0 && gtel_env_posix_init(dir, &env) == 0) {
-        reads.real = env.ops;
-        reads.ops = *env.ops;
-        reads.ops.file_read = record_read;
-        env.ops = &reads.ops;
-        r = bench(&env);
+        if (outside_init(&env, recorded, dir, &outside))
+            r = bench(&outside);
+        outside_done();
         gtel_env_posix_done(&env);
     }
     (void)nftw(dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS); /* scratch */
