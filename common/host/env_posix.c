@@ -244,6 +244,7 @@ void gtel_env_posix_done(struct gtel_env *env)
     struct posix_env *posix = env->arg;
     if (posix) {
         (void)close(posix->root_fd);
+        gtel_pmu_posix_done(&posix->pmu);
         free(posix);
     }
     *env = (struct gtel_env){0};

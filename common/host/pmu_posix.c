@@ -28,26 +28,39 @@ static int open_event(uint32_t type, uint64_t config, uint32_t cpu, int leader)
     return errno == ENOSYS ? -EOPNOTSUPP : -errno; /* a kernel without perf */
 }
 
-static void close_events(int *fd, size_t n)
+static void close_events(const int *fd, size_t n)
 {
     while (n > 0)
         (void)close(fd[--n]); /* opened for reading: nothing can be lost */
-    free(fd);
+}
+
+/* A free group with room for n, or a negative errno. */
+static int find_group(struct gtel_pmu_posix *pmu, size_t n)
+{
+    int handle = 0;
+    while (handle < GTEL_PMU_GROUPS_MAX && pmu->group[handle].n > 0)
+        handle++;
+    if (handle == GTEL_PMU_GROUPS_MAX)
+        return -EMFILE;
+    if (pmu->group[handle].size < n) {
+        int *fd = realloc(pmu->group[handle].fd, n * sizeof(*fd));
+        if (!fd)
+            return -ENOMEM;
+        pmu->group[handle].fd = fd;
+        pmu->group[handle].size = n;
+    }
+    return handle;
 }
 
 int gtel_pmu_posix_open(struct gtel_pmu_posix *pmu, uint32_t type, const uint64_t *configs,
                         size_t n, uint32_t cpu)
 {
-    int handle = 0;
     if (n == 0 || n > GTEL_PMU_EVENTS_MAX || cpu > INT32_MAX)
         return -EINVAL;
-    while (handle < GTEL_PMU_GROUPS_MAX && pmu->group[handle].fd)
-        handle++;
-    if (handle == GTEL_PMU_GROUPS_MAX)
-        return -EMFILE;
-    int *fd = calloc(n, sizeof(*fd));
-    if (!fd)
-        return -ENOMEM;
+    int handle = find_group(pmu, n);
+    if (handle < 0)
+        return handle;
+    int *fd = pmu->group[handle].fd;
     for (size_t i = 0; i < n; i++) {
         int r = open_event(type, configs[i], cpu, i > 0 ? fd[0] : -1);
         if (r < 0) {
@@ -56,7 +69,6 @@ int gtel_pmu_posix_open(struct gtel_pmu_posix *pmu, uint32_t type, const uint64_
         }
         fd[i] = r;
     }
-    pmu->group[handle].fd = fd;
     pmu->group[handle].n = n;
     return handle;
 }
@@ -65,8 +77,7 @@ int gtel_pmu_posix_read(const struct gtel_pmu_posix *pmu, int handle, uint64_t *
                         uint64_t *ret_enabled_ns)
 {
     uint64_t buf[2 + GTEL_PMU_EVENTS_MAX]; /* number, time enabled, values (perf_event_open(2)) */
-    if (handle < 0 || handle >= GTEL_PMU_GROUPS_MAX || !pmu->group[handle].fd ||
-        pmu->group[handle].n != n)
+    if (handle < 0 || handle >= GTEL_PMU_GROUPS_MAX || n == 0 || pmu->group[handle].n != n)
         return -EBADF;
     size_t size = (2 + n) * sizeof(buf[0]);
     ssize_t got;
@@ -84,11 +95,17 @@ int gtel_pmu_posix_read(const struct gtel_pmu_posix *pmu, int handle, uint64_t *
 
 void gtel_pmu_posix_close(struct gtel_pmu_posix *pmu, int handle)
 {
-    if (handle < 0 || handle >= GTEL_PMU_GROUPS_MAX || !pmu->group[handle].fd)
+    if (handle < 0 || handle >= GTEL_PMU_GROUPS_MAX)
         return;
     close_events(pmu->group[handle].fd, pmu->group[handle].n);
-    pmu->group[handle].fd = NULL;
     pmu->group[handle].n = 0;
+}
+
+void gtel_pmu_posix_done(struct gtel_pmu_posix *pmu)
+{
+    for (int i = 0; i < GTEL_PMU_GROUPS_MAX; i++)
+        free(pmu->group[i].fd);
+    *pmu = (struct gtel_pmu_posix){0};
 }
 
 #else
@@ -119,6 +136,11 @@ void gtel_pmu_posix_close(struct gtel_pmu_posix *pmu, int handle)
 {
     (void)pmu;
     (void)handle;
+}
+
+void gtel_pmu_posix_done(struct gtel_pmu_posix *pmu)
+{
+    (void)pmu;
 }
 
 #endif

@@ -15,10 +15,14 @@ enum { GTEL_PMU_GROUPS_MAX = 64 };
 /* Zeroed: nothing is open. */
 struct gtel_pmu_posix {
     struct {
-        int *fd; /* NULL: free */
-        size_t n;
+        int *fd; /* room for size descriptors, kept for the next group */
+        size_t size;
+        size_t n; /* that are open; 0: the group is free */
     } group[GTEL_PMU_GROUPS_MAX];
 };
+
+/* Frees what is kept; all groups are closed. */
+void gtel_pmu_posix_done(struct gtel_pmu_posix *pmu);
 
 /* As the functions of gtel_env_ops. */
 int gtel_pmu_posix_open(struct gtel_pmu_posix *pmu, uint32_t type, const uint64_t *configs,

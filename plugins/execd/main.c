@@ -123,32 +123,36 @@ static void pass(struct program *program, uint64_t part, uint64_t parts)
         pause_until(program, program->primed_ns + once_ns * part / parts);
 }
 
-/* Half-way one more sample: from then on it is known which GPUs work (sources/intel/xe_pmu.c). */
-static int run_once(struct program *program)
+/*
+ * What a single look needs before its gather: the counters primed, and half-way a sample, from
+ * which on it is known which GPUs work (sources/intel/xe_pmu.c). wait_ns: of that sample.
+ */
+static int prepare_once(struct program *program, uint64_t wait_ns)
 {
     int r = prime(program, starting_ns);
     if (r < 0)
         return r;
     pass(program, 1, 2);
-    r = gtel_context_sample(program->context, 0);
-    if (r < 0)
-        return r;
-    pass(program, 2, 2);
-    return gather(program);
+    r = gtel_context_sample(program->context, wait_ns);
+    if (r == 0)
+        pass(program, 2, 2);
+    return r;
 }
 
-/* Two samples as for --once, with more patience: a slow answer is not what is looked for. */
+static int run_once(struct program *program)
+{
+    int r = prepare_once(program, 0);
+    return r < 0 ? r : gather(program);
+}
+
+/* As for --once, with more patience: a slow answer is not what is looked for. */
 static int run_doctor(struct program *program)
 {
     const struct gtel_doctor_case about = {.env = &program->machine.env,
                                            .options = &program->args.options,
                                            .context = program->context,
                                            .wait_ns = starting_ns};
-    int r = prime(program, starting_ns);
-    if (program->args.is_stepped)
-        step(program, program->interval_ns);
-    else
-        gtel_pace_pause(&program->pace, program->primed_ns + once_ns);
+    int r = prepare_once(program, starting_ns);
     if (r == 0)
         r = gtel_context_sample(program->context, starting_ns);
     if (r == 0)

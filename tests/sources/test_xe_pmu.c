@@ -3,6 +3,7 @@
  * Source xe_pmu beside source xe: what bursts show, and what they do not do to the GPU. Values are
  * worked out by hand from the counters of the machine below.
  */
+#include "fault_alloc.h"
 #include "sources/lane.h"
 #include "test.h"
 
@@ -467,6 +468,61 @@ static double run_with_fault(const char *mode, uint64_t fail_at, int error, uint
     return sum;
 }
 
+/* Allocations of six steady gathers, those of the recorded machine included. */
+static uint64_t count_allocations(const char *names, const char *mode)
+{
+    struct lane lane;
+    if (!CHECK(lane_init(&lane, MACHINE "end\n", names)))
+        return 0;
+    lane_set(&lane, GTEL_O_XE_ENGINES, mode);
+    for (int t = 0; t < 10; t++) {
+        if (t == 4)
+            fault_alloc_arm(0);
+        lane_gather(&lane);
+        lane_step(&lane, 1000);
+    }
+    uint64_t n = fault_alloc_count();
+    lane_done(&lane);
+    return n;
+}
+
+/* A gather, and the burst after it, take no memory once everything is known. */
+static void test_no_allocation(const char *mode)
+{
+    test_label = mode;
+    CHECK(count_allocations(sources, mode) == count_allocations("xe", mode));
+}
+
+/* Memory that runs out at any one time: figures are there all the same, soon after. */
+static void test_short_of_memory(const char *mode)
+{
+    uint64_t n = 1;
+    for (uint64_t k = 0; k <= n; k++) {
+        struct lane lane;
+        char label[64];
+        (void)snprintf(label, sizeof(label), "%s, allocation %u", mode, (unsigned)k);
+        test_label = label;
+        if (!CHECK(lane_init(&lane, MACHINE "end\n", sources)))
+            return;
+        lane_set(&lane, GTEL_O_XE_ENGINES, mode);
+        lane_set(&lane, GTEL_O_RESCAN, "1s");
+        fault_alloc_arm(k);
+        for (int t = 0; t < 5; t++) {
+            lane_gather(&lane);
+            lane_step(&lane, 1000);
+        }
+        n = k == 0 ? fault_alloc_count() : n;
+        fault_alloc_arm(0);
+        for (int t = 0; t < 5; t++) {
+            lane_step(&lane, 1000);
+            lane_gather(&lane);
+        }
+        CHECK(busy(&lane, "video") || lane_find(&lane, GTEL_M_ENGINE_TICKS, "video", NULL));
+        lane_done(&lane);
+    }
+    CHECK(n > 5);
+}
+
 /* For every outside call: it fails alone, and soon all figures are there again. */
 static void test_faults(const char *mode, int error)
 {
@@ -504,6 +560,10 @@ int main(void)
     test_functions();
     test_unbind("burst");
     test_unbind("hold");
+    test_no_allocation("burst");
+    test_no_allocation("hold");
+    test_short_of_memory("burst");
+    test_short_of_memory("hold");
     test_faults("burst", -EIO);
     test_faults("burst", -ENODEV);
     test_faults("burst", -EACCES);
