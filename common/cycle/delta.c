@@ -24,12 +24,19 @@ static double growth(const struct gtel_reading *old, const struct gtel_reading *
     return -(double)(old->value.u64 - new->value.u64);
 }
 
+/* Whether both come from one counter: another path to the same figure counts from elsewhere. */
+static bool is_same_counter(const struct gtel_reading *old, const struct gtel_reading *new)
+{
+    return old->source == new->source && old->origin == new->origin &&
+           old->has_device_clock == new->has_device_clock;
+}
+
 int gtel_delta_rate(struct gtel_delta_state *state, const struct gtel_reading *sample,
                     uint64_t host_ns, uint64_t interval_ns, double *ret_rate)
 {
     struct gtel_reading old = state->last;
     uint64_t waited = host_ns - state->host_ns;
-    if (!state->has_base || host_ns <= state->host_ns ||
+    if (!state->has_base || !is_same_counter(&old, sample) || host_ns <= state->host_ns ||
         (interval_ns > 0 && waited > interval_ns * GAP_INTERVALS)) {
         set_base(state, sample, host_ns);
         return -EAGAIN;

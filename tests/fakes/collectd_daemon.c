@@ -21,6 +21,7 @@ const struct fake_type fake_types[] = {
     {"fanspeed", "value", DS_TYPE_GAUGE, 0, NAN},
     {"frequency", "value", DS_TYPE_GAUGE, 0, NAN},
     {"gauge", "value", DS_TYPE_GAUGE, NAN, NAN},
+    {"irq", "value", DS_TYPE_DERIVE, 0, NAN},
     {"memory", "value", DS_TYPE_GAUGE, 0, 281474976710656},
     {"percent", "value", DS_TYPE_GAUGE, 0, 100.1},
     {"power", "value", DS_TYPE_GAUGE, NAN, NAN},

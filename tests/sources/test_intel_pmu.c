@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Source i915: engine use from the perf PMU. */
+/* Source i915: engine use, idle time, clocks and interrupts from the perf PMU. */
 #include "sources/machine.h"
 #include "test.h"
 
@@ -17,6 +17,7 @@
 #define PMU "sys/bus/event_source/devices/i915"
 #define EVENT(name, config) "file " PMU "/events/" name "\n| config=" config "\n"
 #define NS(name) "file " PMU "/events/" name ".unit\n| ns\n"
+#define MHZ(name) "file " PMU "/events/" name ".unit\n| M\n"
 #define TYPE(number) "file " PMU "/type\n| " number "\n"
 #define ENGINES                                                                                    \
     "file " PMU "/cpumask\n| 0-3\n" EVENT("rcs0-busy", "0x0") NS("rcs0-busy")                      \
@@ -154,8 +155,157 @@ static void test_asleep(void)
     machine_done(&machine);
 }
 
+#define GT_EVENTS                                                                                  \
+    TYPE("12")                                                                                     \
+    "file " PMU "/cpumask\n| 0\n" EVENT("actual-frequency-gt0", "0x100000")                        \
+        MHZ("actual-frequency-gt0") EVENT("requested-frequency-gt0", "0x100001")                   \
+            MHZ("requested-frequency-gt0") EVENT("rc6-residency-gt0", "0x100003")                  \
+                NS("rc6-residency-gt0") EVENT("rc6-residency-gt1", "0x1000000000100003")           \
+                    NS("rc6-residency-gt1") EVENT("interrupts", "0x100002")                        \
+                        EVENT("actual-frequency-gt2", "0x2000000000100000")                        \
+                            MHZ("actual-frequency-gt2")
+#define GT_COUNTERS                                                                                \
+    "pmu i915 0x100000 0 900\npmu i915 0x100001 0 1100\npmu i915 0x100002 7 250\n"                 \
+    "pmu i915 0x100003 0 4e8\npmu i915 0x1000000000100003 0 9e8\n"
+
+static void count_rc6(void *arg, enum fault_op op, const char *path)
+{
+    *(unsigned *)arg +=
+        op == FAULT_READ && gtel_str_ends(gtel_str_of(path), GTEL_STR("rc6_residency_ms")) ? 1 : 0;
+}
+
+static double value(const struct machine *machine, enum gtel_metric metric, const char *domain,
+                    const char *gt)
+{
+    const struct gtel_reading *got = machine_find(machine, NULL, metric, domain, gt);
+    return got ? gtel_reading_number(got) : -1;
+}
+
+/* Two GTs: what they count, in base units; the files that tell the same are not read. */
+static void test_gts(void)
+{
+    static const char text[] = CARD GT_EVENTS GT_COUNTERS
+        "grow " DEVICE "/drm/card0/gt/gt0/rc6_residency_ms 1000 400\n"
+        "grow " DEVICE "/drm/card0/gt/gt1/rc6_residency_ms 1000 900\nend\n";
+    struct machine machine;
+    unsigned reads = 0;
+    test_label = "GTs";
+    if (CHECK(machine_init(&machine, text, "i915"))) {
+        machine.fault->watch = count_rc6;
+        machine.fault->watch_arg = &reads;
+        CHECK_INT(machine_gather(&machine), 0);
+        machine_step(&machine, 2000);
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK_NEAR(value(&machine, GTEL_M_FREQUENCY_IDLE_TIME, "graphics", "0"), 0.8, 1e-9);
+        CHECK_NEAR(value(&machine, GTEL_M_FREQUENCY_IDLE_TIME, "media", "1"), 1.8, 1e-9);
+        CHECK_NEAR(value(&machine, GTEL_M_FREQUENCY_CYCLES, "graphics", "0"), 1800e6, 1);
+        CHECK_NEAR(value(&machine, GTEL_M_FREQUENCY_CYCLES, "media", "1"), -1, 0);
+        CHECK_NEAR(value(&machine, GTEL_M_FREQUENCY_REQUESTED_CYCLES, "graphics", "0"), 2200e6, 1);
+        CHECK_NEAR(value(&machine, GTEL_M_GPU_INTERRUPTS, NULL, NULL), 507, 0);
+        CHECK_INT(reads, 0);
+        CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 0);
+    }
+    machine_done(&machine);
+    test_label = "";
+}
+
+/* Where the PMU may not be opened, the files tell; and they do again for a GT it does not count. */
+static void test_idle_files(void)
+{
+    static const char text[] = CARD GT_EVENTS "pmu_error i915 EACCES\n" PARANOID "grow " DEVICE
+                                              "/drm/card0/gt/gt0/rc6_residency_ms 1000 400\nend\n";
+    struct machine machine;
+    unsigned reads = 0;
+    if (CHECK(machine_init(&machine, text, "i915"))) {
+        machine.fault->watch = count_rc6;
+        machine.fault->watch_arg = &reads;
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK_NEAR(value(&machine, GTEL_M_FREQUENCY_IDLE_TIME, "graphics", "0"), 1, 1e-9);
+        CHECK_INT(reads, 1);
+    }
+    machine_done(&machine);
+}
+
+/* An event that is listed and has no counter costs the GT's figures, not the engines'. */
+static void test_partial(void)
+{
+    static const char text[] = CARD TYPE("12") ENGINES COUNTERS EVENT("rc6-residency", "0x100003")
+        NS("rc6-residency") "at 3s\npmu i915 0x100003 0 1e9\nend\n";
+    struct machine machine;
+    if (CHECK(machine_init(&machine, text, "i915"))) {
+        for (int t = 0; t < 5; t++) {
+            machine.needs_discovery = t != 1;
+            CHECK_INT(machine_gather(&machine), 0);
+            CHECK(busy(&machine));
+            CHECK_INT(value(&machine, GTEL_M_FREQUENCY_IDLE_TIME, "graphics", "0") >= 0, t >= 3);
+            machine_step(&machine, 1000);
+        }
+        CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 0);
+    }
+    machine_done(&machine);
+}
+
+static void count_groups(void *arg, enum fault_op op, const char *path)
+{
+    (void)path;
+    *(unsigned *)arg += op == FAULT_PMU ? 1 : 0;
+}
+
+/* The CPU that counts is switched off at 2 s: the group is opened on the one that took over. */
+static void test_hotplug(void)
+{
+    static const char text[] =
+        CARD TYPE("12") ENGINES COUNTERS "at 2s\nfile " PMU "/cpumask\n| 1-3\nend\n";
+    static const unsigned calls_by_gather[] = {2, 3, 5, 6}; /* open and read; read; both; read */
+    struct machine machine;
+    unsigned calls = 0;
+    test_label = "hotplug";
+    if (CHECK(machine_init(&machine, text, "i915"))) {
+        machine.fault->watch = count_groups;
+        machine.fault->watch_arg = &calls;
+        for (int t = 0; t < 4; t++) {
+            machine.needs_discovery = true;
+            CHECK_INT(machine_gather(&machine), 0);
+            CHECK_INT(calls, calls_by_gather[t]);
+            CHECK(busy(&machine));
+            machine_step(&machine, 1000);
+        }
+    }
+    machine_done(&machine);
+    test_label = "";
+}
+
+/* A read that fails: said and counted once, and the group is opened anew in the next gather. */
+static void test_read_error(void)
+{
+    struct machine machine;
+    test_label = "read error";
+    if (CHECK(machine_init(&machine, CARD TYPE("12") ENGINES COUNTERS "end\n", "i915"))) {
+        CHECK_INT(machine_gather(&machine), 0);
+        machine_step(&machine, 1000);
+        fault_env_arm(machine.fault, 0, 0);
+        CHECK_INT(machine_gather(&machine), 0);
+        machine_step(&machine, 1000);
+        fault_env_arm(machine.fault, machine.fault->calls, -EIO); /* the counters come last */
+        CHECK_INT(machine_gather(&machine), -ENODEV);             /* asks for a discovery */
+        CHECK(!busy(&machine));
+        CHECK_INT(machine.batch.failed[0], 1);
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK(busy(&machine));
+        CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 1);
+        CHECK_INT(machine.fault->logs[GTEL_LOG_INFO], 1);
+    }
+    machine_done(&machine);
+    test_label = "";
+}
+
 int main(void)
 {
+    test_gts();
+    test_idle_files();
+    test_partial();
+    test_hotplug();
+    test_read_error();
     test_class();
     test_refused();
     test_absent();

@@ -125,8 +125,36 @@ static void test_window(enum gtel_metric metric, size_t want_n, double want_valu
     }
 }
 
+/* The figure comes from another path for a while: no difference is taken between the two. */
+static void test_paths(void)
+{
+    static const struct {
+        uint8_t source;
+        uint8_t origin;
+        bool has_device_clock;
+        int rc;
+    } steps[] = {{1, 0, false, -EAGAIN}, {1, 0, false, 0},      {1, 2, false, -EAGAIN},
+                 {1, 2, false, 0},       {1, 2, true, -EAGAIN}, {4, 2, true, -EAGAIN},
+                 {4, 2, true, 0}};
+    struct gtel_delta_state state = {0};
+    test_label = "paths";
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(steps); i++) {
+        struct gtel_reading reading = {.metric = GTEL_M_ENERGY,
+                                       .value_type = GTEL_VALUE_F64,
+                                       .t_ns = (i + 1) * S,
+                                       .source = steps[i].source,
+                                       .origin = steps[i].origin,
+                                       .has_device_clock = steps[i].has_device_clock};
+        double rate = 0;
+        reading.value.f64 = (double)(10 * i);
+        CHECK_INT(gtel_delta_rate(&state, &reading, (i + 1) * S, S, &rate), steps[i].rc);
+        CHECK_NEAR(rate, steps[i].rc == 0 ? 10 : 0, 0);
+    }
+}
+
 int main(void)
 {
+    test_paths();
     test_rates();
     test_shares();
     test_label = "window of a gauge";

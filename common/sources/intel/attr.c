@@ -121,7 +121,12 @@ static void energy(struct gtel_intel_attr *attr, struct gtel_intel_cycle *cycle,
             attr->distrust_ns = t_ns + distrust_ns;
         }
     }
-    bool is_stuck = attr->has_last && value == attr->last;
+    /* Readings between gathers do not count: the one at the gather may follow at once. */
+    bool is_stuck = attr->has_told && value == attr->told;
+    if (!cycle->is_between) {
+        attr->has_told = true;
+        attr->told = value;
+    }
     remember(attr, value, t_ns);
     if (value == 0)
         return;

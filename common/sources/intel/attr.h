@@ -45,10 +45,12 @@ struct gtel_intel_attr {
     uint8_t origin;
     bool is_idle_time; /* its growth says how idle the GPU is */
     bool has_last;
+    bool has_told;
     bool is_failing;      /* the failure has been logged */
     double scale;         /* base units = number in the file × scale */
     uint64_t last;        /* number in the file at last_ns */
     uint64_t last_ns;     /* batch time */
+    uint64_t told;        /* ENERGY: number in the file at the last gather */
     uint64_t carry;       /* COUNTER32: added to the number; ENERGY: taken from it */
     uint64_t distrust_ns; /* ENERGY: no reading until then */
     struct gtel_str name; /* of the file, for messages */
@@ -71,6 +73,7 @@ struct gtel_intel_cycle {
     uint64_t held_ns;
     bool has_fan;
     bool is_idle;
+    bool is_between; /* gathers: the readings are thrown away */
 };
 
 /*

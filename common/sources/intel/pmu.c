@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* How busy the engines of an i915 GPU are, from the driver's perf PMU. */
+/* What an i915 GPU counts for its driver's perf PMU. */
 #include "sources/intel/pmu.h"
 
 #include "parse/engine_name.h"
 #include "parse/pmu_desc.h"
-#include "sources/intel/perf.h"
 
 #include <errno.h>
 #include <string.h>
+
+/* Slots behind those of the engines: three of each GT, then interrupts. */
+enum { GT_SLOTS = GTEL_INTEL_CLASSES * GTEL_INTEL_SAMPLES, GT_ACTUAL = 0, GT_REQUESTED, GT_IDLE };
+enum { GT_SLOT_COUNT = 3, INTERRUPTS = GT_SLOTS + GTEL_INTEL_PMU_GTS * GT_SLOT_COUNT };
+_Static_assert(INTERRUPTS + 1 == GTEL_INTEL_PMU_SLOTS, "a slot for everything");
+
+static const struct {
+    struct gtel_str domain;
+    struct gtel_str gt;
+} gts[GTEL_INTEL_PMU_GTS] = {{GTEL_STR_INIT("graphics"), GTEL_STR_INIT("0")},
+                             {GTEL_STR_INIT("media"), GTEL_STR_INIT("1")}};
 
 static const enum gtel_metric metrics[GTEL_INTEL_SAMPLES] = {
     GTEL_M_ENGINE_BUSY_TIME, GTEL_M_ENGINE_WAIT_TIME, GTEL_M_ENGINE_SEMA_TIME};
@@ -20,14 +30,16 @@ void gtel_intel_pmu_close(const struct gtel_env *env, struct gtel_intel_pmu *pmu
     pmu->handle_plus_1 = 0;
     pmu->n = 0;
     pmu->last = 0;
-    memset(pmu->engines, 0, sizeof(pmu->engines));
+    pmu->enabled_ns = 0;
+    memset(pmu->counters, 0, sizeof(pmu->counters));
 }
 
 /* What a look for a PMU has gathered. */
 struct look {
     const struct gtel_env *env;
     struct gtel_arena *arena;
-    char dir[GTEL_INTEL_PERF_DIR_MAX];
+    const char *dir;
+    bool is_engines_only;
     uint64_t *config; /* GTEL_PMU_EVENTS_MAX of them */
 };
 
@@ -39,31 +51,62 @@ static int open_type(struct look *look, const struct gtel_drm_card *card, bool i
                      struct gtel_intel_pmu *pmu)
 {
     char path[GTEL_FS_PATH_MAX];
-    gtel_intel_perf_dir(look->dir, "i915", card->key);
+    look->dir = pmu->dir;
+    gtel_intel_perf_dir(pmu->dir, "i915", card->key);
     gtel_fs_path(path, "%s/type", look->dir);
     int r = gtel_fs_open(look->env, &pmu->type, path);
     if (r != -ENOENT || (!is_only && strcmp(card->key, "0000:00:02.0") != 0))
         return r;
-    gtel_intel_perf_dir(look->dir, "i915", NULL);
+    gtel_intel_perf_dir(pmu->dir, "i915", NULL);
     gtel_fs_path(path, "%s/type", look->dir);
     return gtel_fs_open(look->env, &pmu->type, path);
 }
 
-/* Only counters of time are shares: backports have some in ticks, without a unit. */
-static int is_in_ns(const struct look *look, struct gtel_str event)
+/* The slot of a config, or -1 for those of a kernel to come. */
+static int slot_of(uint64_t config)
+{
+    /* Base and numbers: i915_drm.h, __I915_PMU_OTHER and on; the GT stands above bit 60. */
+    static const struct {
+        uint64_t number;
+        int slot;
+    } of_gt[] = {{0x100000, GT_ACTUAL}, {0x100001, GT_REQUESTED}, {0x100003, GT_IDLE}};
+    uint64_t gt = config >> 60;
+    uint64_t number = config & ~(UINT64_C(0xf) << 60);
+    uint64_t sample = config & 0xf;
+    uint64_t class = config >> 12;
+    if (sample < GTEL_INTEL_SAMPLES && class < GTEL_INTEL_CLASSES) /* 4-11: the instance */
+        return (int)(class * GTEL_INTEL_SAMPLES + sample);
+    if (config == 0x100002)
+        return INTERRUPTS;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(of_gt) && gt < GTEL_INTEL_PMU_GTS; i++)
+        if (number == of_gt[i].number)
+            return GT_SLOTS + (int)gt * GT_SLOT_COUNT + of_gt[i].slot;
+    return -1;
+}
+
+/*
+ * Whether the unit of an event is the slot's: nanoseconds of engines (backports have some in ticks,
+ * without a unit) and of RC6, MHz times seconds of clocks, none of interrupts. 1, 0, or a negative
+ * errno.
+ */
+static int has_unit(const struct look *look, struct gtel_str event, int slot)
 {
     char path[GTEL_FS_PATH_MAX];
     char buf[32];
     struct gtel_str unit;
     double seconds;
+    if (slot == INTERRUPTS)
+        return 1;
     gtel_fs_path(path, "%s/events/%.*s.unit", look->dir, GTEL_STR_ARG(event));
     int r = gtel_fs_text(look->env, path, buf, sizeof(buf), &unit);
     if (r < 0)
         return r == -ENOENT ? 0 : r;
+    if (slot >= GT_SLOTS && (slot - GT_SLOTS) % GT_SLOT_COUNT != GT_IDLE)
+        return gtel_str_eq(unit, GTEL_STR("M")) ? 1 : 0;
     return gtel_pmu_unit_seconds(unit, &seconds) == 0 && seconds < 2e-9 ? 1 : 0;
 }
 
-/* Takes an event when it is one of an engine: bits 0-3 sample, 4-11 instance, 12-19 class. */
+/* Takes an event when it is known what it counts. */
 static int take_event(struct look *look, struct gtel_str event, struct gtel_intel_pmu *pmu)
 {
     char path[GTEL_FS_PATH_MAX];
@@ -76,19 +119,17 @@ static int take_event(struct look *look, struct gtel_str event, struct gtel_inte
         return r;
     if (gtel_pmu_term(text, GTEL_STR("config"), &config) < 0)
         return 0;
-    uint64_t sample = config & 0xf;
-    uint64_t class = config >> 12;
-    if (sample >= GTEL_INTEL_SAMPLES || class >= GTEL_INTEL_CLASSES)
-        return 0; /* of the GT, or of a kernel to come */
-    r = is_in_ns(look, event);
+    int slot = slot_of(config);
+    if (slot < 0 || (slot >= GT_SLOTS && look->is_engines_only))
+        return 0;
+    r = has_unit(look, event, slot);
     if (r <= 0)
         return r;
     if (pmu->n == GTEL_PMU_EVENTS_MAX)
         return 0;
-    uint8_t sum = (uint8_t)(class * GTEL_INTEL_SAMPLES + sample);
     look->config[pmu->n] = config;
-    pmu->sum[pmu->n++] = sum;
-    pmu->engines[sum]++;
+    pmu->slot[pmu->n++] = (uint8_t)slot;
+    pmu->counters[slot]++;
     return 0;
 }
 
@@ -115,7 +156,6 @@ static int list_events(struct look *look, struct gtel_intel_pmu *pmu)
 static int open_counters(struct look *look, const struct gtel_drm_card *card, bool is_only,
                          struct gtel_intel_pmu *pmu)
 {
-    uint32_t cpu;
     look->config = gtel_arena_alloc(look->arena, GTEL_PMU_EVENTS_MAX * sizeof(*look->config));
     if (!look->config)
         return -ENOMEM;
@@ -125,14 +165,27 @@ static int open_counters(struct look *look, const struct gtel_drm_card *card, bo
     if (r == 0)
         r = pmu->type_number > UINT32_MAX ? -ERANGE : list_events(look, pmu);
     if (r == 0)
-        r = gtel_intel_perf_cpu(look->env, look->dir, &cpu);
+        r = gtel_intel_perf_cpu(look->env, look->dir, &pmu->cpu);
     if (r == 0)
         r = look->env->ops->pmu_open(look->env->arg, (uint32_t)pmu->type_number, look->config,
-                                     pmu->n, cpu);
+                                     pmu->n, pmu->cpu);
     if (r < 0)
         return r;
     pmu->handle_plus_1 = r + 1;
     return 0;
+}
+
+enum { PARTIAL_MAX = 4 }; /* each time that all are opened anew costs an interval */
+
+/* Whether the counters that are open still are those of the PMU, on the CPU that counts. */
+static bool is_current(const struct gtel_env *env, const struct gtel_intel_pmu *pmu)
+{
+    uint64_t type;
+    uint32_t cpu;
+    if (pmu->handle_plus_1 == 0 || (pmu->partial > 0 && pmu->partial < PARTIAL_MAX) ||
+        gtel_fs_read_u64(env, &pmu->type, &type) < 0 || type != pmu->type_number)
+        return false;
+    return gtel_intel_perf_cpu(env, pmu->dir, &cpu) < 0 || cpu == pmu->cpu;
 }
 
 void gtel_intel_pmu_refresh(const struct gtel_env *env, struct gtel_arena *arena,
@@ -140,14 +193,19 @@ void gtel_intel_pmu_refresh(const struct gtel_env *env, struct gtel_arena *arena
                             struct gtel_intel_pmu *pmu)
 {
     struct look look = {.env = env, .arena = arena};
-    uint64_t type;
-    if (!card->is_pci)
-        return;
-    if (pmu->handle_plus_1 != 0 && gtel_fs_read_u64(env, &pmu->type, &type) == 0 &&
-        type == pmu->type_number)
+    if (!card->is_pci || is_current(env, pmu))
         return;
     gtel_intel_pmu_close(env, pmu);
     int r = open_counters(&look, card, is_only, pmu);
+    if (r < 0 && pmu->n > 0 && !gtel_intel_perf_is_refusal(r)) {
+        /* An event of the GT that is listed and cannot be opened must not cost engine use. */
+        gtel_intel_pmu_close(env, pmu);
+        look.is_engines_only = true;
+        pmu->partial++;
+        r = open_counters(&look, card, is_only, pmu);
+    } else {
+        pmu->partial = 0;
+    }
     pmu->error = r;
     if (r == 0) {
         pmu->is_refused = false;
@@ -158,33 +216,99 @@ void gtel_intel_pmu_refresh(const struct gtel_env *env, struct gtel_arena *arena
         gtel_intel_perf_note(env, "i915", card->key, r, &pmu->is_refused);
 }
 
-static void put_time(struct gtel_batch *batch, const struct gtel_device *device,
-                     enum gtel_metric metric, struct gtel_str engine, double seconds, uint64_t t_ns)
+bool gtel_intel_pmu_has_idle(const struct gtel_intel_pmu *pmu, struct gtel_str gt)
+{
+    if (pmu->handle_plus_1 == 0)
+        return false;
+    for (size_t i = 0; i < GTEL_INTEL_PMU_GTS; i++)
+        if (gtel_str_eq(gts[i].gt, gt))
+            return pmu->counters[GT_SLOTS + i * GT_SLOT_COUNT + GT_IDLE] > 0;
+    return false;
+}
+
+/* What one read has given: the sums of the slots, and the time on the counters' clock. */
+struct counts {
+    uint64_t sum[GTEL_INTEL_PMU_SLOTS];
+    uint64_t total;
+    uint64_t enabled_ns;
+};
+
+static void put(struct gtel_batch *batch, const struct gtel_device *device, enum gtel_metric metric,
+                const struct gtel_str dims[2], double value, uint64_t t_ns)
 {
     struct gtel_reading reading = {.device = device,
                                    .metric = (uint16_t)metric,
                                    .t_ns = t_ns,
                                    .has_device_clock = true,
                                    .value_type = GTEL_VALUE_F64,
-                                   .dim = {engine}};
-    reading.value.f64 = seconds;
+                                   .dim = {dims[0], dims[1]}};
+    reading.value.f64 = value;
     gtel_batch_put(batch, &reading);
 }
 
 /* The share of a class is that of its engines on average, so their times are divided by them. */
 static void put_class(struct gtel_batch *batch, const struct gtel_device *device,
-                      const struct gtel_intel_pmu *pmu, size_t class, const uint64_t *sums,
-                      uint64_t t_ns)
+                      const struct gtel_intel_pmu *pmu, size_t class, const struct counts *counts)
 {
-    const uint16_t *engines = &pmu->engines[class * GTEL_INTEL_SAMPLES];
+    const uint16_t *engines = &pmu->counters[class * GTEL_INTEL_SAMPLES];
+    const uint64_t *sums = &counts->sum[class * GTEL_INTEL_SAMPLES];
+    const struct gtel_str dims[2] = {gtel_engine_class_name((enum gtel_engine_class) class)};
     for (size_t i = 0; i < GTEL_INTEL_SAMPLES; i++)
         if (engines[i] > 0)
-            put_time(batch, device, metrics[i],
-                     gtel_engine_class_name((enum gtel_engine_class) class),
-                     (double)sums[class * GTEL_INTEL_SAMPLES + i] / 1e9 / engines[i], t_ns);
+            put(batch, device, metrics[i], dims, (double)sums[i] / 1e9 / engines[i],
+                counts->enabled_ns);
     if (engines[0] > 0)
-        gtel_batch_u64(batch, device, GTEL_M_ENGINE_CAPACITY,
-                       gtel_engine_class_name((enum gtel_engine_class) class), engines[0]);
+        gtel_batch_u64(batch, device, GTEL_M_ENGINE_CAPACITY, dims[0], engines[0]);
+}
+
+static void put_gt(struct gtel_batch *batch, const struct gtel_device *device,
+                   const struct gtel_intel_pmu *pmu, size_t gt, const struct counts *counts)
+{
+    static const struct {
+        enum gtel_metric metric;
+        double scale;
+    } figures[GT_SLOT_COUNT] = {{GTEL_M_FREQUENCY_CYCLES, 1e6},
+                                {GTEL_M_FREQUENCY_REQUESTED_CYCLES, 1e6},
+                                {GTEL_M_FREQUENCY_IDLE_TIME, 1e-9}};
+    const struct gtel_str dims[2] = {gts[gt].domain, gts[gt].gt};
+    for (size_t i = 0; i < GT_SLOT_COUNT; i++) {
+        size_t slot = GT_SLOTS + gt * GT_SLOT_COUNT + i;
+        if (pmu->counters[slot] > 0)
+            put(batch, device, figures[i].metric, dims,
+                (double)counts->sum[slot] * figures[i].scale, counts->enabled_ns);
+    }
+}
+
+/* Whether each GT slept for almost all of the time since the read before, as its RC6 file tells. */
+static void note_idle(struct gtel_intel_pmu *pmu, const struct counts *counts,
+                      struct gtel_intel_cycle *cycle)
+{
+    uint64_t passed_ns = counts->enabled_ns - pmu->enabled_ns;
+    bool has_last = pmu->enabled_ns > 0 && counts->enabled_ns > pmu->enabled_ns;
+    for (size_t i = 0; i < GTEL_INTEL_PMU_GTS; i++) {
+        size_t slot = GT_SLOTS + i * GT_SLOT_COUNT + GT_IDLE;
+        uint64_t idle_ns = counts->sum[slot];
+        if (pmu->counters[slot] > 0 && has_last && idle_ns >= pmu->idle_ns[i]) {
+            double slept_ns = (double)(idle_ns - pmu->idle_ns[i]);
+            cycle->idle_times++;
+            cycle->is_idle = cycle->is_idle && slept_ns >= 0.98 * (double)passed_ns;
+        }
+        pmu->idle_ns[i] = idle_ns;
+    }
+    pmu->enabled_ns = counts->enabled_ns;
+}
+
+static void put_all(const struct gtel_device *device, const struct gtel_intel_pmu *pmu,
+                    const struct counts *counts, struct gtel_batch *batch)
+{
+    batch->origin = GTEL_INTEL_PMU;
+    for (size_t i = 0; i < GTEL_INTEL_CLASSES; i++)
+        put_class(batch, device, pmu, i, counts);
+    for (size_t i = 0; i < GTEL_INTEL_PMU_GTS; i++)
+        put_gt(batch, device, pmu, i, counts);
+    if (pmu->counters[INTERRUPTS] > 0)
+        gtel_batch_u64(batch, device, GTEL_M_GPU_INTERRUPTS, GTEL_STR_NONE,
+                       counts->sum[INTERRUPTS]);
 }
 
 /* A group whose PMU has gone gives its last values for ever, without an error. */
@@ -206,30 +330,37 @@ static void note_read(const struct gtel_env *env, const struct gtel_drm_card *ca
              card->key, r < 0 ? strerror(-r) : "works again");
 }
 
-int gtel_intel_pmu_read(const struct gtel_env *env, const struct gtel_drm_card *card,
-                        const struct gtel_device *device, struct gtel_intel_pmu *pmu,
-                        struct gtel_batch *batch)
+static int read_counts(const struct gtel_env *env, const struct gtel_intel_pmu *pmu,
+                       struct counts *ret)
 {
     uint64_t value[GTEL_PMU_EVENTS_MAX];
-    uint64_t sum[GTEL_INTEL_CLASSES * GTEL_INTEL_SAMPLES] = {0};
-    uint64_t total = 0;
-    uint64_t enabled_ns = 0;
+    int r = env->ops->pmu_read(env->arg, pmu->handle_plus_1 - 1, value, pmu->n, &ret->enabled_ns);
+    for (size_t i = 0; r == 0 && i < pmu->n; i++) {
+        ret->sum[pmu->slot[i]] += value[i];
+        ret->total += value[i];
+    }
+    return r;
+}
+
+int gtel_intel_pmu_read(const struct gtel_env *env, const struct gtel_drm_card *card,
+                        const struct gtel_device *device, struct gtel_intel_pmu *pmu,
+                        struct gtel_intel_cycle *cycle)
+{
+    struct counts counts = {0};
     if (pmu->handle_plus_1 == 0)
         return 0;
-    int r = env->ops->pmu_read(env->arg, pmu->handle_plus_1 - 1, value, pmu->n, &enabled_ns);
-    for (size_t i = 0; r == 0 && i < pmu->n; i++) {
-        sum[pmu->sum[i]] += value[i];
-        total += value[i];
-    }
-    if (r == 0 && is_gone(env, pmu, total))
+    int r = read_counts(env, pmu, &counts);
+    if (r == 0 && is_gone(env, pmu, counts.total))
         r = -ENODEV;
-    if (r == -ENODEV) {
+    if (r != -ENODEV)
+        note_read(env, card, pmu, r);
+    if (r < 0) {
         gtel_intel_pmu_close(env, pmu);
         return r;
     }
-    note_read(env, card, pmu, r);
-    batch->origin = GTEL_INTEL_PMU;
-    for (size_t i = 0; r == 0 && enabled_ns > 0 && i < GTEL_INTEL_CLASSES; i++)
-        put_class(batch, device, pmu, i, sum, enabled_ns);
-    return r;
+    if (counts.enabled_ns > 0) {
+        note_idle(pmu, &counts, cycle);
+        put_all(device, pmu, &counts, cycle->batch);
+    }
+    return 0;
 }

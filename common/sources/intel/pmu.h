@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How busy the engines of an i915 GPU are, from the driver's perf PMU.
+ * What an i915 GPU counts for its driver's perf PMU.
  *
  * The counters of one GPU are one group: one read per cycle gives the time for which each engine
- * was busy, waited for an event or for a semaphore, and the time for which they have counted. The
- * core makes shares of the two. Neither an open group nor a read of it wakes the GPU, but opening
- * needs a right: CAP_PERFMON, or kernel.perf_event_paranoid at 0 or below (linux: admin-guide/
- * perf-security).
+ * was busy, waited for an event or for a semaphore, for which each GT has slept (RC6), clock times
+ * time, interrupts, and the time for which they have counted. The core makes shares and means of
+ * them. Neither an open group nor a read of it wakes the GPU, but opening needs a right:
+ * CAP_PERFMON, or kernel.perf_event_paranoid at 0 or below (linux: admin-guide/perf-security).
  */
 #ifndef GTEL_SOURCES_INTEL_PMU_H
 #define GTEL_SOURCES_INTEL_PMU_H
 
-#include "cycle/reading.h"
 #include "host/drm.h"
+#include "sources/intel/attr.h"
+#include "sources/intel/perf.h"
 
 /* Position in i915's list of origins, behind those of sysfs and hwmon. */
 enum { GTEL_INTEL_PMU = 2 };
@@ -20,35 +21,46 @@ enum { GTEL_INTEL_PMU = 2 };
 /* Render, copy, video, video enhancement, compute (i915_drm.h: drm_i915_gem_engine_class). */
 enum { GTEL_INTEL_CLASSES = 5, GTEL_INTEL_SAMPLES = 3 };
 
+/* i915 has at most two: graphics, and the media GT of Meteor Lake. */
+enum { GTEL_INTEL_PMU_GTS = 2, GTEL_INTEL_PMU_SLOTS = GTEL_INTEL_CLASSES * GTEL_INTEL_SAMPLES + 7 };
+
 /* Zeroed: not open. */
 struct gtel_intel_pmu {
+    char dir[GTEL_INTEL_PERF_DIR_MAX];
     struct gtel_fs_file type; /* goes away when the driver leaves the device */
     uint64_t type_number;
+    uint32_t cpu; /* that the counters were opened on */
     int handle_plus_1;
-    size_t n;                         /* counters in the group */
-    uint8_t sum[GTEL_PMU_EVENTS_MAX]; /* class × GTEL_INTEL_SAMPLES + sample, of each of them */
-    uint16_t engines[GTEL_INTEL_CLASSES * GTEL_INTEL_SAMPLES]; /* counters in each sum */
-    uint64_t last;   /* of all counters together: whether any has moved */
-    int error;       /* why the counters are not open */
-    bool is_refused; /* a failure to open has been logged */
-    bool is_failing; /* a failed read has been logged */
+    size_t n;                                /* counters in the group */
+    uint8_t slot[GTEL_PMU_EVENTS_MAX];       /* what each of them counts */
+    uint16_t counters[GTEL_INTEL_PMU_SLOTS]; /* how many count into each slot */
+    uint64_t idle_ns[GTEL_INTEL_PMU_GTS];    /* RC6 at the last read */
+    uint64_t enabled_ns;                     /* at the last read; 0: none yet */
+    uint64_t last;                           /* of all counters together: whether any has moved */
+    uint32_t partial; /* how often in a row the engines alone could be opened */
+    int error;        /* why the counters are not open */
+    bool is_refused;  /* a failure to open has been logged */
+    bool is_failing;  /* a failed read has been logged */
 };
 
 /*
- * Opens the counters of a card where that is due: they are not open, or belong to a PMU that has
- * been registered anew. is_only: no other GPU of the driver is there. What is not there is no
- * failure; any other one is logged once, and tried again at the next call.
+ * Opens the counters of a card where that is due: they are not open, belong to a PMU that has been
+ * registered anew, or to a CPU that counts no longer. is_only: no other GPU of the driver is there.
+ * What is not there is no failure; any other one is logged once, and tried again at the next call.
  */
 void gtel_intel_pmu_refresh(const struct gtel_env *env, struct gtel_arena *arena,
                             const struct gtel_drm_card *card, bool is_only,
                             struct gtel_intel_pmu *pmu);
 /*
- * Appends the engines' times. Returns 0, also when nothing is open; -ENODEV when the PMU has gone
- * (the counters are closed then); any other errno of a failed read.
+ * Appends what is counted to cycle->batch, and notes how idle the GTs were. Returns 0, also when
+ * nothing is open; -ENODEV when the PMU has gone; any other errno of a failed read. The counters
+ * are closed after an error.
  */
 int gtel_intel_pmu_read(const struct gtel_env *env, const struct gtel_drm_card *card,
                         const struct gtel_device *device, struct gtel_intel_pmu *pmu,
-                        struct gtel_batch *batch);
+                        struct gtel_intel_cycle *cycle);
+/* Whether the open counters tell how long the GT of that number ("0") has slept. */
+bool gtel_intel_pmu_has_idle(const struct gtel_intel_pmu *pmu, struct gtel_str gt);
 void gtel_intel_pmu_close(const struct gtel_env *env, struct gtel_intel_pmu *pmu);
 
 #endif

@@ -49,6 +49,8 @@ static int read_attrs(const struct gtel_intel *intel, struct gtel_intel_gpu *gpu
     int first = 0;
     for (size_t i = 0; i < gpu->n; i++) {
         struct gtel_intel_attr *attr = &gpu->attr[i];
+        if (attr->is_idle_time && gtel_intel_pmu_has_idle(&gpu->pmu, attr->reading.dim[1]))
+            continue; /* counted there, finer, and without waking anything */
         int r = gtel_intel_attr_read(intel->env, attr, cycle);
         if (r == -ENODEV)
             return r;
@@ -78,15 +80,19 @@ static bool is_gone(const struct gtel_intel *intel, const struct gtel_intel_gpu 
 }
 
 /* Engine use is an extra: without it the rest of the GPU is as good as before. */
-static int read_pmu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu, struct gtel_batch *batch)
+static int read_pmu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
+                    struct gtel_intel_cycle *cycle)
 {
-    int r = gtel_intel_pmu_read(intel->env, &gpu->card, gpu->device, &gpu->pmu, batch);
+    bool was_failing = gpu->pmu.is_failing;
+    int r = gtel_intel_pmu_read(intel->env, &gpu->card, gpu->device, &gpu->pmu, cycle);
     if (r == -ENODEV && is_gone(intel, gpu))
         return r;
     if (r == -ENODEV)
         intel->is_retry_due = true; /* the driver is back under a new number */
     else if (r < 0)
-        gtel_batch_failed(batch, gpu->device);
+        gtel_batch_failed(cycle->batch, gpu->device);
+    if (r < 0 && r != -ENODEV && !was_failing)
+        intel->is_retry_due = true; /* its CPU was switched off: opened on another one */
     return 0;
 }
 
@@ -112,10 +118,10 @@ static int read_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu, struct
         batch->origin = GTEL_INTEL_HWMON;
         gtel_batch_u64(batch, gpu->device, GTEL_M_GPU_FAN_RPM, GTEL_STR_NONE, cycle.fan_rpm);
     }
+    if (r != -ENODEV && read_pmu(intel, gpu, &cycle) == -ENODEV)
+        r = -ENODEV;
     if (gpu->rest.delay_ns > 0)
         gtel_intel_rest_note(&gpu->rest, cycle.idle_times > 0 && cycle.is_idle, batch->t_ns);
-    if (r != -ENODEV && read_pmu(intel, gpu, batch) == -ENODEV)
-        r = -ENODEV;
     return r;
 }
 
@@ -210,7 +216,7 @@ uint64_t gtel_intel_due(const void *state)
 /* A GPU that sleeps or rests is left alone: its counters stand still, or nearly so. */
 static void keep_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu, struct gtel_batch *batch)
 {
-    struct gtel_intel_cycle cycle = {.batch = batch, .limit_w = gpu->limit_w};
+    struct gtel_intel_cycle cycle = {.batch = batch, .limit_w = gpu->limit_w, .is_between = true};
     bool is_asleep;
     gpu->kept_ns = batch->t_ns;
     if (gtel_awake_look(intel->env, &gpu->awake, &is_asleep) < 0 ||
