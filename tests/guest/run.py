@@ -64,13 +64,13 @@ def judge_exact(parts, arguments):
     key = "drm-engine-render" if arguments.personality == "i915" else "drm-cycles-rcs"
     judge.judge_clients(parts, arguments.personality, key)
     judge.judge_sleep(parts)
-    judge.judge_cycles(parts, arguments.cycles["exact"], arguments.personality)
+    judge.judge_cycles(parts, arguments.cycles["exact"], arguments.personality == "i915")
     judge.judge_kernel(parts)
 
 
 def judge_smp(parts, arguments):
     judge.judge_hotplug(parts, arguments.personality)
-    judge.judge_cycles(parts, arguments.cycles["smp"], arguments.personality)
+    judge.judge_cycles(parts, arguments.cycles["smp"], False)
     judge.judge_kernel(parts)
 
 
