@@ -34,6 +34,14 @@ int gtel_tree_error_value(struct gtel_str name)
     return 0;
 }
 
+const char *gtel_tree_error_name(int error)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(errors); i++)
+        if (errors[i].value == error)
+            return errors[i].name.p;
+    return NULL;
+}
+
 /* Nodes */
 
 static uint32_t bucket_of(struct gtel_str path)

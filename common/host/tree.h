@@ -55,6 +55,9 @@ void gtel_tree_seek(struct gtel_tree *tree, uint64_t t_ns);
 uint64_t gtel_tree_duration(const struct gtel_tree *tree);
 uint64_t gtel_tree_wall_ns(const struct gtel_tree *tree);
 
+/* The name in the format of a positive errno, or NULL: the format has none for it. */
+const char *gtel_tree_error_name(int error);
+
 bool gtel_tree_has_library(const struct gtel_tree *tree, struct gtel_str name);
 /*
  * The answer to a call at the present time: key is the words before the `=` with one blank between

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* Recording a machine: what was asked is written once per state, and identities are made up. */
+#include "host/fs.h"
+#include "host/record_env.h"
+#include "host/tree.h"
+#include "test.h"
+
+#include <errno.h>
+
+/* A machine that tells who it is in every way that is looked for. */
+static const char secrets[] =
+    "file proc/sys/kernel/hostname\n| rack17-node4.example.org\n"
+    "file sys/dev0/serial_number\n| UKB7-00412345\n"
+    "file sys/dev0/board_number\n| K39201-502\n"
+    "file sys/dev0/uuid\n| 4c4c4544-0042-3510-8052-b4c04f4d3732\n"
+    "file sys/dev0/uevent\n| DRIVER=xe\n| ID_SERIAL_SHORT=UKB7-00412345\n"
+    "| PCI_SLOT_NAME=0000:03:00.0\n"
+    "file sys/dev0/text\n| of 4c4c4544-0042-3510-8052-b4c04f4d3732 on rack17-node4, by maria\n"
+    "| Serial Number: 99ZZ 17-C\n| maria2 rack17-node45 8086:e20b\n"
+    "file etc/group\n| root:x:0:\n| users:x:100:maria,jose\n| render:x:105:maria\n"
+    "end\n";
+
+static const char *const hidden[] = {"rack17-node4.", "rack17-node4,", "00412345", "K39201",
+                                     "4c4c4544",      "by maria",      "99ZZ",     "jose",
+                                     "17-C",          ":maria"};
+static const char *const kept[] = {
+    "DRIVER=xe", "0000:03:00.0",  "maria2",           "rack17-node45",
+    "8086:e20b", "render:x:105:", "ID_SERIAL_SHORT=", "Serial Number: "};
+
+struct recorder {
+    struct gtel_tree *tree;
+    struct gtel_env inner;
+    struct gtel_scrub scrub;
+    struct gtel_record record;
+    struct gtel_env env;
+    struct gtel_buf out;
+};
+
+static bool start(struct recorder *recorder, const char *text)
+{
+    char error[200] = "";
+    *recorder = (struct recorder){0};
+    gtel_buf_init(&recorder->out, 1 << 20);
+    if (!CHECK(gtel_tree_parse(gtel_str_of(text), &recorder->tree, error, sizeof(error)) == 0)) {
+        printf("    %s\n", error);
+        return false;
+    }
+    return CHECK(gtel_env_tree_init(recorder->tree, true, 1, &recorder->inner) == 0) &&
+           CHECK(gtel_record_init(&recorder->record, &recorder->scrub) == 0) &&
+           CHECK(gtel_record_env_init(&recorder->inner, &recorder->record, &recorder->env) == 0);
+}
+
+/* The text of the record, which must be one that can be read back. */
+static const char *finish(struct recorder *recorder)
+{
+    struct gtel_tree *back = NULL;
+    char error[200] = "";
+    CHECK_INT(gtel_record_write(&recorder->record, &recorder->out), 0);
+    if (!CHECK(gtel_tree_parse(gtel_buf_text(&recorder->out), &back, error, sizeof(error)) == 0))
+        printf("    %s\n", error);
+    gtel_tree_free(back);
+    gtel_buf_char(&recorder->out, '\0');
+    return recorder->out.p;
+}
+
+static void stop(struct recorder *recorder)
+{
+    gtel_record_env_done(&recorder->env);
+    gtel_record_done(&recorder->record);
+    gtel_scrub_done(&recorder->scrub);
+    gtel_env_tree_done(&recorder->inner);
+    gtel_tree_free(recorder->tree);
+    gtel_buf_done(&recorder->out);
+}
+
+static int read_file(const struct gtel_env *env, const char *path)
+{
+    char buf[4096];
+    struct gtel_str text;
+    return gtel_fs_text(env, path, buf, sizeof(buf), &text);
+}
+
+static void test_secrets(void)
+{
+    static struct recorder recorder;
+    static const char *const files[] = {"proc/sys/kernel/hostname",
+                                        "sys/dev0/serial_number",
+                                        "sys/dev0/board_number",
+                                        "sys/dev0/uuid",
+                                        "sys/dev0/uevent",
+                                        "sys/dev0/text",
+                                        "etc/group"};
+    if (!start(&recorder, secrets))
+        return;
+    gtel_scrub_name(&recorder.scrub, GTEL_SCRUB_HOST, GTEL_STR("rack17-node4"));
+    gtel_scrub_name(&recorder.scrub, GTEL_SCRUB_USER, GTEL_STR("maria"));
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(files); i++)
+        CHECK_INT(read_file(&recorder.env, files[i]), 0);
+    const char *text = finish(&recorder);
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(hidden); i++) {
+        test_label = hidden[i];
+        CHECK(strstr(text, hidden[i]) == NULL);
+    }
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(kept); i++) {
+        test_label = kept[i];
+        CHECK(strstr(text, kept[i]) != NULL);
+    }
+    test_label = "shape";
+    const char *uuid = strstr(text, "file sys/dev0/uuid\n| ");
+    if (CHECK(uuid != NULL)) {
+        char made_up[37] = "";
+        memcpy(made_up, uuid + strlen("file sys/dev0/uuid\n| "), 36);
+        CHECK(made_up[8] == '-' && made_up[13] == '-' && made_up[23] == '-');
+        const char *again = strstr(text, "of ");
+        CHECK(again && strstr(again, made_up) != NULL); /* the same one everywhere */
+    }
+    CHECK(recorder.scrub.replaced[GTEL_SCRUB_UUID] == 1 && !recorder.scrub.has_failed);
+    stop(&recorder);
+}
+
+static const char machine[] = "link sys/class/a -> ../devices/b/c\n"
+                              "file sys/devices/b/c/value\n| 1\n"
+                              "file sys/devices/b/c/other\n| 2\n"
+                              "refuse sys/devices/b/c/secret EACCES\n"
+                              "error sys/devices/b/c/broken EIO\n"
+                              "file sys/bus/event_source/devices/p/type\n| 9\n"
+                              "pmu p 0x10 5 100\n"
+                              "query dev/dri/renderD128 xe 3\n| 4:7 4:0 48:0 3:0x10203\n"
+                              "query_error dev/dri/renderD128 xe 4 EACCES\n"
+                              "uevents on\n"
+                              "at 1s\nfile sys/devices/b/c/value\n| 3\n"
+                              "uevent change /devices/b/c SERIAL=A1B2 WEDGED=none\n"
+                              "at 2s\ngone sys/devices/b/c\n"
+                              "end\n";
+
+static void ask_all(const struct gtel_env *env)
+{
+    unsigned char answer[64];
+    const uint64_t config = 0x10;
+    CHECK_INT(read_file(env, "sys/class/a/value"), 0);
+    CHECK_INT(read_file(env, "sys/class/a/secret"), -EACCES);
+    CHECK_INT(read_file(env, "sys/class/a/broken"), -EIO);
+    CHECK_INT(read_file(env, "sys/class/a/absent"), -ENOENT);
+    CHECK(gtel_fs_exists(env, "sys/class/a/other") && !gtel_fs_exists(env, "sys/class/b"));
+    int handle = env->ops->pmu_open(env->arg, 9, &config, 1, 0);
+    CHECK(handle >= 0);
+    env->ops->pmu_close(env->arg, handle);
+    CHECK_INT(
+        env->ops->drm_query(env->arg, "dev/dri/renderD128", GTEL_DRM_XE, 3, answer, sizeof(answer)),
+        59);
+    CHECK_INT(
+        env->ops->drm_query(env->arg, "dev/dri/renderD128", GTEL_DRM_XE, 4, answer, sizeof(answer)),
+        -EACCES);
+}
+
+static const char wanted[] = "link sys/class/a -> ../devices/b/c\n"
+                             "file sys/devices/b/c/value\n| 1\n"
+                             "refuse sys/devices/b/c/secret EACCES\n"
+                             "error sys/devices/b/c/broken EIO\n"
+                             "file sys/devices/b/c/other\n"
+                             "pmu p 0x10 5 0\n"
+                             "query dev/dri/renderD128 xe 3\n| 8:0x7 48:0x0 3:0x10203\n"
+                             "query_error dev/dri/renderD128 xe 4 EACCES\n"
+                             "uevents on\n"
+                             "at 1s\n"
+                             "file sys/devices/b/c/value\n| 3\n"
+                             "uevent change /devices/b/c SERIAL=";
+
+static void test_states(void)
+{
+    static struct recorder recorder;
+    static const char *const none[] = {"libx.so.1", NULL};
+    char message[512];
+    void *lib;
+    test_label = "states";
+    if (!start(&recorder, machine))
+        return;
+    const struct gtel_env *env = &recorder.env;
+    ask_all(env);
+    int ear = env->ops->uevent_open(env->arg);
+    CHECK(ear >= 0);
+    gtel_env_tree_step(&recorder.inner, 1000000000);
+    gtel_record_at(&recorder.record, 1000000000);
+    CHECK_INT(read_file(env, "sys/class/a/value"), 0);
+    CHECK(env->ops->uevent_read(env->arg, ear, message, sizeof(message)) > 0);
+    CHECK(!gtel_record_env_lacks_library(env));
+    CHECK_INT(env->ops->lib_open(env->arg, none, &lib), -ENOENT);
+    CHECK(gtel_record_env_lacks_library(env));
+    gtel_env_tree_step(&recorder.inner, 1000000000);
+    gtel_record_at(&recorder.record, 2000000000);
+    CHECK_INT(read_file(env, "sys/class/a/value"), -ENOENT);
+    env->ops->uevent_close(env->arg, ear);
+    struct gtel_str text = gtel_str_of(finish(&recorder));
+    CHECK(gtel_str_starts(text, gtel_str_of(wanted)));
+    CHECK(strstr(text.p, "A1B2") == NULL && strstr(text.p, " WEDGED=none\n") != NULL);
+    CHECK(gtel_str_ends(text, GTEL_STR("at 2s\ngone sys/devices/b/c\nend\n")));
+    if (!gtel_str_starts(text, gtel_str_of(wanted)))
+        printf("%s", text.p);
+    stop(&recorder);
+}
+
+int main(void)
+{
+    test_secrets();
+    test_states();
+    return test_result();
+}
