@@ -200,17 +200,32 @@ static int take_word(struct gtel_args *args, int left, char *const *argv, char *
     return needs_value && !word.has_own_value ? 2 : 1;
 }
 
+enum { CAPTURE_COUNT = 3 };
+
+/* A sub-command, which is the first word, and what belongs to it; returns how many words. */
+static int take_command(struct gtel_args *args, int argc, char *const *argv)
+{
+    if (argc > 0 && strcmp(argv[0], "doctor") == 0) {
+        args->action = GTEL_ARGS_DOCTOR;
+        args->is_once = true;
+        return 1;
+    }
+    if (argc == 0 || strcmp(argv[0], "capture") != 0)
+        return 0;
+    args->action = GTEL_ARGS_CAPTURE;
+    args->is_once = true;
+    args->count = CAPTURE_COUNT;
+    if (argc == 1 || argv[1][0] == '-')
+        return 1;
+    args->file = argv[1];
+    return 2;
+}
+
 int gtel_args_parse(struct gtel_args *args, int argc, char *const *argv, char *error, size_t size)
 {
     *args = (struct gtel_args){.action = GTEL_ARGS_RUN};
     gtel_options_init(&args->options);
-    int first = 0;
-    if (argc > 0 && strcmp(argv[0], "doctor") == 0) {
-        args->action = GTEL_ARGS_DOCTOR;
-        args->is_once = true;
-        first = 1;
-    }
-    for (int i = first; i < argc;) {
+    for (int i = take_command(args, argc, argv); i < argc;) {
         int n = take_word(args, argc - i, argv + i, error, size);
         if (n < 0)
             return n;
@@ -288,13 +303,16 @@ void gtel_args_help(struct gtel_buf *buf)
 {
     gtel_buf_str(buf,
                  GTEL_STR("Usage: gtel [OPTION]...\n"
-                          "       gtel doctor [OPTION]...\n\n"
+                          "       gtel doctor [OPTION]...\n"
+                          "       gtel capture [FILE] [OPTION]...\n\n"
                           "Reads the GPUs of this machine and writes line protocol to standard "
                           "output:\nonce for each newline on standard input, until the input ends. "
                           "Telegraf runs it\nso with [[inputs.execd]] and signal = \"STDIN\". By "
                           "hand, try\n\n    gtel --once\n    gtel doctor    what is missing, why, "
                           "and how to get it; status 1 when\n                   something can "
-                          "be mended\n\nWhat to do:\n\n"));
+                          "be mended\n    gtel capture   write a recorded machine: what "
+                          "the sources read in --count\n                   gathers (3), without "
+                          "serial numbers and names\n\nWhat to do:\n\n"));
     for (size_t i = 0; i < GTEL_ARRAY_LEN(switches); i++) {
         const struct switch_row *row = &switches[i];
         if (!row->text)

@@ -15,7 +15,8 @@
 
 enum gtel_args_action {
     GTEL_ARGS_RUN,
-    GTEL_ARGS_DOCTOR, /* the first word was `doctor` */
+    GTEL_ARGS_DOCTOR,  /* the first word was `doctor` */
+    GTEL_ARGS_CAPTURE, /* the first word was `capture` */
     GTEL_ARGS_HELP,
     GTEL_ARGS_VERSION,
     GTEL_ARGS_LIST_METRICS,
@@ -37,6 +38,7 @@ struct gtel_args {
     uint64_t epoch_ns; /* monotonic time at which a recorded machine began; 0: now */
     const char *root;  /* as given, or NULL; lives as long as argv */
     const char *lane;  /* the same */
+    const char *file;  /* the same: where a capture goes; NULL: standard output */
     struct gtel_options options;
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The program: start, one gather per request, stop; lists for the documentation; helpers. */
 #include "execd/args.h"
+#include "execd/capture.h"
 #include "execd/doctor.h"
 #include "execd/explain.h"
 #include "execd/out.h"
@@ -16,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { EXIT_USAGE = 2, OUTPUT_MAX = 16 << 20, HELPER_FD = 3 };
+enum { EXIT_USAGE = 2, OUTPUT_MAX = 16 << 20, CAPTURE_MAX = 48 << 20, HELPER_FD = 3 };
 
 /* Between priming the counters and the first gather: long enough for rates that mean something. */
 static const uint64_t rates_ns = 250000000u;
@@ -324,6 +325,57 @@ static int run_program(struct program *program)
     return status;
 }
 
+/* ---- capture ---- */
+
+static void step_machine(void *arg, uint64_t ns)
+{
+    gtel_env_tree_step(arg, ns);
+}
+
+/* 0, or a negative errno. */
+static int write_capture(struct program *program)
+{
+    const struct gtel_str text = gtel_buf_text(&program->out);
+    if (!program->args.file)
+        return gtel_out_write(&program->pace, text);
+    FILE *file = fopen(program->args.file, "we"); /* e: no helper inherits it */
+    if (!file)
+        return -errno;
+    bool is_written = fwrite(text.p, 1, text.n, file) == text.n;
+    return fclose(file) == 0 && is_written ? 0 : -EIO;
+}
+
+static int run_capture(struct program *program)
+{
+    const struct gtel_options *options = &program->args.options;
+    int r = open_machine(program);
+    if (r < 0)
+        return EXIT_USAGE;
+    bool is_given = options->value[GTEL_O_INTERVAL].is_given;
+    struct gtel_capture capture = {
+        .env = &program->machine.env,
+        .options = options,
+        .log = program->log,
+        .pace = program->args.is_stepped ? NULL : &program->pace,
+        .step = program->args.is_stepped ? step_machine : NULL,
+        .step_arg = &program->machine.env,
+        .interval_ns = is_given ? gtel_option_number(options, GTEL_O_INTERVAL) : once_step_ns,
+        .count = program->args.count,
+    };
+    gtel_pace_init(&program->pace, 0, 0, false);
+    gtel_buf_init(&program->out, CAPTURE_MAX);
+    r = gtel_capture_run(&capture, &program->out);
+    if (r == 0)
+        r = write_capture(program);
+    if (r < 0 && r != -EINVAL)
+        gtel_log(&program->log, GTEL_LOG_ERROR, "capture%s%s: %s", program->args.file ? " " : "",
+                 program->args.file ? program->args.file : "", strerror(-r));
+    gtel_buf_done(&program->out);
+    gtel_pace_done(&program->pace);
+    gtel_machine_close(&program->machine);
+    return r == -EINVAL ? EXIT_USAGE : r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
 /* A helper: its output is the socket, and standard output stays silent. */
 static int run_lane(struct program *program)
 {
@@ -395,6 +447,8 @@ int main(int argc, char **argv)
         status = complain(program, error);
     else if (program->args.action == GTEL_ARGS_LANE)
         status = run_lane(program);
+    else if (program->args.action == GTEL_ARGS_CAPTURE)
+        status = has_output || program->args.file ? run_capture(program) : EXIT_SUCCESS;
     else if (program->args.action != GTEL_ARGS_RUN && program->args.action != GTEL_ARGS_DOCTOR)
         status = print(program);
     else if (has_output)

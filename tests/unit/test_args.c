@@ -185,6 +185,26 @@ static void test_doctor(void)
     CHECK_INT(gtel_args_parse(&args, 2, second, error, sizeof(error)), -EINVAL);
 }
 
+static void test_capture(void)
+{
+    char *const bare[] = {(char[]){"capture"}, NULL};
+    char *const full[] = {(char[]){"capture"}, (char[]){"out.tree"}, (char[]){"--count=5"},
+                          (char[]){"--root=x.tree"}, NULL};
+    char *const two[] = {(char[]){"capture"}, (char[]){"a"}, (char[]){"b"}, NULL};
+    struct gtel_args args;
+    char error[GTEL_ARGS_ERROR_MAX] = "";
+    test_label = "capture";
+    CHECK_INT(gtel_args_parse(&args, 1, bare, error, sizeof(error)), 0);
+    CHECK_INT(args.action, GTEL_ARGS_CAPTURE);
+    CHECK_INT(args.count, 3);
+    CHECK(!args.file && !args.is_stepped);
+    CHECK_INT(gtel_args_parse(&args, 4, full, error, sizeof(error)), 0);
+    CHECK_INT(args.count, 5);
+    CHECK(args.is_stepped);
+    CHECK_STR(gtel_str_of(args.file), "out.tree");
+    CHECK_INT(gtel_args_parse(&args, 3, two, error, sizeof(error)), -EINVAL);
+}
+
 static void test_help(void)
 {
     struct gtel_buf buf;
@@ -219,6 +239,7 @@ int main(void)
     test_bad();
     test_config();
     test_doctor();
+    test_capture();
     test_help();
     return test_result();
 }

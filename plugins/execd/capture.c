@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* `gtel capture`: writes a recorded machine from the one that is read. */
+#include "execd/capture.h"
+
+#include "execd/host_facts.h"
+#include "host/fs.h"
+#include "host/record_env.h"
+#include "host/tree.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const uint64_t second_ns = 1000000000;
+/* How long the sources may think about what is missing; they run inside this process. */
+static const uint64_t diagnose_ns = 3000000000;
+
+struct run {
+    const struct gtel_capture *capture;
+    struct gtel_scrub scrub;
+    struct gtel_record record;
+    struct gtel_env env; /* the recording one */
+    struct gtel_context *context;
+    uint64_t start_ns;
+    uint64_t wall_ns;
+};
+
+/* ---- the sink: nothing is emitted ---- */
+
+static void begin(void *arg, uint64_t wall_ns)
+{
+    (void)arg;
+    (void)wall_ns;
+}
+
+static void put(void *arg, const struct gtel_reading *reading, enum gtel_aspect aspect)
+{
+    (void)arg;
+    (void)reading;
+    (void)aspect;
+}
+
+static void end(void *arg)
+{
+    (void)arg;
+}
+
+/* ---- names that identify ---- */
+
+/* The name behind a user id in the text of /etc/passwd: "name:x:1000:…" (passwd(5)). */
+static struct gtel_str user_name(struct gtel_str text, struct gtel_str uid)
+{
+    struct gtel_str line;
+    while (gtel_str_line(&text, &line)) {
+        struct gtel_str name;
+        struct gtel_str part;
+        if (gtel_str_part(&line, ':', &name) && gtel_str_part(&line, ':', &part) &&
+            gtel_str_part(&line, ':', &part) && gtel_str_eq(part, uid))
+            return name;
+    }
+    return GTEL_STR_NONE;
+}
+
+/* The host's names are read from the machine itself, and are no part of the record. */
+static void learn_names(struct run *run)
+{
+    static const char *const host_files[] = {"proc/sys/kernel/hostname", "etc/hostname"};
+    struct gtel_host_facts facts;
+    char *text = malloc(1 << 16);
+    char uid[24];
+    struct gtel_str content;
+    if (!text) {
+        run->record.has_failed = true;
+        return;
+    }
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(host_files); i++) {
+        struct gtel_str name;
+        if (gtel_fs_text(run->capture->env, host_files[i], text, 1 << 16, &content) == 0 &&
+            !gtel_str_eq(content, GTEL_STR("localhost")) && gtel_str_part(&content, '.', &name))
+            gtel_scrub_name(&run->scrub, GTEL_SCRUB_HOST, name);
+    }
+    gtel_host_facts_read(run->capture->env, &facts);
+    (void)snprintf(uid, sizeof(uid), "%" PRIu64, facts.uid);
+    if (facts.has_uid && facts.uid != 0 &&
+        gtel_fs_text(run->capture->env, "etc/passwd", text, 1 << 16, &content) == 0)
+        gtel_scrub_name(&run->scrub, GTEL_SCRUB_USER, user_name(content, gtel_str_of(uid)));
+    free(text);
+}
+
+/* ---- time ---- */
+
+static uint64_t now_ns(const struct run *run)
+{
+    return gtel_env_now(run->capture->env) - run->start_ns;
+}
+
+static void go_to(const struct run *run, uint64_t t_ns)
+{
+    const struct gtel_capture *capture = run->capture;
+    if (capture->step)
+        capture->step(capture->step_arg, t_ns > now_ns(run) ? t_ns - now_ns(run) : 0);
+    else
+        gtel_pace_pause(capture->pace, run->start_ns + t_ns);
+}
+
+static bool is_ended(const struct run *run)
+{
+    return run->capture->pace && (run->capture->pace->is_told || run->capture->pace->is_out_closed);
+}
+
+/*
+ * What is read at a gather counts as read at its time on the dot, so that the record replays at the
+ * same interval; what sources ask for in between keeps its own time, to the millisecond.
+ */
+static void wait_until(struct run *run, uint64_t t_ns)
+{
+    const uint64_t millisecond_ns = 1000000;
+    for (;;) {
+        uint64_t due_ns = gtel_context_due(run->context);
+        if (due_ns == 0 || due_ns >= run->start_ns + t_ns || is_ended(run))
+            break;
+        go_to(run, due_ns - run->start_ns);
+        uint64_t at_ns = now_ns(run);
+        if (!run->capture->step)
+            at_ns -= at_ns % millisecond_ns;
+        gtel_record_at(&run->record, at_ns < t_ns ? at_ns : t_ns - 1);
+        gtel_context_tick(run->context);
+    }
+    go_to(run, t_ns);
+    gtel_record_at(&run->record, t_ns);
+}
+
+/* ---- the work ---- */
+
+static int gather_all(struct run *run)
+{
+    const struct gtel_capture *capture = run->capture;
+    int r = gtel_context_sample(run->context, 0);
+    for (uint64_t n = 1; r == 0 && n <= capture->count && !is_ended(run); n++) {
+        wait_until(run, n * capture->interval_ns);
+        r = gtel_context_gather(run->context);
+    }
+    return r;
+}
+
+/* What `gtel doctor` would look at, so that it can look at the record. */
+static void look_around(struct run *run)
+{
+    struct gtel_host_facts facts;
+    struct gtel_findings findings = {0};
+    gtel_host_facts_read(&run->env, &facts);
+    gtel_context_diagnose(run->context, diagnose_ns, &findings);
+    gtel_findings_done(&findings);
+}
+
+static int gather_and_look(struct run *run)
+{
+    const struct gtel_sink sink = {.begin = begin, .put = put, .end = end};
+    const struct gtel_setup setup = {.env = &run->env,
+                                     .options = run->capture->options,
+                                     .sink = &sink,
+                                     .interval_ns = run->capture->interval_ns};
+    int r = gtel_context_new(&setup, &run->context);
+    if (r < 0)
+        return r;
+    r = gather_all(run);
+    if (r == 0)
+        look_around(run);
+    gtel_context_free(run->context);
+    return r;
+}
+
+/* "2 uuids, 1 host names" */
+static void put_replaced(const struct gtel_scrub *scrub, struct gtel_buf *out)
+{
+    size_t before = out->n;
+    for (size_t i = 0; i < GTEL_SCRUB_KINDS; i++)
+        if (scrub->replaced[i] > 0)
+            gtel_buf_printf(out, "%s%zu %s", out->n > before ? ", " : "", scrub->replaced[i],
+                            gtel_scrub_kind_name((enum gtel_scrub_kind)i));
+    if (out->n == before)
+        gtel_buf_str(out, GTEL_STR("nothing"));
+}
+
+/* Year, month and day of a time, UTC, without the time zone of this machine. */
+static void put_date(struct gtel_buf *out, uint64_t wall_ns)
+{
+    char text[32];
+    struct tm tm;
+    time_t t = (time_t)(wall_ns / second_ns);
+    if (gmtime_r(&t, &tm) && strftime(text, sizeof(text), "%Y-%m-%d", &tm) > 0)
+        gtel_buf_str(out, gtel_str_of(text));
+}
+
+static void put_head(const struct run *run, struct gtel_buf *out)
+{
+    struct gtel_host_facts facts;
+    gtel_host_facts_read(run->capture->env, &facts);
+    gtel_buf_printf(out, "# Captured by gtel %s on ", gtel_version);
+    put_date(out, run->wall_ns);
+    gtel_buf_printf(out, ", kernel %s.\n# Replaced by made-up ones: ",
+                    facts.kernel[0] ? facts.kernel : "not known");
+    put_replaced(&run->scrub, out);
+    gtel_buf_str(out, GTEL_STR(".\n# A file that is empty here was there and was not read.\n"));
+    if (gtel_record_env_lacks_library(&run->env))
+        gtel_buf_str(out, GTEL_STR("# NOT IN HERE: the answers of vendor libraries (NVML).\n"));
+    gtel_buf_printf(out, "wall %" PRIu64 "\n", run->wall_ns / second_ns);
+}
+
+static int write_record(struct run *run, struct gtel_buf *out)
+{
+    struct gtel_buf states;
+    struct gtel_tree *tree = NULL;
+    char error[200] = "";
+    gtel_buf_init(&states, out->limit);
+    int r = gtel_record_write(&run->record, &states);
+    put_head(run, out); /* knows by now what was replaced */
+    gtel_buf_str(out, gtel_buf_text(&states));
+    gtel_buf_done(&states);
+    if (r == 0 && (out->has_failed || run->scrub.has_failed))
+        r = -ENOMEM;
+    if (r < 0)
+        return r;
+    if (gtel_tree_parse(gtel_buf_text(out), &tree, error, sizeof(error)) < 0) {
+        gtel_log(&run->capture->log, GTEL_LOG_ERROR, "the record cannot be read back: %s", error);
+        return -EBADMSG;
+    }
+    gtel_tree_free(tree);
+    return 0;
+}
+
+static void tell(const struct run *run)
+{
+    struct gtel_buf text;
+    gtel_buf_init(&text, 400);
+    put_replaced(&run->scrub, &text);
+    gtel_buf_char(&text, '\0');
+    gtel_log(&run->capture->log, GTEL_LOG_INFO,
+             "replaced by made-up ones: %s; please read the file before you give it away",
+             text.has_failed ? "" : text.p);
+    gtel_buf_done(&text);
+    if (gtel_record_env_lacks_library(&run->env))
+        gtel_log(&run->capture->log, GTEL_LOG_WARNING,
+                 "the answers of vendor libraries (NVML) are not captured");
+}
+
+int gtel_capture_run(const struct gtel_capture *capture, struct gtel_buf *out)
+{
+    struct run *run = calloc(1, sizeof(*run));
+    if (!run)
+        return -ENOMEM;
+    run->capture = capture;
+    int r = gtel_record_init(&run->record, &run->scrub);
+    if (r == 0)
+        r = gtel_record_env_init(capture->env, &run->record, &run->env);
+    if (r == 0) {
+        learn_names(run);
+        run->start_ns = gtel_env_now(capture->env);
+        run->wall_ns = capture->env->ops->wall_ns(capture->env->arg);
+        r = gather_and_look(run);
+        if (r == 0)
+            r = write_record(run, out);
+        if (r == 0)
+            tell(run);
+        gtel_record_env_done(&run->env);
+    }
+    gtel_record_done(&run->record);
+    gtel_scrub_done(&run->scrub);
+    free(run);
+    return r;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * `gtel capture`: writes a recorded machine from the one that is read.
+ *
+ * Runs all sources inside this process on an env that records what they ask (host/record_env.h),
+ * for some gathers and for what `gtel doctor` looks at. Serial numbers, uuids and the names of host
+ * and user are replaced; what was replaced is told.
+ */
+#ifndef GTEL_EXECD_CAPTURE_H
+#define GTEL_EXECD_CAPTURE_H
+
+#include "execd/pace.h"
+#include "gtel.h"
+
+struct gtel_capture {
+    const struct gtel_env *env; /* the machine */
+    const struct gtel_options *options;
+    struct gtel_log log;    /* what is told */
+    struct gtel_pace *pace; /* of a machine that runs by itself: SIGINT ends it early; else NULL */
+    void (*step)(void *arg, uint64_t ns); /* of a stepped machine: lets its time go on; else NULL */
+    void *step_arg;
+    uint64_t interval_ns;
+    uint64_t count; /* gathers after the first look */
+};
+
+/*
+ * Appends the recorded machine. 0, -ENOMEM, -EINVAL for an option that the core refuses (logged),
+ * or -EBADMSG when the text is not one that can be read back, which would be our mistake.
+ */
+int gtel_capture_run(const struct gtel_capture *capture, struct gtel_buf *out);
+
+#endif
