@@ -115,7 +115,7 @@ static void put_origins(struct gtel_buf *out, const struct gtel_doctor_device *d
 {
     size_t sources = 0;
     for (size_t s = 0; gtel_sources[s] && s < GTEL_SOURCES_MAX; s++) {
-        uint16_t bits = device->origin[group][s];
+        uint32_t bits = device->origin[group][s];
         if (bits == 0)
             continue;
         gtel_buf_printf(out, "%s%s (", sources++ > 0 ? ", " : "", gtel_sources[s]->name);
