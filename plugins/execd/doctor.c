@@ -121,7 +121,7 @@ static void put_origins(struct gtel_buf *out, const struct gtel_doctor_device *d
         gtel_buf_printf(out, "%s%s (", sources++ > 0 ? ", " : "", gtel_sources[s]->name);
         size_t origins = 0;
         for (size_t o = 0; gtel_sources[s]->origins[o] && o < ORIGINS_MAX; o++)
-            if ((bits >> o & 1U) != 0)
+            if (((unsigned)bits >> o & 1U) != 0)
                 gtel_buf_printf(out, "%s%s", origins++ > 0 ? " + " : "",
                                 gtel_sources[s]->origins[o]);
         gtel_buf_char(out, ')');
