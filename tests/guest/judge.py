@@ -38,6 +38,8 @@ def points_of(lines):
         measurement, tags, when, fields = line_protocol.parse(line)
         tags = dict(tags)
         name = tags.get("engine") or tags.get("domain") or ""
+        if "kind" in tags:
+            name = f"{tags['kind']} {tags['severity']}"
         for field, value in fields.items():
             gathers.setdefault(when, {})[measurement, name, field] = value
     return [gathers[when] for when in sorted(gathers)]
@@ -90,6 +92,8 @@ def judge_held(what, lines, most_ms):
 
 def judge_constants(what, lines):
     last = points_of(lines)[-1]
+    busy = last.get(("gpu", "", "busy_percent"))
+    check(busy is not None and abs(busy - 62.5) <= POINTS, f"{what}: busy for {busy} % instead of 62.5")
     for key, value in {("gpu", "", "up"): 1, ("gpu", "", "awake"): 1, ("gpu", "", "frequency_mhz"): 1100,
                        ("gpu_frequency", "graphics", "actual_mhz"): 1100,
                        ("gpu_frequency", "graphics", "requested_mhz"): 1300,
@@ -250,6 +254,28 @@ def regions_of(lines):
             for field, value in fields.items():
                 found[dict(tags)["region"], field] = value
     return found
+
+
+def judge_hangs(parts, driver):
+    """Three hangs, heard of through the kernel's own messages."""
+    gathers = points_of(parts["hangs"])
+    wanted = {("gpu_error", "hang nonfatal", "count"): 3, ("gpu", "", "resets"): 3}
+    if driver == "xe":
+        wanted = {("gpu_error", "wedged corrected", "count"): 3}
+    for key, value in wanted.items():
+        seen = [gather.get(key) for gather in gathers]
+        check(seen[0] in (0, None) and seen[-1] == value, f"hangs: {key} {seen}")
+    print(f"hangs: {[gather.get(next(iter(wanted))) for gather in gathers]}")
+
+
+def judge_doctor(parts):
+    """What gtel doctor says of engine use without the right to it, and with it."""
+    for user, is_granted in (("nobody", False), ("root", True)):
+        text = " ".join(" ".join(parts[f"doctor {user}"]).split())
+        row = re.search(r"gpu_engine (yes|part|no)", text)
+        check(row and (row.group(1) == "yes") == is_granted, f"doctor {user}: {text}")
+        check(is_granted or ("CAP_PERFMON" in text and "perf_event_paranoid" in text), f"doctor {user}: {text}")
+        print(f"doctor {user}: engine use {row.group(1) if row else 'not named'}")
 
 
 def judge_memory(parts, driver, with_use, without_use):

@@ -61,6 +61,8 @@ def judge_exact(parts, arguments):
     {"i915": judge_i915, "xe": judge_xe}[arguments.personality](parts)
     judge.judge_constants("files", parts["1s"])
     judge.judge_memory(parts, arguments.personality, ["root-3", "perfmon-2"], ["nobody-0"])
+    judge.judge_doctor(parts)
+    judge.judge_hangs(parts, arguments.personality)
     key = "drm-engine-render" if arguments.personality == "i915" else "drm-cycles-rcs"
     judge.judge_clients(parts, arguments.personality, key)
     judge.judge_sleep(parts)

@@ -3,8 +3,12 @@
 #include "guest.h"
 
 #include <drm/drm_drv.h>
+#include <drm/drm_file.h>
 #include <drm/drm_ioctl.h>
+#include <linux/kobject.h>
 #include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/mutex.h>
 #include <linux/pm_runtime.h>
 
 enum { QEMU_VENDOR = 0x1b36, QEMU_TESTDEV = 0x0005 };
@@ -41,6 +45,49 @@ static const struct drm_driver guest_driver = {
     .major = 1,
 };
 
+static DEFINE_MUTEX(bound_lock);
+static struct guest_gpu *bound;
+
+/*
+ * What the driver tells of a hang that a reset has mended: i915 three messages (gt/intel_reset.c),
+ * xe one, from drm_dev_wedged_event of Linux 6.15.
+ */
+static void tell_hang(struct guest_gpu *gpu)
+{
+#ifdef GUEST_XE
+    static const char *const texts[] = {"WEDGED=none"};
+#else
+    static const char *const texts[] = {"ERROR=1", "RESET=1", "ERROR=0"};
+#endif
+    unsigned int i;
+    for (i = 0; i < ARRAY_SIZE(texts); i++) {
+        char *envp[] = {(char *)texts[i], NULL};
+        kobject_uevent_env(&gpu->drm.primary->kdev->kobj, KOBJ_CHANGE, envp);
+    }
+}
+
+static int set_hangs(const char *text, const struct kernel_param *param)
+{
+    unsigned int n;
+    int r = kstrtouint(text, 10, &n);
+    mutex_lock(&bound_lock);
+    for (; r == 0 && bound && n > 0; n--)
+        tell_hang(bound);
+    mutex_unlock(&bound_lock);
+    return r;
+}
+
+static const struct kernel_param_ops hangs_ops = {.set = set_hangs};
+module_param_cb(hangs, &hangs_ops, NULL, 0200);
+MODULE_PARM_DESC(hangs, "writing a number tells of so many hangs");
+
+static void set_bound(struct guest_gpu *gpu)
+{
+    mutex_lock(&bound_lock);
+    bound = gpu;
+    mutex_unlock(&bound_lock);
+}
+
 /* May sleep after a tenth of a second, once somebody writes "auto" to power/control. */
 static void start_runtime_pm(struct device *dev)
 {
@@ -75,6 +122,7 @@ static int guest_probe(struct pci_dev *pdev, const struct pci_device_id *id)
     if (r)
         goto unregister;
     start_runtime_pm(&pdev->dev);
+    set_bound(gpu);
     return 0;
 unregister:
     guest_pmu_unregister(gpu);
@@ -90,6 +138,7 @@ static void guest_remove(struct pci_dev *pdev)
     struct guest_gpu *gpu = pci_get_drvdata(pdev);
     pm_runtime_get_sync(&pdev->dev);
     pm_runtime_dont_use_autosuspend(&pdev->dev);
+    set_bound(NULL);
     guest_gt_remove(gpu);
     guest_pmu_unregister(gpu);
     drm_dev_unplug(&gpu->drm);
