@@ -4,10 +4,15 @@
 #include "sources/intel/scan.h"
 
 #include <stdio.h>
+#include <string.h>
+
+enum { GTS_MAX = 8 };
 
 /*
  * Units are those of the kernel's Documentation/hwmon/sysfs-interface.rst; which attribute means
- * what is in Documentation/ABI/testing/sysfs-driver-intel-{i915,xe}-hwmon.
+ * what is in Documentation/ABI/testing/sysfs-driver-intel-{i915,xe}-hwmon. Left out are what power
+ * was rated for (no limit in force), the times over which limits are taken, and currN_crit, the
+ * peak limit of boards that state it in amperes: what it means in watts is not known.
  */
 static const struct sensor {
     enum gtel_hwmon_kind of;
@@ -103,6 +108,29 @@ static bool is_shadowed(const struct gtel_hwmon_attribute *list, size_t n,
     return false;
 }
 
+/*
+ * i915 may have a device "i915_gtN" for each GT, with an energy counter of that GT and nothing else
+ * (kernel: i915/i915_hwmon.c).
+ */
+static void add_gts(struct gtel_intel_scan *scan)
+{
+    static const struct gtel_intel_kind kind = {GTEL_M_ENERGY,          GTEL_INTEL_ENERGY, 1e-6,
+                                                GTEL_INTEL_NO_HEADLINE, GTEL_INTEL_HWMON,  false};
+    for (unsigned gt = 0; gt < GTS_MAX; gt++) {
+        char path[GTEL_FS_PATH_MAX];
+        char name[16];
+        (void)snprintf(name, sizeof(name), "i915_gt%u", gt);
+        int r = gtel_hwmon_find(scan->env, scan->arena, scan->device_path, gtel_str_of(name), path);
+        gtel_intel_doubt(scan, r);
+        if (r < 0)
+            return;
+        const struct gtel_str dims[3] = {
+            gtel_intel_text(scan, gtel_str_skip(gtel_str_of(name), strlen("i915_")))};
+        if (dims[0].n > 0)
+            gtel_intel_add(scan, &kind, dims, path, GTEL_STR("energy1_input"));
+    }
+}
+
 void gtel_intel_add_hwmon(struct gtel_intel_scan *scan, struct gtel_str name)
 {
     char path[GTEL_FS_PATH_MAX];
@@ -128,4 +156,6 @@ void gtel_intel_add_hwmon(struct gtel_intel_scan *scan, struct gtel_str name)
                 gtel_intel_add(scan, &kind, dims, path, list[i].file);
         }
     }
+    if (gtel_str_eq(name, GTEL_STR("i915")))
+        add_gts(scan);
 }

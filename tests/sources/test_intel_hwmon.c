@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* Sources i915 and xe: what each attribute of their hwmon directories becomes. */
+#include "sources/machine.h"
+#include "test.h"
+
+#include <errno.h>
+
+#define DEVICE "sys/devices/pci0000:00/0000:03:00.0"
+#define CARD(driver)                                                                               \
+    "file " DEVICE "/uevent\n| DRIVER=" driver "\n| PCI_ID=8086:56A0\n"                            \
+    "| PCI_SLOT_NAME=0000:03:00.0\n"                                                               \
+    "link sys/class/drm/card0 -> ../../devices/pci0000:00/0000:03:00.0/drm/card0\n"                \
+    "link " DEVICE "/drm/card0/device -> ../../../0000:03:00.0\n"                                  \
+    "file " DEVICE "/hwmon/hwmon2/name\n| " driver "\n"
+#define SENSOR(name, value) "file " DEVICE "/hwmon/hwmon2/" name "\n| " value "\n"
+#define GT(number, hwmon, energy)                                                                  \
+    "file " DEVICE "/hwmon/hwmon" hwmon "/name\n| i915_gt" number "\n"                             \
+    "file " DEVICE "/hwmon/hwmon" hwmon "/energy1_input\n| " energy "\n"
+
+enum { WANT_MAX = 6 };
+
+static const struct hwmon_case {
+    const char *label;
+    const char *driver;
+    const char *text;
+    struct {
+        enum gtel_metric metric; /* NONE: no more */
+        const char *dim;
+        double value; /* -1: absent */
+    } want[WANT_MAX];
+} cases[] = {
+    {"i915: voltage is the card's",
+     "i915",
+     CARD("i915") SENSOR("in0_input", "750") "end\n",
+     {{GTEL_M_VOLTAGE, "card", 0.75}, {GTEL_M_NONE, NULL, 0}}},
+    {"i915: PL1 and I1",
+     "i915",
+     CARD("i915") SENSOR("power1_max", "190000000") SENSOR("power1_rated_max", "225000000")
+         SENSOR("power1_max_interval", "28000") SENSOR("power1_crit", "300000000") "end\n",
+     {{GTEL_M_POWER_LIMIT, "card", 190},
+      {GTEL_M_POWER_PEAK_LIMIT, "card", 300},
+      {GTEL_M_GPU_POWER_LIMIT, NULL, 190},
+      {GTEL_M_NONE, NULL, 0}}},
+    {"i915: a limit that is off, and a peak in milliamperes",
+     "i915",
+     CARD("i915") SENSOR("power1_max", "0") SENSOR("power1_rated_max", "225000000")
+         SENSOR("curr1_crit", "25000") SENSOR("fan1_input", "900") "end\n",
+     {{GTEL_M_POWER_LIMIT, NULL, -1},
+      {GTEL_M_POWER_PEAK_LIMIT, NULL, -1},
+      {GTEL_M_GPU_POWER_LIMIT, NULL, -1},
+      {GTEL_M_FAN_RPM, "1", 900},
+      {GTEL_M_GPU_FAN_RPM, NULL, 900},
+      {GTEL_M_NONE, NULL, 0}}},
+    {"i915: temperature without a label",
+     "i915",
+     CARD("i915") SENSOR("temp1_input", "61500") "end\n",
+     {{GTEL_M_TEMPERATURE, "pkg", 61.5},
+      {GTEL_M_GPU_TEMPERATURE, NULL, 61.5},
+      {GTEL_M_NONE, NULL, 0}}},
+    {"i915: energy beyond 32 bits, and of its GTs",
+     "i915",
+     CARD("i915") SENSOR("energy1_input", "5000000000000") GT("0", "3", "7000000")
+         GT("1", "10", "2000000") "end\n",
+     {{GTEL_M_ENERGY, "card", 5e6},
+      {GTEL_M_ENERGY, "gt0", 7},
+      {GTEL_M_ENERGY, "gt1", 2},
+      {GTEL_M_GPU_ENERGY, NULL, 5e6},
+      {GTEL_M_NONE, NULL, 0}}},
+    {"i915: GTs alone make no headline",
+     "i915",
+     CARD("i915") GT("0", "3", "7000000") "end\n",
+     {{GTEL_M_ENERGY, "gt0", 7}, {GTEL_M_GPU_ENERGY, NULL, -1}, {GTEL_M_NONE, NULL, 0}}},
+    {"xe: cap before max, crit under its own name",
+     "xe",
+     CARD("xe") SENSOR("power1_label", "card") SENSOR("power1_cap", "200000000")
+         SENSOR("power1_max", "180000000") SENSOR("power1_crit", "400000000")
+             SENSOR("power2_max", "150000000") "end\n",
+     {{GTEL_M_POWER_LIMIT, "card", 200},
+      {GTEL_M_POWER_LIMIT, "pkg", 150},
+      {GTEL_M_POWER_PEAK_LIMIT, "card", 400},
+      {GTEL_M_GPU_POWER_LIMIT, NULL, 200},
+      {GTEL_M_NONE, NULL, 0}}},
+    {"xe: the channels without labels",
+     "xe",
+     CARD("xe") SENSOR("energy1_input", "3000000") SENSOR("energy2_input", "2000000")
+         SENSOR("in1_input", "800") SENSOR("curr2_crit", "25000") "end\n",
+     {{GTEL_M_ENERGY, "card", 3},
+      {GTEL_M_ENERGY, "pkg", 2},
+      {GTEL_M_VOLTAGE, "pkg", 0.8},
+      {GTEL_M_GPU_ENERGY, NULL, 3},
+      {GTEL_M_NONE, NULL, 0}}},
+    {"xe: the package alone is the headline",
+     "xe",
+     CARD("xe") SENSOR("energy2_input", "2000000") SENSOR("power2_max", "150000000") "end\n",
+     {{GTEL_M_GPU_ENERGY, NULL, 2}, {GTEL_M_GPU_POWER_LIMIT, NULL, 150}, {GTEL_M_NONE, NULL, 0}}},
+    {"xe: limits of a temperature",
+     "xe",
+     CARD("xe") SENSOR("temp2_label", "pkg") SENSOR("temp2_input", "-2000")
+         SENSOR("temp2_max", "95000") SENSOR("temp2_crit", "100000")
+             SENSOR("temp2_emergency", "110000") "end\n",
+     {{GTEL_M_TEMPERATURE, "pkg", -2},
+      {GTEL_M_TEMPERATURE_LIMIT, "pkg", 95},
+      {GTEL_M_TEMPERATURE_CRITICAL, "pkg", 100},
+      {GTEL_M_TEMPERATURE_EMERGENCY, "pkg", 110},
+      {GTEL_M_NONE, NULL, 0}}},
+    {"xe: memory channels and the fastest fan",
+     "xe",
+     CARD("xe") SENSOR("temp17_label", "vram_ch_11") SENSOR("temp17_input", "71000")
+         SENSOR("fan1_input", "0") SENSOR("fan3_input", "1450") SENSOR("fan3_max", "3000") "end\n",
+     {{GTEL_M_TEMPERATURE, "vram_ch_11", 71},
+      {GTEL_M_GPU_TEMPERATURE, NULL, -1},
+      {GTEL_M_FAN_RPM, "1", 0},
+      {GTEL_M_FAN_RPM, "3", 1450},
+      {GTEL_M_GPU_FAN_RPM, NULL, 1450},
+      {GTEL_M_NONE, NULL, 0}}},
+};
+
+static void check(const struct hwmon_case *c)
+{
+    struct machine machine;
+    if (CHECK(machine_init(&machine, c->text, c->driver))) {
+        CHECK_INT(machine_gather(&machine), 0);
+        for (size_t i = 0; i < WANT_MAX && c->want[i].metric != GTEL_M_NONE; i++) {
+            const struct gtel_reading *got =
+                machine_find(&machine, NULL, c->want[i].metric, c->want[i].dim, NULL);
+            CHECK_NEAR(got ? gtel_reading_number(got) : -1, c->want[i].value, 1e-9);
+        }
+        CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 0);
+    }
+    machine_done(&machine);
+}
+
+int main(void)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        test_label = cases[i].label;
+        check(&cases[i]);
+    }
+    return test_result();
+}
