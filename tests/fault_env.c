@@ -3,6 +3,7 @@
 #include "fault_env.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Counts a call; true when it is the one that fails. */
@@ -211,6 +212,17 @@ static void uevent_close(void *arg, int handle)
     fault->inner->ops->uevent_close(fault->inner->arg, handle);
 }
 
+static int ras_read(void *arg, const char *device, struct gtel_ras_counter *ret, size_t max,
+                    size_t *ret_n)
+{
+    struct fault_env *fault = arg;
+    char path[FAULT_PATH_MAX];
+    (void)snprintf(path, sizeof(path), "drm-ras/%s/", device);
+    if (fails(fault, FAULT_RAS, path))
+        return fault->error;
+    return fault->inner->ops->ras_read(fault->inner->arg, device, ret, max, ret_n);
+}
+
 static const struct gtel_env_ops fault_ops = {
     .monotonic_ns = monotonic_ns,
     .wall_ns = wall_ns,
@@ -231,6 +243,7 @@ static const struct gtel_env_ops fault_ops = {
     .uevent_open = uevent_open,
     .uevent_read = uevent_read,
     .uevent_close = uevent_close,
+    .ras_read = ras_read,
 };
 
 static void write_log(void *arg, enum gtel_log_level level, const char *text)

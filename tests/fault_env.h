@@ -23,7 +23,8 @@ enum fault_op {
     FAULT_PMU,       /* its path is "counters" */
     FAULT_PMU_CLOSE, /* the same; for watch only */
     FAULT_QUERY,
-    FAULT_UEVENT /* its path is "uevents" */
+    FAULT_UEVENT, /* its path is "uevents" */
+    FAULT_RAS     /* "drm-ras/DEVICE/" */
 };
 
 /* A group of perf counters. */

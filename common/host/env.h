@@ -32,6 +32,15 @@ struct gtel_log {
 /* Gets each name of a directory; the name is valid during the call. Non-zero stops the listing. */
 typedef int (*gtel_dir_fn)(void *arg, struct gtel_str name);
 
+enum { GTEL_RAS_MAX = 64, GTEL_RAS_NAME_MAX = 48 }; /* counters of a device, bytes with the NUL */
+
+/* An error counter of a DRM driver. */
+struct gtel_ras_counter {
+    char node[GTEL_RAS_NAME_MAX]; /* "correctable-errors" */
+    char name[GTEL_RAS_NAME_MAX]; /* "device-memory" */
+    uint32_t value;
+};
+
 struct gtel_env_ops {
     /* Nanoseconds on a clock that only goes forward and stands still while the host sleeps. */
     uint64_t (*monotonic_ns)(void *arg);
@@ -102,6 +111,14 @@ struct gtel_env_ops {
      */
     int64_t (*uevent_read)(void *arg, int handle, void *buf, size_t n);
     void (*uevent_close)(void *arg, int handle);
+
+    /*
+     * The error counters that a DRM driver offers for the device of that PCI address (generic
+     * netlink family drm-ras), at most max. 0; -ENOENT when kernel or driver have none, -EPERM
+     * without CAP_NET_ADMIN, -EOPNOTSUPP where the env has none, or another negative errno.
+     */
+    int (*ras_read)(void *arg, const char *device, struct gtel_ras_counter *ret, size_t max,
+                    size_t *ret_n);
 };
 
 struct gtel_env {

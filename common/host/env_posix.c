@@ -198,6 +198,13 @@ static int64_t uevent_read(void *arg, int handle, void *buf, size_t n)
     return gtel_netlink_uevent_read(handle, buf, n);
 }
 
+static int ras_read(void *arg, const char *device, struct gtel_ras_counter *ret, size_t max,
+                    size_t *ret_n)
+{
+    const struct posix_env *env = arg;
+    return env->is_machine ? gtel_netlink_ras_read(device, ret, max, ret_n) : -EOPNOTSUPP;
+}
+
 static const struct gtel_env_ops posix_ops = {
     .monotonic_ns = monotonic_ns,
     .wall_ns = wall_ns,
@@ -218,6 +225,7 @@ static const struct gtel_env_ops posix_ops = {
     .uevent_open = uevent_open,
     .uevent_read = uevent_read,
     .uevent_close = file_close,
+    .ras_read = ras_read,
 };
 
 int gtel_env_posix_init(const char *root, struct gtel_env *ret)

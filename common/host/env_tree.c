@@ -336,6 +336,13 @@ static void uevent_close(void *arg, int handle)
         env->ear[handle].is_open = false;
 }
 
+static int ras_read(void *arg, const char *device, struct gtel_ras_counter *ret, size_t max,
+                    size_t *ret_n)
+{
+    struct tree_env *env = arg;
+    return gtel_tree_ras(tree_now(env), gtel_str_of(device), ret, max, ret_n);
+}
+
 static const struct gtel_env_ops tree_ops = {
     .monotonic_ns = monotonic_ns,
     .wall_ns = wall_ns,
@@ -356,6 +363,7 @@ static const struct gtel_env_ops tree_ops = {
     .uevent_open = uevent_open,
     .uevent_read = uevent_read,
     .uevent_close = uevent_close,
+    .ras_read = ras_read,
 };
 
 int gtel_env_tree_init(struct gtel_tree *tree, bool is_stepped, uint64_t epoch_ns,

@@ -8,11 +8,14 @@
 #ifndef GTEL_HOST_NETLINK_POSIX_H
 #define GTEL_HOST_NETLINK_POSIX_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "host/env.h"
 
 /* As uevent_open and uevent_read of gtel_env_ops; closed with close(2). */
 int gtel_netlink_uevent_open(void);
 int64_t gtel_netlink_uevent_read(int handle, void *buf, size_t n);
+
+/* As ras_read of gtel_env_ops. */
+int gtel_netlink_ras_read(const char *device, struct gtel_ras_counter *ret, size_t max,
+                          size_t *ret_n);
 
 #endif

@@ -660,6 +660,34 @@ static void uevent_close(void *arg, int handle)
     env->inner->ops->uevent_close(env->inner->arg, handle);
 }
 
+static void record_counter(struct gtel_record_env *env, const char *device,
+                           const struct gtel_ras_counter *counter)
+{
+    char key[256];
+    char line[256];
+    (void)snprintf(key, sizeof(key), "\1ras %s %s %s", device, counter->node, counter->name);
+    (void)snprintf(line, sizeof(line), "ras %s %s %s %" PRIu32, device, counter->node,
+                   counter->name, counter->value);
+    answer(env, key, line);
+}
+
+static int ras_read(void *arg, const char *device, struct gtel_ras_counter *ret, size_t max,
+                    size_t *ret_n)
+{
+    struct gtel_record_env *env = arg;
+    static const char key[] = "\1ras_error";
+    char line[64];
+    int r = env->inner->ops->ras_read(env->inner->arg, device, ret, max, ret_n);
+    if (r == -ENOENT || r == -EOPNOTSUPP)
+        return r;
+    (void)snprintf(line, sizeof(line), "ras_error %s", r < 0 ? gtel_record_error_name(r) : "none");
+    if (r < 0 || is_known(env, key))
+        answer(env, key, line);
+    for (size_t i = 0; r == 0 && i < *ret_n; i++)
+        record_counter(env, device, &ret[i]);
+    return r;
+}
+
 /* ---- making ---- */
 
 static const struct gtel_env_ops record_ops = {
@@ -682,6 +710,7 @@ static const struct gtel_env_ops record_ops = {
     .uevent_open = uevent_open,
     .uevent_read = uevent_read,
     .uevent_close = uevent_close,
+    .ras_read = ras_read,
 };
 
 int gtel_record_env_init(const struct gtel_env *inner, struct gtel_record *record,

@@ -401,6 +401,43 @@ int gtel_tree_query(const struct gtel_tree *tree, struct gtel_str node, enum gte
     return find_answer(tree, key, "query ", ret);
 }
 
+/* A counter's node is named "\001ras DEVICE NODE NAME". False when it is none of that device. */
+static bool take_counter(const struct gtel_tree_node *node, struct gtel_str prefix,
+                         struct gtel_ras_counter *ret)
+{
+    struct gtel_str rest = gtel_str_skip(node->path, prefix.n);
+    struct gtel_str part;
+    uint64_t value;
+    if (node->kind != GTEL_TREE_CALL || !gtel_str_starts(node->path, prefix) ||
+        !gtel_str_word(&rest, &part) || gtel_str_u64(node->text, &value) < 0)
+        return false;
+    (void)gtel_str_copy(ret->node, sizeof(ret->node), part);
+    (void)gtel_str_copy(ret->name, sizeof(ret->name), gtel_str_trim(rest));
+    ret->value = (uint32_t)value;
+    return true;
+}
+
+int gtel_tree_ras(const struct gtel_tree *tree, struct gtel_str device,
+                  struct gtel_ras_counter *ret, size_t max, size_t *ret_n)
+{
+    char buf[GTEL_TREE_PATH_MAX];
+    struct gtel_str prefix;
+    struct gtel_str error;
+    struct gtel_ras_counter counter;
+    size_t n = 0;
+    if (gtel_tree_call(tree, GTEL_STR("ras_error"), &error) == 0 &&
+        gtel_tree_error_value(error) != 0)
+        return -gtel_tree_error_value(error);
+    if (gtel_tree_answer_key(device, "ras ", buf, &prefix) < 0 || prefix.n + 1 >= sizeof(buf))
+        return -ENOENT;
+    buf[prefix.n++] = ' ';
+    for (size_t i = 0; i < tree->nodes && n < max; i++)
+        if (take_counter(&tree->node[i], prefix, &counter))
+            ret[n++] = counter;
+    *ret_n = n;
+    return n > 0 ? 0 : -ENOENT;
+}
+
 int gtel_tree_uevents(const struct gtel_tree *tree)
 {
     struct gtel_str answer;

@@ -30,6 +30,9 @@
  *     uevent ACTION /DEVPATH KEY=VALUE…  such a message, as
  *                              uevent change /devices/pci0000:00/0000:00:02.0/drm/card0 RESET=1
  *     uevent lost              messages are lost here, because too many waited
+ *     ras DEVICE NODE NAME VALUE  an error counter that the driver of the device offers (drm-ras):
+ *                              ras 0000:03:00.0 correctable-errors device-memory 5
+ *     ras_error EPERM          asking for these fails; `none`: not any more
  *     at 1s                    a later state of the same machine begins; times only grow
  *     end                      the last line: a file without it has been cut
  *
@@ -73,6 +76,10 @@ int gtel_tree_pmu(const struct gtel_tree *tree, struct gtel_str name, uint64_t c
                   uint64_t *ret);
 /* What opening counters of a PMU gives: 0 or a negative errno. */
 int gtel_tree_pmu_error(const struct gtel_tree *tree, struct gtel_str name);
+
+/* The error counters of a device. 0, -ENOENT when there are none, or the recorded error. */
+int gtel_tree_ras(const struct gtel_tree *tree, struct gtel_str device,
+                  struct gtel_ras_counter *ret, size_t max, size_t *ret_n);
 
 /* What listening to messages about devices gives: 0 or a negative errno. */
 int gtel_tree_uevents(const struct gtel_tree *tree);

@@ -277,6 +277,33 @@ static int read_query_error(struct reader *reader, struct gtel_str args)
     return add_answer(reader, "query_error ", key, error);
 }
 
+/* ras DEVICE NODE NAME VALUE */
+static int read_ras(struct reader *reader, struct gtel_str args)
+{
+    char key[GTEL_TREE_PATH_MAX];
+    struct gtel_str part[4];
+    uint64_t value;
+    size_t n = 0;
+    while (n < 4 && gtel_str_word(&args, &part[n]))
+        n++;
+    if (n < 4 || gtel_str_u64(part[3], &value) < 0 || value > UINT32_MAX)
+        return fail(reader, "expected: ras DEVICE NODE NAME VALUE", GTEL_STR_NONE);
+    int length = snprintf(key, sizeof(key), "%.*s %.*s %.*s", GTEL_STR_ARG(part[0]),
+                          GTEL_STR_ARG(part[1]), GTEL_STR_ARG(part[2]));
+    if (length < 0 || (size_t)length >= sizeof(key))
+        return fail(reader, "this is too long:", part[0]);
+    return add_answer(reader, "ras ", (struct gtel_str){key, (size_t)length}, part[3]);
+}
+
+static int read_ras_error(struct reader *reader, struct gtel_str args)
+{
+    struct gtel_str word = GTEL_STR_NONE;
+    (void)gtel_str_word(&args, &word); /* a missing word is no known error */
+    if (gtel_tree_error_value(word) == 0 && !gtel_str_eq(word, GTEL_STR("none")))
+        return fail(reader, "expected: ras_error ERROR, or ras_error none:", word);
+    return add_answer(reader, "", GTEL_STR("ras_error"), word);
+}
+
 static int read_uevents(struct reader *reader, struct gtel_str args)
 {
     struct gtel_str word = GTEL_STR_NONE;
@@ -363,6 +390,10 @@ static int read_line(struct reader *reader, struct gtel_str line)
         return read_query(reader, args);
     if (gtel_str_eq(word, GTEL_STR("query_error")))
         return read_query_error(reader, args);
+    if (gtel_str_eq(word, GTEL_STR("ras")))
+        return read_ras(reader, args);
+    if (gtel_str_eq(word, GTEL_STR("ras_error")))
+        return read_ras_error(reader, args);
     if (gtel_str_eq(word, GTEL_STR("uevent")))
         return read_uevent(reader, args);
     if (gtel_str_eq(word, GTEL_STR("uevents")))

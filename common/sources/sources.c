@@ -5,6 +5,7 @@
 extern const struct gtel_source gtel_source_busy_files;
 extern const struct gtel_source gtel_source_drm_health;
 extern const struct gtel_source gtel_source_drm_memory;
+extern const struct gtel_source gtel_source_drm_ras;
 extern const struct gtel_source gtel_source_i915;
 extern const struct gtel_source gtel_source_nvml;
 extern const struct gtel_source gtel_source_rapl;
@@ -22,6 +23,7 @@ const struct gtel_source *const gtel_sources[] = {
     &gtel_source_drm_memory,
     &gtel_source_rapl,
     &gtel_source_drm_health,
+    &gtel_source_drm_ras,
 #ifdef GTEL_HAVE_NVML
     &gtel_source_nvml,
 #endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* Source drm_ras: counters, sleep, refusal, absence and failures. */
+#include "sources/machine.h"
+#include "test.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define DEVICE "sys/devices/pci0000:00/0000:03:00.0"
+#define CARD                                                                                       \
+    "link sys/class/drm/card0 -> ../../devices/pci0000:00/0000:03:00.0/drm/card0\n"                \
+    "link " DEVICE "/drm/card0/device -> ../../../0000:03:00.0\n"                                  \
+    "file " DEVICE "/uevent\n| DRIVER=xe\n| PCI_SLOT_NAME=0000:03:00.0\n"
+#define STATUS(status) "file " DEVICE "/power/runtime_status\n| " status "\n"
+#define RAS(node, name, value) "ras 0000:03:00.0 " node " " name " " value "\n"
+
+static int64_t errors(const struct machine *machine, const char *kind, const char *severity)
+{
+    const struct gtel_reading *got =
+        machine_find(machine, NULL, GTEL_M_ERROR_COUNT, kind, severity);
+    return got ? (int64_t)got->value.u64 : -1;
+}
+
+static void test_counters(void)
+{
+    static const char text[] = CARD STATUS("suspended") RAS(
+        "correctable-errors", "core-compute", "3") RAS("uncorrectable-errors", "core-compute", "1")
+        RAS("uncorrectable-errors", "device-memory", "4294967295")
+            RAS("other-errors", "pcie",
+                "2") "ras 0000:04:00.0 correctable-errors pcie 9\n"
+                     "at 1s\n" STATUS("active") "at 2s\nras_error ETIMEDOUT\n"
+                                                "at 4s\nras_error none\n" RAS("correctable-errors",
+                                                                              "core-compute",
+                                                                              "4") "end\n";
+    struct machine machine;
+    if (!CHECK(machine_init(&machine, text, "drm_ras")))
+        return;
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK_INT(machine.batch.n, 0); /* it sleeps */
+    machine_step(&machine, 1000);
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK_INT(machine.batch.n, 4);
+    CHECK_INT(errors(&machine, "core-compute", "corrected"), 3);
+    CHECK_INT(errors(&machine, "core-compute", "uncorrected"), 1);
+    CHECK_INT(errors(&machine, "device-memory", "uncorrected"), 4294967295);
+    CHECK_INT(errors(&machine, "pcie", "other-errors"), 2);
+    for (int i = 0; i < 2; i++) {
+        machine_step(&machine, 1000);
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK_INT(machine.batch.n, 0);
+        CHECK_INT(machine.batch.failed[0], 1);
+        CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 1); /* said once */
+    }
+    machine_step(&machine, 1000);
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK_INT(errors(&machine, "core-compute", "corrected"), 4);
+    CHECK_INT(machine.fault->logs[GTEL_LOG_INFO], 1);
+    machine_done(&machine);
+}
+
+/* Asked once for each look for devices: neither a right nor a kernel comes in between. */
+static void test_refused(void)
+{
+    static const struct {
+        const char *text;
+        int error;
+        uint64_t warnings;
+    } cases[] = {
+        {CARD "ras_error EPERM\nend\n", -EPERM, 1},
+        {CARD "end\n", -ENOENT, 0},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct gtel_findings findings = {0};
+        struct machine machine;
+        if (!CHECK(machine_init(&machine, cases[i].text, "drm_ras")))
+            return;
+        for (int g = 0; g < 3; g++) {
+            machine.needs_discovery = g != 1;
+            CHECK_INT(machine_gather(&machine), 0);
+            CHECK_INT(machine.batch.n, 0);
+            CHECK_INT(machine.batch.failed[0], 0);
+        }
+        CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], cases[i].warnings);
+        machine.source->diagnose(machine.state, &machine.registry, &findings);
+        CHECK(findings.n == 1 && findings.finding[0].error == cases[i].error);
+        gtel_findings_done(&findings);
+        machine_done(&machine);
+    }
+}
+
+static void test_faults(void)
+{
+    static const char text[] = CARD STATUS("active") RAS("correctable-errors", "pcie", "3") "end\n";
+    static const int faults[] = {-EIO, -ENODEV, -EPERM, -ENOENT};
+    for (size_t f = 0; f < sizeof(faults) / sizeof(faults[0]); f++) {
+        bool has_failed = true;
+        for (uint64_t k = 1; has_failed; k++) {
+            struct machine machine;
+            if (!CHECK(machine_init(&machine, text, "drm_ras")))
+                return;
+            fault_env_arm(machine.fault, k, faults[f]);
+            for (int i = 0; i < 3; i++)
+                (void)machine_gather(&machine); /* the fault may show in any of them */
+            has_failed = machine.fault->has_failed;
+            fault_env_arm(machine.fault, 0, 0);
+            machine.needs_discovery = true;
+            CHECK_INT(machine_gather(&machine), 0);
+            CHECK_INT(errors(&machine, "pcie", "corrected"), 3);
+            machine.source->close(machine.state);
+            machine.is_open = false;
+            CHECK_INT(machine.fault->open_files, 0);
+            machine_done(&machine);
+        }
+    }
+}
+
+int main(void)
+{
+    test_counters();
+    test_refused();
+    test_faults();
+    return test_result();
+}
