@@ -63,7 +63,7 @@ static char made_up_char(char c, bool is_hexadecimal, uint32_t *state)
     return c;
 }
 
-static const struct gtel_scrub_secret *find(const struct gtel_scrub *scrub, struct gtel_str real)
+static struct gtel_scrub_secret *find(struct gtel_scrub *scrub, struct gtel_str real)
 {
     for (size_t i = 0; i < scrub->n; i++)
         if (gtel_str_eq(scrub->secret[i].real, real))
@@ -72,10 +72,10 @@ static const struct gtel_scrub_secret *find(const struct gtel_scrub *scrub, stru
 }
 
 /* The secret of that text, new if need be; NULL when there is no room for it. */
-static const struct gtel_scrub_secret *learn(struct gtel_scrub *scrub, enum gtel_scrub_kind kind,
-                                             struct gtel_str real)
+static struct gtel_scrub_secret *learn(struct gtel_scrub *scrub, enum gtel_scrub_kind kind,
+                                       struct gtel_str real)
 {
-    const struct gtel_scrub_secret *known = find(scrub, real);
+    struct gtel_scrub_secret *known = find(scrub, real);
     if (known)
         return known;
     struct gtel_scrub_secret secret = {.kind = kind};
@@ -91,7 +91,6 @@ static const struct gtel_scrub_secret *learn(struct gtel_scrub *scrub, enum gtel
     for (size_t i = 0; i < real.n; i++)
         p[i] = made_up_char(real.p[i], is_hexadecimal, &state);
     secret.made_up = (struct gtel_str){p, real.n};
-    scrub->replaced[kind]++;
     scrub->secret[scrub->n] = secret;
     return &scrub->secret[scrub->n++];
 }
@@ -158,12 +157,11 @@ static size_t uuid_length(struct gtel_str text)
 }
 
 /* The known secret that stands by itself at the beginning of text, or NULL. The longest one. */
-static const struct gtel_scrub_secret *known_at(const struct gtel_scrub *scrub,
-                                                struct gtel_str text)
+static struct gtel_scrub_secret *known_at(struct gtel_scrub *scrub, struct gtel_str text)
 {
-    const struct gtel_scrub_secret *best = NULL;
+    struct gtel_scrub_secret *best = NULL;
     for (size_t i = 0; i < scrub->n; i++) {
-        const struct gtel_scrub_secret *secret = &scrub->secret[i];
+        struct gtel_scrub_secret *secret = &scrub->secret[i];
         if (!gtel_str_starts(text, secret->real) ||
             (text.n > secret->real.n && is_word(text.p[secret->real.n])))
             continue;
@@ -173,18 +171,26 @@ static const struct gtel_scrub_secret *known_at(const struct gtel_scrub *scrub,
     return best;
 }
 
+static void put_made_up(struct gtel_scrub *scrub, struct gtel_scrub_secret *secret,
+                        struct gtel_buf *out)
+{
+    scrub->replaced[secret->kind] += secret->is_used ? 0 : 1;
+    secret->is_used = true;
+    gtel_buf_str(out, secret->made_up);
+}
+
 static void put_plain(struct gtel_scrub *scrub, struct gtel_str text, struct gtel_buf *out)
 {
     bool is_inside = false; /* of a word */
     while (text.n > 0) {
-        const struct gtel_scrub_secret *secret = NULL;
+        struct gtel_scrub_secret *secret = NULL;
         size_t uuid = is_inside ? 0 : uuid_length(text);
         if (uuid > 0)
             secret = learn(scrub, GTEL_SCRUB_UUID, (struct gtel_str){text.p, uuid});
         else if (!is_inside)
             secret = known_at(scrub, text);
         if (secret) {
-            gtel_buf_str(out, secret->made_up);
+            put_made_up(scrub, secret, out);
             text = gtel_str_skip(text, secret->real.n);
             is_inside = true;
             continue;
@@ -203,10 +209,10 @@ static void put_secret(struct gtel_scrub *scrub, enum gtel_scrub_kind kind, stru
         size_t n = 0;
         while (n < text.n && text.p[n] > ' ')
             n++;
-        const struct gtel_scrub_secret *secret =
+        struct gtel_scrub_secret *secret =
             n > 0 ? learn(scrub, kind, (struct gtel_str){text.p, n}) : NULL;
         if (secret)
-            gtel_buf_str(out, secret->made_up);
+            put_made_up(scrub, secret, out);
         for (; n < text.n && text.p[n] <= ' '; n++)
             gtel_buf_char(out, text.p[n]);
         text = gtel_str_skip(text, n);
@@ -274,6 +280,28 @@ static void put_groups(struct gtel_str text, struct gtel_buf *out)
     }
 }
 
+/* "proc/self/status", or with a number. */
+static bool is_status(struct gtel_str path)
+{
+    return gtel_str_starts(path, GTEL_STR("proc/")) && gtel_str_ends(path, GTEL_STR("/status"));
+}
+
+/* Of a process only what says which rights it has (proc(5)). */
+static void put_status(struct gtel_str text, struct gtel_buf *out)
+{
+    static const struct gtel_str keys[] = {
+        GTEL_STR_INIT("Uid"),    GTEL_STR_INIT("Gid"),        GTEL_STR_INIT("Groups"),
+        GTEL_STR_INIT("CapPrm"), GTEL_STR_INIT("CapEff"),     GTEL_STR_INIT("CapBnd"),
+        GTEL_STR_INIT("CapAmb"), GTEL_STR_INIT("NoNewPrivs"), GTEL_STR_INIT("Seccomp")};
+    struct gtel_str line;
+    while (gtel_str_line(&text, &line)) {
+        const struct gtel_str key = {line.p, gtel_str_find(line, ':')};
+        for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+            if (gtel_str_eq(key, keys[i]))
+                gtel_buf_printf(out, "%.*s\n", GTEL_STR_ARG(line));
+    }
+}
+
 void gtel_scrub_file(struct gtel_scrub *scrub, struct gtel_str path, struct gtel_str text,
                      struct gtel_buf *out)
 {
@@ -284,6 +312,8 @@ void gtel_scrub_file(struct gtel_scrub *scrub, struct gtel_str path, struct gtel
             name = gtel_str_skip(path, i + 1);
     if (gtel_str_eq(path, GTEL_STR("etc/group")))
         put_groups(text, out);
+    else if (is_status(path))
+        put_status(text, out);
     else if (names_secret(name, &kind))
         put_secret(scrub, kind, text, out);
     else

@@ -26,13 +26,14 @@ struct gtel_scrub_secret {
     struct gtel_str real;
     struct gtel_str made_up;
     enum gtel_scrub_kind kind;
+    bool is_used; /* it stood in a text */
 };
 
 /* A zeroed struct knows of no names. */
 struct gtel_scrub {
     struct gtel_scrub_secret secret[GTEL_SCRUB_MAX];
     size_t n;
-    size_t replaced[GTEL_SCRUB_KINDS]; /* different ones of each kind */
+    size_t replaced[GTEL_SCRUB_KINDS]; /* different ones of each kind that stood in a text */
     bool has_failed;                   /* too many, or memory is out: a text may hold a secret */
     struct gtel_arena arena;
 };

@@ -2,6 +2,7 @@
 /* `gtel capture`: writes a recorded machine from the one that is read. */
 #include "execd/capture.h"
 
+#include "execd/doctor.h"
 #include "execd/host_facts.h"
 #include "host/fs.h"
 #include "host/record_env.h"
@@ -14,7 +15,10 @@
 #include <string.h>
 #include <time.h>
 
+enum { REPORT_MAX = 1 << 20 };
+
 static const uint64_t second_ns = 1000000000;
+static const uint64_t millisecond_ns = 1000000;
 /* How long the sources may think about what is missing; they run inside this process. */
 static const uint64_t diagnose_ns = 3000000000;
 
@@ -117,7 +121,6 @@ static bool is_ended(const struct run *run)
  */
 static void wait_until(struct run *run, uint64_t t_ns)
 {
-    const uint64_t millisecond_ns = 1000000;
     for (;;) {
         uint64_t due_ns = gtel_context_due(run->context);
         if (due_ns == 0 || due_ns >= run->start_ns + t_ns || is_ended(run))
@@ -138,7 +141,7 @@ static void wait_until(struct run *run, uint64_t t_ns)
 static int gather_all(struct run *run)
 {
     const struct gtel_capture *capture = run->capture;
-    int r = gtel_context_sample(run->context, 0);
+    int r = 0;
     for (uint64_t n = 1; r == 0 && n <= capture->count && !is_ended(run); n++) {
         wait_until(run, n * capture->interval_ns);
         r = gtel_context_gather(run->context);
@@ -146,14 +149,22 @@ static int gather_all(struct run *run)
     return r;
 }
 
-/* What `gtel doctor` would look at, so that it can look at the record. */
-static void look_around(struct run *run)
+/* What `gtel doctor` looks at, so that it can look at the record: its report is thrown away. */
+static int look_around(struct run *run)
 {
-    struct gtel_host_facts facts;
-    struct gtel_findings findings = {0};
-    gtel_host_facts_read(&run->env, &facts);
-    gtel_context_diagnose(run->context, diagnose_ns, &findings);
-    gtel_findings_done(&findings);
+    const struct gtel_doctor_case about = {.env = &run->env,
+                                           .options = run->capture->options,
+                                           .context = run->context,
+                                           .wait_ns = diagnose_ns};
+    struct gtel_doctor doctor;
+    struct gtel_buf report;
+    gtel_buf_init(&report, REPORT_MAX);
+    int r = gtel_doctor_init(&doctor);
+    if (r == 0)
+        (void)gtel_doctor_report(&doctor, &about, &report);
+    gtel_doctor_done(&doctor);
+    gtel_buf_done(&report);
+    return r;
 }
 
 static int gather_and_look(struct run *run)
@@ -166,9 +177,11 @@ static int gather_and_look(struct run *run)
     int r = gtel_context_new(&setup, &run->context);
     if (r < 0)
         return r;
-    r = gather_all(run);
+    r = gtel_context_sample(run->context, 0);
     if (r == 0)
-        look_around(run);
+        r = look_around(run);
+    if (r == 0)
+        r = gather_all(run);
     gtel_context_free(run->context);
     return r;
 }
@@ -205,6 +218,8 @@ static void put_head(const struct run *run, struct gtel_buf *out)
                     facts.kernel[0] ? facts.kernel : "not known");
     put_replaced(&run->scrub, out);
     gtel_buf_str(out, GTEL_STR(".\n# A file that is empty here was there and was not read.\n"));
+    gtel_buf_printf(out, "# To play it: gtel --root FILE --stepped --interval %" PRIu64 "ms\n",
+                    run->capture->interval_ns / millisecond_ns);
     if (gtel_record_env_lacks_library(&run->env))
         gtel_buf_str(out, GTEL_STR("# NOT IN HERE: the answers of vendor libraries (NVML).\n"));
     gtel_buf_printf(out, "wall %" PRIu64 "\n", run->wall_ns / second_ns);
