@@ -5,6 +5,7 @@
  */
 #include "fault_alloc.h"
 #include "sources/lane.h"
+#include "sources/machine.h"
 #include "test.h"
 
 #include <errno.h>
@@ -437,6 +438,33 @@ static void test_unbind(const char *mode)
     lane_done(&lane);
 }
 
+/* On every recorded machine with xe: no burst is longer than the window, and some have bursts. */
+static void test_machines(void)
+{
+    static char names[MACHINES_MAX][MACHINE_NAME_MAX];
+    size_t n = machine_names(names);
+    uint64_t bursts = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct lane lane;
+        char *text = machine_text(names[i]);
+        test_label = names[i];
+        if (!CHECK(text) || !CHECK(lane_init(&lane, text, sources))) {
+            free(text);
+            return;
+        }
+        for (int t = 0; t < 12; t++) {
+            lane_gather(&lane);
+            lane_step(&lane, 1000);
+        }
+        CHECK(lane.fault->pmu_longest_ns <= 100000000);
+        bursts += lane.fault->pmu_longest_ns > 0;
+        lane_done(&lane);
+        free(text);
+    }
+    test_label = "";
+    CHECK(bursts >= 5);
+}
+
 /* Engine figures in the last of some gathers of which one call to the outside fails. */
 static double run_with_fault(const char *mode, uint64_t fail_at, int error, uint64_t *ret_calls)
 {
@@ -560,6 +588,7 @@ int main(void)
     test_functions();
     test_unbind("burst");
     test_unbind("hold");
+    test_machines();
     test_no_allocation("burst");
     test_no_allocation("hold");
     test_short_of_memory("burst");

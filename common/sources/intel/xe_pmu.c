@@ -528,6 +528,9 @@ static void diagnose_card(const struct xe_pmu *state, const struct xe_card *xe,
                !gtel_fs_exists(env, gtel_fs_path(path, "%s/tile0/gt0/gtidle", xe->card.path))) {
         text[1] = "idle residency, which tells when to look, is not there";
         text[2] = "the option XeEngines at hold";
+    } else if (xe->engines.n * xe->functions > PAIRS_MAX) {
+        text[1] = "the engines of all virtual functions are more than one group of counters takes: "
+                  "those of the last ones are left out";
     } else if (xe->error == 0) {
         return;
     }
