@@ -169,6 +169,8 @@ static void test_refused(void)
     }
     CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 1);
     CHECK(strstr(machine.fault->last_log, "perf_event_paranoid is 3"));
+    CHECK(
+        strstr(machine.fault->last_log, "perf_event_paranoid=2 and give the program CAP_PERFMON"));
     CHECK(strstr(machine.fault->last_log, "as root"));
     if (CHECK(list.n == 2)) {
         CHECK_STR(list.finding[0].what, "perf event power/energy-gpu/");
