@@ -90,6 +90,21 @@ def judge_held(what, lines, most_ms):
     print(f"{what}: events open for at most {held_ms} ms at a time")
 
 
+def judge_means(what, lines):
+    """What i915's PMU counts of the GT: means over intervals of a second, and the time asleep."""
+    gathers = points_of(lines)
+    for gather in gathers[1:]:
+        for field, value in {"mean_mhz": 1100, "requested_mean_mhz": 1300, "idle_percent": 28.125}.items():
+            got = gather.get(("gpu_frequency", "graphics", field))
+            # The clocks' counters are whole MHz times seconds.
+            slack = POINTS if field == "idle_percent" else 2
+            check(got is not None and abs(got - value) <= slack, f"{what}: {field} is {got} instead of {value}")
+    raised = [gather.get(("gpu", "", "interrupts"), -1) for gather in gathers]
+    steps = [after - before for before, after in zip(raised[1:], raised[2:])]  # the first second is shorter
+    check(all(abs(step - 250) <= 5 for step in steps), f"{what}: interrupts per second: {steps} instead of 250")
+    print(f"{what}: clocks, idle time and interrupts of {len(gathers)} gathers")
+
+
 def judge_constants(what, lines):
     last = points_of(lines)[-1]
     busy = last.get(("gpu", "", "busy_percent"))

@@ -43,6 +43,7 @@ def judge_shares(parts, truth, without):
 
 def judge_i915(parts):
     judge_shares(parts, judge.I915, 1)
+    judge.judge_means("means at 1 s", parts["1s"])
     judge.judge_top("shares at 1 s", parts["1s intel_gpu_top"])
     judge.judge_top("shares at 300 ms", parts["300ms intel_gpu_top"])
 
