@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The classes of engines that users see: tag `engine` of gpu_engine, fields of gpu_process.
+ *
+ * Every driver has names of its own for its engines (the keys of DRM fdinfo: kernel,
+ * Documentation/gpu/drm-usage-stats.rst); here each belongs to one class. A class can have engines
+ * of several names (amdgpu's enc and enc_1), and a name that is not known is "other": a driver to
+ * come is shown, not dropped.
+ *
+ * amdgpu names its rings, not what they do: from VCN 4 on one ring encodes and decodes, and its
+ * name is enc (kernel: amdgpu/vcn_v4_0.c, amdgpu/amdgpu_fdinfo.c).
+ */
+#ifndef GTEL_TABLES_ENGINE_H
+#define GTEL_TABLES_ENGINE_H
+
+#include "base/str.h"
+
+enum gtel_engine_kind {
+    GTEL_ENGINE_KIND_RENDER,
+    GTEL_ENGINE_KIND_COPY,
+    GTEL_ENGINE_KIND_COMPUTE,
+    GTEL_ENGINE_KIND_VIDEO,
+    GTEL_ENGINE_KIND_VIDEO_ENHANCE,
+    GTEL_ENGINE_KIND_ENCODE,
+    GTEL_ENGINE_KIND_DECODE,
+    GTEL_ENGINE_KIND_JPEG,
+    GTEL_ENGINE_KIND_OFA, /* optical flow */
+    GTEL_ENGINE_KIND_OTHER,
+    GTEL_ENGINE_KINDS
+};
+
+/* The value of the tag: "render", "video-enhance" …; "other" for a number that is none of these. */
+struct gtel_str gtel_engine_kind_name(enum gtel_engine_kind kind);
+
+/*
+ * The class of an engine, by the whole name that its driver gives it, as it is written in fdinfo
+ * ("rcs", "gfx", "vertex-tiler"), or by the tag; GTEL_ENGINE_KIND_OTHER for any other text.
+ */
+enum gtel_engine_kind gtel_engine_kind_of(struct gtel_str name);
+
+#endif
