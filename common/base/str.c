@@ -254,6 +254,79 @@ bool gtel_str_copy(char *buf, size_t size, struct gtel_str s)
     return n == s.n;
 }
 
+static bool is_continuation(struct gtel_str s, size_t i)
+{
+    return i < s.n && ((unsigned char)s.p[i] & 0xc0) == 0x80;
+}
+
+/* What the first byte says of the length of a sequence; 0 for a byte that begins none. */
+static size_t utf8_lead(unsigned char lead)
+{
+    if (lead >= 0xc2 && lead <= 0xdf)
+        return 2;
+    if (lead >= 0xe0 && lead <= 0xef)
+        return 3;
+    return lead >= 0xf0 && lead <= 0xf4 ? 4 : 0;
+}
+
+/* Unicode standard, table 3-7: which bytes may stand second. */
+static bool utf8_second(unsigned char lead, unsigned char next)
+{
+    unsigned char low = 0x80;
+    unsigned char high = 0xbf;
+    if (lead == 0xc2 || lead == 0xe0)
+        low = 0xa0;
+    else if (lead == 0xf0)
+        low = 0x90;
+    if (lead == 0xed)
+        high = 0x9f;
+    else if (lead == 0xf4)
+        high = 0x8f;
+    return next >= low && next <= high;
+}
+
+size_t gtel_str_utf8(struct gtel_str s)
+{
+    size_t n = s.n > 1 ? utf8_lead((unsigned char)s.p[0]) : 0;
+    if (n == 0 || !utf8_second((unsigned char)s.p[0], (unsigned char)s.p[1]))
+        return 0;
+    for (size_t i = 2; i < n; i++)
+        if (!is_continuation(s, i))
+            return 0;
+    return n;
+}
+
+/* Whether s is the beginning of a character whose rest is missing. */
+static bool is_cut_character(struct gtel_str s)
+{
+    if (s.n == 0 || s.n >= utf8_lead((unsigned char)s.p[0]))
+        return false;
+    if (s.n > 1 && !utf8_second((unsigned char)s.p[0], (unsigned char)s.p[1]))
+        return false;
+    return s.n < 3 || is_continuation(s, 2);
+}
+
+void gtel_str_clean(char *buf, size_t size, struct gtel_str s)
+{
+    size_t at = 0;
+    while (s.n > 0) {
+        unsigned char c = (unsigned char)s.p[0];
+        size_t n = c < 0x80 ? 1 : gtel_str_utf8(s);
+        if (n == 0 && is_cut_character(s))
+            break;
+        if (at + (n ? n : 1) >= size)
+            break;
+        if (n == 0 || c < ' ' || c == 0x7f)
+            buf[at] = '?';
+        else
+            memcpy(buf + at, s.p, n);
+        n = n ? n : 1;
+        at += n;
+        s = gtel_str_skip(s, n);
+    }
+    buf[at] = '\0';
+}
+
 uint64_t gtel_hash(uint64_t h, const void *p, size_t n)
 {
     const unsigned char *byte = p;

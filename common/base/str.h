@@ -81,6 +81,18 @@ int gtel_str_duration(struct gtel_str s, uint64_t *ret_ns);
  */
 bool gtel_str_copy(char *buf, size_t size, struct gtel_str s);
 
+/*
+ * Length of the well-formed UTF-8 sequence of two to four bytes at the beginning of s, or 0. ASCII
+ * and the C1 control characters (U+0080 to U+009F) are none.
+ */
+size_t gtel_str_utf8(struct gtel_str s);
+/*
+ * Copies foreign text so that it can be shown: a control character or a byte that is no UTF-8
+ * becomes '?', a text that is too long is cut between two characters, and a character that was cut
+ * in two at its end is left out. buf of size bytes (at least 1) ends in NUL.
+ */
+void gtel_str_clean(char *buf, size_t size, struct gtel_str s);
+
 /* 64-bit hash of n bytes, seeded with h (FNV-1a; start with GTEL_HASH_SEED). */
 #define GTEL_HASH_SEED 14695981039346656037ull
 uint64_t gtel_hash(uint64_t h, const void *p, size_t n);

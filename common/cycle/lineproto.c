@@ -22,44 +22,6 @@ static const char *const fixed_keys[FROM_DIM] = {"driver",   "gpu",   "host",
 
 /* ---- text ---- */
 
-static bool is_continuation(struct gtel_str s, size_t i)
-{
-    return i < s.n && ((unsigned char)s.p[i] & 0xc0) == 0x80;
-}
-
-/*
- * Length of the well-formed UTF-8 sequence of two to four bytes at the beginning of s (Unicode
- * standard, table 3-7), or 0. C1 control characters (U+0080 to U+009F) count as malformed.
- */
-static size_t utf8_length(struct gtel_str s)
-{
-    unsigned char lead = (unsigned char)s.p[0];
-    unsigned char next = s.n > 1 ? (unsigned char)s.p[1] : 0;
-    unsigned char low = 0x80;
-    unsigned char high = 0xbf;
-    size_t n = 0;
-    if (lead >= 0xc2 && lead <= 0xdf)
-        n = 2;
-    else if (lead >= 0xe0 && lead <= 0xef)
-        n = 3;
-    else if (lead >= 0xf0 && lead <= 0xf4)
-        n = 4;
-    if (lead == 0xc2 || lead == 0xe0)
-        low = 0xa0;
-    else if (lead == 0xf0)
-        low = 0x90;
-    if (lead == 0xed)
-        high = 0x9f;
-    else if (lead == 0xf4)
-        high = 0x8f;
-    if (n == 0 || next < low || next > high)
-        return 0;
-    for (size_t i = 2; i < n; i++)
-        if (!is_continuation(s, i))
-            return 0;
-    return n;
-}
-
 static bool is_plain_in_tag(unsigned char c)
 {
     return c > ' ' && c < 0x7f && c != ',' && c != '=' && c != '\\';
@@ -74,7 +36,7 @@ static bool is_plain_in_string(unsigned char c)
 static size_t put_special(struct gtel_buf *buf, struct gtel_str s, bool is_tag)
 {
     unsigned char c = (unsigned char)s.p[0];
-    size_t n = c >= 0x80 ? utf8_length(s) : 1;
+    size_t n = c >= 0x80 ? gtel_str_utf8(s) : 1;
     if (n > 1) {
         gtel_buf_bytes(buf, s.p, n);
         return n;

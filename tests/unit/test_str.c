@@ -128,9 +128,55 @@ static void test_pieces(void)
     CHECK_STR(gtel_str_of(buf), "abc");
 }
 
+static const struct {
+    const char *label;
+    const char *text;
+    size_t size;
+    const char *want;
+} clean_cases[] = {
+    {"plain", "a b,c", 10, "a b,c"},
+    {"empty", "", 10, ""},
+    {"control characters",
+     "a\n\t\x1b\x7f"
+     "b",
+     10, "a????b"},
+    {"a C1 control character",
+     "a\xc2\x85"
+     "b",
+     10, "a??b"},
+    {"whole characters", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", 10,
+     "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"},
+    {"the last does not fit", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", 9, "\xc3\xa4\xe2\x82\xac"},
+    {"cut in two at the end", "a\xf0\x9f\x98", 10, "a"},
+    {"its first byte only", "a\xe2", 10, "a"},
+    {"cut in two before the end",
+     "a\xe2\x82"
+     "b",
+     10, "a??b"},
+    {"never a first byte", "\xff\x80", 10, "??"},
+    {"longer than needed", "\xc0\xaf\xe0\x80\xaf", 10, "?????"},
+    {"a surrogate", "\xed\xa0\x80", 10, "???"},
+    {"half a surrogate", "\xed\xa0", 10, "??"},
+    {"above the last", "\xf4\x90\x80\x80", 10, "????"},
+    {"fits", "abc", 4, "abc"},
+    {"does not fit", "abcd", 4, "abc"},
+    {"no room", "abcd", 1, ""},
+};
+
+static void test_clean(void)
+{
+    for (size_t i = 0; i < sizeof(clean_cases) / sizeof(clean_cases[0]); i++) {
+        char buf[10];
+        test_label = clean_cases[i].label;
+        gtel_str_clean(buf, clean_cases[i].size, gtel_str_of(clean_cases[i].text));
+        CHECK_STR(gtel_str_of(buf), clean_cases[i].want);
+    }
+}
+
 int main(void)
 {
     test_numbers();
     test_pieces();
+    test_clean();
     return test_result();
 }
