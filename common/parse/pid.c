@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* What the kernel says of a process. */
+#include "parse/pid.h"
+
+#include <errno.h>
+
+/* Fields of stat are counted from 1; behind the name, which is the second, stands the third
+ * (kernel: Documentation/filesystems/proc.rst, table 1-4).
+ */
+enum { FIELD_BEHIND_NAME = 3, FIELD_START = 22 };
+
+int gtel_pid_stat(struct gtel_str text, struct gtel_str *ret_name, uint64_t *ret_start)
+{
+    size_t open = gtel_str_find(text, '(');
+    /* All behind the name is numbers and the letter of the state, so the last one closes it. */
+    size_t close = text.n;
+    while (close > open && text.p[close - 1] != ')')
+        close--;
+    if (open == text.n || close < open + 2)
+        return -EINVAL;
+    struct gtel_str rest = gtel_str_skip(text, close);
+    struct gtel_str word = GTEL_STR_NONE;
+    for (int field = FIELD_BEHIND_NAME; field <= FIELD_START; field++)
+        if (!gtel_str_word(&rest, &word))
+            return -EINVAL;
+    uint64_t start;
+    int r = gtel_str_u64(word, &start);
+    if (r < 0)
+        return r;
+    *ret_name = (struct gtel_str){text.p + open + 1, close - open - 2};
+    *ret_start = start;
+    return 0;
+}
+
+int gtel_pid_user(struct gtel_str text, uint32_t *ret)
+{
+    static const struct gtel_str key = GTEL_STR_INIT("Uid:");
+    struct gtel_str line;
+    while (gtel_str_line(&text, &line)) {
+        if (!gtel_str_starts(line, key))
+            continue;
+        /* Real, effective, saved and file system user (proc.rst, table 1-2). */
+        struct gtel_str rest = gtel_str_skip(line, key.n);
+        struct gtel_str word = GTEL_STR_NONE;
+        uint64_t user;
+        if (!gtel_str_word(&rest, &word) || !gtel_str_word(&rest, &word) ||
+            gtel_str_u64(word, &user) < 0 || user > UINT32_MAX)
+            return -EINVAL;
+        *ret = (uint32_t)user;
+        return 0;
+    }
+    return -ENODATA;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the kernel says of a process, by the texts of its folder /proc/<pid>. Pure: no allocation,
+ * no input or output.
+ */
+#ifndef GTEL_PARSE_PID_H
+#define GTEL_PARSE_PID_H
+
+#include "base/str.h"
+
+/*
+ * Name and start of a process, from the text of its file stat. The name is whatever the program
+ * chose: it may hold blanks, newlines and parentheses. *ret_start: clock ticks since the host
+ * booted; with the pid it is the identity of a process. 0, -EINVAL or -ERANGE. *ret_name borrows.
+ */
+int gtel_pid_stat(struct gtel_str text, struct gtel_str *ret_name, uint64_t *ret_start);
+/* The effective user, from the text of its file status. 0, -ENODATA without that line, -EINVAL. */
+int gtel_pid_user(struct gtel_str text, uint32_t *ret);
+
+#endif
