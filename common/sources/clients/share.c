@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* The share of an engine class that one client used. */
+#include "sources/clients/share.h"
+
+#include <errno.h>
+
+/* Samples below the base until a counter is taken for that of another client. */
+enum { BELOW_MAX = 3 };
+/* Intervals that make a gap, and parts of one that are too short: as for rates (cycle/delta.h). */
+enum { GAP_INTERVALS = 10, SHORT_PARTS = 10 };
+
+static const uint64_t gap_min_ns = 5000000000; /* whatever the interval is */
+static const double slack = 0.05;
+
+static void rebase(struct gtel_share *share, const struct gtel_share_counter *sample)
+{
+    share->kind = (uint8_t)sample->kind;
+    share->count = sample->count;
+    share->total = sample->total;
+    share->below = 0;
+}
+
+/* What the counter grows by while all engines work: for dt_ns, or for total cycles. */
+static double full_of(const struct gtel_share_counter *sample, uint64_t dt_ns, uint64_t total)
+{
+    double capacity = sample->capacity > 0 ? sample->capacity : 1;
+    if (sample->kind == GTEL_SHARE_CYCLES)
+        return capacity * (double)total;
+    if (sample->kind == GTEL_SHARE_CLOCK)
+        return capacity * (double)sample->maxfreq * ((double)dt_ns / 1e9);
+    return capacity * (double)dt_ns;
+}
+
+static int cut(const struct gtel_share_counter *sample, double value, double *ret)
+{
+    if (value > 1 + slack && !sample->is_lumpy)
+        return -ERANGE;
+    *ret = value > 1 ? 1 : value;
+    return 0;
+}
+
+/* Keeps the highest value as base, so that what was counted once does not count again. */
+static int stay_below(struct gtel_share *share, const struct gtel_share_counter *sample,
+                      double *ret)
+{
+    if (share->below + 1 >= BELOW_MAX) {
+        rebase(share, sample);
+        return -EAGAIN;
+    }
+    share->below++;
+    share->total = sample->total;
+    *ret = 0;
+    return 1;
+}
+
+int gtel_share_feed(struct gtel_share *share, const struct gtel_share_counter *sample,
+                    uint64_t dt_ns, double *ret)
+{
+    if (share->kind == GTEL_SHARE_NONE || share->kind != (uint8_t)sample->kind) {
+        rebase(share, sample);
+        return -EAGAIN;
+    }
+    bool is_cycles = sample->kind == GTEL_SHARE_CYCLES;
+    bool has_clock_moved = is_cycles ? sample->total != share->total : dt_ns > 0;
+    if (!has_clock_moved)
+        return -EAGAIN; /* the same instant twice */
+    if (is_cycles && sample->total < share->total) {
+        rebase(share, sample); /* the GPU's clock began anew: suspend, reset */
+        return -EAGAIN;
+    }
+    if (sample->count < share->count)
+        return stay_below(share, sample, ret);
+    double grown = (double)(sample->count - share->count);
+    double full = full_of(sample, dt_ns, sample->total - share->total);
+    rebase(share, sample);
+    return full > 0 ? cut(sample, grown / full, ret) : -EAGAIN;
+}
+
+int gtel_share_born(struct gtel_share *share, const struct gtel_share_counter *sample,
+                    uint64_t dt_ns, uint64_t total_before, double *ret)
+{
+    rebase(share, sample);
+    if (sample->kind == GTEL_SHARE_NONE)
+        return -EAGAIN;
+    if (sample->count == 0) {
+        *ret = 0;
+        return 0;
+    }
+    bool is_total_known = total_before > 0 && total_before < sample->total;
+    if (sample->kind == GTEL_SHARE_CYCLES ? !is_total_known : dt_ns == 0)
+        return -EAGAIN;
+    double full = full_of(sample, dt_ns, sample->total - total_before);
+    if (full <= 0)
+        return -EAGAIN;
+    double value = (double)sample->count / full;
+    if (value > 1 + slack)
+        return -ERANGE; /* it has worked before: the client is older than its process */
+    return cut(sample, value, ret);
+}
+
+enum gtel_share_span gtel_share_tick(struct gtel_share_clock *clock, uint64_t now_ns,
+                                     uint64_t suspended_ns, uint64_t *ret_dt_ns)
+{
+    uint64_t interval_ns = clock->interval_ns;
+    uint64_t dt_ns = clock->has_last && now_ns > clock->last_ns ? now_ns - clock->last_ns : 0;
+    bool has_slept = clock->has_last && suspended_ns != clock->suspended_ns;
+    *ret_dt_ns = dt_ns;
+    if (clock->has_last && !has_slept && (dt_ns == 0 || dt_ns < interval_ns / SHORT_PARTS))
+        return GTEL_SPAN_SHORT;
+    bool is_first = !clock->has_last;
+    clock->has_last = true;
+    clock->last_ns = now_ns;
+    clock->suspended_ns = suspended_ns;
+    if (is_first)
+        return GTEL_SPAN_FIRST;
+    bool is_long = dt_ns > gap_min_ns && interval_ns > 0 && dt_ns / GAP_INTERVALS > interval_ns;
+    /* One long gap is not the interval; twice the same is a new pace. */
+    if (!has_slept && (!is_long || clock->is_gap))
+        clock->interval_ns = dt_ns;
+    bool is_gap = has_slept || (is_long && !clock->is_gap);
+    clock->is_gap = is_gap;
+    return is_gap ? GTEL_SPAN_GAP : GTEL_SPAN_WHOLE;
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/* The clients of all processes: duplicates, owners, ageing, ids given anew, long random lives. */
+#include "fault_alloc.h"
+#include "sources/clients/table.h"
+#include "test.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const struct gtel_client_key key_a = {.id = 7, .device = 0};
+
+static struct gtel_client *see(struct gtel_client_table *table, struct gtel_client_key key,
+                               uint32_t pid, uint64_t start, int want)
+{
+    struct gtel_client *client = NULL;
+    struct gtel_process_id process = {.pid = pid, .start = start};
+    bool is_new = false;
+    CHECK_INT(gtel_client_table_see(table, &key, process, &client, &is_new), want);
+    return client;
+}
+
+static uint32_t owner_of(const struct gtel_client_table *table, uint64_t id)
+{
+    for (size_t i = 0; i < table->n; i++)
+        if (table->client[i].key.id == id)
+            return table->client[i].owner.pid;
+    return 0;
+}
+
+/* One gather in which the client 7 is seen with each of these processes (0 ends the list). */
+static uint32_t gather(struct gtel_client_table *table, const uint32_t *pids)
+{
+    gtel_client_table_begin(table);
+    for (size_t i = 0; pids[i] != 0; i++)
+        see(table, key_a, pids[i], 1, i == 0);
+    gtel_client_table_end(table);
+    return owner_of(table, 7);
+}
+
+static void test_owner(void)
+{
+    static const struct {
+        const char *label;
+        uint32_t pids[5][4];
+        uint32_t owner[5];
+    } cases[] = {
+        {"one process, several descriptors", {{5, 5, 5}, {5, 5}, {5}}, {5, 5, 5}},
+        {"the lowest of those that are seen first", {{9, 4, 6}, {9, 4, 6}}, {4, 4}},
+        {"kept when a lower one comes", {{9}, {3, 9}, {3, 9}}, {9, 9, 9}},
+        {"given on when the owner has gone", {{9}, {12, 9}, {15, 12}, {12, 15}}, {9, 9, 12, 12}},
+        {"kept over gathers without a sight", {{9}, {0}, {3, 9}}, {9, 9, 9}},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct gtel_client_table table = {0};
+        test_label = cases[i].label;
+        for (size_t k = 0; k < 5 && cases[i].owner[k] != 0; k++) {
+            CHECK_INT(gather(&table, cases[i].pids[k]), cases[i].owner[k]);
+            CHECK_INT(table.n, 1);
+        }
+        gtel_client_table_done(&table);
+    }
+    test_label = "";
+}
+
+/* A process number that was used again is another process. */
+static void test_pid_reuse(void)
+{
+    struct gtel_client_table table = {0};
+    gtel_client_table_begin(&table);
+    see(&table, key_a, 50, 100, 1);
+    gtel_client_table_end(&table);
+    gtel_client_table_begin(&table);
+    see(&table, key_a, 50, 900, 1);
+    see(&table, key_a, 20, 300, 0);
+    gtel_client_table_end(&table);
+    CHECK_INT(owner_of(&table, 7), 20);
+    gtel_client_table_done(&table);
+}
+
+static void test_keys(void)
+{
+    static const struct gtel_client_key keys[] = {
+        {.id = 7, .device = 0},
+        {.id = 7, .device = 1},
+        {.id = 8, .device = 0},
+        {.id = 7, .pid = 100},
+        {.id = 7, .device = 1, .pid = 100},
+        {.id = 7, .pid = 101},
+        {.id = 0, .device = 0},
+        {.id = UINT64_MAX, .device = 0},
+    };
+    enum { N = sizeof(keys) / sizeof(keys[0]) };
+    struct gtel_client_table table = {0};
+    for (int round = 0; round < 2; round++) {
+        gtel_client_table_begin(&table);
+        for (size_t i = 0; i < N; i++)
+            see(&table, keys[i], 1, 1, 1);
+        for (size_t i = 0; i < N; i++)
+            see(&table, keys[i], 2, 1, 0);
+        gtel_client_table_end(&table);
+        CHECK_INT(table.n, N);
+    }
+    gtel_client_table_done(&table);
+}
+
+static void test_ageing(void)
+{
+    static const uint32_t nobody[] = {0};
+    static const uint32_t somebody[] = {5, 0};
+    struct gtel_client_table table = {0};
+    gather(&table, somebody);
+    table.client[0].share[0] = (struct gtel_share){.count = 3, .kind = GTEL_SHARE_TIME};
+    for (int i = 0; i < GTEL_CLIENT_AGE; i++) {
+        gather(&table, nobody);
+        CHECK_INT(table.n, 1);
+        CHECK(table.n == 1 && !gtel_client_is_seen(&table, &table.client[0]));
+    }
+    gather(&table, somebody);
+    CHECK(table.n == 1 && table.client[0].share[0].count == 3);
+    for (int i = 0; i <= GTEL_CLIENT_AGE; i++)
+        gather(&table, nobody);
+    CHECK_INT(table.n, 0);
+    gtel_client_table_done(&table);
+}
+
+/* The owner is gone and a counter stands below its base: the id has been given to another one. */
+static void test_id_reuse(void)
+{
+    struct gtel_client_table table = {0};
+    for (int i = 0; i < 4; i++) {
+        gtel_client_table_begin(&table);
+        struct gtel_client *client = see(&table, key_a, i < 2 ? 5 : 6, 1, 1);
+        if (!client)
+            break;
+        client->share[0] = (struct gtel_share){.count = 100, .kind = GTEL_SHARE_TIME};
+        client->has_share = 1;
+        client->is_below = i > 0; /* at 1: its own counter catches up; at 2: another client */
+        gtel_client_table_end(&table);
+        CHECK_INT(table.client[0].share[0].kind, i == 2 ? GTEL_SHARE_NONE : GTEL_SHARE_TIME);
+        CHECK_INT(table.client[0].has_share, i != 2);
+    }
+    gtel_client_table_forget_bases(&table, 1);
+    CHECK_INT(table.client[0].share[0].kind, GTEL_SHARE_TIME);
+    gtel_client_table_forget_bases(&table, 0);
+    CHECK_INT(table.client[0].share[0].kind, GTEL_SHARE_NONE);
+    gtel_client_table_done(&table);
+}
+
+static void test_limit(void)
+{
+    struct gtel_client_table table = {0};
+    gtel_client_table_begin(&table);
+    for (uint64_t i = 0; i < GTEL_CLIENTS_MAX; i++)
+        see(&table, (struct gtel_client_key){.id = i}, 1, 1, 1);
+    see(&table, (struct gtel_client_key){.id = GTEL_CLIENTS_MAX}, 1, 1, -ENOSPC);
+    see(&table, (struct gtel_client_key){.id = 3}, 1, 1, 0);
+    gtel_client_table_end(&table);
+    CHECK_INT(table.n, GTEL_CLIENTS_MAX);
+    CHECK_INT(table.dropped, 1);
+    gtel_client_table_done(&table);
+}
+
+/* Each allocation fails in turn: the client is not taken, and is at the next gather. */
+static void test_memory(void)
+{
+    for (uint64_t k = 1; k < 50; k++) {
+        struct gtel_client_table table = {0};
+        bool was_refused = false;
+        fault_alloc_arm(k);
+        for (int round = 0; round < 3; round++) {
+            gtel_client_table_begin(&table);
+            for (uint64_t i = 0; i < 300; i++) {
+                struct gtel_client *client;
+                bool is_new;
+                struct gtel_client_key key = {.id = i};
+                int r = gtel_client_table_see(&table, &key, (struct gtel_process_id){.pid = 1},
+                                              &client, &is_new);
+                CHECK(r == 1 || r == -ENOMEM);
+                was_refused = was_refused || r < 0;
+            }
+            gtel_client_table_end(&table);
+        }
+        fault_alloc_arm(0);
+        CHECK_INT(table.n, 300);
+        gtel_client_table_done(&table);
+        if (!was_refused)
+            return;
+    }
+    CHECK(false);
+}
+
+/* A small generator, so that a failure can be repeated. */
+static uint32_t next(uint64_t *state)
+{
+    *state = *state * 6364136223846793005ull + 1442695040888963407ull;
+    return (uint32_t)(*state >> 33);
+}
+
+enum { LIVES = 512, ROUNDS = 4000 };
+
+/* Random births and deaths beside a plain list; then a steady set allocates nothing. */
+static void test_lives(void)
+{
+    static uint64_t seen[LIVES]; /* the last gather with it, or 0 */
+    struct gtel_client_table table = {0};
+    uint64_t random = 20261121;
+    bool is_alive[LIVES] = {false};
+    for (uint64_t round = 1; round <= ROUNDS; round++) {
+        bool is_steady = round > ROUNDS - 100;
+        size_t want = 0;
+        if (round == ROUNDS - 90)
+            fault_alloc_arm(0);
+        gtel_client_table_begin(&table);
+        for (uint32_t i = 0; i < LIVES; i++) {
+            if (!is_steady && next(&random) % 16 == 0)
+                is_alive[i] = !is_alive[i];
+            if (is_alive[i]) {
+                struct gtel_client *client = see(
+                    &table, (struct gtel_client_key){.id = i / 2, .device = i % 2}, i + 1, 1, 1);
+                CHECK(client && (seen[i] == 0 || client->memory == i));
+                if (client)
+                    client->memory = i;
+                seen[i] = round;
+            }
+            if (seen[i] != 0 && round - seen[i] > GTEL_CLIENT_AGE)
+                seen[i] = 0;
+            want += seen[i] != 0;
+        }
+        gtel_client_table_end(&table);
+        CHECK_INT(table.n, want);
+    }
+    CHECK_INT(fault_alloc_count(), 0);
+    gtel_client_table_done(&table);
+}
+
+int main(void)
+{
+    test_owner();
+    test_pid_reuse();
+    test_keys();
+    test_ageing();
+    test_id_reuse();
+    test_limit();
+    test_memory();
+    test_lives();
+    return test_result();
+}
