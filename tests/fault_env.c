@@ -101,6 +101,23 @@ static int exists(void *arg, const char *path)
     return fault->inner->ops->exists(fault->inner->arg, path);
 }
 
+static int stat_file(void *arg, const char *path, struct gtel_stat *ret)
+{
+    struct fault_env *fault = arg;
+    if (fails(fault, FAULT_STAT, path))
+        return fault->error;
+    return fault->inner->ops->stat(fault->inner->arg, path, ret);
+}
+
+static int dir_list_from(void *arg, const char *path, uint32_t first, gtel_number_fn fn,
+                         void *fn_arg)
+{
+    struct fault_env *fault = arg;
+    if (fails(fault, FAULT_LIST, path))
+        return fault->error;
+    return fault->inner->ops->dir_list_from(fault->inner->arg, path, first, fn, fn_arg);
+}
+
 static int lib_open(void *arg, const char *const *names, void **ret)
 {
     struct fault_env *fault = arg;
@@ -233,6 +250,8 @@ static const struct gtel_env_ops fault_ops = {
     .dir_list = dir_list,
     .link_read = link_read,
     .exists = exists,
+    .stat = stat_file,
+    .dir_list_from = dir_list_from,
     .lib_open = lib_open,
     .lib_symbol = lib_symbol,
     .lib_close = lib_close,

@@ -19,6 +19,7 @@ enum fault_op {
     FAULT_LIST,
     FAULT_LINK,
     FAULT_EXISTS,
+    FAULT_STAT,
     FAULT_LIBRARY,
     FAULT_PMU,       /* its path is "counters" */
     FAULT_PMU_CLOSE, /* the same; for watch only */

@@ -31,6 +31,19 @@ struct gtel_log {
 
 /* Gets each name of a directory; the name is valid during the call. Non-zero stops the listing. */
 typedef int (*gtel_dir_fn)(void *arg, struct gtel_str name);
+/* Gets each number that is a name in a directory. Non-zero stops the listing. */
+typedef int (*gtel_number_fn)(void *arg, uint32_t number);
+
+/* What is known of a file without opening it. */
+struct gtel_stat {
+    uint64_t
+        size; /* bytes; of proc/PID/fd the number of descriptors (Linux 6.2 and newer, else 0) */
+    uint64_t ino; /* of proc/PID/fd another one when the pid is another process's */
+    uint32_t uid;
+    uint32_t major; /* of the device; 0 unless is_char */
+    uint32_t minor;
+    bool is_char; /* a character device */
+};
 
 enum { GTEL_RAS_MAX = 64, GTEL_RAS_NAME_MAX = 48 }; /* counters of a device, bytes with the NUL */
 
@@ -65,6 +78,15 @@ struct gtel_env_ops {
     int64_t (*link_read)(void *arg, const char *path, char *buf, size_t n);
     /* 0 when something is there, links followed, else a negative errno. */
     int (*exists)(void *arg, const char *path);
+    /* What is there, links followed: 0 or a negative errno. */
+    int (*stat)(void *arg, const char *path, struct gtel_stat *ret);
+    /*
+     * Calls fn for each name that is a number of first or more and below 2^32, the lowest first:
+     * processes in "proc", descriptors in "proc/PID/fd". Beginning in the middle of many
+     * descriptors costs no more than beginning in front. 0, fn's result, or a negative errno.
+     */
+    int (*dir_list_from)(void *arg, const char *path, uint32_t first, gtel_number_fn fn,
+                         void *fn_arg);
 
     /*
      * Opens a vendor library: the first of the names (NULL at the end) that loads. Returns 0,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The real machine, or a directory that looks like one. */
+#include "host/dir_posix.h"
 #include "host/drm_query_posix.h"
 #include "host/netlink_posix.h"
 #include "host/pmu_posix.h"
@@ -130,6 +131,19 @@ static int exists(void *arg, const char *path)
     return fstatat(env->root_fd, path, &st, 0) < 0 ? -errno : 0;
 }
 
+static int stat_file(void *arg, const char *path, struct gtel_stat *ret)
+{
+    const struct posix_env *env = arg;
+    return gtel_dir_posix_stat(env->root_fd, path, ret);
+}
+
+static int dir_list_from(void *arg, const char *path, uint32_t first, gtel_number_fn fn,
+                         void *fn_arg)
+{
+    const struct posix_env *env = arg;
+    return gtel_dir_posix_numbers(env->root_fd, path, first, fn, fn_arg);
+}
+
 static int lib_open(void *arg, const char *const *names, void **ret)
 {
     struct posix_env *env = arg;
@@ -215,6 +229,8 @@ static const struct gtel_env_ops posix_ops = {
     .dir_list = dir_list,
     .link_read = link_read,
     .exists = exists,
+    .stat = stat_file,
+    .dir_list_from = dir_list_from,
     .lib_open = lib_open,
     .lib_symbol = lib_symbol,
     .lib_close = lib_close,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A recorded machine as an env. */
+#include "host/numbers.h"
 #include "host/replay_nvml.h"
 #include "host/tree_node.h"
 
@@ -40,6 +41,7 @@ struct tree_env {
         bool is_open;
         size_t at; /* place in the recording */
     } ear[EARS_MAX];
+    struct gtel_numbers numbers; /* memory for the next listing */
 };
 
 static uint64_t tree_time(const struct tree_env *env)
@@ -90,6 +92,8 @@ static int file_open(void *arg, const char *path)
     const struct gtel_tree_node *node = find(env, path, true, &r);
     if (!node)
         return r;
+    if (node->kind == GTEL_TREE_CHAR)
+        return -ENXIO; /* as of a node without a driver behind it */
     if (node->kind != GTEL_TREE_FILE)
         return -EISDIR;
     if (node->open_error)
@@ -144,6 +148,8 @@ static int dir_list(void *arg, const char *path, gtel_dir_fn fn, void *fn_arg)
     const struct gtel_tree_node *node = find(env, path, true, &r);
     if (!node)
         return r;
+    if (node->open_error)
+        return -node->open_error;
     if (node->kind != GTEL_TREE_DIR)
         return -ENOTDIR;
     return gtel_tree_list(env->tree, node, fn, fn_arg);
@@ -168,6 +174,64 @@ static int exists(void *arg, const char *path)
     struct tree_env *env = arg;
     int r;
     return find(env, path, true, &r) ? 0 : r;
+}
+
+/* Whether the directory is proc/PID/fd. */
+static bool is_descriptors(struct gtel_str path)
+{
+    struct gtel_str part;
+    uint64_t pid;
+    return gtel_str_part(&path, '/', &part) && gtel_str_eq(part, GTEL_STR("proc")) &&
+           gtel_str_part(&path, '/', &part) && gtel_str_u64(part, &pid) == 0 &&
+           gtel_str_eq(path, GTEL_STR("fd"));
+}
+
+static int stat_file(void *arg, const char *path, struct gtel_stat *ret)
+{
+    struct tree_env *env = arg;
+    int r;
+    const struct gtel_tree_node *node = find(env, path, true, &r);
+    if (!node)
+        return r;
+    *ret = (struct gtel_stat){.ino = (uint64_t)node->generation << INDEX_BITS |
+                                     gtel_tree_index(env->tree, node),
+                              .uid = gtel_tree_owner(env->tree, node),
+                              .is_char = node->kind == GTEL_TREE_CHAR};
+    if (is_descriptors(node->path)) /* also of one that cannot be listed */
+        ret->size = gtel_tree_entries(env->tree, node);
+    else if (node->kind == GTEL_TREE_FILE)
+        ret->size = node->text.n;
+    if (ret->is_char) {
+        ret->major = (uint32_t)node->start;
+        ret->minor = (uint32_t)node->per_second;
+    }
+    return 0;
+}
+
+struct numbers_from {
+    struct gtel_numbers numbers;
+    uint32_t first;
+};
+
+static int keep_number(void *arg, struct gtel_str name)
+{
+    struct numbers_from *from = arg;
+    return gtel_numbers_add(&from->numbers, name, from->first);
+}
+
+static int dir_list_from(void *arg, const char *path, uint32_t first, gtel_number_fn fn,
+                         void *fn_arg)
+{
+    struct tree_env *env = arg;
+    struct numbers_from from = {.numbers = env->numbers, .first = first};
+    env->numbers = (struct gtel_numbers){0}; /* fn may list, too */
+    int r = dir_list(env, path, keep_number, &from);
+    if (r == 0)
+        r = gtel_numbers_each(&from.numbers, fn, fn_arg);
+    gtel_numbers_reset(&from.numbers);
+    gtel_numbers_done(&env->numbers);
+    env->numbers = from.numbers;
+    return r;
 }
 
 static int lib_open(void *arg, const char *const *names, void **ret)
@@ -353,6 +417,8 @@ static const struct gtel_env_ops tree_ops = {
     .dir_list = dir_list,
     .link_read = link_read,
     .exists = exists,
+    .stat = stat_file,
+    .dir_list_from = dir_list_from,
     .lib_open = lib_open,
     .lib_symbol = lib_symbol,
     .lib_close = lib_close,
@@ -387,7 +453,10 @@ void gtel_env_tree_step(struct gtel_env *env, uint64_t ns)
 
 void gtel_env_tree_done(struct gtel_env *env)
 {
-    free(env->arg);
+    struct tree_env *tree = env->arg;
+    if (tree)
+        gtel_numbers_done(&tree->numbers);
+    free(tree);
     *env = (struct gtel_env){0};
 }
 

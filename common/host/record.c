@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -161,6 +162,14 @@ void gtel_record_link(struct gtel_record *record, struct gtel_str path, struct g
     set(record, path, GTEL_RECORD_LINK, target);
 }
 
+void gtel_record_char(struct gtel_record *record, struct gtel_str path, uint32_t major,
+                      uint32_t minor)
+{
+    char text[32];
+    int n = snprintf(text, sizeof(text), "%" PRIu32 ":%" PRIu32, major, minor);
+    set(record, path, GTEL_RECORD_CHAR, (struct gtel_str){text, (size_t)n});
+}
+
 void gtel_record_refuse(struct gtel_record *record, struct gtel_str path, int error)
 {
     set(record, path, GTEL_RECORD_REFUSED, gtel_str_of(gtel_record_error_name(error)));
@@ -192,6 +201,14 @@ enum gtel_record_kind gtel_record_find(const struct gtel_record *record, struct 
 static bool is_below(struct gtel_str path, struct gtel_str dir)
 {
     return gtel_str_starts(path, dir) && path.n > dir.n && path.p[dir.n] == '/';
+}
+
+bool gtel_record_has_below(const struct gtel_record *record, struct gtel_str dir)
+{
+    for (size_t i = 0; i < record->nodes; i++)
+        if (record->node[i].kind != GTEL_RECORD_NOTHING && is_below(record->node[i].path, dir))
+            return true;
+    return false;
 }
 
 void gtel_record_gone(struct gtel_record *record, struct gtel_str path)
@@ -228,18 +245,32 @@ static bool has_name(const struct gtel_str *names, size_t n, struct gtel_str nam
     return false;
 }
 
-void gtel_record_keep(struct gtel_record *record, struct gtel_str dir, const struct gtel_str *names,
-                      size_t n)
+static void keep(struct gtel_record *record, struct gtel_str dir, const struct gtel_str *names,
+                 size_t n, bool is_numbers)
 {
+    uint64_t number;
     for (size_t i = 0; i < record->nodes; i++) {
         struct gtel_str path = record->node[i].path;
         enum gtel_record_kind kind = record->node[i].kind;
         if (kind == GTEL_RECORD_NOTHING || kind == GTEL_RECORD_ANSWER || !is_below(path, dir))
             continue;
         struct gtel_str name = gtel_str_skip(path, dir.n + 1);
-        if (gtel_str_find(name, '/') == name.n && !has_name(names, n, name))
+        if (gtel_str_find(name, '/') == name.n && !has_name(names, n, name) &&
+            (!is_numbers || gtel_str_u64(name, &number) == 0))
             gtel_record_gone(record, path);
     }
+}
+
+void gtel_record_keep(struct gtel_record *record, struct gtel_str dir, const struct gtel_str *names,
+                      size_t n)
+{
+    keep(record, dir, names, n, false);
+}
+
+void gtel_record_keep_numbers(struct gtel_record *record, struct gtel_str dir,
+                              const struct gtel_str *names, size_t n)
+{
+    keep(record, dir, names, n, true);
 }
 
 /* ---- text ---- */
@@ -296,6 +327,9 @@ static void put_change(struct gtel_record *record, const struct gtel_record_chan
         break;
     case GTEL_RECORD_LINK:
         gtel_buf_printf(out, "link %.*s -> %.*s\n", GTEL_STR_ARG(path), GTEL_STR_ARG(change->text));
+        break;
+    case GTEL_RECORD_CHAR:
+        gtel_buf_printf(out, "char %.*s %.*s\n", GTEL_STR_ARG(path), GTEL_STR_ARG(change->text));
         break;
     case GTEL_RECORD_REFUSED:
     case GTEL_RECORD_BROKEN:

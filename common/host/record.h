@@ -18,6 +18,7 @@ enum gtel_record_kind {
     GTEL_RECORD_DIR,
     GTEL_RECORD_FILE,
     GTEL_RECORD_LINK,
+    GTEL_RECORD_CHAR,
     GTEL_RECORD_REFUSED, /* cannot be opened */
     GTEL_RECORD_BROKEN,  /* cannot be read */
     GTEL_RECORD_ANSWER   /* of a library, counter or driver: the key is no path */
@@ -52,6 +53,9 @@ void gtel_record_at(struct gtel_record *record, uint64_t t_ns);
 /* Paths are those that no link leads to, relative to the root. Texts are copied. */
 void gtel_record_file(struct gtel_record *record, struct gtel_str path, struct gtel_str text);
 void gtel_record_dir(struct gtel_record *record, struct gtel_str path);
+/* A character device behind a link. */
+void gtel_record_char(struct gtel_record *record, struct gtel_str path, uint32_t major,
+                      uint32_t minor);
 void gtel_record_link(struct gtel_record *record, struct gtel_str path, struct gtel_str target);
 /* error: a negative errno; what the format has no name for becomes EIO. */
 void gtel_record_refuse(struct gtel_record *record, struct gtel_str path, int error);
@@ -62,6 +66,11 @@ enum gtel_record_kind gtel_record_find(const struct gtel_record *record, struct 
 /* Those recorded directly below dir that are none of the n names, which are sorted, are gone. */
 void gtel_record_keep(struct gtel_record *record, struct gtel_str dir, const struct gtel_str *names,
                       size_t n);
+/* The same of those whose names are numbers. */
+void gtel_record_keep_numbers(struct gtel_record *record, struct gtel_str dir,
+                              const struct gtel_str *names, size_t n);
+/* Whether something is recorded below dir. */
+bool gtel_record_has_below(const struct gtel_record *record, struct gtel_str dir);
 /* Lines of the format that are written when they differ from those given for the key before. */
 void gtel_record_answer(struct gtel_record *record, struct gtel_str key, struct gtel_str lines);
 /* A line that is written in any case. */

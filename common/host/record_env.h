@@ -4,7 +4,8 @@
  *
  * Every file, link, directory and look for one, every group of counters, query of a driver and
  * message of the kernel passes through and is written down, with its error where it has one. Paths
- * are written as the kernel would resolve them, so that the links on the way are recorded, too.
+ * are written as the kernel would resolve them, so that the links on the way are recorded, too; but
+ * not what descriptors of processes lead to (proc/PID/fd/N), unless it is a character device.
  * Vendor libraries are not recorded: they are "not there", and that they were asked for is noted.
  */
 #ifndef GTEL_HOST_RECORD_ENV_H

@@ -268,20 +268,45 @@ size_t gtel_tree_index(const struct gtel_tree *tree, const struct gtel_tree_node
     return (size_t)(node - tree->node);
 }
 
+/* Whether the node is a name in some directory. */
+static bool is_name(const struct gtel_tree_node *node)
+{
+    return node->kind != GTEL_TREE_GONE && node->kind != GTEL_TREE_CALL && node->path.n > 0;
+}
+
 int gtel_tree_list(const struct gtel_tree *tree, const struct gtel_tree_node *dir, gtel_dir_fn fn,
                    void *arg)
 {
     struct gtel_str path = dir->path;
     for (size_t i = 0; i < tree->nodes; i++) {
         const struct gtel_tree_node *node = &tree->node[i];
-        if (node->kind == GTEL_TREE_GONE || node->kind == GTEL_TREE_CALL || node->path.n == 0 ||
-            !gtel_str_eq(parent_of(node->path), path))
+        if (!is_name(node) || !gtel_str_eq(parent_of(node->path), path))
             continue;
         int r = fn(arg, gtel_str_skip(node->path, path.n > 0 ? path.n + 1 : 0));
         if (r != 0)
             return r;
     }
     return 0;
+}
+
+static void count_entries(struct gtel_tree *tree)
+{
+    for (size_t i = 0; i < tree->nodes; i++)
+        tree->node[i].entries = 0;
+    for (size_t i = 0; i < tree->nodes; i++) {
+        struct gtel_tree_node *dir =
+            is_name(&tree->node[i]) ? find(tree, parent_of(tree->node[i].path)) : NULL;
+        if (dir)
+            dir->entries++;
+    }
+    tree->counted = tree->applied + 1;
+}
+
+uint32_t gtel_tree_entries(struct gtel_tree *tree, const struct gtel_tree_node *dir)
+{
+    if (tree->counted != tree->applied + 1)
+        count_entries(tree);
+    return dir->entries;
 }
 
 uint64_t gtel_tree_duration(const struct gtel_tree *tree)
@@ -317,6 +342,15 @@ static int find_answer(const struct gtel_tree *tree, struct gtel_str words, cons
         return -ENOENT;
     *ret = node->text;
     return 0;
+}
+
+uint32_t gtel_tree_owner(const struct gtel_tree *tree, const struct gtel_tree_node *node)
+{
+    struct gtel_str answer;
+    uint64_t uid;
+    if (find_answer(tree, node->path, "owner ", &answer) < 0 || gtel_str_u64(answer, &uid) < 0)
+        return 0;
+    return (uint32_t)uid;
 }
 
 bool gtel_tree_has_library(const struct gtel_tree *tree, struct gtel_str name)

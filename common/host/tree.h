@@ -12,6 +12,9 @@
  *                              to an integer; PER_SECOND may be negative or have a fraction
  *     error P EIO              opening works, each read fails (EIO EAGAIN ENODEV ENODATA EACCES)
  *     refuse P EACCES          opening fails
+ *     char P MAJOR:MINOR       a character device behind a link, as proc/PID/fd/5 of a process that
+ *                              has a GPU open; it cannot be read
+ *     owner P UID              whose P is: root's without such a line; P is a path without links
  *     gone P                   removes P and everything below it
  *     library NAME             a vendor library is there, as libnvidia-ml.so.1
  *     library NAME gone        and is not any more
@@ -36,8 +39,10 @@
  *     at 1s                    a later state of the same machine begins; times only grow
  *     end                      the last line: a file without it has been cut
  *
- * A later state keeps what it does not name. Reading such a machine gives the same answer
- * everywhere.
+ * A later state keeps what it does not name; what was gone and comes again is another file (of
+ * proc/PID/fd: another process). The directory proc/PID/fd has the number of its entries as its
+ * size, as on Linux 6.2 and newer; `link proc/5/fd/3 -> X` is a descriptor of another kind, whether
+ * X is there or not. Reading such a machine gives the same answer everywhere.
  */
 #ifndef GTEL_HOST_TREE_H
 #define GTEL_HOST_TREE_H

@@ -16,6 +16,7 @@ enum gtel_tree_kind {
     GTEL_TREE_DIR,
     GTEL_TREE_FILE,
     GTEL_TREE_LINK,
+    GTEL_TREE_CHAR,
     GTEL_TREE_CALL,
     GTEL_TREE_REFUSED, /* of events only: the node is a file */
     GTEL_TREE_UEVENT   /* of events only: a message, no node */
@@ -33,6 +34,7 @@ struct gtel_tree_node {
     uint64_t since_ns;
     double start;
     double per_second;
+    uint32_t entries; /* of a directory, see gtel_tree_entries */
 };
 
 /* One line of the text that changes the machine. */
@@ -57,6 +59,7 @@ struct gtel_tree {
     size_t nodes_size;
     uint32_t bucket[GTEL_TREE_BUCKETS]; /* index + 1 of the first node, or 0 */
     uint32_t generation;
+    size_t counted; /* applied + 1 when entries were counted last, 0: never */
     uint64_t now_ns;
     uint64_t wall_s;
 };
@@ -89,6 +92,10 @@ struct gtel_tree_node *gtel_tree_node_at(struct gtel_tree *tree, size_t index);
 size_t gtel_tree_index(const struct gtel_tree *tree, const struct gtel_tree_node *node);
 int gtel_tree_list(const struct gtel_tree *tree, const struct gtel_tree_node *dir, gtel_dir_fn fn,
                    void *arg);
+/* How many names a directory has at the present time. */
+uint32_t gtel_tree_entries(struct gtel_tree *tree, const struct gtel_tree_node *dir);
+/* Whose the file is; by default 0, root's. */
+uint32_t gtel_tree_owner(const struct gtel_tree *tree, const struct gtel_tree_node *node);
 /* The value of a growing node at the present time, cut to an integer. */
 int64_t gtel_tree_grown(const struct gtel_tree *tree, const struct gtel_tree_node *node);
 uint64_t gtel_tree_now(const struct gtel_tree *tree);

@@ -109,6 +109,27 @@ static int read_link(struct reader *reader, struct gtel_str args)
     return add_event(reader, &event);
 }
 
+/* char PATH MAJOR:MINOR; the numbers are kept in start and per_second, which hold 32 bits exactly
+ */
+static int read_char(struct reader *reader, struct gtel_str args)
+{
+    struct gtel_tree_event event = {.kind = GTEL_TREE_CHAR, .text = GTEL_STR("")};
+    struct gtel_str word = GTEL_STR_NONE;
+    struct gtel_str part;
+    uint64_t major;
+    uint64_t minor;
+    int r = read_path(reader, &args, &event);
+    if (r < 0)
+        return r;
+    (void)gtel_str_word(&args, &word); /* a missing word is no number */
+    if (!gtel_str_part(&word, ':', &part) || gtel_str_u64(part, &major) < 0 ||
+        gtel_str_u64(word, &minor) < 0 || major > UINT32_MAX || minor > UINT32_MAX)
+        return fail(reader, "expected: char PATH MAJOR:MINOR", GTEL_STR_NONE);
+    event.start = (double)major;
+    event.per_second = (double)minor;
+    return add_event(reader, &event);
+}
+
 static int read_grow(struct reader *reader, struct gtel_str args)
 {
     struct gtel_tree_event event = {.kind = GTEL_TREE_FILE};
@@ -148,6 +169,21 @@ static int add_answer(struct reader *reader, const char *prefix, struct gtel_str
         return fail(reader, "this is too long:", words);
     int r = gtel_arena_str(&reader->tree->arena, key, &event.path);
     return r < 0 ? r : add_event(reader, &event);
+}
+
+/* owner PATH UID */
+static int read_owner(struct reader *reader, struct gtel_str args)
+{
+    struct gtel_tree_event event;
+    struct gtel_str word = GTEL_STR_NONE;
+    uint64_t uid;
+    int r = read_path(reader, &args, &event);
+    if (r < 0)
+        return r;
+    (void)gtel_str_word(&args, &word); /* a missing word is no number */
+    if (gtel_str_u64(word, &uid) < 0 || uid > UINT32_MAX)
+        return fail(reader, "expected: owner PATH UID", GTEL_STR_NONE);
+    return add_answer(reader, "owner ", event.path, word);
 }
 
 /* call NAME WORD… = ANSWER: the words are joined by one blank. */
@@ -364,6 +400,10 @@ static int read_line(struct reader *reader, struct gtel_str line)
         return read_file(reader, args);
     if (gtel_str_eq(word, GTEL_STR("link")))
         return read_link(reader, args);
+    if (gtel_str_eq(word, GTEL_STR("char")))
+        return read_char(reader, args);
+    if (gtel_str_eq(word, GTEL_STR("owner")))
+        return read_owner(reader, args);
     if (gtel_str_eq(word, GTEL_STR("grow")))
         return read_grow(reader, args);
     if (gtel_str_eq(word, GTEL_STR("call")))

@@ -199,9 +199,79 @@ static void test_states(void)
     stop(&recorder);
 }
 
+static const char processes[] = "char proc/9/fd/3 226:128\n"
+                                "link proc/9/fd/5 -> /home/maria/letter.txt\n"
+                                "owner proc/9 1000\n"
+                                "refuse proc/10/fd EACCES\n"
+                                "link proc/10/fd/0 -> /home/maria/letter.txt\n"
+                                "file proc/uptime\n| 5\n"
+                                "at 1s\n"
+                                "gone proc/9\nlink proc/9/fd/0 -> x\nowner proc/9 0\n"
+                                "at 2s\n"
+                                "gone proc/10\n"
+                                "end\n";
+
+static const char told[] = "dir proc\ndir proc/10\ndir proc/9\nowner proc/9 1000\n"
+                           "char proc/9/fd/3 226:128\nlink proc/9/fd/5 -> other\n"
+                           "refuse proc/10/fd EACCES\nlink proc/10/fd/0 -> other\n"
+                           "file proc/uptime\n| 5\n"
+                           "at 1s\n";
+
+static int skip_number(void *arg, uint32_t number)
+{
+    (void)arg;
+    (void)number;
+    return 0;
+}
+
+static void list(const struct gtel_env *env, const char *path, int want)
+{
+    test_label = path;
+    CHECK_INT(env->ops->dir_list_from(env->arg, path, 1, skip_number, NULL), want);
+}
+
+static int stat_path(const struct gtel_env *env, const char *path)
+{
+    struct gtel_stat st;
+    return env->ops->stat(env->arg, path, &st);
+}
+
+/* What processes have open is told to be there, and not what it is called. */
+static void test_processes(void)
+{
+    static struct recorder recorder;
+    if (!start(&recorder, processes))
+        return;
+    const struct gtel_env *env = &recorder.env;
+    list(env, "proc", 0);
+    CHECK_INT(stat_path(env, "proc/9"), 0);
+    CHECK_INT(stat_path(env, "proc/9/fd/3"), 0);
+    list(env, "proc/9/fd", 0);
+    CHECK_INT(stat_path(env, "proc/9/fd/5"), -ENOENT);
+    list(env, "proc/10/fd", -EACCES);
+    CHECK_INT(stat_path(env, "proc/10/fd"), 0);
+    CHECK_INT(read_file(env, "proc/uptime"), 0);
+    gtel_env_tree_step(&recorder.inner, 1000000000);
+    gtel_record_at(&recorder.record, 1000000000);
+    list(env, "proc", 0);
+    CHECK_INT(stat_path(env, "proc/9"), 0);
+    list(env, "proc/9/fd", 0);
+    gtel_env_tree_step(&recorder.inner, 1000000000);
+    gtel_record_at(&recorder.record, 2000000000);
+    list(env, "proc", 0);
+    const char *text = finish(&recorder);
+    test_label = "text";
+    if (!CHECK(gtel_str_starts(gtel_str_of(text), gtel_str_of(told))) ||
+        !CHECK(strstr(text, "gone proc/10\nend\n") != NULL) ||
+        !CHECK(strstr(text, "owner proc/9 0\n") != NULL) || !CHECK(strstr(text, "maria") == NULL))
+        printf("%s", text);
+    stop(&recorder);
+}
+
 int main(void)
 {
     test_secrets();
     test_states();
+    test_processes();
     return test_result();
 }

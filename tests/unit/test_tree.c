@@ -37,6 +37,10 @@ static const struct {
     {"query with no answer", "query a xe 1\nend\n", 0, ""},
     {"query_error without an error", "query_error a xe 1\nend\n", -EINVAL, "not an error"},
     {"query_error without an item", "query_error a xe\nend\n", -EINVAL, "i915|xe ITEM ERROR"},
+    {"char without numbers", "char proc/5/fd/3\nend\n", -EINVAL, "MAJOR:MINOR"},
+    {"char without a minor", "char proc/5/fd/3 226\nend\n", -EINVAL, "MAJOR:MINOR"},
+    {"char beyond 32 bits", "char a 226:4294967296\nend\n", -EINVAL, "MAJOR:MINOR"},
+    {"owner without a number", "owner proc/5 root\nend\n", -EINVAL, "PATH UID"},
     {"content without a file", "| x\nend\n", -EINVAL, "unknown word"},
 };
 
@@ -130,8 +134,9 @@ static void test_states(struct gtel_tree *tree, struct gtel_env *env)
     gtel_tree_seek(tree, 0); /* back to the beginning */
 }
 
-static void test_listing(const struct gtel_env *env)
+static void test_listing(struct gtel_tree *tree, struct gtel_env *env)
 {
+    (void)tree;
     struct gtel_arena arena = {0};
     struct gtel_str *names = NULL;
     size_t n = 0;
@@ -147,7 +152,74 @@ static void test_listing(const struct gtel_env *env)
     gtel_arena_done(&arena);
 }
 
-static void with_machine(const char *text, bool is_states)
+static const char processes[] = "char proc/9/fd/3 226:4294967295\n"
+                                "link proc/9/fd/0 -> other\n"
+                                "owner proc/9 1000\n"
+                                "link proc/10/fd/1 -> other\n"
+                                "refuse proc/11/fd EACCES\n"
+                                "link proc/11/fd/0 -> other\n"
+                                "file proc/cpuinfo\n"
+                                "| x\n"
+                                "at 1s\n"
+                                "gone proc/9\n"
+                                "char proc/9/fd/3 226:128\n"
+                                "owner proc/9 0\n"
+                                "end\n";
+
+struct seen {
+    uint32_t number[8];
+    size_t n;
+    size_t stop_at; /* 0: never */
+};
+
+static int keep_number(void *arg, uint32_t number)
+{
+    struct seen *seen = arg;
+    if (CHECK(seen->n < GTEL_ARRAY_LEN(seen->number)))
+        seen->number[seen->n++] = number;
+    return seen->n == seen->stop_at ? 7 : 0;
+}
+
+static void test_numbers(const struct gtel_env *env)
+{
+    struct seen seen = {.n = 0};
+    CHECK_INT(env->ops->dir_list_from(env->arg, "proc", 0, keep_number, &seen), 0);
+    CHECK(seen.n == 3 && seen.number[0] == 9 && seen.number[1] == 10 && seen.number[2] == 11);
+    seen = (struct seen){.stop_at = 1};
+    CHECK_INT(env->ops->dir_list_from(env->arg, "proc", 10, keep_number, &seen), 7);
+    CHECK(seen.n == 1 && seen.number[0] == 10);
+    CHECK_INT(env->ops->dir_list_from(env->arg, "proc/8/fd", 0, keep_number, &seen), -ENOENT);
+    CHECK_INT(env->ops->dir_list_from(env->arg, "proc/11/fd", 0, keep_number, &seen), -EACCES);
+}
+
+static void test_processes(struct gtel_tree *tree, struct gtel_env *env)
+{
+    (void)tree;
+    test_label = "processes";
+    struct gtel_stat st = {0};
+    struct gtel_stat later = {0};
+    test_numbers(env);
+    CHECK_INT(env->ops->stat(env->arg, "proc/9/fd/3", &st), 0);
+    CHECK(st.is_char && st.major == 226 && st.minor == UINT32_MAX && st.uid == 0);
+    CHECK_INT(env->ops->stat(env->arg, "proc/9/fd/0", &st), -ENOENT);
+    CHECK_INT(env->ops->file_open(env->arg, "proc/9/fd/3"), -ENXIO);
+    CHECK_INT(env->ops->stat(env->arg, "proc/11/fd", &st), 0);
+    CHECK(st.size == 1);
+    CHECK_INT(env->ops->stat(env->arg, "proc/cpuinfo", &st), 0);
+    CHECK(st.size == 2 && !st.is_char);
+    CHECK_INT(env->ops->stat(env->arg, "proc/9", &st), 0);
+    CHECK(st.uid == 1000);
+    CHECK_INT(env->ops->stat(env->arg, "proc/9/fd", &st), 0);
+    CHECK(st.size == 2 && !st.is_char && st.uid == 0);
+    CHECK(env->ops->stat(env->arg, "proc/9/fd", &later) == 0 && later.ino == st.ino);
+    gtel_env_tree_step(env, 1000000000);
+    CHECK_INT(env->ops->stat(env->arg, "proc/9/fd", &later), 0);
+    CHECK(later.size == 1 && later.ino != st.ino);
+    CHECK(env->ops->stat(env->arg, "proc/9", &st) == 0 && st.uid == 0);
+    CHECK(env->ops->stat(env->arg, "proc/9/fd/3", &st) == 0 && st.minor == 128);
+}
+
+static void with_machine(const char *text, void (*test)(struct gtel_tree *, struct gtel_env *))
 {
     struct gtel_tree *tree = NULL;
     struct gtel_env env;
@@ -157,10 +229,7 @@ static void with_machine(const char *text, bool is_states)
         return;
     }
     CHECK_INT(gtel_env_tree_init(tree, true, 0, &env), 0);
-    if (is_states)
-        test_states(tree, &env);
-    else
-        test_listing(&env);
+    test(tree, &env);
     gtel_env_tree_done(&env);
     gtel_tree_free(tree);
 }
@@ -168,8 +237,9 @@ static void with_machine(const char *text, bool is_states)
 int main(void)
 {
     test_parse();
-    with_machine(machine, true);
+    with_machine(machine, test_states);
+    with_machine(processes, test_processes);
     with_machine("dir list/card10\ndir list/card2\ndir list/card1\ndir list/card10-DP-1\nend\n",
-                 false);
+                 test_listing);
     return test_result();
 }

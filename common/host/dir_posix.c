@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* Directories of numbers, and what is known of a file, on a POSIX machine. */
+#include "host/dir_posix.h"
+
+#include "host/numbers.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifdef __linux__
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#endif
+
+int gtel_dir_posix_stat(int root_fd, const char *path, struct gtel_stat *ret)
+{
+    struct stat st;
+    if (fstatat(root_fd, path, &st, 0) < 0)
+        return -errno;
+    *ret = (struct gtel_stat){.size = st.st_size > 0 ? (uint64_t)st.st_size : 0,
+                              .ino = st.st_ino,
+                              .uid = st.st_uid,
+                              .is_char = S_ISCHR(st.st_mode)};
+    if (ret->is_char) {
+        ret->major = (uint32_t)major(st.st_rdev);
+        ret->minor = (uint32_t)minor(st.st_rdev);
+    }
+    return 0;
+}
+
+static int keep_numbers(DIR *dir, uint32_t first, struct gtel_numbers *numbers)
+{
+    int r = 0;
+    while (r == 0) {
+        errno = 0;
+        const struct dirent *entry = readdir(dir);
+        if (!entry)
+            return -errno;
+        r = gtel_numbers_add(numbers, gtel_str_of(entry->d_name), first);
+    }
+    return r;
+}
+
+/* A directory in any order. Closes fd. */
+static int list_sorted(int fd, uint32_t first, gtel_number_fn fn, void *fn_arg)
+{
+    struct gtel_numbers numbers = {0};
+    DIR *dir = fdopendir(fd);
+    if (!dir) {
+        int error = errno;
+        (void)close(fd);
+        return -error;
+    }
+    int r = keep_numbers(dir, first, &numbers);
+    (void)closedir(dir);
+    if (r == 0)
+        r = gtel_numbers_each(&numbers, fn, fn_arg);
+    gtel_numbers_done(&numbers);
+    return r;
+}
+
+#ifdef __linux__
+
+enum {
+    PROC_MAGIC = 0x9fa0, /* PROC_SUPER_MAGIC of linux/magic.h */
+    CHUNK = 32768        /* bytes of a reading of names */
+};
+
+/* What getdents64(2) writes for each name. */
+struct entry {
+    uint64_t ino;
+    int64_t off;
+    uint16_t length; /* of all of it */
+    uint8_t type;
+    char name[];
+};
+
+static bool is_number(const char *name, uint32_t *ret)
+{
+    uint64_t value;
+    if (gtel_str_u64(gtel_str_of(name), &value) < 0 || value > UINT32_MAX)
+        return false;
+    *ret = (uint32_t)value;
+    return true;
+}
+
+static bool is_procfs(int fd)
+{
+    struct statfs fs;
+    return fstatfs(fd, &fs) == 0 && fs.f_type == PROC_MAGIC;
+}
+
+/*
+ * Processes and descriptors come in ascending order, and descriptor N has position N + 2
+ * (kernel: fs/proc/base.c, proc_pid_readdir; fs/proc/fd.c, proc_readfd_common).
+ */
+static int list_procfs(int fd, uint32_t first, gtel_number_fn fn, void *fn_arg)
+{
+    _Alignas(struct entry) char chunk[CHUNK];
+    uint32_t number;
+    for (;;) {
+        long n = syscall(SYS_getdents64, fd, chunk, sizeof(chunk));
+        if (n <= 0)
+            return n < 0 ? -errno : 0;
+        for (long at = 0; at < n;) {
+            const struct entry *entry = (const struct entry *)(const void *)(chunk + at);
+            at += entry->length;
+            if (!is_number(entry->name, &number) || number < first)
+                continue;
+            int r = fn(fn_arg, number);
+            if (r != 0)
+                return r;
+        }
+    }
+}
+
+static bool is_descriptors(const char *path)
+{
+    struct gtel_str text = gtel_str_of(path);
+    return gtel_str_ends(text, GTEL_STR("/fd")) || gtel_str_ends(text, GTEL_STR("/fdinfo"));
+}
+
+int gtel_dir_posix_numbers(int root_fd, const char *path, uint32_t first, gtel_number_fn fn,
+                           void *fn_arg)
+{
+    int fd = openat(root_fd, path, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+    if (fd < 0)
+        return -errno;
+    if (!is_procfs(fd))
+        return list_sorted(fd, first, fn, fn_arg);
+    if (first > 0 && is_descriptors(path))
+        (void)lseek(fd, (off_t)first + 2, SEEK_SET); /* else lower ones are passed over */
+    int r = list_procfs(fd, first, fn, fn_arg);
+    (void)close(fd);
+    return r;
+}
+
+#else
+
+int gtel_dir_posix_numbers(int root_fd, const char *path, uint32_t first, gtel_number_fn fn,
+                           void *fn_arg)
+{
+    int fd = openat(root_fd, path, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+    return fd < 0 ? -errno : list_sorted(fd, first, fn, fn_arg);
+}
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of a directory that are numbers, in ascending order. */
+#include "host/numbers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int gtel_numbers_add(struct gtel_numbers *numbers, struct gtel_str name, uint32_t first)
+{
+    uint64_t value;
+    if (gtel_str_u64(name, &value) < 0 || value < first || value > UINT32_MAX)
+        return 0;
+    if (numbers->n == numbers->size) {
+        size_t size = numbers->size ? numbers->size * 2 : 256;
+        uint32_t *p = realloc(numbers->number, size * sizeof(*p));
+        if (!p)
+            return -ENOMEM;
+        numbers->number = p;
+        numbers->size = size;
+    }
+    numbers->number[numbers->n++] = (uint32_t)value;
+    return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a;
+    uint32_t y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+int gtel_numbers_each(struct gtel_numbers *numbers, gtel_number_fn fn, void *fn_arg)
+{
+    int r = 0;
+    if (numbers->n > 0)
+        qsort(numbers->number, numbers->n, sizeof(*numbers->number), compare);
+    for (size_t i = 0; i < numbers->n && r == 0; i++)
+        r = fn(fn_arg, numbers->number[i]);
+    return r;
+}
+
+void gtel_numbers_reset(struct gtel_numbers *numbers)
+{
+    numbers->n = 0;
+}
+
+void gtel_numbers_done(struct gtel_numbers *numbers)
+{
+    free(numbers->number);
+    *numbers = (struct gtel_numbers){0};
+}

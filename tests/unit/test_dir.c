@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* Directories of numbers and what is known of files, on this machine's own /proc and files. */
+#include "host/env.h"
+#include "test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FIRST = 100, LAST = 400 };
+
+struct seen {
+    uint32_t last;
+    size_t n;
+    size_t stop_at; /* 0: never */
+    uint32_t want;
+    bool has_want;
+    bool is_ascending;
+};
+
+static int see(void *arg, uint32_t number)
+{
+    struct seen *seen = arg;
+    seen->is_ascending = seen->is_ascending && (seen->n == 0 || number > seen->last);
+    seen->last = number;
+    seen->has_want = seen->has_want || number == seen->want;
+    return ++seen->n == seen->stop_at ? 7 : 0;
+}
+
+static struct seen list(const struct gtel_env *env, const char *path, uint32_t first, uint32_t want,
+                        int rc)
+{
+    struct seen seen = {.want = want, .is_ascending = true};
+    test_label = path;
+    CHECK_INT(env->ops->dir_list_from(env->arg, path, first, see, &seen), rc);
+    CHECK(seen.is_ascending);
+    return seen;
+}
+
+/* Descriptors from any one on, in order, and nothing below it. */
+static void test_descriptors(const struct gtel_env *env)
+{
+    static const char *const dirs[] = {"proc/self/fd", "proc/self/fdinfo"};
+    struct gtel_stat st = {0};
+    for (int fd = FIRST; fd <= LAST; fd++)
+        CHECK(dup2(0, fd) == fd);
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(dirs); i++) {
+        CHECK_INT(list(env, dirs[i], FIRST, FIRST, 0).n, LAST - FIRST + 1);
+        CHECK_INT(list(env, dirs[i], LAST, LAST, 0).n, 1);
+        CHECK_INT(list(env, dirs[i], LAST + 1, 0, 0).n, 0);
+        CHECK_INT(list(env, dirs[i], UINT32_MAX, 0, 0).n, 0);
+        CHECK(list(env, dirs[i], 0, 0, 0).n > LAST - FIRST + 1);
+        struct seen seen = {.stop_at = 5, .is_ascending = true};
+        CHECK_INT(env->ops->dir_list_from(env->arg, dirs[i], 200, see, &seen), 7);
+        CHECK(seen.n == 5 && seen.last == 204);
+    }
+    test_label = "size of proc/self/fd";
+    CHECK_INT(env->ops->stat(env->arg, "proc/self/fd", &st), 0);
+    CHECK(st.size == 0 || st.size > LAST - FIRST); /* 0: Linux before 6.2 */
+    for (int fd = FIRST; fd <= LAST; fd++)
+        CHECK(close(fd) == 0);
+}
+
+static void test_machine(void)
+{
+    struct gtel_env env;
+    struct gtel_stat st = {0};
+    if (!CHECK(gtel_env_posix_init("/", &env) == 0))
+        return;
+    CHECK(list(&env, "proc", 0, (uint32_t)getpid(), 0).has_want);
+    CHECK(list(&env, "proc", (uint32_t)getpid(), (uint32_t)getpid(), 0).has_want);
+    test_descriptors(&env);
+    test_label = "dev/null";
+    CHECK_INT(env.ops->stat(env.arg, "dev/null", &st), 0);
+    CHECK(st.is_char && st.major == 1 && st.minor == 3); /* Linux: admin-guide/devices.txt */
+    CHECK_INT(env.ops->stat(env.arg, "proc/self", &st), 0);
+    CHECK(!st.is_char && st.major == 0 && st.uid == geteuid());
+    CHECK_INT(env.ops->stat(env.arg, "proc/self/fd/99999", &st), -ENOENT);
+    (void)list(&env, "proc/0/fd", 0, 0, -ENOENT);
+    (void)list(&env, "dev/null", 0, 0, -ENOTDIR);
+    gtel_env_posix_done(&env);
+}
+
+/* A directory that is not the kernel's, whose order is any. */
+static void test_files(void)
+{
+    static const char *const names[] = {"10", "9", "007", "fd", "4294967295", "4294967296", "-1"};
+    char dir[] = "/tmp/gtel-dir-XXXXXX";
+    struct gtel_env env;
+    struct gtel_stat st = {0};
+    if (!CHECK(mkdtemp(dir) != NULL) || !CHECK(gtel_env_posix_init(dir, &env) == 0))
+        return;
+    int at = open(dir, O_RDONLY | O_DIRECTORY);
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(names); i++)
+        CHECK(mkdirat(at, names[i], 0700) == 0);
+    CHECK_INT(list(&env, ".", 0, UINT32_MAX, 0).n, 4);
+    CHECK_INT(list(&env, ".", 9, 9, 0).n, 3);
+    CHECK_INT(env.ops->stat(env.arg, "9", &st), 0);
+    CHECK(st.uid == geteuid() && st.ino != 0);
+    CHECK_INT(env.ops->stat(env.arg, "11", &st), -ENOENT);
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(names); i++)
+        CHECK(unlinkat(at, names[i], AT_REMOVEDIR) == 0);
+    CHECK(close(at) == 0 && rmdir(dir) == 0);
+    gtel_env_posix_done(&env);
+}
+
+int main(void)
+{
+    test_machine();
+    test_files();
+    return test_result();
+}
