@@ -84,11 +84,31 @@ static int parse_choice(const struct gtel_option_row *row, struct gtel_str text,
     return -EINVAL;
 }
 
+/* Any number of the words, or none; blanks around them are fine. */
+static int parse_words(const struct gtel_option_row *row, struct gtel_str text, uint64_t *ret)
+{
+    struct gtel_str word;
+    uint64_t bits = 0;
+    if (text.n >= GTEL_OPTION_TEXT_MAX)
+        return -ERANGE;
+    while (gtel_str_part(&text, ',', &word)) {
+        uint64_t position = 0;
+        int r = parse_choice(row, gtel_str_trim(word), &position);
+        if (r < 0)
+            return r;
+        bits |= (uint64_t)1 << position;
+    }
+    *ret = bits;
+    return 0;
+}
+
 static int parse_value(const struct gtel_option_row *row, struct gtel_str text, uint64_t *ret)
 {
     int r = 0;
     if (row->type == GTEL_OPTION_CHOICE)
         return parse_choice(row, text, ret);
+    if (row->type == GTEL_OPTION_WORDS)
+        return parse_words(row, text, ret);
     if (row->type == GTEL_OPTION_TEXT)
         return text.n < GTEL_OPTION_TEXT_MAX ? 0 : -ERANGE;
     if (row->type == GTEL_OPTION_DURATION)
@@ -108,6 +128,10 @@ static void explain(const struct gtel_option_row *row, struct gtel_str text, cha
     switch (row->type) {
     case GTEL_OPTION_CHOICE:
         (void)snprintf(error, size, "%s: '%.*s' is not one of: %s", row->name, n, p, row->min);
+        break;
+    case GTEL_OPTION_WORDS:
+        (void)snprintf(error, size, "%s: '%.*s' is no list (with commas) of some of: %s", row->name,
+                       n, p, row->min);
         break;
     case GTEL_OPTION_TEXT:
         (void)snprintf(error, size, "%s: '%.*s…' is longer than %d bytes", row->name, n, p,
@@ -182,9 +206,11 @@ void gtel_option_argument(struct gtel_buf *buf, const struct gtel_options *optio
 
 static void write_range(struct gtel_buf *buf, const struct gtel_option_row *row)
 {
-    if (row->type == GTEL_OPTION_CHOICE) {
+    if (row->type == GTEL_OPTION_CHOICE || row->type == GTEL_OPTION_WORDS) {
         struct gtel_str rest = gtel_str_of(row->min);
         struct gtel_str word;
+        if (row->type == GTEL_OPTION_WORDS)
+            gtel_buf_str(buf, GTEL_STR("any of "));
         for (bool is_first = true; gtel_str_part(&rest, ',', &word); is_first = false)
             gtel_buf_printf(buf, "%s`%.*s`", is_first ? "" : ", ", GTEL_STR_ARG(word));
     } else if (row->type == GTEL_OPTION_TEXT) {

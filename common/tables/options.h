@@ -22,6 +22,7 @@ enum gtel_option_type {
     GTEL_OPTION_DURATION,
     GTEL_OPTION_COUNT,
     GTEL_OPTION_CHOICE,
+    GTEL_OPTION_WORDS, /* any of the words, comma separated */
     GTEL_OPTION_TEXT
 };
 enum gtel_option_where { GTEL_OPTION_EXECD = 1, GTEL_OPTION_COLLECTD = 2, GTEL_OPTION_BOTH = 3 };
@@ -30,7 +31,7 @@ struct gtel_option_row {
     const char *name;
     enum gtel_option_type type;
     const char *preset; /* the default, as a user would write it */
-    const char *min;    /* CHOICE: the words, comma separated */
+    const char *min;    /* CHOICE, WORDS: the words, comma separated */
     const char *max;
     enum gtel_option_where where;
     const char *text;
@@ -41,7 +42,7 @@ enum { GTEL_OPTION_TEXT_MAX = 256 };
 /* Plain data; copies are independent. */
 struct gtel_options {
     struct {
-        uint64_t number; /* nanoseconds, a count, or the position of the choice */
+        uint64_t number; /* nanoseconds, a count, the position of the choice, a bit per word */
         char text[GTEL_OPTION_TEXT_MAX];
         bool is_given; /* set by the user */
     } value[GTEL_O_COUNT];

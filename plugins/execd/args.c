@@ -286,12 +286,14 @@ static void put_wrapped(struct gtel_buf *buf, const char *text)
 static void put_option(struct gtel_buf *buf, enum gtel_option id)
 {
     const struct gtel_option_row *row = gtel_option_row(id);
-    static const char *const words[] = {"TIME", "N", "WORD", "TEXT"};
+    static const char *const words[] = {"TIME", "N", "WORD", "WORD,WORD...", "TEXT"};
     gtel_buf_str(buf, GTEL_STR("  "));
     gtel_option_flag(buf, id);
     gtel_buf_printf(buf, "=%s", words[row->type]);
     if (row->type == GTEL_OPTION_CHOICE)
         gtel_buf_printf(buf, "  one of %s; default %s\n", row->min, row->preset);
+    else if (row->type == GTEL_OPTION_WORDS)
+        gtel_buf_printf(buf, "  any of %s\n", row->min);
     else if (row->type == GTEL_OPTION_TEXT)
         gtel_buf_char(buf, '\n');
     else

@@ -2,6 +2,7 @@
 /* Number formats, bounded output, arenas, and the two tables. */
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/index.h"
 #include "tables/catalogue.h"
 #include "tables/options.h"
 #include "test.h"
@@ -150,6 +151,11 @@ static const struct {
     {"Deadline", "", -EINVAL, "Deadline: ''"},
     {"Wake", "sometimes", -EINVAL, "never,always"},
     {"Wake", "always", 0, ""},
+    {"ProcessTags", "unit, container,unit", 0, ""},
+    {"ProcessTags", "", 0, ""},
+    {"ProcessTags", "pid,name", -EINVAL, "some of: container,pod,unit,user,pid"},
+    {"ProcessTags", ",user", -EINVAL, "ProcessTags: ',user'"},
+    {"ProcessLimit", "1001", -ERANGE, "0 to 1000"},
     {"NoSuch", "1", -ENOENT, ""},
     {"", "1", -ENOENT, ""},
 };
@@ -181,11 +187,46 @@ static void test_options(void)
             option_cases[i].rc);
         CHECK(strstr(error, option_cases[i].message) != NULL);
     }
+    char error[200];
+    test_label = "a bit per word";
+    CHECK_INT(gtel_option_set(&options, GTEL_O_PROCESS_TAGS, GTEL_STR("pid,container"), error,
+                              sizeof(error)),
+              0);
+    CHECK_INT(gtel_option_number(&options, GTEL_O_PROCESS_TAGS), 16 + 1);
+    test_label = "";
     struct gtel_buf buf;
     gtel_buf_init(&buf, 256);
     gtel_option_argument(&buf, &options, GTEL_O_SAMPLE_INTERVAL);
     CHECK_STR(gtel_buf_text(&buf), "--sample-interval=100ms");
     gtel_buf_done(&buf);
+}
+
+static void test_index(void)
+{
+    struct gtel_index index = {0};
+    size_t at = 0;
+    test_label = "index";
+    CHECK_INT(gtel_index_next(&index, 1, &at), GTEL_INDEX_NONE);
+    for (size_t i = 0; i < 1000; i++) { /* ten numbers to each of a hundred hashes */
+        CHECK_INT(gtel_index_reserve(&index, i + 1), 0);
+        gtel_index_put(&index, (i % 100) << 20, i);
+    }
+    for (size_t h = 0; h < 100; h++) {
+        bool seen[10] = {false};
+        at = 0;
+        for (int64_t i = 0; (i = gtel_index_next(&index, h << 20, &at)) != GTEL_INDEX_NONE;)
+            if (CHECK(i >= 0 && i < 1000 && i % 100 == (int64_t)h))
+                seen[i / 100] = true;
+        for (size_t i = 0; i < 10; i++)
+            CHECK(seen[i]);
+    }
+    at = 0;
+    CHECK_INT(gtel_index_next(&index, 100u << 20, &at), GTEL_INDEX_NONE);
+    gtel_index_reset(&index);
+    at = 0;
+    CHECK_INT(gtel_index_next(&index, 1u << 20, &at), GTEL_INDEX_NONE);
+    CHECK(index.size >= 2000);
+    gtel_index_done(&index);
 }
 
 int main(void)
@@ -196,5 +237,6 @@ int main(void)
     test_arena();
     test_catalogue();
     test_options();
+    test_index();
     return test_result();
 }
