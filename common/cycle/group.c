@@ -24,6 +24,8 @@ int gtel_group_init(struct gtel_group *group, const char *lane, const struct gte
                     const struct gtel_options *options)
 {
     *group = (struct gtel_group){.env = env, .options = options};
+    gtel_usage_init(&group->usage, env, options);
+    group->batch.usage = &group->usage;
     for (int i = 0; gtel_sources[i] && i < GTEL_SOURCES_MAX; i++) {
         const struct gtel_source *source = gtel_sources[i];
         if (strcmp(source->lane, lane) != 0 || !gtel_group_is_chosen(options, source->name))
@@ -45,6 +47,7 @@ void gtel_group_done(struct gtel_group *group)
             entry->source->close(entry->state);
         free(entry->state);
     }
+    gtel_usage_done(&group->usage);
     gtel_batch_done(&group->batch);
     gtel_registry_done(&group->registry);
     *group = (struct gtel_group){0};
@@ -181,10 +184,12 @@ static void sample_entry(struct gtel_group *group, struct gtel_group_entry *entr
 void gtel_group_sample(struct gtel_group *group)
 {
     gtel_batch_reset(&group->batch);
+    gtel_usage_begin(&group->usage);
     for (size_t i = 0; i < group->n; i++) {
         sample_entry(group, &group->entry[i]);
         spread_staleness(group);
     }
+    gtel_usage_emit(&group->usage, &group->batch);
     group->errors += group->batch.failed_sources;
 }
 
@@ -223,6 +228,7 @@ void gtel_group_tick(struct gtel_group *group)
         entry->is_tick_stuck = due > 0 && due <= now;
     }
     gtel_batch_reset(&group->batch);
+    gtel_usage_begin(&group->usage);
 }
 
 void gtel_group_diagnose(struct gtel_group *group, struct gtel_findings *findings)
@@ -241,5 +247,5 @@ void gtel_group_diagnose(struct gtel_group *group, struct gtel_findings *finding
 
 uint64_t gtel_group_dropped(const struct gtel_group *group)
 {
-    return group->batch.dropped + group->registry.dropped;
+    return group->batch.dropped + group->registry.dropped + group->usage.dropped;
 }

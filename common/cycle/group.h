@@ -11,6 +11,7 @@
 #ifndef GTEL_CYCLE_GROUP_H
 #define GTEL_CYCLE_GROUP_H
 
+#include "cycle/usage.h"
 #include "sources/source.h"
 
 /* A pause that grows while something fails. */
@@ -39,6 +40,7 @@ struct gtel_group {
     const struct gtel_options *options;
     struct gtel_registry registry;
     struct gtel_batch batch;
+    struct gtel_usage usage; /* also batch.usage, so the group must not be moved */
     struct gtel_group_entry entry[GTEL_SOURCES_MAX];
     size_t n;
     uint64_t errors; /* failed gathers of a source since the start */

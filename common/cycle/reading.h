@@ -40,6 +40,8 @@ _Static_assert(sizeof(struct gtel_reading) <= 128, "a reading is at most 128 byt
 /* The value of `source` in readings that the core makes itself. */
 enum { GTEL_SOURCE_CORE = 255 };
 
+struct gtel_usage;
+
 enum { GTEL_BATCH_MAX = 65536 }; /* readings in one batch; more are dropped and counted */
 
 struct gtel_batch {
@@ -47,11 +49,13 @@ struct gtel_batch {
     size_t n;
     size_t size;
     struct gtel_arena arena;
-    uint64_t t_ns;    /* time given to what is appended next */
-    uint8_t source;   /* set by the core before it calls a source */
-    uint8_t origin;   /* set by the source: which of its origins the next readings come from */
-    uint64_t dropped; /* readings lost to the limit or to memory since the batch was made */
-    uint32_t failed_sources;           /* sources that could not work at all, since the reset */
+    uint64_t t_ns;  /* time given to what is appended next */
+    uint8_t source; /* set by the core before it calls a source */
+    uint8_t origin; /* set by the source: which of its origins the next readings come from */
+    /* Where sources tell what single processes use (cycle/usage.h); NULL outside a lane. */
+    struct gtel_usage *usage;
+    uint64_t dropped;        /* readings lost to the limit or to memory since the batch was made */
+    uint32_t failed_sources; /* sources that could not work at all, since the reset */
     uint32_t failed[GTEL_DEVICES_MAX]; /* failed readings by device index, since the reset */
 };
 

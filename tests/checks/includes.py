@@ -28,6 +28,8 @@ JOINTS = {
     "common/cycle/lane.c": ("gtel.h",),
     "common/cycle/serve.c": ("gtel.h",),
     "common/cycle/wire.c": ("sources/source.h",),
+    # Processes get their names from /proc.
+    "common/cycle/usage_names.h": ("host/process.h",),
     # What the program says of itself comes from /proc and from the sources' table.
     "common/cycle/self.h": ("host/fs.h", "sources/source.h"),
     # Answers of drivers, in the kernel's layout.
