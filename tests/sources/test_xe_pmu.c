@@ -412,6 +412,66 @@ static void test_functions(void)
     lane_done(&lane);
 }
 
+/* One GT with rcs0: the GPU at 20 %; once it has a VF, that takes 60 % of its own ticks. */
+#define LONE                                                                                       \
+    "file " DEVICE "/uevent\n| DRIVER=xe\n| PCI_ID=8086:E20B\n| PCI_SLOT_NAME=" KEY "\n"           \
+    "link sys/class/drm/card0 -> ../../devices/pci0000:00/" KEY "/drm/card0\n"                     \
+    "link " DEVICE "/drm/card0/device -> ../../../" KEY "\n"                                       \
+    "dir " DEVICE "/tile0/gt0/engines/rcs\n"                                                       \
+    "file " DEVICE "/tile0/gt0/gtidle/name\n| gt0-rc\n" STATUS("active") IDLE("0", "0", "300")     \
+        TYPE("24") EVENTS COUNTER("0x2", "0", "2e8") COUNTER("0x3", "0", "1e9")                    \
+            COUNTER("0x100000000002", "0", "3e8") COUNTER("0x100000000003", "0", "5e8")
+#define VFS(number) "file " DEVICE "/sriov_numvfs\n| " number "\n"
+
+/* The share of a part, or -1; held counters: that of the time between two gathers a second apart.
+ */
+static double share_of_part(const struct lane *lane, const char *part, struct gtel_reading *last)
+{
+    const struct gtel_reading *now = lane_find(lane, GTEL_M_ENGINE_BUSY, "render", part);
+    if (now)
+        return now->value.f64;
+    now = lane_find(lane, GTEL_M_ENGINE_TICKS, "render", part);
+    double share = -1;
+    if (now && last->t_ns > 0 && now->t_ns > last->t_ns)
+        share = (now->value.f64 - last->value.f64) / (double)(now->t_ns - last->t_ns) * 1e9;
+    *last = now ? *now : (struct gtel_reading){0};
+    return share;
+}
+
+/*
+ * A VF comes at 3 s and goes at 7 s. No figure of the time with one function is told for two, and
+ * the other way round: at each gather there is the truth, or nothing.
+ */
+static void test_functions_come_and_go(const char *mode)
+{
+    static const char text[] = LONE VFS("0") "at 2500ms\n" VFS("1") "at 6500ms\n" VFS("0") "end\n";
+    struct lane lane;
+    struct gtel_reading last[3] = {{0}};
+    size_t seen[3] = {0};
+    test_label = mode;
+    if (!CHECK(lane_init(&lane, text, sources)))
+        return;
+    lane_set(&lane, GTEL_O_RESCAN, "1s");
+    lane_set(&lane, GTEL_O_XE_ENGINES, mode);
+    for (int t = 0; t < 12; t++) {
+        static const struct {
+            const char *part;
+            double share;
+        } parts[] = {{NULL, 0.2}, {"pf", 0.2}, {"vf1", 0.6}};
+        lane_gather(&lane);
+        for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+            double share = share_of_part(&lane, parts[i].part, &last[i]);
+            CHECK(share < 0 || (share > parts[i].share - 1e-6 && share < parts[i].share + 1e-6));
+            seen[i] += share >= 0;
+            CHECK(share < 0 || t <= 3 || t >= 7 || i > 0);
+            CHECK(share < 0 || (t >= 3 && t <= 7) || i == 0);
+        }
+        lane_step(&lane, 1000);
+    }
+    CHECK(seen[0] >= 4 && seen[1] >= 2 && seen[2] >= 2);
+    lane_done(&lane);
+}
+
 /* Unbound between 3 s and 5 s; then the PMU is back under another number, with other counters. */
 static void test_unbind(const char *mode)
 {
@@ -586,6 +646,8 @@ int main(void)
     test_hold_asleep();
     test_off();
     test_functions();
+    test_functions_come_and_go("burst");
+    test_functions_come_and_go("hold");
     test_unbind("burst");
     test_unbind("hold");
     test_machines();

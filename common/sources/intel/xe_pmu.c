@@ -95,33 +95,43 @@ static void note(const struct gtel_env *env, struct xe_card *xe, int r)
         gtel_intel_perf_note(env, "xe_pmu", xe->card.drm.key, r, &xe->is_noted);
 }
 
-/* How many VFs count for themselves; without SR-IOV the file is not there. */
-static uint32_t read_functions(const struct gtel_env *env, const struct xe_card *xe)
+/*
+ * How many VFs count for themselves; without SR-IOV the file is not there. Figures of other parts
+ * than there are now are forgotten.
+ */
+static int read_functions(const struct gtel_env *env, struct xe_card *xe)
 {
     char path[GTEL_FS_PATH_MAX];
     uint64_t vfs = 0;
     gtel_fs_path(path, "%s/sriov_numvfs", xe->card.path);
     int r = gtel_fs_u64(env, path, &vfs);
-    return r < 0 || vfs > 255 ? 1 : (uint32_t)vfs + 1;
+    if (r < 0 && r != -ENOENT)
+        return r;
+    uint32_t functions = vfs > 255 ? 1 : (uint32_t)vfs + 1;
+    if (functions != xe->functions) {
+        close_group(env, xe);
+        xe->result_ns = 0;
+    }
+    xe->functions = functions;
+    return 0;
 }
 
 /* Once after each discovery: the number of the PMU, its CPU and the VFs may have changed. */
 static void describe(const struct gtel_env *env, struct xe_card *xe)
 {
-    int r = 0;
     if (xe->is_described)
         return;
     xe->is_described = true;
-    if (xe->handle_plus_1 != 0 && gtel_xe_perf_is_current(env, &xe->perf))
+    int r = read_functions(env, xe);
+    if (r == 0 && xe->handle_plus_1 != 0 && gtel_xe_perf_is_current(env, &xe->perf))
         return;
     close_group(env, xe);
     gtel_xe_perf_close(env, &xe->perf);
     xe->error = 0;
-    if (xe->engines.gts == 0)
+    if (r == 0 && xe->engines.gts == 0)
         r = gtel_xe_engines_scan(env, xe->card.path, &xe->engines);
     if (r == 0)
         r = gtel_xe_perf_open(env, xe->card.drm.key, &xe->perf);
-    xe->functions = read_functions(env, xe);
     if (r < 0)
         note(env, xe, r);
 }
@@ -133,10 +143,11 @@ static int open_group(const struct gtel_env *env, struct xe_card *xe, uint32_t g
     uint64_t enabled_ns;
     size_t engines = xe->engines.n;
     xe->n = 0;
+    for (size_t i = 0; i < PAIRS_MAX; i++)
+        xe->share[i] = -1;
     for (size_t i = 0; i < engines * xe->functions && i < PAIRS_MAX; i++) {
         const struct gtel_xe_engine *engine = &xe->engines.engine[i % engines];
         uint32_t function = (uint32_t)(i / engines);
-        xe->share[i] = -1;
         if ((gts >> engine->gt & 1) == 0)
             continue;
         config[2 * xe->n] = gtel_xe_perf_config(&xe->perf, xe->perf.active, engine, function);
@@ -159,7 +170,7 @@ static int open_group(const struct gtel_env *env, struct xe_card *xe, uint32_t g
 /* The same for a GPU whose engines may still have to be found out. -ENODEV: the PMU has gone. */
 static int begin(const struct gtel_env *env, struct xe_card *xe, uint32_t gts)
 {
-    int r = gtel_xe_perf_is_current(env, &xe->perf) ? 0 : -ENODEV;
+    int r = gtel_xe_perf_is_current(env, &xe->perf) ? read_functions(env, xe) : -ENODEV;
     if (r == 0 && !xe->engines.is_listed)
         r = gtel_xe_engines_list(env, xe->card.path, &xe->perf, &xe->engines);
     if (r == 0)
