@@ -50,9 +50,12 @@ static void remember(struct gtel_intel_attr *attr, uint64_t value, uint64_t t_ns
     attr->has_last = true;
 }
 
+/* Files count whole milliseconds, and are read a moment after the time of the cycle was taken. */
+static const double idle_resolution_ns = 2e6;
+
 /*
- * Notes whether the GT slept for almost all of the time since the last look, but for the time in
- * which we kept it awake. milliseconds
+ * Notes whether the GT slept for all, or almost all, of the time since the last look, but for the
+ * time in which we kept it awake. milliseconds
  */
 static void note_idle(const struct gtel_intel_attr *attr, struct gtel_intel_cycle *cycle,
                       uint64_t value)
@@ -68,13 +71,17 @@ static void note_idle(const struct gtel_intel_attr *attr, struct gtel_intel_cycl
     if (span_ns <= held_ns)
         return;
     double slept_ns = (double)(value - attr->last) * 1e6;
-    bool is_idle = slept_ns >= 0.98 * (double)(span_ns - held_ns);
+    double free_ns = (double)(span_ns - held_ns);
+    bool is_idle = slept_ns >= 0.98 * free_ns;
+    bool is_asleep = slept_ns + idle_resolution_ns >= free_ns;
     cycle->idle_times++;
-    cycle->is_idle = cycle->is_idle && is_idle;
-    if (is_idle)
+    cycle->is_idle = cycle->is_idle && (is_idle || is_asleep);
+    if (is_asleep)
         cycle->gts_idle |= bit;
     else
         cycle->gts_busy |= bit;
+    if (is_idle && !is_asleep)
+        cycle->gts_drowsy |= bit;
 }
 
 static void counter(struct gtel_intel_attr *attr, struct gtel_intel_cycle *cycle, uint64_t value)

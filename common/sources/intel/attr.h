@@ -69,7 +69,8 @@ struct gtel_intel_cycle {
         idle_times;    /* idle counters that have grown, and whether all grew by almost all time */
     uint32_t gts_idle; /* a bit per GT: whether it slept, or did not */
     uint32_t gts_busy;
-    uint32_t gts_held; /* those that were kept awake by us since the last cycle, for held_ns */
+    uint32_t gts_drowsy; /* of the busy ones: slept for almost all of the time */
+    uint32_t gts_held;   /* those that were kept awake by us since the last cycle, for held_ns */
     uint64_t held_ns;
     bool has_fan;
     bool is_idle;

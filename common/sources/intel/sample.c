@@ -113,6 +113,7 @@ static int read_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu, struct
     gpu->device->gts_held = 0;
     gpu->device->gts_idle = cycle.gts_idle;
     gpu->device->gts_busy = cycle.gts_busy;
+    gpu->device->gts_drowsy = cycle.gts_drowsy;
     gpu->limit_w = cycle.limit_w;
     if (cycle.has_fan) {
         batch->origin = GTEL_INTEL_HWMON;
@@ -136,6 +137,7 @@ static int sample_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
     gpu->device->is_left_alone = true; /* until it is known that it may be read */
     gpu->device->gts_idle = 0;
     gpu->device->gts_busy = 0;
+    gpu->device->gts_drowsy = 0;
     int r = gtel_awake_look(intel->env, &gpu->awake, &is_asleep);
     if (r < 0)
         return r;

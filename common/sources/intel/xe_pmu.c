@@ -13,7 +13,9 @@
  * which would otherwise never see the GT idle again and let the GPU sleep.
  *
  * One gather has the figures of all engines of a GPU or of none, so that a maximum over them means
- * something. With the option XeEngines at "hold" the counters stay open instead, from the first
+ * something. A GT that seems never to sleep for quite all of the time, be it that reading its files
+ * wakes it, is sampled in every gather: else the one after a burst without work would have nothing.
+ * With the option XeEngines at "hold" the counters stay open instead, from the first
  * time on at which the GPU is found awake.
  */
 #include "sources/cards.h"
@@ -35,6 +37,8 @@ enum { WINDOW_PART = 10 };
 /* A GT takes some milliseconds to fall asleep when it is let go: after a burst without work, too.
  */
 static const uint64_t settle_ns = 30000000;
+/* How long a GT is taken not to sleep for all of the time, before that is seen anew. */
+static const uint64_t restless_ns = 60 * UINT64_C(1000000000);
 
 struct xe_card {
     struct gtel_card card;
@@ -49,11 +53,14 @@ struct xe_card {
     uint8_t pair[PAIRS_MAX]; /* the figure that each is for: function × engines + engine */
     uint64_t first[GTEL_PMU_EVENTS_MAX];
     uint64_t opened_ns;
-    uint64_t due_ns;         /* when tick() opens or closes the burst; 0: none is due */
-    uint32_t burst_gts;      /* the GTs of the last burst */
+    uint64_t due_ns;   /* when tick() opens or closes the burst; 0: none is due */
+    uint32_t next_gts; /* the GTs of the burst that is due, and of the last one */
+    uint32_t burst_gts;
     uint64_t result_ns;      /* when it ended; 0: reported, or failed */
     double share[PAIRS_MAX]; /* by figure; negative: not known */
-    uint64_t held_ticks;     /* of all held counters together: whether any has moved */
+    uint32_t restless_gts;   /* sampled in every gather, until restless_ns */
+    uint64_t restless_ns;
+    uint64_t held_ticks; /* of all held counters together: whether any has moved */
 };
 
 struct xe_pmu {
@@ -217,7 +224,7 @@ static void end_burst(const struct gtel_env *env, struct xe_card *xe)
     }
     xe->result_ns = r == 0 ? now_ns : 0;
     xe->card.device->gts_held |= xe->burst_gts;
-    xe->card.device->held_ns += now_ns - xe->opened_ns + (has_worked ? 0 : settle_ns);
+    xe->card.device->held_ns += now_ns - xe->opened_ns + (has_worked || r < 0 ? 0 : settle_ns);
     if (r < 0)
         note(env, xe, r);
 }
@@ -225,12 +232,11 @@ static void end_burst(const struct gtel_env *env, struct xe_card *xe)
 static int begin_burst(struct xe_pmu *state, struct xe_card *xe)
 {
     const struct gtel_env *env = state->cards.env;
-    const struct gtel_device *device = xe->card.device;
     xe->due_ns = 0;
-    if (!gtel_cards_may_read(&state->cards, &xe->card) || device->gts_busy == 0)
+    if (!gtel_cards_may_read(&state->cards, &xe->card) || xe->next_gts == 0)
         return 0;
     xe->opened_ns = gtel_env_now(env);
-    int r = begin(env, xe, device->gts_busy);
+    int r = begin(env, xe, xe->next_gts);
     if (r == 0)
         xe->due_ns = xe->opened_ns + window(state);
     if (r == -ENODEV)
@@ -467,6 +473,24 @@ static int discover(void *p, struct gtel_registry *registry)
     return r;
 }
 
+/*
+ * The GTs to sample after this gather: those that worked, and those that seem to have slept because
+ * we do not count the time in which they may have fallen asleep after a burst, while they are known
+ * to be restless.
+ */
+static uint32_t gts_to_sample(struct xe_card *xe, uint64_t now_ns)
+{
+    const struct gtel_device *device = xe->card.device;
+    uint32_t sampled = xe->result_ns > 0 ? xe->burst_gts : 0;
+    uint32_t restless = device->gts_drowsy & ~sampled;
+    if (now_ns >= xe->restless_ns)
+        xe->restless_gts = 0;
+    if (restless != 0 && xe->restless_gts == 0)
+        xe->restless_ns = now_ns + restless_ns;
+    xe->restless_gts |= restless;
+    return device->gts_busy | (device->gts_idle & sampled & xe->restless_gts);
+}
+
 /* A card that may be read: what its last burst showed, and whether it has worked again since. */
 static int sample_card(struct xe_pmu *state, struct xe_card *xe, struct gtel_batch *batch)
 {
@@ -478,7 +502,8 @@ static int sample_card(struct xe_pmu *state, struct xe_card *xe, struct gtel_bat
     if (state->is_held)
         return xe->error < 0 ? xe->error : sample_held(env, xe, batch);
     report_burst(batch, xe);
-    if (xe->error == 0 && xe->card.device->gts_busy != 0 && state->period_ns > 0)
+    xe->next_gts = gts_to_sample(xe, batch->t_ns);
+    if (xe->error == 0 && xe->next_gts != 0 && state->period_ns > 0)
         xe->due_ns = batch->t_ns;
     return xe->error;
 }
