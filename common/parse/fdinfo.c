@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: MIT */
+/* DRM client text: what /proc/PID/fdinfo/FD says of a descriptor of a DRM device. */
+#include "parse/fdinfo.h"
+
+#include "base/compiler.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* What a key is about. */
+enum field {
+    FIELD_UNKNOWN,
+    FIELD_DRIVER,
+    FIELD_PDEV,
+    FIELD_CLIENT_ID,
+    FIELD_CLIENT_NAME,
+    /* of an engine */
+    FIELD_BUSY,
+    FIELD_CAPACITY,
+    FIELD_CYCLES,
+    FIELD_TOTAL_CYCLES,
+    FIELD_MAXFREQ,
+    /* of a region */
+    FIELD_TOTAL,
+    FIELD_SHARED,
+    FIELD_RESIDENT,
+    FIELD_PURGEABLE,
+    FIELD_ACTIVE,
+    FIELD_MEMORY
+};
+
+struct amount {
+    uint64_t number;
+    struct gtel_str unit;
+};
+
+/*
+ * The words of keys are known when this is compiled, so that a comparison is a few instructions:
+ * the length must be a constant here, too.
+ */
+#define IS(text, word)                                                                             \
+    ((text).n == sizeof(word) - 1 && memcmp((text).p, word, sizeof(word) - 1) == 0)
+#define CUT(text, word) cut(text, word, sizeof(word) - 1)
+
+static inline bool cut(struct gtel_str *text, const char *word, size_t n)
+{
+    if (text->n < n || memcmp(text->p, word, n) != 0)
+        return false;
+    text->p += n;
+    text->n -= n;
+    return true;
+}
+
+static inline bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+static inline struct gtel_str strip(struct gtel_str text)
+{
+    while (text.n > 0 && is_blank(text.p[0])) {
+        text.p++;
+        text.n--;
+    }
+    while (text.n > 0 && is_blank(text.p[text.n - 1]))
+        text.n--;
+    return text;
+}
+
+/* gtel_str_line, in line: most of the work here is to find the ends of lines. */
+static inline bool next_line(struct gtel_str *rest, struct gtel_str *ret)
+{
+    if (rest->n == 0)
+        return false;
+    const char *end = memchr(rest->p, '\n', rest->n);
+    size_t n = end ? (size_t)(end - rest->p) : rest->n;
+    *ret = (struct gtel_str){rest->p, n};
+    n += end != NULL;
+    rest->p += n;
+    rest->n -= n;
+    return true;
+}
+
+/*
+ * Cuts the words of a known key off it; what stays is the name of the engine or region. The longer
+ * of two keys goes first: drm-engine-capacity-rcs is no engine of the name capacity-rcs.
+ */
+static enum field take_field(struct gtel_str *key)
+{
+    switch (key->n > 0 ? key->p[0] : '\0') {
+    case 'a':
+        return CUT(key, "active-") ? FIELD_ACTIVE : FIELD_UNKNOWN;
+    case 'c':
+        if (CUT(key, "cycles-"))
+            return FIELD_CYCLES;
+        if (IS(*key, "client-id"))
+            return FIELD_CLIENT_ID;
+        return IS(*key, "client-name") ? FIELD_CLIENT_NAME : FIELD_UNKNOWN;
+    case 'e':
+        if (!CUT(key, "engine-"))
+            return FIELD_UNKNOWN;
+        return CUT(key, "capacity-") ? FIELD_CAPACITY : FIELD_BUSY;
+    case 'm':
+        if (CUT(key, "memory-"))
+            return FIELD_MEMORY;
+        return CUT(key, "maxfreq-") ? FIELD_MAXFREQ : FIELD_UNKNOWN;
+    case 'p':
+        if (CUT(key, "purgeable-"))
+            return FIELD_PURGEABLE;
+        return IS(*key, "pdev") ? FIELD_PDEV : FIELD_UNKNOWN;
+    case 'r':
+        return CUT(key, "resident-") ? FIELD_RESIDENT : FIELD_UNKNOWN;
+    case 's':
+        return CUT(key, "shared-") ? FIELD_SHARED : FIELD_UNKNOWN;
+    case 't':
+        if (!CUT(key, "total-"))
+            return FIELD_UNKNOWN;
+        return CUT(key, "cycles-") ? FIELD_TOTAL_CYCLES : FIELD_TOTAL;
+    default:
+        return FIELD_UNKNOWN;
+    }
+}
+
+/* Digits, and what follows as the unit. False when there are none, or too many. */
+static bool take_amount(struct gtel_str value, struct amount *ret)
+{
+    enum { SURE = 19 }; /* as many digits always fit */
+    uint64_t number = 0;
+    size_t n = 0;
+    while (n < value.n && n < SURE && value.p[n] >= '0' && value.p[n] <= '9')
+        number = number * 10 + (uint64_t)(value.p[n++] - '0');
+    if (n == SURE) {
+        while (n < value.n && value.p[n] >= '0' && value.p[n] <= '9')
+            n++;
+        if (gtel_str_u64((struct gtel_str){value.p, n}, &number) < 0)
+            return false;
+    }
+    ret->number = number;
+    ret->unit = strip((struct gtel_str){value.p + n, value.n - n});
+    return n > 0;
+}
+
+static bool scale(uint64_t number, uint64_t factor, uint64_t *ret)
+{
+    if (number > UINT64_MAX / factor)
+        return false;
+    *ret = number * factor;
+    return true;
+}
+
+static bool take_size(const struct amount *amount, uint64_t *ret)
+{
+    if (IS(amount->unit, "KiB"))
+        return scale(amount->number, 1024, ret);
+    if (IS(amount->unit, "MiB"))
+        return scale(amount->number, 1024 * 1024, ret);
+    *ret = amount->number;
+    return amount->unit.n == 0;
+}
+
+static bool take_frequency(const struct amount *amount, uint64_t *ret)
+{
+    if (IS(amount->unit, "KHz"))
+        return scale(amount->number, 1000, ret);
+    if (IS(amount->unit, "MHz"))
+        return scale(amount->number, 1000000, ret);
+    *ret = amount->number;
+    return amount->unit.n == 0 || IS(amount->unit, "Hz");
+}
+
+static bool add(uint64_t value, uint64_t *sum, bool *ret_has)
+{
+    if (value > UINT64_MAX - *sum)
+        return false;
+    *sum += value;
+    *ret_has = true;
+    return true;
+}
+
+static void raise_to(uint64_t value, uint64_t *most, bool *ret_has)
+{
+    if (value > *most)
+        *most = value;
+    *ret_has = true;
+}
+
+static inline bool is_same(struct gtel_str a, struct gtel_str b)
+{
+    return a.n == b.n && memcmp(a.p, b.p, a.n) == 0;
+}
+
+/* NULL: no name, or no room. Drivers write the lines of one engine one after another. */
+static struct gtel_fdinfo_engine *find_engine(struct gtel_fdinfo *info, struct gtel_str name)
+{
+    for (size_t i = info->engines; i > 0; i--)
+        if (is_same(info->engine[i - 1].name, name))
+            return &info->engine[i - 1];
+    if (name.n == 0 || info->engines == GTEL_FDINFO_ENGINES_MAX)
+        return NULL;
+    struct gtel_fdinfo_engine *engine = &info->engine[info->engines++];
+    *engine = (struct gtel_fdinfo_engine){.name = name, .capacity = 1};
+    return engine;
+}
+
+static struct gtel_fdinfo_region *find_region(struct gtel_fdinfo *info, struct gtel_str name)
+{
+    for (size_t i = info->regions; i > 0; i--)
+        if (is_same(info->region[i - 1].name, name))
+            return &info->region[i - 1];
+    if (name.n == 0 || info->regions == GTEL_FDINFO_REGIONS_MAX)
+        return NULL;
+    struct gtel_fdinfo_region *region = &info->region[info->regions++];
+    *region = (struct gtel_fdinfo_region){.name = name};
+    return region;
+}
+
+/* Whether the unit is the right one, and a capacity one of some engines; zero ns may lack the unit.
+ */
+static bool is_sound(enum field field, const struct amount *amount)
+{
+    if (field == FIELD_BUSY)
+        return IS(amount->unit, "ns") || (amount->unit.n == 0 && amount->number == 0);
+    if (field == FIELD_CAPACITY && (amount->number == 0 || amount->number > UINT32_MAX))
+        return false;
+    return amount->unit.n == 0;
+}
+
+static bool take_engine(struct gtel_fdinfo *info, enum field field, struct gtel_str name,
+                        const struct amount *amount)
+{
+    uint64_t hz = 0;
+    if (field == FIELD_MAXFREQ ? !take_frequency(amount, &hz) : !is_sound(field, amount))
+        return false;
+    struct gtel_fdinfo_engine *engine = find_engine(info, name);
+    if (!engine)
+        return false;
+    switch (field) {
+    case FIELD_BUSY:
+        return add(amount->number, &engine->busy_ns, &engine->has_busy_ns);
+    case FIELD_CYCLES:
+        return add(amount->number, &engine->cycles, &engine->has_cycles);
+    case FIELD_TOTAL_CYCLES:
+        raise_to(amount->number, &engine->total_cycles, &engine->has_total_cycles);
+        return true;
+    case FIELD_MAXFREQ:
+        if (hz > 0) /* panfrost without devfreq does not know its clock */
+            raise_to(hz, &engine->maxfreq_hz, &engine->has_maxfreq);
+        return true;
+    default:
+        if (amount->number > engine->capacity)
+            engine->capacity = (uint32_t)amount->number;
+        return true;
+    }
+}
+
+static bool take_region(struct gtel_fdinfo *info, enum field field, struct gtel_str name,
+                        const struct amount *amount)
+{
+    uint64_t bytes;
+    if (!take_size(amount, &bytes))
+        return false;
+    struct gtel_fdinfo_region *region = find_region(info, name);
+    if (!region)
+        return false;
+    switch (field) {
+    case FIELD_TOTAL:
+        return add(bytes, &region->total, &region->has_total);
+    case FIELD_SHARED:
+        return add(bytes, &region->shared, &region->has_shared);
+    case FIELD_RESIDENT:
+        return add(bytes, &region->resident, &region->has_resident);
+    case FIELD_PURGEABLE:
+        return add(bytes, &region->purgeable, &region->has_purgeable);
+    case FIELD_ACTIVE:
+        return add(bytes, &region->active, &region->has_active);
+    default:
+        return add(bytes, &region->memory, &region->has_memory);
+    }
+}
+
+static void take_first(struct gtel_str value, struct gtel_str *ret)
+{
+    if (ret->n == 0)
+        *ret = value;
+}
+
+static bool take_client_id(struct gtel_fdinfo *info, struct gtel_str value)
+{
+    if (info->has_client_id)
+        return true;
+    info->has_client_id = gtel_str_u64(value, &info->client_id) == 0;
+    return info->has_client_id;
+}
+
+/* A line without its "drm-". False when its value is of no use. */
+static bool take_line(struct gtel_fdinfo *info, struct gtel_str line)
+{
+    const char *colon = memchr(line.p, ':', line.n);
+    if (!colon)
+        return false;
+    struct gtel_str key = {line.p, (size_t)(colon - line.p)};
+    struct gtel_str value = strip((struct gtel_str){colon + 1, line.n - key.n - 1});
+    struct amount amount;
+    enum field field = take_field(&key);
+    switch (field) {
+    case FIELD_UNKNOWN:
+    case FIELD_DRIVER:
+        return true;
+    case FIELD_PDEV:
+        take_first(value, &info->pdev);
+        return true;
+    case FIELD_CLIENT_NAME:
+        take_first(value, &info->client_name);
+        return true;
+    case FIELD_CLIENT_ID:
+        return take_client_id(info, value);
+    default:
+        if (!take_amount(value, &amount))
+            return false;
+        return field < FIELD_TOTAL ? take_engine(info, field, key, &amount)
+                                   : take_region(info, field, key, &amount);
+    }
+}
+
+/*
+ * Looks for the line that makes the text one of a DRM client. Then *text begins with the first line
+ * that has a DRM key: on most kernels the same one.
+ */
+static bool find_driver(struct gtel_str *text, struct gtel_str *ret)
+{
+    struct gtel_str first = GTEL_STR_NONE;
+    struct gtel_str rest = *text;
+    struct gtel_str before = rest;
+    struct gtel_str line;
+    for (; next_line(&rest, &line); before = rest) {
+        if (!CUT(&line, "drm-"))
+            continue;
+        if (first.n == 0)
+            first = before;
+        if (!CUT(&line, "driver:"))
+            continue;
+        line = strip(line);
+        if (line.n == 0)
+            continue;
+        *ret = line;
+        *text = first;
+        return true;
+    }
+    return false;
+}
+
+/* The lines that are whole in as much as was read. False when there may be more. */
+static bool limit(struct gtel_str *text)
+{
+    if (text->n < GTEL_FDINFO_TEXT_MAX)
+        return true;
+    size_t n = GTEL_FDINFO_TEXT_MAX;
+    while (n > 0 && text->p[n - 1] != '\n')
+        n--;
+    bool is_whole = n == text->n;
+    text->n = n;
+    return is_whole;
+}
+
+int gtel_fdinfo_parse(struct gtel_str text, struct gtel_fdinfo *ret)
+{
+    struct gtel_str driver;
+    struct gtel_str line;
+    bool is_whole = limit(&text);
+    if (!find_driver(&text, &driver))
+        return -ENODATA;
+    ret->driver = driver;
+    ret->pdev = GTEL_STR_NONE;
+    ret->client_name = GTEL_STR_NONE;
+    ret->client_id = 0;
+    ret->has_client_id = false;
+    ret->ignored = is_whole ? 0 : 1;
+    ret->engines = 0;
+    ret->regions = 0;
+    while (next_line(&text, &line))
+        if (CUT(&line, "drm-") && !take_line(ret, line))
+            ret->ignored++;
+    return 0;
+}
+
+bool gtel_fdinfo_region_used(const struct gtel_fdinfo_region *region, uint64_t *ret)
+{
+    if (region->has_resident)
+        *ret = region->resident;
+    else if (region->has_memory)
+        *ret = region->memory;
+    else if (region->has_total)
+        *ret = region->total;
+    else
+        return false;
+    return true;
+}
+
+enum gtel_fdinfo_place gtel_fdinfo_region_place(struct gtel_str name)
+{
+    static const struct {
+        struct gtel_str name;
+        enum gtel_fdinfo_place place;
+    } places[] = {
+        {GTEL_STR_INIT("vram"), GTEL_FDINFO_DEVICE},  /* xe, amdgpu */
+        {GTEL_STR_INIT("local"), GTEL_FDINFO_DEVICE}, /* i915 */
+        {GTEL_STR_INIT("system"), GTEL_FDINFO_HOST},  /* i915, xe */
+        {GTEL_STR_INIT("gtt"), GTEL_FDINFO_HOST},     /* xe, amdgpu */
+        {GTEL_STR_INIT("cpu"), GTEL_FDINFO_HOST},     /* amdgpu */
+        {GTEL_STR_INIT("memory"), GTEL_FDINFO_HOST},  /* drivers without memory of their own */
+    };
+    while (name.n > 0 && name.p[name.n - 1] >= '0' && name.p[name.n - 1] <= '9')
+        name.n--;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(places); i++)
+        if (gtel_str_eq(name, places[i].name))
+            return places[i].place;
+    return GTEL_FDINFO_APART;
+}
