@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/* Where a process runs: unit, container and pod by its cgroup. */
+#include "parse/cgroup.h"
+#include "test.h"
+
+#include <errno.h>
+
+/* 64 digits, and the 12 of them that are shown. */
+#define A "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define A12 "0123456789ab"
+#define B "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"
+#define B12 "fedcba987654"
+#define UID "7881ed9e-c63e-4425-b5e0-ac55a08ae939"
+#define UID_ "7881ed9e_c63e_4425_b5e0_ac55a08ae939"
+#define HASH "d9be2b9a0f3f8e0f2c1a4b5c6d7e8f90"
+#define USER "/user.slice/user-1000.slice/user@1000.service"
+
+struct cgroup_case {
+    const char *label;
+    const char *text;
+    const char *unit;
+    const char *container;
+    const char *pod;
+};
+
+static const struct cgroup_case systemd_cases[] = {
+    {"the root", "0::/\n", "", "", ""},
+    {"a service", "0::/system.slice/jellyfin.service\n", "jellyfin.service", "", ""},
+    {"no newline", "0::/system.slice/jellyfin.service", "jellyfin.service", "", ""},
+    {"an instance", "0::/system.slice/system-getty.slice/getty@tty1.service\n",
+     "getty@tty1.service", "", ""},
+    {"init", "0::/init.scope\n", "init.scope", "", ""},
+    {"a slice alone", "0::/system.slice/system-getty.slice\n", "", "", ""},
+    {"a session", "0::/user.slice/user-1000.slice/session-2.scope\n", "session-2.scope", "", ""},
+    {"a user's manager", "0::" USER "/init.scope\n", "user@1000.service", "", ""},
+    {"a user's service", "0::" USER "/app.slice/steam.service\n", "steam.service", "", ""},
+    {"a user's scope with escapes",
+     "0::" USER "/app.slice/app-gnome-org.gnome.Nautilus\\x2dview-4711.scope\n",
+     "app-gnome-org.gnome.Nautilus-view-4711.scope", "", ""},
+    {"an escaped control character", "0::/system.slice/a\\x0ab\\x1b.service\n", "a?b?.service", "",
+     ""},
+    {"no escape", "0::/system.slice/a\\x2\\xzz\\.service\n", "a\\x2\\xzz\\.service", "", ""},
+    {"an escape at the end", "0::/system.slice/a.service\\x2\n", "", "", ""},
+    {"an escaped name", "0::/system.slice/_cpu.service\n", "cpu.service", "", ""},
+    {"below a service", "0::/system.slice/ollama.service/workers/a\n", "ollama.service", "", ""},
+    {"a bus name with colons", "0::/system.slice/dbus-:1.3-org.x.Problems@0.service\n",
+     "dbus-:1.3-org.x.Problems@0.service", "", ""},
+    {"other kinds", "0::/system.slice/mnt-data.mount\n", "mnt-data.mount", "", ""},
+    {"a suffix alone", "0::/system.slice/.service\n", "", "", ""},
+    {"a suffix within", "0::/system.slice/a.service.d\n", "", "", ""},
+    {"being removed", "0::/system.slice/a.service (deleted)\n", "a.service", "", ""},
+    {"not UTF-8", "0::/system.slice/a\xff.service\n", "a?.service", "", ""},
+    {"a virtual machine of Proxmox", "0::/qemu.slice/101.scope\n", "101.scope", "", ""},
+    {"version 1",
+     "12:pids:/system.slice/a.service\n2:cpu,cpuacct:/system.slice\n"
+     "1:name=systemd:/system.slice/a.service\n",
+     "a.service", "", ""},
+    {"both versions", "2:cpu,cpuacct:/\n1:name=systemd:/user.slice/b.scope\n0::/s/a.service\n",
+     "a.service", "", ""},
+    {"version 2 is not used", "1:name=systemd:/system.slice/a.service\n0::/\n", "a.service", "",
+     ""},
+    {"a path with colons", "0::/a:b/c.service\n", "c.service", "", ""},
+    {"lines that are none", "\nx\n0:/a.service\n-1::/b.service\n3:x:c.service\n0::/d.service\n",
+     "d.service", "", ""},
+};
+
+static const struct cgroup_case container_cases[] = {
+    {"Docker", "0::/docker/" A "\n", "", A12, ""},
+    {"Docker, systemd", "0::/system.slice/docker-" A ".scope\n", "docker-" A ".scope", A12, ""},
+    {"Docker, a cgroup of its own below", "0::/system.slice/docker-" A ".scope/init\n",
+     "docker-" A ".scope", A12, ""},
+    {"Docker, rootless", "0::" USER "/user.slice/docker-" A ".scope\n", "docker-" A ".scope", A12,
+     ""},
+    {"Docker, version 1",
+     "11:devices:/docker/" A "\n3:cpu,cpuacct:/docker/" A "\n1:name=systemd:/docker/" A "\n", "",
+     A12, ""},
+    {"Docker, both versions",
+     "11:devices:/docker/" A "\n1:name=systemd:/docker/" A "\n"
+     "0::/system.slice/containerd.service\n",
+     "", A12, ""},
+    {"Docker itself", "0::/system.slice/docker.service\n", "docker.service", "", ""},
+    {"Docker's builds", "0::/docker/buildkit/x2xqv0l1v1gk5p6q3m4n5b6v7\n", "", "", ""},
+    {"nerdctl", "0::/default/" A "\n", "", A12, ""},
+    {"nerdctl, systemd", "0::/system.slice/nerdctl-" A ".scope\n", "nerdctl-" A ".scope", A12, ""},
+    {"Podman", "0::/machine.slice/libpod-" A ".scope/container\n", "libpod-" A ".scope", A12, ""},
+    {"Podman's monitor", "0::/machine.slice/libpod-conmon-" A ".scope\n",
+     "libpod-conmon-" A ".scope", "", ""},
+    {"Podman, rootless", "0::" USER "/user.slice/libpod-" A ".scope/container\n",
+     "libpod-" A ".scope", A12, ""},
+    {"Podman, no systemd", "0::/libpod_parent/libpod-" A "\n", "", A12, ""},
+    {"Podman's monitor, no systemd", "0::/libpod_parent/conmon\n", "", "", ""},
+    {"Podman, split", "0::/system.slice/web.service/libpod-payload-" A "\n", "web.service", A12,
+     ""},
+    {"Podman's monitor, split", "0::/system.slice/web.service/runtime\n", "web.service", "", ""},
+    {"Podman, a pod", "0::/machine.slice/machine-libpod_pod_" B ".slice/libpod-" A ".scope\n",
+     "libpod-" A ".scope", A12, B12},
+    {"Podman, a pod, no systemd", "0::/libpod_parent/" B "/libpod-" A "\n", "", A12, B12},
+    {"Podman, a user's pod",
+     "0::" USER "/user.slice/user-libpod_pod_" B ".slice/libpod-" A ".scope/container\n",
+     "libpod-" A ".scope", A12, B12},
+    {"Amazon ECS", "9:memory:/ecs/gpu-cluster/5a081c13b1cf4d3c/" A "\n", "", A12, ""},
+    {"one digit less", "0::/docker/123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+     "", "", ""},
+    {"one digit more", "0::/docker/0" A "\n", "", "", ""},
+    {"a word without a dash", "0::/docker" A "\n", "", "", ""},
+    {"no hexadecimal digits",
+     "0::/docker/g123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n", "", "", ""},
+    {"another cgroup namespace", "0::/../docker-" A ".scope\n", "docker-" A ".scope", A12, ""},
+    {"another one, no systemd", "0::/../../" A "\n", "", A12, ""},
+    {"a unit beyond one", "0::/../../system.slice/a.service\n", "a.service", "", ""},
+    {"LXC", "0::/lxc.payload.c1\n", "", "c1", ""},
+    {"LXC, a service in it", "0::/lxc.payload.c1/system.slice/a.service\n", "a.service", "c1", ""},
+    {"LXC's monitor", "0::/lxc.monitor.c1\n", "", "", ""},
+    {"LXC 3", "1:name=systemd:/lxc.payload/c1/init.scope\n", "init.scope", "c1", ""},
+    {"LXC 3's monitor", "1:name=systemd:/lxc.monitor/c1\n", "", "", ""},
+    {"LXC 2", "1:name=systemd:/lxc/c1/system.slice/a.service\n", "a.service", "c1", ""},
+    {"LXC, a user's", "0::" USER "/app.slice/lxc.payload.c-1\n", "user@1000.service", "c-1", ""},
+    {"LXC, version 2 is not used for it",
+     "13:name=systemd:/init.scope\n12:rdma:/lxc.payload.c1\n7:memory:/lxc.payload.c1\n"
+     "0::/init.scope\n",
+     "", "c1", ""},
+    {"Incus, a project", "0::/lxc.payload.ml_trainer\n", "", "ml_trainer", ""},
+    {"Proxmox", "0::/lxc/101/ns/system.slice/a.service\n", "a.service", "101", ""},
+    {"nspawn", "0::/machine.slice/machine-debian\\x2d12.scope/payload/system.slice/a.service\n",
+     "a.service", "debian-12", ""},
+    {"nspawn, a service", "0::/machine.slice/systemd-nspawn@web.service/payload\n",
+     "systemd-nspawn@web.service", "web", ""},
+    {"nspawn itself", "0::/machine.slice/systemd-nspawn@web.service/supervisor\n",
+     "systemd-nspawn@web.service", "", ""},
+    {"NixOS", "0::/machine.slice/container@web.service/payload/system.slice/a.service\n",
+     "a.service", "web", ""},
+    {"libvirt", "0::/machine.slice/machine-qemu\\x2d1\\x2dwin11.scope/libvirt/emulator\n",
+     "machine-qemu-1-win11.scope", "qemu-1-win11", ""},
+    {"a machine elsewhere", "0::/system.slice/machine-a.scope\n", "machine-a.scope", "", ""},
+    {"Docker in LXC", "0::/lxc.payload.c1/system.slice/docker-" A ".scope\n", "docker-" A ".scope",
+     A12, ""},
+    {"Docker in LXC, version 1", "7:memory:/lxc/c1\n4:devices:/lxc/c1/docker/" A "\n", "", A12, ""},
+    {"LXC in LXC", "0::/lxc.payload.c1/lxc.payload.c2\n", "", "c2", ""},
+    {"Docker in Docker", "0::/docker/" A "/docker/" B "\n", "", B12, ""},
+};
+
+static const struct cgroup_case kubernetes_cases[] = {
+    {"guaranteed", "0::/kubepods/pod" UID "/" A "\n", "", A12, UID},
+    {"burstable", "0::/kubepods/burstable/pod" UID "/" A "\n", "", A12, UID},
+    {"best effort", "0::/kubepods/besteffort/pod" UID "/" A "\n", "", A12, UID},
+    {"a pod from a file", "0::/kubepods/burstable/pod" HASH "/" A "\n", "", A12, HASH},
+    {"guaranteed, systemd",
+     "0::/kubepods.slice/kubepods-pod" UID_ ".slice/cri-containerd-" A ".scope\n",
+     "cri-containerd-" A ".scope", A12, UID},
+    {"burstable, systemd",
+     "0::/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod" UID_
+     ".slice/cri-containerd-" A ".scope\n",
+     "cri-containerd-" A ".scope", A12, UID},
+    {"best effort, systemd, CRI-O with crun",
+     "0::/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod" UID_ ".slice/crio-" A
+     ".scope/container\n",
+     "crio-" A ".scope", A12, UID},
+    {"CRI-O's monitor", "0::/kubepods.slice/kubepods-pod" UID_ ".slice/crio-conmon-" A ".scope\n",
+     "crio-conmon-" A ".scope", "", UID},
+    {"CRI-O, no systemd", "0::/kubepods/burstable/pod" UID "/crio-" A "\n", "", A12, UID},
+    {"Docker", "5:devices:/kubepods.slice/kubepods-pod" HASH ".slice/docker-" A ".scope\n",
+     "docker-" A ".scope", A12, HASH},
+    {"Kata", "0::/kubepods/burstable/pod" UID "/kata_" A "\n", "", A12, UID},
+    {"half systemd",
+     "0::/system.slice/containerd.service/kubepods-burstable-pod" UID_ ".slice:cri-containerd:" A
+     "\n",
+     "containerd.service", A12, UID},
+    {"half systemd, in the root", "7:memory:/kubepods-pod" UID_ ".slice:cri-containerd:" A "\n", "",
+     A12, UID},
+    {"kind",
+     "0::/docker/" B "/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-besteffort.slice/"
+     "kubelet-kubepods-besteffort-pod" UID_ ".slice/cri-containerd-" A ".scope\n",
+     "cri-containerd-" A ".scope", A12, UID},
+    {"kind, no systemd",
+     "0::/system.slice/docker-" B ".scope/kubelet/kubepods/burstable/pod" UID "/" A "\n",
+     "docker-" B ".scope", A12, UID},
+    {"Docker in a pod", "0::/kubepods/pod" UID "/" A "/docker/" B "\n", "", B12, UID},
+    {"from another namespace",
+     "0::/../../kubepods-burstable-pod" UID_ ".slice/cri-containerd-" A ".scope\n",
+     "cri-containerd-" A ".scope", A12, UID},
+    {"another container of one's own pod", "0::/../" A "\n", "", A12, ""},
+    {"no uid", "0::/kubepods/podman/" A "\n", "", A12, ""},
+    {"dashes in a hash", "0::/kubepods/podd9be2b9a-f3f8e0f2c1a4b5c6d7e8f90/x\n", "", "", ""},
+};
+
+static void check(const struct cgroup_case *c, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct gtel_cgroup got = {{0}, {0}, {0}};
+        test_label = c[i].label;
+        CHECK_INT(gtel_cgroup_parse(gtel_str_of(c[i].text), &got), 0);
+        CHECK_STR(gtel_str_of(got.unit), c[i].unit);
+        CHECK_STR(gtel_str_of(got.container), c[i].container);
+        CHECK_STR(gtel_str_of(got.pod), c[i].pod);
+    }
+    test_label = "";
+}
+
+static void check_none(void)
+{
+    static const char *const texts[] = {
+        "", "\n", "x", "0::", "0::\n", "0:/\n", ":::/\n", "0::a/\n"};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct gtel_cgroup got = {"kept", "", ""};
+        test_label = texts[i];
+        CHECK_INT(gtel_cgroup_parse(gtel_str_of(texts[i]), &got), -ENODATA);
+        CHECK_STR(gtel_str_of(got.unit), "kept");
+    }
+    test_label = "";
+}
+
+/* Texts that are too long are cut between two characters. */
+static void check_long(void)
+{
+    char text[700];
+    char name[300];
+    struct gtel_cgroup got;
+    for (size_t i = 0; i + 1 < 250; i += 2)
+        memcpy(name + i, "\xc3\xa4", 2);
+    name[250] = '\0';
+    (void)snprintf(text, sizeof(text), "0::/lxc.payload.%s/%s.scope\n", name, name);
+    CHECK_INT(gtel_cgroup_parse(gtel_str_of(text), &got), 0);
+    CHECK_INT(strlen(got.unit), 126);
+    CHECK(memcmp(got.unit, name, 126) == 0);
+    CHECK_INT(strlen(got.container), 64);
+    CHECK(memcmp(got.container, name, 64) == 0);
+}
+
+int main(void)
+{
+    check(systemd_cases, sizeof(systemd_cases) / sizeof(systemd_cases[0]));
+    check(container_cases, sizeof(container_cases) / sizeof(container_cases[0]));
+    check(kubernetes_cases, sizeof(kubernetes_cases) / sizeof(kubernetes_cases[0]));
+    check_none();
+    check_long();
+    return test_result();
+}
