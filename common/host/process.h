@@ -16,14 +16,15 @@
 
 #include "host/env.h"
 #include "host/users.h"
+#include "parse/cgroup.h"
 
 /* Bytes of each text, with its NUL. */
 enum {
     GTEL_PROCESS_NAME_MAX = 64,
     GTEL_PROCESS_USER_MAX = GTEL_USER_NAME_MAX,
-    GTEL_PROCESS_UNIT_MAX = 128,
-    GTEL_PROCESS_CONTAINER_MAX = 65,
-    GTEL_PROCESS_POD_MAX = 64
+    GTEL_PROCESS_UNIT_MAX = GTEL_CGROUP_UNIT_MAX,
+    GTEL_PROCESS_CONTAINER_MAX = GTEL_CGROUP_CONTAINER_MAX,
+    GTEL_PROCESS_POD_MAX = GTEL_CGROUP_POD_MAX
 };
 
 /* Which texts are wanted, as bits. */
@@ -60,7 +61,7 @@ int gtel_process_start(const struct gtel_env *env, uint32_t pid, uint64_t *ret);
  * What is wanted (GTEL_WHO_… bits) of a process. With a start in process, another process that got
  * the pid since is not taken for it. users: names of users; NULL: numbers. Returns 0; -ESRCH when
  * the process has gone or is hidden, *ret is untouched then; or another negative errno: what could
- * not be read is empty then, the rest is filled.
+ * not be read is empty then, the rest is filled. What may not be read is empty, too, and no error.
  */
 int gtel_process_who(const struct gtel_env *env, struct gtel_users *users,
                      struct gtel_process_id process, uint32_t wanted, struct gtel_process_who *ret);

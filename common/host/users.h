@@ -15,11 +15,11 @@ enum { GTEL_USER_NAME_MAX = 33 }; /* bytes of a name, with its NUL */
 
 /* A zeroed struct has read nothing yet. */
 struct gtel_users {
-    char *text;
-    size_t n;         /* bytes of text in use */
-    size_t size;      /* bytes allocated */
-    uint64_t read_ns; /* when it was read last, on the env's clock, plus 1; 0: never */
-    int error;        /* of the last reading: 0 or a negative errno */
+    char *buf;
+    struct gtel_str text; /* of the file, in buf */
+    bool was_read;        /* or tried to */
+    uint64_t read_ns;     /* when, on the env's clock */
+    int error; /* of the last try: 0 or a negative errno; the text is an older one then */
 };
 
 void gtel_users_done(struct gtel_users *users);

@@ -31,23 +31,3 @@ int gtel_pid_stat(struct gtel_str text, struct gtel_str *ret_name, uint64_t *ret
     *ret_start = start;
     return 0;
 }
-
-int gtel_pid_user(struct gtel_str text, uint32_t *ret)
-{
-    static const struct gtel_str key = GTEL_STR_INIT("Uid:");
-    struct gtel_str line;
-    while (gtel_str_line(&text, &line)) {
-        if (!gtel_str_starts(line, key))
-            continue;
-        /* Real, effective, saved and file system user (proc.rst, table 1-2). */
-        struct gtel_str rest = gtel_str_skip(line, key.n);
-        struct gtel_str word = GTEL_STR_NONE;
-        uint64_t user;
-        if (!gtel_str_word(&rest, &word) || !gtel_str_word(&rest, &word) ||
-            gtel_str_u64(word, &user) < 0 || user > UINT32_MAX)
-            return -EINVAL;
-        *ret = (uint32_t)user;
-        return 0;
-    }
-    return -ENODATA;
-}

@@ -14,7 +14,5 @@
  * booted; with the pid it is the identity of a process. 0, -EINVAL or -ERANGE. *ret_name borrows.
  */
 int gtel_pid_stat(struct gtel_str text, struct gtel_str *ret_name, uint64_t *ret_start);
-/* The effective user, from the text of its file status. 0, -ENODATA without that line, -EINVAL. */
-int gtel_pid_user(struct gtel_str text, uint32_t *ret);
 
 #endif

@@ -8,11 +8,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct gtel_str text = fuzz_text(data, size);
     struct gtel_str name;
     uint64_t start;
-    uint32_t user;
     if (gtel_pid_stat(text, &name, &start) == 0)
         FUZZ_CHECK(name.p > text.p && name.p[-1] == '(' && name.p[name.n] == ')' &&
                    name.p + name.n < text.p + text.n);
-    (void)gtel_pid_user(text, &user);
     for (size_t room = 1; room < 20; room++) {
         char buf[20];
         char again[20];

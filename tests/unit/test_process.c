@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Who a process is: texts of the kernel, recorded processes, and this one. */
+#include "base/buf.h"
+#include "fault_alloc.h"
+#include "fault_env.h"
 #include "host/process.h"
 #include "host/tree.h"
+#include "parse/passwd.h"
 #include "parse/pid.h"
 #include "test.h"
 
 #include <errno.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* Fields 3 to 21 of stat, and those behind field 22. */
 #define BEFORE " S 1 42 42 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 "
@@ -39,17 +46,21 @@ static const struct {
 static const struct {
     const char *label;
     const char *text;
-    int rc;
     uint32_t user;
-} user_cases[] = {
-    {"plain", "Name:\tx\nUid:\t1000\t1001\t1002\t1003\nGid:\t1\t2\t3\t4\n", 0, 1001},
-    {"a name that holds the key", "Name:\tUid: 5 6\nUid:\t1\t2\t3\t4\n", 0, 2},
-    {"the largest", "Uid:\t0\t4294967295\t0\t0", 0, UINT32_MAX},
-    {"too large", "Uid:\t0\t4294967296\t0\t0", -EINVAL, 0},
-    {"one number", "Uid:\t7\n", -EINVAL, 0},
-    {"no number", "Uid:\t7\tx\n", -EINVAL, 0},
-    {"no such line", "Name:\tx\n", -ENODATA, 0},
-    {"empty", "", -ENODATA, 0},
+    int rc;
+    const char *name;
+} passwd_cases[] = {
+    {"first", "root:x:0:0:root:/root:/bin/sh\nalice:x:1000:1000::/:\n", 0, 0, "root"},
+    {"last, no newline", "root:x:0:0::/:\nalice:x:1000:1000", 1000, 0, "alice"},
+    {"the first of two", "a:x:5:5::/:\nb:x:5:5::/:\n", 5, 0, "a"},
+    {"not there", "a:x:5:5::/:\n", 6, -ENOENT, ""},
+    {"the group has the number", "a:x:5:6::/:\n", 6, -ENOENT, ""},
+    {"a cut line", "a:x:5:5::/:\nalice:x:10", 10, -ENOENT, ""},
+    {"a line of NIS", "+:x:5:::\n+::::::\na:x:6:6::/:\n", 6, 0, "a"},
+    {"no name", ":x:6:6::/:\n", 6, -ENOENT, ""},
+    {"no number", "a:x:-1:6::/:\nb:x::6::/:\n", 0, -ENOENT, ""},
+    {"above 32 bits", "a:x:4294967296:6::/:\n", 0, -ENOENT, ""},
+    {"empty", "", 0, -ENOENT, ""},
 };
 
 static void test_parsers(void)
@@ -62,57 +73,322 @@ static void test_parsers(void)
         CHECK_STR(name, stat_cases[i].name);
         CHECK(start == stat_cases[i].start);
     }
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(user_cases); i++) {
-        uint32_t user = 0;
-        test_label = user_cases[i].label;
-        CHECK_INT(gtel_pid_user(gtel_str_of(user_cases[i].text), &user), user_cases[i].rc);
-        CHECK_INT(user, user_cases[i].user);
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(passwd_cases); i++) {
+        struct gtel_str name = GTEL_STR_NONE;
+        test_label = passwd_cases[i].label;
+        CHECK_INT(gtel_passwd_find(gtel_str_of(passwd_cases[i].text), passwd_cases[i].user, &name),
+                  passwd_cases[i].rc);
+        CHECK_STR(name, passwd_cases[i].name);
     }
     test_label = "";
 }
 
-static const char machine[] = "file proc/42/stat\n| 42 (ff\tmpeg)" BEFORE "567" BEHIND "\n"
-                              "file proc/42/status\n| Name:\tffmpeg\n| Uid:\t0\t1000\t0\t0\n"
-                              "file proc/43/stat\n| nonsense\n"
-                              "file proc/43/status\n| Uid:\t0\t7\t0\t0\n"
-                              "refuse proc/44/stat EACCES\n"
-                              "end\n";
+#define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define POD "7881ed9e_c63e_4425_b5e0_ac55a08ae939"
+
+static const char machine[] =
+    "file etc/passwd\n| root:x:0:0:root:/root:/bin/sh\n| al\tice:x:1000:1000::/:\n"
+    "file proc/42/stat\n| 42 (ff\tmpeg)" BEFORE "567" BEHIND "\n"
+    "file proc/42/cgroup\n| 0::/kubepods.slice/kubepods-pod" POD ".slice/crio-" ID ".scope\n"
+    "owner proc/42 1000\n"
+    /* Texts that make no sense. */
+    "file proc/43/stat\n| nonsense\nfile proc/43/cgroup\n| nonsense\nowner proc/43 7\n"
+    /* Only its name may be read. */
+    "file proc/44/stat\n| 44 (secret)" BEFORE "9" BEHIND "\n"
+    "refuse proc/44/cgroup EACCES\n"
+    /* A kernel without cgroups. */
+    "file proc/45/stat\n| 45 (small)" BEFORE "9" BEHIND "\n"
+    "refuse proc/46/stat EACCES\nfile proc/46/cgroup\n| 0::/system.slice/a.service\n"
+    "file proc/47/stat\n| 47 (broken)" BEFORE "9" BEHIND "\nerror proc/47/cgroup EIO\n"
+    "at 1s\ngone proc/42\n"
+    "at 2s\nowner proc/42 0\n"
+    "file proc/42/stat\n| 42 (other)" BEFORE "1000" BEHIND "\n"
+    "file proc/42/cgroup\n| 0::/init.scope\n"
+    "end\n";
+
+enum {
+    EVERYTHING = GTEL_WHO_NAME | GTEL_WHO_USER | GTEL_WHO_UNIT | GTEL_WHO_CONTAINER | GTEL_WHO_POD
+};
+
+/* One text of all, so that a case is a line. */
+static const char *join(const struct gtel_process_who *who, char *buf, size_t size)
+{
+    (void)snprintf(buf, size, "%s|%s|%s|%s|%s", who->name, who->user, who->unit, who->container,
+                   who->pod);
+    return buf;
+}
+
+#define EMPTY "||||"
+
+static const struct {
+    const char *label;
+    struct gtel_process_id process;
+    uint32_t wanted;
+    int rc;
+    const char *want;
+} who_cases[] = {
+    {"everything",
+     {42, 567},
+     EVERYTHING,
+     0,
+     "ff?mpeg|al?ice|crio-" ID ".scope|0123456789ab|7881ed9e-c63e-4425-b5e0-ac55a08ae939"},
+    {"any process of the pid", {42, 0}, GTEL_WHO_NAME, 0, "ff?mpeg||||"},
+    {"the container alone", {42, 567}, GTEL_WHO_CONTAINER, 0, "|||0123456789ab|"},
+    {"the user alone", {42, 567}, GTEL_WHO_USER, 0, "|al?ice|||"},
+    {"nothing", {42, 567}, 0, 0, EMPTY},
+    {"another process of that pid", {42, 568}, EVERYTHING, -ESRCH, "untouched||||"},
+    {"no such process", {41, 0}, EVERYTHING, -ESRCH, "untouched||||"},
+    {"texts that make no sense", {43, 0}, EVERYTHING, -EINVAL, "|7|||"},
+    {"the same with a start", {43, 5}, EVERYTHING, -EINVAL, EMPTY},
+    {"may not be read", {44, 9}, EVERYTHING, 0, "secret|root|||"},
+    {"no cgroups", {45, 9}, EVERYTHING, 0, "small|root|||"},
+    {"the name may not be read", {46, 0}, EVERYTHING, 0, "|root|a.service||"},
+    {"the start may not be read", {46, 9}, EVERYTHING, 0, EMPTY},
+    {"broken", {47, 9}, EVERYTHING, -EIO, "broken|root|||"},
+};
+
+static void check_who(const struct gtel_env *env)
+{
+    struct gtel_users users = {0};
+    char buf[400];
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(who_cases); i++) {
+        struct gtel_process_who who = {.name = "untouched"};
+        test_label = who_cases[i].label;
+        CHECK_INT(gtel_process_who(env, &users, who_cases[i].process, who_cases[i].wanted, &who),
+                  who_cases[i].rc);
+        CHECK_STR(gtel_str_of(join(&who, buf, sizeof(buf))), who_cases[i].want);
+    }
+    test_label = "";
+    gtel_users_done(&users);
+}
+
+/* A process goes, and another one gets its pid. */
+static void check_life(struct gtel_env *env)
+{
+    const struct gtel_process_id process = {42, 567};
+    struct gtel_process_who who = {.name = "untouched"};
+    uint64_t start = 0;
+    CHECK_INT(gtel_process_start(env, 42, &start), 0);
+    CHECK_INT(start, 567);
+    CHECK_INT(gtel_process_start(env, 43, &start), -EINVAL);
+    CHECK_INT(gtel_process_start(env, 46, &start), -EACCES);
+    gtel_env_tree_step(env, 1000000000);
+    CHECK_INT(gtel_process_start(env, 42, &start), -ESRCH);
+    CHECK_INT(gtel_process_who(env, NULL, process, EVERYTHING, &who), -ESRCH);
+    gtel_env_tree_step(env, 1000000000);
+    CHECK_INT(gtel_process_start(env, 42, &start), 0);
+    CHECK_INT(start, 1000);
+    CHECK_INT(gtel_process_who(env, NULL, process, EVERYTHING, &who), -ESRCH);
+    CHECK_STR(gtel_str_of(who.name), "untouched");
+    CHECK_INT(gtel_process_who(env, NULL, (struct gtel_process_id){42, start}, EVERYTHING, &who),
+              0);
+    CHECK_STR(gtel_str_of(who.name), "other");
+    CHECK_STR(gtel_str_of(who.user), "0");
+}
+
+/* Every call to the outside and every allocation fails once, in every way; the rest is right. */
+static void walk(const struct gtel_env *inner, int error)
+{
+    static struct fault_env fault;
+    struct gtel_process_who whole = {.name = ""};
+    struct gtel_users users = {0};
+    char want[400];
+    char got[400];
+    fault_env_init(&fault, inner);
+    CHECK_INT(gtel_process_who(&fault.env, &users, who_cases[0].process, EVERYTHING, &whole), 0);
+    gtel_users_done(&users);
+    const uint64_t calls = fault.calls;
+    CHECK(calls >= 7); /* a look, and three files to open and read */
+    for (uint64_t at = 1; at <= calls; at++) {
+        struct gtel_process_who who = whole;
+        fault_env_arm(&fault, at, error);
+        int r = gtel_process_who(&fault.env, &users, who_cases[0].process, EVERYTHING, &who);
+        CHECK(fault.has_failed);
+        CHECK(r == 0 || r == -ESRCH || r == error);
+        CHECK_INT(fault.open_files, 0);
+        /* What is not as it should be is not there, but for a user: that one has a number. */
+        CHECK(who.name[0] == '\0' || strcmp(who.name, whole.name) == 0);
+        CHECK(who.user[0] == '\0' || strcmp(who.user, whole.user) == 0 ||
+              strcmp(who.user, "1000") == 0);
+        CHECK(who.pod[0] == '\0' || strcmp(who.pod, whole.pod) == 0);
+        gtel_users_done(&users);
+        fault_env_arm(&fault, 0, 0);
+        CHECK_INT(gtel_process_who(&fault.env, &users, who_cases[0].process, EVERYTHING, &who), 0);
+        CHECK_STR(gtel_str_of(join(&who, got, sizeof(got))), join(&whole, want, sizeof(want)));
+        gtel_users_done(&users);
+    }
+}
+
+static void check_no_memory(const struct gtel_env *env)
+{
+    struct gtel_users users = {0};
+    char name[GTEL_USER_NAME_MAX];
+    fault_alloc_arm(1);
+    gtel_users_name(&users, env, 1000, name);
+    CHECK(fault_alloc_count() > 0);
+    fault_alloc_arm(0);
+    CHECK_STR(gtel_str_of(name), "1000");
+    CHECK_INT(users.error, -ENOMEM);
+    gtel_users_done(&users);
+}
 
 static void test_machine(void)
 {
     struct gtel_tree *tree = NULL;
     struct gtel_env env;
     char error[200];
-    struct gtel_process_who who = {0};
-    uint64_t start = 0;
     if (!CHECK(gtel_tree_parse(gtel_str_of(machine), &tree, error, sizeof(error)) == 0) ||
         !CHECK(gtel_env_tree_init(tree, true, 0, &env) == 0))
         return;
-    CHECK_INT(gtel_process_start(&env, 42, &start), 0);
-    CHECK_INT(start, 567);
-    CHECK_INT(gtel_process_start(&env, 1, &start), -ESRCH);
-    CHECK_INT(gtel_process_start(&env, 43, &start), -EINVAL);
-    CHECK_INT(gtel_process_start(&env, 44, &start), -EACCES);
-    const uint32_t both = GTEL_WHO_NAME | GTEL_WHO_USER;
-    CHECK_INT(gtel_process_who(&env, NULL, (struct gtel_process_id){42, 0}, both, &who), 0);
-    CHECK_STR(gtel_str_of(who.name), "ff?mpeg");
-    CHECK_STR(gtel_str_of(who.user), "1000");
-    CHECK_INT(gtel_process_who(&env, NULL, (struct gtel_process_id){42, 567}, GTEL_WHO_USER, &who),
-              0);
-    CHECK_STR(gtel_str_of(who.name), "");
-    /* Another process with that pid is not the one that was asked for. */
-    CHECK_INT(gtel_process_who(&env, NULL, (struct gtel_process_id){42, 568}, both, &who), -ESRCH);
-    CHECK_STR(gtel_str_of(who.user), "1000");
-    CHECK_INT(gtel_process_who(&env, NULL, (struct gtel_process_id){43, 0}, both, &who), -EINVAL);
-    CHECK_STR(gtel_str_of(who.name), "");
-    CHECK_STR(gtel_str_of(who.user), "7");
+    check_who(&env);
+    walk(&env, -EIO);
+    walk(&env, -ENOENT);
+    walk(&env, -ESRCH);
+    walk(&env, -EACCES);
+    walk(&env, -EMFILE);
+    check_no_memory(&env);
+    check_life(&env);
     gtel_env_tree_done(&env);
     gtel_tree_free(tree);
+}
+
+/* ---- users ---- */
+
+/* The list grows beyond one read, changes, cannot be read, and can again. */
+static const char list_machine[] = "file etc/passwd\n| root:x:0:0::/:\n| old:x:5:5::/:\n"
+                                   "at 100s\nfile etc/passwd\n| new:x:5:5::/:\n| late:x:6:6::/:\n"
+                                   "at 400s\nerror etc/passwd EIO\n"
+                                   "at 800s\nfile etc/passwd\n| root:x:0:0::/:\n"
+                                   "at 1200s\ngone etc/passwd\nend\n";
+
+static void test_users(void)
+{
+    static const struct {
+        uint64_t wait_s;
+        uint32_t user;
+        const char *want;
+        uint64_t calls; /* so far */
+        int error;
+    } steps[] = {
+        {0, 5, "old", 2, 0},
+        {50, 5, "old", 2, 0},
+        {0, 6, "6", 2, 0},    /* not there, but the list is fresh */
+        {50, 5, "old", 2, 0}, /* a minute old: good enough for who is in it */
+        {0, 6, "late", 4, 0},
+        {0, 5, "new", 4, 0},
+        {0, 0, "0", 4, 0},
+        {299, 5, "new", 4, 0},
+        {1, 5, "new", 6, -EIO}, /* the older list is better than none */
+        {59, 5, "new", 6, -EIO},
+        {1, 6, "late", 8, -EIO},
+        {340, 0, "root", 10, 0},
+        {0, 4294967295, "4294967295", 10, 0},
+        {400, 0, "root", 11, -ENOENT},
+    };
+    struct gtel_tree *tree = NULL;
+    struct gtel_env env;
+    struct gtel_users users = {0};
+    static struct fault_env fault;
+    char error[200];
+    char name[GTEL_USER_NAME_MAX];
+    if (!CHECK(gtel_tree_parse(gtel_str_of(list_machine), &tree, error, sizeof(error)) == 0) ||
+        !CHECK(gtel_env_tree_init(tree, true, 0, &env) == 0))
+        return;
+    fault_env_init(&fault, &env);
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(steps); i++) {
+        test_label = steps[i].want;
+        gtel_env_tree_step(&env, steps[i].wait_s * 1000000000);
+        gtel_users_name(&users, &fault.env, steps[i].user, name);
+        CHECK_STR(gtel_str_of(name), steps[i].want);
+        CHECK_INT(fault.calls, steps[i].calls);
+        CHECK_INT(users.error, steps[i].error);
+    }
+    test_label = "";
+    gtel_users_done(&users);
+    gtel_users_done(&users);
+    gtel_env_tree_done(&env);
+    gtel_tree_free(tree);
+}
+
+/* A list that is longer than a read, and one that is too long. */
+static void test_long_list(void)
+{
+    enum { LINES = 20000 };
+    struct gtel_buf text;
+    struct gtel_tree *tree = NULL;
+    struct gtel_env env;
+    struct gtel_users users = {0};
+    char error[200];
+    char name[GTEL_USER_NAME_MAX];
+    gtel_buf_init(&text, 16 << 20);
+    gtel_buf_printf(&text, "file etc/passwd\n");
+    for (uint32_t i = 0; i < LINES; i++)
+        gtel_buf_printf(&text, "| user%" PRIu32 ":x:%" PRIu32 ":100::/home/user:/bin/sh\n", i, i);
+    gtel_buf_printf(&text, "end\n");
+    if (CHECK(gtel_tree_parse(gtel_buf_text(&text), &tree, error, sizeof(error)) == 0) &&
+        CHECK(gtel_env_tree_init(tree, true, 0, &env) == 0)) {
+        gtel_users_name(&users, &env, LINES - 1, name);
+        CHECK_STR(gtel_str_of(name), "user19999");
+        gtel_env_tree_done(&env);
+    }
+    gtel_users_done(&users);
+    gtel_tree_free(tree);
+    gtel_buf_done(&text);
+}
+
+/* ---- real processes ---- */
+
+static void check_self(const struct gtel_env *env)
+{
+    struct gtel_process_id self = {(uint32_t)getpid(), 0};
+    struct gtel_process_who who = {.name = ""};
+    char number[20];
+    CHECK_INT(prctl(PR_SET_NAME, "a) R 1 (\n\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4"), 0);
+    CHECK_INT(gtel_process_start(env, self.pid, &self.start), 0);
+    CHECK(self.start > 0);
+    CHECK_INT(gtel_process_who(env, NULL, self, EVERYTHING, &who), 0);
+    CHECK_STR(gtel_str_of(who.name), "a) R 1 (?\xc3\xa4\xc3\xa4\xc3\xa4");
+    (void)snprintf(number, sizeof(number), "%u", (unsigned)geteuid());
+    CHECK_STR(gtel_str_of(who.user), number);
+    self.start++;
+    CHECK_INT(gtel_process_who(env, NULL, self, EVERYTHING, &who), -ESRCH);
+}
+
+/* A process that has ended is there until it was waited for. */
+static void check_child(const struct gtel_env *env)
+{
+    struct gtel_process_id child = {0, 0};
+    struct gtel_process_who who;
+    siginfo_t info;
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(0);
+    if (!CHECK(pid > 0))
+        return;
+    CHECK_INT(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+    child.pid = (uint32_t)pid;
+    CHECK_INT(gtel_process_start(env, child.pid, &child.start), 0);
+    CHECK_INT(gtel_process_who(env, NULL, child, EVERYTHING, &who), 0);
+    CHECK_INT(waitpid(pid, NULL, 0), pid);
+    CHECK_INT(gtel_process_who(env, NULL, child, EVERYTHING, &who), -ESRCH);
+}
+
+static void test_real(void)
+{
+    struct gtel_env env;
+    if (!CHECK(gtel_env_posix_init("/", &env) == 0))
+        return;
+    check_self(&env);
+    check_child(&env);
+    gtel_env_posix_done(&env);
 }
 
 int main(void)
 {
     test_parsers();
     test_machine();
+    test_users();
+    test_long_list();
+    test_real();
     return test_result();
 }
