@@ -42,6 +42,7 @@ static void close_gpu(const struct gtel_env *env, struct gtel_intel_gpu *gpu)
 {
     close_attrs(env, gpu);
     gtel_intel_pmu_close(env, &gpu->pmu);
+    gtel_fs_close(env, &gpu->users);
     gtel_awake_close(env, &gpu->awake);
     gpu->rest = (struct gtel_intel_rest){0};
 }
@@ -96,7 +97,11 @@ static int open_attrs(struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
     return 0;
 }
 
-/* What the driver does by itself with an idle GPU. Awake GPUs only. */
+/*
+ * What the driver does by itself with an idle GPU. Awake GPUs only. power/runtime_usage is the
+ * kernel's count of those who use it, and there with CONFIG_PM_ADVANCED_DEBUG (drivers/base/power):
+ * i915 and xe count among them what works on the GPU.
+ */
 static void read_autosuspend(const struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
                              const struct gtel_intel_scan *scan)
 {
@@ -111,8 +116,15 @@ static void read_autosuspend(const struct gtel_intel *intel, struct gtel_intel_g
         return;
     /* The file answers EIO, or a negative number, where autosuspend is off. */
     gtel_fs_path(path, "%s/power/autosuspend_delay_ms", scan->device_path);
-    if (gtel_fs_u64(intel->env, path, &delay_ms) == 0 && delay_ms < 3600000)
-        gpu->rest.delay_ns = delay_ms * 1000000;
+    if (gtel_fs_u64(intel->env, path, &delay_ms) < 0 || delay_ms >= 3600000)
+        return;
+    gtel_fs_path(path, "%s/power/runtime_usage", scan->device_path);
+    if (!gtel_fs_is_open(&gpu->users))
+        (void)gtel_fs_open(intel->env, &gpu->users, path); /* without it, clocks tell */
+    bool is_watched = gtel_fs_is_open(&gpu->users);
+    for (size_t i = 0; i < gpu->n; i++)
+        is_watched = is_watched || gtel_intel_is_free(intel, &gpu->attr[i]);
+    gpu->rest.delay_ns = gtel_intel_rest_delay(delay_ms * 1000000, is_watched);
 }
 
 /* A driver makes its files one after another: one that was missing may have come since. */
@@ -154,11 +166,12 @@ static int list_attrs(struct gtel_intel *intel, struct gtel_intel_gpu *gpu)
         gtel_log(&intel->env->log, GTEL_LOG_WARNING, "%s: %s has %zu files too many to read",
                  gpu->card.driver, gpu->card.key, scan.dropped);
     }
+    /* Better the list in use than a doubtful one. */
+    bool is_kept = gpu->attr && gpu->hash != 0 && scan.doubt < 0;
+    if (!is_kept && (gpu->hash != scan.hash || has_more(intel, gpu, &scan)))
+        r = open_attrs(intel, gpu, &scan);
     read_autosuspend(intel, gpu, &scan);
-    if (gpu->attr && gpu->hash != 0 && scan.doubt < 0)
-        return 0; /* better the list in use than a doubtful one */
-    bool is_same = gpu->hash == scan.hash && !has_more(intel, gpu, &scan);
-    return is_same ? 0 : open_attrs(intel, gpu, &scan);
+    return r;
 }
 
 int gtel_intel_list(struct gtel_intel *intel, struct gtel_intel_gpu *gpu)

@@ -23,6 +23,7 @@ struct gtel_intel_gpu {
     size_t n;
     uint64_t hash; /* of the attributes' paths; 0: to be listed again */
     struct gtel_intel_rest rest;
+    struct gtel_fs_file users; /* power/runtime_usage: how many use it; not on every kernel */
     struct gtel_intel_pmu pmu;
     uint32_t arrivals;   /* of the device, when it was last found */
     double limit_w;      /* the largest power limit seen, or 0 */
@@ -42,7 +43,8 @@ struct gtel_intel {
     /* Lists the attributes that only this driver has. */
     void (*scan)(struct gtel_intel_scan *scan);
     bool may_wake;
-    bool has_pmu; /* the driver has counters that may stay open */
+    /* The driver has counters that may stay open, and tells how fast a GT runs without using it. */
+    bool has_pmu;
     bool is_drop_logged;
     bool is_retry_due; /* the last discovery was not whole: sample() asks for another one */
     uint32_t retries;  /* such discoveries in a row */

@@ -17,6 +17,27 @@ int gtel_intel_refresh(struct gtel_intel *intel, struct gtel_intel_gpu *gpu)
     return gtel_intel_list(intel, gpu);
 }
 
+bool gtel_intel_is_free(const struct gtel_intel *intel, const struct gtel_intel_attr *attr)
+{
+    return intel->has_pmu && attr->reading.metric == GTEL_M_FREQUENCY_ACTUAL;
+}
+
+/*
+ * Whether a GPU that rests is used all the same: by the kernel's own count, or because a clock runs
+ * that i915 tells only of a GPU in use (kernel: i915/gt/intel_rps.c).
+ */
+static bool is_used(const struct gtel_intel *intel, const struct gtel_intel_gpu *gpu)
+{
+    uint64_t value = 0;
+    bool is_known =
+        gtel_fs_is_open(&gpu->users) && gtel_fs_read_u64(intel->env, &gpu->users, &value) == 0;
+    for (size_t i = 0; !is_known && value == 0 && i < gpu->n; i++)
+        if (gtel_intel_is_free(intel, &gpu->attr[i]) &&
+            gtel_fs_read_u64(intel->env, &gpu->attr[i].file, &value) < 0)
+            value = 0;
+    return value > 0;
+}
+
 /* Logs a broken figure once, until it works again. */
 static void note(const struct gtel_intel *intel, const struct gtel_intel_gpu *gpu,
                  struct gtel_intel_attr *attr, int r)
@@ -126,14 +147,29 @@ static int read_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu, struct
     return r;
 }
 
-/* Everything of one GPU, or nothing but its state while it sleeps or rests. */
+/*
+ * What i915 counts is read in a rest too: that keeps no GPU awake. When it tells of work, the next
+ * gather reads everything.
+ */
+static int read_resting(struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
+                        struct gtel_batch *batch)
+{
+    struct gtel_intel_cycle cycle = {.batch = batch, .is_idle = true};
+    if (is_gone(intel, gpu))
+        return -ENODEV;
+    int r = read_pmu(intel, gpu, &cycle);
+    if (r == 0 && !cycle.is_idle)
+        gtel_intel_rest_end(&gpu->rest, batch->t_ns);
+    return r;
+}
+
+/* Everything of one GPU, or little but its state while it sleeps or rests. */
 static int sample_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
                       struct gtel_batch *batch)
 {
     bool is_asleep;
     batch->t_ns = gtel_env_now(intel->env);
     batch->origin = GTEL_INTEL_SYSFS;
-    gpu->kept_ns = batch->t_ns;
     gpu->device->is_left_alone = true; /* until it is known that it may be read */
     gpu->device->gts_idle = 0;
     gpu->device->gts_busy = 0;
@@ -143,10 +179,18 @@ static int sample_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
         return r;
     gpu->device->is_asleep = is_asleep;
     gtel_batch_u64(batch, gpu->device, GTEL_M_GPU_AWAKE, GTEL_STR_NONE, !is_asleep);
-    if (is_asleep)
+    if (is_asleep) {
         gtel_intel_rest_slept(&gpu->rest);
-    if ((is_asleep && !intel->may_wake) || gtel_intel_rest_is_on(&gpu->rest, batch->t_ns))
-        return is_gone(intel, gpu) ? -ENODEV : 0; /* nothing else is read that would tell */
+        gpu->kept_ns = batch->t_ns;
+        if (!intel->may_wake)
+            return is_gone(intel, gpu) ? -ENODEV : 0; /* nothing else is read that would tell */
+    }
+    if (gtel_intel_rest_is_on(&gpu->rest, batch->t_ns)) {
+        if (!is_used(intel, gpu))
+            return read_resting(intel, gpu, batch);
+        gtel_intel_rest_end(&gpu->rest, batch->t_ns);
+    }
+    gpu->kept_ns = batch->t_ns;
     gpu->device->is_left_alone = false;
     return read_gpu(intel, gpu, batch);
 }

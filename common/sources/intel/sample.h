@@ -25,4 +25,7 @@ void gtel_intel_retry(struct gtel_intel *intel, bool is_whole);
 /* gtel_intel_list after a look whether the GPU may be read now; a GPU that sleeps is left alone. */
 int gtel_intel_refresh(struct gtel_intel *intel, struct gtel_intel_gpu *gpu);
 
+/* Whether reading an attribute of a GPU that is awake does nothing to keep it awake. */
+bool gtel_intel_is_free(const struct gtel_intel *intel, const struct gtel_intel_attr *attr);
+
 #endif
