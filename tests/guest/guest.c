@@ -2,7 +2,8 @@
 /*
  * The tests' hands inside the virtual machine, linked statically: one program, several jobs.
  *
- *     guest as UID CAPABILITY|- PROGRAM...   runs it as that user, with that one capability or none
+ *     guest as UID GROUP|- RIGHTS PROGRAM...  runs it as that user in that further group, with "-",
+ *                                            or capabilities as "perfmon+ptrace"
  *     guest clients                          opens the render node in every way there is; waits
  *     guest load                             opens, uses and closes nodes for ever
  *     guest cycles DRIVER N MS PROGRAM...    takes the driver away and back N times
@@ -66,29 +67,60 @@ static uint32_t number(const char *text)
 
 /* ---- as ---- */
 
-/* The capability survives the change of user and goes to the program as an ambient one. */
-static void keep_capability(uint32_t capability)
+/* The capabilities that an agent may be given, of which the C library's headers may know less. */
+static const struct {
+    const char *name;
+    uint32_t number;
+} rights[] = {{"perfmon", 38}, {"ptrace", 19}};
+
+/* The bits of words that are joined by "+". */
+static uint64_t rights_of(const char *text)
+{
+    uint64_t set = 0;
+    for (;; text++) {
+        size_t n = strcspn(text, "+");
+        size_t i = 0;
+        while (i < sizeof(rights) / sizeof(rights[0]) &&
+               (strlen(rights[i].name) != n || memcmp(rights[i].name, text, n) != 0))
+            i++;
+        if (i == sizeof(rights) / sizeof(rights[0])) {
+            errno = EINVAL;
+            fail(text);
+        }
+        set |= UINT64_C(1) << rights[i].number;
+        text += n;
+        if (*text == '\0')
+            return set;
+    }
+}
+
+/* The capabilities survive the change of user and go to the program as ambient ones. */
+static void keep_rights(uint64_t set)
 {
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
     struct __user_cap_data_struct data[2];
     memset(data, 0, sizeof(data));
-    data[capability / 32].permitted = data[capability / 32].effective =
-        data[capability / 32].inheritable = 1u << capability % 32;
-    if (syscall(SYS_capset, &header, data) != 0 ||
-        prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability, 0, 0) != 0)
-        fail("capability");
+    for (size_t i = 0; i < 2; i++)
+        data[i].permitted = data[i].effective = data[i].inheritable = (uint32_t)(set >> 32 * i);
+    if (syscall(SYS_capset, &header, data) != 0)
+        fail("capabilities");
+    for (uint32_t i = 0; i < 64; i++)
+        if (set >> i & 1 && prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, i, 0, 0) != 0)
+            fail("ambient capability");
 }
 
 static int run_as(char **argv)
 {
     uid_t uid = number(argv[0]);
-    if (prctl(PR_SET_KEEPCAPS, 1) != 0 || setgroups(0, NULL) != 0 || setgid(uid) != 0 ||
-        setuid(uid) != 0)
+    bool has_group = strcmp(argv[1], "-") != 0;
+    gid_t group = has_group ? number(argv[1]) : 0;
+    if (prctl(PR_SET_KEEPCAPS, 1) != 0 || setgroups(has_group ? 1 : 0, &group) != 0 ||
+        setgid(uid) != 0 || setuid(uid) != 0)
         fail("user");
-    if (strcmp(argv[1], "perfmon") == 0)
-        keep_capability(38); /* CAP_PERFMON; the C library's headers may be older */
-    (void)execv(argv[2], argv + 2);
-    fail(argv[2]);
+    if (uid != 0)
+        keep_rights(strcmp(argv[2], "-") == 0 ? 0 : rights_of(argv[2]));
+    (void)execv(argv[3], argv + 3);
+    fail(argv[3]);
     return 1;
 }
 
@@ -436,7 +468,7 @@ static int run_cycles(char **argv)
 int main(int argc, char **argv)
 {
     (void)setvbuf(stdout, NULL, _IOLBF, 0);
-    if (argc > 4 && strcmp(argv[1], "as") == 0)
+    if (argc > 5 && strcmp(argv[1], "as") == 0)
         return run_as(argv + 2);
     if (argc == 2 && strcmp(argv[1], "clients") == 0)
         run_clients();

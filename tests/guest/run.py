@@ -37,8 +37,8 @@ def judge_shares(parts, truth, without):
     judge.judge_shares("shares at 1 s", parts["1s"], truth, 6, without)
     judge.judge_shares("shares at 300 ms", parts["300ms"], truth, 15, without)
     # Debian's level 3 asks for CAP_SYS_ADMIN.
-    judge.judge_rights(parts, {"nobody-3": False, "perfmon-3": False, "perfmon-2": True,
-                               "nobody-0": True, "root-3": True})
+    judge.judge_rights(parts, {"nobody-3": False, "nobody-0": True, "render-2": False, "agent-3": False,
+                               "agent-2": True, "root-3": True}, ("nobody-3", "nobody-0"))
 
 
 def judge_i915(parts):
@@ -61,7 +61,8 @@ def judge_xe(parts):
 def judge_exact(parts, arguments):
     {"i915": judge_i915, "xe": judge_xe}[arguments.personality](parts)
     judge.judge_constants("files", parts["1s"])
-    judge.judge_memory(parts, arguments.personality, ["root-3", "perfmon-2"], ["nobody-0"])
+    judge.judge_memory(parts, arguments.personality,
+                       {"nobody-0": None, "render-2": False, "agent-3": True, "agent-2": True, "root-3": True})
     judge.judge_doctor(parts)
     judge.judge_hangs(parts, arguments.personality)
     key = "drm-engine-render" if arguments.personality == "i915" else "drm-cycles-rcs"

@@ -68,11 +68,19 @@ static struct gt_file idle[] = {
     NUMBER(idle_residency_ms, RESIDENCY),
 };
 
+/* There is a folder for each class of engines, with settings, of which this is one. */
+static struct gt_file settings[] = {NUMBER(job_timeout_ms, 5000)};
+
 static struct gt_folder folders[] = {
     {"tile0", 0, NULL, 0},
     {"gt0", 0, NULL, 0},
     {"freq0", 1, clocks, ARRAY_SIZE(clocks)},
     {"gtidle", 1, idle, ARRAY_SIZE(idle)},
+    {"engines", 1, NULL, 0},
+    {"rcs", 4, settings, 1},
+    {"bcs", 4, settings, 1},
+    {"vcs", 4, settings, 1},
+    {"vecs", 4, settings, 1},
 };
 
 static struct kobject *top(struct guest_gpu *gpu)
@@ -130,6 +138,7 @@ static int add_folder(struct guest_gpu *gpu, unsigned int number)
 int guest_gt_add(struct guest_gpu *gpu)
 {
     unsigned int i;
+    BUILD_BUG_ON(ARRAY_SIZE(folders) > ARRAY_SIZE(gpu->folder));
     owner = gpu;
     for (i = 0; i < ARRAY_SIZE(folders); i++) {
         int r = add_folder(gpu, i);

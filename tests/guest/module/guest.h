@@ -44,9 +44,11 @@ enum {
     GUEST_TICKS_PER_US = 19, /* of xe's clock */
 };
 
-/* Memory in bytes; i915 is an integrated GPU here and has no memory of its own. */
-#define GUEST_SYSTEM_BYTES (8ull << 30)
-#define GUEST_SYSTEM_USED (3ull << 30)
+/*
+ * Memory in bytes; i915 is an integrated GPU here and has no memory of its own. The host's is as
+ * large as it is; what xe tells to be used of it are the GPU's own buffers in it.
+ */
+#define GUEST_SYSTEM_USED (3ull << 26)
 #define GUEST_VRAM_BYTES (12ull << 30)
 #define GUEST_VRAM_USED (5ull << 29)
 #define GUEST_VRAM_VISIBLE (1ull << 28)
@@ -62,7 +64,7 @@ struct guest_gpu {
     struct pci_dev *pdev;
     u64 bound_ns;
     struct guest_pmu *pmu;
-    struct kobject *folder[4]; /* below the card or the device, outer ones first */
+    struct kobject *folder[9]; /* below the card or the device, outer ones first */
 };
 
 /* The request by which a client says how busy it is: DRM command 0x3f, _IOW('d', 0x7f, ...). */

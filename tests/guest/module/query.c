@@ -7,8 +7,16 @@
 #include "guest.h"
 
 #include <linux/capability.h>
+#include <linux/mm.h>
 #include <linux/pm_runtime.h>
 #include <linux/uaccess.h>
+
+static u64 host_bytes(void)
+{
+    struct sysinfo info;
+    si_meminfo(&info);
+    return (u64)info.totalram * info.mem_unit;
+}
 
 #ifdef GUEST_XE
 
@@ -58,14 +66,17 @@ struct regions {
     struct region region[2];
 };
 
-/* What is used is told to those alone who may see performance figures, as up to Linux 6.16. */
+/*
+ * What is used is told to those alone who may see performance figures, as up to Linux 6.16. That of
+ * the host's memory is the usage of the manager for XE_PL_TT (xe/xe_query.c query_mem_regions).
+ */
 static void fill_regions(struct regions *regions)
 {
     bool may_see = perfmon_capable();
     regions->n = 2;
     regions->region[0] = (struct region){.class = 0,
                                          .min_page_size = PAGE_SIZE,
-                                         .total_size = GUEST_SYSTEM_BYTES,
+                                         .total_size = host_bytes(),
                                          .used = may_see ? GUEST_SYSTEM_USED : 0};
     regions->region[1] = (struct region){.class = 1,
                                          .instance = 1,
@@ -116,7 +127,10 @@ struct answer {
     struct drm_i915_memory_region_info region;
 };
 
-/* An integrated GPU has the host's memory alone. Without the right all of it seems to be free. */
+/*
+ * An integrated GPU has the host's memory alone, and all of that seems to be free to everybody:
+ * what is used is counted of the GPU's own memory only (i915/intel_memory_region.c).
+ */
 static s32 answer_regions(const struct drm_i915_query_item *item)
 {
     struct answer answer = {};
@@ -126,10 +140,8 @@ static s32 answer_regions(const struct drm_i915_query_item *item)
         return -EINVAL;
     answer.head.num_regions = 1;
     answer.region.region.memory_class = I915_MEMORY_CLASS_SYSTEM;
-    answer.region.probed_size = GUEST_SYSTEM_BYTES;
-    answer.region.unallocated_size = GUEST_SYSTEM_BYTES;
-    if (perfmon_capable())
-        answer.region.unallocated_size -= GUEST_SYSTEM_USED;
+    answer.region.probed_size = host_bytes();
+    answer.region.unallocated_size = answer.region.probed_size;
     return copy_to_user(u64_to_user_ptr(item->data_ptr), &answer, sizeof(answer))
                ? -EFAULT
                : (s32)sizeof(answer);
