@@ -118,6 +118,31 @@ static int dir_list_from(void *arg, const char *path, uint32_t first, gtel_numbe
     return fault->inner->ops->dir_list_from(fault->inner->arg, path, first, fn, fn_arg);
 }
 
+static int dir_open(void *arg, const char *path)
+{
+    struct fault_env *fault = arg;
+    if (fails(fault, FAULT_OPEN, path))
+        return fault->error;
+    int r = fault->inner->ops->dir_open(fault->inner->arg, path);
+    fault->open_files += r >= 0 ? 1 : 0;
+    return r;
+}
+
+static int dir_stat(void *arg, int handle, const char *name, struct gtel_stat *ret)
+{
+    struct fault_env *fault = arg;
+    if (fails(fault, FAULT_STAT, NULL))
+        return fault->error;
+    return fault->inner->ops->dir_stat(fault->inner->arg, handle, name, ret);
+}
+
+static void dir_close(void *arg, int handle)
+{
+    struct fault_env *fault = arg;
+    fault->open_files--;
+    fault->inner->ops->dir_close(fault->inner->arg, handle);
+}
+
 static int lib_open(void *arg, const char *const *names, void **ret)
 {
     struct fault_env *fault = arg;
@@ -252,6 +277,9 @@ static const struct gtel_env_ops fault_ops = {
     .exists = exists,
     .stat = stat_file,
     .dir_list_from = dir_list_from,
+    .dir_open = dir_open,
+    .dir_stat = dir_stat,
+    .dir_close = dir_close,
     .lib_open = lib_open,
     .lib_symbol = lib_symbol,
     .lib_close = lib_close,

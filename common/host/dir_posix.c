@@ -19,7 +19,7 @@
 int gtel_dir_posix_stat(int root_fd, const char *path, struct gtel_stat *ret)
 {
     struct stat st;
-    if (fstatat(root_fd, path, &st, 0) < 0)
+    if ((path[0] ? fstatat(root_fd, path, &st, 0) : fstat(root_fd, &st)) < 0)
         return -errno;
     *ret = (struct gtel_stat){.size = st.st_size > 0 ? (uint64_t)st.st_size : 0,
                               .ino = st.st_ino,
@@ -30,6 +30,16 @@ int gtel_dir_posix_stat(int root_fd, const char *path, struct gtel_stat *ret)
         ret->minor = (uint32_t)minor(st.st_rdev);
     }
     return 0;
+}
+
+int gtel_dir_posix_open(int root_fd, const char *path)
+{
+#ifdef O_PATH
+    int fd = openat(root_fd, path, O_PATH | O_CLOEXEC | O_DIRECTORY);
+#else
+    int fd = openat(root_fd, path, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+#endif
+    return fd < 0 ? -errno : fd;
 }
 
 static int keep_numbers(DIR *dir, uint32_t first, struct gtel_numbers *numbers)

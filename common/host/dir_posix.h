@@ -9,8 +9,10 @@
 
 #include "host/env.h"
 
-/* What gtel_env_ops.stat does, for a path below the open directory root_fd. */
+/* What gtel_env_ops.stat does, for a path below the open directory root_fd; "": for itself. */
 int gtel_dir_posix_stat(int root_fd, const char *path, struct gtel_stat *ret);
+/* What gtel_env_ops.dir_open does. */
+int gtel_dir_posix_open(int root_fd, const char *path);
 /* What gtel_env_ops.dir_list_from does. */
 int gtel_dir_posix_numbers(int root_fd, const char *path, uint32_t first, gtel_number_fn fn,
                            void *fn_arg);

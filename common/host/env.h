@@ -73,6 +73,19 @@ struct gtel_env_ops {
     /* Calls fn for each name but "." and "..", in any order. 0, fn's result, or a negative errno.
      */
     int (*dir_list)(void *arg, const char *path, gtel_dir_fn fn, void *fn_arg);
+    /*
+     * Keeps a directory for dir_stat, which costs less than stat with its path; no right to list it
+     * is needed. Returns a handle of 0 or more, or a negative errno; -EOPNOTSUPP where the env
+     * keeps none.
+     */
+    int (*dir_open)(void *arg, const char *path);
+    /*
+     * What is there under that name in a kept directory, links followed; "" is the directory
+     * itself. 0 or a negative errno; -ENOENT also when the directory itself is gone, as proc/PID/fd
+     * after the process has ended (where stat tells the number of descriptors).
+     */
+    int (*dir_stat)(void *arg, int handle, const char *name, struct gtel_stat *ret);
+    void (*dir_close)(void *arg, int handle);
     /* The target of a symbolic link as text. Returns its length (at most n), or a negative errno.
      */
     int64_t (*link_read)(void *arg, const char *path, char *buf, size_t n);

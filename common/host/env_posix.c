@@ -137,6 +137,18 @@ static int stat_file(void *arg, const char *path, struct gtel_stat *ret)
     return gtel_dir_posix_stat(env->root_fd, path, ret);
 }
 
+static int dir_open(void *arg, const char *path)
+{
+    const struct posix_env *env = arg;
+    return gtel_dir_posix_open(env->root_fd, path);
+}
+
+static int dir_stat(void *arg, int handle, const char *name, struct gtel_stat *ret)
+{
+    (void)arg;
+    return gtel_dir_posix_stat(handle, name, ret);
+}
+
 static int dir_list_from(void *arg, const char *path, uint32_t first, gtel_number_fn fn,
                          void *fn_arg)
 {
@@ -231,6 +243,9 @@ static const struct gtel_env_ops posix_ops = {
     .exists = exists,
     .stat = stat_file,
     .dir_list_from = dir_list_from,
+    .dir_open = dir_open,
+    .dir_stat = dir_stat,
+    .dir_close = file_close,
     .lib_open = lib_open,
     .lib_symbol = lib_symbol,
     .lib_close = lib_close,

@@ -83,6 +83,22 @@ static struct gtel_tree_node *find(struct tree_env *env, const char *path, bool 
     return gtel_tree_find(tree_now(env), gtel_str_of(path), follows, error);
 }
 
+static int node_handle(const struct tree_env *env, const struct gtel_tree_node *node)
+{
+    size_t index = gtel_tree_index(env->tree, node);
+    return (int)((node->generation & GENERATION_MASK) << INDEX_BITS | index);
+}
+
+/* The node of a handle, or NULL when it has gone since. */
+static const struct gtel_tree_node *handle_node(struct tree_env *env, int handle)
+{
+    const struct gtel_tree_node *node =
+        gtel_tree_node_at(tree_now(env), (size_t)(handle & INDEX_MASK));
+    bool is_same = node && node->kind != GTEL_TREE_GONE &&
+                   (node->generation & GENERATION_MASK) == (uint32_t)handle >> INDEX_BITS;
+    return is_same ? node : NULL;
+}
+
 static int file_open(void *arg, const char *path)
 {
     struct tree_env *env = arg;
@@ -98,8 +114,7 @@ static int file_open(void *arg, const char *path)
         return -EISDIR;
     if (node->open_error)
         return -node->open_error;
-    size_t index = gtel_tree_index(env->tree, node);
-    return (int)((node->generation & GENERATION_MASK) << INDEX_BITS | index);
+    return node_handle(env, node);
 }
 
 static size_t grown_text(const struct gtel_tree *tree, const struct gtel_tree_node *node, char *buf,
@@ -119,16 +134,14 @@ static size_t grown_text(const struct gtel_tree *tree, const struct gtel_tree_no
 static int64_t file_read(void *arg, int handle, void *buf, size_t n)
 {
     struct tree_env *env = arg;
-    struct gtel_tree *tree = tree_now(env);
-    const struct gtel_tree_node *node = gtel_tree_node_at(tree, (size_t)(handle & INDEX_MASK));
+    const struct gtel_tree_node *node = handle_node(env, handle);
     /* A sysfs file whose device is gone answers ENODEV (kernfs, kernel 6.x). */
-    if (!node || node->kind != GTEL_TREE_FILE ||
-        (node->generation & GENERATION_MASK) != (uint32_t)handle >> INDEX_BITS)
+    if (!node || node->kind != GTEL_TREE_FILE)
         return -ENODEV;
     if (node->read_error)
         return -node->read_error;
     if (node->is_growing)
-        return (int64_t)grown_text(tree, node, buf, n);
+        return (int64_t)grown_text(env->tree, node, buf, n);
     size_t size = node->text.n < n ? node->text.n : n;
     if (size > 0)
         memcpy(buf, node->text.p, size);
@@ -186,13 +199,9 @@ static bool is_descriptors(struct gtel_str path)
            gtel_str_eq(path, GTEL_STR("fd"));
 }
 
-static int stat_file(void *arg, const char *path, struct gtel_stat *ret)
+static void stat_node(const struct tree_env *env, const struct gtel_tree_node *node,
+                      struct gtel_stat *ret)
 {
-    struct tree_env *env = arg;
-    int r;
-    const struct gtel_tree_node *node = find(env, path, true, &r);
-    if (!node)
-        return r;
     *ret = (struct gtel_stat){.ino = (uint64_t)node->generation << INDEX_BITS |
                                      gtel_tree_index(env->tree, node),
                               .uid = gtel_tree_owner(env->tree, node),
@@ -205,7 +214,39 @@ static int stat_file(void *arg, const char *path, struct gtel_stat *ret)
         ret->major = (uint32_t)node->start;
         ret->minor = (uint32_t)node->per_second;
     }
-    return 0;
+}
+
+static int stat_file(void *arg, const char *path, struct gtel_stat *ret)
+{
+    struct tree_env *env = arg;
+    int r;
+    const struct gtel_tree_node *node = find(env, path, true, &r);
+    if (node)
+        stat_node(env, node, ret);
+    return node ? 0 : r;
+}
+
+static int dir_open(void *arg, const char *path)
+{
+    struct tree_env *env = arg;
+    int r;
+    const struct gtel_tree_node *node = find(env, path, true, &r);
+    return node ? node_handle(env, node) : r;
+}
+
+static int dir_stat(void *arg, int handle, const char *name, struct gtel_stat *ret)
+{
+    struct tree_env *env = arg;
+    char path[GTEL_TREE_PATH_MAX];
+    const struct gtel_tree_node *node = handle_node(env, handle);
+    if (!node)
+        return -ENOENT;
+    if (name[0] == '\0') {
+        stat_node(env, node, ret);
+        return 0;
+    }
+    int n = snprintf(path, sizeof(path), "%.*s/%s", GTEL_STR_ARG(node->path), name);
+    return n > 0 && n < GTEL_TREE_PATH_MAX ? stat_file(arg, path, ret) : -ENAMETOOLONG;
 }
 
 struct numbers_from {
@@ -419,6 +460,9 @@ static const struct gtel_env_ops tree_ops = {
     .exists = exists,
     .stat = stat_file,
     .dir_list_from = dir_list_from,
+    .dir_open = dir_open,
+    .dir_stat = dir_stat,
+    .dir_close = file_close,
     .lib_open = lib_open,
     .lib_symbol = lib_symbol,
     .lib_close = lib_close,

@@ -401,6 +401,29 @@ static int dir_list_from(void *arg, const char *path, uint32_t first, gtel_numbe
     return r;
 }
 
+/* What is asked for by its path is easier to write down. */
+static int dir_open(void *arg, const char *path)
+{
+    (void)arg;
+    (void)path;
+    return -EOPNOTSUPP;
+}
+
+static int dir_stat(void *arg, int handle, const char *name, struct gtel_stat *ret)
+{
+    (void)arg;
+    (void)handle;
+    (void)name;
+    (void)ret;
+    return -EBADF;
+}
+
+static void dir_close(void *arg, int handle)
+{
+    (void)arg;
+    (void)handle;
+}
+
 static int64_t link_read(void *arg, const char *path, char *buf, size_t n)
 {
     struct gtel_record_env *env = arg;
@@ -494,6 +517,9 @@ static const struct gtel_env_ops record_ops = {
     .exists = exists,
     .stat = stat_file,
     .dir_list_from = dir_list_from,
+    .dir_open = dir_open,
+    .dir_stat = dir_stat,
+    .dir_close = dir_close,
     .lib_open = lib_open,
     .lib_symbol = lib_symbol,
     .lib_close = lib_close,

@@ -5,8 +5,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { FIRST = 100, LAST = 400 };
@@ -56,11 +58,38 @@ static void test_descriptors(const struct gtel_env *env)
         CHECK_INT(env->ops->dir_list_from(env->arg, dirs[i], 200, see, &seen), 7);
         CHECK(seen.n == 5 && seen.last == 204);
     }
+    int dir = env->ops->dir_open(env->arg, "proc/self/fd");
+    test_label = "kept proc/self/fd";
+    CHECK_INT(env->ops->dir_stat(env->arg, dir, "", &st), 0);
+    CHECK(st.size == 0 || st.size > LAST - FIRST); /* 0: Linux before 6.2 */
+    CHECK_INT(env->ops->dir_stat(env->arg, dir, "200", &st), 0);
+    CHECK_INT(env->ops->dir_stat(env->arg, dir, "401", &st), -ENOENT);
+    env->ops->dir_close(env->arg, dir);
     test_label = "size of proc/self/fd";
     CHECK_INT(env->ops->stat(env->arg, "proc/self/fd", &st), 0);
     CHECK(st.size == 0 || st.size > LAST - FIRST); /* 0: Linux before 6.2 */
     for (int fd = FIRST; fd <= LAST; fd++)
         CHECK(close(fd) == 0);
+}
+
+/* Whether a process has ended is seen in its kept directory. */
+static void test_ended(const struct gtel_env *env)
+{
+    char path[64];
+    struct gtel_stat st = {0};
+    test_label = "ended";
+    pid_t pid = fork();
+    if (pid == 0)
+        for (;;)
+            (void)pause();
+    (void)snprintf(path, sizeof(path), "proc/%d/fd", (int)pid);
+    int dir = env->ops->dir_open(env->arg, path);
+    CHECK_INT(env->ops->dir_stat(env->arg, dir, "", &st), 0);
+    bool has_numbers = st.size > 0;
+    CHECK(kill(pid, SIGKILL) == 0 && waitpid(pid, NULL, 0) == pid);
+    CHECK_INT(env->ops->dir_stat(env->arg, dir, "", &st), has_numbers ? -ENOENT : 0);
+    CHECK_INT(env->ops->stat(env->arg, path, &st), -ENOENT);
+    env->ops->dir_close(env->arg, dir);
 }
 
 static void test_machine(void)
@@ -72,6 +101,7 @@ static void test_machine(void)
     CHECK(list(&env, "proc", 0, (uint32_t)getpid(), 0).has_want);
     CHECK(list(&env, "proc", (uint32_t)getpid(), (uint32_t)getpid(), 0).has_want);
     test_descriptors(&env);
+    test_ended(&env);
     test_label = "dev/null";
     CHECK_INT(env.ops->stat(env.arg, "dev/null", &st), 0);
     CHECK(st.is_char && st.major == 1 && st.minor == 3); /* Linux: admin-guide/devices.txt */
