@@ -22,14 +22,14 @@ static bool is_absence(int r)
 }
 
 /* The driver: the link's target, else the line of the uevent text. 0 or -ENOENT, else broken. */
-static int find_driver(const struct gtel_env *env, struct gtel_str uevent,
+static int find_driver(const struct gtel_env *env, const char *folder, struct gtel_str uevent,
                        struct gtel_drm_card *card)
 {
     char path[GTEL_FS_PATH_MAX];
     char name[GTEL_DRM_NAME_MAX];
     struct gtel_str driver;
     if (gtel_uevent_get(uevent, GTEL_STR("DRIVER"), &driver) < 0) {
-        gtel_fs_path(path, "%s/%s/device/driver", class_path, card->card);
+        gtel_fs_path(path, "%s/%s/device/driver", folder, card->card);
         int r = gtel_fs_link_name(env, path, name, sizeof(name), &driver);
         if (r < 0)
             return r;
@@ -38,13 +38,14 @@ static int find_driver(const struct gtel_env *env, struct gtel_str uevent,
 }
 
 /* The device's own name: PCI_SLOT_NAME, else the name that the link `device` points to. */
-static int find_key(const struct gtel_env *env, struct gtel_str uevent, struct gtel_drm_card *card)
+static int find_key(const struct gtel_env *env, const char *folder, struct gtel_str uevent,
+                    struct gtel_drm_card *card)
 {
     char path[GTEL_FS_PATH_MAX];
     char name[GTEL_DRM_NAME_MAX];
     struct gtel_str key;
     if (gtel_uevent_get(uevent, GTEL_STR("PCI_SLOT_NAME"), &key) < 0 || key.n == 0) {
-        gtel_fs_path(path, "%s/%s/device", class_path, card->card);
+        gtel_fs_path(path, "%s/%s/device", folder, card->card);
         int r = gtel_fs_link_name(env, path, name, sizeof(name), &key);
         if (r < 0)
             return r;
@@ -64,10 +65,8 @@ static void find_ids(struct gtel_str uevent, struct gtel_drm_card *card)
         (void)gtel_uevent_pci_id(id, &card->vendor_id, &card->device_id); /* else they stay 0 */
 }
 
-/* Fills *ret. 0; -ENOENT when the card is none of that driver, or has gone; else the look failed.
- */
-static int look_at(const struct gtel_env *env, struct gtel_str name, struct gtel_str driver,
-                   struct gtel_drm_card *ret)
+int gtel_drm_look(const struct gtel_env *env, const char *folder, struct gtel_str name,
+                  struct gtel_str driver, struct gtel_drm_card *ret)
 {
     char path[GTEL_FS_PATH_MAX];
     char buf[GTEL_FS_TEXT_MAX];
@@ -75,17 +74,17 @@ static int look_at(const struct gtel_env *env, struct gtel_str name, struct gtel
     *ret = (struct gtel_drm_card){0};
     if (!gtel_str_copy(ret->card, sizeof(ret->card), name))
         return -ENOENT;
-    gtel_fs_path(path, "%s/%s/device/uevent", class_path, ret->card);
+    gtel_fs_path(path, "%s/%s/device/uevent", folder, ret->card);
     int r = gtel_fs_text(env, path, buf, sizeof(buf), &uevent);
     if (is_absence(r))
         uevent = GTEL_STR_NONE; /* the links alone may be enough */
     else if (r < 0)
         return r;
-    r = find_driver(env, uevent, ret);
-    if (r == 0 && !gtel_str_eq(gtel_str_of(ret->driver), driver))
+    r = find_driver(env, folder, uevent, ret);
+    if (r == 0 && driver.n > 0 && !gtel_str_eq(gtel_str_of(ret->driver), driver))
         return -ENOENT;
     if (r == 0)
-        r = find_key(env, uevent, ret);
+        r = find_key(env, folder, uevent, ret);
     find_ids(uevent, ret);
     return is_absence(r) ? -ENOENT : r;
 }
@@ -134,7 +133,7 @@ int gtel_drm_list(const struct gtel_env *env, struct gtel_arena *arena, struct g
         return -ENOMEM;
     size_t n = 0;
     for (size_t i = 0; i < finder.n; i++) {
-        r = look_at(env, finder.names[i], driver, &cards[n]);
+        r = gtel_drm_look(env, class_path, finder.names[i], driver, &cards[n]);
         if (r == 0)
             n++;
         else if (r != -ENOENT)
@@ -155,7 +154,8 @@ static int stop_at_card(void *arg, struct gtel_str name)
 {
     const struct search *search = arg;
     struct gtel_drm_card card;
-    return gtel_drm_is_card(name) && look_at(search->env, name, search->driver, &card) == 0;
+    return gtel_drm_is_card(name) &&
+           gtel_drm_look(search->env, class_path, name, search->driver, &card) == 0;
 }
 
 bool gtel_drm_has(const struct gtel_env *env, struct gtel_str driver)
