@@ -42,6 +42,13 @@ struct gtel_cards {
  */
 void gtel_cards_identify(const struct gtel_env *env, struct gtel_registry *registry,
                          struct gtel_device *device, const struct gtel_drm_card *drm);
+/*
+ * Sets the labels vendor, model and pci_id where they are empty: the same for all sources, since
+ * any of them may be the first to speak of a GPU. The model is the best name that is known: ours,
+ * the machine's, the platform's, the ids; without PCI, what the device tree says it is.
+ */
+void gtel_cards_label(const struct gtel_env *env, struct gtel_registry *registry,
+                      struct gtel_device *device, const struct gtel_drm_card *drm);
 /* Whether the machine has a card of one of the drivers; wakes nothing. */
 bool gtel_cards_any(const struct gtel_env *env, const char *const *drivers);
 /*

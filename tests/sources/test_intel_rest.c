@@ -3,7 +3,7 @@
  * Sources i915 and xe: what the rests in which an idle GPU may fall asleep do to one that works. It
  * is seen to work within seconds, and its energy is read at least each two minutes.
  */
-#include "sources/intel/rest.h"
+#include "host/rest.h"
 #include "sources/lane.h"
 #include "test.h"
 
@@ -103,15 +103,15 @@ static const uint64_t s = 1000000000;
 /* Someone uses the GPU: the rest ends, and the next one comes a minute later, however often. */
 static void test_end(void)
 {
-    struct gtel_intel_rest rest = {.delay_ns = 10 * s};
+    struct gtel_rest rest = {.delay_ns = 10 * s};
     test_label = "end of a rest";
     for (uint64_t round = 0; round < 5; round++) {
         uint64_t t = 100 + 100 * round;
         for (uint64_t i = 0; i <= 10; i++)
-            gtel_intel_rest_note(&rest, true, (t + i) * s);
-        CHECK(gtel_intel_rest_is_on(&rest, (t + 11) * s));
-        gtel_intel_rest_end(&rest, (t + 12) * s);
-        CHECK(!gtel_intel_rest_is_on(&rest, (t + 12) * s));
+            gtel_rest_note(&rest, true, (t + i) * s);
+        CHECK(gtel_rest_is_on(&rest, (t + 11) * s));
+        gtel_rest_end(&rest, (t + 12) * s);
+        CHECK(!gtel_rest_is_on(&rest, (t + 12) * s));
         CHECK_INT(rest.retry_ns, (t + 12 + 60) * s);
     }
 }
@@ -121,12 +121,12 @@ static void test_end(void)
 static void test_delay(void)
 {
     test_label = "longest delay";
-    CHECK_INT(gtel_intel_rest_delay(1 * s, false), 1 * s);
-    CHECK_INT(gtel_intel_rest_delay(4 * s, false), 4 * s);
-    CHECK_INT(gtel_intel_rest_delay(4 * s + 1, false), 0);
-    CHECK_INT(gtel_intel_rest_delay(10 * s, true), 10 * s);
-    CHECK_INT(gtel_intel_rest_delay(100 * s, true), 100 * s);
-    CHECK_INT(gtel_intel_rest_delay(100 * s + 1, true), 0);
+    CHECK_INT(gtel_rest_delay(1 * s, false), 1 * s);
+    CHECK_INT(gtel_rest_delay(4 * s, false), 4 * s);
+    CHECK_INT(gtel_rest_delay(4 * s + 1, false), 0);
+    CHECK_INT(gtel_rest_delay(10 * s, true), 10 * s);
+    CHECK_INT(gtel_rest_delay(100 * s, true), 100 * s);
+    CHECK_INT(gtel_rest_delay(100 * s + 1, true), 0);
 }
 
 static struct {

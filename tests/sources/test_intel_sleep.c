@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sources i915 and xe: a sleeping GPU is left alone, and an idle one gets the rest it needs. */
-#include "sources/intel/rest.h"
+#include "host/rest.h"
 #include "sources/machine.h"
 #include "test.h"
 
@@ -181,40 +181,40 @@ static void test_rest_of_a_gpu(void)
 static const uint64_t s = 1000000000;
 
 /* Notes a full reading each second from `from` on, for n seconds; returns the readings taken. */
-static uint64_t read_each_second(struct gtel_intel_rest *rest, uint64_t from, uint64_t n, bool idle)
+static uint64_t read_each_second(struct gtel_rest *rest, uint64_t from, uint64_t n, bool idle)
 {
     uint64_t taken = 0;
     for (uint64_t t = from; t < from + n; t++) {
-        if (gtel_intel_rest_is_on(rest, t * s))
+        if (gtel_rest_is_on(rest, t * s))
             continue;
         taken++;
-        gtel_intel_rest_note(rest, idle, t * s);
+        gtel_rest_note(rest, idle, t * s);
     }
     return taken;
 }
 
 static void test_rest(void)
 {
-    struct gtel_intel_rest rest = {0};
+    struct gtel_rest rest = {0};
     test_label = "never without a delay";
     CHECK_INT(read_each_second(&rest, 100, 50, true), 50);
 
     test_label = "not for the time before the first look";
-    rest = (struct gtel_intel_rest){.delay_ns = s};
+    rest = (struct gtel_rest){.delay_ns = s};
     CHECK_INT(read_each_second(&rest, 1, 1, true), 1);
-    CHECK(!gtel_intel_rest_is_on(&rest, s));
+    CHECK(!gtel_rest_is_on(&rest, s));
 
     test_label = "never while busy";
-    rest = (struct gtel_intel_rest){.delay_ns = s};
+    rest = (struct gtel_rest){.delay_ns = s};
     CHECK_INT(read_each_second(&rest, 100, 50, false), 50);
 
     /* At 100 the first look has nothing before it; idle from 100 to 110; rest from 110 to 121. */
     test_label = "a delay of 10 s";
-    rest = (struct gtel_intel_rest){.delay_ns = 10 * s};
+    rest = (struct gtel_rest){.delay_ns = 10 * s};
     CHECK_INT(read_each_second(&rest, 100, 11, true), 11);
-    CHECK(gtel_intel_rest_is_on(&rest, 110 * s + 1));
-    CHECK(gtel_intel_rest_is_on(&rest, 121 * s - 1));
-    CHECK(!gtel_intel_rest_is_on(&rest, 121 * s));
+    CHECK(gtel_rest_is_on(&rest, 110 * s + 1));
+    CHECK(gtel_rest_is_on(&rest, 121 * s - 1));
+    CHECK(!gtel_rest_is_on(&rest, 121 * s));
 
     test_label = "held awake: waits 60 s, then 120 s, at most 960 s";
     CHECK_INT(rest.retry_ns, 181 * s);
@@ -226,15 +226,15 @@ static void test_rest(void)
     CHECK_INT(rest.pause_ns, 960 * s);
 
     test_label = "asleep: the next rest comes at once again";
-    gtel_intel_rest_slept(&rest);
+    gtel_rest_slept(&rest);
     CHECK_INT(rest.delay_ns, 10 * s);
     CHECK_INT(rest.retry_ns, 0);
 
     test_label = "read rarely: sleeps between two readings by itself";
-    rest = (struct gtel_intel_rest){.delay_ns = s};
+    rest = (struct gtel_rest){.delay_ns = s};
     for (uint64_t t = 100; t < 1000; t += 10) {
-        CHECK(!gtel_intel_rest_is_on(&rest, t * s));
-        gtel_intel_rest_note(&rest, true, t * s);
+        CHECK(!gtel_rest_is_on(&rest, t * s));
+        gtel_rest_note(&rest, true, t * s);
     }
     test_label = "";
 }

@@ -4,7 +4,7 @@
 #include "host/pci_names.h"
 #include "host/tree.h"
 #include "parse/pci_ids.h"
-#include "sources/intel/names.h"
+#include "tables/intel_names.h"
 #include "test.h"
 
 #include <errno.h>

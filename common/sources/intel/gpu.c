@@ -2,9 +2,8 @@
 /* The Intel GPUs of one driver: finding them and opening what they have. */
 #include "sources/intel/gpu.h"
 
-#include "host/pci_names.h"
 #include "sources/cards.h"
-#include "sources/intel/names.h"
+#include "tables/intel_names.h"
 #include "sources/intel/sample.h"
 
 #include <errno.h>
@@ -44,7 +43,7 @@ static void close_gpu(const struct gtel_env *env, struct gtel_intel_gpu *gpu)
     gtel_intel_pmu_close(env, &gpu->pmu);
     gtel_fs_close(env, &gpu->users);
     gtel_awake_close(env, &gpu->awake);
-    gpu->rest = (struct gtel_intel_rest){0};
+    gpu->rest = (struct gtel_rest){0};
 }
 
 void gtel_intel_close(void *state)
@@ -124,7 +123,7 @@ static void read_autosuspend(const struct gtel_intel *intel, struct gtel_intel_g
     bool is_watched = gtel_fs_is_open(&gpu->users);
     for (size_t i = 0; i < gpu->n; i++)
         is_watched = is_watched || gtel_intel_is_free(intel, &gpu->attr[i]);
-    gpu->rest.delay_ns = gtel_intel_rest_delay(delay_ms * 1000000, is_watched);
+    gpu->rest.delay_ns = gtel_rest_delay(delay_ms * 1000000, is_watched);
 }
 
 /* A driver makes its files one after another: one that was missing may have come since. */
@@ -204,42 +203,13 @@ static struct gtel_intel_gpu *add(struct gtel_intel *intel)
     return gpu;
 }
 
-/* The best name that is known: ours, the machine's, the platform's, the ids. */
-static void label_model(const struct gtel_env *env, struct gtel_registry *registry,
-                        struct gtel_device *device, const struct gtel_drm_card *card)
-{
-    char text[GTEL_LABEL_MAX] = "Intel ";
-    const uint16_t ids[2] = {card->vendor_id, card->device_id};
-    const size_t n = sizeof("Intel ") - 1;
-    bool is_intel = card->vendor_id == 0x8086;
-    const char *name = is_intel ? gtel_intel_name(card->device_id) : NULL;
-    if (device->label[GTEL_LABEL_MODEL][0] != '\0')
-        return;
-    if (!name && is_intel &&
-        gtel_pci_name(env, card->key, ids, GTEL_STR("Intel"), text + n, sizeof(text) - n) == 0)
-        name = text;
-    if (!name && is_intel)
-        name = gtel_intel_code_name(card->device_id);
-    if (!name && card->vendor_id != 0) {
-        (void)snprintf(text, sizeof(text), "Intel %04x:%04x", card->vendor_id, card->device_id);
-        name = text;
-    }
-    gtel_device_label(registry, device, GTEL_LABEL_MODEL, gtel_str_of(name ? name : "Intel"));
-}
-
 static void label(const struct gtel_env *env, struct gtel_registry *registry,
                   struct gtel_device *device, const struct gtel_drm_card *card)
 {
-    char text[32];
     gtel_cards_identify(env, registry, device, card);
-    gtel_device_label(registry, device, GTEL_LABEL_VENDOR, GTEL_STR("intel"));
+    gtel_cards_label(env, registry, device, card);
     gtel_device_relabel(registry, device, GTEL_LABEL_DRIVER, gtel_str_of(card->driver));
     gtel_device_relabel(registry, device, GTEL_LABEL_CARD, gtel_str_of(card->card));
-    if (card->vendor_id != 0) {
-        (void)snprintf(text, sizeof(text), "%04x:%04x", card->vendor_id, card->device_id);
-        gtel_device_label(registry, device, GTEL_LABEL_PCI_ID, gtel_str_of(text));
-    }
-    label_model(env, registry, device, card);
 }
 
 /* Registers a card, and opens the one file that may be read while it sleeps. */

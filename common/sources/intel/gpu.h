@@ -11,7 +11,7 @@
 
 #include "host/awake.h"
 #include "sources/intel/pmu.h"
-#include "sources/intel/rest.h"
+#include "host/rest.h"
 #include "sources/intel/scan.h"
 #include "sources/source.h"
 
@@ -22,7 +22,7 @@ struct gtel_intel_gpu {
     struct gtel_intel_attr *attr;
     size_t n;
     uint64_t hash; /* of the attributes' paths; 0: to be listed again */
-    struct gtel_intel_rest rest;
+    struct gtel_rest rest;
     struct gtel_fs_file users; /* power/runtime_usage: how many use it; not on every kernel */
     struct gtel_intel_pmu pmu;
     uint32_t arrivals;   /* of the device, when it was last found */

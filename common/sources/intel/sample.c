@@ -11,8 +11,7 @@ int gtel_intel_refresh(struct gtel_intel *intel, struct gtel_intel_gpu *gpu)
     int r = gtel_awake_look(intel->env, &gpu->awake, &is_asleep);
     if (r < 0)
         return r;
-    if ((is_asleep && !intel->may_wake) ||
-        gtel_intel_rest_is_on(&gpu->rest, gtel_env_now(intel->env)))
+    if ((is_asleep && !intel->may_wake) || gtel_rest_is_on(&gpu->rest, gtel_env_now(intel->env)))
         return 0;
     return gtel_intel_list(intel, gpu);
 }
@@ -143,7 +142,7 @@ static int read_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu, struct
     if (r != -ENODEV && read_pmu(intel, gpu, &cycle) == -ENODEV)
         r = -ENODEV;
     if (gpu->rest.delay_ns > 0)
-        gtel_intel_rest_note(&gpu->rest, cycle.idle_times > 0 && cycle.is_idle, batch->t_ns);
+        gtel_rest_note(&gpu->rest, cycle.idle_times > 0 && cycle.is_idle, batch->t_ns);
     return r;
 }
 
@@ -159,7 +158,7 @@ static int read_resting(struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
         return -ENODEV;
     int r = read_pmu(intel, gpu, &cycle);
     if (r == 0 && !cycle.is_idle)
-        gtel_intel_rest_end(&gpu->rest, batch->t_ns);
+        gtel_rest_end(&gpu->rest, batch->t_ns);
     return r;
 }
 
@@ -180,15 +179,15 @@ static int sample_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
     gpu->device->is_asleep = is_asleep;
     gtel_batch_u64(batch, gpu->device, GTEL_M_GPU_AWAKE, GTEL_STR_NONE, !is_asleep);
     if (is_asleep) {
-        gtel_intel_rest_slept(&gpu->rest);
+        gtel_rest_slept(&gpu->rest);
         gpu->kept_ns = batch->t_ns;
         if (!intel->may_wake)
             return is_gone(intel, gpu) ? -ENODEV : 0; /* nothing else is read that would tell */
     }
-    if (gtel_intel_rest_is_on(&gpu->rest, batch->t_ns)) {
+    if (gtel_rest_is_on(&gpu->rest, batch->t_ns)) {
         if (!is_used(intel, gpu))
             return read_resting(intel, gpu, batch);
-        gtel_intel_rest_end(&gpu->rest, batch->t_ns);
+        gtel_rest_end(&gpu->rest, batch->t_ns);
     }
     gpu->kept_ns = batch->t_ns;
     gpu->device->is_left_alone = false;
@@ -266,7 +265,7 @@ static void keep_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu, struc
     bool is_asleep;
     gpu->kept_ns = batch->t_ns;
     if (gtel_awake_look(intel->env, &gpu->awake, &is_asleep) < 0 ||
-        (is_asleep && !intel->may_wake) || gtel_intel_rest_is_on(&gpu->rest, batch->t_ns))
+        (is_asleep && !intel->may_wake) || gtel_rest_is_on(&gpu->rest, batch->t_ns))
         return;
     for (size_t i = 0; i < gpu->n; i++)
         if (gtel_intel_attr_is_kept(&gpu->attr[i]))

@@ -9,19 +9,19 @@
  * waits for longer and longer.
  *
  * A GPU that begins to work in its rest must not go unseen. Where something that may be read tells
- * (see gtel_intel_rest_delay), the rest ends then; where nothing does, only delays of a few seconds
+ * (see gtel_rest_delay), the rest ends then; where nothing does, only delays of a few seconds
  * have rests. Nor may energy, a counter of 32 bits, go unread for more than two minutes. A GPU
  * whose delay is too long for that gets no rest, and is kept awake by being read more often than
  * that.
  */
-#ifndef GTEL_SOURCES_INTEL_REST_H
-#define GTEL_SOURCES_INTEL_REST_H
+#ifndef GTEL_HOST_REST_H
+#define GTEL_HOST_REST_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 /* Zeroed: never rests, until delay_ns is set. All times on the monotonic clock. */
-struct gtel_intel_rest {
+struct gtel_rest {
     uint64_t delay_ns; /* the driver's autosuspend delay; 0: the GPU does not suspend by itself */
     uint64_t idle_since_ns; /* 0: not idle */
     uint64_t seen_ns;       /* the last cycle that was noted */
@@ -34,14 +34,14 @@ struct gtel_intel_rest {
  * The delay to rest for, or 0: none. is_watched: something tells at each gather whether the GPU is
  * used, without using it.
  */
-uint64_t gtel_intel_rest_delay(uint64_t delay_ns, bool is_watched);
+uint64_t gtel_rest_delay(uint64_t delay_ns, bool is_watched);
 /* Whether the GPU is left alone now. */
-bool gtel_intel_rest_is_on(struct gtel_intel_rest *rest, uint64_t now_ns);
+bool gtel_rest_is_on(struct gtel_rest *rest, uint64_t now_ns);
 /* After a full reading: whether all GTs slept (almost) all the time since the one before. */
-void gtel_intel_rest_note(struct gtel_intel_rest *rest, bool is_idle, uint64_t now_ns);
+void gtel_rest_note(struct gtel_rest *rest, bool is_idle, uint64_t now_ns);
 /* Something else uses the GPU: a rest that is on ends. */
-void gtel_intel_rest_end(struct gtel_intel_rest *rest, uint64_t now_ns);
+void gtel_rest_end(struct gtel_rest *rest, uint64_t now_ns);
 /* The GPU has fallen asleep. */
-void gtel_intel_rest_slept(struct gtel_intel_rest *rest);
+void gtel_rest_slept(struct gtel_rest *rest);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* When to leave an idle GPU alone so that it can fall asleep. */
-#include "sources/intel/rest.h"
+#include "host/rest.h"
 
 static const uint64_t second_ns = 1000000000;
 
@@ -10,13 +10,13 @@ static const uint64_t second_ns = 1000000000;
  */
 enum { BLIND_SECONDS_MAX = 4, WATCHED_SECONDS_MAX = 100, PAUSE_SECONDS = 60 };
 
-uint64_t gtel_intel_rest_delay(uint64_t delay_ns, bool is_watched)
+uint64_t gtel_rest_delay(uint64_t delay_ns, bool is_watched)
 {
     uint64_t seconds = is_watched ? WATCHED_SECONDS_MAX : BLIND_SECONDS_MAX;
     return delay_ns <= seconds * second_ns ? delay_ns : 0;
 }
 
-bool gtel_intel_rest_is_on(struct gtel_intel_rest *rest, uint64_t now_ns)
+bool gtel_rest_is_on(struct gtel_rest *rest, uint64_t now_ns)
 {
     if (rest->until_ns == 0)
         return false;
@@ -29,7 +29,7 @@ bool gtel_intel_rest_is_on(struct gtel_intel_rest *rest, uint64_t now_ns)
     return false;
 }
 
-void gtel_intel_rest_note(struct gtel_intel_rest *rest, bool is_idle, uint64_t now_ns)
+void gtel_rest_note(struct gtel_rest *rest, bool is_idle, uint64_t now_ns)
 {
     uint64_t before = rest->seen_ns;
     rest->seen_ns = now_ns;
@@ -49,7 +49,7 @@ void gtel_intel_rest_note(struct gtel_intel_rest *rest, bool is_idle, uint64_t n
 }
 
 /* What holds a GPU is there to stay more often than work is: the rest was short, but not lost. */
-void gtel_intel_rest_end(struct gtel_intel_rest *rest, uint64_t now_ns)
+void gtel_rest_end(struct gtel_rest *rest, uint64_t now_ns)
 {
     if (rest->until_ns == 0)
         return;
@@ -57,8 +57,8 @@ void gtel_intel_rest_end(struct gtel_intel_rest *rest, uint64_t now_ns)
     rest->retry_ns = now_ns + PAUSE_SECONDS * second_ns;
 }
 
-void gtel_intel_rest_slept(struct gtel_intel_rest *rest)
+void gtel_rest_slept(struct gtel_rest *rest)
 {
     uint64_t delay_ns = rest->delay_ns;
-    *rest = (struct gtel_intel_rest){.delay_ns = delay_ns};
+    *rest = (struct gtel_rest){.delay_ns = delay_ns};
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of Intel GPUs by PCI device id; never needed to find a GPU. */
-#ifndef GTEL_SOURCES_INTEL_NAMES_H
-#define GTEL_SOURCES_INTEL_NAMES_H
+#ifndef GTEL_TABLES_INTEL_NAMES_H
+#define GTEL_TABLES_INTEL_NAMES_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of Intel GPUs by PCI device id. */
-#include "sources/intel/names.h"
+#include "tables/intel_names.h"
 
 #include "base/compiler.h"
 
