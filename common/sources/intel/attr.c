@@ -186,6 +186,33 @@ uint64_t gtel_intel_keep(const struct gtel_intel_attr *attr, size_t n)
     return keep_ns;
 }
 
+/*
+ * What a clock of the hardware may be. 20 GHz is above all: an A380 told an achievable clock of
+ * 627200 MHz (rpa_freq under xe), which is no failure worth a message in each cycle.
+ */
+static void level(struct gtel_intel_attr *attr, struct gtel_intel_cycle *cycle, uint64_t value)
+{
+    if (value > 0 && value <= 20000)
+        put_u64(attr, cycle, (uint64_t)((double)value * attr->scale));
+}
+
+/* States in words (kernel: xe/xe_gt_idle.c, xe/xe_guc_pc.c). One that is not known is no reading.
+ */
+static void word(struct gtel_intel_attr *attr, struct gtel_intel_cycle *cycle, struct gtel_str text)
+{
+    bool is_idle_state = attr->form == GTEL_INTEL_IDLE;
+    const char *const no = is_idle_state ? "gt-c0" : "[base]";
+    const char *const yes = is_idle_state ? "gt-c6" : "[power_saving]";
+    struct gtel_str got;
+    while (gtel_str_word(&text, &got)) {
+        bool is_yes = gtel_str_eq(got, gtel_str_of(yes));
+        if (is_yes || gtel_str_eq(got, gtel_str_of(no))) {
+            put_u64(attr, cycle, is_yes);
+            return;
+        }
+    }
+}
+
 static int unsigned_value(struct gtel_intel_attr *attr, struct gtel_intel_cycle *cycle,
                           uint64_t value)
 {
@@ -194,6 +221,9 @@ static int unsigned_value(struct gtel_intel_attr *attr, struct gtel_intel_cycle 
         if (value > 1)
             return -ERANGE;
         put_u64(attr, cycle, value);
+        return 0;
+    case GTEL_INTEL_LEVEL:
+        level(attr, cycle, value);
         return 0;
     case GTEL_INTEL_LIMIT:
         limit(attr, cycle, value);
@@ -227,6 +257,15 @@ static int parse(struct gtel_intel_attr *attr, struct gtel_intel_cycle *cycle, s
         if (r == 0)
             put_f64(attr, cycle, (double)signed_value * attr->scale);
         return r;
+    case GTEL_INTEL_MASK:
+        r = gtel_str_hex(text, &value);
+        if (r == 0)
+            put_u64(attr, cycle, value & 1);
+        return r;
+    case GTEL_INTEL_IDLE:
+    case GTEL_INTEL_PROFILE:
+        word(attr, cycle, text);
+        return 0;
     case GTEL_INTEL_LINK_SPEED:
     case GTEL_INTEL_LINK_WIDTH:
         r = attr->form == GTEL_INTEL_LINK_SPEED ? gtel_link_speed(text, &value)
@@ -243,7 +282,7 @@ static int parse(struct gtel_intel_attr *attr, struct gtel_intel_cycle *cycle, s
 int gtel_intel_attr_read(const struct gtel_env *env, struct gtel_intel_attr *attr,
                          struct gtel_intel_cycle *cycle)
 {
-    char buf[48];
+    char buf[96];
     struct gtel_str text;
     int r = gtel_fs_read(env, &attr->file, buf, sizeof(buf), &text);
     if (r == 0)

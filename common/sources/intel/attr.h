@@ -17,6 +17,10 @@ enum gtel_intel_form {
     GTEL_INTEL_NUMBER,    /* value × scale, may be negative */
     GTEL_INTEL_LIMIT,     /* the same; 0 means "off": no reading */
     GTEL_INTEL_FLAG,      /* 0 or 1 */
+    GTEL_INTEL_LEVEL,     /* a clock of the hardware in MHz: 0 and what no GPU reaches are none */
+    GTEL_INTEL_MASK,      /* hexadecimal flags: whether the lowest is set */
+    GTEL_INTEL_IDLE,      /* "gt-c0", "gt-c6"; anything else is no reading */
+    GTEL_INTEL_PROFILE,   /* "base [power_saving]": whether that stands in brackets */
     GTEL_INTEL_COUNTER,   /* value × scale */
     GTEL_INTEL_COUNTER32, /* the same from 32 bits that wrap: carried on */
     GTEL_INTEL_ENERGY,    /* microjoule behind plausibility gates */

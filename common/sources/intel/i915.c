@@ -9,6 +9,40 @@
 static const struct gtel_intel_kind rc6 = {GTEL_M_FREQUENCY_IDLE_TIME, GTEL_INTEL_COUNTER32, 1e-3,
                                            GTEL_INTEL_NO_HEADLINE,     GTEL_INTEL_SYSFS,     true};
 
+/*
+ * What does not change from one moment to the next, by file of a GT and by file of the card. RP0,
+ * RP1 and RPn are the hardware's highest, efficient and lowest clock. RC6p and RC6pp are deeper
+ * sleep of Sandy Bridge and Ivy Bridge. (kernel: gt/intel_gt_sysfs_pm.c, i915_sysfs.c)
+ */
+static const struct gtel_intel_figure of_gt[] = {
+    {"rps_boost_freq_mhz", GTEL_M_FREQUENCY_BOOST, GTEL_INTEL_LEVEL, 1e6},
+    {"rps_RP0_freq_mhz", GTEL_M_FREQUENCY_HARDWARE_MAX, GTEL_INTEL_LEVEL, 1e6},
+    {"rps_RP1_freq_mhz", GTEL_M_FREQUENCY_EFFICIENT, GTEL_INTEL_LEVEL, 1e6},
+    {"rps_RPn_freq_mhz", GTEL_M_FREQUENCY_HARDWARE_MIN, GTEL_INTEL_LEVEL, 1e6},
+    {"punit_req_freq_mhz", GTEL_M_FREQUENCY_PUNIT_REQUESTED, GTEL_INTEL_INTEGER, 1e6},
+    {"rc6_enable", GTEL_M_FREQUENCY_SLEEP_ENABLED, GTEL_INTEL_MASK, 1},
+    {"rc6p_residency_ms", GTEL_M_FREQUENCY_DEEP_IDLE_TIME, GTEL_INTEL_COUNTER32, 1e-3},
+    {"rc6pp_residency_ms", GTEL_M_FREQUENCY_DEEPEST_IDLE_TIME, GTEL_INTEL_COUNTER32, 1e-3},
+};
+static const struct gtel_intel_figure of_card[] = {
+    {"gt_boost_freq_mhz", GTEL_M_FREQUENCY_BOOST, GTEL_INTEL_LEVEL, 1e6},
+    {"gt_RP0_freq_mhz", GTEL_M_FREQUENCY_HARDWARE_MAX, GTEL_INTEL_LEVEL, 1e6},
+    {"gt_RP1_freq_mhz", GTEL_M_FREQUENCY_EFFICIENT, GTEL_INTEL_LEVEL, 1e6},
+    {"gt_RPn_freq_mhz", GTEL_M_FREQUENCY_HARDWARE_MIN, GTEL_INTEL_LEVEL, 1e6},
+    {"power/rc6_enable", GTEL_M_FREQUENCY_SLEEP_ENABLED, GTEL_INTEL_MASK, 1},
+    {"power/rc6p_residency_ms", GTEL_M_FREQUENCY_DEEP_IDLE_TIME, GTEL_INTEL_COUNTER32, 1e-3},
+    {"power/rc6pp_residency_ms", GTEL_M_FREQUENCY_DEEPEST_IDLE_TIME, GTEL_INTEL_COUNTER32, 1e-3},
+};
+/*
+ * Where the media engines of a GT have a clock of their own (6.0). The factor is in 256ths of the
+ * graphics clock, as the file media_freq_factor.scale says; 0 leaves it to the hardware.
+ */
+static const struct gtel_intel_figure of_media[] = {
+    {"media_RP0_freq_mhz", GTEL_M_FREQUENCY_HARDWARE_MAX, GTEL_INTEL_LEVEL, 1e6},
+    {"media_RPn_freq_mhz", GTEL_M_FREQUENCY_HARDWARE_MIN, GTEL_INTEL_LEVEL, 1e6},
+    {"media_freq_factor", GTEL_M_FREQUENCY_FACTOR, GTEL_INTEL_LIMIT, 1.0 / 256},
+};
+
 /* cardN/gt/gtG, since 5.19. i915 has at most GTs 0 and 1; 1 is the media GT of Meteor Lake. */
 static void scan_gt(struct gtel_intel_scan *scan, uint64_t number)
 {
@@ -25,6 +59,9 @@ static void scan_gt(struct gtel_intel_scan *scan, uint64_t number)
     gtel_intel_add(scan, &rc6, dims, dir, GTEL_STR("rc6_residency_ms"));
     gtel_intel_add_throttle(scan, &gt, dir, GTEL_STR("throttle_reason_"),
                             GTEL_STR("throttle_reason_status"));
+    gtel_intel_add_figures(scan, &gt, dir, of_gt, GTEL_ARRAY_LEN(of_gt));
+    gt.domain = GTEL_STR("media");
+    gtel_intel_add_figures(scan, &gt, dir, of_media, GTEL_ARRAY_LEN(of_media));
 }
 
 /* Kernels before 5.19 have the card's own files alone. */
@@ -37,6 +74,7 @@ static void scan_card(struct gtel_intel_scan *scan)
     const struct gtel_str dims[3] = {gt.domain, gt.gt, gt.tile};
     gtel_intel_add_clocks(scan, &gt, scan->card_path, clocks);
     gtel_intel_add(scan, &rc6, dims, scan->card_path, GTEL_STR("power/rc6_residency_ms"));
+    gtel_intel_add_figures(scan, &gt, scan->card_path, of_card, GTEL_ARRAY_LEN(of_card));
 }
 
 static void scan_i915(struct gtel_intel_scan *scan)

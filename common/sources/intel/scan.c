@@ -98,6 +98,18 @@ void gtel_intel_add_clocks(struct gtel_intel_scan *scan, const struct gtel_intel
     }
 }
 
+void gtel_intel_add_figures(struct gtel_intel_scan *scan, const struct gtel_intel_gt *gt,
+                            const char *dir, const struct gtel_intel_figure *figures, size_t n)
+{
+    const struct gtel_str dims[3] = {gt->domain, gt->gt, gt->tile};
+    for (size_t i = 0; i < n; i++) {
+        const struct gtel_intel_kind kind = {figures[i].metric, figures[i].form,
+                                             figures[i].scale,  GTEL_INTEL_NO_HEADLINE,
+                                             GTEL_INTEL_SYSFS,  false};
+        gtel_intel_add(scan, &kind, dims, dir, gtel_str_of(figures[i].name));
+    }
+}
+
 /*
  * Each kernel has more reasons than the one before (crescent island in 6.19, pwrbrk in 7.3), so the
  * directory says which there are. xe's `reasons` is the same as a list and is left alone.

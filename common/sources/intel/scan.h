@@ -72,6 +72,17 @@ struct gtel_intel_gt {
 /* Adds actual, requested, min, max (names in that order) of a GT. */
 void gtel_intel_add_clocks(struct gtel_intel_scan *scan, const struct gtel_intel_gt *gt,
                            const char *dir, const char *const names[4]);
+/* A file of a GT that is a figure of its clock domain. */
+struct gtel_intel_figure {
+    const char *name;
+    enum gtel_metric metric;
+    enum gtel_intel_form form;
+    double scale;
+};
+
+/* Adds n files below dir. */
+void gtel_intel_add_figures(struct gtel_intel_scan *scan, const struct gtel_intel_gt *gt,
+                            const char *dir, const struct gtel_intel_figure *figures, size_t n);
 /* Adds every file of dir that begins with prefix as a reason, and the status file. */
 void gtel_intel_add_throttle(struct gtel_intel_scan *scan, const struct gtel_intel_gt *gt,
                              const char *dir, struct gtel_str prefix, struct gtel_str status);

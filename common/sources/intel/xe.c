@@ -35,12 +35,29 @@ static void scan_gt(struct gtel_intel_scan *scan, struct gtel_intel_gt *gt, cons
     static const struct gtel_intel_kind idle = {
         GTEL_M_FREQUENCY_IDLE_TIME, GTEL_INTEL_COUNTER, 1e-3,
         GTEL_INTEL_NO_HEADLINE,     GTEL_INTEL_SYSFS,   true};
+    /*
+     * The state comes first: reading the requested clock wakes the GT. RP0, RPe, RPa and RPn are
+     * the highest, the efficient, the now achievable and the lowest clock (kernel:
+     * xe/xe_gt_freq.c).
+     */
+    static const struct gtel_intel_figure state[] = {
+        {"gtidle/idle_status", GTEL_M_FREQUENCY_ASLEEP, GTEL_INTEL_IDLE, 1},
+    };
+    static const struct gtel_intel_figure figures[] = {
+        {"freq0/rp0_freq", GTEL_M_FREQUENCY_HARDWARE_MAX, GTEL_INTEL_LEVEL, 1e6},
+        {"freq0/rpe_freq", GTEL_M_FREQUENCY_EFFICIENT, GTEL_INTEL_LEVEL, 1e6},
+        {"freq0/rpa_freq", GTEL_M_FREQUENCY_ACHIEVABLE, GTEL_INTEL_LEVEL, 1e6},
+        {"freq0/rpn_freq", GTEL_M_FREQUENCY_HARDWARE_MIN, GTEL_INTEL_LEVEL, 1e6},
+        {"freq0/power_profile", GTEL_M_FREQUENCY_POWER_SAVING, GTEL_INTEL_PROFILE, 1},
+    };
     char throttle[GTEL_FS_PATH_MAX];
+    gtel_intel_add_figures(scan, gt, dir, state, GTEL_ARRAY_LEN(state));
     gtel_intel_add_clocks(scan, gt, dir, clocks);
     const struct gtel_str dims[3] = {gt->domain, gt->gt, gt->tile};
     gtel_intel_add(scan, &idle, dims, dir, GTEL_STR("gtidle/idle_residency_ms"));
     gtel_fs_path(throttle, "%s/freq0/throttle", dir);
     gtel_intel_add_throttle(scan, gt, throttle, GTEL_STR("reason_"), GTEL_STR("status"));
+    gtel_intel_add_figures(scan, gt, dir, figures, GTEL_ARRAY_LEN(figures));
 }
 
 /* Ponte Vecchio's memory has a clock range of its own. */
