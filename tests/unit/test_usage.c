@@ -85,10 +85,451 @@ static void test_shares(void)
     machine_free(m);
 }
 
+/* The lines of a device, "other" included, have what was added, whatever is shown. */
+static void test_random_sums(void)
+{
+    static const char *const limits[] = {"0", "1", "3", "20", "1000"};
+    uint64_t random = 1;
+    test_label = "random sums";
+    for (size_t l = 0; l < GTEL_ARRAY_LEN(limits); l++) {
+        struct machine *m = machine_new(limits[l], "");
+        uint64_t limit = 0;
+        CHECK_INT(gtel_str_u64(gtel_str_of(limits[l]), &limit), 0);
+        for (int gather = 0; gather < 50; gather++) {
+            uint64_t memory = 0;
+            double share = 0;
+            uint32_t n = gather % 10 == 9 ? 0 : 40;
+            for (uint32_t i = 0; i < n; i++) {
+                char name[16];
+                random = random * 6364136223846793005u + 1442695040888963407u;
+                (void)snprintf(name, sizeof(name), "p%d", (int)(random >> 33) % 30);
+                machine_begin(m, 100 + i, name);
+                machine_add(m, 1, 100 + i, (random >> 40) + i, (double)i / 1e4);
+                memory += (random >> 40) + i;
+                share += (double)i / 1e4;
+            }
+            gtel_usage_look(&m->usage, &m->device[1], 3, 1);
+            machine_gather(m, 7);
+            CHECK_NEAR(machine_sum(m, 1, GTEL_M_PROCESS_MEMORY), (double)memory, 0);
+            CHECK_NEAR(machine_sum(m, 1, GTEL_M_PROCESS_RENDER), share, 1e-9);
+            CHECK_NEAR(machine_sum(m, 1, GTEL_M_PROCESS_COUNT), n, 0);
+            CHECK_NEAR(machine_get(m, 1, GTEL_M_GPU_PROCESSES, ""), n, 0);
+            CHECK(machine_lines(m, 1) <= limit + 1);
+            CHECK_INT(machine_lines(m, 0), 0);
+        }
+        machine_free(m);
+    }
+}
+
+/* Names */
+
+static const struct {
+    const char *label;
+    const char *name;
+    const char *shown;
+} name_cases[] = {
+    {"plain", "ffmpeg", "ffmpeg"},
+    {"none", "", "?"},
+    {"blanks", "   ", "?"},
+    {"blanks around", " a ", "a"},
+    {"line protocol", "a,b=c d\"", "a,b=c d\""},
+    {"a parenthesis", "a) R 1", "a) R 1"},
+    {"a backslash is a slash to the encoder", "a\\b", "a/b"},
+    {"the same with a slash", "a/b", "a/b"},
+    {"a backslash at the end", "a\\", "a/"},
+    {"control characters", "a\nb\033", "a?b?"},
+    {"UTF-8", "\xc3\xa4", "\xc3\xa4"},
+    {"no UTF-8", "\xc3", "?"},
+    {"the name of the rest", "other", "other"},
+    {"almost", "Other", "Other"},
+    {"longest", "123456789012345", "123456789012345"},
+};
+
+static void test_names(void)
+{
+    struct machine *m = machine_new("20", "");
+    for (uint32_t i = 0; i < GTEL_ARRAY_LEN(name_cases); i++) {
+        machine_begin(m, 100 + i, name_cases[i].name);
+        machine_add(m, 0, 100 + i, (uint64_t)1 << i, -1);
+    }
+    machine_gather(m, 10);
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(name_cases); i++) {
+        double want = 0;
+        test_label = name_cases[i].label;
+        for (size_t k = 0; k < GTEL_ARRAY_LEN(name_cases); k++)
+            if (strcmp(name_cases[i].shown, name_cases[k].shown) == 0)
+                want += (double)((uint64_t)1 << k);
+        CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_MEMORY, name_cases[i].shown), want, 0);
+    }
+    test_label = "names";
+    CHECK_INT(machine_lines(m, 0), 12);
+    machine_free(m);
+}
+
+/* A process that has gone before it was asked costs its name, and no other process gives it one. */
+static void test_gone(void)
+{
+    struct machine *m = machine_new("20", "");
+    test_label = "gone";
+    machine_begin(m, 10, "short");
+    machine_begin(m, 11, "reused");
+    machine_begin(m, 12, "known");
+    machine_add(m, 0, 10, mib, 0.1);
+    machine_add(m, 0, 11, mib, 0.1);
+    machine_add(m, 0, 12, mib, 0.1);
+    machine_end(m, 10);
+    machine_begin(m, 11, "foreign");
+    machine_gather(m, 10);
+    CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_COUNT, "other"), 2, 0);
+    CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_COUNT, "foreign"), -1, 0);
+    CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_COUNT, "known"), 1, 0);
+    CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_COUNT, "reused"), -1, 0);
+    /* Who was known keeps its name to the end; who has got the pid now is another. */
+    struct gtel_process_id dead = machine_id(m, 12);
+    const struct gtel_use use = {.memory = mib, .has_memory = true};
+    gtel_usage_add(&m->usage, &m->device[0], 0, 0, dead, &use);
+    machine_begin(m, 12, "next");
+    machine_add(m, 0, 12, 2 * mib, -1);
+    m->now_ns += 100 * (uint64_t)1000000000; /* when names are looked at again */
+    machine_gather(m, 10);
+    CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_MEMORY, "known"), (double)mib, 0);
+    CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_MEMORY, "next"), (double)(2 * mib), 0);
+    /* A line vanishes with its processes, and other with its own. */
+    machine_add(m, 0, 12, mib, 0);
+    machine_gather(m, 10);
+    CHECK_INT(machine_lines(m, 0), 1);
+    gtel_usage_look(&m->usage, &m->device[0], 0, 0);
+    machine_gather(m, 10);
+    CHECK_INT(machine_lines(m, 0), 0);
+    CHECK_NEAR(machine_get(m, 0, GTEL_M_GPU_PROCESSES, ""), 0, 0);
+    CHECK_INT(m->batch.n, 1);
+    machine_free(m);
+}
+
+/* A program that becomes another one is renamed in time; a pid without a start is believed. */
+static void test_renamed(void)
+{
+    struct machine *m = machine_new("20", "");
+    test_label = "renamed";
+    machine_begin(m, 10, "sh");
+    machine_add(m, 0, 10, mib, 0);
+    machine_gather(m, 5);
+    (void)gtel_str_copy(m->process[10].name, sizeof(m->process[10].name), GTEL_STR("blender"));
+    for (int i = 0; i < 2; i++) {
+        machine_add(m, 0, 10, mib, 0);
+        machine_gather(m, 5);
+    }
+    machine_add(m, 0, 10, mib, 0);
+    machine_gather(m, 5);
+    CHECK_INT(machine_lines(m, 0), 1);
+    CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_COUNT, "blender"), 1, 0);
+    const struct gtel_use use = {.memory = mib, .has_memory = true};
+    struct gtel_process_id id = {10, 0};
+    gtel_usage_add(&m->usage, &m->device[1], 0, 0, id, &use);
+    machine_gather(m, 5);
+    CHECK_NEAR(machine_get(m, 1, GTEL_M_PROCESS_COUNT, "blender"), 1, 0);
+    machine_free(m);
+}
+
+/* Devices */
+
+static void test_devices(void)
+{
+    struct machine *m = machine_new("20", "");
+    test_label = "devices";
+    machine_begin(m, 10, "python");
+    for (int gather = 0; gather < 9; gather++) {
+        bool is_lost = gather >= 3 && gather < 6;
+        machine_add(m, 0, 10, mib, 0.25);
+        if (!is_lost)
+            machine_add(m, 3, 10, 5 * mib, 0.5);
+        uint64_t opened = m->opened;
+        machine_gather(m, 1);
+        CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_MEMORY, "python"), (double)mib, 0);
+        CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_BUSY, "python"), 0.25, 0);
+        CHECK_NEAR(machine_get(m, 0, GTEL_M_GPU_PROCESSES, ""), 1, 0);
+        CHECK_NEAR(machine_get(m, 3, GTEL_M_PROCESS_MEMORY, "python"),
+                   is_lost ? -1 : (double)(5 * mib), 0);
+        CHECK_NEAR(machine_get(m, 3, GTEL_M_GPU_PROCESSES, ""), is_lost ? -1 : 1, 0);
+        CHECK_INT(m->opened - opened, gather == 0); /* asked once for both */
+    }
+    machine_free(m);
+}
+
+/* What a source adds between gathers is no part of the next one. */
+static void test_begin(void)
+{
+    struct machine *m = machine_new("20", "");
+    test_label = "begin";
+    machine_begin(m, 10, "a");
+    machine_add(m, 0, 10, mib, 0.5);
+    gtel_usage_begin(&m->usage);
+    machine_gather(m, 1);
+    CHECK_INT(m->batch.n, 0);
+    machine_add(m, 0, 10, mib, 0.5);
+    machine_gather(m, 1);
+    CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_MEMORY, "a"), (double)mib, 0);
+    gtel_usage_look(NULL, &m->device[0], 0, 0);
+    gtel_usage_add(NULL, &m->device[0], 0, 0, machine_id(m, 10), &(struct gtel_use){0});
+    machine_free(m);
+}
+
+/* What is shown */
+
+static void test_limits(void)
+{
+    static const struct {
+        const char *limit;
+        size_t lines;
+        const char *last; /* the last one shown */
+        const char *next; /* the first one that is not */
+    } cases[] = {
+        {"0", 1, "other", "p49"}, {"1", 2, "p49", "p48"},    {"20", 21, "p30", "p29"},
+        {"49", 50, "p1", "p0"},   {"50", 50, "p0", "other"}, {"1000", 50, "p0", "other"},
+    };
+    for (size_t c = 0; c < GTEL_ARRAY_LEN(cases); c++) {
+        struct machine *m = machine_new(cases[c].limit, "");
+        test_label = cases[c].limit;
+        for (uint32_t i = 0; i < 50; i++) {
+            char name[16];
+            (void)snprintf(name, sizeof(name), "p%u", i);
+            machine_begin(m, 100 + i, name);
+            machine_add(m, 0, 100 + i, (i + 1) * mib, 0);
+        }
+        machine_gather(m, 10);
+        CHECK_INT(machine_lines(m, 0), cases[c].lines);
+        CHECK(machine_get(m, 0, GTEL_M_PROCESS_MEMORY, cases[c].last) > 0);
+        CHECK(machine_get(m, 0, GTEL_M_PROCESS_MEMORY, cases[c].next) < 0);
+        machine_free(m);
+    }
+}
+
+/* Time counts as much as memory. */
+static void test_rank(void)
+{
+    struct machine *m = machine_new("2", "");
+    test_label = "rank";
+    machine_begin(m, 10, "big");
+    machine_begin(m, 11, "middle");
+    machine_begin(m, 12, "busy");
+    machine_add(m, 0, 10, 600 * mib, -1);
+    machine_add(m, 0, 11, 390 * mib, -1);
+    machine_add(m, 0, 12, 10 * mib, 0.5);
+    machine_gather(m, 10);
+    CHECK(machine_get(m, 0, GTEL_M_PROCESS_MEMORY, "big") > 0);
+    CHECK(machine_get(m, 0, GTEL_M_PROCESS_MEMORY, "busy") > 0);
+    CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_MEMORY, "other"), (double)(390 * mib), 0);
+    CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_BUSY, "other"), -1, 0);
+    machine_free(m);
+}
+
+/* Processes of a similar size do not take turns; one that uses much more takes a place soon. */
+static void test_stable(void)
+{
+    struct machine *m = machine_new("2", "");
+    uint64_t random = 7;
+    const char *shown[2] = {NULL, NULL};
+    static const char *const names[] = {"a", "b", "c", "d"};
+    int changes = 0;
+    test_label = "stable";
+    for (uint32_t i = 0; i < 5; i++)
+        machine_begin(m, 10 + i, i < 4 ? names[i] : "late");
+    for (int gather = 0; gather < 1000; gather++) {
+        for (uint32_t i = 0; i < 4; i++) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            machine_add(m, 0, 10 + i, 100 * mib, 0.2 + (double)(random >> 44) / 1048576 * 0.2);
+        }
+        machine_gather(m, 1);
+        size_t n = 0;
+        for (size_t i = 0; i < 4; i++) {
+            if (machine_get(m, 0, GTEL_M_PROCESS_COUNT, names[i]) < 0 || n == 2)
+                continue;
+            changes += shown[n] && shown[n] != names[i];
+            shown[n++] = names[i];
+        }
+        CHECK_INT(n, 2);
+    }
+    CHECK(changes <= 2);
+    int gathers = 0;
+    while (gathers < 60 && machine_get(m, 0, GTEL_M_PROCESS_COUNT, "late") < 0) {
+        for (uint32_t i = 0; i < 4; i++)
+            machine_add(m, 0, 10 + i, 100 * mib, 0.3);
+        machine_add(m, 0, 14, 100 * mib, 0.9);
+        machine_gather(m, 1);
+        gathers++;
+    }
+    CHECK_INT(gathers, 1);
+    machine_free(m);
+}
+
+/* Names that never come again do not become series without end. */
+static void test_short_lived(void)
+{
+    static bool seen[10000 + 86400];
+    struct machine *m = machine_new("20", "");
+    size_t distinct = 0;
+    size_t in_first = 0;
+    test_label = "short-lived";
+    machine_begin(m, 1, "Xorg");
+    for (uint32_t i = 0; i < GTEL_ARRAY_LEN(seen); i++) { /* one a second, for a day and more */
+        char name[32];
+        uint32_t pid = 2 + i % 30000;
+        (void)snprintf(name, sizeof(name), "job-%u", i);
+        machine_begin(m, pid, name);
+        machine_add(m, 0, 1, mib, 0);
+        machine_add(m, 0, pid, 2 * mib, 0.5);
+        machine_gather(m, 1);
+        machine_end(m, pid);
+        CHECK(machine_get(m, 0, GTEL_M_PROCESS_COUNT, "Xorg") > 0);
+        CHECK_NEAR(machine_sum(m, 0, GTEL_M_PROCESS_MEMORY), (double)(3 * mib), 0);
+        seen[i] = machine_get(m, 0, GTEL_M_PROCESS_COUNT, name) > 0;
+        distinct += seen[i];
+        in_first += seen[i] && i < 10000;
+    }
+    CHECK(in_first <= 20 + 10000 / 60 && in_first <= 10 * 20 / 2 + 10000 / 600);
+    CHECK(distinct <= 10 * 20 / 2 + GTEL_ARRAY_LEN(seen) / 600 + 1);
+    CHECK(m->usage.lines.size <= 512 && m->usage.names.size <= 64);
+    /* A name that stays gets a line all the same, within a minute. */
+    machine_begin(m, 5, "training");
+    int waited = 0;
+    do {
+        machine_add(m, 0, 5, mib, 0.1);
+        machine_gather(m, 1);
+    } while (machine_get(m, 0, GTEL_M_PROCESS_COUNT, "training") < 0 && ++waited < 100);
+    CHECK(waited <= 60);
+    machine_free(m);
+}
+
+/* A name that was let in comes and goes as it likes. */
+static void test_known(void)
+{
+    struct machine *m = machine_new("1", "");
+    test_label = "known";
+    machine_begin(m, 10, "cron");
+    machine_begin(m, 11, "new");
+    for (int gather = 0; gather < 100; gather++) {
+        uint32_t pid = 10;
+        if (gather % 3 == 0)
+            machine_add(m, 0, pid, mib, 0.5);
+        else
+            gtel_usage_look(&m->usage, &m->device[0], 0, 0);
+        machine_gather(m, 0.25);
+        CHECK(gather % 3 != 0 || machine_get(m, 0, GTEL_M_PROCESS_COUNT, "cron") > 0);
+        CHECK_INT(machine_lines(m, 0), gather % 3 == 0);
+    }
+    machine_add(m, 0, 11, mib, 0.5);
+    machine_gather(m, 60);
+    CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_COUNT, "other"), 1, 0); /* no token is left */
+    machine_add(m, 0, 11, mib, 0.5);
+    machine_gather(m, 1);
+    CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_COUNT, "new"), 1, 0); /* a minute later */
+    machine_free(m);
+}
+
+/* Limits of memory */
+
+static void add_many(struct machine *m, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        machine_add(m, 0, 100 + i, mib, 0);
+}
+
+/* More processes than can be asked at once, and more than are told apart at all. */
+static void test_many(void)
+{
+    struct machine *m = machine_new("1000", "pid");
+    test_label = "many";
+    for (uint32_t i = 0; i < GTEL_USES_MAX + 1000; i++)
+        machine_begin(m, 100 + i, "many");
+    for (int gather = 0; gather < 3; gather++) {
+        uint64_t opened = m->opened;
+        add_many(m, 800);
+        machine_gather(m, 1);
+        CHECK(m->opened - opened <= 500);
+        CHECK_INT(machine_lines(m, 0), gather == 0 ? 501 : 800);
+        CHECK_NEAR(machine_sum(m, 0, GTEL_M_PROCESS_MEMORY), (double)(800 * mib), 0);
+    }
+    for (int gather = 0; gather < 3; gather++) {
+        add_many(m, GTEL_USES_MAX + 1000);
+        machine_gather(m, 1);
+        CHECK_NEAR(machine_sum(m, 0, GTEL_M_PROCESS_MEMORY), (double)((GTEL_USES_MAX + 1000) * mib),
+                   0);
+        CHECK_NEAR(machine_get(m, 0, GTEL_M_GPU_PROCESSES, ""), GTEL_USES_MAX + 1000, 0);
+    }
+    CHECK_INT(m->usage.dropped, 0);
+    machine_free(m);
+}
+
+static void test_steady(void)
+{
+    struct machine *m = machine_new("20", "user,pid");
+    test_label = "steady";
+    for (uint32_t i = 0; i < 300; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof(name), "p%u", i % 100);
+        machine_begin(m, 100 + i, name);
+    }
+    for (int gather = 0; gather < 400; gather++) {
+        if (gather == 3)
+            fault_alloc_arm(0);
+        for (uint32_t i = 0; i < 300; i++) {
+            machine_add(m, i % 2, 100 + i, (i + 1) * mib, (double)(i % 7) / 1000);
+            machine_add(m, 2, 100 + i, (300 - i) * mib, -1);
+        }
+        machine_gather(m, 1);
+    }
+    CHECK_INT(fault_alloc_count(), 0);
+    machine_free(m);
+}
+
+/* Any allocation may fail: the amounts stay, a name may be lost. */
+static void test_no_memory(void)
+{
+    test_label = "no memory";
+    for (uint64_t fail_at = 1; fail_at < 400; fail_at++) {
+        struct machine *m = machine_new("20", "");
+        (void)gtel_batch_text(&m->batch, GTEL_STR("x"));
+        gtel_batch_u64(&m->batch, NULL, GTEL_M_SELF_GPUS, GTEL_STR_NONE, 0); /* its first memory */
+        for (uint32_t i = 0; i < 70; i++) {
+            char name[16];
+            (void)snprintf(name, sizeof(name), "p%u", i);
+            machine_begin(m, 100 + i, name);
+        }
+        fault_alloc_arm(fail_at);
+        for (int gather = 0; gather < 3; gather++) {
+            add_many(m, 70);
+            machine_gather(m, 1);
+            double lost = (double)(m->usage.dropped * mib);
+            double sum = machine_sum(m, 0, GTEL_M_PROCESS_MEMORY);
+            CHECK(sum == (double)(70 * mib) || (gather == 0 && sum + lost == (double)(70 * mib)));
+        }
+        bool has_failed = fault_alloc_count() >= fail_at;
+        fault_alloc_arm(0);
+        machine_free(m);
+        if (!has_failed)
+            return;
+    }
+    CHECK(false); /* more allocations than were thought of */
+}
+
 int main(void)
 {
     test_sums();
     test_absent();
     test_shares();
+    test_random_sums();
+    test_names();
+    test_gone();
+    test_renamed();
+    test_devices();
+    test_begin();
+    test_limits();
+    test_rank();
+    test_stable();
+    test_short_lived();
+    test_known();
+    test_many();
+    test_steady();
+    test_no_memory();
     return test_result();
 }
