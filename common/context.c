@@ -316,6 +316,16 @@ static void update_presence(struct gtel_context *context)
     }
 }
 
+/* Whether a lane has sources that tell by their readings that a GPU answers. */
+static bool is_witness(const struct gtel_context *context, const struct gtel_lane *lane)
+{
+    for (int i = 0; gtel_sources[i] && i < GTEL_SOURCES_MAX; i++)
+        if (context->rank[i] != UINT32_MAX && !gtel_sources[i]->is_hearsay &&
+            strcmp(gtel_sources[i]->lane, lane->setup.name) == 0)
+            return true;
+    return false;
+}
+
 /* Decodes an answer into the merged picture of this section. */
 static int take_answer(struct gtel_context *context, struct gtel_lane *lane,
                        struct gtel_str payload)
@@ -330,7 +340,8 @@ static int take_answer(struct gtel_context *context, struct gtel_lane *lane,
     if (lane->map.version != version)
         update_presence(context);
     merge_batch(context);
-    gtel_self_answered(&context->self, &context->registry, &lane->map, &context->batch);
+    gtel_self_answered(&context->self, &context->registry, &lane->map, &context->batch,
+                       is_witness(context, lane));
     return 0;
 }
 

@@ -15,6 +15,7 @@
 struct gtel_self_device {
     uint32_t readings;                  /* in this sample */
     bool is_known;                      /* a lane that answered this sample knows it */
+    bool is_witnessed;                  /* one whose sources tell whether it answers */
     uint64_t failed;                    /* failed readings since the start */
     uint32_t origins[GTEL_SOURCES_MAX]; /* bits: what has given readings in this interval of
                                            gpu_info, and in the one before */
@@ -55,10 +56,16 @@ void gtel_self_saw(struct gtel_self *self, const struct gtel_reading *reading);
 void gtel_self_busy(struct gtel_self *self, const struct gtel_device *device, bool is_idle);
 /* What metrics_source says of the first of them. */
 extern const char gtel_self_idle_origin[];
-/* A lane answered: which devices it knows, and which readings failed. */
+/*
+ * A lane answered: which devices it knows, and which readings failed. is_witness: not all of its
+ * sources tell hearsay.
+ */
 void gtel_self_answered(struct gtel_self *self, const struct gtel_registry *registry,
-                        const struct gtel_wire_map *map, const struct gtel_batch *batch);
-/* Appends up and readings_failed of each device that a lane spoke of, and gpu_info when it is due.
+                        const struct gtel_wire_map *map, const struct gtel_batch *batch,
+                        bool is_witness);
+/*
+ * Appends readings_failed of each device that a lane spoke of, up when it was one that can tell,
+ * and gpu_info when it is due.
  */
 void gtel_self_report(struct gtel_self *self, const struct gtel_registry *registry,
                       const struct gtel_options *options, struct gtel_batch *batch);

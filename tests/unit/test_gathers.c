@@ -309,7 +309,7 @@ static bool tell(const struct gtel_registry *told, struct gtel_registry *registr
     CHECK_INT(gtel_frame_next(gtel_buf_text(&buf), &frame, &used), 0);
     CHECK_INT(gtel_wire_read_answer(frame.payload, registry, map, &batch, &answer), 0);
     gtel_self_begin(self);
-    gtel_self_answered(self, registry, map, &batch);
+    gtel_self_answered(self, registry, map, &batch, true);
     gtel_batch_done(&batch);
     gtel_buf_done(&buf);
     return self->device[i].is_known;
@@ -348,6 +348,50 @@ static void test_new_helper(void)
     gtel_registry_done(&after);
     gtel_registry_done(&registry);
     end(&machine);
+}
+
+static size_t count(const struct gtel_batch *batch, enum gtel_metric metric)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < batch->n; i++)
+        n += batch->reading[i].metric == metric;
+    return n;
+}
+
+/* A GPU of which only hearsay has come, because the other lane is late or there is none. */
+static void test_no_witness(void)
+{
+    struct gtel_registry registry = {0};
+    struct gtel_options options;
+    struct gtel_self self;
+    struct gtel_env env;
+    struct gtel_tree *tree = NULL;
+    struct gtel_device *device;
+    static struct gtel_wire_map map;
+    static struct gtel_batch batch;
+    char error[128];
+    test_label = "no witness";
+    CHECK_INT(gtel_tree_parse(GTEL_STR("end\n"), &tree, error, sizeof(error)), 0);
+    CHECK_INT(gtel_env_tree_init(tree, true, 0, &env), 0);
+    gtel_options_init(&options);
+    gtel_self_init(&self, &env);
+    CHECK_INT(gtel_registry_add(&registry, GTEL_STR("0000:03:00.0"), &device), 0);
+    map.arrivals[0] = 1;
+    for (int is_witness = 0; is_witness < 2; is_witness++) {
+        gtel_batch_reset(&batch);
+        gtel_self_begin(&self);
+        gtel_self_answered(&self, &registry, &map, &batch, false);
+        gtel_self_answered(&self, &registry, &map, &batch, is_witness);
+        gtel_self_report(&self, &registry, &options, &batch);
+        CHECK_INT(count(&batch, GTEL_M_GPU_UP), is_witness);
+        CHECK_INT(count(&batch, GTEL_M_INFO), !is_witness);
+        CHECK_INT(count(&batch, GTEL_M_GPU_READINGS_FAILED), 1);
+    }
+    gtel_self_done(&self, &env);
+    gtel_batch_done(&batch);
+    gtel_registry_done(&registry);
+    gtel_env_tree_done(&env);
+    gtel_tree_free(tree);
 }
 
 /* Devices come and go under new names: one too many costs its own readings, not the lane's. */
@@ -394,6 +438,7 @@ int main(void)
     test_full();
     test_totals();
     test_new_helper();
+    test_no_witness();
     test_reload();
     test_device_sleep();
     test_failed_look();
