@@ -166,6 +166,80 @@ static void test_names(void)
     machine_free(m);
 }
 
+#define HEX64 "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define POD "01234567-89ab-cdef-0123-456789abcdef"
+
+static const struct {
+    const char *name;
+    uint32_t uid;
+    const char *cgroup;
+} people[] = {
+    {"python3", 1000, "0::/system.slice/docker-" HEX64 ".scope\n"},
+    {"python3", 0,
+     "0::/kubepods.slice/kubepods-pod01234567_89ab_cdef_0123_456789abcdef.slice/"
+     "cri-containerd-" HEX64 ".scope\n"},
+    {"jellyfin", 105, "0::/system.slice/jellyfin.service\n"},
+    {"kworker/0:1", 0, "0::/\n"},
+    {"old", 7, NULL},
+};
+
+static const struct {
+    const char *tags;
+    const char *line[GTEL_ARRAY_LEN(people)]; /* of each process: all values, joined */
+} tag_cases[] = {
+    {"", {"python3||||", "python3||||", "jellyfin||||", "kworker/0:1||||", "old||||"}},
+    {"container",
+     {"python3|0123456789ab|||", "python3|0123456789ab|||", "jellyfin||||", "kworker/0:1||||",
+      "old||||"}},
+    {"pod", {"python3||||", "python3|" POD "|||", "jellyfin||||", "kworker/0:1||||", "old||||"}},
+    {"pod,container",
+     {"python3|0123456789ab|||", "python3|" POD ":0123456789ab|||", "jellyfin||||",
+      "kworker/0:1||||", "old||||"}},
+    {"user,unit",
+     {"python3||docker-" HEX64 ".scope|1000|", "python3||cri-containerd-" HEX64 ".scope|0|",
+      "jellyfin||jellyfin.service|105|", "kworker/0:1|||0|", "old|||7|"}},
+    {"pid",
+     {"python3||||200", "python3||||201", "jellyfin||||202", "kworker/0:1||||203", "old||||204"}},
+    {"container,unit,user,pid",
+     {"python3|0123456789ab|docker-" HEX64 ".scope|1000|200",
+      "python3|0123456789ab|cri-containerd-" HEX64 ".scope|0|201",
+      "jellyfin||jellyfin.service|105|202", "kworker/0:1|||0|203", "old|||7|204"}},
+};
+
+static bool has_line(const struct machine *m, const char *want, uint64_t memory)
+{
+    for (size_t i = 0; i < m->batch.n; i++) {
+        const struct gtel_reading *reading = &m->batch.reading[i];
+        char text[512] = "";
+        size_t n = 0;
+        for (size_t d = 0; d < GTEL_DIMS_MAX; d++)
+            n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%.*s", d > 0 ? "|" : "",
+                                  GTEL_STR_ARG(reading->dim[d]));
+        if (reading->metric == GTEL_M_PROCESS_MEMORY && strcmp(text, want) == 0)
+            return (reading->value.u64 & memory) != 0;
+    }
+    printf("    no line %s\n", want);
+    return false;
+}
+
+static void test_tags(void)
+{
+    for (size_t c = 0; c < GTEL_ARRAY_LEN(tag_cases); c++) {
+        struct machine *m = machine_new("20", tag_cases[c].tags);
+        test_label = tag_cases[c].tags;
+        for (uint32_t i = 0; i < GTEL_ARRAY_LEN(people); i++) {
+            machine_begin(m, 200 + i, people[i].name);
+            m->process[200 + i].uid = people[i].uid;
+            m->process[200 + i].cgroup = people[i].cgroup;
+            machine_add(m, 0, 200 + i, (uint64_t)1 << i, -1);
+        }
+        machine_gather(m, 10);
+        for (size_t i = 0; i < GTEL_ARRAY_LEN(people); i++)
+            CHECK(has_line(m, tag_cases[c].line[i], (uint64_t)1 << i));
+        machine_free(m);
+    }
+}
+
 /* A process that has gone before it was asked costs its name, and no other process gives it one. */
 static void test_gone(void)
 {
@@ -462,7 +536,7 @@ static void test_many(void)
 
 static void test_steady(void)
 {
-    struct machine *m = machine_new("20", "user,pid");
+    struct machine *m = machine_new("20", "unit,pid");
     test_label = "steady";
     for (uint32_t i = 0; i < 300; i++) {
         char name[16];
@@ -519,6 +593,7 @@ int main(void)
     test_shares();
     test_random_sums();
     test_names();
+    test_tags();
     test_gone();
     test_renamed();
     test_devices();

@@ -51,9 +51,6 @@ static int64_t file_read(void *arg, int handle, void *buf, size_t n)
                           "%" PRIu32 " (%s) S 1 1 1 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 %" PRIu64
                           " 0 0 18446744073709551615\n",
                           pid, process->name, process->start);
-    else if (strcmp(file, "status") == 0)
-        length = snprintf(buf, n, "Name:\tx\nUid:\t%" PRIu32 "\t%" PRIu32 "\t0\t0\n", process->uid,
-                          process->uid);
     else if (strcmp(file, "cgroup") == 0)
         length = snprintf(buf, n, "%s", process->cgroup ? process->cgroup : "");
     else
@@ -65,6 +62,18 @@ static void file_close(void *arg, int handle)
 {
     struct machine *machine = arg;
     machine->open[handle].pid = 0;
+}
+
+/* The owner of proc/PID is who the process is. */
+static int stat_path(void *arg, const char *path, struct gtel_stat *ret)
+{
+    const struct machine *machine = arg;
+    struct gtel_str pid_text = gtel_str_skip(gtel_str_of(path), strlen("proc/"));
+    uint64_t pid = 0;
+    if (gtel_str_u64(pid_text, &pid) < 0 || pid >= MACHINE_PIDS || !machine->process[pid].is_there)
+        return -ENOENT;
+    *ret = (struct gtel_stat){.uid = machine->process[pid].uid};
+    return 0;
 }
 
 static int64_t link_read(void *arg, const char *path, char *buf, size_t n)
@@ -90,6 +99,7 @@ struct machine *machine_new(const char *limit, const char *tags)
                                             .file_open = file_open,
                                             .file_read = file_read,
                                             .file_close = file_close,
+                                            .stat = stat_path,
                                             .link_read = link_read,
                                             .exists = exists};
     struct machine *machine = calloc(1, sizeof(*machine));
