@@ -2,6 +2,8 @@
 /* Takes out of texts what identifies a machine or a person. */
 #include "host/scrub.h"
 
+#include "host/scrub_process.h"
+
 #include <string.h>
 
 void gtel_scrub_done(struct gtel_scrub *scrub)
@@ -71,9 +73,12 @@ static struct gtel_scrub_secret *find(struct gtel_scrub *scrub, struct gtel_str 
     return NULL;
 }
 
-/* The secret of that text, new if need be; NULL when there is no room for it. */
+/*
+ * The secret of that text, new if need be; NULL when there is no room for it. The first keep bytes
+ * of the text are none.
+ */
 static struct gtel_scrub_secret *learn(struct gtel_scrub *scrub, enum gtel_scrub_kind kind,
-                                       struct gtel_str real)
+                                       struct gtel_str real, size_t keep)
 {
     struct gtel_scrub_secret *known = find(scrub, real);
     if (known)
@@ -86,10 +91,11 @@ static struct gtel_scrub_secret *learn(struct gtel_scrub *scrub, enum gtel_scrub
     }
     uint32_t state = (uint32_t)(scrub->n + 1) * 2654435761u;
     bool is_hexadecimal = true;
+    for (size_t i = keep; i < real.n; i++)
+        is_hexadecimal =
+            is_hexadecimal && (is_hex(real.p[i]) || real.p[i] == '_' || !is_word(real.p[i]));
     for (size_t i = 0; i < real.n; i++)
-        is_hexadecimal = is_hexadecimal && (is_hex(real.p[i]) || !is_word(real.p[i]));
-    for (size_t i = 0; i < real.n; i++)
-        p[i] = made_up_char(real.p[i], is_hexadecimal, &state);
+        p[i] = i < keep ? real.p[i] : made_up_char(real.p[i], is_hexadecimal, &state);
     secret.made_up = (struct gtel_str){p, real.n};
     scrub->secret[scrub->n] = secret;
     return &scrub->secret[scrub->n++];
@@ -98,7 +104,7 @@ static struct gtel_scrub_secret *learn(struct gtel_scrub *scrub, enum gtel_scrub
 void gtel_scrub_name(struct gtel_scrub *scrub, enum gtel_scrub_kind kind, struct gtel_str name)
 {
     if (name.n >= 3)
-        (void)learn(scrub, kind, name); /* no room: has_failed says so */
+        (void)learn(scrub, kind, name, 0); /* no room: has_failed says so */
 }
 
 /* ---- what is a secret ---- */
@@ -171,12 +177,19 @@ static struct gtel_scrub_secret *known_at(struct gtel_scrub *scrub, struct gtel_
     return best;
 }
 
-static void put_made_up(struct gtel_scrub *scrub, struct gtel_scrub_secret *secret,
-                        struct gtel_buf *out)
+/* What is written for a secret. */
+static struct gtel_str use(struct gtel_scrub *scrub, struct gtel_scrub_secret *secret)
 {
     scrub->replaced[secret->kind] += secret->is_used ? 0 : 1;
     secret->is_used = true;
-    gtel_buf_str(out, secret->made_up);
+    return secret->made_up;
+}
+
+struct gtel_str gtel_scrub_made_up(struct gtel_scrub *scrub, enum gtel_scrub_kind kind,
+                                   struct gtel_str real, size_t keep)
+{
+    struct gtel_scrub_secret *secret = learn(scrub, kind, real, keep);
+    return secret ? use(scrub, secret) : GTEL_STR_NONE;
 }
 
 static void put_plain(struct gtel_scrub *scrub, struct gtel_str text, struct gtel_buf *out)
@@ -186,11 +199,11 @@ static void put_plain(struct gtel_scrub *scrub, struct gtel_str text, struct gte
         struct gtel_scrub_secret *secret = NULL;
         size_t uuid = is_inside ? 0 : uuid_length(text);
         if (uuid > 0)
-            secret = learn(scrub, GTEL_SCRUB_UUID, (struct gtel_str){text.p, uuid});
+            secret = learn(scrub, GTEL_SCRUB_UUID, (struct gtel_str){text.p, uuid}, 0);
         else if (!is_inside)
             secret = known_at(scrub, text);
         if (secret) {
-            put_made_up(scrub, secret, out);
+            gtel_buf_str(out, use(scrub, secret));
             text = gtel_str_skip(text, secret->real.n);
             is_inside = true;
             continue;
@@ -210,9 +223,9 @@ static void put_secret(struct gtel_scrub *scrub, enum gtel_scrub_kind kind, stru
         while (n < text.n && text.p[n] > ' ')
             n++;
         struct gtel_scrub_secret *secret =
-            n > 0 ? learn(scrub, kind, (struct gtel_str){text.p, n}) : NULL;
+            n > 0 ? learn(scrub, kind, (struct gtel_str){text.p, n}, 0) : NULL;
         if (secret)
-            put_made_up(scrub, secret, out);
+            gtel_buf_str(out, use(scrub, secret));
         for (; n < text.n && text.p[n] <= ' '; n++)
             gtel_buf_char(out, text.p[n]);
         text = gtel_str_skip(text, n);
@@ -310,6 +323,8 @@ void gtel_scrub_file(struct gtel_scrub *scrub, struct gtel_str path, struct gtel
     for (size_t i = 0; i < path.n; i++)
         if (path.p[i] == '/')
             name = gtel_str_skip(path, i + 1);
+    if (gtel_scrub_process(scrub, path, text, out))
+        return;
     if (gtel_str_eq(path, GTEL_STR("etc/group")))
         put_groups(text, out);
     else if (is_status(path))

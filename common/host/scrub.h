@@ -41,6 +41,12 @@ struct gtel_scrub {
 void gtel_scrub_done(struct gtel_scrub *scrub);
 /* A name that is replaced from now on. Empty ones, and those below three bytes, are passed over. */
 void gtel_scrub_name(struct gtel_scrub *scrub, enum gtel_scrub_kind kind, struct gtel_str name);
+/*
+ * What stands for a text of at least keep bytes from now on; its first keep bytes stay as they are.
+ * Empty when there is no room for it. Valid as long as the scrubber.
+ */
+struct gtel_str gtel_scrub_made_up(struct gtel_scrub *scrub, enum gtel_scrub_kind kind,
+                                   struct gtel_str real, size_t keep);
 /* Appends the content of the file of that path, scrubbed by its name and by its text. */
 void gtel_scrub_file(struct gtel_scrub *scrub, struct gtel_str path, struct gtel_str text,
                      struct gtel_buf *out);

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* Files about processes and users, scrubbed: nothing of a person's, and still of use. */
+#include "host/scrub.h"
+#include "parse/cgroup.h"
+#include "parse/passwd.h"
+#include "parse/pid.h"
+#include "test.h"
+
+#define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define ID2 "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"
+#define UID "7881ed9e-c63e-4425-b5e0-ac55a08ae939"
+#define UID_ "7881ed9e_c63e_4425_b5e0_ac55a08ae939"
+#define HASH "d9be2b9a0f3f8e0f2c1a4b5c6d7e8f90"
+
+static const struct {
+    const char *label;
+    const char *path; /* of the cgroup */
+    const char *secret[2];
+    const char *kept;
+} cases[] = {
+    {"a service", "/system.slice/jellyfin.service", {NULL}, "/system.slice/jellyfin.service\n"},
+    {"the root", "/", {NULL}, "0::/\n"},
+    {"Docker", "/docker/" ID, {ID}, "/docker/"},
+    {"Docker, systemd", "/system.slice/docker-" ID ".scope/init", {ID}, ".scope/init\n"},
+    {"Kubernetes", "/kubepods/burstable/pod" UID "/" ID, {UID, ID}, "/kubepods/burstable/pod"},
+    {"Kubernetes, systemd",
+     "/kubepods.slice/kubepods-pod" UID_ ".slice/cri-containerd-" ID ".scope",
+     {UID_, ID},
+     "/kubepods.slice/kubepods-pod"},
+    {"a pod from a file", "/kubepods/pod" HASH "/crio-" ID, {HASH, ID}, "/crio-"},
+    {"two ids in a name",
+     "/a-pod" UID_ ".slice:cri-containerd:" ID,
+     {UID_, ID},
+     ".slice:cri-containerd:"},
+    {"Podman",
+     "/machine.slice/machine-libpod_pod_" ID2 ".slice/libpod-" ID ".scope",
+     {ID2, ID},
+     "/machine.slice/machine-libpod_pod_"},
+    {"LXC",
+     "/lxc.payload.customer/system.slice/a.service",
+     {"customer"},
+     "/system.slice/a.service\n"},
+    {"LXC, old", "/lxc/customer/ns", {"customer"}, "/ns\n"},
+    {"nspawn", "/machine.slice/machine-customer.scope/payload", {"customer"}, ".scope/payload\n"},
+    {"nspawn, a service",
+     "/machine.slice/systemd-nspawn@customer.service/payload",
+     {"customer"},
+     "/machine.slice/systemd-nspawn@"},
+};
+
+static const char *scrub_file(struct gtel_scrub *scrub, const char *path, const char *text,
+                              struct gtel_buf *out)
+{
+    gtel_buf_reset(out);
+    gtel_scrub_file(scrub, gtel_str_of(path), gtel_str_of(text), out);
+    gtel_buf_char(out, '\0');
+    CHECK(!out->has_failed && !scrub->has_failed);
+    return out->p;
+}
+
+static void test_cgroup(struct gtel_buf *out)
+{
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        static struct gtel_scrub scrub;
+        char text[400];
+        struct gtel_cgroup before;
+        struct gtel_cgroup after;
+        test_label = cases[i].label;
+        (void)snprintf(text, sizeof(text), "0::%s\n", cases[i].path);
+        const char *clean = scrub_file(&scrub, "proc/42/cgroup", text, out);
+        for (size_t k = 0; k < 2 && cases[i].secret[k]; k++)
+            CHECK(strstr(clean, cases[i].secret[k]) == NULL);
+        CHECK(strstr(clean, cases[i].kept) != NULL);
+        CHECK_INT(strlen(clean), strlen(text));
+        /* It is the same kind of place as before. */
+        CHECK_INT(gtel_cgroup_parse(gtel_str_of(text), &before), 0);
+        CHECK_INT(gtel_cgroup_parse(gtel_str_of(clean), &after), 0);
+        CHECK_INT(strlen(after.unit), strlen(before.unit));
+        CHECK_INT(strlen(after.container), strlen(before.container));
+        CHECK_INT(strlen(after.pod), strlen(before.pod));
+        gtel_scrub_done(&scrub);
+    }
+    test_label = "";
+}
+
+/* The same id is the same everywhere; a container's name is no secret as a word. */
+static void test_again(struct gtel_buf *out)
+{
+    static struct gtel_scrub scrub;
+    char first[200];
+    const char *clean = scrub_file(&scrub, "proc/1/cgroup", "0::/docker/" ID "\n", out);
+    (void)snprintf(first, sizeof(first), "%s", clean);
+    clean = scrub_file(&scrub, "proc/2/cgroup", "0::/docker/" ID2 "\n", out);
+    CHECK(strcmp(clean, first) != 0);
+    clean = scrub_file(&scrub, "proc/3/cgroup", "0::/docker/" ID "\n", out);
+    CHECK(strcmp(clean, first) == 0);
+    (void)scrub_file(&scrub, "proc/4/cgroup", "0::/lxc.payload.drm\n", out);
+    clean = scrub_file(&scrub, "sys/class/text", "drm and lxc.payload.drm", out);
+    CHECK(strncmp(clean, "drm and lxc.payload.", 20) == 0);
+    CHECK(strcmp(clean + 20, "drm") != 0);
+    CHECK_INT(scrub.replaced[GTEL_SCRUB_UUID], 2);
+    CHECK_INT(scrub.replaced[GTEL_SCRUB_HOST], 1);
+    gtel_scrub_done(&scrub);
+}
+
+static void test_others(struct gtel_buf *out)
+{
+    static struct gtel_scrub scrub;
+    struct gtel_str name = GTEL_STR_NONE;
+    uint64_t start = 0;
+    const char *clean = scrub_file(
+        &scrub, "proc/42/stat",
+        "42 (a (b)) S 1 42 42 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 567 1000 0 94131934107728\n",
+        out);
+    CHECK_INT(gtel_pid_stat(gtel_str_of(clean), &name, &start), 0);
+    CHECK_STR(name, "a (b)");
+    CHECK_INT(start, 567);
+    CHECK(strstr(clean, "94131934107728") == NULL);
+    (void)scrub_file(&scrub, "proc/42/stat", "42 (a) S 1", out);
+    (void)scrub_file(&scrub, "proc/42/stat", "", out);
+    clean =
+        scrub_file(&scrub, "etc/passwd",
+                   "root:x:0:0:root:/root:/bin/sh\nmaria:x:1000:1000:Maria:/home/maria:/bin/sh\n"
+                   "+::::::\n",
+                   out);
+    CHECK_STR(gtel_str_of(clean), "root:x:0:0::/:\nuser1000:x:1000:1000::/:\n");
+    CHECK_INT(gtel_passwd_find(gtel_str_of(clean), 1000, &name), 0);
+    CHECK_STR(name, "user1000");
+    /* Files of other names are none of these. */
+    clean = scrub_file(&scrub, "sys/42/cgroup", "0::/docker/" ID, out);
+    CHECK(strstr(clean, ID) != NULL);
+    gtel_scrub_done(&scrub);
+}
+
+int main(void)
+{
+    struct gtel_buf out;
+    gtel_buf_init(&out, 1 << 16);
+    test_cgroup(&out);
+    test_again(&out);
+    test_others(&out);
+    gtel_buf_done(&out);
+    return test_result();
+}
