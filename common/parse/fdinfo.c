@@ -10,7 +10,6 @@
 /* What a key is about. */
 enum field {
     FIELD_UNKNOWN,
-    FIELD_DRIVER,
     FIELD_PDEV,
     FIELD_CLIENT_ID,
     FIELD_CLIENT_NAME,
@@ -82,47 +81,48 @@ static inline bool next_line(struct gtel_str *rest, struct gtel_str *ret)
 }
 
 /*
- * Cuts the words of a known key off it; what stays is the name of the engine or region. The longer
- * of two keys goes first: drm-engine-capacity-rcs is no engine of the name capacity-rcs.
+ * Cuts the words of a known key off a line: what stays begins with the name of the engine or
+ * region, or is the value. The longer of two keys goes first: drm-engine-capacity-rcs is no engine
+ * of the name capacity-rcs.
  */
-static enum field take_field(struct gtel_str *key)
+static enum field take_field(struct gtel_str *line)
 {
-    switch (key->n > 0 ? key->p[0] : '\0') {
+    switch (line->n > 0 ? line->p[0] : '\0') {
     case 'a':
-        return CUT(key, "active-") ? FIELD_ACTIVE : FIELD_UNKNOWN;
+        return CUT(line, "active-") ? FIELD_ACTIVE : FIELD_UNKNOWN;
     case 'c':
-        if (CUT(key, "cycles-"))
+        if (CUT(line, "cycles-"))
             return FIELD_CYCLES;
-        if (IS(*key, "client-id"))
+        if (CUT(line, "client-id:"))
             return FIELD_CLIENT_ID;
-        return IS(*key, "client-name") ? FIELD_CLIENT_NAME : FIELD_UNKNOWN;
+        return CUT(line, "client-name:") ? FIELD_CLIENT_NAME : FIELD_UNKNOWN;
     case 'e':
-        if (!CUT(key, "engine-"))
+        if (!CUT(line, "engine-"))
             return FIELD_UNKNOWN;
-        return CUT(key, "capacity-") ? FIELD_CAPACITY : FIELD_BUSY;
+        return CUT(line, "capacity-") ? FIELD_CAPACITY : FIELD_BUSY;
     case 'm':
-        if (CUT(key, "memory-"))
+        if (CUT(line, "memory-"))
             return FIELD_MEMORY;
-        return CUT(key, "maxfreq-") ? FIELD_MAXFREQ : FIELD_UNKNOWN;
+        return CUT(line, "maxfreq-") ? FIELD_MAXFREQ : FIELD_UNKNOWN;
     case 'p':
-        if (CUT(key, "purgeable-"))
+        if (CUT(line, "purgeable-"))
             return FIELD_PURGEABLE;
-        return IS(*key, "pdev") ? FIELD_PDEV : FIELD_UNKNOWN;
+        return CUT(line, "pdev:") ? FIELD_PDEV : FIELD_UNKNOWN;
     case 'r':
-        return CUT(key, "resident-") ? FIELD_RESIDENT : FIELD_UNKNOWN;
+        return CUT(line, "resident-") ? FIELD_RESIDENT : FIELD_UNKNOWN;
     case 's':
-        return CUT(key, "shared-") ? FIELD_SHARED : FIELD_UNKNOWN;
+        return CUT(line, "shared-") ? FIELD_SHARED : FIELD_UNKNOWN;
     case 't':
-        if (!CUT(key, "total-"))
+        if (!CUT(line, "total-"))
             return FIELD_UNKNOWN;
-        return CUT(key, "cycles-") ? FIELD_TOTAL_CYCLES : FIELD_TOTAL;
+        return CUT(line, "cycles-") ? FIELD_TOTAL_CYCLES : FIELD_TOTAL;
     default:
         return FIELD_UNKNOWN;
     }
 }
 
 /* Digits, and what follows as the unit. False when there are none, or too many. */
-static bool take_amount(struct gtel_str value, struct amount *ret)
+static inline bool take_amount(struct gtel_str value, struct amount *ret)
 {
     enum { SURE = 19 }; /* as many digits always fit */
     uint64_t number = 0;
@@ -193,7 +193,7 @@ static inline bool is_same(struct gtel_str a, struct gtel_str b)
 static struct gtel_fdinfo_engine *find_engine(struct gtel_fdinfo *info, struct gtel_str name)
 {
     for (size_t i = info->engines; i > 0; i--)
-        if (is_same(info->engine[i - 1].name, name))
+        if (is_same(name, info->engine[i - 1].name))
             return &info->engine[i - 1];
     if (name.n == 0 || info->engines == GTEL_FDINFO_ENGINES_MAX)
         return NULL;
@@ -205,7 +205,7 @@ static struct gtel_fdinfo_engine *find_engine(struct gtel_fdinfo *info, struct g
 static struct gtel_fdinfo_region *find_region(struct gtel_fdinfo *info, struct gtel_str name)
 {
     for (size_t i = info->regions; i > 0; i--)
-        if (is_same(info->region[i - 1].name, name))
+        if (is_same(name, info->region[i - 1].name))
             return &info->region[i - 1];
     if (name.n == 0 || info->regions == GTEL_FDINFO_REGIONS_MAX)
         return NULL;
@@ -214,8 +214,7 @@ static struct gtel_fdinfo_region *find_region(struct gtel_fdinfo *info, struct g
     return region;
 }
 
-/* Whether the unit is the right one, and a capacity one of some engines; zero ns may lack the unit.
- */
+/* Whether the unit is right, and a capacity one of some engines; zero ns may lack the unit. */
 static bool is_sound(enum field field, const struct amount *amount)
 {
     if (field == FIELD_BUSY)
@@ -292,33 +291,42 @@ static bool take_client_id(struct gtel_fdinfo *info, struct gtel_str value)
     return info->has_client_id;
 }
 
+/* Cuts a name and its colon off a line. Names are too short for a call of memchr. */
+static inline bool take_name(struct gtel_str *line, struct gtel_str *ret)
+{
+    size_t n = 0;
+    while (n < line->n && line->p[n] != ':')
+        n++;
+    if (n == line->n)
+        return false;
+    *ret = (struct gtel_str){line->p, n};
+    line->p += n + 1;
+    line->n -= n + 1;
+    return true;
+}
+
 /* A line without its "drm-". False when its value is of no use. */
 static bool take_line(struct gtel_fdinfo *info, struct gtel_str line)
 {
-    const char *colon = memchr(line.p, ':', line.n);
-    if (!colon)
-        return false;
-    struct gtel_str key = {line.p, (size_t)(colon - line.p)};
-    struct gtel_str value = strip((struct gtel_str){colon + 1, line.n - key.n - 1});
+    struct gtel_str name;
     struct amount amount;
-    enum field field = take_field(&key);
+    enum field field = take_field(&line);
     switch (field) {
     case FIELD_UNKNOWN:
-    case FIELD_DRIVER:
         return true;
     case FIELD_PDEV:
-        take_first(value, &info->pdev);
+        take_first(strip(line), &info->pdev);
         return true;
     case FIELD_CLIENT_NAME:
-        take_first(value, &info->client_name);
+        take_first(strip(line), &info->client_name);
         return true;
     case FIELD_CLIENT_ID:
-        return take_client_id(info, value);
+        return take_client_id(info, strip(line));
     default:
-        if (!take_amount(value, &amount))
+        if (!take_name(&line, &name) || !take_amount(strip(line), &amount))
             return false;
-        return field < FIELD_TOTAL ? take_engine(info, field, key, &amount)
-                                   : take_region(info, field, key, &amount);
+        return field < FIELD_TOTAL ? take_engine(info, field, name, &amount)
+                                   : take_region(info, field, name, &amount);
     }
 }
 
