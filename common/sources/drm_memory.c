@@ -10,8 +10,8 @@
  * discovery: sizes, where the kernel hides what is used.
  */
 #include "host/drm_query.h"
+#include "host/kernel.h"
 #include "parse/capabilities.h"
-#include "parse/release.h"
 #include "sources/cards.h"
 #include "sources/source.h"
 
@@ -283,23 +283,12 @@ static bool has_perfmon(const struct gtel_env *env)
            gtel_capabilities_parse(status, &set) < 0 || gtel_capabilities_perfmon(set);
 }
 
-/* Whether the kernel is older than that; false when it cannot be told. */
-static bool is_older(const struct gtel_env *env, uint32_t major, uint32_t minor)
-{
-    char buf[128];
-    struct gtel_str text;
-    struct gtel_release release;
-    return gtel_fs_text(env, "proc/sys/kernel/osrelease", buf, sizeof(buf), &text) == 0 &&
-           gtel_release_parse(text, &release) == 0 &&
-           !gtel_release_is_at_least(&release, major, minor);
-}
-
 /* Sizes without what is used of them. */
 static void diagnose_hidden(const struct gtel_env *env, const struct memory_card *own,
                             struct gtel_findings *findings)
 {
     bool is_xe = own->driver == GTEL_DRM_XE;
-    if (!is_xe && is_older(env, 6, 0))
+    if (!is_xe && gtel_kernel_is_older(env, 6, 0))
         put_finding(findings, own, "used memory", "i915 tells it from Linux 6.0 on",
                     "use Linux 6.0 or newer, and give the program CAP_PERFMON");
     else if (!has_perfmon(env))

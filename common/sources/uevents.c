@@ -6,7 +6,7 @@
  * The kernel keeps no count of these, so only what is heard is counted, from zero at the start of
  * the program. Listening touches no GPU.
  */
-#include "parse/release.h"
+#include "host/kernel.h"
 #include "parse/uevent.h"
 #include "sources/cards.h"
 #include "sources/source.h"
@@ -80,11 +80,7 @@ static void close_uevents(void *state)
 static void read_release(struct uevents *uevents)
 {
     struct gtel_release release;
-    struct gtel_str text;
-    char buf[128];
-    if (uevents->has_release ||
-        gtel_fs_text(uevents->env, "proc/sys/kernel/osrelease", buf, sizeof(buf), &text) < 0 ||
-        gtel_release_parse(text, &release) < 0)
+    if (uevents->has_release || !gtel_kernel_release(uevents->env, &release))
         return;
     uevents->has_release = true;
     uevents->tells_wedged = gtel_release_is_at_least(&release, 6, 16);

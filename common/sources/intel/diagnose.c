@@ -2,7 +2,7 @@
 /* What an Intel GPU lacks, and why. */
 #include "sources/intel/gpu.h"
 
-#include "parse/release.h"
+#include "host/kernel.h"
 #include "sources/intel/perf.h"
 #include "sources/intel/sample.h"
 
@@ -205,12 +205,8 @@ void gtel_intel_diagnose(void *state, struct gtel_registry *registry,
 {
     struct gtel_intel *intel = state;
     struct diagnosis diagnosis = {.intel = intel, .findings = findings};
-    char buf[256];
-    struct gtel_str text;
     (void)registry;
-    diagnosis.has_kernel =
-        gtel_fs_text(intel->env, "proc/sys/kernel/osrelease", buf, sizeof(buf), &text) == 0 &&
-        gtel_release_parse(text, &diagnosis.kernel) == 0;
+    diagnosis.has_kernel = gtel_kernel_release(intel->env, &diagnosis.kernel);
     for (size_t i = 0; i < intel->n; i++) {
         diagnosis.gpu = intel->gpu[i];
         if (diagnosis.gpu->device)

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the running kernel is, and where it puts us: for saying why something is missing and what
+ * would bring it. Whether a file is there is always asked of the machine itself.
+ */
+#ifndef GTEL_HOST_KERNEL_H
+#define GTEL_HOST_KERNEL_H
+
+#include "host/fs.h"
+#include "parse/release.h"
+
+/* Whether the kernel's release is known, and it. */
+bool gtel_kernel_release(const struct gtel_env *env, struct gtel_release *ret);
+/* Whether the kernel is older than that; false when it cannot be told. */
+bool gtel_kernel_is_older(const struct gtel_env *env, uint32_t major, uint32_t minor);
+/*
+ * Whether the processor has the feature of that number (kernel: arch/x86/include/asm/cpufeatures.h;
+ * word × 32 + bit). False when it cannot be told.
+ */
+bool gtel_kernel_has_feature(const struct gtel_env *env, unsigned feature);
+/* Whether the kernel runs in a virtual machine; false when it cannot be told. */
+bool gtel_kernel_is_guest(const struct gtel_env *env);
+
+enum gtel_user_namespace {
+    GTEL_USER_NAMESPACE_UNKNOWN,
+    GTEL_USER_NAMESPACE_INITIAL, /* rights count on the machine */
+    GTEL_USER_NAMESPACE_NESTED   /* a container's: rights count in there only */
+};
+
+/* Which user namespace this process is in. */
+enum gtel_user_namespace gtel_kernel_user_namespace(const struct gtel_env *env);
+/*
+ * Whether the process is in the network namespace that the machine began with: only there the
+ * settings of net.core that count for the whole machine are shown (kernel:
+ * net/core/sysctl_net_core.c). False when it cannot be told.
+ */
+bool gtel_kernel_is_initial_network(const struct gtel_env *env);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* What the running kernel is, and where it puts us. */
+#include "host/kernel.h"
+#include "host/tree.h"
+#include "test.h"
+
+static bool start(const char *text, struct gtel_tree **tree, struct gtel_env *env)
+{
+    char error[128];
+    if (!CHECK(gtel_tree_parse(gtel_str_of(text), tree, error, sizeof(error)) == 0))
+        return false;
+    if (CHECK(gtel_env_tree_init(*tree, true, 0, env) == 0))
+        return true;
+    gtel_tree_free(*tree);
+    return false;
+}
+
+#define RELEASE(text) "file proc/sys/kernel/osrelease\n| " text "\n"
+#define CPU(text) "file sys/devices/system/cpu/modalias\n| cpu:type:" text "\n"
+#define UIDS(text) "file proc/self/uid_map\n| " text "\n"
+
+static void test_release(void)
+{
+    static const struct {
+        const char *label;
+        const char *text;
+        bool has;
+        bool is_older; /* than 6.15 */
+    } cases[] = {
+        {"older", RELEASE("6.1.0-26-amd64") "end\n", true, true},
+        {"the same", RELEASE("6.15.0") "end\n", true, false},
+        {"newer", RELEASE("7.0.1") "end\n", true, false},
+        {"none", "end\n", false, false},
+        {"not Linux", RELEASE("six") "end\n", false, false},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct gtel_tree *tree;
+        struct gtel_env env;
+        struct gtel_release release;
+        test_label = cases[i].label;
+        if (!start(cases[i].text, &tree, &env))
+            continue;
+        CHECK_INT(gtel_kernel_release(&env, &release), cases[i].has);
+        CHECK_INT(gtel_kernel_is_older(&env, 6, 15), cases[i].is_older);
+        gtel_env_tree_done(&env);
+        gtel_tree_free(tree);
+    }
+    test_label = "";
+}
+
+static void test_place(void)
+{
+    static const struct {
+        const char *label;
+        const char *text;
+        bool is_guest;
+        enum gtel_user_namespace users;
+        bool is_initial_network;
+    } cases[] = {
+        {"nothing known", "end\n", false, GTEL_USER_NAMESPACE_UNKNOWN, false},
+        {"the machine itself",
+         CPU("x86,ven0000fam0006mod009A:feature:,0000,009E,01C0") UIDS(
+             "         0          0 4294967295") "file proc/sys/net/core/dev_weight\n| 64\nend\n",
+         false, GTEL_USER_NAMESPACE_INITIAL, true},
+        {"a virtual machine",
+         CPU("x86,ven0000fam0006mod009A:feature:,0000,009E,009F,00A0")
+             UIDS("0 0 4294967295") "end\n",
+         true, GTEL_USER_NAMESPACE_INITIAL, false},
+        {"at the end", CPU("x86,ven0000fam0006mod009A:feature:,0000,009F") "end\n", true,
+         GTEL_USER_NAMESPACE_UNKNOWN, false},
+        {"another architecture", CPU("aarch64:feature:,0000,009F") "end\n", false,
+         GTEL_USER_NAMESPACE_UNKNOWN, false},
+        {"a rootless container", UIDS("0 1000 1\n| 1 100000 65536") "end\n", false,
+         GTEL_USER_NAMESPACE_NESTED, false},
+        {"no number is mapped", "file proc/self/uid_map\nend\n", false, GTEL_USER_NAMESPACE_NESTED,
+         false},
+        {"two ranges", UIDS("0 0 4294967295\n| 4294967295 1 1") "end\n", false,
+         GTEL_USER_NAMESPACE_NESTED, false},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct gtel_tree *tree;
+        struct gtel_env env;
+        test_label = cases[i].label;
+        if (!start(cases[i].text, &tree, &env))
+            continue;
+        CHECK_INT(gtel_kernel_is_guest(&env), cases[i].is_guest);
+        CHECK_INT(gtel_kernel_user_namespace(&env), cases[i].users);
+        CHECK_INT(gtel_kernel_is_initial_network(&env), cases[i].is_initial_network);
+        gtel_env_tree_done(&env);
+        gtel_tree_free(tree);
+    }
+    test_label = "";
+}
+
+int main(void)
+{
+    test_release();
+    test_place();
+    return test_result();
+}
