@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of Intel GPUs by PCI device id. */
+/* What is known of Intel GPUs by PCI device id. */
 #include "tables/intel_names.h"
 
 #include "base/compiler.h"
@@ -96,4 +96,25 @@ const char *gtel_intel_code_name(uint16_t device_id)
         if (device_id >= platforms[i].first && device_id <= platforms[i].last)
             return platforms[i].name;
     return NULL;
+}
+
+enum gtel_intel_family gtel_intel_family(uint16_t device_id)
+{
+    static const struct {
+        uint16_t first;
+        uint16_t last;
+        enum gtel_intel_family family;
+    } families[] = {
+        {0x0b69, 0x0b6e, GTEL_INTEL_PONTE_VECCHIO},
+        {0x0bd4, 0x0be5, GTEL_INTEL_PONTE_VECCHIO},
+        {0x4905, 0x4909, GTEL_INTEL_DG1},
+        {0x5690, 0x56bf, GTEL_INTEL_DG2},
+        {0x56c0, 0x56c2, GTEL_INTEL_FLEX},
+        {0xe202, 0xe223, GTEL_INTEL_BATTLEMAGE},
+        {0x674c, 0x6750, GTEL_INTEL_CRESCENT_ISLAND},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(families); i++)
+        if (device_id >= families[i].first && device_id <= families[i].last)
+            return families[i].family;
+    return GTEL_INTEL_OTHER;
 }

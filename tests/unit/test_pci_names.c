@@ -138,21 +138,26 @@ static void test_intel(void)
         uint16_t id;
         const char *market;
         const char *code;
+        enum gtel_intel_family family;
     } cases[] = {
-        {0x56a0, "Intel Arc A770", "Intel DG2"},
-        {0xe211, "Intel Arc Pro B60", "Intel Battlemage"},
-        {0x9a49, NULL, "Intel Tiger Lake"},
-        {0xb080, NULL, "Intel Panther Lake"},
-        {0x7d41, NULL, "Intel Arrow Lake"},
-        {0x0bdb, NULL, "Intel Ponte Vecchio"},
-        {0x0000, NULL, NULL},
-        {0xffff, NULL, NULL},
+        {0x56a0, "Intel Arc A770", "Intel DG2", GTEL_INTEL_DG2},
+        {0x56c0, "Intel Data Center GPU Flex 170", "Intel ATS-M", GTEL_INTEL_FLEX},
+        {0xe211, "Intel Arc Pro B60", "Intel Battlemage", GTEL_INTEL_BATTLEMAGE},
+        {0x9a49, NULL, "Intel Tiger Lake", GTEL_INTEL_OTHER},
+        {0xb080, NULL, "Intel Panther Lake", GTEL_INTEL_OTHER},
+        {0x7d41, NULL, "Intel Arrow Lake", GTEL_INTEL_OTHER},
+        {0x0bdb, NULL, "Intel Ponte Vecchio", GTEL_INTEL_PONTE_VECCHIO},
+        {0x674c, NULL, "Intel Crescent Island", GTEL_INTEL_CRESCENT_ISLAND},
+        {0x4905, NULL, "Intel DG1", GTEL_INTEL_DG1},
+        {0x0000, NULL, NULL, GTEL_INTEL_OTHER},
+        {0xffff, NULL, NULL, GTEL_INTEL_OTHER},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         CHECK_STR(gtel_str_of(gtel_intel_name(cases[i].id)),
                   cases[i].market ? cases[i].market : "");
         CHECK_STR(gtel_str_of(gtel_intel_code_name(cases[i].id)),
                   cases[i].code ? cases[i].code : "");
+        CHECK_INT(gtel_intel_family(cases[i].id), cases[i].family);
     }
 }
 
