@@ -51,15 +51,31 @@ void gtel_finding_add(struct gtel_findings *findings, const struct gtel_finding 
         findings->dropped++;
 }
 
+static struct gtel_finding make(const struct gtel_findings *findings,
+                                const struct gtel_device *device, enum gtel_measurement measurement,
+                                int error, const char *const text[3])
+{
+    return (struct gtel_finding){.device = device,
+                                 .measurement = (uint8_t)measurement,
+                                 .source = findings->source,
+                                 .error = error,
+                                 .what = gtel_str_of(text[0]),
+                                 .why = gtel_str_of(text[1]),
+                                 .fix = gtel_str_of(text[2])};
+}
+
 void gtel_finding_put(struct gtel_findings *findings, const struct gtel_device *device,
                       enum gtel_measurement measurement, int error, const char *const text[3])
 {
-    const struct gtel_finding finding = {.device = device,
-                                         .measurement = (uint8_t)measurement,
-                                         .source = findings->source,
-                                         .error = error,
-                                         .what = gtel_str_of(text[0]),
-                                         .why = gtel_str_of(text[1]),
-                                         .fix = gtel_str_of(text[2])};
+    const struct gtel_finding finding = make(findings, device, measurement, error, text);
+    gtel_finding_add(findings, &finding);
+}
+
+void gtel_finding_put_lack(struct gtel_findings *findings, const struct gtel_device *device,
+                           enum gtel_measurement measurement, enum gtel_metric metric, int error,
+                           const char *const text[3])
+{
+    struct gtel_finding finding = make(findings, device, measurement, error, text);
+    finding.lacks_plus_1 = (uint16_t)(metric + 1);
     gtel_finding_add(findings, &finding);
 }

@@ -20,6 +20,9 @@ struct gtel_finding {
                                          their own; empty: nothing can be done */
     uint8_t measurement;              /* enum gtel_measurement: the group that lacks figures */
     uint8_t source;                   /* position in gtel_sources; set by the core */
+    uint16_t lacks_plus_1;            /* the metric that is missing, for a finding that is moot only
+                                         once any source gives that one; 0: a way to figures of the
+                                         group, moot once another way gives any */
     int error;                        /* the negative errno of the try, or 0 */
 };
 
@@ -42,6 +45,10 @@ void gtel_findings_done(struct gtel_findings *findings);
  */
 void gtel_finding_put(struct gtel_findings *findings, const struct gtel_device *device,
                       enum gtel_measurement measurement, int error, const char *const text[3]);
+/* The same about one metric, which need not be of that group: see lacks_plus_1. */
+void gtel_finding_put_lack(struct gtel_findings *findings, const struct gtel_device *device,
+                           enum gtel_measurement measurement, enum gtel_metric metric, int error,
+                           const char *const text[3]);
 /* Adds a copy of a finding whose source and texts are given: one that came from another process. */
 void gtel_finding_add(struct gtel_findings *findings, const struct gtel_finding *finding);
 

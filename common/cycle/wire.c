@@ -103,6 +103,7 @@ void gtel_wire_findings(struct gtel_buf *buf, uint64_t number, const struct gtel
         put_u16(buf, finding->device ? (uint16_t)finding->device->index : NO_DEVICE);
         put_u8(buf, finding->measurement);
         put_u8(buf, finding->source);
+        put_u16(buf, finding->lacks_plus_1);
         put_u32(buf, (uint32_t)-finding->error);
         put_str(buf, finding->what);
         put_str(buf, finding->why);
@@ -459,12 +460,14 @@ static int read_finding(struct cursor *cursor, const struct gtel_wire_map *map,
     uint16_t device = take_u16(cursor);
     uint8_t measurement = take_u8(cursor);
     uint8_t source = take_u8(cursor);
+    uint16_t lacks_plus_1 = take_u16(cursor);
     uint32_t error = take_u32(cursor);
     struct gtel_str what = take_str(cursor);
     struct gtel_str why = take_str(cursor);
     struct gtel_str fix = take_str(cursor);
     bool is_sound = !cursor->is_bad && measurement < GTEL_MEASUREMENT_COUNT && has_source(source) &&
-                    error <= ERROR_MAX && (device < map->n || device == NO_DEVICE);
+                    lacks_plus_1 <= GTEL_M_COUNT && error <= ERROR_MAX &&
+                    (device < map->n || device == NO_DEVICE);
     if (!is_sound)
         return -EPROTO;
     if (device != NO_DEVICE && !map->device[device]) {
@@ -475,6 +478,7 @@ static int read_finding(struct cursor *cursor, const struct gtel_wire_map *map,
         .device = device == NO_DEVICE ? NULL : map->device[device],
         .measurement = measurement,
         .source = source,
+        .lacks_plus_1 = lacks_plus_1,
         .error = -(int)error,
         .what = what,
         .why = why,

@@ -164,11 +164,16 @@ static void put_reason(struct report *report, const struct gtel_finding *finding
     gtel_buf_done(&line);
 }
 
-/* Of a group that has figures, what another source of it has not (-ENOENT) is not worth a word. */
-static bool is_told(const struct gtel_finding *finding, bool has_fields)
+/*
+ * Of a group that has figures, what another source of it has not (-ENOENT) is not worth a word,
+ * unless it is a figure that nobody gives.
+ */
+static bool is_told(const struct gtel_finding *finding, const struct gtel_doctor_device *seen,
+                    bool has_fields)
 {
     bool is_broken = finding->error != 0 && finding->error != -ENOENT;
-    return !has_fields || is_broken || (finding->error == 0 && finding->fix.n > 0);
+    bool is_lacking = finding->lacks_plus_1 > 0 && !seen->is_seen[finding->lacks_plus_1 - 1];
+    return !has_fields || is_broken || is_lacking || (finding->error == 0 && finding->fix.n > 0);
 }
 
 static bool is_about(const struct gtel_finding *finding, const struct gtel_device *device,
@@ -185,7 +190,7 @@ static bool write_group(struct report *report, const struct gtel_device *device,
     size_t told = 0;
     for (size_t i = 0; i < report->findings.n; i++) {
         const struct gtel_finding *finding = &report->findings.finding[i];
-        told += is_about(finding, device, group) && is_told(finding, fields > 0) ? 1 : 0;
+        told += is_about(finding, device, group) && is_told(finding, seen, fields > 0) ? 1 : 0;
     }
     if (fields > 0) {
         put_head(report->out, group_name(group), told > 0 ? "part" : "yes");
@@ -196,7 +201,7 @@ static bool write_group(struct report *report, const struct gtel_device *device,
     bool is_first = fields == 0;
     for (size_t i = 0; i < report->findings.n; i++) {
         const struct gtel_finding *finding = &report->findings.finding[i];
-        if (!is_about(finding, device, group) || !is_told(finding, fields > 0))
+        if (!is_about(finding, device, group) || !is_told(finding, seen, fields > 0))
             continue;
         put_head(report->out, is_first ? group_name(group) : "", is_first ? "no" : "");
         put_reason(report, finding);

@@ -115,7 +115,7 @@ static void put_findings(struct gtel_buf *buf, struct gtel_registry *lane)
     static const char *const bare[3] = {"library", NULL, NULL};
     struct gtel_findings findings = {.source = 1, .dropped = 3};
     gtel_finding_put(&findings, lane->device[1], GTEL_MEASUREMENT_GPU_ENGINE, -EACCES, text);
-    gtel_finding_put(&findings, NULL, GTEL_MEASUREMENT_GPU, 0, bare);
+    gtel_finding_put_lack(&findings, NULL, GTEL_MEASUREMENT_GPU, GTEL_M_GPU_HEALTH, 0, bare);
     gtel_wire_findings(buf, 12, &findings);
     gtel_findings_done(&findings);
 }
@@ -150,6 +150,8 @@ static void test_findings(void)
         CHECK_INT(got.finding[0].source, 1);
         CHECK_STR(got.finding[0].fix, "sysctl x=1\nor so");
         CHECK_STR(got.finding[1].what, "library");
+        CHECK_INT(got.finding[0].lacks_plus_1, 0);
+        CHECK_INT(got.finding[1].lacks_plus_1, GTEL_M_GPU_HEALTH + 1);
     }
     for (size_t n = 0; n < frame.payload.n; n++) {
         char copy[512];
