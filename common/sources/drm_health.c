@@ -7,6 +7,7 @@
  * firmware can be written, and does nothing else ("survivability mode", kernel:
  * xe/xe_survivability_mode.c, 6.16 and newer). It is reported as a GPU that does not answer.
  */
+#include "host/kernel.h"
 #include "host/pci_names.h"
 #include "parse/aer.h"
 #include "sources/cards.h"
@@ -52,8 +53,19 @@ struct repair {
     bool is_found; /* by the discovery that runs */
 };
 
+/*
+ * The kernel makes AER's files for each device that has the capability, and counts in them where a
+ * root port has its AER service (kernel: pci/pcie/aer.c, pci/pcie/portdrv.c).
+ */
+enum aer_state {
+    AER_SERVED,     /* or not known */
+    AER_DISABLED,   /* the driver is not there: pci=noaer */
+    AER_OF_FIRMWARE /* no port has it: the firmware keeps the errors to itself, or none has AER */
+};
+
 struct drm_health {
     const struct gtel_env *env;
+    enum aer_state aer;
     struct gtel_cards cards;
     struct repair repair[REPAIRS_MAX];
     size_t n;
@@ -76,6 +88,24 @@ static int stop_at_device(void *arg, struct gtel_str name)
     struct gtel_pci pci;
     (void)arg;
     return gtel_pci_parse(name, &pci) == 0;
+}
+
+static int stop_at_any(void *arg, struct gtel_str name)
+{
+    (void)arg;
+    (void)name;
+    return 1;
+}
+
+/* Stops at a service of a root port: "0000:00:01.0:pcie002". */
+static int stop_at_port(void *arg, struct gtel_str name)
+{
+    struct gtel_pci pci;
+    size_t n = name.n;
+    (void)arg;
+    while (n > 0 && name.p[n - 1] != ':')
+        n--;
+    return n > 0 && gtel_pci_parse((struct gtel_str){name.p, n - 1}, &pci) == 0;
 }
 
 static bool present(const struct gtel_env *env)
@@ -131,6 +161,16 @@ static int open_aer(const struct gtel_env *env, struct health_card *own)
         first = first < 0 || is_absence(r) ? first : r;
     }
     return first;
+}
+
+static enum aer_state look_at_ports(const struct gtel_env *env)
+{
+    static const char driver[] = "sys/bus/pci_express/drivers/aer";
+    int r = env->ops->dir_list(env->arg, "sys/bus/pci_express/drivers", stop_at_any, NULL);
+    if (r != 1)
+        return AER_SERVED; /* a kernel or a recording without it tells nothing */
+    r = env->ops->dir_list(env->arg, driver, stop_at_port, NULL);
+    return r == -ENOENT ? AER_DISABLED : r == 0 ? AER_OF_FIRMWARE : AER_SERVED;
 }
 
 /* Links virtfn0, virtfn1 … are there as long as the functions are (kernel: drivers/pci/iov.c). */
@@ -293,6 +333,7 @@ static int discover(void *state, struct gtel_registry *registry)
 {
     struct drm_health *health = state;
     int first = gtel_cards_discover(&health->cards, registry);
+    health->aer = look_at_ports(health->env);
     for (size_t i = 0; i < health->cards.n; i++) {
         int r = look_at(health, card_at(health, i));
         first = first < 0 ? first : r;
@@ -322,9 +363,11 @@ static void put(struct gtel_batch *batch, const struct gtel_device *device, enum
     gtel_batch_u64(batch, device, metric, GTEL_STR_NONE, value);
 }
 
-static int read_aer(const struct gtel_env *env, const struct health_card *own,
+/* Zero is said only where errors are counted. */
+static int read_aer(const struct drm_health *health, const struct health_card *own,
                     struct gtel_batch *batch)
 {
+    const struct gtel_env *env = health->env;
     char buf[GTEL_FS_TEXT_MAX];
     struct gtel_str text;
     uint64_t value;
@@ -335,7 +378,7 @@ static int read_aer(const struct gtel_env *env, const struct health_card *own,
         int r = gtel_fs_read(env, &own->aer[i], buf, sizeof(buf), &text);
         if (r == 0)
             r = gtel_aer_total(text, aer_files[i].total, &value);
-        if (r == 0)
+        if (r == 0 && (value > 0 || health->aer == AER_SERVED))
             put_error(batch, own->card.device, aer_files[i].severity, value);
         first = first < 0 ? first : r;
     }
@@ -389,7 +432,7 @@ static void note(const struct gtel_env *env, struct health_card *own, int r)
 static int sample_card(struct drm_health *health, struct health_card *own, struct gtel_batch *batch)
 {
     uint64_t verdict = 0;
-    int r = read_aer(health->env, own, batch);
+    int r = read_aer(health, own, batch);
     int asked = own->is_repairing ? -ENOENT : read_verdict(health, own, &verdict);
     if (r == -ENODEV || asked == -ENODEV) {
         gtel_cards_reopen(&health->cards, &own->card);
@@ -423,13 +466,42 @@ static int sample(void *state, struct gtel_registry *registry, struct gtel_batch
     return first;
 }
 
+/*
+ * The kernel makes the files exactly for devices with the capability, so nothing brings them.
+ * Integrated GPUs sit at the root and have none; a virtual function's errors are the physical
+ * one's.
+ */
+static void diagnose_aer(const struct drm_health *health, const struct health_card *own,
+                         struct gtel_findings *findings)
+{
+    static const char *const absent[3] = {
+        "aer_dev_correctable",
+        "the device has no AER, or the kernel is built without CONFIG_PCIEAER", NULL};
+    static const char *const disabled[3] = {
+        "aer_dev_correctable", "the kernel counts no PCIe errors: it was started with pci=noaer",
+        "take pci=noaer off the kernel's command line"};
+    static const char *const hidden[3] = {
+        "aer_dev_correctable",
+        "the kernel counts no PCIe errors: the firmware keeps them to itself, or the ports above "
+        "have no AER",
+        NULL};
+    char path[GTEL_FS_PATH_MAX];
+    bool is_function = gtel_fs_exists(health->env, gtel_fs_path(path, "%s/physfn", own->card.path));
+    bool is_open = gtel_fs_is_open(&own->aer[0]);
+    bool is_integrated = own->card.drm.is_pci && own->card.drm.pci.bus == 0;
+    if (is_integrated || is_function || (is_open && health->aer == AER_SERVED))
+        return;
+    gtel_finding_put(findings, own->card.device, GTEL_MEASUREMENT_GPU_ERROR, is_open ? 0 : -ENOENT,
+                     !is_open                      ? absent
+                     : health->aer == AER_DISABLED ? disabled
+                                                   : hidden);
+}
+
 static void diagnose(void *state, struct gtel_registry *registry, struct gtel_findings *findings)
 {
-    static const char *const no_aer[3] = {
-        "aer_dev_correctable", "the kernel does not look after the PCIe errors of this device",
-        "integrated GPUs have none; else check the firmware's AER setting and pci=noaer"};
     static const char *const no_verdict[3] = {"gpu_health", "the xe driver has it since Linux 7.3",
-                                              "use Linux 7.3 or newer"};
+                                              NULL};
+    static const char *const none[3] = {"gpu_health", "xe gives no verdict of this GPU", NULL};
     static const char *const repair[3] = {
         "survivability_mode", "the card's firmware could not start: there is no DRM card",
         "write the firmware anew, for example with fwupd"};
@@ -438,11 +510,11 @@ static void diagnose(void *state, struct gtel_registry *registry, struct gtel_fi
     for (size_t i = 0; i < health->cards.n; i++) {
         const struct health_card *own = card_at(health, i);
         bool is_xe = strcmp(own->card.drm.driver, "xe") == 0;
-        if (!gtel_fs_is_open(&own->aer[0]))
-            gtel_finding_put(findings, own->card.device, GTEL_MEASUREMENT_GPU_ERROR, -ENOENT,
-                             no_aer);
+        diagnose_aer(health, own, findings);
         if (is_xe && own->has_asked && !gtel_fs_is_open(&own->verdict))
-            gtel_finding_put(findings, own->card.device, GTEL_MEASUREMENT_GPU, -ENOENT, no_verdict);
+            gtel_finding_put_lack(findings, own->card.device, GTEL_MEASUREMENT_GPU,
+                                  GTEL_M_GPU_HEALTH, -ENOENT,
+                                  gtel_kernel_is_older(health->env, 7, 3) ? no_verdict : none);
     }
     for (size_t i = 0; i < health->n; i++)
         gtel_finding_put(findings, health->repair[i].device, GTEL_MEASUREMENT_GPU, 0, repair);

@@ -148,6 +148,60 @@ static void test_functions(void)
     machine_done(&machine);
 }
 
+#define PORTS "dir sys/bus/pci_express/drivers/pcie_pme\n"
+#define SERVICE                                                                                    \
+    "link sys/bus/pci_express/drivers/aer/0000:00:01.0:pcie002 -> "                                \
+    "../../../../devices/pci0000:00/0000:00:01.0/0000:00:01.0:pcie002\n"
+
+/* The files are there wherever the device has AER, also where nobody counts in them. */
+static void test_uncounted(void)
+{
+    static const struct {
+        const char *label;
+        const char *text;
+        int64_t corrected;
+        int64_t fatal;
+        size_t findings;
+        bool has_fix;
+    } cases[] = {
+        {"not known", CARD("i915") AER("0", "0", "2") "end\n", 0, 2, 0, false},
+        {"counted", CARD("i915") PORTS SERVICE AER("0", "0", "2") "end\n", 0, 2, 0, false},
+        {"pci=noaer", CARD("i915") PORTS AER("0", "0", "0") "end\n", -1, -1, 1, true},
+        {"by the firmware",
+         CARD("i915") PORTS
+         "file sys/bus/pci_express/drivers/aer/bind\n" AER("0", "0", "2") "end\n",
+         -1, 2, 1, false},
+        {"no AER", CARD("i915") PORTS SERVICE "end\n", -1, -1, 1, false},
+        {"a virtual function",
+         CARD("i915") "link " DEVICE "/physfn -> ../0000:03:00.1\n"
+                      "dir sys/devices/pci0000:00/0000:03:00.1\nend\n",
+         -1, -1, 0, false},
+        {"in the CPU",
+         "link sys/class/drm/card0 -> ../../devices/pci0000:00/0000:00:02.0/drm/card0\n"
+         "link sys/devices/pci0000:00/0000:00:02.0/drm/card0/device -> ../../../0000:00:02.0\n"
+         "file sys/devices/pci0000:00/0000:00:02.0/uevent\n| DRIVER=i915\n"
+         "| PCI_SLOT_NAME=0000:00:02.0\nend\n",
+         -1, -1, 0, false},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct gtel_findings findings = {0};
+        struct machine machine;
+        test_label = cases[i].label;
+        if (!CHECK(machine_init(&machine, cases[i].text, "drm_health")))
+            break;
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK_INT(value(&machine, GTEL_M_ERROR_COUNT, "corrected"), cases[i].corrected);
+        CHECK_INT(value(&machine, GTEL_M_ERROR_COUNT, "fatal"), cases[i].fatal);
+        machine.source->diagnose(machine.state, &machine.registry, &findings);
+        CHECK_INT(findings.n, cases[i].findings);
+        for (size_t f = 0; f < findings.n; f++)
+            CHECK_INT(findings.finding[f].fix.n > 0, cases[i].has_fix);
+        gtel_findings_done(&findings);
+        machine_done(&machine);
+    }
+    test_label = "";
+}
+
 /* Three gathers with a fault, then two without; a hash over the last one. */
 static uint64_t run(const char *text, uint64_t fail_at, int error, uint64_t *ret_calls)
 {
@@ -218,6 +272,7 @@ int main(void)
     test_verdict();
     test_repair();
     test_functions();
+    test_uncounted();
     test_faults();
     return test_result();
 }

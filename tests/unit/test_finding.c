@@ -34,7 +34,7 @@ int main(void)
         gtel_finding_put(&findings, &device, GTEL_MEASUREMENT_GPU_FAN, -EIO, text);
     }
     CHECK_INT(findings.n, GTEL_FINDINGS_MAX);
-    CHECK_INT(findings.dropped, 12);
+    CHECK_INT(findings.dropped, 13);
     gtel_findings_done(&findings);
     CHECK_INT(findings.n, 0);
     return test_result();
