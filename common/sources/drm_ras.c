@@ -7,8 +7,10 @@
  * chip. On newer hardware a counter is asked of the GPU (kernel: xe/xe_drm_ras.c), so a sleeping
  * one is left alone. Counters of 32 bits begin anew with the driver, and can be cleared.
  */
+#include "host/kernel.h"
 #include "sources/cards.h"
 #include "sources/source.h"
+#include "tables/intel_names.h"
 
 #include <errno.h>
 #include <string.h>
@@ -66,17 +68,28 @@ static int discover(void *state, struct gtel_registry *registry)
     return r;
 }
 
-/* Says once what is wrong and what would help, and once that it is over. */
+/* Whether xe has counters of it at all (kernel: xe/xe_drm_ras.c). */
+static bool is_counted(const struct ras_card *own)
+{
+    enum gtel_intel_family family = gtel_intel_family(own->card.drm.device_id);
+    return family == GTEL_INTEL_PONTE_VECCHIO || family == GTEL_INTEL_CRESCENT_ISLAND;
+}
+
+/*
+ * Says once what is wrong and what would help, and once that it is over. The kernel refuses before
+ * it looks for the GPU, so of most GPUs a refusal means nothing.
+ */
 static void note(const struct gtel_env *env, struct ras_card *own)
 {
-    bool is_wrong = own->error < 0 && !is_absence(own->error);
+    bool is_refused = is_refusal(own->error);
+    bool is_wrong = own->error < 0 && !is_absence(own->error) && !(is_refused && !is_counted(own));
     if (is_wrong == own->is_logged)
         return;
     own->is_logged = is_wrong;
-    gtel_log(
-        &env->log, is_wrong ? GTEL_LOG_WARNING : GTEL_LOG_INFO, "drm_ras: %s: error counters: %s%s",
-        own->card.drm.key, is_wrong ? strerror(-own->error) : "works again",
-        is_refusal(own->error) ? "; give the program CAP_NET_ADMIN; going on without them" : "");
+    gtel_log(&env->log, is_wrong ? GTEL_LOG_WARNING : GTEL_LOG_INFO,
+             "drm_ras: %s: error counters: %s%s", own->card.drm.key,
+             is_wrong ? strerror(-own->error) : "works again",
+             is_refused ? "; give the program CAP_NET_ADMIN; going on without them" : "");
 }
 
 /* The words that other sources use too; the node's own name for what is not known. */
@@ -122,21 +135,36 @@ static int sample(void *state, struct gtel_registry *registry, struct gtel_batch
     return 0;
 }
 
+static void diagnose_card(const struct gtel_env *env, const struct ras_card *own,
+                          struct gtel_findings *findings)
+{
+    const char *text[3] = {"drm-ras (generic netlink)"};
+    int error = own->error;
+    if (!is_absence(error) && !is_refusal(error)) {
+        text[1] = "asking for the error counters fails";
+    } else if (!is_counted(own)) {
+        text[1] = "xe counts the errors of Ponte Vecchio and Crescent Island only";
+        error = 0;
+    } else if (is_refusal(error)) {
+        text[1] = "the error counters are for administrators";
+        text[2] = "give the program CAP_NET_ADMIN";
+    } else if (gtel_kernel_is_older(env, 7, 1)) {
+        text[1] = "Linux has it since 7.1";
+        text[2] = "use Linux 7.1 or newer, and give the program CAP_NET_ADMIN";
+    } else {
+        text[1] = "this kernel is built without it";
+    }
+    gtel_finding_put(findings, own->card.device, GTEL_MEASUREMENT_GPU_ERROR, error, text);
+}
+
 static void diagnose(void *state, struct gtel_registry *registry, struct gtel_findings *findings)
 {
-    static const char *const refused[3] = {"drm-ras (generic netlink)",
-                                           "the error counters are for administrators",
-                                           "give the program CAP_NET_ADMIN"};
-    static const char *const absent[3] = {
-        "drm-ras (generic netlink)",
-        "Linux has it since 7.1, and xe for Ponte Vecchio and Crescent Island only", NULL};
     const struct drm_ras *ras = state;
     (void)registry;
     for (size_t i = 0; i < ras->cards.n; i++) {
         const struct ras_card *own = (const struct ras_card *)ras->cards.card[i];
         if (own->error < 0)
-            gtel_finding_put(findings, own->card.device, GTEL_MEASUREMENT_GPU_ERROR, own->error,
-                             is_refusal(own->error) ? refused : absent);
+            diagnose_card(ras->cards.env, own, findings);
     }
 }
 

@@ -11,6 +11,9 @@
     "link sys/class/drm/card0 -> ../../devices/pci0000:00/0000:03:00.0/drm/card0\n"                \
     "link " DEVICE "/drm/card0/device -> ../../../0000:03:00.0\n"                                  \
     "file " DEVICE "/uevent\n| DRIVER=xe\n| PCI_SLOT_NAME=0000:03:00.0\n"
+#define ID(id)                                                                                     \
+    "file " DEVICE "/uevent\n| DRIVER=xe\n| PCI_ID=8086:" id "\n| PCI_SLOT_NAME=0000:03:00.0\n"
+#define RELEASE(text) "file proc/sys/kernel/osrelease\n| " text "\n"
 #define STATUS(status) "file " DEVICE "/power/runtime_status\n| " status "\n"
 #define RAS(node, name, value) "ras 0000:03:00.0 " node " " name " " value "\n"
 
@@ -58,34 +61,51 @@ static void test_counters(void)
     machine_done(&machine);
 }
 
-/* Asked once for each look for devices: neither a right nor a kernel comes in between. */
+/*
+ * Asked once for each look for devices: neither a right nor a kernel comes in between. A right is
+ * asked for where it would bring something.
+ */
 static void test_refused(void)
 {
     static const struct {
+        const char *label;
         const char *text;
-        int error;
+        int error; /* of the finding */
         uint64_t warnings;
+        bool has_fix;
     } cases[] = {
-        {CARD "ras_error EPERM\nend\n", -EPERM, 1},
-        {CARD "end\n", -ENOENT, 0},
+        {"Ponte Vecchio", CARD ID("0BD5") RELEASE("7.1.0") "ras_error EPERM\nend\n", -EPERM, 1,
+         true},
+        {"Crescent Island", CARD ID("674C") "ras_error EPERM\nend\n", -EPERM, 1, true},
+        {"Battlemage", CARD ID("E20B") "ras_error EPERM\nend\n", 0, 0, false},
+        {"not known", CARD "ras_error EPERM\nend\n", 0, 0, false},
+        {"Battlemage, none", CARD ID("E20B") RELEASE("6.17.0") "end\n", 0, 0, false},
+        {"an older kernel", CARD ID("0BD5") RELEASE("6.17.0") "end\n", -ENOENT, 0, true},
+        {"another build", CARD ID("0BD5") RELEASE("7.1.0") "end\n", -ENOENT, 0, false},
+        {"broken", CARD ID("E20B") "ras_error EIO\nend\n", -EIO, 1, false},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct gtel_findings findings = {0};
         struct machine machine;
+        test_label = cases[i].label;
         if (!CHECK(machine_init(&machine, cases[i].text, "drm_ras")))
             return;
         for (int g = 0; g < 3; g++) {
             machine.needs_discovery = g != 1;
             CHECK_INT(machine_gather(&machine), 0);
             CHECK_INT(machine.batch.n, 0);
-            CHECK_INT(machine.batch.failed[0], 0);
+            CHECK_INT(machine.batch.failed[0], cases[i].error == -EIO);
         }
         CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], cases[i].warnings);
         machine.source->diagnose(machine.state, &machine.registry, &findings);
-        CHECK(findings.n == 1 && findings.finding[0].error == cases[i].error);
+        if (CHECK(findings.n == 1)) {
+            CHECK_INT(findings.finding[0].error, cases[i].error);
+            CHECK_INT(findings.finding[0].fix.n > 0, cases[i].has_fix);
+        }
         gtel_findings_done(&findings);
         machine_done(&machine);
     }
+    test_label = "";
 }
 
 static void test_faults(void)
