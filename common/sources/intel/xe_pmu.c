@@ -18,6 +18,7 @@
  * With the option XeEngines at "hold" the counters stay open instead, from the first
  * time on at which the GPU is found awake.
  */
+#include "host/kernel.h"
 #include "sources/cards.h"
 #include "sources/intel/xe_perf.h"
 #include "sources/source.h"
@@ -536,6 +537,23 @@ static int sample(void *p, struct gtel_registry *registry, struct gtel_batch *ba
     return is_lost ? -ENODEV : 0;
 }
 
+/* Why the kernel shows no PMU of a card; what helps, or NULL. */
+static const char *explain_no_pmu(const struct gtel_env *env, const struct xe_card *xe,
+                                  const char **ret_fix)
+{
+    char path[GTEL_FS_PATH_MAX];
+    struct gtel_release release;
+    *ret_fix = NULL;
+    if (gtel_fs_exists(env, gtel_fs_path(path, "%s/physfn", xe->card.path)))
+        return "a virtual function has no PMU; on the host, that of the physical function counts "
+               "for it";
+    if (gtel_kernel_release(env, &release) && gtel_release_is_at_least(&release, 6, 15))
+        return "xe has made no PMU: this kernel is built without CONFIG_PERF_EVENTS, or the GPU is "
+               "a virtual function, or /sys is a container's";
+    *ret_fix = "use Linux 6.15 or newer";
+    return "xe has a PMU since Linux 6.15";
+}
+
 /* What is missing of a card's engine use, why, and what helps. */
 static void diagnose_card(const struct xe_pmu *state, const struct xe_card *xe,
                           struct gtel_findings *findings)
@@ -551,19 +569,15 @@ static void diagnose_card(const struct xe_pmu *state, const struct xe_card *xe,
     if (gtel_intel_perf_is_refusal(xe->error)) {
         text[1] = "opening perf events is refused";
         text[2] = gtel_intel_perf_fix(env, fix, sizeof(fix));
-    } else if (!has_pmu && gtel_fs_exists(env, gtel_fs_path(path, "%s/physfn", xe->card.path))) {
-        text[1] = "a virtual function has no PMU; on the host, that of the physical function "
-                  "counts for it";
     } else if (!has_pmu) {
-        text[1] = "this kernel has no PMU for xe";
-        text[2] = "Linux 6.15 or newer with CONFIG_PERF_EVENTS";
+        text[1] = explain_no_pmu(env, xe, &text[2]);
     } else if (xe->error == -ENOENT) {
         text[1] = "no events of engines: the GuC firmware has an interface before 1.14.1";
-        text[2] = "newer firmware (linux-firmware)";
+        text[2] = "install newer firmware (linux-firmware)";
     } else if (xe->error == 0 && !state->is_held &&
                !gtel_fs_exists(env, gtel_fs_path(path, "%s/tile0/gt0/gtidle", xe->card.path))) {
         text[1] = "idle residency, which tells when to look, is not there";
-        text[2] = "the option XeEngines at hold";
+        text[2] = "set the option XeEngines to hold";
     } else if (xe->engines.n * xe->functions > PAIRS_MAX) {
         text[1] = "the engines of all virtual functions are more than one group of counters takes: "
                   "those of the last ones are left out";

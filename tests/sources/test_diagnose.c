@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the sources of Intel GPUs say of figures that they have not: the reason, and advice only
+ * where it helps on this very machine.
+ */
+#include "sources/lane.h"
+#include "test.h"
+
+#include <stdio.h>
+
+#define CARD(driver, id, bus)                                                                      \
+    "file sys/devices/pci0000:00/0000:" bus ".0/uevent\n| DRIVER=" driver "\n| PCI_ID=8086:" id    \
+    "\n| PCI_SLOT_NAME=0000:" bus ".0\n"                                                           \
+    "link sys/class/drm/card0 -> ../../devices/pci0000:00/0000:" bus ".0/drm/card0\n"              \
+    "link sys/devices/pci0000:00/0000:" bus ".0/drm/card0/device -> ../../../0000:" bus ".0\n"     \
+    "file sys/devices/pci0000:00/0000:" bus ".0/power/runtime_status\n| active\n"
+#define DEVICE "sys/devices/pci0000:00/0000:03:00.0"
+#define B580 CARD("xe", "E20B", "03:00")
+#define RELEASE(text) "file proc/sys/kernel/osrelease\n| " text "\n"
+#define PHYSFN                                                                                     \
+    "link " DEVICE "/physfn -> ../0000:02:00.0\ndir sys/devices/pci0000:00/0000:02:00.0\n"
+#define END "end\n"
+
+/* A finding that has these words in its reason and its advice; NULL advice: none is given. */
+struct want {
+    const char *label;
+    const char *text;
+    const char *sources;
+    enum gtel_measurement group;
+    const char *why; /* NULL: no finding of that group */
+    const char *fix;
+};
+
+static bool has_text(struct gtel_str text, const char *part)
+{
+    for (size_t i = 0; i < text.n; i++)
+        if (gtel_str_starts(gtel_str_skip(text, i), gtel_str_of(part)))
+            return true;
+    return false;
+}
+
+static void show(const struct gtel_findings *findings)
+{
+    for (size_t i = 0; i < findings->n; i++)
+        printf(
+            "    %s: \"%.*s\": \"%.*s\"\n",
+            gtel_measurement_row((enum gtel_measurement)findings->finding[i].measurement)->name.p,
+            GTEL_STR_ARG(findings->finding[i].why), GTEL_STR_ARG(findings->finding[i].fix));
+}
+
+static bool is_wanted(const struct gtel_finding *finding, const struct want *want)
+{
+    return finding->measurement == want->group && has_text(finding->why, want->why) &&
+           (want->fix ? has_text(finding->fix, want->fix) : finding->fix.n == 0);
+}
+
+static void check_findings(const struct want *want, const struct gtel_findings *findings)
+{
+    size_t of_group = 0;
+    size_t right = 0;
+    size_t advice = 0;
+    for (size_t i = 0; i < findings->n; i++) {
+        const struct gtel_finding *finding = &findings->finding[i];
+        bool is_about = finding->measurement == want->group;
+        of_group += is_about;
+        advice += is_about && finding->fix.n > 0;
+        right += is_about && want->why && is_wanted(finding, want);
+    }
+    bool is_fine = CHECK(want->why ? right > 0 : of_group == 0);
+    if (!CHECK(advice == (want->fix ? 1 : 0)) || !is_fine)
+        show(findings);
+}
+
+static void check(const struct want *want, enum gtel_option option, const char *value)
+{
+    struct gtel_findings findings = {0};
+    struct lane lane;
+    test_label = want->label;
+    if (!CHECK(lane_init(&lane, want->text, want->sources)))
+        return;
+    if (value)
+        lane_set(&lane, option, value);
+    for (int i = 0; i < 2; i++) {
+        lane_gather(&lane);
+        lane_step(&lane, 1000);
+    }
+    gtel_group_diagnose(&lane.group, &findings);
+    check_findings(want, &findings);
+    gtel_findings_done(&findings);
+    lane_done(&lane);
+    test_label = "";
+}
+
+static void test_xe_pmu(void)
+{
+    static const struct want cases[] = {
+        {"an old kernel", B580 RELEASE("6.12.0") END, "xe,xe_pmu", GTEL_MEASUREMENT_GPU_ENGINE,
+         "since Linux 6.15", "use Linux 6.15 or newer"},
+        {"a kernel not known", B580 END, "xe,xe_pmu", GTEL_MEASUREMENT_GPU_ENGINE,
+         "since Linux 6.15", "use Linux 6.15 or newer"},
+        {"a new kernel", B580 RELEASE("6.17.0") END, "xe,xe_pmu", GTEL_MEASUREMENT_GPU_ENGINE,
+         "CONFIG_PERF_EVENTS", NULL},
+        {"a virtual function", B580 PHYSFN RELEASE("6.12.0") END, "xe,xe_pmu",
+         GTEL_MEASUREMENT_GPU_ENGINE, "virtual function", NULL},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++)
+        check(&cases[i], GTEL_O_XE_ENGINES, NULL);
+}
+
+int main(void)
+{
+    test_xe_pmu();
+    return test_result();
+}
