@@ -15,6 +15,7 @@ struct fake_daemon fake_daemon;
  */
 const struct fake_type fake_types[] = {
     {"bytes", "value", DS_TYPE_GAUGE, 0, NAN},
+    {"current", "value", DS_TYPE_GAUGE, NAN, NAN},
     {"duration", "seconds", DS_TYPE_GAUGE, 0, NAN},
     {"energy", "value", DS_TYPE_GAUGE, NAN, NAN},
     {"errors", "value", DS_TYPE_DERIVE, 0, NAN},

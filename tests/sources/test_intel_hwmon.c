@@ -17,7 +17,7 @@
     "file " DEVICE "/hwmon/hwmon" hwmon "/name\n| i915_gt" number "\n"                             \
     "file " DEVICE "/hwmon/hwmon" hwmon "/energy1_input\n| " energy "\n"
 
-enum { WANT_MAX = 6 };
+enum { WANT_MAX = 7 };
 
 static const struct hwmon_case {
     const char *label;
@@ -47,6 +47,7 @@ static const struct hwmon_case {
          SENSOR("curr1_crit", "25000") SENSOR("fan1_input", "900") "end\n",
      {{GTEL_M_POWER_LIMIT, NULL, -1},
       {GTEL_M_POWER_PEAK_LIMIT, NULL, -1},
+      {GTEL_M_PEAK_CURRENT_LIMIT, "card", 25},
       {GTEL_M_GPU_POWER_LIMIT, NULL, -1},
       {GTEL_M_FAN_RPM, "1", 900},
       {GTEL_M_GPU_FAN_RPM, NULL, 900},
@@ -87,6 +88,7 @@ static const struct hwmon_case {
      {{GTEL_M_ENERGY, "card", 3},
       {GTEL_M_ENERGY, "pkg", 2},
       {GTEL_M_VOLTAGE, "pkg", 0.8},
+      {GTEL_M_PEAK_CURRENT_LIMIT, "pkg", 25},
       {GTEL_M_GPU_ENERGY, NULL, 3},
       {GTEL_M_NONE, NULL, 0}}},
     {"xe: the package alone is the headline",

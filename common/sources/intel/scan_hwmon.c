@@ -11,8 +11,7 @@ enum { GTS_MAX = 8 };
 /*
  * Units are those of the kernel's Documentation/hwmon/sysfs-interface.rst; which attribute means
  * what is in Documentation/ABI/testing/sysfs-driver-intel-{i915,xe}-hwmon. Left out are what power
- * was rated for (no limit in force), the times over which limits are taken, and currN_crit, the
- * peak limit of boards that state it in amperes: what it means in watts is not known.
+ * was rated for (no limit in force) and the times over which limits are taken.
  */
 static const struct sensor {
     enum gtel_hwmon_kind of;
@@ -29,6 +28,11 @@ static const struct sensor {
     {GTEL_HWMON_POWER,
      GTEL_STR_INIT("crit"),
      {GTEL_M_POWER_PEAK_LIMIT, GTEL_INTEL_LIMIT, 1e-6, GTEL_INTEL_NO_HEADLINE, GTEL_INTEL_HWMON,
+      false}},
+    /* The same on boards that state it in amperes; what that means in watts is not known. */
+    {GTEL_HWMON_CURRENT,
+     GTEL_STR_INIT("crit"),
+     {GTEL_M_PEAK_CURRENT_LIMIT, GTEL_INTEL_LIMIT, 1e-3, GTEL_INTEL_NO_HEADLINE, GTEL_INTEL_HWMON,
       false}},
     {GTEL_HWMON_ENERGY,
      GTEL_STR_INIT("input"),
