@@ -74,6 +74,80 @@ static void check_refused(struct machine *machine)
     CHECK(gtel_str_starts(log, GTEL_STR("i915: 0000:00:02.0: engine use: ")));
 }
 
+/*
+ * A driver from intel-gpu-i915-backports with SR-IOV counts ticks of the GuC's clock instead of
+ * time: one render engine at 25 %, two video engines at 50 % and 10 %, of 19.2 million ticks per
+ * second. Copy has time as well, which is taken.
+ */
+#define TICKS_OF(total)                                                                            \
+    EVENT("rcs0-busy-ticks", "0x3")                                                                \
+    EVENT("vcs0-busy-ticks", "0x2003")                                                             \
+    EVENT("vcs1-busy-ticks", "0x2013")                                                             \
+    EVENT("bcs0-busy", "0x1000")                                                                   \
+    NS("bcs0-busy")                                                                                \
+        EVENT("bcs0-busy-ticks", "0x1003") "file " PMU "/cpumask\n| 0\n"                           \
+                                           "pmu i915 0x3 7 48e5\npmu i915 0x2003 0 96e5\n"         \
+                                           "pmu i915 0x2013 0 192e4\npmu i915 0x1000 0 5e8\n"      \
+                                           "pmu i915 0x1003 0 1\n" total
+#define TOTAL(name, config) EVENT(name, config) "pmu i915 " config " 100 192e5\n"
+
+static void test_ticks(void)
+{
+    static const char text[] =
+        CARD TYPE("12") TICKS_OF(TOTAL("total-active-ticks", "0x10000b")) "end\n";
+    struct machine machine;
+    if (CHECK(machine_init(&machine, text, "i915"))) {
+        for (int t = 0; t < 3; t++) {
+            static const struct {
+                const char *engine;
+                double start, share;
+                uint64_t engines;
+            } want[] = {{"render", 7, 0.25, 1}, {"video", 0, 0.3, 2}};
+            CHECK_INT(machine_gather(&machine), 0);
+            for (size_t i = 0; i < 2; i++) {
+                const struct gtel_reading *got =
+                    machine_find(&machine, NULL, GTEL_M_ENGINE_TICKS, want[i].engine, NULL);
+                if (!CHECK(got))
+                    continue;
+                CHECK_NEAR(got->value.f64 * 1e9, want[i].start + want[i].share * 192e5 * t, 1e-9);
+                CHECK(got->has_device_clock && got->t_ns == 101 + 19200000u * (uint64_t)t);
+                got = machine_find(&machine, NULL, GTEL_M_ENGINE_CAPACITY, want[i].engine, NULL);
+                CHECK(got && got->value.u64 == want[i].engines);
+            }
+            CHECK(!machine_find(&machine, NULL, GTEL_M_ENGINE_TICKS, "copy", NULL));
+            CHECK(machine_find(&machine, NULL, GTEL_M_ENGINE_BUSY_TIME, "copy", NULL));
+            CHECK(!busy(&machine));
+            machine_step(&machine, 1000);
+        }
+        CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 0);
+    }
+    machine_done(&machine);
+}
+
+/* Ticks of two tiles, or without a clock, make no share: nobody knows whose they are. Nor do those
+ * of a GPU with virtual functions. */
+static void test_ticks_alone(void)
+{
+    static const char *const texts[] = {
+        CARD TYPE("12") TICKS_OF("end\n"),
+        CARD TYPE("12")
+            TICKS_OF(TOTAL("total-active-ticks", "0x10000b")) "file " DEVICE
+                                                              "/sriov_numvfs\n| 2\nend\n",
+        CARD TYPE("12") TICKS_OF(TOTAL("total-active-ticks-gt0", "0x10000b")
+                                     TOTAL("total-active-ticks-gt1", "0x100000000010000b")) "end\n",
+    };
+    for (size_t i = 0; i < 3; i++) {
+        struct machine machine;
+        if (CHECK(machine_init(&machine, texts[i], "i915"))) {
+            CHECK_INT(machine_gather(&machine), 0);
+            CHECK(!machine_find(&machine, NULL, GTEL_M_ENGINE_TICKS, NULL, NULL));
+            CHECK(!machine_find(&machine, NULL, GTEL_M_ENGINE_CAPACITY, "video", NULL));
+            CHECK(machine_find(&machine, NULL, GTEL_M_ENGINE_BUSY_TIME, "copy", NULL));
+        }
+        machine_done(&machine);
+    }
+}
+
 /* Without the right: said once, with the setting and what helps; with it, all is well again. */
 static void test_refused(void)
 {
@@ -307,6 +381,8 @@ int main(void)
     test_hotplug();
     test_read_error();
     test_class();
+    test_ticks();
+    test_ticks_alone();
     test_refused();
     test_absent();
     test_unbind();

@@ -8,10 +8,11 @@
 #include <errno.h>
 #include <string.h>
 
-/* Slots behind those of the engines: three of each GT, then interrupts. */
+/* Slots behind those of the engines: three of each GT, interrupts, ticks of engines, all ticks. */
 enum { GT_SLOTS = GTEL_INTEL_CLASSES * GTEL_INTEL_SAMPLES, GT_ACTUAL = 0, GT_REQUESTED, GT_IDLE };
 enum { GT_SLOT_COUNT = 3, INTERRUPTS = GT_SLOTS + GTEL_INTEL_PMU_GTS * GT_SLOT_COUNT };
-_Static_assert(INTERRUPTS + 1 == GTEL_INTEL_PMU_SLOTS, "a slot for everything");
+enum { TICKS = INTERRUPTS + 1, ALL_TICKS = TICKS + GTEL_INTEL_CLASSES };
+_Static_assert(ALL_TICKS + 1 == GTEL_INTEL_PMU_SLOTS, "a slot for everything");
 
 static const struct {
     struct gtel_str domain;
@@ -62,6 +63,21 @@ static int open_type(struct look *look, const struct gtel_drm_card *card, bool i
     return gtel_fs_open(look->env, &pmu->type, path);
 }
 
+/*
+ * The slot of ticks, which have numbers in the backports alone (i915/i915_pmu.c there), so that
+ * they go by their names; -1 for any other event.
+ */
+static int slot_of_ticks(struct gtel_str event, uint64_t config)
+{
+    uint64_t class = config >> 12 & 0xff;
+    if (gtel_str_starts(event, GTEL_STR("total-active-ticks")))
+        return ALL_TICKS;
+    if (gtel_str_ends(event, GTEL_STR("-busy-ticks")) && config < 0x100000 &&
+        class < GTEL_INTEL_CLASSES)
+        return TICKS + (int)class;
+    return -1;
+}
+
 /* The slot of a config, or -1 for those of a kernel to come. */
 static int slot_of(uint64_t config)
 {
@@ -85,9 +101,8 @@ static int slot_of(uint64_t config)
 }
 
 /*
- * Whether the unit of an event is the slot's: nanoseconds of engines (backports have some in ticks,
- * without a unit) and of RC6, MHz times seconds of clocks, none of interrupts. 1, 0, or a negative
- * errno.
+ * Whether the unit of an event is the slot's: nanoseconds of engines and of RC6, MHz times seconds
+ * of clocks, none of interrupts and ticks. 1, 0, or a negative errno.
  */
 static int has_unit(const struct look *look, struct gtel_str event, int slot)
 {
@@ -95,7 +110,7 @@ static int has_unit(const struct look *look, struct gtel_str event, int slot)
     char buf[32];
     struct gtel_str unit;
     double seconds;
-    if (slot == INTERRUPTS)
+    if (slot == INTERRUPTS || slot >= TICKS)
         return 1;
     gtel_fs_path(path, "%s/events/%.*s.unit", look->dir, GTEL_STR_ARG(event));
     int r = gtel_fs_text(look->env, path, buf, sizeof(buf), &unit);
@@ -119,8 +134,9 @@ static int take_event(struct look *look, struct gtel_str event, struct gtel_inte
         return r;
     if (gtel_pmu_term(text, GTEL_STR("config"), &config) < 0)
         return 0;
-    int slot = slot_of(config);
-    if (slot < 0 || (slot >= GT_SLOTS && look->is_engines_only))
+    int slot = slot_of_ticks(event, config);
+    slot = slot < 0 ? slot_of(config) : slot;
+    if (slot < 0 || (slot >= GT_SLOTS && slot < TICKS && look->is_engines_only))
         return 0;
     r = has_unit(look, event, slot);
     if (r <= 0)
@@ -131,6 +147,30 @@ static int take_event(struct look *look, struct gtel_str event, struct gtel_inte
     pmu->slot[pmu->n++] = (uint8_t)slot;
     pmu->counters[slot]++;
     return 0;
+}
+
+/*
+ * Leaves out ticks that are of no use: of a class whose time is counted, and all of them where not
+ * one clock is theirs, or where they may be those of one function of several.
+ */
+static void drop_ticks(struct look *look, struct gtel_intel_pmu *pmu)
+{
+    size_t kept = 0;
+    size_t used = 0;
+    bool has_clock = pmu->counters[ALL_TICKS] == 1 && pmu->vfs == 0;
+    for (size_t c = 0; c < GTEL_INTEL_CLASSES; c++) {
+        bool is_used = has_clock && pmu->counters[c * GTEL_INTEL_SAMPLES] == 0;
+        pmu->counters[TICKS + c] = is_used ? pmu->counters[TICKS + c] : 0;
+        used += pmu->counters[TICKS + c];
+    }
+    pmu->counters[ALL_TICKS] = used > 0;
+    for (size_t i = 0; i < pmu->n; i++) {
+        if (pmu->counters[pmu->slot[i]] == 0)
+            continue;
+        look->config[kept] = look->config[i];
+        pmu->slot[kept++] = pmu->slot[i];
+    }
+    pmu->n = kept;
 }
 
 static int list_events(struct look *look, struct gtel_intel_pmu *pmu)
@@ -150,6 +190,7 @@ static int list_events(struct look *look, struct gtel_intel_pmu *pmu)
         if (r < 0)
             return r;
     }
+    drop_ticks(look, pmu);
     return pmu->n > 0 ? 0 : -ENOENT;
 }
 
@@ -177,12 +218,22 @@ static int open_counters(struct look *look, const struct gtel_drm_card *card, bo
 
 enum { PARTIAL_MAX = 4 }; /* each time that all are opened anew costs an interval */
 
+/* How many virtual functions are switched on; 0 without SR-IOV. */
+static uint64_t read_vfs(const struct gtel_env *env, const struct gtel_drm_card *card)
+{
+    char path[GTEL_FS_PATH_MAX];
+    uint64_t vfs;
+    gtel_fs_path(path, "sys/class/drm/%s/device/sriov_numvfs", card->card);
+    return gtel_fs_u64(env, path, &vfs) == 0 ? vfs : 0;
+}
+
 /* Whether the counters that are open still are those of the PMU, on the CPU that counts. */
-static bool is_current(const struct gtel_env *env, const struct gtel_intel_pmu *pmu)
+static bool is_current(const struct gtel_env *env, const struct gtel_intel_pmu *pmu, uint64_t vfs)
 {
     uint64_t type;
     uint32_t cpu;
-    if (pmu->handle_plus_1 == 0 || (pmu->partial > 0 && pmu->partial < PARTIAL_MAX) ||
+    if (pmu->handle_plus_1 == 0 || pmu->vfs != vfs ||
+        (pmu->partial > 0 && pmu->partial < PARTIAL_MAX) ||
         gtel_fs_read_u64(env, &pmu->type, &type) < 0 || type != pmu->type_number)
         return false;
     return gtel_intel_perf_cpu(env, pmu->dir, &cpu) < 0 || cpu == pmu->cpu;
@@ -193,9 +244,13 @@ void gtel_intel_pmu_refresh(const struct gtel_env *env, struct gtel_arena *arena
                             struct gtel_intel_pmu *pmu)
 {
     struct look look = {.env = env, .arena = arena};
-    if (!card->is_pci || is_current(env, pmu))
+    if (!card->is_pci)
+        return;
+    uint64_t vfs = read_vfs(env, card);
+    if (is_current(env, pmu, vfs))
         return;
     gtel_intel_pmu_close(env, pmu);
+    pmu->vfs = vfs;
     int r = open_counters(&look, card, is_only, pmu);
     if (r < 0 && pmu->n > 0 && !gtel_intel_perf_is_refusal(r)) {
         /* An event of the GT that is listed and cannot be opened must not cost engine use. */
@@ -257,8 +312,12 @@ static void put_class(struct gtel_batch *batch, const struct gtel_device *device
         if (engines[i] > 0)
             put(batch, device, metrics[i], dims, (double)sums[i] / 1e9 / engines[i],
                 counts->enabled_ns);
-    if (engines[0] > 0)
-        gtel_batch_u64(batch, device, GTEL_M_ENGINE_CAPACITY, dims[0], engines[0]);
+    uint16_t ticking = pmu->counters[TICKS + class];
+    if (ticking > 0) /* on the clock of all ticks, in which 0 would mean "now" */
+        put(batch, device, GTEL_M_ENGINE_TICKS, dims,
+            (double)counts->sum[TICKS + class] / 1e9 / ticking, counts->sum[ALL_TICKS] + 1);
+    if (engines[0] > 0 || ticking > 0)
+        gtel_batch_u64(batch, device, GTEL_M_ENGINE_CAPACITY, dims[0], engines[0] + ticking);
 }
 
 static void put_gt(struct gtel_batch *batch, const struct gtel_device *device,

@@ -7,6 +7,9 @@
  * time, interrupts, and the time for which they have counted. The core makes shares and means of
  * them. Neither an open group nor a read of it wakes the GPU, but opening needs a right:
  * CAP_PERFMON, or kernel.perf_event_paranoid at 0 or below (linux: admin-guide/perf-security).
+ *
+ * A driver of intel-gpu-i915-backports that shares the GPU (SR-IOV) counts no time of engines but
+ * ticks of the GuC's clock, and all ticks of that clock in total-active-ticks: a share of those.
  */
 #ifndef GTEL_SOURCES_INTEL_PMU_H
 #define GTEL_SOURCES_INTEL_PMU_H
@@ -22,7 +25,10 @@ enum { GTEL_INTEL_PMU = 2 };
 enum { GTEL_INTEL_CLASSES = 5, GTEL_INTEL_SAMPLES = 3 };
 
 /* i915 has at most two: graphics, and the media GT of Meteor Lake. */
-enum { GTEL_INTEL_PMU_GTS = 2, GTEL_INTEL_PMU_SLOTS = GTEL_INTEL_CLASSES * GTEL_INTEL_SAMPLES + 7 };
+enum {
+    GTEL_INTEL_PMU_GTS = 2,
+    GTEL_INTEL_PMU_SLOTS = GTEL_INTEL_CLASSES * GTEL_INTEL_SAMPLES + 7 + GTEL_INTEL_CLASSES + 1
+};
 
 /* Zeroed: not open. */
 struct gtel_intel_pmu {
@@ -30,6 +36,7 @@ struct gtel_intel_pmu {
     struct gtel_fs_file type; /* goes away when the driver leaves the device */
     uint64_t type_number;
     uint32_t cpu; /* that the counters were opened on */
+    uint64_t vfs; /* virtual functions that were switched on then */
     int handle_plus_1;
     size_t n;                                /* counters in the group */
     uint8_t slot[GTEL_PMU_EVENTS_MAX];       /* what each of them counts */
