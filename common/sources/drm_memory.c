@@ -6,6 +6,9 @@
  * vram1 (fdinfo of i915 calls it local0), the host's memory as far as the GPU reaches it is system.
  * The figures of the GPU as a whole count its own memory only, so an integrated GPU has none.
  *
+ * i915 of intel-gpu-i915-backports tells the size of the GPU's own memory, and how much of it is
+ * left, in two files too, to everyone: they help where the query does not tell what is used.
+ *
  * A node is opened for each question and closed again, and what cannot change is asked once per
  * discovery: sizes, where the kernel hides what is used.
  */
@@ -19,10 +22,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ORIGIN_I915, ORIGIN_XE };
+enum { ORIGIN_I915, ORIGIN_XE, ORIGIN_FILES };
 
 static const char *const drivers[] = {"i915", "xe", NULL};
-static const char *const origins[] = {"i915 query", "xe query", NULL};
+static const char *const origins[] = {"i915 query", "xe query", "sysfs (lmem)", NULL};
 
 /* By number; more than two tiles have not been built. */
 static const struct gtel_str own_names[] = {GTEL_STR_INIT("vram0"), GTEL_STR_INIT("vram1"),
@@ -38,6 +41,9 @@ struct memory_card {
     bool is_gone;   /* answered -ENODEV, and a discovery has been asked for */
     bool is_logged; /* a refusal or failure that lasts */
     struct gtel_drm_regions regions;
+    struct gtel_fs_file total; /* of the backports; not open elsewhere */
+    struct gtel_fs_file left;
+    bool has_looked; /* for these files, since the last discovery */
 };
 
 struct memory {
@@ -67,7 +73,9 @@ static bool present(const struct gtel_env *env)
 static void forget(const struct gtel_env *env, struct gtel_card *card)
 {
     struct memory_card *own = (struct memory_card *)card;
-    (void)env;
+    gtel_fs_close(env, &own->total);
+    gtel_fs_close(env, &own->left);
+    own->has_looked = false;
     own->node[0] = '\0';
     own->was_asked = false;
     own->error = 0;
@@ -95,6 +103,7 @@ static int find_node(const struct gtel_env *env, struct memory_card *own)
     char node[GTEL_DRM_NODE_MAX] = "";
     own->card.is_new = false;
     own->is_due = true;
+    own->has_looked = false;
     own->driver = strcmp(own->card.drm.driver, "xe") == 0 ? GTEL_DRM_XE : GTEL_DRM_I915;
     int r = gtel_drm_render_node(env, own->card.path, node);
     r = is_absence(r) || r == -ENODEV || r == -ENOTDIR ? 0 : r;
@@ -190,8 +199,19 @@ static void put_region(struct gtel_batch *batch, const struct gtel_device *devic
         gtel_batch_u64(batch, device, GTEL_M_MEMORY_VISIBLE_USED, name, region->visible_used);
 }
 
-/* The GPU's own memory over all tiles; what is used only when each of them tells. */
-static void put_sums(struct gtel_batch *batch, const struct memory_card *own)
+static void put_gpu(struct gtel_batch *batch, const struct memory_card *own, uint64_t total,
+                    uint64_t used)
+{
+    gtel_batch_u64(batch, own->card.device, GTEL_M_GPU_MEMORY_USED, GTEL_STR_NONE, used);
+    gtel_batch_f64(batch, own->card.device, GTEL_M_GPU_MEMORY_USED_RATIO, GTEL_STR_NONE,
+                   (double)used / (double)total);
+}
+
+/*
+ * The GPU's own memory over all tiles; what is used only when each of them tells. Returns whether
+ * that is so; *ret_total is 0 where no size is known.
+ */
+static bool put_sums(struct gtel_batch *batch, const struct memory_card *own, uint64_t *ret_total)
 {
     uint64_t total = 0;
     uint64_t used = 0;
@@ -204,14 +224,46 @@ static void put_sums(struct gtel_batch *batch, const struct memory_card *own)
         used += region->used;
         has_used = has_used && region->has_used;
     }
+    *ret_total = total;
     if (total == 0)
-        return;
+        return false;
     gtel_batch_u64(batch, own->card.device, GTEL_M_GPU_MEMORY_TOTAL, GTEL_STR_NONE, total);
-    if (!has_used)
+    if (has_used)
+        put_gpu(batch, own, total, used);
+    return has_used;
+}
+
+/* Looks once after each discovery whether the driver has the files. */
+static void open_files(const struct gtel_env *env, struct memory_card *own)
+{
+    char path[GTEL_FS_PATH_MAX];
+    if (own->has_looked || own->driver != GTEL_DRM_I915)
         return;
-    gtel_batch_u64(batch, own->card.device, GTEL_M_GPU_MEMORY_USED, GTEL_STR_NONE, used);
-    gtel_batch_f64(batch, own->card.device, GTEL_M_GPU_MEMORY_USED_RATIO, GTEL_STR_NONE,
-                   (double)used / (double)total);
+    own->has_looked = true;
+    if (gtel_fs_is_open(&own->left))
+        return;
+    gtel_fs_close(env, &own->total);
+    gtel_fs_path(path, "sys/class/drm/%s/lmem_total_bytes", own->card.drm.card);
+    if (gtel_fs_open(env, &own->total, path) < 0)
+        return;
+    gtel_fs_path(path, "sys/class/drm/%s/lmem_avail_bytes", own->card.drm.card);
+    (void)gtel_fs_open(env, &own->left, path); /* not there: the same as no files */
+}
+
+/* Bytes over all tiles, and what is left of them (backports: i915/i915_sysfs.c). */
+static void put_files(const struct gtel_env *env, struct gtel_batch *batch, struct memory_card *own,
+                      uint64_t known_total)
+{
+    uint64_t total;
+    uint64_t left;
+    open_files(env, own);
+    if (!gtel_fs_is_open(&own->left) || gtel_fs_read_u64(env, &own->total, &total) < 0 ||
+        gtel_fs_read_u64(env, &own->left, &left) < 0 || total == 0 || left > total)
+        return;
+    batch->origin = ORIGIN_FILES;
+    if (known_total == 0)
+        gtel_batch_u64(batch, own->card.device, GTEL_M_GPU_MEMORY_TOTAL, GTEL_STR_NONE, total);
+    put_gpu(batch, own, total, total - left);
 }
 
 /* Opening a node of xe calls a sleeping GPU back, so that one is not asked. */
@@ -219,16 +271,21 @@ static int sample_card(const struct memory *memory, struct memory_card *own,
                        struct gtel_batch *batch)
 {
     int r = 0;
-    bool has_work = own->is_due || own->regions.n > 0;
-    if (own->node[0] == '\0' || !has_work || !gtel_cards_may_read(&memory->cards, &own->card))
+    uint64_t total;
+    bool has_question = own->is_due && own->node[0] != '\0';
+    bool has_files =
+        own->driver == GTEL_DRM_I915 && (!own->has_looked || gtel_fs_is_open(&own->left));
+    bool has_work = has_question || own->regions.n > 0 || has_files;
+    if (!has_work || !gtel_cards_may_read(&memory->cards, &own->card))
         return 0;
     batch->t_ns = gtel_env_now(memory->cards.env);
     batch->origin = own->driver == GTEL_DRM_XE ? ORIGIN_XE : ORIGIN_I915;
-    if (own->is_due)
+    if (has_question)
         r = ask(memory->cards.env, own, batch);
     for (size_t i = 0; i < own->regions.n; i++)
         put_region(batch, own->card.device, &own->regions.region[i]);
-    put_sums(batch, own);
+    if (!put_sums(batch, own, &total))
+        put_files(memory->cards.env, batch, own, total);
     return r;
 }
 
@@ -346,7 +403,8 @@ const struct gtel_source gtel_source_drm_memory = {
     .name = "drm_memory",
     .lane = "kernel",
     .vendor = "intel",
-    .summary = "Memory of Intel GPUs by region, from queries to the drivers i915 and xe",
+    .summary = "Memory of Intel GPUs by region, from queries to the drivers i915 and xe, and from "
+               "files where i915 has them",
     .needs = "the group render; used memory: i915 Linux 6.0 and CAP_PERFMON, xe CAP_PERFMON up to "
              "Linux 6.16",
     .seen = "not tried on hardware",

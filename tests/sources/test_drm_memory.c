@@ -34,6 +34,9 @@
 #define I915_SYSTEM "| 2:0 2:0 4:0 8:" G32 " 8:" G32 " 8:" G32 " 8:" G32 " 48:0\n"
 #define I915_LOCAL(total, left, visible, visible_left)                                             \
     "| 2:1 2:0 4:0 8:" total " 8:" left " 8:" visible " 8:" visible_left " 48:0\n"
+#define LMEM(total, left)                                                                          \
+    "file " DEVICE "/drm/card0/lmem_total_bytes\n| " total "\n"                                    \
+    "file " DEVICE "/drm/card0/lmem_avail_bytes\n| " left "\n"
 #define CAPABLE "file proc/self/status\n| Name:\tgtel\n| CapEff:\t0000004000000000\n"
 #define BARE "file proc/self/status\n| Name:\tgtel\n| CapEff:\t0000000000000000\n"
 
@@ -113,6 +116,38 @@ static const struct {
      {NONE, NONE, NONE, NONE},
      {GIB(32), NONE},
      {GIB(16), NONE},
+     -1,
+     -1},
+    {"a driver that tells in files: 4 of 16 GiB; without the right to ask it more",
+     CARD("i915") LMEM(G16, G12) I915("2") I915_SYSTEM I915_LOCAL(G16, G16, "0", "0") "end\n",
+     {GIB(16), NONE, NONE, NONE},
+     {NONE, NONE, NONE, NONE},
+     {GIB(32), NONE},
+     {GIB(16), GIB(4)},
+     -1,
+     0.25},
+    {"files alone",
+     HEAD("i915") LMEM(G16, G12) "end\n",
+     {NONE, NONE, NONE, NONE},
+     {NONE, NONE, NONE, NONE},
+     {NONE, NONE},
+     {GIB(16), GIB(4)},
+     -1,
+     0.25},
+    {"an answer before files",
+     CARD("i915") LMEM(G16, G16) I915("2") I915_SYSTEM I915_LOCAL(G16, G12, "0", "0") "end\n",
+     {GIB(16), GIB(4), NONE, NONE},
+     {NONE, NONE, NONE, NONE},
+     {GIB(32), NONE},
+     {GIB(16), GIB(4)},
+     0.25,
+     0.25},
+    {"more left in files than there is",
+     HEAD("i915") LMEM(G12, G16) "end\n",
+     {NONE, NONE, NONE, NONE},
+     {NONE, NONE, NONE, NONE},
+     {NONE, NONE},
+     {NONE, NONE},
      -1,
      -1},
     {"integrated: 64 MiB of the host's, and no memory of its own",
