@@ -10,11 +10,13 @@
  *     cardN/engine/<name>/busy                          rcs0, vcs1 …
  *     cardN/engine/<class>/<number>/busy                rcs/0, VIDEO/1 …
  *     <device>/tileT/gtG/engines/<class>/<number>/busy_ns
+ *     cardN/clients/<id>/busy/<class>                   of each client: see busy_clients.h
  *
  * The time of a class is the mean over its engines; the core makes the share of it. A GPU that
  * sleeps or rests is not asked: where such files come from, nothing says that a read does not wake.
  */
 #include "parse/engine_name.h"
+#include "sources/busy_clients.h"
 #include "sources/cards.h"
 #include "sources/source.h"
 
@@ -32,6 +34,8 @@ struct busy_card {
     struct gtel_card card; /* first: see sources/cards.h */
     struct busy_file file[FILES_MAX];
     size_t n;
+    struct gtel_busy_clients clients;
+    bool has_clients;
     int error;       /* of the last cycle or look; 0: none */
     bool is_looked;  /* since the last discovery */
     bool is_failing; /* a failure has been logged */
@@ -43,13 +47,16 @@ struct busy_files {
 };
 
 static const char *const drivers[] = {"i915", "xe", NULL};
-static const char *const origins[] = {"sysfs (engine counters)", NULL};
+static const char *const origins[] = {"sysfs (engine counters)", "sysfs (clients)", NULL};
+enum { ORIGIN_ENGINES, ORIGIN_CLIENTS };
 
 static void close_card(const struct gtel_env *env, struct gtel_card *card)
 {
     struct busy_card *busy = (struct busy_card *)card;
     for (size_t i = 0; i < busy->n; i++)
         gtel_fs_close(env, &busy->file[i].file);
+    gtel_busy_clients_close(&busy->clients);
+    busy->has_clients = false;
     busy->n = 0;
     busy->is_looked = false;
 }
@@ -155,13 +162,18 @@ static int look_at_card(struct busy_files *state, struct busy_card *busy)
 {
     const struct look look = {state->cards.env, &state->arena, busy};
     char path[GTEL_FS_PATH_MAX];
-    if (busy->is_looked || busy->n > 0)
+    if (busy->is_looked || busy->n > 0 || busy->has_clients)
         return 0;
     gtel_arena_reset(&state->arena);
     gtel_fs_path(path, "sys/class/drm/%s/engine", busy->card.drm.card);
     int r = look_at_engines(&look, path, "busy");
     if (r == 0 && busy->n == 0)
         r = look_at_tiles(&look);
+    if (r == 0 && busy->n == 0) {
+        r = gtel_busy_clients_open(look.env, look.arena, &busy->card.drm, &busy->clients);
+        busy->has_clients = r == 0;
+        r = r == -ENOENT ? 0 : r;
+    }
     if (r < 0)
         close_card(state->cards.env, &busy->card); /* rather nothing than a part */
     busy->is_looked = r == 0;
@@ -176,6 +188,7 @@ static int read_card(const struct gtel_env *env, struct busy_card *busy, struct 
     bool is_broken[GTEL_ENGINE_CLASSES] = {false};
     int first = 0;
     batch->t_ns = gtel_env_now(env);
+    batch->origin = ORIGIN_ENGINES;
     for (size_t i = 0; i < busy->n; i++) {
         uint8_t class = busy->file[i].class;
         uint64_t ns = 0;
@@ -197,6 +210,37 @@ static int read_card(const struct gtel_env *env, struct busy_card *busy, struct 
         gtel_batch_u64(batch, busy->card.device, GTEL_M_ENGINE_CAPACITY, engine, engines[c]);
     }
     return first;
+}
+
+/* Whether a better source has told this gather: the files of all clients are many. */
+static bool is_told(const struct gtel_batch *batch, const struct gtel_device *device)
+{
+    for (size_t i = 0; i < batch->n; i++)
+        if (batch->reading[i].device == device &&
+            (batch->reading[i].metric == GTEL_M_ENGINE_BUSY_TIME ||
+             batch->reading[i].metric == GTEL_M_ENGINE_TICKS))
+            return true;
+    return false;
+}
+
+static int read_clients(struct busy_files *state, struct busy_card *busy, struct gtel_batch *batch)
+{
+    const struct gtel_env *env = state->cards.env;
+    const struct gtel_busy_clients *clients = &busy->clients;
+    gtel_arena_reset(&state->arena);
+    batch->t_ns = gtel_env_now(env);
+    int r = gtel_busy_clients_read(env, &state->arena, &busy->card.drm, &busy->clients);
+    batch->origin = ORIGIN_CLIENTS;
+    for (unsigned c = 0; r == 0 && c < GTEL_ENGINE_CLASSES; c++) {
+        struct gtel_str engine = gtel_engine_class_name((enum gtel_engine_class)c);
+        if (clients->engines[c] == 0)
+            continue;
+        gtel_batch_f64(batch, busy->card.device, GTEL_M_ENGINE_BUSY_TIME, engine,
+                       (double)clients->sum_ns[c] / 1e9 / (double)clients->engines[c]);
+        gtel_batch_u64(batch, busy->card.device, GTEL_M_ENGINE_CAPACITY, engine,
+                       clients->engines[c]);
+    }
+    return r;
 }
 
 static void note(const struct gtel_env *env, struct busy_card *busy, int r)
@@ -243,12 +287,14 @@ static int discover(void *p, struct gtel_registry *registry)
 
 static int sample_card(struct busy_files *state, struct busy_card *busy, struct gtel_batch *batch)
 {
-    bool has_work = !busy->is_looked || busy->n > 0;
+    bool has_work = !busy->is_looked || busy->n > 0 || busy->has_clients;
     if (!has_work || !gtel_cards_may_read(&state->cards, &busy->card))
         return 0;
     int r = look_at_card(state, busy);
     if (r == 0 && busy->n > 0)
         r = read_card(state->cards.env, busy, batch);
+    else if (r == 0 && busy->has_clients && !is_told(batch, busy->card.device))
+        r = read_clients(state, busy, batch);
     if (r != -ENODEV)
         note(state->cards.env, busy, r);
     return r;
@@ -281,7 +327,7 @@ static void diagnose(void *p, struct gtel_registry *registry, struct gtel_findin
     for (size_t i = 0; i < state->cards.n; i++) {
         const struct busy_card *busy = (const struct busy_card *)state->cards.card[i];
         const char *text[3] = {"busy files", "no kernel of kernel.org makes any", ""};
-        bool is_missing = busy->is_looked && busy->n == 0;
+        bool is_missing = busy->is_looked && busy->n == 0 && !busy->has_clients;
         if (!busy->card.device || (!is_missing && busy->error == 0))
             continue;
         if (busy->error < 0)

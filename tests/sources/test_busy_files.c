@@ -98,6 +98,64 @@ static void test_absent(void)
     }
 }
 
+#define CLIENTS DEVICE "/drm/card0/clients"
+#define BUSY(id, class, start, rate) "grow " CLIENTS "/" id "/busy/" class " " start " " rate "\n"
+/* One render, two video engines and none for copy; of two clients, one goes at 2.5 s and another
+ * comes. */
+#define CLIENT_FILES                                                                               \
+    CARD("i915")                                                                                   \
+    SETTINGS "dir " ENGINE "/vcs0\ndir " ENGINE "/vcs1\n"                                          \
+             "file " CLIENTS "/3/pid\n| 100\nfile " CLIENTS                                        \
+             "/3/name\n| game\n" BUSY("3", "0", "7000000000", "300000000")                         \
+                 BUSY("3", "2", "0", "500000000") BUSY("12", "0", "1000000000", "100000000")       \
+                     BUSY("12", "1", "0", "900000000")
+
+/* Clients: what they have added since the first look, whether old or new. */
+static void test_clients(void)
+{
+    static const char text[] =
+        CLIENT_FILES "at 2500ms\ngone " CLIENTS "/3\n" BUSY("13", "0", "0", "400000000") "end\n";
+    /* At 3 s: client 12 goes on; 13 has worked for half a second; 3 took 0.15 s with it. */
+    static const double render[] = {0, 0.4, 0.8, 0.8 + 0.1 + 0.2, 1.1 + 0.5, 1.6 + 0.5};
+    static const double video[] = {0, 0.25, 0.5, 0.5, 0.5, 0.5};
+    struct machine machine;
+    test_label = "clients";
+    if (!CHECK(machine_init(&machine, text, "busy_files")))
+        return;
+    for (int t = 0; t < 6; t++) {
+        machine.needs_discovery = true;
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK_NEAR(time_of(&machine, "render"), render[t], 1e-9);
+        CHECK_NEAR(time_of(&machine, "video"), video[t], 1e-9);
+        CHECK_NEAR(time_of(&machine, "copy"), -1, 0); /* no such engine is known */
+        const struct gtel_reading *capacity =
+            machine_find(&machine, NULL, GTEL_M_ENGINE_CAPACITY, "video", NULL);
+        CHECK(capacity && capacity->value.u64 == 2);
+        machine_step(&machine, 1000);
+    }
+    CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 0);
+    machine_done(&machine);
+}
+
+/* A look that fails costs its gather, and no time: the next one has it. */
+static void test_clients_broken(void)
+{
+    static const char text[] = CLIENT_FILES
+        "at 500ms\nerror " CLIENTS
+        "/12/busy/0 EIO\nat 1500ms\n" BUSY("12", "0", "1150000000", "100000000") "end\n";
+    struct machine machine;
+    test_label = "clients, broken";
+    if (!CHECK(machine_init(&machine, text, "busy_files")))
+        return;
+    for (int t = 0; t < 4; t++) {
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK_NEAR(time_of(&machine, "render"), t == 1 ? -1 : 0.4 * t, 1e-9);
+        CHECK_INT(machine.batch.failed[0], t == 1);
+        machine_step(&machine, 1000);
+    }
+    machine_done(&machine);
+}
+
 /* One engine that cannot be read takes its class with it, not the others; said once each way. */
 static void test_broken(void)
 {
@@ -171,6 +229,21 @@ static uint64_t run(const char *text, uint64_t fail_at, int error, uint64_t *ret
     return hash;
 }
 
+/* For every outside call: it fails alone, nothing leaks, and figures are there in the end. */
+static void test_clients_faults(int error)
+{
+    static const char text[] = CLIENT_FILES "end\n";
+    uint64_t calls = 0;
+    uint64_t ignored = 0;
+    (void)run(text, 0, 0, &calls);
+    for (uint64_t k = 1; k <= calls; k++) {
+        char label[64];
+        (void)snprintf(label, sizeof(label), "clients: call %u with %d", (unsigned)k, error);
+        test_label = label;
+        CHECK(run(text, k, error, &ignored) != 0);
+    }
+}
+
 static void test_faults(int error)
 {
     for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
@@ -192,6 +265,10 @@ static void test_faults(int error)
 int main(void)
 {
     test_layouts();
+    test_clients();
+    test_clients_broken();
+    test_clients_faults(-EIO);
+    test_clients_faults(-ENODEV);
     test_absent();
     test_broken();
     test_asleep();
