@@ -5,6 +5,7 @@
 #include "base/compiler.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 static const struct {
     struct gtel_str name;
@@ -33,6 +34,15 @@ struct gtel_str gtel_engine_class_name(enum gtel_engine_class class)
         [GTEL_ENGINE_COMPUTE] = GTEL_STR_INIT("compute"),
     };
     return tags[class];
+}
+
+const char *gtel_engine_name_print(char buf[GTEL_ENGINE_TEXT_MAX], enum gtel_engine_class class,
+                                   uint32_t instance)
+{
+    /* The hardware's names are the first ones, in the order of the classes. */
+    (void)snprintf(buf, GTEL_ENGINE_TEXT_MAX, "%.*s%u", GTEL_STR_ARG(names[class].name),
+                   (unsigned)instance);
+    return buf;
 }
 
 static char plain(char c)

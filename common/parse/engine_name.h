@@ -35,6 +35,11 @@ struct gtel_engine_name {
  */
 int gtel_engine_name_parse(struct gtel_str text, struct gtel_engine_name *ret);
 
+enum { GTEL_ENGINE_TEXT_MAX = 16 };
+/* The hardware's name of an engine, as "vcs1", into buf; returns buf. */
+const char *gtel_engine_name_print(char buf[GTEL_ENGINE_TEXT_MAX], enum gtel_engine_class class,
+                                   uint32_t instance);
+
 /* The value of the tag engine: "render", "copy", "video", "video-enhance", "compute". */
 struct gtel_str gtel_engine_class_name(enum gtel_engine_class class);
 

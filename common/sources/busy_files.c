@@ -21,13 +21,17 @@
 #include "sources/source.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
-enum { FILES_MAX = 128, NAMES_MAX = 64, TILES_MAX = 16 };
+enum { FILES_MAX = 128, NAMES_MAX = 64, TILES_MAX = 16, NO_GT = UINT16_MAX };
 
 struct busy_file {
     struct gtel_fs_file file;
     uint8_t class; /* enum gtel_engine_class */
+    uint16_t instance;
+    uint16_t gt; /* NO_GT where engines are counted over all of them */
+    uint64_t ns; /* at the last cycle */
 };
 
 struct busy_card {
@@ -44,6 +48,7 @@ struct busy_card {
 struct busy_files {
     struct gtel_cards cards;
     struct gtel_arena arena; /* for the time of a look */
+    bool has_instances;      /* each engine is told too */
 };
 
 static const char *const drivers[] = {"i915", "xe", NULL};
@@ -66,10 +71,12 @@ struct look {
     const struct gtel_env *env;
     struct gtel_arena *arena;
     struct busy_card *busy;
+    uint16_t gt; /* that engines are looked for in, or NO_GT */
 };
 
 /* Keeps a file open when it is there. 0 or a negative errno. */
-static int take(const struct look *look, const char *path, enum gtel_engine_class class)
+static int take(const struct look *look, const char *path, enum gtel_engine_class class,
+                uint64_t instance)
 {
     struct busy_card *busy = look->busy;
     if (busy->n == FILES_MAX)
@@ -79,6 +86,8 @@ static int take(const struct look *look, const char *path, enum gtel_engine_clas
     if (r < 0)
         return r == -ENOENT ? 0 : r;
     file->class = (uint8_t) class;
+    file->instance = (uint16_t)instance;
+    file->gt = look->gt;
     busy->n++;
     return 0;
 }
@@ -103,7 +112,7 @@ static int look_at_class(const struct look *look, const char *dir, const char *f
     for (size_t i = 0; r == 0 && i < n; i++)
         if (gtel_str_u64(names[i], &number) == 0)
             r = take(look, gtel_fs_path(path, "%s/%.*s/%s", dir, GTEL_STR_ARG(names[i]), file),
-                     class);
+                     class, number);
     return r;
 }
 
@@ -120,7 +129,7 @@ static int look_at_engines(const struct look *look, const char *dir, const char 
             continue;
         if (engine.has_instance) {
             gtel_fs_path(path, "%s/%.*s/%s", dir, GTEL_STR_ARG(names[i]), file);
-            r = take(look, path, engine.class);
+            r = take(look, path, engine.class, engine.instance);
         } else {
             gtel_fs_path(path, "%s/%.*s", dir, GTEL_STR_ARG(names[i]));
             r = look_at_class(look, path, file, engine.class);
@@ -129,15 +138,20 @@ static int look_at_engines(const struct look *look, const char *dir, const char 
     return r;
 }
 
-static int look_at_tile(const struct look *look, const char *dir)
+static int look_at_tile(const struct look *tile, const char *dir)
 {
+    struct look gt = *tile;
+    const struct look *look = &gt;
+    uint64_t number;
     char path[GTEL_FS_PATH_MAX];
     struct gtel_str *names = NULL;
     size_t n;
     int r = list(look, dir, &names, &n);
     for (size_t i = 0; r == 0 && i < n; i++) {
-        if (!gtel_str_starts(names[i], GTEL_STR("gt")))
+        if (!gtel_str_starts(names[i], GTEL_STR("gt")) ||
+            gtel_str_u64(gtel_str_skip(names[i], 2), &number) < 0 || number >= NO_GT)
             continue;
+        gt.gt = (uint16_t)number;
         gtel_fs_path(path, "%s/%.*s/engines", dir, GTEL_STR_ARG(names[i]));
         r = look_at_engines(look, path, "busy_ns");
     }
@@ -160,7 +174,7 @@ static int look_at_tiles(const struct look *look)
 /* The first of the forms that a kernel has, after each discovery anew while there is none. */
 static int look_at_card(struct busy_files *state, struct busy_card *busy)
 {
-    const struct look look = {state->cards.env, &state->arena, busy};
+    const struct look look = {state->cards.env, &state->arena, busy, NO_GT};
     char path[GTEL_FS_PATH_MAX];
     if (busy->is_looked || busy->n > 0 || busy->has_clients)
         return 0;
@@ -180,9 +194,31 @@ static int look_at_card(struct busy_files *state, struct busy_card *busy)
     return r;
 }
 
-/* Nanoseconds of all engines; a class of which one cannot be read has no figure. */
-static int read_card(const struct gtel_env *env, struct busy_card *busy, struct gtel_batch *batch)
+static void put_engine(struct gtel_batch *batch, const struct gtel_device *device,
+                       const struct busy_file *file)
 {
+    enum gtel_engine_class class = (enum gtel_engine_class)file->class;
+    struct gtel_reading reading = {.device = device,
+                                   .metric = GTEL_M_ENGINE_BUSY_TIME,
+                                   .value.f64 = (double)file->ns / 1e9,
+                                   .value_type = GTEL_VALUE_F64};
+    char name[GTEL_ENGINE_TEXT_MAX];
+    char gt[8];
+    gtel_engine_name_print(name, class, file->instance);
+    (void)snprintf(gt, sizeof(gt), "%u", (unsigned)file->gt);
+    reading.dim[0] = gtel_engine_class_name(class);
+    reading.dim[1] = gtel_batch_text(batch, gtel_str_of(name));
+    if (file->gt != NO_GT)
+        reading.dim[2] = gtel_batch_text(batch, gtel_str_of(gt));
+    if (reading.dim[1].n > 0)
+        gtel_batch_put(batch, &reading);
+}
+
+/* Nanoseconds of all engines; a class of which one cannot be read has no figure. */
+static int read_card(const struct busy_files *state, struct busy_card *busy,
+                     struct gtel_batch *batch)
+{
+    const struct gtel_env *env = state->cards.env;
     uint64_t sum[GTEL_ENGINE_CLASSES] = {0};
     size_t engines[GTEL_ENGINE_CLASSES] = {0};
     bool is_broken[GTEL_ENGINE_CLASSES] = {false};
@@ -190,12 +226,14 @@ static int read_card(const struct gtel_env *env, struct busy_card *busy, struct 
     batch->t_ns = gtel_env_now(env);
     batch->origin = ORIGIN_ENGINES;
     for (size_t i = 0; i < busy->n; i++) {
-        uint8_t class = busy->file[i].class;
-        uint64_t ns = 0;
-        int r = gtel_fs_read_u64(env, &busy->file[i].file, &ns);
+        struct busy_file *file = &busy->file[i];
+        uint8_t class = file->class;
+        int r = gtel_fs_read_u64(env, &file->file, &file->ns);
         if (r == -ENODEV)
             return r;
-        sum[class] += ns;
+        if (r == 0 && state->has_instances)
+            put_engine(batch, busy->card.device, file);
+        sum[class] += file->ns;
         engines[class]++;
         is_broken[class] = is_broken[class] || r < 0;
         first = first < 0 ? first : r;
@@ -263,6 +301,8 @@ static int open_source(void *p, const struct gtel_env *env, const struct gtel_op
     struct busy_files *state = p;
     if (!gtel_cards_any(env, drivers))
         return -ENOENT;
+    state->has_instances =
+        gtel_str_eq(gtel_option_text(options, GTEL_O_ENGINE_INSTANCES), GTEL_STR("on"));
     state->cards = (struct gtel_cards){
         .env = env,
         .drivers = drivers,
@@ -292,7 +332,7 @@ static int sample_card(struct busy_files *state, struct busy_card *busy, struct 
         return 0;
     int r = look_at_card(state, busy);
     if (r == 0 && busy->n > 0)
-        r = read_card(state->cards.env, busy, batch);
+        r = read_card(state, busy, batch);
     else if (r == 0 && busy->has_clients && !is_told(batch, busy->card.device))
         r = read_clients(state, busy, batch);
     if (r != -ENODEV)

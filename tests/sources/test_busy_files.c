@@ -98,6 +98,31 @@ static void test_absent(void)
     }
 }
 
+/* EngineInstances: each engine by itself, and its GT where engines are counted by GT. */
+static void test_instances(void)
+{
+    for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
+        struct machine machine;
+        char error[100];
+        test_label = layouts[i].label;
+        if (!CHECK(machine_init(&machine, layouts[i].text, "busy_files")))
+            return;
+        CHECK_INT(gtel_option_set(&machine.options, GTEL_O_ENGINE_INSTANCES, GTEL_STR("on"), error,
+                                  sizeof(error)),
+                  0);
+        CHECK_INT(machine_gather(&machine), 0);
+        machine_step(&machine, 1000);
+        CHECK_INT(machine_gather(&machine), 0);
+        const struct gtel_reading *got =
+            machine_find(&machine, NULL, GTEL_M_ENGINE_BUSY_TIME, "video", "vcs1");
+        CHECK_NEAR(got ? got->value.f64 : -1, 3.1, 1e-9);
+        CHECK_STR(got ? got->dim[2] : GTEL_STR("none"), i == 2 ? "1" : "");
+        got = machine_find(&machine, NULL, GTEL_M_ENGINE_BUSY_TIME, "render", "rcs0");
+        CHECK_NEAR(got ? got->value.f64 : -1, 2.4, 1e-9);
+        machine_done(&machine);
+    }
+}
+
 #define CLIENTS DEVICE "/drm/card0/clients"
 #define BUSY(id, class, start, rate) "grow " CLIENTS "/" id "/busy/" class " " start " " rate "\n"
 /* One render, two video engines and none for copy; of two clients, one goes at 2.5 s and another
@@ -265,6 +290,7 @@ static void test_faults(int error)
 int main(void)
 {
     test_layouts();
+    test_instances();
     test_clients();
     test_clients_broken();
     test_clients_faults(-EIO);

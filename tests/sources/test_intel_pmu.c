@@ -85,11 +85,53 @@ static void check_refused(struct machine *machine)
     EVENT("vcs1-busy-ticks", "0x2013")                                                             \
     EVENT("bcs0-busy", "0x1000")                                                                   \
     NS("bcs0-busy")                                                                                \
-        EVENT("bcs0-busy-ticks", "0x1003") "file " PMU "/cpumask\n| 0\n"                           \
-                                           "pmu i915 0x3 7 48e5\npmu i915 0x2003 0 96e5\n"         \
-                                           "pmu i915 0x2013 0 192e4\npmu i915 0x1000 0 5e8\n"      \
-                                           "pmu i915 0x1003 0 1\n" total
+    EVENT("bcs0-busy-ticks", "0x1003")                                                             \
+    "file " PMU "/cpumask\n| 0\n"                                                                  \
+    "pmu i915 0x3 7 48e5\npmu i915 0x2003 0 96e5\n"                                                \
+    "pmu i915 0x2013 0 192e4\npmu i915 0x1000 0 5e8\n"                                             \
+    "pmu i915 0x1003 0 1\n" total
 #define TOTAL(name, config) EVENT(name, config) "pmu i915 " config " 100 192e5\n"
+
+/* EngineInstances: each engine by itself beside its class, which stays as it is. */
+static void test_instances(void)
+{
+    static const char text[] = CARD TYPE("12") TICKS_OF(TOTAL("total-active-ticks", "0x10000b"))
+        EVENT("rcs0-busy", "0x0") NS("rcs0-busy") EVENT("rcs1-busy", "0x10") NS("rcs1-busy")
+            EVENT("rcs1-wait", "0x11") NS("rcs1-wait") COUNTERS "pmu i915 0x11 0 5e7\nend\n";
+    static const struct {
+        enum gtel_metric metric;
+        const char *engine, *instance;
+        double value;
+    } want[] = {
+        {GTEL_M_ENGINE_BUSY_TIME, "render", NULL, 2 + 0.5},
+        {GTEL_M_ENGINE_BUSY_TIME, "render", "rcs0", 1 + 0.25},
+        {GTEL_M_ENGINE_BUSY_TIME, "render", "rcs1", 3 + 0.75},
+        {GTEL_M_ENGINE_WAIT_TIME, "render", "rcs1", 0.05},
+        {GTEL_M_ENGINE_BUSY_TIME, "copy", "bcs0", 0.5},
+        {GTEL_M_ENGINE_TICKS, "video", NULL, 0.3 * 192e5 / 1e9},
+        {GTEL_M_ENGINE_TICKS, "video", "vcs0", 96e5 / 1e9},
+        {GTEL_M_ENGINE_TICKS, "video", "vcs1", 192e4 / 1e9},
+    };
+    struct machine machine;
+    char error[100];
+    if (!CHECK(machine_init(&machine, text, "i915")))
+        return;
+    CHECK_INT(gtel_option_set(&machine.options, GTEL_O_ENGINE_INSTANCES, GTEL_STR("on"), error,
+                              sizeof(error)),
+              0);
+    CHECK_INT(machine_gather(&machine), 0);
+    machine_step(&machine, 1000);
+    CHECK_INT(machine_gather(&machine), 0);
+    for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+        const struct gtel_reading *got =
+            machine_find(&machine, NULL, want[i].metric, want[i].engine, want[i].instance);
+        test_label = want[i].instance ? want[i].instance : want[i].engine;
+        CHECK_NEAR(got ? got->value.f64 : -1, want[i].value, 1e-9);
+        CHECK(got && (want[i].instance || got->dim[1].n == 0));
+    }
+    test_label = "";
+    machine_done(&machine);
+}
 
 static void test_ticks(void)
 {
@@ -382,6 +424,7 @@ int main(void)
     test_read_error();
     test_class();
     test_ticks();
+    test_instances();
     test_ticks_alone();
     test_refused();
     test_absent();

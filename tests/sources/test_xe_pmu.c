@@ -412,6 +412,44 @@ static void test_off(void)
     lane_done(&lane);
 }
 
+/* EngineInstances: each engine by itself, with its GT, beside its class; from sleep as well. */
+static void test_instances(const char *mode)
+{
+    static const struct {
+        const char *engine, *instance, *gt;
+        double share;
+    } want[] = {{"render", "rcs0", "0", 0.5},
+                {"copy", "bcs0", "0", 0.1},
+                {"video", "vcs0", "1", 0.3},
+                {"video", "vcs1", "1", 0.1}};
+    bool is_held = strcmp(mode, "hold") == 0;
+    struct lane lane;
+    test_label = mode;
+    if (!CHECK(lane_init(&lane, MACHINE "at 4s\n" IDLE("1", "800", "1000") "end\n", sources)))
+        return;
+    lane_set(&lane, GTEL_O_XE_ENGINES, mode);
+    lane_set(&lane, GTEL_O_ENGINE_INSTANCES, "on");
+    for (int t = 0; t < 7; t++) {
+        lane_gather(&lane);
+        for (size_t i = 0; i < 4; i++) {
+            const struct gtel_reading *got =
+                lane_find(&lane, is_held ? GTEL_M_ENGINE_TICKS : GTEL_M_ENGINE_BUSY, want[i].engine,
+                          want[i].instance);
+            if (!CHECK((got != NULL) == (is_held || t >= 2)) || !got)
+                continue;
+            bool has_slept = t >= 6 && i >= 2;
+            double now = is_held ? want[i].share * t : has_slept ? 0 : want[i].share;
+            CHECK_NEAR(got->value.f64, now + (is_held && i == 0 ? 7e-9 : 0), 1e-7);
+            CHECK_STR(got->dim[2], want[i].gt);
+        }
+        if (t == 2 && !is_held)
+            check_share(&lane, "video", 0.2);
+        lane_step(&lane, 1000);
+    }
+    CHECK_INT(lane.group.errors, 0);
+    lane_done(&lane);
+}
+
 /* Two functions: each has its figures under its own name, and the GPU as a whole has none. */
 static void test_functions(void)
 {
@@ -673,6 +711,8 @@ int main(void)
     test_hold();
     test_hold_asleep();
     test_off();
+    test_instances("burst");
+    test_instances("hold");
     test_functions();
     test_functions_come_and_go("burst");
     test_functions_come_and_go("hold");

@@ -55,6 +55,16 @@ int main(void)
         CHECK_INT(got.instance, cases[i].instance);
         CHECK_INT(got.has_instance, cases[i].has_instance);
     }
+    test_label = "printed and parsed";
+    for (int c = 0; c < GTEL_ENGINE_CLASSES; c++) {
+        struct gtel_engine_name got = {0};
+        char text[GTEL_ENGINE_TEXT_MAX];
+        gtel_engine_name_print(text, (enum gtel_engine_class)c, UINT16_MAX);
+        CHECK_INT(gtel_engine_name_parse(gtel_str_of(text), &got), 0);
+        CHECK_INT(got.class, c);
+        CHECK_INT(got.instance, UINT16_MAX);
+        CHECK(strlen(text) <= 9);
+    }
     test_label = "tags are names";
     for (int c = 0; c < GTEL_ENGINE_CLASSES; c++) {
         struct gtel_engine_name got = {0};

@@ -23,6 +23,8 @@ int gtel_intel_open(struct gtel_intel *intel, const struct gtel_env *env,
     intel->driver = driver;
     intel->scan = scan;
     intel->may_wake = gtel_str_eq(gtel_option_text(options, GTEL_O_WAKE), GTEL_STR("always"));
+    intel->has_instances =
+        gtel_str_eq(gtel_option_text(options, GTEL_O_ENGINE_INSTANCES), GTEL_STR("on"));
     return 0;
 }
 
@@ -176,6 +178,7 @@ static int list_attrs(struct gtel_intel *intel, struct gtel_intel_gpu *gpu)
 int gtel_intel_list(struct gtel_intel *intel, struct gtel_intel_gpu *gpu)
 {
     int r = list_attrs(intel, gpu);
+    gpu->pmu.has_instances = intel->has_instances;
     if (r == 0 && intel->has_pmu)
         gtel_intel_pmu_refresh(intel->env, &intel->scan_arena, &gpu->card, intel->n == 1,
                                &gpu->pmu);

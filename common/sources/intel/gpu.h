@@ -45,6 +45,7 @@ struct gtel_intel {
     bool may_wake;
     /* The driver has counters that may stay open, and tells how fast a GT runs without using it. */
     bool has_pmu;
+    bool has_instances; /* each engine is told too */
     bool is_drop_logged;
     bool is_retry_due; /* the last discovery was not whole: sample() asks for another one */
     uint32_t retries;  /* such discoveries in a row */

@@ -144,6 +144,7 @@ static int take_event(struct look *look, struct gtel_str event, struct gtel_inte
     if (pmu->n == GTEL_PMU_EVENTS_MAX)
         return 0;
     look->config[pmu->n] = config;
+    pmu->instance[pmu->n] = (uint8_t)(config >> 4); /* bits 4-11, of an engine */
     pmu->slot[pmu->n++] = (uint8_t)slot;
     pmu->counters[slot]++;
     return 0;
@@ -168,6 +169,7 @@ static void drop_ticks(struct look *look, struct gtel_intel_pmu *pmu)
         if (pmu->counters[pmu->slot[i]] == 0)
             continue;
         look->config[kept] = look->config[i];
+        pmu->instance[kept] = pmu->instance[i];
         pmu->slot[kept++] = pmu->slot[i];
     }
     pmu->n = kept;
@@ -283,6 +285,7 @@ bool gtel_intel_pmu_has_idle(const struct gtel_intel_pmu *pmu, struct gtel_str g
 
 /* What one read has given: the sums of the slots, and the time on the counters' clock. */
 struct counts {
+    uint64_t value[GTEL_PMU_EVENTS_MAX];
     uint64_t sum[GTEL_INTEL_PMU_SLOTS];
     uint64_t total;
     uint64_t enabled_ns;
@@ -318,6 +321,28 @@ static void put_class(struct gtel_batch *batch, const struct gtel_device *device
             (double)counts->sum[TICKS + class] / 1e9 / ticking, counts->sum[ALL_TICKS] + 1);
     if (engines[0] > 0 || ticking > 0)
         gtel_batch_u64(batch, device, GTEL_M_ENGINE_CAPACITY, dims[0], engines[0] + ticking);
+}
+
+/* The same of each engine by itself. */
+static void put_engines(struct gtel_batch *batch, const struct gtel_device *device,
+                        const struct gtel_intel_pmu *pmu, const struct counts *counts)
+{
+    for (size_t i = 0; i < pmu->n; i++) {
+        char name[GTEL_ENGINE_TEXT_MAX];
+        size_t slot = pmu->slot[i];
+        bool is_time = slot < GT_SLOTS;
+        if (!is_time && (slot < TICKS || slot == ALL_TICKS))
+            continue;
+        enum gtel_engine_class class =
+            (enum gtel_engine_class)(is_time ? slot / GTEL_INTEL_SAMPLES : slot - TICKS);
+        gtel_engine_name_print(name, class, pmu->instance[i]);
+        const struct gtel_str dims[2] = {gtel_engine_class_name(class),
+                                         gtel_batch_text(batch, gtel_str_of(name))};
+        if (dims[1].n > 0)
+            put(batch, device, is_time ? metrics[slot % GTEL_INTEL_SAMPLES] : GTEL_M_ENGINE_TICKS,
+                dims, (double)counts->value[i] / 1e9,
+                is_time ? counts->enabled_ns : counts->sum[ALL_TICKS] + 1);
+    }
 }
 
 static void put_gt(struct gtel_batch *batch, const struct gtel_device *device,
@@ -363,6 +388,8 @@ static void put_all(const struct gtel_device *device, const struct gtel_intel_pm
     batch->origin = GTEL_INTEL_PMU;
     for (size_t i = 0; i < GTEL_INTEL_CLASSES; i++)
         put_class(batch, device, pmu, i, counts);
+    if (pmu->has_instances && pmu->vfs == 0)
+        put_engines(batch, device, pmu, counts);
     for (size_t i = 0; i < GTEL_INTEL_PMU_GTS; i++)
         put_gt(batch, device, pmu, i, counts);
     if (pmu->counters[INTERRUPTS] > 0)
@@ -392,11 +419,11 @@ static void note_read(const struct gtel_env *env, const struct gtel_drm_card *ca
 static int read_counts(const struct gtel_env *env, const struct gtel_intel_pmu *pmu,
                        struct counts *ret)
 {
-    uint64_t value[GTEL_PMU_EVENTS_MAX];
-    int r = env->ops->pmu_read(env->arg, pmu->handle_plus_1 - 1, value, pmu->n, &ret->enabled_ns);
+    int r =
+        env->ops->pmu_read(env->arg, pmu->handle_plus_1 - 1, ret->value, pmu->n, &ret->enabled_ns);
     for (size_t i = 0; r == 0 && i < pmu->n; i++) {
-        ret->sum[pmu->slot[i]] += value[i];
-        ret->total += value[i];
+        ret->sum[pmu->slot[i]] += ret->value[i];
+        ret->total += ret->value[i];
     }
     return r;
 }

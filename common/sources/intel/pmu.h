@@ -40,14 +40,16 @@ struct gtel_intel_pmu {
     int handle_plus_1;
     size_t n;                                /* counters in the group */
     uint8_t slot[GTEL_PMU_EVENTS_MAX];       /* what each of them counts */
+    uint8_t instance[GTEL_PMU_EVENTS_MAX];   /* of engines: which one of the class */
     uint16_t counters[GTEL_INTEL_PMU_SLOTS]; /* how many count into each slot */
     uint64_t idle_ns[GTEL_INTEL_PMU_GTS];    /* RC6 at the last read */
     uint64_t enabled_ns;                     /* at the last read; 0: none yet */
     uint64_t last;                           /* of all counters together: whether any has moved */
-    uint32_t partial; /* how often in a row the engines alone could be opened */
-    int error;        /* why the counters are not open */
-    bool is_refused;  /* a failure to open has been logged */
-    bool is_failing;  /* a failed read has been logged */
+    uint32_t partial;   /* how often in a row the engines alone could be opened */
+    bool has_instances; /* each engine is told too; set by the caller */
+    int error;          /* why the counters are not open */
+    bool is_refused;    /* a failure to open has been logged */
+    bool is_failing;    /* a failed read has been logged */
 };
 
 /*

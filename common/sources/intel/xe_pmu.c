@@ -67,6 +67,7 @@ struct xe_card {
 struct xe_pmu {
     struct gtel_cards cards;
     bool is_held;
+    bool has_instances; /* each engine is told too */
     uint64_t sampled_ns;
     uint64_t period_ns; /* between the last two samples */
 };
@@ -356,6 +357,41 @@ static void put_function(struct gtel_batch *batch, const struct xe_card *xe, uin
     }
 }
 
+/* A figure of one engine. GTs have their own numbers of engines, so the GT belongs to its name. */
+static void put_engine(struct gtel_batch *batch, const struct xe_card *xe, size_t engine,
+                       const struct gtel_reading *what)
+{
+    const struct gtel_xe_engine *of = &xe->engines.engine[engine];
+    enum gtel_engine_class class = (enum gtel_engine_class)of->engine_class;
+    struct gtel_reading reading = *what;
+    char name[GTEL_ENGINE_TEXT_MAX];
+    char gt[8];
+    gtel_engine_name_print(name, class, of->instance);
+    (void)snprintf(gt, sizeof(gt), "%u", (unsigned)of->gt);
+    reading.dim[0] = gtel_engine_class_name(class);
+    reading.dim[1] = gtel_batch_text(batch, gtel_str_of(name));
+    reading.dim[2] = gtel_batch_text(batch, gtel_str_of(gt));
+    if (reading.dim[1].n > 0 && reading.dim[2].n > 0)
+        put(batch, xe, &reading);
+}
+
+/* The share of each engine, when all are known. */
+static void put_engines(struct gtel_batch *batch, const struct xe_card *xe)
+{
+    bool sampled;
+    for (size_t e = 0; e < xe->engines.n; e++)
+        if (figure(xe, e, 0, &sampled) < 0)
+            return;
+    for (size_t e = 0; e < xe->engines.n; e++) {
+        double share = figure(xe, e, 0, &sampled);
+        batch->origin = sampled ? SAMPLED : SLEPT;
+        put_engine(batch, xe, e,
+                   &(struct gtel_reading){.metric = GTEL_M_ENGINE_BUSY,
+                                          .value.f64 = share,
+                                          .t_ns = sampled ? xe->result_ns : 0});
+    }
+}
+
 /* Before any burst there is no list of engines; that none has worked is known all the same. */
 static void put_all_idle(struct gtel_batch *batch, const struct xe_card *xe)
 {
@@ -369,13 +405,15 @@ static void put_all_idle(struct gtel_batch *batch, const struct xe_card *xe)
                            gtel_engine_class_name((enum gtel_engine_class)c), 0);
 }
 
-static void report_burst(struct gtel_batch *batch, struct xe_card *xe)
+static void report_burst(struct gtel_batch *batch, struct xe_card *xe, bool has_instances)
 {
     bool is_refused = xe->is_noted || xe->error < 0;
     if (!is_refused && !xe->engines.is_listed)
         put_all_idle(batch, xe);
     for (uint32_t f = 0; !is_refused && xe->engines.is_listed && f < xe->functions; f++)
         put_function(batch, xe, f);
+    if (!is_refused && xe->engines.is_listed && has_instances && xe->functions == 1)
+        put_engines(batch, xe);
     batch->origin = SAMPLED;
     if (xe->engines.is_listed && xe->functions == 1)
         put_capacity(batch, xe);
@@ -408,8 +446,20 @@ static void put_ticks(struct gtel_batch *batch, const struct xe_card *xe, const 
                     .dim = {gtel_engine_class_name((enum gtel_engine_class)c), instance}});
 }
 
-static int sample_held(const struct gtel_env *env, struct xe_card *xe, struct gtel_batch *batch)
+static void put_engine_ticks(struct gtel_batch *batch, const struct xe_card *xe,
+                             const uint64_t *value)
 {
+    for (size_t i = 0; i < xe->n; i++)
+        put_engine(batch, xe, xe->pair[i],
+                   &(struct gtel_reading){.metric = GTEL_M_ENGINE_TICKS,
+                                          .value.f64 = (double)value[2 * i] / 1e9,
+                                          .t_ns = value[2 * i + 1] + 1,
+                                          .has_device_clock = true});
+}
+
+static int sample_held(const struct xe_pmu *state, struct xe_card *xe, struct gtel_batch *batch)
+{
+    const struct gtel_env *env = state->cards.env;
     uint64_t value[GTEL_PMU_EVENTS_MAX];
     uint64_t enabled_ns;
     uint64_t ticks = 0;
@@ -433,6 +483,8 @@ static int sample_held(const struct gtel_env *env, struct xe_card *xe, struct gt
     batch->origin = HELD;
     for (uint32_t f = 0; f < xe->functions; f++)
         put_ticks(batch, xe, value, f);
+    if (state->has_instances && xe->functions == 1)
+        put_engine_ticks(batch, xe, value);
     if (xe->functions == 1)
         put_capacity(batch, xe);
     return 0;
@@ -452,6 +504,8 @@ static int open_source(void *p, const struct gtel_env *env, const struct gtel_op
     if (gtel_str_eq(mode, GTEL_STR("off")) || !gtel_cards_any(env, drivers))
         return -ENOENT;
     state->is_held = gtel_str_eq(mode, GTEL_STR("hold"));
+    state->has_instances =
+        gtel_str_eq(gtel_option_text(options, GTEL_O_ENGINE_INSTANCES), GTEL_STR("on"));
     state->cards = (struct gtel_cards){
         .env = env,
         .drivers = drivers,
@@ -501,8 +555,8 @@ static int sample_card(struct xe_pmu *state, struct xe_card *xe, struct gtel_bat
         return 0;
     describe(env, xe);
     if (state->is_held)
-        return xe->error < 0 ? xe->error : sample_held(env, xe, batch);
-    report_burst(batch, xe);
+        return xe->error < 0 ? xe->error : sample_held(state, xe, batch);
+    report_burst(batch, xe, state->has_instances);
     xe->next_gts = gts_to_sample(xe, batch->t_ns);
     if (xe->error == 0 && xe->next_gts != 0 && state->period_ns > 0)
         xe->due_ns = batch->t_ns;
