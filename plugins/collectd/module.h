@@ -2,10 +2,10 @@
 /*
  * What the files of a collectd plugin share.
  *
- * All plugins are this code with another name and another vendor: gpu_intel.c and gpu_nvml.c give
- * them. The daemon calls module_register (the only exported symbol), then configuration and init
- * callbacks from its main thread, then the read callback from changing threads but never twice at
- * once, then shutdown from its main thread when no read callback runs any more.
+ * All plugins are this code with another name and another vendor, which gpu_intel.c and its like
+ * give them. The daemon calls module_register (the only exported symbol), then configuration and
+ * init callbacks from its main thread, then the read callback from changing threads but never twice
+ * at once, then shutdown from its main thread when no read callback runs any more.
  */
 #ifndef GTEL_COLLECTD_MODULE_H
 #define GTEL_COLLECTD_MODULE_H
@@ -17,7 +17,7 @@
 
 struct gtel_collectd_plugin {
     const char *name;   /* of the file, of the configuration block and of the values */
-    const char *vendor; /* only sources of this vendor */
+    const char *vendor; /* only sources of this vendor; "clients": those of processes */
 };
 
 /* One per plugin, in its ten-line file. */

@@ -5,23 +5,47 @@
 #include <errno.h>
 #include <math.h>
 
-/* A name under construction; too long is remembered, never cut. */
+/* A name under construction. */
 struct name {
     char *p;
     size_t n;
-    bool is_too_long;
+    uint64_t hash;    /* of the name as it should be */
+    bool is_too_long; /* what did not fit is left out */
+    bool is_other;    /* something in it had to be replaced */
 };
 
 static void add(struct name *name, struct gtel_str s)
 {
-    if (s.n > DATA_MAX_NAME_LEN - 1 - name->n) {
-        name->is_too_long = true;
-        return;
-    }
+    name->hash = gtel_hash(name->hash, s.p, s.n);
     for (size_t i = 0; i < s.n; i++) {
         unsigned char c = (unsigned char)s.p[i];
-        name->p[name->n++] = c < ' ' || c == 0x7f || c == '/' ? '_' : s.p[i];
+        bool is_bad = c < ' ' || c == 0x7f || c == '/';
+        name->is_other |= is_bad;
+        if (name->n == DATA_MAX_NAME_LEN - 1) {
+            name->is_too_long = true;
+            break;
+        }
+        name->p[name->n++] = is_bad ? '_' : s.p[i];
     }
+    name->p[name->n] = '\0';
+}
+
+/*
+ * A name that is not what it should be ends in a hash of what it should be, so that two names never
+ * become one: "a/b" is not "a_b", and two long ones may begin alike.
+ */
+static void mark(struct name *name)
+{
+    enum { MARK = 9 }; /* "~1f3a9c04" */
+    if (!name->is_other && !name->is_too_long)
+        return;
+    if (name->n > DATA_MAX_NAME_LEN - 1 - MARK)
+        name->n = DATA_MAX_NAME_LEN - 1 - MARK;
+    while (name->n > 0 && ((unsigned char)name->p[name->n] & 0xc0) == 0x80)
+        name->n--; /* not in the middle of a character */
+    name->p[name->n++] = '~';
+    for (int shift = 28; shift >= 0; shift -= 4)
+        name->p[name->n++] = "0123456789abcdef"[name->hash >> shift & 15];
     name->p[name->n] = '\0';
 }
 
@@ -73,17 +97,19 @@ int gtel_sink_v5_name(const struct gtel_reading *reading, char *plugin_instance,
     if (!row->collectd_type)
         return -ENOENT;
 
-    struct name device = {plugin_instance, 0, false};
-    struct name part = {type_instance, 0, false};
+    struct name device = {.p = plugin_instance, .hash = GTEL_HASH_SEED};
+    struct name part = {.p = type_instance, .hash = GTEL_HASH_SEED};
     type_instance[0] = '\0';
     name_device(&device, reading->device);
+    mark(&device);
     struct gtel_str pattern = gtel_str_of(row->collectd_instance);
     bool has_first = gtel_str_find(pattern, '%') < pattern.n;
     add_pattern(&part, pattern, reading->dim[0]);
     const struct gtel_measurement_row *measurement = gtel_measurement_row(row->measurement);
     for (size_t i = has_first ? 1 : 0; i < GTEL_DIMS_MAX && measurement->dims[i]; i++)
         add_dim(&part, measurement->dims[i], reading->dim[i]);
-    return device.is_too_long || part.is_too_long ? -E2BIG : 0;
+    mark(&part);
+    return 0;
 }
 
 static void drop(struct gtel_sink_v5 *sink, const struct gtel_metric_row *row, const char *why)
@@ -153,10 +179,8 @@ static void put(void *arg, const struct gtel_reading *reading, enum gtel_aspect 
         drop(sink, row, "it is beyond the range of its type");
         return;
     }
-    if (gtel_sink_v5_name(reading, vl.plugin_instance, vl.type_instance) < 0) {
-        drop(sink, row, "its name is longer than the daemon can hold");
-        return;
-    }
+    if (gtel_sink_v5_name(reading, vl.plugin_instance, vl.type_instance) < 0)
+        return; /* no type, which ds_type says, too */
     vl.values = &value;
     vl.values_len = 1;
     vl.time = sink->time;

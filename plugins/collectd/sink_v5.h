@@ -21,7 +21,7 @@ struct gtel_sink_v5 {
         int8_t ds_type;  /* DS_TYPE_..., or -1: not sent */
         bool is_percent; /* kept within 0 to 100 */
     } metric[GTEL_M_COUNT];
-    uint64_t dropped; /* values that could not be named, or not be told in the type of the daemon */
+    uint64_t dropped; /* values that could not be told in the type of the daemon */
 };
 
 /*
@@ -36,8 +36,10 @@ struct gtel_sink gtel_sink_v5_sink(struct gtel_sink_v5 *sink);
 
 /*
  * The names of one reading, each of DATA_MAX_NAME_LEN bytes. Bytes that the daemon or its text form
- * cannot carry (control characters, slashes) become underscores. Returns 0, -ENOENT for a metric
- * without a collectd type, or -E2BIG for a name that is longer; nothing is ever cut.
+ * cannot carry (control characters, slashes) become underscores, and what is longer than the daemon
+ * can hold is cut. A name that was changed so ends in "~" and eight hexadecimal digits of a hash of
+ * the whole, so that different parts keep different names. Returns 0, or -ENOENT for a metric
+ * without a collectd type.
  */
 int gtel_sink_v5_name(const struct gtel_reading *reading, char *plugin_instance,
                       char *type_instance);

@@ -97,7 +97,14 @@ static const struct {
      {"a/b\n"},
      0,
      "0000:03:00.0",
-     "process-a_b_-busy"},
+     "process-a_b_-busy~cbe4d121"},
+    {"all tags of a process",
+     &gpu,
+     GTEL_M_PROCESS_MEMORY,
+     {"python3", "0123456789ab", "jellyfin.service", "root", "4711"},
+     0,
+     "0000:03:00.0",
+     "process-python3-memory-0123456789ab-jellyfin.service-root-pid4711"},
     {"no collectd type", &gpu, GTEL_M_INFO_UUID, {NULL}, -ENOENT, "", ""},
 };
 
@@ -118,28 +125,47 @@ static void test_names(void)
     test_label = "";
 }
 
-/* 127 bytes fit, 128 do not, and what does not fit is dropped, counted and told once. */
+static void name_process(const char *process, size_t n, char *ret)
+{
+    char device[DATA_MAX_NAME_LEN];
+    struct gtel_reading reading = reading_f64(GTEL_M_PROCESS_BUSY, 0.5);
+    reading.dim[0] = (struct gtel_str){process, n};
+    CHECK_INT(gtel_sink_v5_name(&reading, device, ret), 0);
+}
+
+/* 127 bytes fit; what is longer is cut, and still no two names are the same. */
 static void test_long_names(void)
 {
-    char text[128];
+    char text[256];
+    char name[DATA_MAX_NAME_LEN];
+    char other[DATA_MAX_NAME_LEN];
+    size_t fits = DATA_MAX_NAME_LEN - 1 - strlen("process-") - strlen("-busy");
+    test_label = "long names";
     memset(text, 'x', sizeof(text));
-    struct gtel_reading reading = reading_f64(GTEL_M_PROCESS_BUSY, 0.5);
-    size_t rest = strlen("process-") + strlen("-busy");
-    reading.dim[0] = (struct gtel_str){text, DATA_MAX_NAME_LEN - 1 - rest};
-    const struct fake_value *value = emit(&reading);
-    CHECK(value && strlen(value->list.type_instance) == DATA_MAX_NAME_LEN - 1);
-
-    struct gtel_sink_v5 sink;
-    fake_daemon_clear();
-    gtel_sink_v5_init(&sink, "gpu_test", &fake_log, 0);
-    struct gtel_sink table = gtel_sink_v5_sink(&sink);
-    for (size_t n = DATA_MAX_NAME_LEN - rest; n <= sizeof(text); n++) {
-        reading.dim[0] = (struct gtel_str){text, n};
-        table.put(table.arg, &reading, GTEL_ASPECT_VALUE);
+    name_process(text, fits, name);
+    CHECK_INT(strlen(name), DATA_MAX_NAME_LEN - 1);
+    CHECK(gtel_str_ends(gtel_str_of(name), GTEL_STR("x-busy")));
+    for (size_t n = fits + 1; n <= sizeof(text); n++) {
+        name_process(text, n, other);
+        CHECK_INT(strlen(other), DATA_MAX_NAME_LEN - 1);
+        CHECK_INT(other[DATA_MAX_NAME_LEN - 1 - 9], '~');
+        CHECK(strcmp(name, other) != 0);
+        memcpy(name, other, sizeof(name));
     }
-    CHECK_INT(fake_daemon.n, 0);
-    CHECK_INT(sink.dropped, sizeof(text) - (DATA_MAX_NAME_LEN - rest) + 1);
-    CHECK_INT(fake_daemon_said("longer than the daemon can hold"), 1);
+    for (size_t i = 0; i + 1 < sizeof(text); i += 2)
+        memcpy(text + i, "\xc3\xa4", 2);
+    name_process(text, sizeof(text), name);
+    size_t end = strlen(name) - 9;
+    CHECK((unsigned char)name[end - 1] == 0xa4 && name[end] == '~'); /* no half of a character */
+    name_process("a/b", 3, name);
+    name_process("a_b", 3, other);
+    CHECK_STR(gtel_str_of(other), "process-a_b-busy");
+    CHECK(strncmp(name, "process-a_b-busy~", 17) == 0 && strlen(name) == 25);
+    name_process("a\x01"
+                 "b",
+                 3, other);
+    CHECK(strncmp(other, "process-a_b-busy~", 17) == 0 && strcmp(name, other) != 0);
+    test_label = "";
 }
 
 static const struct {

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* The plugin gpu_clients: which processes use the GPUs, of all drivers. */
+#include "module.h"
+
+const struct gtel_collectd_plugin gtel_collectd_plugin = {.name = "gpu_clients",
+                                                          .vendor = "clients"};
+
+GTEL_EXPORT void module_register(void)
+{
+    gtel_collectd_register();
+}
