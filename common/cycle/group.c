@@ -61,8 +61,8 @@ static bool is_absence(int r)
 
 static void lengthen(struct gtel_pause *pause)
 {
-    pause->left = pause->next > 0 ? pause->next : 1;
-    pause->next = pause->left < PAUSE_MAX ? pause->left * 2 : PAUSE_MAX;
+    pause->left = pause->next;
+    pause->next = pause->next == 0 ? 1 : pause->next < PAUSE_MAX ? pause->next * 2 : PAUSE_MAX;
 }
 
 /* True while the pause lasts; one gather less is left then. */
@@ -157,7 +157,11 @@ static void spread_staleness(struct gtel_group *group)
 static void sample_entry(struct gtel_group *group, struct gtel_group_entry *entry)
 {
     entry->is_tick_stuck = false;
-    if (is_pausing(&entry->pause) || !ensure_open(group, entry))
+    if (is_pausing(&entry->pause)) {
+        (void)is_pausing(&entry->look_pause); /* both count gathers, not tries */
+        return;
+    }
+    if (!ensure_open(group, entry))
         return;
     int found = ensure_discovered(group, entry);
     group->batch.source = entry->index;

@@ -3,10 +3,10 @@
  * The sources of one lane, where they really run: in a helper process, or inline in tests.
  *
  * Opens sources, looks for devices when that is due, samples, and deals with failures: a source
- * that fails is tried again after 1, 2, 4 … 64 gathers and is logged once when it starts to fail
- * and once when it works again. A failed look for devices is repeated after such pauses too, but
- * what is known is read meanwhile. A source that has nothing on this machine is asked again each
- * Rescan interval.
+ * that fails is tried again in the next gather; then 1, 2, 4 … 64 gathers are left out. It is
+ * logged once when it starts to fail and once when it works again. A failed look for devices is
+ * repeated after such pauses too, but what is known is read meanwhile. A source that has nothing on
+ * this machine is asked again each Rescan interval.
  */
 #ifndef GTEL_CYCLE_GROUP_H
 #define GTEL_CYCLE_GROUP_H
@@ -17,7 +17,7 @@
 /* A pause that grows while something fails. */
 struct gtel_pause {
     uint32_t left; /* gathers to wait before the next try */
-    uint32_t next; /* how long the pause after the next failure is; 0: 1 */
+    uint32_t next; /* how long the pause after the next failure is; 0: none */
 };
 
 struct gtel_group_entry {
