@@ -62,6 +62,27 @@ void gtel_intel_close(void *state)
     *intel = (struct gtel_intel){0};
 }
 
+/* What an attribute remembers of earlier readings, from the same file of the list before. */
+static void inherit(struct gtel_intel_attr *attr, const struct gtel_intel_attr *old, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct gtel_reading *reading = &old[i].reading;
+        if (reading->metric != attr->reading.metric || !gtel_str_eq(old[i].name, attr->name) ||
+            !gtel_str_eq(reading->dim[0], attr->reading.dim[0]) ||
+            !gtel_str_eq(reading->dim[1], attr->reading.dim[1]))
+            continue;
+        attr->has_last = old[i].has_last;
+        attr->has_told = old[i].has_told;
+        attr->is_failing = old[i].is_failing;
+        attr->last = old[i].last;
+        attr->last_ns = old[i].last_ns;
+        attr->told = old[i].told;
+        attr->carry = old[i].carry;
+        attr->distrust_ns = old[i].distrust_ns;
+        return;
+    }
+}
+
 /*
  * Opens the files of a list that differs from the one in use. A file that is there and cannot be
  * opened is logged once; the list is then made again at the next discovery.
@@ -72,13 +93,18 @@ static int open_attrs(struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
     int first = scan->doubt;
     const char *what = "its folder in /sys";
     bool is_file = false;
-    close_attrs(intel->env, gpu);
-    gpu->attr = calloc(scan->n + 1, sizeof(*gpu->attr));
-    if (!gpu->attr)
+    struct gtel_intel_attr *list = calloc(scan->n + 1, sizeof(*list));
+    if (!list)
         return -ENOMEM;
     for (size_t i = 0; i < scan->n; i++) {
+        list[i] = scan->attr[i];
+        inherit(&list[i], gpu->attr, gpu->n);
+    }
+    close_attrs(intel->env, gpu);
+    gpu->attr = list;
+    for (size_t i = 0; i < scan->n; i++) {
         struct gtel_intel_attr *attr = &gpu->attr[gpu->n];
-        *attr = scan->attr[i];
+        *attr = list[i];
         int r = gtel_fs_open(intel->env, &attr->file, scan->path[i]);
         if (r == 0) {
             gpu->n++;
