@@ -50,20 +50,31 @@ static inline bool cut(struct gtel_str *text, const char *word, size_t n)
     return true;
 }
 
+/* Control characters, too: one comparison is what counts here. */
 static inline bool is_blank(char c)
 {
-    return c == ' ' || c == '\t' || c == '\r';
+    return (unsigned char)c <= ' ';
+}
+
+static inline bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static inline struct gtel_str strip_front(struct gtel_str text)
+{
+    const char *p = text.p;
+    const char *end = p + text.n;
+    while (p < end && is_blank(*p))
+        p++;
+    return (struct gtel_str){p, (size_t)(end - p)};
 }
 
 static inline struct gtel_str strip(struct gtel_str text)
 {
-    while (text.n > 0 && is_blank(text.p[0])) {
-        text.p++;
-        text.n--;
-    }
     while (text.n > 0 && is_blank(text.p[text.n - 1]))
         text.n--;
-    return text;
+    return strip_front(text);
 }
 
 /* gtel_str_line, in line: most of the work here is to find the ends of lines. */
@@ -122,22 +133,27 @@ static enum field take_field(struct gtel_str *line)
 }
 
 /* Digits, and what follows as the unit. False when there are none, or too many. */
-static inline bool take_amount(struct gtel_str value, struct amount *ret)
+static inline bool take_amount(struct gtel_str line, struct amount *ret)
 {
     enum { SURE = 19 }; /* as many digits always fit */
+    struct gtel_str value = strip_front(line);
+    const char *p = value.p;
+    const char *end = p + value.n;
+    const char *sure = value.n < SURE ? end : p + SURE;
     uint64_t number = 0;
-    size_t n = 0;
-    while (n < value.n && n < SURE && value.p[n] >= '0' && value.p[n] <= '9')
-        number = number * 10 + (uint64_t)(value.p[n++] - '0');
-    if (n == SURE) {
-        while (n < value.n && value.p[n] >= '0' && value.p[n] <= '9')
-            n++;
-        if (gtel_str_u64((struct gtel_str){value.p, n}, &number) < 0)
+    for (; p < sure && is_digit(*p); p++)
+        number = number * 10 + (unsigned)(*p - '0');
+    if (p == value.p)
+        return false;
+    if (p == value.p + SURE) {
+        while (p < end && is_digit(*p))
+            p++;
+        if (gtel_str_u64((struct gtel_str){value.p, (size_t)(p - value.p)}, &number) < 0)
             return false;
     }
     ret->number = number;
-    ret->unit = strip((struct gtel_str){value.p + n, value.n - n});
-    return n > 0;
+    ret->unit = strip((struct gtel_str){p, (size_t)(end - p)});
+    return true;
 }
 
 static bool scale(uint64_t number, uint64_t factor, uint64_t *ret)
@@ -323,7 +339,7 @@ static bool take_line(struct gtel_fdinfo *info, struct gtel_str line)
     case FIELD_CLIENT_ID:
         return take_client_id(info, strip(line));
     default:
-        if (!take_name(&line, &name) || !take_amount(strip(line), &amount))
+        if (!take_name(&line, &name) || !take_amount(line, &amount))
             return false;
         return field < FIELD_TOTAL ? take_engine(info, field, name, &amount)
                                    : take_region(info, field, name, &amount);
@@ -417,7 +433,7 @@ enum gtel_fdinfo_place gtel_fdinfo_region_place(struct gtel_str name)
         {GTEL_STR_INIT("cpu"), GTEL_FDINFO_HOST},     /* amdgpu */
         {GTEL_STR_INIT("memory"), GTEL_FDINFO_HOST},  /* drivers without memory of their own */
     };
-    while (name.n > 0 && name.p[name.n - 1] >= '0' && name.p[name.n - 1] <= '9')
+    while (name.n > 0 && is_digit(name.p[name.n - 1]))
         name.n--;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(places); i++)
         if (gtel_str_eq(name, places[i].name))
