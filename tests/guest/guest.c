@@ -7,8 +7,10 @@
  *     guest clients                          opens the render node in every way there is; waits
  *     guest load                             opens, uses and closes nodes for ever
  *     guest cycles DRIVER N MS PROGRAM...    takes the driver away and back N times
+ *     guest changes DRIVER N MS PROGRAM...   asks N times while the engines' work changes
  *
- * `cycles` starts the program and asks it for values by newlines each MS milliseconds, as Telegraf.
+ * The last two start the program and ask it for values by newlines each MS milliseconds, as
+ * Telegraf does.
  * What it finds goes to standard output as lines for judge.py; nothing is judged here.
  */
 #include <dirent.h>
@@ -225,11 +227,11 @@ static _Noreturn void run_load(void)
         int other = open("/dev/dri/card0", O_RDWR | O_CLOEXEC);
         if (other >= 0)
             (void)close(other);
-        sleep_until(now_ns() + 7000000);
+        sleep_until(now_ns() + 17000000);
     }
 }
 
-/* ---- cycles ---- */
+/* ---- a program that is asked ---- */
 
 struct program {
     pid_t pid;
@@ -244,7 +246,11 @@ struct answer {
     int up; /* of the GPU; -1: no line about it */
     bool has_clocks;
     bool has_engines;
-    bool has_shares;
+    double busy; /* in percent, of the GPU and of two classes of engines; -1: not told */
+    double render;
+    double video;
+    double lane_restarts;
+    uint64_t asked_ns;
     uint64_t took_ns;
 };
 
@@ -280,11 +286,31 @@ static bool has_line(const struct program *program, const char *word)
     return false;
 }
 
+/*
+ * The number of a field in the line of that measurement and tag. The names of the fields come after
+ * a blank or a comma (line protocol); -1: not there.
+ */
+static double value_of(const struct program *program, const char *measurement, const char *tag,
+                       const char *field)
+{
+    const char *at = program->text;
+    for (const char *end = strchr(at, '\n'); end; at = end + 1, end = strchr(at, '\n')) {
+        const char *tagged = strstr(at, tag);
+        if (strncmp(at, measurement, strlen(measurement)) != 0 || !tagged || tagged > end)
+            continue;
+        const char *name = strstr(at, field);
+        while (name && name < end && (name[-1] != ' ' && name[-1] != ','))
+            name = strstr(name + 1, field);
+        if (name && name < end)
+            return strtod(name + strlen(field), NULL);
+    }
+    return -1;
+}
+
 /* Asks for a gather and takes its lines; the last one is the program's own. */
 static struct answer gather(struct program *program)
 {
-    struct answer answer = {.up = -1};
-    uint64_t began_ns = now_ns();
+    struct answer answer = {.up = -1, .asked_ns = now_ns()};
     program->n = 0;
     program->text[0] = '\0';
     if (write(program->in, "\n", 1) != 1)
@@ -300,14 +326,17 @@ static struct answer gather(struct program *program)
         program->n += (size_t)got;
         program->text[program->n] = '\0';
     }
-    answer.took_ns = now_ns() - began_ns;
+    answer.took_ns = now_ns() - answer.asked_ns;
     if (strstr(program->text, " up=1i"))
         answer.up = 1;
     else if (strstr(program->text, " up=0i"))
         answer.up = 0;
     answer.has_clocks = has_line(program, "gpu_frequency,");
     answer.has_engines = has_line(program, "gpu_engine,");
-    answer.has_shares = strstr(program->text, " busy_percent=") != NULL;
+    answer.busy = value_of(program, "gpu,", ",gpu=", "busy_percent=");
+    answer.render = value_of(program, "gpu_engine,", "engine=render", "busy_percent=");
+    answer.video = value_of(program, "gpu_engine,", "engine=video,", "busy_percent=");
+    answer.lane_restarts = value_of(program, "gtel", "", "lane_restarts=");
     return answer;
 }
 
@@ -362,13 +391,11 @@ static void say_files(const struct program *program, uint32_t cycle, uint64_t in
     printf("\n");
 }
 
-static void tell_driver(const char *driver, const char *verb)
+static void put_text(const char *path, const char *text)
 {
-    char path[128];
-    (void)snprintf(path, sizeof(path), "/sys/bus/pci/drivers/%s/%s", driver, verb);
     int fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (fd < 0 || write(fd, ADDRESS, strlen(ADDRESS)) < 0)
-        fail(verb);
+    if (fd < 0 || write(fd, text, strlen(text)) < 0)
+        fail(path);
     (void)close(fd);
 }
 
@@ -378,7 +405,33 @@ struct schedule {
     uint64_t interval_ns;
     uint64_t next_ns;
     uint32_t random;
+    uint32_t parts; /* of 32, for which rcs0 is busy; module/load.c */
+    struct program program;
 };
+
+static struct schedule *begin(char **argv)
+{
+    struct schedule *schedule = calloc(1, sizeof(*schedule));
+    if (!schedule)
+        fail("memory");
+    schedule->driver = argv[0];
+    schedule->interval_ns = number(argv[2]) * UINT64_C(1000000);
+    schedule->random = 1;
+    schedule->parts = 20;
+    (void)signal(SIGPIPE, SIG_IGN);
+    start(&schedule->program, argv + 3);
+    return schedule;
+}
+
+static void end(struct schedule *schedule)
+{
+    uint64_t end_ns = now_ns();
+    int status = -1;
+    (void)close(schedule->program.in);
+    (void)waitpid(schedule->program.pid, &status, 0);
+    printf("end status=%d ms=%u\n", status, (unsigned)((now_ns() - end_ns) / 1000000));
+    free(schedule);
+}
 
 static uint32_t draw(struct schedule *schedule, uint32_t below)
 {
@@ -386,8 +439,44 @@ static uint32_t draw(struct schedule *schedule, uint32_t below)
     return (schedule->random >> 8) % below;
 }
 
-static struct answer tell_and_gather(struct schedule *schedule, struct program *program,
-                                     const char *verb)
+static void set_parts(struct schedule *schedule, uint32_t parts)
+{
+    char path[128];
+    char text[16];
+    (void)snprintf(path, sizeof(path), "/sys/module/%s/parameters/parts", schedule->driver);
+    (void)snprintf(text, sizeof(text), "%u", parts);
+    put_text(path, text);
+    schedule->parts = parts;
+}
+
+static void tell_driver(struct schedule *schedule, const char *verb)
+{
+    char path[128];
+    (void)snprintf(path, sizeof(path), "/sys/bus/pci/drivers/%s/%s", schedule->driver, verb);
+    put_text(path, ADDRESS);
+}
+
+static struct answer gather_on_time(struct schedule *schedule)
+{
+    sleep_until(schedule->next_ns);
+    schedule->next_ns = now_ns() + schedule->interval_ns;
+    return gather(&schedule->program);
+}
+
+static void say_answer(const char *what, uint32_t n, uint32_t parts, const struct answer *answer)
+{
+    printf("%s n=%u up=%d clocks=%d engines=%d parts=%u busy=%.4f render=%.4f video=%.4f "
+           "restarts=%.0f asked_us=%llu took_us=%llu\n",
+           what, n, answer->up, answer->has_clocks, answer->has_engines, parts, answer->busy,
+           answer->render, answer->video, answer->lane_restarts,
+           (unsigned long long)(answer->asked_ns / 1000),
+           (unsigned long long)(answer->took_ns / 1000));
+}
+
+/* ---- cycles ---- */
+
+static void tell_and_gather(struct schedule *schedule, const char *verb, const char *what,
+                            uint32_t cycle)
 {
     uint64_t now = now_ns();
     if (schedule->next_ns < now) /* the driver took its time */
@@ -395,73 +484,84 @@ static struct answer tell_and_gather(struct schedule *schedule, struct program *
     uint64_t room = schedule->next_ns - now;
     sleep_until(now + room * draw(schedule, 90) / 100);
     if (verb)
-        tell_driver(schedule->driver, verb);
-    sleep_until(schedule->next_ns);
-    schedule->next_ns = now_ns() + schedule->interval_ns;
-    return gather(program);
+        tell_driver(schedule, verb);
+    struct answer answer = gather_on_time(schedule);
+    say_answer(what, cycle, schedule->parts, &answer);
 }
 
 /* The same with the gather under way: its own answer may be either, the next one's may not. */
-static struct answer tell_while_gathering(struct schedule *schedule, struct program *program,
-                                          const char *verb)
+static void tell_while_gathering(struct schedule *schedule, const char *verb, const char *what,
+                                 uint32_t cycle)
 {
     sleep_until(schedule->next_ns);
     schedule->next_ns = now_ns() + schedule->interval_ns;
+    uint64_t at_ns = now_ns() + draw(schedule, 6000) * 1000u;
     pid_t pid = fork();
     if (pid == 0) {
-        sleep_until(now_ns() + draw(schedule, 6000) * 1000u);
-        tell_driver(schedule->driver, verb);
+        sleep_until(at_ns);
+        tell_driver(schedule, verb);
         _exit(0);
     }
-    (void)gather(program);
+    struct answer answer = gather(&schedule->program);
+    say_answer("race", cycle, schedule->parts, &answer);
     if (waitpid(pid, NULL, 0) != pid)
         fail("waitpid");
-    return tell_and_gather(schedule, program, NULL);
+    tell_and_gather(schedule, NULL, what, cycle);
 }
 
-static void say_answer(const char *what, uint32_t cycle, const struct answer *answer)
+static void run_cycle(struct schedule *schedule, uint32_t i)
 {
-    printf("%s n=%u up=%d clocks=%d engines=%d shares=%d ms=%u\n", what, cycle, answer->up,
-           answer->has_clocks, answer->has_engines, answer->has_shares,
-           (unsigned)(answer->took_ns / 1000000));
+    void (*tell)(struct schedule *, const char *, const char *, uint32_t) =
+        i % 4 == 0 ? tell_while_gathering : tell_and_gather;
+    tell(schedule, "unbind", "lost", i);
+    set_parts(schedule, 4 + draw(schedule, 29)); /* it comes back with other work */
+    tell(schedule, "bind", "back", i);
 }
 
 static int run_cycles(char **argv)
 {
     uint32_t n = number(argv[1]);
-    struct schedule schedule = {argv[0], number(argv[2]) * UINT64_C(1000000), 0, 1};
-    struct program *program = calloc(1, sizeof(*program));
-    struct answer answer;
-    if (!program)
-        fail("memory");
-    (void)signal(SIGPIPE, SIG_IGN);
-    start(program, argv + 3);
-    for (int i = 0; i < 4; i++)
-        answer = tell_and_gather(&schedule, program, NULL);
-    say_answer("before", 0, &answer);
-    say_files(program, 0, schedule.interval_ns);
+    struct schedule *schedule = begin(argv);
+    for (int i = 0; i < 3; i++)
+        tell_and_gather(schedule, NULL, "first", 0);
+    tell_and_gather(schedule, NULL, "quiet", 0);
+    say_files(&schedule->program, 0, schedule->interval_ns);
     for (uint32_t i = 1; i <= n; i++) {
-        bool is_race = i % 4 == 0;
-        answer = is_race ? tell_while_gathering(&schedule, program, "unbind")
-                         : tell_and_gather(&schedule, program, "unbind");
-        struct answer back = is_race ? tell_while_gathering(&schedule, program, "bind")
-                                     : tell_and_gather(&schedule, program, "bind");
-        printf("lost n=%u race=%d up=%d ms=%u\n", i, is_race, answer.up,
-               (unsigned)(answer.took_ns / 1000000));
-        say_answer("back", i, &back);
-        if (i % 50 != 0 && i != n)
+        run_cycle(schedule, i);
+        if (i % 10 != 5 && i % 10 != 8 && i != n)
             continue;
-        for (int k = 0; k < 3; k++) /* xe's engines are reported from the third answer on */
-            answer = tell_and_gather(&schedule, program, NULL);
-        say_answer("quiet", i, &answer);
-        say_files(program, i, schedule.interval_ns);
+        for (int k = 0; k < 2; k++) /* xe's engines are reported from the third answer on */
+            tell_and_gather(schedule, NULL, "more", i);
+        tell_and_gather(schedule, NULL, "quiet", i);
+        if (i % 50 == 5 || i == n)
+            say_files(&schedule->program, i, schedule->interval_ns);
     }
-    uint64_t end_ns = now_ns();
-    int status = -1;
-    (void)close(program->in);
-    (void)waitpid(program->pid, &status, 0);
-    printf("end status=%d ms=%u\n", status, (unsigned)((now_ns() - end_ns) / 1000000));
-    free(program);
+    end(schedule);
+    return 0;
+}
+
+/* ---- changes ---- */
+
+/* In the later half of an interval, after any burst of xe's. */
+static void change(struct schedule *schedule, uint32_t parts)
+{
+    sleep_until(schedule->next_ns - schedule->interval_ns * (100 + draw(schedule, 400)) / 1000);
+    set_parts(schedule, parts);
+    printf("change parts=%u at_us=%llu\n", parts, (unsigned long long)(now_ns() / 1000));
+}
+
+static int run_changes(char **argv)
+{
+    static const uint32_t parts[] = {32, 4, 24, 12, 31, 5};
+    uint32_t n = number(argv[1]);
+    struct schedule *schedule = begin(argv);
+    for (uint32_t i = 0; i < n; i++) {
+        struct answer answer = gather_on_time(schedule);
+        say_answer("gather", i, schedule->parts, &answer);
+        if (i % 3 == 2)
+            change(schedule, parts[i / 3 % (sizeof(parts) / sizeof(parts[0]))]);
+    }
+    end(schedule);
     return 0;
 }
 
@@ -476,6 +576,8 @@ int main(int argc, char **argv)
         run_load();
     if (argc > 5 && strcmp(argv[1], "cycles") == 0)
         return run_cycles(argv + 2);
+    if (argc > 5 && strcmp(argv[1], "changes") == 0)
+        return run_changes(argv + 2);
     printf("guest: no such job\n");
     return 2;
 }

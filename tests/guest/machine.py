@@ -119,7 +119,7 @@ def boot(arguments, disk, scenario, timeout):
                "-display", "none", "-serial", "stdio", "-no-reboot",
                "-device", "pci-testdev,addr=02.0", "-kernel", kernel, "-initrd", disk, "-append",
                f"console=ttyS0 quiet panic=-1 guest={arguments.personality} scenario={scenario} "
-               f"cycles={arguments.cycles[scenario]}"]
+               f"cycles={arguments.cycles[scenario]} held={arguments.held[scenario]}"]
     began = time.monotonic()
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT) as process:

@@ -67,22 +67,25 @@ static u64 ticks(u64 ns)
     return div_u64(ns * GUEST_TICKS_PER_US, 1000);
 }
 
-static u64 active(u64 config, u64 age_ns)
+static u64 active(u64 config, u64 now_ns, u64 age_ns)
 {
+    struct guest_load load = guest_load_at(now_ns);
     if (class_of(config) == GUEST_RENDER)
-        return guest_part(age_ns, GUEST_RCS0_BUSY);
+        return load.rcs0_ns;
     if (class_of(config) == GUEST_VIDEO)
-        return guest_part(age_ns, instance_of(config) ? GUEST_VCS1_BUSY : GUEST_VCS0_BUSY);
+        return instance_of(config) ? load.vcs1_ns : guest_part(age_ns, GUEST_VCS0_BUSY);
     return 0;
 }
 
-u64 guest_event_value(u64 config, u64 age_ns)
+u64 guest_event_value(u64 config, u64 bound_ns)
 {
+    u64 now_ns = ktime_get_ns();
+    u64 age_ns = now_ns - bound_ns;
     switch (config & 0xfff) {
     case C6:
         return div_u64(guest_part(age_ns, GUEST_IDLE), NSEC_PER_MSEC);
     case ACTIVE_TICKS:
-        return ticks(active(config, age_ns));
+        return ticks(active(config, now_ns, age_ns));
     case TOTAL_TICKS:
         return ticks(age_ns);
     case ACTUAL_FREQUENCY:
@@ -140,8 +143,11 @@ bool guest_event_is_momentary(u64 config)
     return false;
 }
 
-u64 guest_event_value(u64 config, u64 age_ns)
+u64 guest_event_value(u64 config, u64 bound_ns)
 {
+    u64 now_ns = ktime_get_ns();
+    u64 age_ns = now_ns - bound_ns;
+    struct guest_load load = guest_load_at(now_ns);
     switch (config) {
     case ACTUAL_FREQUENCY:
         return div_u64(age_ns * GUEST_ACTUAL_MHZ, NSEC_PER_SEC);
@@ -154,7 +160,7 @@ u64 guest_event_value(u64 config, u64 age_ns)
     case AWAKE:
         return age_ns - guest_part(age_ns, GUEST_IDLE);
     case ENGINE(0, 0, BUSY):
-        return guest_part(age_ns, GUEST_RCS0_BUSY);
+        return load.rcs0_ns;
     case ENGINE(0, 0, WAIT):
         return guest_part(age_ns, GUEST_RCS0_WAIT);
     case ENGINE(0, 0, SEMA):
@@ -162,7 +168,7 @@ u64 guest_event_value(u64 config, u64 age_ns)
     case ENGINE(2, 0, BUSY):
         return guest_part(age_ns, GUEST_VCS0_BUSY);
     case ENGINE(2, 1, BUSY):
-        return guest_part(age_ns, GUEST_VCS1_BUSY);
+        return load.vcs1_ns;
     default:
         return 0;
     }

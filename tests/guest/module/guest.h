@@ -4,8 +4,8 @@
  * shows, through the kernel's own DRM, perf, sysfs and runtime power management, what the driver of
  * that name shows. Test-only; never linked to anything else.
  *
- * What it counts is known to the nanosecond: every counter is a fixed share of the monotonic time
- * since the driver was bound. There is one device: QEMU's pci-testdev, which gets Intel's numbers.
+ * What it counts is known to the nanosecond: every counter is a share of the monotonic time since
+ * the driver was bound. There is one device: QEMU's pci-testdev, which gets Intel's numbers.
  */
 #ifndef GUEST_H
 #define GUEST_H
@@ -23,14 +23,19 @@
 #define GUEST_NAME "i915"
 #endif
 
-/* Shares are in parts of 32, so that they are exact in binary and in decimal. */
+/*
+ * Shares are in parts of 32, so that they are exact in binary and in decimal. What rcs0 does can be
+ * changed at any time by the module's parameter "parts", and vcs1 does the less the more rcs0 does.
+ */
 enum {
     GUEST_PARTS_LOG2 = 5,
-    GUEST_RCS0_BUSY = 20, /* 62.5 % */
+    GUEST_RCS0_BUSY = 20, /* at first: 62.5 % */
+    GUEST_BUSY_SUM = 36,  /* of rcs0 and vcs1, which is 50 % busy at first */
+    GUEST_BUSY_LEAST = 4,
+    GUEST_BUSY_MOST = 32,
     GUEST_RCS0_WAIT = 2,  /* 6.25 % */
     GUEST_RCS0_SEMA = 1,  /* 3.125 % */
-    GUEST_VCS0_BUSY = 8,  /* 25 % */
-    GUEST_VCS1_BUSY = 16, /* 50 %: the class is 37.5 % busy */
+    GUEST_VCS0_BUSY = 8,  /* 25 %: the class is 37.5 % busy at first */
     GUEST_IDLE = 9,       /* 28.125 % in RC6, C6 */
     GUEST_CLIENT_BUSY = 4 /* 12.5 % of render for a client that has said nothing else */
 };
@@ -97,8 +102,16 @@ int guest_query(struct drm_device *drm, void *data, struct drm_file *file);
 extern const struct attribute_group *guest_pmu_groups[];
 bool guest_event_exists(u64 config);
 bool guest_event_is_momentary(u64 config);
-u64 guest_event_value(u64 config, u64 age_ns);
+u64 guest_event_value(u64 config, u64 bound_ns);
 void guest_events_init(void);
+
+/* load.c: what the engines do. */
+struct guest_load {
+    u64 rcs0_ns;
+    u64 vcs1_ns;
+};
+void guest_load_restart(u64 now_ns);
+struct guest_load guest_load_at(u64 now_ns);
 
 /* pmu.c: the PMU; it outlives its GPU while events are open. */
 int guest_pmu_register(struct guest_gpu *gpu);

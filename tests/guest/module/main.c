@@ -110,6 +110,7 @@ static int guest_probe(struct pci_dev *pdev, const struct pci_device_id *id)
     }
     gpu->pdev = pdev;
     gpu->bound_ns = ktime_get_ns();
+    guest_load_restart(gpu->bound_ns);
     pci_set_drvdata(pdev, gpu);
     r = drm_dev_register(&gpu->drm, 0);
     if (r)

@@ -64,7 +64,7 @@ static void event_read(struct perf_event *event)
     u64 now;
     if (READ_ONCE(pmu->is_closed))
         return;
-    now = guest_event_value(config, ktime_get_ns() - pmu->bound_ns);
+    now = guest_event_value(config, pmu->bound_ns);
     if (guest_event_is_momentary(config)) {
         local64_add(now, &event->count);
         return;
@@ -78,8 +78,7 @@ static void event_start(struct perf_event *event, int flags)
     struct guest_pmu *pmu = pmu_of(event);
     if (READ_ONCE(pmu->is_closed))
         return;
-    local64_set(&event->hw.prev_count,
-                guest_event_value(event->attr.config, ktime_get_ns() - pmu->bound_ns));
+    local64_set(&event->hw.prev_count, guest_event_value(event->attr.config, pmu->bound_ns));
     event->hw.state = 0;
 }
 
