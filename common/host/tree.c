@@ -179,6 +179,7 @@ static void remove_below(struct gtel_tree *tree, struct gtel_str path)
         if (!is_below)
             continue;
         node->kind = GTEL_TREE_GONE;
+        node->open_error = 0; /* a directory that comes again by itself can be listed */
         node->generation = ++tree->generation;
     }
 }

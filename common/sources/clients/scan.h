@@ -48,8 +48,9 @@ struct gtel_scan_hooks {
     void *arg;
     /*
      * Takes a text. Returns the client's key: the same whichever descriptor it is read from, and
-     * another than that of every other client; or 0 when it is none. In one gather, a client is
-     * given once, and once more for each descriptor of it that is new: the first call counts.
+     * another than that of every other client; or 0 when it is none. In one gather a client is
+     * given once, and once more for each other descriptor of it that happens to be looked at: the
+     * first call counts.
      */
     uint64_t (*seen)(void *arg, const struct gtel_scan_seen *seen);
     /*
@@ -73,7 +74,7 @@ struct gtel_scan_counts {
     uint32_t waiting;     /* not yet looked through, or changed since: the next gathers' work */
     uint32_t holders;     /* processes with clients */
     uint32_t clients;     /* keys */
-    uint32_t asleep;      /* descriptors that might not be read */
+    uint32_t asleep;      /* descriptors (by text: processes) that might not be read */
     uint32_t dropped;     /* descriptors beyond what is kept: clients may be missing */
     uint64_t descriptors; /* of the readable processes; 0 where the kernel does not tell */
     uint64_t rotation_ns; /* by when each of them is looked at again here; 0: not known yet */

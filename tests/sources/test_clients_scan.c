@@ -1,0 +1,706 @@
+/* SPDX-License-Identifier: MIT */
+/* The scan for clients on recorded machines: what is found, when, and what it costs. */
+#include "sources/clients/scan.h"
+
+#include "base/buf.h"
+#include "fault_alloc.h"
+#include "fault_env.h"
+#include "host/tree.h"
+#include "test.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+enum { KEYS_MAX = 512, SEEN_MAX = 4096 };
+
+static const uint64_t second_ns = 1000000000;
+static const uint64_t millisecond_ns = 1000000;
+
+/* What the scan has handed out in a gather. */
+struct world {
+    struct gtel_tree *tree;
+    struct gtel_env machine;
+    struct fault_env fault;
+    struct gtel_env env; /* what the scan gets */
+    struct gtel_env_ops ops;
+    struct gtel_scan *scan;
+    struct gtel_scan_hooks hooks;
+    size_t seen;            /* clients */
+    size_t texts;           /* of clients */
+    uint32_t pid[KEYS_MAX]; /* of the first call of that key; 0: none */
+    uint64_t process[KEYS_MAX];
+    bool is_gone[KEYS_MAX];
+    bool is_asleep;   /* nothing of minor 129 may be read, nor of a device that is not known */
+    uint64_t calls;   /* of the outside, but for clocks */
+    uint64_t tick_ns; /* by how much the clock moves when it is read */
+    uint64_t extra_ns;
+    int open_max; /* 0: any number */
+};
+
+static uint64_t seen(void *arg, const struct gtel_scan_seen *seen)
+{
+    static const struct gtel_str name = GTEL_STR_INIT("drm-client-id:");
+    struct world *world = arg;
+    struct gtel_str rest = seen->text;
+    struct gtel_str line;
+    uint64_t key = 0;
+    while (gtel_str_line(&rest, &line))
+        if (gtel_str_starts(line, name))
+            (void)gtel_str_u64(gtel_str_trim(gtel_str_skip(line, name.n)), &key);
+    if (key == 0 || !CHECK(key < KEYS_MAX))
+        return 0;
+    CHECK(seen->process != 0 && seen->t_ns != 0);
+    CHECK(!seen->has_device || seen->major == 226 || seen->major == 261);
+    world->texts++;
+    if (world->pid[key] == 0) {
+        world->seen++;
+        world->pid[key] = seen->pid;
+        world->process[key] = seen->process;
+    }
+    return key;
+}
+
+static bool may_read(void *arg, const struct gtel_scan_ask *ask)
+{
+    const struct world *world = arg;
+    return !world->is_asleep || (ask->has_device && ask->minor != 129) ||
+           (!ask->has_device && ask->key != 0);
+}
+
+static void gone(void *arg, uint64_t key)
+{
+    struct world *world = arg;
+    CHECK(key != 0 && key < KEYS_MAX && !world->is_gone[key]);
+    world->is_gone[key % KEYS_MAX] = true;
+}
+
+static bool start(struct world *world, const char *text, uint64_t rotation_ns)
+{
+    const struct gtel_scan_settings settings = {.rotation_ns = rotation_ns};
+    char error[200] = "";
+    memset(world, 0, sizeof(*world));
+    if (!CHECK(gtel_tree_parse(gtel_str_of(text), &world->tree, error, sizeof(error)) == 0)) {
+        printf("    %s\n", error);
+        return false;
+    }
+    CHECK_INT(gtel_env_tree_init(world->tree, true, 1, &world->machine), 0);
+    fault_env_init(&world->fault, &world->machine);
+    world->env = world->fault.env;
+    world->hooks =
+        (struct gtel_scan_hooks){.arg = world, .seen = seen, .may_read = may_read, .gone = gone};
+    return CHECK(gtel_scan_new(&world->env, &settings, &world->scan) == 0);
+}
+
+static void stop(struct world *world)
+{
+    gtel_scan_free(world->scan);
+    CHECK_INT(world->fault.open_files, 0);
+    gtel_env_tree_done(&world->machine);
+    gtel_tree_free(world->tree);
+}
+
+static int gather(struct world *world)
+{
+    world->seen = 0;
+    world->texts = 0;
+    memset(world->pid, 0, sizeof(world->pid));
+    memset(world->is_gone, 0, sizeof(world->is_gone));
+    uint64_t before = world->fault.calls;
+    int r = gtel_scan_gather(world->scan, &world->hooks);
+    world->calls = world->fault.calls - before;
+    return r;
+}
+
+/* A second later. */
+static int later(struct world *world)
+{
+    gtel_env_tree_step(&world->machine, second_ns);
+    return gather(world);
+}
+
+static const struct gtel_scan_counts *counts(const struct world *world)
+{
+    return gtel_scan_counts(world->scan);
+}
+
+/* ---- clients with many descriptors ---- */
+
+#define FDINFO(path, id) "file proc/" path "\n| drm-driver: x\n| drm-client-id:\t" id "\n"
+#define CLIENT(pid, fd, id) "char proc/" pid "/fd/" fd " 226:128\n" FDINFO(pid "/fdinfo/" fd, id)
+#define OTHER(pid, fd)                                                                             \
+    "link proc/" pid "/fd/" fd " -> other\nfile proc/" pid "/fdinfo/" fd "\n| pos: 0\n"
+
+static const char shared[] = "file proc/uptime\n| 5\n" OTHER("1", "0")   /* nothing to find */
+    CLIENT("20", "3", "7") CLIENT("20", "4", "7") CLIENT("20", "9", "8") /* dup, and another */
+    CLIENT("10", "5", "9")                                               /* one of its own */
+    "at 1s\n" CLIENT("10", "3", "7")                                     /* passed on */
+    CLIENT("30", "3", "7")                                               /* forked */
+    "at 3s\ngone proc/20/fd/3\ngone proc/20/fdinfo/3\n"                  /* the other is left */
+    "at 4s\ngone proc/20\n"                                              /* to the lowest */
+    "at 5s\ngone proc/10\n"
+    "at 6s\ngone proc/30/fd/3\ngone proc/30/fdinfo/3\n" /* count: none is left */
+    "at 7s\nend\n";
+
+/* One stands for the client: the first one; then one of its process; then the lowest process. */
+static void test_shared(void)
+{
+    static struct world world;
+    if (!start(&world, shared, 0))
+        return;
+    test_label = "first sight";
+    CHECK_INT(gather(&world), 0);
+    CHECK(world.pid[7] == 20 && world.pid[8] == 20 && world.pid[9] == 10);
+    CHECK(world.seen == 3 && world.texts == 4); /* the duplicate is seen once */
+    CHECK(counts(&world)->visible == 3 && counts(&world)->readable == 3);
+    CHECK(counts(&world)->holders == 2 && counts(&world)->clients == 3);
+    CHECK(counts(&world)->has_first && counts(&world)->has_numbers && counts(&world)->waiting == 0);
+    CHECK(counts(&world)->descriptors == 5 && !counts(&world)->is_by_text);
+    uint64_t process = world.process[7];
+    test_label = "passed on and forked";
+    CHECK_INT(later(&world), 0);
+    CHECK(world.pid[7] == 20 && world.process[7] == process && world.seen == 3);
+    CHECK_INT(later(&world), 0);
+    CHECK(world.pid[7] == 20 && world.seen == 3); /* each client once */
+    test_label = "one descriptor less";
+    CHECK_INT(later(&world), 0);
+    CHECK(world.pid[7] == 20 && world.process[7] == process && world.pid[8] == 20);
+    CHECK_INT(world.seen, 3);
+    test_label = "the process ends";
+    CHECK_INT(later(&world), 0);
+    CHECK(world.pid[7] == 10 && world.pid[8] == 0 && world.is_gone[8] && !world.is_gone[7]);
+    test_label = "the next one ends";
+    CHECK_INT(later(&world), 0);
+    CHECK(world.pid[7] == 30 && world.pid[9] == 0 && world.is_gone[9] && !world.is_gone[7]);
+    test_label = "none is left";
+    CHECK_INT(later(&world), 0);
+    CHECK(world.seen == 0 && world.is_gone[7] && !world.is_gone[9]);
+    CHECK(counts(&world)->clients == 0 && counts(&world)->holders == 0);
+    stop(&world);
+}
+
+static const char numbers[] = CLIENT("5", "3", "1") OTHER("5", "0") OTHER("5", "1")
+    OTHER("6", "0") "char proc/6/fd/4 226:1\nfile proc/6/fdinfo/4\n| pos: 0\n" /* no statistics */
+                    "char proc/6/fd/5 261:0\n" FDINFO("6/fdinfo/5", "2")       /* an accelerator */
+    "char proc/6/fd/6 1:3\n" FDINFO("6/fdinfo/6", "3")                         /* no GPU */
+    "dir proc/7/fd\n"                                         /* a thread of the kernel */
+    "at 1s\ngone proc/5\n" CLIENT("5", "3", "4")              /* the number is used again */
+    "at 2s\n" FDINFO("5/fdinfo/3", "5")                       /* the descriptor, too */
+    "at 3s\nfile proc/5/fdinfo/3\n| pos: 0\n"                 /* the driver was unbound */
+    "at 4s\n" FDINFO("6/fdinfo/4", "6") CLIENT("6", "7", "1") /* a number that is new again */
+    "at 5s\nend\n";
+
+static void test_numbers(void)
+{
+    static struct world world;
+    if (!start(&world, numbers, 3 * second_ns))
+        return;
+    test_label = "kinds of descriptors";
+    CHECK_INT(gather(&world), 0);
+    CHECK(world.pid[1] == 5 && world.pid[2] == 6 && world.pid[3] == 0 && world.seen == 2);
+    CHECK(counts(&world)->visible == 3 && counts(&world)->readable == 3);
+    uint64_t process = world.process[1];
+    test_label = "pid used again";
+    CHECK_INT(later(&world), 0);
+    CHECK(world.pid[4] == 5 && world.process[4] != process && world.is_gone[1]);
+    CHECK_INT(world.seen, 2);
+    process = world.process[4];
+    test_label = "descriptor used again";
+    CHECK_INT(later(&world), 0);
+    CHECK(world.pid[5] == 5 && world.process[5] == process && world.is_gone[4]);
+    test_label = "no client any more";
+    CHECK_INT(later(&world), 0);
+    CHECK(world.is_gone[5] && world.seen == 1 && world.pid[2] == 6);
+    test_label = "a client where there was none";
+    CHECK_INT(later(&world), 0);
+    CHECK(world.pid[6] == 6 && world.pid[1] == 6 && world.seen == 3);
+    stop(&world);
+}
+
+/* ---- time ---- */
+
+static void put_process(struct gtel_buf *out, unsigned pid, unsigned fds)
+{
+    for (unsigned fd = 0; fd < fds; fd++)
+        gtel_buf_printf(out, "link proc/%u/fd/%u -> other\nfile proc/%u/fdinfo/%u\n| pos: 0\n", pid,
+                        fd, pid, fd);
+}
+
+static void put_client(struct gtel_buf *out, unsigned pid, unsigned fd, unsigned id)
+{
+    gtel_buf_printf(out,
+                    "char proc/%u/fd/%u 226:128\nfile proc/%u/fdinfo/%u\n"
+                    "| drm-driver:\tx\n| drm-client-id:\t%u\n",
+                    pid, fd, pid, fd, id);
+}
+
+static bool start_buf(struct world *world, struct gtel_buf *text, uint64_t rotation_ns)
+{
+    gtel_buf_char(text, '\0');
+    bool is_fine = CHECK(!text->has_failed) && start(world, text->p, rotation_ns);
+    gtel_buf_done(text);
+    return is_fine;
+}
+
+/*
+ * One descriptor takes the place of another, so that the number tells nothing: found by when it was
+ * promised, and at no gather does rotation cost more than the rest.
+ */
+static void test_rotation(void)
+{
+    enum { PROCESSES = 60, FDS = 20, ROTATION_S = 40 };
+    static struct world world;
+    struct gtel_buf text;
+    unsigned found = 0;
+    gtel_buf_init(&text, 1 << 24);
+    for (unsigned pid = 1; pid <= PROCESSES; pid++)
+        put_process(&text, pid, FDS);
+    gtel_buf_str(&text, GTEL_STR("at 1s\n"));
+    for (unsigned pid = 1; pid <= PROCESSES; pid++)
+        put_client(&text, pid, pid % FDS, pid);
+    gtel_buf_str(&text, GTEL_STR("end\n"));
+    if (!start_buf(&world, &text, ROTATION_S * second_ns))
+        return;
+    test_label = "rotation";
+    CHECK_INT(gather(&world), 0);
+    CHECK_INT(world.seen, 0);
+    uint64_t first_calls = world.calls;
+    unsigned passed = 0;
+    for (; passed < ROTATION_S && found < PROCESSES; passed++) {
+        CHECK_INT(later(&world), 0);
+        /* listing, a number and a text each; and as much again, where a text costs three calls */
+        CHECK(world.calls <= 2 * (1 + PROCESSES + world.texts) + 4);
+        found = counts(&world)->clients;
+    }
+    CHECK(found == PROCESSES && passed > ROTATION_S / 2 && first_calls > PROCESSES * FDS);
+    CHECK(counts(&world)->rotation_ns == ROTATION_S * second_ns);
+    stop(&world);
+}
+
+/* A rotation that would cost too much takes longer, and says so. */
+static void test_long_rotation(void)
+{
+    enum { FDS = 2000, PROCESSES = 4 };
+    static struct world world;
+    struct gtel_buf text;
+    gtel_buf_init(&text, 1 << 24);
+    for (unsigned pid = 1; pid <= PROCESSES; pid++)
+        put_process(&text, pid, FDS);
+    gtel_buf_str(&text, GTEL_STR("at 2s\n"));
+    put_client(&text, PROCESSES, FDS - 1, 1);
+    gtel_buf_str(&text, GTEL_STR("end\n"));
+    if (!start_buf(&world, &text, 60 * second_ns))
+        return;
+    test_label = "long rotation";
+    CHECK_INT(gather(&world), 0);
+    CHECK_INT(later(&world), 0);
+    CHECK(world.calls <= 40);
+    uint64_t promised_ns = counts(&world)->rotation_ns;
+    CHECK(promised_ns > 600 * second_ns && promised_ns < 2000 * second_ns);
+    uint64_t passed = 0;
+    while (counts(&world)->clients == 0 && passed <= promised_ns / second_ns + 1) {
+        CHECK_INT(later(&world), 0);
+        CHECK(world.calls <= 40);
+        passed++;
+    }
+    CHECK(counts(&world)->clients == 1 && passed > 300);
+    stop(&world);
+}
+
+static uint64_t ticking_ns(void *arg)
+{
+    struct world *world = arg;
+    world->extra_ns += world->tick_ns;
+    return world->machine.ops->monotonic_ns(world->machine.arg) + world->extra_ns;
+}
+
+/* The ops of the fault env, with the world as their argument where it matters: the clock. */
+static struct world *the_world;
+
+static uint64_t clock_of_world(void *arg)
+{
+    (void)arg;
+    return ticking_ns(the_world);
+}
+
+static void take_clock(struct world *world, uint64_t tick_ns)
+{
+    world->ops = *world->fault.env.ops;
+    world->ops.monotonic_ns = clock_of_world;
+    world->env.ops = &world->ops;
+    world->tick_ns = tick_ns;
+    the_world = world;
+}
+
+/* A first scan is spread: no gather looks for long, and all is found in the end. */
+static void test_spread(void)
+{
+    enum { PROCESSES = 100, FDS = 100 };
+    static struct world world;
+    struct gtel_buf text;
+    uint64_t longest_ns = 0;
+    unsigned gathers = 0;
+    gtel_buf_init(&text, 1 << 24);
+    for (unsigned pid = 1; pid <= PROCESSES; pid++) {
+        put_process(&text, pid, FDS);
+        put_client(&text, pid, FDS, pid);
+    }
+    gtel_buf_str(&text, GTEL_STR("end\n"));
+    if (!start_buf(&world, &text, 0))
+        return;
+    test_label = "spread";
+    take_clock(&world, 8 * 4000); /* 4 us for each of eight descriptors */
+    do {
+        uint64_t before_ns = world.extra_ns;
+        CHECK_INT(later(&world), 0);
+        uint64_t took_ns = world.extra_ns - before_ns;
+        longest_ns = took_ns > longest_ns ? took_ns : longest_ns;
+        CHECK(counts(&world)->waiting > 0 || counts(&world)->clients == PROCESSES);
+    } while (counts(&world)->waiting > 0 && ++gathers < 100);
+    CHECK(gathers >= 1 && gathers < 10 && longest_ns < 50 * millisecond_ns);
+    CHECK_INT(later(&world), 0);
+    CHECK_INT(world.seen, PROCESSES);
+    stop(&world);
+}
+
+/* ---- rights ---- */
+
+static const char rights[] = "refuse proc/5/fd EACCES\nlink proc/5/fd/3 -> other\n" /* by text */
+    FDINFO("5/fdinfo/3", "1") "file proc/5/fdinfo/4\n| pos: 0\n" FDINFO(
+        "5/fdinfo/7",
+        "1") "refuse proc/6/fd EACCES\nlink proc/6/fd/0 -> other\nrefuse proc/6/fdinfo "
+             "EACCES\n" CLIENT("7", "3", "2") "at 1s\n" FDINFO(
+                 "5/fdinfo/5", "3") "link proc/5/fd/5 -> other\n"
+                                    "at 2s\ngone proc/6/fd\ngone "
+                                    "proc/6/fdinfo\n" CLIENT("6", "0", "4")
+                                        CLIENT("6", "1", "5") "at 3s\ngone "
+                                                              "proc/5/fdinfo/3\n"
+                                                              "end\n";
+
+static void test_rights(void)
+{
+    static struct world world;
+    if (!start(&world, rights, 0))
+        return;
+    test_label = "rights";
+    CHECK_INT(gather(&world), 0);
+    CHECK(world.pid[1] == 5 && world.pid[2] == 7 && counts(&world)->is_by_text);
+    CHECK(counts(&world)->visible == 3 && counts(&world)->readable == 2);
+    CHECK(!counts(&world)->has_first);
+    CHECK_INT(later(&world), 0);
+    CHECK(world.pid[3] == 5 && world.seen == 3);
+    test_label = "rights that came";
+    CHECK_INT(later(&world), 0);
+    CHECK(world.pid[4] == 6 && world.pid[5] == 6 && counts(&world)->readable == 3);
+    test_label = "by text, one descriptor less";
+    CHECK_INT(later(&world), 0);
+    CHECK(world.pid[1] == 5 && world.seen == 5);
+    stop(&world);
+}
+
+static const char asleep[] = CLIENT("5", "3", "1") "char proc/6/fd/3 226:129\n" FDINFO(
+    "6/fdinfo/3",
+    "2") "at 1s\nchar proc/6/fd/4 226:129\n" FDINFO("6/fdinfo/4",
+                                                    "3") "refuse proc/8/fd "
+                                                         "EACCES\nlink proc/8/fd/0 -> "
+                                                         "other\n" FDINFO("8/fdinfo/0",
+                                                                          "4") "at "
+                                                                               "3s\ngon"
+                                                                               "e "
+                                                                               "proc/6/"
+                                                                               "fd/"
+                                                                               "3\ngone"
+                                                                               " proc/"
+                                                                               "6/"
+                                                                               "fdinfo/"
+                                                                               "3\nend"
+                                                                               "\n";
+
+/* What sleeps is neither read nor gone, and what cannot be told from it is not read either. */
+static void test_asleep(void)
+{
+    static struct world world;
+    if (!start(&world, asleep, 0))
+        return;
+    test_label = "asleep";
+    CHECK_INT(gather(&world), 0);
+    CHECK(world.pid[1] == 5 && world.pid[2] == 6);
+    world.is_asleep = true;
+    CHECK_INT(later(&world), 0);
+    CHECK(world.pid[1] == 5 && world.seen == 1 && !world.is_gone[2]);
+    CHECK_INT(counts(&world)->asleep, 3);
+    world.is_asleep = false;
+    CHECK_INT(later(&world), 0);
+    CHECK(world.pid[1] == 5 && world.pid[2] == 6 && world.pid[3] == 6 && world.pid[4] == 8);
+    CHECK_INT(counts(&world)->asleep, 0);
+    world.is_asleep = true;
+    CHECK_INT(later(&world), 0); /* gone while asleep */
+    CHECK(world.is_gone[2] && !world.is_gone[3] && world.pid[3] == 0);
+    stop(&world);
+}
+
+static const char ours[] =
+    "link proc/self -> 40\nfile proc/40/stat\n| 40 (gtel) S 39 39 "
+    "1\n" CLIENT(
+        "40", "3",
+        "1") "file proc/41/stat\n| 41 (gtel) S 39 39 "
+             "1\n" CLIENT(
+                 "41", "3",
+                 "2") "file proc/42/stat\n| 42 (gtel) S "
+                      "1 1 1\n" CLIENT(
+                          "42", "3",
+                          "3") "file "
+                               "proc/43/"
+                               "stat\n| 43 "
+                               "(a) gtel) "
+                               "S 39 1 "
+                               "1\n" CLIENT(
+                                   "43", "3",
+                                   "4") "re"
+                                        "fu"
+                                        "se"
+                                        " "
+                                        "pr"
+                                        "oc"
+                                        "/4"
+                                        "4/"
+                                        "fd"
+                                        " "
+                                        "EA"
+                                        "CC"
+                                        "ES"
+                                        "\n"
+                                        "li"
+                                        "nk"
+                                        " "
+                                        "pr"
+                                        "oc"
+                                        "/4"
+                                        "4/"
+                                        "fd"
+                                        "/0"
+                                        " -"
+                                        "> "
+                                        "ot"
+                                        "he"
+                                        "r"
+                                        "\n" FDINFO(
+                                            "44/fdinfo/3",
+                                            "5") "file proc/44/stat\n| 44 (gtel) S 39 39 1\n"
+                                                 "at 1s\nend\n";
+
+/* Neither this process nor other helpers of the same program. */
+static void test_ours(void)
+{
+    static struct world world;
+    if (!start(&world, ours, 0))
+        return;
+    test_label = "ours";
+    CHECK_INT(gather(&world), 0);
+    CHECK_INT(later(&world), 0);
+    CHECK(world.pid[1] == 0 && world.pid[2] == 0 && world.pid[3] == 42 && world.pid[4] == 43);
+    CHECK(world.pid[5] == 0 && world.seen == 2 && counts(&world)->visible == 2);
+    stop(&world);
+}
+
+/* ---- kernels that do not tell numbers ---- */
+
+static int stat_without_size(void *arg, const char *path, struct gtel_stat *ret)
+{
+    int r = the_world->fault.env.ops->stat(arg, path, ret);
+    ret->size = 0;
+    return r;
+}
+
+static int refuse_dir(void *arg, const char *path)
+{
+    (void)arg;
+    (void)path;
+    CHECK(!"a directory is kept that would not tell that its process has ended");
+    return -EOPNOTSUPP;
+}
+
+/* A process that begins is looked at more often; others in rotation. */
+static void test_without_numbers(void)
+{
+    static struct world world;
+    struct gtel_buf text;
+    gtel_buf_init(&text, 1 << 20);
+    put_process(&text, 5, 20);
+    gtel_buf_str(&text, GTEL_STR("at 1s\n"));
+    put_process(&text, 6, 5);
+    gtel_buf_str(&text, GTEL_STR("at 2s\n"));
+    put_client(&text, 6, 5, 1);
+    put_client(&text, 5, 20, 2);
+    gtel_buf_str(&text, GTEL_STR("end\n"));
+    if (!start_buf(&world, &text, 8 * second_ns))
+        return;
+    test_label = "without numbers";
+    take_clock(&world, 0);
+    world.ops.stat = stat_without_size;
+    world.ops.dir_open = refuse_dir;
+    CHECK_INT(gather(&world), 0);
+    CHECK_INT(later(&world), 0);
+    CHECK_INT(later(&world), 0);
+    CHECK(world.pid[1] == 6 && !counts(&world)->has_numbers && counts(&world)->descriptors == 0);
+    for (unsigned i = 0; i < 8 && counts(&world)->clients < 2; i++)
+        CHECK_INT(later(&world), 0);
+    CHECK_INT(counts(&world)->clients, 2);
+    stop(&world);
+}
+
+/* ---- cost ---- */
+
+/* In the steady state: one listing, one number for each process, one text for each client. */
+static void test_cost(void)
+{
+    enum { PROCESSES = 100, CLIENTS = 50 };
+    static struct world world;
+    struct gtel_buf text;
+    gtel_buf_init(&text, 1 << 22);
+    for (unsigned pid = 1; pid <= PROCESSES; pid++) {
+        put_process(&text, pid, 3);
+        if (pid > PROCESSES - CLIENTS)
+            put_client(&text, pid, 3, pid);
+        if (pid > PROCESSES - CLIENTS)
+            put_client(&text, pid, 4, pid); /* a duplicate */
+    }
+    gtel_buf_str(&text, GTEL_STR("end\n"));
+    if (!start_buf(&world, &text, 1000000 * second_ns))
+        return;
+    test_label = "cost";
+    CHECK_INT(gather(&world), 0);
+    CHECK_INT(later(&world), 0);
+    for (unsigned i = 0; i < 20; i++) {
+        fault_alloc_arm(0);
+        CHECK_INT(later(&world), 0);
+        CHECK_INT(fault_alloc_count(), 0);
+        CHECK_INT(world.seen, CLIENTS);
+        /* and the little that rotation does in any case */
+        CHECK(world.calls <= 1 + PROCESSES + CLIENTS + 14);
+    }
+    CHECK_INT(world.fault.open_files, PROCESSES + CLIENTS);
+    stop(&world);
+}
+
+static int open_some(void *arg, const char *path)
+{
+    if ((int)the_world->fault.open_files >= the_world->open_max)
+        return -EMFILE;
+    return the_world->fault.env.ops->file_open(arg, path);
+}
+
+static int open_some_dirs(void *arg, const char *path)
+{
+    if ((int)the_world->fault.open_files >= the_world->open_max)
+        return -EMFILE;
+    return the_world->fault.env.ops->dir_open(arg, path);
+}
+
+static int list_some(void *arg, const char *path, uint32_t first, gtel_number_fn fn, void *fn_arg)
+{
+    if ((int)the_world->fault.open_files >= the_world->open_max)
+        return -EMFILE;
+    return the_world->fault.env.ops->dir_list_from(arg, path, first, fn, fn_arg);
+}
+
+/* With few descriptors of our own, all is found and read, at a higher cost. */
+static void test_few_descriptors(void)
+{
+    enum { PROCESSES = 100 };
+    static struct world world;
+    for (int max = 1; max <= 130; max += 43) {
+        struct gtel_buf text;
+        gtel_buf_init(&text, 1 << 22);
+        for (unsigned pid = 1; pid <= PROCESSES; pid++)
+            put_client(&text, pid, 3, pid);
+        gtel_buf_str(&text, GTEL_STR("end\n"));
+        if (!start_buf(&world, &text, 0))
+            return;
+        test_label = "few descriptors";
+        take_clock(&world, 0);
+        world.open_max = max;
+        world.ops.file_open = open_some;
+        world.ops.dir_open = open_some_dirs;
+        world.ops.dir_list_from = list_some;
+        CHECK_INT(gather(&world), 0);
+        for (unsigned i = 0; i < 5; i++)
+            CHECK_INT(later(&world), 0);
+        CHECK_INT(world.seen, PROCESSES);
+        stop(&world);
+    }
+}
+
+/* ---- faults ---- */
+
+static const char many[] = "file proc/self/stat\n| 3 (gtel) S 2 2 2\n" OTHER("4", "0")
+    CLIENT("5", "3", "1") CLIENT("5", "4", "1") OTHER("5", "5")
+        CLIENT("6", "3",
+               "1") "refuse proc/7/fd EACCES\nlink proc/7/fd/0 -> other\n" FDINFO("7/fdinfo/3", "2")
+            CLIENT("8", "3", "3") CLIENT("9", "1", "7") "at 1s\n" CLIENT(
+                "8", "4", "4") "gone proc/5/fd/3\ngone proc/5/fdinfo/3\n"
+                               "gone proc/9\n" CLIENT("9", "1", "8") "at 2s\ngone proc/5\n" CLIENT(
+                                   "10", "3", "5") CLIENT("8", "2", "6") "at 5s\nend\n";
+
+/* Three gathers with a fault, and two without: all is there in the first of these. */
+static void run_with_fault(const char *label, uint64_t call, uint64_t allocation, int error,
+                           unsigned patience)
+{
+    static struct world world;
+    if (!start(&world, many, 3 * second_ns))
+        return;
+    fault_env_arm(&world.fault, call, error);
+    fault_alloc_arm(allocation);
+    (void)gather(&world);
+    (void)later(&world);
+    (void)later(&world);
+    fault_env_arm(&world.fault, 0, 0);
+    fault_alloc_arm(0);
+    for (unsigned i = 0; i < patience; i++)
+        CHECK_INT(later(&world), 0);
+    test_label = label;
+    bool is_fine = CHECK(world.seen == 7) && CHECK(world.pid[1] == 6 && world.pid[2] == 7) &&
+                   CHECK(world.pid[3] == 8 && world.pid[4] == 8 && world.pid[5] == 10) &&
+                   CHECK(world.pid[6] == 8 && world.pid[8] == 9 && counts(&world)->clients == 7);
+    if (!is_fine)
+        printf("    call %" PRIu64 ", allocation %" PRIu64 ", error %d\n", call, allocation, error);
+    stop(&world);
+}
+
+static void test_faults(void)
+{
+    static const int errors[] = {-EIO, -ENOMEM, -EMFILE, -EINTR, -ENOENT, -ESRCH, -EACCES};
+    static struct world world;
+    if (!start(&world, many, 3 * second_ns))
+        return;
+    fault_alloc_arm(0);
+    (void)gather(&world);
+    (void)later(&world);
+    (void)later(&world);
+    uint64_t calls = world.fault.calls;
+    uint64_t allocations = fault_alloc_count();
+    stop(&world);
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(errors); i++)
+        for (uint64_t k = 1; k <= calls;
+             k++) /* what a kernel means to say is believed for a while */
+            run_with_fault("a call fails", k, 0, errors[i], i < 4 ? 1 : 3);
+    for (uint64_t k = 1; k <= allocations; k++)
+        run_with_fault("an allocation fails", 0, k, 0, 1);
+    CHECK(calls > 50 && allocations > 5);
+}
+
+int main(void)
+{
+    test_faults();
+    test_shared();
+    test_numbers();
+    test_rotation();
+    test_long_rotation();
+    test_spread();
+    test_rights();
+    test_asleep();
+    test_ours();
+    test_without_numbers();
+    test_cost();
+    test_few_descriptors();
+    return test_result();
+}
