@@ -80,15 +80,20 @@ static const struct gtel_busy_client *find(const struct gtel_busy_clients *clien
     return *at < clients->n && clients->client[*at].id == id ? &clients->client[*at] : NULL;
 }
 
-/* A client that is new, or has the id of one that is gone, has done all of its time since. */
-static void add_up(struct gtel_busy_clients *clients, const struct gtel_busy_client *next, size_t n)
+/*
+ * A client that is new has done all of its time since the last look: ids are given in turn, and
+ * none again. A time that goes back has to catch up before it counts again.
+ */
+static void add_up(struct gtel_busy_clients *clients, struct gtel_busy_client *next, size_t n)
 {
     size_t at = 0;
     for (size_t i = 0; clients->has_looked && i < n; i++) {
         const struct gtel_busy_client *last = find(clients, next[i].id, &at);
         for (size_t c = 0; c < GTEL_ENGINE_CLASSES; c++) {
-            bool is_same = last && next[i].ns[c] >= last->ns[c];
-            clients->sum_ns[c] += next[i].ns[c] - (is_same ? last->ns[c] : 0);
+            uint64_t last_ns = last ? last->ns[c] : 0;
+            if (next[i].ns[c] < last_ns)
+                next[i].ns[c] = last_ns;
+            clients->sum_ns[c] += next[i].ns[c] - last_ns;
         }
     }
     memcpy(clients->client, next, n * sizeof(*next));

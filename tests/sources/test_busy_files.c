@@ -162,6 +162,24 @@ static void test_clients(void)
     machine_done(&machine);
 }
 
+/* A time that goes back by 0.5 s at 2 s counts again once it has caught up, at 5 s. */
+static void test_clients_back(void)
+{
+    static const char text[] =
+        CLIENT_FILES "at 2s\n" BUSY("12", "0", "700000000", "200000000") "end\n";
+    static const double render[] = {0, 0.4, 0.4 + 0.3, 1.0, 1.3, 1.6 + 0.2};
+    struct machine machine;
+    test_label = "clients, back";
+    if (!CHECK(machine_init(&machine, text, "busy_files")))
+        return;
+    for (int t = 0; t < 6; t++) {
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK_NEAR(time_of(&machine, "render"), render[t], 1e-9);
+        machine_step(&machine, 1000);
+    }
+    machine_done(&machine);
+}
+
 /* A look that fails costs its gather, and no time: the next one has it. */
 static void test_clients_broken(void)
 {
@@ -292,6 +310,7 @@ int main(void)
     test_layouts();
     test_instances();
     test_clients();
+    test_clients_back();
     test_clients_broken();
     test_clients_faults(-EIO);
     test_clients_faults(-ENODEV);
