@@ -133,6 +133,29 @@ static void test_instances(void)
     machine_done(&machine);
 }
 
+/* What t seconds of that make. */
+static void check_ticks(const struct machine *machine, int t)
+{
+    static const struct {
+        const char *engine;
+        double start, share;
+        uint64_t engines;
+    } want[] = {{"render", 7, 0.25, 1}, {"video", 0, 0.3, 2}};
+    for (size_t i = 0; i < 2; i++) {
+        const struct gtel_reading *got =
+            machine_find(machine, NULL, GTEL_M_ENGINE_TICKS, want[i].engine, NULL);
+        if (!CHECK(got))
+            continue;
+        CHECK_NEAR(got->value.f64 * 1e9, want[i].start + want[i].share * 192e5 * t, 1e-9);
+        CHECK(got->has_device_clock && got->t_ns == 101 + 19200000u * (uint64_t)t);
+        got = machine_find(machine, NULL, GTEL_M_ENGINE_CAPACITY, want[i].engine, NULL);
+        CHECK(got && got->value.u64 == want[i].engines);
+    }
+    CHECK(!machine_find(machine, NULL, GTEL_M_ENGINE_TICKS, "copy", NULL));
+    CHECK(machine_find(machine, NULL, GTEL_M_ENGINE_BUSY_TIME, "copy", NULL));
+    CHECK(!busy(machine));
+}
+
 static void test_ticks(void)
 {
     static const char text[] =
@@ -140,25 +163,8 @@ static void test_ticks(void)
     struct machine machine;
     if (CHECK(machine_init(&machine, text, "i915"))) {
         for (int t = 0; t < 3; t++) {
-            static const struct {
-                const char *engine;
-                double start, share;
-                uint64_t engines;
-            } want[] = {{"render", 7, 0.25, 1}, {"video", 0, 0.3, 2}};
             CHECK_INT(machine_gather(&machine), 0);
-            for (size_t i = 0; i < 2; i++) {
-                const struct gtel_reading *got =
-                    machine_find(&machine, NULL, GTEL_M_ENGINE_TICKS, want[i].engine, NULL);
-                if (!CHECK(got))
-                    continue;
-                CHECK_NEAR(got->value.f64 * 1e9, want[i].start + want[i].share * 192e5 * t, 1e-9);
-                CHECK(got->has_device_clock && got->t_ns == 101 + 19200000u * (uint64_t)t);
-                got = machine_find(&machine, NULL, GTEL_M_ENGINE_CAPACITY, want[i].engine, NULL);
-                CHECK(got && got->value.u64 == want[i].engines);
-            }
-            CHECK(!machine_find(&machine, NULL, GTEL_M_ENGINE_TICKS, "copy", NULL));
-            CHECK(machine_find(&machine, NULL, GTEL_M_ENGINE_BUSY_TIME, "copy", NULL));
-            CHECK(!busy(&machine));
+            check_ticks(&machine, t);
             machine_step(&machine, 1000);
         }
         CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 0);
