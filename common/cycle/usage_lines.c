@@ -117,7 +117,7 @@ static bool grow(struct gtel_usage_lines *lines)
         return true;
     if (gtel_index_reserve(&lines->index, size) < 0)
         return false;
-    struct gtel_usage_line **order = realloc(lines->order, size * sizeof(*order));
+    struct gtel_usage_line **order = realloc(lines->order, size * sizeof(struct gtel_usage_line *));
     if (!order)
         return false;
     lines->order = order;
@@ -317,19 +317,19 @@ void gtel_usage_lines_choose(struct gtel_usage_lines *lines, uint64_t limit, uin
         fill(&lines->device[i].minute, limit, minute_ns, now_ns);
         fill(&lines->device[i].long_run, limit * LONG_RUN, LONG_RUN * minute_ns, now_ns);
     }
-    const struct gtel_device *device = NULL;
-    uint64_t shown = 0; /* on the device */
+    uint32_t index = UINT32_MAX; /* of the device */
+    uint64_t shown = 0;          /* on it */
     lines->shown = 0;
     for (size_t i = 0; i < n; i++) {
         struct gtel_usage_line *line = lines->order[i];
-        shown = line->device == device ? shown : 0;
-        device = line->device;
+        shown = line->device->index == index ? shown : 0;
+        index = line->device->index;
         line->is_shown = shown < limit && let_in(lines, line, limit);
         shown += line->is_shown;
         if (line->is_shown)
             lines->order[lines->shown++] = line;
         else
-            gtel_usage_sum_add(&lines->device[device->index].other, &line->sum);
+            gtel_usage_sum_add(&lines->device[index].other, &line->sum);
     }
 }
 
