@@ -44,7 +44,12 @@ void gtel_usage_begin(struct gtel_usage *usage)
 void gtel_usage_look(struct gtel_usage *usage, const struct gtel_device *device, uint8_t source,
                      uint8_t origin)
 {
-    if (usage && !gtel_usage_lines_device(&usage->lines, device, source, origin))
+    if (!usage)
+        return;
+    struct gtel_usage_device *on = gtel_usage_lines_device(&usage->lines, device, source, origin);
+    if (on)
+        on->is_complete = true;
+    else
         usage->dropped++;
 }
 
@@ -164,7 +169,8 @@ static void put_named(struct gtel_batch *batch, const struct gtel_usage_line *li
 static void put_device(struct gtel_batch *batch, const struct gtel_usage_device *on)
 {
     struct gtel_reading reading = {.device = on->device};
-    put_count(batch, &reading, GTEL_M_GPU_PROCESSES, on->all.processes);
+    if (on->is_complete)
+        put_count(batch, &reading, GTEL_M_GPU_PROCESSES, on->all.processes);
     reading.dim[0] = GTEL_STR("other");
     if (on->other.processes > 0)
         put_line(batch, &on->other, &reading);
@@ -194,7 +200,7 @@ void gtel_usage_emit(struct gtel_usage *usage, struct gtel_batch *batch)
                             now_ns);
     batch->t_ns = now_ns;
     for (size_t i = 0; i < lines->devices; i++) {
-        if (!gtel_usage_lines_is_looked_at(lines, i))
+        if (!gtel_usage_lines_has_device(lines, i))
             continue;
         batch->source = lines->device[i].source;
         batch->origin = lines->device[i].origin;

@@ -49,9 +49,9 @@ void gtel_usage_done(struct gtel_usage *usage);
 /* Forgets what was added since the last gather. */
 void gtel_usage_begin(struct gtel_usage *usage);
 /*
- * The source has looked for the processes of a device: gpu.processes is told, though it may be 0.
- * source and origin: as in a reading; the first to speak of a device has its name on all lines.
- * usage may be NULL in these two.
+ * The source has looked for all processes of a device: gpu.processes is told, though it may be 0.
+ * Without it there are only the lines of those that were added. source and origin: as in a reading;
+ * the first to speak of a device has its name on all lines. usage may be NULL in these two.
  */
 void gtel_usage_look(struct gtel_usage *usage, const struct gtel_device *device, uint8_t source,
                      uint8_t origin);

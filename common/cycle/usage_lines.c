@@ -64,7 +64,7 @@ static bool make_room(struct gtel_usage_lines *lines, size_t n)
     return true;
 }
 
-bool gtel_usage_lines_is_looked_at(const struct gtel_usage_lines *lines, size_t index)
+bool gtel_usage_lines_has_device(const struct gtel_usage_lines *lines, size_t index)
 {
     return lines->device[index].gather == lines->gather + 1;
 }
@@ -76,12 +76,13 @@ struct gtel_usage_device *gtel_usage_lines_device(struct gtel_usage_lines *lines
     if (!make_room(lines, device->index + 1))
         return NULL;
     struct gtel_usage_device *on = &lines->device[device->index];
-    if (gtel_usage_lines_is_looked_at(lines, device->index))
+    if (gtel_usage_lines_has_device(lines, device->index))
         return on;
     on->device = device;
     on->gather = lines->gather + 1;
     on->all = (struct gtel_usage_sum){0};
     on->other = (struct gtel_usage_sum){0};
+    on->is_complete = false;
     on->source = source;
     on->origin = origin;
     return on;

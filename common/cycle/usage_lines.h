@@ -56,8 +56,9 @@ struct gtel_usage_bucket {
 };
 
 struct gtel_usage_device {
-    const struct gtel_device *device; /* NULL: none of this index was looked at ever */
-    uint64_t gather;                  /* in which it was looked at last, plus 1; 0: never */
+    const struct gtel_device *device; /* NULL: nothing was said of it ever */
+    uint64_t gather;                  /* of which the sums are, plus 1; 0: none */
+    bool is_complete;                 /* all processes are in them */
     struct gtel_usage_sum all;        /* of this gather */
     struct gtel_usage_sum other;
     uint8_t source; /* of the readings, and its origin */
@@ -81,14 +82,14 @@ struct gtel_usage_lines {
 };
 
 void gtel_usage_lines_done(struct gtel_usage_lines *lines);
-/* Begins a gather: no device was looked at. */
+/* Begins a gather: nothing was said of any device. */
 void gtel_usage_lines_begin(struct gtel_usage_lines *lines);
 /* The device as of this gather; NULL: memory is out. */
 struct gtel_usage_device *gtel_usage_lines_device(struct gtel_usage_lines *lines,
                                                   const struct gtel_device *device, uint8_t source,
                                                   uint8_t origin);
-/* Whether the device of that index was looked at in this gather. */
-bool gtel_usage_lines_is_looked_at(const struct gtel_usage_lines *lines, size_t index);
+/* Whether something was said of the device of that index in this gather. */
+bool gtel_usage_lines_has_device(const struct gtel_usage_lines *lines, size_t index);
 /* Adds an amount to a line, or to "other" without tags (NULL), or when memory is out. */
 void gtel_usage_lines_add(struct gtel_usage_lines *lines, const struct gtel_device *device,
                           const struct gtel_usage_tags *tags, const struct gtel_usage_sum *sum);

@@ -343,6 +343,11 @@ static void test_begin(void)
     machine_add(m, 0, 10, mib, 0.5);
     machine_gather(m, 1);
     CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_MEMORY, "a"), (double)mib, 0);
+    /* What a source adds without having looked for all: how many there are is not known. */
+    gtel_usage_add(&m->usage, &m->device[0], 0, 0, machine_id(m, 10), &(struct gtel_use){0});
+    machine_gather(m, 1);
+    CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_COUNT, "a"), 1, 0);
+    CHECK_NEAR(machine_get(m, 0, GTEL_M_GPU_PROCESSES, ""), -1, 0);
     gtel_usage_look(NULL, &m->device[0], 0, 0);
     gtel_usage_add(NULL, &m->device[0], 0, 0, machine_id(m, 10), &(struct gtel_use){0});
     machine_free(m);
