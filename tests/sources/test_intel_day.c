@@ -7,8 +7,10 @@
  * A day is made of segments with known power, work and idle time, in which a GPU works, sleeps or
  * has no driver; its counters wrap, begin anew and jump while the host sleeps. The recorded machine
  * is written from it, and run through the whole core. Then power × time, share of work × time and
- * share of idle time × time must be those of the segments, over the time that was observed; nearly
- * all of it must have been observed; and neither memory nor descriptors may have grown.
+ * share of idle time × time must be those of the segments, over the time that was observed; each
+ * single figure must be true of its own interval; nearly all time must have been observed, also
+ * where a counter wraps, and none while the host slept; and neither memory nor descriptors may have
+ * grown.
  */
 #include "base/buf.h"
 #include "gtel.h"
@@ -60,7 +62,9 @@ struct gpu {
     double base[QUANTITIES];  /* the time of the counter's reading before; negative: none */
     double got[QUANTITIES];
     double truth[QUANTITIES];
-    double seen[QUANTITIES]; /* seconds observed */
+    double seen[QUANTITIES];     /* seconds observed */
+    unsigned wrong[QUANTITIES];  /* figures that are not those of their interval */
+    unsigned missed[QUANTITIES]; /* quiet intervals, and those with a wrap, without a figure */
 };
 
 /* i915 has 32 bits for the milliseconds of idle time; a package zone wraps after this energy. */
@@ -129,13 +133,19 @@ static void plan(struct gpu *gpu)
     }
 }
 
-/* What had happened by that second. */
-static double truth_at(const struct gpu *gpu, enum quantity q, double t)
+/* The segment that runs at that second. */
+static const struct segment *segment_at(const struct gpu *gpu, double t)
 {
     size_t i = gpu->n - 1;
     while (i > 0 && gpu->segment[i].begin > t)
         i--;
-    const struct segment *s = &gpu->segment[i];
+    return &gpu->segment[i];
+}
+
+/* What had happened by that second. */
+static double truth_at(const struct gpu *gpu, enum quantity q, double t)
+{
+    const struct segment *s = segment_at(gpu, t);
     return s->sum[q] + s->rate[q] * (t - s->begin);
 }
 
@@ -428,6 +438,53 @@ static void begin_gather(void)
         }
 }
 
+static bool has_host_slept(double since, double until)
+{
+    for (size_t i = 0; i < HOST_SLEEPS; i++)
+        if (host_sleeps[i] > since && host_sleeps[i] <= until)
+            return true;
+    return false;
+}
+
+/* Whether a figure is true of the time since then. A sampled one is true of a part of it. */
+static bool is_true(const struct gpu *gpu, enum quantity q, double since, double t)
+{
+    double mean = (truth_at(gpu, q, t) - truth_at(gpu, q, since)) / (t - since);
+    double low = mean;
+    double high = mean;
+    if (q == WORK && !gpu->pmu) {
+        const double rate[2] = {segment_at(gpu, since)->rate[q], segment_at(gpu, t)->rate[q]};
+        low = rate[0] < rate[1] ? rate[0] : rate[1];
+        high = rate[0] < rate[1] ? rate[1] : rate[0];
+    }
+    /* Idle time is counted in milliseconds; a clock domain's by a GT is noted within two of them.
+     */
+    double slack = q == ENERGY ? 0.001 * high + 0.001 : 0.001 + 0.0025 / (t - since);
+    return gpu->rate[q] >= low - slack && gpu->rate[q] <= high + slack;
+}
+
+/* Checks the figure of one interval, or that there is none. */
+static void judge(struct gpu *gpu, enum quantity q, double t)
+{
+    double since = gpu->base[q];
+    if (since < 0)
+        return;
+    bool has_slept = has_host_slept(since, t);
+    bool is_quiet = !has_slept && segment_at(gpu, since) == segment_at(gpu, t) &&
+                    segment_at(gpu, t)->kind == KIND_WORK && t - segment_at(gpu, t)->begin > 30;
+    if (gpu->rate[q] < 0) {
+        gpu->missed[q] += is_quiet && gpu->is_read[q] ? 1 : 0;
+        return;
+    }
+    bool is_sampled = q == WORK && !gpu->pmu;
+    if ((!has_slept || is_sampled) && is_true(gpu, q, since, t))
+        return;
+    if (gpu->wrong[q]++ < 5)
+        printf("%s at %.0f s: quantity %d is %g since %.0f s, segments say %g and %g%s\n", gpu->key,
+               t, q, gpu->rate[q], since, segment_at(gpu, since)->rate[q],
+               segment_at(gpu, t)->rate[q], has_slept ? ", and the host slept" : "");
+}
+
 /* Adds what was emitted at t, and what was true over the same time. */
 static void add_up(double t, double step_s)
 {
@@ -436,6 +493,7 @@ static void add_up(double t, double step_s)
         if (!gpu->pmu) /* sampled: no counter, and true of the last interval alone */
             gpu->base[WORK] = t - step_s;
         for (int q = 0; q < QUANTITIES; q++) {
+            judge(gpu, (enum quantity)q, t);
             if (gpu->rate[q] >= 0 && CHECK(gpu->base[q] >= 0)) {
                 double seconds = t - gpu->base[q];
                 gpu->got[q] += gpu->rate[q] * seconds;
@@ -536,7 +594,10 @@ static void check_sums(unsigned step_s)
                    100 * (gpu->got[q] / gpu->truth[q] - 1), gpu->seen[q], working);
             CHECK(gpu->truth[q] > 1000);
             CHECK_NEAR(gpu->got[q], gpu->truth[q], 0.001 * gpu->truth[q]);
+            printf("  %u figures wrong, %u missed\n", gpu->wrong[q], gpu->missed[q]);
             CHECK(gpu->seen[q] > 0.97 * working);
+            CHECK_INT(gpu->wrong[q], 0);
+            CHECK_INT(gpu->missed[q], 0);
         }
     }
 }
@@ -553,6 +614,7 @@ static void run_day(unsigned step_s)
         gpus[g].cards = 0;
         for (int q = 0; q < QUANTITIES; q++) {
             gpus[g].got[q] = gpus[g].truth[q] = gpus[g].seen[q] = 0;
+            gpus[g].wrong[q] = gpus[g].missed[q] = 0;
             gpus[g].base[q] = -1;
             gpus[g].offset[q] = -0.001;
             if (gpus[g].range[q] > 0)
