@@ -120,15 +120,24 @@ static void put_setcap(struct gtel_str rights, struct gtel_buf *out)
     gtel_buf_str(out, GTEL_STR("+ep"));
 }
 
+/* Asked for beside the right, where that is not enough (perf.c). */
+static const char setting[] = "kernel.perf_event_paranoid=2";
+
 static void write_commands(const struct gtel_doctor_fixes *fixes,
                            const struct gtel_host_facts *facts, struct gtel_buf *out)
 {
     struct gtel_buf rights;
     bool needs_group = is_named(fixes, "render") && facts->is_render != GTEL_YES;
+    bool needs_setting = is_named(fixes, setting);
     gtel_buf_init(&rights, 256);
     put_rights(fixes, facts, &rights);
-    if (rights.n > 0 || needs_group)
+    if (rights.n > 0 || needs_group || needs_setting)
         gtel_buf_str(out, GTEL_STR("\nHow, as root; for collectd, write collectd for telegraf:\n"));
+    if (needs_setting)
+        gtel_buf_printf(out,
+                        "  sysctl %s\n"
+                        "  echo %s > /etc/sysctl.d/90-gtel.conf\n%s",
+                        setting, setting, rights.n > 0 ? "and\n" : "");
     if (rights.n > 0) {
         struct gtel_str names = gtel_buf_text(&rights);
         gtel_buf_printf(out,
