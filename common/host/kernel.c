@@ -42,6 +42,17 @@ bool gtel_kernel_is_guest(const struct gtel_env *env)
     return gtel_kernel_has_feature(env, HYPERVISOR);
 }
 
+enum gtel_known gtel_kernel_has_capability(const struct gtel_env *env, unsigned bit)
+{
+    char buf[GTEL_FS_TEXT_MAX];
+    struct gtel_str status;
+    uint64_t set;
+    if (gtel_fs_text(env, "proc/self/status", buf, sizeof(buf), &status) < 0 ||
+        gtel_capabilities_parse(status, &set) < 0)
+        return GTEL_NOT_KNOWN;
+    return (set >> bit & 1) != 0 ? GTEL_YES : GTEL_NO;
+}
+
 /* The initial one maps all numbers to themselves (user_namespaces(7)). */
 enum gtel_user_namespace gtel_kernel_user_namespace(const struct gtel_env *env)
 {

@@ -7,6 +7,7 @@
 #define GTEL_HOST_KERNEL_H
 
 #include "host/fs.h"
+#include "parse/capabilities.h"
 #include "parse/release.h"
 
 /* Whether the kernel's release is known, and it. */
@@ -20,6 +21,14 @@ bool gtel_kernel_is_older(const struct gtel_env *env, uint32_t major, uint32_t m
 bool gtel_kernel_has_feature(const struct gtel_env *env, unsigned feature);
 /* Whether the kernel runs in a virtual machine; false when it cannot be told. */
 bool gtel_kernel_is_guest(const struct gtel_env *env);
+
+enum gtel_known { GTEL_NOT_KNOWN, GTEL_NO, GTEL_YES };
+
+/*
+ * Whether this process has the capability of that bit (parse/capabilities.h), as far as its own
+ * user namespace goes.
+ */
+enum gtel_known gtel_kernel_has_capability(const struct gtel_env *env, unsigned bit);
 
 enum gtel_user_namespace {
     GTEL_USER_NAMESPACE_UNKNOWN,

@@ -14,7 +14,6 @@
  */
 #include "host/drm_query.h"
 #include "host/kernel.h"
-#include "parse/capabilities.h"
 #include "sources/cards.h"
 #include "sources/source.h"
 
@@ -309,8 +308,15 @@ static void put_finding(struct gtel_findings *findings, const struct memory_card
     gtel_finding_put(findings, own->card.device, GTEL_MEASUREMENT_GPU_MEMORY, own->error, text);
 }
 
+/* One that has no memory of its own, so that no query brings a figure of use. */
+static bool is_integrated(const struct memory_card *own)
+{
+    return own->card.drm.is_pci && own->card.drm.pci.bus == 0;
+}
+
 /* The question got no answer. */
-static void diagnose_error(const struct memory_card *own, struct gtel_findings *findings)
+static void diagnose_error(const struct gtel_env *env, const struct memory_card *own,
+                           struct gtel_findings *findings)
 {
     char what[GTEL_DRM_NODE_MAX + 1];
     (void)snprintf(what, sizeof(what), "/%s", own->node);
@@ -322,7 +328,9 @@ static void diagnose_error(const struct memory_card *own, struct gtel_findings *
                     "in a container: hand the device in, as with --device=/dev/dri");
     else if (own->error == -EOPNOTSUPP)
         put_finding(findings, own, what, "this driver has no query for memory regions",
-                    "a newer kernel");
+                    !is_integrated(own) && gtel_kernel_is_older(env, 6, 0)
+                        ? "use Linux 6.0 or newer, and give the program CAP_PERFMON"
+                        : NULL);
     else if (own->error == -ECANCELED)
         put_finding(findings, own, what, "the driver has given the GPU up (wedged)",
                     "see the kernel log; unbind and bind the driver, or restart the machine");
@@ -330,34 +338,46 @@ static void diagnose_error(const struct memory_card *own, struct gtel_findings *
         put_finding(findings, own, what, NULL, NULL);
 }
 
-/* Whether this process has the right; true also when that cannot be told. */
-static bool has_perfmon(const struct gtel_env *env)
+/* Why the kernel hides what is used; what helps, or NULL. */
+static const char *explain_hidden(const struct gtel_env *env, const char **ret_fix)
 {
-    char buf[GTEL_FS_TEXT_MAX];
-    struct gtel_str status;
-    uint64_t set;
-    return gtel_fs_text(env, "proc/self/status", buf, sizeof(buf), &status) < 0 ||
-           gtel_capabilities_parse(status, &set) < 0 || gtel_capabilities_perfmon(set);
+    enum gtel_known perfmon = gtel_kernel_has_capability(env, GTEL_CAP_PERFMON);
+    enum gtel_known admin = gtel_kernel_has_capability(env, GTEL_CAP_SYS_ADMIN);
+    enum gtel_user_namespace users = gtel_kernel_user_namespace(env);
+    *ret_fix = NULL;
+    if (users == GTEL_USER_NAMESPACE_NESTED) {
+        *ret_fix = "run the program outside of the container, with CAP_PERFMON";
+        return "the kernel shows it to CAP_PERFMON only, and rights in a container's user "
+               "namespace do not count";
+    }
+    if (perfmon == GTEL_YES || admin == GTEL_YES)
+        return "the kernel hides it although this program has CAP_PERFMON; in a container's user "
+               "namespace that would count for nothing";
+    *ret_fix = "give the program CAP_PERFMON";
+    return "the kernel shows it to CAP_PERFMON only";
 }
 
 /* Sizes without what is used of them. */
 static void diagnose_hidden(const struct gtel_env *env, const struct memory_card *own,
                             struct gtel_findings *findings)
 {
+    const char *text[3] = {"used memory"};
+    char fix[160];
+    struct gtel_release release;
     bool is_xe = own->driver == GTEL_DRM_XE;
-    if (!is_xe && gtel_kernel_is_older(env, 6, 0))
-        put_finding(findings, own, "used memory", "i915 tells it from Linux 6.0 on",
-                    "use Linux 6.0 or newer, and give the program CAP_PERFMON");
-    else if (!has_perfmon(env))
-        put_finding(findings, own, "used memory", "the kernel shows it to CAP_PERFMON only",
-                    is_xe ? "give the program CAP_PERFMON, or use Linux 6.17 or newer"
-                          : "give the program CAP_PERFMON");
-    else
-        put_finding(findings, own, "used memory",
-                    "the kernel hides it although this process has CAP_PERFMON, which counts for "
-                    "nothing in a container's user namespace",
-                    is_xe ? "run the program outside, or use Linux 6.17 or newer"
-                          : "run the program outside of it");
+    text[1] = explain_hidden(env, &text[2]);
+    if (is_xe && gtel_kernel_release(env, &release) && gtel_release_is_at_least(&release, 6, 17)) {
+        text[1] = "xe says 0, which cannot be true; since Linux 6.17 it hides nothing";
+        text[2] = NULL;
+    } else if (is_xe && text[2]) {
+        (void)snprintf(fix, sizeof(fix), "%s, or use Linux 6.17 or newer", text[2]);
+        text[2] = fix;
+    } else if (!is_xe && gtel_kernel_is_older(env, 6, 0)) {
+        text[1] = "i915 tells it from Linux 6.0 on";
+        text[2] = "use Linux 6.0 or newer, and give the program CAP_PERFMON";
+    }
+    gtel_finding_put_lack(findings, own->card.device, GTEL_MEASUREMENT_GPU_MEMORY,
+                          GTEL_M_GPU_MEMORY_USED, 0, text);
 }
 
 static void diagnose_card(const struct gtel_env *env, const struct memory_card *own,
@@ -374,7 +394,7 @@ static void diagnose_card(const struct gtel_env *env, const struct memory_card *
     else if (!own->was_asked)
         return; /* asleep or left alone: the driver's own source says so */
     else if (own->error < 0)
-        diagnose_error(own, findings);
+        diagnose_error(env, own, findings);
     else if (own->regions.n == 0)
         put_finding(findings, own, "memory regions", "the driver lists none (an admin-only PF)",
                     NULL);

@@ -101,11 +101,10 @@ static void put_rights(const struct gtel_doctor_fixes *fixes, const struct gtel_
         const char *name = gtel_host_right_name((enum gtel_right)i);
         if (!is_named(fixes, name) || facts->right[i] == GTEL_YES)
             continue;
-        if (i == GTEL_RIGHT_SYS_ADMIN && has_perfmon && is_named(fixes, "CAP_PERFMON") &&
-            facts->right[GTEL_RIGHT_PERFMON] != GTEL_YES)
-            continue; /* the last resort: more right than is needed */
+        if (i == GTEL_RIGHT_SYS_ADMIN && has_perfmon)
+            continue; /* no advice asks for it where CAP_PERFMON is known */
         if (i == GTEL_RIGHT_PERFMON && !has_perfmon)
-            name = gtel_host_right_name(GTEL_RIGHT_SYS_ADMIN);
+            continue; /* the same advice names CAP_SYS_ADMIN */
         gtel_buf_printf(out, "%s%s", out->n > 0 ? " " : "", name);
     }
 }

@@ -9,10 +9,7 @@
 #define GTEL_EXECD_HOST_FACTS_H
 
 #include "base/buf.h"
-#include "host/env.h"
-#include "parse/release.h"
-
-enum gtel_known { GTEL_NOT_KNOWN, GTEL_NO, GTEL_YES };
+#include "host/kernel.h"
 
 /* Rights that some source can use. */
 enum gtel_right {

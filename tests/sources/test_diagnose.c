@@ -107,8 +107,45 @@ static void test_xe_pmu(void)
         check(&cases[i], GTEL_O_XE_ENGINES, NULL);
 }
 
+#define CAPABLE(set) "file proc/self/status\n| CapEff:\t" set "\n"
+#define LEVEL(level) "file proc/sys/kernel/perf_event_paranoid\n| " level "\n"
+#define REFUSED                                                                                    \
+    CARD("i915", "46A6", "00:02")                                                                  \
+    "file sys/bus/event_source/devices/i915/type\n| 12\n"                                          \
+    "file sys/bus/event_source/devices/i915/cpumask\n| 0\n"                                        \
+    "file sys/bus/event_source/devices/i915/events/rcs0-busy\n| config=0x0\n"                      \
+    "file sys/bus/event_source/devices/i915/events/rcs0-busy.unit\n| ns\n"                         \
+    "pmu i915 0x0 0 1e9\npmu_error i915 EACCES\n"
+#define PERF(label, text, fix)                                                                     \
+    {                                                                                              \
+        label, REFUSED text END, "i915", GTEL_MEASUREMENT_GPU_ENGINE, "refused", fix               \
+    }
+
+/* The least that helps, by the setting, the rights that are there, and where the program runs. */
+static void test_refused_events(void)
+{
+    static const struct want cases[] = {
+        PERF("an ordinary user", CAPABLE("0") LEVEL("2"), ": give the program CAP_PERFMON, or run"),
+        PERF("an old kernel", CAPABLE("0") LEVEL("2") RELEASE("5.4.0"),
+             ": give the program CAP_SYS_ADMIN (CAP_PERFMON"),
+        PERF("Debian's level", CAPABLE("0") LEVEL("3"),
+             "paranoid=2 and give the program CAP_PERFMON"),
+        PERF("Debian's level and the right", CAPABLE("4000000000") LEVEL("3"),
+             "more than CAP_PERFMON: run sysctl kernel.perf_event_paranoid=2"),
+        PERF("the right", CAPABLE("4000000000") LEVEL("2"), "something else refuses"),
+        PERF("root", CAPABLE("3fffffffff") LEVEL("3"), "something else refuses"),
+        PERF("a level that lets everybody", CAPABLE("0") LEVEL("0"), "something else refuses"),
+        PERF("a container", CAPABLE("3fffffffff") LEVEL("2") "file proc/self/uid_map\n| 0 1000 1\n",
+             "outside of the container"),
+        PERF("nothing known", "", "not known: give the program CAP_PERFMON, or run"),
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++)
+        check(&cases[i], GTEL_O_XE_ENGINES, NULL);
+}
+
 int main(void)
 {
+    test_refused_events();
     test_xe_pmu();
     return test_result();
 }

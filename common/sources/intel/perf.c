@@ -2,6 +2,7 @@
 /* What the perf PMUs of i915 and xe have in common. */
 #include "sources/intel/perf.h"
 
+#include "host/kernel.h"
 #include "parse/pmu_desc.h"
 
 #include <errno.h>
@@ -38,6 +39,30 @@ bool gtel_intel_perf_is_refusal(int r)
  * Levels above 2 are not the mainline's: Debian's kernels ask for CAP_SYS_ADMIN there, and refuse
  * CAP_PERFMON (seen in tests/guest: Linux 6.1 at level 3; at 2 it is enough).
  */
+static const char *fix_of_setting(const struct gtel_env *env, bool is_known, int64_t level)
+{
+    bool is_perfmon = gtel_kernel_has_capability(env, GTEL_CAP_PERFMON) == GTEL_YES;
+    bool is_admin = gtel_kernel_has_capability(env, GTEL_CAP_SYS_ADMIN) == GTEL_YES;
+    bool is_nested = gtel_kernel_user_namespace(env) == GTEL_USER_NAMESPACE_NESTED;
+    bool is_open = is_known && level <= 0;
+    bool is_high = is_known && level > 2;
+    if (is_nested && !is_open)
+        return "rights in a container's user namespace do not count: run the program outside of "
+               "the container, or on the host sysctl kernel.perf_event_paranoid=0";
+    if (is_open || is_admin || (is_perfmon && !is_high))
+        return "that and the program's rights are enough, so something else refuses, as a "
+               "container's seccomp profile: let the program call perf_event_open";
+    if (is_high)
+        return is_perfmon ? "above 2 Debian's kernels want more than CAP_PERFMON: run sysctl "
+                            "kernel.perf_event_paranoid=2"
+                          : "run sysctl kernel.perf_event_paranoid=2 and give the program "
+                            "CAP_PERFMON (above 2 Debian's kernels ask for CAP_SYS_ADMIN)";
+    if (gtel_kernel_is_older(env, 5, 8)) /* capabilities(7) */
+        return "give the program CAP_SYS_ADMIN (CAP_PERFMON from Linux 5.8 on), or run sysctl "
+               "kernel.perf_event_paranoid=0";
+    return "give the program CAP_PERFMON, or run sysctl kernel.perf_event_paranoid=0";
+}
+
 const char *gtel_intel_perf_fix(const struct gtel_env *env, char *buf, size_t size)
 {
     char text[32];
@@ -45,18 +70,9 @@ const char *gtel_intel_perf_fix(const struct gtel_env *env, char *buf, size_t si
     int64_t number = 0;
     if (gtel_fs_text(env, "proc/sys/kernel/perf_event_paranoid", text, sizeof(text), &level) < 0)
         level = GTEL_STR("not known");
-    if (gtel_str_i64(level, &number) == 0 && number > 2)
-        (void)snprintf(buf, size,
-                       "kernel.perf_event_paranoid is %.*s: run sysctl "
-                       "kernel.perf_event_paranoid=2 and give the program CAP_PERFMON (above 2 "
-                       "Debian's kernels ask for CAP_SYS_ADMIN)",
-                       GTEL_STR_ARG(level));
-    else
-        (void)snprintf(buf, size,
-                       "kernel.perf_event_paranoid is %.*s: give the program CAP_PERFMON "
-                       "(CAP_SYS_ADMIN where that does not help), or run sysctl "
-                       "kernel.perf_event_paranoid=0",
-                       GTEL_STR_ARG(level));
+    bool is_known = gtel_str_i64(level, &number) == 0;
+    (void)snprintf(buf, size, "kernel.perf_event_paranoid is %.*s: %s", GTEL_STR_ARG(level),
+                   fix_of_setting(env, is_known, number));
     return buf;
 }
 
