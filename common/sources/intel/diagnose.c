@@ -5,6 +5,7 @@
 #include "host/kernel.h"
 #include "sources/intel/perf.h"
 #include "sources/intel/sample.h"
+#include "tables/intel_names.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -81,11 +82,32 @@ static void diagnose_closed(const struct diagnosis *diagnosis)
     }
 }
 
+/*
+ * What helps against energy that cannot be true, or NULL: up to Linux 6.16 xe reads that of
+ * Battlemage from registers that hold nonsense on some boards.
+ */
+static const char *energy_fix(const struct diagnosis *diagnosis)
+{
+    return gtel_intel_has_bad_energy(diagnosis->intel->env, &diagnosis->gpu->card)
+               ? "use Linux 6.17 or newer, which reads energy from elsewhere"
+               : NULL;
+}
+
+static void diagnose_energy(const struct diagnosis *diagnosis, const struct gtel_intel_attr *attr,
+                            const char *name)
+{
+    if (attr->distrust_ns > gtel_env_now(diagnosis->intel->env))
+        put(diagnosis, GTEL_MEASUREMENT_GPU_POWER, 0, name,
+            "it makes impossible steps, which are left out", energy_fix(diagnosis));
+    else if (attr->has_last && attr->last == 0)
+        put(diagnosis, GTEL_MEASUREMENT_GPU_POWER, 0, name,
+            "it stays 0, which cannot be true and is left out", energy_fix(diagnosis));
+}
+
 /* Files that are open and cannot be read, or say what cannot be true. */
 static void diagnose_attrs(const struct diagnosis *diagnosis)
 {
     const struct gtel_env *env = diagnosis->intel->env;
-    static const char newer[] = "on Battlemage, Linux 6.17 or newer reads energy from elsewhere";
     for (size_t i = 0; i < diagnosis->gpu->n; i++) {
         struct gtel_intel_attr *attr = &diagnosis->gpu->attr[i];
         char name[GTEL_DRM_NAME_MAX];
@@ -97,35 +119,36 @@ static void diagnose_attrs(const struct diagnosis *diagnosis)
             put(diagnosis, measurement_of(attr), r, name,
                 r == 0 ? "its text is not what the kernel's documents say" : NULL, NULL);
         }
-        if (attr->form != GTEL_INTEL_ENERGY)
-            continue;
-        if (attr->distrust_ns > gtel_env_now(env))
-            put(diagnosis, GTEL_MEASUREMENT_GPU_POWER, 0, name,
-                "it makes impossible steps, which are left out", newer);
-        else if (attr->has_last && attr->last == 0)
-            put(diagnosis, GTEL_MEASUREMENT_GPU_POWER, 0, name,
-                "it stays 0, which cannot be true and is left out",
-                gtel_release_is_at_least(&diagnosis->kernel, 6, 17) ? NULL : newer);
+        if (attr->form == GTEL_INTEL_ENERGY)
+            diagnose_energy(diagnosis, attr, name);
     }
 }
 
 /* ---- sensors ---- */
 
-/* Since when a driver gives figures (kernel:
- * Documentation/ABI/testing/sysfs-driver-intel-i915-hwmon and -xe-hwmon; the versions in which they
- * were seen first where those documents differ). */
+#define FAMILY(name) (1U << GTEL_INTEL_##name)
+
+/*
+ * Since when a driver gives figures of which families (kernel:
+ * Documentation/ABI/testing/sysfs-driver-intel-i915-hwmon and -xe-hwmon, i915/i915_hwmon.c,
+ * xe/xe_hwmon.c; the versions in which they were seen first where those documents differ). Flex
+ * cards are cooled by their host.
+ */
 static const struct since {
     const char *driver;
     enum gtel_measurement measurement;
     uint32_t major;
     uint32_t minor;
+    uint32_t families;
 } since[] = {
-    {"i915", GTEL_MEASUREMENT_GPU_POWER, 6, 2},
-    {"i915", GTEL_MEASUREMENT_GPU_TEMPERATURE, 6, 14},
-    {"i915", GTEL_MEASUREMENT_GPU_FAN, 6, 12},
-    {"xe", GTEL_MEASUREMENT_GPU_POWER, 6, 5},
-    {"xe", GTEL_MEASUREMENT_GPU_TEMPERATURE, 6, 15},
-    {"xe", GTEL_MEASUREMENT_GPU_FAN, 6, 16},
+    {"i915", GTEL_MEASUREMENT_GPU_POWER, 6, 2, FAMILY(DG1) | FAMILY(DG2) | FAMILY(FLEX)},
+    {"i915", GTEL_MEASUREMENT_GPU_TEMPERATURE, 6, 14, FAMILY(DG1) | FAMILY(DG2) | FAMILY(FLEX)},
+    {"i915", GTEL_MEASUREMENT_GPU_FAN, 6, 12, FAMILY(DG1) | FAMILY(DG2)},
+    {"xe", GTEL_MEASUREMENT_GPU_POWER, 6, 5,
+     FAMILY(DG2) | FAMILY(FLEX) | FAMILY(PONTE_VECCHIO) | FAMILY(BATTLEMAGE)},
+    {"xe", GTEL_MEASUREMENT_GPU_TEMPERATURE, 6, 15,
+     FAMILY(DG2) | FAMILY(FLEX) | FAMILY(BATTLEMAGE)},
+    {"xe", GTEL_MEASUREMENT_GPU_FAN, 6, 16, FAMILY(DG2) | FAMILY(BATTLEMAGE)},
 };
 
 static bool has_figure(const struct gtel_intel_gpu *gpu, enum gtel_measurement measurement)
@@ -142,15 +165,16 @@ static const char *explain_sensor(const struct diagnosis *diagnosis, const struc
 {
     char path[GTEL_FS_PATH_MAX];
     const struct gtel_drm_card *card = &diagnosis->gpu->card;
+    bool is_given = (row->families >> gtel_intel_family(card->device_id) & 1) != 0;
     gtel_fs_path(path, "sys/class/drm/%s/device/physfn", card->card);
     fix[0] = '\0';
     if (gtel_fs_exists(diagnosis->intel->env, path)) {
         (void)snprintf(buf, size, "a virtual function (SR-IOV) has no sensors");
-    } else if (diagnosis->has_kernel &&
+    } else if (is_given && diagnosis->has_kernel &&
                !gtel_release_is_at_least(&diagnosis->kernel, row->major, row->minor)) {
         (void)snprintf(buf, size, "%s gives it since Linux %u.%u, and this is %u.%u", row->driver,
                        row->major, row->minor, diagnosis->kernel.major, diagnosis->kernel.minor);
-        (void)snprintf(fix, size, "run Linux %u.%u or newer", row->major, row->minor);
+        (void)snprintf(fix, size, "use Linux %u.%u or newer", row->major, row->minor);
     } else {
         (void)snprintf(buf, size, "%s gives none for this GPU", row->driver);
     }
