@@ -104,19 +104,14 @@ static void write_card(const struct cards *cards, struct gtel_str name)
                     GTEL_STR_ARG(name), GTEL_STR_ARG(key), GTEL_STR_ARG(driver));
 }
 
-/* What drives the GPUs of a vendor that some source reads. */
+/* What drives the GPUs of a vendor, where some source reads them then; or NULL. */
 static const char *driver_fix(uint64_t vendor)
 {
-    switch (vendor) {
-    case 0x8086:
-        return "modprobe xe || modprobe i915; then dmesg | grep -E 'xe|i915'";
-    case 0x10de:
+    if (vendor == 0x8086)
+        return "modprobe -a i915 xe; then dmesg | grep -E 'xe|i915'";
+    if (vendor == 0x10de && gtel_source_find(GTEL_STR("nvml")) >= 0)
         return "install NVIDIA's driver; then modprobe nvidia";
-    case 0x1002:
-        return "modprobe amdgpu; then dmesg | grep amdgpu";
-    default:
-        return NULL;
-    }
+    return NULL;
 }
 
 /* A PCI device of class 03 (display) that has no driver. */
@@ -138,11 +133,14 @@ static void write_pci(const struct cards *cards, struct gtel_str name)
     gtel_fs_path(path, "sys/bus/pci/devices/%.*s/vendor", GTEL_STR_ARG(name));
     (void)gtel_fs_hex(env, path, &vendor); /* stays 0: no advice then */
     (void)snprintf(what, sizeof(what), "PCI device %.*s", GTEL_STR_ARG(name));
+    gtel_fs_path(path, "sys/bus/pci/devices/%.*s/physfn", GTEL_STR_ARG(name));
+    bool is_function = gtel_fs_exists(env, path);
     size_t number = 0;
-    if (driver_fix(vendor))
+    if (!is_function && driver_fix(vendor))
         number = gtel_doctor_fixes_text(cards->fixes, gtel_str_of(driver_fix(vendor)), what);
-    gtel_buf_printf(cards->out, "  %-*s%.*s, vendor %04x: no driver has it", INDENT - 2, "PCI",
-                    GTEL_STR_ARG(name), (unsigned)vendor);
+    gtel_buf_printf(cards->out, "  %-*s%.*s, vendor %04x: no driver has it%s", INDENT - 2, "PCI",
+                    GTEL_STR_ARG(name), (unsigned)vendor,
+                    is_function ? ", a virtual function" : "");
     if (number > 0)
         gtel_buf_printf(cards->out, " [%zu]", number);
     gtel_buf_char(cards->out, '\n');
