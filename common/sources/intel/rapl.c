@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Source rapl: power and package temperature of GPUs that are part of an Intel CPU. */
 #include "host/hwmon.h"
+#include "host/kernel.h"
 #include "sources/cards.h"
 #include "sources/intel/perf.h"
 #include "sources/intel/rapl_meter.h"
@@ -135,8 +136,7 @@ static void note_refusal(const struct gtel_env *env, struct rapl_card *card)
     int r = card->meter.error[GTEL_RAPL_PERF];
     bool is_refused = !card->meter.is_open && gtel_intel_perf_is_refusal(r);
     if (is_refused && !card->is_refusal_logged)
-        gtel_log(&env->log, GTEL_LOG_WARNING,
-                 "rapl: %s: power: %s; %s, or run it as root; going on without it",
+        gtel_log(&env->log, GTEL_LOG_WARNING, "rapl: %s: power: %s; %s; going on without it",
                  card->card.drm.key, strerror(-r), gtel_intel_perf_fix(env, fix, sizeof(fix)));
     card->is_refusal_logged = is_refused;
 }
@@ -292,47 +292,93 @@ static int tick(void *state, struct gtel_registry *registry, struct gtel_batch *
 static const char several[] =
     "the machine has several CPU packages, and nothing says which one the GPU is part of";
 
+static const char guest[] = "the processor's counters stay with the host of a virtual machine";
+
+/* About power of the GPU itself, which its package never stands for. */
+static void put_power(struct gtel_findings *findings, const struct rapl_card *card, int error,
+                      const char *const text[3])
+{
+    gtel_finding_put_lack(findings, card->card.device, GTEL_MEASUREMENT_GPU_POWER,
+                          GTEL_M_GPU_ENERGY, error, text);
+}
+
+/* The PMU cannot be opened, so neither of its events. */
 static void diagnose_perf(const struct gtel_env *env, const struct rapl_card *card,
                           struct gtel_findings *findings)
 {
     char fix[256];
-    const char *text[3] = {"perf event power/energy-gpu/"};
+    bool lacks_gpu = card->meter.lacks_gpu_event;
+    const char *text[3] = {lacks_gpu ? "perf event power/energy-pkg/"
+                                     : "perf event power/energy-gpu/"};
     int r = card->meter.error[GTEL_RAPL_PERF];
-    if (r == -ERANGE) {
+    if (r == -ERANGE)
         text[1] = several;
-    } else if (r == -ENOENT) {
-        text[1] = "the kernel counts no energy of this CPU's GPU";
-        text[2] = "load the kernel module rapl; some newer CPUs have no such counter";
-    } else if (gtel_intel_perf_is_refusal(r)) {
+    else if (gtel_intel_perf_is_refusal(r))
         text[2] = gtel_intel_perf_fix(env, fix, sizeof(fix));
-    }
-    gtel_finding_put(findings, card->card.device, GTEL_MEASUREMENT_GPU_POWER, r, text);
+    put_power(findings, card, r, text);
 }
 
+/* Refused, as it is made: where the event is there, it asks for less than root. */
 static void diagnose_powercap(const struct rapl_card *card, struct gtel_findings *findings)
 {
     const struct gtel_rapl_meter *meter = &card->meter;
     const char *text[3] = {meter->zone_path[0] ? meter->zone_path : "sys/class/powercap"};
     int r = meter->error[GTEL_RAPL_POWERCAP];
-    if (r == -ERANGE) {
+    if (r == -ERANGE)
         text[1] = several;
-    } else if (r == -ENOENT) {
-        text[1] = "there is no zone with the name uncore";
-        text[2] = "load the kernel module intel_rapl_msr";
-    } else if (gtel_intel_perf_is_refusal(r)) {
+    else if (gtel_intel_perf_is_refusal(r))
         text[1] = "the kernel shows it to root alone";
-        text[2] = "use the perf event, or run the program as root";
-    }
-    gtel_finding_put(findings, card->card.device, GTEL_MEASUREMENT_GPU_POWER, r, text);
+    if (gtel_intel_perf_is_refusal(r) && !meter->has_pmu)
+        text[2] = "load the kernel module rapl (modprobe rapl) and give the program CAP_PERFMON, "
+                  "or run the program as root";
+    put_power(findings, card, r, text);
 }
 
-static void diagnose_sensor(const struct rapl_card *card, struct gtel_findings *findings)
+/* Nothing counts the GPU's energy here. */
+static void diagnose_uncounted(const struct gtel_env *env, const struct rapl_card *card,
+                               struct gtel_findings *findings)
+{
+    const struct gtel_rapl_meter *meter = &card->meter;
+    const char *text[3] = {"perf event power/energy-gpu/, sys/class/powercap"};
+    if (gtel_kernel_is_guest(env)) {
+        text[1] = guest;
+    } else if (meter->has_pmu || meter->has_zones || meter->is_open) {
+        text[0] = "perf event power/energy-gpu/";
+        text[1] = "this CPU does not count the energy of its GPU";
+    } else {
+        text[1] = "no kernel module reads the CPU's energy counters";
+        text[2] = "load the kernel modules: modprobe -a rapl intel_rapl_msr";
+    }
+    put_power(findings, card, -ENOENT, text);
+}
+
+static void diagnose_power(const struct gtel_env *env, const struct rapl_card *card,
+                           struct gtel_findings *findings)
+{
+    int perf = card->meter.error[GTEL_RAPL_PERF];
+    int powercap = card->meter.error[GTEL_RAPL_POWERCAP];
+    bool has_zone = powercap < 0 && powercap != -ENOENT; /* it cannot be used */
+    if (perf < 0 && perf != -ENOENT)
+        diagnose_perf(env, card, findings);
+    if (has_zone && perf != -ERANGE)
+        diagnose_powercap(card, findings);
+    if (!has_zone && (perf == -ENOENT || card->meter.lacks_gpu_event))
+        diagnose_uncounted(env, card, findings);
+}
+
+static void diagnose_sensor(const struct gtel_env *env, const struct rapl_card *card,
+                            struct gtel_findings *findings)
 {
     const char *text[3] = {package_0};
-    if (card->sensor_error == -ERANGE)
+    if (card->sensor_error == -ERANGE) {
         text[1] = several;
-    else if (card->sensor_error == -ENOENT)
-        text[2] = "load the kernel module coretemp";
+    } else if (card->sensor_error == -ENOENT && gtel_kernel_is_guest(env)) {
+        text[1] = guest;
+    } else if (card->sensor_error == -ENOENT && gtel_fs_exists(env, package_0)) {
+        text[1] = "this CPU has no sensor of its package";
+    } else if (card->sensor_error == -ENOENT) {
+        text[2] = "load the kernel module: modprobe coretemp";
+    }
     gtel_finding_put(findings, card->card.device, GTEL_MEASUREMENT_GPU_TEMPERATURE,
                      card->sensor_error, text);
 }
@@ -345,13 +391,10 @@ static void diagnose(void *state, struct gtel_registry *registry, struct gtel_fi
         const struct rapl_card *card = (const struct rapl_card *)rapl->cards.card[i];
         if (!card->is_integrated || !card->card.device)
             continue;
-        if (!gtel_rapl_has(&card->meter, GTEL_RAPL_GPU)) {
-            diagnose_perf(rapl->env, card, findings);
-            if (card->meter.error[GTEL_RAPL_POWERCAP] < 0)
-                diagnose_powercap(card, findings);
-        }
+        if (!gtel_rapl_has(&card->meter, GTEL_RAPL_GPU))
+            diagnose_power(rapl->env, card, findings);
         if (card->sensor_error < 0)
-            diagnose_sensor(card, findings);
+            diagnose_sensor(rapl->env, card, findings);
     }
 }
 

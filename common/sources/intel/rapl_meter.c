@@ -97,10 +97,12 @@ static int open_perf(const struct gtel_env *env, struct gtel_rapl_meter *meter)
         r = gtel_fs_read_u64(env, &meter->type, &meter->type_number);
     if (r == 0)
         r = meter->type_number > UINT32_MAX ? -EINVAL : find_cpu(env, dir, &meter->cpu);
+    meter->has_pmu = r != -ENOENT;
     if (r < 0)
         return r;
     int of_gpu = take_event(env, dir, GTEL_RAPL_GPU, meter, config);
     int of_package = take_event(env, dir, GTEL_RAPL_PACKAGE, meter, config);
+    meter->lacks_gpu_event = of_gpu == -ENOENT;
     if (meter->n == 0)
         return of_gpu;
     meter->is_doubtful = is_doubt(of_gpu) || is_doubt(of_package);
@@ -192,6 +194,7 @@ static int open_powercap(const struct gtel_env *env, struct gtel_arena *arena,
     char path[GTEL_FS_PATH_MAX];
     int error[GTEL_RAPL_DOMAINS];
     int r = find_zones(env, arena, &zones);
+    meter->has_zones = zones.n[GTEL_RAPL_PACKAGE] > 0;
     if (r == 0 && (zones.n[GTEL_RAPL_PACKAGE] > 1 || zones.n[GTEL_RAPL_GPU] > 1))
         r = -ERANGE;
     if (r < 0)
@@ -270,7 +273,8 @@ bool gtel_rapl_has(const struct gtel_rapl_meter *meter, enum gtel_rapl_domain do
     if (!meter->is_open)
         return false;
     if (meter->way == GTEL_RAPL_POWERCAP)
-        return gtel_fs_is_open(&meter->zone[domain].file);
+        return gtel_fs_is_open(&meter->zone[domain].file) &&
+               (meter->zone[domain].has_counted || !meter->zone[domain].has_last);
     for (size_t i = 0; i < meter->n; i++)
         has = has || meter->domain[i] == domain;
     return has;
@@ -288,6 +292,8 @@ void gtel_rapl_refresh(const struct gtel_env *env, struct gtel_arena *arena,
     }
     gtel_rapl_close(env, meter);
     meter->error[GTEL_RAPL_POWERCAP] = 0;
+    meter->lacks_gpu_event = false;
+    meter->has_zones = false;
     meter->error[GTEL_RAPL_PERF] = open_perf(env, meter);
     if (meter->is_open)
         return; /* what the PMU does not count the zones do not count either */

@@ -44,7 +44,10 @@ struct gtel_rapl_meter {
     struct gtel_rapl_zone zone[GTEL_RAPL_DOMAINS];
     /* Why there is no figure of the GPU, by way: a negative errno, -ERANGE for several packages. */
     int error[GTEL_RAPL_WAYS];
-    char zone_path[64]; /* of the GPU's zone, where there is one */
+    bool has_pmu;         /* the kernel has the PMU */
+    bool lacks_gpu_event; /* and no event of the GPU in it */
+    bool has_zones;       /* powercap has a zone of the package */
+    char zone_path[64];   /* of the GPU's zone, where there is one */
 };
 
 /* What a read has given: joules that only grow while the meter stays open. */
@@ -59,7 +62,7 @@ struct gtel_rapl_reading {
  */
 void gtel_rapl_refresh(const struct gtel_env *env, struct gtel_arena *arena,
                        struct gtel_rapl_meter *meter);
-/* Whether the open meter has that domain. */
+/* Whether the open meter has that domain, and it does not read 0 for ever. */
 bool gtel_rapl_has(const struct gtel_rapl_meter *meter, enum gtel_rapl_domain domain);
 /*
  * Reads the counters at t_ns. A powercap counter must be read at least each two minutes, or a turn
