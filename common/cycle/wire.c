@@ -379,10 +379,15 @@ static bool has_origin(uint8_t source, uint8_t origin)
     return false;
 }
 
+/* Readings are about a device, but for those that the program has of itself. */
 static bool is_plausible(const struct wire_reading *fixed, const struct gtel_wire_map *map)
 {
-    return fixed->metric < GTEL_M_COUNT && fixed->value_type <= GTEL_VALUE_TEXT &&
-           fixed->ndims <= GTEL_DIMS_MAX && fixed->device < map->n &&
+    if (fixed->metric >= GTEL_M_COUNT)
+        return false;
+    bool is_own =
+        gtel_metric_row((enum gtel_metric)fixed->metric)->measurement == GTEL_MEASUREMENT_GTEL;
+    return fixed->value_type <= GTEL_VALUE_TEXT && fixed->ndims <= GTEL_DIMS_MAX &&
+           (is_own ? fixed->device == NO_DEVICE : fixed->device < map->n) &&
            has_origin(fixed->source, fixed->origin);
 }
 
@@ -394,7 +399,7 @@ static int read_reading(struct cursor *cursor, const struct gtel_wire_map *map,
     if (cursor->is_bad || !is_plausible(&fixed, map))
         return -EPROTO;
     struct gtel_reading reading = {
-        .device = map->device[fixed.device],
+        .device = fixed.device == NO_DEVICE ? NULL : map->device[fixed.device],
         .t_ns = fixed.t_ns,
         .metric = fixed.metric,
         .value_type = fixed.value_type,
@@ -411,7 +416,7 @@ static int read_reading(struct cursor *cursor, const struct gtel_wire_map *map,
         reading.dim[i] = take_str(cursor);
     if (cursor->is_bad)
         return -EPROTO;
-    if (!reading.device) {
+    if (!reading.device && fixed.device != NO_DEVICE) {
         batch->dropped++;
         return 0;
     }

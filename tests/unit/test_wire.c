@@ -25,12 +25,15 @@ static void fill(struct gtel_registry *registry, struct gtel_batch *batch)
     gtel_batch_put(batch, &many);
     gtel_batch_failed(batch, b);
     gtel_batch_failed(batch, b);
+    gtel_batch_u64(batch, NULL, GTEL_M_SELF_PROCESSES_VISIBLE, GTEL_STR_NONE, 9);
 }
 
 static void check_answer(const struct gtel_registry *registry, const struct gtel_batch *batch)
 {
     CHECK_INT(registry->n, 3);
-    CHECK_INT(batch->n, 3);
+    if (!CHECK(batch->n == 4))
+        return;
+    CHECK(!batch->reading[3].device && batch->reading[3].value.u64 == 9); /* the lane's own */
     CHECK_STR(gtel_str_of(batch->reading[0].device->key), "0000:03:00.0");
     CHECK_INT(batch->reading[0].device->index, 1); /* our own index, not the lane's */
     CHECK_STR(gtel_str_of(batch->reading[0].device->label[GTEL_LABEL_MODEL]), "Arc");
