@@ -340,6 +340,33 @@ static void rotate(struct gtel_scan *scan)
     }
 }
 
+/* Who we are, by the /proc that is read: "PID (comm) STATE PPID …" (proc_pid_stat(5)). */
+static void learn_own(struct gtel_scan *scan)
+{
+    char buf[1024];
+    struct gtel_str text;
+    struct gtel_str word;
+    uint64_t pid;
+    uint64_t parent;
+    if (gtel_fs_text(scan->env, "proc/self/stat", buf, sizeof(buf), &text) < 0 ||
+        !gtel_str_word(&text, &word) || gtel_str_u64(word, &pid) < 0 || pid > UINT32_MAX)
+        return;
+    scan->own_pid = (uint32_t)pid;
+    size_t end = text.n;
+    while (end > 0 && text.p[end - 1] != ')')
+        end--;
+    size_t begin = gtel_str_find(text, '(') + 1;
+    if (end <= begin)
+        return;
+    struct gtel_str rest = gtel_str_skip(text, end);
+    if (!gtel_str_word(&rest, &word) || !gtel_str_word(&rest, &word) ||
+        gtel_str_u64(word, &parent) < 0)
+        return;
+    scan->own_parent = (uint32_t)parent;
+    (void)gtel_str_copy(scan->own_name, sizeof(scan->own_name),
+                        (struct gtel_str){text.p + begin, end - begin - 1});
+}
+
 /* ---- a gather ---- */
 
 static void count_slots(struct gtel_scan *scan, const struct gtel_scan_process *process)
@@ -357,7 +384,7 @@ static void count(struct gtel_scan *scan)
     struct gtel_scan_counts *counts = &scan->counts;
     counts->visible = counts->readable = counts->waiting = counts->holders = counts->asleep = 0;
     counts->descriptors = 0;
-    counts->has_first = scan->processes > 0 && scan->process[0].pid == 1;
+    counts->has_first = scan->own_pid == 1 || (scan->processes > 0 && scan->process[0].pid == 1);
     counts->is_by_text = false;
     for (size_t i = 0; i < scan->processes; i++) {
         const struct gtel_scan_process *process = &scan->process[i];
@@ -379,6 +406,8 @@ int gtel_scan_gather(struct gtel_scan *scan, const struct gtel_scan_hooks *hooks
     scan->hooks = hooks;
     scan->now_ns = gtel_env_now(scan->env);
     scan->counts.dropped = 0;
+    if (scan->own_pid == 0)
+        learn_own(scan); /* it could not be read before */
     int r = list_pids(scan);
     if (r < 0)
         return r;
@@ -406,33 +435,6 @@ const struct gtel_scan_counts *gtel_scan_counts(const struct gtel_scan *scan)
 }
 
 /* ---- making ---- */
-
-/* Who we are, by the /proc that is read: "PID (comm) STATE PPID …" (proc_pid_stat(5)). */
-static void learn_own(struct gtel_scan *scan)
-{
-    char buf[1024];
-    struct gtel_str text;
-    struct gtel_str word;
-    uint64_t pid;
-    uint64_t parent;
-    if (gtel_fs_text(scan->env, "proc/self/stat", buf, sizeof(buf), &text) < 0 ||
-        !gtel_str_word(&text, &word) || gtel_str_u64(word, &pid) < 0 || pid > UINT32_MAX)
-        return;
-    scan->own_pid = (uint32_t)pid;
-    size_t end = text.n;
-    while (end > 0 && text.p[end - 1] != ')')
-        end--;
-    size_t begin = gtel_str_find(text, '(') + 1;
-    if (end <= begin)
-        return;
-    struct gtel_str rest = gtel_str_skip(text, end);
-    if (!gtel_str_word(&rest, &word) || !gtel_str_word(&rest, &word) ||
-        gtel_str_u64(word, &parent) < 0)
-        return;
-    scan->own_parent = (uint32_t)parent;
-    (void)gtel_str_copy(scan->own_name, sizeof(scan->own_name),
-                        (struct gtel_str){text.p + begin, end - begin - 1});
-}
 
 int gtel_scan_new(const struct gtel_env *env, const struct gtel_scan_settings *settings,
                   struct gtel_scan **ret)
