@@ -3,6 +3,7 @@
 #include "sources/source.h"
 
 extern const struct gtel_source gtel_source_busy_files;
+extern const struct gtel_source gtel_source_drm_clients;
 extern const struct gtel_source gtel_source_drm_health;
 extern const struct gtel_source gtel_source_drm_memory;
 extern const struct gtel_source gtel_source_drm_ras;
@@ -24,6 +25,7 @@ const struct gtel_source *const gtel_sources[] = {
     &gtel_source_rapl,
     &gtel_source_drm_health,
     &gtel_source_drm_ras,
+    &gtel_source_drm_clients,
 #ifdef GTEL_HAVE_NVML
     &gtel_source_nvml,
 #endif

@@ -23,7 +23,7 @@ WORD = re.compile(r"`([^`]+)`")
 METRIC = re.compile(r'GTEL_METRIC\(\w+,\s*(\w+),\s*"(\w+)"')
 MEASUREMENT = re.compile(r'GTEL_MEASUREMENT\((\w+),\s*"(\w+)"')
 NAME = re.compile(r'^\s*\.name = "(\w+)",', re.M)
-VENDOR = re.compile(r'^\s*\.vendor = "intel",', re.M)
+VENDOR = re.compile(r'^\s*\.vendor = "(?:intel|clients)",', re.M)
 INTEGRATED = "0000:00:02.0"
 LEFT_OUT = {"gpu_info", "gtel"}
 LEFT_OUT_FIELDS = {"readings_failed"}

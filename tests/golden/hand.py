@@ -103,7 +103,7 @@ def read(path):
             match = LINE.match(line)
             if line.startswith("run "):
                 words += line.split()[1:]
-            elif line.startswith("gpu 0"):
+            elif line.startswith("gpu "):
                 gpu, instance = (line.split() + [None])[1:3]
             elif match:
                 expected.append(Expected(number, gpu, instance, match))

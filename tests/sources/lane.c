@@ -8,6 +8,11 @@
 
 bool lane_init(struct lane *lane, const char *text, const char *sources)
 {
+    return lane_init_in(lane, "kernel", text, sources);
+}
+
+bool lane_init_in(struct lane *lane, const char *name, const char *text, const char *sources)
+{
     char error[200] = "no text";
     memset(lane, 0, sizeof(*lane));
     gtel_options_init(&lane->options);
@@ -21,7 +26,7 @@ bool lane_init(struct lane *lane, const char *text, const char *sources)
         return false;
     }
     fault_env_init(lane->fault, &lane->tree_env);
-    return gtel_group_init(&lane->group, "kernel", &lane->fault->env, &lane->options) == 0;
+    return gtel_group_init(&lane->group, name, &lane->fault->env, &lane->options) == 0;
 }
 
 void lane_set(struct lane *lane, enum gtel_option option, const char *value)

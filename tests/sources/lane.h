@@ -20,6 +20,8 @@ struct lane {
 
 /* sources: as in the option. False, and says why, when the text is no tree. */
 bool lane_init(struct lane *lane, const char *text, const char *sources);
+/* The same with another lane than kernel. */
+bool lane_init_in(struct lane *lane, const char *name, const char *text, const char *sources);
 /* Before the first gather. */
 void lane_set(struct lane *lane, enum gtel_option option, const char *value);
 void lane_gather(struct lane *lane);

@@ -13,7 +13,7 @@ static struct gtel_client *see(struct gtel_client_table *table, struct gtel_clie
                                uint32_t pid, uint64_t start, int want)
 {
     struct gtel_client *client = NULL;
-    struct gtel_process_id process = {.pid = pid, .start = start};
+    struct gtel_client_process process = {.pid = pid, .number = start};
     bool is_new = false;
     CHECK_INT(gtel_client_table_see(table, &key, process, &client, &is_new), want);
     return client;
@@ -103,23 +103,33 @@ static void test_keys(void)
     gtel_client_table_done(&table);
 }
 
-static void test_ageing(void)
+static void test_remove(void)
 {
     static const uint32_t nobody[] = {0};
     static const uint32_t somebody[] = {5, 0};
     struct gtel_client_table table = {0};
+    const uint64_t hash = gtel_client_hash(&key_a);
+    CHECK(!gtel_client_table_find(&table, hash));
+    gtel_client_table_remove(&table, hash);
     gather(&table, somebody);
     table.client[0].share[0] = (struct gtel_share){.count = 3, .kind = GTEL_SHARE_TIME};
-    for (int i = 0; i < GTEL_CLIENT_AGE; i++) {
+    for (int i = 0; i < 10; i++) {
         gather(&table, nobody);
-        CHECK_INT(table.n, 1);
         CHECK(table.n == 1 && !gtel_client_is_seen(&table, &table.client[0]));
     }
     gather(&table, somebody);
     CHECK(table.n == 1 && table.client[0].share[0].count == 3);
-    for (int i = 0; i <= GTEL_CLIENT_AGE; i++)
-        gather(&table, nobody);
+    CHECK(gtel_client_table_find(&table, hash) == table.client);
+    gtel_client_table_remove(&table, hash + 1);
+    CHECK_INT(table.n, 1);
+    gtel_client_table_remove(&table, hash);
     CHECK_INT(table.n, 0);
+    gather(&table, somebody);
+    CHECK(table.n == 1 && table.client[0].share[0].count == 0);
+    gtel_client_table_reset(&table);
+    CHECK(table.n == 0 && !gtel_client_table_find(&table, hash));
+    gather(&table, somebody);
+    CHECK_INT(table.n, 1);
     gtel_client_table_done(&table);
 }
 
@@ -173,7 +183,7 @@ static void test_memory(void)
                 struct gtel_client *client;
                 bool is_new;
                 struct gtel_client_key key = {.id = i};
-                int r = gtel_client_table_see(&table, &key, (struct gtel_process_id){.pid = 1},
+                int r = gtel_client_table_see(&table, &key, (struct gtel_client_process){.pid = 1},
                                               &client, &is_new);
                 CHECK(r == 1 || r == -ENOMEM);
                 was_refused = was_refused || r < 0;
@@ -198,33 +208,36 @@ static uint32_t next(uint64_t *state)
 
 enum { LIVES = 512, ROUNDS = 4000 };
 
+static struct gtel_client_key key_of(uint32_t i)
+{
+    return (struct gtel_client_key){.id = i / 2, .device = i % 2};
+}
+
 /* Random births and deaths beside a plain list; then a steady set allocates nothing. */
 static void test_lives(void)
 {
-    static uint64_t seen[LIVES]; /* the last gather with it, or 0 */
     struct gtel_client_table table = {0};
     uint64_t random = 20261121;
     bool is_alive[LIVES] = {false};
     for (uint64_t round = 1; round <= ROUNDS; round++) {
-        bool is_steady = round > ROUNDS - 100;
         size_t want = 0;
         if (round == ROUNDS - 90)
             fault_alloc_arm(0);
         gtel_client_table_begin(&table);
         for (uint32_t i = 0; i < LIVES; i++) {
-            if (!is_steady && next(&random) % 16 == 0)
-                is_alive[i] = !is_alive[i];
-            if (is_alive[i]) {
-                struct gtel_client *client = see(
-                    &table, (struct gtel_client_key){.id = i / 2, .device = i % 2}, i + 1, 1, 1);
-                CHECK(client && (seen[i] == 0 || client->memory == i));
-                if (client)
-                    client->memory = i;
-                seen[i] = round;
-            }
-            if (seen[i] != 0 && round - seen[i] > GTEL_CLIENT_AGE)
-                seen[i] = 0;
-            want += seen[i] != 0;
+            bool was_alive = is_alive[i];
+            if (round <= ROUNDS - 100 && next(&random) % 16 == 0)
+                is_alive[i] = !was_alive;
+            const struct gtel_client_key key = key_of(i);
+            if (was_alive && !is_alive[i])
+                gtel_client_table_remove(&table, gtel_client_hash(&key));
+            want += is_alive[i];
+            if (!is_alive[i])
+                continue;
+            struct gtel_client *client = see(&table, key, i + 1, 1, 1);
+            CHECK(client && (!was_alive || client->memory == i));
+            if (client)
+                client->memory = i;
         }
         gtel_client_table_end(&table);
         CHECK_INT(table.n, want);
@@ -238,7 +251,7 @@ int main(void)
     test_owner();
     test_pid_reuse();
     test_keys();
-    test_ageing();
+    test_remove();
     test_id_reuse();
     test_limit();
     test_memory();

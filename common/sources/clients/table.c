@@ -17,6 +17,13 @@ void gtel_client_table_done(struct gtel_client_table *table)
     *table = (struct gtel_client_table){0};
 }
 
+void gtel_client_table_reset(struct gtel_client_table *table)
+{
+    table->n = 0;
+    if (table->slots > 0)
+        memset(table->slot, 0, table->slots * sizeof(*table->slot));
+}
+
 void gtel_client_table_begin(struct gtel_client_table *table)
 {
     table->gather++;
@@ -27,12 +34,22 @@ static bool is_same_key(const struct gtel_client_key *a, const struct gtel_clien
     return a->id == b->id && a->device == b->device && a->pid == b->pid;
 }
 
-static size_t home_of(const struct gtel_client_table *table, const struct gtel_client_key *key)
+uint64_t gtel_client_hash(const struct gtel_client_key *key)
 {
     uint64_t h = gtel_hash(GTEL_HASH_SEED, &key->id, sizeof(key->id));
     h = gtel_hash(h, &key->device, sizeof(key->device));
     h = gtel_hash(h, &key->pid, sizeof(key->pid));
-    return (size_t)(h ^ h >> 32) & (table->slots - 1);
+    return h > 0 ? h : 1;
+}
+
+static size_t home_of_hash(const struct gtel_client_table *table, uint64_t hash)
+{
+    return (size_t)(hash ^ hash >> 32) & (table->slots - 1);
+}
+
+static size_t home_of(const struct gtel_client_table *table, const struct gtel_client_key *key)
+{
+    return home_of_hash(table, gtel_client_hash(key));
 }
 
 /* The slot of the key, or the empty one where it belongs. There is always an empty one. */
@@ -75,12 +92,12 @@ static int make_room(struct gtel_client_table *table)
     return (table->n + 1) * 2 > table->slots ? grow_slots(table) : 0;
 }
 
-static bool is_same_process(struct gtel_process_id a, struct gtel_process_id b)
+static bool is_same_process(struct gtel_client_process a, struct gtel_client_process b)
 {
-    return a.pid == b.pid && (a.start == b.start || a.start == 0 || b.start == 0);
+    return a.pid == b.pid && a.number == b.number;
 }
 
-static void hold(struct gtel_client *client, struct gtel_process_id process)
+static void hold(struct gtel_client *client, struct gtel_client_process process)
 {
     if (client->lowest.pid == 0 || process.pid < client->lowest.pid)
         client->lowest = process;
@@ -89,7 +106,8 @@ static void hold(struct gtel_client *client, struct gtel_process_id process)
 }
 
 int gtel_client_table_see(struct gtel_client_table *table, const struct gtel_client_key *key,
-                          struct gtel_process_id process, struct gtel_client **ret, bool *ret_new)
+                          struct gtel_client_process process, struct gtel_client **ret,
+                          bool *ret_new)
 {
     size_t at = table->slots > 0 ? slot_of(table, key) : 0;
     bool is_new = table->slots == 0 || table->slot[at] == 0;
@@ -105,7 +123,7 @@ int gtel_client_table_see(struct gtel_client_table *table, const struct gtel_cli
     bool is_first = client->gather != table->gather;
     if (is_first) {
         client->gather = table->gather;
-        client->lowest = (struct gtel_process_id){0};
+        client->lowest = (struct gtel_client_process){0};
         client->is_owner_seen = false;
     }
     hold(client, process);
@@ -145,6 +163,7 @@ static void forget_bases(struct gtel_client *client)
     memset(client->share, 0, sizeof(client->share));
     client->has_share = 0;
     client->is_below = false;
+    client->t_ns = 0;
 }
 
 static void settle(struct gtel_client *client)
@@ -159,13 +178,29 @@ static void settle(struct gtel_client *client)
 
 void gtel_client_table_end(struct gtel_client_table *table)
 {
-    for (size_t i = table->n; i-- > 0;) {
-        struct gtel_client *client = &table->client[i];
-        if (client->gather == table->gather)
-            settle(client);
-        else if (table->gather - client->gather > GTEL_CLIENT_AGE)
-            forget(table, i);
+    for (size_t i = 0; i < table->n; i++)
+        if (table->client[i].gather == table->gather)
+            settle(&table->client[i]);
+}
+
+struct gtel_client *gtel_client_table_find(const struct gtel_client_table *table, uint64_t hash)
+{
+    if (table->slots == 0)
+        return NULL;
+    for (size_t at = home_of_hash(table, hash); table->slot[at] != 0;
+         at = (at + 1) & (table->slots - 1)) {
+        struct gtel_client *client = &table->client[table->slot[at] - 1];
+        if (gtel_client_hash(&client->key) == hash)
+            return client;
     }
+    return NULL;
+}
+
+void gtel_client_table_remove(struct gtel_client_table *table, uint64_t hash)
+{
+    const struct gtel_client *client = gtel_client_table_find(table, hash);
+    if (client)
+        forget(table, (size_t)(client - table->client));
 }
 
 bool gtel_client_is_seen(const struct gtel_client_table *table, const struct gtel_client *client)

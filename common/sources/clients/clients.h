@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The private state of the source drm_clients: who uses which GPU, from DRM fdinfo.
+ *
+ * Each gather: every device is looked at (devices.c: is it there, awake, left alone), descriptors
+ * are found and read (scan.h), each text is fed to its client (figures.c: memory, shares of the
+ * engines over the client's own time), and what the clients use goes out per process and, where
+ * every process of the host could be read, per engine class of the device (report.c).
+ *
+ * Memory of a client is what it uses of the GPU's own memory; of a GPU without such memory, or with
+ * a piece of the host's (an APU), what it uses of the host's for its buffers, too. A buffer that
+ * two clients share is counted for both, and in `shared`.
+ */
+#ifndef GTEL_SOURCES_CLIENTS_CLIENTS_H
+#define GTEL_SOURCES_CLIENTS_CLIENTS_H
+
+#include "cycle/usage.h"
+#include "host/awake.h"
+#include "host/drm_nodes.h"
+#include "host/rest.h"
+#include "parse/fdinfo.h"
+#include "sources/clients/scan.h"
+#include "sources/clients/table.h"
+#include "sources/source.h"
+#include "tables/engine.h"
+
+enum { GTEL_CLIENT_DEVICES_MAX = 256, GTEL_CLIENT_ENGINE_NAME_MAX = 32 };
+
+/* An engine name of a device. */
+struct gtel_client_engine {
+    char name[GTEL_CLIENT_ENGINE_NAME_MAX]; /* the driver's */
+    enum gtel_engine_kind kind;
+    uint32_t capacity;     /* the largest that a client has told */
+    uint64_t total;        /* all cycles, as a client of this gather showed them; 0: none did */
+    uint64_t total_before; /* the same of the gather before */
+    double used;           /* in this gather: the sum of the clients' shares */
+    bool is_partial;       /* in this gather: the share of a client is not known */
+};
+
+/* What a driver's texts mean beyond their words. */
+struct gtel_client_driver {
+    const char *name;   /* of the driver in sysfs */
+    bool is_exact;      /* counts what the hardware measured: never more than the interval */
+    bool omits_zeros;   /* an engine that is not there has done nothing */
+    bool wakes;         /* reading a text wakes the device and keeps it awake */
+    bool has_profiling; /* counts only while the device's file `profiling` is not 0 */
+};
+
+struct gtel_client_device {
+    struct gtel_drm_card card;
+    char path[GTEL_DRM_PATH_MAX];
+    const struct gtel_client_driver *driver; /* NULL: one that is not known here */
+    struct gtel_device *device; /* NULL: not registered, for no client has said anything yet */
+    struct gtel_awake awake;
+    struct gtel_rest rest;
+    bool is_present;
+    bool is_found;      /* by the discovery that runs */
+    bool has_work;      /* takes work: see host/drm_nodes.h */
+    bool is_integrated; /* its own memory is a piece of the host's */
+    bool is_asleep;
+    bool is_read;    /* may be read in this gather */
+    bool was_asleep; /* since its clients were read last */
+    bool has_moved;  /* in this gather: a counter of a client did, or may have */
+    bool has_texts;  /* in this gather: a text was read */
+    bool has_unread; /* in this gather: a descriptor that nothing is known of was not read */
+    bool is_mute;    /* its descriptors tell nothing: the driver is too old */
+    bool has_told;   /* a client has told something, ever */
+    /* The begin of the time that the next sums of engine time are about; 0: the sums begin. */
+    uint64_t since_ns;
+    size_t engines;
+    struct gtel_client_engine engine[GTEL_CLIENT_ENGINES_MAX];
+    double busy_s[GTEL_ENGINE_KINDS]; /* since the start */
+};
+
+struct gtel_clients {
+    const struct gtel_env *env;
+    bool may_wake;
+    struct gtel_client_device **device; /* in the order in which they came; never taken out */
+    size_t n;
+    struct gtel_drm_node node[GTEL_DRM_NODES_MAX]; /* device: position in the list above */
+    size_t nodes;
+    struct gtel_arena arena; /* for the time of a discovery */
+    struct gtel_scan *scan;
+    struct gtel_client_table table;
+    struct gtel_share_clock clock;
+    enum gtel_share_span span; /* of this gather */
+    uint64_t dt_ns;
+    uint64_t t_ns;                  /* when this gather began */
+    uint64_t boot_before_ns;        /* when the one before began, as processes' starts are told */
+    struct gtel_registry *registry; /* during sample() */
+    struct gtel_batch *batch;       /* the same */
+    bool has_looked;                /* for devices that a text named, in this gather */
+    bool is_lost;                   /* a device has gone or come: discovery is due */
+    bool is_keeping;                /* between gathers: texts are read, and nothing taken */
+    int scan_error;                 /* of the last gather */
+    bool is_initial;                /* our pid namespace is the one of the host */
+    bool is_namespace_known;
+    struct gtel_client_process last; /* whose start was looked up last */
+    uint64_t last_start;
+    struct gtel_fdinfo fdinfo;
+};
+
+/* devices.c */
+
+/* The driver of that name, or NULL. */
+const struct gtel_client_driver *gtel_client_driver_find(const char *name);
+/* Whether some device may have clients that say something; wakes nothing. */
+bool gtel_clients_any(const struct gtel_env *env);
+/* Finds devices; registers those whose drivers are known to tell of clients. 0 or an error. */
+int gtel_clients_discover(struct gtel_clients *state, struct gtel_registry *registry);
+/* Before the texts of a gather are read: which devices are there, and may be read. */
+void gtel_clients_look(struct gtel_clients *state, struct gtel_batch *batch);
+/* After it: which idle ones are left alone from now on. */
+void gtel_clients_note(struct gtel_clients *state);
+/* Position of the device of a node, or -1. */
+int64_t gtel_clients_node(const struct gtel_clients *state, uint32_t major, uint32_t minor);
+/* Position of the device that a text is about, or -1. */
+int64_t gtel_clients_device(const struct gtel_clients *state, const struct gtel_fdinfo *fdinfo,
+                            const struct gtel_scan_seen *seen);
+void gtel_clients_close_devices(struct gtel_clients *state);
+
+/* figures.c */
+
+/* The hooks of the scan; arg is the state. */
+uint64_t gtel_clients_seen(void *arg, const struct gtel_scan_seen *seen);
+bool gtel_clients_may_read(void *arg, const struct gtel_scan_ask *ask);
+void gtel_clients_gone(void *arg, uint64_t key);
+/* Looks up when the client's process began, where that is not known. */
+void gtel_clients_find_start(struct gtel_clients *state, struct gtel_client *client);
+
+/* report.c */
+
+/* Whether there are any processes to speak of: false for a recording that has none. */
+bool gtel_clients_has_processes(const struct gtel_clients *state);
+/* Whether every process of the host was looked through, so that sums are those of the device. */
+bool gtel_clients_is_complete(const struct gtel_clients *state);
+/* Appends what the clients of this gather use. */
+void gtel_clients_report(struct gtel_clients *state, struct gtel_batch *batch);
+
+/* diagnose.c */
+void gtel_clients_diagnose(void *state, struct gtel_registry *registry,
+                           struct gtel_findings *findings);
+
+#endif

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+/* The devices whose clients are looked for. */
+#include "sources/clients/clients.h"
+
+#include "sources/cards.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Names are those of the drivers in sysfs, which may differ from drm-driver in a text.
+ * (kernel: i915/i915_drm_client.c, xe/xe_drm_client.c, amdgpu/amdgpu_fdinfo.c, panfrost_drv.c,
+ * panthor_drv.c, msm_gpu.c, v3d_drv.c, etnaviv_drv.c, ivpu_drv.c, amdxdna_pci_drv.c)
+ */
+static const struct gtel_client_driver known[] = {
+    {.name = "i915", .is_exact = true},
+    {.name = "xe", .is_exact = true, .wakes = true},
+    {.name = "amdgpu", .omits_zeros = true},
+    {.name = "panfrost", .has_profiling = true},
+    {.name = "panthor", .has_profiling = true},
+    {.name = "msm"},
+    {.name = "msm_dpu"},
+    {.name = "msm_mdp"},
+    {.name = "v3d"},
+    {.name = "etnaviv"},
+    {.name = "intel_vpu"},
+    {.name = "amdxdna"},
+    {.name = "asahi"},
+};
+
+/* Drivers that take work and say nothing of their clients (as of Linux 7.2). */
+static const char *const silent[] = {"nouveau", "nova",       "nova-drm", "nvidia",
+                                     "lima",    "radeon",     "vmwgfx",   "vgem",
+                                     "vkms",    "virtio_gpu", "powervr",  "faux_driver"};
+
+const struct gtel_client_driver *gtel_client_driver_find(const char *name)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(known); i++)
+        if (strcmp(known[i].name, name) == 0)
+            return &known[i];
+    return NULL;
+}
+
+/* A driver that is not known may tell; a device that takes no work has no clients to speak of. */
+static bool may_tell(const struct gtel_drm_device *drm)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(silent); i++)
+        if (strcmp(silent[i], drm->card.driver) == 0)
+            return false;
+    return drm->has_work;
+}
+
+bool gtel_clients_any(const struct gtel_env *env)
+{
+    struct gtel_arena arena = {0};
+    struct gtel_drm_devices list = {0};
+    bool has_any = false;
+    if (gtel_drm_devices(env, &arena, &list) == 0)
+        for (size_t i = 0; i < list.n; i++)
+            has_any = has_any || may_tell(&list.device[i]);
+    gtel_arena_done(&arena);
+    return has_any;
+}
+
+/* Finding */
+
+static int64_t find(const struct gtel_clients *state, struct gtel_str key)
+{
+    for (size_t i = 0; i < state->n; i++)
+        if (gtel_str_eq(gtel_str_of(state->device[i]->card.key), key))
+            return (int64_t)i;
+    return -1;
+}
+
+static int64_t find_or_add(struct gtel_clients *state, const char *key)
+{
+    int64_t at = find(state, gtel_str_of(key));
+    if (at >= 0 || state->n == GTEL_CLIENT_DEVICES_MAX)
+        return at;
+    struct gtel_client_device **list =
+        realloc(state->device, (state->n + 1) * sizeof(struct gtel_client_device *));
+    if (!list)
+        return -1;
+    state->device = list;
+    struct gtel_client_device *device = calloc(1, sizeof(*device));
+    if (!device)
+        return -1;
+    list[state->n] = device;
+    return (int64_t)state->n++;
+}
+
+static int see_hwmon(void *arg, struct gtel_str name)
+{
+    struct gtel_str *ret = arg;
+    return gtel_str_starts(name, GTEL_STR("hwmon")) && gtel_str_copy((char *)ret->p, ret->n, name);
+}
+
+/*
+ * Of amdgpu, only an APU has the voltage of the northbridge, in1 (kernel:
+ * amdgpu/../pm/amdgpu_pm.c, hwmon_attributes_visible). Neither call reaches the hardware.
+ */
+static bool is_apu(const struct gtel_env *env, const char *device_path)
+{
+    char path[GTEL_FS_PATH_MAX];
+    char name[32] = "";
+    struct gtel_str ret = {name, sizeof(name)};
+    gtel_fs_path(path, "%s/hwmon", device_path);
+    if (env->ops->dir_list(env->arg, path, see_hwmon, &ret) != 1)
+        return false;
+    return gtel_fs_exists(env, gtel_fs_path(path, "%s/hwmon/%s/in1_input", device_path, name));
+}
+
+/* How long the device must be left alone until it falls asleep, or 0: it does not by itself. */
+static uint64_t delay_of(const struct gtel_env *env, const char *device_path)
+{
+    char path[GTEL_FS_PATH_MAX];
+    char buf[16];
+    struct gtel_str text;
+    uint64_t delay_ms;
+    gtel_fs_path(path, "%s/power/control", device_path);
+    if (gtel_fs_text(env, path, buf, sizeof(buf), &text) < 0 ||
+        !gtel_str_eq(text, GTEL_STR("auto")))
+        return 0;
+    gtel_fs_path(path, "%s/power/autosuspend_delay_ms", device_path);
+    if (gtel_fs_u64(env, path, &delay_ms) < 0 || delay_ms >= 3600000)
+        return 0;
+    return gtel_rest_delay(delay_ms * 1000000, false);
+}
+
+static void close_device(const struct gtel_env *env, struct gtel_client_device *device)
+{
+    gtel_awake_close(env, &device->awake);
+    device->rest = (struct gtel_rest){0};
+}
+
+static int register_device(struct gtel_clients *state, struct gtel_client_device *device,
+                           struct gtel_registry *registry)
+{
+    const struct gtel_drm_card *card = &device->card;
+    int r = gtel_registry_add(registry, gtel_str_of(card->key), &device->device);
+    if (r < 0)
+        return r;
+    gtel_cards_identify(state->env, registry, device->device, card);
+    gtel_cards_label(state->env, registry, device->device, card);
+    gtel_device_label(registry, device->device, GTEL_LABEL_DRIVER, gtel_str_of(card->driver));
+    gtel_device_label(registry, device->device, GTEL_LABEL_CARD, gtel_str_of(card->card));
+    return 0;
+}
+
+static int take(struct gtel_clients *state, struct gtel_registry *registry,
+                const struct gtel_drm_device *drm)
+{
+    int64_t at = find_or_add(state, drm->card.key);
+    if (at < 0)
+        return state->n == GTEL_CLIENT_DEVICES_MAX ? 0 : -ENOMEM;
+    struct gtel_client_device *device = state->device[at];
+    bool is_same = device->is_present && strcmp(device->card.card, drm->card.card) == 0 &&
+                   strcmp(device->card.driver, drm->card.driver) == 0;
+    if (!is_same) {
+        close_device(state->env, device);
+        gtel_client_table_forget_bases(&state->table, (uint32_t)at);
+    }
+    device->card = drm->card;
+    device->is_present = true;
+    device->is_found = true;
+    device->driver = gtel_client_driver_find(drm->card.driver);
+    (void)gtel_str_copy(device->path, sizeof(device->path), gtel_str_of(drm->path)); /* it fits */
+    device->is_integrated =
+        strcmp(drm->card.driver, "amdgpu") == 0 && is_apu(state->env, drm->path);
+    device->rest.delay_ns = device->driver && device->driver->wakes && !state->may_wake
+                                ? delay_of(state->env, drm->path)
+                                : 0;
+    if (device->driver || device->has_told) {
+        int r = register_device(state, device, registry);
+        if (r < 0)
+            return r;
+    }
+    return device->awake.is_open ? 0 : gtel_awake_open(state->env, &device->awake, device->path);
+}
+
+static void lose(struct gtel_clients *state, struct gtel_client_device *device,
+                 struct gtel_registry *registry)
+{
+    if (device->is_present && device->device)
+        gtel_registry_lost(registry, device->device);
+    device->is_present = false;
+    device->is_read = false;
+    close_device(state->env, device);
+}
+
+/* Nodes of devices that may tell; the position becomes that in the state's list. */
+static void take_nodes(struct gtel_clients *state, const struct gtel_drm_devices *list)
+{
+    state->nodes = 0;
+    for (size_t i = 0; i < list->nodes; i++) {
+        const struct gtel_drm_device *drm = &list->device[list->node[i].device];
+        int64_t at = may_tell(drm) ? find(state, gtel_str_of(drm->card.key)) : -1;
+        if (at < 0)
+            continue;
+        state->node[state->nodes] = list->node[i];
+        state->node[state->nodes++].device = (uint32_t)at;
+    }
+}
+
+/* Device numbers of the first pid namespace are fixed (kernel: include/linux/proc_ns.h). */
+static void look_at_namespace(struct gtel_clients *state)
+{
+    char buf[64];
+    int64_t n = state->env->ops->link_read(state->env->arg, "proc/self/ns/pid", buf, sizeof(buf));
+    state->is_namespace_known = n > 0;
+    state->is_initial =
+        n > 0 && gtel_str_eq((struct gtel_str){buf, (size_t)n}, GTEL_STR("pid:[4026531836]"));
+}
+
+int gtel_clients_discover(struct gtel_clients *state, struct gtel_registry *registry)
+{
+    struct gtel_drm_devices list = {0};
+    int first = 0;
+    gtel_arena_reset(&state->arena);
+    int r = gtel_drm_devices(state->env, &state->arena, &list);
+    if (r < 0 && r != -ENOENT)
+        return r; /* what is known stays */
+    look_at_namespace(state);
+    for (size_t i = 0; i < state->n; i++)
+        state->device[i]->is_found = list.missed > 0; /* not seen is not gone then */
+    for (size_t i = 0; i < list.n; i++) {
+        r = may_tell(&list.device[i]) ? take(state, registry, &list.device[i]) : 0;
+        first = first < 0 ? first : r;
+    }
+    for (size_t i = 0; i < state->n; i++)
+        if (!state->device[i]->is_found)
+            lose(state, state->device[i], registry);
+    if (list.missed == 0)
+        take_nodes(state, &list);
+    return first;
+}
+
+int64_t gtel_clients_node(const struct gtel_clients *state, uint32_t major, uint32_t minor)
+{
+    for (size_t i = 0; i < state->nodes; i++)
+        if (state->node[i].major == major && state->node[i].minor == minor)
+            return state->node[i].device;
+    return -1;
+}
+
+/* Without address and node, the driver's name must do, where it has one device only. */
+static int64_t find_by_driver(const struct gtel_clients *state, struct gtel_str driver)
+{
+    int64_t found = -1;
+    for (size_t i = 0; i < state->n; i++) {
+        if (!state->device[i]->is_present ||
+            !gtel_str_eq(gtel_str_of(state->device[i]->card.driver), driver))
+            continue;
+        if (found >= 0)
+            return -1;
+        found = (int64_t)i;
+    }
+    return found;
+}
+
+int64_t gtel_clients_device(const struct gtel_clients *state, const struct gtel_fdinfo *fdinfo,
+                            const struct gtel_scan_seen *seen)
+{
+    if (fdinfo->pdev.n > 0)
+        return find(state, fdinfo->pdev);
+    if (seen->has_device)
+        return gtel_clients_node(state, seen->major, seen->minor);
+    return find_by_driver(state, fdinfo->driver);
+}
+
+void gtel_clients_close_devices(struct gtel_clients *state)
+{
+    for (size_t i = 0; i < state->n; i++) {
+        close_device(state->env, state->device[i]);
+        free(state->device[i]);
+    }
+    free(state->device);
+    state->device = NULL;
+    state->n = 0;
+}
+
+/* Each gather */
+
+/* 0, -ENODEV when the device has gone, or the error of the look: its clients are not read then. */
+static int look_at(struct gtel_clients *state, struct gtel_client_device *device)
+{
+    const struct gtel_env *env = state->env;
+    bool wakes = device->driver && device->driver->wakes;
+    if (env->ops->exists(env->arg, device->path) == -ENOENT)
+        return -ENODEV;
+    int r = gtel_awake_look(env, &device->awake, &device->is_asleep);
+    if (r < 0)
+        return r;
+    if (device->is_asleep) {
+        gtel_rest_slept(&device->rest);
+        device->was_asleep = true;
+    }
+    bool may_use = !device->is_asleep || state->may_wake;
+    device->is_read = !wakes || (may_use && !gtel_rest_is_on(&device->rest, state->t_ns));
+    return 0;
+}
+
+static void begin_device(struct gtel_client_device *device)
+{
+    device->has_moved = false;
+    device->has_texts = false;
+    device->has_unread = false;
+    for (size_t e = 0; e < device->engines; e++) {
+        struct gtel_client_engine *engine = &device->engine[e];
+        engine->total_before = engine->total;
+        engine->total = 0;
+        engine->used = 0;
+        engine->is_partial = false;
+    }
+}
+
+void gtel_clients_look(struct gtel_clients *state, struct gtel_batch *batch)
+{
+    for (size_t i = 0; i < state->n; i++) {
+        struct gtel_client_device *device = state->device[i];
+        if (!state->is_keeping)
+            begin_device(device);
+        device->is_read = false;
+        int r = device->is_present ? look_at(state, device) : 0;
+        if (r < 0 && device->device)
+            gtel_batch_failed(batch, device->device);
+        if (r == -ENODEV) {
+            lose(state, device, state->registry);
+            state->is_lost = true;
+            continue;
+        }
+        if (r == 0 && device->device && gtel_fs_is_open(&device->awake.status))
+            gtel_batch_u64(batch, device->device, GTEL_M_GPU_AWAKE, GTEL_STR_NONE,
+                           !device->is_asleep);
+        if (device->is_read && device->was_asleep && device->driver && device->driver->wakes) {
+            gtel_client_table_forget_bases(&state->table, (uint32_t)i);
+            device->since_ns = 0;
+        }
+        if (device->is_read)
+            device->was_asleep = false;
+    }
+}
+
+void gtel_clients_note(struct gtel_clients *state)
+{
+    for (size_t i = 0; i < state->n; i++) {
+        struct gtel_client_device *device = state->device[i];
+        if (device->rest.delay_ns > 0 && device->has_texts)
+            gtel_rest_note(&device->rest, !device->has_moved, state->t_ns);
+    }
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* Why processes, or what they use of a GPU, are not known. */
+#include "sources/clients/clients.h"
+
+#include "parse/release.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+struct diagnosis {
+    const struct gtel_clients *state;
+    struct gtel_findings *findings;
+    bool has_kernel;
+    struct gtel_release kernel;
+};
+
+static void put(const struct diagnosis *diagnosis, const struct gtel_device *device,
+                enum gtel_measurement measurement, const char *what, const char *why,
+                const char *fix)
+{
+    const char *const text[3] = {what, why, fix};
+    gtel_finding_put(diagnosis->findings, device, measurement, 0, text);
+}
+
+/* The host */
+
+static void diagnose_sight(const struct diagnosis *diagnosis)
+{
+    const struct gtel_clients *state = diagnosis->state;
+    const struct gtel_scan_counts *counts = gtel_scan_counts(state->scan);
+    char why[160];
+    if (state->is_namespace_known && !state->is_initial)
+        put(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/self/ns/pid",
+            "this is a container (a pid namespace): processes outside of it cannot be seen",
+            "run gtel on the host, or give the container the host's processes: docker and podman "
+            "run --pid=host, Kubernetes hostPID: true");
+    if (!counts->has_first)
+        put(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/1",
+            "proc is mounted with hidepid: processes of other users cannot be seen",
+            "give the program CAP_SYS_PTRACE, or let its user into the group that the mount "
+            "option gid= names");
+    if (counts->readable < counts->visible) {
+        (void)snprintf(why, sizeof(why),
+                       "of %u processes that can be seen, %u belong to others and cannot be looked "
+                       "through",
+                       (unsigned)counts->visible, (unsigned)(counts->visible - counts->readable));
+        put(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/PID/fdinfo", why,
+            "give the program CAP_SYS_PTRACE");
+    }
+}
+
+static void diagnose_pace(const struct diagnosis *diagnosis)
+{
+    const struct gtel_scan_counts *counts = gtel_scan_counts(diagnosis->state->scan);
+    const uint64_t promise_ns = 60000000000;
+    unsigned seconds = (unsigned)((counts->rotation_ns + 999999999) / 1000000000);
+    char why[200];
+    if (!counts->has_numbers) {
+        (void)snprintf(why, sizeof(why),
+                       "this kernel does not tell how many descriptors a process has: clients that "
+                       "processes open later are found within %u s",
+                       seconds);
+        put(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "st_size of proc/PID/fd", why,
+            "run Linux 6.2 or newer");
+    } else if (counts->rotation_ns > promise_ns) {
+        (void)snprintf(why, sizeof(why),
+                       "so many descriptors are open that one that takes the place of another is "
+                       "found within %u s",
+                       seconds);
+        put(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/PID/fd", why, NULL);
+    }
+    if (counts->waiting > 0) {
+        (void)snprintf(why, sizeof(why), "%u processes are still to be looked through",
+                       (unsigned)counts->waiting);
+        put(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/PID/fd", why, NULL);
+    }
+    if (counts->dropped > 0 || diagnosis->state->table.dropped > 0)
+        put(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "clients",
+            "there are more than are remembered", NULL);
+}
+
+/* The devices */
+
+/* Since when a driver tells what of its clients (kernel: see devices.c). */
+static const struct {
+    const char *driver;
+    struct {
+        uint32_t major;
+        uint32_t minor;
+    } engines, memory;
+} since[] = {
+    {"i915", {6, 5}, {6, 8}},     {"xe", {6, 11}, {6, 8}},       {"amdgpu", {5, 19}, {5, 19}},
+    {"panfrost", {6, 8}, {6, 8}}, {"panthor", {6, 14}, {6, 14}},
+};
+
+/* What is told newer than this kernel: "run Linux 6.8 or newer", or NULL. */
+static const char *newer(const struct diagnosis *diagnosis, const char *driver, bool is_memory,
+                         char *buf, size_t size)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(since); i++) {
+        uint32_t major = is_memory ? since[i].memory.major : since[i].engines.major;
+        uint32_t minor = is_memory ? since[i].memory.minor : since[i].engines.minor;
+        if (strcmp(since[i].driver, driver) != 0 || !diagnosis->has_kernel ||
+            gtel_release_is_at_least(&diagnosis->kernel, major, minor))
+            continue;
+        (void)snprintf(buf, size, "run Linux %u.%u or newer", (unsigned)major, (unsigned)minor);
+        return buf;
+    }
+    return NULL;
+}
+
+static bool is_profiling_off(const struct diagnosis *diagnosis,
+                             const struct gtel_client_device *device, char *path)
+{
+    uint64_t value;
+    gtel_fs_path(path, "%s/profiling", device->path);
+    return device->driver && device->driver->has_profiling &&
+           gtel_fs_u64(diagnosis->state->env, path, &value) == 0 && value == 0;
+}
+
+static void diagnose_engines(const struct diagnosis *diagnosis,
+                             const struct gtel_client_device *device)
+{
+    char path[GTEL_FS_PATH_MAX];
+    char fix[GTEL_FS_PATH_MAX + 64];
+    char buf[64];
+    if (is_profiling_off(diagnosis, device, path)) {
+        (void)snprintf(fix, sizeof(fix), "switch it on, as root:\necho 1 > /%s", path);
+        put(diagnosis, device->device, GTEL_MEASUREMENT_GPU_PROCESS, path,
+            "the driver counts engine time only when asked to", fix);
+    } else if (device->engines == 0) {
+        put(diagnosis, device->device, GTEL_MEASUREMENT_GPU_PROCESS, "drm-engine- of fdinfo",
+            "the driver tells no engine time of its clients",
+            newer(diagnosis, device->card.driver, false, buf, sizeof(buf)));
+    }
+}
+
+static bool has_memory(const struct gtel_clients *state, const struct gtel_client_device *device)
+{
+    for (size_t i = 0; i < state->table.n; i++)
+        if (state->device[state->table.client[i].key.device] == device &&
+            state->table.client[i].has_memory)
+            return true;
+    return false;
+}
+
+static void diagnose_device(const struct diagnosis *diagnosis,
+                            const struct gtel_client_device *device)
+{
+    char buf[64];
+    if (device->is_mute) {
+        put(diagnosis, device->device, GTEL_MEASUREMENT_GPU_PROCESS, "fdinfo",
+            "the driver says nothing of its clients", "run Linux 5.19 or newer");
+        return;
+    }
+    if (!device->is_read) {
+        put(diagnosis, device->device, GTEL_MEASUREMENT_GPU_PROCESS, "fdinfo",
+            device->is_asleep ? "suspended: clients are not read, so that the GPU stays asleep"
+                              : "idle: clients are not read for a while, so that the GPU can fall "
+                                "asleep",
+            NULL);
+        return;
+    }
+    if (!device->has_texts)
+        return; /* nobody uses it */
+    diagnose_engines(diagnosis, device);
+    if (!has_memory(diagnosis->state, device))
+        put(diagnosis, device->device, GTEL_MEASUREMENT_GPU_PROCESS, "drm-memory of fdinfo",
+            "the driver tells no memory of its clients",
+            newer(diagnosis, device->card.driver, true, buf, sizeof(buf)));
+    /* Drivers with counters of the whole device speak for themselves. */
+    bool has_better = device->driver && device->driver->is_exact;
+    if (device->engines > 0 && !has_better && !gtel_clients_is_complete(diagnosis->state))
+        put(diagnosis, device->device, GTEL_MEASUREMENT_GPU_ENGINE, "DRM clients",
+            "the sum over clients is that of the GPU only where all processes are seen and read",
+            NULL);
+}
+
+void gtel_clients_diagnose(void *p, struct gtel_registry *registry, struct gtel_findings *findings)
+{
+    const struct gtel_clients *state = p;
+    struct diagnosis diagnosis = {.state = state, .findings = findings};
+    char buf[256];
+    struct gtel_str text;
+    (void)registry;
+    if (!gtel_clients_has_processes(state))
+        return;
+    diagnosis.has_kernel =
+        gtel_fs_text(state->env, "proc/sys/kernel/osrelease", buf, sizeof(buf), &text) == 0 &&
+        gtel_release_parse(text, &diagnosis.kernel) == 0;
+    diagnose_sight(&diagnosis);
+    diagnose_pace(&diagnosis);
+    for (size_t i = 0; i < state->n; i++)
+        if (state->device[i]->is_present && state->device[i]->device)
+            diagnose_device(&diagnosis, state->device[i]);
+}

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/* From the text of a descriptor to the figures of its client. */
+#include "sources/clients/clients.h"
+
+#include "host/process.h"
+
+#include <errno.h>
+
+#include <string.h>
+
+/* Clock ticks of start times: 100 a second, whatever the kernel's own clock (USER_HZ). */
+static const uint64_t tick_ns = 10000000;
+
+static bool is_same_process(struct gtel_client_process a, struct gtel_client_process b)
+{
+    return a.pid == b.pid && a.number == b.number;
+}
+
+/* When a process began, in ticks; 0: not known. Descriptors of one process come one after another.
+ */
+static uint64_t start_of(struct gtel_clients *state, struct gtel_client_process process)
+{
+    if (is_same_process(state->last, process))
+        return state->last_start;
+    uint64_t start = 0;
+    if (gtel_process_start(state->env, process.pid, &start) < 0)
+        start = 0;
+    state->last = process;
+    state->last_start = start;
+    return start;
+}
+
+void gtel_clients_find_start(struct gtel_clients *state, struct gtel_client *client)
+{
+    if (is_same_process(client->start_of, client->owner) && client->start != 0)
+        return;
+    client->start = start_of(state, client->owner);
+    client->start_of = client->owner;
+}
+
+/* Whether a process did not exist yet when the last gather was made. */
+static bool is_born_since(const struct gtel_clients *state, uint64_t start)
+{
+    uint64_t boot_ns = state->t_ns + state->clock.suspended_ns;
+    bool is_told = start > 0 && start < UINT64_MAX / tick_ns;
+    return state->span == GTEL_SPAN_WHOLE && is_told && start * tick_ns >= state->boot_before_ns &&
+           start * tick_ns <= boot_ns;
+}
+
+/* Memory */
+
+static void take_memory(const struct gtel_clients *state, const struct gtel_client_device *device,
+                        struct gtel_client *client)
+{
+    const struct gtel_fdinfo *fdinfo = &state->fdinfo;
+    bool has_own = false;
+    for (size_t i = 0; i < fdinfo->regions; i++)
+        has_own = has_own || gtel_fdinfo_region_place(fdinfo->region[i].name) == GTEL_FDINFO_DEVICE;
+    client->has_memory = false;
+    client->has_shared = false;
+    client->memory = 0;
+    client->shared = 0;
+    for (size_t i = 0; i < fdinfo->regions; i++) {
+        const struct gtel_fdinfo_region *region = &fdinfo->region[i];
+        enum gtel_fdinfo_place place = gtel_fdinfo_region_place(region->name);
+        bool counts = place == GTEL_FDINFO_DEVICE ||
+                      (place == GTEL_FDINFO_HOST && (!has_own || device->is_integrated));
+        uint64_t used;
+        if (!counts)
+            continue;
+        if (gtel_fdinfo_region_used(region, &used)) {
+            client->has_memory = true;
+            client->memory += used;
+        }
+        if (region->has_shared) {
+            client->has_shared = true;
+            client->shared += region->shared;
+        }
+    }
+}
+
+/* Engines */
+
+/* Position of an engine of that name, or -1: no room for more. */
+static int find_engine(struct gtel_client_device *device, struct gtel_str name, size_t hint)
+{
+    if (hint < device->engines && gtel_str_eq(gtel_str_of(device->engine[hint].name), name))
+        return (int)hint;
+    for (size_t e = 0; e < device->engines; e++)
+        if (gtel_str_eq(gtel_str_of(device->engine[e].name), name))
+            return (int)e;
+    struct gtel_client_engine *engine = &device->engine[device->engines];
+    if (device->engines == GTEL_CLIENT_ENGINES_MAX ||
+        !gtel_str_copy(engine->name, sizeof(engine->name), name))
+        return -1;
+    engine->kind = gtel_engine_kind_of(name);
+    engine->capacity = 1;
+    return (int)device->engines++;
+}
+
+/* The counter that says most of an engine: time, where it is counted. */
+static void find_counter(const struct gtel_fdinfo_engine *from, bool is_exact,
+                         struct gtel_share_counter *ret)
+{
+    *ret = (struct gtel_share_counter){.capacity = from->capacity, .is_lumpy = !is_exact};
+    if (from->has_busy_ns) {
+        ret->kind = GTEL_SHARE_TIME;
+        ret->count = from->busy_ns;
+    } else if (from->has_cycles && from->has_total_cycles) {
+        ret->kind = GTEL_SHARE_CYCLES;
+        ret->count = from->cycles;
+        ret->total = from->total_cycles;
+    } else if (from->has_cycles && from->has_maxfreq && from->maxfreq_hz > 0) {
+        ret->kind = GTEL_SHARE_CLOCK;
+        ret->count = from->cycles;
+        ret->maxfreq = from->maxfreq_hz;
+    }
+}
+
+struct feed {
+    struct gtel_clients *state;
+    struct gtel_client_device *device;
+    struct gtel_client *client;
+    uint64_t dt_ns; /* since the client was read last */
+    bool is_born;   /* it did not exist at the last gather */
+    bool is_known;  /* it was read before */
+};
+
+static void feed_engine(const struct feed *feed, size_t e, const struct gtel_share_counter *sample)
+{
+    struct gtel_client_engine *engine = &feed->device->engine[e];
+    struct gtel_client *client = feed->client;
+    struct gtel_share *share = &client->share[e];
+    bool has_base = share->kind != GTEL_SHARE_NONE;
+    /* Where engines without work are not told, one that is new has worked since the last time. */
+    bool began = feed->is_born ||
+                 (feed->is_known && feed->device->driver && feed->device->driver->omits_zeros);
+    uint64_t dt_ns = feed->is_known ? feed->dt_ns : feed->state->dt_ns;
+    double value = 0;
+    client->has_engine |= 1u << e;
+    int r;
+    if (!has_base && (began || sample->count == 0))
+        r = gtel_share_born(share, sample, dt_ns, engine->total_before, &value);
+    else
+        r = gtel_share_feed(share, sample, feed->dt_ns, &value);
+    if (r < 0) {
+        engine->is_partial = true;
+        feed->device->has_moved = true;
+        return;
+    }
+    client->has_share |= 1u << e;
+    client->share_of[e] = value;
+    client->is_below = client->is_below || r == 1;
+    engine->used += value;
+    feed->device->has_moved = feed->device->has_moved || value > 0;
+}
+
+/* Engines that this text leaves out, of a driver that leaves out those without work. */
+static void feed_omitted(const struct feed *feed, uint32_t told)
+{
+    const struct gtel_share_counter zero = {.kind = GTEL_SHARE_TIME, .capacity = 1};
+    if (!feed->device->driver || !feed->device->driver->omits_zeros)
+        return;
+    for (size_t e = 0; e < feed->device->engines; e++)
+        if ((told >> e & 1) == 0)
+            feed_engine(feed, e, &zero);
+}
+
+static void take_engines(const struct feed *feed)
+{
+    const struct gtel_fdinfo *fdinfo = &feed->state->fdinfo;
+    bool is_exact = feed->device->driver && feed->device->driver->is_exact;
+    uint32_t told = 0;
+    for (size_t i = 0; i < fdinfo->engines; i++) {
+        struct gtel_share_counter sample;
+        find_counter(&fdinfo->engine[i], is_exact, &sample);
+        int e = sample.kind != GTEL_SHARE_NONE
+                    ? find_engine(feed->device, fdinfo->engine[i].name, i)
+                    : -1;
+        if (e < 0)
+            continue;
+        struct gtel_client_engine *engine = &feed->device->engine[e];
+        engine->capacity = sample.capacity > engine->capacity ? sample.capacity : engine->capacity;
+        engine->total = sample.total > engine->total ? sample.total : engine->total;
+        told |= 1u << e;
+        feed_engine(feed, (size_t)e, &sample);
+    }
+    feed_omitted(feed, told);
+}
+
+static void take_figures(struct gtel_clients *state, struct gtel_client_device *device,
+                         struct gtel_client *client, uint64_t t_ns)
+{
+    take_memory(state, device, client);
+    client->has_share = 0;
+    client->has_engine = 0;
+    if (state->span == GTEL_SPAN_SHORT)
+        return;
+    struct feed feed = {.state = state, .device = device, .client = client};
+    feed.is_known = client->t_ns > 0;
+    feed.dt_ns = feed.is_known && t_ns > client->t_ns ? t_ns - client->t_ns : 0;
+    feed.is_born = !feed.is_known && is_born_since(state, client->start);
+    client->is_below = false;
+    client->t_ns = t_ns;
+    take_engines(&feed);
+}
+
+/* Hooks */
+
+/* A device that came after the last discovery is looked for at once, but once per gather. */
+static int64_t device_of(struct gtel_clients *state, const struct gtel_scan_seen *seen)
+{
+    int64_t at = gtel_clients_device(state, &state->fdinfo, seen);
+    if (at >= 0 || state->has_looked || state->fdinfo.pdev.n == 0)
+        return at;
+    state->has_looked = true;
+    if (gtel_clients_discover(state, state->registry) < 0)
+        state->is_lost = true; /* looked for again before the next gather */
+    return gtel_clients_device(state, &state->fdinfo, seen);
+}
+
+/* A descriptor of the device that tells nothing: perhaps its driver never does. */
+static void note_mute(struct gtel_clients *state, const struct gtel_scan_seen *seen)
+{
+    int64_t at = seen->has_device ? gtel_clients_node(state, seen->major, seen->minor) : -1;
+    if (at >= 0)
+        state->device[at]->is_mute = !state->device[at]->has_told;
+}
+
+static struct gtel_client_key key_of(const struct gtel_clients *state, int64_t device,
+                                     const struct gtel_scan_seen *seen)
+{
+    struct gtel_client_key key = {.device = (uint32_t)device};
+    key.id = state->fdinfo.has_client_id ? state->fdinfo.client_id : seen->fd;
+    key.pid = state->fdinfo.has_client_id ? 0 : seen->pid;
+    return key;
+}
+
+static void note_told(struct gtel_clients *state, struct gtel_client_device *device)
+{
+    device->has_texts = true;
+    device->is_mute = false;
+    if (device->has_told)
+        return;
+    device->has_told = state->fdinfo.engines > 0 || state->fdinfo.regions > 0;
+    if (device->has_told && !device->device)
+        state->is_lost = true; /* a driver that is not known here: registered by a discovery */
+}
+
+uint64_t gtel_clients_seen(void *arg, const struct gtel_scan_seen *seen)
+{
+    struct gtel_clients *state = arg;
+    if (gtel_fdinfo_parse(seen->text, &state->fdinfo) < 0) {
+        note_mute(state, seen);
+        return 0;
+    }
+    int64_t at = device_of(state, seen);
+    if (at < 0)
+        return 0;
+    struct gtel_client_device *device = state->device[at];
+    const struct gtel_client_key key = key_of(state, at, seen);
+    const struct gtel_client_process process = {.pid = seen->pid, .number = seen->process};
+    struct gtel_client *client;
+    bool is_new;
+    note_told(state, device);
+    int r = gtel_client_table_see(&state->table, &key, process, &client, &is_new);
+    if (r < 0)
+        return 0; /* no room: counted there */
+    if (is_new) {
+        client->start = start_of(state, process);
+        client->start_of = process;
+    }
+    if (r == 1 && !state->is_keeping)
+        take_figures(state, device, client, seen->t_ns);
+    return gtel_client_hash(&key);
+}
+
+/*
+ * A text without a device number may be of any device, so it waits until none sleeps that would be
+ * woken.
+ */
+static bool may_read_unknown(struct gtel_clients *state)
+{
+    bool may_read = true;
+    for (size_t i = 0; i < state->n; i++) {
+        struct gtel_client_device *device = state->device[i];
+        device->has_unread = device->has_unread || (device->is_present && !device->is_read);
+        may_read = may_read && !(device->is_present && !device->is_read);
+    }
+    return may_read;
+}
+
+bool gtel_clients_may_read(void *arg, const struct gtel_scan_ask *ask)
+{
+    struct gtel_clients *state = arg;
+    const struct gtel_client *client =
+        ask->key != 0 ? gtel_client_table_find(&state->table, ask->key) : NULL;
+    int64_t at = ask->has_device ? gtel_clients_node(state, ask->major, ask->minor) : -1;
+    if (client)
+        return state->device[client->key.device]->is_read;
+    if (at < 0)
+        return ask->has_device || may_read_unknown(state);
+    struct gtel_client_device *device = state->device[at];
+    device->has_unread = device->has_unread || !device->is_read;
+    return device->is_read;
+}
+
+void gtel_clients_gone(void *arg, uint64_t key)
+{
+    struct gtel_clients *state = arg;
+    gtel_client_table_remove(&state->table, key);
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* What the clients of a gather use: per process, and per engine class of each device. */
+#include "sources/clients/clients.h"
+
+#include <string.h>
+
+/* Sums over the engines of each class. */
+struct classes {
+    double share[GTEL_ENGINE_KINDS];
+    uint32_t capacity[GTEL_ENGINE_KINDS];
+    uint32_t is_known; /* a bit per class that has engines */
+};
+
+/* Engines of one class count by their number; unlike ones ("other") are not added up: the busiest.
+ */
+static void add(struct classes *classes, const struct gtel_client_engine *engine, double share)
+{
+    enum gtel_engine_kind kind = engine->kind;
+    double all = classes->share[kind] * classes->capacity[kind] + share * engine->capacity;
+    classes->is_known |= 1u << kind;
+    if (kind == GTEL_ENGINE_KIND_OTHER) {
+        classes->share[kind] = share > classes->share[kind] ? share : classes->share[kind];
+        return;
+    }
+    classes->capacity[kind] += engine->capacity;
+    classes->share[kind] = all / classes->capacity[kind];
+}
+
+/* All engines or none: the busiest of a part of them would be no figure of the client. */
+static void sum_client(const struct gtel_client_device *device, const struct gtel_client *client,
+                       struct gtel_use *use)
+{
+    struct classes classes = {0};
+    if (client->has_share != client->has_engine)
+        return;
+    for (size_t e = 0; e < device->engines; e++)
+        if ((client->has_share >> e & 1) != 0)
+            add(&classes, &device->engine[e], client->share_of[e]);
+    use->has_share = classes.is_known;
+    memcpy(use->share, classes.share, sizeof(use->share));
+}
+
+/* A client whose text may not be read now is still there, and its process with it. */
+static void report_client(struct gtel_clients *state, struct gtel_batch *batch,
+                          struct gtel_client *client)
+{
+    const struct gtel_client_device *device = state->device[client->key.device];
+    struct gtel_use use = {0};
+    if (!device->is_present || !device->device)
+        return;
+    gtel_clients_find_start(state, client);
+    if (gtel_client_is_seen(&state->table, client)) {
+        use.memory = client->memory;
+        use.shared = client->shared;
+        use.has_memory = client->has_memory;
+        use.has_shared = client->has_shared;
+        sum_client(device, client, &use);
+    }
+    const struct gtel_process_id process = {.pid = client->owner.pid, .start = client->start};
+    gtel_usage_add(batch->usage, device->device, batch->source, batch->origin, process, &use);
+}
+
+bool gtel_clients_has_processes(const struct gtel_clients *state)
+{
+    const struct gtel_scan_counts *counts = gtel_scan_counts(state->scan);
+    return state->scan_error == 0 && (counts->has_first || counts->visible > 0);
+}
+
+bool gtel_clients_is_complete(const struct gtel_clients *state)
+{
+    const struct gtel_scan_counts *counts = gtel_scan_counts(state->scan);
+    return state->scan_error == 0 && state->is_initial && counts->has_first &&
+           counts->visible == counts->readable && counts->waiting == 0 && counts->dropped == 0 &&
+           !(counts->is_by_text && counts->asleep > 0);
+}
+
+/*
+ * The device's engine time is the sum of its clients': each one's share over its own time, so that
+ * clients that come and go move it by no more than they worked. A gather in which a share is not
+ * known says nothing; the next sum stands for its time, too.
+ */
+static void report_engines(struct gtel_clients *state, struct gtel_batch *batch,
+                           struct gtel_client_device *device)
+{
+    struct classes classes = {0};
+    bool is_begin = device->since_ns == 0 || state->span != GTEL_SPAN_WHOLE;
+    bool is_exact = device->driver && device->driver->is_exact;
+    for (size_t e = 0; e < device->engines; e++) {
+        const struct gtel_client_engine *engine = &device->engine[e];
+        if (engine->is_partial && !is_begin)
+            return;
+        add(&classes, engine, engine->used < 1 ? engine->used : 1);
+    }
+    double span_s = is_begin ? 0 : (double)(state->t_ns - device->since_ns) / 1e9;
+    device->since_ns = state->t_ns;
+    for (size_t kind = 0; kind < GTEL_ENGINE_KINDS; kind++) {
+        if ((classes.is_known >> kind & 1) == 0)
+            continue;
+        struct gtel_str name = gtel_engine_kind_name((enum gtel_engine_kind)kind);
+        device->busy_s[kind] += classes.share[kind] * span_s;
+        gtel_batch_f64(batch, device->device, GTEL_M_ENGINE_BUSY_TIME, name, device->busy_s[kind]);
+        if (is_exact && kind != GTEL_ENGINE_KIND_OTHER)
+            gtel_batch_u64(batch, device->device, GTEL_M_ENGINE_CAPACITY, name,
+                           classes.capacity[kind]);
+    }
+}
+
+static void report_counts(const struct gtel_clients *state, struct gtel_batch *batch)
+{
+    const struct gtel_scan_counts *counts = gtel_scan_counts(state->scan);
+    gtel_batch_u64(batch, NULL, GTEL_M_SELF_PROCESSES_VISIBLE, GTEL_STR_NONE, counts->visible);
+    gtel_batch_u64(batch, NULL, GTEL_M_SELF_PROCESSES_READABLE, GTEL_STR_NONE, counts->readable);
+}
+
+void gtel_clients_report(struct gtel_clients *state, struct gtel_batch *batch)
+{
+    bool is_complete = gtel_clients_is_complete(state);
+    for (size_t i = 0; i < state->n; i++) {
+        struct gtel_client_device *device = state->device[i];
+        if (!device->is_present || !device->device)
+            continue;
+        if (!device->is_mute && !device->has_unread)
+            gtel_usage_look(batch->usage, device->device, batch->source, batch->origin);
+        if (!is_complete || !device->is_read || device->engines == 0)
+            device->since_ns = is_complete ? device->since_ns : 0;
+        else if (state->span != GTEL_SPAN_SHORT)
+            report_engines(state, batch, device);
+    }
+    for (size_t i = 0; i < state->table.n; i++)
+        report_client(state, batch, &state->table.client[i]);
+    report_counts(state, batch);
+}
