@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { EXIT_USAGE = 2, OUTPUT_MAX = 16 << 20, CAPTURE_MAX = 48 << 20, HELPER_FD = 3 };
@@ -376,12 +377,26 @@ static int run_capture(struct program *program)
     return r == -EINVAL ? EXIT_USAGE : r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
+/*
+ * As many open files as the host allows: a helper keeps one for each process and each client of a
+ * GPU (sources/clients/scan.h), and the usual limit of 1,024 is for programs that call select().
+ */
+static void raise_file_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= limit.rlim_max)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit); /* without it less is kept open */
+}
+
 /* A helper: its output is the socket, and standard output stays silent. */
 static int run_lane(struct program *program)
 {
     if (fcntl(HELPER_FD, F_GETFD) < 0)
         return complain(program, "--lane is how the program starts its own helpers; it is not for "
                                  "the command line");
+    raise_file_limit();
     int r = open_machine(program);
     if (r < 0)
         return EXIT_USAGE;

@@ -9,6 +9,7 @@ Needs no GPU: the machine is a recorded one without any.
 import fcntl
 import os
 import re
+import resource
 import select
 import signal
 import subprocess
@@ -434,6 +435,27 @@ def test_messages_do_not_block():
 
 def fixture(name):
     return os.path.join(SOURCE, "tests/fixtures", name)
+
+
+def open_files(pid):
+    """How many files a process may open: the soft and the hard limit."""
+    with open(f"/proc/{pid}/limits", encoding="ascii") as file:
+        return re.search(r"(?m)^Max open files +(\d+|unlimited) +(\d+|unlimited)", file.read()).groups()
+
+
+def test_helper_may_open_files():
+    process = subprocess.Popen(
+        [GTEL, "--root", fixture("i915-a770.tree")], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (256, 2048)))
+    newline(process)
+    check(read_line(process) is not None, "limit: an answer")
+    with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="ascii") as file:
+        helpers = file.read().split()
+    limits = [open_files(helper) for helper in helpers]
+    check(len(limits) > 0 and all(limit == ("2048", "2048") for limit in limits), f"limit: {limits}")
+    check(open_files(process.pid) == ("256", "2048"), "limit: the program keeps its own")
+    end(process, "limit")
 
 
 def shape(line):
