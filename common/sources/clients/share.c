@@ -9,6 +9,8 @@ enum { BELOW_MAX = 3 };
 /* Intervals that make a gap, and parts of one that are too short: as for rates (cycle/delta.h). */
 enum { GAP_INTERVALS = 10, SHORT_PARTS = 10 };
 
+/* The two clocks behind it are read one after the other: less is no sleep (as in context.c). */
+static const uint64_t suspend_min_ns = 100000000;
 static const uint64_t gap_min_ns = 5000000000; /* whatever the interval is */
 static const double slack = 0.05;
 
@@ -103,7 +105,7 @@ enum gtel_share_span gtel_share_tick(struct gtel_share_clock *clock, uint64_t no
 {
     uint64_t interval_ns = clock->interval_ns;
     uint64_t dt_ns = clock->has_last && now_ns > clock->last_ns ? now_ns - clock->last_ns : 0;
-    bool has_slept = clock->has_last && suspended_ns != clock->suspended_ns;
+    bool has_slept = clock->has_last && suspended_ns > clock->suspended_ns + suspend_min_ns;
     *ret_dt_ns = dt_ns;
     if (clock->has_last && !has_slept && (dt_ns == 0 || dt_ns < interval_ns / SHORT_PARTS))
         return GTEL_SPAN_SHORT;
