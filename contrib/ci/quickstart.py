@@ -24,6 +24,7 @@ COLUMNS = (
     ("fan rpm", "fan_rpm", ("fanspeed", "gpu"), "{:.0f}"),
 )
 PLUGINS = {"intel": "gpu_intel", "nvidia": "gpu_nvml"}
+PROCESSES = 5  # shown of each agent
 BLOCK = """<LoadPlugin {name}>
   Interval 1
 </LoadPlugin>
@@ -71,6 +72,45 @@ def collectd_rows(influx, vendors):
     return rows
 
 
+def telegraf_processes(influx):
+    """(GPU, process) -> (bytes, percent), of what Telegraf has stored."""
+    found = {}
+    for series in influx.query('SELECT "memory_bytes", "busy_percent" FROM "gpu_process" WHERE '
+                               'time > now() - 10s GROUP BY "gpu", "process" ORDER BY time DESC LIMIT 1',
+                               "gtel"):
+        newest = dict(zip(series["columns"], series["values"][0]))
+        found[(series["tags"]["gpu"], series["tags"]["process"])] = (newest.get("memory_bytes"),
+                                                                     newest.get("busy_percent"))
+    return found
+
+
+def collectd_processes(influx):
+    """The same of what collectd has stored, under names like process-ffmpeg-memory."""
+    found = {}
+    for series in influx.query('SELECT last("value") FROM "gpu_clients_value" WHERE time > now() - 10s '
+                               'GROUP BY "instance", "type", "type_instance"', "collectd"):
+        tags = series["tags"]
+        for i, (kind, ending) in enumerate((("memory", "-memory"), ("percent", "-busy"))):
+            name = tags["type_instance"]
+            if tags["type"] == kind and name.startswith("process-") and name.endswith(ending):
+                key = (tags["instance"], name[len("process-"):-len(ending)])
+                both = found.setdefault(key, [None, None])
+                both[i] = series["values"][0][1]
+    return found
+
+
+def process_table(views):
+    """Lines of text: those that use most memory. Nothing where no process is seen."""
+    if any(found for _, found in views):
+        yield ""
+        yield f"{'agent':<10}{'GPU':<16}{'process':<28}{'memory MiB':>12}{'busy %':>12}"
+    for agent, found in views:
+        order = sorted(found.items(), key=lambda item: -(item[1][0] or 0))
+        for (gpu, name), (memory, busy) in order[:PROCESSES]:
+            yield (f"{agent:<10}{gpu[:15]:<16}{name[:27]:<28}{show('memory MiB', memory):>12}"
+                   f"{show('busy %', busy):>12}")
+
+
 def table(views):
     """Lines of text: one row per agent and GPU."""
     yield f"{'agent':<10}{'GPU':<44}" + "".join(f"{c:>12}" for c, _, _, _ in COLUMNS)
@@ -99,8 +139,8 @@ def start_collectd(arguments, influx, running):
     if not program:
         raise agents.Failure("collectd is not installed (Debian: collectd-core)")
     root = f'  Root "{arguments.root}"\n' if arguments.root else ""
-    blocks = "".join(BLOCK.format(name=PLUGINS[v], gtel=arguments.gtel, root=root)
-                     for v in arguments.vendor)
+    blocks = "".join(BLOCK.format(name=name, gtel=arguments.gtel, root=root)
+                     for name in [PLUGINS[v] for v in arguments.vendor] + ["gpu_clients"])
     config = agents.collectd_config(arguments.scratch, blocks, arguments.plugins, influx.collectd_port)
     running.append(agents.Process("collectd", [program, "-f", "-C", config], arguments.scratch))
 
@@ -124,11 +164,13 @@ def watch(arguments, influx, running):
                 raise agents.Failure(f"{process.name} ended with status {process.ended()}\n"
                                      + process.tail())
         time.sleep(min(pause, max(0.1, arguments.seconds - (time.monotonic() - started))))
-        views = []
+        views, processes = [], []
         if arguments.telegraf:
             views.append(("telegraf", telegraf_rows(influx)))
+            processes.append(("telegraf", telegraf_processes(influx)))
         views.append(("collectd", collectd_rows(influx, arguments.vendor)))
-        height = draw(table(views), height)
+        processes.append(("collectd", collectd_processes(influx)))
+        height = draw(list(table(views)) + list(process_table(processes)), height)
         if time.monotonic() - started >= arguments.seconds:
             return views
 
