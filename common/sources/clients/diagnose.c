@@ -48,6 +48,11 @@ static void diagnose_sight(const struct diagnosis *diagnosis)
         put(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/PID/fdinfo", why,
             "give the program CAP_SYS_PTRACE");
     }
+    if (counts->is_by_text && counts->asleep > 0)
+        put(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/PID/fd",
+            "whose a descriptor is can only be told by a reading that would wake a GPU which "
+            "sleeps; new clients are looked for when it is awake",
+            "give the program CAP_DAC_READ_SEARCH and CAP_SYS_PTRACE");
 }
 
 static void diagnose_pace(const struct diagnosis *diagnosis)
