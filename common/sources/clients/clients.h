@@ -53,6 +53,7 @@ struct gtel_client_device {
     struct gtel_device *device; /* NULL: not registered, for no client has said anything yet */
     struct gtel_awake awake;
     struct gtel_rest rest;
+    struct gtel_fs_file users; /* power/runtime_usage, where the kernel has it */
     bool is_present;
     bool is_found;      /* by the discovery that runs */
     bool has_work;      /* takes work: see host/drm_nodes.h */

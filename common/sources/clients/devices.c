@@ -111,26 +111,33 @@ static bool is_apu(const struct gtel_env *env, const char *device_path)
     return gtel_fs_exists(env, gtel_fs_path(path, "%s/hwmon/%s/in1_input", device_path, name));
 }
 
-/* How long the device must be left alone until it falls asleep, or 0: it does not by itself. */
-static uint64_t delay_of(const struct gtel_env *env, const char *device_path)
+/*
+ * How long a device must be left alone until it falls asleep, or 0: it does not by itself, or would
+ * work unseen meanwhile. power/runtime_usage, which some kernels have, counts those who use it.
+ */
+static uint64_t delay_of(const struct gtel_env *env, struct gtel_client_device *device)
 {
     char path[GTEL_FS_PATH_MAX];
     char buf[16];
     struct gtel_str text;
     uint64_t delay_ms;
-    gtel_fs_path(path, "%s/power/control", device_path);
+    gtel_fs_path(path, "%s/power/control", device->path);
     if (gtel_fs_text(env, path, buf, sizeof(buf), &text) < 0 ||
         !gtel_str_eq(text, GTEL_STR("auto")))
         return 0;
-    gtel_fs_path(path, "%s/power/autosuspend_delay_ms", device_path);
+    gtel_fs_path(path, "%s/power/autosuspend_delay_ms", device->path);
     if (gtel_fs_u64(env, path, &delay_ms) < 0 || delay_ms >= 3600000)
         return 0;
-    return gtel_rest_delay(delay_ms * 1000000, false);
+    gtel_fs_path(path, "%s/power/runtime_usage", device->path);
+    if (!gtel_fs_is_open(&device->users))
+        (void)gtel_fs_open(env, &device->users, path); /* not on every kernel */
+    return gtel_rest_delay(delay_ms * 1000000, gtel_fs_is_open(&device->users));
 }
 
 static void close_device(const struct gtel_env *env, struct gtel_client_device *device)
 {
     gtel_awake_close(env, &device->awake);
+    gtel_fs_close(env, &device->users);
     device->rest = (struct gtel_rest){0};
 }
 
@@ -168,9 +175,8 @@ static int take(struct gtel_clients *state, struct gtel_registry *registry,
     (void)gtel_str_copy(device->path, sizeof(device->path), gtel_str_of(drm->path)); /* it fits */
     device->is_integrated =
         strcmp(drm->card.driver, "amdgpu") == 0 && is_apu(state->env, drm->path);
-    device->rest.delay_ns = device->driver && device->driver->wakes && !state->may_wake
-                                ? delay_of(state->env, drm->path)
-                                : 0;
+    bool rests = device->driver && device->driver->wakes && !state->may_wake;
+    device->rest.delay_ns = rests ? delay_of(state->env, device) : 0;
     if (device->driver || device->has_told) {
         int r = register_device(state, device, registry);
         if (r < 0)
@@ -282,6 +288,18 @@ void gtel_clients_close_devices(struct gtel_clients *state)
 
 /* Each gather */
 
+/* Whether an idle device is left alone now, so that it can fall asleep. */
+static bool is_resting(const struct gtel_clients *state, struct gtel_client_device *device)
+{
+    uint64_t users = 0;
+    if (!gtel_rest_is_on(&device->rest, state->t_ns))
+        return false;
+    if (gtel_fs_read_u64(state->env, &device->users, &users) < 0 || users == 0)
+        return true;
+    gtel_rest_end(&device->rest, state->t_ns);
+    return false;
+}
+
 /* 0, -ENODEV when the device has gone, or the error of the look: its clients are not read then. */
 static int look_at(struct gtel_clients *state, struct gtel_client_device *device)
 {
@@ -297,7 +315,7 @@ static int look_at(struct gtel_clients *state, struct gtel_client_device *device
         device->was_asleep = true;
     }
     bool may_use = !device->is_asleep || state->may_wake;
-    device->is_read = !wakes || (may_use && !gtel_rest_is_on(&device->rest, state->t_ns));
+    device->is_read = !wakes || (may_use && !is_resting(state, device));
     return 0;
 }
 
