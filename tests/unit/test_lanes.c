@@ -326,6 +326,7 @@ static void test_appearing(const char *gtel, const char *tree)
     CHECK_NEAR(machine.view.last[GTEL_M_SELF_GPUS], 0, 0);
     CHECK(helper_of("--lane") == 0);
     CHECK(settle(&machine));
+    (void)gather(&machine); /* on a busy machine the answer of one lane came late */
     CHECK_NEAR(machine.view.last[GTEL_M_SELF_GPUS], 2, 0);
     CHECK_NEAR(machine.view.last[GTEL_M_SELF_LANE_RESTARTS], 0, 0);
     CHECK(strstr(machine.view.log, "no GPU found") != NULL);
