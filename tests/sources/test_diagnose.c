@@ -68,15 +68,16 @@ static void check_findings(const struct want *want, const struct gtel_findings *
         show(findings);
 }
 
-static void check(const struct want *want, enum gtel_option option, const char *value)
+/* xe_engines: the option's value, or NULL for its default. */
+static void check(const struct want *want, const char *xe_engines)
 {
     struct gtel_findings findings = {0};
     struct lane lane;
     test_label = want->label;
     if (!CHECK(lane_init(&lane, want->text, want->sources)))
         return;
-    if (value)
-        lane_set(&lane, option, value);
+    if (xe_engines)
+        lane_set(&lane, GTEL_O_XE_ENGINES, xe_engines);
     for (int i = 0; i < 2; i++) {
         lane_gather(&lane);
         lane_step(&lane, 1000);
@@ -100,8 +101,12 @@ static void test_xe_pmu(void)
         {"a virtual function", B580 PHYSFN RELEASE("6.12.0") END, "xe,xe_pmu",
          GTEL_MEASUREMENT_GPU_ENGINE, "virtual function", NULL},
     };
+    static const struct want off = {"switched off", B580 RELEASE("6.17.0") END,
+                                    "xe,xe_pmu",    GTEL_MEASUREMENT_GPU_ENGINE,
+                                    "it is off",    NULL};
     for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++)
-        check(&cases[i], GTEL_O_XE_ENGINES, NULL);
+        check(&cases[i], NULL);
+    check(&off, "off");
 }
 
 #define CAPABLE(set) "file proc/self/status\n| CapEff:\t" set "\n"
@@ -137,7 +142,7 @@ static void test_refused_events(void)
         PERF("nothing known", "", "not known: give the program CAP_PERFMON, or run"),
     };
     for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++)
-        check(&cases[i], GTEL_O_XE_ENGINES, NULL);
+        check(&cases[i], NULL);
 }
 
 #define HWMON(driver) "file " DEVICE "/hwmon/hwmon3/name\n| " driver "\n"
@@ -172,7 +177,7 @@ static void test_sensors(void)
          GTEL_MEASUREMENT_GPU_POWER, "stays 0", NULL},
     };
     for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++)
-        check(&cases[i], GTEL_O_XE_ENGINES, NULL);
+        check(&cases[i], NULL);
 }
 
 #define IGPU CARD("i915", "46A6", "00:02")
@@ -220,7 +225,7 @@ static void test_processor(void)
                 "no sensor of its package", NULL),
     };
     for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++)
-        check(&cases[i], GTEL_O_XE_ENGINES, NULL);
+        check(&cases[i], NULL);
 }
 
 int main(void)

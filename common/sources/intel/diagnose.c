@@ -53,6 +53,16 @@ static void diagnose_pmu(const struct diagnosis *diagnosis)
             "the engine counters cannot be opened", NULL);
 }
 
+/* Source xe_pmu is not there to say so. */
+static void diagnose_option(const struct diagnosis *diagnosis)
+{
+    static const char *const text[3] = {"option XeEngines", "it is off: engine use is not measured",
+                                        NULL};
+    if (diagnosis->intel->is_engines_off)
+        gtel_finding_put_lack(diagnosis->findings, diagnosis->gpu->device,
+                              GTEL_MEASUREMENT_GPU_ENGINE, GTEL_M_ENGINE_BUSY, 0, text);
+}
+
 /* ---- files ---- */
 
 static enum gtel_measurement measurement_of(const struct gtel_intel_attr *attr)
@@ -218,6 +228,7 @@ static void diagnose_gpu(const struct diagnosis *diagnosis)
         return;
     }
     diagnose_pmu(diagnosis);
+    diagnose_option(diagnosis);
     if (gpu->hash == 0)
         diagnose_closed(diagnosis);
     diagnose_attrs(diagnosis);

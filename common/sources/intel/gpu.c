@@ -25,6 +25,9 @@ int gtel_intel_open(struct gtel_intel *intel, const struct gtel_env *env,
     intel->may_wake = gtel_str_eq(gtel_option_text(options, GTEL_O_WAKE), GTEL_STR("always"));
     intel->has_instances =
         gtel_str_eq(gtel_option_text(options, GTEL_O_ENGINE_INSTANCES), GTEL_STR("on"));
+    intel->is_engines_off =
+        gtel_str_eq(driver, GTEL_STR("xe")) &&
+        gtel_str_eq(gtel_option_text(options, GTEL_O_XE_ENGINES), GTEL_STR("off"));
     return 0;
 }
 

@@ -43,6 +43,7 @@ struct gtel_intel {
     /* Lists the attributes that only this driver has. */
     void (*scan)(struct gtel_intel_scan *scan);
     bool may_wake;
+    bool is_engines_off; /* the option XeEngines, for the doctor */
     /* The driver has counters that may stay open, and tells how fast a GT runs without using it. */
     bool has_pmu;
     bool has_instances; /* each engine is told too */
