@@ -42,6 +42,8 @@ struct uevents {
     bool has_lost;     /* lost messages have been logged */
     bool has_release;  /* of the kernel */
     bool tells_wedged; /* the kernel says so when a device is wedged */
+    bool is_apart;     /* in a network namespace that may be told nothing */
+    bool has_heard;    /* about a device that the machine has, so that it is told */
 };
 
 static const char *const drivers[] = {"i915", "xe", NULL};
@@ -93,6 +95,17 @@ static int discover(void *state, struct gtel_registry *registry)
     return gtel_cards_discover(&uevents->cards, registry);
 }
 
+/*
+ * The kernel sends what it says of devices to network namespaces that belong to the user namespace
+ * that the machine began with (kernel: lib/kobject_uevent.c, uevent_net_init); in a rootless
+ * container's own one, listening works and nothing comes.
+ */
+static bool is_apart(const struct gtel_env *env)
+{
+    return gtel_kernel_user_namespace(env) == GTEL_USER_NAMESPACE_NESTED &&
+           !gtel_kernel_is_initial_network(env);
+}
+
 /* Logs once why nothing is heard; it is tried again at each gather. */
 static void listen(struct uevents *uevents)
 {
@@ -103,6 +116,7 @@ static void listen(struct uevents *uevents)
     if (r >= 0) {
         uevents->handle_plus_1 = r + 1;
         uevents->is_refused = false;
+        uevents->is_apart = is_apart(uevents->env);
     } else if (r != -EOPNOTSUPP && !uevents->is_refused) {
         uevents->is_refused = true;
         gtel_log(&uevents->env->log, GTEL_LOG_WARNING,
@@ -173,11 +187,21 @@ static bool is_hotplug(const struct gtel_uevent *event)
            has_value(event, GTEL_STR("SUBSYSTEM"), GTEL_STR("pci"));
 }
 
+/* Network devices, and what is below them, are told of in the namespace that they are in. */
+static bool is_of_network(struct gtel_str devpath)
+{
+    for (size_t i = 0; i < devpath.n; i++)
+        if (gtel_str_starts(gtel_str_skip(devpath, i), GTEL_STR("/net/")))
+            return true;
+    return false;
+}
+
 static void take(struct uevents *uevents, struct gtel_registry *registry, struct gtel_str message)
 {
     struct gtel_uevent event;
     if (gtel_uevent_parse(message, &event) < 0)
         return;
+    uevents->has_heard = uevents->has_heard || !is_of_network(event.devpath);
     struct gtel_str wedged;
     bool is_wedged = gtel_uevent_value(&event, GTEL_STR("WEDGED"), &wedged) == 0;
     /* A device that has just been given up may need repair: drm_health looks at it. */
@@ -234,12 +258,13 @@ static void put_error(struct gtel_batch *batch, const struct gtel_card *card, st
     gtel_batch_put(batch, &reading);
 }
 
-/* Zero is said only of what this driver and this kernel would tell. */
+/* Zero is said only of what this driver and this kernel would tell here. */
 static void report(struct uevents *uevents, const struct gtel_card *card, struct gtel_batch *batch)
 {
     static const struct tally nothing;
     const struct tally *tally = find_tally(uevents, gtel_str_of(card->drm.key), false);
-    bool is_i915 = strcmp(card->drm.driver, "i915") == 0;
+    bool is_told = !uevents->is_apart || uevents->has_heard;
+    bool is_i915 = is_told && strcmp(card->drm.driver, "i915") == 0;
     if (!tally)
         tally = &nothing;
     if (is_i915 || tally->resets > 0)
@@ -248,7 +273,7 @@ static void report(struct uevents *uevents, const struct gtel_card *card, struct
         put_error(batch, card, GTEL_STR("hang"), GTEL_STR("nonfatal"), tally->hangs);
     if (tally->parity_errors > 0)
         put_error(batch, card, GTEL_STR("l3-parity"), GTEL_STR("nonfatal"), tally->parity_errors);
-    if (uevents->tells_wedged || tally->wedged > 0)
+    if ((is_told && uevents->tells_wedged) || tally->wedged > 0)
         put_error(batch, card, GTEL_STR("wedged"), GTEL_STR("fatal"), tally->wedged);
     if (tally->recovered > 0)
         put_error(batch, card, GTEL_STR("wedged"), GTEL_STR("corrected"), tally->recovered);
@@ -278,15 +303,23 @@ static void diagnose(void *state, struct gtel_registry *registry, struct gtel_fi
     static const char *const silent[3] = {"uevent WEDGED",
                                           "kernels before 6.16 do not say that a device is wedged",
                                           "use Linux 6.16 or newer"};
+    static const char *const apart[3] = {
+        "uevents (netlink)",
+        "the kernel may say nothing of devices in the network of a container with a user namespace "
+        "of its own, and nothing has been heard",
+        "give the container the host's network (--network=host)"};
     const struct uevents *uevents = state;
+    bool is_listening = uevents->handle_plus_1 > 0;
     (void)registry;
-    if (uevents->handle_plus_1 == 0)
+    if (is_listening && uevents->is_apart && !uevents->has_heard)
+        gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU_ERROR, 0, apart);
+    if (!is_listening)
         gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU_ERROR, uevents->error,
                          uevents->error == -EOPNOTSUPP ? unheard : refused);
     for (size_t i = 0; i < uevents->cards.n; i++)
-        if (uevents->has_release && !uevents->tells_wedged)
+        if (is_listening && uevents->has_release && !uevents->tells_wedged)
             gtel_finding_put(findings, uevents->cards.card[i]->device, GTEL_MEASUREMENT_GPU_ERROR,
-                             -ENOENT, silent);
+                             0, silent);
 }
 
 static const char *const origins[] = {"uevents", NULL};

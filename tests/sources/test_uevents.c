@@ -93,12 +93,54 @@ static void test_old_kernel(void)
     CHECK_INT(errors(&machine, CARD1, "wedged", "fatal"), -1);
     machine.source->diagnose(machine.state, &machine.registry, &findings);
     CHECK_INT(findings.n, 2); /* one for each card */
-    CHECK(findings.finding[0].error == -ENOENT && findings.finding[0].device);
+    CHECK(findings.finding[0].error == 0 && findings.finding[0].device);
     machine_step(&machine, 1000);
     CHECK_INT(machine_gather(&machine), 0);
     CHECK_INT(errors(&machine, CARD1, "wedged", "fatal"), 1); /* a backport */
     gtel_findings_done(&findings);
     machine_done(&machine);
+}
+
+/* Where nothing may be told, nothing heard is not zero. */
+static void test_apart(void)
+{
+    static const char nested[] = "file proc/self/uid_map\n| 0 1000 1\n";
+    static const struct {
+        const char *label;
+        const char *more;
+        int64_t resets[3]; /* at 0 s, after a message about a network device, after another */
+        size_t findings[3];
+    } cases[] = {
+        {"the machine", "file proc/self/uid_map\n| 0 0 4294967295\n", {0, 0, 0}, {0, 0, 0}},
+        {"rootless", "", {-1, -1, 0}, {1, 1, 0}},
+        {"rootless in the host's network",
+         "file proc/sys/net/core/dev_weight\n| 64\n",
+         {0, 0, 0},
+         {0, 0, 0}},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct machine machine;
+        char text[2000];
+        test_label = cases[i].label;
+        (void)snprintf(text, sizeof(text), "%s%s%s%s", KERNEL("6.16.0") TWO "uevents on\n", nested,
+                       cases[i].more,
+                       "at 1s\nuevent add /devices/virtual/net/veth0 SUBSYSTEM=net\n"
+                       "at 2s\nuevent change /devices/platform/x SUBSYSTEM=platform\nend\n");
+        if (!CHECK(machine_init(&machine, text, "uevents")))
+            return;
+        for (int t = 0; t < 3; t++) {
+            struct gtel_findings findings = {0};
+            CHECK_INT(machine_gather(&machine), 0);
+            CHECK_INT(resets(&machine, IGPU), cases[i].resets[t]);
+            CHECK_INT(errors(&machine, CARD1, "wedged", "fatal"), cases[i].resets[t]);
+            machine.source->diagnose(machine.state, &machine.registry, &findings);
+            CHECK_INT(findings.n, cases[i].findings[t]);
+            gtel_findings_done(&findings);
+            machine_step(&machine, 1000);
+        }
+        machine_done(&machine);
+    }
+    test_label = "";
 }
 
 /* Lost messages: said once, counted as failures, and never guessed. */
@@ -239,6 +281,7 @@ int main(void)
 {
     test_counts();
     test_old_kernel();
+    test_apart();
     test_loss();
     test_refused();
     test_hotplug();
