@@ -8,7 +8,6 @@
  * xe/xe_survivability_mode.c, 6.16 and newer). It is reported as a GPU that does not answer.
  */
 #include "host/kernel.h"
-#include "host/pci_names.h"
 #include "parse/aer.h"
 #include "sources/cards.h"
 #include "sources/source.h"
@@ -234,30 +233,24 @@ static bool is_card(const struct drm_health *health, const char *key)
     return false;
 }
 
+/* As its driver's source will call it once it is a card: a repaired GPU goes on in its series. */
 static void label_repair(const struct gtel_env *env, struct gtel_registry *registry,
                          const struct repair *repair)
 {
     char path[GTEL_FS_PATH_MAX];
-    char text[32];
+    struct gtel_drm_card drm = {.driver = "xe"};
     uint64_t vendor;
     uint64_t id;
+    (void)gtel_str_copy(drm.key, sizeof(drm.key), gtel_str_of(repair->key));
     gtel_device_label(registry, repair->device, GTEL_LABEL_GPU, gtel_str_of(repair->key));
     gtel_device_label(registry, repair->device, GTEL_LABEL_VENDOR, GTEL_STR("intel"));
     gtel_device_label(registry, repair->device, GTEL_LABEL_DRIVER, GTEL_STR("xe"));
     if (gtel_fs_hex(env, gtel_fs_path(path, "%s/%s/vendor", xe_path, repair->key), &vendor) < 0 ||
         gtel_fs_hex(env, gtel_fs_path(path, "%s/%s/device", xe_path, repair->key), &id) < 0)
         return;
-    (void)snprintf(text, sizeof(text), "%04x:%04x", (unsigned)(vendor & 0xffff),
-                   (unsigned)(id & 0xffff));
-    gtel_device_label(registry, repair->device, GTEL_LABEL_PCI_ID, gtel_str_of(text));
-    const uint16_t ids[2] = {(uint16_t)vendor, (uint16_t)id};
-    char model[GTEL_LABEL_MAX] = "Intel ";
-    const size_t n = sizeof("Intel ") - 1;
-    if (repair->device->label[GTEL_LABEL_MODEL][0] != '\0')
-        return;
-    if (gtel_pci_name(env, repair->key, ids, GTEL_STR("Intel"), model + n, sizeof(model) - n) < 0)
-        (void)gtel_str_copy(model + n, sizeof(model) - n, gtel_str_of(text));
-    gtel_device_label(registry, repair->device, GTEL_LABEL_MODEL, gtel_str_of(model));
+    drm.vendor_id = (uint16_t)vendor;
+    drm.device_id = (uint16_t)id;
+    gtel_cards_label(env, registry, repair->device, &drm);
 }
 
 /* Takes a device of xe that is no card and waits for repair. 0, also when it is none. */

@@ -109,6 +109,7 @@ static void test_repair(void)
         CHECK(device->is_present);
         CHECK_STR(gtel_str_of(device->label[GTEL_LABEL_PCI_ID]), "8086:e20b");
         CHECK_STR(gtel_str_of(device->label[GTEL_LABEL_DRIVER]), "xe");
+        CHECK_STR(gtel_str_of(device->label[GTEL_LABEL_MODEL]), "Intel Arc B580");
     }
     CHECK_INT(value(&machine, GTEL_M_GPU_HEALTH, NULL), 2);
     machine.needs_discovery = true;
