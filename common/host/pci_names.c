@@ -24,6 +24,7 @@ static int ask_udev(const struct gtel_env *env, const char *key, char *buf, size
     return r < 0 ? r : gtel_uevent_get(text, GTEL_STR("E:ID_MODEL_FROM_DATABASE"), ret);
 }
 
+/* 1 for a market name, 0 for another. */
 static int ask_lists(const struct gtel_env *env, const uint16_t ids[2], struct gtel_str vendor,
                      char *buf, size_t size)
 {
@@ -41,7 +42,7 @@ static int ask_lists(const struct gtel_env *env, const uint16_t ids[2], struct g
             r = gtel_pci_market_name(name, vendor, buf, size);
     }
     free(list);
-    return r < 0 ? -ENOENT : 0;
+    return r < 0 ? -ENOENT : r;
 }
 
 int gtel_pci_name(const struct gtel_env *env, const char *key, const uint16_t ids[2],
@@ -49,8 +50,14 @@ int gtel_pci_name(const struct gtel_env *env, const char *key, const uint16_t id
 {
     char text[GTEL_FS_TEXT_MAX];
     struct gtel_str name;
-    if (ask_udev(env, key, text, sizeof(text), &name) == 0 &&
-        gtel_pci_market_name(name, vendor, buf, size) == 0)
-        return 0;
-    return ask_lists(env, ids, vendor, buf, size);
+    int listed = ask_lists(env, ids, vendor, buf, size);
+    if (listed > 0 || listed == -ENOMEM || ask_udev(env, key, text, sizeof(text), &name) < 0)
+        return listed;
+    /* buf keeps the list's name unless udev's is better. */
+    char own[GTEL_FS_TEXT_MAX];
+    int known = gtel_pci_market_name(name, vendor, own, sizeof(own));
+    if (known < 0 || (known == 0 && listed == 0))
+        return listed;
+    (void)gtel_str_copy(buf, size, gtel_str_of(own)); /* a long one is cut */
+    return known;
 }

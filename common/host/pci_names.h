@@ -11,8 +11,9 @@
 
 /*
  * The name of the device with that address and these ids as a user knows it, without the vendor
- * ("Arc A770"), into buf of size bytes. vendor is left away at its front. 0, -ENOENT when no name
- * is known, or -ENOMEM.
+ * ("Arc A770"), into buf of size bytes. vendor is left away at its front. A market name wins over a
+ * code name, and the list over udev's memory, which is not there yet in a young boot: a machine has
+ * one name. 1 for a market name, 0 for another, -ENOENT when none is known, or -ENOMEM.
  */
 int gtel_pci_name(const struct gtel_env *env, const char *key, const uint16_t ids[2],
                   struct gtel_str vendor, char *buf, size_t size);

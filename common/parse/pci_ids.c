@@ -59,7 +59,8 @@ int gtel_pci_market_name(struct gtel_str name, struct gtel_str vendor, char *buf
     struct gtel_str code = gtel_str_trim((struct gtel_str){name.p, open});
     bool has_close = close < inside.n;
     inside = without_vendor(gtel_str_trim((struct gtel_str){inside.p, close}), vendor);
-    if (!has_close || inside.n == 0) { /* no brackets, or odd ones */
+    bool is_market = has_close && inside.n > 0; /* else there are no brackets, or odd ones */
+    if (!is_market) {
         (void)gtel_str_copy(buf, size, name);
     } else if (has_digit(inside) || code.n == 0) {
         (void)gtel_str_copy(buf, size, inside);
@@ -67,5 +68,5 @@ int gtel_pci_market_name(struct gtel_str name, struct gtel_str vendor, char *buf
         buf[code.n] = ' ';
         (void)gtel_str_copy(buf + code.n + 1, size - code.n - 1, inside);
     }
-    return buf[0] == '\0' ? -EINVAL : 0;
+    return buf[0] == '\0' ? -EINVAL : is_market;
 }

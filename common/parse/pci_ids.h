@@ -17,7 +17,8 @@ int gtel_pci_ids_find(struct gtel_str text, uint16_t vendor, uint16_t device, st
  * What of such a name a user knows, into buf, cut to size bytes with its NUL: what stands in
  * brackets when it has a number ("Arc A770"), else what stands before them too ("TigerLake-LP GT2
  * Iris Xe Graphics"); a name without brackets as it is. The vendor word is left away at the front
- * of both. 0, or -EINVAL when nothing is left.
+ * of both. 1 for a name with brackets, in which the market's name stands; 0 for one without, which
+ * can be a code name ("AlderLake-S GT1"); -EINVAL when nothing is left.
  */
 int gtel_pci_market_name(struct gtel_str name, struct gtel_str vendor, char *buf, size_t size);
 

@@ -44,8 +44,8 @@ void gtel_cards_identify(const struct gtel_env *env, struct gtel_registry *regis
                          struct gtel_device *device, const struct gtel_drm_card *drm);
 /*
  * Sets the labels vendor, model and pci_id where they are empty: the same for all sources, since
- * any of them may be the first to speak of a GPU. The model is the best name that is known: ours,
- * the machine's, the platform's, the ids; without PCI, what the device tree says it is.
+ * any of them may be the first to speak of a GPU. The model is the best name that is known: on the
+ * market, of the platform, the ids; without PCI, what the device tree says it is.
  */
 void gtel_cards_label(const struct gtel_env *env, struct gtel_registry *registry,
                       struct gtel_device *device, const struct gtel_drm_card *drm);

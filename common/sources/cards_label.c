@@ -65,17 +65,21 @@ static bool find_compatible(const struct gtel_env *env, const struct gtel_drm_ca
     return true;
 }
 
-/* The best name of a PCI device into buf, which is never left empty. */
+/*
+ * The best name of a PCI device into buf, which is never left empty: the market's from the machine,
+ * then ours, the machine's code name, the platform's, the ids. Names of ours are as pci.ids would
+ * have them, so that a machine that gets or loses the list keeps its series.
+ */
 static void find_name(const struct gtel_env *env, const struct gtel_drm_card *drm,
                       const char *vendor, char *buf, size_t size)
 {
     const uint16_t ids[2] = {drm->vendor_id, drm->device_id};
     bool is_intel = drm->vendor_id == 0x8086;
-    const char *name = is_intel ? gtel_intel_name(drm->device_id) : NULL;
     int n = snprintf(buf, size, "%s ", vendor);
     size_t used = n > 0 && (size_t)n < size ? (size_t)n : 0;
-    if (!name && used > 0 &&
-        gtel_pci_name(env, drm->key, ids, gtel_str_of(vendor), buf + used, size - used) == 0)
+    int known = gtel_pci_name(env, drm->key, ids, gtel_str_of(vendor), buf + used, size - used);
+    const char *name = known <= 0 && is_intel ? gtel_intel_name(drm->device_id) : NULL;
+    if (!name && known >= 0)
         return;
     if (!name && is_intel)
         name = gtel_intel_code_name(drm->device_id);
@@ -85,21 +89,37 @@ static void find_name(const struct gtel_env *env, const struct gtel_drm_card *dr
         (void)snprintf(buf, size, "%s %04x:%04x", vendor, drm->vendor_id, drm->device_id);
 }
 
+/* The model of another device with these ids, so that the long list is read once. */
+static const char *find_twin(const struct gtel_registry *registry, const struct gtel_device *device)
+{
+    for (size_t i = 0; i < registry->n; i++) {
+        const struct gtel_device *other = registry->device[i];
+        if (other != device && other->label[GTEL_LABEL_MODEL][0] != '\0' &&
+            strcmp(other->label[GTEL_LABEL_PCI_ID], device->label[GTEL_LABEL_PCI_ID]) == 0)
+            return other->label[GTEL_LABEL_MODEL];
+    }
+    return NULL;
+}
+
 void gtel_cards_label(const struct gtel_env *env, struct gtel_registry *registry,
                       struct gtel_device *device, const struct gtel_drm_card *drm)
 {
     char text[GTEL_LABEL_MAX];
     size_t vendor = vendor_of(drm);
     const char *maker = maker_of(drm);
+    const char *twin = NULL;
     bool is_named = device->label[GTEL_LABEL_MODEL][0] != '\0';
     gtel_device_label(registry, device, GTEL_LABEL_VENDOR, gtel_str_of(maker));
     if (drm->vendor_id != 0) {
         (void)snprintf(text, sizeof(text), "%04x:%04x", drm->vendor_id, drm->device_id);
         gtel_device_label(registry, device, GTEL_LABEL_PCI_ID, gtel_str_of(text));
+        twin = find_twin(registry, device);
     }
     if (is_named)
         return;
-    if (vendor < GTEL_ARRAY_LEN(vendors))
+    if (twin)
+        (void)gtel_str_copy(text, sizeof(text), gtel_str_of(twin));
+    else if (vendor < GTEL_ARRAY_LEN(vendors))
         find_name(env, drm, vendors[vendor].name, text, sizeof(text));
     else if (strcmp(maker, "intel") == 0)
         (void)snprintf(text, sizeof(text), "Intel");

@@ -6,16 +6,16 @@
 
 /*
  * Families by include/drm/intel/pciids.h of the kernel (INTEL_ADLS_IDS, INTEL_ADLP_IDS,
- * INTEL_DG2_IDS, INTEL_MTL_IDS, INTEL_LNL_IDS, INTEL_BMG_IDS, INTEL_PVC_IDS); market names of cards
- * as in pci.ids.
+ * INTEL_DG2_IDS, INTEL_MTL_IDS, INTEL_LNL_IDS, INTEL_BMG_IDS, INTEL_PVC_IDS); market names as
+ * pci.ids has them (parse/pci_ids.h).
  */
 static const struct {
     uint16_t id;
     const char *name;
 } names[] = {
-    {0x4680, "Intel Alder Lake-S UHD Graphics 770"},
-    {0x4692, "Intel Alder Lake-S UHD Graphics 730"},
-    {0x46a6, "Intel Alder Lake-P Iris Xe Graphics"},
+    {0x4680, "Intel UHD Graphics 770"},
+    {0x4692, "Intel UHD Graphics 730"},
+    {0x46a6, "Intel Alder Lake-P GT2 Iris Xe Graphics"},
     {0x5690, "Intel Arc A770M"},
     {0x5691, "Intel Arc A730M"},
     {0x5692, "Intel Arc A550M"},
@@ -34,7 +34,7 @@ static const struct {
     {0x56c0, "Intel Data Center GPU Flex 170"},
     {0x56c1, "Intel Data Center GPU Flex 140"},
     {0x7d55, "Intel Meteor Lake-P Arc Graphics"},
-    {0x64a0, "Intel Lunar Lake Arc Graphics 130V/140V"},
+    {0x64a0, "Intel Arc Graphics 130V / 140V"},
     {0x0bd5, "Intel Data Center GPU Max 1550"},
     {0x0bda, "Intel Data Center GPU Max 1100"},
     {0xe20b, "Intel Arc B580"},

@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         FUZZ_CHECK(name.n > 0 && name.p >= text.p && name.p + name.n <= text.p + text.n);
         text = name;
     }
-    if (gtel_pci_market_name(text, GTEL_STR("Intel"), buf, sizeof(buf)) == 0)
+    if (gtel_pci_market_name(text, GTEL_STR("Intel"), buf, sizeof(buf)) >= 0)
         FUZZ_CHECK(buf[0] != '\0');
     FUZZ_CHECK(memchr(buf, '\0', sizeof(buf)) != NULL);
     return 0;

@@ -97,7 +97,8 @@ static void note_path(void *arg, enum fault_op op, const char *path)
 
 /*
  * The same as a list, by whatever path: with a sleeping card10, discovery and sampling open these
- * files and no other, neither by the card's PCI address nor through a class of sensors.
+ * files and no other, neither by the card's PCI address nor through a class of sensors. The name of
+ * a model is asked for once.
  */
 static void test_opened_files(void)
 {
@@ -115,6 +116,9 @@ static void test_opened_files(void)
     /* The counters are those of the five cards that are awake. */
     CHECK_STR(gtel_str_of(paths.list), "sys/class/drm\n"
                                        "sys/class/drm/card10/device/uevent\n"
+                                       "usr/share/misc/pci.ids\n"
+                                       "usr/share/hwdata/pci.ids\n"
+                                       "run/udev/data/+pci:0000:03:00.0\n"
                                        "sys/class/drm/card10/device/power/runtime_status\n"
                                        "sys/bus/event_source/devices/i915_0000_03_00.0/type\n"
                                        "sys/bus/event_source/devices/i915_0000_0b_00.0/type\n"

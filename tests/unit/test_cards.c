@@ -170,6 +170,57 @@ static void test_functions(void)
     gtel_tree_free(tree);
 }
 
+#define UDEV(name) "file run/udev/data/+pci:0000:03:00.0\n| E:ID_MODEL_FROM_DATABASE=" name "\n"
+#define LIST(id, name)                                                                             \
+    "file usr/share/misc/pci.ids\n| 8086  Intel Corporation\n| \t" id "  " name "\n"
+
+/* A market name, else the platform's, else the ids; the same with and without databases. */
+static void test_names(void)
+{
+    static const struct {
+        const char *label;
+        const char *text;
+        uint16_t id;
+        const char *want;
+    } cases[] = {
+        {"ours", "end\n", 0x56a0, "Intel Arc A770"},
+        {"the list's", LIST("56a0", "DG2 [Arc A770]") "end\n", 0x56a0, "Intel Arc A770"},
+        {"udev's", UDEV("DG2 [Arc A770]") "end\n", 0x56a0, "Intel Arc A770"},
+        {"a newer one", LIST("56a0", "DG2 [Arc A770 II]") "end\n", 0x56a0, "Intel Arc A770 II"},
+        {"the list before udev", LIST("56a0", "[New 1]") UDEV("[Old 1]") "end\n", 0x56a0,
+         "Intel New 1"},
+        {"ours, integrated", "end\n", 0x46a6, "Intel Alder Lake-P GT2 Iris Xe Graphics"},
+        {"the list's, integrated", LIST("46a6", "Alder Lake-P GT2 [Iris Xe Graphics]") "end\n",
+         0x46a6, "Intel Alder Lake-P GT2 Iris Xe Graphics"},
+        {"an older list", LIST("46a6", "Alder Lake-P Integrated Graphics Controller") "end\n",
+         0x46a6, "Intel Alder Lake-P GT2 Iris Xe Graphics"},
+        {"a name without brackets", LIST("5917", "UHD Graphics 620") "end\n", 0x5917,
+         "Intel UHD Graphics 620"},
+        {"a code name", "end\n", 0x5917, "Intel Kaby Lake"},
+        {"nothing known", "end\n", 0xfffe, "Intel 8086:fffe"},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        char error[200];
+        struct gtel_tree *tree;
+        struct gtel_env env;
+        struct gtel_registry registry = {0};
+        struct gtel_device *device = NULL;
+        const struct gtel_drm_card drm = {
+            .key = "0000:03:00.0", .driver = "xe", .vendor_id = 0x8086, .device_id = cases[i].id};
+        test_label = cases[i].label;
+        if (!CHECK(gtel_tree_parse(gtel_str_of(cases[i].text), &tree, error, sizeof(error)) == 0) ||
+            !CHECK(gtel_env_tree_init(tree, true, 0, &env) == 0) ||
+            !CHECK(gtel_registry_add(&registry, GTEL_STR("0000:03:00.0"), &device) == 0))
+            return;
+        gtel_cards_label(&env, &registry, device, &drm);
+        CHECK_STR(gtel_str_of(device->label[GTEL_LABEL_MODEL]), cases[i].want);
+        gtel_registry_done(&registry);
+        gtel_env_tree_done(&env);
+        gtel_tree_free(tree);
+    }
+    test_label = "";
+}
+
 int main(void)
 {
     char error[200];
@@ -183,6 +234,7 @@ int main(void)
     test_faults(&fault);
     test_life(&tree_env, &fault);
     test_functions();
+    test_names();
     gtel_env_tree_done(&tree_env);
     gtel_tree_free(tree);
     return test_result();

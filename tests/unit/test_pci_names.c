@@ -45,21 +45,21 @@ static const struct {
     int rc;
     const char *want;
 } market_cases[] = {
-    {"DG2 [Arc A770]", 0, "Arc A770"},
-    {"DG2 [Arc A770] (Arc A770 Limited Edition)", 0, "Arc A770"},
+    {"DG2 [Arc A770]", 1, "Arc A770"},
+    {"DG2 [Arc A770] (Arc A770 Limited Edition)", 1, "Arc A770"},
     {"AlderLake-S GT1", 0, "AlderLake-S GT1"},
-    {"TigerLake GT2 [Iris Xe Graphics]", 0, "TigerLake GT2 Iris Xe Graphics"},
-    {"Meteor Lake-P [Intel Arc Graphics]", 0, "Meteor Lake-P Arc Graphics"},
-    {"Lunar Lake [Intel Arc Graphics 130V / 140V]", 0, "Arc Graphics 130V / 140V"},
+    {"TigerLake GT2 [Iris Xe Graphics]", 1, "TigerLake GT2 Iris Xe Graphics"},
+    {"Meteor Lake-P [Intel Arc Graphics]", 1, "Meteor Lake-P Arc Graphics"},
+    {"Lunar Lake [Intel Arc Graphics 130V / 140V]", 1, "Arc Graphics 130V / 140V"},
     {"Intel UHD Graphics 770", 0, "UHD Graphics 770"},
     {"Intelligent thing", 0, "Intelligent thing"},
-    {"[Arc]", 0, "Arc"},
+    {"[Arc]", 1, "Arc"},
     {"[Arc B580", 0, "[Arc B580"},
     {"Arc B580]", 0, "Arc B580]"},
     {"DG2 []", 0, "DG2 []"},
-    {"Card [a name that is much too long for the room 1]", 0, "a name that is much too long fo"},
-    {"A code name that is much too long [for it]", 0, "A code name that is much too lo"},
-    {"A code name of a fitting len [x]", 0, "A code name of a fitting len x"},
+    {"Card [a name that is much too long for the room 1]", 1, "a name that is much too long fo"},
+    {"A code name that is much too long [for it]", 1, "A code name that is much too lo"},
+    {"A code name of a fitting len [x]", 1, "A code name of a fitting len x"},
     {"", -EINVAL, ""},
     {"  ", -EINVAL, ""},
 };
@@ -85,14 +85,17 @@ static void test_parsers(void)
     test_label = "";
 }
 
-/* udev is asked first, then the lists. */
+/* The list is asked first, then udev: a market name wins. */
 static void test_places(void)
 {
     static const char text[] = "file run/udev/data/+pci:0000:03:00.0\n"
                                "| I:123\n| E:ID_MODEL_FROM_DATABASE=DG2 [Arc A770]\n| V:1\n"
                                "file run/udev/data/+pci:0000:04:00.0\n| E:ID_VENDOR=x\n"
+                               "file run/udev/data/+pci:0000:06:00.0\n"
+                               "| E:ID_MODEL_FROM_DATABASE=Alder Lake-S graphics\n"
                                "file usr/share/hwdata/pci.ids\n"
-                               "| 8086  Intel Corporation\n| \t56a5  DG2 [Arc A380]\n"
+                               "| 8086  Intel Corporation\n| \t4680  AlderLake-S GT1\n"
+                               "| \t56a5  DG2 [Arc A380]\n"
                                "at 1s\nerror usr/share/hwdata/pci.ids EIO\nend\n";
     static const struct {
         const char *key;
@@ -100,9 +103,13 @@ static void test_places(void)
         int rc;
         const char *want;
     } cases[] = {
-        {"0000:03:00.0", {0x8086, 0x56a5}, 0, "Arc A770"},
-        {"0000:04:00.0", {0x8086, 0x56a5}, 0, "Arc A380"},
-        {"0000:05:00.0", {0x8086, 0x56a5}, 0, "Arc A380"},
+        {"0000:03:00.0", {0x8086, 0x56a5}, 1, "Arc A380"},
+        {"0000:04:00.0", {0x8086, 0x56a5}, 1, "Arc A380"},
+        {"0000:05:00.0", {0x8086, 0x56a5}, 1, "Arc A380"},
+        {"0000:03:00.0", {0x8086, 0x56a6}, 1, "Arc A770"},
+        {"0000:03:00.0", {0x8086, 0x4680}, 1, "Arc A770"}, /* the list has a code name only */
+        {"0000:06:00.0", {0x8086, 0x4680}, 0, "AlderLake-S GT1"},
+        {"0000:06:00.0", {0x8086, 0x4681}, 0, "Alder Lake-S graphics"},
         {"0000:05:00.0", {0x8086, 0x56a6}, -ENOENT, ""},
     };
     char error[200];
