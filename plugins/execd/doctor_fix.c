@@ -89,24 +89,34 @@ static bool is_named(const struct gtel_doctor_fixes *fixes, const char *name)
     return false;
 }
 
+/* Whether the advice asks for a right that the program lacks. */
+static bool is_missing(const struct gtel_doctor_fixes *fixes, const struct gtel_host_facts *facts,
+                       enum gtel_right right)
+{
+    /* Kernels before 5.8 have CAP_SYS_ADMIN in the place of CAP_PERFMON (capabilities(7)), and the
+     * advice names both. */
+    bool has_perfmon = !facts->has_release || gtel_release_is_at_least(&facts->release, 5, 8);
+    bool is_other = right == (has_perfmon ? GTEL_RIGHT_SYS_ADMIN : GTEL_RIGHT_PERFMON);
+    return is_named(fixes, gtel_host_right_name(right)) && facts->right[right] != GTEL_YES &&
+           !is_other;
+}
+
 /*
- * The rights to give, as systemd writes them: those that the advice names and the program lacks.
- * Kernels before 5.8 have CAP_SYS_ADMIN in the place of CAP_PERFMON (capabilities(7)).
+ * The rights to give, as systemd writes them: those that are missing, and those that the program
+ * has been given before, which the commands would take away.
  */
 static void put_rights(const struct gtel_doctor_fixes *fixes, const struct gtel_host_facts *facts,
                        struct gtel_buf *out)
 {
-    bool has_perfmon = !facts->has_release || gtel_release_is_at_least(&facts->release, 5, 8);
-    for (size_t i = 0; i < GTEL_RIGHTS; i++) {
-        const char *name = gtel_host_right_name((enum gtel_right)i);
-        if (!is_named(fixes, name) || facts->right[i] == GTEL_YES)
-            continue;
-        if (i == GTEL_RIGHT_SYS_ADMIN && has_perfmon)
-            continue; /* no advice asks for it where CAP_PERFMON is known */
-        if (i == GTEL_RIGHT_PERFMON && !has_perfmon)
-            continue; /* the same advice names CAP_SYS_ADMIN */
-        gtel_buf_printf(out, "%s%s", out->n > 0 ? " " : "", name);
-    }
+    size_t missing = 0;
+    bool is_given = facts->has_uid && facts->uid != 0;
+    for (size_t i = 0; i < GTEL_RIGHTS; i++)
+        missing += is_missing(fixes, facts, (enum gtel_right)i);
+    for (size_t i = 0; missing > 0 && i < GTEL_RIGHTS; i++)
+        if (is_missing(fixes, facts, (enum gtel_right)i) ||
+            (is_given && facts->right[i] == GTEL_YES))
+            gtel_buf_printf(out, "%s%s", out->n > 0 ? " " : "",
+                            gtel_host_right_name((enum gtel_right)i));
 }
 
 /* The same for setcap(8): "cap_perfmon,cap_sys_ptrace+ep". */
