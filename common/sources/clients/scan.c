@@ -395,7 +395,7 @@ static void count(struct gtel_scan *scan)
         counts->readable += is_readable ? 1 : 0;
         counts->waiting += process->wants_look ? 1 : 0;
         counts->descriptors += is_readable ? process->size : 0;
-        counts->is_by_text = counts->is_by_text || process->is_by_text;
+        counts->is_by_text = counts->is_by_text || (is_readable && process->is_by_text);
         counts->asleep += process->is_asleep ? 1 : 0;
         count_slots(scan, process);
     }
