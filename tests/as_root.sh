@@ -9,7 +9,8 @@ sudo=
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 # shellcheck disable=SC2086
-if ! $sudo mknod "$dir/node" c 226 128 2>/dev/null || ! $sudo unshare -m -p -f true 2>/dev/null; then
+if ! $sudo mknod "$dir/node" c 226 128 2>/dev/null ||
+    ! $sudo unshare -m -p -f true 2>/dev/null; then
     echo "this test needs root: device nodes (mknod) and namespaces (unshare) are refused here"
     [ -z "${GTEL_REQUIRE_ALL-}" ] || exit 1
     exit 77

@@ -143,6 +143,14 @@ static void dir_close(void *arg, int handle)
     fault->inner->ops->dir_close(fault->inner->arg, handle);
 }
 
+static int process_cpu(void *arg, uint32_t pid, uint64_t *ret_ns)
+{
+    struct fault_env *fault = arg;
+    if (fails(fault, FAULT_STAT, NULL))
+        return fault->error;
+    return fault->inner->ops->process_cpu(fault->inner->arg, pid, ret_ns);
+}
+
 static int lib_open(void *arg, const char *const *names, void **ret)
 {
     struct fault_env *fault = arg;
@@ -280,6 +288,7 @@ static const struct gtel_env_ops fault_ops = {
     .dir_open = dir_open,
     .dir_stat = dir_stat,
     .dir_close = dir_close,
+    .process_cpu = process_cpu,
     .lib_open = lib_open,
     .lib_symbol = lib_symbol,
     .lib_close = lib_close,

@@ -86,6 +86,12 @@ struct gtel_env_ops {
      */
     int (*dir_stat)(void *arg, int handle, const char *name, struct gtel_stat *ret);
     void (*dir_close)(void *arg, int handle);
+    /*
+     * The processor time that all threads of a process have used so far, to the nanosecond: one
+     * that has not used any since has not done anything since. 0 or a negative errno; -EOPNOTSUPP
+     * where the numbers in proc are not those of the kernel's processes as this one sees them.
+     */
+    int (*process_cpu)(void *arg, uint32_t pid, uint64_t *ret_ns);
     /* The target of a symbolic link as text. Returns its length (at most n), or a negative errno.
      */
     int64_t (*link_read)(void *arg, const char *path, char *buf, size_t n);

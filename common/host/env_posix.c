@@ -18,7 +18,8 @@
 
 struct posix_env {
     int root_fd;
-    bool is_machine; /* the root is "/" */
+    bool is_machine;  /* the root is "/" */
+    bool is_own_proc; /* proc of the root shows processes by the numbers that we know them by */
     struct gtel_pmu_posix pmu;
 };
 
@@ -149,6 +150,32 @@ static int dir_stat(void *arg, int handle, const char *name, struct gtel_stat *r
     return gtel_dir_posix_stat(handle, name, ret);
 }
 
+static int process_cpu(void *arg, uint32_t pid, uint64_t *ret_ns)
+{
+    const struct posix_env *env = arg;
+    struct timespec ts;
+    clockid_t clock;
+    if (!env->is_own_proc)
+        return -EOPNOTSUPP;
+    int error = clock_getcpuclockid((pid_t)pid, &clock);
+    if (error != 0)
+        return -error;
+    if (clock_gettime(clock, &ts) < 0)
+        return -errno;
+    *ret_ns = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+    return 0;
+}
+
+/* A proc of another process namespace gives us another number, or none (pid_namespaces(7)). */
+static bool knows_us(int root_fd)
+{
+    char link[32];
+    uint64_t pid;
+    ssize_t n = readlinkat(root_fd, "proc/self", link, sizeof(link));
+    return n > 0 && gtel_str_u64((struct gtel_str){link, (size_t)n}, &pid) == 0 &&
+           pid == (uint64_t)getpid();
+}
+
 static int dir_list_from(void *arg, const char *path, uint32_t first, gtel_number_fn fn,
                          void *fn_arg)
 {
@@ -246,6 +273,7 @@ static const struct gtel_env_ops posix_ops = {
     .dir_open = dir_open,
     .dir_stat = dir_stat,
     .dir_close = file_close,
+    .process_cpu = process_cpu,
     .lib_open = lib_open,
     .lib_symbol = lib_symbol,
     .lib_close = lib_close,
@@ -271,6 +299,7 @@ int gtel_env_posix_init(const char *root, struct gtel_env *ret)
         free(env);
         return -error;
     }
+    env->is_own_proc = env->is_machine && knows_us(env->root_fd);
     long page = sysconf(_SC_PAGESIZE);
     *ret = (struct gtel_env){.ops = &posix_ops,
                              .arg = env,

@@ -275,6 +275,14 @@ static int dir_list_from(void *arg, const char *path, uint32_t first, gtel_numbe
     return r;
 }
 
+static int process_cpu(void *arg, uint32_t pid, uint64_t *ret_ns)
+{
+    (void)arg;
+    (void)pid;
+    (void)ret_ns;
+    return -EOPNOTSUPP;
+}
+
 static int lib_open(void *arg, const char *const *names, void **ret)
 {
     struct tree_env *env = arg;
@@ -463,6 +471,7 @@ static const struct gtel_env_ops tree_ops = {
     .dir_open = dir_open,
     .dir_stat = dir_stat,
     .dir_close = file_close,
+    .process_cpu = process_cpu,
     .lib_open = lib_open,
     .lib_symbol = lib_symbol,
     .lib_close = lib_close,

@@ -424,6 +424,15 @@ static void dir_close(void *arg, int handle)
     (void)handle;
 }
 
+/* It is for saving work only. */
+static int process_cpu(void *arg, uint32_t pid, uint64_t *ret_ns)
+{
+    (void)arg;
+    (void)pid;
+    (void)ret_ns;
+    return -EOPNOTSUPP;
+}
+
 static int64_t link_read(void *arg, const char *path, char *buf, size_t n)
 {
     struct gtel_record_env *env = arg;
@@ -520,6 +529,7 @@ static const struct gtel_env_ops record_ops = {
     .dir_open = dir_open,
     .dir_stat = dir_stat,
     .dir_close = dir_close,
+    .process_cpu = process_cpu,
     .lib_open = lib_open,
     .lib_symbol = lib_symbol,
     .lib_close = lib_close,

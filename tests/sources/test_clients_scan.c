@@ -548,6 +548,50 @@ static void test_without_numbers(void)
     stop(&world);
 }
 
+static uint64_t busy_pid; /* the process that does something */
+
+static int idle_cpu(void *arg, uint32_t pid, uint64_t *ret_ns)
+{
+    (void)arg;
+    *ret_ns = pid == busy_pid ? the_world->machine.ops->monotonic_ns(the_world->machine.arg) : 1;
+    return 0;
+}
+
+/*
+ * What has done nothing is passed over for a while: rotation reaches what has done something at
+ * once.
+ */
+static void test_idle(void)
+{
+    enum { PROCESSES = 50, FDS = 100 };
+    static struct world world;
+    struct gtel_buf text;
+    gtel_buf_init(&text, 1 << 24);
+    for (unsigned pid = 1; pid <= PROCESSES; pid++)
+        put_process(&text, pid, FDS);
+    gtel_buf_str(&text, GTEL_STR("at 2s\n"));
+    put_client(&text, PROCESSES - 1, FDS - 1, 1);
+    put_client(&text, PROCESSES - 2, FDS - 1, 2); /* shares its descriptors with another one */
+    gtel_buf_str(&text, GTEL_STR("end\n"));
+    if (!start_buf(&world, &text, 60 * second_ns))
+        return;
+    test_label = "idle";
+    take_clock(&world, 0);
+    world.ops.process_cpu = idle_cpu;
+    busy_pid = PROCESSES - 1;
+    CHECK_INT(gather(&world), 0);
+    for (unsigned i = 0; i < 12; i++) {
+        CHECK_INT(later(&world), 0);
+        CHECK(world.calls <= 2 * (1 + PROCESSES));
+    }
+    CHECK(world.pid[1] == PROCESSES - 1 && world.pid[2] == 0);
+    CHECK(counts(&world)->round_ns > 0 && counts(&world)->round_ns < 20 * second_ns);
+    for (unsigned i = 0; i < 900; i++)
+        CHECK_INT(later(&world), 0);
+    CHECK(world.pid[2] == PROCESSES - 2);
+    stop(&world);
+}
+
 /* ---- cost ---- */
 
 /* In the steady state: one listing, one number for each process, one text for each client. */
@@ -700,6 +744,7 @@ int main(void)
     test_asleep();
     test_ours();
     test_without_numbers();
+    test_idle();
     test_cost();
     test_few_descriptors();
     return test_result();

@@ -304,37 +304,47 @@ static struct gtel_scan_process *next_in_rotation(struct gtel_scan *scan, uint32
     return NULL;
 }
 
+/* What rotation may cost in this gather; 0: nothing. It says how long it takes, too. */
+static int64_t allow_rotation(struct gtel_scan *scan, uint64_t target_ns)
+{
+    enum { LEAST = 16 }; /* so that it moves on at all */
+    uint64_t passed_ns = scan->last_ns != 0 ? scan->now_ns - scan->last_ns : 0;
+    uint64_t all = cost_of_all(scan);
+    /* A tenth more, for what is found on the way. */
+    double wanted = 1.1 * (double)all * (double)passed_ns / (double)target_ns;
+    double most = (double)(scan->work > LEAST ? scan->work : LEAST);
+    if (passed_ns == 0 || all == 0)
+        return 0;
+    scan->counts.rotation_ns =
+        wanted <= most
+            ? scan->settings.rotation_ns
+            : (uint64_t)((double)all / (most - GTEL_SCAN_COST_PROCESS) * (double)passed_ns);
+    if (wanted > most)
+        return (int64_t)most;
+    return wanted > LEAST ? (int64_t)wanted : LEAST;
+}
+
 /*
  * Looks at a part of what has not changed: as much as brings it round in time, but no more than the
  * rest of this gather has cost.
  */
 static void rotate(struct gtel_scan *scan)
 {
-    enum { LEAST = 16 }; /* so that it moves on at all */
-    uint64_t passed_ns = scan->last_ns != 0 ? scan->now_ns - scan->last_ns : 0;
-    uint64_t all = cost_of_all(scan);
-    uint64_t target_ns = scan->settings.rotation_ns / 10 * 9;
-    double wanted = (double)all * (double)passed_ns / (double)target_ns;
-    double most = (double)(scan->work > LEAST ? scan->work : LEAST);
-    if (passed_ns == 0 || all == 0)
-        return;
-    scan->counts.rotation_ns =
-        wanted <= most
-            ? scan->settings.rotation_ns
-            : (uint64_t)((double)all / (most - GTEL_SCAN_COST_PROCESS) * (double)passed_ns);
-    if (wanted < LEAST)
-        wanted = LEAST;
-    int64_t work = (int64_t)(wanted < most ? wanted : most);
-    for (size_t n = 0; n < scan->processes && work > 0; n++) {
+    uint64_t pause_ns = scan->settings.rotation_ns / 16; /* from round to round, at least */
+    int64_t work = allow_rotation(scan, scan->settings.rotation_ns - 2 * pause_ns);
+    if (scan->rotation_pid == 0 && scan->round_ns != 0 && scan->now_ns - scan->round_ns < pause_ns)
+        return; /* most had done nothing: no need to hurry */
+    if (scan->rotation_pid == 0)
+        scan->round_ns = scan->now_ns;
+    while (work > 0 && gtel_env_now(scan->env) < scan->deadline_ns) {
         struct gtel_scan_process *process = next_in_rotation(scan, scan->rotation_pid);
-        if (!process && scan->rotation_pid == 0)
-            return;
         scan->rotation_pid = process ? process->pid : 0;
         if (!process) {
+            scan->counts.round_ns = scan->now_ns - scan->round_ns;
             scan->kept_max = SIZE_MAX; /* perhaps there are descriptors again */
-            continue;
+            return;
         }
-        if (gtel_env_now(scan->env) >= scan->deadline_ns || !gtel_scan_look(scan, process, &work))
+        if (!gtel_scan_is_idle(scan, process, &work) && !gtel_scan_look(scan, process, &work))
             return; /* it goes on there in the next gather */
         scan->rotation_pid++;
     }
@@ -469,6 +479,7 @@ void gtel_scan_reset(struct gtel_scan *scan)
     scan->has_lost = false;
     scan->last_ns = 0;
     scan->rotation_pid = 0;
+    scan->round_ns = 0;
     scan->kept_max = SIZE_MAX;
     scan->counts = (struct gtel_scan_counts){0};
 }

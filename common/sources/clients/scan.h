@@ -78,6 +78,7 @@ struct gtel_scan_counts {
     uint32_t dropped;     /* descriptors beyond what is kept: clients may be missing */
     uint64_t descriptors; /* of the readable processes; 0 where the kernel does not tell */
     uint64_t rotation_ns; /* by when each of them is looked at again here; 0: not known yet */
+    uint64_t round_ns;    /* how long that took last, with those that do nothing passed over */
     bool
         has_numbers; /* the kernel tells how many descriptors a process has (Linux 6.2 and newer) */
     bool has_first;  /* process 1 is visible */

@@ -18,6 +18,7 @@ enum {
     /* What looking costs, in times of asking for one process's number of descriptors. */
     GTEL_SCAN_COST_PROCESS = 3,
     GTEL_SCAN_COST_FD = 2,
+    GTEL_SCAN_COST_IDLE = 2,
     GTEL_SCAN_COST_TEXT = 4
 };
 
@@ -47,21 +48,24 @@ struct gtel_scan_process {
     uint32_t pid;
     uint32_t first; /* slot */
     uint64_t id;
-    uint64_t ino;      /* of proc/PID/fd; 0: not asked yet */
-    uint64_t size;     /* descriptors, when asked last */
-    uint64_t since_ns; /* when it was seen first */
-    uint64_t due_ns;   /* of another look where the kernel tells no numbers; 0: none */
-    int dir_plus_1;    /* proc/PID/fd, kept; 0: not */
-    uint32_t look;     /* number of the present look, or of the last one */
-    uint32_t next_fd;  /* where the present look goes on */
-    uint32_t found;    /* descriptors in the present look so far */
-    uint32_t refused;  /* of these: which may not be asked */
-    uint32_t fds;      /* found by the last look */
-    bool is_gone;      /* has ended since processes were listed */
+    uint64_t ino;       /* of proc/PID/fd; 0: not asked yet */
+    uint64_t size;      /* descriptors, when asked last */
+    uint64_t since_ns;  /* when it was seen first */
+    uint64_t looked_ns; /* when the last whole look began */
+    uint64_t cpu_ns;    /* the processor time used before the last look began */
+    uint64_t due_ns;    /* of another look where the kernel tells no numbers; 0: none */
+    int dir_plus_1;     /* proc/PID/fd, kept; 0: not */
+    uint32_t look;      /* number of the present look, or of the last one */
+    uint32_t next_fd;   /* where the present look goes on */
+    uint32_t found;     /* descriptors in the present look so far */
+    uint32_t refused;   /* of these: which may not be asked */
+    uint32_t fds;       /* found by the last look */
+    bool is_gone;       /* has ended since processes were listed */
     bool is_looking;
     bool wants_look;
     bool has_changed; /* during the present look */
     bool has_looked;
+    bool has_cpu;
     bool is_by_text; /* descriptors may not be asked: their texts are read */
     bool is_unreadable;
     bool is_asleep; /* texts might not be read */
@@ -101,6 +105,7 @@ struct gtel_scan {
     uint64_t work;         /* of this gather so far but for looking, in costs of a process */
     uint32_t look_pid;     /* where looking goes on */
     uint32_t rotation_pid; /* where rotation goes on */
+    uint64_t round_ns;     /* when this round of it began */
     size_t kept;           /* files and directories that are open */
     size_t kept_max;       /* as many as the limit of descriptors allows */
 
@@ -149,5 +154,8 @@ void gtel_scan_bury(struct gtel_scan *scan);
  * True when it is through, or nothing more can be done in this gather.
  */
 bool gtel_scan_look(struct gtel_scan *scan, struct gtel_scan_process *process, int64_t *work);
+/* Whether a process has done nothing since it was looked at. Costs are taken from *work. */
+bool gtel_scan_is_idle(struct gtel_scan *scan, const struct gtel_scan_process *process,
+                       int64_t *work);
 
 #endif

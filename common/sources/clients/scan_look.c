@@ -189,8 +189,11 @@ static int look_at(void *arg, uint32_t fd)
 
 /* ---- one process ---- */
 
-static void begin(struct gtel_scan_process *process)
+static void begin(const struct gtel_scan *scan, struct gtel_scan_process *process)
 {
+    const struct gtel_env *env = scan->env;
+    process->has_cpu = env->ops->process_cpu(env->arg, process->pid, &process->cpu_ns) == 0;
+    process->looked_ns = scan->now_ns;
     process->is_looking = true;
     process->has_changed = false;
     process->is_by_text = false; /* rights may have changed */
@@ -242,12 +245,12 @@ static void give_up(struct gtel_scan *scan, struct gtel_scan_process *process)
 }
 
 /* Whether nothing but texts may be read; the look begins again then. */
-static bool turn_to_texts(struct gtel_scan_process *process, int r)
+static bool turn_to_texts(const struct gtel_scan *scan, struct gtel_scan_process *process, int r)
 {
     bool is_closed = r == 0 && process->found > 0 && process->refused == process->found;
     if (process->is_by_text || !(is_refused(r) || is_closed))
         return false;
-    begin(process);
+    begin(scan, process);
     process->is_by_text = true;
     return true;
 }
@@ -269,7 +272,7 @@ static int look_once(struct gtel_scan *scan, struct gtel_scan_process *process, 
     int r = list(scan, process, &look);
     if (r == 1)
         return 1;
-    if (turn_to_texts(process, r))
+    if (turn_to_texts(scan, process, r))
         return -EAGAIN;
     if (process->is_ours) {
         end(scan, process);
@@ -291,9 +294,26 @@ static int look_once(struct gtel_scan *scan, struct gtel_scan_process *process, 
 bool gtel_scan_look(struct gtel_scan *scan, struct gtel_scan_process *process, int64_t *work)
 {
     if (!process->is_looking)
-        begin(process);
+        begin(scan, process);
     int r = look_once(scan, process, work);
     if (r == -EAGAIN)
         r = look_once(scan, process, work);
     return r == 0;
+}
+
+/*
+ * Descriptors change when their process does something, and that takes time. Not so where another
+ * process shares them (CLONE_FILES), which is rare: so the answer is not believed for ever.
+ */
+bool gtel_scan_is_idle(struct gtel_scan *scan, const struct gtel_scan_process *process,
+                       int64_t *work)
+{
+    enum { ROUNDS = 10 };
+    const struct gtel_env *env = scan->env;
+    uint64_t cpu_ns;
+    if (!process->has_cpu || process->is_looking || !process->has_looked ||
+        scan->now_ns - process->looked_ns >= ROUNDS * scan->settings.rotation_ns)
+        return false;
+    *work -= GTEL_SCAN_COST_IDLE;
+    return env->ops->process_cpu(env->arg, process->pid, &cpu_ns) == 0 && cpu_ns == process->cpu_ns;
 }
