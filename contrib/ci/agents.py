@@ -41,10 +41,11 @@ def wait_until(what, seconds, *processes):
 
 
 class Process:
-    """A program with its output in a file of the scratch folder."""
+    """A program with its output in a file of the scratch folder, and so long to end, in seconds."""
 
-    def __init__(self, name, command, scratch):
+    def __init__(self, name, command, scratch, patience=15):
         self.name = name
+        self.patience = patience
         self.log = os.path.join(scratch, name + ".log")
         with open(self.log, "wb") as log:
             try:
@@ -63,12 +64,12 @@ class Process:
         with open(self.log, encoding="utf-8", errors="replace") as log:
             return "".join("    " + line for line in log.readlines()[-lines:])
 
-    def stop(self, seconds=15):
-        """SIGTERM, and SIGKILL when that does not end it. Returns its exit status."""
+    def stop(self, seconds=None):
+        """SIGTERM, and SIGKILL when that does not end it in time. Returns its exit status."""
         if self.popen.poll() is None:
             self.popen.send_signal(signal.SIGTERM)
             try:
-                self.popen.wait(seconds)
+                self.popen.wait(seconds or self.patience)
             except subprocess.TimeoutExpired:
                 self.popen.kill()
                 self.popen.wait()
@@ -115,7 +116,8 @@ class Influx:
         config = os.path.join(scratch, "influxdb.conf")
         with open(config, "w", encoding="utf-8") as file:
             file.write(text)
-        self.process = Process("influxd", [program, "-config", config], scratch)
+        # With a listener for collectd it waits for ever (1.6.7); its data is scratch.
+        self.process = Process("influxd", [program, "-config", config], scratch, patience=2)
         if not wait_until(self.is_ready, 60, self.process):
             self.stop()
             raise Failure(f"InfluxDB does not answer on port {self.port} after 60 s\n"
