@@ -121,7 +121,9 @@ static bool open_text(const char *path)
 static bool start_processes(const struct shape *shape, const struct holders *holders)
 {
     bench.pid = calloc(shape->processes, sizeof(*bench.pid));
-    for (size_t i = 0; bench.pid && i < shape->processes; i++) {
+    if (!bench.pid)
+        return fail("memory");
+    for (size_t i = 0; i < shape->processes; i++) {
         bool is_client = shape->every > 0 && i % shape->every == 0;
         bench.pid[i] = fork();
         if (bench.pid[i] == 0)
@@ -131,7 +133,7 @@ static bool start_processes(const struct shape *shape, const struct holders *hol
         bench.pids++;
     }
     pause_ms(1000 + shape->processes * (unsigned)shape->fds / 100); /* until all are ready */
-    for (size_t i = 0; i < bench.pids; i++)
+    for (size_t i = 0; bench.pid && i < bench.pids; i++)
         for (int fd = 3; shape->every > 0 && i % shape->every == 0 && fd < 3 + shape->clients;
              fd++) {
             char path[64];

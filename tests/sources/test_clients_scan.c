@@ -355,6 +355,7 @@ static void test_spread(void)
         uint64_t took_ns = world.extra_ns - before_ns;
         longest_ns = took_ns > longest_ns ? took_ns : longest_ns;
         CHECK(counts(&world)->waiting > 0 || counts(&world)->clients == PROCESSES);
+        CHECK(counts(&world)->is_begun == (counts(&world)->waiting > 0));
     } while (counts(&world)->waiting > 0 && ++gathers < 100);
     CHECK(gathers >= 1 && gathers < 10 && longest_ns < 50 * millisecond_ns);
     CHECK_INT(later(&world), 0);

@@ -10,6 +10,8 @@
  * client is read: each 100 s at least (kernel: xe/xe_lrc.c).
  */
 static const uint64_t keep_ns = 90000000000;
+/* A first scan of many descriptors is not left to the gathers alone. */
+static const uint64_t first_ns = 100000000;
 
 static const char *const origins[] = {"DRM clients", NULL};
 
@@ -94,6 +96,8 @@ static int sample(void *p, struct gtel_registry *registry, struct gtel_batch *ba
 static uint64_t due_ns(const void *p)
 {
     const struct gtel_clients *state = p;
+    if (state->t_ns > 0 && has_devices(state) && gtel_scan_counts(state->scan)->is_begun)
+        return state->t_ns + first_ns;
     for (size_t i = 0; i < state->n; i++) {
         const struct gtel_client_device *device = state->device[i];
         bool is_kept = device->driver && device->driver->wakes && device->has_texts;

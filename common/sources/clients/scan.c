@@ -277,6 +277,7 @@ static void look_at_changed(struct gtel_scan *scan)
             return;
     }
     scan->look_pid = 0;
+    scan->has_been_through = true;
 }
 
 /* What it costs to look at everything that can be looked at. */
@@ -395,6 +396,7 @@ static void count(struct gtel_scan *scan)
     counts->visible = counts->readable = counts->waiting = counts->holders = counts->asleep = 0;
     counts->descriptors = 0;
     counts->has_first = scan->own_pid == 1 || (scan->processes > 0 && scan->process[0].pid == 1);
+    counts->is_begun = !scan->has_been_through;
     counts->is_by_text = false;
     for (size_t i = 0; i < scan->processes; i++) {
         const struct gtel_scan_process *process = &scan->process[i];
@@ -478,6 +480,8 @@ void gtel_scan_reset(struct gtel_scan *scan)
     scan->has_orphans = false;
     scan->has_lost = false;
     scan->last_ns = 0;
+    scan->has_been_through = false;
+    scan->look_pid = 0;
     scan->rotation_pid = 0;
     scan->round_ns = 0;
     scan->kept_max = SIZE_MAX;

@@ -81,6 +81,7 @@ struct gtel_scan_counts {
     uint64_t round_ns;    /* how long that took last, with those that do nothing passed over */
     bool
         has_numbers; /* the kernel tells how many descriptors a process has (Linux 6.2 and newer) */
+    bool is_begun;   /* the first scan goes on: not all could be looked at in the time */
     bool has_first;  /* process 1 is visible */
     bool is_by_text; /* some processes can only be looked at by reading fdinfo (CAP_SYS_PTRACE) */
 };

@@ -103,6 +103,7 @@ struct gtel_scan {
     uint64_t last_ns;      /* when the one before began; 0: none */
     uint64_t deadline_ns;  /* of looking */
     uint64_t work;         /* of this gather so far but for looking, in costs of a process */
+    bool has_been_through; /* everything was looked at once */
     uint32_t look_pid;     /* where looking goes on */
     uint32_t rotation_pid; /* where rotation goes on */
     uint64_t round_ns;     /* when this round of it began */
