@@ -329,7 +329,7 @@ static void diagnose_error(const struct gtel_env *env, const struct memory_card 
     else if (own->error == -EOPNOTSUPP)
         put_finding(findings, own, what, "this driver has no query for memory regions",
                     !is_integrated(own) && gtel_kernel_is_older(env, 6, 0)
-                        ? "use Linux 6.0 or newer, and give the program CAP_PERFMON"
+                        ? "use Linux 6.0 or newer"
                         : NULL);
     else if (own->error == -ECANCELED)
         put_finding(findings, own, what, "the driver has given the GPU up (wedged)",
@@ -374,7 +374,7 @@ static void diagnose_hidden(const struct gtel_env *env, const struct memory_card
         text[2] = fix;
     } else if (!is_xe && gtel_kernel_is_older(env, 6, 0)) {
         text[1] = "i915 tells it from Linux 6.0 on";
-        text[2] = "use Linux 6.0 or newer, and give the program CAP_PERFMON";
+        text[2] = "use Linux 6.0 or newer";
     }
     gtel_finding_put_lack(findings, own->card.device, GTEL_MEASUREMENT_GPU_MEMORY,
                           GTEL_M_GPU_MEMORY_USED, 0, text);

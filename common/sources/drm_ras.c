@@ -150,7 +150,7 @@ static void diagnose_card(const struct gtel_env *env, const struct ras_card *own
         text[2] = "give the program CAP_NET_ADMIN";
     } else if (gtel_kernel_is_older(env, 7, 1)) {
         text[1] = "Linux has it since 7.1";
-        text[2] = "use Linux 7.1 or newer, and give the program CAP_NET_ADMIN";
+        text[2] = "use Linux 7.1 or newer";
     } else {
         text[1] = "this kernel is built without it";
     }
