@@ -111,6 +111,8 @@ static const char *driver_fix(uint64_t vendor)
         return "modprobe -a i915 xe; then dmesg | grep -E 'xe|i915'";
     if (vendor == 0x10de && gtel_source_find(GTEL_STR("nvml")) >= 0)
         return "install NVIDIA's driver; then modprobe nvidia";
+    if (vendor == 0x1002 && gtel_source_find(GTEL_STR("drm_clients")) >= 0)
+        return "modprobe amdgpu; then dmesg | grep amdgpu";
     return NULL;
 }
 
