@@ -440,6 +440,37 @@ static void test_comes_and_goes(void)
     gtel_buf_done(&text);
 }
 
+/* A driver that is bound again after a while, as another card: there in the first gather after. */
+static void test_returns(void)
+{
+    struct gtel_buf text;
+    struct lane lane;
+    gtel_buf_init(&text, 1 << 20);
+    put_machine(&text, "i915", 2);
+    gtel_buf_printf(&text,
+                    "at 3s\ngone sys/class/drm/card0\ngone sys/class/drm/renderD128\n"
+                    "file proc/700/fdinfo/5\n| pos:\t0\n"
+                    "at 8s\nlink sys/class/drm/card1 -> ../../devices/0000:01:00.0/drm/card1\n"
+                    "link sys/devices/0000:01:00.0/drm/card1/device -> ../../../0000:01:00.0\n"
+                    "link sys/class/drm/renderD129 -> "
+                    "../../devices/0000:01:00.0/drm/renderD129\n"
+                    "link sys/devices/0000:01:00.0/drm/renderD129/device -> "
+                    "../../../0000:01:00.0\n");
+    clients_process(&text, 710, "second", 750);
+    clients_fd(&text, 710, 4, 1);
+    clients_text(&text, (struct clients_client){710, 4, 0, "i915", 9}, 0);
+    if (clients_run(&lane, &text, 7)) {
+        const struct gtel_device *device = lane_device(&lane, card0);
+        CHECK(device && !device->is_present);
+        lane_step(&lane, 1000);
+        lane_gather(&lane);
+        CHECK(device && device->is_present);
+        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_COUNT, "second"), 1, 0);
+        lane_done(&lane);
+    }
+    gtel_buf_done(&text);
+}
+
 /* What does not change costs no memory. */
 static void test_steady(void)
 {
@@ -472,6 +503,7 @@ int main(void)
     test_spans();
     test_births();
     test_comes_and_goes();
+    test_returns();
     test_steady();
     return test_result();
 }

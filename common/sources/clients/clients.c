@@ -77,6 +77,7 @@ static int sample(void *p, struct gtel_registry *registry, struct gtel_batch *ba
 {
     struct gtel_clients *state = p;
     begin_gather(state, registry, batch);
+    gtel_clients_look_for_returns(state);
     gtel_clients_look(state, batch);
     if (!has_devices(state)) {
         gtel_scan_reset(state->scan);

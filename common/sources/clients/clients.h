@@ -90,6 +90,7 @@ struct gtel_clients {
     uint64_t boot_before_ns;        /* when the one before began, as processes' starts are told */
     struct gtel_registry *registry; /* during sample() */
     struct gtel_batch *batch;       /* the same */
+    uint64_t nodes_sum;             /* tells, while a device is missing, whether nodes came */
     bool has_looked;                /* for devices that a text named, in this gather */
     bool is_lost;                   /* a device has gone or come: discovery is due */
     bool is_keeping;                /* between gathers: texts are read, and nothing taken */
@@ -109,6 +110,11 @@ const struct gtel_client_driver *gtel_client_driver_find(const char *name);
 bool gtel_clients_any(const struct gtel_env *env);
 /* Finds devices; registers those whose drivers are known to tell of clients. 0 or an error. */
 int gtel_clients_discover(struct gtel_clients *state, struct gtel_registry *registry);
+/*
+ * While a device is missing: finds out, by the names of all nodes, whether one has come, so that it
+ * is there in the first gather after its driver was bound again.
+ */
+void gtel_clients_look_for_returns(struct gtel_clients *state);
 /* Before the texts of a gather are read: which devices are there, and may be read. */
 void gtel_clients_look(struct gtel_clients *state, struct gtel_batch *batch);
 /* After it: which idle ones are left alone from now on. */

@@ -333,6 +333,37 @@ static void begin_device(struct gtel_client_device *device)
     }
 }
 
+static int add_name(void *arg, struct gtel_str name)
+{
+    uint64_t *sum = arg;
+    *sum += gtel_hash(GTEL_HASH_SEED, name.p, name.n);
+    return 0;
+}
+
+/* Another number when a node has come or gone. */
+static uint64_t sum_of_nodes(const struct gtel_env *env)
+{
+    static const char *const folders[] = {"sys/class/drm", "sys/class/accel"};
+    uint64_t sum = 1;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(folders); i++)
+        if (env->ops->dir_list(env->arg, folders[i], add_name, &sum) < 0)
+            sum++; /* not there, as a rule */
+    return sum;
+}
+
+void gtel_clients_look_for_returns(struct gtel_clients *state)
+{
+    bool is_missing = false;
+    for (size_t i = 0; i < state->n; i++)
+        is_missing = is_missing || !state->device[i]->is_present;
+    uint64_t sum = is_missing ? sum_of_nodes(state->env) : state->nodes_sum;
+    if (sum == state->nodes_sum)
+        return;
+    state->nodes_sum = sum;
+    (void)gtel_clients_discover(state, state->registry);
+    state->is_lost = true; /* once more: the nodes of a device come one after the other */
+}
+
 void gtel_clients_look(struct gtel_clients *state, struct gtel_batch *batch)
 {
     for (size_t i = 0; i < state->n; i++) {
