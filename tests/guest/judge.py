@@ -96,8 +96,8 @@ def judge_means(what, lines):
     for gather in gathers[1:]:
         for field, value in {"mean_mhz": 1100, "requested_mean_mhz": 1300, "idle_percent": 28.125}.items():
             got = gather.get(("gpu_frequency", "graphics", field))
-            # The clocks' counters are whole MHz times seconds.
-            slack = POINTS if field == "idle_percent" else 2
+            # The clocks' counters are whole MHz times seconds, and the first second is shorter.
+            slack = POINTS if field == "idle_percent" else 5
             check(got is not None and abs(got - value) <= slack, f"{what}: {field} is {got} instead of {value}")
     raised = [gather.get(("gpu", "", "interrupts"), -1) for gather in gathers]
     steps = [after - before for before, after in zip(raised[1:], raised[2:])]  # the first second is shorter
@@ -217,7 +217,7 @@ def judge_changes(what, lines, messages, is_sampled):
     changes = [(0, 20.0)] + [(row["at_us"], row["parts"]) for _, row in rows_of(lines, "change")]
     check(len(rows) >= 12 and len(changes) >= 4 and not messages, f"changes {what}: {lines[-3:]} {messages}")
     errors, mixed, n = Errors(), Errors(), 0
-    for last, row in zip(rows[is_sampled:], rows[is_sampled + 1:]):
+    for last, row in zip(rows[2 * is_sampled:], rows[2 * is_sampled + 1:]):
         begin, end = last["asked_us"], row["asked_us"]
         before = [parts for at, parts in changes if at <= begin][-1]
         inside = [(at, parts) for at, parts in changes if begin < at <= end]
@@ -261,7 +261,7 @@ def judge_cycles(parts, what, wanted, bounds, known=(), has_engines_at_once=Fals
     time yet.
     """
     lines = parts[what]
-    rows = rows_of(lines, "first", "lost", "back", "race", "more", "quiet")
+    rows = rows_of(lines, "first", "lost", "back", "race", "more", "quiet", "alone")
     losses = [row for word, row in rows if word == "lost"]
     returns = [row for word, row in rows if word == "back"]
     late_losses = [row["n"] for row in losses if row["up"] != 0]
@@ -281,8 +281,11 @@ def judge_cycles(parts, what, wanted, bounds, known=(), has_engines_at_once=Fals
             check(word != "lost" or row[key] < 0, f"{what}: lost with {key}: {row}")
             if row[key] >= 0:
                 errors.add(row[key], truth)
+        check(word != "lost" or row["load"] < 0, f"{what}: lost with clients: {row}")
         check(row["restarts"] == 0, f"{what}: a helper was started again: {row}")
     errors.judge(what, *bounds)
+    with_clients = [row["load"] >= 0 for word, row in rows if word == "quiet" and row["n"] > 0]
+    check(any(with_clients) if known else all(with_clients), f"{what}: answers with clients: {with_clients}")
     judge_files(what, [line for line in lines if line.startswith("files ")])
     end = [line for line in lines if line.startswith("end ")]
     check(end and end[0].startswith("end status=0 ") and numbers_of(end[0])["ms"] < 2000, f"{what}: {end}")
@@ -293,12 +296,15 @@ def judge_cycles(parts, what, wanted, bounds, known=(), has_engines_at_once=Fals
 
 
 def judge_hotplug(parts, driver, bounds):
-    """xe's burst on the CPU that goes is lost, and the next one is reported a gather later."""
+    """
+    xe's burst on the CPU that goes is lost, and the next one is reported a gather later. On a busy host the first
+    answers come late.
+    """
     check(parts["hotplug masks"][:2] == ["1", "0"], f"hotplug: masks {parts['hotplug masks']}")
     gathers = points_of(parts["hotplug"])
     shares = [g.get(("gpu_engine", "render", "busy_percent")) for g in gathers]
     known = [share for share in shares if share is not None]
-    check(len(known) >= len(shares) - (2 if driver == 'i915' else 5) and shares[-1] is not None, f"hotplug: {shares}")
+    check(len(known) >= len(shares) - (4 if driver == 'i915' else 6) and shares[-1] is not None, f"hotplug: {shares}")
     errors = Errors()
     for share in known:
         errors.add(share, 62.5)

@@ -78,7 +78,7 @@ def build_module(headers, work, personality):
 def build_client(compiler, work):
     path = os.path.join(work, "guest")
     run([compiler, "-std=c11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Werror", "-static",
-         os.path.join(HERE, "guest.c"), "-o", path])
+         *sorted(glob.glob(os.path.join(HERE, "*.c"))), "-o", path])
     return path
 
 
@@ -119,7 +119,8 @@ def boot(arguments, disk, scenario, timeout):
                "-display", "none", "-serial", "stdio", "-no-reboot",
                "-device", "pci-testdev,addr=02.0", "-kernel", kernel, "-initrd", disk, "-append",
                f"console=ttyS0 quiet panic=-1 guest={arguments.personality} scenario={scenario} "
-               f"cycles={arguments.cycles[scenario]} held={arguments.held[scenario]}"]
+               f"cycles={arguments.cycles[scenario]} held={arguments.held[scenario]} "
+               f"churn={arguments.churn[scenario]}"]
     began = time.monotonic()
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT) as process:

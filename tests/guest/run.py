@@ -14,6 +14,7 @@ import shutil
 
 import judge
 import machine
+import players
 
 
 def parse():
@@ -29,6 +30,8 @@ def parse():
     parser.add_argument("--intel-gpu-top", default=shutil.which("intel_gpu_top"))
     parser.add_argument("--cycles", type=int, default=int(os.environ.get("GTEL_GUEST_CYCLES", "1000")),
                         help="unbind and bind so often (environment: GTEL_GUEST_CYCLES)")
+    parser.add_argument("--churn", type=int, default=int(os.environ.get("GTEL_GUEST_CHURN", "6")),
+                        help="seconds of clients that come and go (environment: GTEL_GUEST_CHURN)")
     parser.add_argument("--only", choices=("exact", "smp"), help="one of the two machines")
     return parser.parse_args()
 
@@ -75,6 +78,10 @@ def judge_exact(parts, arguments):
     judge.judge_hangs(parts, arguments.personality)
     key = "drm-engine-render" if arguments.personality == "i915" else "drm-cycles-rcs"
     judge.judge_clients(parts, arguments.personality, key)
+    players.judge_who(parts)
+    players.judge_shares(parts, "1s", arguments.personality)
+    players.judge_shares(parts, "300ms", arguments.personality)
+    players.judge_churn(parts, "exact", (judge.POINTS,))
     judge.judge_sleep(parts)
     is_xe = arguments.personality == "xe"
     # A burst takes a tenth of the interval of 100 ms, and the counters are read one after the other.
@@ -93,6 +100,7 @@ SMP_BOUNDS = (None, 1)
 
 def judge_smp(parts, arguments):
     judge.judge_hotplug(parts, arguments.personality, SMP_BOUNDS)
+    players.judge_churn(parts, "smp", SMP_BOUNDS, judge.LATE)
     judge.judge_cycles(parts, "cycles", arguments.cycles["smp"], SMP_BOUNDS, judge.LATE)
     if arguments.personality == "xe":
         judge.judge_cycles(parts, "cycles hold", arguments.held["smp"], SMP_BOUNDS, judge.LATE)
@@ -104,11 +112,12 @@ def main():
     # Two real CPUs take the host's time, a second for each cycle: they are for races only.
     arguments.cycles = {"exact": arguments.cycles, "smp": 10}
     arguments.held = {"exact": max(arguments.cycles["exact"] // 10, 10), "smp": 5}
+    arguments.churn = {"exact": min(arguments.churn, 4), "smp": arguments.churn}
     os.makedirs(arguments.work, exist_ok=True)
     disk = machine.build_disk(arguments, arguments.work)
     for scenario, rule in (("exact", judge_exact), ("smp", judge_smp)):
         if arguments.only in (None, scenario):
-            timeout = 120 + arguments.cycles[scenario] + arguments.held[scenario]
+            timeout = 120 + arguments.cycles[scenario] + arguments.held[scenario] + 3 * arguments.churn[scenario]
             rule(machine.boot(arguments, disk, scenario, timeout), arguments)
     judge.finish()
 

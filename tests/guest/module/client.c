@@ -94,7 +94,7 @@ static void show_engines(struct seq_file *out, const struct guest_gpu *gpu, cons
     }
 }
 
-static const char *const regions[] = {"system0", "local0", "stolen-system0"};
+static const char *const regions[] = {"system0", "stolen-system0"};
 #endif
 
 /* The same for each client and for ever: the region's number, times 4 MiB. */
