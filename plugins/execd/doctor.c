@@ -182,6 +182,24 @@ static bool is_about(const struct gtel_finding *finding, const struct gtel_devic
     return finding->device == device && finding->measurement == group;
 }
 
+/* Whether what a source says of the machine as a whole is about figures that it gives. */
+static bool is_limit(const struct gtel_finding *finding, const struct gtel_doctor_device *seen)
+{
+    return !finding->device && seen->origin[finding->measurement][finding->source] != 0;
+}
+
+/* The source that gives the group and says of the machine why it cannot give all; NULL: none. */
+static const char *limited_by(const struct report *report, const struct gtel_doctor_device *seen,
+                              size_t group)
+{
+    for (size_t i = 0; i < report->findings.n; i++) {
+        const struct gtel_finding *finding = &report->findings.finding[i];
+        if (finding->measurement == group && is_limit(finding, seen))
+            return gtel_sources[finding->source]->name;
+    }
+    return NULL;
+}
+
 /* One group of figures of one device. False when nobody knows anything of it. */
 static bool write_group(struct report *report, const struct gtel_device *device, size_t group)
 {
@@ -193,8 +211,12 @@ static bool write_group(struct report *report, const struct gtel_device *device,
         told += is_about(finding, device, group) && is_told(finding, seen, fields > 0) ? 1 : 0;
     }
     if (fields > 0) {
-        put_head(report->out, group_name(group), told > 0 ? "part" : "yes");
+        const char *limit = limited_by(report, seen, group);
+        put_head(report->out, group_name(group), told > 0 || limit ? "part" : "yes");
         write_origins(report, seen, group, fields);
+        if (limit)
+            gtel_buf_printf(report->out, "%*sbut not all: see %s at the end\n",
+                            NAME_WIDTH + STATE_WIDTH, "", limit);
     } else if (told == 0) {
         return false;
     }
@@ -239,6 +261,15 @@ static void write_device(struct report *report, const struct gtel_device *device
     gtel_buf_done(&rest);
 }
 
+/* Whether the source gives some of what it says something about. */
+static bool gives_some(const struct report *report, const struct gtel_finding *finding)
+{
+    for (size_t i = 0; i < GTEL_DEVICES_MAX; i++)
+        if (is_limit(finding, &report->doctor->device[i]))
+            return true;
+    return false;
+}
+
 /* What the sources say of the machine as a whole. */
 static void write_common(struct report *report)
 {
@@ -249,7 +280,8 @@ static void write_common(struct report *report)
             continue;
         if (n++ == 0)
             gtel_buf_str(report->out, GTEL_STR("\nAll GPUs of a source\n"));
-        put_head(report->out, gtel_sources[finding->source]->name, "no");
+        put_head(report->out, gtel_sources[finding->source]->name,
+                 gives_some(report, finding) ? "part" : "no");
         put_reason(report, finding);
     }
     if (report->findings.dropped > 0)

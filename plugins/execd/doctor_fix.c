@@ -2,6 +2,8 @@
 /* The end of what `gtel doctor` prints: what can be mended. */
 #include "execd/doctor_fix.h"
 
+#include "gtel.h"
+
 #include <string.h>
 
 enum { WIDTH = 80, BRINGS_MAX = 600 };
@@ -73,7 +75,7 @@ size_t gtel_doctor_fixes_add(struct gtel_doctor_fixes *fixes, const struct gtel_
     if (finding->device)
         gtel_buf_printf(&brings, " of %s", finding->device->key);
     else
-        gtel_buf_str(&brings, GTEL_STR(" of all GPUs of a source"));
+        gtel_buf_printf(&brings, " of all GPUs of %s", gtel_sources[finding->source]->name);
     gtel_buf_char(&brings, '\0');
     if (!brings.has_failed)
         number = gtel_doctor_fixes_text(fixes, finding->fix, brings.p);

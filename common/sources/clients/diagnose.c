@@ -25,6 +25,9 @@ static void put(const struct diagnosis *diagnosis, const struct gtel_device *dev
 
 /* The host */
 
+/* Said where processes of others cannot be looked through, and of what is missing for that. */
+static const char look_fix[] = "give the program CAP_SYS_PTRACE";
+
 static void diagnose_sight(const struct diagnosis *diagnosis)
 {
     const struct gtel_clients *state = diagnosis->state;
@@ -45,8 +48,7 @@ static void diagnose_sight(const struct diagnosis *diagnosis)
                        "of %u processes that can be seen, %u belong to others and cannot be looked "
                        "through",
                        (unsigned)counts->visible, (unsigned)(counts->visible - counts->readable));
-        put(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/PID/fdinfo", why,
-            "give the program CAP_SYS_PTRACE");
+        put(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/PID/fdinfo", why, look_fix);
     }
     if (counts->is_by_text && counts->asleep > 0)
         put(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/PID/fd",
@@ -176,10 +178,11 @@ static void diagnose_device(const struct diagnosis *diagnosis,
             newer(diagnosis, device->card.driver, true, buf, sizeof(buf)));
     /* Drivers with counters of the whole device speak for themselves. */
     bool has_better = device->driver && device->driver->is_exact;
+    const struct gtel_scan_counts *counts = gtel_scan_counts(diagnosis->state->scan);
     if (device->engines > 0 && !has_better && !gtel_clients_is_complete(diagnosis->state))
         put(diagnosis, device->device, GTEL_MEASUREMENT_GPU_ENGINE, "DRM clients",
             "the sum over clients is that of the GPU only where all processes are seen and read",
-            NULL);
+            counts->readable < counts->visible ? look_fix : NULL);
 }
 
 void gtel_clients_diagnose(void *p, struct gtel_registry *registry, struct gtel_findings *findings)
