@@ -58,15 +58,16 @@ def telegraf_rows(influx):
 
 def collectd_rows(influx, vendors):
     rows = {}
-    for vendor in vendors:
+    # The processes' plugin knows GPUs whose vendor has no plugin yet.
+    for plugin in [PLUGINS[vendor] for vendor in vendors] + ["gpu_clients"]:
         for series in influx.query(
-                f'SELECT last("value") FROM "{PLUGINS[vendor]}_value" WHERE time > now() - 10s '
+                f'SELECT last("value") FROM "{plugin}_value" WHERE time > now() - 10s '
                 'GROUP BY "instance", "type", "type_instance"', "collectd"):
             tags = series["tags"]
             kind = (tags["type"], tags["type_instance"])
             row = rows.setdefault(tags["instance"], {})
             for column, _, wanted, _ in COLUMNS:
-                if kind == wanted:
+                if kind == wanted and column not in row:
                     row[column] = series["values"][0][1]
     rows.pop("", None)  # what the plugin says of itself
     return rows
