@@ -48,7 +48,8 @@ struct xe_card {
     uint32_t functions;      /* 1, and one per VF */
     int error;               /* of the last look or try; 0: none */
     bool is_described;       /* since the last discovery */
-    bool is_noted;           /* a failure has been logged, and no try has succeeded since */
+    bool is_noted;           /* a failure has been logged, and nothing has succeeded since */
+    bool is_refused;         /* the last try of counting failed */
     int handle_plus_1;       /* of the open group */
     size_t n;                /* pairs of counters in it: active and total ticks */
     uint8_t pair[PAIRS_MAX]; /* the figure that each is for: function × engines + engine */
@@ -105,6 +106,19 @@ static void note(const struct gtel_env *env, struct xe_card *xe, int r)
 }
 
 /*
+ * The same of a try of counting, which may have succeeded. While it is refused, nothing is told of
+ * engines, also not that they slept: figures that come only when there is no work would mislead.
+ */
+static void note_try(const struct gtel_env *env, struct xe_card *xe, int r)
+{
+    xe->is_refused = r < 0 && !is_absence(r);
+    if (r < 0)
+        note(env, xe, r);
+    else
+        xe->is_noted = false;
+}
+
+/*
  * How many VFs count for themselves; without SR-IOV the file is not there. Figures of other parts
  * than there are now are forgotten.
  */
@@ -143,6 +157,8 @@ static void describe(const struct gtel_env *env, struct xe_card *xe)
         r = gtel_xe_perf_open(env, xe->card.drm.key, &xe->perf);
     if (r < 0)
         note(env, xe, r);
+    else
+        xe->is_noted = xe->is_refused;
 }
 
 /* Opens the counters of all engines of these GTs, and reads them for the first time. */
@@ -184,10 +200,8 @@ static int begin(const struct gtel_env *env, struct xe_card *xe, uint32_t gts)
         r = gtel_xe_engines_list(env, xe->card.path, &xe->perf, &xe->engines);
     if (r == 0)
         r = open_group(env, xe, gts);
-    if (r == 0)
-        xe->is_noted = false;
-    else if (r != -ENODEV)
-        note(env, xe, r);
+    if (r != -ENODEV)
+        note_try(env, xe, r);
     return r;
 }
 
@@ -228,7 +242,7 @@ static void end_burst(const struct gtel_env *env, struct xe_card *xe)
     xe->card.device->gts_held |= xe->burst_gts;
     xe->card.device->held_ns += now_ns - xe->opened_ns + (has_worked || r < 0 ? 0 : settle_ns);
     if (r < 0)
-        note(env, xe, r);
+        note_try(env, xe, r);
 }
 
 static int begin_burst(struct xe_pmu *state, struct xe_card *xe)
@@ -407,7 +421,7 @@ static void put_all_idle(struct gtel_batch *batch, const struct xe_card *xe)
 
 static void report_burst(struct gtel_batch *batch, struct xe_card *xe, bool has_instances)
 {
-    bool is_refused = xe->is_noted || xe->error < 0;
+    bool is_refused = xe->is_refused || xe->error < 0;
     if (!is_refused && !xe->engines.is_listed)
         put_all_idle(batch, xe);
     for (uint32_t f = 0; !is_refused && xe->engines.is_listed && f < xe->functions; f++)
@@ -471,7 +485,7 @@ static int sample_held(const struct xe_pmu *state, struct xe_card *xe, struct gt
     r = env->ops->pmu_read(env->arg, xe->handle_plus_1 - 1, value, 2 * xe->n, &enabled_ns);
     if (r < 0) {
         close_group(env, xe);
-        note(env, xe, r);
+        note_try(env, xe, r);
         return r;
     }
     for (size_t i = 0; i < xe->n; i++)
