@@ -155,8 +155,9 @@ static void test_vanish(void)
     char *whole = calloc(1, 1 << 20);
     if (!CHECK(text && whole))
         return;
-    size_t n = strlen(text) - strlen("end\n");
-    (void)snprintf(whole, 1 << 20, "%.*s%s%s", (int)n, text, gone, text);
+    const char *later = strstr(text, "\nat ");
+    int n = later ? (int)(later + 1 - text) : 0;
+    (void)snprintf(whole, 1 << 20, "%.*s%s%.*s" END, n, text, gone, n, text);
     if (CHECK(machine_init(&machine, whole, "xe"))) {
         CHECK_INT(machine_gather(&machine), 0);
         size_t readings = machine.batch.n;
