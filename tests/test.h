@@ -7,25 +7,17 @@
 #define GTEL_TESTS_TEST_H
 
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-static atomic_int test_checks; /* checks may run in several threads */
-static atomic_int test_failures;
-static const char *test_label = ""; /* set it in a table's loop: it is printed with a failure */
+extern const char *test_label; /* set it in a table's loop: it is printed with a failure */
 
-static inline bool test_report(bool is_ok, const char *file, int line, const char *what)
-{
-    test_checks++;
-    if (!is_ok) {
-        test_failures++;
-        printf("%s:%d: failed%s%s: %s\n", file, line, test_label[0] ? " in " : "", test_label,
-               what);
-    }
-    return is_ok;
-}
+/* Counts a check, in any file of a test and in any thread. Returns is_ok. */
+bool test_report(bool is_ok, const char *file, int line, const char *what);
+bool test_has_failed(void);
+/* For main to return: 0 when there were checks, and all were right. */
+int test_result(void);
 
 #define CHECK(cond) test_report(cond, __FILE__, __LINE__, #cond)
 
@@ -55,11 +47,5 @@ static inline bool test_report(bool is_ok, const char *file, int line, const cha
         if (!test_report(gtel_str_eq(got_, want_), __FILE__, __LINE__, #got " == " #want))         \
             printf("    got  '%.*s'\n    want '%.*s'\n", GTEL_STR_ARG(got_), GTEL_STR_ARG(want_)); \
     } while (0)
-
-static inline int test_result(void)
-{
-    printf("%d checks, %d failed\n", test_checks, test_failures);
-    return test_failures > 0 || test_checks == 0;
-}
 
 #endif

@@ -419,7 +419,7 @@ static bool run_child(void (*run)(void *arg), void *arg)
     if (pid == 0) {
         run(arg);
         (void)fflush(stdout);
-        _exit(test_failures > 0 ? 1 : 0);
+        _exit(test_has_failed() ? 1 : 0);
     }
     return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
 }
