@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Captures a recorded machine and plays both: what was saved is what is read, also by the doctor.
-#   cmake -DPROGRAM=… -DTREE=… -DOUT=… -P capture.cmake
-execute_process(COMMAND ${PROGRAM} capture ${OUT}.tree --root ${TREE} --interval 1s --count 3
+#   cmake -DPROGRAM=… -DTREE=… -DOUT=… -DCOUNT=… -P capture.cmake
+execute_process(COMMAND ${PROGRAM} capture ${OUT}.tree --root ${TREE} --interval 1s --count ${COUNT}
   ERROR_VARIABLE messages RESULT_VARIABLE status TIMEOUT 60)
 if(NOT status EQUAL 0)
   message(FATAL_ERROR "capture: exit status ${status}\n${messages}")
@@ -28,6 +28,6 @@ function(compare kind)
   endif()
 endfunction()
 
-compare(lp --isolation none --stepped --interval 1s --count 3)
+compare(lp --isolation none --stepped --interval 1s --count ${COUNT})
 # Half of the interval is when the doctor looks first: at times that were captured.
 compare(doctor doctor --interval 2s)
