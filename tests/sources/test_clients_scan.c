@@ -503,6 +503,29 @@ static void test_ours(void)
     stop(&world);
 }
 
+static const char brokers[] = "file proc/9/stat\n| 9 (systemd-logind) S 1 9 9\n" CLIENT(
+    "9", "3", "1") CLIENT("9", "4", "2")
+    CLIENT("50", "5", "1") "file proc/10/stat\n| 10 (seatd) S 1 9 9\n"
+                           "refuse proc/10/fd EACCES\nlink proc/10/fd/0 -> other\n" FDINFO(
+                               "10/fdinfo/3",
+                               "3") "at 2s\n" CLIENT("60", "3", "3") "gone proc/50\nat 5s\nend\n";
+
+/* Who opens a device for others is not taken for who uses it, if another one has it. */
+static void test_brokers(void)
+{
+    static struct world world;
+    if (!start(&world, brokers, 0))
+        return;
+    test_label = "brokers";
+    CHECK_INT(gather(&world), 0);
+    CHECK_INT(later(&world), 0);
+    CHECK(world.pid[1] == 50 && world.pid[2] == 9 && world.pid[3] == 10 && world.seen == 3);
+    CHECK_INT(later(&world), 0);
+    CHECK_INT(later(&world), 0);
+    CHECK(world.pid[1] == 9 && world.pid[2] == 9 && world.pid[3] == 60 && world.seen == 3);
+    stop(&world);
+}
+
 /* ---- kernels that do not tell numbers ---- */
 
 static int stat_without_size(void *arg, const char *path, struct gtel_stat *ret)
@@ -744,6 +767,7 @@ int main(void)
     test_rights();
     test_asleep();
     test_ours();
+    test_brokers();
     test_without_numbers();
     test_idle();
     test_cost();

@@ -10,8 +10,9 @@
  * are kept open. What looking costs is bounded: a first scan is spread over gathers.
  *
  * The same client can be held by many descriptors and processes (dup, fork, SCM_RIGHTS). One of
- * them stands for it: the one seen first, and after it the one of the lowest process. The others
- * are not read again while that one is there.
+ * them stands for it: the one seen first, and after it the one of the lowest process; but none of a
+ * process that opens devices for others, as systemd-logind, while another process has it. The
+ * others are not read again while that one is there.
  *
  * What a text means is the caller's business: it gives each client a key. Nothing here is about
  * GPUs but the device numbers. The scan never looks at the process that it runs in.

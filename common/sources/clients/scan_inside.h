@@ -34,6 +34,7 @@ struct gtel_scan_slot {
     bool has_device;
     bool is_unread; /* it could not be read yet */
     bool is_asleep; /* it might not be read */
+    bool is_broker; /* its process opens devices for others */
 };
 
 struct gtel_scan_client {
@@ -70,6 +71,7 @@ struct gtel_scan_process {
     bool is_unreadable;
     bool is_asleep; /* texts might not be read */
     bool is_ours;   /* the program's own */
+    bool is_broker; /* opens devices for others */
 };
 
 struct gtel_scan {

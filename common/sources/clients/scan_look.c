@@ -63,8 +63,25 @@ static int stat_fd(struct look *look, uint32_t fd, struct gtel_stat *ret)
 
 /* ---- whose program it is ---- */
 
+/*
+ * They open GPUs and pass the descriptors on, and hold one, too: the work is done by others
+ * (systemd: org.freedesktop.login1(5), TakeDevice; logind's are kept by process 1 when it
+ * restarts).
+ */
+static bool is_of_broker(struct gtel_str name)
+{
+    static const struct gtel_str names[] = {
+        GTEL_STR_INIT("systemd-logind"), GTEL_STR_INIT("systemd"), GTEL_STR_INIT("elogind"),
+        GTEL_STR_INIT("elogind-daemon"), GTEL_STR_INIT("seatd")};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(names); i++)
+        if (gtel_str_eq(name, names[i]))
+            return true;
+    return false;
+}
+
 /* "PID (comm) STATE PPID …"; comm may hold anything (proc_pid_stat(5)). */
-static bool is_of_ours(const struct gtel_scan *scan, struct gtel_str stat)
+static void take_stat(const struct gtel_scan *scan, struct gtel_scan_process *process,
+                      struct gtel_str stat)
 {
     struct gtel_str name;
     struct gtel_str word;
@@ -73,27 +90,29 @@ static bool is_of_ours(const struct gtel_scan *scan, struct gtel_str stat)
     size_t end = stat.n;
     while (end > begin && stat.p[end - 1] != ')')
         end--;
-    if (end <= begin + 1 || scan->own_name[0] == '\0')
-        return false;
+    if (end <= begin + 1)
+        return;
     name = (struct gtel_str){stat.p + begin + 1, end - begin - 2};
     stat = gtel_str_skip(stat, end);
-    return gtel_str_eq(name, gtel_str_of(scan->own_name)) && gtel_str_word(&stat, &word) &&
-           gtel_str_word(&stat, &word) && gtel_str_u64(word, &parent) == 0 &&
-           parent == scan->own_parent;
+    process->is_broker = is_of_broker(name);
+    process->is_ours = scan->own_name[0] != '\0' &&
+                       gtel_str_eq(name, gtel_str_of(scan->own_name)) &&
+                       gtel_str_word(&stat, &word) && gtel_str_word(&stat, &word) &&
+                       gtel_str_u64(word, &parent) == 0 && parent == scan->own_parent;
 }
 
 /*
  * Other helpers of this program open GPUs for the time of a query. They have our parent and our
  * name.
  */
-static void check_ours(struct look *look)
+static void learn_whose(struct look *look)
 {
     char path[GTEL_FS_PATH_MAX];
     char buf[1024];
     struct gtel_str text;
     (void)gtel_fs_path(path, "proc/%" PRIu32 "/stat", look->process->pid);
     if (gtel_fs_text(look->scan->env, path, buf, sizeof(buf), &text) == 0)
-        look->process->is_ours = is_of_ours(look->scan, text);
+        take_stat(look->scan, look->process, text);
 }
 
 /* ---- one descriptor ---- */
@@ -133,7 +152,7 @@ static void look_at_device(struct look *look, uint32_t fd, uint32_t slot)
         return;
     }
     if (look->process->first == 0)
-        check_ours(look);
+        learn_whose(look);
     if (look->process->is_ours)
         return;
     if (slot == 0)
@@ -157,10 +176,11 @@ static void look_at_text(struct look *look, uint32_t fd, uint32_t slot)
         slot = add_slot(look, fd);
     if (slot == 0)
         return;
+    bool is_only = look->process->first == slot && scan->slot[slot - 1].next == 0;
     bool is_there = gtel_scan_slot_read(scan, look->process, slot);
-    if (is_there && scan->slot[slot - 1].client != 0 && look->process->first == slot &&
-        scan->slot[slot - 1].next == 0)
-        check_ours(look);
+    if (is_there && is_only && scan->slot[slot - 1].client != 0)
+        learn_whose(look);
+    scan->slot[slot - 1].is_broker = look->process->is_broker;
     bool is_client = scan->slot[slot - 1].client != 0 || scan->slot[slot - 1].is_unread;
     if (!is_there || !is_client || look->process->is_ours)
         drop_behind(look);

@@ -173,12 +173,16 @@ static void take_away(struct gtel_scan *scan, uint32_t slot)
     scan->has_lost = scan->has_lost || client->slots == 0;
 }
 
-/* Makes the slot stand for its client when none does. */
+/* Makes the slot stand for its client when none does, or only one that opened it for others. */
 static void appoint(struct gtel_scan *scan, uint32_t slot)
 {
     uint32_t client = scan->slot[slot - 1].client;
-    if (client != 0 && scan->client[client - 1].leader == 0)
-        scan->client[client - 1].leader = slot;
+    uint32_t leader = client != 0 ? scan->client[client - 1].leader : slot;
+    if (leader != 0 && (!scan->slot[leader - 1].is_broker || scan->slot[slot - 1].is_broker))
+        return;
+    if (leader != 0)
+        close_file(scan, &scan->slot[leader - 1]);
+    scan->client[client - 1].leader = slot;
 }
 
 /* Gives the slot to the client of that key (0: to none). False: there is no room for it. */
@@ -227,7 +231,8 @@ uint32_t gtel_scan_slot_add(struct gtel_scan *scan, struct gtel_scan_process *pr
         i = (uint32_t)++scan->slots;
     }
     uint32_t *link = link_behind(scan, process, before);
-    scan->slot[i - 1] = (struct gtel_scan_slot){.next = *link, .fd = fd};
+    scan->slot[i - 1] =
+        (struct gtel_scan_slot){.next = *link, .fd = fd, .is_broker = process->is_broker};
     *link = i;
     return i;
 }
