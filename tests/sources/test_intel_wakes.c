@@ -13,8 +13,12 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { STEP_MS = 250, GATHER_MS = 1000, TIME_MAX_MS = 100000 };
+
+/* Its card, which has a PMU, never works: its counters are not opened while it is awake, either. */
+static const char idle_machine[] = "xe-sleep";
 
 /* To that time, with what sources ask for in between. */
 static void step_to(struct gtel_group *group, struct gtel_env *env, uint64_t t_ns)
@@ -70,6 +74,7 @@ static uint64_t check_machine(const char *name, uint64_t *bursts)
     }
     wakes_check(&wakes);
     *bursts += wakes.bursts;
+    CHECK(strcmp(name, idle_machine) != 0 || wakes.bursts == 0);
     CHECK_INT(fault.open_files, 0);
     gtel_env_tree_done(&env);
     gtel_tree_free(tree);
