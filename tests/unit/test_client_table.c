@@ -45,9 +45,9 @@ static void test_owner(void)
         uint32_t owner[5];
     } cases[] = {
         {"one process, several descriptors", {{5, 5, 5}, {5, 5}, {5}}, {5, 5, 5}},
-        {"the lowest of those that are seen first", {{9, 4, 6}, {9, 4, 6}}, {4, 4}},
+        {"the first of those that are seen", {{4, 9, 6}, {6, 9, 4}}, {4, 4}},
         {"kept when a lower one comes", {{9}, {3, 9}, {3, 9}}, {9, 9, 9}},
-        {"given on when the owner has gone", {{9}, {12, 9}, {15, 12}, {12, 15}}, {9, 9, 12, 12}},
+        {"given on when the owner has gone", {{9}, {12, 9}, {15, 12}, {12, 15}}, {9, 9, 15, 15}},
         {"kept over gathers without a sight", {{9}, {0}, {3, 9}}, {9, 9, 9}},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -73,7 +73,8 @@ static void test_pid_reuse(void)
     see(&table, key_a, 50, 900, 1);
     see(&table, key_a, 20, 300, 0);
     gtel_client_table_end(&table);
-    CHECK_INT(owner_of(&table, 7), 20);
+    CHECK_INT(owner_of(&table, 7), 50);
+    CHECK_INT(table.client[0].owner.number, 900);
     gtel_client_table_done(&table);
 }
 

@@ -97,10 +97,10 @@ static bool is_same_process(struct gtel_client_process a, struct gtel_client_pro
     return a.pid == b.pid && a.number == b.number;
 }
 
-static void hold(struct gtel_client *client, struct gtel_client_process process)
+static void hold(struct gtel_client *client, struct gtel_client_process process, bool is_first)
 {
-    if (client->lowest.pid == 0 || process.pid < client->lowest.pid)
-        client->lowest = process;
+    if (is_first)
+        client->first = process;
     if (is_same_process(client->owner, process))
         client->is_owner_seen = true;
 }
@@ -123,10 +123,9 @@ int gtel_client_table_see(struct gtel_client_table *table, const struct gtel_cli
     bool is_first = client->gather != table->gather;
     if (is_first) {
         client->gather = table->gather;
-        client->lowest = (struct gtel_client_process){0};
         client->is_owner_seen = false;
     }
-    hold(client, process);
+    hold(client, process, is_first);
     *ret = client;
     *ret_new = is_new;
     return is_first;
@@ -171,7 +170,7 @@ static void settle(struct gtel_client *client)
     bool had_owner = client->owner.pid != 0;
     if (client->is_owner_seen)
         return;
-    client->owner = client->lowest;
+    client->owner = client->first;
     if (had_owner && client->is_below)
         forget_bases(client);
 }

@@ -5,8 +5,10 @@
  *
  * A client is told by its device and its id; without an id (old kernels) by process and descriptor.
  * It belongs to one process: the one that was seen with it first, as long as that one is seen with
- * it, else the one with the lowest number that is. It stays, with its counters, until it is
- * removed. A steady set of clients allocates nothing.
+ * it, else the one that is seen with it first then. (Who looks goes through the processes in the
+ * order of their numbers, and reads a client through one descriptor as long as that is there:
+ * scan.h.) It stays, with its counters, until it is removed. A steady set of clients allocates
+ * nothing.
  */
 #ifndef GTEL_SOURCES_CLIENTS_TABLE_H
 #define GTEL_SOURCES_CLIENTS_TABLE_H
@@ -35,10 +37,10 @@ struct gtel_client_process {
 struct gtel_client {
     struct gtel_client_key key;
     struct gtel_client_process owner;
-    struct gtel_client_process lowest; /* of those that were seen with it in this gather */
-    uint64_t gather;                   /* when it was seen last */
-    bool is_owner_seen;                /* in this gather */
-    bool is_below;                     /* a counter stands below its base; the caller's */
+    struct gtel_client_process first; /* that was seen with it in this gather */
+    uint64_t gather;                  /* when it was seen last */
+    bool is_owner_seen;               /* in this gather */
+    bool is_below;                    /* a counter stands below its base; the caller's */
     /* What is known of its process and what it uses now; the caller's. */
     struct gtel_client_process start_of; /* whose start that is */
     uint64_t start;
