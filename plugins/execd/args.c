@@ -161,6 +161,19 @@ static int unknown(struct gtel_str name, char *error, size_t size)
     return -EINVAL;
 }
 
+/* What is wrong with a value is said of the option as it was written. */
+static int set_option(struct gtel_args *args, enum gtel_option option, const struct word *word,
+                      char *error, size_t size)
+{
+    char why[GTEL_ARGS_ERROR_MAX] = "";
+    struct gtel_str text = gtel_str_of(word->value);
+    int r = gtel_option_set(&args->options, option, text, why, sizeof(why));
+    size_t skip = strlen(gtel_option_row(option)->name);
+    if (r < 0)
+        (void)snprintf(error, size, "--%.*s%s", GTEL_STR_ARG(word->name), why + skip);
+    return r;
+}
+
 /* Takes argv[i] and, where it has a value of its own word, that; returns how many, or -EINVAL. */
 static int take_word(struct gtel_args *args, int left, char *const *argv, char *error, size_t size)
 {
@@ -194,7 +207,7 @@ static int take_word(struct gtel_args *args, int left, char *const *argv, char *
         return -EINVAL;
     }
     int r = row ? set_switch(args, row, &word, error, size)
-                : gtel_option_set(&args->options, option, gtel_str_of(word.value), error, size);
+                : set_option(args, option, &word, error, size);
     if (r < 0)
         return -EINVAL;
     return needs_value && !word.has_own_value ? 2 : 1;
