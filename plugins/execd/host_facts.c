@@ -16,6 +16,7 @@ static const struct right_row {
     [GTEL_RIGHT_SYS_ADMIN] = {"CAP_SYS_ADMIN", 21},
     [GTEL_RIGHT_SYS_PTRACE] = {"CAP_SYS_PTRACE", 19},
     [GTEL_RIGHT_NET_ADMIN] = {"CAP_NET_ADMIN", 12},
+    [GTEL_RIGHT_DAC_READ_SEARCH] = {"CAP_DAC_READ_SEARCH", 2},
 };
 
 const char *gtel_host_right_name(enum gtel_right right)
@@ -140,7 +141,7 @@ static void write_rights(const struct gtel_host_facts *facts, enum gtel_known kn
                          const char *title, struct gtel_buf *buf)
 {
     size_t n = 0;
-    for (size_t i = 0; i < GTEL_RIGHTS; i++) {
+    for (size_t i = 0; i < GTEL_RIGHTS_SHOWN; i++) {
         if (facts->right[i] != known)
             continue;
         if (n++ == 0)

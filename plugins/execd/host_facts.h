@@ -17,6 +17,8 @@ enum gtel_right {
     GTEL_RIGHT_SYS_ADMIN,
     GTEL_RIGHT_SYS_PTRACE,
     GTEL_RIGHT_NET_ADMIN,
+    GTEL_RIGHTS_SHOWN,
+    GTEL_RIGHT_DAC_READ_SEARCH = GTEL_RIGHTS_SHOWN, /* seldom asked for, and not to be offered */
     GTEL_RIGHTS
 };
 

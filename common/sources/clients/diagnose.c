@@ -26,7 +26,8 @@ static void put(const struct diagnosis *diagnosis, const struct gtel_device *dev
 /* The host */
 
 /* Said where processes of others cannot be looked through, and of what is missing for that. */
-static const char look_fix[] = "give the program CAP_SYS_PTRACE";
+static const char look_fix[] =
+    "give the program CAP_SYS_PTRACE; in a container, start it with --cap-add=SYS_PTRACE";
 
 static void diagnose_sight(const struct diagnosis *diagnosis)
 {
