@@ -68,7 +68,7 @@ void gtel_intel_close(void *state)
 /* What an attribute remembers of earlier readings, from the same file of the list before. */
 static void inherit(struct gtel_intel_attr *attr, const struct gtel_intel_attr *old, size_t n)
 {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; old && i < n; i++) {
         const struct gtel_reading *reading = &old[i].reading;
         if (reading->metric != attr->reading.metric || !gtel_str_eq(old[i].name, attr->name) ||
             !gtel_str_eq(reading->dim[0], attr->reading.dim[0]) ||
