@@ -273,6 +273,14 @@ static int ras_read(void *arg, const char *device, struct gtel_ras_counter *ret,
     return fault->inner->ops->ras_read(fault->inner->arg, device, ret, max, ret_n);
 }
 
+static int drm_fds(void *arg, gtel_drm_fd_fn fn, void *fn_arg)
+{
+    struct fault_env *fault = arg;
+    if (fails(fault, FAULT_DRM_FDS, "descriptors"))
+        return fault->error;
+    return fault->inner->ops->drm_fds(fault->inner->arg, fn, fn_arg);
+}
+
 static const struct gtel_env_ops fault_ops = {
     .monotonic_ns = monotonic_ns,
     .wall_ns = wall_ns,
@@ -300,6 +308,7 @@ static const struct gtel_env_ops fault_ops = {
     .uevent_read = uevent_read,
     .uevent_close = uevent_close,
     .ras_read = ras_read,
+    .drm_fds = drm_fds,
 };
 
 static void write_log(void *arg, enum gtel_log_level level, const char *text)

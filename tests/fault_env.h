@@ -25,7 +25,8 @@ enum fault_op {
     FAULT_PMU_CLOSE, /* the same; for watch only */
     FAULT_QUERY,
     FAULT_UEVENT, /* its path is "uevents" */
-    FAULT_RAS     /* "drm-ras/DEVICE/" */
+    FAULT_RAS,    /* "drm-ras/DEVICE/" */
+    FAULT_DRM_FDS /* "descriptors" */
 };
 
 /* A group of perf counters. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The real machine, or a directory that looks like one. */
 #include "host/dir_posix.h"
+#include "host/drm_fds.h"
 #include "host/drm_query_posix.h"
 #include "host/netlink_posix.h"
 #include "host/pmu_posix.h"
@@ -21,6 +22,7 @@ struct posix_env {
     bool is_machine;  /* the root is "/" */
     bool is_own_proc; /* proc of the root shows processes by the numbers that we know them by */
     struct gtel_pmu_posix pmu;
+    struct gtel_drm_fds drm_fds;
 };
 
 static uint64_t clock_ns(clockid_t id)
@@ -258,6 +260,12 @@ static int ras_read(void *arg, const char *device, struct gtel_ras_counter *ret,
     return env->is_machine ? gtel_netlink_ras_read(device, ret, max, ret_n) : -EOPNOTSUPP;
 }
 
+static int drm_fds(void *arg, gtel_drm_fd_fn fn, void *fn_arg)
+{
+    struct posix_env *env = arg;
+    return env->is_own_proc ? gtel_drm_fds_list(&env->drm_fds, fn, fn_arg) : -EOPNOTSUPP;
+}
+
 static const struct gtel_env_ops posix_ops = {
     .monotonic_ns = monotonic_ns,
     .wall_ns = wall_ns,
@@ -285,6 +293,7 @@ static const struct gtel_env_ops posix_ops = {
     .uevent_read = uevent_read,
     .uevent_close = file_close,
     .ras_read = ras_read,
+    .drm_fds = drm_fds,
 };
 
 int gtel_env_posix_init(const char *root, struct gtel_env *ret)
@@ -313,6 +322,7 @@ void gtel_env_posix_done(struct gtel_env *env)
     if (posix) {
         (void)close(posix->root_fd);
         gtel_pmu_posix_done(&posix->pmu);
+        gtel_drm_fds_done(&posix->drm_fds);
         free(posix);
     }
     *env = (struct gtel_env){0};

@@ -456,6 +456,15 @@ static int ras_read(void *arg, const char *device, struct gtel_ras_counter *ret,
     return gtel_tree_ras(tree_now(env), gtel_str_of(device), ret, max, ret_n);
 }
 
+/* A recorded machine is no kernel: its descriptors are found as on one without the right. */
+static int drm_fds(void *arg, gtel_drm_fd_fn fn, void *fn_arg)
+{
+    (void)arg;
+    (void)fn;
+    (void)fn_arg;
+    return -EOPNOTSUPP;
+}
+
 static const struct gtel_env_ops tree_ops = {
     .monotonic_ns = monotonic_ns,
     .wall_ns = wall_ns,
@@ -483,6 +492,7 @@ static const struct gtel_env_ops tree_ops = {
     .uevent_read = uevent_read,
     .uevent_close = uevent_close,
     .ras_read = ras_read,
+    .drm_fds = drm_fds,
 };
 
 int gtel_env_tree_init(struct gtel_tree *tree, bool is_stepped, uint64_t epoch_ns,

@@ -514,6 +514,15 @@ static void lib_close(void *arg, void *lib)
 
 /* ---- making ---- */
 
+/* What it would find is found and recorded through proc. */
+static int drm_fds(void *arg, gtel_drm_fd_fn fn, void *fn_arg)
+{
+    (void)arg;
+    (void)fn;
+    (void)fn_arg;
+    return -EOPNOTSUPP;
+}
+
 static const struct gtel_env_ops record_ops = {
     .monotonic_ns = monotonic_ns,
     .wall_ns = wall_ns,
@@ -541,6 +550,7 @@ static const struct gtel_env_ops record_ops = {
     .uevent_read = gtel_record_ask_uevent_read,
     .uevent_close = gtel_record_ask_uevent_close,
     .ras_read = gtel_record_ask_ras_read,
+    .drm_fds = drm_fds,
 };
 
 int gtel_record_env_init(const struct gtel_env *inner, struct gtel_record *record,

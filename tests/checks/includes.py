@@ -43,6 +43,7 @@ JOINTS = {
 # Files of common/ that may include headers beyond those of ISO C, and which (None: any).
 SYSTEM = {
     "common/host/dir_posix.c": None,
+    "common/host/drm_fds_bpf.c": None,
     "common/host/env_posix.c": None,
     "common/host/env_win32.c": None,
     "common/host/netlink_posix.c": None,

@@ -29,7 +29,7 @@ enum {
     EVENTS_STEP_MS = 500,
     EVENTS_MAX_MS = 10000, /* of a machine whose files only go on growing */
     GATHERS_MAX = EVENTS_MAX_MS / EVENTS_STEP_MS + REST_GATHERS + 1,
-    OPS = FAULT_RAS + 1,
+    OPS = FAULT_DRM_FDS + 1,
     COST_MAX =
         800000 /* calls in all lives of a walk, about; more are made for the kinds of calls */
 };

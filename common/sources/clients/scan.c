@@ -431,8 +431,10 @@ int gtel_scan_gather(struct gtel_scan *scan, const struct gtel_scan_hooks *hooks
     scan->deadline_ns = scan->now_ns + scan->settings.look_ns;
     if (scan->deadline_ns < now_ns + scan->settings.look_ns / 4)
         scan->deadline_ns = now_ns + scan->settings.look_ns / 4;
+    gtel_scan_list(scan);
     look_at_changed(scan);
-    rotate(scan);
+    if (!scan->counts.is_listed)
+        rotate(scan);
     gtel_scan_promote(scan);
     gtel_scan_bury(scan);
     count(scan);
@@ -483,6 +485,7 @@ void gtel_scan_reset(struct gtel_scan *scan)
     scan->has_been_through = false;
     scan->look_pid = 0;
     scan->rotation_pid = 0;
+    scan->list_due_ns = 0;
     scan->round_ns = 0;
     scan->kept_max = SIZE_MAX;
     scan->counts = (struct gtel_scan_counts){0};

@@ -78,11 +78,13 @@ struct gtel_scan_counts {
     uint32_t asleep;      /* descriptors (by text: processes) that might not be read */
     uint32_t dropped;     /* descriptors beyond what is kept: clients may be missing */
     uint64_t descriptors; /* of the readable processes; 0 where the kernel does not tell */
-    uint64_t rotation_ns; /* by when each of them is looked at again here; 0: not known yet */
+    uint64_t rotation_ns; /* by when each of them is looked at again here, or listed by the kernel;
+                             0: not known yet */
     uint64_t round_ns;    /* how long that took last, with those that do nothing passed over */
     bool
         has_numbers; /* the kernel tells how many descriptors a process has (Linux 6.2 and newer) */
     bool is_begun;   /* the first scan goes on: not all could be looked at in the time */
+    bool is_listed;  /* the kernel itself lists descriptors (GTEL_BPF): no rotation */
     bool has_first;  /* process 1 is visible */
     bool is_by_text; /* some processes can only be looked at by reading fdinfo (CAP_SYS_PTRACE) */
 };

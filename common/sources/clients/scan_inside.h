@@ -108,6 +108,7 @@ struct gtel_scan {
     bool has_been_through; /* everything was looked at once */
     uint32_t look_pid;     /* where looking goes on */
     uint32_t rotation_pid; /* where rotation goes on */
+    uint64_t list_due_ns;  /* when to ask for the kernel's list; UINT64_MAX: there is none */
     uint64_t round_ns;     /* when this round of it began */
     size_t kept;           /* files and directories that are open */
     size_t kept_max;       /* as many as the limit of descriptors allows */
@@ -160,5 +161,14 @@ bool gtel_scan_look(struct gtel_scan *scan, struct gtel_scan_process *process, i
 /* Whether a process has done nothing since it was looked at. Costs are taken from *work. */
 bool gtel_scan_is_idle(struct gtel_scan *scan, const struct gtel_scan_process *process,
                        int64_t *work);
+
+/* ---- scan_list.c ---- */
+
+/*
+ * Compares what is known with the kernel's own list of descriptors, when that is due: processes
+ * that differ get a look, those without devices none. With counts.is_listed, nothing is left for
+ * rotation to find.
+ */
+void gtel_scan_list(struct gtel_scan *scan);
 
 #endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/* The list of descriptors of DRM devices, from a BPF iterator through libbpf. */
+#include "host/drm_fds.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The compiled program, made by contrib/cmake/Embed.cmake. */
+extern const unsigned char gtel_drm_fds_object[];
+extern const size_t gtel_drm_fds_object_size;
+
+enum { AT_ONCE = 256 }; /* descriptors read in one call */
+
+/* Refusals are for whoever asked to tell; libbpf would write them to standard error. */
+static int say_nothing(enum libbpf_print_level level, const char *format, va_list args)
+{
+    (void)level;
+    (void)format;
+    (void)args;
+    return 0;
+}
+
+/*
+ * The list has the numbers of the first process namespace, whose own number is fixed (kernel:
+ * include/linux/proc_ns.h).
+ */
+static bool is_first_namespace(void)
+{
+    static const char first[] = "pid:[4026531836]";
+    char link[64];
+    ssize_t n = readlink("/proc/self/ns/pid", link, sizeof(link));
+    return n == (ssize_t)(sizeof(first) - 1) && memcmp(link, first, sizeof(first) - 1) == 0;
+}
+
+/* 0 or a negative errno. What was made is in *fds, also after a failure. */
+static int load(struct gtel_drm_fds *fds)
+{
+    if (!is_first_namespace())
+        return -EOPNOTSUPP;
+    (void)libbpf_set_print(say_nothing);
+    struct bpf_object *object =
+        bpf_object__open_mem(gtel_drm_fds_object, gtel_drm_fds_object_size, NULL);
+    if (!object)
+        return errno > 0 ? -errno : -EOPNOTSUPP;
+    fds->object = object;
+    if (bpf_object__load(object) < 0)
+        return -errno;
+    struct bpf_program *program = bpf_object__find_program_by_name(object, "gtel_drm_fds");
+    fds->link = program ? bpf_program__attach_iter(program, NULL) : NULL;
+    return fds->link ? 0 : errno > 0 ? -errno : -EOPNOTSUPP;
+}
+
+static int hand_out(int fd, gtel_drm_fd_fn fn, void *fn_arg)
+{
+    struct gtel_drm_fd list[AT_ONCE];
+    for (;;) {
+        ssize_t got = read(fd, list, sizeof(list));
+        if (got < 0 && (errno == EINTR || errno == EAGAIN))
+            continue; /* EAGAIN: the kernel wants a rest after a million of files */
+        if (got <= 0)
+            return got < 0 ? -errno : 0;
+        for (size_t i = 0; i < (size_t)got / sizeof(list[0]); i++) {
+            int r = fn(fn_arg, &list[i]);
+            if (r != 0)
+                return r;
+        }
+    }
+}
+
+int gtel_drm_fds_list(struct gtel_drm_fds *fds, gtel_drm_fd_fn fn, void *fn_arg)
+{
+    if (!fds->object && fds->error == 0)
+        fds->error = load(fds);
+    if (fds->error < 0)
+        return fds->error;
+    int fd = bpf_iter_create(bpf_link__fd(fds->link));
+    if (fd < 0)
+        return -errno; /* libbpf sets it whatever it returns */
+    int r = hand_out(fd, fn, fn_arg);
+    (void)close(fd);
+    return r;
+}
+
+void gtel_drm_fds_done(struct gtel_drm_fds *fds)
+{
+    (void)bpf_link__destroy(fds->link); /* both accept NULL */
+    bpf_object__close(fds->object);
+    *fds = (struct gtel_drm_fds){0};
+}
