@@ -490,6 +490,39 @@ static void test_steady(void)
     gtel_buf_done(&text);
 }
 
+/* Each allocation fails in turn: nothing breaks, and all is there some gathers later. */
+static void test_memory(void)
+{
+    struct gtel_buf text;
+    bool has_failed = true;
+    gtel_buf_init(&text, 1 << 20);
+    for (uint64_t k = 1; has_failed; k++) {
+        struct lane lane;
+        char label[32];
+        (void)snprintf(label, sizeof(label), "allocation %u", (unsigned)k);
+        test_label = label;
+        put_machine(&text, "i915", 20);
+        gtel_buf_printf(&text, "end\n");
+        gtel_buf_char(&text, '\0');
+        if (!CHECK(lane_init_in(&lane, "clients", text.p, "")))
+            break;
+        fault_alloc_arm(k);
+        for (int t = 0; t < 18; t++) {
+            lane_gather(&lane);
+            lane_step(&lane, 1000);
+        }
+        has_failed = fault_alloc_count() >= k;
+        lane_gather(&lane);
+        fault_alloc_arm(0);
+        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_RENDER, "worker"), 0.05, 1e-9);
+        CHECK(clients_figure(&lane, card0, GTEL_M_ENGINE_BUSY_TIME, "render") > 0);
+        CHECK(k > 20 || has_failed);
+        lane_done(&lane);
+    }
+    test_label = "";
+    gtel_buf_done(&text);
+}
+
 int main(void)
 {
     test_sight();
@@ -505,5 +538,6 @@ int main(void)
     test_comes_and_goes();
     test_returns();
     test_steady();
+    test_memory();
     return test_result();
 }

@@ -17,14 +17,15 @@ static const char *const origins[] = {"DRM clients", NULL};
 
 static bool present(const struct gtel_env *env)
 {
-    return gtel_clients_any(env);
+    return gtel_clients_any(env) == 0;
 }
 
 static int open_source(void *p, const struct gtel_env *env, const struct gtel_options *options)
 {
     struct gtel_clients *state = p;
-    if (!gtel_clients_any(env))
-        return -ENOENT;
+    int r = gtel_clients_any(env);
+    if (r < 0)
+        return r;
     state->env = env;
     state->may_wake = gtel_str_eq(gtel_option_text(options, GTEL_O_WAKE), GTEL_STR("always"));
     return gtel_scan_new(env, NULL, &state->scan);

@@ -106,8 +106,11 @@ struct gtel_clients {
 
 /* The driver of that name, or NULL. */
 const struct gtel_client_driver *gtel_client_driver_find(const char *name);
-/* Whether some device may have clients that say something; wakes nothing. */
-bool gtel_clients_any(const struct gtel_env *env);
+/*
+ * 0 when some device may have clients that say something, -ENOENT, or the error of the look; wakes
+ * nothing.
+ */
+int gtel_clients_any(const struct gtel_env *env);
 /* Finds devices; registers those whose drivers are known to tell of clients. 0 or an error. */
 int gtel_clients_discover(struct gtel_clients *state, struct gtel_registry *registry);
 /*

@@ -51,16 +51,16 @@ static bool may_tell(const struct gtel_drm_device *drm)
     return drm->has_work;
 }
 
-bool gtel_clients_any(const struct gtel_env *env)
+int gtel_clients_any(const struct gtel_env *env)
 {
     struct gtel_arena arena = {0};
     struct gtel_drm_devices list = {0};
     bool has_any = false;
-    if (gtel_drm_devices(env, &arena, &list) == 0)
-        for (size_t i = 0; i < list.n; i++)
-            has_any = has_any || may_tell(&list.device[i]);
+    int r = gtel_drm_devices(env, &arena, &list);
+    for (size_t i = 0; r == 0 && i < list.n; i++)
+        has_any = has_any || may_tell(&list.device[i]);
     gtel_arena_done(&arena);
-    return has_any;
+    return r == 0 && !has_any ? -ENOENT : r;
 }
 
 /* Finding */
