@@ -244,8 +244,13 @@ def judge_files(what, rows):
     print(f"{what}: open files in program and helpers {counts[0]} before, {counts[-1]} after")
 
 
-# What may be said in the host's time: a machine that gets none for a while answers late.
-LATE = (r"W! lane \w+: no answer within \d+ ms; .*", r"I! lane \w+: works again")
+# The answers of `guest cycles`.
+WORDS = ("first", "lost", "back", "race", "more", "quiet", "alone")
+# What may be said in the host's time: a machine that gets none for a while answers late. Beyond so many late answers
+# the host had no time for the test.
+BUSY_HOST = 3
+LATE = (r"W! lane \w+: no answer within \d+ ms; .*", r"I! lane \w+: works again",
+        r"[WI]! \w+: [\w:.]+: engine use: (No such device; .*|works again.*)")
 
 
 def judge_messages(what, messages, known):
@@ -261,13 +266,16 @@ def judge_cycles(parts, what, wanted, bounds, known=(), has_engines_at_once=Fals
     time yet.
     """
     lines = parts[what]
-    rows = rows_of(lines, "first", "lost", "back", "race", "more", "quiet", "alone")
+    rows = rows_of(lines, *WORDS)
     losses = [row for word, row in rows if word == "lost"]
     returns = [row for word, row in rows if word == "back"]
     late_losses = [row["n"] for row in losses if row["up"] != 0]
     late_returns = [row["n"] for row in returns if row["up"] != 1 or row["clocks"] != 1 or
                     (has_engines_at_once and row["engines"] != 1)]
     late_answers = judge_messages(what, [m for m in parts[f"{what} messages"] if m], known)
+    if late_answers > BUSY_HOST:  # nothing is known of the order of things then; what stays behind is
+        print(f"{what}: {late_answers} late answers: too busy a host to judge each answer")
+        rows, wanted, late_losses, late_returns = [], len(losses), [], []
     check(len(losses) == wanted and len(returns) == wanted, f"{what}: {len(losses)} of {wanted}; {lines[-3:]}")
     check(len(late_losses) + len(late_returns) <= late_answers,
           f"{what}: losses {late_losses[:10]} and returns {late_returns[:10]} not in the next gather")
@@ -281,11 +289,13 @@ def judge_cycles(parts, what, wanted, bounds, known=(), has_engines_at_once=Fals
             check(word != "lost" or row[key] < 0, f"{what}: lost with {key}: {row}")
             if row[key] >= 0:
                 errors.add(row[key], truth)
-        check(word != "lost" or row["load"] < 0, f"{what}: lost with clients: {row}")
+        check(word != "lost" or row["load"] < 0 or known, f"{what}: lost with clients: {row}")
+    if rows:
+        errors.judge(what, *bounds)
+    for _, row in rows_of(lines, *WORDS):
         check(row["restarts"] == 0, f"{what}: a helper was started again: {row}")
-    errors.judge(what, *bounds)
     with_clients = [row["load"] >= 0 for word, row in rows if word == "quiet" and row["n"] > 0]
-    check(any(with_clients) if known else all(with_clients), f"{what}: answers with clients: {with_clients}")
+    check(not rows or (any(with_clients) if known else all(with_clients)), f"{what}: answers with clients: {with_clients}")
     judge_files(what, [line for line in lines if line.startswith("files ")])
     end = [line for line in lines if line.startswith("end ")]
     check(end and end[0].startswith("end status=0 ") and numbers_of(end[0])["ms"] < 2000, f"{what}: {end}")

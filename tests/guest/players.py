@@ -171,7 +171,7 @@ def judge_churn(parts, name, bounds, known=()):
     what = f"churn {name}"
     lines = parts[what]
     gathers, _ = gathers_of(lines)
-    judge.judge_messages(what, [m for m in parts[f"{what} messages"] if m], known)
+    late_answers = judge.judge_messages(what, [m for m in parts[f"{what} messages"] if m], known)
     check(not [line for line in lines if line.startswith("guest:")], f"{what}: {lines[-3:]}")
     errors, workers, most = judge.Errors(), 0, 0
     for gather in gathers:
@@ -185,7 +185,7 @@ def judge_churn(parts, name, bounds, known=()):
         seen = gather["processes"].get("worker", {}).get("processes", 0)
         workers += seen
         most = max(most, seen)
-    check(workers > 0 and len(errors.all) >= len(gathers) - (2 if not known else len(gathers) // 2),
+    check(workers > 0 and len(errors.all) >= len(gathers) - 2 - 2 * late_answers,
           f"{what}: {workers} workers, {len(errors.all)} shares in {len(gathers)} gathers")
     end = gathers[-1]["processes"]
     check(set(end) == {"steady"} and end["steady"].get("processes") == 1, f"{what}: at the end {end}")
