@@ -53,6 +53,7 @@ struct bench {
     struct gtel_scan *scan;
     size_t seen;
     uint64_t hash;
+    struct holders holders;
     int text[CLIENTS_MAX]; /* fdinfo files of the floor */
     size_t texts;
     pid_t *pid;
@@ -92,7 +93,7 @@ static void hold(const struct shape *shape, const char *dir, bool is_client, siz
     int fd = 3;
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     (void)prctl(PR_SET_NAME, is_client ? "gpuclient" : "holder");
-    for (int i = 3; i < 64; i++)
+    for (int i = 3; i < 64 || i < shape->fds; i++)
         (void)close(i);
     for (int i = 0; is_client && i < shape->clients; i++, fd++) {
         (void)snprintf(path, sizeof(path), "%s/%zu", dir,
@@ -177,7 +178,7 @@ static uint64_t ahead_ns(void *arg)
     return gtel_env_posix_now() + extra_ns;
 }
 
-/* A client is told by its id, or, without a driver, by process and descriptor. */
+/* A client is told by its id, or, without a driver, by process and node. */
 static uint64_t seen(void *arg, const struct gtel_scan_seen *seen)
 {
     static const struct gtel_str name = GTEL_STR_INIT("drm-client-id:");
@@ -189,7 +190,7 @@ static uint64_t seen(void *arg, const struct gtel_scan_seen *seen)
         if (gtel_str_starts(line, name))
             (void)gtel_str_u64(gtel_str_trim(gtel_str_skip(line, name.n)), &id);
     bench.seen++;
-    return id != 0 ? id : (uint64_t)seen->pid << 32 | (seen->fd + 1);
+    return id != 0 ? id : (uint64_t)seen->pid << 32 | holders_node(&bench.holders, seen->text);
 }
 
 static double time_scan(const struct gtel_scan_hooks *hooks)
@@ -307,7 +308,7 @@ static uint64_t number(const char *text)
     return value;
 }
 
-static bool prepare(char **argv, struct holders *holders)
+static bool prepare(char **argv)
 {
     struct shape shape;
     if (strcmp(argv[1], "-") == 0)
@@ -317,13 +318,12 @@ static bool prepare(char **argv, struct holders *holders)
                            .every = number(argv[3]),
                            .clients = (int)number(argv[4]),
                            .duplicates = (int)number(argv[5])};
-    return (holders_init(holders, NODES) || fail("device nodes (mknod needs root)")) &&
-           start_processes(&shape, holders);
+    return (holders_init(&bench.holders, NODES) || fail("device nodes (mknod needs root)")) &&
+           start_processes(&shape, &bench.holders);
 }
 
 int main(int argc, char **argv)
 {
-    static struct holders holders;
     struct rlimit limit;
     if (argc != 8 && !(argc == 5 && strcmp(argv[1], "-") == 0)) {
         (void)fprintf(stderr,
@@ -335,7 +335,7 @@ int main(int argc, char **argv)
         limit.rlim_cur = limit.rlim_max;
         (void)setrlimit(RLIMIT_NOFILE, &limit);
     }
-    bool is_fine = prepare(argv, &holders) && gtel_env_posix_init("/", &bench.env) == 0;
+    bool is_fine = prepare(argv) && gtel_env_posix_init("/", &bench.env) == 0;
     if (is_fine) {
         bench.ops = *bench.env.ops;
         bench.ops.monotonic_ns = ahead_ns;
@@ -349,7 +349,7 @@ int main(int argc, char **argv)
     if (is_fine)
         gtel_env_posix_done(&bench.env);
     end_processes();
-    if (holders.nodes > 0)
-        holders_done(&holders);
+    if (bench.holders.nodes > 0)
+        holders_done(&bench.holders);
     return is_fine ? 0 : 1;
 }
