@@ -2,6 +2,7 @@
 /* A recorded machine as an env. */
 #include "host/numbers.h"
 #include "host/replay_nvml.h"
+#include "host/replay_zes.h"
 #include "host/tree_node.h"
 
 #include "base/buf.h"
@@ -283,17 +284,36 @@ static int process_cpu(void *arg, uint32_t pid, uint64_t *ret_ns)
     return -EOPNOTSUPP;
 }
 
+/* Libraries that can be played back. The address of a row is the library's handle. */
+static const struct tree_library {
+    const char *name;
+    int (*open)(const struct gtel_tree *tree);
+    void *(*symbol)(const char *name);
+    void (*close)(void);
+} libraries[] = {
+    {"libnvidia-ml.so.1", gtel_replay_nvml_open, gtel_replay_nvml_symbol, gtel_replay_nvml_close},
+    {"libze_loader.so.1", gtel_replay_zes_open, gtel_replay_zes_symbol, gtel_replay_zes_close},
+};
+
+static const struct tree_library *find_library(struct tree_env *env, const char *name)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(libraries); i++)
+        if (strcmp(libraries[i].name, name) == 0 &&
+            gtel_tree_has_library(tree_now(env), gtel_str_of(name)))
+            return &libraries[i];
+    return NULL;
+}
+
 static int lib_open(void *arg, const char *const *names, void **ret)
 {
     struct tree_env *env = arg;
-    struct gtel_str nvml = GTEL_STR("libnvidia-ml.so.1");
     for (size_t i = 0; names[i]; i++) {
-        if (!gtel_str_eq(gtel_str_of(names[i]), nvml) ||
-            !gtel_tree_has_library(tree_now(env), nvml))
+        const struct tree_library *library = find_library(env, names[i]);
+        if (!library)
             continue;
-        int r = gtel_replay_nvml_open(env->tree);
+        int r = library->open(env->tree);
         if (r == 0)
-            *ret = env->tree;
+            *ret = (void *)(uintptr_t)library;
         return r;
     }
     return -ENOENT;
@@ -302,15 +322,13 @@ static int lib_open(void *arg, const char *const *names, void **ret)
 static void *lib_symbol(void *arg, void *lib, const char *name)
 {
     (void)arg;
-    (void)lib;
-    return gtel_replay_nvml_symbol(name);
+    return ((const struct tree_library *)lib)->symbol(name);
 }
 
 static void lib_close(void *arg, void *lib)
 {
     (void)arg;
-    (void)lib;
-    gtel_replay_nvml_close();
+    ((const struct tree_library *)lib)->close();
 }
 
 static const char pmu_dir[] = "sys/bus/event_source/devices";

@@ -39,6 +39,7 @@ JOINTS = {
     # Plays a recorded vendor library back, so it speaks that library's interface.
     "common/host/replay_nvml.h": ("abi/",),
     "common/host/replay_nvml.c": ("abi/",),
+    "common/host/replay_zes.c": ("abi/",),
 }
 # Files of common/ that may include headers beyond those of ISO C, and which (None: any).
 SYSTEM = {

@@ -17,6 +17,7 @@ READ_ONLY = (".data.rel.ro", ".rodata", ".text", ".eh_frame", ".debug", ".note",
 ALLOWED = {
     # A vendor's calls have no argument to find their library by; it is one per process, as the real one.
     ("replay_nvml.c.o", "playing"),
+    ("replay_zes.c.o", "playing"),
 }
 OBJECT = re.compile(r"^[0-9a-f]+ .{7}\s(\S+)\s+([0-9a-f]+)(?:\s+\.hidden)?\s+(\S+)$")
 

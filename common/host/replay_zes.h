@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Level Zero Sysman as played back from a recorded machine.
+ *
+ * The machine says `library libze_loader.so.1` and answers with `call` lines. The key is the call,
+ * then the number of the device, then that of the part as the enumeration lists them, then what
+ * else goes in; the answer is what comes out, in the order of the structure (zes_abi.h), without
+ * stype, pNext, names and other texts. A structure that is chained to it comes behind it.
+ *
+ *     call zesInit =                              0x78000001 as answer: !0x78000001
+ *     call zesDriverGet = 1                       drivers; one without a line
+ *     call zesDeviceGet 0 = 2                     of driver 0; devices of driver 1 begin with 16
+ *     call zesDeviceGetProperties 0 = TYPE VENDOR SUBDEVICES UUID   (UUID: 32 hexadecimal digits)
+ *     call zesDevicePciGetProperties 0 = DOMAIN BUS DEVICE FUNCTION GEN WIDTH BANDWIDTH 1 0 1
+ *     call zesDeviceEnumPowerDomains 0 = 2        a second number: what the filling call finds
+ *     call zesPowerGetProperties 0 1 = 0 0 DEFAULT MIN MAX DOMAIN
+ *     call zesPowerGetEnergyCounter 0 1 = MICROJOULES MICROSECONDS
+ *     call zesPowerGetLimits 0 1 = ENABLED POWER INTERVAL ENABLED POWER AC DC
+ *     call zesPowerGetLimitsExt 0 1 = LEVEL SOURCE UNIT ENABLED INTERVAL LIMIT …  (each limit)
+ *     call zesTemperatureGetState 0 2 = 61.5
+ *     call zesRasGetState 0 0 = 0 1 2 3 4 5 6     more than seven are written behind the structure
+ *     call zesRasGetStateExp 0 0 = CATEGORY COUNT …
+ *     call zesFanGetState 0 0 0 = 1450            (units)
+ *
+ * `!N` as answer is result code N; `untouched` is success with nothing written. A call on a device
+ * without a line is UNSUPPORTED_FEATURE; before a successful start all are UNINITIALIZED, and a
+ * start that failed stays so. `call NAME = !nosymbol` takes the call out of the library.
+ *
+ * The calls have no context argument, so what is being played is process-wide, as with NVML: one
+ * replay at a time; the second user gets -EBUSY.
+ */
+#ifndef GTEL_HOST_REPLAY_ZES_H
+#define GTEL_HOST_REPLAY_ZES_H
+
+#include "host/tree.h"
+
+/* Starts to answer from the tree, which outlives the replay. 0, or -EBUSY when another one runs. */
+int gtel_replay_zes_open(const struct gtel_tree *tree);
+/* The function of that name, or NULL. */
+void *gtel_replay_zes_symbol(const char *name);
+/* Ends the replay; functions answer UNINITIALIZED from then on. */
+void gtel_replay_zes_close(void);
+
+#endif
