@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+enum { DELAY_MAX_MS = 3600000 };
+
 int gtel_awake_open(const struct gtel_env *env, struct gtel_awake *awake, const char *device_path)
 {
     char path[GTEL_FS_PATH_MAX];
@@ -33,4 +35,21 @@ int gtel_awake_look(const struct gtel_env *env, const struct gtel_awake *awake, 
         *ret_asleep =
             gtel_str_eq(text, GTEL_STR("suspended")) || gtel_str_eq(text, GTEL_STR("suspending"));
     return r;
+}
+
+/* The file answers EIO, or a negative number, where autosuspend is off. */
+uint64_t gtel_awake_delay(const struct gtel_env *env, const char *device_path)
+{
+    char path[GTEL_FS_PATH_MAX];
+    char buf[16];
+    struct gtel_str text;
+    uint64_t delay_ms;
+    gtel_fs_path(path, "%s/power/control", device_path);
+    if (gtel_fs_text(env, path, buf, sizeof(buf), &text) < 0 ||
+        !gtel_str_eq(text, GTEL_STR("auto")))
+        return 0;
+    gtel_fs_path(path, "%s/power/autosuspend_delay_ms", device_path);
+    if (gtel_fs_u64(env, path, &delay_ms) < 0 || delay_ms >= DELAY_MAX_MS)
+        return 0;
+    return delay_ms * 1000000;
 }

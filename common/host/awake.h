@@ -22,5 +22,10 @@ void gtel_awake_close(const struct gtel_env *env, struct gtel_awake *awake);
  * errno, after which nothing may be read; -EBADF when it is not open.
  */
 int gtel_awake_look(const struct gtel_env *env, const struct gtel_awake *awake, bool *ret_asleep);
+/*
+ * How long the device in that directory must be left alone until it falls asleep by itself; 0: it
+ * does not, or the files do not tell.
+ */
+uint64_t gtel_awake_delay(const struct gtel_env *env, const char *device_path);
 
 #endif
