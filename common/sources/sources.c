@@ -10,6 +10,7 @@ extern const struct gtel_source gtel_source_drm_ras;
 extern const struct gtel_source gtel_source_i915;
 extern const struct gtel_source gtel_source_nvml;
 extern const struct gtel_source gtel_source_rapl;
+extern const struct gtel_source gtel_source_sysman;
 extern const struct gtel_source gtel_source_uevents;
 extern const struct gtel_source gtel_source_xe;
 extern const struct gtel_source gtel_source_xe_pmu;
@@ -26,6 +27,9 @@ const struct gtel_source *const gtel_sources[] = {
     &gtel_source_drm_health,
     &gtel_source_drm_ras,
     &gtel_source_drm_clients,
+#ifdef GTEL_HAVE_LEVEL_ZERO
+    &gtel_source_sysman, /* behind the kernel's sources: it supplements */
+#endif
 #ifdef GTEL_HAVE_NVML
     &gtel_source_nvml,
 #endif

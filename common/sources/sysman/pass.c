@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One pass over one GPU: ask what is due, and decide what each result code means.
+ *
+ * Each question of each part lives and dies alone. What a GPU does not have, or what is not for
+ * this user, is asked for again every ten minutes; what fails, with growing pauses; "no value now"
+ * is no failure.
+ */
+#include "sources/sysman/sysman.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#define SECOND_NS 1000000000u
+#define RARELY_NS (600 * (uint64_t)SECOND_NS)
+#define PAUSE_LAST_NS (64 * (uint64_t)SECOND_NS)
+#define LOST_FIRST_NS (10 * (uint64_t)SECOND_NS)
+#define LOST_LAST_NS (300 * (uint64_t)SECOND_NS)
+
+#define ROW(call_, read_, family_, measurement_)                                                   \
+    {                                                                                              \
+#call_, offsetof(struct gtel_zes_calls, call_), gtel_sysman_read_##read_,                  \
+            GTEL_SYSMAN_##family_, GTEL_MEASUREMENT_##measurement_                                 \
+    }
+
+const struct gtel_sysman_row gtel_sysman_rows[] = {
+    ROW(zesDevicePciGetState, link, PCI, GPU),
+    ROW(zesDevicePciGetStats, traffic, PCI, GPU),
+    ROW(zesFrequencyGetState, frequency, FREQUENCY, GPU_FREQUENCY),
+    ROW(zesFrequencyGetRange, range, FREQUENCY, GPU_FREQUENCY),
+    ROW(zesFrequencyGetThrottleTime, throttle, FREQUENCY, GPU_THROTTLE),
+    ROW(zesPowerGetEnergyCounter, energy, POWER, GPU_POWER),
+    ROW(zesPowerGetLimits, limits, POWER, GPU_POWER),
+    ROW(zesTemperatureGetState, temperature, TEMPERATURE, GPU_TEMPERATURE),
+    ROW(zesMemoryGetState, memory, MEMORY, GPU_MEMORY),
+    ROW(zesMemoryGetBandwidth, bandwidth, MEMORY, GPU_MEMORY),
+    ROW(zesEngineGetActivity, engine, ENGINE, GPU_ENGINE),
+    ROW(zesRasGetState, ras, RAS, GPU_ERROR),
+    ROW(zesFabricPortGetState, port, FABRIC, GPU_FABRIC),
+    ROW(zesFabricPortGetThroughput, port_rate, FABRIC, GPU_FABRIC),
+    ROW(zesFabricPortGetFabricErrorCounters, port_errors, FABRIC, GPU_FABRIC),
+    ROW(zesFanGetState, fan, FAN, GPU_FAN),
+};
+
+const size_t gtel_sysman_rows_n = GTEL_ARRAY_LEN(gtel_sysman_rows);
+
+size_t gtel_sysman_ask_of(size_t row)
+{
+    size_t ask = 0;
+    while (ask < row && gtel_sysman_rows[row - ask - 1].family == gtel_sysman_rows[row].family)
+        ask++;
+    return ask < GTEL_SYSMAN_ASKS ? ask : GTEL_SYSMAN_ASKS - 1;
+}
+
+bool gtel_sysman_is_used(const struct gtel_sysman_part *part)
+{
+    return part->use == GTEL_SYSMAN_USED;
+}
+
+size_t gtel_sysman_wanted(const struct gtel_sysman_list *list)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < list->n; i++)
+        n += list->part[i].use != GTEL_SYSMAN_LEFT_OUT;
+    return n;
+}
+
+bool gtel_sysman_has(const struct gtel_sysman *sysman, size_t offset)
+{
+    void *address;
+    memcpy(&address, (const char *)&sysman->call + offset, sizeof(address));
+    return address != NULL;
+}
+
+bool gtel_sysman_is_permanent(uint32_t code)
+{
+    switch (code) {
+    case GTEL_ZE_NO_PERMISSION:
+    case GTEL_ZE_UNSUPPORTED_VERSION:
+    case GTEL_ZE_UNSUPPORTED_FEATURE:
+    case GTEL_ZE_INVALID_ARGUMENT:
+    case GTEL_ZE_NULL_HANDLE:
+    case GTEL_ZE_NULL_POINTER:
+    case GTEL_ZE_INVALID_ENUMERATION:
+    case GTEL_ZE_UNSUPPORTED_ENUMERATION:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* "No value this time." */
+static bool is_quiet(uint32_t code)
+{
+    return code == GTEL_ZE_NOT_READY || code == GTEL_ZE_NOT_AVAILABLE ||
+           code == GTEL_ZE_LOW_POWER || code == GTEL_SYSMAN_NO_VALUE;
+}
+
+static bool is_loss(uint32_t code)
+{
+    return code == GTEL_ZE_DEVICE_LOST || code == GTEL_ZE_REQUIRES_RESET ||
+           code == GTEL_ZE_SURVIVABILITY || code == GTEL_ZE_UNINITIALIZED;
+}
+
+static void hint_rights(const struct gtel_sysman_pass *pass, const char *call)
+{
+    if (pass->gpu->has_denied)
+        return;
+    pass->gpu->has_denied = true;
+    gtel_log(&pass->sysman->cards.env->log, GTEL_LOG_INFO,
+             "sysman: %s: %s is not permitted; gtel doctor says which right it needs",
+             pass->gpu->card.drm.key, call);
+}
+
+/* The next try: at once after the first failure, then after 1, 2, 4 … 64 seconds. */
+static void back_off(const struct gtel_sysman_pass *pass, struct gtel_sysman_ask *ask)
+{
+    ask->due_ns = pass->now + ask->pause_ns;
+    if (ask->pause_ns == 0)
+        ask->pause_ns = SECOND_NS;
+    else if (ask->pause_ns < PAUSE_LAST_NS)
+        ask->pause_ns *= 2;
+}
+
+static const char *loss_name(uint32_t code)
+{
+    switch (code) {
+    case GTEL_ZE_DEVICE_LOST:
+        return "the GPU is lost";
+    case GTEL_ZE_UNINITIALIZED:
+        return "Level Zero says that it is not started";
+    default:
+        return "the GPU needs a reset or repair";
+    }
+}
+
+static void lose(const struct gtel_sysman_pass *pass, uint32_t code)
+{
+    struct gtel_sysman_gpu *gpu = pass->gpu;
+    if (!gpu->is_lost)
+        gtel_log(&pass->sysman->cards.env->log, GTEL_LOG_WARNING,
+                 "sysman: %s: %s (Level Zero code 0x%x); trying again", gpu->card.drm.key,
+                 loss_name(code), (unsigned)code);
+    gpu->is_lost = true;
+    gpu->first_code = code;
+    gpu->lost_pause_ns = gpu->lost_pause_ns == 0             ? LOST_FIRST_NS
+                         : gpu->lost_pause_ns < LOST_LAST_NS ? gpu->lost_pause_ns * 2
+                                                             : LOST_LAST_NS;
+    gpu->lost_ns = pass->now + gpu->lost_pause_ns;
+}
+
+void gtel_sysman_settle(struct gtel_sysman_pass *pass, struct gtel_sysman_ask *ask,
+                        const char *call, uint32_t code)
+{
+    struct gtel_sysman_gpu *gpu = pass->gpu;
+    ask->code = code;
+    ask->was_asked = true;
+    if (code == GTEL_ZE_SUCCESS) {
+        ask->has_worked = true;
+        ask->due_ns = 0;
+        ask->pause_ns = 0;
+    } else if (is_loss(code)) {
+        lose(pass, code);
+    } else if (gtel_sysman_is_permanent(code)) {
+        ask->due_ns = pass->now + RARELY_NS;
+        if (code == GTEL_ZE_NO_PERMISSION)
+            hint_rights(pass, call);
+    } else {
+        if (code != GTEL_ZE_LOW_POWER)
+            back_off(pass, ask);
+        if (is_quiet(code))
+            return;
+        gtel_batch_failed(pass->batch, gpu->card.device);
+        if (gpu->failed++ == 0) {
+            gpu->first = call;
+            gpu->first_code = code;
+        }
+    }
+}
+
+static void put(const struct gtel_sysman_pass *pass, enum gtel_metric metric,
+                const struct gtel_sysman_place *place, struct gtel_reading *reading)
+{
+    reading->device = pass->gpu->card.device;
+    reading->metric = (uint16_t)metric;
+    for (size_t i = 0; place && i < GTEL_ARRAY_LEN(place->dim); i++)
+        reading->dim[i] = place->dim[i];
+    if (place && place->t_us > 0) {
+        reading->t_ns = place->t_us * 1000;
+        reading->has_device_clock = true;
+    }
+    gtel_batch_put(pass->batch, reading);
+}
+
+void gtel_sysman_put_u64(const struct gtel_sysman_pass *pass, enum gtel_metric metric,
+                         const struct gtel_sysman_place *place, uint64_t value)
+{
+    struct gtel_reading reading = {.value_type = GTEL_VALUE_U64, .value.u64 = value};
+    put(pass, metric, place, &reading);
+}
+
+void gtel_sysman_put_f64(const struct gtel_sysman_pass *pass, enum gtel_metric metric,
+                         const struct gtel_sysman_place *place, double value)
+{
+    struct gtel_reading reading = {.value_type = GTEL_VALUE_F64, .value.f64 = value};
+    if (isfinite(value))
+        put(pass, metric, place, &reading);
+}
+
+static bool is_over(const struct gtel_sysman_pass *pass)
+{
+    return pass->gpu->is_lost && pass->gpu->lost_ns > pass->now;
+}
+
+static void ask_row(struct gtel_sysman_pass *pass, size_t i)
+{
+    const struct gtel_sysman_row *row = &gtel_sysman_rows[i];
+    struct gtel_sysman_list *list = &pass->gpu->list[row->family];
+    size_t ask = gtel_sysman_ask_of(i);
+    bool has = gtel_sysman_has(pass->sysman, row->offset);
+    for (size_t k = 0; k < list->n && !is_over(pass); k++) {
+        struct gtel_sysman_part *part = &list->part[k];
+        if (!gtel_sysman_is_used(part) || part->ask[ask].due_ns > pass->now)
+            continue;
+        uint32_t code = has ? row->read(pass, part) : GTEL_ZE_UNSUPPORTED_FEATURE;
+        gtel_sysman_settle(pass, &part->ask[ask], row->call, code);
+    }
+}
+
+static bool is_failing(const struct gtel_sysman_ask *ask)
+{
+    return ask->pause_ns > 0 && !is_quiet(ask->code);
+}
+
+static bool is_list_failing(const struct gtel_sysman_list *list)
+{
+    bool found = is_failing(&list->ask);
+    for (size_t k = 0; k < list->n; k++) {
+        found = found || is_failing(&list->part[k].describe);
+        for (size_t a = 0; a < GTEL_SYSMAN_ASKS; a++)
+            found = found || is_failing(&list->part[k].ask[a]);
+    }
+    return found;
+}
+
+/* Says once when readings begin to fail, and once when all work again. */
+static void note_streak(const struct gtel_sysman_pass *pass)
+{
+    struct gtel_sysman_gpu *gpu = pass->gpu;
+    const struct gtel_log *log = &pass->sysman->cards.env->log;
+    if (gpu->failed > 0 && !gpu->is_failing)
+        gtel_log(log, GTEL_LOG_WARNING,
+                 "sysman: %s: %" PRIu32 " readings failed, first %s with code 0x%x",
+                 gpu->card.drm.key, gpu->failed, gpu->first, (unsigned)gpu->first_code);
+    gpu->is_failing = gpu->failed > 0 || gpu->is_failing;
+    bool has_failing = false;
+    for (size_t f = 0; f < GTEL_SYSMAN_FAMILIES; f++)
+        has_failing = has_failing || is_list_failing(&gpu->list[f]);
+    if (!gpu->is_failing || has_failing || gpu->failed > 0)
+        return;
+    gtel_log(log, GTEL_LOG_INFO, "sysman: %s: all readings work again", gpu->card.drm.key);
+    gpu->is_failing = false;
+}
+
+void gtel_sysman_pass(struct gtel_sysman *sysman, struct gtel_sysman_gpu *gpu,
+                      struct gtel_batch *batch)
+{
+    struct gtel_sysman_pass pass = {.sysman = sysman,
+                                    .gpu = gpu,
+                                    .batch = batch,
+                                    .now = gtel_env_now(sysman->cards.env),
+                                    .gpu_celsius = NAN,
+                                    .global_celsius = NAN};
+    bool was_lost = gpu->is_lost;
+    batch->t_ns = pass.now;
+    gpu->failed = 0;
+    if (is_over(&pass))
+        return;
+    for (size_t f = 0; f < GTEL_SYSMAN_FAMILIES && !is_over(&pass); f++)
+        if (f != GTEL_SYSMAN_ENGINE || gpu->may_hold)
+            gtel_sysman_list_parts(&pass, (enum gtel_sysman_family)f);
+    for (size_t i = 0; i < gtel_sysman_rows_n && !is_over(&pass); i++)
+        ask_row(&pass, i);
+    if (is_over(&pass))
+        return;
+    gpu->is_lost = false;
+    gpu->lost_pause_ns = 0;
+    if (was_lost)
+        gtel_log(&sysman->cards.env->log, GTEL_LOG_INFO, "sysman: %s: the GPU answers again",
+                 gpu->card.drm.key);
+    gtel_sysman_put_engines(&pass);
+    gtel_sysman_put_heads(&pass);
+    note_streak(&pass);
+    gtel_rest_note(&gpu->rest, gpu->list[GTEL_SYSMAN_FREQUENCY].n > 0 && !pass.is_running,
+                   pass.now);
+}

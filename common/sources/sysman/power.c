@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* Energy and power limits of the power domains. */
+#include "sources/sysman/sysman.h"
+
+#include <string.h>
+
+#define MINUTE_NS 60000000000u
+
+/*
+ * Battlemage counts energy in 32 bits of which 14 are fractions of a joule, and the driver does not
+ * carry them on: 2^18 J (compute-runtime: sysman power of BMG, telemetry word).
+ */
+#define BATTLEMAGE_WRAP_UJ UINT64_C(262144000000)
+
+/* No board of Intel's draws more; twice its limit where that is known. */
+static const double watts_max = 2000;
+enum { DOUBTS_MAX = 2, LIMITS_MAX = 16 };
+
+static bool is_possible(uint64_t grown_uj, uint64_t span_us, double limit_w)
+{
+    double max = limit_w > 0 && 2 * limit_w < watts_max ? 2 * limit_w : watts_max;
+    return (double)grown_uj / (double)span_us <= max;
+}
+
+/*
+ * Single readings far below their neighbours were seen on idle B60 and B70 (intel/compute-runtime
+ * issue 938), and resets begin at 0. So a step that no board can make is left out and the counter
+ * goes on from where it was; when the new figures stay, it goes on from there.
+ */
+bool gtel_sysman_energy_step(struct gtel_sysman_energy *energy, const struct gtel_zes_energy *now,
+                             uint64_t wrap_uj, double limit_w, uint64_t *ret_uj)
+{
+    if (!energy->has_last) {
+        *energy = (struct gtel_sysman_energy){.has_last = true,
+                                              .last_uj = now->energy,
+                                              .last_us = now->timestamp,
+                                              .total_uj = now->energy};
+        *ret_uj = energy->total_uj;
+        return true;
+    }
+    if (now->timestamp == energy->last_us)
+        return false;
+    uint64_t grown = now->energy - energy->last_uj;
+    bool is_fine = now->timestamp > energy->last_us;
+    if (now->energy < energy->last_uj) {
+        is_fine = is_fine && wrap_uj > 0 && energy->last_uj < wrap_uj;
+        grown += wrap_uj;
+    }
+    is_fine = is_fine && is_possible(grown, now->timestamp - energy->last_us, limit_w);
+    if (!is_fine && ++energy->doubts <= DOUBTS_MAX)
+        return false;
+    energy->last_uj = now->energy;
+    energy->last_us = now->timestamp;
+    energy->doubts = 0;
+    if (!is_fine)
+        return false; /* the next step is counted from here */
+    energy->total_uj += grown;
+    *ret_uj = energy->total_uj;
+    return true;
+}
+
+static struct gtel_sysman_place place_of(const struct gtel_sysman_part *part, uint64_t t_us)
+{
+    return (struct gtel_sysman_place){.dim = {gtel_str_of(part->name)}, .t_us = t_us};
+}
+
+/* The largest limit of any domain, for the gate. */
+static double largest_limit(const struct gtel_sysman_gpu *gpu)
+{
+    const struct gtel_sysman_list *list = &gpu->list[GTEL_SYSMAN_POWER];
+    double largest = 0;
+    for (size_t i = 0; i < list->n; i++) {
+        const struct gtel_sysman_part *part = &list->part[i];
+        largest = part->is.power.limit_w > largest ? part->is.power.limit_w : largest;
+        largest = part->is.power.peak_w > largest ? part->is.power.peak_w : largest;
+    }
+    return largest;
+}
+
+uint32_t gtel_sysman_read_energy(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part)
+{
+    struct gtel_zes_energy got = {.timestamp = UINT64_MAX};
+    bool is_battlemage = pass->gpu->hardware == GTEL_INTEL_BATTLEMAGE;
+    uint64_t total_uj;
+    uint32_t code = pass->sysman->call.zesPowerGetEnergyCounter(part->handle, &got);
+    if (code != GTEL_ZE_SUCCESS)
+        return code;
+    if (got.timestamp == UINT64_MAX || got.timestamp == 0)
+        return GTEL_SYSMAN_NO_VALUE;
+    /* A domain that nothing feeds stays at 0. */
+    part->is_counting = part->is_counting || got.energy > 0;
+    if (!part->is_counting || !gtel_sysman_energy_step(&part->is.power.energy, &got,
+                                                       is_battlemage ? BATTLEMAGE_WRAP_UJ : 0,
+                                                       largest_limit(pass->gpu), &total_uj))
+        return GTEL_ZE_SUCCESS;
+    struct gtel_sysman_place place = place_of(part, got.timestamp);
+    double joules = (double)total_uj * 1e-6;
+    gtel_sysman_put_f64(pass, GTEL_M_ENERGY, &place, joules);
+    /* One domain for good: the counter of another one is another counter. */
+    if (part->is.power.is_whole && !pass->gpu->head)
+        pass->gpu->head = part;
+    if (pass->gpu->head == part) {
+        place.dim[0] = GTEL_STR_NONE;
+        gtel_sysman_put_f64(pass, GTEL_M_GPU_ENERGY, &place, joules);
+    }
+    return GTEL_ZE_SUCCESS;
+}
+
+/* Milliwatts, or milliamperes: 0 is "off" and -1 "unknown". */
+static double milli(int32_t value)
+{
+    return value > 0 ? (double)value * 1e-3 : 0;
+}
+
+static void take_limit(struct gtel_sysman_part *part, const struct gtel_zes_limit_ext *limit)
+{
+    bool is_current = limit->unit == GTEL_ZES_UNIT_CURRENT;
+    bool is_peak =
+        limit->level == GTEL_ZES_LEVEL_PEAK || limit->level == GTEL_ZES_LEVEL_INSTANTANEOUS;
+    if (is_peak && is_current)
+        part->is.power.peak_a = milli(limit->limit);
+    else if (is_current)
+        return;
+    else if (is_peak)
+        part->is.power.peak_w = milli(limit->limit);
+    else if (limit->level == GTEL_ZES_LEVEL_SUSTAINED)
+        part->is.power.limit_w = milli(limit->limit);
+    else if (limit->level == GTEL_ZES_LEVEL_BURST)
+        part->is.power.burst_w = milli(limit->limit);
+}
+
+/* `enabled` is not looked at: Intel's driver does not fill it in. */
+static uint32_t ask_limits_ext(const struct gtel_sysman_pass *pass, struct gtel_sysman_part *part)
+{
+    struct gtel_zes_limit_ext got[LIMITS_MAX];
+    uint32_t count = 0;
+    if (!pass->sysman->call.zesPowerGetLimitsExt)
+        return GTEL_ZE_UNSUPPORTED_FEATURE;
+    uint32_t code = pass->sysman->call.zesPowerGetLimitsExt(part->handle, &count, NULL);
+    if (code != GTEL_ZE_SUCCESS || count == 0)
+        return code;
+    memset(got, 0, sizeof(got));
+    for (size_t i = 0; i < LIMITS_MAX; i++)
+        got[i] =
+            (struct gtel_zes_limit_ext){.head.type = GTEL_ZES_TYPE_POWER_LIMIT_EXT, .limit = -1};
+    count = count < LIMITS_MAX ? count : LIMITS_MAX;
+    uint32_t room = count;
+    code = pass->sysman->call.zesPowerGetLimitsExt(part->handle, &count, got);
+    for (uint32_t i = 0; code == GTEL_ZE_SUCCESS && i < count && i < room; i++)
+        take_limit(part, &got[i]);
+    return code;
+}
+
+static uint32_t ask_limits(const struct gtel_sysman_pass *pass, struct gtel_sysman_part *part)
+{
+    struct gtel_zes_limit_sustained sustained = {.power = -1};
+    struct gtel_zes_limit_burst burst = {.power = -1};
+    struct gtel_zes_limit_peak peak = {-1, -1};
+    uint32_t code = pass->sysman->call.zesPowerGetLimits(part->handle, &sustained, &burst, &peak);
+    if (code != GTEL_ZE_SUCCESS)
+        return code;
+    part->is.power.limit_w = sustained.is_enabled == 1 ? milli(sustained.power) : 0;
+    part->is.power.burst_w = burst.is_enabled == 1 ? milli(burst.power) : 0;
+    part->is.power.peak_w = milli(peak.power_ac);
+    return code;
+}
+
+static void put_limit(const struct gtel_sysman_pass *pass, const struct gtel_sysman_part *part,
+                      enum gtel_metric metric, double value)
+{
+    struct gtel_sysman_place place = place_of(part, 0);
+    if (value > 0)
+        gtel_sysman_put_f64(pass, metric, &place, value);
+}
+
+uint32_t gtel_sysman_read_limits(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part)
+{
+    if (part->is.power.limits_due_ns <= pass->now) {
+        uint32_t code = ask_limits_ext(pass, part);
+        if (gtel_sysman_is_permanent(code) && code != GTEL_ZE_NO_PERMISSION)
+            code = ask_limits(pass, part);
+        if (code != GTEL_ZE_SUCCESS)
+            return code;
+        part->is.power.limits_due_ns = pass->now + MINUTE_NS;
+    }
+    put_limit(pass, part, GTEL_M_POWER_LIMIT, part->is.power.limit_w);
+    put_limit(pass, part, GTEL_M_POWER_BURST_LIMIT, part->is.power.burst_w);
+    put_limit(pass, part, GTEL_M_POWER_PEAK_LIMIT, part->is.power.peak_w);
+    put_limit(pass, part, GTEL_M_PEAK_CURRENT_LIMIT, part->is.power.peak_a);
+    if (part->is.power.is_whole && part->is.power.limit_w > 0 && !pass->has_limit) {
+        pass->has_limit = true;
+        gtel_sysman_put_f64(pass, GTEL_M_GPU_POWER_LIMIT, NULL, part->is.power.limit_w);
+    }
+    return GTEL_ZE_SUCCESS;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Source sysman: what Level Zero Sysman adds to the kernel's figures of Intel GPUs.
+ *
+ * Vendor code runs in a lane of its own. Its devices are joined to the kernel's cards by PCI
+ * address; the kernel's sources come first, so that their figures win where both have one. A
+ * sleeping GPU is left alone, and one that may fall asleep and stands still is given time to:
+ * opening a node and reading hwmon or telemetry wake it, or keep it awake.
+ */
+#include "sources/sysman/sysman.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const char *const drivers[] = {"i915", "xe", NULL};
+
+static bool present(const struct gtel_env *env)
+{
+    return gtel_cards_any(env, drivers) && gtel_sysman_is_installed(env);
+}
+
+static int open_source(void *state, const struct gtel_env *env, const struct gtel_options *options)
+{
+    struct gtel_sysman *sysman = state;
+    if (!present(env))
+        return -ENOENT;
+    sysman->cards = (struct gtel_cards){.env = env,
+                                        .drivers = drivers,
+                                        .state_size = sizeof(struct gtel_sysman_gpu),
+                                        .close = gtel_sysman_close_gpu};
+    sysman->cards.may_wake =
+        gtel_str_eq(gtel_option_text(options, GTEL_O_WAKE), GTEL_STR("always"));
+    /* On xe, engine counters keep the GPU awake for as long as the process lives. */
+    sysman->may_hold = gtel_str_eq(gtel_option_text(options, GTEL_O_XE_ENGINES), GTEL_STR("hold"));
+    return 0;
+}
+
+static struct gtel_sysman_gpu *gpu_of(const struct gtel_sysman *sysman, size_t i)
+{
+    return (struct gtel_sysman_gpu *)sysman->cards.card[i];
+}
+
+/* The start of Level Zero opens the nodes of all GPUs: it waits until none of them sleeps. */
+static bool may_start(const struct gtel_sysman *sysman, bool *ret_has_i915)
+{
+    bool may = sysman->cards.n > 0;
+    *ret_has_i915 = false;
+    for (size_t i = 0; i < sysman->cards.n; i++) {
+        may = may && gtel_cards_may_read(&sysman->cards, sysman->cards.card[i]);
+        *ret_has_i915 = *ret_has_i915 || strcmp(sysman->cards.card[i]->drm.driver, "i915") == 0;
+    }
+    return may;
+}
+
+static int discover(void *state, struct gtel_registry *registry)
+{
+    struct gtel_sysman *sysman = state;
+    bool has_i915;
+    int r = gtel_cards_discover(&sysman->cards, registry);
+    if (may_start(sysman, &has_i915))
+        gtel_sysman_start_up(sysman, has_i915);
+    gtel_sysman_find(sysman, registry);
+    return r;
+}
+
+/* Whether the GPU may be asked now. */
+static bool may_ask(const struct gtel_sysman *sysman, struct gtel_sysman_gpu *gpu)
+{
+    bool is_asleep = false;
+    uint64_t now = gtel_env_now(sysman->cards.env);
+    if (!gpu->handle || !gpu->card.device || !gpu->card.device->is_present ||
+        gtel_awake_look(sysman->cards.env, &gpu->card.awake, &is_asleep) < 0)
+        return false;
+    if (is_asleep)
+        gtel_rest_slept(&gpu->rest);
+    return (!is_asleep || sysman->cards.may_wake) && !gtel_rest_is_on(&gpu->rest, now);
+}
+
+/* A GPU that slept when Level Zero was to start: as soon as all are awake, not at a rescan. */
+static bool is_start_due(const struct gtel_sysman *sysman)
+{
+    bool has_i915;
+    return sysman->start == GTEL_SYSMAN_NEW && may_start(sysman, &has_i915);
+}
+
+static int sample(void *state, struct gtel_registry *registry, struct gtel_batch *batch)
+{
+    struct gtel_sysman *sysman = state;
+    (void)registry;
+    if (is_start_due(sysman))
+        return -ENODEV;
+    if (sysman->start != GTEL_SYSMAN_RUNS)
+        return 0;
+    for (size_t i = 0; i < sysman->cards.n; i++)
+        if (may_ask(sysman, gpu_of(sysman, i)))
+            gtel_sysman_pass(sysman, gpu_of(sysman, i), batch);
+    return 0;
+}
+
+static void close_source(void *state)
+{
+    struct gtel_sysman *sysman = state;
+    if (!sysman->cards.env)
+        return;
+    gtel_dynlib_close(sysman->cards.env, &sysman->dynlib);
+    gtel_cards_done(&sysman->cards);
+}
+
+static const char *const origins[] = {"Level Zero", NULL};
+
+const struct gtel_source gtel_source_sysman = {
+    .name = "sysman",
+    .lane = "sysman",
+    .vendor = "intel",
+    .summary = "Level Zero Sysman beside the kernel's figures: temperatures, bandwidth, limits, "
+               "PCIe traffic, errors, fabric.",
+    .needs = "libze_loader.so.1 and Intel's driver; root, or leave to read the telem files",
+    .seen = "not tried on hardware; loader 1.8.12 of Debian 12 without a GPU",
+    .origins = origins,
+    .state_size = sizeof(struct gtel_sysman),
+    .is_hearsay = true,
+    .present = present,
+    .open = open_source,
+    .discover = discover,
+    .sample = sample,
+    .diagnose = gtel_sysman_diagnose,
+    .close = close_source,
+};

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inside of the Sysman source: its state, its table of questions, and the parts that work on them.
+ *
+ * sysman.c is the source; library.c opens and starts Level Zero; find.c joins its devices to the
+ * kernel's cards by PCI address and lists their parts; pass.c asks by a table and decides what a
+ * result code means; power.c, figures.c, engines.c and links.c turn answers into readings;
+ * diagnose.c says what is missing.
+ *
+ * Functions that call Level Zero return its result codes, the others 0 or a negative errno.
+ */
+#ifndef GTEL_SOURCES_SYSMAN_SYSMAN_H
+#define GTEL_SOURCES_SYSMAN_SYSMAN_H
+
+#include "abi/zes_abi.h"
+#include "host/dynlib.h"
+#include "host/rest.h"
+#include "sources/cards.h"
+#include "sources/source.h"
+#include "tables/intel_names.h"
+
+enum {
+    GTEL_SYSMAN_PARTS_MAX = 64, /* of one family; what a driver says beyond that is cut */
+    GTEL_SYSMAN_DEVICES_MAX = 64,
+    GTEL_SYSMAN_ASKS = 3,        /* questions to one part, at most */
+    GTEL_SYSMAN_CATEGORIES = 16, /* kinds of errors */
+    GTEL_SYSMAN_NAME = 32
+};
+
+/* Success, and nothing was written or the driver says that it does not know: no code of theirs. */
+#define GTEL_SYSMAN_NO_VALUE 0x6fffffffu
+
+enum gtel_sysman_family {
+    GTEL_SYSMAN_PCI, /* the device itself */
+    GTEL_SYSMAN_FREQUENCY,
+    GTEL_SYSMAN_POWER,
+    GTEL_SYSMAN_TEMPERATURE,
+    GTEL_SYSMAN_MEMORY,
+    GTEL_SYSMAN_ENGINE,
+    GTEL_SYSMAN_RAS,
+    GTEL_SYSMAN_FABRIC,
+    GTEL_SYSMAN_FAN,
+    GTEL_SYSMAN_FAMILIES
+};
+
+/* What is known of one question. */
+struct gtel_sysman_ask {
+    uint64_t due_ns;   /* when to ask next */
+    uint64_t pause_ns; /* how long the wait after the next failure is */
+    uint32_t code;     /* of the last time */
+    bool was_asked;
+    bool has_worked;
+};
+
+/* An energy counter behind plausibility gates: see power.c. */
+struct gtel_sysman_energy {
+    bool has_last;
+    unsigned doubts; /* impossible steps one after another */
+    uint64_t last_uj;
+    uint64_t last_us;
+    uint64_t total_uj;
+};
+
+/* Whether a part is asked for its figures. */
+enum gtel_sysman_use {
+    GTEL_SYSMAN_UNDESCRIBED, /* its properties could not be had yet */
+    GTEL_SYSMAN_USED,
+    GTEL_SYSMAN_LEFT_OUT /* nothing that we know, or the same as others */
+};
+
+struct gtel_sysman_part {
+    void *handle;
+    enum gtel_sysman_use use;
+    struct gtel_sysman_ask describe; /* for its properties */
+    uint32_t number;                 /* place in the driver's list */
+    uint32_t type;                   /* in the family's own enumeration; of memory, its location */
+    uint32_t tile;
+    bool is_on_tile;
+    bool is_counting;            /* counters that are 0 as long as nothing feeds them have moved */
+    char name[GTEL_SYSMAN_NAME]; /* first dimension */
+    char tile_text[12];          /* empty when it belongs to no tile */
+    struct gtel_sysman_ask ask[GTEL_SYSMAN_ASKS];
+    union {
+        struct {
+            struct gtel_sysman_energy energy;
+            uint64_t limits_due_ns; /* limits are read once a minute and repeated */
+            double limit_w;         /* 0: none */
+            double burst_w;
+            double peak_w;
+            double peak_a;
+            bool is_whole; /* card or package of the GPU: feeds its headline */
+        } power;
+        struct {
+            uint32_t reasons_seen;
+            uint64_t range_due_ns;
+            double min_mhz;
+            double max_mhz;
+        } frequency;
+        struct {
+            double max; /* degrees, or negative */
+        } temperature;
+        struct {
+            bool has_bandwidth;
+            bool has_replays;
+        } pci;
+        struct {
+            uint64_t active;
+            uint64_t timestamp;
+            bool has_value;
+        } engine;
+        struct {
+            uint32_t units;
+        } fan;
+    } is;
+};
+
+struct gtel_sysman_list {
+    struct gtel_sysman_ask ask; /* of the enumeration */
+    struct gtel_sysman_part *part;
+    size_t n;
+};
+
+struct gtel_sysman_gpu {
+    struct gtel_card card; /* first: see sources/cards.h */
+    void *handle;          /* NULL: Level Zero does not know the card, or has not been asked */
+    bool is_lost;
+    bool is_failing;  /* has been logged */
+    bool has_denied;  /* the hint about rights has been given */
+    uint64_t lost_ns; /* asked again then */
+    uint64_t lost_pause_ns;
+    uint32_t failed; /* readings of the present pass */
+    const char *first;
+    uint32_t first_code;
+    const struct gtel_sysman_part *head; /* the power domain that stands for the GPU; NULL: none */
+    struct gtel_rest rest;
+    enum gtel_intel_family hardware;
+    bool may_hold; /* counters that keep the GPU awake may be opened */
+    struct gtel_sysman_list list[GTEL_SYSMAN_FAMILIES];
+};
+
+enum gtel_sysman_start {
+    GTEL_SYSMAN_NEW,
+    GTEL_SYSMAN_NO_LIBRARY,
+    GTEL_SYSMAN_FAILED,
+    GTEL_SYSMAN_RUNS
+};
+
+struct gtel_sysman {
+    struct gtel_cards cards; /* env, may_wake */
+    bool may_hold;           /* option XeEngines */
+    struct gtel_dynlib dynlib;
+    struct gtel_zes_calls call;
+    enum gtel_sysman_start start;
+    uint32_t start_code; /* of FAILED */
+    bool is_legacy;
+};
+
+/* One pass over one GPU. */
+struct gtel_sysman_pass {
+    struct gtel_sysman *sysman;
+    struct gtel_sysman_gpu *gpu;
+    struct gtel_batch *batch;
+    uint64_t now;
+    /* What becomes a figure of the whole GPU. */
+    bool has_limit;
+    bool has_frequency;
+    bool is_running; /* some clock was not stopped */
+    double gpu_celsius;
+    double global_celsius;
+    uint64_t fan_rpm;
+    bool has_fan;
+    uint64_t memory_total;
+    uint64_t memory_used;
+    unsigned memories;
+    unsigned memories_used;
+};
+
+typedef uint32_t (*gtel_sysman_read_fn)(struct gtel_sysman_pass *pass,
+                                        struct gtel_sysman_part *part);
+
+/* A question to each part of a family. */
+struct gtel_sysman_row {
+    const char *call; /* for messages */
+    size_t offset;    /* of the call in struct gtel_zes_calls */
+    gtel_sysman_read_fn read;
+    enum gtel_sysman_family family;
+    enum gtel_measurement measurement;
+};
+
+extern const struct gtel_sysman_row gtel_sysman_rows[];
+extern const size_t gtel_sysman_rows_n;
+/* Which of the asks of a part a row is. */
+size_t gtel_sysman_ask_of(size_t row);
+/* Whether a part is asked; how many of a list are, or may still come to be. */
+bool gtel_sysman_is_used(const struct gtel_sysman_part *part);
+size_t gtel_sysman_wanted(const struct gtel_sysman_list *list);
+/* Whether the loader has the call at that offset of its table. */
+bool gtel_sysman_has(const struct gtel_sysman *sysman, size_t offset);
+
+/* library.c */
+
+/* Whether the loader's file lies where loaders lie; opens nothing. */
+bool gtel_sysman_is_installed(const struct gtel_env *env);
+/*
+ * Opens the loader and starts Level Zero unless that has been tried: a failed start stays so for
+ * the life of the process (level zero: zeInit, zesInit). has_i915: the older way to start may work.
+ */
+void gtel_sysman_start_up(struct gtel_sysman *sysman, bool has_i915);
+/* What a code of the start means to a user. */
+const char *gtel_sysman_advice(uint32_t code);
+
+/* find.c */
+
+/* Looks for the devices behind cards that have none yet, and lists their parts where due. */
+void gtel_sysman_find(struct gtel_sysman *sysman, struct gtel_registry *registry);
+/* Lists the parts of a family where that is due. */
+void gtel_sysman_list_parts(struct gtel_sysman_pass *pass, enum gtel_sysman_family family);
+/* The enumeration of a family, for messages. */
+const char *gtel_sysman_list_name(enum gtel_sysman_family family);
+/* Frees what belongs to a card: struct gtel_cards. */
+void gtel_sysman_close_gpu(const struct gtel_env *env, struct gtel_card *card);
+
+/* pass.c */
+
+/* Asks everything that is due on one GPU. Failures are counted in the batch. */
+void gtel_sysman_pass(struct gtel_sysman *sysman, struct gtel_sysman_gpu *gpu,
+                      struct gtel_batch *batch);
+/* Decides what a result code means for a question. call: for messages. */
+void gtel_sysman_settle(struct gtel_sysman_pass *pass, struct gtel_sysman_ask *ask,
+                        const char *call, uint32_t code);
+/* "Not on this GPU, or not for us": asked again rarely. */
+bool gtel_sysman_is_permanent(uint32_t code);
+
+/* Where a reading belongs; t_us: time on the device's clock, or 0 for ours. */
+struct gtel_sysman_place {
+    struct gtel_str dim[3];
+    uint64_t t_us;
+};
+void gtel_sysman_put_u64(const struct gtel_sysman_pass *pass, enum gtel_metric metric,
+                         const struct gtel_sysman_place *place, uint64_t value);
+void gtel_sysman_put_f64(const struct gtel_sysman_pass *pass, enum gtel_metric metric,
+                         const struct gtel_sysman_place *place, double value);
+
+/* The readers of the table. */
+uint32_t gtel_sysman_read_energy(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part);
+uint32_t gtel_sysman_read_limits(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part);
+uint32_t gtel_sysman_read_temperature(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part);
+uint32_t gtel_sysman_read_frequency(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part);
+uint32_t gtel_sysman_read_range(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part);
+uint32_t gtel_sysman_read_throttle(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part);
+uint32_t gtel_sysman_read_memory(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part);
+uint32_t gtel_sysman_read_bandwidth(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part);
+uint32_t gtel_sysman_read_engine(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part);
+uint32_t gtel_sysman_read_ras(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part);
+uint32_t gtel_sysman_read_fan(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part);
+uint32_t gtel_sysman_read_link(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part);
+uint32_t gtel_sysman_read_traffic(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part);
+uint32_t gtel_sysman_read_port(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part);
+uint32_t gtel_sysman_read_port_rate(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part);
+uint32_t gtel_sysman_read_port_errors(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part);
+
+/* engines.c: engine classes from the engines that were just read. */
+void gtel_sysman_put_engines(const struct gtel_sysman_pass *pass);
+/* figures.c: the figures of the whole GPU. */
+void gtel_sysman_put_heads(const struct gtel_sysman_pass *pass);
+
+/*
+ * power.c: takes one sample of an energy counter; limit_w: the largest sustained limit known, 0 for
+ * none. True, and *ret_uj, when the counter has a value to show.
+ */
+bool gtel_sysman_energy_step(struct gtel_sysman_energy *energy, const struct gtel_zes_energy *now,
+                             uint64_t wrap_uj, double limit_w, uint64_t *ret_uj);
+
+/* diagnose.c */
+void gtel_sysman_diagnose(void *state, struct gtel_registry *registry,
+                          struct gtel_findings *findings);
+
+#endif

@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: MIT */
+/* The Sysman source on recorded machines: values, quirks, start, sleep and failures. */
+#include "sources/sysman.h"
+#include "sources/sysman/sysman.h"
+#include "test.h"
+
+#include <stdlib.h>
+
+static const struct figure {
+    enum gtel_metric metric;
+    const char *dim;
+    const char *dim_2;
+    double want;
+} figures[] = {
+    {GTEL_M_GPU_PCIE_GEN, NULL, NULL, 4},
+    {GTEL_M_GPU_PCIE_WIDTH, NULL, NULL, 8},
+    {GTEL_M_GPU_PCIE_RX, NULL, NULL, 11},
+    {GTEL_M_GPU_PCIE_TX, NULL, NULL, 12},
+    {GTEL_M_GPU_PCIE_REPLAYS, NULL, NULL, 3},
+    {GTEL_M_FREQUENCY_ACTUAL, "graphics", "0", 1400e6},
+    {GTEL_M_FREQUENCY_REQUESTED, "graphics", "0", 1500e6},
+    {GTEL_M_FREQUENCY_EFFICIENT, "graphics", "0", 400e6},
+    {GTEL_M_FREQUENCY_MIN, "graphics", "0", 300e6},
+    {GTEL_M_FREQUENCY_MAX, "graphics", "0", 2400e6},
+    {GTEL_M_GPU_FREQUENCY, NULL, NULL, 1400e6},
+    {GTEL_M_VOLTAGE, "graphics", NULL, 0.75},
+    {GTEL_M_THROTTLE_ACTIVE, "thermal", "0", 1},
+    {GTEL_M_THROTTLE_ACTIVE, "pl1", "0", 0},
+    {GTEL_M_THROTTLE_ACTIVE, "psu_alert", "0", -1},
+    {GTEL_M_THROTTLE_TIME, "status", "0", 0.005},
+    {GTEL_M_GPU_THROTTLED_TIME, NULL, NULL, 0.005},
+    {GTEL_M_ENERGY, "card", NULL, 5},
+    {GTEL_M_ENERGY, "memory", NULL, 1.5},
+    {GTEL_M_GPU_ENERGY, NULL, NULL, 5},
+    {GTEL_M_POWER_LIMIT, "card", NULL, 190},
+    {GTEL_M_PEAK_CURRENT_LIMIT, "card", NULL, 320},
+    {GTEL_M_POWER_LIMIT, "memory", NULL, 50},
+    {GTEL_M_POWER_BURST_LIMIT, "memory", NULL, -1},
+    {GTEL_M_GPU_POWER_LIMIT, NULL, NULL, 190},
+    {GTEL_M_TEMPERATURE, "gpu", NULL, 61.5},
+    {GTEL_M_TEMPERATURE, "memory", NULL, 66},
+    {GTEL_M_TEMPERATURE_EMERGENCY, "gpu", NULL, 100},
+    {GTEL_M_TEMPERATURE_EMERGENCY, "memory", NULL, -1},
+    {GTEL_M_GPU_TEMPERATURE, NULL, NULL, 61.5},
+    {GTEL_M_MEMORY_USED, "vram0", NULL, 250},
+    {GTEL_M_MEMORY_TOTAL, "vram0", NULL, 1000},
+    {GTEL_M_GPU_MEMORY_USED_RATIO, NULL, NULL, 0.25},
+    {GTEL_M_MEMORY_READ, "vram0", NULL, 3000000},
+    {GTEL_M_MEMORY_WRITE, "vram0", NULL, 1000000},
+    {GTEL_M_MEMORY_PEAK_TIME, "vram0", NULL, 2},
+    {GTEL_M_GPU_MEMORY_PEAK_TIME, NULL, NULL, 2},
+    {GTEL_M_ERROR_COUNT, "ras-reset", "uncorrected", 1},
+    {GTEL_M_ERROR_COUNT, "ras-display", "uncorrected", 7},
+    {GTEL_M_ERROR_COUNT, "ras-memory", "uncorrected", -1},
+    {GTEL_M_FABRIC_UP, "0.3", NULL, 1},
+    {GTEL_M_FABRIC_RX, "0.3", NULL, 400},
+    {GTEL_M_FABRIC_TX, "0.3", NULL, 500},
+    {GTEL_M_FABRIC_ERRORS, "0.3", NULL, 10},
+    {GTEL_M_FAN_RPM, "1", NULL, 900},
+    {GTEL_M_GPU_FAN_RPM, NULL, NULL, 900},
+    {GTEL_M_ENGINE_TICKS, "render", NULL, -1}, /* it would keep an xe GPU awake */
+};
+
+static void test_values(void)
+{
+    struct machine m;
+    if (!begin(&m, ""))
+        return;
+    spy.count_name = "zesDeviceEnumEngineGroups";
+    gather(&m, 0);
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(figures); i++) {
+        const struct figure *f = &figures[i];
+        test_label = gtel_metric_row(f->metric)->field.p;
+        CHECK_NEAR(value(&m, f->metric, f->dim, f->dim_2), f->want, 1e-9);
+    }
+    test_label = "";
+    CHECK_INT(spy.counted, 2); /* count and fill, of the i915 card alone */
+    const struct gtel_reading *render = find(&m, i915, GTEL_M_ENGINE_TICKS, "render", NULL);
+    if (CHECK(render != NULL))
+        CHECK(render->has_device_clock && render->t_ns == 1000000);
+    CHECK(find(&m, i915, GTEL_M_GPU_TEMPERATURE, NULL, NULL) != NULL);
+    CHECK_INT(m.group.registry.n, 2);
+    struct gtel_device *gpu = gtel_registry_find(&m.group.registry, gtel_str_of(xe));
+    if (CHECK(gpu != NULL))
+        CHECK_STR(gtel_str_of(gpu->label[GTEL_LABEL_UUID]), "00010203-0405-0607-0809-0a0b0c0d0e0f");
+    CHECK_INT(m.group.batch.failed[0] + m.group.batch.failed[1], 0);
+    CHECK_INT(spy.logs[GTEL_LOG_WARNING] + spy.logs[GTEL_LOG_INFO], 0);
+    finish(&m);
+}
+
+/* What drivers say that is not so, or not known: the figure after a second. */
+static const struct {
+    const char *text;
+    struct figure want;
+} quirks[] = {
+    /* success, and nothing written */
+    {"call zesTemperatureGetState 1 0 = untouched\n", {GTEL_M_TEMPERATURE, "gpu", NULL, -1}},
+    {"call zesTemperatureGetProperties 1 0 = untouched\n", {GTEL_M_TEMPERATURE, "gpu", NULL, -1}},
+    {"call zesMemoryGetState 1 0 = untouched\n", {GTEL_M_MEMORY_TOTAL, "vram0", NULL, -1}},
+    {"call zesMemoryGetBandwidth 1 0 = untouched\n", {GTEL_M_MEMORY_READ, "vram0", NULL, -1}},
+    {"call zesPowerGetEnergyCounter 1 0 = untouched\n", {GTEL_M_ENERGY, "card", NULL, -1}},
+    {"call zesPowerGetProperties 1 0 = untouched\n", {GTEL_M_POWER_LIMIT, "card", NULL, -1}},
+    {"call zesFrequencyGetState 1 0 = untouched\n", {GTEL_M_GPU_FREQUENCY, NULL, NULL, -1}},
+    {"call zesFrequencyGetState 1 0 = untouched\n", {GTEL_M_THROTTLE_ACTIVE, "pl1", "0", -1}},
+    {"call zesFrequencyGetThrottleTime 1 0 = untouched\n",
+     {GTEL_M_THROTTLE_TIME, "status", "0", -1}},
+    {"call zesDevicePciGetState 1 = untouched\n", {GTEL_M_GPU_PCIE_GEN, NULL, NULL, -1}},
+    {"call zesDevicePciGetStats 1 = untouched\n", {GTEL_M_GPU_PCIE_RX, NULL, NULL, -1}},
+    {"call zesRasGetState 1 0 = untouched\n", {GTEL_M_ERROR_COUNT, "ras-reset", "uncorrected", -1}},
+    {"call zesFabricPortGetState 1 0 = untouched\n", {GTEL_M_FABRIC_UP, "0.3", NULL, -1}},
+    {"call zesFabricPortGetThroughput 1 0 = untouched\n", {GTEL_M_FABRIC_RX, "0.3", NULL, -1}},
+    {"call zesFabricPortGetFabricErrorCounters 1 0 = untouched\n",
+     {GTEL_M_FABRIC_ERRORS, "0.3", NULL, -1}},
+    {"call zesFanGetState 1 0 0 = untouched\n", {GTEL_M_FAN_RPM, "1", NULL, -1}},
+    /* -1, and 0 for "no value" */
+    {"call zesDevicePciGetState 1 = 0 -1 -1 -1\n", {GTEL_M_GPU_PCIE_WIDTH, NULL, NULL, -1}},
+    {"call zesTemperatureGetState 1 0 = 0\n", {GTEL_M_GPU_TEMPERATURE, NULL, NULL, -1}},
+    {"call zesFrequencyGetState 1 0 = -1 -1 -1 -1 0 0\n", {GTEL_M_VOLTAGE, "graphics", NULL, -1}},
+    {"call zesFrequencyGetState 1 0 = -1 -1 -1 -1 0 0\n", {GTEL_M_GPU_FREQUENCY, NULL, NULL, 0}},
+    {"call zesFrequencyGetRange 1 0 = -1 2400\n", {GTEL_M_FREQUENCY_MIN, "graphics", "0", -1}},
+    {"call zesFanGetState 1 0 0 = -1\n", {GTEL_M_GPU_FAN_RPM, NULL, NULL, -1}},
+    {"call zesFanGetState 1 0 0 = 0\n", {GTEL_M_GPU_FAN_RPM, NULL, NULL, 0}},
+    {"call zesPowerGetLimitsExt 1 0 = 1 0 2 0 0 -1\n", {GTEL_M_POWER_LIMIT, "card", NULL, -1}},
+    {"call zesPowerGetEnergyCounter 1 0 = 0 900\n", {GTEL_M_ENERGY, "card", NULL, -1}},
+    /* without the right, drivers say that all memory is free */
+    {"call zesMemoryGetState 1 0 = 0 1000 1000\n", {GTEL_M_MEMORY_USED, "vram0", NULL, -1}},
+    {"call zesMemoryGetState 1 0 = 0 1000 1000\n", {GTEL_M_MEMORY_TOTAL, "vram0", NULL, 1000}},
+    /* the machine's memory is not the GPU's */
+    {"call zesMemoryGetProperties 1 0 = 2 0 0 0 1000\n", {GTEL_M_GPU_MEMORY_TOTAL, NULL, NULL, -1}},
+    /* bytes count also where no peak bandwidth is known, and zeros for ever are no counter */
+    {"call zesMemoryGetBandwidth 1 0 = 5 6 0 1000\n", {GTEL_M_MEMORY_WRITE, "vram0", NULL, 6}},
+    {"call zesMemoryGetBandwidth 1 0 = 5 6 64 1000\n",
+     {GTEL_M_MEMORY_PEAK_TIME, "vram0", NULL, -1}},
+    {"call zesMemoryGetBandwidth 1 0 = 0 0 9000000 1000\n",
+     {GTEL_M_MEMORY_READ, "vram0", NULL, -1}},
+    {"call zesDevicePciGetStats 1 = 1000 3 0 0 0\n", {GTEL_M_GPU_PCIE_RX, NULL, NULL, -1}},
+    {"call zesDevicePciGetStats 1 = 1000 3 0 0 0\n", {GTEL_M_GPU_PCIE_REPLAYS, NULL, NULL, 3}},
+    /* the newer form of a call, where the loader has it */
+    {"call zesRasGetStateExp 1 0 = 7 40 12 41 99 1\n",
+     {GTEL_M_ERROR_COUNT, "ras-memory", "uncorrected", 40}},
+    {"call zesRasGetStateExp 1 0 = 7 40\n", {GTEL_M_ERROR_COUNT, "ras-reset", "uncorrected", -1}},
+    {"call zesPowerGetLimitsExt = !nosymbol\ncall zesPowerGetLimits 1 0 = 1 150000 0 1 180000 -1 "
+     "-1\n",
+     {GTEL_M_POWER_BURST_LIMIT, "card", NULL, 180}},
+    {"call zesFanGetProperties 1 0 = 0 0 2\ncall zesFanGetState 1 0 1 = 40\n",
+     {GTEL_M_FAN, "1", NULL, 0.4}},
+    /* lists that change, or cannot be */
+    {"call zesDeviceEnumTemperatureSensors 1 = 1 2\n", {GTEL_M_TEMPERATURE, "gpu", NULL, 61.5}},
+    {"call zesDeviceEnumTemperatureSensors 1 = 2 1\n", {GTEL_M_TEMPERATURE, "gpu", NULL, 61.5}},
+    {"call zesDeviceEnumTemperatureSensors 1 = 2 1\n", {GTEL_M_TEMPERATURE, "memory", NULL, -1}},
+    {"call zesDeviceEnumTemperatureSensors 1 = 0xffffffff\n",
+     {GTEL_M_TEMPERATURE, "memory", NULL, 66}},
+    {"call zesDeviceEnumTemperatureSensors 1 = 0\n", {GTEL_M_TEMPERATURE, "memory", NULL, -1}},
+    {"call zesDeviceEnumTemperatureSensors 1 = 2 0\n", {GTEL_M_TEMPERATURE, "memory", NULL, -1}},
+    {"call zesDeviceGet 0 = 0xffffffff\n", {GTEL_M_TEMPERATURE, "memory", NULL, 66}},
+    /* what a later driver may say */
+    {"call zesTemperatureGetProperties 1 0 = 77 0 0 -1\n",
+     {GTEL_M_GPU_TEMPERATURE, NULL, NULL, -1}},
+    {"call zesPowerGetProperties 1 1 = 0 0 -1 -1 -1 77\n", {GTEL_M_ENERGY, "memory", NULL, -1}},
+    {"call zesFabricPortGetState 1 0 = 77\n", {GTEL_M_FABRIC_UP, "0.3", NULL, -1}},
+    {"call zesFabricPortGetState 1 0 = 2\n", {GTEL_M_FABRIC_UP, "0.3", NULL, 1}},
+    {"call zesFabricPortGetState 1 0 = 3\n", {GTEL_M_FABRIC_UP, "0.3", NULL, 0}},
+    /* tiles: their own names, and the card's figures not beside theirs */
+    {"call zesTemperatureGetProperties 1 1 = 2 1 1 -1\n",
+     {GTEL_M_TEMPERATURE, "memory-tile1", NULL, 66}},
+    {"call zesMemoryGetProperties 1 0 = 0 1 1 1 1000\n", {GTEL_M_MEMORY_USED, "vram1", NULL, 250}},
+    {"call zesFrequencyGetProperties 1 0 = 0 1 1\n",
+     {GTEL_M_FREQUENCY_ACTUAL, "graphics", "1", 1400e6}},
+    {"call zesRasGetProperties 1 0 = 0 1 1\n",
+     {GTEL_M_ERROR_COUNT, "ras-cache-tile1", "corrected", 6}},
+    /* a chain that the driver does not know */
+    {"call zesPowerGetProperties 1 0 = !0x78000004\n", {GTEL_M_ENERGY, "card", NULL, -1}},
+    /* missing calls */
+    {"call zesTemperatureGetState = !nosymbol\n", {GTEL_M_GPU_TEMPERATURE, NULL, NULL, -1}},
+    {"call zesTemperatureGetProperties = !nosymbol\n", {GTEL_M_GPU_TEMPERATURE, NULL, NULL, -1}},
+    {"call zesDeviceEnumFans = !nosymbol\n", {GTEL_M_TEMPERATURE, "memory", NULL, 66}},
+};
+
+static void test_quirks(void)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(quirks); i++) {
+        const struct figure *want = &quirks[i].want;
+        struct machine m;
+        test_label = quirks[i].text;
+        if (!begin(&m, quirks[i].text))
+            continue;
+        gather(&m, 0);
+        CHECK_NEAR(value(&m, want->metric, want->dim, want->dim_2), want->want, 1e-9);
+        gather(&m, 1);
+        if (want->want < 0)
+            CHECK_NEAR(value(&m, want->metric, want->dim, want->dim_2), -1, 0);
+        CHECK(readings_of(&m, i915) > 0);
+        finish(&m);
+    }
+    test_label = "";
+}
+
+/* Engine classes on the i915 card: mean of singles; decode and encode are the same engine. */
+static const struct {
+    const char *text;
+    const char *class;
+    double ticks; /* millionths; -1: no reading */
+    double capacity;
+} engine_cases[] = {
+    {"call zesDeviceEnumEngineGroups 0 = 2\ncall zesEngineGetProperties 0 1 = 5 0 0\n"
+     "call zesEngineGetActivity 0 1 = 9 1000\n",
+     "render", 8, 2},
+    {"call zesDeviceEnumEngineGroups 0 = 2\ncall zesEngineGetProperties 0 1 = 5 0 0\n", "render",
+     -1, 2},
+    {"call zesEngineGetProperties 0 0 = 12 0 0\n", "render", 7, -1},
+    {"call zesEngineGetProperties 0 0 = 0 0 0\n", "render", -1, -1},
+    {"call zesDeviceEnumEngineGroups 0 = 2\ncall zesEngineGetProperties 0 0 = 6 0 0\n"
+     "call zesEngineGetProperties 0 1 = 7 0 0\ncall zesEngineGetActivity 0 1 = 9 1000\n",
+     "video", 7, 1},
+    {"call zesDeviceEnumEngineGroups 0 = 2\ncall zesEngineGetProperties 0 0 = 4 0 0\n"
+     "call zesEngineGetProperties 0 1 = 4 1 1\ncall zesEngineGetActivity 0 1 = 9 1000\n",
+     "compute", 9, 1},
+    {"call zesEngineGetActivity 0 0 = untouched\n", "render", -1, 1},
+    {"call zesEngineGetActivity 0 0 = 7 0\n", "render", -1, 1},
+    {"call zesDeviceEnumEngineGroups 0 = !0x70010000\n", "render", -1, -1},
+};
+
+static void test_engines(void)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(engine_cases); i++) {
+        struct machine m;
+        test_label = engine_cases[i].text;
+        if (!begin(&m, engine_cases[i].text))
+            continue;
+        gather(&m, 0);
+        const char *class = engine_cases[i].class;
+        const struct gtel_reading *ticks = find(&m, i915, GTEL_M_ENGINE_TICKS, class, NULL);
+        const struct gtel_reading *count = find(&m, i915, GTEL_M_ENGINE_CAPACITY, class, NULL);
+        CHECK_NEAR(ticks ? ticks->value.f64 * 1e6 : -1, engine_cases[i].ticks, 1e-9);
+        CHECK_NEAR(count ? gtel_reading_number(count) : -1, engine_cases[i].capacity, 0);
+        finish(&m);
+    }
+    test_label = "";
+}
+
+/* Steps of an energy counter: microjoules and microseconds; shown is -1 for no reading. */
+static const struct step {
+    uint64_t uj;
+    uint64_t us;
+    int64_t shown;
+} wrap[] = {{262100000000, 1000000, 262100000000},
+            {46000000, 2000000, 262190000000},
+            {46000000, 2000000, -1}, /* the clock stands still */
+            {136000000, 3000000, 262280000000}},
+  outlier[] = {{9000000000, 1000000, 9000000000},
+               {200000000, 2000000, -1},
+               {9030000000, 3000000, 9030000000},
+               {9044000000, 4000000, 9044000000}},
+  reset[] = {{9000000000, 1000000, 9000000000},
+             {10000000, 2000000, -1},
+             {20000000, 3000000, -1},
+             {30000000, 4000000, -1},
+             {40000000, 5000000, 9010000000}},
+  jump[] = {{1000000, 1000000, 1000000}, {3000000000, 2000000, -1}, {31000000, 3000000, 31000000}},
+  back[] = {{1000000, 5000000, 1000000}, {2000000, 4000000, -1}, {3000000, 6000000, 3000000}};
+
+static void check_steps(const char *label, const struct step *step, size_t n, uint64_t wrap_uj)
+{
+    struct gtel_sysman_energy energy = {0};
+    test_label = label;
+    for (size_t i = 0; i < n; i++) {
+        struct gtel_zes_energy now = {step[i].uj, step[i].us};
+        uint64_t uj = 0;
+        bool is_shown = gtel_sysman_energy_step(&energy, &now, wrap_uj, 200, &uj);
+        CHECK_INT(is_shown ? (int64_t)uj : -1, step[i].shown);
+    }
+    test_label = "";
+}
+
+static void test_energy(void)
+{
+    check_steps("wrap", wrap, GTEL_ARRAY_LEN(wrap), UINT64_C(262144000000));
+    check_steps("outlier", outlier, GTEL_ARRAY_LEN(outlier), 0);
+    check_steps("outlier where it could be a wrap", outlier, GTEL_ARRAY_LEN(outlier),
+                UINT64_C(262144000000));
+    check_steps("reset", reset, GTEL_ARRAY_LEN(reset), 0);
+    check_steps("jump", jump, GTEL_ARRAY_LEN(jump), 0);
+    check_steps("the clock goes back", back, GTEL_ARRAY_LEN(back), 0);
+}
+
+/* How Level Zero is started, and that it is quiet where it cannot be. */
+static void test_start(void)
+{
+    struct machine m;
+    if (begin(&m, "call zesInit = !0x78000001\n")) {
+        spy.count_name = "zesInit";
+        for (int i = 0; i < 100; i++)
+            gather(&m, 1);
+        CHECK_INT(m.group.batch.n, 0);
+        CHECK_INT(spy.counted, 1); /* sticky: not tried again in this process */
+        CHECK_INT(spy.logs[GTEL_LOG_INFO], 1);
+        CHECK_INT(spy.logs[GTEL_LOG_WARNING], 0);
+        finish(&m);
+    }
+    if (begin(&m, "library libze_loader.so.1 gone\nat 50s\nlibrary libze_loader.so.1\n")) {
+        for (int i = 0; i < 49; i++)
+            gather(&m, 1);
+        CHECK_INT(spy.opens, 0);
+        CHECK_INT(spy.logs[GTEL_LOG_INFO], 1);
+        gather(&m, 31);
+        gather(&m, 1);
+        CHECK_NEAR(value(&m, GTEL_M_GPU_TEMPERATURE, NULL, NULL), 61.5, 0);
+        finish(&m);
+    }
+    if (begin_with(&m, XE I915, "library libze_loader.so.1\n")) { /* its file is not there */
+        gather(&m, 0);
+        CHECK_INT(spy.opens, 0);
+        finish(&m);
+    }
+    if (begin(&m, "call zesDeviceGetProperties = !nosymbol\n")) {
+        gather(&m, 0);
+        CHECK_INT(m.group.batch.n, 0);
+        CHECK_INT(spy.calls, 0);
+        finish(&m);
+    }
+}
+
+#define OLD                                                                                        \
+    "call zesInit = !nosymbol\ncall zesDriverGet = !nosymbol\ncall zesDeviceGet = !nosymbol\n"     \
+    "call zeInit =\ncall zeDriverGet = 1\ncall zeDeviceGet 0 = 2\n"
+
+/* A loader without zesInit: with i915 alone, by the variable; never both ways. */
+static void test_legacy(void)
+{
+    struct machine m;
+    (void)unsetenv("ZES_ENABLE_SYSMAN");
+    if (begin(&m, "")) {
+        spy.count_name = "zeInit";
+        gather(&m, 0);
+        CHECK(getenv("ZES_ENABLE_SYSMAN") == NULL);
+        CHECK_INT(spy.counted, 0);
+        finish(&m);
+    }
+    if (begin_with(&m, XE LIBRARY, OLD)) {
+        gather(&m, 0);
+        CHECK(getenv("ZES_ENABLE_SYSMAN") == NULL);
+        CHECK_INT(spy.calls, 0);
+        finish(&m);
+    }
+    if (begin(&m, OLD)) {
+        gather(&m, 0);
+        CHECK(getenv("ZES_ENABLE_SYSMAN") != NULL);
+        CHECK(find(&m, i915, GTEL_M_GPU_TEMPERATURE, NULL, NULL) != NULL);
+        finish(&m);
+    }
+    (void)unsetenv("ZES_ENABLE_SYSMAN");
+}
+
+/* A sleeping GPU is not woken, neither by the start nor by a question. */
+static void test_sleep(void)
+{
+    struct machine m;
+    if (!begin(&m, POWER("0000:03:00.0", "runtime_status", "suspended") "at 2s\n" POWER(
+                       "0000:03:00.0", "runtime_status",
+                       "active") "at 5s\n" POWER("0000:03:00.0", "runtime_status", "suspended")))
+        return;
+    gather(&m, 0);
+    CHECK_INT(spy.opens, 0);
+    gather(&m, 2);
+    gather(&m, 1);
+    CHECK_NEAR(value(&m, GTEL_M_GPU_TEMPERATURE, NULL, NULL), 61.5, 0);
+    gather(&m, 2);
+    CHECK_INT(readings_of(&m, xe), 0);
+    CHECK(readings_of(&m, i915) > 0);
+    finish(&m);
+}
+
+/* One that stands still is given time to fall asleep. */
+static void test_rest(void)
+{
+    struct machine m;
+    unsigned silent = 0;
+    if (!begin(&m, POWER("0000:03:00.0", "runtime_status", "active")
+                       POWER("0000:03:00.0", "control", "auto")
+                           POWER("0000:03:00.0", "autosuspend_delay_ms",
+                                 "1000") "call zesFrequencyGetState 1 0 = -1 300 -1 400 0 0\n"))
+        return;
+    for (int i = 0; i < 10; i++) {
+        gather(&m, 1);
+        silent += readings_of(&m, xe) == 0;
+    }
+    CHECK_INT(silent, 1); /* longer than the delay; it did not sleep, so not again soon */
+    finish(&m);
+}
+
+/* A lost GPU is asked again after a while, and the other one all the time. */
+static void test_lost(void)
+{
+    struct machine m;
+    if (!begin(&m, "at 1s\ncall zesTemperatureGetState 1 1 = !0x70000001\n"
+                   "at 5s\ncall zesTemperatureGetState 1 1 = 67\n"))
+        return;
+    gather(&m, 0);
+    for (int i = 1; i <= 9; i++) {
+        gather(&m, 1);
+        CHECK_NEAR(value(&m, GTEL_M_TEMPERATURE, "memory", NULL), -1, 0);
+        CHECK(readings_of(&m, i915) > 0);
+    }
+    CHECK_INT(spy.logs[GTEL_LOG_WARNING], 1);
+    gather(&m, 3);
+    CHECK_NEAR(value(&m, GTEL_M_TEMPERATURE, "memory", NULL), 67, 0);
+    CHECK_INT(spy.logs[GTEL_LOG_WARNING], 1);
+    CHECK_INT(spy.logs[GTEL_LOG_INFO], 1);
+    finish(&m);
+}
+
+/* How often a question is asked that answers a code each time, in 200 gathers of a second. */
+static void test_policies(void)
+{
+    static const struct {
+        const char *text;
+        unsigned asked;
+        uint32_t failed; /* in the first gather */
+        unsigned warnings;
+        unsigned hints;
+    } cases[] = {
+        {"call zesTemperatureGetState 1 0 = !0x70010000\n", 1, 0, 0, 1},
+        {"call zesTemperatureGetState 1 0 = !0x78000003\n", 1, 0, 0, 0},
+        {"call zesTemperatureGetState 1 0 = !0x70010001\n", 10, 0, 0, 0},
+        {"call zesTemperatureGetState 1 0 = !0x70000007\n", 200, 0, 0, 0},
+        {"call zesTemperatureGetState 1 0 = !0x7ffffffe\n", 10, 1, 1, 0},
+        {"call zesTemperatureGetState 1 0 = !0x12345678\n", 10, 1, 1, 0},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct machine m;
+        test_label = cases[i].text;
+        if (!begin(&m, cases[i].text))
+            continue;
+        spy.count_name = "zesTemperatureGetState";
+        gather(&m, 0);
+        CHECK_INT(m.group.batch.failed[0] + m.group.batch.failed[1], cases[i].failed);
+        for (int k = 1; k < 200; k++)
+            gather(&m, 1);
+        CHECK_INT(spy.counted - 400, cases[i].asked); /* the two other sensors */
+        CHECK_INT(spy.logs[GTEL_LOG_WARNING], cases[i].warnings);
+        CHECK_INT(spy.logs[GTEL_LOG_INFO], cases[i].hints);
+        finish(&m);
+    }
+    test_label = "";
+}
+
+int main(void)
+{
+    test_values();
+    test_quirks();
+    test_engines();
+    test_energy();
+    test_start();
+    test_legacy();
+    test_sleep();
+    test_rest();
+    test_lost();
+    test_policies();
+    return test_result();
+}
