@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-static const char telem[] = "run gtel as root, or let its user read the telemetry:\n"
+static const char telem[] = "run as root; or:\n"
                             "chmod a+r /sys/class/intel_pmt/telem*/telem";
 
 /* The group of metrics that a family feeds, and what its figures need. */
@@ -40,6 +40,8 @@ static void put_code(const struct gtel_sysman_gpu *gpu, enum gtel_sysman_family 
         text[1] = "this GPU, driver or loader does not have it";
     else if (ask->code == GTEL_SYSMAN_NO_VALUE)
         text[1] = "the driver answers without a value";
+    else if (ask->code == GTEL_ZE_NOT_AVAILABLE)
+        text[1] = "the driver has no value now";
     else
         (void)snprintf(why, sizeof(why), "Level Zero answers code 0x%x", (unsigned)ask->code);
     gtel_finding_put(findings, gpu->card.device, needs[family].measurement, 0, text);
