@@ -422,7 +422,7 @@ static void prepare(const struct gtel_sysman *sysman, struct gtel_sysman_gpu *gp
     uint64_t delay_ns = gtel_awake_delay(sysman->cards.env, gpu->card.path);
     gpu->hardware = gtel_intel_family(drm->device_id);
     gpu->may_hold = strcmp(drm->driver, "xe") != 0 || sysman->may_hold;
-    gpu->rest.delay_ns = sysman->cards.may_wake ? 0 : gtel_rest_delay(delay_ns, false);
+    gpu->delay_ns = sysman->cards.may_wake ? 0 : delay_ns;
     gpu->card.is_new = false;
 }
 
@@ -448,7 +448,9 @@ void gtel_sysman_close_gpu(const struct gtel_env *env, struct gtel_card *card)
     gpu->handle = NULL;
     gpu->is_lost = false;
     gpu->head = NULL;
-    gpu->rest = (struct gtel_rest){0};
+    gpu->delay_ns = 0;
+    gpu->idle_since_ns = 0;
+    gpu->rest_ns = 0;
     for (size_t i = 0; i < GTEL_SYSMAN_FAMILIES; i++) {
         free(gpu->list[i].part);
         gpu->list[i] = (struct gtel_sysman_list){0};

@@ -15,6 +15,7 @@
 #define SECOND_NS 1000000000u
 #define RARELY_NS (600 * (uint64_t)SECOND_NS)
 #define PAUSE_LAST_NS (64 * (uint64_t)SECOND_NS)
+#define REST_NS (60 * (uint64_t)SECOND_NS)
 #define LOST_FIRST_NS (10 * (uint64_t)SECOND_NS)
 #define LOST_LAST_NS (300 * (uint64_t)SECOND_NS)
 
@@ -263,6 +264,24 @@ static void note_streak(const struct gtel_sysman_pass *pass)
     gpu->is_failing = false;
 }
 
+/*
+ * A GPU that may fall asleep, and whose clocks have stood still for as long as that takes, is read
+ * about once a minute only: the sources of its driver give it rests of their own to sleep in, which
+ * ours must leave undisturbed without knowing of them.
+ */
+static void note_idle(const struct gtel_sysman_pass *pass)
+{
+    struct gtel_sysman_gpu *gpu = pass->gpu;
+    if (gpu->delay_ns == 0 || pass->is_running) {
+        gpu->idle_since_ns = 0;
+        return;
+    }
+    if (gpu->idle_since_ns == 0)
+        gpu->idle_since_ns = pass->now;
+    if (pass->now - gpu->idle_since_ns >= gpu->delay_ns)
+        gpu->rest_ns = pass->now + REST_NS + 2 * gpu->delay_ns;
+}
+
 void gtel_sysman_pass(struct gtel_sysman *sysman, struct gtel_sysman_gpu *gpu,
                       struct gtel_batch *batch)
 {
@@ -292,6 +311,5 @@ void gtel_sysman_pass(struct gtel_sysman *sysman, struct gtel_sysman_gpu *gpu,
     gtel_sysman_put_engines(&pass);
     gtel_sysman_put_heads(&pass);
     note_streak(&pass);
-    gtel_rest_note(&gpu->rest, gpu->list[GTEL_SYSMAN_FREQUENCY].n > 0 && !pass.is_running,
-                   pass.now);
+    note_idle(&pass);
 }

@@ -71,9 +71,11 @@ static bool may_ask(const struct gtel_sysman *sysman, struct gtel_sysman_gpu *gp
     if (!gpu->handle || !gpu->card.device || !gpu->card.device->is_present ||
         gtel_awake_look(sysman->cards.env, &gpu->card.awake, &is_asleep) < 0)
         return false;
-    if (is_asleep)
-        gtel_rest_slept(&gpu->rest);
-    return (!is_asleep || sysman->cards.may_wake) && !gtel_rest_is_on(&gpu->rest, now);
+    if (is_asleep) { /* who wakes it wants it to work */
+        gpu->idle_since_ns = 0;
+        gpu->rest_ns = 0;
+    }
+    return (!is_asleep || sysman->cards.may_wake) && now >= gpu->rest_ns;
 }
 
 /* A GPU that slept when Level Zero was to start: as soon as all are awake, not at a rescan. */

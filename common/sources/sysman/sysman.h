@@ -14,7 +14,6 @@
 
 #include "abi/zes_abi.h"
 #include "host/dynlib.h"
-#include "host/rest.h"
 #include "sources/cards.h"
 #include "sources/source.h"
 #include "tables/intel_names.h"
@@ -132,7 +131,9 @@ struct gtel_sysman_gpu {
     const char *first;
     uint32_t first_code;
     const struct gtel_sysman_part *head; /* the power domain that stands for the GPU; NULL: none */
-    struct gtel_rest rest;
+    uint64_t delay_ns;                   /* until it falls asleep by itself; 0: it does not */
+    uint64_t idle_since_ns; /* all clocks have stood still at each look since; 0: they have not */
+    uint64_t rest_ns;       /* it is left alone until then */
     enum gtel_intel_family hardware;
     bool may_hold; /* counters that keep the GPU awake may be opened */
     struct gtel_sysman_list list[GTEL_SYSMAN_FAMILIES];
