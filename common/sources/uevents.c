@@ -304,9 +304,7 @@ static void diagnose(void *state, struct gtel_registry *registry, struct gtel_fi
                                           "kernels before 6.16 do not say that a device is wedged",
                                           "use Linux 6.16 or newer"};
     static const char *const apart[3] = {
-        "uevents (netlink)",
-        "the kernel may say nothing of devices in the network of a container with a user namespace "
-        "of its own, and nothing has been heard",
+        "uevents (netlink)", "in a container's own network the kernel may say nothing of devices",
         "give the container the host's network (--network=host)"};
     const struct uevents *uevents = state;
     bool is_listening = uevents->handle_plus_1 > 0;
