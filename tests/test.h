@@ -13,11 +13,18 @@
 
 extern const char *test_label; /* set it in a table's loop: it is printed with a failure */
 
-/* Counts a check, in any file of a test and in any thread. Returns is_ok. */
-bool test_report(bool is_ok, const char *file, int line, const char *what);
+/* Counts a check, in any file of a test and in any thread. */
+void test_note(bool is_ok, const char *file, int line, const char *what);
 bool test_has_failed(void);
 /* For main to return: 0 when there were checks, and all were right. */
 int test_result(void);
+
+/* Here, so that analyzers see what holds after `if (!CHECK(pointer)) return`. Returns is_ok. */
+static inline bool test_report(bool is_ok, const char *file, int line, const char *what)
+{
+    test_note(is_ok, file, line, what);
+    return is_ok;
+}
 
 #define CHECK(cond) test_report(cond, __FILE__, __LINE__, #cond)
 

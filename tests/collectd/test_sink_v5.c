@@ -150,10 +150,12 @@ static void test_long_names(void)
         CHECK_INT(strlen(other), DATA_MAX_NAME_LEN - 1);
         CHECK_INT(other[DATA_MAX_NAME_LEN - 1 - 9], '~');
         CHECK(strcmp(name, other) != 0);
-        memcpy(name, other, sizeof(name));
+        (void)gtel_str_copy(name, sizeof(name), gtel_str_of(other));
     }
-    for (size_t i = 0; i + 1 < sizeof(text); i += 2)
-        memcpy(text + i, "\xc3\xa4", 2);
+    for (size_t i = 0; i + 1 < sizeof(text); i += 2) {
+        text[i] = '\xc3';
+        text[i + 1] = '\xa4';
+    }
     name_process(text, sizeof(text), name);
     size_t end = strlen(name) - 9;
     CHECK((unsigned char)name[end - 1] == 0xa4 && name[end] == '~'); /* no half of a character */

@@ -539,7 +539,7 @@ static int refuse_dir(void *arg, const char *path)
 {
     (void)arg;
     (void)path;
-    CHECK(!"a directory is kept that would not tell that its process has ended");
+    CHECK(false); /* a directory is kept that would not tell that its process has ended */
     return -EOPNOTSUPP;
 }
 

@@ -182,6 +182,8 @@ static void live(struct walk *walk, uint64_t k, int error)
         gtel_group_done(&group);
     }
     CHECK_INT(fault.open_files, 0);
+    fault.watch_arg = NULL; /* they end with this life */
+    fault.inner = NULL;
     gtel_env_tree_done(&env);
 }
 
