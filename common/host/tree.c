@@ -375,10 +375,13 @@ static int64_t whole(double value)
     return value > -limit ? (int64_t)value : INT64_MIN;
 }
 
+/* Whole seconds apart from the rest: 4.1 s has no exact double, and a count would lose one. */
 int64_t gtel_tree_grown(const struct gtel_tree *tree, const struct gtel_tree_node *node)
 {
-    double seconds = (double)(tree->now_ns - node->since_ns) / 1e9;
-    return whole(node->start + node->per_second * seconds);
+    const uint64_t second_ns = 1000000000;
+    uint64_t since_ns = tree->now_ns - node->since_ns;
+    double value = node->start + node->per_second * (double)(since_ns / second_ns);
+    return whole(value + node->per_second * (double)(since_ns % second_ns) / (double)second_ns);
 }
 
 /* Counters are answers too: one of that text, which grows. */

@@ -68,6 +68,7 @@ static const char machine[] = "# a card\n"
                               "| a\n"
                               "|  b\n"
                               "grow sys/devices/pci/energy 100 50.5\n"
+                              "grow ticks 1000000 13440000\n"
                               "error sys/devices/pci/bad EIO\n"
                               "refuse sys/devices/pci/secret EACCES\n"
                               "link loop -> loop\n"
@@ -131,7 +132,9 @@ static void test_states(struct gtel_tree *tree, struct gtel_env *env)
     gtel_env_tree_step(env, 1000000000);
     CHECK(!gtel_fs_exists(env, "sys/devices"));
     CHECK(!gtel_fs_exists(env, "sys/class/drm/card0/device/vendor"));
-    gtel_tree_seek(tree, 0); /* back to the beginning */
+    gtel_env_tree_step(env, 1100000000);
+    check_file(env, "ticks", 0, "56104000"); /* at 4.1 s, and none is lost to binary fractions */
+    gtel_tree_seek(tree, 0);                 /* back to the beginning */
 }
 
 static void test_listing(struct gtel_tree *tree, struct gtel_env *env)
