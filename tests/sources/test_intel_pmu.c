@@ -259,6 +259,34 @@ static void test_unbind(void)
     machine_done(&machine);
 }
 
+/*
+ * i915 is told to leave at 1.5 s: first its folder names the GPU no more, then the counters stand
+ * still, and at 3 s the PMU goes. What they say at 2 s is not the whole interval, and nothing at
+ * all of the next one: no share is made of that. Back at 4 s.
+ */
+static void test_leaving(void)
+{
+    static const char link[] = "link sys/bus/pci/drivers/i915/0000:00:02.0 -> "
+                               "../../../../devices/pci0000:00/0000:00:02.0\n";
+    char text[4096];
+    struct machine machine;
+    (void)snprintf(text, sizeof(text), "%s%s%sat 4s\n%s%s", CARD TYPE("12") ENGINES COUNTERS, link,
+                   "at 1500ms\ngone sys/bus/pci/drivers/i915/0000:00:02.0\n"
+                   "pmu i915 0x0 1375e6 0\npmu i915 0x10 4125e6 0\nat 3s\ngone " PMU "\n",
+                   link, TYPE("13") ENGINES "pmu i915 0x0 0 5e8\npmu i915 0x10 0 5e8\nend\n");
+    if (CHECK(machine_init(&machine, text, "i915"))) {
+        for (int t = 0; t < 7; t++) {
+            machine.needs_discovery = machine.needs_discovery || t == 4;
+            (void)machine_gather(&machine);
+            CHECK((busy(&machine) != NULL) == (t <= 1 || t >= 4));
+            CHECK_INT(machine.batch.failed[0], 0);
+            machine_step(&machine, 1000);
+        }
+        CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 0);
+    }
+    machine_done(&machine);
+}
+
 /* A GPU that sleeps when it is found is counted from its first waking on, and not while asleep. */
 static void test_asleep(void)
 {
@@ -435,6 +463,7 @@ int main(void)
     test_refused();
     test_absent();
     test_unbind();
+    test_leaving();
     test_asleep();
     return test_result();
 }

@@ -218,6 +218,16 @@ static int open_counters(struct look *look, const struct gtel_drm_card *card, bo
     return 0;
 }
 
+/* Looks for the device in i915's own folder: 0, -ENOENT without it, or another negative errno. */
+static int look_for_link(const struct gtel_env *env, const struct gtel_drm_card *card)
+{
+    char path[GTEL_FS_PATH_MAX];
+    char target[GTEL_FS_PATH_MAX];
+    gtel_fs_path(path, "sys/bus/pci/drivers/i915/%s", card->key);
+    int64_t n = env->ops->link_read(env->arg, path, target, sizeof(target));
+    return n < 0 ? (int)n : 0;
+}
+
 enum { PARTIAL_MAX = 4 }; /* each time that all are opened anew costs an interval */
 
 /* How many virtual functions are switched on; 0 without SR-IOV. */
@@ -249,6 +259,7 @@ void gtel_intel_pmu_refresh(const struct gtel_env *env, struct gtel_arena *arena
     if (!card->is_pci)
         return;
     uint64_t vfs = read_vfs(env, card);
+    pmu->has_link = pmu->has_link || look_for_link(env, card) == 0;
     if (is_current(env, pmu, vfs))
         return;
     gtel_intel_pmu_close(env, pmu);
@@ -397,12 +408,20 @@ static void put_all(const struct gtel_device *device, const struct gtel_intel_pm
                        counts->sum[INTERRUPTS]);
 }
 
-/* A group whose PMU has gone gives its last values for ever, without an error. */
-static bool is_gone(const struct gtel_env *env, struct gtel_intel_pmu *pmu, uint64_t total)
+/*
+ * A group whose PMU has gone gives its last values for ever, without an error, and it does so
+ * before anything of the PMU is seen to go (kernel: i915/i915_pmu.c, closed). But before a driver
+ * is told to leave, its folder names the device no more (kernel: drivers/base/dd.c,
+ * driver_sysfs_remove): as long as it does, what has been read was counted to the end.
+ */
+static bool is_gone(const struct gtel_env *env, const struct gtel_drm_card *card,
+                    struct gtel_intel_pmu *pmu, uint64_t total)
 {
     uint64_t type;
     bool has_moved = total != pmu->last;
     pmu->last = total;
+    if (pmu->has_link && look_for_link(env, card) == -ENOENT)
+        return true;
     return !has_moved && gtel_fs_read_u64(env, &pmu->type, &type) == -ENODEV;
 }
 
@@ -436,7 +455,7 @@ int gtel_intel_pmu_read(const struct gtel_env *env, const struct gtel_drm_card *
     if (pmu->handle_plus_1 == 0)
         return 0;
     int r = read_counts(env, pmu, &counts);
-    if (r == 0 && is_gone(env, pmu, counts.total))
+    if (r == 0 && is_gone(env, card, pmu, counts.total))
         r = -ENODEV;
     if (r != -ENODEV)
         note_read(env, card, pmu, r);

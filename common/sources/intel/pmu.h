@@ -47,6 +47,7 @@ struct gtel_intel_pmu {
     uint64_t last;                           /* of all counters together: whether any has moved */
     uint32_t partial;   /* how often in a row the engines alone could be opened */
     bool has_instances; /* each engine is told too; set by the caller */
+    bool has_link;      /* the driver's folder has been seen to name the device */
     int error;          /* why the counters are not open */
     bool is_refused;    /* a failure to open has been logged */
     bool is_failing;    /* a failed read has been logged */
@@ -62,8 +63,8 @@ void gtel_intel_pmu_refresh(const struct gtel_env *env, struct gtel_arena *arena
                             struct gtel_intel_pmu *pmu);
 /*
  * Appends what is counted to cycle->batch, and notes how idle the GTs were. Returns 0, also when
- * nothing is open; -ENODEV when the PMU has gone; any other errno of a failed read. The counters
- * are closed after an error.
+ * nothing is open; -ENODEV when the PMU has gone, or its driver is leaving, so that counters may
+ * stand still already; any other errno of a failed read. The counters are closed after an error.
  */
 int gtel_intel_pmu_read(const struct gtel_env *env, const struct gtel_drm_card *card,
                         const struct gtel_device *device, struct gtel_intel_pmu *pmu,
