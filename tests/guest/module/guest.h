@@ -116,6 +116,7 @@ struct guest_load guest_load_at(u64 now_ns);
 /* pmu.c: the PMU; it outlives its GPU while events are open. */
 int guest_pmu_register(struct guest_gpu *gpu);
 void guest_pmu_unregister(struct guest_gpu *gpu);
+extern bool guest_is_old; /* in which order things go */
 int guest_pmu_init(void);
 void guest_pmu_exit(void);
 ssize_t guest_pmu_cpumask(char *buf);

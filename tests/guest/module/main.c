@@ -140,8 +140,11 @@ static void guest_remove(struct pci_dev *pdev)
     pm_runtime_get_sync(&pdev->dev);
     pm_runtime_dont_use_autosuspend(&pdev->dev);
     set_bound(NULL);
-    guest_gt_remove(gpu);
+    if (!guest_is_old)
+        guest_gt_remove(gpu);
     guest_pmu_unregister(gpu);
+    if (guest_is_old)
+        guest_gt_remove(gpu);
     drm_dev_unplug(&gpu->drm);
     pci_disable_device(pdev);
 }

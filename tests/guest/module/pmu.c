@@ -7,6 +7,7 @@
 
 #include <linux/cpuhotplug.h>
 #include <linux/cpumask.h>
+#include <linux/delay.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/pm_runtime.h>
@@ -36,6 +37,14 @@ static u64 held_ns;
 static unsigned int longest_held_us;
 module_param(longest_held_us, uint, 0644);
 MODULE_PARM_DESC(longest_held_us, "longest time that events were open; may be set to 0");
+
+static unsigned int linger_ms;
+module_param(linger_ms, uint, 0644);
+MODULE_PARM_DESC(linger_ms, "how long counters stand still before the PMU goes, as for RCU");
+
+bool guest_is_old;
+module_param_named(is_old, guest_is_old, bool, 0644);
+MODULE_PARM_DESC(is_old, "the PMU goes before the folders of the GT, as up to Linux 5.18");
 
 static void hold(int change)
 {
@@ -186,6 +195,8 @@ void guest_pmu_unregister(struct guest_gpu *gpu)
     struct guest_pmu *pmu = gpu->pmu;
     WRITE_ONCE(pmu->is_closed, true);
     synchronize_rcu();
+    if (linger_ms > 0)
+        msleep(linger_ms);
     mutex_lock(&pmu_lock);
     current_pmu = NULL;
     pmu->next = graveyard;
