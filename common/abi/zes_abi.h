@@ -47,13 +47,19 @@ enum {
     GTEL_ZES_TYPE_FREQ_PROPERTIES = 0x9,
     GTEL_ZES_TYPE_MEM_PROPERTIES = 0xb,
     GTEL_ZES_TYPE_POWER_PROPERTIES = 0xd,
+    GTEL_ZES_TYPE_PSU_PROPERTIES = 0xe,
     GTEL_ZES_TYPE_RAS_PROPERTIES = 0xf,
+    GTEL_ZES_TYPE_STANDBY_PROPERTIES = 0x13,
     GTEL_ZES_TYPE_TEMP_PROPERTIES = 0x14,
+    GTEL_ZES_TYPE_DEVICE_STATE = 0x15,
+    GTEL_ZES_TYPE_PROCESS_STATE = 0x16,
     GTEL_ZES_TYPE_PCI_STATE = 0x17,
     GTEL_ZES_TYPE_FABRIC_PORT_STATE = 0x19,
     GTEL_ZES_TYPE_FREQ_STATE = 0x1b,
     GTEL_ZES_TYPE_MEM_STATE = 0x1e,
+    GTEL_ZES_TYPE_PSU_STATE = 0x1f,
     GTEL_ZES_TYPE_RAS_STATE = 0x22,
+    GTEL_ZES_TYPE_ECC_PROPERTIES = 0x26,
     GTEL_ZES_TYPE_POWER_LIMIT_EXT = 0x27,
     GTEL_ZES_TYPE_POWER_EXT_PROPERTIES = 0x28,
     GTEL_ZES_TYPE_FABRIC_PORT_ERRORS = 0x2a,
@@ -62,6 +68,12 @@ enum {
 
 /* ze_device_type_t */
 enum { GTEL_ZE_DEVICE_GPU = 1 };
+/* zes_reset_reason_flag_t */
+enum { GTEL_ZES_RESET_WEDGED = 0x1, GTEL_ZES_RESET_REPAIR = 0x2 };
+/* zes_repair_status_t */
+enum { GTEL_ZES_REPAIR_UNSUPPORTED, GTEL_ZES_REPAIR_NOT_PERFORMED, GTEL_ZES_REPAIR_PERFORMED };
+/* zes_device_ecc_state_t, since 1.4 */
+enum { GTEL_ZES_ECC_UNAVAILABLE, GTEL_ZES_ECC_ENABLED, GTEL_ZES_ECC_DISABLED };
 /* zes_engine_group_t */
 enum {
     GTEL_ZES_ENGINE_ALL = 0,
@@ -136,6 +148,17 @@ enum {
     GTEL_ZES_PORT_FAILED,
     GTEL_ZES_PORT_DISABLED
 };
+/* zes_psu_voltage_status_t */
+enum {
+    GTEL_ZES_VOLTAGE_UNKNOWN,
+    GTEL_ZES_VOLTAGE_NORMAL,
+    GTEL_ZES_VOLTAGE_OVER,
+    GTEL_ZES_VOLTAGE_UNDER
+};
+/* zes_standby_type_t */
+enum { GTEL_ZES_STANDBY_GLOBAL };
+/* zes_standby_promo_mode_t */
+enum { GTEL_ZES_STANDBY_DEFAULT, GTEL_ZES_STANDBY_NEVER };
 /* zes_fan_speed_units_t */
 enum { GTEL_ZES_FAN_RPM, GTEL_ZES_FAN_PERCENT };
 
@@ -196,6 +219,30 @@ struct gtel_zes_device_ext_properties {
     uint8_t uuid[GTEL_ZES_UUID];
     uint32_t device_type;
     uint32_t flags;
+};
+
+/* zes_device_state_t */
+struct gtel_zes_device_state {
+    struct gtel_zes_head head;
+    uint32_t reset;    /* bits: why a reset is needed */
+    uint32_t repaired; /* of the hardware by itself, at the last reset */
+};
+
+/* zes_process_state_t: bytes; engines are bits of zes_engine_type_flag_t */
+struct gtel_zes_process_state {
+    struct gtel_zes_head head;
+    uint32_t pid;
+    uint64_t memory;
+    uint64_t shared;
+    uint32_t engines;
+};
+
+/* zes_device_ecc_properties_t, since 1.4 */
+struct gtel_zes_ecc_properties {
+    struct gtel_zes_head head;
+    uint32_t current;
+    uint32_t pending;
+    uint32_t action; /* what makes the pending state the current one */
 };
 
 /* zes_pci_speed_t: -1 is unknown; bytes per second of all lanes in one direction */
@@ -449,6 +496,32 @@ struct gtel_zes_port_errors {
     uint64_t firmware_communication;
     uint64_t firmware;
     uint64_t link_degrades;
+};
+
+/* zes_psu_properties_t: milliamperes, -1 is unknown */
+struct gtel_zes_psu_properties {
+    struct gtel_zes_head head;
+    uint8_t on_subdevice;
+    uint32_t subdevice_id;
+    uint8_t has_fan;
+    int32_t max_current;
+};
+
+/* zes_psu_state_t: degrees Celsius, milliamperes, -1 is unknown */
+struct gtel_zes_psu_state {
+    struct gtel_zes_head head;
+    uint32_t voltage;
+    uint8_t has_fan_failed;
+    int32_t temperature;
+    int32_t current;
+};
+
+/* zes_standby_properties_t */
+struct gtel_zes_standby_properties {
+    struct gtel_zes_head head;
+    uint32_t type;
+    uint8_t on_subdevice;
+    uint32_t subdevice_id;
 };
 
 /* zes_fan_properties_t: bits of modes and units, -1 is unknown */

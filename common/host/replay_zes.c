@@ -12,7 +12,7 @@ enum {
     DRIVERS_MAX = 2,
     DEVICES_MAX = 16, /* of one driver */
     PARTS_MAX = 32,   /* of one family on one device */
-    FAMILIES = 9,     /* the device itself and its kinds of parts */
+    FAMILIES = 11,    /* the device itself and its kinds of parts */
     KEY_SIZE = 128
 };
 
@@ -41,6 +41,8 @@ static const struct {
     {"zesRas", "zesDeviceEnumRasErrorSets"},
     {"zesFabricPort", "zesDeviceEnumFabricPorts"},
     {"zesFan", "zesDeviceEnumFans"},
+    {"zesPsu", "zesDeviceEnumPsus"},
+    {"zesStandby", "zesDeviceEnumStandbyDomains"},
 };
 
 /* How a structure is told in words. */
@@ -56,6 +58,14 @@ struct field {
 static const struct field device[] = {F(device_properties, core.device_type, 'u'),
                                       F(device_properties, core.vendor_id, 'u'),
                                       F(device_properties, subdevices, 'u')};
+static const struct field state[] = {F(device_state, reset, 'u'), F(device_state, repaired, 'u')};
+static const struct field process[] = {F(process_state, pid, 'u'), F(process_state, memory, 'U'),
+                                       F(process_state, shared, 'U'),
+                                       F(process_state, engines, 'u')};
+static const struct field ecc[] = {F(ecc_properties, current, 'u'), F(ecc_properties, pending, 'u'),
+                                   F(ecc_properties, action, 'u')};
+static const struct field flag[] = {{0, 'b'}};
+static const struct field number[] = {{0, 'u'}};
 static const struct field device_ext[] = {F(device_ext_properties, uuid, 'x')};
 static const struct field pci[] = {
     F(pci_properties, domain, 'u'),
@@ -137,6 +147,15 @@ static const struct field port_errors[] = {
 static const struct field fan[] = {F(fan_properties, on_subdevice, 'b'),
                                    F(fan_properties, subdevice_id, 'u'),
                                    F(fan_properties, units, 'u')};
+static const struct field psu[] = {
+    F(psu_properties, on_subdevice, 'b'), F(psu_properties, subdevice_id, 'u'),
+    F(psu_properties, has_fan, 'b'), F(psu_properties, max_current, 'i')};
+static const struct field psu_state[] = {
+    F(psu_state, voltage, 'u'), F(psu_state, has_fan_failed, 'b'), F(psu_state, temperature, 'i'),
+    F(psu_state, current, 'i')};
+static const struct field standby[] = {F(standby_properties, type, 'u'),
+                                       F(standby_properties, on_subdevice, 'b'),
+                                       F(standby_properties, subdevice_id, 'u')};
 
 /* What a call writes, by its type in zes_syms.def. stype 0: the structure has none. */
 struct layout {
@@ -154,6 +173,11 @@ struct layout {
 
 static const struct layout layouts[] = {
     L(device_properties, GTEL_ZES_TYPE_DEVICE_PROPERTIES, device),
+    L(device_state, GTEL_ZES_TYPE_DEVICE_STATE, state),
+    L(process_state, GTEL_ZES_TYPE_PROCESS_STATE, process),
+    L(ecc_properties, GTEL_ZES_TYPE_ECC_PROPERTIES, ecc),
+    {"uint8_t *", sizeof(uint8_t), 0, flag, 1},
+    {"uint32_t *", sizeof(uint32_t), 0, number, 1},
     L(pci_properties, GTEL_ZES_TYPE_PCI_PROPERTIES, pci),
     L(pci_state, GTEL_ZES_TYPE_PCI_STATE, pci_state),
     L(pci_stats, 0, pci_stats),
@@ -178,6 +202,9 @@ static const struct layout layouts[] = {
     L(port_throughput, 0, port_rate),
     L(port_errors, GTEL_ZES_TYPE_FABRIC_PORT_ERRORS, port_errors),
     L(fan_properties, GTEL_ZES_TYPE_FAN_PROPERTIES, fan),
+    L(psu_properties, GTEL_ZES_TYPE_PSU_PROPERTIES, psu),
+    L(psu_state, GTEL_ZES_TYPE_PSU_STATE, psu_state),
+    L(standby_properties, GTEL_ZES_TYPE_STANDBY_PROPERTIES, standby),
 };
 
 static const struct layout chained[] = {

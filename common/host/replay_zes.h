@@ -11,6 +11,9 @@
  *     call zesDriverGet = 1                       drivers; one without a line
  *     call zesDeviceGet 0 = 2                     of driver 0; devices of driver 1 begin with 16
  *     call zesDeviceGetProperties 0 = TYPE VENDOR SUBDEVICES UUID   (UUID: 32 hexadecimal digits)
+ *     call zesDeviceGetState 0 = RESET REPAIRED
+ *     call zesDeviceProcessesGetState 0 = PID MEMORY SHARED ENGINES …   (each process)
+ *     call zesDeviceGetEccState 0 = CURRENT PENDING ACTION
  *     call zesDevicePciGetProperties 0 = DOMAIN BUS DEVICE FUNCTION GEN WIDTH BANDWIDTH 1 0 1
  *     call zesDeviceEnumPowerDomains 0 = 2        a second number: what the filling call finds
  *     call zesPowerGetProperties 0 1 = 0 0 DEFAULT MIN MAX DOMAIN
@@ -21,6 +24,7 @@
  *     call zesRasGetState 0 0 = 0 1 2 3 4 5 6     more than seven are written behind the structure
  *     call zesRasGetStateExp 0 0 = CATEGORY COUNT …
  *     call zesFanGetState 0 0 0 = 1450            (units)
+ *     call zesPsuGetState 0 0 = VOLTAGE FANFAILED CELSIUS MILLIAMPERES
  *
  * `!N` as answer is result code N; `untouched` is success with nothing written. A call on a device
  * without a line is UNSUPPORTED_FEATURE; before a successful start all are UNINITIALIZED, and a

@@ -50,6 +50,44 @@ AT(gtel_zes_device_ext_properties, uuid, 16);
 AT(gtel_zes_device_ext_properties, device_type, 32);
 AT(gtel_zes_device_ext_properties, flags, 36);
 
+SIZE(gtel_zes_device_state, 24);
+AT(gtel_zes_device_state, head.next, 8);
+AT(gtel_zes_device_state, reset, 16);
+AT(gtel_zes_device_state, repaired, 20);
+
+SIZE(gtel_zes_process_state, 48);
+AT(gtel_zes_process_state, head.next, 8);
+AT(gtel_zes_process_state, pid, 16);
+AT(gtel_zes_process_state, memory, 24);
+AT(gtel_zes_process_state, shared, 32);
+AT(gtel_zes_process_state, engines, 40);
+
+SIZE(gtel_zes_ecc_properties, 32);
+AT(gtel_zes_ecc_properties, head.next, 8);
+AT(gtel_zes_ecc_properties, current, 16);
+AT(gtel_zes_ecc_properties, pending, 20);
+AT(gtel_zes_ecc_properties, action, 24);
+
+SIZE(gtel_zes_psu_properties, 32);
+AT(gtel_zes_psu_properties, head.next, 8);
+AT(gtel_zes_psu_properties, on_subdevice, 16);
+AT(gtel_zes_psu_properties, subdevice_id, 20);
+AT(gtel_zes_psu_properties, has_fan, 24);
+AT(gtel_zes_psu_properties, max_current, 28);
+
+SIZE(gtel_zes_psu_state, 32);
+AT(gtel_zes_psu_state, head.next, 8);
+AT(gtel_zes_psu_state, voltage, 16);
+AT(gtel_zes_psu_state, has_fan_failed, 20);
+AT(gtel_zes_psu_state, temperature, 24);
+AT(gtel_zes_psu_state, current, 28);
+
+SIZE(gtel_zes_standby_properties, 32);
+AT(gtel_zes_standby_properties, head.next, 8);
+AT(gtel_zes_standby_properties, type, 16);
+AT(gtel_zes_standby_properties, on_subdevice, 20);
+AT(gtel_zes_standby_properties, subdevice_id, 24);
+
 SIZE(gtel_zes_pci_speed, 16);
 AT(gtel_zes_pci_speed, gen, 0);
 AT(gtel_zes_pci_speed, width, 4);
