@@ -48,16 +48,18 @@ static const struct {
 /* How a structure is told in words. */
 struct field {
     size_t offset;
-    char kind; /* b u i: 8, 32 bits, signed; U I: 64 bits; d: double; x: 16 bytes hexadecimal */
+    /* b u i: 8, 32 bits, signed; U I: 64 bits; d: double; x: 16 bytes hexadecimal, X: the same
+     * word is for what is chained, too */
+    char kind;
 };
 #define F(type, member, kind)                                                                      \
     {                                                                                              \
         offsetof(struct gtel_zes_##type, member), kind                                             \
     }
 
-static const struct field device[] = {F(device_properties, core.device_type, 'u'),
-                                      F(device_properties, core.vendor_id, 'u'),
-                                      F(device_properties, subdevices, 'u')};
+static const struct field device[] = {
+    F(device_properties, core.device_type, 'u'), F(device_properties, core.vendor_id, 'u'),
+    F(device_properties, subdevices, 'u'), F(device_properties, core.uuid, 'X')};
 static const struct field state[] = {F(device_state, reset, 'u'), F(device_state, repaired, 'u')};
 static const struct field process[] = {F(process_state, pid, 'u'), F(process_state, memory, 'U'),
                                        F(process_state, shared, 'U'),
@@ -279,7 +281,7 @@ static bool key_of(const char *name, const void *handle, char key[KEY_SIZE])
     return false;
 }
 
-static uint32_t ask_part(const char *name, const void *handle, struct gtel_str *ret)
+uint32_t gtel_replay_zes_ask(const char *name, const void *handle, struct gtel_str *ret)
 {
     char key[KEY_SIZE];
     if (!playing.is_started)
@@ -305,7 +307,7 @@ static bool set_field(struct gtel_str word, char kind, unsigned char *to)
 {
     uint64_t v = 0;
     double f;
-    if (kind == 'x')
+    if (kind == 'x' || kind == 'X')
         return set_uuid(word, to);
     if (kind == 'd') {
         if (gtel_str_f64(word, &f) < 0)
@@ -329,9 +331,15 @@ static bool set_field(struct gtel_str word, char kind, unsigned char *to)
 static bool set_fields(struct gtel_str *text, const struct field *field, size_t n, void *to)
 {
     struct gtel_str word;
-    for (size_t i = 0; i < n && gtel_str_word(text, &word); i++)
+    for (size_t i = 0; i < n; i++) {
+        struct gtel_str rest = *text;
+        if (!gtel_str_word(&rest, &word))
+            break;
         if (!set_field(word, field[i].kind, (unsigned char *)to + field[i].offset))
             return false;
+        if (field[i].kind != 'X')
+            *text = rest;
+    }
     return true;
 }
 
@@ -451,7 +459,7 @@ static uint32_t answer_list(const char *name, const char *type, void *handle, ui
             code = count_of(text, ret != NULL, &n);
         return code != GTEL_ZE_SUCCESS ? code : give_devices(i, n, count, ret);
     }
-    uint32_t code = ask_part(name, handle, &text);
+    uint32_t code = gtel_replay_zes_ask(name, handle, &text);
     if (code == GTEL_ZE_SUCCESS)
         code = count_of(text, ret != NULL, &n);
     for (size_t f = 1; f < FAMILIES && code == GTEL_ZE_SUCCESS; f++)
@@ -466,7 +474,7 @@ static uint32_t answer_get(const char *name, const char *type, void *handle, voi
     struct gtel_str text;
     if (!layout || !has_stype(ret, layout->stype))
         return GTEL_ZE_INVALID_ARGUMENT;
-    uint32_t code = ask_part(name, handle, &text);
+    uint32_t code = gtel_replay_zes_ask(name, handle, &text);
     if (code != GTEL_ZE_SUCCESS || is_untouched(text))
         return code;
     if (!set_fields(&text, layout->field, layout->n, ret))
@@ -488,7 +496,7 @@ static uint32_t answer_get_list(const char *name, const char *type, void *handle
 {
     const struct layout *layout = layout_of(type);
     struct gtel_str text;
-    uint32_t code = ask_part(name, handle, &text);
+    uint32_t code = gtel_replay_zes_ask(name, handle, &text);
     if (code != GTEL_ZE_SUCCESS || !layout)
         return code;
     uint32_t n = (uint32_t)(words_in(text) / layout->n);
@@ -513,7 +521,7 @@ static uint32_t answer_limits(const char *name, const char *type, void *handle,
 {
     struct gtel_str text;
     (void)type;
-    uint32_t code = ask_part(name, handle, &text);
+    uint32_t code = gtel_replay_zes_ask(name, handle, &text);
     if (code != GTEL_ZE_SUCCESS || is_untouched(text))
         return code;
     bool is_fine = set_fields(&text, sustained, GTEL_ARRAY_LEN(sustained), ret) &&
@@ -531,7 +539,7 @@ static uint32_t answer_ras(const char *name, const char *type, void *handle, uin
     (void)type;
     if (clear != 0 || ret->head.type != GTEL_ZES_TYPE_RAS_STATE)
         return GTEL_ZE_INVALID_ARGUMENT;
-    uint32_t code = ask_part(name, handle, &text);
+    uint32_t code = gtel_replay_zes_ask(name, handle, &text);
     if (code != GTEL_ZE_SUCCESS || is_untouched(text))
         return code;
     for (size_t i = 0; i < GTEL_ZES_RAS_ROOM && gtel_str_word(&text, &word); i++)

@@ -42,6 +42,11 @@
 int gtel_replay_zes_open(const struct gtel_tree *tree);
 /* The function of that name, or NULL. */
 void *gtel_replay_zes_symbol(const char *name);
+/*
+ * What the machine answers to a call on a handle of a device or a part, for a library that plays
+ * more calls than these. A result code; *ret, which the machine owns, with success only.
+ */
+uint32_t gtel_replay_zes_ask(const char *name, const void *handle, struct gtel_str *ret);
 /* Ends the replay; functions answer UNINITIALIZED from then on. */
 void gtel_replay_zes_close(void);
 

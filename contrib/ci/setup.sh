@@ -8,6 +8,8 @@
 GTEL_CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/gtel
 GTEL_TELEGRAF_VERSION=1.39.3
 GTEL_TELEGRAF=$GTEL_CACHE/telegraf-$GTEL_TELEGRAF_VERSION/telegraf
+GTEL_PYZES_VERSION=0.1.3
+GTEL_PYZES=$GTEL_CACHE/pyzes-$GTEL_PYZES_VERSION
 GTEL_JOBS=$(nproc)
 GTEL_SCRATCH=
 gtel_start=$(date +%s)
@@ -226,6 +228,24 @@ need_telegraf() {
     mv "$gtel_new/telegraf" "$GTEL_TELEGRAF"
     rmdir "$gtel_new"
     have_telegraf || fail "$GTEL_TELEGRAF does not run" "remove ${GTEL_TELEGRAF%/*} and try again"
+}
+
+# Intel's Python bindings of Level Zero Sysman, as their wheel has them: for one test, never loaded
+# by anything of ours.
+need_pyzes() {
+    if [ -f "$GTEL_PYZES/pyzes/__init__.py" ]; then
+        note "in the cache: $GTEL_PYZES"
+        return 0
+    fi
+    gtel_new=$(mktemp -d "$GTEL_CACHE/pyzes-new-XXXXXX")
+    quietly "no virtual environment can be made" "install python3-venv" \
+        python3 -m venv "$gtel_new/venv"
+    quietly "pyzes cannot be fetched" "check the network: it is a PyPI package" \
+        "$gtel_new/venv/bin/pip" install --quiet --disable-pip-version-check --no-deps \
+        --no-compile --target "$gtel_new/pyzes" "pyzes==$GTEL_PYZES_VERSION"
+    rm -rf "$GTEL_PYZES"
+    mv "$gtel_new/pyzes" "$GTEL_PYZES"
+    rm -rf "$gtel_new"
 }
 
 # Names the kernel that the installed headers belong to, and its place in the cache.

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/* A loader of Level Zero that plays a recorded machine, with faults. */
+#include "fakes/libze_loader/double.h"
+
+#include "abi/zes_abi.h"
+#include "host/replay_zes.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { TREE_MAX = 1 << 20, DEVICES_MAX = 16, CLOCKS_MAX = 256 };
+
+/* As with the replay, the calls have no context: one machine per process. */
+static struct {
+    const struct gtel_tree *tree;
+    struct gtel_tree *own; /* read here */
+    struct gtel_env env;   /* the clock of that one */
+    void *kept;            /* what was leaked */
+} playing;
+
+int gtel_double_play(const struct gtel_tree *tree)
+{
+    if (!tree) {
+        gtel_replay_zes_close();
+        playing.tree = NULL;
+        return 0;
+    }
+    int r = gtel_replay_zes_open(tree);
+    if (r == 0)
+        playing.tree = tree;
+    return r;
+}
+
+/* The machine that the variable names. */
+static void play_own(void)
+{
+    static char text[TREE_MAX];
+    char error[200] = "no such file";
+    const char *path = getenv("GTEL_DOUBLE");
+    FILE *file = path ? fopen(path, "re") : NULL;
+    size_t n = file ? fread(text, 1, sizeof(text), file) : 0;
+    if (file)
+        (void)fclose(file);
+    int r = gtel_tree_parse((struct gtel_str){text, n}, &playing.own, error, sizeof(error));
+    if (r == 0)
+        r = gtel_env_tree_init(playing.own, false, gtel_env_posix_now(), &playing.env);
+    if (r == 0)
+        r = gtel_double_play(playing.own);
+    if (r < 0)
+        (void)fprintf(stderr, "GTEL_DOUBLE=%s: %s\n", path ? path : "", error);
+}
+
+static void nap(uint64_t ms)
+{
+    struct timespec left = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000) * 1000000};
+    while (nanosleep(&left, &left) < 0 && errno == EINTR)
+        continue;
+}
+
+/* Kept in a list: nothing that a leak checker would call a leak of ours. */
+static void leak(uint64_t mib)
+{
+    size_t n = (size_t)mib << 20;
+    void **block = n > 0 ? malloc(n) : NULL;
+    if (!block)
+        return;
+    memset(block, 1, n);
+    block[0] = playing.kept;
+    playing.kept = block;
+}
+
+/* What the machine wants the call to do beside answering. */
+static void before(const char *name)
+{
+    char key[100];
+    struct gtel_str text;
+    struct gtel_str word;
+    uint64_t n = 0;
+    if (!playing.tree)
+        play_own();
+    if (playing.own)
+        (void)gtel_env_now(&playing.env); /* goes on to the present */
+    (void)snprintf(key, sizeof(key), "double %s", name);
+    if (!playing.tree || gtel_tree_call(playing.tree, gtel_str_of(key), &text) < 0 ||
+        !gtel_str_word(&text, &word))
+        return;
+    (void)gtel_str_u64(gtel_str_trim(text), &n);
+    if (gtel_str_eq(word, GTEL_STR("crash")))
+        (void)raise(SIGSEGV);
+    else if (gtel_str_eq(word, GTEL_STR("hang")))
+        nap(n);
+    else if (gtel_str_eq(word, GTEL_STR("leak")))
+        leak(n);
+}
+
+/* Each exported name is declared before it is defined: there is no header for them. */
+#define EXPORT(name, parameters)                                                                   \
+    GTEL_EXPORT uint32_t name parameters;                                                          \
+    uint32_t name parameters
+
+#define APPLY_(fn, first, ...) fn(__VA_ARGS__)
+#define APPLY(...) APPLY_(__VA_ARGS__)
+#define GTEL_ZES_SYM(name, need, shape, type)                                                      \
+    EXPORT(name, GTEL_ZES_PARAMS_##shape(type))                                                    \
+    {                                                                                              \
+        uint32_t(*call) GTEL_ZES_PARAMS_##shape(type);                                             \
+        before(#name);                                                                             \
+        void *address = gtel_replay_zes_symbol(#name);                                             \
+        memcpy(&call, &address, sizeof(call));                                                     \
+        return call ? APPLY(call, 0 GTEL_ZES_ARGS_##shape) : GTEL_ZE_UNSUPPORTED_FEATURE;          \
+    }
+#include "abi/zes_syms.def"
+#undef GTEL_ZES_SYM
+
+/* ---- what we never call: structures as in the specification ---- */
+
+struct subdevice { /* zes_subdevice_exp_properties_t */
+    struct gtel_zes_head head;
+    uint32_t id;
+    uint8_t uuid[GTEL_ZES_UUID];
+};
+
+struct threshold { /* zes_temp_threshold_t */
+    uint8_t is_up;
+    uint8_t is_down;
+    double celsius;
+};
+
+struct temp_config { /* zes_temp_config_t */
+    struct gtel_zes_head head;
+    uint8_t has_critical;
+    struct threshold threshold[2];
+};
+
+struct uuid { /* zes_uuid_t */
+    uint8_t id[GTEL_ZES_UUID];
+};
+
+/* The next number of an answer; UNKNOWN when there is none. */
+static uint32_t next(struct gtel_str *text, double *ret)
+{
+    struct gtel_str word;
+    return gtel_str_word(text, &word) && gtel_str_f64(word, ret) == 0 ? GTEL_ZE_SUCCESS
+                                                                      : GTEL_ZE_UNKNOWN;
+}
+
+static uint32_t next_flag(struct gtel_str *text, uint8_t *ret)
+{
+    double v = 0;
+    uint32_t code = next(text, &v);
+    *ret = v != 0;
+    return code;
+}
+
+static bool next_uuid(struct gtel_str *text, uint8_t to[GTEL_ZES_UUID])
+{
+    struct gtel_str word;
+    uint64_t byte = 0;
+    bool is_fine = gtel_str_word(text, &word) && word.n == 2 * (size_t)GTEL_ZES_UUID;
+    for (size_t i = 0; is_fine && i < GTEL_ZES_UUID; i++) {
+        is_fine = gtel_str_hex((struct gtel_str){word.p + 2 * i, 2}, &byte) == 0;
+        to[i] = (uint8_t)byte;
+    }
+    return is_fine;
+}
+
+/* A call that only succeeds or fails. */
+static uint32_t answer_code(const char *name, const void *handle)
+{
+    struct gtel_str text;
+    before(name);
+    return gtel_replay_zes_ask(name, handle, &text);
+}
+
+EXPORT(zesDeviceEccConfigurable, (void *device, uint8_t *ret))
+{
+    struct gtel_str text;
+    before("zesDeviceEccConfigurable");
+    uint32_t code = gtel_replay_zes_ask("zesDeviceEccConfigurable", device, &text);
+    return code ? code : next_flag(&text, ret);
+}
+
+EXPORT(zesDeviceSetEccState,
+       (void *device, const void *wanted, struct gtel_zes_ecc_properties *ret))
+{
+    struct gtel_str text;
+    double v[3] = {0};
+    before("zesDeviceSetEccState");
+    uint32_t code =
+        wanted ? gtel_replay_zes_ask("zesDeviceSetEccState", device, &text) : GTEL_ZE_NULL_POINTER;
+    for (size_t i = 0; i < 3 && code == GTEL_ZE_SUCCESS; i++)
+        code = next(&text, &v[i]);
+    if (code == GTEL_ZE_SUCCESS) {
+        ret->current = (uint32_t)v[0];
+        ret->pending = (uint32_t)v[1];
+        ret->action = (uint32_t)v[2];
+    }
+    return code;
+}
+
+EXPORT(zesPowerSetLimitsExt, (void *power, uint32_t *count, const void *limits))
+{
+    return count && limits ? answer_code("zesPowerSetLimitsExt", power) : GTEL_ZE_NULL_POINTER;
+}
+
+EXPORT(zesFrequencySetRange, (void *frequency, const struct gtel_zes_freq_range *range))
+{
+    return range ? answer_code("zesFrequencySetRange", frequency) : GTEL_ZE_NULL_POINTER;
+}
+
+EXPORT(zesFrequencyGetAvailableClocks, (void *frequency, uint32_t *count, double *ret))
+{
+    struct gtel_str text;
+    double clock[CLOCKS_MAX];
+    uint32_t n = 0;
+    before("zesFrequencyGetAvailableClocks");
+    uint32_t code = gtel_replay_zes_ask("zesFrequencyGetAvailableClocks", frequency, &text);
+    if (code != GTEL_ZE_SUCCESS)
+        return code;
+    while (n < CLOCKS_MAX && next(&text, &clock[n]) == GTEL_ZE_SUCCESS)
+        n++;
+    for (uint32_t i = 0; ret && i < n && i < *count; i++)
+        ret[i] = clock[i];
+    *count = !ret || *count == 0 || *count > n ? n : *count;
+    return GTEL_ZE_SUCCESS;
+}
+
+EXPORT(zesTemperatureGetConfig, (void *sensor, struct temp_config *ret))
+{
+    struct gtel_str text;
+    before("zesTemperatureGetConfig");
+    uint32_t code = gtel_replay_zes_ask("zesTemperatureGetConfig", sensor, &text);
+    if (code == GTEL_ZE_SUCCESS)
+        code = next_flag(&text, &ret->has_critical);
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(ret->threshold) && code == GTEL_ZE_SUCCESS; i++) {
+        code = next_flag(&text, &ret->threshold[i].is_up);
+        code = code ? code : next_flag(&text, &ret->threshold[i].is_down);
+        code = code ? code : next(&text, &ret->threshold[i].celsius);
+    }
+    return code;
+}
+
+/* The tiles of a device; their number. */
+static uint32_t tiles(const void *device, struct subdevice *ret, uint32_t max, uint32_t *ret_n)
+{
+    struct gtel_str text;
+    struct subdevice one = {0};
+    double id;
+    uint32_t code = gtel_replay_zes_ask("zesDeviceGetSubDevicePropertiesExp", device, &text);
+    *ret_n = 0;
+    if (code != GTEL_ZE_SUCCESS)
+        return code;
+    while (next(&text, &id) == GTEL_ZE_SUCCESS && next_uuid(&text, one.uuid)) {
+        if (*ret_n < max) {
+            ret[*ret_n].id = (uint32_t)id;
+            memcpy(ret[*ret_n].uuid, one.uuid, sizeof(one.uuid));
+        }
+        (*ret_n)++;
+    }
+    return GTEL_ZE_SUCCESS;
+}
+
+EXPORT(zesDeviceGetSubDevicePropertiesExp, (void *device, uint32_t *count, struct subdevice *ret))
+{
+    uint32_t n;
+    before("zesDeviceGetSubDevicePropertiesExp");
+    uint32_t code = tiles(device, ret, ret ? *count : 0, &n);
+    if (code == GTEL_ZE_SUCCESS && (!ret || *count == 0 || *count > n))
+        *count = n;
+    return code;
+}
+
+static bool has_uuid(void *device, const struct uuid *wanted)
+{
+    struct gtel_zes_device_properties got = {.head.type = GTEL_ZES_TYPE_DEVICE_PROPERTIES};
+    return zesDeviceGetProperties(device, &got) == GTEL_ZE_SUCCESS &&
+           memcmp(got.core.uuid, wanted->id, sizeof(wanted->id)) == 0;
+}
+
+static bool has_tile(void *device, const struct uuid *wanted, uint32_t *ret_id)
+{
+    struct subdevice tile[DEVICES_MAX];
+    uint32_t n = 0;
+    (void)tiles(device, tile, DEVICES_MAX, &n); /* without tiles there are none */
+    for (uint32_t i = 0; i < n && i < DEVICES_MAX; i++)
+        if (memcmp(tile[i].uuid, wanted->id, sizeof(wanted->id)) == 0) {
+            *ret_id = tile[i].id;
+            return true;
+        }
+    return false;
+}
+
+EXPORT(zesDriverGetDeviceByUuidExp,
+       (void *driver, struct uuid uuid, void **ret, uint8_t *ret_on_tile, uint32_t *ret_tile))
+{
+    void *device[DEVICES_MAX] = {NULL};
+    uint32_t count = DEVICES_MAX;
+    before("zesDriverGetDeviceByUuidExp");
+    uint32_t code = zesDeviceGet(driver, &count, device);
+    for (uint32_t i = 0; code == GTEL_ZE_SUCCESS && i < count; i++) {
+        *ret_tile = 0;
+        *ret_on_tile = has_tile(device[i], &uuid, ret_tile);
+        *ret = device[i];
+        if (*ret_on_tile || has_uuid(device[i], &uuid))
+            return GTEL_ZE_SUCCESS;
+    }
+    return code ? code : GTEL_ZE_INVALID_ARGUMENT;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A shared object with the Level Zero loader's names that plays a recorded machine
+ * (host/replay_zes.h), for programs that are not ours and for our own as they are shipped.
+ *
+ * Which machine: that of the tree that gtel_double_play was given, or, without that, that of the
+ * file which the variable GTEL_DOUBLE names, by a clock that starts at the first call.
+ *
+ * Beyond what the replay knows it answers the calls that pyzes knows and we never make. Those that
+ * set something succeed and change nothing that is read:
+ *
+ *     call zesDeviceGetSubDevicePropertiesExp 0 = ID UUID …   (each tile)
+ *     call zesDeviceEccConfigurable 0 = 1
+ *     call zesDeviceSetEccState 0 = CURRENT PENDING ACTION
+ *     call zesFrequencyGetAvailableClocks 0 0 = 300 350 …
+ *     call zesFrequencySetRange 0 0 =
+ *     call zesPowerSetLimitsExt 0 0 =
+ *     call zesTemperatureGetConfig 0 0 = CRITICAL  UP DOWN CELSIUS  UP DOWN CELSIUS
+ *
+ * zesDriverGetDeviceByUuidExp looks through the UUIDs of the recording. What a call does beside
+ * answering:
+ *
+ *     call double NAME = crash       it ends the process
+ *     call double NAME = hang 2500   it returns after so many milliseconds
+ *     call double NAME = leak 8      it keeps so many MiB
+ */
+#ifndef GTEL_TESTS_FAKES_DOUBLE_H
+#define GTEL_TESTS_FAKES_DOUBLE_H
+
+#include "base/compiler.h"
+#include "host/tree.h"
+
+/* tree outlives the library, or is taken back with NULL. */
+GTEL_EXPORT int gtel_double_play(const struct gtel_tree *tree);
+
+#endif
