@@ -24,6 +24,12 @@ enum {
     RX_MIN = 4096
 };
 
+/*
+ * How much a helper may grow after its first SOUND_ANSWERS, by when libraries and drivers are all
+ * in: sources keep what they know of a machine in some MB, so it is a library that leaks.
+ */
+static const uint64_t growth_max = 256u << 20;
+
 /* A helper that has never answered is starting, not late, for this long. */
 static const uint64_t start_grace_ns = 5000000000u;
 
@@ -509,6 +515,17 @@ int gtel_lane_receive(struct gtel_lane *lane, struct gtel_str *ret_payload)
     return 0;
 }
 
+/* Looks after a helper that has answered: one that only grows is started anew. */
+static void look_at_size(struct gtel_lane *lane)
+{
+    uint64_t rss = lane->answer.rss_bytes;
+    if (lane->answers == SOUND_ANSWERS)
+        lane->settled_rss = rss;
+    if (lane->answers > SOUND_ANSWERS && lane->settled_rss > 0 &&
+        rss > lane->settled_rss + growth_max)
+        drop(lane, GTEL_LOG_WARNING, "has grown by more than 256 MiB: a library leaks memory");
+}
+
 void gtel_lane_understood(struct gtel_lane *lane, int r)
 {
     if (r < 0) {
@@ -523,6 +540,8 @@ void gtel_lane_understood(struct gtel_lane *lane, int r)
     lane->is_late = false;
     if (++lane->answers >= SOUND_ANSWERS)
         lane->next_pause = 0;
+    if (!lane->has_group)
+        look_at_size(lane);
 }
 
 bool gtel_lane_is_waiting(const struct gtel_lane *lane)

@@ -5,8 +5,9 @@
  * Nothing here waits for a helper but gtel_lanes_wait, which has a limit. One request is
  * outstanding per lane; a helper that does not answer is left alone until it does, and never gets a
  * second one beside it. A helper that died is started again at the next gather, and should that one
- * die soon, too, after 1, 2, 4 … 64 more. A lane none of whose sources may find anything on this
- * machine is not started, and looked at again each Rescan interval.
+ * die soon, too, after 1, 2, 4 … 64 more. One that grows without end is told to go the same way. A
+ * lane none of whose sources may find anything on this machine is not started, and looked at again
+ * each Rescan interval.
  */
 #ifndef GTEL_CYCLE_LANE_H
 #define GTEL_CYCLE_LANE_H
@@ -61,6 +62,7 @@ struct gtel_lane {
     int start_error;           /* why the helper could not be started the last time, or 0 */
     bool has_started;          /* a helper ran before */
     uint32_t answers;          /* of this helper */
+    uint64_t settled_rss;      /* its resident memory after some answers; 0: not known */
     bool has_answered;         /* this helper has answered once */
     bool is_late;              /* said so in the log */
     bool is_failing;           /* said so in the log */

@@ -27,6 +27,7 @@ import urllib.request
 os.environ["PATH"] = os.environ.get("PATH", "") + ":/usr/local/sbin:/usr/sbin:/sbin"
 TYPES_DB = "/usr/share/collectd/types.db"
 INTERVAL = 0.5
+SKIPPED = 77
 failures = []
 checks = 0
 
@@ -80,6 +81,14 @@ def is_alive(pid):
             return f.read().rsplit(")", 1)[1].split()[0] != "Z"
     except OSError:
         return False
+
+
+def is_there():
+    """Whether collectd is installed; says so when it is not."""
+    found = shutil.which("collectd") and os.path.exists(TYPES_DB)
+    if not found:
+        print("skipped: collectd is not installed")
+    return found
 
 
 class Daemon:
@@ -608,9 +617,8 @@ def main():
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("case", nargs="*")
     args = parser.parse_args()
-    if not shutil.which("collectd") or not os.path.exists(TYPES_DB):
-        print("skipped: collectd is not installed")
-        return 77
+    if not is_there():
+        return SKIPPED
     cases = {name[5:]: run for name, run in globals().items() if name.startswith("case_")}
     for name in args.case or [name for name in cases if name != "readme"]:
         begin = time.monotonic()

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: MIT
+"""A vendor library that crashes, hangs or leaks, under the real collectd and the real Telegraf.
+
+    faults.py --agent collectd --gtel PROGRAM --plugins FOLDER --source FOLDER [CASE...]
+    faults.py --agent telegraf --gtel PROGRAM --telegraf FILE --source FOLDER [CASE...]
+
+PROGRAM loads Level Zero's played loader as a shared object (tests/fakes/libze_loader). On a machine
+with an Intel and an NVIDIA card it goes wrong for some seconds. Each gather must have everything else,
+in time; what Level Zero adds is missing for a while, and comes back by itself.
+"""
+
+import argparse
+import concurrent.futures
+import os
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "contrib", "ci")]
+import agents  # noqa: E402
+import collectd  # noqa: E402
+import lines  # noqa: E402
+from collectd import check, failures, wait_for  # noqa: E402
+
+GPU = "0000:03:00.0"
+LEVEL_ZERO = """file usr/lib64/libze_loader.so.1
+library libze_loader.so.1
+call zesInit =
+call zesDeviceGet 0 = 1
+call zesDeviceGetProperties 0 = 1 0x8086 0 868020e2000000000300000000000000
+call zesDevicePciGetProperties 0 = 0 3 0 0 4 8 15753846153 1 0 1
+call zesDevicePciGetStats 0 = 1000000 0 0 1000 2000
+call zesDeviceEnumTemperatureSensors 0 = 1
+call zesTemperatureGetProperties 0 0 = 2 0 0 -1
+call zesTemperatureGetState 0 0 = 71
+"""
+CALL = "zesDevicePciGetStats"
+# When it begins, and by when all must be well again; seconds.
+BEGIN, WELL = 7, 20
+# Name -> what the call does beside answering, for how long, and what the log says.
+FAULTS = {
+    "crash": ("crash", 3, "lane sysman: helper ended"),
+    "hang": ("hang 4000", 1, "lane sysman: no answer within"),
+    "leak": ("leak 90", 2, "lane sysman: helper has grown by more than 256 MiB"),
+}
+
+
+def machine(arguments, folder, fault):
+    """The recorded machine with two cards, and the fault."""
+    what, seconds, _ = FAULTS[fault]
+    path = os.path.join(arguments.source, "tests", "fixtures", "workstation.tree")
+    with open(path, encoding="utf-8") as file:
+        text = file.read().rsplit("end\n", 1)[0]
+    # The traffic goes on, so that each value is a new one.
+    states = "".join(f"at {s}s\ncall {CALL} 0 = {1000000 * (s + 1)} 0 0 {1000 * (s + 1)} 2000\n" +
+                     (f"call double {CALL} = {what}\n" if s == BEGIN else "") +
+                     (f"call double {CALL} = none\n" if s == BEGIN + seconds else "")
+                     for s in range(1, 60))
+    path = os.path.join(folder, fault + ".tree")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text + LEVEL_ZERO + states + "end\n")
+    return path
+
+
+def gaps(times):
+    return [round(b - a, 2) for a, b in zip(times, times[1:])]
+
+
+def judge(fault, interval, gathers, others, lost, log):
+    """gathers: their times; others: {name: times} of what must not be lost; lost: times of what
+    Level Zero adds. A busy host may be late with a gather: not for as long as the fault takes."""
+    worst = max(gaps(gathers[1:]), default=99)
+    check(worst < 2.5, f"{fault}: gathers go on: {gaps(gathers)}")
+    for name, times in others.items():
+        missing = [round(t - gathers[0], 2) for t in gathers[2:]
+                   if all(abs(t - own) > interval / 4 for own in times)]
+        check(len(missing) <= 2, f"{fault}: {name} in each gather but those at {missing}")
+    longest = max(gaps(lost), default=99)
+    check(lost and lost[-1] > gathers[-1] - 4 * interval, f"{fault}: it comes back: {gaps(lost)}")
+    check(longest < WELL - BEGIN, f"{fault}: for {longest} s nothing came of Level Zero")
+    if fault != "leak":
+        check(longest > 1.9 * interval, f"{fault}: there was a fault: {gaps(lost)}")
+    check(FAULTS[fault][2] in log, f"{fault}: the log says what happened:\n{log}")
+    check(log.count("lane sysman: helper") <= 2, f"{fault}: few lines in the log:\n{log}")
+    print(f"  {fault}: Level Zero missing for at most {longest:.1f} s, gathers at most {worst:.1f} s "
+          f"apart, {interval} s wanted", flush=True)
+
+
+def under_collectd(arguments, fault):
+    with tempfile.TemporaryDirectory(prefix="gtel-e2e-") as folder:
+        root = machine(arguments, folder, fault)
+        plugins = {name: {"Helper": f'"{arguments.gtel}"', "Root": f'"{root}"'}
+                   for name in ("gpu_intel", "gpu_nvml")}
+        with collectd.Daemon(arguments, plugins) as daemon:
+            daemon.start()
+            begin = time.monotonic()
+            lost = f"gpu_intel-{GPU}/temperature-sensor-memory"
+            check(wait_for(lambda: daemon.series(lost), 6), f"{lost} arrives")
+            time.sleep(max(0.0, WELL - (time.monotonic() - begin)))
+            seconds, status = daemon.stop()
+            check(seconds < 1 and status == 0, f"{fault}: it stops at once ({seconds:.2f} s)")
+            def times(name):
+                return [t for t, _ in daemon.series(name)]
+            for plugin, other in (("gpu_intel", f"gpu_intel-{GPU}/frequency-gpu"),
+                                  ("gpu_nvml", "gpu_nvml-0000:01:00.0/memory-used")):
+                judge(fault, collectd.INTERVAL, times(f"{plugin}/gauge-gtel-gpus"),
+                      {other: times(other)}, times(lost), daemon.log())
+            late = daemon.series("gpu_intel/errors-gtel-lanes-late")
+            restarts = daemon.series("gpu_intel/errors-gtel-lane-restarts")
+            counted = late if fault == "hang" else restarts
+            check(counted and counted[-1][1] > 0, f"{fault}: it is counted: {counted[-3:]}")
+
+
+def under_telegraf(arguments, fault):
+    with tempfile.TemporaryDirectory(prefix="gtel-e2e-") as folder:
+        written = os.path.join(folder, "written.lp")
+        config = agents.telegraf_config(
+            folder, [arguments.gtel, "--root", machine(arguments, folder, fault)],
+            agents.OUTPUT_FILE.format(path=written), interval="500ms")
+        telegraf = agents.Process("telegraf", [arguments.telegraf, "--config", config], folder)
+        try:
+            time.sleep(WELL)
+        finally:
+            begin = time.monotonic()
+            status = telegraf.stop(30)
+        check(status == 0 and time.monotonic() - begin < 5, f"{fault}: Telegraf ends ({status})")
+        with open(telegraf.log, encoding="utf-8", errors="replace") as file:
+            log = file.read()
+        with open(written, encoding="utf-8") as file:
+            points = lines.points(file.read())
+
+        def times(measurement, field, **tags):
+            return sorted(t / 1e9 for (own, t), fields in points.get(measurement, {}).items()
+                          if field in fields and tags.items() <= dict(own).items())
+        others = {
+            "Intel's clock": times("gpu", "frequency_mhz", gpu=GPU),
+            "NVIDIA's memory": times("gpu", "memory_used_bytes", gpu="0000:01:00.0"),
+        }
+        judge(fault, 0.5, times("gtel", "gpus"), others,
+              times("gpu_temperature", "celsius", gpu=GPU, sensor="memory"), log)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--agent", choices=("collectd", "telegraf"), required=True)
+    for name in ("--gtel", "--source"):
+        parser.add_argument(name, required=True)
+    for name in ("--plugins", "--telegraf"):
+        parser.add_argument(name)
+    parser.add_argument("case", nargs="*")
+    arguments = parser.parse_args()
+    if arguments.agent == "collectd" and not collectd.is_there():
+        return collectd.SKIPPED
+    run = under_collectd if arguments.agent == "collectd" else under_telegraf
+    with concurrent.futures.ThreadPoolExecutor() as pool:  # each mostly waits
+        list(pool.map(lambda fault: run(arguments, fault), arguments.case or FAULTS))
+    print(f"{len(failures)} failed")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
