@@ -54,7 +54,7 @@ struct gtel_context {
 static bool is_wanted(const struct gtel_setup *setup, const struct gtel_source *source)
 {
     return (!setup->vendor || strcmp(setup->vendor, source->vendor) == 0) &&
-           gtel_group_is_chosen(setup->options, source->name);
+           gtel_group_is_chosen(setup->options, source);
 }
 
 /* Names in the Sources option must exist: a typing error would look like a machine without GPU. */

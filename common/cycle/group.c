@@ -8,16 +8,21 @@
 
 enum { PAUSE_MAX = 64 };
 
-bool gtel_group_is_chosen(const struct gtel_options *options, const char *source)
+bool gtel_group_is_opted_in(const struct gtel_options *options, const struct gtel_source *source)
+{
+    return source->opt_in_plus_1 == 0 ||
+           gtel_str_eq(gtel_option_text(options, (enum gtel_option)(source->opt_in_plus_1 - 1)),
+                       GTEL_STR("on"));
+}
+
+bool gtel_group_is_chosen(const struct gtel_options *options, const struct gtel_source *source)
 {
     struct gtel_str rest = gtel_option_text(options, GTEL_O_SOURCES);
     struct gtel_str name;
-    if (rest.n == 0)
-        return true;
+    bool is_listed = rest.n == 0;
     while (gtel_str_part(&rest, ',', &name))
-        if (gtel_str_eq(gtel_str_trim(name), gtel_str_of(source)))
-            return true;
-    return false;
+        is_listed = is_listed || gtel_str_eq(gtel_str_trim(name), gtel_str_of(source->name));
+    return is_listed && gtel_group_is_opted_in(options, source);
 }
 
 int gtel_group_init(struct gtel_group *group, const char *lane, const struct gtel_env *env,
@@ -28,7 +33,7 @@ int gtel_group_init(struct gtel_group *group, const char *lane, const struct gte
     group->batch.usage = &group->usage;
     for (int i = 0; gtel_sources[i] && i < GTEL_SOURCES_MAX; i++) {
         const struct gtel_source *source = gtel_sources[i];
-        if (strcmp(source->lane, lane) != 0 || !gtel_group_is_chosen(options, source->name))
+        if (strcmp(source->lane, lane) != 0 || !gtel_group_is_chosen(options, source))
             continue;
         void *state = calloc(1, source->state_size ? source->state_size : 1);
         if (!state)

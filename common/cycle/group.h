@@ -66,7 +66,9 @@ void gtel_group_diagnose(struct gtel_group *group, struct gtel_findings *finding
 /* What was lost to a limit since the start: readings, and devices at each look for them. */
 uint64_t gtel_group_dropped(const struct gtel_group *group);
 
-/* Whether the Sources option leaves a source in; empty names all. */
-bool gtel_group_is_chosen(const struct gtel_options *options, const char *source);
+/* Whether a source that is off unless asked for has been asked for; true for all others. */
+bool gtel_group_is_opted_in(const struct gtel_options *options, const struct gtel_source *source);
+/* Whether the options leave a source in: Sources, which when empty names all, and its own one. */
+bool gtel_group_is_chosen(const struct gtel_options *options, const struct gtel_source *source);
 
 #endif

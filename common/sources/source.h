@@ -31,6 +31,8 @@ struct gtel_source {
     size_t state_size; /* bytes of private state, zeroed before open() */
     /* Its readings come from the kernel's own memory and do not show that the GPU answers. */
     bool is_hearsay;
+    /* 1 + the option, "off" or "on", that switches it on; 0: on unless Sources leaves it out. */
+    unsigned opt_in_plus_1;
 
     /*
      * Whether this machine may have something for the source: a few cheap look-ups that wake

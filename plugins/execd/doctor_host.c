@@ -12,25 +12,37 @@ enum { INDENT = 16, DEVICES_MAX = 4096 };
 
 /* ---- sources and helpers ---- */
 
-enum use { IN_USE, SWITCHED_OFF, USES, NOTHING_HERE };
+enum use { IN_USE, SWITCHED_OFF, NOT_ASKED_FOR, USES, NOTHING_HERE };
 
 static enum use use_of(const struct gtel_doctor_case *about, const struct gtel_source *source)
 {
-    if (!gtel_group_is_chosen(about->options, source->name))
+    if (!gtel_group_is_opted_in(about->options, source))
+        return source->present(about->env) ? NOT_ASKED_FOR : NOTHING_HERE;
+    if (!gtel_group_is_chosen(about->options, source))
         return SWITCHED_OFF;
     return source->present(about->env) ? IN_USE : NOTHING_HERE;
 }
 
+static void name_source(struct gtel_buf *names, const struct gtel_source *source, enum use use)
+{
+    gtel_buf_printf(names, "%s%s", names->n > 0 ? ", " : "", source->name);
+    if (use != NOT_ASKED_FOR)
+        return;
+    gtel_buf_str(names, GTEL_STR(" (option "));
+    gtel_option_flag(names, (enum gtel_option)(source->opt_in_plus_1 - 1));
+    gtel_buf_str(names, GTEL_STR("=on)"));
+}
+
 void gtel_doctor_write_sources(const struct gtel_doctor_case *about, struct gtel_buf *out)
 {
-    static const char *const titles[USES] = {"in use", "switched off"};
-    static const char *const ends[USES] = {"", " (option Sources)"};
-    for (size_t use = 0; use < USES; use++) {
+    static const char *const titles[USES] = {"in use", "switched off", "not asked for"};
+    static const char *const ends[USES] = {"", " (option Sources)", ""};
+    for (enum use use = IN_USE; use < USES; use++) {
         struct gtel_buf names;
         gtel_buf_init(&names, 2048);
         for (size_t s = 0; gtel_sources[s]; s++)
             if (use_of(about, gtel_sources[s]) == use)
-                gtel_buf_printf(&names, "%s%s", names.n > 0 ? ", " : "", gtel_sources[s]->name);
+                name_source(&names, gtel_sources[s], use);
         if (names.n > 0) {
             gtel_buf_str(&names, gtel_str_of(ends[use]));
             gtel_buf_printf(out, "  %-*s", INDENT - 2, titles[use]);
