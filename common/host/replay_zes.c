@@ -3,6 +3,7 @@
 #include "host/replay_zes.h"
 
 #include "abi/zes_abi.h"
+#include "host/replay_zet.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -23,9 +24,20 @@ static const char parts[DRIVERS_MAX * DEVICES_MAX][FAMILIES][PARTS_MAX];
 /* The exception that the header explains. */
 static struct {
     const struct gtel_tree *tree;
-    bool is_started;
-    uint32_t failed; /* what the first start has answered, for ever */
+    unsigned users;
+    struct {
+        bool is_started;
+        uint32_t failed; /* what the first start has answered, for ever */
+    } api[2];            /* Sysman's, and the core's */
 } playing;
+
+enum { SYSMAN, CORE };
+
+/* A start of either opens Sysman's calls: the core's does so where the older way is taken. */
+static bool is_started(void)
+{
+    return playing.api[SYSMAN].is_started || playing.api[CORE].is_started;
+}
 
 /* Names of calls on parts begin with this; the enumeration's name is the other one. */
 static const struct {
@@ -216,16 +228,19 @@ static const struct layout chained[] = {
 
 int gtel_replay_zes_open(const struct gtel_tree *tree)
 {
-    if (playing.tree)
+    if (playing.tree && playing.tree != tree)
         return -EBUSY;
+    if (playing.users++ == 0)
+        memset(playing.api, 0, sizeof(playing.api));
     playing.tree = tree;
-    playing.is_started = false;
-    playing.failed = GTEL_ZE_SUCCESS;
     return 0;
 }
 
 void gtel_replay_zes_close(void)
 {
+    if (playing.users > 0 && --playing.users > 0)
+        return;
+    gtel_replay_zet_reset();
     playing.tree = NULL;
 }
 
@@ -284,7 +299,7 @@ static bool key_of(const char *name, const void *handle, char key[KEY_SIZE])
 uint32_t gtel_replay_zes_ask(const char *name, const void *handle, struct gtel_str *ret)
 {
     char key[KEY_SIZE];
-    if (!playing.is_started)
+    if (!is_started())
         return GTEL_ZE_UNINITIALIZED;
     if (!key_of(name, handle, key))
         return GTEL_ZE_NULL_HANDLE;
@@ -387,11 +402,12 @@ static uint32_t answer_init(const char *name, const char *type, uint32_t flags)
     (void)type;
     if (flags > 1)
         return GTEL_ZE_INVALID_ENUMERATION;
-    if (!playing.is_started && playing.failed == GTEL_ZE_SUCCESS) {
-        playing.failed = ask(name, GTEL_ZE_SUCCESS, &text);
-        playing.is_started = playing.failed == GTEL_ZE_SUCCESS;
+    size_t api = strcmp(name, "zesInit") == 0 ? SYSMAN : CORE;
+    if (!playing.api[api].is_started && playing.api[api].failed == GTEL_ZE_SUCCESS) {
+        playing.api[api].failed = ask(name, GTEL_ZE_SUCCESS, &text);
+        playing.api[api].is_started = playing.api[api].failed == GTEL_ZE_SUCCESS;
     }
-    return playing.failed;
+    return playing.api[api].failed;
 }
 
 /* Count-then-fill of handles that stand side by side; n: how many there are for this call. */
@@ -424,7 +440,7 @@ static uint32_t answer_drivers(const char *name, const char *type, uint32_t *cou
     struct gtel_str text = GTEL_STR("1");
     uint64_t n = 0;
     (void)type;
-    if (!playing.is_started)
+    if (!is_started())
         return GTEL_ZE_UNINITIALIZED;
     uint32_t code = ask(name, GTEL_ZE_SUCCESS, &text);
     if (code == GTEL_ZE_SUCCESS)
@@ -451,7 +467,7 @@ static uint32_t answer_list(const char *name, const char *type, void *handle, ui
     uint64_t n = 0;
     (void)type;
     for (size_t i = 0; i < DRIVERS_MAX; i++) {
-        if (handle != &drivers[i] || !playing.is_started)
+        if (handle != &drivers[i] || !is_started())
             continue;
         (void)snprintf(key, sizeof(key), "%s %zu", name, i);
         uint32_t code = ask(key, GTEL_ZE_SUCCESS, &text);
@@ -556,7 +572,7 @@ static uint32_t answer_fan(const char *name, const char *type, void *handle, uin
     struct gtel_str text;
     uint64_t v;
     (void)type;
-    if (!playing.is_started || !key_of(name, handle, key))
+    if (!is_started() || !key_of(name, handle, key))
         return GTEL_ZE_NULL_HANDLE;
     (void)snprintf(whole, sizeof(whole), "%s %u", key, (unsigned)units);
     uint32_t code = ask(whole, GTEL_ZE_UNSUPPORTED_FEATURE, &text);
@@ -604,5 +620,35 @@ void *gtel_replay_zes_symbol(const char *name)
         memcpy(&address, (const char *)&calls + symbols[i].offset, sizeof(address));
         return address;
     }
-    return NULL;
+    return gtel_replay_zet_symbol(name);
+}
+
+/* ---- for the replay of metrics ---- */
+
+uint32_t gtel_replay_zes_ask_core(const char *key, uint32_t missing, struct gtel_str *ret)
+{
+    return playing.api[CORE].is_started ? ask(key, missing, ret) : GTEL_ZE_UNINITIALIZED;
+}
+
+bool gtel_replay_zes_is_driver(const void *handle)
+{
+    bool found = false;
+    for (size_t i = 0; i < DRIVERS_MAX; i++)
+        found = found || handle == &drivers[i];
+    return found;
+}
+
+void *gtel_replay_zes_device(size_t nth)
+{
+    return nth < GTEL_ARRAY_LEN(parts) ? (void *)(uintptr_t)&parts[nth][0][0] : NULL;
+}
+
+bool gtel_replay_zes_device_number(const void *handle, size_t *ret)
+{
+    for (size_t d = 0; d < GTEL_ARRAY_LEN(parts); d++)
+        if (handle == &parts[d][0][0]) {
+            *ret = d;
+            return true;
+        }
+    return false;
 }

@@ -31,14 +31,15 @@
  * start that failed stays so. `call NAME = !nosymbol` takes the call out of the library.
  *
  * The calls have no context argument, so what is being played is process-wide, as with NVML: one
- * replay at a time; the second user gets -EBUSY.
+ * tree at a time, as often as wanted; who comes with another one gets -EBUSY. Metrics are played
+ * beside it (replay_zet.h).
  */
 #ifndef GTEL_HOST_REPLAY_ZES_H
 #define GTEL_HOST_REPLAY_ZES_H
 
 #include "host/tree.h"
 
-/* Starts to answer from the tree, which outlives the replay. 0, or -EBUSY when another one runs. */
+/* Starts to answer from the tree, which outlives the replay. 0, or -EBUSY when another one is. */
 int gtel_replay_zes_open(const struct gtel_tree *tree);
 /* The function of that name, or NULL. */
 void *gtel_replay_zes_symbol(const char *name);
@@ -47,7 +48,17 @@ void *gtel_replay_zes_symbol(const char *name);
  * more calls than these. A result code; *ret, which the machine owns, with success only.
  */
 uint32_t gtel_replay_zes_ask(const char *name, const void *handle, struct gtel_str *ret);
-/* Ends the replay; functions answer UNINITIALIZED from then on. */
+/* The last user's ends the replay; functions answer UNINITIALIZED from then on. */
 void gtel_replay_zes_close(void);
+
+/*
+ * For the replay of metrics: the answer to a key, or its result code, or `missing` without a line;
+ * UNINITIALIZED before zeInit.
+ */
+uint32_t gtel_replay_zes_ask_core(const char *key, uint32_t missing, struct gtel_str *ret);
+bool gtel_replay_zes_is_driver(const void *handle);
+/* The handle of a device, or NULL; the number of a handle, false when it is no device's. */
+void *gtel_replay_zes_device(size_t nth);
+bool gtel_replay_zes_device_number(const void *handle, size_t *ret);
 
 #endif

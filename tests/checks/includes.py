@@ -40,6 +40,7 @@ JOINTS = {
     "common/host/replay_nvml.h": ("abi/",),
     "common/host/replay_nvml.c": ("abi/",),
     "common/host/replay_zes.c": ("abi/",),
+    "common/host/replay_zet.c": ("abi/",),
 }
 # Files of common/ that may include headers beyond those of ISO C, and which (None: any).
 SYSTEM = {

@@ -18,6 +18,7 @@ ALLOWED = {
     # A vendor's calls have no argument to find their library by; it is one per process, as the real one.
     ("replay_nvml.c.o", "playing"),
     ("replay_zes.c.o", "playing"),
+    ("replay_zet.c.o", "metrics"),
 }
 OBJECT = re.compile(r"^[0-9a-f]+ .{7}\s(\S+)\s+([0-9a-f]+)(?:\s+\.hidden)?\s+(\S+)$")
 
