@@ -8,6 +8,7 @@ extern const struct gtel_source gtel_source_drm_health;
 extern const struct gtel_source gtel_source_drm_memory;
 extern const struct gtel_source gtel_source_drm_ras;
 extern const struct gtel_source gtel_source_i915;
+extern const struct gtel_source gtel_source_l0metrics;
 extern const struct gtel_source gtel_source_nvml;
 extern const struct gtel_source gtel_source_rapl;
 extern const struct gtel_source gtel_source_sysman;
@@ -29,6 +30,7 @@ const struct gtel_source *const gtel_sources[] = {
     &gtel_source_drm_clients,
 #ifdef GTEL_HAVE_LEVEL_ZERO
     &gtel_source_sysman, /* behind the kernel's sources: it supplements */
+    &gtel_source_l0metrics,
 #endif
 #ifdef GTEL_HAVE_NVML
     &gtel_source_nvml,

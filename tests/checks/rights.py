@@ -65,6 +65,7 @@ NEEDS = {
 }
 OWN = "4242"  # the program's own process in recorded machines
 LINE = re.compile(r"^  (\w+) +(\S.*?) {2,}(\w+): (.*)$")
+UNKNOWN = "!0x7ffffffe"  # ZE_RESULT_ERROR_UNKNOWN
 REFUSED = "!0x70010000"  # ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS
 
 
@@ -80,9 +81,13 @@ def split(text):
 
 
 def without_perfmon(text, kernel):
-    """Counters of system-wide PMUs are refused (kernel/events/core.c), use of memory is hidden."""
+    """Counters of system-wide PMUs are refused (kernel/events/core.c), use of memory is hidden.
+
+    So are streams of metrics (i915_perf.c, xe_oa.c, xe_eu_stall.c), with the driver's one code.
+    """
     names = sorted(set(re.findall(r"^pmu (\S+) ", text, re.M)))
     text = re.sub(r"^pmu_error .*\n", "", text, flags=re.M)
+    text = refuse_calls(text, "zetMetricStreamerOpen", UNKNOWN)
     first, later = split(text)
     first += "".join(f"pmu_error {name} EACCES\n" for name in names)
     return re.sub(r"(^query \S+ (\S+) (\d+)\n)((?:\|.*\n)+)", lambda q: hide(q, kernel), first + later,
@@ -146,8 +151,8 @@ def without_telem(text, _):
     return refuse_calls(text, calls)
 
 
-def refuse_calls(text, names):
-    return re.sub(rf"^(call (?:{names})\b[^=]*= ).*$", rf"\g<1>{REFUSED}", text, flags=re.M)
+def refuse_calls(text, names, code=REFUSED):
+    return re.sub(rf"^(call (?:{names})\b[^=]*= ).*$", rf"\g<1>{code}", text, flags=re.M)
 
 
 def with_rights(text, granted, kernel):
@@ -170,7 +175,7 @@ def figures(program, text):
         file.flush()
         command = [program, "--root", file.name, "--isolation", "none", "--stepped", "--explain"]
         done = subprocess.run(
-            command + ["--interval", "1s", "--count", "3"],
+            command + ["--interval", "1s", "--count", "3", "--l0-metrics", "on"],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             encoding="utf-8",

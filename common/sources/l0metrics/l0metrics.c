@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Source l0metrics: what the execution units of Intel GPUs do, through Level Zero's metrics.
+ *
+ * Opt-in (option L0Metrics): it starts the whole compute driver, wants rights, and takes hardware
+ * that only one at a time can have. Vendor code runs in a lane of its own. sample() tells what was
+ * measured after the gather before, and lets the next measurement begin; tick() makes its steps, so
+ * that no gather waits for one. A GPU that sleeps, rests or does nothing is not measured, and has
+ * no figures then: what it would show is known without it.
+ */
+#include "sources/l0metrics/l0metrics.h"
+
+#include <errno.h>
+
+/* The least time between two measurements of a GPU, with the slack of a timer. */
+#define ROUND_NS UINT64_C(900000000)
+
+static const char *const drivers[] = {"i915", "xe", NULL};
+
+static bool present(const struct gtel_env *env)
+{
+    return gtel_cards_any(env, drivers) && gtel_l0m_is_installed(env);
+}
+
+static struct gtel_l0m_gpu *gpu_of(const struct gtel_l0m *l0m, size_t i)
+{
+    return (struct gtel_l0m_gpu *)l0m->cards.card[i];
+}
+
+/* The card is gone, or will be opened anew. */
+static void close_card(const struct gtel_env *env, struct gtel_card *card)
+{
+    struct gtel_l0m_gpu *gpu = (struct gtel_l0m_gpu *)card;
+    struct gtel_card head = *card;
+    for (size_t i = 0; i < gpu->n; i++)
+        gtel_l0m_put_down(gpu->owner, &gpu->tile[i]);
+    gtel_l0m_work_close(env, &gpu->work);
+    *gpu = (struct gtel_l0m_gpu){.card = head};
+}
+
+static int open_source(void *state, const struct gtel_env *env, const struct gtel_options *options)
+{
+    struct gtel_l0m *l0m = state;
+    if (!present(env))
+        return -ENOENT;
+    l0m->cards = (struct gtel_cards){.env = env,
+                                     .drivers = drivers,
+                                     .state_size = sizeof(struct gtel_l0m_gpu),
+                                     .close = close_card};
+    l0m->cards.may_wake = gtel_str_eq(gtel_option_text(options, GTEL_O_WAKE), GTEL_STR("always"));
+    return 0;
+}
+
+/* The start of Level Zero opens the nodes of all GPUs: it waits until none of them sleeps. */
+static bool may_start(const struct gtel_l0m *l0m)
+{
+    bool may = l0m->cards.n > 0;
+    for (size_t i = 0; i < l0m->cards.n; i++)
+        may = may && gtel_cards_may_read(&l0m->cards, l0m->cards.card[i]);
+    return may;
+}
+
+static int discover(void *state, struct gtel_registry *registry)
+{
+    struct gtel_l0m *l0m = state;
+    int r = gtel_cards_discover(&l0m->cards, registry);
+    if (may_start(l0m))
+        gtel_l0m_start_up(l0m);
+    gtel_l0m_find(l0m, registry);
+    return r;
+}
+
+/* Whether the GPU may be touched; one that was seen asleep has no rest to come. */
+static bool may_touch(const struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu)
+{
+    const struct gtel_env *env = l0m->cards.env;
+    bool is_asleep = false;
+    if (!gpu->card.device || !gpu->card.device->is_present ||
+        gtel_awake_look(env, &gpu->card.awake, &is_asleep) < 0)
+        return false;
+    if (is_asleep) {
+        gtel_rest_slept(&gpu->rest);
+        gpu->work.seen_ns = 0;
+    }
+    return (!is_asleep || l0m->cards.may_wake) && !gtel_rest_is_on(&gpu->rest, gtel_env_now(env));
+}
+
+static bool is_measuring(const struct gtel_l0m_gpu *gpu)
+{
+    bool is = false;
+    for (size_t i = 0; i < gpu->n; i++)
+        is = is || gpu->tile[i].due_ns > 0;
+    return is;
+}
+
+/* Whether the results that have come, if any, saw nothing at work. */
+static void note_empty(struct gtel_l0m_gpu *gpu)
+{
+    bool has_result = false;
+    bool has_work = false;
+    for (size_t i = 0; i < gpu->n; i++)
+        for (size_t kind = 0; kind < GTEL_L0M_KINDS; kind++) {
+            const struct gtel_l0m_meter *meter = &gpu->tile[i].meter[kind];
+            if (meter->result_ns == 0)
+                continue;
+            has_result = true;
+            has_work = has_work || kind == GTEL_L0M_STALL;
+            for (size_t role = GTEL_L0M_EU_ACTIVE; role < GTEL_L0M_ROLES; role++)
+                has_work = has_work || meter->share[role] > 0.001;
+        }
+    if (has_result)
+        gpu->was_empty = !has_work;
+}
+
+static void sample_gpu(struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu, struct gtel_batch *batch)
+{
+    const struct gtel_env *env = l0m->cards.env;
+    uint64_t now = gtel_env_now(env);
+    if (is_measuring(gpu))
+        return; /* gathers come in short order: the next one tells */
+    note_empty(gpu);
+    for (size_t i = 0; i < gpu->n; i++)
+        gtel_l0m_put(batch, gpu, &gpu->tile[i]);
+    for (; gpu->failed > 0; gpu->failed--)
+        gtel_batch_failed(batch, gpu->card.device);
+    if (gpu->n == 0 || !may_touch(l0m, gpu))
+        return;
+    enum gtel_l0m_state state = gtel_l0m_look(env, gpu);
+    if (gpu->rest.delay_ns > 0)
+        gtel_rest_note(&gpu->rest, state == GTEL_L0M_IDLE, now);
+    if (state != GTEL_L0M_WORKING || (gpu->round_ns > 0 && now - gpu->round_ns < ROUND_NS))
+        return;
+    gpu->round_ns = now;
+    for (size_t i = 0; i < gpu->n; i++)
+        gpu->tile[i].due_ns = now;
+}
+
+static int sample(void *state, struct gtel_registry *registry, struct gtel_batch *batch)
+{
+    struct gtel_l0m *l0m = state;
+    (void)registry;
+    if (l0m->start == GTEL_L0M_NEW && may_start(l0m))
+        return -ENODEV; /* a GPU that slept when Level Zero was to start is awake */
+    batch->t_ns = gtel_env_now(l0m->cards.env);
+    for (size_t i = 0; l0m->start == GTEL_L0M_RUNS && i < l0m->cards.n; i++)
+        sample_gpu(l0m, gpu_of(l0m, i), batch);
+    return 0;
+}
+
+static uint64_t due_ns(const void *state)
+{
+    const struct gtel_l0m *l0m = state;
+    uint64_t first = 0;
+    for (size_t i = 0; i < l0m->cards.n; i++)
+        for (size_t t = 0; t < gpu_of(l0m, i)->n; t++) {
+            uint64_t due = gpu_of(l0m, i)->tile[t].due_ns;
+            first = due > 0 && (first == 0 || due < first) ? due : first;
+        }
+    return first;
+}
+
+/* A GPU that has fallen asleep, or gone, since is not measured. */
+static void tick_gpu(struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu)
+{
+    for (size_t i = 0; i < gpu->n; i++) {
+        struct gtel_l0m_tile *tile = &gpu->tile[i];
+        if (tile->due_ns == 0 || tile->due_ns > gtel_env_now(l0m->cards.env))
+            continue;
+        if (tile->stream || gtel_cards_may_read(&l0m->cards, &gpu->card))
+            gtel_l0m_step(l0m, gpu, tile);
+        else
+            tile->due_ns = 0;
+    }
+}
+
+static int tick(void *state, struct gtel_registry *registry, struct gtel_batch *batch)
+{
+    struct gtel_l0m *l0m = state;
+    (void)registry;
+    (void)batch;
+    for (size_t i = 0; i < l0m->cards.n; i++)
+        tick_gpu(l0m, gpu_of(l0m, i));
+    return 0;
+}
+
+static void close_source(void *state)
+{
+    struct gtel_l0m *l0m = state;
+    const struct gtel_env *env = l0m->cards.env;
+    if (!env)
+        return;
+    gtel_cards_done(&l0m->cards);
+    gtel_dynlib_close(env, &l0m->dynlib);
+}
+
+static const char *const origins[] = {"Level Zero metrics", "EU stall sampling", NULL};
+
+const struct gtel_source gtel_source_l0metrics = {
+    .name = "l0metrics",
+    .lane = "l0metrics",
+    .vendor = "intel",
+    .summary = "XMX, active and stalled execution units and the reasons of stalls, through Level "
+               "Zero's metrics in short windows while the GPU works (option L0Metrics).",
+    .needs = "libze_loader.so.1 (best 1.22 or newer), Intel's driver and metrics libraries; "
+             "CAP_PERFMON, or the sysctl that gtel doctor names",
+    .seen = "not tried on hardware",
+    .origins = origins,
+    .state_size = sizeof(struct gtel_l0m),
+    .is_hearsay = true,
+    .opt_in_plus_1 = 1 + GTEL_O_L0_METRICS,
+    .present = present,
+    .open = open_source,
+    .discover = discover,
+    .sample = sample,
+    .diagnose = gtel_l0m_diagnose,
+    .due_ns = due_ns,
+    .tick = tick,
+    .close = close_source,
+};

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/* Opens the loader of Level Zero and starts it for metrics. */
+#include "sources/l0metrics/l0metrics.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static const char soname[] = "libze_loader.so.1";
+
+/* As in sysman/library.c: where distributions and Intel's own packages put it. */
+static const char *const sonames[] = {
+    soname,
+    "/usr/local/lib/libze_loader.so.1",
+    "/run/opengl-driver/lib/libze_loader.so.1",
+    NULL,
+};
+
+static const char *const folders[] = {
+    "usr/lib/x86_64-linux-gnu",
+    "usr/lib/aarch64-linux-gnu",
+    "usr/lib64",
+    "usr/lib",
+    "usr/local/lib/x86_64-linux-gnu",
+    "usr/local/lib64",
+    "usr/local/lib",
+    "run/opengl-driver/lib",
+};
+
+static const struct gtel_dynlib_symbol symbols[] = {
+#define OPTIONAL false
+#define REQUIRED true
+#define GTEL_ZET_SYM(name, need, shape, type) {#name, offsetof(struct gtel_zet_calls, name), need},
+#include "abi/zet_syms.def"
+#undef GTEL_ZET_SYM
+#undef OPTIONAL
+#undef REQUIRED
+};
+
+bool gtel_l0m_is_installed(const struct gtel_env *env)
+{
+    char path[GTEL_FS_PATH_MAX];
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(folders); i++)
+        if (gtel_fs_exists(env, gtel_fs_path(path, "%s/%s", folders[i], soname)))
+            return true;
+    return false;
+}
+
+const char *gtel_l0m_advice(const struct gtel_l0m *l0m)
+{
+    switch (l0m->start_code) {
+    case GTEL_ZE_UNINITIALIZED:
+        return "it finds no GPU: is Intel's driver for it installed (libze-intel-gpu1, "
+               "intel-level-zero-gpu)?";
+    case GTEL_ZE_NO_PERMISSION:
+        return "this user may not open the GPU's device nodes: add it to the group render";
+    case GTEL_ZE_NO_DEPENDENCY:
+        return l0m->is_by_variable
+                   ? "a GPU has no metrics, and this loader wants them for all or none: one of "
+                     "1.22 or newer "
+                     "enables them one by one; Intel's Metrics Discovery and Metrics Library "
+                     "(libigdmd.so.1, libigdml.so.1) bring them"
+                   : "a library that it needs is missing";
+    case GTEL_ZE_UNSUPPORTED_VERSION:
+        return "loader and driver are of different versions";
+    default:
+        return "this driver does not work";
+    }
+}
+
+/*
+ * Loaders before 1.22 have no call that enables metrics: there it takes this variable, set before
+ * zeInit, and a single GPU without metrics then makes that fail for all (level zero: METRICS.md of
+ * compute-runtime). So the call comes first, where it exists.
+ */
+static uint32_t start(struct gtel_l0m *l0m)
+{
+    l0m->is_by_variable = !l0m->call.zetDeviceEnableMetricsExp;
+    if (l0m->is_by_variable && setenv("ZET_ENABLE_METRICS", "1", 1) != 0)
+        return GTEL_ZE_OUT_OF_HOST_MEMORY;
+    return l0m->call.zeInit(0);
+}
+
+void gtel_l0m_start_up(struct gtel_l0m *l0m)
+{
+    const struct gtel_env *env = l0m->cards.env;
+    if (l0m->start == GTEL_L0M_FAILED || l0m->start == GTEL_L0M_RUNS)
+        return;
+    int r =
+        gtel_dynlib_open(env, &l0m->dynlib, sonames, symbols, GTEL_ARRAY_LEN(symbols), &l0m->call);
+    if (r < 0) {
+        l0m->dynlib = (struct gtel_dynlib){0};
+        if (l0m->start == GTEL_L0M_NEW)
+            gtel_log(&env->log, GTEL_LOG_WARNING,
+                     "l0metrics: %s cannot be used; going on without the metrics that were asked "
+                     "for",
+                     soname);
+        l0m->start = GTEL_L0M_NO_LIBRARY;
+        return;
+    }
+    l0m->start_code = start(l0m);
+    l0m->start = l0m->start_code == GTEL_ZE_SUCCESS ? GTEL_L0M_RUNS : GTEL_L0M_FAILED;
+    if (l0m->start == GTEL_L0M_FAILED)
+        gtel_log(&env->log, GTEL_LOG_WARNING,
+                 "l0metrics: no metrics: Level Zero does not start, code 0x%x: %s",
+                 (unsigned)l0m->start_code, gtel_l0m_advice(l0m));
+}

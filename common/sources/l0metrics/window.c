@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Measures: opens a stream, reads it, closes it, and has the driver calculate all of it at once.
+ *
+ * Nothing is open outside of a window, for while a stream is, the kernel keeps the GPU awake, and
+ * nobody else can measure (kernel: i915_perf.c, xe_oa.c, xe_eu_stall.c).
+ */
+#include "sources/l0metrics/l0metrics.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MILLISECOND_NS UINT64_C(1000000)
+#define BYTES_MAX ((size_t)64 << 20)
+
+/*
+ * Activity: the buffer of a stream takes thousands of reports, a window makes ten. Before Xe2 a
+ * counter that is summed over all units can wrap within a second, so periods stay far below that.
+ *
+ * Stalls: sampled each 251 to 1757 clocks, as coarsely as the driver can: it takes what is nearest
+ * to a period that is too long. 8192 records of a core fill within tens of milliseconds, and more
+ * often than the kernel looks (5 ms) there is nothing new to read.
+ */
+static const struct {
+    uint64_t length_ns;
+    uint64_t read_ns; /* between reads */
+    uint32_t period_ns;
+} windows[GTEL_L0M_KINDS] = {
+    [GTEL_L0M_ACTIVITY] = {100 * MILLISECOND_NS, 50 * MILLISECOND_NS, 10000000},
+    [GTEL_L0M_STALL] = {40 * MILLISECOND_NS, 10 * MILLISECOND_NS, 1000000},
+};
+
+/* A report each: the driver makes of it the least that its buffer can be. */
+enum { NOTIFY_EVERY = 1024 };
+
+void gtel_l0m_close_window(struct gtel_l0m *l0m, struct gtel_l0m_tile *tile)
+{
+    if (tile->stream) {
+        (void)l0m->call.zetMetricStreamerClose(tile->stream);
+        tile->held_ns += gtel_env_now(l0m->cards.env) - tile->opened_ns;
+    }
+    if (tile->is_active)
+        (void)l0m->call.zetContextActivateMetricGroups(tile->context, tile->handle, 0, NULL);
+    if (tile->context)
+        (void)l0m->call.zeContextDestroy(tile->context);
+    tile->stream = NULL;
+    tile->is_active = false;
+    tile->context = NULL;
+    free(tile->raw);
+    tile->raw = NULL;
+    tile->size = 0;
+    tile->n = 0;
+    tile->has_dropped = false;
+}
+
+/* Room for what one window can bring: at each read as much as the driver's buffer holds. */
+static uint32_t make_room(const struct gtel_l0m *l0m, struct gtel_l0m_tile *tile)
+{
+    size_t capacity = 0;
+    uint32_t code = l0m->call.zetMetricStreamerReadData(tile->stream, UINT32_MAX, &capacity, NULL);
+    if (code != GTEL_ZE_SUCCESS)
+        return code;
+    if (capacity == 0)
+        return GTEL_L0M_NO_SENSE;
+    size_t reads = (size_t)(windows[tile->kind].length_ns / windows[tile->kind].read_ns) + 1;
+    tile->size = capacity < BYTES_MAX / reads ? capacity * reads : BYTES_MAX;
+    tile->raw = malloc(tile->size); /* touched only as far as data comes */
+    return tile->raw ? GTEL_ZE_SUCCESS : GTEL_ZE_OUT_OF_HOST_MEMORY;
+}
+
+static uint32_t open_window(struct gtel_l0m *l0m, struct gtel_l0m_tile *tile, const char **call)
+{
+    struct gtel_l0m_meter *meter = &tile->meter[tile->kind];
+    const struct gtel_ze_context_desc context = {.head.type = GTEL_ZE_TYPE_CONTEXT_DESC};
+    struct gtel_zet_streamer_desc desc = {.head.type = GTEL_ZET_TYPE_STREAMER_DESC,
+                                          .notify_every = NOTIFY_EVERY,
+                                          .period = windows[tile->kind].period_ns};
+    *call = "zeContextCreate";
+    uint32_t code = l0m->call.zeContextCreate(tile->driver, &context, &tile->context);
+    if (code != GTEL_ZE_SUCCESS) {
+        tile->context = NULL;
+        return code;
+    }
+    *call = "zetContextActivateMetricGroups";
+    code = l0m->call.zetContextActivateMetricGroups(tile->context, tile->handle, 1, &meter->group);
+    if (code != GTEL_ZE_SUCCESS)
+        return code;
+    tile->is_active = true;
+    *call = "zetMetricStreamerOpen";
+    code = l0m->call.zetMetricStreamerOpen(tile->context, tile->handle, meter->group, &desc, NULL,
+                                           &tile->stream);
+    if (code != GTEL_ZE_SUCCESS) {
+        tile->stream = NULL;
+        return code;
+    }
+    tile->opened_ns = gtel_env_now(l0m->cards.env);
+    *call = "zetMetricStreamerReadData";
+    return tile->stream ? make_room(l0m, tile) : GTEL_L0M_NO_SENSE;
+}
+
+static uint32_t read_once(const struct gtel_l0m *l0m, struct gtel_l0m_tile *tile, size_t *ret_n)
+{
+    size_t n = tile->size - tile->n;
+    uint32_t code =
+        l0m->call.zetMetricStreamerReadData(tile->stream, UINT32_MAX, &n, tile->raw + tile->n);
+    *ret_n = 0;
+    if (code != GTEL_ZE_SUCCESS && code != GTEL_ZET_DROPPED_DATA)
+        return code;
+    if (n > tile->size - tile->n)
+        return GTEL_L0M_NO_SENSE;
+    *ret_n = n;
+    tile->n += n;
+    return code;
+}
+
+/* Samples of stalls that were lost are told by a read without data; the next one has some. */
+static uint32_t read_window(const struct gtel_l0m *l0m, struct gtel_l0m_tile *tile)
+{
+    size_t n = 0;
+    if (tile->n == tile->size) {
+        tile->has_dropped = true;
+        return GTEL_ZE_SUCCESS;
+    }
+    uint32_t code = read_once(l0m, tile, &n);
+    bool has_dropped = code == GTEL_ZET_DROPPED_DATA;
+    tile->has_dropped = tile->has_dropped || has_dropped;
+    if (has_dropped && n == 0)
+        code = read_once(l0m, tile, &n);
+    return code == GTEL_ZET_DROPPED_DATA ? GTEL_ZE_SUCCESS : code;
+}
+
+/* For data that span tiles; their reports are as many more of the same kind. */
+static uint32_t calculate_sets(const struct gtel_l0m *l0m, const struct gtel_l0m_tile *tile,
+                               void *group, struct gtel_zet_value **ret, uint32_t *ret_n)
+{
+    uint32_t counts[GTEL_L0M_TILES_MAX] = {0};
+    uint32_t sets = 0;
+    uint32_t n = 0;
+    if (!l0m->call.zetMetricGroupCalculateMultipleMetricValuesExp)
+        return GTEL_ZE_INVALID_ARGUMENT;
+    uint32_t code = l0m->call.zetMetricGroupCalculateMultipleMetricValuesExp(
+        group, GTEL_ZET_METRIC_VALUES, tile->n, tile->raw, &sets, &n, NULL, NULL);
+    if (code != GTEL_ZE_SUCCESS)
+        return code;
+    if (sets > GTEL_L0M_TILES_MAX || n == 0 || n > BYTES_MAX / sizeof(**ret))
+        return GTEL_L0M_NO_SENSE;
+    struct gtel_zet_value *value = calloc(n, sizeof(*value));
+    if (!value)
+        return GTEL_ZE_OUT_OF_HOST_MEMORY;
+    uint32_t room = n;
+    code = l0m->call.zetMetricGroupCalculateMultipleMetricValuesExp(
+        group, GTEL_ZET_METRIC_VALUES, tile->n, tile->raw, &sets, &n, counts, value);
+    *ret = value;
+    *ret_n = n < room ? n : room;
+    return code;
+}
+
+/* All bytes at once: a report is the difference to the one before it. *ret is allocated. */
+static uint32_t calculate(const struct gtel_l0m *l0m, const struct gtel_l0m_tile *tile, void *group,
+                          struct gtel_zet_value **ret, uint32_t *ret_n)
+{
+    uint32_t n = 0;
+    uint32_t code = l0m->call.zetMetricGroupCalculateMetricValues(group, GTEL_ZET_METRIC_VALUES,
+                                                                  tile->n, tile->raw, &n, NULL);
+    if (code == GTEL_ZE_INVALID_ARGUMENT)
+        return calculate_sets(l0m, tile, group, ret, ret_n);
+    if (code != GTEL_ZE_SUCCESS || n == 0)
+        return code;
+    if (n > BYTES_MAX / sizeof(**ret))
+        return GTEL_L0M_NO_SENSE;
+    struct gtel_zet_value *value = calloc(n, sizeof(*value));
+    if (!value)
+        return GTEL_ZE_OUT_OF_HOST_MEMORY;
+    uint32_t room = n;
+    code = l0m->call.zetMetricGroupCalculateMetricValues(group, GTEL_ZET_METRIC_VALUES, tile->n,
+                                                         tile->raw, &n, value);
+    *ret = value;
+    *ret_n = n < room ? n : room;
+    return code;
+}
+
+/* No data is an answer, too: no report came, or no instruction was sampled. */
+static uint32_t evaluate(const struct gtel_l0m *l0m, struct gtel_l0m_tile *tile, const char **call)
+{
+    struct gtel_l0m_meter *meter = &tile->meter[tile->kind];
+    struct gtel_zet_value *value = NULL;
+    uint32_t n = 0;
+    *call = "zetMetricGroupCalculateMetricValues";
+    if (tile->n == 0)
+        return GTEL_ZE_SUCCESS;
+    uint32_t code = calculate(l0m, tile, meter->group, &value, &n);
+    if (code == GTEL_ZE_SUCCESS && n % meter->columns != 0)
+        code = GTEL_L0M_NO_SENSE;
+    if (code == GTEL_ZE_SUCCESS && n > 0) {
+        bool is_fine = tile->kind == GTEL_L0M_STALL ? gtel_l0m_take_stalls(meter, value, n)
+                                                    : gtel_l0m_take_activity(meter, value, n);
+        code = is_fine ? GTEL_ZE_SUCCESS : GTEL_L0M_NO_SENSE;
+        if (is_fine && meter->samples > 0) {
+            meter->result_ns = gtel_env_now(l0m->cards.env);
+            meter->has_dropped = tile->has_dropped;
+        }
+    }
+    free(value);
+    return code;
+}
+
+/* Opens the window of the next kind that can be measured, if any. */
+static void open_next(struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu, struct gtel_l0m_tile *tile)
+{
+    const char *call;
+    uint64_t now = gtel_env_now(l0m->cards.env);
+    for (; tile->kind < GTEL_L0M_KINDS; tile->kind++) {
+        struct gtel_l0m_meter *meter = &tile->meter[tile->kind];
+        if (!meter->group || meter->ask.due_ns > now)
+            continue;
+        uint32_t code = open_window(l0m, tile, &call);
+        if (code == GTEL_ZE_SUCCESS) {
+            tile->due_ns = now + windows[tile->kind].read_ns;
+            return;
+        }
+        gtel_l0m_close_window(l0m, tile);
+        gtel_l0m_settle(l0m, gpu, &meter->ask, call, code);
+    }
+    tile->due_ns = 0;
+}
+
+/* Reads; at the end of the window, or after a failure, goes on to the next kind. */
+static void go_on(struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu, struct gtel_l0m_tile *tile)
+{
+    const char *call = "zetMetricStreamerReadData";
+    struct gtel_l0m_meter *meter = &tile->meter[tile->kind];
+    uint64_t now = gtel_env_now(l0m->cards.env);
+    uint64_t end_ns = tile->opened_ns + windows[tile->kind].length_ns;
+    uint32_t code = read_window(l0m, tile);
+    if (code == GTEL_ZE_SUCCESS && now < end_ns) {
+        tile->due_ns = now + windows[tile->kind].read_ns;
+        return;
+    }
+    if (code == GTEL_ZE_SUCCESS)
+        code = evaluate(l0m, tile, &call);
+    gtel_l0m_close_window(l0m, tile);
+    gtel_l0m_settle(l0m, gpu, &meter->ask, call, code);
+    tile->kind++;
+    open_next(l0m, gpu, tile);
+}
+
+void gtel_l0m_step(struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu, struct gtel_l0m_tile *tile)
+{
+    if (tile->stream) {
+        go_on(l0m, gpu, tile);
+        return;
+    }
+    tile->kind = 0;
+    gtel_l0m_set_up(l0m, gpu, tile);
+    if (tile->is_described)
+        open_next(l0m, gpu, tile);
+    else
+        tile->due_ns = 0;
+}
