@@ -2,7 +2,7 @@
 /* A loader of Level Zero that plays a recorded machine, with faults. */
 #include "fakes/libze_loader/double.h"
 
-#include "abi/zes_abi.h"
+#include "abi/zet_abi.h"
 #include "host/replay_zes.h"
 
 #include <errno.h>
@@ -115,6 +115,19 @@ static void before(const char *name)
     }
 #include "abi/zes_syms.def"
 #undef GTEL_ZES_SYM
+#define GTEL_ZET_SYM(name, need, shape, type)                                                      \
+    EXPORT(name, GTEL_ZET_PARAMS_##shape(type))                                                    \
+    {                                                                                              \
+        uint32_t(*call) GTEL_ZET_PARAMS_##shape(type);                                             \
+        before(#name);                                                                             \
+        void *address = gtel_replay_zes_symbol(#name);                                             \
+        memcpy(&call, &address, sizeof(call));                                                     \
+        return call ? APPLY(call, 0 GTEL_ZET_ARGS_##shape) : GTEL_ZE_UNSUPPORTED_FEATURE;          \
+    }
+#define GTEL_ZET_WITHOUT_SHARED
+#include "abi/zet_syms.def"
+#undef GTEL_ZET_WITHOUT_SHARED
+#undef GTEL_ZET_SYM
 
 /* ---- what we never call: structures as in the specification ---- */
 
