@@ -179,12 +179,36 @@ void gtel_context_free(struct gtel_context *context)
 
 /* Merge, delta, window */
 
+/*
+ * Of a device's processes one source tells, or lines of two would stand beside each other and be
+ * added up: the preferred one of those that have told lately.
+ */
+static bool is_told_by_another(struct gtel_context *context, const struct gtel_reading *reading,
+                               uint32_t rank)
+{
+    enum { LATELY = 10 }; /* gathers: a lane may be late for a while */
+    enum gtel_metric metric = (enum gtel_metric)reading->metric;
+    if (!reading->device || (metric != GTEL_M_GPU_PROCESSES &&
+                             gtel_metric_row(metric)->measurement != GTEL_MEASUREMENT_GPU_PROCESS))
+        return false;
+    struct gtel_device *device = context->registry.device[reading->device->index];
+    bool is_fresh = device->has_processes && context->gather - device->processes_gather < LATELY;
+    if (is_fresh && rank > device->processes_rank)
+        return true;
+    device->has_processes = true;
+    device->processes_rank = rank;
+    device->processes_gather = context->gather;
+    return false;
+}
+
 static void merge_reading(struct gtel_context *context, const struct gtel_reading *reading)
 {
     struct gtel_reading copy = *reading;
     uint32_t rank = reading->source == GTEL_SOURCE_CORE ? 0 : context->rank[reading->source];
     if (rank == UINT32_MAX)
         return; /* a source that was not asked for */
+    if (is_told_by_another(context, reading, rank))
+        return;
     if (reading->value_type == GTEL_VALUE_TEXT &&
         gtel_arena_str(&context->texts, reading->value.text, &copy.value.text) < 0) {
         context->series.dropped++;

@@ -138,6 +138,8 @@ enum {
 };
 /* zes_mem_loc_t */
 enum { GTEL_ZES_MEM_SYSTEM, GTEL_ZES_MEM_DEVICE };
+/* zes_ras_error_cat_t, zes_ras_error_category_exp_t */
+enum { GTEL_ZES_RAS_RESET };
 /* zes_ras_error_type_t */
 enum { GTEL_ZES_RAS_CORRECTABLE, GTEL_ZES_RAS_UNCORRECTABLE };
 /* zes_fabric_port_status_t */

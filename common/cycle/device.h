@@ -52,6 +52,10 @@ struct gtel_device {
      * time says nothing about idleness. */
     uint32_t gts_held;
     uint64_t held_ns;
+    /* Whose readings of its processes were taken last, and when; the context's own. */
+    bool has_processes;
+    uint32_t processes_rank;
+    uint64_t processes_gather;
 };
 
 struct gtel_registry {

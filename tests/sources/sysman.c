@@ -101,6 +101,10 @@ static const char base[] =
     "call zesEngineGetActivity 0 0 = 7 1000\n"
     "call zesDeviceGetProperties 1 = 1 0x8086 0 000102030405060708090a0b0c0d0e0f\n"
     "call zesDevicePciGetProperties 1 = 0 3 0 0 4 8 -1 1 0 1\n"
+    "call zesDeviceGetState 1 = 1 1\n"
+    "call zesDeviceEccAvailable 1 = 1\n"
+    "call zesDeviceGetEccState 1 = 1 1 0\n"
+    "call zesDeviceProcessesGetState 0 = 7 5000 1000 0x8 8 100 0 1 7 400 0 2\n"
     "call zesDevicePciGetState 1 = 0 4 8 15753846153\n"
     "call zesDevicePciGetStats 1 = 1000 3 0 11 12\n"
     "call zesDeviceEnumFrequencyDomains 1 = 1\n"
@@ -137,7 +141,13 @@ static const char base[] =
     "call zesFabricPortGetFabricErrorCounters 1 0 = 1 2 3 4\n"
     "call zesDeviceEnumFans 1 = 1\n"
     "call zesFanGetProperties 1 0 = 0 0 1\n"
-    "call zesFanGetState 1 0 0 = 900\n";
+    "call zesFanGetState 1 0 0 = 900\n"
+    "call zesDeviceEnumPsus 1 = 1\n"
+    "call zesPsuGetProperties 1 0 = 0 0 1 60000\n"
+    "call zesPsuGetState 1 0 = 3 1 48 31500\n"
+    "call zesDeviceEnumStandbyDomains 1 = 1\n"
+    "call zesStandbyGetProperties 1 0 = 0 0 0\n"
+    "call zesStandbyGetMode 1 0 = 1\n";
 
 bool begin_with(struct machine *m, const char *head, const char *text)
 {
@@ -164,7 +174,7 @@ bool begin_with(struct machine *m, const char *head, const char *text)
 
 bool begin(struct machine *m, const char *text)
 {
-    return begin_with(m, XE I915 LIBRARY, text);
+    return begin_with(m, XE I915 KERNEL LIBRARY, text);
 }
 
 void finish(struct machine *m)

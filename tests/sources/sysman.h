@@ -44,6 +44,10 @@ struct machine {
     "\n| PCI_SLOT_NAME=" address "\n"
 #define XE CARD("card0", "0000:03:00.0", "xe", "E20B")
 #define I915 CARD("card1", "0000:04:00.0", "i915", "56A0")
+/* A kernel whose i915 tells nothing of processes, and one of them. */
+#define KERNEL                                                                                     \
+    "file proc/sys/kernel/osrelease\n| 5.15.0-100-generic\nfile proc/7/comm\n| train.py\n"         \
+    "file proc/7/stat\n| 7 (train.py) S 1 7 7 0 -1 0 0 0 0 0 1 1 0 0 20 0 1 0 100 0 0\n"
 #define LIBRARY "file usr/lib64/libze_loader.so.1\nlibrary libze_loader.so.1\ncall zesInit =\n"
 #define POWER(card, what, value)                                                                   \
     "file sys/devices/pci0000:00/" card "/power/" what "\n| " value "\n"

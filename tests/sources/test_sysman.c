@@ -58,6 +58,18 @@ static const struct figure {
     {GTEL_M_FABRIC_ERRORS, "0.3", NULL, 10},
     {GTEL_M_FAN_RPM, "1", NULL, 900},
     {GTEL_M_GPU_FAN_RPM, NULL, NULL, 900},
+    {GTEL_M_GPU_RESETS, NULL, NULL, 1},
+    {GTEL_M_GPU_RESET_NEEDED, NULL, NULL, 1},
+    {GTEL_M_GPU_REPAIRED, NULL, NULL, 0},
+    {GTEL_M_GPU_ECC, NULL, NULL, 1},
+    {GTEL_M_GPU_ECC_PENDING, NULL, NULL, 0},
+    {GTEL_M_CURRENT, "psu1", NULL, 31.5},
+    {GTEL_M_CURRENT_LIMIT, "psu1", NULL, 60},
+    {GTEL_M_VOLTAGE_FAULT, "psu1", NULL, 1},
+    {GTEL_M_TEMPERATURE, "psu1", NULL, 48},
+    {GTEL_M_FAN_FAILED, "psu1", NULL, 1},
+    {GTEL_M_FREQUENCY_SLEEP_ENABLED, "graphics", "0", 0},
+    {GTEL_M_GPU_PROCESSES, NULL, NULL, -1},    /* xe's are told by the kernel */
     {GTEL_M_ENGINE_TICKS, "render", NULL, -1}, /* it would keep an xe GPU awake */
 };
 

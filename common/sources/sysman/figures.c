@@ -236,7 +236,7 @@ static const char *const categories[] = {
     "memory", "scale",       "l3-fabric", "pcie",    "fabric",      "soc-internal",
 };
 
-static void put_errors(const struct gtel_sysman_pass *pass, const struct gtel_sysman_part *part,
+static void put_errors(struct gtel_sysman_pass *pass, const struct gtel_sysman_part *part,
                        uint32_t category, uint64_t count)
 {
     char text[48];
@@ -247,10 +247,13 @@ static void put_errors(const struct gtel_sysman_pass *pass, const struct gtel_sy
                    categories[category], part->tile_text);
     place.dim[0] = gtel_batch_text(pass->batch, gtel_str_of(text));
     gtel_sysman_put_u64(pass, GTEL_M_ERROR_COUNT, &place, count);
+    if (category == GTEL_ZES_RAS_RESET) {
+        pass->resets += count;
+        pass->has_resets = true;
+    }
 }
 
-static uint32_t ask_ras_exp(const struct gtel_sysman_pass *pass,
-                            const struct gtel_sysman_part *part)
+static uint32_t ask_ras_exp(struct gtel_sysman_pass *pass, const struct gtel_sysman_part *part)
 {
     struct gtel_zes_ras_state_exp got[RAS_EXP_MAX];
     uint32_t count = 0;
@@ -274,6 +277,7 @@ uint32_t gtel_sysman_read_ras(struct gtel_sysman_pass *pass, struct gtel_sysman_
 {
     struct gtel_zes_ras_state got;
     uint32_t code = ask_ras_exp(pass, part);
+    pass->resets_read += code == GTEL_ZE_SUCCESS;
     if (!gtel_sysman_is_permanent(code) || code == GTEL_ZE_NO_PERMISSION)
         return code;
     memset(&got, 0xff, sizeof(got));
@@ -281,6 +285,7 @@ uint32_t gtel_sysman_read_ras(struct gtel_sysman_pass *pass, struct gtel_sysman_
     code = pass->sysman->call.zesRasGetState(part->handle, 0, &got);
     for (uint32_t i = 0; code == GTEL_ZE_SUCCESS && i < GTEL_ZES_RAS_CATEGORIES; i++)
         put_errors(pass, part, i, got.category[i]);
+    pass->resets_read += code == GTEL_ZE_SUCCESS;
     return code;
 }
 
@@ -316,6 +321,10 @@ void gtel_sysman_put_heads(const struct gtel_sysman_pass *pass)
     gtel_sysman_put_f64(pass, GTEL_M_GPU_TEMPERATURE, NULL, celsius);
     if (pass->has_fan)
         gtel_sysman_put_u64(pass, GTEL_M_GPU_FAN_RPM, NULL, pass->fan_rpm);
+    /* Of all tiles and severities, or the sum would go back for want of one. */
+    if (pass->has_resets &&
+        pass->resets_read == gtel_sysman_wanted(&pass->gpu->list[GTEL_SYSMAN_RAS]))
+        gtel_sysman_put_u64(pass, GTEL_M_GPU_RESETS, NULL, pass->resets);
     if (memories == 0 || pass->memories != memories)
         return;
     gtel_sysman_put_u64(pass, GTEL_M_GPU_MEMORY_TOTAL, NULL, pass->memory_total);

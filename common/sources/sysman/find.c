@@ -26,6 +26,8 @@ static const struct {
     LIST(RAS, zesDeviceEnumRasErrorSets),
     LIST(FABRIC, zesDeviceEnumFabricPorts),
     LIST(FAN, zesDeviceEnumFans),
+    LIST(PSU, zesDeviceEnumPsus),
+    LIST(STANDBY, zesDeviceEnumStandbyDomains),
 #undef LIST
 };
 
@@ -231,12 +233,45 @@ static uint32_t describe_fan(const struct gtel_sysman_pass *pass, struct gtel_sy
     return code;
 }
 
+/* Numbered from 1, as fans. */
+static uint32_t describe_psu(const struct gtel_sysman_pass *pass, struct gtel_sysman_part *part)
+{
+    struct gtel_zes_psu_properties got = {
+        .head.type = GTEL_ZES_TYPE_PSU_PROPERTIES, .on_subdevice = UINT8_MAX, .max_current = -1};
+    if (!pass->sysman->call.zesPsuGetProperties)
+        return GTEL_ZE_UNSUPPORTED_FEATURE;
+    uint32_t code = pass->sysman->call.zesPsuGetProperties(part->handle, &got);
+    part->is.psu.has_fan = got.has_fan == 1;
+    part->is.psu.max_current = got.max_current;
+    if (got.on_subdevice != UINT8_MAX)
+        (void)snprintf(part->name, sizeof(part->name), "psu%u", (unsigned)part->number + 1);
+    return code;
+}
+
+/* The only kind there is stands for the graphics GT: i915's rc6_enable. */
+static uint32_t describe_standby(const struct gtel_sysman_pass *pass, struct gtel_sysman_part *part)
+{
+    struct gtel_zes_standby_properties got = {.head.type = GTEL_ZES_TYPE_STANDBY_PROPERTIES,
+                                              .type = UINT32_MAX};
+    if (!pass->sysman->call.zesStandbyGetProperties)
+        return GTEL_ZE_UNSUPPORTED_FEATURE;
+    uint32_t code = pass->sysman->call.zesStandbyGetProperties(part->handle, &got);
+    set_tile(part, got.on_subdevice, got.subdevice_id);
+    if (got.type == GTEL_ZES_STANDBY_GLOBAL)
+        (void)snprintf(part->name, sizeof(part->name), "graphics");
+    return code;
+}
+
 static uint32_t describe_pci(const struct gtel_sysman_pass *pass, struct gtel_sysman_part *part)
 {
     struct gtel_zes_pci_properties got = {.head.type = GTEL_ZES_TYPE_PCI_PROPERTIES};
     uint32_t code = pass->sysman->call.zesDevicePciGetProperties(part->handle, &got);
     part->is.pci.has_bandwidth = got.has_bandwidth == 1;
     part->is.pci.has_replays = got.has_replays == 1;
+    part->is.pci.needs_reset = -1;
+    part->is.pci.is_repaired = -1;
+    part->is.pci.has_ecc = -1;
+    part->is.pci.is_ecc_pending = -1;
     set_name(part, "pci");
     return code;
 }
@@ -244,11 +279,12 @@ static uint32_t describe_pci(const struct gtel_sysman_pass *pass, struct gtel_sy
 typedef uint32_t (*describe_fn)(const struct gtel_sysman_pass *pass, struct gtel_sysman_part *part);
 
 static const describe_fn describe[GTEL_SYSMAN_FAMILIES] = {
-    [GTEL_SYSMAN_PCI] = describe_pci,       [GTEL_SYSMAN_FREQUENCY] = describe_frequency,
-    [GTEL_SYSMAN_POWER] = describe_power,   [GTEL_SYSMAN_TEMPERATURE] = describe_temperature,
-    [GTEL_SYSMAN_MEMORY] = describe_memory, [GTEL_SYSMAN_ENGINE] = describe_engine,
-    [GTEL_SYSMAN_RAS] = describe_ras,       [GTEL_SYSMAN_FABRIC] = describe_port,
-    [GTEL_SYSMAN_FAN] = describe_fan,
+    [GTEL_SYSMAN_PCI] = describe_pci,         [GTEL_SYSMAN_FREQUENCY] = describe_frequency,
+    [GTEL_SYSMAN_POWER] = describe_power,     [GTEL_SYSMAN_TEMPERATURE] = describe_temperature,
+    [GTEL_SYSMAN_MEMORY] = describe_memory,   [GTEL_SYSMAN_ENGINE] = describe_engine,
+    [GTEL_SYSMAN_RAS] = describe_ras,         [GTEL_SYSMAN_FABRIC] = describe_port,
+    [GTEL_SYSMAN_FAN] = describe_fan,         [GTEL_SYSMAN_PSU] = describe_psu,
+    [GTEL_SYSMAN_STANDBY] = describe_standby,
 };
 
 /* Parts of the card that its tiles have, too, would be counted twice. */
@@ -269,7 +305,8 @@ static const char *describe_name(enum gtel_sysman_family family)
     static const char *const names[GTEL_SYSMAN_FAMILIES] = {
         "zesDevicePciGetProperties",   "zesFrequencyGetProperties",  "zesPowerGetProperties",
         "zesTemperatureGetProperties", "zesMemoryGetProperties",     "zesEngineGetProperties",
-        "zesRasGetProperties",         "zesFabricPortGetProperties", "zesFanGetProperties"};
+        "zesRasGetProperties",         "zesFabricPortGetProperties", "zesFanGetProperties",
+        "zesPsuGetProperties",         "zesStandbyGetProperties"};
     return names[family];
 }
 
@@ -345,6 +382,7 @@ static struct gtel_sysman_gpu *gpu_at(const struct gtel_sysman *sysman,
     return NULL;
 }
 
+/* Drivers of before 1.7 know the core's alone, which is the same (level zero: device mapping). */
 static void label_uuid(struct gtel_registry *registry, struct gtel_device *device,
                        const uint8_t uuid[GTEL_ZES_UUID])
 {
@@ -382,6 +420,7 @@ static void join(const struct gtel_sysman *sysman, struct gtel_registry *registr
         return;
     gpu->handle = handle;
     label_uuid(registry, gpu->card.device, ext.uuid);
+    label_uuid(registry, gpu->card.device, got.core.uuid); /* where the former has said nothing */
 }
 
 /* zesDriverGet has no handle: the same pattern with one argument less. */
@@ -421,6 +460,7 @@ static void prepare(const struct gtel_sysman *sysman, struct gtel_sysman_gpu *gp
     const struct gtel_drm_card *drm = &gpu->card.drm;
     uint64_t delay_ns = gtel_awake_delay(sysman->cards.env, gpu->card.path);
     gpu->hardware = gtel_intel_family(drm->device_id);
+    gpu->has_processes = gtel_sysman_knows_processes(sysman->cards.env, drm);
     gpu->may_hold = strcmp(drm->driver, "xe") != 0 || sysman->may_hold;
     gpu->delay_ns = sysman->cards.may_wake ? 0 : delay_ns;
     gpu->card.is_new = false;

@@ -28,6 +28,9 @@
 const struct gtel_sysman_row gtel_sysman_rows[] = {
     ROW(zesDevicePciGetState, link, PCI, GPU),
     ROW(zesDevicePciGetStats, traffic, PCI, GPU),
+    ROW(zesDeviceGetState, state, PCI, GPU),
+    ROW(zesDeviceGetEccState, ecc, PCI, GPU),
+    ROW(zesDeviceProcessesGetState, processes, PCI, GPU_PROCESS),
     ROW(zesFrequencyGetState, frequency, FREQUENCY, GPU_FREQUENCY),
     ROW(zesFrequencyGetRange, range, FREQUENCY, GPU_FREQUENCY),
     ROW(zesFrequencyGetThrottleTime, throttle, FREQUENCY, GPU_THROTTLE),
@@ -42,6 +45,8 @@ const struct gtel_sysman_row gtel_sysman_rows[] = {
     ROW(zesFabricPortGetThroughput, port_rate, FABRIC, GPU_FABRIC),
     ROW(zesFabricPortGetFabricErrorCounters, port_errors, FABRIC, GPU_FABRIC),
     ROW(zesFanGetState, fan, FAN, GPU_FAN),
+    ROW(zesPsuGetState, psu, PSU, GPU_POWER),
+    ROW(zesStandbyGetMode, standby, STANDBY, GPU_FREQUENCY),
 };
 
 const size_t gtel_sysman_rows_n = GTEL_ARRAY_LEN(gtel_sysman_rows);
@@ -282,6 +287,13 @@ static void note_idle(const struct gtel_sysman_pass *pass)
         gpu->rest_ns = pass->now + REST_NS + 2 * gpu->delay_ns;
 }
 
+/* A GPU that answers nothing else. */
+static void put_lost(const struct gtel_sysman_pass *pass)
+{
+    if (pass->gpu->first_code == GTEL_ZE_REQUIRES_RESET)
+        gtel_sysman_put_u64(pass, GTEL_M_GPU_RESET_NEEDED, NULL, 1);
+}
+
 void gtel_sysman_pass(struct gtel_sysman *sysman, struct gtel_sysman_gpu *gpu,
                       struct gtel_batch *batch)
 {
@@ -294,8 +306,10 @@ void gtel_sysman_pass(struct gtel_sysman *sysman, struct gtel_sysman_gpu *gpu,
     bool was_lost = gpu->is_lost;
     batch->t_ns = pass.now;
     gpu->failed = 0;
-    if (is_over(&pass))
+    if (is_over(&pass)) {
+        put_lost(&pass);
         return;
+    }
     for (size_t f = 0; f < GTEL_SYSMAN_FAMILIES && !is_over(&pass); f++)
         if (f != GTEL_SYSMAN_ENGINE || gpu->may_hold)
             gtel_sysman_list_parts(&pass, (enum gtel_sysman_family)f);

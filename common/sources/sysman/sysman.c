@@ -115,7 +115,7 @@ const struct gtel_source gtel_source_sysman = {
     .lane = "sysman",
     .vendor = "intel",
     .summary = "Level Zero Sysman beside the kernel's figures: temperatures, bandwidth, limits, "
-               "PCIe traffic, errors, fabric.",
+               "PCIe traffic, errors, fabric, state, ECC.",
     .needs = "libze_loader.so.1 and Intel's driver; root, or leave to read the telem files",
     .seen = "not tried on hardware; loaders 1.8.12 and 1.32.0 without a GPU",
     .origins = origins,

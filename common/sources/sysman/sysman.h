@@ -4,7 +4,7 @@
  *
  * sysman.c is the source; library.c opens and starts Level Zero; find.c joins its devices to the
  * kernel's cards by PCI address and lists their parts; pass.c asks by a table and decides what a
- * result code means; power.c, figures.c, engines.c and links.c turn answers into readings;
+ * result code means; power.c, figures.c, engines.c, links.c and state.c turn answers into readings;
  * diagnose.c says what is missing.
  *
  * Functions that call Level Zero return its result codes, the others 0 or a negative errno.
@@ -21,7 +21,7 @@
 enum {
     GTEL_SYSMAN_PARTS_MAX = 64, /* of one family; what a driver says beyond that is cut */
     GTEL_SYSMAN_DEVICES_MAX = 64,
-    GTEL_SYSMAN_ASKS = 3,        /* questions to one part, at most */
+    GTEL_SYSMAN_ASKS = 5,        /* questions to one part, at most */
     GTEL_SYSMAN_CATEGORIES = 16, /* kinds of errors */
     GTEL_SYSMAN_NAME = 32
 };
@@ -39,6 +39,8 @@ enum gtel_sysman_family {
     GTEL_SYSMAN_RAS,
     GTEL_SYSMAN_FABRIC,
     GTEL_SYSMAN_FAN,
+    GTEL_SYSMAN_PSU,
+    GTEL_SYSMAN_STANDBY,
     GTEL_SYSMAN_FAMILIES
 };
 
@@ -101,6 +103,12 @@ struct gtel_sysman_part {
         struct {
             bool has_bandwidth;
             bool has_replays;
+            uint64_t state_due_ns; /* the state is read once a minute and repeated */
+            int needs_reset;       /* these four: 1, 0, or -1: not known */
+            int is_repaired;
+            uint64_t ecc_due_ns; /* the same */
+            int has_ecc;
+            int is_ecc_pending;
         } pci;
         struct {
             uint64_t active;
@@ -110,6 +118,14 @@ struct gtel_sysman_part {
         struct {
             uint32_t units;
         } fan;
+        struct {
+            bool has_fan;
+            int32_t max_current; /* mA, or negative */
+        } psu;
+        struct {
+            uint64_t due_ns;
+            bool may_sleep;
+        } standby;
     } is;
 };
 
@@ -135,7 +151,8 @@ struct gtel_sysman_gpu {
     uint64_t idle_since_ns; /* all clocks have stood still at each look since; 0: they have not */
     uint64_t rest_ns;       /* it is left alone until then */
     enum gtel_intel_family hardware;
-    bool may_hold; /* counters that keep the GPU awake may be opened */
+    bool may_hold;      /* counters that keep the GPU awake may be opened */
+    bool has_processes; /* nobody else tells of them */
     struct gtel_sysman_list list[GTEL_SYSMAN_FAMILIES];
 };
 
@@ -174,6 +191,9 @@ struct gtel_sysman_pass {
     uint64_t memory_used;
     unsigned memories;
     unsigned memories_used;
+    uint64_t resets;
+    unsigned resets_read; /* sets of errors that have told theirs */
+    bool has_resets;
 };
 
 typedef uint32_t (*gtel_sysman_read_fn)(struct gtel_sysman_pass *pass,
@@ -259,7 +279,14 @@ uint32_t gtel_sysman_read_traffic(struct gtel_sysman_pass *pass, struct gtel_sys
 uint32_t gtel_sysman_read_port(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part);
 uint32_t gtel_sysman_read_port_rate(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part);
 uint32_t gtel_sysman_read_port_errors(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part);
+uint32_t gtel_sysman_read_state(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part);
+uint32_t gtel_sysman_read_ecc(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part);
+uint32_t gtel_sysman_read_processes(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part);
+uint32_t gtel_sysman_read_psu(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part);
+uint32_t gtel_sysman_read_standby(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part);
 
+/* state.c: whether Sysman is to be asked for the processes of a card. */
+bool gtel_sysman_knows_processes(const struct gtel_env *env, const struct gtel_drm_card *drm);
 /* engines.c: engine classes from the engines that were just read. */
 void gtel_sysman_put_engines(const struct gtel_sysman_pass *pass);
 /* figures.c: the figures of the whole GPU. */

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* The state of GPUs, their processes and power supplies, as the Sysman source reads them. */
+#include "sources/sysman.h"
+#include "test.h"
+
+#include <string.h>
+
+/* A figure of the xe card with something changed; -1: it is not there. */
+static const struct change {
+    const char *text;
+    enum gtel_metric metric;
+    const char *dim;
+    const char *dim_2;
+    double want;
+} changes[] = {
+    {"call zesDeviceGetState 1 = 0 2\n", GTEL_M_GPU_RESET_NEEDED, NULL, NULL, 0},
+    {"call zesDeviceGetState 1 = 2 2\n", GTEL_M_GPU_RESET_NEEDED, NULL, NULL, 1},
+    {"call zesDeviceGetState 1 = 0 2\n", GTEL_M_GPU_REPAIRED, NULL, NULL, 1},
+    {"call zesDeviceGetState 1 = 0 0\n", GTEL_M_GPU_REPAIRED, NULL, NULL, -1},
+    {"call zesDeviceGetState 1 = 0 77\n", GTEL_M_GPU_REPAIRED, NULL, NULL, -1},
+    {"call zesDeviceGetState 1 = untouched\n", GTEL_M_GPU_RESET_NEEDED, NULL, NULL, -1},
+    {"call zesDeviceEccAvailable 1 = 0\n", GTEL_M_GPU_ECC, NULL, NULL, -1},
+    {"call zesDeviceEccAvailable 1 = untouched\n", GTEL_M_GPU_ECC, NULL, NULL, -1},
+    {"call zesDeviceGetEccState 1 = untouched\n", GTEL_M_GPU_ECC, NULL, NULL, -1},
+    {"call zesDeviceGetEccState 1 = 0 0 0\n", GTEL_M_GPU_ECC, NULL, NULL, -1},
+    {"call zesDeviceGetEccState 1 = 2 2 0\n", GTEL_M_GPU_ECC, NULL, NULL, 0},
+    {"call zesDeviceGetEccState 1 = 2 1 2\n", GTEL_M_GPU_ECC_PENDING, NULL, NULL, 1},
+    {"call zesDeviceGetEccState 1 = 1 0 0\n", GTEL_M_GPU_ECC_PENDING, NULL, NULL, -1},
+    {"call zesPsuGetState 1 0 = 1 0 -1 -1\n", GTEL_M_VOLTAGE_FAULT, "psu1", NULL, 0},
+    {"call zesPsuGetState 1 0 = 2 0 -1 -1\n", GTEL_M_VOLTAGE_FAULT, "psu1", NULL, 1},
+    {"call zesPsuGetState 1 0 = 0 0 -1 -1\n", GTEL_M_VOLTAGE_FAULT, "psu1", NULL, -1},
+    {"call zesPsuGetState 1 0 = 9 0 -1 -1\n", GTEL_M_VOLTAGE_FAULT, "psu1", NULL, -1},
+    {"call zesPsuGetState 1 0 = 1 0 -1 -1\n", GTEL_M_TEMPERATURE, "psu1", NULL, -1},
+    {"call zesPsuGetState 1 0 = 1 0 -1 -1\n", GTEL_M_CURRENT, "psu1", NULL, -1},
+    {"call zesPsuGetState 1 0 = 1 0 -1 -1\n", GTEL_M_FAN_FAILED, "psu1", NULL, 0},
+    {"call zesPsuGetState 1 0 = untouched\n", GTEL_M_FAN_FAILED, "psu1", NULL, -1},
+    {"call zesPsuGetProperties 1 0 = 0 0 0 -1\n", GTEL_M_FAN_FAILED, "psu1", NULL, -1},
+    {"call zesPsuGetProperties 1 0 = 0 0 0 -1\n", GTEL_M_CURRENT_LIMIT, "psu1", NULL, -1},
+    {"call zesPsuGetProperties 1 0 = untouched\n", GTEL_M_CURRENT, "psu1", NULL, -1},
+    {"call zesStandbyGetMode 1 0 = 0\n", GTEL_M_FREQUENCY_SLEEP_ENABLED, "graphics", "0", 1},
+    {"call zesStandbyGetMode 1 0 = 5\n", GTEL_M_FREQUENCY_SLEEP_ENABLED, "graphics", "0", -1},
+    {"call zesStandbyGetMode 1 0 = untouched\n", GTEL_M_FREQUENCY_SLEEP_ENABLED, "graphics", "0",
+     -1},
+    {"call zesStandbyGetProperties 1 0 = 4 0 0\n", GTEL_M_FREQUENCY_SLEEP_ENABLED, "graphics", "0",
+     -1},
+    {"call zesStandbyGetProperties 1 0 = 0 1 1\n", GTEL_M_FREQUENCY_SLEEP_ENABLED, "graphics", "1",
+     0},
+    {"call zesRasGetState 1 0 = untouched\n", GTEL_M_GPU_RESETS, NULL, NULL, -1},
+    /* A second set without an answer: the sum would be one of the first alone. */
+    {"call zesDeviceEnumRasErrorSets 1 = 2\ncall zesRasGetProperties 1 1 = 0 0 0\n"
+     "call zesRasGetState 1 1 = !0x70010001\n",
+     GTEL_M_GPU_RESETS, NULL, NULL, -1},
+    {"call zesDeviceEnumRasErrorSets 1 = 2\ncall zesRasGetProperties 1 1 = 0 0 0\n"
+     "call zesRasGetStateExp 1 1 = 0 5 7 2\n",
+     GTEL_M_GPU_RESETS, NULL, NULL, 6},
+    /* Errors without any kind that is a reset. */
+    {"call zesRasGetStateExp 1 0 = 5 2\n", GTEL_M_GPU_RESETS, NULL, NULL, -1},
+};
+
+static void test_changes(void)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(changes); i++) {
+        struct machine m;
+        test_label = changes[i].text;
+        if (!begin(&m, changes[i].text))
+            continue;
+        gather(&m, 1);
+        CHECK_NEAR(value(&m, changes[i].metric, changes[i].dim, changes[i].dim_2), changes[i].want,
+                   0);
+        finish(&m);
+    }
+    test_label = "";
+}
+
+/* The firmware is asked once a minute, and what it said is told in between. */
+static void test_pace(void)
+{
+    struct machine m;
+    if (!begin(&m, "at 30s\ncall zesDeviceGetEccState 1 = 1 2 1\n"))
+        return;
+    spy.count_name = "zesDeviceGetEccState";
+    gather(&m, 1);
+    for (unsigned i = 0; i < 58; i++) {
+        CHECK_NEAR(value(&m, GTEL_M_GPU_ECC, NULL, NULL), 1, 0);
+        CHECK_NEAR(value(&m, GTEL_M_GPU_ECC_PENDING, NULL, NULL), 0, 0);
+        gather(&m, 1);
+    }
+    CHECK_INT(spy.counted, 1);
+    gather(&m, 2);
+    CHECK_INT(spy.counted, 2);
+    CHECK_NEAR(value(&m, GTEL_M_GPU_ECC_PENDING, NULL, NULL), 1, 0);
+    finish(&m);
+}
+
+/* A GPU that answers nothing because it wants a reset says at least that. */
+static void test_reset(void)
+{
+    struct machine m;
+    if (!begin(&m, "call zesDeviceGetState 1 = 0 1\n"
+                   "at 2s\ncall zesTemperatureGetState 1 0 = !0x70000006\n"
+                   "at 40s\ncall zesTemperatureGetState 1 0 = 60\n"))
+        return;
+    gather(&m, 1);
+    CHECK_NEAR(value(&m, GTEL_M_GPU_RESET_NEEDED, NULL, NULL), 0, 0);
+    gather(&m, 1);
+    for (unsigned i = 0; i < 5; i++) {
+        gather(&m, 1);
+        CHECK_NEAR(value(&m, GTEL_M_GPU_RESET_NEEDED, NULL, NULL), 1, 0);
+    }
+    CHECK_NEAR(value(&m, GTEL_M_CURRENT, "psu1", NULL), -1, 0);
+    gather(&m, 60);
+    CHECK_NEAR(value(&m, GTEL_M_GPU_RESET_NEEDED, NULL, NULL), 0, 0);
+    CHECK_NEAR(value(&m, GTEL_M_CURRENT, "psu1", NULL), 31.5, 0);
+    finish(&m);
+}
+
+static double of_i915(const struct machine *m, enum gtel_metric metric, const char *process)
+{
+    const struct gtel_reading *r = find(m, i915, metric, process, NULL);
+    return r ? gtel_reading_number(r) : -1;
+}
+
+/* Created and imported memory, by name; those without one are still there. */
+static void test_processes(void)
+{
+    struct machine m;
+    if (!begin(&m, "at 2s\ncall zesDeviceProcessesGetState 0 =\n"
+                   "at 3s\ncall zesDeviceProcessesGetState 0 = !0x70010000\n"))
+        return;
+    gather(&m, 1);
+    CHECK_NEAR(of_i915(&m, GTEL_M_GPU_PROCESSES, NULL), 2, 0);
+    CHECK_NEAR(of_i915(&m, GTEL_M_PROCESS_MEMORY, "train.py"), 6400, 0);
+    CHECK_NEAR(of_i915(&m, GTEL_M_PROCESS_MEMORY_SHARED, "train.py"), 1000, 0);
+    CHECK_NEAR(of_i915(&m, GTEL_M_PROCESS_COUNT, "train.py"), 1, 0);
+    CHECK_NEAR(of_i915(&m, GTEL_M_PROCESS_MEMORY, "other"), 100, 0);
+    gather(&m, 1);
+    CHECK_NEAR(of_i915(&m, GTEL_M_GPU_PROCESSES, NULL), 0, 0);
+    CHECK_NEAR(of_i915(&m, GTEL_M_PROCESS_MEMORY, "train.py"), -1, 0);
+    gather(&m, 1);
+    CHECK_NEAR(of_i915(&m, GTEL_M_GPU_PROCESSES, NULL), -1, 0);
+    CHECK_INT(spy.logs[GTEL_LOG_INFO], 1); /* the hint about rights */
+    finish(&m);
+}
+
+/* From 5.19 on the kernel tells of i915's, and in more detail. */
+static void test_newer_kernel(void)
+{
+    static const char *const releases[] = {"5.19.0", "6.8.0-40-generic", "7.0"};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(releases); i++) {
+        struct machine m;
+        char head[2048];
+        test_label = releases[i];
+        (void)snprintf(head, sizeof(head), "%sfile proc/sys/kernel/osrelease\n| %s\n%s", XE I915,
+                       releases[i], LIBRARY);
+        if (!begin_with(&m, head, ""))
+            continue;
+        spy.count_name = "zesDeviceProcessesGetState";
+        gather(&m, 1);
+        CHECK_INT(spy.counted, 0);
+        CHECK_NEAR(of_i915(&m, GTEL_M_GPU_PROCESSES, NULL), -1, 0);
+        finish(&m);
+    }
+    test_label = "";
+}
+
+/* They come and go between counting and filling: the list is asked for anew. */
+static void test_changing(void)
+{
+    struct machine m;
+    bool was_it = false;
+    if (!begin(&m, ""))
+        return;
+    for (unsigned at = 1; at < 300 && !was_it; at++) {
+        gtel_group_done(&m.group);
+        rewind_machine(&m);
+        start_lane(&m);
+        spy.count_name = "zesDeviceProcessesGetState";
+        spy.fail_at = at;
+        spy.fail_code = GTEL_ZE_INVALID_SIZE;
+        gather(&m, 1);
+        was_it = spy.failed_name && strcmp(spy.failed_name, spy.count_name) == 0 &&
+                 spy.counted == 4; /* counted, filled in vain, and both once more */
+    }
+    CHECK(was_it);
+    CHECK_NEAR(of_i915(&m, GTEL_M_GPU_PROCESSES, NULL), 2, 0);
+    finish(&m);
+}
+
+int main(void)
+{
+    test_changes();
+    test_pace();
+    test_reset();
+    test_processes();
+    test_newer_kernel();
+    test_changing();
+    return test_result();
+}
