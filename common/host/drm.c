@@ -58,11 +58,38 @@ static int find_key(const struct gtel_env *env, const char *folder, struct gtel_
     return 0;
 }
 
-static void find_ids(struct gtel_str uevent, struct gtel_drm_card *card)
+/* One of the ids from its file in sysfs; left as it is where there is none. 0 or a negative errno.
+ */
+static int read_id(const struct gtel_env *env, const char *folder, const struct gtel_drm_card *card,
+                   const char *name, uint16_t *id)
+{
+    char path[GTEL_FS_PATH_MAX];
+    uint64_t value = *id;
+    gtel_fs_path(path, "%s/%s/device/%s", folder, card->card, name);
+    int r = gtel_fs_hex(env, path, &value);
+    if (r < 0 && !is_absence(r))
+        return r;
+    if (value > UINT16_MAX)
+        return -ERANGE;
+    *id = (uint16_t)value;
+    return 0;
+}
+
+/*
+ * The uevent text has the ids, else two files of their own: without them a GPU would get a name
+ * that is not its own. They stay 0 where nothing has them. 0 or a negative errno.
+ */
+static int find_ids(const struct gtel_env *env, const char *folder, struct gtel_str uevent,
+                    struct gtel_drm_card *card)
 {
     struct gtel_str id;
-    if (gtel_uevent_get(uevent, GTEL_STR("PCI_ID"), &id) == 0)
-        (void)gtel_uevent_pci_id(id, &card->vendor_id, &card->device_id); /* else they stay 0 */
+    if (gtel_uevent_get(uevent, GTEL_STR("PCI_ID"), &id) == 0 &&
+        gtel_uevent_pci_id(id, &card->vendor_id, &card->device_id) == 0)
+        return 0;
+    if (!card->is_pci)
+        return 0;
+    int r = read_id(env, folder, card, "vendor", &card->vendor_id);
+    return r < 0 ? r : read_id(env, folder, card, "device", &card->device_id);
 }
 
 int gtel_drm_look(const struct gtel_env *env, const char *folder, struct gtel_str name,
@@ -85,7 +112,8 @@ int gtel_drm_look(const struct gtel_env *env, const char *folder, struct gtel_st
         return -ENOENT;
     if (r == 0)
         r = find_key(env, folder, uevent, ret);
-    find_ids(uevent, ret);
+    if (r == 0)
+        r = find_ids(env, folder, uevent, ret);
     return is_absence(r) ? -ENOENT : r;
 }
 

@@ -109,13 +109,14 @@ void gtel_cards_label(const struct gtel_env *env, struct gtel_registry *registry
     const char *maker = maker_of(drm);
     const char *twin = NULL;
     bool is_named = device->label[GTEL_LABEL_MODEL][0] != '\0';
+    bool is_known = !drm->is_pci || drm->vendor_id != 0; /* a name without its ids would stay */
     gtel_device_label(registry, device, GTEL_LABEL_VENDOR, gtel_str_of(maker));
     if (drm->vendor_id != 0) {
         (void)snprintf(text, sizeof(text), "%04x:%04x", drm->vendor_id, drm->device_id);
         gtel_device_label(registry, device, GTEL_LABEL_PCI_ID, gtel_str_of(text));
         twin = find_twin(registry, device);
     }
-    if (is_named)
+    if (is_named || !is_known)
         return;
     if (twin)
         (void)gtel_str_copy(text, sizeof(text), gtel_str_of(twin));

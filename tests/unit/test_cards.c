@@ -198,6 +198,7 @@ static void test_names(void)
          "Intel UHD Graphics 620"},
         {"a code name", "end\n", 0x5917, "Intel Kaby Lake"},
         {"nothing known", "end\n", 0xfffe, "Intel 8086:fffe"},
+        {"no ids", "end\n", 0, ""}, /* no name that would stay once they can be read */
     };
     for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
         char error[200];
@@ -205,8 +206,11 @@ static void test_names(void)
         struct gtel_env env;
         struct gtel_registry registry = {0};
         struct gtel_device *device = NULL;
-        const struct gtel_drm_card drm = {
-            .key = "0000:03:00.0", .driver = "xe", .vendor_id = 0x8086, .device_id = cases[i].id};
+        const struct gtel_drm_card drm = {.key = "0000:03:00.0",
+                                          .driver = "xe",
+                                          .is_pci = true,
+                                          .vendor_id = cases[i].id ? 0x8086 : 0,
+                                          .device_id = cases[i].id};
         test_label = cases[i].label;
         if (!CHECK(gtel_tree_parse(gtel_str_of(cases[i].text), &tree, error, sizeof(error)) == 0) ||
             !CHECK(gtel_env_tree_init(tree, true, 0, &env) == 0) ||

@@ -22,22 +22,31 @@ static const struct {
     "file sys/devices/pci0000:00/" addr "/uevent\n| DRIVER=" driver "\n| PCI_ID=" id "\n"          \
     "| PCI_SLOT_NAME=" addr "\n"
 
-static const char machine[] = CARD("10", "0000:0a:00.0", "xe",
-                                   "8086:E20B") CARD("2", "0000:02:00.0", "xe", "bad")
-    CARD("1", "0000:01:00.0", "i915",
-         "8086:56A0") "dir sys/class/drm/card2-DP-1\n"
-                      /* no uevent text: the links say the same */
-                      "link sys/class/drm/card3 -> ../../devices/platform/gpu0/drm/card3\n"
-                      "link sys/devices/platform/gpu0/drm/card3/device -> ../../../gpu0\n"
-                      "link sys/devices/platform/gpu0/driver -> ../../../bus/platform/drivers/xe\n"
-                      /* a card without a driver */
-                      "link sys/class/drm/card4 -> ../../devices/platform/gpu1/drm/card4\n"
-                      "link sys/devices/platform/gpu1/drm/card4/device -> ../../../gpu1\n"
-                      "dir sys/devices/pci0000:00/0000:0a:00.0/drm/renderD130\n"
-                      "dir sys/devices/pci0000:00/0000:0a:00.0/drm/renderD129\n"
-                      "dir sys/devices/pci0000:00/0000:0a:00.0/drm/renderD1x\n"
-                      "dir sys/devices/pci0000:00/0000:02:00.0/drm/renderD99999999999\n"
-                      "end\n";
+static const char machine[] =
+    CARD("10", "0000:0a:00.0", "xe", "8086:E20B") CARD("2", "0000:02:00.0", "xe", "bad") CARD(
+        "1", "0000:01:00.0", "i915",
+        "8086:56A0") "dir sys/class/drm/card2-DP-1\n"
+                     /* no uevent text: the links say the same */
+                     "link sys/class/drm/card3 -> ../../devices/platform/gpu0/drm/card3\n"
+                     "link sys/devices/platform/gpu0/drm/card3/device -> ../../../gpu0\n"
+                     "link sys/devices/platform/gpu0/driver -> ../../../bus/platform/drivers/xe\n"
+                     /* a card without a driver */
+                     "link sys/class/drm/card4 -> ../../devices/platform/gpu1/drm/card4\n"
+                     "link sys/devices/platform/gpu1/drm/card4/device -> ../../../gpu1\n"
+                     /* a uevent text that says nothing, and ids in files of their own */
+                     "link sys/class/drm/card5 -> ../../devices/pci0000:00/0000:05:00.0/drm/card5\n"
+                     "link sys/devices/pci0000:00/0000:05:00.0/drm/card5/device -> "
+                     "../../../0000:05:00.0\n"
+                     "link sys/devices/pci0000:00/0000:05:00.0/driver -> "
+                     "../../../bus/pci/drivers/amdgpu\n"
+                     "file sys/devices/pci0000:00/0000:05:00.0/uevent\n"
+                     "file sys/devices/pci0000:00/0000:05:00.0/vendor\n| 0x1002\n"
+                     "file sys/devices/pci0000:00/0000:05:00.0/device\n| 0x73bf\n"
+                     "dir sys/devices/pci0000:00/0000:0a:00.0/drm/renderD130\n"
+                     "dir sys/devices/pci0000:00/0000:0a:00.0/drm/renderD129\n"
+                     "dir sys/devices/pci0000:00/0000:0a:00.0/drm/renderD1x\n"
+                     "dir sys/devices/pci0000:00/0000:02:00.0/drm/renderD99999999999\n"
+                     "end\n";
 
 static void check_node(const struct gtel_env *env)
 {
@@ -70,7 +79,12 @@ static void check_list(const struct gtel_env *env)
     }
     CHECK(gtel_drm_has(env, GTEL_STR("i915")));
     CHECK(!gtel_drm_has(env, GTEL_STR("i91")));
-    CHECK(!gtel_drm_has(env, GTEL_STR("amdgpu")));
+    CHECK(!gtel_drm_has(env, GTEL_STR("radeon")));
+    CHECK_INT(gtel_drm_list(env, &arena, GTEL_STR("amdgpu"), &cards, &n, &missed), 0);
+    if (CHECK(n == 1)) {
+        CHECK_INT(cards[0].vendor_id, 0x1002);
+        CHECK_INT(cards[0].device_id, 0x73bf);
+    }
     gtel_arena_done(&arena);
 }
 

@@ -49,7 +49,8 @@ static bool find_port(const struct gtel_intel_scan *scan, char *port)
     gtel_fs_path(port, "%s", scan->device_path);
     if (!read_link(scan->env, port, &link))
         return false;
-    if (scan->card->vendor_id != 0x8086 || scan->card->pci.bus == 0 || link.lanes != 1 ||
+    uint16_t vendor = scan->card->vendor_id; /* 0: not known */
+    if ((vendor != 0x8086 && vendor != 0) || scan->card->pci.bus == 0 || link.lanes != 1 ||
         link.gen != 1)
         return true;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(above); i++) {
