@@ -39,7 +39,7 @@ static int read_label(const struct gtel_env *env, struct gtel_arena *arena, cons
     gtel_fs_path(label_path, "%s/%.*s_label", path, (int)underscore, file.p);
     int r = gtel_fs_text(env, label_path, buf, sizeof(buf), &text);
     if (r == 0)
-        r = gtel_arena_str(arena, text, ret);
+        r = text.n > 0 ? gtel_arena_str(arena, text, ret) : -EINVAL; /* a label has a text */
     return r == -ENOENT || r == -ENODATA || r == -EOPNOTSUPP ? 0 : r;
 }
 
