@@ -380,8 +380,10 @@ int64_t gtel_tree_grown(const struct gtel_tree *tree, const struct gtel_tree_nod
 {
     const uint64_t second_ns = 1000000000;
     uint64_t since_ns = tree->now_ns - node->since_ns;
-    double value = node->start + node->per_second * (double)(since_ns / second_ns);
-    return whole(value + node->per_second * (double)(since_ns % second_ns) / (double)second_ns);
+    uint64_t seconds = since_ns / second_ns;
+    uint64_t rest_ns = since_ns % second_ns;
+    double value = node->start + node->per_second * (double)seconds;
+    return whole(value + node->per_second * (double)rest_ns / (double)second_ns);
 }
 
 /* Counters are answers too: one of that text, which grows. */
