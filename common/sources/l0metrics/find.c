@@ -342,22 +342,25 @@ static uint32_t describe_group(const struct gtel_l0m *l0m, struct gtel_l0m_meter
     return code;
 }
 
-/* Each group is there twice under one name: the one for streams is based on time. */
+/*
+ * Each group is there twice under one name: the one for streams is based on time. A group that does
+ * not tell what it is does not stop the others; the first code of such a one.
+ */
 static uint32_t describe_groups(const struct gtel_l0m *l0m, struct gtel_l0m_tile *tile,
                                 void *const *group, size_t n)
 {
-    uint32_t code = GTEL_ZE_SUCCESS;
-    for (size_t i = 0; code == GTEL_ZE_SUCCESS && i < n; i++) {
+    uint32_t first = GTEL_ZE_SUCCESS;
+    for (size_t i = 0; i < n; i++) {
         struct gtel_zet_group_properties got = {.head.type = GTEL_ZET_TYPE_GROUP_PROPERTIES};
-        code = l0m->call.zetMetricGroupGetProperties(group[i], &got);
+        uint32_t code = l0m->call.zetMetricGroupGetProperties(group[i], &got);
         got.name[GTEL_ZET_NAME - 1] = '\0';
-        if (code != GTEL_ZE_SUCCESS || (got.sampling_type & GTEL_ZET_TIME_BASED) == 0)
-            continue;
-        for (size_t k = 0; code == GTEL_ZE_SUCCESS && k < GTEL_L0M_KINDS; k++)
+        bool is_for_streams = (got.sampling_type & GTEL_ZET_TIME_BASED) != 0;
+        for (size_t k = 0; code == GTEL_ZE_SUCCESS && is_for_streams && k < GTEL_L0M_KINDS; k++)
             if (!tile->meter[k].group && strcmp(got.name, group_names[k]) == 0)
                 code = describe_group(l0m, &tile->meter[k], k, group[i]);
+        first = first == GTEL_ZE_SUCCESS ? code : first;
     }
-    return code;
+    return first;
 }
 
 static uint32_t set_up(const struct gtel_l0m *l0m, struct gtel_l0m_tile *tile, const char **call)
@@ -388,10 +391,11 @@ static uint32_t set_up(const struct gtel_l0m *l0m, struct gtel_l0m_tile *tile, c
 void gtel_l0m_set_up(struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu, struct gtel_l0m_tile *tile)
 {
     const char *call;
-    if (tile->is_described || tile->setup.due_ns > gtel_env_now(l0m->cards.env))
+    bool is_whole = tile->is_described && tile->setup.code == GTEL_ZE_SUCCESS;
+    if (is_whole || tile->setup.due_ns > gtel_env_now(l0m->cards.env))
         return;
     uint32_t code = set_up(l0m, tile, &call);
-    tile->is_described = code == GTEL_ZE_SUCCESS;
+    tile->is_described = tile->meter[GTEL_L0M_ACTIVITY].group || tile->meter[GTEL_L0M_STALL].group;
     gtel_l0m_settle(l0m, gpu, &tile->setup, call, code);
 }
 

@@ -84,7 +84,7 @@ struct gtel_l0m_tile {
     char text[12];             /* its number; empty when the GPU has one tile */
     struct gtel_l0m_ask setup; /* enabling, and looking for groups */
     bool is_enabled;           /* has to be disabled in the end */
-    bool is_described;
+    bool is_described;         /* some group that we know has been found */
     struct gtel_l0m_meter meter[GTEL_L0M_KINDS];
     /* The measurement that runs. */
     uint64_t due_ns; /* when tick() has something to do; 0: nothing */
@@ -148,7 +148,7 @@ const char *gtel_l0m_advice(const struct gtel_l0m *l0m);
 
 /* Looks for the devices behind cards that have none yet. */
 void gtel_l0m_find(struct gtel_l0m *l0m, struct gtel_registry *registry);
-/* Enables metrics and looks for the groups that we know, once, where that is due. */
+/* Enables metrics and looks for the groups that we know, again where some failed to tell. */
 void gtel_l0m_set_up(struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu, struct gtel_l0m_tile *tile);
 /* Nothing of a tile is open or enabled afterwards. */
 void gtel_l0m_put_down(struct gtel_l0m *l0m, struct gtel_l0m_tile *tile);

@@ -33,16 +33,30 @@ static const struct {
 /* A report each: the driver makes of it the least that its buffer can be. */
 enum { NOTIFY_EVERY = 1024 };
 
+/* What is not closed stays taken from all others, so it is tried again, once. */
+static void insist(uint32_t (*call)(void *handle), void *handle)
+{
+    if (call(handle) != GTEL_ZE_SUCCESS)
+        (void)call(handle);
+}
+
+static void deactivate(const struct gtel_l0m *l0m, const struct gtel_l0m_tile *tile)
+{
+    uint32_t code = GTEL_ZE_UNKNOWN;
+    for (int i = 0; i < 2 && code != GTEL_ZE_SUCCESS; i++)
+        code = l0m->call.zetContextActivateMetricGroups(tile->context, tile->handle, 0, NULL);
+}
+
 void gtel_l0m_close_window(struct gtel_l0m *l0m, struct gtel_l0m_tile *tile)
 {
     if (tile->stream) {
-        (void)l0m->call.zetMetricStreamerClose(tile->stream);
+        insist(l0m->call.zetMetricStreamerClose, tile->stream);
         tile->held_ns += gtel_env_now(l0m->cards.env) - tile->opened_ns;
     }
     if (tile->is_active)
-        (void)l0m->call.zetContextActivateMetricGroups(tile->context, tile->handle, 0, NULL);
+        deactivate(l0m, tile);
     if (tile->context)
-        (void)l0m->call.zeContextDestroy(tile->context);
+        insist(l0m->call.zeContextDestroy, tile->context);
     tile->stream = NULL;
     tile->is_active = false;
     tile->context = NULL;

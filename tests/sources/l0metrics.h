@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The source of Level Zero's metrics on recorded machines, with a spy between it and the played
+ * library: it counts calls, makes one of them fail, and knows what is open. One machine at a time.
+ */
+#ifndef GTEL_TESTS_SOURCES_L0METRICS_H
+#define GTEL_TESTS_SOURCES_L0METRICS_H
+
+#include "abi/zet_abi.h"
+#include "cycle/group.h"
+#include "host/tree.h"
+
+struct l0metrics_spy {
+    struct gtel_zet_calls real;
+    const struct gtel_env_ops *ops;
+    struct gtel_env_ops with_spy;
+    unsigned calls;
+    unsigned fail_at; /* 0: never */
+    uint32_t fail_code;
+    const char *failed_name;
+    const char *count_name;
+    unsigned counted;
+    bool is_started;
+    unsigned early; /* calls before a successful start */
+    unsigned libraries;
+    unsigned contexts; /* what is open now */
+    unsigned streams;
+    unsigned groups;
+    unsigned enabled;
+    unsigned windows; /* streams that were opened */
+    unsigned logs[4];
+    char last_log[512];
+};
+
+extern struct l0metrics_spy spy;
+
+struct machine {
+    struct gtel_tree *tree;
+    struct gtel_env env;
+    struct gtel_options options;
+    struct gtel_group group;
+};
+
+#define DEVICE "sys/devices/pci0000:00/0000:03:00.0/"
+#define CARD(driver)                                                                               \
+    "link sys/class/drm/card0 -> ../../devices/pci0000:00/0000:03:00.0/drm/card0\n"                \
+    "link " DEVICE "drm/card0/device -> ../../../0000:03:00.0\n"                                   \
+    "file " DEVICE "uevent\n| DRIVER=" driver "\n| PCI_ID=8086:E20B\n"                             \
+    "| PCI_SLOT_NAME=0000:03:00.0\n"
+#define LIBRARY "file usr/lib64/libze_loader.so.1\nlibrary libze_loader.so.1\n"
+#define IDLE_FILE DEVICE "tile0/gt0/gtidle/idle_residency_ms"
+#define POWER(what, value) "file " DEVICE "power/" what "\n| " value "\n"
+#define PARANOID(value) "file proc/sys/dev/xe/observation_paranoid\n| " value "\n"
+
+/*
+ * A machine with one card of xe, Level Zero with both kinds of groups on it, and what differs;
+ * false when that is no tree. The card works all the time unless the text has its idle time.
+ */
+bool begin(struct machine *m, const char *text);
+/* The same with nothing of Level Zero but what the text says. */
+bool begin_with(struct machine *m, const char *text);
+void finish(struct machine *m);
+void start_lane(struct machine *m);
+/* The machine at its beginning again, for another lane. */
+void rewind_machine(struct machine *m);
+/* Goes on by some time, with what the source does in between, and takes a sample. */
+void gather_ms(struct machine *m, unsigned ms);
+void gather(struct machine *m, unsigned seconds);
+/* Nothing is open but what stays enabled. */
+bool is_all_closed(void);
+
+/* -1 when there is no such reading. */
+double value(const struct machine *m, enum gtel_metric metric, const char *dim);
+
+#endif

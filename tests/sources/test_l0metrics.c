@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: MIT */
+/* The source of Level Zero's metrics: values, windows, sleep, rivals, and what doctor says. */
+#include "sources/l0metrics.h"
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ACTIVITY(text) "call zetMetricGroupCalculateMetricValues 1 0 = " text "\n"
+#define COLUMN(number, text) "call zetMetricGetProperties 1 0 " number " = " text "\n"
+#define STALLS(text) "call zetMetricGroupCalculateMetricValues 1 1 = " text "\n"
+
+static void test_values(void)
+{
+    struct machine m;
+    if (!begin(&m, ""))
+        return;
+    uint64_t start_ns = gtel_env_now(&m.env);
+    gather(&m, 0);
+    CHECK_INT(m.group.batch.n, 0); /* nothing is measured during a gather */
+    gather(&m, 1);
+    CHECK_NEAR(value(&m, GTEL_M_ACTIVITY, "eu"), (0.40 * 1000 + 0.80 * 3000) / 4000, 1e-9);
+    CHECK_NEAR(value(&m, GTEL_M_ACTIVITY_STALL, "eu"), 0.20 * 1000 / 4000, 1e-9);
+    CHECK_NEAR(value(&m, GTEL_M_ACTIVITY, "xmx"), (0.30 * 1000 + 0.50 * 3000) / 4000, 1e-9);
+    CHECK_NEAR(value(&m, GTEL_M_ACTIVITY_STALL, "xmx"), -1, 0);
+    CHECK_NEAR(value(&m, GTEL_M_ACTIVITY, "alu2"), -1, 0);
+    CHECK_NEAR(value(&m, GTEL_M_ACTIVITY_SAMPLES, "xmx"), 2, 0);
+    CHECK_NEAR(value(&m, GTEL_M_ACTIVITY_DROPPED, "xmx"), 0, 0);
+    CHECK_NEAR(value(&m, GTEL_M_STALL_SHARE, "send"), 3.0 / 4, 1e-9);
+    CHECK_NEAR(value(&m, GTEL_M_STALL_SHARE, "sbid"), 1.0 / 4, 1e-9);
+    CHECK_NEAR(value(&m, GTEL_M_STALL_SAMPLES, "send"), 3, 0);
+    CHECK_NEAR(value(&m, GTEL_M_ACTIVITY, "eu-loaded"), 1.0 / 5, 1e-9);
+    CHECK_NEAR(value(&m, GTEL_M_ACTIVITY_STALL, "eu-loaded"), 4.0 / 5, 1e-9);
+    CHECK_NEAR(value(&m, GTEL_M_ACTIVITY_SAMPLES, "eu-loaded"), 5, 0);
+    CHECK_INT(m.group.batch.failed[0], 0);
+    /* Of the time at which the first window ended. */
+    CHECK_INT(m.group.batch.reading[0].t_ns, start_ns + 100000000);
+    CHECK_INT(spy.logs[GTEL_LOG_WARNING] + spy.logs[GTEL_LOG_INFO], 0);
+    finish(&m);
+}
+
+/* Names of metrics by platform, and what is made of them: -1 is nothing. */
+static const struct {
+    const char *label;
+    const char *text;
+    double eu;
+    double stall;
+    double xmx;
+    double alu2;
+} platforms[] = {
+    {"Tiger Lake", COLUMN("1", "EuActive 6 2") COLUMN("2", "EuStall 6 2") COLUMN("3", "Other 6 2"),
+     0.7, 0.05, -1, -1},
+    {"DG2, Meteor Lake", "", 0.7, 0.05, 0.45, -1},
+    {"Ponte Vecchio",
+     COLUMN("1", "XVE_ACTIVE 6 2") COLUMN("2", "XVE_STALL 6 2")
+         COLUMN("3", "XVE_INST_EXECUTED_XMX_ALL_UTILIZATION 6 2"),
+     0.7, 0.05, 0.45, -1},
+    {"Xe2 and later",
+     COLUMN("1", "XVE_ACTIVE 6 2") COLUMN("2", "XVE_STALL 6 2")
+         COLUMN("3", "XVE_INST_EXECUTED_ALU2_ALL_UTILIZATION 6 2"),
+     0.7, 0.05, -1, 0.45},
+    {"part of a name", COLUMN("3", "XmxActiveX 6 2"), 0.7, 0.05, -1, -1},
+    {"no weights", COLUMN("0", "Gpu 0 1"), 0.6, 0.1, 0.4, -1},
+};
+
+static void test_platforms(void)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(platforms); i++) {
+        struct machine m;
+        test_label = platforms[i].label;
+        if (!begin(&m, platforms[i].text))
+            continue;
+        gather(&m, 0);
+        gather(&m, 1);
+        CHECK_NEAR(value(&m, GTEL_M_ACTIVITY, "eu"), platforms[i].eu, 1e-9);
+        CHECK_NEAR(value(&m, GTEL_M_ACTIVITY_STALL, "eu"), platforms[i].stall, 1e-9);
+        CHECK_NEAR(value(&m, GTEL_M_ACTIVITY, "xmx"), platforms[i].xmx, 1e-9);
+        CHECK_NEAR(value(&m, GTEL_M_ACTIVITY, "alu2"), platforms[i].alu2, 1e-9);
+        finish(&m);
+    }
+    test_label = "";
+}
+
+/* What drivers say that is not so, or not known: XMX, share of send, failed readings. */
+static const struct {
+    const char *text;
+    double xmx;
+    double send;
+    uint32_t failed;
+} quirks[] = {
+    /* success, and nothing written: as the null driver */
+    {"call zetMetricGroupGetProperties 1 0 = untouched\n", -1, 0.75, 0},
+    {"call zetMetricGroupGetProperties 1 1 = untouched\n", 0.45, -1, 0},
+    {COLUMN("3", "untouched"), -1, 0.75, 0},
+    {"call zetMetricGetProperties 1 1 1 = untouched\n", 0.45, 0.75, 0},
+    /* kinds of values */
+    {COLUMN("3", "XmxActive 0 3"), 0.45, 0.75, 0},
+    {COLUMN("3", "XmxActive 0 1"), 0.45, 0.75, 0},
+    {COLUMN("3", "XmxActive 0 0"), 0.45, 0.75, 0},
+    {COLUMN("3", "XmxActive 0 4"), -1, 0.75, 0}, /* truth is no number */
+    {COLUMN("3", "XmxActive 0 99"), -1, 0.75, 0},
+    /* numbers that cannot be */
+    {ACTIVITY("1000 40 20 30 3000 80 0 250"), 0.3, 0.75, 0},
+    {ACTIVITY("1000 40 20 101 3000 80 0 101"), 1, 0.75, 0},
+    {ACTIVITY("0 40 20 30 0 80 0 50"), -1, 0.75, 0},
+    {ACTIVITY("99000000000 40 20 30 3000 80 0 50"), 0.5, 0.75, 0},
+    {ACTIVITY("1000 200 200 200"), -1, 0.75, 1},
+    {STALLS("5 1 2 18446744073709551615"), 0.45, -1, 1},
+    /* not as many as columns, or none */
+    {ACTIVITY("1000 40 20 30 3000"), -1, 0.75, 1},
+    {ACTIVITY(""), -1, 0.75, 0},
+    {STALLS("5 0 0 0"), 0.45, -1, 0},
+    {STALLS("5 7 0 0"), 0.45, -1, 0}, /* no stall has no reasons */
+    /* no data; lost data with and without any */
+    {"call zetMetricStreamerReadData 1 0 = 0 0\n", -1, 0.75, 0},
+    {"call zetMetricStreamerReadData 1 0 = 512 0x70020001\n", 0.45, 0.75, 0},
+    {"call zetMetricStreamerReadData 1 1 = 0 0x70020001 64 0\n", 0.45, 0.75, 0},
+    {"call zetMetricStreamerReadData 1 1 = 0 0x70020001 0 0x70020001 0 0\n", 0.45, -1, 0},
+    {"call zetMetricStreamerReadData 1 1 = !0x7ffffffe\n", 0.45, -1, 1},
+    /* lists that change, and numbers of things that cannot be */
+    {"call zetMetricGroupGet 1 = 2 1\n", 0.45, -1, 0},
+    {"call zetMetricGroupGet 1 = 1 2\n", 0.45, -1, 0},
+    {"call zetMetricGroupGet 1 = 4294967295\n", 0.45, 0.75, 0},
+    {"call zetMetricGet 1 0 = 4294967295\n", -1, 0.75, 0},
+    {"call zetMetricGroupGet 1 = 0\n", -1, -1, 0},
+    /* for queries only, and both */
+    {"call zetMetricGroupGetProperties 1 0 = ComputeBasic 1 0 4\n", -1, 0.75, 0},
+    {"call zetMetricGroupGetProperties 1 0 = ComputeBasic 3 0 4\n", 0.45, 0.75, 0},
+    /* the other calculation, for data that span tiles */
+    {"call zetMetricGroupCalculateMetricValues 1 0 = !0x78000004\n"
+     "call zetMetricGroupCalculateMultipleMetricValuesExp 1 0 = 2 1000 40 20 30 1000 40 20 60\n",
+     0.45, 0.75, 0},
+    {"call zetMetricGroupCalculateMetricValues 1 0 = !0x78000004\n"
+     "call zetMetricGroupCalculateMultipleMetricValuesExp = !nosymbol\n",
+     -1, 0.75, 1},
+    {"call zetMetricGroupCalculateMetricValues 1 0 = !0x78000004\n"
+     "call zetMetricGroupCalculateMultipleMetricValuesExp 1 0 = 4000000 1000 40 20 30\n",
+     -1, 0.75, 1},
+    /* another GPU, or none that is known; another vendor's */
+    {"call zeDevicePciGetPropertiesExt 1 = 0 4 0 0\n", -1, -1, 0},
+    {"call zeDevicePciGetPropertiesExt 1 = untouched\n", -1, -1, 0},
+    {"call zeDeviceGetProperties 1 = 1 0x10de\n", -1, -1, 0},
+};
+
+static void test_quirks(void)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(quirks); i++) {
+        struct machine m;
+        test_label = quirks[i].text;
+        if (!begin(&m, quirks[i].text))
+            continue;
+        gather(&m, 0);
+        gather(&m, 1);
+        CHECK_NEAR(value(&m, GTEL_M_ACTIVITY, "xmx"), quirks[i].xmx, 1e-6);
+        CHECK_NEAR(value(&m, GTEL_M_STALL_SHARE, "send"), quirks[i].send, 1e-9);
+        CHECK_INT(m.group.batch.failed[0], quirks[i].failed);
+        CHECK(is_all_closed());
+        finish(&m);
+    }
+    test_label = "";
+}
+
+/* One window of each kind after a gather, read as often as it takes, closed before the next. */
+static void test_windows(void)
+{
+    struct machine m;
+    if (!begin(&m, ""))
+        return;
+    spy.count_name = "zetMetricStreamerReadData";
+    gather(&m, 0);
+    CHECK_INT(spy.windows, 0);
+    for (unsigned i = 1; i <= 3; i++) {
+        gather(&m, 1);
+        CHECK_INT(spy.windows, 2 * i);
+        CHECK_INT(spy.counted, i * (1 + 2 + 1 + 4)); /* each asks for its capacity first */
+        CHECK(is_all_closed());
+        CHECK_NEAR(value(&m, GTEL_M_ACTIVITY, "xmx"), 0.45, 1e-9);
+    }
+    finish(&m);
+}
+
+/* In short order there is one measurement a second, and each result is told once. */
+static void test_short_interval(void)
+{
+    struct machine m;
+    unsigned told = 0;
+    if (!begin(&m, ""))
+        return;
+    gather(&m, 0);
+    for (unsigned i = 0; i < 40; i++) {
+        gather_ms(&m, 100);
+        told += value(&m, GTEL_M_ACTIVITY, "xmx") >= 0;
+        CHECK(value(&m, GTEL_M_ACTIVITY, "xmx") < 0 || value(&m, GTEL_M_STALL_SHARE, "send") >= 0);
+    }
+    CHECK_INT(told, 5); /* at least 900 ms apart */
+    CHECK_INT(spy.windows, 10);
+    finish(&m);
+}
+
+/* The lane ends in the middle of a window. */
+static void test_end_within(void)
+{
+    struct machine m;
+    if (!begin(&m, ""))
+        return;
+    gather(&m, 0);
+    gather_ms(&m, 30);
+    CHECK_INT(spy.streams, 1);
+    CHECK_INT(m.group.batch.n, 0);
+    finish(&m);
+}
+
+/* A GPU that sleeps all the time is measured once, when nothing is known of it, and then left. */
+static void test_idle(void)
+{
+    struct machine m;
+    if (!begin(&m, "grow " IDLE_FILE " 5000 1000\n"
+                   "at 4s\ngrow " IDLE_FILE " 9000 200\n"
+                   "at 8s\ngrow " IDLE_FILE " 9800 1000\n"))
+        return;
+    gather(&m, 0);
+    gather(&m, 1);
+    CHECK_INT(spy.windows, 2);
+    gather(&m, 1);
+    gather(&m, 1);
+    gather(&m, 1);
+    CHECK_INT(spy.windows, 2);
+    CHECK_INT(m.group.batch.n, 0);
+    gather(&m, 1); /* it has worked from 4 s to 5 s */
+    gather(&m, 1);
+    CHECK_INT(spy.windows, 4);
+    CHECK_NEAR(value(&m, GTEL_M_ACTIVITY, "xmx"), 0.45, 1e-9);
+    gather(&m, 1);
+    gather(&m, 2); /* at 9 s it has worked up to 8 s: once more */
+    gather(&m, 1);
+    CHECK_INT(spy.windows, 10);
+    gather(&m, 1);
+    CHECK_INT(spy.windows, 10);
+    finish(&m);
+}
+
+/* Level Zero starts when no GPU sleeps; one that has fallen asleep is not measured. */
+static void test_asleep(void)
+{
+    struct machine m;
+    if (!begin(&m,
+               POWER("runtime_status", "suspended") POWER("control", "auto")
+                   POWER("autosuspend_delay_ms", "1000") "at 3s\n" POWER(
+                       "runtime_status", "active") "at 6s\n" POWER("runtime_status", "suspended")))
+        return;
+    gather(&m, 0);
+    gather(&m, 1);
+    gather(&m, 1);
+    CHECK_INT(spy.calls, 0);
+    gather(&m, 1);
+    gather(&m, 1); /* found at 3 s or 4 s */
+    gather(&m, 1);
+    CHECK(spy.windows > 0);
+    gather(&m, 1);
+    unsigned windows = spy.windows;
+    gather(&m, 1);
+    gather(&m, 1);
+    CHECK_INT(spy.windows, windows);
+    CHECK_INT(m.group.batch.n, 0);
+    finish(&m);
+}
+
+/* An idle GPU that may suspend gets rests in which nothing of it is read. */
+static void test_rest(void)
+{
+    struct machine m;
+    if (!begin(&m, POWER("runtime_status", "active") POWER("control", "auto")
+                       POWER("autosuspend_delay_ms", "1000") "grow " IDLE_FILE " 5000 1000\n"))
+        return;
+    for (unsigned i = 0; i < 10; i++)
+        gather(&m, 1);
+    CHECK_INT(spy.windows, 2);
+    finish(&m);
+}
+
+static const char rival[] = "call zetMetricStreamerOpen 1 0 = !0x7ffffffe\n"
+                            "at 5s\ncall zetMetricStreamerOpen 1 0 = 1024 10000000\n";
+
+/* Another program measures: told once, no failed reading, tried again, and the rest goes on. */
+static void test_rival(void)
+{
+    struct machine m;
+    char text[400];
+    (void)snprintf(text, sizeof(text), "%s%s", PARANOID("0"), rival);
+    if (!begin(&m, text))
+        return;
+    gather(&m, 0);
+    for (unsigned i = 0; i < 5; i++) {
+        gather(&m, 1);
+        CHECK_NEAR(value(&m, GTEL_M_ACTIVITY, "xmx"), -1, 0);
+        CHECK_NEAR(value(&m, GTEL_M_STALL_SHARE, "send"), 0.75, 1e-9);
+        CHECK_INT(m.group.batch.failed[0], 0);
+    }
+    CHECK_INT(spy.logs[GTEL_LOG_WARNING], 1);
+    CHECK(strstr(spy.last_log, "another program measures") != NULL);
+    for (unsigned i = 0; i < 8; i++)
+        gather(&m, 1);
+    CHECK_NEAR(value(&m, GTEL_M_ACTIVITY, "xmx"), 0.45, 1e-9);
+    CHECK(strstr(spy.last_log, "works again") != NULL);
+    finish(&m);
+}
+
+static bool has_finding(const struct gtel_findings *findings, enum gtel_measurement measurement,
+                        const char *why, const char *fix)
+{
+    for (size_t i = 0; i < findings->n; i++) {
+        const struct gtel_finding *f = &findings->finding[i];
+        char text[1024];
+        (void)gtel_str_copy(text, sizeof(text), f->why);
+        if (f->measurement != measurement || !strstr(text, why))
+            continue;
+        (void)gtel_str_copy(text, sizeof(text), f->fix);
+        if (strstr(text, fix))
+            return true;
+    }
+    return false;
+}
+
+static const struct {
+    const char *text;
+    enum gtel_measurement measurement;
+    const char *why;
+    const char *fix;
+} reasons[] = {
+    {"call zetMetricStreamerOpen 1 0 = !0x7ffffffe\n" PARANOID("1"), GTEL_MEASUREMENT_GPU_ACTIVITY,
+     "have CAP_PERFMON", "sysctl dev.xe.observation_paranoid=0"},
+    {"call zetMetricStreamerOpen 1 1 = !0x7ffffffe\n" PARANOID("0"), GTEL_MEASUREMENT_GPU_STALL,
+     "another program measures", "L0Metrics"},
+    {"call zetMetricStreamerOpen 1 1 = !0x7ffffffe\n" PARANOID(
+         "1") "file proc/self/status\n| CapEff:\t0000004000000000\n",
+     GTEL_MEASUREMENT_GPU_STALL, "another program measures", "L0Metrics"},
+    {"call zetDeviceEnableMetricsExp 1 = !0x70020000\n" PARANOID("0"),
+     GTEL_MEASUREMENT_GPU_ACTIVITY, "libraries are missing", "libigdmd.so.1"},
+    {"call zetMetricGroupGet 1 = 0\n", GTEL_MEASUREMENT_GPU_ACTIVITY, "none of the metrics", ""},
+    {"call zetMetricGroupGetProperties 1 0 = Other 2 0 4\n", GTEL_MEASUREMENT_GPU_ACTIVITY,
+     "lists no such group", "libigdml.so.1"},
+    {"call zetMetricGroupGetProperties 1 1 = Other 2 0 4\n", GTEL_MEASUREMENT_GPU_STALL,
+     "lists no such group", ""},
+    {"call zetMetricStreamerReadData 1 0 = !0x70000001\n", GTEL_MEASUREMENT_GPU_ACTIVITY,
+     "code 0x70000001", ""},
+    {"call zeInit = !0x78000001\n", GTEL_MEASUREMENT_GPU_ACTIVITY, "finds no GPU", ""},
+    {"call zeInit = !0x70010000\n", GTEL_MEASUREMENT_GPU_ACTIVITY, "group render", ""},
+    {"call zeDeviceGet 0 = 0\n", GTEL_MEASUREMENT_GPU_ACTIVITY, "does not know this GPU",
+     "libze-intel-gpu1"},
+    {"library libze_loader.so.1 gone\n", GTEL_MEASUREMENT_GPU_ACTIVITY, "cannot be opened",
+     "libze1"},
+};
+
+static void test_doctor(void)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(reasons); i++) {
+        struct machine m;
+        struct gtel_findings findings = {0};
+        test_label = reasons[i].text;
+        if (!begin(&m, reasons[i].text))
+            continue;
+        gather(&m, 0);
+        gather(&m, 1);
+        gtel_group_diagnose(&m.group, &findings);
+        CHECK(has_finding(&findings, reasons[i].measurement, reasons[i].why, reasons[i].fix));
+        gtel_findings_done(&findings);
+        finish(&m);
+    }
+    test_label = "";
+}
+
+/* A loader before 1.22 has a variable instead of the call, for all GPUs or none. */
+static void test_variable(void)
+{
+    struct machine m;
+    CHECK(getenv("ZET_ENABLE_METRICS") == NULL);
+    if (begin(&m, "call zetDeviceEnableMetricsExp = !nosymbol\n")) {
+        gather(&m, 0);
+        gather(&m, 1);
+        const char *variable = getenv("ZET_ENABLE_METRICS");
+        CHECK(variable && strcmp(variable, "1") == 0);
+        CHECK_NEAR(value(&m, GTEL_M_ACTIVITY, "xmx"), 0.45, 1e-9);
+        finish(&m);
+    }
+    if (begin(&m, "call zetDeviceEnableMetricsExp = !nosymbol\ncall zeInit = !0x70020000\n")) {
+        gather(&m, 0);
+        gather(&m, 1);
+        CHECK_INT(spy.logs[GTEL_LOG_WARNING], 1);
+        CHECK(strstr(spy.last_log, "all or none") != NULL);
+        finish(&m);
+    }
+}
+
+/* Off unless asked for; without the loader's file the lane would not even start. */
+static void test_opt_in(void)
+{
+    struct machine m;
+    char error[100];
+    if (!begin(&m, ""))
+        return;
+    CHECK_INT(m.group.n, 1);
+    CHECK(m.group.entry[0].source->present(&m.env));
+    gtel_group_done(&m.group);
+    CHECK_INT(gtel_option_set(&m.options, GTEL_O_L0_METRICS, GTEL_STR("off"), error, sizeof(error)),
+              0);
+    start_lane(&m);
+    CHECK_INT(m.group.n, 0);
+    gather(&m, 1);
+    CHECK_INT(spy.calls, 0);
+    finish(&m);
+}
+
+/* The card goes in the middle of a window, and another one comes: all is closed and found again. */
+static void test_gone(void)
+{
+    struct machine m;
+    if (!begin(&m, "at 1s\ngone sys/class/drm/card0\nat 40s\n" CARD("xe")))
+        return;
+    gather(&m, 0);
+    gather_ms(&m, 950);
+    gather_ms(&m, 60);
+    gather(&m, 31);
+    CHECK_INT(m.group.batch.n, 0);
+    CHECK(is_all_closed());
+    CHECK_INT(spy.enabled, 0);
+    gather(&m, 31);
+    gather(&m, 1);
+    CHECK_NEAR(value(&m, GTEL_M_ACTIVITY, "xmx"), 0.45, 1e-9);
+    finish(&m);
+}
+
+int main(void)
+{
+    test_values();
+    test_platforms();
+    test_quirks();
+    test_windows();
+    test_short_interval();
+    test_end_within();
+    test_idle();
+    test_asleep();
+    test_rest();
+    test_rival();
+    test_doctor();
+    test_opt_in();
+    test_gone();
+    test_variable(); /* last: the variable stays */
+    return test_result();
+}
