@@ -481,6 +481,7 @@ static uint32_t calculate(void *handle, uint32_t kind, size_t size, const uint8_
 
 #define SETS_PARAMS GTEL_ZET_PARAMS_calculate_sets(struct gtel_zet_value *)
 
+/* NOLINTNEXTLINE(readability-function-size): its parameters are the vendor's */
 static uint32_t calculate_sets SETS_PARAMS
 {
     struct gtel_str text;

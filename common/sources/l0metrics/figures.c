@@ -7,6 +7,8 @@
 /* In the order of origins in l0metrics.c. */
 enum { ORIGIN_ACTIVITY, ORIGIN_STALL };
 
+/* How long a result is told again: until the one of the next measurement, if there is one. */
+static const uint64_t keep_ns = 1200000000;
 /* A report of more than that is none: periods are of some milliseconds. */
 static const double longest_ns = 60e9;
 /* Percentages are quotients of two counters that are not read in one moment. */
@@ -157,6 +159,11 @@ static void put_stalls(struct line *line)
                  (double)stalled / (double)meter->samples, meter->samples);
 }
 
+static bool is_to_be_told(const struct gtel_l0m_meter *meter, uint64_t now)
+{
+    return meter->result_ns > 0 && (!meter->is_told || now - meter->result_ns <= keep_ns);
+}
+
 void gtel_l0m_put(struct gtel_batch *batch, const struct gtel_l0m_gpu *gpu,
                   struct gtel_l0m_tile *tile)
 {
@@ -164,13 +171,13 @@ void gtel_l0m_put(struct gtel_batch *batch, const struct gtel_l0m_gpu *gpu,
         .batch = batch, .device = gpu->card.device, .tile = gtel_str_of(tile->text)};
     for (size_t kind = 0; kind < GTEL_L0M_KINDS; kind++) {
         line.meter = &tile->meter[kind];
-        if (line.meter->result_ns == 0)
+        if (!is_to_be_told(line.meter, batch->t_ns))
             continue;
         batch->origin = kind == GTEL_L0M_STALL ? ORIGIN_STALL : ORIGIN_ACTIVITY;
         if (kind == GTEL_L0M_STALL)
             put_stalls(&line);
         else
             put_activity(&line);
-        tile->meter[kind].result_ns = 0;
+        tile->meter[kind].is_told = true;
     }
 }

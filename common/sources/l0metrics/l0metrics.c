@@ -5,8 +5,9 @@
  * Opt-in (option L0Metrics): it starts the whole compute driver, wants rights, and takes hardware
  * that only one at a time can have. Vendor code runs in a lane of its own. sample() tells what was
  * measured after the gather before, and lets the next measurement begin; tick() makes its steps, so
- * that no gather waits for one. A GPU that sleeps, rests or does nothing is not measured, and has
- * no figures then: what it would show is known without it.
+ * that no gather waits for one. Where gathers come in shorter order, a result is told again until
+ * the next one. A GPU that sleeps, rests or does nothing is not measured, and has no figures then:
+ * what it would show is known without it.
  */
 #include "sources/l0metrics/l0metrics.h"
 
@@ -101,7 +102,7 @@ static void note_empty(struct gtel_l0m_gpu *gpu)
     for (size_t i = 0; i < gpu->n; i++)
         for (size_t kind = 0; kind < GTEL_L0M_KINDS; kind++) {
             const struct gtel_l0m_meter *meter = &gpu->tile[i].meter[kind];
-            if (meter->result_ns == 0)
+            if (meter->result_ns == 0 || meter->is_told)
                 continue;
             has_result = true;
             has_work = has_work || kind == GTEL_L0M_STALL;
@@ -116,14 +117,12 @@ static void sample_gpu(struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu, struct gt
 {
     const struct gtel_env *env = l0m->cards.env;
     uint64_t now = gtel_env_now(env);
-    if (is_measuring(gpu))
-        return; /* gathers come in short order: the next one tells */
     note_empty(gpu);
     for (size_t i = 0; i < gpu->n; i++)
         gtel_l0m_put(batch, gpu, &gpu->tile[i]);
     for (; gpu->failed > 0; gpu->failed--)
         gtel_batch_failed(batch, gpu->card.device);
-    if (gpu->n == 0 || !may_touch(l0m, gpu))
+    if (gpu->n == 0 || is_measuring(gpu) || !may_touch(l0m, gpu))
         return;
     enum gtel_l0m_state state = gtel_l0m_look(env, gpu);
     if (gpu->rest.delay_ns > 0)

@@ -72,7 +72,8 @@ struct gtel_l0m_meter {
     struct gtel_l0m_reason reason[GTEL_L0M_REASONS_MAX];
     size_t reasons;
     /* The last result. */
-    uint64_t result_ns; /* when its window ended; 0: told, or none */
+    uint64_t result_ns; /* when its window ended; 0: none */
+    bool is_told;
     uint64_t samples;
     double share[GTEL_L0M_ROLES]; /* negative: not known */
     bool has_dropped;
@@ -182,7 +183,7 @@ bool gtel_l0m_take_activity(struct gtel_l0m_meter *meter, const struct gtel_zet_
                             size_t n);
 bool gtel_l0m_take_stalls(struct gtel_l0m_meter *meter, const struct gtel_zet_value *value,
                           size_t n);
-/* Tells what has not been told yet. */
+/* Tells results that are new, or have been measured within the last second. */
 void gtel_l0m_put(struct gtel_batch *batch, const struct gtel_l0m_gpu *gpu,
                   struct gtel_l0m_tile *tile);
 

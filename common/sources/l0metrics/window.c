@@ -200,6 +200,7 @@ static uint32_t evaluate(const struct gtel_l0m *l0m, struct gtel_l0m_tile *tile,
     struct gtel_zet_value *value = NULL;
     uint32_t n = 0;
     *call = "zetMetricGroupCalculateMetricValues";
+    meter->result_ns = 0;
     if (tile->n == 0)
         return GTEL_ZE_SUCCESS;
     uint32_t code = calculate(l0m, tile, meter->group, &value, &n);
@@ -211,6 +212,7 @@ static uint32_t evaluate(const struct gtel_l0m *l0m, struct gtel_l0m_tile *tile,
         code = is_fine ? GTEL_ZE_SUCCESS : GTEL_L0M_NO_SENSE;
         if (is_fine && meter->samples > 0) {
             meter->result_ns = gtel_env_now(l0m->cards.env);
+            meter->is_told = false;
             meter->has_dropped = tile->has_dropped;
         }
     }
