@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 # Runs `gtel doctor` on a recorded machine and compares its output and exit status.
-#   cmake -DPROGRAM=… -DTREE=… -DGOLDEN=… -DSTATUS=… [-DUPDATE=ON] [-DOUT=…] -P doctor.cmake
+#   cmake -DPROGRAM=… -DTREE=… -DGOLDEN=… -DSTATUS=… [-DUPDATE=ON] [-DOUT=…]
+#     [-DOPTIONS=…] -P doctor.cmake
 # UPDATE writes the golden file instead: look at every line of the difference before committing.
-execute_process(COMMAND ${PROGRAM} doctor --root ${TREE}
+separate_arguments(OPTIONS)
+execute_process(COMMAND ${PROGRAM} doctor --root ${TREE} ${OPTIONS}
   OUTPUT_FILE ${OUT} ERROR_VARIABLE messages RESULT_VARIABLE status TIMEOUT 60)
 if(NOT status EQUAL STATUS OR messages)
   message(FATAL_ERROR "exit status ${status}, not ${STATUS}\n${messages}")

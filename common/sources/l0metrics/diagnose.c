@@ -76,18 +76,22 @@ static void put(const struct gtel_env *env, const struct gtel_l0m_gpu *gpu,
     gtel_finding_put(findings, gpu->card.device, measurement, 0, text);
 }
 
-/* A tile whose groups are known, but without one of the two. */
-static void put_missing(const struct gtel_l0m_gpu *gpu, const struct gtel_l0m_tile *tile,
-                        struct gtel_findings *findings)
+/*
+ * A tile whose groups are known, but without one of the two. To see whether stalls can be sampled
+ * the driver tries it, and a refusal is for the life of the process (compute-runtime, IP sampling).
+ */
+static void put_missing(const struct gtel_env *env, const struct gtel_l0m_gpu *gpu,
+                        const struct gtel_l0m_tile *tile, struct gtel_findings *findings)
 {
     static const char *const no_activity[3] = {
         "ComputeBasic", "Level Zero lists no such group: the metrics libraries are missing",
         metrics_libraries};
-    static const char *const no_stalls[3] = {
-        "EuStallSampling",
-        "Level Zero lists no such group: stalls are sampled on Ponte Vecchio "
-        "and from Xe2 on, with xe of Linux 6.15 or newer",
-        NULL};
+    const char *no_stalls[3] = {"EuStallSampling", NULL, NULL};
+    no_stalls[1] = refusal_of(env, gpu->card.drm.driver, &no_stalls[2]);
+    if (!no_stalls[1])
+        no_stalls[1] = "Level Zero lists no such group: stalls are sampled on Ponte Vecchio and "
+                       "from Xe2 on, with xe of Linux 6.15 or newer, and not while another program "
+                       "does";
     if (!tile->meter[GTEL_L0M_ACTIVITY].group)
         gtel_finding_put(findings, gpu->card.device, GTEL_MEASUREMENT_GPU_ACTIVITY, 0, no_activity);
     if (!tile->meter[GTEL_L0M_STALL].group)
@@ -107,10 +111,11 @@ static void diagnose_gpu(const struct gtel_env *env, const struct gtel_l0m_gpu *
     for (size_t i = 0; i < gpu->n; i++) {
         const struct gtel_l0m_tile *tile = &gpu->tile[i];
         put(env, gpu, GTEL_MEASUREMENT_GPU_ACTIVITY, &tile->setup, findings);
+        put(env, gpu, GTEL_MEASUREMENT_GPU_STALL, &tile->setup, findings);
         put(env, gpu, GTEL_MEASUREMENT_GPU_ACTIVITY, &tile->meter[GTEL_L0M_ACTIVITY].ask, findings);
         put(env, gpu, GTEL_MEASUREMENT_GPU_STALL, &tile->meter[GTEL_L0M_STALL].ask, findings);
         if (tile->is_described)
-            put_missing(gpu, tile, findings);
+            put_missing(env, gpu, tile, findings);
     }
 }
 
