@@ -3,156 +3,20 @@
  * The NVML source with a real shared object, inline and in a helper process.
  *
  *     test_nvml_library FOLDER        below it VARIANT/libnvidia-ml.so.1
- *
- * As `test_nvml_library --lane nvml … --fake FILE` it is the helper of its own tests: the helpers
- * of the program have a clean environment, so that no variable could lead them to another library.
  */
-#include "gtel.h"
-#include "host/tree.h"
+#include "sources/vendor.h"
 #include "test.h"
 
 #include <stdlib.h>
-#include <time.h>
+#include <string.h>
 
-static const uint64_t second_ns = 1000000000u;
-
-/* Files and clock of a recorded machine, libraries of the real one: only this file. */
-static struct {
-    struct gtel_tree *tree;
-    struct gtel_env env;
-    struct gtel_env real;
-    struct gtel_env_ops ops;
-    char file[1024];
-} world;
-
-static int lib_open(void *arg, const char *const *names, void **ret)
-{
-    const char *const only[] = {world.file, NULL};
-    (void)arg;
-    (void)names;
-    return world.real.ops->lib_open(world.real.arg, only, ret);
-}
-
-static void *lib_symbol(void *arg, void *lib, const char *name)
-{
-    (void)arg;
-    return world.real.ops->lib_symbol(world.real.arg, lib, name);
-}
-
-static void lib_close(void *arg, void *lib)
-{
-    (void)arg;
-    world.real.ops->lib_close(world.real.arg, lib);
-}
-
-struct view {
-    unsigned puts[GTEL_M_COUNT];
-    double last[GTEL_M_COUNT];
-    char log[2048];
+static const struct vendor nvml = {
+    .name = "nvidia",
+    .lane = "nvml",
+    .soname = "libnvidia-ml.so.1",
+    .metric = GTEL_M_GPU_BUSY,
+    .machine = "file dev/nvidiactl\n",
 };
-
-static void on_begin(void *arg, uint64_t wall_ns)
-{
-    (void)arg;
-    (void)wall_ns;
-}
-
-static void on_put(void *arg, const struct gtel_reading *reading, enum gtel_aspect aspect)
-{
-    struct view *view = arg;
-    (void)aspect;
-    view->puts[reading->metric]++;
-    view->last[reading->metric] = gtel_reading_number(reading);
-}
-
-static void on_end(void *arg)
-{
-    (void)arg;
-}
-
-static void on_log(void *arg, enum gtel_log_level level, const char *text)
-{
-    struct view *view = arg;
-    size_t n = strlen(view->log);
-    (void)level;
-    (void)snprintf(view->log + n, sizeof(view->log) - n, "%s\n", text);
-}
-
-static bool begin_world(const char *file)
-{
-    char error[100];
-    if (gtel_tree_parse(GTEL_STR("file dev/nvidiactl\nend\n"), &world.tree, error, sizeof(error)) <
-            0 ||
-        gtel_env_tree_init(world.tree, false, 0, &world.env) < 0 ||
-        gtel_env_posix_init("/", &world.real) < 0)
-        return false;
-    (void)gtel_str_copy(world.file, sizeof(world.file), gtel_str_of(file));
-    world.ops = *world.env.ops;
-    world.ops.lib_open = lib_open;
-    world.ops.lib_symbol = lib_symbol;
-    world.ops.lib_close = lib_close;
-    world.env.ops = &world.ops;
-    return true;
-}
-
-static void end_world(void)
-{
-    gtel_env_tree_done(&world.env);
-    gtel_env_posix_done(&world.real);
-    gtel_tree_free(world.tree);
-}
-
-static void nap(unsigned ms)
-{
-    struct timespec ts = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
-    (void)nanosleep(&ts, NULL);
-}
-
-struct front {
-    struct view view;
-    struct gtel_options options;
-    struct gtel_sink sink;
-    const char *helper_args[3];
-    struct gtel_context *context;
-};
-
-/* helper: NULL runs the source in here. */
-static bool start(struct front *front, const char *helper)
-{
-    char error[100];
-    *front = (struct front){.helper_args = {"--fake", world.file, NULL}};
-    front->sink = (struct gtel_sink){&front->view, on_begin, on_put, on_end};
-    world.env.log = (struct gtel_log){on_log, &front->view};
-    gtel_options_init(&front->options);
-    CHECK_INT(
-        gtel_option_set(&front->options, GTEL_O_DEADLINE, GTEL_STR("200ms"), error, sizeof(error)),
-        0);
-    struct gtel_setup setup = {.env = &world.env,
-                               .options = &front->options,
-                               .sink = &front->sink,
-                               .vendor = "nvidia",
-                               .helper = helper,
-                               .helper_args = front->helper_args};
-    return CHECK(gtel_context_new(&setup, &front->context) == 0);
-}
-
-static void gather(struct front *front)
-{
-    memset(front->view.puts, 0, sizeof(front->view.puts));
-    CHECK_INT(gtel_context_gather(front->context), 0);
-}
-
-/* Gathers until a metric is there, at most 5 s. */
-static bool gather_until(struct front *front, enum gtel_metric metric)
-{
-    for (int i = 0; i < 50; i++) {
-        gather(front);
-        if (front->view.puts[metric] > 0)
-            return true;
-        nap(100);
-    }
-    return false;
-}
 
 static const struct {
     const char *name;
@@ -167,19 +31,11 @@ static const struct {
     {"absent", -1, "libnvidia-ml.so.1"},
 };
 
-static bool begin_variant(const char *folder, const char *name)
-{
-    char file[1024];
-    test_label = name;
-    (void)snprintf(file, sizeof(file), "%s/%s/libnvidia-ml.so.1", folder, name);
-    return CHECK(begin_world(file));
-}
-
 static void test_inline(const char *folder)
 {
     for (size_t i = 0; i < GTEL_ARRAY_LEN(variants); i++) {
         struct front front;
-        if (!begin_variant(folder, variants[i].name) || !start(&front, NULL))
+        if (!begin_variant(&nvml, folder, variants[i].name) || !start(&front, NULL))
             return;
         gather(&front);
         gather(&front);
@@ -201,72 +57,14 @@ static void test_inline(const char *folder)
     test_label = "";
 }
 
-/* A call that never returns costs this lane its readings, and nobody else any time. */
-static void test_hang(const char *folder, const char *helper)
-{
-    struct front front;
-    if (!begin_variant(folder, "hang") || !start(&front, helper))
-        return;
-    CHECK(gather_until(&front, GTEL_M_GPU_BUSY));
-    for (int i = 0; i < 4; i++) {
-        uint64_t before = gtel_env_now(&world.env);
-        gather(&front);
-        CHECK(gtel_env_now(&world.env) - before < second_ns);
-    }
-    CHECK_INT(front.view.puts[GTEL_M_GPU_BUSY], 0);
-    CHECK(front.view.last[GTEL_M_SELF_LANES_LATE] > 0);
-    uint64_t before = gtel_env_now(&world.env);
-    gtel_context_free(front.context);
-    CHECK(gtel_env_now(&world.env) - before < second_ns);
-    end_world();
-    test_label = "";
-}
-
-/* A library that crashes ends its helper; a new one is started after a pause. */
-static void test_crash(const char *folder, const char *helper)
-{
-    struct front front;
-    if (!begin_variant(folder, "crash") || !start(&front, helper))
-        return;
-    CHECK(gather_until(&front, GTEL_M_GPU_BUSY));
-    bool was_absent = false;
-    for (int i = 0; i < 30 && !was_absent; i++) {
-        gather(&front);
-        was_absent = front.view.puts[GTEL_M_GPU_BUSY] == 0;
-        nap(50);
-    }
-    CHECK(was_absent);
-    CHECK(gather_until(&front, GTEL_M_GPU_BUSY));
-    CHECK(front.view.last[GTEL_M_SELF_LANE_RESTARTS] > 0);
-    gtel_context_free(front.context);
-    end_world();
-    test_label = "";
-}
-
-/* What the front end starts: serves the lane with the fake library. */
-static int serve(int argc, char **argv)
-{
-    struct gtel_options options;
-    const char *file = "";
-    for (int i = 1; i + 1 < argc; i++)
-        if (strcmp(argv[i], "--fake") == 0)
-            file = argv[i + 1];
-    if (!begin_world(file))
-        return 1;
-    gtel_options_init(&options);
-    int r = gtel_lane_serve("nvml", 3, &world.env, &options);
-    end_world();
-    return r < 0;
-}
-
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "--lane") == 0)
-        return serve(argc, argv);
+        return serve_lane(&nvml, argc, argv);
     if (argc != 2)
         return 1;
     test_inline(argv[1]);
-    test_hang(argv[1], argv[0]);
-    test_crash(argv[1], argv[0]);
+    test_hang(&nvml, argv[1], argv[0]);
+    test_crash(&nvml, argv[1], argv[0]);
     return test_result();
 }
