@@ -390,8 +390,10 @@ static bool is_untouched(struct gtel_str text)
 static bool has_stype(const void *whole, uint32_t stype)
 {
     uint32_t type;
+    if (stype == 0)
+        return true; /* there may be less than a word */
     memcpy(&type, whole, sizeof(type));
-    return stype == 0 || type == stype;
+    return type == stype;
 }
 
 /* ---- one function per shape ---- */

@@ -248,6 +248,57 @@ need_pyzes() {
     rm -rf "$gtel_new"
 }
 
+# fetch_source PACKAGE VERSION FOLDER: the source package, from where Debian's packages come, with
+# lists of its own: the machine's may not name sources.
+fetch_source() {
+    mkdir -p "$3/lists/partial" "$3/cache"
+    # shellcheck disable=SC2016
+    apt-get indextargets --format 'deb-src $(SITE) $(RELEASE) $(COMPONENT)' \
+        'Created-By: Packages' 'Origin: Debian' | sort -u >"$3/list"
+    (
+        cd "$3" || exit 1
+        for gtel_command in update "--download-only source $1=$2"; do
+            # shellcheck disable=SC2086
+            apt-get -q -o Acquire::Retries=3 -o Dir::Etc::SourceList="$3/list" \
+                -o Dir::Etc::SourceParts=- -o Dir::State::Lists="$3/lists" \
+                -o Dir::Cache="$3/cache" -o APT::Sandbox::User="$(id -un)" \
+                -o Debug::NoLocking=1 $gtel_command || exit 1
+        done
+    )
+}
+
+# The null driver of Level Zero's loader, of the same release as the one that is installed: for one
+# test, from Debian's source package. No package has it.
+need_null_driver() {
+    if ! command -v dpkg-query >/dev/null; then
+        GTEL_ZE_NULL=
+        note "no Debian: the test with the null driver wants its source package"
+        return 0
+    fi
+    # shellcheck disable=SC2016
+    gtel_version=$(dpkg-query -W -f '${source:Version}' libze1)
+    GTEL_ZE_NULL=$GTEL_CACHE/ze-null-$gtel_version
+    if [ -f "$GTEL_ZE_NULL/libze_null.so.1" ]; then
+        note "in the cache: $GTEL_ZE_NULL"
+        return 0
+    fi
+    gtel_new=$(mktemp -d "$GTEL_CACHE/ze-null-new-XXXXXX")
+    quietly "the source package level-zero $gtel_version cannot be fetched" \
+        "check the network and /etc/apt/sources.list" \
+        fetch_source level-zero "$gtel_version" "$gtel_new"
+    # shellcheck disable=SC2016
+    quietly "it cannot be unpacked" "remove $gtel_new and try again" \
+        sh -c 'cd "$1" && mkdir source && tar -x -f level-zero_*.orig.tar.* -C source \
+            --strip-components=1' sh "$gtel_new"
+    quietly "the null driver cannot be configured" "see the message above" \
+        cmake -S "$gtel_new/source" -B "$gtel_new/build" -G Ninja -DCMAKE_BUILD_TYPE=Release
+    quietly "the null driver does not build" "see the compiler's message above" \
+        cmake --build "$gtel_new/build" --target ze_null
+    rm -rf "$GTEL_ZE_NULL"
+    mv "$gtel_new/build/lib" "$GTEL_ZE_NULL"
+    rm -rf "$gtel_new"
+}
+
 # Names the kernel that the installed headers belong to, and its place in the cache.
 name_guest_kernel() {
     # shellcheck disable=SC2016

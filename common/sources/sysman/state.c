@@ -106,8 +106,6 @@ static void put_process(const struct gtel_sysman_pass *pass,
                            .has_memory = true,
                            .has_shared = true};
     const struct gtel_batch *batch = pass->batch;
-    if (process->pid == 0 || process->memory == UINT64_MAX || process->shared == UINT64_MAX)
-        return;
     (void)gtel_process_start(pass->sysman->cards.env, id.pid, &id.start); /* or it is not known */
     gtel_usage_add(batch->usage, pass->gpu->card.device, batch->source, batch->origin, id, &use);
 }
@@ -148,6 +146,9 @@ uint32_t gtel_sysman_read_processes(struct gtel_sysman_pass *pass, struct gtel_s
     uint32_t code = fill_processes(pass, part, process, &n);
     if (code != GTEL_ZE_SUCCESS)
         return code;
+    for (uint32_t i = 0; i < n; i++)
+        if (process[i].pid == 0 || process[i].memory == UINT64_MAX)
+            return GTEL_SYSMAN_NO_VALUE; /* counted, but not told */
     gtel_usage_look(batch->usage, pass->gpu->card.device, batch->source, batch->origin);
     for (uint32_t i = 0; i < n; i++)
         put_process(pass, &process[i]);
