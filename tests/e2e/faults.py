@@ -12,6 +12,7 @@ in time; what Level Zero adds is missing for a while, and comes back by itself.
 import argparse
 import concurrent.futures
 import os
+import re
 import sys
 import tempfile
 import time
@@ -35,31 +36,47 @@ call zesDeviceEnumTemperatureSensors 0 = 1
 call zesTemperatureGetProperties 0 0 = 2 0 0 -1
 call zesTemperatureGetState 0 0 = 71
 """
+METRICS = """call zeInit =
+call zeDriverGet = 1
+call zeDeviceGet 0 = 1
+call zetDeviceEnableMetricsExp 0 =
+call zetMetricGroupGet 0 = 1
+call zetMetricGroupGetProperties 0 0 = ComputeBasic 2 0 2
+call zetMetricGet 0 0 = 2
+call zetMetricGetProperties 0 0 0 = GpuTime 0 1
+call zetMetricGetProperties 0 0 1 = XVE_ACTIVE 6 2
+call zetMetricStreamerOpen 0 0 = 1024 10000000
+call zetMetricStreamerReadData 0 0 = 576 0
+call zetMetricGroupCalculateMetricValues 0 0 = 10000000 62.5
+"""
 CALL = "zesDevicePciGetStats"
+READ = "zetMetricStreamerReadData"
 # When it begins, and by when all must be well again; seconds.
 BEGIN, WELL = 7, 20
-# Name -> what the call does beside answering, for how long, and what the log says.
+# Name -> the call, what it does beside answering, for how long, and what the log says.
 FAULTS = {
-    "crash": ("crash", 3, "lane sysman: helper ended"),
-    "hang": ("hang 4000", 1, "lane sysman: no answer within"),
-    "leak": ("leak 90", 2, "lane sysman: helper has grown by more than 256 MiB"),
+    "crash": (CALL, "crash", 3, "lane sysman: helper ended"),
+    "hang": (CALL, "hang 4000", 1, "lane sysman: no answer within"),
+    "leak": (CALL, "leak 90", 2, "lane sysman: helper has grown by more than 256 MiB"),
+    "metrics-crash": (READ, "crash", 3, "lane l0metrics: helper ended"),
+    "metrics-hang": (READ, "hang 4000", 1, "lane l0metrics: no answer within"),
 }
 
 
 def machine(arguments, folder, fault):
     """The recorded machine with two cards, and the fault."""
-    what, seconds, _ = FAULTS[fault]
+    call, what, seconds, _ = FAULTS[fault]
     path = os.path.join(arguments.source, "tests", "fixtures", "workstation.tree")
     with open(path, encoding="utf-8") as file:
         text = file.read().rsplit("end\n", 1)[0]
     # The traffic goes on, so that each value is a new one.
     states = "".join(f"at {s}s\ncall {CALL} 0 = {1000000 * (s + 1)} 0 0 {1000 * (s + 1)} 2000\n" +
-                     (f"call double {CALL} = {what}\n" if s == BEGIN else "") +
-                     (f"call double {CALL} = none\n" if s == BEGIN + seconds else "")
+                     (f"call double {call} = {what}\n" if s == BEGIN else "") +
+                     (f"call double {call} = none\n" if s == BEGIN + seconds else "")
                      for s in range(1, 60))
     path = os.path.join(folder, fault + ".tree")
     with open(path, "w", encoding="utf-8") as file:
-        file.write(text + LEVEL_ZERO + states + "end\n")
+        file.write(text + LEVEL_ZERO + METRICS + states + "end\n")
     return path
 
 
@@ -81,8 +98,9 @@ def judge(fault, interval, gathers, others, lost, log):
     check(longest < WELL - BEGIN, f"{fault}: for {longest} s nothing came of Level Zero")
     if fault != "leak":
         check(longest > 1.9 * interval, f"{fault}: there was a fault: {gaps(lost)}")
-    check(FAULTS[fault][2] in log, f"{fault}: the log says what happened:\n{log}")
-    check(log.count("lane sysman: helper") <= 2, f"{fault}: few lines in the log:\n{log}")
+    check(FAULTS[fault][3] in log, f"{fault}: the log says what happened:\n{log}")
+    most = 4 if FAULTS[fault][0] == READ else 2  # its helper works until it measures
+    check(len(re.findall("lane (?:sysman|l0metrics): helper", log)) <= most, f"{fault}: few lines in the log:\n{log}")
     print(f"  {fault}: Level Zero missing for at most {longest:.1f} s, gathers at most {worst:.1f} s "
           f"apart, {interval} s wanted", flush=True)
 
@@ -92,10 +110,13 @@ def under_collectd(arguments, fault):
         root = machine(arguments, folder, fault)
         plugins = {name: {"Helper": f'"{arguments.gtel}"', "Root": f'"{root}"'}
                    for name in ("gpu_intel", "gpu_nvml")}
+        plugins["gpu_intel"]["L0Metrics"] = '"on"'
         with collectd.Daemon(arguments, plugins) as daemon:
             daemon.start()
             begin = time.monotonic()
             lost = f"gpu_intel-{GPU}/temperature-sensor-memory"
+            if FAULTS[fault][0] == READ:
+                lost = f"gpu_intel-{GPU}/percent-activity-eu"
             check(wait_for(lambda: daemon.series(lost), 6), f"{lost} arrives")
             time.sleep(max(0.0, WELL - (time.monotonic() - begin)))
             seconds, status = daemon.stop()
@@ -108,7 +129,7 @@ def under_collectd(arguments, fault):
                       {other: times(other)}, times(lost), daemon.log())
             late = daemon.series("gpu_intel/errors-gtel-lanes-late")
             restarts = daemon.series("gpu_intel/errors-gtel-lane-restarts")
-            counted = late if fault == "hang" else restarts
+            counted = late if fault.endswith("hang") else restarts
             check(counted and counted[-1][1] > 0, f"{fault}: it is counted: {counted[-3:]}")
 
 
@@ -116,7 +137,8 @@ def under_telegraf(arguments, fault):
     with tempfile.TemporaryDirectory(prefix="gtel-e2e-") as folder:
         written = os.path.join(folder, "written.lp")
         config = agents.telegraf_config(
-            folder, [arguments.gtel, "--root", machine(arguments, folder, fault)],
+            folder,
+            [arguments.gtel, "--l0-metrics=on", "--root", machine(arguments, folder, fault)],
             agents.OUTPUT_FILE.format(path=written), interval="500ms")
         telegraf = agents.Process("telegraf", [arguments.telegraf, "--config", config], folder)
         try:
@@ -137,8 +159,10 @@ def under_telegraf(arguments, fault):
             "Intel's clock": times("gpu", "frequency_mhz", gpu=GPU),
             "NVIDIA's memory": times("gpu", "memory_used_bytes", gpu="0000:01:00.0"),
         }
-        judge(fault, 0.5, times("gtel", "gpus"), others,
-              times("gpu_temperature", "celsius", gpu=GPU, sensor="memory"), log)
+        lost = times("gpu_temperature", "celsius", gpu=GPU, sensor="memory")
+        if FAULTS[fault][0] == READ:
+            lost = times("gpu_activity", "active_percent", gpu=GPU, unit="eu")
+        judge(fault, 0.5, times("gtel", "gpus"), others, lost, log)
 
 
 def main():

@@ -17,6 +17,7 @@ enum { TREE_MAX = 1 << 20, DEVICES_MAX = 16, CLOCKS_MAX = 256 };
 /* As with the replay, the calls have no context: one machine per process. */
 static struct {
     const struct gtel_tree *tree;
+    unsigned users;        /* sources that play it */
     struct gtel_tree *own; /* read here */
     struct gtel_env env;   /* the clock of that one */
     void *kept;            /* what was leaked */
@@ -26,13 +27,16 @@ int gtel_double_play(const struct gtel_tree *tree)
 {
     if (!tree) {
         gtel_replay_zes_close();
-        playing.tree = NULL;
+        if (playing.users > 0 && --playing.users == 0)
+            playing.tree = NULL;
         return 0;
     }
     int r = gtel_replay_zes_open(tree);
-    if (r == 0)
-        playing.tree = tree;
-    return r;
+    if (r < 0)
+        return r;
+    playing.tree = tree;
+    playing.users++;
+    return 0;
 }
 
 /* The machine that the variable names. */

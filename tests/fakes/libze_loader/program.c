@@ -14,6 +14,7 @@
 #include <string.h>
 
 static void *library;
+static unsigned users; /* sources that have it open */
 
 int __wrap_gtel_replay_zes_open(const struct gtel_tree *tree);
 void *__wrap_gtel_replay_zes_symbol(const char *name);
@@ -32,7 +33,9 @@ static int play(const struct gtel_tree *tree)
 int __wrap_gtel_replay_zes_open(const struct gtel_tree *tree)
 {
     library = dlopen(GTEL_DOUBLE_FILE, RTLD_NOW | RTLD_LOCAL);
-    return play(tree);
+    int r = play(tree);
+    users += r == 0;
+    return r;
 }
 
 void *__wrap_gtel_replay_zes_symbol(const char *name)
@@ -44,7 +47,8 @@ void __wrap_gtel_replay_zes_close(void)
 {
     (void)play(NULL);
     (void)dlclose(library);
-    library = NULL;
+    if (users > 0 && --users == 0)
+        library = NULL;
 }
 
 /* Of this process, and not of a recorded one. */
