@@ -1,13 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Netlink: messages taken apart, and this machine, as far as it needs no device. */
+/*
+ * Netlink: messages taken apart, and this machine: its list of families, and messages about a
+ * device in a network namespace of the test's own. What the machine refuses is told (refused.h);
+ * the exchange about hardware errors is in test_ras_exchange.c, without any leave.
+ */
 #include "host/env.h"
 #include "parse/netlink.h"
 #include "parse/uevent.h"
+#include "refused.h"
 #include "test.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/netlink.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* A message of 16 + n bytes. */
@@ -89,7 +100,9 @@ static void test_families(void)
     int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
     size_t n = gtel_netlink_write(&request, buf);
     if (fd < 0 || send(fd, buf, n, 0) < 0) {
-        printf("no generic netlink here\n"); /* a sandbox */
+        test_refused("generic netlink", errno); /* a sandbox */
+        if (fd >= 0)
+            (void)close(fd);
         return;
     }
     bool has_controller = false;
@@ -120,6 +133,125 @@ static void test_ras(const struct gtel_env *env)
     /* No such device, and as a rule no such family; a sandbox may refuse. */
     int r = env->ops->ras_read(env->arg, "ffff:ff:1f.7", counter, GTEL_RAS_MAX, &n);
     CHECK(r == -ENOENT || r == -EPERM || r == -EACCES || r == -EAFNOSUPPORT);
+    if (r != -ENOENT)
+        test_refused("the question for the family drm-ras", -r);
+}
+
+/* ---- messages about a device ---- */
+
+static bool write_file(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    ssize_t n = write(fd, text, strlen(text));
+    return close(fd) == 0 && n == (ssize_t)strlen(text);
+}
+
+/* A network namespace of our own, as its root, and its /sys at dir. 0 or a positive errno. */
+static int enter_namespace(const char *dir)
+{
+    char map[64];
+    unsigned uid = (unsigned)geteuid();
+    (void)snprintf(map, sizeof(map), "0 %u 1\n", uid);
+    /* First the user: the loopback device belongs to who is root when it is made. */
+    if (uid != 0 && (unshare(CLONE_NEWUSER) < 0 || !write_file("/proc/self/uid_map", map)))
+        return errno;
+    if (unshare(CLONE_NEWNET | CLONE_NEWNS) < 0 ||
+        mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+        mount("sysfs", dir, "sysfs", 0, NULL) < 0)
+        return errno;
+    return 0;
+}
+
+/* What a process says to those who listen to the kernel must not be heard. */
+static int send_as_stranger(void)
+{
+    static const char lie[] = "change@/devices/pci0000:00/0000:00:02.0/drm/card0\0RESET=1";
+    struct sockaddr_nl all = {.nl_family = AF_NETLINK, .nl_groups = 1};
+    int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_KOBJECT_UEVENT);
+    if (fd < 0)
+        return errno;
+    ssize_t n = sendto(fd, lie, sizeof(lie), 0, (const struct sockaddr *)&all, sizeof(all));
+    int error = n < 0 ? errno : 0;
+    (void)close(fd);
+    return error;
+}
+
+/* The loopback device of the namespace tells of a change, for it is asked to. */
+static void hear_change(const struct gtel_env *env, const char *dir)
+{
+    char path[512];
+    char buf[8192];
+    struct gtel_uevent event = {0};
+    struct gtel_str subsystem = GTEL_STR_NONE;
+    int handle = env->ops->uevent_open(env->arg);
+    if (!CHECK(handle >= 0))
+        return;
+    CHECK_INT(env->ops->uevent_read(env->arg, handle, buf, sizeof(buf)), -EAGAIN);
+    CHECK_INT(send_as_stranger(), 0);
+    (void)snprintf(path, sizeof(path), "%s/class/net/lo/uevent", dir);
+    CHECK(write_file(path, "change"));
+    int64_t n = -EAGAIN;
+    for (int i = 0; i < 200 && n == -EAGAIN; i++) {
+        (void)poll(NULL, 0, 10);
+        n = env->ops->uevent_read(env->arg, handle, buf, sizeof(buf));
+    }
+    if (CHECK(n > 0) && CHECK(gtel_uevent_parse((struct gtel_str){buf, (size_t)n}, &event) == 0)) {
+        CHECK_STR(event.action, "change");
+        CHECK_STR(event.devpath, "/devices/virtual/net/lo");
+        CHECK_INT(gtel_uevent_value(&event, GTEL_STR("SUBSYSTEM"), &subsystem), 0);
+        CHECK_STR(subsystem, "net");
+    }
+    CHECK_INT(env->ops->uevent_read(env->arg, handle, buf, sizeof(buf)), -EAGAIN);
+    env->ops->uevent_close(env->arg, handle);
+}
+
+enum { HEARD, NOT_HEARD, REFUSED };
+
+/* In a process of its own, which is left in the namespace: its status, and the errno beside it. */
+static int hear_in_namespace(const char *dir, int *ret_error)
+{
+    int ends[2];
+    int status = 0;
+    int error = 0;
+    if (pipe(ends) < 0)
+        return NOT_HEARD;
+    (void)fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct gtel_env env;
+        error = enter_namespace(dir);
+        if (write(ends[1], &error, sizeof(error)) != (ssize_t)sizeof(error))
+            _exit(NOT_HEARD);
+        if (error != 0)
+            _exit(REFUSED);
+        if (CHECK(gtel_env_posix_init("/", &env) == 0))
+            hear_change(&env, dir);
+        (void)fflush(stdout);
+        _exit(test_has_failed() ? NOT_HEARD : HEARD);
+    }
+    (void)close(ends[1]);
+    if (read(ends[0], ret_error, sizeof(*ret_error)) != (ssize_t)sizeof(*ret_error))
+        *ret_error = 0;
+    (void)close(ends[0]);
+    if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
+        return NOT_HEARD;
+    return WEXITSTATUS(status);
+}
+
+static void test_change(void)
+{
+    char dir[] = "/tmp/gtel-netlink-XXXXXX";
+    int error = 0;
+    if (!CHECK(mkdtemp(dir)))
+        return;
+    int heard = hear_in_namespace(dir, &error);
+    if (heard == REFUSED)
+        test_refused("a network namespace with its own /sys", error);
+    else
+        CHECK_INT(heard, HEARD);
+    (void)rmdir(dir);
 }
 
 static void test_machine(void)
@@ -132,6 +264,8 @@ static void test_machine(void)
     /* A sandbox may refuse the socket, or have no such messages. */
     CHECK(handle >= 0 || handle == -EPERM || handle == -EACCES || handle == -EAFNOSUPPORT ||
           handle == -EPROTONOSUPPORT || handle == -EOPNOTSUPP);
+    if (handle < 0)
+        test_refused("messages about devices", -handle);
     for (int i = 0; i < 100000 && handle >= 0; i++) {
         struct gtel_uevent event;
         int64_t n = env.ops->uevent_read(env.arg, handle, buf, sizeof(buf));
@@ -165,6 +299,7 @@ int main(void)
     test_requests();
     test_families();
     test_machine();
+    test_change();
     test_directory();
     return test_result();
 }

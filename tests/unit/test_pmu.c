@@ -1,16 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* Groups of perf counters: of this machine where that is allowed, and of recorded ones. */
+/*
+ * Groups of perf counters: of this machine, and of recorded ones. A CPU as a whole may be counted
+ * with a right only, the test's own process without any where perf_event_paranoid is at most 2;
+ * what the machine refuses is told, and test_pmu_exchange.c shows the rest without its leave.
+ */
+#include "host/pmu_posix.h"
 #include "host/tree.h"
+#include "refused.h"
 #include "test.h"
 
 #include <errno.h>
-#include <string.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-enum { SOFTWARE = 1 }; /* PERF_TYPE_SOFTWARE (perf_event_open(2)); config 0: the CPU's clock */
+enum { SOFTWARE = PERF_TYPE_SOFTWARE, CLOCK = PERF_COUNT_SW_CPU_CLOCK };
 
 static void test_machine(void)
 {
-    static const uint64_t configs[2] = {0, 0};
+    static const uint64_t configs[2] = {CLOCK, CLOCK};
     struct gtel_env env;
     uint64_t first[2] = {0};
     uint64_t second[2] = {0};
@@ -21,6 +30,7 @@ static void test_machine(void)
     int r = env.ops->pmu_open(env.arg, SOFTWARE, configs, 2, 0);
     if (r < 0) {
         CHECK(r == -EACCES || r == -EPERM || r == -EOPNOTSUPP || r == -ENOENT);
+        test_refused("perf events of a whole CPU", -r);
     } else {
         CHECK_INT(env.ops->pmu_read(env.arg, r, first, 2, &first_ns), 0);
         CHECK_INT(env.ops->pmu_read(env.arg, r, second, 2, &second_ns), 0);
@@ -38,6 +48,59 @@ static void test_machine(void)
         return;
     CHECK_INT(env.ops->pmu_open(env.arg, SOFTWARE, configs, 2, 0), -EOPNOTSUPP);
     gtel_env_posix_done(&env);
+}
+
+/* A counter of this process and of its own work alone: what is read has the form of a CPU's. */
+static int open_own(int leader)
+{
+    struct perf_event_attr attr;
+    memset(&attr, 0, sizeof(attr));
+    attr.size = sizeof(attr);
+    attr.type = SOFTWARE;
+    attr.config = PERF_COUNT_SW_TASK_CLOCK;
+    attr.exclude_kernel = 1;
+    attr.exclude_hv = 1;
+    attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_GROUP;
+    long fd = syscall(SYS_perf_event_open, &attr, 0, -1, leader, PERF_FLAG_FD_CLOEXEC);
+    return fd < 0 ? -errno : (int)fd;
+}
+
+static void work(void)
+{
+    volatile uint64_t sum = 0;
+    for (uint64_t i = 0; i < 3000000; i++)
+        sum += i;
+}
+
+static void test_own(void)
+{
+    struct gtel_pmu_posix pmu = {0};
+    uint64_t first[2] = {0};
+    uint64_t second[2] = {0};
+    uint64_t first_ns = 0;
+    uint64_t second_ns = 0;
+    int leader = open_own(-1);
+    int other = leader < 0 ? leader : open_own(leader);
+    if (other < 0) {
+        CHECK(other == -EACCES || other == -EPERM || other == -ENOSYS);
+        test_refused("perf events of the test itself", -other);
+        return;
+    }
+    pmu.group[0].fd = calloc(2, sizeof(int));
+    if (!CHECK(pmu.group[0].fd))
+        return;
+    pmu.group[0].fd[0] = leader;
+    pmu.group[0].fd[1] = other;
+    pmu.group[0].size = pmu.group[0].n = 2;
+    CHECK_INT(gtel_pmu_posix_read(&pmu, 0, first, 2, &first_ns), 0);
+    work();
+    CHECK_INT(gtel_pmu_posix_read(&pmu, 0, second, 2, &second_ns), 0);
+    CHECK(second_ns > first_ns && second[0] > first[0] && second[1] > first[1]);
+    /* A process cannot work longer than it runs. */
+    CHECK(second[0] - first[0] <= second_ns - first_ns + 1000000);
+    gtel_pmu_posix_close(&pmu, 0);
+    CHECK_INT(gtel_pmu_posix_read(&pmu, 0, first, 2, &first_ns), -EBADF);
+    gtel_pmu_posix_done(&pmu);
 }
 
 static const char machine[] = "file sys/bus/event_source/devices/i915/type\n| 12\n"
@@ -81,6 +144,7 @@ static void test_tree(void)
 int main(void)
 {
     test_machine();
+    test_own();
     test_tree();
     return test_result();
 }
