@@ -96,13 +96,19 @@ void gtel_lanes_done(struct gtel_lane *lanes, size_t n, uint64_t wait_ns)
     }
 }
 
-/* Failures are logged when they begin; the same one does not come again until it has worked. */
-static void note_failure(struct gtel_lane *lane)
+/* Gathers until the next start; more and more, until one has lived for a while. */
+static void lengthen_pause(struct gtel_lane *lane)
 {
     lane->pause = lane->next_pause;
     lane->next_pause = lane->next_pause > 0 ? lane->next_pause * 2 : 1;
     if (lane->next_pause > PAUSE_MAX)
         lane->next_pause = PAUSE_MAX;
+}
+
+/* Failures are logged when they begin; the same one does not come again until it has worked. */
+static void note_failure(struct gtel_lane *lane)
+{
+    lengthen_pause(lane);
     lane->is_failing = true;
 }
 
@@ -300,17 +306,25 @@ void gtel_lane_tick(struct gtel_lane *lane, uint64_t now_ns)
     lane->state = GTEL_LANE_GREETING;
 }
 
-/* Gives up this helper; the next one starts after a pause. */
-static void drop(struct gtel_lane *lane, enum gtel_log_level level, const char *why)
+/* Leaves the helper to its end; the next one counts from 0. *ret_status: if it has ended already.
+ */
+static void leave(struct gtel_lane *lane, int *ret_status)
 {
-    int status = 0;
     gtel_lane_close(lane);
-    if (!lane->has_group) { /* the next helper counts from 0 */
+    if (!lane->has_group) {
         lane->past.errors += lane->answer.errors;
         lane->past.dropped += lane->answer.dropped;
         lane->answer = (struct gtel_answer){0};
     }
-    (void)reap(lane, &status); /* not ended yet: gtel_lane_tick looks again */
+    (void)reap(lane, ret_status); /* not ended yet: gtel_lane_tick looks again */
+}
+
+/* Gives up this helper; the next one starts after a pause. */
+static void drop(struct gtel_lane *lane, enum gtel_log_level level, const char *why)
+{
+    int status = 0;
+    leave(lane, &status);
+    lane->is_renewed = false;
     if (!lane->is_failing) {
         if (status != 0 && WIFSIGNALED(status))
             gtel_log(log_of(lane), level, "lane %s: helper %s (signal %d); starting it again",
@@ -439,10 +453,16 @@ static int take_log(struct gtel_lane *lane, struct gtel_str payload)
     uint8_t level;
     struct gtel_str text;
     int r = gtel_wire_read_log(payload, &level, &text);
-    if (r == 0)
+    if (r < 0)
+        return r;
+    /* A helper that begins with what the one before it had to say last has nothing new to tell. */
+    uint64_t hash = gtel_hash(GTEL_HASH_SEED, text.p, text.n);
+    bool is_news = !lane->is_renewed || hash != lane->said;
+    lane->said = hash;
+    if (is_news)
         gtel_log(log_of(lane), (enum gtel_log_level)level, "%.*s",
                  (int)(text.n < 1000 ? text.n : 1000), text.n ? text.p : "");
-    return r;
+    return 0;
 }
 
 /* Handles one frame. 1: an answer in *ret_payload; 0: something else; negative: nonsense. */
@@ -525,6 +545,16 @@ static void look_at_size(struct gtel_lane *lane)
         drop(lane, GTEL_LOG_WARNING, "has grown by more than 256 MiB: a library leaks memory");
 }
 
+/* A helper that can do no more has its successor at the next gather, if it has lived for a while.
+ */
+static void renew(struct gtel_lane *lane)
+{
+    int status = 0;
+    leave(lane, &status);
+    lane->is_renewed = true;
+    lengthen_pause(lane);
+}
+
 void gtel_lane_understood(struct gtel_lane *lane, int r)
 {
     if (r < 0) {
@@ -539,8 +569,11 @@ void gtel_lane_understood(struct gtel_lane *lane, int r)
     lane->is_late = false;
     if (++lane->answers >= SOUND_ANSWERS)
         lane->next_pause = 0;
-    if (!lane->has_group)
-        look_at_size(lane);
+    if (lane->has_group)
+        return;
+    look_at_size(lane);
+    if (lane->state == GTEL_LANE_IDLE && lane->answer.is_spent)
+        renew(lane);
 }
 
 bool gtel_lane_is_waiting(const struct gtel_lane *lane)

@@ -5,9 +5,9 @@
  * Nothing here waits for a helper but gtel_lanes_wait, which has a limit. One request is
  * outstanding per lane; a helper that does not answer is left alone until it does, and never gets a
  * second one beside it. A helper that died is started again at the next gather, and should that one
- * die soon, too, after 1, 2, 4 … 64 more. One that grows without end is told to go the same way. A
- * lane none of whose sources may find anything on this machine is not started, and looked at again
- * each Rescan interval.
+ * die soon, too, after 1, 2, 4 … 64 more; likewise one that has said that it can do no more. One
+ * that grows without end is told to go the same way. A lane none of whose sources may find anything
+ * on this machine is not started, and looked at again each Rescan interval.
  */
 #ifndef GTEL_CYCLE_LANE_H
 #define GTEL_CYCLE_LANE_H
@@ -64,6 +64,8 @@ struct gtel_lane {
     uint32_t answers;          /* of this helper */
     uint64_t settled_rss;      /* its resident memory after some answers; 0: not known */
     bool has_answered;         /* this helper has answered once */
+    bool is_renewed;           /* the helper before this one wanted to be started anew */
+    uint64_t said;             /* hash of what a helper has logged last; 0: nothing */
     bool is_late;              /* said so in the log */
     bool is_failing;           /* said so in the log */
 };

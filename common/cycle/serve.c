@@ -51,7 +51,8 @@ static int answer(struct server *server, uint64_t number)
     struct gtel_answer head = {.request = number,
                                .errors = group->errors,
                                .dropped = gtel_group_dropped(group),
-                               .rss_bytes = gtel_lane_rss(group->env, &server->statm)};
+                               .rss_bytes = gtel_lane_rss(group->env, &server->statm),
+                               .is_spent = group->registry.is_spent};
     bool with_devices =
         !server->has_told_devices || server->device_generation != group->registry.generation;
     gtel_buf_reset(&server->out);
@@ -173,6 +174,7 @@ int gtel_lane_serve(const char *lane, int fd, struct gtel_env *env,
     if (r == 0) {
         env->log = (struct gtel_log){send_log, &server};
         r = gtel_group_init(&server.group, lane, env, options);
+        server.group.registry.can_renew = true;
         if (r == 0)
             serve(&server);
         gtel_group_done(&server.group);

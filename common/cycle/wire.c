@@ -192,6 +192,7 @@ void gtel_wire_answer(struct gtel_buf *buf, const struct gtel_answer *answer,
     put_u64(buf, answer->errors);
     put_u64(buf, answer->dropped);
     put_u64(buf, answer->rss_bytes);
+    put_u8(buf, answer->is_spent);
     put_u8(buf, with_devices);
     if (with_devices)
         put_devices(buf, registry);
@@ -436,6 +437,7 @@ int gtel_wire_read_answer(struct gtel_str payload, struct gtel_registry *registr
     answer.errors = take_u64(&cursor);
     answer.dropped = take_u64(&cursor);
     answer.rss_bytes = take_u64(&cursor);
+    answer.is_spent = take_u8(&cursor) == 1;
     int r = 0;
     if (take_u8(&cursor) == 1)
         r = read_devices(&cursor, registry, map);

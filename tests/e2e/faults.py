@@ -53,31 +53,57 @@ CALL = "zesDevicePciGetStats"
 READ = "zetMetricStreamerReadData"
 # When it begins, and by when all must be well again; seconds.
 BEGIN, WELL = 7, 20
-# Name -> the call, what it does beside answering, for how long, and what the log says.
+LINK, CARD = "sys/class/drm/card1", "devices/pci0000:00/0000:03:00.0/drm/card1"
+GOES = f"gone {LINK}\ngone sys/{CARD}\n"
+COMES = (f"link {LINK} -> ../../{CARD}\ndir sys/{CARD}\n"
+         f"link sys/{CARD}/device -> ../../../0000:03:00.0\n")
+
+
+def does(what, seconds, call=CALL):
+    """The call does something beside answering, for so long."""
+    return {BEGIN: f"call double {call} = {what}\n",
+            BEGIN + seconds: f"call double {call} = none\n"}
+
+
+# Name -> what changes at which second, and what the log says.
 FAULTS = {
-    "crash": (CALL, "crash", 3, "lane sysman: helper ended"),
-    "hang": (CALL, "hang 4000", 1, "lane sysman: no answer within"),
-    "leak": (CALL, "leak 90", 2, "lane sysman: helper has grown by more than 256 MiB"),
-    "metrics-crash": (READ, "crash", 3, "lane l0metrics: helper ended"),
-    "metrics-hang": (READ, "hang 4000", 1, "lane l0metrics: no answer within"),
+    "crash": (does("crash", 3), "lane sysman: helper ended"),
+    "hang": (does("hang 4000", 1), "lane sysman: no answer within"),
+    "leak": (does("leak 90", 2), "lane sysman: helper has grown by more than 256 MiB"),
+    "metrics-crash": (does("crash", 3, READ), "lane l0metrics: helper ended"),
+    "metrics-hang": (does("hang 4000", 1, READ), "lane l0metrics: no answer within"),
+    # The driver is unbound and bound again: what the process has is of no use any more.
+    "rebind": ({**does("stale", 1), BEGIN + 1: f"call double {CALL} = none\n" + GOES,
+                BEGIN + 3: COMES}, "sysman: a GPU has come: starting Level Zero anew"),
+    # The same between two looks.
+    "quick": ({BEGIN: f"call double {CALL} = stale\n",
+               BEGIN + 1: f"call double {CALL} = none\n" + GOES + COMES},
+              "sysman: a GPU has come again: starting Level Zero anew"),
+    # Level Zero does not start as long as the driver is not ready.
+    "start": ({0: "call zesInit = !0x78000001\n", BEGIN: GOES,
+               BEGIN + 2: "call zesInit =\n" + COMES}, "Level Zero is not used, code 0x78000001"),
 }
+# The card itself is away for a while: what the kernel tells of it is, too.
+AWAY = ("rebind", "quick", "start")
 
 
 def machine(arguments, folder, fault):
     """The recorded machine with two cards, and the fault."""
-    call, what, seconds, _ = FAULTS[fault]
     path = os.path.join(arguments.source, "tests", "fixtures", "workstation.tree")
     with open(path, encoding="utf-8") as file:
         text = file.read().rsplit("end\n", 1)[0]
     # The traffic goes on, so that each value is a new one.
+    changes = FAULTS[fault][0]
     states = "".join(f"at {s}s\ncall {CALL} 0 = {1000000 * (s + 1)} 0 0 {1000 * (s + 1)} 2000\n" +
-                     (f"call double {call} = {what}\n" if s == BEGIN else "") +
-                     (f"call double {call} = none\n" if s == BEGIN + seconds else "")
-                     for s in range(1, 60))
+                     changes.get(s, "") for s in range(1, 60))
     path = os.path.join(folder, fault + ".tree")
     with open(path, "w", encoding="utf-8") as file:
-        file.write(text + LEVEL_ZERO + METRICS + states + "end\n")
+        file.write(text + LEVEL_ZERO + METRICS + changes.get(0, "") + states + "end\n")
     return path
+
+
+def is_metrics(fault):
+    return fault.startswith("metrics-")
 
 
 def gaps(times):
@@ -93,14 +119,15 @@ def judge(fault, interval, gathers, others, lost, log):
         missing = [round(t - gathers[0], 2) for t in gathers[2:]
                    if all(abs(t - own) > interval / 4 for own in times)]
         check(len(missing) <= 2, f"{fault}: {name} in each gather but those at {missing}")
-    longest = max(gaps(lost), default=99)
+    longest = lost[0] - gathers[0] if lost and fault == "start" else max(gaps(lost), default=99)
     check(lost and lost[-1] > gathers[-1] - 4 * interval, f"{fault}: it comes back: {gaps(lost)}")
-    check(longest < WELL - BEGIN, f"{fault}: for {longest} s nothing came of Level Zero")
-    if fault != "leak":
+    check(longest < WELL - 4, f"{fault}: for {longest} s nothing came of Level Zero")
+    if fault not in ("leak", "quick"):
         check(longest > 1.9 * interval, f"{fault}: there was a fault: {gaps(lost)}")
-    check(FAULTS[fault][3] in log, f"{fault}: the log says what happened:\n{log}")
-    most = 4 if FAULTS[fault][0] == READ else 2  # its helper works until it measures
-    check(len(re.findall("lane (?:sysman|l0metrics): helper", log)) <= most, f"{fault}: few lines in the log:\n{log}")
+    check(FAULTS[fault][1] in log, f"{fault}: the log says what happened:\n{log}")
+    most = 4 if is_metrics(fault) else 2  # its helper works until it measures
+    check(len(re.findall("lane (?:sysman|l0metrics): helper", log)) <= most,
+          f"{fault}: few lines in the log:\n{log}")
     print(f"  {fault}: Level Zero missing for at most {longest:.1f} s, gathers at most {worst:.1f} s "
           f"apart, {interval} s wanted", flush=True)
 
@@ -115,18 +142,20 @@ def under_collectd(arguments, fault):
             daemon.start()
             begin = time.monotonic()
             lost = f"gpu_intel-{GPU}/temperature-sensor-memory"
-            if FAULTS[fault][0] == READ:
+            if is_metrics(fault):
                 lost = f"gpu_intel-{GPU}/percent-activity-eu"
-            check(wait_for(lambda: daemon.series(lost), 6), f"{lost} arrives")
+            check(wait_for(lambda: daemon.series(lost), WELL), f"{fault}: {lost} arrives")
             time.sleep(max(0.0, WELL - (time.monotonic() - begin)))
             seconds, status = daemon.stop()
             check(seconds < 1 and status == 0, f"{fault}: it stops at once ({seconds:.2f} s)")
             def times(name):
                 return [t for t, _ in daemon.series(name)]
-            for plugin, other in (("gpu_intel", f"gpu_intel-{GPU}/frequency-gpu"),
-                                  ("gpu_nvml", "gpu_nvml-0000:01:00.0/memory-used")):
+            names = {"gpu_intel": f"gpu_intel-{GPU}/frequency-gpu",
+                     "gpu_nvml": "gpu_nvml-0000:01:00.0/memory-used"}
+            for plugin, other in names.items():
+                is_lost_too = fault in AWAY and plugin == "gpu_intel"
                 judge(fault, collectd.INTERVAL, times(f"{plugin}/gauge-gtel-gpus"),
-                      {other: times(other)}, times(lost), daemon.log())
+                      {} if is_lost_too else {other: times(other)}, times(lost), daemon.log())
             late = daemon.series("gpu_intel/errors-gtel-lanes-late")
             restarts = daemon.series("gpu_intel/errors-gtel-lane-restarts")
             counted = late if fault.endswith("hang") else restarts
@@ -159,8 +188,10 @@ def under_telegraf(arguments, fault):
             "Intel's clock": times("gpu", "frequency_mhz", gpu=GPU),
             "NVIDIA's memory": times("gpu", "memory_used_bytes", gpu="0000:01:00.0"),
         }
+        if fault in AWAY:
+            del others["Intel's clock"]
         lost = times("gpu_temperature", "celsius", gpu=GPU, sensor="memory")
-        if FAULTS[fault][0] == READ:
+        if is_metrics(fault):
             lost = times("gpu_activity", "active_percent", gpu=GPU, unit="eu")
         judge(fault, 0.5, times("gtel", "gpus"), others, lost, log)
 

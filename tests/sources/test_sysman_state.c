@@ -186,8 +186,62 @@ static void test_changing(void)
     finish(&m);
 }
 
+/*
+ * When a new process may do better: each case is gathered once a second, and the helper wants to be
+ * exchanged after so many of them; 0: never.
+ */
+static const struct renewal {
+    const char *label;
+    const char *text;
+    bool is_inline;
+    unsigned after;
+    unsigned infos; /* lines in the log by then */
+} renewals[] = {
+    {"all is well", "", false, 0, 0},
+    {"the start fails", "call zesInit = !0x78000001\n", false, 601, 1},
+    {"the start fails, in one process", "call zesInit = !0x78000001\n", true, 0, 1},
+    {"a GPU is lost after it has worked", "at 3s\ncall zesTemperatureGetState 1 0 = !0x70000001\n",
+     false, 33, 1},
+    {"a GPU that never worked", "call zesTemperatureGetState 1 0 = !0x70000001\n", false, 0, 0},
+    {"a GPU that answers again",
+     "at 3s\ncall zesTemperatureGetState 1 0 = !0x70000001\n"
+     "at 20s\ncall zesTemperatureGetState 1 0 = 61\n",
+     false, 0, 1},
+    {"a GPU comes", "at 100s\n" CARD("card2", "0000:05:00.0", "xe", "E20B"), false, 121, 1},
+    {"a GPU goes", "at 5s\ngone sys/class/drm/card0\n", false, 0, 0},
+    {"a GPU goes and comes",
+     "at 5s\ngone sys/class/drm/card0\ngone sys/devices/pci0000:00/0000:03:00.0/drm\n"
+     "at 9s\n" XE,
+     false, 9, 1},
+    {"a GPU goes and comes at once",
+     "at 5s\ngone sys/class/drm/card0\ngone sys/devices/pci0000:00/0000:03:00.0/drm\n" XE, false, 5,
+     1},
+};
+
+static void test_renewals(void)
+{
+    enum { SECONDS = 700 };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(renewals); i++) {
+        struct machine m;
+        unsigned after = 0;
+        test_label = renewals[i].label;
+        if (!begin(&m, renewals[i].text))
+            continue;
+        m.group.registry.can_renew = !renewals[i].is_inline;
+        for (unsigned k = 1; k <= SECONDS && after == 0; k++) {
+            gather(&m, 1);
+            after = m.group.registry.is_spent ? k : 0;
+        }
+        CHECK_INT(after, renewals[i].after);
+        CHECK_INT(spy.logs[GTEL_LOG_INFO], renewals[i].infos);
+        finish(&m);
+    }
+    test_label = "";
+}
+
 int main(void)
 {
+    test_renewals();
     test_changes();
     test_pace();
     test_reset();

@@ -68,6 +68,7 @@ static void fail(struct gtel_sysman *sysman, uint32_t code)
 {
     sysman->start = GTEL_SYSMAN_FAILED;
     sysman->start_code = code;
+    sysman->failed_ns = gtel_env_now(sysman->cards.env);
     gtel_log(&sysman->cards.env->log, GTEL_LOG_INFO,
              "sysman: Level Zero is not used, code 0x%x: %s", (unsigned)code,
              gtel_sysman_advice(code));

@@ -18,6 +18,7 @@
 #define REST_NS (60 * (uint64_t)SECOND_NS)
 #define LOST_FIRST_NS (10 * (uint64_t)SECOND_NS)
 #define LOST_LAST_NS (300 * (uint64_t)SECOND_NS)
+#define LOST_STALE_NS (40 * (uint64_t)SECOND_NS)
 
 #define ROW(call_, read_, family_, measurement_)                                                   \
     {                                                                                              \
@@ -287,6 +288,11 @@ static void note_idle(const struct gtel_sysman_pass *pass)
         gpu->rest_ns = pass->now + REST_NS + 2 * gpu->delay_ns;
 }
 
+bool gtel_sysman_is_stale(const struct gtel_sysman_gpu *gpu)
+{
+    return gpu->is_lost && gpu->has_worked && gpu->lost_pause_ns >= LOST_STALE_NS;
+}
+
 /* A GPU that answers nothing else. */
 static void put_lost(const struct gtel_sysman_pass *pass)
 {
@@ -318,6 +324,7 @@ void gtel_sysman_pass(struct gtel_sysman *sysman, struct gtel_sysman_gpu *gpu,
     if (is_over(&pass))
         return;
     gpu->is_lost = false;
+    gpu->has_worked = true;
     gpu->lost_pause_ns = 0;
     if (was_lost)
         gtel_log(&sysman->cards.env->log, GTEL_LOG_INFO, "sysman: %s: the GPU answers again",

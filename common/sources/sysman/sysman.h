@@ -138,7 +138,10 @@ struct gtel_sysman_list {
 struct gtel_sysman_gpu {
     struct gtel_card card; /* first: see sources/cards.h */
     void *handle;          /* NULL: Level Zero does not know the card, or has not been asked */
+    uint64_t node;         /* which of the kernel's cards it is; 0: not known */
+    bool is_gone;          /* the kernel has it no more */
     bool is_lost;
+    bool has_worked;
     bool is_failing;  /* has been logged */
     bool has_denied;  /* the hint about rights has been given */
     uint64_t lost_ns; /* asked again then */
@@ -170,7 +173,10 @@ struct gtel_sysman {
     struct gtel_zes_calls call;
     enum gtel_sysman_start start;
     uint32_t start_code; /* of FAILED */
+    uint64_t failed_ns;  /* when that was */
     bool is_legacy;
+    size_t most;         /* cards that were there at once */
+    uint64_t missing_ns; /* since when there are fewer; 0: there are not */
 };
 
 /* One pass over one GPU. */
@@ -246,6 +252,8 @@ void gtel_sysman_close_gpu(const struct gtel_env *env, struct gtel_card *card);
 /* Asks everything that is due on one GPU. Failures are counted in the batch. */
 void gtel_sysman_pass(struct gtel_sysman *sysman, struct gtel_sysman_gpu *gpu,
                       struct gtel_batch *batch);
+/* Lost for so long that what is known of it here is of no use any more. */
+bool gtel_sysman_is_stale(const struct gtel_sysman_gpu *gpu);
 /* Decides what a result code means for a question. call: for messages. */
 void gtel_sysman_settle(struct gtel_sysman_pass *pass, struct gtel_sysman_ask *ask,
                         const char *call, uint32_t code);

@@ -21,6 +21,7 @@ static struct {
     struct gtel_tree *own; /* read here */
     struct gtel_env env;   /* the clock of that one */
     void *kept;            /* what was leaked */
+    bool is_stale;         /* handles are of no use any more, in this process */
 } playing;
 
 int gtel_double_play(const struct gtel_tree *tree)
@@ -77,8 +78,8 @@ static void leak(uint64_t mib)
     playing.kept = block;
 }
 
-/* What the machine wants the call to do beside answering. */
-static void before(const char *name)
+/* What the machine wants the call to do beside answering. A result code to answer, or 0. */
+static uint32_t before(const char *name)
 {
     char key[100];
     struct gtel_str text;
@@ -91,7 +92,7 @@ static void before(const char *name)
     (void)snprintf(key, sizeof(key), "double %s", name);
     if (!playing.tree || gtel_tree_call(playing.tree, gtel_str_of(key), &text) < 0 ||
         !gtel_str_word(&text, &word))
-        return;
+        return playing.is_stale ? GTEL_ZE_UNKNOWN : GTEL_ZE_SUCCESS;
     (void)gtel_str_u64(gtel_str_trim(text), &n);
     if (gtel_str_eq(word, GTEL_STR("crash")))
         (void)raise(SIGSEGV);
@@ -99,6 +100,9 @@ static void before(const char *name)
         nap(n);
     else if (gtel_str_eq(word, GTEL_STR("leak")))
         leak(n);
+    else if (gtel_str_eq(word, GTEL_STR("stale")))
+        playing.is_stale = true;
+    return playing.is_stale ? GTEL_ZE_UNKNOWN : GTEL_ZE_SUCCESS;
 }
 
 /* Each exported name is declared before it is defined: there is no header for them. */
@@ -112,9 +116,11 @@ static void before(const char *name)
     EXPORT(name, GTEL_ZES_PARAMS_##shape(type))                                                    \
     {                                                                                              \
         uint32_t(*call) GTEL_ZES_PARAMS_##shape(type);                                             \
-        before(#name);                                                                             \
+        uint32_t code = before(#name);                                                             \
         void *address = gtel_replay_zes_symbol(#name);                                             \
         memcpy(&call, &address, sizeof(call));                                                     \
+        if (code)                                                                                  \
+            return code;                                                                           \
         return call ? APPLY(call, 0 GTEL_ZES_ARGS_##shape) : GTEL_ZE_UNSUPPORTED_FEATURE;          \
     }
 #include "abi/zes_syms.def"
@@ -123,9 +129,11 @@ static void before(const char *name)
     EXPORT(name, GTEL_ZET_PARAMS_##shape(type))                                                    \
     {                                                                                              \
         uint32_t(*call) GTEL_ZET_PARAMS_##shape(type);                                             \
-        before(#name);                                                                             \
+        uint32_t code = before(#name);                                                             \
         void *address = gtel_replay_zes_symbol(#name);                                             \
         memcpy(&call, &address, sizeof(call));                                                     \
+        if (code)                                                                                  \
+            return code;                                                                           \
         return call ? APPLY(call, 0 GTEL_ZET_ARGS_##shape) : GTEL_ZE_UNSUPPORTED_FEATURE;          \
     }
 #define GTEL_ZET_WITHOUT_SHARED
@@ -189,14 +197,14 @@ static bool next_uuid(struct gtel_str *text, uint8_t to[GTEL_ZES_UUID])
 static uint32_t answer_code(const char *name, const void *handle)
 {
     struct gtel_str text;
-    before(name);
+    (void)before(name);
     return gtel_replay_zes_ask(name, handle, &text);
 }
 
 EXPORT(zesDeviceEccConfigurable, (void *device, uint8_t *ret))
 {
     struct gtel_str text;
-    before("zesDeviceEccConfigurable");
+    (void)before("zesDeviceEccConfigurable");
     uint32_t code = gtel_replay_zes_ask("zesDeviceEccConfigurable", device, &text);
     return code ? code : next_flag(&text, ret);
 }
@@ -206,7 +214,7 @@ EXPORT(zesDeviceSetEccState,
 {
     struct gtel_str text;
     double v[3] = {0};
-    before("zesDeviceSetEccState");
+    (void)before("zesDeviceSetEccState");
     uint32_t code =
         wanted ? gtel_replay_zes_ask("zesDeviceSetEccState", device, &text) : GTEL_ZE_NULL_POINTER;
     for (size_t i = 0; i < 3 && code == GTEL_ZE_SUCCESS; i++)
@@ -234,7 +242,7 @@ EXPORT(zesFrequencyGetAvailableClocks, (void *frequency, uint32_t *count, double
     struct gtel_str text;
     double clock[CLOCKS_MAX];
     uint32_t n = 0;
-    before("zesFrequencyGetAvailableClocks");
+    (void)before("zesFrequencyGetAvailableClocks");
     uint32_t code = gtel_replay_zes_ask("zesFrequencyGetAvailableClocks", frequency, &text);
     if (code != GTEL_ZE_SUCCESS)
         return code;
@@ -249,7 +257,7 @@ EXPORT(zesFrequencyGetAvailableClocks, (void *frequency, uint32_t *count, double
 EXPORT(zesTemperatureGetConfig, (void *sensor, struct temp_config *ret))
 {
     struct gtel_str text;
-    before("zesTemperatureGetConfig");
+    (void)before("zesTemperatureGetConfig");
     uint32_t code = gtel_replay_zes_ask("zesTemperatureGetConfig", sensor, &text);
     if (code == GTEL_ZE_SUCCESS)
         code = next_flag(&text, &ret->has_critical);
@@ -284,7 +292,7 @@ static uint32_t tiles(const void *device, struct subdevice *ret, uint32_t max, u
 EXPORT(zesDeviceGetSubDevicePropertiesExp, (void *device, uint32_t *count, struct subdevice *ret))
 {
     uint32_t n;
-    before("zesDeviceGetSubDevicePropertiesExp");
+    (void)before("zesDeviceGetSubDevicePropertiesExp");
     uint32_t code = tiles(device, ret, ret ? *count : 0, &n);
     if (code == GTEL_ZE_SUCCESS && (!ret || *count == 0 || *count > n))
         *count = n;
@@ -316,7 +324,7 @@ EXPORT(zesDriverGetDeviceByUuidExp,
 {
     void *device[DEVICES_MAX] = {NULL};
     uint32_t count = DEVICES_MAX;
-    before("zesDriverGetDeviceByUuidExp");
+    (void)before("zesDriverGetDeviceByUuidExp");
     uint32_t code = zesDeviceGet(driver, &count, device);
     for (uint32_t i = 0; code == GTEL_ZE_SUCCESS && i < count; i++) {
         *ret_tile = 0;

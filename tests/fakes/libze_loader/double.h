@@ -23,6 +23,7 @@
  *     call double NAME = crash       it ends the process
  *     call double NAME = hang 2500   it returns after so many milliseconds
  *     call double NAME = leak 8      it keeps so many MiB
+ *     call double NAME = stale       from then on all calls fail with UNKNOWN, in this process
  */
 #ifndef GTEL_TESTS_FAKES_DOUBLE_H
 #define GTEL_TESTS_FAKES_DOUBLE_H
