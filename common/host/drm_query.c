@@ -5,21 +5,27 @@
 #include "abi/i915_uapi.h"
 #include "abi/xe_uapi.h"
 
+#include <errno.h>
+
 enum {
     REGIONS_BYTES = 16 + GTEL_DRM_REGIONS_MAX * (int)sizeof(struct gtel_i915_region_record),
     ENGINES_BYTES = 8 + GTEL_XE_ENGINES_MAX * (int)sizeof(struct gtel_xe_engine_record)
 };
 
 int gtel_drm_regions(const struct gtel_env *env, const char *node, enum gtel_drm_driver driver,
-                     struct gtel_drm_regions *ret)
+                     size_t *length, struct gtel_drm_regions *ret)
 {
     unsigned char answer[REGIONS_BYTES];
     bool is_xe = driver == GTEL_DRM_XE;
-    int64_t n = env->ops->drm_query(
-        env->arg, node, driver, is_xe ? GTEL_XE_QUERY_MEM_REGIONS : GTEL_I915_QUERY_MEMORY_REGIONS,
-        answer, sizeof(answer));
+    uint32_t item = is_xe ? GTEL_XE_QUERY_MEM_REGIONS : GTEL_I915_QUERY_MEMORY_REGIONS;
+    size_t room = *length > 0 && *length < sizeof(answer) ? *length : sizeof(answer);
+    *length = 0;
+    int64_t n = env->ops->drm_query(env->arg, node, driver, item, answer, room);
+    if (n == -E2BIG && room < sizeof(answer)) /* it has grown */
+        n = env->ops->drm_query(env->arg, node, driver, item, answer, sizeof(answer));
     if (n < 0)
         return (int)n;
+    *length = (size_t)n;
     return is_xe ? gtel_xe_regions_parse(answer, (size_t)n, ret)
                  : gtel_i915_regions_parse(answer, (size_t)n, ret);
 }

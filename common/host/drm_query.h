@@ -13,9 +13,12 @@
 #include "host/env.h"
 #include "parse/drm_regions.h"
 
-/* node: "dev/dri/renderD128", from gtel_drm_render_node (host/drm.h). */
+/*
+ * node: "dev/dri/renderD128", from gtel_drm_render_node (host/drm.h). *length: of the answer
+ * before, or 0; then that of this one. It does not change as a rule, and to know it saves a call.
+ */
 int gtel_drm_regions(const struct gtel_env *env, const char *node, enum gtel_drm_driver driver,
-                     struct gtel_drm_regions *ret);
+                     size_t *length, struct gtel_drm_regions *ret);
 
 /*
  * The engines of an xe GPU, which do not change while its driver is bound. At most max, -E2BIG

@@ -45,8 +45,8 @@ static int ask_xe(int fd, uint32_t item, void *buf, int32_t *length)
     return 0;
 }
 
-/* Both drivers first tell the length, and then fill a buffer of that length. */
-static int64_t ask_twice(ask_fn ask, int fd, uint32_t item, void *buf, size_t n)
+/* A driver tells the length when it is asked with none, and then fills a buffer of that length. */
+static int64_t ask_length_first(ask_fn ask, int fd, uint32_t item, void *buf, size_t n)
 {
     int32_t length = 0;
     int r = ask(fd, item, NULL, &length);
@@ -63,13 +63,32 @@ static int64_t ask_twice(ask_fn ask, int fd, uint32_t item, void *buf, size_t n)
     return (size_t)length <= n ? length : -EIO;
 }
 
+/*
+ * With the buffer as it is at first: i915 fills one that is large enough (i915_query.c,
+ * copy_query_item), xe one of the answer's own length alone (xe_query.c); both refuse any other
+ * with EINVAL, and then tell the length.
+ */
+static int64_t ask_driver(ask_fn ask, int fd, uint32_t item, void *buf, size_t n)
+{
+    int32_t length = n < INT32_MAX ? (int32_t)n : 0;
+    if (length > 0) {
+        memset(buf, 0, n);
+        int r = ask(fd, item, buf, &length);
+        if (r == 0)
+            return (size_t)length <= n ? length : -EIO;
+        if (r != -EINVAL)
+            return r;
+    }
+    return ask_length_first(ask, fd, item, buf, n);
+}
+
 int64_t gtel_drm_query_posix(int root_fd, const char *node, enum gtel_drm_driver driver,
                              uint32_t item, void *buf, size_t n)
 {
     int fd = openat(root_fd, node, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
         return -errno;
-    int64_t r = ask_twice(driver == GTEL_DRM_XE ? ask_xe : ask_i915, fd, item, buf, n);
+    int64_t r = ask_driver(driver == GTEL_DRM_XE ? ask_xe : ask_i915, fd, item, buf, n);
     (void)close(fd); /* nothing was written */
     return r;
 }

@@ -143,7 +143,8 @@ struct gtel_env_ops {
     /*
      * Asks a DRM driver through one of its nodes ("dev/dri/renderD128"), which is open for the time
      * of the call only. item: the number of a query of DRM_IOCTL_I915_QUERY, or of
-     * DRM_IOCTL_XE_DEVICE_QUERY. The answer goes to buf, of n bytes. Returns its length, or a
+     * DRM_IOCTL_XE_DEVICE_QUERY. The answer goes to buf, of n bytes, all of which may be written.
+     * Where n is the answer's very length, one call is enough for xe, too. Returns the length, or a
      * negative errno: -ENOENT without such a node, -EACCES or -EPERM without the right to it,
      * -EOPNOTSUPP where the env or the driver knows no such query, -E2BIG when buf is too small,
      * -ENODEV when the GPU has gone, -ECANCELED when its driver has given it up (xe: wedged).

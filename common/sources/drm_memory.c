@@ -40,6 +40,7 @@ struct memory_card {
     bool is_gone;   /* answered -ENODEV, and a discovery has been asked for */
     bool is_logged; /* a refusal or failure that lasts */
     struct gtel_drm_regions regions;
+    size_t length;             /* of the last answer, in bytes; 0: none yet */
     struct gtel_fs_file total; /* of the backports; not open elsewhere */
     struct gtel_fs_file left;
     bool has_looked; /* for these files, since the last discovery */
@@ -78,6 +79,7 @@ static void forget(const struct gtel_env *env, struct gtel_card *card)
     own->node[0] = '\0';
     own->was_asked = false;
     own->error = 0;
+    own->length = 0;
     own->regions.n = 0;
 }
 
@@ -160,7 +162,7 @@ static bool is_changing(const struct memory_card *own)
 static int ask(const struct gtel_env *env, struct memory_card *own, struct gtel_batch *batch)
 {
     own->was_asked = true;
-    own->error = gtel_drm_regions(env, own->node, own->driver, &own->regions);
+    own->error = gtel_drm_regions(env, own->node, own->driver, &own->length, &own->regions);
     if (own->error < 0)
         own->regions.n = 0;
     own->is_due = is_changing(own);

@@ -4,9 +4,10 @@
  *
  * Files are real ones below a scratch folder. What needs a GPU (perf counters, DRM queries,
  * uevents) answers what the recorded machine answers, and makes a bare system call of the same size
- * on a scratch file each time: one pread for the counters of a group, open, two preads and close
- * for a query (an ioctl for the length and one for the answer), one pread for a look whether an
- * uevent waits. The calls of one cycle can be recorded and made again, alone: that is the floor.
+ * on a scratch file each time: one pread for the counters of a group, open, a pread for each ioctl
+ * and close for a query (xe takes an ioctl that is refused and one for the length where that is not
+ * known; host/drm_query_posix.c), one pread for a look whether an uevent waits. The calls of one
+ * cycle can be recorded and made again, alone: that is the floor.
  */
 #ifndef GTEL_TESTS_BENCH_OUTSIDE_H
 #define GTEL_TESTS_BENCH_OUTSIDE_H
@@ -27,7 +28,10 @@ void outside_step(uint64_t ns);
 /* From now on calls are recorded, or not any more. */
 void outside_record(bool is_on);
 size_t outside_calls(enum outside_kind kind);
-/* Makes the recorded calls, and nothing else. False when one failed. */
-bool outside_replay(void);
+/*
+ * Makes the recorded calls, and nothing else; with is_least, one pread for a query. False when one
+ * failed.
+ */
+bool outside_replay(bool is_least);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The two calls of a query, with drivers played by this program: the linker hands it libdrm's
+ * The calls of a query, with drivers played by this program: the linker hands it libdrm's
  * drmIoctl. The node is /dev/null, since nothing but opening and closing happens to it.
  */
 #include "abi/i915_uapi.h"
@@ -18,11 +18,11 @@ enum { LENGTH = 104, OLD_ITEM = 99 };
 
 /* What the played driver does, and what it has seen. */
 static struct {
-    int error;       /* of the call that is to fail, positive */
-    int error_call;  /* which: 1 or 2 */
+    int error;       /* of calls that are to fail, positive */
+    int error_call;  /* the first that does, from 1 */
     int item_error;  /* of i915's item, positive */
-    uint32_t length; /* that the driver tells first */
-    uint32_t second; /* that it tells then */
+    uint32_t length; /* of the answer */
+    uint32_t second; /* that the driver tells when it fills a buffer */
     int calls;
     bool is_open;     /* the node, at each call */
     bool is_readable; /* i915's header was zero, as it wants it */
@@ -42,9 +42,11 @@ static int play_i915(struct drm_i915_query *query)
         item.length = -driver.item_error;
     } else if (item.length == 0) {
         item.length = (int32_t)driver.length;
+    } else if (item.length < (int32_t)driver.length) {
+        item.length = -EINVAL;
     } else {
         driver.is_readable = memcmp(data, zeros, sizeof(zeros)) == 0;
-        memset(data, 0x5a, (size_t)item.length);
+        memset(data, 0x5a, driver.length);
         item.length = (int32_t)driver.second;
     }
     memcpy((void *)(uintptr_t)query->items_ptr, &item, sizeof(item));
@@ -72,7 +74,7 @@ int __wrap_drmIoctl(int fd, unsigned long request, void *arg)
     int error = ENOTTY;
     driver.calls++;
     driver.is_open = driver.is_open && fcntl(fd, F_GETFD) == FD_CLOEXEC;
-    if (driver.calls == driver.error_call)
+    if (driver.error_call > 0 && driver.calls >= driver.error_call)
         error = driver.error;
     else if (request == 0xc0106479) /* DRM_IOCTL_I915_QUERY */
         error = play_i915(arg);
@@ -86,6 +88,7 @@ static const struct {
     const char *label;
     enum gtel_drm_driver driver;
     uint32_t item;
+    size_t room;
     int error;
     int error_call;
     int item_error;
@@ -94,29 +97,36 @@ static const struct {
     int want;
     int calls;
 } cases[] = {
-    {"i915", GTEL_DRM_I915, 4, 0, 0, 0, LENGTH, LENGTH, LENGTH, 2},
-    {"i915, an unknown item", GTEL_DRM_I915, 4, 0, 0, EINVAL, 0, 0, -EOPNOTSUPP, 1},
-    {"i915, no such call", GTEL_DRM_I915, 4, EINVAL, 1, 0, 0, 0, -EOPNOTSUPP, 1},
-    {"i915, an item with an error", GTEL_DRM_I915, 4, 0, 0, ENODEV, 0, 0, -ENODEV, 1},
-    {"i915, refused", GTEL_DRM_I915, 4, EACCES, 1, 0, 0, 0, -EACCES, 1},
-    {"i915, refused later", GTEL_DRM_I915, 4, EIO, 2, 0, LENGTH, 0, -EIO, 2},
-    {"i915, our own mistake", GTEL_DRM_I915, 4, EINVAL, 2, 0, LENGTH, 0, -EINVAL, 2},
-    {"i915, nothing to say", GTEL_DRM_I915, 4, 0, 0, 0, 0, 0, 0, 1},
-    {"i915, more than there is room for", GTEL_DRM_I915, 4, 0, 0, 0, 257, 0, -E2BIG, 1},
-    {"i915, as much as there is room for", GTEL_DRM_I915, 4, 0, 0, 0, 256, 256, 256, 2},
-    {"i915, more the second time", GTEL_DRM_I915, 4, 0, 0, 0, LENGTH, 257, -EIO, 2},
-    {"xe", GTEL_DRM_XE, 1, 0, 0, 0, LENGTH, LENGTH, LENGTH, 2},
-    {"xe, an unknown query", GTEL_DRM_XE, OLD_ITEM, 0, 0, 0, LENGTH, 0, -EOPNOTSUPP, 1},
-    {"xe, wedged", GTEL_DRM_XE, 1, ECANCELED, 1, 0, 0, 0, -ECANCELED, 1},
-    {"xe, wedged between", GTEL_DRM_XE, 1, ECANCELED, 2, 0, LENGTH, 0, -ECANCELED, 2},
-    {"xe, gone", GTEL_DRM_XE, 1, ENODEV, 1, 0, 0, 0, -ENODEV, 1},
-    {"xe, more than there is room for", GTEL_DRM_XE, 1, 0, 0, 0, 0x80000000, 0, -E2BIG, 1},
-    {"xe, more the second time", GTEL_DRM_XE, 1, 0, 0, 0, LENGTH, 0xffffffff, -E2BIG, 2},
+    {"i915", GTEL_DRM_I915, 4, 256, 0, 0, 0, LENGTH, LENGTH, LENGTH, 1},
+    {"i915, the length is known", GTEL_DRM_I915, 4, LENGTH, 0, 0, 0, LENGTH, LENGTH, LENGTH, 1},
+    {"i915, no room", GTEL_DRM_I915, 4, 0, 0, 0, 0, LENGTH, 0, -E2BIG, 1},
+    {"i915, an unknown item", GTEL_DRM_I915, 4, 256, 0, 0, EINVAL, 0, 0, -EOPNOTSUPP, 2},
+    {"i915, no such call", GTEL_DRM_I915, 4, 256, EINVAL, 1, 0, 0, 0, -EOPNOTSUPP, 2},
+    {"i915, an item with an error", GTEL_DRM_I915, 4, 256, 0, 0, ENODEV, 0, 0, -ENODEV, 1},
+    {"i915, refused", GTEL_DRM_I915, 4, 256, EACCES, 1, 0, 0, 0, -EACCES, 1},
+    {"i915, refused later", GTEL_DRM_I915, 4, 64, EIO, 2, 0, LENGTH, 0, -EIO, 2},
+    {"i915, nothing to say", GTEL_DRM_I915, 4, 256, 0, 0, 0, 0, 0, 0, 1},
+    {"i915, more than there is room for", GTEL_DRM_I915, 4, 256, 0, 0, 0, 257, 0, -E2BIG, 2},
+    {"i915, as much as there is room for", GTEL_DRM_I915, 4, 256, 0, 0, 0, 256, 256, 256, 1},
+    {"i915, tells more than it may", GTEL_DRM_I915, 4, 256, 0, 0, 0, LENGTH, 257, -EIO, 1},
+    {"xe", GTEL_DRM_XE, 1, 256, 0, 0, 0, LENGTH, LENGTH, LENGTH, 3},
+    {"xe, the length is known", GTEL_DRM_XE, 1, LENGTH, 0, 0, 0, LENGTH, LENGTH, LENGTH, 1},
+    {"xe, the answer has grown", GTEL_DRM_XE, 1, LENGTH, 0, 0, 0, 192, 0, -E2BIG, 2},
+    {"xe, the answer has shrunk", GTEL_DRM_XE, 1, LENGTH, 0, 0, 0, 96, 96, 96, 3},
+    {"xe, an unknown query", GTEL_DRM_XE, OLD_ITEM, 256, 0, 0, 0, LENGTH, 0, -EOPNOTSUPP, 2},
+    {"xe, our own mistake", GTEL_DRM_XE, 1, 256, EINVAL, 3, 0, LENGTH, 0, -EINVAL, 3},
+    {"xe, wedged", GTEL_DRM_XE, 1, 256, ECANCELED, 1, 0, 0, 0, -ECANCELED, 1},
+    {"xe, wedged between", GTEL_DRM_XE, 1, 256, ECANCELED, 2, 0, LENGTH, 0, -ECANCELED, 2},
+    {"xe, wedged at last", GTEL_DRM_XE, 1, 256, ECANCELED, 3, 0, LENGTH, 0, -ECANCELED, 3},
+    {"xe, gone", GTEL_DRM_XE, 1, LENGTH, ENODEV, 1, 0, 0, 0, -ENODEV, 1},
+    {"xe, more than there is room for", GTEL_DRM_XE, 1, 256, 0, 0, 0, 0x80000000, 0, -E2BIG, 2},
+    {"xe, more the second time", GTEL_DRM_XE, 1, 256, 0, 0, 0, LENGTH, 0xffffffff, -E2BIG, 3},
 };
 
 static void check_case(const struct gtel_env *env, size_t i)
 {
-    unsigned char answer[256];
+    unsigned char answer[257];
+    size_t room = cases[i].room;
     memset(answer, 1, sizeof(answer));
     memset(&driver, 0, sizeof(driver));
     driver.error = cases[i].error;
@@ -126,14 +136,15 @@ static void check_case(const struct gtel_env *env, size_t i)
     driver.second = cases[i].second;
     driver.is_open = true;
     driver.is_readable = true;
-    int64_t r = env->ops->drm_query(env->arg, "dev/null", cases[i].driver, cases[i].item, answer,
-                                    sizeof(answer));
+    int64_t r =
+        env->ops->drm_query(env->arg, "dev/null", cases[i].driver, cases[i].item, answer, room);
     CHECK_INT(r, cases[i].want);
     CHECK_INT(driver.calls, cases[i].calls);
     CHECK(driver.is_open);
     CHECK(driver.is_readable);
+    CHECK(answer[room] == 1); /* never beyond the room */
     if (r > 0)
-        CHECK(answer[0] == answer[r - 1] && answer[0] > 1 && (r == 256 || answer[r] == 1));
+        CHECK(answer[0] == answer[r - 1] && answer[0] > 1);
 }
 
 int main(void)

@@ -50,31 +50,35 @@ static void check_first(const struct gtel_env *env)
 {
     struct gtel_xe_engine engine[1] = {{0}};
     struct gtel_drm_regions regions = {0};
+    size_t length = 0;
     size_t n = 0;
     CHECK_INT(gtel_drm_xe_engines(env, node, engine, 1, &n), 0);
     CHECK_INT(n, 1);
     CHECK(engine[0].engine_class == 4 && engine[0].instance == 3 && engine[0].gt == 2);
     CHECK_INT(gtel_drm_xe_engines(env, node, engine, 0, &n), -E2BIG);
     CHECK_INT(gtel_drm_xe_engines(env, "dev/dri/renderD129", engine, 1, &n), -ENOENT);
-    CHECK_INT(gtel_drm_regions(env, node, GTEL_DRM_XE, &regions), 0);
+    CHECK_INT(gtel_drm_regions(env, node, GTEL_DRM_XE, &length, &regions), 0);
     CHECK(regions.n == 1 && regions.region[0].used == 1024);
-    CHECK_INT(gtel_drm_regions(env, node, GTEL_DRM_I915, &regions), -ENOENT);
-    CHECK_INT(gtel_drm_regions(env, "dev/dri/renderD129", GTEL_DRM_I915, &regions), 0);
+    CHECK_INT(gtel_drm_regions(env, node, GTEL_DRM_I915, &length, &regions), -ENOENT);
+    CHECK_INT(gtel_drm_regions(env, "dev/dri/renderD129", GTEL_DRM_I915, &length, &regions), 0);
     CHECK(regions.n == 1 && regions.region[0].used == 3072);
 }
 
 static void check_later(struct gtel_env *env)
 {
     struct gtel_drm_regions regions = {0};
+    size_t length = 0;
     gtel_env_tree_step(env, 1000000000);
-    CHECK_INT(gtel_drm_regions(env, node, GTEL_DRM_XE, &regions), -ECANCELED);
+    CHECK_INT(gtel_drm_regions(env, node, GTEL_DRM_XE, &length, &regions), -ECANCELED);
     gtel_env_tree_step(env, 1000000000); /* an answer does not end an error */
-    CHECK_INT(gtel_drm_regions(env, node, GTEL_DRM_XE, &regions), -ECANCELED);
-    CHECK_INT(gtel_drm_regions(env, "dev/dri/renderD129", GTEL_DRM_I915, &regions), -EINVAL);
+    CHECK_INT(gtel_drm_regions(env, node, GTEL_DRM_XE, &length, &regions), -ECANCELED);
+    CHECK_INT(gtel_drm_regions(env, "dev/dri/renderD129", GTEL_DRM_I915, &length, &regions),
+              -EINVAL);
     gtel_env_tree_step(env, 1000000000);
-    CHECK_INT(gtel_drm_regions(env, node, GTEL_DRM_XE, &regions), 0);
+    CHECK_INT(gtel_drm_regions(env, node, GTEL_DRM_XE, &length, &regions), 0);
     CHECK_INT(regions.n, 0);
-    CHECK_INT(gtel_drm_regions(env, "dev/dri/renderD129", GTEL_DRM_I915, &regions), -E2BIG);
+    CHECK_INT(gtel_drm_regions(env, "dev/dri/renderD129", GTEL_DRM_I915, &length, &regions),
+              -E2BIG);
 }
 
 static void test_tree(void)
