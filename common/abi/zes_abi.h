@@ -138,6 +138,14 @@ enum {
 };
 /* zes_mem_loc_t */
 enum { GTEL_ZES_MEM_SYSTEM, GTEL_ZES_MEM_DEVICE };
+/* zes_mem_health_t */
+enum {
+    GTEL_ZES_MEM_HEALTH_UNKNOWN,
+    GTEL_ZES_MEM_HEALTH_OK,
+    GTEL_ZES_MEM_HEALTH_DEGRADED,
+    GTEL_ZES_MEM_HEALTH_CRITICAL,
+    GTEL_ZES_MEM_HEALTH_REPLACE
+};
 /* zes_ras_error_cat_t, zes_ras_error_category_exp_t */
 enum { GTEL_ZES_RAS_RESET };
 /* zes_ras_error_type_t */

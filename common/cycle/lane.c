@@ -300,8 +300,8 @@ void gtel_lane_tick(struct gtel_lane *lane, uint64_t now_ns)
         note_failure(lane);
         return;
     }
-    if (lane->has_started)
-        lane->restarts++;
+    if (lane->has_started && !lane->is_renewed)
+        lane->restarts++; /* one that was exchanged as it wanted is no accident */
     lane->has_started = true;
     lane->state = GTEL_LANE_GREETING;
 }

@@ -106,7 +106,8 @@ static const struct field engine_stats[] = {F(engine_stats, active, 'U'),
                                             F(engine_stats, timestamp, 'U')};
 static const struct field freq[] = {F(freq_properties, type, 'u'),
                                     F(freq_properties, on_subdevice, 'b'),
-                                    F(freq_properties, subdevice_id, 'u')};
+                                    F(freq_properties, subdevice_id, 'u'),
+                                    F(freq_properties, min, 'd'), F(freq_properties, max, 'd')};
 static const struct field freq_range[] = {F(freq_range, min, 'd'), F(freq_range, max, 'd')};
 static const struct field freq_state[] = {
     F(freq_state, voltage, 'd'), F(freq_state, request, 'd'),

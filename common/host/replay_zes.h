@@ -17,6 +17,7 @@
  *     call zesDevicePciGetProperties 0 = DOMAIN BUS DEVICE FUNCTION GEN WIDTH BANDWIDTH 1 0 1
  *     call zesDeviceEnumPowerDomains 0 = 2        a second number: what the filling call finds
  *     call zesPowerGetProperties 0 1 = 0 0 DEFAULT MIN MAX DOMAIN
+ *     call zesFrequencyGetProperties 0 0 = TYPE 0 0 MIN MAX
  *     call zesPowerGetEnergyCounter 0 1 = MICROJOULES MICROSECONDS
  *     call zesPowerGetLimits 0 1 = ENABLED POWER INTERVAL ENABLED POWER AC DC
  *     call zesPowerGetLimitsExt 0 1 = LEVEL SOURCE UNIT ENABLED INTERVAL LIMIT …  (each limit)

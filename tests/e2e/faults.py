@@ -159,7 +159,8 @@ def under_collectd(arguments, fault):
             late = daemon.series("gpu_intel/errors-gtel-lanes-late")
             restarts = daemon.series("gpu_intel/errors-gtel-lane-restarts")
             counted = late if fault.endswith("hang") else restarts
-            check(counted and counted[-1][1] > 0, f"{fault}: it is counted: {counted[-3:]}")
+            check(counted and (counted[-1][1] > 0) == (fault not in AWAY),
+                  f"{fault}: accidents are counted, and nothing else: {counted[-3:]}")
 
 
 def under_telegraf(arguments, fault):

@@ -45,6 +45,14 @@ static const struct change {
      -1},
     {"call zesStandbyGetProperties 1 0 = 0 1 1\n", GTEL_M_FREQUENCY_SLEEP_ENABLED, "graphics", "1",
      0},
+    {"call zesMemoryGetState 1 0 = 1 750 1000\n", GTEL_M_MEMORY_HEALTH, "vram0", NULL, 0},
+    {"call zesMemoryGetState 1 0 = 0 750 1000\n", GTEL_M_MEMORY_HEALTH, "vram0", NULL, -1},
+    {"call zesMemoryGetState 1 0 = 4 750 1000\n", GTEL_M_MEMORY_HEALTH, "vram0", NULL, 2},
+    {"call zesMemoryGetState 1 0 = 9 750 1000\n", GTEL_M_MEMORY_HEALTH, "vram0", NULL, -1},
+    {"call zesFrequencyGetProperties 1 0 = 0 0 0 0 0\n", GTEL_M_FREQUENCY_HARDWARE_MAX, "graphics",
+     "0", -1},
+    {"call zesFrequencyGetProperties 1 0 = 0 0 0 -1 -1\n", GTEL_M_FREQUENCY_HARDWARE_MIN,
+     "graphics", "0", -1},
     {"call zesRasGetState 1 0 = untouched\n", GTEL_M_GPU_RESETS, NULL, NULL, -1},
     /* A second set without an answer: the sum would be one of the first alone. */
     {"call zesDeviceEnumRasErrorSets 1 = 2\ncall zesRasGetProperties 1 1 = 0 0 0\n"

@@ -148,6 +148,11 @@ uint32_t gtel_sysman_read_range(struct gtel_sysman_pass *pass, struct gtel_sysma
     }
     put_clock(pass, &place, GTEL_M_FREQUENCY_MIN, part->is.frequency.min_mhz);
     put_clock(pass, &place, GTEL_M_FREQUENCY_MAX, part->is.frequency.max_mhz);
+    /* An exact 0 is no clock of the hardware. */
+    if (part->is.frequency.hardware_min_mhz > 0)
+        put_clock(pass, &place, GTEL_M_FREQUENCY_HARDWARE_MIN, part->is.frequency.hardware_min_mhz);
+    if (part->is.frequency.hardware_max_mhz > 0)
+        put_clock(pass, &place, GTEL_M_FREQUENCY_HARDWARE_MAX, part->is.frequency.hardware_max_mhz);
     return GTEL_ZE_SUCCESS;
 }
 
@@ -175,6 +180,26 @@ uint32_t gtel_sysman_read_throttle(struct gtel_sysman_pass *pass, struct gtel_sy
 
 /* ---- memory: bytes ---- */
 
+/* Ponte Vecchio tells it (compute-runtime: sysman memory); others say that it is not known. */
+static void put_health(const struct gtel_sysman_pass *pass, const struct gtel_sysman_place *place,
+                       uint32_t health)
+{
+    switch (health) {
+    case GTEL_ZES_MEM_HEALTH_OK:
+        gtel_sysman_put_u64(pass, GTEL_M_MEMORY_HEALTH, place, 0);
+        break;
+    case GTEL_ZES_MEM_HEALTH_DEGRADED:
+        gtel_sysman_put_u64(pass, GTEL_M_MEMORY_HEALTH, place, 1);
+        break;
+    case GTEL_ZES_MEM_HEALTH_CRITICAL:
+    case GTEL_ZES_MEM_HEALTH_REPLACE:
+        gtel_sysman_put_u64(pass, GTEL_M_MEMORY_HEALTH, place, 2);
+        break;
+    default:
+        break;
+    }
+}
+
 /* Without CAP_PERFMON drivers say that nothing is used: 0 is no figure (SYSMAN.md). */
 uint32_t gtel_sysman_read_memory(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part)
 {
@@ -187,6 +212,7 @@ uint32_t gtel_sysman_read_memory(struct gtel_sysman_pass *pass, struct gtel_sysm
     if (got.size == 0 || got.size == UINT64_MAX)
         return GTEL_SYSMAN_NO_VALUE;
     gtel_sysman_put_u64(pass, GTEL_M_MEMORY_TOTAL, &place, got.size);
+    put_health(pass, &place, got.health);
     pass->memories++;
     pass->memory_total += got.size;
     if (got.free >= got.size)

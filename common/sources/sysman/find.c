@@ -95,8 +95,8 @@ static uint32_t describe_frequency(const struct gtel_sysman_pass *pass,
                                    struct gtel_sysman_part *part)
 {
     static const char *const names[] = {"graphics", "memory", "media"};
-    struct gtel_zes_freq_properties got = {.head.type = GTEL_ZES_TYPE_FREQ_PROPERTIES,
-                                           .type = UINT32_MAX};
+    struct gtel_zes_freq_properties got = {
+        .head.type = GTEL_ZES_TYPE_FREQ_PROPERTIES, .type = UINT32_MAX, .min = -1, .max = -1};
     if (!pass->sysman->call.zesFrequencyGetProperties)
         return GTEL_ZE_UNSUPPORTED_FEATURE;
     uint32_t code = pass->sysman->call.zesFrequencyGetProperties(part->handle, &got);
@@ -104,6 +104,8 @@ static uint32_t describe_frequency(const struct gtel_sysman_pass *pass,
     part->type = got.type;
     part->is.frequency.min_mhz = -1;
     part->is.frequency.max_mhz = -1;
+    part->is.frequency.hardware_min_mhz = got.min;
+    part->is.frequency.hardware_max_mhz = got.max;
     set_tile(part, got.on_subdevice, got.subdevice_id);
     if (name)
         (void)snprintf(part->name, sizeof(part->name), "%s", name);

@@ -96,6 +96,8 @@ struct gtel_sysman_part {
             uint64_t range_due_ns;
             double min_mhz;
             double max_mhz;
+            double hardware_min_mhz;
+            double hardware_max_mhz;
         } frequency;
         struct {
             double max; /* degrees, or negative */
