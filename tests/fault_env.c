@@ -237,6 +237,31 @@ static int64_t drm_query(void *arg, const char *node, enum gtel_drm_driver drive
     return fault->inner->ops->drm_query(fault->inner->arg, node, driver, item, buf, n);
 }
 
+static int stall_open(void *arg, const char *node, uint32_t gt, uint32_t clocks)
+{
+    struct fault_env *fault = arg;
+    if (fails(fault, FAULT_STALL, node))
+        return fault->error;
+    int r = fault->inner->ops->stall_open(fault->inner->arg, node, gt, clocks);
+    fault->open_files += r >= 0 ? 1 : 0;
+    return r;
+}
+
+static int64_t stall_read(void *arg, int handle, void *buf, size_t n)
+{
+    struct fault_env *fault = arg;
+    if (fails(fault, FAULT_STALL, "stalls"))
+        return fault->error;
+    return fault->inner->ops->stall_read(fault->inner->arg, handle, buf, n);
+}
+
+static void stall_close(void *arg, int handle)
+{
+    struct fault_env *fault = arg;
+    fault->open_files--;
+    fault->inner->ops->stall_close(fault->inner->arg, handle);
+}
+
 static int uevent_open(void *arg)
 {
     struct fault_env *fault = arg;
@@ -304,6 +329,9 @@ static const struct gtel_env_ops fault_ops = {
     .pmu_read = pmu_read,
     .pmu_close = pmu_close,
     .drm_query = drm_query,
+    .stall_open = stall_open,
+    .stall_read = stall_read,
+    .stall_close = stall_close,
     .uevent_open = uevent_open,
     .uevent_read = uevent_read,
     .uevent_close = uevent_close,

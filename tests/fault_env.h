@@ -24,6 +24,7 @@ enum fault_op {
     FAULT_PMU,       /* its path is "counters" */
     FAULT_PMU_CLOSE, /* the same; for watch only */
     FAULT_QUERY,
+    FAULT_STALL,  /* its path is the node, or "stalls" for reading */
     FAULT_UEVENT, /* its path is "uevents" */
     FAULT_RAS,    /* "drm-ras/DEVICE/" */
     FAULT_DRM_FDS /* "descriptors" */

@@ -17,6 +17,20 @@ enum { GTEL_XE_DEVICE_QUERY = 0 };
 /* DRM_XE_DEVICE_QUERY_…: what is asked for. */
 enum { GTEL_XE_QUERY_ENGINES = 0, GTEL_XE_QUERY_MEM_REGIONS = 1 };
 
+/* DRM_XE_OBSERVATION: number of the ioctl after DRM_COMMAND_BASE; Linux 6.11, stalls 6.15. */
+enum { GTEL_XE_OBSERVATION = 0x0b };
+/* DRM_XE_OBSERVATION_TYPE_…, DRM_XE_OBSERVATION_OP_… */
+enum { GTEL_XE_OBSERVE_EU_STALL = 1, GTEL_XE_OBSERVE_OPEN = 0 };
+/* DRM_XE_OBSERVATION_IOCTL_ENABLE: the number of 'i' */
+enum { GTEL_XE_OBSERVE_ENABLE = 0 };
+/* DRM_XE_EU_STALL_EXTENSION_SET_PROPERTY, and DRM_XE_EU_STALL_PROP_… */
+enum {
+    GTEL_XE_STALL_SET_PROPERTY = 0,
+    GTEL_XE_STALL_GT = 1,
+    GTEL_XE_STALL_RATE = 2,
+    GTEL_XE_STALL_WAIT = 3
+};
+
 /* DRM_XE_MEM_REGION_CLASS_… */
 enum { GTEL_XE_REGION_SYSMEM = 0, GTEL_XE_REGION_VRAM = 1 };
 
@@ -57,6 +71,25 @@ struct gtel_xe_region_record {
     uint64_t cpu_visible_size; /* of VRAM only */
     uint64_t cpu_visible_used; /* of VRAM only */
     uint64_t reserved[6];
+};
+
+/* struct drm_xe_observation_param */
+struct gtel_xe_observation_param {
+    uint64_t extensions; /* 0 */
+    uint64_t type;
+    uint64_t op;
+    uint64_t param; /* address of the first property */
+};
+
+/* struct drm_xe_ext_set_property, with its struct drm_xe_user_extension */
+struct gtel_xe_property {
+    uint64_t next; /* address of the next one, or 0 */
+    uint32_t name;
+    uint32_t pad;
+    uint32_t property;
+    uint32_t pad_2;
+    uint64_t value;
+    uint64_t reserved[2];
 };
 
 #endif

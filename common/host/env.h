@@ -153,6 +153,22 @@ struct gtel_env_ops {
                          void *buf, size_t n);
 
     /*
+     * Begins to sample why the execution units of a GT of an xe GPU stall, each so many clocks (a
+     * multiple of 251 up to 1757), through one of its nodes. The GT is kept awake, and nobody else
+     * can sample it, until it is closed. Returns a handle of 0 or more, or a negative errno: -EBUSY
+     * when somebody else does, -EACCES without the right to it, -ENODEV for a GPU that cannot,
+     * -EOPNOTSUPP where the env or the kernel has none.
+     */
+    int (*stall_open)(void *arg, const char *node, uint32_t gt, uint32_t clocks);
+    /*
+     * What has been sampled since: whole records (parse/eu_stall.h). Returns their length, 0 when
+     * there are none; -ENOBUFS when samples were lost (the next call goes on behind them), -ENODEV
+     * after a reset of the GPU, or another negative errno.
+     */
+    int64_t (*stall_read)(void *arg, int handle, void *buf, size_t n);
+    void (*stall_close)(void *arg, int handle);
+
+    /*
      * Begins to listen to what the kernel says of devices (uevents). Returns a handle of 0 or more,
      * or a negative errno; -EOPNOTSUPP where the env has no such messages.
      */

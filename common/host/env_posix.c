@@ -5,6 +5,7 @@
 #include "host/drm_query_posix.h"
 #include "host/netlink_posix.h"
 #include "host/pmu_posix.h"
+#include "host/stall_posix.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -241,6 +242,26 @@ static int64_t drm_query(void *arg, const char *node, enum gtel_drm_driver drive
     return gtel_drm_query_posix(env->root_fd, node, driver, item, buf, n);
 }
 
+static int stall_open(void *arg, const char *node, uint32_t gt, uint32_t clocks)
+{
+    const struct posix_env *env = arg;
+    if (!env->is_machine)
+        return -EOPNOTSUPP;
+    return gtel_stall_posix_open(env->root_fd, node, gt, clocks);
+}
+
+static int64_t stall_read(void *arg, int handle, void *buf, size_t n)
+{
+    (void)arg;
+    return gtel_stall_posix_read(handle, buf, n);
+}
+
+static void stall_close(void *arg, int handle)
+{
+    (void)arg;
+    gtel_stall_posix_close(handle);
+}
+
 static int uevent_open(void *arg)
 {
     const struct posix_env *env = arg;
@@ -289,6 +310,9 @@ static const struct gtel_env_ops posix_ops = {
     .pmu_read = pmu_read,
     .pmu_close = pmu_close,
     .drm_query = drm_query,
+    .stall_open = stall_open,
+    .stall_read = stall_read,
+    .stall_close = stall_close,
     .uevent_open = uevent_open,
     .uevent_read = uevent_read,
     .uevent_close = file_close,

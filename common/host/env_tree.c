@@ -3,6 +3,7 @@
 #include "host/numbers.h"
 #include "host/replay_nvml.h"
 #include "host/replay_zes.h"
+#include "host/stall_tree.h"
 #include "host/tree_node.h"
 
 #include "base/buf.h"
@@ -42,6 +43,7 @@ struct tree_env {
         bool is_open;
         size_t at; /* place in the recording */
     } ear[EARS_MAX];
+    struct gtel_stall_tree stalls;
     struct gtel_numbers numbers; /* memory for the next listing */
 };
 
@@ -429,6 +431,27 @@ static int64_t drm_query(void *arg, const char *node, enum gtel_drm_driver drive
     return (int64_t)answer.n;
 }
 
+static int stall_open(void *arg, const char *node, uint32_t gt, uint32_t clocks)
+{
+    struct tree_env *env = arg;
+    (void)clocks;
+    if (env->watch)
+        env->watch(env->watch_arg, node);
+    return gtel_stall_tree_open(&env->stalls, tree_now(env), node, gt);
+}
+
+static int64_t stall_read(void *arg, int handle, void *buf, size_t n)
+{
+    struct tree_env *env = arg;
+    return gtel_stall_tree_read(&env->stalls, tree_now(env), handle, buf, n);
+}
+
+static void stall_close(void *arg, int handle)
+{
+    struct tree_env *env = arg;
+    gtel_stall_tree_close(&env->stalls, handle);
+}
+
 static int uevent_open(void *arg)
 {
     struct tree_env *env = arg;
@@ -506,6 +529,9 @@ static const struct gtel_env_ops tree_ops = {
     .pmu_read = pmu_read,
     .pmu_close = pmu_close,
     .drm_query = drm_query,
+    .stall_open = stall_open,
+    .stall_read = stall_read,
+    .stall_close = stall_close,
     .uevent_open = uevent_open,
     .uevent_read = uevent_read,
     .uevent_close = uevent_close,

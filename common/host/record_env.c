@@ -523,6 +523,31 @@ static int drm_fds(void *arg, gtel_drm_fd_fn fn, void *fn_arg)
     return -EOPNOTSUPP;
 }
 
+/* What is opt-in is not recorded. */
+static int stall_open(void *arg, const char *node, uint32_t gt, uint32_t clocks)
+{
+    (void)arg;
+    (void)node;
+    (void)gt;
+    (void)clocks;
+    return -EOPNOTSUPP;
+}
+
+static int64_t stall_read(void *arg, int handle, void *buf, size_t n)
+{
+    (void)arg;
+    (void)handle;
+    (void)buf;
+    (void)n;
+    return -EBADF;
+}
+
+static void stall_close(void *arg, int handle)
+{
+    (void)arg;
+    (void)handle;
+}
+
 static const struct gtel_env_ops record_ops = {
     .monotonic_ns = monotonic_ns,
     .wall_ns = wall_ns,
@@ -546,6 +571,9 @@ static const struct gtel_env_ops record_ops = {
     .pmu_read = gtel_record_ask_pmu_read,
     .pmu_close = gtel_record_ask_pmu_close,
     .drm_query = gtel_record_ask_drm_query,
+    .stall_open = stall_open,
+    .stall_read = stall_read,
+    .stall_close = stall_close,
     .uevent_open = gtel_record_ask_uevent_open,
     .uevent_read = gtel_record_ask_uevent_read,
     .uevent_close = gtel_record_ask_uevent_close,

@@ -441,6 +441,14 @@ int gtel_tree_query(const struct gtel_tree *tree, struct gtel_str node, enum gte
     return find_answer(tree, key, "query ", ret);
 }
 
+int gtel_tree_stall(const struct gtel_tree *tree, struct gtel_str key, struct gtel_str *ret)
+{
+    struct gtel_str error;
+    if (find_answer(tree, key, "stall_error ", &error) == 0 && gtel_tree_error_value(error) != 0)
+        return -gtel_tree_error_value(error);
+    return find_answer(tree, key, "stall ", ret);
+}
+
 /* A counter's node is named "\001ras DEVICE NODE NAME". False when it is none of that device. */
 static bool take_counter(const struct gtel_tree_node *node, struct gtel_str prefix,
                          struct gtel_ras_counter *ret)

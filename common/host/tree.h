@@ -28,6 +28,12 @@
  *                              bytes and value, little endian (parse/words.h)
  *     query_error NODE DRIVER ITEM EACCES  the query fails, whatever it answered before; `none`:
  *                              not any more
+ *     stall NODE GT LAYOUT     xe can sample why the units of that GT stall; LAYOUT is pvc, xe2 or
+ *                              xe3p; each following `| 300 0 10` is a record's counters, in the
+ *                              order of enum gtel_eu_stall (parse/eu_stall.h); `| next` ends what
+ *                              one read gives, and the last one is given again and again; `| lost`
+ *                              and `| reset` alone in a read: it fails so
+ *     stall_error NODE GT EBUSY  beginning to sample fails; `none`: not any more
  *     uevents on               the kernel's messages about devices can be heard; `uevents EPERM`:
  *                              not so; without such a line the machine has none
  *     uevent ACTION /DEVPATH KEY=VALUE…  such a message, as
@@ -81,6 +87,12 @@ int gtel_tree_pmu(const struct gtel_tree *tree, struct gtel_str name, uint64_t c
                   uint64_t *ret);
 /* What opening counters of a PMU gives: 0 or a negative errno. */
 int gtel_tree_pmu_error(const struct gtel_tree *tree, struct gtel_str name);
+
+/*
+ * What the units of a GT ("NODE GT") give when their stalls are sampled: layout, newline, records.
+ * 0, -ENOENT when they give nothing, or the recorded error.
+ */
+int gtel_tree_stall(const struct gtel_tree *tree, struct gtel_str key, struct gtel_str *ret);
 
 /* The error counters of a device. 0, -ENOENT when there are none, or the recorded error. */
 int gtel_tree_ras(const struct gtel_tree *tree, struct gtel_str device,

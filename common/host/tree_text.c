@@ -313,6 +313,56 @@ static int read_query_error(struct reader *reader, struct gtel_str args)
     return add_answer(reader, "query_error ", key, error);
 }
 
+/* NODE GT, of a line that goes on with args. */
+static bool read_stall_key(struct gtel_str *args, char *buf, struct gtel_str *ret)
+{
+    struct gtel_str node;
+    struct gtel_str gt;
+    uint64_t number;
+    if (!gtel_str_word(args, &node) || !gtel_str_word(args, &gt) || gtel_str_u64(gt, &number) < 0)
+        return false;
+    int n = snprintf(buf, GTEL_TREE_PATH_MAX, "%.*s %llu", GTEL_STR_ARG(node),
+                     (unsigned long long)number);
+    *ret = (struct gtel_str){buf, n > 0 ? (size_t)n : 0};
+    return n > 0 && n < GTEL_TREE_PATH_MAX;
+}
+
+/* stall NODE GT LAYOUT, and records; the answer is the layout and the lines behind it. */
+static int read_stall(struct reader *reader, struct gtel_str args)
+{
+    char buf[GTEL_TREE_PATH_MAX];
+    struct gtel_str key;
+    struct gtel_str layout;
+    struct gtel_str lines;
+    struct gtel_str answer;
+    struct gtel_buf text;
+    if (!read_stall_key(&args, buf, &key) || !gtel_str_word(&args, &layout))
+        return fail(reader, "expected: stall NODE GT pvc|xe2|xe3p", GTEL_STR_NONE);
+    int r = read_content(reader, &lines);
+    if (r < 0)
+        return r;
+    gtel_buf_init(&text, ANSWER_MAX);
+    gtel_buf_printf(&text, "%.*s\n", GTEL_STR_ARG(layout));
+    gtel_buf_str(&text, lines);
+    r = text.has_failed ? fail(reader, "more than 8 KiB of records", GTEL_STR_NONE)
+                        : gtel_arena_str(&reader->tree->arena, gtel_buf_text(&text), &answer);
+    gtel_buf_done(&text);
+    return r < 0 ? r : add_answer(reader, "stall ", key, answer);
+}
+
+static int read_stall_error(struct reader *reader, struct gtel_str args)
+{
+    char buf[GTEL_TREE_PATH_MAX];
+    struct gtel_str key;
+    struct gtel_str error = GTEL_STR_NONE;
+    if (!read_stall_key(&args, buf, &key))
+        return fail(reader, "expected: stall_error NODE GT ERROR", GTEL_STR_NONE);
+    (void)gtel_str_word(&args, &error); /* a missing word is no known error */
+    if (gtel_tree_error_value(error) == 0 && !gtel_str_eq(error, GTEL_STR("none")))
+        return fail(reader, "not an error that is known here (EIO, EACCES …):", error);
+    return add_answer(reader, "stall_error ", key, error);
+}
+
 /* ras DEVICE NODE NAME VALUE */
 static int read_ras(struct reader *reader, struct gtel_str args)
 {
@@ -430,6 +480,10 @@ static int read_line(struct reader *reader, struct gtel_str line)
         return read_query(reader, args);
     if (gtel_str_eq(word, GTEL_STR("query_error")))
         return read_query_error(reader, args);
+    if (gtel_str_eq(word, GTEL_STR("stall")))
+        return read_stall(reader, args);
+    if (gtel_str_eq(word, GTEL_STR("stall_error")))
+        return read_stall_error(reader, args);
     if (gtel_str_eq(word, GTEL_STR("ras")))
         return read_ras(reader, args);
     if (gtel_str_eq(word, GTEL_STR("ras_error")))

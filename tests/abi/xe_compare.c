@@ -37,6 +37,25 @@ SAME_PLACE(gtel_xe_region_record, used, drm_xe_mem_region, used);
 SAME_PLACE(gtel_xe_region_record, cpu_visible_size, drm_xe_mem_region, cpu_visible_size);
 SAME_PLACE(gtel_xe_region_record, cpu_visible_used, drm_xe_mem_region, cpu_visible_used);
 
+#ifdef DRM_XE_DEVICE_QUERY_EU_STALL /* Linux 6.15 */
+SAME((int)GTEL_XE_OBSERVATION, DRM_XE_OBSERVATION);
+SAME((int)GTEL_XE_OBSERVE_EU_STALL, (int)DRM_XE_OBSERVATION_TYPE_EU_STALL);
+SAME((int)GTEL_XE_OBSERVE_OPEN, (int)DRM_XE_OBSERVATION_OP_STREAM_OPEN);
+SAME((int)GTEL_XE_STALL_SET_PROPERTY, DRM_XE_EU_STALL_EXTENSION_SET_PROPERTY);
+SAME((int)GTEL_XE_STALL_GT, (int)DRM_XE_EU_STALL_PROP_GT_ID);
+SAME((int)GTEL_XE_STALL_RATE, (int)DRM_XE_EU_STALL_PROP_SAMPLE_RATE);
+SAME((int)GTEL_XE_STALL_WAIT, (int)DRM_XE_EU_STALL_PROP_WAIT_NUM_REPORTS);
+SAME_SIZE(gtel_xe_observation_param, drm_xe_observation_param);
+SAME_PLACE(gtel_xe_observation_param, type, drm_xe_observation_param, observation_type);
+SAME_PLACE(gtel_xe_observation_param, op, drm_xe_observation_param, observation_op);
+SAME_PLACE(gtel_xe_observation_param, param, drm_xe_observation_param, param);
+SAME_SIZE(gtel_xe_property, drm_xe_ext_set_property);
+SAME_PLACE(gtel_xe_property, next, drm_xe_ext_set_property, base.next_extension);
+SAME_PLACE(gtel_xe_property, name, drm_xe_ext_set_property, base.name);
+SAME_PLACE(gtel_xe_property, property, drm_xe_ext_set_property, property);
+SAME_PLACE(gtel_xe_property, value, drm_xe_ext_set_property, value);
+#endif
+
 int main(void)
 {
     return 0;

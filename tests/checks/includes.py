@@ -36,6 +36,7 @@ JOINTS = {
     "common/parse/drm_regions.c": ("abi/",),
     "common/host/drm_query.c": ("abi/",),
     "common/host/drm_query_posix.c": ("abi/",),
+    "common/host/stall_posix.c": ("abi/",),
     # Plays a recorded vendor library back, so it speaks that library's interface.
     "common/host/replay_nvml.h": ("abi/",),
     "common/host/replay_nvml.c": ("abi/",),
@@ -51,6 +52,7 @@ SYSTEM = {
     "common/host/netlink_posix.c": None,
     "common/host/pmu_posix.c": None,
     "common/host/drm_query_posix.c": None,
+    "common/host/stall_posix.c": None,
     "common/cycle/lane.c": None,
     "common/cycle/serve.c": None,  # the other end of lane.c's socket
     "common/sources/wmi.c": None,

@@ -44,6 +44,8 @@ static bool is_about(const struct wakes *wakes, const struct wakes_card *card, e
 {
     if (op == FAULT_PMU)
         return card->xe_pmu != 0 && wakes->fault->pmu_type == card->xe_pmu;
+    if (op == FAULT_STALL)
+        return strcmp(path, card->node) == 0;
     if (op == FAULT_QUERY) /* i915's does not wake */
         return strcmp(path, card->node) == 0 && strcmp(card->drm.driver, "xe") == 0;
     return is_below(path, "sys/class/drm/", card->drm.card) || is_below(path, "/", card->drm.key) ||
