@@ -15,6 +15,7 @@ extern const struct gtel_source gtel_source_sysman;
 extern const struct gtel_source gtel_source_uevents;
 extern const struct gtel_source gtel_source_xe;
 extern const struct gtel_source gtel_source_xe_pmu;
+extern const struct gtel_source gtel_source_xe_stall;
 
 /* In order of preference: the first source to report a reading wins. */
 const struct gtel_source *const gtel_sources[] = {
@@ -22,6 +23,7 @@ const struct gtel_source *const gtel_sources[] = {
     &gtel_source_i915,
     &gtel_source_xe,
     &gtel_source_xe_pmu,
+    &gtel_source_xe_stall,
     &gtel_source_busy_files,
     &gtel_source_drm_memory,
     &gtel_source_rapl,

@@ -30,7 +30,7 @@ VERSION = re.compile(r"\b(\d+)\.(\d+)\b")
 KERNEL = re.compile(r"^- Kernel: (\d+)\.(\d+)\b", re.M)
 # Cells that stand for another one: of the same row by its column, or of the row before.
 SAME_AS = {"as in the CPU": -1, "as with i915": -2}
-OTHER_WAYS = {"busy_files", "drm_clients", "l0metrics", "sysman"}  # sources whose figures other sources have, too
+OTHER_WAYS = {"busy_files", "drm_clients", "l0metrics", "sysman", "xe_stall"}  # sources whose figures other sources have, too
 # Recorded machine, driver, whether it is in the CPU, and what its kernel is too old for.
 OLD = [
     ("i915-gen9", "i915", True, "gpu_throttle", ["active"]),

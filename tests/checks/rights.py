@@ -37,6 +37,7 @@ TEXTS = {
     ),
     "CAP_SYS_PTRACE: every process must be read": [{PTRACE}],
     "CAP_SYS_PTRACE for the processes of others": [{PTRACE}],
+    "CAP_PERFMON, and group `render`": [{PERFMON}, {RENDER}],
     "CAP_NET_ADMIN": [{NET_ADMIN}],
     "group `render`": [{RENDER}],
     "group `render`; CAP_PERFMON with i915, and with xe up to 6.16": lambda driver, _, kernel: (
@@ -87,7 +88,7 @@ def without_perfmon(text, kernel):
     """
     names = sorted(set(re.findall(r"^pmu (\S+) ", text, re.M)))
     text = re.sub(r"^pmu_error .*\n", "", text, flags=re.M)
-    text = refuse_calls(text, "zetMetricStreamerOpen", UNKNOWN)
+    text = without_stalls(refuse_calls(text, "zetMetricStreamerOpen", UNKNOWN))
     first, later = split(text)
     first += "".join(f"pmu_error {name} EACCES\n" for name in names)
     return re.sub(r"(^query \S+ (\S+) (\d+)\n)((?:\|.*\n)+)", lambda q: hide(q, kernel), first + later,
@@ -106,7 +107,13 @@ def hide(query, kernel):
 
 def without_render(text, _):
     """Render nodes cannot be opened: 0660, of the group render (systemd, 50-udev-default.rules)."""
-    return re.sub(r"^query (\S+ \S+ \d+)\n(?:\|.*\n)+", r"query_error \1 EACCES\n", text, flags=re.M)
+    text = re.sub(r"^query (\S+ \S+ \d+)\n(?:\|.*\n)+", r"query_error \1 EACCES\n", text, flags=re.M)
+    return without_stalls(text)
+
+
+def without_stalls(text):
+    """Opened through the render node, and refused by xe_observation.c."""
+    return re.sub(r"^stall (\S+ \d+) \w+\n(?:\|.*\n)*", r"stall_error \1 EACCES\n", text, flags=re.M)
 
 
 def without_net_admin(text, _):
@@ -177,7 +184,7 @@ def figures(program, text):
         file.flush()
         command = [program, "--root", file.name, "--isolation", "none", "--stepped", "--explain"]
         done = subprocess.run(
-            command + ["--interval", "1s", "--count", "3", "--l0-metrics", "on"],
+            command + ["--interval", "1s", "--count", "3", "--l0-metrics", "on", "--xe-stalls", "on"],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             encoding="utf-8",

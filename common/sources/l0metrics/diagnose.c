@@ -94,7 +94,7 @@ static void put_missing(const struct gtel_env *env, const struct gtel_l0m_gpu *g
                        "does";
     if (!tile->meter[GTEL_L0M_ACTIVITY].group)
         gtel_finding_put(findings, gpu->card.device, GTEL_MEASUREMENT_GPU_ACTIVITY, 0, no_activity);
-    if (!tile->meter[GTEL_L0M_STALL].group)
+    if (!tile->meter[GTEL_L0M_STALL].group && !gpu->leaves_stalls)
         gtel_finding_put(findings, gpu->card.device, GTEL_MEASUREMENT_GPU_STALL, 0, no_stalls);
 }
 

@@ -254,6 +254,7 @@ void gtel_l0m_find(struct gtel_l0m *l0m, struct gtel_registry *registry)
             uint64_t delay_ns = gtel_awake_delay(l0m->cards.env, gpu->card.path);
             gpu->rest.delay_ns = l0m->cards.may_wake ? 0 : gtel_rest_delay(delay_ns, true);
             gpu->owner = l0m;
+            gpu->leaves_stalls = l0m->leaves_xe_stalls && strcmp(gpu->card.drm.driver, "xe") == 0;
             gpu->card.is_new = false;
         }
         if (gpu->card.device)

@@ -49,6 +49,8 @@ static int open_source(void *state, const struct gtel_env *env, const struct gte
                                      .state_size = sizeof(struct gtel_l0m_gpu),
                                      .close = close_card};
     l0m->cards.may_wake = gtel_str_eq(gtel_option_text(options, GTEL_O_WAKE), GTEL_STR("always"));
+    l0m->leaves_xe_stalls =
+        gtel_str_eq(gtel_option_text(options, GTEL_O_XE_STALLS), GTEL_STR("on"));
     return 0;
 }
 

@@ -121,9 +121,10 @@ struct gtel_l0m_gpu {
     size_t n;
     struct gtel_l0m_work work;
     struct gtel_rest rest;
-    uint64_t round_ns; /* when the last measurements began */
-    bool was_empty;    /* they saw nothing at work */
-    uint32_t failed;   /* tries since the last gather, for the batch */
+    uint64_t round_ns;  /* when the last measurements began */
+    bool was_empty;     /* they saw nothing at work */
+    bool leaves_stalls; /* another source samples them */
+    uint32_t failed;    /* tries since the last gather, for the batch */
 };
 
 enum gtel_l0m_start { GTEL_L0M_NEW, GTEL_L0M_NO_LIBRARY, GTEL_L0M_FAILED, GTEL_L0M_RUNS };
@@ -133,8 +134,9 @@ struct gtel_l0m {
     struct gtel_dynlib dynlib;
     struct gtel_zet_calls call;
     enum gtel_l0m_start start;
-    uint32_t start_code; /* of FAILED */
-    bool is_by_variable; /* metrics were enabled before the start, for all devices */
+    uint32_t start_code;   /* of FAILED */
+    bool leaves_xe_stalls; /* to source xe_stall: the option XeStalls */
+    bool is_by_variable;   /* metrics were enabled before the start, for all devices */
 };
 
 /* library.c */

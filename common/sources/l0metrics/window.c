@@ -227,7 +227,8 @@ static void open_next(struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu, struct gte
     uint64_t now = gtel_env_now(l0m->cards.env);
     for (; tile->kind < GTEL_L0M_KINDS; tile->kind++) {
         struct gtel_l0m_meter *meter = &tile->meter[tile->kind];
-        if (!meter->group || meter->ask.due_ns > now)
+        bool is_left = tile->kind == GTEL_L0M_STALL && gpu->leaves_stalls;
+        if (!meter->group || is_left || meter->ask.due_ns > now)
             continue;
         uint32_t code = open_window(l0m, tile, &call);
         if (code == GTEL_ZE_SUCCESS) {

@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Source xe_stall: why the execution units of xe GPUs stall, sampled by the kernel driver itself.
+ *
+ * Opt-in (option XeStalls): while a GT is sampled, nobody else can do so, and it does not sleep. So
+ * it is done in a short window after a gather in which source xe has seen the GT work, once a
+ * second at most, and not while source xe_pmu has its burst: the times of both are told to source
+ * xe (held_ns), which adds them up. The window is read often enough that the buffers of the
+ * hardware, 8192 records for each core, do not run over. The next gather has the figures.
+ */
+#include "host/drm_query.h"
+#include "parse/eu_stall.h"
+#include "sources/cards.h"
+#include "sources/intel/xe_perf.h"
+#include "sources/source.h"
+#include "tables/intel_names.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MILLISECOND_NS UINT64_C(1000000)
+
+/* Behind the longest burst of xe_pmu; gathers in shorter order than this and the window get none.
+ */
+static const uint64_t wait_ns = 150 * MILLISECOND_NS;
+static const uint64_t window_ns = 40 * MILLISECOND_NS;
+/* The kernel looks for new records each 5 ms. */
+static const uint64_t read_ns = 10 * MILLISECOND_NS;
+/* The least time between two windows, with the slack of a timer. */
+static const uint64_t round_ns = 900 * MILLISECOND_NS;
+/* How long a result is told again: until the next one, if there is one. */
+static const uint64_t keep_ns = 1200 * MILLISECOND_NS;
+/* A GT takes some milliseconds to fall asleep when it is let go. */
+static const uint64_t settle_ns = 30 * MILLISECOND_NS;
+static const uint64_t first_pause_ns = 1000 * MILLISECOND_NS;
+static const uint64_t last_pause_ns = 64000 * MILLISECOND_NS;
+
+enum {
+    GTS_MAX = 16,
+    TILES_MAX = 16,
+    CLOCKS = 7 * 251, /* as coarse as can be */
+    BUFFER = 1 << 20, /* bytes of one read: as much as two cores' buffers hold */
+    READS_MAX = 64    /* of what has come at one time */
+};
+
+/* A GT with execution units. */
+struct stall_gt {
+    uint32_t number;
+    char tile[4];      /* empty when the GPU has one of these GTs */
+    int handle_plus_1; /* of what is being sampled */
+    bool has_lost;
+    struct gtel_eu_stall_sums sums;
+    uint64_t result_ns; /* when it was over; 0: no result */
+    bool is_told;
+};
+
+struct stall_card {
+    struct gtel_card card;        /* first: see sources/cards.h */
+    char node[GTEL_DRM_NODE_MAX]; /* empty: none found */
+    struct stall_gt gt[GTS_MAX];
+    size_t n;
+    bool is_known; /* layout: the hardware is one whose records we can read */
+    enum gtel_eu_stall_layout layout;
+    int error;         /* of the last try; 0: none, or it worked */
+    bool is_noted;     /* has been logged, and nothing has worked since */
+    uint64_t retry_ns; /* no try before */
+    uint64_t pause_ns;
+    uint32_t next_gts; /* the GTs of the window that is due */
+    uint64_t due_ns;   /* when tick() has something to do; 0: nothing */
+    uint64_t opened_ns;
+    uint64_t asked_ns; /* the gather after which the window is that is due or open */
+    uint64_t last_ns;  /* the one of the last window that was opened, or tried */
+};
+
+struct xe_stall {
+    struct gtel_cards cards;
+    unsigned char *buffer;
+};
+
+static const char *const drivers[] = {"xe", NULL};
+
+static struct stall_card *card_at(const struct xe_stall *state, size_t i)
+{
+    return (struct stall_card *)state->cards.card[i];
+}
+
+static bool is_open(const struct stall_card *own)
+{
+    bool is = false;
+    for (size_t i = 0; i < own->n; i++)
+        is = is || own->gt[i].handle_plus_1 != 0;
+    return is;
+}
+
+/* Ends what is open. has_worked: something was sampled, so the GTs did not just wait for sleep. */
+static void close_window(const struct gtel_env *env, struct stall_card *own, bool has_worked)
+{
+    uint64_t held_ns = gtel_env_now(env) - own->opened_ns;
+    for (size_t i = 0; i < own->n; i++) {
+        struct stall_gt *gt = &own->gt[i];
+        if (gt->handle_plus_1 == 0)
+            continue;
+        env->ops->stall_close(env->arg, gt->handle_plus_1 - 1);
+        gt->handle_plus_1 = 0;
+        if (own->card.device)
+            own->card.device->gts_held |= UINT32_C(1) << gt->number;
+    }
+    if (own->card.device)
+        own->card.device->held_ns += held_ns + (has_worked ? 0 : settle_ns);
+    own->due_ns = 0;
+}
+
+static void close_card(const struct gtel_env *env, struct gtel_card *card)
+{
+    struct stall_card *own = (struct stall_card *)card;
+    struct gtel_card head = *card;
+    if (is_open(own))
+        close_window(env, own, true);
+    *own = (struct stall_card){.card = head};
+}
+
+/* ---- what a card is ---- */
+
+/* Xe3 has the records of Xe2 (kernel: xe_eu_stall.c, by the version of the graphics part). */
+static bool find_layout(uint16_t device_id, enum gtel_eu_stall_layout *ret)
+{
+    static const struct {
+        const char *name;
+        enum gtel_eu_stall_layout layout;
+    } platforms[] = {
+        {"Intel Ponte Vecchio", GTEL_EU_STALL_PVC},    {"Intel Lunar Lake", GTEL_EU_STALL_XE2},
+        {"Intel Battlemage", GTEL_EU_STALL_XE2},       {"Intel Panther Lake", GTEL_EU_STALL_XE2},
+        {"Intel Crescent Island", GTEL_EU_STALL_XE3P},
+    };
+    const char *name = gtel_intel_code_name(device_id);
+    if (gtel_intel_family(device_id) == GTEL_INTEL_PONTE_VECCHIO)
+        name = platforms[0].name;
+    for (size_t i = 0; name && i < GTEL_ARRAY_LEN(platforms); i++)
+        if (strcmp(platforms[i].name, name) == 0) {
+            *ret = platforms[i].layout;
+            return true;
+        }
+    return false;
+}
+
+static void name_tile(const struct gtel_env *env, const struct stall_card *own, struct stall_gt *gt)
+{
+    char path[GTEL_FS_PATH_MAX];
+    for (unsigned t = 0; t < TILES_MAX; t++)
+        if (gtel_fs_exists(
+                env, gtel_fs_path(path, "%s/tile%u/gt%u", own->card.path, t, (unsigned)gt->number)))
+            (void)snprintf(gt->tile, sizeof(gt->tile), "%u", t);
+}
+
+/* The GTs that have execution units, by the engines that use these. */
+static void describe(const struct gtel_env *env, struct stall_card *own)
+{
+    struct gtel_xe_engines engines = {0};
+    if (is_open(own))
+        close_window(env, own, true);
+    own->n = 0;
+    own->is_known = find_layout(own->card.drm.device_id, &own->layout);
+    if (!own->is_known || gtel_xe_engines_scan(env, own->card.path, &engines) < 0 ||
+        gtel_drm_render_node(env, own->card.path, own->node) < 0)
+        return;
+    uint32_t gts = engines.class_gts[GTEL_ENGINE_RENDER] | engines.class_gts[GTEL_ENGINE_COMPUTE];
+    for (uint32_t g = 0; g < GTEL_XE_GTS_MAX && own->n < GTS_MAX; g++)
+        if ((gts >> g & 1) != 0)
+            own->gt[own->n++] = (struct stall_gt){.number = g};
+    for (size_t i = 0; own->n > 1 && i < own->n; i++)
+        name_tile(env, own, &own->gt[i]);
+}
+
+/* ---- windows ---- */
+
+static bool is_absence(int r)
+{
+    return r == -ENOENT || r == -EOPNOTSUPP || r == -ENODEV;
+}
+
+static bool is_refusal(int r)
+{
+    return r == -EACCES || r == -EPERM || r == -EBUSY;
+}
+
+static void note(const struct gtel_env *env, struct stall_card *own, int r)
+{
+    own->error = r;
+    if (r == 0) {
+        if (own->is_noted)
+            gtel_log(&env->log, GTEL_LOG_INFO, "xe_stall: %s: works again", own->card.drm.key);
+        own->is_noted = false;
+        own->pause_ns = 0;
+        return;
+    }
+    own->retry_ns = gtel_env_now(env) + own->pause_ns;
+    own->pause_ns = own->pause_ns == 0              ? first_pause_ns
+                    : own->pause_ns < last_pause_ns ? own->pause_ns * 2
+                                                    : last_pause_ns;
+    if (own->is_noted || is_absence(r))
+        return;
+    own->is_noted = true;
+    gtel_log(&env->log, GTEL_LOG_WARNING, "xe_stall: %s: stalls: %s%s; trying again",
+             own->card.drm.key, strerror(-r), r == -EBUSY ? ": another program samples them" : "");
+}
+
+static void begin(const struct gtel_env *env, struct stall_card *own)
+{
+    int r = 0;
+    own->due_ns = 0;
+    own->opened_ns = gtel_env_now(env);
+    for (size_t i = 0; r == 0 && i < own->n; i++) {
+        struct stall_gt *gt = &own->gt[i];
+        if ((own->next_gts >> gt->number & 1) == 0)
+            continue;
+        int handle = env->ops->stall_open(env->arg, own->node, gt->number, CLOCKS);
+        if (handle < 0)
+            r = handle;
+        else
+            gt->handle_plus_1 = handle + 1;
+        gt->has_lost = false;
+        gt->result_ns = 0;
+        gt->sums = (struct gtel_eu_stall_sums){{0}};
+    }
+    own->last_ns = own->asked_ns;
+    if (r < 0) {
+        if (is_open(own))
+            close_window(env, own, true);
+        note(env, own, r);
+        return;
+    }
+    own->due_ns = own->opened_ns + read_ns;
+}
+
+/* All that has come. */
+static int read_gt(const struct xe_stall *state, const struct stall_card *own, struct stall_gt *gt)
+{
+    const struct gtel_env *env = state->cards.env;
+    int64_t n = 1;
+    for (int i = 0; i < READS_MAX && n != 0; i++) {
+        n = env->ops->stall_read(env->arg, gt->handle_plus_1 - 1, state->buffer, BUFFER);
+        if (n == -ENOBUFS) {
+            gt->has_lost = true;
+            continue;
+        }
+        int r =
+            n < 0 ? (int)n : gtel_eu_stall_add(own->layout, state->buffer, (size_t)n, &gt->sums);
+        if (r < 0)
+            return r;
+        if (n < BUFFER)
+            break;
+    }
+    return 0;
+}
+
+static uint64_t samples_of(const struct gtel_eu_stall_sums *sums)
+{
+    uint64_t n = 0;
+    for (size_t k = 0; k < GTEL_EU_STALL_KINDS; k++)
+        n += sums->count[k];
+    return n;
+}
+
+static void go_on(const struct xe_stall *state, struct stall_card *own)
+{
+    const struct gtel_env *env = state->cards.env;
+    uint64_t now = gtel_env_now(env);
+    bool is_over = now >= own->opened_ns + window_ns;
+    bool has_worked = false;
+    int r = 0;
+    for (size_t i = 0; r == 0 && i < own->n; i++)
+        if (own->gt[i].handle_plus_1 != 0)
+            r = read_gt(state, own, &own->gt[i]);
+    own->due_ns = now + read_ns;
+    if (r == 0 && !is_over)
+        return;
+    for (size_t i = 0; r == 0 && i < own->n; i++) {
+        bool has = own->gt[i].handle_plus_1 != 0 && samples_of(&own->gt[i].sums) > 0;
+        own->gt[i].result_ns = has ? now : 0;
+        own->gt[i].is_told = false;
+        has_worked = has_worked || has;
+    }
+    close_window(env, own, has_worked || r < 0);
+    note(env, own, r);
+}
+
+static uint64_t due_ns(const void *p)
+{
+    const struct xe_stall *state = p;
+    uint64_t first = 0;
+    for (size_t i = 0; i < state->cards.n; i++) {
+        uint64_t due = card_at(state, i)->due_ns;
+        first = due > 0 && (first == 0 || due < first) ? due : first;
+    }
+    return first;
+}
+
+static int tick(void *p, struct gtel_registry *registry, struct gtel_batch *batch)
+{
+    struct xe_stall *state = p;
+    (void)registry;
+    (void)batch;
+    for (size_t i = 0; i < state->cards.n; i++) {
+        struct stall_card *own = card_at(state, i);
+        if (own->due_ns == 0 || gtel_env_now(state->cards.env) < own->due_ns)
+            continue;
+        if (is_open(own))
+            go_on(state, own);
+        else if (gtel_cards_may_read(&state->cards, &own->card))
+            begin(state->cards.env, own);
+        else
+            own->due_ns = 0;
+    }
+    return 0;
+}
+
+/* ---- readings ---- */
+
+static void put(struct gtel_batch *batch, const struct gtel_reading *what)
+{
+    struct gtel_reading reading = *what;
+    gtel_batch_put(batch, &reading);
+}
+
+/* Shares are of all stalled samples; only units with a thread loaded are sampled. */
+static void put_gt(struct gtel_batch *batch, const struct stall_card *own,
+                   const struct stall_gt *gt)
+{
+    uint64_t all = samples_of(&gt->sums);
+    uint64_t active = gt->sums.count[GTEL_EU_STALL_ACTIVE];
+    uint64_t stalled = all - active;
+    struct gtel_reading reading = {.device = own->card.device,
+                                   .t_ns = gt->result_ns,
+                                   .dim = {GTEL_STR("eu-loaded"), gtel_str_of(gt->tile)}};
+    reading.value_type = GTEL_VALUE_F64;
+    reading.metric = GTEL_M_ACTIVITY;
+    reading.value.f64 = (double)active / (double)all;
+    put(batch, &reading);
+    reading.metric = GTEL_M_ACTIVITY_STALL;
+    reading.value.f64 = (double)stalled / (double)all;
+    put(batch, &reading);
+    reading.value_type = GTEL_VALUE_U64;
+    reading.metric = GTEL_M_ACTIVITY_SAMPLES;
+    reading.value.u64 = all;
+    put(batch, &reading);
+    reading.metric = GTEL_M_ACTIVITY_DROPPED;
+    reading.value.u64 = gt->has_lost;
+    put(batch, &reading);
+    for (int k = GTEL_EU_STALL_PSDEP; stalled > 0 && k < GTEL_EU_STALL_KINDS; k++) {
+        if (gtel_eu_stall_bit(own->layout, (enum gtel_eu_stall)k) < 0)
+            continue;
+        reading.dim[0] = gtel_str_of(gtel_eu_stall_name((enum gtel_eu_stall)k));
+        reading.metric = GTEL_M_STALL_DROPPED;
+        reading.value.u64 = gt->has_lost;
+        reading.value_type = GTEL_VALUE_U64;
+        put(batch, &reading);
+        reading.metric = GTEL_M_STALL_SAMPLES;
+        reading.value.u64 = gt->sums.count[k];
+        put(batch, &reading);
+        reading.metric = GTEL_M_STALL_SHARE;
+        reading.value_type = GTEL_VALUE_F64;
+        reading.value.f64 = (double)gt->sums.count[k] / (double)stalled;
+        put(batch, &reading);
+    }
+}
+
+/* ---- the source ---- */
+
+static bool present(const struct gtel_env *env)
+{
+    return gtel_cards_any(env, drivers);
+}
+
+static int open_source(void *p, const struct gtel_env *env, const struct gtel_options *options)
+{
+    struct xe_stall *state = p;
+    if (!present(env))
+        return -ENOENT;
+    state->buffer = malloc(BUFFER);
+    if (!state->buffer)
+        return -ENOMEM;
+    state->cards = (struct gtel_cards){
+        .env = env,
+        .drivers = drivers,
+        .state_size = sizeof(struct stall_card),
+        .close = close_card,
+        .may_wake = gtel_str_eq(gtel_option_text(options, GTEL_O_WAKE), GTEL_STR("always")),
+    };
+    return 0;
+}
+
+static int discover(void *p, struct gtel_registry *registry)
+{
+    struct xe_stall *state = p;
+    int r = gtel_cards_discover(&state->cards, registry);
+    for (size_t i = 0; i < state->cards.n; i++) {
+        struct stall_card *own = card_at(state, i);
+        if (own->card.is_new || own->n == 0)
+            describe(state->cards.env, own);
+        own->card.is_new = false;
+    }
+    return r;
+}
+
+/* A result that is new, or was measured within the last second. */
+static void tell(struct gtel_batch *batch, const struct stall_card *own, struct stall_gt *gt,
+                 uint64_t now)
+{
+    if (gt->result_ns == 0 || (gt->is_told && now - gt->result_ns > keep_ns))
+        return;
+    put_gt(batch, own, gt);
+    gt->is_told = true;
+}
+
+static void sample_card(struct xe_stall *state, struct stall_card *own, struct gtel_batch *batch)
+{
+    uint64_t now = gtel_env_now(state->cards.env);
+    for (size_t i = 0; i < own->n; i++)
+        tell(batch, own, &own->gt[i], now);
+    if (own->error < 0 && !is_absence(own->error) && !is_refusal(own->error))
+        gtel_batch_failed(batch, own->card.device);
+    if (is_open(own) || !gtel_cards_may_read(&state->cards, &own->card))
+        return;
+    bool is_too_soon = own->last_ns > 0 && now - own->last_ns < round_ns;
+    own->due_ns = 0;
+    own->asked_ns = now;
+    own->next_gts = own->card.device->gts_busy;
+    if (is_too_soon || now < own->retry_ns || own->node[0] == '\0' || own->next_gts == 0)
+        return;
+    for (size_t i = 0; i < own->n; i++)
+        if ((own->next_gts >> own->gt[i].number & 1) != 0)
+            own->due_ns = now + wait_ns;
+}
+
+static int sample(void *p, struct gtel_registry *registry, struct gtel_batch *batch)
+{
+    struct xe_stall *state = p;
+    (void)registry;
+    batch->t_ns = gtel_env_now(state->cards.env);
+    for (size_t i = 0; i < state->cards.n; i++)
+        if (card_at(state, i)->card.device)
+            sample_card(state, card_at(state, i), batch);
+    return 0;
+}
+
+/* xe_observation.c: without the right to it EACCES, by a setting of its own. */
+static void diagnose_card(const struct stall_card *own, struct gtel_findings *findings)
+{
+    const char *text[3] = {"EU stall sampling", NULL, NULL};
+    if (!own->is_known)
+        text[1] = "this GPU has none, or its records are not known here: Ponte Vecchio, Lunar "
+                  "Lake, Battlemage, Panther Lake and Crescent Island have it";
+    else if (own->node[0] == '\0' || own->n == 0)
+        text[1] = "the driver has made no render node, or shows no engines";
+    else if (own->error == -EACCES || own->error == -EPERM) {
+        text[1] = "the kernel lets only those sample who have CAP_PERFMON and may open the render "
+                  "node";
+        text[2] = "add the user to the group render, and give the program CAP_PERFMON; or:\n"
+                  "sysctl dev.xe.observation_paranoid=0";
+    } else if (own->error == -EBUSY) {
+        text[1] = "another program samples them: only one at a time can";
+        text[2] = "end the other one (vtune, unitrace, oneprof, xpumd), or set the option XeStalls "
+                  "to off";
+    } else if (own->error == -EOPNOTSUPP) {
+        text[1] = "xe has it since Linux 6.15";
+        text[2] = "use Linux 6.15 or newer";
+    } else if (own->error == 0) {
+        return;
+    }
+    gtel_finding_put(findings, own->card.device, GTEL_MEASUREMENT_GPU_STALL, own->error, text);
+}
+
+static void diagnose(void *p, struct gtel_registry *registry, struct gtel_findings *findings)
+{
+    const struct xe_stall *state = p;
+    (void)registry;
+    for (size_t i = 0; i < state->cards.n; i++)
+        if (card_at(state, i)->card.device && !card_at(state, i)->card.device->is_left_alone)
+            diagnose_card(card_at(state, i), findings);
+}
+
+static void close_source(void *p)
+{
+    struct xe_stall *state = p;
+    gtel_cards_done(&state->cards);
+    free(state->buffer);
+    *state = (struct xe_stall){0};
+}
+
+static const char *const origins[] = {"xe EU stall sampling", NULL};
+
+const struct gtel_source gtel_source_xe_stall = {
+    .name = "xe_stall",
+    .lane = "kernel",
+    .vendor = "intel",
+    .summary = "Why execution units of GPUs with Intel's xe driver stall, sampled by the driver in "
+               "short windows while the GPU works (option XeStalls)",
+    .needs = "Linux 6.15 or newer, source xe; CAP_PERFMON and the group render",
+    .seen = "not tried on hardware",
+    .origins = origins,
+    .state_size = sizeof(struct xe_stall),
+    .opt_in_plus_1 = 1 + GTEL_O_XE_STALLS,
+    .present = present,
+    .open = open_source,
+    .discover = discover,
+    .sample = sample,
+    .diagnose = diagnose,
+    .due_ns = due_ns,
+    .tick = tick,
+    .close = close_source,
+};
