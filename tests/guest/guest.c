@@ -38,7 +38,7 @@
 static const struct {
     const char *name;
     uint32_t number;
-} rights[] = {{"perfmon", 38}, {"ptrace", 19}};
+} rights[] = {{"perfmon", 38}, {"ptrace", 19}, {"net_admin", 12}};
 
 /* The bits of words that are joined by "+". */
 static uint64_t rights_of(const char *text)

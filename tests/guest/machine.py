@@ -62,7 +62,7 @@ class Archive:
 
 
 def build_module(headers, work, personality):
-    """Returns the path of the module i915.ko or xe.ko."""
+    """Returns the path of the module i915.ko, xe.ko or host.ko."""
     folder = os.path.join(work, "module-" + personality)
     os.makedirs(folder, exist_ok=True)
     for source in glob.glob(os.path.join(HERE, "module", "*")):
@@ -97,7 +97,8 @@ def build_disk(arguments, work):
     modules, = glob.glob(os.path.join(arguments.kernel, "lib/modules/*/kernel/drivers/gpu/drm/drm.ko"))
     disk.file(modules, "drm.ko")
     name = arguments.personality
-    disk.file(build_module(arguments.headers, work, name), name + ".ko")
+    for module in (name, "host"):
+        disk.file(build_module(arguments.headers, work, module), module + ".ko")
     disk.file(os.path.join(HERE, "init"), "init")
     path = os.path.join(work, "disk.cpio")
     disk.write(path)

@@ -12,6 +12,7 @@ import argparse
 import os
 import shutil
 
+import host
 import judge
 import machine
 import players
@@ -89,6 +90,9 @@ def judge_exact(parts, arguments):
     judge.judge_cycles(parts, "cycles", arguments.cycles["exact"], bounds, has_engines_at_once=not is_xe)
     if is_xe:
         judge.judge_cycles(parts, "cycles hold", arguments.held["exact"], (judge.POINTS,))
+        host.judge_ras(parts)
+    else:
+        host.judge_power(parts)
     judge.judge_kernel(parts)
 
 
