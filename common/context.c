@@ -46,6 +46,7 @@ struct gtel_context {
     struct gtel_series_table series;
     struct gtel_headlines headlines;
     struct gtel_self self;
+    uint64_t processes_waiting; /* of the last answer */
     bool has_emitted;
 };
 
@@ -229,9 +230,18 @@ static void note_sleep(const struct gtel_context *context, const struct gtel_rea
     device->is_asleep = is_asleep;
 }
 
+static void note_waiting(struct gtel_context *context, const struct gtel_reading *reading)
+{
+    if (reading->metric == GTEL_M_SELF_PROCESSES_WAITING)
+        context->processes_waiting = reading->value.u64;
+    else if (reading->metric == GTEL_M_SELF_PROCESSES_VISIBLE)
+        context->processes_waiting = 0;
+}
+
 static void merge_batch(struct gtel_context *context)
 {
     for (size_t i = 0; i < context->batch.n; i++) {
+        note_waiting(context, &context->batch.reading[i]);
         note_sleep(context, &context->batch.reading[i]);
         merge_reading(context, &context->batch.reading[i]);
     }
@@ -562,6 +572,11 @@ int gtel_context_gather(struct gtel_context *context)
 {
     int r = gtel_context_sample(context, 0);
     return r < 0 ? r : gtel_context_emit(context);
+}
+
+uint64_t gtel_context_processes_waiting(const struct gtel_context *context)
+{
+    return context->processes_waiting;
 }
 
 bool gtel_context_is_starting(const struct gtel_context *context)

@@ -59,6 +59,11 @@ int gtel_context_gather(struct gtel_context *context);
 /* Whether a lane that was started has never answered yet. */
 bool gtel_context_is_starting(const struct gtel_context *context);
 /*
+ * How many processes are still to be looked through for the first time, as the last sample told; 0
+ * when all were. Until then it is not known who uses the GPUs.
+ */
+uint64_t gtel_context_processes_waiting(const struct gtel_context *context);
+/*
  * When a source that runs inside this process asks to be called before the next gather, on the
  * env's monotonic clock; 0: none does. Helpers see to that themselves.
  */

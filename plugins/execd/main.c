@@ -25,6 +25,10 @@ static const uint64_t rates_ns = 250000000u;
 static const uint64_t once_ns = 500000000u;
 /* The same on a recorded machine, which need not be waited for. */
 static const uint64_t once_step_ns = 1000000000u;
+/* How long it goes on while the first look through all processes is not finished, and how often it
+ * asks whether it is. */
+static const uint64_t looking_ns = 5000000000u;
+static const uint64_t looking_step_ns = 250000000u;
 /* How long the last gather waits for lanes that have never answered; Telegraf kills after 5 s. */
 static const uint64_t starting_ns = 3000000000u;
 
@@ -126,12 +130,42 @@ static void pass(struct program *program, uint64_t part, uint64_t parts)
 }
 
 /*
+ * Which processes use the GPUs is known when all were looked through once, which takes seconds
+ * where they have very many descriptors.
+ */
+static int await_first_look(struct program *program)
+{
+    const struct gtel_env *env = &program->machine.env;
+    uint64_t begin_ns = gtel_env_now(env);
+    int r = 0;
+    while (r == 0 && gtel_context_processes_waiting(program->context) > 0 &&
+           !program->pace.is_told && !program->pace.is_out_closed) {
+        if (gtel_env_now(env) - begin_ns >= looking_ns) {
+            gtel_log(&env->log, GTEL_LOG_WARNING,
+                     "%u processes could not be looked through in %u s: what they use of the GPUs "
+                     "is missing; without --once it comes later",
+                     (unsigned)gtel_context_processes_waiting(program->context),
+                     (unsigned)(looking_ns / 1000000000u));
+            break;
+        }
+        if (program->args.is_stepped)
+            step(program, looking_step_ns);
+        else
+            pause_until(program, gtel_pace_now() + looking_step_ns);
+        r = prime(program, starting_ns);
+    }
+    return r;
+}
+
+/*
  * What a single look needs before its gather: the counters primed, and half-way a sample, from
  * which on it is known which GPUs work (sources/intel/xe_pmu.c). wait_ns: of that sample.
  */
 static int prepare_once(struct program *program, uint64_t wait_ns)
 {
     int r = prime(program, starting_ns);
+    if (r == 0)
+        r = await_first_look(program);
     if (r < 0)
         return r;
     pass(program, 1, 2);

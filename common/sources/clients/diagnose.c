@@ -29,10 +29,16 @@ static void put(const struct diagnosis *diagnosis, const struct gtel_device *dev
 static const char look_fix[] =
     "give the program CAP_SYS_PTRACE; in a container, start it with --cap-add=SYS_PTRACE";
 
+static uint32_t count_refused(const struct gtel_scan_counts *counts)
+{
+    return counts->visible - counts->unlooked - counts->readable;
+}
+
 static void diagnose_sight(const struct diagnosis *diagnosis)
 {
     const struct gtel_clients *state = diagnosis->state;
     const struct gtel_scan_counts *counts = gtel_scan_counts(state->scan);
+    uint32_t refused = count_refused(counts);
     char why[160];
     if (state->is_namespace_known && !state->is_initial)
         put(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/self/ns/pid",
@@ -44,11 +50,11 @@ static void diagnose_sight(const struct diagnosis *diagnosis)
             "proc is mounted with hidepid: processes of other users cannot be seen",
             "give the program CAP_SYS_PTRACE, or let its user into the group that the mount "
             "option gid= names");
-    if (counts->readable < counts->visible) {
+    if (refused > 0) {
         (void)snprintf(why, sizeof(why),
                        "of %u processes that can be seen, %u belong to others and cannot be looked "
                        "through",
-                       (unsigned)counts->visible, (unsigned)(counts->visible - counts->readable));
+                       (unsigned)counts->visible, (unsigned)refused);
         put(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/PID/fdinfo", why, look_fix);
     }
     if (counts->is_by_text && counts->asleep > 0)
@@ -78,9 +84,12 @@ static void diagnose_pace(const struct diagnosis *diagnosis)
                        seconds);
         put(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/PID/fd", why, NULL);
     }
-    if (counts->waiting > 0) {
-        (void)snprintf(why, sizeof(why), "%u processes are still to be looked through",
-                       (unsigned)counts->waiting);
+    if (counts->is_begun || counts->waiting > counts->asleep) {
+        (void)snprintf(
+            why, sizeof(why),
+            "of %u processes, %u are still being looked through: clients of a GPU may be "
+            "missing",
+            (unsigned)counts->visible, (unsigned)counts->waiting);
         put(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/PID/fd", why, NULL);
     }
     if (counts->dropped > 0 || diagnosis->state->table.dropped > 0)
@@ -183,7 +192,7 @@ static void diagnose_device(const struct diagnosis *diagnosis,
     if (device->engines > 0 && !has_better && !gtel_clients_is_complete(diagnosis->state))
         put(diagnosis, device->device, GTEL_MEASUREMENT_GPU_ENGINE, "DRM clients",
             "the sum over clients is that of the GPU only where all processes are seen and read",
-            counts->readable < counts->visible ? look_fix : NULL);
+            count_refused(counts) > 0 ? look_fix : NULL);
 }
 
 void gtel_clients_diagnose(void *p, struct gtel_registry *registry, struct gtel_findings *findings)

@@ -74,6 +74,13 @@ bool gtel_clients_is_complete(const struct gtel_clients *state)
            !(counts->is_by_text && counts->asleep > 0);
 }
 
+/* Whether nothing is left of what there was to look at: only then is it known who has no client. */
+static bool is_looked_through(const struct gtel_clients *state)
+{
+    const struct gtel_scan_counts *counts = gtel_scan_counts(state->scan);
+    return !counts->is_begun && counts->waiting == 0;
+}
+
 /*
  * The device's engine time is the sum of its clients': each one's share over its own time, so that
  * clients that come and go move it by no more than they worked. A gather in which a share is not
@@ -105,21 +112,28 @@ static void report_engines(struct gtel_clients *state, struct gtel_batch *batch,
     }
 }
 
+/* What has not been looked at yet is neither readable nor not. */
 static void report_counts(const struct gtel_clients *state, struct gtel_batch *batch)
 {
     const struct gtel_scan_counts *counts = gtel_scan_counts(state->scan);
-    gtel_batch_u64(batch, NULL, GTEL_M_SELF_PROCESSES_VISIBLE, GTEL_STR_NONE, counts->visible);
+    if (counts->is_begun) {
+        gtel_batch_u64(batch, NULL, GTEL_M_SELF_PROCESSES_WAITING, GTEL_STR_NONE, counts->waiting);
+        return;
+    }
+    gtel_batch_u64(batch, NULL, GTEL_M_SELF_PROCESSES_VISIBLE, GTEL_STR_NONE,
+                   counts->visible - counts->unlooked);
     gtel_batch_u64(batch, NULL, GTEL_M_SELF_PROCESSES_READABLE, GTEL_STR_NONE, counts->readable);
 }
 
 void gtel_clients_report(struct gtel_clients *state, struct gtel_batch *batch)
 {
     bool is_complete = gtel_clients_is_complete(state);
+    bool is_through = is_looked_through(state);
     for (size_t i = 0; i < state->n; i++) {
         struct gtel_client_device *device = state->device[i];
         if (!device->is_present || !device->device)
             continue;
-        if (!device->is_mute && !device->has_unread)
+        if (is_through && !device->is_mute && !device->has_unread)
             gtel_usage_look(batch->usage, device->device, batch->source, batch->origin);
         if (!is_complete || !device->is_read || device->engines == 0)
             device->since_ns = is_complete ? device->since_ns : 0;

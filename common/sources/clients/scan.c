@@ -394,6 +394,7 @@ static void count(struct gtel_scan *scan)
 {
     struct gtel_scan_counts *counts = &scan->counts;
     counts->visible = counts->readable = counts->waiting = counts->holders = counts->asleep = 0;
+    counts->unlooked = 0;
     counts->descriptors = 0;
     counts->has_first = scan->own_pid == 1 || (scan->processes > 0 && scan->process[0].pid == 1);
     counts->is_begun = !scan->has_been_through;
@@ -404,6 +405,7 @@ static void count(struct gtel_scan *scan)
         if (process->is_gone || process->is_ours)
             continue;
         counts->visible++;
+        counts->unlooked += process->has_looked ? 0 : 1;
         counts->readable += is_readable ? 1 : 0;
         counts->waiting += process->wants_look ? 1 : 0;
         counts->descriptors += is_readable ? process->size : 0;

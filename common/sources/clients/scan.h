@@ -71,6 +71,7 @@ struct gtel_scan_settings {
 
 struct gtel_scan_counts {
     uint32_t visible;     /* processes, without our own */
+    uint32_t unlooked;    /* of these: which were never looked at, so that the rest is not known */
     uint32_t readable;    /* of these: whose descriptors can be looked at, or that have none */
     uint32_t waiting;     /* not yet looked through, or changed since: the next gathers' work */
     uint32_t holders;     /* processes with clients */

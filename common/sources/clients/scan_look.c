@@ -34,6 +34,15 @@ static bool is_spent(struct look *look)
            gtel_env_now(look->scan->env) >= look->scan->deadline_ns;
 }
 
+/*
+ * What a file of a network or of a file system in user space answers when its server is gone, which
+ * the nodes of GPUs (devtmpfs) never do: such a descriptor is none, however often it is asked.
+ */
+static bool is_elsewhere(int r)
+{
+    return r == -ENOTCONN || r == -ESTALE || r == -ETIMEDOUT || r == -EHOSTDOWN;
+}
+
 /* The slot of a descriptor, or 0; look->before is then where it would have to go. */
 static uint32_t find_slot(struct look *look, uint32_t fd)
 {
@@ -142,7 +151,7 @@ static void look_at_device(struct look *look, uint32_t fd, uint32_t slot)
     int r = stat_fd(look, fd, &st);
     bool is_drm = r == 0 && st.is_char && (st.major == DRM_MAJOR || st.major == ACCEL_MAJOR);
     look->process->refused += is_refused(r) ? 1 : 0;
-    if (r < 0 && !is_refused(r) && r != -ENOENT && r != -ESRCH) {
+    if (r < 0 && !is_refused(r) && !is_elsewhere(r) && r != -ENOENT && r != -ESRCH) {
         look->process->has_changed = true; /* that is not known: to be looked at again */
         return;
     }
