@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/* Source xe_stall beside xe and xe_pmu: what windows show, when they are, and what goes wrong. */
+#include "sources/lane.h"
+#include "test.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define KEY "0000:03:00.0"
+#define DEVICE "sys/devices/pci0000:00/" KEY
+#define NODE "dev/dri/renderD128"
+#define ID(id)                                                                                     \
+    "file " DEVICE "/uevent\n| DRIVER=xe\n| PCI_ID=8086:" id "\n| PCI_SLOT_NAME=" KEY "\n"
+#define CARD                                                                                       \
+    "link sys/class/drm/card0 -> ../../devices/pci0000:00/" KEY "/drm/card0\n"                     \
+    "link " DEVICE "/drm/card0/device -> ../../../" KEY "\n"                                       \
+    "file " DEVICE "/drm/renderD128/dev\n| 226:128\n"                                              \
+    "dir " DEVICE "/tile0/gt0/engines/rcs\ndir " DEVICE "/tile0/gt0/engines/ccs\n"                 \
+    "dir " DEVICE "/tile0/gt1/engines/vcs\n"                                                       \
+    "file " DEVICE "/tile0/gt0/gtidle/name\n| gt0-rc\n"                                            \
+    "file " DEVICE "/tile0/gt1/gtidle/name\n| gt1-mc\n"
+/* Milliseconds of sleep per second. */
+#define IDLE(tile, gt, start, rate)                                                                \
+    "grow " DEVICE "/tile" tile "/gt" gt "/gtidle/idle_residency_ms " start " " rate "\n"
+#define BUSY IDLE("0", "0", "0", "500") IDLE("0", "1", "0", "1000")
+#define STALL(gt, lines) "stall " NODE " " gt " xe2\n" lines
+#define SAMPLES STALL("0", "| 1 0 0 0 0 2 0 1 0 0\n| next\n| 6 0 0 0 0 6 0 0 0 0\n| next\n")
+#define MACHINE ID("E20B") CARD BUSY SAMPLES
+#define PMU "xe_0000_03_00.0"
+#define DIR "sys/bus/event_source/devices/" PMU
+#define COUNTERS                                                                                   \
+    "file " DIR "/type\n| 24\nfile " DIR "/cpumask\n| 0\n"                                         \
+    "file " DIR "/events/engine-active-ticks\n| event=0x02\n"                                      \
+    "file " DIR "/events/engine-total-ticks\n| event=0x03\n"                                       \
+    "file " DIR "/format/event\n| config:0-11\nfile " DIR "/format/gt\n| config:60-63\n"           \
+    "pmu " PMU " 0x2 7 5e8\npmu " PMU " 0x3 100 1e9\n"
+
+/* When things were, in nanoseconds; 0: not yet. */
+static struct {
+    const struct lane *lane;
+    unsigned opens;
+    unsigned reads;
+    uint64_t opened_ns;
+    uint64_t read_ns; /* the last read */
+    uint64_t longest_ns;
+    uint64_t counters_ns; /* their last close */
+    bool has_overlap;
+} seen;
+
+static void on_call(void *arg, enum fault_op op, const char *path)
+{
+    (void)arg;
+    uint64_t now_ns = gtel_env_now(&seen.lane->tree_env);
+    if (op == FAULT_PMU_CLOSE)
+        seen.counters_ns = now_ns;
+    if (op == FAULT_PMU && seen.read_ns == now_ns)
+        seen.has_overlap = true;
+    if (op != FAULT_STALL)
+        return;
+    if (strcmp(path, NODE) == 0) {
+        seen.opens++;
+        seen.opened_ns = now_ns;
+        seen.has_overlap = seen.has_overlap || now_ns <= seen.counters_ns;
+        return;
+    }
+    seen.reads++;
+    seen.read_ns = now_ns;
+    if (now_ns - seen.opened_ns > seen.longest_ns)
+        seen.longest_ns = now_ns - seen.opened_ns;
+}
+
+/* A lane that has been asked for it. */
+static bool start(struct lane *lane, const char *text)
+{
+    char all[8192];
+    (void)snprintf(all, sizeof(all), "%send\n", text);
+    memset(&seen, 0, sizeof(seen));
+    seen.lane = lane;
+    if (!CHECK(lane_init(lane, all, "xe,xe_pmu,xe_stall")))
+        return false;
+    gtel_group_done(&lane->group);
+    lane_set(lane, GTEL_O_XE_STALLS, "on");
+    lane->fault->watch = on_call;
+    return CHECK(gtel_group_init(&lane->group, "kernel", &lane->fault->env, &lane->options) == 0);
+}
+
+static double value(const struct lane *lane, enum gtel_metric metric, const char *dim)
+{
+    const struct gtel_reading *got = lane_find(lane, metric, dim, NULL);
+    return got ? gtel_reading_number(got) : -1;
+}
+
+static void gather_all(struct lane *lane, unsigned n, uint64_t ms)
+{
+    for (unsigned i = 0; i < n; i++) {
+        lane_gather(lane);
+        lane_step(lane, ms);
+    }
+    lane_gather(lane);
+}
+
+static void test_values(void)
+{
+    struct lane lane;
+    if (!start(&lane, MACHINE))
+        return;
+    lane_gather(&lane);
+    lane_step(&lane, 1000);
+    lane_gather(&lane); /* the GT has worked; measured now */
+    CHECK_NEAR(value(&lane, GTEL_M_STALL_SHARE, "send"), -1, 0);
+    CHECK_INT(seen.opens, 0);
+    lane_step(&lane, 1000);
+    lane_gather(&lane);
+    CHECK_NEAR(value(&lane, GTEL_M_STALL_SHARE, "send"), 8.0 / 9, 1e-9);
+    CHECK_NEAR(value(&lane, GTEL_M_STALL_SHARE, "sbid"), 1.0 / 9, 1e-9);
+    CHECK_NEAR(value(&lane, GTEL_M_STALL_SHARE, "psdep"), 0, 0);
+    CHECK_NEAR(value(&lane, GTEL_M_STALL_SAMPLES, "send"), 8, 0);
+    CHECK_NEAR(value(&lane, GTEL_M_STALL_DROPPED, "send"), 0, 0);
+    CHECK_NEAR(value(&lane, GTEL_M_ACTIVITY, "eu-loaded"), 7.0 / 16, 1e-9);
+    CHECK_NEAR(value(&lane, GTEL_M_ACTIVITY_SAMPLES, "eu-loaded"), 16, 0);
+    const struct gtel_reading *got = lane_find(&lane, GTEL_M_STALL_SHARE, "send", NULL);
+    CHECK(got && got->t_ns == gtel_env_now(&lane.tree_env) - 810000000);
+    CHECK_INT(seen.opens, 1); /* the media GT has no execution units */
+    CHECK_INT(seen.reads, 4);
+    CHECK_INT(seen.longest_ns, 40000000);
+    CHECK_INT(lane.fault->logs[GTEL_LOG_WARNING], 0);
+    lane_done(&lane);
+}
+
+/* A window is never open together with the counters of xe_pmu, whatever the interval. */
+static void test_bursts(void)
+{
+    static const uint64_t intervals[] = {100, 200, 300, 500, 1000, 3000};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(intervals); i++) {
+        struct lane lane;
+        if (!start(&lane, MACHINE COUNTERS))
+            continue;
+        gather_all(&lane, (unsigned)(6000 / intervals[i]), intervals[i]);
+        CHECK(!seen.has_overlap);
+        CHECK(seen.counters_ns > 0);
+        CHECK((seen.opens > 0) == (intervals[i] > 150));
+        CHECK(seen.opens <= 7); /* 900 ms apart */
+        CHECK(seen.longest_ns <= 50000000);
+        lane_done(&lane);
+    }
+}
+
+/* What measuring takes does not keep source xe from seeing that the GT has fallen idle. */
+static void test_idle(void)
+{
+    struct lane lane;
+    if (!start(&lane, MACHINE "at 2s\n" IDLE("0", "0", "1000", "1000")))
+        return;
+    gather_all(&lane, 3, 1000);
+    CHECK_INT(seen.opens, 2);
+    gather_all(&lane, 4, 1000);
+    CHECK_INT(seen.opens, 2);
+    CHECK_NEAR(value(&lane, GTEL_M_STALL_SHARE, "send"), -1, 0);
+    lane_done(&lane);
+}
+
+/* The end in the middle of a window closes it: lane_done counts what is open. */
+static void test_end_within(void)
+{
+    struct lane lane;
+    if (!start(&lane, MACHINE))
+        return;
+    gather_all(&lane, 1, 1000);
+    lane_step(&lane, 170);
+    CHECK_INT(seen.opens, 1);
+    lane_done(&lane);
+}
+
+/* Two tiles, each with its own GT. */
+static void test_tiles(void)
+{
+    struct lane lane;
+    if (!start(&lane, ID("0BD5") CARD
+               "dir " DEVICE "/tile1/gt2/engines/ccs\n"
+               "file " DEVICE "/tile1/gt2/gtidle/name\n| gt2-rc\n" BUSY IDLE(
+                   "1", "2", "0", "300") "stall " NODE " 0 pvc\n| 1 9 0 0 0 3 0 1 0 0\n"
+                                         "| next\nstall " NODE
+                                         " 2 pvc\n| 0 0 0 0 0 1 0 0 0 0\n| next\n"))
+        return;
+    gather_all(&lane, 2, 1000);
+    const struct gtel_reading *first = lane_find(&lane, GTEL_M_STALL_SHARE, "send", "0");
+    const struct gtel_reading *second = lane_find(&lane, GTEL_M_STALL_SHARE, "send", "1");
+    if (CHECK(first && second)) {
+        CHECK_NEAR(first->value.f64, 0.75, 1e-9);
+        CHECK_NEAR(second->value.f64, 1, 1e-9);
+    }
+    CHECK(lane_find(&lane, GTEL_M_STALL_SHARE, "psdep", "0") == NULL);
+    lane_done(&lane);
+}
+
+/* What goes wrong: share of send, messages, failed readings, and what doctor says. */
+static const struct {
+    const char *label;
+    const char *text;
+    double send;
+    unsigned warnings;
+    uint32_t failed;
+    const char *why; /* NULL: nothing */
+} cases[] = {
+    {"lost at first", STALL("0", "| lost\n| next\n| 0 0 0 0 0 1\n| next\n"), 1, 0, 0, NULL},
+    {"lost always", STALL("0", "| lost\n"), -1, 0, 0, NULL},
+    {"nothing", STALL("0", ""), -1, 0, 0, NULL},
+    {"active only", STALL("0", "| 5\n| next\n"), -1, 0, 0, NULL},
+    {"reset", STALL("0", "| 0 0 0 0 0 1\n| next\n| reset\n"), -1, 0, 0, NULL},
+    {"no right", "stall_error " NODE " 0 EACCES\n", -1, 1, 0, "CAP_PERFMON"},
+    {"another program", "stall_error " NODE " 0 EBUSY\n", -1, 1, 0, "another program"},
+    {"another error", "stall_error " NODE " 0 EIO\n", -1, 1, 1, ""},
+    {"older kernel", "stall_error " NODE " 0 EOPNOTSUPP\n", -1, 0, 0, "since Linux 6.15"},
+    {"other hardware", ID("56A0"), -1, 0, 0, "has none"},
+    {"no render node", "gone " DEVICE "/drm/renderD128\n", -1, 0, 0, "no render node"},
+};
+
+static void check_doctor(struct lane *lane, const char *why)
+{
+    struct gtel_findings findings = {0};
+    bool found = false;
+    gtel_group_diagnose(&lane->group, &findings);
+    for (size_t i = 0; i < findings.n; i++) {
+        char text[512];
+        const struct gtel_finding *finding = &findings.finding[i];
+        (void)gtel_str_copy(text, sizeof(text), finding->why);
+        if (finding->measurement == GTEL_MEASUREMENT_GPU_STALL)
+            found = !why || strstr(text, why);
+    }
+    CHECK_INT(found, why != NULL);
+    gtel_findings_done(&findings);
+}
+
+static void test_troubles(void)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct lane lane;
+        char text[4096];
+        test_label = cases[i].label;
+        (void)snprintf(text, sizeof(text), "%s%s", MACHINE, cases[i].text);
+        if (!start(&lane, text))
+            continue;
+        gather_all(&lane, 2, 1000);
+        CHECK_NEAR(value(&lane, GTEL_M_STALL_SHARE, "send"), cases[i].send, 1e-9);
+        CHECK_INT(lane.fault->logs[GTEL_LOG_WARNING], cases[i].warnings);
+        CHECK_INT(lane.group.batch.failed[0], cases[i].failed);
+        if (strcmp(cases[i].label, "reset") != 0)
+            check_doctor(&lane, cases[i].why);
+        lane_done(&lane);
+    }
+    test_label = "";
+}
+
+/* Figures in the last of some gathers of which one call to the outside fails. */
+static void run_with_fault(uint64_t fail_at, int error, uint64_t *ret_calls)
+{
+    struct lane lane;
+    if (!start(&lane, MACHINE COUNTERS))
+        return;
+    lane_set(&lane, GTEL_O_RESCAN, "2s");
+    fault_env_arm(lane.fault, fail_at, error);
+    gather_all(&lane, 4, 1000);
+    *ret_calls = lane.fault->calls;
+    fault_env_arm(lane.fault, 0, 0);
+    gather_all(&lane, 6, 1000);
+    CHECK_NEAR(value(&lane, GTEL_M_STALL_SHARE, "send"), 8.0 / 9, 1e-9);
+    CHECK(!seen.has_overlap);
+    lane_done(&lane);
+}
+
+static void test_faults(void)
+{
+    static const int errors[] = {-EIO, -ENODEV, -EACCES, -ENOENT, -EBUSY};
+    uint64_t calls = 0;
+    uint64_t ignored;
+    char label[64];
+    run_with_fault(0, 0, &calls);
+    CHECK(calls > 50);
+    for (uint64_t at = 1; at <= calls; at++)
+        for (size_t i = 0; i < GTEL_ARRAY_LEN(errors); i++) {
+            (void)snprintf(label, sizeof(label), "call %u with %d", (unsigned)at, errors[i]);
+            test_label = label;
+            run_with_fault(at, errors[i], &ignored);
+        }
+    test_label = "";
+}
+
+int main(void)
+{
+    test_values();
+    test_bursts();
+    test_idle();
+    test_end_within();
+    test_tiles();
+    test_troubles();
+    test_faults();
+    return test_result();
+}
