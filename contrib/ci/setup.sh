@@ -248,23 +248,59 @@ need_pyzes() {
     rm -rf "$gtel_new"
 }
 
-# fetch_source PACKAGE VERSION FOLDER: the source package, from where Debian's packages come, with
-# lists of its own: the machine's may not name sources.
-fetch_source() {
-    mkdir -p "$3/lists/partial" "$3/cache"
-    # shellcheck disable=SC2016
-    apt-get indextargets --format 'deb-src $(SITE) $(RELEASE) $(COMPONENT)' \
-        'Created-By: Packages' 'Origin: Debian' | sort -u >"$3/list"
+# debian_sources FORMAT: where Debian's packages come from, in apt's words ($(SITE) $(RELEASE) …).
+debian_sources() {
+    apt-get indextargets --format "$1" 'Created-By: Packages' 'Origin: Debian' | sort -u
+}
+
+# fetch_aside FOLDER COMMAND...: apt-get with the sources FOLDER/list and nothing of the machine's;
+# what it fetches comes into the folder.
+fetch_aside() {
+    gtel_aside=$1
+    shift
+    mkdir -p "$gtel_aside/lists/partial" "$gtel_aside/cache/archives/partial"
     (
-        cd "$3" || exit 1
-        for gtel_command in update "--download-only source $1=$2"; do
+        cd "$gtel_aside" || exit 1
+        for gtel_command in update "$*"; do
             # shellcheck disable=SC2086
-            apt-get -q -o Acquire::Retries=3 -o Dir::Etc::SourceList="$3/list" \
-                -o Dir::Etc::SourceParts=- -o Dir::State::Lists="$3/lists" \
-                -o Dir::Cache="$3/cache" -o APT::Sandbox::User="$(id -un)" \
-                -o Debug::NoLocking=1 $gtel_command || exit 1
+            apt-get -q -o Acquire::Retries=3 -o Dir::Etc::SourceList="$gtel_aside/list" \
+                -o Dir::Etc::SourceParts=- -o Dir::State::Lists="$gtel_aside/lists" \
+                -o Dir::Cache="$gtel_aside/cache" -o Dir::State::status=/dev/null \
+                -o APT::Sandbox::User="$(id -un)" -o Debug::NoLocking=1 $gtel_command || exit 1
         done
     )
+}
+
+# need_loader SUITE PACKAGE...: Level Zero's loader of another Debian suite, with its C library and
+# further packages, unpacked in the cache, never installed. Its root: GTEL_ZE_ROOT.
+need_loader() {
+    GTEL_ZE_ROOT=$GTEL_CACHE/loader-$1
+    if ! command -v dpkg-deb >/dev/null || [ "$(uname -m)" != x86_64 ]; then
+        GTEL_ZE_ROOT=
+        note "no Debian on x86-64: the test with a newer loader is left out"
+        return 0
+    fi
+    if [ -e "$GTEL_ZE_ROOT/usr/lib/x86_64-linux-gnu/libze_loader.so.1" ]; then
+        note "in the cache: $GTEL_ZE_ROOT"
+        return 0
+    fi
+    gtel_suite=$1
+    shift
+    gtel_new=$(mktemp -d "$GTEL_CACHE/loader-new-XXXXXX")
+    # shellcheck disable=SC2016
+    gtel_site=$(debian_sources '$(SITE)' | grep -v security | head -n 1)
+    printf 'deb [signed-by=%s] %s %s main contrib non-free\n' \
+        /usr/share/keyrings/debian-archive-keyring.gpg "$gtel_site" "$gtel_suite" >"$gtel_new/list"
+    quietly "the loader of $gtel_suite cannot be fetched" "check the network" \
+        fetch_aside "$gtel_new" download libc6 libgcc-s1 libstdc++6 libze1 "$@"
+    mkdir "$gtel_new/root"
+    for gtel_package in "$gtel_new"/*.deb; do
+        quietly "$gtel_package cannot be unpacked" "remove $gtel_new and try again" \
+            dpkg-deb -x "$gtel_package" "$gtel_new/root"
+    done
+    rm -rf "$GTEL_ZE_ROOT"
+    mv "$gtel_new/root" "$GTEL_ZE_ROOT"
+    rm -rf "$gtel_new"
 }
 
 # The null driver of Level Zero's loader, of the same release as the one that is installed: for one
@@ -283,9 +319,12 @@ need_null_driver() {
         return 0
     fi
     gtel_new=$(mktemp -d "$GTEL_CACHE/ze-null-new-XXXXXX")
+    # The machine's own list may not name sources.
+    # shellcheck disable=SC2016
+    debian_sources 'deb-src $(SITE) $(RELEASE) $(COMPONENT)' >"$gtel_new/list"
     quietly "the source package level-zero $gtel_version cannot be fetched" \
         "check the network and /etc/apt/sources.list" \
-        fetch_source level-zero "$gtel_version" "$gtel_new"
+        fetch_aside "$gtel_new" --download-only source "level-zero=$gtel_version"
     # shellcheck disable=SC2016
     quietly "it cannot be unpacked" "remove $gtel_new and try again" \
         sh -c 'cd "$1" && mkdir source && tar -x -f level-zero_*.orig.tar.* -C source \

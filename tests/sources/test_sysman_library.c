@@ -8,6 +8,7 @@
 #include "sources/vendor.h"
 #include "test.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,6 +93,8 @@ static void test_system(void)
         bool has_driver = front.view.log[0] == '\0'; /* then it is no matter of the loader alone */
         CHECK(has_driver || strstr(front.view.log, "Level Zero") != NULL);
         CHECK(has_driver || front.view.puts[GTEL_M_GPU_TEMPERATURE] == 0);
+        if (i == 0)
+            printf("the system's loader: %s", has_driver ? "a driver\n" : front.view.log);
         gtel_context_free(front.context);
         if (i == WARM)
             before = resident();
