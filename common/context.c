@@ -202,6 +202,16 @@ static bool is_told_by_another(struct gtel_context *context, const struct gtel_r
     return false;
 }
 
+/*
+ * What a source makes of many figures itself, as delta does of counters, ranks with the derived
+ * ones: engine use from the sums over clients is behind every counter of the engines.
+ */
+static bool is_summed_up(const struct gtel_reading *reading)
+{
+    return reading->metric == GTEL_M_ENGINE_BUSY && reading->source != GTEL_SOURCE_CORE &&
+           gtel_sources[reading->source]->is_hearsay;
+}
+
 static void merge_reading(struct gtel_context *context, const struct gtel_reading *reading)
 {
     struct gtel_reading copy = *reading;
@@ -210,6 +220,8 @@ static void merge_reading(struct gtel_context *context, const struct gtel_readin
         return; /* a source that was not asked for */
     if (is_told_by_another(context, reading, rank))
         return;
+    if (is_summed_up(reading))
+        rank += DERIVED_RANK;
     if (reading->value_type == GTEL_VALUE_TEXT &&
         gtel_arena_str(&context->texts, reading->value.text, &copy.value.text) < 0) {
         context->series.dropped++;

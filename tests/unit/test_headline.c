@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu.busy_percent where no source reports it: from engines, else from idle time, never mixed. */
+#include "base/buf.h"
 #include "gtel.h"
 #include "host/tree.h"
 #include "test.h"
@@ -191,6 +192,47 @@ static void test_order(void)
     end(&machine);
 }
 
+/* Sums over clients, which are shares already, come behind the counters of the engines. */
+static void test_clients(void)
+{
+    static const char host[] =
+        "link proc/self/ns/pid -> pid:[4026531836]\nfile proc/1/comm\n| init\n"
+        "file proc/self/stat\n| 42 (gtel) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0\n"
+        "file proc/1/stat\n| 1 (init) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0\n"
+        "char proc/1/fd/5 226:128\n"
+        "link sys/class/drm/renderD128 -> ../../devices/pci0000:00/0000:00:02.0/drm/renderD128\n"
+        "link " I915 "/drm/renderD128/device -> ../../../0000:00:02.0\n"
+        "file proc/1/fdinfo/5\n";
+    /* 70 %: more than there is, so that the two differ. */
+    static const unsigned ms[] = {1000, 1700, 2400, 3100, 3800};
+    struct gtel_buf text;
+    struct machine machine;
+    gtel_buf_init(&text, 1 << 16);
+    gtel_buf_printf(&text, "%s%s%s%s", I915_CARD, I915_EVENTS, I915_COUNTERS, host);
+    for (unsigned t = 0; t < 5; t++) {
+        if (t > 0)
+            gtel_buf_printf(&text, "at %us\nfile proc/1/fdinfo/5\n", t);
+        gtel_buf_printf(&text,
+                        "| drm-driver:\ti915\n| drm-pdev:\t0000:00:02.0\n"
+                        "| drm-client-id:\t3\n| drm-engine-render:\t%u000000 ns\n",
+                        ms[t]);
+    }
+    gtel_buf_printf(&text, "end\n");
+    gtel_buf_char(&text, '\0');
+    for (int has_pmu = 0; has_pmu <= 1; has_pmu++) {
+        test_label = has_pmu ? "PMU before clients" : "clients alone";
+        if (!begin(&machine, text.p, has_pmu ? "i915,drm_clients" : "drm_clients"))
+            break;
+        for (int t = 1; t <= 4; t++) {
+            gather(&machine);
+            CHECK_NEAR(machine.busy, has_pmu ? 0.3 : 0.7, 1e-6);
+            CHECK_STR(gtel_str_of(machine.origin), has_pmu ? "i915 PMU" : "DRM clients");
+        }
+        end(&machine);
+    }
+    gtel_buf_done(&text);
+}
+
 /* An xe GPU whose counters are refused from 5 s to 25 s: the same, with figures from bursts. */
 static void test_refused(void)
 {
@@ -241,6 +283,7 @@ int main(void)
 {
     test_hand_over();
     test_order();
+    test_clients();
     test_refused();
     test_idle_only();
     return test_result();

@@ -4,8 +4,12 @@
  *
  * Each gather: every device is looked at (devices.c: is it there, awake, left alone), descriptors
  * are found and read (scan.h), each text is fed to its client (figures.c: memory, shares of the
- * engines over the client's own time), and what the clients use goes out per process and, where
- * every process of the host could be read, per engine class of the device (report.c).
+ * engines over the interval of the gather), and what the clients use goes out per process and,
+ * where every process of the host could be read, per engine class of the device (report.c).
+ *
+ * The device's engine use is told as a share, never as a counter of busy time: of an interval in
+ * which the share of one client is not known nothing is known, and a counter would have to say
+ * something of it.
  *
  * Memory of a client is what it uses of the GPU's own memory; of a GPU without such memory, or with
  * a piece of the host's (an APU), what it uses of the host's for its buffers, too. A buffer that
@@ -66,11 +70,8 @@ struct gtel_client_device {
     bool has_unread; /* in this gather: a descriptor that nothing is known of was not read */
     bool is_mute;    /* its descriptors tell nothing: the driver is too old */
     bool has_told;   /* a client has told something, ever */
-    /* The begin of the time that the next sums of engine time are about; 0: the sums begin. */
-    uint64_t since_ns;
     size_t engines;
     struct gtel_client_engine engine[GTEL_CLIENT_ENGINES_MAX];
-    double busy_s[GTEL_ENGINE_KINDS]; /* since the start */
 };
 
 struct gtel_clients {

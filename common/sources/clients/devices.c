@@ -382,10 +382,8 @@ void gtel_clients_look(struct gtel_clients *state, struct gtel_batch *batch)
         if (r == 0 && device->device && gtel_fs_is_open(&device->awake.status))
             gtel_batch_u64(batch, device->device, GTEL_M_GPU_AWAKE, GTEL_STR_NONE,
                            !device->is_asleep);
-        if (device->is_read && device->was_asleep && device->driver && device->driver->wakes) {
+        if (device->is_read && device->was_asleep && device->driver && device->driver->wakes)
             gtel_client_table_forget_bases(&state->table, (uint32_t)i);
-            device->since_ns = 0;
-        }
         if (device->is_read)
             device->was_asleep = false;
     }

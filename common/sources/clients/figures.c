@@ -124,6 +124,7 @@ struct feed {
     uint64_t dt_ns; /* since the client was read last */
     bool is_born;   /* it did not exist at the last gather */
     bool is_known;  /* it was read before */
+    bool is_late;   /* and not in the last gather: how much of its work is of this interval? */
 };
 
 static void feed_engine(const struct feed *feed, size_t e, const struct gtel_share_counter *sample)
@@ -143,7 +144,7 @@ static void feed_engine(const struct feed *feed, size_t e, const struct gtel_sha
         r = gtel_share_born(share, sample, dt_ns, engine->total_before, &value);
     else
         r = gtel_share_feed(share, sample, feed->dt_ns, &value);
-    if (r < 0) {
+    if (r < 0 || (feed->is_late && value > 0)) {
         engine->is_partial = true;
         feed->device->has_moved = true;
         return;
@@ -199,6 +200,7 @@ static void take_figures(struct gtel_clients *state, struct gtel_client_device *
     struct feed feed = {.state = state, .device = device, .client = client};
     feed.is_known = client->t_ns > 0;
     feed.dt_ns = feed.is_known && t_ns > client->t_ns ? t_ns - client->t_ns : 0;
+    feed.is_late = feed.is_known && client->t_ns < state->t_ns - state->dt_ns;
     feed.is_born = !feed.is_known && is_born_since(state, client->start);
     client->is_below = false;
     client->t_ns = t_ns;

@@ -82,30 +82,25 @@ static bool is_looked_through(const struct gtel_clients *state)
 }
 
 /*
- * The device's engine time is the sum of its clients': each one's share over its own time, so that
- * clients that come and go move it by no more than they worked. A gather in which a share is not
- * known says nothing; the next sum stands for its time, too.
+ * The device's share of a class is the sum of its clients', each of them over the interval of this
+ * gather. No more than that is known: a gather in which the share of one client is not says
+ * nothing, and no other one stands for it.
  */
-static void report_engines(struct gtel_clients *state, struct gtel_batch *batch,
-                           struct gtel_client_device *device)
+static void report_engines(struct gtel_batch *batch, const struct gtel_client_device *device)
 {
     struct classes classes = {0};
-    bool is_begin = device->since_ns == 0 || state->span != GTEL_SPAN_WHOLE;
     bool is_exact = device->driver && device->driver->is_exact;
     for (size_t e = 0; e < device->engines; e++) {
         const struct gtel_client_engine *engine = &device->engine[e];
-        if (engine->is_partial && !is_begin)
+        if (engine->is_partial)
             return;
         add(&classes, engine, engine->used < 1 ? engine->used : 1);
     }
-    double span_s = is_begin ? 0 : (double)(state->t_ns - device->since_ns) / 1e9;
-    device->since_ns = state->t_ns;
     for (size_t kind = 0; kind < GTEL_ENGINE_KINDS; kind++) {
         if ((classes.is_known >> kind & 1) == 0)
             continue;
         struct gtel_str name = gtel_engine_kind_name((enum gtel_engine_kind)kind);
-        device->busy_s[kind] += classes.share[kind] * span_s;
-        gtel_batch_f64(batch, device->device, GTEL_M_ENGINE_BUSY_TIME, name, device->busy_s[kind]);
+        gtel_batch_f64(batch, device->device, GTEL_M_ENGINE_BUSY, name, classes.share[kind]);
         if (is_exact && kind != GTEL_ENGINE_KIND_OTHER)
             gtel_batch_u64(batch, device->device, GTEL_M_ENGINE_CAPACITY, name,
                            classes.capacity[kind]);
@@ -135,10 +130,8 @@ void gtel_clients_report(struct gtel_clients *state, struct gtel_batch *batch)
             continue;
         if (is_through && !device->is_mute && !device->has_unread)
             gtel_usage_look(batch->usage, device->device, batch->source, batch->origin);
-        if (!is_complete || !device->is_read || device->engines == 0)
-            device->since_ns = is_complete ? device->since_ns : 0;
-        else if (state->span != GTEL_SPAN_SHORT)
-            report_engines(state, batch, device);
+        if (is_complete && device->is_read && state->span == GTEL_SPAN_WHOLE)
+            report_engines(batch, device);
     }
     for (size_t i = 0; i < state->table.n; i++)
         report_client(state, batch, &state->table.client[i]);

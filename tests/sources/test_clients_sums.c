@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Source drm_clients: what is said of a GPU and of a line of processes is what its clients did in
+ * the interval of that gather, all of them, or nothing is said.
+ *
+ * Each machine is a few clients whose counters are given per second; what has to be told of each
+ * interval is worked out by hand beside them.
+ */
+#include "sources/clients.h"
+#include "test.h"
+
+#include <stdio.h>
+
+static const char card0[] = "0000:01:00.0";
+static const char folder[] = "sys/devices/0000:01:00.0";
+
+enum { SECONDS_MAX = 12 };
+
+/* -1: nothing is told. */
+struct told {
+    double gpu;  /* the share of the render engines */
+    double line; /* the same, of the processes called "train" */
+};
+
+/* The text of a client of amdgpu: 1 MiB, and so many ms of the graphics engine. */
+static void put_ms(struct gtel_buf *text, unsigned pid, unsigned id, unsigned ms)
+{
+    gtel_buf_printf(text,
+                    "file proc/%u/fdinfo/5\n| pos:\t0\n| drm-driver:\tamdgpu\n"
+                    "| drm-client-id:\t%u\n| drm-pdev:\t%s\n| drm-memory-vram:\t1024 KiB\n"
+                    "| drm-engine-gfx:\t%u000000 ns\n",
+                    pid, id, card0, ms);
+}
+
+static void put_client(struct gtel_buf *text, unsigned pid, unsigned id, unsigned ms)
+{
+    clients_fd(text, pid, 5, 0);
+    put_ms(text, pid, id, ms);
+}
+
+/* A card of amdgpu, and processes since long ago: 700 "train", 800 "viewer". */
+static void begin(struct gtel_buf *text)
+{
+    clients_begin(text);
+    clients_card(text, 0, "amdgpu");
+    clients_process(text, 700, "train", 10);
+    clients_process(text, 800, "viewer", 10);
+}
+
+/* Gathers at 0 s, 1 s … and compares those from 1 s on. */
+static void check(const char *label, struct gtel_buf *text, const struct told *told, size_t n)
+{
+    struct lane lane;
+    char at[80];
+    test_label = label;
+    if (!clients_run(&lane, text, 0))
+        return;
+    CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_ENGINE_BUSY, "render"), -1, 0);
+    for (size_t i = 0; i < n; i++) {
+        (void)snprintf(at, sizeof(at), "%s, %u s", label, (unsigned)i + 1);
+        test_label = at;
+        lane_step(&lane, 1000);
+        lane_gather(&lane);
+        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_ENGINE_BUSY, "render"), told[i].gpu, 1e-9);
+        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_RENDER, "train"), told[i].line,
+                   1e-9);
+        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_ENGINE_BUSY_TIME, NULL), -1, 0);
+    }
+    lane_done(&lane);
+    test_label = "";
+}
+
+/* An old process opens a client that has worked for an unknown time before: one gather says
+ * nothing, and none afterwards stands for it. */
+static void test_unknown_gather(void)
+{
+    static const unsigned works[][5] = {{10000, 11000, 12000, 12000, 12000},
+                                        {10000, 10000, 10000, 11000, 11000}};
+    static const struct told told[][4] = {{{1, 1}, {-1, 1}, {0, 0}, {0, 0}},
+                                          {{0, 0}, {-1, 0}, {1, 1}, {0, 0}}};
+    struct gtel_buf text;
+    gtel_buf_init(&text, 1 << 20);
+    for (size_t i = 0; i < 2; i++) {
+        begin(&text);
+        put_client(&text, 700, 44, works[i][0]);
+        for (unsigned t = 1; t < 5; t++) {
+            gtel_buf_printf(&text, "at %us\n", t);
+            put_ms(&text, 700, 44, works[i][t]);
+            if (t == 2)
+                put_client(&text, 800, 77, 1);
+        }
+        check(i == 0 ? "work, then none" : "none, then work", &text, told[i], 4);
+    }
+    gtel_buf_done(&text);
+}
+
+/* A card that was away: nothing of the time before or between is in what is told after it. */
+static void test_away(void)
+{
+    static const struct told told[] = {{0.5, 0.5}, {-1, -1},   {-1, -1},   {-1, -1},
+                                       {-1, -1},   {0.9, 0.9}, {0.1, 0.1}, {0, 0}};
+    struct gtel_buf text;
+    gtel_buf_init(&text, 1 << 20);
+    begin(&text);
+    put_client(&text, 700, 44, 10000);
+    gtel_buf_printf(&text, "at 1s\n");
+    put_ms(&text, 700, 44, 10500);
+    gtel_buf_printf(&text,
+                    "at 2s\ngone sys/class/drm\ngone proc/700/fd/5\ngone proc/700/fdinfo/5\n"
+                    "gone %s\nat 5s\n",
+                    folder);
+    clients_card(&text, 0, "amdgpu");
+    put_client(&text, 700, 90, 1);
+    gtel_buf_printf(&text, "at 6s\n");
+    put_ms(&text, 700, 90, 901);
+    gtel_buf_printf(&text, "at 7s\n");
+    put_ms(&text, 700, 90, 1001);
+    check("away", &text, told, 8);
+    gtel_buf_done(&text);
+}
+
+/* A card whose clients are not read for two gathers, because it sleeps: what was done in between
+ * is of no interval that is told. */
+static void test_unread_gathers(void)
+{
+    static const struct told told[] = {{0.5, 0.5}, {-1, -1}, {-1, -1}, {-1, -1}, {0.25, 0.25}};
+    static const unsigned per_mille[] = {0, 500, 500, 500, 600, 850};
+    struct gtel_buf text;
+    gtel_buf_init(&text, 1 << 20);
+    clients_begin(&text);
+    clients_card(&text, 0, "xe");
+    clients_process(&text, 700, "train", 10);
+    clients_fd(&text, 700, 5, 0);
+    for (unsigned t = 0; t < 6; t++) {
+        if (t > 0)
+            gtel_buf_printf(&text, "at %us\n", t);
+        gtel_buf_printf(&text, "file %s/power/runtime_status\n| %s\n", folder,
+                        t == 2 || t == 3 ? "suspended" : "active");
+        gtel_buf_printf(&text,
+                        "file proc/700/fdinfo/5\n| drm-driver:\txe\n| drm-client-id:\t9\n"
+                        "| drm-pdev:\t%s\n| drm-cycles-rcs:\t%u\n| drm-total-cycles-rcs:\t%u\n",
+                        card0, 1000000 + per_mille[t] * 19200, 100000000 + t * 19200000);
+    }
+    check("asleep", &text, told, 5);
+    gtel_buf_done(&text);
+}
+
+int main(void)
+{
+    test_unknown_gather();
+    test_away();
+    test_unread_gathers();
+    return test_result();
+}
