@@ -208,6 +208,8 @@ static const struct renewal {
     {"all is well", "", false, 0, 0},
     {"the start fails", "call zesInit = !0x78000001\n", false, 601, 1},
     {"the start fails, in one process", "call zesInit = !0x78000001\n", true, 0, 1},
+    {"the start finds no driver's GPU", "call zesDriverGet = 0\n", false, 601, 0},
+    {"nor any device of one", "call zesDeviceGet 0 = 0\ncall zesDeviceGet 1 = 0\n", false, 601, 0},
     {"a GPU is lost after it has worked", "at 3s\ncall zesTemperatureGetState 1 0 = !0x70000001\n",
      false, 33, 1},
     {"a GPU that never worked", "call zesTemperatureGetState 1 0 = !0x70000001\n", false, 0, 0},

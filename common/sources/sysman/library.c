@@ -68,7 +68,6 @@ static void fail(struct gtel_sysman *sysman, uint32_t code)
 {
     sysman->start = GTEL_SYSMAN_FAILED;
     sysman->start_code = code;
-    sysman->failed_ns = gtel_env_now(sysman->cards.env);
     gtel_log(&sysman->cards.env->log, GTEL_LOG_INFO,
              "sysman: Level Zero is not used, code 0x%x: %s", (unsigned)code,
              gtel_sysman_advice(code));
@@ -106,6 +105,7 @@ void gtel_sysman_start_up(struct gtel_sysman *sysman, bool has_i915)
         sysman->start = GTEL_SYSMAN_NO_LIBRARY;
         return;
     }
+    sysman->tried_ns = gtel_env_now(env);
     bool has_own = call->zesInit && call->zesDriverGet && call->zesDeviceGet;
     uint32_t code = has_own ? call->zesInit(0) : start_legacy(sysman, has_i915);
     if (code == GTEL_ZE_SUCCESS)

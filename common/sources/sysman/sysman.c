@@ -14,7 +14,7 @@
 
 static const char *const drivers[] = {"i915", "xe", NULL};
 
-#define FAILED_NS 600000000000u /* a start that failed is tried again then */
+#define IN_VAIN_NS 600000000000u /* a start that brought nothing is tried again then */
 #define AWAITED_NS 600000000000u
 
 static bool present(const struct gtel_env *env)
@@ -75,6 +75,15 @@ static bool was_tried(const struct gtel_sysman *sysman)
     return sysman->start == GTEL_SYSMAN_RUNS || sysman->start == GTEL_SYSMAN_FAILED;
 }
 
+/* A driver that finds no GPU may say so by success with a count of 0. */
+static bool knows_any(const struct gtel_sysman *sysman)
+{
+    bool found = sysman->cards.n == 0;
+    for (size_t i = 0; i < sysman->cards.n; i++)
+        found = found || gpu_of(sysman, i)->handle;
+    return found;
+}
+
 /* Cards that Level Zero cannot know of, and a start that may succeed by now. */
 static void look_for_reasons(struct gtel_sysman *sysman, struct gtel_registry *registry)
 {
@@ -82,7 +91,9 @@ static void look_for_reasons(struct gtel_sysman *sysman, struct gtel_registry *r
     for (size_t i = 0; i < sysman->cards.n && was_tried(sysman); i++)
         if (sysman->cards.card[i]->is_new)
             renew(sysman, registry, "a GPU has come");
-    if (sysman->start == GTEL_SYSMAN_FAILED && now - sysman->failed_ns >= FAILED_NS)
+    bool is_in_vain = sysman->start == GTEL_SYSMAN_FAILED ||
+                      (sysman->start == GTEL_SYSMAN_RUNS && !knows_any(sysman));
+    if (is_in_vain && now - sysman->tried_ns >= IN_VAIN_NS)
         renew(sysman, registry, NULL);
     sysman->most = sysman->cards.n > sysman->most ? sysman->cards.n : sysman->most;
     if (sysman->cards.n == sysman->most)

@@ -175,7 +175,7 @@ struct gtel_sysman {
     struct gtel_zes_calls call;
     enum gtel_sysman_start start;
     uint32_t start_code; /* of FAILED */
-    uint64_t failed_ns;  /* when that was */
+    uint64_t tried_ns;   /* when it was started, or was to */
     bool is_legacy;
     size_t most;         /* cards that were there at once */
     uint64_t missing_ns; /* since when there are fewer; 0: there are not */
