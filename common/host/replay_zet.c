@@ -470,13 +470,17 @@ static uint32_t calculate(void *handle, uint32_t kind, size_t size, const uint8_
     uint32_t code = ask_group("zetMetricGroupCalculateMetricValues", handle, &text);
     if (code != GTEL_ZE_SUCCESS)
         return code;
+    bool is_written = !gtel_str_starts(text, GTEL_STR("untouched "));
     uint32_t n = words_in(text);
+    text = is_written ? text : gtel_str_skip(text, sizeof("untouched ") - 1);
+    if (!is_written && !next_u32(&text, &n))
+        return GTEL_ZE_UNKNOWN;
     if (!ret || *count == 0) {
         *count = n;
         return GTEL_ZE_SUCCESS;
     }
     *count = *count < n ? *count : n;
-    return set_values(handle, text, *count, ret);
+    return is_written ? set_values(handle, text, *count, ret) : GTEL_ZE_SUCCESS;
 }
 
 #define SETS_PARAMS GTEL_ZET_PARAMS_calculate_sets(struct gtel_zet_value *)

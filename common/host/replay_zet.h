@@ -16,7 +16,8 @@
  *     call zetMetricStreamerOpen 0 1 = EVERY PERIOD          what the driver makes of it
  *     call zetMetricStreamerReadData 0 1 = BYTES CODE …      of each read since the stream was
  *                                                 opened, the last pair for all further ones
- *     call zetMetricGroupCalculateMetricValues 0 1 = VALUE …   report by report, metric by metric
+ *     call zetMetricGroupCalculateMetricValues 0 1 = VALUE …   report by report, metric by metric;
+ *                                                 or: untouched N
  *     call zetMetricGroupCalculateMultipleMetricValuesExp 0 1 = SETS VALUE …   as many in each set
  *
  * Where the call that enables metrics is taken out of the library, they are there without it. A

@@ -106,6 +106,8 @@ static const struct {
     {ACTIVITY("99000000000 40 20 30 3000 80 0 50"), 0.5, 0.75, 0},
     {ACTIVITY("1000 200 200 200"), -1, 0.75, 1},
     {STALLS("5 1 2 18446744073709551615"), 0.45, -1, 1},
+    {ACTIVITY("untouched 4"), -1, 0.75, 0},
+    {STALLS("untouched 8"), 0.45, -1, 1},
     /* not as many as columns, or none */
     {ACTIVITY("1000 40 20 30 3000"), -1, 0.75, 1},
     {ACTIVITY(""), -1, 0.75, 0},

@@ -143,6 +143,15 @@ static uint32_t read_window(const struct gtel_l0m *l0m, struct gtel_l0m_tile *ti
     return code == GTEL_ZET_DROPPED_DATA ? GTEL_ZE_SUCCESS : code;
 }
 
+/* Of a type that there is not: what the driver does not write is no value. */
+static struct gtel_zet_value *make_values(uint32_t n)
+{
+    struct gtel_zet_value *value = calloc(n, sizeof(*value));
+    for (uint32_t i = 0; value && i < n; i++)
+        value[i].type = UINT32_MAX;
+    return value;
+}
+
 /* For data that span tiles; their reports are as many more of the same kind. */
 static uint32_t calculate_sets(const struct gtel_l0m *l0m, const struct gtel_l0m_tile *tile,
                                void *group, struct gtel_zet_value **ret, uint32_t *ret_n)
@@ -158,7 +167,7 @@ static uint32_t calculate_sets(const struct gtel_l0m *l0m, const struct gtel_l0m
         return code;
     if (sets > GTEL_L0M_TILES_MAX || n == 0 || n > BYTES_MAX / sizeof(**ret))
         return GTEL_L0M_NO_SENSE;
-    struct gtel_zet_value *value = calloc(n, sizeof(*value));
+    struct gtel_zet_value *value = make_values(n);
     if (!value)
         return GTEL_ZE_OUT_OF_HOST_MEMORY;
     uint32_t room = n;
@@ -182,7 +191,7 @@ static uint32_t calculate(const struct gtel_l0m *l0m, const struct gtel_l0m_tile
         return code;
     if (n > BYTES_MAX / sizeof(**ret))
         return GTEL_L0M_NO_SENSE;
-    struct gtel_zet_value *value = calloc(n, sizeof(*value));
+    struct gtel_zet_value *value = make_values(n);
     if (!value)
         return GTEL_ZE_OUT_OF_HOST_MEMORY;
     uint32_t room = n;
