@@ -384,7 +384,8 @@ static void test_births(void)
         clients_fd(&text, 900, 3, 0);
         gtel_buf_printf(&text,
                         "| drm-driver:\ti915\n| drm-client-id:\t10\n| drm-pdev:\t%s\n"
-                        "| drm-engine-render:\t%u ns\n",
+                        "| drm-engine-render:\t%u ns\n| drm-engine-video:\t0 ns\n"
+                        "| drm-engine-capacity-video:\t2\n",
                         card0, births[i].ns);
         if (!clients_run(&lane, &text, 3))
             break;

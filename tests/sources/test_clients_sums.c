@@ -145,10 +145,86 @@ static void test_unread_gathers(void)
     gtel_buf_done(&text);
 }
 
+/* The text of a client of i915 that tells of both of its engines, of one, or of none. */
+static void put_engines(struct gtel_buf *text, unsigned pid, unsigned id, unsigned render_ms,
+                        const char *video)
+{
+    gtel_buf_printf(text,
+                    "file proc/%u/fdinfo/5\n| drm-driver:\ti915\n| drm-client-id:\t%u\n"
+                    "| drm-pdev:\t%s\n| drm-resident-local0:\t1 MiB\n%s",
+                    pid, id, card0, video);
+    if (render_ms > 0)
+        gtel_buf_printf(text, "| drm-engine-render:\t%u000000 ns\n", render_ms);
+}
+
+#define VIDEO "| drm-engine-video:\t0 ns\n"
+
+/*
+ * A driver that tells each engine of each client leaves one out for some gathers: it may have
+ * worked. What it did meanwhile is of no interval that is told later. The viewer is idle and tells
+ * of both engines, but in the last case, where it leaves out one that another client tells.
+ */
+static void test_left_out(void)
+{
+    static const struct {
+        const char *label;
+        unsigned render_ms[7]; /* of "train"; 0: left out */
+        const char *train;     /* the other engine of each; left out as well with its own render */
+        const char *viewer;
+        struct told told[6];
+    } cases[] = {
+        {"for four gathers",
+         {10000, 10100, 0, 0, 0, 0, 10600},
+         VIDEO,
+         VIDEO,
+         {{0.1, 0.1}, {-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}}},
+        {"for one",
+         {10000, 10100, 10200, 0, 10400, 10600, 10700},
+         VIDEO,
+         VIDEO,
+         {{0.1, 0.1}, {0.1, 0.1}, {-1, -1}, {-1, -1}, {0.2, 0.2}, {0.1, 0.1}}},
+        {"switched off",
+         {10000, 10100, 0, 0, 0, 0, 0},
+         "",
+         "",
+         {{0.1, 0.1}, {-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}}},
+        {"by one client only",
+         {10000, 10100, 10200, 10300, 10400, 10500, 10600},
+         "",
+         VIDEO,
+         {{-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}}},
+        {"by another client only",
+         {10000, 10100, 10200, 10300, 10400, 10500, 10600},
+         VIDEO,
+         "",
+         {{-1, 0.1}, {-1, 0.1}, {-1, 0.1}, {-1, 0.1}, {-1, 0.1}, {-1, 0.1}}},
+    };
+    struct gtel_buf text;
+    gtel_buf_init(&text, 1 << 20);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        clients_begin(&text);
+        clients_card(&text, 0, "i915");
+        clients_process(&text, 700, "train", 10);
+        clients_process(&text, 800, "viewer", 10);
+        clients_fd(&text, 700, 5, 0);
+        clients_fd(&text, 800, 5, 0);
+        for (unsigned t = 0; t < 7; t++) {
+            if (t > 0)
+                gtel_buf_printf(&text, "at %us\n", t);
+            put_engines(&text, 700, 45, cases[i].render_ms[t],
+                        cases[i].render_ms[t] > 0 ? cases[i].train : "");
+            put_engines(&text, 800, 46, 1000, cases[i].viewer);
+        }
+        check(cases[i].label, &text, cases[i].told, 6);
+    }
+    gtel_buf_done(&text);
+}
+
 int main(void)
 {
     test_unknown_gather();
     test_away();
     test_unread_gathers();
+    test_left_out();
     return test_result();
 }

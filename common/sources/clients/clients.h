@@ -38,7 +38,7 @@ struct gtel_client_engine {
     uint64_t total;        /* all cycles, as a client of this gather showed them; 0: none did */
     uint64_t total_before; /* the same of the gather before */
     double used;           /* in this gather: the sum of the clients' shares */
-    bool is_partial;       /* in this gather: the share of a client is not known */
+    bool is_partial;       /* in this gather: the share of a client is not known, or not told */
 };
 
 /* What a driver's texts mean beyond their words. */

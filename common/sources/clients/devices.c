@@ -167,6 +167,8 @@ static int take(struct gtel_clients *state, struct gtel_registry *registry,
     if (!is_same) {
         close_device(state->env, device);
         gtel_client_table_forget_bases(&state->table, (uint32_t)at);
+        device->engines = 0; /* another driver has other ones */
+        memset(device->engine, 0, sizeof(device->engine));
     }
     device->card = drm->card;
     device->is_present = true;

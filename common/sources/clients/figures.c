@@ -156,15 +156,27 @@ static void feed_engine(const struct feed *feed, size_t e, const struct gtel_sha
     feed->device->has_moved = feed->device->has_moved || value > 0;
 }
 
-/* Engines that this text leaves out, of a driver that leaves out those without work. */
+/* What is not told may be work, and the next count that is told is not of one interval. */
+static void forget_engine(const struct feed *feed, size_t e)
+{
+    struct gtel_share *share = &feed->client->share[e];
+    feed->device->has_moved = feed->device->has_moved || share->kind != GTEL_SHARE_NONE;
+    *share = (struct gtel_share){0};
+}
+
+/* Engines that this text leaves out: of some drivers those without work. */
 static void feed_omitted(const struct feed *feed, uint32_t told)
 {
     const struct gtel_share_counter zero = {.kind = GTEL_SHARE_TIME, .capacity = 1};
-    if (!feed->device->driver || !feed->device->driver->omits_zeros)
-        return;
-    for (size_t e = 0; e < feed->device->engines; e++)
-        if ((told >> e & 1) == 0)
+    bool are_idle = feed->device->driver && feed->device->driver->omits_zeros;
+    for (size_t e = 0; e < feed->device->engines; e++) {
+        if ((told >> e & 1) != 0)
+            continue;
+        if (are_idle)
             feed_engine(feed, e, &zero);
+        else
+            forget_engine(feed, e);
+    }
 }
 
 static void take_engines(const struct feed *feed)

@@ -26,12 +26,20 @@ static void add(struct classes *classes, const struct gtel_client_engine *engine
     classes->share[kind] = all / classes->capacity[kind];
 }
 
+/* The engines that a client leaves out without saying by it that they have done nothing. */
+static uint32_t left_out(const struct gtel_client_device *device, const struct gtel_client *client)
+{
+    const uint32_t all = (1u << device->engines) - 1;
+    bool are_idle = device->driver && device->driver->omits_zeros;
+    return are_idle ? 0 : all & ~client->has_engine;
+}
+
 /* All engines or none: the busiest of a part of them would be no figure of the client. */
 static void sum_client(const struct gtel_client_device *device, const struct gtel_client *client,
                        struct gtel_use *use)
 {
     struct classes classes = {0};
-    if (client->has_share != client->has_engine)
+    if (client->has_share != client->has_engine || left_out(device, client) != 0)
         return;
     for (size_t e = 0; e < device->engines; e++)
         if ((client->has_share >> e & 1) != 0)
@@ -81,6 +89,19 @@ static bool is_looked_through(const struct gtel_clients *state)
     return !counts->is_begun && counts->waiting == 0;
 }
 
+/* Engines of which a client of this gather has not told what it did. */
+static void note_partial(struct gtel_clients *state)
+{
+    for (size_t i = 0; i < state->table.n; i++) {
+        const struct gtel_client *client = &state->table.client[i];
+        struct gtel_client_device *device = state->device[client->key.device];
+        uint32_t unknown =
+            gtel_client_is_seen(&state->table, client) ? left_out(device, client) : 0;
+        for (size_t e = 0; unknown != 0; e++, unknown >>= 1)
+            device->engine[e].is_partial = device->engine[e].is_partial || (unknown & 1) != 0;
+    }
+}
+
 /*
  * The device's share of a class is the sum of its clients', each of them over the interval of this
  * gather. No more than that is known: a gather in which the share of one client is not says
@@ -124,6 +145,7 @@ void gtel_clients_report(struct gtel_clients *state, struct gtel_batch *batch)
 {
     bool is_complete = gtel_clients_is_complete(state);
     bool is_through = is_looked_through(state);
+    note_partial(state);
     for (size_t i = 0; i < state->n; i++) {
         struct gtel_client_device *device = state->device[i];
         if (!device->is_present || !device->device)
