@@ -116,9 +116,10 @@ static void put_share(struct gtel_batch *batch, const struct gtel_usage_sum *sum
                       struct gtel_reading *reading)
 {
     double busy = 0;
+    uint32_t told = sum->use.has_share & ~sum->use.hidden;
     reading->value_type = GTEL_VALUE_F64;
     for (size_t kind = 0; kind < GTEL_ENGINE_KINDS; kind++) {
-        if ((sum->use.has_share >> kind & 1u) == 0)
+        if ((told >> kind & 1u) == 0)
             continue;
         /* Each process was measured over its own time: the sum may pass 1 a little. */
         double share = sum->use.share[kind] < 1 ? sum->use.share[kind] : 1;
@@ -129,7 +130,7 @@ static void put_share(struct gtel_batch *batch, const struct gtel_usage_sum *sum
     }
     reading->metric = GTEL_M_PROCESS_BUSY;
     reading->value.f64 = busy;
-    if (sum->use.has_share != 0)
+    if (told != 0 && sum->use.hidden == 0) /* else it may be busier elsewhere */
         gtel_batch_put(batch, reading);
 }
 

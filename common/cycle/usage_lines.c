@@ -38,6 +38,7 @@ void gtel_usage_sum_add(struct gtel_usage_sum *to, const struct gtel_usage_sum *
 {
     const struct gtel_use *use = &sum->use;
     to->processes += sum->processes;
+    to->use.hidden |= use->hidden;
     to->use.has_memory |= use->has_memory;
     to->use.memory += use->has_memory ? use->memory : 0;
     to->use.has_shared |= use->has_shared;

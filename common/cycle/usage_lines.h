@@ -28,6 +28,7 @@ struct gtel_use {
     bool has_shared;
     uint32_t has_share;              /* a bit per class */
     double share[GTEL_ENGINE_KINDS]; /* 0 to 1, of the class over the last interval */
+    uint32_t hidden; /* a bit per class in which it may work to an extent that nobody tells */
 };
 
 struct gtel_usage_sum {

@@ -85,6 +85,7 @@ static int sample(void *p, struct gtel_registry *registry, struct gtel_batch *ba
         gtel_client_table_reset(&state->table);
         return state->is_lost ? -ENODEV : 0;
     }
+    gtel_clients_look_at_kfd(state);
     state->scan_error = scan(state);
     if (gtel_clients_has_processes(state)) {
         gtel_clients_note(state);

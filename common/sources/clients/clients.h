@@ -28,7 +28,11 @@
 #include "sources/source.h"
 #include "tables/engine.h"
 
-enum { GTEL_CLIENT_DEVICES_MAX = 256, GTEL_CLIENT_ENGINE_NAME_MAX = 32 };
+enum {
+    GTEL_CLIENT_DEVICES_MAX = 256,
+    GTEL_CLIENT_ENGINE_NAME_MAX = 32,
+    GTEL_CLIENT_KFD_MAX = 512 /* with more, any process may be one of them */
+};
 
 /* An engine name of a device. */
 struct gtel_client_engine {
@@ -48,6 +52,7 @@ struct gtel_client_driver {
     bool omits_zeros;   /* an engine that is not there has done nothing */
     bool wakes;         /* reading a text wakes the device and keeps it awake */
     bool has_profiling; /* counts only while the device's file `profiling` is not 0 */
+    bool has_kfd;       /* takes work of which its clients' texts tell nothing: see kfd.c */
 };
 
 struct gtel_client_device {
@@ -74,6 +79,20 @@ struct gtel_client_device {
     struct gtel_client_engine engine[GTEL_CLIENT_ENGINES_MAX];
 };
 
+/* Processes as KFD lists them. */
+struct gtel_client_kfd_list {
+    uint32_t pid[GTEL_CLIENT_KFD_MAX];
+    size_t n;
+    int error;      /* why they could not be listed; 0: they were, or there is no KFD */
+    bool is_anyone; /* it is not known which processes these are */
+};
+
+struct gtel_client_kfd {
+    struct gtel_client_kfd_list list[2]; /* of this gather and of the one before */
+    unsigned now;
+    bool has_user_queues; /* amdgpu lets clients have queues of their own */
+};
+
 struct gtel_clients {
     const struct gtel_env *env;
     bool may_wake;
@@ -98,6 +117,7 @@ struct gtel_clients {
     int scan_error;                 /* of the last gather */
     bool is_initial;                /* our pid namespace is the one of the host */
     bool is_namespace_known;
+    struct gtel_client_kfd kfd;
     struct gtel_client_process last; /* whose start was looked up last */
     uint64_t last_start;
     struct gtel_fdinfo fdinfo;
@@ -129,6 +149,17 @@ int64_t gtel_clients_node(const struct gtel_clients *state, uint32_t major, uint
 int64_t gtel_clients_device(const struct gtel_clients *state, const struct gtel_fdinfo *fdinfo,
                             const struct gtel_scan_seen *seen);
 void gtel_clients_close_devices(struct gtel_clients *state);
+
+/* kfd.c */
+
+/* At the begin of a gather: which processes have work that no text tells. */
+void gtel_clients_look_at_kfd(struct gtel_clients *state);
+/* A bit for each class of engines in which a process may have such work on the device. */
+uint32_t gtel_clients_hidden_of(const struct gtel_clients *state,
+                                const struct gtel_client_device *device, uint32_t pid);
+/* Whether any process may: then no sum over clients is the device's. */
+bool gtel_clients_is_hidden(const struct gtel_clients *state,
+                            const struct gtel_client_device *device);
 
 /* figures.c */
 

@@ -16,7 +16,7 @@
 static const struct gtel_client_driver known[] = {
     {.name = "i915", .is_exact = true},
     {.name = "xe", .is_exact = true, .wakes = true},
-    {.name = "amdgpu", .omits_zeros = true},
+    {.name = "amdgpu", .omits_zeros = true, .has_kfd = true},
     {.name = "panfrost", .has_profiling = true},
     {.name = "panthor", .has_profiling = true},
     {.name = "msm"},

@@ -162,6 +162,38 @@ static bool has_memory(const struct gtel_clients *state, const struct gtel_clien
     return false;
 }
 
+/* What drivers tell of clients is not all that they do. */
+static void diagnose_hidden(const struct diagnosis *diagnosis,
+                            const struct gtel_client_device *device)
+{
+    const struct gtel_client_kfd *kfd = &diagnosis->state->kfd;
+    const struct gtel_client_kfd_list *list = &kfd->list[kfd->now];
+    const char *what = "sys/class/kfd/kfd/proc";
+    char why[240] = "";
+    if (!gtel_clients_is_hidden(diagnosis->state, device))
+        return;
+    if (kfd->has_user_queues) {
+        what = "sys/module/amdgpu/parameters/user_queue";
+        (void)snprintf(
+            why, sizeof(why),
+            "clients may have queues in user mode, and no text of a client tells what these "
+            "do: no busy shares, and no engine use from clients");
+    } else if (list->error < 0) {
+        (void)snprintf(why, sizeof(why), "which processes use ROCm is not known");
+    } else {
+        (void)snprintf(why, sizeof(why),
+                       "%s%u process%s ROCm, and no text of a client tells what its queues (KFD) "
+                       "do: no compute, copy and busy shares of %s, and no engine use from clients",
+                       list->n == GTEL_CLIENT_KFD_MAX ? "more than " : "", (unsigned)list->n,
+                       list->n == 1 ? " uses" : "es use",
+                       list->is_anyone ? "any process" : "these");
+    }
+    const char *const text[3] = {what, why, NULL};
+    gtel_finding_put(diagnosis->findings, NULL, GTEL_MEASUREMENT_GPU_PROCESS, list->error, text);
+    gtel_finding_put(diagnosis->findings, device->device, GTEL_MEASUREMENT_GPU_ENGINE, list->error,
+                     text);
+}
+
 static void diagnose_device(const struct diagnosis *diagnosis,
                             const struct gtel_client_device *device)
 {
@@ -182,6 +214,7 @@ static void diagnose_device(const struct diagnosis *diagnosis,
     if (!device->has_texts)
         return; /* nobody uses it */
     diagnose_engines(diagnosis, device);
+    diagnose_hidden(diagnosis, device);
     if (!has_memory(diagnosis->state, device))
         put(diagnosis, device->device, GTEL_MEASUREMENT_GPU_PROCESS, "drm-memory of fdinfo",
             "the driver tells no memory of its clients",

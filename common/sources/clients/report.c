@@ -64,6 +64,7 @@ static void report_client(struct gtel_clients *state, struct gtel_batch *batch,
         use.has_shared = client->has_shared;
         sum_client(device, client, &use);
     }
+    use.hidden = gtel_clients_hidden_of(state, device, client->owner.pid);
     const struct gtel_process_id process = {.pid = client->owner.pid, .start = client->start};
     gtel_usage_add(batch->usage, device->device, batch->source, batch->origin, process, &use);
 }
@@ -152,7 +153,8 @@ void gtel_clients_report(struct gtel_clients *state, struct gtel_batch *batch)
             continue;
         if (is_through && !device->is_mute && !device->has_unread)
             gtel_usage_look(batch->usage, device->device, batch->source, batch->origin);
-        if (is_complete && device->is_read && state->span == GTEL_SPAN_WHOLE)
+        bool is_whole = is_complete && !gtel_clients_is_hidden(state, device);
+        if (is_whole && device->is_read && state->span == GTEL_SPAN_WHOLE)
             report_engines(batch, device);
     }
     for (size_t i = 0; i < state->table.n; i++)
