@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Never wakes: on every recorded machine, with all sources of the kernel lane, nothing that would
- * wake a GPU is done while it sleeps, and the counters of xe, which hold a GPU awake, are open no
- * longer than a burst.
+ * Never wakes: on every recorded machine, with all sources of the kernel lane and with those that
+ * are off unless asked for, nothing that would wake a GPU is done while it sleeps, and the counters
+ * of xe, which hold a GPU awake, are open no longer than a burst.
  */
 #include "cycle/group.h"
 #include "fault_env.h"
@@ -19,6 +19,12 @@ enum { STEP_MS = 250, GATHER_MS = 1000, TIME_MAX_MS = 100000 };
 
 /* Its card, which has a PMU, never works: its counters are not opened while it is awake, either. */
 static const char idle_machine[] = "xe-sleep";
+
+static bool set(struct gtel_options *options, enum gtel_option option, const char *value)
+{
+    char error[200];
+    return CHECK(gtel_option_set(options, option, gtel_str_of(value), error, sizeof(error)) == 0);
+}
 
 /* To that time, with what sources ask for in between. */
 static void step_to(struct gtel_group *group, struct gtel_env *env, uint64_t t_ns)
@@ -46,8 +52,11 @@ static void run(struct gtel_group *group, struct gtel_env *env, struct wakes *wa
     }
 }
 
-/* Returns how often a card was seen asleep, and adds up the bursts of counters. */
-static uint64_t check_machine(const char *name, uint64_t *bursts)
+/*
+ * is_asked: for what is off by itself, too. Returns how often a card was seen asleep, and adds up
+ * the bursts of counters.
+ */
+static uint64_t check_machine(const char *name, bool is_asked, uint64_t *bursts)
 {
     static struct fault_env fault;
     struct wakes wakes;
@@ -59,9 +68,8 @@ static uint64_t check_machine(const char *name, uint64_t *bursts)
     char *text = machine_text(name);
     test_label = name;
     gtel_options_init(&options);
-    if (!CHECK(text) ||
-        !CHECK(gtel_option_set(&options, GTEL_O_RESCAN, GTEL_STR("100ms"), error, sizeof(error)) ==
-               0) ||
+    if (!CHECK(text) || !set(&options, GTEL_O_RESCAN, "100ms") ||
+        !set(&options, GTEL_O_XE_STALLS, is_asked ? "on" : "off") ||
         !CHECK(gtel_tree_parse(gtel_str_of(text), &tree, error, sizeof(error)) == 0) ||
         !CHECK(gtel_env_tree_init(tree, true, 0, &env) == 0))
         return 0;
@@ -89,7 +97,7 @@ int main(void)
     uint64_t bursts = 0;
     size_t n = machine_names(names);
     for (size_t i = 0; i < n; i++)
-        asleep += check_machine(names[i], &bursts);
+        asleep += check_machine(names[i], false, &bursts) + check_machine(names[i], true, &bursts);
     test_label = "";
     CHECK(asleep > 20); /* the machines do have cards that sleep */
     CHECK(bursts > 20);

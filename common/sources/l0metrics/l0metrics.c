@@ -204,7 +204,7 @@ const struct gtel_source gtel_source_l0metrics = {
                "Zero's metrics in short windows while the GPU works (option L0Metrics).",
     .needs = "libze_loader.so.1 (best 1.22 or newer), Intel's driver and metrics libraries; "
              "CAP_PERFMON, or the sysctl that gtel doctor names",
-    .seen = "not tried on hardware",
+    .seen = "not tried on hardware; loaders 1.8.12, 1.20.6 and 1.32.0 without a GPU",
     .origins = origins,
     .state_size = sizeof(struct gtel_l0m),
     .is_hearsay = true,
