@@ -253,6 +253,14 @@ debian_sources() {
     apt-get indextargets --format "$1" 'Created-By: Packages' 'Origin: Debian' | sort -u
 }
 
+# Container images come without the lists that tell where packages come from.
+need_lists() {
+    # shellcheck disable=SC2016
+    [ -n "$(debian_sources '$(SITE)')" ] ||
+        quietly "apt-get update does not work" "check the network and /etc/apt/sources.list" \
+            as_root apt-get -q -y -o DPkg::Lock::Timeout=600 update
+}
+
 # fetch_aside FOLDER COMMAND...: apt-get with the sources FOLDER/list and nothing of the machine's;
 # what it fetches comes into the folder.
 fetch_aside() {
@@ -286,6 +294,7 @@ need_loader() {
     fi
     gtel_suite=$1
     shift
+    need_lists
     gtel_new=$(mktemp -d "$GTEL_CACHE/loader-new-XXXXXX")
     # shellcheck disable=SC2016
     gtel_site=$(debian_sources '$(SITE)' | grep -v security | head -n 1)
@@ -318,6 +327,7 @@ need_null_driver() {
         note "in the cache: $GTEL_ZE_NULL"
         return 0
     fi
+    need_lists
     gtel_new=$(mktemp -d "$GTEL_CACHE/ze-null-new-XXXXXX")
     # The machine's own list may not name sources.
     # shellcheck disable=SC2016
