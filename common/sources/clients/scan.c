@@ -420,6 +420,7 @@ int gtel_scan_gather(struct gtel_scan *scan, const struct gtel_scan_hooks *hooks
     scan->hooks = hooks;
     scan->now_ns = gtel_env_now(scan->env);
     scan->counts.dropped = 0;
+    scan->again = 0;
     if (scan->own_pid == 0)
         learn_own(scan); /* it could not be read before */
     int r = list_pids(scan);

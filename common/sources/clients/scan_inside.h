@@ -15,6 +15,7 @@ enum {
     GTEL_SCAN_SLOTS_MAX = 1 << 16,
     GTEL_SCAN_TEXT_MAX = 16384,
     GTEL_SCAN_BUCKETS = 4096,
+    GTEL_SCAN_AGAIN_MAX = 4,
     /* What looking costs, in times of asking for one process's number of descriptors. */
     GTEL_SCAN_COST_PROCESS = 3,
     GTEL_SCAN_COST_FD = 2,
@@ -112,6 +113,7 @@ struct gtel_scan {
     uint64_t round_ns;     /* when this round of it began */
     size_t kept;           /* files and directories that are open */
     size_t kept_max;       /* as many as the limit of descriptors allows */
+    uint32_t again;        /* texts that were read twice in this gather */
 
     uint32_t own_pid;
     uint32_t own_parent;

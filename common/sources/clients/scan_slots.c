@@ -257,6 +257,8 @@ void gtel_scan_slots_clear(struct gtel_scan *scan, struct gtel_scan_process *pro
 
 /* ---- reading ---- */
 
+static const uint64_t slow_ns = 100000; /* a read takes some microseconds */
+
 /* Whether an error says that the descriptor or its process is not there any more. */
 static bool is_ended(int r)
 {
@@ -279,6 +281,24 @@ static int read_text(struct gtel_scan *scan, const struct gtel_scan_process *pro
     return gtel_scan_read(scan, handle, ret);
 }
 
+/*
+ * The text, and when it was true: the clock is read next to it. Where another program ran in
+ * between, the two do not belong together, and a client's share would be off by that; a read again
+ * takes no time. Not more often than that, since a driver may make us wait for its locks.
+ */
+static int read_in_time(struct gtel_scan *scan, const struct gtel_scan_process *process,
+                        struct gtel_scan_slot *slot, struct gtel_str *ret, uint64_t *ret_ns)
+{
+    for (;;) {
+        uint64_t begin_ns = gtel_env_now(scan->env);
+        int r = read_text(scan, process, slot, ret);
+        *ret_ns = gtel_env_now(scan->env);
+        if (r < 0 || *ret_ns - begin_ns <= slow_ns || scan->again == GTEL_SCAN_AGAIN_MAX)
+            return r;
+        scan->again++;
+    }
+}
+
 static bool may_read(struct gtel_scan *scan, const struct gtel_scan_slot *slot)
 {
     const struct gtel_scan_ask ask = {.key = slot->client != 0 ? scan->client[slot->client - 1].key
@@ -291,7 +311,7 @@ static bool may_read(struct gtel_scan *scan, const struct gtel_scan_slot *slot)
 
 /* Hands a text out. */
 static void tell(struct gtel_scan *scan, const struct gtel_scan_process *process, uint32_t i,
-                 struct gtel_str text)
+                 struct gtel_str text, uint64_t t_ns)
 {
     const struct gtel_scan_slot *slot = &scan->slot[i - 1];
     const struct gtel_scan_seen seen = {.pid = process->pid,
@@ -300,7 +320,7 @@ static void tell(struct gtel_scan *scan, const struct gtel_scan_process *process
                                         .has_device = slot->has_device,
                                         .major = slot->major,
                                         .minor = slot->minor,
-                                        .t_ns = gtel_env_now(scan->env),
+                                        .t_ns = t_ns,
                                         .text = text};
     if (!give(scan, i, scan->hooks->seen(scan->hooks->arg, &seen)))
         scan->counts.dropped++;
@@ -311,15 +331,16 @@ bool gtel_scan_slot_read(struct gtel_scan *scan, const struct gtel_scan_process 
 {
     struct gtel_scan_slot *slot = &scan->slot[i - 1];
     struct gtel_str text;
+    uint64_t t_ns = 0;
     int r = -EAGAIN;
     slot->is_asleep = !may_read(scan, slot);
     if (!slot->is_asleep)
-        r = read_text(scan, process, slot, &text);
+        r = read_in_time(scan, process, slot, &text, &t_ns);
     if (is_ended(r))
         return false;
     slot->is_unread = r < 0 && slot->client == 0;
     if (r == 0)
-        tell(scan, process, i, text);
+        tell(scan, process, i, text, t_ns);
     else
         appoint(scan, i); /* to be asked again */
     /* A file that cannot be read is opened again; only those that are read each time are kept. */
