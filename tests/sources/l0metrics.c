@@ -97,6 +97,12 @@ static void spy_close(void *arg, void *lib)
     spy.ops->lib_close(arg, lib);
 }
 
+static int64_t spy_read(void *arg, int handle, void *buf, size_t n)
+{
+    spy.reads++;
+    return spy.ops->file_read(arg, handle, buf, n);
+}
+
 static void on_log(void *arg, enum gtel_log_level level, const char *text)
 {
     (void)arg;
@@ -162,6 +168,7 @@ static bool begin_all(struct machine *m, const char *head, const char *text)
     spy.with_spy.lib_open = spy_open;
     spy.with_spy.lib_symbol = spy_symbol;
     spy.with_spy.lib_close = spy_close;
+    spy.with_spy.file_read = spy_read;
     m->env.ops = &spy.with_spy;
     m->env.log = (struct gtel_log){on_log, NULL};
     start_lane(m);

@@ -22,6 +22,7 @@ struct l0metrics_spy {
     unsigned counted;
     bool is_started;
     unsigned early; /* calls before a successful start */
+    unsigned reads; /* of files */
     unsigned libraries;
     unsigned contexts; /* what is open now */
     unsigned streams;

@@ -160,6 +160,30 @@ static void test_idle(void)
     lane_done(&lane);
 }
 
+/* What keeps the GT awake is the window itself: that is not taken for work. */
+static void test_held(void)
+{
+    struct lane lane;
+    if (!start(&lane, MACHINE STALL("0", "") "at 1s\n" IDLE("0", "0", "500", "940") "at 2s\n" IDLE(
+                          "0", "0", "1440", "1000")))
+        return;
+    gather_all(&lane, 6, 1000);
+    CHECK_INT(seen.opens, 1);
+    lane_done(&lane);
+}
+
+/* What is refused is tried again after growing pauses. */
+static void test_pauses(void)
+{
+    struct lane lane;
+    if (!start(&lane, MACHINE "stall_error " NODE " 0 EBUSY\n"))
+        return;
+    gather_all(&lane, 20, 1000);
+    CHECK(seen.opens >= 4 && seen.opens <= 7);
+    CHECK_INT(lane.fault->logs[GTEL_LOG_WARNING], 1);
+    lane_done(&lane);
+}
+
 /* The end in the middle of a window closes it: lane_done counts what is open. */
 static void test_end_within(void)
 {
@@ -291,6 +315,8 @@ int main(void)
     test_values();
     test_bursts();
     test_idle();
+    test_held();
+    test_pauses();
     test_end_within();
     test_tiles();
     test_troubles();
