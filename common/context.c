@@ -242,6 +242,16 @@ static void note_sleep(const struct gtel_context *context, const struct gtel_rea
     device->is_asleep = is_asleep;
 }
 
+static void note_suspended(const struct gtel_context *context, const struct gtel_reading *reading)
+{
+    if (reading->metric != GTEL_M_GPU_SUSPENDED_TIME || !reading->device)
+        return;
+    struct gtel_device *device = context->registry.device[reading->device->index];
+    double suspended_s = gtel_reading_number(reading);
+    device->suspends += suspended_s > device->suspended_s || suspended_s < device->suspended_s;
+    device->suspended_s = suspended_s;
+}
+
 static void note_waiting(struct gtel_context *context, const struct gtel_reading *reading)
 {
     if (reading->metric == GTEL_M_SELF_PROCESSES_WAITING)
@@ -255,23 +265,35 @@ static void merge_batch(struct gtel_context *context)
     for (size_t i = 0; i < context->batch.n; i++) {
         note_waiting(context, &context->batch.reading[i]);
         note_sleep(context, &context->batch.reading[i]);
+        note_suspended(context, &context->batch.reading[i]);
         merge_reading(context, &context->batch.reading[i]);
     }
+}
+
+/* Counted by the graphics parts themselves, which tell nothing of the time in which all is off. */
+static bool is_idle_time(enum gtel_metric metric)
+{
+    return metric == GTEL_M_FREQUENCY_IDLE_TIME || metric == GTEL_M_FREQUENCY_DEEP_IDLE_TIME ||
+           metric == GTEL_M_FREQUENCY_DEEPEST_IDLE_TIME;
 }
 
 /*
  * A device that was away has begun to count anew, perhaps beyond where it was. One that has slept
  * was neither at work nor idle meanwhile, so that no share of time spans it; energy stays energy.
+ * Work in an interval with a sleep that no look has met is still a share of it, idle time is not.
  */
 static void forget_earlier_life(struct gtel_series *series, bool is_share)
 {
     const struct gtel_device *device = series->now.device;
     uint32_t arrivals = device ? device->arrivals : 0;
     uint32_t sleeps = device ? device->sleeps : 0;
-    if (series->arrivals != arrivals || (is_share && series->sleeps != sleeps))
+    uint32_t suspends = device ? device->suspends : 0;
+    if (series->arrivals != arrivals || (is_share && series->sleeps != sleeps) ||
+        (series->suspends != suspends && is_idle_time((enum gtel_metric)series->now.metric)))
         series->delta.has_base = false;
     series->arrivals = arrivals;
     series->sleeps = sleeps;
+    series->suspends = suspends;
 }
 
 static void derive(struct gtel_context *context, struct gtel_series *series, uint64_t now_ns)

@@ -28,6 +28,7 @@ struct gtel_series {
     uint32_t rank;     /* of the owner: lower is preferred */
     uint32_t arrivals; /* of the device when the counter had its base */
     uint32_t sleeps;   /* the same */
+    uint32_t suspends; /* the same */
 };
 
 struct gtel_series_table {

@@ -18,6 +18,7 @@ int gtel_awake_open(const struct gtel_env *env, struct gtel_awake *awake, const 
 void gtel_awake_close(const struct gtel_env *env, struct gtel_awake *awake)
 {
     gtel_fs_close(env, &awake->status);
+    gtel_fs_close(env, &awake->suspended);
     awake->is_open = false;
 }
 
@@ -34,6 +35,28 @@ int gtel_awake_look(const struct gtel_env *env, const struct gtel_awake *awake, 
     if (r == 0)
         *ret_asleep =
             gtel_str_eq(text, GTEL_STR("suspended")) || gtel_str_eq(text, GTEL_STR("suspending"));
+    return r;
+}
+
+int gtel_awake_watch(const struct gtel_env *env, struct gtel_awake *awake, const char *device_path)
+{
+    char path[GTEL_FS_PATH_MAX];
+    if (gtel_fs_is_open(&awake->suspended))
+        return 0;
+    gtel_fs_path(path, "%s/power/runtime_suspended_time", device_path);
+    int r = gtel_fs_open(env, &awake->suspended, path);
+    return r == -ENOENT ? 0 : r;
+}
+
+int gtel_awake_suspended(const struct gtel_env *env, const struct gtel_awake *awake,
+                         uint64_t *ret_ns)
+{
+    uint64_t ms;
+    if (!gtel_fs_is_open(&awake->suspended))
+        return -ENOENT;
+    int r = gtel_fs_read_u64(env, &awake->suspended, &ms);
+    if (r == 0)
+        *ret_ns = ms * 1000000; /* ms: Documentation/ABI/testing/sysfs-devices-power */
     return r;
 }
 

@@ -10,7 +10,8 @@
 
 /* Zeroed: not open. */
 struct gtel_awake {
-    struct gtel_fs_file status; /* not open where the kernel has no runtime power management */
+    struct gtel_fs_file status;    /* not open where the kernel has no runtime power management */
+    struct gtel_fs_file suspended; /* power/runtime_suspended_time; only with gtel_awake_watch */
     bool is_open;
 };
 
@@ -22,6 +23,18 @@ void gtel_awake_close(const struct gtel_env *env, struct gtel_awake *awake);
  * errno, after which nothing may be read; -EBADF when it is not open.
  */
 int gtel_awake_look(const struct gtel_env *env, const struct gtel_awake *awake, bool *ret_asleep);
+/*
+ * From now on gtel_awake_suspended may be asked. 0, also where there is no such file; or a negative
+ * errno: another try may do.
+ */
+int gtel_awake_watch(const struct gtel_env *env, struct gtel_awake *awake, const char *device_path);
+/*
+ * For how long the device was suspended since it is there, which grows by each sleep between two
+ * looks that both find it awake. Asking never wakes it (the same document). 0 or a negative errno;
+ * -ENOENT when it is not told.
+ */
+int gtel_awake_suspended(const struct gtel_env *env, const struct gtel_awake *awake,
+                         uint64_t *ret_ns);
 /*
  * How long the device in that directory must be left alone until it falls asleep by itself; 0: it
  * does not, or the files do not tell.

@@ -473,6 +473,50 @@ static void test_returns(void)
     gtel_buf_done(&text);
 }
 
+/*
+ * A card that is awake at each look and has slept for half of the 2nd and of the 4th second; a
+ * process that begins in the 4th one. Cycles are counted by a clock that slept, too; time is not.
+ */
+static void test_unseen_sleep(const char *driver, bool is_by_cycles)
+{
+    static const unsigned suspended_ms[] = {9000, 9000, 9500, 9500, 10000, 10000};
+    struct gtel_buf text;
+    struct lane lane;
+    gtel_buf_init(&text, 1 << 20);
+    test_label = driver;
+    put_machine(&text, driver, 0);
+    for (unsigned t = 0; t <= 5; t++) {
+        if (t > 0)
+            gtel_buf_printf(&text, "at %us\n", t);
+        gtel_buf_printf(&text, "file sys/devices/%s/power/runtime_suspended_time\n| %u\n", card0,
+                        suspended_ms[t]);
+        clients_text(&text, (struct clients_client){700, 5, 0, driver, 9}, t);
+        if (t < 4)
+            continue;
+        if (t == 4) {
+            clients_process(&text, 800, "new", 480);
+            clients_fd(&text, 800, 5, 0);
+        }
+        clients_text(&text, (struct clients_client){800, 5, 0, driver, 10}, t);
+    }
+    if (!clients_run(&lane, &text, 0))
+        return;
+    for (unsigned t = 1; t <= 5; t++) {
+        bool has_slept = t == 2 || t == 4;
+        lane_step(&lane, 1000);
+        lane_gather(&lane);
+        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_RENDER, "worker"),
+                   is_by_cycles && has_slept ? -1 : 0.05, 1e-9);
+        if (t == 4 && is_by_cycles)
+            CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_RENDER, "new"), -1, 0);
+        if (t == 5)
+            CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_RENDER, "new"), 0.05, 1e-9);
+    }
+    lane_done(&lane);
+    gtel_buf_done(&text);
+    test_label = "";
+}
+
 /* What does not change costs no memory. */
 static void test_steady(void)
 {
@@ -539,6 +583,8 @@ int main(void)
     test_births();
     test_comes_and_goes();
     test_returns();
+    test_unseen_sleep("xe", true);
+    test_unseen_sleep("i915", false);
     test_steady();
     test_memory();
     return test_result();

@@ -25,6 +25,7 @@ static void watch(void *arg, enum fault_op op, const char *path)
     if (!gtel_str_starts(s, gtel_str_of(touch->card)))
         return;
     if (op == FAULT_LINK || gtel_str_ends(s, GTEL_STR("/device/power/runtime_status")) ||
+        gtel_str_ends(s, GTEL_STR("/device/power/runtime_suspended_time")) ||
         gtel_str_ends(s, GTEL_STR("/device/uevent"))) {
         touch->allowed++;
         return;
@@ -119,6 +120,7 @@ static void test_opened_files(void)
                                        "usr/share/misc/pci.ids\n"
                                        "usr/share/hwdata/pci.ids\n"
                                        "run/udev/data/+pci:0000:03:00.0\n"
+                                       "sys/class/drm/card10/device/power/runtime_suspended_time\n"
                                        "sys/class/drm/card10/device/power/runtime_status\n"
                                        "sys/bus/event_source/devices/i915_0000_03_00.0/type\n"
                                        "sys/bus/event_source/devices/i915_0000_0b_00.0/type\n"

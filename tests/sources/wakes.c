@@ -21,6 +21,7 @@ static bool is_harmless(enum fault_op op, struct gtel_str path)
                                         "/uevent",
                                         "/power/control",
                                         "/power/runtime_status",
+                                        "/power/runtime_suspended_time",
                                         "/aer_dev_correctable",
                                         "/aer_dev_nonfatal",
                                         "/aer_dev_fatal"};

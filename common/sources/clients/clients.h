@@ -68,13 +68,14 @@ struct gtel_client_device {
     bool has_work;      /* takes work: see host/drm_nodes.h */
     bool is_integrated; /* its own memory is a piece of the host's */
     bool is_asleep;
-    bool is_read;    /* may be read in this gather */
-    bool was_asleep; /* since its clients were read last */
-    bool has_moved;  /* in this gather: a counter of a client did, or may have */
-    bool has_texts;  /* in this gather: a text was read */
-    bool has_unread; /* in this gather: a descriptor that nothing is known of was not read */
-    bool is_mute;    /* its descriptors tell nothing: the driver is too old */
-    bool has_told;   /* a client has told something, ever */
+    bool is_read;          /* may be read in this gather */
+    bool was_asleep;       /* since its clients were read last */
+    uint64_t suspended_ns; /* for how long until the gather before, where that is told */
+    bool has_moved;        /* in this gather: a counter of a client did, or may have */
+    bool has_texts;        /* in this gather: a text was read */
+    bool has_unread;       /* in this gather: a descriptor that nothing is known of was not read */
+    bool is_mute;          /* its descriptors tell nothing: the driver is too old */
+    bool has_told;         /* a client has told something, ever */
     size_t engines;
     struct gtel_client_engine engine[GTEL_CLIENT_ENGINES_MAX];
 };

@@ -184,6 +184,7 @@ static int take(struct gtel_clients *state, struct gtel_registry *registry,
         if (r < 0)
             return r;
     }
+    (void)gtel_awake_watch(state->env, &device->awake, device->path); /* or by the next one */
     return device->awake.is_open ? 0 : gtel_awake_open(state->env, &device->awake, device->path);
 }
 
@@ -302,6 +303,16 @@ static bool is_resting(const struct gtel_clients *state, struct gtel_client_devi
     return false;
 }
 
+/* Whether it has slept since the last look, however short. */
+static bool has_slept(const struct gtel_env *env, struct gtel_client_device *device)
+{
+    uint64_t before_ns = device->suspended_ns;
+    uint64_t now_ns = before_ns;
+    int r = gtel_awake_suspended(env, &device->awake, &now_ns);
+    device->suspended_ns = now_ns;
+    return r == 0 && now_ns != before_ns;
+}
+
 /* 0, -ENODEV when the device has gone, or the error of the look: its clients are not read then. */
 static int look_at(struct gtel_clients *state, struct gtel_client_device *device)
 {
@@ -315,10 +326,32 @@ static int look_at(struct gtel_clients *state, struct gtel_client_device *device
     if (device->is_asleep) {
         gtel_rest_slept(&device->rest);
         device->was_asleep = true;
+    } else if (has_slept(env, device)) {
+        device->was_asleep = true;
     }
     bool may_use = !device->is_asleep || state->may_wake;
     device->is_read = !wakes || (may_use && !is_resting(state, device));
     return 0;
+}
+
+/* Whether it counts time by a clock that stands still, or begins anew, while it sleeps. */
+static bool stands_still(const struct gtel_client_device *device)
+{
+    bool has_clock = device->driver && device->driver->wakes;
+    for (size_t e = 0; e < device->engines; e++)
+        has_clock = has_clock || device->engine[e].total > 0 || device->engine[e].total_before > 0;
+    return has_clock;
+}
+
+/* No share spans a sleep of such a device: of that time its clock tells nothing. */
+static void forget_before(struct gtel_clients *state, size_t i)
+{
+    struct gtel_client_device *device = state->device[i];
+    gtel_client_table_forget_bases(&state->table, (uint32_t)i);
+    for (size_t e = 0; e < device->engines; e++) {
+        device->engine[e].total = 0;
+        device->engine[e].total_before = 0;
+    }
 }
 
 static void begin_device(struct gtel_client_device *device)
@@ -384,8 +417,8 @@ void gtel_clients_look(struct gtel_clients *state, struct gtel_batch *batch)
         if (r == 0 && device->device && gtel_fs_is_open(&device->awake.status))
             gtel_batch_u64(batch, device->device, GTEL_M_GPU_AWAKE, GTEL_STR_NONE,
                            !device->is_asleep);
-        if (device->is_read && device->was_asleep && device->driver && device->driver->wakes)
-            gtel_client_table_forget_bases(&state->table, (uint32_t)i);
+        if (device->is_read && device->was_asleep && stands_still(device))
+            forget_before(state, i);
         if (device->is_read)
             device->was_asleep = false;
     }

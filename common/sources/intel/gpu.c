@@ -244,7 +244,7 @@ static void label(const struct gtel_env *env, struct gtel_registry *registry,
     gtel_device_relabel(registry, device, GTEL_LABEL_CARD, gtel_str_of(card->card));
 }
 
-/* Registers a card, and opens the one file that may be read while it sleeps. */
+/* Registers a card, and opens the files that may be read while it sleeps. */
 static int take_card(struct gtel_intel *intel, struct gtel_registry *registry,
                      const struct gtel_drm_card *card)
 {
@@ -268,9 +268,10 @@ static int take_card(struct gtel_intel *intel, struct gtel_registry *registry,
     gpu->is_new = gpu->device->arrivals > 1 && gpu->arrivals != gpu->device->arrivals;
     gpu->arrivals = gpu->device->arrivals;
     label(intel->env, registry, gpu->device, card);
+    gtel_fs_path(path, "sys/class/drm/%s/device", card->card);
+    (void)gtel_awake_watch(intel->env, &gpu->awake, path); /* or by the next discovery */
     if (gpu->awake.is_open)
         return 0;
-    gtel_fs_path(path, "sys/class/drm/%s/device", card->card);
     return gtel_awake_open(intel->env, &gpu->awake, path);
 }
 

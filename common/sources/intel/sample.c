@@ -172,6 +172,16 @@ static int read_resting(struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
     return r;
 }
 
+/* A sleep that no gather has met shows in this. */
+static void report_suspended(const struct gtel_intel *intel, const struct gtel_intel_gpu *gpu,
+                             struct gtel_batch *batch)
+{
+    uint64_t ns;
+    if (gtel_awake_suspended(intel->env, &gpu->awake, &ns) == 0)
+        gtel_batch_f64(batch, gpu->device, GTEL_M_GPU_SUSPENDED_TIME, GTEL_STR_NONE,
+                       (double)ns / 1e9);
+}
+
 /* Everything of one GPU, or little but its state while it sleeps or rests. */
 static int sample_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
                       struct gtel_batch *batch)
@@ -201,6 +211,7 @@ static int sample_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
     }
     gpu->kept_ns = batch->t_ns;
     gpu->device->is_left_alone = false;
+    report_suspended(intel, gpu, batch);
     return read_gpu(intel, gpu, batch);
 }
 
