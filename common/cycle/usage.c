@@ -92,6 +92,21 @@ static struct gtel_usage_entry *entry_of(struct gtel_usage *usage, const struct 
     return entry;
 }
 
+/* Without the amounts of what is not known. */
+static struct gtel_use known_of(const struct gtel_use *use)
+{
+    struct gtel_use known = {.has_memory = use->has_memory, .has_shared = use->has_shared};
+    known.memory = use->has_memory ? use->memory : 0;
+    known.shared = use->has_shared ? use->shared : 0;
+    for (size_t kind = 0; kind < GTEL_ENGINE_KINDS; kind++) {
+        bool is_known = (use->has_share >> kind & 1u) != 0 && use->share[kind] >= 0; /* no NaN */
+        known.has_share |= (uint32_t)is_known << kind;
+        known.share[kind] = is_known ? use->share[kind] : 0;
+    }
+    known.has_share &= ~use->hidden;
+    return known;
+}
+
 void gtel_usage_add(struct gtel_usage *usage, const struct gtel_device *device, uint8_t source,
                     uint8_t origin, struct gtel_process_id process, const struct gtel_use *use)
 {
@@ -105,7 +120,8 @@ void gtel_usage_add(struct gtel_usage *usage, const struct gtel_device *device, 
     struct gtel_usage_entry *entry = entry_of(usage, device, process);
     /* Beyond the limit nobody remembers a process: each amount counts as one. */
     bool is_first = !entry || entry->sum.processes == 0;
-    struct gtel_usage_sum sum = {.use = *use, .processes = is_first ? 1 : 0};
+    struct gtel_usage_sum sum = {.use = known_of(use), .processes = is_first ? 1 : 0};
+    sum.any_share = sum.use.has_share | use->hidden;
     gtel_usage_sum_add(entry ? &entry->sum : &on->other, &sum);
     gtel_usage_sum_add(&on->all, &sum);
 }
@@ -116,7 +132,7 @@ static void put_share(struct gtel_batch *batch, const struct gtel_usage_sum *sum
                       struct gtel_reading *reading)
 {
     double busy = 0;
-    uint32_t told = sum->use.has_share & ~sum->use.hidden;
+    uint32_t told = sum->use.has_share;
     reading->value_type = GTEL_VALUE_F64;
     for (size_t kind = 0; kind < GTEL_ENGINE_KINDS; kind++) {
         if ((told >> kind & 1u) == 0)
@@ -130,7 +146,7 @@ static void put_share(struct gtel_batch *batch, const struct gtel_usage_sum *sum
     }
     reading->metric = GTEL_M_PROCESS_BUSY;
     reading->value.f64 = busy;
-    if (told != 0 && sum->use.hidden == 0) /* else it may be busier elsewhere */
+    if (told != 0 && told == sum->any_share) /* else it may be busier elsewhere */
         gtel_batch_put(batch, reading);
 }
 

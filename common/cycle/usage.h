@@ -7,10 +7,12 @@
  * of the lane were sampled, the group calls gtel_usage_emit, which names the processes
  * (cycle/usage_names.h), adds those of one name up to lines, chooses the lines of each device that
  * are shown (cycle/usage_lines.h), folds the others into one line called "other" and appends the
- * readings. The lines of a device, "other" included, always sum up to what was added: whatever goes
+ * readings. Every amount that was added is in one line of its device, or in "other": whatever goes
  * wrong with names, limits or memory costs a name, never an amount.
  *
- * A figure that no process of a line has is left out; one that only some have is their sum.
+ * A figure of a line is told when all that was added to it has that figure, else it is left out:
+ * the sum of a part would pass as that of the whole. So the sources of a lane that speak of the
+ * same device tell the same figures.
  */
 #ifndef GTEL_CYCLE_USAGE_H
 #define GTEL_CYCLE_USAGE_H
@@ -55,7 +57,10 @@ void gtel_usage_begin(struct gtel_usage *usage);
  */
 void gtel_usage_look(struct gtel_usage *usage, const struct gtel_device *device, uint8_t source,
                      uint8_t origin);
-/* What a process uses of a device. Several calls for the same process add up. */
+/*
+ * What a process uses of a device. Several calls for the same process add up; a figure that one of
+ * them does not have is not known of the process then.
+ */
 void gtel_usage_add(struct gtel_usage *usage, const struct gtel_device *device, uint8_t source,
                     uint8_t origin, struct gtel_process_id process, const struct gtel_use *use);
 /* Appends the readings of this gather. Their texts live until the next gtel_usage_emit. */

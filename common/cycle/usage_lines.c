@@ -37,17 +37,16 @@ void gtel_usage_lines_begin(struct gtel_usage_lines *lines)
 void gtel_usage_sum_add(struct gtel_usage_sum *to, const struct gtel_usage_sum *sum)
 {
     const struct gtel_use *use = &sum->use;
+    bool is_first = to->processes == 0;
     to->processes += sum->processes;
-    to->use.hidden |= use->hidden;
-    to->use.has_memory |= use->has_memory;
-    to->use.memory += use->has_memory ? use->memory : 0;
-    to->use.has_shared |= use->has_shared;
-    to->use.shared += use->has_shared ? use->shared : 0;
-    for (size_t kind = 0; kind < GTEL_ENGINE_KINDS; kind++) {
-        bool is_known = (use->has_share >> kind & 1u) != 0 && use->share[kind] >= 0; /* no NaN */
-        to->use.has_share |= (uint32_t)is_known << kind;
-        to->use.share[kind] += is_known ? use->share[kind] : 0;
-    }
+    to->use.has_memory = use->has_memory && (is_first || to->use.has_memory);
+    to->use.has_shared = use->has_shared && (is_first || to->use.has_shared);
+    to->use.has_share = use->has_share & (is_first ? UINT32_MAX : to->use.has_share);
+    to->any_share |= sum->any_share;
+    to->use.memory += use->memory;
+    to->use.shared += use->shared;
+    for (size_t kind = 0; kind < GTEL_ENGINE_KINDS; kind++)
+        to->use.share[kind] += use->share[kind];
 }
 
 /* Devices */
@@ -191,7 +190,7 @@ static double busy_of(const struct gtel_use *use)
 {
     double busy = 0;
     for (size_t kind = 0; kind < GTEL_ENGINE_KINDS; kind++)
-        if ((use->has_share >> kind & 1u) != 0 && use->share[kind] > busy)
+        if (use->share[kind] > busy)
             busy = use->share[kind];
     return busy < 1 ? busy : 1;
 }

@@ -32,7 +32,8 @@ struct gtel_use {
 };
 
 struct gtel_usage_sum {
-    struct gtel_use use;
+    struct gtel_use use; /* a figure has its bit when all have told it; the amounts are of those */
+    uint32_t any_share;  /* a bit per class that some have told, or may work in */
     uint64_t processes;
 };
 
@@ -99,7 +100,10 @@ void gtel_usage_lines_choose(struct gtel_usage_lines *lines, uint64_t limit, uin
 /* Ends a gather: forgets what need not be remembered. The texts of lines shown stay. */
 void gtel_usage_lines_end(struct gtel_usage_lines *lines);
 
-/* Adds one amount to another. */
+/*
+ * Adds one amount to another. A figure that one of them does not know is not known of both; what is
+ * known of it is added all the same, to rank lines by. to->processes 0: nothing was added yet.
+ */
 void gtel_usage_sum_add(struct gtel_usage_sum *to, const struct gtel_usage_sum *sum);
 
 #endif

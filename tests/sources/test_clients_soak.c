@@ -257,8 +257,8 @@ static void gather(struct soak *soak, bool is_whole)
         clients++;
     }
     double busy = number_of(soak, GTEL_M_PROCESS_RENDER);
-    if (clients > unknown)
-        CHECK_NEAR(busy, shares, 1e-9);
+    if (clients > 0 && soak->has_told)
+        CHECK_NEAR(busy, unknown > 0 || !is_whole ? -1 : shares, 1e-9);
     CHECK_NEAR(number_of(soak, GTEL_M_PROCESS_MEMORY), clients > 0 ? memory : -1, 0);
     check_engine(soak, shares, unknown, is_whole);
     soak->unknown += unknown > 0;

@@ -220,11 +220,133 @@ static void test_left_out(void)
     gtel_buf_done(&text);
 }
 
+/* Two processes of one name, and one of another; a text cannot be read, or a client is new. */
+struct gather {
+    double count;  /* processes of the line "train" */
+    double memory; /* MiB */
+    double busy;   /* of that line */
+    double gpu;
+    uint64_t failed;
+};
+
+static void check_line(const char *label, struct gtel_buf *text, const struct gather *want,
+                       size_t n)
+{
+    struct lane lane;
+    char at[80];
+    test_label = label;
+    if (!clients_run(&lane, text, 0))
+        return;
+    for (size_t i = 0; i < n; i++) {
+        double memory = want[i].memory > 0 ? want[i].memory * 1048576 : want[i].memory;
+        (void)snprintf(at, sizeof(at), "%s, %u s", label, (unsigned)i + 1);
+        test_label = at;
+        lane_step(&lane, 1000);
+        lane_gather(&lane);
+        const struct gtel_device *device = lane_device(&lane, card0);
+        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_COUNT, "train"), want[i].count, 0);
+        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_MEMORY, "train"), memory, 0);
+        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_RENDER, "train"), want[i].busy,
+                   1e-9);
+        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_BUSY, "train"), want[i].busy, 1e-9);
+        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_ENGINE_BUSY, "render"), want[i].gpu, 1e-9);
+        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_RENDER, "viewer"), 0.01, 1e-9);
+        if (CHECK(device))
+            CHECK_INT(lane.group.batch.failed[device->index], want[i].failed);
+    }
+    lane_done(&lane);
+    test_label = "";
+}
+
+/* 700 works at 90 %, 701 at 1 %; at 2 s (and 3 s) the text of 700 cannot be read. */
+static void test_unread_client(void)
+{
+    static const struct gather once[] = {{2, 2, 0.91, 0.92, 0},
+                                         {2, -1, -1, -1, 1},
+                                         {2, 2, -1, -1, 0}, /* two seconds' work */
+                                         {2, 2, 0.91, 0.92, 0}};
+    static const struct gather twice[] = {{2, 2, 0.91, 0.92, 0},
+                                          {2, -1, -1, -1, 1},
+                                          {2, -1, -1, -1, 1},
+                                          {2, 2, -1, -1, 0},
+                                          {2, 2, 0.91, 0.92, 0}};
+    struct gtel_buf text;
+    gtel_buf_init(&text, 1 << 20);
+    for (unsigned last = 2; last <= 3; last++) {
+        begin(&text);
+        clients_process(&text, 701, "train", 10);
+        for (unsigned t = 0; t <= 5; t++) {
+            if (t == 0)
+                for (unsigned pid = 700; pid <= 800; pid += pid == 700 ? 1 : 99)
+                    clients_fd(&text, pid, 5, 0);
+            else
+                gtel_buf_printf(&text, "at %us\n", t);
+            if (t >= 2 && t <= last)
+                gtel_buf_printf(&text, "error proc/700/fdinfo/5 EAGAIN\n");
+            else
+                put_ms(&text, 700, 45, 1000 + t * 900);
+            put_ms(&text, 701, 46, 1000 + t * 10);
+            put_ms(&text, 800, 47, 1000 + t * 10);
+        }
+        check_line(last == 2 ? "unread once" : "unread twice", &text, last == 2 ? once : twice,
+                   last == 2 ? 4 : 5);
+    }
+    gtel_buf_done(&text);
+}
+
+/* A process opens a second client that has done 0.9 s by the next gather: how much of that is of
+ * this interval is not known, nor how busy the process was. */
+static void test_second_client(void)
+{
+    static const struct gather want[] = {{1, 1, 0, 0.01, 0}, {1, 2, -1, -1, 0}, {1, 2, 0, 0.01, 0}};
+    struct gtel_buf text;
+    gtel_buf_init(&text, 1 << 20);
+    begin(&text);
+    put_client(&text, 700, 45, 1000);
+    put_client(&text, 800, 47, 1000);
+    for (unsigned t = 1; t <= 3; t++) {
+        gtel_buf_printf(&text, "at %us\n", t);
+        put_ms(&text, 800, 47, 1000 + t * 10);
+        if (t == 2)
+            gtel_buf_printf(&text,
+                            "char proc/700/fd/6 226:128\nfile proc/700/fdinfo/6\n"
+                            "| drm-driver:\tamdgpu\n| drm-client-id:\t46\n| drm-pdev:\t%s\n"
+                            "| drm-memory-vram:\t1024 KiB\n| drm-engine-gfx:\t900000000 ns\n",
+                            card0);
+    }
+    check_line("a second client", &text, want, 3);
+    gtel_buf_done(&text);
+}
+
+/* A new client whose text cannot be read: how busy the GPU was is not known. */
+static void test_unread_newcomer(void)
+{
+    static const struct told told[] = {{0.1, 0.1}, {-1, 0.1}, {-1, 0.1}, {0.15, 0.1}};
+    struct gtel_buf text;
+    gtel_buf_init(&text, 1 << 20);
+    begin(&text);
+    put_client(&text, 700, 45, 1000);
+    for (unsigned t = 1; t <= 4; t++) {
+        gtel_buf_printf(&text, "at %us\n", t);
+        put_ms(&text, 700, 45, 1000 + t * 100);
+        if (t == 2)
+            gtel_buf_printf(&text, "char proc/800/fd/5 226:128\n"
+                                   "error proc/800/fdinfo/5 EAGAIN\n");
+        if (t >= 3)
+            put_ms(&text, 800, 46, t * 50);
+    }
+    check("an unread newcomer", &text, told, 4);
+    gtel_buf_done(&text);
+}
+
 int main(void)
 {
     test_unknown_gather();
     test_away();
     test_unread_gathers();
     test_left_out();
+    test_unread_client();
+    test_second_client();
+    test_unread_newcomer();
     return test_result();
 }

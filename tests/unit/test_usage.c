@@ -38,7 +38,7 @@ static void test_sums(void)
     machine_free(m);
 }
 
-/* A process that was seen for the first time has no share yet: absent, not 0. */
+/* A process that was seen for the first time has no share yet: absent, not 0, nor of its line. */
 static void test_absent(void)
 {
     struct machine *m = machine_new("20", "");
@@ -55,10 +55,65 @@ static void test_absent(void)
     machine_gather(m, 10);
     CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_BUSY, "new"), -1, 0);
     CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_RENDER, "new"), -1, 0);
-    CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_BUSY, "old"), 0.5, 0);
+    CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_BUSY, "old"), -1, 0);
+    CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_RENDER, "old"), -1, 0);
+    CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_MEMORY, "old"), (double)(2 * mib), 0);
     CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_COUNT, "nothing"), 1, 0);
     CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_MEMORY, "nothing"), -1, 0);
     machine_free(m);
+}
+
+/* A figure that one part does not have is not told of the whole, in whatever order they come. */
+static void test_partly(void)
+{
+    enum { MEMORY = 1, SHARED = 2, RENDER = 4, COPY = 8 };
+    static const struct {
+        const char *label;
+        unsigned part[3]; /* what each has: the first two are of one process */
+        double told[4];   /* memory in MiB, shared, render, copy */
+        double busy;
+    } cases[] = {
+        {"all", {15, 15, 15}, {3, 3, 0.3, 0.6}, 0.6},
+        {"none", {0, 0, 0}, {-1, -1, -1, -1}, -1},
+        {"nothing of a client", {0, 15, 15}, {-1, -1, -1, -1}, -1},
+        {"nothing of the next one", {15, 0, 15}, {-1, -1, -1, -1}, -1},
+        {"nothing of the other process", {15, 15, 0}, {-1, -1, -1, -1}, -1},
+        {"no memory of one", {15, 15 - MEMORY, 15}, {-1, 3, 0.3, 0.6}, 0.6},
+        {"nothing shared of one", {15 - SHARED, 15, 15}, {3, -1, 0.3, 0.6}, 0.6},
+        {"a class less", {15, 15, 15 - COPY}, {3, 3, 0.3, -1}, -1},
+        {"the same first", {15 - COPY, 15, 15}, {3, 3, 0.3, -1}, -1},
+        {"no such class", {7, 7, 7}, {3, 3, 0.3, -1}, 0.3},
+    };
+    static const enum gtel_metric metrics[] = {GTEL_M_PROCESS_MEMORY, GTEL_M_PROCESS_MEMORY_SHARED,
+                                               GTEL_M_PROCESS_RENDER, GTEL_M_PROCESS_COPY};
+    for (size_t c = 0; c < GTEL_ARRAY_LEN(cases) * 2; c++) {
+        /* Once as a line, and once as lines that are folded into "other". */
+        struct machine *m = machine_new(c % 2 == 0 ? "20" : "0", "");
+        const char *line = c % 2 == 0 ? "some" : "other";
+        test_label = cases[c / 2].label;
+        machine_begin(m, 10, "some");
+        machine_begin(m, 11, c % 2 == 0 ? "some" : "others");
+        for (uint32_t i = 0; i < 3; i++) {
+            unsigned has = cases[c / 2].part[i];
+            struct gtel_use use = {.memory = mib, .shared = mib};
+            use.has_memory = (has & MEMORY) != 0;
+            use.has_shared = (has & SHARED) != 0;
+            use.has_share = ((has & RENDER) != 0 ? 1u << GTEL_ENGINE_KIND_RENDER : 0) |
+                            ((has & COPY) != 0 ? 1u << GTEL_ENGINE_KIND_COPY : 0);
+            use.share[GTEL_ENGINE_KIND_RENDER] = 0.1;
+            use.share[GTEL_ENGINE_KIND_COPY] = 0.2;
+            gtel_usage_add(&m->usage, &m->device[0], 0, 0, machine_id(m, i < 2 ? 10 : 11), &use);
+        }
+        machine_gather(m, 10);
+        for (size_t k = 0; k < GTEL_ARRAY_LEN(metrics); k++) {
+            double told = cases[c / 2].told[k];
+            double unit = k < 2 && told > 0 ? (double)mib : 1;
+            CHECK_NEAR(machine_get(m, 0, metrics[k], line), told * unit, 1e-9);
+        }
+        CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_BUSY, line), cases[c / 2].busy, 1e-9);
+        CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_COUNT, line), 2, 0);
+        machine_free(m);
+    }
 }
 
 static void test_shares(void)
@@ -595,6 +650,7 @@ int main(void)
 {
     test_sums();
     test_absent();
+    test_partly();
     test_shares();
     test_random_sums();
     test_names();

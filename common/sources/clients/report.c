@@ -41,14 +41,19 @@ static void sum_client(const struct gtel_client_device *device, const struct gte
     struct classes classes = {0};
     if (client->has_share != client->has_engine || left_out(device, client) != 0)
         return;
-    for (size_t e = 0; e < device->engines; e++)
-        if ((client->has_share >> e & 1) != 0)
-            add(&classes, &device->engine[e], client->share_of[e]);
+    for (size_t e = 0; e < device->engines; e++) {
+        /* One that another client was the first to tell of, and later than this one was read. */
+        bool is_new = (client->has_share >> e & 1) == 0;
+        add(&classes, &device->engine[e], is_new ? 0 : client->share_of[e]);
+    }
     use->has_share = classes.is_known;
     memcpy(use->share, classes.share, sizeof(use->share));
 }
 
-/* A client whose text may not be read now is still there, and its process with it. */
+/*
+ * A client whose text may not be read now, or cannot be, is still there, and its process with it;
+ * what that process uses of the device is not known then.
+ */
 static void report_client(struct gtel_clients *state, struct gtel_batch *batch,
                           struct gtel_client *client)
 {
@@ -62,7 +67,10 @@ static void report_client(struct gtel_clients *state, struct gtel_batch *batch,
         use.shared = client->shared;
         use.has_memory = client->has_memory;
         use.has_shared = client->has_shared;
-        sum_client(device, client, &use);
+        if (state->span != GTEL_SPAN_SHORT)
+            sum_client(device, client, &use);
+    } else if (device->is_read) {
+        gtel_batch_failed(batch, device->device);
     }
     use.hidden = gtel_clients_hidden_of(state, device, client->owner.pid);
     const struct gtel_process_id process = {.pid = client->owner.pid, .start = client->start};
@@ -80,7 +88,7 @@ bool gtel_clients_is_complete(const struct gtel_clients *state)
     const struct gtel_scan_counts *counts = gtel_scan_counts(state->scan);
     return state->scan_error == 0 && state->is_initial && counts->has_first &&
            counts->visible == counts->readable && counts->waiting == 0 && counts->dropped == 0 &&
-           !(counts->is_by_text && counts->asleep > 0);
+           counts->unread == 0 && !(counts->is_by_text && counts->asleep > 0);
 }
 
 /* Whether nothing is left of what there was to look at: only then is it known who has no client. */
@@ -96,8 +104,8 @@ static void note_partial(struct gtel_clients *state)
     for (size_t i = 0; i < state->table.n; i++) {
         const struct gtel_client *client = &state->table.client[i];
         struct gtel_client_device *device = state->device[client->key.device];
-        uint32_t unknown =
-            gtel_client_is_seen(&state->table, client) ? left_out(device, client) : 0;
+        bool is_seen = gtel_client_is_seen(&state->table, client);
+        uint32_t unknown = is_seen ? left_out(device, client) : (1u << device->engines) - 1;
         for (size_t e = 0; unknown != 0; e++, unknown >>= 1)
             device->engine[e].is_partial = device->engine[e].is_partial || (unknown & 1) != 0;
     }

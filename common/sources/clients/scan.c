@@ -386,6 +386,7 @@ static void count_slots(struct gtel_scan *scan, const struct gtel_scan_process *
     for (uint32_t i = process->first; i != 0; i = scan->slot[i - 1].next) {
         is_holder = is_holder || scan->slot[i - 1].client != 0;
         scan->counts.asleep += scan->slot[i - 1].is_asleep ? 1 : 0;
+        scan->counts.unread += scan->slot[i - 1].is_unread && !scan->slot[i - 1].is_asleep ? 1 : 0;
     }
     scan->counts.holders += is_holder ? 1 : 0;
 }
@@ -393,7 +394,8 @@ static void count_slots(struct gtel_scan *scan, const struct gtel_scan_process *
 static void count(struct gtel_scan *scan)
 {
     struct gtel_scan_counts *counts = &scan->counts;
-    counts->visible = counts->readable = counts->waiting = counts->holders = counts->asleep = 0;
+    counts->visible = counts->readable = counts->waiting = counts->holders = 0;
+    counts->asleep = counts->unread = 0;
     counts->unlooked = 0;
     counts->descriptors = 0;
     counts->has_first = scan->own_pid == 1 || (scan->processes > 0 && scan->process[0].pid == 1);

@@ -77,6 +77,7 @@ struct gtel_scan_counts {
     uint32_t holders;     /* processes with clients */
     uint32_t clients;     /* keys */
     uint32_t asleep;      /* descriptors (by text: processes) that might not be read */
+    uint32_t unread;      /* descriptors that could not be read, and nothing is known of them */
     uint32_t dropped;     /* descriptors beyond what is kept: clients may be missing */
     uint64_t descriptors; /* of the readable processes; 0 where the kernel does not tell */
     uint64_t rotation_ns; /* by when each of them is looked at again here, or listed by the kernel;
