@@ -113,6 +113,7 @@ static void diagnose_gpu(const struct gtel_env *env, const struct gtel_l0m_gpu *
         put(env, gpu, GTEL_MEASUREMENT_GPU_ACTIVITY, &tile->setup, findings);
         put(env, gpu, GTEL_MEASUREMENT_GPU_STALL, &tile->setup, findings);
         put(env, gpu, GTEL_MEASUREMENT_GPU_ACTIVITY, &tile->meter[GTEL_L0M_ACTIVITY].ask, findings);
+        put(env, gpu, GTEL_MEASUREMENT_GPU_ACTIVITY, &tile->meter[GTEL_L0M_TYPES].ask, findings);
         put(env, gpu, GTEL_MEASUREMENT_GPU_STALL, &tile->meter[GTEL_L0M_STALL].ask, findings);
         if (tile->is_described)
             put_missing(env, gpu, tile, findings);

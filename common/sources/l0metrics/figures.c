@@ -125,10 +125,20 @@ static void put_unit(struct line *line, const char *unit, double active, double 
 
 static void put_activity(struct line *line)
 {
+    static const struct {
+        const char *unit;
+        enum gtel_l0m_role role;
+    } units[] = {
+        {"xmx", GTEL_L0M_XMX},           {"alu2", GTEL_L0M_ALU2},
+        {"xmx-bf16", GTEL_L0M_XMX_BF16}, {"xmx-fp16", GTEL_L0M_XMX_FP16},
+        {"xmx-int8", GTEL_L0M_XMX_INT8}, {"xmx-int4", GTEL_L0M_XMX_INT4},
+        {"fp16", GTEL_L0M_FP16},         {"fp32", GTEL_L0M_FP32},
+        {"fp64", GTEL_L0M_FP64},
+    };
     const double *share = line->meter->share;
     put_unit(line, "eu", share[GTEL_L0M_EU_ACTIVE], share[GTEL_L0M_EU_STALL], line->meter->samples);
-    put_unit(line, "xmx", share[GTEL_L0M_XMX], -1, line->meter->samples);
-    put_unit(line, "alu2", share[GTEL_L0M_ALU2], -1, line->meter->samples);
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(units); i++)
+        put_unit(line, units[i].unit, share[units[i].role], -1, line->meter->samples);
 }
 
 /*

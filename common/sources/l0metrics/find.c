@@ -15,27 +15,46 @@ enum { VENDOR_INTEL = 0x8086, TRIES = 3 };
 typedef uint32_t (*list_fn)(void *handle, uint32_t *count, void **ret);
 
 /*
- * The columns of the group ComputeBasic that we know, by the platforms that have them (intel's
- * metrics-discovery: docs/metric_info_*.tsv). Xe2 and later have no metric called XMX: their pipe
- * ALU2 stands in its place, but that it is nothing else is not proven, so it goes by its own name.
+ * The columns that we know, by the platforms that have them (intel's metrics-discovery:
+ * docs/metric_info_*.tsv). Xe2 and later have no metric called XMX: their pipe ALU2 stands in its
+ * place, but that it is nothing else is not proven, so it goes by its own name. By types of data
+ * they count instructions only, and give no share.
  */
 static const struct {
     const char *name;
+    enum gtel_l0m_kind kind; /* the group that it is taken from */
     enum gtel_l0m_role role;
 } columns[] = {
-    {"GpuTime", GTEL_L0M_TIME},
-    {"EuActive", GTEL_L0M_EU_ACTIVE}, /* before DG2 */
-    {"EuStall", GTEL_L0M_EU_STALL},
-    {"XveActive", GTEL_L0M_EU_ACTIVE}, /* DG2, Meteor Lake, Arrow Lake */
-    {"XveStall", GTEL_L0M_EU_STALL},
-    {"XmxActive", GTEL_L0M_XMX},
-    {"XVE_ACTIVE", GTEL_L0M_EU_ACTIVE}, /* Ponte Vecchio, Xe2 and later */
-    {"XVE_STALL", GTEL_L0M_EU_STALL},
-    {"XVE_INST_EXECUTED_XMX_ALL_UTILIZATION", GTEL_L0M_XMX},   /* Ponte Vecchio */
-    {"XVE_INST_EXECUTED_ALU2_ALL_UTILIZATION", GTEL_L0M_ALU2}, /* Xe2 and later */
+    {"EuActive", GTEL_L0M_ACTIVITY, GTEL_L0M_EU_ACTIVE}, /* before DG2 */
+    {"EuStall", GTEL_L0M_ACTIVITY, GTEL_L0M_EU_STALL},
+    {"XveActive", GTEL_L0M_ACTIVITY, GTEL_L0M_EU_ACTIVE}, /* DG2, Meteor Lake, Arrow Lake */
+    {"XveStall", GTEL_L0M_ACTIVITY, GTEL_L0M_EU_STALL},
+    {"XmxActive", GTEL_L0M_ACTIVITY, GTEL_L0M_XMX},
+    {"XVE_ACTIVE", GTEL_L0M_ACTIVITY, GTEL_L0M_EU_ACTIVE}, /* Ponte Vecchio, Xe2 and later */
+    {"XVE_STALL", GTEL_L0M_ACTIVITY, GTEL_L0M_EU_STALL},
+    {"XVE_INST_EXECUTED_XMX_ALL_UTILIZATION", GTEL_L0M_ACTIVITY, GTEL_L0M_XMX}, /* Ponte Vecchio */
+    {"XVE_INST_EXECUTED_ALU2_ALL_UTILIZATION", GTEL_L0M_ACTIVITY, GTEL_L0M_ALU2}, /* Xe2, later */
+    {"XVE_INST_EXECUTED_XMX_BF16_UTILIZATION", GTEL_L0M_TYPES, GTEL_L0M_XMX_BF16},
+    {"XVE_INST_EXECUTED_XMX_FP16_UTILIZATION", GTEL_L0M_TYPES, GTEL_L0M_XMX_FP16},
+    {"XVE_INST_EXECUTED_XMX_INT8_UTILIZATION", GTEL_L0M_TYPES, GTEL_L0M_XMX_INT8},
+    {"XVE_INST_EXECUTED_XMX_INT4_UTILIZATION", GTEL_L0M_TYPES, GTEL_L0M_XMX_INT4},
+    {"XVE_INST_EXECUTED_FP16_UTILIZATION", GTEL_L0M_TYPES, GTEL_L0M_FP16},
+    {"XVE_INST_EXECUTED_FP32_UTILIZATION", GTEL_L0M_TYPES, GTEL_L0M_FP32},
+    {"XVE_INST_EXECUTED_FP64_UTILIZATION", GTEL_L0M_TYPES, GTEL_L0M_FP64},
 };
 
-static const char *const group_names[GTEL_L0M_KINDS] = {"ComputeBasic", "EuStallSampling"};
+/* Groups that may have them; one of these names has other columns on other platforms. */
+static const struct {
+    const char *name;
+    enum gtel_l0m_kind kind;
+} group_names[] = {
+    {"ComputeBasic", GTEL_L0M_ACTIVITY},
+    {"Ext1005", GTEL_L0M_TYPES},         /* DG2, Meteor Lake, Arrow Lake */
+    {"VectorEngine39", GTEL_L0M_TYPES},  /* DG2 (ACM GT2) */
+    {"Ext1000", GTEL_L0M_TYPES},         /* Ponte Vecchio */
+    {"VectorEngine138", GTEL_L0M_TYPES}, /* Ponte Vecchio */
+    {"EuStallSampling", GTEL_L0M_STALL},
+};
 
 /* ---- what a code means ---- */
 
@@ -297,8 +316,10 @@ static void note_column(struct gtel_l0m_meter *meter, size_t kind, uint32_t numb
         name_reason(reason, got->name);
         return;
     }
+    if (strcmp(got->name, "GpuTime") == 0)
+        meter->role[GTEL_L0M_TIME] = number;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(columns); i++)
-        if (strcmp(columns[i].name, got->name) == 0)
+        if (columns[i].kind == kind && strcmp(columns[i].name, got->name) == 0)
             meter->role[columns[i].role] = number;
 }
 
@@ -343,6 +364,23 @@ static uint32_t describe_group(const struct gtel_l0m *l0m, struct gtel_l0m_meter
     return code;
 }
 
+/* GTEL_L0M_KINDS for a group that is nothing to us. */
+static size_t kind_of(const char *name)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(group_names); i++)
+        if (strcmp(group_names[i].name, name) == 0)
+            return group_names[i].kind;
+    return GTEL_L0M_KINDS;
+}
+
+static bool has_group(const struct gtel_l0m_tile *tile)
+{
+    bool has = false;
+    for (size_t k = 0; k < GTEL_L0M_KINDS; k++)
+        has = has || tile->meter[k].group;
+    return has;
+}
+
 /*
  * Each group is there twice under one name: the one for streams is based on time. A group that does
  * not tell what it is does not stop the others; the first code of such a one.
@@ -356,9 +394,10 @@ static uint32_t describe_groups(const struct gtel_l0m *l0m, struct gtel_l0m_tile
         uint32_t code = l0m->call.zetMetricGroupGetProperties(group[i], &got);
         got.name[GTEL_ZET_NAME - 1] = '\0';
         bool is_for_streams = (got.sampling_type & GTEL_ZET_TIME_BASED) != 0;
-        for (size_t k = 0; code == GTEL_ZE_SUCCESS && is_for_streams && k < GTEL_L0M_KINDS; k++)
-            if (!tile->meter[k].group && strcmp(got.name, group_names[k]) == 0)
-                code = describe_group(l0m, &tile->meter[k], k, group[i]);
+        size_t k = kind_of(got.name);
+        if (code == GTEL_ZE_SUCCESS && is_for_streams && k < GTEL_L0M_KINDS &&
+            !tile->meter[k].group)
+            code = describe_group(l0m, &tile->meter[k], k, group[i]);
         first = first == GTEL_ZE_SUCCESS ? code : first;
     }
     return first;
@@ -385,8 +424,7 @@ static uint32_t set_up(const struct gtel_l0m *l0m, struct gtel_l0m_tile *tile, c
         code = describe_groups(l0m, tile, group, n);
     }
     free(group);
-    bool has_any = tile->meter[GTEL_L0M_ACTIVITY].group || tile->meter[GTEL_L0M_STALL].group;
-    return code == GTEL_ZE_SUCCESS && !has_any ? GTEL_L0M_NO_METRICS : code;
+    return code == GTEL_ZE_SUCCESS && !has_group(tile) ? GTEL_L0M_NO_METRICS : code;
 }
 
 void gtel_l0m_set_up(struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu, struct gtel_l0m_tile *tile)
@@ -396,7 +434,7 @@ void gtel_l0m_set_up(struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu, struct gtel
     if (is_whole || tile->setup.due_ns > gtel_env_now(l0m->cards.env))
         return;
     uint32_t code = set_up(l0m, tile, &call);
-    tile->is_described = tile->meter[GTEL_L0M_ACTIVITY].group || tile->meter[GTEL_L0M_STALL].group;
+    tile->is_described = has_group(tile);
     gtel_l0m_settle(l0m, gpu, &tile->setup, call, code);
 }
 

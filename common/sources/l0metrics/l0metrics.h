@@ -33,16 +33,26 @@ enum {
 /* Nor this one: what was measured makes no sense. */
 #define GTEL_L0M_NO_SENSE 0x6ffffffeu
 
-/* What is measured, one after the other: each has a stream of its own. */
-enum gtel_l0m_kind { GTEL_L0M_ACTIVITY, GTEL_L0M_STALL, GTEL_L0M_KINDS };
+/*
+ * What is measured, one after the other: each has a stream of its own. Activity is of units, types
+ * is by the types of data that instructions work on.
+ */
+enum gtel_l0m_kind { GTEL_L0M_ACTIVITY, GTEL_L0M_TYPES, GTEL_L0M_STALL, GTEL_L0M_KINDS };
 
-/* What a column of the activity group is; columns that are nothing to us are left out. */
+/* What a column of the former two is; columns that are nothing to us are left out. */
 enum gtel_l0m_role {
     GTEL_L0M_TIME, /* nanoseconds: the weight of a report */
     GTEL_L0M_EU_ACTIVE,
     GTEL_L0M_EU_STALL,
     GTEL_L0M_XMX,
     GTEL_L0M_ALU2,
+    GTEL_L0M_XMX_BF16,
+    GTEL_L0M_XMX_FP16,
+    GTEL_L0M_XMX_INT8,
+    GTEL_L0M_XMX_INT4,
+    GTEL_L0M_FP16,
+    GTEL_L0M_FP32,
+    GTEL_L0M_FP64,
     GTEL_L0M_ROLES
 };
 
