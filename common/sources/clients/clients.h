@@ -48,6 +48,7 @@ struct gtel_client_engine {
 /* What a driver's texts mean beyond their words. */
 struct gtel_client_driver {
     const char *name;   /* of the driver in sysfs */
+    const char *text;   /* drm-driver in its texts; NULL: the same */
     bool is_exact;      /* counts what the hardware measured: never more than the interval */
     bool omits_zeros;   /* an engine that is not there has done nothing */
     bool wakes;         /* reading a text wakes the device and keeps it awake */
@@ -74,6 +75,8 @@ struct gtel_client_device {
     bool has_moved;        /* in this gather: a counter of a client did, or may have */
     bool has_texts;        /* in this gather: a text was read */
     bool has_unread;       /* in this gather: a descriptor that nothing is known of was not read */
+    bool has_strangers;    /* in this gather: of a client it is not known whether it is of this
+                              device or of another one of the driver */
     bool is_mute;          /* its descriptors tell nothing: the driver is too old */
     bool has_told;         /* a client has told something, ever */
     size_t engines;
@@ -149,6 +152,12 @@ int64_t gtel_clients_node(const struct gtel_clients *state, uint32_t major, uint
 /* Position of the device that a text is about, or -1. */
 int64_t gtel_clients_device(const struct gtel_clients *state, const struct gtel_fdinfo *fdinfo,
                             const struct gtel_scan_seen *seen);
+/*
+ * Notes at the devices that a text without an address may be about, when there are several, that
+ * they have a client which is not known. False: there is none.
+ */
+bool gtel_clients_note_stranger(struct gtel_clients *state, const struct gtel_fdinfo *fdinfo,
+                                const struct gtel_scan_seen *seen);
 void gtel_clients_close_devices(struct gtel_clients *state);
 
 /* kfd.c */

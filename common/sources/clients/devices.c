@@ -9,9 +9,13 @@
 #include <string.h>
 
 /*
- * Names are those of the drivers in sysfs, which may differ from drm-driver in a text.
+ * Names are those of the drivers in sysfs, which differ from drm-driver in a text where one DRM
+ * driver has several platform drivers: of msm the one whose device is the master, a display
+ * controller (msm_dpu, msm_mdp, mdp4) or, without one, or with nodes of its own, the GPU (adreno).
  * (kernel: i915/i915_drm_client.c, xe/xe_drm_client.c, amdgpu/amdgpu_fdinfo.c, panfrost_drv.c,
- * panthor_drv.c, msm_gpu.c, v3d_drv.c, etnaviv_drv.c, ivpu_drv.c, amdxdna_pci_drv.c)
+ * panthor_drv.c, msm/msm_drv.c, msm/disp/dpu1/dpu_kms.c, msm/disp/mdp5/mdp5_kms.c,
+ * msm/disp/mdp4/mdp4_kms.c, msm/adreno/adreno_device.c, v3d_drv.c, etnaviv_drv.c, ivpu_drv.c,
+ * amdxdna_pci_drv.c)
  */
 static const struct gtel_client_driver known[] = {
     {.name = "i915", .is_exact = true},
@@ -20,12 +24,14 @@ static const struct gtel_client_driver known[] = {
     {.name = "panfrost", .has_profiling = true},
     {.name = "panthor", .has_profiling = true},
     {.name = "msm"},
-    {.name = "msm_dpu"},
-    {.name = "msm_mdp"},
+    {.name = "msm_dpu", .text = "msm"},
+    {.name = "msm_mdp", .text = "msm"},
+    {.name = "mdp4", .text = "msm"},
+    {.name = "adreno", .text = "msm"},
     {.name = "v3d"},
     {.name = "etnaviv"},
     {.name = "intel_vpu"},
-    {.name = "amdxdna"},
+    {.name = "amdxdna", .text = "amdxdna_accel_driver"},
     {.name = "asahi"},
 };
 
@@ -253,19 +259,41 @@ int64_t gtel_clients_node(const struct gtel_clients *state, uint32_t major, uint
     return -1;
 }
 
-/* Without address and node, the driver's name must do, where it has one device only. */
+/* Whether a text without address and node may be about the device, by the driver's name. */
+static bool is_about(const struct gtel_client_device *device, struct gtel_str driver)
+{
+    const char *name =
+        device->driver && device->driver->text ? device->driver->text : device->card.driver;
+    return device->is_present && !device->card.is_pci && gtel_str_eq(gtel_str_of(name), driver);
+}
+
+/* The one device that a text may be about, or -1: none, or one of several. */
 static int64_t find_by_driver(const struct gtel_clients *state, struct gtel_str driver)
 {
     int64_t found = -1;
     for (size_t i = 0; i < state->n; i++) {
-        if (!state->device[i]->is_present ||
-            !gtel_str_eq(gtel_str_of(state->device[i]->card.driver), driver))
+        if (!is_about(state->device[i], driver))
             continue;
         if (found >= 0)
             return -1;
         found = (int64_t)i;
     }
     return found;
+}
+
+bool gtel_clients_note_stranger(struct gtel_clients *state, const struct gtel_fdinfo *fdinfo,
+                                const struct gtel_scan_seen *seen)
+{
+    bool has_any = false;
+    if (fdinfo->pdev.n > 0 || seen->has_device)
+        return false;
+    for (size_t i = 0; i < state->n; i++) {
+        struct gtel_client_device *device = state->device[i];
+        bool is_it = is_about(device, fdinfo->driver);
+        device->has_strangers = device->has_strangers || is_it;
+        has_any = has_any || is_it;
+    }
+    return has_any;
 }
 
 int64_t gtel_clients_device(const struct gtel_clients *state, const struct gtel_fdinfo *fdinfo,
@@ -359,6 +387,7 @@ static void begin_device(struct gtel_client_device *device)
     device->has_moved = false;
     device->has_texts = false;
     device->has_unread = false;
+    device->has_strangers = false;
     for (size_t e = 0; e < device->engines; e++) {
         struct gtel_client_engine *engine = &device->engine[e];
         engine->total_before = engine->total;

@@ -203,6 +203,11 @@ static void diagnose_device(const struct diagnosis *diagnosis,
             "the driver says nothing of its clients", "run Linux 5.19 or newer");
         return;
     }
+    if (device->has_strangers)
+        put(diagnosis, device->device, GTEL_MEASUREMENT_GPU_PROCESS, "drm-driver of fdinfo",
+            "of clients in processes whose descriptors may not be looked at, only the driver is "
+            "told, and it has several GPUs here: whose client they are is not known",
+            "give the program CAP_DAC_READ_SEARCH and CAP_SYS_PTRACE");
     if (!device->is_read) {
         put(diagnosis, device->device, GTEL_MEASUREMENT_GPU_PROCESS, "fdinfo",
             device->is_asleep ? "suspended: clients are not read, so that the GPU stays asleep"

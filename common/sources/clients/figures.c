@@ -250,6 +250,18 @@ static struct gtel_client_key key_of(const struct gtel_clients *state, int64_t d
     return key;
 }
 
+/*
+ * A client of one of several devices is read again in each gather, so that it is known until when
+ * it is there. It has no figures.
+ */
+static uint64_t key_of_stranger(struct gtel_clients *state, const struct gtel_scan_seen *seen)
+{
+    if (!gtel_clients_note_stranger(state, &state->fdinfo, seen))
+        return 0;
+    const struct gtel_client_key key = key_of(state, UINT32_MAX, seen);
+    return gtel_client_hash(&key);
+}
+
 static void note_told(struct gtel_clients *state, struct gtel_client_device *device)
 {
     device->has_texts = true;
@@ -270,7 +282,7 @@ uint64_t gtel_clients_seen(void *arg, const struct gtel_scan_seen *seen)
     }
     int64_t at = device_of(state, seen);
     if (at < 0)
-        return 0;
+        return key_of_stranger(state, seen);
     struct gtel_client_device *device = state->device[at];
     const struct gtel_client_key key = key_of(state, at, seen);
     const struct gtel_client_process process = {.pid = seen->pid, .number = seen->process};

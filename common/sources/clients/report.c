@@ -159,9 +159,10 @@ void gtel_clients_report(struct gtel_clients *state, struct gtel_batch *batch)
         struct gtel_client_device *device = state->device[i];
         if (!device->is_present || !device->device)
             continue;
-        if (is_through && !device->is_mute && !device->has_unread)
+        if (is_through && !device->is_mute && !device->has_unread && !device->has_strangers)
             gtel_usage_look(batch->usage, device->device, batch->source, batch->origin);
-        bool is_whole = is_complete && !gtel_clients_is_hidden(state, device);
+        bool is_whole =
+            is_complete && !device->has_strangers && !gtel_clients_is_hidden(state, device);
         if (is_whole && device->is_read && state->span == GTEL_SPAN_WHOLE)
             report_engines(batch, device);
     }

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Source drm_clients where descriptors may not be looked at (CAP_SYS_PTRACE alone): whose client a
+ * text without an address is says only the name of the driver in it.
+ */
+#include "sources/clients.h"
+#include "test.h"
+
+#include <stdio.h>
+
+/* A GPU that is no PCI device: card<n>, renderD<128 + n>, its name being <n>.gpu. */
+static void put_card(struct gtel_buf *text, unsigned n, const char *driver)
+{
+    static const char *const nodes[] = {"card", "renderD"};
+    const unsigned numbers[] = {n, 128 + n};
+    gtel_buf_printf(text, "file sys/devices/%u.gpu/uevent\n| DRIVER=%s\n", n, driver);
+    for (size_t i = 0; i < 2; i++)
+        gtel_buf_printf(text,
+                        "link sys/class/drm/%s%u -> ../../devices/%u.gpu/drm/%s%u\n"
+                        "link sys/devices/%u.gpu/drm/%s%u/device -> ../../../%u.gpu\n",
+                        nodes[i], numbers[i], n, nodes[i], numbers[i], n, nodes[i], numbers[i], n);
+}
+
+/* A client that uses 5 % of an engine. */
+static void put_text(struct gtel_buf *text, const char *driver, unsigned second)
+{
+    gtel_buf_printf(text,
+                    "file proc/700/fdinfo/5\n| pos:\t0\n| drm-driver:\t%s\n| drm-client-id:\t3\n"
+                    "| drm-engine-gpu:\t%u ns\n| drm-memory-memory:\t1024 KiB\n",
+                    driver, 50000000 * second);
+}
+
+static void put_machine(struct gtel_buf *text, const char *told)
+{
+    clients_process(text, 700, "worker", 50);
+    clients_process(text, 701, "other", 50);
+    clients_fd(text, 700, 5, 0);
+    put_text(text, told, 1);
+    gtel_buf_str(text, GTEL_STR("refuse proc/700/fd EACCES\n"));
+    for (unsigned t = 1; t <= 3; t++) {
+        gtel_buf_printf(text, "at %us\n", t);
+        put_text(text, told, t + 1);
+    }
+}
+
+static const struct {
+    const char *driver; /* in sysfs */
+    const char *told;   /* in a text */
+    bool is_it;
+} names[] = {
+    {"msm", "msm", true},           {"msm_dpu", "msm", true},  {"msm_mdp", "msm", true},
+    {"mdp4", "msm", true},          {"adreno", "msm", true},   {"panthor", "panthor", true},
+    {"gpu2040", "gpu2040", true},   {"msm_dpu", "v3d", false}, {"msm_dpu", "msm_dpu", false},
+    {"panfrost", "panthor", false},
+};
+
+static void test_names(void)
+{
+    struct gtel_buf text;
+    gtel_buf_init(&text, 1 << 20);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        struct lane lane;
+        char label[64];
+        (void)snprintf(label, sizeof(label), "%s, %s", names[i].driver, names[i].told);
+        test_label = label;
+        clients_begin(&text);
+        put_card(&text, 0, names[i].driver);
+        put_machine(&text, names[i].told);
+        if (!clients_run(&lane, &text, 3))
+            break;
+        CHECK_NEAR(clients_figure(&lane, "0.gpu", GTEL_M_PROCESS_RENDER, "worker"),
+                   names[i].is_it ? 0.05 : -1, 1e-9);
+        CHECK_NEAR(clients_figure(&lane, "0.gpu", GTEL_M_PROCESS_MEMORY, "worker"),
+                   names[i].is_it ? 1048576 : -1, 0);
+        lane_done(&lane);
+    }
+    test_label = "";
+    gtel_buf_done(&text);
+}
+
+static bool has_finding(struct lane *lane, const char *device)
+{
+    struct gtel_findings findings = {0};
+    bool has = false;
+    gtel_group_diagnose(&lane->group, &findings);
+    for (size_t i = 0; i < findings.n; i++)
+        has = has ||
+              (findings.finding[i].device && strcmp(findings.finding[i].device->key, device) == 0 &&
+               gtel_str_eq(findings.finding[i].what, GTEL_STR("drm-driver of fdinfo")));
+    gtel_findings_done(&findings);
+    return has;
+}
+
+/* Two GPUs of one driver, and one of another: nothing is said of the two until the client ends. */
+static void test_several(void)
+{
+    struct gtel_buf text;
+    struct lane lane;
+    gtel_buf_init(&text, 1 << 20);
+    clients_begin(&text);
+    put_card(&text, 0, "panfrost");
+    put_card(&text, 1, "panfrost");
+    put_card(&text, 2, "v3d");
+    put_machine(&text, "panfrost");
+    gtel_buf_str(&text, GTEL_STR("at 4s\ngone proc/700\n"));
+    if (!clients_run(&lane, &text, 0))
+        return;
+    for (unsigned t = 1; t <= 4; t++) {
+        bool is_there = t < 4;
+        lane_step(&lane, 1000);
+        lane_gather(&lane);
+        for (unsigned n = 0; n < 2; n++) {
+            const char *key = n == 0 ? "0.gpu" : "1.gpu";
+            CHECK_NEAR(clients_figure(&lane, key, GTEL_M_GPU_PROCESSES, NULL), is_there ? -1 : 0,
+                       0);
+            CHECK_NEAR(clients_figure(&lane, key, GTEL_M_PROCESS_COUNT, NULL), -1, 0);
+            CHECK(has_finding(&lane, key) == is_there);
+        }
+        CHECK_NEAR(clients_figure(&lane, "2.gpu", GTEL_M_GPU_PROCESSES, NULL), 0, 0);
+        CHECK(!has_finding(&lane, "2.gpu"));
+    }
+    lane_done(&lane);
+    gtel_buf_done(&text);
+}
+
+int main(void)
+{
+    test_names();
+    test_several();
+    return test_result();
+}
