@@ -236,6 +236,47 @@ static void test_keep(void)
     test_label = "";
 }
 
+/* So long has the host slept. */
+static uint64_t slept_ns;
+
+static uint64_t sleeping_host(void *arg)
+{
+    (void)arg;
+    return slept_ns;
+}
+
+/*
+ * 603 J at 1 s; then the host sleeps and the counter begins anew, which at 5 J looks like a turn
+ * of 1000 J: 402 J that nobody drew.
+ */
+static void test_host_sleep(void)
+{
+    static const char text[] = CARD ZONES "file " UNCORE "\n| 600000000\nat 1s\nfile " UNCORE
+                                          "\n| 603000000\nat 2s\nfile " UNCORE
+                                          "\n| 5000000\nat 3s\nfile " UNCORE "\n| 9000000\nend\n";
+    static const double told[2][4] = {{0, 3, 405, 409}, {0, 3, 3, 7}};
+    for (int sleeps = 0; sleeps < 2; sleeps++) {
+        struct machine machine;
+        test_label = sleeps ? "a sleep of the host" : "a turn";
+        slept_ns = 7000000000; /* before */
+        if (!CHECK(machine_init(&machine, text, "rapl")))
+            return;
+        struct gtel_env_ops ops = *machine.fault->env.ops;
+        ops.suspended_ns = sleeping_host;
+        machine.fault->env.ops = &ops;
+        for (int t = 0; t < 4; t++) {
+            if (t == 2 && sleeps)
+                slept_ns += 60000000000;
+            slept_ns += 1000; /* the clocks are not read at once */
+            CHECK_INT(machine_gather(&machine), 0);
+            CHECK_NEAR(joules(&machine, GTEL_M_ENERGY, "gpu"), told[sleeps][t], 1e-6);
+            machine_step(&machine, 1000);
+        }
+        machine_done(&machine);
+    }
+    test_label = "";
+}
+
 int main(void)
 {
     test_values();
@@ -243,5 +284,6 @@ int main(void)
     test_refused();
     test_hotplug();
     test_keep();
+    test_host_sleep();
     return test_result();
 }

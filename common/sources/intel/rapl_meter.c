@@ -11,6 +11,8 @@ static const char powercap[] = "sys/class/powercap";
 
 /* More than any package draws: a step beyond it is a counter that has begun anew. */
 static const double watts_max = 1000;
+/* The two clocks behind it are read one after the other, and we may lose the processor between. */
+static const uint64_t suspend_min_ns = 100000000;
 
 void gtel_rapl_close(const struct gtel_env *env, struct gtel_rapl_meter *meter)
 {
@@ -249,9 +251,23 @@ static int read_zone(const struct gtel_env *env, struct gtel_rapl_zone *zone, ui
     return 0;
 }
 
+/*
+ * The package's registers lose their values while the host sleeps (ACPI S3), and what then looks
+ * like a turn may be none: nothing is counted over a sleep.
+ */
+static void forget_before_sleep(const struct gtel_env *env, struct gtel_rapl_meter *meter)
+{
+    uint64_t suspended_ns = env->ops->suspended_ns(env->arg);
+    bool has_slept = suspended_ns > meter->suspended_ns + suspend_min_ns;
+    meter->suspended_ns = suspended_ns;
+    for (size_t i = 0; has_slept && i < GTEL_RAPL_DOMAINS; i++)
+        meter->zone[i].has_last = false;
+}
+
 static int read_powercap(const struct gtel_env *env, struct gtel_rapl_meter *meter, uint64_t t_ns,
                          struct gtel_rapl_reading *ret)
 {
+    forget_before_sleep(env, meter);
     for (size_t i = 0; i < GTEL_RAPL_DOMAINS; i++) {
         struct gtel_rapl_zone *zone = &meter->zone[i];
         if (!gtel_fs_is_open(&zone->file))
