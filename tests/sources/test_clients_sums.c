@@ -339,6 +339,71 @@ static void test_unread_newcomer(void)
     gtel_buf_done(&text);
 }
 
+/* A counter goes back and catches up: what was done in these two intervals is not known. */
+static void test_back(void)
+{
+    static const unsigned ms[] = {1000, 1500, 1400, 1800, 1900, 1900};
+    static const struct told told[] = {{0.5, 0.5}, {-1, -1}, {-1, -1}, {0.1, 0.1}, {0, 0}};
+    struct gtel_buf text;
+    gtel_buf_init(&text, 1 << 20);
+    begin(&text);
+    put_client(&text, 700, 45, ms[0]);
+    for (unsigned t = 1; t <= 5; t++) {
+        gtel_buf_printf(&text, "at %us\n", t);
+        put_ms(&text, 700, 45, ms[t]);
+    }
+    check("goes back", &text, told, 5);
+    gtel_buf_done(&text);
+}
+
+/*
+ * A client that is gone takes what it did since the last gather with it. One that worked till then
+ * may have gone on; of one that had nothing to do that is not supposed.
+ */
+static void test_gone(void)
+{
+    static const struct {
+        const char *label;
+        unsigned ms[3]; /* of "train" at 0 s, 1 s, 2 s; it is gone before 3 s */
+        const char *how;
+        struct told told[5];
+    } cases[] = {
+        {"the process ends",
+         {1000, 1000, 2000},
+         "gone proc/700\n",
+         {{0.01, 0}, {1.0, 1.0}, {-1, -1}, {0.01, -1}, {0.01, -1}}},
+        {"the descriptor is closed",
+         {1000, 1000, 1001},
+         "gone proc/700/fd/5\ngone proc/700/fdinfo/5\n",
+         {{0.01, 0}, {0.011, 0.001}, {-1, -1}, {0.01, -1}, {0.01, -1}}},
+        {"it did nothing",
+         {1000, 2000, 2000},
+         "gone proc/700\n",
+         {{1.0, 1.0}, {0.01, 0}, {0.01, -1}, {0.01, -1}, {0.01, -1}}},
+        {"what it did was not known",
+         {1000, 1500, 1200},
+         "gone proc/700\n",
+         {{0.51, 0.5}, {-1, -1}, {-1, -1}, {0.01, -1}, {0.01, -1}}},
+    };
+    struct gtel_buf text;
+    gtel_buf_init(&text, 1 << 20);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        begin(&text);
+        put_client(&text, 700, 45, cases[i].ms[0]);
+        put_client(&text, 800, 47, 1000);
+        for (unsigned t = 1; t <= 5; t++) {
+            gtel_buf_printf(&text, "at %us\n", t);
+            put_ms(&text, 800, 47, 1000 + t * 10);
+            if (t <= 2)
+                put_ms(&text, 700, 45, cases[i].ms[t]);
+            if (t == 2)
+                gtel_buf_printf(&text, "at 2950ms\n%s", cases[i].how);
+        }
+        check(cases[i].label, &text, cases[i].told, 5);
+    }
+    gtel_buf_done(&text);
+}
+
 int main(void)
 {
     test_unknown_gather();
@@ -348,5 +413,7 @@ int main(void)
     test_unread_client();
     test_second_client();
     test_unread_newcomer();
+    test_back();
+    test_gone();
     return test_result();
 }

@@ -77,6 +77,7 @@ struct gtel_client_device {
     bool has_unread;       /* in this gather: a descriptor that nothing is known of was not read */
     bool has_strangers;    /* in this gather: of a client it is not known whether it is of this
                               device or of another one of the driver */
+    bool has_lost;         /* since the last sums: a client that was at work, with its last work */
     bool is_mute;          /* its descriptors tell nothing: the driver is too old */
     bool has_told;         /* a client has told something, ever */
     size_t engines;

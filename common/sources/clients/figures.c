@@ -133,6 +133,7 @@ static void feed_engine(const struct feed *feed, size_t e, const struct gtel_sha
     struct gtel_client *client = feed->client;
     struct gtel_share *share = &client->share[e];
     bool has_base = share->kind != GTEL_SHARE_NONE;
+    bool was_below = share->below > 0;
     /* Where engines without work are not told, one that is new has worked since the last time. */
     bool began = feed->is_born ||
                  (feed->is_known && feed->device->driver && feed->device->driver->omits_zeros);
@@ -144,15 +145,19 @@ static void feed_engine(const struct feed *feed, size_t e, const struct gtel_sha
         r = gtel_share_born(share, sample, dt_ns, engine->total_before, &value);
     else
         r = gtel_share_feed(share, sample, feed->dt_ns, &value);
-    if (r < 0 || (feed->is_late && value > 0)) {
+    client->is_below = client->is_below || r == 1;
+    /* While a counter stands below its base, and when it has caught up, its step is not that of the
+     * interval. */
+    if (r != 0 || was_below || (feed->is_late && value > 0)) {
         engine->is_partial = true;
+        client->has_worked = true;
         feed->device->has_moved = true;
         return;
     }
     client->has_share |= 1u << e;
     client->share_of[e] = value;
-    client->is_below = client->is_below || r == 1;
     engine->used += value;
+    client->has_worked = client->has_worked || value > 0;
     feed->device->has_moved = feed->device->has_moved || value > 0;
 }
 
@@ -160,6 +165,7 @@ static void feed_engine(const struct feed *feed, size_t e, const struct gtel_sha
 static void forget_engine(const struct feed *feed, size_t e)
 {
     struct gtel_share *share = &feed->client->share[e];
+    feed->client->has_worked = true; /* perhaps */
     feed->device->has_moved = feed->device->has_moved || share->kind != GTEL_SHARE_NONE;
     *share = (struct gtel_share){0};
 }
@@ -215,6 +221,7 @@ static void take_figures(struct gtel_clients *state, struct gtel_client_device *
     feed.is_late = feed.is_known && client->t_ns < state->t_ns - state->dt_ns;
     feed.is_born = !feed.is_known && is_born_since(state, client->start);
     client->is_below = false;
+    client->has_worked = false;
     client->t_ns = t_ns;
     take_engines(&feed);
 }
@@ -334,5 +341,8 @@ bool gtel_clients_may_read(void *arg, const struct gtel_scan_ask *ask)
 void gtel_clients_gone(void *arg, uint64_t key)
 {
     struct gtel_clients *state = arg;
+    const struct gtel_client *client = gtel_client_table_find(&state->table, key);
+    if (client && client->has_worked)
+        state->device[client->key.device]->has_lost = true;
     gtel_client_table_remove(&state->table, key);
 }

@@ -113,8 +113,9 @@ static void note_partial(struct gtel_clients *state)
 
 /*
  * The device's share of a class is the sum of its clients', each of them over the interval of this
- * gather. No more than that is known: a gather in which the share of one client is not says
- * nothing, and no other one stands for it.
+ * gather. No more than that is known: a gather in which the share of one client is not, or in which
+ * one is gone that was at work, says nothing, and no other one stands for it. What clients do that
+ * come and go within an interval nobody sees: the sums are a lower bound.
  */
 static void report_engines(struct gtel_batch *batch, const struct gtel_client_device *device)
 {
@@ -150,6 +151,13 @@ static void report_counts(const struct gtel_clients *state, struct gtel_batch *b
     gtel_batch_u64(batch, NULL, GTEL_M_SELF_PROCESSES_READABLE, GTEL_STR_NONE, counts->readable);
 }
 
+/* Whether the clients of a device that were read in this gather are all that it had to do. */
+static bool is_whole(const struct gtel_clients *state, const struct gtel_client_device *device)
+{
+    return state->span == GTEL_SPAN_WHOLE && device->is_read && !device->has_strangers &&
+           !device->has_lost && !gtel_clients_is_hidden(state, device);
+}
+
 void gtel_clients_report(struct gtel_clients *state, struct gtel_batch *batch)
 {
     bool is_complete = gtel_clients_is_complete(state);
@@ -161,10 +169,9 @@ void gtel_clients_report(struct gtel_clients *state, struct gtel_batch *batch)
             continue;
         if (is_through && !device->is_mute && !device->has_unread && !device->has_strangers)
             gtel_usage_look(batch->usage, device->device, batch->source, batch->origin);
-        bool is_whole =
-            is_complete && !device->has_strangers && !gtel_clients_is_hidden(state, device);
-        if (is_whole && device->is_read && state->span == GTEL_SPAN_WHOLE)
+        if (is_complete && is_whole(state, device))
             report_engines(batch, device);
+        device->has_lost = device->has_lost && state->span == GTEL_SPAN_SHORT;
     }
     for (size_t i = 0; i < state->table.n; i++)
         report_client(state, batch, &state->table.client[i]);

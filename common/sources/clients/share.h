@@ -5,8 +5,9 @@
  *
  * Differences are taken per client and per engine, never of sums: a client that closes takes its
  * time with it. Counters may go back for a while and must catch up (kernel:
- * Documentation/gpu/drm-usage-stats.rst): meanwhile the share is 0, and the highest value stays
- * the base. A counter that stays below for several samples belongs to another client by now.
+ * Documentation/gpu/drm-usage-stats.rst): meanwhile nothing is added, and the highest value stays
+ * the base, so that the sum of all shares is right; the single ones are not, and the caller leaves
+ * them out. A counter that stays below for several samples belongs to another client by now.
  */
 #ifndef GTEL_SOURCES_CLIENTS_SHARE_H
 #define GTEL_SOURCES_CLIENTS_SHARE_H
