@@ -175,7 +175,7 @@ void gtel_self_report(struct gtel_self *self, const struct gtel_registry *regist
         if (!own->is_known)
             continue; /* its lane has not answered: nothing is known of it now */
         bool is_up = device->is_present && own->readings > 0;
-        if (own->is_witnessed)
+        if (own->is_witnessed || !device->is_present)
             gtel_batch_u64(batch, device, GTEL_M_GPU_UP, GTEL_STR_NONE, is_up);
         gtel_batch_u64(batch, device, GTEL_M_GPU_READINGS_FAILED, GTEL_STR_NONE, own->failed);
         if (own->is_witnessed ? is_up : device->is_present)

@@ -64,8 +64,8 @@ void gtel_self_answered(struct gtel_self *self, const struct gtel_registry *regi
                         const struct gtel_wire_map *map, const struct gtel_batch *batch,
                         bool is_witness);
 /*
- * Appends readings_failed of each device that a lane spoke of, up when it was one that can tell,
- * and gpu_info when it is due.
+ * Appends readings_failed of each device that a lane spoke of, up when it was one that can tell or
+ * the device is gone, and gpu_info when it is due.
  */
 void gtel_self_report(struct gtel_self *self, const struct gtel_registry *registry,
                       const struct gtel_options *options, struct gtel_batch *batch);
