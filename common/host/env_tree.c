@@ -7,6 +7,7 @@
 #include "host/tree_node.h"
 
 #include "base/buf.h"
+#include "parse/release.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -202,6 +203,19 @@ static bool is_descriptors(struct gtel_str path)
            gtel_str_eq(path, GTEL_STR("fd"));
 }
 
+/* Since Linux 6.2 the directory has the number of its entries as its size (kernel: fs/proc/fd.c).
+ */
+static bool tells_numbers(const struct tree_env *env)
+{
+    int r;
+    struct gtel_release release;
+    const struct gtel_tree_node *node =
+        gtel_tree_find(env->tree, GTEL_STR("proc/sys/kernel/osrelease"), true, &r);
+    return !node || node->kind != GTEL_TREE_FILE ||
+           gtel_release_parse(gtel_str_trim(node->text), &release) < 0 ||
+           gtel_release_is_at_least(&release, 6, 2);
+}
+
 static void stat_node(const struct tree_env *env, const struct gtel_tree_node *node,
                       struct gtel_stat *ret)
 {
@@ -210,7 +224,7 @@ static void stat_node(const struct tree_env *env, const struct gtel_tree_node *n
                               .uid = gtel_tree_owner(env->tree, node),
                               .is_char = node->kind == GTEL_TREE_CHAR};
     if (is_descriptors(node->path)) /* also of one that cannot be listed */
-        ret->size = gtel_tree_entries(env->tree, node);
+        ret->size = tells_numbers(env) ? gtel_tree_entries(env->tree, node) : 0;
     else if (node->kind == GTEL_TREE_FILE)
         ret->size = node->text.n;
     if (ret->is_char) {

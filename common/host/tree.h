@@ -47,8 +47,9 @@
  *
  * A later state keeps what it does not name; what was gone and comes again is another file (of
  * proc/PID/fd: another process). The directory proc/PID/fd has the number of its entries as its
- * size, as on Linux 6.2 and newer; `link proc/5/fd/3 -> X` is a descriptor of another kind, whether
- * X is there or not. Reading such a machine gives the same answer everywhere.
+ * size, unless proc/sys/kernel/osrelease says that Linux is older than 6.2; `link proc/5/fd/3 -> X`
+ * is a descriptor of another kind, whether X is there or not. Reading such a machine gives the same
+ * answer everywhere.
  */
 #ifndef GTEL_HOST_TREE_H
 #define GTEL_HOST_TREE_H

@@ -185,7 +185,10 @@ void gtel_clients_find_start(struct gtel_clients *state, struct gtel_client *cli
 
 /* Whether there are any processes to speak of: false for a recording that has none. */
 bool gtel_clients_has_processes(const struct gtel_clients *state);
-/* Whether every process of the host was looked through, so that sums are those of the device. */
+/*
+ * Whether every process of the host was looked through, and the kernel tells when one opens more,
+ * so that sums are those of the device.
+ */
 bool gtel_clients_is_complete(const struct gtel_clients *state);
 /* Appends what the clients of this gather use. */
 void gtel_clients_report(struct gtel_clients *state, struct gtel_batch *batch);

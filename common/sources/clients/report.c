@@ -88,7 +88,8 @@ bool gtel_clients_is_complete(const struct gtel_clients *state)
     const struct gtel_scan_counts *counts = gtel_scan_counts(state->scan);
     return state->scan_error == 0 && state->is_initial && counts->has_first &&
            counts->visible == counts->readable && counts->waiting == 0 && counts->dropped == 0 &&
-           counts->unread == 0 && !(counts->is_by_text && counts->asleep > 0);
+           counts->unread == 0 && (counts->has_numbers || counts->is_listed) &&
+           !(counts->is_by_text && counts->asleep > 0);
 }
 
 /* Whether nothing is left of what there was to look at: only then is it known who has no client. */
