@@ -430,6 +430,25 @@ static void test_numbers(void)
     gtel_buf_done(&text);
 }
 
+/* While virtual functions are on, guests use the GPU, and no process here is theirs. */
+static void test_functions(void)
+{
+    static const unsigned functions[] = {0, 0, 2, 2, 0, 0};
+    static const struct told told[] = {{0.1, 0.1}, {-1, 0.1}, {-1, 0.1}, {-1, 0.1}, {0.1, 0.1}};
+    struct gtel_buf text;
+    gtel_buf_init(&text, 1 << 20);
+    begin(&text);
+    put_client(&text, 700, 45, 1000);
+    for (unsigned t = 0; t <= 5; t++) {
+        if (t > 0)
+            gtel_buf_printf(&text, "at %us\n", t);
+        gtel_buf_printf(&text, "file %s/sriov_numvfs\n| %u\n", folder, functions[t]);
+        put_ms(&text, 700, 45, 1000 + t * 100);
+    }
+    check("virtual functions", &text, told, 5);
+    gtel_buf_done(&text);
+}
+
 int main(void)
 {
     test_unknown_gather();
@@ -442,5 +461,6 @@ int main(void)
     test_back();
     test_gone();
     test_numbers();
+    test_functions();
     return test_result();
 }

@@ -65,7 +65,11 @@ struct gtel_client_device {
     struct gtel_rest rest;
     struct gtel_fs_file users; /* power/runtime_usage, where the kernel has it */
     bool is_present;
-    bool is_found;      /* by the discovery that runs */
+    bool is_found;           /* by the discovery that runs */
+    struct gtel_fs_file vfs; /* sriov_numvfs, of a device that can have virtual functions */
+    bool has_vfs;            /* they were on since the gather before: guests use it, too */
+    bool has_vfs_now;
+    bool wants_vfs;     /* the file is looked for: after each discovery */
     bool has_work;      /* takes work: see host/drm_nodes.h */
     bool is_integrated; /* its own memory is a piece of the host's */
     bool is_asleep;

@@ -144,7 +144,28 @@ static void close_device(const struct gtel_env *env, struct gtel_client_device *
 {
     gtel_awake_close(env, &device->awake);
     gtel_fs_close(env, &device->users);
+    gtel_fs_close(env, &device->vfs);
+    device->has_vfs_now = false;
     device->rest = (struct gtel_rest){0};
+}
+
+/*
+ * Most devices have no such file. It comes from the kernel's memory (kernel: pci/iov.c); still no
+ * sleeping device is asked, for functions that are on keep it awake. Guests have no process here;
+ * what cannot be read is taken for some.
+ */
+static void look_at_vfs(const struct gtel_env *env, struct gtel_client_device *device)
+{
+    char path[GTEL_FS_PATH_MAX];
+    uint64_t n = 0;
+    gtel_fs_path(path, "%s/sriov_numvfs", device->path);
+    if (device->wants_vfs && !gtel_fs_is_open(&device->vfs))
+        (void)gtel_fs_open(env, &device->vfs, path);
+    device->wants_vfs = false;
+    bool has_vfs =
+        gtel_fs_is_open(&device->vfs) && (gtel_fs_read_u64(env, &device->vfs, &n) < 0 || n > 0);
+    device->has_vfs = has_vfs || device->has_vfs_now;
+    device->has_vfs_now = has_vfs;
 }
 
 static int register_device(struct gtel_clients *state, struct gtel_client_device *device,
@@ -190,6 +211,7 @@ static int take(struct gtel_clients *state, struct gtel_registry *registry,
         if (r < 0)
             return r;
     }
+    device->wants_vfs = true;
     (void)gtel_awake_watch(state->env, &device->awake, device->path); /* or by the next one */
     return device->awake.is_open ? 0 : gtel_awake_open(state->env, &device->awake, device->path);
 }
@@ -359,6 +381,8 @@ static int look_at(struct gtel_clients *state, struct gtel_client_device *device
     }
     bool may_use = !device->is_asleep || state->may_wake;
     device->is_read = !wakes || (may_use && !is_resting(state, device));
+    if (device->is_read && !device->is_asleep && !state->is_keeping)
+        look_at_vfs(env, device);
     return 0;
 }
 

@@ -227,7 +227,11 @@ static void diagnose_device(const struct diagnosis *diagnosis,
     /* Drivers with counters of the whole device speak for themselves. */
     bool has_better = device->driver && device->driver->is_exact;
     const struct gtel_scan_counts *counts = gtel_scan_counts(diagnosis->state->scan);
-    if (device->engines > 0 && !has_better && !counts->has_numbers && !counts->is_listed)
+    if (device->engines > 0 && !has_better && device->has_vfs)
+        put(diagnosis, device->device, GTEL_MEASUREMENT_GPU_ENGINE, "sriov_numvfs",
+            "virtual functions are on: guests use the GPU, too, and no client tells what they do",
+            NULL);
+    else if (device->engines > 0 && !has_better && !counts->has_numbers && !counts->is_listed)
         put(diagnosis, device->device, GTEL_MEASUREMENT_GPU_ENGINE, "st_size of proc/PID/fd",
             "the sum over clients is that of the GPU only where the kernel tells how many "
             "descriptors a process has",

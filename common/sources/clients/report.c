@@ -156,7 +156,7 @@ static void report_counts(const struct gtel_clients *state, struct gtel_batch *b
 static bool is_whole(const struct gtel_clients *state, const struct gtel_client_device *device)
 {
     return state->span == GTEL_SPAN_WHOLE && device->is_read && !device->has_strangers &&
-           !device->has_lost && !gtel_clients_is_hidden(state, device);
+           !device->has_lost && !device->has_vfs && !gtel_clients_is_hidden(state, device);
 }
 
 void gtel_clients_report(struct gtel_clients *state, struct gtel_batch *batch)
