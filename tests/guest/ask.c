@@ -192,6 +192,6 @@ void guest_say_processes(const struct guest_program *program)
     const char *at = program->text;
     for (const char *end = strchr(at, '\n'); end; at = end + 1, end = strchr(at, '\n'))
         if (strncmp(at, "gpu_process,", 12) == 0 || strncmp(at, "gtel", 4) == 0 ||
-            strncmp(at, "gpu,", 4) == 0)
+            strncmp(at, "gpu_engine,", 11) == 0 || strncmp(at, "gpu,", 4) == 0)
             printf("%.*s\n", (int)(end - at), at);
 }

@@ -20,7 +20,8 @@ def word_of(line, key):
 
 def gathers_of(lines):
     """
-    [{when, row, texts: {(who, client): (ns, {key: value})}, processes: {name: fields}, gpu, self}], and the events
+    [{when, row, texts: {(who, client): (ns, {key: value})}, processes: {name: fields}, engines: {class: fields}, gpu,
+    self}], and the events
     [(at_us, who, client, class or None, parts)].
     """
     gathers, events, texts, text = [], [], {}, {}
@@ -37,12 +38,15 @@ def gathers_of(lines):
             key, _, value = line.partition(":")
             text[key] = value.strip()
         elif word in ("gather", "before", "churn", "after"):
-            gathers.append({"what": word, "row": numbers_of(line), "texts": texts, "processes": {}, "gpu": {}, "self": {}})
+            gathers.append({"what": word, "row": numbers_of(line), "texts": texts, "processes": {}, "engines": {}, "gpu": {},
+                            "self": {}})
             texts = {}
-        elif word in ("gpu_process", "gpu", "gtel"):
+        elif word in ("gpu_process", "gpu_engine", "gpu", "gtel"):
             _, tags, _, fields = line_protocol.parse(line)
             if word == "gpu_process":
                 gathers[-1]["processes"][dict(tags)["process"]] = fields
+            elif word == "gpu_engine":
+                gathers[-1]["engines"][dict(tags)["engine"]] = fields
             else:
                 gathers[-1]["gpu" if word == "gpu" else "self"].update(fields)
     return gathers, events
@@ -148,6 +152,39 @@ def judge_heirs(what, lines, work):
         share = sum(percent for (_, name), percent in work.items() if name == engine)
         told = sum(share_of(fields, engine) or 0 for fields in lines)
         check(abs(told - share) <= POINTS, f"{what}: {told} of {engine} with the heirs instead of {share}")
+
+
+def judge_engines(parts, name):
+    """
+    With clients alone the GPU does what they do, all of them together. In an interval in which one of them changes its
+    work, comes or goes nothing need be said; what is said then is what was done in it.
+    """
+    what = f"engines from clients at {name}"
+    gathers, events = gathers_of(parts[f"shares {name}"])
+    # What the owner shared goes on after it; what it had alone stood still by then.
+    going_on = [event for event in events if event[3] or event[1] != "owner"]
+    names = {who for _, who, *_ in events}
+    steady, changing, silent = judge.Errors(), judge.Errors(), 0
+    for n in range(3, 20):
+        begin, end = gathers[n - 1]["row"]["asked_us"], gathers[n]["row"]["asked_us"]
+        told = gathers[n]["engines"]
+        is_changing = any(begin < at <= end for at, *_ in events)
+        silent += is_changing and not told
+        works = [mean_work(going_on, who, begin, end)[0] for who in names]
+        for engine in CLASSES if told or not is_changing else ():
+            truth = min(sum(work[engine] for work in works), 100)  # the module lets each client do what it likes
+            share = told.get(engine, {}).get("busy_percent")
+            check(share is not None, f"{what}, gather {n}: no share of {engine}: {told}")
+            if share is not None:
+                (changing if is_changing else steady).add(share, truth)
+        busiest = max((fields.get("busy_percent", 0) for fields in told.values()), default=None)
+        busy = gathers[n]["gpu"].get("busy_percent")
+        check(busy == busiest or abs(busy - busiest) < 1e-6, f"{what}, gather {n}: {gathers[n]['gpu']}")
+    check(len(steady.all) >= 4 * 10, f"{what}: {len(steady.all)} shares")
+    steady.judge(what, POINTS)
+    if changing.all:
+        changing.judge(f"{what}, intervals with a change", CHANGE_POINTS, CHANGE_POINTS)
+    print(f"{what}: nothing said in {silent} intervals with a change")
 
 
 def judge_shares(parts, name, driver):

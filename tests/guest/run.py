@@ -82,6 +82,8 @@ def judge_exact(parts, arguments):
     players.judge_who(parts)
     players.judge_shares(parts, "1s", arguments.personality)
     players.judge_shares(parts, "300ms", arguments.personality)
+    players.judge_shares(parts, "300ms clients", arguments.personality)
+    players.judge_engines(parts, "300ms clients")
     players.judge_churn(parts, "exact", (judge.POINTS,))
     judge.judge_sleep(parts)
     is_xe = arguments.personality == "xe"
