@@ -167,6 +167,8 @@ void gtel_clients_close_devices(struct gtel_clients *state);
 
 /* kfd.c */
 
+/* At a discovery: whether clients of amdgpu have queues of their own. Fixed while it is loaded. */
+void gtel_clients_look_at_queues(struct gtel_clients *state);
 /* At the begin of a gather: which processes have work that no text tells. */
 void gtel_clients_look_at_kfd(struct gtel_clients *state);
 /* A bit for each class of engines in which a process may have such work on the device. */

@@ -259,6 +259,7 @@ int gtel_clients_discover(struct gtel_clients *state, struct gtel_registry *regi
     if (r < 0 && r != -ENOENT)
         return r; /* what is known stays */
     look_at_namespace(state);
+    gtel_clients_look_at_queues(state);
     for (size_t i = 0; i < state->n; i++)
         state->device[i]->is_found = list.missed > 0; /* not seen is not gone then */
     for (size_t i = 0; i < list.n; i++) {

@@ -38,10 +38,11 @@ static bool has_any_device(const struct gtel_clients *state)
 }
 
 /* 1: they are on, 2: there are no others; -1, the default, leaves them off (amdgpu_drv.c). */
-static bool has_user_queues(const struct gtel_env *env)
+void gtel_clients_look_at_queues(struct gtel_clients *state)
 {
     uint64_t value;
-    return gtel_fs_u64(env, "sys/module/amdgpu/parameters/user_queue", &value) == 0 && value > 0;
+    int r = gtel_fs_u64(state->env, "sys/module/amdgpu/parameters/user_queue", &value);
+    state->kfd.has_user_queues = r == 0 && value > 0;
 }
 
 void gtel_clients_look_at_kfd(struct gtel_clients *state)
@@ -50,13 +51,11 @@ void gtel_clients_look_at_kfd(struct gtel_clients *state)
     struct gtel_client_kfd *kfd = &state->kfd;
     struct gtel_client_kfd_list *list = &kfd->list[kfd->now ^= 1];
     *list = (struct gtel_client_kfd_list){0};
-    kfd->has_user_queues = false;
     if (!has_any_device(state))
         return;
     int r = env->ops->dir_list_from(env->arg, "sys/class/kfd/kfd/proc", 0, keep, list);
     list->error = r == -ENOENT || r == -ENOTDIR ? 0 : r;
     list->is_anyone = list->error < 0 || (list->n > 0 && !state->is_initial);
-    kfd->has_user_queues = has_user_queues(env);
 }
 
 static bool is_listed(const struct gtel_client_kfd_list *list, uint32_t pid)

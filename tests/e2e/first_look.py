@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""A first look through very many descriptors takes several gathers: --once and doctor wait for it.
+
+    first_look.py PROGRAM
+
+The host is a folder: a GPU that nobody uses, and processes with so many descriptors (links) that looking at all of them
+takes longer than one gather may.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+import lines
+
+PROCESSES, DESCRIPTORS = 40, 1000
+CARD = "sys/devices/pci0000:00/0000:03:00.0"
+
+
+def write(root, path, text):
+    path = os.path.join(root, path)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text + "\n")
+
+
+def link(root, path, target):
+    path = os.path.join(root, path)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    os.symlink(target, path)
+
+
+def make_process(root, pid, descriptors):
+    write(root, f"proc/{pid}/comm", "server")
+    write(root, f"proc/{pid}/stat", f"{pid} (server) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0")
+    os.makedirs(os.path.join(root, f"proc/{pid}/fdinfo"))
+    for fd in range(descriptors):
+        link(root, f"proc/{pid}/fd/{fd}", "/dev/null")
+
+
+def make_host(root):
+    write(root, f"{CARD}/uevent", "DRIVER=i915\nPCI_ID=8086:56A0\nPCI_SLOT_NAME=0000:03:00.0")
+    write(root, f"{CARD}/power/runtime_status", "active")
+    for node in ("card0", "renderD128"):
+        link(root, f"sys/class/drm/{node}", f"../../devices/pci0000:00/0000:03:00.0/drm/{node}")
+        link(root, f"{CARD}/drm/{node}/device", "../../../0000:03:00.0")
+    make_process(root, 1, 3)
+    for n in range(PROCESSES):
+        make_process(root, 2000 + n, DESCRIPTORS)
+
+
+def gathers_of(text):
+    """[{field: value}]: the fields of the GPU and of the program itself, by gather."""
+    gathers = {}
+    for line in text.splitlines():
+        measurement, _, when, fields = lines.parse(line)
+        if measurement in ("gpu", "gtel"):
+            gathers.setdefault(when, {}).update(fields)
+    return [gathers[when] for when in sorted(gathers)]
+
+
+def run(*words):
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True,
+                          timeout=60, check=False)
+    return done.stdout, done.stderr
+
+
+def check_gather(fields, may_wait):
+    """Nothing is told of all processes before all were looked at."""
+    if may_wait and "processes_waiting" in fields:
+        assert not {"processes", "processes_visible", "processes_readable"} & set(fields), fields
+        return True
+    assert "processes_waiting" not in fields, fields
+    assert fields["processes_visible"] == fields["processes_readable"] == PROCESSES + 1, fields
+    assert fields["processes"] == 0, fields
+    return False
+
+
+def main():
+    program = sys.argv[1]
+    with tempfile.TemporaryDirectory(prefix="gtel-first-") as root:
+        make_host(root)
+        out, _ = run(program, "--root", root, "--interval", "100ms", "--count", "5")
+        waiting = [check_gather(fields, True) for fields in gathers_of(out)]
+        assert len(waiting) == 5 and waiting == sorted(waiting, reverse=True), waiting
+        out, err = run(program, "--root", root, "--once")
+        gathers = gathers_of(out)
+        assert len(gathers) == 1 and "looked through" not in err, (gathers, err)
+        check_gather(gathers[0], False)
+        out, _ = run(program, "doctor", "--root", root)
+        own = out.partition("All GPUs of a source")[2]
+        assert "looked through" not in own and "SYS_PTRACE" not in own, own
+    print(f"{waiting.count(True)} of 5 gathers were too early")
+
+
+main()
