@@ -2,6 +2,7 @@
 /* The tags of processes. */
 #include "cycle/usage_names.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,6 +119,9 @@ static void look(struct gtel_usage_names *names, const struct gtel_env *env, uin
     int r = gtel_process_who(env, &names->users, process->id, wanted_of(wanted), &who);
     uint64_t pause_s = process->is_named ? LATER_LOOKS_S + process->id.pid % 16 : FIRST_LOOKS_S;
     process->due_ns = names->now_ns + pause_s * second_ns;
+    bool may_pass = r != -ENOENT && r != -ESRCH && r != -EACCES && r != -EPERM;
+    if (r < 0 && may_pass)
+        process->due_ns = names->now_ns; /* in the next gather again */
     if (r < 0 && who.name[0] == '\0')
         return; /* it has gone, or is hidden */
     write_tags(&text, &who, process->id, wanted);

@@ -74,6 +74,13 @@ static void begin_gather(struct gtel_clients *state, struct gtel_registry *regis
             gtel_client_table_forget_bases(&state->table, (uint32_t)i);
 }
 
+/* What a discovery has missed is looked for again: at once, and then less and less often. */
+static bool is_look_due(struct gtel_clients *state)
+{
+    state->missed = state->has_missed ? state->missed + 1 : 0;
+    return (state->missed & (state->missed - 1)) == 0 && state->missed > 0;
+}
+
 static int sample(void *p, struct gtel_registry *registry, struct gtel_batch *batch)
 {
     struct gtel_clients *state = p;
@@ -91,7 +98,8 @@ static int sample(void *p, struct gtel_registry *registry, struct gtel_batch *ba
         gtel_clients_note(state);
         gtel_clients_report(state, batch);
     }
-    return state->is_lost && state->scan_error == 0 ? -ENODEV : state->scan_error;
+    bool is_due = state->is_lost || is_look_due(state);
+    return is_due && state->scan_error == 0 ? -ENODEV : state->scan_error;
 }
 
 /* Between gathers */

@@ -72,6 +72,7 @@ struct gtel_client_device {
     bool wants_vfs;     /* the file is looked for: after each discovery */
     bool has_work;      /* takes work: see host/drm_nodes.h */
     bool is_integrated; /* its own memory is a piece of the host's */
+    bool is_place_known;
     bool is_asleep;
     bool is_read;          /* may be read in this gather */
     bool was_asleep;       /* since its clients were read last */
@@ -122,6 +123,8 @@ struct gtel_clients {
     uint64_t nodes_sum;             /* tells, while a device is missing, whether nodes came */
     bool has_looked;                /* for devices that a text named, in this gather */
     bool is_lost;                   /* a device has gone or come: discovery is due */
+    bool has_missed;                /* the last discovery could not look at everything */
+    uint32_t missed;                /* gathers since it could */
     bool is_keeping;                /* between gathers: texts are read, and nothing taken */
     int scan_error;                 /* of the last gather */
     bool is_initial;                /* our pid namespace is the one of the host */

@@ -106,15 +106,28 @@ static int see_hwmon(void *arg, struct gtel_str name)
  * Of amdgpu, only an APU has the voltage of the northbridge, in1 (kernel:
  * amdgpu/../pm/amdgpu_pm.c, hwmon_attributes_visible). Neither call reaches the hardware.
  */
-static bool is_apu(const struct gtel_env *env, const char *device_path)
+static int is_apu(const struct gtel_env *env, const char *device_path)
 {
     char path[GTEL_FS_PATH_MAX];
     char name[32] = "";
     struct gtel_str ret = {name, sizeof(name)};
     gtel_fs_path(path, "%s/hwmon", device_path);
-    if (env->ops->dir_list(env->arg, path, see_hwmon, &ret) != 1)
-        return false;
-    return gtel_fs_exists(env, gtel_fs_path(path, "%s/hwmon/%s/in1_input", device_path, name));
+    int r = env->ops->dir_list(env->arg, path, see_hwmon, &ret);
+    if (r != 1)
+        return r == -ENOENT ? 0 : r;
+    gtel_fs_path(path, "%s/hwmon/%s/in1_input", device_path, name);
+    r = env->ops->exists(env->arg, path);
+    return r == 0 ? 1 : r == -ENOENT ? 0 : r;
+}
+
+/* Where its memory is. Not known, where the look fails, until one does not. */
+static void look_at_place(const struct gtel_env *env, struct gtel_client_device *device)
+{
+    bool is_amdgpu = strcmp(device->card.driver, "amdgpu") == 0;
+    int r = is_amdgpu ? is_apu(env, device->path) : 0;
+    if (r >= 0)
+        device->is_integrated = r == 1;
+    device->is_place_known = device->is_place_known || r >= 0;
 }
 
 /*
@@ -145,6 +158,7 @@ static void close_device(const struct gtel_env *env, struct gtel_client_device *
     gtel_awake_close(env, &device->awake);
     gtel_fs_close(env, &device->users);
     gtel_fs_close(env, &device->vfs);
+    device->is_place_known = false;
     device->has_vfs_now = false;
     device->rest = (struct gtel_rest){0};
 }
@@ -202,8 +216,7 @@ static int take(struct gtel_clients *state, struct gtel_registry *registry,
     device->is_found = true;
     device->driver = gtel_client_driver_find(drm->card.driver);
     (void)gtel_str_copy(device->path, sizeof(device->path), gtel_str_of(drm->path)); /* it fits */
-    device->is_integrated =
-        strcmp(drm->card.driver, "amdgpu") == 0 && is_apu(state->env, drm->path);
+    look_at_place(state->env, device);
     bool rests = device->driver && device->driver->wakes && !state->may_wake;
     device->rest.delay_ns = rests ? delay_of(state->env, device) : 0;
     if (device->driver || device->has_told) {
@@ -226,18 +239,44 @@ static void lose(struct gtel_clients *state, struct gtel_client_device *device,
     close_device(state->env, device);
 }
 
-/* Nodes of devices that may tell; the position becomes that in the state's list. */
+static void take_node(struct gtel_clients *state, const struct gtel_drm_node *node, uint32_t at)
+{
+    size_t i = 0;
+    while (i < state->nodes &&
+           (state->node[i].major != node->major || state->node[i].minor != node->minor))
+        i++;
+    if (i == GTEL_DRM_NODES_MAX)
+        return;
+    state->node[i] = *node;
+    state->node[i].device = at;
+    state->nodes = i == state->nodes ? i + 1 : state->nodes;
+}
+
+/*
+ * Nodes of devices that may tell; the position becomes that in the state's list. Nodes that were
+ * missed are not gone.
+ */
 static void take_nodes(struct gtel_clients *state, const struct gtel_drm_devices *list)
 {
-    state->nodes = 0;
+    state->nodes = list->missed == 0 ? 0 : state->nodes;
     for (size_t i = 0; i < list->nodes; i++) {
         const struct gtel_drm_device *drm = &list->device[list->node[i].device];
         int64_t at = may_tell(drm) ? find(state, gtel_str_of(drm->card.key)) : -1;
-        if (at < 0)
-            continue;
-        state->node[state->nodes] = list->node[i];
-        state->node[state->nodes++].device = (uint32_t)at;
+        if (at >= 0)
+            take_node(state, &list->node[i], (uint32_t)at);
     }
+}
+
+/* What was not known before may be a client's: descriptors that were none are read again. */
+static void note_missed(struct gtel_clients *state, const struct gtel_drm_devices *list)
+{
+    bool had_missed = state->has_missed;
+    state->has_missed = list->missed > 0;
+    for (size_t i = 0; i < state->n; i++)
+        state->has_missed = state->has_missed ||
+                            (state->device[i]->is_present && !state->device[i]->is_place_known);
+    if (had_missed)
+        gtel_scan_read_again(state->scan);
 }
 
 /* Device numbers of the first pid namespace are fixed (kernel: include/linux/proc_ns.h). */
@@ -269,8 +308,8 @@ int gtel_clients_discover(struct gtel_clients *state, struct gtel_registry *regi
     for (size_t i = 0; i < state->n; i++)
         if (!state->device[i]->is_found)
             lose(state, state->device[i], registry);
-    if (list.missed == 0)
-        take_nodes(state, &list);
+    take_nodes(state, &list);
+    note_missed(state, &list);
     return first;
 }
 

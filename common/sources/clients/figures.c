@@ -60,7 +60,7 @@ static void take_memory(const struct gtel_clients *state, const struct gtel_clie
     client->has_shared = false;
     client->memory = 0;
     client->shared = 0;
-    for (size_t i = 0; i < fdinfo->regions; i++) {
+    for (size_t i = 0; device->is_place_known && i < fdinfo->regions; i++) {
         const struct gtel_fdinfo_region *region = &fdinfo->region[i];
         enum gtel_fdinfo_place place = gtel_fdinfo_region_place(region->name);
         bool counts = place == GTEL_FDINFO_DEVICE ||
@@ -219,9 +219,10 @@ static void take_figures(struct gtel_clients *state, struct gtel_client_device *
     feed.is_known = client->t_ns > 0;
     feed.dt_ns = feed.is_known && t_ns > client->t_ns ? t_ns - client->t_ns : 0;
     feed.is_late = feed.is_known && client->t_ns < state->t_ns - state->dt_ns;
-    feed.is_born = !feed.is_known && is_born_since(state, client->start);
+    feed.is_born = !client->was_read && is_born_since(state, client->start);
     client->is_below = false;
     client->has_worked = false;
+    client->was_read = true;
     client->t_ns = t_ns;
     take_engines(&feed);
 }
@@ -323,6 +324,7 @@ static bool may_read_unknown(struct gtel_clients *state)
     return may_read;
 }
 
+/* A node that is not known waits, too, while it may be that of a device that was missed. */
 bool gtel_clients_may_read(void *arg, const struct gtel_scan_ask *ask)
 {
     struct gtel_clients *state = arg;
@@ -332,7 +334,7 @@ bool gtel_clients_may_read(void *arg, const struct gtel_scan_ask *ask)
     if (client)
         return state->device[client->key.device]->is_read;
     if (at < 0)
-        return ask->has_device || may_read_unknown(state);
+        return ask->has_device ? !state->has_missed : may_read_unknown(state);
     struct gtel_client_device *device = state->device[at];
     device->has_unread = device->has_unread || !device->is_read;
     return device->is_read;

@@ -86,7 +86,7 @@ bool gtel_clients_has_processes(const struct gtel_clients *state)
 bool gtel_clients_is_complete(const struct gtel_clients *state)
 {
     const struct gtel_scan_counts *counts = gtel_scan_counts(state->scan);
-    return state->scan_error == 0 && state->is_initial && counts->has_first &&
+    return state->scan_error == 0 && state->is_initial && !state->has_missed && counts->has_first &&
            counts->visible == counts->readable && counts->waiting == 0 && counts->dropped == 0 &&
            counts->unread == 0 && (counts->has_numbers || counts->is_listed) &&
            !(counts->is_by_text && counts->asleep > 0);
@@ -96,7 +96,7 @@ bool gtel_clients_is_complete(const struct gtel_clients *state)
 static bool is_looked_through(const struct gtel_clients *state)
 {
     const struct gtel_scan_counts *counts = gtel_scan_counts(state->scan);
-    return !counts->is_begun && counts->waiting == 0;
+    return !counts->is_begun && counts->waiting == 0 && counts->unread == 0 && !state->has_missed;
 }
 
 /* Engines of which a client of this gather has not told what it did. */

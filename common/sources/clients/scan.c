@@ -474,6 +474,14 @@ int gtel_scan_new(const struct gtel_env *env, const struct gtel_scan_settings *s
     return 0;
 }
 
+void gtel_scan_read_again(struct gtel_scan *scan)
+{
+    for (size_t i = 0; i < scan->processes; i++)
+        for (uint32_t k = scan->process[i].first; k != 0; k = scan->slot[k - 1].next)
+            if (scan->slot[k - 1].has_device && scan->slot[k - 1].client == 0)
+                scan->slot[k - 1].is_unread = true;
+}
+
 void gtel_scan_reset(struct gtel_scan *scan)
 {
     for (size_t i = 0; i < scan->processes; i++)

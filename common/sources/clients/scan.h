@@ -103,6 +103,8 @@ void gtel_scan_free(struct gtel_scan *scan);
 int gtel_scan_gather(struct gtel_scan *scan, const struct gtel_scan_hooks *hooks);
 /* Of the last gather. */
 const struct gtel_scan_counts *gtel_scan_counts(const struct gtel_scan *scan);
+/* Texts of devices that were no client's are read again by the next gather. */
+void gtel_scan_read_again(struct gtel_scan *scan);
 /* Forgets everything, as when the last GPU has gone: closes what is open and calls nothing. */
 void gtel_scan_reset(struct gtel_scan *scan);
 

@@ -41,6 +41,7 @@ struct gtel_client {
     uint64_t gather;                  /* when it was seen last */
     bool is_owner_seen;               /* in this gather */
     bool is_below;                    /* a counter stands below its base; the caller's */
+    bool was_read;                    /* ever; the caller's */
     bool has_worked;                  /* when it was read last, or may have; the caller's */
     /* What is known of its process and what it uses now; the caller's. */
     struct gtel_client_process start_of; /* whose start that is */
