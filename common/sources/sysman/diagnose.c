@@ -38,7 +38,7 @@ static void put_code(const struct gtel_sysman_gpu *gpu, enum gtel_sysman_family 
         return;
     if (is_refused)
         text[1] = "Level Zero does not let this user have it";
-    else if (ask->code == GTEL_ZE_UNSUPPORTED_FEATURE)
+    else if (ask->code == GTEL_ZE_UNSUPPORTED_FEATURE || ask->code == GTEL_ZE_UNINITIALIZED)
         text[1] = "this GPU, driver or loader does not have it";
     else if (ask->code == GTEL_SYSMAN_NO_VALUE)
         text[1] = "the driver answers without a value";

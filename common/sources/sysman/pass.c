@@ -91,6 +91,7 @@ bool gtel_sysman_is_permanent(uint32_t code)
     case GTEL_ZE_NULL_POINTER:
     case GTEL_ZE_INVALID_ENUMERATION:
     case GTEL_ZE_UNSUPPORTED_ENUMERATION:
+    case GTEL_ZE_UNINITIALIZED: /* of a started Level Zero: see is_loss() */
         return true;
     default:
         return false;
@@ -104,10 +105,17 @@ static bool is_quiet(uint32_t code)
            code == GTEL_ZE_LOW_POWER || code == GTEL_SYSMAN_NO_VALUE;
 }
 
-static bool is_loss(uint32_t code)
+/*
+ * Loaders say "not started" of a single function that the driver's table lacks, too (level zero:
+ * table of result codes). All of Level Zero it is only where the first call of each device says it.
+ */
+static bool is_loss(const struct gtel_sysman_pass *pass, uint32_t code)
 {
+    struct gtel_zes_device_properties got = {.head.type = GTEL_ZES_TYPE_DEVICE_PROPERTIES};
+    if (code == GTEL_ZE_UNINITIALIZED)
+        return pass->sysman->call.zesDeviceGetProperties(pass->gpu->handle, &got) == code;
     return code == GTEL_ZE_DEVICE_LOST || code == GTEL_ZE_REQUIRES_RESET ||
-           code == GTEL_ZE_SURVIVABILITY || code == GTEL_ZE_UNINITIALIZED;
+           code == GTEL_ZE_SURVIVABILITY;
 }
 
 static void hint_rights(const struct gtel_sysman_pass *pass, const char *call)
@@ -167,7 +175,7 @@ void gtel_sysman_settle(struct gtel_sysman_pass *pass, struct gtel_sysman_ask *a
         ask->has_worked = true;
         ask->due_ns = 0;
         ask->pause_ns = 0;
-    } else if (is_loss(code)) {
+    } else if (is_loss(pass, code)) {
         lose(pass, code);
     } else if (gtel_sysman_is_permanent(code)) {
         ask->due_ns = pass->now + RARELY_NS;
