@@ -43,8 +43,55 @@ static void test_lacks(void)
     test_label = "";
 }
 
+/* A GPU that may fall asleep after two seconds, gathered once a second. */
+#define SLEEPER                                                                                    \
+    POWER("0000:03:00.0", "runtime_status", "active")                                              \
+    POWER("0000:03:00.0", "control", "auto") POWER("0000:03:00.0", "autosuspend_delay_ms", "2000")
+#define CLOCK "call zesFrequencyGetState 1 0 = "
+#define TWO_CLOCKS                                                                                 \
+    "call zesDeviceEnumFrequencyDomains 1 = 2\ncall zesFrequencyGetProperties 1 1 = 2 0 0\n"
+
+/* Only one that is known to stand still gets a rest: a clock that is not told may run. */
+static const struct rest {
+    const char *text;
+    unsigned read; /* gathers with readings, of 30 */
+} rests[] = {
+    {CLOCK "-1 300 -1 400 0 0\n", 3},
+    {CLOCK "-1 300 -1 400 1400 0\n", 30},
+    {CLOCK "!0x70010001\n", 30},
+    {CLOCK "untouched\n", 30},
+    {"call zesDeviceEnumFrequencyDomains 1 = 0\n", 30},
+    {"call zesDeviceEnumFrequencyDomains 1 = !0x78000003\n", 30},
+    {"call zesFrequencyGetProperties 1 0 = !0x70010001\n", 30},
+    {TWO_CLOCKS CLOCK "-1 300 -1 400 0 0\ncall zesFrequencyGetState 1 1 = -1 300 -1 400 0 0\n", 3},
+    {TWO_CLOCKS CLOCK "-1 300 -1 400 0 0\ncall zesFrequencyGetState 1 1 = -1 300 -1 400 9 0\n", 30},
+    {TWO_CLOCKS CLOCK "-1 300 -1 400 0 0\ncall zesFrequencyGetState 1 1 = !0x70010001\n", 30},
+    {CLOCK "-1 2850 -1 400 2850 0\nat 4s\n" CLOCK "!0x70010001\n", 30},
+};
+
+static void test_rests(void)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(rests); i++) {
+        struct machine m;
+        char text[1024];
+        unsigned read = 0;
+        test_label = rests[i].text;
+        (void)snprintf(text, sizeof(text), "%s%s", SLEEPER, rests[i].text);
+        if (!begin(&m, text))
+            continue;
+        for (unsigned k = 0; k < 30; k++) {
+            gather(&m, 1);
+            read += readings_of(&m, xe) > 0;
+        }
+        CHECK_INT(read, rests[i].read);
+        finish(&m);
+    }
+    test_label = "";
+}
+
 int main(void)
 {
+    test_rests();
     test_lacks();
     return test_result();
 }

@@ -278,6 +278,13 @@ static void note_streak(const struct gtel_sysman_pass *pass)
     gpu->is_failing = false;
 }
 
+/* Whether all clocks of the GPU were told to stand still: one that was not told may run. */
+static bool is_still(const struct gtel_sysman_pass *pass)
+{
+    size_t clocks = gtel_sysman_wanted(&pass->gpu->list[GTEL_SYSMAN_FREQUENCY]);
+    return clocks > 0 && pass->still_clocks == clocks;
+}
+
 /*
  * A GPU that may fall asleep, and whose clocks have stood still for as long as that takes, is read
  * about once a minute only: the sources of its driver give it rests of their own to sleep in, which
@@ -286,7 +293,7 @@ static void note_streak(const struct gtel_sysman_pass *pass)
 static void note_idle(const struct gtel_sysman_pass *pass)
 {
     struct gtel_sysman_gpu *gpu = pass->gpu;
-    if (gpu->delay_ns == 0 || pass->is_running) {
+    if (gpu->delay_ns == 0 || !is_still(pass)) {
         gpu->idle_since_ns = 0;
         return;
     }

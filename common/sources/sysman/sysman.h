@@ -190,7 +190,7 @@ struct gtel_sysman_pass {
     /* What becomes a figure of the whole GPU. */
     bool has_limit;
     bool has_frequency;
-    bool is_running; /* some clock was not stopped */
+    size_t still_clocks; /* were told to be 0 */
     double gpu_celsius;
     double global_celsius;
     uint64_t fan_rpm;
