@@ -298,6 +298,33 @@ static void test_energy(void)
     check_steps("the clock goes back", back, GTEL_ARRAY_LEN(back), 0);
 }
 
+/* Time at the peak bandwidth when the peak moves, is not known for a while, and a counter resets.
+ */
+static void test_bandwidth(void)
+{
+    static const struct {
+        double peak_s; /* -1: not told */
+        uint64_t t_us;
+    } want[] = {{2, 1000},       {2.25, 1001000}, {4.25, 2001000}, {-1, 0},
+                {4.75, 4001000}, {-1, 0},         {5.25, 5001000}};
+    struct machine m;
+    if (!begin(&m, "at 1s\ncall zesMemoryGetBandwidth 1 0 = 3000000 2000000 4000000 1001000\n"
+                   "at 2s\ncall zesMemoryGetBandwidth 1 0 = 3000000 4000000 1000000 2001000\n"
+                   "at 3s\ncall zesMemoryGetBandwidth 1 0 = 4000000 4000000 0 3001000\n"
+                   "at 4s\ncall zesMemoryGetBandwidth 1 0 = 4000000 5000000 4000000 4001000\n"
+                   "at 5s\ncall zesMemoryGetBandwidth 1 0 = 0 1000 4000000 5001000\n"
+                   "at 6s\ncall zesMemoryGetBandwidth 1 0 = 0 2001000 4000000 6001000\n"))
+        return;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(want); i++) {
+        gather(&m, i > 0);
+        const struct gtel_reading *got = find(&m, xe, GTEL_M_GPU_MEMORY_PEAK_TIME, NULL, NULL);
+        CHECK_NEAR(got ? got->value.f64 : -1, want[i].peak_s, 1e-9);
+        CHECK_INT(got ? got->t_ns : 0, want[i].t_us * 1000);
+        CHECK_NEAR(value(&m, GTEL_M_MEMORY_PEAK_TIME, "vram0", NULL), want[i].peak_s, 1e-9);
+    }
+    finish(&m);
+}
+
 /* How Level Zero is started, and that it is quiet where it cannot be. */
 static void test_start(void)
 {
@@ -477,6 +504,7 @@ int main(void)
     test_quirks();
     test_engines();
     test_energy();
+    test_bandwidth();
     test_start();
     test_legacy();
     test_sleep();

@@ -226,6 +226,27 @@ uint32_t gtel_sysman_read_memory(struct gtel_sysman_pass *pass, struct gtel_sysm
 }
 
 /*
+ * Each step by the peak bandwidth of its end: Battlemage tells it anew each time, and it moves. A
+ * step over which a counter went back is left out.
+ */
+static bool bandwidth_step(struct gtel_sysman_bandwidth *bandwidth,
+                           const struct gtel_zes_mem_bandwidth *now)
+{
+    struct gtel_sysman_bandwidth last = *bandwidth;
+    bandwidth->has_last = true;
+    bandwidth->last_read = now->read;
+    bandwidth->last_write = now->write;
+    bandwidth->last_us = now->timestamp;
+    if (last.has_last && (now->read < last.last_read || now->write < last.last_write ||
+                          now->timestamp < last.last_us))
+        return false;
+    double grown = (double)(now->read - last.last_read) + (double)(now->write - last.last_write);
+    bandwidth->peak_s += grown / (double)now->max;
+    bandwidth->total_us += now->timestamp - last.last_us;
+    return true;
+}
+
+/*
  * Counters are bytes, whatever the specification says of transactions. A peak bandwidth of less
  * than a megabyte per second is none.
  */
@@ -243,13 +264,14 @@ uint32_t gtel_sysman_read_bandwidth(struct gtel_sysman_pass *pass, struct gtel_s
     struct gtel_sysman_place place = {.dim = {gtel_str_of(part->name)}, .t_us = got.timestamp};
     gtel_sysman_put_u64(pass, GTEL_M_MEMORY_READ, &place, got.read);
     gtel_sysman_put_u64(pass, GTEL_M_MEMORY_WRITE, &place, got.write);
-    if (got.max < 1000000)
+    struct gtel_sysman_bandwidth *bandwidth = &part->is.memory.bandwidth;
+    if (got.max < 1000000 || !bandwidth_step(bandwidth, &got))
         return GTEL_ZE_SUCCESS;
-    double at_peak = ((double)got.read + (double)got.write) / (double)got.max;
-    gtel_sysman_put_f64(pass, GTEL_M_MEMORY_PEAK_TIME, &place, at_peak);
+    place.t_us = bandwidth->total_us;
+    gtel_sysman_put_f64(pass, GTEL_M_MEMORY_PEAK_TIME, &place, bandwidth->peak_s);
     if (gtel_sysman_wanted(&pass->gpu->list[GTEL_SYSMAN_MEMORY]) == 1) {
         place.dim[0] = GTEL_STR_NONE;
-        gtel_sysman_put_f64(pass, GTEL_M_GPU_MEMORY_PEAK_TIME, &place, at_peak);
+        gtel_sysman_put_f64(pass, GTEL_M_GPU_MEMORY_PEAK_TIME, &place, bandwidth->peak_s);
     }
     return GTEL_ZE_SUCCESS;
 }

@@ -62,6 +62,19 @@ struct gtel_sysman_energy {
     uint64_t total_uj;
 };
 
+/*
+ * Time at the peak bandwidth, and the device's time over which it was counted. Both go on by known
+ * steps alone, so that a step left out is left out of both.
+ */
+struct gtel_sysman_bandwidth {
+    bool has_last;
+    uint64_t last_read;
+    uint64_t last_write;
+    uint64_t last_us;
+    double peak_s;
+    uint64_t total_us;
+};
+
 /* Whether a part is asked for its figures. */
 enum gtel_sysman_use {
     GTEL_SYSMAN_UNDESCRIBED, /* its properties could not be had yet */
@@ -102,6 +115,9 @@ struct gtel_sysman_part {
         struct {
             double max; /* degrees, or negative */
         } temperature;
+        struct {
+            struct gtel_sysman_bandwidth bandwidth;
+        } memory;
         struct {
             bool has_bandwidth;
             bool has_replays;
