@@ -461,13 +461,24 @@ static void test_returns(void)
     clients_process(&text, 710, "second", 750);
     clients_fd(&text, 710, 4, 1);
     clients_text(&text, (struct clients_client){710, 4, 0, "i915", 9}, 0);
+    for (unsigned t = 9; t <= 10; t++) {
+        gtel_buf_printf(&text, "at %us\n", t);
+        clients_text(&text, (struct clients_client){710, 4, 0, "i915", 9}, t - 8);
+    }
     if (clients_run(&lane, &text, 7)) {
         const struct gtel_device *device = lane_device(&lane, card0);
         CHECK(device && !device->is_present);
-        lane_step(&lane, 1000);
-        lane_gather(&lane);
-        CHECK(device && device->is_present);
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_COUNT, "second"), 1, 0);
+        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_ENGINE_BUSY, NULL), -1, 0);
+        /* What it has done until it is seen first is more than one interval's: not known. */
+        for (unsigned t = 8; t <= 10; t++) {
+            double share = t == 8 ? -1 : 0.05;
+            lane_step(&lane, 1000);
+            lane_gather(&lane);
+            CHECK(device && device->is_present);
+            CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_COUNT, "second"), 1, 0);
+            CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_RENDER, "second"), share, 1e-9);
+            CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_ENGINE_BUSY, "render"), share, 1e-9);
+        }
         lane_done(&lane);
     }
     gtel_buf_done(&text);

@@ -73,6 +73,7 @@ struct gtel_client_device {
     bool has_work;      /* takes work: see host/drm_nodes.h */
     bool is_integrated; /* its own memory is a piece of the host's */
     bool is_place_known;
+    bool is_watched; /* for sleeps between two looks, where the kernel tells them */
     bool is_asleep;
     bool is_read;          /* may be read in this gather */
     bool was_asleep;       /* since its clients were read last */

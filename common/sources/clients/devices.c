@@ -225,7 +225,7 @@ static int take(struct gtel_clients *state, struct gtel_registry *registry,
             return r;
     }
     device->wants_vfs = true;
-    (void)gtel_awake_watch(state->env, &device->awake, device->path); /* or by the next one */
+    device->is_watched = gtel_awake_watch(state->env, &device->awake, device->path) == 0;
     return device->awake.is_open ? 0 : gtel_awake_open(state->env, &device->awake, device->path);
 }
 
@@ -267,6 +267,11 @@ static void take_nodes(struct gtel_clients *state, const struct gtel_drm_devices
     }
 }
 
+static bool is_wholly_known(const struct gtel_client_device *device)
+{
+    return device->is_place_known && device->is_watched;
+}
+
 /* What was not known before may be a client's: descriptors that were none are read again. */
 static void note_missed(struct gtel_clients *state, const struct gtel_drm_devices *list)
 {
@@ -274,7 +279,7 @@ static void note_missed(struct gtel_clients *state, const struct gtel_drm_device
     state->has_missed = list->missed > 0;
     for (size_t i = 0; i < state->n; i++)
         state->has_missed = state->has_missed ||
-                            (state->device[i]->is_present && !state->device[i]->is_place_known);
+                            (state->device[i]->is_present && !is_wholly_known(state->device[i]));
     if (had_missed)
         gtel_scan_read_again(state->scan);
 }
@@ -393,14 +398,15 @@ static bool is_resting(const struct gtel_clients *state, struct gtel_client_devi
     return false;
 }
 
-/* Whether it has slept since the last look, however short. */
+/* Whether it has slept since the last look, however short, or may have. */
 static bool has_slept(const struct gtel_env *env, struct gtel_client_device *device)
 {
     uint64_t before_ns = device->suspended_ns;
     uint64_t now_ns = before_ns;
     int r = gtel_awake_suspended(env, &device->awake, &now_ns);
     device->suspended_ns = now_ns;
-    return r == 0 && now_ns != before_ns;
+    bool is_untold = r == -ENOENT && device->is_watched; /* there is no such file */
+    return r == 0 ? now_ns != before_ns : !is_untold;
 }
 
 /* 0, -ENODEV when the device has gone, or the error of the look: its clients are not read then. */
