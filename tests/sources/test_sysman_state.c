@@ -61,6 +61,22 @@ static const struct change {
     {"call zesDeviceEnumRasErrorSets 1 = 2\ncall zesRasGetProperties 1 1 = 0 0 0\n"
      "call zesRasGetStateExp 1 1 = 0 5 7 2\n",
      GTEL_M_GPU_RESETS, NULL, NULL, 6},
+    /* The card's sets and those of its tiles tell the same resets: 1 + 2 of the tiles, not 3 + 3.
+     */
+    {"call zesDeviceEnumRasErrorSets 1 = 3\ncall zesRasGetState 1 0 = 3 0 0 0 0 0 0\n"
+     "call zesRasGetProperties 1 1 = 1 1 0\ncall zesRasGetState 1 1 = 1 0 0 0 0 0 0\n"
+     "call zesRasGetProperties 1 2 = 1 1 1\ncall zesRasGetState 1 2 = 2 0 0 0 0 0 0\n",
+     GTEL_M_GPU_RESETS, NULL, NULL, 3},
+    {"call zesDeviceEnumRasErrorSets 1 = 2\ncall zesRasGetState 1 0 = !0x70010001\n"
+     "call zesRasGetProperties 1 1 = 1 1 0\ncall zesRasGetState 1 1 = 4 0 0 0 0 0 0\n",
+     GTEL_M_GPU_RESETS, NULL, NULL, 4},
+    {"call zesDeviceEnumRasErrorSets 1 = 2\ncall zesRasGetProperties 1 1 = 1 1 0\n"
+     "call zesRasGetState 1 1 = !0x70010001\n",
+     GTEL_M_GPU_RESETS, NULL, NULL, -1},
+    /* Of each severity by itself: 1 of the card's, 4 of the tile's corrected ones. */
+    {"call zesDeviceEnumRasErrorSets 1 = 2\ncall zesRasGetProperties 1 1 = 0 1 0\n"
+     "call zesRasGetState 1 1 = 4 0 0 0 0 0 0\n",
+     GTEL_M_GPU_RESETS, NULL, NULL, 5},
     /* Errors without any kind that is a reset. */
     {"call zesRasGetStateExp 1 0 = 5 2\n", GTEL_M_GPU_RESETS, NULL, NULL, -1},
 };

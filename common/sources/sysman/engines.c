@@ -53,10 +53,7 @@ struct sum {
 static struct sum sum_of(const struct gtel_sysman_list *list, uint8_t kind)
 {
     struct sum sum = {0};
-    bool has_tiles = false;
-    for (size_t i = 0; i < list->n; i++)
-        has_tiles = has_tiles || (gtel_sysman_is_used(&list->part[i]) &&
-                                  list->part[i].type == kind && list->part[i].is_on_tile);
+    bool has_tiles = gtel_sysman_has_tiles(list, kind);
     for (size_t i = 0; i < list->n; i++) {
         const struct gtel_sysman_part *part = &list->part[i];
         if (!gtel_sysman_is_used(part) || part->type != kind || part->is_on_tile != has_tiles)

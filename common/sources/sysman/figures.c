@@ -284,6 +284,14 @@ static const char *const categories[] = {
     "memory", "scale",       "l3-fabric", "pcie",    "fabric",      "soc-internal",
 };
 
+/* Errors of tiles count in the set of the card as well, where there are both. */
+static bool is_in_sum(const struct gtel_sysman_pass *pass, const struct gtel_sysman_part *part)
+{
+    const struct gtel_sysman_list *list = &pass->gpu->list[GTEL_SYSMAN_RAS];
+    return part->use != GTEL_SYSMAN_LEFT_OUT &&
+           part->is_on_tile == gtel_sysman_has_tiles(list, part->type);
+}
+
 static void put_errors(struct gtel_sysman_pass *pass, const struct gtel_sysman_part *part,
                        uint32_t category, uint64_t count)
 {
@@ -295,7 +303,7 @@ static void put_errors(struct gtel_sysman_pass *pass, const struct gtel_sysman_p
                    categories[category], part->tile_text);
     place.dim[0] = gtel_batch_text(pass->batch, gtel_str_of(text));
     gtel_sysman_put_u64(pass, GTEL_M_ERROR_COUNT, &place, count);
-    if (category == GTEL_ZES_RAS_RESET) {
+    if (category == GTEL_ZES_RAS_RESET && is_in_sum(pass, part)) {
         pass->resets += count;
         pass->has_resets = true;
     }
@@ -325,7 +333,7 @@ uint32_t gtel_sysman_read_ras(struct gtel_sysman_pass *pass, struct gtel_sysman_
 {
     struct gtel_zes_ras_state got;
     uint32_t code = ask_ras_exp(pass, part);
-    pass->resets_read += code == GTEL_ZE_SUCCESS;
+    pass->resets_read += code == GTEL_ZE_SUCCESS && is_in_sum(pass, part);
     if (!gtel_sysman_is_permanent(code) || code == GTEL_ZE_NO_PERMISSION)
         return code;
     memset(&got, 0xff, sizeof(got));
@@ -333,7 +341,7 @@ uint32_t gtel_sysman_read_ras(struct gtel_sysman_pass *pass, struct gtel_sysman_
     code = pass->sysman->call.zesRasGetState(part->handle, 0, &got);
     for (uint32_t i = 0; code == GTEL_ZE_SUCCESS && i < GTEL_ZES_RAS_CATEGORIES; i++)
         put_errors(pass, part, i, got.category[i]);
-    pass->resets_read += code == GTEL_ZE_SUCCESS;
+    pass->resets_read += code == GTEL_ZE_SUCCESS && is_in_sum(pass, part);
     return code;
 }
 
@@ -362,6 +370,15 @@ uint32_t gtel_sysman_read_fan(struct gtel_sysman_pass *pass, struct gtel_sysman_
 
 /* ---- the whole GPU ---- */
 
+static size_t sets_in_sum(const struct gtel_sysman_pass *pass)
+{
+    const struct gtel_sysman_list *list = &pass->gpu->list[GTEL_SYSMAN_RAS];
+    size_t n = 0;
+    for (size_t i = 0; i < list->n; i++)
+        n += is_in_sum(pass, &list->part[i]) || list->part[i].use == GTEL_SYSMAN_UNDESCRIBED;
+    return n;
+}
+
 void gtel_sysman_put_heads(const struct gtel_sysman_pass *pass)
 {
     double celsius = isfinite(pass->gpu_celsius) ? pass->gpu_celsius : pass->global_celsius;
@@ -370,8 +387,7 @@ void gtel_sysman_put_heads(const struct gtel_sysman_pass *pass)
     if (pass->has_fan)
         gtel_sysman_put_u64(pass, GTEL_M_GPU_FAN_RPM, NULL, pass->fan_rpm);
     /* Of all tiles and severities, or the sum would go back for want of one. */
-    if (pass->has_resets &&
-        pass->resets_read == gtel_sysman_wanted(&pass->gpu->list[GTEL_SYSMAN_RAS]))
+    if (pass->has_resets && pass->resets_read == sets_in_sum(pass))
         gtel_sysman_put_u64(pass, GTEL_M_GPU_RESETS, NULL, pass->resets);
     if (memories == 0 || pass->memories != memories)
         return;

@@ -73,6 +73,15 @@ size_t gtel_sysman_wanted(const struct gtel_sysman_list *list)
     return n;
 }
 
+bool gtel_sysman_has_tiles(const struct gtel_sysman_list *list, uint32_t type)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (gtel_sysman_is_used(&list->part[i]) && list->part[i].type == type &&
+            list->part[i].is_on_tile)
+            return true;
+    return false;
+}
+
 bool gtel_sysman_has(const struct gtel_sysman *sysman, size_t offset)
 {
     void *address;

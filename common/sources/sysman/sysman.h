@@ -216,7 +216,7 @@ struct gtel_sysman_pass {
     unsigned memories;
     unsigned memories_used;
     uint64_t resets;
-    unsigned resets_read; /* sets of errors that have told theirs */
+    size_t resets_read; /* sets of errors that have told theirs */
     bool has_resets;
 };
 
@@ -239,6 +239,8 @@ size_t gtel_sysman_ask_of(size_t row);
 /* Whether a part is asked; how many of a list are, or may still come to be. */
 bool gtel_sysman_is_used(const struct gtel_sysman_part *part);
 size_t gtel_sysman_wanted(const struct gtel_sysman_list *list);
+/* Whether parts of that type belong to tiles: those of the card tell the same once more. */
+bool gtel_sysman_has_tiles(const struct gtel_sysman_list *list, uint32_t type);
 /* Whether the loader has the call at that offset of its table. */
 bool gtel_sysman_has(const struct gtel_sysman *sysman, size_t offset);
 
