@@ -51,7 +51,13 @@ static void test_lacks(void)
 #define TWO_CLOCKS                                                                                 \
     "call zesDeviceEnumFrequencyDomains 1 = 2\ncall zesFrequencyGetProperties 1 1 = 2 0 0\n"
 
-/* Only one that is known to stand still gets a rest: a clock that is not told may run. */
+#define GROW(gt, ms)                                                                               \
+    "grow sys/devices/pci0000:00/0000:03:00.0/tile0/" gt "/gtidle/idle_residency_ms 5000 " ms "\n"
+
+/*
+ * Only one that is known to stand still gets a rest: a clock that is not told may run, unless the
+ * kernel says how long the GTs slept.
+ */
 static const struct rest {
     const char *text;
     unsigned read; /* gathers with readings, of 30 */
@@ -66,6 +72,14 @@ static const struct rest {
     {TWO_CLOCKS CLOCK "-1 300 -1 400 0 0\ncall zesFrequencyGetState 1 1 = -1 300 -1 400 0 0\n", 3},
     {TWO_CLOCKS CLOCK "-1 300 -1 400 0 0\ncall zesFrequencyGetState 1 1 = -1 300 -1 400 9 0\n", 30},
     {TWO_CLOCKS CLOCK "-1 300 -1 400 0 0\ncall zesFrequencyGetState 1 1 = !0x70010001\n", 30},
+    {CLOCK "-1 300 -1 400 -1 0\n", 30},
+    {GROW("gt0", "1000") CLOCK "-1 300 -1 400 -1 0\n", 4},
+    {GROW("gt0", "1000") "call zesDeviceEnumFrequencyDomains 1 = 0\n", 4},
+    {GROW("gt0", "1000") CLOCK "!0x70010001\n", 4},
+    {GROW("gt0", "300") CLOCK "-1 300 -1 400 -1 0\n", 30},
+    {GROW("gt0", "1000") GROW("gt1", "300") CLOCK "-1 300 -1 400 -1 0\n", 30},
+    {GROW("gt0", "1000") GROW("gt1", "1000") CLOCK "-1 300 -1 400 -1 0\n", 4},
+    {GROW("gt0", "1000") CLOCK "-1 300 -1 400 9 0\n", 30},
     {CLOCK "-1 2850 -1 400 2850 0\nat 4s\n" CLOCK "!0x70010001\n", 30},
 };
 

@@ -35,7 +35,7 @@ static void close_card(const struct gtel_env *env, struct gtel_card *card)
     struct gtel_card head = *card;
     for (size_t i = 0; i < gpu->n; i++)
         gtel_l0m_put_down(gpu->owner, &gpu->tile[i]);
-    gtel_l0m_work_close(env, &gpu->work);
+    gtel_gts_close(env, &gpu->gts);
     *gpu = (struct gtel_l0m_gpu){.card = head};
 }
 
@@ -83,7 +83,7 @@ static bool may_touch(const struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu)
         return false;
     if (is_asleep) {
         gtel_rest_slept(&gpu->rest);
-        gpu->work.seen_ns = 0;
+        gpu->seen_ns = 0;
     }
     return (!is_asleep || l0m->cards.may_wake) && !gtel_rest_is_on(&gpu->rest, gtel_env_now(env));
 }
@@ -126,10 +126,10 @@ static void sample_gpu(struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu, struct gt
         gtel_batch_failed(batch, gpu->card.device);
     if (gpu->n == 0 || is_measuring(gpu) || !may_touch(l0m, gpu))
         return;
-    enum gtel_l0m_state state = gtel_l0m_look(env, gpu);
+    enum gtel_gts_state state = gtel_l0m_look(env, gpu);
     if (gpu->rest.delay_ns > 0)
-        gtel_rest_note(&gpu->rest, state == GTEL_L0M_IDLE, now);
-    if (state != GTEL_L0M_WORKING || (gpu->round_ns > 0 && now - gpu->round_ns < ROUND_NS))
+        gtel_rest_note(&gpu->rest, state == GTEL_GTS_IDLE, now);
+    if (state != GTEL_GTS_WORKING || (gpu->round_ns > 0 && now - gpu->round_ns < ROUND_NS))
         return;
     gpu->round_ns = now;
     for (size_t i = 0; i < gpu->n; i++)

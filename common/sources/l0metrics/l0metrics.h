@@ -14,6 +14,7 @@
 
 #include "abi/zet_abi.h"
 #include "host/dynlib.h"
+#include "host/gts.h"
 #include "host/rest.h"
 #include "sources/cards.h"
 #include "sources/source.h"
@@ -24,7 +25,6 @@ enum {
     GTEL_L0M_GROUPS_MAX = 8192, /* what a driver lists beyond that is not looked at */
     GTEL_L0M_COLUMNS_MAX = 512, /* metrics of one group */
     GTEL_L0M_REASONS_MAX = 16,  /* of a stall */
-    GTEL_L0M_GTS_MAX = 16,      /* whose idleness is looked at */
     GTEL_L0M_NAME = 24
 };
 
@@ -111,17 +111,6 @@ struct gtel_l0m_tile {
     size_t n; /* bytes read */
 };
 
-/* Whether a GPU works, by the files that say how long its GTs slept. */
-struct gtel_l0m_work {
-    struct gtel_fs_file file[GTEL_L0M_GTS_MAX];
-    uint64_t idle_ms[GTEL_L0M_GTS_MAX];
-    size_t n;
-    bool is_open;
-    uint64_t seen_ns; /* the last look; 0: none */
-};
-
-enum gtel_l0m_state { GTEL_L0M_UNKNOWN, GTEL_L0M_IDLE, GTEL_L0M_WORKING };
-
 struct gtel_l0m;
 
 struct gtel_l0m_gpu {
@@ -129,7 +118,8 @@ struct gtel_l0m_gpu {
     struct gtel_l0m *owner; /* for the calls that put its tiles down */
     struct gtel_l0m_tile tile[GTEL_L0M_TILES_MAX];
     size_t n;
-    struct gtel_l0m_work work;
+    struct gtel_gts gts;
+    uint64_t seen_ns; /* the last look at them; 0: none */
     struct gtel_rest rest;
     uint64_t round_ns;  /* when the last measurements began */
     bool was_empty;     /* they saw nothing at work */
@@ -178,8 +168,7 @@ bool gtel_l0m_is_refused(const struct gtel_l0m_ask *ask);
 /* work.c */
 
 /* What the GPU has done since the last look, apart from being measured. */
-enum gtel_l0m_state gtel_l0m_look(const struct gtel_env *env, struct gtel_l0m_gpu *gpu);
-void gtel_l0m_work_close(const struct gtel_env *env, struct gtel_l0m_work *work);
+enum gtel_gts_state gtel_l0m_look(const struct gtel_env *env, struct gtel_l0m_gpu *gpu);
 
 /* window.c */
 

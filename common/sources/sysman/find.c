@@ -486,7 +486,8 @@ void gtel_sysman_find(struct gtel_sysman *sysman, struct gtel_registry *registry
 void gtel_sysman_close_gpu(const struct gtel_env *env, struct gtel_card *card)
 {
     struct gtel_sysman_gpu *gpu = (struct gtel_sysman_gpu *)card;
-    (void)env;
+    gtel_gts_close(env, &gpu->gts);
+    gpu->gts_ns = 0;
     gpu->handle = NULL;
     gpu->is_lost = false;
     gpu->head = NULL;

@@ -287,16 +287,29 @@ static void note_streak(const struct gtel_sysman_pass *pass)
     gpu->is_failing = false;
 }
 
-/* Whether all clocks of the GPU were told to stand still: one that was not told may run. */
+/* Where a clock is not told, the kernel says whether the GPU has worked since the last pass. */
+static bool has_slept(const struct gtel_sysman_pass *pass)
+{
+    const struct gtel_env *env = pass->sysman->cards.env;
+    struct gtel_sysman_gpu *gpu = pass->gpu;
+    uint64_t before_ns = gpu->gts_ns;
+    gpu->gts_ns = pass->now;
+    gtel_gts_open(env, &gpu->gts, &gpu->card.drm, gpu->card.path);
+    return gtel_gts_look(env, &gpu->gts, pass->now - before_ns) == GTEL_GTS_IDLE && before_ns > 0;
+}
+
+/* Nothing that tells is no standstill: the GPU may be at work. */
 static bool is_still(const struct gtel_sysman_pass *pass)
 {
     size_t clocks = gtel_sysman_wanted(&pass->gpu->list[GTEL_SYSMAN_FREQUENCY]);
-    return clocks > 0 && pass->still_clocks == clocks;
+    if (pass->is_running)
+        return false;
+    return (clocks > 0 && pass->still_clocks == clocks) || has_slept(pass);
 }
 
 /*
- * A GPU that may fall asleep, and whose clocks have stood still for as long as that takes, is read
- * about once a minute only: the sources of its driver give it rests of their own to sleep in, which
+ * A GPU that may fall asleep, and that has stood still for as long as that takes, is read about
+ * once a minute only: the sources of its driver give it rests of their own to sleep in, which
  * ours must leave undisturbed without knowing of them.
  */
 static void note_idle(const struct gtel_sysman_pass *pass)

@@ -126,6 +126,7 @@ static bool may_ask(const struct gtel_sysman *sysman, struct gtel_sysman_gpu *gp
         return false;
     if (is_asleep) { /* who wakes it wants it to work */
         gpu->idle_since_ns = 0;
+        gpu->gts_ns = 0;
         gpu->rest_ns = 0;
     }
     return (!is_asleep || sysman->cards.may_wake) && now >= gpu->rest_ns;

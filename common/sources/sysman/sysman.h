@@ -14,6 +14,7 @@
 
 #include "abi/zes_abi.h"
 #include "host/dynlib.h"
+#include "host/gts.h"
 #include "sources/cards.h"
 #include "sources/source.h"
 #include "tables/intel_names.h"
@@ -169,8 +170,10 @@ struct gtel_sysman_gpu {
     uint32_t first_code;
     const struct gtel_sysman_part *head; /* the power domain that stands for the GPU; NULL: none */
     uint64_t delay_ns;                   /* until it falls asleep by itself; 0: it does not */
-    uint64_t idle_since_ns; /* all clocks have stood still at each look since; 0: they have not */
-    uint64_t rest_ns;       /* it is left alone until then */
+    uint64_t idle_since_ns;              /* it has stood still at each look since; 0: it has not */
+    struct gtel_gts gts;                 /* looked at where clocks are not told */
+    uint64_t gts_ns;                     /* the last look at them; 0: none */
+    uint64_t rest_ns;                    /* it is left alone until then */
     enum gtel_intel_family hardware;
     bool may_hold;      /* counters that keep the GPU awake may be opened */
     bool has_processes; /* nobody else tells of them */
@@ -207,6 +210,7 @@ struct gtel_sysman_pass {
     bool has_limit;
     bool has_frequency;
     size_t still_clocks; /* were told to be 0 */
+    bool is_running;     /* some clock was told not to be */
     double gpu_celsius;
     double global_celsius;
     uint64_t fan_rpm;
