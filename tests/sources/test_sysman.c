@@ -280,9 +280,8 @@ static void check_steps(const char *label, const struct step *step, size_t n, ui
     test_label = label;
     for (size_t i = 0; i < n; i++) {
         struct gtel_zes_energy now = {step[i].uj, step[i].us};
-        uint64_t uj = 0;
-        bool is_shown = gtel_sysman_energy_step(&energy, &now, wrap_uj, 200, &uj);
-        CHECK_INT(is_shown ? (int64_t)uj : -1, step[i].shown);
+        bool is_shown = gtel_sysman_energy_step(&energy, &now, wrap_uj, 200);
+        CHECK_INT(is_shown ? (int64_t)energy.total_uj : -1, step[i].shown);
     }
     test_label = "";
 }
@@ -296,6 +295,27 @@ static void test_energy(void)
     check_steps("reset", reset, GTEL_ARRAY_LEN(reset), 0);
     check_steps("jump", jump, GTEL_ARRAY_LEN(jump), 0);
     check_steps("the clock goes back", back, GTEL_ARRAY_LEN(back), 0);
+}
+
+/* 180 W on a board for 200 W: up to 400 W, which fill the counter in 656 s. */
+static void test_rare_energy(void)
+{
+    static const struct {
+        uint64_t joules;
+        uint64_t second;
+        int64_t shown; /* joules, and the seconds that they took; -1: nothing */
+        uint64_t shown_second;
+    } steps[] = {{1, 50, 1, 50},       {61857, 1850, -1, 0},       {151857, 2350, 90001, 550},
+                 {69713, 3350, -1, 0}, {87713, 3450, 108001, 650}, {202913, 4090, 223201, 1290},
+                 {138769, 5190, -1, 0}};
+    struct gtel_sysman_energy energy = {0};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(steps); i++) {
+        struct gtel_zes_energy now = {steps[i].joules * 1000000, steps[i].second * 1000000};
+        bool is_shown = gtel_sysman_energy_step(&energy, &now, UINT64_C(262144000000), 200);
+        CHECK_INT(is_shown ? (int64_t)(energy.total_uj / 1000000) : -1, steps[i].shown);
+        if (is_shown)
+            CHECK_INT(energy.total_us, steps[i].shown_second * 1000000);
+    }
 }
 
 /* Time at the peak bandwidth when the peak moves, is not known for a while, and a counter resets.
@@ -504,6 +524,7 @@ int main(void)
     test_quirks();
     test_engines();
     test_energy();
+    test_rare_energy();
     test_bandwidth();
     test_start();
     test_legacy();

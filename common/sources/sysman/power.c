@@ -16,47 +16,61 @@
 static const double watts_max = 2000;
 enum { DOUBTS_MAX = 2, LIMITS_MAX = 16 };
 
-static bool is_possible(uint64_t grown_uj, uint64_t span_us, double limit_w)
+static double most_of(double limit_w, uint64_t span_us)
 {
     double max = limit_w > 0 && 2 * limit_w < watts_max ? 2 * limit_w : watts_max;
-    return (double)grown_uj / (double)span_us <= max;
+    return max * (double)span_us;
+}
+
+static bool is_fine_step(const struct gtel_sysman_energy *energy, const struct gtel_zes_energy *now,
+                         uint64_t wrap_uj, double limit_w, uint64_t *ret_grown)
+{
+    if (now->timestamp <= energy->last_us)
+        return false;
+    *ret_grown = now->energy - energy->last_uj;
+    if (now->energy < energy->last_uj) {
+        if (wrap_uj == 0 || energy->last_uj >= wrap_uj)
+            return false;
+        *ret_grown += wrap_uj;
+    }
+    return (double)*ret_grown <= most_of(limit_w, now->timestamp - energy->last_us);
 }
 
 /*
+ * Over a span in which the counter may have begun anew more than once, nothing is known: it goes on
+ * from where it was, in energy and in time.
+ *
  * Single readings far below their neighbours were seen on idle B60 and B70 (intel/compute-runtime
  * issue 938), and resets begin at 0. So a step that no board can make is left out and the counter
  * goes on from where it was; when the new figures stay, it goes on from there.
  */
 bool gtel_sysman_energy_step(struct gtel_sysman_energy *energy, const struct gtel_zes_energy *now,
-                             uint64_t wrap_uj, double limit_w, uint64_t *ret_uj)
+                             uint64_t wrap_uj, double limit_w)
 {
+    uint64_t grown = 0;
     if (!energy->has_last) {
         *energy = (struct gtel_sysman_energy){.has_last = true,
                                               .last_uj = now->energy,
                                               .last_us = now->timestamp,
-                                              .total_uj = now->energy};
-        *ret_uj = energy->total_uj;
+                                              .total_uj = now->energy,
+                                              .total_us = now->timestamp};
         return true;
     }
     if (now->timestamp == energy->last_us)
         return false;
-    uint64_t grown = now->energy - energy->last_uj;
-    bool is_fine = now->timestamp > energy->last_us;
-    if (now->energy < energy->last_uj) {
-        is_fine = is_fine && wrap_uj > 0 && energy->last_uj < wrap_uj;
-        grown += wrap_uj;
-    }
-    is_fine = is_fine && is_possible(grown, now->timestamp - energy->last_us, limit_w);
-    if (!is_fine && ++energy->doubts <= DOUBTS_MAX)
+    bool is_fine = is_fine_step(energy, now, wrap_uj, limit_w, &grown);
+    bool is_long = wrap_uj > 0 && now->timestamp > energy->last_us &&
+                   most_of(limit_w, now->timestamp - energy->last_us) >= (double)wrap_uj;
+    if (!is_fine && !is_long && ++energy->doubts <= DOUBTS_MAX)
         return false;
+    if (is_fine && !is_long) {
+        energy->total_uj += grown;
+        energy->total_us += now->timestamp - energy->last_us;
+    }
     energy->last_uj = now->energy;
     energy->last_us = now->timestamp;
     energy->doubts = 0;
-    if (!is_fine)
-        return false; /* the next step is counted from here */
-    energy->total_uj += grown;
-    *ret_uj = energy->total_uj;
-    return true;
+    return is_fine && !is_long; /* else the next step is counted from here */
 }
 
 static struct gtel_sysman_place place_of(const struct gtel_sysman_part *part, uint64_t t_us)
@@ -81,7 +95,7 @@ uint32_t gtel_sysman_read_energy(struct gtel_sysman_pass *pass, struct gtel_sysm
 {
     struct gtel_zes_energy got = {.timestamp = UINT64_MAX};
     bool is_battlemage = pass->gpu->hardware == GTEL_INTEL_BATTLEMAGE;
-    uint64_t total_uj;
+    struct gtel_sysman_energy *energy = &part->is.power.energy;
     uint32_t code = pass->sysman->call.zesPowerGetEnergyCounter(part->handle, &got);
     if (code != GTEL_ZE_SUCCESS)
         return code;
@@ -89,12 +103,12 @@ uint32_t gtel_sysman_read_energy(struct gtel_sysman_pass *pass, struct gtel_sysm
         return GTEL_SYSMAN_NO_VALUE;
     /* A domain that nothing feeds stays at 0. */
     part->is_counting = part->is_counting || got.energy > 0;
-    if (!part->is_counting || !gtel_sysman_energy_step(&part->is.power.energy, &got,
-                                                       is_battlemage ? BATTLEMAGE_WRAP_UJ : 0,
-                                                       largest_limit(pass->gpu), &total_uj))
+    if (!part->is_counting ||
+        !gtel_sysman_energy_step(energy, &got, is_battlemage ? BATTLEMAGE_WRAP_UJ : 0,
+                                 largest_limit(pass->gpu)))
         return GTEL_ZE_SUCCESS;
-    struct gtel_sysman_place place = place_of(part, got.timestamp);
-    double joules = (double)total_uj * 1e-6;
+    struct gtel_sysman_place place = place_of(part, energy->total_us);
+    double joules = (double)energy->total_uj * 1e-6;
     gtel_sysman_put_f64(pass, GTEL_M_ENERGY, &place, joules);
     /* One domain for good: the counter of another one is another counter. */
     if (part->is.power.is_whole && !pass->gpu->head)

@@ -60,7 +60,8 @@ struct gtel_sysman_energy {
     unsigned doubts; /* impossible steps one after another */
     uint64_t last_uj;
     uint64_t last_us;
-    uint64_t total_uj;
+    uint64_t total_uj; /* of all steps that are known, and the device's time over these */
+    uint64_t total_us;
 };
 
 /*
@@ -326,10 +327,10 @@ void gtel_sysman_put_heads(const struct gtel_sysman_pass *pass);
 
 /*
  * power.c: takes one sample of an energy counter; limit_w: the largest sustained limit known, 0 for
- * none. True, and *ret_uj, when the counter has a value to show.
+ * none. True when the counter has a value to show: total_uj at total_us.
  */
 bool gtel_sysman_energy_step(struct gtel_sysman_energy *energy, const struct gtel_zes_energy *now,
-                             uint64_t wrap_uj, double limit_w, uint64_t *ret_uj);
+                             uint64_t wrap_uj, double limit_w);
 
 /* diagnose.c */
 void gtel_sysman_diagnose(void *state, struct gtel_registry *registry,
