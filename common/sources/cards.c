@@ -137,6 +137,14 @@ bool gtel_cards_may_read(const struct gtel_cards *cards, const struct gtel_card 
            (!is_asleep || cards->may_wake);
 }
 
+const struct gtel_card *gtel_cards_awaited(const struct gtel_cards *cards)
+{
+    for (size_t i = 0; i < cards->n; i++)
+        if (!gtel_cards_may_read(cards, cards->card[i]))
+            return cards->card[i];
+    return NULL;
+}
+
 void gtel_cards_reopen(const struct gtel_cards *cards, struct gtel_card *card)
 {
     close_card(cards, card);

@@ -58,6 +58,8 @@ bool gtel_cards_any(const struct gtel_env *env, const char *const *drivers);
 int gtel_cards_discover(struct gtel_cards *cards, struct gtel_registry *registry);
 /* Whether the card may be touched now: its GPU is awake and not left alone so that it can sleep. */
 bool gtel_cards_may_read(const struct gtel_cards *cards, const struct gtel_card *card);
+/* A card that may not be touched now, or NULL: what begins with all GPUs at once waits for it. */
+const struct gtel_card *gtel_cards_awaited(const struct gtel_cards *cards);
 /* The state is opened anew at the next discovery: the card answered -ENODEV. */
 void gtel_cards_reopen(const struct gtel_cards *cards, struct gtel_card *card);
 void gtel_cards_done(struct gtel_cards *cards);

@@ -386,6 +386,8 @@ static const struct {
     {"call zeInit = !0x70010000\n", GTEL_MEASUREMENT_GPU_ACTIVITY, "group render", ""},
     {"call zeDeviceGet 0 = 0\n", GTEL_MEASUREMENT_GPU_ACTIVITY, "does not know this GPU",
      "libze-intel-gpu1"},
+    {POWER("runtime_status", "suspended"), GTEL_MEASUREMENT_GPU_ACTIVITY,
+     "waits until 0000:03:00.0 is awake", "Wake"},
     {"library libze_loader.so.1 gone\n", GTEL_MEASUREMENT_GPU_ACTIVITY, "cannot be opened",
      "libze1"},
 };

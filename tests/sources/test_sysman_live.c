@@ -103,8 +103,39 @@ static void test_rests(void)
     test_label = "";
 }
 
+static bool is_told(const struct gtel_findings *findings, const char *why)
+{
+    for (size_t i = 0; i < findings->n; i++) {
+        char text[256];
+        (void)gtel_str_copy(text, sizeof(text), findings->finding[i].why);
+        if (strstr(text, why))
+            return true;
+    }
+    return false;
+}
+
+/* One GPU that sleeps keeps Level Zero from starting for all, and doctor says which. */
+static void test_waiting(void)
+{
+    struct machine m;
+    static const char why[] = "waits until 0000:04:00.0 is awake";
+    if (!begin(&m, POWER("0000:04:00.0", "runtime_status",
+                         "suspended") "at 3s\n" POWER("0000:04:00.0", "runtime_status", "active")))
+        return;
+    for (unsigned k = 1; k <= 4; k++) {
+        struct gtel_findings findings = {0};
+        gather(&m, 1);
+        gtel_group_diagnose(&m.group, &findings);
+        CHECK_INT(is_told(&findings, why), k < 3);
+        CHECK_INT(spy.opens, k < 4 ? 0 : 1); /* the gather after it woke looks anew */
+        gtel_findings_done(&findings);
+    }
+    finish(&m);
+}
+
 int main(void)
 {
+    test_waiting();
     test_rests();
     test_lacks();
     return test_result();

@@ -120,6 +120,20 @@ static void diagnose_gpu(const struct gtel_env *env, const struct gtel_l0m_gpu *
     }
 }
 
+/* Level Zero starts for all GPUs at once, and would wake those that sleep. */
+static void diagnose_wait(const struct gtel_cards *cards, struct gtel_findings *findings)
+{
+    char why[128];
+    const char *const text[3] = {"Level Zero", why,
+                                 "let that GPU work once, or set the option Wake to always"};
+    const struct gtel_card *card = gtel_cards_awaited(cards);
+    if (!card)
+        return;
+    (void)snprintf(why, sizeof(why), "it starts with all GPUs at once, and waits until %s is awake",
+                   card->drm.key);
+    gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU_ACTIVITY, 0, text);
+}
+
 void gtel_l0m_diagnose(void *state, struct gtel_registry *registry, struct gtel_findings *findings)
 {
     const struct gtel_l0m *l0m = state;
@@ -131,6 +145,8 @@ void gtel_l0m_diagnose(void *state, struct gtel_registry *registry, struct gtel_
     } else if (l0m->start == GTEL_L0M_FAILED) {
         const char *const text[3] = {"zeInit", gtel_l0m_advice(l0m), NULL};
         gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU_ACTIVITY, 0, text);
+    } else if (l0m->start == GTEL_L0M_NEW) {
+        diagnose_wait(&l0m->cards, findings);
     }
     for (size_t i = 0; i < l0m->cards.n && l0m->start == GTEL_L0M_RUNS; i++)
         diagnose_gpu(l0m->cards.env, (const struct gtel_l0m_gpu *)l0m->cards.card[i], findings);

@@ -57,10 +57,7 @@ static int open_source(void *state, const struct gtel_env *env, const struct gte
 /* The start of Level Zero opens the nodes of all GPUs: it waits until none of them sleeps. */
 static bool may_start(const struct gtel_l0m *l0m)
 {
-    bool may = l0m->cards.n > 0;
-    for (size_t i = 0; i < l0m->cards.n; i++)
-        may = may && gtel_cards_may_read(&l0m->cards, l0m->cards.card[i]);
-    return may;
+    return l0m->cards.n > 0 && !gtel_cards_awaited(&l0m->cards);
 }
 
 static int discover(void *state, struct gtel_registry *registry)

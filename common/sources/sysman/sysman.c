@@ -46,13 +46,10 @@ static struct gtel_sysman_gpu *gpu_of(const struct gtel_sysman *sysman, size_t i
 /* The start of Level Zero opens the nodes of all GPUs: it waits until none of them sleeps. */
 static bool may_start(const struct gtel_sysman *sysman, bool *ret_has_i915)
 {
-    bool may = sysman->cards.n > 0;
     *ret_has_i915 = false;
-    for (size_t i = 0; i < sysman->cards.n; i++) {
-        may = may && gtel_cards_may_read(&sysman->cards, sysman->cards.card[i]);
+    for (size_t i = 0; i < sysman->cards.n; i++)
         *ret_has_i915 = *ret_has_i915 || strcmp(sysman->cards.card[i]->drm.driver, "i915") == 0;
-    }
-    return may;
+    return sysman->cards.n > 0 && !gtel_cards_awaited(&sysman->cards);
 }
 
 /*
