@@ -318,6 +318,42 @@ static void test_rare_energy(void)
     }
 }
 
+/* A clock of 19.2 MHz, an engine at 90 %: a second in other units, a rest, and units that stay. */
+static const struct activity {
+    uint64_t second;
+    uint64_t active;
+    uint64_t timestamp;
+    int64_t shown; /* active, or -1 */
+    uint64_t passed;
+} activities[] = {{1, 96000000000, 192000000000, 96000000000, 192000000000},
+                  {2, 96017280000, 10001000000, -1, 0},
+                  {3, 96034560000, 192038400000, 96034560000, 192038400000},
+                  {4, 96051840000, 192057600000, 96051840000, 192057600000},
+                  {5, 96051840001, 3686400000000000, -1, 0},
+                  {6, 96086400000, 192096000000, 96086400000, 192096000000},
+                  /* asleep for 100 seconds */
+                  {106, 96103680000, 192115200000, 96103680000, 192115200000},
+                  {107, 96120960000, 192134400000, 96120960000, 192134400000},
+                  /* microseconds from here on */
+                  {108, 5001000000, 10001000000, -1, 0},
+                  {109, 5001900000, 10002000000, -1, 0},
+                  {110, 5002800000, 10003000000, -1, 0},
+                  {111, 5003700000, 10004000000, 96121860000, 192135400000},
+                  {112, 5004600000, 10005000000, 96122760000, 192136400000}};
+
+static void test_activity(void)
+{
+    struct gtel_sysman_activity activity = {0};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(activities); i++) {
+        const struct activity *a = &activities[i];
+        struct gtel_zes_engine_stats now = {a->active, a->timestamp};
+        bool is_shown = gtel_sysman_activity_step(&activity, &now, a->second * 1000000000u);
+        CHECK_INT(is_shown ? (int64_t)activity.active : -1, a->shown);
+        if (is_shown)
+            CHECK_INT(activity.passed, a->passed);
+    }
+}
+
 /* Time at the peak bandwidth when the peak moves, is not known for a while, and a counter resets.
  */
 static void test_bandwidth(void)
@@ -525,6 +561,7 @@ int main(void)
     test_engines();
     test_energy();
     test_rare_energy();
+    test_activity();
     test_bandwidth();
     test_start();
     test_legacy();

@@ -26,7 +26,43 @@ static const struct {
     {GTEL_STR_INIT("video-enhance"), {GTEL_ZES_ENGINE_ENHANCEMENT, NO_KIND, NO_KIND, NO_KIND}},
 };
 
-/* Time worked and time passed count in the same units, microseconds or ticks. */
+/* No driver counts finer than in nanoseconds. */
+static const double pace_max = 2;
+enum { PACE_FACTOR = 4, DOUBTS_MAX = 2 };
+
+/*
+ * Time worked and time passed count in the same units, microseconds or ticks. Single readings in
+ * other units than their neighbours have been seen: there the clock goes back, or much faster than
+ * it ever did. Such a step is left out; when the new figures stay, it goes on from there. A clock
+ * that goes slowly is that of a GPU that slept.
+ */
+bool gtel_sysman_activity_step(struct gtel_sysman_activity *activity,
+                               const struct gtel_zes_engine_stats *now, uint64_t now_ns)
+{
+    struct gtel_sysman_activity last = *activity;
+    double most = last.pace > 0 ? last.pace * PACE_FACTOR : pace_max;
+    double span = (double)(now_ns - last.last_ns);
+    double passed = (double)(now->timestamp - last.last_timestamp);
+    bool is_fine = !last.has_last || (now->timestamp >= last.last_timestamp &&
+                                      now->active >= last.last_active && passed <= most * span);
+    if (!is_fine && ++activity->doubts <= DOUBTS_MAX)
+        return false;
+    activity->has_last = true;
+    activity->doubts = 0;
+    activity->last_active = now->active;
+    activity->last_timestamp = now->timestamp;
+    activity->last_ns = now_ns;
+    if (!is_fine) {
+        activity->pace = 0;
+        return false;
+    }
+    activity->active += now->active - last.last_active;
+    activity->passed += now->timestamp - last.last_timestamp;
+    if (last.has_last && span > 0 && passed > last.pace * span)
+        activity->pace = passed / span;
+    return true;
+}
+
 uint32_t gtel_sysman_read_engine(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part)
 {
     struct gtel_zes_engine_stats got = {.timestamp = UINT64_MAX};
@@ -36,9 +72,8 @@ uint32_t gtel_sysman_read_engine(struct gtel_sysman_pass *pass, struct gtel_sysm
         return code;
     if (got.timestamp == UINT64_MAX || got.timestamp == 0)
         return GTEL_SYSMAN_NO_VALUE;
-    part->is.engine.active = got.active;
-    part->is.engine.timestamp = got.timestamp;
-    part->is.engine.has_value = true;
+    part->is.engine.has_value =
+        gtel_sysman_activity_step(&part->is.engine.activity, &got, pass->now);
     return GTEL_ZE_SUCCESS;
 }
 
@@ -62,8 +97,8 @@ static struct sum sum_of(const struct gtel_sysman_list *list, uint8_t kind)
         if (!part->is.engine.has_value)
             continue;
         sum.answers++;
-        sum.active += (double)part->is.engine.active;
-        sum.timestamp += (double)part->is.engine.timestamp;
+        sum.active += (double)part->is.engine.activity.active;
+        sum.timestamp += (double)part->is.engine.activity.passed;
     }
     return sum;
 }

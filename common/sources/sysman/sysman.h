@@ -77,6 +77,18 @@ struct gtel_sysman_bandwidth {
     uint64_t total_us;
 };
 
+/* Time worked and time passed of an engine, behind a gate: see engines.c. */
+struct gtel_sysman_activity {
+    bool has_last;
+    unsigned doubts; /* impossible steps one after another */
+    uint64_t last_active;
+    uint64_t last_timestamp;
+    uint64_t last_ns; /* on our clock */
+    double pace;      /* the fastest that its clock has gone: units per nanosecond; 0: not known */
+    uint64_t active;  /* of all steps that are known */
+    uint64_t passed;
+};
+
 /* Whether a part is asked for its figures. */
 enum gtel_sysman_use {
     GTEL_SYSMAN_UNDESCRIBED, /* its properties could not be had yet */
@@ -131,8 +143,7 @@ struct gtel_sysman_part {
             int is_ecc_pending;
         } pci;
         struct {
-            uint64_t active;
-            uint64_t timestamp;
+            struct gtel_sysman_activity activity;
             bool has_value;
         } engine;
         struct {
@@ -331,6 +342,10 @@ void gtel_sysman_put_heads(const struct gtel_sysman_pass *pass);
  */
 bool gtel_sysman_energy_step(struct gtel_sysman_energy *energy, const struct gtel_zes_energy *now,
                              uint64_t wrap_uj, double limit_w);
+
+/* engines.c: takes one sample of an engine at a time on our clock; true when it has a value. */
+bool gtel_sysman_activity_step(struct gtel_sysman_activity *activity,
+                               const struct gtel_zes_engine_stats *now, uint64_t now_ns);
 
 /* diagnose.c */
 void gtel_sysman_diagnose(void *state, struct gtel_registry *registry,
