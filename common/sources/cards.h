@@ -19,6 +19,8 @@ struct gtel_card {
     struct gtel_device *device;
     struct gtel_awake awake;
     char path[64]; /* of the device: "sys/class/drm/card0/device" */
+    uint64_t node; /* which of the kernel's cards it is (sources/renewal.h); 0: not known */
+    bool is_gone;  /* the kernel has it no more (the same) */
     bool is_new;   /* since the last discovery: nothing of it is open yet; the source clears it */
     bool is_found; /* by the discovery that runs */
 };

@@ -470,8 +470,59 @@ static void test_gone(void)
     finish(&m);
 }
 
+#define SECOND_CARD                                                                                \
+    "link sys/class/drm/card2 -> ../../devices/pci0000:00/0000:05:00.0/drm/card2\n"                \
+    "link sys/devices/pci0000:00/0000:05:00.0/drm/card2/device -> ../../../0000:05:00.0\n"         \
+    "file sys/devices/pci0000:00/0000:05:00.0/uevent\n| DRIVER=xe\n| PCI_ID=8086:E20B\n"           \
+    "| PCI_SLOT_NAME=0000:05:00.0\n"
+#define GOES "gone sys/class/drm/card0\ngone " DEVICE "drm\n"
+
+/*
+ * When a new process may do better: each case is gathered once a second, and the helper wants to be
+ * exchanged after so many of them; 0: never.
+ */
+static const struct renewal {
+    const char *label;
+    const char *text;
+    bool is_inline;
+    unsigned after;
+    unsigned infos; /* lines in the log by then */
+} renewals[] = {
+    {"all is well", "", false, 0, 0},
+    {"the start fails", "call zeInit = !0x78000001\n", false, 601, 0},
+    {"the start fails, in one process", "call zeInit = !0x78000001\n", true, 0, 0},
+    {"the start finds no driver's GPU", "call zeDriverGet = 0\n", false, 601, 0},
+    {"nor any device of one", "call zeDeviceGet 0 = 0\ncall zeDeviceGet 1 = 0\n", false, 601, 0},
+    {"a GPU comes", "at 100s\n" SECOND_CARD, false, 121, 1},
+    {"a GPU goes", "at 5s\n" GOES, false, 0, 0},
+    {"a GPU goes and comes", "at 5s\n" GOES "at 9s\n" CARD("xe"), false, 9, 1},
+    {"a GPU goes and comes at once", "at 5s\n" GOES CARD("xe"), false, 5, 1},
+};
+
+static void test_renewals(void)
+{
+    enum { SECONDS = 700 };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(renewals); i++) {
+        struct machine m;
+        unsigned after = 0;
+        test_label = renewals[i].label;
+        if (!begin(&m, renewals[i].text))
+            continue;
+        m.group.registry.can_renew = !renewals[i].is_inline;
+        for (unsigned k = 1; k <= SECONDS && after == 0; k++) {
+            gather(&m, 1);
+            after = m.group.registry.is_spent ? k : 0;
+        }
+        CHECK_INT(after, renewals[i].after);
+        CHECK_INT(spy.logs[GTEL_LOG_INFO], renewals[i].infos);
+        finish(&m);
+    }
+    test_label = "";
+}
+
 int main(void)
 {
+    test_renewals();
     test_values();
     test_platforms();
     test_quirks();

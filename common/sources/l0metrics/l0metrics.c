@@ -48,6 +48,7 @@ static int open_source(void *state, const struct gtel_env *env, const struct gte
                                      .drivers = drivers,
                                      .state_size = sizeof(struct gtel_l0m_gpu),
                                      .close = close_card};
+    l0m->renewal = (struct gtel_renewal){.source = "l0metrics"};
     l0m->cards.may_wake = gtel_str_eq(gtel_option_text(options, GTEL_O_WAKE), GTEL_STR("always"));
     l0m->leaves_xe_stalls =
         gtel_str_eq(gtel_option_text(options, GTEL_O_XE_STALLS), GTEL_STR("on"));
@@ -60,10 +61,24 @@ static bool may_start(const struct gtel_l0m *l0m)
     return l0m->cards.n > 0 && !gtel_cards_awaited(&l0m->cards);
 }
 
+/* A driver that finds no GPU may say so by success with a count of 0. */
+static bool knows_any(const struct gtel_l0m *l0m)
+{
+    bool found = l0m->cards.n == 0;
+    for (size_t i = 0; i < l0m->cards.n; i++)
+        found = found || gpu_of(l0m, i)->n > 0;
+    return found;
+}
+
 static int discover(void *state, struct gtel_registry *registry)
 {
     struct gtel_l0m *l0m = state;
     int r = gtel_cards_discover(&l0m->cards, registry);
+    bool is_in_vain =
+        l0m->start == GTEL_L0M_FAILED || (l0m->start == GTEL_L0M_RUNS && !knows_any(l0m));
+    gtel_renewal_discovered(&l0m->renewal, &l0m->cards, registry, is_in_vain);
+    if (registry->is_spent)
+        return r; /* what is known here is of the past */
     if (may_start(l0m))
         gtel_l0m_start_up(l0m);
     gtel_l0m_find(l0m, registry);
@@ -75,7 +90,7 @@ static bool may_touch(const struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu)
 {
     const struct gtel_env *env = l0m->cards.env;
     bool is_asleep = false;
-    if (!gpu->card.device || !gpu->card.device->is_present ||
+    if (gpu->card.is_gone || !gpu->card.device || !gpu->card.device->is_present ||
         gtel_awake_look(env, &gpu->card.awake, &is_asleep) < 0)
         return false;
     if (is_asleep) {
@@ -136,13 +151,14 @@ static void sample_gpu(struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu, struct gt
 static int sample(void *state, struct gtel_registry *registry, struct gtel_batch *batch)
 {
     struct gtel_l0m *l0m = state;
-    (void)registry;
+    bool is_look_due = gtel_renewal_look(&l0m->renewal, &l0m->cards, registry);
     if (l0m->start == GTEL_L0M_NEW && may_start(l0m))
         return -ENODEV; /* a GPU that slept when Level Zero was to start is awake */
     batch->t_ns = gtel_env_now(l0m->cards.env);
-    for (size_t i = 0; l0m->start == GTEL_L0M_RUNS && i < l0m->cards.n; i++)
+    bool is_usable = l0m->start == GTEL_L0M_RUNS && !registry->is_spent;
+    for (size_t i = 0; is_usable && i < l0m->cards.n; i++)
         sample_gpu(l0m, gpu_of(l0m, i), batch);
-    return 0;
+    return is_look_due ? -ENODEV : 0;
 }
 
 static uint64_t due_ns(const void *state)

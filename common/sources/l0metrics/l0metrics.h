@@ -16,7 +16,7 @@
 #include "host/dynlib.h"
 #include "host/gts.h"
 #include "host/rest.h"
-#include "sources/cards.h"
+#include "sources/renewal.h"
 #include "sources/source.h"
 
 enum {
@@ -134,7 +134,8 @@ struct gtel_l0m {
     struct gtel_dynlib dynlib;
     struct gtel_zet_calls call;
     enum gtel_l0m_start start;
-    uint32_t start_code;   /* of FAILED */
+    uint32_t start_code; /* of FAILED */
+    struct gtel_renewal renewal;
     bool leaves_xe_stalls; /* to source xe_stall: the option XeStalls */
     bool is_by_variable;   /* metrics were enabled before the start, for all devices */
 };

@@ -97,6 +97,8 @@ void gtel_l0m_start_up(struct gtel_l0m *l0m)
         l0m->start = GTEL_L0M_NO_LIBRARY;
         return;
     }
+    l0m->renewal.was_tried = true;
+    l0m->renewal.tried_ns = gtel_env_now(env);
     l0m->start_code = start(l0m);
     l0m->start = l0m->start_code == GTEL_ZE_SUCCESS ? GTEL_L0M_RUNS : GTEL_L0M_FAILED;
     if (l0m->start == GTEL_L0M_FAILED)

@@ -105,7 +105,8 @@ void gtel_sysman_start_up(struct gtel_sysman *sysman, bool has_i915)
         sysman->start = GTEL_SYSMAN_NO_LIBRARY;
         return;
     }
-    sysman->tried_ns = gtel_env_now(env);
+    sysman->renewal.was_tried = true;
+    sysman->renewal.tried_ns = gtel_env_now(env);
     bool has_own = call->zesInit && call->zesDriverGet && call->zesDeviceGet;
     uint32_t code = has_own ? call->zesInit(0) : start_legacy(sysman, has_i915);
     if (code == GTEL_ZE_SUCCESS)

@@ -15,7 +15,7 @@
 #include "abi/zes_abi.h"
 #include "host/dynlib.h"
 #include "host/gts.h"
-#include "sources/cards.h"
+#include "sources/renewal.h"
 #include "sources/source.h"
 #include "tables/intel_names.h"
 
@@ -169,8 +169,6 @@ struct gtel_sysman_list {
 struct gtel_sysman_gpu {
     struct gtel_card card; /* first: see sources/cards.h */
     void *handle;          /* NULL: Level Zero does not know the card, or has not been asked */
-    uint64_t node;         /* which of the kernel's cards it is; 0: not known */
-    bool is_gone;          /* the kernel has it no more */
     bool is_lost;
     bool has_worked;
     bool is_failing;  /* has been logged */
@@ -206,10 +204,8 @@ struct gtel_sysman {
     struct gtel_zes_calls call;
     enum gtel_sysman_start start;
     uint32_t start_code; /* of FAILED */
-    uint64_t tried_ns;   /* when it was started, or was to */
+    struct gtel_renewal renewal;
     bool is_legacy;
-    size_t most;         /* cards that were there at once */
-    uint64_t missing_ns; /* since when there are fewer; 0: there are not */
 };
 
 /* One pass over one GPU. */
