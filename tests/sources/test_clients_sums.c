@@ -336,6 +336,15 @@ static void test_unread_newcomer(void)
             put_ms(&text, 800, 46, t * 50);
     }
     check("an unread newcomer", &text, told, 4);
+    struct lane lane;
+    if (CHECK(lane_init_in(&lane, "clients", text.p, ""))) {
+        for (unsigned t = 0; t <= 4; t++) {
+            lane_gather(&lane);
+            CHECK_INT(lane.group.batch.failed[lane_device(&lane, card0)->index], t == 2);
+            lane_step(&lane, 1000);
+        }
+        lane_done(&lane);
+    }
     gtel_buf_done(&text);
 }
 

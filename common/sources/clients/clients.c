@@ -41,6 +41,7 @@ static int scan(struct gtel_clients *state)
     const struct gtel_scan_hooks hooks = {.arg = state,
                                           .seen = gtel_clients_seen,
                                           .may_read = gtel_clients_may_read,
+                                          .unread = gtel_clients_unread,
                                           .gone = gtel_clients_gone};
     gtel_client_table_begin(&state->table);
     int r = gtel_scan_gather(state->scan, &hooks);

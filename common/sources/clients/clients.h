@@ -187,6 +187,7 @@ bool gtel_clients_is_hidden(const struct gtel_clients *state,
 /* The hooks of the scan; arg is the state. */
 uint64_t gtel_clients_seen(void *arg, const struct gtel_scan_seen *seen);
 bool gtel_clients_may_read(void *arg, const struct gtel_scan_ask *ask);
+void gtel_clients_unread(void *arg, const struct gtel_scan_ask *ask);
 void gtel_clients_gone(void *arg, uint64_t key);
 /* Looks up when the client's process began, where that is not known. */
 void gtel_clients_find_start(struct gtel_clients *state, struct gtel_client *client);

@@ -340,6 +340,14 @@ bool gtel_clients_may_read(void *arg, const struct gtel_scan_ask *ask)
     return device->is_read;
 }
 
+void gtel_clients_unread(void *arg, const struct gtel_scan_ask *ask)
+{
+    struct gtel_clients *state = arg;
+    int64_t at = ask->has_device ? gtel_clients_node(state, ask->major, ask->minor) : -1;
+    if (at >= 0 && state->device[at]->device && !state->is_keeping)
+        gtel_batch_failed(state->batch, state->device[at]->device);
+}
+
 void gtel_clients_gone(void *arg, uint64_t key)
 {
     struct gtel_clients *state = arg;

@@ -380,13 +380,24 @@ static void learn_own(struct gtel_scan *scan)
 
 /* ---- a gather ---- */
 
+static void count_unread(struct gtel_scan *scan, const struct gtel_scan_slot *slot)
+{
+    const struct gtel_scan_ask ask = {
+        .has_device = slot->has_device, .major = slot->major, .minor = slot->minor};
+    if (!slot->is_unread || slot->is_asleep)
+        return;
+    scan->counts.unread++;
+    if (scan->hooks->unread)
+        scan->hooks->unread(scan->hooks->arg, &ask);
+}
+
 static void count_slots(struct gtel_scan *scan, const struct gtel_scan_process *process)
 {
     bool is_holder = false;
     for (uint32_t i = process->first; i != 0; i = scan->slot[i - 1].next) {
         is_holder = is_holder || scan->slot[i - 1].client != 0;
         scan->counts.asleep += scan->slot[i - 1].is_asleep ? 1 : 0;
-        scan->counts.unread += scan->slot[i - 1].is_unread && !scan->slot[i - 1].is_asleep ? 1 : 0;
+        count_unread(scan, &scan->slot[i - 1]);
     }
     scan->counts.holders += is_holder ? 1 : 0;
 }

@@ -59,6 +59,8 @@ struct gtel_scan_hooks {
      * in the next gather. NULL: always.
      */
     bool (*may_read)(void *arg, const struct gtel_scan_ask *ask);
+    /* A text of which nothing is known could not be read; key is 0. NULL: of no interest. */
+    void (*unread)(void *arg, const struct gtel_scan_ask *ask);
     /* No descriptor of that client is left. NULL: of no interest. */
     void (*gone)(void *arg, uint64_t key);
 };
