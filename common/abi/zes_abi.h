@@ -63,7 +63,8 @@ enum {
     GTEL_ZES_TYPE_POWER_LIMIT_EXT = 0x27,
     GTEL_ZES_TYPE_POWER_EXT_PROPERTIES = 0x28,
     GTEL_ZES_TYPE_FABRIC_PORT_ERRORS = 0x2a,
-    GTEL_ZES_TYPE_DEVICE_EXT_PROPERTIES = 0x2d
+    GTEL_ZES_TYPE_DEVICE_EXT_PROPERTIES = 0x2d,
+    GTEL_ZES_TYPE_MEM_COUNTER_BITS = 0x20002
 };
 
 /* ze_device_type_t */
@@ -419,6 +420,12 @@ struct gtel_zes_mem_properties {
     uint64_t physical_size;
     int32_t bus_width;
     int32_t channels;
+};
+
+/* zes_mem_bandwidth_counter_bits_exp_properties_t, since 1.9: chained to the former */
+struct gtel_zes_mem_counter_bits {
+    struct gtel_zes_head head;
+    uint32_t bits;
 };
 
 /* zes_mem_state_t: bytes */

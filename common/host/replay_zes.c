@@ -139,6 +139,7 @@ static const struct field mem[] = {
     F(mem_properties, type, 'u'), F(mem_properties, on_subdevice, 'b'),
     F(mem_properties, subdevice_id, 'u'), F(mem_properties, location, 'u'),
     F(mem_properties, physical_size, 'U')};
+static const struct field mem_bits[] = {F(mem_counter_bits, bits, 'u')};
 static const struct field mem_state[] = {F(mem_state, health, 'u'), F(mem_state, free, 'U'),
                                          F(mem_state, size, 'U')};
 static const struct field bandwidth[] = {F(mem_bandwidth, read, 'U'), F(mem_bandwidth, write, 'U'),
@@ -225,6 +226,7 @@ static const struct layout layouts[] = {
 static const struct layout chained[] = {
     L(device_ext_properties, GTEL_ZES_TYPE_DEVICE_EXT_PROPERTIES, device_ext),
     L(power_ext_properties, GTEL_ZES_TYPE_POWER_EXT_PROPERTIES, power_ext),
+    L(mem_counter_bits, GTEL_ZES_TYPE_MEM_COUNTER_BITS, mem_bits),
 };
 
 int gtel_replay_zes_open(const struct gtel_tree *tree)

@@ -22,6 +22,7 @@
  *     call zesPowerGetLimits 0 1 = ENABLED POWER INTERVAL ENABLED POWER AC DC
  *     call zesPowerGetLimitsExt 0 1 = LEVEL SOURCE UNIT ENABLED INTERVAL LIMIT …  (each limit)
  *     call zesTemperatureGetState 0 2 = 61.5
+ *     call zesMemoryGetProperties 0 0 = TYPE 0 0 LOCATION BYTES COUNTERBITS
  *     call zesRasGetState 0 0 = 0 1 2 3 4 5 6     more than seven are written behind the structure
  *     call zesRasGetStateExp 0 0 = CATEGORY COUNT …
  *     call zesFanGetState 0 0 0 = 1450            (units)

@@ -217,6 +217,10 @@ AT(gtel_zes_mem_properties, physical_size, 32);
 AT(gtel_zes_mem_properties, bus_width, 40);
 AT(gtel_zes_mem_properties, channels, 44);
 
+SIZE(gtel_zes_mem_counter_bits, 24);
+AT(gtel_zes_mem_counter_bits, head.next, 8);
+AT(gtel_zes_mem_counter_bits, bits, 16);
+
 SIZE(gtel_zes_mem_state, 40);
 AT(gtel_zes_mem_state, head.next, 8);
 AT(gtel_zes_mem_state, health, 16);

@@ -381,6 +381,32 @@ static void test_bandwidth(void)
     finish(&m);
 }
 
+/* Ponte Vecchio's counters begin anew too often to be told, unless they have 64 bits. */
+static void test_counter_bits(void)
+{
+    static const struct {
+        const char *text;
+        double read;
+    } cases[] = {
+        {"", -1},
+        {"call zesMemoryGetProperties 1 0 = 0 0 0 1 1000 32\n", -1},
+        {"call zesMemoryGetProperties 1 0 = 0 0 0 1 1000 64\n", 3000000},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct machine m;
+        test_label = cases[i].text;
+        if (!begin_with(&m, CARD("card0", "0000:03:00.0", "i915", "0BD5") LIBRARY, cases[i].text))
+            continue;
+        gather(&m, 0);
+        CHECK_NEAR(value(&m, GTEL_M_MEMORY_TOTAL, "vram0", NULL), 1000, 0);
+        CHECK_NEAR(value(&m, GTEL_M_MEMORY_READ, "vram0", NULL), cases[i].read, 0);
+        CHECK_NEAR(value(&m, GTEL_M_GPU_MEMORY_PEAK_TIME, NULL, NULL), cases[i].read < 0 ? -1 : 2,
+                   0);
+        finish(&m);
+    }
+    test_label = "";
+}
+
 /* How Level Zero is started, and that it is quiet where it cannot be. */
 static void test_start(void)
 {
@@ -563,6 +589,7 @@ int main(void)
     test_rare_energy();
     test_activity();
     test_bandwidth();
+    test_counter_bits();
     test_start();
     test_legacy();
     test_sleep();

@@ -248,12 +248,24 @@ static bool bandwidth_step(struct gtel_sysman_bandwidth *bandwidth,
 }
 
 /*
+ * Of Ponte Vecchio they are sums of four counters of 32 bits and 32 bytes, but where firmware has
+ * wider ones (compute-runtime: sysman memory). Each begins anew after 137 GB, at full speed twelve
+ * times a second for the sum: a step tells nothing then.
+ */
+static bool is_wrapping(const struct gtel_sysman_pass *pass, const struct gtel_sysman_part *part)
+{
+    return pass->gpu->hardware == GTEL_INTEL_PONTE_VECCHIO && part->is.memory.counter_bits < 64;
+}
+
+/*
  * Counters are bytes, whatever the specification says of transactions. A peak bandwidth of less
  * than a megabyte per second is none.
  */
 uint32_t gtel_sysman_read_bandwidth(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part)
 {
     struct gtel_zes_mem_bandwidth got = {.timestamp = UINT64_MAX};
+    if (is_wrapping(pass, part))
+        return GTEL_ZE_UNSUPPORTED_FEATURE;
     uint32_t code = pass->sysman->call.zesMemoryGetBandwidth(part->handle, &got);
     if (code != GTEL_ZE_SUCCESS)
         return code;

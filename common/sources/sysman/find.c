@@ -165,11 +165,20 @@ static uint32_t describe_temperature(const struct gtel_sysman_pass *pass,
 /* The names of the kernel's sources: the GPU's own memory, by tile where it has several. */
 static uint32_t describe_memory(const struct gtel_sysman_pass *pass, struct gtel_sysman_part *part)
 {
+    struct gtel_zes_mem_counter_bits bits = {.head.type = GTEL_ZES_TYPE_MEM_COUNTER_BITS};
     struct gtel_zes_mem_properties got = {.head.type = GTEL_ZES_TYPE_MEM_PROPERTIES,
                                           .location = UINT32_MAX};
     if (!pass->sysman->call.zesMemoryGetProperties)
         return GTEL_ZE_UNSUPPORTED_FEATURE;
+    if (pass->gpu->hardware == GTEL_INTEL_PONTE_VECCHIO)
+        got.head.next = &bits;
     uint32_t code = pass->sysman->call.zesMemoryGetProperties(part->handle, &got);
+    if (got.head.next &&
+        (code == GTEL_ZE_INVALID_ARGUMENT || code == GTEL_ZE_UNSUPPORTED_ENUMERATION)) {
+        got.head = (struct gtel_zes_head){.type = GTEL_ZES_TYPE_MEM_PROPERTIES};
+        code = pass->sysman->call.zesMemoryGetProperties(part->handle, &got);
+    }
+    part->is.memory.counter_bits = bits.bits;
     part->type = got.location;
     set_tile(part, got.on_subdevice, got.subdevice_id);
     /* Of an integrated GPU the figures are those of the machine's memory: none of the GPU's. */

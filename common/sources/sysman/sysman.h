@@ -131,6 +131,7 @@ struct gtel_sysman_part {
         } temperature;
         struct {
             struct gtel_sysman_bandwidth bandwidth;
+            uint32_t counter_bits; /* 0: the driver does not say */
         } memory;
         struct {
             bool has_bandwidth;
