@@ -159,6 +159,8 @@ static uint32_t device_properties(void *handle, struct gtel_ze_device_properties
     if (code != GTEL_ZE_SUCCESS || is_untouched(text))
         return code;
     bool is_fine = next_u32(&text, &ret->device_type) && next_u32(&text, &ret->vendor_id);
+    ret->subdevice_id = 0;
+    (void)next_u32(&text, &ret->subdevice_id);
     return is_fine ? GTEL_ZE_SUCCESS : GTEL_ZE_UNKNOWN;
 }
 

@@ -6,7 +6,7 @@
  *     call zeDriverGet = 1                        as zesDriverGet
  *     call zeDeviceGet 0 = 2                      as zesDeviceGet; the same devices
  *     call zeDeviceGetSubDevices 0 = 2 4          tiles: how many, and the first one's device
- *     call zeDeviceGetProperties 0 = TYPE VENDOR  without a line: what zes… says
+ *     call zeDeviceGetProperties 0 = TYPE VENDOR [TILE]     without a line: what zes… says
  *     call zeDevicePciGetPropertiesExt 0 = DOMAIN BUS DEVICE FUNCTION             (the same)
  *     call zetDeviceEnableMetricsExp 0 =          without a line: no metrics on this device
  *     call zetMetricGroupGet 0 = 2                a second number: what the filling call finds

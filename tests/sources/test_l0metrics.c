@@ -470,6 +470,65 @@ static void test_gone(void)
     finish(&m);
 }
 
+/* Tiles in an order of the driver's own: each with a share of its own. */
+#define TILE(device, share)                                                                        \
+    "call zetDeviceEnableMetricsExp " device " =\ncall zetMetricGroupGet " device " = 1\n"         \
+    "call zetMetricGroupGetProperties " device " 0 = ComputeBasic 2 0 2\n"                         \
+    "call zetMetricGet " device " 0 = 2\n"                                                         \
+    "call zetMetricGetProperties " device " 0 0 = GpuTime 0 1\n"                                   \
+    "call zetMetricGetProperties " device " 0 1 = XmxActive 0 2\n"                                 \
+    "call zetMetricStreamerOpen " device " 0 = 1024 10000000\n"                                    \
+    "call zetMetricStreamerReadData " device " 0 = 512 0\n"                                        \
+    "call zetMetricGroupCalculateMetricValues " device " 0 = 1000 " share "\n"
+#define TILES "call zeDeviceGetSubDevices 1 = 2 3\n" TILE("3", "30") TILE("4", "40")
+#define NUMBER(device, number) "call zeDeviceGetProperties " device " = 1 0x8086 " number "\n"
+
+static const struct tiles {
+    const char *text;
+    const char *tile[2]; /* of the two devices */
+} tiles[] = {
+    {TILES NUMBER("3", "1") NUMBER("4", "0"), {"1", "0"}},
+    {TILES NUMBER("3", "2") NUMBER("4", "5"), {"2", "5"}},
+    {TILES NUMBER("3", "1") NUMBER("4", "1"), {"0", "1"}},
+    {TILES, {"0", "1"}},
+    {TILES NUMBER("3", "1") "call zeDeviceGetProperties 4 = untouched\n", {"0", "1"}},
+    /* What fails now is looked for again, and the card is not taken for a single tile. */
+    {TILES NUMBER("3", "1") NUMBER("4", "0") "call zeDeviceGetProperties 4 = !0x70020000\n"
+                                             "at 2s\n" NUMBER("4", "0"),
+     {"1", "0"}},
+    {TILES NUMBER("3", "1") NUMBER("4", "0") "call zeDeviceGetSubDevices 1 = !0x70020000\n"
+                                             "at 2s\ncall zeDeviceGetSubDevices 1 = 2 3\n",
+     {"1", "0"}},
+};
+
+static double of_tile(const struct machine *m, const char *tile)
+{
+    for (size_t i = 0; i < m->group.batch.n; i++) {
+        const struct gtel_reading *r = &m->group.batch.reading[i];
+        if (r->metric == GTEL_M_ACTIVITY && gtel_str_eq(r->dim[0], GTEL_STR("xmx")) &&
+            gtel_str_eq(r->dim[1], gtel_str_of(tile)))
+            return gtel_reading_number(r);
+    }
+    return -1;
+}
+
+static void test_tiles(void)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(tiles); i++) {
+        struct machine m;
+        test_label = tiles[i].text;
+        if (!begin(&m, tiles[i].text))
+            continue;
+        for (unsigned k = 0; k < 130; k++)
+            gather(&m, 1);
+        CHECK_NEAR(of_tile(&m, tiles[i].tile[0]), 0.3, 1e-9);
+        CHECK_NEAR(of_tile(&m, tiles[i].tile[1]), 0.4, 1e-9);
+        CHECK_NEAR(of_tile(&m, ""), -1, 0);
+        finish(&m);
+    }
+    test_label = "";
+}
+
 #define SECOND_CARD                                                                                \
     "link sys/class/drm/card2 -> ../../devices/pci0000:00/0000:05:00.0/drm/card2\n"                \
     "link sys/devices/pci0000:00/0000:05:00.0/drm/card2/device -> ../../../0000:05:00.0\n"         \
@@ -523,6 +582,7 @@ static void test_renewals(void)
 int main(void)
 {
     test_renewals();
+    test_tiles();
     test_values();
     test_platforms();
     test_quirks();

@@ -192,23 +192,33 @@ static void add_tile(struct gtel_l0m_gpu *gpu, void *driver, void *handle)
         gpu->tile[gpu->n++] = (struct gtel_l0m_tile){.driver = driver, .handle = handle};
 }
 
+/* What this driver or loader has not got, as opposed to what fails now. */
+static bool is_lack(uint32_t code)
+{
+    return code == GTEL_ZE_UNSUPPORTED_FEATURE || code == GTEL_ZE_UNSUPPORTED_VERSION ||
+           code == GTEL_ZE_UNINITIALIZED;
+}
+
 /*
  * The tiles of a device, or the device itself. Which of the two a driver lists is for the user to
  * set (ZE_FLAT_DEVICE_HIERARCHY): either way each tile is measured by itself, so that no data ever
- * spans several.
+ * spans several. False when that could not be told.
  */
-static void add_device(const struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu, void *driver,
+static bool add_device(const struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu, void *driver,
                        void *handle)
 {
     void **tile = NULL;
     size_t n = 0;
+    uint32_t code = GTEL_ZE_UNSUPPORTED_FEATURE;
     if (l0m->call.zeDeviceGetSubDevices)
-        (void)fill(l0m->call.zeDeviceGetSubDevices, handle, GTEL_L0M_TILES_MAX, &tile, &n);
-    for (size_t i = 0; i < n; i++)
+        code = fill(l0m->call.zeDeviceGetSubDevices, handle, GTEL_L0M_TILES_MAX, &tile, &n);
+    bool is_told = code == GTEL_ZE_SUCCESS || is_lack(code);
+    for (size_t i = 0; is_told && i < n; i++)
         add_tile(gpu, driver, tile[i]);
-    if (n == 0)
+    if (is_told && n == 0)
         add_tile(gpu, driver, handle);
     free(tile);
+    return is_told;
 }
 
 static uint32_t list_drivers(const struct gtel_l0m *l0m, void **ret, size_t *ret_n)
@@ -226,8 +236,15 @@ static uint32_t list_drivers(const struct gtel_l0m *l0m, void **ret, size_t *ret
     return code;
 }
 
+/* A GPU of which not all tiles are known is looked for again: nothing of it is open yet. */
+static void forget_tiles(struct gtel_l0m_gpu *gpu)
+{
+    gpu->n = 0;
+    gpu->failed++;
+}
+
 /* is_new, by card: it had no tiles before this look. */
-static void join_all(const struct gtel_l0m *l0m, void *driver, const bool *is_new)
+static void join_all(const struct gtel_l0m *l0m, void *driver, bool *is_new)
 {
     struct gtel_ze_pci_ext_properties pci;
     void **device = NULL;
@@ -236,8 +253,11 @@ static void join_all(const struct gtel_l0m *l0m, void *driver, const bool *is_ne
     for (size_t i = 0; i < n; i++) {
         struct gtel_l0m_gpu *gpu = is_ours(l0m, device[i], &pci) ? gpu_at(l0m, &pci) : NULL;
         for (size_t k = 0; gpu && k < l0m->cards.n; k++)
-            if (&gpu->card == l0m->cards.card[k] && is_new[k] && gpu->card.device)
-                add_device(l0m, gpu, driver, device[i]);
+            if (&gpu->card == l0m->cards.card[k] && is_new[k] && gpu->card.device &&
+                !add_device(l0m, gpu, driver, device[i])) {
+                is_new[k] = false;
+                forget_tiles(gpu);
+            }
     }
     free(device);
 }
@@ -259,10 +279,27 @@ static void seek(const struct gtel_l0m *l0m)
     free(is_new);
 }
 
-static void name_tiles(struct gtel_l0m_gpu *gpu)
+/* Drivers list tiles in any order; by place only where they tell no numbers, or one of them twice.
+ */
+static bool name_tiles(const struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu)
 {
-    for (size_t i = 0; gpu->n > 1 && i < gpu->n; i++)
-        (void)snprintf(gpu->tile[i].text, sizeof(gpu->tile[i].text), "%u", (unsigned)i);
+    uint32_t number[GTEL_L0M_TILES_MAX];
+    bool has_numbers = true;
+    for (size_t i = 0; i < gpu->n; i++) {
+        struct gtel_ze_device_properties got = {.head.type = GTEL_ZE_TYPE_DEVICE_PROPERTIES,
+                                                .subdevice_id = UINT32_MAX};
+        uint32_t code = l0m->call.zeDeviceGetProperties(gpu->tile[i].handle, &got);
+        if (code != GTEL_ZE_SUCCESS && !is_lack(code))
+            return false;
+        number[i] = got.subdevice_id;
+        has_numbers = has_numbers && number[i] != UINT32_MAX;
+        for (size_t k = 0; k < i; k++)
+            has_numbers = has_numbers && number[k] != number[i];
+    }
+    for (size_t i = 0; i < gpu->n; i++)
+        (void)snprintf(gpu->tile[i].text, sizeof(gpu->tile[i].text), "%u",
+                       (unsigned)(has_numbers ? number[i] : i));
+    return true;
 }
 
 void gtel_l0m_find(struct gtel_l0m *l0m, struct gtel_registry *registry)
@@ -281,8 +318,11 @@ void gtel_l0m_find(struct gtel_l0m *l0m, struct gtel_registry *registry)
     }
     if (l0m->start == GTEL_L0M_RUNS)
         seek(l0m);
-    for (size_t i = 0; i < l0m->cards.n; i++)
-        name_tiles((struct gtel_l0m_gpu *)l0m->cards.card[i]);
+    for (size_t i = 0; i < l0m->cards.n; i++) {
+        struct gtel_l0m_gpu *gpu = (struct gtel_l0m_gpu *)l0m->cards.card[i];
+        if (gpu->n > 1 && gpu->tile[0].text[0] == '\0' && !name_tiles(l0m, gpu))
+            forget_tiles(gpu);
+    }
 }
 
 /* ---- metrics ---- */
