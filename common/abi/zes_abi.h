@@ -115,6 +115,8 @@ enum {
     GTEL_ZES_POWER_MEMORY,
     GTEL_ZES_POWER_GPU
 };
+/* zes_power_source_t */
+enum { GTEL_ZES_SOURCE_ANY, GTEL_ZES_SOURCE_MAINS, GTEL_ZES_SOURCE_BATTERY };
 /* zes_power_level_t */
 enum {
     GTEL_ZES_LEVEL_UNKNOWN,

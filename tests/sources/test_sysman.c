@@ -407,6 +407,33 @@ static void test_counter_bits(void)
     test_label = "";
 }
 
+/* Limits that are taken away are told no more, and those of a battery are not told at all. */
+static void test_limits(void)
+{
+    static const struct {
+        unsigned after; /* seconds */
+        double limit_w;
+        double burst_w;
+        double peak_w;
+        double peak_a;
+    } want[] = {{0, 190, 250, 400, 320}, {60, -1, 250, -1, -1}, {60, -1, -1, -1, -1}};
+    struct machine m;
+    if (!begin(&m, "call zesPowerGetLimitsExt 1 0 = 1 0 2 0 0 190000 2 0 2 0 0 250000"
+                   " 3 1 2 0 0 400000 3 2 2 0 0 90000 3 0 1 0 0 320000\n"
+                   "at 30s\ncall zesPowerGetLimitsExt 1 0 = 2 0 2 0 0 250000\n"
+                   "at 90s\ncall zesPowerGetLimitsExt 1 0 =\n"))
+        return;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(want); i++) {
+        gather(&m, want[i].after);
+        CHECK_NEAR(value(&m, GTEL_M_POWER_LIMIT, "card", NULL), want[i].limit_w, 0);
+        CHECK_NEAR(value(&m, GTEL_M_GPU_POWER_LIMIT, NULL, NULL), want[i].limit_w, 0);
+        CHECK_NEAR(value(&m, GTEL_M_POWER_BURST_LIMIT, "card", NULL), want[i].burst_w, 0);
+        CHECK_NEAR(value(&m, GTEL_M_POWER_PEAK_LIMIT, "card", NULL), want[i].peak_w, 0);
+        CHECK_NEAR(value(&m, GTEL_M_PEAK_CURRENT_LIMIT, "card", NULL), want[i].peak_a, 0);
+    }
+    finish(&m);
+}
+
 /* How Level Zero is started, and that it is quiet where it cannot be. */
 static void test_start(void)
 {
@@ -588,6 +615,7 @@ int main(void)
     test_energy();
     test_rare_energy();
     test_activity();
+    test_limits();
     test_bandwidth();
     test_counter_bits();
     test_start();

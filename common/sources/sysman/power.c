@@ -126,11 +126,21 @@ static double milli(int32_t value)
     return value > 0 ? (double)value * 1e-3 : 0;
 }
 
+static void clear_limits(struct gtel_sysman_part *part)
+{
+    part->is.power.limit_w = 0;
+    part->is.power.burst_w = 0;
+    part->is.power.peak_w = 0;
+    part->is.power.peak_a = 0;
+}
+
 static void take_limit(struct gtel_sysman_part *part, const struct gtel_zes_limit_ext *limit)
 {
     bool is_current = limit->unit == GTEL_ZES_UNIT_CURRENT;
     bool is_peak =
         limit->level == GTEL_ZES_LEVEL_PEAK || limit->level == GTEL_ZES_LEVEL_INSTANTANEOUS;
+    if (limit->source == GTEL_ZES_SOURCE_BATTERY)
+        return; /* another limit of the same level is that of the mains */
     if (is_peak && is_current)
         part->is.power.peak_a = milli(limit->limit);
     else if (is_current)
@@ -151,8 +161,12 @@ static uint32_t ask_limits_ext(const struct gtel_sysman_pass *pass, struct gtel_
     if (!pass->sysman->call.zesPowerGetLimitsExt)
         return GTEL_ZE_UNSUPPORTED_FEATURE;
     uint32_t code = pass->sysman->call.zesPowerGetLimitsExt(part->handle, &count, NULL);
-    if (code != GTEL_ZE_SUCCESS || count == 0)
+    if (code != GTEL_ZE_SUCCESS)
         return code;
+    if (count == 0) {
+        clear_limits(part);
+        return code;
+    }
     memset(got, 0, sizeof(got));
     for (size_t i = 0; i < LIMITS_MAX; i++)
         got[i] =
@@ -160,7 +174,10 @@ static uint32_t ask_limits_ext(const struct gtel_sysman_pass *pass, struct gtel_
     count = count < LIMITS_MAX ? count : LIMITS_MAX;
     uint32_t room = count;
     code = pass->sysman->call.zesPowerGetLimitsExt(part->handle, &count, got);
-    for (uint32_t i = 0; code == GTEL_ZE_SUCCESS && i < count && i < room; i++)
+    if (code != GTEL_ZE_SUCCESS)
+        return code;
+    clear_limits(part);
+    for (uint32_t i = 0; i < count && i < room; i++)
         take_limit(part, &got[i]);
     return code;
 }
@@ -173,6 +190,7 @@ static uint32_t ask_limits(const struct gtel_sysman_pass *pass, struct gtel_sysm
     uint32_t code = pass->sysman->call.zesPowerGetLimits(part->handle, &sustained, &burst, &peak);
     if (code != GTEL_ZE_SUCCESS)
         return code;
+    clear_limits(part);
     part->is.power.limit_w = sustained.is_enabled == 1 ? milli(sustained.power) : 0;
     part->is.power.burst_w = burst.is_enabled == 1 ? milli(burst.power) : 0;
     part->is.power.peak_w = milli(peak.power_ac);
