@@ -434,6 +434,24 @@ static void test_limits(void)
     finish(&m);
 }
 
+/* Without any flag ever set it is not known whether the driver can read them. */
+static void test_reasons(void)
+{
+    static const double want[][3] = {{-1, -1, -1}, {1, 0, -1}, {0, 0, -1}};
+    struct machine m;
+    if (!begin(&m, "call zesFrequencyGetState 1 0 = 0.75 1500 -1 400 1400 0\n"
+                   "at 1s\ncall zesFrequencyGetState 1 0 = 0.75 1500 -1 400 1400 0x8\n"
+                   "at 2s\ncall zesFrequencyGetState 1 0 = 0.75 1500 -1 400 1400 0\n"))
+        return;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(want); i++) {
+        gather(&m, i > 0);
+        CHECK_NEAR(value(&m, GTEL_M_THROTTLE_ACTIVE, "thermal", "0"), want[i][0], 0);
+        CHECK_NEAR(value(&m, GTEL_M_THROTTLE_ACTIVE, "pl1", "0"), want[i][1], 0);
+        CHECK_NEAR(value(&m, GTEL_M_THROTTLE_ACTIVE, "any_power", "0"), want[i][2], 0);
+    }
+    finish(&m);
+}
+
 /* How Level Zero is started, and that it is quiet where it cannot be. */
 static void test_start(void)
 {
@@ -616,6 +634,7 @@ int main(void)
     test_rare_energy();
     test_activity();
     test_limits();
+    test_reasons();
     test_bandwidth();
     test_counter_bits();
     test_start();

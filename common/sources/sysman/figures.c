@@ -86,7 +86,11 @@ static const struct {
     {GTEL_ZES_THROTTLE_POWER, GTEL_STR_INIT("any_power")},
 };
 
-/* Flags that a driver has never set it may not know: they are told from the first time on. */
+/*
+ * No flag at all is also what a driver says that cannot read them (compute-runtime: frequency, the
+ * kernel's throttle_reason_status): nothing is told until one has been set. The same goes for each
+ * flag that drivers may not know.
+ */
 static void put_reasons(const struct gtel_sysman_pass *pass, struct gtel_sysman_part *part,
                         uint32_t flags)
 {
@@ -94,9 +98,9 @@ static void put_reasons(const struct gtel_sysman_pass *pass, struct gtel_sysman_
     struct gtel_sysman_place at = {.dim = {{NULL, 0}, place.dim[1]}};
     part->is.frequency.reasons_seen |= flags;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(reasons); i++) {
+        bool is_common = reasons[i].bit <= GTEL_ZES_THROTTLE_THERMAL_LIMIT;
         at.dim[0] = reasons[i].name;
-        if (reasons[i].bit <= GTEL_ZES_THROTTLE_THERMAL_LIMIT ||
-            (part->is.frequency.reasons_seen & reasons[i].bit) != 0)
+        if ((part->is.frequency.reasons_seen & (is_common ? UINT32_MAX : reasons[i].bit)) != 0)
             gtel_sysman_put_u64(pass, GTEL_M_THROTTLE_ACTIVE, &at, (flags & reasons[i].bit) != 0);
     }
 }
