@@ -133,8 +133,37 @@ static void test_waiting(void)
     finish(&m);
 }
 
+static const char *last_name;
+
+static int note_names(void *arg, const char *const *names, void **ret)
+{
+    for (size_t i = 0; names[i]; i++)
+        last_name = names[i];
+    int r = spy.ops->lib_open(arg, names, ret);
+    spy.opens += r == 0;
+    return r;
+}
+
+/* Some installations have the loader without its version alone. */
+static void test_plain_name(void)
+{
+    struct machine m;
+    if (!begin_with(&m,
+                    XE I915 KERNEL "file usr/lib64/libze_loader.so\n"
+                                   "library libze_loader.so.1\ncall zesInit =\n",
+                    ""))
+        return;
+    last_name = "";
+    spy.with_spy.lib_open = note_names;
+    gather(&m, 1);
+    CHECK(strcmp(last_name, "libze_loader.so") == 0);
+    CHECK_NEAR(value(&m, GTEL_M_TEMPERATURE, "gpu", NULL), 61.5, 0);
+    finish(&m);
+}
+
 int main(void)
 {
+    test_plain_name();
     test_waiting();
     test_rests();
     test_lacks();

@@ -6,12 +6,14 @@
 #include <stdlib.h>
 
 static const char soname[] = "libze_loader.so.1";
+static const char plain_name[] = "libze_loader.so"; /* where there is nothing else */
 
 /* As in sysman/library.c: where distributions and Intel's own packages put it. */
 static const char *const sonames[] = {
     soname,
     "/usr/local/lib/libze_loader.so.1",
     "/run/opengl-driver/lib/libze_loader.so.1",
+    plain_name,
     NULL,
 };
 
@@ -40,7 +42,8 @@ bool gtel_l0m_is_installed(const struct gtel_env *env)
 {
     char path[GTEL_FS_PATH_MAX];
     for (size_t i = 0; i < GTEL_ARRAY_LEN(folders); i++)
-        if (gtel_fs_exists(env, gtel_fs_path(path, "%s/%s", folders[i], soname)))
+        if (gtel_fs_exists(env, gtel_fs_path(path, "%s/%s", folders[i], soname)) ||
+            gtel_fs_exists(env, gtel_fs_path(path, "%s/%s", folders[i], plain_name)))
             return true;
     return false;
 }
