@@ -11,6 +11,8 @@
  */
 #include "sources/l0metrics/l0metrics.h"
 
+#include "sources/level_zero.h"
+
 #include <errno.h>
 
 /* The least time between two measurements of a GPU, with the slack of a timer. */
@@ -20,7 +22,7 @@ static const char *const drivers[] = {"i915", "xe", NULL};
 
 static bool present(const struct gtel_env *env)
 {
-    return gtel_cards_any(env, drivers) && gtel_l0m_is_installed(env);
+    return gtel_cards_any(env, drivers) && gtel_level_zero_is_installed(env);
 }
 
 static struct gtel_l0m_gpu *gpu_of(const struct gtel_l0m *l0m, size_t i)

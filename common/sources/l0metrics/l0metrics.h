@@ -142,7 +142,6 @@ struct gtel_l0m {
 
 /* library.c */
 
-bool gtel_l0m_is_installed(const struct gtel_env *env);
 /* Opens the loader and starts Level Zero unless that has been tried: a failed start stays so. */
 void gtel_l0m_start_up(struct gtel_l0m *l0m);
 /* What a code of the start means to a user. */

@@ -2,31 +2,10 @@
 /* Opens the loader of Level Zero and starts it for metrics. */
 #include "sources/l0metrics/l0metrics.h"
 
+#include "sources/level_zero.h"
+
 #include <errno.h>
 #include <stdlib.h>
-
-static const char soname[] = "libze_loader.so.1";
-static const char plain_name[] = "libze_loader.so"; /* where there is nothing else */
-
-/* As in sysman/library.c: where distributions and Intel's own packages put it. */
-static const char *const sonames[] = {
-    soname,
-    "/usr/local/lib/libze_loader.so.1",
-    "/run/opengl-driver/lib/libze_loader.so.1",
-    plain_name,
-    NULL,
-};
-
-static const char *const folders[] = {
-    "usr/lib/x86_64-linux-gnu",
-    "usr/lib/aarch64-linux-gnu",
-    "usr/lib64",
-    "usr/lib",
-    "usr/local/lib/x86_64-linux-gnu",
-    "usr/local/lib64",
-    "usr/local/lib",
-    "run/opengl-driver/lib",
-};
 
 static const struct gtel_dynlib_symbol symbols[] = {
 #define OPTIONAL false
@@ -38,36 +17,13 @@ static const struct gtel_dynlib_symbol symbols[] = {
 #undef REQUIRED
 };
 
-bool gtel_l0m_is_installed(const struct gtel_env *env)
-{
-    char path[GTEL_FS_PATH_MAX];
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(folders); i++)
-        if (gtel_fs_exists(env, gtel_fs_path(path, "%s/%s", folders[i], soname)) ||
-            gtel_fs_exists(env, gtel_fs_path(path, "%s/%s", folders[i], plain_name)))
-            return true;
-    return false;
-}
-
 const char *gtel_l0m_advice(const struct gtel_l0m *l0m)
 {
-    switch (l0m->start_code) {
-    case GTEL_ZE_UNINITIALIZED:
-        return "it finds no GPU: is Intel's driver for it installed (libze-intel-gpu1, "
-               "intel-level-zero-gpu)?";
-    case GTEL_ZE_NO_PERMISSION:
-        return "this user may not open the GPU's device nodes: add it to the group render";
-    case GTEL_ZE_NO_DEPENDENCY:
-        return l0m->is_by_variable
-                   ? "a GPU has no metrics, and this loader wants them for all or none: one of "
-                     "1.22 or newer "
-                     "enables them one by one; Intel's Metrics Discovery and Metrics Library "
-                     "(libigdmd.so.1, libigdml.so.1) bring them"
-                   : "a library that it needs is missing";
-    case GTEL_ZE_UNSUPPORTED_VERSION:
-        return "loader and driver are of different versions";
-    default:
-        return "this driver does not work";
-    }
+    if (l0m->start_code == GTEL_ZE_NO_DEPENDENCY && l0m->is_by_variable)
+        return "a GPU has no metrics, and this loader wants them for all or none: one of 1.22 or "
+               "newer enables them one by one; Intel's Metrics Discovery and Metrics Library "
+               "(libigdmd.so.1, libigdml.so.1) bring them";
+    return gtel_level_zero_advice(l0m->start_code);
 }
 
 /*
@@ -88,15 +44,15 @@ void gtel_l0m_start_up(struct gtel_l0m *l0m)
     const struct gtel_env *env = l0m->cards.env;
     if (l0m->start == GTEL_L0M_FAILED || l0m->start == GTEL_L0M_RUNS)
         return;
-    int r =
-        gtel_dynlib_open(env, &l0m->dynlib, sonames, symbols, GTEL_ARRAY_LEN(symbols), &l0m->call);
+    int r = gtel_dynlib_open(env, &l0m->dynlib, gtel_level_zero_names, symbols,
+                             GTEL_ARRAY_LEN(symbols), &l0m->call);
     if (r < 0) {
         l0m->dynlib = (struct gtel_dynlib){0};
         if (l0m->start == GTEL_L0M_NEW)
             gtel_log(&env->log, GTEL_LOG_WARNING,
                      "l0metrics: %s cannot be used; going on without the metrics that were asked "
                      "for",
-                     soname);
+                     gtel_level_zero_names[0]);
         l0m->start = GTEL_L0M_NO_LIBRARY;
         return;
     }

@@ -2,31 +2,10 @@
 /* Opens the loader of Level Zero and starts it. */
 #include "sources/sysman/sysman.h"
 
+#include "sources/level_zero.h"
+
 #include <errno.h>
 #include <stdlib.h>
-
-static const char soname[] = "libze_loader.so.1";
-static const char plain_name[] = "libze_loader.so"; /* where there is nothing else */
-
-/* Where distributions and Intel's own packages put it; the loader's own name comes first. */
-static const char *const sonames[] = {
-    soname,
-    "/usr/local/lib/libze_loader.so.1",
-    "/run/opengl-driver/lib/libze_loader.so.1", /* NixOS */
-    plain_name,
-    NULL,
-};
-
-static const char *const folders[] = {
-    "usr/lib/x86_64-linux-gnu",
-    "usr/lib/aarch64-linux-gnu",
-    "usr/lib64",
-    "usr/lib",
-    "usr/local/lib/x86_64-linux-gnu",
-    "usr/local/lib64",
-    "usr/local/lib",
-    "run/opengl-driver/lib",
-};
 
 static const struct gtel_dynlib_symbol symbols[] = {
 #define OPTIONAL false
@@ -38,33 +17,11 @@ static const struct gtel_dynlib_symbol symbols[] = {
 #undef REQUIRED
 };
 
-bool gtel_sysman_is_installed(const struct gtel_env *env)
-{
-    char path[GTEL_FS_PATH_MAX];
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(folders); i++)
-        if (gtel_fs_exists(env, gtel_fs_path(path, "%s/%s", folders[i], soname)) ||
-            gtel_fs_exists(env, gtel_fs_path(path, "%s/%s", folders[i], plain_name)))
-            return true;
-    return false;
-}
-
 const char *gtel_sysman_advice(uint32_t code)
 {
-    switch (code) {
-    case GTEL_ZE_UNINITIALIZED:
-        return "it finds no GPU: is Intel's driver for it installed (libze-intel-gpu1, "
-               "intel-level-zero-gpu)?";
-    case GTEL_ZE_NO_PERMISSION:
-        return "this user may not open the GPU's device nodes: add it to the group render";
-    case GTEL_ZE_NO_DEPENDENCY:
-        return "a library that it needs is missing";
-    case GTEL_ZE_UNSUPPORTED_VERSION:
-        return "loader and driver are of different versions";
-    case GTEL_ZE_UNSUPPORTED_FEATURE:
+    if (code == GTEL_ZE_UNSUPPORTED_FEATURE)
         return "this loader is too old for this driver: version 1.9.4 has zesInit";
-    default:
-        return "this driver does not work";
-    }
+    return gtel_level_zero_advice(code);
 }
 
 static void fail(struct gtel_sysman *sysman, uint32_t code)
@@ -98,13 +55,14 @@ void gtel_sysman_start_up(struct gtel_sysman *sysman, bool has_i915)
     const struct gtel_zes_calls *call = &sysman->call;
     if (sysman->start == GTEL_SYSMAN_FAILED || sysman->start == GTEL_SYSMAN_RUNS)
         return;
-    int r = gtel_dynlib_open(env, &sysman->dynlib, sonames, symbols, GTEL_ARRAY_LEN(symbols),
-                             &sysman->call);
+    int r = gtel_dynlib_open(env, &sysman->dynlib, gtel_level_zero_names, symbols,
+                             GTEL_ARRAY_LEN(symbols), &sysman->call);
     if (r < 0) {
         sysman->dynlib = (struct gtel_dynlib){0};
         if (sysman->start == GTEL_SYSMAN_NEW)
             gtel_log(&env->log, GTEL_LOG_INFO,
-                     "sysman: %s cannot be used; going on without Level Zero", soname);
+                     "sysman: %s cannot be used; going on without Level Zero",
+                     gtel_level_zero_names[0]);
         sysman->start = GTEL_SYSMAN_NO_LIBRARY;
         return;
     }

@@ -9,6 +9,8 @@
  */
 #include "sources/sysman/sysman.h"
 
+#include "sources/level_zero.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -16,7 +18,7 @@ static const char *const drivers[] = {"i915", "xe", NULL};
 
 static bool present(const struct gtel_env *env)
 {
-    return gtel_cards_any(env, drivers) && gtel_sysman_is_installed(env);
+    return gtel_cards_any(env, drivers) && gtel_level_zero_is_installed(env);
 }
 
 static int open_source(void *state, const struct gtel_env *env, const struct gtel_options *options)

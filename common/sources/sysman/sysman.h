@@ -259,8 +259,6 @@ bool gtel_sysman_has(const struct gtel_sysman *sysman, size_t offset);
 
 /* library.c */
 
-/* Whether the loader's file lies where loaders lie; opens nothing. */
-bool gtel_sysman_is_installed(const struct gtel_env *env);
 /*
  * Opens the loader and starts Level Zero unless that has been tried: a failed start stays so for
  * the life of the process (level zero: zeInit, zesInit). has_i915: the older way to start may work.

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* The loader of Level Zero, as both sources that use it see it: its names, and what it says. */
+#ifndef GTEL_SOURCES_LEVEL_ZERO_H
+#define GTEL_SOURCES_LEVEL_ZERO_H
+
+#include "host/env.h"
+
+/*
+ * Where distributions and Intel's own packages put it, NULL at the end; the loader's own name comes
+ * first.
+ */
+extern const char *const gtel_level_zero_names[];
+
+/* Whether a loader is in one of the usual folders; nothing is opened. */
+bool gtel_level_zero_is_installed(const struct gtel_env *env);
+
+/* What a result code of a failed start (GTEL_ZE_...) means to a user. */
+const char *gtel_level_zero_advice(uint32_t code);
+
+#endif
