@@ -59,6 +59,7 @@ enum {
     GTEL_ZES_TYPE_MEM_STATE = 0x1e,
     GTEL_ZES_TYPE_PSU_STATE = 0x1f,
     GTEL_ZES_TYPE_RAS_STATE = 0x22,
+    GTEL_ZES_TYPE_TEMP_CONFIG = 0x23,
     GTEL_ZES_TYPE_ECC_PROPERTIES = 0x26,
     GTEL_ZES_TYPE_POWER_LIMIT_EXT = 0x27,
     GTEL_ZES_TYPE_POWER_EXT_PROPERTIES = 0x28,
@@ -410,6 +411,20 @@ struct gtel_zes_temp_properties {
     uint8_t has_critical;
     uint8_t has_threshold1;
     uint8_t has_threshold2;
+};
+
+/* zes_temp_threshold_t: degrees Celsius; whether an event is sent on getting warmer, or colder */
+struct gtel_zes_temp_threshold {
+    uint8_t on_rise;
+    uint8_t on_fall;
+    double celsius;
+};
+
+/* zes_temp_config_t: threshold1 and threshold2 */
+struct gtel_zes_temp_config {
+    struct gtel_zes_head head;
+    uint8_t on_critical;
+    struct gtel_zes_temp_threshold threshold[2];
 };
 
 /* zes_mem_properties_t: bytes; 0 and -1 are unknown */

@@ -134,6 +134,11 @@ static const struct field peak_limit[] = {F(limit_peak, power_ac, 'i'),
 static const struct field temp[] = {
     F(temp_properties, type, 'u'), F(temp_properties, on_subdevice, 'b'),
     F(temp_properties, subdevice_id, 'u'), F(temp_properties, max, 'd')};
+static const struct field temp_config[] = {
+    F(temp_config, on_critical, 'b'),          F(temp_config, threshold[0].on_rise, 'b'),
+    F(temp_config, threshold[0].on_fall, 'b'), F(temp_config, threshold[0].celsius, 'd'),
+    F(temp_config, threshold[1].on_rise, 'b'), F(temp_config, threshold[1].on_fall, 'b'),
+    F(temp_config, threshold[1].celsius, 'd')};
 static const struct field celsius[] = {{0, 'd'}};
 static const struct field mem[] = {
     F(mem_properties, type, 'u'), F(mem_properties, on_subdevice, 'b'),
@@ -207,6 +212,7 @@ static const struct layout layouts[] = {
     L(energy, 0, energy),
     L(limit_ext, GTEL_ZES_TYPE_POWER_LIMIT_EXT, limit_ext),
     L(temp_properties, GTEL_ZES_TYPE_TEMP_PROPERTIES, temp),
+    L(temp_config, GTEL_ZES_TYPE_TEMP_CONFIG, temp_config),
     {"double *", sizeof(double), 0, celsius, 1},
     L(mem_properties, GTEL_ZES_TYPE_MEM_PROPERTIES, mem),
     L(mem_state, GTEL_ZES_TYPE_MEM_STATE, mem_state),

@@ -21,6 +21,7 @@
  *     call zesPowerGetEnergyCounter 0 1 = MICROJOULES MICROSECONDS
  *     call zesPowerGetLimits 0 1 = ENABLED POWER INTERVAL ENABLED POWER AC DC
  *     call zesPowerGetLimitsExt 0 1 = LEVEL SOURCE UNIT ENABLED INTERVAL LIMIT …  (each limit)
+ *     call zesTemperatureGetConfig 0 2 = CRITICAL  UP DOWN CELSIUS  UP DOWN CELSIUS   (thresholds)
  *     call zesTemperatureGetState 0 2 = 61.5
  *     call zesMemoryGetProperties 0 0 = TYPE 0 0 LOCATION BYTES COUNTERBITS
  *     call zesRasGetState 0 0 = 0 1 2 3 4 5 6     more than seven are written behind the structure

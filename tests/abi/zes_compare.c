@@ -45,6 +45,7 @@ CALL(zesPowerGetLimits, zes_pwr_handle_t, zes_power_sustained_limit_t *, zes_pow
 CALL(zesPowerGetLimitsExt, zes_pwr_handle_t, uint32_t *, zes_power_limit_ext_desc_t *);
 CALL(zesDeviceEnumTemperatureSensors, zes_device_handle_t, uint32_t *, zes_temp_handle_t *);
 CALL(zesTemperatureGetProperties, zes_temp_handle_t, zes_temp_properties_t *);
+CALL(zesTemperatureGetConfig, zes_temp_handle_t, zes_temp_config_t *);
 CALL(zesTemperatureGetState, zes_temp_handle_t, double *);
 CALL(zesDeviceEnumMemoryModules, zes_device_handle_t, uint32_t *, zes_mem_handle_t *);
 CALL(zesMemoryGetProperties, zes_mem_handle_t, zes_mem_properties_t *);

@@ -207,6 +207,17 @@ AT(gtel_zes_temp_properties, has_critical, 40);
 AT(gtel_zes_temp_properties, has_threshold1, 41);
 AT(gtel_zes_temp_properties, has_threshold2, 42);
 
+SIZE(gtel_zes_temp_threshold, 16);
+AT(gtel_zes_temp_threshold, on_rise, 0);
+AT(gtel_zes_temp_threshold, on_fall, 1);
+AT(gtel_zes_temp_threshold, celsius, 8);
+
+SIZE(gtel_zes_temp_config, 56);
+AT(gtel_zes_temp_config, head.next, 8);
+AT(gtel_zes_temp_config, on_critical, 16);
+AT(gtel_zes_temp_config, threshold[0], 24);
+AT(gtel_zes_temp_config, threshold[1], 40);
+
 SIZE(gtel_zes_mem_properties, 48);
 AT(gtel_zes_mem_properties, head.next, 8);
 AT(gtel_zes_mem_properties, type, 16);

@@ -83,7 +83,7 @@ PARTS = {  # enumeration -> type of its handles, and what the names of calls on 
 }
 # Structures that we have none of: only for calls that we do not make, or a part of others.
 NOT_OURS = {"ze_device_uuid_t", "zes_device_ecc_desc_t", "zes_pci_address_t", "zes_uuid_t",
-            "zes_subdevice_exp_properties_t", "zes_temp_threshold_t", "zes_temp_config_t"}
+            "zes_subdevice_exp_properties_t"}
 failures = []
 checks = 0
 

@@ -122,6 +122,7 @@ static const char base[] =
     "call zesDeviceEnumTemperatureSensors 1 = 2\n"
     "call zesTemperatureGetProperties 1 0 = 1 0 0 100\n"
     "call zesTemperatureGetProperties 1 1 = 2 0 0 -1\n"
+    "call zesTemperatureGetConfig 1 0 = 1 1 0 95 1 1 88.5\n"
     "call zesTemperatureGetState 1 0 = 61.5\n"
     "call zesTemperatureGetState 1 1 = 66\n"
     "call zesDeviceEnumMemoryModules 1 = 1\n"

@@ -43,6 +43,36 @@ uint32_t gtel_sysman_read_temperature(struct gtel_sysman_pass *pass, struct gtel
     return GTEL_ZE_SUCCESS;
 }
 
+/*
+ * Thresholds are the administrator's, for events: the lower of those that are to be told on getting
+ * warmer ends normal operation. Which temperature is the critical one is not said there. Intel's
+ * driver has none (level zero: compute-runtime, temperature), so it is asked once a minute at most.
+ */
+uint32_t gtel_sysman_read_threshold(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part)
+{
+    struct gtel_sysman_place place = {.dim = {gtel_str_of(part->name)}};
+    if (part->is.temperature.threshold_due_ns <= pass->now) {
+        struct gtel_zes_temp_config got = {.head.type = GTEL_ZES_TYPE_TEMP_CONFIG,
+                                           .on_critical = UINT8_MAX};
+        uint32_t code = pass->sysman->call.zesTemperatureGetConfig(part->handle, &got);
+        if (code != GTEL_ZE_SUCCESS)
+            return code;
+        if (got.on_critical == UINT8_MAX)
+            return GTEL_SYSMAN_NO_VALUE;
+        part->is.temperature.threshold_due_ns = pass->now + MINUTE_NS;
+        part->is.temperature.threshold = -1;
+        for (size_t i = 0; i < GTEL_ARRAY_LEN(got.threshold); i++) {
+            double celsius = got.threshold[i].celsius;
+            double *lowest = &part->is.temperature.threshold;
+            if (got.threshold[i].on_rise == 1 && is_temperature(celsius) && celsius > 0)
+                *lowest = *lowest > 0 && *lowest < celsius ? *lowest : celsius;
+        }
+    }
+    if (part->is.temperature.threshold > 0)
+        gtel_sysman_put_f64(pass, GTEL_M_TEMPERATURE_LIMIT, &place, part->is.temperature.threshold);
+    return GTEL_ZE_SUCCESS;
+}
+
 /* ---- clocks: MHz, -1 is unknown ---- */
 
 /* As the kernel's sources: a media GT is gt 1 of a tile; with several tiles each has one GT. */

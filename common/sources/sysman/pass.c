@@ -38,6 +38,7 @@ const struct gtel_sysman_row gtel_sysman_rows[] = {
     ROW(zesPowerGetEnergyCounter, energy, POWER, GPU_POWER),
     ROW(zesPowerGetLimits, limits, POWER, GPU_POWER),
     ROW(zesTemperatureGetState, temperature, TEMPERATURE, GPU_TEMPERATURE),
+    ROW(zesTemperatureGetConfig, threshold, TEMPERATURE, GPU_TEMPERATURE),
     ROW(zesMemoryGetState, memory, MEMORY, GPU_MEMORY),
     ROW(zesMemoryGetBandwidth, bandwidth, MEMORY, GPU_MEMORY),
     ROW(zesEngineGetActivity, engine, ENGINE, GPU_ENGINE),

@@ -127,7 +127,9 @@ struct gtel_sysman_part {
             double hardware_max_mhz;
         } frequency;
         struct {
-            double max; /* degrees, or negative */
+            double max;       /* degrees, or negative */
+            double threshold; /* the same */
+            uint64_t threshold_due_ns;
         } temperature;
         struct {
             struct gtel_sysman_bandwidth bandwidth;
@@ -305,6 +307,7 @@ void gtel_sysman_put_f64(const struct gtel_sysman_pass *pass, enum gtel_metric m
 uint32_t gtel_sysman_read_energy(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part);
 uint32_t gtel_sysman_read_limits(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part);
 uint32_t gtel_sysman_read_temperature(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part);
+uint32_t gtel_sysman_read_threshold(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part);
 uint32_t gtel_sysman_read_frequency(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part);
 uint32_t gtel_sysman_read_range(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part);
 uint32_t gtel_sysman_read_throttle(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part);

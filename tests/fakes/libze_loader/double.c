@@ -149,18 +149,6 @@ struct subdevice { /* zes_subdevice_exp_properties_t */
     uint8_t uuid[GTEL_ZES_UUID];
 };
 
-struct threshold { /* zes_temp_threshold_t */
-    uint8_t is_up;
-    uint8_t is_down;
-    double celsius;
-};
-
-struct temp_config { /* zes_temp_config_t */
-    struct gtel_zes_head head;
-    uint8_t has_critical;
-    struct threshold threshold[2];
-};
-
 struct uuid { /* zes_uuid_t */
     uint8_t id[GTEL_ZES_UUID];
 };
@@ -252,21 +240,6 @@ EXPORT(zesFrequencyGetAvailableClocks, (void *frequency, uint32_t *count, double
         ret[i] = clock[i];
     *count = !ret || *count == 0 || *count > n ? n : *count;
     return GTEL_ZE_SUCCESS;
-}
-
-EXPORT(zesTemperatureGetConfig, (void *sensor, struct temp_config *ret))
-{
-    struct gtel_str text;
-    (void)before("zesTemperatureGetConfig");
-    uint32_t code = gtel_replay_zes_ask("zesTemperatureGetConfig", sensor, &text);
-    if (code == GTEL_ZE_SUCCESS)
-        code = next_flag(&text, &ret->has_critical);
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(ret->threshold) && code == GTEL_ZE_SUCCESS; i++) {
-        code = next_flag(&text, &ret->threshold[i].is_up);
-        code = code ? code : next_flag(&text, &ret->threshold[i].is_down);
-        code = code ? code : next(&text, &ret->threshold[i].celsius);
-    }
-    return code;
 }
 
 /* The tiles of a device; their number. */

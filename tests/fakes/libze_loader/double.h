@@ -15,7 +15,6 @@
  *     call zesFrequencyGetAvailableClocks 0 0 = 300 350 …
  *     call zesFrequencySetRange 0 0 =
  *     call zesPowerSetLimitsExt 0 0 =
- *     call zesTemperatureGetConfig 0 0 = CRITICAL  UP DOWN CELSIUS  UP DOWN CELSIUS
  *
  * zesDriverGetDeviceByUuidExp looks through the UUIDs of the recording. What a call does beside
  * answering:
