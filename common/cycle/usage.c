@@ -95,9 +95,9 @@ static struct gtel_usage_entry *entry_of(struct gtel_usage *usage, const struct 
 /* Without the amounts of what is not known. */
 static struct gtel_use known_of(const struct gtel_use *use)
 {
-    struct gtel_use known = {.has_memory = use->has_memory, .has_shared = use->has_shared};
-    known.memory = use->has_memory ? use->memory : 0;
-    known.shared = use->has_shared ? use->shared : 0;
+    struct gtel_use known = {.memory.has = use->memory.has};
+    for (size_t kind = 0; kind < GTEL_USE_MEMORIES; kind++)
+        known.memory.bytes[kind] = (use->memory.has >> kind & 1u) ? use->memory.bytes[kind] : 0;
     for (size_t kind = 0; kind < GTEL_ENGINE_KINDS; kind++) {
         bool is_known = (use->has_share >> kind & 1u) != 0 && use->share[kind] >= 0; /* no NaN */
         known.has_share |= (uint32_t)is_known << kind;
@@ -164,10 +164,11 @@ static void put_line(struct gtel_batch *batch, const struct gtel_usage_sum *sum,
                      struct gtel_reading *reading)
 {
     put_count(batch, reading, GTEL_M_PROCESS_COUNT, sum->processes);
-    if (sum->use.has_memory)
-        put_count(batch, reading, GTEL_M_PROCESS_MEMORY, sum->use.memory);
-    if (sum->use.has_shared)
-        put_count(batch, reading, GTEL_M_PROCESS_MEMORY_SHARED, sum->use.shared);
+    for (int metric = GTEL_M_PROCESS_MEMORY; metric < GTEL_M_PROCESS_BUSY; metric++) {
+        uint64_t bytes;
+        if (gtel_use_memory_get(&sum->use.memory, (enum gtel_metric)metric, &bytes))
+            put_count(batch, reading, (enum gtel_metric)metric, bytes);
+    }
     put_share(batch, sum, reading);
 }
 

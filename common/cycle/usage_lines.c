@@ -39,12 +39,9 @@ void gtel_usage_sum_add(struct gtel_usage_sum *to, const struct gtel_usage_sum *
     const struct gtel_use *use = &sum->use;
     bool is_first = to->processes == 0;
     to->processes += sum->processes;
-    to->use.has_memory = use->has_memory && (is_first || to->use.has_memory);
-    to->use.has_shared = use->has_shared && (is_first || to->use.has_shared);
+    gtel_use_memory_add(&to->use.memory, &use->memory, is_first);
     to->use.has_share = use->has_share & (is_first ? UINT32_MAX : to->use.has_share);
     to->any_share |= sum->any_share;
-    to->use.memory += use->memory;
-    to->use.shared += use->shared;
     for (size_t kind = 0; kind < GTEL_ENGINE_KINDS; kind++)
         to->use.share[kind] += use->share[kind];
 }
@@ -195,11 +192,17 @@ static double busy_of(const struct gtel_use *use)
     return busy < 1 ? busy : 1;
 }
 
+/* The first kind, as far as it is known. */
+static double memory_of(const struct gtel_use *use)
+{
+    return (double)use->memory.bytes[0];
+}
+
 static void score(const struct gtel_usage_lines *lines, struct gtel_usage_line *line)
 {
-    uint64_t all = lines->device[line->device->index].all.use.memory;
+    double all = memory_of(&lines->device[line->device->index].all.use);
     double now = busy_of(&line->sum.use);
-    double memory = all > 0 ? (double)line->sum.use.memory / (double)all : 0;
+    double memory = all > 0 ? memory_of(&line->sum.use) / all : 0;
     double passed_s = (double)(lines->now_ns - lines->before_ns) / (double)second_ns;
     now = memory > now ? memory : now;
     if (line->since == lines->gather)

@@ -18,18 +18,7 @@
 #include "base/index.h"
 #include "cycle/device.h"
 #include "cycle/usage_names.h"
-#include "tables/engine.h"
-
-/* What a process, or a line of them, uses of a device. */
-struct gtel_use {
-    uint64_t memory; /* bytes */
-    uint64_t shared; /* bytes, a part of memory */
-    bool has_memory;
-    bool has_shared;
-    uint32_t has_share;              /* a bit per class */
-    double share[GTEL_ENGINE_KINDS]; /* 0 to 1, of the class over the last interval */
-    uint32_t hidden; /* a bit per class in which it may work to an extent that nobody tells */
-};
+#include "cycle/use.h"
 
 struct gtel_usage_sum {
     struct gtel_use use; /* a figure has its bit when all have told it; the amounts are of those */

@@ -18,8 +18,8 @@ ARROWS = {
     "host": ("base/", "parse/", "host/"),
     "cycle": ("base/", "tables/", "cycle/", "host/env.h"),
     "sources": ("base/", "tables/", "parse/", "abi/", "host/", "cycle/device.h",
-                "cycle/finding.h", "cycle/reading.h", "cycle/usage.h", "sources/cards.h",
-                "sources/level_zero.h", "sources/renewal.h", "sources/source.h"),
+                "cycle/finding.h", "cycle/reading.h", "cycle/usage.h", "cycle/use.h",
+                "sources/cards.h", "sources/level_zero.h", "sources/renewal.h", "sources/source.h"),
 }
 # Single files that join two layers, and what they may see beyond their folder's arrows.
 JOINTS = {

@@ -236,9 +236,9 @@ static void test_lives(void)
             if (!is_alive[i])
                 continue;
             struct gtel_client *client = see(&table, key, i + 1, 1, 1);
-            CHECK(client && (!was_alive || client->memory == i));
+            CHECK(client && (!was_alive || client->memory.bytes[0] == i));
             if (client)
-                client->memory = i;
+                client->memory.bytes[0] = i;
         }
         gtel_client_table_end(&table);
         CHECK_INT(table.n, want);

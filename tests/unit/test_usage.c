@@ -63,6 +63,22 @@ static void test_absent(void)
     machine_free(m);
 }
 
+/* Whatever stands between the two rows is an amount of memory of processes. */
+static void test_kinds(void)
+{
+    test_label = "kinds of memory";
+    for (int metric = GTEL_M_PROCESS_MEMORY; metric < GTEL_M_PROCESS_BUSY; metric++) {
+        const struct gtel_metric_row *row = gtel_metric_row((enum gtel_metric)metric);
+        uint64_t bytes = 7;
+        struct gtel_use_memory memory = {0};
+        CHECK_INT(row->measurement, GTEL_MEASUREMENT_GPU_PROCESS);
+        CHECK(strcmp(row->unit, "By") == 0 && row->kind == GTEL_KIND_GAUGE);
+        CHECK(!gtel_use_memory_get(&memory, (enum gtel_metric)metric, &bytes) && bytes == 7);
+        gtel_use_memory_put(&memory, (enum gtel_metric)metric, 0);
+        CHECK(gtel_use_memory_get(&memory, (enum gtel_metric)metric, &bytes) && bytes == 0);
+    }
+}
+
 /* A figure that one part does not have is not told of the whole, in whatever order they come. */
 static void test_partly(void)
 {
@@ -95,9 +111,11 @@ static void test_partly(void)
         machine_begin(m, 11, c % 2 == 0 ? "some" : "others");
         for (uint32_t i = 0; i < 3; i++) {
             unsigned has = cases[c / 2].part[i];
-            struct gtel_use use = {.memory = mib, .shared = mib};
-            use.has_memory = (has & MEMORY) != 0;
-            use.has_shared = (has & SHARED) != 0;
+            struct gtel_use use = {0};
+            if ((has & MEMORY) != 0)
+                gtel_use_memory_put(&use.memory, GTEL_M_PROCESS_MEMORY, mib);
+            if ((has & SHARED) != 0)
+                gtel_use_memory_put(&use.memory, GTEL_M_PROCESS_MEMORY_SHARED, mib);
             use.has_share = ((has & RENDER) != 0 ? 1u << GTEL_ENGINE_KIND_RENDER : 0) |
                             ((has & COPY) != 0 ? 1u << GTEL_ENGINE_KIND_COPY : 0);
             use.share[GTEL_ENGINE_KIND_RENDER] = 0.1;
@@ -315,7 +333,8 @@ static void test_gone(void)
     CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_COUNT, "reused"), -1, 0);
     /* Who was known keeps its name to the end; who has got the pid now is another. */
     struct gtel_process_id dead = machine_id(m, 12);
-    const struct gtel_use use = {.memory = mib, .has_memory = true};
+    struct gtel_use use = {0};
+    gtel_use_memory_put(&use.memory, GTEL_M_PROCESS_MEMORY, mib);
     gtel_usage_add(&m->usage, &m->device[0], 0, 0, dead, &use);
     machine_begin(m, 12, "next");
     machine_add(m, 0, 12, 2 * mib, -1);
@@ -352,7 +371,8 @@ static void test_renamed(void)
     machine_gather(m, 5);
     CHECK_INT(machine_lines(m, 0), 1);
     CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_COUNT, "blender"), 1, 0);
-    const struct gtel_use use = {.memory = mib, .has_memory = true};
+    struct gtel_use use = {0};
+    gtel_use_memory_put(&use.memory, GTEL_M_PROCESS_MEMORY, mib);
     struct gtel_process_id id = {10, 0};
     gtel_usage_add(&m->usage, &m->device[1], 0, 0, id, &use);
     machine_gather(m, 5);
@@ -650,6 +670,7 @@ int main(void)
 {
     test_sums();
     test_absent();
+    test_kinds();
     test_partly();
     test_shares();
     test_random_sums();

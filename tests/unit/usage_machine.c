@@ -150,7 +150,8 @@ struct gtel_process_id machine_id(const struct machine *machine, uint32_t pid)
 void machine_add(struct machine *machine, size_t device, uint32_t pid, uint64_t memory,
                  double share)
 {
-    struct gtel_use use = {.memory = memory, .has_memory = true};
+    struct gtel_use use = {0};
+    gtel_use_memory_put(&use.memory, GTEL_M_PROCESS_MEMORY, memory);
     if (share >= 0) {
         use.share[GTEL_ENGINE_KIND_RENDER] = share;
         use.has_share = 1u << GTEL_ENGINE_KIND_RENDER;

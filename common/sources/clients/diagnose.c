@@ -155,10 +155,13 @@ static void diagnose_engines(const struct diagnosis *diagnosis,
 
 static bool has_memory(const struct gtel_clients *state, const struct gtel_client_device *device)
 {
-    for (size_t i = 0; i < state->table.n; i++)
-        if (state->device[state->table.client[i].key.device] == device &&
-            state->table.client[i].has_memory)
+    uint64_t bytes;
+    for (size_t i = 0; i < state->table.n; i++) {
+        const struct gtel_client *client = &state->table.client[i];
+        if (state->device[client->key.device] == device &&
+            gtel_use_memory_get(&client->memory, GTEL_M_PROCESS_MEMORY, &bytes))
             return true;
+    }
     return false;
 }
 

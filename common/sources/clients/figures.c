@@ -54,12 +54,13 @@ static void take_memory(const struct gtel_clients *state, const struct gtel_clie
 {
     const struct gtel_fdinfo *fdinfo = &state->fdinfo;
     bool has_own = false;
+    bool has_memory = false;
+    bool has_shared = false;
+    uint64_t memory = 0;
+    uint64_t shared = 0;
     for (size_t i = 0; i < fdinfo->regions; i++)
         has_own = has_own || gtel_fdinfo_region_place(fdinfo->region[i].name) == GTEL_FDINFO_DEVICE;
-    client->has_memory = false;
-    client->has_shared = false;
-    client->memory = 0;
-    client->shared = 0;
+    client->memory = (struct gtel_use_memory){0};
     for (size_t i = 0; device->is_place_known && i < fdinfo->regions; i++) {
         const struct gtel_fdinfo_region *region = &fdinfo->region[i];
         enum gtel_fdinfo_place place = gtel_fdinfo_region_place(region->name);
@@ -69,14 +70,18 @@ static void take_memory(const struct gtel_clients *state, const struct gtel_clie
         if (!counts)
             continue;
         if (gtel_fdinfo_region_used(region, &used)) {
-            client->has_memory = true;
-            client->memory += used;
+            has_memory = true;
+            memory += used;
         }
         if (region->has_shared) {
-            client->has_shared = true;
-            client->shared += region->shared;
+            has_shared = true;
+            shared += region->shared;
         }
     }
+    if (has_memory)
+        gtel_use_memory_put(&client->memory, GTEL_M_PROCESS_MEMORY, memory);
+    if (has_shared)
+        gtel_use_memory_put(&client->memory, GTEL_M_PROCESS_MEMORY_SHARED, shared);
 }
 
 /* Engines */

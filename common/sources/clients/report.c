@@ -64,9 +64,6 @@ static void report_client(struct gtel_clients *state, struct gtel_batch *batch,
     gtel_clients_find_start(state, client);
     if (gtel_client_is_seen(&state->table, client)) {
         use.memory = client->memory;
-        use.shared = client->shared;
-        use.has_memory = client->has_memory;
-        use.has_shared = client->has_shared;
         if (state->span != GTEL_SPAN_SHORT)
             sum_client(device, client, &use);
     } else if (device->is_read) {

@@ -13,6 +13,7 @@
 #ifndef GTEL_SOURCES_CLIENTS_TABLE_H
 #define GTEL_SOURCES_CLIENTS_TABLE_H
 
+#include "cycle/use.h"
 #include "sources/clients/share.h"
 
 #include <stddef.h>
@@ -47,10 +48,7 @@ struct gtel_client {
     struct gtel_client_process start_of; /* whose start that is */
     uint64_t start;
     uint64_t t_ns; /* when its bases were taken; 0: it has none */
-    bool has_memory;
-    bool has_shared;
-    uint64_t memory;
-    uint64_t shared;
+    struct gtel_use_memory memory;
     uint32_t has_engine; /* a bit per engine: it tells of it */
     uint32_t has_share;  /* a bit per engine: its share in this gather is known */
     double share_of[GTEL_CLIENT_ENGINES_MAX];

@@ -101,11 +101,10 @@ static void put_process(const struct gtel_sysman_pass *pass,
                         const struct gtel_zes_process_state *process)
 {
     struct gtel_process_id id = {.pid = process->pid};
-    struct gtel_use use = {.memory = process->memory + process->shared,
-                           .shared = process->shared,
-                           .has_memory = true,
-                           .has_shared = true};
+    struct gtel_use use = {0};
     const struct gtel_batch *batch = pass->batch;
+    gtel_use_memory_put(&use.memory, GTEL_M_PROCESS_MEMORY, process->memory + process->shared);
+    gtel_use_memory_put(&use.memory, GTEL_M_PROCESS_MEMORY_SHARED, process->shared);
     (void)gtel_process_start(pass->sysman->cards.env, id.pid, &id.start); /* or it is not known */
     gtel_usage_add(batch->usage, pass->gpu->card.device, batch->source, batch->origin, id, &use);
 }
