@@ -279,16 +279,18 @@ fetch_aside() {
     )
 }
 
-# need_loader SUITE PACKAGE...: Level Zero's loader of another Debian suite, with its C library and
-# further packages, unpacked in the cache, never installed. Its root: GTEL_ZE_ROOT.
+# need_loader SUITE PACKAGE...: Level Zero's loader of another Debian suite, with its C library, its
+# headers and further packages, unpacked in the cache, never installed. Its root: GTEL_ZE_ROOT; the
+# headers are in usr/include below it.
 need_loader() {
     GTEL_ZE_ROOT=$GTEL_CACHE/loader-$1
     if ! command -v dpkg-deb >/dev/null || [ "$(uname -m)" != x86_64 ]; then
         GTEL_ZE_ROOT=
-        note "no Debian on x86-64: the test with a newer loader is left out"
+        note "no Debian on x86-64: the tests with a newer loader and its headers are left out"
         return 0
     fi
-    if [ -e "$GTEL_ZE_ROOT/usr/lib/x86_64-linux-gnu/libze_loader.so.1" ]; then
+    if [ -e "$GTEL_ZE_ROOT/usr/lib/x86_64-linux-gnu/libze_loader.so.1" ] &&
+        [ -e "$GTEL_ZE_ROOT/usr/include/level_zero/zes_api.h" ]; then
         note "in the cache: $GTEL_ZE_ROOT"
         return 0
     fi
@@ -301,7 +303,7 @@ need_loader() {
     printf 'deb [signed-by=%s] %s %s main contrib non-free\n' \
         /usr/share/keyrings/debian-archive-keyring.gpg "$gtel_site" "$gtel_suite" >"$gtel_new/list"
     quietly "the loader of $gtel_suite cannot be fetched" "check the network" \
-        fetch_aside "$gtel_new" download libc6 libgcc-s1 libstdc++6 libze1 "$@"
+        fetch_aside "$gtel_new" download libc6 libgcc-s1 libstdc++6 libze1 libze-dev "$@"
     mkdir "$gtel_new/root"
     for gtel_package in "$gtel_new"/*.deb; do
         quietly "$gtel_package cannot be unpacked" "remove $gtel_new and try again" \

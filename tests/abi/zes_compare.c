@@ -16,7 +16,9 @@
 #define SAME(ours, theirs) _Static_assert((long long)(ours) == (long long)(theirs), #theirs);
 /* The parameters are those from which the shape in our table was made. */
 #define CALL(name, ...)                                                                            \
-    _Static_assert(__builtin_types_compatible_p(__typeof__(name), ze_result_t(__VA_ARGS__)), #name)
+    _Static_assert(__builtin_types_compatible_p(__typeof__(name), ze_result_t(__VA_ARGS__)),       \
+                   #name);                                                                         \
+    enum { compared_##name = 1 }
 
 #include "abi/zes_pairs.def"
 
@@ -82,6 +84,13 @@ CALL(zesFabricPortGetFabricErrorCounters, zes_fabric_port_handle_t,
 
 #ifdef ZES_RAS_GET_STATE_EXP_NAME /* 1.7.9 */
 CALL(zesRasGetStateExp, zes_ras_handle_t, uint32_t *, zes_ras_state_exp_t *);
+#endif
+
+/* None of our calls is left out; with headers that have them all. */
+#ifdef ZES_SYSMAN_DEVICE_MAPPING_EXP_NAME /* 1.9.1 */
+#define GTEL_ZES_SYM(name, need, shape, type) _Static_assert(compared_##name, #name);
+#include "abi/zes_syms.def"
+#undef GTEL_ZES_SYM
 #endif
 
 int main(void)

@@ -14,7 +14,9 @@
 #define SAME(ours, theirs) _Static_assert((long long)(ours) == (long long)(theirs), #theirs)
 /* The parameters are those from which the shape in our table was made. */
 #define CALL(name, ...)                                                                            \
-    _Static_assert(__builtin_types_compatible_p(__typeof__(name), ze_result_t(__VA_ARGS__)), #name)
+    _Static_assert(__builtin_types_compatible_p(__typeof__(name), ze_result_t(__VA_ARGS__)),       \
+                   #name);                                                                         \
+    enum { compared_##name = 1 }
 
 SAME_SIZE(gtel_ze_context_desc, ze_context_desc_t);
 SAME_PLACE(gtel_ze_context_desc, head.type, ze_context_desc_t, stype);
@@ -115,6 +117,13 @@ CALL(zetMetricGroupCalculateMultipleMetricValuesExp, zet_metric_group_handle_t,
 #ifdef ZET_METRICS_RUNTIME_ENABLE_DISABLE_EXP_NAME /* 1.13 */
 CALL(zetDeviceEnableMetricsExp, zet_device_handle_t);
 CALL(zetDeviceDisableMetricsExp, zet_device_handle_t);
+#endif
+
+/* None of our calls is left out; with headers that have them all. */
+#ifdef ZET_METRICS_RUNTIME_ENABLE_DISABLE_EXP_NAME /* 1.13 */
+#define GTEL_ZET_SYM(name, need, shape, type) _Static_assert(compared_##name, #name);
+#include "abi/zet_syms.def"
+#undef GTEL_ZET_SYM
 #endif
 
 int main(void)
