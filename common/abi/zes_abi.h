@@ -65,7 +65,8 @@ enum {
     GTEL_ZES_TYPE_POWER_EXT_PROPERTIES = 0x28,
     GTEL_ZES_TYPE_FABRIC_PORT_ERRORS = 0x2a,
     GTEL_ZES_TYPE_DEVICE_EXT_PROPERTIES = 0x2d,
-    GTEL_ZES_TYPE_MEM_COUNTER_BITS = 0x20002
+    GTEL_ZES_TYPE_MEM_COUNTER_BITS = 0x20002,
+    GTEL_ZES_TYPE_SUBDEVICE = 0x20004
 };
 
 /* ze_device_type_t */
@@ -233,6 +234,18 @@ struct gtel_zes_device_ext_properties {
     uint8_t uuid[GTEL_ZES_UUID];
     uint32_t device_type;
     uint32_t flags;
+};
+
+/* zes_uuid_t, since 1.7 */
+struct gtel_zes_uuid {
+    uint8_t id[GTEL_ZES_UUID];
+};
+
+/* zes_subdevice_exp_properties_t, since 1.9 */
+struct gtel_zes_subdevice {
+    struct gtel_zes_head head;
+    uint32_t id;
+    struct gtel_zes_uuid uuid;
 };
 
 /* zes_device_state_t */
@@ -592,6 +605,11 @@ struct gtel_zes_fan_properties {
 #define GTEL_ZES_ARGS_ras , handle, clear, ret
 #define GTEL_ZES_PARAMS_fan(type) (void *handle, uint32_t units, type ret)
 #define GTEL_ZES_ARGS_fan , handle, units, ret
+
+#define GTEL_ZES_PARAMS_by_uuid(type)                                                              \
+    (void *driver, struct gtel_zes_uuid uuid, type ret, uint8_t *on_subdevice,                     \
+     uint32_t *subdevice_id)
+#define GTEL_ZES_ARGS_by_uuid , driver, uuid, ret, on_subdevice, subdevice_id
 
 /* The calls as a table of typed pointers; a call that the loader lacks is NULL. */
 struct gtel_zes_calls {

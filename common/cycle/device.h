@@ -19,6 +19,7 @@ enum gtel_label {
     GTEL_LABEL_MODEL,          /* tag: market name, or "Intel 8086:e20b" */
     GTEL_LABEL_INSTANCE,       /* tag: MIG instance, VF; empty for a whole GPU */
     GTEL_LABEL_UUID,           /* info */
+    GTEL_LABEL_TILE_UUIDS,     /* info: 0=… 1=…, of each tile */
     GTEL_LABEL_PCI_ID,         /* info: 8086:e20b */
     GTEL_LABEL_CARD,           /* info: card0, nvidia0 */
     GTEL_LABEL_DRIVER_VERSION, /* info */

@@ -130,6 +130,7 @@ static const struct {
     enum gtel_label label;
 } info_labels[] = {
     {GTEL_M_INFO_UUID, GTEL_LABEL_UUID},
+    {GTEL_M_INFO_TILE_UUIDS, GTEL_LABEL_TILE_UUIDS},
     {GTEL_M_INFO_PCI_ID, GTEL_LABEL_PCI_ID},
     {GTEL_M_INFO_CARD, GTEL_LABEL_CARD},
     {GTEL_M_INFO_DRIVER_VERSION, GTEL_LABEL_DRIVER_VERSION},

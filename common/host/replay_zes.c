@@ -72,6 +72,7 @@ struct field {
 static const struct field device[] = {
     F(device_properties, core.device_type, 'u'), F(device_properties, core.vendor_id, 'u'),
     F(device_properties, subdevices, 'u'), F(device_properties, core.uuid, 'X')};
+static const struct field subdevice[] = {F(subdevice, id, 'u'), F(subdevice, uuid, 'x')};
 static const struct field state[] = {F(device_state, reset, 'u'), F(device_state, repaired, 'u')};
 static const struct field process[] = {F(process_state, pid, 'u'), F(process_state, memory, 'U'),
                                        F(process_state, shared, 'U'),
@@ -194,6 +195,7 @@ struct layout {
 
 static const struct layout layouts[] = {
     L(device_properties, GTEL_ZES_TYPE_DEVICE_PROPERTIES, device),
+    L(subdevice, GTEL_ZES_TYPE_SUBDEVICE, subdevice),
     L(device_state, GTEL_ZES_TYPE_DEVICE_STATE, state),
     L(process_state, GTEL_ZES_TYPE_PROCESS_STATE, process),
     L(ecc_properties, GTEL_ZES_TYPE_ECC_PROPERTIES, ecc),
@@ -595,6 +597,54 @@ static uint32_t answer_fan(const char *name, const char *type, void *handle, uin
     return GTEL_ZE_SUCCESS;
 }
 
+/* The first device, or tile of one, that the machine gives that UUID; any driver has all of them.
+ */
+static bool find_uuid(const struct gtel_zes_uuid *uuid, size_t nth, struct gtel_zes_subdevice *ret)
+{
+    struct gtel_str text;
+    struct gtel_str word;
+    uint64_t id = 0;
+    void *handle = gtel_replay_zes_device(nth);
+    *ret = (struct gtel_zes_subdevice){.id = UINT32_MAX};
+    if (gtel_replay_zes_ask("zesDeviceGetProperties", handle, &text) == GTEL_ZE_SUCCESS)
+        for (size_t i = 0; gtel_str_word(&text, &word); i++)
+            if (i == 3 && set_uuid(word, ret->uuid.id) &&
+                memcmp(ret->uuid.id, uuid->id, sizeof(uuid->id)) == 0)
+                return true;
+    if (gtel_replay_zes_ask("zesDeviceGetSubDevicePropertiesExp", handle, &text) != GTEL_ZE_SUCCESS)
+        return false;
+    while (gtel_str_word(&text, &word) && number_of(word, &id) && gtel_str_word(&text, &word) &&
+           set_uuid(word, ret->uuid.id)) {
+        ret->id = (uint32_t)id;
+        if (memcmp(ret->uuid.id, uuid->id, sizeof(uuid->id)) == 0)
+            return true;
+    }
+    return false;
+}
+
+static uint32_t look_up(const char *name, const void *driver, struct gtel_zes_uuid uuid, void **ret,
+                        uint8_t *on_subdevice, uint32_t *subdevice_id)
+{
+    struct gtel_str text = GTEL_STR_NONE;
+    struct gtel_zes_subdevice found;
+    if (!is_started() || !gtel_replay_zes_is_driver(driver))
+        return is_started() ? GTEL_ZE_NULL_HANDLE : GTEL_ZE_UNINITIALIZED;
+    uint32_t code = ask(name, GTEL_ZE_SUCCESS, &text);
+    if (code != GTEL_ZE_SUCCESS || is_untouched(text))
+        return code;
+    for (size_t d = 0; d < GTEL_ARRAY_LEN(parts); d++) {
+        if (!find_uuid(&uuid, d, &found))
+            continue;
+        *ret = gtel_replay_zes_device(d);
+        *on_subdevice = found.id != UINT32_MAX;
+        *subdevice_id = *on_subdevice ? found.id : 0;
+        return GTEL_ZE_SUCCESS;
+    }
+    return GTEL_ZE_INVALID_ARGUMENT;
+}
+
+#define WITHOUT_TYPE(name, type, ...) look_up(name, __VA_ARGS__)
+#define answer_by_uuid(...) WITHOUT_TYPE(__VA_ARGS__)
 #define GTEL_ZES_SYM(name, need, shape, type)                                                      \
     static uint32_t replay_##name GTEL_ZES_PARAMS_##shape(type)                                    \
     {                                                                                              \

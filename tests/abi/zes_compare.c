@@ -86,6 +86,13 @@ CALL(zesFabricPortGetFabricErrorCounters, zes_fabric_port_handle_t,
 CALL(zesRasGetStateExp, zes_ras_handle_t, uint32_t *, zes_ras_state_exp_t *);
 #endif
 
+#ifdef ZES_SYSMAN_DEVICE_MAPPING_EXP_NAME /* 1.9.1 */
+CALL(zesDeviceGetSubDevicePropertiesExp, zes_device_handle_t, uint32_t *,
+     zes_subdevice_exp_properties_t *);
+CALL(zesDriverGetDeviceByUuidExp, zes_driver_handle_t, zes_uuid_t, zes_device_handle_t *,
+     ze_bool_t *, uint32_t *);
+#endif
+
 /* None of our calls is left out; with headers that have them all. */
 #ifdef ZES_SYSMAN_DEVICE_MAPPING_EXP_NAME /* 1.9.1 */
 #define GTEL_ZES_SYM(name, need, shape, type) _Static_assert(compared_##name, #name);

@@ -50,6 +50,14 @@ AT(gtel_zes_device_ext_properties, uuid, 16);
 AT(gtel_zes_device_ext_properties, device_type, 32);
 AT(gtel_zes_device_ext_properties, flags, 36);
 
+SIZE(gtel_zes_uuid, 16);
+AT(gtel_zes_uuid, id, 0);
+
+SIZE(gtel_zes_subdevice, 40);
+AT(gtel_zes_subdevice, head.next, 8);
+AT(gtel_zes_subdevice, id, 16);
+AT(gtel_zes_subdevice, uuid, 20);
+
 SIZE(gtel_zes_device_state, 24);
 AT(gtel_zes_device_state, head.next, 8);
 AT(gtel_zes_device_state, reset, 16);

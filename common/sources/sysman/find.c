@@ -377,7 +377,7 @@ void gtel_sysman_list_parts(struct gtel_sysman_pass *pass, enum gtel_sysman_fami
 
 /* ---- devices ---- */
 
-static bool is_same_address(const struct gtel_zes_pci_properties *got, const struct gtel_pci *pci)
+bool gtel_sysman_is_at(const struct gtel_zes_pci_properties *got, const struct gtel_pci *pci)
 {
     return got->domain == pci->domain && got->bus == pci->bus && got->device == pci->device &&
            got->function == pci->function;
@@ -388,30 +388,15 @@ static struct gtel_sysman_gpu *gpu_at(const struct gtel_sysman *sysman,
 {
     for (size_t i = 0; i < sysman->cards.n; i++)
         if (sysman->cards.card[i]->drm.is_pci &&
-            is_same_address(got, &sysman->cards.card[i]->drm.pci))
+            gtel_sysman_is_at(got, &sysman->cards.card[i]->drm.pci))
             return (struct gtel_sysman_gpu *)sysman->cards.card[i];
     return NULL;
 }
 
-/* Drivers of before 1.7 know the core's alone, which is the same (level zero: device mapping). */
-static void label_uuid(struct gtel_registry *registry, struct gtel_device *device,
-                       const uint8_t uuid[GTEL_ZES_UUID])
-{
-    struct gtel_buf text;
-    bool has_any = false;
-    gtel_buf_init(&text, 64);
-    for (size_t i = 0; i < GTEL_ZES_UUID; i++) {
-        has_any = has_any || uuid[i] != 0;
-        gtel_buf_printf(&text, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x", uuid[i]);
-    }
-    if (has_any && !text.has_failed)
-        gtel_device_label(registry, device, GTEL_LABEL_UUID, gtel_buf_text(&text));
-    gtel_buf_done(&text);
-}
-
 /* Joins one device of Level Zero to its card. Other vendors' devices and NPUs are none of ours. */
-static void join(const struct gtel_sysman *sysman, struct gtel_registry *registry, void *handle)
+static void join(const struct gtel_sysman *sysman, void *driver, void *handle)
 {
+    static const uint8_t none[GTEL_ZES_UUID];
     struct gtel_zes_device_ext_properties ext = {.head.type = GTEL_ZES_TYPE_DEVICE_EXT_PROPERTIES};
     struct gtel_zes_device_properties got = {
         .head = {.type = GTEL_ZES_TYPE_DEVICE_PROPERTIES, .next = sysman->is_legacy ? NULL : &ext}};
@@ -430,8 +415,13 @@ static void join(const struct gtel_sysman *sysman, struct gtel_registry *registr
     if (!gpu || gpu->handle || !gpu->card.device)
         return;
     gpu->handle = handle;
-    label_uuid(registry, gpu->card.device, ext.uuid);
-    label_uuid(registry, gpu->card.device, got.core.uuid); /* where the former has said nothing */
+    gpu->driver = driver;
+    gpu->subdevices = got.subdevices;
+    gpu->is_identified = false;
+    /* Drivers of before 1.7 know the core's alone, which is the same (level zero: device mapping).
+     */
+    memcpy(gpu->uuid.id, memcmp(ext.uuid, none, sizeof(none)) != 0 ? ext.uuid : got.core.uuid,
+           sizeof(gpu->uuid.id));
 }
 
 /* zesDriverGet has no handle: the same pattern with one argument less. */
@@ -450,7 +440,7 @@ static size_t drivers(const struct gtel_sysman *sysman, void **ret)
     return count < room ? count : room;
 }
 
-static void seek(struct gtel_sysman *sysman, struct gtel_registry *registry)
+static void seek(const struct gtel_sysman *sysman)
 {
     void *driver[GTEL_SYSMAN_DEVICES_MAX];
     void *device[GTEL_SYSMAN_DEVICES_MAX];
@@ -462,7 +452,7 @@ static void seek(struct gtel_sysman *sysman, struct gtel_registry *registry)
             fill(call, driver[i], device, GTEL_SYSMAN_DEVICES_MAX, &n) != GTEL_ZE_SUCCESS)
             continue;
         for (size_t k = 0; k < n; k++)
-            join(sysman, registry, device[k]);
+            join(sysman, driver[i], device[k]);
     }
 }
 
@@ -489,7 +479,12 @@ void gtel_sysman_find(struct gtel_sysman *sysman, struct gtel_registry *registry
         is_due = is_due || !gpu->handle;
     }
     if (is_due && sysman->start == GTEL_SYSMAN_RUNS)
-        seek(sysman, registry);
+        seek(sysman);
+    for (size_t i = 0; i < sysman->cards.n; i++) {
+        struct gtel_sysman_gpu *gpu = (struct gtel_sysman_gpu *)sysman->cards.card[i];
+        if (gpu->handle && !gpu->is_identified)
+            gtel_sysman_identify(sysman, registry, gpu);
+    }
 }
 
 void gtel_sysman_close_gpu(const struct gtel_env *env, struct gtel_card *card)

@@ -4,8 +4,8 @@
  *
  * sysman.c is the source; library.c opens and starts Level Zero; find.c joins its devices to the
  * kernel's cards by PCI address and lists their parts; pass.c asks by a table and decides what a
- * result code means; power.c, figures.c, engines.c, links.c and state.c turn answers into readings;
- * diagnose.c says what is missing.
+ * result code means; identity.c tells UUIDs; power.c, figures.c, engines.c, links.c and state.c
+ * turn answers into readings; diagnose.c says what is missing.
  *
  * Functions that call Level Zero return its result codes, the others 0 or a negative errno.
  */
@@ -172,6 +172,10 @@ struct gtel_sysman_list {
 struct gtel_sysman_gpu {
     struct gtel_card card; /* first: see sources/cards.h */
     void *handle;          /* NULL: Level Zero does not know the card, or has not been asked */
+    void *driver;          /* of the handle */
+    struct gtel_zes_uuid uuid;
+    uint32_t subdevices; /* tiles; 0: a GPU of one */
+    bool is_identified;  /* its UUIDs are told, as far as they can be */
     bool is_lost;
     bool has_worked;
     bool is_failing;  /* has been logged */
@@ -277,8 +281,17 @@ void gtel_sysman_find(struct gtel_sysman *sysman, struct gtel_registry *registry
 void gtel_sysman_list_parts(struct gtel_sysman_pass *pass, enum gtel_sysman_family family);
 /* The enumeration of a family, for messages. */
 const char *gtel_sysman_list_name(enum gtel_sysman_family family);
+/* Whether a device of Level Zero is the one at that address. */
+bool gtel_sysman_is_at(const struct gtel_zes_pci_properties *got, const struct gtel_pci *pci);
 /* Frees what belongs to a card: struct gtel_cards. */
 void gtel_sysman_close_gpu(const struct gtel_env *env, struct gtel_card *card);
+
+/* identity.c */
+
+/* Tells the UUIDs of a GPU that has a handle and is awake; one that sleeps waits for the next time.
+ */
+void gtel_sysman_identify(const struct gtel_sysman *sysman, struct gtel_registry *registry,
+                          struct gtel_sysman_gpu *gpu);
 
 /* pass.c */
 

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { TREE_MAX = 1 << 20, DEVICES_MAX = 16, CLOCKS_MAX = 256 };
+enum { TREE_MAX = 1 << 20, CLOCKS_MAX = 256 };
 
 /* As with the replay, the calls have no context: one machine per process. */
 static struct {
@@ -141,17 +141,7 @@ static uint32_t before(const char *name)
 #undef GTEL_ZET_WITHOUT_SHARED
 #undef GTEL_ZET_SYM
 
-/* ---- what we never call: structures as in the specification ---- */
-
-struct subdevice { /* zes_subdevice_exp_properties_t */
-    struct gtel_zes_head head;
-    uint32_t id;
-    uint8_t uuid[GTEL_ZES_UUID];
-};
-
-struct uuid { /* zes_uuid_t */
-    uint8_t id[GTEL_ZES_UUID];
-};
+/* ---- what we never call ---- */
 
 /* The next number of an answer; UNKNOWN when there is none. */
 static uint32_t next(struct gtel_str *text, double *ret)
@@ -167,18 +157,6 @@ static uint32_t next_flag(struct gtel_str *text, uint8_t *ret)
     uint32_t code = next(text, &v);
     *ret = v != 0;
     return code;
-}
-
-static bool next_uuid(struct gtel_str *text, uint8_t to[GTEL_ZES_UUID])
-{
-    struct gtel_str word;
-    uint64_t byte = 0;
-    bool is_fine = gtel_str_word(text, &word) && word.n == 2 * (size_t)GTEL_ZES_UUID;
-    for (size_t i = 0; is_fine && i < GTEL_ZES_UUID; i++) {
-        is_fine = gtel_str_hex((struct gtel_str){word.p + 2 * i, 2}, &byte) == 0;
-        to[i] = (uint8_t)byte;
-    }
-    return is_fine;
 }
 
 /* A call that only succeeds or fails. */
@@ -240,71 +218,4 @@ EXPORT(zesFrequencyGetAvailableClocks, (void *frequency, uint32_t *count, double
         ret[i] = clock[i];
     *count = !ret || *count == 0 || *count > n ? n : *count;
     return GTEL_ZE_SUCCESS;
-}
-
-/* The tiles of a device; their number. */
-static uint32_t tiles(const void *device, struct subdevice *ret, uint32_t max, uint32_t *ret_n)
-{
-    struct gtel_str text;
-    struct subdevice one = {0};
-    double id;
-    uint32_t code = gtel_replay_zes_ask("zesDeviceGetSubDevicePropertiesExp", device, &text);
-    *ret_n = 0;
-    if (code != GTEL_ZE_SUCCESS)
-        return code;
-    while (next(&text, &id) == GTEL_ZE_SUCCESS && next_uuid(&text, one.uuid)) {
-        if (*ret_n < max) {
-            ret[*ret_n].id = (uint32_t)id;
-            memcpy(ret[*ret_n].uuid, one.uuid, sizeof(one.uuid));
-        }
-        (*ret_n)++;
-    }
-    return GTEL_ZE_SUCCESS;
-}
-
-EXPORT(zesDeviceGetSubDevicePropertiesExp, (void *device, uint32_t *count, struct subdevice *ret))
-{
-    uint32_t n;
-    (void)before("zesDeviceGetSubDevicePropertiesExp");
-    uint32_t code = tiles(device, ret, ret ? *count : 0, &n);
-    if (code == GTEL_ZE_SUCCESS && (!ret || *count == 0 || *count > n))
-        *count = n;
-    return code;
-}
-
-static bool has_uuid(void *device, const struct uuid *wanted)
-{
-    struct gtel_zes_device_properties got = {.head.type = GTEL_ZES_TYPE_DEVICE_PROPERTIES};
-    return zesDeviceGetProperties(device, &got) == GTEL_ZE_SUCCESS &&
-           memcmp(got.core.uuid, wanted->id, sizeof(wanted->id)) == 0;
-}
-
-static bool has_tile(void *device, const struct uuid *wanted, uint32_t *ret_id)
-{
-    struct subdevice tile[DEVICES_MAX];
-    uint32_t n = 0;
-    (void)tiles(device, tile, DEVICES_MAX, &n); /* without tiles there are none */
-    for (uint32_t i = 0; i < n && i < DEVICES_MAX; i++)
-        if (memcmp(tile[i].uuid, wanted->id, sizeof(wanted->id)) == 0) {
-            *ret_id = tile[i].id;
-            return true;
-        }
-    return false;
-}
-
-EXPORT(zesDriverGetDeviceByUuidExp,
-       (void *driver, struct uuid uuid, void **ret, uint8_t *ret_on_tile, uint32_t *ret_tile))
-{
-    void *device[DEVICES_MAX] = {NULL};
-    uint32_t count = DEVICES_MAX;
-    (void)before("zesDriverGetDeviceByUuidExp");
-    uint32_t code = zesDeviceGet(driver, &count, device);
-    for (uint32_t i = 0; code == GTEL_ZE_SUCCESS && i < count; i++) {
-        *ret_tile = 0;
-        *ret_on_tile = has_tile(device[i], &uuid, ret_tile);
-        *ret = device[i];
-        if (*ret_on_tile || has_uuid(device[i], &uuid))
-            return GTEL_ZE_SUCCESS;
-    }
-    return code ? code : GTEL_ZE_INVALID_ARGUMENT;
 }

@@ -9,15 +9,13 @@
  * Beyond what the replay knows it answers the calls that pyzes knows and we never make. Those that
  * set something succeed and change nothing that is read:
  *
- *     call zesDeviceGetSubDevicePropertiesExp 0 = ID UUID …   (each tile)
  *     call zesDeviceEccConfigurable 0 = 1
  *     call zesDeviceSetEccState 0 = CURRENT PENDING ACTION
  *     call zesFrequencyGetAvailableClocks 0 0 = 300 350 …
  *     call zesFrequencySetRange 0 0 =
  *     call zesPowerSetLimitsExt 0 0 =
  *
- * zesDriverGetDeviceByUuidExp looks through the UUIDs of the recording. What a call does beside
- * answering:
+ * What a call does beside answering:
  *
  *     call double NAME = crash       it ends the process
  *     call double NAME = hang 2500   it returns after so many milliseconds
