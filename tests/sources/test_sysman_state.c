@@ -45,6 +45,30 @@ static const struct change {
      -1},
     {"call zesStandbyGetProperties 1 0 = 0 1 1\n", GTEL_M_FREQUENCY_SLEEP_ENABLED, "graphics", "1",
      0},
+#define LIMITS                                                                                     \
+    "call zesPowerGetLimitsExt 1 0 = 1 0 2 0 0 190000 2 0 2 0 0 250000 3 0 2 0 0 300000 "          \
+    "4 0 2 0 0 400000 1 0 1 0 0 20000 2 0 1 0 0 25000 3 0 1 0 0 30000 4 0 1 0 0 40000\n"
+    /* each level and unit by itself, milliwatts and milliamperes */
+    {LIMITS, GTEL_M_POWER_LIMIT, "card", NULL, 190},
+    {LIMITS, GTEL_M_POWER_BURST_LIMIT, "card", NULL, 250},
+    {LIMITS, GTEL_M_POWER_PEAK_LIMIT, "card", NULL, 300},
+    {LIMITS, GTEL_M_INSTANT_POWER_LIMIT, "card", NULL, 400},
+    {LIMITS, GTEL_M_CURRENT_LIMIT, "card", NULL, 20},
+    {LIMITS, GTEL_M_BURST_CURRENT_LIMIT, "card", NULL, 25},
+    {LIMITS, GTEL_M_PEAK_CURRENT_LIMIT, "card", NULL, 30},
+    {LIMITS, GTEL_M_INSTANT_CURRENT_LIMIT, "card", NULL, 40},
+    {"call zesPowerGetLimitsExt 1 0 = 4 0 2 0 0 400000\n", GTEL_M_POWER_PEAK_LIMIT, "card", NULL,
+     -1},
+    /* the mains' and any source's: the lower one binds; the battery's does not, nor one of 0 */
+    {"call zesPowerGetLimitsExt 1 0 = 3 1 2 0 0 300000 3 0 2 0 0 350000 3 2 2 0 0 100000 "
+     "3 0 2 0 0 0\n",
+     GTEL_M_POWER_PEAK_LIMIT, "card", NULL, 300},
+    /* neither a level nor a unit that is not known is one that is */
+    {"call zesPowerGetLimitsExt 1 0 = 0 0 2 0 0 300000\n", GTEL_M_POWER_LIMIT, "card", NULL, -1},
+    {"call zesPowerGetLimitsExt 1 0 = 9 0 2 0 0 300000\n", GTEL_M_INSTANT_POWER_LIMIT, "card", NULL,
+     -1},
+    {"call zesPowerGetLimitsExt 1 0 = 1 0 0 0 0 300000\n", GTEL_M_POWER_LIMIT, "card", NULL, -1},
+#undef LIMITS
     {"call zesMemoryGetState 1 0 = 1 750 1000\n", GTEL_M_MEMORY_HEALTH, "vram0", NULL, 0},
     {"call zesMemoryGetState 1 0 = 0 750 1000\n", GTEL_M_MEMORY_HEALTH, "vram0", NULL, -1},
     {"call zesMemoryGetState 1 0 = 4 750 1000\n", GTEL_M_MEMORY_HEALTH, "vram0", NULL, 2},

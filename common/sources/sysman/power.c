@@ -14,7 +14,7 @@
 
 /* No board of Intel's draws more; twice its limit where that is known. */
 static const double watts_max = 2000;
-enum { DOUBTS_MAX = 2, LIMITS_MAX = 16 };
+enum { DOUBTS_MAX = 2, LIMITS_MAX = 16, WATTS = 0, AMPERES = 1 };
 
 static double most_of(double limit_w, uint64_t span_us)
 {
@@ -83,11 +83,11 @@ static double largest_limit(const struct gtel_sysman_gpu *gpu)
 {
     const struct gtel_sysman_list *list = &gpu->list[GTEL_SYSMAN_POWER];
     double largest = 0;
-    for (size_t i = 0; i < list->n; i++) {
-        const struct gtel_sysman_part *part = &list->part[i];
-        largest = part->is.power.limit_w > largest ? part->is.power.limit_w : largest;
-        largest = part->is.power.peak_w > largest ? part->is.power.peak_w : largest;
-    }
+    for (size_t i = 0; i < list->n; i++)
+        for (size_t level = 0; level < GTEL_SYSMAN_LEVELS; level++) {
+            double watts = list->part[i].is.power.limit[level][WATTS];
+            largest = watts > largest ? watts : largest;
+        }
     return largest;
 }
 
@@ -120,37 +120,32 @@ uint32_t gtel_sysman_read_energy(struct gtel_sysman_pass *pass, struct gtel_sysm
     return GTEL_ZE_SUCCESS;
 }
 
-/* Milliwatts, or milliamperes: 0 is "off" and -1 "unknown". */
-static double milli(int32_t value)
-{
-    return value > 0 ? (double)value * 1e-3 : 0;
-}
-
 static void clear_limits(struct gtel_sysman_part *part)
 {
-    part->is.power.limit_w = 0;
-    part->is.power.burst_w = 0;
-    part->is.power.peak_w = 0;
-    part->is.power.peak_a = 0;
+    memset(part->is.power.limit, 0, sizeof(part->is.power.limit));
 }
 
+/* Milliwatts, or milliamperes: 0 is "off" and -1 "unknown". Of two of one kind the lower one binds.
+ */
+static void take(struct gtel_sysman_part *part, uint32_t level, size_t unit, int32_t milli)
+{
+    double value = (double)milli * 1e-3;
+    double *limit = &part->is.power.limit[level][unit];
+    if (milli > 0)
+        *limit = *limit > 0 && *limit < value ? *limit : value;
+}
+
+/* Limits on battery are none on mains; one of a level or unit that is not known says nothing. */
 static void take_limit(struct gtel_sysman_part *part, const struct gtel_zes_limit_ext *limit)
 {
-    bool is_current = limit->unit == GTEL_ZES_UNIT_CURRENT;
-    bool is_peak =
-        limit->level == GTEL_ZES_LEVEL_PEAK || limit->level == GTEL_ZES_LEVEL_INSTANTANEOUS;
-    if (limit->source == GTEL_ZES_SOURCE_BATTERY)
-        return; /* another limit of the same level is that of the mains */
-    if (is_peak && is_current)
-        part->is.power.peak_a = milli(limit->limit);
-    else if (is_current)
+    bool is_level =
+        limit->level > GTEL_ZES_LEVEL_UNKNOWN && limit->level <= GTEL_ZES_LEVEL_INSTANTANEOUS;
+    if (!is_level || limit->source == GTEL_ZES_SOURCE_BATTERY)
         return;
-    else if (is_peak)
-        part->is.power.peak_w = milli(limit->limit);
-    else if (limit->level == GTEL_ZES_LEVEL_SUSTAINED)
-        part->is.power.limit_w = milli(limit->limit);
-    else if (limit->level == GTEL_ZES_LEVEL_BURST)
-        part->is.power.burst_w = milli(limit->limit);
+    if (limit->unit == GTEL_ZES_UNIT_POWER)
+        take(part, limit->level, WATTS, limit->limit);
+    else if (limit->unit == GTEL_ZES_UNIT_CURRENT)
+        take(part, limit->level, AMPERES, limit->limit);
 }
 
 /* `enabled` is not looked at: Intel's driver does not fill it in. */
@@ -191,18 +186,31 @@ static uint32_t ask_limits(const struct gtel_sysman_pass *pass, struct gtel_sysm
     if (code != GTEL_ZE_SUCCESS)
         return code;
     clear_limits(part);
-    part->is.power.limit_w = sustained.is_enabled == 1 ? milli(sustained.power) : 0;
-    part->is.power.burst_w = burst.is_enabled == 1 ? milli(burst.power) : 0;
-    part->is.power.peak_w = milli(peak.power_ac);
+    take(part, GTEL_ZES_LEVEL_SUSTAINED, WATTS, sustained.is_enabled == 1 ? sustained.power : 0);
+    take(part, GTEL_ZES_LEVEL_BURST, WATTS, burst.is_enabled == 1 ? burst.power : 0);
+    take(part, GTEL_ZES_LEVEL_PEAK, WATTS, peak.power_ac);
     return code;
 }
 
-static void put_limit(const struct gtel_sysman_pass *pass, const struct gtel_sysman_part *part,
-                      enum gtel_metric metric, double value)
+/*
+ * zes_power_level_t: means of power over a long, a short and a very short time; and the power that
+ * the firmware expects of the clocks and voltages that are asked for.
+ */
+static const enum gtel_metric limits[GTEL_SYSMAN_LEVELS][2] = {
+    [GTEL_ZES_LEVEL_SUSTAINED] = {GTEL_M_POWER_LIMIT, GTEL_M_CURRENT_LIMIT},
+    [GTEL_ZES_LEVEL_BURST] = {GTEL_M_POWER_BURST_LIMIT, GTEL_M_BURST_CURRENT_LIMIT},
+    [GTEL_ZES_LEVEL_PEAK] = {GTEL_M_POWER_PEAK_LIMIT, GTEL_M_PEAK_CURRENT_LIMIT},
+    [GTEL_ZES_LEVEL_INSTANTANEOUS] = {GTEL_M_INSTANT_POWER_LIMIT, GTEL_M_INSTANT_CURRENT_LIMIT},
+};
+
+static void put_limits(const struct gtel_sysman_pass *pass, const struct gtel_sysman_part *part)
 {
     struct gtel_sysman_place place = place_of(part, 0);
-    if (value > 0)
-        gtel_sysman_put_f64(pass, metric, &place, value);
+    for (size_t level = GTEL_ZES_LEVEL_SUSTAINED; level < GTEL_SYSMAN_LEVELS; level++)
+        for (size_t unit = WATTS; unit <= AMPERES; unit++)
+            if (part->is.power.limit[level][unit] > 0)
+                gtel_sysman_put_f64(pass, limits[level][unit], &place,
+                                    part->is.power.limit[level][unit]);
 }
 
 uint32_t gtel_sysman_read_limits(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part)
@@ -215,13 +223,11 @@ uint32_t gtel_sysman_read_limits(struct gtel_sysman_pass *pass, struct gtel_sysm
             return code;
         part->is.power.limits_due_ns = pass->now + MINUTE_NS;
     }
-    put_limit(pass, part, GTEL_M_POWER_LIMIT, part->is.power.limit_w);
-    put_limit(pass, part, GTEL_M_POWER_BURST_LIMIT, part->is.power.burst_w);
-    put_limit(pass, part, GTEL_M_POWER_PEAK_LIMIT, part->is.power.peak_w);
-    put_limit(pass, part, GTEL_M_PEAK_CURRENT_LIMIT, part->is.power.peak_a);
-    if (part->is.power.is_whole && part->is.power.limit_w > 0 && !pass->has_limit) {
+    put_limits(pass, part);
+    double sustained = part->is.power.limit[GTEL_ZES_LEVEL_SUSTAINED][WATTS];
+    if (part->is.power.is_whole && sustained > 0 && !pass->has_limit) {
         pass->has_limit = true;
-        gtel_sysman_put_f64(pass, GTEL_M_GPU_POWER_LIMIT, NULL, part->is.power.limit_w);
+        gtel_sysman_put_f64(pass, GTEL_M_GPU_POWER_LIMIT, NULL, sustained);
     }
     return GTEL_ZE_SUCCESS;
 }

@@ -24,6 +24,7 @@ enum {
     GTEL_SYSMAN_DEVICES_MAX = 64,
     GTEL_SYSMAN_ASKS = 5,        /* questions to one part, at most */
     GTEL_SYSMAN_CATEGORIES = 16, /* kinds of errors */
+    GTEL_SYSMAN_LEVELS = 5,      /* of power limits */
     GTEL_SYSMAN_NAME = 32
 };
 
@@ -112,10 +113,8 @@ struct gtel_sysman_part {
         struct {
             struct gtel_sysman_energy energy;
             uint64_t limits_due_ns; /* limits are read once a minute and repeated */
-            double limit_w;         /* 0: none */
-            double burst_w;
-            double peak_w;
-            double peak_a;
+            /* By zes_power_level_t, watts and amperes; 0: none. */
+            double limit[GTEL_SYSMAN_LEVELS][2];
             bool is_whole; /* card or package of the GPU: feeds its headline */
         } power;
         struct {
