@@ -19,13 +19,14 @@ enum field {
     FIELD_CYCLES,
     FIELD_TOTAL_CYCLES,
     FIELD_MAXFREQ,
-    /* of a region */
-    FIELD_TOTAL,
-    FIELD_SHARED,
-    FIELD_RESIDENT,
-    FIELD_PURGEABLE,
-    FIELD_ACTIVE,
-    FIELD_MEMORY
+    /* of a region, as their kinds */
+    FIELD_REGION,
+    FIELD_TOTAL = FIELD_REGION + GTEL_FDINFO_TOTAL,
+    FIELD_SHARED = FIELD_REGION + GTEL_FDINFO_SHARED,
+    FIELD_RESIDENT = FIELD_REGION + GTEL_FDINFO_RESIDENT,
+    FIELD_PURGEABLE = FIELD_REGION + GTEL_FDINFO_PURGEABLE,
+    FIELD_ACTIVE = FIELD_REGION + GTEL_FDINFO_ACTIVE,
+    FIELD_MEMORY = FIELD_REGION + GTEL_FDINFO_MEMORY
 };
 
 struct amount {
@@ -268,7 +269,7 @@ static bool take_engine(struct gtel_fdinfo *info, enum field field, struct gtel_
     }
 }
 
-static bool take_region(struct gtel_fdinfo *info, enum field field, struct gtel_str name,
+static bool take_region(struct gtel_fdinfo *info, unsigned kind, struct gtel_str name,
                         const struct amount *amount)
 {
     uint64_t bytes;
@@ -277,20 +278,11 @@ static bool take_region(struct gtel_fdinfo *info, enum field field, struct gtel_
     struct gtel_fdinfo_region *region = find_region(info, name);
     if (!region)
         return false;
-    switch (field) {
-    case FIELD_TOTAL:
-        return add(bytes, &region->total, &region->has_total);
-    case FIELD_SHARED:
-        return add(bytes, &region->shared, &region->has_shared);
-    case FIELD_RESIDENT:
-        return add(bytes, &region->resident, &region->has_resident);
-    case FIELD_PURGEABLE:
-        return add(bytes, &region->purgeable, &region->has_purgeable);
-    case FIELD_ACTIVE:
-        return add(bytes, &region->active, &region->has_active);
-    default:
-        return add(bytes, &region->memory, &region->has_memory);
-    }
+    if (bytes > UINT64_MAX - region->bytes[kind])
+        return false;
+    region->bytes[kind] += bytes;
+    region->has |= 1u << kind;
+    return true;
 }
 
 static void take_first(struct gtel_str value, struct gtel_str *ret)
@@ -321,11 +313,24 @@ static inline bool take_name(struct gtel_str *line, struct gtel_str *ret)
     return true;
 }
 
-/* A line without its "drm-". False when its value is of no use. */
-static bool take_line(struct gtel_fdinfo *info, struct gtel_str line)
+/* The rest of a line of an engine or region. */
+static bool take_figure(struct gtel_fdinfo *info, enum field field, struct gtel_str line)
 {
     struct gtel_str name;
     struct amount amount;
+    bool is_sound = take_name(&line, &name) && take_amount(line, &amount);
+    if (field < FIELD_REGION)
+        return is_sound && take_engine(info, field, name, &amount);
+    unsigned kind = (unsigned)field - FIELD_REGION;
+    if (is_sound && take_region(info, kind, name, &amount))
+        return true;
+    info->missed |= 1u << kind;
+    return false;
+}
+
+/* A line without its "drm-". False when its value is of no use. */
+static bool take_line(struct gtel_fdinfo *info, struct gtel_str line)
+{
     enum field field = take_field(&line);
     switch (field) {
     case FIELD_UNKNOWN:
@@ -339,10 +344,7 @@ static bool take_line(struct gtel_fdinfo *info, struct gtel_str line)
     case FIELD_CLIENT_ID:
         return take_client_id(info, strip(line));
     default:
-        if (!take_name(&line, &name) || !take_amount(line, &amount))
-            return false;
-        return field < FIELD_TOTAL ? take_engine(info, field, name, &amount)
-                                   : take_region(info, field, name, &amount);
+        return take_figure(info, field, line);
     }
 }
 
@@ -399,6 +401,7 @@ int gtel_fdinfo_parse(struct gtel_str text, struct gtel_fdinfo *ret)
     ret->client_id = 0;
     ret->has_client_id = false;
     ret->ignored = is_whole ? 0 : 1;
+    ret->missed = is_whole ? 0 : (1u << GTEL_FDINFO_KINDS) - 1;
     ret->engines = 0;
     ret->regions = 0;
     while (next_line(&text, &line))
@@ -407,17 +410,20 @@ int gtel_fdinfo_parse(struct gtel_str text, struct gtel_fdinfo *ret)
     return 0;
 }
 
+bool gtel_fdinfo_region_get(const struct gtel_fdinfo_region *region, enum gtel_fdinfo_kind kind,
+                            uint64_t *ret)
+{
+    if ((region->has >> kind & 1u) == 0)
+        return false;
+    *ret = region->bytes[kind];
+    return true;
+}
+
 bool gtel_fdinfo_region_used(const struct gtel_fdinfo_region *region, uint64_t *ret)
 {
-    if (region->has_resident)
-        *ret = region->resident;
-    else if (region->has_memory)
-        *ret = region->memory;
-    else if (region->has_total)
-        *ret = region->total;
-    else
-        return false;
-    return true;
+    return gtel_fdinfo_region_get(region, GTEL_FDINFO_RESIDENT, ret) ||
+           gtel_fdinfo_region_get(region, GTEL_FDINFO_MEMORY, ret) ||
+           gtel_fdinfo_region_get(region, GTEL_FDINFO_TOTAL, ret);
 }
 
 enum gtel_fdinfo_place gtel_fdinfo_region_place(struct gtel_str name)
@@ -432,11 +438,19 @@ enum gtel_fdinfo_place gtel_fdinfo_region_place(struct gtel_str name)
         {GTEL_STR_INIT("gtt"), GTEL_FDINFO_HOST},     /* xe, amdgpu */
         {GTEL_STR_INIT("cpu"), GTEL_FDINFO_HOST},     /* amdgpu */
         {GTEL_STR_INIT("memory"), GTEL_FDINFO_HOST},  /* drivers without memory of their own */
+        {GTEL_STR_INIT("stolen"), GTEL_FDINFO_APART}, /* xe; what the firmware keeps for the GPU */
+        {GTEL_STR_INIT("stolen-local"), GTEL_FDINFO_APART}, /* i915 */
+        {GTEL_STR_INIT("stolen-system"), GTEL_FDINFO_APART},
+        {GTEL_STR_INIT("gds"), GTEL_FDINFO_APART}, /* amdgpu; on the chip */
+        {GTEL_STR_INIT("gws"), GTEL_FDINFO_APART},
+        {GTEL_STR_INIT("oa"), GTEL_FDINFO_APART},
+        {GTEL_STR_INIT("doorbell"), GTEL_FDINFO_APART}, /* registers */
+        {GTEL_STR_INIT("mmioremap"), GTEL_FDINFO_APART},
     };
     while (name.n > 0 && is_digit(name.p[name.n - 1]))
         name.n--;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(places); i++)
         if (gtel_str_eq(name, places[i].name))
             return places[i].place;
-    return GTEL_FDINFO_APART;
+    return GTEL_FDINFO_UNKNOWN;
 }

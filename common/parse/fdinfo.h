@@ -38,24 +38,25 @@ struct gtel_fdinfo_engine {
     bool has_maxfreq;
 };
 
+/* What is counted of a region. */
+enum gtel_fdinfo_kind {
+    GTEL_FDINFO_TOTAL,     /* allocated, wherever it is now */
+    GTEL_FDINFO_SHARED,    /* with other clients */
+    GTEL_FDINFO_RESIDENT,  /* there now */
+    GTEL_FDINFO_PURGEABLE, /* there, and the kernel may take it when memory runs short */
+    GTEL_FDINFO_ACTIVE,    /* used by work that was submitted */
+    GTEL_FDINFO_MEMORY,    /* amdgpu's older name for resident */
+    GTEL_FDINFO_KINDS
+};
+
 /*
- * One memory region, in bytes. The figures overlap (total holds shared and resident, and so on):
- * never add them to each other.
+ * One memory region. The figures overlap (total holds shared and resident, and so on): never add
+ * them to each other.
  */
 struct gtel_fdinfo_region {
-    struct gtel_str name; /* the driver's */
-    uint64_t total;
-    uint64_t shared; /* with other clients */
-    uint64_t resident;
-    uint64_t purgeable;
-    uint64_t active;
-    uint64_t memory; /* amdgpu's older name for resident */
-    bool has_total;
-    bool has_shared;
-    bool has_resident;
-    bool has_purgeable;
-    bool has_active;
-    bool has_memory;
+    struct gtel_str name;              /* the driver's */
+    uint32_t has;                      /* a bit per kind: it is told */
+    uint64_t bytes[GTEL_FDINFO_KINDS]; /* 0 where it is not */
 };
 
 /* One client. Texts are borrowed from what was parsed. */
@@ -66,6 +67,7 @@ struct gtel_fdinfo {
     uint64_t client_id;          /* unique for a device at least; 0 unless it is there */
     bool has_client_id;
     uint32_t ignored; /* lines of known keys without a usable value, or beyond the room here */
+    uint32_t missed;  /* a bit per kind: such a line was one of it, or may have been */
     size_t engines;
     size_t regions;
     struct gtel_fdinfo_engine engine[GTEL_FDINFO_ENGINES_MAX]; /* unset from number engines on */
@@ -80,6 +82,9 @@ struct gtel_fdinfo {
  */
 int gtel_fdinfo_parse(struct gtel_str text, struct gtel_fdinfo *ret);
 
+/* False: not told of the region, and *ret is not written. */
+bool gtel_fdinfo_region_get(const struct gtel_fdinfo_region *region, enum gtel_fdinfo_kind kind,
+                            uint64_t *ret);
 /*
  * How much of a region the client uses: resident, else memory, else total. False: not known, and
  * *ret is not written.
@@ -90,7 +95,8 @@ bool gtel_fdinfo_region_used(const struct gtel_fdinfo_region *region, uint64_t *
 enum gtel_fdinfo_place {
     GTEL_FDINFO_DEVICE, /* the GPU's own: vram, vram0 …, local0 … */
     GTEL_FDINFO_HOST,   /* system, system0, gtt, cpu, memory */
-    GTEL_FDINFO_APART   /* in no sum: stolen, a device's small private memories, unknown ones */
+    GTEL_FDINFO_APART,  /* in no sum: stolen, a device's small private memories */
+    GTEL_FDINFO_UNKNOWN /* a name that is not known here */
 };
 
 /* By the driver's name, compared whole but for a number at its end. */

@@ -35,6 +35,9 @@ static void check_engines(const struct gtel_fdinfo *info, struct gtel_str text)
     }
 }
 
+static const uint32_t used_kinds =
+    1u << GTEL_FDINFO_RESIDENT | 1u << GTEL_FDINFO_MEMORY | 1u << GTEL_FDINFO_TOTAL;
+
 static void check_regions(const struct gtel_fdinfo *info, struct gtel_str text)
 {
     FUZZ_CHECK(info->regions <= GTEL_FDINFO_REGIONS_MAX);
@@ -42,15 +45,11 @@ static void check_regions(const struct gtel_fdinfo *info, struct gtel_str text)
         const struct gtel_fdinfo_region *region = &info->region[i];
         uint64_t used;
         FUZZ_CHECK(is_name(region->name, text));
-        FUZZ_CHECK(region->has_total || region->total == 0);
-        FUZZ_CHECK(region->has_shared || region->shared == 0);
-        FUZZ_CHECK(region->has_resident || region->resident == 0);
-        FUZZ_CHECK(region->has_purgeable || region->purgeable == 0);
-        FUZZ_CHECK(region->has_active || region->active == 0);
-        FUZZ_CHECK(region->has_memory || region->memory == 0);
-        FUZZ_CHECK(gtel_fdinfo_region_used(region, &used) ==
-                   (region->has_resident || region->has_memory || region->has_total));
-        FUZZ_CHECK((unsigned)gtel_fdinfo_region_place(region->name) <= GTEL_FDINFO_APART);
+        for (unsigned kind = 0; kind < GTEL_FDINFO_KINDS; kind++)
+            FUZZ_CHECK((region->has >> kind & 1u) != 0 || region->bytes[kind] == 0);
+        FUZZ_CHECK(region->has >> GTEL_FDINFO_KINDS == 0);
+        FUZZ_CHECK(gtel_fdinfo_region_used(region, &used) == ((region->has & used_kinds) != 0));
+        FUZZ_CHECK((unsigned)gtel_fdinfo_region_place(region->name) <= GTEL_FDINFO_UNKNOWN);
         for (size_t k = 0; k < i; k++)
             FUZZ_CHECK(!gtel_str_eq(region->name, info->region[k].name));
     }
@@ -78,13 +77,15 @@ static void check_more_lines(struct gtel_str text, const struct gtel_fdinfo *wan
         return;
     FUZZ_CHECK(gtel_str_eq(info.driver, want->driver) && gtel_str_eq(info.pdev, want->pdev));
     FUZZ_CHECK(info.client_id == want->client_id && info.ignored == want->ignored);
+    FUZZ_CHECK(info.missed == want->missed);
     FUZZ_CHECK(info.engines == want->engines && info.regions == want->regions);
     for (size_t i = 0; i < info.engines; i++)
         FUZZ_CHECK(info.engine[i].busy_ns == want->engine[i].busy_ns &&
                    info.engine[i].cycles == want->engine[i].cycles);
     for (size_t i = 0; i < info.regions; i++)
-        FUZZ_CHECK(info.region[i].total == want->region[i].total &&
-                   info.region[i].resident == want->region[i].resident);
+        FUZZ_CHECK(
+            info.region[i].has == want->region[i].has &&
+            memcmp(info.region[i].bytes, want->region[i].bytes, sizeof(info.region[i].bytes)) == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -103,5 +104,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     FUZZ_CHECK(info.has_client_id || info.client_id == 0);
     check_engines(&info, text);
     check_regions(&info, text);
+    FUZZ_CHECK(info.missed == 0 || info.ignored > 0);
     return 0;
 }

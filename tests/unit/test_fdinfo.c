@@ -162,18 +162,17 @@ static void test_regions(void)
         CHECK_INT(got.regions, region_cases[i].name != NULL);
         CHECK_INT(got.engines, 0);
         CHECK_INT(got.ignored, region_cases[i].ignored);
+        CHECK_INT(got.missed, region_cases[i].ignored ? 1u << GTEL_FDINFO_TOTAL : 0);
         if (got.regions != 1 || !region_cases[i].name)
             continue;
         const struct gtel_fdinfo_region *region = &got.region[0];
         CHECK_STR(region->name, region_cases[i].name);
-        CHECK(region->has_total ? strchr(has, 't') && region->total == bytes : !strchr(has, 't'));
-        CHECK(region->has_shared ? strchr(has, 's') && region->shared == bytes : !strchr(has, 's'));
-        CHECK(region->has_resident ? strchr(has, 'r') && region->resident == bytes
-                                   : !strchr(has, 'r'));
-        CHECK(region->has_purgeable ? strchr(has, 'p') && region->purgeable == bytes
-                                    : !strchr(has, 'p'));
-        CHECK(region->has_active ? strchr(has, 'a') && region->active == bytes : !strchr(has, 'a'));
-        CHECK(region->has_memory ? strchr(has, 'm') && region->memory == bytes : !strchr(has, 'm'));
+        for (unsigned kind = 0; kind < GTEL_FDINFO_KINDS; kind++) {
+            uint64_t told = 99;
+            bool is_told = gtel_fdinfo_region_get(region, (enum gtel_fdinfo_kind)kind, &told);
+            CHECK_INT(is_told, strchr(has, "tsrpam"[kind]) != NULL);
+            CHECK(told == (is_told ? bytes : 99));
+        }
     }
 }
 
@@ -294,9 +293,10 @@ static void test_room(void)
         CHECK_INT(got.engines, 16);
         CHECK_INT(got.regions, 16);
         CHECK_INT(got.ignored, 2 * (n - 16));
+        CHECK_INT(got.missed, n > 16 ? 1 << GTEL_FDINFO_TOTAL : 0);
         CHECK_INT(got.engine[15].busy_ns, 15);
         CHECK_INT(got.engine[3].busy_ns, 1003);
-        CHECK_INT(got.region[15].total, 15360);
+        CHECK_INT(got.region[15].bytes[GTEL_FDINFO_TOTAL], 15360);
     }
 }
 
@@ -340,6 +340,7 @@ static void test_length(void)
     CHECK_INT(parse_long(GTEL_FDINFO_TEXT_MAX, cut, &got), 0);
     CHECK_INT(got.engines, 1);
     CHECK_INT(got.ignored, 1);
+    CHECK_INT(got.missed, (1 << GTEL_FDINFO_KINDS) - 1);
     test_label = "a number that the limit would shorten";
     CHECK_INT(parse_long(GTEL_FDINFO_TEXT_MAX + 1, "\ndrm-cycles-last:\t1234\n", &got), 0);
     CHECK_INT(got.engines, 1);
@@ -361,15 +362,16 @@ static void test_used(void)
     uint64_t used = 77;
     test_label = "used";
     CHECK(!gtel_fdinfo_region_used(&region, &used));
-    region = (struct gtel_fdinfo_region){.has_shared = true, .has_active = true, .active = 1};
+    region.has = 1u << GTEL_FDINFO_SHARED | 1u << GTEL_FDINFO_ACTIVE | 1u << GTEL_FDINFO_PURGEABLE;
     CHECK(!gtel_fdinfo_region_used(&region, &used));
     CHECK_INT(used, 77);
-    region = (struct gtel_fdinfo_region){.has_total = true, .total = 3};
+    region.has |= 1u << GTEL_FDINFO_TOTAL;
+    region.bytes[GTEL_FDINFO_TOTAL] = 3;
     CHECK(gtel_fdinfo_region_used(&region, &used) && used == 3);
-    region.has_memory = true;
-    region.memory = 2;
+    region.has |= 1u << GTEL_FDINFO_MEMORY;
+    region.bytes[GTEL_FDINFO_MEMORY] = 2;
     CHECK(gtel_fdinfo_region_used(&region, &used) && used == 2);
-    region.has_resident = true;
+    region.has |= 1u << GTEL_FDINFO_RESIDENT;
     CHECK(gtel_fdinfo_region_used(&region, &used) && used == 0);
 }
 
@@ -395,11 +397,13 @@ static const struct {
     {"oa", GTEL_FDINFO_APART},
     {"doorbell", GTEL_FDINFO_APART},
     {"mmioremap", GTEL_FDINFO_APART},
-    {"vramp", GTEL_FDINFO_APART},
-    {"vram0a", GTEL_FDINFO_APART},
-    {"visible-vram", GTEL_FDINFO_APART},
-    {"0", GTEL_FDINFO_APART},
-    {"", GTEL_FDINFO_APART},
+    {"stolen-vram0", GTEL_FDINFO_UNKNOWN},
+    {"sysmem", GTEL_FDINFO_UNKNOWN},
+    {"vramp", GTEL_FDINFO_UNKNOWN},
+    {"vram0a", GTEL_FDINFO_UNKNOWN},
+    {"visible-vram", GTEL_FDINFO_UNKNOWN},
+    {"0", GTEL_FDINFO_UNKNOWN},
+    {"", GTEL_FDINFO_UNKNOWN},
 };
 
 static void test_places(void)

@@ -14,7 +14,7 @@ enum { SAYS_MAX = 2048 };
 
 /*
  * What a text says, in short: engines as name:busy (b, ns), cycles (c), total cycles (t), maxfreq
- * (f, Hz), capacity (x, above 1); regions as name:bytes used and D, H or - for the place, s and
+ * (f, Hz), capacity (x, above 1); regions as name:bytes used, and D, H, - or ? for the place, s and
  * bytes where something is shared.
  */
 static const struct {
@@ -65,7 +65,7 @@ static const struct {
     {"amdxdna", "amdxdna_accel_driver 0000:c5:00.1 9 memory:68157440H"},
     {"amdxdna-engine", "amdxdna_accel_driver 0000:c5:00.1 9 npu-amdxdna:b5123"},
     {"nouveau", "nouveau 0000:01:00.0 3"},
-    {"new-driver", "novelty - 1 shader:b12 ray-tracer:c5f2000000 hbm0:3145728-"},
+    {"new-driver", "novelty - 1 shader:b12 ray-tracer:c5f2000000 hbm0:3145728?"},
     {"removed-6.16", NULL},
     {"eventpoll", NULL},
     {"eventfd", NULL},
@@ -99,8 +99,9 @@ static void say_all(struct gtel_buf *out, const struct gtel_fdinfo *info)
         gtel_buf_printf(out, " %.*s:", GTEL_STR_ARG(region->name));
         if (gtel_fdinfo_region_used(region, &used))
             gtel_buf_printf(out, "%" PRIu64, used);
-        gtel_buf_printf(out, "%c", "DH-"[gtel_fdinfo_region_place(region->name)]);
-        say_figure(out, region->shared > 0, 's', region->shared);
+        gtel_buf_printf(out, "%c", "DH-?"[gtel_fdinfo_region_place(region->name)]);
+        say_figure(out, region->bytes[GTEL_FDINFO_SHARED] > 0, 's',
+                   region->bytes[GTEL_FDINFO_SHARED]);
     }
 }
 
@@ -135,6 +136,7 @@ static void test_text(const char *text, size_t n, const char *want)
     CHECK_STR(((struct gtel_str){got.p, got.n}), want);
     gtel_buf_done(&got);
     CHECK_INT(info.ignored, 0);
+    CHECK_INT(info.missed, 0);
 }
 
 int main(void)

@@ -73,9 +73,9 @@ static void take_memory(const struct gtel_clients *state, const struct gtel_clie
             has_memory = true;
             memory += used;
         }
-        if (region->has_shared) {
+        if (gtel_fdinfo_region_get(region, GTEL_FDINFO_SHARED, &used)) {
             has_shared = true;
-            shared += region->shared;
+            shared += used;
         }
     }
     if (has_memory)
