@@ -198,8 +198,9 @@ def check_telegraf_sums(influx):
         n = number(influx, f'SELECT sum("processes") FROM "{measurement}"', "gtel")
         check(n == stays + SHORT_LIVED, f"Telegraf: {measurement} has seen {n} processes")
     memory = sum(mib for _, _, _, uses in STAYING for mib, _, _ in uses.values()) * STEPS * MIB
-    n = number(influx, 'SELECT sum("memory_bytes") FROM "gpu_process"', "gtel")
-    check(n == memory + SHORT_LIVED * SHORT_MIB * MIB, f"Telegraf: memory of all lines is {n}")
+    for field in ("memory_bytes", "memory_vram_bytes"):
+        n = number(influx, f'SELECT sum("{field}") FROM "gpu_process"', "gtel")
+        check(n == memory + SHORT_LIVED * SHORT_MIB * MIB, f"Telegraf: {field} of all lines is {n}")
     for name, _, _, uses in STAYING:
         n = number(influx, f'SELECT count("processes") FROM "gpu_process" WHERE "process" = \'{name}\'',
                    "gtel")
@@ -230,6 +231,10 @@ def check_collectd(arguments, influx):
     check("0123456789ab" in of_container, "collectd: the README's container")
     n = number(influx, of_container.replace("0123456789ab", SHORT[0]), "collectd")
     check(n == 18432 * MIB, f"collectd: memory of a container: {n}")
+    for kind in ("memory", "vram"):
+        n = number(influx, 'SELECT max("value") FROM "gpu_clients_value" WHERE "type" = \'memory\' AND '
+                   f'"type_instance" = \'process-ffmpeg-{kind}\'', "collectd")
+        check(n == 4096 * MIB, f"collectd: {kind} of ffmpeg: {n}")
     found = influx.query(how_many, "collectd")
     names = {row[0] for series in found for row in series["values"]}
     processes = sum("type_instance=process-" in name and "-processes" in name for name in names)

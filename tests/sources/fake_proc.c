@@ -57,6 +57,11 @@ static const struct fake_client *client_of(const struct fake_proc *fake,
     return &fake->client[process->fd[fd - FAKE_FD_FIRST]];
 }
 
+int64_t fake_proc_active_kib(const struct fake_client *client)
+{
+    return client->id % 8 == 7 ? -1 : (int64_t)client->memory_kib / 4;
+}
+
 static int write_text(const struct fake_proc *fake, const char *path, char *buf, size_t n)
 {
     struct gtel_str rest;
@@ -73,11 +78,17 @@ static int write_text(const struct fake_proc *fake, const char *path, char *buf,
                         process->pid, process->start);
     if (!client)
         return -ENOENT;
+    int64_t active_kib = fake_proc_active_kib(client);
+    char active[64] = "";
+    if (active_kib >= 0)
+        (void)snprintf(active, sizeof(active), "drm-active-local0:\t%" PRId64 " KiB\n", active_kib);
     return snprintf(buf, n,
                     "pos:\t0\ndrm-driver:\ti915\ndrm-client-id:\t%" PRIu32 "\n"
                     "drm-pdev:\t0000:03:00.0\ndrm-resident-local0:\t%" PRIu64 " KiB\n"
-                    "drm-engine-render:\t%" PRIu64 " ns\ndrm-engine-capacity-render:\t100\n",
-                    client->id, client->memory_kib, client->told_ns);
+                    "drm-total-local0:\t%" PRIu64 " KiB\ndrm-resident-system0:\t%" PRIu32 " KiB\n"
+                    "%sdrm-engine-render:\t%" PRIu64 " ns\ndrm-engine-capacity-render:\t100\n",
+                    client->id, client->memory_kib, client->memory_kib * 2, client->id, active,
+                    client->told_ns);
 }
 
 static uint64_t now(void *arg)

@@ -14,8 +14,8 @@ enum { FAKE_PROCESSES = 24, FAKE_CLIENTS = 40, FAKE_FDS = 8, FAKE_FD_FIRST = 5 }
 struct fake_client {
     bool is_alive;
     uint32_t id;
-    uint64_t told_ns; /* what its text says that it has worked */
-    uint64_t memory_kib;
+    uint64_t told_ns;    /* what its text says that it has worked */
+    uint64_t memory_kib; /* the GPU's own; see fake_proc_active_kib for the other kinds */
 };
 
 struct fake_process {
@@ -40,6 +40,11 @@ struct fake_proc {
     char path[4096][40]; /* of open files below proc; "": none */
 };
 
+/*
+ * What is active of a client's memory, in KiB; -1: its text does not say, as of one in eight. A
+ * client has allocated twice its memory, and has 1 KiB of the host's for each of its id.
+ */
+int64_t fake_proc_active_kib(const struct fake_client *client);
 /* False when it cannot be made. *fake stays where it is. */
 bool fake_proc_init(struct fake_proc *fake);
 void fake_proc_done(struct fake_proc *fake);

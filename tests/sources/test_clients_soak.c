@@ -253,6 +253,9 @@ struct sums {
     size_t unknown;    /* of these: of whom it cannot be known */
     uint64_t alive_ns; /* of work */
     double memory;
+    double active;
+    double system;
+    size_t quiet; /* clients that do not say what is active */
 };
 
 static struct sums sum_up(struct soak *soak, bool is_whole)
@@ -270,11 +273,29 @@ static struct sums sum_up(struct soak *soak, bool is_whole)
         truth->gathered_ns = truth->worked_ns;
         sums.unknown += !is_known;
         sums.alive_ns += worked_ns;
+        int64_t active_kib = fake_proc_active_kib(client);
         sums.memory += (double)client->memory_kib * 1024;
+        sums.active += active_kib >= 0 ? (double)active_kib * 1024 : 0;
+        sums.quiet += active_kib < 0;
+        sums.system += (double)client->id * 1024;
         sums.clients++;
         soak->id_ns[client->id] = soak->fake.now_ns;
     }
     return sums;
+}
+
+/* Each kind is the sum over the clients, or not known where one of them does not say it. */
+static void check_memory(const struct soak *soak, const struct sums *sums)
+{
+    bool has_any = sums->clients > 0;
+    bool has_active = has_any && sums->quiet == 0;
+    CHECK_NEAR(number_of(soak, GTEL_M_PROCESS_MEMORY), has_any ? sums->memory : -1, 0);
+    CHECK_NEAR(number_of(soak, GTEL_M_PROCESS_MEMORY_VRAM), has_any ? sums->memory : -1, 0);
+    CHECK_NEAR(number_of(soak, GTEL_M_PROCESS_MEMORY_ALLOCATED), has_any ? sums->memory * 2 : -1,
+               0);
+    CHECK_NEAR(number_of(soak, GTEL_M_PROCESS_MEMORY_SYSTEM), has_any ? sums->system : -1, 0);
+    CHECK_NEAR(number_of(soak, GTEL_M_PROCESS_MEMORY_ACTIVE), has_active ? sums->active : -1, 0);
+    CHECK_NEAR(number_of(soak, GTEL_M_PROCESS_MEMORY_PURGEABLE), -1, 0);
 }
 
 /* Told is what was done; what only clients did that came and went, nobody can have seen. */
@@ -302,7 +323,7 @@ static void gather(struct soak *soak, bool is_whole)
     double busy = number_of(soak, GTEL_M_PROCESS_RENDER);
     if (sums.clients > 0)
         CHECK_NEAR(busy, sums.unknown > 0 ? -1 : (double)sums.alive_ns / full_ns, 1e-9);
-    CHECK_NEAR(number_of(soak, GTEL_M_PROCESS_MEMORY), sums.clients > 0 ? sums.memory : -1, 0);
+    check_memory(soak, &sums);
     if (is_whole)
         check_engine(soak, &sums, full_ns);
     soak->unknown += sums.unknown > 0;

@@ -246,6 +246,7 @@ static void check_line(const char *label, struct gtel_buf *text, const struct ga
         const struct gtel_device *device = lane_device(&lane, card0);
         CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_COUNT, "train"), want[i].count, 0);
         CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_MEMORY, "train"), memory, 0);
+        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_MEMORY_VRAM, "train"), memory, 0);
         CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_RENDER, "train"), want[i].busy,
                    1e-9);
         CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_BUSY, "train"), want[i].busy, 1e-9);

@@ -11,9 +11,8 @@
  * which the share of one client is not known nothing is known, and a counter would have to say
  * something of it.
  *
- * Memory of a client is what it uses of the GPU's own memory; of a GPU without such memory, or with
- * a piece of the host's (an APU), what it uses of the host's for its buffers, too. A buffer that
- * two clients share is counted for both, and in `shared`.
+ * What counts as memory of a client is said in memory.h. A buffer that two clients share is counted
+ * for both, and in what is shared.
  */
 #ifndef GTEL_SOURCES_CLIENTS_CLIENTS_H
 #define GTEL_SOURCES_CLIENTS_CLIENTS_H
@@ -23,6 +22,7 @@
 #include "host/drm_nodes.h"
 #include "host/rest.h"
 #include "parse/fdinfo.h"
+#include "sources/clients/memory.h"
 #include "sources/clients/scan.h"
 #include "sources/clients/table.h"
 #include "sources/source.h"
@@ -47,13 +47,14 @@ struct gtel_client_engine {
 
 /* What a driver's texts mean beyond their words. */
 struct gtel_client_driver {
-    const char *name;   /* of the driver in sysfs */
-    const char *text;   /* drm-driver in its texts; NULL: the same */
-    bool is_exact;      /* counts what the hardware measured: never more than the interval */
-    bool omits_zeros;   /* an engine that is not there has done nothing */
-    bool wakes;         /* reading a text wakes the device and keeps it awake */
-    bool has_profiling; /* counts only while the device's file `profiling` is not 0 */
-    bool has_kfd;       /* takes work of which its clients' texts tell nothing: see kfd.c */
+    const char *name;        /* of the driver in sysfs */
+    const char *text;        /* drm-driver in its texts; NULL: the same */
+    bool is_exact;           /* counts what the hardware measured: never more than the interval */
+    uint32_t omitted_memory; /* a bit per kind of memory (parse/fdinfo.h) left out when it is 0 */
+    bool omits_zeros;        /* an engine that is not there has done nothing */
+    bool wakes;              /* reading a text wakes the device and keeps it awake */
+    bool has_profiling;      /* counts only while the device's file `profiling` is not 0 */
+    bool has_kfd;            /* takes work of which its clients' texts tell nothing: see kfd.c */
 };
 
 struct gtel_client_device {

@@ -9,6 +9,19 @@
 #include <string.h>
 
 /*
+ * The kernel's helper for drivers without memory of their own tells a kind while some object of the
+ * client has it (from 6.14 on; before, what is active always, and the others with any object that
+ * the driver can tell them of): drm_file.c, drm_show_memory_stats. Which kinds a driver can tell,
+ * from its first text on: msm/msm_gem.c, panfrost/panfrost_gem.c, panthor/panthor_gem.c,
+ * ivpu/ivpu_gem.c (their *_gem_status). etnaviv learned of residence later (etnaviv_gem.c).
+ */
+enum {
+    TELLS_ACTIVE = 1u << GTEL_FDINFO_ACTIVE,
+    TELLS_RESIDENT = TELLS_ACTIVE | 1u << GTEL_FDINFO_RESIDENT,
+    TELLS_PURGEABLE = TELLS_RESIDENT | 1u << GTEL_FDINFO_PURGEABLE
+};
+
+/*
  * Names are those of the drivers in sysfs, which differ from drm-driver in a text where one DRM
  * driver has several platform drivers: of msm the one whose device is the master, a display
  * controller (msm_dpu, msm_mdp, mdp4) or, without one, or with nodes of its own, the GPU (adreno).
@@ -21,17 +34,17 @@ static const struct gtel_client_driver known[] = {
     {.name = "i915", .is_exact = true},
     {.name = "xe", .is_exact = true, .wakes = true},
     {.name = "amdgpu", .omits_zeros = true, .has_kfd = true},
-    {.name = "panfrost", .has_profiling = true},
-    {.name = "panthor", .has_profiling = true},
-    {.name = "msm"},
-    {.name = "msm_dpu", .text = "msm"},
-    {.name = "msm_mdp", .text = "msm"},
-    {.name = "mdp4", .text = "msm"},
-    {.name = "adreno", .text = "msm"},
+    {.name = "panfrost", .omitted_memory = TELLS_PURGEABLE, .has_profiling = true},
+    {.name = "panthor", .omitted_memory = TELLS_RESIDENT, .has_profiling = true},
+    {.name = "msm", .omitted_memory = TELLS_PURGEABLE},
+    {.name = "msm_dpu", .text = "msm", .omitted_memory = TELLS_PURGEABLE},
+    {.name = "msm_mdp", .text = "msm", .omitted_memory = TELLS_PURGEABLE},
+    {.name = "mdp4", .text = "msm", .omitted_memory = TELLS_PURGEABLE},
+    {.name = "adreno", .text = "msm", .omitted_memory = TELLS_PURGEABLE},
     {.name = "v3d"},
-    {.name = "etnaviv"},
-    {.name = "intel_vpu"},
-    {.name = "amdxdna", .text = "amdxdna_accel_driver"},
+    {.name = "etnaviv", .omitted_memory = TELLS_ACTIVE},
+    {.name = "intel_vpu", .omitted_memory = TELLS_RESIDENT},
+    {.name = "amdxdna", .text = "amdxdna_accel_driver", .omitted_memory = TELLS_ACTIVE},
     {.name = "asahi"},
 };
 

@@ -47,41 +47,14 @@ static bool is_born_since(const struct gtel_clients *state, uint64_t start)
            start * tick_ns <= boot_ns;
 }
 
-/* Memory */
-
 static void take_memory(const struct gtel_clients *state, const struct gtel_client_device *device,
                         struct gtel_client *client)
 {
-    const struct gtel_fdinfo *fdinfo = &state->fdinfo;
-    bool has_own = false;
-    bool has_memory = false;
-    bool has_shared = false;
-    uint64_t memory = 0;
-    uint64_t shared = 0;
-    for (size_t i = 0; i < fdinfo->regions; i++)
-        has_own = has_own || gtel_fdinfo_region_place(fdinfo->region[i].name) == GTEL_FDINFO_DEVICE;
-    client->memory = (struct gtel_use_memory){0};
-    for (size_t i = 0; device->is_place_known && i < fdinfo->regions; i++) {
-        const struct gtel_fdinfo_region *region = &fdinfo->region[i];
-        enum gtel_fdinfo_place place = gtel_fdinfo_region_place(region->name);
-        bool counts = place == GTEL_FDINFO_DEVICE ||
-                      (place == GTEL_FDINFO_HOST && (!has_own || device->is_integrated));
-        uint64_t used;
-        if (!counts)
-            continue;
-        if (gtel_fdinfo_region_used(region, &used)) {
-            has_memory = true;
-            memory += used;
-        }
-        if (gtel_fdinfo_region_get(region, GTEL_FDINFO_SHARED, &used)) {
-            has_shared = true;
-            shared += used;
-        }
-    }
-    if (has_memory)
-        gtel_use_memory_put(&client->memory, GTEL_M_PROCESS_MEMORY, memory);
-    if (has_shared)
-        gtel_use_memory_put(&client->memory, GTEL_M_PROCESS_MEMORY_SHARED, shared);
+    const struct gtel_client_memory_rules rules = {
+        .is_place_known = device->is_place_known,
+        .is_integrated = device->is_integrated,
+        .omitted = device->driver ? device->driver->omitted_memory : 0};
+    gtel_client_memory(&state->fdinfo, &rules, &client->memory);
 }
 
 /* Engines */
