@@ -325,7 +325,7 @@ static const char *describe_name(enum gtel_sysman_family family)
 static void describe_parts(struct gtel_sysman_pass *pass, enum gtel_sysman_family family)
 {
     struct gtel_sysman_list *list = &pass->gpu->list[family];
-    for (size_t i = 0; i < list->n; i++) {
+    for (size_t i = 0; i < list->n && !gtel_sysman_is_over(pass); i++) {
         struct gtel_sysman_part *part = &list->part[i];
         if (part->use != GTEL_SYSMAN_UNDESCRIBED || part->describe.due_ns > pass->now)
             continue;

@@ -233,7 +233,7 @@ void gtel_sysman_put_f64(const struct gtel_sysman_pass *pass, enum gtel_metric m
         put(pass, metric, place, &reading);
 }
 
-static bool is_over(const struct gtel_sysman_pass *pass)
+bool gtel_sysman_is_over(const struct gtel_sysman_pass *pass)
 {
     return pass->gpu->is_lost && pass->gpu->lost_ns > pass->now;
 }
@@ -244,7 +244,7 @@ static void ask_row(struct gtel_sysman_pass *pass, size_t i)
     struct gtel_sysman_list *list = &pass->gpu->list[row->family];
     size_t ask = gtel_sysman_ask_of(i);
     bool has = gtel_sysman_has(pass->sysman, row->offset);
-    for (size_t k = 0; k < list->n && !is_over(pass); k++) {
+    for (size_t k = 0; k < list->n && !gtel_sysman_is_over(pass); k++) {
         struct gtel_sysman_part *part = &list->part[k];
         if (!gtel_sysman_is_used(part) || part->ask[ask].due_ns > pass->now)
             continue;
@@ -350,16 +350,16 @@ void gtel_sysman_pass(struct gtel_sysman *sysman, struct gtel_sysman_gpu *gpu,
     bool was_lost = gpu->is_lost;
     batch->t_ns = pass.now;
     gpu->failed = 0;
-    if (is_over(&pass)) {
+    if (gtel_sysman_is_over(&pass)) {
         put_lost(&pass);
         return;
     }
-    for (size_t f = 0; f < GTEL_SYSMAN_FAMILIES && !is_over(&pass); f++)
+    for (size_t f = 0; f < GTEL_SYSMAN_FAMILIES && !gtel_sysman_is_over(&pass); f++)
         if (f != GTEL_SYSMAN_ENGINE || gpu->may_hold)
             gtel_sysman_list_parts(&pass, (enum gtel_sysman_family)f);
-    for (size_t i = 0; i < gtel_sysman_rows_n && !is_over(&pass); i++)
+    for (size_t i = 0; i < gtel_sysman_rows_n && !gtel_sysman_is_over(&pass); i++)
         ask_row(&pass, i);
-    if (is_over(&pass))
+    if (gtel_sysman_is_over(&pass))
         return;
     gpu->is_lost = false;
     gpu->has_worked = true;

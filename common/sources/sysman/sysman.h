@@ -294,6 +294,8 @@ void gtel_sysman_identify(const struct gtel_sysman *sysman, struct gtel_registry
 
 /* pass.c */
 
+/* Whether nothing more is to be asked in this pass: the GPU is lost. */
+bool gtel_sysman_is_over(const struct gtel_sysman_pass *pass);
 /* Asks everything that is due on one GPU. Failures are counted in the batch. */
 void gtel_sysman_pass(struct gtel_sysman *sysman, struct gtel_sysman_gpu *gpu,
                       struct gtel_batch *batch);
