@@ -148,6 +148,9 @@ static const struct {
     {"call zesFanGetState 1 0 0 = 0\n", {GTEL_M_GPU_FAN_RPM, NULL, NULL, 0}},
     {"call zesPowerGetLimitsExt 1 0 = 1 0 2 0 0 -1\n", {GTEL_M_POWER_LIMIT, "card", NULL, -1}},
     {"call zesPowerGetEnergyCounter 1 0 = 0 900\n", {GTEL_M_ENERGY, "card", NULL, -1}},
+    {"call zesPowerGetEnergyCounter 1 0 = 0 900\n"
+     "call zesPowerGetProperties 1 1 = 0 0 -1 -1 -1 2\n",
+     {GTEL_M_GPU_ENERGY, NULL, NULL, 1.5}},
     /* without the right, drivers say that all memory is free */
     {"call zesMemoryGetState 1 0 = 0 1000 1000\n", {GTEL_M_MEMORY_USED, "vram0", NULL, -1}},
     {"call zesMemoryGetState 1 0 = 0 1000 1000\n", {GTEL_M_MEMORY_TOTAL, "vram0", NULL, 1000}},

@@ -18,11 +18,6 @@ static bool is_temperature(double celsius)
     return isfinite(celsius) && celsius != 0 && celsius > -60 && celsius < 250;
 }
 
-static double warmer(double a, double b)
-{
-    return !(a >= b) ? b : a;
-}
-
 uint32_t gtel_sysman_read_temperature(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part)
 {
     double celsius = NAN;
@@ -36,10 +31,7 @@ uint32_t gtel_sysman_read_temperature(struct gtel_sysman_pass *pass, struct gtel
     /* Only xe fills it in, from the file of the temperature at which the GPU is shut down. */
     if (is_temperature(part->is.temperature.max) && part->is.temperature.max > 0)
         gtel_sysman_put_f64(pass, GTEL_M_TEMPERATURE_EMERGENCY, &place, part->is.temperature.max);
-    if (part->type == GTEL_ZES_TEMP_GPU)
-        pass->gpu_celsius = warmer(pass->gpu_celsius, celsius);
-    else if (part->type == GTEL_ZES_TEMP_GLOBAL)
-        pass->global_celsius = warmer(pass->global_celsius, celsius);
+    gtel_sysman_note(pass, part, celsius);
     return GTEL_ZE_SUCCESS;
 }
 
@@ -160,10 +152,8 @@ uint32_t gtel_sysman_read_frequency(struct gtel_sysman_pass *pass, struct gtel_s
         if (!part->is_on_tile)
             gtel_sysman_put_f64(pass, GTEL_M_VOLTAGE, &domain, got.voltage);
     }
-    if (is_main && !pass->has_frequency && is_clock(got.actual)) {
-        pass->has_frequency = true;
-        put_clock(pass, NULL, GTEL_M_GPU_FREQUENCY, got.actual);
-    }
+    if (is_main && is_clock(got.actual))
+        gtel_sysman_note(pass, part, got.actual);
     if (is_main && got.throttle_reasons != UINT32_MAX)
         put_reasons(pass, part, got.throttle_reasons);
     return is_clock(got.actual) || is_clock(got.request) ? GTEL_ZE_SUCCESS : GTEL_SYSMAN_NO_VALUE;
@@ -410,8 +400,7 @@ uint32_t gtel_sysman_read_fan(struct gtel_sysman_pass *pass, struct gtel_sysman_
         return GTEL_ZE_SUCCESS;
     }
     gtel_sysman_put_u64(pass, GTEL_M_FAN_RPM, &place, (uint64_t)speed);
-    pass->has_fan = true;
-    pass->fan_rpm = (uint64_t)speed > pass->fan_rpm ? (uint64_t)speed : pass->fan_rpm;
+    gtel_sysman_note(pass, part, speed);
     return GTEL_ZE_SUCCESS;
 }
 
@@ -426,13 +415,53 @@ static size_t sets_in_sum(const struct gtel_sysman_pass *pass)
     return n;
 }
 
+/* What the parts of one type (ANY: of all) make of a figure of the whole GPU. */
+enum share { NONE, UNKNOWN, TOLD };
+enum { ANY = 0xffff };
+
+/*
+ * One that is awaited and does not tell makes it unknown: the figure of the others would be another
+ * one. So does one that has not said yet what it is. Of all of one type the highest, or the first.
+ */
+static enum share share_of(const struct gtel_sysman_pass *pass, enum gtel_sysman_family family,
+                           uint32_t type, bool is_first, double *ret)
+{
+    const struct gtel_sysman_list *list = &pass->gpu->list[family];
+    enum share share = NONE;
+    for (size_t i = 0; i < list->n && !(is_first && share == TOLD); i++) {
+        const struct gtel_sysman_part *part = &list->part[i];
+        bool is_new = part->use == GTEL_SYSMAN_UNDESCRIBED;
+        if (part->use == GTEL_SYSMAN_LEFT_OUT || (!is_new && type != ANY && part->type != type))
+            continue;
+        if (!is_new && part->value_ns == pass->now) {
+            *ret = share == NONE || part->value > *ret ? part->value : *ret;
+            share = TOLD;
+        } else if (gtel_sysman_is_awaited(is_new ? &part->describe : &part->ask[0])) {
+            return UNKNOWN;
+        }
+    }
+    return share;
+}
+
+static void put_temperature(const struct gtel_sysman_pass *pass)
+{
+    double celsius = 0;
+    enum share share = share_of(pass, GTEL_SYSMAN_TEMPERATURE, GTEL_ZES_TEMP_GPU, false, &celsius);
+    if (share == NONE)
+        share = share_of(pass, GTEL_SYSMAN_TEMPERATURE, GTEL_ZES_TEMP_GLOBAL, false, &celsius);
+    if (share == TOLD)
+        gtel_sysman_put_f64(pass, GTEL_M_GPU_TEMPERATURE, NULL, celsius);
+}
+
 void gtel_sysman_put_heads(const struct gtel_sysman_pass *pass)
 {
-    double celsius = isfinite(pass->gpu_celsius) ? pass->gpu_celsius : pass->global_celsius;
+    double value = 0;
     size_t memories = gtel_sysman_wanted(&pass->gpu->list[GTEL_SYSMAN_MEMORY]);
-    gtel_sysman_put_f64(pass, GTEL_M_GPU_TEMPERATURE, NULL, celsius);
-    if (pass->has_fan)
-        gtel_sysman_put_u64(pass, GTEL_M_GPU_FAN_RPM, NULL, pass->fan_rpm);
+    put_temperature(pass);
+    if (share_of(pass, GTEL_SYSMAN_FREQUENCY, GTEL_ZES_FREQ_GPU, true, &value) == TOLD)
+        put_clock(pass, NULL, GTEL_M_GPU_FREQUENCY, value);
+    if (share_of(pass, GTEL_SYSMAN_FAN, ANY, false, &value) == TOLD)
+        gtel_sysman_put_u64(pass, GTEL_M_GPU_FAN_RPM, NULL, (uint64_t)value);
     /* Of all tiles and severities, or the sum would go back for want of one. */
     if (pass->has_resets && pass->resets_read == sets_in_sum(pass))
         gtel_sysman_put_u64(pass, GTEL_M_GPU_RESETS, NULL, pass->resets);

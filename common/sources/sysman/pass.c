@@ -15,6 +15,7 @@
 #define SECOND_NS 1000000000u
 #define RARELY_NS (600 * (uint64_t)SECOND_NS)
 #define PAUSE_LAST_NS (64 * (uint64_t)SECOND_NS)
+#define AWAITED_NS (4 * (uint64_t)SECOND_NS)
 #define REST_NS (60 * (uint64_t)SECOND_NS)
 #define LOST_FIRST_NS (10 * (uint64_t)SECOND_NS)
 #define LOST_LAST_NS (300 * (uint64_t)SECOND_NS)
@@ -108,6 +109,19 @@ bool gtel_sysman_is_permanent(uint32_t code)
     }
 }
 
+bool gtel_sysman_is_awaited(const struct gtel_sysman_ask *ask)
+{
+    bool is_early = !ask->has_answered && ask->pause_ns <= AWAITED_NS;
+    return ask->has_worked || is_early;
+}
+
+void gtel_sysman_note(const struct gtel_sysman_pass *pass, struct gtel_sysman_part *part,
+                      double value)
+{
+    part->value = value;
+    part->value_ns = pass->now;
+}
+
 /* "No value this time." */
 static bool is_quiet(uint32_t code)
 {
@@ -181,6 +195,8 @@ void gtel_sysman_settle(struct gtel_sysman_pass *pass, struct gtel_sysman_ask *a
     struct gtel_sysman_gpu *gpu = pass->gpu;
     ask->code = code;
     ask->was_asked = true;
+    ask->has_answered = ask->has_answered || code == GTEL_ZE_SUCCESS ||
+                        code == GTEL_SYSMAN_NO_VALUE || gtel_sysman_is_permanent(code);
     if (code == GTEL_ZE_SUCCESS) {
         ask->has_worked = true;
         ask->due_ns = 0;
@@ -341,12 +357,8 @@ static void put_lost(const struct gtel_sysman_pass *pass)
 void gtel_sysman_pass(struct gtel_sysman *sysman, struct gtel_sysman_gpu *gpu,
                       struct gtel_batch *batch)
 {
-    struct gtel_sysman_pass pass = {.sysman = sysman,
-                                    .gpu = gpu,
-                                    .batch = batch,
-                                    .now = gtel_env_now(sysman->cards.env),
-                                    .gpu_celsius = NAN,
-                                    .global_celsius = NAN};
+    struct gtel_sysman_pass pass = {
+        .sysman = sysman, .gpu = gpu, .batch = batch, .now = gtel_env_now(sysman->cards.env)};
     bool was_lost = gpu->is_lost;
     batch->t_ns = pass.now;
     gpu->failed = 0;

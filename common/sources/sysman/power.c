@@ -15,6 +15,7 @@
 /* No board of Intel's draws more; twice its limit where that is known. */
 static const double watts_max = 2000;
 enum { DOUBTS_MAX = 2, LIMITS_MAX = 16, WATTS = 0, AMPERES = 1 };
+enum { ENERGY, LIMITS }; /* the asks of a domain, in the order of the table */
 
 static double most_of(double limit_w, uint64_t span_us)
 {
@@ -91,6 +92,28 @@ static double largest_limit(const struct gtel_sysman_gpu *gpu)
     return largest;
 }
 
+/* Of a domain of the whole GPU: whether it counts energy, or may yet turn out to. */
+static bool may_count(const struct gtel_sysman_part *part)
+{
+    const struct gtel_sysman_ask *ask = &part->ask[ENERGY];
+    return ask->has_worked ? part->is_counting : gtel_sysman_is_awaited(ask);
+}
+
+/* Whether no domain before it stands for the whole GPU, nor may yet turn out to. */
+static bool is_first_whole(const struct gtel_sysman_gpu *gpu, const struct gtel_sysman_part *part)
+{
+    const struct gtel_sysman_list *list = &gpu->list[GTEL_SYSMAN_POWER];
+    bool is_first = part->is.power.is_whole;
+    for (size_t i = 0; i < list->n && &list->part[i] != part; i++) {
+        const struct gtel_sysman_part *other = &list->part[i];
+        if (other->use == GTEL_SYSMAN_UNDESCRIBED)
+            is_first = is_first && !gtel_sysman_is_awaited(&other->describe);
+        else if (gtel_sysman_is_used(other) && other->is.power.is_whole)
+            is_first = is_first && !may_count(other);
+    }
+    return is_first;
+}
+
 uint32_t gtel_sysman_read_energy(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part)
 {
     struct gtel_zes_energy got = {.timestamp = UINT64_MAX};
@@ -111,7 +134,7 @@ uint32_t gtel_sysman_read_energy(struct gtel_sysman_pass *pass, struct gtel_sysm
     double joules = (double)energy->total_uj * 1e-6;
     gtel_sysman_put_f64(pass, GTEL_M_ENERGY, &place, joules);
     /* One domain for good: the counter of another one is another counter. */
-    if (part->is.power.is_whole && !pass->gpu->head)
+    if (!pass->gpu->head && is_first_whole(pass->gpu, part))
         pass->gpu->head = part;
     if (pass->gpu->head == part) {
         place.dim[0] = GTEL_STR_NONE;
@@ -213,6 +236,28 @@ static void put_limits(const struct gtel_sysman_pass *pass, const struct gtel_sy
                                     part->is.power.limit[level][unit]);
 }
 
+static double sustained_of(const struct gtel_sysman_part *part)
+{
+    return part->is.power.limit[GTEL_ZES_LEVEL_SUSTAINED][WATTS];
+}
+
+/* The first domain of the whole GPU that has a limit; none as long as one before it may have. */
+static bool is_limit_of_gpu(const struct gtel_sysman_gpu *gpu, const struct gtel_sysman_part *part)
+{
+    const struct gtel_sysman_list *list = &gpu->list[GTEL_SYSMAN_POWER];
+    bool is_first = part->is.power.is_whole && sustained_of(part) > 0;
+    for (size_t i = 0; i < list->n && &list->part[i] != part; i++) {
+        const struct gtel_sysman_part *other = &list->part[i];
+        bool is_known = other->ask[LIMITS].has_worked;
+        if (other->use == GTEL_SYSMAN_UNDESCRIBED)
+            is_first = is_first && !gtel_sysman_is_awaited(&other->describe);
+        else if (gtel_sysman_is_used(other) && other->is.power.is_whole)
+            is_first = is_first && (is_known ? sustained_of(other) <= 0
+                                             : !gtel_sysman_is_awaited(&other->ask[LIMITS]));
+    }
+    return is_first;
+}
+
 uint32_t gtel_sysman_read_limits(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part)
 {
     if (part->is.power.limits_due_ns <= pass->now) {
@@ -224,10 +269,7 @@ uint32_t gtel_sysman_read_limits(struct gtel_sysman_pass *pass, struct gtel_sysm
         part->is.power.limits_due_ns = pass->now + MINUTE_NS;
     }
     put_limits(pass, part);
-    double sustained = part->is.power.limit[GTEL_ZES_LEVEL_SUSTAINED][WATTS];
-    if (part->is.power.is_whole && sustained > 0 && !pass->has_limit) {
-        pass->has_limit = true;
-        gtel_sysman_put_f64(pass, GTEL_M_GPU_POWER_LIMIT, NULL, sustained);
-    }
+    if (is_limit_of_gpu(pass->gpu, part))
+        gtel_sysman_put_f64(pass, GTEL_M_GPU_POWER_LIMIT, NULL, sustained_of(part));
     return GTEL_ZE_SUCCESS;
 }

@@ -52,7 +52,8 @@ struct gtel_sysman_ask {
     uint64_t pause_ns; /* how long the wait after the next failure is */
     uint32_t code;     /* of the last time */
     bool was_asked;
-    bool has_worked;
+    bool has_answered; /* with a figure, without one, or that there is none */
+    bool has_worked;   /* with a figure */
 };
 
 /* An energy counter behind plausibility gates: see power.c. */
@@ -106,6 +107,8 @@ struct gtel_sysman_part {
     uint32_t tile;
     bool is_on_tile;
     bool is_counting;            /* counters that are 0 as long as nothing feeds them have moved */
+    double value;                /* the last figure that goes into one of the whole GPU, */
+    uint64_t value_ns;           /* and when it was told; 0: never */
     char name[GTEL_SYSMAN_NAME]; /* first dimension */
     char tile_text[12];          /* empty when it belongs to no tile */
     struct gtel_sysman_ask ask[GTEL_SYSMAN_ASKS];
@@ -221,14 +224,8 @@ struct gtel_sysman_pass {
     struct gtel_batch *batch;
     uint64_t now;
     /* What becomes a figure of the whole GPU. */
-    bool has_limit;
-    bool has_frequency;
     size_t still_clocks; /* were told to be 0 */
     bool is_running;     /* some clock was told not to be */
-    double gpu_celsius;
-    double global_celsius;
-    uint64_t fan_rpm;
-    bool has_fan;
     uint64_t memory_total;
     uint64_t memory_used;
     unsigned memories;
@@ -306,6 +303,15 @@ void gtel_sysman_settle(struct gtel_sysman_pass *pass, struct gtel_sysman_ask *a
                         const char *call, uint32_t code);
 /* "Not on this GPU, or not for us": asked again rarely. */
 bool gtel_sysman_is_permanent(uint32_t code);
+/*
+ * Whether what is not answered now counts all the same: it has been, or it has failed for so short
+ * a time that it may yet be. A figure of the whole GPU is not made without it. What the driver says
+ * that it has not, or has no value of, from the start, is not waited for.
+ */
+bool gtel_sysman_is_awaited(const struct gtel_sysman_ask *ask);
+/* Notes a part's share of such a figure. */
+void gtel_sysman_note(const struct gtel_sysman_pass *pass, struct gtel_sysman_part *part,
+                      double value);
 
 /* Where a reading belongs; t_us: time on the device's clock, or 0 for ours. */
 struct gtel_sysman_place {
