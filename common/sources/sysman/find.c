@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VENDOR_INTEL = 0x8086, TRIES = 3 };
+enum { VENDOR_INTEL = 0x8086, TRIES = 3, CHAIN_TRIES = 3 };
 
 #define EMPTY_NS 600000000000u /* a list without parts is asked for again then */
 
@@ -91,6 +91,21 @@ static const char *name_of(const char *const *names, size_t n, uint32_t type)
     return type < n ? names[type] : NULL;
 }
 
+static bool is_refused(uint32_t code)
+{
+    return code == GTEL_ZE_INVALID_ARGUMENT || code == GTEL_ZE_UNSUPPORTED_ENUMERATION;
+}
+
+/*
+ * A driver that does not know what is chained to a structure refuses the call, each time. After a
+ * single refusal, which is a failure of another kind, nothing would be known for good of what is
+ * chained: it is left out of the last try alone.
+ */
+static void *chain_of(int try, void *chained)
+{
+    return try < CHAIN_TRIES - 1 ? chained : NULL;
+}
+
 static uint32_t describe_frequency(const struct gtel_sysman_pass *pass,
                                    struct gtel_sysman_part *part)
 {
@@ -120,13 +135,13 @@ static uint32_t describe_power(const struct gtel_sysman_pass *pass, struct gtel_
 {
     static const char *const names[] = {"pkg", "card", "pkg", "stack", "memory", "gpu"};
     struct gtel_zes_power_ext_properties ext = {.head.type = GTEL_ZES_TYPE_POWER_EXT_PROPERTIES};
-    struct gtel_zes_power_properties got = {
-        .head = {.type = GTEL_ZES_TYPE_POWER_PROPERTIES, .next = &ext}, .on_subdevice = UINT8_MAX};
+    struct gtel_zes_power_properties got = {.on_subdevice = UINT8_MAX};
+    uint32_t code = GTEL_ZE_INVALID_ARGUMENT;
     if (!pass->sysman->call.zesPowerGetProperties)
         return GTEL_ZE_UNSUPPORTED_FEATURE;
-    uint32_t code = pass->sysman->call.zesPowerGetProperties(part->handle, &got);
-    if (code == GTEL_ZE_INVALID_ARGUMENT || code == GTEL_ZE_UNSUPPORTED_ENUMERATION) {
-        got.head = (struct gtel_zes_head){.type = GTEL_ZES_TYPE_POWER_PROPERTIES};
+    for (int i = 0; i < CHAIN_TRIES && is_refused(code); i++) {
+        got.head = (struct gtel_zes_head){.type = GTEL_ZES_TYPE_POWER_PROPERTIES,
+                                          .next = chain_of(i, &ext)};
         code = pass->sysman->call.zesPowerGetProperties(part->handle, &got);
     }
     bool is_i915 = strcmp(pass->gpu->card.drm.driver, "i915") == 0;
@@ -166,16 +181,14 @@ static uint32_t describe_temperature(const struct gtel_sysman_pass *pass,
 static uint32_t describe_memory(const struct gtel_sysman_pass *pass, struct gtel_sysman_part *part)
 {
     struct gtel_zes_mem_counter_bits bits = {.head.type = GTEL_ZES_TYPE_MEM_COUNTER_BITS};
-    struct gtel_zes_mem_properties got = {.head.type = GTEL_ZES_TYPE_MEM_PROPERTIES,
-                                          .location = UINT32_MAX};
+    struct gtel_zes_mem_properties got = {.location = UINT32_MAX};
+    void *chained = pass->gpu->hardware == GTEL_INTEL_PONTE_VECCHIO ? &bits : NULL;
+    uint32_t code = GTEL_ZE_INVALID_ARGUMENT;
     if (!pass->sysman->call.zesMemoryGetProperties)
         return GTEL_ZE_UNSUPPORTED_FEATURE;
-    if (pass->gpu->hardware == GTEL_INTEL_PONTE_VECCHIO)
-        got.head.next = &bits;
-    uint32_t code = pass->sysman->call.zesMemoryGetProperties(part->handle, &got);
-    if (got.head.next &&
-        (code == GTEL_ZE_INVALID_ARGUMENT || code == GTEL_ZE_UNSUPPORTED_ENUMERATION)) {
-        got.head = (struct gtel_zes_head){.type = GTEL_ZES_TYPE_MEM_PROPERTIES};
+    for (int i = 0; i < CHAIN_TRIES && is_refused(code); i++) {
+        got.head = (struct gtel_zes_head){.type = GTEL_ZES_TYPE_MEM_PROPERTIES,
+                                          .next = chain_of(i, chained)};
         code = pass->sysman->call.zesMemoryGetProperties(part->handle, &got);
     }
     part->is.memory.counter_bits = bits.bits;
@@ -398,13 +411,15 @@ static void join(const struct gtel_sysman *sysman, void *driver, void *handle)
 {
     static const uint8_t none[GTEL_ZES_UUID];
     struct gtel_zes_device_ext_properties ext = {.head.type = GTEL_ZES_TYPE_DEVICE_EXT_PROPERTIES};
-    struct gtel_zes_device_properties got = {
-        .head = {.type = GTEL_ZES_TYPE_DEVICE_PROPERTIES, .next = sysman->is_legacy ? NULL : &ext}};
+    struct gtel_zes_device_properties got;
+    void *chained = sysman->is_legacy ? NULL : &ext;
+    uint32_t code = GTEL_ZE_INVALID_ARGUMENT;
     struct gtel_zes_pci_properties pci = {.head.type = GTEL_ZES_TYPE_PCI_PROPERTIES,
                                           .domain = UINT32_MAX};
-    uint32_t code = sysman->call.zesDeviceGetProperties(handle, &got);
-    if (code == GTEL_ZE_INVALID_ARGUMENT || code == GTEL_ZE_UNSUPPORTED_ENUMERATION) {
-        got.head = (struct gtel_zes_head){.type = GTEL_ZES_TYPE_DEVICE_PROPERTIES};
+    for (int i = 0; i < CHAIN_TRIES && is_refused(code); i++) {
+        memset(&got, 0, sizeof(got));
+        got.head = (struct gtel_zes_head){.type = GTEL_ZES_TYPE_DEVICE_PROPERTIES,
+                                          .next = chain_of(i, chained)};
         code = sysman->call.zesDeviceGetProperties(handle, &got);
     }
     if (code != GTEL_ZE_SUCCESS || got.core.device_type != GTEL_ZE_DEVICE_GPU ||
