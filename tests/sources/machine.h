@@ -7,6 +7,7 @@
 
 #include "fault_env.h"
 #include "host/tree.h"
+#include "sources/recorded.h"
 #include "sources/source.h"
 
 struct machine {
@@ -22,13 +23,6 @@ struct machine {
     bool needs_discovery;
 };
 
-enum { MACHINES_MAX = 128, MACHINE_NAME_MAX = 64 };
-
-/* The names of all recorded machines, sorted. Returns their number; 0 when they cannot be listed.
- */
-size_t machine_names(char names[MACHINES_MAX][MACHINE_NAME_MAX]);
-/* The text of tests/fixtures/NAME.tree; freed by the caller. NULL when it is not there. */
-char *machine_text(const char *name);
 /* Parses the text and prepares the source; false (and says why) when the text is no tree. */
 bool machine_init(struct machine *machine, const char *text, const char *source);
 void machine_done(struct machine *machine);

@@ -7,7 +7,8 @@
 #include "cycle/group.h"
 #include "fault_env.h"
 #include "host/tree.h"
-#include "sources/machine.h"
+#include "sources/recorded.h"
+#include "sources/told.h"
 #include "test.h"
 
 #include <errno.h>
@@ -15,17 +16,7 @@
 #include <stdlib.h>
 
 /* Gathers with the fault, then without; in strides where there are many calls. */
-enum { GATHERS = 4, REST = 24, STEP_MS = 500, COST_MAX = 400000, TOLD_MAX = 256 };
-
-/* What is told in one gather. */
-struct told {
-    struct {
-        uint64_t key;
-        enum gtel_metric metric;
-        double value;
-    } reading[TOLD_MAX];
-    size_t n;
-};
+enum { GATHERS = 4, REST = 24, STEP_MS = 500, COST_MAX = 400000 };
 
 struct walk {
     struct gtel_tree *tree;
@@ -36,42 +27,12 @@ struct walk {
     struct told truth[GATHERS + REST]; /* without a fault */
 };
 
-static uint64_t key_of(const struct gtel_reading *reading, enum gtel_metric metric)
-{
-    const char *device = reading->device ? reading->device->key : "";
-    uint64_t h = gtel_hash(GTEL_HASH_SEED, device, strlen(device));
-    h = gtel_hash(h, &metric, sizeof(metric));
-    for (size_t d = 0; d < GTEL_DIMS_MAX; d++)
-        h = gtel_hash(h, reading->dim[d].p, reading->dim[d].n);
-    return h;
-}
-
-static double value_of(const struct told *told, uint64_t key)
-{
-    for (size_t i = 0; i < told->n; i++)
-        if (told->reading[i].key == key)
-            return told->reading[i].value;
-    return -1;
-}
-
 static double number_of(const struct gtel_batch *batch, uint64_t key)
 {
     for (size_t i = 0; i < batch->n; i++)
-        if (key_of(&batch->reading[i], (enum gtel_metric)batch->reading[i].metric) == key)
+        if (told_key(&batch->reading[i], (enum gtel_metric)batch->reading[i].metric) == key)
             return gtel_reading_number(&batch->reading[i]);
     return -1;
-}
-
-static void take(struct told *told, const struct gtel_batch *batch)
-{
-    CHECK(batch->n <= TOLD_MAX);
-    for (size_t i = 0; i < batch->n && i < TOLD_MAX; i++) {
-        const struct gtel_reading *reading = &batch->reading[i];
-        told->reading[i].metric = (enum gtel_metric)reading->metric;
-        told->reading[i].key = key_of(reading, told->reading[i].metric);
-        told->reading[i].value = gtel_reading_number(reading);
-        told->n = i + 1;
-    }
 }
 
 /*
@@ -86,14 +47,14 @@ static void check_truth(const struct told *truth, const struct gtel_batch *batch
         enum gtel_metric metric = (enum gtel_metric)reading->metric;
         const struct gtel_metric_row *row = gtel_metric_row(metric);
         double value = gtel_reading_number(reading);
-        double want = value_of(truth, key_of(reading, metric));
-        uint64_t count = key_of(reading, GTEL_M_PROCESS_COUNT);
+        double want = told_value(truth, told_key(reading, metric));
+        uint64_t count = told_key(reading, GTEL_M_PROCESS_COUNT);
         bool is_line = row->measurement == GTEL_MEASUREMENT_GPU_PROCESS;
         if (row->kind == GTEL_KIND_RATIO)
             CHECK(value >= 0 && value <= 1);
         if (metric == GTEL_M_PROCESS_COUNT)
             CHECK(value >= 1 && value <= 10);
-        else if (is_line && number_of(batch, count) == value_of(truth, count) &&
+        else if (is_line && number_of(batch, count) == told_value(truth, count) &&
                  !gtel_str_eq(reading->dim[0], GTEL_STR("other")) &&
                  (is_true || row->kind == GTEL_KIND_RATIO))
             CHECK_NEAR(value, want, 1e-9);
@@ -108,8 +69,8 @@ static bool is_all_told(const struct told *truth, const struct gtel_batch *batch
     size_t n = 0;
     for (size_t i = 0; i < batch->n; i++) {
         const struct gtel_reading *reading = &batch->reading[i];
-        uint64_t key = key_of(reading, (enum gtel_metric)reading->metric);
-        n += value_of(truth, key) == gtel_reading_number(reading);
+        uint64_t key = told_key(reading, (enum gtel_metric)reading->metric);
+        n += told_value(truth, key) == gtel_reading_number(reading);
     }
     return n == truth->n && batch->n == truth->n;
 }
@@ -128,7 +89,7 @@ static void gather(struct walk *walk, struct gtel_group *group, unsigned i, uint
 {
     gtel_group_sample(group);
     if (k == 0)
-        take(&walk->truth[i], &group->batch);
+        told_take(&walk->truth[i], &group->batch);
     else if (!walk->hides_sleep)
         check_truth(&walk->truth[i], &group->batch, is_true);
 }

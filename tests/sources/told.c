@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* What was told in one gather, for fault walks. */
+#include "sources/told.h"
+
+#include "test.h"
+
+#include <math.h>
+
+uint64_t told_key(const struct gtel_reading *reading, enum gtel_metric metric)
+{
+    const char *device = reading->device ? reading->device->key : "";
+    uint64_t h = gtel_hash(GTEL_HASH_SEED, device, strlen(device));
+    h = gtel_hash(h, &metric, sizeof(metric));
+    for (size_t d = 0; d < GTEL_DIMS_MAX; d++) {
+        h = gtel_hash(h, reading->dim[d].p, reading->dim[d].n);
+        h = gtel_hash(h, "", 1);
+    }
+    return h;
+}
+
+void told_add(struct told *told, const struct gtel_reading *reading)
+{
+    if (!CHECK(told->n < TOLD_MAX))
+        return;
+    enum gtel_metric metric = (enum gtel_metric)reading->metric;
+    struct told_reading *new = &told->reading[told->n++];
+    *new = (struct told_reading){
+        .key = told_key(reading, metric), .metric = metric, .value = gtel_reading_number(reading)};
+    if (reading->device)
+        (void)gtel_str_copy(new->device, sizeof(new->device), gtel_str_of(reading->device->key));
+}
+
+void told_take(struct told *told, const struct gtel_batch *batch)
+{
+    told->n = 0;
+    for (size_t i = 0; i < batch->n; i++)
+        told_add(told, &batch->reading[i]);
+}
+
+const struct told_reading *told_find(const struct told *told, uint64_t key)
+{
+    for (size_t i = 0; i < told->n; i++)
+        if (told->reading[i].key == key)
+            return &told->reading[i];
+    return NULL;
+}
+
+double told_value(const struct told *told, uint64_t key)
+{
+    const struct told_reading *found = told_find(told, key);
+    return found ? found->value : -1;
+}
+
+void told_print(const struct gtel_reading *reading)
+{
+    const struct gtel_metric_row *row = gtel_metric_row((enum gtel_metric)reading->metric);
+    printf("    %s %.*s %.*s", reading->device ? reading->device->key : "",
+           GTEL_STR_ARG(gtel_measurement_row(row->measurement)->name), GTEL_STR_ARG(row->field));
+    for (size_t d = 0; d < GTEL_DIMS_MAX; d++)
+        if (reading->dim[d].n > 0)
+            printf(" %.*s", GTEL_STR_ARG(reading->dim[d]));
+    printf(" = %.17g\n", gtel_reading_number(reading));
+}
+
+static bool is_near(double a, double b)
+{
+    double size = fabs(a) > fabs(b) ? fabs(a) : fabs(b);
+    return fabs(a - b) <= 1e-9 * size;
+}
+
+/* The mean over the last gathers, longer and longer, as long as each of them tells its rate. */
+static bool is_mean(const struct told_life *life, size_t gather, uint64_t key, double value)
+{
+    double sum = 0;
+    double seconds = 0;
+    for (size_t i = gather + 1; i > 0; i--) {
+        const struct told_reading *rate = told_find(&life->told[i - 1], key);
+        if (!rate)
+            return false;
+        sum += rate->value * life->seconds[i - 1];
+        seconds += life->seconds[i - 1];
+        if (is_near(value, sum / seconds))
+            return true;
+    }
+    return false;
+}
+
+bool told_is_right(const struct told_life *life, size_t gather, const struct gtel_reading *reading)
+{
+    uint64_t key = told_key(reading, (enum gtel_metric)reading->metric);
+    const struct told_reading *want = told_find(&life->told[gather], key);
+    double value = gtel_reading_number(reading);
+    if (!want)
+        return false;
+    return is_near(value, want->value) ||
+           (reading->is_derived && is_mean(life, gather, key, value));
+}
