@@ -17,7 +17,7 @@ static uint32_t spy_before(const char *name)
     spy.calls++;
     spy.early += !is_start && !spy.is_started;
     spy.counted += spy.count_name && strcmp(name, spy.count_name) == 0;
-    if (spy.calls == spy.fail_at) {
+    if (spy.calls == spy.fail_at || (spy.fail_all && strcmp(name, spy.fail_all) == 0)) {
         spy.failed_name = name;
         return spy.fail_code;
     }
@@ -74,18 +74,23 @@ static void on_log(void *arg, enum gtel_log_level level, const char *text)
     (void)gtel_str_copy(spy.last_log, sizeof(spy.last_log), gtel_str_of(text));
 }
 
-void start_lane(struct machine *m)
+static void forget(void)
 {
     const struct gtel_env_ops *ops = spy.ops;
     struct gtel_env_ops with_spy = spy.with_spy;
     memset(&spy, 0, sizeof(spy));
     spy.ops = ops;
     spy.with_spy = with_spy;
+}
+
+void start_lane(struct machine *m)
+{
+    forget();
     CHECK_INT(gtel_group_init(&m->group, "sysman", &m->env, &m->options), 0);
 }
 
 /* Device 1 is the xe card, device 0 the i915 one, and 16 an NPU of another driver. */
-static const char base[] =
+const char common_calls[] =
     "call zesDriverGet = 2\n"
     "call zesDeviceGet 0 = 2\n"
     "call zesDeviceGet 1 = 1\n"
@@ -150,13 +155,11 @@ static const char base[] =
     "call zesStandbyGetProperties 1 0 = 0 0 0\n"
     "call zesStandbyGetMode 1 0 = 1\n";
 
-bool begin_with(struct machine *m, const char *head, const char *text)
+bool begin_text(struct machine *m, const char *text)
 {
-    char all[16384];
     char error[200] = "";
-    (void)snprintf(all, sizeof(all), "%s%s%send\n", head, base, text);
     *m = (struct machine){0};
-    if (!CHECK(gtel_tree_parse(gtel_str_of(all), &m->tree, error, sizeof(error)) == 0)) {
+    if (!CHECK(gtel_tree_parse(gtel_str_of(text), &m->tree, error, sizeof(error)) == 0)) {
         printf("    %s\n", error);
         return false;
     }
@@ -169,6 +172,15 @@ bool begin_with(struct machine *m, const char *head, const char *text)
     spy.with_spy.lib_close = spy_close;
     m->env.ops = &spy.with_spy;
     m->env.log = (struct gtel_log){on_log, NULL};
+    return true;
+}
+
+bool begin_with(struct machine *m, const char *head, const char *text)
+{
+    char all[16384];
+    (void)snprintf(all, sizeof(all), "%s%s%send\n", head, common_calls, text);
+    if (!begin_text(m, all))
+        return false;
     start_lane(m);
     return true;
 }
@@ -183,17 +195,49 @@ void finish(struct machine *m)
     gtel_group_done(&m->group);
     CHECK_INT(spy.closes, spy.opens);
     CHECK_INT(spy.early, 0);
+    finish_text(m);
+}
+
+void finish_text(struct machine *m)
+{
     m->env.ops = spy.ops;
     gtel_env_tree_done(&m->env);
     gtel_tree_free(m->tree);
 }
 
-void gather(struct machine *m, unsigned seconds)
+static void step(struct machine *m, unsigned seconds)
 {
     m->env.ops = spy.ops;
     gtel_env_tree_step(&m->env, (uint64_t)seconds * SECOND);
     m->env.ops = &spy.with_spy;
+}
+
+void gather(struct machine *m, unsigned seconds)
+{
+    step(m, seconds);
     gtel_group_sample(&m->group);
+}
+
+void start_whole(struct machine *m, const struct gtel_sink *sink)
+{
+    struct gtel_setup setup = {
+        .env = &m->env, .options = &m->options, .sink = sink, .interval_ns = SECOND};
+    forget();
+    CHECK_INT(gtel_context_new(&setup, &m->context), 0);
+}
+
+void gather_whole(struct machine *m, unsigned seconds)
+{
+    step(m, seconds);
+    CHECK_INT(gtel_context_gather(m->context), 0);
+}
+
+void end_whole(struct machine *m)
+{
+    gtel_context_free(m->context);
+    m->context = NULL;
+    CHECK_INT(spy.closes, spy.opens);
+    CHECK_INT(spy.early, 0);
 }
 
 const char xe[] = "0000:03:00.0";

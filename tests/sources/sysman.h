@@ -8,6 +8,7 @@
 
 #include "abi/zes_abi.h"
 #include "cycle/group.h"
+#include "gtel.h"
 #include "host/tree.h"
 
 struct sysman_spy {
@@ -15,9 +16,10 @@ struct sysman_spy {
     const struct gtel_env_ops *ops;
     struct gtel_env_ops with_spy;
     unsigned calls;
-    unsigned fail_at; /* 0: never */
+    unsigned fail_at;     /* 0: never */
+    const char *fail_all; /* each call of that name, from the time on at which it is set */
     uint32_t fail_code;
-    const char *failed_name;
+    const char *failed_name; /* the last one that did */
     unsigned opens;
     unsigned closes;
     const char *count_name;
@@ -35,6 +37,7 @@ struct machine {
     struct gtel_env env;
     struct gtel_options options;
     struct gtel_group group;
+    struct gtel_context *context; /* in the group's place: see start_whole() */
 };
 
 #define CARD(card, address, driver, id)                                                            \
@@ -52,7 +55,9 @@ struct machine {
 #define POWER(card, what, value)                                                                   \
     "file sys/devices/pci0000:00/" card "/power/" what "\n| " value "\n"
 
-/* The two GPUs of the common machine. */
+/* The calls of the common machine. */
+extern const char common_calls[];
+/* The two GPUs of it. */
 extern const char xe[];
 extern const char i915[];
 
@@ -62,13 +67,21 @@ extern const char i915[];
  */
 bool begin(struct machine *m, const char *text);
 bool begin_with(struct machine *m, const char *head, const char *text);
+/* A machine of that text alone, without a lane; and its end. */
+bool begin_text(struct machine *m, const char *text);
 void finish(struct machine *m);
+void finish_text(struct machine *m);
 /* A new lane on the same machine, and the spy as it was at first. */
 void start_lane(struct machine *m);
 /* The machine at its beginning again, for another lane. */
 void rewind_machine(struct machine *m);
 /* Goes on by some seconds and takes a sample. */
 void gather(struct machine *m, unsigned seconds);
+/* The same with a whole context around the lane, which works rates out; the spy as it was at first.
+ */
+void start_whole(struct machine *m, const struct gtel_sink *sink);
+void gather_whole(struct machine *m, unsigned seconds);
+void end_whole(struct machine *m);
 
 const struct gtel_reading *find(const struct machine *m, const char *gpu, enum gtel_metric metric,
                                 const char *dim, const char *dim_2);
