@@ -32,7 +32,7 @@ static int open_tree(struct gtel_machine *machine, const struct gtel_machine_set
                      char *problem, size_t size)
 {
     struct gtel_buf text;
-    uint64_t epoch_ns = setup->epoch_ns ? setup->epoch_ns : gtel_env_posix_now();
+    uint64_t epoch_ns = setup->epoch_ns ? setup->epoch_ns : gtel_env_real_now();
     gtel_buf_init(&text, TREE_MAX);
     int r = read_file(machine->root, &text);
     if (r == 0)

@@ -225,7 +225,7 @@ void gtel_log(const struct gtel_log *log, enum gtel_log_level level, const char 
 int gtel_env_posix_init(const char *root, struct gtel_env *ret);
 void gtel_env_posix_done(struct gtel_env *env);
 /* The real clocks, for an env that is partly real: monotonic, and since 1970; nanoseconds. */
-uint64_t gtel_env_posix_now(void);
-uint64_t gtel_env_posix_wall(void);
+uint64_t gtel_env_real_now(void);
+uint64_t gtel_env_real_wall(void);
 
 #endif

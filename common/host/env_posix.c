@@ -34,12 +34,12 @@ static uint64_t clock_ns(clockid_t id)
     return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-uint64_t gtel_env_posix_now(void)
+uint64_t gtel_env_real_now(void)
 {
     return clock_ns(CLOCK_MONOTONIC);
 }
 
-uint64_t gtel_env_posix_wall(void)
+uint64_t gtel_env_real_wall(void)
 {
     return clock_ns(CLOCK_REALTIME);
 }
@@ -47,13 +47,13 @@ uint64_t gtel_env_posix_wall(void)
 static uint64_t monotonic_ns(void *arg)
 {
     (void)arg;
-    return gtel_env_posix_now();
+    return gtel_env_real_now();
 }
 
 static uint64_t wall_ns(void *arg)
 {
     (void)arg;
-    return gtel_env_posix_wall();
+    return gtel_env_real_wall();
 }
 
 static uint64_t suspended_ns(void *arg)

@@ -52,7 +52,7 @@ static uint64_t tree_time(const struct tree_env *env)
 {
     if (env->is_stepped)
         return env->step_ns;
-    uint64_t now = gtel_env_posix_now();
+    uint64_t now = gtel_env_real_now();
     return now > env->epoch_ns ? now - env->epoch_ns : 0;
 }
 
@@ -67,13 +67,13 @@ static uint64_t monotonic_ns(void *arg)
 {
     struct tree_env *env = arg;
     (void)tree_now(env);
-    return env->is_stepped ? stepped_base_ns + env->step_ns : gtel_env_posix_now();
+    return env->is_stepped ? stepped_base_ns + env->step_ns : gtel_env_real_now();
 }
 
 static uint64_t wall_ns(void *arg)
 {
     struct tree_env *env = arg;
-    return env->is_stepped ? gtel_tree_wall_ns(tree_now(env)) : gtel_env_posix_wall();
+    return env->is_stepped ? gtel_tree_wall_ns(tree_now(env)) : gtel_env_real_wall();
 }
 
 static uint64_t suspended_ns(void *arg)
@@ -561,7 +561,7 @@ int gtel_env_tree_init(struct gtel_tree *tree, bool is_stepped, uint64_t epoch_n
         return -ENOMEM;
     env->tree = tree;
     env->is_stepped = is_stepped;
-    env->epoch_ns = epoch_ns ? epoch_ns : gtel_env_posix_now();
+    env->epoch_ns = epoch_ns ? epoch_ns : gtel_env_real_now();
     *ret = (struct gtel_env){.ops = &tree_ops, .arg = env};
     return 0;
 }

@@ -177,7 +177,7 @@ static bool read_list(const char *path)
 static uint64_t ahead_ns(void *arg)
 {
     (void)arg;
-    return gtel_env_posix_now() + extra_ns;
+    return gtel_env_real_now() + extra_ns;
 }
 
 /* A client is told by its id, or, without a driver, by process and node. */
@@ -261,9 +261,9 @@ static size_t run_first(const struct gtel_scan_hooks *hooks, double *ret_longest
     size_t n = 0;
     *ret_longest_ms = 0;
     do {
-        uint64_t start_ns = gtel_env_posix_now();
+        uint64_t start_ns = gtel_env_real_now();
         (void)time_scan(hooks);
-        double took_ms = (double)(gtel_env_posix_now() - start_ns) / 1e6;
+        double took_ms = (double)(gtel_env_real_now() - start_ns) / 1e6;
         *ret_longest_ms = took_ms > *ret_longest_ms ? took_ms : *ret_longest_ms;
         pause_ms(20);
     } while (gtel_scan_counts(bench.scan)->waiting > 0 && ++n < FIRST_MAX);

@@ -198,7 +198,7 @@ static void fly(void *arg, enum fault_op op, const char *path)
 static uint64_t flying_ns(void *arg)
 {
     (void)arg;
-    return gtel_env_posix_now() + shared->ahead_ns;
+    return gtel_env_real_now() + shared->ahead_ns;
 }
 
 static int run_helper(struct machine *machine, int fd)

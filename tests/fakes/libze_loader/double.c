@@ -52,7 +52,7 @@ static void play_own(void)
         (void)fclose(file);
     int r = gtel_tree_parse((struct gtel_str){text, n}, &playing.own, error, sizeof(error));
     if (r == 0)
-        r = gtel_env_tree_init(playing.own, false, gtel_env_posix_now(), &playing.env);
+        r = gtel_env_tree_init(playing.own, false, gtel_env_real_now(), &playing.env);
     if (r == 0)
         r = gtel_double_play(playing.own);
     if (r < 0)
