@@ -8,14 +8,6 @@
 static const char soname[] = "libze_loader.so.1";
 static const char plain_name[] = "libze_loader.so"; /* where there is nothing else */
 
-const char *const gtel_level_zero_names[] = {
-    soname,
-    "/usr/local/lib/libze_loader.so.1",
-    "/run/opengl-driver/lib/libze_loader.so.1", /* NixOS */
-    plain_name,
-    NULL,
-};
-
 static const char *const folders[] = {
     "usr/lib/x86_64-linux-gnu",
     "usr/lib/aarch64-linux-gnu",
@@ -34,7 +26,7 @@ bool gtel_level_zero_is_installed(const struct gtel_env *env)
         if (gtel_fs_exists(env, gtel_fs_path(path, "%s/%s", folders[i], soname)) ||
             gtel_fs_exists(env, gtel_fs_path(path, "%s/%s", folders[i], plain_name)))
             return true;
-    return false;
+    return gtel_fs_exists(env, "System32/ze_loader.dll"); /* below the folder of Windows */
 }
 
 const char *gtel_level_zero_advice(uint32_t code)

@@ -6,13 +6,19 @@
 #include "host/env.h"
 
 /*
- * Where distributions and Intel's own packages put it, NULL at the end; the loader's own name comes
- * first.
+ * Where distributions, Intel's own packages and graphics drivers put it, NULL at the end; the
+ * loader's own name comes first.
  */
 extern const char *const gtel_level_zero_names[];
 
 /* Whether a loader is in one of the usual folders; nothing is opened. */
 bool gtel_level_zero_is_installed(const struct gtel_env *env);
+
+/*
+ * Switches something on in a loader that is not started yet and knows no call for it: sets that
+ * variable of this process to 1. False when that fails.
+ */
+bool gtel_level_zero_switch_on(const char *variable);
 
 /* What a result code of a failed start (GTEL_ZE_...) means to a user. */
 const char *gtel_level_zero_advice(uint32_t code);

@@ -5,7 +5,6 @@
 #include "sources/level_zero.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 static const struct gtel_dynlib_symbol symbols[] = {
 #define OPTIONAL false
@@ -34,7 +33,7 @@ const char *gtel_l0m_advice(const struct gtel_l0m *l0m)
 static uint32_t start(struct gtel_l0m *l0m)
 {
     l0m->is_by_variable = !l0m->call.zetDeviceEnableMetricsExp;
-    if (l0m->is_by_variable && setenv("ZET_ENABLE_METRICS", "1", 1) != 0)
+    if (l0m->is_by_variable && !gtel_level_zero_switch_on("ZET_ENABLE_METRICS"))
         return GTEL_ZE_OUT_OF_HOST_MEMORY;
     return l0m->call.zeInit(0);
 }

@@ -5,7 +5,6 @@
 #include "sources/level_zero.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 static const struct gtel_dynlib_symbol symbols[] = {
 #define OPTIONAL false
@@ -44,7 +43,7 @@ static uint32_t start_legacy(struct gtel_sysman *sysman, bool has_i915)
     if (!has_i915 || !call->zeInit || !call->zeDriverGet || !call->zeDeviceGet)
         return GTEL_ZE_UNSUPPORTED_FEATURE;
     sysman->is_legacy = true;
-    if (setenv("ZES_ENABLE_SYSMAN", "1", 1) != 0)
+    if (!gtel_level_zero_switch_on("ZES_ENABLE_SYSMAN"))
         return GTEL_ZE_OUT_OF_HOST_MEMORY;
     return call->zeInit(0);
 }
