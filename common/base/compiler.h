@@ -10,7 +10,11 @@
 #else
 #define GTEL_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #endif
+#if defined(_WIN32)
+#define GTEL_EXPORT __declspec(dllexport)
+#else
 #define GTEL_EXPORT __attribute__((visibility("default")))
+#endif
 #define GTEL_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #else
 #define GTEL_PRINTF(fmt, args)

@@ -119,8 +119,10 @@ struct gtel_env_ops {
                          void *fn_arg);
 
     /*
-     * Opens a vendor library: the first of the names (NULL at the end) that loads. Returns 0,
-     * -ENOENT when none is there, or -EPERM where the env forbids it.
+     * Opens a vendor library: the first of the names (NULL at the end) that loads. Returns 0;
+     * -ENOENT when none is there, or none loads and the system does not tell why; -EPERM where the
+     * env forbids it. Windows tells of the first that is there: -ENOEXEC when it is no library, or
+     * one for another processor; -EACCES; -ENOMEM; else -EIO.
      */
     int (*lib_open)(void *arg, const char *const *names, void **ret);
     /* The address of a symbol, or NULL. */
@@ -224,6 +226,15 @@ void gtel_log(const struct gtel_log *log, enum gtel_log_level level, const char 
  */
 int gtel_env_posix_init(const char *root, struct gtel_env *ret);
 void gtel_env_posix_done(struct gtel_env *env);
+/*
+ * The real machine under Windows: clocks and libraries. Libraries by a name alone are looked for in
+ * the system's folder only, never in the current one, beside the program or along PATH; others by
+ * their full path ("C:\\..."). The root is the folder of Windows: what is in it can be looked for
+ * (exists) and not read; all else is not there. Freed with gtel_env_win32_done; 0 or a negative
+ * errno.
+ */
+int gtel_env_win32_init(struct gtel_env *ret);
+void gtel_env_win32_done(struct gtel_env *env);
 /* The real clocks, for an env that is partly real: monotonic, and since 1970; nanoseconds. */
 uint64_t gtel_env_real_now(void);
 uint64_t gtel_env_real_wall(void);

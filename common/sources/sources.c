@@ -19,6 +19,7 @@ extern const struct gtel_source gtel_source_xe_stall;
 
 /* In order of preference: the first source to report a reading wins. */
 const struct gtel_source *const gtel_sources[] = {
+#ifdef GTEL_HAVE_DRM
     &gtel_source_uevents, /* first: the others of its lane look at once for what has come or gone */
     &gtel_source_i915,
     &gtel_source_xe,
@@ -30,6 +31,7 @@ const struct gtel_source *const gtel_sources[] = {
     &gtel_source_drm_health,
     &gtel_source_drm_ras,
     &gtel_source_drm_clients,
+#endif
 #ifdef GTEL_HAVE_LEVEL_ZERO
     &gtel_source_sysman, /* behind the kernel's sources: it supplements */
     &gtel_source_l0metrics,

@@ -507,6 +507,10 @@ static void test_start(void)
     "call zesInit = !nosymbol\ncall zesDriverGet = !nosymbol\ncall zesDeviceGet = !nosymbol\n"     \
     "call zeInit =\ncall zeDriverGet = 1\ncall zeDeviceGet 0 = 2\n"
 
+#ifdef _WIN32
+#define unsetenv(name) _putenv_s(name, "")
+#endif
+
 /* A loader without zesInit: with i915 alone, by the variable; never both ways. */
 static void test_legacy(void)
 {

@@ -12,6 +12,13 @@
 #include <string.h>
 #include <time.h>
 
+#ifdef _WIN32
+#include <windows.h>
+#define READ "rb"
+#else
+#define READ "re"
+#endif
+
 enum { TREE_MAX = 1 << 20, CLOCKS_MAX = 256 };
 
 /* As with the replay, the calls have no context: one machine per process. */
@@ -46,7 +53,7 @@ static void play_own(void)
     static char text[TREE_MAX];
     char error[200] = "no such file";
     const char *path = getenv("GTEL_DOUBLE");
-    FILE *file = path ? fopen(path, "re") : NULL;
+    FILE *file = path ? fopen(path, READ) : NULL;
     size_t n = file ? fread(text, 1, sizeof(text), file) : 0;
     if (file)
         (void)fclose(file);
@@ -59,12 +66,19 @@ static void play_own(void)
         (void)fprintf(stderr, "GTEL_DOUBLE=%s: %s\n", path ? path : "", error);
 }
 
+#ifdef _WIN32
+static void nap(uint64_t ms)
+{
+    Sleep((DWORD)ms);
+}
+#else
 static void nap(uint64_t ms)
 {
     struct timespec left = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000) * 1000000};
     while (nanosleep(&left, &left) < 0 && errno == EINTR)
         continue;
 }
+#endif
 
 /* Kept in a list: nothing that a leak checker would call a leak of ours. */
 static void leak(uint64_t mib)

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+/* The real machine under Windows, as far as libraries of vendors need it. */
+#include "host/env.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <windows.h>
+
+enum { PATH_LENGTH = 1024 }; /* of paths that we look for, in UTF-16 units with the NUL */
+
+struct win32_env {
+    wchar_t root[PATH_LENGTH]; /* the folder of Windows, "C:\WINDOWS" */
+    size_t root_n;
+};
+
+/* ---- clocks: Windows counts them in units of 100 ns ---- */
+
+/*
+ * Without the time in which the host slept. It goes on with the timer's ticks, of 0.5 to 16 ms: the
+ * finer one of the same kind needs Windows 10, and a performance counter goes on in a sleep.
+ */
+uint64_t gtel_env_real_now(void)
+{
+    ULONGLONG units;
+    return QueryUnbiasedInterruptTime(&units) ? units * 100 : 0;
+}
+
+uint64_t gtel_env_real_wall(void)
+{
+    /* FILETIME counts from 1601 (Windows: minwinbase.h, FILETIME). */
+    static const uint64_t from_1601_to_1970 = 116444736000000000;
+    FILETIME time;
+    GetSystemTimePreciseAsFileTime(&time);
+    return (((uint64_t)time.dwHighDateTime << 32 | time.dwLowDateTime) - from_1601_to_1970) * 100;
+}
+
+static uint64_t monotonic_ns(void *arg)
+{
+    (void)arg;
+    return gtel_env_real_now();
+}
+
+static uint64_t wall_ns(void *arg)
+{
+    (void)arg;
+    return gtel_env_real_wall();
+}
+
+/* To a tick or two: one of the two clocks counts milliseconds. */
+static uint64_t suspended_ns(void *arg)
+{
+    uint64_t awake_ns = gtel_env_real_now();
+    (void)arg;
+    uint64_t all_ns = GetTickCount64() * 1000000;
+    return awake_ns > 0 && all_ns > awake_ns ? all_ns - awake_ns : 0;
+}
+
+/* ---- files: none is read ---- */
+
+static int exists(void *arg, const char *path)
+{
+    const struct win32_env *env = arg;
+    wchar_t wide[PATH_LENGTH];
+    memcpy(wide, env->root, env->root_n * sizeof(wide[0]));
+    wide[env->root_n] = L'\\';
+    int room = PATH_LENGTH - (int)env->root_n - 1;
+    if (MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, wide + env->root_n + 1,
+                            room) == 0)
+        return -ENAMETOOLONG;
+    if (GetFileAttributesW(wide) != INVALID_FILE_ATTRIBUTES)
+        return 0;
+    return GetLastError() == ERROR_ACCESS_DENIED ? -EACCES : -ENOENT;
+}
+
+static int file_open(void *arg, const char *path)
+{
+    (void)arg;
+    (void)path;
+    return -ENOENT;
+}
+
+static int64_t file_read(void *arg, int handle, void *buf, size_t n)
+{
+    (void)arg;
+    (void)handle;
+    (void)buf;
+    (void)n;
+    return -EBADF;
+}
+
+/* What never gave a handle. */
+static void handle_close(void *arg, int handle)
+{
+    (void)arg;
+    (void)handle;
+}
+
+static int dir_list(void *arg, const char *path, gtel_dir_fn fn, void *fn_arg)
+{
+    (void)arg;
+    (void)path;
+    (void)fn;
+    (void)fn_arg;
+    return -ENOENT;
+}
+
+static int dir_list_from(void *arg, const char *path, uint32_t first, gtel_number_fn fn,
+                         void *fn_arg)
+{
+    (void)arg;
+    (void)path;
+    (void)first;
+    (void)fn;
+    (void)fn_arg;
+    return -ENOENT;
+}
+
+static int64_t link_read(void *arg, const char *path, char *buf, size_t n)
+{
+    (void)arg;
+    (void)path;
+    (void)buf;
+    (void)n;
+    return -ENOENT;
+}
+
+static int stat_file(void *arg, const char *path, struct gtel_stat *ret)
+{
+    (void)arg;
+    (void)path;
+    (void)ret;
+    return -ENOENT;
+}
+
+static int dir_open(void *arg, const char *path)
+{
+    (void)arg;
+    (void)path;
+    return -EOPNOTSUPP;
+}
+
+static int dir_stat(void *arg, int handle, const char *name, struct gtel_stat *ret)
+{
+    (void)arg;
+    (void)handle;
+    (void)name;
+    (void)ret;
+    return -EBADF;
+}
+
+/* ---- libraries ---- */
+
+/* Windows: winerror.h. A library that lacks one that it needs is as one that is not there. */
+static int load_error(DWORD error)
+{
+    switch (error) {
+    case ERROR_FILE_NOT_FOUND:
+    case ERROR_PATH_NOT_FOUND:
+    case ERROR_MOD_NOT_FOUND:
+        return -ENOENT;
+    case ERROR_BAD_EXE_FORMAT: /* no library, or one for another processor */
+    case ERROR_EXE_MACHINE_TYPE_MISMATCH:
+        return -ENOEXEC;
+    case ERROR_ACCESS_DENIED:
+        return -EACCES;
+    case ERROR_NOT_ENOUGH_MEMORY:
+    case ERROR_OUTOFMEMORY:
+        return -ENOMEM;
+    default:
+        return -EIO;
+    }
+}
+
+/*
+ * The flags that say where to look, or 0 for a name that would be looked for in a folder that
+ * somebody else may choose: a relative path, or one that begins at the current drive.
+ */
+static DWORD places(const char *name)
+{
+    bool is_full = name[0] != '\0' && name[1] == ':' && (name[2] == '\\' || name[2] == '/');
+    if (is_full)
+        return LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR | LOAD_LIBRARY_SEARCH_SYSTEM32;
+    return strpbrk(name, "\\/:") ? 0 : LOAD_LIBRARY_SEARCH_SYSTEM32;
+}
+
+static int load(const char *name, void **ret)
+{
+    wchar_t wide[PATH_LENGTH];
+    DWORD flags = places(name);
+    DWORD mode;
+    if (flags == 0 ||
+        MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, name, -1, wide, PATH_LENGTH) == 0)
+        return -ENOENT;
+    /* A file that is no library makes no window that waits for somebody to press a button. */
+    bool is_quiet = SetThreadErrorMode(SEM_FAILCRITICALERRORS | SEM_NOOPENFILEERRORBOX, &mode);
+    HMODULE module = LoadLibraryExW(wide, NULL, flags);
+    DWORD error = GetLastError();
+    if (is_quiet)
+        (void)SetThreadErrorMode(mode, NULL);
+    if (!module)
+        return load_error(error);
+    *ret = module;
+    return 0;
+}
+
+static int lib_open(void *arg, const char *const *names, void **ret)
+{
+    int first = -ENOENT;
+    (void)arg;
+    for (size_t i = 0; names[i]; i++) {
+        int r = load(names[i], ret);
+        if (r == 0)
+            return 0;
+        first = first == -ENOENT ? r : first;
+    }
+    return first;
+}
+
+static void *lib_symbol(void *arg, void *lib, const char *name)
+{
+    void *address;
+    (void)arg;
+    FARPROC function = GetProcAddress(lib, name);
+    memcpy(&address, &function, sizeof(address));
+    return address;
+}
+
+static void lib_close(void *arg, void *lib)
+{
+    (void)arg;
+    (void)FreeLibrary(lib); /* a library that stays loaded is no harm */
+}
+
+/* ---- what only Linux has ---- */
+
+static int process_cpu(void *arg, uint32_t pid, uint64_t *ret_ns)
+{
+    (void)arg;
+    (void)pid;
+    (void)ret_ns;
+    return -EOPNOTSUPP;
+}
+
+static int pmu_open(void *arg, uint32_t type, const uint64_t *configs, size_t n, uint32_t cpu)
+{
+    (void)arg;
+    (void)type;
+    (void)configs;
+    (void)n;
+    (void)cpu;
+    return -EOPNOTSUPP;
+}
+
+static int pmu_read(void *arg, int handle, uint64_t *values, size_t n, uint64_t *ret_enabled_ns)
+{
+    (void)arg;
+    (void)handle;
+    (void)values;
+    (void)n;
+    (void)ret_enabled_ns;
+    return -EBADF;
+}
+
+static int64_t drm_query(void *arg, const char *node, enum gtel_drm_driver driver, uint32_t item,
+                         void *buf, size_t n)
+{
+    (void)arg;
+    (void)node;
+    (void)driver;
+    (void)item;
+    (void)buf;
+    (void)n;
+    return -EOPNOTSUPP;
+}
+
+static int stall_open(void *arg, const char *node, uint32_t gt, uint32_t clocks)
+{
+    (void)arg;
+    (void)node;
+    (void)gt;
+    (void)clocks;
+    return -EOPNOTSUPP;
+}
+
+static int uevent_open(void *arg)
+{
+    (void)arg;
+    return -EOPNOTSUPP;
+}
+
+static int ras_read(void *arg, const char *device, struct gtel_ras_counter *ret, size_t max,
+                    size_t *ret_n)
+{
+    (void)arg;
+    (void)device;
+    (void)ret;
+    (void)max;
+    (void)ret_n;
+    return -EOPNOTSUPP;
+}
+
+static int drm_fds(void *arg, gtel_drm_fd_fn fn, void *fn_arg)
+{
+    (void)arg;
+    (void)fn;
+    (void)fn_arg;
+    return -EOPNOTSUPP;
+}
+
+static const struct gtel_env_ops win32_ops = {
+    .monotonic_ns = monotonic_ns,
+    .wall_ns = wall_ns,
+    .suspended_ns = suspended_ns,
+    .file_open = file_open,
+    .file_read = file_read,
+    .file_close = handle_close,
+    .dir_list = dir_list,
+    .link_read = link_read,
+    .exists = exists,
+    .stat = stat_file,
+    .dir_list_from = dir_list_from,
+    .dir_open = dir_open,
+    .dir_stat = dir_stat,
+    .dir_close = handle_close,
+    .process_cpu = process_cpu,
+    .lib_open = lib_open,
+    .lib_symbol = lib_symbol,
+    .lib_close = lib_close,
+    .pmu_open = pmu_open,
+    .pmu_read = pmu_read,
+    .pmu_close = handle_close,
+    .drm_query = drm_query,
+    .stall_open = stall_open,
+    .stall_read = file_read,
+    .stall_close = handle_close,
+    .uevent_open = uevent_open,
+    .uevent_read = file_read,
+    .uevent_close = handle_close,
+    .ras_read = ras_read,
+    .drm_fds = drm_fds,
+};
+
+int gtel_env_win32_init(struct gtel_env *ret)
+{
+    struct win32_env *env = calloc(1, sizeof(*env));
+    if (!env)
+        return -ENOMEM;
+    UINT n = GetSystemWindowsDirectoryW(env->root, PATH_LENGTH);
+    if (n == 0 || n >= PATH_LENGTH - 1) {
+        free(env);
+        return -EIO;
+    }
+    env->root_n = n;
+    *ret = (struct gtel_env){.ops = &win32_ops, .arg = env};
+    return 0;
+}
+
+void gtel_env_win32_done(struct gtel_env *env)
+{
+    free(env->arg);
+    *env = (struct gtel_env){0};
+}
