@@ -8,6 +8,7 @@ Lines of that file:
 
     # a comment
     run WORD...          more words for the program's command line
+    each 600             gathers are so many seconds apart, not one
     complete             each figure of each gather is in the table, but for EXCEPTIONS below; one
                          that is left out is a failure
     gpu 0000:03:00.0     the GPU that the lines below are about; `vf1` behind it: that part of it
@@ -152,7 +153,7 @@ def expand(text):
 
 def read(path):
     """The lines of the table, the words for the program, and whether the table is to be complete."""
-    expected, words, is_complete = [], [], False
+    expected, words, is_complete, interval = [], [], False, 1
     gpu = instance = None
     with open(path, encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
@@ -160,6 +161,8 @@ def read(path):
             match = LINE.match(line)
             if line.startswith("run "):
                 words += line.split()[1:]
+            elif line.startswith("each "):
+                interval = int(line.split()[1])
             elif line == "complete":
                 is_complete = True
             elif line.startswith("gpu "):
@@ -173,7 +176,7 @@ def read(path):
                     expected += added
             elif line:
                 raise SystemExit(f"{path}:{number}: not understood: {line}")
-    return expected, words, is_complete
+    return expected, words, is_complete, interval
 
 
 def run(command):
@@ -204,7 +207,7 @@ def known_values(folder):
     return values
 
 
-def left_out(points, covered, count):
+def left_out(points, covered, last):
     """{(series, field): [second]} of what no line of the table is about."""
     missing = {}
     for measurement, series in points.items():
@@ -212,7 +215,7 @@ def left_out(points, covered, count):
             second = time / 10**9 - WALL
             for field in fields:
                 is_exception = not EXCEPTIONS.isdisjoint({(measurement, "*"), (measurement, field)})
-                if is_exception and second in range(1, count + 1):
+                if is_exception and second in range(1, last + 1):
                     continue
                 if ((measurement, tags, time), field) not in covered:
                     names = [f"{k}={v}" for k, v in tags if k not in ("driver", "model", "vendor")]
@@ -224,10 +227,11 @@ def main():
     program, folder, name = sys.argv[1:4]
     golden = os.path.join(folder, "golden")
     path = os.path.join(golden, name + ".hand")
-    expected, words, is_complete = read(path)
-    count = max(e.second for e in expected)
+    expected, words, is_complete, interval = read(path)
+    last = max(e.second for e in expected)
     command = [program, "--root", os.path.join(folder, "fixtures", name + ".tree")]
-    command += ["--isolation", "none", "--stepped", "--interval", "1s", "--count", str(count)]
+    command += ["--isolation", "none", "--stepped", "--interval", f"{interval}s"]
+    command += ["--count", str(last // interval)]
     with open(command[2], encoding="utf-8") as file:
         recorded = file.read().split()
     points = lines.points(run(command + words))
@@ -241,7 +245,7 @@ def main():
         if why:
             failures += 1
             print(f"{path}:{e.number}: {e.measurement} {e.tags} {e.field} at {e.second} s {why}")
-    missing = left_out(points, covered, count) if is_complete else {}
+    missing = left_out(points, covered, last) if is_complete else {}
     for (series, field), seconds in sorted(missing.items()):
         print(f"{path}: nothing about {series} {field} at {', '.join(f'{s:g}' for s in seconds)} s")
     print(f"{len(expected)} values worked out by hand, {failures} differ, {len(missing)} left out")

@@ -163,6 +163,107 @@ static void test_plain_name(void)
 }
 #endif
 
+/* ---- energy at long intervals ---- */
+
+#define ENERGY(second, micro_joules)                                                               \
+    "at " #second "s\ncall zesPowerGetEnergyCounter 1 1 = " #micro_joules " " #second "000000\n"
+
+/* What a lane does between gathers: as many ticks as come due within that time. */
+static unsigned idle_for(struct machine *m, unsigned seconds)
+{
+    unsigned ticks = 0;
+    for (unsigned i = 0; i < seconds; i++) {
+        uint64_t due = gtel_group_due(&m->group);
+        m->env.ops = spy.ops;
+        gtel_env_tree_step(&m->env, 1000000000);
+        m->env.ops = &spy.with_spy;
+        if (due == 0 || due > gtel_env_now(&m->env))
+            continue;
+        gtel_group_tick(&m->group);
+        ticks++;
+    }
+    return ticks;
+}
+
+#define NO_LIMITS                                                                                  \
+    "call zesPowerGetLimitsExt 1 0 = !0x78000003\ncall zesPowerGetLimits 1 0 = !0x78000003\n"      \
+    "call zesPowerGetLimits 1 1 = !0x78000003\n"
+
+/*
+ * Battlemage's counters begin anew at 2^18 J. Of something that draws 1500 W they do so each 175 s:
+ * in ten minutes four times.
+ */
+static void test_long_intervals(void)
+{
+    struct machine m;
+    if (!begin(&m,
+               NO_LIMITS ENERGY(1, 200000000000) ENERGY(121, 117856000000) ENERGY(241, 35712000000)
+                   ENERGY(361, 215712000000) ENERGY(481, 133568000000) ENERGY(600, 49924000000)))
+        return;
+    gather(&m, 1);
+    const struct gtel_reading *r = find(&m, xe, GTEL_M_ENERGY, "memory", NULL);
+    double first = CHECK(r != NULL) ? gtel_reading_number(r) : 0;
+    spy.count_name = "zesPowerGetEnergyCounter";
+    CHECK_INT(idle_for(&m, 599), 4);
+    CHECK_INT(spy.counted, 4 * 2); /* both domains, and nothing else */
+    gather(&m, 0);
+    r = find(&m, xe, GTEL_M_ENERGY, "memory", NULL);
+    if (CHECK(r != NULL)) {
+        CHECK_NEAR(gtel_reading_number(r) - first, 599 * 1500.0, 1e-6);
+        CHECK_INT(r->t_ns, 600 * UINT64_C(1000000000));
+    }
+    finish(&m);
+}
+
+/* Only counters that need it, and only while the GPU may be asked. */
+static const struct keep {
+    const char *label;
+    const char *text;
+    unsigned ticks;
+    unsigned read; /* of two domains each */
+} keeps[] = {
+    {"a GPU that is awake", "", 4, 8},
+    {"a GPU that sleeps", "at 3s\n" POWER("0000:03:00.0", "runtime_status", "suspended"), 4, 0},
+    {"a GPU that stands still",
+     POWER("0000:03:00.0", "control", "auto")
+         POWER("0000:03:00.0", "autosuspend_delay_ms", "500000") CLOCK "-1 300 -1 400 0 0\n",
+     4, 8},
+    {"a GPU that is lost", "at 3s\ncall zesPowerGetEnergyCounter 1 0 = !0x70000001\n", 4, 4},
+    {"a GPU that does not tell", "call zesDeviceEnumPowerDomains 1 = 0\n", 0, 0},
+};
+
+static void test_keeps(void)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(keeps); i++) {
+        struct machine m;
+        char text[1024];
+        test_label = keeps[i].label;
+        (void)snprintf(text, sizeof(text), "%s%s",
+                       POWER("0000:03:00.0", "runtime_status", "active"), keeps[i].text);
+        if (!begin(&m, text))
+            continue;
+        gather(&m, 1);
+        gather(&m, 1);
+        spy.count_name = "zesPowerGetEnergyCounter";
+        CHECK_INT(idle_for(&m, 599), keeps[i].ticks);
+        CHECK_INT(spy.counted, keeps[i].read);
+        finish(&m);
+    }
+    test_label = "";
+}
+
+/* A-series: 64 bits. */
+static void test_kept_by_hardware(void)
+{
+    struct machine m;
+    if (!begin_with(&m, CARD("card0", "0000:03:00.0", "xe", "56A0") I915 KERNEL LIBRARY, ""))
+        return;
+    gather(&m, 1);
+    CHECK(value(&m, GTEL_M_ENERGY, "card", NULL) > 0);
+    CHECK_INT(idle_for(&m, 599), 0);
+    finish(&m);
+}
+
 int main(void)
 {
 #ifndef _WIN32
@@ -171,5 +272,8 @@ int main(void)
     test_waiting();
     test_rests();
     test_lacks();
+    test_long_intervals();
+    test_keeps();
+    test_kept_by_hardware();
     return test_result();
 }

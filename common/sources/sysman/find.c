@@ -510,6 +510,7 @@ void gtel_sysman_close_gpu(const struct gtel_env *env, struct gtel_card *card)
     gpu->handle = NULL;
     gpu->is_lost = false;
     gpu->head = NULL;
+    gpu->energy_ns = 0;
     gpu->delay_ns = 0;
     gpu->idle_since_ns = 0;
     gpu->rest_ns = 0;

@@ -342,6 +342,26 @@ static void note_idle(const struct gtel_sysman_pass *pass)
         gpu->rest_ns = pass->now + REST_NS + 2 * gpu->delay_ns;
 }
 
+/* Battlemage's are through in 131 s at the most that a board can draw: see power.c. */
+#define KEEP_NS (120 * (uint64_t)SECOND_NS)
+
+uint64_t gtel_sysman_energy_due(const struct gtel_sysman_gpu *gpu)
+{
+    bool is_kept = gpu->hardware == GTEL_INTEL_BATTLEMAGE && gpu->energy_ns > 0;
+    return is_kept ? gpu->energy_ns + KEEP_NS : 0;
+}
+
+void gtel_sysman_keep_energy(struct gtel_sysman *sysman, struct gtel_sysman_gpu *gpu,
+                             struct gtel_batch *batch, bool may_ask)
+{
+    struct gtel_sysman_pass pass = {
+        .sysman = sysman, .gpu = gpu, .batch = batch, .now = gtel_env_now(sysman->cards.env)};
+    for (size_t i = 0; may_ask && i < gtel_sysman_rows_n && !gtel_sysman_is_over(&pass); i++)
+        if (gtel_sysman_rows[i].read == gtel_sysman_read_energy)
+            ask_row(&pass, i);
+    gpu->energy_ns = pass.now;
+}
+
 bool gtel_sysman_is_stale(const struct gtel_sysman_gpu *gpu)
 {
     return gpu->is_lost && gpu->has_worked && gpu->lost_pause_ns >= LOST_STALE_NS;

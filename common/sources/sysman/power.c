@@ -119,6 +119,7 @@ uint32_t gtel_sysman_read_energy(struct gtel_sysman_pass *pass, struct gtel_sysm
     struct gtel_zes_energy got = {.timestamp = UINT64_MAX};
     bool is_battlemage = pass->gpu->hardware == GTEL_INTEL_BATTLEMAGE;
     struct gtel_sysman_energy *energy = &part->is.power.energy;
+    pass->gpu->energy_ns = pass->now;
     uint32_t code = pass->sysman->call.zesPowerGetEnergyCounter(part->handle, &got);
     if (code != GTEL_ZE_SUCCESS)
         return code;

@@ -114,6 +114,30 @@ static int sample(void *state, struct gtel_registry *registry, struct gtel_batch
     return is_look_due || is_start_due(sysman) ? -ENODEV : 0;
 }
 
+static uint64_t due_ns(const void *state)
+{
+    const struct gtel_sysman *sysman = state;
+    uint64_t first = 0;
+    for (size_t i = 0; i < sysman->cards.n; i++) {
+        uint64_t due = gtel_sysman_energy_due(gpu_of(sysman, i));
+        first = due > 0 && (first == 0 || due < first) ? due : first;
+    }
+    return first;
+}
+
+static int tick(void *state, struct gtel_registry *registry, struct gtel_batch *batch)
+{
+    struct gtel_sysman *sysman = state;
+    for (size_t i = 0; i < sysman->cards.n; i++) {
+        struct gtel_sysman_gpu *gpu = gpu_of(sysman, i);
+        uint64_t due = gtel_sysman_energy_due(gpu);
+        if (due > 0 && due <= batch->t_ns)
+            gtel_sysman_keep_energy(sysman, gpu, batch,
+                                    !registry->is_spent && may_ask(sysman, gpu));
+    }
+    return 0;
+}
+
 static void close_source(void *state)
 {
     struct gtel_sysman *sysman = state;
@@ -141,5 +165,7 @@ const struct gtel_source gtel_source_sysman = {
     .discover = discover,
     .sample = sample,
     .diagnose = gtel_sysman_diagnose,
+    .due_ns = due_ns,
+    .tick = tick,
     .close = close_source,
 };

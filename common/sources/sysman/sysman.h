@@ -187,6 +187,7 @@ struct gtel_sysman_gpu {
     uint32_t failed; /* readings of the present pass */
     const char *first;
     uint32_t first_code;
+    uint64_t energy_ns;                  /* the last look at its energy; 0: none */
     const struct gtel_sysman_part *head; /* the power domain that stands for the GPU; NULL: none */
     uint64_t delay_ns;                   /* until it falls asleep by itself; 0: it does not */
     uint64_t idle_since_ns;              /* it has stood still at each look since; 0: it has not */
@@ -296,6 +297,14 @@ bool gtel_sysman_is_over(const struct gtel_sysman_pass *pass);
 /* Asks everything that is due on one GPU. Failures are counted in the batch. */
 void gtel_sysman_pass(struct gtel_sysman *sysman, struct gtel_sysman_gpu *gpu,
                       struct gtel_batch *batch);
+/*
+ * Energy counters that begin anew within minutes: when they want to be read again, if nobody asks
+ * for them before; 0: not at all. And reads them, for the next pass to tell; may_ask: the GPU may
+ * be asked now.
+ */
+uint64_t gtel_sysman_energy_due(const struct gtel_sysman_gpu *gpu);
+void gtel_sysman_keep_energy(struct gtel_sysman *sysman, struct gtel_sysman_gpu *gpu,
+                             struct gtel_batch *batch, bool may_ask);
 /* Lost for so long that what is known of it here is of no use any more. */
 bool gtel_sysman_is_stale(const struct gtel_sysman_gpu *gpu);
 /* Decides what a result code means for a question. call: for messages. */
