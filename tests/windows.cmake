@@ -1,26 +1,6 @@
 # SPDX-License-Identifier: MIT
-# The tests that a build for Windows has, run there or under Wine.
-
-# Tests in plain C over what is plain C.
-foreach(name IN ITEMS aer base capabilities cgroup delta drm_regions engine engine_name eu_stall
-    fdinfo fdinfo_drivers finding hwmon_name kernel link pmu_desc record release
-    scrub_process series str tree uevent wire words)
-  gtel_test(unit.${name} unit/test_${name}.c)
-endforeach()
-gtel_test(unit.lineproto unit/test_lineproto.c lp_check.c)
-gtel_test(unit.zes_layout abi/zes_layout.c)
-gtel_test(unit.zet_layout abi/zet_layout.c)
-gtel_test(unit.nvml_layout abi/nvml_layout.c)
-include(compare.cmake)
-
+# The tests that only a build for Windows has, run there or under Wine.
 if(GTEL_LEVEL_ZERO)
-  # With what a recorded machine plays.
-  foreach(name IN ITEMS sysman sysman_faults sysman_state sysman_live)
-    gtel_test(source.${name} sources/test_${name}.c sources/sysman.c)
-  endforeach()
-  foreach(name IN ITEMS l0metrics l0metrics_faults)
-    gtel_test(source.${name} sources/test_${name}.c sources/l0metrics.c)
-  endforeach()
   # A DLL with the loader's name, in variants, each in a folder of its own, and one that plays a
   # recorded machine.
   set(dlls ${CMAKE_CURRENT_BINARY_DIR}/zes)

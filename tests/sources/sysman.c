@@ -74,7 +74,7 @@ static void on_log(void *arg, enum gtel_log_level level, const char *text)
     (void)gtel_str_copy(spy.last_log, sizeof(spy.last_log), gtel_str_of(text));
 }
 
-static void forget(void)
+void forget_calls(void)
 {
     const struct gtel_env_ops *ops = spy.ops;
     struct gtel_env_ops with_spy = spy.with_spy;
@@ -85,7 +85,7 @@ static void forget(void)
 
 void start_lane(struct machine *m)
 {
-    forget();
+    forget_calls();
     CHECK_INT(gtel_group_init(&m->group, "sysman", &m->env, &m->options), 0);
 }
 
@@ -205,7 +205,7 @@ void finish_text(struct machine *m)
     gtel_tree_free(m->tree);
 }
 
-static void step(struct machine *m, unsigned seconds)
+void go_on(struct machine *m, unsigned seconds)
 {
     m->env.ops = spy.ops;
     gtel_env_tree_step(&m->env, (uint64_t)seconds * SECOND);
@@ -214,30 +214,8 @@ static void step(struct machine *m, unsigned seconds)
 
 void gather(struct machine *m, unsigned seconds)
 {
-    step(m, seconds);
+    go_on(m, seconds);
     gtel_group_sample(&m->group);
-}
-
-void start_whole(struct machine *m, const struct gtel_sink *sink)
-{
-    struct gtel_setup setup = {
-        .env = &m->env, .options = &m->options, .sink = sink, .interval_ns = SECOND};
-    forget();
-    CHECK_INT(gtel_context_new(&setup, &m->context), 0);
-}
-
-void gather_whole(struct machine *m, unsigned seconds)
-{
-    step(m, seconds);
-    CHECK_INT(gtel_context_gather(m->context), 0);
-}
-
-void end_whole(struct machine *m)
-{
-    gtel_context_free(m->context);
-    m->context = NULL;
-    CHECK_INT(spy.closes, spy.opens);
-    CHECK_INT(spy.early, 0);
 }
 
 const char xe[] = "0000:03:00.0";

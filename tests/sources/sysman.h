@@ -75,9 +75,13 @@ void finish_text(struct machine *m);
 void start_lane(struct machine *m);
 /* The machine at its beginning again, for another lane. */
 void rewind_machine(struct machine *m);
-/* Goes on by some seconds and takes a sample. */
+/* Goes on by some seconds, and takes a sample. */
+void go_on(struct machine *m, unsigned seconds);
 void gather(struct machine *m, unsigned seconds);
-/* The same with a whole context around the lane, which works rates out; the spy as it was at first.
+/* The spy as it was at first. */
+void forget_calls(void);
+/* sysman_whole.c: the same with a whole context around the lane, which works rates out; the spy as
+ * it was at first.
  */
 void start_whole(struct machine *m, const struct gtel_sink *sink);
 void gather_whole(struct machine *m, unsigned seconds);
