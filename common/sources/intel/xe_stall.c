@@ -457,7 +457,8 @@ static void diagnose_card(const struct stall_card *own, struct gtel_findings *fi
     else if (own->error == -EACCES || own->error == -EPERM) {
         text[1] = "the kernel lets only those sample who have CAP_PERFMON and may open the render "
                   "node";
-        text[2] = "add the user to the group render, and give the program CAP_PERFMON; or:\n"
+        text[2] = "add the user to the group render, and give the program CAP_PERFMON and start it "
+                  "anew; or:\n"
                   "sysctl dev.xe.observation_paranoid=0";
     } else if (own->error == -EBUSY) {
         text[1] = "another program samples them: only one at a time can";

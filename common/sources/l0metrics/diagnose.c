@@ -27,12 +27,20 @@ static const char *refusal_of(const struct gtel_env *env, const char *driver, co
                    ? "rights in a container's user namespace do not count: run the program outside "
                      "of the container"
                    : NULL;
-    *ret_fix = is_xe ? "give the program CAP_PERFMON; or:\nsysctl dev.xe.observation_paranoid=0"
-                     : "give the program CAP_PERFMON; or:\nsysctl dev.i915.perf_stream_paranoid=0";
+    *ret_fix = is_xe ? "give the program CAP_PERFMON and start it anew; or:\nsysctl "
+                       "dev.xe.observation_paranoid=0"
+                     : "give the program CAP_PERFMON and start it anew; or:\nsysctl "
+                       "dev.i915.perf_stream_paranoid=0";
     return is_xe ? "the kernel lets only those measure who have CAP_PERFMON "
                    "(dev.xe.observation_paranoid is not 0)"
                  : "the kernel lets only those measure who have CAP_PERFMON "
                    "(dev.i915.perf_stream_paranoid is not 0)";
+}
+
+bool gtel_l0m_is_barred(const struct gtel_env *env, const struct gtel_l0m_gpu *gpu)
+{
+    const char *fix;
+    return refusal_of(env, gpu->card.drm.driver, &fix) != NULL;
 }
 
 void gtel_l0m_explain(const struct gtel_env *env, const struct gtel_l0m_gpu *gpu,

@@ -474,7 +474,10 @@ void gtel_l0m_set_up(struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu, struct gtel
     if (is_whole || tile->setup.due_ns > gtel_env_now(l0m->cards.env))
         return;
     uint32_t code = set_up(l0m, tile, &call);
+    bool has_all = tile->meter[GTEL_L0M_ACTIVITY].group && tile->meter[GTEL_L0M_STALL].group;
     tile->is_described = has_group(tile);
+    tile->was_barred =
+        !(code == GTEL_ZE_SUCCESS && has_all) && gtel_l0m_is_barred(l0m->cards.env, gpu);
     gtel_l0m_settle(l0m, gpu, &tile->setup, call, code);
 }
 

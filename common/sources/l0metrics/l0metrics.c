@@ -72,6 +72,23 @@ static bool knows_any(const struct gtel_l0m *l0m)
     return found;
 }
 
+/*
+ * What the driver is refused when it looks for metrics, it takes for missing as long as the process
+ * lives (compute-runtime: IP sampling). Another process may do better once it is allowed.
+ */
+static bool is_unbarred(const struct gtel_l0m *l0m)
+{
+    bool found = false;
+    for (size_t i = 0; i < l0m->cards.n; i++) {
+        const struct gtel_l0m_gpu *gpu = gpu_of(l0m, i);
+        bool was_barred = false;
+        for (size_t t = 0; t < gpu->n; t++)
+            was_barred = was_barred || gpu->tile[t].was_barred;
+        found = found || (was_barred && !gtel_l0m_is_barred(l0m->cards.env, gpu));
+    }
+    return found;
+}
+
 static int discover(void *state, struct gtel_registry *registry)
 {
     struct gtel_l0m *l0m = state;
@@ -79,6 +96,8 @@ static int discover(void *state, struct gtel_registry *registry)
     bool is_in_vain =
         l0m->start == GTEL_L0M_FAILED || (l0m->start == GTEL_L0M_RUNS && !knows_any(l0m));
     gtel_renewal_discovered(&l0m->renewal, &l0m->cards, registry, is_in_vain);
+    if (is_unbarred(l0m))
+        gtel_renewal_ask(&l0m->renewal, l0m->cards.env, registry, "the kernel lets it measure now");
     if (registry->is_spent)
         return r; /* what is known here is of the past */
     if (may_start(l0m))

@@ -96,6 +96,7 @@ struct gtel_l0m_tile {
     struct gtel_l0m_ask setup; /* enabling, and looking for groups */
     bool is_enabled;           /* has to be disabled in the end */
     bool is_described;         /* some group that we know has been found */
+    bool was_barred;           /* not all has been, while the kernel let nobody like us measure */
     struct gtel_l0m_meter meter[GTEL_L0M_KINDS];
     /* The measurement that runs. */
     uint64_t due_ns; /* when tick() has something to do; 0: nothing */
@@ -189,6 +190,9 @@ void gtel_l0m_put(struct gtel_batch *batch, const struct gtel_l0m_gpu *gpu,
                   struct gtel_l0m_tile *tile);
 
 /* diagnose.c */
+
+/* Whether the kernel lets nobody with our rights measure on that GPU. */
+bool gtel_l0m_is_barred(const struct gtel_env *env, const struct gtel_l0m_gpu *gpu);
 void gtel_l0m_diagnose(void *state, struct gtel_registry *registry, struct gtel_findings *findings);
 /*
  * What the failure of a try means in words, and what helps; both may be NULL. The driver gives one
