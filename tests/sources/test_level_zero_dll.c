@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Level Zero's loader as Windows has it, a DLL: where it is looked for, what our own table finds in
- * it, calls through our own pointers, and the Sysman source with it. The loader is played.
+ * it, calls through our own pointers, and the sources with it. The loader is played.
  *
- *     test_level_zero_dll FOLDER MACHINE...     FOLDER/VARIANT/ze_loader.dll; recorded machines
+ *     test_level_zero_dll FOLDER MACHINE...     FOLDER/VARIANT/ze_loader.dll; recorded machines,
+ *                                               those with metrics by names that end in "l0m"
  */
 #include "abi/zet_abi.h"
 #include "cycle/group.h"
@@ -268,10 +269,13 @@ static void lib_close(void *arg, void *lib)
     world.real.ops->lib_close(world.real.arg, lib);
 }
 
-static bool begin(struct machine *m, struct gtel_tree *tree, bool is_dll)
+static bool begin(struct machine *m, const char *lane, struct gtel_tree *tree, bool is_dll)
 {
+    char error[100];
     *m = (struct machine){0};
     gtel_options_init(&m->options);
+    CHECK_INT(gtel_option_set(&m->options, GTEL_O_L0_METRICS, GTEL_STR("on"), error, sizeof(error)),
+              0);
     if (!CHECK(gtel_env_tree_init(tree, true, 0, &m->env) == 0))
         return false;
     m->played = m->env.ops;
@@ -283,7 +287,7 @@ static bool begin(struct machine *m, struct gtel_tree *tree, bool is_dll)
     }
     m->env.ops = &m->ops;
     m->env.log = (struct gtel_log){on_log, NULL};
-    return CHECK(gtel_group_init(&m->group, "sysman", &m->env, &m->options) == 0);
+    return CHECK(gtel_group_init(&m->group, lane, &m->env, &m->options) == 0);
 }
 
 static void finish(struct machine *m)
@@ -293,10 +297,14 @@ static void finish(struct machine *m)
     gtel_env_tree_done(&m->env);
 }
 
-static void gather(struct machine *m)
+/* Goes on by a second. */
+static void go_on(struct machine *m)
 {
-    gtel_group_sample(&m->group);
-    gtel_env_tree_step(&m->env, SECOND);
+    enum { TICKS = 20 }; /* as often as windows of metrics want */
+    for (int i = 0; i < TICKS; i++) {
+        gtel_env_tree_step(&m->env, SECOND / TICKS);
+        gtel_group_tick(&m->group);
+    }
 }
 
 static const char card[] =
@@ -342,10 +350,12 @@ static void test_source(const char *folder)
         forget_log();
         (void)variant(folder, variants[i].name);
         test_label = variants[i].name;
-        if (!begin(&m, tree, true))
+        if (!begin(&m, "sysman", tree, true))
             break;
-        for (int k = 0; k < GATHERS; k++)
-            gather(&m);
+        for (int k = 0; k < GATHERS; k++) {
+            go_on(&m);
+            gtel_group_sample(&m.group);
+        }
         CHECK_INT(has_temperature(&m), variants[i].has_value);
         CHECK_INT(world.logs, variants[i].logs);
         CHECK(strstr(world.log, variants[i].log) != NULL);
@@ -408,7 +418,7 @@ static bool play(const struct gtel_tree *tree)
     return CHECK(fn && fn(tree) == 0); /* stays loaded, with its machine */
 }
 
-static void test_machine(const char *folder, const char *path)
+static void test_machine(const char *folder, const char *lane, const char *path)
 {
     struct machine played;
     struct machine dll;
@@ -418,19 +428,22 @@ static void test_machine(const char *folder, const char *path)
     (void)variant(folder, "double");
     struct gtel_tree *own = read_machine(path);
     struct gtel_tree *other = read_machine(path);
-    if (own && other && play(other) && begin(&played, own, false) && begin(&dll, other, true)) {
+    if (own && other && play(other) && begin(&played, lane, own, false) &&
+        begin(&dll, lane, other, true)) {
         for (int i = 0; i < GATHERS; i++) {
-            gather(&played);
-            gather(&dll);
+            gtel_group_sample(&played.group);
+            gtel_group_sample(&dll.group);
             compare(&dll.group.batch, &played.group.batch);
             readings += dll.group.batch.n;
+            go_on(&played);
+            go_on(&dll);
         }
         finish(&played);
         finish(&dll);
         (void)play(NULL);
     }
     CHECK(readings > 0);
-    printf("%s: %u readings\n", path, (unsigned)readings);
+    printf("%s: %s: %u readings\n", path, lane, (unsigned)readings);
     gtel_tree_free(own);
     gtel_tree_free(other);
 }
@@ -452,7 +465,7 @@ int main(int argc, char **argv)
     test_lacks(folder);
     test_source(folder);
     for (int i = 2; i < argc; i++)
-        test_machine(folder, argv[i]);
+        test_machine(folder, strstr(argv[i], "l0m.tree") ? "l0metrics" : "sysman", argv[i]);
     gtel_env_win32_done(&world.real);
     return test_result();
 }
