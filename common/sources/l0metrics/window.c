@@ -186,8 +186,11 @@ static uint32_t calculate(const struct gtel_l0m *l0m, const struct gtel_l0m_tile
     uint32_t n = 0;
     uint32_t code = l0m->call.zetMetricGroupCalculateMetricValues(group, GTEL_ZET_METRIC_VALUES,
                                                                   tile->n, tile->raw, &n, NULL);
-    if (code == GTEL_ZE_INVALID_ARGUMENT)
-        return calculate_sets(l0m, tile, group, ret, ret_n);
+    if (code == GTEL_ZE_INVALID_ARGUMENT) {
+        uint32_t of_sets = calculate_sets(l0m, tile, group, ret, ret_n);
+        /* A driver that has no such call has refused for another reason. */
+        return of_sets == GTEL_ZE_UNSUPPORTED_FEATURE ? code : of_sets;
+    }
     if (code != GTEL_ZE_SUCCESS || n == 0)
         return code;
     if (n > BYTES_MAX / sizeof(**ret))
