@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VENDOR_INTEL = 0x8086, TRIES = 3 };
+enum { VENDOR_INTEL = 0x8086, TRIES = 3, LACK_TRIES = 2 };
 
 #define SECOND_NS 1000000000u
 #define RARELY_NS (600 * (uint64_t)SECOND_NS)
@@ -192,7 +192,10 @@ static void add_tile(struct gtel_l0m_gpu *gpu, void *driver, void *handle)
         gpu->tile[gpu->n++] = (struct gtel_l0m_tile){.driver = driver, .handle = handle};
 }
 
-/* What this driver or loader has not got, as opposed to what fails now. */
+/*
+ * What this driver or loader has not got, as opposed to what fails now. What it says only once is a
+ * failure, too: what is done without is done without for good.
+ */
 static bool is_lack(uint32_t code)
 {
     return code == GTEL_ZE_UNSUPPORTED_FEATURE || code == GTEL_ZE_UNSUPPORTED_VERSION ||
@@ -210,13 +213,17 @@ static bool add_device(const struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu, voi
     void **tile = NULL;
     size_t n = 0;
     uint32_t code = GTEL_ZE_UNSUPPORTED_FEATURE;
-    if (l0m->call.zeDeviceGetSubDevices)
+    for (int i = 0; l0m->call.zeDeviceGetSubDevices && i < LACK_TRIES && is_lack(code); i++) {
+        free(tile);
         code = fill(l0m->call.zeDeviceGetSubDevices, handle, GTEL_L0M_TILES_MAX, &tile, &n);
+    }
     bool is_told = code == GTEL_ZE_SUCCESS || is_lack(code);
     for (size_t i = 0; is_told && i < n; i++)
         add_tile(gpu, driver, tile[i]);
     if (is_told && n == 0)
         add_tile(gpu, driver, handle);
+    if (code != GTEL_ZE_SUCCESS && l0m->call.zeDeviceGetSubDevices)
+        gpu->whole_ns = gtel_env_now(l0m->cards.env);
     free(tile);
     return is_told;
 }
@@ -288,7 +295,9 @@ static bool name_tiles(const struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu)
     for (size_t i = 0; i < gpu->n; i++) {
         struct gtel_ze_device_properties got = {.head.type = GTEL_ZE_TYPE_DEVICE_PROPERTIES,
                                                 .subdevice_id = UINT32_MAX};
-        uint32_t code = l0m->call.zeDeviceGetProperties(gpu->tile[i].handle, &got);
+        uint32_t code = GTEL_ZE_UNSUPPORTED_FEATURE;
+        for (int k = 0; k < LACK_TRIES && is_lack(code); k++)
+            code = l0m->call.zeDeviceGetProperties(gpu->tile[i].handle, &got);
         if (code != GTEL_ZE_SUCCESS && !is_lack(code))
             return false;
         number[i] = got.subdevice_id;
@@ -302,6 +311,21 @@ static bool name_tiles(const struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu)
     return true;
 }
 
+/*
+ * A driver that has no call for tiles has none; but one that has said so falsely lists the metrics
+ * of tiles only. Tried again rarely.
+ */
+static void forget_whole(struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu)
+{
+    uint64_t now = gtel_env_now(l0m->cards.env);
+    if (gpu->whole_ns == 0 || now - gpu->whole_ns < RARELY_NS || gpu->n != 1 ||
+        gpu->tile[0].is_described)
+        return;
+    gtel_l0m_put_down(l0m, &gpu->tile[0]);
+    gpu->n = 0;
+    gpu->whole_ns = 0;
+}
+
 void gtel_l0m_find(struct gtel_l0m *l0m, struct gtel_registry *registry)
 {
     for (size_t i = 0; i < l0m->cards.n; i++) {
@@ -313,6 +337,7 @@ void gtel_l0m_find(struct gtel_l0m *l0m, struct gtel_registry *registry)
             gpu->leaves_stalls = l0m->leaves_xe_stalls && strcmp(gpu->card.drm.driver, "xe") == 0;
             gpu->card.is_new = false;
         }
+        forget_whole(l0m, gpu);
         if (gpu->card.device)
             gtel_cards_label(l0m->cards.env, registry, gpu->card.device, &gpu->card.drm);
     }

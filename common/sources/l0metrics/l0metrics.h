@@ -125,6 +125,7 @@ struct gtel_l0m_gpu {
     uint64_t round_ns;  /* when the last measurements began */
     bool was_empty;     /* they saw nothing at work */
     bool leaves_stalls; /* another source samples them */
+    uint64_t whole_ns;  /* when it was taken as one tile for want of an answer; 0: it was not */
     uint32_t failed;    /* tries since the last gather, for the batch */
 };
 
