@@ -201,7 +201,7 @@ static void tick_gpu(struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu)
         struct gtel_l0m_tile *tile = &gpu->tile[i];
         if (tile->due_ns == 0 || tile->due_ns > gtel_env_now(l0m->cards.env))
             continue;
-        if (tile->stream || gtel_cards_may_read(&l0m->cards, &gpu->card))
+        if (tile->open.stream || gtel_cards_may_read(&l0m->cards, &gpu->card))
             gtel_l0m_step(l0m, gpu, tile);
         else
             tile->due_ns = 0;

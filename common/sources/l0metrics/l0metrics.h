@@ -89,6 +89,13 @@ struct gtel_l0m_meter {
     bool has_dropped;
 };
 
+/* What is open for a measurement. */
+struct gtel_l0m_open {
+    void *context;
+    void *stream; /* NULL: none */
+    bool is_active;
+};
+
 struct gtel_l0m_tile {
     void *driver;
     void *handle;
@@ -101,9 +108,8 @@ struct gtel_l0m_tile {
     /* The measurement that runs. */
     uint64_t due_ns; /* when tick() has something to do; 0: nothing */
     size_t kind;
-    void *context;
-    void *stream; /* NULL: none is open */
-    bool is_active;
+    struct gtel_l0m_open open;
+    struct gtel_l0m_open left; /* of one that is over: could not be closed */
     bool has_dropped;
     uint64_t opened_ns;
     uint64_t held_ns; /* how long streams were open since the last look at the GPU */

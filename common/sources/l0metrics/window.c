@@ -34,33 +34,38 @@ static const struct {
 /* A report each: the driver makes of it the least that its buffer can be. */
 enum { NOTIFY_EVERY = 1024 };
 
-/* What is not closed stays taken from all others, so it is tried again, once. */
-static void insist(uint32_t (*call)(void *handle), void *handle)
+static bool is_open(const struct gtel_l0m_open *open)
 {
-    if (call(handle) != GTEL_ZE_SUCCESS)
-        (void)call(handle);
+    return open->stream || open->is_active || open->context;
 }
 
-static void deactivate(const struct gtel_l0m *l0m, const struct gtel_l0m_tile *tile)
+/* In this order: one is open in the other. False when something stays open. */
+static bool close_left(const struct gtel_l0m *l0m, struct gtel_l0m_tile *tile)
 {
-    uint32_t code = GTEL_ZE_UNKNOWN;
-    for (int i = 0; i < 2 && code != GTEL_ZE_SUCCESS; i++)
-        code = l0m->call.zetContextActivateMetricGroups(tile->context, tile->handle, 0, NULL);
+    struct gtel_l0m_open *left = &tile->left;
+    if (left->stream && l0m->call.zetMetricStreamerClose(left->stream) != GTEL_ZE_SUCCESS)
+        return false;
+    left->stream = NULL;
+    if (left->is_active && l0m->call.zetContextActivateMetricGroups(left->context, tile->handle, 0,
+                                                                    NULL) != GTEL_ZE_SUCCESS)
+        return false;
+    left->is_active = false;
+    if (left->context && l0m->call.zeContextDestroy(left->context) != GTEL_ZE_SUCCESS)
+        return false;
+    left->context = NULL;
+    return true;
 }
 
+/* What is not closed stays taken from all others, so it is tried again: at once, and later. */
 void gtel_l0m_close_window(struct gtel_l0m *l0m, struct gtel_l0m_tile *tile)
 {
-    if (tile->stream) {
-        insist(l0m->call.zetMetricStreamerClose, tile->stream);
+    if (tile->open.stream)
         tile->held_ns += gtel_env_now(l0m->cards.env) - tile->opened_ns;
-    }
-    if (tile->is_active)
-        deactivate(l0m, tile);
-    if (tile->context)
-        insist(l0m->call.zeContextDestroy, tile->context);
-    tile->stream = NULL;
-    tile->is_active = false;
-    tile->context = NULL;
+    if (is_open(&tile->open))
+        tile->left = tile->open;
+    tile->open = (struct gtel_l0m_open){0};
+    if (!close_left(l0m, tile))
+        (void)close_left(l0m, tile);
     free(tile->raw);
     tile->raw = NULL;
     tile->size = 0;
@@ -72,7 +77,8 @@ void gtel_l0m_close_window(struct gtel_l0m *l0m, struct gtel_l0m_tile *tile)
 static uint32_t make_room(const struct gtel_l0m *l0m, struct gtel_l0m_tile *tile)
 {
     size_t capacity = 0;
-    uint32_t code = l0m->call.zetMetricStreamerReadData(tile->stream, UINT32_MAX, &capacity, NULL);
+    uint32_t code =
+        l0m->call.zetMetricStreamerReadData(tile->open.stream, UINT32_MAX, &capacity, NULL);
     if (code != GTEL_ZE_SUCCESS)
         return code;
     if (capacity == 0)
@@ -90,34 +96,38 @@ static uint32_t open_window(struct gtel_l0m *l0m, struct gtel_l0m_tile *tile, co
     struct gtel_zet_streamer_desc desc = {.head.type = GTEL_ZET_TYPE_STREAMER_DESC,
                                           .notify_every = NOTIFY_EVERY,
                                           .period = windows[tile->kind].period_ns};
+    *call = "zetMetricStreamerClose";
+    if (!close_left(l0m, tile))
+        return GTEL_ZE_IN_USE;
     *call = "zeContextCreate";
-    uint32_t code = l0m->call.zeContextCreate(tile->driver, &context, &tile->context);
+    uint32_t code = l0m->call.zeContextCreate(tile->driver, &context, &tile->open.context);
     if (code != GTEL_ZE_SUCCESS) {
-        tile->context = NULL;
+        tile->open.context = NULL;
         return code;
     }
     *call = "zetContextActivateMetricGroups";
-    code = l0m->call.zetContextActivateMetricGroups(tile->context, tile->handle, 1, &meter->group);
+    code = l0m->call.zetContextActivateMetricGroups(tile->open.context, tile->handle, 1,
+                                                    &meter->group);
     if (code != GTEL_ZE_SUCCESS)
         return code;
-    tile->is_active = true;
+    tile->open.is_active = true;
     *call = "zetMetricStreamerOpen";
-    code = l0m->call.zetMetricStreamerOpen(tile->context, tile->handle, meter->group, &desc, NULL,
-                                           &tile->stream);
+    code = l0m->call.zetMetricStreamerOpen(tile->open.context, tile->handle, meter->group, &desc,
+                                           NULL, &tile->open.stream);
     if (code != GTEL_ZE_SUCCESS) {
-        tile->stream = NULL;
+        tile->open.stream = NULL;
         return code;
     }
     tile->opened_ns = gtel_env_now(l0m->cards.env);
     *call = "zetMetricStreamerReadData";
-    return tile->stream ? make_room(l0m, tile) : GTEL_L0M_NO_SENSE;
+    return tile->open.stream ? make_room(l0m, tile) : GTEL_L0M_NO_SENSE;
 }
 
 static uint32_t read_once(const struct gtel_l0m *l0m, struct gtel_l0m_tile *tile, size_t *ret_n)
 {
     size_t n = tile->size - tile->n;
     uint32_t code =
-        l0m->call.zetMetricStreamerReadData(tile->stream, UINT32_MAX, &n, tile->raw + tile->n);
+        l0m->call.zetMetricStreamerReadData(tile->open.stream, UINT32_MAX, &n, tile->raw + tile->n);
     *ret_n = 0;
     if (code != GTEL_ZE_SUCCESS && code != GTEL_ZET_DROPPED_DATA)
         return code;
@@ -276,7 +286,7 @@ static void go_on(struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu, struct gtel_l0
 
 void gtel_l0m_step(struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu, struct gtel_l0m_tile *tile)
 {
-    if (tile->stream) {
+    if (tile->open.stream) {
         go_on(l0m, gpu, tile);
         return;
     }
