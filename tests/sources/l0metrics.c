@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SECOND 1000000000u
-
 struct l0metrics_spy spy;
 
 /* A code to answer instead of the real call, or 0. */
@@ -17,7 +15,7 @@ static uint32_t spy_before(const char *name)
     spy.calls++;
     spy.early += strcmp(name, "zeInit") != 0 && !spy.is_started;
     spy.counted += spy.count_name && strcmp(name, spy.count_name) == 0;
-    if (spy.calls == spy.fail_at) {
+    if (spy.calls == spy.fail_at || (spy.fail_all && strcmp(name, spy.fail_all) == 0)) {
         spy.failed_name = name;
         return spy.fail_code;
     }
@@ -110,52 +108,55 @@ static void on_log(void *arg, enum gtel_log_level level, const char *text)
     (void)gtel_str_copy(spy.last_log, sizeof(spy.last_log), gtel_str_of(text));
 }
 
-void start_lane(struct machine *m)
+void forget_calls(void)
 {
     const struct gtel_env_ops *ops = spy.ops;
     struct gtel_env_ops with_spy = spy.with_spy;
     memset(&spy, 0, sizeof(spy));
     spy.ops = ops;
     spy.with_spy = with_spy;
+}
+
+void start_lane(struct machine *m)
+{
+    forget_calls();
     CHECK_INT(gtel_group_init(&m->group, "l0metrics", &m->env, &m->options), 0);
 }
 
-static const char base[] =
-    "call zeInit =\n"
-    "call zeDriverGet = 1\n"
-    "call zeDeviceGet 0 = 2\n"
-    "call zeDeviceGetProperties 0 = 5 0x8086\n" /* an NPU */
-    "call zeDevicePciGetPropertiesExt 0 = 0 3 0 0\n"
-    "call zeDeviceGetProperties 1 = 1 0x8086\n"
-    "call zeDevicePciGetPropertiesExt 1 = 0 3 0 0\n"
-    "call zetDeviceEnableMetricsExp 1 =\n"
-    "call zetMetricGroupGet 1 = 2\n"
-    "call zetMetricGroupGetProperties 1 0 = ComputeBasic 2 0 4\n"
-    "call zetMetricGet 1 0 = 4\n"
-    "call zetMetricGetProperties 1 0 0 = GpuTime 0 1\n"
-    "call zetMetricGetProperties 1 0 1 = XveActive 6 2\n"
-    "call zetMetricGetProperties 1 0 2 = XveStall 6 2\n"
-    "call zetMetricGetProperties 1 0 3 = XmxActive 0 2\n"
-    "call zetMetricStreamerOpen 1 0 = 1024 10000000\n"
-    "call zetMetricStreamerReadData 1 0 = 512 0\n"
-    "call zetMetricGroupCalculateMetricValues 1 0 = 1000 40 20 30 3000 80 0 50\n"
-    "call zetMetricGroupGetProperties 1 1 = EuStallSampling 2 100 4\n"
-    "call zetMetricGet 1 1 = 4\n"
-    "call zetMetricGetProperties 1 1 0 = IP 0x7ffffffe 1\n"
-    "call zetMetricGetProperties 1 1 1 = Active 1 1\n"
-    "call zetMetricGetProperties 1 1 2 = SendStall 1 1\n"
-    "call zetMetricGetProperties 1 1 3 = SbidStall 1 1\n"
-    "call zetMetricStreamerOpen 1 1 = 1024 600\n"
-    "call zetMetricStreamerReadData 1 1 = 64 0 0 0\n"
-    "call zetMetricGroupCalculateMetricValues 1 1 = 5 1 2 1 6 0 1 0\n";
+const char common_machine[] =
+    CARD("xe") LIBRARY "call zeInit =\n"
+                       "call zeDriverGet = 1\n"
+                       "call zeDeviceGet 0 = 2\n"
+                       "call zeDeviceGetProperties 0 = 5 0x8086\n" /* an NPU */
+                       "call zeDevicePciGetPropertiesExt 0 = 0 3 0 0\n"
+                       "call zeDeviceGetProperties 1 = 1 0x8086\n"
+                       "call zeDevicePciGetPropertiesExt 1 = 0 3 0 0\n"
+                       "call zetDeviceEnableMetricsExp 1 =\n"
+                       "call zetMetricGroupGet 1 = 2\n"
+                       "call zetMetricGroupGetProperties 1 0 = ComputeBasic 2 0 4\n"
+                       "call zetMetricGet 1 0 = 4\n"
+                       "call zetMetricGetProperties 1 0 0 = GpuTime 0 1\n"
+                       "call zetMetricGetProperties 1 0 1 = XveActive 6 2\n"
+                       "call zetMetricGetProperties 1 0 2 = XveStall 6 2\n"
+                       "call zetMetricGetProperties 1 0 3 = XmxActive 0 2\n"
+                       "call zetMetricStreamerOpen 1 0 = 1024 10000000\n"
+                       "call zetMetricStreamerReadData 1 0 = 512 0\n"
+                       "call zetMetricGroupCalculateMetricValues 1 0 = 1000 40 20 30 3000 80 0 50\n"
+                       "call zetMetricGroupGetProperties 1 1 = EuStallSampling 2 100 4\n"
+                       "call zetMetricGet 1 1 = 4\n"
+                       "call zetMetricGetProperties 1 1 0 = IP 0x7ffffffe 1\n"
+                       "call zetMetricGetProperties 1 1 1 = Active 1 1\n"
+                       "call zetMetricGetProperties 1 1 2 = SendStall 1 1\n"
+                       "call zetMetricGetProperties 1 1 3 = SbidStall 1 1\n"
+                       "call zetMetricStreamerOpen 1 1 = 1024 600\n"
+                       "call zetMetricStreamerReadData 1 1 = 64 0 0 0\n"
+                       "call zetMetricGroupCalculateMetricValues 1 1 = 5 1 2 1 6 0 1 0\n";
 
-static bool begin_all(struct machine *m, const char *head, const char *text)
+bool begin_text(struct machine *m, const char *text)
 {
-    char all[16384];
     char error[200] = "";
-    (void)snprintf(all, sizeof(all), "%s%s%send\n", CARD("xe") LIBRARY, head, text);
     *m = (struct machine){0};
-    if (!CHECK(gtel_tree_parse(gtel_str_of(all), &m->tree, error, sizeof(error)) == 0)) {
+    if (!CHECK(gtel_tree_parse(gtel_str_of(text), &m->tree, error, sizeof(error)) == 0)) {
         printf("    %s\n", error);
         return false;
     }
@@ -171,18 +172,27 @@ static bool begin_all(struct machine *m, const char *head, const char *text)
     spy.with_spy.file_read = spy_read;
     m->env.ops = &spy.with_spy;
     m->env.log = (struct gtel_log){on_log, NULL};
+    return true;
+}
+
+static bool begin_all(struct machine *m, const char *head, const char *text)
+{
+    char all[16384];
+    (void)snprintf(all, sizeof(all), "%s%send\n", head, text);
+    if (!begin_text(m, all))
+        return false;
     start_lane(m);
     return true;
 }
 
 bool begin(struct machine *m, const char *text)
 {
-    return begin_all(m, base, text);
+    return begin_all(m, common_machine, text);
 }
 
 bool begin_with(struct machine *m, const char *text)
 {
-    return begin_all(m, "", text);
+    return begin_all(m, CARD("xe") LIBRARY, text);
 }
 
 bool is_all_closed(void)
@@ -197,6 +207,11 @@ void finish(struct machine *m)
     CHECK_INT(spy.enabled, 0);
     CHECK_INT(spy.libraries, 0);
     CHECK_INT(spy.early, 0);
+    finish_text(m);
+}
+
+void finish_text(struct machine *m)
+{
     m->env.ops = spy.ops;
     gtel_env_tree_done(&m->env);
     gtel_tree_free(m->tree);
@@ -209,19 +224,34 @@ static void step(struct machine *m, uint64_t ns)
     m->env.ops = &spy.with_spy;
 }
 
-void gather_ms(struct machine *m, unsigned ms)
+void pass_ms(struct machine *m, unsigned ms, uint64_t (*due)(const struct machine *m),
+             void (*tick)(struct machine *m))
 {
     uint64_t now = gtel_env_now(&m->env);
     uint64_t end = now + (uint64_t)ms * 1000000;
     uint64_t tried = 0;
-    for (uint64_t due = gtel_group_due(&m->group); due > tried && due <= end;
-         due = gtel_group_due(&m->group)) {
-        step(m, due > now ? due - now : 0);
+    for (uint64_t next = due(m); next > tried && next <= end; next = due(m)) {
+        step(m, next > now ? next - now : 0);
         now = gtel_env_now(&m->env);
         tried = now;
-        gtel_group_tick(&m->group);
+        tick(m);
     }
     step(m, end - now);
+}
+
+static uint64_t due(const struct machine *m)
+{
+    return gtel_group_due(&m->group);
+}
+
+static void tick(struct machine *m)
+{
+    gtel_group_tick(&m->group);
+}
+
+void gather_ms(struct machine *m, unsigned ms)
+{
+    pass_ms(m, ms, due, tick);
     gtel_group_sample(&m->group);
 }
 

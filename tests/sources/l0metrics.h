@@ -8,6 +8,7 @@
 
 #include "abi/zet_abi.h"
 #include "cycle/group.h"
+#include "gtel.h"
 #include "host/tree.h"
 
 struct l0metrics_spy {
@@ -15,9 +16,10 @@ struct l0metrics_spy {
     const struct gtel_env_ops *ops;
     struct gtel_env_ops with_spy;
     unsigned calls;
-    unsigned fail_at; /* 0: never */
+    unsigned fail_at;     /* 0: never */
+    const char *fail_all; /* each call of that name, from the time on at which it is set */
     uint32_t fail_code;
-    const char *failed_name;
+    const char *failed_name; /* the last one that did */
     const char *count_name;
     unsigned counted;
     bool is_started;
@@ -40,6 +42,7 @@ struct machine {
     struct gtel_env env;
     struct gtel_options options;
     struct gtel_group group;
+    struct gtel_context *context; /* in the group's place: see start_whole() */
 };
 
 #define DEVICE "sys/devices/pci0000:00/0000:03:00.0/"
@@ -60,15 +63,30 @@ struct machine {
 bool begin(struct machine *m, const char *text);
 /* The same with nothing of Level Zero but what the text says. */
 bool begin_with(struct machine *m, const char *text);
+/* A machine of that text alone, without a lane; and its end. */
+bool begin_text(struct machine *m, const char *text);
 void finish(struct machine *m);
+void finish_text(struct machine *m);
 void start_lane(struct machine *m);
 /* The machine at its beginning again, for another lane. */
 void rewind_machine(struct machine *m);
 /* Goes on by some time, with what the source does in between, and takes a sample. */
 void gather_ms(struct machine *m, unsigned ms);
 void gather(struct machine *m, unsigned seconds);
+/* The spy as it was at first. */
+void forget_calls(void);
+/* Goes on by some time, with a tick whenever one is due. */
+void pass_ms(struct machine *m, unsigned ms, uint64_t (*due)(const struct machine *m),
+             void (*tick)(struct machine *m));
+/* l0metrics_whole.c: the same with a whole context around the lane; the spy as it was at first. */
+void start_whole(struct machine *m, const struct gtel_sink *sink);
+void gather_whole(struct machine *m, unsigned seconds);
+void end_whole(struct machine *m);
 /* Nothing is open but what stays enabled. */
 bool is_all_closed(void);
+
+/* The calls of that machine, with its card's folder and library before them. */
+extern const char common_machine[];
 
 /* -1 when there is no such reading. */
 double value(const struct machine *m, enum gtel_metric metric, const char *dim);

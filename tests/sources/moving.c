@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-enum { WORDS_MAX = 16 };
+enum { WORDS_MAX = 64 };
 
 /* Battlemage's counters of energy begin anew there: 2^18 J in microjoules (sysman/power.c). */
 static const double wrap_uj = 262144000000;
@@ -27,7 +27,7 @@ struct number {
 
 static const struct moving_call {
     struct gtel_str name;
-    struct number number[WORDS_MAX];
+    struct number number[16]; /* of the last call the first is of all */
 } calls[] = {
     {GTEL_STR_INIT("zesPowerGetEnergyCounter"), {{BY_WORK, 120e6}, {BY_TIME, 1e6}}},
     {GTEL_STR_INIT("zesFrequencyGetThrottleTime"), {{BY_WORK, 5e5}, {BY_TIME, 1e6}}},
@@ -48,11 +48,13 @@ static const struct moving_call {
     {GTEL_STR_INIT("zesFanGetState"), {{IN_TURN, 10}}},
     {GTEL_STR_INIT("zesPsuGetState"), {{AS_IT_IS, 0}, {AS_IT_IS, 0}, {IN_TURN, 1}, {IN_TURN, 100}}},
     {GTEL_STR_INIT("zesDeviceProcessesGetState"), {{AS_IT_IS, 0}, {IN_TURN, 64}}},
+    {GTEL_STR_INIT("zetMetricGroupCalculateMetricValues"), {{IN_TURN, 1}}},
 };
 
 /* What has passed until a state. */
 struct state {
     double seconds;
+    double busy; /* of that */
     double work;
     size_t step;
     enum moving_mood mood;
@@ -88,6 +90,15 @@ static const struct moving_call *call_of(struct gtel_str name)
     return NULL;
 }
 
+static const struct number *number_of(const struct moving_call *call, size_t i)
+{
+    static const struct number none = {AS_IT_IS, 0};
+    bool is_last = call == &calls[sizeof(calls) / sizeof(calls[0]) - 1];
+    if (is_last)
+        return &call->number[0];
+    return i < sizeof(call->number) / sizeof(call->number[0]) ? &call->number[i] : &none;
+}
+
 /* "NAME DEVICE … = NUMBERS"; nothing where the answer does not begin with a number. */
 static void put_call(struct gtel_buf *buf, struct gtel_str line, const struct state *state)
 {
@@ -110,8 +121,9 @@ static void put_call(struct gtel_buf *buf, struct gtel_str line, const struct st
     gtel_buf_printf(buf, "call %.*s %.*s=", GTEL_STR_ARG(name), (int)gtel_str_find(line, '='),
                     line.p);
     for (size_t i = 0; i < n; i++) {
-        double now = moved(&call->number[i], value[i], value[2], state);
-        if (call->number[i].way == AS_IT_IS)
+        const struct number *number = number_of(call, i);
+        double now = moved(number, value[i], value[2], state);
+        if (number->way == AS_IT_IS)
             gtel_buf_printf(buf, " %.*s", GTEL_STR_ARG(word[i]));
         else
             gtel_buf_printf(buf, " %.15g", call == &calls[0] ? fmod(now, wrap_uj) : now);
@@ -119,19 +131,22 @@ static void put_call(struct gtel_buf *buf, struct gtel_str line, const struct st
     gtel_buf_char(buf, '\n');
 }
 
-static void put_state(struct gtel_buf *buf, struct gtel_str head, const char *const *folders,
+static void put_state(struct gtel_buf *buf, struct gtel_str head, const struct moving_gpu *gpus,
                       const struct state *state)
 {
     struct gtel_str line;
     gtel_buf_printf(buf, "at %.0fs\n", state->seconds);
-    for (; *folders; folders++) {
+    for (; gpus->folder; gpus++) {
         if (state->step == 1)
             gtel_buf_printf(buf,
                             "file %s/power/control\n| auto\n"
                             "file %s/power/autosuspend_delay_ms\n| 1000\n",
-                            *folders, *folders);
-        gtel_buf_printf(buf, "file %s/power/runtime_status\n| %s\n", *folders,
+                            gpus->folder, gpus->folder);
+        gtel_buf_printf(buf, "file %s/power/runtime_status\n| %s\n", gpus->folder,
                         state->mood == MOVING_SLEEPS ? "suspended" : "active");
+        if (gpus->idle)
+            gtel_buf_printf(buf, "file %s/%s\n| %.0f\n", gpus->folder, gpus->idle,
+                            5000 + 1000 * (state->seconds - state->busy));
     }
     while (gtel_str_line(&head, &line))
         if (gtel_str_starts(line, GTEL_STR("call ")))
@@ -150,7 +165,7 @@ static struct gtel_str head_of(const char *text)
     return (struct gtel_str){text, (size_t)(start - text)};
 }
 
-void moving_machine(struct gtel_buf *buf, const char *text, const char *const *folders,
+void moving_machine(struct gtel_buf *buf, const char *text, const struct moving_gpu *gpus,
                     const struct moving_step *step, size_t n)
 {
     struct gtel_str head = head_of(text);
@@ -159,10 +174,11 @@ void moving_machine(struct gtel_buf *buf, const char *text, const char *const *f
     for (size_t i = 0; i < n; i++) {
         double load = step[i].mood == MOVING_WORKS ? 0.2 + 0.1 * (double)(i * 3 % 5) : 0;
         state.seconds += step[i].seconds;
+        state.busy += step[i].mood == MOVING_WORKS ? step[i].seconds : 0;
         state.work += load * step[i].seconds;
         state.step = i + 1;
         state.mood = step[i].mood;
-        put_state(buf, head, folders, &state);
+        put_state(buf, head, gpus, &state);
     }
     gtel_buf_printf(buf, "end\n");
 }

@@ -20,11 +20,14 @@ struct moving_step {
     enum moving_mood mood;
 };
 
-/*
- * Appends the text's first state and one for each step. folders: of the devices that may fall
- * asleep by themselves after a second, NULL at the end.
- */
-void moving_machine(struct gtel_buf *buf, const char *text, const char *const *folders,
+/* A GPU that may fall asleep by itself after a second. */
+struct moving_gpu {
+    const char *folder; /* of its device; NULL: the end of the list */
+    const char *idle;   /* a file below it in which the kernel counts its idle time, or NULL */
+};
+
+/* Appends the text's first state and one for each step. */
+void moving_machine(struct gtel_buf *buf, const char *text, const struct moving_gpu *gpus,
                     const struct moving_step *step, size_t n);
 
 #endif
