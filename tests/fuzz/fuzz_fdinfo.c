@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz target: DRM client text. */
+/* Fuzz target: DRM client text, and the amounts of memory of a client. */
 #include "fuzz/fuzz.h"
 #include "parse/fdinfo.h"
+#include "sources/clients/memory.h"
 
 #include <errno.h>
 #include <string.h>
@@ -55,6 +56,33 @@ static void check_regions(const struct gtel_fdinfo *info, struct gtel_str text)
     }
 }
 
+/* The amounts of a client, whatever its driver leaves out, and wherever its GPU's memory is. */
+static void check_memory(const struct gtel_fdinfo *info)
+{
+    for (uint32_t i = 0; i < 4; i++) {
+        const struct gtel_client_memory_rules rules = {
+            .is_place_known = true,
+            .is_integrated = (i & 1u) != 0,
+            .omitted = (i & 2u) != 0 ? 1u << GTEL_FDINFO_RESIDENT | 1u << GTEL_FDINFO_ACTIVE : 0};
+        struct gtel_use_memory got;
+        uint64_t vram;
+        uint64_t system;
+        uint64_t memory;
+        gtel_client_memory(info, &rules, &got);
+        FUZZ_CHECK(got.has >> GTEL_USE_MEMORIES == 0);
+        for (size_t kind = 0; kind < GTEL_USE_MEMORIES; kind++)
+            FUZZ_CHECK((got.has >> kind & 1u) != 0 || got.bytes[kind] == 0);
+        bool has_vram = gtel_use_memory_get(&got, GTEL_M_PROCESS_MEMORY_VRAM, &vram);
+        bool has_system = gtel_use_memory_get(&got, GTEL_M_PROCESS_MEMORY_SYSTEM, &system);
+        bool has_memory = gtel_use_memory_get(&got, GTEL_M_PROCESS_MEMORY, &memory);
+        if (has_vram && has_system && rules.is_integrated)
+            FUZZ_CHECK(has_memory == (vram <= UINT64_MAX - system) &&
+                       (!has_memory || memory == vram + system));
+        if (has_vram && !rules.is_integrated)
+            FUZZ_CHECK(has_memory && memory == vram);
+    }
+}
+
 /* Lines of no DRM key around a text do not change what it says. */
 static void check_more_lines(struct gtel_str text, const struct gtel_fdinfo *want)
 {
@@ -104,6 +132,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     FUZZ_CHECK(info.has_client_id || info.client_id == 0);
     check_engines(&info, text);
     check_regions(&info, text);
+    check_memory(&info);
     FUZZ_CHECK(info.missed == 0 || info.ignored > 0);
     return 0;
 }
