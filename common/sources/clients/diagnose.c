@@ -225,7 +225,8 @@ static void diagnose_device(const struct diagnosis *diagnosis,
     diagnose_hidden(diagnosis, device);
     if (!has_memory(diagnosis->state, device))
         put(diagnosis, device->device, GTEL_MEASUREMENT_GPU_PROCESS, "drm-memory of fdinfo",
-            "the driver tells no memory of its clients",
+            "the driver tells no memory of its clients, or that of regions which are not known "
+            "here",
             newer(diagnosis, device->card.driver, true, buf, sizeof(buf)));
     /* Drivers with counters of the whole device speak for themselves. */
     bool has_better = device->driver && device->driver->is_exact;
