@@ -163,6 +163,37 @@ static void test_plain_name(void)
 }
 #endif
 
+/* Reasons of throttling that are not told, for the doctor: none was ever set. */
+static void test_withheld(void)
+{
+    static const char why[] = "they are told once there was one";
+    static const struct {
+        const char *text;
+        bool is_withheld;
+    } cases[] = {
+        {CLOCK "-1 300 -1 400 1400 0\n", true},
+        {CLOCK "-1 300 -1 400 1400 1\n", false},
+        {CLOCK "-1 300 -1 400 1400 1\nat 2s\n" CLOCK "-1 300 -1 400 1400 0\n", false},
+        {CLOCK "untouched\n", false},
+        {CLOCK "!0x78000003\n", false},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct machine m;
+        struct gtel_findings findings = {0};
+        test_label = cases[i].text;
+        if (!begin(&m, cases[i].text))
+            continue;
+        gather(&m, 1);
+        gather(&m, 1);
+        gtel_group_diagnose(&m.group, &findings);
+        CHECK_INT(is_told(&findings, why), cases[i].is_withheld);
+        CHECK(!cases[i].is_withheld || value(&m, GTEL_M_THROTTLE_ACTIVE, "pl1", "0") < 0);
+        gtel_findings_done(&findings);
+        finish(&m);
+    }
+    test_label = "";
+}
+
 /* ---- energy at long intervals ---- */
 
 #define ENERGY(second, micro_joules)                                                               \
@@ -272,6 +303,7 @@ int main(void)
     test_waiting();
     test_rests();
     test_lacks();
+    test_withheld();
     test_long_intervals();
     test_keeps();
     test_kept_by_hardware();

@@ -60,6 +60,22 @@ static void diagnose_family(const struct gtel_sysman_gpu *gpu, enum gtel_sysman_
                      gtel_sysman_rows[i].call, findings);
 }
 
+/* Reasons of throttling that are withheld: see put_reasons() in figures.c. */
+static void diagnose_reasons(const struct gtel_sysman_gpu *gpu, struct gtel_findings *findings)
+{
+    static const char *const text[3] = {
+        "zesFrequencyGetState",
+        "the driver says that nothing slows the GPU down, as it does where it cannot read the "
+        "reasons: they are told once there was one"};
+    const struct gtel_sysman_list *list = &gpu->list[GTEL_SYSMAN_FREQUENCY];
+    for (size_t i = 0; i < list->n; i++) {
+        const struct gtel_sysman_part *part = &list->part[i];
+        if (gtel_sysman_is_used(part) && part->type == GTEL_ZES_FREQ_GPU &&
+            part->is.frequency.is_withheld)
+            gtel_finding_put(findings, gpu->card.device, GTEL_MEASUREMENT_GPU_THROTTLE, 0, text);
+    }
+}
+
 static void diagnose_gpu(const struct gtel_sysman_gpu *gpu, struct gtel_findings *findings)
 {
     char why[128];
@@ -81,6 +97,7 @@ static void diagnose_gpu(const struct gtel_sysman_gpu *gpu, struct gtel_findings
     }
     for (size_t f = 0; f < GTEL_SYSMAN_FAMILIES; f++)
         diagnose_family(gpu, (enum gtel_sysman_family)f, findings);
+    diagnose_reasons(gpu, findings);
 }
 
 /* Level Zero starts for all GPUs at once, and would wake those that sleep. */

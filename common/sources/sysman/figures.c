@@ -119,6 +119,7 @@ static void put_reasons(const struct gtel_sysman_pass *pass, struct gtel_sysman_
     struct gtel_sysman_place place = clock_place(part);
     struct gtel_sysman_place at = {.dim = {{NULL, 0}, place.dim[1]}};
     part->is.frequency.reasons_seen |= flags;
+    part->is.frequency.is_withheld = part->is.frequency.reasons_seen == 0;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(reasons); i++) {
         bool is_common = reasons[i].bit <= GTEL_ZES_THROTTLE_THERMAL_LIMIT;
         at.dim[0] = reasons[i].name;

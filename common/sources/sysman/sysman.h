@@ -122,6 +122,7 @@ struct gtel_sysman_part {
         } power;
         struct {
             uint32_t reasons_seen;
+            bool is_withheld; /* no reason, which is not told as long as none was seen */
             uint64_t range_due_ns;
             double min_mhz;
             double max_mhz;
