@@ -77,6 +77,7 @@ static int list_sorted(int fd, uint32_t first, gtel_number_fn fn, void *fn_arg)
 
 enum {
     PROC_MAGIC = 0x9fa0, /* PROC_SUPER_MAGIC of linux/magic.h */
+    LEAST_PROCESS = 256, /* position of process 0, or one that is lower */
     CHUNK = 32768        /* bytes of a reading of names */
 };
 
@@ -105,8 +106,9 @@ static bool is_procfs(int fd)
 }
 
 /*
- * Processes and descriptors come in ascending order, and descriptor N has position N + 2
- * (kernel: fs/proc/base.c, proc_pid_readdir; fs/proc/fd.c, proc_readfd_common).
+ * Processes and descriptors come in ascending order. Descriptor N has position N + 2, process N
+ * position N + 258, before Linux 3.17 N + 257 (kernel: fs/proc/fd.c, proc_readfd_common;
+ * fs/proc/base.c, proc_pid_readdir, TGID_OFFSET).
  */
 static int list_procfs(int fd, uint32_t first, gtel_number_fn fn, void *fn_arg)
 {
@@ -142,8 +144,8 @@ int gtel_dir_posix_numbers(int root_fd, const char *path, uint32_t first, gtel_n
         return -errno;
     if (!is_procfs(fd))
         return list_sorted(fd, first, fn, fn_arg);
-    if (first > 0 && is_descriptors(path))
-        (void)lseek(fd, (off_t)first + 2, SEEK_SET); /* else lower ones are passed over */
+    if (first > 1) /* those below that come all the same are passed over */
+        (void)lseek(fd, (off_t)first + (is_descriptors(path) ? 2 : LEAST_PROCESS), SEEK_SET);
     int r = list_procfs(fd, first, fn, fn_arg);
     (void)close(fd);
     return r;

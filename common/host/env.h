@@ -112,8 +112,8 @@ struct gtel_env_ops {
     int (*stat)(void *arg, const char *path, struct gtel_stat *ret);
     /*
      * Calls fn for each name that is a number of first or more and below 2^32, the lowest first:
-     * processes in "proc", descriptors in "proc/PID/fd". Beginning in the middle of many
-     * descriptors costs no more than beginning in front. 0, fn's result, or a negative errno.
+     * processes in "proc", descriptors in "proc/PID/fd". Beginning in the middle of many of these
+     * costs no more than beginning in front. 0, fn's result, or a negative errno.
      */
     int (*dir_list_from)(void *arg, const char *path, uint32_t first, gtel_number_fn fn,
                          void *fn_arg);

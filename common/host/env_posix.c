@@ -153,6 +153,18 @@ static int dir_stat(void *arg, int handle, const char *name, struct gtel_stat *r
     return gtel_dir_posix_stat(handle, name, ret);
 }
 
+/* As clock_getcpuclockid(3), which makes a system call to see whether the process is there. */
+static int clock_of_process(uint32_t pid, clockid_t *ret)
+{
+#ifdef __linux__
+    enum { CPUCLOCK_SCHED = 2 }; /* kernel: include/linux/posix-timers_types.h */
+    *ret = (clockid_t)(~pid << 3 | CPUCLOCK_SCHED);
+    return 0;
+#else
+    return -clock_getcpuclockid((pid_t)pid, ret);
+#endif
+}
+
 static int process_cpu(void *arg, uint32_t pid, uint64_t *ret_ns)
 {
     const struct posix_env *env = arg;
@@ -160,11 +172,11 @@ static int process_cpu(void *arg, uint32_t pid, uint64_t *ret_ns)
     clockid_t clock;
     if (!env->is_own_proc)
         return -EOPNOTSUPP;
-    int error = clock_getcpuclockid((pid_t)pid, &clock);
-    if (error != 0)
-        return -error;
+    int r = clock_of_process(pid, &clock);
+    if (r < 0)
+        return r;
     if (clock_gettime(clock, &ts) < 0)
-        return -errno;
+        return errno == EINVAL ? -ESRCH : -errno;
     *ret_ns = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
     return 0;
 }

@@ -113,6 +113,8 @@ static void test_machine(void)
         return;
     CHECK(list(&env, "proc", 0, (uint32_t)getpid(), 0).has_want);
     CHECK(list(&env, "proc", (uint32_t)getpid(), (uint32_t)getpid(), 0).has_want);
+    CHECK(!list(&env, "proc", (uint32_t)getpid() + 1, (uint32_t)getpid(), 0).has_want);
+    CHECK(list(&env, "proc", 1, 1, 0).has_want);
     test_descriptors(&env);
     test_ended(&env);
     test_label = "dev/null";
