@@ -4,7 +4,8 @@
  * namespaces of their own, so that nothing else of the machine counts.
  *
  *     test_clients_real rights
- *     test_clients_real churn [SEED]
+ *     test_clients_real churn [SEED]      (each process is asked in each gather)
+ *     test_clients_real quiet [SEED]      (those that do nothing are not)
  */
 #include "holders.h"
 #include "sources/clients/scan.h"
@@ -69,9 +70,10 @@ static void gone(void *arg, uint64_t key)
     watch->is_gone[key] = true;
 }
 
-static bool watch_init(struct watch *watch, const struct holders *holders, uint64_t rotation_ns)
+static bool watch_init(struct watch *watch, const struct holders *holders, uint64_t rotation_ns,
+                       uint64_t quiet_ns)
 {
-    const struct gtel_scan_settings settings = {.rotation_ns = rotation_ns};
+    const struct gtel_scan_settings settings = {.rotation_ns = rotation_ns, .quiet_ns = quiet_ns};
     memset(watch, 0, sizeof(*watch));
     clock_ns = second_ns;
     watch->holders = holders;
@@ -101,16 +103,25 @@ static void gather(struct watch *watch)
 
 /* ---- churn ---- */
 
-enum { PROCESSES = 48, FDS = 100, GATHERS = 400, ROTATION_S = 60, FREE = -1, OTHER = 0 };
+enum {
+    PROCESSES = 48,
+    FDS = 100,
+    GATHERS = 400,
+    ROTATION_S = 60,
+    QUIET_S = 5,
+    HISTORY = 2 * (QUIET_S + 1),
+    FREE = -1,
+    OTHER = 0
+};
 
 /* What a process holds, by our own book. */
 struct entry {
     struct holder holder;
-    int held[FDS];       /* FREE, OTHER or a node */
-    unsigned since[FDS]; /* the gather before which it was put there */
-    bool is_known[FDS];  /* the scan has looked at it since */
-    unsigned count;
-    bool is_new;
+    int held[FDS];           /* FREE, OTHER or a node */
+    unsigned since[FDS];     /* the gather before which it was put there */
+    bool is_known[FDS];      /* the scan has looked at it since */
+    unsigned count[HISTORY]; /* of descriptors, at the last gathers; [0] is the newest */
+    unsigned born;           /* the gather before which it began */
     bool has_parent;
     size_t parent;
 };
@@ -171,7 +182,7 @@ static void begin_process(size_t i)
     struct entry *entry = &entries[i];
     if (!CHECK(holder_start(&nodes, 0, &entry->holder)))
         return;
-    entry->is_new = true;
+    entry->born = now;
     entry->has_parent = false;
     for (int fd = 0; fd < FDS; fd++) {
         put(entry, fd, fd < 3 ? OTHER : FREE);
@@ -192,7 +203,7 @@ static void fork_process(size_t i)
     memcpy(entries[child].held, entries[i].held, sizeof(entries[i].held));
     for (int fd = 0; fd < FDS; fd++)
         put(&entries[child], fd, entries[i].held[fd]);
-    entries[child].is_new = true;
+    entries[child].born = now;
     entries[child].has_parent = true;
     entries[child].parent = i;
 }
@@ -254,22 +265,38 @@ static void change_something(void)
     }
 }
 
-/* After a gather: processes that are new or have another number of descriptors were looked at. */
-static void keep_book(const struct watch *watch, unsigned patience)
+/*
+ * Whether what was there `turn` gathers ago has been looked at for sure: a process is asked for its
+ * number once in turn + 1 gathers at least, and none of the last so many is one of those before.
+ */
+static bool has_changed(const struct entry *entry, unsigned turn)
+{
+    if (now - entry->born <= 2 * turn)
+        return false;
+    for (unsigned after = 0; after <= turn; after++)
+        for (unsigned before = turn + 1; before < 2 * (turn + 1); before++)
+            if (entry->count[after] == entry->count[before])
+                return false;
+    return true;
+}
+
+/* What the scan must know after a gather, and what at the latest. */
+static void keep_book(const struct watch *watch, unsigned patience, unsigned turn)
 {
     for (size_t i = 0; i < PROCESSES; i++) {
         struct entry *entry = &entries[i];
-        unsigned count = count_of(entry);
-        bool is_looked_at = entry->is_new || count != entry->count;
+        memmove(&entry->count[1], &entry->count[0], sizeof(entry->count) - sizeof(entry->count[0]));
+        entry->count[0] = count_of(entry);
+        bool is_looked_at = has_changed(entry, turn);
         for (int fd = 0; fd < FDS && entry->holder.pid > 0; fd++) {
             int node = entry->held[fd];
             bool is_told = node > OTHER && watch->pid[node] == (uint32_t)entry->holder.pid &&
                            watch->fd[node] == (uint32_t)fd;
-            if (is_looked_at || is_told || now - entry->since[fd] >= patience)
+            unsigned age = now - entry->since[fd];
+            bool is_of_birth = entry->since[fd] <= entry->born;
+            if (is_told || age >= patience || (age >= turn && (is_of_birth || is_looked_at)))
                 entry->is_known[fd] = true;
         }
-        entry->count = count;
-        entry->is_new = false;
     }
 }
 
@@ -304,14 +331,16 @@ static unsigned compare(const struct watch *watch)
 }
 
 /* Processes and descriptors come and go; what is held is found in the promised time. */
-static void test_churn(void)
+static void churn(uint64_t quiet_ns)
 {
     static struct watch watch;
+    unsigned turn = quiet_ns > second_ns ? QUIET_S : 0;
+    unsigned quiet = 0;
     uint64_t promised_ns = ROTATION_S * second_ns;
     unsigned held = 0;
     size_t texts = 0;
     if (!CHECK(holders_init(&nodes, NODES)) ||
-        !CHECK(watch_init(&watch, &nodes, ROTATION_S * second_ns)))
+        !CHECK(watch_init(&watch, &nodes, ROTATION_S * second_ns, quiet_ns)))
         return;
     for (size_t i = 0; i < PROCESSES; i++)
         entries[i].holder.socket = -1;
@@ -323,16 +352,17 @@ static void test_churn(void)
         gather(&watch);
         const struct gtel_scan_counts *counts = gtel_scan_counts(watch.scan);
         promised_ns = counts->rotation_ns > promised_ns ? counts->rotation_ns : promised_ns;
-        keep_book(&watch, (unsigned)(promised_ns / second_ns) + 2);
+        keep_book(&watch, (unsigned)(promised_ns / second_ns) + 2, turn);
+        quiet += counts->quiet;
         held = compare(&watch);
         texts += watch.texts;
         CHECK(counts->waiting == 0 && counts->dropped == 0 && counts->readable == counts->visible);
     }
     printf("%d gathers, %u of %d nodes held, %zu texts, %" PRIu64 " descriptors, round in %" PRIu64
-           " s, %u process numbers used again\n",
+           " s, %u process numbers used again, %u quiet\n",
            GATHERS, held, NODES, texts, gtel_scan_counts(watch.scan)->descriptors,
-           promised_ns / second_ns, reused);
-    CHECK(held > NODES / 4 && reused > 0);
+           promised_ns / second_ns, reused, quiet / GATHERS);
+    CHECK(held > NODES / 4 && reused > 0 && (quiet > GATHERS || quiet_ns < second_ns));
     for (size_t i = 0; i < PROCESSES; i++)
         if (entries[i].holder.pid > 0)
             end_process(i);
@@ -340,6 +370,16 @@ static void test_churn(void)
     CHECK(watch.texts == 0 && gtel_scan_counts(watch.scan)->clients == 0);
     watch_done(&watch);
     holders_done(&nodes);
+}
+
+static void test_churn(void)
+{
+    churn(1);
+}
+
+static void test_quiet(void)
+{
+    churn(QUIET_S * second_ns);
 }
 
 /* ---- rights ---- */
@@ -392,7 +432,7 @@ static void check_rights(const struct rights *row, const struct holders *holders
                          const struct holder *holder)
 {
     static struct watch watch;
-    if (!CHECK(become(row)) || !CHECK(watch_init(&watch, holders, 0)))
+    if (!CHECK(become(row)) || !CHECK(watch_init(&watch, holders, 0, 0)))
         return;
     for (int i = 0; i < 3; i++) {
         gather(&watch);
@@ -481,8 +521,9 @@ static void run_namespace(void *arg)
 
 int main(int argc, char **argv)
 {
-    bool is_churn = argc >= 2 && strcmp(argv[1], "churn") == 0;
-    void (*test)(void) = is_churn ? test_churn : test_rights;
+    bool is_quiet = argc >= 2 && strcmp(argv[1], "quiet") == 0;
+    bool is_churn = is_quiet || (argc >= 2 && strcmp(argv[1], "churn") == 0);
+    void (*test)(void) = is_quiet ? test_quiet : is_churn ? test_churn : test_rights;
     struct holder holder = {.socket = -1};
     uint64_t seed;
     if (argc == 3 && gtel_str_u64(gtel_str_of(argv[2]), &seed) == 0)

@@ -11,38 +11,9 @@
 
 static const uint64_t default_rotation_ns = 60000000000;
 static const uint64_t default_look_ns = 30000000;
+static const uint64_t default_quiet_ns = 5000000000;
 
 /* ---- the list of processes ---- */
-
-static int keep_pid(void *arg, uint32_t pid)
-{
-    struct gtel_scan *scan = arg;
-    if (pid == scan->own_pid || pid == 0)
-        return 0;
-    if (scan->pids == scan->pids_size) {
-        size_t size = scan->pids_size ? scan->pids_size * 2 : 512;
-        uint32_t *p =
-            size <= GTEL_SCAN_PROCESSES_MAX ? realloc(scan->pid, size * sizeof(*p)) : NULL;
-        if (!p)
-            return -ENOMEM;
-        scan->pid = p;
-        scan->pids_size = size;
-    }
-    scan->pid[scan->pids++] = pid;
-    return 0;
-}
-
-static int list_pids(struct gtel_scan *scan)
-{
-    const struct gtel_env *env = scan->env;
-    scan->pids = 0;
-    int r = env->ops->dir_list_from(env->arg, "proc", 1, keep_pid, scan);
-    if (r != -EMFILE && r != -ENFILE)
-        return r;
-    gtel_scan_make_room(scan);
-    scan->pids = 0;
-    return env->ops->dir_list_from(env->arg, "proc", 1, keep_pid, scan);
-}
 
 static bool is_as_listed(const struct gtel_scan *scan)
 {
@@ -196,12 +167,41 @@ static void read_leaders(struct gtel_scan *scan, struct gtel_scan_process *proce
     }
 }
 
+/* Each process has turns of its own, so that the gathers share them. */
+static bool is_turn(const struct gtel_scan *scan, uint32_t pid)
+{
+    uint64_t every_ns = scan->settings.quiet_ns;
+    uint64_t spread = (uint32_t)(pid * UINT32_C(2654435769)); /* 2^32 / golden ratio */
+    uint64_t phase_ns = (every_ns >> 10) * (spread >> 22);
+    return (scan->now_ns + phase_ns) / every_ns != (scan->last_ns + phase_ns) / every_ns;
+}
+
+/*
+ * Whether a process need not be asked for its number: it has nothing to be read, and has done
+ * nothing between its last two turns.
+ */
+static bool is_quiet(const struct gtel_scan *scan, struct gtel_scan_process *process)
+{
+    const struct gtel_env *env = scan->env;
+    uint64_t cpu_ns = 0;
+    if (process->first != 0 || process->wants_look || process->is_looking)
+        return false;
+    if (is_turn(scan, process->pid)) {
+        bool is_known = env->ops->process_cpu(env->arg, process->pid, &cpu_ns) == 0;
+        process->is_quiet = is_known && process->has_turn && cpu_ns == process->turn_cpu_ns;
+        process->has_turn = is_known;
+        process->turn_cpu_ns = cpu_ns;
+    }
+    return process->is_quiet;
+}
+
 static void check_processes(struct gtel_scan *scan)
 {
     for (size_t i = 0; i < scan->processes; i++) {
         struct gtel_scan_process *process = &scan->process[i];
+        if (is_quiet(scan, process))
+            continue;
         check_number(scan, process);
-        scan->work++;
         if (process->first != 0)
             read_leaders(scan, process);
         if (scan->has_orphans && process->first != 0)
@@ -326,8 +326,8 @@ static int64_t allow_rotation(struct gtel_scan *scan, uint64_t target_ns)
 }
 
 /*
- * Looks at a part of what has not changed: as much as brings it round in time, but no more than the
- * rest of this gather has cost.
+ * Looks at a part of what has not changed: as much as brings it round in time, but at no higher
+ * cost than a list of processes, the number of each, and the texts of this gather.
  */
 static void rotate(struct gtel_scan *scan)
 {
@@ -406,7 +406,7 @@ static void count(struct gtel_scan *scan)
 {
     struct gtel_scan_counts *counts = &scan->counts;
     counts->visible = counts->readable = counts->waiting = counts->holders = 0;
-    counts->asleep = counts->unread = 0;
+    counts->asleep = counts->unread = counts->quiet = 0;
     counts->unlooked = 0;
     counts->descriptors = 0;
     counts->has_first = scan->own_pid == 1 || (scan->processes > 0 && scan->process[0].pid == 1);
@@ -418,6 +418,7 @@ static void count(struct gtel_scan *scan)
         if (process->is_gone || process->is_ours)
             continue;
         counts->visible++;
+        counts->quiet += process->is_quiet ? 1 : 0;
         counts->unlooked += process->has_looked ? 0 : 1;
         counts->readable += is_readable ? 1 : 0;
         counts->waiting += process->wants_look ? 1 : 0;
@@ -436,11 +437,13 @@ int gtel_scan_gather(struct gtel_scan *scan, const struct gtel_scan_hooks *hooks
     scan->again = 0;
     if (scan->own_pid == 0)
         learn_own(scan); /* it could not be read before */
-    int r = list_pids(scan);
+    int r = gtel_scan_pids(scan);
     if (r < 0)
         return r;
-    scan->work = 1 + scan->pids / 4; /* listing */
     r = take_list(scan);
+    if (r < 0)
+        scan->last_pid = 0; /* those that are new are not known: the whole list again */
+    scan->work = 1 + scan->processes / 4 + scan->processes; /* listing, and their numbers */
     check_processes(scan);
     gtel_scan_promote(scan);
     uint64_t now_ns = gtel_env_now(scan->env);
@@ -479,6 +482,8 @@ int gtel_scan_new(const struct gtel_env *env, const struct gtel_scan_settings *s
         scan->settings.rotation_ns = default_rotation_ns;
     if (scan->settings.look_ns == 0)
         scan->settings.look_ns = default_look_ns;
+    if (scan->settings.quiet_ns == 0)
+        scan->settings.quiet_ns = default_quiet_ns;
     scan->kept_max = SIZE_MAX;
     learn_own(scan);
     *ret = scan;
@@ -497,6 +502,7 @@ void gtel_scan_reset(struct gtel_scan *scan)
 {
     for (size_t i = 0; i < scan->processes; i++)
         forget_process(scan, &scan->process[i]);
+    gtel_scan_pids_done(scan);
     scan->processes = 0;
     scan->slots = 0;
     scan->free_slot = 0;

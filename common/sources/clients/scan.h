@@ -9,6 +9,11 @@
  * one descriptor can take the place of another. The texts of known clients are read from files that
  * are kept open. What looking costs is bounded: a first scan is spread over gathers.
  *
+ * Opening something takes processor time. So a process without clients that has used none in some
+ * 5 s is not asked, but for that time, which is asked for each 5 s (in each gather where these are
+ * further apart). The whole list of processes is read as often; in between, where the kernel says
+ * which number it gave last, only those that are new.
+ *
  * The same client can be held by many descriptors and processes (dup, fork, SCM_RIGHTS). One of
  * them stands for it: the one seen first, and after it the one of the lowest process; but none of a
  * process that opens devices for others, as systemd-logind, while another process has it. The
@@ -69,12 +74,15 @@ struct gtel_scan_hooks {
 struct gtel_scan_settings {
     uint64_t rotation_ns; /* by when every descriptor is looked at again; 60 s */
     uint64_t look_ns;     /* how long a gather may look through processes; 30 ms */
+    uint64_t quiet_ns;    /* by when it is known that a process which did nothing does something, or
+                             that one has ended; 5 s */
 };
 
 struct gtel_scan_counts {
     uint32_t visible;     /* processes, without our own */
     uint32_t unlooked;    /* of these: which were never looked at, so that the rest is not known */
     uint32_t readable;    /* of these: whose descriptors can be looked at, or that have none */
+    uint32_t quiet;       /* did nothing for a while, and are not asked for their numbers */
     uint32_t waiting;     /* not yet looked through, or changed since: the next gathers' work */
     uint32_t holders;     /* processes with clients */
     uint32_t clients;     /* keys */

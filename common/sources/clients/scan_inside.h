@@ -19,7 +19,7 @@ enum {
     /* What looking costs, in times of asking for one process's number of descriptors. */
     GTEL_SCAN_COST_PROCESS = 3,
     GTEL_SCAN_COST_FD = 2,
-    GTEL_SCAN_COST_IDLE = 2,
+    GTEL_SCAN_COST_IDLE = 1,
     GTEL_SCAN_COST_TEXT = 4
 };
 
@@ -73,6 +73,9 @@ struct gtel_scan_process {
     bool is_asleep; /* texts might not be read */
     bool is_ours;   /* the program's own */
     bool is_broker; /* opens devices for others */
+    bool is_quiet;  /* has done nothing between its last two turns (scan.c) */
+    bool has_turn;
+    uint64_t turn_cpu_ns; /* the processor time used when it had its last turn */
 };
 
 struct gtel_scan {
@@ -105,7 +108,8 @@ struct gtel_scan {
     uint64_t now_ns;       /* when the gather began */
     uint64_t last_ns;      /* when the one before began; 0: none */
     uint64_t deadline_ns;  /* of looking */
-    uint64_t work;         /* of this gather so far but for looking, in costs of a process */
+    uint64_t work;         /* of this gather but for looking, in costs of a process, if each process
+                              were asked */
     bool has_been_through; /* everything was looked at once */
     uint32_t look_pid;     /* where looking goes on */
     uint32_t rotation_pid; /* where rotation goes on */
@@ -115,11 +119,25 @@ struct gtel_scan {
     size_t kept_max;       /* as many as the limit of descriptors allows */
     uint32_t again;        /* texts that were read twice in this gather */
 
+    uint32_t last_pid; /* that the kernel had given when processes were listed; 0: not known */
+    int last_pid_file_plus_1;
+    bool has_tried_last_pid;
+
     uint32_t own_pid;
     uint32_t own_parent;
     char own_name[32]; /* comm; empty: not known */
     char text[GTEL_SCAN_TEXT_MAX];
 };
+
+/* ---- scan_pids.c ---- */
+
+/*
+ * Puts the processes into scan->pid, in ascending order: the whole list each settings.quiet_ns; in
+ * between, where the kernel says which number it gave last, those that are new and those that are
+ * known, of which some may have ended. 0 or a negative errno.
+ */
+int gtel_scan_pids(struct gtel_scan *scan);
+void gtel_scan_pids_done(struct gtel_scan *scan);
 
 /* ---- scan_slots.c ---- */
 

@@ -224,6 +224,8 @@ static void begin(const struct gtel_scan *scan, struct gtel_scan_process *proces
     process->has_cpu = env->ops->process_cpu(env->arg, process->pid, &process->cpu_ns) == 0;
     process->looked_ns = scan->now_ns;
     process->is_looking = true;
+    process->is_quiet = false;
+    process->has_turn = false;
     process->has_changed = false;
     process->is_by_text = false; /* rights may have changed */
     process->look++;
@@ -343,6 +345,8 @@ bool gtel_scan_is_idle(struct gtel_scan *scan, const struct gtel_scan_process *p
     if (!process->has_cpu || process->is_looking || !process->has_looked ||
         scan->now_ns - process->looked_ns >= ROUNDS * scan->settings.rotation_ns)
         return false;
+    if (process->is_quiet && process->turn_cpu_ns == process->cpu_ns)
+        return true; /* as was seen a moment ago */
     *work -= GTEL_SCAN_COST_IDLE;
     return env->ops->process_cpu(env->arg, process->pid, &cpu_ns) == 0 && cpu_ns == process->cpu_ns;
 }

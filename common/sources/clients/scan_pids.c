@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* Which processes there are: the whole list now and then, and what is new in between. */
+#include "sources/clients/scan_inside.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/*
+ * The number that the kernel gave last, to a process or a thread. Numbers are given in ascending
+ * order, until they begin anew (kernel: kernel/pid.c, alloc_pid; kernel/pid_namespace.c,
+ * pid_ns_ctl_handler; proc_sys_kernel(5), since Linux 3.3). It is that of our own process
+ * namespace, so it is of use only where proc shows that one. proc/loadavg says the same, but is a
+ * made-up file in many containers.
+ */
+static const char last_pid_path[] = "proc/sys/kernel/ns_last_pid";
+
+/* ---- the whole list ---- */
+
+static int keep_pid(void *arg, uint32_t pid)
+{
+    struct gtel_scan *scan = arg;
+    if (pid == scan->own_pid || pid == 0)
+        return 0;
+    if (scan->pids == scan->pids_size) {
+        size_t size = scan->pids_size ? scan->pids_size * 2 : 512;
+        uint32_t *p =
+            size <= GTEL_SCAN_PROCESSES_MAX ? realloc(scan->pid, size * sizeof(*p)) : NULL;
+        if (!p)
+            return -ENOMEM;
+        scan->pid = p;
+        scan->pids_size = size;
+    }
+    scan->pid[scan->pids++] = pid;
+    return 0;
+}
+
+/* Processes of that number or above; those that are kept already stay. */
+static int list_from(struct gtel_scan *scan, uint32_t first)
+{
+    const struct gtel_env *env = scan->env;
+    size_t kept = scan->pids;
+    int r = env->ops->dir_list_from(env->arg, "proc", first, keep_pid, scan);
+    if (r != -EMFILE && r != -ENFILE)
+        return r;
+    gtel_scan_make_room(scan);
+    scan->pids = kept;
+    return env->ops->dir_list_from(env->arg, "proc", first, keep_pid, scan);
+}
+
+/* ---- what is new ---- */
+
+static void close_last_pid(struct gtel_scan *scan)
+{
+    if (scan->last_pid_file_plus_1 != 0)
+        scan->env->ops->file_close(scan->env->arg, scan->last_pid_file_plus_1 - 1);
+    scan->last_pid_file_plus_1 = 0;
+}
+
+/* Tried once; the whole list does as well. */
+static void open_last_pid(struct gtel_scan *scan)
+{
+    const struct gtel_env *env = scan->env;
+    uint64_t cpu_ns;
+    if (scan->has_tried_last_pid)
+        return;
+    scan->has_tried_last_pid = true;
+    if (env->ops->process_cpu(env->arg, scan->own_pid, &cpu_ns) < 0)
+        return; /* those in proc have other numbers */
+    int file = env->ops->file_open(env->arg, last_pid_path);
+    scan->last_pid_file_plus_1 = file >= 0 ? file + 1 : 0;
+}
+
+/* 0: not known. */
+static uint32_t read_last_pid(struct gtel_scan *scan)
+{
+    char buf[32];
+    uint64_t pid;
+    if (scan->last_pid_file_plus_1 == 0)
+        return 0;
+    int64_t n =
+        scan->env->ops->file_read(scan->env->arg, scan->last_pid_file_plus_1 - 1, buf, sizeof(buf));
+    if (n <= 0 || (size_t)n >= sizeof(buf) ||
+        gtel_str_u64(gtel_str_trim((struct gtel_str){buf, (size_t)n}), &pid) < 0 ||
+        pid >= UINT32_MAX) {
+        close_last_pid(scan);
+        return 0;
+    }
+    return (uint32_t)pid;
+}
+
+/* Those up to that number which have not been found to have ended. */
+static int keep_known(struct gtel_scan *scan, uint32_t last)
+{
+    int r = 0;
+    for (size_t i = 0; i < scan->processes && scan->process[i].pid <= last && r == 0; i++)
+        if (!scan->process[i].is_gone)
+            r = keep_pid(scan, scan->process[i].pid);
+    return r;
+}
+
+int gtel_scan_pids(struct gtel_scan *scan)
+{
+    uint32_t before = scan->last_pid;
+    uint64_t every_ns = scan->settings.quiet_ns;
+    open_last_pid(scan);
+    uint32_t now = read_last_pid(scan); /* first: what begins meanwhile is listed again */
+    bool is_whole =
+        before == 0 || now < before || scan->now_ns / every_ns != scan->last_ns / every_ns;
+    scan->pids = 0;
+    scan->last_pid = 0;
+    int r = is_whole ? 0 : keep_known(scan, now == before ? UINT32_MAX : before);
+    if (r == 0 && (is_whole || now != before))
+        r = list_from(scan, is_whole ? 1 : before + 1);
+    if (r == 0)
+        scan->last_pid = now;
+    return r;
+}
+
+void gtel_scan_pids_done(struct gtel_scan *scan)
+{
+    close_last_pid(scan);
+    scan->has_tried_last_pid = false;
+    scan->last_pid = 0;
+}
