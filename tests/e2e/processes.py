@@ -23,9 +23,9 @@ import agents  # noqa: E402
 SHORT_LIVED = 10000
 STEPS = 300         # of Telegraf's machine, 10 s each: the default of --interval
 STEP_LIMIT = 5      # its ProcessLimit
-COLLECTD_STEPS = 40  # with short-lived processes, of collectd's machine
+COLLECTD_STEPS = 80  # with short-lived processes, of collectd's machine
 COLLECTD_STEP_MS = 250
-COLLECTD_MORE = 120  # steps after them
+COLLECTD_MORE = 80  # steps after them
 COLLECTD_LIMIT = 20  # the default
 MIB = 2**20
 CLOCK = 19200000  # of the second GPU
