@@ -6,6 +6,7 @@
 #include "host/replay_zet.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -335,6 +336,11 @@ static bool set_field(struct gtel_str word, char kind, unsigned char *to)
     double f;
     if (kind == 'x' || kind == 'X')
         return set_uuid(word, to);
+    if (kind == 'd' && gtel_str_eq(word, GTEL_STR("nan"))) {
+        f = NAN;
+        memcpy(to, &f, sizeof(f));
+        return true;
+    }
     if (kind == 'd') {
         if (gtel_str_f64(word, &f) < 0)
             return false;
@@ -497,6 +503,33 @@ static uint32_t answer_list(const char *name, const char *type, void *handle, ui
     return code;
 }
 
+/*
+ * Drivers answer with a copy of what they have, head included: the type is not what was asked with,
+ * and what was chained is forgotten, but of memory (compute-runtime: level_zero/sysman/source/api,
+ * engine, temperature, frequency, RAS, standby, memory).
+ */
+static void write_over_head(const char *name, void *whole)
+{
+    static const char *const copied[] = {"zesEngineGetProperties", "zesTemperatureGetProperties",
+                                         "zesFrequencyGetProperties", "zesRasGetProperties",
+                                         "zesStandbyGetProperties"};
+    struct gtel_zes_head head;
+    bool is_memory = strcmp(name, "zesMemoryGetProperties") == 0;
+    bool is_copied = is_memory;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(copied); i++)
+        is_copied = is_copied || strcmp(name, copied[i]) == 0;
+    if (!is_copied)
+        return;
+    memcpy(&head, whole, sizeof(head));
+    head.type = 0;
+    /* Of the first two nobody knows what it becomes: an address that is none of a structure. */
+    if (strcmp(name, copied[0]) == 0 || strcmp(name, copied[1]) == 0)
+        head.next = (void *)(uintptr_t)drivers;
+    else if (!is_memory)
+        head.next = NULL;
+    memcpy(whole, &head, sizeof(head));
+}
+
 static uint32_t answer_get(const char *name, const char *type, void *handle, void *ret)
 {
     const struct layout *layout = layout_of(type);
@@ -508,7 +541,11 @@ static uint32_t answer_get(const char *name, const char *type, void *handle, voi
         return code;
     if (!set_fields(&text, layout->field, layout->n, ret))
         return GTEL_ZE_UNKNOWN;
-    return layout->stype != 0 ? set_chain(text, ret) : GTEL_ZE_SUCCESS;
+    if (layout->stype == 0)
+        return GTEL_ZE_SUCCESS;
+    code = set_chain(text, ret);
+    write_over_head(name, ret);
+    return code;
 }
 
 static size_t words_in(struct gtel_str text)
@@ -520,6 +557,20 @@ static size_t words_in(struct gtel_str text)
     return n;
 }
 
+/* "counts N": what the call that counts says, whatever there is. */
+static bool has_own_count(struct gtel_str *text, uint32_t *ret)
+{
+    struct gtel_str rest = *text;
+    struct gtel_str word;
+    uint64_t n = 0;
+    bool has = gtel_str_word(&rest, &word) && gtel_str_eq(word, GTEL_STR("counts")) &&
+               gtel_str_word(&rest, &word) && number_of(word, &n);
+    if (has)
+        *text = rest;
+    *ret = (uint32_t)n;
+    return has;
+}
+
 static uint32_t answer_get_list(const char *name, const char *type, void *handle, uint32_t *count,
                                 void *ret)
 {
@@ -528,20 +579,26 @@ static uint32_t answer_get_list(const char *name, const char *type, void *handle
     uint32_t code = gtel_replay_zes_ask(name, handle, &text);
     if (code != GTEL_ZE_SUCCESS || !layout)
         return code;
+    uint32_t counted;
+    bool is_counting = !ret || *count == 0;
+    bool is_own = has_own_count(&text, &counted);
     uint32_t n = (uint32_t)(words_in(text) / layout->n);
-    if (!ret || *count == 0 || *count > n) {
-        *count = n;
-        if (!ret)
-            return GTEL_ZE_SUCCESS;
+    uint32_t given = *count > 0 && *count < n ? *count : n;
+    if (is_counting) {
+        *count = is_own ? counted : n;
+        return GTEL_ZE_SUCCESS;
     }
-    for (uint32_t i = 0; i < *count; i++) {
+    /* Intel's driver tells how many there are, fills what there is room for, and refuses. */
+    bool is_short = given < n && strcmp(name, "zesDeviceProcessesGetState") == 0;
+    *count = is_short ? n : given;
+    for (uint32_t i = 0; i < given; i++) {
         unsigned char *one = (unsigned char *)ret + i * layout->size;
         if (!has_stype(one, layout->stype))
             return GTEL_ZE_INVALID_ARGUMENT;
         if (!set_fields(&text, layout->field, layout->n, one))
             return GTEL_ZE_UNKNOWN;
     }
-    return GTEL_ZE_SUCCESS;
+    return is_short ? GTEL_ZE_INVALID_SIZE : GTEL_ZE_SUCCESS;
 }
 
 static uint32_t answer_limits(const char *name, const char *type, void *handle,

@@ -32,9 +32,13 @@
  *     call zesFanGetState 0 0 0 = 1450            (units)
  *     call zesPsuGetState 0 0 = VOLTAGE FANFAILED CELSIUS MILLIAMPERES
  *
- * `!N` as answer is result code N; `untouched` is success with nothing written. A call on a device
- * without a line is UNSUPPORTED_FEATURE; before a successful start all are UNINITIALIZED, and a
- * start that failed stays so. `call NAME = !nosymbol` takes the call out of the library.
+ * `!N` as answer is result code N; `untouched` is success with nothing written; with fewer words
+ * the rest is not written; `nan` is no number. A list of structures may begin with `counts N`: that
+ * many says the call that counts, whatever there is. Of processes a list that is too short gets
+ * what fits, the number of all and INVALID_SIZE; others get what fits. Properties are written with
+ * their heads where drivers do so. A call on a device without a line is UNSUPPORTED_FEATURE; before
+ * a successful start all are UNINITIALIZED, and a start that failed stays so.
+ * `call NAME = !nosymbol` takes the call out of the library.
  *
  * The calls have no context argument, so what is being played is process-wide, as with NVML: one
  * tree at a time, as often as wanted; who comes with another one gets -EBUSY. Metrics are played

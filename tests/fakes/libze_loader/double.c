@@ -19,7 +19,7 @@
 #define READ "re"
 #endif
 
-enum { TREE_MAX = 1 << 20, CLOCKS_MAX = 256 };
+enum { TREE_MAX = 1 << 20, CLOCKS_MAX = 256, COUNTED_MAX = 16, USAGE_MS = 100 };
 
 /* As with the replay, the calls have no context: one machine per process. */
 static struct {
@@ -29,6 +29,10 @@ static struct {
     struct gtel_env env;   /* the clock of that one */
     void *kept;            /* what was leaked */
     bool is_stale;         /* handles are of no use any more, in this process */
+    struct {
+        const char *name;
+        uint64_t calls;
+    } counted[COUNTED_MAX]; /* calls of which some are to fail */
 } playing;
 
 int gtel_double_play(const struct gtel_tree *tree)
@@ -92,6 +96,24 @@ static void leak(uint64_t mib)
     playing.kept = block;
 }
 
+/* "CODE N" or "CODE N M". The code, when this call is one of those, or 0. */
+static uint32_t fail(const char *name, struct gtel_str text)
+{
+    uint64_t v[3] = {0, 0, 1};
+    struct gtel_str word;
+    size_t at = 0;
+    for (size_t i = 0; i < 3 && gtel_str_word(&text, &word); i++) {
+        bool is_hex = gtel_str_starts(word, GTEL_STR("0x"));
+        (void)(is_hex ? gtel_str_hex(word, &v[i]) : gtel_str_u64(word, &v[i]));
+    }
+    while (at < COUNTED_MAX - 1 && playing.counted[at].name &&
+           strcmp(playing.counted[at].name, name) != 0)
+        at++;
+    playing.counted[at].name = name;
+    uint64_t call = ++playing.counted[at].calls;
+    return call >= v[1] && call < v[1] + v[2] ? (uint32_t)v[0] : GTEL_ZE_SUCCESS;
+}
+
 /* What the machine wants the call to do beside answering. A result code to answer, or 0. */
 static uint32_t before(const char *name)
 {
@@ -107,6 +129,8 @@ static uint32_t before(const char *name)
     if (!playing.tree || gtel_tree_call(playing.tree, gtel_str_of(key), &text) < 0 ||
         !gtel_str_word(&text, &word))
         return playing.is_stale ? GTEL_ZE_UNKNOWN : GTEL_ZE_SUCCESS;
+    if (gtel_str_eq(word, GTEL_STR("fail")))
+        return fail(name, text);
     (void)gtel_str_u64(gtel_str_trim(text), &n);
     if (gtel_str_eq(word, GTEL_STR("crash")))
         (void)raise(SIGSEGV);
@@ -232,4 +256,21 @@ EXPORT(zesFrequencyGetAvailableClocks, (void *frequency, uint32_t *count, double
         ret[i] = clock[i];
     *count = !ret || *count == 0 || *count > n ? n : *count;
     return GTEL_ZE_SUCCESS;
+}
+
+/* Slow by itself: the driver measures twice. Milliwatts. */
+EXPORT(zesPowerGetUsage, (void *power, uint32_t *instant, uint32_t *average))
+{
+    struct gtel_str text;
+    double v[2] = {0};
+    (void)before("zesPowerGetUsage");
+    nap(USAGE_MS);
+    uint32_t code = gtel_replay_zes_ask("zesPowerGetUsage", power, &text);
+    for (size_t i = 0; i < 2 && code == GTEL_ZE_SUCCESS; i++)
+        code = next(&text, &v[i]);
+    if (code == GTEL_ZE_SUCCESS) {
+        *instant = (uint32_t)v[0];
+        *average = (uint32_t)v[1];
+    }
+    return code;
 }

@@ -14,6 +14,7 @@
  *     call zesFrequencyGetAvailableClocks 0 0 = 300 350 …
  *     call zesFrequencySetRange 0 0 =
  *     call zesPowerSetLimitsExt 0 0 =
+ *     call zesPowerGetUsage 0 0 = INSTANT AVERAGE   after 100 ms, as with the real driver
  *
  * What a call does beside answering:
  *
@@ -21,6 +22,7 @@
  *     call double NAME = hang 2500   it returns after so many milliseconds
  *     call double NAME = leak 8      it keeps so many MiB
  *     call double NAME = stale       from then on all calls fail with UNKNOWN, in this process
+ *     call double NAME = fail CODE N its N-th call answers that, and `fail CODE N M` M of them
  */
 #ifndef GTEL_TESTS_FAKES_DOUBLE_H
 #define GTEL_TESTS_FAKES_DOUBLE_H
