@@ -9,7 +9,7 @@
 
 #define MINUTE_NS 60000000000u
 
-enum { PROCESSES_MAX = 1024, TRIES = 3 };
+enum { PROCESSES_MAX = 1024, SPARE = 16, TRIES = 3 };
 
 /* A figure that is repeated until it is read again: 1, 0, or not known. */
 static void put_flag(const struct gtel_sysman_pass *pass, enum gtel_metric metric, int value)
@@ -109,24 +109,29 @@ static void put_process(const struct gtel_sysman_pass *pass,
     gtel_usage_add(batch->usage, pass->gpu->card.device, batch->source, batch->origin, id, &use);
 }
 
-/* Processes begin and end between counting and filling. */
+/*
+ * Processes begin and end between counting and filling, so there is room for some more. Where it is
+ * too small the driver refuses and tells how many there are (compute-runtime: sysman, global
+ * operations, processesGetState).
+ */
 static uint32_t fill_processes(const struct gtel_sysman_pass *pass,
                                const struct gtel_sysman_part *part,
                                struct gtel_zes_process_state *ret, uint32_t *ret_n)
 {
-    uint32_t code = GTEL_ZE_INVALID_SIZE;
+    uint32_t count = 0;
+    uint32_t code = pass->sysman->call.zesDeviceProcessesGetState(part->handle, &count, NULL);
+    *ret_n = 0;
+    if (code != GTEL_ZE_SUCCESS || count == 0)
+        return code;
+    code = GTEL_ZE_INVALID_SIZE;
     for (int i = 0; i < TRIES && code == GTEL_ZE_INVALID_SIZE; i++) {
-        uint32_t count = 0;
-        code = pass->sysman->call.zesDeviceProcessesGetState(part->handle, &count, NULL);
-        *ret_n = count < PROCESSES_MAX ? count : PROCESSES_MAX;
-        if (code != GTEL_ZE_SUCCESS || count == 0)
-            return code;
-        for (uint32_t k = 0; k < *ret_n; k++)
+        uint32_t room = count < PROCESSES_MAX - SPARE ? count + SPARE : PROCESSES_MAX;
+        for (uint32_t k = 0; k < room; k++)
             ret[k] = (struct gtel_zes_process_state){.head.type = GTEL_ZES_TYPE_PROCESS_STATE,
                                                      .memory = UINT64_MAX};
-        count = *ret_n;
+        count = room;
         code = pass->sysman->call.zesDeviceProcessesGetState(part->handle, &count, ret);
-        *ret_n = count < *ret_n ? count : *ret_n;
+        *ret_n = count < room ? count : room;
     }
     return code;
 }
