@@ -155,6 +155,13 @@ enum {
 enum { GTEL_ZES_RAS_RESET };
 /* zes_ras_error_type_t */
 enum { GTEL_ZES_RAS_CORRECTABLE, GTEL_ZES_RAS_UNCORRECTABLE };
+/* zes_pci_link_status_t */
+enum {
+    GTEL_ZES_LINK_UNKNOWN,
+    GTEL_ZES_LINK_GOOD,
+    GTEL_ZES_LINK_QUALITY_ISSUES,
+    GTEL_ZES_LINK_STABILITY_ISSUES
+};
 /* zes_fabric_port_status_t */
 enum {
     GTEL_ZES_PORT_UNKNOWN,

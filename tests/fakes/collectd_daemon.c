@@ -28,6 +28,7 @@ const struct fake_type fake_types[] = {
     {"power", "value", DS_TYPE_GAUGE, NAN, NAN},
     {"temperature", "value", DS_TYPE_GAUGE, NAN, NAN},
     {"total_bytes", "value", DS_TYPE_DERIVE, 0, NAN},
+    {"total_operations", "value", DS_TYPE_DERIVE, 0, NAN},
     {"total_time_in_ms", "value", DS_TYPE_DERIVE, 0, NAN},
     {"voltage", "value", DS_TYPE_GAUGE, NAN, NAN},
     {NULL, NULL, 0, 0, 0},

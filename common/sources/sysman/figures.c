@@ -148,6 +148,8 @@ uint32_t gtel_sysman_read_frequency(struct gtel_sysman_pass *pass, struct gtel_s
     put_clock(pass, &place, GTEL_M_FREQUENCY_REQUESTED, got.request);
     if (got.efficient > 0)
         put_clock(pass, &place, GTEL_M_FREQUENCY_EFFICIENT, got.efficient);
+    if (got.tdp > 0) /* under the present power limit: rapl_PL1_freq_mhz of i915 */
+        put_clock(pass, &place, GTEL_M_FREQUENCY_ACHIEVABLE, got.tdp);
     if (got.voltage > 0 && got.voltage < 20) {
         struct gtel_sysman_place domain = {.dim = {place.dim[0]}};
         if (!part->is_on_tile)

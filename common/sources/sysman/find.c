@@ -291,6 +291,7 @@ static uint32_t describe_pci(const struct gtel_sysman_pass *pass, struct gtel_sy
     struct gtel_zes_pci_properties got = {.head.type = GTEL_ZES_TYPE_PCI_PROPERTIES};
     uint32_t code = pass->sysman->call.zesDevicePciGetProperties(part->handle, &got);
     part->is.pci.has_bandwidth = got.has_bandwidth == 1;
+    part->is.pci.has_packets = got.has_packets == 1;
     part->is.pci.has_replays = got.has_replays == 1;
     part->is.pci.needs_reset = -1;
     part->is.pci.is_repaired = -1;

@@ -2,6 +2,15 @@
 /* The PCIe link, and the ports of the fabric between GPUs. */
 #include "sources/sysman/sysman.h"
 
+/* Intel's driver says that it does not know (compute-runtime: sysman pci). */
+static bool put_link_health(const struct gtel_sysman_pass *pass, uint32_t status)
+{
+    bool is_known = status > GTEL_ZES_LINK_UNKNOWN && status <= GTEL_ZES_LINK_STABILITY_ISSUES;
+    if (is_known)
+        gtel_sysman_put_u64(pass, GTEL_M_GPU_PCIE_HEALTH, NULL, status - GTEL_ZES_LINK_GOOD);
+    return is_known;
+}
+
 /* -1 is unknown: Intel's driver says so without root. */
 uint32_t gtel_sysman_read_link(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part)
 {
@@ -14,13 +23,15 @@ uint32_t gtel_sysman_read_link(struct gtel_sysman_pass *pass, struct gtel_sysman
         gtel_sysman_put_u64(pass, GTEL_M_GPU_PCIE_GEN, NULL, (uint64_t)got.speed.gen);
     if (got.speed.width > 0 && got.speed.width <= 32)
         gtel_sysman_put_u64(pass, GTEL_M_GPU_PCIE_WIDTH, NULL, (uint64_t)got.speed.width);
-    return got.speed.gen > 0 || got.speed.width > 0 ? GTEL_ZE_SUCCESS : GTEL_SYSMAN_NO_VALUE;
+    bool has_health = put_link_health(pass, got.status);
+    return has_health || got.speed.gen > 0 || got.speed.width > 0 ? GTEL_ZE_SUCCESS
+                                                                  : GTEL_SYSMAN_NO_VALUE;
 }
 
 uint32_t gtel_sysman_read_traffic(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part)
 {
     struct gtel_zes_pci_stats got = {.timestamp = UINT64_MAX};
-    if (!part->is.pci.has_bandwidth && !part->is.pci.has_replays)
+    if (!part->is.pci.has_bandwidth && !part->is.pci.has_packets && !part->is.pci.has_replays)
         return GTEL_ZE_UNSUPPORTED_FEATURE;
     uint32_t code = pass->sysman->call.zesDevicePciGetStats(part->handle, &got);
     if (code != GTEL_ZE_SUCCESS)
@@ -33,6 +44,8 @@ uint32_t gtel_sysman_read_traffic(struct gtel_sysman_pass *pass, struct gtel_sys
         gtel_sysman_put_u64(pass, GTEL_M_GPU_PCIE_RX, &place, got.rx);
         gtel_sysman_put_u64(pass, GTEL_M_GPU_PCIE_TX, &place, got.tx);
     }
+    if (part->is.pci.has_packets && got.packets > 0)
+        gtel_sysman_put_u64(pass, GTEL_M_GPU_PCIE_PACKETS, &place, got.packets);
     if (part->is.pci.has_replays)
         gtel_sysman_put_u64(pass, GTEL_M_GPU_PCIE_REPLAYS, &place, got.replays);
     return GTEL_ZE_SUCCESS;
@@ -52,6 +65,8 @@ uint32_t gtel_sysman_read_port(struct gtel_sysman_pass *pass, struct gtel_sysman
     gtel_sysman_put_u64(pass, GTEL_M_FABRIC_UP, &place,
                         got.status == GTEL_ZES_PORT_HEALTHY ||
                             got.status == GTEL_ZES_PORT_DEGRADED);
+    if (got.status != GTEL_ZES_PORT_DISABLED)
+        gtel_sysman_put_u64(pass, GTEL_M_FABRIC_HEALTH, &place, got.status - GTEL_ZES_PORT_HEALTHY);
     return GTEL_ZE_SUCCESS;
 }
 

@@ -7,6 +7,19 @@
  * result code means; identity.c tells UUIDs; power.c, figures.c, engines.c, links.c and state.c
  * turn answers into readings; diagnose.c says what is missing.
  *
+ * Calls that only set something are never made. Of those that read, these are not, since they tell
+ * nothing new or nothing true (the specification's text; compute-runtime for what its driver does):
+ *
+ * - zesPowerGetUsage sleeps 100 ms in each call, and its momentary power of the chip is 0: power
+ *   comes from the energy counters. zesDeviceGetCardPowerDomain is often unsupported where the list
+ *   of domains has it. zesPowerGetEnergyThreshold: no driver supports one.
+ * - zesFrequencyGetAvailableClocks lists the steps between the lowest and the highest clock, which
+ *   zesFrequencyGetProperties tells.
+ * - zesEngineGetActivityExt, by virtual function, is unsupported.
+ * - zesDeviceEccConfigurable says what may be set. zesRasGetConfig has thresholds of events.
+ * - zesDriverEventListen blocks, and what it tells of is in the figures of the next gather.
+ * - zesDevicePciGetBars: memory that the host sees is `visible_bytes`, asked of the kernel.
+ *
  * Functions that call Level Zero return its result codes, the others 0 or a negative errno.
  */
 #ifndef GTEL_SOURCES_SYSMAN_SYSMAN_H
@@ -140,6 +153,7 @@ struct gtel_sysman_part {
         } memory;
         struct {
             bool has_bandwidth;
+            bool has_packets;
             bool has_replays;
             uint64_t state_due_ns; /* the state is read once a minute and repeated */
             int needs_reset;       /* these four: 1, 0, or -1: not known */
