@@ -459,7 +459,11 @@ struct gtel_zes_mem_properties {
     int32_t channels;
 };
 
-/* zes_mem_bandwidth_counter_bits_exp_properties_t, since 1.9: chained to the former */
+/*
+ * zes_mem_bandwidth_counter_bits_exp_properties_t, since 1.9.1 of the headers: "may be returned
+ * from zesMemoryGetProperties", chained to the former. Intel's driver lists it and leaves it as it
+ * is (sysman/telemetry.c).
+ */
 struct gtel_zes_mem_counter_bits {
     struct gtel_zes_head head;
     uint32_t bits;

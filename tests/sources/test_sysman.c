@@ -411,6 +411,12 @@ static void test_bandwidth(void)
 }
 
 /* Ponte Vecchio's counters begin anew too often to be told, unless they have 64 bits. */
+#define TELEM(number, device, guid)                                                                \
+    "link sys/class/intel_pmt/telem" number " -> ../../devices/pci0000:00/0000:" device            \
+    "/0000:05:00.1/intel_vsec.telemetry.1/intel_pmt/telem" number "\n"                             \
+    "file sys/devices/pci0000:00/0000:" device                                                     \
+    "/0000:05:00.1/intel_vsec.telemetry.1/intel_pmt/telem" number "/guid\n| " guid "\n"
+
 static void test_counter_bits(void)
 {
     static const struct {
@@ -420,6 +426,17 @@ static void test_counter_bits(void)
         {"", -1},
         {"call zesMemoryGetProperties 1 0 = 0 0 0 1 1000 32\n", -1},
         {"call zesMemoryGetProperties 1 0 = 0 0 0 1 1000 64\n", 3000000},
+        /* the driver does not say, the kernel does */
+        {TELEM("4", "03:00.0", "0xb15a0ede"), 3000000},
+        {TELEM("4", "03:00.0", "0xb15a0d09"), -1},
+        {TELEM("4", "04:00.0", "0xb15a0ede"), -1},
+        {TELEM("4", "03:00.0", "0x41fe79a5") TELEM("5", "03:00.0", "0xb15a0ede"), 3000000},
+        {TELEM("4", "03:00.0", "0xb15a0ede") TELEM("5", "03:00.0", "0xb15a0d09"), -1},
+        {TELEM("9", "03:00.0", "0x41fe79a5") TELEM("11", "03:00.0", "0x41fe79a5")
+             TELEM("10", "03:00.0", "0xb15a0ede"),
+         3000000},
+        {TELEM("4", "03:00.0", "0xb15a0ede") "call zesMemoryGetProperties 1 0 = 0 0 0 1 1000 32\n",
+         -1},
     };
     for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
         struct machine m;

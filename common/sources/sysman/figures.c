@@ -279,9 +279,14 @@ static bool bandwidth_step(struct gtel_sysman_bandwidth *bandwidth,
  * wider ones (compute-runtime: sysman memory). Each begins anew after 137 GB, at full speed twelve
  * times a second for the sum: a step tells nothing then.
  */
-static bool is_wrapping(const struct gtel_sysman_pass *pass, const struct gtel_sysman_part *part)
+static bool is_wrapping(const struct gtel_sysman_pass *pass, struct gtel_sysman_part *part)
 {
-    return pass->gpu->hardware == GTEL_INTEL_PONTE_VECCHIO && part->is.memory.counter_bits < 64;
+    if (pass->gpu->hardware != GTEL_INTEL_PONTE_VECCHIO)
+        return false;
+    if (part->is.memory.counter_bits == 0)
+        part->is.memory.counter_bits =
+            gtel_sysman_counter_bits(pass->sysman->cards.env, &pass->gpu->card.drm, part->tile);
+    return part->is.memory.counter_bits < 64;
 }
 
 /*

@@ -149,7 +149,7 @@ struct gtel_sysman_part {
         } temperature;
         struct {
             struct gtel_sysman_bandwidth bandwidth;
-            uint32_t counter_bits; /* 0: the driver does not say */
+            uint32_t counter_bits; /* 0: neither driver nor kernel says */
         } memory;
         struct {
             bool has_bandwidth;
@@ -371,6 +371,12 @@ uint32_t gtel_sysman_read_processes(struct gtel_sysman_pass *pass, struct gtel_s
 uint32_t gtel_sysman_read_psu(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part);
 uint32_t gtel_sysman_read_standby(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part);
 
+/*
+ * telemetry.c: how many bits the memory counters of a tile have, of Ponte Vecchio, as far as the
+ * kernel says; 0: it does not.
+ */
+uint32_t gtel_sysman_counter_bits(const struct gtel_env *env, const struct gtel_drm_card *drm,
+                                  uint32_t tile);
 /* state.c: whether Sysman is to be asked for the processes of a card. */
 bool gtel_sysman_knows_processes(const struct gtel_env *env, const struct gtel_drm_card *drm);
 /* engines.c: engine classes from the engines that were just read. */
