@@ -2,6 +2,7 @@
 """A virtual machine by software emulation: builds its modules and its disk in memory, and runs it."""
 
 import glob
+import lzma
 import os
 import shutil
 import subprocess
@@ -94,8 +95,9 @@ def build_disk(arguments, work):
     if arguments.intel_gpu_top:
         disk.program(arguments.intel_gpu_top)
     disk.program(build_client(arguments.compiler, work))
-    modules, = glob.glob(os.path.join(arguments.kernel, "lib/modules/*/kernel/drivers/gpu/drm/drm.ko"))
-    disk.file(modules, "drm.ko")
+    drm, = glob.glob(os.path.join(arguments.kernel, "lib/modules/*/kernel/drivers/gpu/drm/drm.ko*"))
+    with (lzma.open if drm.endswith(".xz") else open)(drm, "rb") as file:
+        disk.entry("drm.ko", 0o100755, file.read())
     name = arguments.personality
     for module in (name, "host"):
         disk.file(build_module(arguments.headers, work, module), module + ".ko")
