@@ -460,9 +460,9 @@ struct gtel_zes_mem_properties {
 };
 
 /*
- * zes_mem_bandwidth_counter_bits_exp_properties_t, since 1.9.1 of the headers: "may be returned
- * from zesMemoryGetProperties", chained to the former. Intel's driver lists it and leaves it as it
- * is (sysman/telemetry.c).
+ * zes_mem_bandwidth_counter_bits_exp_properties_t, since 1.9.1 of the headers: chained to the
+ * former in zesMemoryGetProperties. Intel's driver lists it and leaves it as it is
+ * (sysman/telemetry.c).
  */
 struct gtel_zes_mem_counter_bits {
     struct gtel_zes_head head;

@@ -7,7 +7,7 @@ FOLDER holds pyzes as its wheel has it; each of its files is checked against the
 opens the loader by an absolute path: in a private mount namespace our file lies there, and nothing
 else is changed. Its example and its black box test run as they are. Then all of its functions are
 called, and each must say what the recording says; and its structures and constants must be those of
-our own header.
+our own header. At last counts change between two calls, and the GPU is lost and comes back.
 """
 
 import argparse
@@ -19,6 +19,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 VERSION = "0.1.3"
 LOADER = "/usr/lib/x86_64-linux-gnu/libze_loader.so.1"
@@ -81,6 +82,14 @@ PARTS = {  # enumeration -> type of its handles, and what the names of calls on 
     "zesDeviceEnumTemperatureSensors": ("zes_temp_handle_t", "zesTemperature"),
     "zesDeviceEnumEngineGroups": ("zes_engine_handle_t", "zesEngine"),
 }
+# What happens on the machine in its second life: three sensors where two are counted, four processes
+# where one is, and of the calls for energy the second to the fourth say that the GPU is lost.
+UNSTEADY = """call zesDeviceEnumTemperatureSensors 0 = 2 3
+call zesDeviceProcessesGetState 0 = counts 1 {processes}
+call double zesPowerGetEnergyCounter = fail 0x70000001 2 3
+"""
+INVALID_SIZE = 0x78000008
+DEVICE_LOST = 0x70000001
 # Structures that we have none of: only for calls that we do not make, or a part of others.
 NOT_OURS = {"ze_device_uuid_t", "zes_device_ecc_desc_t", "zes_pci_address_t"}
 failures = []
@@ -266,6 +275,62 @@ def read_all(pyzes, recording):
     return len(called)
 
 
+def read_unsteady(pyzes):
+    """What changes between two calls, as a program sees it that goes by the specification."""
+    reader = Reader(pyzes, None)
+
+    def ask(name, *arguments):
+        return getattr(pyzes, name)(*arguments) & 0xffffffff
+
+    def one(name, kind, *arguments):
+        count = ctypes.c_uint32(1)
+        some = (getattr(pyzes, kind) * 1)()
+        check(ask(name, *arguments, ctypes.byref(count), some) == 0 and count.value == 1, name)
+        return some[0]
+
+    check(pyzes.zesInit(0) == 0, "zesInit")
+    driver = one("zesDriverGet", "zes_driver_handle_t")
+    device = one("zesDeviceGet", "zes_device_handle_t", driver)
+    # Two are counted, and where there is room for more three are there.
+    for room, wanted in ((2, 2), (8, 3), (1, 1)):
+        count = ctypes.c_uint32(0)
+        check(ask("zesDeviceEnumTemperatureSensors", device, ctypes.byref(count), None) == 0 and
+              count.value == 2, f"{count.value} sensors counted")
+        count = ctypes.c_uint32(room)
+        sensors = (pyzes.zes_temp_handle_t * room)()
+        check(ask("zesDeviceEnumTemperatureSensors", device, ctypes.byref(count), sensors) == 0 and
+              count.value == wanted, f"{count.value} sensors, room for {room}")
+    # A list that is too short is refused, with its length; the next one fits.
+    count = ctypes.c_uint32(0)
+    check(ask("zesDeviceProcessesGetState", device, ctypes.byref(count), None) == 0 and
+          count.value == 1, f"{count.value} processes counted")
+    codes = []
+    for _ in range(2):
+        made = [reader.make("zes_process_state_t") for _ in range(count.value)]
+        some = (pyzes.zes_process_state_t * count.value)(*made)
+        codes.append(ask("zesDeviceProcessesGetState", device, ctypes.byref(count), some))
+        check(count.value == 4 and some[0].processId == 4711, f"{count.value} processes")
+    check(codes == [INVALID_SIZE, 0], f"processes: {codes}")
+    check([state.processId for state in some] == [4711, 4712, 4712, 4799], "processes")
+    # Lost, and back with the same handle.
+    power = one("zesDeviceEnumPowerDomains", "zes_pwr_handle_t", device)
+    codes = []
+    for _ in range(5):
+        energy = pyzes.zes_power_energy_counter_t()
+        codes.append(ask("zesPowerGetEnergyCounter", power, ctypes.byref(energy)))
+        check(energy.energy == 0 or codes[-1] == 0, "a lost GPU tells energy")
+    check(codes == [0] + 3 * [DEVICE_LOST] + [0], f"energy: {codes}")
+    check(energy.energy >= 90000000000, f"energy: {energy.energy}")
+
+
+def unsteady_machine(path):
+    """The text of the machine with what changes, before its first later state."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    processes = re.search(r"(?m)^call zesDeviceProcessesGetState 0 = (.*)$", text)[1]
+    return text.replace("\nat 1s\n", "\n" + UNSTEADY.format(processes=processes) + "at 1s\n", 1)
+
+
 def same_declarations(pyzes, lines):
     """Our header's sizes, offsets and constants, as far as pyzes has them, too."""
     seen = set()
@@ -296,6 +361,10 @@ def same_declarations(pyzes, lines):
 def inside(arguments):
     """In the namespace, with pyzes in the path."""
     import pyzes  # pylint: disable=import-outside-toplevel,import-error
+    if arguments.unsteady:
+        read_unsteady(pyzes)
+        print(f"counts that change, a GPU that is lost: {checks} checks, {len(failures)} failed")
+        return 1 if failures else 0
     lines = subprocess.run([arguments.declarations], check=True, capture_output=True, text=True,
                            timeout=30).stdout.splitlines()
     declarations = same_declarations(pyzes, lines)
@@ -334,11 +403,11 @@ def namespace(double):
     return None
 
 
-def run(arguments, *command):
+def run(arguments, *command, machine=None):
     """A Python program in a mount namespace of its own, with our file as the loader."""
     script = 'mount --bind "$0" "$1" && shift && exec env "$@"'
     env = [f"PYTHONPATH={arguments.pyzes}", "PYTHONDONTWRITEBYTECODE=1", "LC_ALL=C.UTF-8",
-           f"GTEL_DOUBLE={os.path.abspath(arguments.machine)}"]
+           f"GTEL_DOUBLE={os.path.abspath(machine or arguments.machine)}"]
     done = subprocess.run([*arguments.way, "sh", "-c", script, os.path.abspath(arguments.double),
                            os.path.realpath(LOADER), *env, sys.executable, *command],
                           capture_output=True, text=True, timeout=120, check=False)
@@ -375,6 +444,7 @@ def main():
     for name in ("--pyzes", "--double", "--machine", "--declarations"):
         parser.add_argument(name, required=True)
     parser.add_argument("--inside", action="store_true")
+    parser.add_argument("--unsteady", action="store_true")
     arguments = parser.parse_args()
     if arguments.inside:
         return inside(arguments)
@@ -386,6 +456,13 @@ def main():
     status, output = run(arguments, "-B", os.path.abspath(__file__), *sys.argv[1:], "--inside")
     print(output, end="")
     check(status == 0, f"all functions: status {status}")
+    with tempfile.NamedTemporaryFile("w", suffix=".tree", encoding="utf-8") as file:
+        file.write(unsteady_machine(arguments.machine))
+        file.flush()
+        status, output = run(arguments, "-B", os.path.abspath(__file__), *sys.argv[1:], "--inside",
+                             "--unsteady", machine=file.name)
+    print(output, end="")
+    check(status == 0, f"what changes: status {status}")
     own_programs(arguments)
     print(f"{len(failures)} failures")
     return 1 if failures else 0
