@@ -283,7 +283,7 @@ fetch_aside() {
 # headers and further packages, unpacked in the cache, never installed. Its root: GTEL_ZE_ROOT; the
 # headers are in usr/include below it.
 need_loader() {
-    GTEL_ZE_ROOT=$GTEL_CACHE/loader-$1
+    GTEL_ZE_ROOT=$GTEL_CACHE/loader-$(printf '%s' "$*" | tr ' ' +)
     if ! command -v dpkg-deb >/dev/null || [ "$(uname -m)" != x86_64 ]; then
         GTEL_ZE_ROOT=
         note "no Debian on x86-64: the tests with a newer loader and its headers are left out"
