@@ -530,6 +530,19 @@ static void write_over_head(const char *name, void *whole)
     memcpy(whole, &head, sizeof(head));
 }
 
+/* "unchained": the driver does not know what is chained, and refuses it. */
+static bool is_refused(struct gtel_str *text, const void *whole)
+{
+    struct gtel_str rest = *text;
+    struct gtel_str word;
+    struct gtel_zes_head head;
+    if (!gtel_str_word(&rest, &word) || !gtel_str_eq(word, GTEL_STR("unchained")))
+        return false;
+    *text = rest;
+    memcpy(&head, whole, sizeof(head));
+    return head.next != NULL;
+}
+
 static uint32_t answer_get(const char *name, const char *type, void *handle, void *ret)
 {
     const struct layout *layout = layout_of(type);
@@ -539,6 +552,8 @@ static uint32_t answer_get(const char *name, const char *type, void *handle, voi
     uint32_t code = gtel_replay_zes_ask(name, handle, &text);
     if (code != GTEL_ZE_SUCCESS || is_untouched(text))
         return code;
+    if (layout->stype != 0 && is_refused(&text, ret))
+        return GTEL_ZE_INVALID_ARGUMENT;
     if (!set_fields(&text, layout->field, layout->n, ret))
         return GTEL_ZE_UNKNOWN;
     if (layout->stype == 0)

@@ -33,7 +33,8 @@
  *     call zesPsuGetState 0 0 = VOLTAGE FANFAILED CELSIUS MILLIAMPERES
  *
  * `!N` as answer is result code N; `untouched` is success with nothing written; with fewer words
- * the rest is not written; `nan` is no number. A list of structures may begin with `counts N`: that
+ * the rest is not written; `nan` is no number. Behind `unchained` a structure is refused to which
+ * another one is chained. A list of structures may begin with `counts N`: that
  * many says the call that counts, whatever there is. Of processes a list that is too short gets
  * what fits, the number of all and INVALID_SIZE; others get what fits. Properties are written with
  * their heads where drivers do so. A call on a device without a line is UNSUPPORTED_FEATURE; before

@@ -157,6 +157,16 @@ static const struct {
     {"call zesPowerGetEnergyCounter 1 0 = 0 900\n"
      "call zesPowerGetProperties 1 1 = 0 0 -1 -1 -1 2\n",
      {GTEL_M_GPU_ENERGY, NULL, NULL, 1.5}},
+    /* a part of it written, and what is no number */
+    {"call zesPowerGetEnergyCounter 1 0 = 5000000\n", {GTEL_M_ENERGY, "card", NULL, -1}},
+    {"call zesMemoryGetBandwidth 1 0 = 5 6 2000000\n", {GTEL_M_MEMORY_READ, "vram0", NULL, -1}},
+    {"call zesMemoryGetState 1 0 = 2 750\n", {GTEL_M_MEMORY_USED, "vram0", NULL, -1}},
+    {"call zesFrequencyGetState 1 0 = nan nan nan nan nan 0\n",
+     {GTEL_M_GPU_FREQUENCY, NULL, NULL, -1}},
+    {"call zesFrequencyGetRange 1 0 = nan nan\n", {GTEL_M_FREQUENCY_MAX, "graphics", "0", -1}},
+    {"call zesTemperatureGetState 1 0 = nan\n", {GTEL_M_GPU_TEMPERATURE, NULL, NULL, -1}},
+    {"call zesTemperatureGetProperties 1 0 = 1 0 0 nan\n",
+     {GTEL_M_TEMPERATURE_EMERGENCY, "gpu", NULL, -1}},
     /* without the right, drivers say that all memory is free */
     {"call zesMemoryGetState 1 0 = 0 1000 1000\n", {GTEL_M_MEMORY_USED, "vram0", NULL, -1}},
     {"call zesMemoryGetState 1 0 = 0 1000 1000\n", {GTEL_M_MEMORY_TOTAL, "vram0", NULL, 1000}},
@@ -187,6 +197,12 @@ static const struct {
      {GTEL_M_TEMPERATURE, "memory", NULL, 66}},
     {"call zesDeviceEnumTemperatureSensors 1 = 0\n", {GTEL_M_TEMPERATURE, "memory", NULL, -1}},
     {"call zesDeviceEnumTemperatureSensors 1 = 2 0\n", {GTEL_M_TEMPERATURE, "memory", NULL, -1}},
+    {"call zesRasGetStateExp 1 0 = counts 0xffffffff 5 50\n",
+     {GTEL_M_ERROR_COUNT, "ras-cache", "uncorrected", 50}},
+    {"call zesPowerGetLimitsExt 1 0 = counts 0xffffffff 1 0 2 0 0 190000\n",
+     {GTEL_M_POWER_LIMIT, "card", NULL, 190}},
+    {"call zesPowerGetLimitsExt 1 0 = counts 1 1 0 2 0 0 190000 3 0 2 0 0 320000\n",
+     {GTEL_M_POWER_PEAK_LIMIT, "card", NULL, -1}},
     {"call zesDeviceGet 0 = 0xffffffff\n", {GTEL_M_TEMPERATURE, "memory", NULL, 66}},
     /* what a later driver may say */
     {"call zesTemperatureGetProperties 1 0 = 77 0 0 -1\n",
@@ -214,6 +230,9 @@ static const struct {
      {GTEL_M_ERROR_COUNT, "ras-cache-tile1", "corrected", 6}},
     /* a chain that the driver does not know */
     {"call zesPowerGetProperties 1 0 = !0x78000004\n", {GTEL_M_ENERGY, "card", NULL, -1}},
+    {"call zesPowerGetProperties 1 0 = unchained 0 0 -1 -1 -1\n", {GTEL_M_ENERGY, "pkg", NULL, 5}},
+    {"call zesDeviceGetProperties 1 = unchained 1 0x8086 0\n",
+     {GTEL_M_TEMPERATURE, "memory", NULL, 66}},
     /* missing calls */
     {"call zesTemperatureGetState = !nosymbol\n", {GTEL_M_GPU_TEMPERATURE, NULL, NULL, -1}},
     {"call zesTemperatureGetProperties = !nosymbol\n", {GTEL_M_GPU_TEMPERATURE, NULL, NULL, -1}},

@@ -193,7 +193,8 @@ static void test_outputs(void)
     begin("call zesDeviceEnumFrequencyDomains 0 = 1\ncall zesFrequencyGetState 0 0 = untouched\n"
           "call zesFrequencyGetProperties 0 0 = 0 1 1\ncall zesDeviceEnumEngineGroups 0 = 1\n"
           "call zesEngineGetProperties 0 0 = 5 0 0\ncall zesDeviceEnumMemoryModules 0 = 1\n"
-          "call zesMemoryGetProperties 0 0 = 0 0 0 1 1000 64\n");
+          "call zesMemoryGetProperties 0 0 = 0 0 0 1 1000 64\n"
+          "at 1s\ncall zesMemoryGetProperties 0 0 = unchained 0 0 0 1 1000\n");
     struct gtel_zes_freq_state state = {.head.type = GTEL_ZES_TYPE_FREQ_STATE, .actual = 7};
     void *clock = part(it.zes.zesDeviceEnumFrequencyDomains);
     CHECK_INT(it.zes.zesFrequencyGetState(clock, &state), GTEL_ZE_SUCCESS);
@@ -213,6 +214,18 @@ static void test_outputs(void)
     CHECK_INT(it.zes.zesMemoryGetProperties(part(it.zes.zesDeviceEnumMemoryModules), &memory),
               GTEL_ZE_SUCCESS);
     CHECK(memory.head.next == &bits && bits.bits == 64);
+    bits.head.type = 99;
+    memory.head = (struct gtel_zes_head){GTEL_ZES_TYPE_MEM_PROPERTIES, &bits};
+    CHECK_INT(it.zes.zesMemoryGetProperties(part(it.zes.zesDeviceEnumMemoryModules), &memory),
+              GTEL_ZE_INVALID_ARGUMENT);
+    go_on(1);
+    bits.head.type = GTEL_ZES_TYPE_MEM_COUNTER_BITS;
+    memory.head = (struct gtel_zes_head){GTEL_ZES_TYPE_MEM_PROPERTIES, &bits};
+    CHECK_INT(it.zes.zesMemoryGetProperties(part(it.zes.zesDeviceEnumMemoryModules), &memory),
+              GTEL_ZE_INVALID_ARGUMENT);
+    memory.head.next = NULL;
+    CHECK_INT(it.zes.zesMemoryGetProperties(part(it.zes.zesDeviceEnumMemoryModules), &memory),
+              GTEL_ZE_SUCCESS);
     memory.head.type = 99;
     CHECK_INT(it.zes.zesMemoryGetProperties(part(it.zes.zesDeviceEnumMemoryModules), &memory),
               GTEL_ZE_INVALID_ARGUMENT);
