@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The Sysman source with each call failing in turn, with each code that the specification has, on
- * three machines whose GPUs may fall asleep: once, and as long as a while lasts.
+ * four machines whose GPUs may fall asleep: once, and as long as a while lasts.
  *
  * Each reading of each gather is compared with what is told without a fault: nothing else may be
  * told, and no other value. After the fault all is told again in time, and a GPU that stands still
@@ -179,7 +179,7 @@ static void learn(struct told_life *life, const char *wake)
 static bool is_lookup(const char *name)
 {
     return strstr(name, "DriverGet") || strcmp(name, "zesDeviceGet") == 0 ||
-           strcmp(name, "zesDeviceGetProperties") == 0;
+           strcmp(name, "zeDeviceGet") == 0 || strcmp(name, "zesDeviceGetProperties") == 0;
 }
 
 /* The gather from which on all is told again; shares and rates one later. */
@@ -302,21 +302,37 @@ static void walk_recorded(const char *name, const char *folder, size_t least)
     free(text);
 }
 
+/* Of the i915 card, so that it may be left alone. */
+static const char clock[] = "call zesDeviceEnumFrequencyDomains 0 = 1\n"
+                            "call zesFrequencyGetProperties 0 0 = 0 0 0 300 2400\n"
+                            "call zesFrequencyGetState 0 0 = -1 2400 -1 300 2400 0\n";
+
 static void walk_common(void)
 {
     static const struct moving_gpu gpus[] = {{"sys/devices/pci0000:00/0000:03:00.0", NULL},
                                              {"sys/devices/pci0000:00/0000:04:00.0", NULL},
                                              {NULL, NULL}};
-    static const char clock[] = "call zesDeviceEnumFrequencyDomains 0 = 1\n"
-                                "call zesFrequencyGetProperties 0 0 = 0 0 0 300 2400\n"
-                                "call zesFrequencyGetState 0 0 = -1 2400 -1 300 2400 0\n";
     char text[16384];
     (void)snprintf(text, sizeof(text), "%s%s%s", XE I915 KERNEL LIBRARY, common_calls, clock);
     walk_machine("two GPUs", text, gpus, 40);
 }
 
+/* A loader of before 1.9.4, without zesInit. */
+static void walk_legacy(void)
+{
+    static const struct moving_gpu gpus[] = {{"sys/devices/pci0000:00/0000:04:00.0", NULL},
+                                             {NULL, NULL}};
+    char text[16384];
+    (void)snprintf(text, sizeof(text), "%s%s%s%s", I915 KERNEL LIBRARY, common_calls, clock,
+                   "call zesInit = !nosymbol\ncall zesDriverGet = !nosymbol\n"
+                   "call zesDeviceGet = !nosymbol\ncall zeInit =\ncall zeDriverGet = 1\n"
+                   "call zeDeviceGet 0 = 1\n");
+    walk_machine("an old loader", text, gpus, 10);
+}
+
 int main(void)
 {
+    walk_legacy();
     walk_common();
     walk_recorded("xe-b580-l0", "sys/devices/pci0000:00/0000:00:01.0/0000:03:00.0", 40);
     walk_recorded("i915-pvc-l0", "sys/devices/pci0000:26/0000:26:01.0/0000:29:00.0", 40);
