@@ -258,6 +258,26 @@ static void test_quirks(void)
     test_label = "";
 }
 
+/* A fan that has failed for long is no longer waited for. */
+static void test_given_up(void)
+{
+    struct machine m;
+    if (!begin(&m, "call zesDeviceEnumFans 1 = 2\ncall zesFanGetProperties 1 1 = 0 0 1\n"
+                   "call zesFanGetState 1 1 0 = 1200\n"
+                   "at 3s\ncall zesFanGetState 1 1 0 = !0x70010001\n"))
+        return;
+    gather(&m, 1);
+    CHECK_NEAR(value(&m, GTEL_M_GPU_FAN_RPM, NULL, NULL), 1200, 0);
+    gather(&m, 2);
+    CHECK_NEAR(value(&m, GTEL_M_GPU_FAN_RPM, NULL, NULL), -1, 0);
+    CHECK_NEAR(value(&m, GTEL_M_FAN_RPM, "1", NULL), 900, 0);
+    gather(&m, 1100);
+    CHECK_NEAR(value(&m, GTEL_M_GPU_FAN_RPM, NULL, NULL), -1, 0);
+    gather(&m, 100);
+    CHECK_NEAR(value(&m, GTEL_M_GPU_FAN_RPM, NULL, NULL), 900, 0);
+    finish(&m);
+}
+
 /* Engine classes on the i915 card: mean of singles; decode and encode are the same engine. */
 static const struct {
     const char *text;
@@ -698,6 +718,7 @@ int main(void)
 {
     test_values();
     test_quirks();
+    test_given_up();
     test_engines();
     test_energy();
     test_rare_energy();

@@ -444,7 +444,7 @@ static enum share share_of(const struct gtel_sysman_pass *pass, enum gtel_sysman
         if (!is_new && part->value_ns == pass->now) {
             *ret = share == NONE || part->value > *ret ? part->value : *ret;
             share = TOLD;
-        } else if (gtel_sysman_is_awaited(is_new ? &part->describe : &part->ask[0])) {
+        } else if (gtel_sysman_is_awaited(is_new ? &part->describe : &part->ask[0], pass->now)) {
             return UNKNOWN;
         }
     }

@@ -15,6 +15,7 @@
 #define SECOND_NS 1000000000u
 #define RARELY_NS (600 * (uint64_t)SECOND_NS)
 #define PAUSE_LAST_NS (64 * (uint64_t)SECOND_NS)
+#define GIVEN_UP_NS (2 * RARELY_NS)
 #define AWAITED_NS (4 * (uint64_t)SECOND_NS)
 #define REST_NS (60 * (uint64_t)SECOND_NS)
 #define LOST_FIRST_NS (10 * (uint64_t)SECOND_NS)
@@ -109,10 +110,11 @@ bool gtel_sysman_is_permanent(uint32_t code)
     }
 }
 
-bool gtel_sysman_is_awaited(const struct gtel_sysman_ask *ask)
+bool gtel_sysman_is_awaited(const struct gtel_sysman_ask *ask, uint64_t now)
 {
     bool is_early = !ask->has_answered && ask->pause_ns <= AWAITED_NS;
-    return ask->has_worked || is_early;
+    bool is_back = ask->since_ns == 0 || now - ask->since_ns < GIVEN_UP_NS;
+    return is_early || (ask->has_worked && is_back);
 }
 
 void gtel_sysman_note(const struct gtel_sysman_pass *pass, struct gtel_sysman_part *part,
@@ -195,6 +197,10 @@ void gtel_sysman_settle(struct gtel_sysman_pass *pass, struct gtel_sysman_ask *a
     struct gtel_sysman_gpu *gpu = pass->gpu;
     ask->code = code;
     ask->was_asked = true;
+    if (code == GTEL_ZE_SUCCESS)
+        ask->since_ns = 0;
+    else if (ask->since_ns == 0)
+        ask->since_ns = pass->now;
     ask->has_answered = ask->has_answered || code == GTEL_ZE_SUCCESS ||
                         code == GTEL_SYSMAN_NO_VALUE || gtel_sysman_is_permanent(code);
     if (code == GTEL_ZE_SUCCESS) {

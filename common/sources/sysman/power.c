@@ -93,23 +93,23 @@ static double largest_limit(const struct gtel_sysman_gpu *gpu)
 }
 
 /* Of a domain of the whole GPU: whether it counts energy, or may yet turn out to. */
-static bool may_count(const struct gtel_sysman_part *part)
+static bool may_count(const struct gtel_sysman_part *part, uint64_t now)
 {
     const struct gtel_sysman_ask *ask = &part->ask[ENERGY];
-    return ask->has_worked ? part->is_counting : gtel_sysman_is_awaited(ask);
+    return ask->has_worked ? part->is_counting : gtel_sysman_is_awaited(ask, now);
 }
 
 /* Whether no domain before it stands for the whole GPU, nor may yet turn out to. */
-static bool is_first_whole(const struct gtel_sysman_gpu *gpu, const struct gtel_sysman_part *part)
+static bool is_first_whole(const struct gtel_sysman_pass *pass, const struct gtel_sysman_part *part)
 {
-    const struct gtel_sysman_list *list = &gpu->list[GTEL_SYSMAN_POWER];
+    const struct gtel_sysman_list *list = &pass->gpu->list[GTEL_SYSMAN_POWER];
     bool is_first = part->is.power.is_whole;
     for (size_t i = 0; i < list->n && &list->part[i] != part; i++) {
         const struct gtel_sysman_part *other = &list->part[i];
         if (other->use == GTEL_SYSMAN_UNDESCRIBED)
-            is_first = is_first && !gtel_sysman_is_awaited(&other->describe);
+            is_first = is_first && !gtel_sysman_is_awaited(&other->describe, pass->now);
         else if (gtel_sysman_is_used(other) && other->is.power.is_whole)
-            is_first = is_first && !may_count(other);
+            is_first = is_first && !may_count(other, pass->now);
     }
     return is_first;
 }
@@ -135,7 +135,7 @@ uint32_t gtel_sysman_read_energy(struct gtel_sysman_pass *pass, struct gtel_sysm
     double joules = (double)energy->total_uj * 1e-6;
     gtel_sysman_put_f64(pass, GTEL_M_ENERGY, &place, joules);
     /* One domain for good: the counter of another one is another counter. */
-    if (!pass->gpu->head && is_first_whole(pass->gpu, part))
+    if (!pass->gpu->head && is_first_whole(pass, part))
         pass->gpu->head = part;
     if (pass->gpu->head == part) {
         place.dim[0] = GTEL_STR_NONE;
@@ -243,18 +243,20 @@ static double sustained_of(const struct gtel_sysman_part *part)
 }
 
 /* The first domain of the whole GPU that has a limit; none as long as one before it may have. */
-static bool is_limit_of_gpu(const struct gtel_sysman_gpu *gpu, const struct gtel_sysman_part *part)
+static bool is_limit_of_gpu(const struct gtel_sysman_pass *pass,
+                            const struct gtel_sysman_part *part)
 {
-    const struct gtel_sysman_list *list = &gpu->list[GTEL_SYSMAN_POWER];
+    const struct gtel_sysman_list *list = &pass->gpu->list[GTEL_SYSMAN_POWER];
     bool is_first = part->is.power.is_whole && sustained_of(part) > 0;
     for (size_t i = 0; i < list->n && &list->part[i] != part; i++) {
         const struct gtel_sysman_part *other = &list->part[i];
         bool is_known = other->ask[LIMITS].has_worked;
         if (other->use == GTEL_SYSMAN_UNDESCRIBED)
-            is_first = is_first && !gtel_sysman_is_awaited(&other->describe);
+            is_first = is_first && !gtel_sysman_is_awaited(&other->describe, pass->now);
         else if (gtel_sysman_is_used(other) && other->is.power.is_whole)
-            is_first = is_first && (is_known ? sustained_of(other) <= 0
-                                             : !gtel_sysman_is_awaited(&other->ask[LIMITS]));
+            is_first =
+                is_first && (is_known ? sustained_of(other) <= 0
+                                      : !gtel_sysman_is_awaited(&other->ask[LIMITS], pass->now));
     }
     return is_first;
 }
@@ -270,7 +272,7 @@ uint32_t gtel_sysman_read_limits(struct gtel_sysman_pass *pass, struct gtel_sysm
         part->is.power.limits_due_ns = pass->now + MINUTE_NS;
     }
     put_limits(pass, part);
-    if (is_limit_of_gpu(pass->gpu, part))
+    if (is_limit_of_gpu(pass, part))
         gtel_sysman_put_f64(pass, GTEL_M_GPU_POWER_LIMIT, NULL, sustained_of(part));
     return GTEL_ZE_SUCCESS;
 }

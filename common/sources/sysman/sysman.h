@@ -63,6 +63,7 @@ enum gtel_sysman_family {
 struct gtel_sysman_ask {
     uint64_t due_ns;   /* when to ask next */
     uint64_t pause_ns; /* how long the wait after the next failure is */
+    uint64_t since_ns; /* when it failed first since it has worked; 0: it works */
     uint32_t code;     /* of the last time */
     bool was_asked;
     bool has_answered; /* with a figure, without one, or that there is none */
@@ -328,11 +329,11 @@ void gtel_sysman_settle(struct gtel_sysman_pass *pass, struct gtel_sysman_ask *a
 /* "Not on this GPU, or not for us": asked again rarely. */
 bool gtel_sysman_is_permanent(uint32_t code);
 /*
- * Whether what is not answered now counts all the same: it has been, or it has failed for so short
- * a time that it may yet be. A figure of the whole GPU is not made without it. What the driver says
- * that it has not, or has no value of, from the start, is not waited for.
+ * Whether what is not answered now counts all the same: it has been within twenty minutes, or it
+ * has failed for so short a time that it may yet be. A figure of the whole GPU is not made without
+ * it. What the driver says that it has not, or has no value of, from the start, is not waited for.
  */
-bool gtel_sysman_is_awaited(const struct gtel_sysman_ask *ask);
+bool gtel_sysman_is_awaited(const struct gtel_sysman_ask *ask, uint64_t now);
 /* Notes a part's share of such a figure. */
 void gtel_sysman_note(const struct gtel_sysman_pass *pass, struct gtel_sysman_part *part,
                       double value);
