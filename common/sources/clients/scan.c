@@ -167,18 +167,30 @@ static void read_leaders(struct gtel_scan *scan, struct gtel_scan_process *proce
     }
 }
 
+bool gtel_scan_is_due(const struct gtel_scan *scan, uint64_t due_ns)
+{
+    uint64_t interval_ns = scan->now_ns - scan->last_ns;
+    return scan->last_ns == 0 || scan->now_ns + interval_ns - interval_ns / 4 > due_ns;
+}
+
 /* Each process has turns of its own, so that the gathers share them. */
-static bool is_turn(const struct gtel_scan *scan, uint32_t pid)
+static bool is_turn(const struct gtel_scan *scan, struct gtel_scan_process *process)
 {
     uint64_t every_ns = scan->settings.quiet_ns;
-    uint64_t spread = (uint32_t)(pid * UINT32_C(2654435769)); /* 2^32 / golden ratio */
-    uint64_t phase_ns = (every_ns >> 10) * (spread >> 22);
-    return (scan->now_ns + phase_ns) / every_ns != (scan->last_ns + phase_ns) / every_ns;
+    if (process->turn_ns == 0) {
+        uint64_t spread = (uint32_t)(process->pid * UINT32_C(2654435769)); /* 2^32 / golden ratio */
+        process->turn_ns = scan->now_ns + (every_ns >> 10) * (spread >> 22);
+    }
+    if (!gtel_scan_is_due(scan, process->turn_ns))
+        return false;
+    process->turn_ns = scan->now_ns + every_ns;
+    return true;
 }
 
 /*
- * Whether a process need not be asked for its number: it has nothing to be read, and has done
- * nothing between its last two turns.
+ * Whether a process need not be asked for its number in this gather: it has nothing to be read, and
+ * has done nothing between its last two turns. At its turns it is asked all the same, for the
+ * descriptors may be another one's, too (CLONE_FILES).
  */
 static bool is_quiet(const struct gtel_scan *scan, struct gtel_scan_process *process)
 {
@@ -186,13 +198,13 @@ static bool is_quiet(const struct gtel_scan *scan, struct gtel_scan_process *pro
     uint64_t cpu_ns = 0;
     if (process->first != 0 || process->wants_look || process->is_looking)
         return false;
-    if (is_turn(scan, process->pid)) {
-        bool is_known = env->ops->process_cpu(env->arg, process->pid, &cpu_ns) == 0;
-        process->is_quiet = is_known && process->has_turn && cpu_ns == process->turn_cpu_ns;
-        process->has_turn = is_known;
-        process->turn_cpu_ns = cpu_ns;
-    }
-    return process->is_quiet;
+    if (!is_turn(scan, process))
+        return process->is_quiet;
+    bool is_known = env->ops->process_cpu(env->arg, process->pid, &cpu_ns) == 0;
+    process->is_quiet = is_known && process->has_turn && cpu_ns == process->turn_cpu_ns;
+    process->has_turn = is_known;
+    process->turn_cpu_ns = cpu_ns;
+    return false;
 }
 
 static void check_processes(struct gtel_scan *scan)
@@ -319,7 +331,8 @@ static int64_t allow_rotation(struct gtel_scan *scan, uint64_t target_ns)
     scan->counts.rotation_ns =
         wanted <= most
             ? scan->settings.rotation_ns
-            : (uint64_t)((double)all / (most - GTEL_SCAN_COST_PROCESS) * (double)passed_ns);
+            : (uint64_t)((double)all / (most - GTEL_SCAN_COST_PROCESS) * (double)passed_ns) +
+                  scan->settings.quiet_ns; /* what is quiet was asked that long ago */
     if (wanted > most)
         return (int64_t)most;
     return wanted > LEAST ? (int64_t)wanted : LEAST;
@@ -442,7 +455,7 @@ int gtel_scan_gather(struct gtel_scan *scan, const struct gtel_scan_hooks *hooks
         return r;
     r = take_list(scan);
     if (r < 0)
-        scan->last_pid = 0; /* those that are new are not known: the whole list again */
+        scan->listed_pid = 0; /* those that are new are not known: the whole list again */
     scan->work = 1 + scan->processes / 4 + scan->processes; /* listing, and their numbers */
     check_processes(scan);
     gtel_scan_promote(scan);

@@ -9,10 +9,10 @@
  * one descriptor can take the place of another. The texts of known clients are read from files that
  * are kept open. What looking costs is bounded: a first scan is spread over gathers.
  *
- * Opening something takes processor time. So a process without clients that has used none in some
- * 5 s is not asked, but for that time, which is asked for each 5 s (in each gather where these are
- * further apart). The whole list of processes is read as often; in between, where the kernel says
- * which number it gave last, only those that are new.
+ * Opening something takes processor time. So a process without clients that has used none between
+ * two turns, which it has each 5 s (in each gather where these are 2.5 s apart or more), is asked
+ * at its turns only. The whole list of processes is read as often; in between, where the kernel
+ * says which number it gave last, only those that are new.
  *
  * The same client can be held by many descriptors and processes (dup, fork, SCM_RIGHTS). One of
  * them stands for it: the one seen first, and after it the one of the lowest process; but none of a

@@ -75,6 +75,7 @@ struct gtel_scan_process {
     bool is_broker; /* opens devices for others */
     bool is_quiet;  /* has done nothing between its last two turns (scan.c) */
     bool has_turn;
+    uint64_t turn_ns;     /* when it has its next turn; 0: not yet known */
     uint64_t turn_cpu_ns; /* the processor time used when it had its last turn */
 };
 
@@ -119,7 +120,9 @@ struct gtel_scan {
     size_t kept_max;       /* as many as the limit of descriptors allows */
     uint32_t again;        /* texts that were read twice in this gather */
 
-    uint32_t last_pid; /* that the kernel had given when processes were listed; 0: not known */
+    uint32_t last_pid;   /* that the kernel had given when processes were listed; 0: not known */
+    uint32_t listed_pid; /* the same, a gather before */
+    uint64_t whole_ns;   /* when all processes are to be listed again */
     int last_pid_file_plus_1;
     bool has_tried_last_pid;
 
@@ -128,6 +131,14 @@ struct gtel_scan {
     char own_name[32]; /* comm; empty: not known */
     char text[GTEL_SCAN_TEXT_MAX];
 };
+
+/* ---- scan.c ---- */
+
+/*
+ * Whether what is to be done by that time has to be done in this gather: the next one may come too
+ * late, by more than a quarter of an interval.
+ */
+bool gtel_scan_is_due(const struct gtel_scan *scan, uint64_t due_ns);
 
 /* ---- scan_pids.c ---- */
 

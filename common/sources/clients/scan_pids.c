@@ -98,22 +98,32 @@ static int keep_known(struct gtel_scan *scan, uint32_t last)
     return r;
 }
 
+/*
+ * A process has its number some time before it is in the list (kernel: kernel/fork.c, copy_process,
+ * which may wait in between, as for a control group). So what is new is listed from the last number
+ * of the gather before on, and once more in the next gather.
+ */
 int gtel_scan_pids(struct gtel_scan *scan)
 {
     uint32_t before = scan->last_pid;
-    uint64_t every_ns = scan->settings.quiet_ns;
+    uint32_t from = scan->listed_pid;
     open_last_pid(scan);
-    uint32_t now = read_last_pid(scan); /* first: what begins meanwhile is listed again */
-    bool is_whole =
-        before == 0 || now < before || scan->now_ns / every_ns != scan->last_ns / every_ns;
+    uint32_t now = read_last_pid(scan);
+    bool is_whole = from == 0 || before < from || now < before || /* they begin anew */
+                    gtel_scan_is_due(scan, scan->whole_ns);
     scan->pids = 0;
     scan->last_pid = 0;
-    int r = is_whole ? 0 : keep_known(scan, now == before ? UINT32_MAX : before);
-    if (r == 0 && (is_whole || now != before))
-        r = list_from(scan, is_whole ? 1 : before + 1);
-    if (r == 0)
-        scan->last_pid = now;
-    return r;
+    scan->listed_pid = 0;
+    int r = is_whole ? 0 : keep_known(scan, now == from ? UINT32_MAX : from);
+    if (r == 0 && (is_whole || now != from))
+        r = list_from(scan, is_whole ? 1 : from + 1);
+    if (r < 0)
+        return r;
+    if (is_whole)
+        scan->whole_ns = scan->now_ns + scan->settings.quiet_ns;
+    scan->last_pid = now;
+    scan->listed_pid = before;
+    return 0;
 }
 
 void gtel_scan_pids_done(struct gtel_scan *scan)
@@ -121,4 +131,6 @@ void gtel_scan_pids_done(struct gtel_scan *scan)
     close_last_pid(scan);
     scan->has_tried_last_pid = false;
     scan->last_pid = 0;
+    scan->listed_pid = 0;
+    scan->whole_ns = 0;
 }
