@@ -80,6 +80,8 @@ static const struct {
     {"panfrost", "panfrost", false, {277 * M, 0, 277 * M, 0, 4 * M, NEVER, 277 * M}},
     {"panthor", "panthor", false, {16872 * K, 0, 16872 * K, 0, 0, NEVER, 16872 * K}},
     {"v3d", "v3d", false, {NEVER, NEVER, NEVER, NEVER, NEVER, NEVER, NEVER}},
+    {"v3d-6.14", "v3d", false, {0, 8 * M, 24 * M, 0, NEVER, NEVER, 0}}, /* nothing in place */
+    {"etnaviv-6.14", "etnaviv", false, {0, 0, 3 * M, 0, NEVER, NEVER, 0}},
     {"etnaviv", "etnaviv", false, {1792 * K, 0, 1792 * K, 0, 0, NEVER, 1792 * K}},
     {"ivpu", "intel_vpu", false, {24572 * K, 4 * K, 24 * M, 8 * K, 0, NEVER, 24572 * K}},
     {"amdxdna", "amdxdna", false, {65 * M, 0, 65 * M, 0, 0, NEVER, 65 * M}},

@@ -12,8 +12,8 @@
  * The kernel's helper for drivers without memory of their own tells a kind while some object of the
  * client has it (from 6.14 on; before, what is active always, and the others with any object that
  * the driver can tell them of): drm_file.c, drm_show_memory_stats. Which kinds a driver can tell,
- * from its first text on: msm/msm_gem.c, panfrost/panfrost_gem.c, panthor/panthor_gem.c,
- * ivpu/ivpu_gem.c (their *_gem_status). etnaviv learned of residence later (etnaviv_gem.c).
+ * from its first text with memory on: msm/msm_gem.c, panfrost/panfrost_gem.c,
+ * panthor/panthor_gem.c, v3d/v3d_bo.c, etnaviv/etnaviv_gem.c, ivpu/ivpu_gem.c (their *_gem_status).
  */
 enum {
     TELLS_ACTIVE = 1u << GTEL_FDINFO_ACTIVE,
@@ -41,8 +41,8 @@ static const struct gtel_client_driver known[] = {
     {.name = "msm_mdp", .text = "msm", .omitted_memory = TELLS_PURGEABLE},
     {.name = "mdp4", .text = "msm", .omitted_memory = TELLS_PURGEABLE},
     {.name = "adreno", .text = "msm", .omitted_memory = TELLS_PURGEABLE},
-    {.name = "v3d"},
-    {.name = "etnaviv", .omitted_memory = TELLS_ACTIVE},
+    {.name = "v3d", .omitted_memory = TELLS_RESIDENT},
+    {.name = "etnaviv", .omitted_memory = TELLS_RESIDENT},
     {.name = "intel_vpu", .omitted_memory = TELLS_RESIDENT},
     {.name = "amdxdna", .text = "amdxdna_accel_driver", .omitted_memory = TELLS_ACTIVE},
     {.name = "asahi"},
