@@ -357,7 +357,8 @@ static uint32_t take(struct gtel_sysman_list *list, void *const *handle, size_t 
     if (!part)
         return GTEL_ZE_OUT_OF_HOST_MEMORY;
     for (size_t i = 0; i < n; i++)
-        part[i] = (struct gtel_sysman_part){.handle = handle[i], .number = (uint32_t)i};
+        part[i] = (struct gtel_sysman_part){
+            .handle = handle[i], .number = (uint32_t)i, .value_ns = UINT64_MAX};
     free(list->part);
     list->part = part;
     list->n = n;

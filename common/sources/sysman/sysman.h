@@ -122,7 +122,7 @@ struct gtel_sysman_part {
     bool is_on_tile;
     bool is_counting;            /* counters that are 0 as long as nothing feeds them have moved */
     double value;                /* the last figure that goes into one of the whole GPU, */
-    uint64_t value_ns;           /* and when it was told; 0: never */
+    uint64_t value_ns;           /* and when it was told */
     char name[GTEL_SYSMAN_NAME]; /* first dimension */
     char tile_text[12];          /* empty when it belongs to no tile */
     struct gtel_sysman_ask ask[GTEL_SYSMAN_ASKS];
