@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The Sysman source with each call failing in turn, with each code that the specification has, on
- * four machines whose GPUs may fall asleep: once, and as long as a while lasts.
+ * five machines whose GPUs may fall asleep: once, and as long as a while lasts.
  *
  * Each reading of each gather is compared with what is told without a fault: nothing else may be
  * told, and no other value. After the fault all is told again in time, and a GPU that stands still
@@ -361,5 +361,6 @@ int main(void)
     walk_common();
     walk_recorded("xe-b580-l0", "sys/devices/pci0000:00/0000:00:01.0/0000:03:00.0", XE_IDLE, 40);
     walk_recorded("i915-pvc-l0", "sys/devices/pci0000:26/0000:26:01.0/0000:29:00.0", I915_IDLE, 40);
+    walk_recorded("l0-spec", "sys/devices/pci0000:26/0000:26:01.0/0000:29:00.0", I915_IDLE, 40);
     return test_result();
 }

@@ -18,31 +18,41 @@ uint64_t told_key(const struct gtel_reading *reading, enum gtel_metric metric)
     return h;
 }
 
-void told_add(struct told *told, const struct gtel_reading *reading)
+uint64_t told_add(struct told *told, const struct gtel_reading *reading)
 {
-    if (!CHECK(told->n < TOLD_MAX))
-        return;
+    if (told->n >= TOLD_MAX) {
+        (void)CHECK(!"there is room for what is told");
+        return 0;
+    }
     enum gtel_metric metric = (enum gtel_metric)reading->metric;
     struct told_reading *new = &told->reading[told->n++];
     *new = (struct told_reading){
         .key = told_key(reading, metric), .metric = metric, .value = gtel_reading_number(reading)};
     if (reading->device)
         (void)gtel_str_copy(new->device, sizeof(new->device), gtel_str_of(reading->device->key));
+    return new->key;
 }
 
 void told_take(struct told *told, const struct gtel_batch *batch)
 {
     told->n = 0;
     for (size_t i = 0; i < batch->n; i++)
-        told_add(told, &batch->reading[i]);
+        (void)told_add(told, &batch->reading[i]);
+}
+
+const struct told_reading *told_find_near(const struct told *told, uint64_t key, size_t near)
+{
+    for (size_t i = 0; i < told->n; i++) {
+        const struct told_reading *reading = &told->reading[(near + i) % told->n];
+        if (reading->key == key)
+            return reading;
+    }
+    return NULL;
 }
 
 const struct told_reading *told_find(const struct told *told, uint64_t key)
 {
-    for (size_t i = 0; i < told->n; i++)
-        if (told->reading[i].key == key)
-            return &told->reading[i];
-    return NULL;
+    return told_find_near(told, key, 0);
 }
 
 double told_value(const struct told *told, uint64_t key)
@@ -85,10 +95,10 @@ static bool is_mean(const struct told_life *life, size_t gather, uint64_t key, d
     return false;
 }
 
-bool told_is_right(const struct told_life *life, size_t gather, const struct gtel_reading *reading)
+bool told_is_right(const struct told_life *life, size_t gather, const struct gtel_reading *reading,
+                   uint64_t key, size_t near)
 {
-    uint64_t key = told_key(reading, (enum gtel_metric)reading->metric);
-    const struct told_reading *want = told_find(&life->told[gather], key);
+    const struct told_reading *want = told_find_near(&life->told[gather], key, near);
     double value = gtel_reading_number(reading);
     if (!want)
         return false;

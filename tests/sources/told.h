@@ -26,10 +26,12 @@ struct told {
 
 /* Of a reading with another metric in its place, so that the fields of one line can be found. */
 uint64_t told_key(const struct gtel_reading *reading, enum gtel_metric metric);
-void told_add(struct told *told, const struct gtel_reading *reading);
+/* Returns its key. */
+uint64_t told_add(struct told *told, const struct gtel_reading *reading);
 void told_take(struct told *told, const struct gtel_batch *batch);
-/* NULL when nothing was told. */
+/* NULL when nothing was told. near: its place, about, so that it is found soon. */
 const struct told_reading *told_find(const struct told *told, uint64_t key);
+const struct told_reading *told_find_near(const struct told *told, uint64_t key, size_t near);
 /* -1 when nothing was told. */
 double told_value(const struct told *told, uint64_t key);
 /* In words: "0000:03:00.0 gpu_power watts card". */
@@ -45,8 +47,9 @@ struct told_life {
 /*
  * Whether a reading of that gather is right: it is told without a fault, too, with the same value;
  * or it is a rate, and the mean over the gathers since an earlier one, so that it covers a time in
- * which a counter could not be read.
+ * which a counter could not be read. key: its own; near: see told_find_near().
  */
-bool told_is_right(const struct told_life *life, size_t gather, const struct gtel_reading *reading);
+bool told_is_right(const struct told_life *life, size_t gather, const struct gtel_reading *reading,
+                   uint64_t key, size_t near);
 
 #endif
