@@ -454,6 +454,19 @@ static uint32_t set_values(const void *handle, struct gtel_str text, uint32_t n,
     return GTEL_ZE_SUCCESS;
 }
 
+/* The code that the filling call answers together with its values: SUCCESS unless there is one. */
+static uint32_t take_code(struct gtel_str *text)
+{
+    uint32_t code = GTEL_ZE_SUCCESS;
+    if (!gtel_str_starts(*text, GTEL_STR("code ")))
+        return code;
+    *text = gtel_str_skip(*text, sizeof("code ") - 1);
+    if (!next_u32(text, &code))
+        return GTEL_ZE_UNKNOWN;
+    *text = gtel_str_trim(*text);
+    return code;
+}
+
 /* Whether the bytes are those that were read. */
 static bool is_read(const void *handle, size_t size)
 {
@@ -472,6 +485,7 @@ static uint32_t calculate(void *handle, uint32_t kind, size_t size, const uint8_
     uint32_t code = ask_group("zetMetricGroupCalculateMetricValues", handle, &text);
     if (code != GTEL_ZE_SUCCESS)
         return code;
+    uint32_t with = take_code(&text);
     bool is_written = !gtel_str_starts(text, GTEL_STR("untouched "));
     uint32_t n = words_in(text);
     text = is_written ? text : gtel_str_skip(text, sizeof("untouched ") - 1);
@@ -482,7 +496,8 @@ static uint32_t calculate(void *handle, uint32_t kind, size_t size, const uint8_
         return GTEL_ZE_SUCCESS;
     }
     *count = *count < n ? *count : n;
-    return is_written ? set_values(handle, text, *count, ret) : GTEL_ZE_SUCCESS;
+    code = is_written ? set_values(handle, text, *count, ret) : GTEL_ZE_SUCCESS;
+    return code == GTEL_ZE_SUCCESS ? with : code;
 }
 
 #define SETS_PARAMS GTEL_ZET_PARAMS_calculate_sets(struct gtel_zet_value *)
@@ -498,6 +513,7 @@ static uint32_t calculate_sets SETS_PARAMS
     uint32_t code = ask_group("zetMetricGroupCalculateMultipleMetricValuesExp", handle, &text);
     if (code != GTEL_ZE_SUCCESS)
         return code;
+    uint32_t with = take_code(&text);
     if (!next_u32(&text, &n) || n == 0)
         return GTEL_ZE_UNKNOWN;
     uint32_t all = words_in(text);
@@ -509,7 +525,8 @@ static uint32_t calculate_sets SETS_PARAMS
         return GTEL_ZE_SUCCESS;
     }
     *count = *count < all ? *count : all;
-    return set_values(handle, text, *count, ret);
+    code = set_values(handle, text, *count, ret);
+    return code == GTEL_ZE_SUCCESS ? with : code;
 }
 
 /* zeInit, zeDriverGet and zeDeviceGet are played by replay_zes.c. */

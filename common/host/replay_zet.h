@@ -20,6 +20,7 @@
  *                                                 or: untouched N
  *     call zetMetricGroupCalculateMultipleMetricValuesExp 0 1 = SETS VALUE …   as many in each set
  *
+ * With "code N" before all that of the last two the filling call answers code N, and the values.
  * Where the call that enables metrics is taken out of the library, they are there without it. A
  * stream wants an active group, and bytes are calculated from as many as were read. What a driver
  * would refuse is refused: a group that is not active (NOT_READY), a second stream of a device, a

@@ -375,7 +375,7 @@ static const char metrics[] =
     "call zetMetricGet 0 3 = 1\ncall zetMetricGetProperties 0 3 0 = IP 0x7ffffffe 1\n"
     "call zetMetricStreamerOpen 0 1 = 1000 10240000\n"
     "call zetMetricStreamerReadData 0 1 = 0 0 0 0x70020001 512 0x70020001 256 0\n"
-    "call zetMetricGroupCalculateMetricValues 0 1 = 1000 62.5 3000 12.5\n"
+    "call zetMetricGroupCalculateMetricValues 0 1 = code 0x70020001 1000 62.5 3000 12.5\n"
     "call zetMetricStreamerOpen 0 2 = !0x7ffffffe\ncall zetMetricStreamerOpen 0 3 = !1\n";
 
 /* A group in both kinds of sampling; columns of both types, and the address under either number. */
@@ -405,6 +405,12 @@ static uint32_t open_stream(void *context, void *group, void **ret)
     return it.zet.zetMetricStreamerOpen(context, it.gpu, group, &desc, NULL, ret);
 }
 
+static void check_values(const struct gtel_zet_value *value)
+{
+    CHECK(value[0].type == GTEL_ZET_UINT64 && value[0].is.u64 == 1000);
+    CHECK(value[3].type == GTEL_ZET_FLOAT32 && value[3].is.f32 == 12.5F);
+}
+
 /* Reads with nothing, with a loss and nothing, with a loss and data; two reports in one. */
 static void check_stream(void *stream, void *group)
 {
@@ -424,12 +430,25 @@ static void check_stream(void *stream, void *group)
     }
     CHECK_INT(it.zet.zetMetricGroupCalculateMetricValues(group, 0, all, raw, &count, NULL), 0);
     CHECK_INT(count, 4);
-    CHECK_INT(it.zet.zetMetricGroupCalculateMetricValues(group, 0, all, raw, &count, value), 0);
-    CHECK(value[0].type == GTEL_ZET_UINT64 && value[0].is.u64 == 1000);
-    CHECK(value[3].type == GTEL_ZET_FLOAT32 && value[3].is.f32 == 12.5F);
+    CHECK_INT(it.zet.zetMetricGroupCalculateMetricValues(group, 0, all, raw, &count, value),
+              GTEL_ZET_DROPPED_DATA); /* that samples were lost, with the values */
+    check_values(value);
     go_on(1); /* from now on the data are of several tiles */
     CHECK_INT(it.zet.zetMetricGroupCalculateMetricValues(group, 0, all, raw, &count, value),
               GTEL_ZE_INVALID_ARGUMENT);
+    uint32_t sets = 0;
+    uint32_t counts[2] = {0};
+    count = 0;
+    CHECK_INT(it.zet.zetMetricGroupCalculateMultipleMetricValuesExp(group, 0, all, raw, &sets,
+                                                                    &count, NULL, NULL),
+              0);
+    CHECK(sets == 2 && count == 4);
+    memset(value, 0, sizeof(value));
+    CHECK_INT(it.zet.zetMetricGroupCalculateMultipleMetricValuesExp(group, 0, all, raw, &sets,
+                                                                    &count, counts, value),
+              GTEL_ZET_DROPPED_DATA);
+    CHECK(counts[0] == 2 && counts[1] == 2);
+    check_values(value);
 }
 
 static void test_metrics(void)
@@ -442,7 +461,9 @@ static void test_metrics(void)
     uint32_t n = 4;
     const struct gtel_ze_context_desc desc = {.head.type = GTEL_ZE_TYPE_CONTEXT_DESC};
     (void)snprintf(text, sizeof(text),
-                   "%sat 1s\ncall zetMetricGroupCalculateMetricValues 0 1 = !0x78000004\n",
+                   "%sat 1s\ncall zetMetricGroupCalculateMetricValues 0 1 = !0x78000004\n"
+                   "call zetMetricGroupCalculateMultipleMetricValuesExp 0 1 = "
+                   "code 0x70020001 2 1000 62.5 3000 12.5\n",
                    metrics);
     begin(text);
     CHECK_INT(it.zet.zetMetricGroupGet(it.gpu, &n, group), GTEL_ZE_UNINITIALIZED);
