@@ -139,6 +139,16 @@ static const struct {
     {"call zetMetricGroupCalculateMetricValues 1 0 = !0x78000004\n"
      "call zetMetricGroupCalculateMultipleMetricValuesExp 1 0 = 4000000 1000 40 20 30\n",
      -1, 0.75, 1},
+    {"call zetMetricGroupCalculateMetricValues 1 1 = !0x78000004\n"
+     "call zetMetricGroupCalculateMultipleMetricValuesExp 1 1 = code 0x70020001 2 5 1 2 1 6 0 1 "
+     "0\n",
+     0.45, 0.75, 0},
+    /* good values with the warning that samples were lost; the warning alone; another code */
+    {STALLS("code 0x70020001 5 1 2 1 6 0 1 0"), 0.45, 0.75, 0},
+    {ACTIVITY("code 0x70020001 1000 40 20 30 3000 80 0 50"), 0.45, 0.75, 0},
+    {STALLS("code 0x70020001 untouched 8"), 0.45, -1, 1},
+    {STALLS("!0x70020001"), 0.45, -1, 1},
+    {STALLS("code 0x7ffffffe 5 1 2 1 6 0 1 0"), 0.45, -1, 1},
     /* another GPU, or none that is known; another vendor's */
     {"call zeDevicePciGetPropertiesExt 1 = 0 4 0 0\n", -1, -1, 0},
     {"call zeDevicePciGetPropertiesExt 1 = untouched\n", -1, -1, 0},
@@ -158,6 +168,42 @@ static void test_quirks(void)
         CHECK_NEAR(value(&m, GTEL_M_STALL_SHARE, "send"), quirks[i].send, 1e-9);
         CHECK_INT(m.group.batch.failed[0], quirks[i].failed);
         CHECK(is_all_closed());
+        finish(&m);
+    }
+    test_label = "";
+}
+
+/* What was lost is told, by a read or with the values, of its own window and of no other. */
+static const struct {
+    const char *text;
+    double of_xmx;
+    double of_send;
+} losses[] = {
+    {"call zetMetricStreamerReadData 1 0 = 512 0x70020001\n", 1, 0},
+    {"call zetMetricStreamerReadData 1 1 = 0 0x70020001 64 0\n", 0, 1},
+    {ACTIVITY("code 0x70020001 1000 40 20 30 3000 80 0 50"), 1, 0},
+    {STALLS("code 0x70020001 5 1 2 1 6 0 1 0"), 0, 1},
+    {"call zetMetricGroupCalculateMetricValues 1 1 = !0x78000004\n"
+     "call zetMetricGroupCalculateMultipleMetricValuesExp 1 1 = code 0x70020001 2 5 1 2 1 6 0 1 "
+     "0\n",
+     0, 1},
+};
+
+static void test_losses(void)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(losses); i++) {
+        struct machine m;
+        test_label = losses[i].text;
+        if (!begin(&m, losses[i].text))
+            continue;
+        gather(&m, 0);
+        for (unsigned k = 0; k < 3; k++) {
+            gather(&m, 1);
+            CHECK_NEAR(value(&m, GTEL_M_ACTIVITY_DROPPED, "xmx"), losses[i].of_xmx, 0);
+            CHECK_NEAR(value(&m, GTEL_M_STALL_DROPPED, "send"), losses[i].of_send, 0);
+            CHECK_NEAR(value(&m, GTEL_M_STALL_SHARE, "send"), 0.75, 1e-9);
+        }
+        CHECK_INT(spy.logs[GTEL_LOG_WARNING], 0);
         finish(&m);
     }
     test_label = "";
@@ -600,6 +646,7 @@ int main(void)
     test_values();
     test_platforms();
     test_quirks();
+    test_losses();
     test_windows();
     test_short_interval();
     test_end_within();

@@ -163,9 +163,21 @@ static struct gtel_zet_value *make_values(uint32_t n)
     return value;
 }
 
+/*
+ * Values that come with the warning that samples were lost are good ones: EU stalls of Ponte
+ * Vecchio do, where a record says so (level zero: WARNING_DROPPED_DATA; compute-runtime: IP
+ * sampling).
+ */
+static uint32_t take_values(struct gtel_l0m_tile *tile, uint32_t code)
+{
+    bool has_dropped = code == GTEL_ZET_DROPPED_DATA;
+    tile->has_dropped = tile->has_dropped || has_dropped;
+    return has_dropped ? GTEL_ZE_SUCCESS : code;
+}
+
 /* For data that span tiles; their reports are as many more of the same kind. */
-static uint32_t calculate_sets(const struct gtel_l0m *l0m, const struct gtel_l0m_tile *tile,
-                               void *group, struct gtel_zet_value **ret, uint32_t *ret_n)
+static uint32_t calculate_sets(const struct gtel_l0m *l0m, struct gtel_l0m_tile *tile, void *group,
+                               struct gtel_zet_value **ret, uint32_t *ret_n)
 {
     uint32_t counts[GTEL_L0M_TILES_MAX] = {0};
     uint32_t sets = 0;
@@ -186,11 +198,11 @@ static uint32_t calculate_sets(const struct gtel_l0m *l0m, const struct gtel_l0m
         group, GTEL_ZET_METRIC_VALUES, tile->n, tile->raw, &sets, &n, counts, value);
     *ret = value;
     *ret_n = n < room ? n : room;
-    return code;
+    return take_values(tile, code);
 }
 
 /* All bytes at once: a report is the difference to the one before it. *ret is allocated. */
-static uint32_t calculate(const struct gtel_l0m *l0m, const struct gtel_l0m_tile *tile, void *group,
+static uint32_t calculate(const struct gtel_l0m *l0m, struct gtel_l0m_tile *tile, void *group,
                           struct gtel_zet_value **ret, uint32_t *ret_n)
 {
     uint32_t n = 0;
@@ -213,7 +225,7 @@ static uint32_t calculate(const struct gtel_l0m *l0m, const struct gtel_l0m_tile
                                                          tile->raw, &n, value);
     *ret = value;
     *ret_n = n < room ? n : room;
-    return code;
+    return take_values(tile, code);
 }
 
 /* No data is an answer, too: no report came, or no instruction was sampled. */
