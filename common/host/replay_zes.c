@@ -61,8 +61,8 @@ static const struct {
 /* How a structure is told in words. */
 struct field {
     size_t offset;
-    /* b u i: 8, 32 bits, signed; U I: 64 bits; d: double; x: 16 bytes hexadecimal, X: the same
-     * word is for what is chained, too */
+    /* b u i: 8, 32 bits, signed; o: bits of 32 that are set beside those that are; U I: 64 bits;
+     * d: double; x: 16 bytes hexadecimal, X: the same word is for what is chained, too */
     char kind;
 };
 #define F(type, member, kind)                                                                      \
@@ -74,7 +74,7 @@ static const struct field device[] = {
     F(device_properties, core.device_type, 'u'), F(device_properties, core.vendor_id, 'u'),
     F(device_properties, subdevices, 'u'), F(device_properties, core.uuid, 'X')};
 static const struct field subdevice[] = {F(subdevice, id, 'u'), F(subdevice, uuid, 'x')};
-static const struct field state[] = {F(device_state, reset, 'u'), F(device_state, repaired, 'u')};
+static const struct field state[] = {F(device_state, reset, 'o'), F(device_state, repaired, 'u')};
 static const struct field process[] = {F(process_state, pid, 'u'), F(process_state, memory, 'U'),
                                        F(process_state, shared, 'U'),
                                        F(process_state, engines, 'u')};
@@ -350,9 +350,13 @@ static bool set_field(struct gtel_str word, char kind, unsigned char *to)
     if (!number_of(word, &v))
         return false;
     uint32_t low = (uint32_t)v;
+    uint32_t bits = 0;
+    if (kind == 'o')
+        memcpy(&bits, to, sizeof(bits));
+    low |= bits;
     if (kind == 'b')
         *to = (uint8_t)v;
-    else if (kind == 'u' || kind == 'i')
+    else if (kind == 'u' || kind == 'i' || kind == 'o')
         memcpy(to, &low, sizeof(low));
     else
         memcpy(to, &v, sizeof(v));

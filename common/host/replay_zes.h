@@ -14,7 +14,7 @@
  *     call zesDeviceGetSubDevicePropertiesExp 0 = TILE UUID …   (each tile)
  *     call zesDriverGetDeviceByUuidExp =          looks through the UUIDs of the lines above, as it
  *                                                 does without a line
- *     call zesDeviceGetState 0 = RESET REPAIRED
+ *     call zesDeviceGetState 0 = RESET REPAIRED   (reasons are set, none is cleared)
  *     call zesDeviceProcessesGetState 0 = PID MEMORY SHARED ENGINES …   (each process)
  *     call zesDeviceGetEccState 0 = CURRENT PENDING ACTION
  *     call zesDevicePciGetProperties 0 = DOMAIN BUS DEVICE FUNCTION GEN WIDTH BANDWIDTH 1 0 1

@@ -232,6 +232,19 @@ static void test_outputs(void)
     end();
 }
 
+/* 5: bits that are set beside those that are, as drivers from 26.18 on do. */
+static void test_bits(void)
+{
+    begin("call zesDeviceGetState 0 = 1 2\nat 1s\ncall zesDeviceGetState 0 = 0 0\n");
+    struct gtel_zes_device_state state = {.head.type = GTEL_ZES_TYPE_DEVICE_STATE, .reset = 4};
+    CHECK_INT(it.zes.zesDeviceGetState(it.gpu, &state), GTEL_ZE_SUCCESS);
+    CHECK(state.reset == 5 && state.repaired == 2);
+    go_on(1);
+    CHECK_INT(it.zes.zesDeviceGetState(it.gpu, &state), GTEL_ZE_SUCCESS);
+    CHECK(state.reset == 5 && state.repaired == 0);
+    end();
+}
+
 /* 6, 7: what drivers say for "unknown", and counters as they are said to be. */
 static void test_values(void)
 {
@@ -577,9 +590,9 @@ static void test_shared_object(const char *file)
 
 int main(int argc, char **argv)
 {
-    static void (*const tests[])(void) = {
-        test_generations, test_start, test_counts,    test_outputs, test_values,
-        test_devices,     test_ras,   test_processes, test_lost,    test_metrics};
+    static void (*const tests[])(void) = {test_generations, test_start,  test_counts,  test_outputs,
+                                          test_bits,        test_values, test_devices, test_ras,
+                                          test_processes,   test_lost,   test_metrics};
     for (size_t i = 0; i < GTEL_ARRAY_LEN(tests); i++) {
         tests[i]();
         test_label = "";

@@ -18,19 +18,30 @@ static void put_flag(const struct gtel_sysman_pass *pass, enum gtel_metric metri
         gtel_sysman_put_u64(pass, metric, NULL, value != 0);
 }
 
+/*
+ * Newer drivers only add their reasons to those that are there, and of xe's a reason that is not
+ * set says nothing: it is set by events that nobody listens to, or never (compute-runtime, sysman:
+ * deviceGetState() and getWedgedStatus() of both kernel drivers).
+ */
+static int needs_reset(const struct gtel_sysman_pass *pass, uint32_t reasons)
+{
+    bool is_silent = strcmp(pass->gpu->card.drm.driver, "xe") == 0;
+    return reasons != 0 ? 1 : is_silent ? -1 : 0;
+}
+
 /* i915's driver makes a context in each call (compute-runtime: sysman of i915): once a minute. */
 uint32_t gtel_sysman_read_state(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part)
 {
     if (part->is.pci.state_due_ns <= pass->now) {
-        struct gtel_zes_device_state got = {
-            .head.type = GTEL_ZES_TYPE_DEVICE_STATE, .reset = UINT32_MAX, .repaired = UINT32_MAX};
+        struct gtel_zes_device_state got = {.head.type = GTEL_ZES_TYPE_DEVICE_STATE,
+                                            .repaired = UINT32_MAX};
         uint32_t code = pass->sysman->call.zesDeviceGetState(part->handle, &got);
         if (code != GTEL_ZE_SUCCESS)
             return code;
-        if (got.reset == UINT32_MAX)
+        if (got.reset == 0 && got.repaired == UINT32_MAX)
             return GTEL_SYSMAN_NO_VALUE;
         part->is.pci.state_due_ns = pass->now + MINUTE_NS;
-        part->is.pci.needs_reset = got.reset != 0;
+        part->is.pci.needs_reset = needs_reset(pass, got.reset);
         part->is.pci.is_repaired = got.repaired == GTEL_ZES_REPAIR_PERFORMED       ? 1
                                    : got.repaired == GTEL_ZES_REPAIR_NOT_PERFORMED ? 0
                                                                                    : -1;
