@@ -48,7 +48,7 @@ TEXTS = {
     ),
     "root": [{ROOT}],
     "root, or leave to read `telem` files": [{ROOT, TELEM}],
-    "none; with Battlemage root, or leave to read `telem` files": lambda driver, _, __: (
+    "none; with these two root, or leave to read `telem` files": lambda driver, _, __: (
         [] if driver == "i915" else [{ROOT, TELEM}]
     ),
 }

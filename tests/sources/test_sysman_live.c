@@ -295,6 +295,40 @@ static void test_kept_by_hardware(void)
     finish(&m);
 }
 
+#define CARD_ENERGY(second, joules, micro_seconds)                                                 \
+    "at " #second "s\ncall zesPowerGetEnergyCounter 1 0 = " #joules "000000 " #micro_seconds "\n"  \
+    "call zesPowerGetEnergyCounter 1 1 = 3" #second "00000 " #micro_seconds "\n"
+
+/*
+ * Crescent Island: 100 W over the end of the counter, of 32 bits, and over that of the clock beside
+ * it, which begins anew after 112 s. Of its memory two counters that end after 4 J are added up.
+ */
+static void test_crescent_island(void)
+{
+    struct machine m;
+    double first = 0;
+    if (!begin_with(&m, CARD("card0", "0000:03:00.0", "xe", "674C") I915 KERNEL LIBRARY,
+                    CARD_ENERGY(1, 262000, 110500000) CARD_ENERGY(2, 262100, 111500000) CARD_ENERGY(
+                        3, 56, 700000) CARD_ENERGY(4, 156, 1700000) CARD_ENERGY(124, 12156, 9700000)
+                        CARD_ENERGY(244, 24156, 17700000) CARD_ENERGY(364, 36156, 25700000)))
+        return;
+    for (unsigned i = 1; i <= 5; i++) {
+        if (i == 5)
+            CHECK_INT(idle_for(&m, 359), 2);
+        gather(&m, 1);
+        const struct gtel_reading *r = find(&m, xe, GTEL_M_ENERGY, "card", NULL);
+        unsigned second = i == 5 ? 364 : i;
+        if (!CHECK(r != NULL))
+            continue;
+        first = i == 1 ? gtel_reading_number(r) : first;
+        CHECK_NEAR(gtel_reading_number(r) - first, 100.0 * (second - 1), 1e-6);
+        CHECK(r->has_device_clock);
+        CHECK_INT(r->t_ns, (second + 1) * UINT64_C(1000000000)); /* ours begins with 1 s */
+        CHECK_NEAR(value(&m, GTEL_M_ENERGY, "memory", NULL), -1, 0);
+    }
+    finish(&m);
+}
+
 int main(void)
 {
 #ifndef _WIN32
@@ -307,5 +341,6 @@ int main(void)
     test_long_intervals();
     test_keeps();
     test_kept_by_hardware();
+    test_crescent_island();
     return test_result();
 }

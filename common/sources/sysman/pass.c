@@ -348,12 +348,12 @@ static void note_idle(const struct gtel_sysman_pass *pass)
         gpu->rest_ns = pass->now + REST_NS + 2 * gpu->delay_ns;
 }
 
-/* Battlemage's are through in 131 s at the most that a board can draw: see power.c. */
+/* Those that wrap are through in 131 s at the most that a board can draw: see power.c. */
 #define KEEP_NS (120 * (uint64_t)SECOND_NS)
 
 uint64_t gtel_sysman_energy_due(const struct gtel_sysman_gpu *gpu)
 {
-    bool is_kept = gpu->hardware == GTEL_INTEL_BATTLEMAGE && gpu->energy_ns > 0;
+    bool is_kept = gtel_sysman_wraps(gpu) && gpu->energy_ns > 0;
     return is_kept ? gpu->energy_ns + KEEP_NS : 0;
 }
 

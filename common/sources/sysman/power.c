@@ -7,10 +7,11 @@
 #define MINUTE_NS 60000000000u
 
 /*
- * Battlemage counts energy in 32 bits of which 14 are fractions of a joule, and the driver does not
- * carry them on: 2^18 J (compute-runtime: sysman power of BMG, telemetry word).
+ * Battlemage and Crescent Island count energy in 32 bits of which 14 are fractions of a joule, and
+ * the driver does not carry them on: 2^18 J (compute-runtime: sysman power of BMG and CRI,
+ * telemetry words).
  */
-#define BATTLEMAGE_WRAP_UJ UINT64_C(262144000000)
+#define WRAP_UJ UINT64_C(262144000000)
 
 /* No board of Intel's draws more; twice its limit where that is known. */
 static const double watts_max = 2000;
@@ -114,21 +115,45 @@ static bool is_first_whole(const struct gtel_sysman_pass *pass, const struct gte
     return is_first;
 }
 
-uint32_t gtel_sysman_read_energy(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part)
+bool gtel_sysman_wraps(const struct gtel_sysman_gpu *gpu)
 {
-    struct gtel_zes_energy got = {.timestamp = UINT64_MAX};
-    bool is_battlemage = pass->gpu->hardware == GTEL_INTEL_BATTLEMAGE;
-    struct gtel_sysman_energy *energy = &part->is.power.energy;
-    pass->gpu->energy_ns = pass->now;
-    uint32_t code = pass->sysman->call.zesPowerGetEnergyCounter(part->handle, &got);
+    return gpu->hardware == GTEL_INTEL_BATTLEMAGE || gpu->hardware == GTEL_INTEL_CRESCENT_ISLAND;
+}
+
+/*
+ * Crescent Island's memory is two counters in one word, each of which begins anew after 4 J; of its
+ * time only 32 bits are read, 112 s of it, so that ours is taken (compute-runtime: sysman of CRI,
+ * getPowerEnergyCounter()).
+ */
+static uint32_t ask_energy(const struct gtel_sysman_pass *pass, const struct gtel_sysman_part *part,
+                           struct gtel_zes_energy *ret)
+{
+    bool is_crescent_island = pass->gpu->hardware == GTEL_INTEL_CRESCENT_ISLAND;
+    *ret = (struct gtel_zes_energy){.timestamp = UINT64_MAX};
+    if (is_crescent_island && part->type == GTEL_ZES_POWER_MEMORY)
+        return GTEL_ZE_UNSUPPORTED_FEATURE;
+    uint32_t code = pass->sysman->call.zesPowerGetEnergyCounter(part->handle, ret);
     if (code != GTEL_ZE_SUCCESS)
         return code;
-    if (got.timestamp == UINT64_MAX || got.timestamp == 0)
+    if (ret->timestamp == UINT64_MAX || ret->timestamp == 0)
         return GTEL_SYSMAN_NO_VALUE;
+    if (is_crescent_island)
+        ret->timestamp = gtel_env_now(pass->sysman->cards.env) / 1000;
+    return code;
+}
+
+uint32_t gtel_sysman_read_energy(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part)
+{
+    struct gtel_zes_energy got;
+    struct gtel_sysman_energy *energy = &part->is.power.energy;
+    pass->gpu->energy_ns = pass->now;
+    uint32_t code = ask_energy(pass, part, &got);
+    if (code != GTEL_ZE_SUCCESS)
+        return code;
     /* A domain that nothing feeds stays at 0. */
     part->is_counting = part->is_counting || got.energy > 0;
     if (!part->is_counting ||
-        !gtel_sysman_energy_step(energy, &got, is_battlemage ? BATTLEMAGE_WRAP_UJ : 0,
+        !gtel_sysman_energy_step(energy, &got, gtel_sysman_wraps(pass->gpu) ? WRAP_UJ : 0,
                                  largest_limit(pass->gpu)))
         return GTEL_ZE_SUCCESS;
     struct gtel_sysman_place place = place_of(part, energy->total_us);

@@ -385,6 +385,8 @@ void gtel_sysman_put_engines(const struct gtel_sysman_pass *pass);
 /* figures.c: the figures of the whole GPU. */
 void gtel_sysman_put_heads(const struct gtel_sysman_pass *pass);
 
+/* power.c: whether the energy counters of the GPU begin anew within minutes. */
+bool gtel_sysman_wraps(const struct gtel_sysman_gpu *gpu);
 /*
  * power.c: takes one sample of an energy counter; limit_w: the largest sustained limit known, 0 for
  * none. True when the counter has a value to show: total_uj at total_us.
