@@ -51,6 +51,9 @@ static void test_lacks(void)
 #define TWO_CLOCKS                                                                                 \
     "call zesDeviceEnumFrequencyDomains 1 = 2\ncall zesFrequencyGetProperties 1 1 = 2 0 0\n"
 
+#define MEMORY_CLOCK                                                                               \
+    "call zesDeviceEnumFrequencyDomains 1 = 2\ncall zesFrequencyGetProperties 1 1 = 1 0 0\n"
+
 #define GROW(gt, ms)                                                                               \
     "grow sys/devices/pci0000:00/0000:03:00.0/tile0/" gt "/gtidle/idle_residency_ms 5000 " ms "\n"
 
@@ -80,6 +83,16 @@ static const struct rest {
     {GROW("gt0", "1000") GROW("gt1", "300") CLOCK "-1 300 -1 400 -1 0\n", 30},
     {GROW("gt0", "1000") GROW("gt1", "1000") CLOCK "-1 300 -1 400 -1 0\n", 4},
     {GROW("gt0", "1000") CLOCK "-1 300 -1 400 9 0\n", 30},
+    /* The memory's clock runs as long as the GPU is awake. */
+    {MEMORY_CLOCK CLOCK "-1 300 -1 400 0 0\ncall zesFrequencyGetState 1 1 = -1 -1 -1 -1 2400 0\n",
+     3},
+    {MEMORY_CLOCK CLOCK "-1 300 -1 400 0 0\ncall zesFrequencyGetState 1 1 = !0x70010001\n", 3},
+    {MEMORY_CLOCK CLOCK "-1 300 -1 400 900 0\ncall zesFrequencyGetState 1 1 = -1 -1 -1 -1 0 0\n",
+     30},
+    {MEMORY_CLOCK CLOCK "!0x70010001\ncall zesFrequencyGetState 1 1 = -1 -1 -1 -1 0 0\n", 30},
+    {GROW("gt0", "1000") "call zesFrequencyGetProperties 1 0 = 1 0 0\n" CLOCK
+                         "-1 -1 -1 -1 2400 0\n",
+     4},
     {CLOCK "-1 2850 -1 400 2850 0\nat 4s\n" CLOCK "!0x70010001\n", 30},
 };
 

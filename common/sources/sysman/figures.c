@@ -142,8 +142,10 @@ uint32_t gtel_sysman_read_frequency(struct gtel_sysman_pass *pass, struct gtel_s
     if (code != GTEL_ZE_SUCCESS)
         return code;
     bool is_main = part->type == GTEL_ZES_FREQ_GPU;
-    pass->still_clocks += got.actual == 0;
-    pass->is_running = pass->is_running || got.actual > 0;
+    if (part->type != GTEL_ZES_FREQ_MEMORY) { /* which stops for no standstill */
+        pass->still_clocks += got.actual == 0;
+        pass->is_running = pass->is_running || got.actual > 0;
+    }
     put_clock(pass, &place, GTEL_M_FREQUENCY_ACTUAL, got.actual);
     put_clock(pass, &place, GTEL_M_FREQUENCY_REQUESTED, got.request);
     if (got.efficient > 0)

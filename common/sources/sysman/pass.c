@@ -321,10 +321,20 @@ static bool has_slept(const struct gtel_sysman_pass *pass)
     return gtel_gts_look(env, &gpu->gts, pass->now - before_ns) == GTEL_GTS_IDLE && before_ns > 0;
 }
 
+/* Clocks that stop where nothing is done: the memory's goes on as long as the GPU is awake. */
+static size_t clocks_that_stop(const struct gtel_sysman_pass *pass)
+{
+    const struct gtel_sysman_list *list = &pass->gpu->list[GTEL_SYSMAN_FREQUENCY];
+    size_t n = gtel_sysman_wanted(list);
+    for (size_t i = 0; i < list->n; i++)
+        n -= gtel_sysman_is_used(&list->part[i]) && list->part[i].type == GTEL_ZES_FREQ_MEMORY;
+    return n;
+}
+
 /* Nothing that tells is no standstill: the GPU may be at work. */
 static bool is_still(const struct gtel_sysman_pass *pass)
 {
-    size_t clocks = gtel_sysman_wanted(&pass->gpu->list[GTEL_SYSMAN_FREQUENCY]);
+    size_t clocks = clocks_that_stop(pass);
     if (pass->is_running)
         return false;
     return (clocks > 0 && pass->still_clocks == clocks) || has_slept(pass);
