@@ -14,6 +14,7 @@ enum {
     GROUPS_MAX = 8,   /* of one device */
     METRICS_MAX = 32, /* of one group */
     CAPACITY = 65536, /* bytes that a stream's buffer holds */
+    DOMAIN_OF_STALLS = 100,
     KEY_SIZE = 128
 };
 
@@ -389,13 +390,22 @@ static uint32_t read_stream(void *handle, uint32_t max_reports, size_t *size, ui
     return (uint32_t)code;
 }
 
+/* Stalls: the driver deletes the stream whatever it answers (compute-runtime: IP sampling). */
 static uint32_t close_stream(void *handle)
 {
+    struct gtel_zet_group_properties of = {.head.type = GTEL_ZET_TYPE_GROUP_PROPERTIES};
+    struct gtel_str text;
     size_t d;
     if (!stream_of(handle, &d))
         return GTEL_ZE_NULL_HANDLE;
-    metrics.device[d].stream = NULL;
-    return GTEL_ZE_SUCCESS;
+    void *group = (void *)(uintptr_t)metrics.device[d].stream;
+    uint32_t code = ask_group("zetMetricStreamerClose", group, &text);
+    if (code == GTEL_ZE_UNSUPPORTED_FEATURE)
+        code = GTEL_ZE_SUCCESS;
+    (void)group_properties(group, &of);
+    if (code == GTEL_ZE_SUCCESS || of.domain == DOMAIN_OF_STALLS)
+        metrics.device[d].stream = NULL;
+    return code;
 }
 
 static bool set_value(struct gtel_str word, uint32_t type, struct gtel_zet_value *ret)

@@ -16,6 +16,7 @@
  *     call zetMetricStreamerOpen 0 1 = EVERY PERIOD          what the driver makes of it
  *     call zetMetricStreamerReadData 0 1 = BYTES CODE …      of each read since the stream was
  *                                                 opened, the last pair for all further ones
+ *     call zetMetricStreamerClose 0 1 =           without a line: success
  *     call zetMetricGroupCalculateMetricValues 0 1 = VALUE …   report by report, metric by metric;
  *                                                 or: untouched N
  *     call zetMetricGroupCalculateMultipleMetricValuesExp 0 1 = SETS VALUE …   as many in each set
@@ -24,7 +25,9 @@
  * Where the call that enables metrics is taken out of the library, they are there without it. A
  * stream wants an active group, and bytes are calculated from as many as were read. What a driver
  * would refuse is refused: a group that is not active (NOT_READY), a second stream of a device, a
- * group put away while its stream is open (IN_USE), handles that are no more (NULL_HANDLE).
+ * group put away while its stream is open (IN_USE), handles that are no more (NULL_HANDLE). A
+ * stream that fails to close stays open, but one of stalls (domain 100), which is no more in any
+ * case.
  */
 #ifndef GTEL_HOST_REPLAY_ZET_H
 #define GTEL_HOST_REPLAY_ZET_H

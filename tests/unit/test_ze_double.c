@@ -464,6 +464,19 @@ static void check_stream(void *stream, void *group)
     check_values(value);
 }
 
+/* A stream that fails to close stays; one of stalls is no more then. */
+static void check_close(void *context, void *stream, void *stalls)
+{
+    CHECK_INT(it.zet.zetMetricStreamerClose(stream), GTEL_ZE_UNKNOWN);
+    go_on(1);
+    CHECK_INT(it.zet.zetMetricStreamerClose(stream), 0);
+    CHECK_INT(it.zet.zetMetricStreamerClose(stream), GTEL_ZE_NULL_HANDLE);
+    CHECK_INT(open_stream(context, stalls, &stream), 0);
+    CHECK_INT(it.zet.zetMetricStreamerClose(stream), GTEL_ZE_UNKNOWN);
+    CHECK_INT(it.zet.zetMetricStreamerClose(stream), GTEL_ZE_NULL_HANDLE);
+    CHECK_INT(it.zet.zetContextActivateMetricGroups(context, it.gpu, 0, NULL), 0);
+}
+
 static void test_metrics(void)
 {
     char text[4096];
@@ -476,7 +489,11 @@ static void test_metrics(void)
     (void)snprintf(text, sizeof(text),
                    "%sat 1s\ncall zetMetricGroupCalculateMetricValues 0 1 = !0x78000004\n"
                    "call zetMetricGroupCalculateMultipleMetricValuesExp 0 1 = "
-                   "code 0x70020001 2 1000 62.5 3000 12.5\n",
+                   "code 0x70020001 2 1000 62.5 3000 12.5\n"
+                   "call zetMetricStreamerClose 0 1 = !0x7ffffffe\n"
+                   "at 2s\ncall zetMetricStreamerClose 0 1 =\n"
+                   "call zetMetricStreamerOpen 0 2 = 1000 600\n"
+                   "call zetMetricStreamerClose 0 2 = !0x7ffffffe\n",
                    metrics);
     begin(text);
     CHECK_INT(it.zet.zetMetricGroupGet(it.gpu, &n, group), GTEL_ZE_UNINITIALIZED);
@@ -495,6 +512,7 @@ static void test_metrics(void)
     CHECK_INT(it.zet.zetMetricStreamerOpen(context, it.gpu, group[1], &early, NULL, &driver),
               GTEL_ZE_IN_USE);
     check_stream(stream, group[1]);
+    check_close(context, stream, group[2]);
     end();
 }
 
