@@ -61,6 +61,46 @@ static uint32_t spy_activate(void *context, void *handle, uint32_t count, void *
     return code;
 }
 
+/* Which streams are open, and which of them are of stalls: domain 100. */
+static uint32_t spy_open_stream(void *context, void *handle, void *group,
+                                struct gtel_zet_streamer_desc *desc, void *event, void **ret)
+{
+    uint32_t code = spy_zetMetricStreamerOpen(context, handle, group, desc, event, ret);
+    struct gtel_zet_group_properties of = {.head.type = GTEL_ZET_TYPE_GROUP_PROPERTIES};
+    if (code != GTEL_ZE_SUCCESS || !*ret)
+        return code;
+    (void)spy.real.zetMetricGroupGetProperties(group, &of);
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(spy.stream); i++)
+        if (!spy.stream[i].handle) {
+            spy.stream[i].handle = *ret;
+            spy.stream[i].is_of_stalls = of.domain == 100;
+            return code;
+        }
+    CHECK(false);
+    return code;
+}
+
+/* One of stalls is no more once it was closed, whatever that answers; and nothing closes it then.
+ */
+static uint32_t spy_close_stream(void *handle)
+{
+    uint32_t code = spy_zetMetricStreamerClose(handle);
+    size_t i = 0;
+    while (i < GTEL_ARRAY_LEN(spy.stream) && spy.stream[i].handle != handle)
+        i++;
+    if (i == GTEL_ARRAY_LEN(spy.stream)) {
+        spy.dead++;
+        return code;
+    }
+    if (code != GTEL_ZE_SUCCESS && spy.stream[i].is_of_stalls) {
+        (void)spy.real.zetMetricStreamerClose(handle);
+        spy.streams--;
+    }
+    if (code == GTEL_ZE_SUCCESS || spy.stream[i].is_of_stalls)
+        spy.stream[i].handle = NULL;
+    return code;
+}
+
 static void *spy_symbol(void *arg, void *lib, const char *name)
 {
     void *address = spy.ops->lib_symbol(arg, lib, name);
@@ -76,6 +116,14 @@ static void *spy_symbol(void *arg, void *lib, const char *name)
 #undef GTEL_ZET_SYM
     if (strcmp(name, "zetContextActivateMetricGroups") == 0) {
         uint32_t (*thunk)(void *, void *, uint32_t, void **) = spy_activate;
+        memcpy(&address, &thunk, sizeof(address));
+    }
+    if (strcmp(name, "zetMetricStreamerOpen") == 0) {
+        uint32_t(*thunk) GTEL_ZET_PARAMS_open(void **) = spy_open_stream;
+        memcpy(&address, &thunk, sizeof(address));
+    }
+    if (strcmp(name, "zetMetricStreamerClose") == 0) {
+        uint32_t (*thunk)(void *) = spy_close_stream;
         memcpy(&address, &thunk, sizeof(address));
     }
     return address;
@@ -207,6 +255,7 @@ void finish(struct machine *m)
     CHECK_INT(spy.enabled, 0);
     CHECK_INT(spy.libraries, 0);
     CHECK_INT(spy.early, 0);
+    CHECK_INT(spy.dead, 0);
     finish_text(m);
 }
 

@@ -30,6 +30,11 @@ struct l0metrics_spy {
     unsigned streams;
     unsigned groups;
     unsigned enabled;
+    unsigned dead; /* calls that close a stream which is no more */
+    struct {
+        const void *handle; /* NULL: none */
+        bool is_of_stalls;
+    } stream[16];
     unsigned windows; /* streams that were opened */
     unsigned logs[4];
     char last_log[512];

@@ -37,4 +37,5 @@ void end_whole(struct machine *m)
     CHECK(is_all_closed());
     CHECK_INT(spy.libraries, 0);
     CHECK_INT(spy.early, 0);
+    CHECK_INT(spy.dead, 0);
 }

@@ -209,6 +209,94 @@ static void test_losses(void)
     test_label = "";
 }
 
+#define CLOSE(group, answer) "call zetMetricStreamerClose 1 " group " =" answer "\n"
+#define WHOLE "call zeDeviceGetSubDevices 1 = !0x78000001\n"
+
+/*
+ * Streams that fail to close. One of stalls is no more then, nor one that may span tiles: these are
+ * closed once, and all is measured as ever. Others are closed again; until that works there is
+ * nothing, and the driver's code is told.
+ */
+static const struct {
+    const char *text;
+    double xmx; /* after two seconds */
+    double send;
+    unsigned closes; /* in two seconds */
+    unsigned warnings;
+} closes[] = {
+    {"", 0.45, 0.75, 4, 0},
+    {CLOSE("1", " !0x7ffffffe"), 0.45, 0.75, 4, 0},
+    {CLOSE("1", " !0x78000002"), 0.45, 0.75, 4, 0},
+    {CLOSE("0", " !0x7ffffffe") "at 2s\n" CLOSE("0", ""), -1, -1, 11, 2},
+};
+
+static void test_closes(void)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(closes); i++) {
+        struct machine m;
+        test_label = closes[i].text;
+        if (!begin(&m, closes[i].text))
+            continue;
+        spy.count_name = "zetMetricStreamerClose";
+        gather(&m, 0);
+        gather(&m, 1);
+        CHECK_NEAR(value(&m, GTEL_M_ACTIVITY, "xmx"), 0.45, 1e-9);
+        gather(&m, 1);
+        CHECK_NEAR(value(&m, GTEL_M_ACTIVITY, "xmx"), closes[i].xmx, 1e-9);
+        CHECK_NEAR(value(&m, GTEL_M_STALL_SHARE, "send"), closes[i].send, 1e-9);
+        CHECK_INT(spy.counted, closes[i].closes);
+        CHECK_INT(spy.logs[GTEL_LOG_WARNING], closes[i].warnings);
+        CHECK(closes[i].warnings == 0 ||
+              strstr(spy.last_log, "zetMetricStreamerClose answers code 0x7ffffffe: the driver"));
+        for (unsigned k = 0; k < 5; k++)
+            gather(&m, 1);
+        CHECK_NEAR(value(&m, GTEL_M_ACTIVITY, "xmx"), 0.45, 1e-9);
+        CHECK_NEAR(value(&m, GTEL_M_STALL_SHARE, "send"), 0.75, 1e-9);
+        finish(&m);
+    }
+    test_label = "";
+}
+
+/* The stream of a card that was taken as one tile for want of an answer may be one of several. */
+static void test_close_whole(void)
+{
+    struct machine m;
+    if (!begin(&m, WHOLE CLOSE("0", " !0x7ffffffe") "at 3s\n" CLOSE("0", "")))
+        return;
+    spy.count_name = "zetMetricStreamerClose";
+    gather(&m, 0);
+    gather(&m, 1);
+    CHECK_INT(spy.windows, 1);
+    CHECK_INT(spy.counted, 1);
+    gtel_group_done(&m.group);
+    CHECK_INT(spy.counted, 1);
+    CHECK_INT(spy.dead, 0);
+    finish_text(&m);
+}
+
+/* What the driver does not close at all ends with the process, where that can be exchanged. */
+static void test_stuck(void)
+{
+    for (unsigned can_renew = 0; can_renew < 2; can_renew++) {
+        struct machine m;
+        unsigned after = 0;
+        if (!begin(&m, CLOSE("0", " !0x7ffffffe") "at 30s\n" CLOSE("0", "")))
+            return;
+        m.group.registry.can_renew = can_renew;
+        for (unsigned k = 1; k <= 29; k++) {
+            gather(&m, 1);
+            after = after == 0 && m.group.registry.is_spent ? k : after;
+        }
+        CHECK_INT(after, can_renew ? 4 : 0);
+        CHECK_INT(spy.logs[GTEL_LOG_INFO], can_renew);
+        for (unsigned k = 0; k < 70; k++)
+            gather(&m, 1);
+        CHECK(can_renew || value(&m, GTEL_M_STALL_SHARE, "send") > 0);
+        gtel_group_tick(&m.group);
+        finish(&m);
+    }
+}
+
 /* One window of each kind after a gather, read as often as it takes, closed before the next. */
 static void test_windows(void)
 {
@@ -647,6 +735,9 @@ int main(void)
     test_platforms();
     test_quirks();
     test_losses();
+    test_closes();
+    test_close_whole();
+    test_stuck();
     test_windows();
     test_short_interval();
     test_end_within();

@@ -63,6 +63,11 @@ void gtel_l0m_explain(const struct gtel_env *env, const struct gtel_l0m_gpu *gpu
     } else if (ask->code == GTEL_L0M_NO_METRICS) {
         *ret_why = "this GPU has none of the metrics that gtel knows (ComputeBasic, "
                    "EuStallSampling)";
+    } else if (strcmp(ask->call, "zetMetricStreamerClose") == 0) {
+        *ret_why = "the driver does not end the measurement before, and only one at a time can be";
+        *ret_fix =
+            "wait: after some tries another helper begins; with the option Isolation at none "
+            "start the program anew";
     } else if (is_refused) {
         *ret_why = "another program measures: only one at a time can";
         *ret_fix = "end the other one (vtune, unitrace, oneprof, Intel GPA, xpumd), or set the "

@@ -208,13 +208,25 @@ static void tick_gpu(struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu)
     }
 }
 
+static bool is_stuck(const struct gtel_l0m_gpu *gpu)
+{
+    bool is = false;
+    for (size_t i = 0; i < gpu->n; i++)
+        is = is || gtel_l0m_is_stuck(&gpu->tile[i]);
+    return is;
+}
+
+/* What this process has open and cannot close, its end does. */
 static int tick(void *state, struct gtel_registry *registry, struct gtel_batch *batch)
 {
     struct gtel_l0m *l0m = state;
-    (void)registry;
     (void)batch;
-    for (size_t i = 0; i < l0m->cards.n; i++)
+    for (size_t i = 0; i < l0m->cards.n; i++) {
         tick_gpu(l0m, gpu_of(l0m, i));
+        if (is_stuck(gpu_of(l0m, i)))
+            gtel_renewal_ask(&l0m->renewal, l0m->cards.env, registry,
+                             "the driver does not end a measurement");
+    }
     return 0;
 }
 

@@ -94,6 +94,7 @@ struct gtel_l0m_open {
     void *context;
     void *stream; /* NULL: none */
     bool is_active;
+    bool is_gone_by_close; /* the stream is no more once it was closed, whatever that answered */
 };
 
 struct gtel_l0m_tile {
@@ -110,6 +111,7 @@ struct gtel_l0m_tile {
     size_t kind;
     struct gtel_l0m_open open;
     struct gtel_l0m_open left; /* of one that is over: could not be closed */
+    unsigned left_tries;       /* in vain, when another one was to begin */
     bool has_dropped;
     uint64_t opened_ns;
     uint64_t held_ns; /* how long streams were open since the last look at the GPU */
@@ -182,6 +184,8 @@ enum gtel_gts_state gtel_l0m_look(const struct gtel_env *env, struct gtel_l0m_gp
 
 /* The next step of a tile's measurements: opens, reads, closes. Sets its due_ns anew. */
 void gtel_l0m_step(struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu, struct gtel_l0m_tile *tile);
+/* Whether a measurement that cannot be ended keeps others from beginning, and not just once. */
+bool gtel_l0m_is_stuck(const struct gtel_l0m_tile *tile);
 /* Ends what is open without a result. */
 void gtel_l0m_close_window(struct gtel_l0m *l0m, struct gtel_l0m_tile *tile);
 

@@ -34,43 +34,69 @@ static const struct {
 /* A report each: the driver makes of it the least that its buffer can be. */
 enum { NOTIFY_EVERY = 1024 };
 
+/* With the pauses between them that is some seconds. */
+enum { LEFT_TRIES = 4 };
+
 static bool is_open(const struct gtel_l0m_open *open)
 {
     return open->stream || open->is_active || open->context;
 }
 
-/* In this order: one is open in the other. False when something stays open. */
-static bool close_left(const struct gtel_l0m *l0m, struct gtel_l0m_tile *tile)
+/*
+ * In this order: one is open in the other. A code other than SUCCESS, and its call, are of what
+ * stays open.
+ *
+ * Of two kinds of stream the driver deletes the object when it is closed, whatever it answers, and
+ * lets another one be opened: a second call would be one through freed memory (compute-runtime:
+ * IpSamplingMetricStreamerImp::close, the same for several tiles, and of OaMetricStreamerImp the
+ * one that spans tiles, whose parts are deleted one by one). A stream of activity stays as it is.
+ */
+static uint32_t close_left(const struct gtel_l0m *l0m, struct gtel_l0m_tile *tile,
+                           const char **ret_call)
 {
     struct gtel_l0m_open *left = &tile->left;
-    if (left->stream && l0m->call.zetMetricStreamerClose(left->stream) != GTEL_ZE_SUCCESS)
-        return false;
+    uint32_t code = GTEL_ZE_SUCCESS;
+    *ret_call = "zetMetricStreamerClose";
+    if (left->stream)
+        code = l0m->call.zetMetricStreamerClose(left->stream);
+    if (code != GTEL_ZE_SUCCESS && !left->is_gone_by_close)
+        return code;
     left->stream = NULL;
-    if (left->is_active && l0m->call.zetContextActivateMetricGroups(left->context, tile->handle, 0,
-                                                                    NULL) != GTEL_ZE_SUCCESS)
-        return false;
+    *ret_call = "zetContextActivateMetricGroups";
+    code = GTEL_ZE_SUCCESS;
+    if (left->is_active)
+        code = l0m->call.zetContextActivateMetricGroups(left->context, tile->handle, 0, NULL);
+    if (code != GTEL_ZE_SUCCESS)
+        return code;
     left->is_active = false;
-    if (left->context && l0m->call.zeContextDestroy(left->context) != GTEL_ZE_SUCCESS)
-        return false;
-    left->context = NULL;
-    return true;
+    *ret_call = "zeContextDestroy";
+    if (left->context)
+        code = l0m->call.zeContextDestroy(left->context);
+    left->context = code == GTEL_ZE_SUCCESS ? NULL : left->context;
+    return code;
 }
 
 /* What is not closed stays taken from all others, so it is tried again: at once, and later. */
 void gtel_l0m_close_window(struct gtel_l0m *l0m, struct gtel_l0m_tile *tile)
 {
+    const char *call;
     if (tile->open.stream)
         tile->held_ns += gtel_env_now(l0m->cards.env) - tile->opened_ns;
     if (is_open(&tile->open))
         tile->left = tile->open;
     tile->open = (struct gtel_l0m_open){0};
-    if (!close_left(l0m, tile))
-        (void)close_left(l0m, tile);
+    if (close_left(l0m, tile, &call) != GTEL_ZE_SUCCESS)
+        (void)close_left(l0m, tile, &call);
     free(tile->raw);
     tile->raw = NULL;
     tile->size = 0;
     tile->n = 0;
     tile->has_dropped = false;
+}
+
+bool gtel_l0m_is_stuck(const struct gtel_l0m_tile *tile)
+{
+    return tile->left_tries >= LEFT_TRIES;
 }
 
 /* Room for what one window can bring: at each read as much as the driver's buffer holds. */
@@ -89,18 +115,20 @@ static uint32_t make_room(const struct gtel_l0m *l0m, struct gtel_l0m_tile *tile
     return tile->raw ? GTEL_ZE_SUCCESS : GTEL_ZE_OUT_OF_HOST_MEMORY;
 }
 
-static uint32_t open_window(struct gtel_l0m *l0m, struct gtel_l0m_tile *tile, const char **call)
+static uint32_t open_window(struct gtel_l0m *l0m, const struct gtel_l0m_gpu *gpu,
+                            struct gtel_l0m_tile *tile, const char **call)
 {
     struct gtel_l0m_meter *meter = &tile->meter[tile->kind];
     const struct gtel_ze_context_desc context = {.head.type = GTEL_ZE_TYPE_CONTEXT_DESC};
     struct gtel_zet_streamer_desc desc = {.head.type = GTEL_ZET_TYPE_STREAMER_DESC,
                                           .notify_every = NOTIFY_EVERY,
                                           .period = windows[tile->kind].period_ns};
-    *call = "zetMetricStreamerClose";
-    if (!close_left(l0m, tile))
-        return GTEL_ZE_IN_USE;
+    uint32_t code = close_left(l0m, tile, call);
+    tile->left_tries = code == GTEL_ZE_SUCCESS ? 0 : tile->left_tries + 1;
+    if (code != GTEL_ZE_SUCCESS)
+        return code;
     *call = "zeContextCreate";
-    uint32_t code = l0m->call.zeContextCreate(tile->driver, &context, &tile->open.context);
+    code = l0m->call.zeContextCreate(tile->driver, &context, &tile->open.context);
     if (code != GTEL_ZE_SUCCESS) {
         tile->open.context = NULL;
         return code;
@@ -111,6 +139,7 @@ static uint32_t open_window(struct gtel_l0m *l0m, struct gtel_l0m_tile *tile, co
     if (code != GTEL_ZE_SUCCESS)
         return code;
     tile->open.is_active = true;
+    tile->open.is_gone_by_close = tile->kind == GTEL_L0M_STALL || gpu->whole_ns > 0;
     *call = "zetMetricStreamerOpen";
     code = l0m->call.zetMetricStreamerOpen(tile->open.context, tile->handle, meter->group, &desc,
                                            NULL, &tile->open.stream);
@@ -265,7 +294,7 @@ static void open_next(struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu, struct gte
         bool is_left = tile->kind == GTEL_L0M_STALL && gpu->leaves_stalls;
         if (!meter->group || is_left || meter->ask.due_ns > now)
             continue;
-        uint32_t code = open_window(l0m, tile, &call);
+        uint32_t code = open_window(l0m, gpu, tile, &call);
         if (code == GTEL_ZE_SUCCESS) {
             tile->due_ns = now + windows[tile->kind].read_ns;
             return;
