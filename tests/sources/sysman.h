@@ -52,6 +52,9 @@ struct machine {
     "file proc/sys/kernel/osrelease\n| 5.15.0-100-generic\nfile proc/7/comm\n| train.py\n"         \
     "file proc/7/stat\n| 7 (train.py) S 1 7 7 0 -1 0 0 0 0 0 1 1 0 0 20 0 1 0 100 0 0\n"
 #define LIBRARY "file usr/lib64/libze_loader.so.1\nlibrary libze_loader.so.1\ncall zesInit =\n"
+/* The first call of the xe card says a code, and answers again. */
+#define XE_SAYS(code) "call zesDeviceGetProperties 1 = !" code "\n"
+#define XE_ANSWERS "call zesDeviceGetProperties 1 = 1 0x8086 0 000102030405060708090a0b0c0d0e0f\n"
 #define POWER(card, what, value)                                                                   \
     "file sys/devices/pci0000:00/" card "/power/" what "\n| " value "\n"
 

@@ -662,8 +662,8 @@ static void test_rest(void)
 static void test_lost(void)
 {
     struct machine m;
-    if (!begin(&m, "at 1s\ncall zesTemperatureGetState 1 1 = !0x70000001\n"
-                   "at 5s\ncall zesTemperatureGetState 1 1 = 67\n"))
+    if (!begin(&m, "at 1s\ncall zesTemperatureGetState 1 1 = !0x70000001\n" XE_SAYS(
+                       "0x70000001") "at 5s\ncall zesTemperatureGetState 1 1 = 67\n" XE_ANSWERS))
         return;
     gather(&m, 0);
     for (int i = 1; i <= 9; i++) {

@@ -178,8 +178,8 @@ static void test_reset(void)
 {
     struct machine m;
     if (!begin(&m, "call zesDeviceGetState 1 = 0 1\n"
-                   "at 2s\ncall zesTemperatureGetState 1 0 = !0x70000006\n"
-                   "at 40s\ncall zesTemperatureGetState 1 0 = 60\n"))
+                   "at 2s\ncall zesTemperatureGetState 1 0 = !0x70000006\n" XE_SAYS(
+                       "0x70000006") "at 40s\ncall zesTemperatureGetState 1 0 = 60\n" XE_ANSWERS))
         return;
     gather(&m, 1);
     CHECK_NEAR(value(&m, GTEL_M_GPU_RESET_NEEDED, NULL, NULL), -1, 0);
@@ -299,12 +299,21 @@ static const struct renewal {
     {"the start fails, in one process", "call zesInit = !0x78000001\n", true, 0, 1},
     {"the start finds no driver's GPU", "call zesDriverGet = 0\n", false, 601, 0},
     {"nor any device of one", "call zesDeviceGet 0 = 0\ncall zesDeviceGet 1 = 0\n", false, 601, 0},
-    {"a GPU is lost after it has worked", "at 3s\ncall zesTemperatureGetState 1 0 = !0x70000001\n",
-     false, 33, 1},
-    {"a GPU that never worked", "call zesTemperatureGetState 1 0 = !0x70000001\n", false, 0, 0},
-    {"a GPU that answers again",
+    {"a GPU is lost after it has worked",
+     "at 3s\ncall zesTemperatureGetState 1 0 = !0x70000001\n" XE_SAYS("0x70000001"), false, 33, 1},
+    {"a GPU is lost, and its first call answers what is remembered",
      "at 3s\ncall zesTemperatureGetState 1 0 = !0x70000001\n"
-     "at 20s\ncall zesTemperatureGetState 1 0 = 61\n",
+     "call zesMemoryGetState 1 0 = !0x70000001\n",
+     false, 33, 1},
+    {"one question says that the GPU is lost",
+     "at 3s\ncall zesTemperatureGetState 1 0 = !0x70000001\n", false, 0, 0},
+    {"a GPU that never worked",
+     "call zesTemperatureGetState 1 0 = !0x70000001\n"
+     "call zesTemperatureGetState 1 1 = !0x70000001\ncall zesFanGetState 1 0 0 = !0x70000001\n",
+     false, 0, 0},
+    {"a GPU that answers again",
+     "at 3s\ncall zesTemperatureGetState 1 0 = !0x70000001\n" XE_SAYS(
+         "0x70000001") "at 20s\ncall zesTemperatureGetState 1 0 = 61\n" XE_ANSWERS,
      false, 0, 1},
     {"a GPU comes", "at 100s\n" CARD("card2", "0000:05:00.0", "xe", "E20B"), false, 121, 1},
     {"a GPU goes", "at 5s\ngone sys/class/drm/card0\n", false, 0, 0},

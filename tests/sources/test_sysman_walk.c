@@ -32,7 +32,7 @@ static const struct moving_step steps[] = {
 enum {
     STEPS = GTEL_ARRAY_LEN(steps),
     FAILING = 3,    /* gathers whose calls fail with each code, and a while */
-    LOSS_END = 10,  /* the first gather beyond the pause of a GPU that was lost */
+    WHILE_END = 10, /* the first gather beyond the pause after some failures */
     PAUSE_END = 18, /* beyond that after an answer for good */
     END = STEPS - 7,
     REST = STEPS - 2,
@@ -40,15 +40,11 @@ enum {
 };
 
 /* When what fails is asked again. */
-enum again { AT_ONCE, AFTER_LOSS, RARELY };
+enum again { AT_ONCE, RARELY };
 
 static enum again again_of(uint32_t code)
 {
     switch (code) {
-    case 0x70000001:
-    case 0x70000006:
-    case 0x78000020:
-        return AFTER_LOSS;
     case 0x70010000:
     case 0x78000001:
     case 0x78000002:
@@ -122,13 +118,6 @@ static bool is_carried_on(const struct gtel_reading *reading)
     return off < 1e-6 && (off > -1e-6 || (seconds > 125 && value >= last.value));
 }
 
-/* A GPU that says nothing but that it needs a reset. */
-static bool is_said_by_code(const struct gtel_reading *reading)
-{
-    return reading->metric == GTEL_M_GPU_RESET_NEEDED && it.code == 0x70000006 &&
-           gtel_reading_number(reading) == 1;
-}
-
 /*
  * What a driver says at once that it has not is not waited for: the figure of the whole GPU is made
  * of the parts that are left, and is that of one of them.
@@ -151,7 +140,7 @@ static bool is_excused(void *arg, const struct gtel_reading *reading)
 {
     (void)arg;
     bool is_carried = is_carried_on(reading);
-    return is_carried || is_said_by_code(reading) || is_of_others(reading);
+    return is_carried || is_of_others(reading);
 }
 
 static void set_option(enum gtel_option option, const char *value)
@@ -203,7 +192,7 @@ static size_t due_of(const char *name, uint32_t code, size_t failed_in)
     /* At a discovery nothing is known yet of what the kernel's address belongs to. */
     if (strcmp(name, "zesDevicePciGetProperties") == 0 && failed_in == 0)
         again = again_of(code);
-    return first_after(failed_in, again == AFTER_LOSS ? 10 : again == RARELY ? 600 : 1);
+    return first_after(failed_in, again == RARELY ? 600 : 1);
 }
 
 /*
@@ -242,7 +231,7 @@ static void live(unsigned at, const char *name, uint32_t code)
         bool has_started = !spy.failed_name || !strstr(spy.failed_name, "Init");
         if (has_started && failed_in < i)
             walk_check(&it.walk,
-                       name ? again_of(code) == RARELY ? PAUSE_END : LOSS_END
+                       name ? again_of(code) == RARELY ? PAUSE_END : WHILE_END
                             : due_of(spy.failed_name, code, failed_in),
                        more_of);
         if (has_started && !name && failed_in == i && !is_lookup(spy.failed_name))

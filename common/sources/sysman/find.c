@@ -385,6 +385,7 @@ static void list_anew(struct gtel_sysman_pass *pass, enum gtel_sysman_family fam
 void gtel_sysman_list_parts(struct gtel_sysman_pass *pass, enum gtel_sysman_family family)
 {
     const struct gtel_sysman_list *list = &pass->gpu->list[family];
+    pass->family = family;
     if (list->n == 0 && pass->now >= list->ask.due_ns)
         list_anew(pass, family);
     describe_parts(pass, family);

@@ -131,17 +131,30 @@ static bool is_quiet(uint32_t code)
            code == GTEL_ZE_LOW_POWER || code == GTEL_SYSMAN_NO_VALUE;
 }
 
-/*
- * Loaders say "not started" of a single function that the driver's table lacks, too (level zero:
- * table of result codes). All of Level Zero it is only where the first call of each device says it.
- */
-static bool is_loss(const struct gtel_sysman_pass *pass, uint32_t code)
+static bool says_loss(uint32_t code)
 {
-    struct gtel_zes_device_properties got = {.head.type = GTEL_ZES_TYPE_DEVICE_PROPERTIES};
-    if (code == GTEL_ZE_UNINITIALIZED)
-        return pass->sysman->call.zesDeviceGetProperties(pass->gpu->handle, &got) == code;
     return code == GTEL_ZE_DEVICE_LOST || code == GTEL_ZE_REQUIRES_RESET ||
            code == GTEL_ZE_SURVIVABILITY;
+}
+
+/*
+ * Loaders say "not started" of a single function that the driver's table lacks, too (level zero:
+ * table of result codes), and drivers say "lost" of a single question that failed (compute-runtime,
+ * sysman: memory of i915 and xe). It is the whole GPU where the first call of each device says so,
+ * or where several families do at the same time.
+ */
+static bool is_loss(struct gtel_sysman_pass *pass, uint32_t code)
+{
+    struct gtel_zes_device_properties got = {.head.type = GTEL_ZES_TYPE_DEVICE_PROPERTIES};
+    bool may_be = says_loss(code);
+    if (!may_be && code != GTEL_ZE_UNINITIALIZED)
+        return false;
+    bool is_elsewhere = may_be && (pass->families_lost & ~(1U << pass->family)) != 0;
+    pass->families_lost |= may_be ? 1U << pass->family : 0;
+    if (is_elsewhere)
+        return true;
+    uint32_t first = pass->sysman->call.zesDeviceGetProperties(pass->gpu->handle, &got);
+    return may_be ? says_loss(first) : first == code;
 }
 
 static void hint_rights(const struct gtel_sysman_pass *pass, const char *call)
@@ -265,6 +278,7 @@ static void ask_row(struct gtel_sysman_pass *pass, size_t i)
     const struct gtel_sysman_row *row = &gtel_sysman_rows[i];
     struct gtel_sysman_list *list = &pass->gpu->list[row->family];
     size_t ask = gtel_sysman_ask_of(i);
+    pass->family = row->family;
     bool has = gtel_sysman_has(pass->sysman, row->offset);
     for (size_t k = 0; k < list->n && !gtel_sysman_is_over(pass); k++) {
         struct gtel_sysman_part *part = &list->part[k];

@@ -240,6 +240,8 @@ struct gtel_sysman_pass {
     struct gtel_sysman_gpu *gpu;
     struct gtel_batch *batch;
     uint64_t now;
+    enum gtel_sysman_family family; /* that is asked */
+    uint32_t families_lost;         /* bits: say that the GPU is lost */
     /* What becomes a figure of the whole GPU. */
     size_t still_clocks; /* were told to be 0 */
     bool is_running;     /* some clock was told not to be */
