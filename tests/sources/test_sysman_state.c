@@ -110,6 +110,26 @@ static const struct change {
     {"call zesRasGetStateExp 1 0 = 5 2\n", GTEL_M_GPU_RESETS, NULL, NULL, -1},
 };
 
+/* Two tiles of which one tells its other errors only for a while: no sum, and never a lower one. */
+static void test_resets(void)
+{
+    static const double want[] = {9, 9, -1, -1, 10, -1, 11};
+    struct machine m;
+    if (!begin(&m, "call zesDeviceEnumRasErrorSets 1 = 2\n"
+                   "call zesRasGetProperties 1 0 = 1 1 0\ncall zesRasGetProperties 1 1 = 1 1 1\n"
+                   "call zesRasGetStateExp 1 0 = 0 2 4 1\ncall zesRasGetStateExp 1 1 = 0 7 4 1\n"
+                   "at 3s\ncall zesRasGetStateExp 1 1 = 4 1\n"
+                   "at 5s\ncall zesRasGetStateExp 1 1 = 0 8 4 1\n"
+                   "at 6s\ncall zesRasGetStateExp 1 0 =\n"
+                   "at 7s\ncall zesRasGetStateExp 1 0 = 0 3 4 1\n"))
+        return;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(want); i++) {
+        gather(&m, 1);
+        CHECK_NEAR(value(&m, GTEL_M_GPU_RESETS, NULL, NULL), want[i], 0);
+    }
+    finish(&m);
+}
+
 static void test_changes(void)
 {
     for (size_t i = 0; i < GTEL_ARRAY_LEN(changes); i++) {
@@ -351,6 +371,7 @@ int main(void)
 {
     test_renewals();
     test_changes();
+    test_resets();
     test_pace();
     test_reasons_of_i915();
     test_reset();

@@ -339,7 +339,7 @@ static bool is_in_sum(const struct gtel_sysman_pass *pass, const struct gtel_sys
            part->is_on_tile == gtel_sysman_has_tiles(list, part->type);
 }
 
-static void put_errors(struct gtel_sysman_pass *pass, const struct gtel_sysman_part *part,
+static void put_errors(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part,
                        uint32_t category, uint64_t count)
 {
     char text[48];
@@ -350,13 +350,26 @@ static void put_errors(struct gtel_sysman_pass *pass, const struct gtel_sysman_p
                    categories[category], part->tile_text);
     place.dim[0] = gtel_batch_text(pass->batch, gtel_str_of(text));
     gtel_sysman_put_u64(pass, GTEL_M_ERROR_COUNT, &place, count);
-    if (category == GTEL_ZES_RAS_RESET && is_in_sum(pass, part)) {
+    if (category != GTEL_ZES_RAS_RESET)
+        return;
+    part->is.ras.resets_ns = pass->now;
+    if (is_in_sum(pass, part)) {
         pass->resets += count;
         pass->has_resets = true;
     }
 }
 
-static uint32_t ask_ras_exp(struct gtel_sysman_pass *pass, const struct gtel_sysman_part *part)
+/*
+ * Drivers leave out, with success, what one of their places did not tell this time
+ * (compute-runtime: sysman, ras): a set that has told its resets is read only with them.
+ */
+static void note_set(struct gtel_sysman_pass *pass, const struct gtel_sysman_part *part)
+{
+    bool is_whole = part->is.ras.resets_ns == 0 || part->is.ras.resets_ns == pass->now;
+    pass->resets_read += is_whole && is_in_sum(pass, part);
+}
+
+static uint32_t ask_ras_exp(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part)
 {
     struct gtel_zes_ras_state_exp got[RAS_EXP_MAX];
     uint32_t count = 0;
@@ -380,7 +393,8 @@ uint32_t gtel_sysman_read_ras(struct gtel_sysman_pass *pass, struct gtel_sysman_
 {
     struct gtel_zes_ras_state got;
     uint32_t code = ask_ras_exp(pass, part);
-    pass->resets_read += code == GTEL_ZE_SUCCESS && is_in_sum(pass, part);
+    if (code == GTEL_ZE_SUCCESS)
+        note_set(pass, part);
     if (!gtel_sysman_is_permanent(code) || code == GTEL_ZE_NO_PERMISSION)
         return code;
     memset(&got, 0xff, sizeof(got));
@@ -388,7 +402,8 @@ uint32_t gtel_sysman_read_ras(struct gtel_sysman_pass *pass, struct gtel_sysman_
     code = pass->sysman->call.zesRasGetState(part->handle, 0, &got);
     for (uint32_t i = 0; code == GTEL_ZE_SUCCESS && i < GTEL_ZES_RAS_CATEGORIES; i++)
         put_errors(pass, part, i, got.category[i]);
-    pass->resets_read += code == GTEL_ZE_SUCCESS && is_in_sum(pass, part);
+    if (code == GTEL_ZE_SUCCESS)
+        note_set(pass, part);
     return code;
 }
 

@@ -168,6 +168,9 @@ struct gtel_sysman_part {
             bool has_value;
         } engine;
         struct {
+            uint64_t resets_ns; /* when it told how many last; 0: it has not */
+        } ras;
+        struct {
             uint32_t units;
         } fan;
         struct {
