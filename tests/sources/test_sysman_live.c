@@ -319,6 +319,53 @@ static void test_kept_by_hardware(void)
     finish(&m);
 }
 
+#define SLEEPS                                                                                     \
+    POWER("0000:03:00.0", "runtime_status", "active")                                              \
+    ENERGY(1, 250100000000)                                                                        \
+    ENERGY(2, 250200000000)                                                                        \
+    "at 3s\n" POWER("0000:03:00.0", "runtime_status",                                              \
+                    "suspended") "at 103s\n" POWER("0000:03:00.0", "runtime_status", "active")
+#define XE_CARD(id) CARD("card0", "0000:03:00.0", "xe", id) I915 KERNEL LIBRARY
+
+/*
+ * 100 W, and asleep for 100 s: a counter with an end that is lower afterwards goes on from there,
+ * and so does its time.
+ */
+static void test_energy_over_sleep(void)
+{
+    static const struct {
+        const char *head;
+        const char *text;
+        double slept; /* counted in the first gather after the sleep; -1: nothing is told */
+    } cases[] = {
+        {XE_CARD("E20B"), SLEEPS ENERGY(103, 2000000000) ENERGY(104, 2100000000), -1},
+        {XE_CARD("E20B"), SLEEPS ENERGY(103, 250300000000) ENERGY(104, 250400000000), 100},
+        {XE_CARD("56A0"), SLEEPS ENERGY(103, 250300000000) ENERGY(104, 250400000000), 100},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct machine m;
+        double slept = cases[i].slept;
+        test_label = cases[i].text;
+        if (!begin_with(&m, cases[i].head, cases[i].text))
+            continue;
+        gather(&m, 1);
+        gather(&m, 1);
+        CHECK_NEAR(value(&m, GTEL_M_ENERGY, "memory", NULL), 250200, 1e-6);
+        gather(&m, 50);
+        CHECK_INT(readings_of(&m, xe), 0);
+        gather(&m, 51);
+        CHECK_NEAR(value(&m, GTEL_M_ENERGY, "memory", NULL), slept < 0 ? -1 : 250200 + slept, 1e-6);
+        gather(&m, 1);
+        const struct gtel_reading *r = find(&m, xe, GTEL_M_ENERGY, "memory", NULL);
+        if (CHECK(r != NULL)) {
+            CHECK_NEAR(gtel_reading_number(r), 250300 + (slept < 0 ? 0 : slept), 1e-6);
+            CHECK_INT(r->t_ns, (slept < 0 ? 3 : 104) * UINT64_C(1000000000));
+        }
+        finish(&m);
+    }
+    test_label = "";
+}
+
 #define CARD_ENERGY(second, joules, micro_seconds)                                                 \
     "at " #second "s\ncall zesPowerGetEnergyCounter 1 0 = " #joules "000000 " #micro_seconds "\n"  \
     "call zesPowerGetEnergyCounter 1 1 = 3" #second "00000 " #micro_seconds "\n"
@@ -366,5 +413,6 @@ int main(void)
     test_keeps();
     test_kept_by_hardware();
     test_crescent_island();
+    test_energy_over_sleep();
     return test_result();
 }

@@ -40,7 +40,8 @@ static bool is_fine_step(const struct gtel_sysman_energy *energy, const struct g
 
 /*
  * Over a span in which the counter may have begun anew more than once, nothing is known: it goes on
- * from where it was, in energy and in time.
+ * from where it was, in energy and in time. So does one that is lower after a sleep: it has been at
+ * its end, or has begun anew.
  *
  * Single readings far below their neighbours were seen on idle B60 and B70 (intel/compute-runtime
  * issue 938), and resets begin at 0. So a step that no board can make is left out and the counter
@@ -60,19 +61,22 @@ bool gtel_sysman_energy_step(struct gtel_sysman_energy *energy, const struct gte
     }
     if (now->timestamp == energy->last_us)
         return false;
+    bool is_cut = energy->has_slept && wrap_uj > 0 && now->energy < energy->last_uj;
     bool is_fine = is_fine_step(energy, now, wrap_uj, limit_w, &grown);
     bool is_long = wrap_uj > 0 && now->timestamp > energy->last_us &&
                    most_of(limit_w, now->timestamp - energy->last_us) >= (double)wrap_uj;
-    if (!is_fine && !is_long && ++energy->doubts <= DOUBTS_MAX)
+    bool is_unknown = is_cut || is_long;
+    if (!is_fine && !is_unknown && ++energy->doubts <= DOUBTS_MAX)
         return false;
-    if (is_fine && !is_long) {
+    if (is_fine && !is_unknown) {
         energy->total_uj += grown;
         energy->total_us += now->timestamp - energy->last_us;
     }
     energy->last_uj = now->energy;
     energy->last_us = now->timestamp;
     energy->doubts = 0;
-    return is_fine && !is_long; /* else the next step is counted from here */
+    energy->has_slept = false;
+    return is_fine && !is_unknown; /* else the next step is counted from here */
 }
 
 static struct gtel_sysman_place place_of(const struct gtel_sysman_part *part, uint64_t t_us)
@@ -118,6 +122,13 @@ static bool is_first_whole(const struct gtel_sysman_pass *pass, const struct gte
 bool gtel_sysman_wraps(const struct gtel_sysman_gpu *gpu)
 {
     return gpu->hardware == GTEL_INTEL_BATTLEMAGE || gpu->hardware == GTEL_INTEL_CRESCENT_ISLAND;
+}
+
+void gtel_sysman_note_sleep(struct gtel_sysman_gpu *gpu)
+{
+    struct gtel_sysman_list *list = &gpu->list[GTEL_SYSMAN_POWER];
+    for (size_t i = 0; i < list->n; i++)
+        list->part[i].is.power.energy.has_slept = true;
 }
 
 /*

@@ -89,6 +89,7 @@ static bool may_ask(const struct gtel_sysman *sysman, struct gtel_sysman_gpu *gp
         gpu->idle_since_ns = 0;
         gpu->gts_ns = 0;
         gpu->rest_ns = 0;
+        gtel_sysman_note_sleep(gpu);
     }
     return (!is_asleep || sysman->cards.may_wake) && now >= gpu->rest_ns;
 }

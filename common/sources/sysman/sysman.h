@@ -73,6 +73,7 @@ struct gtel_sysman_ask {
 /* An energy counter behind plausibility gates: see power.c. */
 struct gtel_sysman_energy {
     bool has_last;
+    bool has_slept;  /* since the last one: it may have begun anew */
     unsigned doubts; /* impossible steps one after another */
     uint64_t last_uj;
     uint64_t last_us;
@@ -392,6 +393,8 @@ void gtel_sysman_put_heads(const struct gtel_sysman_pass *pass);
 
 /* power.c: whether the energy counters of the GPU begin anew within minutes. */
 bool gtel_sysman_wraps(const struct gtel_sysman_gpu *gpu);
+/* power.c: the GPU was seen asleep. */
+void gtel_sysman_note_sleep(struct gtel_sysman_gpu *gpu);
 /*
  * power.c: takes one sample of an energy counter; limit_w: the largest sustained limit known, 0 for
  * none. True when the counter has a value to show: total_uj at total_us.
