@@ -165,6 +165,15 @@ static const struct {
      {GTEL_M_GPU_FREQUENCY, NULL, NULL, -1}},
     {"call zesFrequencyGetRange 1 0 = nan nan\n", {GTEL_M_FREQUENCY_MAX, "graphics", "0", -1}},
     {"call zesTemperatureGetState 1 0 = nan\n", {GTEL_M_GPU_TEMPERATURE, NULL, NULL, -1}},
+    /* of all sensors drivers tell the package's */
+    {"call zesTemperatureGetProperties 1 0 = 1 0 0 105\n",
+     {GTEL_M_TEMPERATURE_EMERGENCY, "gpu", NULL, 105}},
+    {"call zesTemperatureGetProperties 1 1 = 2 0 0 105\n",
+     {GTEL_M_TEMPERATURE_EMERGENCY, "memory", NULL, -1}},
+    {"call zesTemperatureGetProperties 1 1 = 8 0 0 105\n",
+     {GTEL_M_TEMPERATURE_EMERGENCY, "vr", NULL, -1}},
+    {"call zesTemperatureGetProperties 1 1 = 0 0 0 105\n",
+     {GTEL_M_TEMPERATURE_EMERGENCY, "global", NULL, -1}},
     {"call zesTemperatureGetProperties 1 0 = 1 0 0 nan\n",
      {GTEL_M_TEMPERATURE_EMERGENCY, "gpu", NULL, -1}},
     /* without the right, drivers say that all memory is free */

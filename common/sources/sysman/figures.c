@@ -28,8 +28,12 @@ uint32_t gtel_sysman_read_temperature(struct gtel_sysman_pass *pass, struct gtel
     if (!is_temperature(celsius))
         return GTEL_SYSMAN_NO_VALUE;
     gtel_sysman_put_f64(pass, GTEL_M_TEMPERATURE, &place, celsius);
-    /* Only xe fills it in, from the file of the temperature at which the GPU is shut down. */
-    if (is_temperature(part->is.temperature.max) && part->is.temperature.max > 0)
+    /*
+     * Only xe fills it in, of all sensors from the same file: that of the package's temperature at
+     * which the GPU is shut down (compute-runtime: sysman, LinuxTemperatureImp).
+     */
+    if (part->type == GTEL_ZES_TEMP_GPU && is_temperature(part->is.temperature.max) &&
+        part->is.temperature.max > 0)
         gtel_sysman_put_f64(pass, GTEL_M_TEMPERATURE_EMERGENCY, &place, part->is.temperature.max);
     gtel_sysman_note(pass, part, celsius);
     return GTEL_ZE_SUCCESS;
