@@ -421,8 +421,10 @@ void gtel_sysman_pass(struct gtel_sysman *sysman, struct gtel_sysman_gpu *gpu,
             gtel_sysman_list_parts(&pass, (enum gtel_sysman_family)f);
     for (size_t i = 0; i < gtel_sysman_rows_n && !gtel_sysman_is_over(&pass); i++)
         ask_row(&pass, i);
-    if (gtel_sysman_is_over(&pass))
+    if (gtel_sysman_is_over(&pass)) {
+        put_lost(&pass);
         return;
+    }
     gpu->is_lost = false;
     gpu->has_worked = true;
     gpu->lost_pause_ns = 0;
