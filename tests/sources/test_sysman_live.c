@@ -53,6 +53,26 @@ static void test_lacks(void)
     test_label = "";
 }
 
+/* What was known of a GPU that has gone is nothing to the one that comes in its place. */
+static void test_return(void)
+{
+    struct machine m;
+    if (!begin(&m, "at 3s\ncall zesTemperatureGetState 1 0 = !0x70000001\n"
+                   "call zesFanGetState 1 0 0 = !0x70000001\n"
+                   "at 80s\ngone sys/class/drm/card0\n"
+                   "gone sys/devices/pci0000:00/0000:03:00.0/drm\n" CARD(
+                       "card2", "0000:03:00.0", "xe",
+                       "E20B") "at 100s\ncall zesTemperatureGetState 1 0 = 61.5\n"
+                               "call zesFanGetState 1 0 0 = 900\n"))
+        return;
+    for (unsigned i = 0; i < 120; i++)
+        gather(&m, 1);
+    CHECK_NEAR(value(&m, GTEL_M_TEMPERATURE, "gpu", NULL), 61.5, 0);
+    CHECK_INT(spy.logs[GTEL_LOG_WARNING], 2);
+    CHECK_INT(spy.logs[GTEL_LOG_INFO], 1);
+    finish(&m);
+}
+
 /* A GPU that may fall asleep after two seconds, gathered once a second. */
 #define SLEEPER                                                                                    \
     POWER("0000:03:00.0", "runtime_status", "active")                                              \
@@ -413,6 +433,7 @@ int main(void)
     test_keeps();
     test_kept_by_hardware();
     test_crescent_island();
+    test_return();
     test_energy_over_sleep();
     return test_result();
 }

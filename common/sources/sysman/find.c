@@ -512,6 +512,11 @@ void gtel_sysman_close_gpu(const struct gtel_env *env, struct gtel_card *card)
     gpu->gts_ns = 0;
     gpu->handle = NULL;
     gpu->is_lost = false;
+    gpu->has_worked = false;
+    gpu->is_failing = false;
+    gpu->has_denied = false;
+    gpu->lost_ns = 0;
+    gpu->lost_pause_ns = 0;
     gpu->head = NULL;
     gpu->energy_ns = 0;
     gpu->delay_ns = 0;
