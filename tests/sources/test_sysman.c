@@ -107,6 +107,9 @@ static void test_values(void)
     finish(&m);
 }
 
+#define TWO_MEMORIES                                                                               \
+    "call zesDeviceEnumMemoryModules 1 = 2\ncall zesMemoryGetState 1 1 = 2 600 1000\n"
+
 /* What drivers say that is not so, or not known: the figure after a second. */
 static const struct {
     const char *text;
@@ -237,6 +240,18 @@ static const struct {
      {GTEL_M_FREQUENCY_ACTUAL, "graphics", "1", 1400e6}},
     {"call zesRasGetProperties 1 0 = 0 1 1\n",
      {GTEL_M_ERROR_COUNT, "ras-cache-tile1", "corrected", 6}},
+    /* two of one kind */
+    {"call zesTemperatureGetProperties 1 1 = 1 0 0 -1\n", {GTEL_M_TEMPERATURE, "gpu", NULL, 61.5}},
+    {"call zesTemperatureGetProperties 1 1 = 1 0 0 -1\n", {GTEL_M_TEMPERATURE, "gpu-2", NULL, 66}},
+    {"call zesTemperatureGetProperties 1 1 = 1 0 0 -1\n", {GTEL_M_GPU_TEMPERATURE, NULL, NULL, 66}},
+    {"call zesTemperatureGetProperties 1 1 = 1 1 0 -1\n",
+     {GTEL_M_TEMPERATURE, "gpu-tile0", NULL, 66}},
+    {TWO_MEMORIES "call zesMemoryGetProperties 1 1 = 0 0 0 1 1000\n",
+     {GTEL_M_MEMORY_USED, "vram0-2", NULL, 400}},
+    {TWO_MEMORIES "call zesMemoryGetProperties 1 1 = 0 0 0 1 1000\n",
+     {GTEL_M_GPU_MEMORY_USED, NULL, NULL, 650}},
+    {TWO_MEMORIES "call zesMemoryGetProperties 1 1 = 0 1 0 1 1000\n",
+     {GTEL_M_MEMORY_USED, "vram0", NULL, 400}},
     /* a chain that the driver does not know */
     {"call zesPowerGetProperties 1 0 = !0x78000004\n", {GTEL_M_ENERGY, "card", NULL, -1}},
     {"call zesPowerGetProperties 1 0 = unchained 0 0 -1 -1 -1\n", {GTEL_M_ENERGY, "pkg", NULL, 5}},

@@ -335,6 +335,26 @@ static const char *describe_name(enum gtel_sysman_family family)
     return names[family];
 }
 
+static bool is_taken(const struct gtel_sysman_list *list, const struct gtel_sysman_part *part)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        const struct gtel_sysman_part *other = &list->part[i];
+        if (other != part && other->use == GTEL_SYSMAN_USED &&
+            other->is_on_tile == part->is_on_tile && strcmp(other->name, part->name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Sensors and memories of one kind are numbered from the second on: "vr", "vr-2". */
+static void tell_apart(const struct gtel_sysman_list *list, struct gtel_sysman_part *part)
+{
+    char name[GTEL_SYSMAN_NAME];
+    memcpy(name, part->name, sizeof(name));
+    for (unsigned n = 2; part->name[0] != '\0' && is_taken(list, part); n++)
+        (void)snprintf(part->name, sizeof(part->name), "%.20s-%u", name, n);
+}
+
 /* A part whose properties say nothing, or nothing that we know, is left out. */
 static void describe_parts(struct gtel_sysman_pass *pass, enum gtel_sysman_family family)
 {
@@ -345,6 +365,8 @@ static void describe_parts(struct gtel_sysman_pass *pass, enum gtel_sysman_famil
             continue;
         uint32_t code = describe[family](pass, part);
         gtel_sysman_settle(pass, &part->describe, describe_name(family), code);
+        if (family == GTEL_SYSMAN_TEMPERATURE || family == GTEL_SYSMAN_MEMORY)
+            tell_apart(list, part);
         if (code == GTEL_ZE_SUCCESS)
             part->use = part->name[0] != '\0' ? GTEL_SYSMAN_USED : GTEL_SYSMAN_LEFT_OUT;
     }
