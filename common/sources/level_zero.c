@@ -5,6 +5,8 @@
 #include "abi/zes_abi.h"
 #include "host/fs.h"
 
+#include <stdio.h>
+
 static const char soname[] = "libze_loader.so.1";
 static const char plain_name[] = "libze_loader.so"; /* where there is nothing else */
 
@@ -44,4 +46,25 @@ const char *gtel_level_zero_advice(uint32_t code)
     default:
         return "this driver does not work";
     }
+}
+
+void gtel_level_zero_put_absent(enum gtel_measurement measurement, struct gtel_findings *findings)
+{
+    static const char *const text[3] = {soname, "it cannot be opened",
+                                        "apt install libze1 (Debian), level-zero (Ubuntu)"};
+    gtel_finding_put(findings, NULL, measurement, 0, text);
+}
+
+void gtel_level_zero_put_wait(const struct gtel_cards *cards, enum gtel_measurement measurement,
+                              struct gtel_findings *findings)
+{
+    char why[128];
+    const char *const text[3] = {"Level Zero", why,
+                                 "let that GPU work once, or set the option Wake to always"};
+    const struct gtel_card *card = gtel_cards_awaited(cards);
+    if (!card)
+        return;
+    (void)snprintf(why, sizeof(why), "it starts with all GPUs at once, and waits until %s is awake",
+                   card->drm.key);
+    gtel_finding_put(findings, NULL, measurement, 0, text);
 }

@@ -3,7 +3,8 @@
 #ifndef GTEL_SOURCES_LEVEL_ZERO_H
 #define GTEL_SOURCES_LEVEL_ZERO_H
 
-#include "host/env.h"
+#include "sources/cards.h"
+#include "sources/source.h"
 
 /*
  * Where distributions, Intel's own packages and graphics drivers put it, NULL at the end; the
@@ -22,5 +23,12 @@ bool gtel_level_zero_switch_on(const char *variable);
 
 /* What a result code of a failed start (GTEL_ZE_...) means to a user. */
 const char *gtel_level_zero_advice(uint32_t code);
+
+/* Findings about what a source would measure: the library cannot be opened. */
+void gtel_level_zero_put_absent(enum gtel_measurement measurement, struct gtel_findings *findings);
+/* Level Zero starts for all GPUs at once, and would wake those that sleep: for which one it waits.
+ */
+void gtel_level_zero_put_wait(const struct gtel_cards *cards, enum gtel_measurement measurement,
+                              struct gtel_findings *findings);
 
 #endif

@@ -114,13 +114,6 @@ static size_t due_of(const char *name, uint32_t code, size_t failed_in)
     return is_late ? first_after(failed_in, 600) + 1 : failed_in + 1;
 }
 
-/* Later calls fail with a code of each kind. */
-static bool is_chosen(unsigned at, uint32_t code)
-{
-    return at <= it.calls[FAILING - 1] || code == 0x70000001 || code == 0x78000003 ||
-           code == 0x7ffffffe;
-}
-
 /* A life in which the call of that number fails, or all calls of that name for a while. */
 static void live(unsigned at, const char *name, uint32_t code)
 {
@@ -163,28 +156,6 @@ static const char *const names[] = {
 #undef GTEL_ZET_SYM
 };
 
-static void fail_in_turn(const char *machine)
-{
-    char label[128];
-    for (unsigned at = 1; at <= it.calls[STEPS - 1]; at++)
-        for (size_t i = 0; i < WALK_CODES; i++) {
-            if (!is_chosen(at, walk_codes[i]))
-                continue;
-            (void)snprintf(label, sizeof(label), "%s: call %u with code 0x%x", machine, at,
-                           (unsigned)walk_codes[i]);
-            test_label = label;
-            live(at, NULL, walk_codes[i]);
-        }
-    for (size_t n = 0; n < GTEL_ARRAY_LEN(names); n++)
-        for (size_t i = 0; i < WALK_CODES; i++) {
-            (void)snprintf(label, sizeof(label), "%s: %s with code 0x%x", machine, names[n],
-                           (unsigned)walk_codes[i]);
-            test_label = label;
-            live(0, names[n], walk_codes[i]);
-        }
-    test_label = "";
-}
-
 static void set_option(enum gtel_option option, const char *value)
 {
     char error[100];
@@ -210,7 +181,11 @@ static void walk_machine(const char *name, const char *text, const char *folder,
     learn(&it.walk.whole);
     CHECK(it.walk.whole.told[END].n >= least);
     CHECK(it.calls[STEPS - 1] == it.calls[REST - 1]);
-    fail_in_turn(name);
+    const struct walk_calls calls = {.n = it.calls[STEPS - 1],
+                                     .early = it.calls[FAILING - 1],
+                                     .name = names,
+                                     .names = GTEL_ARRAY_LEN(names)};
+    walk_fail_in_turn(name, &calls, live);
     printf("%s: %u calls, %zu readings\n", name, it.calls[STEPS - 1], it.walk.whole.told[END].n);
     finish_text(&it.m);
     gtel_buf_done(&buf);

@@ -251,36 +251,6 @@ static const char *const names[] = {
 #undef GTEL_ZES_SYM
 };
 
-/* Later calls fail with a code of each kind: what was kept for a minute is asked for again there.
- */
-static bool is_chosen(unsigned at, uint32_t code)
-{
-    return at <= it.calls[FAILING - 1] || code == 0x70000001 || code == 0x78000003 ||
-           code == 0x7ffffffe;
-}
-
-static void fail_in_turn(const char *machine)
-{
-    char label[128];
-    for (unsigned at = 1; at <= it.calls[STEPS - 1]; at++)
-        for (size_t i = 0; i < WALK_CODES; i++) {
-            if (!is_chosen(at, walk_codes[i]))
-                continue;
-            (void)snprintf(label, sizeof(label), "%s: call %u with code 0x%x", machine, at,
-                           (unsigned)walk_codes[i]);
-            test_label = label;
-            live(at, NULL, walk_codes[i]);
-        }
-    for (size_t n = 0; n < GTEL_ARRAY_LEN(names); n++)
-        for (size_t i = 0; i < WALK_CODES; i++) {
-            (void)snprintf(label, sizeof(label), "%s: %s with code 0x%x", machine, names[n],
-                           (unsigned)walk_codes[i]);
-            test_label = label;
-            live(0, names[n], walk_codes[i]);
-        }
-    test_label = "";
-}
-
 /* least: readings that a gather tells at the end. */
 static void walk_machine(const char *name, const char *text, const struct moving_gpu *gpus,
                          size_t least)
@@ -301,7 +271,11 @@ static void walk_machine(const char *name, const char *text, const struct moving
     learn(&it.walk.whole, "never");
     CHECK(it.walk.whole.told[END].n >= least);
     CHECK(it.calls[STEPS - 1] == it.calls[REST - 1]);
-    fail_in_turn(name);
+    const struct walk_calls calls = {.n = it.calls[STEPS - 1],
+                                     .early = it.calls[FAILING - 1],
+                                     .name = names,
+                                     .names = GTEL_ARRAY_LEN(names)};
+    walk_fail_in_turn(name, &calls, live);
     printf("%s: %u calls, %zu readings\n", name, it.calls[STEPS - 1], it.walk.whole.told[END].n);
     finish_text(&it.m);
     gtel_buf_done(&buf);

@@ -98,3 +98,31 @@ void walk_check_others(const struct walk *walk)
         lacking = device;
     }
 }
+
+static bool is_chosen(const struct walk_calls *calls, unsigned at, uint32_t code)
+{
+    return at <= calls->early || code == 0x70000001 || code == 0x78000003 || code == 0x7ffffffe;
+}
+
+void walk_fail_in_turn(const char *machine, const struct walk_calls *calls,
+                       void (*live)(unsigned at, const char *name, uint32_t code))
+{
+    char label[128];
+    for (unsigned at = 1; at <= calls->n; at++)
+        for (size_t i = 0; i < WALK_CODES; i++) {
+            if (!is_chosen(calls, at, walk_codes[i]))
+                continue;
+            (void)snprintf(label, sizeof(label), "%s: call %u with code 0x%x", machine, at,
+                           (unsigned)walk_codes[i]);
+            test_label = label;
+            live(at, NULL, walk_codes[i]);
+        }
+    for (size_t n = 0; n < calls->names; n++)
+        for (size_t i = 0; i < WALK_CODES; i++) {
+            (void)snprintf(label, sizeof(label), "%s: %s with code 0x%x", machine, calls->name[n],
+                           (unsigned)walk_codes[i]);
+            test_label = label;
+            live(0, calls->name[n], walk_codes[i]);
+        }
+    test_label = "";
+}

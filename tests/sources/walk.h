@@ -38,4 +38,19 @@ void walk_check_others(const struct walk *walk);
 enum { WALK_CODES = 23 };
 extern const uint32_t walk_codes[WALK_CODES];
 
+/* What can fail in a life. */
+struct walk_calls {
+    unsigned n;
+    unsigned early; /* so many fail with every code; later ones with one of each kind, as what was
+                       kept for a minute is asked for again there */
+    const char *const *name;
+    size_t names;
+};
+
+/*
+ * Lives in each of which the call of one number fails, or (at 0) all calls of one name for a while.
+ */
+void walk_fail_in_turn(const char *machine, const struct walk_calls *calls,
+                       void (*live)(unsigned at, const char *name, uint32_t code));
+
 #endif

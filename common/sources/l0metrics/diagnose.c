@@ -2,6 +2,7 @@
 /* What was asked for of Level Zero's metrics and cannot be had, and why. */
 #include "host/kernel.h"
 #include "sources/l0metrics/l0metrics.h"
+#include "sources/level_zero.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -133,33 +134,17 @@ static void diagnose_gpu(const struct gtel_env *env, const struct gtel_l0m_gpu *
     }
 }
 
-/* Level Zero starts for all GPUs at once, and would wake those that sleep. */
-static void diagnose_wait(const struct gtel_cards *cards, struct gtel_findings *findings)
-{
-    char why[128];
-    const char *const text[3] = {"Level Zero", why,
-                                 "let that GPU work once, or set the option Wake to always"};
-    const struct gtel_card *card = gtel_cards_awaited(cards);
-    if (!card)
-        return;
-    (void)snprintf(why, sizeof(why), "it starts with all GPUs at once, and waits until %s is awake",
-                   card->drm.key);
-    gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU_ACTIVITY, 0, text);
-}
-
 void gtel_l0m_diagnose(void *state, struct gtel_registry *registry, struct gtel_findings *findings)
 {
     const struct gtel_l0m *l0m = state;
     (void)registry;
     if (l0m->start == GTEL_L0M_NO_LIBRARY) {
-        static const char *const text[3] = {"libze_loader.so.1", "it cannot be opened",
-                                            "apt install libze1 (Debian), level-zero (Ubuntu)"};
-        gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU_ACTIVITY, 0, text);
+        gtel_level_zero_put_absent(GTEL_MEASUREMENT_GPU_ACTIVITY, findings);
     } else if (l0m->start == GTEL_L0M_FAILED) {
         const char *const text[3] = {"zeInit", gtel_l0m_advice(l0m), NULL};
         gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU_ACTIVITY, 0, text);
     } else if (l0m->start == GTEL_L0M_NEW) {
-        diagnose_wait(&l0m->cards, findings);
+        gtel_level_zero_put_wait(&l0m->cards, GTEL_MEASUREMENT_GPU_ACTIVITY, findings);
     }
     for (size_t i = 0; i < l0m->cards.n && l0m->start == GTEL_L0M_RUNS; i++)
         diagnose_gpu(l0m->cards.env, (const struct gtel_l0m_gpu *)l0m->cards.card[i], findings);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What Level Zero does not give, and why. */
+#include "sources/level_zero.h"
 #include "sources/sysman/sysman.h"
 
 #include <stdio.h>
@@ -100,35 +101,19 @@ static void diagnose_gpu(const struct gtel_sysman_gpu *gpu, struct gtel_findings
     diagnose_reasons(gpu, findings);
 }
 
-/* Level Zero starts for all GPUs at once, and would wake those that sleep. */
-static void diagnose_wait(const struct gtel_cards *cards, struct gtel_findings *findings)
-{
-    char why[128];
-    const char *const text[3] = {"Level Zero", why,
-                                 "let that GPU work once, or set the option Wake to always"};
-    const struct gtel_card *card = gtel_cards_awaited(cards);
-    if (!card)
-        return;
-    (void)snprintf(why, sizeof(why), "it starts with all GPUs at once, and waits until %s is awake",
-                   card->drm.key);
-    gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU_TEMPERATURE, 0, text);
-}
-
 void gtel_sysman_diagnose(void *state, struct gtel_registry *registry,
                           struct gtel_findings *findings)
 {
     const struct gtel_sysman *sysman = state;
     (void)registry;
     if (sysman->start == GTEL_SYSMAN_NO_LIBRARY) {
-        static const char *const text[3] = {"libze_loader.so.1", "it cannot be opened",
-                                            "apt install libze1 (Debian), level-zero (Ubuntu)"};
-        gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU_TEMPERATURE, 0, text);
+        gtel_level_zero_put_absent(GTEL_MEASUREMENT_GPU_TEMPERATURE, findings);
     } else if (sysman->start == GTEL_SYSMAN_FAILED) {
         const char *const text[3] = {sysman->is_legacy ? "zeInit" : "zesInit",
                                      gtel_sysman_advice(sysman->start_code), NULL};
         gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU_TEMPERATURE, 0, text);
     } else if (sysman->start == GTEL_SYSMAN_NEW) {
-        diagnose_wait(&sysman->cards, findings);
+        gtel_level_zero_put_wait(&sysman->cards, GTEL_MEASUREMENT_GPU_TEMPERATURE, findings);
     }
     for (size_t i = 0; i < sysman->cards.n && sysman->start == GTEL_SYSMAN_RUNS; i++)
         diagnose_gpu((const struct gtel_sysman_gpu *)sysman->cards.card[i], findings);
