@@ -307,7 +307,8 @@ static void put_finding(struct gtel_findings *findings, const struct memory_card
                         const char *what, const char *why, const char *fix)
 {
     const char *const text[3] = {what, why, fix};
-    gtel_finding_put(findings, own->card.device, GTEL_MEASUREMENT_GPU_MEMORY, own->error, text);
+    gtel_finding_put(findings, own->card.device, GTEL_MEASUREMENT_GPU_MEMORY_REGION, own->error,
+                     text);
 }
 
 /* One that has no memory of its own, so that no query brings a figure of use. */
@@ -378,7 +379,7 @@ static void diagnose_hidden(const struct gtel_env *env, const struct memory_card
         text[1] = "i915 tells it from Linux 6.0 on";
         text[2] = "use Linux 6.0 or newer";
     }
-    gtel_finding_put_lack(findings, own->card.device, GTEL_MEASUREMENT_GPU_MEMORY,
+    gtel_finding_put_lack(findings, own->card.device, GTEL_MEASUREMENT_GPU_MEMORY_REGION,
                           GTEL_M_GPU_MEMORY_USED, 0, text);
 }
 

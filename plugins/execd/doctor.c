@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ORIGINS_MAX = 16, NAME_WIDTH = 18, STATE_WIDTH = 7, MESSAGES_MAX = 16384 };
+enum { ORIGINS_MAX = 16, NAME_WIDTH = 25, STATE_WIDTH = 7, MESSAGES_MAX = 16384 };
 
 struct gtel_doctor_device {
     bool is_seen[GTEL_M_COUNT];

@@ -54,7 +54,7 @@ TEXTS = {
 }
 AS_ABOVE = "as above"
 AS_ITS_ROW = "as the row it comes from"
-ITS_ROWS = {("gpu", "busy_percent"): [("gpu_engine", "busy_percent"), ("gpu_frequency", "idle_percent")]}
+ITS_ROWS = {("gpu", "busy_percent"): [("gpu_engine", "busy_percent"), ("gpu_frequency_domain", "idle_percent")]}
 # Words of a source's `needs` that stand for a right.
 NEEDS = {
     PERFMON: PERFMON,

@@ -191,7 +191,7 @@ def under_telegraf(arguments, fault):
         }
         if fault in AWAY:
             del others["Intel's clock"]
-        lost = times("gpu_temperature", "celsius", gpu=GPU, sensor="memory")
+        lost = times("gpu_temperature_sensor", "celsius", gpu=GPU, sensor="memory")
         if is_metrics(fault):
             lost = times("gpu_activity", "active_percent", gpu=GPU, unit="eu")
         judge(fault, 0.5, times("gtel", "gpus"), others, lost, log)

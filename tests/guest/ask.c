@@ -121,7 +121,7 @@ struct guest_answer guest_gather(struct guest_program *program)
         answer.up = 1;
     else if (strstr(program->text, " up=0i"))
         answer.up = 0;
-    answer.has_clocks = has_line(program, "gpu_frequency,");
+    answer.has_clocks = has_line(program, "gpu_frequency_domain,");
     answer.has_engines = has_line(program, "gpu_engine,");
     answer.busy = value_of(program, "gpu,", ",gpu=", "busy_percent=");
     answer.render = value_of(program, "gpu_engine,", "engine=render", "busy_percent=");

@@ -35,8 +35,8 @@ def judge_watts(what, gathers):
     """The power in each gather but the first, and the energy over all of them."""
     worst, n = 0.0, 0
     wanted = [(("gpu", ()), "power_watts", GPU_WATTS),
-              (("gpu_power", (("domain", "gpu"),)), "watts", GPU_WATTS),
-              (("gpu_power", (("domain", "package"),)), "watts", PACKAGE_WATTS)]
+              (("gpu_power_domain", (("domain", "gpu"),)), "watts", GPU_WATTS),
+              (("gpu_power_domain", (("domain", "package"),)), "watts", PACKAGE_WATTS)]
     for before, gather in zip(gathers, gathers[1:]):
         for key, field, watts in wanted:
             got = gather.get(key, {}).get(field)
@@ -57,7 +57,7 @@ def judge_power(parts):
     for name, origin, is_there in POWER:
         gathers = gathers_of(parts[name])
         check(len(gathers) >= 3, f"{name}: {len(gathers)} gathers")
-        told = [key for gather in gathers for key in gather if key[0] == "gpu_power"]
+        told = [key for gather in gathers for key in gather if key[0] == "gpu_power_domain"]
         sources = " ".join(str(fields.get("metrics_source", "")) for gather in gathers
                            for key, fields in gather.items() if key[0] == "gpu_info")
         if not is_there:

@@ -95,7 +95,7 @@ def judge_means(what, lines):
     gathers = points_of(lines)
     for gather in gathers[1:]:
         for field, value in {"mean_mhz": 1100, "requested_mean_mhz": 1300, "idle_percent": 28.125}.items():
-            got = gather.get(("gpu_frequency", "graphics", field))
+            got = gather.get(("gpu_frequency_domain", "graphics", field))
             # The clocks' counters are whole MHz times seconds, and the first second is shorter.
             slack = POINTS if field == "idle_percent" else 5
             check(got is not None and abs(got - value) <= slack, f"{what}: {field} is {got} instead of {value}")
@@ -110,13 +110,13 @@ def judge_constants(what, lines):
     busy = last.get(("gpu", "", "busy_percent"))
     check(busy is not None and abs(busy - 62.5) <= POINTS, f"{what}: busy for {busy} % instead of 62.5")
     for key, value in {("gpu", "", "up"): 1, ("gpu", "", "awake"): 1, ("gpu", "", "frequency_mhz"): 1100,
-                       ("gpu_frequency", "graphics", "actual_mhz"): 1100,
-                       ("gpu_frequency", "graphics", "requested_mhz"): 1300,
-                       ("gpu_frequency", "graphics", "min_mhz"): 300,
-                       ("gpu_frequency", "graphics", "max_mhz"): 1500}.items():
+                       ("gpu_frequency_domain", "graphics", "actual_mhz"): 1100,
+                       ("gpu_frequency_domain", "graphics", "requested_mhz"): 1300,
+                       ("gpu_frequency_domain", "graphics", "min_mhz"): 300,
+                       ("gpu_frequency_domain", "graphics", "max_mhz"): 1500}.items():
         check(last.get(key) == value, f"{what}: {key} is {last.get(key)} instead of {value}")
     # The file has whole milliseconds.
-    idle = last.get(("gpu_frequency", "graphics", "idle_percent"))
+    idle = last.get(("gpu_frequency_domain", "graphics", "idle_percent"))
     check(idle is not None and abs(idle - 28.125) < 0.4, f"{what}: idle for {idle} % instead of 28.125")
 
 
@@ -349,7 +349,7 @@ def regions_of(lines):
     """{(region, field): value} of the last gather."""
     found = {}
     for line in lines:
-        if line.startswith("gpu_memory,"):
+        if line.startswith("gpu_memory_region,"):
             _, tags, _, fields = line_protocol.parse(line)
             for field, value in fields.items():
                 found[dict(tags)["region"], field] = value

@@ -153,15 +153,16 @@ static void test_sensors(void)
 {
     static const struct want cases[] = {
         {"A770, an old kernel", CARD("i915", "56A0", "03:00") RELEASE("6.8.0") END, "i915",
-         GTEL_MEASUREMENT_GPU_TEMPERATURE, "since Linux 6.14, and this is 6.8", "use Linux 6.14"},
+         GTEL_MEASUREMENT_GPU_TEMPERATURE_SENSOR, "since Linux 6.14, and this is 6.8",
+         "use Linux 6.14"},
         {"A770, a new kernel", CARD("i915", "56A0", "03:00") RELEASE("6.14.0") END, "i915",
-         GTEL_MEASUREMENT_GPU_TEMPERATURE, "none for this GPU", NULL},
+         GTEL_MEASUREMENT_GPU_TEMPERATURE_SENSOR, "none for this GPU", NULL},
         {"Flex, its fan", CARD("i915", "56C0", "03:00") RELEASE("6.8.0") END, "i915",
          GTEL_MEASUREMENT_GPU_FAN, "none for this GPU", NULL},
         {"DG1 with xe", CARD("xe", "4905", "03:00") RELEASE("6.12.0") END, "xe",
-         GTEL_MEASUREMENT_GPU_TEMPERATURE, "none for this GPU", NULL},
+         GTEL_MEASUREMENT_GPU_TEMPERATURE_SENSOR, "none for this GPU", NULL},
         {"Ponte Vecchio, temperature", CARD("xe", "0BD5", "03:00") RELEASE("6.12.0") END, "xe",
-         GTEL_MEASUREMENT_GPU_TEMPERATURE, "none for this GPU", NULL},
+         GTEL_MEASUREMENT_GPU_TEMPERATURE_SENSOR, "none for this GPU", NULL},
         {"Ponte Vecchio, fan", CARD("xe", "0BD5", "03:00") RELEASE("6.12.0") END, "xe",
          GTEL_MEASUREMENT_GPU_FAN, "none for this GPU", NULL},
         {"B580, fan", B580 RELEASE("6.15.0") END, "xe", GTEL_MEASUREMENT_GPU_FAN,
@@ -169,12 +170,12 @@ static void test_sensors(void)
         {"a virtual function", B580 PHYSFN RELEASE("6.12.0") END, "xe", GTEL_MEASUREMENT_GPU_FAN,
          "virtual function", NULL},
         {"B580, energy stays 0", B580 RELEASE("6.16.0") HWMON("xe") ENERGY("0") END, "xe",
-         GTEL_MEASUREMENT_GPU_POWER, "stays 0", "use Linux 6.17"},
+         GTEL_MEASUREMENT_GPU_POWER_DOMAIN, "stays 0", "use Linux 6.17"},
         {"the same, a newer kernel", B580 RELEASE("6.17.0") HWMON("xe") ENERGY("0") END, "xe",
-         GTEL_MEASUREMENT_GPU_POWER, "stays 0", NULL},
+         GTEL_MEASUREMENT_GPU_POWER_DOMAIN, "stays 0", NULL},
         {"the same, another driver",
          CARD("i915", "56A0", "03:00") RELEASE("6.8.0") HWMON("i915") ENERGY("0") END, "i915",
-         GTEL_MEASUREMENT_GPU_POWER, "stays 0", NULL},
+         GTEL_MEASUREMENT_GPU_POWER_DOMAIN, "stays 0", NULL},
     };
     for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++)
         check(&cases[i], NULL);
@@ -197,11 +198,11 @@ static void test_sensors(void)
     "refuse sys/class/powercap/" dir "/energy_uj EACCES\n"
 #define POWER(label, text, why, fix)                                                               \
     {                                                                                              \
-        label, IGPU text END, "rapl", GTEL_MEASUREMENT_GPU_POWER, why, fix                         \
+        label, IGPU text END, "rapl", GTEL_MEASUREMENT_GPU_POWER_DOMAIN, why, fix                  \
     }
 #define DEGREES(label, text, why, fix)                                                             \
     {                                                                                              \
-        label, IGPU text END, "rapl", GTEL_MEASUREMENT_GPU_TEMPERATURE, why, fix                   \
+        label, IGPU text END, "rapl", GTEL_MEASUREMENT_GPU_TEMPERATURE_SENSOR, why, fix            \
     }
 
 static void test_processor(void)

@@ -412,7 +412,7 @@ static void check_finding(const struct machine *machine, const struct gtel_findi
     CHECK(has(got->why, findings[i].why));
     CHECK(findings[i].fix[0] ? has(got->fix, findings[i].fix) : got->fix.n == 0);
     CHECK_INT(got->error, findings[i].error);
-    CHECK_INT(got->measurement, GTEL_MEASUREMENT_GPU_MEMORY);
+    CHECK_INT(got->measurement, GTEL_MEASUREMENT_GPU_MEMORY_REGION);
     CHECK(got->device == machine->registry.device[0]);
 }
 

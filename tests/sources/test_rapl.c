@@ -178,7 +178,7 @@ static void test_refused(void)
         CHECK_STR(list.finding[1].what, UNCORE);
         CHECK_INT(list.finding[1].error, -EACCES);
         CHECK_INT(list.finding[1].fix.n, 0); /* the event asks for less */
-        CHECK_INT(list.finding[1].measurement, GTEL_MEASUREMENT_GPU_POWER);
+        CHECK_INT(list.finding[1].measurement, GTEL_MEASUREMENT_GPU_POWER_DOMAIN);
     }
     CHECK_INT(findings(&machine), 0);
     gtel_findings_done(&list);

@@ -34,7 +34,7 @@ const struct told_reading *told_find(const struct told *told, uint64_t key);
 const struct told_reading *told_find_near(const struct told *told, uint64_t key, size_t near);
 /* -1 when nothing was told. */
 double told_value(const struct told *told, uint64_t key);
-/* In words: "0000:03:00.0 gpu_power watts card". */
+/* In words: "0000:03:00.0 gpu_power_domain watts card". */
 void told_print(const struct gtel_reading *reading);
 
 /* What is told in a life in which nothing fails, and how long before each gather the last was. */

@@ -23,10 +23,10 @@ int main(void)
     CHECK_INT(findings.finding[0].source, 3);
     CHECK_INT(findings.finding[0].lacks_plus_1, 0);
     CHECK_INT(findings.finding[1].what.n, 0);
-    gtel_finding_put_lack(&findings, &device, GTEL_MEASUREMENT_GPU_POWER, GTEL_M_GPU_ENERGY,
+    gtel_finding_put_lack(&findings, &device, GTEL_MEASUREMENT_GPU_POWER_DOMAIN, GTEL_M_GPU_ENERGY,
                           -ENOENT, refused);
     CHECK_INT(findings.finding[2].lacks_plus_1, GTEL_M_GPU_ENERGY + 1);
-    CHECK_INT(findings.finding[2].measurement, GTEL_MEASUREMENT_GPU_POWER);
+    CHECK_INT(findings.finding[2].measurement, GTEL_MEASUREMENT_GPU_POWER_DOMAIN);
     for (int i = 0; i < GTEL_FINDINGS_MAX + 10; i++) {
         char name[16];
         (void)snprintf(name, sizeof(name), "file%d", i);

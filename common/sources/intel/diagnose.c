@@ -107,10 +107,10 @@ static void diagnose_energy(const struct diagnosis *diagnosis, const struct gtel
                             const char *name)
 {
     if (attr->distrust_ns > gtel_env_now(diagnosis->intel->env))
-        put(diagnosis, GTEL_MEASUREMENT_GPU_POWER, 0, name,
+        put(diagnosis, GTEL_MEASUREMENT_GPU_POWER_DOMAIN, 0, name,
             "it makes impossible steps, which are left out", energy_fix(diagnosis));
     else if (attr->has_last && attr->last == 0)
-        put(diagnosis, GTEL_MEASUREMENT_GPU_POWER, 0, name,
+        put(diagnosis, GTEL_MEASUREMENT_GPU_POWER_DOMAIN, 0, name,
             "it stays 0, which cannot be true and is left out", energy_fix(diagnosis));
 }
 
@@ -151,12 +151,13 @@ static const struct since {
     uint32_t minor;
     uint32_t families;
 } since[] = {
-    {"i915", GTEL_MEASUREMENT_GPU_POWER, 6, 2, FAMILY(DG1) | FAMILY(DG2) | FAMILY(FLEX)},
-    {"i915", GTEL_MEASUREMENT_GPU_TEMPERATURE, 6, 14, FAMILY(DG1) | FAMILY(DG2) | FAMILY(FLEX)},
+    {"i915", GTEL_MEASUREMENT_GPU_POWER_DOMAIN, 6, 2, FAMILY(DG1) | FAMILY(DG2) | FAMILY(FLEX)},
+    {"i915", GTEL_MEASUREMENT_GPU_TEMPERATURE_SENSOR, 6, 14,
+     FAMILY(DG1) | FAMILY(DG2) | FAMILY(FLEX)},
     {"i915", GTEL_MEASUREMENT_GPU_FAN, 6, 12, FAMILY(DG1) | FAMILY(DG2)},
-    {"xe", GTEL_MEASUREMENT_GPU_POWER, 6, 5,
+    {"xe", GTEL_MEASUREMENT_GPU_POWER_DOMAIN, 6, 5,
      FAMILY(DG2) | FAMILY(FLEX) | FAMILY(PONTE_VECCHIO) | FAMILY(BATTLEMAGE)},
-    {"xe", GTEL_MEASUREMENT_GPU_TEMPERATURE, 6, 15,
+    {"xe", GTEL_MEASUREMENT_GPU_TEMPERATURE_SENSOR, 6, 15,
      FAMILY(DG2) | FAMILY(FLEX) | FAMILY(BATTLEMAGE)},
     {"xe", GTEL_MEASUREMENT_GPU_FAN, 6, 16, FAMILY(DG2) | FAMILY(BATTLEMAGE)},
 };

@@ -298,7 +298,7 @@ static const char guest[] = "the processor's counters stay with the host of a vi
 static void put_power(struct gtel_findings *findings, const struct rapl_card *card, int error,
                       const char *const text[3])
 {
-    gtel_finding_put_lack(findings, card->card.device, GTEL_MEASUREMENT_GPU_POWER,
+    gtel_finding_put_lack(findings, card->card.device, GTEL_MEASUREMENT_GPU_POWER_DOMAIN,
                           GTEL_M_GPU_ENERGY, error, text);
 }
 
@@ -379,7 +379,7 @@ static void diagnose_sensor(const struct gtel_env *env, const struct rapl_card *
     } else if (card->sensor_error == -ENOENT) {
         text[2] = "load the kernel module: modprobe coretemp";
     }
-    gtel_finding_put(findings, card->card.device, GTEL_MEASUREMENT_GPU_TEMPERATURE,
+    gtel_finding_put(findings, card->card.device, GTEL_MEASUREMENT_GPU_TEMPERATURE_SENSOR,
                      card->sensor_error, text);
 }
 

@@ -14,17 +14,17 @@ static const struct {
     const char *fix;
 } needs[GTEL_SYSMAN_FAMILIES] = {
     [GTEL_SYSMAN_PCI] = {GTEL_MEASUREMENT_GPU, telem},
-    [GTEL_SYSMAN_FREQUENCY] = {GTEL_MEASUREMENT_GPU_FREQUENCY, NULL},
-    [GTEL_SYSMAN_POWER] = {GTEL_MEASUREMENT_GPU_POWER, telem},
-    [GTEL_SYSMAN_TEMPERATURE] = {GTEL_MEASUREMENT_GPU_TEMPERATURE, telem},
-    [GTEL_SYSMAN_MEMORY] = {GTEL_MEASUREMENT_GPU_MEMORY, telem},
+    [GTEL_SYSMAN_FREQUENCY] = {GTEL_MEASUREMENT_GPU_FREQUENCY_DOMAIN, NULL},
+    [GTEL_SYSMAN_POWER] = {GTEL_MEASUREMENT_GPU_POWER_DOMAIN, telem},
+    [GTEL_SYSMAN_TEMPERATURE] = {GTEL_MEASUREMENT_GPU_TEMPERATURE_SENSOR, telem},
+    [GTEL_SYSMAN_MEMORY] = {GTEL_MEASUREMENT_GPU_MEMORY_REGION, telem},
     [GTEL_SYSMAN_ENGINE] = {GTEL_MEASUREMENT_GPU_ENGINE,
                             "run gtel as root; the kernel's own figures need CAP_PERFMON only"},
     [GTEL_SYSMAN_RAS] = {GTEL_MEASUREMENT_GPU_ERROR, "run gtel as root"},
     [GTEL_SYSMAN_FABRIC] = {GTEL_MEASUREMENT_GPU_FABRIC, "run gtel as root"},
     [GTEL_SYSMAN_FAN] = {GTEL_MEASUREMENT_GPU_FAN, NULL},
-    [GTEL_SYSMAN_PSU] = {GTEL_MEASUREMENT_GPU_POWER, NULL},
-    [GTEL_SYSMAN_STANDBY] = {GTEL_MEASUREMENT_GPU_FREQUENCY, NULL},
+    [GTEL_SYSMAN_PSU] = {GTEL_MEASUREMENT_GPU_POWER_DOMAIN, NULL},
+    [GTEL_SYSMAN_STANDBY] = {GTEL_MEASUREMENT_GPU_FREQUENCY_DOMAIN, NULL},
 };
 
 /* One finding for a question that was not answered. */
@@ -93,7 +93,8 @@ static void diagnose_gpu(const struct gtel_sysman_gpu *gpu, struct gtel_findings
         static const char *const text[3] = {
             "Level Zero", "it does not know this GPU",
             "install Intel's Level Zero driver for it (libze-intel-gpu1, intel-level-zero-gpu)"};
-        gtel_finding_put(findings, gpu->card.device, GTEL_MEASUREMENT_GPU_TEMPERATURE, 0, text);
+        gtel_finding_put(findings, gpu->card.device, GTEL_MEASUREMENT_GPU_TEMPERATURE_SENSOR, 0,
+                         text);
         return;
     }
     for (size_t f = 0; f < GTEL_SYSMAN_FAMILIES; f++)
@@ -107,13 +108,13 @@ void gtel_sysman_diagnose(void *state, struct gtel_registry *registry,
     const struct gtel_sysman *sysman = state;
     (void)registry;
     if (sysman->start == GTEL_SYSMAN_NO_LIBRARY) {
-        gtel_level_zero_put_absent(GTEL_MEASUREMENT_GPU_TEMPERATURE, findings);
+        gtel_level_zero_put_absent(GTEL_MEASUREMENT_GPU_TEMPERATURE_SENSOR, findings);
     } else if (sysman->start == GTEL_SYSMAN_FAILED) {
         const char *const text[3] = {sysman->is_legacy ? "zeInit" : "zesInit",
                                      gtel_sysman_advice(sysman->start_code), NULL};
-        gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU_TEMPERATURE, 0, text);
+        gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU_TEMPERATURE_SENSOR, 0, text);
     } else if (sysman->start == GTEL_SYSMAN_NEW) {
-        gtel_level_zero_put_wait(&sysman->cards, GTEL_MEASUREMENT_GPU_TEMPERATURE, findings);
+        gtel_level_zero_put_wait(&sysman->cards, GTEL_MEASUREMENT_GPU_TEMPERATURE_SENSOR, findings);
     }
     for (size_t i = 0; i < sysman->cards.n && sysman->start == GTEL_SYSMAN_RUNS; i++)
         diagnose_gpu((const struct gtel_sysman_gpu *)sysman->cards.card[i], findings);
