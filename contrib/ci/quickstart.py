@@ -21,7 +21,6 @@ COLUMNS = (
     ("temp C", "temperature_celsius", ("temperature", "gpu"), "{:.0f}"),
     ("power W", "power_watts", ("power", "gpu"), "{:.1f}"),
     ("MHz", "frequency_mhz", ("frequency", "gpu"), None),
-    ("fan rpm", "fan_rpm", ("fanspeed", "gpu"), "{:.0f}"),
 )
 PLUGINS = {"intel": "gpu_intel", "nvidia": "gpu_nvml"}
 PROCESSES = 5  # shown of each agent

@@ -85,7 +85,7 @@ FIELDS = [
     ("max video clock", ("gpu_frequency_domain", {"domain": "video"}, "max_mhz"),
      ["max_clocks/video_clock"], 1, 0),
     ("performance state", ("gpu", {}, "performance_state"), ["performance_state"], 1, 0),
-    ("fan", ("gpu", {}, "fan_percent"), ["fan_speed"], 1, 1),
+    ("fan", ("gpu_fan", {"fan": "0"}, "percent"), ["fan_speed"], 1, 1),
     ("pcie gen", ("gpu", {}, "pcie_gen"),
      ["pci/pci_gpu_link_info/pcie_gen/current_link_gen"], 1, 0),
     ("pcie width", ("gpu", {}, "pcie_width"),

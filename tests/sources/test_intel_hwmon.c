@@ -50,7 +50,6 @@ static const struct hwmon_case {
       {GTEL_M_PEAK_CURRENT_LIMIT, "card", 25},
       {GTEL_M_GPU_POWER_LIMIT, NULL, -1},
       {GTEL_M_FAN_RPM, "1", 900},
-      {GTEL_M_GPU_FAN_RPM, NULL, 900},
       {GTEL_M_NONE, NULL, 0}}},
     {"i915: temperature without a label",
      "i915",
@@ -113,7 +112,6 @@ static const struct hwmon_case {
       {GTEL_M_GPU_TEMPERATURE, NULL, -1},
       {GTEL_M_FAN_RPM, "1", 0},
       {GTEL_M_FAN_RPM, "3", 1450},
-      {GTEL_M_GPU_FAN_RPM, NULL, 1450},
       {GTEL_M_NONE, NULL, 0}}},
 };
 

@@ -82,8 +82,7 @@ static uint64_t hash_reading(const struct gtel_reading *reading)
 static uint64_t *sum_of(const struct gtel_reading *reading, struct look *look)
 {
     enum gtel_metric metric = (enum gtel_metric)reading->metric;
-    if (metric == GTEL_M_GPU_ENERGY || metric == GTEL_M_ENERGY || metric == GTEL_M_GPU_FAN_RPM ||
-        metric == GTEL_M_FAN_RPM)
+    if (metric == GTEL_M_GPU_ENERGY || metric == GTEL_M_ENERGY || metric == GTEL_M_FAN_RPM)
         return &look->learned;
     bool is_engine = gtel_metric_row(metric)->measurement == GTEL_MEASUREMENT_GPU_ENGINE;
     bool is_xe = strcmp(reading->device->label[GTEL_LABEL_DRIVER], "xe") == 0;

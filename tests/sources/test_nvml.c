@@ -252,7 +252,6 @@ static const struct {
     {GTEL_M_THROTTLE_TIME, "power_cap", 5459.682741},
     {GTEL_M_FAN, "0", 0.30},
     {GTEL_M_FAN, "1", 0.35},
-    {GTEL_M_GPU_FAN, NULL, 0.35},
     {GTEL_M_GPU_ENERGY, NULL, -1},
 };
 
@@ -317,9 +316,9 @@ static const struct {
     {"call nvmlDeviceGetFieldValues 0 74 0 = !3\ncall nvmlDeviceGetViolationStatus 0 0 = 9 "
      "7000000000\n",
      GTEL_M_THROTTLE_TIME, "power_cap", 7},
-    {"call nvmlDeviceGetNumFans = !nosymbol\n", GTEL_M_GPU_FAN, NULL, 0.31},
+    {"call nvmlDeviceGetNumFans = !nosymbol\n", GTEL_M_FAN, "0", 0.31},
     {"call nvmlDeviceGetFanSpeedRPM 0 0 = 900\ncall nvmlDeviceGetFanSpeedRPM 0 1 = 1200\n",
-     GTEL_M_GPU_FAN_RPM, NULL, 1200},
+     GTEL_M_FAN_RPM, "1", 1200},
     {"call nvmlDeviceGetPerformanceState 0 = 32\n", GTEL_M_GPU_PERFORMANCE_STATE, NULL, -1},
     {"call nvmlDeviceGetPerformanceState 0 = 8\n", GTEL_M_GPU_PERFORMANCE_STATE, NULL, 8},
     {"call nvmlDeviceGetPcieReplayCounter 0 = 4\n", GTEL_M_GPU_PCIE_REPLAYS, NULL, 4},

@@ -64,7 +64,6 @@ static const struct figure {
     {GTEL_M_FABRIC_TX, "0.3", NULL, 500},
     {GTEL_M_FABRIC_ERRORS, "0.3", NULL, 10},
     {GTEL_M_FAN_RPM, "1", NULL, 900},
-    {GTEL_M_GPU_FAN_RPM, NULL, NULL, 900},
     {GTEL_M_GPU_RESETS, NULL, NULL, 1},
     {GTEL_M_GPU_RESET_NEEDED, NULL, NULL, 1},
     {GTEL_M_GPU_REPAIRED, NULL, NULL, 0},
@@ -153,8 +152,8 @@ static const struct {
     {"call zesFrequencyGetState 1 0 = -1 -1 -1 -1 0 0\n", {GTEL_M_VOLTAGE, "graphics", NULL, -1}},
     {"call zesFrequencyGetState 1 0 = -1 -1 -1 -1 0 0\n", {GTEL_M_GPU_FREQUENCY, NULL, NULL, 0}},
     {"call zesFrequencyGetRange 1 0 = -1 2400\n", {GTEL_M_FREQUENCY_MIN, "graphics", "0", -1}},
-    {"call zesFanGetState 1 0 0 = -1\n", {GTEL_M_GPU_FAN_RPM, NULL, NULL, -1}},
-    {"call zesFanGetState 1 0 0 = 0\n", {GTEL_M_GPU_FAN_RPM, NULL, NULL, 0}},
+    {"call zesFanGetState 1 0 0 = -1\n", {GTEL_M_FAN_RPM, "1", NULL, -1}},
+    {"call zesFanGetState 1 0 0 = 0\n", {GTEL_M_FAN_RPM, "1", NULL, 0}},
     {"call zesPowerGetLimitsExt 1 0 = 1 0 2 0 0 -1\n", {GTEL_M_POWER_LIMIT, "card", NULL, -1}},
     {"call zesPowerGetEnergyCounter 1 0 = 0 900\n", {GTEL_M_ENERGY, "card", NULL, -1}},
     {"call zesPowerGetEnergyCounter 1 0 = 0 900\n"
@@ -282,23 +281,22 @@ static void test_quirks(void)
     test_label = "";
 }
 
-/* A fan that has failed for long is no longer waited for. */
+/* A sensor that has failed for 20 minutes is no longer waited for. */
 static void test_given_up(void)
 {
     struct machine m;
-    if (!begin(&m, "call zesDeviceEnumFans 1 = 2\ncall zesFanGetProperties 1 1 = 0 0 1\n"
-                   "call zesFanGetState 1 1 0 = 1200\n"
-                   "at 3s\ncall zesFanGetState 1 1 0 = !0x70010001\n"))
+    if (!begin(&m, "call zesTemperatureGetProperties 1 1 = 1 0 0 -1\n"
+                   "at 3s\ncall zesTemperatureGetState 1 1 = !0x70010001\n"))
         return;
     gather(&m, 1);
-    CHECK_NEAR(value(&m, GTEL_M_GPU_FAN_RPM, NULL, NULL), 1200, 0);
+    CHECK_NEAR(value(&m, GTEL_M_GPU_TEMPERATURE, NULL, NULL), 66, 0);
     gather(&m, 2);
-    CHECK_NEAR(value(&m, GTEL_M_GPU_FAN_RPM, NULL, NULL), -1, 0);
-    CHECK_NEAR(value(&m, GTEL_M_FAN_RPM, "1", NULL), 900, 0);
+    CHECK_NEAR(value(&m, GTEL_M_GPU_TEMPERATURE, NULL, NULL), -1, 0);
+    CHECK_NEAR(value(&m, GTEL_M_TEMPERATURE, "gpu", NULL), 61.5, 0);
     gather(&m, 1100);
-    CHECK_NEAR(value(&m, GTEL_M_GPU_FAN_RPM, NULL, NULL), -1, 0);
+    CHECK_NEAR(value(&m, GTEL_M_GPU_TEMPERATURE, NULL, NULL), -1, 0);
     gather(&m, 100);
-    CHECK_NEAR(value(&m, GTEL_M_GPU_FAN_RPM, NULL, NULL), 900, 0);
+    CHECK_NEAR(value(&m, GTEL_M_GPU_TEMPERATURE, NULL, NULL), 61.5, 0);
     finish(&m);
 }
 

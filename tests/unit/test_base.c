@@ -116,6 +116,36 @@ static bool ends_in_unit(struct gtel_str field)
     return false;
 }
 
+/* Whether measurement and field of a and b, joined by an underscore, are one name. */
+static bool has_same_joined_name(const struct gtel_metric_row *a, const struct gtel_metric_row *b)
+{
+    struct gtel_buf names[2];
+    const struct gtel_metric_row *rows[2] = {a, b};
+    for (size_t i = 0; i < 2; i++) {
+        gtel_buf_init(&names[i], 256);
+        gtel_buf_str(&names[i], gtel_measurement_row(rows[i]->measurement)->name);
+        gtel_buf_char(&names[i], '_');
+        gtel_buf_str(&names[i], rows[i]->field);
+    }
+    bool is_same = gtel_str_eq(gtel_buf_text(&names[0]), gtel_buf_text(&names[1]));
+    gtel_buf_done(&names[0]);
+    gtel_buf_done(&names[1]);
+    return is_same;
+}
+
+/* Prometheus, VictoriaMetrics and Telegraf's outputs for them write measurement_field. */
+static void test_joined_names(void)
+{
+    for (size_t i = 0; i < GTEL_M_COUNT; i++) {
+        const struct gtel_metric_row *a = gtel_metric_row((enum gtel_metric)i);
+        for (size_t k = i + 1; k < GTEL_M_COUNT && a->field.n > 0; k++) {
+            const struct gtel_metric_row *b = gtel_metric_row((enum gtel_metric)k);
+            test_label = b->field.p;
+            CHECK(b->field.n == 0 || !has_same_joined_name(a, b));
+        }
+    }
+}
+
 static void test_catalogue(void)
 {
     for (size_t i = 0; i < GTEL_M_COUNT; i++) {
@@ -236,6 +266,7 @@ int main(void)
     test_buf();
     test_arena();
     test_catalogue();
+    test_joined_names();
     test_options();
     test_index();
     return test_result();

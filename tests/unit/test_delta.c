@@ -158,7 +158,7 @@ int main(void)
     test_rates();
     test_shares();
     test_label = "window of a gauge";
-    test_window(GTEL_M_GPU_FAN_RPM, 3, 20);
+    test_window(GTEL_M_FAN_RPM, 3, 20);
     test_label = "window of a counter";
     test_window(GTEL_M_GPU_PCIE_RX, 1, 20);
     return test_result();

@@ -414,10 +414,10 @@ static void test_full(void)
         CHECK_INT(gtel_registry_add(&registry, gtel_str_of(key), &device), 0);
     }
     CHECK_INT(gtel_registry_add(&told, GTEL_STR("nvidia:new"), &device), 0);
-    gtel_batch_u64(&sent, device, GTEL_M_GPU_FAN_RPM, GTEL_STR_NONE, 1);
+    gtel_batch_u64(&sent, device, GTEL_M_FAN_RPM, GTEL_STR_NONE, 1);
     gtel_batch_failed(&sent, device);
     CHECK_INT(gtel_registry_add(&told, GTEL_STR("nvidia:7"), &device), 0);
-    gtel_batch_u64(&sent, device, GTEL_M_GPU_FAN_RPM, GTEL_STR_NONE, 2);
+    gtel_batch_u64(&sent, device, GTEL_M_FAN_RPM, GTEL_STR_NONE, 2);
     gtel_buf_init(&buf, GTEL_FRAME_MAX);
     gtel_wire_answer(&buf, &answer, &told, true, &sent);
     CHECK_INT(gtel_frame_next(gtel_buf_text(&buf), &frame, &used), 0);

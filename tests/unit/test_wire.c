@@ -14,7 +14,7 @@ static void fill(struct gtel_registry *registry, struct gtel_batch *batch)
     gtel_device_label(registry, a, GTEL_LABEL_MODEL, GTEL_STR("Arc"));
     gtel_registry_lost(registry, b);
     batch->t_ns = 77;
-    gtel_batch_u64(batch, a, GTEL_M_GPU_FAN_RPM, GTEL_STR_NONE, 1200);
+    gtel_batch_u64(batch, a, GTEL_M_FAN_RPM, GTEL_STR_NONE, 1200);
     gtel_batch_f64(batch, a, GTEL_M_TEMPERATURE, GTEL_STR("pkg"), 41.5);
     struct gtel_reading many = {.device = b,
                                 .metric = GTEL_M_FREQUENCY_ACTUAL,

@@ -148,8 +148,6 @@ static void energy(struct gtel_intel_attr *attr, struct gtel_intel_cycle *cycle,
 static void fan(struct gtel_intel_attr *attr, struct gtel_intel_cycle *cycle, uint64_t value)
 {
     remember(attr, value, cycle->batch->t_ns);
-    cycle->has_fan = true;
-    cycle->fan_rpm = value > cycle->fan_rpm ? value : cycle->fan_rpm;
     put_u64(attr, cycle, value);
 }
 

@@ -64,10 +64,9 @@ struct gtel_intel_attr {
 /* What one cycle over the attributes of a GPU has seen. */
 struct gtel_intel_cycle {
     struct gtel_batch *batch;
-    uint64_t fan_rpm; /* of the fastest fan */
-    double limit_w;   /* the largest power limit known, 0: none; kept from cycle to cycle */
-    uint32_t heads;   /* headlines taken so far, one bit each */
-    uint32_t read;    /* attributes that gave a value or were quietly absent */
+    double limit_w; /* the largest power limit known, 0: none; kept from cycle to cycle */
+    uint32_t heads; /* headlines taken so far, one bit each */
+    uint32_t read;  /* attributes that gave a value or were quietly absent */
     uint32_t failed;
     uint32_t
         idle_times;    /* idle counters that have grown, and whether all grew by almost all time */
@@ -76,7 +75,6 @@ struct gtel_intel_cycle {
     uint32_t gts_drowsy; /* of the busy ones: slept for almost all of the time */
     uint32_t gts_held;   /* those that were kept awake by us since the last cycle, for held_ns */
     uint64_t held_ns;
-    bool has_fan;
     bool is_idle;
     bool is_between; /* gathers: the readings are thrown away */
 };

@@ -145,10 +145,6 @@ static int read_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu, struct
     gpu->device->gts_busy = cycle.gts_busy;
     gpu->device->gts_drowsy = cycle.gts_drowsy;
     gpu->limit_w = cycle.limit_w;
-    if (cycle.has_fan) {
-        batch->origin = GTEL_INTEL_HWMON;
-        gtel_batch_u64(batch, gpu->device, GTEL_M_GPU_FAN_RPM, GTEL_STR_NONE, cycle.fan_rpm);
-    }
     if (r != -ENODEV && read_pmu(intel, gpu, &cycle) == -ENODEV)
         r = -ENODEV;
     if (gpu->rest.delay_ns > 0)

@@ -139,15 +139,10 @@ void gtel_nvml_emit_fans(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml
                          const struct gtel_nvml_answer *answer, struct gtel_batch *batch)
 {
     struct gtel_reading value;
-    struct gtel_nvml_answer fastest = {.n = 0};
     for (size_t i = 0; i < answer->n; i++) {
         struct gtel_nvml_answer fan = {.u = {answer->u[i]}, .n = 1, .f = (double)answer->u[i]};
         if (answer->u[i] >= UINT32_MAX || !convert(row->metric, &fan, row->scale, &value))
             continue;
         put(batch, gpu, row->metric, (struct gtel_str[2]){fan_names[i]}, &value);
-        if (fastest.n == 0 || fan.u[0] > fastest.u[0])
-            fastest = fan;
     }
-    if (fastest.n > 0 && convert(row->headline, &fastest, row->scale, &value))
-        put(batch, gpu, row->headline, NULL, &value);
 }

@@ -124,10 +124,9 @@ const struct gtel_nvml_row gtel_nvml_rows[] = {
     {FIELD(HW_THERMAL_TIME, 0), MINOR, TO(THROTTLE_TIME, NONE), DIM("hw_thermal"), NANO},
     {FIELD(POWER_BRAKE_TIME, 0), MINOR, TO(THROTTLE_TIME, NONE), DIM("power_brake"), NANO},
 
-    {CALL(nvmlDeviceGetFanSpeed_v2), READ(fans), GROUP(FANS), EMIT(fans), TO(FAN, GPU_FAN),
-     PERCENT},
-    {CALL(nvmlDeviceGetFanSpeed), READ(u32), GROUP(FANS), EMIT(fans), TO(FAN, GPU_FAN), PERCENT},
-    {CALL(nvmlDeviceGetFanSpeedRPM), READ(fans_rpm), EMIT(fans), TO(FAN_RPM, GPU_FAN_RPM), PLAIN},
+    {CALL(nvmlDeviceGetFanSpeed_v2), READ(fans), GROUP(FANS), EMIT(fans), TO(FAN, NONE), PERCENT},
+    {CALL(nvmlDeviceGetFanSpeed), READ(u32), GROUP(FANS), EMIT(fans), TO(FAN, NONE), PERCENT},
+    {CALL(nvmlDeviceGetFanSpeedRPM), READ(fans_rpm), EMIT(fans), TO(FAN_RPM, NONE), PLAIN},
 
     {CALL(nvmlDeviceGetCurrPcieLinkGeneration), READ(u32), TO(NONE, GPU_PCIE_GEN), PLAIN},
     {CALL(nvmlDeviceGetCurrPcieLinkWidth), READ(u32), TO(NONE, GPU_PCIE_WIDTH), PLAIN},

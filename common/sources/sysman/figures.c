@@ -429,7 +429,6 @@ uint32_t gtel_sysman_read_fan(struct gtel_sysman_pass *pass, struct gtel_sysman_
         return GTEL_ZE_SUCCESS;
     }
     gtel_sysman_put_u64(pass, GTEL_M_FAN_RPM, &place, (uint64_t)speed);
-    gtel_sysman_note(pass, part, speed);
     return GTEL_ZE_SUCCESS;
 }
 
@@ -444,9 +443,8 @@ static size_t sets_in_sum(const struct gtel_sysman_pass *pass)
     return n;
 }
 
-/* What the parts of one type (ANY: of all) make of a figure of the whole GPU. */
+/* What the parts of one type make of a figure of the whole GPU. */
 enum share { NONE, UNKNOWN, TOLD };
-enum { ANY = 0xffff };
 
 /*
  * One that is awaited and does not tell makes it unknown: the figure of the others would be another
@@ -460,7 +458,7 @@ static enum share share_of(const struct gtel_sysman_pass *pass, enum gtel_sysman
     for (size_t i = 0; i < list->n && !(is_first && share == TOLD); i++) {
         const struct gtel_sysman_part *part = &list->part[i];
         bool is_new = part->use == GTEL_SYSMAN_UNDESCRIBED;
-        if (part->use == GTEL_SYSMAN_LEFT_OUT || (!is_new && type != ANY && part->type != type))
+        if (part->use == GTEL_SYSMAN_LEFT_OUT || (!is_new && part->type != type))
             continue;
         if (!is_new && part->value_ns == pass->now) {
             *ret = share == NONE || part->value > *ret ? part->value : *ret;
@@ -489,8 +487,6 @@ void gtel_sysman_put_heads(const struct gtel_sysman_pass *pass)
     put_temperature(pass);
     if (share_of(pass, GTEL_SYSMAN_FREQUENCY, GTEL_ZES_FREQ_GPU, true, &value) == TOLD)
         put_clock(pass, NULL, GTEL_M_GPU_FREQUENCY, value);
-    if (share_of(pass, GTEL_SYSMAN_FAN, ANY, false, &value) == TOLD)
-        gtel_sysman_put_u64(pass, GTEL_M_GPU_FAN_RPM, NULL, (uint64_t)value);
     /* Of all tiles and severities, or the sum would go back for want of one. */
     if (pass->has_resets && pass->resets_read == sets_in_sum(pass))
         gtel_sysman_put_u64(pass, GTEL_M_GPU_RESETS, NULL, pass->resets);
