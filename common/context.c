@@ -324,6 +324,26 @@ static bool is_folding(const struct gtel_context *context)
     return gtel_option_number(&context->options, GTEL_O_SAMPLE_INTERVAL) > 0;
 }
 
+static void add_busy(struct gtel_context *context, size_t device)
+{
+    struct gtel_reading reading;
+    int from = gtel_headlines_get(&context->headlines, device, &reading);
+    if (from == 0)
+        return;
+    uint32_t rank = from == 1 ? HEADLINE_RANK + context->headlines.device[device].rank
+                              : HEADLINE_RANK + DERIVED_RANK;
+    if (gtel_series_offer(&context->series, &reading, rank, context->section, context->gather))
+        gtel_self_busy(&context->self, reading.device, from == 2);
+}
+
+static void add_throttled(struct gtel_context *context, size_t device)
+{
+    struct gtel_reading reading;
+    if (gtel_headlines_throttled(&context->headlines, device, &reading))
+        (void)gtel_series_offer(&context->series, &reading, HEADLINE_RANK, context->section,
+                                context->gather); /* NULL: no room, which is counted */
+}
+
 /* Makes the headlines of the devices of this section from what their sources have said. */
 static void add_headlines(struct gtel_context *context)
 {
@@ -339,14 +359,8 @@ static void add_headlines(struct gtel_context *context)
             !gtel_series_is_silent(table->sorted[i], context->gather))
             gtel_headlines_miss(headlines, table->sorted[i], table->sorted[i]->rank % DERIVED_RANK);
     for (size_t d = 0; d < headlines->n; d++) {
-        struct gtel_reading reading;
-        int from = gtel_headlines_get(headlines, d, &reading);
-        if (from == 0)
-            continue;
-        uint32_t rank =
-            from == 1 ? HEADLINE_RANK + headlines->device[d].rank : HEADLINE_RANK + DERIVED_RANK;
-        if (gtel_series_offer(&context->series, &reading, rank, context->section, context->gather))
-            gtel_self_busy(&context->self, reading.device, from == 2);
+        add_busy(context, d);
+        add_throttled(context, d);
     }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How busy a GPU is as a whole, where no source says so itself. */
+/* What the core makes of a GPU's parts. */
 #include "cycle/headline.h"
 
 #include <errno.h>
@@ -53,6 +53,17 @@ static void see_engine(struct gtel_headline *headline, const struct gtel_series 
         headline->engine = series;
 }
 
+static bool is_reason(const struct gtel_reading *reading)
+{
+    return reading->metric == GTEL_M_THROTTLE_ACTIVE || reading->metric == GTEL_M_THROTTLE_STATUS;
+}
+
+static void see_reason(struct gtel_headline *headline, const struct gtel_series *series)
+{
+    if (!headline->reason || gtel_reading_number(&series->now) > 0)
+        headline->reason = series;
+}
+
 static void see_idle(struct gtel_headline *headline, const struct gtel_series *series)
 {
     if (!headline->idle ||
@@ -71,6 +82,10 @@ void gtel_headlines_see(struct gtel_headlines *headlines, const struct gtel_seri
         see_engine(headline, series, source_rank);
         return;
     }
+    if (is_reason(now)) {
+        see_reason(headline, series);
+        return;
+    }
     if (now->metric == GTEL_M_ENGINE_BUSY_TIME || now->metric == GTEL_M_ENGINE_TICKS)
         headline->is_counted = true;
     bool is_idle = now->metric == GTEL_M_FREQUENCY_IDLE;
@@ -87,12 +102,35 @@ void gtel_headlines_miss(struct gtel_headlines *headlines, const struct gtel_ser
                          uint32_t source_rank)
 {
     const struct gtel_reading *now = &series->now;
-    if (now->metric != GTEL_M_ENGINE_BUSY || now->dim[1].n > 0 || !now->device ||
-        now->device->index >= headlines->n)
+    if (!now->device || now->device->index >= headlines->n)
         return;
     struct gtel_headline *headline = &headlines->device[now->device->index];
+    headline->lacks_reason = headline->lacks_reason || is_reason(now);
+    if (now->metric != GTEL_M_ENGINE_BUSY || now->dim[1].n > 0)
+        return;
     if (headline->engine && source_rank == headline->rank)
         headline->is_partial = true;
+}
+
+/* A reading of the whole GPU, made from that of a part. */
+static struct gtel_reading whole(const struct gtel_series *series, enum gtel_metric metric)
+{
+    struct gtel_reading reading = series->now;
+    reading.metric = (uint16_t)metric;
+    reading.is_derived = true;
+    for (size_t i = 0; i < GTEL_DIMS_MAX; i++)
+        reading.dim[i] = GTEL_STR_NONE;
+    return reading;
+}
+
+bool gtel_headlines_throttled(const struct gtel_headlines *headlines, size_t device,
+                              struct gtel_reading *ret)
+{
+    const struct gtel_headline *headline = &headlines->device[device];
+    if (!headline->reason)
+        return false;
+    *ret = whole(headline->reason, GTEL_M_GPU_THROTTLED);
+    return gtel_reading_number(ret) > 0 || !headline->lacks_reason;
 }
 
 int gtel_headlines_get(const struct gtel_headlines *headlines, size_t device,
@@ -106,13 +144,9 @@ int gtel_headlines_get(const struct gtel_headlines *headlines, size_t device,
         return 0;
     const struct gtel_series *series = has_engine ? headline->engine : headline->idle;
     double value = gtel_reading_number(&series->now);
-    *ret = series->now;
-    ret->metric = GTEL_M_GPU_BUSY;
+    *ret = whole(series, GTEL_M_GPU_BUSY);
     ret->value_type = GTEL_VALUE_F64;
     ret->value.f64 = has_engine ? value : 1 - value;
-    ret->is_derived = true;
-    for (size_t i = 0; i < GTEL_DIMS_MAX; i++)
-        ret->dim[i] = GTEL_STR_NONE;
     if (has_engine)
         return 1;
     ret->source = GTEL_SOURCE_CORE;

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How busy a GPU is as a whole, where no source says so itself: gpu.busy_percent.
+ * What the core makes of a GPU's parts: gpu.throttled, and gpu.busy_percent where no source reports
+ * it.
  *
- * Made after delta from the figures of the same sample: the busiest engine class of the best source
- * that has engines; else the share of time in which the graphics part did not sleep, which is an
- * upper bound. A source's own figure wins over the first, and that over the second; which one a
- * device has changes only when it has been silent for long, as for every series (cycle/series.h).
- * Idle time waits for one sample more, in which a measurement that takes a while can show up: a
- * series does not begin with a figure that is replaced at once.
+ * A GPU is throttled while any reason holds on any of its GTs, by its reasons or by a driver's own
+ * summary of them; it is not while all of them are known and none does.
+ *
+ * How busy a GPU is:  * Made after delta from the figures of the same sample: the busiest engine
+ * class of the best source that has engines; else the share of time in which the graphics part did
+ * not sleep, which is an upper bound. A source's own figure wins over the first, and that over the
+ * second; which one a device has changes only when it has been silent for long, as for every series
+ * (cycle/series.h). Idle time waits for one sample more, in which a measurement that takes a while
+ * can show up: a series does not begin with a figure that is replaced at once.
  */
 #ifndef GTEL_CYCLE_HEADLINE_H
 #define GTEL_CYCLE_HEADLINE_H
@@ -27,6 +31,8 @@ struct gtel_headline {
     bool is_counted;                  /* engines are counted, also where no rate is known yet */
     bool has_slept;                   /* a graphics part has ever slept: else the counter is off */
     bool has_waited;                  /* an earlier sample had idle time, too: kept */
+    const struct gtel_series *reason; /* to slow down: one that holds, else any; NULL: none */
+    bool lacks_reason;                /* one is missing this time */
 };
 
 /* By device index. Zeroed: none. */
@@ -53,5 +59,8 @@ void gtel_headlines_miss(struct gtel_headlines *headlines, const struct gtel_ser
  */
 int gtel_headlines_get(const struct gtel_headlines *headlines, size_t device,
                        struct gtel_reading *ret);
+/* Whether a device is throttled, as a reading. False: not known. */
+bool gtel_headlines_throttled(const struct gtel_headlines *headlines, size_t device,
+                              struct gtel_reading *ret);
 
 #endif

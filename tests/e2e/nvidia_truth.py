@@ -112,15 +112,11 @@ for counter in ("volatile", "aggregate"):
 
 # Reason in gtel, its name in the XML, and that of its time counter there (microseconds) or "".
 REASONS = [
-    ("idle", "gpu_idle", ""),
-    ("application_clocks", "applications_clocks_setting", ""),
     ("power_cap", "sw_power_cap", "sw_power_cap"),
     ("hw_slowdown", "hw_slowdown", ""),
-    ("sync_boost", "sync_boost", "sync_boost"),
     ("sw_thermal", "sw_thermal_slowdown", "sw_therm_slowdown"),
     ("hw_thermal", "hw_thermal_slowdown", "hw_therm_slowdown"),
     ("power_brake", "hw_power_brake_slowdown", "hw_power_brake"),
-    ("display_clock", "display_clocks_setting", ""),
 ]
 for reason, name, counter in REASONS:
     FIELDS.append(("throttle " + reason, ("gpu_throttle", {"reason": reason}, "active"),

@@ -32,7 +32,7 @@ static const struct value_case {
     {"i915-adl", "i915", adl, 0, GTEL_M_FREQUENCY_IDLE_TIME, "graphics", "0", 4294966.0, 0},
     {"i915-adl", "i915", adl, 3000, GTEL_M_FREQUENCY_IDLE_TIME, "graphics", "0", 4294968.2, 0},
     {"i915-adl", "i915", adl, 3000, GTEL_M_FREQUENCY_ACTUAL, "graphics", "0", 0, 0},
-    {"i915-adl", "i915", adl, 0, GTEL_M_THROTTLE_ACTIVE, "status", "0", 0, 0},
+    {"i915-adl", "i915", adl, 0, GTEL_M_THROTTLE_STATUS, "", "0", 0, 0},
     {"i915-adl", "i915", adl, 0, GTEL_M_THROTTLE_ACTIVE, "vr_tdc", "0", 0, 0},
     /* Integrated: no sensors, and a link of unknown speed and no lanes. */
     {"i915-adl", "i915", adl, 0, GTEL_M_GPU_ENERGY, NULL, NULL, 0, ABSENT},
@@ -106,7 +106,8 @@ static const struct value_case {
     {"xe-b580", "xe", slot, 0, GTEL_M_FAN_RPM, "3", "", 0, 0},
     {"xe-b580", "xe", slot, 0, GTEL_M_THROTTLE_ACTIVE, "pl2", "0", 1, 0},
     {"xe-b580", "xe", slot, 3000, GTEL_M_THROTTLE_ACTIVE, "pl2", "0", 0, 0},
-    {"xe-b580", "xe", slot, 0, GTEL_M_THROTTLE_ACTIVE, "status", "1", 0, 0},
+    {"xe-b580", "xe", slot, 0, GTEL_M_THROTTLE_STATUS, "", "1", 0, 0},
+    {"xe-b580", "xe", slot, 0, GTEL_M_THROTTLE_ACTIVE, "status", "1", 0, ABSENT},
     {"xe-b580", "xe", slot, 0, GTEL_M_THROTTLE_ACTIVE, "reasons", NULL, 0, ABSENT},
     {"xe-b580", "xe", slot, 0, GTEL_M_GPU_PCIE_GEN, "", "", 3, 0},
     {"xe-b580", "xe", slot, 0, GTEL_M_GPU_PCIE_WIDTH, "", "", 8, 0},

@@ -44,7 +44,8 @@ struct machine {
     struct gtel_options options;
     struct gtel_sink sink;
     struct gtel_context *context;
-    double busy; /* in the last gather; negative: absent */
+    double busy;      /* in the last gather; negative: absent */
+    double throttled; /* the same */
     const char *origin;
     char source[256]; /* metrics_source, as told last */
     unsigned warnings;
@@ -55,6 +56,7 @@ static void on_begin(void *arg, uint64_t wall_ns)
     struct machine *machine = arg;
     (void)wall_ns;
     machine->busy = -1;
+    machine->throttled = -1;
     machine->origin = "";
 }
 
@@ -66,6 +68,8 @@ static void on_put(void *arg, const struct gtel_reading *reading, enum gtel_aspe
         machine->busy = gtel_reading_number(reading);
         machine->origin = gtel_reading_origin(reading);
     }
+    if (reading->metric == GTEL_M_GPU_THROTTLED)
+        machine->throttled = gtel_reading_number(reading);
     if (reading->metric == GTEL_M_INFO_METRICS_SOURCE)
         (void)gtel_str_copy(machine->source, sizeof(machine->source), reading->value.text);
 }
@@ -279,6 +283,39 @@ static void test_idle_only(void)
     end(&machine);
 }
 
+#define XE_REASONS XE "/tile0/gt0/freq0/throttle/"
+#define XE_REASONS_2 XE "/tile0/gt1/freq0/throttle/"
+
+/* 1 s: only the summary of the second GT; 2 s: a reason of the first; 3 s: none; 4 s: a file fails.
+ */
+static void test_throttled(void)
+{
+    static const char text[] =
+        XE_CARD "file " XE_REASONS "status\n| 0\nfile " XE_REASONS "reason_pl1\n| 0\n"
+                "dir " XE "/tile0/gt1/engines/vcs\nfile " XE "/tile0/gt1/gtidle/name\n| gt1-mc\n"
+                "file " XE_REASONS_2 "status\n| 1\nfile " XE_REASONS_2 "reason_pl2\n| 0\n"
+                "at 2s\nfile " XE_REASONS "reason_pl1\n| 1\nfile " XE_REASONS_2 "status\n| 0\n"
+                "at 3s\nfile " XE_REASONS "reason_pl1\n| 0\n"
+                "at 4s\nerror " XE_REASONS_2 "status EIO\n"
+                "at 5s\nfile " XE_REASONS_2 "status\n| 0\nend\n";
+    static const double want[] = {-1, 1, 1, 0, -1, 0};
+    struct machine machine;
+    test_label = "throttled";
+    if (!begin(&machine, text, "xe"))
+        return;
+    for (int t = 1; t <= 5; t++) {
+        gather(&machine);
+        CHECK_NEAR(machine.throttled, want[t], 0);
+    }
+    end(&machine);
+    test_label = "no reasons";
+    if (!begin(&machine, XE_CARD "end\n", "xe"))
+        return;
+    gather(&machine);
+    CHECK_NEAR(machine.throttled, -1, 0);
+    end(&machine);
+}
+
 int main(void)
 {
     test_hand_over();
@@ -286,5 +323,6 @@ int main(void)
     test_clients();
     test_refused();
     test_idle_only();
+    test_throttled();
     return test_result();
 }

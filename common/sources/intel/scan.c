@@ -111,14 +111,18 @@ void gtel_intel_add_figures(struct gtel_intel_scan *scan, const struct gtel_inte
 }
 
 /*
- * Each kernel has more reasons than the one before (crescent island in 6.19, pwrbrk in 7.3), so the
- * directory says which there are. xe's `reasons` is the same as a list and is left alone.
+ * The status file says that any reason holds, also one that has no file of its own; it is no reason
+ * itself (gpu.throttled is made from it). Each kernel has more reasons than the one before
+ * (crescent island in 6.19, pwrbrk in 7.3), so the directory says which there are. xe's `reasons`
+ * is the same as a list and is left alone.
  */
 void gtel_intel_add_throttle(struct gtel_intel_scan *scan, const struct gtel_intel_gt *gt,
                              const char *dir, struct gtel_str prefix, struct gtel_str status)
 {
-    static const struct gtel_intel_kind kind = {GTEL_M_THROTTLE_ACTIVE, GTEL_INTEL_FLAG,  1,
-                                                GTEL_INTEL_NO_HEADLINE, GTEL_INTEL_SYSFS, false};
+    static const struct gtel_intel_kind any = {GTEL_M_THROTTLE_STATUS, GTEL_INTEL_FLAG,  1,
+                                               GTEL_INTEL_NO_HEADLINE, GTEL_INTEL_SYSFS, false};
+    static const struct gtel_intel_kind one = {GTEL_M_THROTTLE_ACTIVE, GTEL_INTEL_FLAG,  1,
+                                               GTEL_INTEL_NO_HEADLINE, GTEL_INTEL_SYSFS, false};
     struct gtel_str *names;
     size_t n;
     int r = gtel_fs_list(scan->env, dir, scan->arena, 128, &names, &n);
@@ -126,15 +130,13 @@ void gtel_intel_add_throttle(struct gtel_intel_scan *scan, const struct gtel_int
     if (r < 0)
         return;
     for (size_t i = 0; i < n && i < 128; i++) {
-        struct gtel_str reason = GTEL_STR("status");
-        if (!gtel_str_eq(names[i], status)) {
-            if (!gtel_str_starts(names[i], prefix))
-                continue;
+        bool is_status = gtel_str_eq(names[i], status);
+        struct gtel_str reason = GTEL_STR_NONE;
+        if (!is_status && gtel_str_starts(names[i], prefix))
             reason = gtel_intel_text(scan, gtel_str_skip(names[i], prefix.n));
-        }
         const struct gtel_str dims[3] = {reason, gt->gt, GTEL_STR_NONE};
-        if (reason.n > 0)
-            gtel_intel_add(scan, &kind, dims, dir, names[i]);
+        if (is_status || reason.n > 0)
+            gtel_intel_add(scan, is_status ? &any : &one, dims, dir, names[i]);
     }
 }
 

@@ -92,20 +92,19 @@ void gtel_nvml_emit_memory(const struct gtel_nvml_gpu *gpu, const struct gtel_nv
         gtel_batch_u64(batch, gpu->device, GTEL_M_MEMORY_RESERVED, region, answer->u[2]);
 }
 
-/* Bits that have no name here are reasons of a later API. */
+/*
+ * Those that are limits. Idle clocks, application clocks, sync boost and display clocks are states
+ * and settings; bits beyond are reasons of a later API.
+ */
 static const struct {
     uint64_t bit;
     struct gtel_str name;
 } reasons[] = {
-    {GTEL_NVML_REASON_IDLE, GTEL_STR_INIT("idle")},
-    {GTEL_NVML_REASON_APPLICATION_CLOCKS, GTEL_STR_INIT("application_clocks")},
     {GTEL_NVML_REASON_SW_POWER_CAP, GTEL_STR_INIT("power_cap")},
     {GTEL_NVML_REASON_HW_SLOWDOWN, GTEL_STR_INIT("hw_slowdown")},
-    {GTEL_NVML_REASON_SYNC_BOOST, GTEL_STR_INIT("sync_boost")},
     {GTEL_NVML_REASON_SW_THERMAL, GTEL_STR_INIT("sw_thermal")},
     {GTEL_NVML_REASON_HW_THERMAL, GTEL_STR_INIT("hw_thermal")},
     {GTEL_NVML_REASON_HW_POWER_BRAKE, GTEL_STR_INIT("power_brake")},
-    {GTEL_NVML_REASON_DISPLAY_CLOCK, GTEL_STR_INIT("display_clock")},
 };
 
 void gtel_nvml_emit_reasons(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml_row *row,

@@ -105,7 +105,6 @@ static const struct {
     {GTEL_ZES_THROTTLE_CURRENT_LIMIT, GTEL_STR_INIT("pl4")},
     {GTEL_ZES_THROTTLE_THERMAL_LIMIT, GTEL_STR_INIT("thermal")},
     {GTEL_ZES_THROTTLE_PSU_ALERT, GTEL_STR_INIT("psu_alert")},
-    {GTEL_ZES_THROTTLE_SW_RANGE, GTEL_STR_INIT("software_range")},
     {GTEL_ZES_THROTTLE_HW_RANGE, GTEL_STR_INIT("hardware_range")},
     {GTEL_ZES_THROTTLE_VOLTAGE, GTEL_STR_INIT("any_voltage")},
     {GTEL_ZES_THROTTLE_THERMAL, GTEL_STR_INIT("any_thermal")},
@@ -193,7 +192,6 @@ uint32_t gtel_sysman_read_range(struct gtel_sysman_pass *pass, struct gtel_sysma
 uint32_t gtel_sysman_read_throttle(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part)
 {
     struct gtel_zes_throttle_time got = {.timestamp = UINT64_MAX};
-    struct gtel_sysman_place place = clock_place(part);
     uint32_t code = pass->sysman->call.zesFrequencyGetThrottleTime(part->handle, &got);
     if (code != GTEL_ZE_SUCCESS)
         return code;
@@ -201,14 +199,9 @@ uint32_t gtel_sysman_read_throttle(struct gtel_sysman_pass *pass, struct gtel_sy
         return GTEL_SYSMAN_NO_VALUE;
     if (part->type != GTEL_ZES_FREQ_GPU)
         return GTEL_ZE_SUCCESS;
-    struct gtel_sysman_place at = {.dim = {GTEL_STR("status"), place.dim[1]},
-                                   .t_us = got.timestamp};
-    gtel_sysman_put_f64(pass, GTEL_M_THROTTLE_TIME, &at, (double)got.throttled * 1e-6);
-    if (!part->is_on_tile) {
-        at.dim[0] = GTEL_STR_NONE;
-        at.dim[1] = GTEL_STR_NONE;
-        gtel_sysman_put_f64(pass, GTEL_M_GPU_THROTTLED_TIME, &at, (double)got.throttled * 1e-6);
-    }
+    struct gtel_sysman_place whole = {.t_us = got.timestamp};
+    if (!part->is_on_tile)
+        gtel_sysman_put_f64(pass, GTEL_M_GPU_THROTTLED_TIME, &whole, (double)got.throttled * 1e-6);
     return GTEL_ZE_SUCCESS;
 }
 
