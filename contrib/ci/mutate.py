@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: MIT
+"""Builds random mutants of the code (mutants.py), one after the other, and runs the fast tests on each
+until one fails. The checkout stays as it is: all happens in a copy in a scratch folder.
+
+A mutant is killed by the compiler (warnings are errors), by a test that fails twice, or by one that
+takes ten times as long as without the mutant. What no test can notice is listed, with the reason, in
+mutate.equivalent beside this file, and does not count. In a folder, the tests that killed before, and
+those that mention the module, are first. Tests run in a process namespace (unshare): a mutant may kill
+every process that it finds, or leave one behind.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import hashlib
+import json
+import os
+import pathlib
+import queue
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import mutants
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+FOLDERS = ("common", "plugins")
+NOT_FAST = "slow|guest|bench|fuzz"  # labels
+NOT_TESTS = r"^check\."  # they compare the text of the code
+CONFIGURE = ["-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O0", "-DGTEL_WERROR=ON",
+             "-DGTEL_TESTS=ON"]
+# In a process namespace: no core files, 1 GiB per file, 8 GiB of addresses.
+LIMITED = ["sh", "-c", 'ulimit -c 0; ulimit -f 2097152; ulimit -v 8388608; "$@"; exit $?', "sh"]
+SKIPPED = 77
+SURVIVED, COMPILER, EQUIVALENT = "SURVIVED", "the compiler", "equivalent"
+
+Test = collections.namedtuple("Test", "name command folder environment files about seconds")
+
+
+def stop(text):
+    sys.exit(f"mutate: {text}")
+
+
+def namespace():
+    words = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"]
+    return words if os.geteuid() == 0 else words + ["--map-root-user"]
+
+
+def run_limited(test, limit):
+    """The exit status, or None for a test that took longer."""
+    with subprocess.Popen(namespace() + LIMITED + test.command, cwd=test.folder, start_new_session=True,
+                          env=os.environ | test.environment, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            return process.wait(limit)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return None
+
+
+def run_timed(test, limit):
+    start = time.monotonic()
+    return run_limited(test, limit), time.monotonic() - start
+
+
+class Build:
+    """A copy of the checkout and its build. One mutant at a time is in it."""
+
+    def __init__(self, scratch):
+        self.code = scratch / "code"
+        self.build = scratch / "build"
+        shutil.copytree(TOP, self.code, ignore=shutil.ignore_patterns("build", ".git", "__pycache__"))
+        os.environ.setdefault("CCACHE_BASEDIR", str(scratch.parent))
+        self.must(["cmake", "-S", self.code, "-B", self.build, *CONFIGURE])
+        self.must(["ninja", "-C", self.build])
+        known = self.must(["ninja", "-C", self.build, "-t", "targets", "all"])
+        self.targets = {line.split(":")[0] for line in known.splitlines()}
+        self.digests = {}
+        self.kills = collections.defaultdict(collections.Counter)  # of a folder, by test
+        self.tests = []
+
+    @staticmethod
+    def must(command):
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            stop(f"{' '.join(map(str, command))}:\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+    def compiled(self):
+        """Each object file and its source, relative to build and code."""
+        for entry in json.loads((self.build / "compile_commands.json").read_text()):
+            output = re.search(r" -o (\S+)", entry["command"]).group(1)
+            yield output, os.path.relpath(entry["file"], self.code)
+
+    def programs(self, command):
+        """What of this build a command runs: files, or all in a folder, that it has as words."""
+        found = set()
+        for word in re.findall(re.escape(str(self.build)) + r"/([^\s;,=\"']+)", " ".join(command)):
+            found.update(t for t in self.targets if t == word or t.startswith(word + "/"))
+        return sorted(f for f in found if (self.build / f).is_file() and not f.endswith(".o"))
+
+    def digest(self, file):
+        return hashlib.sha256((self.build / file).read_bytes()).digest()
+
+    def list_tests(self):
+        """All that run something of this build; what they are about is the text of their sources."""
+        listed = json.loads(self.must(["ctest", "--test-dir", self.build, "--show-only=json-v1",
+                                       "-LE", NOT_FAST, "-E", NOT_TESTS]))["tests"]
+        sources = collections.defaultdict(list)
+        for output, source in self.compiled():
+            if source.startswith("tests/"):
+                sources[output.split(".dir/")[0].split("/")[-1]].append(source)
+        for item in listed:
+            properties = {p["name"]: p["value"] for p in item.get("properties", [])}
+            files = self.programs(item["command"])
+            if not files or properties.get("DISABLED"):
+                continue
+            about = "".join((self.code / s).read_text(errors="replace")
+                            for f in files for s in sources[os.path.basename(f)])
+            yield Test(item["name"], item["command"], properties.get("WORKING_DIRECTORY"),
+                       dict(e.split("=", 1) for e in properties.get("ENVIRONMENT", [])), files, about, 0)
+
+    def measure(self, longest):
+        """Keeps the tests that take at most that long and pass."""
+        for test in self.list_tests():
+            status, seconds = run_timed(test, longest)
+            if status not in (0, None, SKIPPED):
+                status, seconds = run_timed(test, longest)
+            if status not in (0, None, SKIPPED):
+                stop(f"{test.name} fails without a mutant")
+            if status == 0:
+                self.tests.append(test._replace(seconds=seconds))
+
+    def adopt(self, other):
+        """The tests of another build, here."""
+        seconds = {t.name: t.seconds for t in other.tests}
+        self.tests = [t._replace(seconds=seconds[t.name]) for t in self.list_tests() if t.name in seconds]
+
+    def remember(self):
+        self.digests = {f: self.digest(f) for t in self.tests for f in t.files}
+
+    def in_order(self, mutant):
+        folder, name = os.path.split(mutant.path)
+        stem, near = name[:-2], os.path.basename(folder)
+
+        def rank(test):
+            words = set(re.split(r"[._-]", test.name))
+            mentioned = f'"{near}/{stem}.h"' in test.about or f"gtel_{stem}_" in test.about
+            likely = 3 * (stem in words or stem in test.name) + 2 * mentioned + (near in words)
+            return -likely - self.kills[folder][test.name], test.seconds
+
+        return sorted(self.tests, key=rank)
+
+    def killer(self, mutant):
+        """Who notices what is in the copy now."""
+        for test in self.in_order(mutant):
+            made = subprocess.run(["ninja", "-C", self.build, *test.files], check=False,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            if made.returncode:
+                return COMPILER
+            if all(self.digest(f) == self.digests[f] for f in test.files):
+                continue  # nothing of it is in this test
+            limit = max(3 * test.seconds, min(20, max(5, 10 * test.seconds)))
+            status = run_limited(test, limit)
+            if status is not None and status != 0:
+                status = run_limited(test, limit)
+            if status != 0:
+                self.kills[os.path.dirname(mutant.path)][test.name] += 1
+                return test.name if status is not None else f"{test.name} (time-out)"
+        return SURVIVED
+
+    def judge(self, mutant):
+        file = self.code / mutant.path
+        text = file.read_text()
+        file.write_text(text[:mutant.start] + mutant.new + text[mutant.end:])
+        try:
+            return self.killer(mutant)
+        finally:
+            file.write_text(text)
+
+
+def equivalents(code):
+    """What mutate.equivalent lists: lines that begin with a blank give the reason."""
+    lines = (code / "contrib/ci/mutate.equivalent").read_text().splitlines()
+    return {line for line in lines if line and line[0] not in " #"}
+
+
+def draw(args, build):
+    """The mutants to judge: of a log the survivors, else of each line at most one."""
+    found = [m for path in sorted({source for _, source in build.compiled()})
+             if path.startswith(FOLDERS) and path.startswith(tuple(args.only))
+             for m in mutants.mutants(path, (build.code / path).read_text())]
+    if args.again:
+        names = set(re.findall(rf"^(\S+?):\d+: (.*): {SURVIVED}$", args.again.read_text(), re.M))
+        return [m for m in found if (m.path, f"{m.before} -> {m.after}") in names]
+    random.Random(args.seed).shuffle(found)
+    by_line = {(m.path, m.line): m for m in reversed(found)}
+    return [m for m in found if by_line[m.path, m.line] is m][:args.count]
+
+
+def print_row(mutant, verdict):
+    print(f"{mutant.path}:{mutant.line}: {mutant.before} -> {mutant.after}: {verdict}", flush=True)
+
+
+def percent(verdicts):
+    counted = [v for v in verdicts if v != EQUIVALENT]
+    killed = [v for v in counted if v != SURVIVED]
+    compiled = [v for v in counted if v != COMPILER]
+    by_tests = [v for v in compiled if v != SURVIVED]
+    text = f"{len(killed)} of {len(counted)} killed, {100 * len(killed) / max(1, len(counted)):.1f} %"
+    return text + (f"; of the {len(compiled)} that compile {len(by_tests)}, "
+                   f"{100 * len(by_tests) / max(1, len(compiled)):.1f} %")
+
+
+def print_scores(results, seconds):
+    folders = collections.defaultdict(list)
+    for mutant, verdict in results:
+        folders["/".join(mutant.path.split("/")[:2])].append(verdict)
+    print()
+    for folder in sorted(folders):
+        print(f"{folder:20} {percent(folders[folder])}")
+    verdicts = [v for _, v in results]
+    print(f"{'all':20} {percent(verdicts)}")
+    print(f"{len(results)} mutants, {verdicts.count(EQUIVALENT)} equivalent, {verdicts.count(SURVIVED)} "
+          f"survived, {seconds / max(1, len(results)):.1f} s for each")
+
+
+def judge_all(builds, drawn, known):
+    free = queue.Queue()
+    for build in builds:
+        free.put(build)
+
+    def judge(mutant):
+        if str(mutant) in known:
+            return mutant, EQUIVALENT
+        build = free.get()
+        try:
+            verdict = build.judge(mutant)
+        finally:
+            free.put(build)
+        print_row(mutant, verdict)
+        return mutant, verdict
+
+    with concurrent.futures.ThreadPoolExecutor(len(builds)) as pool:
+        return list(pool.map(judge, drawn))
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--only", action="append", metavar="PATH", help="of these files or folders")
+    parser.add_argument("--jobs", type=int, default=1, help="builds side by side")
+    parser.add_argument("--longest", type=float, default=20, metavar="SECONDS",
+                        help="of a fast test")
+    parser.add_argument("--again", type=pathlib.Path, metavar="LOG", help="the survivors of that run")
+    parser.add_argument("--list", action="store_true", help="only show the mutants")
+    args = parser.parse_args()
+    args.only = args.only or FOLDERS
+    return args
+
+
+def main():
+    args = arguments()
+    with tempfile.TemporaryDirectory(prefix="mutate.") as folder:
+        build = Build(pathlib.Path(folder) / "1")
+        drawn = draw(args, build)
+        if args.list or not drawn:
+            for mutant in drawn:
+                print_row(mutant, "not run")
+            return
+        build.measure(args.longest)
+        build.remember()
+        print(f"{len(build.tests)} tests, {sum(t.seconds for t in build.tests):.0f} s", flush=True)
+        builds = [build]
+        for number in range(1, min(args.jobs, len(drawn))):
+            builds.append(Build(pathlib.Path(folder) / str(number + 1)))
+            builds[-1].adopt(build)
+            builds[-1].remember()
+        start = time.monotonic()
+        results = judge_all(builds, drawn, equivalents(build.code))
+        seconds = (time.monotonic() - start) * len(builds)
+    print("\nIn the order of the code:")
+    for mutant, verdict in sorted(results):
+        print_row(mutant, verdict)
+    print_scores(results, seconds)
+
+
+if __name__ == "__main__":
+    main()
