@@ -35,7 +35,7 @@ struct gtel_reading {
     bool is_derived;       /* a rate that delta made from a counter of that origin */
 };
 
-_Static_assert(sizeof(struct gtel_reading) <= 128, "a reading is at most 128 bytes");
+_Static_assert(sizeof(struct gtel_reading) <= 192, "a reading is at most 192 bytes");
 
 /* The value of `source` in readings that the core makes itself. */
 enum { GTEL_SOURCE_CORE = 255 };

@@ -21,7 +21,10 @@ _Static_assert(GTEL_PROCESS_NAME_MAX + GTEL_PROCESS_POD_MAX + GTEL_PROCESS_CONTA
 static const uint64_t second_ns = 1000000000u;
 
 /* The words of ProcessTags, in the order of their row. */
-enum { TAG_CONTAINER = 1, TAG_POD = 2, TAG_UNIT = 4, TAG_USER = 8, TAG_PID = 16 };
+enum { TAG_CONTAINER = 1, TAG_POD_UID = 2, TAG_UNIT = 4, TAG_USER = 8, TAG_PID = 16 };
+
+/* The tags in the order of the catalogue's row. */
+enum { DIM_PROCESS, DIM_CONTAINER, DIM_POD_UID, DIM_UNIT, DIM_USER, DIM_PID };
 
 void gtel_usage_names_done(struct gtel_usage_names *names)
 {
@@ -70,20 +73,19 @@ static void add_number(struct text *text, size_t dim, uint32_t value)
     add(text, dim, (struct gtel_str){digits + at, sizeof(digits) - at});
 }
 
-/* In the order of the catalogue's row: process, container, unit, user, pid. */
+/* In the order of the dimensions: the text has them one behind the other. */
 static void write_tags(struct text *text, const struct gtel_process_who *who,
                        struct gtel_process_id id, uint64_t wanted)
 {
     struct gtel_str name = gtel_str_trim(gtel_str_of(who->name));
-    add(text, 0, name.n > 0 ? name : GTEL_STR("?")); /* a line without its first tag is another */
-    bool has_both = who->pod[0] && who->container[0];
-    add(text, 1, gtel_str_of(who->pod));
-    add(text, 1, has_both ? GTEL_STR(":") : GTEL_STR_NONE);
-    add(text, 1, gtel_str_of(who->container));
-    add(text, 2, gtel_str_of(who->unit));
-    add(text, 3, gtel_str_of(who->user));
+    /* A line without its first tag is another one. */
+    add(text, DIM_PROCESS, name.n > 0 ? name : GTEL_STR("?"));
+    add(text, DIM_CONTAINER, gtel_str_of(who->container));
+    add(text, DIM_POD_UID, gtel_str_of(who->pod));
+    add(text, DIM_UNIT, gtel_str_of(who->unit));
+    add(text, DIM_USER, gtel_str_of(who->user));
     if (wanted & TAG_PID)
-        add_number(text, 4, id.pid);
+        add_number(text, DIM_PID, id.pid);
     text->tags.hash = gtel_hash(GTEL_HASH_SEED, text->tags.n, sizeof(text->tags.n));
     text->tags.hash = gtel_hash(text->tags.hash, text->p, text->n);
 }
@@ -91,7 +93,7 @@ static void write_tags(struct text *text, const struct gtel_process_who *who,
 static uint32_t wanted_of(uint64_t tags)
 {
     return GTEL_WHO_NAME | ((tags & TAG_CONTAINER) ? GTEL_WHO_CONTAINER : 0u) |
-           ((tags & TAG_POD) ? GTEL_WHO_POD : 0u) | ((tags & TAG_UNIT) ? GTEL_WHO_UNIT : 0u) |
+           ((tags & TAG_POD_UID) ? GTEL_WHO_POD : 0u) | ((tags & TAG_UNIT) ? GTEL_WHO_UNIT : 0u) |
            ((tags & TAG_USER) ? GTEL_WHO_USER : 0u);
 }
 

@@ -11,7 +11,11 @@
 #include "base/buf.h"
 #include "base/str.h"
 
-enum { GTEL_DIMS_MAX = 5 };
+/*
+ * Tags that tell the parts of one GPU apart, at most: those of gpu_process with the pod, namespace
+ * and job_id that are reserved for it.
+ */
+enum { GTEL_DIMS_MAX = 9 };
 
 enum gtel_measurement {
 #define GTEL_MEASUREMENT(id, ...) GTEL_MEASUREMENT_##id,

@@ -101,7 +101,7 @@ static const struct {
     {"all tags of a process",
      &gpu,
      GTEL_M_PROCESS_MEMORY,
-     {"python3", "0123456789ab", "jellyfin.service", "root", "4711"},
+     {"python3", "0123456789ab", "", "jellyfin.service", "root", "4711"},
      0,
      "0000:03:00.0",
      "process-python3-memory-0123456789ab-jellyfin.service-root-pid4711"},

@@ -183,7 +183,7 @@ static const struct {
     {"Wake", "always", 0, ""},
     {"ProcessTags", "unit, container,unit", 0, ""},
     {"ProcessTags", "", 0, ""},
-    {"ProcessTags", "pid,name", -EINVAL, "some of: container,pod,unit,user,pid"},
+    {"ProcessTags", "pid,name", -EINVAL, "some of: container,pod_uid,unit,user,pid"},
     {"ProcessTags", ",user", -EINVAL, "ProcessTags: ',user'"},
     {"ProcessLimit", "1001", -ERANGE, "0 to 1000"},
     {"NoSuch", "1", -ENOENT, ""},

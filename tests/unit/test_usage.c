@@ -260,23 +260,25 @@ static const struct {
     const char *tags;
     const char *line[GTEL_ARRAY_LEN(people)]; /* of each process: all values, joined */
 } tag_cases[] = {
-    {"", {"python3||||", "python3||||", "jellyfin||||", "kworker/0:1||||", "old||||"}},
+    {"", {"python3|||||", "python3|||||", "jellyfin|||||", "kworker/0:1|||||", "old|||||"}},
     {"container",
-     {"python3|0123456789ab|||", "python3|0123456789ab|||", "jellyfin||||", "kworker/0:1||||",
-      "old||||"}},
-    {"pod", {"python3||||", ("python3|" POD "|||"), "jellyfin||||", "kworker/0:1||||", "old||||"}},
-    {"pod,container",
-     {"python3|0123456789ab|||", ("python3|" POD ":0123456789ab|||"), "jellyfin||||",
-      "kworker/0:1||||", "old||||"}},
+     {"python3|0123456789ab||||", "python3|0123456789ab||||", "jellyfin|||||", "kworker/0:1|||||",
+      "old|||||"}},
+    {"pod_uid",
+     {"python3|||||", ("python3||" POD "|||"), "jellyfin|||||", "kworker/0:1|||||", "old|||||"}},
+    {"pod_uid,container",
+     {"python3|0123456789ab||||", ("python3|0123456789ab|" POD "|||"), "jellyfin|||||",
+      "kworker/0:1|||||", "old|||||"}},
     {"user,unit",
-     {("python3||docker-" HEX64 ".scope|1000|"), ("python3||cri-containerd-" HEX64 ".scope|0|"),
-      "jellyfin||jellyfin.service|105|", "kworker/0:1|||0|", "old|||7|"}},
+     {("python3|||docker-" HEX64 ".scope|1000|"), ("python3|||cri-containerd-" HEX64 ".scope|0|"),
+      "jellyfin|||jellyfin.service|105|", "kworker/0:1||||0|", "old||||7|"}},
     {"pid",
-     {"python3||||200", "python3||||201", "jellyfin||||202", "kworker/0:1||||203", "old||||204"}},
+     {"python3|||||200", "python3|||||201", "jellyfin|||||202", "kworker/0:1|||||203",
+      "old|||||204"}},
     {"container,unit,user,pid",
-     {"python3|0123456789ab|docker-" HEX64 ".scope|1000|200",
-      "python3|0123456789ab|cri-containerd-" HEX64 ".scope|0|201",
-      "jellyfin||jellyfin.service|105|202", "kworker/0:1|||0|203", "old|||7|204"}},
+     {"python3|0123456789ab||docker-" HEX64 ".scope|1000|200",
+      "python3|0123456789ab||cri-containerd-" HEX64 ".scope|0|201",
+      "jellyfin|||jellyfin.service|105|202", "kworker/0:1||||0|203", "old||||7|204"}},
 };
 
 static bool has_line(const struct machine *m, const char *want, uint64_t memory)
@@ -285,7 +287,8 @@ static bool has_line(const struct machine *m, const char *want, uint64_t memory)
         const struct gtel_reading *reading = &m->batch.reading[i];
         char text[512] = "";
         size_t n = 0;
-        for (size_t d = 0; d < GTEL_DIMS_MAX; d++)
+        const char *const *tags = gtel_measurement_row(GTEL_MEASUREMENT_GPU_PROCESS)->dims;
+        for (size_t d = 0; d < GTEL_DIMS_MAX && tags[d]; d++)
             n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%.*s", d > 0 ? "|" : "",
                                   GTEL_STR_ARG(reading->dim[d]));
         if (reading->metric == GTEL_M_PROCESS_MEMORY && strcmp(text, want) == 0)
