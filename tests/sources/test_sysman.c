@@ -197,6 +197,13 @@ static const struct {
     {"call zesPowerGetLimitsExt = !nosymbol\ncall zesPowerGetLimits 1 0 = 1 150000 0 1 180000 -1 "
      "-1\n",
      {GTEL_M_POWER_BURST_LIMIT, "card", NULL, 180}},
+    {"call zesPowerGetLimits = !nosymbol\n", {GTEL_M_POWER_LIMIT, "card", NULL, 190}},
+    {"call zesPowerGetLimits = !nosymbol\n", {GTEL_M_POWER_LIMIT, "memory", NULL, -1}},
+    {"call zesPowerGetLimits = !nosymbol\ncall zesPowerGetLimitsExt = !nosymbol\n",
+     {GTEL_M_POWER_LIMIT, "card", NULL, -1}},
+    {"call zesRasGetState = !nosymbol\ncall zesRasGetStateExp 1 0 = 7 40\n",
+     {GTEL_M_ERROR_COUNT, "ras-memory", "uncorrected", 40}},
+    {"call zesRasGetState = !nosymbol\n", {GTEL_M_ERROR_COUNT, "ras-reset", "uncorrected", -1}},
     {"call zesFanGetProperties 1 0 = 0 0 2\ncall zesFanGetState 1 0 1 = 40\n",
      {GTEL_M_FAN, "1", NULL, 0.4}},
     /* lists that change, or cannot be */

@@ -392,7 +392,8 @@ uint32_t gtel_sysman_read_ras(struct gtel_sysman_pass *pass, struct gtel_sysman_
     uint32_t code = ask_ras_exp(pass, part);
     if (code == GTEL_ZE_SUCCESS)
         note_set(pass, part);
-    if (!gtel_sysman_is_permanent(code) || code == GTEL_ZE_NO_PERMISSION)
+    if (!gtel_sysman_is_permanent(code) || code == GTEL_ZE_NO_PERMISSION ||
+        !pass->sysman->call.zesRasGetState)
         return code;
     memset(&got, 0xff, sizeof(got));
     got.head = (struct gtel_zes_head){.type = GTEL_ZES_TYPE_RAS_STATE};

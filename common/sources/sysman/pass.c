@@ -22,11 +22,13 @@
 #define LOST_LAST_NS (300 * (uint64_t)SECOND_NS)
 #define LOST_STALE_NS (40 * (uint64_t)SECOND_NS)
 
-#define ROW(call_, read_, family_, measurement_)                                                   \
+#define ROW_OR(call_, or_, read_, family_, measurement_)                                           \
     {                                                                                              \
-#call_, offsetof(struct gtel_zes_calls, call_), gtel_sysman_read_##read_,                  \
-            GTEL_SYSMAN_##family_, GTEL_MEASUREMENT_##measurement_                                 \
+        .call = #call_, .offset = offsetof(struct gtel_zes_calls, call_),                          \
+        .or_offset = offsetof(struct gtel_zes_calls, or_), .read = gtel_sysman_read_##read_,       \
+        .family = GTEL_SYSMAN_##family_, .measurement = GTEL_MEASUREMENT_##measurement_            \
     }
+#define ROW(call_, read_, family_, measurement_) ROW_OR(call_, call_, read_, family_, measurement_)
 
 const struct gtel_sysman_row gtel_sysman_rows[] = {
     ROW(zesDevicePciGetState, link, PCI, GPU),
@@ -38,13 +40,13 @@ const struct gtel_sysman_row gtel_sysman_rows[] = {
     ROW(zesFrequencyGetRange, range, FREQUENCY, GPU_FREQUENCY_DOMAIN),
     ROW(zesFrequencyGetThrottleTime, throttle, FREQUENCY, GPU_THROTTLE),
     ROW(zesPowerGetEnergyCounter, energy, POWER, GPU_POWER_DOMAIN),
-    ROW(zesPowerGetLimits, limits, POWER, GPU_POWER_DOMAIN),
+    ROW_OR(zesPowerGetLimits, zesPowerGetLimitsExt, limits, POWER, GPU_POWER_DOMAIN),
     ROW(zesTemperatureGetState, temperature, TEMPERATURE, GPU_TEMPERATURE_SENSOR),
     ROW(zesTemperatureGetConfig, threshold, TEMPERATURE, GPU_TEMPERATURE_SENSOR),
     ROW(zesMemoryGetState, memory, MEMORY, GPU_MEMORY_REGION),
     ROW(zesMemoryGetBandwidth, bandwidth, MEMORY, GPU_MEMORY_REGION),
     ROW(zesEngineGetActivity, engine, ENGINE, GPU_ENGINE),
-    ROW(zesRasGetState, ras, RAS, GPU_ERROR),
+    ROW_OR(zesRasGetState, zesRasGetStateExp, ras, RAS, GPU_ERROR),
     ROW(zesFabricPortGetState, port, FABRIC, GPU_FABRIC),
     ROW(zesFabricPortGetThroughput, port_rate, FABRIC, GPU_FABRIC),
     ROW(zesFabricPortGetFabricErrorCounters, port_errors, FABRIC, GPU_FABRIC),
@@ -279,7 +281,8 @@ static void ask_row(struct gtel_sysman_pass *pass, size_t i)
     struct gtel_sysman_list *list = &pass->gpu->list[row->family];
     size_t ask = gtel_sysman_ask_of(i);
     pass->family = row->family;
-    bool has = gtel_sysman_has(pass->sysman, row->offset);
+    bool has =
+        gtel_sysman_has(pass->sysman, row->offset) || gtel_sysman_has(pass->sysman, row->or_offset);
     for (size_t k = 0; k < list->n && !gtel_sysman_is_over(pass); k++) {
         struct gtel_sysman_part *part = &list->part[k];
         if (!gtel_sysman_is_used(part) || part->ask[ask].due_ns > pass->now)

@@ -104,17 +104,34 @@ static bool may_count(const struct gtel_sysman_part *part, uint64_t now)
     return ask->has_worked ? part->is_counting : gtel_sysman_is_awaited(ask, now);
 }
 
-/* Whether no domain before it stands for the whole GPU, nor may yet turn out to. */
-static bool is_first_whole(const struct gtel_sysman_pass *pass, const struct gtel_sysman_part *part)
+/*
+ * Of two domains of the whole GPU the card's goes before the package's, which is a part of it,
+ * whatever the order of the driver's list.
+ */
+static bool goes_before(const struct gtel_sysman_part *other, const struct gtel_sysman_part *part)
+{
+    bool is_card = part->type == GTEL_ZES_POWER_CARD;
+    bool is_other_card = other->type == GTEL_ZES_POWER_CARD;
+    return is_card == is_other_card ? other->number < part->number : is_other_card;
+}
+
+/* Whether a figure of a domain is there, or may yet come to be. */
+typedef bool (*may_have_fn)(const struct gtel_sysman_part *part, uint64_t now);
+
+/* Of the domains of the whole GPU: whether none that goes before has that figure, or may have. */
+static bool is_first_whole(const struct gtel_sysman_pass *pass, const struct gtel_sysman_part *part,
+                           may_have_fn may_have)
 {
     const struct gtel_sysman_list *list = &pass->gpu->list[GTEL_SYSMAN_POWER];
     bool is_first = part->is.power.is_whole;
-    for (size_t i = 0; i < list->n && &list->part[i] != part; i++) {
+    for (size_t i = 0; i < list->n; i++) {
         const struct gtel_sysman_part *other = &list->part[i];
-        if (other->use == GTEL_SYSMAN_UNDESCRIBED)
+        if (other == part)
+            continue;
+        if (other->use == GTEL_SYSMAN_UNDESCRIBED) /* it may be the card */
             is_first = is_first && !gtel_sysman_is_awaited(&other->describe, pass->now);
-        else if (gtel_sysman_is_used(other) && other->is.power.is_whole)
-            is_first = is_first && !may_count(other, pass->now);
+        else if (gtel_sysman_is_used(other) && other->is.power.is_whole && goes_before(other, part))
+            is_first = is_first && !may_have(other, pass->now);
     }
     return is_first;
 }
@@ -171,7 +188,7 @@ uint32_t gtel_sysman_read_energy(struct gtel_sysman_pass *pass, struct gtel_sysm
     double joules = (double)energy->total_uj * 1e-6;
     gtel_sysman_put_f64(pass, GTEL_M_ENERGY, &place, joules);
     /* One domain for good: the counter of another one is another counter. */
-    if (!pass->gpu->head && is_first_whole(pass, part))
+    if (!pass->gpu->head && is_first_whole(pass, part, may_count))
         pass->gpu->head = part;
     if (pass->gpu->head == part) {
         place.dim[0] = GTEL_STR_NONE;
@@ -242,6 +259,8 @@ static uint32_t ask_limits(const struct gtel_sysman_pass *pass, struct gtel_sysm
     struct gtel_zes_limit_sustained sustained = {.power = -1};
     struct gtel_zes_limit_burst burst = {.power = -1};
     struct gtel_zes_limit_peak peak = {-1, -1};
+    if (!pass->sysman->call.zesPowerGetLimits)
+        return GTEL_ZE_UNSUPPORTED_FEATURE;
     uint32_t code = pass->sysman->call.zesPowerGetLimits(part->handle, &sustained, &burst, &peak);
     if (code != GTEL_ZE_SUCCESS)
         return code;
@@ -278,23 +297,11 @@ static double sustained_of(const struct gtel_sysman_part *part)
     return part->is.power.limit[GTEL_ZES_LEVEL_SUSTAINED][WATTS];
 }
 
-/* The first domain of the whole GPU that has a limit; none as long as one before it may have. */
-static bool is_limit_of_gpu(const struct gtel_sysman_pass *pass,
-                            const struct gtel_sysman_part *part)
+/* Of a domain of the whole GPU: whether it has a limit, or may yet turn out to. */
+static bool may_limit(const struct gtel_sysman_part *part, uint64_t now)
 {
-    const struct gtel_sysman_list *list = &pass->gpu->list[GTEL_SYSMAN_POWER];
-    bool is_first = part->is.power.is_whole && sustained_of(part) > 0;
-    for (size_t i = 0; i < list->n && &list->part[i] != part; i++) {
-        const struct gtel_sysman_part *other = &list->part[i];
-        bool is_known = other->ask[LIMITS].has_worked;
-        if (other->use == GTEL_SYSMAN_UNDESCRIBED)
-            is_first = is_first && !gtel_sysman_is_awaited(&other->describe, pass->now);
-        else if (gtel_sysman_is_used(other) && other->is.power.is_whole)
-            is_first =
-                is_first && (is_known ? sustained_of(other) <= 0
-                                      : !gtel_sysman_is_awaited(&other->ask[LIMITS], pass->now));
-    }
-    return is_first;
+    const struct gtel_sysman_ask *ask = &part->ask[LIMITS];
+    return ask->has_worked ? sustained_of(part) > 0 : gtel_sysman_is_awaited(ask, now);
 }
 
 uint32_t gtel_sysman_read_limits(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part)
@@ -308,7 +315,7 @@ uint32_t gtel_sysman_read_limits(struct gtel_sysman_pass *pass, struct gtel_sysm
         part->is.power.limits_due_ns = pass->now + MINUTE_NS;
     }
     put_limits(pass, part);
-    if (is_limit_of_gpu(pass, part))
+    if (sustained_of(part) > 0 && is_first_whole(pass, part, may_limit))
         gtel_sysman_put_f64(pass, GTEL_M_GPU_POWER_LIMIT, NULL, sustained_of(part));
     return GTEL_ZE_SUCCESS;
 }

@@ -265,6 +265,7 @@ typedef uint32_t (*gtel_sysman_read_fn)(struct gtel_sysman_pass *pass,
 struct gtel_sysman_row {
     const char *call; /* for messages */
     size_t offset;    /* of the call in struct gtel_zes_calls */
+    size_t or_offset; /* of another one that does as well: loaders may have either */
     gtel_sysman_read_fn read;
     enum gtel_sysman_family family;
     enum gtel_measurement measurement;
