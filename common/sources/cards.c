@@ -2,12 +2,22 @@
 /* The DRM cards that a source is about. */
 #include "sources/cards.h"
 
+#include "host/kernel.h"
 #include "host/sriov.h"
+#include "tables/intel_names.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+bool gtel_cards_has_bad_energy(const struct gtel_env *env, const struct gtel_drm_card *drm)
+{
+    struct gtel_release release;
+    return strcmp(drm->driver, "xe") == 0 &&
+           gtel_intel_family(drm->device_id) == GTEL_INTEL_BATTLEMAGE &&
+           !(gtel_kernel_release(env, &release) && gtel_release_is_at_least(&release, 6, 17));
+}
 
 bool gtel_cards_any(const struct gtel_env *env, const char *const *drivers)
 {

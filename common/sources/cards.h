@@ -51,6 +51,15 @@ void gtel_cards_identify(const struct gtel_env *env, struct gtel_registry *regis
  */
 void gtel_cards_label(const struct gtel_env *env, struct gtel_registry *registry,
                       struct gtel_device *device, const struct gtel_drm_card *drm);
+/*
+ * Whether what the kernel says of a card's energy is no measure of it: up to Linux 6.16 xe reads
+ * that of Battlemage, of the card and of the package, from registers that hold nonsense on some
+ * boards (kernel: xe/xe_hwmon.c, REG_PKG_ENERGY_STATUS; telemetry since "Read energy status from
+ * PMT"). A B570 on 6.16.4 showed 300 to 4,000 W, and 710 and 977 MJ of card and package
+ * (Syllo/nvtop #409), a B580 millions of watts (MangoHud #1793). No bound separates such steps
+ * from true ones: so there is no value, also on a kernel that is not known.
+ */
+bool gtel_cards_has_bad_energy(const struct gtel_env *env, const struct gtel_drm_card *drm);
 /* Whether the machine has a card of one of the drivers; wakes nothing. */
 bool gtel_cards_any(const struct gtel_env *env, const char *const *drivers);
 /*

@@ -45,7 +45,10 @@ struct machine {
     "link sys/devices/pci0000:00/" address "/drm/" card "/device -> ../../../" address "\n"        \
     "file sys/devices/pci0000:00/" address "/uevent\n| DRIVER=" driver "\n| PCI_ID=8086:" id       \
     "\n| PCI_SLOT_NAME=" address "\n"
-#define XE CARD("card0", "0000:03:00.0", "xe", "E20B")
+#define XE CARD("card0", "0000:03:00.0", "xe", "56A0")
+/* A card whose energy counters begin anew within minutes, on a kernel that reads them well. */
+#define BATTLEMAGE                                                                                 \
+    CARD("card0", "0000:03:00.0", "xe", "E20B") "file proc/sys/kernel/osrelease\n| 6.17.0\n"
 #define I915 CARD("card1", "0000:04:00.0", "i915", "56A0")
 /* A kernel whose i915 tells nothing of processes, and one of them. */
 #define KERNEL                                                                                     \

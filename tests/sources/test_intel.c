@@ -113,9 +113,10 @@ static const struct value_case {
     {"xe-b580", "xe", slot, 0, GTEL_M_GPU_PCIE_WIDTH, "", "", 8, 0},
     {"xe-b580", "xe", slot, 0, GTEL_M_VOLTAGE, NULL, NULL, 0, ABSENT},
 
-    /* Kernel 6.16 on a B580: a card counter that stays 0 is none; the package stands in. */
+    /* Kernel 6.16 on a B580: registers that hold nonsense, of the card and of the package. */
     {"xe-b580-zero", "xe", slot, 3000, GTEL_M_ENERGY, "card", "", 0, ABSENT},
-    {"xe-b580-zero", "xe", slot, 1000, GTEL_M_GPU_ENERGY, "", "", 3112, 0},
+    {"xe-b580-zero", "xe", slot, 3000, GTEL_M_ENERGY, "pkg", "", 0, ABSENT},
+    {"xe-b580-zero", "xe", slot, 1000, GTEL_M_GPU_ENERGY, "", "", 0, ABSENT},
 
     /* Each driver sees its own card only. */
     {"intel-mixed", "i915", adl, 0, GTEL_M_GPU_FREQUENCY, "", "", 3e8, 0},

@@ -139,7 +139,8 @@ static void test_steady(const char *fixture, const char *source)
     "file " DEVICE "/uevent\n| DRIVER=" driver "\n| PCI_ID=8086:E20B\n"                            \
     "| PCI_SLOT_NAME=0000:03:00.0\n"                                                               \
     "link sys/class/drm/card0 -> ../../devices/pci0000:00/0000:03:00.0/drm/card0\n"                \
-    "link " DEVICE "/drm/card0/device -> ../../../0000:03:00.0\n"
+    "link " DEVICE "/drm/card0/device -> ../../../0000:03:00.0\n"                                  \
+    "file proc/sys/kernel/osrelease\n| 6.17.0\n"
 #define GT0 "file " DEVICE "/tile0/gt0/freq0/act_freq\n| 1000\n"
 #define HWMON "file " DEVICE "/hwmon/hwmon1/name\n| xe\n"
 #define SENSOR(name, value) "file " DEVICE "/hwmon/hwmon1/" name "\n| " value "\n"

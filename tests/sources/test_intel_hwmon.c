@@ -6,13 +6,28 @@
 #include <errno.h>
 
 #define DEVICE "sys/devices/pci0000:00/0000:03:00.0"
-#define CARD(driver)                                                                               \
-    "file " DEVICE "/uevent\n| DRIVER=" driver "\n| PCI_ID=8086:56A0\n"                            \
+#define CARD(driver) CARD_ID(driver, "56A0")
+#define CARD_ID(driver, id)                                                                        \
+    "file " DEVICE "/uevent\n| DRIVER=" driver "\n| PCI_ID=8086:" id "\n"                          \
     "| PCI_SLOT_NAME=0000:03:00.0\n"                                                               \
     "link sys/class/drm/card0 -> ../../devices/pci0000:00/0000:03:00.0/drm/card0\n"                \
     "link " DEVICE "/drm/card0/device -> ../../../0000:03:00.0\n"                                  \
     "file " DEVICE "/hwmon/hwmon2/name\n| " driver "\n"
 #define SENSOR(name, value) "file " DEVICE "/hwmon/hwmon2/" name "\n| " value "\n"
+#define RELEASE(text) "file proc/sys/kernel/osrelease\n| " text "\n"
+#define ENERGIES                                                                                   \
+    SENSOR("energy1_input", "3000000")                                                             \
+    SENSOR("energy2_input", "2000000") SENSOR("power1_crit", "328000000") "end\n"
+#define BATTLEMAGE CARD_ID("xe", "E20C")
+/* The card's own figure, the package's and the GPU's: all or none. */
+#define WANT_ENERGIES(card, pkg)                                                                   \
+    {                                                                                              \
+        {GTEL_M_ENERGY, "card", card}, {GTEL_M_ENERGY, "pkg", pkg},                                \
+            {GTEL_M_GPU_ENERGY, NULL, card}, {GTEL_M_POWER_PEAK_LIMIT, "card", 328},               \
+        {                                                                                          \
+            GTEL_M_NONE, NULL, 0                                                                   \
+        }                                                                                          \
+    }
 #define GT(number, hwmon, energy)                                                                  \
     "file " DEVICE "/hwmon/hwmon" hwmon "/name\n| i915_gt" number "\n"                             \
     "file " DEVICE "/hwmon/hwmon" hwmon "/energy1_input\n| " energy "\n"
@@ -94,6 +109,13 @@ static const struct hwmon_case {
      "xe",
      CARD("xe") SENSOR("energy2_input", "2000000") SENSOR("power2_max", "150000000") "end\n",
      {{GTEL_M_GPU_ENERGY, NULL, 2}, {GTEL_M_GPU_POWER_LIMIT, NULL, 150}, {GTEL_M_NONE, NULL, 0}}},
+    {"xe: Battlemage on 6.16: registers that hold nonsense", "xe",
+     BATTLEMAGE RELEASE("6.16.4-2-MANJARO") ENERGIES, WANT_ENERGIES(-1, -1)},
+    {"xe: Battlemage on a kernel that is not known", "xe", BATTLEMAGE ENERGIES,
+     WANT_ENERGIES(-1, -1)},
+    {"xe: Battlemage on 6.17: telemetry", "xe", BATTLEMAGE RELEASE("6.17.0") ENERGIES,
+     WANT_ENERGIES(3, 2)},
+    {"xe: another card on 6.16", "xe", CARD("xe") RELEASE("6.16.4") ENERGIES, WANT_ENERGIES(3, 2)},
     {"xe: limits of a temperature",
      "xe",
      CARD("xe") SENSOR("temp2_label", "pkg") SENSOR("temp2_input", "-2000")

@@ -62,7 +62,7 @@ static void test_return(void)
                    "at 80s\ngone sys/class/drm/card0\n"
                    "gone sys/devices/pci0000:00/0000:03:00.0/drm\n" CARD(
                        "card2", "0000:03:00.0", "xe",
-                       "E20B") "at 100s\ncall zesTemperatureGetState 1 0 = 61.5\n"
+                       "56A0") "at 100s\ncall zesTemperatureGetState 1 0 = 61.5\n"
                                "call zesFanGetState 1 0 0 = 900\n"))
         return;
     for (unsigned i = 0; i < 120; i++)
@@ -270,9 +270,10 @@ static unsigned idle_for(struct machine *m, unsigned seconds)
 static void test_long_intervals(void)
 {
     struct machine m;
-    if (!begin(&m,
-               NO_LIMITS ENERGY(1, 200000000000) ENERGY(121, 117856000000) ENERGY(241, 35712000000)
-                   ENERGY(361, 215712000000) ENERGY(481, 133568000000) ENERGY(600, 49924000000)))
+    if (!begin_with(&m, BATTLEMAGE I915 LIBRARY,
+                    NO_LIMITS ENERGY(1, 200000000000) ENERGY(121, 117856000000)
+                        ENERGY(241, 35712000000) ENERGY(361, 215712000000) ENERGY(481, 133568000000)
+                            ENERGY(600, 49924000000)))
         return;
     gather(&m, 1);
     const struct gtel_reading *r = find(&m, xe, GTEL_M_ENERGY, "memory", NULL);
@@ -315,7 +316,7 @@ static void test_keeps(void)
         test_label = keeps[i].label;
         (void)snprintf(text, sizeof(text), "%s%s",
                        POWER("0000:03:00.0", "runtime_status", "active"), keeps[i].text);
-        if (!begin(&m, text))
+        if (!begin_with(&m, BATTLEMAGE I915 LIBRARY, text))
             continue;
         gather(&m, 1);
         gather(&m, 1);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The Sysman source on recorded machines: which power domain stands for the GPU. */
+/* The Sysman source on recorded machines: which power domain stands for the GPU, and which is none.
+ */
 #include "sources/sysman.h"
 #include "test.h"
 
@@ -51,8 +52,47 @@ static void test_heads(void)
     test_label = "";
 }
 
+/*
+ * Battlemage before 6.17: energy of card and package may come from the kernel's hwmon, which has it
+ * from registers that hold nonsense. That of chip and memory comes from telemetry.
+ */
+#define BMG(release)                                                                               \
+    CARD("card0", "0000:03:00.0", "xe", "E20B")                                                    \
+    I915 LIBRARY "file proc/sys/kernel/osrelease\n| " release "\n"
+
+static void test_bad_energy(void)
+{
+    static const struct {
+        const char *head;
+        double joules; /* of card, package and GPU */
+    } cases[] = {{BMG("6.16.4-2-MANJARO"), -1}, {BMG("6.17.0"), 5}};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct machine m;
+        test_label = cases[i].head;
+        if (!begin_with(&m, cases[i].head,
+                        "call zesDeviceEnumPowerDomains 1 = 4\n"
+                        "call zesPowerGetProperties 1 2 = 0 0 -1 -1 -1 2\n"
+                        "call zesPowerGetProperties 1 3 = 0 0 -1 -1 -1 5\n"
+                        "call zesPowerGetEnergyCounter 1 2 = 5000000 1000\n"
+                        "call zesPowerGetEnergyCounter 1 3 = 2000000 1000\n"))
+            continue;
+        spy.count_name = "zesPowerGetEnergyCounter";
+        gather(&m, 0);
+        CHECK_INT(spy.counted, cases[i].joules < 0 ? 2 : 4);
+        CHECK_NEAR(value(&m, GTEL_M_ENERGY, "card", NULL), cases[i].joules, 1e-9);
+        CHECK_NEAR(value(&m, GTEL_M_ENERGY, "pkg", NULL), cases[i].joules, 1e-9);
+        CHECK_NEAR(value(&m, GTEL_M_GPU_ENERGY, NULL, NULL), cases[i].joules, 1e-9);
+        CHECK_NEAR(value(&m, GTEL_M_ENERGY, "gpu", NULL), 2, 1e-9);
+        CHECK_NEAR(value(&m, GTEL_M_ENERGY, "memory", NULL), 1.5, 1e-9);
+        CHECK_NEAR(value(&m, GTEL_M_POWER_LIMIT, "card", NULL), 190, 1e-9);
+        finish(&m);
+    }
+    test_label = "";
+}
+
 int main(void)
 {
     test_heads();
+    test_bad_energy();
     return test_result();
 }

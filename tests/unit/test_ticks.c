@@ -18,6 +18,7 @@
     "link sys/class/drm/card0 -> ../../devices/pci0000:00/0000:03:00.0/drm/card0\n"                \
     "file " DEVICE "/uevent\n| DRIVER=xe\n| PCI_SLOT_NAME=0000:03:00.0\n"                          \
     "file " DEVICE "/vendor\n| 0x8086\n"                                                           \
+    "file proc/sys/kernel/osrelease\n| 6.17.0\n"                                                   \
     "file " DEVICE "/device\n| 0xe20b\n"                                                           \
     "link " DEVICE "/driver -> ../../../bus/pci/drivers/xe\n"                                      \
     "file " DEVICE "/drm/card0/dev\n| 226:0\n"                                                     \

@@ -3,6 +3,7 @@
 #include "sources/intel/gpu.h"
 
 #include "host/kernel.h"
+#include "sources/cards.h"
 #include "sources/intel/perf.h"
 #include "sources/intel/sample.h"
 #include "tables/intel_names.h"
@@ -92,15 +93,29 @@ static void diagnose_closed(const struct diagnosis *diagnosis)
     }
 }
 
-/*
- * What helps against energy that cannot be true, or NULL: up to Linux 6.16 xe reads that of
- * Battlemage from registers that hold nonsense on some boards.
- */
-static const char *energy_fix(const struct diagnosis *diagnosis)
+/* Of a virtual function, which has no sensors, the rest is said below. */
+static bool is_function(const struct diagnosis *diagnosis)
 {
-    return gtel_intel_has_bad_energy(diagnosis->intel->env, &diagnosis->gpu->card)
-               ? "use Linux 6.17 or newer, which reads energy from elsewhere"
-               : NULL;
+    char path[GTEL_FS_PATH_MAX];
+    gtel_fs_path(path, "sys/class/drm/%s/device/physfn", diagnosis->gpu->card.card);
+    return gtel_fs_exists(diagnosis->intel->env, path);
+}
+
+/* Counters that are not read at all: see cards.h. */
+static bool has_bad_energy(const struct diagnosis *diagnosis)
+{
+    return !is_function(diagnosis) &&
+           gtel_cards_has_bad_energy(diagnosis->intel->env, &diagnosis->gpu->card);
+}
+
+static void diagnose_bad_energy(const struct diagnosis *diagnosis)
+{
+    static const char *const text[3] = {
+        "hwmon/energy*_input",
+        "this kernel reads the energy of Battlemage from registers that hold nonsense: ignored",
+        "use Linux 6.17 or newer, with the PMT driver (intel_vsec)"};
+    gtel_finding_put_lack(diagnosis->findings, diagnosis->gpu->device,
+                          GTEL_MEASUREMENT_GPU_POWER_DOMAIN, GTEL_M_ENERGY, 0, text);
 }
 
 static void diagnose_energy(const struct diagnosis *diagnosis, const struct gtel_intel_attr *attr,
@@ -108,10 +123,10 @@ static void diagnose_energy(const struct diagnosis *diagnosis, const struct gtel
 {
     if (attr->distrust_ns > gtel_env_now(diagnosis->intel->env))
         put(diagnosis, GTEL_MEASUREMENT_GPU_POWER_DOMAIN, 0, name,
-            "it makes impossible steps, which are left out", energy_fix(diagnosis));
+            "it makes impossible steps, which are ignored", NULL);
     else if (attr->has_last && attr->last == 0)
         put(diagnosis, GTEL_MEASUREMENT_GPU_POWER_DOMAIN, 0, name,
-            "it stays 0, which cannot be true and is left out", energy_fix(diagnosis));
+            "it stays 0, which cannot be true and is ignored", NULL);
 }
 
 /* Files that are open and cannot be read, or say what cannot be true. */
@@ -174,12 +189,10 @@ static bool has_figure(const struct gtel_intel_gpu *gpu, enum gtel_measurement m
 static const char *explain_sensor(const struct diagnosis *diagnosis, const struct since *row,
                                   char *buf, size_t size, char *fix)
 {
-    char path[GTEL_FS_PATH_MAX];
     const struct gtel_drm_card *card = &diagnosis->gpu->card;
     bool is_given = (row->families >> gtel_intel_family(card->device_id) & 1) != 0;
-    gtel_fs_path(path, "sys/class/drm/%s/device/physfn", card->card);
     fix[0] = '\0';
-    if (gtel_fs_exists(diagnosis->intel->env, path)) {
+    if (is_function(diagnosis)) {
         (void)snprintf(buf, size, "a virtual function (SR-IOV) has no sensors");
     } else if (is_given && diagnosis->has_kernel &&
                !gtel_release_is_at_least(&diagnosis->kernel, row->major, row->minor)) {
@@ -199,7 +212,12 @@ static void diagnose_sensors(const struct diagnosis *diagnosis)
     char fix[160];
     if (diagnosis->gpu->card.is_pci && diagnosis->gpu->card.pci.bus == 0)
         return;
+    bool is_bad = has_bad_energy(diagnosis);
+    if (is_bad)
+        diagnose_bad_energy(diagnosis);
     for (size_t i = 0; i < GTEL_ARRAY_LEN(since); i++) {
+        if (is_bad && since[i].measurement == GTEL_MEASUREMENT_GPU_POWER_DOMAIN)
+            continue;
         if (strcmp(since[i].driver, diagnosis->gpu->card.driver) != 0 ||
             has_figure(diagnosis->gpu, since[i].measurement))
             continue;

@@ -59,17 +59,8 @@ static void note_doubt(const struct gtel_intel *intel, struct gtel_intel_gpu *gp
         return;
     gpu->is_doubtful = true;
     gtel_log(&intel->env->log, GTEL_LOG_WARNING,
-             "%s: %s: %.*s makes impossible steps, which are left out%s", gpu->card.driver,
-             gpu->card.key, GTEL_STR_ARG(attr->name),
-             gtel_intel_has_bad_energy(intel->env, &gpu->card) ? "; use Linux 6.17 or newer" : "");
-}
-
-bool gtel_intel_has_bad_energy(const struct gtel_env *env, const struct gtel_drm_card *card)
-{
-    struct gtel_release release;
-    return strcmp(card->driver, "xe") == 0 &&
-           gtel_intel_family(card->device_id) == GTEL_INTEL_BATTLEMAGE &&
-           !(gtel_kernel_release(env, &release) && gtel_release_is_at_least(&release, 6, 17));
+             "%s: %s: %.*s makes impossible steps, which are ignored", gpu->card.driver,
+             gpu->card.key, GTEL_STR_ARG(attr->name));
 }
 
 /* Reads all attributes. -ENODEV, the first error when nothing at all could be read, or 0. */

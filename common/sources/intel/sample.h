@@ -28,10 +28,4 @@ int gtel_intel_refresh(struct gtel_intel *intel, struct gtel_intel_gpu *gpu);
 /* Whether reading an attribute of a GPU that is awake does nothing to keep it awake. */
 bool gtel_intel_is_free(const struct gtel_intel *intel, const struct gtel_intel_attr *attr);
 
-/*
- * Whether a newer kernel would tell a card's energy better: up to Linux 6.16 xe reads that of
- * Battlemage from registers that hold nonsense on some boards (kernel: xe/xe_hwmon.c).
- */
-bool gtel_intel_has_bad_energy(const struct gtel_env *env, const struct gtel_drm_card *card);
-
 #endif

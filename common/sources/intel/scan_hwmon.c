@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Lists what an Intel GPU has to read: the sensors of its hwmon directory. */
 #include "host/hwmon.h"
+#include "sources/cards.h"
 #include "sources/intel/scan.h"
 
 #include <stdio.h>
@@ -146,8 +147,11 @@ void gtel_intel_add_hwmon(struct gtel_intel_scan *scan, struct gtel_str name)
     gtel_intel_doubt(scan, r);
     if (r < 0)
         return;
+    bool has_bad_energy = gtel_cards_has_bad_energy(scan->env, scan->card);
     /* Sensor by sensor in the order of the table: limits come before the energy that they bound. */
     for (size_t s = 0; s < GTEL_ARRAY_LEN(sensors); s++) {
+        if (sensors[s].of == GTEL_HWMON_ENERGY && has_bad_energy)
+            continue;
         for (size_t i = 0; i < n; i++) {
             if (list[i].name.kind != sensors[s].of ||
                 !gtel_str_eq(list[i].name.item, sensors[s].item) || is_shadowed(list, n, &list[i]))

@@ -502,6 +502,7 @@ static void prepare(const struct gtel_sysman *sysman, struct gtel_sysman_gpu *gp
     uint64_t delay_ns = gtel_awake_delay(sysman->cards.env, gpu->card.path);
     gpu->hardware = gtel_intel_family(drm->device_id);
     gpu->has_processes = gtel_sysman_knows_processes(sysman->cards.env, drm);
+    gpu->has_bad_energy = gtel_cards_has_bad_energy(sysman->cards.env, drm);
     gpu->may_hold = strcmp(drm->driver, "xe") != 0 || sysman->may_hold;
     gpu->delay_ns = sysman->cards.may_wake ? 0 : delay_ns;
     gpu->card.is_new = false;

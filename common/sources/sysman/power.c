@@ -149,6 +149,16 @@ void gtel_sysman_note_sleep(struct gtel_sysman_gpu *gpu)
 }
 
 /*
+ * Energy of card and package comes from telemetry or from the kernel's hwmon, whichever answers
+ * (compute-runtime: sysman power, LinuxPowerImp::getEnergyCounter()), and nothing says from which;
+ * that of chip and memory from telemetry alone.
+ */
+static bool may_be_hwmon(const struct gtel_sysman_part *part)
+{
+    return part->type != GTEL_ZES_POWER_GPU && part->type != GTEL_ZES_POWER_MEMORY;
+}
+
+/*
  * Crescent Island's memory is two counters in one word, each of which begins anew after 4 J; of its
  * time only 32 bits are read, 112 s of it, so that ours is taken (compute-runtime: sysman of CRI,
  * getPowerEnergyCounter()).
@@ -159,6 +169,8 @@ static uint32_t ask_energy(const struct gtel_sysman_pass *pass, const struct gte
     bool is_crescent_island = pass->gpu->hardware == GTEL_INTEL_CRESCENT_ISLAND;
     *ret = (struct gtel_zes_energy){.timestamp = UINT64_MAX};
     if (is_crescent_island && part->type == GTEL_ZES_POWER_MEMORY)
+        return GTEL_ZE_UNSUPPORTED_FEATURE;
+    if (pass->gpu->has_bad_energy && may_be_hwmon(part))
         return GTEL_ZE_UNSUPPORTED_FEATURE;
     uint32_t code = pass->sysman->call.zesPowerGetEnergyCounter(part->handle, ret);
     if (code != GTEL_ZE_SUCCESS)

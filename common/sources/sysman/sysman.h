@@ -215,8 +215,9 @@ struct gtel_sysman_gpu {
     uint64_t gts_ns;                     /* the last look at them; 0: none */
     uint64_t rest_ns;                    /* it is left alone until then */
     enum gtel_intel_family hardware;
-    bool may_hold;      /* counters that keep the GPU awake may be opened */
-    bool has_processes; /* nobody else tells of them */
+    bool may_hold;       /* counters that keep the GPU awake may be opened */
+    bool has_processes;  /* nobody else tells of them */
+    bool has_bad_energy; /* of card and package: the driver may read it where the kernel does */
     struct gtel_sysman_list list[GTEL_SYSMAN_FAMILIES];
 };
 
