@@ -20,7 +20,7 @@
 #include "tables/catalogue.h"
 #include "tables/options.h"
 
-/* The version, also that of the frames between front end and helper: "0.1.0". */
+/* The version, also that of the frames between front end and helper: "0.2.0". */
 extern const char gtel_version[];
 
 struct gtel_context;
