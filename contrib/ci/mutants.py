@@ -27,8 +27,9 @@ Token = collections.namedtuple("Token", "kind text start")
 Function = collections.namedtuple("Function", "head begin end")  # names before "("; tokens of the braces
 
 
-class Mutant(collections.namedtuple("Mutant", "path line start end new before after")):
-    """text[start:end] of the file becomes new; before and after are the whole lines, for people."""
+class Mutant(collections.namedtuple("Mutant", "path line start end new before after body")):
+    """text[start:end] of the file becomes new; before and after are the whole lines, for people; body is
+    where the function's first statement would be."""
 
     def __str__(self):
         return f"{self.path}: {self.before} -> {self.after}"
@@ -205,5 +206,6 @@ def mutants(path, text):
             if start == end:
                 left = f"{function.head[-1]}() {{"
             found.append(Mutant(path, text.count("\n", 0, start) + 1, start, end, new,
-                                in_one_line(left + old + right), in_one_line(left + new + right)))
+                                in_one_line(left + old + right), in_one_line(left + new + right),
+                                toks[function.begin].start + 1))
     return sorted(set(found), key=lambda m: m[2:])

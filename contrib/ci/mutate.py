@@ -4,15 +4,17 @@ until one fails. The checkout stays as it is: all happens in a copy in a scratch
 
 A mutant is killed by the compiler (warnings are errors), by a test that fails twice, or by one that
 takes ten times as long as without the mutant. What no test can notice is listed, with the reason, in
-mutate.equivalent beside this file, and does not count. In a folder, the tests that killed before, and
-those that mention the module, are first. Tests run in a process namespace (unshare): a mutant may kill
-every process that it finds, or leave one behind.
+mutate.equivalent beside this file, and does not count.
+
+First all tests run once on code that writes down which of the functions to be changed a test reaches: a
+mutant gets only those. Of these, what killed in that folder before, and what mentions the module, is
+first. Tests run in a process namespace (unshare): a mutant may kill every process that it finds, or
+leave one behind.
 """
 
 import argparse
 import collections
 import concurrent.futures
-import hashlib
 import json
 import os
 import pathlib
@@ -35,10 +37,29 @@ CONFIGURE = ["-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-
              "-DGTEL_TESTS=ON"]
 # In a process namespace: no core files, 1 GiB per file, 8 GiB of addresses.
 LIMITED = ["sh", "-c", 'ulimit -c 0; ulimit -f 2097152; ulimit -v 8388608; "$@"; exit $?', "sh"]
+PROGRAM = "plugins/gtel"
 SKIPPED = 77
 SURVIVED, COMPILER, EQUIVALENT = "SURVIVED", "the compiler", "equivalent"
 
-Test = collections.namedtuple("Test", "name command folder environment files about seconds")
+# Writes down that the function of a mutant is reached, whatever happens to the process afterwards.
+REACHED = """#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+static inline void mutate_reached(int number)
+{
+    static unsigned char *map;
+    if (!map) {
+        int file = open("%s", O_RDWR | O_CLOEXEC);
+        map = mmap(0, %d, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        (void)close(file);
+    }
+    if (map != MAP_FAILED)
+        map[number] = 1;
+}
+"""
+
+# reached: indices of mutants
+Test = collections.namedtuple("Test", "name command folder environment files about seconds reached")
 
 
 def stop(text):
@@ -79,7 +100,6 @@ class Build:
         self.must(["ninja", "-C", self.build])
         known = self.must(["ninja", "-C", self.build, "-t", "targets", "all"])
         self.targets = {line.split(":")[0] for line in known.splitlines()}
-        self.digests = {}
         self.kills = collections.defaultdict(collections.Counter)  # of a folder, by test
         self.tests = []
 
@@ -103,9 +123,6 @@ class Build:
             found.update(t for t in self.targets if t == word or t.startswith(word + "/"))
         return sorted(f for f in found if (self.build / f).is_file() and not f.endswith(".o"))
 
-    def digest(self, file):
-        return hashlib.sha256((self.build / file).read_bytes()).digest()
-
     def list_tests(self):
         """All that run something of this build; what they are about is the text of their sources."""
         listed = json.loads(self.must(["ctest", "--test-dir", self.build, "--show-only=json-v1",
@@ -122,28 +139,55 @@ class Build:
             about = "".join((self.code / s).read_text(errors="replace")
                             for f in files for s in sources[os.path.basename(f)])
             yield Test(item["name"], item["command"], properties.get("WORKING_DIRECTORY"),
-                       dict(e.split("=", 1) for e in properties.get("ENVIRONMENT", [])), files, about, 0)
+                       dict(e.split("=", 1) for e in properties.get("ENVIRONMENT", [])), files, about, 0, set())
 
-    def measure(self, longest):
-        """Keeps the tests that take at most that long and pass."""
+    def write_marks(self, drawn):
+        """Changes the copy so that it writes down what is reached, and returns the file for that."""
+        reached = self.code.parent / "reached"
+        reached.write_bytes(bytes(len(drawn)))
+        reached.chmod(0o666)
+        header = self.code.parent / "reached.h"
+        header.write_text(REACHED % (reached, len(drawn)))
+        for path in {m.path for m in drawn}:
+            text = (self.code / path).read_text()
+            marks = [(m.body, i) for i, m in enumerate(drawn) if m.path == path]
+            for body, i in sorted(marks, reverse=True):
+                text = f"{text[:body]} mutate_reached({i});{text[body:]}"
+            (self.code / path).write_text(f'#include "{header}"\n{text}')
+        return reached
+
+    def measure(self, drawn, longest):
+        """Keeps the tests that take at most that long and pass, and what they reach."""
+        original = {m.path: (self.code / m.path).read_text() for m in drawn}
+        reached = self.write_marks(drawn)
+        self.must(["ninja", "-C", self.build])
+        unclear = []  # fail, because of the marks perhaps
         for test in self.list_tests():
+            reached.write_bytes(bytes(len(drawn)))
             status, seconds = run_timed(test, longest)
-            if status not in (0, None, SKIPPED):
-                status, seconds = run_timed(test, longest)
+            if status == 0:
+                found = {i for i, byte in enumerate(reached.read_bytes()) if byte}
+                self.tests.append(test._replace(seconds=seconds, reached=found))
+            elif status not in (None, SKIPPED):
+                unclear.append(test)
+        for path, text in original.items():
+            (self.code / path).write_text(text)
+        self.must(["ninja", "-C", self.build])
+        for test in unclear:
+            status, seconds = run_timed(test, longest)
             if status not in (0, None, SKIPPED):
                 stop(f"{test.name} fails without a mutant")
             if status == 0:
-                self.tests.append(test._replace(seconds=seconds))
+                self.tests.append(test._replace(seconds=seconds, reached=set(range(len(drawn)))))
 
     def adopt(self, other):
         """The tests of another build, here."""
-        seconds = {t.name: t.seconds for t in other.tests}
-        self.tests = [t._replace(seconds=seconds[t.name]) for t in self.list_tests() if t.name in seconds]
+        known = {t.name: t for t in other.tests}
+        self.tests = [t._replace(seconds=known[t.name].seconds, reached=known[t.name].reached)
+                      for t in self.list_tests() if t.name in known]
 
-    def remember(self):
-        self.digests = {f: self.digest(f) for t in self.tests for f in t.files}
-
-    def in_order(self, mutant):
+    def in_order(self, number, mutant):
+        """The tests that reach it, the likely ones first."""
         folder, name = os.path.split(mutant.path)
         stem, near = name[:-2], os.path.basename(folder)
 
@@ -153,18 +197,20 @@ class Build:
             likely = 3 * (stem in words or stem in test.name) + 2 * mentioned + (near in words)
             return -likely - self.kills[folder][test.name], test.seconds
 
-        return sorted(self.tests, key=rank)
+        return sorted((t for t in self.tests if number in t.reached), key=rank)
 
-    def killer(self, mutant):
+    def compiles(self, files):
+        return subprocess.run(["ninja", "-C", self.build, *files], check=False, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL).returncode == 0
+
+    def killer(self, number, mutant):
         """Who notices what is in the copy now."""
-        for test in self.in_order(mutant):
-            made = subprocess.run(["ninja", "-C", self.build, *test.files], check=False,
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            if made.returncode:
+        if not self.compiles([PROGRAM]):
+            return COMPILER
+        for test in self.in_order(number, mutant):
+            if not self.compiles(test.files):
                 return COMPILER
-            if all(self.digest(f) == self.digests[f] for f in test.files):
-                continue  # nothing of it is in this test
-            limit = max(3 * test.seconds, min(20, max(5, 10 * test.seconds)))
+            limit = max(5, 10 * test.seconds)
             status = run_limited(test, limit)
             if status is not None and status != 0:
                 status = run_limited(test, limit)
@@ -173,12 +219,12 @@ class Build:
                 return test.name if status is not None else f"{test.name} (time-out)"
         return SURVIVED
 
-    def judge(self, mutant):
+    def judge(self, number, mutant):
         file = self.code / mutant.path
         text = file.read_text()
         file.write_text(text[:mutant.start] + mutant.new + text[mutant.end:])
         try:
-            return self.killer(mutant)
+            return self.killer(number, mutant)
         finally:
             file.write_text(text)
 
@@ -234,19 +280,19 @@ def judge_all(builds, drawn, known):
     for build in builds:
         free.put(build)
 
-    def judge(mutant):
+    def judge(number, mutant):
         if str(mutant) in known:
             return mutant, EQUIVALENT
         build = free.get()
         try:
-            verdict = build.judge(mutant)
+            verdict = build.judge(number, mutant)
         finally:
             free.put(build)
         print_row(mutant, verdict)
         return mutant, verdict
 
     with concurrent.futures.ThreadPoolExecutor(len(builds)) as pool:
-        return list(pool.map(judge, drawn))
+        return list(pool.map(judge, range(len(drawn)), drawn))
 
 
 def arguments():
@@ -255,7 +301,7 @@ def arguments():
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--only", action="append", metavar="PATH", help="of these files or folders")
     parser.add_argument("--jobs", type=int, default=1, help="builds side by side")
-    parser.add_argument("--longest", type=float, default=20, metavar="SECONDS",
+    parser.add_argument("--longest", type=float, default=10, metavar="SECONDS",
                         help="of a fast test")
     parser.add_argument("--again", type=pathlib.Path, metavar="LOG", help="the survivors of that run")
     parser.add_argument("--list", action="store_true", help="only show the mutants")
@@ -273,14 +319,13 @@ def main():
             for mutant in drawn:
                 print_row(mutant, "not run")
             return
-        build.measure(args.longest)
-        build.remember()
+        os.chmod(folder, 0o755)  # some tests give up root
+        build.measure(drawn, args.longest)
         print(f"{len(build.tests)} tests, {sum(t.seconds for t in build.tests):.0f} s", flush=True)
         builds = [build]
         for number in range(1, min(args.jobs, len(drawn))):
             builds.append(Build(pathlib.Path(folder) / str(number + 1)))
             builds[-1].adopt(build)
-            builds[-1].remember()
         start = time.monotonic()
         results = judge_all(builds, drawn, equivalents(build.code))
         seconds = (time.monotonic() - start) * len(builds)
