@@ -2,6 +2,7 @@
 /* Writes a recorded machine. */
 #include "host/record.h"
 
+#include "host/scrub_process.h"
 #include "host/tree.h"
 
 #include <errno.h>
@@ -291,26 +292,22 @@ static void put_content(struct gtel_buf *out, struct gtel_str text)
 
 static void put_file(struct gtel_record *record, struct gtel_str path, struct gtel_str text)
 {
-    struct gtel_buf clean;
-    gtel_buf_init(&clean, TEXT_MAX);
-    gtel_scrub_file(record->scrub, path, text, &clean);
+    struct gtel_buf reduced;
+    gtel_buf_init(&reduced, TEXT_MAX);
+    gtel_scrub_reduce(path, text, &reduced);
+    if (gtel_str_eq(path, GTEL_STR("etc/passwd")))
+        gtel_scrub_users(record->scrub, text);
     gtel_buf_printf(&record->text, "file %.*s\n", GTEL_STR_ARG(path));
-    put_content(&record->text, gtel_buf_text(&clean));
-    record->has_failed = record->has_failed || clean.has_failed;
-    gtel_buf_done(&clean);
-}
-
-static void put_line(struct gtel_record *record, struct gtel_str line)
-{
-    gtel_scrub_text(record->scrub, line, &record->text);
-    gtel_buf_char(&record->text, '\n');
+    put_content(&record->text, gtel_buf_text(&reduced));
+    record->has_failed = record->has_failed || reduced.has_failed;
+    gtel_buf_done(&reduced);
 }
 
 static void put_change(struct gtel_record *record, const struct gtel_record_change *change)
 {
     struct gtel_buf *out = &record->text;
     if (change->node == UINT32_MAX) {
-        put_line(record, change->text);
+        gtel_buf_printf(out, "%.*s\n", GTEL_STR_ARG(change->text));
         return;
     }
     struct gtel_str path = record->node[change->node].path;
@@ -338,7 +335,7 @@ static void put_change(struct gtel_record *record, const struct gtel_record_chan
                         GTEL_STR_ARG(path), GTEL_STR_ARG(change->text));
         break;
     default:
-        put_line(record, change->text);
+        gtel_buf_printf(out, "%.*s\n", GTEL_STR_ARG(change->text));
         break;
     }
 }
@@ -382,12 +379,27 @@ const char *gtel_record_error_name(int error)
     return name ? name : "EIO";
 }
 
-int gtel_record_write(struct gtel_record *record, struct gtel_buf *out)
+int gtel_record_write(struct gtel_record *record, gtel_record_head_fn head, void *arg,
+                      struct gtel_buf *out)
 {
+    struct gtel_buf *text = &record->text;
+    struct gtel_buf clean;
     finish_state(record);
-    if (record->t_ns > record->written_ns) /* how long it was looked at */
-        put_time(&record->text, record->t_ns);
-    gtel_buf_str(out, gtel_buf_text(&record->text));
-    gtel_buf_str(out, GTEL_STR("end\n"));
-    return record->has_failed || record->text.has_failed || out->has_failed ? -ENOMEM : 0;
+    if (record->t_ns > record->written_ns) /* how long it was observed */
+        put_time(text, record->t_ns);
+    gtel_buf_str(text, GTEL_STR("end\n"));
+    gtel_buf_init(&clean, out->limit);
+    gtel_scrub_record(record->scrub, gtel_buf_text(text), &clean);
+    if (head) {
+        struct gtel_buf first;
+        gtel_buf_init(&first, TEXT_MAX);
+        head(arg, &first);
+        gtel_scrub_record(record->scrub, gtel_buf_text(&first), out);
+        record->has_failed = record->has_failed || first.has_failed;
+        gtel_buf_done(&first);
+    }
+    gtel_buf_str(out, gtel_buf_text(&clean));
+    bool has_failed = record->has_failed || text->has_failed || clean.has_failed || out->has_failed;
+    gtel_buf_done(&clean);
+    return has_failed || record->scrub->has_failed ? -ENOMEM : 0;
 }

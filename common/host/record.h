@@ -4,7 +4,8 @@
  * becomes text that gtel_tree_parse accepts.
  *
  * Only changes are written: saying the same again costs nothing. What is said between two times is
- * one state of the machine. Texts pass through a scrub (host/scrub.h) on their way out.
+ * one state of the machine. The whole text passes through a scrub (host/scrub.h) when it is
+ * written.
  */
 #ifndef GTEL_HOST_RECORD_H
 #define GTEL_HOST_RECORD_H
@@ -78,7 +79,13 @@ void gtel_record_event(struct gtel_record *record, struct gtel_str line);
 
 /* The name of a negative errno in the format: "EACCES". */
 const char *gtel_record_error_name(int error);
-/* Ends the last state and appends all of them and `end`. 0 or -ENOMEM. */
-int gtel_record_write(struct gtel_record *record, struct gtel_buf *out);
+/* Writes the lines before the states; everything has been scrubbed by then. */
+typedef void (*gtel_record_head_fn)(void *arg, struct gtel_buf *out);
+/*
+ * Ends the last state and appends head (NULL: none), all states and `end`, scrubbed. Once; 0 or
+ * -ENOMEM, also when not all secrets could be kept in mind: the text is of no use then.
+ */
+int gtel_record_write(struct gtel_record *record, gtel_record_head_fn head, void *arg,
+                      struct gtel_buf *out);
 
 #endif

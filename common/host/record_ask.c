@@ -217,12 +217,29 @@ int gtel_record_ask_uevent_open(void *arg)
     return r;
 }
 
-/* The parts of a message that a line has room for: those without blanks. */
+/* Whether a message is about a card, or a driver and its device. */
+static bool is_about_gpus(const struct gtel_uevent *event)
+{
+    struct gtel_str text;
+    return gtel_uevent_card(event->devpath, &text) == 0 ||
+           gtel_uevent_value(event, GTEL_STR("WEDGED"), &text) == 0 ||
+           (gtel_uevent_value(event, GTEL_STR("SUBSYSTEM"), &text) == 0 &&
+            (gtel_str_eq(text, GTEL_STR("pci")) || gtel_str_eq(text, GTEL_STR("drm"))));
+}
+
+/*
+ * The parts of a message that a line has room for: those without blanks. Of other devices only that
+ * something was heard.
+ */
 static void record_message(struct gtel_record_env *env, const struct gtel_uevent *event)
 {
     struct gtel_buf line;
     struct gtel_str rest = event->values;
     struct gtel_str part;
+    if (!is_about_gpus(event)) {
+        gtel_record_event(env->record, GTEL_STR("uevent change /devices/other"));
+        return;
+    }
     gtel_buf_init(&line, 4096);
     gtel_buf_printf(&line, "uevent %.*s %.*s", GTEL_STR_ARG(event->action),
                     GTEL_STR_ARG(event->devpath));

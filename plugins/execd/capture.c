@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { REPORT_MAX = 1 << 20 };
+enum { REPORT_MAX = 1 << 20, NAMES_MAX = 4 << 20 };
 
 static const uint64_t second_ns = 1000000000;
 static const uint64_t millisecond_ns = 1000000;
@@ -54,43 +54,74 @@ static void end(void *arg)
 
 /* ---- names that identify ---- */
 
-/* The name behind a user id in the text of /etc/passwd: "name:x:1000:…" (passwd(5)). */
-static struct gtel_str user_name(struct gtel_str text, struct gtel_str uid)
+/* Files that hold names of this host and of the people on it; they are no part of the record. */
+static void learn_host(struct gtel_scrub *scrub, struct gtel_str text)
 {
-    struct gtel_str line;
-    while (gtel_str_line(&text, &line)) {
-        struct gtel_str name;
-        struct gtel_str part;
-        if (gtel_str_part(&line, ':', &name) && gtel_str_part(&line, ':', &part) &&
-            gtel_str_part(&line, ':', &part) && gtel_str_eq(part, uid))
-            return name;
-    }
-    return GTEL_STR_NONE;
+    gtel_scrub_host(scrub, gtel_str_trim(text));
 }
 
-/* The host's names are read from the machine itself, and are no part of the record. */
+/* "search example.org" and "domain example.org" (resolv.conf(5)) */
+static void learn_domains(struct gtel_scrub *scrub, struct gtel_str text)
+{
+    struct gtel_str line;
+    struct gtel_str word;
+    while (gtel_str_line(&text, &line))
+        if (gtel_str_word(&line, &word) &&
+            (gtel_str_eq(word, GTEL_STR("search")) || gtel_str_eq(word, GTEL_STR("domain"))))
+            while (gtel_str_word(&line, &word))
+                gtel_scrub_host(scrub, word);
+}
+
+/* Who started the program, also behind sudo, and users that are in no list of this machine. */
+static void learn_environment(struct gtel_scrub *scrub, struct gtel_str text)
+{
+    static const struct gtel_str keys[] = {GTEL_STR_INIT("USER="), GTEL_STR_INIT("LOGNAME="),
+                                           GTEL_STR_INIT("SUDO_USER=")};
+    struct gtel_str part;
+    while (gtel_str_part(&text, '\0', &part)) {
+        for (size_t i = 0; i < GTEL_ARRAY_LEN(keys); i++)
+            if (gtel_str_starts(part, keys[i]))
+                gtel_scrub_user(scrub, gtel_str_skip(part, keys[i].n));
+        if (gtel_str_starts(part, GTEL_STR("HOSTNAME=")))
+            gtel_scrub_host(scrub, gtel_str_skip(part, sizeof("HOSTNAME=") - 1));
+    }
+}
+
+static int learn_home(void *arg, struct gtel_str name)
+{
+    gtel_scrub_user(arg, name);
+    return 0;
+}
+
 static void learn_names(struct run *run)
 {
-    static const char *const host_files[] = {"proc/sys/kernel/hostname", "etc/hostname"};
-    struct gtel_host_facts facts;
-    char *text = malloc(1 << 16);
-    char uid[24];
-    struct gtel_str content;
+    static const struct {
+        const char *path;
+        void (*learn)(struct gtel_scrub *scrub, struct gtel_str text);
+    } files[] = {
+        {"proc/sys/kernel/hostname", learn_host},
+        {"proc/sys/kernel/domainname", learn_host},
+        {"etc/hostname", learn_host},
+        {"etc/resolv.conf", learn_domains},
+        {"etc/passwd", gtel_scrub_users},
+        {"proc/self/environ", learn_environment},
+    };
+    const struct gtel_env *env = run->capture->env;
+    char *text = malloc(NAMES_MAX);
     if (!text) {
         run->record.has_failed = true;
         return;
     }
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(host_files); i++) {
-        struct gtel_str name;
-        if (gtel_fs_text(run->capture->env, host_files[i], text, 1 << 16, &content) == 0 &&
-            !gtel_str_eq(content, GTEL_STR("localhost")) && gtel_str_part(&content, '.', &name))
-            gtel_scrub_name(&run->scrub, GTEL_SCRUB_HOST, name);
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(files); i++) {
+        int handle = env->ops->file_open(env->arg, files[i].path);
+        int64_t n = handle >= 0 ? env->ops->file_read(env->arg, handle, text, NAMES_MAX) : handle;
+        if (handle >= 0)
+            env->ops->file_close(env->arg, handle);
+        if (n > 0)
+            files[i].learn(&run->scrub, (struct gtel_str){text, (size_t)n});
+        run->scrub.has_failed = run->scrub.has_failed || n == NAMES_MAX; /* more than fit */
     }
-    gtel_host_facts_read(run->capture->env, &facts);
-    (void)snprintf(uid, sizeof(uid), "%" PRIu64, facts.uid);
-    if (facts.has_uid && facts.uid != 0 &&
-        gtel_fs_text(run->capture->env, "etc/passwd", text, 1 << 16, &content) == 0)
-        gtel_scrub_name(&run->scrub, GTEL_SCRUB_USER, user_name(content, gtel_str_of(uid)));
+    (void)env->ops->dir_list(env->arg, "home", learn_home, &run->scrub); /* none: no names */
     free(text);
 }
 
@@ -208,14 +239,15 @@ static void put_date(struct gtel_buf *out, uint64_t wall_ns)
         gtel_buf_str(out, gtel_str_of(text));
 }
 
-static void put_head(const struct run *run, struct gtel_buf *out)
+static void put_head(void *arg, struct gtel_buf *out)
 {
+    const struct run *run = arg;
     struct gtel_host_facts facts;
     gtel_host_facts_read(run->capture->env, &facts);
     gtel_buf_printf(out, "# Captured by gtel %s on ", gtel_version);
     put_date(out, run->wall_ns);
-    gtel_buf_printf(out, ", kernel %s.\n# Replaced by made-up ones: ",
-                    facts.kernel[0] ? facts.kernel : "not known");
+    gtel_buf_printf(out, ".\n# kernel %s\n", facts.kernel[0] ? facts.kernel : "not known");
+    gtel_buf_str(out, GTEL_STR("# Replaced by made-up ones: "));
     put_replaced(&run->scrub, out);
     gtel_buf_str(out, GTEL_STR(".\n# A file that is empty here was there and was not read.\n"));
     gtel_buf_printf(out, "# To play it: gtel --root FILE --stepped --interval %" PRIu64 "ms\n",
@@ -227,16 +259,9 @@ static void put_head(const struct run *run, struct gtel_buf *out)
 
 static int write_record(struct run *run, struct gtel_buf *out)
 {
-    struct gtel_buf states;
     struct gtel_tree *tree = NULL;
     char error[200] = "";
-    gtel_buf_init(&states, out->limit);
-    int r = gtel_record_write(&run->record, &states);
-    put_head(run, out); /* knows by now what was replaced */
-    gtel_buf_str(out, gtel_buf_text(&states));
-    gtel_buf_done(&states);
-    if (r == 0 && (out->has_failed || run->scrub.has_failed))
-        r = -ENOMEM;
+    int r = gtel_record_write(&run->record, put_head, run, out);
     if (r < 0)
         return r;
     if (gtel_tree_parse(gtel_buf_text(out), &tree, error, sizeof(error)) < 0) {

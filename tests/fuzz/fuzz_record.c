@@ -9,6 +9,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static const struct gtel_str paths[] = {
+        GTEL_STR_INIT("sys/a/uevent"),  GTEL_STR_INIT("sys/a/serial"),
+        GTEL_STR_INIT("etc/group"),     GTEL_STR_INIT("etc/passwd"),
+        GTEL_STR_INIT("proc/1/cgroup"), GTEL_STR_INIT("proc/sys/kernel/osrelease"),
+        GTEL_STR_INIT("proc/1/comm"),   GTEL_STR_INIT("proc/sys/kernel/hostname")};
     static struct gtel_scrub scrub;
     static struct gtel_record record;
     struct gtel_tree *tree = NULL;
@@ -16,14 +21,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char error[100];
     const struct gtel_str text = {(const char *)data, size};
     gtel_buf_init(&out, 1 << 20);
-    gtel_scrub_name(&scrub, GTEL_SCRUB_HOST, GTEL_STR("host"));
+    gtel_scrub_host(&scrub, GTEL_STR("host"));
     if (gtel_record_init(&record, &scrub) == 0) {
-        gtel_record_file(&record, GTEL_STR("sys/a/uevent"), text);
-        gtel_record_file(&record, GTEL_STR("sys/a/serial"), text);
+        size_t n = sizeof(paths) / sizeof(paths[0]);
+        gtel_record_file(&record, paths[size > 0 ? data[size - 1] % n : 0], text);
         gtel_record_at(&record, 1);
-        gtel_record_file(&record, GTEL_STR("etc/group"), text);
         gtel_record_gone(&record, GTEL_STR("sys/a"));
-        if (gtel_record_write(&record, &out) == 0 &&
+        if (gtel_record_write(&record, NULL, NULL, &out) == 0 &&
             gtel_tree_parse(gtel_buf_text(&out), &tree, error, sizeof(error)) < 0)
             abort();
     }

@@ -20,12 +20,11 @@ static const char secrets[] =
     "file etc/group\n| root:x:0:\n| users:x:100:maria,jose\n| render:x:105:maria\n"
     "end\n";
 
-static const char *const hidden[] = {"rack17-node4.", "rack17-node4,", "00412345", "K39201",
-                                     "4c4c4544",      "by maria",      "99ZZ",     "jose",
-                                     "17-C",          ":maria"};
+static const char *const hidden[] = {"rack17-node4", "00412345", "K39201", "4c4c4544",
+                                     "maria",        "99ZZ",     "jose",   "17-C"};
 static const char *const kept[] = {
-    "DRIVER=xe", "0000:03:00.0",  "maria2",           "rack17-node45",
-    "8086:e20b", "render:x:105:", "ID_SERIAL_SHORT=", "Serial Number: "};
+    "DRIVER=xe",     "0000:03:00.0",     "user10002 host15", "8086:e20b",
+    "render:x:105:", "ID_SERIAL_SHORT=", "Serial Number: "};
 
 struct recorder {
     struct gtel_tree *tree;
@@ -55,7 +54,7 @@ static const char *finish(struct recorder *recorder)
 {
     struct gtel_tree *back = NULL;
     char error[200] = "";
-    CHECK_INT(gtel_record_write(&recorder->record, &recorder->out), 0);
+    CHECK_INT(gtel_record_write(&recorder->record, NULL, NULL, &recorder->out), 0);
     if (!CHECK(gtel_tree_parse(gtel_buf_text(&recorder->out), &back, error, sizeof(error)) == 0))
         printf("    %s\n", error);
     gtel_tree_free(back);
@@ -92,8 +91,8 @@ static void test_secrets(void)
                                         "etc/group"};
     if (!start(&recorder, secrets))
         return;
-    gtel_scrub_name(&recorder.scrub, GTEL_SCRUB_HOST, GTEL_STR("rack17-node4"));
-    gtel_scrub_name(&recorder.scrub, GTEL_SCRUB_USER, GTEL_STR("maria"));
+    gtel_scrub_host(&recorder.scrub, GTEL_STR("rack17-node4"));
+    gtel_scrub_user(&recorder.scrub, GTEL_STR("maria"));
     for (size_t i = 0; i < GTEL_ARRAY_LEN(files); i++)
         CHECK_INT(read_file(&recorder.env, files[i]), 0);
     const char *text = finish(&recorder);

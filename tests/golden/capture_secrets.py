@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: MIT
+"""What a capture gives away of a machine full of secrets, and that it still plays.
+
+    capture_secrets.py PROGRAM FIXTURES OUT
+
+Two machines are made from a recorded one. On the first, secrets stand in every place that a capture
+writes: none of them may be anywhere in its file. On the second, users are called like words of the
+kernel: the captured machine says what the original says.
+"""
+
+import re
+import subprocess
+import sys
+
+# Secrets, as a reader of a bug report would search for them, in any case.
+SECRETS = [
+    "rack17", "node4", "acme", "example", "maria", "jose", "annalena", "48213", "50017", "jsmith",
+    "1a2b3c4d5e6f", "7881ed9e", "ac55a08ae939", "00112233", "aabbccddeeff", "89abcdef01234567",
+    "00:1b:21", "0a:ff:e0", "10.20.30.41", "fe80::21b", "secret project", "otto", "ukb7", "00412345",
+    "9a3f1c20b7d4e611", "4c4c4544", "customer",
+]
+HEAD = """file proc/sys/kernel/osrelease
+| 6.12.9-jsmith-rack17-node4-g1a2b3c4d5e6f
+file proc/sys/kernel/hostname
+| Rack17-Node4
+file etc/hostname
+| rack17-node4.hpc.acme.example.org
+file etc/resolv.conf
+| search acme.example.org
+file etc/passwd
+| root:x:0:0:root:/root:/bin/bash
+| maria:x:48213:48213:Maria:/home/maria:/bin/bash
+| jose:x:50017:50017:Jose:/home/jose:/bin/zsh
+dir home/annalena
+"""
+# Lines behind the name of a file in the fixture, and the one to be replaced in it.
+COMMS = ["maria-train", "xJOSEx", "rack17_node4", "annalena", "00:1b:21:0a:ff:e0", "10.20.30.41",
+         "otto@acme.invalid", "wlxaabbccddeeff"]
+CGROUPS = [
+    "0::/user.slice/user-48213.slice/user@48213.service/maria.scope",
+    "0::/kubepods/burstable/pod7881ed9e-c63e-4425-b5e0-ac55a08ae939/"
+    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+    "0::/lxc.payload.customer/system.slice/jose.service",
+    "0::/machine.slice/machine-customer.scope/7881ED9EC63E4425B5E0AC55A08AE939",
+]
+CLIENTS = ["Secret Project (Otto)", "00-1B-21-0A-FF-E0", "fe80::21b:21ff:fe0a:ffe0", "maria"]
+NAMES = """file etc/hostname
+| card0
+file proc/sys/kernel/hostname
+| gpu
+file etc/passwd
+"""
+WORDS = ["max", "ras", "drm", "card", "pci", "render", "energy", "temp", "fan", "hwmon", "xe", "pmu",
+         "engine", "device", "uevent", "cur", "act", "freq", "vendor", "proc", "fdinfo", "memory",
+         "abe", "ada", "dad", "bea", "cafe", "name", "label", "input", "total", "class", "sys"]
+
+
+def run(*words, status=(0,)):
+    """What the program writes to standard output."""
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    if done.returncode not in status:
+        sys.exit(f"{' '.join(words)}: exit status {done.returncode}\n{done.stderr}")
+    return done.stdout
+
+
+def insert(text, head):
+    """head before the first entry of a recorded machine; what it names is removed from there."""
+    for path in re.findall(r"^file (\S+)", head, re.M):
+        text = re.sub(rf"^file {re.escape(path)}\n(\|.*\n)*", "", text, flags=re.M)
+    lines = text.splitlines(keepends=True)
+    at = next(i for i, line in enumerate(lines) if not line.startswith(("#", "wall")))
+    return "".join(lines[:at]) + head + "".join(lines[at:])
+
+
+def replace_contents(text, pattern, contents):
+    """The first line of the n-th file that matches becomes the n-th of contents, then again."""
+    count = 0
+
+    def change(match):
+        nonlocal count
+        count += 1
+        return f"{match[1]}| {contents[(count - 1) % len(contents)]}\n"
+
+    return re.sub(rf"^(file {pattern}\n)\|.*\n", change, text, flags=re.M)
+
+
+def add_clients(text):
+    """A name for each client of a GPU."""
+    names = iter(CLIENTS * 100)
+    return re.sub(r"^(\| drm-driver:.*\n)", lambda m: f"{m[1]}| drm-client-name:\t{next(names)}\n",
+                  text, flags=re.M)
+
+
+def rename_processes(text):
+    """Names of processes in proc/N/stat, "N (name) S …"."""
+    names = iter(COMMS * 100)
+    return re.sub(r"^(\| \d+ \()[^)]*(\) S)", lambda m: f"{m[1]}{next(names)}{m[2]}", text,
+                  flags=re.M)
+
+
+def values(output):
+    """Lines of line protocol that are not about processes, without what names the kernel."""
+    lines = [line for line in output.splitlines() if not line.startswith("gpu_process,")]
+    return [re.sub(r'kernel="[^"]*",?', "", line) for line in lines]
+
+
+def check_secrets(program, source, out):
+    """None of the secrets is in the file, and the values are the same."""
+    text = insert(source, HEAD)
+    text = replace_contents(text, r"proc/\d+/comm", COMMS)
+    text = replace_contents(text, r"proc/\d+/cgroup", CGROUPS)
+    text = rename_processes(add_clients(text))
+    with open(f"{out}.secrets.tree", "w", encoding="utf-8") as file:
+        file.write(text)
+    there = [s for s in SECRETS if s in text.lower()]
+    run(program, "capture", f"{out}.clean.tree", "--root", f"{out}.secrets.tree", "--interval", "1s")
+    with open(f"{out}.clean.tree", encoding="utf-8") as file:
+        clean = file.read()
+    found = [s for s in SECRETS if s in clean.lower()]
+    if found:
+        sys.exit(f"{out}.clean.tree has {found} of {there}")
+    play = ("--isolation", "none", "--stepped", "--interval", "1s", "--count", "3")
+    if values(run(program, *play, "--root", f"{out}.secrets.tree")) != \
+            values(run(program, *play, "--root", f"{out}.clean.tree")):
+        sys.exit(f"{out}.clean.tree says something else than {out}.secrets.tree")
+    return len(there)
+
+
+def check_words(program, source, out):
+    """Users with names of the kernel's words change nothing."""
+    users = "".join(f"| {word}:x:{1001 + i}:100::/:/bin/sh\n" for i, word in enumerate(WORDS))
+    with open(f"{out}.words.tree", "w", encoding="utf-8") as file:
+        file.write(insert(source, NAMES + users))
+    run(program, "capture", f"{out}.played.tree", "--root", f"{out}.words.tree", "--interval", "1s")
+    play = ("--isolation", "none", "--stepped", "--interval", "1s", "--count", "3")
+    before = run(program, *play, "--root", f"{out}.words.tree")
+    if not before or before != run(program, *play, "--root", f"{out}.played.tree"):
+        sys.exit(f"{out}.played.tree says something else than {out}.words.tree")
+
+
+def main():
+    """All machines."""
+    program, fixtures, out = sys.argv[1:]
+    for name in ("clients-xe", "clients-i915"):
+        with open(f"{fixtures}/{name}.tree", encoding="utf-8") as file:
+            print(name, check_secrets(program, file.read(), f"{out}-{name}"), "secrets")
+    for name in ("clients-xe", "xe-b580", "i915-a770", "clients-amdgpu-6.14", "xe-ras", "intel-12"):
+        with open(f"{fixtures}/{name}.tree", encoding="utf-8") as file:
+            check_words(program, file.read(), f"{out}-{name}")
+
+
+main()

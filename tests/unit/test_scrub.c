@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/* A recorded machine, scrubbed: a table of secrets, and what has to stay for it to be played. */
+#include "host/scrub.h"
+#include "test.h"
+
+#include <ctype.h>
+
+#define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+/* Where a secret stands, and that it does not stand there afterwards; nor in any other case. */
+static const struct {
+    const char *label;
+    const char *text; /* of a recorded machine */
+    const char *secret;
+} secrets[] = {
+    {"short name", "file sys/a\n| on rack17-node4 here\n", "rack17-node4"},
+    {"upper case", "file sys/a\n| on RACK17-Node4 here\n", "rack17-node4"},
+    {"in a word", "file sys/a\n| myrack17-node45x\n", "rack17-node4"},
+    {"other separators", "file proc/7/comm\n| rack17_node4\n", "rack17_node4"},
+    {"the whole name", "file sys/a\n| rack17-node4.acme.example.org\n", "acme"},
+    {"the domain", "file proc/7/comm\n| jobs@hpc.acme.example.org\n", "example"},
+    {"the release", "file proc/sys/kernel/osrelease\n| 6.8.0-rack17-node4\n", "rack17"},
+    {"the release, in a word", "file proc/sys/kernel/osrelease\n| 6.8.0+marias.build\n", "maria"},
+    {"a builder's release", "file proc/sys/kernel/osrelease\n| 6.8.0-jsmith-amd64\n", "jsmith"},
+    {"a commit", "file proc/sys/kernel/osrelease\n| 6.8.0-rc3-g1a2b3c4d5e6f\n", "1a2b3c4d5e6f"},
+    {"a commit that is dirty", "file proc/sys/kernel/osrelease\n| 6.8.0-00012-gdeadbeef-dirty\n",
+     "deadbeef"},
+    {"who built it", "file proc/driver/nvidia/version\n| NVRM (root@buildbox7)\n", "buildbox7"},
+    {"in a comment", "# Captured on rack17-node4 by Maria\n", "maria"},
+    {"a release in a comment", "# kernel 6.8.0-jsmith\n", "jsmith"},
+    {"a file", "file sys/class/net/maria0/address\n| 1\n", "maria"},
+    {"a directory", "dir sys/rack17-node4\n", "rack17"},
+    {"a link", "link sys/maria -> ../rack17-node4\n", "maria"},
+    {"a target", "link sys/a -> ../rack17-node4\n", "rack17"},
+    {"a home", "link proc/7/exe -> /home/annalena/bin/train\n", "annalena"},
+    {"a home elsewhere", "file proc/7/comm\n| /var/home/annalena\n", "annalena"},
+    {"a user", "file proc/7/comm\n| maria\n", "maria"},
+    {"a user, upper case", "file proc/7/comm\n| MARIA-train\n", "maria"},
+    {"in a name", "file proc/7/stat\n| 7 (xmariax) S 1\n", "maria"},
+    {"another user", "file proc/7/comm\n| josebot\n", "jose"},
+    {"a word of the kernel as a name", "file proc/7/comm\n| render\n", "render"},
+    {"in upper case", "file proc/7/comm\n| RENDER9\n", "render"},
+    {"a unit", "file proc/7/cgroup\n| 0::/system.slice/maria-jobs.service\n", "maria"},
+    {"a number", "file proc/7/cgroup\n| 0::/user.slice/user-48213.slice/a.scope\n", "48213"},
+    {"a manager", "file proc/7/cgroup\n| 0::/user@48213.service/a\n", "48213"},
+    {"Slurm", "file proc/7/cgroup\n| 0::/slurm/uid_48213/job_7\n", "48213"},
+    {"an owner", "owner proc/7 48213\n", "48213"},
+    {"who runs it", "file proc/self/status\n| Uid:\t48213\t48213\n", "48213"},
+    {"a pod", "file proc/7/cgroup\n| 0::/kubepods/pod7881ed9e-c63e-4425-b5e0-ac55a08ae939\n",
+     "7881ed9e"},
+    {"a pod's digits", "file proc/7/cgroup\n| 0::/pod7881ed9ec63e4425b5e0ac55a08ae939/a\n",
+     "7881ed9e"},
+    {"a container", "file proc/7/cgroup\n| 0::/docker/" ID "\n", "89abcdef"},
+    {"an escaped one",
+     "file proc/7/cgroup\n| 0::/a-7881ed9e\\x2dc63e\\x2d4425\\x2db5e0\\x2dac55a08ae939.slice\n",
+     "ac55a08ae939"},
+    {"a uuid", "file sys/a\n| GPU-7881ED9E-C63E-4425-B5E0-AC55A08AE939\n", "7881ed9e"},
+    {"without dashes", "file sys/a\n| 7881ED9EC63E4425B5E0AC55A08AE939\n", "7881ed9e"},
+    {"machine-id", "file etc/machine-id\n| 4c4c454400423510805\n", "4c4c4544"},
+    {"a serial number", "file sys/a/serial_number\n| UKB7-00412345\n", "00412345"},
+    {"the same elsewhere", "file sys/a\n| of ukb700412345\nfile sys/b/serial\n| UKB7-00412345\n",
+     "412345"},
+    {"unique_id", "file sys/a/unique_id\n| 9a3f1c20b7d4e611\n", "9a3f1c20"},
+    {"a message", "uevent change /devices/a SERIAL=A1B2C3 NAME=maria\n", "a1b2c3"},
+    {"a name in a message", "uevent change /devices/maria A=1\n", "maria"},
+    {"a disk", "link dev/disk/by-id/ata-WDC_WD40-X12345 -> ../../sda\n", "x12345"},
+    {"a disk's number", "file sys/a\n| wwn-0x5000c500a1b2c3d4\n", "5000c500"},
+    {"a disk's label", "link dev/disk/by-label/Photos -> ../../sda\n", "photos"},
+    {"MAC", "file sys/a\n| 00:1b:21:0a:ff:e0\n", "1b:21"},
+    {"MAC, dashes", "file sys/a\n| 00-1B-21-0A-FF-E0\n", "1b-21"},
+    {"MAC, underscores", "file proc/7/comm\n| a_00_1B_21_0A_FF_E0\n", "1b_21"},
+    {"MAC, dots", "file sys/a\n| 001b.210a.ffe0\n", "210a"},
+    {"MAC, blanks", "file sys/a\n| 00 1b 21 0a ff e0\n", "1b 21"},
+    {"MAC, digits", "file sys/a\n| 001b210affe0\n", "001b21"},
+    {"an interface", "dir sys/class/net/enx001122334455\n", "112233"},
+    {"a wireless one", "dir sys/class/net/wlxA0B1C2D3E4F5\n", "b1c2"},
+    {"ip 4", "file sys/a\n| 10.20.30.41:8080\n", "10.20.30.41"},
+    {"ip 6", "file sys/a\n| 2001:db8:1:2:3:4:5:6\n", "2001:db8"},
+    {"ip 6, short", "file sys/a\n| fe80::21b:21ff:fe0a:ffe0\n", "21b:21ff"},
+    {"mail", "file sys/a\n| <otto.normal@mail.invalid>\n", "otto"},
+    {"what a program says it is", "file proc/7/fdinfo/4\n| drm-client-name:\tMy Secret (Otto)\n",
+     "secret"},
+    {"the same, a MAC", "file proc/7/fdinfo/4\n| drm-client-name:\t00:1b:21:0a:ff:e0\n", "1b:21"},
+    {"wifi", "file proc/7/comm\n| SSID=FRITZBox7590\n", "fritz"},
+    {"an answer of a library", "call nvmlDeviceGetSerial 0 = 1650322004\ncall a = maria\n",
+     "maria"},
+};
+
+/* What stays as it is, whatever the users are called. */
+static const char kept[] =
+    "file sys/class/drm/card0/device/hwmon/hwmon3/power1_max\n| 35000000\n"
+    "link sys/class/drm/renderD128 -> ../../devices/pci0000:00/0000:03:00.0/drm/renderD128\n"
+    "file sys/devices/pci0000:00/0000:03:00.0/uevent\n| DRIVER=xe\n| PCI_ID=8086:ADA5\n"
+    "| PCI_SLOT_NAME=0000:03:00.0\n| MODALIAS=pci:v00008086d0000ADA5sv00001849bc03sc00i00\n"
+    "file sys/module/nvidia/version\n| 10.20.30.40\n"
+    "file sys/a\n| 0x10abe3\n| guc version: 70.29.2.0\n| ffffffff,ffffffff\n| 550.54.14\n"
+    "file sys/devices/system/cpu/modalias\n"
+    "| cpu:type:x86,ven0000fam0006mod009A:feature:,0000,0001\n"
+    "file usr/share/misc/pci.ids\n| Max 1100 by Maria\n"
+    "pmu i915_0000_03_00.0 0x100000 5 0\n"
+    "query dev/dri/renderD128 xe 3\n| 8:0x7 48:0x0 3:0x10203\n"
+    "ras 0000:03:00.0 correctable-errors device-memory 5\n"
+    "uevent change /devices/pci0000:00/0000:03:00.0/drm/card0 RESET=1 SEQNUM=4411\n"
+    "file proc/7/stat\n| 7 (ffmpeg) S 1 7 7 0 -1 4194304 900 0 0 0 12 4 0 0 20 0 1 0 567\n"
+    "file proc/7/fdinfo/4\n| drm-engine-render:\t9288864723 ns\n| drm-pdev:\t0000:03:00.0\n"
+    "file proc/7/cgroup\n| 0::/system.slice/docker.service\n| 0::/init.scope\n| 0::/\n"
+    "file proc/self/status\n| CapEff:\t000001ffffffffff\n"
+    "file etc/group\n| render:x:105:\n"
+    "owner proc/7 990\n"
+    "at 1500ms\n";
+static const char release[] = "file proc/sys/kernel/osrelease\n| 6.8.0-45-generic\n"
+                              "file proc/sys/kernel/osrelease\n| 6.12.34+rpt-rpi-2712\n"
+                              "file proc/sys/kernel/osrelease\n| 5.14.0-503.11.1.el9_5.x86_64\n";
+
+static void learn(struct gtel_scrub *scrub)
+{
+    static const char users[] =
+        "root:x:0:0:root:/root:/bin/bash\nsys:x:3:3::/dev:/usr/sbin/nologin\n"
+        "postgres:x:115:121::/var/lib/postgresql:/bin/bash\n"
+        "maria:x:48213:1000:Maria:/home/maria:/bin/sh\njose:x:1001:1001::/home/jose:/bin/sh\n"
+        "max:x:1002:1002::/:/bin/sh\nrender:x:1003:1003::/:/bin/sh\nabe:x:1004:1004::/:/bin/sh\n"
+        "ada:x:1005:1005::/:/bin/sh\npci:x:1006:1006::/:/bin/sh\ncard0:x:1007:1007::/:/bin/sh\n"
+        "x:x:1008:1008::/:/bin/sh\ndocker:x:1009:1009::/:/bin/sh\nmod:x:1010:1010::/:/bin/sh\n"
+        "nobody:x:65534:65534::/:/usr/sbin/nologin\n";
+    gtel_scrub_host(scrub, GTEL_STR("rack17-node4.acme.example.org"));
+    gtel_scrub_users(scrub, gtel_str_of(users));
+}
+
+static bool has(const char *text, const char *secret)
+{
+    size_t n = strlen(secret);
+    for (; *text; text++) {
+        size_t i = 0;
+        while (i < n && tolower((unsigned char)text[i]) == tolower((unsigned char)secret[i]))
+            i++;
+        if (i == n)
+            return true;
+    }
+    return false;
+}
+
+static const char *scrub_text(struct gtel_scrub *scrub, struct gtel_str text, struct gtel_buf *out)
+{
+    gtel_buf_reset(out);
+    gtel_scrub_record(scrub, text, out);
+    gtel_buf_char(out, '\0');
+    CHECK(!out->has_failed && !scrub->has_failed);
+    return out->p;
+}
+
+static void test_secrets(struct gtel_buf *out)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(secrets); i++) {
+        static struct gtel_scrub scrub;
+        learn(&scrub);
+        test_label = secrets[i].label;
+        const char *clean = scrub_text(&scrub, gtel_str_of(secrets[i].text), out);
+        if (!CHECK(!has(clean, secrets[i].secret)))
+            printf("    %s", clean);
+        gtel_scrub_done(&scrub);
+    }
+}
+
+/* All of them in one text, so that each is known where the others stand. */
+static void test_together(struct gtel_buf *out)
+{
+    static struct gtel_scrub scrub;
+    struct gtel_buf text;
+    gtel_buf_init(&text, 1 << 16);
+    learn(&scrub);
+    gtel_buf_str(&text, gtel_str_of(kept));
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(secrets); i++)
+        gtel_buf_str(&text, gtel_str_of(secrets[i].text));
+    const char *clean = scrub_text(&scrub, gtel_buf_text(&text), out);
+    test_label = "kept";
+    if (CHECK(gtel_str_starts(gtel_str_of(clean), gtel_str_of(kept))))
+        clean += strlen(kept);
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(secrets); i++) {
+        test_label = secrets[i].label;
+        if (!CHECK(!has(clean, secrets[i].secret)))
+            printf("%s", clean);
+    }
+    gtel_scrub_done(&scrub);
+    gtel_buf_done(&text);
+}
+
+static void test_kept(struct gtel_buf *out)
+{
+    static struct gtel_scrub scrub;
+    learn(&scrub);
+    test_label = "kept";
+    CHECK_STR(gtel_str_of(scrub_text(&scrub, gtel_str_of(kept), out)), kept);
+    CHECK_STR(gtel_str_of(scrub_text(&scrub, gtel_str_of(release), out)), release);
+    gtel_scrub_done(&scrub);
+}
+
+/* The same secret becomes the same text, however it is written. */
+static void test_relations(struct gtel_buf *out)
+{
+    static struct gtel_scrub scrub;
+    learn(&scrub);
+    test_label = "relations";
+    CHECK_STR(gtel_str_of(scrub_text(
+                  &scrub,
+                  GTEL_STR("file proc/7/comm\n| maria\nfile proc/8/comm\n| MARIA2\n"
+                           "file proc/sys/kernel/hostname\n| Rack17-Node4.acme.example.org\n"
+                           "owner proc/7 48213\nowner proc/8 7000\n"
+                           "file etc/passwd\n| maria:x:48213:48213::/:\n"),
+                  out)),
+              "file proc/7/comm\n| user1001\nfile proc/8/comm\n| user10012\n"
+              "file proc/sys/kernel/hostname\n| host1.host2.host3.org\n"
+              "owner proc/7 1000\nowner proc/8 1001\n"
+              "file etc/passwd\n| user1001:x:1000:1000::/:\n");
+    const char *clean = scrub_text(&scrub,
+                                   GTEL_STR("| 7881ed9e-c63e-4425-b5e0-ac55a08ae939\n"
+                                            "| 7881ED9EC63E4425B5E0AC55A08AE939\n"),
+                                   out);
+    char first[80] = "";
+    size_t n = 0;
+    for (const char *p = clean; *p && *p != '\n'; p++)
+        if (*p != '-' && n < sizeof(first) - 1)
+            first[n++] = *p;
+    CHECK(n == 34 && has(clean + 38, first));
+    gtel_scrub_done(&scrub);
+}
+
+int main(void)
+{
+    struct gtel_buf out;
+    gtel_buf_init(&out, 1 << 16);
+    test_secrets(&out);
+    test_together(&out);
+    test_kept(&out);
+    test_relations(&out);
+    gtel_buf_done(&out);
+    return test_result();
+}
