@@ -496,6 +496,9 @@ static void test_counter_bits(void)
         /* the driver does not say, the kernel does */
         {TELEM("4", "03:00.0", "0xb15a0ede"), 3000000},
         {TELEM("4", "03:00.0", "0xb15a0d09"), -1},
+        /* a node that is no link, or leads elsewhere, is nobody's */
+        {"file sys/class/intel_pmt/telem4/guid\n| 0xb15a0ede\n", -1},
+        {"dir elsewhere\nlink sys/class/intel_pmt/telem4 -> ../../../elsewhere\n", -1},
         {TELEM("4", "04:00.0", "0xb15a0ede"), -1},
         {TELEM("4", "03:00.0", "0x41fe79a5") TELEM("5", "03:00.0", "0xb15a0ede"), 3000000},
         {TELEM("4", "03:00.0", "0xb15a0ede") TELEM("5", "03:00.0", "0xb15a0d09"), -1},
