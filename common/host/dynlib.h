@@ -25,9 +25,10 @@ struct gtel_dynlib {
 };
 
 /*
- * Opens the first of sonames (NULL at the end) and fills the table. Returns 0; -ENOENT when no such
- * library is there; -EPERM where the env forbids libraries; -ENOSYS when a required call is missing
- * (logged with its name; the library is closed and the table zeroed).
+ * Opens the first of sonames (NULL at the end), by its path where that is known only from
+ * ld.so.conf (host/library.h), and fills the table. Returns 0; -ENOENT when no such library is
+ * there; -EPERM where the env forbids libraries; -ENOSYS when a required call is missing (logged
+ * with its name; the library is closed and the table zeroed).
  */
 int gtel_dynlib_open(const struct gtel_env *env, struct gtel_dynlib *dynlib,
                      const char *const *sonames, const struct gtel_dynlib_symbol *symbols, size_t n,

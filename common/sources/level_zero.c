@@ -3,33 +3,34 @@
 #include "sources/level_zero.h"
 
 #include "abi/zes_abi.h"
-#include "host/fs.h"
+#include "host/library.h"
 
 #include <stdio.h>
 
 static const char soname[] = "libze_loader.so.1";
-static const char plain_name[] = "libze_loader.so"; /* where there is nothing else */
-
-static const char *const folders[] = {
-    "usr/lib/x86_64-linux-gnu",
-    "usr/lib/aarch64-linux-gnu",
-    "usr/lib64",
-    "usr/lib",
-    "usr/local/lib/x86_64-linux-gnu",
-    "usr/local/lib64",
-    "usr/local/lib",
-    "run/opengl-driver/lib",
-};
+static bool find(const struct gtel_env *env, char *ret, size_t size)
+{
+    static const char dll[] = "System32/ze_loader.dll"; /* below the folder of Windows */
+    return gtel_library_find(env, gtel_level_zero_names, ret, size) ||
+           (gtel_fs_exists(env, dll) && gtel_str_copy(ret, size, gtel_str_of(dll)));
+}
 
 bool gtel_level_zero_is_installed(const struct gtel_env *env)
 {
     char path[GTEL_FS_PATH_MAX];
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(folders); i++)
-        if (gtel_fs_exists(env, gtel_fs_path(path, "%s/%s", folders[i], soname)) ||
-            gtel_fs_exists(env, gtel_fs_path(path, "%s/%s", folders[i], plain_name)))
-            return true;
-    return gtel_fs_exists(env, "System32/ze_loader.dll"); /* below the folder of Windows */
+    return find(env, path, sizeof(path));
 }
+
+static bool is_wanted(const struct gtel_env *env)
+{
+    static const char *const drivers[] = {"i915", "xe", NULL};
+    return gtel_cards_any(env, drivers);
+}
+
+static const char packages[] = "apt install libze1 (Debian), level-zero (Ubuntu)";
+
+const struct gtel_source_library gtel_level_zero_library = {
+    .name = "Level Zero", .soname = soname, .fix = packages, .is_wanted = is_wanted, .find = find};
 
 const char *gtel_level_zero_advice(uint32_t code)
 {
@@ -50,8 +51,7 @@ const char *gtel_level_zero_advice(uint32_t code)
 
 void gtel_level_zero_put_absent(enum gtel_measurement measurement, struct gtel_findings *findings)
 {
-    static const char *const text[3] = {soname, "it cannot be opened",
-                                        "apt install libze1 (Debian), level-zero (Ubuntu)"};
+    static const char *const text[3] = {soname, "it cannot be opened", packages};
     gtel_finding_put(findings, NULL, measurement, 0, text);
 }
 

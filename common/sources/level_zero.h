@@ -12,8 +12,10 @@
  */
 extern const char *const gtel_level_zero_names[];
 
-/* Whether a loader is in one of the usual folders; nothing is opened. */
+/* Whether there is a loader that a helper finds; nothing is opened. */
 bool gtel_level_zero_is_installed(const struct gtel_env *env);
+/* The same for `gtel doctor`. */
+extern const struct gtel_source_library gtel_level_zero_library;
 
 /*
  * Switches something on in a loader that is not started yet and knows no call for it: sets that

@@ -19,6 +19,17 @@
 #include "host/env.h"
 #include "tables/options.h"
 
+/* A vendor's library without which a source gives nothing, for `gtel doctor`. */
+struct gtel_source_library {
+    const char *name;   /* "Level Zero" */
+    const char *soname; /* "libze_loader.so.1" */
+    const char *fix;    /* which packages bring it */
+    /* Whether hardware that it knows is there: cheap, wakes and loads nothing. */
+    bool (*is_wanted)(const struct gtel_env *env);
+    /* Where a helper finds it: writes the path without the slash at its front. Loads nothing. */
+    bool (*find)(const struct gtel_env *env, char *ret, size_t size);
+};
+
 struct gtel_source {
     const char *name;    /* option value and log prefix, e.g. "xe" */
     const char *lane;    /* the helper it runs in: sources of one lane share a process */
@@ -31,6 +42,7 @@ struct gtel_source {
     size_t state_size; /* bytes of private state, zeroed before open() */
     /* Its readings come from the kernel's own memory and do not show that the GPU answers. */
     bool is_hearsay;
+    const struct gtel_source_library *library; /* NULL: needs none */
     /* 1 + the option, "off" or "on", that switches it on; 0: on unless Sources leaves it out. */
     unsigned opt_in_plus_1;
 

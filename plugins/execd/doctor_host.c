@@ -79,6 +79,47 @@ void gtel_doctor_write_lanes(const struct gtel_doctor_case *about, struct gtel_d
     }
 }
 
+/* ---- libraries ---- */
+
+/* Once for all sources that need it; in the order of the table of sources. */
+static bool is_first_user(size_t source)
+{
+    for (size_t i = 0; i < source; i++)
+        if (gtel_sources[i]->library == gtel_sources[source]->library)
+            return false;
+    return gtel_sources[source]->library != NULL;
+}
+
+static void write_library(const struct gtel_doctor_case *about,
+                          const struct gtel_source_library *library, struct gtel_buf *out)
+{
+    char path[GTEL_FS_PATH_MAX];
+    struct gtel_buf line;
+    size_t users = 0;
+    gtel_buf_init(&line, 4096);
+    gtel_buf_printf(&line, "%s (", library->name);
+    for (size_t s = 0; gtel_sources[s]; s++)
+        if (gtel_sources[s]->library == library)
+            gtel_buf_printf(&line, "%s%s", users++ > 0 ? ", " : "", gtel_sources[s]->name);
+    if (library->find(about->env, path, sizeof(path)))
+        gtel_buf_printf(&line, "): installed, /%s", path);
+    else
+        gtel_buf_printf(&line,
+                        "): not installed; %s. If %s lies elsewhere (conda, Guix), add its folder "
+                        "to /etc/ld.so.conf.d and run ldconfig: helpers do not get LD_LIBRARY_PATH",
+                        library->fix, library->soname);
+    gtel_buf_printf(out, "  %-*s", INDENT - 2, "library");
+    gtel_doctor_wrap(out, INDENT, INDENT, gtel_buf_text(&line));
+    gtel_buf_done(&line);
+}
+
+void gtel_doctor_write_libraries(const struct gtel_doctor_case *about, struct gtel_buf *out)
+{
+    for (size_t s = 0; gtel_sources[s]; s++)
+        if (is_first_user(s) && gtel_sources[s]->library->is_wanted(about->env))
+            write_library(about, gtel_sources[s]->library, out);
+}
+
 /* ---- cards ---- */
 
 struct cards {

@@ -255,6 +255,7 @@ const struct gtel_source gtel_source_l0metrics = {
     .state_size = sizeof(struct gtel_l0m),
     .is_hearsay = true,
     .opt_in_plus_1 = 1 + GTEL_O_L0_METRICS,
+    .library = &gtel_level_zero_library,
     .present = present,
     .open = open_source,
     .discover = discover,

@@ -2,6 +2,8 @@
 /* Opens, starts and ends NVML, with growing pauses between tries. */
 #include "sources/nvml/nvml.h"
 
+#include "host/library.h"
+
 #include <errno.h>
 
 #define PAUSE_FIRST_NS 10000000000u
@@ -31,6 +33,11 @@ static const struct gtel_dynlib_symbol symbols[] = {
 #undef OPTIONAL
 #undef REQUIRED
 };
+
+bool gtel_nvml_find_library(const struct gtel_env *env, char *ret, size_t size)
+{
+    return gtel_library_find(env, sonames, ret, size);
+}
 
 bool gtel_nvml_is_broken(int code)
 {

@@ -14,6 +14,14 @@ static bool present(const struct gtel_env *env)
            gtel_fs_exists(env, "sys/module/nvidia");
 }
 
+static const struct gtel_source_library library = {
+    .name = "NVML",
+    .soname = "libnvidia-ml.so.1",
+    .fix =
+        "install the driver's library (libnvidia-ml1 on Debian; part of NVIDIA's driver package)",
+    .is_wanted = present,
+    .find = gtel_nvml_find_library};
+
 /* The library is opened by the first discovery: a sleeping GPU is to be seen before that. */
 static int open_source(void *state, const struct gtel_env *env, const struct gtel_options *options)
 {
@@ -160,6 +168,7 @@ const struct gtel_source gtel_source_nvml = {
     .seen = "NVIDIA H200 and H100, driver 580.159: each figure beside nvidia-smi",
     .origins = origins,
     .state_size = sizeof(struct gtel_nvml),
+    .library = &library,
     .present = present,
     .open = open_source,
     .discover = discover,

@@ -155,6 +155,8 @@ void gtel_nvml_stop(struct gtel_nvml *nvml);
 void gtel_nvml_fail(struct gtel_nvml *nvml, int code);
 /* Whether NVML should be there and does not work: its GPUs were known, or it answers an error. */
 bool gtel_nvml_has_failed(const struct gtel_nvml *nvml);
+/* Where a helper finds the library: struct gtel_source_library. */
+bool gtel_nvml_find_library(const struct gtel_env *env, char *ret, size_t size);
 /* Whether a code says that NVML itself is gone; whether it says that one GPU is. */
 bool gtel_nvml_is_broken(int code);
 bool gtel_nvml_is_lost(int code);

@@ -161,6 +161,7 @@ const struct gtel_source gtel_source_sysman = {
     .origins = origins,
     .state_size = sizeof(struct gtel_sysman),
     .is_hearsay = true,
+    .library = &gtel_level_zero_library,
     .present = present,
     .open = open_source,
     .discover = discover,

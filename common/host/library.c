@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* Where a vendor library lies that dlopen() of a helper finds. */
+#include "host/library.h"
+
+#include "parse/ldso.h"
+
+enum { DEPTH_MAX = 4, FILES_MAX = 256 }; /* of files that include each other */
+
+/*
+ * What linkers know without a configuration, by distribution: Debian's by processor, "64" of others
+ * (ld.so(8)); the rest is where drivers of NixOS and packages of a Guix system lie.
+ */
+static const char *const folders[] = {
+    "usr/lib/x86_64-linux-gnu",
+    "usr/lib/aarch64-linux-gnu",
+    "usr/lib64",
+    "usr/lib",
+    "lib64",
+    "lib",
+    "usr/local/lib/x86_64-linux-gnu",
+    "usr/local/lib64",
+    "usr/local/lib",
+    "run/opengl-driver/lib",
+    "run/current-system/profile/lib",
+};
+
+struct search {
+    const struct gtel_env *env;
+    struct gtel_arena arena;
+    const char *name; /* of the library */
+    char *ret;
+    size_t size;  /* of ret */
+    size_t files; /* read so far */
+};
+
+/* Writes the path only when something is there. */
+static bool is_there(const struct search *search, const char *path)
+{
+    return gtel_fs_exists(search->env, path) &&
+           gtel_str_copy(search->ret, search->size, gtel_str_of(path));
+}
+
+static bool is_in(const struct search *search, struct gtel_str folder)
+{
+    char path[GTEL_FS_PATH_MAX];
+    return is_there(search, gtel_fs_path(path, "%.*s/%s", GTEL_STR_ARG(folder), search->name));
+}
+
+static bool read_file(struct search *search, const char *path, int depth);
+
+/* Where the last part of a path begins. */
+static size_t last_part(struct gtel_str path)
+{
+    size_t n = path.n;
+    while (n > 0 && path.p[n - 1] != '/')
+        n--;
+    return n;
+}
+
+/*
+ * Reads the files of one pattern of an include, which counts from the folder of the file that has
+ * it ("include ld.so.conf.d/x.conf" of Fedora) or from the root. Only its last part has wildcards.
+ */
+static bool include(struct search *search, const char *file, struct gtel_str pattern, int depth)
+{
+    char whole[GTEL_FS_PATH_MAX];
+    char path[GTEL_FS_PATH_MAX];
+    struct gtel_str *names;
+    size_t n;
+    bool is_found = false;
+    if (gtel_str_starts(pattern, GTEL_STR("/")))
+        gtel_fs_path(whole, "%.*s", GTEL_STR_ARG(gtel_str_skip(pattern, 1)));
+    else
+        gtel_fs_path(whole, "%.*s%.*s", (int)last_part(gtel_str_of(file)), file,
+                     GTEL_STR_ARG(pattern));
+    struct gtel_str name = gtel_str_of(whole);
+    size_t folder = last_part(name);
+    name = gtel_str_skip(name, folder);
+    gtel_fs_path(path, "%.*s", (int)(folder > 0 ? folder - 1 : 0), whole);
+    if (gtel_fs_list(search->env, path, &search->arena, FILES_MAX, &names, &n) < 0)
+        return false;
+    for (size_t i = 0; i < n && i < FILES_MAX && !is_found; i++) {
+        if (!gtel_ldso_matches(name, names[i]))
+            continue;
+        gtel_fs_path(path, "%.*s%.*s", (int)folder, whole, GTEL_STR_ARG(names[i]));
+        is_found = read_file(search, path, depth + 1);
+    }
+    return is_found;
+}
+
+/* Whether the library is in a folder that a file names, or one that it includes. */
+static bool read_file(struct search *search, const char *path, int depth)
+{
+    char buf[GTEL_FS_TEXT_MAX];
+    struct gtel_str rest;
+    struct gtel_str line;
+    struct gtel_str text;
+    struct gtel_str pattern;
+    if (depth >= DEPTH_MAX || search->files++ >= FILES_MAX ||
+        gtel_fs_text(search->env, path, buf, sizeof(buf), &rest) < 0)
+        return false;
+    while (gtel_str_line(&rest, &line))
+        switch (gtel_ldso_parse(line, &text)) {
+        case GTEL_LDSO_FOLDER:
+            if (is_in(search, text))
+                return true;
+            break;
+        case GTEL_LDSO_INCLUDE:
+            while (gtel_str_word(&text, &pattern))
+                if (include(search, path, pattern, depth))
+                    return true;
+            break;
+        default:
+            break;
+        }
+    return false;
+}
+
+static bool find_name(struct search *search)
+{
+    if (read_file(search, "etc/ld.so.conf", 0))
+        return true;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(folders); i++)
+        if (is_in(search, gtel_str_of(folders[i])))
+            return true;
+    return false;
+}
+
+bool gtel_library_find(const struct gtel_env *env, const char *const *names, char *ret, size_t size)
+{
+    struct search search = {.env = env, .ret = ret, .size = size};
+    bool is_found = false;
+    for (size_t i = 0; names[i] && !is_found; i++) {
+        search.name = names[i];
+        search.files = 0;
+        is_found = names[i][0] == '/' ? is_there(&search, names[i] + 1) : find_name(&search);
+    }
+    gtel_arena_done(&search.arena);
+    return is_found;
+}
