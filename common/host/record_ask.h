@@ -33,8 +33,8 @@ struct gtel_record_env {
     struct gtel_record_handle *handle;
     size_t handles;
     struct gtel_record_group *group;
-    char *buf; /* READ_MAX */
-    bool lacks_library;
+    char *buf;           /* READ_MAX */
+    char libraries[256]; /* asked for; with blanks between them */
 };
 
 /* Writes a line down when it differs from the one of that key before. */

@@ -489,12 +489,19 @@ static int stat_file(void *arg, const char *path, struct gtel_stat *ret)
 
 /* ---- libraries ---- */
 
+/* Its first name is the library's; it is noted once. */
 static int lib_open(void *arg, const char *const *names, void **ret)
 {
     struct gtel_record_env *env = arg;
-    (void)names;
+    struct gtel_str rest = str(env->libraries);
+    struct gtel_str known;
     (void)ret;
-    env->lacks_library = true;
+    while (gtel_str_word(&rest, &known))
+        if (gtel_str_eq(known, str(names[0])))
+            return -ENOENT;
+    size_t n = strlen(env->libraries);
+    (void)snprintf(env->libraries + n, sizeof(env->libraries) - n, "%s%s", n > 0 ? " " : "",
+                   names[0]); /* a name that does not fit is cut: for people */
     return -ENOENT;
 }
 
@@ -610,8 +617,8 @@ void gtel_record_env_done(struct gtel_env *env)
     *env = (struct gtel_env){0};
 }
 
-bool gtel_record_env_lacks_library(const struct gtel_env *env)
+struct gtel_str gtel_record_env_libraries(const struct gtel_env *env)
 {
     const struct gtel_record_env *record_env = env->arg;
-    return record_env->lacks_library;
+    return str(record_env->libraries);
 }

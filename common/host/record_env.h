@@ -23,7 +23,10 @@ struct gtel_record_env; /* private */
 int gtel_record_env_init(const struct gtel_env *inner, struct gtel_record *record,
                          struct gtel_env *ret);
 void gtel_record_env_done(struct gtel_env *env);
-/* Whether a vendor library was asked for: its answers are missing in the record. */
-bool gtel_record_env_lacks_library(const struct gtel_env *env);
+/*
+ * The vendor libraries that were asked for, with blanks between them: their answers are missing in
+ * the record. Valid as long as the env.
+ */
+struct gtel_str gtel_record_env_libraries(const struct gtel_env *env);
 
 #endif

@@ -86,7 +86,9 @@ static char next_char(char c, bool is_hex, uint32_t *state)
     uint32_t n = *state >> 16;
     if (gtel_scrub_is_digit(c))
         return (char)('0' + n % 10);
-    return gtel_scrub_is_letter(c) ? (char)('a' + n % (is_hex ? 6 : 26)) : c;
+    if (gtel_scrub_is_letter(c))
+        return (char)('a' + n % (is_hex ? 6 : 26));
+    return c;
 }
 
 static int make_up(struct gtel_scrub *scrub, struct gtel_scrub_secret *secret)

@@ -4,6 +4,7 @@
 
 #include "execd/doctor.h"
 #include "execd/host_facts.h"
+#include "execd/survey.h"
 #include "host/fs.h"
 #include "host/record_env.h"
 #include "host/tree.h"
@@ -28,6 +29,8 @@ struct run {
     struct gtel_record record;
     struct gtel_env env; /* the recording one */
     struct gtel_context *context;
+    struct gtel_buf unread; /* lines about GPUs without values in the record */
+    size_t gpus;            /* that sources read */
     uint64_t start_ns;
     uint64_t wall_ns;
 };
@@ -193,6 +196,7 @@ static int look_around(struct run *run)
     int r = gtel_doctor_init(&doctor);
     if (r == 0)
         (void)gtel_doctor_report(&doctor, &about, &report);
+    gtel_survey(&run->env, run->context, &run->unread);
     gtel_doctor_done(&doctor);
     gtel_buf_done(&report);
     return r;
@@ -213,6 +217,7 @@ static int gather_and_look(struct run *run)
         r = look_around(run);
     if (r == 0)
         r = gather_all(run);
+    run->gpus = gtel_context_devices(run->context);
     gtel_context_free(run->context);
     return r;
 }
@@ -239,6 +244,22 @@ static void put_date(struct gtel_buf *out, uint64_t wall_ns)
         gtel_buf_str(out, gtel_str_of(text));
 }
 
+/* Lines about what a reader of the record will not find. */
+static void put_missing(const struct run *run, struct gtel_str begin, struct gtel_buf *out)
+{
+    struct gtel_str unread = gtel_buf_text(&run->unread);
+    struct gtel_str libraries = gtel_record_env_libraries(&run->env);
+    struct gtel_str line;
+    while (gtel_str_line(&unread, &line))
+        gtel_buf_printf(out, "%.*svalues of %.*s\n", GTEL_STR_ARG(begin), GTEL_STR_ARG(line));
+    if (run->gpus == 0 && run->unread.n == 0)
+        gtel_buf_printf(out, "%.*sa GPU: no source and no PCI device of this machine has one\n",
+                        GTEL_STR_ARG(begin));
+    if (libraries.n > 0)
+        gtel_buf_printf(out, "%.*sanswers of vendor libraries (%.*s)\n", GTEL_STR_ARG(begin),
+                        GTEL_STR_ARG(libraries));
+}
+
 static void put_head(void *arg, struct gtel_buf *out)
 {
     const struct run *run = arg;
@@ -252,8 +273,7 @@ static void put_head(void *arg, struct gtel_buf *out)
     gtel_buf_str(out, GTEL_STR(".\n# A file that is empty here was there and was not read.\n"));
     gtel_buf_printf(out, "# To play it: gtel --root FILE --stepped --interval %" PRIu64 "ms\n",
                     run->capture->interval_ns / millisecond_ns);
-    if (gtel_record_env_lacks_library(&run->env))
-        gtel_buf_str(out, GTEL_STR("# NOT IN HERE: the answers of vendor libraries (NVML).\n"));
+    put_missing(run, GTEL_STR("# NOT IN HERE: "), out);
     gtel_buf_printf(out, "wall %" PRIu64 "\n", run->wall_ns / second_ns);
 }
 
@@ -272,7 +292,7 @@ static int write_record(struct run *run, struct gtel_buf *out)
     return 0;
 }
 
-static void tell(const struct run *run)
+static void report_result(const struct run *run)
 {
     struct gtel_buf text;
     gtel_buf_init(&text, 400);
@@ -282,9 +302,28 @@ static void tell(const struct run *run)
              "replaced by made-up ones: %s; please read the file before you give it away",
              text.has_failed ? "" : text.p);
     gtel_buf_done(&text);
-    if (gtel_record_env_lacks_library(&run->env))
-        gtel_log(&run->capture->log, GTEL_LOG_WARNING,
-                 "the answers of vendor libraries (NVML) are not captured");
+    gtel_buf_init(&text, REPORT_MAX);
+    put_missing(run, GTEL_STR("not in the file: "), &text);
+    for (struct gtel_str rest = gtel_buf_text(&text), line; gtel_str_line(&rest, &line);)
+        gtel_log(&run->capture->log, GTEL_LOG_WARNING, "%.*s", GTEL_STR_ARG(line));
+    gtel_buf_done(&text);
+}
+
+/*
+ * That the sources find no GPU says nothing of what is in the file, and that a library cannot be
+ * used is our doing: both are in the result.
+ */
+static void write_log(void *arg, enum gtel_log_level level, const char *text)
+{
+    const struct run *run = arg;
+    struct gtel_str libraries = gtel_record_env_libraries(&run->env);
+    struct gtel_str library;
+    bool is_known = gtel_str_starts(gtel_str_of(text), GTEL_STR("no GPU found"));
+    while (gtel_str_word(&libraries, &library))
+        for (struct gtel_str rest = gtel_str_of(text); rest.n > 0; rest = gtel_str_skip(rest, 1))
+            is_known = is_known || gtel_str_starts(rest, library);
+    if (!is_known)
+        run->capture->log.write(run->capture->log.arg, level, text);
 }
 
 int gtel_capture_run(const struct gtel_capture *capture, struct gtel_buf *out)
@@ -293,10 +332,13 @@ int gtel_capture_run(const struct gtel_capture *capture, struct gtel_buf *out)
     if (!run)
         return -ENOMEM;
     run->capture = capture;
+    gtel_buf_init(&run->unread, REPORT_MAX);
     int r = gtel_record_init(&run->record, &run->scrub);
     if (r == 0)
         r = gtel_record_env_init(capture->env, &run->record, &run->env);
     if (r == 0) {
+        if (capture->log.write)
+            run->env.log = (struct gtel_log){write_log, run};
         learn_names(run);
         run->start_ns = gtel_env_now(capture->env);
         run->wall_ns = capture->env->ops->wall_ns(capture->env->arg);
@@ -304,9 +346,10 @@ int gtel_capture_run(const struct gtel_capture *capture, struct gtel_buf *out)
         if (r == 0)
             r = write_record(run, out);
         if (r == 0)
-            tell(run);
+            report_result(run);
         gtel_record_env_done(&run->env);
     }
+    gtel_buf_done(&run->unread);
     gtel_record_done(&run->record);
     gtel_scrub_done(&run->scrub);
     free(run);

@@ -13,11 +13,14 @@ static const uint64_t burst_ns = 100000000;
 
 /*
  * What the kernel answers from its own memory of the device: links, the names in a directory,
- * whether a file is there, and some files, by the last part of the path.
+ * whether a file is there, and some files, by the last part of the path (kernel:
+ * drivers/pci/pci-sysfs.c, pci_config_attr).
  */
 static bool is_harmless(enum fault_op op, struct gtel_str path)
 {
-    static const char *const names[] = {"/class",
+    static const char *const names[] = {"/vendor",
+                                        "/device",
+                                        "/class",
                                         "/uevent",
                                         "/power/control",
                                         "/power/runtime_status",

@@ -169,6 +169,7 @@ static void test_states(void)
 {
     static struct recorder recorder;
     static const char *const none[] = {"libx.so.1", NULL};
+    static const char *const other[] = {"liby.so.1", "liby.so", NULL};
     char message[512];
     void *lib;
     test_label = "states";
@@ -182,9 +183,11 @@ static void test_states(void)
     gtel_record_at(&recorder.record, 1000000000);
     CHECK_INT(read_file(env, "sys/class/a/value"), 0);
     CHECK(env->ops->uevent_read(env->arg, ear, message, sizeof(message)) > 0);
-    CHECK(!gtel_record_env_lacks_library(env));
+    CHECK_STR(gtel_record_env_libraries(env), "");
     CHECK_INT(env->ops->lib_open(env->arg, none, &lib), -ENOENT);
-    CHECK(gtel_record_env_lacks_library(env));
+    CHECK_INT(env->ops->lib_open(env->arg, other, &lib), -ENOENT);
+    CHECK_INT(env->ops->lib_open(env->arg, none, &lib), -ENOENT);
+    CHECK_STR(gtel_record_env_libraries(env), "libx.so.1 liby.so.1");
     gtel_env_tree_step(&recorder.inner, 1000000000);
     gtel_record_at(&recorder.record, 2000000000);
     CHECK_INT(read_file(env, "sys/class/a/value"), -ENOENT);

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+"""What `gtel capture` writes and says of GPUs whose values are no files.
+
+    capture_nvidia.py PROGRAM FIXTURES OUT
+"""
+
+import subprocess
+import sys
+
+# Machine, lines of its file, what is said of it, what is not said.
+CASES = [
+    ("doctor-nvidia", [
+        "file sys/devices/pci0000:00/0000:01:00.0/vendor\n| 0x10de\n",
+        "file sys/devices/pci0000:00/0000:01:00.0/device\n| 0x2702\n",
+        "file sys/devices/pci0000:00/0000:01:00.0/power/runtime_status\n| active\n",
+        "link sys/devices/pci0000:00/0000:01:00.0/driver -> ../../../bus/pci/drivers/nvidia\n",
+        "file proc/driver/nvidia/version\n| NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.120\n",
+        "# NOT IN HERE: values of GPU 0000:01:00.0 (10de:2702, driver nvidia)",
+    ], [
+        "not in the file: values of GPU 0000:01:00.0 (10de:2702, driver nvidia): its PCI device, "
+        "power state and driver version are in the file; its values are answers of NVML",
+    ]),
+    ("doctor-none", [], ["not in the file: "]),
+    ("xe-b580", ["| PCI_ID=8086:E20B\n"], []),
+]
+
+
+def main():
+    """All machines."""
+    program, fixtures, out = sys.argv[1:]
+    for name, lines, said in CASES:
+        done = subprocess.run([program, "capture", out, "--root", f"{fixtures}/{name}.tree",
+                               "--interval", "1s"], capture_output=True, text=True, timeout=60,
+                              check=False)
+        if done.returncode != 0:
+            sys.exit(f"{name}: exit status {done.returncode}\n{done.stderr}")
+        with open(out, encoding="utf-8") as file:
+            text = file.read()
+        missing = [line for line in lines if line not in text]
+        missing += [line for line in said if line not in done.stderr]
+        if missing or "no GPU found" in done.stderr or "install" in done.stderr:
+            sys.exit(f"{name}: lacks {missing}\n{done.stderr}\n{text}")
+        if not said and "values of GPU" in done.stderr:
+            sys.exit(f"{name}: has a source, but\n{done.stderr}")
+
+
+main()
