@@ -12,6 +12,8 @@
  *     <device>/tileT/gtG/engines/<class>/<number>/busy_ns
  *     cardN/clients/<id>/busy/<class>                   of each client: see busy_clients.h
  *
+ * Each counts 64 bits of 1 ns, as far as their trees are known, and never turns.
+ *
  * The time of a class is the mean over its engines; the core makes the share of it. A GPU that
  * sleeps or rests is not asked: where such files come from, nothing says that a read does not wake.
  */

@@ -29,6 +29,7 @@ static const struct {
     struct gtel_str total;
     struct gtel_str severity;
 } aer_files[AER_FILES] = {
+    /* 64 bits each, which the kernel counts (pci/pcie/aer.c, struct aer_stats): they never turn. */
     {"aer_dev_correctable", GTEL_STR_INIT("TOTAL_ERR_COR"), GTEL_STR_INIT("corrected")},
     {"aer_dev_nonfatal", GTEL_STR_INIT("TOTAL_ERR_NONFATAL"), GTEL_STR_INIT("nonfatal")},
     {"aer_dev_fatal", GTEL_STR_INIT("TOTAL_ERR_FATAL"), GTEL_STR_INIT("fatal")},

@@ -5,7 +5,8 @@
  *
  * xe has two nodes, of correctable and of uncorrectable errors, with a counter for each part of the
  * chip. On newer hardware a counter is asked of the GPU (kernel: xe/xe_drm_ras.c), so a sleeping
- * one is left alone. Counters of 32 bits begin anew with the driver, and can be cleared.
+ * one is left alone. Counters have 32 bits, more errors than a card that works makes in years; they
+ * restart at 0 with the driver, and can be cleared.
  */
 #include "host/kernel.h"
 #include "sources/cards.h"

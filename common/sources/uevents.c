@@ -21,7 +21,7 @@ enum {
     MESSAGE_SIZE = 8192  /* UEVENT_BUFFER_SIZE is 2048, behind it the path (kernel: kobject.h) */
 };
 
-/* What has been heard of one device; it stays when the device goes. */
+/* What has been heard of one device; it stays when the device goes. Our own, of 64 bits. */
 struct tally {
     char key[GTEL_DRM_NAME_MAX];
     uint64_t resets;

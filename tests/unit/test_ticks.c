@@ -176,6 +176,41 @@ static void test_hours(void)
     test_label = "";
 }
 
+/*
+ * Gathers two hours apart: counters of 32 bits and 1.28 us, which the kernel carries on at each
+ * read, turn after 91 minutes. The deeper sleep of an Ivy Bridge is one of them.
+ */
+static void test_turns(void)
+{
+    static const char text[] =
+        "link sys/class/drm/card0 -> ../../devices/pci0000:00/0000:00:02.0/drm/card0\n"
+        "file sys/devices/pci0000:00/0000:00:02.0/uevent\n| DRIVER=i915\n| PCI_ID=8086:0166\n"
+        "| PCI_SLOT_NAME=0000:00:02.0\n"
+        "link sys/devices/pci0000:00/0000:00:02.0/driver -> ../../../bus/pci/drivers/i915\n"
+        "link sys/devices/pci0000:00/0000:00:02.0/drm/card0/device -> ../../../0000:00:02.0\n"
+        "grow sys/devices/pci0000:00/0000:00:02.0/drm/card0/power/rc6_residency_ms 1000 100\n"
+        "grow sys/devices/pci0000:00/0000:00:02.0/drm/card0/power/rc6p_residency_ms 1000 900\n"
+        "end\n";
+    static struct machine machine;
+    if (!begin(&machine, text, true, "rc6p_residency_ms"))
+        return;
+    struct gtel_setup setup = {.env = &machine.fault.env,
+                               .options = &machine.options,
+                               .sink = &machine.sink,
+                               .interval_ns = 7200 * second_ns};
+    if (!CHECK(gtel_context_new(&setup, &machine.context) == 0))
+        return;
+    CHECK_INT(gtel_context_gather(machine.context), 0);
+    CHECK_INT(machine.gaps.reads, 1);
+    pass_hour(&machine);
+    gtel_context_tick(machine.context);
+    pass_hour(&machine);
+    CHECK_INT(gtel_context_gather(machine.context), 0);
+    CHECK_INT(machine.gaps.reads, 3);
+    CHECK_INT(machine.gaps.longest_ns / second_ns, 3600);
+    end(&machine);
+}
+
 /* ---- a real helper ---- */
 
 /* What the helper does, seen from outside. */
@@ -306,6 +341,7 @@ static void test_helper(void)
 int main(void)
 {
     test_hours();
+    test_turns();
     test_helper();
     return test_result();
 }

@@ -161,24 +161,38 @@ static void limit(struct gtel_intel_attr *attr, struct gtel_intel_cycle *cycle, 
     put_f64(attr, cycle, watts);
 }
 
+/*
+ * Counters of i915 and xe in files: width and unit, the shortest time to a turn, and what carries
+ * them on.
+ *
+ *   energyN_input          32 bits, 2^-14 J  4.4 min at 1000 W  the kernel; read each 2 min
+ *   idle_residency_ms      32 bits, 1.28 us  91 min             the kernel; read each 60 min
+ *   rc6*_residency_ms      32 bits, 1.28 us  91 min             the kernel; read each 60 min
+ *     their text           32 bits, 1 ms     49.7 days          counter()
+ *   runtime_suspended_time 64 bits, 1 ms     never
+ *
+ * The kernel carries its counters on at each read of the file.
+ * (kernel: i915/i915_hwmon.c, xe/xe_hwmon.c, i915/gt/intel_rc6.c, xe/xe_gt_idle.c,
+ * drivers/base/power/runtime.c. Two minutes are enough up to 2184 W.)
+ */
+static bool is_hourly(const struct gtel_intel_attr *attr)
+{
+    return attr->is_idle_time || attr->form == GTEL_INTEL_COUNTER32;
+}
+
 bool gtel_intel_attr_is_kept(const struct gtel_intel_attr *attr)
 {
-    return attr->form == GTEL_INTEL_ENERGY || attr->is_idle_time;
+    return attr->form == GTEL_INTEL_ENERGY || is_hourly(attr);
 }
 
 uint64_t gtel_intel_keep(const struct gtel_intel_attr *attr, size_t n)
 {
-    /*
-     * Energy: 2^32 units of 2^-14 J are 262144 J, which are 4.4 minutes at 1000 W (kernel:
-     * i915/i915_hwmon.c, xe/xe_hwmon.c). Idle time: 2^32 units of 1.28 µs are 91 minutes (kernel:
-     * i915/gt/intel_rc6.c, xe/xe_gt_idle.c).
-     */
     const uint64_t minute_ns = 60 * UINT64_C(1000000000);
     uint64_t keep_ns = 0;
     for (size_t i = 0; i < n; i++) {
         if (attr[i].form == GTEL_INTEL_ENERGY)
             return 2 * minute_ns;
-        if (attr[i].is_idle_time)
+        if (is_hourly(&attr[i]))
             keep_ns = 60 * minute_ns;
     }
     return keep_ns;

@@ -14,6 +14,15 @@ enum { GT_SLOT_COUNT = 3, INTERRUPTS = GT_SLOTS + GTEL_INTEL_PMU_GTS * GT_SLOT_C
 enum { TICKS = INTERRUPTS + 1, ALL_TICKS = TICKS + GTEL_INTEL_CLASSES };
 _Static_assert(ALL_TICKS + 1 == GTEL_INTEL_PMU_SLOTS, "a slot for everything");
 
+/*
+ * Width and unit; none of them turns (kernel: i915/i915_pmu.c, perf's counts have 64 bits).
+ *
+ *   <engine>-busy, -wait, -sema           64 bits, 1 ns
+ *   actual-frequency, requested-frequency 64 bits, MHz x s
+ *   rc6-residency                         64 bits, 1 ns; the hardware's 32 are carried on there
+ *   interrupts                            64 bits, counted by the driver
+ *   <engine>-busy-ticks, total ticks      64 bits, ticks of one clock (backports: no more is known)
+ */
 static const struct {
     struct gtel_str domain;
     struct gtel_str gt;

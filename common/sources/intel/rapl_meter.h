@@ -7,6 +7,12 @@
  * bits and needs the right that engine use needs, too. The zones wrap after some hours or minutes
  * and are for root alone. A machine with several packages has no meter: nothing says which of them
  * the GPU is part of.
+ *
+ *   perf power/energy-*   64 bits, 2^-32 J   never; the kernel's timer carries the hardware's 32 on
+ *   powercap energy_uj    max_energy_range_uj, mostly 2^32 x 2^-14 J: 4.4 min at 1000 W; carried on
+ *                         by read_zone(), which rapl.c calls each 2 min at least
+ *
+ * (kernel: arch/x86/events/rapl.c, drivers/powercap/intel_rapl_common.c)
  */
 #ifndef GTEL_SOURCES_INTEL_RAPL_METER_H
 #define GTEL_SOURCES_INTEL_RAPL_METER_H

@@ -27,6 +27,11 @@
 #include <stdio.h>
 #include <string.h>
 
+/*
+ * Counters: engine-active-ticks and engine-total-ticks, 64 bits of ticks of
+ * the firmware's clock (kernel: xe/xe_pmu.c, xe/xe_guc_engine_activity.c): they do not turn. A
+ * burst takes the difference of both over its own time.
+ */
 /* In the order of origins. */
 enum { SAMPLED, HELD, SLEPT };
 

@@ -7,6 +7,9 @@
  * second at most, and not while source xe_pmu has its burst: the times of both are told to source
  * xe (held_ns), which adds them up. The window is read often enough that the buffers of the
  * hardware, 8192 records for each core, do not run over. The next gather has the figures.
+ *
+ * Counters: 8 bits for each reason in a record, which the hardware writes out when one is full
+ * (kernel: xe/xe_eu_stall.c); summed up here in 64 bits, over one window.
  */
 #include "host/drm_query.h"
 #include "parse/eu_stall.h"

@@ -7,6 +7,9 @@
  * address and looks for the metrics that we know; window.c measures; figures.c makes figures of
  * what was measured, and readings of these; diagnose.c says what is missing.
  *
+ * No counter of ours can turn: values of a report are differences over its period of milliseconds,
+ * which the vendor's library takes, and counts of stalls are those of one window.
+ *
  * Functions that call Level Zero return its result codes, the others 0 or a negative errno.
  */
 #ifndef GTEL_SOURCES_L0METRICS_L0METRICS_H
