@@ -244,7 +244,10 @@ static int answer_pci(const char *name, struct gtel_nvml_device *device, struct 
                                   .device = pci.device,
                                   .pci_device_id = (unsigned)id[0],
                                   .pci_subsystem_id = (unsigned)id[1]};
-    (void)gtel_str_copy(ret->bus_id, sizeof(ret->bus_id), word); /* it fits */
+    if (strcmp(name, "nvmlDeviceGetPciInfo_v2") == 0)
+        memset(ret->bus_id, 0xff, sizeof(ret->bus_id)); /* reserved words, by what they hold */
+    else
+        (void)gtel_str_copy(ret->bus_id, sizeof(ret->bus_id), word); /* it fits */
     (void)snprintf(ret->bus_id_legacy, sizeof(ret->bus_id_legacy), "%04X:%02X:%02X.%X",
                    pci.domain & 0xffff, pci.bus, pci.device, pci.function);
     return GTEL_NVML_SUCCESS;

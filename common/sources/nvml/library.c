@@ -113,6 +113,32 @@ static void say(struct gtel_nvml *nvml, int state, int code)
     nvml->said = state;
 }
 
+unsigned gtel_nvml_driver_of(struct gtel_str text)
+{
+    uint64_t number[3] = {0};
+    struct gtel_str part;
+    size_t n = 0;
+    if (gtel_str_ends(text, GTEL_STR(".")))
+        return 0;
+    while (gtel_str_part(&text, '.', &part)) {
+        if (n == GTEL_ARRAY_LEN(number) || gtel_str_u64(part, &number[n]) < 0 ||
+            number[n] > UINT16_MAX)
+            return 0;
+        n++;
+    }
+    return n < 2 ? 0 : GTEL_NVML_DRIVER(number[0], number[1]);
+}
+
+/* 0 in WSL: versions of the driver for Windows count otherwise. */
+static unsigned read_driver(const struct gtel_nvml *nvml)
+{
+    char text[GTEL_NVML_VERSION_SIZE] = "";
+    if (gtel_fs_exists(nvml->env, "dev/dxg") || !nvml->call.nvmlSystemGetDriverVersion ||
+        nvml->call.nvmlSystemGetDriverVersion(text, sizeof(text) - 1) != GTEL_NVML_SUCCESS)
+        return 0;
+    return gtel_nvml_driver_of(gtel_str_of(text));
+}
+
 int gtel_nvml_start(struct gtel_nvml *nvml)
 {
     if (nvml->is_running)
@@ -136,6 +162,7 @@ int gtel_nvml_start(struct gtel_nvml *nvml)
     }
     nvml->is_running = true;
     nvml->broken = 0;
+    nvml->driver = read_driver(nvml);
     say(nvml, SAID_RUNS, 0);
     return 0;
 }

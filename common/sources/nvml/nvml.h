@@ -81,10 +81,15 @@ struct gtel_nvml_row {
     enum gtel_metric metric;   /* with dim; or NONE */
     enum gtel_metric headline; /* without dim; or NONE */
     struct gtel_str dim[2];
-    double scale; /* base unit = value × scale */
+    double scale;    /* base unit = value × scale */
+    unsigned since;  /* driver from which on it means this (GTEL_NVML_DRIVER); 0: any */
+    unsigned before; /* and from which on it does not; 0: none */
 };
 
 extern const struct gtel_nvml_row gtel_nvml_rows[];
+/* A driver version that can be compared: 580.82.07 is GTEL_NVML_DRIVER(580, 82). */
+#define GTEL_NVML_DRIVER(major, minor) ((unsigned)(major) << 16 | (unsigned)(minor))
+
 extern const size_t gtel_nvml_rows_n; /* at most GTEL_NVML_ROWS_MAX */
 
 /* What is known about one row on one GPU. */
@@ -130,6 +135,7 @@ struct gtel_nvml {
     struct gtel_dynlib dynlib;
     struct gtel_nvml_calls call;
     bool is_running;      /* nvmlInit_v2 has succeeded */
+    unsigned driver;      /* its version (GTEL_NVML_DRIVER); 0: not known */
     bool is_find_due;     /* discovery was not complete */
     int broken;           /* a code that concerns all GPUs came up in this pass, else 0 */
     int said;             /* the state that was logged last, so that each is logged once */
@@ -170,6 +176,9 @@ enum gtel_nvml_trouble {
 enum gtel_nvml_trouble gtel_nvml_trouble(const struct gtel_nvml *nvml, int *ret_code);
 /* What a code at the start of NVML means for a user. */
 const char *gtel_nvml_advice(int code);
+
+/* The version of a driver (GTEL_NVML_DRIVER), from "580.82.07"; 0: not of that form. */
+unsigned gtel_nvml_driver_of(struct gtel_str text);
 
 /* diagnose.c */
 

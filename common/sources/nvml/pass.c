@@ -51,10 +51,20 @@ static bool is_over(const struct pass *pass)
     return pass->nvml->broken != 0 || pass->gpu->is_lost;
 }
 
+/* Whether the driver means by the row what the table says. */
+static bool is_meant(const struct gtel_nvml *nvml, const struct gtel_nvml_row *row)
+{
+    if (row->since == 0)
+        return true;
+    return nvml->driver >= row->since && (row->before == 0 || nvml->driver < row->before);
+}
+
 static bool is_due(const struct pass *pass, size_t i)
 {
     enum gtel_nvml_group group = gtel_nvml_rows[i].group;
     size_t chosen = pass->gpu->chosen[group];
+    if (!is_meant(pass->nvml, &gtel_nvml_rows[i]))
+        return false;
     if (pass->is_asked[i] || pass->gpu->slot[i].due_ns > pass->now)
         return false;
     return group == GTEL_NVML_GROUP_NONE ||

@@ -32,6 +32,8 @@ const struct gtel_nvml_row gtel_nvml_rows[] = {
     {FIELD(POWER_AVERAGE, GTEL_NVML_SCOPE_GPU), GROUP(POWER), TO(POWER, GPU_POWER), DIM("gpu"),
      MILLI},
     {CALL(nvmlDeviceGetPowerUsage), READ(u32), GROUP(POWER), TO(POWER, GPU_POWER), DIM("gpu"),
+#define SINCE(major, minor) .since = GTEL_NVML_DRIVER(major, minor)
+#define BEFORE(major, minor) .before = GTEL_NVML_DRIVER(major, minor)
      MILLI},
     {FIELD(POWER_INSTANT, GTEL_NVML_SCOPE_MODULE), TO(POWER, NONE), DIM("module"), MILLI},
     {FIELD(POWER_AVERAGE, GTEL_NVML_SCOPE_MEMORY), EMIT(memory_power), TO(POWER, NONE),
@@ -113,9 +115,19 @@ const struct gtel_nvml_row gtel_nvml_rows[] = {
     {CALL(nvmlDeviceGetViolationStatus), READ(violation), MINOR, .of = GTEL_NVML_POLICY_BOARD_LIMIT,
      GROUP(TIME_BOARD), TO(THROTTLE_TIME, NONE), DIM("board_limit"), NANO},
     {FIELD(PERF_RELIABILITY, 0), MINOR, TO(THROTTLE_TIME, NONE), DIM("reliability"), NANO},
-    {FIELD(SW_THERMAL_TIME, 0), MINOR, TO(THROTTLE_TIME, NONE), DIM("sw_thermal"), NANO},
-    {FIELD(HW_THERMAL_TIME, 0), MINOR, TO(THROTTLE_TIME, NONE), DIM("hw_thermal"), NANO},
-    {FIELD(POWER_BRAKE_TIME, 0), MINOR, TO(THROTTLE_TIME, NONE), DIM("power_brake"), NANO},
+    /* Their ids moved: 251 to 253 became 269 to 271, which had been settings of power smoothing. */
+    {FIELD(SW_THERMAL_TIME, 0), SINCE(580, 82), MINOR, TO(THROTTLE_TIME, NONE), DIM("sw_thermal"),
+     NANO},
+    {FIELD(HW_THERMAL_TIME, 0), SINCE(580, 82), MINOR, TO(THROTTLE_TIME, NONE), DIM("hw_thermal"),
+     NANO},
+    {FIELD(POWER_BRAKE_TIME, 0), SINCE(580, 82), MINOR, TO(THROTTLE_TIME, NONE), DIM("power_brake"),
+     NANO},
+    {FIELD(SW_THERMAL_TIME_575, 0), SINCE(575, 0), BEFORE(580, 82), MINOR, TO(THROTTLE_TIME, NONE),
+     DIM("sw_thermal"), NANO},
+    {FIELD(HW_THERMAL_TIME_575, 0), SINCE(575, 0), BEFORE(580, 82), MINOR, TO(THROTTLE_TIME, NONE),
+     DIM("hw_thermal"), NANO},
+    {FIELD(POWER_BRAKE_TIME_575, 0), SINCE(575, 0), BEFORE(580, 82), MINOR, TO(THROTTLE_TIME, NONE),
+     DIM("power_brake"), NANO},
 
     {CALL(nvmlDeviceGetFanSpeed_v2), READ(fans), GROUP(FANS), EMIT(fans), TO(FAN, NONE), PERCENT},
     {CALL(nvmlDeviceGetFanSpeed), READ(u32), GROUP(FANS), EMIT(fans), TO(FAN, NONE), PERCENT},

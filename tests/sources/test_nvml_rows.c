@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* What the NVML source asks for on which driver and card, and what it makes of it. */
+#include "sources/nvml_machine.h"
+#include "test.h"
+
+/* A field by driver version: 269 to 271 and 251 to 253 have meant several things. */
+static const struct {
+    const char *version;
+    double want; /* seconds: 251 is 5 s, 269 is 7 s */
+} drivers[] = {
+    {"570.211.01", -1}, {"574.99", -1},    {"575", -1},
+    {"575.0", 5},       {"575.51.02", 5},  {"580.65.06", 5},
+    {"580.81.99", 5},   {"580.82.07", 7},  {"580.159.04", 7},
+    {"590.48", 7},      {"1000.1.1", 7},   {"580.82.07.1", -1},
+    {"580.82.", -1},    {"580..07", -1},   {"580.82.07-beta", -1},
+    {"R580.82.07", -1}, {"580.82 07", -1}, {"70000.82", -1},
+    {"580,82", -1},     {"unknown", -1},
+};
+
+static double sw_thermal(const char *version, const char *more)
+{
+    struct machine m;
+    char text[400];
+    (void)snprintf(text, sizeof(text),
+                   "call nvmlSystemGetDriverVersion = %s\n%s"
+                   "call nvmlDeviceGetFieldValues 0 251 0 = ull 5000000000\n"
+                   "call nvmlDeviceGetFieldValues 0 269 0 = ull 7000000000\n",
+                   version, more);
+    if (!begin(&m, text))
+        return 0;
+    gather(&m, 0);
+    gather(&m, 1);
+    double got = value(&m, GTEL_M_THROTTLE_TIME, "sw_thermal");
+    finish(&m);
+    return got;
+}
+
+static void test_drivers(void)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(drivers); i++) {
+        test_label = drivers[i].version;
+        CHECK_NEAR(sw_thermal(drivers[i].version, ""), drivers[i].want, 1e-9);
+    }
+    test_label = "";
+    /* In WSL the version is that of the driver for Windows, which counts otherwise. */
+    CHECK_NEAR(sw_thermal("580.88", "file dev/dxg\n"), -1, 0);
+    CHECK_NEAR(sw_thermal("!3", ""), -1, 0);
+}
+
+/* Addresses: the older call has words in the place of the newer one's text. */
+static void test_addresses(void)
+{
+    static const struct {
+        const char *text;
+        const char *key;
+    } cases[] = {
+        {"call nvmlDeviceGetPciInfo_v3 0 = 00010000:19:00.0 0x233510de 0\n", "10000:19:00.0"},
+        {"call nvmlDeviceGetPciInfo_v3 = !nosymbol\n"
+         "call nvmlDeviceGetPciInfo_v2 0 = 00000002:19:00.0 0x233510de 0\n",
+         "0002:19:00.0"},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct machine m;
+        if (!begin(&m, cases[i].text))
+            return;
+        gather(&m, 0);
+        CHECK(gtel_registry_find(&m.group.registry, gtel_str_of(cases[i].key)) != NULL);
+        finish(&m);
+    }
+}
+
+/* What is refused is mentioned once for each GPU. */
+static void test_denied(void)
+{
+    struct machine m;
+    if (!begin(&m,
+               "call nvmlDeviceGetUtilizationRates 0 = !4\n"
+               "call nvmlDeviceGetTemperatureV 0 = !4\ncall nvmlDeviceGetTemperature 0 0 = !4\n"))
+        return;
+    gather(&m, 0);
+    gather(&m, 1);
+    CHECK_INT(spy.logs, 1);
+    CHECK(strstr(spy.last_log, "not permitted") != NULL);
+    finish(&m);
+}
+
+int main(void)
+{
+    test_drivers();
+    test_addresses();
+    test_denied();
+    return test_result();
+}
