@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A shared object with NVML's names that asks the real library, and writes each call and its answer
+ * in the grammar of recorded machines (host/tree.h, host/replay_nvml.h):
+ *
+ *     GTEL_NVML_REAL=/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1 GTEL_NVML_RECORD=machine.tree \
+ *         record FOLDER/libnvidia-ml.so.1 SECONDS
+ *
+ * A pause of the caller begins a later state: the n-th is `at ns`. An answer is written when it is
+ * another one than before. Uuids are replaced; nothing else that NVML is asked for here names a
+ * machine or its owner. One thread, one user; the file is complete once nvmlShutdown was called.
+ */
+#include "abi/nvml_abi.h"
+#include "base/compiler.h"
+
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { GPUS_MAX = 64, KEYS_MAX = 1024, TEXT_MAX = 160, PAUSE_NS = 300000000 };
+
+struct answer {
+    char key[TEXT_MAX];
+    char text[TEXT_MAX];
+};
+
+/* All that it knows: NVML's functions have no context argument. */
+static struct {
+    struct gtel_nvml_calls real;
+    void *library;
+    FILE *out;
+    const struct gtel_nvml_device *gpu[GPUS_MAX];
+    struct answer answer[KEYS_MAX];
+    size_t n;
+    int64_t idle_since_ns; /* when the last call returned; 0: there was none */
+    unsigned state;
+    struct { /* which GPU a sample is of */
+        const struct gtel_nvml_gpm_sample *sample;
+        int gpu;
+    } sample[KEYS_MAX];
+    size_t samples;
+} proxy;
+
+/* ---- writing ---- */
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void begin_call(void)
+{
+    if (proxy.idle_since_ns != 0 && now_ns() - proxy.idle_since_ns > PAUSE_NS && proxy.out)
+        (void)fprintf(proxy.out, "at %us\n", ++proxy.state);
+}
+
+static void end_call(void)
+{
+    proxy.idle_since_ns = now_ns();
+}
+
+static struct answer *answer_of(const char *key)
+{
+    for (size_t i = 0; i < proxy.n; i++)
+        if (strcmp(proxy.answer[i].key, key) == 0)
+            return &proxy.answer[i];
+    if (proxy.n == KEYS_MAX)
+        return NULL;
+    struct answer *answer = &proxy.answer[proxy.n++];
+    (void)snprintf(answer->key, sizeof(answer->key), "%s", key);
+    return answer;
+}
+
+/* Writes an answer, or its code, unless it is the one that was written last. */
+static void write_answer(const char *key, int code, const char *text)
+{
+    char whole[TEXT_MAX];
+    struct answer *answer = answer_of(key);
+    if (code == GTEL_NVML_SUCCESS)
+        (void)snprintf(whole, sizeof(whole), "%s", text);
+    else
+        (void)snprintf(whole, sizeof(whole), "!%d", code);
+    if (!proxy.out || (answer && strcmp(answer->text, whole) == 0))
+        return;
+    (void)fprintf(proxy.out, "call %s = %s\n", key, whole);
+    if (answer)
+        (void)snprintf(answer->text, sizeof(answer->text), "%s", whole);
+}
+
+static int index_of(const struct gtel_nvml_device *device)
+{
+    for (int i = 0; i < GPUS_MAX; i++)
+        if (proxy.gpu[i] == device)
+            return i;
+    return GPUS_MAX;
+}
+
+/* What an answer looks like: printf's parameters behind the result code. */
+static void note(const char *name, const struct gtel_nvml_device *device, int code,
+                 const char *format, ...)
+{
+    char key[TEXT_MAX];
+    char text[TEXT_MAX] = "";
+    va_list list;
+    va_start(list, format);
+    if (code == GTEL_NVML_SUCCESS)
+        (void)vsnprintf(text, sizeof(text), format, list);
+    va_end(list);
+    (void)snprintf(key, sizeof(key), "%s %d", name, index_of(device));
+    write_answer(key, code, text);
+}
+
+/* The same with further words of the key. */
+static void note_of(const char *name, const struct gtel_nvml_device *device, int code,
+                    const char *words, const char *text)
+{
+    char key[TEXT_MAX];
+    (void)snprintf(key, sizeof(key), "%s %d%s", name, index_of(device), words);
+    write_answer(key, code, text);
+}
+
+/* ---- one function per shape: asks, and writes ---- */
+
+typedef int(*plain_fn) GTEL_NVML_PARAMS_plain;
+
+static int ask_plain(const char *name, plain_fn real)
+{
+    int code = real();
+    if (code != GTEL_NVML_SUCCESS)
+        write_answer(name, code, "");
+    if (strcmp(name, "nvmlShutdown") == 0 && proxy.out) {
+        (void)fprintf(proxy.out, "end\n");
+        (void)fclose(proxy.out);
+        proxy.out = NULL;
+    }
+    return code;
+}
+
+static int ask_system_text(const char *name, int(*real) GTEL_NVML_PARAMS_system_text, char *ret,
+                           unsigned size)
+{
+    int code = real(ret, size);
+    write_answer(name, code, ret);
+    return code;
+}
+
+static int ask_count(const char *name, int(*real) GTEL_NVML_PARAMS_count, unsigned *ret)
+{
+    char text[TEXT_MAX];
+    int code = real(ret);
+    (void)snprintf(text, sizeof(text), "%u", code == GTEL_NVML_SUCCESS ? *ret : 0);
+    write_answer(name, code, text);
+    return code;
+}
+
+static int ask_by_index(const char *name, int(*real) GTEL_NVML_PARAMS_by_index, unsigned index,
+                        struct gtel_nvml_device **ret)
+{
+    char key[TEXT_MAX];
+    int code = real(index, ret);
+    (void)snprintf(key, sizeof(key), "%s %u", name, index);
+    if (code == GTEL_NVML_SUCCESS && index < GPUS_MAX)
+        proxy.gpu[index] = *ret;
+    else
+        write_answer(key, code, "");
+    return code;
+}
+
+static int ask_by_text(const char *name, int(*real) GTEL_NVML_PARAMS_by_text, const char *text,
+                       struct gtel_nvml_device **ret)
+{
+    (void)name; /* played back from the addresses */
+    return real(text, ret);
+}
+
+static int ask_text(const char *name, int(*real) GTEL_NVML_PARAMS_text,
+                    struct gtel_nvml_device *device, char *ret, unsigned size)
+{
+    int code = real(device, ret, size);
+    if (strcmp(name, "nvmlDeviceGetUUID") == 0)
+        note(name, device, code, "GPU-00000000-1111-2222-3333-%012d", index_of(device));
+    else
+        note(name, device, code, "%s", ret);
+    return code;
+}
+
+static int ask_u32(const char *name, int(*real) GTEL_NVML_PARAMS_u32,
+                   struct gtel_nvml_device *device, unsigned *ret)
+{
+    int code = real(device, ret);
+    note(name, device, code, "%u", *ret);
+    return code;
+}
+
+static int ask_u64(const char *name, int(*real) GTEL_NVML_PARAMS_u64,
+                   struct gtel_nvml_device *device, uint64_t *ret)
+{
+    int code = real(device, ret);
+    note(name, device, code, strstr(name, "Reasons") ? "0x%" PRIx64 : "%" PRIu64, *ret);
+    return code;
+}
+
+static int ask_u32_of(const char *name, int(*real) GTEL_NVML_PARAMS_u32_of,
+                      struct gtel_nvml_device *device, unsigned of, unsigned *ret)
+{
+    char words[TEXT_MAX];
+    char text[TEXT_MAX];
+    int code = real(device, of, ret);
+    (void)snprintf(words, sizeof(words), " %u", of);
+    (void)snprintf(text, sizeof(text), "%u", *ret);
+    note_of(name, device, code, words, text);
+    return code;
+}
+
+static int ask_u32_pair(const char *name, int(*real) GTEL_NVML_PARAMS_u32_pair,
+                        struct gtel_nvml_device *device, unsigned *ret, unsigned *ret_2)
+{
+    int code = real(device, ret, ret_2);
+    note(name, device, code, "%u %u", *ret, *ret_2);
+    return code;
+}
+
+static int ask_u64_of2(const char *name, int(*real) GTEL_NVML_PARAMS_u64_of2,
+                       struct gtel_nvml_device *device, unsigned of, unsigned of_2, uint64_t *ret)
+{
+    char words[TEXT_MAX];
+    char text[TEXT_MAX];
+    int code = real(device, of, of_2, ret);
+    (void)snprintf(words, sizeof(words), " %u %u", of, of_2);
+    (void)snprintf(text, sizeof(text), "%" PRIu64, *ret);
+    note_of(name, device, code, words, text);
+    return code;
+}
+
+static int ask_pci(const char *name, int(*real) GTEL_NVML_PARAMS_pci,
+                   struct gtel_nvml_device *device, struct gtel_nvml_pci *ret)
+{
+    int code = real(device, ret);
+    note(name, device, code, "%.31s 0x%08x 0x%08x", ret->bus_id, ret->pci_device_id,
+         ret->pci_subsystem_id);
+    return code;
+}
+
+static int ask_utilization(const char *name, int(*real) GTEL_NVML_PARAMS_utilization,
+                           struct gtel_nvml_device *device, struct gtel_nvml_utilization *ret)
+{
+    int code = real(device, ret);
+    note(name, device, code, "%u %u", ret->gpu, ret->memory);
+    return code;
+}
+
+static int ask_memory(const char *name, int(*real) GTEL_NVML_PARAMS_memory,
+                      struct gtel_nvml_device *device, struct gtel_nvml_memory *ret)
+{
+    int code = real(device, ret);
+    note(name, device, code, "%" PRIu64 " %" PRIu64 " %" PRIu64, ret->total, ret->free, ret->used);
+    return code;
+}
+
+static int ask_memory_v2(const char *name, int(*real) GTEL_NVML_PARAMS_memory_v2,
+                         struct gtel_nvml_device *device, struct gtel_nvml_memory_v2 *ret)
+{
+    int code = real(device, ret);
+    note(name, device, code, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64, ret->total,
+         ret->reserved, ret->free, ret->used);
+    return code;
+}
+
+static int ask_temperature(const char *name, int(*real) GTEL_NVML_PARAMS_temperature,
+                           struct gtel_nvml_device *device, struct gtel_nvml_temperature *ret)
+{
+    int code = real(device, ret);
+    note(name, device, code, "%d", ret->temperature);
+    return code;
+}
+
+static int ask_margin(const char *name, int(*real) GTEL_NVML_PARAMS_margin,
+                      struct gtel_nvml_device *device, struct gtel_nvml_margin *ret)
+{
+    int code = real(device, ret);
+    note(name, device, code, "%d", ret->margin);
+    return code;
+}
+
+static int ask_fan_speed(const char *name, int(*real) GTEL_NVML_PARAMS_fan_speed,
+                         struct gtel_nvml_device *device, struct gtel_nvml_fan_speed *ret)
+{
+    char words[TEXT_MAX];
+    char text[TEXT_MAX];
+    int code = real(device, ret);
+    (void)snprintf(words, sizeof(words), " %u", ret->fan);
+    (void)snprintf(text, sizeof(text), "%u", ret->speed);
+    note_of(name, device, code, words, text);
+    return code;
+}
+
+static int ask_violation(const char *name, int(*real) GTEL_NVML_PARAMS_violation,
+                         struct gtel_nvml_device *device, unsigned of,
+                         struct gtel_nvml_violation *ret)
+{
+    char words[TEXT_MAX];
+    char text[TEXT_MAX];
+    int code = real(device, of, ret);
+    (void)snprintf(words, sizeof(words), " %u", of);
+    (void)snprintf(text, sizeof(text), "%" PRIu64 " %" PRIu64, ret->reference_time,
+                   ret->violation_time);
+    note_of(name, device, code, words, text);
+    return code;
+}
+
+static void print_field(const struct gtel_nvml_field *field, char *text, size_t size)
+{
+    switch (field->value_type) {
+    case GTEL_NVML_TYPE_DOUBLE:
+        (void)snprintf(text, size, "double %.6f", field->value.d);
+        break;
+    case GTEL_NVML_TYPE_UINT:
+        (void)snprintf(text, size, "uint %u", field->value.ui);
+        break;
+    case GTEL_NVML_TYPE_ULONG:
+        (void)snprintf(text, size, "ulong %lu", field->value.ul);
+        break;
+    case GTEL_NVML_TYPE_ULLONG:
+        (void)snprintf(text, size, "ull %" PRIu64, field->value.ull);
+        break;
+    case GTEL_NVML_TYPE_SLLONG:
+        (void)snprintf(text, size, "sll %" PRId64, field->value.sll);
+        break;
+    case GTEL_NVML_TYPE_SINT:
+        (void)snprintf(text, size, "int %d", field->value.si);
+        break;
+    case GTEL_NVML_TYPE_USHORT:
+        (void)snprintf(text, size, "ushort %u", field->value.us);
+        break;
+    default:
+        (void)snprintf(text, size, "type%u", field->value_type);
+        break;
+    }
+}
+
+static int ask_fields(const char *name, int(*real) GTEL_NVML_PARAMS_fields,
+                      struct gtel_nvml_device *device, int n, struct gtel_nvml_field *ret)
+{
+    int code = real(device, n, ret);
+    if (code != GTEL_NVML_SUCCESS)
+        note(name, device, code, "");
+    for (int i = 0; i < n && code == GTEL_NVML_SUCCESS; i++) {
+        char words[TEXT_MAX];
+        char text[TEXT_MAX];
+        (void)snprintf(words, sizeof(words), " %u %u", ret[i].field_id, ret[i].scope_id);
+        print_field(&ret[i], text, sizeof(text));
+        note_of(name, device, ret[i].rc, words, text);
+    }
+    return code;
+}
+
+static int ask_gpm_support(const char *name, int(*real) GTEL_NVML_PARAMS_gpm_support,
+                           struct gtel_nvml_device *device, struct gtel_nvml_gpm_support *ret)
+{
+    int code = real(device, ret);
+    note(name, device, code, "%u", ret->is_supported);
+    return code;
+}
+
+static int ask_gpm_alloc(const char *name, int(*real) GTEL_NVML_PARAMS_gpm_alloc,
+                         struct gtel_nvml_gpm_sample **ret)
+{
+    int code = real(ret);
+    if (code != GTEL_NVML_SUCCESS)
+        write_answer(name, code, "");
+    return code;
+}
+
+static int ask_gpm_free(const char *name, int(*real) GTEL_NVML_PARAMS_gpm_free,
+                        struct gtel_nvml_gpm_sample *sample)
+{
+    int code = real(sample);
+    if (code != GTEL_NVML_SUCCESS)
+        write_answer(name, code, "");
+    return code;
+}
+
+static void remember_sample(const struct gtel_nvml_gpm_sample *sample, int gpu)
+{
+    size_t i = 0;
+    while (i < proxy.samples && proxy.sample[i].sample != sample)
+        i++;
+    if (i == KEYS_MAX)
+        return;
+    if (i == proxy.samples)
+        proxy.samples++;
+    proxy.sample[i].sample = sample;
+    proxy.sample[i].gpu = gpu;
+}
+
+static int ask_gpm_sample(const char *name, int(*real) GTEL_NVML_PARAMS_gpm_sample,
+                          struct gtel_nvml_device *device, struct gtel_nvml_gpm_sample *sample)
+{
+    int code = real(device, sample);
+    remember_sample(sample, index_of(device));
+    if (code != GTEL_NVML_SUCCESS)
+        note(name, device, code, "");
+    return code;
+}
+
+static int ask_gpm_get(const char *name, int(*real) GTEL_NVML_PARAMS_gpm_get,
+                       struct gtel_nvml_gpm_get *ret)
+{
+    int code = real(ret);
+    int gpu = GPUS_MAX;
+    for (size_t i = 0; i < proxy.samples; i++)
+        if (proxy.sample[i].sample == ret->newer)
+            gpu = proxy.sample[i].gpu;
+    for (unsigned i = 0; i < ret->n && code == GTEL_NVML_SUCCESS; i++) {
+        const struct gtel_nvml_gpm_metric *metric = &ret->metric[i];
+        char key[TEXT_MAX];
+        char text[TEXT_MAX] = "unnamed";
+        (void)snprintf(key, sizeof(key), "%s %d %u", name, gpu, metric->metric_id);
+        if (metric->rc == GTEL_NVML_SUCCESS && metric->short_name && metric->short_name[0])
+            (void)snprintf(text, sizeof(text), "%.9f", metric->value);
+        write_answer(key, metric->rc, text);
+    }
+    return code;
+}
+
+/* ---- NVML's names ---- */
+
+static void open_real(void)
+{
+    const char *real = getenv("GTEL_NVML_REAL");
+    const char *record = getenv("GTEL_NVML_RECORD");
+    if (proxy.library || !real || !record)
+        return;
+    proxy.library = dlopen(real, RTLD_NOW | RTLD_LOCAL);
+    proxy.out = proxy.library ? fopen(record, "w") : NULL;
+    if (!proxy.out)
+        return;
+    (void)fprintf(proxy.out, "library libnvidia-ml.so.1\n");
+#define GTEL_NVML_SYM(name, need, shape)                                                           \
+    {                                                                                              \
+        void *address = dlsym(proxy.library, #name);                                               \
+        memcpy(&proxy.real.name, &address, sizeof(address));                                       \
+        if (!address)                                                                              \
+            write_answer(#name, GTEL_NVML_SUCCESS, "!nosymbol");                                   \
+    }
+#include "abi/nvml_syms.def"
+#undef GTEL_NVML_SYM
+}
+
+/* Each exported name is declared before it is defined: there is no header for them. */
+#define GTEL_NVML_SYM(name, need, shape)                                                           \
+    GTEL_EXPORT int name GTEL_NVML_PARAMS_##shape;                                                 \
+    int name GTEL_NVML_PARAMS_##shape                                                              \
+    {                                                                                              \
+        open_real();                                                                               \
+        if (!proxy.real.name)                                                                      \
+            return GTEL_NVML_FUNCTION_NOT_FOUND;                                                   \
+        begin_call();                                                                              \
+        int code = ask_##shape(#name, proxy.real.name GTEL_NVML_ARGS_##shape);                     \
+        end_call();                                                                                \
+        return code;                                                                               \
+    }
+#include "abi/nvml_syms.def"
+#undef GTEL_NVML_SYM
