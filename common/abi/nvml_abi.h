@@ -109,9 +109,9 @@ enum {
     GTEL_NVML_FI_TLIMIT_SLOWDOWN = 194,
     GTEL_NVML_FI_TLIMIT_MEM_MAX = 195,
     GTEL_NVML_FI_TLIMIT_GPU_MAX = 196,
-    GTEL_NVML_FI_PCIE_TX_BYTES = 197,
+    GTEL_NVML_FI_PCIE_TX_BYTES = 197, /* "value can be wrapped": 32 bits on an H200 */
     GTEL_NVML_FI_PCIE_RX_BYTES = 198,
-    GTEL_NVML_FI_SW_THERMAL_TIME = 269, /* CLOCKS_EVENT_REASON_*: nanoseconds */
+    GTEL_NVML_FI_SW_THERMAL_TIME = 269, /* CLOCKS_EVENT_REASON_*: nanoseconds; from 580.82 on */
     GTEL_NVML_FI_HW_THERMAL_TIME = 270,
     GTEL_NVML_FI_POWER_BRAKE_TIME = 271,
     GTEL_NVML_FI_SW_THERMAL_TIME_575 = 251, /* the same in drivers 575 to 580.81 */
@@ -220,7 +220,7 @@ struct gtel_nvml_field {
 /* nvmlGpmSample_t: an opaque pointer. */
 struct gtel_nvml_gpm_sample;
 
-/* NVML_GPM_METRIC_* (GPM Enums): percent */
+/* NVML_GPM_METRIC_* (GPM Enums): percent, and PCIe in MiB/s */
 enum {
     GTEL_NVML_GPM_SM = 2,
     GTEL_NVML_GPM_SM_OCCUPANCY = 3,
@@ -228,7 +228,9 @@ enum {
     GTEL_NVML_GPM_DRAM = 10,
     GTEL_NVML_GPM_FP64 = 11,
     GTEL_NVML_GPM_FP32 = 12,
-    GTEL_NVML_GPM_FP16 = 13
+    GTEL_NVML_GPM_FP16 = 13,
+    GTEL_NVML_GPM_PCIE_TX = 20,
+    GTEL_NVML_GPM_PCIE_RX = 21
 };
 
 /* Plain versions, unlike those of other structs; the number of metrics is that of API 13. */
@@ -240,14 +242,14 @@ struct gtel_nvml_gpm_support {
     unsigned is_supported;
 };
 
-/* nvmlGpmMetric_t */
+/* nvmlGpmMetric_t; the texts are the library's. */
 struct gtel_nvml_gpm_metric {
     unsigned metric_id;
     int rc;
     double value;
-    char *short_name;
-    char *long_name;
-    char *unit;
+    const char *short_name;
+    const char *long_name;
+    const char *unit;
 };
 
 /* nvmlGpmMetricsGet_t; libraries before API 13 know fewer elements and rely on n. */

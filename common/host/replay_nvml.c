@@ -450,9 +450,15 @@ static int answer_gpm_get(const char *name, struct gtel_nvml_gpm_get *ret)
         return GTEL_NVML_INVALID_ARGUMENT;
     for (unsigned i = 0; i < ret->n; i++) {
         struct gtel_str text;
-        ret->metric[i].rc = ask(name, ret->newer->device, 1, &ret->metric[i].metric_id, &text);
-        if (ret->metric[i].rc == GTEL_NVML_SUCCESS && gtel_str_f64(text, &ret->metric[i].value) < 0)
-            ret->metric[i].rc = GTEL_NVML_UNKNOWN;
+        struct gtel_nvml_gpm_metric *metric = &ret->metric[i];
+        metric->rc = ask(name, ret->newer->device, 1, &metric->metric_id, &text);
+        if (metric->rc != GTEL_NVML_SUCCESS)
+            continue;
+        bool is_unnamed = gtel_str_eq(text, GTEL_STR("unnamed"));
+        metric->value = 0;
+        metric->short_name = is_unnamed ? "" : "recorded";
+        if (!is_unnamed && gtel_str_f64(text, &metric->value) < 0)
+            metric->rc = GTEL_NVML_UNKNOWN;
     }
     return GTEL_NVML_SUCCESS;
 }

@@ -17,6 +17,7 @@
  *     call nvmlDeviceGetFieldValues 0 186 0 = uint 625240                       (field, scope)
  *     call nvmlGpmQueryDeviceSupport 0 = 1
  *     call nvmlGpmMetricsGet 0 2 = 87.5                                         (GPM metric)
+ *     call nvmlGpmMetricsGet 0 400 = unnamed        (0 without a name: the library knows no such)
  *
  * The word before a field's value is its type: double uint ulong ull sll int ushort. `!N` as answer
  * is return code N. A call on a GPU without a line is NOT_SUPPORTED; nvmlInit_v2, nvmlShutdown and

@@ -388,7 +388,7 @@ static void test_let_sleep(void)
     finish(&m);
 }
 
-/* Activity is a mean between two gathers, and begins anew after a failure or a long gap. */
+/* Activity is a mean between two gathers; it covers a failure in between, but no long gap. */
 static void test_activity(void)
 {
     struct machine m;
@@ -396,7 +396,7 @@ static void test_activity(void)
                GPM "at 4s\ncall nvmlGpmSampleGet 0 = !10\nat 5s\ncall nvmlGpmSampleGet 0 = ok\n"
                    "at 8s\ncall nvmlGpmSampleGet 0 = !4\nat 9s\ncall nvmlGpmSampleGet 0 = ok\n"))
         return;
-    static const double want[] = {-1, 0.875, 0.875, -1, -1, 0.875, 0.875, -1, -1};
+    static const double want[] = {-1, 0.875, 0.875, -1, 0.875, 0.875, 0.875, -1, -1};
     for (size_t i = 0; i < GTEL_ARRAY_LEN(want); i++) {
         gather(&m, 1); /* at 1 s, 2 s … */
         CHECK_NEAR(value(&m, GTEL_M_ACTIVITY, "sm"), want[i], 1e-9);

@@ -47,6 +47,27 @@ static void test_drivers(void)
     CHECK_NEAR(sw_thermal("!3", ""), -1, 0);
 }
 
+/* 32 bits on a link that fills them 14 times a second are no counter; GPM's rate is. */
+static void test_pcie(void)
+{
+    struct machine m;
+    if (!begin(&m, "call nvmlGpmQueryDeviceSupport 0 = 1\n"
+                   "call nvmlDeviceGetMaxPcieLinkGeneration 0 = 5\n"
+                   "call nvmlDeviceGetMaxPcieLinkWidth 0 = 16\n"
+                   "call nvmlDeviceGetFieldValues 0 197 0 = uint 4265565972\n"
+                   "call nvmlDeviceGetFieldValues 0 198 0 = uint 2002617032\n"
+                   "at 2s\ncall nvmlDeviceGetFieldValues 0 197 0 = uint 333823064\n"
+                   "call nvmlGpmMetricsGet 0 20 = 50000\ncall nvmlGpmMetricsGet 0 21 = 1.5\n"
+                   "at 4s\ncall nvmlGpmMetricsGet 0 21 = unnamed\n"))
+        return;
+    static const double want[] = {-1, -1, 0, 52428800000.0, -1};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(want); i++) {
+        gather(&m, i ? 1 : 0);
+        CHECK_NEAR(value(&m, GTEL_M_GPU_PCIE_TX, NULL), want[i], 1);
+    }
+    finish(&m);
+}
+
 /* Addresses: the older call has words in the place of the newer one's text. */
 static void test_addresses(void)
 {
@@ -87,6 +108,7 @@ static void test_denied(void)
 int main(void)
 {
     test_drivers();
+    test_pcie();
     test_addresses();
     test_denied();
     return test_result();

@@ -82,6 +82,38 @@ static void diagnose_calls(const struct gtel_nvml_gpu *gpu, enum gtel_measuremen
     gtel_buf_done(&calls);
 }
 
+/* Why there is no activity: GPM has not answered, cannot, or must not. */
+static void diagnose_gpm(const struct gtel_nvml_gpu *gpu, struct gtel_findings *findings)
+{
+    char why[160] = "a mean needs two gathers; there was no second one yet";
+    const char *const text[3] = {"NVML GPM", why,
+                                 gpu->gpm.code == GTEL_NVML_NO_PERMISSION ? right : NULL};
+    if (gpu->gpm.has_worked)
+        return;
+    if (gpu->gpm.due_ns == UINT64_MAX)
+        (void)snprintf(why, sizeof(why),
+                       "this GPU or driver does not support it: it needs Hopper "
+                       "or newer");
+    else if (gpu->gpm.code != GTEL_NVML_SUCCESS)
+        (void)snprintf(why, sizeof(why), "it answers code %d", gpu->gpm.code);
+    gtel_finding_put(findings, gpu->device, GTEL_MEASUREMENT_GPU_ACTIVITY, 0, text);
+}
+
+/* Why there are no PCIe bytes although the fields answer. */
+static void diagnose_pcie(const struct gtel_nvml_gpu *gpu, struct gtel_findings *findings)
+{
+    char why[160] = "a counter of 32 bits, and the speed of the link is not known";
+    const char *const text[3] = {"field PCIE_TX_BYTES, field PCIE_RX_BYTES", why, NULL};
+    if (gpu->pcie.by != GTEL_NVML_BY_NOTHING || gpu->pcie.last_ns == 0)
+        return;
+    if (gpu->pcie.wrap_ns != 0)
+        (void)snprintf(why, sizeof(why),
+                       "a counter of 32 bits, which this link can fill in %u ms: shorter than the "
+                       "interval",
+                       (unsigned)(gpu->pcie.wrap_ns / 1000000));
+    gtel_finding_put_lack(findings, gpu->device, GTEL_MEASUREMENT_GPU, GTEL_M_GPU_PCIE_RX, 0, text);
+}
+
 static void diagnose_gpu(const struct gtel_nvml_gpu *gpu, struct gtel_findings *findings)
 {
     char why[160];
@@ -107,6 +139,10 @@ static void diagnose_gpu(const struct gtel_nvml_gpu *gpu, struct gtel_findings *
     }
     for (size_t m = 0; m < GTEL_MEASUREMENT_COUNT && gpu->handle; m++)
         diagnose_calls(gpu, (enum gtel_measurement)m, findings);
+    if (gpu->handle) {
+        diagnose_gpm(gpu, findings);
+        diagnose_pcie(gpu, findings);
+    }
 }
 
 void gtel_nvml_diagnose(void *state, struct gtel_registry *registry, struct gtel_findings *findings)

@@ -129,6 +129,15 @@ void gtel_nvml_emit_memory_power(const struct gtel_nvml_gpu *gpu, const struct g
     gtel_batch_f64(batch, gpu->device, row->metric, row->dim[0], answer->f * row->scale);
 }
 
+void gtel_nvml_emit_pcie(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml_row *row,
+                         const struct gtel_nvml_answer *answer, struct gtel_batch *batch)
+{
+    (void)gpu;
+    (void)row;
+    (void)answer;
+    (void)batch;
+}
+
 static const struct gtel_str fan_names[GTEL_NVML_WORDS] = {
     GTEL_STR_INIT("0"), GTEL_STR_INIT("1"), GTEL_STR_INIT("2"), GTEL_STR_INIT("3"),
     GTEL_STR_INIT("4"), GTEL_STR_INIT("5"), GTEL_STR_INIT("6"), GTEL_STR_INIT("7"),

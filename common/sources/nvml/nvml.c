@@ -107,6 +107,7 @@ static int sample_gpu(struct gtel_nvml *nvml, struct gtel_registry *registry,
     gtel_batch_u64(batch, gpu->device, GTEL_M_GPU_AWAKE, GTEL_STR_NONE, 1);
     gtel_nvml_emit(gpu, batch);
     gtel_nvml_gpm_pass(nvml, gpu, batch);
+    gtel_nvml_pcie_pass(nvml, gpu, batch);
     return 0;
 }
 

@@ -5,7 +5,8 @@
  * nvml.c is the source; library.c opens, starts and ends NVML; identity.c finds GPUs; sleep.c
  * leaves sleeping ones alone; rows.c is the table of figures; pass.c reads one GPU by that table
  * and decides what a result code means; pace.c decides how often a figure is asked for, by what it
- * costs; gpm.c reads activity counters; emit.c turns what was read into readings.
+ * costs; gpm.c reads activity counters; pcie.c counts bytes on the link; emit.c turns what was read
+ * into readings.
  *
  * Functions that call NVML return its result codes (0 and above), the others 0 or a negative errno.
  */
@@ -86,10 +87,10 @@ struct gtel_nvml_row {
     unsigned before; /* and from which on it does not; 0: none */
 };
 
-extern const struct gtel_nvml_row gtel_nvml_rows[];
 /* A driver version that can be compared: 580.82.07 is GTEL_NVML_DRIVER(580, 82). */
 #define GTEL_NVML_DRIVER(major, minor) ((unsigned)(major) << 16 | (unsigned)(minor))
 
+extern const struct gtel_nvml_row gtel_nvml_rows[];
 extern const size_t gtel_nvml_rows_n; /* at most GTEL_NVML_ROWS_MAX */
 
 /* What is known about one row on one GPU. */
@@ -103,11 +104,51 @@ struct gtel_nvml_slot {
     struct gtel_nvml_answer answer;
 };
 
-/* Activity counters of one GPU: the mean between two samples. */
+/* Activity counters are means between two samples: of windows that follow each other. */
+enum { GTEL_NVML_GPM_FAST, GTEL_NVML_GPM_SLOW, GTEL_NVML_GPM_WINDOWS };
+
+struct gtel_nvml_gpm_window {
+    unsigned base;   /* the sample at its beginning */
+    uint64_t t_ns;   /* when that was taken; 0: none yet */
+    uint64_t due_ns; /* when it may end */
+    bool has_means;  /* one has ended */
+};
+
+/* PCIe bytes both ways: sent by the GPU, received by it. */
+enum { GTEL_NVML_PCIE_TX, GTEL_NVML_PCIE_RX, GTEL_NVML_PCIE_WAYS };
+
+/* What one gather adds to the PCIe bytes. */
+struct gtel_nvml_pcie_step {
+    enum {
+        GTEL_NVML_STEP_NONE,  /* nothing was read: the next step covers this time as well */
+        GTEL_NVML_STEP_BYTES, /* all bytes since the step before */
+        GTEL_NVML_STEP_HOLE   /* the bytes since the step before are not known */
+    } kind;
+    uint64_t window_ns;
+    double bytes[GTEL_NVML_PCIE_WAYS];
+};
+
 struct gtel_nvml_gpm {
-    struct gtel_nvml_gpm_sample *sample[2]; /* the newest first; NULL: not allocated */
-    uint64_t t_ns;                          /* when the newest was taken; 0: none yet */
-    uint64_t due_ns;                        /* when to ask again; UINT64_MAX: not on this GPU */
+    /* One more than there are windows: the newest. NULL: not allocated. */
+    struct gtel_nvml_gpm_sample *sample[GTEL_NVML_GPM_WINDOWS + 1];
+    struct gtel_nvml_gpm_window window[GTEL_NVML_GPM_WINDOWS];
+    bool is_ready;                   /* the GPU has it, and the samples are allocated */
+    bool has_worked;                 /* means came */
+    int code;                        /* of the last failure, or SUCCESS */
+    uint64_t due_ns;                 /* when to try again after one; UINT64_MAX: not on this GPU */
+    struct gtel_nvml_pcie_step pcie; /* of the present gather */
+};
+
+enum gtel_nvml_by { GTEL_NVML_BY_NOTHING, GTEL_NVML_BY_FIELD, GTEL_NVML_BY_GPM };
+
+/* The PCIe bytes of one GPU, counted by us: see pcie.c. */
+struct gtel_nvml_pcie {
+    uint64_t wrap_ns; /* in which the link could move 2^32 bytes; 0: not known */
+    enum gtel_nvml_by by;
+    bool is_counting; /* the sums are those since they were 0, without a hole */
+    uint64_t bytes[GTEL_NVML_PCIE_WAYS];
+    uint32_t last[GTEL_NVML_PCIE_WAYS]; /* of the fields */
+    uint64_t last_ns;                   /* when they were read, at the earliest; 0: not yet */
 };
 
 struct gtel_nvml_gpu {
@@ -125,6 +166,7 @@ struct gtel_nvml_gpu {
     const char *first; /* the call behind the first of them, and its code */
     int first_code;
     struct gtel_nvml_gpm gpm;
+    struct gtel_nvml_pcie pcie;
     size_t chosen[GTEL_NVML_GROUP_COUNT]; /* row + 1 */
     struct gtel_nvml_slot slot[GTEL_NVML_ROWS_MAX];
 };
@@ -238,11 +280,23 @@ bool gtel_nvml_is_fresh(const struct gtel_nvml_row *row, const struct gtel_nvml_
 
 /* gpm.c */
 
-/* Takes a sample of the activity counters and appends the means since the last one. */
+/* Samples the activity counters and appends the means since the last sample; sets gpu->gpm.pcie. */
 void gtel_nvml_gpm_pass(struct gtel_nvml *nvml, struct gtel_nvml_gpu *gpu,
                         struct gtel_batch *batch);
+/* Begins anew: nothing is known of the time before. */
+void gtel_nvml_gpm_forget(struct gtel_nvml_gpu *gpu);
 /* Frees the samples, before NVML is ended. */
 void gtel_nvml_gpm_done(const struct gtel_nvml *nvml, struct gtel_nvml_gpu *gpu);
+
+/* pcie.c */
+
+/* Time in which a link of that generation and width can move 2^32 bytes; 0: not known. */
+uint64_t gtel_nvml_pcie_wrap_ns(unsigned gen, unsigned width);
+/* Counts what the gather has read, after gtel_nvml_gpm_pass, and appends the sums. */
+void gtel_nvml_pcie_pass(const struct gtel_nvml *nvml, struct gtel_nvml_gpu *gpu,
+                         struct gtel_batch *batch);
+/* Begins anew: nothing is known of the time before. */
+void gtel_nvml_pcie_forget(struct gtel_nvml_gpu *gpu);
 
 /* emit.c */
 
@@ -257,6 +311,9 @@ void gtel_nvml_emit_reasons(const struct gtel_nvml_gpu *gpu, const struct gtel_n
                             const struct gtel_nvml_answer *answer, struct gtel_batch *batch);
 void gtel_nvml_emit_memory_power(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml_row *row,
                                  const struct gtel_nvml_answer *answer, struct gtel_batch *batch);
+/* Nothing: pcie.c counts these. */
+void gtel_nvml_emit_pcie(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml_row *row,
+                         const struct gtel_nvml_answer *answer, struct gtel_batch *batch);
 void gtel_nvml_emit_fans(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml_row *row,
                          const struct gtel_nvml_answer *answer, struct gtel_batch *batch);
 

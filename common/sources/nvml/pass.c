@@ -277,4 +277,6 @@ void gtel_nvml_forget(struct gtel_nvml_gpu *gpu)
     memset(gpu->slot, 0, sizeof(gpu->slot));
     memset(gpu->chosen, 0, sizeof(gpu->chosen));
     gpu->has_denied = false;
+    gtel_nvml_gpm_forget(gpu);
+    gtel_nvml_pcie_forget(gpu);
 }
