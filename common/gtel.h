@@ -40,8 +40,9 @@ struct gtel_setup {
  */
 int gtel_context_new(const struct gtel_setup *setup, struct gtel_context **ret);
 /*
- * Ends the helpers by closing their sockets, waits at most 200 ms for them and frees the context.
- * NULL is fine. A helper that hangs in a driver is left to end by itself.
+ * Ends the helpers by closing their sockets, waits at most 200 ms for them, kills the rest, waits
+ * at most 200 ms for these and frees the context. NULL is fine. Only a helper that waits in the
+ * kernel (state D) may be left, and ends as soon as the kernel lets it.
  */
 void gtel_context_free(struct gtel_context *context);
 

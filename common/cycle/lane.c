@@ -33,9 +33,15 @@ static const uint64_t growth_max = 256u << 20;
 /* A helper that has never answered is starting, not late, for this long. */
 static const uint64_t start_grace_ns = 5000000000u;
 
+static const struct gtel_log *log_of(const struct gtel_lane *lane)
+{
+    return &lane->setup.env->log;
+}
+
 int gtel_lane_init(struct gtel_lane *lane, const struct gtel_lane_setup *setup)
 {
     *lane = (struct gtel_lane){.setup = *setup, .fd = -1};
+    gtel_helper_text_init(&lane->text);
     gtel_buf_init(&lane->tx, GTEL_FRAME_MAX);
     if (setup->helper)
         return 0;
@@ -73,11 +79,10 @@ static void nap(uint64_t ns)
     (void)nanosleep(&ts, NULL); /* woken early: the caller looks again */
 }
 
-void gtel_lanes_done(struct gtel_lane *lanes, size_t n, uint64_t wait_ns)
+/* Until all helpers have ended, at most wait_ns. */
+static void await_ends(struct gtel_lane *lanes, size_t n, uint64_t wait_ns)
 {
     const uint64_t step_ns = 2000000;
-    for (size_t i = 0; i < n; i++)
-        gtel_lane_close(&lanes[i]);
     for (uint64_t waited = 0;; waited += step_ns) {
         bool is_all = true;
         int status;
@@ -87,7 +92,30 @@ void gtel_lanes_done(struct gtel_lane *lanes, size_t n, uint64_t wait_ns)
             break;
         nap(step_ns);
     }
+}
+
+/* One that has not ended now hangs, and may do so for ever, at full speed. */
+static void kill_rest(struct gtel_lane *lanes, size_t n)
+{
+    int status;
     for (size_t i = 0; i < n; i++) {
+        struct gtel_lane *lane = &lanes[i];
+        if (reap(lane, &status) || kill(lane->pid, SIGKILL) < 0 || !lane->is_late)
+            continue;
+        gtel_log(log_of(lane), GTEL_LOG_WARNING,
+                 "lane %s: the helper hangs: killed at the end of the program", lane->setup.name);
+    }
+}
+
+void gtel_lanes_done(struct gtel_lane *lanes, size_t n, uint64_t wait_ns)
+{
+    for (size_t i = 0; i < n; i++)
+        gtel_lane_close(&lanes[i]);
+    await_ends(lanes, n, wait_ns);
+    kill_rest(lanes, n);
+    await_ends(lanes, n, wait_ns);
+    for (size_t i = 0; i < n; i++) {
+        gtel_helper_text_close(&lanes[i].text, log_of(&lanes[i]), lanes[i].setup.name);
         if (lanes[i].has_group)
             gtel_group_done(&lanes[i].group);
         gtel_buf_done(&lanes[i].tx);
@@ -110,11 +138,6 @@ static void note_failure(struct gtel_lane *lane)
 {
     lengthen_pause(lane);
     lane->is_failing = true;
-}
-
-static const struct gtel_log *log_of(const struct gtel_lane *lane)
-{
-    return &lane->setup.env->log;
 }
 
 /* The helper's command line. Words built here live in buf, one after the other, each with its NUL.
@@ -148,10 +171,15 @@ static int build_args(const struct gtel_lane *lane, struct gtel_buf *buf, char *
     return 0;
 }
 
-/* Standard input and output lead nowhere, the socket is fd 3, nothing else is handed on. */
-static int set_files(posix_spawn_file_actions_t *actions, int fd)
+/*
+ * Standard input and output lead nowhere, standard error to the front end's log, the socket is
+ * fd 3, nothing else is handed on. text_fd is above it (gtel_helper_text_open).
+ */
+static int set_files(posix_spawn_file_actions_t *actions, int fd, int text_fd)
 {
     int r = posix_spawn_file_actions_adddup2(actions, fd, HELPER_FD);
+    if (r == 0)
+        r = posix_spawn_file_actions_adddup2(actions, text_fd, STDERR_FILENO);
     if (r == 0)
         r = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0);
     if (r == 0)
@@ -177,7 +205,7 @@ static int set_signals(posix_spawnattr_t *attr)
     return -r;
 }
 
-static int spawn_on(const struct gtel_lane *lane, int fd, char **args, pid_t *ret)
+static int spawn_on(struct gtel_lane *lane, int fd, int text_fd, char **args)
 {
     /* A clean environment: nothing of the daemon's may steer a vendor library in a helper that has
      * more rights than the user who started it. The loader guards against that only with file
@@ -193,11 +221,11 @@ static int spawn_on(const struct gtel_lane *lane, int fd, char **args, pid_t *re
         return r;
     r = -posix_spawnattr_init(&attr);
     if (r == 0) {
-        r = set_files(&actions, fd);
+        r = set_files(&actions, fd, text_fd);
         if (r == 0)
             r = set_signals(&attr);
         if (r == 0)
-            r = -posix_spawn(ret, lane->setup.helper, &actions, &attr, args, env);
+            r = -posix_spawn(&lane->pid, lane->setup.helper, &actions, &attr, args, env);
         (void)posix_spawnattr_destroy(&attr);
     }
     (void)posix_spawn_file_actions_destroy(&actions);
@@ -218,25 +246,38 @@ static int open_socket(int fd[2])
     return 0;
 }
 
+/* A helper with its socket and its pipe; on an error nothing of them is left. */
+static int start_with(struct gtel_lane *lane, char **args)
+{
+    int fd[2];
+    int text_fd;
+    int r = open_socket(fd);
+    if (r < 0)
+        return r;
+    r = gtel_helper_text_open(&lane->text, &text_fd);
+    if (r == 0) {
+        r = spawn_on(lane, fd[1], text_fd, args);
+        (void)close(text_fd);
+    }
+    (void)close(fd[1]);
+    if (r == 0) {
+        lane->fd = fd[0];
+        return 0;
+    }
+    (void)close(fd[0]);
+    gtel_helper_text_close(&lane->text, log_of(lane), lane->setup.name);
+    lane->pid = 0; /* posix_spawn may have written to it */
+    return r;
+}
+
 static int start_helper(struct gtel_lane *lane)
 {
     char *args[ARGS_MAX];
     struct gtel_buf words;
     gtel_buf_init(&words, 16384);
-    int fd[2] = {-1, -1};
     int r = build_args(lane, &words, args);
     if (r == 0)
-        r = open_socket(fd);
-    if (r == 0) {
-        r = spawn_on(lane, fd[1], args, &lane->pid);
-        (void)close(fd[1]);
-        if (r < 0) {
-            (void)close(fd[0]);
-            lane->pid = 0;
-        } else {
-            lane->fd = fd[0];
-        }
-    }
+        r = start_with(lane, args);
     gtel_buf_done(&words);
     return r;
 }
@@ -311,6 +352,7 @@ void gtel_lane_tick(struct gtel_lane *lane, uint64_t now_ns)
 static void leave(struct gtel_lane *lane, int *ret_status)
 {
     gtel_lane_close(lane);
+    gtel_helper_text_close(&lane->text, log_of(lane), lane->setup.name);
     if (!lane->has_group) {
         lane->past.errors += lane->answer.errors;
         lane->past.dropped += lane->answer.dropped;
@@ -510,6 +552,7 @@ int gtel_lane_receive(struct gtel_lane *lane, struct gtel_str *ret_payload)
         return 0;
     forget_used(lane);
     int gone = fill_rx(lane);
+    gtel_helper_text_forward(&lane->text, log_of(lane), lane->setup.name);
     for (;;) {
         struct gtel_frame frame;
         size_t used;
@@ -564,6 +607,8 @@ void gtel_lane_understood(struct gtel_lane *lane, int r)
     if (lane->is_failing || lane->is_late)
         gtel_log(log_of(lane), GTEL_LOG_INFO, "lane %s: works again", lane->setup.name);
     lane->state = GTEL_LANE_IDLE;
+    if (!lane->has_answered)
+        gtel_helper_text_renew(&lane->text);
     lane->has_answered = true;
     lane->is_failing = false;
     lane->is_late = false;

@@ -8,11 +8,16 @@
  * die soon, too, after 1, 2, 4 … 64 more; likewise one that has said that it can do no more. One
  * that grows without end is told to go the same way. A lane none of whose sources may find anything
  * on this machine is not started, and looked at again each Rescan interval.
+ *
+ * While the program runs no helper is killed: SIGKILL inside a vendor's call has frozen GPUs. At
+ * the end a helper that does not end by itself is killed; what even that does not end, since it
+ * waits in the kernel (state D), is not waited for.
  */
 #ifndef GTEL_CYCLE_LANE_H
 #define GTEL_CYCLE_LANE_H
 
 #include "cycle/group.h"
+#include "cycle/helper_text.h"
 #include "cycle/wire.h"
 #include "host/fs.h"
 
@@ -44,7 +49,8 @@ struct gtel_lane {
     char *rx;  /* bytes received */
     size_t rx_n;
     size_t rx_size;
-    size_t rx_used; /* bytes of frames already handed out */
+    size_t rx_used;               /* bytes of frames already handed out */
+    struct gtel_helper_text text; /* what it writes to its standard error */
     struct gtel_buf tx;
     uint64_t device_generation; /* inline: what the last answer told */
     struct gtel_wire_map map;
@@ -74,7 +80,10 @@ struct gtel_lane {
 int gtel_lane_init(struct gtel_lane *lane, const struct gtel_lane_setup *setup);
 /* Closes the socket of a helper: it ends by itself. */
 void gtel_lane_close(struct gtel_lane *lane);
-/* Waits at most wait_ns for the helpers of closed lanes, then frees. A zeroed lane is fine. */
+/*
+ * Closes the lanes, waits at most wait_ns for their helpers, kills those that have not ended, waits
+ * as long again for these, then frees. A lane without a helper is fine, a zeroed one is not.
+ */
 void gtel_lanes_done(struct gtel_lane *lanes, size_t n, uint64_t wait_ns);
 
 /* Starts the helper when that is due. now_ns: the env's clock. */

@@ -6,6 +6,7 @@
 #include "execd/explain.h"
 #include "execd/out.h"
 #include "execd/pace.h"
+#include "execd/watch.h"
 #include "gtel.h"
 #include "machine.h"
 
@@ -431,7 +432,12 @@ static int run_lane(struct program *program)
         return complain(program, "--lane is how the program starts its own helpers; it is not for "
                                  "the command line");
     raise_file_limit();
-    int r = open_machine(program);
+    int r = gtel_watch_start(HELPER_FD);
+    if (r < 0) {
+        gtel_log(&program->log, GTEL_LOG_ERROR, "cannot start a thread: %s", strerror(-r));
+        return EXIT_FAILURE;
+    }
+    r = open_machine(program);
     if (r < 0)
         return EXIT_USAGE;
     r = gtel_lane_serve(program->args.lane, HELPER_FD, &program->machine.env,

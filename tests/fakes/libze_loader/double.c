@@ -84,6 +84,13 @@ static void nap(uint64_t ms)
 }
 #endif
 
+static void spin(uint64_t ms)
+{
+    uint64_t until_ns = gtel_env_real_now() + ms * 1000000;
+    while (gtel_env_real_now() < until_ns)
+        continue;
+}
+
 /* Kept in a list: nothing that a leak checker would call a leak of ours. */
 static void leak(uint64_t mib)
 {
@@ -136,6 +143,10 @@ static uint32_t before(const char *name)
         (void)raise(SIGSEGV);
     else if (gtel_str_eq(word, GTEL_STR("hang")))
         nap(n);
+    else if (gtel_str_eq(word, GTEL_STR("spin")))
+        spin(n);
+    else if (gtel_str_eq(word, GTEL_STR("say")))
+        (void)fprintf(stderr, "%.*s\n", GTEL_STR_ARG(gtel_str_trim(text)));
     else if (gtel_str_eq(word, GTEL_STR("leak")))
         leak(n);
     else if (gtel_str_eq(word, GTEL_STR("stale")))

@@ -20,6 +20,8 @@
  *
  *     call double NAME = crash       it ends the process
  *     call double NAME = hang 2500   it returns after so many milliseconds
+ *     call double NAME = spin 2500   the same, at the full speed of a processor
+ *     call double NAME = say TEXT    it writes the text and a newline to standard error
  *     call double NAME = leak 8      it keeps so many MiB
  *     call double NAME = stale       from then on all calls fail with UNKNOWN, in this process
  *     call double NAME = fail CODE N its N-th call answers that, and `fail CODE N M` M of them
