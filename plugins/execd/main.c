@@ -339,9 +339,23 @@ static int open_machine(struct program *program)
     return r;
 }
 
+/*
+ * Vendor runtimes read settings for debugging from the working directory, and that may be a folder
+ * where somebody else may write. After this no relative path is opened any more.
+ */
+static int leave_folder(const struct program *program)
+{
+    if (chdir("/") == 0)
+        return 0;
+    gtel_log(&program->log, GTEL_LOG_ERROR, "cannot change to the folder /: %s", strerror(errno));
+    return -EACCES;
+}
+
 static int run_program(struct program *program)
 {
     int r = open_machine(program);
+    if (r == 0)
+        r = leave_folder(program);
     if (r < 0)
         return EXIT_USAGE;
     program->interval_ns = gtel_option_number(&program->args.options, GTEL_O_INTERVAL);
@@ -438,6 +452,8 @@ static int run_lane(struct program *program)
         return EXIT_FAILURE;
     }
     r = open_machine(program);
+    if (r == 0)
+        r = leave_folder(program);
     if (r < 0)
         return EXIT_USAGE;
     r = gtel_lane_serve(program->args.lane, HELPER_FD, &program->machine.env,

@@ -146,6 +146,20 @@ def case_pipe(arguments, folder, fault):
     check(seconds < 2 * SLOW, f"pipe, {fault}: {seconds:.1f} s")
 
 
+def case_folder(arguments, folder, _):
+    """Helpers do not run in the caller's folder; a root may be relative to that all the same."""
+    root = machine(arguments, folder, "hang", 3600)
+    process = start(arguments, os.path.basename(root), cwd=folder)
+    check(wait_for(lambda: len(helpers_of(process.pid)) >= 3, 5 * SLOW), "folder: helpers")
+    helpers = helpers_of(process.pid)
+
+    def folders():
+        return {os.readlink(f"/proc/{pid}/cwd") for pid in helpers.values()}
+    check(wait_for(lambda: folders() == {"/"}, 5 * SLOW), f"folder: helpers run in {folders()}")
+    end(process, "SIGTERM")
+    check(b"E!" not in process.stderr.read(), "folder: no error")
+
+
 def case_signals(arguments, folder, _):
     """Helpers have a signal mask of their own, and ignore what is meant for the agent's group."""
     root = machine(arguments, folder, "hang", 3600)
@@ -182,7 +196,7 @@ def case_messages(arguments, folder, _):
 
 CASES = [(case_program, fault) for fault in FAULTS] + [
     (case_restarts, "hang"), (case_restarts, "spin"), (case_stopped, ""), (case_pipe, "hang"),
-    (case_pipe, "spin"), (case_signals, ""), (case_messages, "")]
+    (case_pipe, "spin"), (case_folder, ""), (case_signals, ""), (case_messages, "")]
 
 
 def under_collectd(arguments, folder, fault, way):
