@@ -20,6 +20,9 @@ const char gtel_version[] = GTEL_VERSION;
 enum { DERIVED_RANK = 1000, HEADLINE_RANK = 2 * DERIVED_RANK };
 
 static const uint64_t close_wait_ns = 200000000;
+/* Of the options Deadline and Interval: what a flood of requests teaches is not below. */
+static const uint64_t deadline_min_ns = 10000000;
+static const uint64_t period_min_ns = 100000000;
 /* The two clocks behind it are read one after the other, and we may lose the processor between. */
 static const uint64_t suspend_min_ns = 100000000;
 
@@ -507,6 +510,8 @@ static void wait_for_lanes(struct gtel_context *context, uint64_t wait_ns)
 static void learn_interval(struct gtel_context *context, uint64_t period_ns)
 {
     uint64_t last = context->period_ns;
+    if (period_ns < period_min_ns)
+        return;
     context->period_ns = period_ns;
     if (!context->is_interval_told && period_ns <= 2 * last && last <= 2 * period_ns)
         context->interval_ns = period_ns;
@@ -527,7 +532,9 @@ static uint64_t deadline(const struct gtel_context *context)
 {
     uint64_t wait_ns = gtel_option_number(&context->options, GTEL_O_DEADLINE);
     uint64_t half = context->interval_ns / 2;
-    return half > 0 && half < wait_ns ? half : wait_ns;
+    if (half > 0 && half < wait_ns)
+        wait_ns = half;
+    return wait_ns > deadline_min_ns ? wait_ns : deadline_min_ns;
 }
 
 static void forget_windows(struct gtel_context *context)
@@ -597,12 +604,17 @@ static void report_self(struct gtel_context *context)
 
 static void say_what_was_found(struct gtel_context *context)
 {
-    for (size_t i = 0; i < context->lanes; i++)
-        if (context->lane[i].is_failing)
+    int shortage = 0;
+    for (size_t i = 0; i < context->lanes; i++) {
+        const struct gtel_lane *lane = &context->lane[i];
+        shortage = lane->shortage < 0 ? lane->shortage : shortage;
+        bool has_errors = lane->answer.errors + lane->past.errors > 0;
+        if (lane->is_failing || (has_errors && context->registry.n == 0))
             return; /* its own message says why nothing comes */
+    }
     if (gtel_context_is_starting(context))
         return;
-    gtel_self_say_found(&context->self, context->registry.n,
+    gtel_self_say_found(&context->self, context->registry.n, shortage,
                         gtel_option_number(&context->options, GTEL_O_RESCAN));
 }
 
@@ -721,7 +733,12 @@ bool gtel_context_lane(const struct gtel_context *context, size_t i, struct gtel
     if (i >= context->lanes)
         return false;
     const struct gtel_lane *lane = &context->lane[i];
-    *ret = (struct gtel_lane_report){lane->setup.name, health_of(lane), lane->start_error};
+    *ret = (struct gtel_lane_report){
+        .name = lane->setup.name,
+        .health = health_of(lane),
+        .error = lane->start_error,
+        .fix = lane->start_error < 0 ? gtel_lane_start_fix(lane->start_error) : NULL,
+    };
     return true;
 }
 

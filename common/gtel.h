@@ -87,7 +87,8 @@ enum gtel_lane_health {
 struct gtel_lane_report {
     const char *name;
     enum gtel_lane_health health;
-    int error; /* a negative errno, or 0 */
+    int error;       /* a negative errno, or 0 */
+    const char *fix; /* what to do about it; NULL: there is no error */
 };
 
 /*

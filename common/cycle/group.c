@@ -2,6 +2,8 @@
 /* The sources of one lane, where they really run. */
 #include "cycle/group.h"
 
+#include "host/fs.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,8 +89,9 @@ static void note_failure(struct gtel_group *group, struct gtel_group_entry *entr
     if (entry->is_failing)
         return;
     entry->is_failing = true;
-    gtel_log(&group->env->log, GTEL_LOG_WARNING, "%s: %s failed: %s; trying again",
-             entry->source->name, what, strerror(-r));
+    const char *fix = gtel_fs_shortage_fix(r);
+    gtel_log(&group->env->log, GTEL_LOG_WARNING, "%s: %s failed: %s; %s%strying again",
+             entry->source->name, what, strerror(-r), fix, fix[0] ? "; " : "");
 }
 
 static void note_success(struct gtel_group *group, struct gtel_group_entry *entry)
@@ -112,17 +115,19 @@ static bool ensure_open(struct gtel_group *group, struct gtel_group_entry *entry
     if (entry->rescan_ns > gtel_env_now(group->env))
         return false;
     memset(entry->state, 0, entry->source->state_size);
+    (void)gtel_fs_shortage(group->env); /* what was before is of no interest */
     int r = entry->source->open(entry->state, group->env, group->options);
     if (r == 0) {
         entry->is_open = true;
         entry->is_discovery_due = true;
         return true;
     }
-    if (is_absence(r)) {
+    int shortage = is_absence(r) ? gtel_fs_shortage(group->env) : r;
+    if (shortage == 0) {
         schedule_rescan(group, entry);
     } else {
         lengthen(&entry->pause);
-        note_failure(group, entry, "start", r);
+        note_failure(group, entry, "start", shortage);
     }
     return false;
 }

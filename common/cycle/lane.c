@@ -30,12 +30,36 @@ enum {
  */
 static const uint64_t growth_max = 256u << 20;
 
+/* How often to see whether a helper has answered where poll is refused. */
+static const uint64_t refused_step_ns = 1000000;
+
 /* A helper that has never answered is starting, not late, for this long. */
 static const uint64_t start_grace_ns = 5000000000u;
 
 static const struct gtel_log *log_of(const struct gtel_lane *lane)
 {
     return &lane->setup.env->log;
+}
+
+const char *gtel_lane_start_fix(int error)
+{
+    switch (-error) {
+    case EAGAIN:
+        return "the number of processes is at its limit: raise TasksMax= of the unit, the limit "
+               "of the user (ulimit -u), pids.max of the container, or kernel.pid_max";
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+        return gtel_fs_shortage_fix(error);
+    case EACCES:
+    case EPERM:
+        return "see whether this user may run it: its mode, noexec of its file system, and what "
+               "keeps the agent in (AppArmor, SELinux, seccomp)";
+    case ENOEXEC:
+        return "it is no program for this machine: install gtel there";
+    default:
+        return "install gtel there, or name it with the option Helper";
+    }
 }
 
 int gtel_lane_init(struct gtel_lane *lane, const struct gtel_lane_setup *setup)
@@ -304,8 +328,12 @@ static bool is_due(struct gtel_lane *lane, uint64_t now_ns)
         return true;
     if (now_ns < lane->probe_ns)
         return false;
-    lane->probe_ns = now_ns + gtel_option_number(lane->setup.options, GTEL_O_RESCAN);
-    return has_work(lane);
+    (void)gtel_fs_shortage(lane->setup.env); /* what was before is of no interest */
+    bool is_found = has_work(lane);
+    lane->shortage = is_found ? 0 : gtel_fs_shortage(lane->setup.env);
+    if (lane->shortage == 0) /* else soon again */
+        lane->probe_ns = now_ns + gtel_option_number(lane->setup.options, GTEL_O_RESCAN);
+    return is_found;
 }
 
 /* Takes in what an idle helper has left behind: messages, or its end. */
@@ -335,9 +363,8 @@ void gtel_lane_tick(struct gtel_lane *lane, uint64_t now_ns)
     if (r < 0) {
         if (!lane->is_failing)
             gtel_log(log_of(lane), GTEL_LOG_ERROR,
-                     "lane %s: cannot start the helper %s: %s; install gtel there, or name it with "
-                     "the option Helper; trying again",
-                     lane->setup.name, lane->setup.helper, strerror(-r));
+                     "lane %s: cannot start the helper %s: %s; %s; trying again", lane->setup.name,
+                     lane->setup.helper, strerror(-r), gtel_lane_start_fix(r));
         note_failure(lane);
         return;
     }
@@ -649,7 +676,9 @@ void gtel_lanes_wait(struct gtel_lane *lanes, size_t n, uint64_t wait_ns)
     if (count == 0)
         return;
     uint64_t ms = (wait_ns + 999999u) / 1000000u;
-    (void)poll(fds, count, ms < 60000 ? (int)ms : 60000); /* an error looks like nothing to read */
+    int r = poll(fds, count, ms < 60000 ? (int)ms : 60000);
+    if (r < 0 && errno != EINTR) /* refused: not at the full speed of a processor, then */
+        nap(wait_ns < refused_step_ns ? wait_ns : refused_step_ns);
 }
 
 uint64_t gtel_lane_rss(const struct gtel_env *env, struct gtel_fs_file *file)

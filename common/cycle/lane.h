@@ -65,6 +65,7 @@ struct gtel_lane {
     uint64_t restarts;
     struct gtel_answer answer; /* the last one: its totals, and what the helper uses */
     struct gtel_answer past;   /* totals of the helpers before this one */
+    int shortage;              /* for want of what nothing was found to read, or 0 */
     int start_error;           /* why the helper could not be started the last time, or 0 */
     bool has_started;          /* a helper ran before */
     uint32_t answers;          /* of this helper */
@@ -75,6 +76,9 @@ struct gtel_lane {
     bool is_late;              /* said so in the log */
     bool is_failing;           /* said so in the log */
 };
+
+/* What to do when a helper cannot be started: by the negative errno; a constant. */
+const char *gtel_lane_start_fix(int error);
 
 /* setup and what it points to outlive the lane. 0 or -ENOMEM. */
 int gtel_lane_init(struct gtel_lane *lane, const struct gtel_lane_setup *setup);

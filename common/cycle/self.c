@@ -9,6 +9,9 @@
 
 enum { ORIGINS_MAX = 512 }; /* bytes of metrics_source */
 
+/* As a number of devices: nothing can be opened, so that nobody knows. */
+static const size_t not_known = SIZE_MAX;
+
 void gtel_self_init(struct gtel_self *self, const struct gtel_env *env)
 {
     struct gtel_str text;
@@ -202,10 +205,19 @@ void gtel_self_totals(struct gtel_self *self, const struct gtel_registry *regist
         gtel_batch_u64(batch, NULL, GTEL_M_SELF_RSS, GTEL_STR_NONE, rss + totals->rss_bytes);
 }
 
-void gtel_self_say_found(struct gtel_self *self, size_t devices, uint64_t rescan_ns)
+void gtel_self_say_found(struct gtel_self *self, size_t devices, int shortage, uint64_t rescan_ns)
 {
     if (self->has_said && self->said_found == devices)
         return;
+    if (shortage < 0 && devices == 0) {
+        if (!self->has_said || self->said_found != not_known)
+            gtel_log(&self->env->log, GTEL_LOG_ERROR,
+                     "it is not known which GPUs there are: %s; %s; trying again",
+                     strerror(-shortage), gtel_fs_shortage_fix(shortage));
+        self->has_said = true;
+        self->said_found = not_known;
+        return;
+    }
     if (devices == 0)
         gtel_log(
             &self->env->log, GTEL_LOG_WARNING,

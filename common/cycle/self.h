@@ -72,7 +72,10 @@ void gtel_self_report(struct gtel_self *self, const struct gtel_registry *regist
 /* Appends the measurement gtel. */
 void gtel_self_totals(struct gtel_self *self, const struct gtel_registry *registry,
                       const struct gtel_self_totals *totals, struct gtel_batch *batch);
-/* Logs once that no GPU was found, and again when that changes. */
-void gtel_self_say_found(struct gtel_self *self, size_t devices, uint64_t rescan_ns);
+/*
+ * Logs once that no GPU was found, and again when that changes. shortage: the negative errno for
+ * which it is not known, or 0; that is logged likewise.
+ */
+void gtel_self_say_found(struct gtel_self *self, size_t devices, int shortage, uint64_t rescan_ns);
 
 #endif

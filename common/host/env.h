@@ -199,6 +199,12 @@ struct gtel_env_ops {
      * or -EACCES without CAP_BPF and CAP_PERFMON; or another negative errno.
      */
     int (*drm_fds)(void *arg, gtel_drm_fd_fn fn, void *fn_arg);
+
+    /*
+     * -EMFILE, -ENFILE or -ENOMEM when a file, directory or library could not be opened for that
+     * since the last question, else 0. NULL where that cannot be.
+     */
+    int (*shortage)(void *arg);
 };
 
 struct gtel_env {

@@ -24,7 +24,24 @@ struct posix_env {
     bool is_own_proc; /* proc of the root shows processes by the numbers that we know them by */
     struct gtel_pmu_posix pmu;
     struct gtel_drm_fds drm_fds;
+    int shortage; /* the last such error that has not been asked for */
 };
+
+/* Passes on the negative errno of what was to be opened. */
+static int remember(struct posix_env *env, int error)
+{
+    if (error == -EMFILE || error == -ENFILE || error == -ENOMEM)
+        env->shortage = error;
+    return error;
+}
+
+static int shortage(void *arg)
+{
+    struct posix_env *env = arg;
+    int error = env->shortage;
+    env->shortage = 0;
+    return error;
+}
 
 static uint64_t clock_ns(clockid_t id)
 {
@@ -74,7 +91,7 @@ static int file_open(void *arg, const char *path)
     struct posix_env *env = arg;
     /* O_NONBLOCK: a FIFO in the place of a file must not hang us. */
     int fd = openat(env->root_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    return fd < 0 ? -errno : fd;
+    return fd < 0 ? remember(env, -errno) : fd;
 }
 
 static int64_t file_read(void *arg, int handle, void *buf, size_t n)
@@ -98,7 +115,7 @@ static int dir_list(void *arg, const char *path, gtel_dir_fn fn, void *fn_arg)
     struct posix_env *env = arg;
     int fd = openat(env->root_fd, path, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
     if (fd < 0)
-        return -errno;
+        return remember(env, -errno);
     DIR *dir = fdopendir(fd);
     if (!dir) {
         int error = errno;
@@ -210,6 +227,11 @@ static int lib_open(void *arg, const char *const *names, void **ret)
             return 0;
         }
     }
+    /* dlopen(3) has no number for why: whether it could have opened a file is seen by trying. */
+    int fd = openat(env->root_fd, ".", O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+    if (fd < 0)
+        return remember(env, -errno);
+    (void)close(fd);
     return -ENOENT;
 }
 
@@ -300,6 +322,7 @@ static int drm_fds(void *arg, gtel_drm_fd_fn fn, void *fn_arg)
 }
 
 static const struct gtel_env_ops posix_ops = {
+    .shortage = shortage,
     .monotonic_ns = monotonic_ns,
     .wall_ns = wall_ns,
     .suspended_ns = suspended_ns,

@@ -85,6 +85,26 @@ int gtel_fs_hex(const struct gtel_env *env, const char *path, uint64_t *ret)
     return r < 0 ? r : gtel_str_hex(text, ret);
 }
 
+int gtel_fs_shortage(const struct gtel_env *env)
+{
+    return env->ops->shortage ? env->ops->shortage(env->arg) : 0;
+}
+
+const char *gtel_fs_shortage_fix(int error)
+{
+    switch (-error) {
+    case EMFILE:
+        return "this process has too many files open: raise LimitNOFILE= of the unit, or the "
+               "limit of the user (ulimit -n)";
+    case ENFILE:
+        return "the host has too many files open: raise fs.file-max (sysctl)";
+    case ENOMEM:
+        return "the host, or the container (memory.max, MemoryMax=), is out of memory";
+    default:
+        return "";
+    }
+}
+
 bool gtel_fs_exists(const struct gtel_env *env, const char *path)
 {
     return env->ops->exists(env->arg, path) == 0;

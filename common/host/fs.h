@@ -50,6 +50,13 @@ int gtel_fs_u64(const struct gtel_env *env, const char *path, uint64_t *ret);
 /* Hexadecimal, as PCI ids in sysfs ("0x8086"). */
 int gtel_fs_hex(const struct gtel_env *env, const char *path, uint64_t *ret);
 
+/*
+ * Whether anything could not be opened for want of descriptors or memory since the last question:
+ * 0, or -EMFILE, -ENFILE or -ENOMEM. What was not found is then no sign that it is not there.
+ */
+int gtel_fs_shortage(const struct gtel_env *env);
+/* What to do about these, a constant; for other errors an empty text. */
+const char *gtel_fs_shortage_fix(int error);
 bool gtel_fs_exists(const struct gtel_env *env, const char *path);
 /* The last part of a link's target: the device behind `card0/device`, a driver's name. 0, -ENOENT …
  */

@@ -146,7 +146,7 @@ static void go_to(const struct run *run, uint64_t t_ns)
 
 static bool is_ended(const struct run *run)
 {
-    return run->capture->pace && (run->capture->pace->is_told || run->capture->pace->is_out_closed);
+    return run->capture->pace && gtel_pace_is_cut(run->capture->pace);
 }
 
 /*

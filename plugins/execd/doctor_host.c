@@ -58,7 +58,6 @@ void gtel_doctor_write_lanes(const struct gtel_doctor_case *about, struct gtel_d
     static const char late[] = "see where it hangs: cat /proc/$(pgrep -f 'gtel --lane')/wchan, and "
                                "dmesg; a driver that hangs needs a reboot";
     static const char broken[] = "see the messages below; both programs must be of one version";
-    static const char unstarted[] = "reinstall gtel: its helpers are the same program";
     struct gtel_lane_report lane;
     for (size_t i = 0; gtel_context_lane(about->context, i, &lane); i++) {
         char text[160];
@@ -68,7 +67,7 @@ void gtel_doctor_write_lanes(const struct gtel_doctor_case *about, struct gtel_d
             continue;
         if (lane.health == GTEL_LANE_UNSTARTED) {
             state = strerror(-lane.error);
-            fix = unstarted;
+            fix = lane.fix;
         } else if (lane.health == GTEL_LANE_BROKEN) {
             state = "ended, or is of another version";
             fix = broken;

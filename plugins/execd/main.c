@@ -77,7 +77,7 @@ static void pause_until(struct program *program, uint64_t t_ns)
 {
     for (;;) {
         uint64_t due_ns = gtel_context_due(program->context);
-        if (due_ns == 0 || due_ns >= t_ns || program->pace.is_told || program->pace.is_out_closed)
+        if (due_ns == 0 || due_ns >= t_ns || gtel_pace_is_cut(&program->pace))
             break;
         gtel_pace_pause(&program->pace, due_ns);
         gtel_context_tick(program->context);
@@ -140,7 +140,7 @@ static int await_first_look(struct program *program)
     uint64_t begin_ns = gtel_env_now(env);
     int r = 0;
     while (r == 0 && gtel_context_processes_waiting(program->context) > 0 &&
-           !program->pace.is_told && !program->pace.is_out_closed) {
+           !gtel_pace_is_cut(&program->pace)) {
         if (gtel_env_now(env) - begin_ns >= looking_ns) {
             gtel_log(&env->log, GTEL_LOG_WARNING,
                      "%u processes could not be looked through in %u s: what they use of the GPUs "
@@ -256,6 +256,13 @@ static int run(struct program *program)
         r = run_stepped(program);
     else
         r = run_loop(program);
+    if (program->pace.error < 0) {
+        gtel_log(&program->log, GTEL_LOG_ERROR,
+                 "cannot wait for input and signals: ppoll: %s; see whether a sandbox "
+                 "(SystemCallFilter= of the unit, seccomp of the container) refuses it",
+                 strerror(-program->pace.error));
+        return program->pace.error;
+    }
     /* Nobody reads us any more, or not in time: the end, and no failure of ours. */
     return r == -EPIPE || r == -ETIMEDOUT ? 0 : r;
 }
@@ -368,7 +375,7 @@ static int run_program(struct program *program)
         r = run(program);
         status = r < 0 || program->can_mend ? EXIT_FAILURE : EXIT_SUCCESS;
     }
-    if (r < 0 && status != EXIT_USAGE)
+    if (r < 0 && status != EXIT_USAGE && program->pace.error == 0)
         gtel_log(&program->log, GTEL_LOG_ERROR, "cannot go on: %s", strerror(-r));
     stop(program);
     gtel_machine_close(&program->machine);

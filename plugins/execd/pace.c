@@ -128,6 +128,11 @@ static bool look(struct gtel_pace *pace, uint64_t t_ns, bool wants_out)
         {.fd = pace->out, .events = wants_out ? POLLOUT : 0},
     };
     int n = ppoll(item, 3, t_ns == UINT64_MAX ? NULL : &timeout, NULL);
+    if (n < 0 && errno != EINTR) {
+        /* Refused, as by a sandbox, or no memory: to ask again would only use a processor up. */
+        pace->error = -errno;
+        return false;
+    }
     if (n <= 0)
         return false; /* time is up, or a signal that nobody takes: the caller looks at the clock */
     if (item[1].revents != 0)
@@ -147,7 +152,7 @@ static bool is_due(struct gtel_pace *pace, enum gtel_pace_event *ret)
 {
     uint64_t now = gtel_pace_now();
     bool is_tick = pace->interval_ns > 0 && now >= pace->next_ns && !pace->is_ending;
-    if (pace->is_out_closed || (pace->is_ending && !pace->is_pending)) {
+    if (pace->is_out_closed || pace->error < 0 || (pace->is_ending && !pace->is_pending)) {
         *ret = GTEL_PACE_END;
         return true;
     }
@@ -187,9 +192,14 @@ enum gtel_pace_event gtel_pace_wait(struct gtel_pace *pace)
     return event;
 }
 
+bool gtel_pace_is_cut(const struct gtel_pace *pace)
+{
+    return pace->is_out_closed || pace->is_told || pace->error < 0;
+}
+
 void gtel_pace_pause(struct gtel_pace *pace, uint64_t t_ns)
 {
-    while (!pace->is_out_closed && !pace->is_told && gtel_pace_now() < t_ns)
+    while (!gtel_pace_is_cut(pace) && gtel_pace_now() < t_ns)
         (void)look(pace, t_ns, false);
 }
 
@@ -202,6 +212,8 @@ int gtel_pace_writable(struct gtel_pace *pace)
             return -EPIPE;
         if (is_ready)
             return 0;
+        if (pace->error < 0)
+            return pace->error;
         if (pace->is_ending && gtel_pace_now() >= pace->ending_ns + blocked_end_ns)
             return -ETIMEDOUT;
     }

@@ -26,6 +26,7 @@ struct gtel_pace {
     bool is_ending;
     bool is_told; /* by SIGTERM or SIGINT, not by the end of the input */
     bool is_out_closed;
+    int error;               /* why nothing can be waited for, a negative errno, or 0 */
     int failed_reads;        /* of the input, in a row */
     uint64_t ending_ns;      /* when the end was asked for */
     uint64_t interval_ns;    /* of the own clock; 0: none */
@@ -44,16 +45,21 @@ void gtel_pace_init(struct gtel_pace *pace, uint64_t interval_ns, uint64_t sampl
                     bool watches_input);
 void gtel_pace_done(struct gtel_pace *pace);
 
-/* Waits for the next thing to do. After GTEL_PACE_END there is nothing more. */
+/*
+ * Waits for the next thing to do. After GTEL_PACE_END there is nothing more; it also comes when the
+ * system refuses to wait (pace->error).
+ */
 enum gtel_pace_event gtel_pace_wait(struct gtel_pace *pace);
 /*
- * Waits until the time t_ns and takes in what comes meanwhile. SIGTERM, SIGINT and a closed output
- * cut it; the end of the input does not, since the last gather shall have its rates.
+ * Waits until the time t_ns and takes in what comes meanwhile. SIGTERM, SIGINT, a closed output and
+ * an error cut it; the end of the input does not, since the last gather shall have its rates.
  */
 void gtel_pace_pause(struct gtel_pace *pace, uint64_t t_ns);
+/* Whether such a pause is cut, and the next one would be. */
+bool gtel_pace_is_cut(const struct gtel_pace *pace);
 /*
- * Waits until standard output takes at least 4096 bytes. Returns 0, -EPIPE when nobody reads it, or
- * -ETIMEDOUT once the end has been asked for and a second has passed.
+ * Waits until standard output takes at least 4096 bytes. Returns 0, -EPIPE when nobody reads it,
+ * -ETIMEDOUT once the end has been asked for and a second has passed, or pace->error.
  */
 int gtel_pace_writable(struct gtel_pace *pace);
 

@@ -25,6 +25,7 @@ import tempfile
 import threading
 import time
 
+import expand
 import lines
 
 GTEL, MACHINE = os.path.abspath(sys.argv[1]), sys.argv[2]
@@ -81,9 +82,7 @@ class Machine:
     def __init__(self, folder, recording):
         self.folder = folder
         self.is_over = threading.Event()
-        self.energy = []
-        with open(recording, encoding="utf-8") as file:
-            self.expand(file.read().split("\n"))
+        self.energy = [path for path in expand.expand(recording, folder) if "/energy" in path]
         first = os.readlink(os.path.join(folder, "sys/class/drm/card0/device"))
         self.gpu = os.path.basename(first)
         self.texts = [self.client(pid, 20 + pid) for pid in (5, 6, 7)]
@@ -94,30 +93,7 @@ class Machine:
         self.thread.start()
 
     def put(self, path, text):
-        path = os.path.join(self.folder, path)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        return path
-
-    def expand(self, text):
-        number = 0
-        while not re.match(r"(at|end)\b", text[number]):
-            words = text[number].split(" ")
-            number += 1
-            if words[0] == "file":
-                end = number
-                while text[end].startswith("|"):
-                    end += 1
-                self.put(words[1], "".join(line[2:] + "\n" for line in text[number:end]))
-                number = end
-            elif words[0] == "grow":
-                path = self.put(words[1], words[2] + "\n")
-                self.energy += [path] if "/energy" in path else []
-            elif words[0] == "link":
-                path = os.path.join(self.folder, words[1])
-                os.makedirs(os.path.dirname(path), exist_ok=True)
-                os.symlink(words[3], path)
+        return expand.put(os.path.join(self.folder, path), text)
 
     def client(self, pid, client):
         """A process that has the GPU open: (path, text) of what the kernel says of its descriptor."""

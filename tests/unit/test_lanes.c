@@ -248,6 +248,29 @@ static void test_stopped(const char *gtel, const char *tree)
     CHECK(strstr(machine.view.log, "lane nvml: no answer within") != NULL);
 }
 
+/* Requests without a pause between them teach no interval: the next deadline is not 0 ms. */
+static void test_flood(const char *gtel, const char *tree)
+{
+    static struct machine machine;
+    static const char message[] = "no answer within ";
+    test_label = "flood";
+    if (!start(&machine, gtel, tree) || !CHECK(settle(&machine)))
+        return;
+    for (int i = 0; i < 50; i++)
+        (void)gather(&machine);
+    pid_t pid = helper_of("nvml");
+    if (!CHECK(pid > 0))
+        return;
+    machine.view.log[0] = '\0';
+    CHECK_INT(kill(pid, SIGSTOP), 0);
+    for (int i = 0; i < 3; i++)
+        CHECK(gather(&machine) >= 10000000);
+    const char *at = strstr(machine.view.log, message);
+    if (CHECK(at != NULL))
+        CHECK(strncmp(at + strlen(message), "0 ms", 4) != 0);
+    stop(&machine);
+}
+
 static size_t count_findings(const struct gtel_findings *findings, const char *source)
 {
     size_t n = 0;
@@ -448,6 +471,7 @@ int main(int argc, char **argv)
     }
     test_killed(argv[1], argv[2]);
     test_stopped(argv[1], argv[2]);
+    test_flood(argv[1], argv[2]);
     test_diagnosed(argv[1], argv[2]);
     test_appearing(argv[1], argv[2]);
     test_vanishing(argv[1], argv[2]);
