@@ -394,6 +394,54 @@ static void test_no_witness(void)
     gtel_tree_free(tree);
 }
 
+/*
+ * Two lanes with a GPU each. One is late: of its GPU nothing is known, and nothing is said; that of
+ * the other is up.
+ */
+static void test_late_lane(void)
+{
+    struct gtel_registry registry = {0};
+    struct gtel_options options;
+    struct gtel_self self;
+    struct gtel_env env;
+    struct gtel_tree *tree = NULL;
+    struct gtel_device *device[2];
+    static struct gtel_wire_map map[2];
+    static struct gtel_batch batch;
+    char error[128];
+    test_label = "a late lane";
+    CHECK_INT(gtel_tree_parse(GTEL_STR("end\n"), &tree, error, sizeof(error)), 0);
+    CHECK_INT(gtel_env_tree_init(tree, true, 0, &env), 0);
+    gtel_options_init(&options);
+    gtel_self_init(&self, &env);
+    CHECK_INT(gtel_registry_add(&registry, GTEL_STR("0000:03:00.0"), &device[0]), 0);
+    CHECK_INT(gtel_registry_add(&registry, GTEL_STR("0000:04:00.0"), &device[1]), 0);
+    map[0].arrivals[0] = 1;
+    map[1].arrivals[1] = 1;
+    for (int late = 0; late < 2; late++) {
+        struct gtel_reading reading = {.device = device[!late], .metric = GTEL_M_GPU_AWAKE};
+        reading.source = (uint8_t)gtel_source_find(GTEL_STR("i915"));
+        gtel_batch_reset(&batch);
+        gtel_self_begin(&self);
+        gtel_self_answered(&self, &registry, &map[!late], &batch, true);
+        gtel_self_saw(&self, &reading);
+        gtel_self_report(&self, &registry, &options, &batch);
+        CHECK(!self.device[late].is_known && self.device[!late].is_known);
+        CHECK_INT(count(&batch, GTEL_M_GPU_UP), 1);
+        CHECK_INT(count(&batch, GTEL_M_GPU_READINGS_FAILED), 1);
+        for (size_t i = 0; i < batch.n; i++) {
+            CHECK(batch.reading[i].device == device[!late]);
+            if (batch.reading[i].metric == GTEL_M_GPU_UP)
+                CHECK_INT(batch.reading[i].value.u64, 1);
+        }
+    }
+    gtel_self_done(&self, &env);
+    gtel_batch_done(&batch);
+    gtel_registry_done(&registry);
+    gtel_env_tree_done(&env);
+    gtel_tree_free(tree);
+}
+
 /* Devices come and go under new names: one too many costs its own readings, not the lane's. */
 static void test_full(void)
 {
@@ -439,6 +487,7 @@ int main(void)
     test_totals();
     test_new_helper();
     test_no_witness();
+    test_late_lane();
     test_reload();
     test_device_sleep();
     test_failed_look();

@@ -184,6 +184,41 @@ static pid_t helper_of(const char *lane)
     return found;
 }
 
+/* The signals that a process's first thread blocks; all where that is not known. */
+static uint64_t blocked_by(pid_t pid)
+{
+    char path[64];
+    uint64_t mask = UINT64_MAX;
+    (void)snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+    size_t n = 0;
+    char *text = read_whole_file(path, &n);
+    struct gtel_str rest = {text, text ? n : 0};
+    struct gtel_str line;
+    while (gtel_str_line(&rest, &line))
+        if (gtel_str_starts(line, GTEL_STR("SigBlk:")))
+            (void)gtel_str_hex(gtel_str_trim(gtel_str_skip(line, 7)), &mask);
+    free(text);
+    return mask;
+}
+
+/* A daemon's threads block signals; its helpers do not inherit that. */
+static void test_mask(const char *gtel, const char *tree)
+{
+    static struct machine machine;
+    sigset_t all;
+    sigset_t before;
+    test_label = "signal mask";
+    (void)sigfillset(&all);
+    CHECK_INT(pthread_sigmask(SIG_BLOCK, &all, &before), 0);
+    bool is_ready = start(&machine, gtel, tree) && CHECK(settle(&machine));
+    CHECK_INT(pthread_sigmask(SIG_SETMASK, &before, NULL), 0);
+    if (!is_ready)
+        return;
+    CHECK_INT(blocked_by(helper_of("nvml")), 0);
+    CHECK_INT(blocked_by(helper_of("kernel")), 0);
+    stop(&machine);
+}
+
 static void test_killed(const char *gtel, const char *tree)
 {
     static struct machine machine;
@@ -469,6 +504,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: test_lanes GTEL MACHINE.tree\n");
         return 2;
     }
+    test_mask(argv[1], argv[2]);
     test_killed(argv[1], argv[2]);
     test_stopped(argv[1], argv[2]);
     test_flood(argv[1], argv[2]);

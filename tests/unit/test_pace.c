@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The program's own clock: absolute ticks, none made up for. */
+/* When to gather and to end: absolute ticks, none made up for; input, signals, output. */
 #include "execd/pace.h"
 
 #include "base/compiler.h"
 #include "base/str.h"
 #include "test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
 
 static const struct tick_case {
     const char *label;
@@ -22,8 +27,111 @@ static const struct tick_case {
     {"a long stall", 1, 3600000000000, 10000000000000000000u, 10000000800000000001u},
 };
 
+/* A pace on two pipes of the test's own. */
+struct ends {
+    struct gtel_pace pace;
+    int to_in;
+    int from_out;
+};
+
+static bool begin(struct ends *ends, uint64_t interval_ns)
+{
+    int in[2];
+    int out[2];
+    gtel_pace_init(&ends->pace, interval_ns, 0, true);
+    if (!CHECK(pipe(in) == 0) || !CHECK(pipe(out) == 0))
+        return false;
+    ends->pace.in = in[0];
+    ends->pace.out = out[1];
+    ends->to_in = in[1];
+    ends->from_out = out[0];
+    return CHECK(ends->pace.signal >= 0);
+}
+
+static void end(struct ends *ends)
+{
+    (void)close(ends->to_in);
+    (void)close(ends->from_out);
+    (void)close(ends->pace.out);
+    gtel_pace_done(&ends->pace);
+}
+
+static void ask(struct ends *ends, const char *text)
+{
+    CHECK_INT(write(ends->to_in, text, strlen(text)), strlen(text));
+}
+
+/* Newlines are requests, however many, and nothing else is; then the end. */
+static void test_input(void)
+{
+    struct ends ends;
+    test_label = "input";
+    if (!begin(&ends, 0))
+        return;
+    int in = ends.pace.in;
+    ask(&ends, "\n");
+    CHECK_INT(gtel_pace_wait(&ends.pace), GTEL_PACE_GATHER);
+    ask(&ends, "\n\n\n");
+    CHECK_INT(gtel_pace_wait(&ends.pace), GTEL_PACE_GATHER);
+    ask(&ends, "no newline");
+    ends.pace.tick_ns = gtel_pace_now() + 20000000;
+    CHECK_INT(gtel_pace_wait(&ends.pace), GTEL_PACE_TICK);
+    ends.pace.tick_ns = 0;
+    CHECK_INT(raise(SIGUSR1), 0);
+    CHECK_INT(gtel_pace_wait(&ends.pace), GTEL_PACE_GATHER);
+    ask(&ends, "\n");
+    (void)close(ends.to_in);
+    CHECK_INT(gtel_pace_wait(&ends.pace), GTEL_PACE_GATHER); /* asked for before the end */
+    CHECK_INT(gtel_pace_wait(&ends.pace), GTEL_PACE_END);
+    CHECK(ends.pace.is_ending && !ends.pace.is_told && ends.pace.error == 0);
+    CHECK(!gtel_pace_is_cut(&ends.pace));
+    (void)close(in);
+    ends.to_in = -1;
+    end(&ends);
+}
+
+static void test_ends(void)
+{
+    struct ends ends;
+    test_label = "SIGTERM";
+    if (!begin(&ends, 3600000000000u))
+        return;
+    CHECK_INT(gtel_pace_wait(&ends.pace), GTEL_PACE_GATHER); /* the clock's first tick */
+    CHECK_INT(raise(SIGTERM), 0);
+    CHECK_INT(gtel_pace_wait(&ends.pace), GTEL_PACE_END);
+    CHECK(gtel_pace_is_cut(&ends.pace));
+    (void)close(ends.pace.in);
+    end(&ends);
+
+    test_label = "closed output";
+    if (!begin(&ends, 0))
+        return;
+    CHECK_INT(gtel_pace_writable(&ends.pace), 0);
+    (void)close(ends.from_out);
+    ends.from_out = -1;
+    CHECK_INT(gtel_pace_wait(&ends.pace), GTEL_PACE_END);
+    CHECK_INT(gtel_pace_writable(&ends.pace), -EPIPE);
+    (void)close(ends.pace.in);
+    end(&ends);
+
+    test_label = "nobody reads";
+    if (!begin(&ends, 0))
+        return;
+    CHECK_INT(fcntl(ends.pace.out, F_SETFL, O_NONBLOCK), 0);
+    while (write(ends.pace.out, "0123456789abcdef", 16) == 16)
+        continue;
+    CHECK_INT(raise(SIGTERM), 0);
+    CHECK_INT(gtel_pace_wait(&ends.pace), GTEL_PACE_END);
+    CHECK_INT(gtel_pace_writable(&ends.pace), -ETIMEDOUT);
+    (void)close(ends.pace.in);
+    end(&ends);
+}
+
 int main(void)
 {
+    (void)alarm(60); /* what waits for ever fails */
+    test_input();
+    test_ends();
     for (size_t i = 0; i < GTEL_ARRAY_LEN(tick_cases); i++) {
         const struct tick_case *c = &tick_cases[i];
         test_label = c->label;
