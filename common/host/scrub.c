@@ -190,17 +190,19 @@ void gtel_scrub_user(struct gtel_scrub *scrub, struct gtel_str name)
 }
 
 /*
- * Each part of a host's name but the last one of several, as "org", which is everybody's. A host
+ * Each part of a host's name but the last one of several where it is everybody's, as "org". A host
  * without a domain says "(none)".
  */
 void gtel_scrub_host(struct gtel_scrub *scrub, struct gtel_str name)
 {
     struct gtel_str rest = gtel_str_trim(name);
     struct gtel_str part;
-    for (bool is_first = true; gtel_str_part(&rest, '.', &part); is_first = false)
-        if ((is_first || rest.n > 0) && !gtel_str_eq(part, GTEL_STR("localhost")) &&
+    for (bool is_first = true; gtel_str_part(&rest, '.', &part); is_first = false) {
+        bool is_public = !is_first && rest.n == 0 && gtel_scrub_is_domain(part);
+        if (!is_public && !gtel_str_eq(part, GTEL_STR("localhost")) &&
             !gtel_str_starts(part, GTEL_STR("(")))
-            (void)learn_name(scrub, GTEL_SCRUB_HOST, part); /* the same */
+            (void)learn_name(scrub, GTEL_SCRUB_HOST, part); /* no room: has_failed says so */
+    }
 }
 
 /* A number of a user or group: those of people are counted up. */
@@ -376,7 +378,8 @@ static void put_found(struct work *work, const struct gtel_scrub_find *found, st
     char buf[REAL_MAX];
     struct gtel_scrub_secret *secret = NULL;
     struct gtel_scrub_secret like = {.kind = found->kind, .real = fold(text, false, buf)};
-    like.is_local = found->is_local || like.real.n < SPREAD_MIN || !has_digit(like.real);
+    like.is_local = found->is_local || !has_digit(like.real) ||
+                    like.real.n < (has_letter(like.real) ? (size_t)SPREAD_MIN : ANYWHERE_MIN);
     if (found->is_number) {
         put_number(work, text);
         return;
@@ -391,16 +394,16 @@ static void put_found(struct work *work, const struct gtel_scrub_find *found, st
         gtel_buf_str(work->out, text); /* too short to be one, or has_failed */
 }
 
-/* Who built a kernel stands in its release: what no distribution has there is a name. */
+/* Who built a kernel stands in its release: letters that no distribution has there are a name's. */
 static bool find_builder(struct gtel_str text, size_t at, struct gtel_scrub_find *ret)
 {
+    struct gtel_str rest = gtel_str_skip(text, at);
+    struct gtel_str letters = around(text, at, 1, gtel_scrub_is_letter);
     struct gtel_str word = around(text, at, 1, gtel_scrub_is_alnum);
-    size_t letters = 0;
-    while (letters < word.n && gtel_scrub_is_letter(word.p[letters]))
-        letters++;
-    bool is_first = word.p == text.p + at;
-    *ret = (struct gtel_scrub_find){.n = word.n, .kind = GTEL_SCRUB_HOST, .is_local = true};
-    return is_first && letters > 1 && !gtel_scrub_is_usual(GTEL_SCRUB_RELEASE, head(word, letters));
+    *ret = (struct gtel_scrub_find){
+        .n = (size_t)(word.p + word.n - rest.p), .kind = GTEL_SCRUB_HOST, .is_local = true};
+    return gtel_scrub_is_letter(rest.p[0]) && letters.p == rest.p && letters.n > 1 &&
+           !gtel_scrub_is_usual(GTEL_SCRUB_RELEASE, letters);
 }
 
 static void put_plain(struct work *work, struct gtel_str text)
@@ -412,7 +415,7 @@ static void put_plain(struct work *work, struct gtel_str text)
         bool has_form = gtel_scrub_find_form(text, at, work->writer, &found);
         struct gtel_scrub_secret *secret = has_form ? NULL : known_at(work, text, at, &n);
         if (!has_form && !secret && work->writer == GTEL_SCRUB_RELEASE)
-            has_form = gtel_scrub_is_alnum(text.p[at]) && find_builder(text, at, &found);
+            has_form = find_builder(text, at, &found);
         if (has_form) {
             gtel_buf_str(work->out, head(gtel_str_skip(text, at), found.at));
             put_found(work, &found, head(gtel_str_skip(text, at + found.at), found.n));

@@ -170,7 +170,7 @@ static size_t mac(struct gtel_str text)
     return 0;
 }
 
-static size_t ipv4(struct gtel_str text)
+static size_t quad(struct gtel_str text, char separator)
 {
     size_t n = 0;
     for (int i = 0; i < 4; i++) {
@@ -179,11 +179,21 @@ static size_t ipv4(struct gtel_str text)
         if (gtel_str_u64(head(gtel_str_skip(text, n), width), &byte) < 0 || byte > 255)
             return 0;
         n += width;
-        if (i < 3 && (n >= text.n || text.p[n++] != '.'))
+        if (i < 3 && (n >= text.n || text.p[n++] != separator))
             return 0;
     }
-    bool goes_on = n + 1 < text.n && text.p[n] == '.' && gtel_scrub_is_digit(text.p[n + 1]);
+    bool goes_on = n + 1 < text.n && text.p[n] == separator && gtel_scrub_is_digit(text.p[n + 1]);
     return ends_word(text, n) && !goes_on ? n : 0;
+}
+
+static size_t ipv4(struct gtel_str text)
+{
+    return quad(text, '.');
+}
+
+static size_t ipv4_dashed(struct gtel_str text)
+{
+    return quad(text, '-');
 }
 
 /* Eight groups, or fewer with "::" among them. */
@@ -288,6 +298,7 @@ static const struct form {
     FORM("", mixed_word, "", ADDRESS, 0),
     FORM("", ipv6, "", ADDRESS, 0),
     FORM("", ipv4, "", ADDRESS, NO_VERSION),
+    FORM("ip-", ipv4_dashed, "", ADDRESS, 0), /* as a cloud calls its hosts */
     FORM("", mail, "", ADDRESS, 0),
 #undef FORM
 };
@@ -389,12 +400,13 @@ static const char release_words[] =
     "tkg "
     "truenas uek unraid vanilla virtual wsl xanmod xen zen ";
 
-bool gtel_scrub_is_usual(enum gtel_scrub_writer writer, struct gtel_str word)
+/* Ends of names of hosts: of countries (two letters), and these. */
+static const char domain_words[] =
+    " arpa com corp dev edu fritz gov home info int internal invalid lan local localdomain mil net "
+    "org private test ";
+
+static bool has_word(const char *words, struct gtel_str word)
 {
-    static const char *const words[] = {
-        [GTEL_SCRUB_KERNEL] = kernel_words, [GTEL_SCRUB_VERSION] = kernel_words,
-        [GTEL_SCRUB_CGROUP] = cgroup_words, [GTEL_SCRUB_RELEASE] = release_words,
-        [GTEL_SCRUB_PUBLIC] = "",           [GTEL_SCRUB_PEOPLE] = ""};
     char wanted[WORD_MAX + 3] = " ";
     if (word.n >= WORD_MAX)
         return false;
@@ -402,7 +414,21 @@ bool gtel_scrub_is_usual(enum gtel_scrub_writer writer, struct gtel_str word)
         wanted[i + 1] = gtel_scrub_lower(word.p[i]);
     wanted[word.n + 1] = ' ';
     wanted[word.n + 2] = '\0';
-    return strstr(words[writer], wanted) != NULL;
+    return strstr(words, wanted) != NULL;
+}
+
+bool gtel_scrub_is_usual(enum gtel_scrub_writer writer, struct gtel_str word)
+{
+    static const char *const words[] = {
+        [GTEL_SCRUB_KERNEL] = kernel_words, [GTEL_SCRUB_VERSION] = kernel_words,
+        [GTEL_SCRUB_CGROUP] = cgroup_words, [GTEL_SCRUB_RELEASE] = release_words,
+        [GTEL_SCRUB_PUBLIC] = "",           [GTEL_SCRUB_PEOPLE] = ""};
+    return has_word(words[writer], word);
+}
+
+bool gtel_scrub_is_domain(struct gtel_str word)
+{
+    return word.n == 2 || has_word(domain_words, word);
 }
 
 /* ---- writers ---- */

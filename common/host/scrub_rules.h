@@ -39,6 +39,9 @@ bool gtel_scrub_find_form(struct gtel_str text, size_t at, enum gtel_scrub_write
 /* Whether a word of letters, in any case, is one that this writer uses for what is no secret. */
 bool gtel_scrub_is_usual(enum gtel_scrub_writer writer, struct gtel_str word);
 
+/* Whether the end of a host's name is one that many hosts have: "org", "local". */
+bool gtel_scrub_is_domain(struct gtel_str word);
+
 bool gtel_scrub_is_digit(char c);
 bool gtel_scrub_is_letter(char c);
 bool gtel_scrub_is_hex(char c);

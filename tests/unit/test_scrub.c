@@ -19,9 +19,12 @@ static const struct {
     {"other separators", "file proc/7/comm\n| rack17_node4\n", "rack17_node4"},
     {"the whole name", "file sys/a\n| rack17-node4.acme.example.org\n", "acme"},
     {"the domain", "file proc/7/comm\n| jobs@hpc.acme.example.org\n", "example"},
+    {"a domain that is nobody else's", "file proc/7/comm\n| scan-contoso\n", "contoso"},
     {"the release", "file proc/sys/kernel/osrelease\n| 6.8.0-rack17-node4\n", "rack17"},
     {"the release, in a word", "file proc/sys/kernel/osrelease\n| 6.8.0+marias.build\n", "maria"},
     {"a builder's release", "file proc/sys/kernel/osrelease\n| 6.8.0-jsmith-amd64\n", "jsmith"},
+    {"a builder behind a digit", "file proc/sys/kernel/osrelease\n| 6.8.0-3rdjsmith\n", "jsmith"},
+    {"a builder behind a word", "file proc/sys/kernel/osrelease\n| 6.8.0-rc1jsmith\n", "jsmith"},
     {"a commit", "file proc/sys/kernel/osrelease\n| 6.8.0-rc3-g1a2b3c4d5e6f\n", "1a2b3c4d5e6f"},
     {"a commit that is dirty", "file proc/sys/kernel/osrelease\n| 6.8.0-00012-gdeadbeef-dirty\n",
      "deadbeef"},
@@ -75,6 +78,7 @@ static const struct {
     {"an interface", "dir sys/class/net/enx001122334455\n", "112233"},
     {"a wireless one", "dir sys/class/net/wlxA0B1C2D3E4F5\n", "b1c2"},
     {"ip 4", "file sys/a\n| 10.20.30.41:8080\n", "10.20.30.41"},
+    {"ip 4 of a cloud", "file proc/7/comm\n| ip-10-20-30-41\n", "10-20-30-41"},
     {"ip 6", "file sys/a\n| 2001:db8:1:2:3:4:5:6\n", "2001:db8"},
     {"ip 6, short", "file sys/a\n| fe80::21b:21ff:fe0a:ffe0\n", "21b:21ff"},
     {"mail", "file sys/a\n| <otto.normal@mail.invalid>\n", "otto"},
@@ -123,6 +127,7 @@ static void learn(struct gtel_scrub *scrub)
         "x:x:1008:1008::/:/bin/sh\ndocker:x:1009:1009::/:/bin/sh\nmod:x:1010:1010::/:/bin/sh\n"
         "nobody:x:65534:65534::/:/usr/sbin/nologin\n";
     gtel_scrub_host(scrub, GTEL_STR("rack17-node4.acme.example.org"));
+    gtel_scrub_host(scrub, GTEL_STR("rack17-node4.contoso"));
     gtel_scrub_users(scrub, gtel_str_of(users));
 }
 
