@@ -232,6 +232,8 @@ static void answer_request(struct answer *answer, const struct nlmsghdr *header,
     if (!CHECK(n >= sizeof(generic)))
         return;
     memcpy(&generic, bytes, sizeof(generic));
+    CHECK(generic.version == 1 && generic.reserved == 0);
+    CHECK_INT(header->nlmsg_pid, 0); /* of the sender: the kernel fills it in */
     bytes += sizeof(generic);
     n -= sizeof(generic);
     bool is_dump = (header->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP;
