@@ -180,7 +180,7 @@ static int take_exponent(struct gtel_str *s, int *ret)
     if (take_digits(s, &e) == 0)
         return -EINVAL;
     if (e > 400)
-        e = 400;
+        return -ERANGE;
     *ret = is_negative ? -(int)e : (int)e;
     return 0;
 }

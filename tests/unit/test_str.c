@@ -44,7 +44,8 @@ static const struct {
 } f64_cases[] = {
     {"0", 0, 0},         {"1.5", 0, 1.5},       {"-2.25e2", 0, -225}, {"1e-3", 0, 0.001},
     {".5", -EINVAL, 0},  {"1.", -EINVAL, 0},    {"1e", -EINVAL, 0},   {"nan", -EINVAL, 0},
-    {"inf", -EINVAL, 0}, {"1e999", -ERANGE, 0}, {"1,5", -EINVAL, 0},  {"", -EINVAL, 0},
+    {"inf", -EINVAL, 0}, {"1e999", -ERANGE, 0}, {"1e-400", 0, 0},     {"1e-401", -ERANGE, 0},
+    {"1,5", -EINVAL, 0}, {"", -EINVAL, 0},
 };
 
 static const struct {
