@@ -102,9 +102,10 @@ class Reader:
             t[i - 3].kind == "name" and t[i - 3].text not in KEYWORDS or t[i - 3].text == "*")
 
     def is_changeable(self, i):
-        """Not for the size of an array and zeroed memory; `x < 1` is the same as `x <= 0`."""
+        """Not the size of an array, zeroed memory and what is returned; `x < 1` is `x <= 0`."""
         before, after = self.toks[i - 1].text, self.toks[i + 1].text
-        return not (self.is_array_size(i) or (before, after) == ("{", "}") or before in ("<", ">="))
+        return not (self.is_array_size(i) or (before, after) == ("{", "}") or before in ("<", ">=") or
+                    after == ";" and "return" in (before, before == "-" and self.toks[i - 2].text))
 
     def call(self, i):
         """The ";" of a statement that is one call, from its first token; else nothing."""
@@ -132,7 +133,7 @@ class Reader:
             return
         start, stop = self.toks[i + 1].start, self.toks[end].start
         if words == ["0"]:
-            yield start, stop, "1"
+            yield start, stop, "-1" if "int" in self.function.head else "1"
         elif "bool" in self.function.head:
             yield start, stop, ("!(", ")")
         else:

@@ -42,7 +42,10 @@ SKIPPED = 77
 SURVIVED, COMPILER, EQUIVALENT = "SURVIVED", "the compiler", "equivalent"
 
 # Writes down that the function of a mutant is reached, whatever happens to the process afterwards.
-REACHED = """#include <fcntl.h>
+REACHED = """#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200809L
+#endif
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 static inline void mutate_reached(int number)
@@ -301,7 +304,7 @@ def arguments():
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--only", action="append", metavar="PATH", help="of these files or folders")
     parser.add_argument("--jobs", type=int, default=1, help="builds side by side")
-    parser.add_argument("--longest", type=float, default=10, metavar="SECONDS",
+    parser.add_argument("--longest", type=float, default=20, metavar="SECONDS",
                         help="of a fast test")
     parser.add_argument("--again", type=pathlib.Path, metavar="LOG", help="the survivors of that run")
     parser.add_argument("--list", action="store_true", help="only show the mutants")

@@ -35,6 +35,13 @@ static void nothing(void)
 {
 }
 
+static int find(void)
+{
+    if (is_any(2))
+        return 0;
+    return -1;
+}
+
 static bool is_any(double x)
 {
     return x > 1e3 && x != 0x7f;
@@ -52,12 +59,17 @@ EXPECTED = """
 18: sizeof(text) - 6); -> sizeof(text) + 6);
 18: sizeof(text) - 6); -> sizeof(text) - 7);
 19: return -n; -> return 0;
-28: return x > 1e3 && x != 0x7f; -> return !(x > 1e3 && x != 0x7f);
-28: return x > 1e3 && x != 0x7f; -> return x >= 1e3 && x != 0x7f;
-28: return x > 1e3 && x != 0x7f; -> return x > 1e4 && x != 0x7f;
-28: return x > 1e3 && x != 0x7f; -> return x > 1e3 || x != 0x7f;
-28: return x > 1e3 && x != 0x7f; -> return x > 1e3 && x == 0x7f;
-28: return x > 1e3 && x != 0x7f; -> return x > 1e3 && x != 0x80;
+27: find() { -> find() { return 0;
+28: if (is_any(2)) -> if (!(is_any(2)))
+28: if (is_any(2)) -> if (is_any(3))
+29: return 0; -> return -1;
+30: return -1; -> return 0;
+35: return x > 1e3 && x != 0x7f; -> return !(x > 1e3 && x != 0x7f);
+35: return x > 1e3 && x != 0x7f; -> return x >= 1e3 && x != 0x7f;
+35: return x > 1e3 && x != 0x7f; -> return x > 1e4 && x != 0x7f;
+35: return x > 1e3 && x != 0x7f; -> return x > 1e3 || x != 0x7f;
+35: return x > 1e3 && x != 0x7f; -> return x > 1e3 && x == 0x7f;
+35: return x > 1e3 && x != 0x7f; -> return x > 1e3 && x != 0x80;
 """
 LISTED = "contrib/ci/mutate.equivalent"
 
