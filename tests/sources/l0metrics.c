@@ -37,12 +37,25 @@ static void spy_after(const char *name, uint32_t code)
     spy.enabled -= strcmp(name, "zetDeviceDisableMetricsExp") == 0;
 }
 
+/* A list's length is asked for with 0 where there is no room (Level Zero: zetMetricGroupGet). */
+#define LENGTH_init
+#define LENGTH_drivers CHECK(ret || *count == 0);
+#define LENGTH_list LENGTH_drivers
+#define LENGTH_get
+#define LENGTH_one
+#define LENGTH_context
+#define LENGTH_activate
+#define LENGTH_open
+#define LENGTH_read CHECK(ret || *size == 0);
+#define LENGTH_calculate LENGTH_drivers
+#define LENGTH_calculate_sets
+
 #define APPLY_(fn, first, ...) fn(__VA_ARGS__)
 #define APPLY(...) APPLY_(__VA_ARGS__)
 #define GTEL_ZET_SYM(name, need, shape, type)                                                      \
     static uint32_t spy_##name GTEL_ZET_PARAMS_##shape(type)                                       \
     {                                                                                              \
-        uint32_t code = spy_before(#name);                                                         \
+        LENGTH_##shape uint32_t code = spy_before(#name);                                          \
         if (code == 0) {                                                                           \
             code = APPLY(spy.real.name, 0 GTEL_ZET_ARGS_##shape);                                  \
             spy_after(#name, code);                                                                \

@@ -25,12 +25,23 @@ static uint32_t spy_before(const char *name)
     return 0;
 }
 
+/* A list's length is asked for with 0 where there is no room (Level Zero: zesDriverGet). */
+#define LENGTH_init
+#define LENGTH_drivers CHECK(ret || *count == 0);
+#define LENGTH_list LENGTH_drivers
+#define LENGTH_get
+#define LENGTH_get_list LENGTH_drivers
+#define LENGTH_limits
+#define LENGTH_ras
+#define LENGTH_fan
+#define LENGTH_by_uuid
+
 #define APPLY_(fn, first, ...) fn(__VA_ARGS__)
 #define APPLY(...) APPLY_(__VA_ARGS__)
 #define GTEL_ZES_SYM(name, need, shape, type)                                                      \
     static uint32_t spy_##name GTEL_ZES_PARAMS_##shape(type)                                       \
     {                                                                                              \
-        uint32_t code = spy_before(#name);                                                         \
+        LENGTH_##shape uint32_t code = spy_before(#name);                                          \
         return code ? code : APPLY(spy.real.name, 0 GTEL_ZES_ARGS_##shape);                        \
     }
 #include "abi/zes_syms.def"

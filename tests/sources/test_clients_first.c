@@ -145,6 +145,7 @@ static void test_new_process(void)
     }
     CHECK(!lane_find(&lane, GTEL_M_GPU_PROCESSES, NULL, NULL));
     CHECK(!has_finding(&lane, "proc/PID/fdinfo", ""));
+    CHECK(has_finding(&lane, "proc/PID/fd", "of 3 processes, 1 are still being"));
     lane_done(&lane);
     gtel_buf_done(&text);
 }

@@ -443,6 +443,10 @@ static void test_link(void)
          GPU("2.5 GT/s PCIe", "1") PORT(DOWN, "0x8086", "2.5 GT/s PCIe", "1")
              PORT(UP, "0x8086", "2.5 GT/s PCIe", "8") END,
          1, 8},
+        {"slot of one lane",
+         GPU("2.5 GT/s PCIe", "1") PORT(DOWN, "0x8086", "2.5 GT/s PCIe", "1")
+             PORT(UP, "0x8086", "5.0 GT/s PCIe", "1") END,
+         2, 1},
         {"a stranger's bridge",
          GPU("2.5 GT/s PCIe", "1") PORT(DOWN, "0x8086", "2.5 GT/s PCIe", "1")
              PORT(UP, "0x1022", "16.0 GT/s PCIe", "16") END,

@@ -172,6 +172,20 @@ static void test_ticks(void)
     machine_done(&machine);
 }
 
+/* They are engine use too: a clock of the GT that is listed and cannot be opened leaves them. */
+static void test_ticks_partial(void)
+{
+    static const char text[] = CARD TYPE("12") TICKS_OF(TOTAL("total-active-ticks", "0x10000b"))
+        EVENT("actual-frequency", "0x100000") MHZ("actual-frequency") "end\n";
+    struct machine machine;
+    if (CHECK(machine_init(&machine, text, "i915"))) {
+        CHECK_INT(machine_gather(&machine), 0);
+        check_ticks(&machine, 0);
+        CHECK(!machine_find(&machine, NULL, GTEL_M_FREQUENCY_CYCLES, NULL, NULL));
+    }
+    machine_done(&machine);
+}
+
 /* Ticks of two tiles, or without a clock, make no share: nobody knows whose they are. Nor do those
  * of a GPU with virtual functions. */
 static void test_ticks_alone(void)
@@ -458,6 +472,7 @@ int main(void)
     test_read_error();
     test_class();
     test_ticks();
+    test_ticks_partial();
     test_instances();
     test_ticks_alone();
     test_refused();

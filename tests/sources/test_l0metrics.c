@@ -727,6 +727,19 @@ static void test_renewals(void)
     test_label = "";
 }
 
+/* The library is asked which GPUs there are when one is not known, not again and again. */
+static void test_found_once(void)
+{
+    struct machine m;
+    if (!begin(&m, ""))
+        return;
+    spy.count_name = "zeDriverGet";
+    for (unsigned k = 0; k < 200; k++)
+        gather(&m, 1);
+    CHECK_INT(spy.counted, 2); /* how many, and which */
+    finish(&m);
+}
+
 int main(void)
 {
     test_renewals();
@@ -737,6 +750,7 @@ int main(void)
     test_losses();
     test_closes();
     test_close_whole();
+    test_found_once();
     test_stuck();
     test_windows();
     test_short_interval();

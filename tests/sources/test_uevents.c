@@ -193,6 +193,39 @@ static void test_refused(void)
     machine_done(&machine);
 }
 
+/* The next message cannot be read. */
+static void fail_once(void *arg, enum fault_op op, const char *path)
+{
+    struct fault_env *fault = arg;
+    (void)path;
+    if (op != FAULT_UEVENT)
+        return;
+    fault->fail_at = fault->calls + 1;
+    fault->error = -EIO;
+    fault->watch = NULL;
+}
+
+/* Refused, heard, and refused again: said each time that it begins. */
+static void test_refused_again(void)
+{
+    static const char text[] = TWO "uevents EPERM\nat 2s\nuevents on\nat 4s\nuevents EPERM\nend\n";
+    static const uint64_t warnings[] = {1, 1, 1, 1, 1, 2, 2};
+    struct machine machine;
+    if (!CHECK(machine_init(&machine, text, "uevents")))
+        return;
+    for (size_t t = 0; t < sizeof(warnings) / sizeof(warnings[0]); t++) {
+        if (t == 4) {
+            machine.fault->watch = fail_once;
+            machine.fault->watch_arg = machine.fault;
+        }
+        CHECK_INT(machine_gather(&machine), t == 4 ? -EIO : 0);
+        CHECK_INT(resets(&machine, IGPU), t == 2 || t == 3 ? 0 : -1);
+        CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], warnings[t]);
+        machine_step(&machine, 1000);
+    }
+    machine_done(&machine);
+}
+
 /* A card that goes and comes: the others of the lane are told, and the counts go on. */
 static void test_hotplug(void)
 {
@@ -284,6 +317,7 @@ int main(void)
     test_apart();
     test_loss();
     test_refused();
+    test_refused_again();
     test_hotplug();
     test_faults();
     return test_result();
