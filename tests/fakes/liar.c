@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A helper that lies, differently in each of its lives.
+ *
+ *     liar --lane NAME ... --lies FOLDER
+ *
+ * The lane "kernel" is honest: there the real program runs. Each start adds a byte to FOLDER/lives,
+ * and the number of the life chooses the lie. It lives no longer than a moment, so that the next
+ * life comes; but from life LAST on it hangs for an hour, deaf to all that can be ignored.
+ */
+#include "base/compiler.h"
+#include "cycle/wire.h"
+#include "gtel.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { FD = 3, LAST = 200, MOMENT_MS = 20 };
+
+struct liar {
+    struct gtel_buf out;
+    uint64_t seed;
+};
+
+static uint64_t next(struct liar *liar)
+{
+    liar->seed ^= liar->seed << 13; /* xorshift64 (Marsaglia 2003) */
+    liar->seed ^= liar->seed >> 7;
+    liar->seed ^= liar->seed << 17;
+    return liar->seed;
+}
+
+static void nap(unsigned ms)
+{
+    struct timespec ts = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
+    (void)nanosleep(&ts, NULL);
+}
+
+/* Sends what has been put together, but for so many bytes at the end. */
+static void say(struct liar *liar, size_t less)
+{
+    size_t n = liar->out.n > less ? liar->out.n - less : 0;
+    (void)!send(FD, liar->out.p, n, MSG_NOSIGNAL);
+    gtel_buf_reset(&liar->out);
+}
+
+static void greet(struct liar *liar)
+{
+    gtel_wire_hello(&liar->out, gtel_str_of(gtel_version));
+    say(liar, 0);
+}
+
+/* A request, or half a moment without one. */
+static void hear(void)
+{
+    char bytes[256];
+    struct pollfd item = {.fd = FD, .events = POLLIN};
+    if (poll(&item, 1, MOMENT_MS) == 1)
+        (void)!recv(FD, bytes, sizeof(bytes), 0);
+}
+
+static void put_answer(struct liar *liar)
+{
+    struct gtel_registry registry = {0};
+    struct gtel_batch batch = {.source = (uint8_t)gtel_source_find(GTEL_STR("nvml"))};
+    struct gtel_answer answer = {.request = next(liar)};
+    struct gtel_device *device = NULL;
+    if (gtel_registry_add(&registry, GTEL_STR("0000:ff:00.0"), &device) < 0)
+        _exit(9);
+    gtel_batch_u64(&batch, device, GTEL_M_GPU_AWAKE, GTEL_STR_NONE, 1);
+    gtel_wire_answer(&liar->out, &answer, &registry, true, &batch);
+    gtel_batch_done(&batch);
+    gtel_registry_done(&registry);
+}
+
+static void put_noise(struct liar *liar, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        gtel_buf_char(&liar->out, (char)next(liar));
+}
+
+/* ---- lies before a request ---- */
+
+static void wrong_version(struct liar *liar)
+{
+    gtel_wire_hello(&liar->out, GTEL_STR("9.8.7"));
+    say(liar, 0);
+    nap(MOMENT_MS);
+}
+
+static void no_greeting(struct liar *liar)
+{
+    (void)liar;
+}
+
+static void silence(struct liar *liar)
+{
+    (void)liar;
+    nap(MOMENT_MS);
+}
+
+static void noise(struct liar *liar)
+{
+    put_noise(liar, 3000);
+    say(liar, 0);
+    nap(MOMENT_MS);
+}
+
+static void half_a_head(struct liar *liar)
+{
+    gtel_wire_hello(&liar->out, gtel_str_of(gtel_version));
+    say(liar, liar->out.n - 5);
+}
+
+static void unasked(struct liar *liar)
+{
+    greet(liar);
+    put_answer(liar);
+    say(liar, 0);
+    nap(MOMENT_MS);
+}
+
+static void huge(struct liar *liar)
+{
+    greet(liar);
+    put_answer(liar);
+    memset(liar->out.p + 8, 0xff, 4);
+    say(liar, 0);
+    nap(MOMENT_MS);
+}
+
+static void announced(struct liar *liar)
+{
+    const uint32_t n = GTEL_FRAME_MAX;
+    greet(liar);
+    hear();
+    put_answer(liar);
+    memcpy(liar->out.p + 8, &n, sizeof(n));
+    say(liar, 0);
+}
+
+static void chatter(struct liar *liar)
+{
+    greet(liar);
+    for (int i = 0; i < 500; i++) {
+        gtel_wire_log(&liar->out, GTEL_LOG_DEBUG, GTEL_STR("\x1b[2J\x9b the same again"));
+        say(liar, 0);
+    }
+    gtel_wire_log(&liar->out, 200, GTEL_STR("a level that there is not"));
+    say(liar, 0);
+    nap(MOMENT_MS);
+}
+
+static void shout(struct liar *liar)
+{
+    static const char line[] = "a library that prints and prints\n";
+    greet(liar);
+    for (int i = 0; i < 20000; i++)
+        (void)!write(STDERR_FILENO, line, sizeof(line) - 1);
+}
+
+static void hang_up(struct liar *liar)
+{
+    greet(liar);
+    (void)close(FD);
+    nap(2 * MOMENT_MS);
+}
+
+/* ---- lies after a request ---- */
+
+static void no_answer(struct liar *liar)
+{
+    greet(liar);
+    hear();
+    nap(MOMENT_MS);
+}
+
+static void killed(struct liar *liar)
+{
+    greet(liar);
+    hear();
+    (void)raise(SIGKILL);
+}
+
+static void cut(struct liar *liar)
+{
+    greet(liar);
+    hear();
+    put_answer(liar);
+    say(liar, 1 + next(liar) % (liar->out.n - 1));
+}
+
+static void bent(struct liar *liar)
+{
+    greet(liar);
+    for (int i = 0; i < 5; i++) {
+        hear();
+        put_answer(liar);
+        for (int k = 0; k < 3; k++)
+            liar->out.p[GTEL_FRAME_HEADER + next(liar) % (liar->out.n - GTEL_FRAME_HEADER)] ^=
+                (char)(1u << next(liar) % 8);
+        say(liar, 0);
+    }
+}
+
+static void twice(struct liar *liar)
+{
+    greet(liar);
+    hear();
+    put_answer(liar);
+    put_answer(liar);
+    say(liar, 0);
+    nap(MOMENT_MS);
+}
+
+static void findings(struct liar *liar)
+{
+    struct gtel_findings none = {0};
+    greet(liar);
+    hear();
+    gtel_wire_findings(&liar->out, next(liar), &none);
+    say(liar, 0);
+    nap(MOMENT_MS);
+}
+
+static void request(struct liar *liar)
+{
+    greet(liar);
+    hear();
+    gtel_wire_request(&liar->out, next(liar));
+    say(liar, 0);
+    nap(MOMENT_MS);
+}
+
+/* It works for a while, and then it does not. */
+static void believed(struct liar *liar)
+{
+    greet(liar);
+    for (int i = 0; i < 3; i++) {
+        hear();
+        put_answer(liar);
+        say(liar, 0);
+    }
+    noise(liar);
+}
+
+static void (*const lies[])(struct liar *liar) = {
+    wrong_version, no_greeting, silence,  noise,   half_a_head, unasked, huge,
+    announced,     chatter,     shout,    hang_up, no_answer,   killed,  cut,
+    bent,          twice,       findings, request, believed};
+
+static size_t count_life(const char *folder)
+{
+    char path[512];
+    struct stat st;
+    (void)snprintf(path, sizeof(path), "%s/lives", folder);
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (fd < 0 || write(fd, "+", 1) != 1 || fstat(fd, &st) < 0)
+        _exit(8);
+    (void)close(fd);
+    return (size_t)st.st_size;
+}
+
+static void hang(void)
+{
+    (void)signal(SIGTERM, SIG_IGN);
+    (void)signal(SIGINT, SIG_IGN);
+    (void)signal(SIGHUP, SIG_IGN);
+    (void)signal(SIGPIPE, SIG_IGN);
+    nap(3600000);
+}
+
+int main(int argc, char **argv)
+{
+    static struct liar liar;
+    if (argc < 5 || strcmp(argv[argc - 2], "--lies") != 0)
+        return 7;
+    const char *folder = argv[argc - 1];
+    argv[argc - 2] = NULL;
+    if (strcmp(argv[2], "kernel") == 0) {
+        (void)execv(GTEL_TEST_PROGRAM, argv);
+        return 6;
+    }
+    size_t life = count_life(folder);
+    if (life >= LAST)
+        hang();
+    gtel_buf_init(&liar.out, 1 << 20);
+    liar.seed = 20261122 + life;
+    lies[life % GTEL_ARRAY_LEN(lies)](&liar);
+    gtel_buf_done(&liar.out);
+    return 0;
+}
