@@ -489,13 +489,15 @@ static int stat_file(void *arg, const char *path, struct gtel_stat *ret)
 
 /* ---- libraries ---- */
 
-/* Its first name is the library's; it is noted once. */
+/* Its first name is the library's; it is noted once, and not again by its path. */
 static int lib_open(void *arg, const char *const *names, void **ret)
 {
     struct gtel_record_env *env = arg;
     struct gtel_str rest = str(env->libraries);
     struct gtel_str known;
     (void)ret;
+    if (names[0][0] == '/')
+        return -ENOENT;
     while (gtel_str_word(&rest, &known))
         if (gtel_str_eq(known, str(names[0])))
             return -ENOENT;

@@ -169,6 +169,7 @@ static void test_states(void)
 {
     static struct recorder recorder;
     static const char *const none[] = {"libx.so.1", NULL};
+    static const char *const path[] = {"/opt/acme/libx.so.1", NULL};
     static const char *const other[] = {"liby.so.1", "liby.so", NULL};
     char message[512];
     void *lib;
@@ -185,6 +186,7 @@ static void test_states(void)
     CHECK(env->ops->uevent_read(env->arg, ear, message, sizeof(message)) > 0);
     CHECK_STR(gtel_record_env_libraries(env), "");
     CHECK_INT(env->ops->lib_open(env->arg, none, &lib), -ENOENT);
+    CHECK_INT(env->ops->lib_open(env->arg, path, &lib), -ENOENT);
     CHECK_INT(env->ops->lib_open(env->arg, other, &lib), -ENOENT);
     CHECK_INT(env->ops->lib_open(env->arg, none, &lib), -ENOENT);
     CHECK_STR(gtel_record_env_libraries(env), "libx.so.1 liby.so.1");
