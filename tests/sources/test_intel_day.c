@@ -183,6 +183,8 @@ static void write_device(struct gtel_buf *out, const struct gpu *gpu)
 {
     line(out, "file %s/power/control\n| on", gpu->device);
     line(out, "file %s/vendor\n| 0x8086", gpu->device);
+    /* On older ones the energy of Battlemage is no measure. */
+    line(out, "file proc/sys/kernel/osrelease\n| 6.17.0");
     if (!gpu->is_integrated)
         return;
     line(out, "link sys/class/powercap/intel-rapl:0 -> ../../%s", zone + 4);
