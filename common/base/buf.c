@@ -196,6 +196,17 @@ void gtel_buf_printf(struct gtel_buf *buf, const char *fmt, ...)
     buf->n += (size_t)n;
 }
 
+void gtel_buf_clean(struct gtel_buf *buf)
+{
+    for (size_t i = 0; i < buf->n;) {
+        struct gtel_str rest = {buf->p + i, buf->n - i};
+        size_t n = gtel_str_shown(rest);
+        if (n == 0 && buf->p[i] != '\n')
+            buf->p[i] = '?';
+        i += n > 0 ? n : 1;
+    }
+}
+
 struct gtel_str gtel_buf_text(const struct gtel_buf *buf)
 {
     return (struct gtel_str){buf->p, buf->n};

@@ -41,6 +41,12 @@ void gtel_buf_f64(struct gtel_buf *buf, double v, int digits);
 /* For messages and tables only: numbers in %f and %g would depend on the locale. */
 void gtel_buf_printf(struct gtel_buf *buf, const char *fmt, ...) GTEL_PRINTF(2, 3);
 
+/*
+ * Makes all of it fit to be shown: each control character but the newline, and each byte that is no
+ * UTF-8, becomes '?'.
+ */
+void gtel_buf_clean(struct gtel_buf *buf);
+
 /* The content so far; valid until the next write. */
 struct gtel_str gtel_buf_text(const struct gtel_buf *buf);
 

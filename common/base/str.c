@@ -296,6 +296,14 @@ size_t gtel_str_utf8(struct gtel_str s)
     return n;
 }
 
+size_t gtel_str_shown(struct gtel_str s)
+{
+    unsigned char c = s.n > 0 ? (unsigned char)s.p[0] : 0;
+    if (c < 0x80)
+        return c >= ' ' && c < 0x7f ? 1 : 0;
+    return gtel_str_utf8(s);
+}
+
 /* Whether s is the beginning of a character whose rest is missing. */
 static bool is_cut_character(struct gtel_str s)
 {
@@ -310,13 +318,12 @@ void gtel_str_clean(char *buf, size_t size, struct gtel_str s)
 {
     size_t at = 0;
     while (s.n > 0) {
-        unsigned char c = (unsigned char)s.p[0];
-        size_t n = c < 0x80 ? 1 : gtel_str_utf8(s);
+        size_t n = gtel_str_shown(s);
         if (n == 0 && is_cut_character(s))
             break;
         if (at + (n ? n : 1) >= size)
             break;
-        if (n == 0 || c < ' ' || c == 0x7f)
+        if (n == 0)
             buf[at] = '?';
         else
             memcpy(buf + at, s.p, n);

@@ -87,6 +87,12 @@ bool gtel_str_copy(char *buf, size_t size, struct gtel_str s);
  */
 size_t gtel_str_utf8(struct gtel_str s);
 /*
+ * Length of the character at the beginning of s that can be shown: ASCII from the blank to '~', or
+ * UTF-8 as above. 0 for a control character (C0, DEL, C1), for a byte that is no UTF-8, and at the
+ * end.
+ */
+size_t gtel_str_shown(struct gtel_str s);
+/*
  * Copies foreign text so that it can be shown: a control character or a byte that is no UTF-8
  * becomes '?', a text that is too long is cut between two characters, and a character that was cut
  * in two at its end is left out. buf of size bytes (at least 1) ends in NUL.

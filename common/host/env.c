@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What all envs share: formatting of messages. */
+/* What all envs share: formatting of messages. What is in them may come from anywhere. */
 #include "host/env.h"
 
 #include <stdarg.h>
@@ -9,17 +9,19 @@ enum { MESSAGE_MAX = 500 };
 
 void gtel_log(const struct gtel_log *log, enum gtel_log_level level, const char *fmt, ...)
 {
+    char raw[MESSAGE_MAX];
     char text[MESSAGE_MAX];
     if (!log->write)
         return;
     va_list args;
     va_start(args, fmt);
-    int n = vsnprintf(text, sizeof(text), fmt, args);
+    int n = vsnprintf(raw, sizeof(raw), fmt, args);
     va_end(args);
     if (n < 0)
         return;
-    for (char *p = text; *p; p++)
-        if ((unsigned char)*p < 0x20 || *p == 0x7f)
-            *p = ' ';
+    for (char *p = raw; *p; p++)
+        if (*p == '\n' || *p == '\t')
+            *p = ' '; /* a text of several lines stays readable */
+    gtel_str_clean(text, sizeof(text), gtel_str_of(raw));
     log->write(log->arg, level, text);
 }

@@ -220,7 +220,10 @@ static inline uint64_t gtel_env_now(const struct gtel_env *env)
     return env->ops->monotonic_ns(env->arg);
 }
 
-/* Formats and writes one message; does nothing without a log. Cut at 500 bytes. */
+/*
+ * Formats and writes one message; does nothing without a log. Cut at 500 bytes. Control characters
+ * and what is no UTF-8 never come through, whatever the arguments hold.
+ */
 void gtel_log(const struct gtel_log *log, enum gtel_log_level level, const char *fmt, ...)
     GTEL_PRINTF(3, 4);
 

@@ -197,6 +197,7 @@ static int run_doctor(struct program *program)
     if (r < 0)
         return r;
     program->can_mend = gtel_doctor_report(&program->doctor, &about, &program->out);
+    gtel_buf_clean(&program->out);
     return gtel_out_write(&program->pace, gtel_buf_text(&program->out));
 }
 
@@ -392,6 +393,8 @@ static void step_machine(void *arg, uint64_t ns)
 /* 0, or a negative errno. */
 static int write_capture(struct program *program)
 {
+    if (!program->args.file && isatty(STDOUT_FILENO))
+        gtel_buf_clean(&program->out); /* for people; a record in a file stays as it is */
     const struct gtel_str text = gtel_buf_text(&program->out);
     if (!program->args.file)
         return gtel_out_write(&program->pace, text);

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -95,15 +96,12 @@ void gtel_out_close(void)
 static void write_message(void *arg, enum gtel_log_level level, const char *text)
 {
     static const char letters[] = "EWID";
-    char line[MESSAGE_MAX];
+    char line[MESSAGE_MAX] = "E! ";
     (void)arg;
-    struct gtel_str s = gtel_str_of(text);
-    line[0] = (unsigned)level < sizeof(letters) - 1 ? letters[level] : 'E';
-    line[1] = '!';
-    line[2] = ' ';
-    size_t n = 3;
-    for (size_t i = 0; i < s.n && n < sizeof(line) - 1; i++)
-        line[n++] = (unsigned char)s.p[i] < ' ' ? ' ' : s.p[i];
+    if ((unsigned)level < sizeof(letters) - 1)
+        line[0] = letters[level];
+    gtel_str_clean(line + 3, sizeof(line) - 4, gtel_str_of(text)); /* what is cut, between two */
+    size_t n = strlen(line);
     line[n++] = '\n';
     struct pollfd item = {.fd = STDERR_FILENO, .events = POLLOUT};
     if (poll(&item, 1, 0) == 1 && (item.revents & POLLOUT) != 0)

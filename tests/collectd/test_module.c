@@ -158,6 +158,8 @@ static const struct {
      "not an absolute path"},
     {"an unknown option", FAKE_STRING("Deadlin", "1s"), GTEL_O_DEADLINE, 500000000, NULL,
      "unknown option 'Deadlin'"},
+    {"a name that steers a terminal", FAKE_STRING("Dead\033[31m\302\233", "1s"), GTEL_O_DEADLINE,
+     500000000, NULL, "unknown option 'Dead?[31m\?\?'"},
     {"an option of the program only", FAKE_STRING("HostTag", "x"), GTEL_O_HOST_TAG, 0, "",
      "unknown option 'HostTag'"},
     {"no value",

@@ -435,6 +435,10 @@ static const struct {
     {"other version", NULL,
      "#!/bin/sh\nprintf 'GTEL\\001\\000\\000\\000\\005\\000\\000\\0009.8.7' >&3\nsleep 1\n",
      "is version 9.8.7 and this is version " GTEL_TEST_VERSION},
+    {"steers a terminal", NULL,
+     "#!/bin/sh\nprintf 'GTEL\\001\\000\\000\\000\\007\\000\\000\\000\\033[31m\\302\\233' >&3\n"
+     "sleep 1\n",
+     "is version ?[31m?? and this"},
 };
 
 static void test_bad_helpers(const char *tree)
