@@ -8,7 +8,6 @@
 #include <string.h>
 
 enum {
-    NODES_MAX = 1 << 19,
     LINKS_MAX = 16, /* links followed in one path */
     DEPTH_MAX = 64  /* parts of one path */
 };
@@ -58,20 +57,34 @@ static struct gtel_tree_node *find(const struct gtel_tree *tree, struct gtel_str
     return NULL;
 }
 
+static bool make_room(struct gtel_tree *tree)
+{
+    if (tree->nodes < tree->nodes_size)
+        return true;
+    if (tree->nodes == GTEL_TREE_NODES_MAX) {
+        tree->lack = GTEL_TREE_LACKS_NODES;
+        return false;
+    }
+    size_t size = tree->nodes_size ? tree->nodes_size * 2 : 1024;
+    struct gtel_tree_node *p = realloc(tree->node, size * sizeof(*p));
+    if (!p) {
+        tree->lack = GTEL_TREE_LACKS_MEMORY;
+        return false;
+    }
+    tree->node = p;
+    tree->nodes_size = size;
+    return true;
+}
+
 struct gtel_tree_node *gtel_tree_add_node(struct gtel_tree *tree, struct gtel_str path)
 {
-    if (tree->nodes == tree->nodes_size) {
-        size_t size = tree->nodes_size ? tree->nodes_size * 2 : 1024;
-        struct gtel_tree_node *p =
-            size <= NODES_MAX ? realloc(tree->node, size * sizeof(*p)) : NULL;
-        if (!p)
-            return NULL;
-        tree->node = p;
-        tree->nodes_size = size;
-    }
     struct gtel_str copy;
-    if (gtel_arena_str(&tree->arena, path, &copy) < 0)
+    if (!make_room(tree))
         return NULL;
+    if (gtel_arena_str(&tree->arena, path, &copy) < 0) {
+        tree->lack = GTEL_TREE_LACKS_MEMORY;
+        return NULL;
+    }
     struct gtel_tree_node *node = &tree->node[tree->nodes++];
     uint32_t *bucket = &tree->bucket[bucket_of(path)];
     *node = (struct gtel_tree_node){.path = copy, .next = *bucket};
@@ -239,6 +252,7 @@ static void forget_state(struct gtel_tree *tree)
 {
     for (size_t i = 0; i < tree->nodes; i++) {
         tree->node[i].kind = GTEL_TREE_GONE;
+        tree->node[i].open_error = 0; /* as in remove_below */
         tree->node[i].generation = ++tree->generation;
     }
     tree->node[0].kind = GTEL_TREE_DIR; /* the root is always there */
@@ -251,7 +265,8 @@ void gtel_tree_seek(struct gtel_tree *tree, uint64_t t_ns)
     if (t_ns < tree->now_ns)
         forget_state(tree);
     tree->now_ns = t_ns;
-    while (tree->applied < tree->events && tree->event[tree->applied].t_ns <= t_ns)
+    while (tree->lack == GTEL_TREE_LACKS_NOTHING && tree->applied < tree->events &&
+           tree->event[tree->applied].t_ns <= t_ns)
         apply(tree, &tree->event[tree->applied++]);
 }
 

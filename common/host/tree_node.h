@@ -7,8 +7,9 @@
 #include "host/tree.h"
 
 enum {
-    GTEL_TREE_BUCKETS = 4096,
-    GTEL_TREE_PATH_MAX = 512 /* bytes of a path or a key with its NUL */
+    GTEL_TREE_BUCKETS = 16384,
+    GTEL_TREE_NODES_MAX = 1 << 19, /* handles of env_tree.c have room for so many */
+    GTEL_TREE_PATH_MAX = 512       /* bytes of a path or a key with its NUL */
 };
 
 enum gtel_tree_kind {
@@ -41,12 +42,16 @@ struct gtel_tree_node {
 struct gtel_tree_event {
     uint64_t t_ns;
     enum gtel_tree_kind kind;
+    uint32_t line; /* of the text */
     struct gtel_str path;
     struct gtel_str text; /* content, target or answer */
     int error;
     double start;
     double per_second;
 };
+
+/* Why the machine is not whole. */
+enum gtel_tree_lack { GTEL_TREE_LACKS_NOTHING, GTEL_TREE_LACKS_NODES, GTEL_TREE_LACKS_MEMORY };
 
 struct gtel_tree {
     struct gtel_arena arena;
@@ -62,11 +67,12 @@ struct gtel_tree {
     size_t counted; /* applied + 1 when entries were counted last, 0: never */
     uint64_t now_ns;
     uint64_t wall_s;
+    enum gtel_tree_lack lack; /* set by gtel_tree_add_node; time stands still from there on */
 };
 
 /* The positive errno of a name as EIO, or 0. */
 int gtel_tree_error_value(struct gtel_str name);
-/* A node of that path, which must not be there yet; NULL when memory is out. Moves the others. */
+/* A node of that path, which must not be there yet; NULL when it lacks room. Moves the others. */
 struct gtel_tree_node *gtel_tree_add_node(struct gtel_tree *tree, struct gtel_str path);
 /*
  * The path of an answer: no file can have it, it begins with a control character. buf has

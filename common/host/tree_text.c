@@ -12,6 +12,7 @@
 enum {
     ANSWER_MAX = 8192, /* bytes of a driver's answer */
     EVENTS_MAX = 1 << 20,
+    CONTENT_MAX = 1 << 20,    /* bytes of a file */
     UEVENT_MAX = 4096,        /* bytes of a message; the kernel's own limit is half of that */
     WALL_DEFAULT = 1767225600 /* 2026-01-01 00:00:00 UTC */
 };
@@ -26,28 +27,46 @@ struct reader {
     size_t error_size;
 };
 
-static int fail(const struct reader *reader, const char *what, struct gtel_str word)
+/*
+ * Says where and what, and never what stands there: a file that is named by mistake, or on purpose,
+ * may be another user's.
+ */
+static int fail(const struct reader *reader, const char *what)
 {
-    int n = (int)(word.n < 80 ? word.n : 80);
-    (void)snprintf(reader->error, reader->error_size, "line %zu: %s%s%.*s%s", reader->line, what,
-                   n > 0 ? " '" : "", n, n > 0 ? word.p : "", n > 0 ? "'" : "");
+    (void)snprintf(reader->error, reader->error_size, "line %zu: %s", reader->line, what);
     return -EINVAL;
+}
+
+static int fail_limit(const struct reader *reader, const char *what, size_t limit)
+{
+    (void)snprintf(reader->error, reader->error_size, "line %zu: more than %zu %s", reader->line,
+                   limit, what);
+    return -EINVAL;
+}
+
+/* What a line asks for becomes one key. */
+static int fail_words(const struct reader *reader)
+{
+    return fail_limit(reader, "bytes of names in a line", GTEL_TREE_PATH_MAX - 1);
 }
 
 static int add_event(struct reader *reader, const struct gtel_tree_event *event)
 {
     struct gtel_tree *tree = reader->tree;
+    if (tree->events == EVENTS_MAX)
+        return fail_limit(reader, "changes of files, links and answers", EVENTS_MAX);
     if (tree->events == tree->events_size) {
         size_t size = tree->events_size ? tree->events_size * 2 : 256;
-        struct gtel_tree_event *p =
-            size <= EVENTS_MAX ? realloc(tree->event, size * sizeof(*p)) : NULL;
+        struct gtel_tree_event *p = realloc(tree->event, size * sizeof(*p));
         if (!p)
             return -ENOMEM;
         tree->event = p;
         tree->events_size = size;
     }
-    tree->event[tree->events] = *event;
-    tree->event[tree->events++].t_ns = reader->t_ns;
+    struct gtel_tree_event *added = &tree->event[tree->events++];
+    *added = *event;
+    added->t_ns = reader->t_ns;
+    added->line = reader->line <= UINT32_MAX ? (uint32_t)reader->line : UINT32_MAX;
     return 0;
 }
 
@@ -55,17 +74,21 @@ static int add_event(struct reader *reader, const struct gtel_tree_event *event)
 static int read_content(struct reader *reader, struct gtel_str *ret)
 {
     struct gtel_buf buf;
-    gtel_buf_init(&buf, 1 << 20);
-    while (gtel_str_starts(reader->rest, GTEL_STR("|"))) {
+    gtel_buf_init(&buf, CONTENT_MAX);
+    bool is_long = false;
+    while (!buf.has_failed && gtel_str_starts(reader->rest, GTEL_STR("|"))) {
         struct gtel_str line;
         (void)gtel_str_line(&reader->rest, &line); /* not empty: it begins with '|' */
         reader->line++;
         line = gtel_str_skip(line, 1);
-        gtel_buf_str(&buf, gtel_str_skip(line, gtel_str_starts(line, GTEL_STR(" "))));
+        line = gtel_str_skip(line, gtel_str_starts(line, GTEL_STR(" ")));
+        is_long = line.n >= CONTENT_MAX - buf.n;
+        gtel_buf_str(&buf, line);
         gtel_buf_char(&buf, '\n');
     }
-    int r =
-        buf.has_failed ? -ENOMEM : gtel_arena_str(&reader->tree->arena, gtel_buf_text(&buf), ret);
+    int r = is_long ? fail_limit(reader, "bytes of content", CONTENT_MAX) : -ENOMEM;
+    if (!buf.has_failed)
+        r = gtel_arena_str(&reader->tree->arena, gtel_buf_text(&buf), ret);
     gtel_buf_done(&buf);
     return r;
 }
@@ -73,9 +96,9 @@ static int read_content(struct reader *reader, struct gtel_str *ret)
 static int read_path(struct reader *reader, struct gtel_str *args, struct gtel_tree_event *event)
 {
     if (!gtel_str_word(args, &event->path))
-        return fail(reader, "a path is missing", GTEL_STR_NONE);
+        return fail(reader, "a path is missing");
     if (event->path.p[0] == '/' || event->path.n >= GTEL_TREE_PATH_MAX)
-        return fail(reader, "a path must be relative and below 512 bytes:", event->path);
+        return fail(reader, "a path must be relative and below 512 bytes");
     return 0;
 }
 
@@ -105,7 +128,7 @@ static int read_link(struct reader *reader, struct gtel_str args)
         return r;
     if (!gtel_str_word(&args, &arrow) || !gtel_str_eq(arrow, GTEL_STR("->")) ||
         !gtel_str_word(&args, &event.text))
-        return fail(reader, "expected: link PATH -> TARGET", GTEL_STR_NONE);
+        return fail(reader, "expected: link PATH -> TARGET");
     return add_event(reader, &event);
 }
 
@@ -124,7 +147,7 @@ static int read_char(struct reader *reader, struct gtel_str args)
     (void)gtel_str_word(&args, &word); /* a missing word is no number */
     if (!gtel_str_part(&word, ':', &part) || gtel_str_u64(part, &major) < 0 ||
         gtel_str_u64(word, &minor) < 0 || major > UINT32_MAX || minor > UINT32_MAX)
-        return fail(reader, "expected: char PATH MAJOR:MINOR", GTEL_STR_NONE);
+        return fail(reader, "expected: char PATH MAJOR:MINOR");
     event.start = (double)major;
     event.per_second = (double)minor;
     return add_event(reader, &event);
@@ -139,7 +162,7 @@ static int read_grow(struct reader *reader, struct gtel_str args)
         return r;
     if (!gtel_str_word(&args, &word) || gtel_str_f64(word, &event.start) < 0 ||
         !gtel_str_word(&args, &word) || gtel_str_f64(word, &event.per_second) < 0)
-        return fail(reader, "expected: grow PATH START PER_SECOND", GTEL_STR_NONE);
+        return fail(reader, "expected: grow PATH START PER_SECOND");
     return add_event(reader, &event);
 }
 
@@ -153,7 +176,7 @@ static int read_error(struct reader *reader, struct gtel_str args, enum gtel_tre
     (void)gtel_str_word(&args, &word); /* a missing word is no known error */
     event.error = gtel_tree_error_value(word);
     if (event.error == 0)
-        return fail(reader, "not an error that is known here (EIO, EACCES …):", word);
+        return fail(reader, "not an error that is known here (EIO, EACCES …)");
     return add_event(reader, &event);
 }
 
@@ -166,7 +189,7 @@ static int add_answer(struct reader *reader, const char *prefix, struct gtel_str
         event.text = GTEL_STR("");
     struct gtel_str key;
     if (gtel_tree_answer_key(words, prefix, buf, &key) < 0)
-        return fail(reader, "this is too long:", words);
+        return fail_words(reader);
     int r = gtel_arena_str(&reader->tree->arena, key, &event.path);
     return r < 0 ? r : add_event(reader, &event);
 }
@@ -182,7 +205,7 @@ static int read_owner(struct reader *reader, struct gtel_str args)
         return r;
     (void)gtel_str_word(&args, &word); /* a missing word is no number */
     if (gtel_str_u64(word, &uid) < 0 || uid > UINT32_MAX)
-        return fail(reader, "expected: owner PATH UID", GTEL_STR_NONE);
+        return fail(reader, "expected: owner PATH UID");
     return add_answer(reader, "owner ", event.path, word);
 }
 
@@ -196,13 +219,13 @@ static int read_call(struct reader *reader, struct gtel_str args)
         if (gtel_str_eq(word, GTEL_STR("=")) && n > 0)
             return add_answer(reader, "", (struct gtel_str){key, n}, gtel_str_trim(args));
         if (n + word.n + 1 >= sizeof(key))
-            break;
+            return fail_words(reader);
         if (n > 0)
             key[n++] = ' ';
         memcpy(key + n, word.p, word.n);
         n += word.n;
     }
-    return fail(reader, "expected: call NAME WORD… = ANSWER", GTEL_STR_NONE);
+    return fail(reader, "expected: call NAME WORD… = ANSWER");
 }
 
 static int read_at(struct reader *reader, struct gtel_str args)
@@ -211,9 +234,9 @@ static int read_at(struct reader *reader, struct gtel_str args)
     struct gtel_str word = GTEL_STR_NONE;
     (void)gtel_str_word(&args, &word); /* a missing word is no time */
     if (gtel_str_duration(word, &t_ns) < 0)
-        return fail(reader, "not a time (as 1s, 500ms):", word);
+        return fail(reader, "not a time (as 1s, 500ms)");
     if (t_ns < reader->t_ns)
-        return fail(reader, "times must grow:", word);
+        return fail(reader, "times must grow");
     reader->t_ns = t_ns;
     return 0;
 }
@@ -224,7 +247,7 @@ static int read_wall(struct reader *reader, struct gtel_str args)
     (void)gtel_str_word(&args, &word); /* a missing word is no number */
     if (reader->tree->events > 0 || gtel_str_u64(word, &reader->tree->wall_s) < 0 ||
         reader->tree->wall_s > 9000000000u)
-        return fail(reader, "expected, before anything else: wall SECONDS", GTEL_STR_NONE);
+        return fail(reader, "expected, before anything else: wall SECONDS");
     return 0;
 }
 
@@ -232,7 +255,7 @@ static int read_library(struct reader *reader, struct gtel_str args)
 {
     struct gtel_str word;
     if (!gtel_str_word(&args, &word))
-        return fail(reader, "expected: library NAME, or library NAME gone", GTEL_STR_NONE);
+        return fail(reader, "expected: library NAME, or library NAME gone");
     return add_answer(reader, "library ", word, gtel_str_trim(args));
 }
 
@@ -249,9 +272,9 @@ static int read_pmu(struct reader *reader, struct gtel_str args)
         gtel_str_hex(word, &config) < 0 || !gtel_str_word(&args, &word) ||
         gtel_str_f64(word, &event.start) < 0 || !gtel_str_word(&args, &word) ||
         gtel_str_f64(word, &event.per_second) < 0)
-        return fail(reader, "expected: pmu NAME CONFIG START PER_SECOND", GTEL_STR_NONE);
+        return fail(reader, "expected: pmu NAME CONFIG START PER_SECOND");
     if (gtel_tree_counter_key(name, config, buf, &key) < 0)
-        return fail(reader, "this is too long:", name);
+        return fail_words(reader);
     int r = gtel_arena_str(&reader->tree->arena, key, &event.path);
     return r < 0 ? r : add_event(reader, &event);
 }
@@ -261,10 +284,10 @@ static int read_pmu_error(struct reader *reader, struct gtel_str args)
     struct gtel_str name;
     struct gtel_str error = GTEL_STR_NONE;
     if (!gtel_str_word(&args, &name))
-        return fail(reader, "expected: pmu_error NAME ERROR", GTEL_STR_NONE);
+        return fail(reader, "expected: pmu_error NAME ERROR");
     (void)gtel_str_word(&args, &error); /* a missing word is no known error */
     if (gtel_tree_error_value(error) == 0 && !gtel_str_eq(error, GTEL_STR("none")))
-        return fail(reader, "not an error that is known here (EIO, EACCES …):", error);
+        return fail(reader, "not an error that is known here (EIO, EACCES …)");
     return add_answer(reader, "pmu_error ", name, error);
 }
 
@@ -290,12 +313,12 @@ static int read_query(struct reader *reader, struct gtel_str args)
     struct gtel_str answer;
     size_t n;
     if (!read_query_key(&args, buf, &key))
-        return fail(reader, "expected: query NODE i915|xe ITEM", GTEL_STR_NONE);
+        return fail(reader, "expected: query NODE i915|xe ITEM");
     int r = read_content(reader, &words);
     if (r < 0)
         return r;
     if (gtel_words_pack(words, bytes, sizeof(bytes), &n) < 0)
-        return fail(reader, "expected: | WIDTH:VALUE…, at most 8 KiB in all", GTEL_STR_NONE);
+        return fail(reader, "expected: | WIDTH:VALUE…, at most 8 KiB in all");
     r = gtel_arena_str(&reader->tree->arena, (struct gtel_str){(char *)bytes, n}, &answer);
     return r < 0 ? r : add_answer(reader, "query ", key, answer);
 }
@@ -306,10 +329,10 @@ static int read_query_error(struct reader *reader, struct gtel_str args)
     struct gtel_str key;
     struct gtel_str error = GTEL_STR_NONE;
     if (!read_query_key(&args, buf, &key))
-        return fail(reader, "expected: query_error NODE i915|xe ITEM ERROR", GTEL_STR_NONE);
+        return fail(reader, "expected: query_error NODE i915|xe ITEM ERROR");
     (void)gtel_str_word(&args, &error); /* a missing word is no known error */
     if (gtel_tree_error_value(error) == 0 && !gtel_str_eq(error, GTEL_STR("none")))
-        return fail(reader, "not an error that is known here (EIO, EACCES …):", error);
+        return fail(reader, "not an error that is known here (EIO, EACCES …)");
     return add_answer(reader, "query_error ", key, error);
 }
 
@@ -337,14 +360,14 @@ static int read_stall(struct reader *reader, struct gtel_str args)
     struct gtel_str answer;
     struct gtel_buf text;
     if (!read_stall_key(&args, buf, &key) || !gtel_str_word(&args, &layout))
-        return fail(reader, "expected: stall NODE GT pvc|xe2|xe3p", GTEL_STR_NONE);
+        return fail(reader, "expected: stall NODE GT pvc|xe2|xe3p");
     int r = read_content(reader, &lines);
     if (r < 0)
         return r;
     gtel_buf_init(&text, ANSWER_MAX);
     gtel_buf_printf(&text, "%.*s\n", GTEL_STR_ARG(layout));
     gtel_buf_str(&text, lines);
-    r = text.has_failed ? fail(reader, "more than 8 KiB of records", GTEL_STR_NONE)
+    r = text.has_failed ? fail(reader, "more than 8 KiB of records")
                         : gtel_arena_str(&reader->tree->arena, gtel_buf_text(&text), &answer);
     gtel_buf_done(&text);
     return r < 0 ? r : add_answer(reader, "stall ", key, answer);
@@ -356,10 +379,10 @@ static int read_stall_error(struct reader *reader, struct gtel_str args)
     struct gtel_str key;
     struct gtel_str error = GTEL_STR_NONE;
     if (!read_stall_key(&args, buf, &key))
-        return fail(reader, "expected: stall_error NODE GT ERROR", GTEL_STR_NONE);
+        return fail(reader, "expected: stall_error NODE GT ERROR");
     (void)gtel_str_word(&args, &error); /* a missing word is no known error */
     if (gtel_tree_error_value(error) == 0 && !gtel_str_eq(error, GTEL_STR("none")))
-        return fail(reader, "not an error that is known here (EIO, EACCES …):", error);
+        return fail(reader, "not an error that is known here (EIO, EACCES …)");
     return add_answer(reader, "stall_error ", key, error);
 }
 
@@ -373,11 +396,11 @@ static int read_ras(struct reader *reader, struct gtel_str args)
     while (n < 4 && gtel_str_word(&args, &part[n]))
         n++;
     if (n < 4 || gtel_str_u64(part[3], &value) < 0 || value > UINT32_MAX)
-        return fail(reader, "expected: ras DEVICE NODE NAME VALUE", GTEL_STR_NONE);
+        return fail(reader, "expected: ras DEVICE NODE NAME VALUE");
     int length = snprintf(key, sizeof(key), "%.*s %.*s %.*s", GTEL_STR_ARG(part[0]),
                           GTEL_STR_ARG(part[1]), GTEL_STR_ARG(part[2]));
     if (length < 0 || (size_t)length >= sizeof(key))
-        return fail(reader, "this is too long:", part[0]);
+        return fail_words(reader);
     return add_answer(reader, "ras ", (struct gtel_str){key, (size_t)length}, part[3]);
 }
 
@@ -386,7 +409,7 @@ static int read_ras_error(struct reader *reader, struct gtel_str args)
     struct gtel_str word = GTEL_STR_NONE;
     (void)gtel_str_word(&args, &word); /* a missing word is no known error */
     if (gtel_tree_error_value(word) == 0 && !gtel_str_eq(word, GTEL_STR("none")))
-        return fail(reader, "expected: ras_error ERROR, or ras_error none:", word);
+        return fail(reader, "expected: ras_error ERROR, or ras_error none");
     return add_answer(reader, "", GTEL_STR("ras_error"), word);
 }
 
@@ -395,7 +418,7 @@ static int read_uevents(struct reader *reader, struct gtel_str args)
     struct gtel_str word = GTEL_STR_NONE;
     (void)gtel_str_word(&args, &word); /* a missing word is no known error */
     if (gtel_tree_error_value(word) == 0 && !gtel_str_eq(word, GTEL_STR("on")))
-        return fail(reader, "expected: uevents on, or uevents ERROR:", word);
+        return fail(reader, "expected: uevents on, or uevents ERROR");
     return add_answer(reader, "", GTEL_STR("uevents"), word);
 }
 
@@ -428,11 +451,11 @@ static int read_uevent(struct reader *reader, struct gtel_str args)
         return add_event(reader, &event);
     }
     if (!has_path || devpath.p[0] != '/')
-        return fail(reader, "expected: uevent ACTION /DEVPATH KEY=VALUE…, or uevent lost", action);
+        return fail(reader, "expected: uevent ACTION /DEVPATH KEY=VALUE…, or uevent lost");
     struct gtel_buf buf;
     gtel_buf_init(&buf, UEVENT_MAX);
     write_uevent(&buf, action, devpath, args);
-    int r = buf.has_failed ? fail(reader, "this is too long:", devpath)
+    int r = buf.has_failed ? fail_limit(reader, "bytes of a message", UEVENT_MAX)
                            : gtel_arena_str(&reader->tree->arena, gtel_buf_text(&buf), &event.text);
     gtel_buf_done(&buf);
     return r < 0 ? r : add_event(reader, &event);
@@ -445,7 +468,7 @@ static int read_line(struct reader *reader, struct gtel_str line)
     if (gtel_str_starts(line, GTEL_STR("#")) || !gtel_str_word(&args, &word))
         return 0;
     if (reader->has_end)
-        return fail(reader, "text after end:", word);
+        return fail(reader, "text after end");
     if (gtel_str_eq(word, GTEL_STR("file")))
         return read_file(reader, args);
     if (gtel_str_eq(word, GTEL_STR("link")))
@@ -496,7 +519,7 @@ static int read_line(struct reader *reader, struct gtel_str line)
         reader->has_end = true;
         return 0;
     }
-    return fail(reader, "unknown word", word);
+    return fail(reader, "unknown word");
 }
 
 /* Nonsense in the last line of a file without `end`: most likely the rest is missing. */
@@ -520,8 +543,24 @@ static int read_all(struct reader *reader)
             return r;
     }
     if (!reader->has_end)
-        return fail(reader, "the last line is not 'end': the file has been cut", GTEL_STR_NONE);
+        return fail(reader, "the last line is not 'end': the file has been cut");
     return 0;
+}
+
+/* Plays the machine to its end and goes back: what does not fit into memory shows now. */
+static int play_once(struct reader *reader)
+{
+    struct gtel_tree *tree = reader->tree;
+    if (!gtel_tree_add_node(tree, GTEL_STR(""))) /* the root, also of an empty machine */
+        return -ENOMEM;
+    tree->node[0].kind = GTEL_TREE_DIR;
+    gtel_tree_seek(tree, gtel_tree_duration(tree));
+    if (tree->lack == GTEL_TREE_LACKS_NODES) {
+        reader->line = tree->event[tree->applied - 1].line;
+        return fail_limit(reader, "files, directories, links and answers", GTEL_TREE_NODES_MAX);
+    }
+    gtel_tree_seek(tree, 0);
+    return tree->lack == GTEL_TREE_LACKS_MEMORY ? -ENOMEM : 0;
 }
 
 int gtel_tree_parse(struct gtel_str text, struct gtel_tree **ret, char *error, size_t size)
@@ -537,14 +576,10 @@ int gtel_tree_parse(struct gtel_str text, struct gtel_tree **ret, char *error, s
     if (r < 0)
         goto out;
     r = read_all(&reader);
+    if (r == 0)
+        r = play_once(&reader);
     if (r < 0)
         goto out;
-    if (!gtel_tree_add_node(tree, GTEL_STR(""))) { /* the root, also of an empty machine */
-        r = -ENOMEM;
-        goto out;
-    }
-    tree->node[0].kind = GTEL_TREE_DIR;
-    gtel_tree_seek(tree, 0);
     *ret = tree;
     tree = NULL;
 out:

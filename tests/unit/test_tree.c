@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Recorded machines: the text, the state over time, and the env made of it. */
+#include "base/buf.h"
 #include "host/fs.h"
 #include "host/tree.h"
 #include "test.h"
@@ -17,13 +18,13 @@ static const struct {
     {"nothing", "", -EINVAL, "has been cut"},
     {"cut in the middle", "file a\n| 1\nfile b\n", -EINVAL, "has been cut"},
     {"text after end", "end\nfile a\n", -EINVAL, "line 2: text after end"},
-    {"unknown word", "fiel a\nend\n", -EINVAL, "line 1: unknown word 'fiel'"},
+    {"unknown word", "fiel a\nend\n", -EINVAL, "line 1: unknown word"},
     {"no path", "file\nend\n", -EINVAL, "a path is missing"},
     {"absolute path", "file /etc/passwd\nend\n", -EINVAL, "must be relative"},
     {"link without a target", "link a ->\nend\n", -EINVAL, "PATH -> TARGET"},
     {"link without an arrow", "link a b\nend\n", -EINVAL, "PATH -> TARGET"},
     {"grow without a rate", "grow a 1\nend\n", -EINVAL, "START PER_SECOND"},
-    {"unknown error", "error a EWHAT\nend\n", -EINVAL, "'EWHAT'"},
+    {"unknown error", "error a EWHAT\nend\n", -EINVAL, "line 1: not an error"},
     {"time without a unit is seconds", "at 1\nend\n", 0, ""},
     {"bad time", "at soon\nend\n", -EINVAL, "not a time"},
     {"times go back", "at 2s\nat 1s\nend\n", -EINVAL, "must grow"},
@@ -56,6 +57,77 @@ static void test_parse(void)
             printf("    %s\n", error);
         gtel_tree_free(tree);
     }
+}
+
+/* A file of somebody else, named by mistake or on purpose, is not repeated in a message. */
+static void test_no_echo(void)
+{
+    static const char *const texts[] = {
+        "SECRET",
+        "SECRET=word\nend\n",
+        "file /SECRET\nend\n",
+        "at SECRET\nend\n",
+        "error a SECRET\nend\n",
+        "end\nSECRET\n",
+        "ras_error SECRET\nend\n",
+        "uevent SECRET\nend\n",
+        "pmu_error a SECRET\nend\n",
+        "call SECRET\nend\n",
+        "query SECRET\nend\n",
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(texts); i++) {
+        struct gtel_tree *tree = NULL;
+        char error[200] = "";
+        test_label = texts[i];
+        CHECK_INT(gtel_tree_parse(gtel_str_of(texts[i]), &tree, error, sizeof(error)), -EINVAL);
+        CHECK(strstr(error, "line ") != NULL);
+        CHECK(!strstr(error, "SECRET"));
+        gtel_tree_free(tree);
+    }
+}
+
+/* Lines of a kind, before a last one that may be too much. */
+static void check_limit(const char *label, const char *first, const char *line, size_t n,
+                        const char *want)
+{
+    struct gtel_buf text;
+    struct gtel_tree *tree = NULL;
+    char error[200] = "";
+    test_label = label;
+    gtel_buf_init(&text, 64 << 20);
+    gtel_buf_str(&text, gtel_str_of(first));
+    for (size_t i = 0; i < n; i++)
+        gtel_buf_printf(&text, line, (unsigned)i);
+    gtel_buf_str(&text, GTEL_STR("end\n"));
+    CHECK(!text.has_failed);
+    int r = gtel_tree_parse(gtel_buf_text(&text), &tree, error, sizeof(error));
+    CHECK_INT(r, want ? -EINVAL : 0);
+    if (want)
+        CHECK_STR(gtel_str_of(error), want);
+    gtel_tree_free(tree);
+    gtel_buf_done(&text);
+}
+
+/* A machine that is too large says which limit it is, and in which line. */
+static void test_limits(void)
+{
+    char names[600];
+    char line[620];
+    memset(names, 'x', sizeof(names) - 1);
+    names[sizeof(names) - 1] = '\0';
+    check_limit("content", "file a\n", "| %015u\n", 65536, NULL);
+    check_limit("more content", "dir b\nfile a\n", "| %015u\n", 65537,
+                "line 65539: more than 1048576 bytes of content");
+    check_limit("changes", "", "dir a\n", 1 << 20, NULL);
+    check_limit("more changes", "\n", "dir a\n", (1 << 20) + 1,
+                "line 1048578: more than 1048576 changes of files, links and answers");
+    check_limit("files", "", "dir %x\n", (1 << 19) - 1, NULL); /* and the root */
+    check_limit("more files later", "dir a\nat 1s\n", "dir a/%x\n", 1 << 19,
+                "line 524289: more than 524288 files, directories, links and answers");
+    (void)snprintf(line, sizeof(line), "call %s = 1\n", names);
+    check_limit("words of a call", "", line, 1, "line 1: more than 511 bytes of names in a line");
+    (void)snprintf(line, sizeof(line), "library %s\n", names);
+    check_limit("a name", "", line, 1, "line 1: more than 511 bytes of names in a line");
 }
 
 static const char machine[] = "# a card\n"
@@ -249,6 +321,8 @@ static void with_machine(const char *text, void (*test)(struct gtel_tree *, stru
 int main(void)
 {
     test_parse();
+    test_no_echo();
+    test_limits();
     with_machine(machine, test_states);
     with_machine(processes, test_processes);
     with_machine("dir list/card10\ndir list/card2\ndir list/card1\ndir list/card10-DP-1\nend\n",
