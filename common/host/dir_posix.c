@@ -136,12 +136,9 @@ static bool is_descriptors(const char *path)
     return gtel_str_ends(text, GTEL_STR("/fd")) || gtel_str_ends(text, GTEL_STR("/fdinfo"));
 }
 
-int gtel_dir_posix_numbers(int root_fd, const char *path, uint32_t first, gtel_number_fn fn,
+int gtel_dir_posix_numbers(int fd, const char *path, uint32_t first, gtel_number_fn fn,
                            void *fn_arg)
 {
-    int fd = openat(root_fd, path, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
-    if (fd < 0)
-        return -errno;
     if (!is_procfs(fd))
         return list_sorted(fd, first, fn, fn_arg);
     if (first > 1) /* those below that come all the same are passed over */
@@ -153,11 +150,11 @@ int gtel_dir_posix_numbers(int root_fd, const char *path, uint32_t first, gtel_n
 
 #else
 
-int gtel_dir_posix_numbers(int root_fd, const char *path, uint32_t first, gtel_number_fn fn,
+int gtel_dir_posix_numbers(int fd, const char *path, uint32_t first, gtel_number_fn fn,
                            void *fn_arg)
 {
-    int fd = openat(root_fd, path, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
-    return fd < 0 ? -errno : list_sorted(fd, first, fn, fn_arg);
+    (void)path;
+    return list_sorted(fd, first, fn, fn_arg);
 }
 
 #endif

@@ -13,8 +13,8 @@
 int gtel_dir_posix_stat(int root_fd, const char *path, struct gtel_stat *ret);
 /* What gtel_env_ops.dir_open does. */
 int gtel_dir_posix_open(int root_fd, const char *path);
-/* What gtel_env_ops.dir_list_from does. */
-int gtel_dir_posix_numbers(int root_fd, const char *path, uint32_t first, gtel_number_fn fn,
+/* What gtel_env_ops.dir_list_from does, for the directory of that path, open at fd. Closes fd. */
+int gtel_dir_posix_numbers(int fd, const char *path, uint32_t first, gtel_number_fn fn,
                            void *fn_arg);
 
 #endif

@@ -5,6 +5,7 @@
 #include "host/drm_query_posix.h"
 #include "host/netlink_posix.h"
 #include "host/pmu_posix.h"
+#include "host/root_posix.h"
 #include "host/stall_posix.h"
 
 #include <dirent.h>
@@ -86,12 +87,20 @@ static uint64_t suspended_ns(void *arg)
 #endif
 }
 
+/* On this machine the kernel follows links; below another root none leads out of it. */
+static int open_path(const struct posix_env *env, const char *path, int flags)
+{
+    if (!env->is_machine)
+        return gtel_root_posix_open(env->root_fd, path, flags);
+    int fd = openat(env->root_fd, path, flags | O_CLOEXEC);
+    return fd < 0 ? -errno : fd;
+}
+
 static int file_open(void *arg, const char *path)
 {
     struct posix_env *env = arg;
     /* O_NONBLOCK: a FIFO in the place of a file must not hang us. */
-    int fd = openat(env->root_fd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    return fd < 0 ? remember(env, -errno) : fd;
+    return remember(env, open_path(env, path, O_RDONLY | O_NOCTTY | O_NONBLOCK));
 }
 
 static int64_t file_read(void *arg, int handle, void *buf, size_t n)
@@ -113,9 +122,9 @@ static void file_close(void *arg, int handle)
 static int dir_list(void *arg, const char *path, gtel_dir_fn fn, void *fn_arg)
 {
     struct posix_env *env = arg;
-    int fd = openat(env->root_fd, path, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+    int fd = open_path(env, path, O_RDONLY | O_DIRECTORY);
     if (fd < 0)
-        return remember(env, -errno);
+        return remember(env, fd);
     DIR *dir = fdopendir(fd);
     if (!dir) {
         int error = errno;
@@ -138,30 +147,57 @@ static int dir_list(void *arg, const char *path, gtel_dir_fn fn, void *fn_arg)
     return r;
 }
 
+/* Of a descriptor that is no link, readlinkat(2) says ENOENT (kernel: fs/stat.c, do_readlinkat). */
+static int64_t read_link_below(const struct posix_env *env, const char *path, char *buf, size_t n)
+{
+    int fd = open_path(env, path, O_PATH | O_NOFOLLOW);
+    if (fd < 0)
+        return fd;
+    ssize_t got = readlinkat(fd, "", buf, n);
+    int64_t result = got < 0 ? -(errno == ENOENT ? EINVAL : errno) : got;
+    (void)close(fd);
+    return result;
+}
+
 static int64_t link_read(void *arg, const char *path, char *buf, size_t n)
 {
     struct posix_env *env = arg;
+    if (!env->is_machine)
+        return read_link_below(env, path, buf, n);
     ssize_t got = readlinkat(env->root_fd, path, buf, n);
     return got < 0 ? -errno : got;
+}
+
+static int stat_file(void *arg, const char *path, struct gtel_stat *ret)
+{
+    const struct posix_env *env = arg;
+    if (env->is_machine)
+        return gtel_dir_posix_stat(env->root_fd, path, ret);
+    int fd = open_path(env, path, O_PATH);
+    if (fd < 0)
+        return fd;
+    int r = gtel_dir_posix_stat(fd, "", ret);
+    (void)close(fd);
+    return r;
 }
 
 static int exists(void *arg, const char *path)
 {
     struct posix_env *env = arg;
     struct stat st;
-    return fstatat(env->root_fd, path, &st, 0) < 0 ? -errno : 0;
+    if (env->is_machine)
+        return fstatat(env->root_fd, path, &st, 0) < 0 ? -errno : 0;
+    int fd = open_path(env, path, O_PATH);
+    if (fd >= 0)
+        (void)close(fd);
+    return fd < 0 ? fd : 0;
 }
 
-static int stat_file(void *arg, const char *path, struct gtel_stat *ret)
-{
-    const struct posix_env *env = arg;
-    return gtel_dir_posix_stat(env->root_fd, path, ret);
-}
-
+/* Below another root a link in the directory would be followed by the kernel, and out of it. */
 static int dir_open(void *arg, const char *path)
 {
     const struct posix_env *env = arg;
-    return gtel_dir_posix_open(env->root_fd, path);
+    return env->is_machine ? gtel_dir_posix_open(env->root_fd, path) : -EOPNOTSUPP;
 }
 
 static int dir_stat(void *arg, int handle, const char *name, struct gtel_stat *ret)
@@ -211,8 +247,8 @@ static bool knows_us(int root_fd)
 static int dir_list_from(void *arg, const char *path, uint32_t first, gtel_number_fn fn,
                          void *fn_arg)
 {
-    const struct posix_env *env = arg;
-    return gtel_dir_posix_numbers(env->root_fd, path, first, fn, fn_arg);
+    int fd = open_path(arg, path, O_RDONLY | O_DIRECTORY);
+    return fd < 0 ? fd : gtel_dir_posix_numbers(fd, path, first, fn, fn_arg);
 }
 
 static int lib_open(void *arg, const char *const *names, void **ret)

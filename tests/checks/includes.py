@@ -53,6 +53,7 @@ SYSTEM = {
     "common/host/env_win32.c": None,
     "common/host/netlink_posix.c": None,
     "common/host/pmu_posix.c": None,
+    "common/host/root_posix.c": None,
     "common/host/drm_query_posix.c": None,
     "common/host/stall_posix.c": None,
     "common/cycle/helper_text.c": None,  # the pipe beside that socket

@@ -30,19 +30,20 @@ import lines
 
 GTEL, MACHINE = os.path.abspath(sys.argv[1]), sys.argv[2]
 READ = "read,pread64"
+OPEN = "openat,openat2"
 ABSENT, EMPTY = "error=ENOENT", "Invalid argument|No data available"
 # Name, [(calls, fault, when)], what is said of it (None: nothing is wrong then). Up to the call that
 # is named behind `..` of each process; the helper that reads 8 GPUs starts with 1,800 openat.
 AT_START = [
     ("eio", [(READ, "error=EIO", "200..900+50")], "Input/output error"),
-    ("emfile", [("openat", "error=EMFILE", "300..1700+40")], "Too many open files"),
-    ("enoent", [("openat", ABSENT, "300..1700+7")], None),
+    ("emfile", [(OPEN, "error=EMFILE", "300..1700+40")], "Too many open files"),
+    ("enoent", [(OPEN, ABSENT, "300..1700+7")], None),
     # not `read`: an input that has ended ends the program
     ("empty", [("pread64", "retval=0", "150..900+10")], EMPTY),
     ("list", [("getdents64", "error=EIO", "5..270+5")], "Input/output error"),
     # beside the eleven; the first calls are the loader's of the C library, and a refused brk gives
     # an address
-    ("early", [("openat", "error=EMFILE", "14..60+3")], "Too many open files"),
+    ("early", [(OPEN, "error=EMFILE", "14..60+3")], "Too many open files"),
     ("memory", [("brk", "retval=0", "4..60+1"), ("mmap", "error=ENOMEM", "17..60+2")],
      "Cannot allocate memory"),
     ("signals", [("poll,ppoll,recvfrom", "error=EINTR", "2..60+3")], None),
@@ -50,8 +51,8 @@ AT_START = [
 ]
 # The same, each so often of the calls of each process of a running program.
 RUNNING = [
-    ("emfile", [("openat", "error=EMFILE", "3+5")], "Too many open files"),
-    ("enoent", [("openat", ABSENT, "3+5")], None),
+    ("emfile", [(OPEN, "error=EMFILE", "3+5")], "Too many open files"),
+    ("enoent", [(OPEN, ABSENT, "3+5")], None),
     ("eio", [(READ, "error=EIO", "5+20")], "Input/output error"),
     ("empty", [("pread64", "retval=0", "5+20")], EMPTY),
     ("list", [("getdents64", "error=EIO", "2+3")], "Input/output error"),

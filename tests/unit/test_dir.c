@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Directories of numbers and what is known of files, on this machine's own /proc and files. */
 #include "host/env.h"
+#include "host/root_posix.h"
 #include "test.h"
 
 #include <errno.h>
@@ -152,9 +153,149 @@ static void test_files(void)
     gtel_env_posix_done(&env);
 }
 
+/* A root with links, beside a file that is not in it. */
+static const struct link_case {
+    const char *name;
+    const char *target;
+    int rc; /* of reading through it */
+} links[] = {
+    {"inside", "dir/file", 0},
+    {"absolute", "/dir/file", 0}, /* the root is meant */
+    {"up", "../secret", -ENOENT},
+    {"far_up", "dir/../../../../../../../../secret", -ENOENT},
+    {"up_inside", "dir/../dir/file", 0},
+    {"chain", "dir/back/dir/file", 0},
+    {"machine", "/etc/passwd", -ENOENT},
+    {"process", "/proc/self/cwd", -ENOENT},
+    {"itself", "itself", -ELOOP},
+    {"two", "three", -ELOOP},
+    {"three", "two", -ELOOP},
+    {"slash", "/", -EISDIR},
+    {"dots", ".././..//.", -EISDIR},
+};
+
+static int64_t read_path(const struct gtel_env *env, const char *path)
+{
+    char buf[16];
+    int handle = env->ops->file_open(env->arg, path);
+    if (handle < 0)
+        return handle;
+    int64_t n = env->ops->file_read(env->arg, handle, buf, sizeof(buf));
+    env->ops->file_close(env->arg, handle);
+    return n;
+}
+
+/* The way of kernels before openat2. */
+static int walk(int at, const char *path)
+{
+    int fd = gtel_root_posix_walk(at, path, O_PATH);
+    if (fd >= 0)
+        (void)close(fd);
+    return fd < 0 ? fd : 0;
+}
+
+static void check_paths(const struct gtel_env *env, int at)
+{
+    static const struct {
+        const char *path;
+        int rc;
+    } paths[] = {
+        {"", -ENOENT},
+        {"dir/file/x", -ENOTDIR},
+        {"../secret", -ENOENT},
+        {"/dir/file", 0},
+        {"dir//./file", 0},
+        {"dir/../../dir/file", 0},
+        {"up_inside/x", -ENOTDIR},
+        {"far_up", -ENOENT},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(paths); i++) {
+        test_label = paths[i].path;
+        CHECK_INT(env->ops->exists(env->arg, paths[i].path), paths[i].rc);
+        CHECK_INT(walk(at, paths[i].path), paths[i].rc);
+    }
+}
+
+/* proc below a root has links that are no text: what they say is below the root, too. */
+static void check_proc(void)
+{
+    struct gtel_env env;
+    struct gtel_stat st;
+    char path[64];
+    int fd = open("/proc/self/status", O_RDONLY);
+    test_label = "proc";
+    if (!CHECK(fd >= 0) || !CHECK(gtel_env_posix_init("/proc", &env) == 0))
+        return;
+    (void)snprintf(path, sizeof(path), "self/fd/%d", fd);
+    CHECK_INT(env.ops->stat(env.arg, path, &st), -ENOENT); /* /proc/proc/PID/status */
+    CHECK_INT(read_path(&env, path), -ENOENT);
+    CHECK_INT(env.ops->stat(env.arg, "self/status", &st), 0);
+    CHECK(list(&env, "self/fd", (uint32_t)fd, (uint32_t)fd, 0).has_want);
+    gtel_env_posix_done(&env);
+    CHECK(close(fd) == 0);
+}
+
+static void check_links(const struct gtel_env *env, int at)
+{
+    char target[64];
+    char path[64];
+    struct gtel_stat st;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(links); i++) {
+        bool has_end = links[i].rc == 0 || links[i].rc == -EISDIR;
+        test_label = links[i].name;
+        CHECK_INT(read_path(env, links[i].name), links[i].rc < 0 ? links[i].rc : 7);
+        CHECK_INT(env->ops->exists(env->arg, links[i].name), has_end ? 0 : links[i].rc);
+        CHECK_INT(env->ops->stat(env->arg, links[i].name, &st), has_end ? 0 : links[i].rc);
+        CHECK_INT(env->ops->link_read(env->arg, links[i].name, target, sizeof(target)),
+                  strlen(links[i].target));
+        CHECK_INT(walk(at, links[i].name), has_end ? 0 : links[i].rc);
+        (void)snprintf(path, sizeof(path), "%s/x", links[i].name);
+        CHECK(read_path(env, path) < 0);
+    }
+}
+
+/* Whoever makes the directory can name nothing outside of it. */
+static void test_root(void)
+{
+    char top[] = "/tmp/gtel-root-XXXXXX";
+    char dir[64];
+    struct gtel_env env;
+    if (!CHECK(mkdtemp(top) != NULL))
+        return;
+    (void)snprintf(dir, sizeof(dir), "%s/root", top);
+    CHECK(mkdir(dir, 0755) == 0);
+    int at = open(dir, O_RDONLY | O_DIRECTORY);
+    CHECK(mkdirat(at, "dir", 0755) == 0 && symlinkat("..", at, "dir/back") == 0);
+    for (int i = 0; i < 2; i++) {
+        int fd = openat(at, i == 0 ? "../secret" : "dir/file", O_WRONLY | O_CREAT, 0644);
+        CHECK(fd >= 0 && write(fd, "content", 7) == 7 && close(fd) == 0);
+    }
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(links); i++)
+        CHECK(symlinkat(links[i].target, at, links[i].name) == 0);
+    if (CHECK(gtel_env_posix_init(dir, &env) == 0)) {
+        check_links(&env, at);
+        check_paths(&env, at);
+        test_label = "directories";
+        CHECK_INT(env.ops->link_read(env.arg, "dir", dir, sizeof(dir)), -EINVAL);
+        CHECK_INT(env.ops->link_read(env.arg, "dir/file", dir, sizeof(dir)), -EINVAL);
+        CHECK_INT(env.ops->link_read(env.arg, "none", dir, sizeof(dir)), -ENOENT);
+        CHECK_INT(read_path(&env, "dir/"), -EISDIR);
+        CHECK_INT(list(&env, "slash", 0, 0, 0).n, 0);
+        CHECK_INT(env.ops->dir_open(env.arg, "dir"), -EOPNOTSUPP);
+        gtel_env_posix_done(&env);
+    }
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(links); i++)
+        CHECK(unlinkat(at, links[i].name, 0) == 0);
+    CHECK(unlinkat(at, "dir/back", 0) == 0 && unlinkat(at, "dir/file", 0) == 0);
+    CHECK(unlinkat(at, "../secret", 0) == 0 && unlinkat(at, "dir", AT_REMOVEDIR) == 0);
+    CHECK(close(at) == 0 && rmdir(dir) == 0 && rmdir(top) == 0);
+}
+
 int main(void)
 {
     test_machine();
     test_files();
+    test_root();
+    check_proc();
     return test_result();
 }
