@@ -3,6 +3,7 @@
 #include "machine.h"
 
 #include "base/buf.h"
+#include "whole_file.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,28 +14,13 @@
 
 enum { TREE_MAX = 64 << 20 }; /* bytes of a recorded machine */
 
-/* Appends the whole file. 0 or a negative errno. */
-static int read_file(const char *path, struct gtel_buf *text)
-{
-    char chunk[16384];
-    size_t n;
-    FILE *file = fopen(path, "re"); /* e: no helper inherits it */
-    if (!file)
-        return -errno;
-    while ((n = fread(chunk, 1, sizeof(chunk), file)) > 0)
-        gtel_buf_bytes(text, chunk, n);
-    int r = ferror(file) ? -EIO : 0;
-    (void)fclose(file); /* only read */
-    return r == 0 && text->has_failed ? -EFBIG : r;
-}
-
 static int open_tree(struct gtel_machine *machine, const struct gtel_machine_setup *setup,
                      char *problem, size_t size)
 {
     struct gtel_buf text;
     uint64_t epoch_ns = setup->epoch_ns ? setup->epoch_ns : gtel_env_real_now();
     gtel_buf_init(&text, TREE_MAX);
-    int r = read_file(machine->root, &text);
+    int r = gtel_whole_file_read(machine->root, &text, problem, size);
     if (r == 0)
         r = gtel_tree_parse(gtel_buf_text(&text), &machine->tree, problem, size);
     gtel_buf_done(&text);
@@ -70,10 +56,6 @@ static int open_root(struct gtel_machine *machine, const struct gtel_machine_set
     int r = resolve(machine, setup->root, &st);
     if (r < 0)
         return r;
-    if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode)) {
-        (void)snprintf(problem, size, "no regular file and no directory"); /* a FIFO would hang */
-        return -EINVAL;
-    }
     if (!S_ISDIR(st.st_mode))
         return open_tree(machine, setup, problem, size);
     if (!setup->is_stepped)

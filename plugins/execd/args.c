@@ -2,6 +2,8 @@
 /* The command line. */
 #include "execd/args.h"
 
+#include "whole_file.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -85,22 +87,16 @@ static const struct switch_row *find_switch(struct gtel_str name)
 
 static int read_config(struct gtel_options *options, const char *path, char *error, size_t size)
 {
-    static const char too_long[] = "longer than 65535 bytes";
-    char text[GTEL_ARGS_CONFIG_MAX];
-    FILE *file = fopen(path, "rb");
-    if (!file) {
-        (void)snprintf(error, size, "--config %s: cannot be read: %s", path, strerror(errno));
-        return -EINVAL;
-    }
-    size_t n = fread(text, 1, sizeof(text), file);
-    bool is_broken = ferror(file) != 0;
-    (void)fclose(file); /* only read */
-    if (is_broken || n == sizeof(text)) {
-        (void)snprintf(error, size, "--config %s: %s", path,
-                       is_broken ? "cannot be read" : too_long);
-        return -EINVAL;
-    }
-    return gtel_args_config(options, (struct gtel_str){text, n}, path, error, size);
+    char problem[160] = "";
+    struct gtel_buf text;
+    gtel_buf_init(&text, GTEL_ARGS_CONFIG_MAX);
+    int r = gtel_whole_file_read(path, &text, problem, sizeof(problem));
+    if (r < 0)
+        (void)snprintf(error, size, "--config %.200s: cannot be read: %s", path, problem);
+    else
+        r = gtel_args_config(options, gtel_buf_text(&text), path, error, size);
+    gtel_buf_done(&text);
+    return r < 0 ? -EINVAL : 0;
 }
 
 static int set_number(uint64_t *ret, const struct word *word, char *error, size_t size)

@@ -26,7 +26,7 @@ enum gtel_args_action {
     GTEL_ARGS_LANE /* run as the helper of the lane in `lane` */
 };
 
-enum { GTEL_ARGS_ERROR_MAX = 400, GTEL_ARGS_CONFIG_MAX = 65536 };
+enum { GTEL_ARGS_ERROR_MAX = 400, GTEL_ARGS_CONFIG_MAX = 65535 };
 
 struct gtel_args {
     enum gtel_args_action action;
@@ -50,7 +50,8 @@ int gtel_args_parse(struct gtel_args *args, int argc, char *const *argv, char *e
 /*
  * Sets options from text: `name = value` with strings, numbers and arrays of strings; comments and
  * table headers are skipped. file is its name for messages. An option that is set already stays.
- * Returns 0, or -EINVAL with "FILE:LINE: …" in error.
+ * Returns 0, or -EINVAL with "FILE:LINE: …" in error, where nothing of the text is repeated but the
+ * value of a known option.
  */
 int gtel_args_config(struct gtel_options *options, struct gtel_str text, const char *file,
                      char *error, size_t size);

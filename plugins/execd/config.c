@@ -158,8 +158,8 @@ static int set_pair(struct gtel_options *options, struct gtel_str name, struct g
     if (id == GTEL_O_COUNT && gtel_str_eq(name, GTEL_STR("poll_interval")))
         id = GTEL_O_INTERVAL;
     if (id == GTEL_O_COUNT) {
-        (void)snprintf(error, size, "unknown option %.*s: `gtel --help` lists the options",
-                       GTEL_STR_ARG(name));
+        /* Without the name: the file may be another one, and not this user's to read. */
+        (void)snprintf(error, size, "unknown option: `gtel --help` lists the options");
         return -EINVAL;
     }
     if (is_seen[id]) {

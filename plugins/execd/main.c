@@ -9,6 +9,7 @@
 #include "execd/watch.h"
 #include "gtel.h"
 #include "machine.h"
+#include "whole_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -390,19 +391,23 @@ static void step_machine(void *arg, uint64_t ns)
     gtel_env_tree_step(arg, ns);
 }
 
-/* 0, or a negative errno. */
-static int write_capture(struct program *program)
+/* 0, or a negative errno, which has been logged. */
+static int write_file(const struct program *program)
 {
-    if (!program->args.file && isatty(STDOUT_FILENO))
-        gtel_buf_clean(&program->out); /* for people; a record in a file stays as it is */
-    const struct gtel_str text = gtel_buf_text(&program->out);
-    if (!program->args.file)
-        return gtel_out_write(&program->pace, text);
-    FILE *file = fopen(program->args.file, "we"); /* e: no helper inherits it */
-    if (!file)
-        return -errno;
-    bool is_written = fwrite(text.p, 1, text.n, file) == text.n;
-    return fclose(file) == 0 && is_written ? 0 : -EIO;
+    char problem[160] = "";
+    int r = gtel_whole_file_write(program->args.file, gtel_buf_text(&program->out), problem,
+                                  sizeof(problem));
+    if (r < 0)
+        gtel_log(&program->log, GTEL_LOG_ERROR, "capture %s: %s", program->args.file, problem);
+    return r;
+}
+
+/* For people and for copies from a terminal; a record in a file stays as it is. */
+static int write_output(struct program *program)
+{
+    if (isatty(STDOUT_FILENO))
+        gtel_buf_clean(&program->out);
+    return gtel_out_write(&program->pace, gtel_buf_text(&program->out));
 }
 
 static int run_capture(struct program *program)
@@ -425,11 +430,12 @@ static int run_capture(struct program *program)
     gtel_pace_init(&program->pace, 0, 0, false);
     gtel_buf_init(&program->out, CAPTURE_MAX);
     r = gtel_capture_run(&capture, &program->out);
-    if (r == 0)
-        r = write_capture(program);
     if (r < 0 && r != -EINVAL)
-        gtel_log(&program->log, GTEL_LOG_ERROR, "capture%s%s: %s", program->args.file ? " " : "",
-                 program->args.file ? program->args.file : "", strerror(-r));
+        gtel_log(&program->log, GTEL_LOG_ERROR, "capture: %s", strerror(-r));
+    else if (r == 0 && program->args.file)
+        r = write_file(program);
+    else if (r == 0)
+        r = write_output(program);
     gtel_buf_done(&program->out);
     gtel_pace_done(&program->pace);
     gtel_machine_close(&program->machine);
