@@ -156,11 +156,14 @@ static void write_commands(const struct gtel_doctor_fixes *fixes,
                         "  printf '[Service]\\nAmbientCapabilities=%.*s\\n' \\\n"
                         "    > /etc/systemd/system/telegraf.service.d/gtel.conf\n"
                         "  systemctl daemon-reload; systemctl restart telegraf\n"
-                        "or, for gtel by hand, whoever starts it:\n"
+                        "or, for gtel by hand; any user who may start it sees what these rights\n"
+                        "show, so give it to one group:\n"
+                        "  gtel=$(command -v gtel)\n"
+                        "  chown root:telegraf \"$gtel\"; chmod 0750 \"$gtel\"\n"
                         "  setcap ",
                         GTEL_STR_ARG(names));
         put_setcap(names, out);
-        gtel_buf_str(out, GTEL_STR(" \"$(command -v gtel)\"\n"));
+        gtel_buf_str(out, GTEL_STR(" \"$gtel\"\n"));
     }
     if (needs_group)
         gtel_buf_printf(out, "%s  usermod -aG render telegraf; systemctl restart telegraf\n",

@@ -6,6 +6,7 @@
 #include "execd/explain.h"
 #include "execd/out.h"
 #include "execd/pace.h"
+#include "execd/privileges.h"
 #include "execd/watch.h"
 #include "gtel.h"
 #include "machine.h"
@@ -37,6 +38,7 @@ static const uint64_t starting_ns = 3000000000u;
 struct program {
     struct gtel_args args;
     struct gtel_log log;
+    struct gtel_privileges privileges;
     struct gtel_machine machine;
     struct gtel_pace pace;
     struct gtel_buf out;
@@ -287,10 +289,26 @@ static const char *find_helper(struct program *program)
     return program->helper;
 }
 
+/*
+ * Vendor libraries obey the environment of the process that loads them, and by now the loader of
+ * shared objects has read its own part. Helpers start with a clean one. 0, or -EINVAL with a
+ * message.
+ */
+static int refuse_inside(const struct program *program, const char *helper)
+{
+    if (helper || !program->privileges.is_raised)
+        return 0;
+    gtel_log(&program->log, GTEL_LOG_ERROR,
+             "sources are not run inside a program that has capabilities which its user lacks: "
+             "start it without --isolation=none, or without the capabilities");
+    return -EINVAL;
+}
+
 static int start(struct program *program)
 {
     const struct gtel_options *options = &program->args.options;
     struct gtel_str host = gtel_option_text(options, GTEL_O_HOST_TAG);
+    int r;
     bool is_watching = !program->args.is_once && !(program->args.is_stepped && program->has_clock);
     gtel_pace_init(&program->pace, program->has_clock ? program->interval_ns : 0,
                    gtel_option_number(options, GTEL_O_SAMPLE_INTERVAL), is_watching);
@@ -300,17 +318,21 @@ static int start(struct program *program)
     program->sink = program->args.is_explained ? gtel_explain_sink(&program->explain)
                                                : gtel_lineproto_sink(&program->encoder);
     if (program->args.action == GTEL_ARGS_DOCTOR) {
-        int r = gtel_doctor_init(&program->doctor);
+        r = gtel_doctor_init(&program->doctor);
         if (r < 0)
             return r;
         program->sink = gtel_doctor_sink(&program->doctor);
         program->machine.env.log = gtel_doctor_log(&program->doctor);
     }
+    const char *helper = find_helper(program);
+    r = refuse_inside(program, helper);
+    if (r < 0)
+        return r;
     struct gtel_setup setup = {
         .env = &program->machine.env,
         .options = options,
         .sink = &program->sink,
-        .helper = find_helper(program),
+        .helper = helper,
         .helper_args = program->machine.helper_args,
         .interval_ns = program->has_clock || program->args.is_stepped ? program->interval_ns : 0,
     };
@@ -391,11 +413,15 @@ static void step_machine(void *arg, uint64_t ns)
     gtel_env_tree_step(arg, ns);
 }
 
-/* 0, or a negative errno, which has been logged. */
+/* The end, with the rights of the user alone. 0, or a negative errno, which has been logged. */
 static int write_file(const struct program *program)
 {
     char problem[160] = "";
-    int r = gtel_whole_file_write(program->args.file, gtel_buf_text(&program->out), problem,
+    int r = gtel_privileges_pause(&program->privileges);
+    if (r < 0)
+        (void)snprintf(problem, sizeof(problem), "%s", strerror(-r));
+    else
+        r = gtel_whole_file_write(program->args.file, gtel_buf_text(&program->out), problem,
                                   sizeof(problem));
     if (r < 0)
         gtel_log(&program->log, GTEL_LOG_ERROR, "capture %s: %s", program->args.file, problem);
@@ -520,18 +546,45 @@ static int print(const struct program *program)
     return is_written ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+static int complain_of_rights(const struct program *program, int r)
+{
+    if (r == -EPERM)
+        return complain(program, "set-user-ID and set-group-ID programs are not supported: give "
+                                 "rights with setcap or in the unit (README, Permissions)");
+    gtel_log(&program->log, GTEL_LOG_ERROR, "capabilities cannot be read or changed: %s",
+             strerror(-r));
+    return EXIT_USAGE;
+}
+
+/* 0, or what to end with, which has been logged. Files that options name are the user's to open. */
+static int read_arguments(struct program *program, int argc, char **argv)
+{
+    char error[GTEL_ARGS_ERROR_MAX] = "";
+    struct gtel_privileges *privileges = &program->privileges;
+    int r = gtel_privileges_init(privileges);
+    if (r == 0)
+        r = gtel_privileges_pause(privileges);
+    if (r < 0)
+        return complain_of_rights(program, r);
+    if (gtel_args_parse(&program->args, argc, argv, error, sizeof(error)) < 0)
+        return complain(program, error);
+    /* A machine that the user names must need no more rights than the user's; before any thread. */
+    bool is_named = program->args.root && program->args.root[0];
+    r = is_named ? gtel_privileges_drop(privileges) : gtel_privileges_resume(privileges);
+    return r < 0 ? complain_of_rights(program, r) : 0;
+}
+
 int main(int argc, char **argv)
 {
     bool has_output = gtel_out_init();
-    char error[GTEL_ARGS_ERROR_MAX] = "";
     struct program *program = calloc(1, sizeof(*program));
     if (!program)
         return EXIT_FAILURE;
     (void)signal(SIGPIPE, SIG_IGN); /* a closed output is an answer, not a reason to die */
     program->log = gtel_out_log();
-    int status = EXIT_SUCCESS;
-    if (gtel_args_parse(&program->args, argc - 1, argv + 1, error, sizeof(error)) < 0)
-        status = complain(program, error);
+    int status = read_arguments(program, argc - 1, argv + 1);
+    if (status != EXIT_SUCCESS)
+        ; /* has been said */
     else if (program->args.action == GTEL_ARGS_LANE)
         status = run_lane(program);
     else if (program->args.action == GTEL_ARGS_CAPTURE)
