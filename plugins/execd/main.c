@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The program: start, one gather per request, stop; lists for the documentation; helpers. */
+#include "cycle/lane.h"
 #include "execd/args.h"
 #include "execd/capture.h"
 #include "execd/doctor.h"
@@ -490,7 +491,8 @@ static int run_lane(struct program *program)
     raise_file_limit();
     int r = gtel_watch_start(HELPER_FD);
     if (r < 0) {
-        gtel_log(&program->log, GTEL_LOG_ERROR, "cannot start a thread: %s", strerror(-r));
+        gtel_log(&program->log, GTEL_LOG_ERROR, "cannot start a thread: %s; %s", strerror(-r),
+                 gtel_lane_start_fix(r));
         return EXIT_FAILURE;
     }
     r = open_machine(program);

@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 enum { STEP_NS = 100000000, GRACE_STEPS = 10, STACK = 256 << 10 };
+/* A lack of memory or of processes may be over soon. */
+enum { TRIES = 3, RETRY_NS = 10000000 };
 
 struct watch {
     int fd;
@@ -61,7 +63,12 @@ int gtel_watch_start(int fd)
         return -ENOMEM;
     /* Should the parent be dead already, the greeting finds the socket closed, and that is it. */
     *watch = (struct watch){.fd = fd, .parent = getppid()};
-    int r = start_thread(watch);
+    int r = -EAGAIN;
+    for (int i = 0; i < TRIES && r < 0; i++) {
+        struct timespec step = {.tv_nsec = i > 0 ? RETRY_NS : 0};
+        (void)nanosleep(&step, NULL);
+        r = start_thread(watch);
+    }
     if (r < 0)
         free(watch);
     return r;

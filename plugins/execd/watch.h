@@ -16,7 +16,10 @@
 #ifndef GTEL_EXECD_WATCH_H
 #define GTEL_EXECD_WATCH_H
 
-/* fd: the socket to the front end, open until the process ends. 0 or a negative errno. */
+/*
+ * fd: the socket to the front end, open until the process ends. Tries some times. 0 or a negative
+ * errno: the helper must not run without it.
+ */
 int gtel_watch_start(int fd);
 
 #endif
