@@ -16,10 +16,42 @@
 #include <sys/vfs.h>
 #endif
 
+#ifdef __linux__
+
+/*
+ * fstatat(2) of a descriptor of another process asks the file system that the file is on: one in
+ * user space, or a server of the network, may never answer. With AT_STATX_DONT_SYNC the kernel
+ * answers from what it has (fs/fuse/dir.c, fuse_update_get_attr; fs/nfs/inode.c, nfs_getattr;
+ * fs/ceph/inode.c, ceph_getattr; fs/afs/inode.c, afs_getattr), which is enough here: the type of a
+ * file and the number of a device never change. The files of /proc and /sys are as ever.
+ */
+static int stat_path(int root_fd, const char *path, struct stat *ret)
+{
+    const unsigned wanted = STATX_TYPE | STATX_SIZE | STATX_INO | STATX_UID;
+    struct statx stx;
+    if (statx(root_fd, path, AT_STATX_DONT_SYNC, wanted, &stx) < 0)
+        return -1;
+    ret->st_size = (off_t)stx.stx_size;
+    ret->st_ino = stx.stx_ino;
+    ret->st_uid = stx.stx_uid;
+    ret->st_mode = stx.stx_mode;
+    ret->st_rdev = makedev(stx.stx_rdev_major, stx.stx_rdev_minor);
+    return 0;
+}
+
+#else
+
+static int stat_path(int root_fd, const char *path, struct stat *ret)
+{
+    return fstatat(root_fd, path, ret, 0);
+}
+
+#endif
+
 int gtel_dir_posix_stat(int root_fd, const char *path, struct gtel_stat *ret)
 {
     struct stat st;
-    if ((path[0] ? fstatat(root_fd, path, &st, 0) : fstat(root_fd, &st)) < 0)
+    if ((path[0] ? stat_path(root_fd, path, &st) : fstat(root_fd, &st)) < 0)
         return -errno;
     *ret = (struct gtel_stat){.size = st.st_size > 0 ? (uint64_t)st.st_size : 0,
                               .ino = st.st_ino,

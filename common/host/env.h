@@ -108,7 +108,10 @@ struct gtel_env_ops {
     int64_t (*link_read)(void *arg, const char *path, char *buf, size_t n);
     /* 0 when something is there, links followed, else a negative errno. */
     int (*exists)(void *arg, const char *path);
-    /* What is there, links followed: 0 or a negative errno. */
+    /*
+     * What is there, links followed: 0 or a negative errno. A file system that does not answer is
+     * not waited for; it may answer with what it knew before. The same for dir_stat.
+     */
     int (*stat)(void *arg, const char *path, struct gtel_stat *ret);
     /*
      * Calls fn for each name that is a number of first or more and below 2^32, the lowest first:

@@ -56,7 +56,7 @@ RUNNING = [
     ("eio", [(READ, "error=EIO", "5+20")], "Input/output error"),
     ("empty", [("pread64", "retval=0", "5+20")], EMPTY),
     ("list", [("getdents64", "error=EIO", "2+3")], "Input/output error"),
-    ("stat", [("newfstatat", "error=EACCES", "2+3")], "Permission denied"),
+    ("stat", [("newfstatat,statx", "error=EACCES", "2+3")], "Permission denied"),
 ]
 PAUSE = 0.3  # between two questions, and how often the program looks for GPUs
 TIMEOUT = 10
