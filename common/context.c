@@ -347,6 +347,14 @@ static void add_throttled(struct gtel_context *context, size_t device)
                                 context->gather); /* NULL: no room, which is counted */
 }
 
+static struct gtel_headline_source source_of(const struct gtel_series *series)
+{
+    uint8_t source = series->now.source;
+    return (struct gtel_headline_source){.rank = series->rank % DERIVED_RANK,
+                                         .has_all_engines = source != GTEL_SOURCE_CORE &&
+                                                            gtel_sources[source]->has_all_engines};
+}
+
 /* Makes the headlines of the devices of this section from what their sources have said. */
 static void add_headlines(struct gtel_context *context)
 {
@@ -356,7 +364,7 @@ static void add_headlines(struct gtel_context *context)
         context->series.dropped++;
     for (size_t i = 0; i < table->n; i++)
         if (table->sorted[i]->section == context->section)
-            gtel_headlines_see(headlines, table->sorted[i], table->sorted[i]->rank % DERIVED_RANK);
+            gtel_headlines_see(headlines, table->sorted[i], source_of(table->sorted[i]));
     for (size_t i = 0; i < table->n; i++)
         if (table->sorted[i]->section != context->section &&
             !gtel_series_is_silent(table->sorted[i], context->gather))

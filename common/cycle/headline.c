@@ -37,17 +37,17 @@ static bool is_main(struct gtel_str engine)
 }
 
 static void see_engine(struct gtel_headline *headline, const struct gtel_series *series,
-                       uint32_t rank)
+                       struct gtel_headline_source from)
 {
     if (series->now.dim[1].n > 0)
         return; /* of a part: one engine, or one function */
-    bool is_better = !headline->engine || rank < headline->rank;
-    if (!is_better && rank > headline->rank)
+    bool is_better = !headline->engine || from.rank < headline->rank;
+    if (!is_better && from.rank > headline->rank)
         return;
     if (is_better)
         headline->has_main = false;
-    headline->has_main = headline->has_main || is_main(series->now.dim[0]);
-    headline->rank = rank;
+    headline->has_main = headline->has_main || from.has_all_engines || is_main(series->now.dim[0]);
+    headline->rank = from.rank;
     if (is_better ||
         gtel_reading_number(&series->now) > gtel_reading_number(&headline->engine->now))
         headline->engine = series;
@@ -72,14 +72,14 @@ static void see_idle(struct gtel_headline *headline, const struct gtel_series *s
 }
 
 void gtel_headlines_see(struct gtel_headlines *headlines, const struct gtel_series *series,
-                        uint32_t source_rank)
+                        struct gtel_headline_source from)
 {
     const struct gtel_reading *now = &series->now;
     if (!now->device || now->device->index >= headlines->n)
         return;
     struct gtel_headline *headline = &headlines->device[now->device->index];
     if (now->metric == GTEL_M_ENGINE_BUSY) {
-        see_engine(headline, series, source_rank);
+        see_engine(headline, series, from);
         return;
     }
     if (is_reason(now)) {

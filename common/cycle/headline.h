@@ -25,7 +25,7 @@ enum { GTEL_HEADLINE_IDLE = 1 };
 struct gtel_headline {
     const struct gtel_series *engine; /* the busiest class of the best source; NULL: none */
     uint32_t rank;                    /* of that source */
-    bool has_main;                    /* it has render or compute engines */
+    bool has_main;                    /* they stand for the GPU: see below */
     bool is_partial;                  /* it has a class whose figure is missing this time */
     const struct gtel_series *idle;   /* of the graphics part that slept least; NULL: none */
     bool is_counted;                  /* engines are counted, also where no rate is known yet */
@@ -44,9 +44,16 @@ struct gtel_headlines {
 void gtel_headlines_done(struct gtel_headlines *headlines);
 /* A new sample of so many devices begins. 0 or -ENOMEM: then new devices have none. */
 int gtel_headlines_begin(struct gtel_headlines *headlines, size_t devices);
-/* A series that this sample has touched; source_rank: of the source that owns it. */
+/* The source that owns a series. */
+struct gtel_headline_source {
+    uint32_t rank;
+    /* As in sources/source.h: else only render or compute engines stand for a GPU. */
+    bool has_all_engines;
+};
+
+/* A series that this sample has touched. */
 void gtel_headlines_see(struct gtel_headlines *headlines, const struct gtel_series *series,
-                        uint32_t source_rank);
+                        struct gtel_headline_source from);
 /*
  * After all of those: a series that the sample has not touched, though its owner has not been
  * silent for long. The busiest of a part of the engines is no figure of the GPU.

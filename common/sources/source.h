@@ -43,6 +43,11 @@ struct gtel_source {
     /* Its readings come from the kernel's own memory and do not show that the GPU answers. */
     bool is_hearsay;
     const struct gtel_source_library *library; /* NULL: needs none */
+    /*
+     * Where it reports engines of a GPU, those it does not report do nothing: the busiest of them
+     * is the GPU's, whatever its class. Else only render or compute engines stand for a GPU.
+     */
+    bool has_all_engines;
     /* 1 + the option, "off" or "on", that switches it on; 0: on unless Sources leaves it out. */
     unsigned opt_in_plus_1;
 

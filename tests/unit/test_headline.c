@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu.busy_percent where no source reports it: from engines, else from idle time, never mixed. */
 #include "base/buf.h"
+#include "cycle/headline.h"
 #include "gtel.h"
 #include "host/tree.h"
+#include "sources/source.h"
 #include "test.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define I915 "sys/devices/pci0000:00/0000:00:02.0"
 #define I915_CARD                                                                                  \
@@ -237,6 +240,56 @@ static void test_clients(void)
     gtel_buf_done(&text);
 }
 
+/*
+ * The engines of clients are all of their GPU, whatever their classes are: the busiest counts. A
+ * share of video engines alone, as NVML has it, says nothing of the whole GPU.
+ */
+static void test_main_engines(void)
+{
+    static const struct {
+        const char *label;
+        const char *source;
+        const char *engine[2];
+        double share[2];
+        double want; /* negative: none */
+    } cases[] = {
+        {"clients: video alone", "drm_clients", {"decode", "encode"}, {0.2, 0.6}, 0.6},
+        {"clients: other alone", "drm_clients", {"other", NULL}, {0.3, 0}, 0.3},
+        {"clients: video beside render", "drm_clients", {"render", "video"}, {0.1, 0.5}, 0.5},
+        {"NVML: video alone", "nvml", {"decode", "encode"}, {0.2, 0.6}, -1},
+        {"a PMU: video beside render", "i915", {"render", "video"}, {0.1, 0.5}, 0.5},
+        {"a PMU: video alone", "i915", {"video", NULL}, {0.5, 0}, -1},
+    };
+    struct gtel_device device = {.index = 0};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct gtel_headlines headlines = {0};
+        struct gtel_series series[2];
+        struct gtel_reading reading;
+        int source = gtel_source_find(gtel_str_of(cases[i].source));
+        test_label = cases[i].label;
+        if (source < 0)
+            continue; /* not in this build */
+        memset(series, 0, sizeof(series));
+        CHECK_INT(gtel_headlines_begin(&headlines, 1), 0);
+        for (size_t k = 0; k < 2 && cases[i].engine[k]; k++) {
+            series[k].now = (struct gtel_reading){.device = &device,
+                                                  .metric = GTEL_M_ENGINE_BUSY,
+                                                  .source = (uint8_t)source,
+                                                  .value_type = GTEL_VALUE_F64,
+                                                  .value.f64 = cases[i].share[k]};
+            series[k].now.dim[0] = gtel_str_of(cases[i].engine[k]);
+            gtel_headlines_see(
+                &headlines, &series[k],
+                (struct gtel_headline_source){
+                    .rank = 1, .has_all_engines = gtel_sources[source]->has_all_engines});
+        }
+        CHECK_INT(gtel_headlines_get(&headlines, 0, &reading), cases[i].want >= 0);
+        if (cases[i].want >= 0)
+            CHECK_NEAR(gtel_reading_number(&reading), cases[i].want, 1e-12);
+        gtel_headlines_done(&headlines);
+    }
+}
+
 /* An xe GPU whose counters are refused from 5 s to 25 s: the same, with figures from bursts. */
 static void test_refused(void)
 {
@@ -321,6 +374,7 @@ int main(void)
     test_hand_over();
     test_order();
     test_clients();
+    test_main_engines();
     test_refused();
     test_idle_only();
     test_throttled();

@@ -154,6 +154,7 @@ const struct gtel_source gtel_source_drm_clients = {
     .origins = origins,
     .state_size = sizeof(struct gtel_clients),
     .is_hearsay = true,
+    .has_all_engines = true, /* sums are reported only where each client tells all it has used */
     .present = present,
     .open = open_source,
     .discover = discover,
