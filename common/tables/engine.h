@@ -4,8 +4,8 @@
  *
  * Every driver has names of its own for its engines (the keys of DRM fdinfo: kernel,
  * Documentation/gpu/drm-usage-stats.rst); here each belongs to one class. A class can have engines
- * of several names (amdgpu's enc and enc_1), and a name that is not known is "other": a driver to
- * come is shown, not dropped.
+ * of several names (amdgpu's enc and enc_1): the busiest of them counts. A name that is not known
+ * is "other": a driver to come is shown, not dropped.
  *
  * amdgpu names its rings, not what they do: from VCN 4 on one ring encodes and decodes, and its
  * name is enc (kernel: amdgpu/vcn_v4_0.c, amdgpu/amdgpu_fdinfo.c).

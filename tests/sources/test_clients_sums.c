@@ -157,6 +157,57 @@ static void put_engines(struct gtel_buf *text, unsigned pid, unsigned id, unsign
         gtel_buf_printf(text, "| drm-engine-render:\t%u000000 ns\n", render_ms);
 }
 
+/*
+ * Two encoders of one card are two engines of one class, and amdgpu tells of one when it has
+ * worked. The busiest counts: what "train" uses is the same whatever "viewer" does beside it, and
+ * video engines are all that is known of this card, so the busiest of them is its headline.
+ */
+static void test_two_engines(void)
+{
+    static const struct {
+        unsigned train_ms;  /* of enc, in each interval */
+        unsigned viewer_ms; /* of enc_1 */
+        double device;
+    } steps[] = {{800, 0, 0.8}, {800, 400, 0.8}, {200, 400, 0.4}, {0, 0, 0}};
+    struct gtel_buf text;
+    struct lane lane;
+    unsigned train_ms = 5000;
+    unsigned viewer_ms = 0;
+    gtel_buf_init(&text, 1 << 20);
+    begin(&text);
+    clients_fd(&text, 700, 5, 0);
+    clients_fd(&text, 800, 5, 0);
+    for (unsigned t = 0; t <= GTEL_ARRAY_LEN(steps); t++) {
+        if (t > 0) {
+            gtel_buf_printf(&text, "at %us\n", t);
+            train_ms += steps[t - 1].train_ms;
+            viewer_ms += steps[t - 1].viewer_ms;
+        }
+        gtel_buf_printf(&text,
+                        "file proc/700/fdinfo/5\n| drm-driver:\tamdgpu\n| drm-client-id:\t7\n"
+                        "| drm-pdev:\t%s\n| drm-engine-enc:\t%u000000 ns\n"
+                        "file proc/800/fdinfo/5\n| drm-driver:\tamdgpu\n| drm-client-id:\t8\n"
+                        "| drm-pdev:\t%s\n",
+                        card0, train_ms, card0);
+        if (viewer_ms > 0)
+            gtel_buf_printf(&text, "| drm-engine-enc_1:\t%u000000 ns\n", viewer_ms);
+    }
+    if (!clients_run(&lane, &text, 0))
+        return;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(steps); i++) {
+        lane_step(&lane, 1000);
+        lane_gather(&lane);
+        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_ENCODE, "train"),
+                   steps[i].train_ms / 1e3, 1e-9);
+        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_ENCODE, "viewer"),
+                   steps[i].viewer_ms / 1e3, 1e-9);
+        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_ENGINE_BUSY, "encode"), steps[i].device,
+                   1e-9);
+    }
+    lane_done(&lane);
+    gtel_buf_done(&text);
+}
+
 #define VIDEO "| drm-engine-video:\t0 ns\n"
 
 /*
@@ -462,6 +513,7 @@ static void test_functions(void)
 int main(void)
 {
     test_unknown_gather();
+    test_two_engines();
     test_away();
     test_unread_gathers();
     test_left_out();

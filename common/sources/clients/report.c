@@ -4,26 +4,25 @@
 
 #include <string.h>
 
-/* Sums over the engines of each class. */
+/* The engines of each class. */
 struct classes {
-    double share[GTEL_ENGINE_KINDS];
-    uint32_t capacity[GTEL_ENGINE_KINDS];
-    uint32_t is_known; /* a bit per class that has engines */
+    double share[GTEL_ENGINE_KINDS];      /* of the busiest */
+    uint32_t capacity[GTEL_ENGINE_KINDS]; /* of all */
+    uint32_t is_known;                    /* a bit per class that has engines */
 };
 
-/* Engines of one class count by their number; unlike ones ("other") are not added up: the busiest.
+/*
+ * Engines that have names of their own within a class are unlike (amdgpu's enc and enc_1, all that
+ * is "other"), and a driver may tell of one only once it has worked. So the busiest counts: neither
+ * a mean over those seen so far, which other processes would change, nor a sum, which would call a
+ * class full while each of its engines has room. Like engines are one name with a capacity.
  */
 static void add(struct classes *classes, const struct gtel_client_engine *engine, double share)
 {
     enum gtel_engine_kind kind = engine->kind;
-    double all = classes->share[kind] * classes->capacity[kind] + share * engine->capacity;
     classes->is_known |= 1u << kind;
-    if (kind == GTEL_ENGINE_KIND_OTHER) {
-        classes->share[kind] = share > classes->share[kind] ? share : classes->share[kind];
-        return;
-    }
     classes->capacity[kind] += engine->capacity;
-    classes->share[kind] = all / classes->capacity[kind];
+    classes->share[kind] = share > classes->share[kind] ? share : classes->share[kind];
 }
 
 /* The engines that a client leaves out without saying by it that they have done nothing. */
