@@ -9,6 +9,13 @@
  */
 enum { FIELD_BEHIND_NAME = 3, FIELD_START = 22 };
 
+bool gtel_pid_is_older(const struct gtel_pid_birth *a, const struct gtel_pid_birth *b)
+{
+    if (a->start == 0 || b->start == 0)
+        return false;
+    return a->start < b->start || (a->start == b->start && b->parent == a->pid);
+}
+
 int gtel_pid_stat(struct gtel_str text, struct gtel_str *ret_name, uint64_t *ret_start)
 {
     size_t open = gtel_str_find(text, '(');

@@ -15,4 +15,17 @@
  */
 int gtel_pid_stat(struct gtel_str text, struct gtel_str *ret_name, uint64_t *ret_start);
 
+/* When a process began, and what tells apart two that began in the same tick. */
+struct gtel_pid_birth {
+    uint64_t start; /* clock ticks since the host booted; 0: not known */
+    uint32_t pid;
+    uint32_t parent; /* its pid */
+};
+
+/*
+ * Whether a began before b, as far as that is known. Numbers say nothing of it: they begin anew
+ * when all were given once.
+ */
+bool gtel_pid_is_older(const struct gtel_pid_birth *a, const struct gtel_pid_birth *b);
+
 #endif

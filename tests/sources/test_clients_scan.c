@@ -178,6 +178,26 @@ static void test_shared(void)
     stop(&world);
 }
 
+#define HOLDER(pid, parent, start, id)                                                             \
+    "file proc/" pid "/stat\n| 1 (w) S " parent " 1 1 0 - 0 0 0 0 0 0 0 0 0 0 0 1 0 " start        \
+    "\n" CLIENT(pid, "5", id)
+
+/* Numbers began anew. Forked: long after, before that one, in the same tick. */
+static const char family[] = HOLDER("900", "1", "500", "1") HOLDER("20", "900", "800", "1")
+    HOLDER("30", "900", "700", "1") HOLDER("950", "1", "600", "2")
+        HOLDER("40", "950", "600", "2") "at 2s\ngone proc/900\ngone proc/950\nend\n";
+
+/* The process that began first has the client, whatever its number. */
+static void test_family(void)
+{
+    static struct world world;
+    if (!start(&world, family, 0) || !CHECK(gather(&world) == 0))
+        return;
+    CHECK(later(&world) == 0 && world.pid[1] == 900 && world.pid[2] == 950);
+    CHECK(later(&world) == 0 && world.pid[1] == 30 && world.pid[2] == 40);
+    stop(&world);
+}
+
 static const char numbers[] = CLIENT("5", "3", "1") OTHER("5", "0") OTHER("5", "1")
     OTHER("6", "0") "char proc/6/fd/4 226:1\nfile proc/6/fdinfo/4\n| pos: 0\n" /* no statistics */
                     "char proc/6/fd/5 261:0\n" FDINFO("6/fdinfo/5", "2")       /* an accelerator */
@@ -760,6 +780,7 @@ int main(void)
 {
     test_faults();
     test_shared();
+    test_family();
     test_numbers();
     test_rotation();
     test_long_rotation();

@@ -20,6 +20,8 @@ static bool is_same_process(struct gtel_client_process a, struct gtel_client_pro
  */
 static uint64_t start_of(struct gtel_clients *state, struct gtel_client_process process)
 {
+    if (process.birth.start != 0)
+        return process.birth.start;
     if (is_same_process(state->last, process))
         return state->last_start;
     uint64_t start = 0;
@@ -271,7 +273,8 @@ uint64_t gtel_clients_seen(void *arg, const struct gtel_scan_seen *seen)
         return key_of_stranger(state, seen);
     struct gtel_client_device *device = state->device[at];
     const struct gtel_client_key key = key_of(state, at, seen);
-    const struct gtel_client_process process = {.pid = seen->pid, .number = seen->process};
+    const struct gtel_client_process process = {
+        .pid = seen->pid, .number = seen->process, .birth = seen->birth};
     struct gtel_client *client;
     bool is_new;
     note_told(state, device);

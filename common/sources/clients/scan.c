@@ -53,8 +53,11 @@ static void forget_process(struct gtel_scan *scan, struct gtel_scan_process *pro
 static void reset_process(struct gtel_scan *scan, struct gtel_scan_process *process, uint32_t pid)
 {
     bool is_first = scan->last_ns == 0;
-    *process = (struct gtel_scan_process){
-        .pid = pid, .id = ++scan->last_id, .since_ns = scan->now_ns, .wants_look = true};
+    *process = (struct gtel_scan_process){.pid = pid,
+                                          .id = ++scan->last_id,
+                                          .since_ns = scan->now_ns,
+                                          .birth = {.pid = pid},
+                                          .wants_look = true};
     /* One that begins now will open its files in a moment. */
     if (!is_first)
         process->due_ns = scan->now_ns + 1;
@@ -216,8 +219,6 @@ static void check_processes(struct gtel_scan *scan)
         check_number(scan, process);
         if (process->first != 0)
             read_leaders(scan, process);
-        if (scan->has_orphans && process->first != 0)
-            gtel_scan_promote_in(scan, process); /* it keeps its client */
     }
 }
 

@@ -15,9 +15,9 @@
  * says which number it gave last, only those that are new.
  *
  * The same client can be held by many descriptors and processes (dup, fork, SCM_RIGHTS). One of
- * them stands for it: the one seen first, and after it the one of the lowest process; but none of a
- * process that opens devices for others, as systemd-logind, while another process has it. The
- * others are not read again while that one is there.
+ * them stands for it: that of the process that began first, so that a forked child never takes the
+ * place of its parent; but none of a process that opens devices for others, as systemd-logind,
+ * while another process has it. The others are not read again while that one is there.
  *
  * What a text means is the caller's business: it gives each client a key. Nothing here is about
  * GPUs but the device numbers. The scan never looks at the process that it runs in.
@@ -26,6 +26,7 @@
 #define GTEL_SOURCES_CLIENTS_SCAN_H
 
 #include "host/env.h"
+#include "parse/pid.h"
 
 struct gtel_scan; /* private */
 
@@ -33,9 +34,10 @@ struct gtel_scan; /* private */
 struct gtel_scan_seen {
     uint32_t pid;
     uint32_t fd;
-    uint64_t process; /* of that pid: another one when the pid is used again; never 0 */
-    bool has_device;  /* false where the process's descriptors cannot be asked (see counts) */
-    uint32_t major;   /* of the device: 226 DRM, 261 accelerators */
+    uint64_t process;            /* of that pid: another one when the pid is used again; never 0 */
+    struct gtel_pid_birth birth; /* of the process; its start may not be known yet */
+    bool has_device; /* false where the process's descriptors cannot be asked (see counts) */
+    uint32_t major;  /* of the device: 226 DRM, 261 accelerators */
     uint32_t minor;
     uint64_t t_ns;        /* when it was read */
     struct gtel_str text; /* of proc/PID/fdinfo/FD; valid during the call */

@@ -31,7 +31,8 @@ struct gtel_scan_slot {
     uint32_t look;   /* in which it was seen last */
     uint32_t major;
     uint32_t minor;
-    int file_plus_1; /* kept open; 0: not */
+    int file_plus_1;             /* kept open; 0: not */
+    struct gtel_pid_birth birth; /* of its process */
     bool has_device;
     bool is_unread; /* it could not be read yet */
     bool is_asleep; /* it might not be read */
@@ -44,6 +45,8 @@ struct gtel_scan_client {
     uint32_t leader; /* the slot that is read for it */
     uint32_t slots;
     bool is_used;
+    uint32_t last_pid; /* that of the last leader */
+    bool is_elected;   /* the leader is to be found again, or new and not read yet */
 };
 
 struct gtel_scan_process {
@@ -62,7 +65,8 @@ struct gtel_scan_process {
     uint32_t found;     /* descriptors in the present look so far */
     uint32_t refused;   /* of these: which may not be asked */
     uint32_t fds;       /* found by the last look */
-    bool is_gone;       /* has ended since processes were listed */
+    struct gtel_pid_birth birth;
+    bool is_gone; /* has ended since processes were listed */
     bool is_looking;
     bool wants_look;
     bool has_changed; /* during the present look */
@@ -169,15 +173,17 @@ void gtel_scan_slot_drop(struct gtel_scan *scan, struct gtel_scan_process *proce
                          uint32_t before);
 void gtel_scan_slots_clear(struct gtel_scan *scan, struct gtel_scan_process *process);
 bool gtel_scan_slot_leads(const struct gtel_scan *scan, uint32_t slot);
+/* Makes the slot stand for its client when none does, or one with less right to it. */
+void gtel_scan_slot_appoint(struct gtel_scan *scan, uint32_t slot);
+/* Whose the process is was learned: its slots know it, and their clients are given anew. */
+void gtel_scan_slots_know(struct gtel_scan *scan, const struct gtel_scan_process *process);
 /*
  * Reads the slot's text and hands it out. False when the descriptor is not there any more; the slot
  * is still there then.
  */
 bool gtel_scan_slot_read(struct gtel_scan *scan, const struct gtel_scan_process *process,
                          uint32_t slot);
-/* Clients without a leader get one among the descriptors of that process. */
-void gtel_scan_promote_in(struct gtel_scan *scan, struct gtel_scan_process *process);
-/* The same, of any process. */
+/* Clients without a leader get one, which is read. */
 void gtel_scan_promote(struct gtel_scan *scan);
 /* Clients without slots are told to be gone. */
 void gtel_scan_bury(struct gtel_scan *scan);

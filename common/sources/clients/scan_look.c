@@ -95,19 +95,24 @@ static void take_stat(const struct gtel_scan *scan, struct gtel_scan_process *pr
     struct gtel_str name;
     struct gtel_str word;
     uint64_t parent;
+    uint64_t start;
     size_t begin = gtel_str_find(stat, '(');
     size_t end = stat.n;
     while (end > begin && stat.p[end - 1] != ')')
         end--;
     if (end <= begin + 1)
         return;
+    if (gtel_pid_stat(stat, &name, &start) == 0)
+        process->birth.start = start;
     name = (struct gtel_str){stat.p + begin + 1, end - begin - 2};
     stat = gtel_str_skip(stat, end);
     process->is_broker = is_of_broker(name);
+    if (!gtel_str_word(&stat, &word) || !gtel_str_word(&stat, &word) ||
+        gtel_str_u64(word, &parent) < 0 || parent > UINT32_MAX)
+        return;
+    process->birth.parent = (uint32_t)parent;
     process->is_ours = scan->own_name[0] != '\0' &&
-                       gtel_str_eq(name, gtel_str_of(scan->own_name)) &&
-                       gtel_str_word(&stat, &word) && gtel_str_word(&stat, &word) &&
-                       gtel_str_u64(word, &parent) == 0 && parent == scan->own_parent;
+                       gtel_str_eq(name, gtel_str_of(scan->own_name)) && parent == scan->own_parent;
 }
 
 /*
@@ -120,8 +125,13 @@ static void learn_whose(struct look *look)
     char buf[1024];
     struct gtel_str text;
     (void)gtel_fs_path(path, "proc/%" PRIu32 "/stat", look->process->pid);
-    if (gtel_fs_text(look->scan->env, path, buf, sizeof(buf), &text) == 0)
+    int r = gtel_fs_text(look->scan->env, path, buf, sizeof(buf), &text);
+    if (r == 0)
         take_stat(look->scan, look->process, text);
+    else if (r != -ENOENT && r != -ESRCH)
+        look->process->has_changed = true; /* to be looked at again */
+    if (r == 0)
+        gtel_scan_slots_know(look->scan, look->process);
 }
 
 /* ---- one descriptor ---- */
@@ -160,7 +170,7 @@ static void look_at_device(struct look *look, uint32_t fd, uint32_t slot)
             drop_behind(look);
         return;
     }
-    if (look->process->first == 0)
+    if (look->process->first == 0 || look->process->birth.start == 0)
         learn_whose(look);
     if (look->process->is_ours)
         return;
@@ -189,7 +199,6 @@ static void look_at_text(struct look *look, uint32_t fd, uint32_t slot)
     bool is_there = gtel_scan_slot_read(scan, look->process, slot);
     if (is_there && is_only && scan->slot[slot - 1].client != 0)
         learn_whose(look);
-    scan->slot[slot - 1].is_broker = look->process->is_broker;
     bool is_client = scan->slot[slot - 1].client != 0 || scan->slot[slot - 1].is_unread;
     if (!is_there || !is_client || look->process->is_ours)
         drop_behind(look);
@@ -207,8 +216,11 @@ static int look_at(void *arg, uint32_t fd)
     look->process->found++;
     if (slot != 0)
         scan->slot[slot - 1].look = look->process->look;
-    if (slot != 0 && gtel_scan_slot_leads(scan, slot))
-        return 0; /* it has just been read */
+    if (slot != 0 && gtel_scan_slot_leads(scan, slot)) {
+        if (look->process->birth.start == 0)
+            learn_whose(look); /* it could not be read before */
+        return 0;              /* the text has just been read */
+    }
     if (look->process->is_by_text)
         look_at_text(look, fd, slot);
     else

@@ -168,21 +168,43 @@ static void take_away(struct gtel_scan *scan, uint32_t slot)
     client->slots--;
     if (client->leader == slot) {
         client->leader = 0;
+        client->last_pid = scan->slot[slot - 1].birth.pid;
         scan->has_orphans = scan->has_orphans || client->slots > 0;
     }
     scan->has_lost = scan->has_lost || client->slots == 0;
 }
 
-/* Makes the slot stand for its client when none does, or only one that opened it for others. */
-static void appoint(struct gtel_scan *scan, uint32_t slot)
+/* Whether a has more right to a client than b: it did not open it for others, or began before. */
+static bool is_before(const struct gtel_scan_slot *a, const struct gtel_scan_slot *b)
+{
+    if (a->is_broker != b->is_broker)
+        return b->is_broker;
+    return gtel_pid_is_older(&a->birth, &b->birth);
+}
+
+void gtel_scan_slot_appoint(struct gtel_scan *scan, uint32_t slot)
 {
     uint32_t client = scan->slot[slot - 1].client;
     uint32_t leader = client != 0 ? scan->client[client - 1].leader : slot;
-    if (leader != 0 && (!scan->slot[leader - 1].is_broker || scan->slot[slot - 1].is_broker))
+    if (leader != 0 && !is_before(&scan->slot[slot - 1], &scan->slot[leader - 1]))
         return;
     if (leader != 0)
         close_file(scan, &scan->slot[leader - 1]);
     scan->client[client - 1].leader = slot;
+}
+
+void gtel_scan_slots_know(struct gtel_scan *scan, const struct gtel_scan_process *process)
+{
+    for (uint32_t i = process->first; i != 0; i = scan->slot[i - 1].next) {
+        scan->slot[i - 1].birth = process->birth;
+        scan->slot[i - 1].is_broker = process->is_broker;
+        struct gtel_scan_client *client =
+            gtel_scan_slot_leads(scan, i) ? &scan->client[scan->slot[i - 1].client - 1] : NULL;
+        if (!client)
+            gtel_scan_slot_appoint(scan, i);
+        else if (client->slots > 1)
+            scan->has_orphans = client->is_elected = true;
+    }
 }
 
 /* Gives the slot to the client of that key (0: to none). False: there is no room for it. */
@@ -201,7 +223,7 @@ static bool give(struct gtel_scan *scan, uint32_t slot, uint64_t key)
         scan->slot[slot - 1].client = i;
         scan->client[i - 1].slots++;
     }
-    appoint(scan, slot);
+    gtel_scan_slot_appoint(scan, slot);
     return true;
 }
 
@@ -231,8 +253,8 @@ uint32_t gtel_scan_slot_add(struct gtel_scan *scan, struct gtel_scan_process *pr
         i = (uint32_t)++scan->slots;
     }
     uint32_t *link = link_behind(scan, process, before);
-    scan->slot[i - 1] =
-        (struct gtel_scan_slot){.next = *link, .fd = fd, .is_broker = process->is_broker};
+    scan->slot[i - 1] = (struct gtel_scan_slot){
+        .next = *link, .fd = fd, .birth = process->birth, .is_broker = process->is_broker};
     *link = i;
     return i;
 }
@@ -317,6 +339,7 @@ static void tell(struct gtel_scan *scan, const struct gtel_scan_process *process
     const struct gtel_scan_seen seen = {.pid = process->pid,
                                         .fd = slot->fd,
                                         .process = process->id,
+                                        .birth = process->birth,
                                         .has_device = slot->has_device,
                                         .major = slot->major,
                                         .minor = slot->minor,
@@ -342,7 +365,7 @@ bool gtel_scan_slot_read(struct gtel_scan *scan, const struct gtel_scan_process 
     if (r == 0)
         tell(scan, process, i, text, t_ns);
     else
-        appoint(scan, i); /* to be asked again */
+        gtel_scan_slot_appoint(scan, i); /* to be asked again */
     /* A file that cannot be read is opened again; only those that are read each time are kept. */
     if ((r < 0 && !slot->is_asleep) || !gtel_scan_slot_leads(scan, i) ||
         scan->kept > scan->kept_max)
@@ -350,14 +373,43 @@ bool gtel_scan_slot_read(struct gtel_scan *scan, const struct gtel_scan_process 
     return true;
 }
 
-void gtel_scan_promote_in(struct gtel_scan *scan, struct gtel_scan_process *process)
+/* Where nothing is known of that, a process keeps what it had. */
+static bool is_better(const struct gtel_scan_client *client, const struct gtel_scan_slot *a,
+                      const struct gtel_scan_slot *b)
+{
+    bool is_kept = a->birth.pid == client->last_pid && b->birth.pid != client->last_pid;
+    return is_before(a, b) || (is_kept && !is_before(b, a));
+}
+
+/* Of all descriptors of each client without a leader, the one with the most right to it. */
+static void elect(struct gtel_scan *scan)
+{
+    for (size_t p = 0; p < scan->processes; p++)
+        for (uint32_t i = scan->process[p].first; i != 0; i = scan->slot[i - 1].next) {
+            const struct gtel_scan_slot *slot = &scan->slot[i - 1];
+            struct gtel_scan_client *client =
+                slot->client != 0 ? &scan->client[slot->client - 1] : NULL;
+            if (!client || (client->leader != 0 && !client->is_elected))
+                continue;
+            if (client->leader == 0 || is_better(client, slot, &scan->slot[client->leader - 1])) {
+                if (client->leader != 0)
+                    close_file(scan, &scan->slot[client->leader - 1]);
+                client->leader = i;
+            }
+            client->is_elected = true;
+        }
+}
+
+static void read_elected(struct gtel_scan *scan, struct gtel_scan_process *process)
 {
     uint32_t before = 0;
     for (uint32_t i = process->first; i != 0;) {
         uint32_t next = scan->slot[i - 1].next;
         uint32_t client = scan->slot[i - 1].client;
-        if (client != 0 && scan->client[client - 1].leader == 0 &&
-            !gtel_scan_slot_read(scan, process, i)) {
+        bool is_new = gtel_scan_slot_leads(scan, i) && scan->client[client - 1].is_elected;
+        if (is_new)
+            scan->client[client - 1].is_elected = false;
+        if (is_new && !gtel_scan_slot_read(scan, process, i)) {
             process->wants_look = true;
             gtel_scan_slot_drop(scan, process, before);
         } else {
@@ -367,11 +419,14 @@ void gtel_scan_promote_in(struct gtel_scan *scan, struct gtel_scan_process *proc
     }
 }
 
+/* One that is not there any more leaves its client to the next; what is left waits for a gather. */
 void gtel_scan_promote(struct gtel_scan *scan)
 {
-    if (!scan->has_orphans)
-        return;
-    scan->has_orphans = false;
-    for (size_t i = 0; i < scan->processes; i++)
-        gtel_scan_promote_in(scan, &scan->process[i]);
+    enum { ROUNDS = 8 };
+    for (int round = 0; scan->has_orphans && round < ROUNDS; round++) {
+        scan->has_orphans = false;
+        elect(scan);
+        for (size_t i = 0; i < scan->processes; i++)
+            read_elected(scan, &scan->process[i]);
+    }
 }

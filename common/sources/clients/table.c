@@ -99,7 +99,7 @@ static bool is_same_process(struct gtel_client_process a, struct gtel_client_pro
 
 static void hold(struct gtel_client *client, struct gtel_client_process process, bool is_first)
 {
-    if (is_first)
+    if (is_first || gtel_pid_is_older(&process.birth, &client->first.birth))
         client->first = process;
     if (is_same_process(client->owner, process))
         client->is_owner_seen = true;
@@ -167,12 +167,13 @@ static void forget_bases(struct gtel_client *client)
 
 static void settle(struct gtel_client *client)
 {
-    bool had_owner = client->owner.pid != 0;
-    if (client->is_owner_seen)
+    bool has_owner = client->owner.pid != 0;
+    bool is_older = gtel_pid_is_older(&client->first.birth, &client->owner.birth);
+    if (client->is_owner_seen && !is_older)
         return;
-    client->owner = client->first;
-    if (had_owner && client->is_below)
+    if (has_owner && !client->is_owner_seen && client->is_below)
         forget_bases(client);
+    client->owner = client->first;
 }
 
 void gtel_client_table_end(struct gtel_client_table *table)

@@ -4,9 +4,9 @@
  * of however many processes refer to it (dup, fork, SCM_RIGHTS). Pure: no input or output.
  *
  * A client is told by its device and its id; without an id (old kernels) by process and descriptor.
- * It belongs to one process: the one that was seen with it first, as long as that one is seen with
- * it, else the one that is seen with it first then. (Who looks goes through the processes in the
- * order of their numbers, and reads a client through one descriptor as long as that is there:
+ * It belongs to one process: of those that are seen with it the one that began first, where that is
+ * known, so that a forked child never takes its parent's; else the one that was seen with it first,
+ * as long as it is. (Who looks reads a client through one descriptor as long as that is there:
  * scan.h.) It stays, with its counters, until it is removed. A steady set of clients allocates
  * nothing.
  */
@@ -14,6 +14,7 @@
 #define GTEL_SOURCES_CLIENTS_TABLE_H
 
 #include "cycle/use.h"
+#include "parse/pid.h"
 #include "sources/clients/share.h"
 
 #include <stddef.h>
@@ -33,12 +34,13 @@ struct gtel_client_key {
 struct gtel_client_process {
     uint32_t pid;
     uint64_t number; /* another one when the pid is used again */
+    struct gtel_pid_birth birth;
 };
 
 struct gtel_client {
     struct gtel_client_key key;
     struct gtel_client_process owner;
-    struct gtel_client_process first; /* that was seen with it in this gather */
+    struct gtel_client_process first; /* of those that were seen with it in this gather */
     uint64_t gather;                  /* when it was seen last */
     bool is_owner_seen;               /* in this gather */
     bool is_below;                    /* a counter stands below its base; the caller's */
