@@ -80,8 +80,9 @@ static const struct {
     {"panfrost", "panfrost", false, {277 * M, 0, 277 * M, 0, 4 * M, NEVER, 277 * M}},
     {"panthor", "panthor", false, {16872 * K, 0, 16872 * K, 0, 0, NEVER, 16872 * K}},
     {"v3d", "v3d", false, {NEVER, NEVER, NEVER, NEVER, NEVER, NEVER, NEVER}},
-    {"v3d-6.14", "v3d", false, {0, 8 * M, 24 * M, 0, NEVER, NEVER, 0}}, /* nothing in place */
-    {"etnaviv-6.14", "etnaviv", false, {0, 0, 3 * M, 0, NEVER, NEVER, 0}},
+    /* what is resident is not told beside memory of its own */
+    {"v3d-6.14", "v3d", false, {NEVER, 8 * M, 24 * M, 0, NEVER, NEVER, NEVER}},
+    {"etnaviv-6.14", "etnaviv", false, {NEVER, 0, 3 * M, 0, NEVER, NEVER, NEVER}},
     {"etnaviv", "etnaviv", false, {1792 * K, 0, 1792 * K, 0, 0, NEVER, 1792 * K}},
     {"ivpu", "intel_vpu", false, {24572 * K, 4 * K, 24 * M, 8 * K, 0, NEVER, 24572 * K}},
     {"amdxdna", "amdxdna", false, {65 * M, 0, 65 * M, 0, 0, NEVER, 65 * M}},
@@ -112,7 +113,11 @@ static void test_drivers(void)
 
 #define X "drm-driver:\tx\n"
 
-enum { IS_INTEGRATED = 1, IS_ANYWHERE = 2 };
+enum {
+    IS_INTEGRATED = 1,
+    IS_ANYWHERE = 2,
+    OMITS_ALL = 1 << GTEL_FDINFO_RESIDENT | 1 << GTEL_FDINFO_ACTIVE | 1 << GTEL_FDINFO_PURGEABLE
+};
 
 static const struct {
     const char *label;
@@ -198,11 +203,37 @@ static const struct {
      0,
      0,
      {NEVER, NEVER, NEVER, 3, NEVER, NEVER, NEVER}},
-    {"kinds that are left out when they are 0",
-     X "drm-total-memory:\t4\ndrm-shared-memory:\t0\n",
+    {"kinds that are omitted when they are 0, beside memory of its own: resident may be unknown",
+     X "drm-total-memory:\t4\ndrm-shared-memory:\t1\n",
      0,
-     1u << GTEL_FDINFO_RESIDENT | 1u << GTEL_FDINFO_ACTIVE | 1u << GTEL_FDINFO_PURGEABLE,
-     {0, 0, 4, 0, 0, NEVER, 0}},
+     OMITS_ALL,
+     {NEVER, 1, 4, 0, NEVER, NEVER, NEVER}},
+    {"the same with shared memory only",
+     X "drm-total-memory:\t4\ndrm-shared-memory:\t4\n",
+     0,
+     OMITS_ALL,
+     {0, 4, 4, 0, 0, NEVER, 0}},
+    {"the same without memory",
+     X "drm-total-memory:\t0\ndrm-shared-memory:\t0\n",
+     0,
+     OMITS_ALL,
+     {0, 0, 0, 0, 0, NEVER, 0}},
+    {"the same without what is shared: not the kernel's own text",
+     X "drm-total-memory:\t0\n",
+     0,
+     OMITS_ALL,
+     {NEVER, NEVER, 0, NEVER, NEVER, NEVER, NEVER}},
+    {"what is purgeable is a part of what is resident",
+     X "drm-total-memory:\t4\ndrm-shared-memory:\t0\ndrm-resident-memory:\t3\n",
+     0,
+     OMITS_ALL,
+     {3, 0, 4, 0, 0, NEVER, 3}},
+    {"each region for itself",
+     X "drm-total-memory:\t4\ndrm-shared-memory:\t4\ndrm-total-system:\t2\n"
+       "drm-shared-system:\t1\n",
+     0,
+     OMITS_ALL,
+     {NEVER, 5, 6, 0, NEVER, NEVER, NEVER}},
     {"the same of a driver that is not known to do that",
      X "drm-total-memory:\t4\ndrm-shared-memory:\t0\n",
      0,
@@ -211,7 +242,7 @@ static const struct {
     {"the same told",
      X "drm-total-memory:\t4\ndrm-resident-memory:\t3\ndrm-active-memory:\t2\n",
      0,
-     1u << GTEL_FDINFO_RESIDENT | 1u << GTEL_FDINFO_ACTIVE,
+     OMITS_ALL & ~(1u << GTEL_FDINFO_PURGEABLE),
      {3, NEVER, 4, 2, NEVER, NEVER, 3}},
     {"without a total nothing was left out",
      X "drm-shared-memory:\t4\n",

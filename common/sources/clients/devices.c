@@ -14,6 +14,7 @@
  * the driver can tell them of): drm_file.c, drm_show_memory_stats. Which kinds a driver can tell,
  * from its first text with memory on: msm/msm_gem.c, panfrost/panfrost_gem.c,
  * panthor/panthor_gem.c, v3d/v3d_bo.c, etnaviv/etnaviv_gem.c, ivpu/ivpu_gem.c (their *_gem_status).
+ * When a missing line is a 0, memory.c says.
  */
 enum {
     TELLS_ACTIVE = 1u << GTEL_FDINFO_ACTIVE,

@@ -30,7 +30,35 @@ static void add(struct group *to, const struct group *group)
     }
 }
 
-/* One region alone. Where a driver leaves zeros out, no more than what is resident is used. */
+enum {
+    RESIDENT = 1u << GTEL_FDINFO_RESIDENT,
+    ACTIVE = 1u << GTEL_FDINFO_ACTIVE,
+    ALWAYS = 1u << GTEL_FDINFO_TOTAL | 1u << GTEL_FDINFO_SHARED
+};
+
+/*
+ * Which kinds are 0 because the region does not have their lines. The kernel's helper prints total
+ * and shared always, and a kind that an object has (drm_file.c, drm_print_memory_stats); without
+ * these two lines the text is not the helper's. An object is resident where its driver has pages
+ * for it, which an imported one, counted as shared, does not have there (v3d/v3d_bo.c,
+ * v3d_gem_status). Of memory that is not shared, a missing line does not say that nothing is
+ * resident: a driver may not tell. What is purgeable is a part of what is resident.
+ */
+static uint32_t zeros_of(const struct gtel_fdinfo_region *region, uint32_t omitted)
+{
+    bool is_helpers = (region->has & ALWAYS) == ALWAYS;
+    uint64_t total = region->bytes[GTEL_FDINFO_TOTAL];
+    bool has_own = total != 0 && total != region->bytes[GTEL_FDINFO_SHARED];
+    bool is_resident_known = (region->has & RESIDENT) != 0 || !has_own;
+    if (!is_helpers)
+        return 0;
+    return omitted & ~region->has & (is_resident_known ? ALL_KINDS : ACTIVE);
+}
+
+/*
+ * One region alone. Where a driver omits zeros, what is resident is used, and never what is
+ * allocated in its place.
+ */
 static struct group take(const struct gtel_fdinfo_region *region, uint32_t omitted)
 {
     struct group group = {.known = region->has, .has_any = true};
@@ -40,10 +68,11 @@ static struct group take(const struct gtel_fdinfo_region *region, uint32_t omitt
         all |= region->bytes[kind];
     }
     group.is_empty = all == 0 && region->has != 0;
-    if ((region->has >> GTEL_FDINFO_TOTAL & 1u) != 0)
-        group.known |= omitted;
-    bool is_resident_known = (group.known >> GTEL_FDINFO_RESIDENT & 1u) != 0;
-    bool is_used_known = is_resident_known || gtel_fdinfo_region_used(region, &group.bytes[USED]);
+    group.known |= zeros_of(region, omitted);
+    bool is_resident_known = (group.known & RESIDENT) != 0;
+    bool has_other = (omitted & RESIDENT) == 0 || (region->has >> GTEL_FDINFO_MEMORY & 1u) != 0;
+    bool is_used_known =
+        is_resident_known || (has_other && gtel_fdinfo_region_used(region, &group.bytes[USED]));
     if (is_resident_known)
         group.bytes[USED] = group.bytes[GTEL_FDINFO_RESIDENT];
     group.known = (group.known & ~(1u << USED)) | (uint32_t)is_used_known << USED;
