@@ -326,6 +326,14 @@ uint32_t gtel_tree_entries(struct gtel_tree *tree, const struct gtel_tree_node *
     return dir->entries;
 }
 
+uint64_t gtel_tree_lasts(const struct gtel_tree *tree)
+{
+    size_t i = tree->applied;
+    while (i < tree->events && tree->event[i].t_ns <= tree->now_ns)
+        i++;
+    return i < tree->events ? tree->event[i].t_ns - tree->now_ns : 0;
+}
+
 uint64_t gtel_tree_duration(const struct gtel_tree *tree)
 {
     return tree->events > 0 ? tree->event[tree->events - 1].t_ns : 0;

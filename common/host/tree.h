@@ -66,6 +66,8 @@ int gtel_tree_parse(struct gtel_str text, struct gtel_tree **ret, char *error, s
 void gtel_tree_free(struct gtel_tree *tree);
 /* Goes to time t_ns; going back starts again from 0. */
 void gtel_tree_seek(struct gtel_tree *tree, uint64_t t_ns);
+/* How long it is until the next state begins; 0: the last one has begun. */
+uint64_t gtel_tree_lasts(const struct gtel_tree *tree);
 /* The time of the last state. */
 uint64_t gtel_tree_duration(const struct gtel_tree *tree);
 uint64_t gtel_tree_wall_ns(const struct gtel_tree *tree);

@@ -125,15 +125,6 @@ static int prepare_first(struct program *program)
     return r;
 }
 
-/* A part of the time that a single gather takes. */
-static void pass(struct program *program, uint64_t part, uint64_t parts)
-{
-    if (program->args.is_stepped)
-        step(program, program->interval_ns / parts);
-    else
-        pause_until(program, program->primed_ns + once_ns * part / parts);
-}
-
 /*
  * Which processes use the GPUs is known when all were looked through once, which takes seconds
  * where they have very many descriptors.
@@ -163,6 +154,23 @@ static int await_first_look(struct program *program)
 }
 
 /*
+ * The time of a single look on a recorded machine: whole intervals, for recorded counters move when
+ * a state begins, and half an interval would have all of its work. A recording that ends before the
+ * second interval has no time for a sample half-way.
+ */
+static int step_once(struct program *program, uint64_t wait_ns)
+{
+    uint64_t end_ns = gtel_tree_duration(program->machine.tree);
+    step(program, program->interval_ns);
+    if (end_ns > 0 && end_ns < program->now_ns + program->interval_ns)
+        return 0;
+    int r = gtel_context_sample(program->context, wait_ns);
+    if (r == 0)
+        step(program, program->interval_ns);
+    return r;
+}
+
+/*
  * What a single look needs before its gather: the counters primed, and half-way a sample, from
  * which on it is known which GPUs work (sources/intel/xe_pmu.c). wait_ns: of that sample.
  */
@@ -171,12 +179,12 @@ static int prepare_once(struct program *program, uint64_t wait_ns)
     int r = prime(program, starting_ns);
     if (r == 0)
         r = await_first_look(program);
-    if (r < 0)
-        return r;
-    pass(program, 1, 2);
+    if (r < 0 || program->args.is_stepped)
+        return r < 0 ? r : step_once(program, wait_ns);
+    pause_until(program, program->primed_ns + once_ns / 2);
     r = gtel_context_sample(program->context, wait_ns);
     if (r == 0)
-        pass(program, 2, 2);
+        pause_until(program, program->primed_ns + once_ns);
     return r;
 }
 
@@ -383,6 +391,13 @@ static int leave_folder(const struct program *program)
     return -EACCES;
 }
 
+/* That of a recording by default, or more where its states are further apart. */
+static uint64_t once_interval(const struct program *program)
+{
+    uint64_t first_ns = gtel_tree_lasts(program->machine.tree);
+    return first_ns > 2 * once_step_ns ? first_ns : once_step_ns;
+}
+
 static int run_program(struct program *program)
 {
     int r = open_machine(program);
@@ -393,7 +408,7 @@ static int run_program(struct program *program)
     program->interval_ns = gtel_option_number(&program->args.options, GTEL_O_INTERVAL);
     program->has_clock = gtel_args_has_clock(&program->args);
     if (program->args.is_once && program->args.is_stepped && !program->has_clock)
-        program->interval_ns = once_step_ns;
+        program->interval_ns = once_interval(program);
     r = start(program);
     int status = r == -EINVAL ? EXIT_USAGE : EXIT_FAILURE; /* an option that the core refuses */
     if (r == 0) {

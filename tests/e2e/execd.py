@@ -283,6 +283,31 @@ def test_once():
           f"once: a second of its time, the same each time, {twice[0][:1]}")
 
 
+def shares(lines):
+    """The busy figures of all engines and processes, by line."""
+    return {re.split(r"(?<!\\) ", line, maxsplit=1)[0]: re.findall(r"\b[a-z_]*busy_percent=[^, ]+", line) for line in lines
+            if line.startswith(("gpu,", "gpu_engine,", "gpu_process,"))}
+
+
+def test_once_recorded():
+    """A single look at recorded counters spans whole recorded intervals, as each gather does."""
+    for name, of_line, want in (("clients-i915", "process=gnome-shell", "render_busy_percent=12"),
+                                ("clients-panfrost", "process=kodi.bin", "render_busy_percent=22"),
+                                ("clients-amdgpu-6.14", "process=python3", "compute_busy_percent=95"),
+                                ("clients-amdgpu-video", "engine=encode", "busy_percent=80")):
+        tree = fixture(f"{name}.tree")
+        short = os.path.join(SCRATCH.name, "short.tree")  # with one interval
+        with open(tree, encoding="utf-8") as source, open(short, "w", encoding="utf-8") as file:
+            file.write(source.read().partition("at 2s\n")[0] + "end\n")
+        for path, count in ((tree, 2), (short, 1)):
+            once = shares(run("--root", path, "--once")[1])
+            _, lines, _ = run("--root", path, "--stepped", "--interval=1s", f"--count={count}")
+            begin = max(i for i in range(len(lines)) if i == 0 or lines[i - 1].startswith("gtel "))
+            check(once == shares(lines[begin:]), f"once, {name}, {count}: {once}")
+            check(any(of_line in head and want in once[head] for head in once),
+                  f"once, {name}, {count}: {want}, {once}")
+
+
 def test_count_and_clock():
     began = time.monotonic()
     done = subprocess.run([GTEL, "--root", empty_machine(), "--interval=200ms", "--count=4"],

@@ -29,5 +29,5 @@ function(compare kind)
 endfunction()
 
 compare(lp --isolation none --stepped --interval 1s --count ${COUNT})
-# Half of the interval is when the doctor looks first: at times that were captured.
-compare(doctor doctor --interval 2s)
+# The doctor looks after whole intervals: at times that were captured.
+compare(doctor doctor --interval 1s)
