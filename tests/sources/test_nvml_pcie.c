@@ -240,6 +240,7 @@ static void test_slow_link(void)
     struct machine m;
     if (!begin(&m, false, 3, 1))
         return;
+    link_.now_ns = S; /* a clock that has just begun */
     link_.speed[GTEL_NVML_PCIE_TX] = 0.9 * GB;
     gather(&m);
     CHECK_NEAR(tx(&m), -1, 0);
@@ -258,6 +259,36 @@ static void test_slow_link(void)
     go(4 * S); /* beyond 2^31, but no more than the link can move in that time */
     gather(&m);
     CHECK_NEAR(tx(&m), 3.6 * GB, 4);
+    gtel_nvml_forget(m.gpu); /* NVML was started again: the counter as well, perhaps */
+    link_.bytes[GTEL_NVML_PCIE_TX] = 0;
+    gather(&m);
+    CHECK_NEAR(tx(&m), -1, 0);
+    go(S);
+    gather(&m);
+    CHECK_NEAR(tx(&m), 0, 0);
+    finish(&m);
+}
+
+/* The interval grows beyond what the field can count: GPM goes on, from 0, and for good. */
+static void test_switch(void)
+{
+    struct machine m;
+    if (!begin(&m, true, 3, 1))
+        return;
+    link_.speed[GTEL_NVML_PCIE_TX] = 0.9 * GB;
+    for (int k = 0; k < 3; k++) {
+        gather(&m);
+        go(S);
+    }
+    CHECK_NEAR(tx(&m), 0.9 * GB, 4);
+    go(9 * S);
+    gather(&m);
+    CHECK_NEAR(tx(&m), 0, 0);
+    CHECK_INT(m.batch.reading[m.batch.n - 1].origin, GTEL_NVML_ORIGIN_GPM);
+    go(S);
+    gather(&m);
+    CHECK_NEAR(tx(&m), 0.9 * GB, 4);
+    CHECK_INT(m.batch.reading[m.batch.n - 1].origin, GTEL_NVML_ORIGIN_GPM);
     finish(&m);
 }
 
@@ -431,6 +462,7 @@ int main(void)
     test_wrap();
     test_fast_link();
     test_slow_link();
+    test_switch();
     test_nothing();
     test_no_hole();
     test_holes();

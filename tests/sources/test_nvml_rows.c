@@ -22,9 +22,9 @@ static double sw_thermal(const char *version, const char *more)
     struct machine m;
     char text[400];
     (void)snprintf(text, sizeof(text),
-                   "call nvmlSystemGetDriverVersion = %s\n%s"
+                   "call nvmlSystemGetDriverVersion = %s\n"
                    "call nvmlDeviceGetFieldValues 0 251 0 = ull 5000000000\n"
-                   "call nvmlDeviceGetFieldValues 0 269 0 = ull 7000000000\n",
+                   "call nvmlDeviceGetFieldValues 0 269 0 = ull 7000000000\n%s",
                    version, more);
     if (!begin(&m, text))
         return 0;
@@ -42,6 +42,7 @@ static void test_drivers(void)
         CHECK_NEAR(sw_thermal(drivers[i].version, ""), drivers[i].want, 1e-9);
     }
     test_label = "";
+    CHECK_NEAR(sw_thermal("580.82.07", "call nvmlDeviceGetFieldValues 0 269 0 = !3\n"), -1, 0);
     /* In WSL the version is that of the driver for Windows, which counts otherwise. */
     CHECK_NEAR(sw_thermal("580.88", "file dev/dxg\n"), -1, 0);
     CHECK_NEAR(sw_thermal("!3", ""), -1, 0);
