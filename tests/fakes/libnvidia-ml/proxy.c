@@ -21,7 +21,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { GPUS_MAX = 64, KEYS_MAX = 1024, TEXT_MAX = 160, PAUSE_NS = 300000000 };
+enum { GPUS_MAX = 64, KEYS_MAX = 1024, TEXT_MAX = 160, WORDS_MAX = 32, PAUSE_NS = 700000000 };
 
 struct answer {
     char key[TEXT_MAX];
@@ -209,7 +209,7 @@ static int ask_u64(const char *name, int(*real) GTEL_NVML_PARAMS_u64,
 static int ask_u32_of(const char *name, int(*real) GTEL_NVML_PARAMS_u32_of,
                       struct gtel_nvml_device *device, unsigned of, unsigned *ret)
 {
-    char words[TEXT_MAX];
+    char words[WORDS_MAX];
     char text[TEXT_MAX];
     int code = real(device, of, ret);
     (void)snprintf(words, sizeof(words), " %u", of);
@@ -229,7 +229,7 @@ static int ask_u32_pair(const char *name, int(*real) GTEL_NVML_PARAMS_u32_pair,
 static int ask_u64_of2(const char *name, int(*real) GTEL_NVML_PARAMS_u64_of2,
                        struct gtel_nvml_device *device, unsigned of, unsigned of_2, uint64_t *ret)
 {
-    char words[TEXT_MAX];
+    char words[WORDS_MAX];
     char text[TEXT_MAX];
     int code = real(device, of, of_2, ret);
     (void)snprintf(words, sizeof(words), " %u %u", of, of_2);
@@ -291,7 +291,7 @@ static int ask_margin(const char *name, int(*real) GTEL_NVML_PARAMS_margin,
 static int ask_fan_speed(const char *name, int(*real) GTEL_NVML_PARAMS_fan_speed,
                          struct gtel_nvml_device *device, struct gtel_nvml_fan_speed *ret)
 {
-    char words[TEXT_MAX];
+    char words[WORDS_MAX];
     char text[TEXT_MAX];
     int code = real(device, ret);
     (void)snprintf(words, sizeof(words), " %u", ret->fan);
@@ -304,7 +304,7 @@ static int ask_violation(const char *name, int(*real) GTEL_NVML_PARAMS_violation
                          struct gtel_nvml_device *device, unsigned of,
                          struct gtel_nvml_violation *ret)
 {
-    char words[TEXT_MAX];
+    char words[WORDS_MAX];
     char text[TEXT_MAX];
     int code = real(device, of, ret);
     (void)snprintf(words, sizeof(words), " %u", of);
@@ -351,7 +351,7 @@ static int ask_fields(const char *name, int(*real) GTEL_NVML_PARAMS_fields,
     if (code != GTEL_NVML_SUCCESS)
         note(name, device, code, "");
     for (int i = 0; i < n && code == GTEL_NVML_SUCCESS; i++) {
-        char words[TEXT_MAX];
+        char words[WORDS_MAX];
         char text[TEXT_MAX];
         (void)snprintf(words, sizeof(words), " %u %u", ret[i].field_id, ret[i].scope_id);
         print_field(&ret[i], text, sizeof(text));
