@@ -22,8 +22,8 @@
  *     fields 29, 30: retired pages            ?   1      64 in all       never         counts (2)
  *
  * (1) field 78, one of them, was 25,199,059,712, beyond 32 bits; (2) not supported there, width and
- * unit by the API Reference; (3) right in windows of 1, 5 and 12 s at full speed; (4) each replay
- * waits for an answer over the link.
+ * unit by the API Reference; (3) right in windows of 1, 5, 20 and 60 s at full speed; (4) each
+ * replay waits for an answer over the link.
  */
 #include "sources/nvml/nvml.h"
 
