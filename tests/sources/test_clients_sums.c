@@ -119,6 +119,34 @@ static void test_away(void)
     gtel_buf_done(&text);
 }
 
+X
+static void test_second_card(void)
+{
+    enum { GONE = 1, BACK = 6, END = 8 };
+    static const char second[] = "0000:02:00.0";
+    struct gtel_buf text;
+    struct lane lane;
+    gtel_buf_init(&text, 1 << 20);
+    begin(&text);
+    put_client(&text, 700, 44, 10000);
+    clients_card(&text, 1, "amdgpu");
+    gtel_buf_printf(&text,
+                    "at %ds\ngone sys/class/drm/card1\ngone sys/class/drm/renderD129\n"
+                    "gone sys/devices/%s\nat %ds\n",
+                    GONE, second, BACK);
+    clients_card(&text, 1, "amdgpu");
+    if (!clients_run(&lane, &text, 0))
+        return;
+    for (int t = 0; t < END; t++) {
+        CHECK_NEAR(clients_figure(&lane, second, GTEL_M_GPU_PROCESSES, NULL),
+                   t < GONE || t >= BACK ? 0 : -1, 0);
+        lane_step(&lane, 1000);
+        lane_gather(&lane);
+    }
+    lane_done(&lane);
+    gtel_buf_done(&text);
+}
+
 /* A card whose clients are not read for two gathers, because it sleeps: what was done in between
  * is of no interval that is told. */
 static void test_unread_gathers(void)
@@ -515,6 +543,7 @@ int main(void)
     test_unknown_gather();
     test_two_engines();
     test_away();
+    test_second_card();
     test_unread_gathers();
     test_left_out();
     test_unread_client();

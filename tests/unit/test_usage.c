@@ -617,6 +617,28 @@ static void test_many(void)
     machine_free(m);
 }
 
+/* Names that are not there any more are remembered up to a number, the last ones seen. */
+static void test_forgotten(void)
+{
+    enum { NAMES = 1000, PHASES = 4, KNOWN_MAX = 4096 };
+    struct machine *m = machine_new("1000", "pid");
+    test_label = "forgotten";
+    for (uint32_t pid = 1; pid <= NAMES * PHASES; pid++)
+        machine_begin(m, pid, "many");
+    for (uint32_t phase = 0; phase < PHASES; phase++) {
+        for (int gather = 0; gather < 4; gather++) {
+            for (uint32_t i = 1; i <= NAMES; i++)
+                for (size_t device = 0; device < MACHINE_DEVICES; device++)
+                    machine_add(m, device, phase * NAMES + i, mib, 0);
+            machine_gather(m, gather < 3 ? 1 : 60 * NAMES); /* all tokens are there again */
+        }
+        CHECK_INT(machine_lines(m, 0), NAMES);
+        size_t there = NAMES * MACHINE_DEVICES;
+        CHECK(m->usage.lines.n >= there && m->usage.lines.n <= there + KNOWN_MAX);
+    }
+    machine_free(m);
+}
+
 static void test_steady(void)
 {
     struct machine *m = machine_new("20", "unit,pid");
@@ -689,6 +711,7 @@ int main(void)
     test_short_lived();
     test_known();
     test_many();
+    test_forgotten();
     test_steady();
     test_no_memory();
     return test_result();
