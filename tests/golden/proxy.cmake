@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Records a library that plays a recorded machine, and plays both: what answered is what was recorded.
+# Records a library that plays a recorded machine, and plays both: what answered was recorded.
 #   cmake -DPROGRAM=… -DRECORD=… -DPROXY=… -DDOUBLE=… -DTREE=… -DOUT=… -P proxy.cmake
 execute_process(COMMAND ${CMAKE_COMMAND} -E env GTEL_NVML_TREE=${TREE} GTEL_NVML_REAL=${DOUBLE}
     GTEL_NVML_RECORD=${OUT}.calls ${RECORD} ${PROXY} 4

@@ -40,7 +40,7 @@ struct machine {
     struct gtel_group group;
 };
 
-/* The lane, begun anew; the spy forgets. */
+/* Starts the lane again; the spy forgets. */
 void start_lane(struct machine *m);
 /* text: what differs from the common machine with two GPUs. */
 bool begin(struct machine *m, const char *text);
