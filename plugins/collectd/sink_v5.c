@@ -17,9 +17,11 @@ struct name {
 static void add(struct name *name, struct gtel_str s)
 {
     name->hash = gtel_hash(name->hash, s.p, s.n);
+    size_t fine = 0; /* bytes up to here belong to a character that can be shown */
     for (size_t i = 0; i < s.n; i++) {
-        unsigned char c = (unsigned char)s.p[i];
-        bool is_bad = c < ' ' || c == 0x7f || c == '/';
+        if (i >= fine)
+            fine = i + gtel_str_shown(gtel_str_skip(s, i));
+        bool is_bad = i >= fine || s.p[i] == '/';
         name->is_other |= is_bad;
         if (name->n == DATA_MAX_NAME_LEN - 1) {
             name->is_too_long = true;
