@@ -119,7 +119,6 @@ static void test_away(void)
     gtel_buf_done(&text);
 }
 
-X
 static void test_second_card(void)
 {
     enum { GONE = 1, BACK = 6, END = 8 };
