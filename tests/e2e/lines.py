@@ -43,7 +43,8 @@ def value(text):
 
 def parse(line):
     """Returns (measurement, sorted tuple of tags, time, {field: value}); ValueError names the fault."""
-    sections = split_unescaped(line, " ", quotes=True)
+    start = len(split_unescaped(line, " ")[0])  # a quote in a tag is a character as any other
+    sections = [line[:start]] + split_unescaped(line[start + 1:], " ", quotes=True)
     if len(sections) != 3:
         raise ValueError(f"{len(sections)} sections instead of 3: {line}")
     head = split_unescaped(sections[0], ",")
