@@ -119,6 +119,7 @@ static void test_away(void)
     gtel_buf_done(&text);
 }
 
+/* The second of two cards goes and comes, without clients: it is there in the first gather then. */
 static void test_second_card(void)
 {
     enum { GONE = 1, BACK = 6, END = 8 };
