@@ -23,6 +23,8 @@ import time
 import urllib.parse
 import urllib.request
 
+import names
+
 # Daemons are in folders that users do not have in their path.
 os.environ["PATH"] = os.environ.get("PATH", "") + ":/usr/local/sbin:/usr/sbin:/sbin"
 TYPES_DB = "/usr/share/collectd/types.db"
@@ -579,6 +581,43 @@ def blocks(text):
     """The indented blocks of a Markdown text."""
     found = re.findall(r"(?:^    .*\n|^\n(?=    ))+", text, flags=re.M)
     return [re.sub(r"^    ", "", block, flags=re.M) for block in found]
+
+
+def case_hostile_names(args):
+    """Whatever processes and their control groups are called, each has a series of its own."""
+    text, of_pid = names.machine()
+    with Daemon(args, {}) as daemon:
+        tree = os.path.join(daemon.dir, "names.tree")
+        with open(tree, "wb") as f:
+            f.write(text)
+        with open(daemon.conf, "a", encoding="utf-8") as f:
+            f.write(f'LoadPlugin gpu_clients\n<Plugin gpu_clients>\nHelper "{args.gtel}"\nRoot "{tree}"\n'
+                    'ProcessLimit 1000\nProcessTags "container" "pod_uid" "unit" "pid"\n</Plugin>\n')
+        daemon.start()
+        # A name may be cut, and end in a hash then: what tells the processes apart is their memory.
+        want = {1024 * pid for pid in of_pid}
+        gpu = "gpu_clients-0000:03:00.0"
+
+        def files():
+            return [name for name in daemon.of_gpus("gpu_clients") if "/memory-process-" in name]
+
+        def is_steady():
+            before = len(files())
+            time.sleep(2 * INTERVAL)
+            return len(files()) == before >= len(want)
+
+        wait_for(is_steady, 30)
+        values = {name: {value for _, value in daemon.series(name)} for name in files()}
+        check(all(len(seen) == 1 for seen in values.values()), "no two processes share a series")
+        kinds = {value: sum(value in seen for seen in values.values()) for value in want}
+        check(len(set(kinds.values())) == 1 and min(kinds.values()) >= 1,
+              f"each process has as many series: {sorted(kinds.items())[:3]} ...")
+        check(all(name.startswith(gpu + "/") for name in files()), "all of one GPU")
+        bad = [name for name in files() for c in name
+               if ord(c) < 32 or 127 <= ord(c) < 160 or 0xdc80 <= ord(c) <= 0xdcff]
+        check(not bad, f"no control characters, and nothing that is no UTF-8: {bad[:3]}")
+        check(os.listdir(os.path.join(daemon.dir, "csv")) == ["h"], "nothing beside the host's folder")
+        check(daemon.said("error") == 0, "collectd says no error:\n" + daemon.log()[-2000:])
 
 
 def case_readme(args):
