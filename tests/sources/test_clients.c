@@ -226,8 +226,11 @@ static void test_wake(void)
     gtel_buf_done(&text);
 }
 
-/* A card whose client does nothing from 3 s on; power: of its folder. */
-static void put_idle(struct gtel_buf *text, unsigned delay_ms, const char *power)
+#define USERS(n) "file sys/devices/0000:01:00.0/power/runtime_usage\n| " n "\n"
+
+/* A card whose client does nothing from 3 s on; power: of its folder. In use for a second at used.
+ */
+static void put_idle(struct gtel_buf *text, unsigned delay_ms, const char *power, unsigned used)
 {
     put_machine(text, "xe", 3);
     gtel_buf_printf(text,
@@ -235,16 +238,17 @@ static void put_idle(struct gtel_buf *text, unsigned delay_ms, const char *power
                     "file sys/devices/0000:01:00.0/power/autosuspend_delay_ms\n| %u\n%s",
                     delay_ms, power);
     /* The GPU's clock goes on. */
-    for (unsigned t = 4; t <= 60; t++)
+    for (unsigned t = 4; t <= 60; t++) {
         gtel_buf_printf(
             text,
             "at %us\nfile proc/700/fdinfo/5\n| drm-driver:\txe\n| drm-client-id:\t9\n"
             "| drm-pdev:\t%s\n| drm-resident-vram0:\t1 MiB\n| drm-cycles-rcs:\t2880000\n"
             "| drm-total-cycles-rcs:\t%" PRIu64 "\n",
             t, card0, 10000000000 + (uint64_t)t * 19200000);
+        if (used > 0 && (t == used || t == used + 1))
+            gtel_buf_printf(text, USERS("%d"), t == used);
+    }
 }
-
-#define USERS(n) "file sys/devices/0000:01:00.0/power/runtime_usage\n| " n "\n"
 
 /* An idle xe card is left alone for longer than it takes to fall asleep, and then read again. */
 static void test_rest(void)
@@ -254,12 +258,14 @@ static void test_rest(void)
         unsigned delay_ms;
         const char *power;
         unsigned longest; /* gathers without a reading, one a second */
+        unsigned used;    /* when it is, for a second */
     } cases[] = {
-        {"a second", 1000, "", 1},
-        {"the same, and nobody uses it", 1000, USERS("0"), 1},
-        {"somebody uses it", 1000, USERS("1"), 0},
-        {"ten seconds: it could work unseen", 10000, "", 0},
-        {"ten seconds, and something would tell", 10000, USERS("0"), 10},
+        {"a second", 1000, "", 1, 0},
+        {"the same, and nobody uses it", 1000, USERS("0"), 1, 0},
+        {"somebody uses it", 1000, USERS("1"), 0, 0},
+        {"ten seconds: it could work unseen", 10000, "", 0, 0},
+        {"ten seconds, and something would tell", 10000, USERS("0"), 10, 0},
+        {"in use in the middle of that: no more rest", 10000, USERS("0"), 4, 45},
     };
     struct gtel_buf text;
     gtel_buf_init(&text, 1 << 20);
@@ -269,7 +275,7 @@ static void test_rest(void)
         unsigned silent = 0;
         unsigned total = 0;
         test_label = cases[i].label;
-        put_idle(&text, cases[i].delay_ms, cases[i].power);
+        put_idle(&text, cases[i].delay_ms, cases[i].power, cases[i].used);
         if (!clients_run(&lane, &text, 3))
             break;
         for (unsigned t = 4; t < 60; t++) {
