@@ -35,8 +35,10 @@ NOT_FAST = "slow|guest|bench|fuzz"  # labels
 NOT_TESTS = r"^check\."  # they compare the text of the code
 CONFIGURE = ["-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O0", "-DGTEL_WERROR=ON",
              "-DGTEL_TESTS=ON"]
-# In a process namespace: no core files, 1 GiB per file, 8 GiB of addresses.
-LIMITED = ["sh", "-c", 'ulimit -c 0; ulimit -f 2097152; ulimit -v 8388608; "$@"; exit $?', "sh"]
+# In a process namespace: no core files, 1 GiB per file, 8 GiB of memory, of which sanitizers reserve more.
+LIMITS = "ulimit -c 0; ulimit -f 2097152; "
+PLAIN = "ulimit -v 8388608; "
+SANITIZED = "export ASAN_OPTIONS=hard_rss_limit_mb=8192; "
 PROGRAM = "plugins/gtel"
 SKIPPED = 77
 SURVIVED, COMPILER, EQUIVALENT = "SURVIVED", "the compiler", "equivalent"
@@ -74,37 +76,21 @@ def namespace():
     return words if os.geteuid() == 0 else words + ["--map-root-user"]
 
 
-def run_limited(test, limit):
-    """The exit status, or None for a test that took longer."""
-    with subprocess.Popen(namespace() + LIMITED + test.command, cwd=test.folder, start_new_session=True,
-                          env=os.environ | test.environment, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        try:
-            return process.wait(limit)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            return None
-
-
-def run_timed(test, limit):
-    start = time.monotonic()
-    return run_limited(test, limit), time.monotonic() - start
-
-
 class Build:
     """A copy of the checkout and its build. One mutant at a time is in it."""
 
-    def __init__(self, scratch):
+    def __init__(self, scratch, sanitize):
         self.code = scratch / "code"
         self.build = scratch / "build"
         shutil.copytree(TOP, self.code, ignore=shutil.ignore_patterns("build", ".git", "__pycache__"))
         os.environ.setdefault("CCACHE_BASEDIR", str(scratch.parent))
-        self.must(["cmake", "-S", self.code, "-B", self.build, *CONFIGURE])
+        self.must(["cmake", "-S", self.code, "-B", self.build, *CONFIGURE, f"-DGTEL_SANITIZE={sanitize}"])
         self.must(["ninja", "-C", self.build])
         known = self.must(["ninja", "-C", self.build, "-t", "targets", "all"])
         self.targets = {line.split(":")[0] for line in known.splitlines()}
         self.kills = collections.defaultdict(collections.Counter)  # of a folder, by test
         self.tests = []
+        self.limits = LIMITS + (SANITIZED if sanitize else PLAIN)
 
     @staticmethod
     def must(command):
@@ -118,6 +104,20 @@ class Build:
         for entry in json.loads((self.build / "compile_commands.json").read_text()):
             output = re.search(r" -o (\S+)", entry["command"]).group(1)
             yield output, os.path.relpath(entry["file"], self.code)
+
+    def run(self, test, limit):
+        """The exit status, or None for a test that took longer; and the seconds."""
+        command = [*namespace(), "sh", "-c", f'{self.limits}"$@"; exit $?', "sh", *test.command]
+        start = time.monotonic()
+        with subprocess.Popen(command, cwd=test.folder, start_new_session=True,
+                              env=os.environ | test.environment, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            try:
+                status = process.wait(limit)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                status = None
+        return status, time.monotonic() - start
 
     def programs(self, command):
         """What of this build a command runs: files, or all in a folder, that it has as words."""
@@ -167,7 +167,7 @@ class Build:
         unclear = []  # fail, because of the marks perhaps
         for test in self.list_tests():
             reached.write_bytes(bytes(len(drawn)))
-            status, seconds = run_timed(test, longest)
+            status, seconds = self.run(test, longest)
             if status == 0:
                 found = {i for i, byte in enumerate(reached.read_bytes()) if byte}
                 self.tests.append(test._replace(seconds=seconds, reached=found))
@@ -177,7 +177,7 @@ class Build:
             (self.code / path).write_text(text)
         self.must(["ninja", "-C", self.build])
         for test in unclear:
-            status, seconds = run_timed(test, longest)
+            status, seconds = self.run(test, longest)
             if status not in (0, None, SKIPPED):
                 print(f"{test.name} fails without a mutant and is not used", flush=True)
             if status == 0:
@@ -214,9 +214,9 @@ class Build:
             if not self.compiles(test.files):
                 return COMPILER
             limit = max(5, 10 * test.seconds)
-            status = run_limited(test, limit)
+            status, _ = self.run(test, limit)
             if status is not None and status != 0:
-                status = run_limited(test, limit)
+                status, _ = self.run(test, limit)
             if status != 0:
                 self.kills[os.path.dirname(mutant.path)][test.name] += 1
                 return test.name if status is not None else f"{test.name} (time-out)"
@@ -307,6 +307,7 @@ def arguments():
     parser.add_argument("--longest", type=float, default=20, metavar="SECONDS",
                         help="of a fast test")
     parser.add_argument("--again", type=pathlib.Path, metavar="LOG", help="the survivors of that run")
+    parser.add_argument("--sanitize", default="", metavar="NAMES", help="address,undefined, as GTEL_SANITIZE")
     parser.add_argument("--list", action="store_true", help="only show the mutants")
     args = parser.parse_args()
     args.only = args.only or FOLDERS
@@ -316,7 +317,7 @@ def arguments():
 def main():
     args = arguments()
     with tempfile.TemporaryDirectory(prefix="mutate.") as folder:
-        build = Build(pathlib.Path(folder) / "1")
+        build = Build(pathlib.Path(folder) / "1", args.sanitize)
         drawn = draw(args, build)
         if args.list or not drawn:
             for mutant in drawn:
@@ -327,7 +328,7 @@ def main():
         print(f"{len(build.tests)} tests, {sum(t.seconds for t in build.tests):.0f} s", flush=True)
         builds = [build]
         for number in range(1, min(args.jobs, len(drawn))):
-            builds.append(Build(pathlib.Path(folder) / str(number + 1)))
+            builds.append(Build(pathlib.Path(folder) / str(number + 1), args.sanitize))
             builds[-1].adopt(build)
         start = time.monotonic()
         results = judge_all(builds, drawn, equivalents(build.code))

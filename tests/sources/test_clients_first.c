@@ -4,6 +4,8 @@
 #include "sources/clients.h"
 #include "test.h"
 
+#include <errno.h>
+
 enum { PROCESSES = 60, FDS = 100, FIRST_PID = 700 };
 
 static const char card0[] = "0000:01:00.0";
@@ -150,6 +152,55 @@ static void test_new_process(void)
     gtel_buf_done(&text);
 }
 
+static struct {
+    struct lane *lane;
+    struct gtel_env_ops ops;
+    size_t open_max; /* 0: any number */
+} full;
+
+static int list_while_room(void *arg, const char *path, uint32_t first, gtel_number_fn fn,
+                           void *fn_arg)
+{
+    bool is_fds = gtel_str_ends(gtel_str_of(path), GTEL_STR("/fd"));
+    if (is_fds && full.open_max > 0 && full.lane->fault->open_files >= full.open_max)
+        return -EMFILE;
+    return full.ops.dir_list_from(arg, path, first, fn, fn_arg);
+}
+
+/* No descriptor of our own is left when a process comes: it is listed in the gather after that. */
+static void test_no_descriptor_left(void)
+{
+    struct gtel_buf text;
+    struct lane lane;
+    gtel_buf_init(&text, 1 << 20);
+    clients_begin(&text);
+    clients_card(&text, 0, "i915");
+    for (unsigned pid = 700; pid <= 760; pid++) {
+        if (pid == 760)
+            gtel_buf_str(&text, GTEL_STR("at 5s\n"));
+        clients_process(&text, pid, "worker", 50);
+        clients_fd(&text, pid, 5, 0);
+        clients_text(&text, (struct clients_client){pid, 5, 0, "i915", pid}, 0);
+    }
+    if (clients_run(&lane, &text, 3)) {
+        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_GPU_PROCESSES, NULL), 60, 0);
+        full.lane = &lane;
+        full.ops = *lane.fault->env.ops;
+        full.open_max = lane.fault->open_files;
+        struct gtel_env_ops ops = full.ops;
+        ops.dir_list_from = list_while_room;
+        lane.fault->env.ops = &ops;
+        for (unsigned t = 4; t < 8; t++) {
+            lane_step(&lane, 1000);
+            lane_gather(&lane);
+        }
+        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_GPU_PROCESSES, NULL), 61, 0);
+        lane.fault->env.ops = &full.ops;
+        lane_done(&lane);
+    }
+    gtel_buf_done(&text);
+}
+
 /* A file system that does not answer holds no GPU, so a descriptor of it is no open question. */
 static void test_dead_files(void)
 {
@@ -227,6 +278,7 @@ int main(void)
 {
     test_begun();
     test_new_process();
+    test_no_descriptor_left();
     test_dead_files();
     test_context();
     return test_result();

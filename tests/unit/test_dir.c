@@ -147,6 +147,12 @@ static void test_files(void)
     CHECK_INT(env.ops->stat(env.arg, "9", &st), 0);
     CHECK(st.uid == geteuid() && st.ino != 0);
     CHECK_INT(env.ops->stat(env.arg, "11", &st), -ENOENT);
+    CHECK_INT(env.ops->exists(env.arg, "9"), 0);
+    CHECK_INT(env.ops->exists(env.arg, "11"), -ENOENT);
+    CHECK(symlinkat("9", at, "to") == 0 && symlinkat("11", at, "nowhere") == 0);
+    CHECK_INT(env.ops->exists(env.arg, "to"), 0);
+    CHECK_INT(env.ops->exists(env.arg, "nowhere"), -ENOENT);
+    CHECK(unlinkat(at, "to", 0) == 0 && unlinkat(at, "nowhere", 0) == 0);
     for (size_t i = 0; i < GTEL_ARRAY_LEN(names); i++)
         CHECK(unlinkat(at, names[i], AT_REMOVEDIR) == 0);
     CHECK(close(at) == 0 && rmdir(dir) == 0);

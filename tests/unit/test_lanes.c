@@ -331,6 +331,7 @@ static void test_diagnosed(const char *gtel, const char *tree)
                   gtel_context_device(machine.context, findings.finding[i].device->index));
     CHECK(gtel_context_lane(machine.context, 0, &lane));
     CHECK_INT(lane.health, GTEL_LANE_FINE);
+    CHECK(lane.error == 0 && !lane.fix); /* nothing to fix */
     gtel_findings_done(&findings);
 
     pid_t pid = helper_of("nvml");
