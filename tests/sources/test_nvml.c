@@ -268,6 +268,29 @@ static void test_lost(void)
     finish(&m);
 }
 
+/* With its only GPU lost, the library is closed and opened again, until the GPU is back. */
+static void test_only_one_lost(void)
+{
+    struct machine m;
+    if (!begin(&m, "call nvmlDeviceGetCount_v2 = 1\n"
+                   "at 2s\ncall nvmlDeviceGetUtilizationRates 0 = !15\n"
+                   "call nvmlDeviceGetHandleByIndex_v2 0 = !15\n"
+                   "at 60s\ncall nvmlDeviceGetUtilizationRates 0 = 41 7\n"
+                   "call nvmlDeviceGetHandleByIndex_v2 0 = ok\n"))
+        return;
+    gather(&m, 1);
+    struct gtel_device *gpu = gtel_registry_find(&m.group.registry, GTEL_STR("0000:19:00.0"));
+    if (!CHECK(gpu && gpu->is_present))
+        return;
+    for (int k = 0; k < 5; k++)
+        gather(&m, 1);
+    CHECK(!gpu->is_present && spy.closes >= 1);
+    for (int k = 0; k < 200; k++)
+        gather(&m, 1);
+    CHECK(gpu->is_present && readings_of(&m, "0000:19:00.0") > 5);
+    finish(&m);
+}
+
 /* The driver is unloaded while the library is open, then everything returns. */
 static void test_vanishing(void)
 {
@@ -506,6 +529,7 @@ int main(void)
     test_comes_back();
     test_slow();
     test_lost();
+    test_only_one_lost();
     test_vanishing();
     test_no_library();
     test_asleep();

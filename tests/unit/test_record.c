@@ -203,6 +203,25 @@ static void test_states(void)
     stop(&recorder);
 }
 
+/* Times are written in the largest unit that holds them. */
+static void test_times(void)
+{
+    static const char text[] = "file a\n| 1\nat 1s\nfile a\n| 2\nat 1500ms\nfile a\n| 3\n"
+                               "at 1500000001ns\nfile a\n| 4\nend\n";
+    static const uint64_t times[] = {0, 1000000000, 1500000000, 1500000001};
+    static struct recorder recorder;
+    test_label = "times";
+    if (!start(&recorder, text))
+        return;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(times); i++) {
+        gtel_env_tree_step(&recorder.inner, i > 0 ? times[i] - times[i - 1] : 0);
+        gtel_record_at(&recorder.record, times[i]);
+        CHECK_INT(read_file(&recorder.env, "a"), 0);
+    }
+    CHECK_STR(gtel_str_of(finish(&recorder)), text);
+    stop(&recorder);
+}
+
 static const char processes[] = "char proc/9/fd/3 226:128\n"
                                 "link proc/9/fd/5 -> /home/maria/letter.txt\n"
                                 "owner proc/9 1000\n"
@@ -276,6 +295,7 @@ int main(void)
 {
     test_secrets();
     test_states();
+    test_times();
     test_processes();
     return test_result();
 }
