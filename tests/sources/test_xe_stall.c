@@ -184,6 +184,24 @@ static void test_pauses(void)
     lane_done(&lane);
 }
 
+/* Once it has worked, the pauses begin again as short as the first, and grow as they did. */
+static void test_pauses_again(void)
+{
+    struct lane lane;
+    unsigned opens[4];
+    if (!start(&lane, MACHINE "stall_error " NODE " 0 EBUSY\nat 20s\nstall_error " NODE
+                              " 0 none\nat 60s\nstall_error " NODE " 0 EBUSY\n"))
+        return;
+    for (unsigned i = 0; i < 4; i++) {
+        gather_all(&lane, 20, 1000);
+        opens[i] = seen.opens;
+    }
+    CHECK(opens[2] > opens[0]);
+    CHECK_INT(opens[3] - opens[2], opens[0]);
+    CHECK_INT(lane.fault->logs[GTEL_LOG_WARNING], 2);
+    lane_done(&lane);
+}
+
 /* The end in the middle of a window closes it: lane_done counts what is open. */
 static void test_end_within(void)
 {
@@ -317,6 +335,7 @@ int main(void)
     test_idle();
     test_held();
     test_pauses();
+    test_pauses_again();
     test_end_within();
     test_tiles();
     test_troubles();
