@@ -3,7 +3,7 @@
 until one fails. The checkout stays as it is: all happens in a copy in a scratch folder.
 
 A mutant is killed by the compiler (warnings are errors), by a test that fails twice, or by one that
-takes ten times as long as without the mutant. What no test can notice is listed, with the reason, in
+takes several times as long as without the mutant. What no test can notice is listed, with the reason, in
 mutate.equivalent beside this file, and does not count.
 
 First all tests run once on code that writes down which of the functions to be changed a test reaches: a
@@ -213,7 +213,7 @@ class Build:
         for test in self.in_order(number, mutant):
             if not self.compiles(test.files):
                 return COMPILER
-            limit = max(5, 10 * test.seconds)
+            limit = max(5, min(10 * test.seconds, 20), 4 * test.seconds)
             status, _ = self.run(test, limit)
             if status is not None and status != 0:
                 status, _ = self.run(test, limit)
