@@ -62,15 +62,30 @@ static void test_owner(void)
     test_label = "";
 }
 
+struct births {
+    const char *label;
+    struct gtel_pid_birth birth[3]; /* in the order of sight; pid 0 ends the list */
+    uint32_t owner;
+};
+
+static void gather_births(struct gtel_client_table *table, const struct births *births)
+{
+    struct gtel_client *client;
+    bool is_new;
+    gtel_client_table_begin(table);
+    for (size_t k = 0; k < 3 && births->birth[k].pid != 0; k++) {
+        struct gtel_client_process process = {
+            .pid = births->birth[k].pid, .number = 1, .birth = births->birth[k]};
+        CHECK_INT(gtel_client_table_see(table, &key_a, process, &client, &is_new), k == 0);
+    }
+    gtel_client_table_end(table);
+}
+
 /* Of the processes that are seen with a client in a gather, it is that of the one that began first.
  */
 static void test_births(void)
 {
-    static const struct {
-        const char *label;
-        struct gtel_pid_birth birth[3]; /* in the order of sight; pid 0 ends the list */
-        uint32_t owner;
-    } cases[] = {
+    static const struct births cases[] = {
         {"a child with a lower number", {{70, 20, 30}, {60, 30, 1}}, 30},
         {"a child with a higher number", {{60, 30, 1}, {70, 40, 30}}, 30},
         {"forked in the same tick", {{60, 20, 30}, {60, 30, 1}}, 30},
@@ -80,17 +95,9 @@ static void test_births(void)
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct gtel_client_table table = {0};
-        struct gtel_client *client;
-        bool is_new;
         test_label = cases[i].label;
         for (unsigned round = 0; round < 2; round++) {
-            gtel_client_table_begin(&table);
-            for (size_t k = 0; k < 3 && cases[i].birth[k].pid != 0; k++) {
-                struct gtel_client_process process = {
-                    .pid = cases[i].birth[k].pid, .number = 1, .birth = cases[i].birth[k]};
-                CHECK_INT(gtel_client_table_see(&table, &key_a, process, &client, &is_new), k == 0);
-            }
-            gtel_client_table_end(&table);
+            gather_births(&table, &cases[i]);
             CHECK_INT(owner_of(&table, 7), cases[i].owner);
         }
         gtel_client_table_done(&table);
