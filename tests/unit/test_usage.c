@@ -480,6 +480,37 @@ static void test_rank(void)
     machine_free(m);
 }
 
+/* In whatever order processes come, the lines are those of the largest. */
+static void test_largest(void)
+{
+    enum { PROCESSES = 6, ORDERS = 720 };
+    test_label = "the largest";
+    for (unsigned order = 0; order < ORDERS; order++) {
+        struct machine *m = machine_new("2", "");
+        uint64_t size[PROCESSES];
+        unsigned code = order;
+        for (unsigned i = 0; i < PROCESSES; i++) { /* the order of that number */
+            unsigned at = code % (i + 1);
+            code /= i + 1;
+            for (unsigned k = i; k > at; k--)
+                size[k] = size[k - 1];
+            size[at] = i + 1;
+        }
+        for (unsigned i = 0; i < PROCESSES; i++) {
+            char name[] = "p0";
+            name[1] = (char)('0' + size[i]);
+            machine_begin(m, 10 + i, name);
+            machine_add(m, 0, 10 + i, size[i] * mib, -1);
+        }
+        machine_gather(m, 10);
+        CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_MEMORY, "p6"), (double)(6 * mib), 0);
+        CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_MEMORY, "p5"), (double)(5 * mib), 0);
+        CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_MEMORY, "other"), (double)(10 * mib), 0);
+        CHECK_INT(machine_lines(m, 0), 3);
+        machine_free(m);
+    }
+}
+
 /* Processes of a similar size do not take turns; one that uses much more takes a place soon. */
 static void test_stable(void)
 {
@@ -707,6 +738,7 @@ int main(void)
     test_begin();
     test_limits();
     test_rank();
+    test_largest();
     test_stable();
     test_short_lived();
     test_known();
