@@ -10,6 +10,9 @@
 
 #define CONF(text) "file etc/ld.so.conf\n| " text "\n"
 #define DEBIAN CONF("include /etc/ld.so.conf.d/*.conf")
+#define CHAIN                                                                                      \
+    "file etc/a.conf\n| include b.conf\nfile etc/b.conf\n| include c.conf\n"                       \
+    "file etc/c.conf\n| /opt/c/lib\n| include d.conf\nfile etc/d.conf\n| /opt/d/lib\n"
 #define FILE_OF(folder) "file " folder "/libx.so.1\n"
 
 static const char *const names[] = {"libx.so.1", "/opt/drivers/libx.so.1", "libx.so", NULL};
@@ -40,6 +43,9 @@ static const struct {
      CONF("include /etc/a.conf") "file etc/a.conf\n| include /etc/ld.so.conf /etc/a.conf\n"
                                  "| /opt/b/lib\n" FILE_OF("opt/b/lib"),
      "opt/b/lib/libx.so.1"},
+    {"four files, each included by the one before",
+     CONF("include a.conf") CHAIN FILE_OF("opt/c/lib"), "opt/c/lib/libx.so.1"},
+    {"a fifth one", CONF("include a.conf") CHAIN FILE_OF("opt/d/lib"), NULL},
     {"of NixOS", FILE_OF("run/opengl-driver/lib"), "run/opengl-driver/lib/libx.so.1"},
     {"of a Guix system", FILE_OF("run/current-system/profile/lib"),
      "run/current-system/profile/lib/libx.so.1"},

@@ -17,6 +17,19 @@
 
 enum { NOBODY = 65534, SETS = _LINUX_CAPABILITY_U32S_3 };
 
+static bool refuses_drop;
+
+int __wrap_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d);
+
+int __wrap_prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d)
+{
+    if (refuses_drop && option == PR_SET_NO_NEW_PRIVS) {
+        errno = EPERM;
+        return -1;
+    }
+    return (int)syscall(SYS_prctl, option, a, b, c, d);
+}
+
 static bool write_file(const char *path, const char *text)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0000);
@@ -115,6 +128,11 @@ static void test_raised(const char *secret)
     CHECK_INT(gtel_privileges_resume(&privileges), 0);
     CHECK(can_read(secret));
 
+    /* What could not be done to the end is said, so that nothing of the user is opened. */
+    refuses_drop = true;
+    CHECK_INT(gtel_privileges_drop(&privileges), -EPERM);
+    CHECK(privileges.is_raised);
+    refuses_drop = false;
     CHECK_INT(gtel_privileges_drop(&privileges), 0);
     CHECK(!privileges.is_raised);
     CHECK(!has_any(true));

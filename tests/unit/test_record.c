@@ -203,11 +203,43 @@ static void test_states(void)
     stop(&recorder);
 }
 
+/* Messages about cards, PCI devices and hangs are recorded; of others only that there was one. */
+static void test_messages(void)
+{
+    static const char text[] = "uevents on\nat 1s\n"
+                               "uevent change /devices/pci0/usb1 SUBSYSTEM=usb\n"
+                               "uevent change /devices/pci0/0000:03:00.0/drm/card0 A=1\n"
+                               "uevent change /devices/pci0/0000:03:00.0 SUBSYSTEM=pci\n"
+                               "uevent change /devices/pci0/0000:03:00.0 WEDGED=none\n"
+                               "uevent change /devices/pci0/net SUBSYSTEM=net\nend\n";
+    static struct recorder recorder;
+    char message[512];
+    int n = 0;
+    test_label = "messages";
+    if (!start(&recorder, text))
+        return;
+    int ear = recorder.env.ops->uevent_open(recorder.env.arg);
+    gtel_env_tree_step(&recorder.inner, 1000000000);
+    gtel_record_at(&recorder.record, 1000000000);
+    while (recorder.env.ops->uevent_read(recorder.env.arg, ear, message, sizeof(message)) > 0)
+        n++;
+    CHECK_INT(n, 5); /* all are passed on */
+    recorder.env.ops->uevent_close(recorder.env.arg, ear);
+    CHECK_STR(gtel_str_of(finish(&recorder)),
+              "uevents on\nat 1s\n"
+              "uevent change /devices/other\n"
+              "uevent change /devices/pci0/0000:03:00.0/drm/card0 A=1\n"
+              "uevent change /devices/pci0/0000:03:00.0 SUBSYSTEM=pci\n"
+              "uevent change /devices/pci0/0000:03:00.0 WEDGED=none\n"
+              "uevent change /devices/other\nend\n");
+    stop(&recorder);
+}
+
 /* Times are written in the largest unit that holds them. */
 static void test_times(void)
 {
-    static const char text[] = "file a\n| 1\nat 1s\nfile a\n| 2\nat 1500ms\nfile a\n| 3\n"
-                               "at 1500000001ns\nfile a\n| 4\nend\n";
+    static const char text[] = "file a/b\n| 1\nat 1s\nfile a/b\n| 2\nat 1500ms\nfile a/b\n| 3\n"
+                               "at 1500000001ns\nfile a/b\n| 4\nend\n";
     static const uint64_t times[] = {0, 1000000000, 1500000000, 1500000001};
     static struct recorder recorder;
     test_label = "times";
@@ -216,7 +248,7 @@ static void test_times(void)
     for (size_t i = 0; i < GTEL_ARRAY_LEN(times); i++) {
         gtel_env_tree_step(&recorder.inner, i > 0 ? times[i] - times[i - 1] : 0);
         gtel_record_at(&recorder.record, times[i]);
-        CHECK_INT(read_file(&recorder.env, "a"), 0);
+        CHECK_INT(read_file(&recorder.env, "a/b"), 0);
     }
     CHECK_STR(gtel_str_of(finish(&recorder)), text);
     stop(&recorder);
@@ -295,6 +327,7 @@ int main(void)
 {
     test_secrets();
     test_states();
+    test_messages();
     test_times();
     test_processes();
     return test_result();
