@@ -155,6 +155,8 @@ static void test_sensors(void)
         {"A770, an old kernel", CARD("i915", "56A0", "03:00") RELEASE("6.8.0") END, "i915",
          GTEL_MEASUREMENT_GPU_TEMPERATURE_SENSOR, "since Linux 6.14, and this is 6.8",
          "use Linux 6.14"},
+        {"A770, power", CARD("i915", "56A0", "03:00") RELEASE("6.1.0") END, "i915",
+         GTEL_MEASUREMENT_GPU_POWER_DOMAIN, "since Linux 6.2, and this is 6.1", "use Linux 6.2"},
         {"A770, a new kernel", CARD("i915", "56A0", "03:00") RELEASE("6.14.0") END, "i915",
          GTEL_MEASUREMENT_GPU_TEMPERATURE_SENSOR, "none for this GPU", NULL},
         {"Flex, its fan", CARD("i915", "56C0", "03:00") RELEASE("6.8.0") END, "i915",

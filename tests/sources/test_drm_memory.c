@@ -280,6 +280,36 @@ static void test_left_alone(void)
     machine_done(&machine);
 }
 
+/* The next list of a card's nodes fails. */
+static void fail_list(void *arg, enum fault_op op, const char *path)
+{
+    struct fault_env *fault = arg;
+    if (op != FAULT_LIST || !gtel_str_ends(gtel_str_of(path), GTEL_STR("card0/device/drm")))
+        return;
+    fault->fail_at = fault->calls + 1;
+    fault->error = -EIO;
+    fault->watch = NULL;
+}
+
+/* A look for the node that fails is said, and the node that is known is asked on. */
+static void test_look_fails(void)
+{
+    static const char text[] = CARD("xe") XE("1") XE_VRAM("1", G12, G3, G12, G3) "end\n";
+    struct machine machine;
+    if (CHECK(machine_init(&machine, text, "drm_memory"))) {
+        CHECK_INT(machine_gather(&machine), 0);
+        machine.needs_discovery = true;
+        machine.fault->watch = fail_list;
+        machine.fault->watch_arg = machine.fault;
+        CHECK_INT(machine_gather(&machine), -EIO);
+        CHECK(machine.fault->has_failed);
+        machine.needs_discovery = false;
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK_INT(figure(&machine, GTEL_M_GPU_MEMORY_TOTAL, NULL), GIB(12));
+    }
+    machine_done(&machine);
+}
+
 /* Wedged from 2 s to 5 s: counted each time, said once each way, and all is well again at once. */
 static void test_wedged(void)
 {
@@ -453,6 +483,7 @@ int main(void)
     test_figures();
     test_thrift();
     test_left_alone();
+    test_look_fails();
     test_wedged();
     test_refused();
     test_rebind();
