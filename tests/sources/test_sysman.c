@@ -206,6 +206,10 @@ static const struct {
     {"call zesRasGetState = !nosymbol\n", {GTEL_M_ERROR_COUNT, "ras-reset", "uncorrected", -1}},
     {"call zesFanGetProperties 1 0 = 0 0 2\ncall zesFanGetState 1 0 1 = 40\n",
      {GTEL_M_FAN, "1", NULL, 0.4}},
+    {"call zesFanGetProperties 1 0 = 0 0 2\ncall zesFanGetState 1 0 1 = 100\n",
+     {GTEL_M_FAN, "1", NULL, 1}},
+    {"call zesFanGetProperties 1 0 = 0 0 2\ncall zesFanGetState 1 0 1 = 101\n",
+     {GTEL_M_FAN, "1", NULL, -1}},
     /* lists that change, or cannot be */
     {"call zesDeviceEnumTemperatureSensors 1 = 1 2\n", {GTEL_M_TEMPERATURE, "gpu", NULL, 61.5}},
     {"call zesDeviceEnumTemperatureSensors 1 = 2 1\n", {GTEL_M_TEMPERATURE, "gpu", NULL, 61.5}},
