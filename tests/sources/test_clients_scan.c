@@ -182,10 +182,11 @@ static void test_shared(void)
     "file proc/" pid "/stat\n| 1 (w) S " parent " 1 1 0 - 0 0 0 0 0 0 0 0 0 0 0 1 0 " start        \
     "\n" CLIENT(pid, "5", id)
 
-/* Numbers began anew. Forked: long after, before that one, in the same tick. */
+/* Numbers began anew. Forked: long after, before that one, in the same tick. 7: its own parent. */
 static const char family[] = HOLDER("900", "1", "500", "1") HOLDER("20", "900", "800", "1")
-    HOLDER("30", "900", "700", "1") HOLDER("950", "1", "600", "2")
-        HOLDER("40", "950", "600", "2") "at 2s\ngone proc/900\ngone proc/950\nend\n";
+    HOLDER("30", "900", "700", "1") HOLDER("950", "1", "600", "2") HOLDER("40", "950", "600", "2")
+        HOLDER("7", "7", "100",
+               "3") "refuse proc/7/fdinfo/5 EACCES\nat 2s\ngone proc/900\ngone proc/950\nend\n";
 
 /* The process that began first has the client, whatever its number. */
 static void test_family(void)

@@ -185,7 +185,9 @@ static bool is_before(const struct gtel_scan_slot *a, const struct gtel_scan_slo
 void gtel_scan_slot_appoint(struct gtel_scan *scan, uint32_t slot)
 {
     uint32_t client = scan->slot[slot - 1].client;
-    uint32_t leader = client != 0 ? scan->client[client - 1].leader : slot;
+    if (client == 0)
+        return;
+    uint32_t leader = scan->client[client - 1].leader;
     if (leader != 0 && !is_before(&scan->slot[slot - 1], &scan->slot[leader - 1]))
         return;
     if (leader != 0)
