@@ -306,7 +306,9 @@ static bool is_usual(enum gtel_scrub_writer writer, struct gtel_str text, size_t
             at += i;
     }
     word = around(text, at, 1, gtel_scrub_is_letter);
-    return runs == 1 && (word.n < NAME_MIN || gtel_scrub_is_usual(writer, word));
+    /* "jd42" may be anybody's number in texts of the kernel, as "fb0". */
+    bool is_short = word.n < NAME_MIN && writer != GTEL_SCRUB_PEOPLE && writer != GTEL_SCRUB_CGROUP;
+    return runs == 1 && (is_short || gtel_scrub_is_usual(writer, word));
 }
 
 /* Whether what looks like a known secret, n bytes at that place, is one. */
