@@ -6,9 +6,9 @@
  * A GPU is throttled while any reason holds on any of its GTs, by its reasons or by a driver's own
  * summary of them; it is not while all of them are known and none does.
  *
- * How busy a GPU is:  * Made after delta from the figures of the same sample: the busiest engine
- * class of the best source that has engines; else the share of time in which the graphics part did
- * not sleep, which is an upper bound. A source's own figure wins over the first, and that over the
+ * How busy a GPU is: made after delta from the figures of the same sample: the busiest engine class
+ * of the best source that has engines; else the share of time in which the graphics part did not
+ * sleep, which is an upper bound. A source's own figure wins over the first, and that over the
  * second; which one a device has changes only when it has been silent for long, as for every series
  * (cycle/series.h). Idle time waits for one sample more, in which a measurement that takes a while
  * can show up: a series does not begin with a figure that is replaced at once.
