@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <linux/capability.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -48,10 +49,12 @@ static int compare_rights(struct gtel_privileges *ret)
  * As in common/cycle/lane.c for helpers: a helper can also be started by hand. The loader of shared
  * objects has read its own variables by now; it ignores them where AT_SECURE is set.
  */
-static void replace_environment(void)
+static int replace_environment(void)
 {
-    static const char *const clean[] = {"LC_ALL=C", "PATH=/usr/bin:/bin", NULL};
-    environ = (char **)(uintptr_t)clean; /* setenv(3) copies it before it writes */
+    /* In memory of the C library's own, since other libraries may change these two later. */
+    bool is_done =
+        clearenv() == 0 && setenv("LC_ALL", "C", 1) == 0 && setenv("PATH", "/usr/bin:/bin", 1) == 0;
+    return is_done ? 0 : -ENOMEM;
 }
 
 int gtel_privileges_init(struct gtel_privileges *privileges)
@@ -61,7 +64,7 @@ int gtel_privileges_init(struct gtel_privileges *privileges)
         return -EPERM;
     int r = compare_rights(privileges);
     if (r == 0 && privileges->is_raised)
-        replace_environment();
+        r = replace_environment();
     return r;
 }
 

@@ -25,6 +25,7 @@ ALLOWED = {
     "common/cycle/serve.c": {"signal"},  # a helper's own process, not the host's
     "common/sources/level_zero_posix.c": {"setenv"},  # for old loaders, in a helper
     "common/sources/level_zero_win32.c": {"_putenv_s"},  # the same
+    "plugins/execd/privileges.c": {"setenv"},  # before anything else runs
 }
 
 
