@@ -21,8 +21,9 @@ static uint64_t hash_of(const struct gtel_reading *reading)
     uint64_t h = gtel_hash(GTEL_HASH_SEED, &reading->metric, sizeof(reading->metric));
     uint32_t index = reading->device ? reading->device->index : UINT32_MAX;
     h = gtel_hash(h, &index, sizeof(index));
-    for (size_t i = 0; i < GTEL_DIMS_MAX && reading->dim[i].n > 0; i++)
-        h = gtel_hash(h ^ (i + 1), reading->dim[i].p, reading->dim[i].n);
+    for (size_t i = 0; i < GTEL_DIMS_MAX; i++)
+        if (reading->dim[i].n > 0)
+            h = gtel_hash(h ^ (i + 1), reading->dim[i].p, reading->dim[i].n);
     return h ^ h >> 29;
 }
 
