@@ -69,6 +69,35 @@ static void test_pcie(void)
     finish(&m);
 }
 
+static uint64_t slept_ns(void *arg)
+{
+    (void)arg;
+    return 3600ull * SECOND;
+}
+
+/* Fields on a link of 250 MB/s. The host sleeps, and they begin at 0 again. */
+static void test_host_sleep(void)
+{
+    struct machine m;
+    if (!begin(&m, "call nvmlDeviceGetMaxPcieLinkGeneration 0 = 1\n"
+                   "call nvmlDeviceGetMaxPcieLinkWidth 0 = 1\n"
+                   "call nvmlDeviceGetCurrPcieLinkGeneration 0 = 1\n"
+                   "call nvmlDeviceGetCurrPcieLinkWidth 0 = 1\n"
+                   "call nvmlDeviceGetFieldValues 0 197 0 = uint 4294000000\n"
+                   "call nvmlDeviceGetFieldValues 0 198 0 = uint 1000\n"
+                   "at 2s\ncall nvmlDeviceGetFieldValues 0 197 0 = uint 4294000500\n"
+                   "at 3s\ncall nvmlDeviceGetFieldValues 0 197 0 = uint 700\n"))
+        return;
+    static const double want[] = {-1, 0, 500, -1, 0};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(want); i++) {
+        if (i == 3)
+            spy.with_spy.suspended_ns = slept_ns;
+        gather(&m, i ? 1 : 0);
+        CHECK_NEAR(value(&m, GTEL_M_GPU_PCIE_TX, NULL), want[i], 1);
+    }
+    finish(&m);
+}
+
 /* Addresses: the older call has words in the place of the newer one's text. */
 static void test_addresses(void)
 {
@@ -110,6 +139,7 @@ int main(void)
 {
     test_drivers();
     test_pcie();
+    test_host_sleep();
     test_addresses();
     test_denied();
     return test_result();

@@ -7,6 +7,9 @@
 
 enum { WAKE_ALWAYS = 1 }; /* position among the words of the option Wake */
 
+/* The two clocks behind it are read one after the other, and we may lose the processor between. */
+static const uint64_t suspend_min_ns = 100000000;
+
 static bool present(const struct gtel_env *env)
 {
     return gtel_fs_exists(env, "dev/nvidiactl") || gtel_fs_exists(env, "dev/dxg") ||
@@ -89,6 +92,21 @@ static bool should_find(const struct gtel_nvml *nvml, bool is_all_asleep, bool h
     return has_woken || (!is_all_asleep && gtel_env_now(nvml->env) >= nvml->retry_ns);
 }
 
+/*
+ * Counters may begin at 0 again while the host sleeps, which looks like a wrap, and a window of
+ * means holds time in which nothing was counted.
+ */
+static void forget_before_sleep(struct gtel_nvml *nvml)
+{
+    uint64_t suspended_ns = nvml->env->ops->suspended_ns(nvml->env->arg);
+    bool has_slept = suspended_ns > nvml->suspended_ns + suspend_min_ns;
+    nvml->suspended_ns = suspended_ns;
+    for (size_t i = 0; has_slept && i < nvml->n; i++) {
+        gtel_nvml_gpm_forget(nvml->gpu[i]);
+        gtel_nvml_pcie_forget(nvml->gpu[i]);
+    }
+}
+
 /* Reads one GPU. -ENODEV when it has just been lost. */
 static int sample_gpu(struct gtel_nvml *nvml, struct gtel_registry *registry,
                       struct gtel_nvml_gpu *gpu, struct gtel_batch *batch)
@@ -121,6 +139,7 @@ static int sample(void *state, struct gtel_registry *registry, struct gtel_batch
     int result = 0;
     bool has_woken = false;
     bool is_all_asleep = sample_sleep(nvml, batch, &has_woken);
+    forget_before_sleep(nvml);
     if (should_find(nvml, is_all_asleep, has_woken))
         gtel_nvml_find(nvml, registry);
     for (size_t i = 0; i < nvml->n && nvml->is_running && !nvml->broken; i++) {

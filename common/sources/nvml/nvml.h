@@ -176,16 +176,17 @@ struct gtel_nvml {
     bool may_wake; /* option Wake */
     struct gtel_dynlib dynlib;
     struct gtel_nvml_calls call;
-    bool is_running;      /* nvmlInit_v2 has succeeded */
-    unsigned driver;      /* its version (GTEL_NVML_DRIVER); 0: not known */
-    bool is_find_due;     /* discovery was not complete */
-    int broken;           /* a code that concerns all GPUs came up in this pass, else 0 */
-    int said;             /* the state that was logged last, so that each is logged once */
-    uint64_t retry_ns;    /* when to try to start again */
-    uint64_t pause_ns;    /* how long the pause after the next failure is */
-    uint64_t idle_ns;     /* since when all GPUs do nothing; 0: they do something */
-    uint64_t rest_ns;     /* NVML was closed at this time to let them sleep; 0: it was not */
-    uint64_t patience_ns; /* how long they must be idle before that; 0: the default */
+    bool is_running;       /* nvmlInit_v2 has succeeded */
+    unsigned driver;       /* its version (GTEL_NVML_DRIVER); 0: not known */
+    uint64_t suspended_ns; /* for how long the host had slept at the last sample */
+    bool is_find_due;      /* discovery was not complete */
+    int broken;            /* a code that concerns all GPUs came up in this pass, else 0 */
+    int said;              /* the state that was logged last, so that each is logged once */
+    uint64_t retry_ns;     /* when to try to start again */
+    uint64_t pause_ns;     /* how long the pause after the next failure is */
+    uint64_t idle_ns;      /* since when all GPUs do nothing; 0: they do something */
+    uint64_t rest_ns;      /* NVML was closed at this time to let them sleep; 0: it was not */
+    uint64_t patience_ns;  /* how long they must be idle before that; 0: the default */
     struct gtel_nvml_gpu *gpu[GTEL_NVML_GPUS_MAX];
     size_t n;
 };
