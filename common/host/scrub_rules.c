@@ -203,8 +203,8 @@ static size_t ipv6(struct gtel_str text)
     size_t groups = 0;
     bool is_short = false;
     while (n < text.n) {
-        size_t width = run(gtel_str_skip(text, n), gtel_scrub_is_hex);
-        if (width > 4)
+        size_t width = run(head(gtel_str_skip(text, n), 5), gtel_scrub_is_hex);
+        if (width > 4 || groups == 9)
             return 0;
         groups += width > 0;
         n += width;
@@ -228,10 +228,11 @@ static size_t mail(struct gtel_str text)
         GTEL_STR_INIT(".service"), GTEL_STR_INIT(".slice"), GTEL_STR_INIT(".scope"),
         GTEL_STR_INIT(".socket"),  GTEL_STR_INIT(".mount"), GTEL_STR_INIT(".swap"),
     };
-    size_t name = run(text, is_mail);
+    /* 64 and 255 bytes at most: RFC 5321, section 4.5.3.1. */
+    size_t name = run(head(text, 65), is_mail);
     if (name == 0 || name >= text.n || text.p[name] != '@')
         return 0;
-    struct gtel_str place = gtel_str_skip(text, name + 1);
+    struct gtel_str place = head(gtel_str_skip(text, name + 1), 255);
     place.n = run(place, is_mail);
     for (size_t i = 0; i < GTEL_ARRAY_LEN(units); i++)
         if (gtel_str_ends(place, units[i]))

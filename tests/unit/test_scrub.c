@@ -239,14 +239,36 @@ static void test_relations(struct gtel_buf *out)
     gtel_scrub_done(&scrub);
 }
 
+/* A line of the longest text that is read, made of what almost has a form: 27 s if each byte of it
+ * looks at the rest. */
+static void test_long_line(struct gtel_buf *out)
+{
+    static const char *const bits[] = {"a:", "a-", "1.", "a.b_"};
+    static struct gtel_scrub scrub;
+    struct gtel_buf text;
+    gtel_buf_init(&text, 1 << 16);
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(bits); i++) {
+        test_label = bits[i];
+        gtel_buf_reset(&text);
+        gtel_buf_str(&text, GTEL_STR("file proc/7/cgroup\n| "));
+        while (text.n < 60000)
+            gtel_buf_str(&text, gtel_str_of(bits[i]));
+        gtel_buf_str(&text, GTEL_STR("!\n"));
+        CHECK(has(scrub_text(&scrub, gtel_buf_text(&text), out), bits[i]));
+        gtel_scrub_done(&scrub);
+    }
+    gtel_buf_done(&text);
+}
+
 int main(void)
 {
     struct gtel_buf out;
-    gtel_buf_init(&out, 1 << 16);
+    gtel_buf_init(&out, 1 << 17);
     test_secrets(&out);
     test_together(&out);
     test_kept(&out);
     test_relations(&out);
+    test_long_line(&out);
     gtel_buf_done(&out);
     return test_result();
 }
