@@ -27,6 +27,8 @@ static void put_source(struct gtel_buf *buf, const struct gtel_reading *reading)
     const char *how = reading->is_derived ? ", rate of a counter" : "";
     if (reading->is_derived && reading->metric == GTEL_M_GPU_BUSY)
         how = ", the busiest engine class";
+    if (reading->is_derived && reading->metric == GTEL_M_GPU_THROTTLED)
+        how = ", any of its reasons";
     if (reading->source != GTEL_SOURCE_CORE)
         gtel_buf_printf(buf, "%s: %s%s", gtel_sources[reading->source]->name, origin, how);
     else if (reading->is_derived)
