@@ -219,6 +219,28 @@ static void test_mask(const char *gtel, const char *tree)
     stop(&machine);
 }
 
+/* A daemon has files and sockets open; its helpers get none of them. */
+static void test_files(const char *gtel, const char *tree)
+{
+    enum { FOREIGN = 77 };
+    static struct machine machine;
+    char path[64];
+    struct stat st;
+    test_label = "files";
+    if (!CHECK(dup2(STDERR_FILENO, FOREIGN) == FOREIGN))
+        return;
+    if (start(&machine, gtel, tree) && CHECK(settle(&machine))) {
+        (void)snprintf(path, sizeof(path), "/proc/%d/fd/3", (int)helper_of("nvml"));
+        CHECK_INT(lstat(path, &st), 0); /* its socket */
+#if __GLIBC_PREREQ(2, 34)               /* posix_spawn_file_actions_addclosefrom_np */
+        (void)snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)helper_of("nvml"), FOREIGN);
+        CHECK(lstat(path, &st) < 0);
+#endif
+        stop(&machine);
+    }
+    CHECK_INT(close(FOREIGN), 0);
+}
+
 static void test_killed(const char *gtel, const char *tree)
 {
     static struct machine machine;
@@ -510,6 +532,7 @@ int main(int argc, char **argv)
         return 2;
     }
     test_mask(argv[1], argv[2]);
+    test_files(argv[1], argv[2]);
     test_killed(argv[1], argv[2]);
     test_stopped(argv[1], argv[2]);
     test_flood(argv[1], argv[2]);
