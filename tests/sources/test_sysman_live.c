@@ -53,6 +53,36 @@ static void test_lacks(void)
     test_label = "";
 }
 
+/* Whichever reading fails: it is said once with its name. */
+static void test_any_failure(void)
+{
+    static const char *const calls[] = {
+        "zesDevicePciGetState",     "zesDevicePciGetStats",
+        "zesEngineGetActivity",     "zesFabricPortGetFabricErrorCounters",
+        "zesFabricPortGetState",    "zesFabricPortGetThroughput",
+        "zesFanGetState",           "zesFrequencyGetState",
+        "zesMemoryGetBandwidth",    "zesMemoryGetState",
+        "zesPowerGetEnergyCounter", "zesTemperatureGetState"};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(calls); i++) {
+        struct machine m;
+        char words[100];
+        test_label = calls[i];
+        if (!begin(&m, ""))
+            continue;
+        for (unsigned k = 0; k < 3; k++)
+            gather(&m, 1);
+        CHECK_INT(spy.logs[GTEL_LOG_WARNING], 0);
+        spy.fail_code = 0x7ffffffe;
+        spy.fail_all = calls[i];
+        for (unsigned k = 0; k < 90; k++)
+            gather(&m, 1);
+        (void)snprintf(words, sizeof(words), "first %s with code 0x7ffffffe", calls[i]);
+        CHECK(spy.logs[GTEL_LOG_WARNING] > 0 && strstr(spy.last_log, words) != NULL);
+        finish(&m);
+    }
+    test_label = "";
+}
+
 /* What was known of a GPU that has gone is nothing to the one that comes in its place. */
 static void test_return(void)
 {
@@ -434,6 +464,7 @@ int main(void)
     test_keeps();
     test_kept_by_hardware();
     test_crescent_island();
+    test_any_failure();
     test_return();
     test_energy_over_sleep();
     return test_result();

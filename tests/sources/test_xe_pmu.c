@@ -370,6 +370,9 @@ static void test_hold(void)
             CHECK_STR(gtel_str_of(origin_of(got)), "xe PMU");
         }
         CHECK(!busy(&lane, NULL));
+        for (size_t i = 0; i < lane.group.batch.n; i++) /* single engines only when asked for */
+            CHECK(lane.group.batch.reading[i].metric != GTEL_M_ENGINE_TICKS ||
+                  lane.group.batch.reading[i].dim[1].n == 0);
         check_capacity(&lane, "video", 2);
         lane_step(&lane, 1000);
     }

@@ -151,8 +151,54 @@ static void test_open(void)
     gtel_tree_free(tree);
 }
 
+/* A library that has what its name says: "gone" is no call of it. */
+static void *symbol(void *arg, void *lib, const char *name)
+{
+    CHECK(arg == lib);
+    return strcmp(name, "gone") == 0 ? NULL : arg;
+}
+
+static int open_plainly(void *arg, const char *const *sonames, void **ret)
+{
+    (void)sonames;
+    *ret = arg;
+    return 0;
+}
+
+static void drop_log(void *arg, enum gtel_log_level level, const char *text)
+{
+    unsigned *logs = arg;
+    CHECK(level == GTEL_LOG_WARNING && strstr(text, "has no gone") != NULL);
+    ++*logs;
+}
+
+/* All or nothing: without a call that is needed, no pointer is left. */
+static void test_table(void)
+{
+    static const struct gtel_dynlib_symbol symbols[] = {
+        {"first", 0, true}, {"gone", sizeof(void *), true}, {"last", 2 * sizeof(void *), false}};
+    static const struct gtel_dynlib_symbol optional[] = {
+        {"first", 0, true}, {"gone", sizeof(void *), false}, {"last", 2 * sizeof(void *), true}};
+    const struct gtel_env_ops ops = {
+        .lib_open = open_plainly, .lib_symbol = symbol, .lib_close = close_it};
+    unsigned logs = 0;
+    struct gtel_env env = {.ops = &ops, .log = {drop_log, &logs}};
+    struct gtel_dynlib dynlib = {0};
+    void *table[3] = {NULL};
+    env.arg = &env;
+    test_label = "table";
+    CHECK_INT(gtel_dynlib_open(&env, &dynlib, names, symbols, 3, table), -ENOSYS);
+    CHECK(!dynlib.lib && !table[0] && !table[1] && !table[2]);
+    CHECK_INT(logs, 1);
+    CHECK_INT(gtel_dynlib_open(&env, &dynlib, names, optional, 3, table), 0);
+    CHECK(dynlib.lib && table[0] && !table[1] && table[2]);
+    CHECK_INT(logs, 1);
+    gtel_dynlib_close(&env, &dynlib);
+}
+
 int main(void)
 {
+    test_table();
     test_find();
     test_open();
     return test_result();
