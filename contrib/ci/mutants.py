@@ -129,7 +129,7 @@ class Reader:
         """Another value for the `return` at i."""
         end = self.end_of_statement(i)
         words = [t.text for t in self.toks[i + 1:end]]
-        if words in ([], ["NULL"], ["true"], ["false"]):
+        if words in ([], ["NULL"], ["true"], ["false"]) or words[-1].endswith("_SUCCESS"):
             return
         start, stop = self.toks[i + 1].start, self.toks[end].start
         if words == ["0"]:

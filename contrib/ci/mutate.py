@@ -35,8 +35,8 @@ NOT_FAST = "slow|guest|bench|fuzz"  # labels
 NOT_TESTS = r"^check\."  # they compare the text of the code
 CONFIGURE = ["-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O0", "-DGTEL_WERROR=ON",
              "-DGTEL_TESTS=ON"]
-# In a process namespace: no core files, 1 GiB per file, 8 GiB of memory, of which sanitizers reserve more.
-LIMITS = "ulimit -c 0; ulimit -f 2097152; "
+# In a process namespace: no core files, 8 GiB of memory, of which sanitizers reserve more.
+LIMITS = "ulimit -c 0; "
 PLAIN = "ulimit -v 8388608; "
 SANITIZED = "export ASAN_OPTIONS=hard_rss_limit_mb=8192; "
 PROGRAM = "plugins/gtel"

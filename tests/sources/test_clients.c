@@ -228,6 +228,29 @@ static void test_wake(void)
 
 #define USERS(n) "file sys/devices/0000:01:00.0/power/runtime_usage\n| " n "\n"
 
+/* Devices without hardware have no clients to speak of. */
+static void test_no_hardware(void)
+{
+    static const char *const drivers[] = {"vkms", "virtio_gpu", "i915"};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(drivers); i++) {
+        struct gtel_buf text;
+        struct lane lane;
+        test_label = drivers[i];
+        gtel_buf_init(&text, 1 << 20);
+        clients_begin(&text);
+        clients_card(&text, 0, drivers[i]);
+        clients_process(&text, 700, "worker", 50);
+        clients_fd(&text, 700, 5, 0);
+        clients_text(&text, (struct clients_client){700, 5, 0, drivers[i], 9}, 0);
+        if (clients_run(&lane, &text, 2)) {
+            CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_GPU_PROCESSES, NULL), i < 2 ? -1 : 1, 0);
+            lane_done(&lane);
+        }
+        gtel_buf_done(&text);
+    }
+    test_label = "";
+}
+
 /* A card whose client does nothing from 3 s on; power: of its folder. In use for a second at used.
  */
 static void put_idle(struct gtel_buf *text, unsigned delay_ms, const char *power, unsigned used)
@@ -594,6 +617,7 @@ int main(void)
     test_asleep("xe");
     test_asleep("i915");
     test_wake();
+    test_no_hardware();
     test_rest();
     test_keep();
     test_spans();
