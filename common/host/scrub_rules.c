@@ -128,11 +128,14 @@ static size_t id_word(struct gtel_str text)
     return n >= ID_MIN ? n : 0;
 }
 
-/* Twelve digits may also be a number; a letter among them says that it is none. */
+/* Twelve digits may also be a number, and twelve letters a word: it has both. */
 static size_t mixed_word(struct gtel_str text)
 {
     size_t n = mac_word(text);
-    return run(head(text, n), gtel_scrub_is_digit) < n && digits(head(text, 1)) > 0 ? n : 0;
+    size_t decimals = 0;
+    for (size_t i = 0; i < n; i++)
+        decimals += gtel_scrub_is_digit(text.p[i]);
+    return decimals > 0 && decimals < n ? n : 0;
 }
 
 /* Groups of that many digits with one separator between them, at least min of them. */

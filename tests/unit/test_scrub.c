@@ -75,6 +75,7 @@ static const struct {
     {"MAC, dots", "file sys/a\n| 001b.210a.ffe0\n", "210a"},
     {"MAC, blanks", "file sys/a\n| 00 1b 21 0a ff e0\n", "1b 21"},
     {"MAC, digits", "file sys/a\n| 001b210affe0\n", "001b21"},
+    {"MAC, a letter first", "file sys/a\n| a4bf210affe0\n", "a4bf21"},
     {"an interface", "dir sys/class/net/enx001122334455\n", "112233"},
     {"a wireless one", "dir sys/class/net/wlxA0B1C2D3E4F5\n", "b1c2"},
     {"ip 4", "file sys/a\n| 10.20.30.41:8080\n", "10.20.30.41"},
