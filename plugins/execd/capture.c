@@ -267,7 +267,9 @@ static void put_head(void *arg, struct gtel_buf *out)
     gtel_host_facts_read(run->capture->env, &facts);
     gtel_buf_printf(out, "# Captured by gtel %s on ", gtel_version);
     put_date(out, run->wall_ns);
-    gtel_buf_printf(out, ".\n# kernel %s\n", facts.kernel[0] ? facts.kernel : "not known");
+    gtel_buf_str(out, GTEL_STR(".\n"));
+    if (facts.kernel[0]) /* other words there would be replaced, as those of a release */
+        gtel_buf_printf(out, "# kernel %s\n", facts.kernel);
     gtel_buf_str(out, GTEL_STR("# Replaced by made-up ones: "));
     put_replaced(&run->scrub, out);
     gtel_buf_str(out, GTEL_STR(".\n# A file that is empty here was there and was not read.\n"));

@@ -20,6 +20,9 @@ CASES = [
         "not in the file: values of GPU 0000:01:00.0 (10de:2702, driver nvidia): its PCI device, "
         "power state and driver version are in the file; its values are answers of NVML",
     ]),
+    # It does not say which kernel it has.
+    ("h200", ["# NOT IN HERE: values of GPU 0000:00:06.0 (10de:2335, driver nvidia)"],
+     ["replaced by made-up ones: nothing;"]),
     ("doctor-none", [], ["not in the file: "]),
     ("xe-b580", ["| PCI_ID=8086:E20B\n"], []),
 ]
@@ -40,6 +43,8 @@ def main():
         missing += [line for line in said if line not in done.stderr]
         if missing or "no GPU found" in done.stderr or "install" in done.stderr:
             sys.exit(f"{name}: lacks {missing}\n{done.stderr}\n{text}")
+        if "# kernel" in text and "proc/sys/kernel/osrelease" not in text:
+            sys.exit(f"{name}: names a kernel, but no file does\n{text[:400]}")
         if not said and "values of GPU" in done.stderr:
             sys.exit(f"{name}: has a source, but\n{done.stderr}")
 
