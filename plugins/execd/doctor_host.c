@@ -55,8 +55,10 @@ void gtel_doctor_write_sources(const struct gtel_doctor_case *about, struct gtel
 void gtel_doctor_write_lanes(const struct gtel_doctor_case *about, struct gtel_doctor_fixes *fixes,
                              struct gtel_buf *out)
 {
-    static const char late[] = "see where it hangs: cat /proc/$(pgrep -f 'gtel --lane')/wchan, and "
-                               "dmesg; a driver that hangs needs a reboot";
+    /* The helpers of this program end with it. */
+    static const char late[] =
+        "see dmesg, and where it hangs while the agent runs gtel: pgrep -f 'gtel --lane' | "
+        "xargs -I{} cat /proc/{}/wchan; a driver that hangs needs a reboot";
     static const char broken[] = "see the messages below; both programs must be of one version";
     struct gtel_lane_report lane;
     for (size_t i = 0; gtel_context_lane(about->context, i, &lane); i++) {
