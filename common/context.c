@@ -610,19 +610,25 @@ static void report_self(struct gtel_context *context)
     finish_section(context, context->sampled_ns);
 }
 
-static void say_what_was_found(struct gtel_context *context)
+int gtel_context_shortage(const struct gtel_context *context)
 {
     int shortage = 0;
+    for (size_t i = 0; i < context->lanes; i++)
+        shortage = context->lane[i].shortage < 0 ? context->lane[i].shortage : shortage;
+    return shortage;
+}
+
+static void say_what_was_found(struct gtel_context *context)
+{
     for (size_t i = 0; i < context->lanes; i++) {
         const struct gtel_lane *lane = &context->lane[i];
-        shortage = lane->shortage < 0 ? lane->shortage : shortage;
         bool has_errors = lane->answer.errors + lane->past.errors > 0;
         if (lane->is_failing || (has_errors && context->registry.n == 0))
             return; /* its own message says why nothing comes */
     }
     if (gtel_context_is_starting(context))
         return;
-    gtel_self_say_found(&context->self, context->registry.n, shortage,
+    gtel_self_say_found(&context->self, context->registry.n, gtel_context_shortage(context),
                         gtel_option_number(&context->options, GTEL_O_RESCAN));
 }
 

@@ -60,6 +60,11 @@ int gtel_context_gather(struct gtel_context *context);
 /* Whether a lane that was started has never answered yet. */
 bool gtel_context_is_starting(const struct gtel_context *context);
 /*
+ * Why it is not known which GPUs there are: the negative errno of a file that could not be opened
+ * for want of descriptors or memory (host/fs.h: gtel_fs_shortage_fix), or 0.
+ */
+int gtel_context_shortage(const struct gtel_context *context);
+/*
  * How many processes are still to be looked through for the first time, as the last sample told; 0
  * when all were. Until then it is not known who uses the GPUs.
  */

@@ -316,6 +316,22 @@ static void write_messages(struct report *report)
     }
 }
 
+/* What the program, or this report itself, could not open a file for: a negative errno, or 0. */
+static int shortage_of(const struct gtel_doctor_case *about)
+{
+    int error = gtel_fs_shortage(about->env);
+    return error < 0 ? error : gtel_context_shortage(about->context);
+}
+
+static void write_no_device(struct report *report, int shortage)
+{
+    if (shortage == 0)
+        gtel_buf_str(report->out, GTEL_STR("\nNo GPU was found that a source of gtel reads.\n"));
+    else
+        gtel_buf_printf(report->out, "\nIt is not known which GPUs there are: %s.\n",
+                        strerror(-shortage));
+}
+
 bool gtel_doctor_report(struct gtel_doctor *doctor, const struct gtel_doctor_case *about,
                         struct gtel_buf *out)
 {
@@ -334,8 +350,12 @@ bool gtel_doctor_report(struct gtel_doctor *doctor, const struct gtel_doctor_cas
     size_t n = gtel_context_devices(about->context);
     for (size_t i = 0; i < n && i < GTEL_DEVICES_MAX; i++)
         write_device(report, gtel_context_device(about->context, i));
+    int shortage = shortage_of(about);
     if (n == 0)
-        gtel_buf_str(out, GTEL_STR("\nNo GPU was found that a source of gtel reads.\n"));
+        write_no_device(report, shortage);
+    if (shortage < 0)
+        (void)gtel_doctor_fixes_text(&report->fixes, gtel_str_of(gtel_fs_shortage_fix(shortage)),
+                                     "this whole report");
     write_common(report);
     write_messages(report);
     gtel_doctor_fixes_write(&report->fixes, &report->facts, out);

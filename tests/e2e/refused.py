@@ -127,6 +127,16 @@ def test_files():
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         shown = sum(pool.map(try_limit, range(3, 20)))
     check(shown > 2, f"limits under which it had to say something: {shown}")
+    # gtel doctor: neither that there is no GPU, nor that all is well.
+    for limit in (4, 6):
+        status, out, messages, _ = run(
+            "doctor", "--root", folder, stdin=subprocess.DEVNULL,
+            preexec_fn=lambda n=limit: resource.setrlimit(resource.RLIMIT_NOFILE, (n, n)))
+        what = f"doctor with {limit} files: status {status}, {out!r}, {messages!r}"
+        if "error while loading shared libraries" in messages:
+            continue
+        check("No GPU was found" not in out and "Nothing is missing" not in out, what)
+        check("LimitNOFILE=" in " ".join(out.split()) and status == 1, what)
 
 
 def main():
