@@ -183,10 +183,23 @@ static struct gtel_scrub_secret *learn_name(struct gtel_scrub *scrub, enum gtel_
     return secret;
 }
 
-void gtel_scrub_user(struct gtel_scrub *scrub, struct gtel_str name)
+static void learn_user(struct gtel_scrub *scrub, struct gtel_str name)
 {
     if (!gtel_str_eq(name, GTEL_STR("root")) && !gtel_str_eq(name, GTEL_STR("nobody")))
         (void)learn_name(scrub, GTEL_SCRUB_USER, name); /* no room: has_failed says so */
+}
+
+/* Directory services call people DOMAIN\NAME (winbind) and NAME@DOMAIN (sssd): the name alone, too.
+ */
+void gtel_scrub_user(struct gtel_scrub *scrub, struct gtel_str name)
+{
+    struct gtel_str alone = head(name, gtel_str_find(name, '@'));
+    size_t domain = gtel_str_find(alone, '\\');
+    learn_user(scrub, name);
+    if (domain < alone.n)
+        alone = gtel_str_skip(alone, domain + 1);
+    if (alone.n < name.n)
+        learn_user(scrub, alone);
 }
 
 /*

@@ -17,6 +17,8 @@ static const struct {
     {"other separators", "file proc/7/comm\n| rack17_node4\n", "rack17_node4"},
     {"two letters and a number", "file proc/7/comm\n| ssh jd42-train\n", "jd42"},
     {"the same in a cgroup", "file proc/7/cgroup\n| 0::/slurm/jd42.scope\n", "jd42"},
+    {"a user of a Windows domain", "file proc/7/comm\n| kkovacs-job\n", "kkovacs"},
+    {"a user of a realm", "file proc/7/cgroup\n| 0::/slurm/imueller.scope\n", "imueller"},
     {"the whole name", "file sys/a\n| rack17-node4.acme.example.org\n", "acme"},
     {"the domain", "file proc/7/comm\n| jobs@hpc.acme.example.org\n", "example"},
     {"a domain that is nobody else's", "file proc/7/comm\n| scan-contoso\n", "contoso"},
@@ -127,6 +129,7 @@ static void learn(struct gtel_scrub *scrub)
         "ada:x:1005:1005::/:/bin/sh\npci:x:1006:1006::/:/bin/sh\ncard0:x:1007:1007::/:/bin/sh\n"
         "x:x:1008:1008::/:/bin/sh\ndocker:x:1009:1009::/:/bin/sh\nmod:x:1010:1010::/:/bin/sh\n"
         "jd42:x:1011:1011::/:/bin/sh\n"
+        "CORP\\kkovacs:x:1012:1012::/:/bin/sh\nimueller@corp.lan:x:1013:1013::/:/bin/sh\n"
         "nobody:x:65534:65534::/:/usr/sbin/nologin\n";
     gtel_scrub_host(scrub, GTEL_STR("rack17-node4.acme.example.org"));
     gtel_scrub_host(scrub, GTEL_STR("rack17-node4.contoso"));
