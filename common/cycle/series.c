@@ -31,9 +31,11 @@ static bool has_same_key(const struct gtel_reading *a, const struct gtel_reading
 {
     if (a->device != b->device || a->metric != b->metric)
         return false;
-    for (size_t i = 0; i < GTEL_DIMS_MAX; i++)
-        if (!gtel_str_eq(a->dim[i], b->dim[i]))
+    for (size_t i = 0; i < GTEL_DIMS_MAX; i++) {
+        bool is_empty = a->dim[i].n == 0 && b->dim[i].n == 0; /* most are */
+        if (!is_empty && !gtel_str_eq(a->dim[i], b->dim[i]))
             return false;
+    }
     return true;
 }
 
