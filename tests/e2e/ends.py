@@ -166,11 +166,15 @@ def case_signals(arguments, folder, _):
     process = start(arguments, root, preexec_fn=lambda: signal.pthread_sigmask(
         signal.SIG_BLOCK, signal.valid_signals()))
     check(wait_for(lambda: len(helpers_of(process.pid)) >= 3, 5 * SLOW), "signals: helpers")
-    time.sleep(0.3)
-    for lane, pid in helpers_of(process.pid).items():
+
+    def blocked(pid):
         with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
-            blocked = re.search(r"(?m)^SigBlk:\s*([0-9a-f]+)", file.read()).group(1)
-        check(int(blocked, 16) == 0, f"signals: the helper {lane} blocks {blocked}")
+            return int(re.search(r"(?m)^SigBlk:\s*([0-9a-f]+)", file.read()).group(1), 16)
+
+    # A helper blocks all of them for as long as it takes to start its thread.
+    for lane, pid in helpers_of(process.pid).items():
+        check(wait_for(lambda n=pid: blocked(n) == 0, 5 * SLOW),
+              f"signals: the helper {lane} blocks {blocked(pid):x}")
     end(process, "end of stdin")
 
 
