@@ -6,12 +6,13 @@
  * A GPU is throttled while any reason holds on any of its GTs, by its reasons or by a driver's own
  * summary of them; it is not while all of them are known and none does.
  *
- * How busy a GPU is: made after delta from the figures of the same sample: the busiest engine class
- * of the best source that has engines; else the share of time in which the graphics part did not
- * sleep, which is an upper bound. A source's own figure wins over the first, and that over the
- * second; which one a device has changes only when it has been silent for long, as for every series
- * (cycle/series.h). Idle time waits for one sample more, in which a measurement that takes a while
- * can show up: a series does not begin with a figure that is replaced at once.
+ * gpu.busy_percent is made after delta, from the readings of the same sample: the busiest engine
+ * class of the best source that has engines; else the share of time in which the graphics part did
+ * not sleep, which is an upper bound. A source's own value takes precedence over the first, and
+ * that over the second; which one a device has changes only when it has been silent for long, as
+ * for every series (cycle/series.h). Idle time waits for one sample more, in which a measurement
+ * that takes a while can show up: a series does not begin with a value that is replaced
+ * immediately.
  */
 #ifndef GTEL_CYCLE_HEADLINE_H
 #define GTEL_CYCLE_HEADLINE_H
@@ -25,7 +26,7 @@ enum { GTEL_HEADLINE_IDLE = 1 };
 struct gtel_headline {
     const struct gtel_series *engine; /* the busiest class of the best source; NULL: none */
     uint32_t rank;                    /* of that source */
-    bool has_main;                    /* they stand for the GPU: see below */
+    bool has_main;                    /* its engines stand for the whole GPU */
     bool is_partial;                  /* it has a class whose figure is missing this time */
     const struct gtel_series *idle;   /* of the graphics part that slept least; NULL: none */
     bool is_counted;                  /* engines are counted, also where no rate is known yet */

@@ -15,7 +15,7 @@
  */
 int gtel_pid_stat(struct gtel_str text, struct gtel_str *ret_name, uint64_t *ret_start);
 
-/* When a process began, and what tells apart two that began in the same tick. */
+/* When a process began, and what distinguishes two that began in the same tick. */
 struct gtel_pid_birth {
     uint64_t start; /* clock ticks since the host booted; 0: not known */
     uint32_t pid;
@@ -23,8 +23,8 @@ struct gtel_pid_birth {
 };
 
 /*
- * Whether a began before b, as far as that is known. Numbers say nothing of it: they begin anew
- * when all were given once.
+ * Whether a began before b, as far as that is known. A lower number does not show it: the kernel
+ * starts again at low numbers when it has used them all.
  */
 bool gtel_pid_is_older(const struct gtel_pid_birth *a, const struct gtel_pid_birth *b);
 

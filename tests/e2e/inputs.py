@@ -11,16 +11,10 @@ import sys
 import tempfile
 import time
 
+from collectd import check, failures
+
 GTEL = sys.argv[1]
 TIMEOUT = 20
-failures = []
-
-
-def check(condition, what):
-    if not condition:
-        failures.append(what)
-        print(f"failed: {what}", flush=True)
-    return condition
 
 
 def run(*arguments):

@@ -19,6 +19,8 @@ import sys
 import tempfile
 import time
 
+from collectd import check, failures
+
 GTEL, FAKES = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 USER = 65534
 SECRET = "cantaloupe-4711"
@@ -28,14 +30,6 @@ MASK = sum(1 << bit for bit in BITS.values())
 CARD = "sys/devices/pci0000:00/0000:03:00.0"
 TIMEOUT = 20
 REQUEST = struct.pack("=IIIQ", 0x4C455447, 4, 8, 1)  # as common/cycle/wire.c writes it
-failures = []
-
-
-def check(condition, what):
-    if not condition:
-        failures.append(what)
-        print(f"failed: {what}", flush=True)
-    return condition
 
 
 def write(path, text, mode=0o644, owner=0):

@@ -42,7 +42,7 @@ enum {
  * these two lines the text is not the helper's. An object is resident where its driver has pages
  * for it, which an imported one, counted as shared, does not have there (v3d/v3d_bo.c,
  * v3d_gem_status). Of memory that is not shared, a missing line does not say that nothing is
- * resident: a driver may not tell. What is purgeable is a part of what is resident.
+ * resident: a driver may not report it. What is purgeable is a part of what is resident.
  */
 static uint32_t zeros_of(const struct gtel_fdinfo_region *region, uint32_t omitted)
 {
@@ -56,8 +56,8 @@ static uint32_t zeros_of(const struct gtel_fdinfo_region *region, uint32_t omitt
 }
 
 /*
- * One region alone. Where a driver omits zeros, what is resident is used, and never what is
- * allocated in its place.
+ * One region alone. Where a driver omits zeros, what is resident is used, never what is
+ * allocated instead.
  */
 static struct group take(const struct gtel_fdinfo_region *region, uint32_t omitted)
 {

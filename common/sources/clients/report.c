@@ -13,7 +13,7 @@ struct classes {
 
 /*
  * Engines that have names of their own within a class are unlike (amdgpu's enc and enc_1, all that
- * is "other"), and a driver may tell of one only once it has worked. So the busiest counts: neither
+ * is "other"), and a driver may report one only once it has worked. So the busiest counts: neither
  * a mean over those seen so far, which other processes would change, nor a sum, which would call a
  * class full while each of its engines has room. Like engines are one name with a capacity.
  */

@@ -175,7 +175,7 @@ void gtel_scan_slots_clear(struct gtel_scan *scan, struct gtel_scan_process *pro
 bool gtel_scan_slot_leads(const struct gtel_scan *scan, uint32_t slot);
 /* Makes the slot stand for its client when none does, or one with less right to it. */
 void gtel_scan_slot_appoint(struct gtel_scan *scan, uint32_t slot);
-/* Whose the process is was learned: its slots know it, and their clients are given anew. */
+/* A process is identified now: its slots record it, and their clients are assigned again. */
 void gtel_scan_slots_know(struct gtel_scan *scan, const struct gtel_scan_process *process);
 /*
  * Reads the slot's text and hands it out. False when the descriptor is not there any more; the slot

@@ -284,7 +284,7 @@ bool gtel_nvml_is_fresh(const struct gtel_nvml_row *row, const struct gtel_nvml_
 /* Samples the activity counters and appends the means since the last sample; sets gpu->gpm.pcie. */
 void gtel_nvml_gpm_pass(struct gtel_nvml *nvml, struct gtel_nvml_gpu *gpu,
                         struct gtel_batch *batch);
-/* Begins anew: nothing is known of the time before. */
+/* Starts again: nothing is known of the time before. */
 void gtel_nvml_gpm_forget(struct gtel_nvml_gpu *gpu);
 /* Frees the samples, before NVML is ended. */
 void gtel_nvml_gpm_done(const struct gtel_nvml *nvml, struct gtel_nvml_gpu *gpu);
@@ -296,7 +296,7 @@ uint64_t gtel_nvml_pcie_wrap_ns(unsigned gen, unsigned width);
 /* Counts what the gather has read, after gtel_nvml_gpm_pass, and appends the sums. */
 void gtel_nvml_pcie_pass(const struct gtel_nvml *nvml, struct gtel_nvml_gpu *gpu,
                          struct gtel_batch *batch);
-/* Begins anew: nothing is known of the time before. */
+/* Starts again: nothing is known of the time before. */
 void gtel_nvml_pcie_forget(struct gtel_nvml_gpu *gpu);
 
 /* emit.c */
