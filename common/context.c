@@ -2,10 +2,10 @@
 /* Owns everything; runs one gather through its stages. */
 #include "gtel.h"
 
-#include "cycle/headline.h"
-#include "cycle/lane.h"
-#include "cycle/self.h"
-#include "cycle/series.h"
+#include "pipeline/headline.h"
+#include "lanes/lane.h"
+#include "lanes/self.h"
+#include "pipeline/series.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@
 #ifndef GTEL_GTEL_H
 #define GTEL_GTEL_H
 
-#include "cycle/sink.h"
+#include "pipeline/sink.h"
 #include "host/env.h"
 #include "sources/source.h"
 #include "tables/catalogue.h"

@@ -9,7 +9,7 @@
 #define GTEL_MACHINE_H
 
 #include "host/env.h"
-#include "host/tree.h"
+#include "recording/tree.h"
 
 enum { GTEL_MACHINE_PATH_MAX = 4096, GTEL_MACHINE_ARGS = 5 };
 

@@ -4,8 +4,8 @@
  *
  * Each call opens the render node, asks and closes it (the env's drm_query). It needs the right to
  * the node, as a rule the group render. A query wakes a GPU of xe, and opening a node may wake one
- * of i915: only for GPUs that may be read now (sources/cards.h). Errors are those of drm_query, and
- * -EINVAL for an answer that makes no sense.
+ * of i915: only for GPUs that may be read now (sources/drm/cards.h). Errors are those of drm_query,
+ * and -EINVAL for an answer that makes no sense.
  */
 #ifndef GTEL_HOST_DRM_QUERY_H
 #define GTEL_HOST_DRM_QUERY_H

@@ -4,7 +4,7 @@
  *
  * A source knows its hardware and nothing else: it appends raw readings in base units, and never
  * computes a rate, formats output, asks which front end runs, or logs a failure that it returns.
- * It lives in a lane: all calls come from one thread of one process (cycle/group.h).
+ * It lives in a lane: all calls come from one thread of one process (lanes/group.h).
  *
  * Three outcomes, everywhere: 0 fine; -ENOENT, -EOPNOTSUPP, -ENODATA not here, skip quietly; any
  * other negative errno broken: the core logs it once, retries with growing pauses and says when it
@@ -14,8 +14,8 @@
 #ifndef GTEL_SOURCES_SOURCE_H
 #define GTEL_SOURCES_SOURCE_H
 
-#include "cycle/finding.h"
-#include "cycle/reading.h"
+#include "pipeline/finding.h"
+#include "pipeline/reading.h"
 #include "host/env.h"
 #include "tables/options.h"
 

@@ -6,8 +6,8 @@
 #include "execd/host_facts.h"
 #include "execd/survey.h"
 #include "host/fs.h"
-#include "host/record_env.h"
-#include "host/tree.h"
+#include "recording/record_env.h"
+#include "recording/tree.h"
 
 #include <errno.h>
 #include <inttypes.h>

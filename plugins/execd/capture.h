@@ -2,9 +2,9 @@
 /*
  * `gtel capture`: writes a recorded machine from the one that is read.
  *
- * Runs all sources inside this process on an env that records what they ask (host/record_env.h),
- * for some gathers and for what `gtel doctor` looks at. Serial numbers, uuids and the names of host
- * and user are replaced; what was replaced is told.
+ * Runs all sources inside this process on an env that records what they ask
+ * (recording/record_env.h), for some gathers and for what `gtel doctor` looks at. Serial numbers,
+ * uuids and the names of host and user are replaced; what was replaced is told.
  */
 #ifndef GTEL_EXECD_CAPTURE_H
 #define GTEL_EXECD_CAPTURE_H

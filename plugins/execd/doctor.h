@@ -3,8 +3,8 @@
  * `gtel doctor`: what is there, what is missing, why, and what would bring it.
  *
  * A sink that notes which groups of figures came from where, and a report for people that sets this
- * beside what the sources say of what they did not get (cycle/finding.h). A group of figures is a
- * measurement of the catalogue.
+ * beside what the sources say of what they did not get (pipeline/finding.h). A group of figures is
+ * a measurement of the catalogue.
  */
 #ifndef GTEL_EXECD_DOCTOR_H
 #define GTEL_EXECD_DOCTOR_H

@@ -8,7 +8,7 @@
 #ifndef GTEL_EXECD_DOCTOR_FIX_H
 #define GTEL_EXECD_DOCTOR_FIX_H
 
-#include "cycle/finding.h"
+#include "pipeline/finding.h"
 #include "execd/host_facts.h"
 
 enum { GTEL_DOCTOR_FIXES_MAX = 64 };

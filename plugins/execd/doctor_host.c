@@ -2,7 +2,7 @@
 /* The parts of `gtel doctor` about the machine. */
 #include "execd/doctor_host.h"
 
-#include "cycle/group.h"
+#include "lanes/group.h"
 #include "host/drm.h"
 
 #include <stdio.h>

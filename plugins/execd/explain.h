@@ -7,7 +7,7 @@
 #ifndef GTEL_EXECD_EXPLAIN_H
 #define GTEL_EXECD_EXPLAIN_H
 
-#include "cycle/lineproto.h"
+#include "sinks/lineproto.h"
 
 struct gtel_explain {
     struct gtel_buf *out;

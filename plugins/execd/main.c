@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The program: start, one gather per request, stop; lists for the documentation; helpers. */
-#include "cycle/lane.h"
+#include "lanes/lane.h"
 #include "execd/args.h"
 #include "execd/capture.h"
 #include "execd/doctor.h"

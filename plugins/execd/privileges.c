@@ -46,7 +46,7 @@ static int compare_rights(struct gtel_privileges *ret)
 }
 
 /*
- * As in common/cycle/lane.c for helpers: a helper can also be started by hand. The loader of shared
+ * As in common/lanes/lane.c for helpers: a helper can also be started by hand. The loader of shared
  * objects has read its own variables by now; it ignores them where AT_SECURE is set.
  */
 static int replace_environment(void)

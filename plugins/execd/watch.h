@@ -3,7 +3,7 @@
  * Ends a helper whose front end has died, whatever the helper is doing.
  *
  * A helper ends by itself when its socket closes, and a front end that ends kills those that do not
- * (cycle/lane.h). What is left is a front end that is killed while a helper hangs in a vendor
+ * (lanes/lane.h). What is left is a front end that is killed while a helper hangs in a vendor
  * library, asleep or at full speed: one more such helper would stay after each restart of the
  * agent. A thread waits for the end of the socket, which costs nothing, and then, for as long as
  * the front end lives, does nothing: it alone decides about a helper that it has closed. Once the

@@ -15,8 +15,8 @@
  * gathers; the longest of the first gathers, whose work is spread, and how many there were; and how
  * long rotation takes. It fails when a steady gather allocates, or a first one takes too long.
  */
-#include "fault_alloc.h"
-#include "holders.h"
+#include "harness/alloc_fault.h"
+#include "harness/fd_holders.h"
 #include "sources/clients/scan.h"
 
 #include <errno.h>
@@ -280,13 +280,13 @@ static bool measure(uint64_t pause, size_t rounds)
     double longest_ms;
     size_t first = run_first(&hooks, &longest_ms);
     (void)time_scan(&hooks);
-    fault_alloc_arm(0);
+    alloc_fault_arm(0);
     uint64_t allocations = 0;
     for (size_t i = 0; i < rounds; i++) {
         pause_ms(pause);
-        uint64_t before = fault_alloc_count();
+        uint64_t before = alloc_fault_count();
         scan[i] = time_scan(&hooks);
-        allocations += fault_alloc_count() - before;
+        allocations += alloc_fault_count() - before;
         pause_ms(pause);
         floor[i] = time_floor();
         ratio[i] = floor[i] > 0 ? scan[i] / floor[i] : 0;

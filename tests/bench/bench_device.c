@@ -15,12 +15,12 @@
  * cycles of the lane and of whole gathers with the line-protocol sink.
  */
 #include "bench/outside.h"
-#include "cycle/group.h"
-#include "cycle/lineproto.h"
-#include "cycle/wire.h"
-#include "expand.h"
+#include "lanes/group.h"
+#include "sinks/lineproto.h"
+#include "lanes/wire.h"
+#include "harness/tree_files.h"
 #include "gtel.h"
-#include "host/tree.h"
+#include "recording/tree.h"
 
 #include <ftw.h>
 #include <stdio.h>

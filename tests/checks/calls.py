@@ -22,9 +22,9 @@ CORE = SHIPPED + ("exit", "abort", "longjmp", "setjmp", "signal", "fork", "print
                   "perror", "assert")
 # File -> calls that it may make, with the reason beside it.
 ALLOWED = {
-    "common/cycle/serve.c": {"signal"},  # a helper's own process, not the host's
-    "common/sources/level_zero_posix.c": {"setenv"},  # for old loaders, in a helper
-    "common/sources/level_zero_win32.c": {"_putenv_s"},  # the same
+    "common/lanes/serve.c": {"signal"},  # a helper's own process, not the host's
+    "common/sources/level_zero/level_zero_posix.c": {"setenv"},  # for old loaders, in a helper
+    "common/sources/level_zero/level_zero_win32.c": {"_putenv_s"},  # the same
     "plugins/execd/privileges.c": {"setenv"},  # before anything else runs
 }
 

@@ -16,34 +16,39 @@ ARROWS = {
     "abi": ("base/", "abi/"),
     "tables": ("base/", "tables/"),
     "host": ("base/", "parse/", "host/"),
-    "cycle": ("base/", "tables/", "cycle/", "host/env.h"),
-    "sources": ("base/", "tables/", "parse/", "abi/", "host/", "cycle/device.h",
-                "cycle/finding.h", "cycle/reading.h", "cycle/usage.h", "cycle/use.h",
-                "sources/cards.h", "sources/level_zero.h", "sources/renewal.h", "sources/source.h"),
+    "pipeline": ("base/", "tables/", "pipeline/", "host/env.h"),
+    "lanes": ("base/", "tables/", "pipeline/", "processes/usage.h", "lanes/", "host/env.h"),
+    "processes": ("base/", "tables/", "pipeline/", "processes/", "host/env.h"),
+    "sinks": ("base/", "tables/", "pipeline/", "sinks/"),
+    "recording": ("base/", "parse/", "host/", "recording/"),
+    "sources": ("base/", "tables/", "parse/", "abi/", "host/", "pipeline/device.h",
+                "pipeline/finding.h", "pipeline/reading.h", "pipeline/use.h", "processes/usage.h",
+                "sources/drm/", "sources/source.h"),
+    "sources/level_zero": ("sources/level_zero/",),
 }
 # Single files that join two layers, and what they may see beyond their folder's arrows.
 JOINTS = {
     # The sources of a lane are run by the core, which calls their table and names their origins.
-    "common/cycle/group.h": ("sources/source.h",),
-    "common/cycle/group.c": ("host/fs.h",),  # what was not found may only not have been opened
-    "common/cycle/lane.h": ("host/fs.h",),
-    "common/cycle/lane.c": ("gtel.h",),
-    "common/cycle/serve.c": ("gtel.h",),
-    "common/cycle/wire.c": ("sources/source.h",),
+    "common/lanes/group.h": ("sources/source.h",),
+    "common/lanes/group.c": ("host/fs.h",),  # what was not found may only not have been opened
+    "common/lanes/lane.h": ("host/fs.h",),
+    "common/lanes/lane.c": ("gtel.h",),
+    "common/lanes/serve.c": ("gtel.h",),
+    "common/lanes/wire.c": ("sources/source.h",),
     # Processes get their names from /proc.
-    "common/cycle/usage_names.h": ("host/process.h",),
+    "common/processes/usage_names.h": ("host/process.h",),
     # What the program says of itself comes from /proc and from the sources' table.
-    "common/cycle/self.h": ("host/fs.h", "sources/source.h"),
+    "common/lanes/self.h": ("host/fs.h", "sources/source.h"),
     # Answers of drivers, in the kernel's layout.
     "common/parse/drm_regions.c": ("abi/",),
     "common/host/drm_query.c": ("abi/",),
     "common/host/drm_query_posix.c": ("abi/",),
     "common/host/stall_posix.c": ("abi/",),
     # Plays a recorded vendor library back, so it speaks that library's interface.
-    "common/host/replay_nvml.h": ("abi/",),
-    "common/host/replay_nvml.c": ("abi/",),
-    "common/host/replay_zes.c": ("abi/",),
-    "common/host/replay_zet.c": ("abi/",),
+    "common/recording/replay_nvml.h": ("abi/",),
+    "common/recording/replay_nvml.c": ("abi/",),
+    "common/recording/replay_zes.c": ("abi/",),
+    "common/recording/replay_zet.c": ("abi/",),
 }
 # Files of common/ that may include headers beyond those of ISO C, and which (None: any).
 SYSTEM = {
@@ -56,12 +61,12 @@ SYSTEM = {
     "common/host/root_posix.c": None,
     "common/host/drm_query_posix.c": None,
     "common/host/stall_posix.c": None,
-    "common/cycle/helper_text.c": None,  # the pipe beside that socket
-    "common/cycle/lane.c": None,
-    "common/cycle/serve.c": None,  # the other end of lane.c's socket
+    "common/lanes/helper_text.c": None,  # the pipe beside that socket
+    "common/lanes/lane.c": None,
+    "common/lanes/serve.c": None,  # the other end of lane.c's socket
     "common/sources/wmi.c": None,
     "common/sources/pdh.c": None,
-    "common/cycle/lane.h": ("sys/types.h",),
+    "common/lanes/lane.h": ("sys/types.h",),
     "common/host/fs.c": ("fcntl.h", "unistd.h", "dirent.h", "sys/stat.h"),
 }
 ISO_C = {
@@ -77,15 +82,12 @@ def may_see(path, target):
     folder = path.split("/")[1] if path.count("/") > 1 else ""
     if folder == "":
         return True  # context.c and gtel.h join everything
-    own = "/".join(path.split("/")[1:-1]) + "/"
-    if folder == "sources" and own != "sources/" and target.startswith(own):
-        return True  # a source that became a folder
     allowed = ARROWS.get(folder, ()) + JOINTS.get(path, ())
-    if folder == "sources" and re.fullmatch(r"sources/[a-z0-9_]+\.(h|def)", target):
-        # A source's own header or symbol list: its name begins with the source's.
-        stem = target.split("/")[1].split(".")[0].split("_")[0]
-        if path.split("/")[-1].startswith(stem):
-            return True
+    own = path[len("common/"):].rsplit("/", 1)[0]
+    if folder == "sources":
+        # A source that became a folder, and the folder that two sources of one library share.
+        allowed += (own + "/",) if own != folder else ()
+        allowed += ARROWS.get("/".join(own.split("/")[:2]), ())
     return any(target == a or (a.endswith("/") and target.startswith(a)) for a in allowed)
 
 

@@ -2,7 +2,7 @@
 /* The callbacks and the configuration of a plugin, in a fake daemon and with a scripted context. */
 #include "fakes/collectd_daemon.h"
 #include "module.h"
-#include "test.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <stdio.h>

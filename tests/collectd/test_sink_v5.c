@@ -2,7 +2,7 @@
 /* Readings to value lists: the whole catalogue against the daemon's types, and single values. */
 #include "fakes/collectd_daemon.h"
 #include "sink_v5.h"
-#include "test.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <math.h>

@@ -24,7 +24,7 @@ import tempfile
 VERSION = "0.1.3"
 LOADER = "/usr/lib/x86_64-linux-gnu/libze_loader.so.1"
 FUNCTIONS = 37
-# What comes out of each call, in the order of the recording (common/host/replay_zes.h).
+# What comes out of each call, in the order of the recording (common/recording/replay_zes.h).
 SPEED = ("speed.gen", "speed.width", "speed.maxBandwidth")
 TILE = ("onSubdevice", "subdeviceId")
 GETS = {

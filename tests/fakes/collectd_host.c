@@ -10,7 +10,7 @@
 #include "fakes/collectd_daemon.h"
 
 #include "base/compiler.h"
-#include "test.h"
+#include "harness/test.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -9,7 +9,7 @@
  * life comes; but from life LAST on it hangs for an hour, deaf to all that can be ignored.
  */
 #include "base/compiler.h"
-#include "cycle/wire.h"
+#include "lanes/wire.h"
 #include "gtel.h"
 
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz target: whatever names and values say, the line-protocol encoder writes whole, sound lines.
  */
-#include "cycle/lineproto.h"
+#include "sinks/lineproto.h"
 #include "fuzz/fuzz.h"
-#include "lp_check.h"
+#include "harness/lineproto_check.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
 /* Recording: whatever a file holds, the record can be read back. */
 #include "fuzz.h"
 
-#include "host/record.h"
-#include "host/tree.h"
+#include "recording/record.h"
+#include "recording/tree.h"
 
 #include <stdlib.h>
 

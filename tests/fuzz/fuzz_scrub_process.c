@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz target: files about processes and users, scrubbed. */
 #include "fuzz/fuzz.h"
-#include "host/scrub.h"
+#include "recording/scrub.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

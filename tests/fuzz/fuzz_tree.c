@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "host/fs.h"
-#include "host/tree.h"
+#include "recording/tree.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 /* Frames: any bytes from the other side give readings that hold together, or -EPROTO. */
 #include "fuzz.h"
 
-#include "cycle/wire.h"
+#include "lanes/wire.h"
 #include "sources/source.h"
 
 #include <stdlib.h>

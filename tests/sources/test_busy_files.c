@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Source busy_files: the layouts that kernels may have, with values worked out by hand. */
-#include "sources/machine.h"
-#include "test.h"
+#include "harness/source_harness.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -251,14 +251,14 @@ static uint64_t run(const char *text, uint64_t fail_at, int error, uint64_t *ret
     struct machine machine;
     if (!CHECK(machine_init(&machine, text, "busy_files")))
         return 0;
-    fault_env_arm(machine.fault, fail_at, error);
+    env_fault_arm(machine.fault, fail_at, error);
     for (int t = 0; t < 3; t++) {
         machine.needs_discovery = true;
         (void)machine_gather(&machine);
         machine_step(&machine, 1000);
     }
     *ret_calls = machine.fault->calls;
-    fault_env_arm(machine.fault, 0, 0);
+    env_fault_arm(machine.fault, 0, 0);
     for (int t = 0; t < 2; t++) {
         machine.needs_discovery = true;
         CHECK_INT(machine_gather(&machine), 0);

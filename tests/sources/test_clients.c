@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Source drm_clients: sight, sleep, time, drivers that come and go, and its memory. */
-#include "fault_alloc.h"
-#include "sources/clients.h"
-#include "test.h"
+#include "harness/alloc_fault.h"
+#include "harness/client_machine.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -565,12 +565,12 @@ static void test_steady(void)
     gtel_buf_init(&text, 1 << 20);
     put_machine(&text, "i915", 1);
     if (clients_run(&lane, &text, 20)) {
-        fault_alloc_arm(0);
+        alloc_fault_arm(0);
         for (int i = 0; i < 20; i++) {
             lane_step(&lane, 1000);
             lane_gather(&lane);
         }
-        CHECK_INT(fault_alloc_count(), 0);
+        CHECK_INT(alloc_fault_count(), 0);
         lane_done(&lane);
     }
     gtel_buf_done(&text);
@@ -592,14 +592,14 @@ static void test_memory(void)
         gtel_buf_char(&text, '\0');
         if (!CHECK(lane_init_in(&lane, "clients", text.p, "")))
             break;
-        fault_alloc_arm(k);
+        alloc_fault_arm(k);
         for (int t = 0; t < 18; t++) {
             lane_gather(&lane);
             lane_step(&lane, 1000);
         }
-        has_failed = fault_alloc_count() >= k;
+        has_failed = alloc_fault_count() >= k;
         lane_gather(&lane);
-        fault_alloc_arm(0);
+        alloc_fault_arm(0);
         CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_RENDER, "worker"), 0.05, 1e-9);
         CHECK(clients_figure(&lane, card0, GTEL_M_ENGINE_BUSY, "render") > 0);
         CHECK(k > 20 || has_failed);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Source drm_clients while its first look through all processes goes on. */
 #include "gtel.h"
-#include "sources/clients.h"
-#include "test.h"
+#include "harness/client_machine.h"
+#include "harness/test.h"
 
 #include <errno.h>
 

@@ -5,10 +5,10 @@
  *
  * The test proves itself: stat(2) of that descriptor must hang, and the question must have arrived.
  */
-#include "holders.h"
-#include "refused.h"
+#include "harness/fd_holders.h"
+#include "harness/refused.h"
 #include "sources/clients/scan.h"
-#include "test.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <fcntl.h>

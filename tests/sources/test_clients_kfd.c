@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Source drm_clients beside work of which no text of a client tells: ROCm, user-mode queues. */
-#include "sources/clients.h"
-#include "test.h"
+#include "harness/client_machine.h"
+#include "harness/test.h"
 
 static const char amdgpu[] = "0000:01:00.0";
 static const char i915[] = "0000:02:00.0";

@@ -8,9 +8,9 @@
 #include "sources/clients/scan.h"
 
 #include "base/buf.h"
-#include "holders.h"
-#include "host/tree.h"
-#include "test.h"
+#include "harness/fd_holders.h"
+#include "recording/tree.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <stdlib.h>

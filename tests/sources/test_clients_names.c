@@ -3,8 +3,8 @@
  * Source drm_clients where descriptors may not be looked at (CAP_SYS_PTRACE alone): whose client a
  * text without an address is says only the name of the driver in it.
  */
-#include "sources/clients.h"
-#include "test.h"
+#include "harness/client_machine.h"
+#include "harness/test.h"
 
 #include <stdio.h>
 

@@ -6,8 +6,8 @@
 #include "sources/clients/scan.h"
 
 #include "base/buf.h"
-#include "host/tree.h"
-#include "test.h"
+#include "recording/tree.h"
+#include "harness/test.h"
 
 #include <errno.h>
 

@@ -7,9 +7,9 @@
  *     test_clients_real churn [SEED]      (each process is asked in each gather)
  *     test_clients_real quiet [SEED]      (those that do nothing are not)
  */
-#include "holders.h"
+#include "harness/fd_holders.h"
 #include "sources/clients/scan.h"
-#include "test.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,10 +3,10 @@
 #include "sources/clients/scan.h"
 
 #include "base/buf.h"
-#include "fault_alloc.h"
-#include "fault_env.h"
-#include "host/tree.h"
-#include "test.h"
+#include "harness/alloc_fault.h"
+#include "harness/env_fault.h"
+#include "recording/tree.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -20,7 +20,7 @@ static const uint64_t millisecond_ns = 1000000;
 struct world {
     struct gtel_tree *tree;
     struct gtel_env machine;
-    struct fault_env fault;
+    struct env_fault fault;
     struct gtel_env env; /* what the scan gets */
     struct gtel_env_ops ops;
     struct gtel_scan *scan;
@@ -84,7 +84,7 @@ static bool start(struct world *world, const char *text, uint64_t rotation_ns)
         return false;
     }
     CHECK_INT(gtel_env_tree_init(world->tree, true, 1, &world->machine), 0);
-    fault_env_init(&world->fault, &world->machine);
+    env_fault_init(&world->fault, &world->machine);
     world->env = world->fault.env;
     world->hooks =
         (struct gtel_scan_hooks){.arg = world, .seen = seen, .may_read = may_read, .gone = gone};
@@ -660,9 +660,9 @@ static void test_cost(void)
     CHECK_INT(gather(&world), 0);
     CHECK_INT(later(&world), 0);
     for (unsigned i = 0; i < 20; i++) {
-        fault_alloc_arm(0);
+        alloc_fault_arm(0);
         CHECK_INT(later(&world), 0);
-        CHECK_INT(fault_alloc_count(), 0);
+        CHECK_INT(alloc_fault_count(), 0);
         CHECK_INT(world.seen, CLIENTS);
         /* and the little that rotation does in any case */
         CHECK(world.calls <= 1 + PROCESSES + CLIENTS + 14);
@@ -737,13 +737,13 @@ static void run_with_fault(const char *label, uint64_t call, uint64_t allocation
     static struct world world;
     if (!start(&world, many, 3 * second_ns))
         return;
-    fault_env_arm(&world.fault, call, error);
-    fault_alloc_arm(allocation);
+    env_fault_arm(&world.fault, call, error);
+    alloc_fault_arm(allocation);
     (void)gather(&world);
     (void)later(&world);
     (void)later(&world);
-    fault_env_arm(&world.fault, 0, 0);
-    fault_alloc_arm(0);
+    env_fault_arm(&world.fault, 0, 0);
+    alloc_fault_arm(0);
     for (unsigned i = 0; i < patience; i++)
         CHECK_INT(later(&world), 0);
     test_label = label;
@@ -761,12 +761,12 @@ static void test_faults(void)
     static struct world world;
     if (!start(&world, many, 3 * second_ns))
         return;
-    fault_alloc_arm(0);
+    alloc_fault_arm(0);
     (void)gather(&world);
     (void)later(&world);
     (void)later(&world);
     uint64_t calls = world.fault.calls;
-    uint64_t allocations = fault_alloc_count();
+    uint64_t allocations = alloc_fault_count();
     stop(&world);
     for (size_t i = 0; i < GTEL_ARRAY_LEN(errors); i++)
         for (uint64_t k = 1; k <= calls;

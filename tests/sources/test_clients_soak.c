@@ -7,9 +7,9 @@
  *
  *     test_clients_soak GATHERS
  */
-#include "cycle/group.h"
-#include "sources/fake_proc.h"
-#include "test.h"
+#include "lanes/group.h"
+#include "harness/proc_fixture.h"
+#include "harness/test.h"
 
 #include <stdlib.h>
 

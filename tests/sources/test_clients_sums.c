@@ -6,8 +6,8 @@
  * Each machine is a few clients whose counters are given per second; what has to be told of each
  * interval is worked out by hand beside them.
  */
-#include "sources/clients.h"
-#include "test.h"
+#include "harness/client_machine.h"
+#include "harness/test.h"
 
 #include <stdio.h>
 

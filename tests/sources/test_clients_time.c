@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* When a client's text was true: one whose read took long is read again, but not for ever. */
 #include "base/buf.h"
-#include "host/tree.h"
+#include "recording/tree.h"
 #include "sources/clients/scan.h"
-#include "test.h"
+#include "harness/test.h"
 
 enum { CLIENTS = 10 };
 

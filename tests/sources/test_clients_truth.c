@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Source drm_clients on small machines whose numbers are known, where others count wrongly. */
-#include "sources/clients.h"
-#include "test.h"
+#include "harness/client_machine.h"
+#include "harness/test.h"
 
 #include <stdio.h>
 

@@ -4,12 +4,12 @@
  * fails in turn. Nothing may crash, leak or stay broken, nothing is told that is not true, and all
  * is there again within one interval.
  */
-#include "cycle/group.h"
-#include "fault_env.h"
-#include "host/tree.h"
-#include "sources/recorded.h"
-#include "sources/told.h"
-#include "test.h"
+#include "lanes/group.h"
+#include "harness/env_fault.h"
+#include "recording/tree.h"
+#include "harness/fixtures.h"
+#include "harness/readings.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ struct walk {
     struct gtel_tree *tree;
     struct gtel_options options;
     uint64_t calls;                    /* in the gathers without a fault */
-    const struct fault_env *fault;     /* of the present life */
+    const struct env_fault *fault;     /* of the present life */
     bool hides_sleep;                  /* the fault says that there is no file that tells it */
     struct told truth[GATHERS + REST]; /* without a fault */
 };
@@ -79,7 +79,7 @@ static bool is_all_told(const struct told *truth, const struct gtel_batch *batch
 static void note_hidden(void *arg, enum fault_op op, const char *path)
 {
     struct walk *walk = arg;
-    const struct fault_env *fault = walk->fault;
+    const struct env_fault *fault = walk->fault;
     if (op == FAULT_OPEN && fault->calls + 1 == fault->fail_at && fault->error == -ENOENT)
         walk->hides_sleep = gtel_str_ends(gtel_str_of(path), GTEL_STR("/power/runtime_status"));
 }
@@ -100,15 +100,15 @@ static void gather(struct walk *walk, struct gtel_group *group, unsigned i, uint
  */
 static unsigned live(struct walk *walk, uint64_t k, int error, bool is_true)
 {
-    static struct fault_env fault;
+    static struct env_fault fault;
     struct gtel_group group;
     struct gtel_env env;
     unsigned missing = 0;
     gtel_tree_seek(walk->tree, 0);
     if (!CHECK(gtel_env_tree_init(walk->tree, true, 0, &env) == 0))
         return 0;
-    fault_env_init(&fault, &env);
-    fault_env_arm(&fault, k, error);
+    env_fault_init(&fault, &env);
+    env_fault_arm(&fault, k, error);
     fault.watch = note_hidden;
     fault.watch_arg = walk;
     walk->fault = &fault;
@@ -118,7 +118,7 @@ static unsigned live(struct walk *walk, uint64_t k, int error, bool is_true)
             if (i == GATHERS) {
                 CHECK(k == 0 || fault.has_failed);
                 walk->calls = k == 0 ? fault.calls : walk->calls;
-                fault_env_arm(&fault, 0, 0);
+                env_fault_arm(&fault, 0, 0);
             }
             gather(walk, &group, i, k, is_true);
             if (i >= GATHERS && !is_all_told(&walk->truth[i], &group.batch))

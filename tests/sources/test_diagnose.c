@@ -3,8 +3,8 @@
  * What the sources of Intel GPUs say of figures that they have not: the reason, and advice only
  * where it helps on this very machine.
  */
-#include "sources/lane.h"
-#include "test.h"
+#include "harness/source_lane.h"
+#include "harness/test.h"
 
 #include <stdio.h>
 

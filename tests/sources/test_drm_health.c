@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Source drm_health: PCIe errors, the driver's verdict, survivability mode, virtual functions. */
-#include "fault_alloc.h"
-#include "sources/machine.h"
-#include "test.h"
+#include "harness/alloc_fault.h"
+#include "harness/source_harness.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -209,11 +209,11 @@ static uint64_t run(const char *text, uint64_t fail_at, int error, uint64_t *ret
     struct machine machine;
     if (!CHECK(machine_init(&machine, text, "drm_health")))
         return 0;
-    fault_env_arm(machine.fault, fail_at, error);
+    env_fault_arm(machine.fault, fail_at, error);
     for (int i = 0; i < 3; i++)
         (void)machine_gather(&machine); /* the fault may show in any of them */
     *ret_calls = machine.fault->calls;
-    fault_env_arm(machine.fault, 0, 0);
+    env_fault_arm(machine.fault, 0, 0);
     for (int i = 0; i < 2; i++) {
         machine.needs_discovery = true;
         CHECK_INT(machine_gather(&machine), 0);
@@ -246,9 +246,9 @@ static void test_faults(void)
             CHECK(run(text, k, faults[f], &ignored) == want);
         }
     }
-    fault_alloc_arm(0);
+    alloc_fault_arm(0);
     (void)run(text, 0, 0, &ignored);
-    uint64_t n = fault_alloc_count();
+    uint64_t n = alloc_fault_count();
     CHECK(n > 5);
     for (uint64_t k = 1; k <= n; k++) {
         struct machine machine;
@@ -256,9 +256,9 @@ static void test_faults(void)
         test_label = label;
         if (!CHECK(machine_init(&machine, text, "drm_health")))
             break;
-        fault_alloc_arm(k);
+        alloc_fault_arm(k);
         (void)machine_gather(&machine); /* the failure may show */
-        fault_alloc_arm(0);
+        alloc_fault_arm(0);
         machine.needs_discovery = true;
         CHECK_INT(machine_gather(&machine), 0);
         CHECK_INT(value(&machine, GTEL_M_ERROR_COUNT, "fatal"), 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Source drm_memory: what i915 and xe say about their memory, and what they hide. */
-#include "sources/machine.h"
-#include "test.h"
+#include "harness/source_harness.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -283,7 +283,7 @@ static void test_left_alone(void)
 /* The next list of a card's nodes fails. */
 static void fail_list(void *arg, enum fault_op op, const char *path)
 {
-    struct fault_env *fault = arg;
+    struct env_fault *fault = arg;
     if (op != FAULT_LIST || !gtel_str_ends(gtel_str_of(path), GTEL_STR("card0/device/drm")))
         return;
     fault->fail_at = fault->calls + 1;

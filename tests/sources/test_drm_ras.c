@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Source drm_ras: counters, sleep, refusal, absence and failures. */
-#include "sources/machine.h"
-#include "test.h"
+#include "harness/source_harness.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -118,11 +118,11 @@ static void test_faults(void)
             struct machine machine;
             if (!CHECK(machine_init(&machine, text, "drm_ras")))
                 return;
-            fault_env_arm(machine.fault, k, faults[f]);
+            env_fault_arm(machine.fault, k, faults[f]);
             for (int i = 0; i < 3; i++)
                 (void)machine_gather(&machine); /* the fault may show in any of them */
             has_failed = machine.fault->has_failed;
-            fault_env_arm(machine.fault, 0, 0);
+            env_fault_arm(machine.fault, 0, 0);
             machine.needs_discovery = true;
             CHECK_INT(machine_gather(&machine), 0);
             CHECK_INT(errors(&machine, "pcie", "corrected"), 3);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sources i915 and xe on recorded machines: values worked out by hand from the trees. */
-#include "sources/machine.h"
-#include "test.h"
+#include "harness/source_harness.h"
+#include "harness/test.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sources i915 and xe: clocks of the hardware, states in words, and what is no reading of them. */
-#include "sources/machine.h"
-#include "test.h"
+#include "harness/source_harness.h"
+#include "harness/test.h"
 
 #define KEY "0000:03:00.0"
 #define DEVICE "sys/devices/pci0000:00/" KEY

@@ -16,8 +16,8 @@
 #include "gtel.h"
 #include "host/env.h"
 #include "host/fs.h"
-#include "host/tree.h"
-#include "test.h"
+#include "recording/tree.h"
+#include "harness/test.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

@@ -3,9 +3,9 @@
  * Sources i915, xe and drm_memory: each outside call failing in turn, devices that go and come, odd
  * machines.
  */
-#include "fault_alloc.h"
-#include "sources/machine.h"
-#include "test.h"
+#include "harness/alloc_fault.h"
+#include "harness/source_harness.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,14 +20,14 @@ static uint64_t run(const char *text, const char *source, uint64_t fail_at, int 
     uint64_t hash = 0;
     if (!CHECK(machine_init(&machine, text, source)))
         return 0;
-    fault_env_arm(machine.fault, fail_at, error);
+    env_fault_arm(machine.fault, fail_at, error);
     for (int i = 0; i < GATHERS; i++) {
         (void)machine_gather(&machine); /* the fault may show in any of them */
         machine_step(&machine, 100);
     }
     *ret_calls = machine.fault->calls;
     CHECK(fail_at == 0 || machine.fault->has_failed);
-    fault_env_arm(machine.fault, 0, 0);
+    env_fault_arm(machine.fault, 0, 0);
     for (int i = 0; i < GATHERS; i++) {
         (void)machine_gather(&machine);
         machine_step(&machine, 100);
@@ -74,11 +74,11 @@ static uint64_t run_short_of_memory(const char *text, const char *source, uint64
     struct machine machine;
     if (!CHECK(machine_init(&machine, text, source)))
         return 0;
-    fault_alloc_arm(fail_at);
+    alloc_fault_arm(fail_at);
     for (int i = 0; i < GATHERS; i++)
         (void)machine_gather(&machine); /* the failure may show in any of them */
-    uint64_t n = fault_alloc_count();
-    fault_alloc_arm(0);
+    uint64_t n = alloc_fault_count();
+    alloc_fault_arm(0);
     machine.needs_discovery = true;
     (void)machine_gather(&machine);
     machine.needs_discovery = true;
@@ -123,10 +123,10 @@ static void test_steady(const char *fixture, const char *source)
             CHECK_INT(machine_gather(&machine), 0);
             machine_step(&machine, 1000);
         }
-        fault_alloc_arm(0);
+        alloc_fault_arm(0);
         CHECK_INT(machine_gather(&machine), 0);
         CHECK(machine.batch.n > 0);
-        CHECK_INT(fault_alloc_count(), 0);
+        CHECK_INT(alloc_fault_count(), 0);
     }
     machine_done(&machine);
     test_label = "";

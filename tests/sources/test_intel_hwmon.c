@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sources i915 and xe: what each attribute of their hwmon directories becomes. */
-#include "sources/machine.h"
-#include "test.h"
+#include "harness/source_harness.h"
+#include "harness/test.h"
 
 #include <errno.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Source i915: engine use, idle time, clocks and interrupts from the perf PMU. */
-#include "sources/machine.h"
-#include "test.h"
+#include "harness/source_harness.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -447,10 +447,10 @@ static void test_read_error(void)
     if (CHECK(machine_init(&machine, CARD TYPE("12") ENGINES COUNTERS "end\n", "i915"))) {
         CHECK_INT(machine_gather(&machine), 0);
         machine_step(&machine, 1000);
-        fault_env_arm(machine.fault, 0, 0);
+        env_fault_arm(machine.fault, 0, 0);
         CHECK_INT(machine_gather(&machine), 0);
         machine_step(&machine, 1000);
-        fault_env_arm(machine.fault, machine.fault->calls, -EIO); /* the counters come last */
+        env_fault_arm(machine.fault, machine.fault->calls, -EIO); /* the counters come last */
         CHECK_INT(machine_gather(&machine), -ENODEV);             /* asks for a discovery */
         CHECK(!busy(&machine));
         CHECK_INT(machine.batch.failed[0], 1);

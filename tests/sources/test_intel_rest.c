@@ -3,9 +3,9 @@
  * Sources i915 and xe: what the rests in which an idle GPU may fall asleep do to one that works. It
  * is seen to work within seconds, and its energy is read at least each two minutes.
  */
-#include "host/rest.h"
-#include "sources/lane.h"
-#include "test.h"
+#include "sources/drm/rest.h"
+#include "harness/source_lane.h"
+#include "harness/test.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sources i915 and xe: a driver that leaves its GPU and comes back while the program runs. */
-#include "sources/machine.h"
-#include "test.h"
+#include "harness/source_harness.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Sources i915 and xe: a sleeping GPU is left alone, and an idle one gets the rest it needs. */
-#include "host/rest.h"
-#include "sources/machine.h"
-#include "test.h"
+#include "sources/drm/rest.h"
+#include "harness/source_harness.h"
+#include "harness/test.h"
 
 #include <stdlib.h>
 

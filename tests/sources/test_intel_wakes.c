@@ -4,12 +4,12 @@
  * are off unless asked for, nothing that would wake a GPU is done while it sleeps, and the counters
  * of xe, which hold a GPU awake, are open no longer than a burst.
  */
-#include "cycle/group.h"
-#include "fault_env.h"
-#include "host/tree.h"
-#include "sources/machine.h"
-#include "sources/wakes.h"
-#include "test.h"
+#include "lanes/group.h"
+#include "harness/env_fault.h"
+#include "recording/tree.h"
+#include "harness/source_harness.h"
+#include "harness/wake_watch.h"
+#include "harness/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static void run(struct gtel_group *group, struct gtel_env *env, struct wakes *wa
  */
 static uint64_t check_machine(const char *name, bool is_asked, uint64_t *bursts)
 {
-    static struct fault_env fault;
+    static struct env_fault fault;
     struct wakes wakes;
     struct gtel_group group;
     struct gtel_options options;
@@ -73,7 +73,7 @@ static uint64_t check_machine(const char *name, bool is_asked, uint64_t *bursts)
         !CHECK(gtel_tree_parse(gtel_str_of(text), &tree, error, sizeof(error)) == 0) ||
         !CHECK(gtel_env_tree_init(tree, true, 0, &env) == 0))
         return 0;
-    fault_env_init(&fault, &env);
+    env_fault_init(&fault, &env);
     wakes_init(&wakes, &fault);
     if (CHECK(gtel_group_init(&group, "kernel", &fault.env, &options) == 0)) {
         uint64_t end = gtel_tree_duration(tree) / 1000000 + 4000;

@@ -6,11 +6,11 @@
  */
 #include "execd/capture.h"
 #include "execd/doctor.h"
-#include "fault_env.h"
-#include "host/tree.h"
-#include "sources/machine.h"
-#include "sources/wakes.h"
-#include "test.h"
+#include "harness/env_fault.h"
+#include "recording/tree.h"
+#include "harness/source_harness.h"
+#include "harness/wake_watch.h"
+#include "harness/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static const uint64_t half_ns = 500000000;
 struct life {
     struct gtel_tree *tree;
     struct gtel_env env;
-    struct fault_env fault;
+    struct env_fault fault;
     struct wakes wakes;
     struct gtel_options options;
 };
@@ -35,7 +35,7 @@ static bool life_init(struct life *life, uint64_t start_ns)
     if (!CHECK(gtel_env_tree_init(life->tree, true, 0, &life->env) == 0))
         return false;
     gtel_env_tree_step(&life->env, start_ns);
-    fault_env_init(&life->fault, &life->env);
+    env_fault_init(&life->fault, &life->env);
     wakes_init(&life->wakes, &life->fault);
     wakes_look(&life->wakes, &life->env);
     return true;

@@ -10,11 +10,11 @@
  * GPUs go, come back, sleep and hang. Of a machine of very many calls, for many cards, fewer fail;
  * but of each kind of call the first, the last and one between, on every machine.
  */
-#include "cycle/group.h"
-#include "fault_env.h"
-#include "host/tree.h"
-#include "sources/machine.h"
-#include "test.h"
+#include "lanes/group.h"
+#include "harness/env_fault.h"
+#include "recording/tree.h"
+#include "harness/source_harness.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -115,7 +115,7 @@ static void record(void *arg, enum fault_op op, const char *path)
 }
 
 static struct look gather(struct gtel_group *group, struct gtel_env *env, uint64_t step_ms,
-                          const struct fault_env *fault)
+                          const struct env_fault *fault)
 {
     struct look look = {0};
     gtel_group_sample(group);
@@ -153,14 +153,14 @@ static void compare(const struct walk *walk, int error, size_t gather, size_t fa
 /* One life of the lane in which call k fails (0: none). Returns the gather in which it did. */
 static void live(struct walk *walk, uint64_t k, int error)
 {
-    static struct fault_env fault;
+    static struct env_fault fault;
     struct gtel_group group;
     struct gtel_env env;
     gtel_tree_seek(walk->tree, 0);
     if (!CHECK(gtel_env_tree_init(walk->tree, true, 0, &env) == 0))
         return;
-    fault_env_init(&fault, &env);
-    fault_env_arm(&fault, k, error);
+    env_fault_init(&fault, &env);
+    env_fault_arm(&fault, k, error);
     fault.watch = k == 0 ? record : NULL;
     fault.watch_arg = walk;
     size_t failed_in = GATHERS_MAX;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The source of Level Zero's metrics: values, windows, sleep, rivals, and what doctor says. */
-#include "sources/l0metrics.h"
-#include "test.h"
+#include "harness/metrics_machine.h"
+#include "harness/test.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,11 +3,11 @@
  * The source of Level Zero's metrics with the system's own loader, where it is installed: a machine
  * without a GPU has no metrics, is told so once, and keeps nothing.
  */
-#include "cycle/group.h"
+#include "lanes/group.h"
 #include "host/fs.h"
-#include "host/tree.h"
-#include "sources/loader.h"
-#include "test.h"
+#include "recording/tree.h"
+#include "harness/ze_loader.h"
+#include "harness/test.h"
 
 #include <string.h>
 

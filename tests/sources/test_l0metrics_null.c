@@ -8,9 +8,9 @@
  * the value is 0, as the driver says. At last the values are left untouched: they are not known.
  */
 #include "abi/zet_abi.h"
-#include "cycle/group.h"
-#include "host/tree.h"
-#include "test.h"
+#include "lanes/group.h"
+#include "recording/tree.h"
+#include "harness/test.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,11 +7,11 @@
  * told, and no other value. After the fault all is told again in time, nothing stays open, and a
  * GPU that does nothing is left alone as before.
  */
-#include "sources/l0metrics.h"
-#include "sources/moving.h"
-#include "sources/recorded.h"
-#include "sources/walk.h"
-#include "test.h"
+#include "harness/metrics_machine.h"
+#include "harness/moving_machine.h"
+#include "harness/fixtures.h"
+#include "harness/fault_walk.h"
+#include "harness/test.h"
 
 #include <stdlib.h>
 #include <string.h>

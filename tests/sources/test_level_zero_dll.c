@@ -7,11 +7,11 @@
  *                                               those with metrics by names that end in "l0m"
  */
 #include "abi/zet_abi.h"
-#include "cycle/group.h"
+#include "lanes/group.h"
 #include "host/dynlib.h"
-#include "host/tree.h"
-#include "sources/level_zero.h"
-#include "test.h"
+#include "recording/tree.h"
+#include "sources/level_zero/level_zero.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <stdlib.h>

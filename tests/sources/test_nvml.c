@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The NVML source on recorded machines. */
-#include "sources/nvml_machine.h"
-#include "test.h"
+#include "harness/nvml_machine.h"
+#include "harness/test.h"
 
 #include <errno.h>
 

@@ -4,8 +4,8 @@
  *
  *     test_nvml_library FOLDER        below it VARIANT/libnvidia-ml.so.1
  */
-#include "sources/vendor.h"
-#include "test.h"
+#include "harness/vendor_library.h"
+#include "harness/test.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* PCIe bytes and activity of NVIDIA GPUs against a link whose bytes are known. */
-#include "sources/nvml/nvml.h"
-#include "test.h"
+#include "sources/nvidia/nvml.h"
+#include "harness/test.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the NVML source asks for on which driver and card, and what it makes of it. */
-#include "sources/nvml_machine.h"
-#include "test.h"
+#include "harness/nvml_machine.h"
+#include "harness/test.h"
 
 /* A field by driver version: 269 to 271 and 251 to 253 have meant several things. */
 static const struct {

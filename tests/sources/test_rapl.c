@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Source rapl: power of integrated GPUs, the two ways to it, and whose power it is not. */
-#include "sources/machine.h"
-#include "test.h"
+#include "harness/source_harness.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The Sysman source on recorded machines: values, quirks, start, sleep and failures. */
-#include "sources/sysman.h"
-#include "sources/sysman/sysman.h"
-#include "test.h"
+#include "harness/sysman_machine.h"
+#include "sources/level_zero/sysman/sysman.h"
+#include "harness/test.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The UUIDs of GPUs and tiles, and what the look-up says of them. */
-#include "sources/sysman.h"
-#include "test.h"
+#include "harness/sysman_machine.h"
+#include "harness/test.h"
 
 #include <string.h>
 

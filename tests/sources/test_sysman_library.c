@@ -5,9 +5,9 @@
  *     test_sysman_library FOLDER        below it VARIANT/libze_loader.so.1
  */
 #include "host/fs.h"
-#include "sources/loader.h"
-#include "sources/vendor.h"
-#include "test.h"
+#include "harness/ze_loader.h"
+#include "harness/vendor_library.h"
+#include "harness/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* When the Sysman source asks a GPU, when it leaves it alone, and when it takes it for lost. */
-#include "sources/sysman.h"
-#include "test.h"
+#include "harness/sysman_machine.h"
+#include "harness/test.h"
 
 #include <string.h>
 

@@ -9,8 +9,8 @@
  * is unknown.
  */
 #include "abi/zes_abi.h"
-#include "sources/vendor.h"
-#include "test.h"
+#include "harness/vendor_library.h"
+#include "harness/test.h"
 
 #include <stddef.h>
 #include <stdio.h>

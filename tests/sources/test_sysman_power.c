@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The Sysman source on recorded machines: which power domain stands for the GPU, and which is none.
  */
-#include "sources/sysman.h"
-#include "test.h"
+#include "harness/sysman_machine.h"
+#include "harness/test.h"
 
 /*
  * Two domains of the whole GPU, in the order of the driver's list: the card's figures are those of

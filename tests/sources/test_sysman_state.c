@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The state of GPUs, their processes and power supplies, as the Sysman source reads them. */
-#include "sources/sysman.h"
-#include "test.h"
+#include "harness/sysman_machine.h"
+#include "harness/test.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Source uevents: what is counted, what is said without an event, losses and refusals. */
-#include "fault_alloc.h"
-#include "sources/machine.h"
-#include "test.h"
+#include "harness/alloc_fault.h"
+#include "harness/source_harness.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -196,7 +196,7 @@ static void test_refused(void)
 /* The next message cannot be read. */
 static void fail_once(void *arg, enum fault_op op, const char *path)
 {
-    struct fault_env *fault = arg;
+    struct env_fault *fault = arg;
     (void)path;
     if (op != FAULT_UEVENT)
         return;
@@ -258,13 +258,13 @@ static uint64_t run(const char *text, uint64_t fail_at, int error, uint64_t *ret
     struct machine machine;
     if (!CHECK(machine_init(&machine, text, "uevents")))
         return 0;
-    fault_env_arm(machine.fault, fail_at, error);
+    env_fault_arm(machine.fault, fail_at, error);
     for (int i = 0; i < 3; i++) {
         (void)machine_gather(&machine); /* the fault may show in any of them */
         machine_step(&machine, 100);
     }
     *ret_calls = machine.fault->calls;
-    fault_env_arm(machine.fault, 0, 0);
+    env_fault_arm(machine.fault, 0, 0);
     machine.needs_discovery = true;
     CHECK_INT(machine_gather(&machine), 0);
     uint64_t hash = machine_hash(&machine);
@@ -292,16 +292,16 @@ static void test_faults(void)
             CHECK(run(text, k, faults[f], &ignored) == want);
         }
     }
-    fault_alloc_arm(0);
+    alloc_fault_arm(0);
     (void)run(text, 0, 0, &ignored);
-    uint64_t n = fault_alloc_count();
+    uint64_t n = alloc_fault_count();
     for (uint64_t k = 1; k <= n; k++) {
         struct machine machine;
         if (!CHECK(machine_init(&machine, text, "uevents")))
             break;
-        fault_alloc_arm(k);
+        alloc_fault_arm(k);
         (void)machine_gather(&machine); /* the failure may show */
-        fault_alloc_arm(0);
+        alloc_fault_arm(0);
         machine.needs_discovery = true;
         CHECK_INT(machine_gather(&machine), 0);
         CHECK_INT(resets(&machine, IGPU), 0);

@@ -3,10 +3,10 @@
  * Source xe_pmu beside source xe: what bursts show, and what they do not do to the GPU. Values are
  * worked out by hand from the counters of the machine below.
  */
-#include "fault_alloc.h"
-#include "sources/lane.h"
-#include "sources/machine.h"
-#include "test.h"
+#include "harness/alloc_fault.h"
+#include "harness/source_lane.h"
+#include "harness/source_harness.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -602,14 +602,14 @@ static double run_with_fault(const char *mode, uint64_t fail_at, int error, uint
         return 0;
     lane_set(&lane, GTEL_O_XE_ENGINES, mode);
     lane_set(&lane, GTEL_O_RESCAN, "2s");
-    fault_env_arm(lane.fault, fail_at, error);
+    env_fault_arm(lane.fault, fail_at, error);
     for (int t = 0; t < 5; t++) {
         lane_gather(&lane);
         lane_step(&lane, 1000);
     }
     *ret_calls = lane.fault->calls;
     CHECK(fail_at == 0 || lane.fault->has_failed);
-    fault_env_arm(lane.fault, 0, 0);
+    env_fault_arm(lane.fault, 0, 0);
     for (int t = 0; t < 6; t++) {
         lane_step(&lane, 1000);
         lane_gather(&lane);
@@ -633,11 +633,11 @@ static uint64_t count_allocations(const char *names, const char *mode)
     lane_set(&lane, GTEL_O_XE_ENGINES, mode);
     for (int t = 0; t < 10; t++) {
         if (t == 4)
-            fault_alloc_arm(0);
+            alloc_fault_arm(0);
         lane_gather(&lane);
         lane_step(&lane, 1000);
     }
-    uint64_t n = fault_alloc_count();
+    uint64_t n = alloc_fault_count();
     lane_done(&lane);
     return n;
 }
@@ -662,13 +662,13 @@ static void test_short_of_memory(const char *mode)
             return;
         lane_set(&lane, GTEL_O_XE_ENGINES, mode);
         lane_set(&lane, GTEL_O_RESCAN, "1s");
-        fault_alloc_arm(k);
+        alloc_fault_arm(k);
         for (int t = 0; t < 5; t++) {
             lane_gather(&lane);
             lane_step(&lane, 1000);
         }
-        n = k == 0 ? fault_alloc_count() : n;
-        fault_alloc_arm(0);
+        n = k == 0 ? alloc_fault_count() : n;
+        alloc_fault_arm(0);
         for (int t = 0; t < 5; t++) {
             lane_step(&lane, 1000);
             lane_gather(&lane);

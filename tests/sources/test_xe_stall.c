@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Source xe_stall beside xe and xe_pmu: what windows show, when they are, and what goes wrong. */
-#include "sources/lane.h"
-#include "test.h"
+#include "harness/source_lane.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -301,10 +301,10 @@ static void run_with_fault(uint64_t fail_at, int error, uint64_t *ret_calls)
     if (!start(&lane, MACHINE COUNTERS))
         return;
     lane_set(&lane, GTEL_O_RESCAN, "2s");
-    fault_env_arm(lane.fault, fail_at, error);
+    env_fault_arm(lane.fault, fail_at, error);
     gather_all(&lane, 4, 1000);
     *ret_calls = lane.fault->calls;
-    fault_env_arm(lane.fault, 0, 0);
+    env_fault_arm(lane.fault, 0, 0);
     gather_all(&lane, 6, 1000);
     CHECK_NEAR(value(&lane, GTEL_M_STALL_SHARE, "send"), 8.0 / 9, 1e-9);
     CHECK(!seen.has_overlap);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The error counts of a PCIe device. */
 #include "parse/aer.h"
-#include "test.h"
+#include "harness/test.h"
 
 #include <errno.h>
 

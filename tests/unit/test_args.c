@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The program's command line and configuration file. */
 #include "execd/args.h"
-#include "test.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <stdio.h>

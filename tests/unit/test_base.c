@@ -5,7 +5,7 @@
 #include "base/index.h"
 #include "tables/catalogue.h"
 #include "tables/options.h"
-#include "test.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <locale.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The capabilities of a process. */
 #include "parse/capabilities.h"
-#include "test.h"
+#include "harness/test.h"
 
 #include <errno.h>
 

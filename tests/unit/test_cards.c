@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The DRM cards that a source is about. */
-#include "fault_env.h"
-#include "host/tree.h"
-#include "sources/cards.h"
-#include "test.h"
+#include "harness/env_fault.h"
+#include "recording/tree.h"
+#include "sources/drm/cards.h"
+#include "harness/test.h"
 
 #include <errno.h>
 
@@ -63,7 +63,7 @@ static void check_first(struct gtel_cards *cards)
     cards->may_wake = false;
 }
 
-static void test_life(struct gtel_env *tree_env, struct fault_env *fault)
+static void test_life(struct gtel_env *tree_env, struct env_fault *fault)
 {
     struct gtel_registry registry = {0};
     struct gtel_cards cards = {.env = &fault->env,
@@ -90,7 +90,7 @@ static void test_life(struct gtel_env *tree_env, struct fault_env *fault)
 }
 
 /* Each outside call fails in turn: what is known stays, and nothing leaks or crashes. */
-static void test_faults(struct fault_env *fault)
+static void test_faults(struct env_fault *fault)
 {
     for (uint64_t k = 1;; k++) {
         struct gtel_registry registry = {0};
@@ -100,10 +100,10 @@ static void test_faults(struct fault_env *fault)
                                    .close = on_close};
         CHECK_INT(gtel_cards_discover(&cards, &registry), 0);
         size_t known = cards.n;
-        fault_env_arm(fault, k, -EIO);
+        env_fault_arm(fault, k, -EIO);
         (void)gtel_cards_discover(&cards, &registry);
         bool has_failed = fault->has_failed;
-        fault_env_arm(fault, 0, 0);
+        env_fault_arm(fault, 0, 0);
         CHECK_INT(cards.n, known);
         CHECK_INT(gtel_cards_discover(&cards, &registry), 0);
         CHECK_INT(cards.n, known);
@@ -140,19 +140,19 @@ static void test_functions(void)
     char error[200];
     struct gtel_tree *tree;
     struct gtel_env env;
-    struct fault_env fault;
+    struct env_fault fault;
     if (!CHECK(gtel_tree_parse(gtel_str_of(board), &tree, error, sizeof(error)) == 0) ||
         !CHECK(gtel_env_tree_init(tree, true, 0, &env) == 0))
         return;
-    fault_env_init(&fault, &env);
+    env_fault_init(&fault, &env);
     for (uint64_t k = 0; k == 0 || fault.has_failed; k++) {
         struct gtel_registry registry = {0};
         struct gtel_cards cards = {
             .env = &fault.env, .drivers = wanted, .state_size = sizeof(struct gtel_card)};
-        fault_env_arm(&fault, k, -EIO);
+        env_fault_arm(&fault, k, -EIO);
         (void)gtel_cards_discover(&cards, &registry);
         bool has_failed = fault.has_failed;
-        fault_env_arm(&fault, 0, 0);
+        env_fault_arm(&fault, 0, 0);
         CHECK_INT(gtel_cards_discover(&cards, &registry), 0); /* a failed look is made good */
         for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
             const struct gtel_device *device =
@@ -230,11 +230,11 @@ int main(void)
     char error[200];
     struct gtel_tree *tree;
     struct gtel_env tree_env;
-    struct fault_env fault;
+    struct env_fault fault;
     if (!CHECK(gtel_tree_parse(gtel_str_of(text), &tree, error, sizeof(error)) == 0) ||
         !CHECK(gtel_env_tree_init(tree, true, 0, &tree_env) == 0))
         return test_result();
-    fault_env_init(&fault, &tree_env);
+    env_fault_init(&fault, &tree_env);
     test_faults(&fault);
     test_life(&tree_env, &fault);
     test_functions();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a process runs: unit, container and pod by its cgroup. */
 #include "parse/cgroup.h"
-#include "test.h"
+#include "harness/test.h"
 
 #include <errno.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The kinds of memory of a client, from the text of each driver and of drivers to come. */
 #include "sources/clients/clients.h"
-#include "test.h"
+#include "harness/test.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Shares of one client: each kind of counter, counters that go back, births, spans of time. */
 #include "sources/clients/share.h"
-#include "test.h"
+#include "harness/test.h"
 
 #include <errno.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The clients of all processes: duplicates, owners, ageing, ids given anew, long random lives. */
-#include "fault_alloc.h"
+#include "harness/alloc_fault.h"
 #include "sources/clients/table.h"
-#include "test.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <string.h>
@@ -220,7 +220,7 @@ static void test_memory(void)
     for (uint64_t k = 1; k < 50; k++) {
         struct gtel_client_table table = {0};
         bool was_refused = false;
-        fault_alloc_arm(k);
+        alloc_fault_arm(k);
         for (int round = 0; round < 3; round++) {
             gtel_client_table_begin(&table);
             for (uint64_t i = 0; i < 300; i++) {
@@ -234,7 +234,7 @@ static void test_memory(void)
             }
             gtel_client_table_end(&table);
         }
-        fault_alloc_arm(0);
+        alloc_fault_arm(0);
         CHECK_INT(table.n, 300);
         gtel_client_table_done(&table);
         if (!was_refused)
@@ -266,7 +266,7 @@ static void test_lives(void)
     for (uint64_t round = 1; round <= ROUNDS; round++) {
         size_t want = 0;
         if (round == ROUNDS - 90)
-            fault_alloc_arm(0);
+            alloc_fault_arm(0);
         gtel_client_table_begin(&table);
         for (uint32_t i = 0; i < LIVES; i++) {
             bool was_alive = is_alive[i];
@@ -286,7 +286,7 @@ static void test_lives(void)
         gtel_client_table_end(&table);
         CHECK_INT(table.n, want);
     }
-    CHECK_INT(fault_alloc_count(), 0);
+    CHECK_INT(alloc_fault_count(), 0);
     gtel_client_table_done(&table);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The context on a machine without GPUs, and its log. */
 #include "gtel.h"
-#include "host/tree.h"
-#include "test.h"
+#include "recording/tree.h"
+#include "harness/test.h"
 
 #include <errno.h>
 

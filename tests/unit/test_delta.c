@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Counters to rates: wraps, resets, gaps, catch-up calls, device clocks; and the window. */
-#include "cycle/delta.h"
-#include "cycle/window.h"
-#include "test.h"
+#include "pipeline/delta.h"
+#include "pipeline/window.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 /* Directories of numbers and what is known of files, on this machine's own /proc and files. */
 #include "host/env.h"
 #include "host/root_posix.h"
-#include "test.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <fcntl.h>

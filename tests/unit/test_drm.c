@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* GPUs that a DRM driver has. */
-#include "fault_env.h"
+#include "harness/env_fault.h"
 #include "host/drm.h"
-#include "host/tree.h"
-#include "test.h"
+#include "recording/tree.h"
+#include "harness/test.h"
 
 #include <errno.h>
 
@@ -89,19 +89,19 @@ static void check_list(const struct gtel_env *env)
 }
 
 /* A look that fails is told apart from a card that is not there. */
-static void check_missed(struct fault_env *fault)
+static void check_missed(struct env_fault *fault)
 {
     struct gtel_arena arena = {0};
     struct gtel_drm_card *cards = NULL;
     size_t n = 0;
     size_t missed = 0;
-    fault_env_arm(fault, 5, -EIO); /* list, open, read of card1, open, read of card2 */
+    env_fault_arm(fault, 5, -EIO); /* list, open, read of card1, open, read of card2 */
     CHECK_INT(gtel_drm_list(&fault->env, &arena, GTEL_STR("xe"), &cards, &n, &missed), 0);
     CHECK_INT(n, 2);
     CHECK_INT(missed, 1);
-    fault_env_arm(fault, 1, -EIO);
+    env_fault_arm(fault, 1, -EIO);
     CHECK_INT(gtel_drm_list(&fault->env, &arena, GTEL_STR("xe"), &cards, &n, &missed), -EIO);
-    fault_env_arm(fault, 0, 0);
+    env_fault_arm(fault, 0, 0);
     gtel_arena_done(&arena);
 }
 
@@ -112,14 +112,14 @@ int main(void)
         CHECK(gtel_drm_is_card(gtel_str_of(name_cases[i].name)) == name_cases[i].want);
     }
     test_label = "";
-    static struct fault_env fault;
+    static struct env_fault fault;
     struct gtel_tree *tree = NULL;
     struct gtel_env env;
     char error[100];
     if (!CHECK(gtel_tree_parse(gtel_str_of(machine), &tree, error, sizeof(error)) == 0) ||
         !CHECK(gtel_env_tree_init(tree, true, 0, &env) == 0))
         return test_result();
-    fault_env_init(&fault, &env);
+    env_fault_init(&fault, &env);
     check_list(&env);
     check_node(&env);
     check_missed(&fault);

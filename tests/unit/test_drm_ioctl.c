@@ -6,7 +6,7 @@
 #include "abi/i915_uapi.h"
 #include "abi/xe_uapi.h"
 #include "host/env.h"
-#include "test.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* All devices with DRM nodes, and which node is whose. */
-#include "fault_env.h"
+#include "harness/env_fault.h"
 #include "host/drm_nodes.h"
-#include "host/tree.h"
-#include "test.h"
+#include "recording/tree.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -72,13 +72,13 @@ static void test_machine(void)
     struct gtel_env env;
     struct gtel_arena arena = {0};
     struct gtel_drm_devices list = {0};
-    struct fault_env *fault = calloc(1, sizeof(*fault));
+    struct env_fault *fault = calloc(1, sizeof(*fault));
     char error[200];
     if (!CHECK(fault) ||
         !CHECK(gtel_tree_parse(gtel_str_of(machine), &tree, error, sizeof(error)) == 0) ||
         !CHECK(gtel_env_tree_init(tree, true, 0, &env) == 0))
         return;
-    fault_env_init(fault, &env);
+    env_fault_init(fault, &env);
     CHECK_INT(gtel_drm_devices(&fault->env, &arena, &list), 0);
     CHECK_INT(list.missed, 0);
     check_list(&list);
@@ -86,7 +86,7 @@ static void test_machine(void)
     for (uint64_t k = 1; k <= calls; k++) {
         list = (struct gtel_drm_devices){0};
         gtel_arena_reset(&arena);
-        fault_env_arm(fault, k, -EIO);
+        env_fault_arm(fault, k, -EIO);
         int r = gtel_drm_devices(&fault->env, &arena, &list);
         CHECK(r == -EIO || list.missed > 0);
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Queries to DRM drivers: of this machine as far as it goes, and of recorded ones. */
 #include "host/drm_query.h"
-#include "host/tree.h"
-#include "test.h"
+#include "recording/tree.h"
+#include "harness/test.h"
 
 #include <errno.h>
 

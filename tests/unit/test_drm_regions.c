@@ -2,7 +2,7 @@
 /* Answers of i915 and xe to queries for memory regions and engines. */
 #include "parse/drm_regions.h"
 #include "parse/words.h"
-#include "test.h"
+#include "harness/test.h"
 
 #include <errno.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The classes of engines that users see. */
 #include "tables/engine.h"
-#include "test.h"
+#include "harness/test.h"
 
 static const struct {
     const char *name;

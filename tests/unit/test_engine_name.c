@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What drivers call an engine. */
 #include "parse/engine_name.h"
-#include "test.h"
+#include "harness/test.h"
 
 #include <errno.h>
 

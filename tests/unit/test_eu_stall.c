@@ -2,7 +2,7 @@
 /* Records of xe's EU stall sampling. */
 #include "base/compiler.h"
 #include "parse/eu_stall.h"
-#include "test.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* DRM client text: every rule of the grammar, and the texts of every driver. */
 #include "parse/fdinfo.h"
-#include "test.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <stdlib.h>

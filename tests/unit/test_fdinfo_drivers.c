@@ -5,7 +5,7 @@
  */
 #include "base/buf.h"
 #include "parse/fdinfo.h"
-#include "test.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Why a figure is missing: the list. */
-#include "cycle/finding.h"
-#include "test.h"
+#include "pipeline/finding.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Gathers over time on a machine with one GPU: what may be said after something has happened. */
-#include "cycle/lane.h"
-#include "cycle/self.h"
+#include "lanes/lane.h"
+#include "lanes/self.h"
 #include "gtel.h"
-#include "host/tree.h"
-#include "test.h"
+#include "recording/tree.h"
+#include "harness/test.h"
 
 #include <errno.h>
 

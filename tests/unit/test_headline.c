@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu.busy_percent where no source reports it: from engines, else from idle time, never mixed. */
 #include "base/buf.h"
-#include "cycle/headline.h"
+#include "pipeline/headline.h"
 #include "gtel.h"
-#include "host/tree.h"
+#include "recording/tree.h"
 #include "sources/source.h"
-#include "test.h"
+#include "harness/test.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What a helper writes to its standard error: lines, limits, and that nobody ever waits. */
-#include "cycle/helper_text.h"
+#include "lanes/helper_text.h"
 
-#include "test.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Labelled sensors of one hwmon directory. */
-#include "host/hwmon.h"
-#include "host/tree.h"
-#include "test.h"
+#include "sources/drm/hwmon.h"
+#include "recording/tree.h"
+#include "harness/test.h"
 
 #include <errno.h>
 

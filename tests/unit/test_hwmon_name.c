@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of hwmon attributes. */
 #include "parse/hwmon_name.h"
-#include "test.h"
+#include "harness/test.h"
 
 #include <errno.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What the running kernel is, and where it puts us. */
 #include "host/kernel.h"
-#include "host/tree.h"
-#include "test.h"
+#include "recording/tree.h"
+#include "harness/test.h"
 
 static bool start(const char *text, struct gtel_tree **tree, struct gtel_env *env)
 {

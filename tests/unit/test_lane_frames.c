@@ -5,11 +5,11 @@
  *
  *     test_lane_frames MACHINE.tree
  */
-#include "cycle/lane.h"
-#include "expand.h"
+#include "lanes/lane.h"
+#include "harness/tree_files.h"
 #include "gtel.h"
-#include "host/tree.h"
-#include "test.h"
+#include "recording/tree.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,10 +7,10 @@
  *
  *     test_lane_lives LIAR MACHINE.tree
  */
-#include "expand.h"
+#include "harness/tree_files.h"
 #include "gtel.h"
-#include "host/tree.h"
-#include "test.h"
+#include "recording/tree.h"
+#include "harness/test.h"
 
 #include <dirent.h>
 #include <errno.h>

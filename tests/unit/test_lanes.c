@@ -6,10 +6,10 @@
  *
  *     test_lanes GTEL MACHINE.tree
  */
-#include "expand.h"
+#include "harness/tree_files.h"
 #include "gtel.h"
-#include "host/tree.h"
-#include "test.h"
+#include "recording/tree.h"
+#include "harness/test.h"
 
 #include <pthread.h>
 #include <signal.h>

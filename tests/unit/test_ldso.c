@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Lines of ld.so.conf, and the patterns in them. */
 #include "parse/ldso.h"
-#include "test.h"
+#include "harness/test.h"
 
 static const struct {
     const char *line;

@@ -2,8 +2,8 @@
 /* Where a helper finds a vendor's library. */
 #include "host/dynlib.h"
 #include "host/library.h"
-#include "host/tree.h"
-#include "test.h"
+#include "recording/tree.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The line-protocol encoder: exact lines, nasty names, limits, and a round trip. */
-#include "cycle/lineproto.h"
-#include "lp_check.h"
-#include "test.h"
+#include "sinks/lineproto.h"
+#include "harness/lineproto_check.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The text of a PCIe link in sysfs. */
 #include "parse/link.h"
-#include "test.h"
+#include "harness/test.h"
 
 #include <errno.h>
 

@@ -2,7 +2,7 @@
 /* Messages and tables: whatever comes from outside, no byte of it steers a terminal. */
 #include "base/buf.h"
 #include "host/env.h"
-#include "test.h"
+#include "harness/test.h"
 
 enum { ROOM = 700 };
 

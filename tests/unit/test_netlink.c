@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Netlink: messages taken apart, and this machine: its list of families, and messages about a
- * device in a network namespace of the test's own. What the machine refuses is told (refused.h);
- * the exchange about hardware errors is in test_ras_exchange.c, without any leave.
+ * device in a network namespace of the test's own. What the machine refuses is told
+ * (harness/refused.h); the exchange about hardware errors is in test_ras_exchange.c, without any
+ * leave.
  */
 #include "host/env.h"
 #include "parse/netlink.h"
 #include "parse/uevent.h"
-#include "refused.h"
-#include "test.h"
+#include "harness/refused.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <fcntl.h>

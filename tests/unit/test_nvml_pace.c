@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How often a figure of NVML is asked for, by what it costs. */
-#include "sources/nvml/nvml.h"
-#include "test.h"
+#include "sources/nvidia/nvml.h"
+#include "harness/test.h"
 
 #define MS 1000000ull
 #define S 1000000000ull

@@ -4,7 +4,7 @@
 
 #include "base/compiler.h"
 #include "base/str.h"
-#include "test.h"
+#include "harness/test.h"
 
 #include <unistd.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of PCI devices: the list, the readable part, and where they come from. */
-#include "fault_env.h"
+#include "harness/env_fault.h"
 #include "host/pci_names.h"
-#include "host/tree.h"
+#include "recording/tree.h"
 #include "parse/pci_ids.h"
 #include "tables/intel_names.h"
-#include "test.h"
+#include "harness/test.h"
 
 #include <errno.h>
 
@@ -115,11 +115,11 @@ static void test_places(void)
     char error[200];
     struct gtel_tree *tree = NULL;
     struct gtel_env env;
-    struct fault_env fault;
+    struct env_fault fault;
     if (!CHECK(gtel_tree_parse(gtel_str_of(text), &tree, error, sizeof(error)) == 0) ||
         !CHECK(gtel_env_tree_init(tree, true, 0, &env) == 0))
         return;
-    fault_env_init(&fault, &env);
+    env_fault_init(&fault, &env);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char buf[64] = "";
         test_label = cases[i].key;

@@ -5,9 +5,9 @@
  * what the machine refuses is told, and test_pmu_exchange.c shows the rest without its leave.
  */
 #include "host/pmu_posix.h"
-#include "host/tree.h"
-#include "refused.h"
-#include "test.h"
+#include "recording/tree.h"
+#include "harness/refused.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>

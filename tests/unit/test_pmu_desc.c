@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The texts by which a perf PMU describes itself. */
 #include "parse/pmu_desc.h"
-#include "test.h"
+#include "harness/test.h"
 
 #include <errno.h>
 

@@ -5,7 +5,7 @@
  * machine allows.
  */
 #include "host/pmu_posix.h"
-#include "test.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>

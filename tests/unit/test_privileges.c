@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Rights beyond those of the user who starts the program: in processes that have some. */
 #include "execd/privileges.h"
-#include "refused.h"
-#include "test.h"
+#include "harness/refused.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Who a process is: texts of the kernel, recorded processes, and this one. */
 #include "base/buf.h"
-#include "fault_alloc.h"
-#include "fault_env.h"
+#include "harness/alloc_fault.h"
+#include "harness/env_fault.h"
 #include "host/process.h"
-#include "host/tree.h"
+#include "recording/tree.h"
 #include "parse/passwd.h"
 #include "parse/pid.h"
-#include "test.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <sys/prctl.h>
@@ -189,19 +189,19 @@ static void check_life(struct gtel_env *env)
 /* Every call to the outside and every allocation fails once, in every way; the rest is right. */
 static void walk(const struct gtel_env *inner, int error)
 {
-    static struct fault_env fault;
+    static struct env_fault fault;
     struct gtel_process_who whole = {.name = ""};
     struct gtel_users users = {0};
     char want[400];
     char got[400];
-    fault_env_init(&fault, inner);
+    env_fault_init(&fault, inner);
     CHECK_INT(gtel_process_who(&fault.env, &users, who_cases[0].process, EVERYTHING, &whole), 0);
     gtel_users_done(&users);
     const uint64_t calls = fault.calls;
     CHECK(calls >= 7); /* a look, and three files to open and read */
     for (uint64_t at = 1; at <= calls; at++) {
         struct gtel_process_who who = whole;
-        fault_env_arm(&fault, at, error);
+        env_fault_arm(&fault, at, error);
         int r = gtel_process_who(&fault.env, &users, who_cases[0].process, EVERYTHING, &who);
         CHECK(fault.has_failed);
         CHECK(r == 0 || r == -ESRCH || r == error);
@@ -212,7 +212,7 @@ static void walk(const struct gtel_env *inner, int error)
               strcmp(who.user, "1000") == 0);
         CHECK(who.pod[0] == '\0' || strcmp(who.pod, whole.pod) == 0);
         gtel_users_done(&users);
-        fault_env_arm(&fault, 0, 0);
+        env_fault_arm(&fault, 0, 0);
         CHECK_INT(gtel_process_who(&fault.env, &users, who_cases[0].process, EVERYTHING, &who), 0);
         CHECK_STR(gtel_str_of(join(&who, got, sizeof(got))), join(&whole, want, sizeof(want)));
         gtel_users_done(&users);
@@ -223,10 +223,10 @@ static void check_no_memory(const struct gtel_env *env)
 {
     struct gtel_users users = {0};
     char name[GTEL_USER_NAME_MAX];
-    fault_alloc_arm(1);
+    alloc_fault_arm(1);
     gtel_users_name(&users, env, 1000, name);
-    CHECK(fault_alloc_count() > 0);
-    fault_alloc_arm(0);
+    CHECK(alloc_fault_count() > 0);
+    alloc_fault_arm(0);
     CHECK_STR(gtel_str_of(name), "1000");
     CHECK_INT(users.error, -ENOMEM);
     gtel_users_done(&users);
@@ -288,13 +288,13 @@ static void test_users(void)
     struct gtel_tree *tree = NULL;
     struct gtel_env env;
     struct gtel_users users = {0};
-    static struct fault_env fault;
+    static struct env_fault fault;
     char error[200];
     char name[GTEL_USER_NAME_MAX];
     if (!CHECK(gtel_tree_parse(gtel_str_of(list_machine), &tree, error, sizeof(error)) == 0) ||
         !CHECK(gtel_env_tree_init(tree, true, 0, &env) == 0))
         return;
-    fault_env_init(&fault, &env);
+    env_fault_init(&fault, &env);
     for (size_t i = 0; i < GTEL_ARRAY_LEN(steps); i++) {
         test_label = steps[i].want;
         gtel_env_tree_step(&env, steps[i].wait_s * 1000000000);

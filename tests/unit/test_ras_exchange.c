@@ -5,7 +5,7 @@
  * netlink, and from the numbers of the family drm-ras (kernel: include/uapi/drm/drm_ras.h, 7.1).
  */
 #include "host/netlink_posix.h"
-#include "test.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The batch: how many readings it takes, and what it does with the rest. */
-#include "cycle/reading.h"
-#include "test.h"
+#include "pipeline/reading.h"
+#include "harness/test.h"
 
 #include <math.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Recording a machine: what was asked is written once per state, and identities are made up. */
 #include "host/fs.h"
-#include "host/record_env.h"
-#include "host/tree.h"
-#include "test.h"
+#include "recording/record_env.h"
+#include "recording/tree.h"
+#include "harness/test.h"
 
 #include <errno.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The release of a kernel. */
 #include "parse/release.h"
-#include "test.h"
+#include "harness/test.h"
 
 #include <errno.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* When an idle GPU is left alone: after its delay, for a second more than that, then more rarely.
  */
-#include "host/rest.h"
+#include "sources/drm/rest.h"
 
 #include "base/compiler.h"
-#include "test.h"
+#include "harness/test.h"
 
 static const uint64_t second_ns = 1000000000;
 

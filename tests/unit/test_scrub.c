@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A recorded machine, scrubbed: a table of secrets, and what has to stay for it to be played. */
-#include "host/scrub.h"
-#include "test.h"
+#include "recording/scrub.h"
+#include "harness/test.h"
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 

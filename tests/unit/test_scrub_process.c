@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Files about processes and users, scrubbed: nothing of a person's, and still of use. */
-#include "host/scrub.h"
+#include "recording/scrub.h"
 #include "parse/cgroup.h"
 #include "parse/passwd.h"
 #include "parse/pid.h"
-#include "test.h"
+#include "harness/test.h"
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define ID2 "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"

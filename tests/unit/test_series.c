@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The memory between gathers: preference, ownership, order, ageing. */
-#include "cycle/series.h"
-#include "test.h"
+#include "pipeline/series.h"
+#include "harness/test.h"
 
 static struct gtel_reading reading_of(const struct gtel_device *device, enum gtel_metric metric,
                                       struct gtel_str dim, double value)

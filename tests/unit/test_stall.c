@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Sampling stalls of xe GPUs: of this machine as far as it goes, and of recorded ones. */
-#include "host/tree.h"
+#include "recording/tree.h"
 #include "parse/eu_stall.h"
-#include "test.h"
+#include "harness/test.h"
 
 #include <errno.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Borrowed text and the numbers in it. */
 #include "base/str.h"
-#include "test.h"
+#include "harness/test.h"
 
 #include <errno.h>
 

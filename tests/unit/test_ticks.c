@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What happens between gathers: counters of few bits are read, however rare the gathers are. */
-#include "cycle/wire.h"
-#include "fault_env.h"
+#include "lanes/wire.h"
+#include "harness/env_fault.h"
 #include "gtel.h"
-#include "host/tree.h"
-#include "test.h"
+#include "recording/tree.h"
+#include "harness/test.h"
 
 #include <errno.h>
 #include <sys/mman.h>
@@ -46,7 +46,7 @@ struct gaps {
 struct machine {
     struct gtel_tree *tree;
     struct gtel_env tree_env;
-    struct fault_env fault;
+    struct env_fault fault;
     struct gtel_options options;
     struct gtel_sink sink;
     struct gtel_context *context;
@@ -93,7 +93,7 @@ static bool begin(struct machine *machine, const char *text, bool is_stepped, co
     if (!CHECK(gtel_tree_parse(gtel_str_of(text), &machine->tree, error, sizeof(error)) == 0))
         return false;
     CHECK_INT(gtel_env_tree_init(machine->tree, is_stepped, 0, &machine->tree_env), 0);
-    fault_env_init(&machine->fault, &machine->tree_env);
+    env_fault_init(&machine->fault, &machine->tree_env);
     gtel_options_init(&machine->options);
     machine->gaps = (struct gaps){.env = &machine->tree_env, .file = gtel_str_of(file)};
     machine->fault.watch = on_call;

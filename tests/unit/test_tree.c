@@ -2,8 +2,8 @@
 /* Recorded machines: the text, the state over time, and the env made of it. */
 #include "base/buf.h"
 #include "host/fs.h"
-#include "host/tree.h"
-#include "test.h"
+#include "recording/tree.h"
+#include "harness/test.h"
 
 #include <errno.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the kernel says of a device: uevent text and messages. */
 #include "parse/uevent.h"
-#include "test.h"
+#include "harness/test.h"
 
 #include <errno.h>
 

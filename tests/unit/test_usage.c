@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Who uses the GPUs: sums, names, lines that are shown, and what is remembered. */
-#include "fault_alloc.h"
-#include "test.h"
-#include "usage_machine.h"
+#include "harness/alloc_fault.h"
+#include "harness/test.h"
+#include "harness/usage_machine.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -681,14 +681,14 @@ static void test_steady(void)
     }
     for (int gather = 0; gather < 400; gather++) {
         if (gather == 3)
-            fault_alloc_arm(0);
+            alloc_fault_arm(0);
         for (uint32_t i = 0; i < 300; i++) {
             machine_add(m, i % 2, 100 + i, (i + 1) * mib, (double)(i % 7) / 1000);
             machine_add(m, 2, 100 + i, (300 - i) * mib, -1);
         }
         machine_gather(m, 1);
     }
-    CHECK_INT(fault_alloc_count(), 0);
+    CHECK_INT(alloc_fault_count(), 0);
     machine_free(m);
 }
 
@@ -705,7 +705,7 @@ static void test_no_memory(void)
             (void)snprintf(name, sizeof(name), "p%u", i);
             machine_begin(m, 100 + i, name);
         }
-        fault_alloc_arm(fail_at);
+        alloc_fault_arm(fail_at);
         for (int gather = 0; gather < 3; gather++) {
             add_many(m, 70);
             machine_gather(m, 1);
@@ -713,8 +713,8 @@ static void test_no_memory(void)
             double sum = machine_sum(m, 0, GTEL_M_PROCESS_MEMORY);
             CHECK(sum == (double)(70 * mib) || (gather == 0 && sum + lost == (double)(70 * mib)));
         }
-        bool has_failed = fault_alloc_count() >= fail_at;
-        fault_alloc_arm(0);
+        bool has_failed = alloc_fault_count() >= fail_at;
+        alloc_fault_arm(0);
         machine_free(m);
         if (!has_failed)
             return;

@@ -3,8 +3,8 @@
  * Random births, deaths and reused pids against a plain count of the same: CYCLES gathers, each
  * compared whole, and no more memory at the end than half-way.
  */
-#include "test.h"
-#include "usage_machine.h"
+#include "harness/test.h"
+#include "harness/usage_machine.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Frames: what goes in comes out, and cut or bent frames are refused. */
-#include "cycle/wire.h"
-#include "test.h"
+#include "lanes/wire.h"
+#include "harness/test.h"
 
 #include <errno.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Binary data as words of a width and a value. */
 #include "parse/words.h"
-#include "test.h"
+#include "harness/test.h"
 
 #include <errno.h>
 

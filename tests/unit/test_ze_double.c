@@ -6,8 +6,8 @@
  */
 #include "abi/zet_abi.h"
 #include "fakes/libze_loader/double.h"
-#include "host/replay_zes.h"
-#include "test.h"
+#include "recording/replay_zes.h"
+#include "harness/test.h"
 
 #include <dlfcn.h>
 #include <math.h>

@@ -17,10 +17,10 @@
 #ifndef GTEL_SOURCES_CLIENTS_CLIENTS_H
 #define GTEL_SOURCES_CLIENTS_CLIENTS_H
 
-#include "cycle/usage.h"
-#include "host/awake.h"
+#include "processes/usage.h"
+#include "sources/drm/awake.h"
 #include "host/drm_nodes.h"
-#include "host/rest.h"
+#include "sources/drm/rest.h"
 #include "parse/fdinfo.h"
 #include "sources/clients/memory.h"
 #include "sources/clients/scan.h"

@@ -2,7 +2,7 @@
 /* The devices whose clients are looked for. */
 #include "sources/clients/clients.h"
 
-#include "sources/cards.h"
+#include "sources/drm/cards.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@
 #ifndef GTEL_SOURCES_CLIENTS_MEMORY_H
 #define GTEL_SOURCES_CLIENTS_MEMORY_H
 
-#include "cycle/use.h"
+#include "pipeline/use.h"
 #include "parse/fdinfo.h"
 
 /* What is known beyond the text. */

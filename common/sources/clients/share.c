@@ -6,7 +6,8 @@
 
 /* Samples below the base until a counter is taken for that of another client. */
 enum { BELOW_MAX = 3 };
-/* Intervals that make a gap, and parts of one that are too short: as for rates (cycle/delta.h). */
+/* Intervals that make a gap, and parts of one that are too short: as for rates (pipeline/delta.h).
+ */
 enum { GAP_INTERVALS = 10, SHORT_PARTS = 10 };
 
 /* The two clocks behind it are read one after the other: less is no sleep (as in context.c). */

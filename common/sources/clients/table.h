@@ -13,7 +13,7 @@
 #ifndef GTEL_SOURCES_CLIENTS_TABLE_H
 #define GTEL_SOURCES_CLIENTS_TABLE_H
 
-#include "cycle/use.h"
+#include "pipeline/use.h"
 #include "parse/pid.h"
 #include "sources/clients/share.h"
 

@@ -9,7 +9,7 @@
 #ifndef GTEL_SOURCES_INTEL_ATTR_H
 #define GTEL_SOURCES_INTEL_ATTR_H
 
-#include "cycle/reading.h"
+#include "pipeline/reading.h"
 #include "host/fs.h"
 
 enum gtel_intel_form {

@@ -3,7 +3,7 @@
 #include "sources/intel/gpu.h"
 
 #include "host/kernel.h"
-#include "sources/cards.h"
+#include "sources/drm/cards.h"
 #include "sources/intel/perf.h"
 #include "sources/intel/sample.h"
 #include "tables/intel_names.h"

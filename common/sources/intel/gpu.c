@@ -2,7 +2,7 @@
 /* The Intel GPUs of one driver: finding them and opening what they have. */
 #include "sources/intel/gpu.h"
 
-#include "sources/cards.h"
+#include "sources/drm/cards.h"
 #include "tables/intel_names.h"
 #include "sources/intel/sample.h"
 

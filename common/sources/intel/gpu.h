@@ -9,9 +9,9 @@
 #ifndef GTEL_SOURCES_INTEL_GPU_H
 #define GTEL_SOURCES_INTEL_GPU_H
 
-#include "host/awake.h"
+#include "sources/drm/awake.h"
 #include "sources/intel/pmu.h"
-#include "host/rest.h"
+#include "sources/drm/rest.h"
 #include "sources/intel/scan.h"
 #include "sources/source.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Source rapl: power and package temperature of GPUs that are part of an Intel CPU. */
-#include "host/hwmon.h"
+#include "sources/drm/hwmon.h"
 #include "host/kernel.h"
-#include "sources/cards.h"
+#include "sources/drm/cards.h"
 #include "sources/intel/perf.h"
 #include "sources/intel/rapl_meter.h"
 #include "sources/source.h"

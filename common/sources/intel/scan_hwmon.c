@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Lists what an Intel GPU has to read: the sensors of its hwmon directory. */
-#include "host/hwmon.h"
-#include "sources/cards.h"
+#include "sources/drm/hwmon.h"
+#include "sources/drm/cards.h"
 #include "sources/intel/scan.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
  *
  * An open event of an engine keeps its GT awake (xe_perf.h), so the counters are open for a short
  * time only: a burst. sample() comes after that of source xe, which has just told for each GT
- * whether it slept since the gather before (cycle/device.h). If one did not, a burst is due at
+ * whether it slept since the gather before (pipeline/device.h). If one did not, a burst is due at
  * once: tick() opens the counters of the GTs that worked, and is called again when the window is
  * over to read and close them. The next sample() reports what they showed. So a gather never waits
  * for a burst, no burst lasts longer than the window but for the time the kernel takes to call us,
@@ -19,7 +19,7 @@
  * time on at which the GPU is found awake.
  */
 #include "host/kernel.h"
-#include "sources/cards.h"
+#include "sources/drm/cards.h"
 #include "sources/intel/xe_perf.h"
 #include "sources/source.h"
 

@@ -13,7 +13,7 @@
  */
 #include "host/drm_query.h"
 #include "parse/eu_stall.h"
-#include "sources/cards.h"
+#include "sources/drm/cards.h"
 #include "sources/intel/xe_perf.h"
 #include "sources/source.h"
 #include "tables/intel_names.h"
@@ -60,7 +60,7 @@ struct stall_gt {
 };
 
 struct stall_card {
-    struct gtel_card card;        /* first: see sources/cards.h */
+    struct gtel_card card;        /* first: see sources/drm/cards.h */
     char node[GTEL_DRM_NODE_MAX]; /* empty: none found */
     struct stall_gt gt[GTS_MAX];
     size_t n;

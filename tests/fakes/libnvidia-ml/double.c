@@ -6,8 +6,8 @@
  */
 #include "abi/nvml_abi.h"
 #include "base/compiler.h"
-#include "host/replay_nvml.h"
-#include "host/tree.h"
+#include "recording/replay_nvml.h"
+#include "recording/tree.h"
 
 #include <stdio.h>
 #include <stdlib.h>

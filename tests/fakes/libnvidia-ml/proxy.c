@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A shared object with NVML's names that asks the real library, and writes each call and its answer
- * in the grammar of recorded machines (host/tree.h, host/replay_nvml.h):
+ * in the grammar of recorded machines (recording/tree.h, recording/replay_nvml.h):
  *
  *     GTEL_NVML_REAL=/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1 GTEL_NVML_RECORD=machine.tree \
  *         record FOLDER/libnvidia-ml.so.1 SECONDS

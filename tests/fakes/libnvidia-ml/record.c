@@ -7,8 +7,8 @@
  * Its clock stands still within a gather: no call costs anything, so none is skipped. It says
  * "second N" on standard output before each gather.
  */
-#include "cycle/group.h"
-#include "host/tree.h"
+#include "lanes/group.h"
+#include "recording/tree.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "fakes/libze_loader/double.h"
 
 #include "abi/zet_abi.h"
-#include "host/replay_zes.h"
+#include "recording/replay_zes.h"
 
 #include <errno.h>
 #include <signal.h>

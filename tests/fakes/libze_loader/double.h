@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A shared object with the Level Zero loader's names that plays a recorded machine
- * (host/replay_zes.h), for programs that are not ours and for our own as they are shipped.
+ * (recording/replay_zes.h), for programs that are not ours and for our own as they are shipped.
  *
  * Which machine: that of the tree that gtel_double_play was given, or, without that, that of the
  * file which the variable GTEL_DOUBLE names, by a clock that starts at the first call.
@@ -30,7 +30,7 @@
 #define GTEL_TESTS_FAKES_DOUBLE_H
 
 #include "base/compiler.h"
-#include "host/tree.h"
+#include "recording/tree.h"
 
 /* tree outlives the library, or is taken back with NULL. */
 GTEL_EXPORT int gtel_double_play(const struct gtel_tree *tree);

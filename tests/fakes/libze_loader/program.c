@@ -6,8 +6,8 @@
  */
 #include "fakes/libze_loader/double.h"
 
-#include "cycle/lane.h"
-#include "host/replay_zes.h"
+#include "lanes/lane.h"
+#include "recording/replay_zes.h"
 
 #include <dlfcn.h>
 #include <errno.h>

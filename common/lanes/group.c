@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/* The sources of one lane, where they really run. */
+#include "lanes/group.h"
+
+#include "host/fs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAUSE_MAX = 64 };
+
+bool gtel_group_is_opted_in(const struct gtel_options *options, const struct gtel_source *source)
+{
+    return source->opt_in_plus_1 == 0 ||
+           gtel_str_eq(gtel_option_text(options, (enum gtel_option)(source->opt_in_plus_1 - 1)),
+                       GTEL_STR("on"));
+}
+
+bool gtel_group_is_chosen(const struct gtel_options *options, const struct gtel_source *source)
+{
+    struct gtel_str rest = gtel_option_text(options, GTEL_O_SOURCES);
+    struct gtel_str name;
+    bool is_listed = rest.n == 0;
+    while (gtel_str_part(&rest, ',', &name))
+        is_listed = is_listed || gtel_str_eq(gtel_str_trim(name), gtel_str_of(source->name));
+    return is_listed && gtel_group_is_opted_in(options, source);
+}
+
+int gtel_group_init(struct gtel_group *group, const char *lane, const struct gtel_env *env,
+                    const struct gtel_options *options)
+{
+    *group = (struct gtel_group){.env = env, .options = options};
+    gtel_usage_init(&group->usage, env, options);
+    group->batch.usage = &group->usage;
+    for (int i = 0; gtel_sources[i] && i < GTEL_SOURCES_MAX; i++) {
+        const struct gtel_source *source = gtel_sources[i];
+        if (strcmp(source->lane, lane) != 0 || !gtel_group_is_chosen(options, source))
+            continue;
+        void *state = calloc(1, source->state_size ? source->state_size : 1);
+        if (!state)
+            return -ENOMEM;
+        group->entry[group->n++] =
+            (struct gtel_group_entry){.source = source, .index = (uint8_t)i, .state = state};
+    }
+    return 0;
+}
+
+void gtel_group_done(struct gtel_group *group)
+{
+    for (size_t i = 0; i < group->n; i++) {
+        struct gtel_group_entry *entry = &group->entry[i];
+        if (entry->is_open)
+            entry->source->close(entry->state);
+        free(entry->state);
+    }
+    gtel_usage_done(&group->usage);
+    gtel_batch_done(&group->batch);
+    gtel_registry_done(&group->registry);
+    *group = (struct gtel_group){0};
+}
+
+/* "Not here" is a normal state of a machine. */
+static bool is_absence(int r)
+{
+    return r == -ENOENT || r == -EOPNOTSUPP || r == -ENODATA;
+}
+
+static void lengthen(struct gtel_pause *pause)
+{
+    pause->left = pause->next;
+    pause->next = pause->next == 0 ? 1 : pause->next < PAUSE_MAX ? pause->next * 2 : PAUSE_MAX;
+}
+
+/* True while the pause lasts; one gather less is left then. */
+static bool is_pausing(struct gtel_pause *pause)
+{
+    if (pause->left == 0)
+        return false;
+    pause->left--;
+    return true;
+}
+
+static void note_failure(struct gtel_group *group, struct gtel_group_entry *entry, const char *what,
+                         int r)
+{
+    group->errors++;
+    entry->error = r;
+    if (entry->is_failing)
+        return;
+    entry->is_failing = true;
+    const char *fix = gtel_fs_shortage_fix(r);
+    gtel_log(&group->env->log, GTEL_LOG_WARNING, "%s: %s failed: %s; %s%strying again",
+             entry->source->name, what, strerror(-r), fix, fix[0] ? "; " : "");
+}
+
+static void note_success(struct gtel_group *group, struct gtel_group_entry *entry)
+{
+    if (!entry->is_failing)
+        return;
+    entry->is_failing = false;
+    gtel_log(&group->env->log, GTEL_LOG_INFO, "%s: works again", entry->source->name);
+}
+
+static void schedule_rescan(struct gtel_group *group, struct gtel_group_entry *entry)
+{
+    entry->rescan_ns = gtel_env_now(group->env) + gtel_option_number(group->options, GTEL_O_RESCAN);
+}
+
+/* True when the source is open. */
+static bool ensure_open(struct gtel_group *group, struct gtel_group_entry *entry)
+{
+    if (entry->is_open)
+        return true;
+    if (entry->rescan_ns > gtel_env_now(group->env))
+        return false;
+    memset(entry->state, 0, entry->source->state_size);
+    (void)gtel_fs_shortage(group->env); /* what was before is of no interest */
+    int r = entry->source->open(entry->state, group->env, group->options);
+    if (r == 0) {
+        entry->is_open = true;
+        entry->is_discovery_due = true;
+        return true;
+    }
+    int shortage = is_absence(r) ? gtel_fs_shortage(group->env) : r;
+    if (shortage == 0) {
+        schedule_rescan(group, entry);
+    } else {
+        lengthen(&entry->pause);
+        note_failure(group, entry, "start", shortage);
+    }
+    return false;
+}
+
+static int ensure_discovered(struct gtel_group *group, struct gtel_group_entry *entry)
+{
+    if (!entry->is_discovery_due && entry->rescan_ns > gtel_env_now(group->env))
+        return entry->found;
+    if (is_pausing(&entry->look_pause))
+        return entry->found;
+    entry->is_discovery_due = false;
+    schedule_rescan(group, entry);
+    entry->found = entry->source->discover(entry->state, &group->registry);
+    if (is_absence(entry->found))
+        entry->found = 0;
+    if (entry->found < 0) {
+        entry->is_discovery_due = true;
+        lengthen(&entry->look_pause);
+    } else {
+        entry->look_pause.next = 0;
+    }
+    return entry->found;
+}
+
+/* A device has come or gone: every source looks for devices when its turn comes. */
+static void spread_staleness(struct gtel_group *group)
+{
+    if (!group->registry.is_stale)
+        return;
+    group->registry.is_stale = false;
+    for (size_t i = 0; i < group->n; i++) {
+        group->entry[i].is_discovery_due = true;
+        group->entry[i].rescan_ns = 0;
+    }
+}
+
+static void sample_entry(struct gtel_group *group, struct gtel_group_entry *entry)
+{
+    entry->is_tick_stuck = false;
+    if (is_pausing(&entry->pause)) {
+        (void)is_pausing(&entry->look_pause); /* both count gathers, not tries */
+        return;
+    }
+    if (!ensure_open(group, entry))
+        return;
+    int found = ensure_discovered(group, entry);
+    group->batch.source = entry->index;
+    group->batch.origin = 0;
+    group->batch.t_ns = gtel_env_now(group->env);
+    int r = entry->source->sample(entry->state, &group->registry, &group->batch);
+    if (r == -ENODEV) {
+        entry->is_discovery_due = true; /* at the next gather */
+        r = 0;
+    }
+    bool is_sampled = r >= 0 || is_absence(r);
+    if (is_sampled)
+        entry->pause.next = 0;
+    else
+        lengthen(&entry->pause);
+    if (!is_sampled)
+        note_failure(group, entry, "sampling", r);
+    else if (found < 0)
+        note_failure(group, entry, "discovery", found);
+    else
+        note_success(group, entry);
+}
+
+void gtel_group_sample(struct gtel_group *group)
+{
+    gtel_batch_reset(&group->batch);
+    gtel_usage_begin(&group->usage);
+    for (size_t i = 0; i < group->n; i++) {
+        sample_entry(group, &group->entry[i]);
+        spread_staleness(group);
+    }
+    gtel_usage_emit(&group->usage, &group->batch);
+    group->errors += group->batch.failed_sources;
+}
+
+/* When a source asks to be called, or 0. */
+static uint64_t due_of(const struct gtel_group_entry *entry)
+{
+    bool can_tick = entry->is_open && entry->pause.left == 0 && !entry->is_tick_stuck;
+    return can_tick && entry->source->due_ns ? entry->source->due_ns(entry->state) : 0;
+}
+
+uint64_t gtel_group_due(const struct gtel_group *group)
+{
+    uint64_t first = 0;
+    for (size_t i = 0; i < group->n; i++) {
+        uint64_t due = due_of(&group->entry[i]);
+        first = due > 0 && (first == 0 || due < first) ? due : first;
+    }
+    return first;
+}
+
+void gtel_group_tick(struct gtel_group *group)
+{
+    gtel_batch_reset(&group->batch);
+    for (size_t i = 0; i < group->n; i++) {
+        struct gtel_group_entry *entry = &group->entry[i];
+        uint64_t now = gtel_env_now(group->env);
+        uint64_t due = due_of(entry);
+        if (due == 0 || now < due)
+            continue;
+        group->batch.source = entry->index;
+        group->batch.origin = 0;
+        group->batch.t_ns = now;
+        if (entry->source->tick(entry->state, &group->registry, &group->batch) == -ENODEV)
+            entry->is_discovery_due = true;
+        due = due_of(entry);
+        entry->is_tick_stuck = due > 0 && due <= now;
+    }
+    gtel_batch_reset(&group->batch);
+    gtel_usage_begin(&group->usage);
+}
+
+void gtel_group_diagnose(struct gtel_group *group, struct gtel_findings *findings)
+{
+    for (size_t i = 0; i < group->n; i++) {
+        struct gtel_group_entry *entry = &group->entry[i];
+        const char *const text[3] = {entry->source->name,
+                                     "the source does not work; it is tried again", NULL};
+        findings->source = entry->index;
+        if (entry->is_failing)
+            gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU, entry->error, text);
+        if (entry->is_open && entry->source->diagnose)
+            entry->source->diagnose(entry->state, &group->registry, findings);
+    }
+}
+
+uint64_t gtel_group_dropped(const struct gtel_group *group)
+{
+    return group->batch.dropped + group->registry.dropped + group->usage.dropped;
+}

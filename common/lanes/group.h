@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The sources of one lane, where they really run: in a helper process, or inline in tests.
+ *
+ * Opens sources, looks for devices when that is due, samples, and deals with failures: a source
+ * that fails is tried again in the next gather; then 1, 2, 4 … 64 gathers are left out. It is
+ * logged once when it starts to fail and once when it works again. A failed look for devices is
+ * repeated after such pauses too, but what is known is read meanwhile. A source that has nothing on
+ * this machine is asked again each Rescan interval.
+ */
+#ifndef GTEL_LANES_GROUP_H
+#define GTEL_LANES_GROUP_H
+
+#include "processes/usage.h"
+#include "sources/source.h"
+
+/* A pause that grows while something fails. */
+struct gtel_pause {
+    uint32_t left; /* gathers to wait before the next try */
+    uint32_t next; /* how long the pause after the next failure is; 0: none */
+};
+
+struct gtel_group_entry {
+    const struct gtel_source *source;
+    uint8_t index; /* in gtel_sources */
+    void *state;
+    bool is_open;
+    bool is_failing;
+    int error; /* of the last failure, while it fails */
+    bool is_discovery_due;
+    struct gtel_pause pause;      /* after a failed start or sample */
+    struct gtel_pause look_pause; /* after a failed discovery */
+    int found;                    /* what the last discovery returned, but for absence */
+    uint64_t rescan_ns;           /* when to look for devices again, or to try to open again */
+    bool is_tick_stuck; /* tick() was called and its time has not moved on: not before sample() */
+};
+
+struct gtel_group {
+    const struct gtel_env *env;
+    const struct gtel_options *options;
+    struct gtel_registry registry;
+    struct gtel_batch batch;
+    struct gtel_usage usage; /* also batch.usage, so the group must not be moved */
+    struct gtel_group_entry entry[GTEL_SOURCES_MAX];
+    size_t n;
+    uint64_t errors; /* failed gathers of a source since the start */
+};
+
+/*
+ * Takes the sources that belong to the lane and are named in the Sources option (all when it is
+ * empty). env and options outlive the group. 0 or -ENOMEM.
+ */
+int gtel_group_init(struct gtel_group *group, const char *lane, const struct gtel_env *env,
+                    const struct gtel_options *options);
+void gtel_group_done(struct gtel_group *group);
+/* Fills group->batch anew. Failures are logged and counted, never returned. */
+void gtel_group_sample(struct gtel_group *group);
+
+/* When a source asks to be called before the next gather, on the env's clock; 0: none does. */
+uint64_t gtel_group_due(const struct gtel_group *group);
+/* Calls the sources whose time has come. Empties group->batch. */
+void gtel_group_tick(struct gtel_group *group);
+/* Adds what the sources have to say of what is missing, and of those that do not work at all. */
+void gtel_group_diagnose(struct gtel_group *group, struct gtel_findings *findings);
+
+/* What was lost to a limit since the start: readings, and devices at each look for them. */
+uint64_t gtel_group_dropped(const struct gtel_group *group);
+
+/* Whether a source that is off unless asked for has been asked for; true for all others. */
+bool gtel_group_is_opted_in(const struct gtel_options *options, const struct gtel_source *source);
+/* Whether the options leave a source in: Sources, which when empty names all, and its own one. */
+bool gtel_group_is_chosen(const struct gtel_options *options, const struct gtel_source *source);
+
+#endif

@@ -1,0 +1,701 @@
+/* SPDX-License-Identifier: MIT */
+/* A lane as its front end sees it. */
+#include "lanes/lane.h"
+
+#include "gtel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    HELPER_FD = 3,
+    ARGS_MAX = 64,
+    PAUSE_MAX = 64,
+    SOUND_ANSWERS = 10 /* in a row: a death after them begins a new series */,
+    RX_MIN = 4096
+};
+
+/*
+ * How much a helper may grow after its first SOUND_ANSWERS, by when libraries and drivers are all
+ * in: sources keep what they know of a machine in some MB, so it is a library that leaks.
+ */
+static const uint64_t growth_max = 256u << 20;
+
+/* How often to see whether a helper has answered where poll is refused. */
+static const uint64_t refused_step_ns = 1000000;
+
+/* A helper that has never answered is starting, not late, for this long. */
+static const uint64_t start_grace_ns = 5000000000u;
+
+static const struct gtel_log *log_of(const struct gtel_lane *lane)
+{
+    return &lane->setup.env->log;
+}
+
+const char *gtel_lane_start_fix(int error)
+{
+    switch (-error) {
+    case EAGAIN:
+        return "the number of processes is at its limit: raise TasksMax= of the unit, the limit "
+               "of the user (ulimit -u), pids.max of the container, or kernel.pid_max";
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+        return gtel_fs_shortage_fix(error);
+    case EACCES:
+    case EPERM:
+        return "see whether this user may run it: its mode, noexec of its file system, and what "
+               "keeps the agent in (AppArmor, SELinux, seccomp)";
+    case ENOEXEC:
+        return "it is no program for this machine: install gtel there";
+    default:
+        return "install gtel there, or name it with the option Helper";
+    }
+}
+
+int gtel_lane_init(struct gtel_lane *lane, const struct gtel_lane_setup *setup)
+{
+    *lane = (struct gtel_lane){.setup = *setup, .fd = -1};
+    gtel_helper_text_init(&lane->text);
+    gtel_buf_init(&lane->tx, GTEL_FRAME_MAX);
+    if (setup->helper)
+        return 0;
+    lane->has_group = true;
+    return gtel_group_init(&lane->group, setup->name, setup->env, setup->options);
+}
+
+void gtel_lane_close(struct gtel_lane *lane)
+{
+    if (lane->fd >= 0)
+        (void)close(lane->fd); /* the helper sees the end of its socket and ends */
+    lane->fd = -1;
+    lane->state = GTEL_LANE_OFF;
+    lane->rx_n = 0;
+    lane->rx_used = 0;
+}
+
+/* Collects the status of a helper that has ended; true when none is left. */
+static bool reap(struct gtel_lane *lane, int *ret_status)
+{
+    *ret_status = 0;
+    if (lane->pid == 0)
+        return true;
+    pid_t r = waitpid(lane->pid, ret_status, WNOHANG);
+    if (r == 0 || (r < 0 && errno == EINTR))
+        return false;
+    lane->pid = 0;
+    return true;
+}
+
+static void nap(uint64_t ns)
+{
+    struct timespec ts = {.tv_sec = (time_t)(ns / 1000000000u),
+                          .tv_nsec = (long)(ns % 1000000000u)};
+    (void)nanosleep(&ts, NULL); /* woken early: the caller looks again */
+}
+
+/* Until all helpers have ended, at most wait_ns. */
+static void await_ends(struct gtel_lane *lanes, size_t n, uint64_t wait_ns)
+{
+    const uint64_t step_ns = 2000000;
+    for (uint64_t waited = 0;; waited += step_ns) {
+        bool is_all = true;
+        int status;
+        for (size_t i = 0; i < n; i++)
+            is_all = reap(&lanes[i], &status) && is_all;
+        if (is_all || waited >= wait_ns)
+            break;
+        nap(step_ns);
+    }
+}
+
+/* One that has not ended now hangs, and may do so for ever, at full speed. */
+static void kill_rest(struct gtel_lane *lanes, size_t n)
+{
+    int status;
+    for (size_t i = 0; i < n; i++) {
+        struct gtel_lane *lane = &lanes[i];
+        if (reap(lane, &status) || kill(lane->pid, SIGKILL) < 0 || !lane->is_late)
+            continue;
+        gtel_log(log_of(lane), GTEL_LOG_WARNING,
+                 "lane %s: the helper hangs: killed at the end of the program", lane->setup.name);
+    }
+}
+
+void gtel_lanes_done(struct gtel_lane *lanes, size_t n, uint64_t wait_ns)
+{
+    for (size_t i = 0; i < n; i++)
+        gtel_lane_close(&lanes[i]);
+    await_ends(lanes, n, wait_ns);
+    kill_rest(lanes, n);
+    await_ends(lanes, n, wait_ns);
+    for (size_t i = 0; i < n; i++) {
+        gtel_helper_text_close(&lanes[i].text, log_of(&lanes[i]), lanes[i].setup.name);
+        if (lanes[i].has_group)
+            gtel_group_done(&lanes[i].group);
+        gtel_buf_done(&lanes[i].tx);
+        free(lanes[i].rx);
+        lanes[i].rx = NULL;
+    }
+}
+
+/* Gathers until the next start; more and more, until one has lived for a while. */
+static void lengthen_pause(struct gtel_lane *lane)
+{
+    lane->pause = lane->next_pause;
+    lane->next_pause = lane->next_pause > 0 ? lane->next_pause * 2 : 1;
+    if (lane->next_pause > PAUSE_MAX)
+        lane->next_pause = PAUSE_MAX;
+}
+
+/* Failures are logged when they begin; the same one does not come again until it has worked. */
+static void note_failure(struct gtel_lane *lane)
+{
+    lengthen_pause(lane);
+    lane->is_failing = true;
+}
+
+/* The helper's command line. Words built here live in buf, one after the other, each with its NUL.
+ */
+static int build_args(const struct gtel_lane *lane, struct gtel_buf *buf, char **args)
+{
+    size_t at[GTEL_O_COUNT];
+    size_t words = 0;
+    for (size_t i = 0; i < GTEL_O_COUNT; i++) {
+        if (!lane->setup.options->value[i].is_given ||
+            (gtel_option_row((enum gtel_option)i)->where & GTEL_OPTION_EXECD) == 0)
+            continue;
+        at[words++] = buf->n;
+        gtel_option_argument(buf, lane->setup.options, (enum gtel_option)i);
+        gtel_buf_char(buf, '\0');
+    }
+    if (buf->has_failed)
+        return -ENOMEM;
+    size_t n = 0;
+    args[n++] = (char *)(uintptr_t)lane->setup.helper; /* posix_spawn does not write to them */
+    args[n++] = (char *)(uintptr_t) "--lane";
+    args[n++] = (char *)(uintptr_t)lane->setup.name;
+    for (size_t i = 0; i < words && n < ARGS_MAX - 1; i++)
+        args[n++] = buf->p + at[i];
+    for (size_t i = 0; lane->setup.helper_args && lane->setup.helper_args[i]; i++) {
+        if (n == ARGS_MAX - 1)
+            return -E2BIG;
+        args[n++] = (char *)(uintptr_t)lane->setup.helper_args[i];
+    }
+    args[n] = NULL;
+    return 0;
+}
+
+/*
+ * Standard input and output lead nowhere, standard error to the front end's log, the socket is
+ * fd 3, nothing else is handed on. text_fd is above it (gtel_helper_text_open).
+ */
+static int set_files(posix_spawn_file_actions_t *actions, int fd, int text_fd)
+{
+    int r = posix_spawn_file_actions_adddup2(actions, fd, HELPER_FD);
+    if (r == 0)
+        r = posix_spawn_file_actions_adddup2(actions, text_fd, STDERR_FILENO);
+    if (r == 0)
+        r = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0);
+    if (r == 0)
+        r = posix_spawn_file_actions_addopen(actions, 1, "/dev/null", O_WRONLY, 0);
+#ifdef GTEL_HAVE_CLOSEFROM
+    if (r == 0)
+        r = posix_spawn_file_actions_addclosefrom_np(actions, HELPER_FD + 1);
+#endif
+    return -r;
+}
+
+static int set_signals(posix_spawnattr_t *attr)
+{
+    sigset_t none;
+    sigset_t all;
+    (void)sigemptyset(&none); /* these two fail for no argument that exists here */
+    (void)sigfillset(&all);
+    int r = posix_spawnattr_setsigmask(attr, &none);
+    if (r == 0)
+        r = posix_spawnattr_setsigdefault(attr, &all);
+    if (r == 0)
+        r = posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    return -r;
+}
+
+static int spawn_on(struct gtel_lane *lane, int fd, int text_fd, char **args)
+{
+    /* A clean environment: nothing of the daemon's may steer a vendor library in a helper that has
+     * more rights than the user who started it. The loader guards against that only with file
+     * capabilities and set-user-ID: ambient capabilities do not trigger the secure-execution mode
+     * of ld.so(8), and LD_LIBRARY_PATH is obeyed (capabilities(7), "Ambient"). */
+    char lc_all[] = "LC_ALL=C";
+    char path[] = "PATH=/usr/bin:/bin";
+    char *env[] = {lc_all, path, NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attr;
+    int r = -posix_spawn_file_actions_init(&actions);
+    if (r < 0)
+        return r;
+    r = -posix_spawnattr_init(&attr);
+    if (r == 0) {
+        r = set_files(&actions, fd, text_fd);
+        if (r == 0)
+            r = set_signals(&attr);
+        if (r == 0)
+            r = -posix_spawn(&lane->pid, lane->setup.helper, &actions, &attr, args, env);
+        (void)posix_spawnattr_destroy(&attr);
+    }
+    (void)posix_spawn_file_actions_destroy(&actions);
+    return r;
+}
+
+static int open_socket(int fd[2])
+{
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd) < 0)
+        return -errno;
+    int flags = fcntl(fd[0], F_GETFL);
+    if (flags < 0 || fcntl(fd[0], F_SETFL, flags | O_NONBLOCK) < 0) {
+        int error = errno;
+        (void)close(fd[0]);
+        (void)close(fd[1]);
+        return -error;
+    }
+    return 0;
+}
+
+/* A helper with its socket and its pipe; on an error nothing of them is left. */
+static int start_with(struct gtel_lane *lane, char **args)
+{
+    int fd[2];
+    int text_fd;
+    int r = open_socket(fd);
+    if (r < 0)
+        return r;
+    r = gtel_helper_text_open(&lane->text, &text_fd);
+    if (r == 0) {
+        r = spawn_on(lane, fd[1], text_fd, args);
+        (void)close(text_fd);
+    }
+    (void)close(fd[1]);
+    if (r == 0) {
+        lane->fd = fd[0];
+        return 0;
+    }
+    (void)close(fd[0]);
+    gtel_helper_text_close(&lane->text, log_of(lane), lane->setup.name);
+    lane->pid = 0; /* posix_spawn may have written to it */
+    return r;
+}
+
+static int start_helper(struct gtel_lane *lane)
+{
+    char *args[ARGS_MAX];
+    struct gtel_buf words;
+    gtel_buf_init(&words, 16384);
+    int r = build_args(lane, &words, args);
+    if (r == 0)
+        r = start_with(lane, args);
+    gtel_buf_done(&words);
+    return r;
+}
+
+static bool has_work(const struct gtel_lane *lane)
+{
+    for (size_t i = 0; gtel_sources[i]; i++) {
+        const struct gtel_source *source = gtel_sources[i];
+        if (strcmp(source->lane, lane->setup.name) == 0 &&
+            gtel_group_is_chosen(lane->setup.options, source) && source->present(lane->setup.env))
+            return true;
+    }
+    return false;
+}
+
+/* Whether there is something to read, looked up no more often than the Rescan interval. */
+static bool is_due(struct gtel_lane *lane, uint64_t now_ns)
+{
+    if (lane->pause > 0) {
+        lane->pause--;
+        return false;
+    }
+    if (lane->has_started)
+        return true;
+    if (now_ns < lane->probe_ns)
+        return false;
+    (void)gtel_fs_shortage(lane->setup.env); /* what was before is of no interest */
+    bool is_found = has_work(lane);
+    lane->shortage = is_found ? 0 : gtel_fs_shortage(lane->setup.env);
+    if (lane->shortage == 0) /* else soon again */
+        lane->probe_ns = now_ns + gtel_option_number(lane->setup.options, GTEL_O_RESCAN);
+    return is_found;
+}
+
+/* Takes in what an idle helper has left behind: messages, or its end. */
+static void look_at_idle(struct gtel_lane *lane)
+{
+    struct gtel_str none;
+    if (lane->state == GTEL_LANE_IDLE && !lane->has_group)
+        (void)gtel_lane_receive(lane, &none); /* no answer is due: one would be nonsense */
+}
+
+void gtel_lane_tick(struct gtel_lane *lane, uint64_t now_ns)
+{
+    int status;
+    look_at_idle(lane);
+    if (lane->state != GTEL_LANE_OFF || !reap(lane, &status) || !is_due(lane, now_ns))
+        return;
+    lane->has_answered = false;
+    lane->answers = 0;
+    lane->started_ns = now_ns;
+    if (lane->has_group) {
+        lane->state = GTEL_LANE_IDLE;
+        lane->has_started = true;
+        return;
+    }
+    int r = start_helper(lane);
+    lane->start_error = r;
+    if (r < 0) {
+        if (!lane->is_failing)
+            gtel_log(log_of(lane), GTEL_LOG_ERROR,
+                     "lane %s: cannot start the helper %s: %s; %s; trying again", lane->setup.name,
+                     lane->setup.helper, strerror(-r), gtel_lane_start_fix(r));
+        note_failure(lane);
+        return;
+    }
+    if (lane->has_started && !lane->is_renewed)
+        lane->restarts++; /* one that was exchanged as it wanted is no accident */
+    lane->has_started = true;
+    lane->state = GTEL_LANE_GREETING;
+}
+
+/* Leaves the helper to its end; the next one counts from 0. *ret_status: if it has ended already.
+ */
+static void leave(struct gtel_lane *lane, int *ret_status)
+{
+    gtel_lane_close(lane);
+    gtel_helper_text_close(&lane->text, log_of(lane), lane->setup.name);
+    if (!lane->has_group) {
+        lane->past.errors += lane->answer.errors;
+        lane->past.dropped += lane->answer.dropped;
+        lane->answer = (struct gtel_answer){0};
+    }
+    (void)reap(lane, ret_status); /* not ended yet: gtel_lane_tick looks again */
+}
+
+/* Gives up this helper; the next one starts after a pause. */
+static void drop(struct gtel_lane *lane, enum gtel_log_level level, const char *why)
+{
+    int status = 0;
+    leave(lane, &status);
+    lane->is_renewed = false;
+    if (!lane->is_failing) {
+        if (status != 0 && WIFSIGNALED(status))
+            gtel_log(log_of(lane), level, "lane %s: helper %s (signal %d); starting it again",
+                     lane->setup.name, why, WTERMSIG(status));
+        else
+            gtel_log(log_of(lane), level, "lane %s: helper %s; starting it again", lane->setup.name,
+                     why);
+    }
+    note_failure(lane);
+}
+
+/* Sends what is in tx to the helper. */
+static void send_request(struct gtel_lane *lane)
+{
+    ssize_t sent;
+    do
+        sent = send(lane->fd, lane->tx.p, lane->tx.n, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    if (sent != (ssize_t)lane->tx.n)
+        drop(lane, GTEL_LOG_WARNING, "ended");
+    else
+        lane->state = GTEL_LANE_BUSY;
+}
+
+void gtel_lane_diagnose(struct gtel_lane *lane, uint64_t number)
+{
+    if (lane->state != GTEL_LANE_IDLE)
+        return;
+    lane->request = number;
+    lane->is_diagnosing = true;
+    gtel_buf_reset(&lane->tx);
+    if (!lane->has_group) {
+        gtel_wire_diagnose(&lane->tx, number);
+        send_request(lane);
+        return;
+    }
+    struct gtel_findings findings = {0};
+    gtel_group_diagnose(&lane->group, &findings);
+    gtel_wire_findings(&lane->tx, number, &findings);
+    gtel_findings_done(&findings);
+    lane->state = GTEL_LANE_BUSY;
+}
+
+void gtel_lane_request(struct gtel_lane *lane, uint64_t number, uint64_t wall_ns)
+{
+    if (lane->state != GTEL_LANE_IDLE)
+        return;
+    lane->request = number;
+    lane->request_wall_ns = wall_ns;
+    lane->is_diagnosing = false;
+    gtel_buf_reset(&lane->tx);
+    if (lane->has_group) {
+        struct gtel_group *group = &lane->group;
+        gtel_group_sample(group);
+        struct gtel_answer answer = {
+            .request = number, .errors = group->errors, .dropped = gtel_group_dropped(group)};
+        bool with_devices = lane->device_generation != group->registry.generation;
+        gtel_wire_answer(&lane->tx, &answer, &group->registry, with_devices, &group->batch);
+        lane->device_generation = group->registry.generation;
+        lane->state = GTEL_LANE_BUSY;
+        return;
+    }
+    gtel_wire_request(&lane->tx, number);
+    send_request(lane);
+}
+
+static bool grow_rx(struct gtel_lane *lane)
+{
+    size_t size = lane->rx_size ? lane->rx_size * 2 : RX_MIN;
+    char *p = size <= 2 * (size_t)GTEL_FRAME_MAX ? realloc(lane->rx, size) : NULL;
+    if (!p)
+        return false;
+    lane->rx = p;
+    lane->rx_size = size;
+    return true;
+}
+
+/* Reads what is there. Returns 0, or -EPIPE when the helper is gone. */
+static int fill_rx(struct gtel_lane *lane)
+{
+    for (;;) {
+        if (lane->rx_n == lane->rx_size && !grow_rx(lane))
+            return -ENOMEM;
+        ssize_t n = recv(lane->fd, lane->rx + lane->rx_n, lane->rx_size - lane->rx_n, 0);
+        if (n > 0) {
+            lane->rx_n += (size_t)n;
+            continue;
+        }
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+            return 0;
+        return -EPIPE;
+    }
+}
+
+static void forget_used(struct gtel_lane *lane)
+{
+    if (lane->rx_used == 0)
+        return;
+    memmove(lane->rx, lane->rx + lane->rx_used, lane->rx_n - lane->rx_used);
+    lane->rx_n -= lane->rx_used;
+    lane->rx_used = 0;
+}
+
+static int take_hello(struct gtel_lane *lane, struct gtel_str version)
+{
+    if (gtel_str_eq(version, gtel_str_of(gtel_version))) {
+        if (lane->state == GTEL_LANE_GREETING)
+            lane->state = GTEL_LANE_IDLE;
+        return 0;
+    }
+    if (!lane->is_failing)
+        gtel_log(log_of(lane), GTEL_LOG_ERROR,
+                 "lane %s: the helper %s is version %.*s and this is version %s: install the same "
+                 "version of both, or name the right program with the option Helper",
+                 lane->setup.name, lane->setup.helper, (int)(version.n < 40 ? version.n : 40),
+                 version.n ? version.p : "", gtel_version);
+    lane->is_failing = true;
+    lane->next_pause = PAUSE_MAX;
+    return -EPROTO;
+}
+
+static int take_log(struct gtel_lane *lane, struct gtel_str payload)
+{
+    uint8_t level;
+    struct gtel_str text;
+    int r = gtel_wire_read_log(payload, &level, &text);
+    if (r < 0)
+        return r;
+    /* A helper that begins with what the one before it had to say last has nothing new to tell. */
+    uint64_t hash = gtel_hash(GTEL_HASH_SEED, text.p, text.n);
+    bool is_news = !lane->is_renewed || hash != lane->said;
+    lane->said = hash;
+    if (is_news)
+        gtel_log(log_of(lane), (enum gtel_log_level)level, "%.*s",
+                 (int)(text.n < 1000 ? text.n : 1000), text.n ? text.p : "");
+    return 0;
+}
+
+/* Handles one frame. 1: an answer in *ret_payload; 0: something else; negative: nonsense. */
+static int take_frame(struct gtel_lane *lane, const struct gtel_frame *frame,
+                      struct gtel_str *ret_payload)
+{
+    switch (frame->type) {
+    case GTEL_FRAME_HELLO:
+        return take_hello(lane, frame->payload);
+    case GTEL_FRAME_LOG:
+        return take_log(lane, frame->payload);
+    case GTEL_FRAME_ANSWER:
+    case GTEL_FRAME_FINDINGS:
+        if (lane->state != GTEL_LANE_BUSY ||
+            lane->is_diagnosing != (frame->type == GTEL_FRAME_FINDINGS))
+            return -EPROTO;
+        lane->state = GTEL_LANE_ANSWERED;
+        *ret_payload = frame->payload;
+        return 1;
+    default:
+        return -EPROTO;
+    }
+}
+
+static int receive_inline(struct gtel_lane *lane, struct gtel_str *ret_payload)
+{
+    struct gtel_frame frame;
+    size_t used;
+    if (lane->state != GTEL_LANE_BUSY)
+        return 0;
+    if (lane->tx.has_failed || gtel_frame_next(gtel_buf_text(&lane->tx), &frame, &used) < 0) {
+        lane->state = GTEL_LANE_IDLE;
+        return 0;
+    }
+    lane->state = GTEL_LANE_ANSWERED;
+    *ret_payload = frame.payload;
+    return 1;
+}
+
+int gtel_lane_receive(struct gtel_lane *lane, struct gtel_str *ret_payload)
+{
+    if (lane->has_group)
+        return receive_inline(lane, ret_payload);
+    if (lane->fd < 0)
+        return 0;
+    forget_used(lane);
+    int gone = fill_rx(lane);
+    gtel_helper_text_forward(&lane->text, log_of(lane), lane->setup.name);
+    for (;;) {
+        struct gtel_frame frame;
+        size_t used;
+        struct gtel_str bytes = {lane->rx + lane->rx_used, lane->rx_n - lane->rx_used};
+        int r = gtel_frame_next(bytes, &frame, &used);
+        if (r == -EAGAIN)
+            break;
+        if (r == 0) {
+            lane->rx_used += used;
+            r = take_frame(lane, &frame, ret_payload);
+        }
+        if (r == 1)
+            return 1;
+        if (r < 0) {
+            drop(lane, GTEL_LOG_ERROR, "sent bytes that make no sense");
+            return 0;
+        }
+    }
+    if (gone < 0)
+        drop(lane, GTEL_LOG_WARNING,
+             lane->state == GTEL_LANE_GREETING ? "ended without a greeting" : "ended");
+    return 0;
+}
+
+/* Looks after a helper that has answered: one that only grows is started anew. */
+static void look_at_size(struct gtel_lane *lane)
+{
+    uint64_t rss = lane->answer.rss_bytes;
+    if (lane->answers == SOUND_ANSWERS)
+        lane->settled_rss = rss;
+    if (lane->answers > SOUND_ANSWERS && lane->settled_rss > 0 &&
+        rss > lane->settled_rss + growth_max)
+        drop(lane, GTEL_LOG_WARNING, "has grown by more than 256 MiB: a library leaks memory");
+}
+
+/* A helper that can do no more has its successor at the next gather, if it has lived for a while.
+ */
+static void renew(struct gtel_lane *lane)
+{
+    int status = 0;
+    leave(lane, &status);
+    lane->is_renewed = true;
+    lengthen_pause(lane);
+}
+
+void gtel_lane_understood(struct gtel_lane *lane, int r)
+{
+    if (r < 0) {
+        drop(lane, GTEL_LOG_ERROR, "sent an answer that makes no sense");
+        return;
+    }
+    if (lane->is_failing || lane->is_late)
+        gtel_log(log_of(lane), GTEL_LOG_INFO, "lane %s: works again", lane->setup.name);
+    lane->state = GTEL_LANE_IDLE;
+    if (!lane->has_answered)
+        gtel_helper_text_renew(&lane->text);
+    lane->has_answered = true;
+    lane->is_failing = false;
+    lane->is_late = false;
+    if (++lane->answers >= SOUND_ANSWERS)
+        lane->next_pause = 0;
+    if (lane->has_group)
+        return;
+    look_at_size(lane);
+    if (lane->state == GTEL_LANE_IDLE && lane->answer.is_spent)
+        renew(lane);
+}
+
+bool gtel_lane_is_waiting(const struct gtel_lane *lane)
+{
+    return lane->state == GTEL_LANE_BUSY || lane->state == GTEL_LANE_GREETING;
+}
+
+void gtel_lane_missed(struct gtel_lane *lane, uint64_t now_ns, uint64_t waited_ns)
+{
+    if (!lane->has_answered && now_ns - lane->started_ns < start_grace_ns)
+        return;
+    lane->late++;
+    if (lane->is_late)
+        return;
+    lane->is_late = true;
+    gtel_log(log_of(lane), GTEL_LOG_WARNING,
+             "lane %s: no answer within %u ms; its readings are missing until it answers",
+             lane->setup.name, (unsigned)(waited_ns / 1000000u));
+}
+
+void gtel_lanes_wait(struct gtel_lane *lanes, size_t n, uint64_t wait_ns)
+{
+    struct pollfd fds[GTEL_SOURCES_MAX];
+    nfds_t count = 0;
+    for (size_t i = 0; i < n && count < GTEL_SOURCES_MAX; i++)
+        if (gtel_lane_is_waiting(&lanes[i]) && lanes[i].fd >= 0)
+            fds[count++] = (struct pollfd){.fd = lanes[i].fd, .events = POLLIN};
+    if (count == 0)
+        return;
+    uint64_t ms = (wait_ns + 999999u) / 1000000u;
+    int r = poll(fds, count, ms < 60000 ? (int)ms : 60000);
+    if (r < 0 && errno != EINTR) /* refused: not at the full speed of a processor, then */
+        nap(wait_ns < refused_step_ns ? wait_ns : refused_step_ns);
+}
+
+uint64_t gtel_lane_rss(const struct gtel_env *env, struct gtel_fs_file *file)
+{
+    char buf[128];
+    struct gtel_str text;
+    struct gtel_str word;
+    uint64_t pages = 0;
+    if (env->page_size == 0)
+        return 0;
+    if (!gtel_fs_is_open(file) && gtel_fs_open(env, file, "proc/self/statm") < 0)
+        return 0;
+    if (gtel_fs_read(env, file, buf, sizeof(buf), &text) < 0)
+        return 0;
+    /* proc(5): size, resident, … in pages */
+    if (!gtel_str_word(&text, &word) || !gtel_str_word(&text, &word) ||
+        gtel_str_u64(word, &pages) < 0)
+        return 0;
+    return pages * env->page_size;
+}

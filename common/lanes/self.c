@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/* What the program says of itself, and of each device as a whole. */
+#include "lanes/self.h"
+
+#include "lanes/lane.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ORIGINS_MAX = 512 }; /* bytes of metrics_source */
+
+/* As a number of devices: nothing can be opened, so that nobody knows. */
+static const size_t not_known = SIZE_MAX;
+
+void gtel_self_init(struct gtel_self *self, const struct gtel_env *env)
+{
+    struct gtel_str text;
+    *self = (struct gtel_self){.env = env};
+    gtel_buf_init(&self->origins, ORIGINS_MAX);
+    char buf[GTEL_LABEL_MAX];
+    if (gtel_fs_text(env, "proc/sys/kernel/osrelease", buf, sizeof(buf), &text) == 0)
+        (void)gtel_str_copy(self->kernel, sizeof(self->kernel), text); /* never longer */
+}
+
+void gtel_self_done(struct gtel_self *self, const struct gtel_env *env)
+{
+    if (self->env)
+        gtel_fs_close(env, &self->statm);
+    free(self->device);
+    gtel_buf_done(&self->origins);
+    *self = (struct gtel_self){0};
+}
+
+void gtel_self_begin(struct gtel_self *self)
+{
+    self->readings = 0;
+    for (size_t i = 0; i < self->n; i++) {
+        self->device[i].readings = 0;
+        self->device[i].is_known = false;
+        self->device[i].is_witnessed = false;
+    }
+}
+
+/* Room for all devices of the registry; false when memory is out. */
+static bool make_room(struct gtel_self *self, size_t n)
+{
+    if (n <= self->n)
+        return true;
+    struct gtel_self_device *p = realloc(self->device, n * sizeof(*p));
+    if (!p)
+        return false;
+    memset(p + self->n, 0, (n - self->n) * sizeof(*p));
+    self->device = p;
+    self->n = n;
+    return true;
+}
+
+void gtel_self_saw(struct gtel_self *self, const struct gtel_reading *reading)
+{
+    if (reading->source == GTEL_SOURCE_CORE || !reading->device ||
+        !make_room(self, reading->device->index + 1))
+        return;
+    struct gtel_self_device *device = &self->device[reading->device->index];
+    device->readings += gtel_sources[reading->source]->is_hearsay ? 0 : 1;
+    device->origins[reading->source] |= 1u << (reading->origin & 31u);
+    self->readings++;
+}
+
+const char gtel_self_idle_origin[] = "idle residency";
+
+void gtel_self_busy(struct gtel_self *self, const struct gtel_device *device, bool is_idle)
+{
+    if (make_room(self, device->index + 1))
+        self->device[device->index].is_busy_idle = is_idle;
+}
+
+void gtel_self_answered(struct gtel_self *self, const struct gtel_registry *registry,
+                        const struct gtel_wire_map *map, const struct gtel_batch *batch,
+                        bool is_witness)
+{
+    if (!make_room(self, registry->n))
+        return;
+    for (size_t i = 0; i < registry->n; i++) {
+        if (map->arrivals[i] == 0)
+            continue;
+        self->device[i].is_known = true; /* also when a new helper has never seen it: it is gone */
+        self->device[i].is_witnessed |= is_witness;
+        self->device[i].failed += batch->failed[i];
+    }
+}
+
+static void write_origin(struct gtel_buf *buf, const char *text)
+{
+    if (buf->n > 0)
+        gtel_buf_str(buf, GTEL_STR(" + "));
+    gtel_buf_str(buf, gtel_str_of(text));
+}
+
+/* "sysfs + hwmon + NVML", in source order. */
+static void write_origins(const struct gtel_self_device *device, struct gtel_buf *buf)
+{
+    for (size_t s = 0; gtel_sources[s] && s < GTEL_SOURCES_MAX; s++) {
+        const char *const *origins = gtel_sources[s]->origins;
+        uint32_t seen = device->origins[s] | device->origins_before[s];
+        for (size_t o = 0; origins[o] && o < 32; o++)
+            if ((seen >> o & 1u) != 0)
+                write_origin(buf, origins[o]);
+    }
+    if (device->is_busy_idle)
+        write_origin(buf, gtel_self_idle_origin);
+}
+
+/* What has been silent for a whole interval of gpu_info is no source any more. */
+static void forget_origins(struct gtel_self_device *device)
+{
+    memcpy(device->origins_before, device->origins, sizeof(device->origins));
+    memset(device->origins, 0, sizeof(device->origins));
+}
+
+static void put_text(struct gtel_batch *batch, const struct gtel_device *device,
+                     enum gtel_metric metric, struct gtel_str text)
+{
+    struct gtel_reading reading = {.device = device,
+                                   .metric = (uint16_t)metric,
+                                   .value_type = GTEL_VALUE_TEXT,
+                                   .value.text = gtel_batch_text(batch, text)};
+    if (text.n > 0)
+        gtel_batch_put(batch, &reading);
+}
+
+static const struct {
+    enum gtel_metric metric;
+    enum gtel_label label;
+} info_labels[] = {
+    {GTEL_M_INFO_UUID, GTEL_LABEL_UUID},
+    {GTEL_M_INFO_TILE_UUIDS, GTEL_LABEL_TILE_UUIDS},
+    {GTEL_M_INFO_PCI_ID, GTEL_LABEL_PCI_ID},
+    {GTEL_M_INFO_CARD, GTEL_LABEL_CARD},
+    {GTEL_M_INFO_DRIVER_VERSION, GTEL_LABEL_DRIVER_VERSION},
+    {GTEL_M_INFO_FIRMWARE, GTEL_LABEL_FIRMWARE},
+};
+
+static uint64_t hash_info(const struct gtel_device *device, struct gtel_str origins)
+{
+    uint64_t h = gtel_hash(GTEL_HASH_SEED, origins.p, origins.n);
+    return gtel_hash(h, device->label, sizeof(device->label));
+}
+
+static void report_info(struct gtel_self *self, const struct gtel_device *device,
+                        uint64_t interval_ns, struct gtel_batch *batch)
+{
+    struct gtel_self_device *own = &self->device[device->index];
+    uint64_t now_ns = gtel_env_now(self->env);
+    gtel_buf_reset(&self->origins);
+    write_origins(own, &self->origins);
+    struct gtel_str origins = gtel_buf_text(&self->origins);
+    uint64_t hash = hash_info(device, origins);
+    bool is_over = own->info_ns > 0 && now_ns - own->info_ns >= interval_ns;
+    if (own->info_ns == 0 || hash != own->info_hash || is_over) {
+        if (is_over)
+            forget_origins(own);
+        own->info_ns = now_ns;
+        own->info_hash = hash;
+        gtel_batch_u64(batch, device, GTEL_M_INFO, GTEL_STR_NONE, 1);
+        for (size_t i = 0; i < GTEL_ARRAY_LEN(info_labels); i++)
+            put_text(batch, device, info_labels[i].metric,
+                     gtel_str_of(device->label[info_labels[i].label]));
+        put_text(batch, device, GTEL_M_INFO_KERNEL, gtel_str_of(self->kernel));
+        put_text(batch, device, GTEL_M_INFO_METRICS_SOURCE, origins);
+    }
+}
+
+void gtel_self_report(struct gtel_self *self, const struct gtel_registry *registry,
+                      const struct gtel_options *options, struct gtel_batch *batch)
+{
+    for (size_t i = 0; i < registry->n && i < self->n; i++) {
+        const struct gtel_device *device = registry->device[i];
+        const struct gtel_self_device *own = &self->device[i];
+        if (!own->is_known)
+            continue; /* its lane has not answered: nothing is known of it now */
+        bool is_up = device->is_present && own->readings > 0;
+        if (own->is_witnessed || !device->is_present)
+            gtel_batch_u64(batch, device, GTEL_M_GPU_UP, GTEL_STR_NONE, is_up);
+        gtel_batch_u64(batch, device, GTEL_M_GPU_READINGS_FAILED, GTEL_STR_NONE, own->failed);
+        if (own->is_witnessed ? is_up : device->is_present)
+            report_info(self, device, gtel_option_number(options, GTEL_O_INFO_INTERVAL), batch);
+    }
+}
+
+void gtel_self_totals(struct gtel_self *self, const struct gtel_registry *registry,
+                      const struct gtel_self_totals *totals, struct gtel_batch *batch)
+{
+    size_t gpus = 0;
+    for (size_t i = 0; i < registry->n; i++)
+        gpus += registry->device[i]->is_present;
+    uint64_t rss = gtel_lane_rss(self->env, &self->statm);
+    gtel_batch_f64(batch, NULL, GTEL_M_SELF_GATHER, GTEL_STR_NONE, (double)totals->gather_ns / 1e9);
+    gtel_batch_u64(batch, NULL, GTEL_M_SELF_GPUS, GTEL_STR_NONE, gpus);
+    gtel_batch_u64(batch, NULL, GTEL_M_SELF_READINGS, GTEL_STR_NONE, self->readings);
+    gtel_batch_u64(batch, NULL, GTEL_M_SELF_DROPPED, GTEL_STR_NONE, totals->dropped);
+    gtel_batch_u64(batch, NULL, GTEL_M_SELF_LANES_LATE, GTEL_STR_NONE, totals->lanes_late);
+    gtel_batch_u64(batch, NULL, GTEL_M_SELF_LANE_RESTARTS, GTEL_STR_NONE, totals->lane_restarts);
+    gtel_batch_u64(batch, NULL, GTEL_M_SELF_ERRORS, GTEL_STR_NONE, totals->errors);
+    if (rss > 0)
+        gtel_batch_u64(batch, NULL, GTEL_M_SELF_RSS, GTEL_STR_NONE, rss + totals->rss_bytes);
+}
+
+void gtel_self_say_found(struct gtel_self *self, size_t devices, int shortage, uint64_t rescan_ns)
+{
+    if (self->has_said && self->said_found == devices)
+        return;
+    if (shortage < 0 && devices == 0) {
+        if (!self->has_said || self->said_found != not_known)
+            gtel_log(&self->env->log, GTEL_LOG_ERROR,
+                     "it is not known which GPUs there are: %s; %s; trying again",
+                     strerror(-shortage), gtel_fs_shortage_fix(shortage));
+        self->has_said = true;
+        self->said_found = not_known;
+        return;
+    }
+    if (devices == 0)
+        gtel_log(
+            &self->env->log, GTEL_LOG_WARNING,
+            "no GPU found: no driver that is known here (gtel --list-sources) is loaded, or its "
+            "GPUs do not answer (gtel doctor says more); looking again every %u s",
+            (unsigned)((rescan_ns + 999999999u) / 1000000000u));
+    else if (self->has_said)
+        gtel_log(&self->env->log, GTEL_LOG_INFO, "GPUs found: %u", (unsigned)devices);
+    self->has_said = true;
+    self->said_found = devices;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* A lane as its helper process runs it. */
+#include "lanes/lane.h"
+#include "gtel.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+struct server {
+    int fd;
+    struct gtel_buf out;
+    struct gtel_buf log_out;
+    struct gtel_group group;
+    struct gtel_fs_file statm;
+    uint64_t device_generation;
+    bool has_told_devices;
+};
+
+static int send_all(int fd, struct gtel_str bytes)
+{
+    while (bytes.n > 0) {
+        ssize_t n = send(fd, bytes.p, bytes.n, MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return -EPIPE;
+        bytes = gtel_str_skip(bytes, (size_t)n);
+    }
+    return 0;
+}
+
+static void send_log(void *arg, enum gtel_log_level level, const char *text)
+{
+    struct server *server = arg;
+    gtel_buf_reset(&server->log_out);
+    gtel_wire_log(&server->log_out, (uint8_t)level, gtel_str_of(text));
+    if (!server->log_out.has_failed)
+        (void)send_all(server->fd,
+                       gtel_buf_text(&server->log_out)); /* gone: the next read says so */
+}
+
+static int answer(struct server *server, uint64_t number)
+{
+    struct gtel_group *group = &server->group;
+    gtel_group_sample(group);
+    struct gtel_answer head = {.request = number,
+                               .errors = group->errors,
+                               .dropped = gtel_group_dropped(group),
+                               .rss_bytes = gtel_lane_rss(group->env, &server->statm),
+                               .is_spent = group->registry.is_spent};
+    bool with_devices =
+        !server->has_told_devices || server->device_generation != group->registry.generation;
+    gtel_buf_reset(&server->out);
+    gtel_wire_answer(&server->out, &head, &group->registry, with_devices, &group->batch);
+    if (server->out.has_failed) { /* beyond all limits: say nothing rather than half */
+        group->batch.dropped += group->batch.n;
+        group->batch.n = 0;
+        gtel_buf_reset(&server->out);
+        gtel_wire_answer(&server->out, &head, &group->registry, with_devices, &group->batch);
+    }
+    server->device_generation = group->registry.generation;
+    server->has_told_devices = true;
+    return send_all(server->fd, gtel_buf_text(&server->out));
+}
+
+/* What is missing and why; beyond all limits, nothing. */
+static int diagnose(struct server *server, uint64_t number)
+{
+    struct gtel_findings findings = {0};
+    struct gtel_findings none = {0};
+    gtel_group_diagnose(&server->group, &findings);
+    gtel_buf_reset(&server->out);
+    gtel_wire_findings(&server->out, number, &findings);
+    if (server->out.has_failed) {
+        none.dropped = findings.n + findings.dropped;
+        gtel_buf_reset(&server->out);
+        gtel_wire_findings(&server->out, number, &none);
+    }
+    gtel_findings_done(&findings);
+    return send_all(server->fd, gtel_buf_text(&server->out));
+}
+
+/* Handles the whole frames at the front of bytes; *ret_used is what they take. */
+static int handle(struct server *server, struct gtel_str bytes, size_t *ret_used)
+{
+    *ret_used = 0;
+    for (;;) {
+        struct gtel_frame frame;
+        size_t used;
+        uint64_t number;
+        int r = gtel_frame_next(gtel_str_skip(bytes, *ret_used), &frame, &used);
+        if (r == -EAGAIN)
+            return 0;
+        if (r == 0 && frame.type != GTEL_FRAME_REQUEST && frame.type != GTEL_FRAME_DIAGNOSE)
+            r = -EPROTO;
+        if (r == 0)
+            r = gtel_wire_read_request(frame.payload, &number);
+        if (r == 0)
+            r = frame.type == GTEL_FRAME_REQUEST ? answer(server, number)
+                                                 : diagnose(server, number);
+        if (r < 0)
+            return r;
+        *ret_used += used;
+    }
+}
+
+/* For how long to wait for the front end: until a source asks to be called; -1: for ever. */
+static int wait_ms(const struct server *server)
+{
+    const uint64_t ms = 1000000;
+    uint64_t due = gtel_group_due(&server->group);
+    uint64_t now = gtel_env_now(server->group.env);
+    if (due == 0)
+        return -1;
+    if (due <= now)
+        return 0;
+    uint64_t wait = (due - now) / ms + 1;
+    return wait < INT_MAX ? (int)wait : INT_MAX;
+}
+
+/* Calls sources that ask for it while the front end says nothing. False: it is gone. */
+static bool wait_for_front_end(struct server *server)
+{
+    struct pollfd item = {.fd = server->fd, .events = POLLIN};
+    for (;;) {
+        int n = poll(&item, 1, wait_ms(server));
+        if (n > 0)
+            return true; /* the end of the socket is for recv to see */
+        if (n < 0 && errno != EINTR)
+            return false;
+        if (n == 0)
+            gtel_group_tick(&server->group);
+    }
+}
+
+/* Until the socket closes; a front end that talks nonsense is left the same way. */
+static void serve(struct server *server)
+{
+    char in[4 * GTEL_FRAME_HEADER + 64];
+    size_t n = 0;
+    while (n < sizeof(in) && wait_for_front_end(server)) {
+        ssize_t got = recv(server->fd, in + n, sizeof(in) - n, 0);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return;
+        n += (size_t)got;
+        size_t used;
+        if (handle(server, (struct gtel_str){in, n}, &used) < 0)
+            return;
+        for (size_t i = used; i < n; i++)
+            in[i - used] = in[i];
+        n -= used;
+    }
+}
+
+int gtel_lane_serve(const char *lane, int fd, struct gtel_env *env,
+                    const struct gtel_options *options)
+{
+    struct server server = {.fd = fd};
+    /* The front end's end closes our socket: signals to the whole group must not cut an answer. */
+    (void)signal(SIGINT, SIG_IGN);
+    (void)signal(SIGTERM, SIG_IGN);
+    (void)signal(SIGHUP, SIG_IGN);
+    gtel_buf_init(&server.out, GTEL_FRAME_MAX);
+    gtel_buf_init(&server.log_out, 4096);
+    gtel_wire_hello(&server.out, gtel_str_of(gtel_version));
+    int r = send_all(fd, gtel_buf_text(&server.out));
+    if (r == 0) {
+        env->log = (struct gtel_log){send_log, &server};
+        r = gtel_group_init(&server.group, lane, env, options);
+        server.group.registry.can_renew = true;
+        if (r == 0)
+            serve(&server);
+        gtel_group_done(&server.group);
+        env->log = (struct gtel_log){0};
+    }
+    gtel_fs_close(env, &server.statm);
+    gtel_buf_done(&server.out);
+    gtel_buf_done(&server.log_out);
+    return r;
+}

@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: MIT */
+/* Frames between a front end and its helpers. */
+#include "lanes/wire.h"
+
+#include "sources/source.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+enum {
+    NO_DEVICE = 0xffff,
+    TEXT_MAX = 4096,  /* bytes of one string in a frame */
+    ERROR_MAX = 4095, /* the largest errno that a Linux kernel returns */
+    FLAG_DEVICE_CLOCK = 1
+};
+
+static const uint32_t magic = 0x4c455447; /* "GTEL" */
+
+/* Writing */
+
+static void put_u8(struct gtel_buf *buf, uint8_t v)
+{
+    gtel_buf_bytes(buf, &v, sizeof(v));
+}
+
+static void put_u16(struct gtel_buf *buf, uint16_t v)
+{
+    gtel_buf_bytes(buf, &v, sizeof(v));
+}
+
+static void put_u32(struct gtel_buf *buf, uint32_t v)
+{
+    gtel_buf_bytes(buf, &v, sizeof(v));
+}
+
+static void put_u64(struct gtel_buf *buf, uint64_t v)
+{
+    gtel_buf_bytes(buf, &v, sizeof(v));
+}
+
+/* Longer text is cut: names are cut before they become readings, this is the last fence. */
+static void put_str(struct gtel_buf *buf, struct gtel_str s)
+{
+    size_t n = s.n < TEXT_MAX ? s.n : TEXT_MAX;
+    put_u16(buf, (uint16_t)n);
+    gtel_buf_bytes(buf, s.p, n);
+}
+
+/* Leaves room for the length and returns where the payload begins. */
+static size_t begin_frame(struct gtel_buf *buf, enum gtel_frame_type type)
+{
+    put_u32(buf, magic);
+    put_u32(buf, (uint32_t)type);
+    put_u32(buf, 0);
+    return buf->n;
+}
+
+static void end_frame(struct gtel_buf *buf, size_t start)
+{
+    uint32_t n = (uint32_t)(buf->n - start);
+    if (!buf->has_failed)
+        memcpy(buf->p + start - sizeof(n), &n, sizeof(n));
+}
+
+void gtel_wire_hello(struct gtel_buf *buf, struct gtel_str version)
+{
+    size_t start = begin_frame(buf, GTEL_FRAME_HELLO);
+    gtel_buf_str(buf, version);
+    end_frame(buf, start);
+}
+
+void gtel_wire_log(struct gtel_buf *buf, uint8_t level, struct gtel_str text)
+{
+    size_t start = begin_frame(buf, GTEL_FRAME_LOG);
+    put_u8(buf, level);
+    gtel_buf_str(buf, text);
+    end_frame(buf, start);
+}
+
+void gtel_wire_request(struct gtel_buf *buf, uint64_t number)
+{
+    size_t start = begin_frame(buf, GTEL_FRAME_REQUEST);
+    put_u64(buf, number);
+    end_frame(buf, start);
+}
+
+void gtel_wire_diagnose(struct gtel_buf *buf, uint64_t number)
+{
+    size_t start = begin_frame(buf, GTEL_FRAME_DIAGNOSE);
+    put_u64(buf, number);
+    end_frame(buf, start);
+}
+
+void gtel_wire_findings(struct gtel_buf *buf, uint64_t number, const struct gtel_findings *findings)
+{
+    size_t start = begin_frame(buf, GTEL_FRAME_FINDINGS);
+    put_u64(buf, number);
+    put_u64(buf, findings->dropped);
+    put_u32(buf, (uint32_t)findings->n);
+    for (size_t i = 0; i < findings->n; i++) {
+        const struct gtel_finding *finding = &findings->finding[i];
+        put_u16(buf, finding->device ? (uint16_t)finding->device->index : NO_DEVICE);
+        put_u8(buf, finding->measurement);
+        put_u8(buf, finding->source);
+        put_u16(buf, finding->lacks_plus_1);
+        put_u32(buf, (uint32_t)-finding->error);
+        put_str(buf, finding->what);
+        put_str(buf, finding->why);
+        put_str(buf, finding->fix);
+    }
+    end_frame(buf, start);
+}
+
+static void put_devices(struct gtel_buf *buf, const struct gtel_registry *registry)
+{
+    put_u32(buf, (uint32_t)registry->n);
+    for (size_t i = 0; i < registry->n; i++) {
+        const struct gtel_device *device = registry->device[i];
+        put_str(buf, gtel_str_of(device->key));
+        put_u8(buf, device->is_present);
+        put_u32(buf, device->arrivals);
+        for (size_t label = 0; label < GTEL_LABEL_COUNT; label++)
+            put_str(buf, gtel_str_of(device->label[label]));
+    }
+}
+
+static void put_failures(struct gtel_buf *buf, const struct gtel_registry *registry,
+                         const struct gtel_batch *batch)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < registry->n; i++)
+        n += batch->failed[i] != 0;
+    put_u32(buf, n);
+    for (size_t i = 0; i < registry->n; i++) {
+        if (batch->failed[i] == 0)
+            continue;
+        put_u16(buf, (uint16_t)i);
+        put_u32(buf, batch->failed[i]);
+    }
+}
+
+static size_t count_dims(const struct gtel_reading *reading)
+{
+    size_t n = GTEL_DIMS_MAX;
+    while (n > 0 && reading->dim[n - 1].n == 0)
+        n--;
+    return n;
+}
+
+/* The fixed part of a reading, copied at once: most of the bytes of a frame. */
+struct wire_reading {
+    uint64_t t_ns;
+    uint64_t value; /* the bits of the number; of a text, nothing */
+    uint16_t device;
+    uint16_t metric;
+    uint8_t source;
+    uint8_t origin;
+    uint8_t value_type;
+    uint8_t flags;
+    uint8_t ndims;
+    uint8_t unused[7];
+};
+
+static void put_reading(struct gtel_buf *buf, const struct gtel_reading *reading)
+{
+    struct wire_reading fixed = {
+        .t_ns = reading->t_ns,
+        .device = reading->device ? (uint16_t)reading->device->index : NO_DEVICE,
+        .metric = reading->metric,
+        .source = reading->source,
+        .origin = reading->origin,
+        .value_type = reading->value_type,
+        .flags = reading->has_device_clock ? FLAG_DEVICE_CLOCK : 0,
+        .ndims = (uint8_t)count_dims(reading),
+    };
+    if (reading->value_type != GTEL_VALUE_TEXT)
+        memcpy(&fixed.value, &reading->value, sizeof(fixed.value));
+    gtel_buf_bytes(buf, &fixed, sizeof(fixed));
+    if (reading->value_type == GTEL_VALUE_TEXT)
+        put_str(buf, reading->value.text);
+    for (size_t i = 0; i < fixed.ndims; i++)
+        put_str(buf, reading->dim[i]);
+}
+
+void gtel_wire_answer(struct gtel_buf *buf, const struct gtel_answer *answer,
+                      const struct gtel_registry *registry, bool with_devices,
+                      const struct gtel_batch *batch)
+{
+    size_t start = begin_frame(buf, GTEL_FRAME_ANSWER);
+    put_u64(buf, answer->request);
+    put_u64(buf, answer->errors);
+    put_u64(buf, answer->dropped);
+    put_u64(buf, answer->rss_bytes);
+    put_u8(buf, answer->is_spent);
+    put_u8(buf, with_devices);
+    if (with_devices)
+        put_devices(buf, registry);
+    put_failures(buf, registry, batch);
+    put_u32(buf, (uint32_t)batch->n);
+    for (size_t i = 0; i < batch->n; i++)
+        put_reading(buf, &batch->reading[i]);
+    end_frame(buf, start);
+}
+
+/* Reading */
+
+struct cursor {
+    struct gtel_str rest;
+    bool is_bad; /* the bytes ended too early, or held nonsense */
+};
+
+static void take(struct cursor *cursor, void *p, size_t n)
+{
+    if (cursor->is_bad || cursor->rest.n < n) {
+        cursor->is_bad = true;
+        memset(p, 0, n);
+        return;
+    }
+    memcpy(p, cursor->rest.p, n);
+    cursor->rest = gtel_str_skip(cursor->rest, n);
+}
+
+static uint8_t take_u8(struct cursor *cursor)
+{
+    uint8_t v;
+    take(cursor, &v, sizeof(v));
+    return v;
+}
+
+static uint16_t take_u16(struct cursor *cursor)
+{
+    uint16_t v;
+    take(cursor, &v, sizeof(v));
+    return v;
+}
+
+static uint32_t take_u32(struct cursor *cursor)
+{
+    uint32_t v;
+    take(cursor, &v, sizeof(v));
+    return v;
+}
+
+static uint64_t take_u64(struct cursor *cursor)
+{
+    uint64_t v;
+    take(cursor, &v, sizeof(v));
+    return v;
+}
+
+static struct gtel_str take_str(struct cursor *cursor)
+{
+    size_t n = take_u16(cursor);
+    if (cursor->is_bad || n > TEXT_MAX || n > cursor->rest.n) {
+        cursor->is_bad = true;
+        return GTEL_STR_NONE;
+    }
+    struct gtel_str s = {cursor->rest.p, n};
+    cursor->rest = gtel_str_skip(cursor->rest, n);
+    return s;
+}
+
+int gtel_frame_next(struct gtel_str bytes, struct gtel_frame *ret, size_t *ret_used)
+{
+    struct cursor cursor = {.rest = bytes};
+    if (bytes.n < GTEL_FRAME_HEADER)
+        return -EAGAIN;
+    uint32_t found = take_u32(&cursor);
+    uint32_t type = take_u32(&cursor);
+    uint32_t n = take_u32(&cursor);
+    if (found != magic || type < GTEL_FRAME_HELLO || type > GTEL_FRAME_FINDINGS ||
+        n > GTEL_FRAME_MAX)
+        return -EPROTO;
+    if (cursor.rest.n < n)
+        return -EAGAIN;
+    *ret = (struct gtel_frame){(enum gtel_frame_type)type, {cursor.rest.p, n}};
+    *ret_used = GTEL_FRAME_HEADER + n;
+    return 0;
+}
+
+int gtel_wire_read_request(struct gtel_str payload, uint64_t *ret_number)
+{
+    struct cursor cursor = {.rest = payload};
+    uint64_t number = take_u64(&cursor);
+    if (cursor.is_bad || cursor.rest.n > 0)
+        return -EPROTO;
+    *ret_number = number;
+    return 0;
+}
+
+int gtel_wire_read_log(struct gtel_str payload, uint8_t *ret_level, struct gtel_str *ret_text)
+{
+    struct cursor cursor = {.rest = payload};
+    uint8_t level = take_u8(&cursor);
+    if (cursor.is_bad || level > GTEL_LOG_DEBUG)
+        return -EPROTO;
+    *ret_level = level;
+    *ret_text = cursor.rest;
+    return 0;
+}
+
+/* One device: known ones keep their place, so a lane's index means the same device for ever. */
+static int read_device(struct cursor *cursor, struct gtel_registry *registry,
+                       struct gtel_wire_map *map, size_t i)
+{
+    struct gtel_str key = take_str(cursor);
+    bool is_present = take_u8(cursor) == 1;
+    uint32_t arrivals = take_u32(cursor);
+    struct gtel_str label[GTEL_LABEL_COUNT];
+    for (size_t l = 0; l < GTEL_LABEL_COUNT; l++)
+        label[l] = take_str(cursor);
+    if (cursor->is_bad || key.n == 0 || key.n >= GTEL_KEY_MAX || arrivals == 0)
+        return -EPROTO;
+    struct gtel_device *device = gtel_registry_find(registry, key);
+    if (!device) {
+        int r = gtel_registry_add(registry, key, &device);
+        map->device[i] = NULL;
+        map->is_present[i] = false;
+        if (r == -ENOSPC)
+            return 0; /* counted; the other devices are fine */
+        if (r < 0)
+            return r == -ENOMEM ? r : -EPROTO;
+    }
+    for (size_t l = 0; l < GTEL_LABEL_COUNT; l++) {
+        if (l >= GTEL_LABEL_CARD) /* may change while the driver is reloaded */
+            gtel_device_relabel(registry, device, (enum gtel_label)l, label[l]);
+        else
+            gtel_device_label(registry, device, (enum gtel_label)l, label[l]);
+    }
+    map->device[i] = device;
+    map->is_present[i] = is_present;
+    uint32_t *told = &map->arrivals[device->index];
+    if (*told != 0 && *told != arrivals)
+        device->arrivals++;
+    *told = arrivals;
+    return 0;
+}
+
+static int read_devices(struct cursor *cursor, struct gtel_registry *registry,
+                        struct gtel_wire_map *map)
+{
+    uint32_t n = take_u32(cursor);
+    if (cursor->is_bad || n > GTEL_DEVICES_MAX)
+        return -EPROTO;
+    for (size_t i = 0; i < n; i++) {
+        int r = read_device(cursor, registry, map, i);
+        if (r < 0)
+            return r;
+    }
+    map->n = n;
+    map->version++;
+    return 0;
+}
+
+static int read_failures(struct cursor *cursor, const struct gtel_wire_map *map,
+                         struct gtel_batch *batch)
+{
+    uint32_t n = take_u32(cursor);
+    for (uint32_t i = 0; i < n && !cursor->is_bad; i++) {
+        uint16_t index = take_u16(cursor);
+        uint32_t failed = take_u32(cursor);
+        if (cursor->is_bad || index >= map->n)
+            return -EPROTO;
+        if (map->device[index])
+            batch->failed[map->device[index]->index] += failed;
+    }
+    return cursor->is_bad ? -EPROTO : 0;
+}
+
+static bool has_origin(uint8_t source, uint8_t origin)
+{
+    for (size_t s = 0; gtel_sources[s]; s++) {
+        if (s != source)
+            continue;
+        for (size_t o = 0; gtel_sources[s]->origins[o]; o++)
+            if (o == origin)
+                return true;
+    }
+    return false;
+}
+
+/* Readings are about a device, but for those that the program has of itself. */
+static bool is_plausible(const struct wire_reading *fixed, const struct gtel_wire_map *map)
+{
+    if (fixed->metric >= GTEL_M_COUNT)
+        return false;
+    bool is_own =
+        gtel_metric_row((enum gtel_metric)fixed->metric)->measurement == GTEL_MEASUREMENT_GTEL;
+    return fixed->value_type <= GTEL_VALUE_TEXT && fixed->ndims <= GTEL_DIMS_MAX &&
+           (is_own ? fixed->device == NO_DEVICE : fixed->device < map->n) &&
+           has_origin(fixed->source, fixed->origin);
+}
+
+static int read_reading(struct cursor *cursor, const struct gtel_wire_map *map,
+                        struct gtel_batch *batch)
+{
+    struct wire_reading fixed;
+    take(cursor, &fixed, sizeof(fixed));
+    if (cursor->is_bad || !is_plausible(&fixed, map))
+        return -EPROTO;
+    struct gtel_reading reading = {
+        .device = fixed.device == NO_DEVICE ? NULL : map->device[fixed.device],
+        .t_ns = fixed.t_ns,
+        .metric = fixed.metric,
+        .value_type = fixed.value_type,
+        .has_device_clock = (fixed.flags & FLAG_DEVICE_CLOCK) != 0,
+    };
+    bool is_text = fixed.value_type == GTEL_VALUE_TEXT;
+    if (is_text != (gtel_metric_row((enum gtel_metric)fixed.metric)->kind == GTEL_KIND_TEXT))
+        return -EPROTO;
+    if (is_text)
+        reading.value.text = take_str(cursor);
+    else
+        memcpy(&reading.value, &fixed.value, sizeof(fixed.value));
+    for (size_t i = 0; i < fixed.ndims; i++)
+        reading.dim[i] = take_str(cursor);
+    if (cursor->is_bad)
+        return -EPROTO;
+    if (!reading.device && fixed.device != NO_DEVICE) {
+        batch->dropped++;
+        return 0;
+    }
+    batch->source = fixed.source;
+    batch->origin = fixed.origin;
+    gtel_batch_put(batch, &reading);
+    return 0;
+}
+
+int gtel_wire_read_answer(struct gtel_str payload, struct gtel_registry *registry,
+                          struct gtel_wire_map *map, struct gtel_batch *batch,
+                          struct gtel_answer *ret)
+{
+    struct cursor cursor = {.rest = payload};
+    struct gtel_answer answer;
+    answer.request = take_u64(&cursor);
+    answer.errors = take_u64(&cursor);
+    answer.dropped = take_u64(&cursor);
+    answer.rss_bytes = take_u64(&cursor);
+    answer.is_spent = take_u8(&cursor) == 1;
+    int r = 0;
+    if (take_u8(&cursor) == 1)
+        r = read_devices(&cursor, registry, map);
+    if (r == 0)
+        r = read_failures(&cursor, map, batch);
+    uint32_t n = r == 0 ? take_u32(&cursor) : 0;
+    for (uint32_t i = 0; i < n && r == 0; i++)
+        r = read_reading(&cursor, map, batch);
+    if (r == 0 && (cursor.is_bad || cursor.rest.n > 0))
+        r = -EPROTO;
+    if (r == 0)
+        *ret = answer;
+    return r;
+}
+
+static bool has_source(uint8_t source)
+{
+    size_t n = 0;
+    while (gtel_sources[n])
+        n++;
+    return source < n;
+}
+
+static int read_finding(struct cursor *cursor, const struct gtel_wire_map *map,
+                        struct gtel_findings *findings)
+{
+    uint16_t device = take_u16(cursor);
+    uint8_t measurement = take_u8(cursor);
+    uint8_t source = take_u8(cursor);
+    uint16_t lacks_plus_1 = take_u16(cursor);
+    uint32_t error = take_u32(cursor);
+    struct gtel_str what = take_str(cursor);
+    struct gtel_str why = take_str(cursor);
+    struct gtel_str fix = take_str(cursor);
+    bool is_sound = !cursor->is_bad && measurement < GTEL_MEASUREMENT_COUNT && has_source(source) &&
+                    lacks_plus_1 <= GTEL_M_COUNT && error <= ERROR_MAX &&
+                    (device < map->n || device == NO_DEVICE);
+    if (!is_sound)
+        return -EPROTO;
+    if (device != NO_DEVICE && !map->device[device]) {
+        findings->dropped++;
+        return 0;
+    }
+    struct gtel_finding finding = {
+        .device = device == NO_DEVICE ? NULL : map->device[device],
+        .measurement = measurement,
+        .source = source,
+        .lacks_plus_1 = lacks_plus_1,
+        .error = -(int)error,
+        .what = what,
+        .why = why,
+        .fix = fix,
+    };
+    gtel_finding_add(findings, &finding);
+    return 0;
+}
+
+int gtel_wire_read_findings(struct gtel_str payload, const struct gtel_wire_map *map,
+                            struct gtel_findings *findings, uint64_t *ret_number)
+{
+    struct cursor cursor = {.rest = payload};
+    uint64_t number = take_u64(&cursor);
+    uint64_t dropped = take_u64(&cursor);
+    uint32_t n = take_u32(&cursor);
+    int r = 0;
+    for (uint32_t i = 0; i < n && r == 0; i++)
+        r = read_finding(&cursor, map, findings);
+    if (r == 0 && (cursor.is_bad || cursor.rest.n > 0 || dropped > UINT32_MAX))
+        r = -EPROTO;
+    if (r < 0)
+        return r;
+    findings->dropped += (size_t)dropped;
+    *ret_number = number;
+    return 0;
+}

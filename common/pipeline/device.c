@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* The registry of devices. */
+#include "pipeline/device.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void gtel_registry_done(struct gtel_registry *registry)
+{
+    for (size_t i = 0; i < registry->n; i++)
+        free(registry->device[i]);
+    free(registry->device);
+    *registry = (struct gtel_registry){0};
+}
+
+struct gtel_device *gtel_registry_find(const struct gtel_registry *registry, struct gtel_str key)
+{
+    for (size_t i = 0; i < registry->n; i++)
+        if (gtel_str_eq(gtel_str_of(registry->device[i]->key), key))
+            return registry->device[i];
+    return NULL;
+}
+
+static int grow(struct gtel_registry *registry, struct gtel_device **ret)
+{
+    if (registry->n >= GTEL_DEVICES_MAX) {
+        registry->dropped++;
+        return -ENOSPC;
+    }
+    struct gtel_device **list =
+        realloc(registry->device, (registry->n + 1) * sizeof(struct gtel_device *));
+    if (!list)
+        return -ENOMEM;
+    registry->device = list;
+    struct gtel_device *device = calloc(1, sizeof(*device));
+    if (!device)
+        return -ENOMEM;
+    device->index = (uint32_t)registry->n;
+    list[registry->n++] = device;
+    *ret = device;
+    return 0;
+}
+
+int gtel_registry_add(struct gtel_registry *registry, struct gtel_str key, struct gtel_device **ret)
+{
+    if (key.n == 0 || key.n >= GTEL_KEY_MAX)
+        return -EINVAL;
+    struct gtel_device *device = gtel_registry_find(registry, key);
+    if (!device) {
+        int r = grow(registry, &device);
+        if (r < 0)
+            return r;
+        (void)gtel_str_copy(device->key, sizeof(device->key), key);
+    }
+    if (!device->is_present) {
+        device->is_present = true;
+        device->arrivals++;
+        registry->generation++;
+    }
+    *ret = device;
+    return 0;
+}
+
+void gtel_registry_lost(struct gtel_registry *registry, struct gtel_device *device)
+{
+    if (!device->is_present)
+        return;
+    device->is_present = false;
+    device->is_asleep = false;
+    registry->generation++;
+}
+
+void gtel_device_relabel(struct gtel_registry *registry, struct gtel_device *device,
+                         enum gtel_label label, struct gtel_str value)
+{
+    char clean[GTEL_LABEL_MAX] = {0};
+    value = gtel_str_trim(value);
+    (void)gtel_str_copy(clean, sizeof(clean), value);
+    for (char *p = clean; *p; p++)
+        if ((unsigned char)*p < 0x20 || *p == 0x7f)
+            *p = ' ';
+    if (clean[0] == '\0' || strcmp(clean, device->label[label]) == 0)
+        return;
+    memcpy(device->label[label], clean, sizeof(clean));
+    registry->generation++;
+}
+
+void gtel_device_label(struct gtel_registry *registry, struct gtel_device *device,
+                       enum gtel_label label, struct gtel_str value)
+{
+    if (device->label[label][0] == '\0')
+        gtel_device_relabel(registry, device, label, value);
+}

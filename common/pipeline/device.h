@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The registry of devices: identity and labels of everything a user would call a GPU.
+ *
+ * A device's key is its PCI address in the full form 0000:03:00.0, or <vendor>:<uuid> without PCI;
+ * a part with an identity of its own (a MIG instance) is a device with a parent. Sources that see
+ * the same key share the device; the first to know a label fills it. A device keeps its address and
+ * index while the registry lives, also when the hardware is gone (is_present false).
+ */
+#ifndef GTEL_PIPELINE_DEVICE_H
+#define GTEL_PIPELINE_DEVICE_H
+
+#include "base/str.h"
+
+enum gtel_label {
+    GTEL_LABEL_GPU,            /* tag gpu: the PCI address (the parent's, for an instance) */
+    GTEL_LABEL_VENDOR,         /* tag: intel amd nvidia apple */
+    GTEL_LABEL_DRIVER,         /* tag: i915 xe amdgpu nvidia */
+    GTEL_LABEL_MODEL,          /* tag: market name, or "Intel 8086:e20b" */
+    GTEL_LABEL_INSTANCE,       /* tag: MIG instance, VF; empty for a whole GPU */
+    GTEL_LABEL_UUID,           /* info */
+    GTEL_LABEL_TILE_UUIDS,     /* info: 0=… 1=…, of each tile */
+    GTEL_LABEL_PCI_ID,         /* info: 8086:e20b */
+    GTEL_LABEL_CARD,           /* info: card0, nvidia0 */
+    GTEL_LABEL_DRIVER_VERSION, /* info */
+    GTEL_LABEL_FIRMWARE,       /* info */
+    GTEL_LABEL_COUNT
+};
+
+enum {
+    GTEL_LABEL_MAX = 96, /* bytes of a label with its NUL; longer text is cut */
+    GTEL_KEY_MAX = 96,
+    GTEL_DEVICES_MAX = 512 /* more are dropped and counted */
+};
+
+struct gtel_device {
+    char key[GTEL_KEY_MAX];
+    char label[GTEL_LABEL_COUNT][GTEL_LABEL_MAX];
+    uint32_t index;     /* position in the registry */
+    uint32_t arrivals;  /* how often it has come: its counters begin anew each time */
+    uint32_t sleeps;    /* how often it was seen to have fallen asleep; the context's own count */
+    uint32_t suspends;  /* how often it has slept since a look, seen or not; the context's own */
+    double suspended_s; /* for how long until the last look, where that is told; the same */
+    bool is_present;    /* answered the last discovery */
+    bool is_asleep;     /* runtime suspended at the last look */
+    bool is_left_alone; /* asleep, or allowed to fall asleep: the sources of its lane that come
+                           after its driver's do nothing that would wake it */
+    /* A bit per GT that its driver's source has just read: those that slept for all of the time
+     * since the reading before, as exactly as their files tell, and those that did not; of these,
+     * the ones that slept for almost all of it. */
+    uint32_t gts_idle;
+    uint32_t gts_busy;
+    uint32_t gts_drowsy;
+    /* The GTs that sources have kept awake by measuring since that reading, and for how long: that
+     * time says nothing about idleness. */
+    uint32_t gts_held;
+    uint64_t held_ns;
+    /* Whose readings of its processes were taken last, and when; the context's own. */
+    bool has_processes;
+    uint32_t processes_rank;
+    uint64_t processes_gather;
+};
+
+struct gtel_registry {
+    struct gtel_device **device; /* each allocated by itself */
+    size_t n;
+    uint64_t generation; /* grows when a device, a label or is_present changes */
+    uint64_t dropped;    /* devices beyond GTEL_DEVICES_MAX */
+    bool is_stale;       /* set by a source that has heard of a device's coming or going: all
+                            sources of the lane that are sampled after it look for devices anew */
+    bool can_renew;      /* the lane runs in a helper process, which can be exchanged */
+    bool is_spent;       /* set by a source whose library can do no more in this process: the helper
+                            is to be started anew. In vain without can_renew */
+};
+
+/* A zeroed struct is an empty registry. */
+void gtel_registry_done(struct gtel_registry *registry);
+
+/*
+ * Finds the device of that key, or adds it, and marks it present. 0, -EINVAL for an empty or too
+ * long key, -ENOSPC beyond the limit, -ENOMEM. *ret lives as long as the registry.
+ */
+int gtel_registry_add(struct gtel_registry *registry, struct gtel_str key,
+                      struct gtel_device **ret);
+/* The device of that key, or NULL. */
+struct gtel_device *gtel_registry_find(const struct gtel_registry *registry, struct gtel_str key);
+/* Marks a device as gone; it stays registered, and its `up` becomes 0. */
+void gtel_registry_lost(struct gtel_registry *registry, struct gtel_device *device);
+
+/*
+ * Sets a label where it is empty or, with gtel_device_relabel, in any case. Control characters are
+ * replaced by blanks, the text is cut to GTEL_LABEL_MAX - 1 bytes, an empty value changes nothing.
+ */
+void gtel_device_label(struct gtel_registry *registry, struct gtel_device *device,
+                       enum gtel_label label, struct gtel_str value);
+void gtel_device_relabel(struct gtel_registry *registry, struct gtel_device *device,
+                         enum gtel_label label, struct gtel_str value);
+
+#endif

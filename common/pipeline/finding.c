@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* Why a figure is missing: the list. */
+#include "pipeline/finding.h"
+
+#include <stdlib.h>
+
+void gtel_findings_done(struct gtel_findings *findings)
+{
+    free(findings->finding);
+    gtel_arena_done(&findings->arena);
+    *findings = (struct gtel_findings){0};
+}
+
+static bool is_there(const struct gtel_findings *findings, const struct gtel_finding *want)
+{
+    for (size_t i = 0; i < findings->n; i++) {
+        const struct gtel_finding *have = &findings->finding[i];
+        if (have->device == want->device && have->measurement == want->measurement &&
+            have->source == want->source && gtel_str_eq(have->what, want->what))
+            return true;
+    }
+    return false;
+}
+
+static bool grow(struct gtel_findings *findings)
+{
+    size_t size = findings->size ? findings->size * 2 : 64;
+    if (findings->n < findings->size)
+        return true;
+    struct gtel_finding *p =
+        size <= GTEL_FINDINGS_MAX ? realloc(findings->finding, size * sizeof(*p)) : NULL;
+    if (!p)
+        return false;
+    findings->finding = p;
+    findings->size = size;
+    return true;
+}
+
+void gtel_finding_add(struct gtel_findings *findings, const struct gtel_finding *finding)
+{
+    struct gtel_finding new = *finding;
+    if (is_there(findings, &new))
+        return;
+    bool is_copied = grow(findings) &&
+                     gtel_arena_str(&findings->arena, finding->what, &new.what) == 0 &&
+                     gtel_arena_str(&findings->arena, finding->why, &new.why) == 0 &&
+                     gtel_arena_str(&findings->arena, finding->fix, &new.fix) == 0;
+    if (is_copied)
+        findings->finding[findings->n++] = new;
+    else
+        findings->dropped++;
+}
+
+static struct gtel_finding make(const struct gtel_findings *findings,
+                                const struct gtel_device *device, enum gtel_measurement measurement,
+                                int error, const char *const text[3])
+{
+    return (struct gtel_finding){.device = device,
+                                 .measurement = (uint8_t)measurement,
+                                 .source = findings->source,
+                                 .error = error,
+                                 .what = gtel_str_of(text[0]),
+                                 .why = gtel_str_of(text[1]),
+                                 .fix = gtel_str_of(text[2])};
+}
+
+void gtel_finding_put(struct gtel_findings *findings, const struct gtel_device *device,
+                      enum gtel_measurement measurement, int error, const char *const text[3])
+{
+    const struct gtel_finding finding = make(findings, device, measurement, error, text);
+    gtel_finding_add(findings, &finding);
+}
+
+void gtel_finding_put_lack(struct gtel_findings *findings, const struct gtel_device *device,
+                           enum gtel_measurement measurement, enum gtel_metric metric, int error,
+                           const char *const text[3])
+{
+    struct gtel_finding finding = make(findings, device, measurement, error, text);
+    finding.lacks_plus_1 = (uint16_t)(metric + 1);
+    gtel_finding_add(findings, &finding);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* Readings and the batch that carries them. */
+#include "pipeline/reading.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void gtel_batch_done(struct gtel_batch *batch)
+{
+    free(batch->reading);
+    gtel_arena_done(&batch->arena);
+    *batch = (struct gtel_batch){0};
+}
+
+void gtel_batch_reset(struct gtel_batch *batch)
+{
+    batch->n = 0;
+    batch->failed_sources = 0;
+    gtel_arena_reset(&batch->arena);
+    memset(batch->failed, 0, sizeof(batch->failed));
+}
+
+/* A new reading at the end, or NULL when there is no room. */
+static struct gtel_reading *append(struct gtel_batch *batch)
+{
+    if (batch->n == batch->size) {
+        size_t size = batch->size ? batch->size * 2 : 256;
+        struct gtel_reading *p = NULL;
+        if (size <= GTEL_BATCH_MAX)
+            p = realloc(batch->reading, size * sizeof(*p));
+        if (!p) {
+            batch->dropped++;
+            return NULL;
+        }
+        batch->reading = p;
+        batch->size = size;
+    }
+    return &batch->reading[batch->n++];
+}
+
+void gtel_batch_put(struct gtel_batch *batch, const struct gtel_reading *reading)
+{
+    if (reading->value_type == GTEL_VALUE_F64 && !isfinite(reading->value.f64))
+        return;
+    struct gtel_reading *copy = append(batch);
+    if (!copy)
+        return;
+    *copy = *reading;
+    if (copy->t_ns == 0)
+        copy->t_ns = batch->t_ns;
+    copy->source = batch->source;
+    copy->origin = batch->origin;
+}
+
+void gtel_batch_u64(struct gtel_batch *batch, const struct gtel_device *device,
+                    enum gtel_metric metric, struct gtel_str dim, uint64_t value)
+{
+    struct gtel_reading reading = {.device = device,
+                                   .metric = (uint16_t)metric,
+                                   .value.u64 = value,
+                                   .value_type = GTEL_VALUE_U64,
+                                   .dim = {dim}};
+    gtel_batch_put(batch, &reading);
+}
+
+void gtel_batch_f64(struct gtel_batch *batch, const struct gtel_device *device,
+                    enum gtel_metric metric, struct gtel_str dim, double value)
+{
+    struct gtel_reading reading = {.device = device,
+                                   .metric = (uint16_t)metric,
+                                   .value.f64 = value,
+                                   .value_type = GTEL_VALUE_F64,
+                                   .dim = {dim}};
+    gtel_batch_put(batch, &reading);
+}
+
+void gtel_batch_failed(struct gtel_batch *batch, const struct gtel_device *device)
+{
+    if (device)
+        batch->failed[device->index]++;
+    else
+        batch->failed_sources++;
+}
+
+struct gtel_str gtel_batch_text(struct gtel_batch *batch, struct gtel_str text)
+{
+    struct gtel_str copy = GTEL_STR_NONE;
+    (void)gtel_arena_str(&batch->arena, text, &copy); /* out of memory: empty, as documented */
+    return copy;
+}
+
+double gtel_reading_number(const struct gtel_reading *reading)
+{
+    if (reading->value_type == GTEL_VALUE_F64)
+        return reading->value.f64;
+    return reading->value_type == GTEL_VALUE_U64 ? (double)reading->value.u64 : 0;
+}

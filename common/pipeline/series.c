@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* What a context remembers of each reading's key. */
+#include "pipeline/series.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SLOTS_MIN = 256 };
+
+void gtel_series_done(struct gtel_series_table *table)
+{
+    for (size_t i = 0; i < table->n; i++)
+        free(table->sorted[i]);
+    free(table->sorted);
+    free(table->slot);
+    *table = (struct gtel_series_table){0};
+}
+
+static uint64_t hash_of(const struct gtel_reading *reading)
+{
+    uint64_t h = gtel_hash(GTEL_HASH_SEED, &reading->metric, sizeof(reading->metric));
+    uint32_t index = reading->device ? reading->device->index : UINT32_MAX;
+    h = gtel_hash(h, &index, sizeof(index));
+    for (size_t i = 0; i < GTEL_DIMS_MAX; i++)
+        if (reading->dim[i].n > 0)
+            h = gtel_hash(h ^ (i + 1), reading->dim[i].p, reading->dim[i].n);
+    return h ^ h >> 29;
+}
+
+static bool has_same_key(const struct gtel_reading *a, const struct gtel_reading *b)
+{
+    if (a->device != b->device || a->metric != b->metric)
+        return false;
+    for (size_t i = 0; i < GTEL_DIMS_MAX; i++) {
+        bool is_empty = a->dim[i].n == 0 && b->dim[i].n == 0; /* most are */
+        if (!is_empty && !gtel_str_eq(a->dim[i], b->dim[i]))
+            return false;
+    }
+    return true;
+}
+
+static void insert(struct gtel_series_table *table, struct gtel_series *series)
+{
+    size_t mask = table->size - 1;
+    size_t at = series->hash & mask;
+    while (table->slot[at])
+        at = (at + 1) & mask;
+    table->slot[at] = series;
+}
+
+/* Fills the slots anew from the list of all series. */
+static void reindex(struct gtel_series_table *table)
+{
+    memset(table->slot, 0, table->size * sizeof(struct gtel_series *));
+    for (size_t i = 0; i < table->n; i++)
+        insert(table, table->sorted[i]);
+}
+
+static bool grow(struct gtel_series_table *table)
+{
+    if ((table->n + 1) * 2 <= table->size)
+        return true;
+    size_t size = table->size ? table->size * 2 : SLOTS_MIN;
+    if (table->n >= GTEL_SERIES_MAX)
+        return false;
+    struct gtel_series **slot = calloc(size, sizeof(struct gtel_series *));
+    if (!slot)
+        return false;
+    struct gtel_series **sorted = realloc(table->sorted, size / 2 * sizeof(struct gtel_series *));
+    if (!sorted) {
+        free(slot);
+        return false;
+    }
+    free(table->slot);
+    table->slot = slot;
+    table->sorted = sorted;
+    table->size = size;
+    reindex(table);
+    return true;
+}
+
+/* A series with its own copy of the dimensions behind it. */
+static struct gtel_series *make(const struct gtel_reading *reading, uint64_t hash)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < GTEL_DIMS_MAX; i++)
+        bytes += reading->dim[i].n;
+    struct gtel_series *series = calloc(1, sizeof(*series) + bytes);
+    if (!series)
+        return NULL;
+    char *p = (char *)(series + 1);
+    series->now = *reading;
+    series->hash = hash;
+    for (size_t i = 0; i < GTEL_DIMS_MAX; i++) {
+        size_t n = reading->dim[i].n;
+        series->now.dim[i] = (struct gtel_str){n ? p : NULL, n};
+        if (n > 0)
+            memcpy(p, reading->dim[i].p, n);
+        p += n;
+    }
+    return series;
+}
+
+static struct gtel_series *find_or_make(struct gtel_series_table *table,
+                                        const struct gtel_reading *reading)
+{
+    uint64_t hash = hash_of(reading);
+    for (size_t at = hash; table->size > 0; at++) {
+        struct gtel_series *series = table->slot[at & (table->size - 1)];
+        if (!series)
+            break;
+        if (series->hash == hash && has_same_key(&series->now, reading))
+            return series;
+    }
+    struct gtel_series *series = grow(table) ? make(reading, hash) : NULL;
+    if (!series) {
+        table->dropped++;
+        return NULL;
+    }
+    insert(table, series);
+    table->sorted[table->n++] = series;
+    table->is_sorted = false;
+    series->rank = UINT32_MAX;
+    return series;
+}
+
+/* Copies what changes from reading to reading; the dimensions stay. */
+static void take_reading(struct gtel_series *series, const struct gtel_reading *reading)
+{
+    series->now.t_ns = reading->t_ns;
+    series->now.value = reading->value;
+    series->now.value_type = reading->value_type;
+    series->now.source = reading->source;
+    series->now.origin = reading->origin;
+    series->now.has_device_clock = reading->has_device_clock;
+    series->now.is_derived = reading->is_derived;
+}
+
+bool gtel_series_is_silent(const struct gtel_series *series, uint64_t gather)
+{
+    return gather > series->gather + GTEL_SERIES_AGE / 2;
+}
+
+struct gtel_series *gtel_series_offer(struct gtel_series_table *table,
+                                      const struct gtel_reading *reading, uint32_t rank,
+                                      uint64_t section, uint64_t gather)
+{
+    struct gtel_series *series = find_or_make(table, reading);
+    if (!series)
+        return NULL;
+    bool is_owner_silent = gtel_series_is_silent(series, gather);
+    bool is_taken = series->section == section && rank >= series->rank;
+    if (is_taken || (rank > series->rank && !is_owner_silent))
+        return NULL;
+    if (rank != series->rank) {
+        series->delta.has_base = false; /* another source: no difference between the two */
+        series->rank = rank;
+    }
+    take_reading(series, reading);
+    series->section = section;
+    series->gather = gather;
+    return series;
+}
+
+static int compare(const void *pa, const void *pb)
+{
+    const struct gtel_reading *a = &(*(struct gtel_series *const *)pa)->now;
+    const struct gtel_reading *b = &(*(struct gtel_series *const *)pb)->now;
+    uint32_t device_a = a->device ? a->device->index : UINT32_MAX;
+    uint32_t device_b = b->device ? b->device->index : UINT32_MAX;
+    if (device_a != device_b)
+        return device_a < device_b ? -1 : 1;
+    enum gtel_measurement ma = gtel_metric_row((enum gtel_metric)a->metric)->measurement;
+    enum gtel_measurement mb = gtel_metric_row((enum gtel_metric)b->metric)->measurement;
+    if (ma != mb)
+        return ma < mb ? -1 : 1;
+    for (size_t i = 0; i < GTEL_DIMS_MAX; i++) {
+        int c = gtel_str_cmp(a->dim[i], b->dim[i]);
+        if (c != 0)
+            return c;
+    }
+    return (a->metric > b->metric) - (a->metric < b->metric);
+}
+
+void gtel_series_sort(struct gtel_series_table *table)
+{
+    if (!table->is_sorted && table->n > 0)
+        qsort(table->sorted, table->n, sizeof(struct gtel_series *), compare);
+    table->is_sorted = true;
+}
+
+void gtel_series_age(struct gtel_series_table *table, uint64_t gather)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < table->n; i++) {
+        struct gtel_series *series = table->sorted[i];
+        if (series->gather + GTEL_SERIES_AGE < gather)
+            free(series);
+        else
+            table->sorted[kept++] = series;
+    }
+    if (kept == table->n)
+        return;
+    table->n = kept;
+    reindex(table);
+}
+
+void gtel_series_forget_bases(struct gtel_series_table *table)
+{
+    for (size_t i = 0; i < table->n; i++)
+        table->sorted[i]->delta.has_base = false;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a context remembers of each reading's key (device, metric, dimensions) between gathers.
+ *
+ * One look-up per reading serves three ends: preference between sources (the better-ranked source
+ * owns the series; another one takes over only when the owner has been silent for some gathers, so
+ * that two sources never mix in one series), delta, and the window. Series that are not seen for a
+ * while are forgotten. A steady set of keys allocates nothing, and stays sorted.
+ */
+#ifndef GTEL_PIPELINE_SERIES_H
+#define GTEL_PIPELINE_SERIES_H
+
+#include "pipeline/delta.h"
+#include "pipeline/window.h"
+
+enum {
+    GTEL_SERIES_MAX = 262144, /* more are dropped and counted */
+    GTEL_SERIES_AGE = 20      /* gathers without a reading until a series is forgotten */
+};
+
+struct gtel_series {
+    struct gtel_reading now; /* the last reading; its dimensions live in this series */
+    struct gtel_delta_state delta;
+    struct gtel_window window;
+    uint64_t hash;
+    uint64_t section;  /* the pipeline run that `now` belongs to */
+    uint64_t gather;   /* the gather in which it was seen last */
+    uint32_t rank;     /* of the owner: lower is preferred */
+    uint32_t arrivals; /* of the device when the counter had its base */
+    uint32_t sleeps;   /* the same */
+    uint32_t suspends; /* the same */
+};
+
+struct gtel_series_table {
+    struct gtel_series **slot; /* open addressing; size is a power of two */
+    size_t size;
+    struct gtel_series **sorted; /* all series, in the order of output when is_sorted */
+    size_t n;
+    bool is_sorted;
+    uint64_t dropped;
+};
+
+void gtel_series_done(struct gtel_series_table *table);
+
+/*
+ * Offers a reading of a source of that rank. Returns its series, now holding the reading, or NULL
+ * when a better source owns the key, or no room is left (counted). section numbers the pipeline
+ * run, gather the gather.
+ */
+struct gtel_series *gtel_series_offer(struct gtel_series_table *table,
+                                      const struct gtel_reading *reading, uint32_t rank,
+                                      uint64_t section, uint64_t gather);
+
+/* Whether the owner has been silent for so long that a less preferred source may take over. */
+bool gtel_series_is_silent(const struct gtel_series *series, uint64_t gather);
+/* Puts all series in the order of output (pipeline/sink.h). 0. */
+void gtel_series_sort(struct gtel_series_table *table);
+/* Forgets series not seen since GTEL_SERIES_AGE gathers. */
+void gtel_series_age(struct gtel_series_table *table, uint64_t gather);
+/* Takes the base of every counter away: no rate spans what happened now. */
+void gtel_series_forget_bases(struct gtel_series_table *table);
+
+#endif

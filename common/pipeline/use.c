@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* What one process uses of a device. */
+#include "pipeline/use.h"
+
+_Static_assert(GTEL_USE_MEMORIES > 0 && GTEL_USE_MEMORIES <= 32, "a bit per kind of memory");
+
+static uint32_t kind_of(enum gtel_metric metric)
+{
+    return (uint32_t)metric - GTEL_M_PROCESS_MEMORY;
+}
+
+void gtel_use_memory_put(struct gtel_use_memory *memory, enum gtel_metric kind, uint64_t bytes)
+{
+    memory->has |= 1u << kind_of(kind);
+    memory->bytes[kind_of(kind)] = bytes;
+}
+
+bool gtel_use_memory_get(const struct gtel_use_memory *memory, enum gtel_metric kind, uint64_t *ret)
+{
+    if ((memory->has >> kind_of(kind) & 1u) == 0)
+        return false;
+    *ret = memory->bytes[kind_of(kind)];
+    return true;
+}
+
+void gtel_use_memory_add(struct gtel_use_memory *sum, const struct gtel_use_memory *memory,
+                         bool is_first)
+{
+    sum->has = memory->has & (is_first ? UINT32_MAX : sum->has);
+    for (size_t kind = 0; kind < GTEL_USE_MEMORIES; kind++)
+        sum->bytes[kind] += memory->bytes[kind];
+}

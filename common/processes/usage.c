@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* Who uses the GPUs. */
+#include "processes/usage.h"
+
+#include <stdlib.h>
+
+static const enum gtel_metric share_metrics[GTEL_ENGINE_KINDS] = {
+    [GTEL_ENGINE_KIND_RENDER] = GTEL_M_PROCESS_RENDER,
+    [GTEL_ENGINE_KIND_COPY] = GTEL_M_PROCESS_COPY,
+    [GTEL_ENGINE_KIND_COMPUTE] = GTEL_M_PROCESS_COMPUTE,
+    [GTEL_ENGINE_KIND_VIDEO] = GTEL_M_PROCESS_VIDEO,
+    [GTEL_ENGINE_KIND_VIDEO_ENHANCE] = GTEL_M_PROCESS_VIDEO_ENHANCE,
+    [GTEL_ENGINE_KIND_ENCODE] = GTEL_M_PROCESS_ENCODE,
+    [GTEL_ENGINE_KIND_DECODE] = GTEL_M_PROCESS_DECODE,
+    [GTEL_ENGINE_KIND_JPEG] = GTEL_M_PROCESS_JPEG,
+    [GTEL_ENGINE_KIND_OFA] = GTEL_M_PROCESS_OFA,
+    [GTEL_ENGINE_KIND_OTHER] = GTEL_M_PROCESS_OTHER,
+};
+
+void gtel_usage_init(struct gtel_usage *usage, const struct gtel_env *env,
+                     const struct gtel_options *options)
+{
+    *usage = (struct gtel_usage){.env = env, .options = options};
+}
+
+void gtel_usage_done(struct gtel_usage *usage)
+{
+    free(usage->entry);
+    gtel_index_done(&usage->index);
+    gtel_usage_names_done(&usage->names);
+    gtel_usage_lines_done(&usage->lines);
+    *usage = (struct gtel_usage){0};
+}
+
+void gtel_usage_begin(struct gtel_usage *usage)
+{
+    usage->n = 0;
+    gtel_index_reset(&usage->index);
+    gtel_usage_lines_begin(&usage->lines);
+}
+
+/* Adding */
+
+void gtel_usage_look(struct gtel_usage *usage, const struct gtel_device *device, uint8_t source,
+                     uint8_t origin)
+{
+    if (!usage)
+        return;
+    struct gtel_usage_device *on = gtel_usage_lines_device(&usage->lines, device, source, origin);
+    if (on)
+        on->is_complete = true;
+    else
+        usage->dropped++;
+}
+
+static bool grow(struct gtel_usage *usage)
+{
+    size_t size = usage->size ? usage->size * 2 : 64;
+    if (usage->n < usage->size)
+        return true;
+    if (size > GTEL_USES_MAX || gtel_index_reserve(&usage->index, size) < 0)
+        return false;
+    struct gtel_usage_entry *p = realloc(usage->entry, size * sizeof(*p));
+    if (!p)
+        return false;
+    usage->entry = p;
+    usage->size = size;
+    return true;
+}
+
+/* The entry of the process on the device, made where there is none; NULL when there is no room. */
+static struct gtel_usage_entry *entry_of(struct gtel_usage *usage, const struct gtel_device *device,
+                                         struct gtel_process_id process)
+{
+    const uint64_t key[3] = {device->index, process.pid, process.start};
+    uint64_t hash = gtel_hash(GTEL_HASH_SEED, key, sizeof(key));
+    size_t at = 0;
+    for (;;) {
+        int64_t i = gtel_index_next(&usage->index, hash, &at);
+        if (i == GTEL_INDEX_NONE)
+            break;
+        struct gtel_usage_entry *entry = &usage->entry[i];
+        if (entry->device == device && entry->process.pid == process.pid &&
+            entry->process.start == process.start)
+            return entry;
+    }
+    if (!grow(usage))
+        return NULL;
+    gtel_index_put(&usage->index, hash, usage->n);
+    struct gtel_usage_entry *entry = &usage->entry[usage->n++];
+    *entry = (struct gtel_usage_entry){.device = device, .process = process};
+    return entry;
+}
+
+/* Without the amounts of what is not known. */
+static struct gtel_use known_of(const struct gtel_use *use)
+{
+    struct gtel_use known = {.memory.has = use->memory.has};
+    for (size_t kind = 0; kind < GTEL_USE_MEMORIES; kind++)
+        known.memory.bytes[kind] = (use->memory.has >> kind & 1u) ? use->memory.bytes[kind] : 0;
+    for (size_t kind = 0; kind < GTEL_ENGINE_KINDS; kind++) {
+        bool is_known = (use->has_share >> kind & 1u) != 0 && use->share[kind] >= 0; /* no NaN */
+        known.has_share |= (uint32_t)is_known << kind;
+        known.share[kind] = is_known ? use->share[kind] : 0;
+    }
+    known.has_share &= ~use->hidden;
+    return known;
+}
+
+void gtel_usage_add(struct gtel_usage *usage, const struct gtel_device *device, uint8_t source,
+                    uint8_t origin, struct gtel_process_id process, const struct gtel_use *use)
+{
+    if (!usage)
+        return;
+    struct gtel_usage_device *on = gtel_usage_lines_device(&usage->lines, device, source, origin);
+    if (!on) {
+        usage->dropped++;
+        return;
+    }
+    struct gtel_usage_entry *entry = entry_of(usage, device, process);
+    /* Beyond the limit nobody remembers a process: each amount counts as one. */
+    bool is_first = !entry || entry->sum.processes == 0;
+    struct gtel_usage_sum sum = {.use = known_of(use), .processes = is_first ? 1 : 0};
+    sum.any_share = sum.use.has_share | use->hidden;
+    gtel_usage_sum_add(entry ? &entry->sum : &on->other, &sum);
+    gtel_usage_sum_add(&on->all, &sum);
+}
+
+/* Emitting */
+
+static void put_share(struct gtel_batch *batch, const struct gtel_usage_sum *sum,
+                      struct gtel_reading *reading)
+{
+    double busy = 0;
+    uint32_t told = sum->use.has_share;
+    reading->value_type = GTEL_VALUE_F64;
+    for (size_t kind = 0; kind < GTEL_ENGINE_KINDS; kind++) {
+        if ((told >> kind & 1u) == 0)
+            continue;
+        /* Each process was measured over its own time: the sum may pass 1 a little. */
+        double share = sum->use.share[kind] < 1 ? sum->use.share[kind] : 1;
+        reading->metric = (uint16_t)share_metrics[kind];
+        reading->value.f64 = share;
+        gtel_batch_put(batch, reading);
+        busy = share > busy ? share : busy;
+    }
+    reading->metric = GTEL_M_PROCESS_BUSY;
+    reading->value.f64 = busy;
+    if (told != 0 && told == sum->any_share) /* else it may be busier elsewhere */
+        gtel_batch_put(batch, reading);
+}
+
+static void put_count(struct gtel_batch *batch, struct gtel_reading *reading,
+                      enum gtel_metric metric, uint64_t value)
+{
+    reading->metric = (uint16_t)metric;
+    reading->value_type = GTEL_VALUE_U64;
+    reading->value.u64 = value;
+    gtel_batch_put(batch, reading);
+}
+
+/* The readings of one line; *reading has its device and tags. */
+static void put_line(struct gtel_batch *batch, const struct gtel_usage_sum *sum,
+                     struct gtel_reading *reading)
+{
+    put_count(batch, reading, GTEL_M_PROCESS_COUNT, sum->processes);
+    for (int metric = GTEL_M_PROCESS_MEMORY; metric < GTEL_M_PROCESS_BUSY; metric++) {
+        uint64_t bytes;
+        if (gtel_use_memory_get(&sum->use.memory, (enum gtel_metric)metric, &bytes))
+            put_count(batch, reading, (enum gtel_metric)metric, bytes);
+    }
+    put_share(batch, sum, reading);
+}
+
+static void put_named(struct gtel_batch *batch, const struct gtel_usage_line *line)
+{
+    struct gtel_reading reading = {.device = line->device};
+    const char *p = line->tags.text;
+    for (size_t i = 0; i < GTEL_DIMS_MAX; i++) {
+        reading.dim[i] = (struct gtel_str){p, line->tags.n[i]};
+        p += line->tags.n[i];
+    }
+    put_line(batch, &line->sum, &reading);
+}
+
+/* What a device has besides named lines. */
+static void put_device(struct gtel_batch *batch, const struct gtel_usage_device *on)
+{
+    struct gtel_reading reading = {.device = on->device};
+    if (on->is_complete)
+        put_count(batch, &reading, GTEL_M_GPU_PROCESSES, on->all.processes);
+    reading.dim[0] = GTEL_STR("other");
+    if (on->other.processes > 0)
+        put_line(batch, &on->other, &reading);
+}
+
+static void name_all(struct gtel_usage *usage)
+{
+    for (size_t i = 0; i < usage->n; i++) {
+        const struct gtel_usage_entry *entry = &usage->entry[i];
+        struct gtel_usage_tags tags;
+        bool is_named =
+            gtel_usage_names_of(&usage->names, usage->env, usage->options, entry->process, &tags);
+        gtel_usage_lines_add(&usage->lines, entry->device, is_named ? &tags : NULL, &entry->sum);
+    }
+}
+
+void gtel_usage_emit(struct gtel_usage *usage, struct gtel_batch *batch)
+{
+    struct gtel_usage_lines *lines = &usage->lines;
+    if (lines->devices == 0)
+        return; /* no source here knows processes */
+    uint64_t now_ns = gtel_env_now(usage->env);
+    gtel_usage_names_begin(&usage->names, now_ns);
+    name_all(usage);
+    gtel_usage_names_end(&usage->names);
+    gtel_usage_lines_choose(lines, gtel_option_number(usage->options, GTEL_O_PROCESS_LIMIT),
+                            now_ns);
+    batch->t_ns = now_ns;
+    for (size_t i = 0; i < lines->devices; i++) {
+        if (!gtel_usage_lines_has_device(lines, i))
+            continue;
+        batch->source = lines->device[i].source;
+        batch->origin = lines->device[i].origin;
+        put_device(batch, &lines->device[i]);
+    }
+    for (size_t i = 0; i < lines->shown; i++) {
+        const struct gtel_usage_device *on = &lines->device[lines->order[i]->device->index];
+        batch->source = on->source;
+        batch->origin = on->origin;
+        put_named(batch, lines->order[i]);
+    }
+    gtel_usage_lines_end(lines);
+    gtel_usage_begin(usage);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who uses the GPUs: from what sources know of single processes to the bounded series gpu_process.
+ *
+ * One per lane, reached by its sources as batch->usage. A source says which devices' processes it
+ * has looked for (gtel_usage_look) and what each process uses (gtel_usage_add). After all sources
+ * of the lane were sampled, the group calls gtel_usage_emit, which names the processes
+ * (processes/usage_names.h), adds those of one name up to lines, chooses the lines of each device
+ * that are shown (processes/usage_lines.h), folds the others into one line called "other" and
+ * appends the readings. Every amount that was added is in one line of its device, or in "other":
+ * whatever goes wrong with names, limits or memory costs a name, never an amount.
+ *
+ * A figure of a line is told when all that was added to it has that figure, else it is left out:
+ * the sum of a part would pass as that of the whole. So the sources of a lane that speak of the
+ * same device tell the same figures.
+ */
+#ifndef GTEL_PROCESSES_USAGE_H
+#define GTEL_PROCESSES_USAGE_H
+
+#include "pipeline/reading.h"
+#include "processes/usage_lines.h"
+#include "processes/usage_names.h"
+
+/* Processes × devices in one gather that are told apart; those beyond go to "other" at once. */
+enum { GTEL_USES_MAX = 16384 };
+
+struct gtel_usage_entry {
+    const struct gtel_device *device;
+    struct gtel_process_id process;
+    struct gtel_usage_sum sum;
+};
+
+struct gtel_usage {
+    const struct gtel_env *env;
+    const struct gtel_options *options;
+    struct gtel_usage_entry *entry; /* of this gather */
+    size_t n;
+    size_t size;
+    struct gtel_index index; /* of the entries */
+    struct gtel_usage_names names;
+    struct gtel_usage_lines lines;
+    uint64_t dropped; /* amounts that were lost because memory was out */
+};
+
+/* Allocates nothing. env and options outlive it. */
+void gtel_usage_init(struct gtel_usage *usage, const struct gtel_env *env,
+                     const struct gtel_options *options);
+/* Accepts a zeroed struct. */
+void gtel_usage_done(struct gtel_usage *usage);
+
+/* Forgets what was added since the last gather. */
+void gtel_usage_begin(struct gtel_usage *usage);
+/*
+ * The source has looked for all processes of a device: gpu.processes is told, though it may be 0.
+ * Without it there are only the lines of those that were added. source and origin: as in a reading;
+ * the first to speak of a device has its name on all lines. usage may be NULL in these two.
+ */
+void gtel_usage_look(struct gtel_usage *usage, const struct gtel_device *device, uint8_t source,
+                     uint8_t origin);
+/*
+ * What a process uses of a device. Several calls for the same process add up; a figure that one of
+ * them does not have is not known of the process then.
+ */
+void gtel_usage_add(struct gtel_usage *usage, const struct gtel_device *device, uint8_t source,
+                    uint8_t origin, struct gtel_process_id process, const struct gtel_use *use);
+/* Appends the readings of this gather. Their texts live until the next gtel_usage_emit. */
+void gtel_usage_emit(struct gtel_usage *usage, struct gtel_batch *batch);
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* The tags of processes. */
+#include "processes/usage_names.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LOOKS_MAX = 500, /* per gather: each costs a few system calls per file of proc/PID */
+    FIRST_LOOKS_S = 10,
+    LATER_LOOKS_S = 60,
+    TEXT_SIZE = 512 /* of all tags together; a pid has ten digits */
+};
+
+_Static_assert(GTEL_PROCESS_NAME_MAX + GTEL_PROCESS_POD_MAX + GTEL_PROCESS_CONTAINER_MAX +
+                       GTEL_PROCESS_UNIT_MAX + GTEL_PROCESS_USER_MAX + 10 <=
+                   TEXT_SIZE,
+               "all tags fit");
+
+static const uint64_t second_ns = 1000000000u;
+
+/* The words of ProcessTags, in the order of their row. */
+enum { TAG_CONTAINER = 1, TAG_POD_UID = 2, TAG_UNIT = 4, TAG_USER = 8, TAG_PID = 16 };
+
+/* The tags in the order of the catalogue's row. */
+enum { DIM_PROCESS, DIM_CONTAINER, DIM_POD_UID, DIM_UNIT, DIM_USER, DIM_PID };
+
+void gtel_usage_names_done(struct gtel_usage_names *names)
+{
+    for (size_t i = 0; i < names->n; i++)
+        free(names->process[i].text);
+    free(names->process);
+    gtel_index_done(&names->index);
+    gtel_users_done(&names->users);
+    *names = (struct gtel_usage_names){0};
+}
+
+void gtel_usage_names_begin(struct gtel_usage_names *names, uint64_t now_ns)
+{
+    names->gather++;
+    names->now_ns = now_ns;
+    names->looks = LOOKS_MAX;
+}
+
+/* The text of all tags under construction. */
+struct text {
+    char p[TEXT_SIZE];
+    size_t n;
+    struct gtel_usage_tags tags;
+};
+
+/* Appends to the tag of that position. */
+static void add(struct text *text, size_t dim, struct gtel_str value)
+{
+    for (size_t i = 0; i < value.n && text->n < sizeof(text->p); i++) {
+        /* Line protocol shows both as a slash (sinks/lineproto.c): they are one name here, too. */
+        text->p[text->n++] = value.p[i];
+        if (value.p[i] == '\\')
+            text->p[text->n - 1] = '/';
+        text->tags.n[dim]++;
+    }
+}
+
+static void add_number(struct text *text, size_t dim, uint32_t value)
+{
+    char digits[10];
+    size_t at = sizeof(digits);
+    do {
+        digits[--at] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value > 0);
+    add(text, dim, (struct gtel_str){digits + at, sizeof(digits) - at});
+}
+
+/* In the order of the dimensions: the text has them one behind the other. */
+static void write_tags(struct text *text, const struct gtel_process_who *who,
+                       struct gtel_process_id id, uint64_t wanted)
+{
+    struct gtel_str name = gtel_str_trim(gtel_str_of(who->name));
+    /* A line without its first tag is another one. */
+    add(text, DIM_PROCESS, name.n > 0 ? name : GTEL_STR("?"));
+    add(text, DIM_CONTAINER, gtel_str_of(who->container));
+    add(text, DIM_POD_UID, gtel_str_of(who->pod));
+    add(text, DIM_UNIT, gtel_str_of(who->unit));
+    add(text, DIM_USER, gtel_str_of(who->user));
+    if (wanted & TAG_PID)
+        add_number(text, DIM_PID, id.pid);
+    text->tags.hash = gtel_hash(GTEL_HASH_SEED, text->tags.n, sizeof(text->tags.n));
+    text->tags.hash = gtel_hash(text->tags.hash, text->p, text->n);
+}
+
+static uint32_t wanted_of(uint64_t tags)
+{
+    return GTEL_WHO_NAME | ((tags & TAG_CONTAINER) ? GTEL_WHO_CONTAINER : 0u) |
+           ((tags & TAG_POD_UID) ? GTEL_WHO_POD : 0u) | ((tags & TAG_UNIT) ? GTEL_WHO_UNIT : 0u) |
+           ((tags & TAG_USER) ? GTEL_WHO_USER : 0u);
+}
+
+static void keep(struct gtel_usage_process *process, const struct text *text)
+{
+    if (text->n > process->size) {
+        char *p = realloc(process->text, text->n);
+        if (!p)
+            return; /* what was known stays; without anything, it is looked at again */
+        process->text = p;
+        process->size = text->n;
+    }
+    memcpy(process->text, text->p, text->n);
+    process->tags = text->tags;
+    process->is_named = true;
+}
+
+/* Looks who a process is. What cannot be read now leaves what is known of it. */
+static void look(struct gtel_usage_names *names, const struct gtel_env *env, uint64_t wanted,
+                 struct gtel_usage_process *process)
+{
+    struct gtel_process_who who = {0};
+    struct text text = {.n = 0};
+    names->looks--;
+    int r = gtel_process_who(env, &names->users, process->id, wanted_of(wanted), &who);
+    uint64_t pause_s = process->is_named ? LATER_LOOKS_S + process->id.pid % 16 : FIRST_LOOKS_S;
+    process->due_ns = names->now_ns + pause_s * second_ns;
+    bool may_pass = r != -ENOENT && r != -ESRCH && r != -EACCES && r != -EPERM;
+    if (r < 0 && may_pass)
+        process->due_ns = names->now_ns; /* in the next gather again */
+    if (r < 0 && who.name[0] == '\0')
+        return; /* it has gone, or is hidden */
+    write_tags(&text, &who, process->id, wanted);
+    keep(process, &text);
+}
+
+static bool grow(struct gtel_usage_names *names)
+{
+    size_t size = names->size ? names->size * 2 : 64;
+    if (names->n < names->size)
+        return true;
+    if (gtel_index_reserve(&names->index, size) < 0)
+        return false;
+    struct gtel_usage_process *p = realloc(names->process, size * sizeof(*p));
+    if (!p)
+        return false;
+    names->process = p;
+    names->size = size;
+    return true;
+}
+
+/* The process, remembered from now on; NULL when memory is out. */
+static struct gtel_usage_process *process_of(struct gtel_usage_names *names,
+                                             struct gtel_process_id id)
+{
+    const uint64_t key[2] = {id.pid, id.start};
+    uint64_t hash = gtel_hash(GTEL_HASH_SEED, key, sizeof(key));
+    size_t at = 0;
+    for (;;) {
+        int64_t i = gtel_index_next(&names->index, hash, &at);
+        if (i == GTEL_INDEX_NONE)
+            break;
+        struct gtel_usage_process *process = &names->process[i];
+        if (process->id.pid == id.pid && process->id.start == id.start)
+            return process;
+    }
+    if (!grow(names))
+        return NULL;
+    gtel_index_put(&names->index, hash, names->n);
+    struct gtel_usage_process *process = &names->process[names->n++];
+    *process = (struct gtel_usage_process){.id = id, .hash = hash};
+    return process;
+}
+
+bool gtel_usage_names_of(struct gtel_usage_names *names, const struct gtel_env *env,
+                         const struct gtel_options *options, struct gtel_process_id id,
+                         struct gtel_usage_tags *ret)
+{
+    struct gtel_usage_process *process = process_of(names, id);
+    if (!process)
+        return false;
+    process->gather = names->gather;
+    if (process->due_ns <= names->now_ns && names->looks > 0)
+        look(names, env, gtel_option_number(options, GTEL_O_PROCESS_TAGS), process);
+    if (!process->is_named)
+        return false;
+    *ret = process->tags;
+    ret->text = process->text;
+    struct gtel_str name = {process->text, process->tags.n[0]};
+    return !gtel_str_eq(name, GTEL_STR("other"));
+}
+
+void gtel_usage_names_end(struct gtel_usage_names *names)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < names->n; i++) {
+        if (names->process[i].gather == names->gather)
+            names->process[kept++] = names->process[i];
+        else
+            free(names->process[i].text);
+    }
+    if (kept == names->n)
+        return;
+    names->n = kept;
+    gtel_index_reset(&names->index);
+    for (size_t i = 0; i < kept; i++)
+        gtel_index_put(&names->index, names->process[i].hash, i);
+}

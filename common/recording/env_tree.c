@@ -1,0 +1,589 @@
+/* SPDX-License-Identifier: MIT */
+/* A recorded machine as an env. */
+#include "host/numbers.h"
+#include "recording/replay_nvml.h"
+#include "recording/replay_zes.h"
+#include "recording/stall_tree.h"
+#include "recording/tree_node.h"
+
+#include "base/buf.h"
+#include "parse/release.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    GROUPS_MAX = 8,
+    EARS_MAX = 4, /* listeners to messages about devices */
+    INDEX_BITS = 19,
+    INDEX_MASK = (1 << INDEX_BITS) - 1,
+    GENERATION_MASK = 0xfff /* handles stay positive */
+};
+
+/* Time 0 of a stepped machine on its monotonic clock: not 0, which would mean "no time". */
+static const uint64_t stepped_base_ns = 1000000000;
+
+/* A group of perf counters; free where n is 0. */
+struct tree_group {
+    struct gtel_str pmu; /* its name; lives as long as the tree */
+    size_t n;
+    uint64_t config[GTEL_PMU_EVENTS_MAX];
+};
+
+struct tree_env {
+    struct gtel_tree *tree;
+    bool is_stepped;
+    uint64_t epoch_ns; /* real monotonic time of time 0 */
+    uint64_t step_ns;
+    void (*watch)(void *arg, const char *path);
+    void *watch_arg;
+    struct tree_group group[GROUPS_MAX];
+    struct {
+        bool is_open;
+        size_t at; /* place in the recording */
+    } ear[EARS_MAX];
+    struct gtel_stall_tree stalls;
+    struct gtel_numbers numbers; /* memory for the next listing */
+};
+
+static uint64_t tree_time(const struct tree_env *env)
+{
+    if (env->is_stepped)
+        return env->step_ns;
+    uint64_t now = gtel_env_real_now();
+    return now > env->epoch_ns ? now - env->epoch_ns : 0;
+}
+
+static struct gtel_tree *tree_now(struct tree_env *env)
+{
+    gtel_tree_seek(env->tree, tree_time(env));
+    return env->tree;
+}
+
+/* Reading the clock moves the machine on, for those who then ask a library and no file. */
+static uint64_t monotonic_ns(void *arg)
+{
+    struct tree_env *env = arg;
+    (void)tree_now(env);
+    return env->is_stepped ? stepped_base_ns + env->step_ns : gtel_env_real_now();
+}
+
+static uint64_t wall_ns(void *arg)
+{
+    struct tree_env *env = arg;
+    return env->is_stepped ? gtel_tree_wall_ns(tree_now(env)) : gtel_env_real_wall();
+}
+
+static uint64_t suspended_ns(void *arg)
+{
+    (void)arg;
+    return 0;
+}
+
+static struct gtel_tree_node *find(struct tree_env *env, const char *path, bool follows, int *error)
+{
+    return gtel_tree_find(tree_now(env), gtel_str_of(path), follows, error);
+}
+
+static int node_handle(const struct tree_env *env, const struct gtel_tree_node *node)
+{
+    size_t index = gtel_tree_index(env->tree, node);
+    return (int)((node->generation & GENERATION_MASK) << INDEX_BITS | index);
+}
+
+/* The node of a handle, or NULL when it has gone since. */
+static const struct gtel_tree_node *handle_node(struct tree_env *env, int handle)
+{
+    const struct gtel_tree_node *node =
+        gtel_tree_node_at(tree_now(env), (size_t)(handle & INDEX_MASK));
+    bool is_same = node && node->kind != GTEL_TREE_GONE &&
+                   (node->generation & GENERATION_MASK) == (uint32_t)handle >> INDEX_BITS;
+    return is_same ? node : NULL;
+}
+
+static int file_open(void *arg, const char *path)
+{
+    struct tree_env *env = arg;
+    int r;
+    if (env->watch)
+        env->watch(env->watch_arg, path);
+    const struct gtel_tree_node *node = find(env, path, true, &r);
+    if (!node)
+        return r;
+    if (node->kind == GTEL_TREE_CHAR)
+        return -ENXIO; /* as of a node without a driver behind it */
+    if (node->kind != GTEL_TREE_FILE)
+        return -EISDIR;
+    if (node->open_error)
+        return -node->open_error;
+    return node_handle(env, node);
+}
+
+static size_t grown_text(const struct gtel_tree *tree, const struct gtel_tree_node *node, char *buf,
+                         size_t n)
+{
+    struct gtel_buf out;
+    gtel_buf_init(&out, 32);
+    gtel_buf_i64(&out, gtel_tree_grown(tree, node));
+    gtel_buf_char(&out, '\n');
+    size_t size = out.n < n ? out.n : n;
+    if (size > 0)
+        memcpy(buf, out.p, size);
+    gtel_buf_done(&out);
+    return size;
+}
+
+static int64_t file_read(void *arg, int handle, void *buf, size_t n)
+{
+    struct tree_env *env = arg;
+    const struct gtel_tree_node *node = handle_node(env, handle);
+    /* A sysfs file whose device is gone answers ENODEV (kernfs, kernel 6.x). */
+    if (!node || node->kind != GTEL_TREE_FILE)
+        return -ENODEV;
+    if (node->read_error)
+        return -node->read_error;
+    if (node->is_growing)
+        return (int64_t)grown_text(env->tree, node, buf, n);
+    size_t size = node->text.n < n ? node->text.n : n;
+    if (size > 0)
+        memcpy(buf, node->text.p, size);
+    return (int64_t)size;
+}
+
+static void file_close(void *arg, int handle)
+{
+    (void)arg;
+    (void)handle;
+}
+
+static int dir_list(void *arg, const char *path, gtel_dir_fn fn, void *fn_arg)
+{
+    struct tree_env *env = arg;
+    int r;
+    const struct gtel_tree_node *node = find(env, path, true, &r);
+    if (!node)
+        return r;
+    if (node->open_error)
+        return -node->open_error;
+    if (node->kind != GTEL_TREE_DIR)
+        return -ENOTDIR;
+    return gtel_tree_list(env->tree, node, fn, fn_arg);
+}
+
+static int64_t link_read(void *arg, const char *path, char *buf, size_t n)
+{
+    struct tree_env *env = arg;
+    int r;
+    const struct gtel_tree_node *node = find(env, path, false, &r);
+    if (!node)
+        return r;
+    if (node->kind != GTEL_TREE_LINK)
+        return -EINVAL;
+    size_t size = node->text.n < n ? node->text.n : n;
+    memcpy(buf, node->text.p, size);
+    return (int64_t)size;
+}
+
+static int exists(void *arg, const char *path)
+{
+    struct tree_env *env = arg;
+    int r;
+    return find(env, path, true, &r) ? 0 : r;
+}
+
+/* Whether the directory is proc/PID/fd. */
+static bool is_descriptors(struct gtel_str path)
+{
+    struct gtel_str part;
+    uint64_t pid;
+    return gtel_str_part(&path, '/', &part) && gtel_str_eq(part, GTEL_STR("proc")) &&
+           gtel_str_part(&path, '/', &part) && gtel_str_u64(part, &pid) == 0 &&
+           gtel_str_eq(path, GTEL_STR("fd"));
+}
+
+/* Since Linux 6.2 the directory has the number of its entries as its size (kernel: fs/proc/fd.c).
+ */
+static bool tells_numbers(const struct tree_env *env)
+{
+    int r;
+    struct gtel_release release;
+    const struct gtel_tree_node *node =
+        gtel_tree_find(env->tree, GTEL_STR("proc/sys/kernel/osrelease"), true, &r);
+    return !node || node->kind != GTEL_TREE_FILE ||
+           gtel_release_parse(gtel_str_trim(node->text), &release) < 0 ||
+           gtel_release_is_at_least(&release, 6, 2);
+}
+
+static void stat_node(const struct tree_env *env, const struct gtel_tree_node *node,
+                      struct gtel_stat *ret)
+{
+    *ret = (struct gtel_stat){.ino = (uint64_t)node->generation << INDEX_BITS |
+                                     gtel_tree_index(env->tree, node),
+                              .uid = gtel_tree_owner(env->tree, node),
+                              .is_char = node->kind == GTEL_TREE_CHAR};
+    if (is_descriptors(node->path)) /* also of one that cannot be listed */
+        ret->size = tells_numbers(env) ? gtel_tree_entries(env->tree, node) : 0;
+    else if (node->kind == GTEL_TREE_FILE)
+        ret->size = node->text.n;
+    if (ret->is_char) {
+        ret->major = (uint32_t)node->start;
+        ret->minor = (uint32_t)node->per_second;
+    }
+}
+
+static int stat_file(void *arg, const char *path, struct gtel_stat *ret)
+{
+    struct tree_env *env = arg;
+    int r;
+    const struct gtel_tree_node *node = find(env, path, true, &r);
+    if (node)
+        stat_node(env, node, ret);
+    return node ? 0 : r;
+}
+
+static int dir_open(void *arg, const char *path)
+{
+    struct tree_env *env = arg;
+    int r;
+    const struct gtel_tree_node *node = find(env, path, true, &r);
+    return node ? node_handle(env, node) : r;
+}
+
+static int dir_stat(void *arg, int handle, const char *name, struct gtel_stat *ret)
+{
+    struct tree_env *env = arg;
+    char path[GTEL_TREE_PATH_MAX];
+    const struct gtel_tree_node *node = handle_node(env, handle);
+    if (!node)
+        return -ENOENT;
+    if (name[0] == '\0') {
+        stat_node(env, node, ret);
+        return 0;
+    }
+    int n = snprintf(path, sizeof(path), "%.*s/%s", GTEL_STR_ARG(node->path), name);
+    return n > 0 && n < GTEL_TREE_PATH_MAX ? stat_file(arg, path, ret) : -ENAMETOOLONG;
+}
+
+struct numbers_from {
+    struct gtel_numbers numbers;
+    uint32_t first;
+};
+
+static int keep_number(void *arg, struct gtel_str name)
+{
+    struct numbers_from *from = arg;
+    return gtel_numbers_add(&from->numbers, name, from->first);
+}
+
+static int dir_list_from(void *arg, const char *path, uint32_t first, gtel_number_fn fn,
+                         void *fn_arg)
+{
+    struct tree_env *env = arg;
+    struct numbers_from from = {.numbers = env->numbers, .first = first};
+    env->numbers = (struct gtel_numbers){0}; /* fn may list, too */
+    int r = dir_list(env, path, keep_number, &from);
+    if (r == 0)
+        r = gtel_numbers_each(&from.numbers, fn, fn_arg);
+    gtel_numbers_reset(&from.numbers);
+    gtel_numbers_done(&env->numbers);
+    env->numbers = from.numbers;
+    return r;
+}
+
+static int process_cpu(void *arg, uint32_t pid, uint64_t *ret_ns)
+{
+    (void)arg;
+    (void)pid;
+    (void)ret_ns;
+    return -EOPNOTSUPP;
+}
+
+/* Libraries that can be played back. The address of a row is the library's handle. */
+static const struct tree_library {
+    const char *name;
+    int (*open)(const struct gtel_tree *tree);
+    void *(*symbol)(const char *name);
+    void (*close)(void);
+} libraries[] = {
+    {"libnvidia-ml.so.1", gtel_replay_nvml_open, gtel_replay_nvml_symbol, gtel_replay_nvml_close},
+    {"libze_loader.so.1", gtel_replay_zes_open, gtel_replay_zes_symbol, gtel_replay_zes_close},
+};
+
+static const struct tree_library *find_library(struct tree_env *env, const char *name)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(libraries); i++)
+        if (strcmp(libraries[i].name, name) == 0 &&
+            gtel_tree_has_library(tree_now(env), gtel_str_of(name)))
+            return &libraries[i];
+    return NULL;
+}
+
+static int lib_open(void *arg, const char *const *names, void **ret)
+{
+    struct tree_env *env = arg;
+    for (size_t i = 0; names[i]; i++) {
+        const struct tree_library *library = find_library(env, names[i]);
+        if (!library)
+            continue;
+        int r = library->open(env->tree);
+        if (r == 0)
+            *ret = (void *)(uintptr_t)library;
+        return r;
+    }
+    return -ENOENT;
+}
+
+static void *lib_symbol(void *arg, void *lib, const char *name)
+{
+    (void)arg;
+    return ((const struct tree_library *)lib)->symbol(name);
+}
+
+static void lib_close(void *arg, void *lib)
+{
+    (void)arg;
+    ((const struct tree_library *)lib)->close();
+}
+
+static const char pmu_dir[] = "sys/bus/event_source/devices";
+
+/* A PMU that is looked for by its type. */
+struct pmu_look {
+    struct gtel_tree *tree;
+    uint32_t type;
+    struct gtel_str name;
+};
+
+static int match_type(void *arg, struct gtel_str name)
+{
+    struct pmu_look *look = arg;
+    char path[256];
+    uint64_t type;
+    int r = snprintf(path, sizeof(path), "%s/%.*s/type", pmu_dir, GTEL_STR_ARG(name));
+    if (r < 0 || (size_t)r >= sizeof(path))
+        return 0;
+    const struct gtel_tree_node *node = gtel_tree_find(look->tree, gtel_str_of(path), true, &r);
+    if (!node || node->kind != GTEL_TREE_FILE ||
+        gtel_str_u64(gtel_str_trim(node->text), &type) < 0 || type != look->type)
+        return 0;
+    look->name = name;
+    return 1;
+}
+
+static int pmu_open(void *arg, uint32_t type, const uint64_t *configs, size_t n, uint32_t cpu)
+{
+    struct tree_env *env = arg;
+    struct pmu_look look = {.tree = tree_now(env), .type = type};
+    int r;
+    int handle = 0;
+    uint64_t value;
+    (void)cpu;
+    const struct gtel_tree_node *dir = find(env, pmu_dir, true, &r);
+    if (!dir || gtel_tree_list(env->tree, dir, match_type, &look) != 1)
+        return -ENOENT;
+    r = gtel_tree_pmu_error(env->tree, look.name);
+    if (r < 0)
+        return r;
+    while (handle < GROUPS_MAX && env->group[handle].n > 0)
+        handle++;
+    if (handle == GROUPS_MAX || n == 0 || n > GTEL_PMU_EVENTS_MAX)
+        return -EMFILE;
+    struct tree_group *group = &env->group[handle];
+    for (size_t i = 0; i < n; i++) {
+        r = gtel_tree_pmu(env->tree, look.name, configs[i], &value);
+        if (r < 0) /* i915 says ENODEV, and xe ENOENT (kernel: i915/i915_pmu.c, xe/xe_pmu.c) */
+            return gtel_str_starts(look.name, GTEL_STR("xe_")) ? -ENOENT : r;
+        group->config[i] = configs[i];
+    }
+    group->pmu = look.name;
+    group->n = n;
+    return handle;
+}
+
+/* As on a machine, a group that is open goes on when its PMU's files are gone. */
+static int pmu_read(void *arg, int handle, uint64_t *values, size_t n, uint64_t *ret_enabled_ns)
+{
+    struct tree_env *env = arg;
+    if (handle < 0 || handle >= GROUPS_MAX || env->group[handle].n == 0 ||
+        env->group[handle].n != n)
+        return -EBADF;
+    const struct gtel_tree *tree = tree_now(env);
+    for (size_t i = 0; i < n; i++) {
+        int r =
+            gtel_tree_pmu(tree, env->group[handle].pmu, env->group[handle].config[i], &values[i]);
+        if (r < 0)
+            return r;
+    }
+    /* All groups count from a second before time 0, so that it does not matter when they begin. */
+    *ret_enabled_ns = stepped_base_ns + gtel_tree_now(tree);
+    return 0;
+}
+
+static void pmu_close(void *arg, int handle)
+{
+    struct tree_env *env = arg;
+    if (handle >= 0 && handle < GROUPS_MAX)
+        env->group[handle].n = 0;
+}
+
+static int64_t drm_query(void *arg, const char *node, enum gtel_drm_driver driver, uint32_t item,
+                         void *buf, size_t n)
+{
+    struct tree_env *env = arg;
+    struct gtel_str answer;
+    if (env->watch)
+        env->watch(env->watch_arg, node);
+    int r = gtel_tree_query(tree_now(env), gtel_str_of(node), driver, item, &answer);
+    if (r < 0)
+        return r;
+    if (answer.n > n)
+        return -E2BIG;
+    if (answer.n > 0)
+        memcpy(buf, answer.p, answer.n);
+    return (int64_t)answer.n;
+}
+
+static int stall_open(void *arg, const char *node, uint32_t gt, uint32_t clocks)
+{
+    struct tree_env *env = arg;
+    (void)clocks;
+    if (env->watch)
+        env->watch(env->watch_arg, node);
+    return gtel_stall_tree_open(&env->stalls, tree_now(env), node, gt);
+}
+
+static int64_t stall_read(void *arg, int handle, void *buf, size_t n)
+{
+    struct tree_env *env = arg;
+    return gtel_stall_tree_read(&env->stalls, tree_now(env), handle, buf, n);
+}
+
+static void stall_close(void *arg, int handle)
+{
+    struct tree_env *env = arg;
+    gtel_stall_tree_close(&env->stalls, handle);
+}
+
+static int uevent_open(void *arg)
+{
+    struct tree_env *env = arg;
+    int r = gtel_tree_uevents(tree_now(env));
+    if (r < 0)
+        return r;
+    for (int i = 0; i < EARS_MAX; i++) {
+        if (env->ear[i].is_open)
+            continue;
+        env->ear[i].is_open = true;
+        env->ear[i].at = gtel_tree_uevents_end(env->tree);
+        return i;
+    }
+    return -EMFILE;
+}
+
+static int64_t uevent_read(void *arg, int handle, void *buf, size_t n)
+{
+    struct tree_env *env = arg;
+    struct gtel_str message;
+    if (handle < 0 || handle >= EARS_MAX || !env->ear[handle].is_open)
+        return -EBADF;
+    int r = gtel_tree_uevent(tree_now(env), &env->ear[handle].at, &message);
+    if (r < 0)
+        return r;
+    if (message.n > n)
+        return -E2BIG;
+    memcpy(buf, message.p, message.n);
+    return (int64_t)message.n;
+}
+
+static void uevent_close(void *arg, int handle)
+{
+    struct tree_env *env = arg;
+    if (handle >= 0 && handle < EARS_MAX)
+        env->ear[handle].is_open = false;
+}
+
+static int ras_read(void *arg, const char *device, struct gtel_ras_counter *ret, size_t max,
+                    size_t *ret_n)
+{
+    struct tree_env *env = arg;
+    return gtel_tree_ras(tree_now(env), gtel_str_of(device), ret, max, ret_n);
+}
+
+/* A recorded machine is no kernel: its descriptors are found as on one without the right. */
+static int drm_fds(void *arg, gtel_drm_fd_fn fn, void *fn_arg)
+{
+    (void)arg;
+    (void)fn;
+    (void)fn_arg;
+    return -EOPNOTSUPP;
+}
+
+static const struct gtel_env_ops tree_ops = {
+    .monotonic_ns = monotonic_ns,
+    .wall_ns = wall_ns,
+    .suspended_ns = suspended_ns,
+    .file_open = file_open,
+    .file_read = file_read,
+    .file_close = file_close,
+    .dir_list = dir_list,
+    .link_read = link_read,
+    .exists = exists,
+    .stat = stat_file,
+    .dir_list_from = dir_list_from,
+    .dir_open = dir_open,
+    .dir_stat = dir_stat,
+    .dir_close = file_close,
+    .process_cpu = process_cpu,
+    .lib_open = lib_open,
+    .lib_symbol = lib_symbol,
+    .lib_close = lib_close,
+    .pmu_open = pmu_open,
+    .pmu_read = pmu_read,
+    .pmu_close = pmu_close,
+    .drm_query = drm_query,
+    .stall_open = stall_open,
+    .stall_read = stall_read,
+    .stall_close = stall_close,
+    .uevent_open = uevent_open,
+    .uevent_read = uevent_read,
+    .uevent_close = uevent_close,
+    .ras_read = ras_read,
+    .drm_fds = drm_fds,
+};
+
+int gtel_env_tree_init(struct gtel_tree *tree, bool is_stepped, uint64_t epoch_ns,
+                       struct gtel_env *ret)
+{
+    struct tree_env *env = calloc(1, sizeof(*env));
+    if (!env)
+        return -ENOMEM;
+    env->tree = tree;
+    env->is_stepped = is_stepped;
+    env->epoch_ns = epoch_ns ? epoch_ns : gtel_env_real_now();
+    *ret = (struct gtel_env){.ops = &tree_ops, .arg = env};
+    return 0;
+}
+
+void gtel_env_tree_step(struct gtel_env *env, uint64_t ns)
+{
+    struct tree_env *tree = env->arg;
+    tree->step_ns += ns;
+}
+
+void gtel_env_tree_done(struct gtel_env *env)
+{
+    struct tree_env *tree = env->arg;
+    if (tree)
+        gtel_numbers_done(&tree->numbers);
+    free(tree);
+    *env = (struct gtel_env){0};
+}
+
+void gtel_env_tree_watch(struct gtel_env *env, void (*fn)(void *arg, const char *path), void *arg)
+{
+    struct tree_env *tree = env->arg;
+    tree->watch = fn;
+    tree->watch_arg = arg;
+}

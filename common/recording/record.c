@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes a recorded machine. */
+#include "recording/record.h"
+
+#include "recording/scrub_process.h"
+#include "recording/tree.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BUCKETS = 4096, NODES_MAX = 1 << 18, CHANGES_MAX = 1 << 20, TEXT_MAX = 48 << 20 };
+
+struct gtel_record_node {
+    struct gtel_str path;
+    struct gtel_str text; /* content, target, name of an error, or lines */
+    uint32_t next;        /* index + 1 in the bucket */
+    uint32_t pending;     /* index + 1 of its change in the present state, 0: none */
+    enum gtel_record_kind kind;
+};
+
+struct gtel_record_change {
+    uint32_t node; /* UINT32_MAX: text is the line */
+    bool is_gone;
+    enum gtel_record_kind kind;
+    struct gtel_str text;
+};
+
+int gtel_record_init(struct gtel_record *record, struct gtel_scrub *scrub)
+{
+    *record = (struct gtel_record){.scrub = scrub};
+    gtel_buf_init(&record->text, TEXT_MAX);
+    record->bucket = calloc(BUCKETS, sizeof(*record->bucket));
+    return record->bucket ? 0 : -ENOMEM;
+}
+
+void gtel_record_done(struct gtel_record *record)
+{
+    free(record->node);
+    free(record->bucket);
+    free(record->change);
+    gtel_arena_done(&record->arena);
+    gtel_buf_done(&record->text);
+    *record = (struct gtel_record){0};
+}
+
+/* ---- nodes and changes ---- */
+
+static struct gtel_record_node *find(const struct gtel_record *record, struct gtel_str path)
+{
+    uint64_t hash = gtel_hash(GTEL_HASH_SEED, path.p, path.n);
+    for (uint32_t i = record->bucket[hash % BUCKETS]; i != 0; i = record->node[i - 1].next)
+        if (gtel_str_eq(record->node[i - 1].path, path))
+            return &record->node[i - 1];
+    return NULL;
+}
+
+static bool grow(void **list, size_t *size, size_t n, size_t item, size_t max)
+{
+    if (n < *size)
+        return true;
+    size_t wanted = *size ? *size * 2 : 256;
+    void *p = wanted <= max ? realloc(*list, wanted * item) : NULL;
+    if (!p)
+        return false;
+    *list = p;
+    *size = wanted;
+    return true;
+}
+
+/* The node of that path, new if need be; NULL when memory is out. */
+static struct gtel_record_node *node_of(struct gtel_record *record, struct gtel_str path)
+{
+    struct gtel_record_node *node = find(record, path);
+    struct gtel_str copy;
+    void *list = record->node;
+    if (node)
+        return node;
+    if (!grow(&list, &record->nodes_size, record->nodes, sizeof(*node), NODES_MAX) ||
+        gtel_arena_str(&record->arena, path, &copy) < 0) {
+        record->node = list;
+        record->has_failed = true;
+        return NULL;
+    }
+    record->node = list;
+    uint32_t *bucket = &record->bucket[gtel_hash(GTEL_HASH_SEED, path.p, path.n) % BUCKETS];
+    node = &record->node[record->nodes++];
+    *node = (struct gtel_record_node){.path = copy, .next = *bucket};
+    *bucket = (uint32_t)record->nodes;
+    return node;
+}
+
+static struct gtel_record_change *add_change(struct gtel_record *record, uint32_t node)
+{
+    void *list = record->change;
+    bool has_room =
+        grow(&list, &record->changes_size, record->changes, sizeof(*record->change), CHANGES_MAX);
+    record->change = list;
+    if (!has_room) {
+        record->has_failed = true;
+        return NULL;
+    }
+    struct gtel_record_change *change = &record->change[record->changes++];
+    *change = (struct gtel_record_change){.node = node};
+    return change;
+}
+
+/* Directories above a path exist by themselves (recording/tree.h). */
+static void note_parents(struct gtel_record *record, struct gtel_str path)
+{
+    for (size_t n = path.n; n > 0; n--) {
+        if (path.p[n - 1] != '/')
+            continue;
+        struct gtel_record_node *node = node_of(record, (struct gtel_str){path.p, n - 1});
+        if (!node || node->kind == GTEL_RECORD_DIR)
+            return;
+        node->kind = GTEL_RECORD_DIR;
+        node->text = GTEL_STR_NONE;
+        node->pending = 0;
+    }
+}
+
+static void set(struct gtel_record *record, struct gtel_str path, enum gtel_record_kind kind,
+                struct gtel_str text)
+{
+    struct gtel_record_node *node = node_of(record, path);
+    struct gtel_str copy;
+    if (!node || (node->kind == kind && gtel_str_eq(node->text, text)))
+        return;
+    if (gtel_arena_str(&record->arena, text, &copy) < 0) {
+        record->has_failed = true;
+        return;
+    }
+    struct gtel_record_change *change = node->pending > 0
+                                            ? &record->change[node->pending - 1]
+                                            : add_change(record, (uint32_t)(node - record->node));
+    if (!change)
+        return;
+    node->pending = (uint32_t)(change - record->change) + 1;
+    node->kind = kind;
+    node->text = copy;
+    change->kind = kind;
+    change->text = copy;
+    if (kind != GTEL_RECORD_ANSWER)
+        note_parents(record, path);
+}
+
+void gtel_record_file(struct gtel_record *record, struct gtel_str path, struct gtel_str text)
+{
+    set(record, path, GTEL_RECORD_FILE, text);
+}
+
+void gtel_record_dir(struct gtel_record *record, struct gtel_str path)
+{
+    if (path.n > 0)
+        set(record, path, GTEL_RECORD_DIR, GTEL_STR_NONE);
+}
+
+void gtel_record_link(struct gtel_record *record, struct gtel_str path, struct gtel_str target)
+{
+    set(record, path, GTEL_RECORD_LINK, target);
+}
+
+void gtel_record_char(struct gtel_record *record, struct gtel_str path, uint32_t major,
+                      uint32_t minor)
+{
+    char text[32];
+    int n = snprintf(text, sizeof(text), "%" PRIu32 ":%" PRIu32, major, minor);
+    set(record, path, GTEL_RECORD_CHAR, (struct gtel_str){text, (size_t)n});
+}
+
+void gtel_record_refuse(struct gtel_record *record, struct gtel_str path, int error)
+{
+    set(record, path, GTEL_RECORD_REFUSED, gtel_str_of(gtel_record_error_name(error)));
+}
+
+void gtel_record_broken(struct gtel_record *record, struct gtel_str path, int error)
+{
+    set(record, path, GTEL_RECORD_BROKEN, gtel_str_of(gtel_record_error_name(error)));
+}
+
+void gtel_record_answer(struct gtel_record *record, struct gtel_str key, struct gtel_str lines)
+{
+    set(record, key, GTEL_RECORD_ANSWER, lines);
+}
+
+void gtel_record_event(struct gtel_record *record, struct gtel_str line)
+{
+    struct gtel_record_change *change = add_change(record, UINT32_MAX);
+    if (change && gtel_arena_str(&record->arena, line, &change->text) < 0)
+        record->has_failed = true;
+}
+
+enum gtel_record_kind gtel_record_find(const struct gtel_record *record, struct gtel_str path)
+{
+    const struct gtel_record_node *node = find(record, path);
+    return node ? node->kind : GTEL_RECORD_NOTHING;
+}
+
+static bool is_below(struct gtel_str path, struct gtel_str dir)
+{
+    return gtel_str_starts(path, dir) && path.n > dir.n && path.p[dir.n] == '/';
+}
+
+bool gtel_record_has_below(const struct gtel_record *record, struct gtel_str dir)
+{
+    for (size_t i = 0; i < record->nodes; i++)
+        if (record->node[i].kind != GTEL_RECORD_NOTHING && is_below(record->node[i].path, dir))
+            return true;
+    return false;
+}
+
+void gtel_record_gone(struct gtel_record *record, struct gtel_str path)
+{
+    struct gtel_record_node *node = find(record, path);
+    if (!node || node->kind == GTEL_RECORD_NOTHING)
+        return;
+    struct gtel_record_change *change = add_change(record, (uint32_t)(node - record->node));
+    if (change)
+        change->is_gone = true;
+    for (size_t i = 0; i < record->nodes; i++) {
+        struct gtel_record_node *other = &record->node[i];
+        if (other != node && !is_below(other->path, path))
+            continue;
+        other->kind = GTEL_RECORD_NOTHING;
+        other->text = GTEL_STR_NONE;
+        other->pending = 0;
+    }
+}
+
+static bool has_name(const struct gtel_str *names, size_t n, struct gtel_str name)
+{
+    size_t low = 0;
+    while (low < n) {
+        size_t middle = low + (n - low) / 2;
+        int order = gtel_str_cmp(names[middle], name);
+        if (order == 0)
+            return true;
+        if (order < 0)
+            low = middle + 1;
+        else
+            n = middle;
+    }
+    return false;
+}
+
+static void keep(struct gtel_record *record, struct gtel_str dir, const struct gtel_str *names,
+                 size_t n, bool is_numbers)
+{
+    uint64_t number;
+    for (size_t i = 0; i < record->nodes; i++) {
+        struct gtel_str path = record->node[i].path;
+        enum gtel_record_kind kind = record->node[i].kind;
+        if (kind == GTEL_RECORD_NOTHING || kind == GTEL_RECORD_ANSWER || !is_below(path, dir))
+            continue;
+        struct gtel_str name = gtel_str_skip(path, dir.n + 1);
+        if (gtel_str_find(name, '/') == name.n && !has_name(names, n, name) &&
+            (!is_numbers || gtel_str_u64(name, &number) == 0))
+            gtel_record_gone(record, path);
+    }
+}
+
+void gtel_record_keep(struct gtel_record *record, struct gtel_str dir, const struct gtel_str *names,
+                      size_t n)
+{
+    keep(record, dir, names, n, false);
+}
+
+void gtel_record_keep_numbers(struct gtel_record *record, struct gtel_str dir,
+                              const struct gtel_str *names, size_t n)
+{
+    keep(record, dir, names, n, true);
+}
+
+/* ---- text ---- */
+
+/* `| ` before each line; what is no text is replaced, so that a line stays a line. */
+static void put_content(struct gtel_buf *out, struct gtel_str text)
+{
+    struct gtel_str line;
+    while (gtel_str_line(&text, &line)) {
+        gtel_buf_str(out, GTEL_STR("| "));
+        for (size_t i = 0; i < line.n; i++) {
+            unsigned char c = (unsigned char)line.p[i];
+            gtel_buf_char(out, c < ' ' && c != '\t' ? '?' : (char)c);
+        }
+        gtel_buf_char(out, '\n');
+    }
+}
+
+static void put_file(struct gtel_record *record, struct gtel_str path, struct gtel_str text)
+{
+    struct gtel_buf reduced;
+    gtel_buf_init(&reduced, TEXT_MAX);
+    gtel_scrub_reduce(path, text, &reduced);
+    if (gtel_str_eq(path, GTEL_STR("etc/passwd")))
+        gtel_scrub_users(record->scrub, text);
+    gtel_buf_printf(&record->text, "file %.*s\n", GTEL_STR_ARG(path));
+    put_content(&record->text, gtel_buf_text(&reduced));
+    record->has_failed = record->has_failed || reduced.has_failed;
+    gtel_buf_done(&reduced);
+}
+
+static void put_change(struct gtel_record *record, const struct gtel_record_change *change)
+{
+    struct gtel_buf *out = &record->text;
+    if (change->node == UINT32_MAX) {
+        gtel_buf_printf(out, "%.*s\n", GTEL_STR_ARG(change->text));
+        return;
+    }
+    struct gtel_str path = record->node[change->node].path;
+    if (change->is_gone) {
+        gtel_buf_printf(out, "gone %.*s\n", GTEL_STR_ARG(path));
+        return;
+    }
+    switch (change->kind) {
+    case GTEL_RECORD_DIR:
+        gtel_buf_printf(out, "dir %.*s\n", GTEL_STR_ARG(path));
+        break;
+    case GTEL_RECORD_FILE:
+        put_file(record, path, change->text);
+        break;
+    case GTEL_RECORD_LINK:
+        gtel_buf_printf(out, "link %.*s -> %.*s\n", GTEL_STR_ARG(path), GTEL_STR_ARG(change->text));
+        break;
+    case GTEL_RECORD_CHAR:
+        gtel_buf_printf(out, "char %.*s %.*s\n", GTEL_STR_ARG(path), GTEL_STR_ARG(change->text));
+        break;
+    case GTEL_RECORD_REFUSED:
+    case GTEL_RECORD_BROKEN:
+        gtel_buf_printf(out, "%s %.*s %.*s\n",
+                        change->kind == GTEL_RECORD_REFUSED ? "refuse" : "error",
+                        GTEL_STR_ARG(path), GTEL_STR_ARG(change->text));
+        break;
+    default:
+        gtel_buf_printf(out, "%.*s\n", GTEL_STR_ARG(change->text));
+        break;
+    }
+}
+
+static void put_time(struct gtel_buf *out, uint64_t t_ns)
+{
+    const uint64_t second_ns = 1000000000;
+    const uint64_t millisecond_ns = 1000000;
+    if (t_ns % second_ns == 0)
+        gtel_buf_printf(out, "at %" PRIu64 "s\n", t_ns / second_ns);
+    else if (t_ns % millisecond_ns == 0)
+        gtel_buf_printf(out, "at %" PRIu64 "ms\n", t_ns / millisecond_ns);
+    else
+        gtel_buf_printf(out, "at %" PRIu64 "ns\n", t_ns);
+}
+
+static void finish_state(struct gtel_record *record)
+{
+    if (record->changes > 0 && record->t_ns > record->written_ns) {
+        put_time(&record->text, record->t_ns);
+        record->written_ns = record->t_ns;
+    }
+    for (size_t i = 0; i < record->changes; i++)
+        put_change(record, &record->change[i]);
+    record->changes = 0;
+    for (size_t i = 0; i < record->nodes; i++)
+        record->node[i].pending = 0;
+}
+
+void gtel_record_at(struct gtel_record *record, uint64_t t_ns)
+{
+    if (t_ns <= record->t_ns)
+        return;
+    finish_state(record);
+    record->t_ns = t_ns;
+}
+
+const char *gtel_record_error_name(int error)
+{
+    const char *name = gtel_tree_error_name(-error);
+    return name ? name : "EIO";
+}
+
+int gtel_record_write(struct gtel_record *record, gtel_record_head_fn head, void *arg,
+                      struct gtel_buf *out)
+{
+    struct gtel_buf *text = &record->text;
+    struct gtel_buf clean;
+    finish_state(record);
+    if (record->t_ns > record->written_ns) /* how long it was observed */
+        put_time(text, record->t_ns);
+    gtel_buf_str(text, GTEL_STR("end\n"));
+    gtel_buf_init(&clean, out->limit);
+    gtel_scrub_record(record->scrub, gtel_buf_text(text), &clean);
+    if (head) {
+        struct gtel_buf first;
+        gtel_buf_init(&first, TEXT_MAX);
+        head(arg, &first);
+        gtel_scrub_record(record->scrub, gtel_buf_text(&first), out);
+        record->has_failed = record->has_failed || first.has_failed;
+        gtel_buf_done(&first);
+    }
+    gtel_buf_str(out, gtel_buf_text(&clean));
+    bool has_failed = record->has_failed || text->has_failed || clean.has_failed || out->has_failed;
+    gtel_buf_done(&clean);
+    return has_failed || record->scrub->has_failed ? -ENOMEM : 0;
+}

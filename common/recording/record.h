@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes a recorded machine (recording/tree.h): what is known of files, links and answers over time
+ * becomes text that gtel_tree_parse accepts.
+ *
+ * Only changes are written: saying the same again costs nothing. What is said between two times is
+ * one state of the machine. The whole text passes through a scrub (recording/scrub.h) when it is
+ * written.
+ */
+#ifndef GTEL_RECORDING_RECORD_H
+#define GTEL_RECORDING_RECORD_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "recording/scrub.h"
+
+enum gtel_record_kind {
+    GTEL_RECORD_NOTHING, /* not seen yet, or gone */
+    GTEL_RECORD_DIR,
+    GTEL_RECORD_FILE,
+    GTEL_RECORD_LINK,
+    GTEL_RECORD_CHAR,
+    GTEL_RECORD_REFUSED, /* cannot be opened */
+    GTEL_RECORD_BROKEN,  /* cannot be read */
+    GTEL_RECORD_ANSWER   /* of a library, counter or driver: the key is no path */
+};
+
+struct gtel_record_node;
+struct gtel_record_change;
+
+struct gtel_record {
+    struct gtel_scrub *scrub; /* the caller's */
+    struct gtel_record_node *node;
+    size_t nodes;
+    size_t nodes_size;
+    uint32_t *bucket;
+    struct gtel_record_change *change; /* of the present state, in order */
+    size_t changes;
+    size_t changes_size;
+    struct gtel_arena arena;
+    struct gtel_buf text; /* the states before it */
+    uint64_t t_ns;
+    uint64_t written_ns; /* of the last `at` */
+    bool has_failed;     /* memory or the limit is out: the text is of no use */
+};
+
+/* 0 or -ENOMEM. scrub outlives the record. */
+int gtel_record_init(struct gtel_record *record, struct gtel_scrub *scrub);
+void gtel_record_done(struct gtel_record *record);
+
+/* A later state begins; times only grow. */
+void gtel_record_at(struct gtel_record *record, uint64_t t_ns);
+
+/* Paths are those that no link leads to, relative to the root. Texts are copied. */
+void gtel_record_file(struct gtel_record *record, struct gtel_str path, struct gtel_str text);
+void gtel_record_dir(struct gtel_record *record, struct gtel_str path);
+/* A character device behind a link. */
+void gtel_record_char(struct gtel_record *record, struct gtel_str path, uint32_t major,
+                      uint32_t minor);
+void gtel_record_link(struct gtel_record *record, struct gtel_str path, struct gtel_str target);
+/* error: a negative errno; what the format has no name for becomes EIO. */
+void gtel_record_refuse(struct gtel_record *record, struct gtel_str path, int error);
+void gtel_record_broken(struct gtel_record *record, struct gtel_str path, int error);
+/* The path and everything below it, where they were recorded before. */
+void gtel_record_gone(struct gtel_record *record, struct gtel_str path);
+enum gtel_record_kind gtel_record_find(const struct gtel_record *record, struct gtel_str path);
+/* Those recorded directly below dir that are none of the n names, which are sorted, are gone. */
+void gtel_record_keep(struct gtel_record *record, struct gtel_str dir, const struct gtel_str *names,
+                      size_t n);
+/* The same of those whose names are numbers. */
+void gtel_record_keep_numbers(struct gtel_record *record, struct gtel_str dir,
+                              const struct gtel_str *names, size_t n);
+/* Whether something is recorded below dir. */
+bool gtel_record_has_below(const struct gtel_record *record, struct gtel_str dir);
+/* Lines of the format that are written when they differ from those given for the key before. */
+void gtel_record_answer(struct gtel_record *record, struct gtel_str key, struct gtel_str lines);
+/* A line that is written in any case. */
+void gtel_record_event(struct gtel_record *record, struct gtel_str line);
+
+/* The name of a negative errno in the format: "EACCES". */
+const char *gtel_record_error_name(int error);
+/* Writes the lines before the states; everything has been scrubbed by then. */
+typedef void (*gtel_record_head_fn)(void *arg, struct gtel_buf *out);
+/*
+ * Ends the last state and appends head (NULL: none), all states and `end`, scrubbed. Once; 0 or
+ * -ENOMEM, also when not all secrets could be kept in mind: the text is of no use then.
+ */
+int gtel_record_write(struct gtel_record *record, gtel_record_head_fn head, void *arg,
+                      struct gtel_buf *out);
+
+#endif

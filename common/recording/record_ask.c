@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/* What a recording env writes down of counters, drivers and messages. */
+#include "recording/record_ask.h"
+
+#include "parse/uevent.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char pmu_dir[] = "sys/bus/event_source/devices";
+
+static struct gtel_str str(const char *text)
+{
+    return gtel_str_of(text);
+}
+
+void gtel_record_ask_answer(struct gtel_record_env *env, const char *key, const char *line)
+{
+    gtel_record_answer(env->record, str(key), str(line));
+}
+
+bool gtel_record_ask_is_known(const struct gtel_record_env *env, const char *key)
+{
+    return gtel_record_find(env->record, str(key)) == GTEL_RECORD_ANSWER;
+}
+
+/* ---- counters ---- */
+
+struct pmu_look {
+    struct gtel_record_env *env;
+    uint32_t type;
+    char *name;
+    size_t size;
+};
+
+static int match_type(void *arg, struct gtel_str name)
+{
+    struct pmu_look *look = arg;
+    const struct gtel_env *inner = look->env->inner;
+    char path[256];
+    char buf[32];
+    uint64_t type;
+    int n = snprintf(path, sizeof(path), "%s/%.*s/type", pmu_dir, GTEL_STR_ARG(name));
+    int handle = n > 0 && (size_t)n < sizeof(path) ? inner->ops->file_open(inner->arg, path) : -1;
+    if (handle < 0)
+        return 0;
+    int64_t got = inner->ops->file_read(inner->arg, handle, buf, sizeof(buf));
+    inner->ops->file_close(inner->arg, handle);
+    const struct gtel_str text = {buf, got > 0 ? (size_t)got : 0};
+    if (gtel_str_u64(gtel_str_trim(text), &type) < 0 || type != look->type)
+        return 0;
+    return gtel_str_copy(look->name, look->size, name) ? 1 : 0;
+}
+
+/* The name of the PMU of a type; empty when none has it. */
+static void find_pmu(struct gtel_record_env *env, uint32_t type, char *name, size_t size)
+{
+    struct pmu_look look = {env, type, name, size};
+    name[0] = '\0';
+    if (env->inner->ops->dir_list(env->inner->arg, pmu_dir, match_type, &look) != 1)
+        name[0] = '\0';
+}
+
+static void record_pmu_error(struct gtel_record_env *env, const char *pmu, int error)
+{
+    char key[128];
+    char line[192];
+    (void)snprintf(key, sizeof(key), "\1pmu_error %s", pmu);
+    if (pmu[0] == '\0' || (error == 0 && !gtel_record_ask_is_known(env, key)))
+        return;
+    /* A counter that the PMU does not have is no failure of the PMU. */
+    if (error == -ENOENT || error == -ENODEV || error == -EOPNOTSUPP)
+        return;
+    (void)snprintf(line, sizeof(line), "pmu_error %s %s", pmu,
+                   error == 0 ? "none" : gtel_record_error_name(error));
+    gtel_record_ask_answer(env, key, line);
+}
+
+static void record_counters(struct gtel_record_env *env, const struct gtel_record_group *group,
+                            const uint64_t *values)
+{
+    for (size_t i = 0; i < group->n && group->pmu[0]; i++) {
+        char key[160];
+        char line[224];
+        (void)snprintf(key, sizeof(key), "\1pmu %s 0x%" PRIx64, group->pmu, group->config[i]);
+        (void)snprintf(line, sizeof(line), "%s %" PRIu64 " 0", key + 1, values[i]);
+        gtel_record_ask_answer(env, key, line);
+    }
+}
+
+int gtel_record_ask_pmu_open(void *arg, uint32_t type, const uint64_t *configs, size_t n,
+                             uint32_t cpu)
+{
+    struct gtel_record_env *env = arg;
+    const struct gtel_env *inner = env->inner;
+    uint64_t values[GTEL_PMU_EVENTS_MAX];
+    uint64_t enabled_ns;
+    int i = 0;
+    while (i < GTEL_RECORD_GROUPS && env->group[i].is_open)
+        i++;
+    if (i == GTEL_RECORD_GROUPS || n > GTEL_PMU_EVENTS_MAX)
+        return -EMFILE;
+    struct gtel_record_group *group = &env->group[i];
+    int handle = inner->ops->pmu_open(inner->arg, type, configs, n, cpu);
+    find_pmu(env, type, group->pmu, sizeof(group->pmu));
+    record_pmu_error(env, group->pmu, handle < 0 ? handle : 0);
+    if (handle < 0)
+        return handle;
+    group->is_open = true;
+    group->inner = handle;
+    group->n = n;
+    memcpy(group->config, configs, n * sizeof(*configs));
+    /* The counters must be there when they are opened, so they are read at once. */
+    if (inner->ops->pmu_read(inner->arg, handle, values, n, &enabled_ns) == 0)
+        record_counters(env, group, values);
+    return i;
+}
+
+int gtel_record_ask_pmu_read(void *arg, int handle, uint64_t *values, size_t n,
+                             uint64_t *ret_enabled_ns)
+{
+    struct gtel_record_env *env = arg;
+    if (handle < 0 || handle >= GTEL_RECORD_GROUPS || !env->group[handle].is_open)
+        return -EBADF;
+    const struct gtel_record_group *group = &env->group[handle];
+    int r = env->inner->ops->pmu_read(env->inner->arg, group->inner, values, n, ret_enabled_ns);
+    if (r == 0 && n == group->n)
+        record_counters(env, group, values);
+    return r;
+}
+
+void gtel_record_ask_pmu_close(void *arg, int handle)
+{
+    struct gtel_record_env *env = arg;
+    if (handle < 0 || handle >= GTEL_RECORD_GROUPS || !env->group[handle].is_open)
+        return;
+    env->inner->ops->pmu_close(env->inner->arg, env->group[handle].inner);
+    env->group[handle].is_open = false;
+}
+
+/* ---- queries ---- */
+
+static size_t count_zeros(const unsigned char *bytes, size_t n)
+{
+    size_t zeros = 0;
+    while (zeros < n && bytes[zeros] == 0)
+        zeros++;
+    return zeros;
+}
+
+/* Bytes as words (parse/words.h): eight at a time, long runs of zero as one. */
+static void put_words(struct gtel_buf *out, const unsigned char *bytes, size_t n)
+{
+    enum { LINE_WORDS = 6 };
+    for (size_t i = 0, words = 0; i < n; words++) {
+        uint64_t value = 0;
+        size_t width = n - i < 8 ? n - i : 8;
+        size_t zeros = count_zeros(bytes + i, n - i);
+        if (zeros >= 2 * sizeof(value))
+            width = zeros - zeros % sizeof(value);
+        for (size_t k = 0; k < width && k < sizeof(value); k++)
+            value |= (uint64_t)bytes[i + k] << 8 * k;
+        gtel_buf_printf(out, "%s%zu:0x%" PRIx64, words % LINE_WORDS == 0 ? "\n| " : " ", width,
+                        value);
+        i += width;
+    }
+}
+
+static void record_query(struct gtel_record_env *env, const char *name, const void *bytes,
+                         int64_t r)
+{
+    char key[GTEL_RECORD_PATH];
+    struct gtel_buf lines;
+    gtel_buf_init(&lines, 1 << 16);
+    (void)snprintf(key, sizeof(key), "\1query_error %s", name);
+    if (r >= 0 && gtel_record_ask_is_known(env, key))
+        gtel_buf_printf(&lines, "query_error %s none", name);
+    else if (r < 0 && r != -ENOENT && r != -E2BIG)
+        gtel_buf_printf(&lines, "query_error %s %s", name, gtel_record_error_name((int)r));
+    if (lines.n > 0)
+        gtel_record_answer(env->record, str(key), gtel_buf_text(&lines));
+    gtel_buf_reset(&lines);
+    (void)snprintf(key, sizeof(key), "\1query %s", name);
+    gtel_buf_printf(&lines, "query %s", name);
+    if (r >= 0) {
+        put_words(&lines, bytes, (size_t)r);
+        gtel_record_answer(env->record, str(key), gtel_buf_text(&lines));
+    }
+    gtel_buf_done(&lines);
+}
+
+int64_t gtel_record_ask_drm_query(void *arg, const char *node, enum gtel_drm_driver driver,
+                                  uint32_t item, void *buf, size_t n)
+{
+    struct gtel_record_env *env = arg;
+    char name[GTEL_RECORD_PATH / 2];
+    int64_t r = env->inner->ops->drm_query(env->inner->arg, node, driver, item, buf, n);
+    (void)snprintf(name, sizeof(name), "%s %s %" PRIu32, node,
+                   driver == GTEL_DRM_XE ? "xe" : "i915", item);
+    record_query(env, name, buf, r);
+    return r;
+}
+
+/* ---- messages of the kernel ---- */
+
+int gtel_record_ask_uevent_open(void *arg)
+{
+    struct gtel_record_env *env = arg;
+    char line[64];
+    int r = env->inner->ops->uevent_open(env->inner->arg);
+    if (r == -EOPNOTSUPP)
+        return r;
+    (void)snprintf(line, sizeof(line), "uevents %s", r >= 0 ? "on" : gtel_record_error_name(r));
+    gtel_record_ask_answer(env, "\1uevents", line);
+    return r;
+}
+
+/* Whether a message is about a card, or a driver and its device. */
+static bool is_about_gpus(const struct gtel_uevent *event)
+{
+    struct gtel_str text;
+    return gtel_uevent_card(event->devpath, &text) == 0 ||
+           gtel_uevent_value(event, GTEL_STR("WEDGED"), &text) == 0 ||
+           (gtel_uevent_value(event, GTEL_STR("SUBSYSTEM"), &text) == 0 &&
+            (gtel_str_eq(text, GTEL_STR("pci")) || gtel_str_eq(text, GTEL_STR("drm"))));
+}
+
+/*
+ * The parts of a message that a line has room for: those without blanks. Of other devices only that
+ * something was heard.
+ */
+static void record_message(struct gtel_record_env *env, const struct gtel_uevent *event)
+{
+    struct gtel_buf line;
+    struct gtel_str rest = event->values;
+    struct gtel_str part;
+    if (!is_about_gpus(event)) {
+        gtel_record_event(env->record, GTEL_STR("uevent change /devices/other"));
+        return;
+    }
+    gtel_buf_init(&line, 4096);
+    gtel_buf_printf(&line, "uevent %.*s %.*s", GTEL_STR_ARG(event->action),
+                    GTEL_STR_ARG(event->devpath));
+    while (gtel_str_part(&rest, '\0', &part)) {
+        bool is_word = part.n > 0;
+        for (size_t i = 0; i < part.n; i++)
+            is_word = is_word && (unsigned char)part.p[i] > ' ';
+        if (is_word && !gtel_str_starts(part, GTEL_STR("ACTION=")) &&
+            !gtel_str_starts(part, GTEL_STR("DEVPATH=")))
+            gtel_buf_printf(&line, " %.*s", GTEL_STR_ARG(part));
+    }
+    gtel_record_event(env->record, gtel_buf_text(&line));
+    gtel_buf_done(&line);
+}
+
+int64_t gtel_record_ask_uevent_read(void *arg, int handle, void *buf, size_t n)
+{
+    struct gtel_record_env *env = arg;
+    struct gtel_uevent event;
+    int64_t r = env->inner->ops->uevent_read(env->inner->arg, handle, buf, n);
+    if (r == -ENOBUFS)
+        gtel_record_event(env->record, GTEL_STR("uevent lost"));
+    else if (r > 0 && gtel_uevent_parse((struct gtel_str){buf, (size_t)r}, &event) == 0)
+        record_message(env, &event);
+    return r;
+}
+
+void gtel_record_ask_uevent_close(void *arg, int handle)
+{
+    struct gtel_record_env *env = arg;
+    env->inner->ops->uevent_close(env->inner->arg, handle);
+}
+
+static void record_counter(struct gtel_record_env *env, const char *device,
+                           const struct gtel_ras_counter *counter)
+{
+    char key[256];
+    char line[256];
+    (void)snprintf(key, sizeof(key), "\1ras %s %s %s", device, counter->node, counter->name);
+    (void)snprintf(line, sizeof(line), "ras %s %s %s %" PRIu32, device, counter->node,
+                   counter->name, counter->value);
+    gtel_record_ask_answer(env, key, line);
+}
+
+int gtel_record_ask_ras_read(void *arg, const char *device, struct gtel_ras_counter *ret,
+                             size_t max, size_t *ret_n)
+{
+    struct gtel_record_env *env = arg;
+    static const char key[] = "\1ras_error";
+    char line[64];
+    int r = env->inner->ops->ras_read(env->inner->arg, device, ret, max, ret_n);
+    if (r == -ENOENT || r == -EOPNOTSUPP)
+        return r;
+    (void)snprintf(line, sizeof(line), "ras_error %s", r < 0 ? gtel_record_error_name(r) : "none");
+    if (r < 0 || gtel_record_ask_is_known(env, key))
+        gtel_record_ask_answer(env, key, line);
+    for (size_t i = 0; r == 0 && i < *ret_n; i++)
+        record_counter(env, device, &ret[i]);
+    return r;
+}

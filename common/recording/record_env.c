@@ -1,0 +1,626 @@
+/* SPDX-License-Identifier: MIT */
+/* An env around another one that records what is asked and answered. */
+#include "recording/record_ask.h"
+
+#include "host/numbers.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HANDLES_MAX = 16384, READ_MAX = 65536, NAMES_MAX = 65536, LINKS_MAX = 16 };
+
+/* What a descriptor leads to that is no character device. */
+static const struct gtel_str other_file = GTEL_STR_INIT("other");
+
+static struct gtel_str str(const char *text)
+{
+    return gtel_str_of(text);
+}
+
+/* "Not there" needs no line: what is not in the text is not there. */
+static bool is_missing(int r)
+{
+    return r == -ENOENT || r == -ENOTDIR;
+}
+
+/* ---- paths ---- */
+
+struct way {
+    char done[GTEL_RECORD_PATH]; /* no link, no ".." */
+    char rest[2 * GTEL_RECORD_PATH];
+    unsigned links;
+};
+
+static void drop_last(char *path)
+{
+    char *slash = strrchr(path, '/');
+    if (slash)
+        *slash = '\0';
+    else
+        path[0] = '\0';
+}
+
+/* Cuts the next part off the rest. False when nothing is left. */
+static bool next_part(struct way *way, char *part, size_t size, bool *ret_is_last)
+{
+    struct gtel_str rest = str(way->rest);
+    while (gtel_str_starts(rest, GTEL_STR("/")))
+        rest = gtel_str_skip(rest, 1);
+    size_t n = gtel_str_find(rest, '/');
+    if (n == 0 || !gtel_str_copy(part, size, (struct gtel_str){rest.p, n}))
+        return false;
+    rest = gtel_str_skip(rest, n);
+    *ret_is_last = rest.n <= 1;
+    memmove(way->rest, rest.p, rest.n + 1);
+    return true;
+}
+
+static bool append(char *path, size_t size, const char *part)
+{
+    size_t n = strlen(path);
+    int r = snprintf(path + n, size - n, "%s%s", n > 0 ? "/" : "", part);
+    return r >= 0 && (size_t)r < size - n;
+}
+
+/* Goes on at the target of the link at the end of what is done. */
+static bool follow(struct way *way, const char *target)
+{
+    char rest[2 * GTEL_RECORD_PATH];
+    drop_last(way->done);
+    if (target[0] == '/')
+        way->done[0] = '\0';
+    int r = snprintf(rest, sizeof(rest), "%s%s", target, way->rest);
+    memcpy(way->rest, rest, sizeof(rest));
+    return r >= 0 && (size_t)r < sizeof(rest) && ++way->links <= LINKS_MAX;
+}
+
+/*
+ * Whether the path is proc/PID/fd/N, what a descriptor leads to: names of people's files are nobody
+ * else's business, and of no use.
+ */
+static bool is_descriptor(const char *path)
+{
+    struct gtel_str rest = str(path);
+    struct gtel_str part;
+    uint64_t number;
+    return gtel_str_part(&rest, '/', &part) && gtel_str_eq(part, GTEL_STR("proc")) &&
+           gtel_str_part(&rest, '/', &part) && gtel_str_u64(part, &number) == 0 &&
+           gtel_str_part(&rest, '/', &part) && gtel_str_eq(part, GTEL_STR("fd")) &&
+           gtel_str_u64(rest, &number) == 0;
+}
+
+/* Adds a part; a link is recorded and, when it should be, followed. 0 or a negative errno. */
+static int step(struct gtel_record_env *env, struct way *way, const char *part, bool follows)
+{
+    char target[GTEL_RECORD_PATH];
+    if (strcmp(part, ".") == 0)
+        return 0;
+    if (strcmp(part, "..") == 0) {
+        drop_last(way->done);
+        return 0;
+    }
+    if (!append(way->done, sizeof(way->done), part))
+        return -ENAMETOOLONG;
+    if (is_descriptor(way->done))
+        return 0;
+    int64_t n = env->inner->ops->link_read(env->inner->arg, way->done, target, sizeof(target) - 1);
+    if (n < 0)
+        return n == -ENOENT || n == -ENOTDIR ? (int)n : 0; /* no link, or not to be known */
+    target[n] = '\0';
+    gtel_record_link(env->record, str(way->done), (struct gtel_str){target, (size_t)n});
+    return follows && !follow(way, target) ? -ELOOP : 0;
+}
+
+/*
+ * Where a path leads. On -ENOENT way->done is the first part that is not there. Recorded links are
+ * those on the way.
+ */
+static int resolve(struct gtel_record_env *env, const char *path, bool follows_last,
+                   struct way *way)
+{
+    char part[GTEL_RECORD_PATH];
+    bool is_last = false;
+    *way = (struct way){.links = 0};
+    if (!gtel_str_copy(way->rest, sizeof(way->rest), str(path)))
+        return -ENAMETOOLONG;
+    while (next_part(way, part, sizeof(part), &is_last)) {
+        int r = step(env, way, part, follows_last || !is_last);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+/* Records that something that may have been there is not. */
+static void note_missing(struct gtel_record_env *env, const char *path, bool follows_last)
+{
+    struct way way;
+    if (is_missing(resolve(env, path, follows_last, &way)))
+        gtel_record_gone(env->record, str(way.done));
+}
+
+static int stop_listing(void *arg, struct gtel_str name)
+{
+    (void)arg;
+    (void)name;
+    return 1;
+}
+
+/* Records that something is there, whatever it is, unless that is known. path has no links. */
+static void note_there(struct gtel_record_env *env, const char *path)
+{
+    const struct gtel_env *inner = env->inner;
+    char target[GTEL_RECORD_PATH];
+    if (path[0] == '\0' || gtel_record_find(env->record, str(path)) != GTEL_RECORD_NOTHING)
+        return;
+    if (is_descriptor(path)) {
+        gtel_record_link(env->record, str(path), other_file);
+        return;
+    }
+    int64_t n = inner->ops->link_read(inner->arg, path, target, sizeof(target));
+    if (n > 0)
+        gtel_record_link(env->record, str(path), (struct gtel_str){target, (size_t)n});
+    else if (inner->ops->dir_list(inner->arg, path, stop_listing, NULL) >= 0)
+        gtel_record_dir(env->record, str(path));
+    else
+        gtel_record_file(env->record, str(path), GTEL_STR_NONE);
+}
+
+/* ---- clocks ---- */
+
+static uint64_t monotonic_ns(void *arg)
+{
+    const struct gtel_record_env *env = arg;
+    return env->inner->ops->monotonic_ns(env->inner->arg);
+}
+
+static uint64_t wall_ns(void *arg)
+{
+    const struct gtel_record_env *env = arg;
+    return env->inner->ops->wall_ns(env->inner->arg);
+}
+
+static uint64_t suspended_ns(void *arg)
+{
+    const struct gtel_record_env *env = arg;
+    return env->inner->ops->suspended_ns(env->inner->arg);
+}
+
+/* ---- files ---- */
+
+static int keep_handle(struct gtel_record_env *env, const char *path, int inner)
+{
+    size_t i = 0;
+    while (i < env->handles && env->handle[i].is_open)
+        i++;
+    if (i == env->handles) {
+        size_t size = env->handles ? env->handles * 2 : 64;
+        struct gtel_record_handle *p =
+            size <= HANDLES_MAX ? realloc(env->handle, size * sizeof(*p)) : NULL;
+        if (!p)
+            return -EMFILE;
+        memset(p + env->handles, 0, (size - env->handles) * sizeof(*p));
+        env->handle = p;
+        env->handles = size;
+    }
+    env->handle[i].is_open = true;
+    env->handle[i].inner = inner;
+    if (!gtel_str_copy(env->handle[i].path, GTEL_RECORD_PATH, str(path)))
+        env->record->has_failed = true; /* no path of ours is that long */
+    return (int)i;
+}
+
+static int file_open(void *arg, const char *path)
+{
+    struct gtel_record_env *env = arg;
+    struct way way;
+    int inner = env->inner->ops->file_open(env->inner->arg, path);
+    if (is_missing(inner)) {
+        note_missing(env, path, true);
+        return inner;
+    }
+    if (resolve(env, path, true, &way) == 0) {
+        enum gtel_record_kind kind = gtel_record_find(env->record, str(way.done));
+        if (inner >= 0 && (kind == GTEL_RECORD_NOTHING || kind == GTEL_RECORD_REFUSED))
+            gtel_record_file(env->record, str(way.done), GTEL_STR_NONE);
+        else if (inner == -EISDIR)
+            note_there(env, way.done);
+        else if (inner < 0)
+            gtel_record_refuse(env->record, str(way.done), inner);
+    }
+    if (inner < 0)
+        return inner;
+    int handle = keep_handle(env, path, inner);
+    if (handle < 0)
+        env->inner->ops->file_close(env->inner->arg, inner);
+    return handle;
+}
+
+/*
+ * The device of an open file is gone: its old handles are dead, and the same path may lead to a new
+ * file already.
+ */
+static void note_dead(struct gtel_record_env *env, const char *path)
+{
+    const struct gtel_env *inner = env->inner;
+    struct way way;
+    int fresh = inner->ops->file_open(inner->arg, path);
+    int64_t n = fresh >= 0 ? inner->ops->file_read(inner->arg, fresh, env->buf, READ_MAX) : fresh;
+    if (fresh >= 0)
+        inner->ops->file_close(inner->arg, fresh);
+    if (fresh < 0) {
+        note_missing(env, path, true);
+        return;
+    }
+    if (resolve(env, path, true, &way) < 0)
+        return;
+    if (n < 0) {
+        gtel_record_broken(env->record, str(way.done), (int)n);
+        return;
+    }
+    gtel_record_gone(env->record, str(way.done));
+    gtel_record_file(env->record, str(way.done), (struct gtel_str){env->buf, (size_t)n});
+}
+
+static int64_t file_read(void *arg, int handle, void *buf, size_t n)
+{
+    struct gtel_record_env *env = arg;
+    struct way way;
+    if (handle < 0 || (size_t)handle >= env->handles || !env->handle[handle].is_open)
+        return -EBADF;
+    const struct gtel_record_handle *file = &env->handle[handle];
+    int64_t r = env->inner->ops->file_read(env->inner->arg, file->inner, env->buf, READ_MAX);
+    if (r == -ENODEV) {
+        note_dead(env, file->path);
+        return r;
+    }
+    if (resolve(env, file->path, true, &way) < 0)
+        gtel_record_gone(env->record, str(way.done)); /* gone, though it still answers */
+    else if (r >= 0)
+        gtel_record_file(env->record, str(way.done), (struct gtel_str){env->buf, (size_t)r});
+    else
+        gtel_record_broken(env->record, str(way.done), (int)r);
+    if (r <= 0)
+        return r;
+    size_t size = (size_t)r < n ? (size_t)r : n;
+    memcpy(buf, env->buf, size);
+    return (int64_t)size;
+}
+
+static void file_close(void *arg, int handle)
+{
+    struct gtel_record_env *env = arg;
+    if (handle < 0 || (size_t)handle >= env->handles || !env->handle[handle].is_open)
+        return;
+    env->inner->ops->file_close(env->inner->arg, env->handle[handle].inner);
+    env->handle[handle].is_open = false;
+}
+
+/* ---- directories and links ---- */
+
+struct listing {
+    struct gtel_arena arena;
+    struct gtel_str *name;
+    size_t n;
+    size_t size;
+};
+
+static int keep_name(void *arg, struct gtel_str name)
+{
+    struct listing *listing = arg;
+    if (listing->n == listing->size) {
+        size_t size = listing->size ? listing->size * 2 : 256;
+        struct gtel_str *p = size <= NAMES_MAX ? realloc(listing->name, size * sizeof(*p)) : NULL;
+        if (!p)
+            return -ENOMEM;
+        listing->name = p;
+        listing->size = size;
+    }
+    int r = gtel_arena_str(&listing->arena, name, &listing->name[listing->n]);
+    listing->n += r == 0 ? 1 : 0;
+    return r;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return gtel_str_cmp(*(const struct gtel_str *)a, *(const struct gtel_str *)b);
+}
+
+static void record_listing(struct gtel_record_env *env, const char *dir, struct listing *listing,
+                           bool is_numbers)
+{
+    gtel_record_dir(env->record, str(dir));
+    if (listing->n > 0)
+        qsort(listing->name, listing->n, sizeof(*listing->name), compare_names);
+    if (is_numbers)
+        gtel_record_keep_numbers(env->record, str(dir), listing->name, listing->n);
+    else
+        gtel_record_keep(env->record, str(dir), listing->name, listing->n);
+    for (size_t i = 0; i < listing->n; i++) {
+        char path[2 * GTEL_RECORD_PATH];
+        int n = snprintf(path, sizeof(path), "%s/%.*s", dir, GTEL_STR_ARG(listing->name[i]));
+        if (n > 0 && n < GTEL_RECORD_PATH)
+            note_there(env, path);
+    }
+}
+
+/* Writes down what listing a directory gave: r. */
+static void note_listing(struct gtel_record_env *env, const char *path, int r,
+                         struct listing *listing, bool is_numbers)
+{
+    struct way way;
+    if (r == -ENOENT)
+        note_missing(env, path, true);
+    else if (resolve(env, path, true, &way) == 0 && r == 0)
+        record_listing(env, way.done, listing, is_numbers);
+    else if (r == -ENOTDIR)
+        note_there(env, way.done);
+    else if (r < 0)
+        gtel_record_refuse(env->record, str(way.done), r);
+}
+
+static int dir_list(void *arg, const char *path, gtel_dir_fn fn, void *fn_arg)
+{
+    struct gtel_record_env *env = arg;
+    struct listing listing = {0};
+    int r = env->inner->ops->dir_list(env->inner->arg, path, keep_name, &listing);
+    note_listing(env, path, r, &listing, false);
+    for (size_t i = 0; i < listing.n && r == 0; i++)
+        r = fn(fn_arg, listing.name[i]);
+    free(listing.name);
+    gtel_arena_done(&listing.arena);
+    return r;
+}
+
+static int keep_number(void *arg, uint32_t number)
+{
+    char name[16];
+    int n = snprintf(name, sizeof(name), "%" PRIu32, number);
+    return keep_name(arg, (struct gtel_str){name, (size_t)n});
+}
+
+/* All numbers are written down, whatever was asked for, so that those that are gone are known. */
+static int dir_list_from(void *arg, const char *path, uint32_t first, gtel_number_fn fn,
+                         void *fn_arg)
+{
+    struct gtel_record_env *env = arg;
+    struct listing listing = {0};
+    struct gtel_numbers numbers = {0};
+    int r = env->inner->ops->dir_list_from(env->inner->arg, path, 0, keep_number, &listing);
+    note_listing(env, path, r, &listing, true);
+    for (size_t i = 0; i < listing.n && r == 0; i++)
+        r = gtel_numbers_add(&numbers, listing.name[i], first);
+    if (r == 0)
+        r = gtel_numbers_each(&numbers, fn, fn_arg);
+    gtel_numbers_done(&numbers);
+    free(listing.name);
+    gtel_arena_done(&listing.arena);
+    return r;
+}
+
+/* What is asked for by its path is easier to write down. */
+static int dir_open(void *arg, const char *path)
+{
+    (void)arg;
+    (void)path;
+    return -EOPNOTSUPP;
+}
+
+static int dir_stat(void *arg, int handle, const char *name, struct gtel_stat *ret)
+{
+    (void)arg;
+    (void)handle;
+    (void)name;
+    (void)ret;
+    return -EBADF;
+}
+
+static void dir_close(void *arg, int handle)
+{
+    (void)arg;
+    (void)handle;
+}
+
+/* It is for saving work only. */
+static int process_cpu(void *arg, uint32_t pid, uint64_t *ret_ns)
+{
+    (void)arg;
+    (void)pid;
+    (void)ret_ns;
+    return -EOPNOTSUPP;
+}
+
+static int64_t link_read(void *arg, const char *path, char *buf, size_t n)
+{
+    struct gtel_record_env *env = arg;
+    struct way way;
+    int64_t r = env->inner->ops->link_read(env->inner->arg, path, buf, n);
+    if (r < 0 && is_missing((int)r))
+        note_missing(env, path, false);
+    else if (resolve(env, path, false, &way) == 0 && r == -EINVAL)
+        note_there(env, way.done);
+    return r;
+}
+
+static int exists(void *arg, const char *path)
+{
+    struct gtel_record_env *env = arg;
+    struct way way;
+    int r = env->inner->ops->exists(env->inner->arg, path);
+    if (is_missing(r))
+        note_missing(env, path, true);
+    else if (r == 0 && resolve(env, path, true, &way) == 0)
+        note_there(env, way.done);
+    return r;
+}
+
+static void note_stat(struct gtel_record_env *env, const char *path, const struct gtel_stat *st)
+{
+    char key[GTEL_RECORD_PATH + 16];
+    char line[GTEL_RECORD_PATH + 32];
+    if (st->is_char)
+        gtel_record_char(env->record, str(path), st->major, st->minor);
+    else
+        note_there(env, path);
+    (void)snprintf(key, sizeof(key), "\1owner %s", path);
+    (void)snprintf(line, sizeof(line), "%s %" PRIu32, key + 1, st->uid);
+    if (!is_descriptor(path) && (st->uid != 0 || gtel_record_ask_is_known(env, key)))
+        gtel_record_ask_answer(env, key, line);
+    /* One descriptor that is not told stands for those of a process that may not be looked at. */
+    (void)snprintf(line, sizeof(line), "%s/0", path);
+    if (st->size > 0 && is_descriptor(line) && !gtel_record_has_below(env->record, str(path)))
+        gtel_record_link(env->record, str(line), other_file);
+}
+
+static int stat_file(void *arg, const char *path, struct gtel_stat *ret)
+{
+    struct gtel_record_env *env = arg;
+    struct way way;
+    int r = env->inner->ops->stat(env->inner->arg, path, ret);
+    if (is_missing(r))
+        note_missing(env, path, true);
+    else if (r == 0 && resolve(env, path, true, &way) == 0)
+        note_stat(env, way.done, ret);
+    return r;
+}
+
+/* ---- libraries ---- */
+
+/* Its first name is the library's; it is noted once, and not again by its path. */
+static int lib_open(void *arg, const char *const *names, void **ret)
+{
+    struct gtel_record_env *env = arg;
+    struct gtel_str rest = str(env->libraries);
+    struct gtel_str known;
+    (void)ret;
+    if (names[0][0] == '/')
+        return -ENOENT;
+    while (gtel_str_word(&rest, &known))
+        if (gtel_str_eq(known, str(names[0])))
+            return -ENOENT;
+    size_t n = strlen(env->libraries);
+    (void)snprintf(env->libraries + n, sizeof(env->libraries) - n, "%s%s", n > 0 ? " " : "",
+                   names[0]); /* a name that does not fit is cut: for people */
+    return -ENOENT;
+}
+
+static void *lib_symbol(void *arg, void *lib, const char *name)
+{
+    (void)arg;
+    (void)lib;
+    (void)name;
+    return NULL;
+}
+
+static void lib_close(void *arg, void *lib)
+{
+    (void)arg;
+    (void)lib;
+}
+
+/* ---- making ---- */
+
+/* What it would find is found and recorded through proc. */
+static int drm_fds(void *arg, gtel_drm_fd_fn fn, void *fn_arg)
+{
+    (void)arg;
+    (void)fn;
+    (void)fn_arg;
+    return -EOPNOTSUPP;
+}
+
+/* What is opt-in is not recorded. */
+static int stall_open(void *arg, const char *node, uint32_t gt, uint32_t clocks)
+{
+    (void)arg;
+    (void)node;
+    (void)gt;
+    (void)clocks;
+    return -EOPNOTSUPP;
+}
+
+static int64_t stall_read(void *arg, int handle, void *buf, size_t n)
+{
+    (void)arg;
+    (void)handle;
+    (void)buf;
+    (void)n;
+    return -EBADF;
+}
+
+static void stall_close(void *arg, int handle)
+{
+    (void)arg;
+    (void)handle;
+}
+
+static const struct gtel_env_ops record_ops = {
+    .monotonic_ns = monotonic_ns,
+    .wall_ns = wall_ns,
+    .suspended_ns = suspended_ns,
+    .file_open = file_open,
+    .file_read = file_read,
+    .file_close = file_close,
+    .dir_list = dir_list,
+    .link_read = link_read,
+    .exists = exists,
+    .stat = stat_file,
+    .dir_list_from = dir_list_from,
+    .dir_open = dir_open,
+    .dir_stat = dir_stat,
+    .dir_close = dir_close,
+    .process_cpu = process_cpu,
+    .lib_open = lib_open,
+    .lib_symbol = lib_symbol,
+    .lib_close = lib_close,
+    .pmu_open = gtel_record_ask_pmu_open,
+    .pmu_read = gtel_record_ask_pmu_read,
+    .pmu_close = gtel_record_ask_pmu_close,
+    .drm_query = gtel_record_ask_drm_query,
+    .stall_open = stall_open,
+    .stall_read = stall_read,
+    .stall_close = stall_close,
+    .uevent_open = gtel_record_ask_uevent_open,
+    .uevent_read = gtel_record_ask_uevent_read,
+    .uevent_close = gtel_record_ask_uevent_close,
+    .ras_read = gtel_record_ask_ras_read,
+    .drm_fds = drm_fds,
+};
+
+int gtel_record_env_init(const struct gtel_env *inner, struct gtel_record *record,
+                         struct gtel_env *ret)
+{
+    struct gtel_record_env *env = calloc(1, sizeof(*env));
+    if (!env)
+        return -ENOMEM;
+    env->inner = inner;
+    env->record = record;
+    env->group = calloc(GTEL_RECORD_GROUPS, sizeof(*env->group));
+    env->buf = malloc(READ_MAX);
+    *ret = (struct gtel_env){.ops = &record_ops, .arg = env, .log = inner->log};
+    if (env->group && env->buf)
+        return 0;
+    gtel_record_env_done(ret);
+    return -ENOMEM;
+}
+
+void gtel_record_env_done(struct gtel_env *env)
+{
+    struct gtel_record_env *record_env = env->arg;
+    if (!record_env)
+        return;
+    free(record_env->handle);
+    free(record_env->group);
+    free(record_env->buf);
+    free(record_env);
+    *env = (struct gtel_env){0};
+}
+
+struct gtel_str gtel_record_env_libraries(const struct gtel_env *env)
+{
+    const struct gtel_record_env *record_env = env->arg;
+    return str(record_env->libraries);
+}

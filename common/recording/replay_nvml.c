@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: MIT */
+/* NVML as played back from a recorded machine. */
+#include "recording/replay_nvml.h"
+
+#include "abi/nvml_abi.h"
+#include "base/buf.h"
+#include "parse/pci.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    GPUS_MAX = 64,
+    WORDS_MAX = 4,  /* numbers in an answer */
+    KEY_SIZE = 128, /* bytes of the longest key: name, GPU and two numbers */
+    NO_ANSWER = -1
+};
+
+/* A sample remembers whose it is; the answers are those of the time at which they are asked for. */
+struct gtel_nvml_gpm_sample {
+    const struct gtel_nvml_device *device;
+};
+
+/* A handle is the address of an element; the element's number is the GPU's. */
+static const char handles[GPUS_MAX];
+
+/* The exception that the header explains. */
+static const struct gtel_tree *playing;
+
+int gtel_replay_nvml_open(const struct gtel_tree *tree)
+{
+    if (playing)
+        return -EBUSY;
+    playing = tree;
+    return 0;
+}
+
+void gtel_replay_nvml_close(void)
+{
+    playing = NULL;
+}
+
+/* A result code for "!N", or NO_ANSWER when text is no code. */
+static int code_of(struct gtel_str text)
+{
+    uint64_t code;
+    if (text.n < 2 || text.p[0] != '!' || gtel_str_u64(gtel_str_skip(text, 1), &code) < 0)
+        return NO_ANSWER;
+    return (int)code;
+}
+
+/* Looks a key up. A result code; *ret only with SUCCESS. missing: the code without such a line. */
+static int ask_key(const char *key, int missing, struct gtel_str *ret)
+{
+    struct gtel_str text;
+    if (!playing)
+        return GTEL_NVML_UNINITIALIZED;
+    if (gtel_tree_call(playing, gtel_str_of(key), &text) < 0)
+        return missing;
+    int code = code_of(text);
+    if (code != NO_ANSWER)
+        return code;
+    *ret = text;
+    return GTEL_NVML_SUCCESS;
+}
+
+/* Number of the GPU behind a handle, or -1 for one that we did not give out. */
+static int gpu_of(const struct gtel_nvml_device *device)
+{
+    for (int i = 0; i < GPUS_MAX; i++)
+        if ((const char *)device == &handles[i])
+            return i;
+    return -1;
+}
+
+/* The answer for one GPU and up to two further numbers of the key; n: how many of them count. */
+static int ask(const char *name, const struct gtel_nvml_device *device, int n, const unsigned *of,
+               struct gtel_str *ret)
+{
+    char key[KEY_SIZE];
+    int gpu = gpu_of(device);
+    if (gpu < 0)
+        return GTEL_NVML_INVALID_ARGUMENT;
+    if (n == 0)
+        (void)snprintf(key, sizeof(key), "%s %d", name, gpu);
+    else if (n == 1)
+        (void)snprintf(key, sizeof(key), "%s %d %u", name, gpu, of[0]);
+    else
+        (void)snprintf(key, sizeof(key), "%s %d %u %u", name, gpu, of[0], of[1]);
+    return ask_key(key, GTEL_NVML_NOT_SUPPORTED, ret);
+}
+
+/* Decimal or 0x numbers, at least n of them; UNKNOWN when the recording has fewer. */
+static int numbers(struct gtel_str text, uint64_t *ret, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct gtel_str word;
+        int64_t v;
+        if (!gtel_str_word(&text, &word))
+            return GTEL_NVML_UNKNOWN;
+        if (gtel_str_u64(word, &ret[i]) == 0)
+            continue;
+        if (gtel_str_i64(word, &v) == 0)
+            ret[i] = (uint64_t)v;
+        else if (!gtel_str_starts(word, GTEL_STR("0x")) || gtel_str_hex(word, &ret[i]) < 0)
+            return GTEL_NVML_UNKNOWN;
+    }
+    return GTEL_NVML_SUCCESS;
+}
+
+static int ask_numbers(const char *name, const struct gtel_nvml_device *device, uint64_t *ret,
+                       size_t n)
+{
+    struct gtel_str text;
+    int rc = ask(name, device, 0, NULL, &text);
+    return rc != GTEL_NVML_SUCCESS ? rc : numbers(text, ret, n);
+}
+
+static int copy_text(struct gtel_str text, char *ret, unsigned size)
+{
+    if (text.n >= size)
+        return GTEL_NVML_INSUFFICIENT_SIZE;
+    (void)gtel_str_copy(ret, size, text); /* it fits */
+    return GTEL_NVML_SUCCESS;
+}
+
+static int answer_plain(const char *name)
+{
+    struct gtel_str text;
+    return ask_key(name, GTEL_NVML_SUCCESS, &text);
+}
+
+static int answer_system_text(const char *name, char *ret, unsigned size)
+{
+    struct gtel_str text;
+    int rc = ask_key(name, GTEL_NVML_NOT_SUPPORTED, &text);
+    return rc != GTEL_NVML_SUCCESS ? rc : copy_text(text, ret, size);
+}
+
+static int answer_count(const char *name, unsigned *ret)
+{
+    struct gtel_str text = GTEL_STR("0");
+    uint64_t n;
+    int rc = ask_key(name, GTEL_NVML_SUCCESS, &text);
+    if (rc == GTEL_NVML_SUCCESS)
+        rc = numbers(text, &n, 1);
+    if (rc == GTEL_NVML_SUCCESS)
+        *ret = (unsigned)n;
+    return rc;
+}
+
+static int answer_by_index(const char *name, unsigned index, struct gtel_nvml_device **ret)
+{
+    char key[KEY_SIZE];
+    struct gtel_str text;
+    unsigned n = 0;
+    (void)snprintf(key, sizeof(key), "%s %u", name, index);
+    int rc = ask_key(key, GTEL_NVML_SUCCESS, &text);
+    if (rc == GTEL_NVML_SUCCESS)
+        rc = answer_count("nvmlDeviceGetCount_v2", &n);
+    if (rc != GTEL_NVML_SUCCESS)
+        return rc;
+    if (index >= n || index >= GPUS_MAX)
+        return GTEL_NVML_INVALID_ARGUMENT;
+    *ret = (struct gtel_nvml_device *)&handles[index];
+    return GTEL_NVML_SUCCESS;
+}
+
+static int answer_text(const char *name, struct gtel_nvml_device *device, char *ret, unsigned size)
+{
+    struct gtel_str text;
+    int rc = ask(name, device, 0, NULL, &text);
+    return rc != GTEL_NVML_SUCCESS ? rc : copy_text(text, ret, size);
+}
+
+static int answer_u32(const char *name, struct gtel_nvml_device *device, unsigned *ret)
+{
+    uint64_t v;
+    int rc = ask_numbers(name, device, &v, 1);
+    if (rc == GTEL_NVML_SUCCESS)
+        *ret = (unsigned)v;
+    return rc;
+}
+
+static int answer_u64(const char *name, struct gtel_nvml_device *device, uint64_t *ret)
+{
+    uint64_t v;
+    int rc = ask_numbers(name, device, &v, 1);
+    if (rc == GTEL_NVML_SUCCESS)
+        *ret = v;
+    return rc;
+}
+
+static int answer_u32_of(const char *name, struct gtel_nvml_device *device, unsigned of,
+                         unsigned *ret)
+{
+    struct gtel_str text;
+    uint64_t v;
+    int rc = ask(name, device, 1, &of, &text);
+    if (rc == GTEL_NVML_SUCCESS)
+        rc = numbers(text, &v, 1);
+    if (rc == GTEL_NVML_SUCCESS)
+        *ret = (unsigned)v;
+    return rc;
+}
+
+static int answer_u32_pair(const char *name, struct gtel_nvml_device *device, unsigned *ret,
+                           unsigned *ret_2)
+{
+    uint64_t v[2];
+    int rc = ask_numbers(name, device, v, 2);
+    if (rc == GTEL_NVML_SUCCESS) {
+        *ret = (unsigned)v[0];
+        *ret_2 = (unsigned)v[1];
+    }
+    return rc;
+}
+
+static int answer_u64_of2(const char *name, struct gtel_nvml_device *device, unsigned of,
+                          unsigned of_2, uint64_t *ret)
+{
+    const unsigned both[] = {of, of_2};
+    struct gtel_str text;
+    int rc = ask(name, device, 2, both, &text);
+    return rc != GTEL_NVML_SUCCESS ? rc : numbers(text, ret, 1);
+}
+
+static int answer_pci(const char *name, struct gtel_nvml_device *device, struct gtel_nvml_pci *ret)
+{
+    struct gtel_str text;
+    struct gtel_str word;
+    struct gtel_pci pci;
+    uint64_t id[2];
+    int rc = ask(name, device, 0, NULL, &text);
+    if (rc != GTEL_NVML_SUCCESS)
+        return rc;
+    if (!gtel_str_word(&text, &word) || gtel_pci_parse(word, &pci) < 0 ||
+        word.n >= sizeof(ret->bus_id) || numbers(text, id, 2) != GTEL_NVML_SUCCESS)
+        return GTEL_NVML_UNKNOWN;
+    *ret = (struct gtel_nvml_pci){.domain = pci.domain,
+                                  .bus = pci.bus,
+                                  .device = pci.device,
+                                  .pci_device_id = (unsigned)id[0],
+                                  .pci_subsystem_id = (unsigned)id[1]};
+    if (strcmp(name, "nvmlDeviceGetPciInfo_v2") == 0)
+        memset(ret->bus_id, 0xff, sizeof(ret->bus_id)); /* reserved words, by what they hold */
+    else
+        (void)gtel_str_copy(ret->bus_id, sizeof(ret->bus_id), word); /* it fits */
+    (void)snprintf(ret->bus_id_legacy, sizeof(ret->bus_id_legacy), "%04X:%02X:%02X.%X",
+                   pci.domain & 0xffff, pci.bus, pci.device, pci.function);
+    return GTEL_NVML_SUCCESS;
+}
+
+/* Finds the GPU with that PCI address. */
+static int answer_by_text(const char *name, const char *bus_id, struct gtel_nvml_device **ret)
+{
+    struct gtel_pci want;
+    unsigned n = 0;
+    struct gtel_str text;
+    int rc = ask_key(name, GTEL_NVML_SUCCESS, &text);
+    if (rc == GTEL_NVML_SUCCESS)
+        rc = answer_count("nvmlDeviceGetCount_v2", &n);
+    if (rc != GTEL_NVML_SUCCESS)
+        return rc;
+    if (gtel_pci_parse(gtel_str_of(bus_id), &want) < 0)
+        return GTEL_NVML_INVALID_ARGUMENT;
+    for (unsigned i = 0; i < n && i < GPUS_MAX; i++) {
+        struct gtel_nvml_device *device = (struct gtel_nvml_device *)&handles[i];
+        struct gtel_nvml_pci pci;
+        if (answer_pci("nvmlDeviceGetPciInfo_v3", device, &pci) == GTEL_NVML_SUCCESS &&
+            pci.domain == want.domain && pci.bus == want.bus && pci.device == want.device)
+            return answer_by_index("nvmlDeviceGetHandleByIndex_v2", i, ret);
+    }
+    return GTEL_NVML_NOT_FOUND;
+}
+
+static int answer_utilization(const char *name, struct gtel_nvml_device *device,
+                              struct gtel_nvml_utilization *ret)
+{
+    return answer_u32_pair(name, device, &ret->gpu, &ret->memory);
+}
+
+static int answer_memory(const char *name, struct gtel_nvml_device *device,
+                         struct gtel_nvml_memory *ret)
+{
+    uint64_t v[3];
+    int rc = ask_numbers(name, device, v, 3);
+    if (rc == GTEL_NVML_SUCCESS)
+        *ret = (struct gtel_nvml_memory){.total = v[0], .free = v[1], .used = v[2]};
+    return rc;
+}
+
+static int answer_memory_v2(const char *name, struct gtel_nvml_device *device,
+                            struct gtel_nvml_memory_v2 *ret)
+{
+    uint64_t v[WORDS_MAX];
+    if (ret->version != GTEL_NVML_VERSION(*ret, 2))
+        return GTEL_NVML_ARGUMENT_VERSION_MISMATCH;
+    int rc = ask_numbers(name, device, v, 4);
+    if (rc == GTEL_NVML_SUCCESS)
+        *ret = (struct gtel_nvml_memory_v2){
+            .version = ret->version, .total = v[0], .reserved = v[1], .free = v[2], .used = v[3]};
+    return rc;
+}
+
+static int answer_temperature(const char *name, struct gtel_nvml_device *device,
+                              struct gtel_nvml_temperature *ret)
+{
+    uint64_t v;
+    if (ret->version != GTEL_NVML_VERSION(*ret, 1))
+        return GTEL_NVML_ARGUMENT_VERSION_MISMATCH;
+    int rc = ask_numbers(name, device, &v, 1);
+    if (rc == GTEL_NVML_SUCCESS)
+        ret->temperature = (int)(int64_t)v;
+    return rc;
+}
+
+static int answer_margin(const char *name, struct gtel_nvml_device *device,
+                         struct gtel_nvml_margin *ret)
+{
+    uint64_t v;
+    if (ret->version != GTEL_NVML_VERSION(*ret, 1))
+        return GTEL_NVML_ARGUMENT_VERSION_MISMATCH;
+    int rc = ask_numbers(name, device, &v, 1);
+    if (rc == GTEL_NVML_SUCCESS)
+        ret->margin = (int)(int64_t)v;
+    return rc;
+}
+
+static int answer_fan_speed(const char *name, struct gtel_nvml_device *device,
+                            struct gtel_nvml_fan_speed *ret)
+{
+    if (ret->version != GTEL_NVML_VERSION(*ret, 1))
+        return GTEL_NVML_ARGUMENT_VERSION_MISMATCH;
+    return answer_u32_of(name, device, ret->fan, &ret->speed);
+}
+
+static int answer_violation(const char *name, struct gtel_nvml_device *device, unsigned of,
+                            struct gtel_nvml_violation *ret)
+{
+    struct gtel_str text;
+    uint64_t v[2];
+    int rc = ask(name, device, 1, &of, &text);
+    if (rc == GTEL_NVML_SUCCESS)
+        rc = numbers(text, v, 2);
+    if (rc == GTEL_NVML_SUCCESS)
+        *ret = (struct gtel_nvml_violation){.reference_time = v[0], .violation_time = v[1]};
+    return rc;
+}
+
+static const char *const type_names[] = {
+    [GTEL_NVML_TYPE_DOUBLE] = "double", [GTEL_NVML_TYPE_UINT] = "uint",
+    [GTEL_NVML_TYPE_ULONG] = "ulong",   [GTEL_NVML_TYPE_ULLONG] = "ull",
+    [GTEL_NVML_TYPE_SLLONG] = "sll",    [GTEL_NVML_TYPE_SINT] = "int",
+    [GTEL_NVML_TYPE_USHORT] = "ushort",
+};
+
+static int set_value(struct gtel_nvml_field *field, unsigned type, struct gtel_str text)
+{
+    uint64_t v = 0;
+    field->value_type = type;
+    memset(&field->value, 0, sizeof(field->value));
+    if (type == GTEL_NVML_TYPE_DOUBLE)
+        return gtel_str_f64(text, &field->value.d) < 0 ? GTEL_NVML_UNKNOWN : GTEL_NVML_SUCCESS;
+    int rc = numbers(text, &v, 1);
+    if (type == GTEL_NVML_TYPE_UINT || type == GTEL_NVML_TYPE_SINT)
+        field->value.ui = (unsigned)v;
+    else if (type == GTEL_NVML_TYPE_USHORT)
+        field->value.us = (unsigned short)v;
+    else if (type == GTEL_NVML_TYPE_ULONG)
+        field->value.ul = (unsigned long)v;
+    else
+        field->value.ull = v;
+    return rc;
+}
+
+/* The result code of one field, whose value it sets. */
+static int answer_field(const char *name, const struct gtel_nvml_device *device,
+                        struct gtel_nvml_field *field)
+{
+    const unsigned both[] = {field->field_id, field->scope_id};
+    struct gtel_str text;
+    struct gtel_str word;
+    int rc = ask(name, device, 2, both, &text);
+    if (rc != GTEL_NVML_SUCCESS)
+        return rc;
+    if (!gtel_str_word(&text, &word))
+        return GTEL_NVML_UNKNOWN;
+    for (unsigned i = 0; i < GTEL_ARRAY_LEN(type_names); i++)
+        if (gtel_str_eq(word, gtel_str_of(type_names[i])))
+            return set_value(field, i, gtel_str_trim(text));
+    return GTEL_NVML_UNKNOWN;
+}
+
+/* The call succeeds also when fields do not; `call nvmlDeviceGetFieldValues 0 = !N` fails it whole.
+ */
+static int answer_fields(const char *name, struct gtel_nvml_device *device, int n,
+                         struct gtel_nvml_field *ret)
+{
+    char key[KEY_SIZE];
+    struct gtel_str text;
+    (void)snprintf(key, sizeof(key), "%s %d", name, gpu_of(device));
+    int rc = ask_key(key, GTEL_NVML_SUCCESS, &text);
+    if (rc != GTEL_NVML_SUCCESS)
+        return rc;
+    for (int i = 0; i < n; i++)
+        ret[i].rc = answer_field(name, device, &ret[i]);
+    return GTEL_NVML_SUCCESS;
+}
+
+static int answer_gpm_support(const char *name, struct gtel_nvml_device *device,
+                              struct gtel_nvml_gpm_support *ret)
+{
+    if (ret->version != GTEL_NVML_GPM_SUPPORT_VERSION)
+        return GTEL_NVML_ARGUMENT_VERSION_MISMATCH;
+    return answer_u32(name, device, &ret->is_supported);
+}
+
+static int answer_gpm_alloc(const char *name, struct gtel_nvml_gpm_sample **ret)
+{
+    int rc = answer_plain(name);
+    if (rc != GTEL_NVML_SUCCESS)
+        return rc;
+    *ret = calloc(1, sizeof(**ret));
+    return *ret ? GTEL_NVML_SUCCESS : GTEL_NVML_MEMORY;
+}
+
+/* Frees also when the recording says that the call fails. */
+static int answer_gpm_free(const char *name, struct gtel_nvml_gpm_sample *sample)
+{
+    free(sample);
+    return answer_plain(name);
+}
+
+static int answer_gpm_sample(const char *name, struct gtel_nvml_device *device,
+                             struct gtel_nvml_gpm_sample *sample)
+{
+    char key[KEY_SIZE];
+    struct gtel_str text;
+    (void)snprintf(key, sizeof(key), "%s %d", name, gpu_of(device));
+    sample->device = device;
+    return ask_key(key, GTEL_NVML_SUCCESS, &text);
+}
+
+static int answer_gpm_get(const char *name, struct gtel_nvml_gpm_get *ret)
+{
+    if (!ret->older || !ret->newer || ret->older->device != ret->newer->device)
+        return GTEL_NVML_INVALID_ARGUMENT;
+    for (unsigned i = 0; i < ret->n; i++) {
+        struct gtel_str text;
+        struct gtel_nvml_gpm_metric *metric = &ret->metric[i];
+        metric->rc = ask(name, ret->newer->device, 1, &metric->metric_id, &text);
+        if (metric->rc != GTEL_NVML_SUCCESS)
+            continue;
+        bool is_unnamed = gtel_str_eq(text, GTEL_STR("unnamed"));
+        metric->value = 0;
+        metric->short_name = is_unnamed ? "" : "recorded";
+        if (!is_unnamed && gtel_str_f64(text, &metric->value) < 0)
+            metric->rc = GTEL_NVML_UNKNOWN;
+    }
+    return GTEL_NVML_SUCCESS;
+}
+
+#define GTEL_NVML_SYM(name, need, shape)                                                           \
+    static int replay_##name GTEL_NVML_PARAMS_##shape                                              \
+    {                                                                                              \
+        return answer_##shape(#name GTEL_NVML_ARGS_##shape);                                       \
+    }
+#include "abi/nvml_syms.def"
+#undef GTEL_NVML_SYM
+
+static const struct gtel_nvml_calls calls = {
+#define GTEL_NVML_SYM(name, need, shape) .name = replay_##name,
+#include "abi/nvml_syms.def"
+#undef GTEL_NVML_SYM
+};
+
+static const struct {
+    const char *name;
+    size_t offset;
+} symbols[] = {
+#define GTEL_NVML_SYM(name, need, shape) {#name, offsetof(struct gtel_nvml_calls, name)},
+#include "abi/nvml_syms.def"
+#undef GTEL_NVML_SYM
+};
+
+void *gtel_replay_nvml_symbol(const char *name)
+{
+    struct gtel_str text;
+    if (playing && gtel_tree_call(playing, gtel_str_of(name), &text) == 0 &&
+        gtel_str_eq(text, GTEL_STR("!nosymbol")))
+        return NULL;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(symbols); i++) {
+        void *address = NULL;
+        if (strcmp(symbols[i].name, name) != 0)
+            continue;
+        memcpy(&address, (const char *)&calls + symbols[i].offset, sizeof(address));
+        return address;
+    }
+    return NULL;
+}

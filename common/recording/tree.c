@@ -1,0 +1,545 @@
+/* SPDX-License-Identifier: MIT */
+/* A recorded machine: its state at a time. */
+#include "recording/tree_node.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LINKS_MAX = 16, /* links followed in one path */
+    DEPTH_MAX = 64  /* parts of one path */
+};
+
+static const struct {
+    struct gtel_str name;
+    int value;
+} errors[] = {
+    {GTEL_STR_INIT("EACCES"), EACCES},     {GTEL_STR_INIT("EAGAIN"), EAGAIN},
+    {GTEL_STR_INIT("E2BIG"), E2BIG},       {GTEL_STR_INIT("ECANCELED"), ECANCELED},
+    {GTEL_STR_INIT("EBUSY"), EBUSY},       {GTEL_STR_INIT("EINVAL"), EINVAL},
+    {GTEL_STR_INIT("EIO"), EIO},           {GTEL_STR_INIT("ENODATA"), ENODATA},
+    {GTEL_STR_INIT("ENODEV"), ENODEV},     {GTEL_STR_INIT("ENOENT"), ENOENT},
+    {GTEL_STR_INIT("ENXIO"), ENXIO},       {GTEL_STR_INIT("EOPNOTSUPP"), EOPNOTSUPP},
+    {GTEL_STR_INIT("EPERM"), EPERM},       {GTEL_STR_INIT("ETIMEDOUT"), ETIMEDOUT},
+    {GTEL_STR_INIT("ENOTCONN"), ENOTCONN},
+};
+
+int gtel_tree_error_value(struct gtel_str name)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(errors); i++)
+        if (gtel_str_eq(errors[i].name, name))
+            return errors[i].value;
+    return 0;
+}
+
+const char *gtel_tree_error_name(int error)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(errors); i++)
+        if (errors[i].value == error)
+            return errors[i].name.p;
+    return NULL;
+}
+
+/* Nodes */
+
+static uint32_t bucket_of(struct gtel_str path)
+{
+    return (uint32_t)(gtel_hash(GTEL_HASH_SEED, path.p, path.n) % GTEL_TREE_BUCKETS);
+}
+
+static struct gtel_tree_node *find(const struct gtel_tree *tree, struct gtel_str path)
+{
+    for (uint32_t i = tree->bucket[bucket_of(path)]; i != 0; i = tree->node[i - 1].next)
+        if (gtel_str_eq(tree->node[i - 1].path, path))
+            return &tree->node[i - 1];
+    return NULL;
+}
+
+static bool make_room(struct gtel_tree *tree)
+{
+    if (tree->nodes < tree->nodes_size)
+        return true;
+    if (tree->nodes == GTEL_TREE_NODES_MAX) {
+        tree->lack = GTEL_TREE_LACKS_NODES;
+        return false;
+    }
+    size_t size = tree->nodes_size ? tree->nodes_size * 2 : 1024;
+    struct gtel_tree_node *p = realloc(tree->node, size * sizeof(*p));
+    if (!p) {
+        tree->lack = GTEL_TREE_LACKS_MEMORY;
+        return false;
+    }
+    tree->node = p;
+    tree->nodes_size = size;
+    return true;
+}
+
+struct gtel_tree_node *gtel_tree_add_node(struct gtel_tree *tree, struct gtel_str path)
+{
+    struct gtel_str copy;
+    if (!make_room(tree))
+        return NULL;
+    if (gtel_arena_str(&tree->arena, path, &copy) < 0) {
+        tree->lack = GTEL_TREE_LACKS_MEMORY;
+        return NULL;
+    }
+    struct gtel_tree_node *node = &tree->node[tree->nodes++];
+    uint32_t *bucket = &tree->bucket[bucket_of(path)];
+    *node = (struct gtel_tree_node){.path = copy, .next = *bucket};
+    *bucket = (uint32_t)tree->nodes;
+    return node;
+}
+
+static struct gtel_str parent_of(struct gtel_str path)
+{
+    size_t n = path.n;
+    while (n > 0 && path.p[n - 1] != '/')
+        n--;
+    return (struct gtel_str){path.p, n > 0 ? n - 1 : 0};
+}
+
+/* A path under construction: parts without "." and "..", links already replaced. */
+struct walk {
+    const struct gtel_tree *tree;
+    char path[GTEL_TREE_PATH_MAX];
+    size_t n;
+    int links;
+};
+
+static int walk_parts(struct walk *walk, struct gtel_str rest, bool follows_last);
+
+static int walk_link(struct walk *walk, struct gtel_str target)
+{
+    if (++walk->links > LINKS_MAX)
+        return -ELOOP;
+    walk->n = gtel_str_starts(target, GTEL_STR("/"))
+                  ? 0
+                  : parent_of((struct gtel_str){walk->path, walk->n}).n;
+    return walk_parts(walk, target, true);
+}
+
+static int walk_part(struct walk *walk, struct gtel_str part, bool follows)
+{
+    if (part.n == 0 || gtel_str_eq(part, GTEL_STR(".")))
+        return 0;
+    if (gtel_str_eq(part, GTEL_STR(".."))) {
+        walk->n = parent_of((struct gtel_str){walk->path, walk->n}).n;
+        return 0;
+    }
+    if (walk->n + part.n + 1 >= sizeof(walk->path))
+        return -ENAMETOOLONG;
+    if (walk->n > 0)
+        walk->path[walk->n++] = '/';
+    memcpy(walk->path + walk->n, part.p, part.n);
+    walk->n += part.n;
+    const struct gtel_tree_node *node = find(walk->tree, (struct gtel_str){walk->path, walk->n});
+    if (follows && node && node->kind == GTEL_TREE_LINK)
+        return walk_link(walk, node->text);
+    return 0;
+}
+
+static int walk_parts(struct walk *walk, struct gtel_str rest, bool follows_last)
+{
+    struct gtel_str part;
+    for (int depth = 0; gtel_str_part(&rest, '/', &part); depth++) {
+        if (depth > DEPTH_MAX)
+            return -ENAMETOOLONG;
+        int r = walk_part(walk, part, rest.n > 0 || follows_last);
+        if (r < 0)
+            return r;
+    }
+    return 0;
+}
+
+struct gtel_tree_node *gtel_tree_find(struct gtel_tree *tree, struct gtel_str path,
+                                      bool follows_last, int *ret_error)
+{
+    struct walk walk = {.tree = tree};
+    *ret_error = walk_parts(&walk, path, follows_last);
+    if (*ret_error < 0)
+        return NULL;
+    struct gtel_tree_node *node = find(tree, (struct gtel_str){walk.path, walk.n});
+    if (node && node->kind != GTEL_TREE_GONE && node->kind != GTEL_TREE_CALL)
+        return node;
+    *ret_error = -ENOENT;
+    return NULL;
+}
+
+/* Makes the directories above path; a file in the way stays. */
+static int make_parents(struct gtel_tree *tree, struct gtel_str path)
+{
+    for (struct gtel_str up = parent_of(path);; up = parent_of(up)) {
+        struct gtel_tree_node *node = find(tree, up);
+        if (!node)
+            node = gtel_tree_add_node(tree, up);
+        if (!node)
+            return -ENOMEM;
+        if (node->kind == GTEL_TREE_GONE)
+            node->kind = GTEL_TREE_DIR;
+        if (up.n == 0)
+            return 0;
+    }
+}
+
+static void remove_below(struct gtel_tree *tree, struct gtel_str path)
+{
+    for (size_t i = 0; i < tree->nodes; i++) {
+        struct gtel_tree_node *node = &tree->node[i];
+        bool is_below = node->path.n > 0 && node->kind != GTEL_TREE_CALL &&
+                        gtel_str_starts(node->path, path) &&
+                        (node->path.n == path.n || node->path.p[path.n] == '/');
+        if (!is_below)
+            continue;
+        node->kind = GTEL_TREE_GONE;
+        node->open_error = 0; /* a directory that comes again by itself can be listed */
+        node->generation = ++tree->generation;
+    }
+}
+
+/* The node that an event is about, made if needed. Links above it are followed, itself is not. */
+static struct gtel_tree_node *target_node(struct gtel_tree *tree,
+                                          const struct gtel_tree_event *event)
+{
+    struct walk walk = {.tree = tree};
+    if (walk_parts(&walk, event->path, event->kind == GTEL_TREE_FILE) < 0)
+        return NULL;
+    struct gtel_str path = {walk.path, walk.n};
+    if (event->kind == GTEL_TREE_GONE) {
+        remove_below(tree, path);
+        return NULL;
+    }
+    struct gtel_tree_node *node = find(tree, path);
+    if (!node)
+        node = gtel_tree_add_node(tree, path);
+    if (!node)
+        return NULL;
+    size_t index = (size_t)(node - tree->node);
+    if (make_parents(tree, path) < 0)
+        return NULL;
+    return &tree->node[index]; /* making parents may have moved the array */
+}
+
+static void apply(struct gtel_tree *tree, const struct gtel_tree_event *event)
+{
+    struct gtel_tree_node *node = NULL;
+    if (event->kind == GTEL_TREE_UEVENT)
+        return;
+    if (event->kind == GTEL_TREE_CALL) {
+        node = find(tree, event->path);
+        if (!node)
+            node = gtel_tree_add_node(tree, event->path);
+    } else {
+        node = target_node(tree, event);
+    }
+    if (!node)
+        return;
+    if (node->kind == GTEL_TREE_GONE)
+        node->generation = ++tree->generation;
+    node->kind = event->kind == GTEL_TREE_REFUSED ? GTEL_TREE_FILE : event->kind;
+    node->open_error = event->kind == GTEL_TREE_REFUSED ? event->error : 0;
+    node->read_error = event->kind == GTEL_TREE_FILE ? event->error : 0;
+    if (event->error == 0 || event->text.p)
+        node->text = event->text;
+    node->is_growing = event->kind == GTEL_TREE_FILE && event->error == 0 && !event->text.p;
+    node->since_ns = event->t_ns;
+    node->start = event->start;
+    node->per_second = event->per_second;
+}
+
+static void forget_state(struct gtel_tree *tree)
+{
+    for (size_t i = 0; i < tree->nodes; i++) {
+        tree->node[i].kind = GTEL_TREE_GONE;
+        tree->node[i].open_error = 0; /* as in remove_below */
+        tree->node[i].generation = ++tree->generation;
+    }
+    tree->node[0].kind = GTEL_TREE_DIR; /* the root is always there */
+    tree->applied = 0;
+    tree->now_ns = 0;
+}
+
+void gtel_tree_seek(struct gtel_tree *tree, uint64_t t_ns)
+{
+    if (t_ns < tree->now_ns)
+        forget_state(tree);
+    tree->now_ns = t_ns;
+    while (tree->lack == GTEL_TREE_LACKS_NOTHING && tree->applied < tree->events &&
+           tree->event[tree->applied].t_ns <= t_ns)
+        apply(tree, &tree->event[tree->applied++]);
+}
+
+uint64_t gtel_tree_now(const struct gtel_tree *tree)
+{
+    return tree->now_ns;
+}
+
+struct gtel_tree_node *gtel_tree_node_at(struct gtel_tree *tree, size_t index)
+{
+    return index < tree->nodes ? &tree->node[index] : NULL;
+}
+
+size_t gtel_tree_index(const struct gtel_tree *tree, const struct gtel_tree_node *node)
+{
+    return (size_t)(node - tree->node);
+}
+
+/* Whether the node is a name in some directory. */
+static bool is_name(const struct gtel_tree_node *node)
+{
+    return node->kind != GTEL_TREE_GONE && node->kind != GTEL_TREE_CALL && node->path.n > 0;
+}
+
+int gtel_tree_list(const struct gtel_tree *tree, const struct gtel_tree_node *dir, gtel_dir_fn fn,
+                   void *arg)
+{
+    struct gtel_str path = dir->path;
+    for (size_t i = 0; i < tree->nodes; i++) {
+        const struct gtel_tree_node *node = &tree->node[i];
+        if (!is_name(node) || !gtel_str_eq(parent_of(node->path), path))
+            continue;
+        int r = fn(arg, gtel_str_skip(node->path, path.n > 0 ? path.n + 1 : 0));
+        if (r != 0)
+            return r;
+    }
+    return 0;
+}
+
+static void count_entries(struct gtel_tree *tree)
+{
+    for (size_t i = 0; i < tree->nodes; i++)
+        tree->node[i].entries = 0;
+    for (size_t i = 0; i < tree->nodes; i++) {
+        struct gtel_tree_node *dir =
+            is_name(&tree->node[i]) ? find(tree, parent_of(tree->node[i].path)) : NULL;
+        if (dir)
+            dir->entries++;
+    }
+    tree->counted = tree->applied + 1;
+}
+
+uint32_t gtel_tree_entries(struct gtel_tree *tree, const struct gtel_tree_node *dir)
+{
+    if (tree->counted != tree->applied + 1)
+        count_entries(tree);
+    return dir->entries;
+}
+
+uint64_t gtel_tree_lasts(const struct gtel_tree *tree)
+{
+    size_t i = tree->applied;
+    while (i < tree->events && tree->event[i].t_ns <= tree->now_ns)
+        i++;
+    return i < tree->events ? tree->event[i].t_ns - tree->now_ns : 0;
+}
+
+uint64_t gtel_tree_duration(const struct gtel_tree *tree)
+{
+    return tree->events > 0 ? tree->event[tree->events - 1].t_ns : 0;
+}
+
+uint64_t gtel_tree_wall_ns(const struct gtel_tree *tree)
+{
+    return tree->wall_s * 1000000000u + tree->now_ns;
+}
+
+/* Calls and libraries are nodes whose path no file can have: it holds a control character. */
+int gtel_tree_answer_key(struct gtel_str words, const char *prefix, char *buf, struct gtel_str *ret)
+{
+    int n = snprintf(buf, GTEL_TREE_PATH_MAX, "\001%s%.*s", prefix, GTEL_STR_ARG(words));
+    if (n < 0 || n >= GTEL_TREE_PATH_MAX)
+        return -ENOENT;
+    *ret = (struct gtel_str){buf, (size_t)n};
+    return 0;
+}
+
+static int find_answer(const struct gtel_tree *tree, struct gtel_str words, const char *prefix,
+                       struct gtel_str *ret)
+{
+    char buf[GTEL_TREE_PATH_MAX];
+    struct gtel_str key;
+    int r = gtel_tree_answer_key(words, prefix, buf, &key);
+    if (r < 0)
+        return r;
+    const struct gtel_tree_node *node = find(tree, key);
+    if (!node || node->kind != GTEL_TREE_CALL)
+        return -ENOENT;
+    *ret = node->text;
+    return 0;
+}
+
+uint32_t gtel_tree_owner(const struct gtel_tree *tree, const struct gtel_tree_node *node)
+{
+    struct gtel_str answer;
+    uint64_t uid;
+    if (find_answer(tree, node->path, "owner ", &answer) < 0 || gtel_str_u64(answer, &uid) < 0)
+        return 0;
+    return (uint32_t)uid;
+}
+
+bool gtel_tree_has_library(const struct gtel_tree *tree, struct gtel_str name)
+{
+    struct gtel_str answer;
+    return find_answer(tree, name, "library ", &answer) == 0 &&
+           !gtel_str_eq(answer, GTEL_STR("gone"));
+}
+
+int gtel_tree_call(const struct gtel_tree *tree, struct gtel_str key, struct gtel_str *ret)
+{
+    return find_answer(tree, key, "", ret);
+}
+
+/* The integer part, kept within the range of 64 bits. */
+static int64_t whole(double value)
+{
+    const double limit = 9.2e18; /* a little below 2^63 */
+    if (value >= limit)
+        return INT64_MAX;
+    return value > -limit ? (int64_t)value : INT64_MIN;
+}
+
+/* Whole seconds apart from the rest: 4.1 s has no exact double, and a count would lose one. */
+int64_t gtel_tree_grown(const struct gtel_tree *tree, const struct gtel_tree_node *node)
+{
+    const uint64_t second_ns = 1000000000;
+    uint64_t since_ns = tree->now_ns - node->since_ns;
+    uint64_t seconds = since_ns / second_ns;
+    uint64_t rest_ns = since_ns % second_ns;
+    double value = node->start + node->per_second * (double)seconds;
+    return whole(value + node->per_second * (double)rest_ns / (double)second_ns);
+}
+
+/* Counters are answers too: one of that text, which grows. */
+int gtel_tree_counter_key(struct gtel_str name, uint64_t config, char *buf, struct gtel_str *ret)
+{
+    int n = snprintf(buf, GTEL_TREE_PATH_MAX, "\001pmu %.*s %llx", GTEL_STR_ARG(name),
+                     (unsigned long long)config);
+    if (n < 0 || n >= GTEL_TREE_PATH_MAX)
+        return -ENODEV;
+    *ret = (struct gtel_str){buf, (size_t)n};
+    return 0;
+}
+
+int gtel_tree_pmu(const struct gtel_tree *tree, struct gtel_str name, uint64_t config,
+                  uint64_t *ret)
+{
+    char buf[GTEL_TREE_PATH_MAX];
+    struct gtel_str key;
+    if (gtel_tree_counter_key(name, config, buf, &key) < 0)
+        return -ENODEV;
+    const struct gtel_tree_node *node = find(tree, key);
+    if (!node || node->kind != GTEL_TREE_CALL)
+        return -ENODEV;
+    *ret = (uint64_t)gtel_tree_grown(tree, node);
+    return 0;
+}
+
+int gtel_tree_pmu_error(const struct gtel_tree *tree, struct gtel_str name)
+{
+    struct gtel_str answer;
+    return find_answer(tree, name, "pmu_error ", &answer) < 0 ? 0 : -gtel_tree_error_value(answer);
+}
+
+bool gtel_tree_query_key(struct gtel_str node, struct gtel_str driver, uint64_t item, char *buf,
+                         struct gtel_str *ret)
+{
+    int n = snprintf(buf, GTEL_TREE_PATH_MAX, "%.*s %.*s %llu", GTEL_STR_ARG(node),
+                     GTEL_STR_ARG(driver), (unsigned long long)item);
+    *ret = (struct gtel_str){buf, n > 0 ? (size_t)n : 0};
+    return n > 0 && n < GTEL_TREE_PATH_MAX && item <= UINT32_MAX &&
+           (gtel_str_eq(driver, GTEL_STR("i915")) || gtel_str_eq(driver, GTEL_STR("xe")));
+}
+
+int gtel_tree_query(const struct gtel_tree *tree, struct gtel_str node, enum gtel_drm_driver driver,
+                    uint32_t item, struct gtel_str *ret)
+{
+    char buf[GTEL_TREE_PATH_MAX];
+    struct gtel_str key;
+    struct gtel_str error;
+    struct gtel_str name = driver == GTEL_DRM_XE ? GTEL_STR("xe") : GTEL_STR("i915");
+    if (!gtel_tree_query_key(node, name, item, buf, &key))
+        return -ENOENT;
+    if (find_answer(tree, key, "query_error ", &error) == 0 && gtel_tree_error_value(error) != 0)
+        return -gtel_tree_error_value(error);
+    return find_answer(tree, key, "query ", ret);
+}
+
+int gtel_tree_stall(const struct gtel_tree *tree, struct gtel_str key, struct gtel_str *ret)
+{
+    struct gtel_str error;
+    if (find_answer(tree, key, "stall_error ", &error) == 0 && gtel_tree_error_value(error) != 0)
+        return -gtel_tree_error_value(error);
+    return find_answer(tree, key, "stall ", ret);
+}
+
+/* A counter's node is named "\001ras DEVICE NODE NAME". False when it is none of that device. */
+static bool take_counter(const struct gtel_tree_node *node, struct gtel_str prefix,
+                         struct gtel_ras_counter *ret)
+{
+    struct gtel_str rest = gtel_str_skip(node->path, prefix.n);
+    struct gtel_str part;
+    uint64_t value;
+    if (node->kind != GTEL_TREE_CALL || !gtel_str_starts(node->path, prefix) ||
+        !gtel_str_word(&rest, &part) || gtel_str_u64(node->text, &value) < 0)
+        return false;
+    (void)gtel_str_copy(ret->node, sizeof(ret->node), part);
+    (void)gtel_str_copy(ret->name, sizeof(ret->name), gtel_str_trim(rest));
+    ret->value = (uint32_t)value;
+    return true;
+}
+
+int gtel_tree_ras(const struct gtel_tree *tree, struct gtel_str device,
+                  struct gtel_ras_counter *ret, size_t max, size_t *ret_n)
+{
+    char buf[GTEL_TREE_PATH_MAX];
+    struct gtel_str prefix;
+    struct gtel_str error;
+    struct gtel_ras_counter counter;
+    size_t n = 0;
+    if (gtel_tree_call(tree, GTEL_STR("ras_error"), &error) == 0 &&
+        gtel_tree_error_value(error) != 0)
+        return -gtel_tree_error_value(error);
+    if (gtel_tree_answer_key(device, "ras ", buf, &prefix) < 0 || prefix.n + 1 >= sizeof(buf))
+        return -ENOENT;
+    buf[prefix.n++] = ' ';
+    for (size_t i = 0; i < tree->nodes && n < max; i++)
+        if (take_counter(&tree->node[i], prefix, &counter))
+            ret[n++] = counter;
+    *ret_n = n;
+    return n > 0 ? 0 : -ENOENT;
+}
+
+int gtel_tree_uevents(const struct gtel_tree *tree)
+{
+    struct gtel_str answer;
+    return gtel_tree_call(tree, GTEL_STR("uevents"), &answer) < 0 ? -EOPNOTSUPP
+                                                                  : -gtel_tree_error_value(answer);
+}
+
+size_t gtel_tree_uevents_end(const struct gtel_tree *tree)
+{
+    return tree->applied;
+}
+
+int gtel_tree_uevent(const struct gtel_tree *tree, size_t *at, struct gtel_str *ret)
+{
+    while (*at < tree->applied) {
+        const struct gtel_tree_event *event = &tree->event[(*at)++];
+        if (event->kind != GTEL_TREE_UEVENT)
+            continue;
+        *ret = event->text;
+        return -event->error;
+    }
+    return -EAGAIN;
+}
+
+void gtel_tree_free(struct gtel_tree *tree)
+{
+    if (!tree)
+        return;
+    gtel_arena_done(&tree->arena);
+    free(tree->event);
+    free(tree->node);
+    free(tree);
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A recorded machine: one text file with files, links and vendor answers, over time.
+ *
+ * Lines are UTF-8; `#` at the beginning of a line starts a comment. Paths are relative to the root.
+ *
+ *     wall 1767225600          UTC seconds at time 0: once, before anything else (the default)
+ *     dir sys/class/hwmon      a directory; those above a file or link exist by themselves
+ *     link P -> TARGET         a symbolic link, followed as the kernel would
+ *     file P                   a file; each following `| text` is one line of it
+ *     grow P START PER_SECOND  a file with a decimal number that grows with time from here on, cut
+ *                              to an integer; PER_SECOND may be negative or have a fraction
+ *     error P EIO              opening works, each read fails (EIO EAGAIN ENODEV ENODATA EACCES)
+ *     refuse P EACCES          opening fails
+ *     char P MAJOR:MINOR       a character device behind a link, as proc/PID/fd/5 of a process that
+ *                              has a GPU open; it cannot be read
+ *     owner P UID              whose P is: root's without such a line; P is a path without links
+ *     gone P                   removes P and everything below it
+ *     library NAME             a vendor library is there, as libnvidia-ml.so.1
+ *     library NAME gone        and is not any more
+ *     call NAME WORD… = ANSWER what a call of it answers; meaning: the library's replay module
+ *     pmu NAME CONFIG START PER_SECOND  a counter of the perf PMU in sys/bus/event_source/devices/
+ *                              NAME; grows as a file does (1e9: an engine that is always busy)
+ *     pmu_error NAME EACCES    opening counters of that PMU fails; `none`: not any more
+ *     query NODE DRIVER ITEM   what the DRM driver answers to a query (env.h, drm_query) through
+ *                              dev/dri/renderD128; DRIVER i915 or xe, ITEM the query's number;
+ *                              each following `| 4:2 2:0x10 48:0` is words of the answer, WIDTH in
+ *                              bytes and value, little endian (parse/words.h)
+ *     query_error NODE DRIVER ITEM EACCES  the query fails, whatever it answered before; `none`:
+ *                              not any more
+ *     stall NODE GT LAYOUT     xe can sample why the units of that GT stall; LAYOUT is pvc, xe2 or
+ *                              xe3p; each following `| 300 0 10` is a record's counters, in the
+ *                              order of enum gtel_eu_stall (parse/eu_stall.h); `| next` ends what
+ *                              one read gives, and the last one is given again and again; `| lost`
+ *                              and `| reset` alone in a read: it fails so
+ *     stall_error NODE GT EBUSY  beginning to sample fails; `none`: not any more
+ *     uevents on               the kernel's messages about devices can be heard; `uevents EPERM`:
+ *                              not so; without such a line the machine has none
+ *     uevent ACTION /DEVPATH KEY=VALUE…  such a message, as
+ *                              uevent change /devices/pci0000:00/0000:00:02.0/drm/card0 RESET=1
+ *     uevent lost              messages are lost here, because too many waited
+ *     ras DEVICE NODE NAME VALUE  an error counter that the driver of the device offers (drm-ras):
+ *                              ras 0000:03:00.0 correctable-errors device-memory 5
+ *     ras_error EPERM          asking for these fails; `none`: not any more
+ *     at 1s                    a later state of the same machine begins; times only grow
+ *     end                      the last line: a file without it has been cut
+ *
+ * A later state keeps what it does not name; what was gone and comes again is another file (of
+ * proc/PID/fd: another process). The directory proc/PID/fd has the number of its entries as its
+ * size, unless proc/sys/kernel/osrelease says that Linux is older than 6.2; `link proc/5/fd/3 -> X`
+ * is a descriptor of another kind, whether X is there or not. Reading such a machine gives the same
+ * answer everywhere.
+ */
+#ifndef GTEL_RECORDING_TREE_H
+#define GTEL_RECORDING_TREE_H
+
+#include "host/env.h"
+
+struct gtel_tree;
+
+/*
+ * Parses text, which is copied. Returns 0, -ENOMEM, or -EINVAL with "line N: …" in error (of size
+ * bytes, at least 1). *ret is the caller's, and stands at time 0.
+ */
+int gtel_tree_parse(struct gtel_str text, struct gtel_tree **ret, char *error, size_t size);
+void gtel_tree_free(struct gtel_tree *tree);
+/* Goes to time t_ns; going back starts again from 0. */
+void gtel_tree_seek(struct gtel_tree *tree, uint64_t t_ns);
+/* How long it is until the next state begins; 0: the last one has begun. */
+uint64_t gtel_tree_lasts(const struct gtel_tree *tree);
+/* The time of the last state. */
+uint64_t gtel_tree_duration(const struct gtel_tree *tree);
+uint64_t gtel_tree_wall_ns(const struct gtel_tree *tree);
+
+/* The name in the format of a positive errno, or NULL: the format has none for it. */
+const char *gtel_tree_error_name(int error);
+
+bool gtel_tree_has_library(const struct gtel_tree *tree, struct gtel_str name);
+/*
+ * The answer to a call at the present time: key is the words before the `=` with one blank between
+ * them. Returns 0 or -ENOENT. *ret is valid until the tree is freed.
+ */
+int gtel_tree_call(const struct gtel_tree *tree, struct gtel_str key, struct gtel_str *ret);
+
+/*
+ * The present value of a counter of a PMU. Returns 0, or -ENODEV when the PMU has none of that
+ * config.
+ */
+int gtel_tree_pmu(const struct gtel_tree *tree, struct gtel_str name, uint64_t config,
+                  uint64_t *ret);
+/* What opening counters of a PMU gives: 0 or a negative errno. */
+int gtel_tree_pmu_error(const struct gtel_tree *tree, struct gtel_str name);
+
+/*
+ * What the units of a GT ("NODE GT") give when their stalls are sampled: layout, newline, records.
+ * 0, -ENOENT when they give nothing, or the recorded error.
+ */
+int gtel_tree_stall(const struct gtel_tree *tree, struct gtel_str key, struct gtel_str *ret);
+
+/* The error counters of a device. 0, -ENOENT when there are none, or the recorded error. */
+int gtel_tree_ras(const struct gtel_tree *tree, struct gtel_str device,
+                  struct gtel_ras_counter *ret, size_t max, size_t *ret_n);
+
+/* What listening to messages about devices gives: 0 or a negative errno. */
+int gtel_tree_uevents(const struct gtel_tree *tree);
+/* The place in the recording behind all messages up to the present time. */
+size_t gtel_tree_uevents_end(const struct gtel_tree *tree);
+/*
+ * The first message from place *at on that has been sent by the present time. Returns 0 and moves
+ * *at behind it, -EAGAIN when there is none, -ENOBUFS (and moves on) where messages were lost.
+ * *ret is valid until the tree is freed.
+ */
+int gtel_tree_uevent(const struct gtel_tree *tree, size_t *at, struct gtel_str *ret);
+
+/*
+ * The present answer of a DRM driver to a query. Returns 0, -ENOENT where none is recorded, or the
+ * recorded error. *ret is valid until the tree is freed.
+ */
+int gtel_tree_query(const struct gtel_tree *tree, struct gtel_str node, enum gtel_drm_driver driver,
+                    uint32_t item, struct gtel_str *ret);
+
+/*
+ * An env that is this recorded machine and nothing else. With is_stepped, time stands still until
+ * gtel_env_tree_step; otherwise it runs with the real monotonic clock, from epoch_ns on (0: now).
+ * Libraries are answered by their replay modules. The tree stays the caller's and outlives the env.
+ */
+int gtel_env_tree_init(struct gtel_tree *tree, bool is_stepped, uint64_t epoch_ns,
+                       struct gtel_env *ret);
+void gtel_env_tree_step(struct gtel_env *env, uint64_t ns);
+void gtel_env_tree_done(struct gtel_env *env);
+/* Called with the path at each open, for tests that prove what is not touched; fn NULL: off. */
+void gtel_env_tree_watch(struct gtel_env *env, void (*fn)(void *arg, const char *path), void *arg);
+
+#endif

@@ -1,0 +1,588 @@
+/* SPDX-License-Identifier: MIT */
+/* A recorded machine: reading the text. */
+#include "base/buf.h"
+#include "recording/tree_node.h"
+#include "parse/words.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ANSWER_MAX = 8192, /* bytes of a driver's answer */
+    EVENTS_MAX = 1 << 20,
+    CONTENT_MAX = 1 << 20,    /* bytes of a file */
+    UEVENT_MAX = 4096,        /* bytes of a message; the kernel's own limit is half of that */
+    WALL_DEFAULT = 1767225600 /* 2026-01-01 00:00:00 UTC */
+};
+
+struct reader {
+    struct gtel_tree *tree;
+    struct gtel_str rest;
+    size_t line;
+    uint64_t t_ns;
+    bool has_end;
+    char *error;
+    size_t error_size;
+};
+
+/*
+ * Says where and what, and never what stands there: a file that is named by mistake, or on purpose,
+ * may be another user's.
+ */
+static int fail(const struct reader *reader, const char *what)
+{
+    (void)snprintf(reader->error, reader->error_size, "line %zu: %s", reader->line, what);
+    return -EINVAL;
+}
+
+static int fail_limit(const struct reader *reader, const char *what, size_t limit)
+{
+    (void)snprintf(reader->error, reader->error_size, "line %zu: more than %zu %s", reader->line,
+                   limit, what);
+    return -EINVAL;
+}
+
+/* What a line asks for becomes one key. */
+static int fail_words(const struct reader *reader)
+{
+    return fail_limit(reader, "bytes of names in a line", GTEL_TREE_PATH_MAX - 1);
+}
+
+static int add_event(struct reader *reader, const struct gtel_tree_event *event)
+{
+    struct gtel_tree *tree = reader->tree;
+    if (tree->events == EVENTS_MAX)
+        return fail_limit(reader, "changes of files, links and answers", EVENTS_MAX);
+    if (tree->events == tree->events_size) {
+        size_t size = tree->events_size ? tree->events_size * 2 : 256;
+        struct gtel_tree_event *p = realloc(tree->event, size * sizeof(*p));
+        if (!p)
+            return -ENOMEM;
+        tree->event = p;
+        tree->events_size = size;
+    }
+    struct gtel_tree_event *added = &tree->event[tree->events++];
+    *added = *event;
+    added->t_ns = reader->t_ns;
+    added->line = reader->line <= UINT32_MAX ? (uint32_t)reader->line : UINT32_MAX;
+    return 0;
+}
+
+/* The lines beginning with '|' that follow, joined; each ends in a newline. */
+static int read_content(struct reader *reader, struct gtel_str *ret)
+{
+    struct gtel_buf buf;
+    gtel_buf_init(&buf, CONTENT_MAX);
+    bool is_long = false;
+    while (!buf.has_failed && gtel_str_starts(reader->rest, GTEL_STR("|"))) {
+        struct gtel_str line;
+        (void)gtel_str_line(&reader->rest, &line); /* not empty: it begins with '|' */
+        reader->line++;
+        line = gtel_str_skip(line, 1);
+        line = gtel_str_skip(line, gtel_str_starts(line, GTEL_STR(" ")));
+        is_long = line.n >= CONTENT_MAX - buf.n;
+        gtel_buf_str(&buf, line);
+        gtel_buf_char(&buf, '\n');
+    }
+    int r = is_long ? fail_limit(reader, "bytes of content", CONTENT_MAX) : -ENOMEM;
+    if (!buf.has_failed)
+        r = gtel_arena_str(&reader->tree->arena, gtel_buf_text(&buf), ret);
+    gtel_buf_done(&buf);
+    return r;
+}
+
+static int read_path(struct reader *reader, struct gtel_str *args, struct gtel_tree_event *event)
+{
+    if (!gtel_str_word(args, &event->path))
+        return fail(reader, "a path is missing");
+    if (event->path.p[0] == '/' || event->path.n >= GTEL_TREE_PATH_MAX)
+        return fail(reader, "a path must be relative and below 512 bytes");
+    return 0;
+}
+
+static int read_file(struct reader *reader, struct gtel_str args)
+{
+    struct gtel_tree_event event = {.kind = GTEL_TREE_FILE};
+    int r = read_path(reader, &args, &event);
+    if (r < 0)
+        return r;
+    r = read_content(reader, &event.text);
+    return r < 0 ? r : add_event(reader, &event);
+}
+
+static int read_dir_or_gone(struct reader *reader, struct gtel_str args, enum gtel_tree_kind kind)
+{
+    struct gtel_tree_event event = {.kind = kind, .text = GTEL_STR("")};
+    int r = read_path(reader, &args, &event);
+    return r < 0 ? r : add_event(reader, &event);
+}
+
+static int read_link(struct reader *reader, struct gtel_str args)
+{
+    struct gtel_tree_event event = {.kind = GTEL_TREE_LINK};
+    struct gtel_str arrow;
+    int r = read_path(reader, &args, &event);
+    if (r < 0)
+        return r;
+    if (!gtel_str_word(&args, &arrow) || !gtel_str_eq(arrow, GTEL_STR("->")) ||
+        !gtel_str_word(&args, &event.text))
+        return fail(reader, "expected: link PATH -> TARGET");
+    return add_event(reader, &event);
+}
+
+/* char PATH MAJOR:MINOR; the numbers are kept in start and per_second, which hold 32 bits exactly
+ */
+static int read_char(struct reader *reader, struct gtel_str args)
+{
+    struct gtel_tree_event event = {.kind = GTEL_TREE_CHAR, .text = GTEL_STR("")};
+    struct gtel_str word = GTEL_STR_NONE;
+    struct gtel_str part;
+    uint64_t major;
+    uint64_t minor;
+    int r = read_path(reader, &args, &event);
+    if (r < 0)
+        return r;
+    (void)gtel_str_word(&args, &word); /* a missing word is no number */
+    if (!gtel_str_part(&word, ':', &part) || gtel_str_u64(part, &major) < 0 ||
+        gtel_str_u64(word, &minor) < 0 || major > UINT32_MAX || minor > UINT32_MAX)
+        return fail(reader, "expected: char PATH MAJOR:MINOR");
+    event.start = (double)major;
+    event.per_second = (double)minor;
+    return add_event(reader, &event);
+}
+
+static int read_grow(struct reader *reader, struct gtel_str args)
+{
+    struct gtel_tree_event event = {.kind = GTEL_TREE_FILE};
+    struct gtel_str word;
+    int r = read_path(reader, &args, &event);
+    if (r < 0)
+        return r;
+    if (!gtel_str_word(&args, &word) || gtel_str_f64(word, &event.start) < 0 ||
+        !gtel_str_word(&args, &word) || gtel_str_f64(word, &event.per_second) < 0)
+        return fail(reader, "expected: grow PATH START PER_SECOND");
+    return add_event(reader, &event);
+}
+
+static int read_error(struct reader *reader, struct gtel_str args, enum gtel_tree_kind kind)
+{
+    struct gtel_tree_event event = {.kind = kind};
+    struct gtel_str word = GTEL_STR_NONE;
+    int r = read_path(reader, &args, &event);
+    if (r < 0)
+        return r;
+    (void)gtel_str_word(&args, &word); /* a missing word is no known error */
+    event.error = gtel_tree_error_value(word);
+    if (event.error == 0)
+        return fail(reader, "not an error that is known here (EIO, EACCES …)");
+    return add_event(reader, &event);
+}
+
+static int add_answer(struct reader *reader, const char *prefix, struct gtel_str words,
+                      struct gtel_str answer)
+{
+    char buf[GTEL_TREE_PATH_MAX];
+    struct gtel_tree_event event = {.kind = GTEL_TREE_CALL, .text = answer};
+    if (answer.n == 0)
+        event.text = GTEL_STR("");
+    struct gtel_str key;
+    if (gtel_tree_answer_key(words, prefix, buf, &key) < 0)
+        return fail_words(reader);
+    int r = gtel_arena_str(&reader->tree->arena, key, &event.path);
+    return r < 0 ? r : add_event(reader, &event);
+}
+
+/* owner PATH UID */
+static int read_owner(struct reader *reader, struct gtel_str args)
+{
+    struct gtel_tree_event event;
+    struct gtel_str word = GTEL_STR_NONE;
+    uint64_t uid;
+    int r = read_path(reader, &args, &event);
+    if (r < 0)
+        return r;
+    (void)gtel_str_word(&args, &word); /* a missing word is no number */
+    if (gtel_str_u64(word, &uid) < 0 || uid > UINT32_MAX)
+        return fail(reader, "expected: owner PATH UID");
+    return add_answer(reader, "owner ", event.path, word);
+}
+
+/* call NAME WORD… = ANSWER: the words are joined by one blank. */
+static int read_call(struct reader *reader, struct gtel_str args)
+{
+    char key[GTEL_TREE_PATH_MAX];
+    size_t n = 0;
+    struct gtel_str word;
+    while (gtel_str_word(&args, &word)) {
+        if (gtel_str_eq(word, GTEL_STR("=")) && n > 0)
+            return add_answer(reader, "", (struct gtel_str){key, n}, gtel_str_trim(args));
+        if (n + word.n + 1 >= sizeof(key))
+            return fail_words(reader);
+        if (n > 0)
+            key[n++] = ' ';
+        memcpy(key + n, word.p, word.n);
+        n += word.n;
+    }
+    return fail(reader, "expected: call NAME WORD… = ANSWER");
+}
+
+static int read_at(struct reader *reader, struct gtel_str args)
+{
+    uint64_t t_ns;
+    struct gtel_str word = GTEL_STR_NONE;
+    (void)gtel_str_word(&args, &word); /* a missing word is no time */
+    if (gtel_str_duration(word, &t_ns) < 0)
+        return fail(reader, "not a time (as 1s, 500ms)");
+    if (t_ns < reader->t_ns)
+        return fail(reader, "times must grow");
+    reader->t_ns = t_ns;
+    return 0;
+}
+
+static int read_wall(struct reader *reader, struct gtel_str args)
+{
+    struct gtel_str word = GTEL_STR_NONE;
+    (void)gtel_str_word(&args, &word); /* a missing word is no number */
+    if (reader->tree->events > 0 || gtel_str_u64(word, &reader->tree->wall_s) < 0 ||
+        reader->tree->wall_s > 9000000000u)
+        return fail(reader, "expected, before anything else: wall SECONDS");
+    return 0;
+}
+
+static int read_library(struct reader *reader, struct gtel_str args)
+{
+    struct gtel_str word;
+    if (!gtel_str_word(&args, &word))
+        return fail(reader, "expected: library NAME, or library NAME gone");
+    return add_answer(reader, "library ", word, gtel_str_trim(args));
+}
+
+/* pmu NAME CONFIG START PER_SECOND */
+static int read_pmu(struct reader *reader, struct gtel_str args)
+{
+    char buf[GTEL_TREE_PATH_MAX];
+    struct gtel_tree_event event = {.kind = GTEL_TREE_CALL, .text = GTEL_STR("")};
+    struct gtel_str name;
+    struct gtel_str word;
+    struct gtel_str key;
+    uint64_t config;
+    if (!gtel_str_word(&args, &name) || !gtel_str_word(&args, &word) ||
+        gtel_str_hex(word, &config) < 0 || !gtel_str_word(&args, &word) ||
+        gtel_str_f64(word, &event.start) < 0 || !gtel_str_word(&args, &word) ||
+        gtel_str_f64(word, &event.per_second) < 0)
+        return fail(reader, "expected: pmu NAME CONFIG START PER_SECOND");
+    if (gtel_tree_counter_key(name, config, buf, &key) < 0)
+        return fail_words(reader);
+    int r = gtel_arena_str(&reader->tree->arena, key, &event.path);
+    return r < 0 ? r : add_event(reader, &event);
+}
+
+static int read_pmu_error(struct reader *reader, struct gtel_str args)
+{
+    struct gtel_str name;
+    struct gtel_str error = GTEL_STR_NONE;
+    if (!gtel_str_word(&args, &name))
+        return fail(reader, "expected: pmu_error NAME ERROR");
+    (void)gtel_str_word(&args, &error); /* a missing word is no known error */
+    if (gtel_tree_error_value(error) == 0 && !gtel_str_eq(error, GTEL_STR("none")))
+        return fail(reader, "not an error that is known here (EIO, EACCES …)");
+    return add_answer(reader, "pmu_error ", name, error);
+}
+
+/* NODE DRIVER ITEM, of a line that goes on with args. */
+static bool read_query_key(struct gtel_str *args, char *buf, struct gtel_str *ret)
+{
+    struct gtel_str node;
+    struct gtel_str driver;
+    struct gtel_str word;
+    uint64_t item;
+    return gtel_str_word(args, &node) && gtel_str_word(args, &driver) &&
+           gtel_str_word(args, &word) && gtel_str_u64(word, &item) == 0 &&
+           gtel_tree_query_key(node, driver, item, buf, ret);
+}
+
+/* The words become bytes here, so that answering cannot fail. */
+static int read_query(struct reader *reader, struct gtel_str args)
+{
+    char buf[GTEL_TREE_PATH_MAX];
+    unsigned char bytes[ANSWER_MAX];
+    struct gtel_str key;
+    struct gtel_str words;
+    struct gtel_str answer;
+    size_t n;
+    if (!read_query_key(&args, buf, &key))
+        return fail(reader, "expected: query NODE i915|xe ITEM");
+    int r = read_content(reader, &words);
+    if (r < 0)
+        return r;
+    if (gtel_words_pack(words, bytes, sizeof(bytes), &n) < 0)
+        return fail(reader, "expected: | WIDTH:VALUE…, at most 8 KiB in all");
+    r = gtel_arena_str(&reader->tree->arena, (struct gtel_str){(char *)bytes, n}, &answer);
+    return r < 0 ? r : add_answer(reader, "query ", key, answer);
+}
+
+static int read_query_error(struct reader *reader, struct gtel_str args)
+{
+    char buf[GTEL_TREE_PATH_MAX];
+    struct gtel_str key;
+    struct gtel_str error = GTEL_STR_NONE;
+    if (!read_query_key(&args, buf, &key))
+        return fail(reader, "expected: query_error NODE i915|xe ITEM ERROR");
+    (void)gtel_str_word(&args, &error); /* a missing word is no known error */
+    if (gtel_tree_error_value(error) == 0 && !gtel_str_eq(error, GTEL_STR("none")))
+        return fail(reader, "not an error that is known here (EIO, EACCES …)");
+    return add_answer(reader, "query_error ", key, error);
+}
+
+/* NODE GT, of a line that goes on with args. */
+static bool read_stall_key(struct gtel_str *args, char *buf, struct gtel_str *ret)
+{
+    struct gtel_str node;
+    struct gtel_str gt;
+    uint64_t number;
+    if (!gtel_str_word(args, &node) || !gtel_str_word(args, &gt) || gtel_str_u64(gt, &number) < 0)
+        return false;
+    int n = snprintf(buf, GTEL_TREE_PATH_MAX, "%.*s %llu", GTEL_STR_ARG(node),
+                     (unsigned long long)number);
+    *ret = (struct gtel_str){buf, n > 0 ? (size_t)n : 0};
+    return n > 0 && n < GTEL_TREE_PATH_MAX;
+}
+
+/* stall NODE GT LAYOUT, and records; the answer is the layout and the lines behind it. */
+static int read_stall(struct reader *reader, struct gtel_str args)
+{
+    char buf[GTEL_TREE_PATH_MAX];
+    struct gtel_str key;
+    struct gtel_str layout;
+    struct gtel_str lines;
+    struct gtel_str answer;
+    struct gtel_buf text;
+    if (!read_stall_key(&args, buf, &key) || !gtel_str_word(&args, &layout))
+        return fail(reader, "expected: stall NODE GT pvc|xe2|xe3p");
+    int r = read_content(reader, &lines);
+    if (r < 0)
+        return r;
+    gtel_buf_init(&text, ANSWER_MAX);
+    gtel_buf_printf(&text, "%.*s\n", GTEL_STR_ARG(layout));
+    gtel_buf_str(&text, lines);
+    r = text.has_failed ? fail(reader, "more than 8 KiB of records")
+                        : gtel_arena_str(&reader->tree->arena, gtel_buf_text(&text), &answer);
+    gtel_buf_done(&text);
+    return r < 0 ? r : add_answer(reader, "stall ", key, answer);
+}
+
+static int read_stall_error(struct reader *reader, struct gtel_str args)
+{
+    char buf[GTEL_TREE_PATH_MAX];
+    struct gtel_str key;
+    struct gtel_str error = GTEL_STR_NONE;
+    if (!read_stall_key(&args, buf, &key))
+        return fail(reader, "expected: stall_error NODE GT ERROR");
+    (void)gtel_str_word(&args, &error); /* a missing word is no known error */
+    if (gtel_tree_error_value(error) == 0 && !gtel_str_eq(error, GTEL_STR("none")))
+        return fail(reader, "not an error that is known here (EIO, EACCES …)");
+    return add_answer(reader, "stall_error ", key, error);
+}
+
+/* ras DEVICE NODE NAME VALUE */
+static int read_ras(struct reader *reader, struct gtel_str args)
+{
+    char key[GTEL_TREE_PATH_MAX];
+    struct gtel_str part[4];
+    uint64_t value;
+    size_t n = 0;
+    while (n < 4 && gtel_str_word(&args, &part[n]))
+        n++;
+    if (n < 4 || gtel_str_u64(part[3], &value) < 0 || value > UINT32_MAX)
+        return fail(reader, "expected: ras DEVICE NODE NAME VALUE");
+    int length = snprintf(key, sizeof(key), "%.*s %.*s %.*s", GTEL_STR_ARG(part[0]),
+                          GTEL_STR_ARG(part[1]), GTEL_STR_ARG(part[2]));
+    if (length < 0 || (size_t)length >= sizeof(key))
+        return fail_words(reader);
+    return add_answer(reader, "ras ", (struct gtel_str){key, (size_t)length}, part[3]);
+}
+
+static int read_ras_error(struct reader *reader, struct gtel_str args)
+{
+    struct gtel_str word = GTEL_STR_NONE;
+    (void)gtel_str_word(&args, &word); /* a missing word is no known error */
+    if (gtel_tree_error_value(word) == 0 && !gtel_str_eq(word, GTEL_STR("none")))
+        return fail(reader, "expected: ras_error ERROR, or ras_error none");
+    return add_answer(reader, "", GTEL_STR("ras_error"), word);
+}
+
+static int read_uevents(struct reader *reader, struct gtel_str args)
+{
+    struct gtel_str word = GTEL_STR_NONE;
+    (void)gtel_str_word(&args, &word); /* a missing word is no known error */
+    if (gtel_tree_error_value(word) == 0 && !gtel_str_eq(word, GTEL_STR("on")))
+        return fail(reader, "expected: uevents on, or uevents ERROR");
+    return add_answer(reader, "", GTEL_STR("uevents"), word);
+}
+
+/* The message as the kernel sends it: each part ends in a NUL (kernel: lib/kobject_uevent.c). */
+static void write_uevent(struct gtel_buf *buf, struct gtel_str action, struct gtel_str devpath,
+                         struct gtel_str values)
+{
+    const struct gtel_str begin[] = {
+        action, GTEL_STR("@"),          devpath, GTEL_STR("\0ACTION="),
+        action, GTEL_STR("\0DEVPATH="), devpath, GTEL_STR("\0"),
+    };
+    struct gtel_str word;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(begin); i++)
+        gtel_buf_str(buf, begin[i]);
+    while (gtel_str_word(&values, &word)) {
+        gtel_buf_str(buf, word);
+        gtel_buf_char(buf, '\0');
+    }
+}
+
+/* uevent ACTION /DEVPATH KEY=VALUE…, or uevent lost */
+static int read_uevent(struct reader *reader, struct gtel_str args)
+{
+    struct gtel_tree_event event = {.kind = GTEL_TREE_UEVENT, .text = GTEL_STR("")};
+    struct gtel_str action = GTEL_STR_NONE;
+    struct gtel_str devpath = GTEL_STR_NONE;
+    bool has_path = gtel_str_word(&args, &action) && gtel_str_word(&args, &devpath);
+    if (!has_path && gtel_str_eq(action, GTEL_STR("lost"))) {
+        event.error = ENOBUFS;
+        return add_event(reader, &event);
+    }
+    if (!has_path || devpath.p[0] != '/')
+        return fail(reader, "expected: uevent ACTION /DEVPATH KEY=VALUE…, or uevent lost");
+    struct gtel_buf buf;
+    gtel_buf_init(&buf, UEVENT_MAX);
+    write_uevent(&buf, action, devpath, args);
+    int r = buf.has_failed ? fail_limit(reader, "bytes of a message", UEVENT_MAX)
+                           : gtel_arena_str(&reader->tree->arena, gtel_buf_text(&buf), &event.text);
+    gtel_buf_done(&buf);
+    return r < 0 ? r : add_event(reader, &event);
+}
+
+static int read_line(struct reader *reader, struct gtel_str line)
+{
+    struct gtel_str word;
+    struct gtel_str args = line;
+    if (gtel_str_starts(line, GTEL_STR("#")) || !gtel_str_word(&args, &word))
+        return 0;
+    if (reader->has_end)
+        return fail(reader, "text after end");
+    if (gtel_str_eq(word, GTEL_STR("file")))
+        return read_file(reader, args);
+    if (gtel_str_eq(word, GTEL_STR("link")))
+        return read_link(reader, args);
+    if (gtel_str_eq(word, GTEL_STR("char")))
+        return read_char(reader, args);
+    if (gtel_str_eq(word, GTEL_STR("owner")))
+        return read_owner(reader, args);
+    if (gtel_str_eq(word, GTEL_STR("grow")))
+        return read_grow(reader, args);
+    if (gtel_str_eq(word, GTEL_STR("call")))
+        return read_call(reader, args);
+    if (gtel_str_eq(word, GTEL_STR("dir")))
+        return read_dir_or_gone(reader, args, GTEL_TREE_DIR);
+    if (gtel_str_eq(word, GTEL_STR("gone")))
+        return read_dir_or_gone(reader, args, GTEL_TREE_GONE);
+    if (gtel_str_eq(word, GTEL_STR("error")))
+        return read_error(reader, args, GTEL_TREE_FILE);
+    if (gtel_str_eq(word, GTEL_STR("refuse")))
+        return read_error(reader, args, GTEL_TREE_REFUSED);
+    if (gtel_str_eq(word, GTEL_STR("at")))
+        return read_at(reader, args);
+    if (gtel_str_eq(word, GTEL_STR("wall")))
+        return read_wall(reader, args);
+    if (gtel_str_eq(word, GTEL_STR("library")))
+        return read_library(reader, args);
+    if (gtel_str_eq(word, GTEL_STR("pmu")))
+        return read_pmu(reader, args);
+    if (gtel_str_eq(word, GTEL_STR("pmu_error")))
+        return read_pmu_error(reader, args);
+    if (gtel_str_eq(word, GTEL_STR("query")))
+        return read_query(reader, args);
+    if (gtel_str_eq(word, GTEL_STR("query_error")))
+        return read_query_error(reader, args);
+    if (gtel_str_eq(word, GTEL_STR("stall")))
+        return read_stall(reader, args);
+    if (gtel_str_eq(word, GTEL_STR("stall_error")))
+        return read_stall_error(reader, args);
+    if (gtel_str_eq(word, GTEL_STR("ras")))
+        return read_ras(reader, args);
+    if (gtel_str_eq(word, GTEL_STR("ras_error")))
+        return read_ras_error(reader, args);
+    if (gtel_str_eq(word, GTEL_STR("uevent")))
+        return read_uevent(reader, args);
+    if (gtel_str_eq(word, GTEL_STR("uevents")))
+        return read_uevents(reader, args);
+    if (gtel_str_eq(word, GTEL_STR("end"))) {
+        reader->has_end = true;
+        return 0;
+    }
+    return fail(reader, "unknown word");
+}
+
+/* Nonsense in the last line of a file without `end`: most likely the rest is missing. */
+static void add_hint(const struct reader *reader)
+{
+    size_t n = strlen(reader->error);
+    if (!reader->has_end && reader->rest.n == 0 && n < reader->error_size)
+        (void)snprintf(reader->error + n, reader->error_size - n,
+                       "; there the file ends without 'end': it has been cut");
+}
+
+static int read_all(struct reader *reader)
+{
+    struct gtel_str line;
+    while (gtel_str_line(&reader->rest, &line)) {
+        reader->line++;
+        int r = read_line(reader, line);
+        if (r == -EINVAL)
+            add_hint(reader);
+        if (r < 0)
+            return r;
+    }
+    if (!reader->has_end)
+        return fail(reader, "the last line is not 'end': the file has been cut");
+    return 0;
+}
+
+/* Plays the machine to its end and goes back: what does not fit into memory shows now. */
+static int play_once(struct reader *reader)
+{
+    struct gtel_tree *tree = reader->tree;
+    if (!gtel_tree_add_node(tree, GTEL_STR(""))) /* the root, also of an empty machine */
+        return -ENOMEM;
+    tree->node[0].kind = GTEL_TREE_DIR;
+    gtel_tree_seek(tree, gtel_tree_duration(tree));
+    if (tree->lack == GTEL_TREE_LACKS_NODES) {
+        reader->line = tree->event[tree->applied - 1].line;
+        return fail_limit(reader, "files, directories, links and answers", GTEL_TREE_NODES_MAX);
+    }
+    gtel_tree_seek(tree, 0);
+    return tree->lack == GTEL_TREE_LACKS_MEMORY ? -ENOMEM : 0;
+}
+
+int gtel_tree_parse(struct gtel_str text, struct gtel_tree **ret, char *error, size_t size)
+{
+    (void)snprintf(error, size, "out of memory");
+    struct gtel_tree *tree = calloc(1, sizeof(*tree));
+    struct reader reader = {.tree = tree, .error = error, .error_size = size};
+    int r = -ENOMEM;
+    if (!tree)
+        goto out;
+    tree->wall_s = WALL_DEFAULT;
+    r = gtel_arena_str(&tree->arena, text, &reader.rest);
+    if (r < 0)
+        goto out;
+    r = read_all(&reader);
+    if (r == 0)
+        r = play_once(&reader);
+    if (r < 0)
+        goto out;
+    *ret = tree;
+    tree = NULL;
+out:
+    gtel_tree_free(tree);
+    return r;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether a device sleeps. */
+#include "sources/drm/awake.h"
+
+#include <errno.h>
+
+enum { DELAY_MAX_MS = 3600000 };
+
+int gtel_awake_open(const struct gtel_env *env, struct gtel_awake *awake, const char *device_path)
+{
+    char path[GTEL_FS_PATH_MAX];
+    gtel_fs_path(path, "%s/power/runtime_status", device_path);
+    int r = gtel_fs_open(env, &awake->status, path);
+    awake->is_open = r == 0 || r == -ENOENT;
+    return r == -ENOENT ? 0 : r;
+}
+
+void gtel_awake_close(const struct gtel_env *env, struct gtel_awake *awake)
+{
+    gtel_fs_close(env, &awake->status);
+    gtel_fs_close(env, &awake->suspended);
+    awake->is_open = false;
+}
+
+int gtel_awake_look(const struct gtel_env *env, const struct gtel_awake *awake, bool *ret_asleep)
+{
+    char buf[32];
+    struct gtel_str text;
+    if (!awake->is_open)
+        return -EBADF;
+    *ret_asleep = false;
+    if (!gtel_fs_is_open(&awake->status))
+        return 0;
+    int r = gtel_fs_read(env, &awake->status, buf, sizeof(buf), &text);
+    if (r == 0)
+        *ret_asleep =
+            gtel_str_eq(text, GTEL_STR("suspended")) || gtel_str_eq(text, GTEL_STR("suspending"));
+    return r;
+}
+
+int gtel_awake_watch(const struct gtel_env *env, struct gtel_awake *awake, const char *device_path)
+{
+    char path[GTEL_FS_PATH_MAX];
+    if (gtel_fs_is_open(&awake->suspended))
+        return 0;
+    gtel_fs_path(path, "%s/power/runtime_suspended_time", device_path);
+    int r = gtel_fs_open(env, &awake->suspended, path);
+    return r == -ENOENT ? 0 : r;
+}
+
+int gtel_awake_suspended(const struct gtel_env *env, const struct gtel_awake *awake,
+                         uint64_t *ret_ns)
+{
+    uint64_t ms;
+    if (!gtel_fs_is_open(&awake->suspended))
+        return -ENOENT;
+    int r = gtel_fs_read_u64(env, &awake->suspended, &ms);
+    if (r == 0)
+        *ret_ns = ms * 1000000; /* ms: Documentation/ABI/testing/sysfs-devices-power */
+    return r;
+}
+
+/* The file answers EIO, or a negative number, where autosuspend is off. */
+uint64_t gtel_awake_delay(const struct gtel_env *env, const char *device_path)
+{
+    char path[GTEL_FS_PATH_MAX];
+    char buf[16];
+    struct gtel_str text;
+    uint64_t delay_ms;
+    gtel_fs_path(path, "%s/power/control", device_path);
+    if (gtel_fs_text(env, path, buf, sizeof(buf), &text) < 0 ||
+        !gtel_str_eq(text, GTEL_STR("auto")))
+        return 0;
+    gtel_fs_path(path, "%s/power/autosuspend_delay_ms", device_path);
+    if (gtel_fs_u64(env, path, &delay_ms) < 0 || delay_ms >= DELAY_MAX_MS)
+        return 0;
+    return delay_ms * 1000000;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whether a device sleeps: its power/runtime_status, kept open. Reading that file never wakes the
+ * device (kernel: Documentation/ABI/testing/sysfs-devices-power).
+ */
+#ifndef GTEL_SOURCES_DRM_AWAKE_H
+#define GTEL_SOURCES_DRM_AWAKE_H
+
+#include "host/fs.h"
+
+/* Zeroed: not open. */
+struct gtel_awake {
+    struct gtel_fs_file status;    /* not open where the kernel has no runtime power management */
+    struct gtel_fs_file suspended; /* power/runtime_suspended_time; only with gtel_awake_watch */
+    bool is_open;
+};
+
+/* Opens the file of the device in that directory. 0, or a negative errno: nothing may be read. */
+int gtel_awake_open(const struct gtel_env *env, struct gtel_awake *awake, const char *device_path);
+void gtel_awake_close(const struct gtel_env *env, struct gtel_awake *awake);
+/*
+ * "suspending" and "suspended" are asleep: a read would call the device back. 0 or a negative
+ * errno, after which nothing may be read; -EBADF when it is not open.
+ */
+int gtel_awake_look(const struct gtel_env *env, const struct gtel_awake *awake, bool *ret_asleep);
+/*
+ * From now on gtel_awake_suspended may be asked. 0, also where there is no such file; or a negative
+ * errno: another try may do.
+ */
+int gtel_awake_watch(const struct gtel_env *env, struct gtel_awake *awake, const char *device_path);
+/*
+ * For how long the device was suspended since it is there, which grows by each sleep between two
+ * looks that both find it awake. Asking never wakes it (the same document). 0 or a negative errno;
+ * -ENOENT when it is not told.
+ */
+int gtel_awake_suspended(const struct gtel_env *env, const struct gtel_awake *awake,
+                         uint64_t *ret_ns);
+/*
+ * How long the device in that directory must be left alone until it falls asleep by itself; 0: it
+ * does not, or the files do not tell.
+ */
+uint64_t gtel_awake_delay(const struct gtel_env *env, const char *device_path);
+
+#endif

@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Source drm_health: what kernel and driver have counted and think of a GPU: PCIe errors, xe's own
+ * verdict, cards that wait for a repair of their firmware, and virtual functions.
+ *
+ * A card that could not boot its firmware has no DRM card at all: xe binds to it, so that the
+ * firmware can be written, and does nothing else ("survivability mode", kernel:
+ * xe/xe_survivability_mode.c, 6.16 and newer). It is reported as a GPU that does not answer.
+ */
+#include "host/kernel.h"
+#include "parse/aer.h"
+#include "sources/drm/cards.h"
+#include "sources/source.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { AER_FILES = 3, REPAIRS_MAX = 16, NAMES_MAX = 4096 };
+enum { HEALTH_CRITICAL = 2 }; /* the worst of what the catalogue says of GPU_HEALTH */
+enum { ORIGIN_AER, ORIGIN_HEALTH, ORIGIN_SRIOV };
+
+static const char *const drivers[] = {"i915", "xe", NULL};
+static const char xe_path[] = "sys/bus/pci/drivers/xe";
+
+static const struct {
+    const char *file;
+    struct gtel_str total;
+    struct gtel_str severity;
+} aer_files[AER_FILES] = {
+    /* 64 bits each, which the kernel counts (pci/pcie/aer.c, struct aer_stats): they never turn. */
+    {"aer_dev_correctable", GTEL_STR_INIT("TOTAL_ERR_COR"), GTEL_STR_INIT("corrected")},
+    {"aer_dev_nonfatal", GTEL_STR_INIT("TOTAL_ERR_NONFATAL"), GTEL_STR_INIT("nonfatal")},
+    {"aer_dev_fatal", GTEL_STR_INIT("TOTAL_ERR_FATAL"), GTEL_STR_INIT("fatal")},
+};
+
+struct health_card {
+    struct gtel_card card; /* first: see sources/drm/cards.h */
+    struct gtel_fs_file aer[AER_FILES];
+    struct gtel_fs_file verdict; /* gpu_health, opened when the GPU is first seen awake */
+    bool has_asked;              /* verdict has been opened, or is not there */
+    bool is_repairing;
+    bool has_functions; /* the device can have virtual ones */
+    uint64_t functions; /* switched on */
+    int error;          /* of the last failed reading that was logged, or 0 */
+};
+
+/* A device of xe that is no card, because its firmware needs repair. */
+struct repair {
+    char key[GTEL_DRM_NAME_MAX];
+    struct gtel_device *device;
+    bool is_found; /* by the discovery that runs */
+};
+
+/*
+ * The kernel makes AER's files for each device that has the capability, and counts in them where a
+ * root port has its AER service (kernel: pci/pcie/aer.c, pci/pcie/portdrv.c).
+ */
+enum aer_state {
+    AER_SERVED,     /* or not known */
+    AER_DISABLED,   /* the driver is not there: pci=noaer */
+    AER_OF_FIRMWARE /* no port has it: the firmware keeps the errors to itself, or none has AER */
+};
+
+struct drm_health {
+    const struct gtel_env *env;
+    enum aer_state aer;
+    struct gtel_cards cards;
+    struct repair repair[REPAIRS_MAX];
+    size_t n;
+    struct gtel_arena arena; /* for the time of a discovery */
+};
+
+static struct health_card *card_at(const struct drm_health *health, size_t i)
+{
+    return (struct health_card *)health->cards.card[i];
+}
+
+static bool is_absence(int r)
+{
+    return r == -ENOENT || r == -ENODEV || r == -ENODATA || r == -EOPNOTSUPP || r == -ENOTDIR;
+}
+
+/* Stops at the first device of xe. */
+static int stop_at_device(void *arg, struct gtel_str name)
+{
+    struct gtel_pci pci;
+    (void)arg;
+    return gtel_pci_parse(name, &pci) == 0;
+}
+
+static int stop_at_any(void *arg, struct gtel_str name)
+{
+    (void)arg;
+    (void)name;
+    return 1;
+}
+
+/* Stops at a service of a root port: "0000:00:01.0:pcie002". */
+static int stop_at_port(void *arg, struct gtel_str name)
+{
+    struct gtel_pci pci;
+    size_t n = name.n;
+    (void)arg;
+    while (n > 0 && name.p[n - 1] != ':')
+        n--;
+    return n > 0 && gtel_pci_parse((struct gtel_str){name.p, n - 1}, &pci) == 0;
+}
+
+static bool present(const struct gtel_env *env)
+{
+    return gtel_cards_any(env, drivers) ||
+           env->ops->dir_list(env->arg, xe_path, stop_at_device, NULL) == 1;
+}
+
+static void close_files(const struct gtel_env *env, struct gtel_card *card)
+{
+    struct health_card *own = (struct health_card *)card;
+    for (size_t i = 0; i < AER_FILES; i++)
+        gtel_fs_close(env, &own->aer[i]);
+    gtel_fs_close(env, &own->verdict);
+    own->has_asked = false;
+    own->is_repairing = false;
+    own->has_functions = false;
+}
+
+static int open_health(void *state, const struct gtel_env *env, const struct gtel_options *options)
+{
+    struct drm_health *health = state;
+    if (!present(env))
+        return -ENOENT;
+    health->env = env;
+    health->cards = (struct gtel_cards){.env = env,
+                                        .drivers = drivers,
+                                        .state_size = sizeof(struct health_card),
+                                        .close = close_files};
+    health->cards.may_wake =
+        gtel_str_eq(gtel_option_text(options, GTEL_O_WAKE), GTEL_STR("always"));
+    return 0;
+}
+
+static void close_health(void *state)
+{
+    struct drm_health *health = state;
+    gtel_cards_done(&health->cards);
+    gtel_arena_done(&health->arena);
+}
+
+/* Finding */
+
+static int open_aer(const struct gtel_env *env, struct health_card *own)
+{
+    char path[GTEL_FS_PATH_MAX];
+    int first = 0;
+    for (size_t i = 0; i < AER_FILES; i++) {
+        if (gtel_fs_is_open(&own->aer[i]))
+            continue;
+        gtel_fs_path(path, "%s/%s", own->card.path, aer_files[i].file);
+        int r = gtel_fs_open(env, &own->aer[i], path);
+        first = first < 0 || is_absence(r) ? first : r;
+    }
+    return first;
+}
+
+static enum aer_state look_at_ports(const struct gtel_env *env)
+{
+    static const char driver[] = "sys/bus/pci_express/drivers/aer";
+    int r = env->ops->dir_list(env->arg, "sys/bus/pci_express/drivers", stop_at_any, NULL);
+    if (r != 1)
+        return AER_SERVED; /* a kernel or a recording without it tells nothing */
+    r = env->ops->dir_list(env->arg, driver, stop_at_port, NULL);
+    return r == -ENOENT ? AER_DISABLED : r == 0 ? AER_OF_FIRMWARE : AER_SERVED;
+}
+
+/* Links virtfn0, virtfn1 … are there as long as the functions are (kernel: drivers/pci/iov.c). */
+static int count_functions(struct drm_health *health, struct health_card *own)
+{
+    struct gtel_str *names;
+    uint64_t number;
+    uint64_t functions = 0;
+    bool has_any = false;
+    size_t n;
+    gtel_arena_reset(&health->arena);
+    int r = gtel_fs_list(health->env, own->card.path, &health->arena, NAMES_MAX, &names, &n);
+    if (r < 0)
+        return is_absence(r) ? 0 : r;
+    for (size_t i = 0; i < n && i < NAMES_MAX; i++) {
+        has_any = has_any || gtel_str_eq(names[i], GTEL_STR("sriov_numvfs"));
+        functions += gtel_str_starts(names[i], GTEL_STR("virtfn")) &&
+                     gtel_str_u64(gtel_str_skip(names[i], 6), &number) == 0;
+    }
+    own->has_functions = has_any;
+    own->functions = functions;
+    return 0;
+}
+
+/* Whether the card waits for repair: 1 or 0, or the error of the look. */
+static int look_for_repair(const struct gtel_env *env, const char *dir)
+{
+    char path[GTEL_FS_PATH_MAX];
+    int r = env->ops->exists(env->arg, gtel_fs_path(path, "%s/survivability_mode", dir));
+    return is_absence(r) ? 0 : r < 0 ? r : 1;
+}
+
+static void say_repair(const struct gtel_env *env, const char *key)
+{
+    gtel_log(&env->log, GTEL_LOG_WARNING,
+             "drm_health: %s: the card is in survivability mode: its firmware has to be written "
+             "anew, for example with fwupd",
+             key);
+}
+
+static int look_at(struct drm_health *health, struct health_card *own)
+{
+    bool is_xe = strcmp(own->card.drm.driver, "xe") == 0;
+    int repair = is_xe ? look_for_repair(health->env, own->card.path) : 0;
+    if (repair > 0 && !own->is_repairing)
+        say_repair(health->env, own->card.drm.key);
+    if (repair >= 0)
+        own->is_repairing = repair > 0;
+    int r = open_aer(health->env, own);
+    int counted = count_functions(health, own);
+    own->card.is_new = false;
+    r = r < 0 ? r : counted;
+    return r < 0 || repair > 0 ? r : repair;
+}
+
+static bool is_card(const struct drm_health *health, const char *key)
+{
+    for (size_t i = 0; i < health->cards.n; i++)
+        if (strcmp(health->cards.card[i]->drm.key, key) == 0)
+            return true;
+    return false;
+}
+
+/* As its driver's source will call it once it is a card: a repaired GPU goes on in its series. */
+static void label_repair(const struct gtel_env *env, struct gtel_registry *registry,
+                         const struct repair *repair)
+{
+    char path[GTEL_FS_PATH_MAX];
+    struct gtel_drm_card drm = {.driver = "xe"};
+    uint64_t vendor;
+    uint64_t id;
+    (void)gtel_str_copy(drm.key, sizeof(drm.key), gtel_str_of(repair->key));
+    gtel_device_label(registry, repair->device, GTEL_LABEL_GPU, gtel_str_of(repair->key));
+    gtel_device_label(registry, repair->device, GTEL_LABEL_VENDOR, GTEL_STR("intel"));
+    gtel_device_label(registry, repair->device, GTEL_LABEL_DRIVER, GTEL_STR("xe"));
+    if (gtel_fs_hex(env, gtel_fs_path(path, "%s/%s/vendor", xe_path, repair->key), &vendor) < 0 ||
+        gtel_fs_hex(env, gtel_fs_path(path, "%s/%s/device", xe_path, repair->key), &id) < 0)
+        return;
+    drm.vendor_id = (uint16_t)vendor;
+    drm.device_id = (uint16_t)id;
+    gtel_cards_label(env, registry, repair->device, &drm);
+}
+
+/* Takes a device of xe that is no card and waits for repair. 0, also when it is none. */
+static int take_repair(struct drm_health *health, struct gtel_registry *registry,
+                       struct gtel_str name)
+{
+    char dir[GTEL_FS_PATH_MAX];
+    struct repair *repair = health->repair;
+    struct gtel_pci pci;
+    char key[GTEL_PCI_TEXT_MAX];
+    if (gtel_pci_parse(name, &pci) < 0)
+        return 0;
+    gtel_pci_print(key, &pci);
+    gtel_fs_path(dir, "%s/%.*s", xe_path, GTEL_STR_ARG(name));
+    if (is_card(health, key))
+        return 0;
+    while (repair < health->repair + health->n && strcmp(repair->key, key) != 0)
+        repair++;
+    if (repair == health->repair + REPAIRS_MAX)
+        return 0;
+    bool is_new = repair == health->repair + health->n;
+    int r = look_for_repair(health->env, dir);
+    if (r < 0 && !is_new)
+        repair->is_found = true; /* not seen is not gone */
+    if (r <= 0)
+        return r;
+    if (is_new) {
+        *repair = (struct repair){.device = NULL};
+        (void)gtel_str_copy(repair->key, sizeof(repair->key), gtel_str_of(key));
+        health->n++;
+        say_repair(health->env, key);
+    }
+    repair->is_found = true;
+    r = gtel_registry_add(registry, gtel_str_of(key), &repair->device);
+    if (r == 0)
+        label_repair(health->env, registry, repair);
+    return r;
+}
+
+static void drop_repairs(struct drm_health *health, struct gtel_registry *registry)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < health->n; i++) {
+        const struct repair *repair = &health->repair[i];
+        if (repair->is_found)
+            health->repair[kept++] = *repair;
+        else if (repair->device && !is_card(health, repair->key))
+            gtel_registry_lost(registry, repair->device);
+    }
+    health->n = kept;
+}
+
+static int find_repairs(struct drm_health *health, struct gtel_registry *registry)
+{
+    struct gtel_str *names = NULL;
+    size_t n = 0;
+    gtel_arena_reset(&health->arena);
+    int r = gtel_fs_list(health->env, xe_path, &health->arena, NAMES_MAX, &names, &n);
+    if (r < 0 && !is_absence(r))
+        return r; /* not seen is not gone */
+    for (size_t i = 0; i < health->n; i++)
+        health->repair[i].is_found = false;
+    r = 0;
+    for (size_t i = 0; i < n && i < NAMES_MAX; i++) {
+        int taken = take_repair(health, registry, names[i]);
+        r = r < 0 ? r : taken;
+    }
+    drop_repairs(health, registry);
+    return r;
+}
+
+static int discover(void *state, struct gtel_registry *registry)
+{
+    struct drm_health *health = state;
+    int first = gtel_cards_discover(&health->cards, registry);
+    health->aer = look_at_ports(health->env);
+    for (size_t i = 0; i < health->cards.n; i++) {
+        int r = look_at(health, card_at(health, i));
+        first = first < 0 ? first : r;
+    }
+    int r = find_repairs(health, registry);
+    return first < 0 ? first : r;
+}
+
+/* Reading */
+
+static void put_error(struct gtel_batch *batch, const struct gtel_device *device,
+                      struct gtel_str severity, uint64_t value)
+{
+    struct gtel_reading reading = {.device = device,
+                                   .metric = GTEL_M_ERROR_COUNT,
+                                   .value_type = GTEL_VALUE_U64,
+                                   .value.u64 = value,
+                                   .dim = {GTEL_STR("pcie-aer"), severity}};
+    batch->origin = ORIGIN_AER;
+    gtel_batch_put(batch, &reading);
+}
+
+static void put(struct gtel_batch *batch, const struct gtel_device *device, enum gtel_metric metric,
+                uint8_t origin, uint64_t value)
+{
+    batch->origin = origin;
+    gtel_batch_u64(batch, device, metric, GTEL_STR_NONE, value);
+}
+
+/* Zero is said only where errors are counted. */
+static int read_aer(const struct drm_health *health, const struct health_card *own,
+                    struct gtel_batch *batch)
+{
+    const struct gtel_env *env = health->env;
+    char buf[GTEL_FS_TEXT_MAX];
+    struct gtel_str text;
+    uint64_t value;
+    int first = 0;
+    for (size_t i = 0; i < AER_FILES; i++) {
+        if (!gtel_fs_is_open(&own->aer[i]))
+            continue;
+        int r = gtel_fs_read(env, &own->aer[i], buf, sizeof(buf), &text);
+        if (r == 0)
+            r = gtel_aer_total(text, aer_files[i].total, &value);
+        if (r == 0 && (value > 0 || health->aer == AER_SERVED))
+            put_error(batch, own->card.device, aer_files[i].severity, value);
+        first = first < 0 ? first : r;
+    }
+    return first;
+}
+
+/* The words of xe's gpu_health (7.3 and newer). */
+static int parse_verdict(struct gtel_str text, uint64_t *ret)
+{
+    static const struct gtel_str words[] = {GTEL_STR_INIT("ok"), GTEL_STR_INIT("warning"),
+                                            GTEL_STR_INIT("critical")};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(words); i++) {
+        if (!gtel_str_eq(text, words[i]))
+            continue;
+        *ret = i;
+        return 0;
+    }
+    return -EINVAL;
+}
+
+/* The verdict may be asked of the hardware, so it is read of a GPU that is awake only. */
+static int read_verdict(const struct drm_health *health, struct health_card *own, uint64_t *ret)
+{
+    char path[GTEL_FS_PATH_MAX];
+    char buf[32];
+    struct gtel_str text;
+    if ((own->has_asked && !gtel_fs_is_open(&own->verdict)) ||
+        strcmp(own->card.drm.driver, "xe") != 0 || !gtel_cards_may_read(&health->cards, &own->card))
+        return -ENOENT;
+    if (!own->has_asked) {
+        gtel_fs_path(path, "%s/gpu_health", own->card.path);
+        int r = gtel_fs_open(health->env, &own->verdict, path);
+        own->has_asked = r == 0 || r == -ENOENT;
+        if (r < 0)
+            return r;
+    }
+    int r = gtel_fs_read(health->env, &own->verdict, buf, sizeof(buf), &text);
+    return r < 0 ? r : parse_verdict(text, ret);
+}
+
+static void note(const struct gtel_env *env, struct health_card *own, int r)
+{
+    if ((own->error < 0) == (r < 0))
+        return;
+    own->error = r;
+    gtel_log(&env->log, r < 0 ? GTEL_LOG_WARNING : GTEL_LOG_INFO,
+             "drm_health: %s: PCIe errors and health: %s", own->card.drm.key,
+             r < 0 ? strerror(-r) : "works again");
+}
+
+static int sample_card(struct drm_health *health, struct health_card *own, struct gtel_batch *batch)
+{
+    uint64_t verdict = 0;
+    int r = read_aer(health, own, batch);
+    int asked = own->is_repairing ? -ENOENT : read_verdict(health, own, &verdict);
+    if (r == -ENODEV || asked == -ENODEV) {
+        gtel_cards_reopen(&health->cards, &own->card);
+        return -ENODEV;
+    }
+    if (own->is_repairing || asked == 0)
+        put(batch, own->card.device, GTEL_M_GPU_HEALTH, ORIGIN_HEALTH,
+            own->is_repairing ? HEALTH_CRITICAL : verdict);
+    if (own->has_functions)
+        put(batch, own->card.device, GTEL_M_GPU_VIRTUAL_FUNCTIONS, ORIGIN_SRIOV, own->functions);
+    r = r < 0 || is_absence(asked) ? r : asked;
+    if (r < 0)
+        gtel_batch_failed(batch, own->card.device);
+    note(health->env, own, r);
+    return 0;
+}
+
+static int sample(void *state, struct gtel_registry *registry, struct gtel_batch *batch)
+{
+    struct drm_health *health = state;
+    int first = 0;
+    (void)registry;
+    for (size_t i = 0; i < health->cards.n; i++) {
+        struct health_card *own = card_at(health, i);
+        if (own->card.device && own->card.device->is_present && !own->card.is_new)
+            first = first < 0 ? first : sample_card(health, own, batch);
+    }
+    for (size_t i = 0; i < health->n; i++)
+        if (health->repair[i].device)
+            put(batch, health->repair[i].device, GTEL_M_GPU_HEALTH, ORIGIN_HEALTH, HEALTH_CRITICAL);
+    return first;
+}
+
+/*
+ * The kernel makes the files exactly for devices with the capability, so nothing brings them.
+ * Integrated GPUs sit at the root and have none; a virtual function's errors are the physical
+ * one's.
+ */
+static void diagnose_aer(const struct drm_health *health, const struct health_card *own,
+                         struct gtel_findings *findings)
+{
+    static const char *const absent[3] = {
+        "aer_dev_correctable",
+        "the device has no AER, or the kernel is built without CONFIG_PCIEAER", NULL};
+    static const char *const disabled[3] = {
+        "aer_dev_correctable", "the kernel counts no PCIe errors: it was started with pci=noaer",
+        "take pci=noaer off the kernel's command line"};
+    static const char *const hidden[3] = {
+        "aer_dev_correctable",
+        "the kernel counts no PCIe errors: the firmware keeps them to itself, or the ports above "
+        "have no AER",
+        NULL};
+    char path[GTEL_FS_PATH_MAX];
+    bool is_function = gtel_fs_exists(health->env, gtel_fs_path(path, "%s/physfn", own->card.path));
+    bool is_open = gtel_fs_is_open(&own->aer[0]);
+    bool is_integrated = own->card.drm.is_pci && own->card.drm.pci.bus == 0;
+    if (is_integrated || is_function || (is_open && health->aer == AER_SERVED))
+        return;
+    gtel_finding_put(findings, own->card.device, GTEL_MEASUREMENT_GPU_ERROR, is_open ? 0 : -ENOENT,
+                     !is_open                      ? absent
+                     : health->aer == AER_DISABLED ? disabled
+                                                   : hidden);
+}
+
+static void diagnose(void *state, struct gtel_registry *registry, struct gtel_findings *findings)
+{
+    static const char *const no_verdict[3] = {"gpu_health", "the xe driver has it since Linux 7.3",
+                                              NULL};
+    static const char *const none[3] = {"gpu_health", "xe gives no verdict of this GPU", NULL};
+    static const char *const repair[3] = {
+        "survivability_mode", "the card's firmware could not start: there is no DRM card",
+        "write the firmware anew, for example with fwupd"};
+    const struct drm_health *health = state;
+    (void)registry;
+    for (size_t i = 0; i < health->cards.n; i++) {
+        const struct health_card *own = card_at(health, i);
+        bool is_xe = strcmp(own->card.drm.driver, "xe") == 0;
+        diagnose_aer(health, own, findings);
+        if (is_xe && own->has_asked && !gtel_fs_is_open(&own->verdict))
+            gtel_finding_put_lack(findings, own->card.device, GTEL_MEASUREMENT_GPU,
+                                  GTEL_M_GPU_HEALTH, -ENOENT,
+                                  gtel_kernel_is_older(health->env, 7, 3) ? no_verdict : none);
+    }
+    for (size_t i = 0; i < health->n; i++)
+        gtel_finding_put(findings, health->repair[i].device, GTEL_MEASUREMENT_GPU, 0, repair);
+}
+
+/* In the order of ORIGIN_AER … */
+static const char *const origins[] = {"AER", "gpu_health", "SR-IOV", NULL};
+
+const struct gtel_source gtel_source_drm_health = {
+    .name = "drm_health",
+    .lane = "kernel",
+    .vendor = "intel",
+    .summary =
+        "PCIe errors (AER), the xe driver's verdict, cards in survivability mode and virtual "
+        "functions",
+    .needs = "Linux 4.19 or newer for AER, 6.16 for survivability mode, 7.3 for the verdict; no "
+             "rights",
+    .seen = "not tried on hardware",
+    .origins = origins,
+    .state_size = sizeof(struct drm_health),
+    .is_hearsay = true,
+    .present = present,
+    .open = open_health,
+    .discover = discover,
+    .sample = sample,
+    .diagnose = diagnose,
+    .close = close_health,
+};

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Labelled sensors of one hwmon directory: which attributes a device has, not their values.
+ *
+ * Listing reads directory names and labels alone. The numbers of hwmon directories change between
+ * boots, so a directory is found by the device it hangs below and its name. Values are read by the
+ * owner through kept files (host/fs.h).
+ */
+#ifndef GTEL_SOURCES_DRM_HWMON_H
+#define GTEL_SOURCES_DRM_HWMON_H
+
+#include "host/fs.h"
+#include "parse/hwmon_name.h"
+
+enum { GTEL_HWMON_ATTRIBUTES_MAX = 512, GTEL_HWMON_LABEL_MAX = 48 };
+
+struct gtel_hwmon_attribute {
+    struct gtel_hwmon_name name;
+    struct gtel_str file;  /* "temp12_crit" */
+    struct gtel_str label; /* of its channel; empty where the driver gives none */
+};
+
+/*
+ * Writes the path of the hwmon directory of that name below device ("sys/…/hwmon/hwmon3") into path
+ * (GTEL_FS_PATH_MAX bytes). arena is for passing use. 0, -ENOENT, -ENOMEM, or the errno of a look
+ * that failed when it was not found otherwise.
+ */
+int gtel_hwmon_find(const struct gtel_env *env, struct gtel_arena *arena, const char *device,
+                    struct gtel_str name, char *path);
+/*
+ * All attributes of the directory except the labels themselves, sorted by file name with numbers by
+ * value; allocated in the arena. 0, -ENOMEM, or the errno of the listing or of a label that is
+ * there and cannot be read.
+ */
+int gtel_hwmon_list(const struct gtel_env *env, struct gtel_arena *arena, const char *path,
+                    struct gtel_hwmon_attribute **ret, size_t *ret_n);
+
+#endif

@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory of Intel GPUs, asked of their drivers i915 and xe through the render node.
+ *
+ * Regions have the same names with both drivers: the GPU's own memory is vram0, of a second tile
+ * vram1 (fdinfo of i915 calls it local0), the host's memory as far as the GPU reaches it is system.
+ * The figures of the GPU as a whole count its own memory only, so an integrated GPU has none.
+ *
+ * i915 of intel-gpu-i915-backports tells the size of the GPU's own memory, and how much of it is
+ * left, in two files too, to everyone: they help where the query does not tell what is used.
+ *
+ * A node is opened for each question and closed again, and what cannot change is asked once per
+ * discovery: sizes, where the kernel hides what is used.
+ */
+#include "host/drm_query.h"
+#include "host/kernel.h"
+#include "sources/drm/cards.h"
+#include "sources/source.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ORIGIN_I915, ORIGIN_XE, ORIGIN_FILES };
+
+static const char *const drivers[] = {"i915", "xe", NULL};
+static const char *const origins[] = {"i915 query", "xe query", "sysfs (lmem)", NULL};
+
+/* By number; more than two tiles have not been built. */
+static const struct gtel_str own_names[] = {GTEL_STR_INIT("vram0"), GTEL_STR_INIT("vram1"),
+                                            GTEL_STR_INIT("vram2"), GTEL_STR_INIT("vram3")};
+
+struct memory_card {
+    struct gtel_card card;        /* first: see sources/drm/cards.h */
+    char node[GTEL_DRM_NODE_MAX]; /* "dev/dri/renderD128"; empty: none found */
+    enum gtel_drm_driver driver;
+    int error;      /* of the last question; 0 before the first */
+    bool was_asked; /* error and regions mean something */
+    bool is_due;    /* to be asked at the next sample */
+    bool is_gone;   /* answered -ENODEV, and a discovery has been asked for */
+    bool is_logged; /* a refusal or failure that lasts */
+    struct gtel_drm_regions regions;
+    size_t length;             /* of the last answer, in bytes; 0: none yet */
+    struct gtel_fs_file total; /* of the backports; not open elsewhere */
+    struct gtel_fs_file left;
+    bool has_looked; /* for these files, since the last discovery */
+};
+
+struct memory {
+    struct gtel_cards cards;
+};
+
+static struct memory_card *card_at(const struct memory *memory, size_t i)
+{
+    return (struct memory_card *)memory->cards.card[i];
+}
+
+static bool is_absence(int r)
+{
+    return r == -ENOENT || r == -EOPNOTSUPP || r == -ENODATA;
+}
+
+static bool is_refusal(int r)
+{
+    return r == -EACCES || r == -EPERM;
+}
+
+static bool present(const struct gtel_env *env)
+{
+    return gtel_cards_any(env, drivers);
+}
+
+static void forget(const struct gtel_env *env, struct gtel_card *card)
+{
+    struct memory_card *own = (struct memory_card *)card;
+    gtel_fs_close(env, &own->total);
+    gtel_fs_close(env, &own->left);
+    own->has_looked = false;
+    own->node[0] = '\0';
+    own->was_asked = false;
+    own->error = 0;
+    own->length = 0;
+    own->regions.n = 0;
+}
+
+static int open_memory(void *state, const struct gtel_env *env, const struct gtel_options *options)
+{
+    struct memory *memory = state;
+    if (!gtel_cards_any(env, drivers))
+        return -ENOENT;
+    memory->cards = (struct gtel_cards){
+        .env = env, .drivers = drivers, .state_size = sizeof(struct memory_card), .close = forget};
+    memory->cards.may_wake =
+        gtel_str_eq(gtel_option_text(options, GTEL_O_WAKE), GTEL_STR("always"));
+    return 0;
+}
+
+/*
+ * Looks for the render node, whose number changes when the driver is bound anew. 0, also without
+ * one, or what went wrong: what is known stays then.
+ */
+static int find_node(const struct gtel_env *env, struct memory_card *own)
+{
+    char node[GTEL_DRM_NODE_MAX] = "";
+    own->card.is_new = false;
+    own->is_due = true;
+    own->has_looked = false;
+    own->driver = strcmp(own->card.drm.driver, "xe") == 0 ? GTEL_DRM_XE : GTEL_DRM_I915;
+    int r = gtel_drm_render_node(env, own->card.path, node);
+    r = is_absence(r) || r == -ENODEV || r == -ENOTDIR ? 0 : r;
+    if (r == 0)
+        memcpy(own->node, node, sizeof(own->node));
+    return r;
+}
+
+static int discover(void *state, struct gtel_registry *registry)
+{
+    struct memory *memory = state;
+    int first = gtel_cards_discover(&memory->cards, registry);
+    for (size_t i = 0; i < memory->cards.n; i++) {
+        int r = find_node(memory->cards.env, card_at(memory, i));
+        first = first < 0 ? first : r;
+    }
+    return first;
+}
+
+/* Says once what is wrong and what would help, and once that it is over. */
+static void note(const struct gtel_env *env, struct memory_card *own)
+{
+    const char *key = own->card.drm.key;
+    bool is_wrong = own->error < 0 && !is_absence(own->error) && own->error != -ENODEV;
+    if (is_wrong == own->is_logged)
+        return;
+    own->is_logged = is_wrong;
+    if (!is_wrong)
+        gtel_log(&env->log, GTEL_LOG_INFO, "drm_memory: %s: memory: works again", key);
+    else if (is_refusal(own->error))
+        gtel_log(&env->log, GTEL_LOG_WARNING,
+                 "drm_memory: %s: memory: /%s: %s; add the user of this program to the group that "
+                 "owns it, as a rule render; going on without it until then",
+                 key, own->node, strerror(-own->error));
+    else
+        gtel_log(&env->log, GTEL_LOG_WARNING, "drm_memory: %s: memory: /%s: %s%s; trying again",
+                 key, own->node, strerror(-own->error),
+                 own->error == -ECANCELED
+                     ? ": the driver has given the GPU up (wedged) until it is bound anew"
+                     : "");
+}
+
+/* Figures of use change with each gather; sizes, refusals and absence stay until a discovery. */
+static bool is_changing(const struct memory_card *own)
+{
+    bool has_used = false;
+    for (size_t i = 0; i < own->regions.n; i++)
+        has_used = has_used || own->regions.region[i].has_used;
+    if (own->error == 0)
+        return has_used;
+    return !is_absence(own->error) && !is_refusal(own->error) && own->error != -ENODEV;
+}
+
+/* 0, or -ENODEV when a discovery would help. */
+static int ask(const struct gtel_env *env, struct memory_card *own, struct gtel_batch *batch)
+{
+    own->was_asked = true;
+    own->error = gtel_drm_regions(env, own->node, own->driver, &own->length, &own->regions);
+    if (own->error < 0)
+        own->regions.n = 0;
+    own->is_due = is_changing(own);
+    note(env, own);
+    if (own->error < 0 && own->is_due)
+        gtel_batch_failed(batch, own->card.device);
+    bool was_gone = own->is_gone;
+    own->is_gone = own->error == -ENODEV;
+    return own->is_gone && !was_gone ? -ENODEV : 0;
+}
+
+static struct gtel_str region_name(const struct gtel_drm_region *region)
+{
+    if (region->is_device)
+        return region->number < GTEL_ARRAY_LEN(own_names) ? own_names[region->number]
+                                                          : GTEL_STR_NONE;
+    return region->number == 0 ? GTEL_STR("system") : GTEL_STR_NONE;
+}
+
+static void put_region(struct gtel_batch *batch, const struct gtel_device *device,
+                       const struct gtel_drm_region *region)
+{
+    struct gtel_str name = region_name(region);
+    if (name.n == 0)
+        return;
+    gtel_batch_u64(batch, device, GTEL_M_MEMORY_TOTAL, name, region->total);
+    if (region->has_used) {
+        gtel_batch_u64(batch, device, GTEL_M_MEMORY_USED, name, region->used);
+        gtel_batch_f64(batch, device, GTEL_M_MEMORY_USED_RATIO, name,
+                       (double)region->used / (double)region->total);
+    }
+    if (region->has_visible)
+        gtel_batch_u64(batch, device, GTEL_M_MEMORY_VISIBLE, name, region->visible);
+    if (region->has_visible_used)
+        gtel_batch_u64(batch, device, GTEL_M_MEMORY_VISIBLE_USED, name, region->visible_used);
+}
+
+static void put_gpu(struct gtel_batch *batch, const struct memory_card *own, uint64_t total,
+                    uint64_t used)
+{
+    gtel_batch_u64(batch, own->card.device, GTEL_M_GPU_MEMORY_USED, GTEL_STR_NONE, used);
+    gtel_batch_f64(batch, own->card.device, GTEL_M_GPU_MEMORY_USED_RATIO, GTEL_STR_NONE,
+                   (double)used / (double)total);
+}
+
+/*
+ * The GPU's own memory over all tiles; what is used only when each of them tells. Returns whether
+ * that is so; *ret_total is 0 where no size is known.
+ */
+static bool put_sums(struct gtel_batch *batch, const struct memory_card *own, uint64_t *ret_total)
+{
+    uint64_t total = 0;
+    uint64_t used = 0;
+    bool has_used = true;
+    for (size_t i = 0; i < own->regions.n; i++) {
+        const struct gtel_drm_region *region = &own->regions.region[i];
+        if (!region->is_device)
+            continue;
+        total += region->total;
+        used += region->used;
+        has_used = has_used && region->has_used;
+    }
+    *ret_total = total;
+    if (total == 0)
+        return false;
+    gtel_batch_u64(batch, own->card.device, GTEL_M_GPU_MEMORY_TOTAL, GTEL_STR_NONE, total);
+    if (has_used)
+        put_gpu(batch, own, total, used);
+    return has_used;
+}
+
+/* Looks once after each discovery whether the driver has the files. */
+static void open_files(const struct gtel_env *env, struct memory_card *own)
+{
+    char path[GTEL_FS_PATH_MAX];
+    if (own->has_looked || own->driver != GTEL_DRM_I915)
+        return;
+    own->has_looked = true;
+    if (gtel_fs_is_open(&own->left))
+        return;
+    gtel_fs_close(env, &own->total);
+    gtel_fs_path(path, "sys/class/drm/%s/lmem_total_bytes", own->card.drm.card);
+    if (gtel_fs_open(env, &own->total, path) < 0)
+        return;
+    gtel_fs_path(path, "sys/class/drm/%s/lmem_avail_bytes", own->card.drm.card);
+    (void)gtel_fs_open(env, &own->left, path); /* not there: the same as no files */
+}
+
+/* Bytes over all tiles, and what is left of them (backports: i915/i915_sysfs.c). */
+static void put_files(const struct gtel_env *env, struct gtel_batch *batch, struct memory_card *own,
+                      uint64_t known_total)
+{
+    uint64_t total;
+    uint64_t left;
+    open_files(env, own);
+    if (!gtel_fs_is_open(&own->left) || gtel_fs_read_u64(env, &own->total, &total) < 0 ||
+        gtel_fs_read_u64(env, &own->left, &left) < 0 || total == 0 || left > total)
+        return;
+    batch->origin = ORIGIN_FILES;
+    if (known_total == 0)
+        gtel_batch_u64(batch, own->card.device, GTEL_M_GPU_MEMORY_TOTAL, GTEL_STR_NONE, total);
+    put_gpu(batch, own, total, total - left);
+}
+
+/* Opening a node of xe calls a sleeping GPU back, so that one is not asked. */
+static int sample_card(const struct memory *memory, struct memory_card *own,
+                       struct gtel_batch *batch)
+{
+    int r = 0;
+    uint64_t total;
+    bool has_question = own->is_due && own->node[0] != '\0';
+    bool has_files =
+        own->driver == GTEL_DRM_I915 && (!own->has_looked || gtel_fs_is_open(&own->left));
+    bool has_work = has_question || own->regions.n > 0 || has_files;
+    if (!has_work || !gtel_cards_may_read(&memory->cards, &own->card))
+        return 0;
+    batch->t_ns = gtel_env_now(memory->cards.env);
+    batch->origin = own->driver == GTEL_DRM_XE ? ORIGIN_XE : ORIGIN_I915;
+    if (has_question)
+        r = ask(memory->cards.env, own, batch);
+    for (size_t i = 0; i < own->regions.n; i++)
+        put_region(batch, own->card.device, &own->regions.region[i]);
+    if (!put_sums(batch, own, &total))
+        put_files(memory->cards.env, batch, own, total);
+    return r;
+}
+
+static int sample(void *state, struct gtel_registry *registry, struct gtel_batch *batch)
+{
+    struct memory *memory = state;
+    int first = 0;
+    (void)registry;
+    for (size_t i = 0; i < memory->cards.n; i++) {
+        struct memory_card *own = card_at(memory, i);
+        int r = own->card.device ? sample_card(memory, own, batch) : 0;
+        first = first < 0 ? first : r;
+    }
+    return first;
+}
+
+static void put_finding(struct gtel_findings *findings, const struct memory_card *own,
+                        const char *what, const char *why, const char *fix)
+{
+    const char *const text[3] = {what, why, fix};
+    gtel_finding_put(findings, own->card.device, GTEL_MEASUREMENT_GPU_MEMORY_REGION, own->error,
+                     text);
+}
+
+/* One that has no memory of its own, so that no query brings a figure of use. */
+static bool is_integrated(const struct memory_card *own)
+{
+    return own->card.drm.is_pci && own->card.drm.pci.bus == 0;
+}
+
+/* The question got no answer. */
+static void diagnose_error(const struct gtel_env *env, const struct memory_card *own,
+                           struct gtel_findings *findings)
+{
+    char what[GTEL_DRM_NODE_MAX + 1];
+    (void)snprintf(what, sizeof(what), "/%s", own->node);
+    if (is_refusal(own->error))
+        put_finding(findings, own, what, "this user may not open the render node",
+                    "add the user of this program to the group that owns it, as a rule render");
+    else if (own->error == -ENOENT)
+        put_finding(findings, own, what, "the kernel has this node and /dev has not",
+                    "in a container: hand the device in, as with --device=/dev/dri");
+    else if (own->error == -EOPNOTSUPP)
+        put_finding(findings, own, what, "this driver has no query for memory regions",
+                    !is_integrated(own) && gtel_kernel_is_older(env, 6, 0)
+                        ? "use Linux 6.0 or newer"
+                        : NULL);
+    else if (own->error == -ECANCELED)
+        put_finding(findings, own, what, "the driver has given the GPU up (wedged)",
+                    "see the kernel log; unbind and bind the driver, or restart the machine");
+    else
+        put_finding(findings, own, what, NULL, NULL);
+}
+
+/* Why the kernel hides what is used; what helps, or NULL. */
+static const char *explain_hidden(const struct gtel_env *env, const char **ret_fix)
+{
+    enum gtel_known perfmon = gtel_kernel_has_capability(env, GTEL_CAP_PERFMON);
+    enum gtel_known admin = gtel_kernel_has_capability(env, GTEL_CAP_SYS_ADMIN);
+    enum gtel_user_namespace users = gtel_kernel_user_namespace(env);
+    *ret_fix = NULL;
+    if (users == GTEL_USER_NAMESPACE_NESTED) {
+        *ret_fix = "run the program outside of the container, with CAP_PERFMON";
+        return "the kernel shows it to CAP_PERFMON only, and rights in a container's user "
+               "namespace do not count";
+    }
+    if (perfmon == GTEL_YES || admin == GTEL_YES)
+        return "the kernel hides it although this program has CAP_PERFMON; in a container's user "
+               "namespace that would count for nothing";
+    *ret_fix = "give the program CAP_PERFMON";
+    return "the kernel shows it to CAP_PERFMON only";
+}
+
+/* Sizes without what is used of them. */
+static void diagnose_hidden(const struct gtel_env *env, const struct memory_card *own,
+                            struct gtel_findings *findings)
+{
+    const char *text[3] = {"used memory"};
+    char fix[160];
+    struct gtel_release release;
+    bool is_xe = own->driver == GTEL_DRM_XE;
+    text[1] = explain_hidden(env, &text[2]);
+    if (is_xe && gtel_kernel_release(env, &release) && gtel_release_is_at_least(&release, 6, 17)) {
+        text[1] = "xe says 0, which cannot be true; since Linux 6.17 it hides nothing";
+        text[2] = NULL;
+    } else if (is_xe && text[2]) {
+        (void)snprintf(fix, sizeof(fix), "%s, or use Linux 6.17 or newer", text[2]);
+        text[2] = fix;
+    } else if (!is_xe && gtel_kernel_is_older(env, 6, 0)) {
+        text[1] = "i915 tells it from Linux 6.0 on";
+        text[2] = "use Linux 6.0 or newer";
+    }
+    gtel_finding_put_lack(findings, own->card.device, GTEL_MEASUREMENT_GPU_MEMORY_REGION,
+                          GTEL_M_GPU_MEMORY_USED, 0, text);
+}
+
+static void diagnose_card(const struct gtel_env *env, const struct memory_card *own,
+                          struct gtel_findings *findings)
+{
+    size_t own_regions = 0;
+    size_t hidden = 0;
+    for (size_t i = 0; i < own->regions.n; i++) {
+        own_regions += own->regions.region[i].is_device ? 1 : 0;
+        hidden += own->regions.region[i].is_device && !own->regions.region[i].has_used ? 1 : 0;
+    }
+    if (own->node[0] == '\0')
+        put_finding(findings, own, "render node", "the driver has made none", NULL);
+    else if (!own->was_asked)
+        return; /* asleep or left alone: the driver's own source says so */
+    else if (own->error < 0)
+        diagnose_error(env, own, findings);
+    else if (own->regions.n == 0)
+        put_finding(findings, own, "memory regions", "the driver lists none (an admin-only PF)",
+                    NULL);
+    else if (own_regions == 0)
+        put_finding(findings, own, "own memory", "an integrated GPU uses the host's", NULL);
+    else if (hidden > 0)
+        diagnose_hidden(env, own, findings);
+}
+
+static void diagnose(void *state, struct gtel_registry *registry, struct gtel_findings *findings)
+{
+    const struct memory *memory = state;
+    (void)registry;
+    for (size_t i = 0; i < memory->cards.n; i++)
+        if (card_at(memory, i)->card.device)
+            diagnose_card(memory->cards.env, card_at(memory, i), findings);
+}
+
+static void close_memory(void *state)
+{
+    struct memory *memory = state;
+    gtel_cards_done(&memory->cards);
+}
+
+const struct gtel_source gtel_source_drm_memory = {
+    .name = "drm_memory",
+    .lane = "kernel",
+    .vendor = "intel",
+    .summary = "Memory of Intel GPUs by region, from queries to the drivers i915 and xe, and from "
+               "files where i915 has them",
+    .needs = "the group render; used memory: i915 Linux 6.0 and CAP_PERFMON, xe CAP_PERFMON up to "
+             "Linux 6.16",
+    .seen = "not tried on hardware",
+    .origins = origins,
+    .state_size = sizeof(struct memory),
+    .present = present,
+    .open = open_memory,
+    .discover = discover,
+    .sample = sample,
+    .diagnose = diagnose,
+    .close = close_memory,
+};

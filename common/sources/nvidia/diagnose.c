@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* What NVML does not give, and why. */
+#include "sources/nvidia/nvml.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char right[] = "run gtel as root, or in a container with the device nodes";
+
+/* What a user can do about a code at the start of NVML. */
+static const char *fix_of(int code)
+{
+    switch (code) {
+    case GTEL_NVML_DRIVER_NOT_LOADED:
+        return "modprobe nvidia";
+    case GTEL_NVML_VERSION_MISMATCH:
+        return "load the driver of the library's version: reboot, or stop what uses the GPUs, then "
+               "modprobe -r nvidia_uvm nvidia_drm nvidia_modeset nvidia; modprobe nvidia";
+    case GTEL_NVML_NO_PERMISSION:
+        return "let this user read and write /dev/nvidiactl and /dev/nvidia0";
+    case GTEL_NVML_GPU_IS_LOST:
+        return "reboot; dmesg | grep Xid says what happened";
+    default:
+        return "nvidia-smi says whether the driver works; in a container, check the device nodes";
+    }
+}
+
+static void diagnose_library(const struct gtel_nvml *nvml, struct gtel_findings *findings)
+{
+    char why[160];
+    int code;
+    switch (gtel_nvml_trouble(nvml, &code)) {
+    case GTEL_NVML_TROUBLE_LIBRARY: {
+        static const char *const text[3] = {
+            "libnvidia-ml.so.1", "the driver's NVML library cannot be opened",
+            "install it: apt install libnvidia-ml1 (Debian), libnvidia-compute-VERSION (Ubuntu)"};
+        gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU, 0, text);
+        break;
+    }
+    case GTEL_NVML_TROUBLE_CODE: {
+        (void)snprintf(why, sizeof(why), "it answers code %d: %s", code, gtel_nvml_advice(code));
+        const char *const text[3] = {"nvmlInit_v2", why, fix_of(code)};
+        gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU, 0, text);
+        break;
+    }
+    default:
+        break;
+    }
+}
+
+static enum gtel_measurement measurement_of(const struct gtel_nvml_row *row)
+{
+    return gtel_metric_row(row->metric != GTEL_M_NONE ? row->metric : row->headline)->measurement;
+}
+
+/* The calls of one group of figures that this GPU does not answer, as one finding. */
+static void diagnose_calls(const struct gtel_nvml_gpu *gpu, enum gtel_measurement measurement,
+                           struct gtel_findings *findings)
+{
+    struct gtel_buf calls;
+    const char *last = "";
+    gtel_buf_init(&calls, 400);
+    for (size_t i = 0; i < gtel_nvml_rows_n; i++) {
+        const struct gtel_nvml_row *row = &gtel_nvml_rows[i];
+        const struct gtel_nvml_slot *slot = &gpu->slot[i];
+        bool is_named = row->metric != GTEL_M_NONE || row->headline != GTEL_M_NONE;
+        if (!is_named || measurement_of(row) != measurement || slot->has_worked ||
+            slot->due_ns != UINT64_MAX || strcmp(row->call, last) == 0)
+            continue;
+        last = row->call;
+        size_t before = calls.n;
+        gtel_buf_printf(&calls, "%s%s", before > 0 ? ", " : "", row->call);
+        if (calls.has_failed)
+            gtel_buf_back(&calls, before);
+    }
+    if (calls.n > 0) {
+        gtel_buf_char(&calls, '\0');
+        const char *const text[3] = {calls.p, "this GPU or driver does not support it",
+                                     gpu->has_denied ? right : NULL};
+        gtel_finding_put(findings, gpu->device, measurement, 0, text);
+    }
+    gtel_buf_done(&calls);
+}
+
+/* Why there is no activity: GPM has not answered, cannot, or must not. */
+static void diagnose_gpm(const struct gtel_nvml_gpu *gpu, struct gtel_findings *findings)
+{
+    char why[160] = "a mean needs two gathers; there was no second one yet";
+    const char *const text[3] = {"NVML GPM", why,
+                                 gpu->gpm.code == GTEL_NVML_NO_PERMISSION ? right : NULL};
+    if (gpu->gpm.has_worked)
+        return;
+    if (gpu->gpm.due_ns == UINT64_MAX)
+        (void)snprintf(why, sizeof(why),
+                       "this GPU or driver does not support it: it needs Hopper "
+                       "or newer");
+    else if (gpu->gpm.code != GTEL_NVML_SUCCESS)
+        (void)snprintf(why, sizeof(why), "it answers code %d", gpu->gpm.code);
+    gtel_finding_put(findings, gpu->device, GTEL_MEASUREMENT_GPU_ACTIVITY, 0, text);
+}
+
+/* Why there are no PCIe bytes although the fields answer. */
+static void diagnose_pcie(const struct gtel_nvml_gpu *gpu, struct gtel_findings *findings)
+{
+    char why[160] = "a counter of 32 bits, and the speed of the link is not known";
+    const char *const text[3] = {"field PCIE_TX_BYTES, field PCIE_RX_BYTES", why, NULL};
+    if (gpu->pcie.by != GTEL_NVML_BY_NOTHING || gpu->pcie.last_ns == 0)
+        return;
+    if (gpu->pcie.wrap_ns != 0)
+        (void)snprintf(why, sizeof(why),
+                       "a counter of 32 bits, which this link can fill in %u ms: shorter than the "
+                       "interval",
+                       (unsigned)(gpu->pcie.wrap_ns / 1000000));
+    gtel_finding_put_lack(findings, gpu->device, GTEL_MEASUREMENT_GPU, GTEL_M_GPU_PCIE_RX, 0, text);
+}
+
+static void diagnose_gpu(const struct gtel_nvml_gpu *gpu, struct gtel_findings *findings)
+{
+    char why[160];
+    if (gpu->is_lost) {
+        (void)snprintf(why, sizeof(why), "the GPU is lost or needs a reset (NVML code %d)",
+                       gpu->first_code);
+        const char *const text[3] = {"NVML", why, "nvidia-smi --gpu-reset, or reboot"};
+        gtel_finding_put(findings, gpu->device, GTEL_MEASUREMENT_GPU, 0, text);
+        return;
+    }
+    if (gpu->device->is_asleep) {
+        static const char *const text[3] = {
+            "power/runtime_status", "suspended: nothing is read, so that the GPU stays asleep",
+            NULL};
+        gtel_finding_put(findings, gpu->device, GTEL_MEASUREMENT_GPU, 0, text);
+        return;
+    }
+    if (gpu->is_failing) {
+        (void)snprintf(why, sizeof(why), "%u readings failed, this one first, with code %d",
+                       (unsigned)gpu->failed, gpu->first_code);
+        const char *const text[3] = {gpu->first, why, NULL};
+        gtel_finding_put(findings, gpu->device, GTEL_MEASUREMENT_GPU, 0, text);
+    }
+    for (size_t m = 0; m < GTEL_MEASUREMENT_COUNT && gpu->handle; m++)
+        diagnose_calls(gpu, (enum gtel_measurement)m, findings);
+    if (gpu->handle) {
+        diagnose_gpm(gpu, findings);
+        diagnose_pcie(gpu, findings);
+    }
+}
+
+void gtel_nvml_diagnose(void *state, struct gtel_registry *registry, struct gtel_findings *findings)
+{
+    const struct gtel_nvml *nvml = state;
+    (void)registry;
+    diagnose_library(nvml, findings);
+    for (size_t i = 0; i < nvml->n; i++)
+        if (nvml->gpu[i]->device)
+            diagnose_gpu(nvml->gpu[i], findings);
+}

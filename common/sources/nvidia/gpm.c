@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Activity of execution units, and PCIe traffic, from GPM (NVML API Reference, GPM Functions):
+ * Hopper and later.
+ *
+ * GPM takes no exclusive lock, so it runs beside profilers. It wants two samples at least 100 ms
+ * apart and gives means between them. A window ends, and the next begins, only when its means have
+ * been read: so windows follow each other without a hole and without an overlap, whatever fails in
+ * between. PCIe bytes are summed up over them (pcie.c).
+ *
+ * Costs on an H200 with driver 580.159: a sample 50 to 300 us, a metric 1 to 3 us; but DRAM 2 to
+ * 5 ms, always the first time and sometimes later. So DRAM has a window of its own, which grows to
+ * ten seconds while it is slow, and keeps the others from nothing.
+ */
+#include "sources/nvidia/nvml.h"
+
+#include <math.h>
+#include <string.h>
+
+#define GAP_MIN_NS 100000000u
+#define GAP_MAX_NS 600000000000u
+#define PAUSE_NS 60000000000u
+/* Means that took longer than this are asked for each ten seconds: a little less, so that a clock's
+ * jitter does not skip a gather. */
+#define CHEAP_NS 1000000u
+#define SLOW_PACE_NS 9500000000u
+
+#define MIB 1048576.0
+
+/*
+ * Not the first of all, the graphics engine: it alone took 1.0 to 3.4 ms of CPU time for each
+ * gather (H200, driver 580.159), and busy_percent says about the same.
+ */
+static const struct {
+    unsigned id;
+    unsigned window;
+    struct gtel_str unit; /* empty: PCIe */
+    unsigned way;
+} metrics[] = {
+    {GTEL_NVML_GPM_SM, GTEL_NVML_GPM_FAST, GTEL_STR_INIT("sm"), 0},
+    {GTEL_NVML_GPM_SM_OCCUPANCY, GTEL_NVML_GPM_FAST, GTEL_STR_INIT("sm_occupancy"), 0},
+    {GTEL_NVML_GPM_TENSOR, GTEL_NVML_GPM_FAST, GTEL_STR_INIT("tensor"), 0},
+    {GTEL_NVML_GPM_FP64, GTEL_NVML_GPM_FAST, GTEL_STR_INIT("fp64"), 0},
+    {GTEL_NVML_GPM_FP32, GTEL_NVML_GPM_FAST, GTEL_STR_INIT("fp32"), 0},
+    {GTEL_NVML_GPM_FP16, GTEL_NVML_GPM_FAST, GTEL_STR_INIT("fp16"), 0},
+    {GTEL_NVML_GPM_PCIE_TX, GTEL_NVML_GPM_FAST, {NULL, 0}, GTEL_NVML_PCIE_TX},
+    {GTEL_NVML_GPM_PCIE_RX, GTEL_NVML_GPM_FAST, {NULL, 0}, GTEL_NVML_PCIE_RX},
+    {GTEL_NVML_GPM_DRAM, GTEL_NVML_GPM_SLOW, GTEL_STR_INIT("dram"), 0},
+};
+
+static bool has_calls(const struct gtel_nvml_calls *call)
+{
+    return call->nvmlGpmQueryDeviceSupport && call->nvmlGpmSampleAlloc && call->nvmlGpmSampleFree &&
+           call->nvmlGpmSampleGet && call->nvmlGpmMetricsGet;
+}
+
+void gtel_nvml_gpm_forget(struct gtel_nvml_gpu *gpu)
+{
+    struct gtel_nvml_gpm *gpm = &gpu->gpm;
+    memset(gpm->window, 0, sizeof(gpm->window));
+    gpm->due_ns = 0;
+    gpm->code = GTEL_NVML_SUCCESS;
+}
+
+void gtel_nvml_gpm_done(const struct gtel_nvml *nvml, struct gtel_nvml_gpu *gpu)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(gpu->gpm.sample); i++)
+        if (gpu->gpm.sample[i]) /* nothing could be done about a failure */
+            (void)nvml->call.nvmlGpmSampleFree(gpu->gpm.sample[i]);
+    gpu->gpm = (struct gtel_nvml_gpm){0};
+}
+
+/* When to go on after a failure, by its code. A lost GPU shows in its pass. */
+static void settle(struct gtel_nvml *nvml, struct gtel_nvml_gpu *gpu, uint64_t now, int code)
+{
+    gpu->gpm.code = code;
+    switch (code) {
+    case GTEL_NVML_INVALID_ARGUMENT:
+    case GTEL_NVML_NOT_SUPPORTED:
+    case GTEL_NVML_FUNCTION_NOT_FOUND:
+    case GTEL_NVML_ARGUMENT_VERSION_MISMATCH:
+        gpu->gpm.due_ns = UINT64_MAX;
+        break;
+    case GTEL_NVML_NO_PERMISSION: /* seen to come and go in containers (NVIDIA/DCGM issue 214) */
+        gpu->gpm.due_ns = now + PAUSE_NS;
+        break;
+    default:
+        if (gtel_nvml_is_broken(code))
+            nvml->broken = code;
+        break;
+    }
+}
+
+/* Asks whether the GPU has it, and allocates. An NVML code. */
+static int prepare(const struct gtel_nvml *nvml, struct gtel_nvml_gpu *gpu)
+{
+    struct gtel_nvml_gpm_support support = {.version = GTEL_NVML_GPM_SUPPORT_VERSION};
+    if (!has_calls(&nvml->call))
+        return GTEL_NVML_FUNCTION_NOT_FOUND;
+    int code = nvml->call.nvmlGpmQueryDeviceSupport(gpu->handle, &support);
+    if (code != GTEL_NVML_SUCCESS)
+        return code;
+    if (!support.is_supported)
+        return GTEL_NVML_NOT_SUPPORTED;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(gpu->gpm.sample) && code == GTEL_NVML_SUCCESS; i++)
+        if (!gpu->gpm.sample[i])
+            code = nvml->call.nvmlGpmSampleAlloc(&gpu->gpm.sample[i]);
+    gpu->gpm.is_ready = code == GTEL_NVML_SUCCESS;
+    return code;
+}
+
+/* An id that the library does not know answers 0 with SUCCESS, but has no name (driver 580.159). */
+static bool is_known(const struct gtel_nvml_gpm_metric *metric)
+{
+    return metric->rc == GTEL_NVML_SUCCESS && isfinite(metric->value) && metric->value >= 0 &&
+           metric->short_name && metric->short_name[0];
+}
+
+/* Asks for the means of a window up to a sample. An NVML code; row[k]: the row of get->metric[k].
+ */
+static int ask_means(const struct gtel_nvml *nvml, const struct gtel_nvml_gpm *gpm, unsigned which,
+                     unsigned newest, struct gtel_nvml_gpm_get *get, size_t *row)
+{
+    memset(get, 0, sizeof(*get));
+    get->version = GTEL_NVML_GPM_GET_VERSION;
+    get->older = gpm->sample[gpm->window[which].base];
+    get->newer = gpm->sample[newest];
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(metrics); i++) {
+        if (metrics[i].window != which)
+            continue;
+        get->metric[get->n].metric_id = metrics[i].id;
+        get->metric[get->n].rc = GTEL_NVML_NO_DATA;
+        row[get->n++] = i;
+    }
+    return nvml->call.nvmlGpmMetricsGet(get);
+}
+
+/* Ends a window of so many nanoseconds at a sample: appends its means. An NVML code. */
+static int emit_means(const struct gtel_nvml *nvml, struct gtel_nvml_gpu *gpu, unsigned which,
+                      unsigned newest, uint64_t window_ns, struct gtel_batch *batch)
+{
+    struct gtel_nvml_pcie_step *pcie = &gpu->gpm.pcie;
+    struct gtel_nvml_gpm_get get;
+    size_t row[GTEL_ARRAY_LEN(metrics)];
+    unsigned ways = 0;
+    int code = ask_means(nvml, &gpu->gpm, which, newest, &get, row);
+    if (code != GTEL_NVML_SUCCESS)
+        return code;
+    batch->origin = GTEL_NVML_ORIGIN_GPM;
+    for (size_t k = 0; k < get.n; k++) {
+        double value = get.metric[k].value;
+        if (!is_known(&get.metric[k]))
+            continue;
+        gpu->gpm.has_worked = true;
+        if (metrics[row[k]].unit.n > 0) {
+            gtel_batch_f64(batch, gpu->device, GTEL_M_ACTIVITY, metrics[row[k]].unit, value / 1e2);
+        } else {
+            pcie->bytes[metrics[row[k]].way] = value * MIB * ((double)window_ns / 1e9);
+            ways++;
+        }
+    }
+    if (which == GTEL_NVML_GPM_FAST) {
+        pcie->kind = ways == GTEL_NVML_PCIE_WAYS ? GTEL_NVML_STEP_BYTES : GTEL_NVML_STEP_HOLE;
+        pcie->window_ns = window_ns;
+    }
+    return GTEL_NVML_SUCCESS;
+}
+
+/* Ends a window at a sample if it is time, and begins the next. An NVML code. */
+static int go_on(const struct gtel_nvml *nvml, struct gtel_nvml_gpu *gpu, unsigned which,
+                 unsigned newest, uint64_t t_ns, struct gtel_batch *batch)
+{
+    struct gtel_nvml_gpm_window *window = &gpu->gpm.window[which];
+    uint64_t start_ns = gtel_env_now(nvml->env);
+    if (window->t_ns == 0 || t_ns - window->t_ns > GAP_MAX_NS) {
+        if (which == GTEL_NVML_GPM_FAST)
+            gpu->gpm.pcie.kind = GTEL_NVML_STEP_HOLE;
+    } else if (start_ns < window->due_ns) {
+        return GTEL_NVML_SUCCESS;
+    } else {
+        int code = emit_means(nvml, gpu, which, newest, t_ns - window->t_ns, batch);
+        if (code != GTEL_NVML_SUCCESS)
+            return code;
+        bool is_cheap = gtel_env_now(nvml->env) - start_ns < CHEAP_NS;
+        if (which == GTEL_NVML_GPM_SLOW && window->has_means && !is_cheap)
+            window->due_ns = start_ns + SLOW_PACE_NS;
+        window->has_means = true;
+    }
+    window->base = newest;
+    window->t_ns = t_ns;
+    return GTEL_NVML_SUCCESS;
+}
+
+/* Takes a sample, and ends what windows it can. An NVML code. */
+static int sample(const struct gtel_nvml *nvml, struct gtel_nvml_gpu *gpu, struct gtel_batch *batch)
+{
+    const struct gtel_nvml_gpm_window *window = gpu->gpm.window;
+    unsigned newest = 0;
+    while (newest == window[GTEL_NVML_GPM_FAST].base || newest == window[GTEL_NVML_GPM_SLOW].base)
+        newest++;
+    int code = nvml->call.nvmlGpmSampleGet(gpu->handle, gpu->gpm.sample[newest]);
+    uint64_t t_ns = gtel_env_now(nvml->env);
+    for (unsigned w = 0; w < GTEL_NVML_GPM_WINDOWS && code == GTEL_NVML_SUCCESS; w++)
+        code = go_on(nvml, gpu, w, newest, t_ns, batch);
+    return code;
+}
+
+void gtel_nvml_gpm_pass(struct gtel_nvml *nvml, struct gtel_nvml_gpu *gpu, struct gtel_batch *batch)
+{
+    struct gtel_nvml_gpm *gpm = &gpu->gpm;
+    uint64_t now = gtel_env_now(nvml->env);
+    uint64_t last_ns = gpm->window[GTEL_NVML_GPM_FAST].t_ns;
+    int code = GTEL_NVML_SUCCESS;
+    gpm->pcie = (struct gtel_nvml_pcie_step){0};
+    if (now < gpm->due_ns || (last_ns != 0 && now - last_ns < GAP_MIN_NS))
+        return;
+    if (!gpm->is_ready)
+        code = prepare(nvml, gpu);
+    if (code == GTEL_NVML_SUCCESS)
+        code = sample(nvml, gpu, batch);
+    if (code == GTEL_NVML_SUCCESS) {
+        gpm->code = code;
+        return;
+    }
+    settle(nvml, gpu, now, code);
+    if (gpm->due_ns != UINT64_MAX && !nvml->broken && !gtel_nvml_is_lost(code))
+        gtel_batch_failed(batch, gpu->device);
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The table of figures: which NVML call or field feeds which metric.
+ *
+ * Units are those of the NVML API Reference: percent, MHz, mW, mJ, ns, degrees Celsius.
+ * Alternatives of one group stand in order of preference. Fields come first within a group, since
+ * they are read first.
+ *
+ * The counters, as an H200 with driver 580.159 answers them: width, unit, fastest growth there can
+ * be, when they are full at that, and whether a reading per interval (1 s, up to a minute) will do.
+ *
+ *     counter                               bits  unit   fastest         full after    verdict
+ *     nvmlDeviceGetTotalEnergyConsumption    64   mJ     3e6/s (3 kW)    195,000 a     counts
+ *     fields 74, 75, 77, 79, 269 to 271      64   ns     1e9/s           585 a         counts (1)
+ *     fields 251 to 253                      64   ns     1e9/s           585 a         counts (2)
+ *     nvmlDeviceGetViolationStatus           64   ns     1e9/s           585 a         counts (2)
+ *     fields 197, 198: PCIe bytes            32   B      64e9/s          0.067 s       pcie.c
+ *     GPM 20, 21: PCIe MiB/s                  -   MiB/s  a mean, no counter            pcie.c (3)
+ *     field 94, ...GetPcieReplayCounter      32   1      1e6/s (4)       1.2 h         counts
+ *     nvmlDeviceGetTotalEccErrors            64   1      1e6/s           585,000 a     counts
+ *     fields 142, 143: remapped rows         64   1      512 in all      never         counts
+ *     fields 29, 30: retired pages            ?   1      64 in all       never         counts (2)
+ *
+ * (1) field 78, one of them, was 25,199,059,712, beyond 32 bits; (2) not supported there, width and
+ * unit by the API Reference; (3) right in windows of 1, 5, 20 and 60 s at full speed; (4) each
+ * replay waits for an answer over the link.
+ */
+#include "sources/nvidia/nvml.h"
+
+#define CALL(name) .call = #name, .offset = offsetof(struct gtel_nvml_calls, name)
+#define READ(shape) .read = gtel_nvml_read_##shape
+#define EMIT(kind) .emit = gtel_nvml_emit_##kind
+#define FIELD(id, scope) .call = "field " #id, .of = GTEL_NVML_FI_##id, .of_2 = (scope)
+#define GROUP(name) .group = GTEL_NVML_GROUP_##name
+#define SINCE(major, minor) .since = GTEL_NVML_DRIVER(major, minor)
+#define BEFORE(major, minor) .before = GTEL_NVML_DRIVER(major, minor)
+#define SLOW .is_slow = true
+#define DEAR .may_be_dear = true
+#define MINOR .is_minor = true
+#define TO(name, top) .metric = GTEL_M_##name, .headline = GTEL_M_##top
+#define DIM(text) .dim = {GTEL_STR_INIT(text)}
+#define DIMS(text, text_2) .dim = {GTEL_STR_INIT(text), GTEL_STR_INIT(text_2)}
+#define PERCENT .scale = 1e-2
+#define MILLI .scale = 1e-3
+#define NANO .scale = 1e-9
+#define MEGA .scale = 1e6
+#define PLAIN .scale = 1
+
+const struct gtel_nvml_row gtel_nvml_rows[] = {
+    /* Power of the board: momentary, else the mean of a second, else what the old call gives. */
+    {FIELD(POWER_INSTANT, GTEL_NVML_SCOPE_GPU), GROUP(POWER), TO(POWER, GPU_POWER), DIM("gpu"),
+     MILLI},
+    {FIELD(POWER_AVERAGE, GTEL_NVML_SCOPE_GPU), GROUP(POWER), TO(POWER, GPU_POWER), DIM("gpu"),
+     MILLI},
+    {CALL(nvmlDeviceGetPowerUsage), READ(u32), GROUP(POWER), TO(POWER, GPU_POWER), DIM("gpu"),
+     MILLI},
+    {FIELD(POWER_INSTANT, GTEL_NVML_SCOPE_MODULE), TO(POWER, NONE), DIM("module"), MILLI},
+    {FIELD(POWER_AVERAGE, GTEL_NVML_SCOPE_MEMORY), EMIT(memory_power), TO(POWER, NONE),
+     DIM("memory"), MILLI},
+    {CALL(nvmlDeviceGetTotalEnergyConsumption), READ(u64), DEAR, TO(ENERGY, GPU_ENERGY), DIM("gpu"),
+     MILLI},
+    {CALL(nvmlDeviceGetEnforcedPowerLimit), READ(u32), SLOW, TO(POWER_LIMIT, GPU_POWER_LIMIT),
+     DIM("gpu"), MILLI},
+
+    {CALL(nvmlDeviceGetUtilizationRates), READ(utilization), EMIT(utilization), TO(NONE, NONE),
+     PERCENT},
+    {CALL(nvmlDeviceGetEncoderUtilization), READ(u32_pair), TO(ENGINE_BUSY, NONE), DIM("encode"),
+     PERCENT},
+    {CALL(nvmlDeviceGetDecoderUtilization), READ(u32_pair), TO(ENGINE_BUSY, NONE), DIM("decode"),
+     PERCENT},
+    {CALL(nvmlDeviceGetJpgUtilization), READ(u32_pair), TO(ENGINE_BUSY, NONE), DIM("jpeg"),
+     PERCENT},
+    {CALL(nvmlDeviceGetOfaUtilization), READ(u32_pair), TO(ENGINE_BUSY, NONE), DIM("ofa"), PERCENT},
+
+    /* The two have different ideas of "used" (emit.c): one of them for good, never a mixture. */
+    {CALL(nvmlDeviceGetMemoryInfo_v2), READ(memory_v2), GROUP(MEMORY), EMIT(memory), TO(NONE, NONE),
+     PLAIN},
+    {CALL(nvmlDeviceGetMemoryInfo), READ(memory), GROUP(MEMORY), EMIT(memory), TO(NONE, NONE),
+     PLAIN},
+
+    {CALL(nvmlDeviceGetTemperatureV), READ(temperature_v), GROUP(TEMPERATURE),
+     TO(TEMPERATURE, GPU_TEMPERATURE), DIM("gpu"), PLAIN},
+    {CALL(nvmlDeviceGetTemperature), READ(degrees), .of = GTEL_NVML_TEMPERATURE_GPU,
+     GROUP(TEMPERATURE), TO(TEMPERATURE, GPU_TEMPERATURE), DIM("gpu"), PLAIN},
+    {FIELD(MEMORY_TEMP, 0), TO(TEMPERATURE, NONE), DIM("memory"), PLAIN},
+    {CALL(nvmlDeviceGetMarginTemperature), READ(margin), MINOR, TO(TEMPERATURE_MARGIN, NONE),
+     DIM("gpu"), PLAIN},
+    /* Which form of limits a card has depends on the card (an RTX 4080 SUPER has the first). */
+    {CALL(nvmlDeviceGetTemperatureThreshold), READ(degrees), .of = GTEL_NVML_THRESHOLD_GPU_MAX,
+     SLOW, TO(TEMPERATURE_LIMIT, NONE), DIM("gpu"), PLAIN},
+    {CALL(nvmlDeviceGetTemperatureThreshold), READ(degrees), .of = GTEL_NVML_THRESHOLD_SLOWDOWN,
+     SLOW, TO(TEMPERATURE_CRITICAL, NONE), DIM("gpu"), PLAIN},
+    {CALL(nvmlDeviceGetTemperatureThreshold), READ(degrees), .of = GTEL_NVML_THRESHOLD_SHUTDOWN,
+     SLOW, TO(TEMPERATURE_EMERGENCY, NONE), DIM("gpu"), PLAIN},
+    {CALL(nvmlDeviceGetTemperatureThreshold), READ(degrees), .of = GTEL_NVML_THRESHOLD_MEM_MAX,
+     SLOW, TO(TEMPERATURE_LIMIT, NONE), DIM("memory"), PLAIN},
+    {FIELD(TLIMIT_GPU_MAX, 0), SLOW, TO(TEMPERATURE_LIMIT_MARGIN, NONE), DIM("gpu"), PLAIN},
+    {FIELD(TLIMIT_SLOWDOWN, 0), SLOW, TO(TEMPERATURE_CRITICAL_MARGIN, NONE), DIM("gpu"), PLAIN},
+    {FIELD(TLIMIT_SHUTDOWN, 0), SLOW, TO(TEMPERATURE_EMERGENCY_MARGIN, NONE), DIM("gpu"), PLAIN},
+    {FIELD(TLIMIT_MEM_MAX, 0), SLOW, TO(TEMPERATURE_LIMIT_MARGIN, NONE), DIM("memory"), PLAIN},
+
+    {CALL(nvmlDeviceGetClockInfo), READ(u32_of), .of = GTEL_NVML_CLOCK_GRAPHICS,
+     TO(FREQUENCY_ACTUAL, GPU_FREQUENCY), DIM("graphics"), MEGA},
+    {CALL(nvmlDeviceGetClockInfo), READ(u32_of), .of = GTEL_NVML_CLOCK_SM,
+     TO(FREQUENCY_ACTUAL, NONE), DIM("sm"), MEGA},
+    {CALL(nvmlDeviceGetClockInfo), READ(u32_of), .of = GTEL_NVML_CLOCK_MEM,
+     TO(FREQUENCY_ACTUAL, NONE), DIM("memory"), MEGA},
+    {CALL(nvmlDeviceGetClockInfo), READ(u32_of), .of = GTEL_NVML_CLOCK_VIDEO,
+     TO(FREQUENCY_ACTUAL, NONE), DIM("video"), MEGA},
+    {CALL(nvmlDeviceGetMaxClockInfo), READ(u32_of), .of = GTEL_NVML_CLOCK_GRAPHICS, SLOW,
+     TO(FREQUENCY_MAX, NONE), DIM("graphics"), MEGA},
+    {CALL(nvmlDeviceGetMaxClockInfo), READ(u32_of), .of = GTEL_NVML_CLOCK_SM, SLOW,
+     TO(FREQUENCY_MAX, NONE), DIM("sm"), MEGA},
+    {CALL(nvmlDeviceGetMaxClockInfo), READ(u32_of), .of = GTEL_NVML_CLOCK_MEM, SLOW,
+     TO(FREQUENCY_MAX, NONE), DIM("memory"), MEGA},
+    {CALL(nvmlDeviceGetMaxClockInfo), READ(u32_of), .of = GTEL_NVML_CLOCK_VIDEO, SLOW,
+     TO(FREQUENCY_MAX, NONE), DIM("video"), MEGA},
+    {CALL(nvmlDeviceGetPerformanceState), READ(pstate), TO(NONE, GPU_PERFORMANCE_STATE), PLAIN},
+
+    {CALL(nvmlDeviceGetCurrentClocksEventReasons), READ(u64), GROUP(REASONS), EMIT(reasons),
+     TO(THROTTLE_ACTIVE, NONE), PLAIN},
+    {CALL(nvmlDeviceGetCurrentClocksThrottleReasons), READ(u64), GROUP(REASONS), EMIT(reasons),
+     TO(THROTTLE_ACTIVE, NONE), PLAIN},
+    {FIELD(PERF_POWER, 0), GROUP(TIME_POWER), MINOR, TO(THROTTLE_TIME, NONE), DIM("power_cap"),
+     NANO},
+    {CALL(nvmlDeviceGetViolationStatus), READ(violation), MINOR, .of = GTEL_NVML_POLICY_POWER,
+     GROUP(TIME_POWER), TO(THROTTLE_TIME, NONE), DIM("power_cap"), NANO},
+    {FIELD(PERF_THERMAL, 0), GROUP(TIME_THERMAL), MINOR, TO(THROTTLE_TIME, NONE), DIM("thermal"),
+     NANO},
+    {CALL(nvmlDeviceGetViolationStatus), READ(violation), MINOR, .of = GTEL_NVML_POLICY_THERMAL,
+     GROUP(TIME_THERMAL), TO(THROTTLE_TIME, NONE), DIM("thermal"), NANO},
+    {FIELD(PERF_BOARD_LIMIT, 0), GROUP(TIME_BOARD), MINOR, TO(THROTTLE_TIME, NONE),
+     DIM("board_limit"), NANO},
+    {CALL(nvmlDeviceGetViolationStatus), READ(violation), MINOR, .of = GTEL_NVML_POLICY_BOARD_LIMIT,
+     GROUP(TIME_BOARD), TO(THROTTLE_TIME, NONE), DIM("board_limit"), NANO},
+    {FIELD(PERF_RELIABILITY, 0), MINOR, TO(THROTTLE_TIME, NONE), DIM("reliability"), NANO},
+    /* Their ids moved: 251 to 253 became 269 to 271, which had been settings of power smoothing. */
+    {FIELD(SW_THERMAL_TIME, 0), SINCE(580, 82), MINOR, TO(THROTTLE_TIME, NONE), DIM("sw_thermal"),
+     NANO},
+    {FIELD(HW_THERMAL_TIME, 0), SINCE(580, 82), MINOR, TO(THROTTLE_TIME, NONE), DIM("hw_thermal"),
+     NANO},
+    {FIELD(POWER_BRAKE_TIME, 0), SINCE(580, 82), MINOR, TO(THROTTLE_TIME, NONE), DIM("power_brake"),
+     NANO},
+    {FIELD(SW_THERMAL_TIME_575, 0), SINCE(575, 0), BEFORE(580, 82), MINOR, TO(THROTTLE_TIME, NONE),
+     DIM("sw_thermal"), NANO},
+    {FIELD(HW_THERMAL_TIME_575, 0), SINCE(575, 0), BEFORE(580, 82), MINOR, TO(THROTTLE_TIME, NONE),
+     DIM("hw_thermal"), NANO},
+    {FIELD(POWER_BRAKE_TIME_575, 0), SINCE(575, 0), BEFORE(580, 82), MINOR, TO(THROTTLE_TIME, NONE),
+     DIM("power_brake"), NANO},
+
+    {CALL(nvmlDeviceGetFanSpeed_v2), READ(fans), GROUP(FANS), EMIT(fans), TO(FAN, NONE), PERCENT},
+    {CALL(nvmlDeviceGetFanSpeed), READ(u32), GROUP(FANS), EMIT(fans), TO(FAN, NONE), PERCENT},
+    {CALL(nvmlDeviceGetFanSpeedRPM), READ(fans_rpm), EMIT(fans), TO(FAN_RPM, NONE), PLAIN},
+
+    {CALL(nvmlDeviceGetCurrPcieLinkGeneration), READ(u32), TO(NONE, GPU_PCIE_GEN), PLAIN},
+    {CALL(nvmlDeviceGetCurrPcieLinkWidth), READ(u32), TO(NONE, GPU_PCIE_WIDTH), PLAIN},
+    {FIELD(PCIE_TX_BYTES, 0), EMIT(pcie), TO(NONE, GPU_PCIE_TX), PLAIN},
+    {FIELD(PCIE_RX_BYTES, 0), EMIT(pcie), TO(NONE, GPU_PCIE_RX), PLAIN},
+    {FIELD(PCIE_REPLAYS, 0), GROUP(REPLAYS), TO(NONE, GPU_PCIE_REPLAYS), PLAIN},
+    {CALL(nvmlDeviceGetPcieReplayCounter), READ(u32), GROUP(REPLAYS), TO(NONE, GPU_PCIE_REPLAYS),
+     PLAIN},
+
+    {CALL(nvmlDeviceGetTotalEccErrors), READ(u64_of2), .of = GTEL_NVML_ECC_CORRECTED,
+     .of_2 = GTEL_NVML_ECC_VOLATILE, SLOW, TO(ERROR_COUNT, NONE), DIMS("ecc_volatile", "corrected"),
+     PLAIN},
+    {CALL(nvmlDeviceGetTotalEccErrors), READ(u64_of2), .of = GTEL_NVML_ECC_UNCORRECTED,
+     .of_2 = GTEL_NVML_ECC_VOLATILE, SLOW, TO(ERROR_COUNT, NONE),
+     DIMS("ecc_volatile", "uncorrected"), PLAIN},
+    {CALL(nvmlDeviceGetTotalEccErrors), READ(u64_of2), .of = GTEL_NVML_ECC_CORRECTED,
+     .of_2 = GTEL_NVML_ECC_AGGREGATE, SLOW, TO(ERROR_COUNT, NONE),
+     DIMS("ecc_aggregate", "corrected"), PLAIN},
+    {CALL(nvmlDeviceGetTotalEccErrors), READ(u64_of2), .of = GTEL_NVML_ECC_UNCORRECTED,
+     .of_2 = GTEL_NVML_ECC_AGGREGATE, SLOW, TO(ERROR_COUNT, NONE),
+     DIMS("ecc_aggregate", "uncorrected"), PLAIN},
+    {FIELD(REMAPPED_COR, 0), SLOW, TO(ERROR_COUNT, NONE), DIMS("remapped_rows", "corrected"),
+     PLAIN},
+    {FIELD(REMAPPED_UNC, 0), SLOW, TO(ERROR_COUNT, NONE), DIMS("remapped_rows", "uncorrected"),
+     PLAIN},
+    {FIELD(RETIRED_SBE, 0), SLOW, TO(ERROR_COUNT, NONE), DIMS("retired_pages", "corrected"), PLAIN},
+    {FIELD(RETIRED_DBE, 0), SLOW, TO(ERROR_COUNT, NONE), DIMS("retired_pages", "uncorrected"),
+     PLAIN},
+};
+
+const size_t gtel_nvml_rows_n = GTEL_ARRAY_LEN(gtel_nvml_rows);
+
+_Static_assert(GTEL_ARRAY_LEN(gtel_nvml_rows) <= GTEL_NVML_ROWS_MAX, "slots for all rows");

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* One source on one recorded machine, for tests. */
+#include "harness/source_harness.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool machine_init(struct machine *machine, const char *text, const char *source)
+{
+    char error[200] = "no text";
+    memset(machine, 0, sizeof(*machine));
+    gtel_options_init(&machine->options);
+    machine->needs_discovery = true;
+    machine->source = gtel_sources[gtel_source_find(gtel_str_of(source))];
+    machine->state = calloc(1, machine->source->state_size);
+    machine->fault = calloc(1, sizeof(*machine->fault));
+    if (!text || !machine->state || !machine->fault ||
+        gtel_tree_parse(gtel_str_of(text), &machine->tree, error, sizeof(error)) < 0 ||
+        gtel_env_tree_init(machine->tree, true, 0, &machine->tree_env) < 0) {
+        printf("tree: %s\n", error);
+        return false;
+    }
+    env_fault_init(machine->fault, &machine->tree_env);
+    return true;
+}
+
+void machine_done(struct machine *machine)
+{
+    if (machine->is_open)
+        machine->source->close(machine->state);
+    free(machine->state);
+    gtel_batch_done(&machine->batch);
+    gtel_registry_done(&machine->registry);
+    gtel_env_tree_done(&machine->tree_env);
+    gtel_tree_free(machine->tree);
+    free(machine->fault);
+}
+
+int machine_gather(struct machine *machine)
+{
+    int r = 0;
+    gtel_batch_reset(&machine->batch);
+    if (!machine->is_open) {
+        r = machine->source->open(machine->state, &machine->fault->env, &machine->options);
+        if (r < 0)
+            return r;
+        machine->is_open = true;
+    }
+    if (machine->needs_discovery) {
+        r = machine->source->discover(machine->state, &machine->registry);
+        if (r < 0)
+            return r;
+        machine->needs_discovery = false;
+    }
+    r = machine->source->sample(machine->state, &machine->registry, &machine->batch);
+    machine->needs_discovery = r == -ENODEV;
+    return r;
+}
+
+void machine_step(struct machine *machine, uint64_t ms)
+{
+    gtel_env_tree_step(&machine->tree_env, ms * 1000000);
+}
+
+static bool is_dim(struct gtel_str dim, const char *want)
+{
+    return !want || gtel_str_eq(dim, gtel_str_of(want));
+}
+
+const struct gtel_reading *machine_find(const struct machine *machine, const char *device,
+                                        enum gtel_metric metric, const char *dim0, const char *dim1)
+{
+    for (size_t i = 0; i < machine->batch.n; i++) {
+        const struct gtel_reading *reading = &machine->batch.reading[i];
+        if (reading->metric == metric && is_dim(reading->dim[0], dim0) &&
+            is_dim(reading->dim[1], dim1) && (!device || strcmp(reading->device->key, device) == 0))
+            return reading;
+    }
+    return NULL;
+}
+
+uint64_t machine_hash(const struct machine *machine)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < machine->batch.n; i++) {
+        const struct gtel_reading *reading = &machine->batch.reading[i];
+        double value = gtel_reading_number(reading);
+        uint64_t h = gtel_hash(GTEL_HASH_SEED, reading->device->key, strlen(reading->device->key));
+        h = gtel_hash(h, &reading->metric, sizeof(reading->metric));
+        h = gtel_hash(h, &value, sizeof(value));
+        for (size_t d = 0; d < GTEL_DIMS_MAX; d++)
+            h = gtel_hash(h, reading->dim[d].p, reading->dim[d].n);
+        sum += h;
+    }
+    return sum;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One source on one recorded machine, for tests: opens it, steps the time, and looks readings up.
+ */
+#ifndef GTEL_TESTS_HARNESS_SOURCE_HARNESS_H
+#define GTEL_TESTS_HARNESS_SOURCE_HARNESS_H
+
+#include "harness/env_fault.h"
+#include "recording/tree.h"
+#include "harness/fixtures.h"
+#include "sources/source.h"
+
+struct machine {
+    struct gtel_tree *tree;
+    struct gtel_env tree_env;
+    struct env_fault *fault;
+    const struct gtel_source *source;
+    void *state;
+    struct gtel_options options;
+    struct gtel_registry registry;
+    struct gtel_batch batch;
+    bool is_open;
+    bool needs_discovery;
+};
+
+/* Parses the text and prepares the source; false (and says why) when the text is no tree. */
+bool machine_init(struct machine *machine, const char *text, const char *source);
+void machine_done(struct machine *machine);
+/*
+ * One gather as the core makes it: open and discover where that is due, then sample. Returns what
+ * sample returned, or the error before it.
+ */
+int machine_gather(struct machine *machine);
+void machine_step(struct machine *machine, uint64_t ms);
+
+/* The reading of a device (NULL: any), metric and first dimensions (NULL: any), or NULL. */
+const struct gtel_reading *machine_find(const struct machine *machine, const char *device,
+                                        enum gtel_metric metric, const char *dim0,
+                                        const char *dim1);
+/* A hash over the keys and values of all readings, in any order. */
+uint64_t machine_hash(const struct machine *machine);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes a recorded machine as real files, for tests and benchmarks that must go through the
+ * kernel. Only the present state of the env is written; growing numbers stand still.
+ */
+#ifndef GTEL_TESTS_HARNESS_TREE_FILES_H
+#define GTEL_TESTS_HARNESS_TREE_FILES_H
+
+#include "host/env.h"
+
+#include <stdlib.h>
+
+/* Writes everything that the env holds below the folder dir, which exists. 0 or a negative errno.
+ */
+int expand_tree(const struct gtel_env *env, const char *dir);
+/* Reads a whole file. The text is the caller's to free; NULL when it cannot be read. */
+char *read_whole_file(const char *path, size_t *ret_n);
+
+#endif
