@@ -39,7 +39,7 @@ def main():
     root = sys.argv[1]
     found = tree.Findings("calls")
     for path in tree.files(root, (".c", ".h", ".def"), ("common", "plugins", "tests")):
-        found.looked_at += 1
+        found.checked += 1
         names = [n for n in banned_for(path) if n not in ALLOWED.get(path, ())]
         pattern = re.compile(r"(?<![\w.>])(" + "|".join(names) + r")\s*\(")
         for number, line in enumerate(tree.code(tree.read(root, path)).split("\n"), 1):

@@ -17,7 +17,7 @@ def main():
     arguments = parser.parse_args()
     found = tree.Findings("format")
     paths = tree.files(arguments.root, (".c", ".h"), ("common", "plugins", "tests"))
-    found.looked_at = len(paths)
+    found.checked = len(paths)
     done = subprocess.run([arguments.tool, "--style=file", "--dry-run", "-Werror", *paths],
                           cwd=arguments.root, capture_output=True, text=True, check=False)
     for line in done.stderr.splitlines():

@@ -45,7 +45,7 @@ def main():
                 continue  # for the kernel
             if "collectd" in path and not arguments.system:
                 continue  # needs the daemon's headers, and this build does without them
-            found.looked_at += 1
+            found.checked += 1
             words = check(arguments, path, scratch)
             if words:
                 found.add(path, 1, "does not compile alone and twice:\n" + words)

@@ -110,13 +110,13 @@ def main():
     root = sys.argv[1]
     found = tree.Findings("includes")
     for path in tree.files(root, (".c", ".h", ".def"), ("common",)):
-        found.looked_at += 1
+        found.checked += 1
         for number, line in enumerate(tree.read(root, path).split("\n"), 1):
             match = INCLUDE.match(line)
             if match:
                 check(path, number, match.group(1), match.group(2), found)
     for path in tree.files(root, (".c", ".h"), ("plugins",)):
-        found.looked_at += 1
+        found.checked += 1
         for number, line in enumerate(tree.read(root, path).split("\n"), 1):
             match = INCLUDE.match(line)
             if match and match.group(2) in FRONT_END_PARSERS:

@@ -89,7 +89,7 @@ def check_code(root, mutants, found):
     """Returns all mutants of the code, as contrib/ci/mutate prints them."""
     printed = set()
     for path in tree.files(root, (".c",), ("common", "plugins")):
-        found.looked_at += 1
+        found.checked += 1
         text = tree.read(root, path)
         made = mutants.mutants(path, text)
         printed.update(str(m) for m in made)

@@ -307,7 +307,7 @@ def main():
         machine = f"tests/fixtures/{name}.tree"
         if os.path.exists(os.path.join(root, machine)):
             kernel = intel.kernel_of(root, path)
-            found.looked_at += check_machine(
+            found.checked += check_machine(
                 name, tree.read(root, machine), kernel, options.gtel, rows, found
             )
     for row in rows:

@@ -25,7 +25,7 @@ def main():
         if not first.startswith("#!") and not is_sourced:
             continue
         full = os.path.join(arguments.root, path)
-        found.looked_at += 1
+        found.checked += 1
         if not is_sourced and not os.access(full, os.X_OK):
             found.add(path, 1, "begins with #! and is not executable")
         if "python" in first:

@@ -66,7 +66,7 @@ def main():
     found = tree.Findings("sizes")
     functions = 0
     for path in tree.files(root, (".c", ".h", ".def", ".py"), ("common", "plugins", "tests", "contrib")):
-        found.looked_at += 1
+        found.checked += 1
         text = tree.read(root, path)
         lines = text.count("\n")
         if lines > FILE_LINES and not path.endswith(DATA):

@@ -32,7 +32,7 @@ def check_names(arguments, found):
     for line in run(arguments.nm, "-g", "--defined-only", arguments.library).splitlines():
         words = line.split()
         if len(words) == 3:
-            found.looked_at += 1
+            found.checked += 1
             if not words[2].startswith("gtel_"):
                 found.add(arguments.library, 0, f"external name without gtel_: {words[2]}")
 

@@ -62,7 +62,7 @@ def main():
     for path in tree.files(root, top=True):
         if tree.is_corpus(path) or path.endswith((".png", ".pyc")):
             continue
-        found.looked_at += 1
+        found.checked += 1
         check_file(path, tree.read(root, path), found)
     found.finish()
 

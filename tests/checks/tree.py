@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the checks share: the project's files, C text without comments, and how findings are told."""
+"""What the checks share: the project's files, C text without comments, and how findings are printed."""
 
 import os
 import re
@@ -53,7 +53,7 @@ class Findings:
     def __init__(self, rule):
         self.rule = rule
         self.lines = []
-        self.looked_at = 0
+        self.checked = 0
 
     def add(self, path, line, text):
         self.lines.append(f"{path}:{line}: {text}")
@@ -61,5 +61,5 @@ class Findings:
     def finish(self):
         for line in self.lines:
             print(line)
-        print(f"{self.rule}: looked at {self.looked_at}, {len(self.lines)} findings")
-        sys.exit(1 if self.lines or self.looked_at == 0 else 0)
+        print(f"{self.rule}: checked {self.checked}, {len(self.lines)} findings")
+        sys.exit(1 if self.lines or self.checked == 0 else 0)
