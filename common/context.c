@@ -23,8 +23,6 @@ static const uint64_t close_wait_ns = 200000000;
 /* Of the options Deadline and Interval: what a flood of requests teaches is not below. */
 static const uint64_t deadline_min_ns = 10000000;
 static const uint64_t period_min_ns = 100000000;
-/* The two clocks behind it are read one after the other, and we may lose the processor between. */
-static const uint64_t suspend_min_ns = 100000000;
 
 struct gtel_context {
     const struct gtel_env *env;
@@ -528,11 +526,9 @@ static void learn_interval(struct gtel_context *context, uint64_t period_ns)
 /* A host that has slept: no counter's growth over that time means anything. True when it has. */
 static bool check_suspend(struct gtel_context *context)
 {
-    uint64_t suspended_ns = context->env->ops->suspended_ns(context->env->arg);
-    bool has_slept = suspended_ns > context->suspended_ns + suspend_min_ns;
+    bool has_slept = gtel_env_has_slept(context->env, &context->suspended_ns);
     if (has_slept)
         gtel_series_forget_bases(&context->series);
-    context->suspended_ns = suspended_ns;
     return has_slept;
 }
 

@@ -224,6 +224,12 @@ static inline uint64_t gtel_env_now(const struct gtel_env *env)
 }
 
 /*
+ * Whether the host has slept since the call before. *suspended_ns holds the state from call to
+ * call; 0 at first, when a sleep since the start of the machine counts.
+ */
+bool gtel_env_has_slept(const struct gtel_env *env, uint64_t *suspended_ns);
+
+/*
  * Formats and writes one message; does nothing without a log. Cut at 500 bytes. Control characters
  * and what is no UTF-8 never come through, whatever the arguments hold.
  */

@@ -186,6 +186,11 @@ struct gtel_str gtel_option_text(const struct gtel_options *options, enum gtel_o
     return gtel_str_of(options->value[id].text);
 }
 
+bool gtel_option_may_wake(const struct gtel_options *options)
+{
+    return gtel_str_eq(gtel_option_text(options, GTEL_O_WAKE), GTEL_STR("always"));
+}
+
 void gtel_option_flag(struct gtel_buf *buf, enum gtel_option id)
 {
     gtel_buf_str(buf, GTEL_STR("--"));

@@ -5,11 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { WAKE_ALWAYS = 1 }; /* position among the words of the option Wake */
-
-/* The two clocks behind it are read one after the other, and we may lose the processor between. */
-static const uint64_t suspend_min_ns = 100000000;
-
 static bool present(const struct gtel_env *env)
 {
     return gtel_fs_exists(env, "dev/nvidiactl") || gtel_fs_exists(env, "dev/dxg") ||
@@ -30,7 +25,7 @@ static int open_source(void *state, const struct gtel_env *env, const struct gte
 {
     struct gtel_nvml *nvml = state;
     nvml->env = env;
-    nvml->may_wake = gtel_option_number(options, GTEL_O_WAKE) == WAKE_ALWAYS;
+    nvml->may_wake = gtel_option_may_wake(options);
     return 0;
 }
 
@@ -98,9 +93,7 @@ static bool should_find(const struct gtel_nvml *nvml, bool is_all_asleep, bool h
  */
 static void forget_before_sleep(struct gtel_nvml *nvml)
 {
-    uint64_t suspended_ns = nvml->env->ops->suspended_ns(nvml->env->arg);
-    bool has_slept = suspended_ns > nvml->suspended_ns + suspend_min_ns;
-    nvml->suspended_ns = suspended_ns;
+    bool has_slept = gtel_env_has_slept(nvml->env, &nvml->suspended_ns);
     for (size_t i = 0; has_slept && i < nvml->n; i++) {
         gtel_nvml_gpm_forget(nvml->gpu[i]);
         gtel_nvml_pcie_forget(nvml->gpu[i]);
