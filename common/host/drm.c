@@ -2,6 +2,7 @@
 /* GPUs that a DRM driver has. */
 #include "host/drm.h"
 
+#include "base/error.h"
 #include "parse/uevent.h"
 
 #include <errno.h>
@@ -14,11 +15,6 @@ bool gtel_drm_is_card(struct gtel_str name)
     uint64_t number;
     return gtel_str_starts(name, GTEL_STR("card")) &&
            gtel_str_u64(gtel_str_skip(name, 4), &number) == 0;
-}
-
-static bool is_absence(int r)
-{
-    return r == -ENOENT || r == -ENODEV || r == -ENODATA || r == -EOPNOTSUPP || r == -ENOTDIR;
 }
 
 /* The driver: the link's target, else the line of the uevent text. 0 or -ENOENT, else broken. */
@@ -67,7 +63,7 @@ static int read_id(const struct gtel_env *env, const char *folder, const struct 
     uint64_t value = *id;
     gtel_fs_path(path, "%s/%s/device/%s", folder, card->card, name);
     int r = gtel_fs_hex(env, path, &value);
-    if (r < 0 && !is_absence(r))
+    if (r < 0 && !gtel_error_is_no_path(r))
         return r;
     if (value > UINT16_MAX)
         return -ERANGE;
@@ -103,7 +99,7 @@ int gtel_drm_look(const struct gtel_env *env, const char *folder, struct gtel_st
         return -ENOENT;
     gtel_fs_path(path, "%s/%s/device/uevent", folder, ret->card);
     int r = gtel_fs_text(env, path, buf, sizeof(buf), &uevent);
-    if (is_absence(r))
+    if (gtel_error_is_no_path(r))
         uevent = GTEL_STR_NONE; /* the links alone may be enough */
     else if (r < 0)
         return r;
@@ -114,7 +110,7 @@ int gtel_drm_look(const struct gtel_env *env, const char *folder, struct gtel_st
         r = find_key(env, folder, uevent, ret);
     if (r == 0)
         r = find_ids(env, folder, uevent, ret);
-    return is_absence(r) ? -ENOENT : r;
+    return gtel_error_is_no_path(r) ? -ENOENT : r;
 }
 
 struct finder {

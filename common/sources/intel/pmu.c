@@ -2,6 +2,7 @@
 /* What an i915 GPU counts for its driver's perf PMU. */
 #include "sources/intel/pmu.h"
 
+#include "base/error.h"
 #include "parse/engine_name.h"
 #include "parse/pmu_desc.h"
 
@@ -289,7 +290,7 @@ void gtel_intel_pmu_refresh(const struct gtel_env *env, struct gtel_arena *arena
         return;
     }
     gtel_intel_pmu_close(env, pmu);
-    if (r != -ENOENT && r != -EOPNOTSUPP && r != -ENODATA)
+    if (!gtel_error_is_absence(r))
         gtel_intel_perf_note(env, "i915", card->key, r, &pmu->is_refused);
 }
 

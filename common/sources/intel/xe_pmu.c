@@ -18,6 +18,7 @@
  * With the option XeEngines at "hold" the counters stay open instead, from the first
  * time on at which the GPU is found awake.
  */
+#include "base/error.h"
 #include "host/kernel.h"
 #include "sources/drm/cards.h"
 #include "sources/intel/xe_perf.h"
@@ -98,15 +99,10 @@ static void close_card(const struct gtel_env *env, struct gtel_card *card)
 
 /* ---- what the PMU is, and which counters to open ---- */
 
-static bool is_absence(int r)
-{
-    return r == -ENOENT || r == -EOPNOTSUPP || r == -ENODATA;
-}
-
 static void note(const struct gtel_env *env, struct xe_card *xe, int r)
 {
     xe->error = r;
-    if (!is_absence(r))
+    if (!gtel_error_is_absence(r))
         gtel_intel_perf_note(env, "xe_pmu", xe->card.drm.key, r, &xe->is_noted);
 }
 
@@ -116,7 +112,7 @@ static void note(const struct gtel_env *env, struct xe_card *xe, int r)
  */
 static void note_try(const struct gtel_env *env, struct xe_card *xe, int r)
 {
-    xe->is_refused = r < 0 && !is_absence(r);
+    xe->is_refused = gtel_error_is_broken(r);
     if (r < 0)
         note(env, xe, r);
     else
@@ -530,7 +526,7 @@ static int open_source(void *p, const struct gtel_env *env, const struct gtel_op
         .drivers = drivers,
         .state_size = sizeof(struct xe_card),
         .close = close_card,
-        .may_wake = gtel_str_eq(gtel_option_text(options, GTEL_O_WAKE), GTEL_STR("always")),
+        .may_wake = gtel_option_may_wake(options),
     };
     return 0;
 }
@@ -602,7 +598,7 @@ static int sample(void *p, struct gtel_registry *registry, struct gtel_batch *ba
         if (r == -ENODEV) {
             gtel_cards_reopen(&state->cards, &xe->card);
             is_lost = true;
-        } else if (r < 0 && !is_absence(r) && !gtel_intel_perf_is_refusal(r)) {
+        } else if (gtel_error_is_broken(r) && !gtel_intel_perf_is_refusal(r)) {
             gtel_batch_failed(batch, xe->card.device);
             xe->is_described = false; /* tried again at the next gather */
         }
