@@ -11,8 +11,6 @@ static const char powercap[] = "sys/class/powercap";
 
 /* More than any package draws: a step beyond it is a counter that has begun anew. */
 static const double watts_max = 1000;
-/* The two clocks behind it are read one after the other, and we may lose the processor between. */
-static const uint64_t suspend_min_ns = 100000000;
 
 void gtel_rapl_close(const struct gtel_env *env, struct gtel_rapl_meter *meter)
 {
@@ -181,7 +179,8 @@ static int open_zone(const struct gtel_env *env, struct gtel_str name, struct gt
 {
     char path[GTEL_FS_PATH_MAX];
     gtel_fs_path(path, "%s/%.*s/max_energy_range_uj", powercap, GTEL_STR_ARG(name));
-    int r = gtel_fs_u64(env, path, &zone->range_uj);
+    int r = gtel_fs_u64(env, path, &zone->uj.range);
+    zone->uj.most = watts_max * 1e6;
     if (r == 0)
         r = gtel_fs_open(env, &zone->file,
                          gtel_fs_path(path, "%s/%.*s/energy_uj", powercap, GTEL_STR_ARG(name)));
@@ -230,24 +229,15 @@ static void open_more(const struct gtel_env *env, struct gtel_arena *arena,
             (void)open_zone(env, zones.name[i], &meter->zone[i]); /* as before, then */
 }
 
-/* Carries a counter on that wraps at its range; one that begins anew adds nothing. */
+/* A step that is not known to be right adds nothing. */
 static int read_zone(const struct gtel_env *env, struct gtel_rapl_zone *zone, uint64_t t_ns)
 {
     uint64_t value;
     int r = gtel_fs_read_u64(env, &zone->file, &value);
     if (r < 0)
         return r;
-    if (zone->has_last && value != zone->last_uj) {
-        double seconds = (double)(t_ns - zone->last_ns) / 1e9;
-        double step = (double)value - (double)zone->last_uj +
-                      (value < zone->last_uj ? (double)zone->range_uj : 0);
-        if (step >= 0 && step / 1e6 <= watts_max * (seconds > 1 ? seconds : 1))
-            zone->joules += step / 1e6;
-    }
+    (void)gtel_counter_add(&zone->uj, value, t_ns);
     zone->has_counted = zone->has_counted || value > 0;
-    zone->has_last = true;
-    zone->last_uj = value;
-    zone->last_ns = t_ns;
     return 0;
 }
 
@@ -257,11 +247,9 @@ static int read_zone(const struct gtel_env *env, struct gtel_rapl_zone *zone, ui
  */
 static void forget_before_sleep(const struct gtel_env *env, struct gtel_rapl_meter *meter)
 {
-    uint64_t suspended_ns = env->ops->suspended_ns(env->arg);
-    bool has_slept = suspended_ns > meter->suspended_ns + suspend_min_ns;
-    meter->suspended_ns = suspended_ns;
+    bool has_slept = gtel_env_has_slept(env, &meter->suspended_ns);
     for (size_t i = 0; has_slept && i < GTEL_RAPL_DOMAINS; i++)
-        meter->zone[i].has_last = false;
+        meter->zone[i].uj.has_last = false;
 }
 
 static int read_powercap(const struct gtel_env *env, struct gtel_rapl_meter *meter, uint64_t t_ns,
@@ -276,7 +264,7 @@ static int read_powercap(const struct gtel_env *env, struct gtel_rapl_meter *met
         if (r < 0)
             return r;
         ret->has[i] = zone->has_counted; /* a register that does not exist reads 0 for ever */
-        ret->joules[i] = zone->joules;
+        ret->joules[i] = (double)zone->uj.sum / 1e6;
     }
     return 0;
 }
@@ -290,7 +278,7 @@ bool gtel_rapl_has(const struct gtel_rapl_meter *meter, enum gtel_rapl_domain do
         return false;
     if (meter->way == GTEL_RAPL_POWERCAP)
         return gtel_fs_is_open(&meter->zone[domain].file) &&
-               (meter->zone[domain].has_counted || !meter->zone[domain].has_last);
+               (meter->zone[domain].has_counted || !meter->zone[domain].uj.has_last);
     for (size_t i = 0; i < meter->n; i++)
         has = has || meter->domain[i] == domain;
     return has;

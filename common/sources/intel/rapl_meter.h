@@ -17,6 +17,7 @@
 #ifndef GTEL_SOURCES_INTEL_RAPL_METER_H
 #define GTEL_SOURCES_INTEL_RAPL_METER_H
 
+#include "base/counter.h"
 #include "host/fs.h"
 
 enum gtel_rapl_domain { GTEL_RAPL_GPU, GTEL_RAPL_PACKAGE, GTEL_RAPL_DOMAINS };
@@ -26,12 +27,8 @@ enum gtel_rapl_way { GTEL_RAPL_PERF, GTEL_RAPL_POWERCAP, GTEL_RAPL_WAYS };
 /* One powercap zone. Zeroed: not open. */
 struct gtel_rapl_zone {
     struct gtel_fs_file file;
-    uint64_t range_uj; /* the counter wraps there */
-    uint64_t last_uj;
-    uint64_t last_ns;
-    double joules; /* since it was opened */
-    bool has_last;
-    bool has_counted; /* its counter was not always 0 */
+    struct gtel_counter uj; /* its sum: since it was opened */
+    bool has_counted;       /* its counter was not always 0 */
 };
 
 /* Zeroed: not open. */

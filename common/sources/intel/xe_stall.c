@@ -11,7 +11,9 @@
  * Counters: 8 bits for each reason in a record, which the hardware writes out when one is full
  * (kernel: xe/xe_eu_stall.c); summed up here in 64 bits, over one window.
  */
+#include "base/backoff.h"
 #include "host/drm_query.h"
+#include "host/failure.h"
 #include "parse/eu_stall.h"
 #include "sources/drm/cards.h"
 #include "sources/intel/xe_perf.h"
@@ -37,8 +39,6 @@ static const uint64_t round_ns = 900 * MILLISECOND_NS;
 static const uint64_t keep_ns = 1200 * MILLISECOND_NS;
 /* A GT takes some milliseconds to fall asleep when it is let go. */
 static const uint64_t settle_ns = 30 * MILLISECOND_NS;
-static const uint64_t first_pause_ns = 1000 * MILLISECOND_NS;
-static const uint64_t last_pause_ns = 64000 * MILLISECOND_NS;
 
 enum {
     GTS_MAX = 16,
@@ -66,10 +66,8 @@ struct stall_card {
     size_t n;
     bool is_known; /* layout: the hardware is one whose records we can read */
     enum gtel_eu_stall_layout layout;
-    int error;         /* of the last try; 0: none, or it worked */
-    bool is_noted;     /* has been logged, and nothing has worked since */
-    uint64_t retry_ns; /* no try before */
-    uint64_t pause_ns;
+    int error; /* of the last try; 0: none, or it worked */
+    struct gtel_backoff backoff;
     uint32_t next_gts; /* the GTs of the window that is due */
     uint64_t due_ns;   /* when tick() has something to do; 0: nothing */
     uint64_t opened_ns;
@@ -178,35 +176,22 @@ static void describe(const struct gtel_env *env, struct stall_card *own)
 
 /* ---- windows ---- */
 
-static bool is_absence(int r)
-{
-    return r == -ENOENT || r == -EOPNOTSUPP || r == -ENODEV;
-}
-
 static bool is_refusal(int r)
 {
-    return r == -EACCES || r == -EPERM || r == -EBUSY;
+    return gtel_error_is_refusal(r) || r == -EBUSY;
 }
 
 static void note(const struct gtel_env *env, struct stall_card *own, int r)
 {
-    own->error = r;
-    if (r == 0) {
-        if (own->is_noted)
-            gtel_log(&env->log, GTEL_LOG_INFO, "xe_stall: %s: works again", own->card.drm.key);
-        own->is_noted = false;
-        own->pause_ns = 0;
-        return;
-    }
-    own->retry_ns = gtel_env_now(env) + own->pause_ns;
-    own->pause_ns = own->pause_ns == 0              ? first_pause_ns
-                    : own->pause_ns < last_pause_ns ? own->pause_ns * 2
-                                                    : last_pause_ns;
-    if (own->is_noted || is_absence(r))
-        return;
-    own->is_noted = true;
-    gtel_log(&env->log, GTEL_LOG_WARNING, "xe_stall: %s: stalls: %s%s; trying again",
-             own->card.drm.key, strerror(-r), r == -EBUSY ? ": another program samples them" : "");
+    if (r == 0)
+        own->backoff = (struct gtel_backoff){0};
+    else
+        gtel_backoff_fail(&own->backoff, gtel_env_now(env), GTEL_BACKOFF_FIRST_NS,
+                          GTEL_BACKOFF_LAST_NS);
+    /* A card that is being removed is no failure. */
+    gtel_failure_log(&env->log, &own->error, r == -ENODEV ? -ENOENT : r,
+                     r == -EBUSY ? "another program samples them; trying again" : "trying again",
+                     "xe_stall: %s: stalls", own->card.drm.key);
 }
 
 static void begin(const struct gtel_env *env, struct stall_card *own)
@@ -389,7 +374,7 @@ static int open_source(void *p, const struct gtel_env *env, const struct gtel_op
         .drivers = drivers,
         .state_size = sizeof(struct stall_card),
         .close = close_card,
-        .may_wake = gtel_str_eq(gtel_option_text(options, GTEL_O_WAKE), GTEL_STR("always")),
+        .may_wake = gtel_option_may_wake(options),
     };
     return 0;
 }
@@ -422,7 +407,7 @@ static void sample_card(struct xe_stall *state, struct stall_card *own, struct g
     uint64_t now = gtel_env_now(state->cards.env);
     for (size_t i = 0; i < own->n; i++)
         tell(batch, own, &own->gt[i], now);
-    if (own->error < 0 && !is_absence(own->error) && !is_refusal(own->error))
+    if (gtel_error_is_broken(own->error) && !is_refusal(own->error))
         gtel_batch_failed(batch, own->card.device);
     if (is_open(own) || !gtel_cards_may_read(&state->cards, &own->card))
         return;
@@ -430,7 +415,8 @@ static void sample_card(struct xe_stall *state, struct stall_card *own, struct g
     own->due_ns = 0;
     own->asked_ns = now;
     own->next_gts = own->card.device->gts_busy;
-    if (is_too_soon || now < own->retry_ns || own->node[0] == '\0' || own->next_gts == 0)
+    if (is_too_soon || gtel_backoff_is_waiting(&own->backoff, now) || own->node[0] == '\0' ||
+        own->next_gts == 0)
         return;
     for (size_t i = 0; i < own->n; i++)
         if ((own->next_gts >> own->gt[i].number & 1) != 0)
@@ -457,7 +443,7 @@ static void diagnose_card(const struct stall_card *own, struct gtel_findings *fi
                   "Lake, Battlemage, Panther Lake and Crescent Island have it";
     else if (own->node[0] == '\0' || own->n == 0)
         text[1] = "the driver has made no render node, or shows no engines";
-    else if (own->error == -EACCES || own->error == -EPERM) {
+    else if (gtel_error_is_refusal(own->error)) {
         text[1] = "the kernel lets only those sample who have CAP_PERFMON and may open the render "
                   "node";
         text[2] = "add the user to the group render, and give the program CAP_PERFMON and start it "
