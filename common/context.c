@@ -13,12 +13,6 @@
 
 const char gtel_version[] = GTEL_VERSION;
 
-/*
- * A derived rate ranks behind every direct reading of the same key, and a GPU's headline behind
- * that: first the one from engines, then the one from idle time.
- */
-enum { DERIVED_RANK = 1000, HEADLINE_RANK = 2 * DERIVED_RANK };
-
 static const uint64_t close_wait_ns = 200000000;
 /* Of the options Deadline and Interval: what a flood of requests teaches is not below. */
 static const uint64_t deadline_min_ns = 10000000;
@@ -222,7 +216,7 @@ static void merge_reading(struct gtel_context *context, const struct gtel_readin
     if (is_told_by_another(context, reading, rank))
         return;
     if (is_summed_up(reading))
-        rank += DERIVED_RANK;
+        rank += GTEL_RANK_STEP;
     if (reading->value_type == GTEL_VALUE_TEXT &&
         gtel_arena_str(&context->texts, reading->value.text, &copy.value.text) < 0) {
         context->series.dropped++;
@@ -315,7 +309,7 @@ static void derive(struct gtel_context *context, struct gtel_series *series, uin
     derived.value_type = GTEL_VALUE_F64;
     derived.value.f64 = value;
     derived.is_derived = true;
-    (void)gtel_series_offer(&context->series, &derived, series->rank + DERIVED_RANK,
+    (void)gtel_series_offer(&context->series, &derived, series->rank + GTEL_RANK_STEP,
                             context->section, context->gather); /* NULL: it is read directly */
 }
 
@@ -325,52 +319,35 @@ static bool is_folding(const struct gtel_context *context)
     return gtel_option_number(&context->options, GTEL_O_SAMPLE_INTERVAL) > 0;
 }
 
-static void add_busy(struct gtel_context *context, size_t device)
-{
-    struct gtel_reading reading;
-    int from = gtel_headlines_get(&context->headlines, device, &reading);
-    if (from == 0)
-        return;
-    uint32_t rank = from == 1 ? HEADLINE_RANK + context->headlines.device[device].rank
-                              : HEADLINE_RANK + DERIVED_RANK;
-    if (gtel_series_offer(&context->series, &reading, rank, context->section, context->gather))
-        gtel_self_busy(&context->self, reading.device, from == 2);
-}
-
-static void add_throttled(struct gtel_context *context, size_t device)
-{
-    struct gtel_reading reading;
-    if (gtel_headlines_throttled(&context->headlines, device, &reading))
-        (void)gtel_series_offer(&context->series, &reading, HEADLINE_RANK, context->section,
-                                context->gather); /* NULL: no room, which is counted */
-}
-
 static struct gtel_headline_source source_of(const struct gtel_series *series)
 {
     uint8_t source = series->now.source;
-    return (struct gtel_headline_source){.rank = series->rank % DERIVED_RANK,
+    return (struct gtel_headline_source){.rank = series->rank % GTEL_RANK_STEP,
                                          .has_all_engines = source != GTEL_SOURCE_CORE &&
                                                             gtel_sources[source]->has_all_engines};
 }
 
-/* Makes the headlines of the devices of this section from what their sources have said. */
+/* Makes the headlines of the devices of this section from what their sources have reported. */
 static void add_headlines(struct gtel_context *context)
 {
     struct gtel_headlines *headlines = &context->headlines;
-    const struct gtel_series_table *table = &context->series;
+    struct gtel_series_table *table = &context->series;
+    struct gtel_reading reading;
+    uint32_t rank;
     if (gtel_headlines_begin(headlines, context->registry.n) < 0)
-        context->series.dropped++;
-    for (size_t i = 0; i < table->n; i++)
-        if (table->sorted[i]->section == context->section)
-            gtel_headlines_see(headlines, table->sorted[i], source_of(table->sorted[i]));
-    for (size_t i = 0; i < table->n; i++)
-        if (table->sorted[i]->section != context->section &&
-            !gtel_series_is_silent(table->sorted[i], context->gather))
-            gtel_headlines_miss(headlines, table->sorted[i], table->sorted[i]->rank % DERIVED_RANK);
-    for (size_t d = 0; d < headlines->n; d++) {
-        add_busy(context, d);
-        add_throttled(context, d);
+        table->dropped++;
+    gtel_series_sort(table);
+    for (size_t i = 0; i < table->n; i++) {
+        const struct gtel_series *series = table->sorted[i];
+        bool is_missing = series->section != context->section;
+        if (!is_missing || !gtel_series_is_silent(series, context->gather))
+            gtel_headlines_add(headlines, series, source_of(series), is_missing);
     }
+    for (size_t d = 0; d < headlines->n; d++)
+        for (size_t rule = 0; rule < GTEL_HEADLINE_RULES; rule++)
+            if (gtel_headlines_get(headlines, d, (enum gtel_headline_rule)rule, &reading, &rank) &&
+                gtel_series_offer(table, &reading, rank, context->section, context->gather))
+                gtel_self_saw(&context->self, &reading);
 }
 
 /* Takes what was merged in this section through delta into the window. */

@@ -57,22 +57,19 @@ static bool make_room(struct gtel_self *self, size_t n)
 
 void gtel_self_saw(struct gtel_self *self, const struct gtel_reading *reading)
 {
-    if (reading->source == GTEL_SOURCE_CORE || !reading->device ||
-        !make_room(self, reading->device->index + 1))
+    if (!reading->device || !make_room(self, reading->device->index + 1))
         return;
     struct gtel_self_device *device = &self->device[reading->device->index];
+    if (reading->metric == GTEL_M_GPU_BUSY)
+        device->is_busy_idle = reading->source == GTEL_SOURCE_CORE;
+    if (reading->source == GTEL_SOURCE_CORE || reading->is_derived)
+        return;
     device->readings += gtel_sources[reading->source]->is_hearsay ? 0 : 1;
     device->origins[reading->source] |= 1u << (reading->origin & 31u);
     self->readings++;
 }
 
 const char gtel_self_idle_origin[] = "idle residency";
-
-void gtel_self_busy(struct gtel_self *self, const struct gtel_device *device, bool is_idle)
-{
-    if (make_room(self, device->index + 1))
-        self->device[device->index].is_busy_idle = is_idle;
-}
 
 void gtel_self_answered(struct gtel_self *self, const struct gtel_registry *registry,
                         const struct gtel_wire_map *map, const struct gtel_batch *batch,

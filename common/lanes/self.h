@@ -50,11 +50,9 @@ void gtel_self_init(struct gtel_self *self, const struct gtel_env *env);
 void gtel_self_done(struct gtel_self *self, const struct gtel_env *env);
 /* A new sample begins. */
 void gtel_self_begin(struct gtel_self *self);
-/* A reading of a source came in. */
+/* A reading of a source came in, or a headline was made. */
 void gtel_self_saw(struct gtel_self *self, const struct gtel_reading *reading);
-/* A device's busy_percent was made by the core, from idle residency or from its engines. */
-void gtel_self_busy(struct gtel_self *self, const struct gtel_device *device, bool is_idle);
-/* What metrics_source says of the first of them. */
+/* What metrics_source has for a busy_percent that is made from idle residency. */
 extern const char gtel_self_idle_origin[];
 /*
  * A lane answered: which devices it knows, and which readings failed. is_witness: not all of its

@@ -6,6 +6,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum how { FIRST, HIGHEST, ANY, SUM, RATIO, AWAKE };
+
+static const struct rule {
+    enum gtel_metric headline;
+    enum how how;
+    const char *name[GTEL_HEADLINE_NAMES]; /* NULL from the first unused one on */
+} rules[] = {
+#define GTEL_HEADLINE(headline_, part_, how_, ...)                                                 \
+    [GTEL_HEADLINE_##part_] = {GTEL_M_##headline_, how_, {__VA_ARGS__}},
+#include "tables/headlines.def"
+#undef GTEL_HEADLINE
+};
+
+/* 1 + the rule of a metric; 0: it makes no headline. */
+static const uint8_t rule_of[GTEL_M_COUNT] = {
+#define GTEL_HEADLINE(headline_, part_, ...) [GTEL_M_##part_] = 1 + GTEL_HEADLINE_##part_,
+#include "tables/headlines.def"
+#undef GTEL_HEADLINE
+};
+
 void gtel_headlines_done(struct gtel_headlines *headlines)
 {
     free(headlines->device);
@@ -16,8 +36,10 @@ int gtel_headlines_begin(struct gtel_headlines *headlines, size_t devices)
 {
     for (size_t i = 0; i < headlines->n; i++) {
         struct gtel_headline *headline = &headlines->device[i];
-        bool has_waited = headline->has_waited || headline->idle;
-        *headline = (struct gtel_headline){.has_waited = has_waited};
+        memset(headline->choice, 0, sizeof(headline->choice));
+        headline->has_main = false;
+        headline->is_counted = false;
+        headline->has_slept = false;
     }
     if (devices <= headlines->n)
         return 0;
@@ -30,126 +52,170 @@ int gtel_headlines_begin(struct gtel_headlines *headlines, size_t devices)
     return 0;
 }
 
+/* "vram" is that part; with numbers, "vram0", "vram-2" and "vram-tile1" are of that name, too. */
+static bool is_named(struct gtel_str dim, const char *name, bool has_numbers)
+{
+    size_t n = strlen(name);
+    if (dim.n < n || memcmp(dim.p, name, n) != 0)
+        return false;
+    if (dim.n == n)
+        return true;
+    const struct gtel_str tile = GTEL_STR("-tile");
+    uint64_t number;
+    struct gtel_str rest = gtel_str_skip(dim, n);
+    if (gtel_str_starts(rest, tile))
+        rest = gtel_str_skip(rest, tile.n);
+    else if (rest.p[0] == '-')
+        rest = gtel_str_skip(rest, 1);
+    return has_numbers && gtel_str_u64(rest, &number) == 0;
+}
+
+/* Position of a part's name in the rule; GTEL_HEADLINE_NAMES: it is not among them. */
+static uint32_t position_of(const struct rule *rule, const struct gtel_reading *part)
+{
+    bool has_numbers = rule->how == HIGHEST || rule->how == SUM || rule->how == RATIO;
+    uint32_t at = 0;
+    if (part->metric == GTEL_M_ENGINE_BUSY && part->dim[1].n > 0)
+        return GTEL_HEADLINE_NAMES; /* of a part: one engine, or one function */
+    if (!rule->name[0])
+        return 0;
+    while (at < GTEL_HEADLINE_NAMES && rule->name[at] &&
+           !is_named(part->dim[0], rule->name[at], has_numbers))
+        at++;
+    return at < GTEL_HEADLINE_NAMES && rule->name[at] ? at : GTEL_HEADLINE_NAMES;
+}
+
 /* NVIDIA's video engines alone say nothing of a GPU as a whole. */
 static bool is_main(struct gtel_str engine)
 {
     return gtel_str_eq(engine, GTEL_STR("render")) || gtel_str_eq(engine, GTEL_STR("compute"));
 }
 
-static void see_engine(struct gtel_headline *headline, const struct gtel_series *series,
-                       struct gtel_headline_source from)
+/* Whether a part stands for the GPU rather than the one chosen so far. */
+static bool is_better(const struct gtel_headline_choice *choice, enum how how,
+                      const struct gtel_reading *part)
 {
-    if (series->now.dim[1].n > 0)
-        return; /* of a part: one engine, or one function */
-    bool is_better = !headline->engine || from.rank < headline->rank;
-    if (!is_better && from.rank > headline->rank)
-        return;
-    if (is_better)
-        headline->has_main = false;
-    headline->has_main = headline->has_main || from.has_all_engines || is_main(series->now.dim[0]);
-    headline->rank = from.rank;
-    if (is_better ||
-        gtel_reading_number(&series->now) > gtel_reading_number(&headline->engine->now))
-        headline->engine = series;
+    if (how == FIRST)
+        return choice->n == 1; /* else the first one is there, or missing */
+    if (!choice->series)
+        return true;
+    double old = gtel_reading_number(&choice->series->now);
+    double value = gtel_reading_number(part);
+    return how == AWAKE ? value < old : value > old;
 }
 
-static bool is_reason(const struct gtel_reading *reading)
+static void see_counters(struct gtel_headline *headline, const struct gtel_reading *now)
 {
-    return reading->metric == GTEL_M_THROTTLE_ACTIVE || reading->metric == GTEL_M_THROTTLE_STATUS;
-}
-
-static void see_reason(struct gtel_headline *headline, const struct gtel_series *series)
-{
-    if (!headline->reason || gtel_reading_number(&series->now) > 0)
-        headline->reason = series;
-}
-
-static void see_idle(struct gtel_headline *headline, const struct gtel_series *series)
-{
-    if (!headline->idle ||
-        gtel_reading_number(&series->now) < gtel_reading_number(&headline->idle->now))
-        headline->idle = series;
-}
-
-void gtel_headlines_see(struct gtel_headlines *headlines, const struct gtel_series *series,
-                        struct gtel_headline_source from)
-{
-    const struct gtel_reading *now = &series->now;
-    if (!now->device || now->device->index >= headlines->n)
-        return;
-    struct gtel_headline *headline = &headlines->device[now->device->index];
-    if (now->metric == GTEL_M_ENGINE_BUSY) {
-        see_engine(headline, series, from);
-        return;
-    }
-    if (is_reason(now)) {
-        see_reason(headline, series);
-        return;
-    }
     if (now->metric == GTEL_M_ENGINE_BUSY_TIME || now->metric == GTEL_M_ENGINE_TICKS)
         headline->is_counted = true;
-    bool is_idle = now->metric == GTEL_M_FREQUENCY_IDLE;
-    bool is_idle_time = now->metric == GTEL_M_FREQUENCY_IDLE_TIME;
-    if ((!is_idle && !is_idle_time) || !gtel_str_eq(now->dim[0], GTEL_STR("graphics")))
-        return;
-    if (is_idle)
-        see_idle(headline, series);
-    else
-        headline->has_slept = headline->has_slept || gtel_reading_number(now) > 0;
+    if (now->metric == GTEL_M_FREQUENCY_IDLE_TIME && gtel_reading_number(now) > 0 &&
+        gtel_str_eq(now->dim[0], GTEL_STR("graphics")))
+        headline->has_slept = true;
 }
 
-void gtel_headlines_miss(struct gtel_headlines *headlines, const struct gtel_series *series,
-                         uint32_t source_rank)
+void gtel_headlines_add(struct gtel_headlines *headlines, const struct gtel_series *series,
+                        struct gtel_headline_source from, bool is_missing)
 {
     const struct gtel_reading *now = &series->now;
     if (!now->device || now->device->index >= headlines->n)
         return;
     struct gtel_headline *headline = &headlines->device[now->device->index];
-    headline->lacks_reason = headline->lacks_reason || is_reason(now);
-    if (now->metric != GTEL_M_ENGINE_BUSY || now->dim[1].n > 0)
+    if (!is_missing)
+        see_counters(headline, now);
+    if (rule_of[now->metric] == 0)
         return;
-    if (headline->engine && source_rank == headline->rank)
-        headline->is_partial = true;
+    size_t index = rule_of[now->metric] - 1;
+    if (index == GTEL_HEADLINE_THROTTLE_STATUS)
+        index = GTEL_HEADLINE_THROTTLE_ACTIVE; /* one set of parts */
+    const struct rule *rule = &rules[index];
+    uint32_t position = position_of(rule, now);
+    uint32_t rank = rule->how == ANY ? 0 : from.rank * GTEL_HEADLINE_NAMES + position;
+    struct gtel_headline_choice *choice = &headline->choice[index];
+    if (position == GTEL_HEADLINE_NAMES || (choice->n > 0 && rank > choice->rank))
+        return;
+    if (choice->n == 0 || rank < choice->rank) {
+        *choice = (struct gtel_headline_choice){.rank = rank};
+        if (index == GTEL_HEADLINE_ENGINE_BUSY)
+            headline->has_main = false;
+        if (headline->best[index] == 0 || rank < headline->best[index] - 1)
+            headline->best[index] = rank + 1;
+    }
+    choice->n++;
+    choice->missing += is_missing;
+    if (is_missing)
+        return;
+    choice->sum += gtel_reading_number(now);
+    if (index == GTEL_HEADLINE_ENGINE_BUSY)
+        headline->has_main |= from.has_all_engines || is_main(now->dim[0]);
+    if (is_better(choice, rule->how, now))
+        choice->series = series;
+    if (rule->how == AWAKE && choice->n == 1)
+        headline->idle_samples++;
 }
 
-/* A reading of the whole GPU, made from that of a part. */
-static struct gtel_reading whole(const struct gtel_series *series, enum gtel_metric metric)
+/* Whether a part of the same source with a better name has stood for the GPU before. */
+static bool is_second_choice(const struct gtel_headline *headline, size_t rule)
 {
-    struct gtel_reading reading = series->now;
-    reading.metric = (uint16_t)metric;
-    reading.is_derived = true;
-    for (size_t i = 0; i < GTEL_DIMS_MAX; i++)
-        reading.dim[i] = GTEL_STR_NONE;
-    return reading;
+    uint32_t rank = headline->choice[rule].rank;
+    uint32_t best = headline->best[rule] - 1;
+    return best < rank && best / GTEL_HEADLINE_NAMES == rank / GTEL_HEADLINE_NAMES;
 }
 
-bool gtel_headlines_throttled(const struct gtel_headlines *headlines, size_t device,
-                              struct gtel_reading *ret)
+static bool has_value(const struct gtel_headline *headline, size_t rule)
 {
-    const struct gtel_headline *headline = &headlines->device[device];
-    if (!headline->reason)
+    const struct gtel_headline_choice *choice = &headline->choice[rule];
+    const struct gtel_headline_choice *total = &headline->choice[GTEL_HEADLINE_MEMORY_TOTAL];
+    const struct gtel_headline_choice *used = &headline->choice[GTEL_HEADLINE_MEMORY_USED];
+    if (!choice->series)
         return false;
-    *ret = whole(headline->reason, GTEL_M_GPU_THROTTLED);
-    return gtel_reading_number(ret) > 0 || !headline->lacks_reason;
+    if (rules[rule].how == ANY && gtel_reading_number(&choice->series->now) > 0)
+        return true; /* else only when all are known */
+    if (rules[rule].how == FIRST)
+        return !is_second_choice(headline, rule);
+    switch (rule) {
+    case GTEL_HEADLINE_ENGINE_BUSY:
+        return headline->has_main && choice->missing == 0;
+    case GTEL_HEADLINE_FREQUENCY_IDLE:
+        return headline->has_slept && headline->idle_samples > 1 && !headline->is_counted;
+    case GTEL_HEADLINE_MEMORY_USED_RATIO:
+        return used->n == total->n && used->missing + total->missing == 0 && total->sum > 0;
+    default:
+        return choice->missing == 0;
+    }
 }
 
-int gtel_headlines_get(const struct gtel_headlines *headlines, size_t device,
-                       struct gtel_reading *ret)
+static void set_number(struct gtel_reading *reading, double value)
+{
+    if (reading->value_type == GTEL_VALUE_U64)
+        reading->value.u64 = (uint64_t)value;
+    else
+        reading->value.f64 = value;
+}
+
+bool gtel_headlines_get(const struct gtel_headlines *headlines, size_t device,
+                        enum gtel_headline_rule rule, struct gtel_reading *ret, uint32_t *ret_rank)
 {
     const struct gtel_headline *headline = &headlines->device[device];
-    bool has_engine = headline->engine && headline->has_main && !headline->is_partial;
-    bool has_idle =
-        headline->idle && headline->has_slept && headline->has_waited && !headline->is_counted;
-    if (!has_engine && !has_idle)
-        return 0;
-    const struct gtel_series *series = has_engine ? headline->engine : headline->idle;
-    double value = gtel_reading_number(&series->now);
-    *ret = whole(series, GTEL_M_GPU_BUSY);
-    ret->value_type = GTEL_VALUE_F64;
-    ret->value.f64 = has_engine ? value : 1 - value;
-    if (has_engine)
-        return 1;
-    ret->source = GTEL_SOURCE_CORE;
-    ret->origin = GTEL_HEADLINE_IDLE;
-    return 2;
+    const struct gtel_headline_choice *choice = &headline->choice[rule];
+    if (!has_value(headline, rule))
+        return false;
+    *ret = choice->series->now;
+    *ret_rank = GTEL_RANK_HEADLINE + choice->rank;
+    ret->metric = (uint16_t)rules[rule].headline;
+    for (size_t i = 0; i < GTEL_DIMS_MAX; i++)
+        ret->dim[i] = GTEL_STR_NONE;
+    if (rules[rule].how == SUM)
+        set_number(ret, choice->sum);
+    if (rules[rule].how == RATIO)
+        set_number(ret, headline->choice[GTEL_HEADLINE_MEMORY_USED].sum /
+                            headline->choice[GTEL_HEADLINE_MEMORY_TOTAL].sum);
+    if (rules[rule].how == ANY || ret->metric == GTEL_M_GPU_BUSY)
+        ret->is_derived = true;
+    if (rules[rule].how == AWAKE) {
+        set_number(ret, 1 - ret->value.f64);
+        *ret_rank += GTEL_RANK_STEP;
+        ret->source = GTEL_SOURCE_CORE;
+        ret->origin = GTEL_HEADLINE_IDLE;
+    }
+    return true;
 }

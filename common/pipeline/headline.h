@@ -1,39 +1,58 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the core makes of a GPU's parts: gpu.throttled, and gpu.busy_percent where no source reports
- * it.
+ * What the core makes of a GPU's parts: the fields of measurement gpu that no source reads of the
+ * whole GPU, by the table in tables/headlines.def. Made after delta, from the readings of the same
+ * sample.
  *
- * A GPU is throttled while any reason holds on any of its GTs, by its reasons or by a driver's own
- * summary of them; it is not while all of them are known and none does.
+ * Which source and part a headline is made from changes only when the one before has been silent
+ * for long, as for every series (pipeline/series.h); a part whose name is less preferred never
+ * follows on a better one of the same source, since its counter is another one. A value that needs
+ * several parts is missing when one of them is.
  *
- * gpu.busy_percent is made after delta, from the readings of the same sample: the busiest engine
- * class of the best source that has engines; else the share of time in which the graphics part did
- * not sleep, which is an upper bound. A source's own value takes precedence over the first, and
- * that over the second; which one a device has changes only when it has been silent for long, as
- * for every series (pipeline/series.h). Idle time waits for one sample more, in which a measurement
- * that takes a while can show up: a series does not begin with a value that is replaced
- * immediately.
+ * Busy: the busiest engine class where the source has render or compute engines, or all of a GPU;
+ * else the share of time in which the graphics part did not sleep, unless engines are counted. Idle
+ * time waits for one sample more, in which a measurement that takes a while can show up: a series
+ * does not begin with a value that is replaced immediately. A GPU is throttled while any reason
+ * holds on any of its GTs; it is not while all of them are known and none does.
  */
 #ifndef GTEL_PIPELINE_HEADLINE_H
 #define GTEL_PIPELINE_HEADLINE_H
 
 #include "pipeline/series.h"
 
-/* The origin of a figure that is made from idle residency; its source is GTEL_SOURCE_CORE. */
+/* The origin of a value that is made from idle residency; its source is GTEL_SOURCE_CORE. */
 enum { GTEL_HEADLINE_IDLE = 1 };
 
-/* What one sample has said of a device. */
+enum gtel_headline_rule {
+#define GTEL_HEADLINE(headline, part, ...) GTEL_HEADLINE_##part,
+#include "tables/headlines.def"
+#undef GTEL_HEADLINE
+    GTEL_HEADLINE_RULES
+};
+
+/*
+ * A derived rate ranks behind every direct reading of the same key, a headline behind that, and
+ * idle time behind all engines. A source's rank is far below the step.
+ */
+enum { GTEL_RANK_STEP = 1000, GTEL_RANK_HEADLINE = 2 * GTEL_RANK_STEP, GTEL_HEADLINE_NAMES = 4 };
+
+/* What one sample has of the parts of one rule. */
+struct gtel_headline_choice {
+    const struct gtel_series *series; /* the part that stands for the GPU; NULL: none */
+    uint32_t rank;                    /* of its source and name: lower is preferred */
+    uint32_t n;                       /* parts of that rank */
+    uint32_t missing;                 /* of these, without a value this time */
+    double sum;
+};
+
+/* Of one device. Zeroed: nothing. */
 struct gtel_headline {
-    const struct gtel_series *engine; /* the busiest class of the best source; NULL: none */
-    uint32_t rank;                    /* of that source */
-    bool has_main;                    /* its engines stand for the whole GPU */
-    bool is_partial;                  /* it has a class whose figure is missing this time */
-    const struct gtel_series *idle;   /* of the graphics part that slept least; NULL: none */
-    bool is_counted;                  /* engines are counted, also where no rate is known yet */
-    bool has_slept;                   /* a graphics part has ever slept: else the counter is off */
-    bool has_waited;                  /* an earlier sample had idle time, too: kept */
-    const struct gtel_series *reason; /* to slow down: one that holds, else any; NULL: none */
-    bool lacks_reason;                /* one is missing this time */
+    struct gtel_headline_choice choice[GTEL_HEADLINE_RULES];
+    uint32_t best[GTEL_HEADLINE_RULES]; /* the lowest rank so far + 1; 0: none. Kept */
+    uint32_t idle_samples;              /* that had idle time: kept */
+    bool has_main;                      /* its engines stand for the whole GPU */
+    bool is_counted;                    /* engines are counted, also where no rate is known yet */
+    bool has_slept;                     /* a graphics part has ever slept: else it is not counted */
 };
 
 /* By device index. Zeroed: none. */
@@ -42,33 +61,27 @@ struct gtel_headlines {
     size_t n;
 };
 
-void gtel_headlines_done(struct gtel_headlines *headlines);
-/* A new sample of so many devices begins. 0 or -ENOMEM: then new devices have none. */
-int gtel_headlines_begin(struct gtel_headlines *headlines, size_t devices);
 /* The source that owns a series. */
 struct gtel_headline_source {
-    uint32_t rank;
+    uint32_t rank; /* below GTEL_RANK_STEP / GTEL_HEADLINE_NAMES */
     /* As in sources/source.h: else only render or compute engines stand for a GPU. */
     bool has_all_engines;
 };
 
-/* A series that this sample has touched. */
-void gtel_headlines_see(struct gtel_headlines *headlines, const struct gtel_series *series,
-                        struct gtel_headline_source from);
+void gtel_headlines_done(struct gtel_headlines *headlines);
+/* A new sample of so many devices begins. 0 or -ENOMEM: then new devices have none. */
+int gtel_headlines_begin(struct gtel_headlines *headlines, size_t devices);
 /*
- * After all of those: a series that the sample has not touched, though its owner has not been
- * silent for long. The busiest of a part of the engines is no figure of the GPU.
+ * One series, in the order of output. is_missing: this sample has not touched it, though its owner
+ * has not been silent for long.
  */
-void gtel_headlines_miss(struct gtel_headlines *headlines, const struct gtel_series *series,
-                         uint32_t source_rank);
+void gtel_headlines_add(struct gtel_headlines *headlines, const struct gtel_series *series,
+                        struct gtel_headline_source from, bool is_missing);
 /*
- * The figure of a device as a reading. Returns 1 when it is made from engines, 2 from idle time,
- * 0 when there is none.
+ * What a rule makes of the parts of a device, as a reading, and the rank to offer it with. False:
+ * nothing.
  */
-int gtel_headlines_get(const struct gtel_headlines *headlines, size_t device,
-                       struct gtel_reading *ret);
-/* Whether a device is throttled, as a reading. False: not known. */
-bool gtel_headlines_throttled(const struct gtel_headlines *headlines, size_t device,
-                              struct gtel_reading *ret);
+bool gtel_headlines_get(const struct gtel_headlines *headlines, size_t device,
+                        enum gtel_headline_rule rule, struct gtel_reading *ret, uint32_t *ret_rank);
 
 #endif

@@ -265,6 +265,7 @@ static void test_main_engines(void)
         struct gtel_headlines headlines = {0};
         struct gtel_series series[2];
         struct gtel_reading reading;
+        uint32_t rank;
         int source = gtel_source_find(gtel_str_of(cases[i].source));
         test_label = cases[i].label;
         if (source < 0)
@@ -278,14 +279,129 @@ static void test_main_engines(void)
                                                   .value_type = GTEL_VALUE_F64,
                                                   .value.f64 = cases[i].share[k]};
             series[k].now.dim[0] = gtel_str_of(cases[i].engine[k]);
-            gtel_headlines_see(
+            gtel_headlines_add(
                 &headlines, &series[k],
                 (struct gtel_headline_source){
-                    .rank = 1, .has_all_engines = gtel_sources[source]->has_all_engines});
+                    .rank = 1, .has_all_engines = gtel_sources[source]->has_all_engines},
+                false);
         }
-        CHECK_INT(gtel_headlines_get(&headlines, 0, &reading), cases[i].want >= 0);
+        CHECK_INT(gtel_headlines_get(&headlines, 0, GTEL_HEADLINE_ENGINE_BUSY, &reading, &rank),
+                  cases[i].want >= 0);
         if (cases[i].want >= 0)
             CHECK_NEAR(gtel_reading_number(&reading), cases[i].want, 1e-12);
+        gtel_headlines_done(&headlines);
+    }
+}
+
+/* One sample of parts, and the headline that is made of them. */
+enum { PARTS = 4 };
+static const struct part_case {
+    const char *label;
+    enum gtel_headline_rule rule;
+    struct {
+        enum gtel_metric metric;
+        const char *name;
+        double value; /* negative: missing */
+        uint32_t rank;
+    } part[PARTS];
+    double want; /* negative: none */
+} part_cases[] = {
+    {"the card before the package",
+     GTEL_HEADLINE_POWER,
+     {{GTEL_M_POWER, "pkg", 90, 1}, {GTEL_M_POWER, "card", 120, 1}},
+     120},
+    {"the package where there is no card",
+     GTEL_HEADLINE_POWER,
+     {{GTEL_M_POWER, "memory", 20, 1}, {GTEL_M_POWER, "pkg", 90, 1}},
+     90},
+    {"the package does not stand in for the card",
+     GTEL_HEADLINE_POWER,
+     {{GTEL_M_POWER, "card", -1, 1}, {GTEL_M_POWER, "pkg", 90, 1}},
+     -1},
+    {"the better source before the better name",
+     GTEL_HEADLINE_POWER,
+     {{GTEL_M_POWER, "card", 120, 2}, {GTEL_M_POWER, "pkg", 90, 1}},
+     90},
+    {"a tile is not the GPU",
+     GTEL_HEADLINE_POWER,
+     {{GTEL_M_POWER, "pkg-tile0", 90, 1}, {GTEL_M_POWER, "pkg-tile1", 80, 1}},
+     -1},
+    {"the first clock",
+     GTEL_HEADLINE_FREQUENCY_ACTUAL,
+     {{GTEL_M_FREQUENCY_ACTUAL, "graphics", 10, 1},
+      {GTEL_M_FREQUENCY_ACTUAL, "graphics", 20, 1},
+      {GTEL_M_FREQUENCY_ACTUAL, "media", 30, 1}},
+     10},
+    {"the first clock is missing",
+     GTEL_HEADLINE_FREQUENCY_ACTUAL,
+     {{GTEL_M_FREQUENCY_ACTUAL, "graphics", -1, 1}, {GTEL_M_FREQUENCY_ACTUAL, "graphics", 20, 1}},
+     -1},
+    {"the hottest tile",
+     GTEL_HEADLINE_TEMPERATURE,
+     {{GTEL_M_TEMPERATURE, "global", 70, 1},
+      {GTEL_M_TEMPERATURE, "gpu-min", 80, 1},
+      {GTEL_M_TEMPERATURE, "gpu-tile0", 50, 1},
+      {GTEL_M_TEMPERATURE, "gpu-tile1", 60, 1}},
+     60},
+    {"one tile is missing",
+     GTEL_HEADLINE_TEMPERATURE,
+     {{GTEL_M_TEMPERATURE, "gpu-tile0", 50, 1}, {GTEL_M_TEMPERATURE, "gpu-tile1", -1, 1}},
+     -1},
+    {"all memories",
+     GTEL_HEADLINE_MEMORY_USED,
+     {{GTEL_M_MEMORY_USED, "system", 5, 1},
+      {GTEL_M_MEMORY_USED, "vram0", 1, 1},
+      {GTEL_M_MEMORY_USED, "vram1", 2, 1}},
+     3},
+    {"used share of two memories",
+     GTEL_HEADLINE_MEMORY_USED_RATIO,
+     {{GTEL_M_MEMORY_USED, "vram", 1, 1},
+      {GTEL_M_MEMORY_TOTAL, "vram", 4, 2},
+      {GTEL_M_MEMORY_USED_RATIO, "vram", 0.5, 1}},
+     0.25},
+    {"a memory of unknown size",
+     GTEL_HEADLINE_MEMORY_USED_RATIO,
+     {{GTEL_M_MEMORY_USED, "vram0", 1, 1},
+      {GTEL_M_MEMORY_USED, "vram1", 1, 1},
+      {GTEL_M_MEMORY_TOTAL, "vram0", 4, 1},
+      {GTEL_M_MEMORY_USED_RATIO, "vram0", 0.25, 1}},
+     -1},
+    {"a reason that holds, beside a missing one",
+     GTEL_HEADLINE_THROTTLE_ACTIVE,
+     {{GTEL_M_THROTTLE_ACTIVE, "pl1", 1, 1}, {GTEL_M_THROTTLE_STATUS, "", -1, 2}},
+     1},
+    {"no reason, beside a missing one",
+     GTEL_HEADLINE_THROTTLE_ACTIVE,
+     {{GTEL_M_THROTTLE_ACTIVE, "pl1", 0, 1}, {GTEL_M_THROTTLE_STATUS, "", -1, 2}},
+     -1},
+};
+
+static void test_parts(void)
+{
+    struct gtel_device device = {.index = 0};
+    for (size_t i = 0; i < sizeof(part_cases) / sizeof(part_cases[0]); i++) {
+        struct gtel_headlines headlines = {0};
+        struct gtel_series series[PARTS];
+        struct gtel_reading reading;
+        uint32_t rank;
+        const struct part_case *c = &part_cases[i];
+        test_label = c->label;
+        memset(series, 0, sizeof(series));
+        CHECK_INT(gtel_headlines_begin(&headlines, 1), 0);
+        for (size_t k = 0; k < PARTS && c->part[k].name; k++) {
+            series[k].now = (struct gtel_reading){.device = &device,
+                                                  .metric = (uint16_t)c->part[k].metric,
+                                                  .value_type = GTEL_VALUE_F64,
+                                                  .value.f64 = c->part[k].value};
+            series[k].now.dim[0] = gtel_str_of(c->part[k].name);
+            gtel_headlines_add(&headlines, &series[k],
+                               (struct gtel_headline_source){.rank = c->part[k].rank},
+                               c->part[k].value < 0);
+        }
+        bool has_value = gtel_headlines_get(&headlines, 0, c->rule, &reading, &rank);
+        CHECK_INT(has_value, c->want >= 0);
+        if (has_value)
+            CHECK_NEAR(gtel_reading_number(&reading), c->want, 1e-12);
         gtel_headlines_done(&headlines);
     }
 }
@@ -375,6 +491,7 @@ int main(void)
     test_order();
     test_clients();
     test_main_engines();
+    test_parts();
     test_refused();
     test_idle_only();
     test_throttled();
