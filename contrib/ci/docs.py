@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The tables between markers in the Markdown files are what the program prints.
+"""The tables between markers in the Markdown files are what the program and its tables say.
 
     docs.py ROOT --gtel FILE            compares, and ends with 1 when something differs
     docs.py ROOT --gtel FILE --write    writes them
 
-Markers: <!-- begin metrics --> … <!-- end metrics -->, and the same with sources, options (the
-collectd spelling in plugins/collectd, else the command line's). Between example markers stand lines
-of the expected outputs in tests/golden; they are compared, and written by hand.
+Markers: <!-- begin metrics --> … <!-- end metrics -->, and the same with each name in TABLES.
+Between example markers stand lines of the expected outputs in tests/golden; they are compared, and
+written by hand. Links between the documents must lead to a file.
 """
 
 import argparse
@@ -14,9 +14,46 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
+
+import support
 
 BLOCK = re.compile(r"(?P<begin><!-- begin (?P<name>\w+) -->\n)"
                    r"(?P<text>.*?)(?P<end><!-- end (?P=name) -->)", re.S)
+
+
+LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)(#[^)]*)?\)")
+
+
+def printed(flag):
+    """A table that the program prints."""
+    def run(arguments):
+        return subprocess.run([arguments.gtel, flag], check=True, capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL).stdout
+    return run
+
+
+def tried(arguments):
+    """On which hardware each source was run, in two sentences and more."""
+    by_place = {}
+    for line in printed("--list-sources")(arguments).splitlines()[2:]:
+        cells = [c.strip() for c in line.strip("|").split("|")]
+        by_place.setdefault(re.split("[;:]", cells[-1])[0], []).append(cells[0])
+    lines = [f"{'Not' if place.startswith('not') else 'Tried on'} {place.removeprefix('not ')}: "
+             f"{', '.join(names)}."
+             for place, names in sorted(by_place.items())]
+    return "\n\n".join(textwrap.fill(line, 100, break_on_hyphens=False) for line in lines) + "\n"
+
+
+TABLES = {
+    "metrics": printed("--list-metrics"),
+    "sources": printed("--list-sources"),
+    "options": printed("--list-options"),
+    "options_collectd": printed("--list-options-collectd"),
+    "support": lambda arguments: support.markdown(arguments.root),
+    "rights": lambda arguments: support.rights(arguments.root),
+    "tried": tried,
+}
 
 
 def table(arguments, path, match):
@@ -24,14 +61,9 @@ def table(arguments, path, match):
     name = match.group("name")
     if name == "example":
         return match.group("text")
-    flag = {"metrics": "--list-metrics", "sources": "--list-sources",
-            "options": "--list-options"}.get(name)
-    if not flag:
-        sys.exit(f"{path}: nobody knows the marker '{name}'")
-    if name == "options" and path.startswith(os.path.join("plugins", "collectd")):
-        flag = "--list-options-collectd"
-    return subprocess.run([arguments.gtel, flag], check=True, capture_output=True, text=True,
-                          stdin=subprocess.DEVNULL).stdout
+    if name not in TABLES:
+        sys.exit(f"{path}: unknown marker '{name}'")
+    return TABLES[name](arguments)
 
 
 def golden_lines(root):
@@ -39,14 +71,14 @@ def golden_lines(root):
     folder = os.path.join(root, "tests", "golden")
     lines = set()
     for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
-        if name.endswith(".lp"):
+        if name.endswith((".lp", ".explain", ".doctor")):
             with open(os.path.join(folder, name), encoding="utf-8") as file:
                 lines.update(file.read().splitlines())
     return lines
 
 
 def invented(text, golden):
-    """Lines of the examples that no recorded machine gives. Examples may leave lines out."""
+    """Lines of the examples that no recorded machine gives. Examples may skip lines."""
     for block in BLOCK.finditer(text):
         if block["name"] == "example" and golden:
             yield from (line for line in block["text"].splitlines()
@@ -60,6 +92,13 @@ def markdown_files(root):
                 names.clear()
             yield from (os.path.relpath(os.path.join(path, f), root) for f in sorted(files)
                         if f.endswith(".md"))
+
+
+def broken_links(root, path, text):
+    """Links to files of the project that are not there."""
+    for match in LINK.finditer(text):
+        if not os.path.exists(os.path.join(root, os.path.dirname(path), match[1])):
+            yield match[1]
 
 
 def first_difference(old, new):
@@ -86,6 +125,9 @@ def main():
         for line in invented(text, golden):
             differences += 1
             print(f"{path}: no expected output has this line of the example: {line}")
+        for link in broken_links(arguments.root, path, text):
+            differences += 1
+            print(f"{path}: the link {link} leads nowhere")
         if fresh == text:
             continue
         differences += 1

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The README's table of Intel GPUs says what the program does.
+"""The table of Intel GPUs (common/tables/support.def) says what the program does.
 
 Usage: intel.py ROOT
 
-Each measurement and field in the table is in the catalogue, each source is one, and every figure of
+Each measurement and field in the table is in the catalogue, each source is one, and every value of
 an Intel GPU in the golden files has its row, with a kernel version where that driver and kind of
 GPU has it there, which is not newer than the recorded machine's kernel. What a recorded machine
 lacks for the age of its kernel (OLD below) comes with a newer one.
@@ -15,12 +15,13 @@ import sys
 
 import tree
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "e2e"))
+sys.path[:0] = [os.path.join(os.path.dirname(__file__), "..", folder)
+                for folder in ("e2e", "../contrib/ci")]
 import lines  # noqa: E402
+import support  # noqa: E402
 
-HEAD = "| measurement | fields | i915, in the CPU | i915, card | xe, in the CPU | xe, card |"
-COLUMN = {("i915", True): 2, ("i915", False): 3, ("xe", True): 4, ("xe", False): 5}
-WORD = re.compile(r"`([^`]+)`")
+TABLE = support.PATH
+COLUMN = {("i915", True): 0, ("i915", False): 1, ("xe", True): 2, ("xe", False): 3}
 METRIC = re.compile(r'GTEL_METRIC\(\w+,\s*(\w+),\s*"(\w+)"')
 MEASUREMENT = re.compile(r'GTEL_MEASUREMENT\((\w+),\s*"(\w+)"')
 NAME = re.compile(r'^\s*\.name = "(\w+)",', re.M)
@@ -28,9 +29,8 @@ VENDOR = re.compile(r'^\s*\.vendor = "(?:intel|clients)",', re.M)
 INTEGRATED = "0000:00:02.0"
 VERSION = re.compile(r"\b(\d+)\.(\d+)\b")
 KERNEL = re.compile(r"^- Kernel: (\d+)\.(\d+)\b", re.M)
-# Cells that stand for another one: of the same row by its column, or of the row before.
-SAME_AS = {"as in the CPU": -1, "as with i915": -2}
-OTHER_WAYS = {"busy_files", "drm_clients", "l0metrics", "sysman", "xe_stall"}  # sources whose figures other sources have, too
+# Sources whose values other sources have, too.
+OTHER_WAYS = {"busy_files", "drm_clients", "l0metrics", "sysman", "xe_stall"}
 # Recorded machine, driver, whether it is in the CPU, and what its kernel is too old for.
 OLD = [
     ("i915-gen9", "i915", True, "gpu_throttle", ["active"]),
@@ -53,20 +53,8 @@ OLD = [
     ("xe-b580-6.17", "xe", False, "gpu_frequency_domain", ["power_saving"]),
     ("xe-b580", "xe", False, "gpu", ["health"]),
 ]
-LEFT_OUT = {"gpu_info", "gtel"}
-LEFT_OUT_FIELDS = {"readings_failed"}
-
-
-def table_rows(readme):
-    """(line number, cells) of each row."""
-    rows = []
-    is_inside = False
-    for number, line in enumerate(readme.split("\n"), 1):
-        is_inside = is_inside and line.startswith("|") or line.startswith(HEAD)
-        cells = [c.strip() for c in line.strip("|").split("|")]
-        if is_inside and not line.startswith((HEAD, "|---")):
-            rows.append((number, cells))
-    return rows
+SKIPPED = {"gpu_info", "gtel"}
+SKIPPED_FIELDS = {"readings_failed"}
 
 
 def catalogue(root):
@@ -87,37 +75,23 @@ def intel_sources(root):
 
 
 def check_rows(rows, known, sources, found):
-    """Names in the table; returns {(measurement, field): [cells]}."""
+    """Names in the table; returns {(measurement, field): [rows]}."""
     covered = {}
     named = set()
-    for number, cells in rows:
-        if len(cells) != 8:
-            found.add("README.md", number, f"{len(cells)} cells, not 8")
-            continue
-        for field in WORD.findall(cells[1]):
-            pairs = [(m, field) for m in WORD.findall(cells[0]) if (m, field) in known]
+    for row in rows:
+        for field in row.fields:
+            pairs = [(m, field) for m in row.measurements if (m, field) in known]
             if not pairs:
-                found.add("README.md", number, f"{field} is not in the catalogue of {cells[0]}")
+                names = ", ".join(row.measurements)
+                found.add(TABLE, row.line, f"{field} is not in the catalogue of {names}")
             for pair in pairs:
-                covered.setdefault(pair, []).append(cells)
-        for source in WORD.findall(cells[7]):
-            named.add(source)
-            if source not in sources:
-                found.add("README.md", number, f"{source} is no source for Intel GPUs")
+                covered.setdefault(pair, []).append(row)
+        named |= set(row.sources)
+        for source in set(row.sources) - sources:
+            found.add(TABLE, row.line, f"{source} is no source for Intel GPUs")
     for source in sorted(sources - named):
-        found.add("README.md", rows[0][0], f"source {source} has no row in the table")
+        found.add(TABLE, 1, f"source {source} has no row in the table")
     return covered
-
-
-def cell_of(rows, cells, column):
-    """The text of a cell, or of the one that it stands for."""
-    text = cells[column]
-    if text in SAME_AS:
-        return cell_of(rows, cells, column + SAME_AS[text])
-    if text == "as above":
-        before = [c for _, c in rows][[c for _, c in rows].index(cells) - 1]
-        return cell_of(rows, before, column)
-    return text
 
 
 def versions(text):
@@ -133,7 +107,7 @@ def kernel_of(root, path):
     return (int(match[1]), int(match[2])) if match else None
 
 
-def check_old(root, rows, covered, found):
+def check_old(root, covered, found):
     """What kernels of recorded machines are too old for comes with newer ones."""
     for name, driver, is_integrated, measurement, fields in OLD:
         column = COLUMN[(driver, is_integrated)]
@@ -143,50 +117,46 @@ def check_old(root, rows, covered, found):
         for field in fields:
             if field in has:
                 found.add(f"tests/golden/{name}.lp", 1, f"{measurement} {field} is there")
-            for cells in covered.get((measurement, field), []):
-                if OTHER_WAYS.isdisjoint(WORD.findall(cells[7])):
-                    found_in = versions(cell_of(rows, cells, column))
+            for row in covered.get((measurement, field), []):
+                if OTHER_WAYS.isdisjoint(row.sources):
+                    found_in = versions(row.since[column])
                     since = found_in[0] if found_in[0] > (0, 0) else found_in[-1]
                     if since <= kernel:
                         text = f"{measurement} {field} came after {kernel[0]}.{kernel[1]}: {name}"
-                        found.add("README.md", 1, text)
+                        found.add(TABLE, row.line, text)
 
 
-def check_golden(root, path, rows, covered, found):
-    """Every figure of an Intel GPU has a row, with a kernel version that is old enough."""
+def check_golden(root, path, covered, found):
+    """Every value of an Intel GPU has a row, with a kernel version that is old enough."""
     kernel = kernel_of(root, path)
     early = set()
     for measurement, points in lines.points(tree.read(root, path)).items():
         for (tags, _), fields in points.items():
             tags = dict(tags)
             column = COLUMN.get((tags.get("driver"), tags.get("gpu") == INTEGRATED))
-            if column is None or measurement in LEFT_OUT:
+            if column is None or measurement in SKIPPED:
                 continue
-            for field in set(fields) - LEFT_OUT_FIELDS:
-                cells = covered.get((measurement, field), [])
-                since = [versions(cell_of(rows, c, column))[0] for c in cells if c[column] != "no"]
+            for field in set(fields) - SKIPPED_FIELDS:
+                rows = covered.get((measurement, field), [])
+                since = [versions(r.since[column])[0] for r in rows if r.since[column] != "no"]
                 if kernel and since and min(since) > kernel:
                     early.add(f"{measurement} {field} is there in {path}, with an older kernel")
-                if all(c[column] == "no" for c in cells):
-                    where = "a row" if not cells else f"a version in column {column + 1}"
-                    found.add("README.md", 1, f"{measurement} {field} of {path} needs {where}")
-                    covered[(measurement, field)] = [[""] * 8]
+                if not since:
+                    where = "a row" if not rows else f"a version in column {column + 1}"
+                    found.add(TABLE, 1, f"{measurement} {field} of {path} needs {where}")
     for text in sorted(early):
-        found.add("README.md", 1, text)
+        found.add(TABLE, 1, text)
 
 
 def main():
     root = sys.argv[1]
     found = tree.Findings("intel")
-    rows = table_rows(tree.read(root, "README.md"))
-    if not rows:
-        found.add("README.md", 1, "the table of Intel GPUs is not there")
-        return found.finish()
+    rows = list(support.rows(root))
     covered = check_rows(rows, catalogue(root), intel_sources(root), found)
     found.checked = len(rows)
     for path in tree.files(root, (".lp",), ("tests/golden",)):
-        check_golden(root, path, rows, covered, found)
-    check_old(root, rows, covered, found)
+        check_golden(root, path, covered, found)
+    check_old(root, covered, found)
     return found.finish()
 
 

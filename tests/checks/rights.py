@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The rights in the README's table of Intel GPUs are those without which the figures are gone.
+"""The rights in the table of Intel GPUs (support.def) are those without which values are missing.
 
 Usage: rights.py ROOT --gtel PROGRAM
 
@@ -24,7 +24,7 @@ import tree
 PERFMON, PTRACE, NET_ADMIN = "CAP_PERFMON", "CAP_SYS_PTRACE", "CAP_NET_ADMIN"
 RENDER, TELEM, ROOT = "render", "telem", "root"
 ALL = frozenset((PERFMON, PTRACE, NET_ADMIN, RENDER, TELEM, ROOT))
-AGENT = frozenset((PERFMON, PTRACE, RENDER))  # as the README tells to run it
+AGENT = frozenset((PERFMON, PTRACE, RENDER))  # as the documents recommend
 GRANTS = [ALL] + [ALL - {r} for r in sorted(ALL)] + [AGENT, frozenset()]
 # The text of a cell: what is needed, one of each set; or a function of (driver, in the CPU, kernel)
 # that gives it, or gives several in a tuple: some machines have the one way, some the other.
@@ -32,27 +32,26 @@ TEXTS = {
     "none": [],
     "none, and the network namespace of the host": [],
     "CAP_PERFMON": [{PERFMON}],
-    "CAP_PERFMON; with xe the group `render` does, too": lambda driver, _, __: (
+    "CAP_PERFMON; with xe also the group render": lambda driver, _, __: (
         [{PERFMON}] if driver == "i915" else ([{PERFMON, RENDER}], [{PERFMON}])
     ),
-    "CAP_SYS_PTRACE: every process must be read": [{PTRACE}],
-    "CAP_SYS_PTRACE for the processes of others": [{PTRACE}],
-    "CAP_PERFMON, and group `render`": [{PERFMON}, {RENDER}],
+    "CAP_SYS_PTRACE: every process must be readable": [{PTRACE}],
+    "CAP_SYS_PTRACE for processes of other users": [{PTRACE}],
+    "CAP_PERFMON, and group render": [{PERFMON}, {RENDER}],
     "CAP_NET_ADMIN": [{NET_ADMIN}],
-    "group `render`": [{RENDER}],
-    "group `render`; CAP_PERFMON with i915, and with xe up to 6.16": lambda driver, _, kernel: (
+    "group render": [{RENDER}],
+    "group render; CAP_PERFMON with i915, and with xe up to 6.16": lambda driver, _, kernel: (
         [{RENDER}, {PERFMON}] if driver == "i915" or is_hidden(kernel) else [{RENDER}]
     ),
     "none for a card; else CAP_PERFMON, or root": lambda _, is_integrated, __: (
         ([{PERFMON}], [{ROOT}]) if is_integrated else []
     ),
     "root": [{ROOT}],
-    "root, or leave to read `telem` files": [{ROOT, TELEM}],
-    "none; with these two root, or leave to read `telem` files": lambda driver, _, __: (
+    "root, or read access to the telem files": [{ROOT, TELEM}],
+    "none; chip and memory: root, or read access to the telem files": lambda driver, _, __: (
         [] if driver == "i915" else [{ROOT, TELEM}]
     ),
 }
-AS_ABOVE = "as above"
 AS_ITS_ROW = "as the row it comes from"
 ITS_ROWS = {("gpu", "busy_percent"): [("gpu_engine", "busy_percent"), ("gpu_frequency_domain", "idle_percent")]}
 # Words of a source's `needs` that stand for a right.
@@ -134,7 +133,7 @@ def without_ptrace(text, _):
 
 
 def refuse(text, paths):
-    """Refused in each state: a path that comes anew is another file."""
+    """Refused in each state: a path that comes later is another file."""
     lines = "".join(f"refuse {path} EACCES\n" for path in paths)
     return re.sub(r"^(?=at |end$)", lines, text, flags=re.M) if paths else text
 
@@ -202,20 +201,20 @@ def figures(program, text):
             tags = dict(re.findall(r",(driver|gpu)=([^, ]+)", line))
             column = (tags.get("driver"), tags.get("gpu") == intel.INTEGRATED)
             measurement = line.split(",")[0]
-            is_meant = column in intel.COLUMN and measurement not in intel.LEFT_OUT
+            is_meant = column in intel.COLUMN and measurement not in intel.SKIPPED
             identity = column + (measurement,) if is_meant else None
     return found
 
 
 class Row:
-    """A row of the table: its figures and sources, and what its right means."""
+    """A row of the table: its values and sources, and what its right means."""
 
-    def __init__(self, number, cells, before):
-        self.number = number
-        self.measurements = intel.WORD.findall(cells[0])
-        self.fields = intel.WORD.findall(cells[1])
-        self.sources = intel.WORD.findall(cells[7])
-        self.text = before.text if before is not None and cells[6] == AS_ABOVE else cells[6]
+    def __init__(self, row):
+        self.line = row.line
+        self.measurements = row.measurements
+        self.fields = row.fields
+        self.sources = row.sources
+        self.text = row.right
         kinds = [(driver, is_integrated, (6, 1)) for driver, is_integrated in intel.COLUMN]
         ways = [way for kind in kinds for way in self.ways(*kind)] if self.text in TEXTS else []
         self.unseen = [way for i, way in enumerate(ways) if way and way not in ways[:i]]
@@ -262,9 +261,9 @@ def check_machine(name, text, kernel, program, rows, found):
         why = f"gone without: {'; '.join(lost)}" if lost else "there without any right"
         said = f"{measurement} {field} of {source} in {name} is {why}"
         for row in candidates:
-            found.add("README.md", row.number, f"{said}; the table says: {row.text}")
+            found.add(intel.TABLE, row.line, f"{said}; the table says: {row.text}")
         if not candidates:
-            found.add("README.md", 1, f"{said}; it has no row")
+            found.add(intel.TABLE, 1, f"{said}; it has no row")
     return len(there[0][1])
 
 
@@ -281,9 +280,9 @@ def check_sources(root, rows, found):
             words = {NEEDS[right] for right in row.rights}
             words |= {"AF_NETLINK"} if "network namespace" in row.text else set()
             for word in sorted(w for w in words if w not in said):
-                found.add(path, 1, f"by README.md:{row.number} {names[0]} needs {word}: {said}")
+                found.add(path, 1, f"by {intel.TABLE}:{row.line} {names[0]} needs {word}: {said}")
             if "AF_NETLINK" in said and "network namespace" not in row.text:
-                found.add("README.md", row.number, f"{names[0]} hears one network namespace only")
+                found.add(intel.TABLE, row.line, f"{names[0]} gets messages of one network namespace only")
 
 
 def main():
@@ -293,13 +292,12 @@ def main():
     options = arguments.parse_args()
     root = options.root
     found = tree.Findings("rights")
-    rows = []
-    for number, cells in intel.table_rows(tree.read(root, "README.md")):
-        rows.append(Row(number, cells, rows[-1] if rows else None))
-        if rows[-1].text not in TEXTS and rows[-1].text != AS_ITS_ROW:
-            found.add("README.md", number, f"not understood, add it to TEXTS: {rows[-1].text}")
-        elif "network namespace" in rows[-1].text and rows[-1].sources != ["uevents"]:
-            found.add("README.md", number, "only uevents are heard in the host's network namespace alone")
+    rows = [Row(row) for row in intel.support.rows(root)]
+    for row in rows:
+        if row.text not in TEXTS and row.text != AS_ITS_ROW:
+            found.add(intel.TABLE, row.line, f"not understood, add it to TEXTS: {row.text}")
+        elif "network namespace" in row.text and row.sources != ["uevents"]:
+            found.add(intel.TABLE, row.line, "only uevents depend on the network namespace")
     if found.lines:
         return found.finish()
     for path in tree.files(root, (".lp",), ("tests/golden",)):
@@ -313,7 +311,7 @@ def main():
     for row in rows:
         for way in row.unseen:
             names = ", and ".join(" or ".join(sorted(needed)) for needed in way)
-            found.add("README.md", row.number, f"no recorded machine shows a need of {names}: {row.text}")
+            found.add(intel.TABLE, row.line, f"no recorded machine shows a need of {names}: {row.text}")
     check_sources(root, rows, found)
     return found.finish()
 

@@ -401,7 +401,7 @@ def test_bad_files():
 
 
 def test_sample_config():
-    """The commands in Telegraf's sample, and the configuration file that the README shows."""
+    """The commands in Telegraf's sample, and the configuration file in the documents."""
     with open(os.path.join(SOURCE, "plugins/execd/gpu.conf"), encoding="utf-8") as file:
         sample = file.read()
     commands = re.findall(r"(?m)^ *(?:# )?command = (\[.*\])$", sample)
@@ -413,13 +413,14 @@ def test_sample_config():
     with open(os.path.join(SOURCE, "plugins/execd/README.md"), encoding="utf-8") as file:
         readme = file.read()
     check(sample.split("\n", 1)[1] in readme, "sample: the README shows it as it is")
-    blocks = re.findall(r"(?s)```toml\n([^`]*inputs\.gtel[^`]*)```", readme)
-    check(len(blocks) == 1, "README: one configuration file")
+    with open(os.path.join(SOURCE, "contrib/docs/options.md"), encoding="utf-8") as file:
+        blocks = re.findall(r"(?s)```toml\n([^`]*inputs\.gtel[^`]*)```", file.read())
+    check(len(blocks) == 1, "options.md: one configuration file")
     # Also with every optional setting in force: their defaults must be good values.
     for text in blocks + [re.sub(r"(?m)^( *)# ([a-z_]+ = )", r"\1\2", block) for block in blocks]:
         path = scratch_file("sample.conf", text)
         status, _, messages = run("--config", path, "--version")
-        check(status == 0, f"README's file: {messages!r}")
+        check(status == 0, f"options.md's file: {messages!r}")
 
 
 def test_lists():
@@ -486,28 +487,21 @@ def shape(line):
     return identity, set(names)
 
 
-def test_readme_options():
-    with open(os.path.join(SOURCE, "plugins/execd/README.md"), encoding="utf-8") as file:
-        table = re.search(r"begin options -->\n(.*?)<!-- end options", file.read(), re.DOTALL).group(1)
-    _, lines, _ = run("--list-options")
-    check(table.splitlines() == lines, "README: put in what `gtel --list-options` prints")
-
-
 def test_readme_example():
-    with open(os.path.join(SOURCE, "plugins/execd/README.md"), encoding="utf-8") as file:
-        texts = re.findall(r"begin example -->\n```text\n(.*?)```", file.read(), re.DOTALL)
-    machines = ("clients-i915.tree", "i915-a770.tree")
-    check(len(texts) == len(machines), f"README: {len(texts)} examples")
-    for text, machine in zip(texts, machines):
+    for path, machine in (("contrib/docs/processes.md", "clients-i915.tree"),
+                          ("plugins/execd/README.md", "i915-a770.tree")):
+        with open(os.path.join(SOURCE, path), encoding="utf-8") as file:
+            texts = re.findall(r"begin example -->\n```text\n(.*?)```", file.read(), re.DOTALL)
+        check(len(texts) == 1, f"{path}: {len(texts)} examples")
         _, lines, _ = run("--root", fixture(machine), "--isolation", "none", "--stepped",
                           "--interval", "1s", "--count", "2")
         real = {}
         for identity, names in map(shape, lines):
             real[identity] = real.get(identity, set()) | names
-        for line in text.splitlines():
+        for line in texts[0].splitlines():
             identity, names = shape(line)
-            check(names <= real.get(identity, set()), f"README's example: {line}")
-            check(LINE.match(line), f"README's example: {line}")
+            check(names <= real.get(identity, set()), f"{path}'s example: {line}")
+            check(LINE.match(line), f"{path}'s example: {line}")
 
 
 def children(pid):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Processes in InfluxDB through both agents: the queries of the READMEs, and few series.
+"""Processes in InfluxDB through both agents: the documented queries, and few series.
 
     processes.py --gtel FILE --plugins FOLDER --influxd FILE --source FOLDER [--telegraf FILE]
 
@@ -150,13 +150,13 @@ def number(influx, text, database):
     return found[0]["values"][0][-1] if found else None
 
 
-def readme_queries(arguments, folder):
+def documented_queries(arguments, agent):
     """The queries between ```sql and ```, as users copy them."""
-    path = os.path.join(arguments.source, "plugins", folder, "README.md")
+    path = os.path.join(arguments.source, "contrib", "docs", "processes.md")
     with open(path, encoding="utf-8") as file:
-        text = file.read()
+        text = file.read().partition(f"### With {agent}\n")[2].partition("\n### ")[0]
     found = [" ".join(block.split()) for block in re.findall(r"^```sql\n(.*?)^```", text, re.M | re.S)]
-    check(len(found) == 4, f"{path}: {len(found)} queries instead of 4")
+    check(len(found) == 4, f"{path}: {len(found)} queries with {agent} instead of 4")
     return found
 
 
@@ -167,7 +167,7 @@ def check_top(name, got, want, tolerance):
 
 
 def check_telegraf(arguments, influx):
-    by_memory, by_busy, by_container, how_many = readme_queries(arguments, "execd")
+    by_memory, by_busy, by_container, how_many = documented_queries(arguments, "Telegraf")
     ordered = sorted((-row["top"], (row["gpu"], row["process"], row["container"] or ""))
                      for row in rows(influx, by_memory, "gtel"))
     check_top("Telegraf: most memory", [(-value, what) for value, what in ordered], [
@@ -209,9 +209,9 @@ def check_telegraf_sums(influx):
 
 
 def check_collectd(arguments, influx):
-    # agents.py lets InfluxDB split values: another name of the measurement, as the README says.
+    # agents.py lets InfluxDB split values: another name of the measurement, as its README says.
     queries = [text.replace('"gpu_clients"', '"gpu_clients_value"')
-               for text in readme_queries(arguments, "collectd")]
+               for text in documented_queries(arguments, "collectd")]
     by_memory, by_busy, of_container, how_many = queries
     found = sorted((-row["top"], (row["instance"], row["type_instance"]))
                    for row in rows(influx, by_memory, "collectd"))
@@ -228,7 +228,7 @@ def check_collectd(arguments, influx):
         (50, (GPUS[1], f"process-ollama-busy-{SHORT[1]}")),
         (30, (GPUS[0], f"process-python3-busy-{SHORT[0]}")),
         (20, (GPUS[0], "process-ffmpeg-busy"))], 0.2)
-    check("0123456789ab" in of_container, "collectd: the README's container")
+    check("0123456789ab" in of_container, "collectd: the documented container")
     n = number(influx, of_container.replace("0123456789ab", SHORT[0]), "collectd")
     check(n == 18432 * MIB, f"collectd: memory of a container: {n}")
     for kind in ("memory", "vram"):

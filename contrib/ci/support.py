@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""The rows of common/tables/support.def, for the documents and the checks."""
+
+import dataclasses
+import os
+import re
+
+PATH = os.path.join("common", "tables", "support.def")
+ROW = re.compile(r"^GTEL_SUPPORT\((.*?)\)$", re.M | re.S)
+STRING = r'((?:"[^"]*"\s*)+)'
+CELLS = re.compile(r"\s*,\s*".join([STRING] * 7 + [r"([A-Z0-9_| ]+?)"] + [STRING] * 2) + r"\s*")
+# What users call the families of cards.
+CARDS = {"DG1": "DG1", "DG2": "Arc A", "FLEX": "Flex", "PONTE_VECCHIO": "Data Center Max",
+         "BATTLEMAGE": "Arc B"}
+
+
+@dataclasses.dataclass
+class Row:
+    line: int
+    measurements: list
+    fields: list
+    note: str
+    since: list  # i915 integrated, i915 card, xe integrated, xe card
+    cards: list
+    right: str
+    sources: list
+
+
+def plain(text):
+    """The value of a C string, or of several that follow each other."""
+    return "".join(re.findall(r'"([^"]*)"', text))
+
+
+def rows(root):
+    with open(os.path.join(root, PATH), encoding="utf-8") as file:
+        text = file.read()
+    for match in ROW.finditer(text):
+        cells = CELLS.fullmatch(match[1])
+        line = text.count("\n", 0, match.start()) + 1
+        if not cells:
+            raise ValueError(f"{PATH}:{line}: no row of GTEL_SUPPORT")
+        words = [plain(c) for c in cells.groups()]
+        cards = [] if cells[8] == "ANY" else [c.strip() for c in cells[8].split("|")]
+        yield Row(line, words[0].split(), words[1].split(), words[2], words[3:7], cards, words[8],
+                  words[9].split())
+
+
+def code(names):
+    return ", ".join(f"`{n}`" for n in names)
+
+
+def markdown(root):
+    """The table of the documents."""
+    lines = ["| measurement | fields | i915, integrated | i915, card | xe, integrated | xe, card "
+             "| right | source |", "|---|---|---|---|---|---|---|---|"]
+    for row in rows(root):
+        fields = code(row.fields) + (f": {row.note}" if row.note else "")
+        if row.cards:
+            fields += " (cards: " + ", ".join(CARDS[c] for c in row.cards) + ")"
+        cells = [code(row.measurements), fields, *row.since, row.right, code(row.sources)]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def rights(root):
+    """The table of the documents by right: which values need it."""
+    needs = {}
+    for row in rows(root):
+        if not row.right.startswith(("none", "as ")):
+            fields = needs.setdefault(row.right, {})
+            for source in row.sources:
+                fields.setdefault(source, set()).update(row.measurements)
+    lines = ["| right | values | sources |", "|---|---|---|"]
+    for right, sources in needs.items():
+        measurements = sorted({m for names in sources.values() for m in names})
+        lines.append(f"| {right} | {code(measurements)} | {code(sources)} |")
+    return "\n".join(lines) + "\n"
