@@ -43,9 +43,9 @@ def wait_until(what, seconds, *processes):
 class Process:
     """A program with its output in a file of the scratch folder, and so long to end, in seconds."""
 
-    def __init__(self, name, command, scratch, patience=15):
+    def __init__(self, name, command, scratch, timeout=15):
         self.name = name
-        self.patience = patience
+        self.timeout = timeout
         self.log = os.path.join(scratch, name + ".log")
         with open(self.log, "wb") as log:
             try:
@@ -69,7 +69,7 @@ class Process:
         if self.popen.poll() is None:
             self.popen.send_signal(signal.SIGTERM)
             try:
-                self.popen.wait(seconds or self.patience)
+                self.popen.wait(seconds or self.timeout)
             except subprocess.TimeoutExpired:
                 self.popen.kill()
                 self.popen.wait()
@@ -117,7 +117,7 @@ class Influx:
         with open(config, "w", encoding="utf-8") as file:
             file.write(text)
         # With a listener for collectd it waits for ever (1.6.7); its data is scratch.
-        self.process = Process("influxd", [program, "-config", config], scratch, patience=2)
+        self.process = Process("influxd", [program, "-config", config], scratch, timeout=2)
         if not wait_until(self.is_ready, 60, self.process):
             self.stop()
             raise Failure(f"InfluxDB does not answer on port {self.port} after 60 s\n"

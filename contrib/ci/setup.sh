@@ -56,7 +56,7 @@ quietly() {
     fail "$gtel_what (command: $*)" "$gtel_fix"
 }
 
-# attended COMMAND...: runs a command that is told to end, and waited for, when this script is.
+# attended COMMAND...: runs a command that is ended, and waited for, when this script ends.
 attended() {
     "$@" &
     gtel_child=$!
@@ -253,7 +253,7 @@ debian_sources() {
     apt-get indextargets --format "$1" 'Created-By: Packages' 'Origin: Debian' | sort -u
 }
 
-# Container images come without the lists that tell where packages come from.
+# Container images come without the lists of where packages come from.
 need_lists() {
     # shellcheck disable=SC2016
     [ -n "$(debian_sources '$(SITE)')" ] ||
@@ -286,7 +286,7 @@ need_loader() {
     GTEL_ZE_ROOT=$GTEL_CACHE/loader-$(printf '%s' "$*" | tr ' ' +)
     if ! command -v dpkg-deb >/dev/null || [ "$(uname -m)" != x86_64 ]; then
         GTEL_ZE_ROOT=
-        note "no Debian on x86-64: the tests with a newer loader and its headers are left out"
+        note "no Debian on x86-64: the tests with a newer loader and its headers are skipped"
         return 0
     fi
     if [ -e "$GTEL_ZE_ROOT/usr/lib/x86_64-linux-gnu/libze_loader.so.1" ] &&

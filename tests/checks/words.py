@@ -32,10 +32,11 @@ WORDS = [
     (r"as a rule", "usually"),
 ]
 PATTERN = re.compile("|".join(rf"\b(?P<w{i}>{word})\b" for i, (word, _) in enumerate(WORDS)), re.I)
+GENERATED = re.compile(r"<!-- begin (?!example).*?<!-- end", re.S)
 SKIPPED = ("tests/golden/", "tests/fixtures/", "tests/fuzz/corpus/", "CHANGELOG.md", "LICENSE",
            "tests/checks/words.py")
 # Lines that are still to be written in plain words, by folder: each change makes these smaller.
-MOST = {".": 45, "common": 550, "contrib": 12, "plugins": 69, "tests": 485}
+MOST = {".": 2, "common": 549, "plugins": 44, "tests": 453}
 
 
 def folder_of(path):
@@ -54,6 +55,8 @@ def bad_lines(root):
     for path in text_files(root):
         # A name of several words is as many words: is_hearsay.
         text = tree.read(root, path).replace("_", " ")
+        if path.endswith(".md"):  # what the program prints is counted where it is written
+            text = GENERATED.sub(lambda m: "\n" * m[0].count("\n"), text)
         for number, line in enumerate(text.split("\n"), 1):
             match = PATTERN.search(line)
             if match:
