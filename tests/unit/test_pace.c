@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static const struct tick_case {
@@ -127,11 +129,91 @@ static void test_ends(void)
     end(&ends);
 }
 
+/* Reads everything after 50 ms, from a process of its own. */
+static pid_t read_late(struct ends *ends)
+{
+    pid_t pid = fork();
+    if (pid != 0)
+        return pid;
+    char bytes[4096];
+    (void)usleep(50000);
+    (void)close(ends->pace.out);
+    while (read(ends->from_out, bytes, sizeof(bytes)) > 0)
+        continue;
+    _exit(0);
+}
+
+/* A full output is waited for, also when requests come meanwhile, and just after the end came. */
+static void test_slow_reader(bool is_ending)
+{
+    struct ends ends;
+    test_label = is_ending ? "slow reader at the end" : "slow reader";
+    if (!begin(&ends, 0))
+        return;
+    CHECK_INT(fcntl(ends.pace.out, F_SETFL, O_NONBLOCK), 0);
+    while (write(ends.pace.out, "0123456789abcdef", 16) == 16)
+        continue;
+    ask(&ends, "\n");
+    if (is_ending)
+        CHECK_INT(raise(SIGTERM), 0);
+    pid_t pid = read_late(&ends);
+    CHECK(pid > 0);
+    CHECK_INT(gtel_pace_writable(&ends.pace), 0);
+    CHECK_INT(gtel_pace_wait(&ends.pace), GTEL_PACE_GATHER);
+    (void)close(ends.pace.in);
+    end(&ends);
+    CHECK_INT(waitpid(pid, NULL, 0), pid);
+}
+
+static uint64_t cpu_ns(void)
+{
+    struct timespec used;
+    CHECK_INT(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used), 0);
+    return (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+}
+
+/* A pause lasts as long as it was asked for, sleeping, and leaves requests for later. */
+static void test_pause(void)
+{
+    struct ends ends;
+    test_label = "pause";
+    if (!begin(&ends, 0))
+        return;
+    ask(&ends, "\n");
+    uint64_t until = gtel_pace_now() + 200000000u;
+    uint64_t before = cpu_ns();
+    gtel_pace_pause(&ends.pace, until);
+    CHECK(cpu_ns() - before < 100000000u);
+    CHECK(gtel_pace_now() >= until);
+    CHECK(!gtel_pace_is_cut(&ends.pace));
+    CHECK_INT(gtel_pace_wait(&ends.pace), GTEL_PACE_GATHER);
+
+    test_label = "pause cut by a closed output";
+    (void)close(ends.from_out);
+    ends.from_out = -1;
+    uint64_t start = gtel_pace_now();
+    gtel_pace_pause(&ends.pace, start + 3600000000000u);
+    CHECK(gtel_pace_is_cut(&ends.pace));
+    CHECK(ends.pace.is_ending);
+    CHECK(ends.pace.ending_ns >= start && ends.pace.ending_ns <= gtel_pace_now());
+    CHECK_INT(gtel_pace_wait(&ends.pace), GTEL_PACE_END);
+
+    test_label = "files closed at the end";
+    int fd = ends.pace.signal;
+    (void)close(ends.pace.in);
+    end(&ends);
+    CHECK_INT(ends.pace.signal, -1);
+    CHECK(fcntl(fd, F_GETFD) < 0 && errno == EBADF);
+}
+
 int main(void)
 {
     (void)alarm(60); /* what waits for ever fails */
     test_input();
     test_ends();
+    test_slow_reader(false);
+    test_slow_reader(true);
+    test_pause();
     for (size_t i = 0; i < GTEL_ARRAY_LEN(tick_cases); i++) {
         const struct tick_case *c = &tick_cases[i];
         test_label = c->label;
