@@ -27,9 +27,7 @@ static struct {
     bool is_unnamed;    /* metrics answer 0 without a name */
     double too_much;    /* factor of the PCIe metrics */
     uint64_t sample_ns; /* what calls take */
-    uint64_t first_dram_ns;
     uint64_t dram_ns;
-    unsigned drams;
     unsigned allocated;
 } link_;
 
@@ -94,7 +92,7 @@ static int fake_means(struct gtel_nvml_gpm_get *get)
             metric->value =
                 (get->newer->bytes[way] - get->older->bytes[way]) / seconds / MIB * link_.too_much;
         if (metric->metric_id == GTEL_NVML_GPM_DRAM)
-            go(link_.drams++ == 0 ? link_.first_dram_ns : link_.dram_ns);
+            go(link_.dram_ns);
         if (link_.is_unnamed)
             metric->value = 0;
     }
@@ -214,7 +212,6 @@ static void test_fast_link(void)
         link_.speed[GTEL_NVML_PCIE_TX] = 55.2 * GB;
         link_.speed[GTEL_NVML_PCIE_RX] = 1.5 * GB;
         link_.sample_ns = 200000;
-        link_.first_dram_ns = 5 * MS;
         link_.dram_ns = 3 * MS;
         gather(&m);
         CHECK_NEAR(tx(&m), -1, 0);
@@ -418,42 +415,24 @@ static void test_short_gaps(void)
 
 /* ---- DRAM ---- */
 
-/* When DRAM is slow it comes each ten seconds, and the other units each time. */
-static void test_slow_dram(void)
+/* DRAM comes with the first two means and then each twenty seconds, other units each time. */
+static void test_dram(void)
 {
     struct machine m;
     unsigned n = 0;
     if (!begin(&m, true, 5, 16))
         return;
-    link_.sample_ns = 2 * MS; /* even when the sample is slow */
-    link_.first_dram_ns = 5 * MS;
-    link_.dram_ns = 2 * MS;
+    link_.sample_ns = 2 * MS;
+    link_.dram_ns = 5 * MS;
     gather(&m);
-    for (int k = 0; k < 22; k++) {
+    for (int k = 0; k < 42; k++) {
         go(S);
         gather(&m);
         bool has_dram = value(&m, GTEL_M_ACTIVITY, "dram") >= 0;
-        CHECK_INT(has_dram, k == 0 || k == 1 || k == 11 || k == 21);
+        CHECK_INT(has_dram, k <= 1 || k == 21 || k == 41);
         n += value(&m, GTEL_M_ACTIVITY, "sm") >= 0 && tx(&m) >= 0;
     }
-    CHECK_INT(n, 22);
-    finish(&m);
-}
-
-/* The first time is slow for everybody: it does not count. */
-static void test_fast_dram(void)
-{
-    struct machine m;
-    if (!begin(&m, true, 5, 16))
-        return;
-    link_.first_dram_ns = 5 * MS;
-    link_.dram_ns = 3000;
-    gather(&m);
-    for (int k = 0; k < 5; k++) {
-        go(S);
-        gather(&m);
-        CHECK_NEAR(value(&m, GTEL_M_ACTIVITY, "dram"), 0.5, 1e-9);
-    }
+    CHECK_INT(n, 42);
     finish(&m);
 }
 
@@ -467,7 +446,6 @@ int main(void)
     test_no_hole();
     test_holes();
     test_short_gaps();
-    test_slow_dram();
-    test_fast_dram();
+    test_dram();
     return test_result();
 }

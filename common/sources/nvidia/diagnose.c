@@ -64,7 +64,7 @@ static void diagnose_calls(const struct gtel_nvml_gpu *gpu, enum gtel_measuremen
         const struct gtel_nvml_row *row = &gtel_nvml_rows[i];
         const struct gtel_nvml_slot *slot = &gpu->slot[i];
         bool is_named = row->metric != GTEL_M_NONE || row->headline != GTEL_M_NONE;
-        if (!is_named || measurement_of(row) != measurement || slot->has_worked ||
+        if (!is_named || measurement_of(row) != measurement || slot->answers > 0 ||
             slot->due_ns != UINT64_MAX || strcmp(row->call, last) == 0)
             continue;
         last = row->call;

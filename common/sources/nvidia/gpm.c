@@ -9,8 +9,7 @@
  * between. PCIe bytes are summed up over them (pcie.c).
  *
  * Costs on an H200 with driver 580.159: a sample 50 to 300 us, a metric 1 to 3 us; but DRAM 2 to
- * 5 ms, always the first time and sometimes later. So DRAM has a window of its own, which grows to
- * ten seconds while it is slow, and keeps the others from nothing.
+ * 5 ms. So DRAM has windows of its own, of twenty seconds: one gather of twenty is longer for it.
  */
 #include "sources/nvidia/nvml.h"
 
@@ -20,10 +19,10 @@
 #define GAP_MIN_NS 100000000u
 #define GAP_MAX_NS 600000000000u
 #define PAUSE_NS 60000000000u
-/* Means that took longer than this are asked for each ten seconds: a little less, so that a clock's
- * jitter does not skip a gather. */
-#define CHEAP_NS 1000000u
-#define SLOW_PACE_NS 9500000000u
+/* A little less than twenty seconds, so that a clock's jitter does not skip a gather. */
+#define SLOW_WINDOW_NS 19500000000u
+/* So many in the beginning are short: a single look (--once) shows the second. */
+enum { FIRST_MEANS = 2 };
 
 #define MIB 1048576.0
 
@@ -171,20 +170,17 @@ static int go_on(const struct gtel_nvml *nvml, struct gtel_nvml_gpu *gpu, unsign
                  unsigned newest, uint64_t t_ns, struct gtel_batch *batch)
 {
     struct gtel_nvml_gpm_window *window = &gpu->gpm.window[which];
-    uint64_t start_ns = gtel_env_now(nvml->env);
     if (window->t_ns == 0 || t_ns - window->t_ns > GAP_MAX_NS) {
         if (which == GTEL_NVML_GPM_FAST)
             gpu->gpm.pcie.kind = GTEL_NVML_STEP_HOLE;
-    } else if (start_ns < window->due_ns) {
+    } else if (t_ns < window->due_ns) {
         return GTEL_NVML_SUCCESS;
     } else {
         int code = emit_means(nvml, gpu, which, newest, t_ns - window->t_ns, batch);
         if (code != GTEL_NVML_SUCCESS)
             return code;
-        bool is_cheap = gtel_env_now(nvml->env) - start_ns < CHEAP_NS;
-        if (which == GTEL_NVML_GPM_SLOW && window->has_means && !is_cheap)
-            window->due_ns = start_ns + SLOW_PACE_NS;
-        window->has_means = true;
+        if (which == GTEL_NVML_GPM_SLOW && ++window->means >= FIRST_MEANS)
+            window->due_ns = t_ns + SLOW_WINDOW_NS;
     }
     window->base = newest;
     window->t_ns = t_ns;

@@ -4,9 +4,8 @@
  *
  * nvml.c is the source; library.c opens, starts and ends NVML; identity.c finds GPUs; sleep.c
  * leaves sleeping ones alone; rows.c is the table of figures; pass.c reads one GPU by that table
- * and decides what a result code means; pace.c decides how often a figure is asked for, by what it
- * costs; gpm.c reads activity counters; pcie.c counts bytes on the link; emit.c turns what was read
- * into readings.
+ * and decides what a result code means; gpm.c reads activity counters; pcie.c counts bytes on the
+ * link; emit.c turns what was read into readings.
  *
  * Functions that call NVML return its result codes (0 and above), the others 0 or a negative errno.
  */
@@ -49,6 +48,13 @@ enum gtel_nvml_group {
     GTEL_NVML_GROUP_COUNT
 };
 
+/* How often a row is read. Rows of one period come in one gather, so that the others are short. */
+enum gtel_nvml_period {
+    GTEL_NVML_EACH_GATHER,
+    GTEL_NVML_EACH_MINUTE, /* and absent in between: an old counter would be a wrong rate */
+    GTEL_NVML_SETTING      /* each minute, and repeated in between */
+};
+
 struct gtel_nvml;
 struct gtel_nvml_gpu;
 struct gtel_nvml_row;
@@ -76,9 +82,7 @@ struct gtel_nvml_row {
     unsigned of;            /* clock type, threshold, field id … */
     unsigned of_2;          /* scope of a field, ECC counter */
     enum gtel_nvml_group group;
-    bool is_slow;              /* asked once a minute, and repeated in between */
-    bool may_be_dear;          /* measured; asked each ten seconds where it costs much */
-    bool is_minor;             /* the same, each minute */
+    enum gtel_nvml_period period;
     enum gtel_metric metric;   /* with dim; or NONE */
     enum gtel_metric headline; /* without dim; or NONE */
     struct gtel_str dim[2];
@@ -95,12 +99,9 @@ extern const size_t gtel_nvml_rows_n; /* at most GTEL_NVML_ROWS_MAX */
 
 /* What is known about one row on one GPU. */
 struct gtel_nvml_slot {
-    uint64_t due_ns;       /* when to ask next; UINT64_MAX: not before NVML is started again */
-    uint64_t read_ns;      /* when it answered last */
-    uint64_t last_cost_ns; /* wall time of the last call by itself; 0: never made */
-    uint64_t mean_cost_ns; /* the same, smoothed and without outliers */
+    uint64_t due_ns; /* when to ask next; UINT64_MAX: not before NVML is started again */
     bool has_answer;
-    bool has_worked;
+    uint32_t answers; /* so many */
     struct gtel_nvml_answer answer;
 };
 
@@ -110,8 +111,8 @@ enum { GTEL_NVML_GPM_FAST, GTEL_NVML_GPM_SLOW, GTEL_NVML_GPM_WINDOWS };
 struct gtel_nvml_gpm_window {
     unsigned base;   /* the sample at its beginning */
     uint64_t t_ns;   /* when that was taken; 0: none yet */
-    uint64_t due_ns; /* when it may end */
-    bool has_means;  /* one has ended */
+    uint64_t due_ns; /* when it may end; 0: with the next sample */
+    uint32_t means;  /* so many have ended */
 };
 
 /* PCIe bytes both ways: sent by the GPU, received by it. */
@@ -263,21 +264,6 @@ bool gtel_nvml_is_resting(struct gtel_nvml *nvml);
 void gtel_nvml_pass(struct gtel_nvml *nvml, struct gtel_nvml_gpu *gpu, struct gtel_batch *batch);
 /* Forgets which calls answer, and what they said. */
 void gtel_nvml_forget(struct gtel_nvml_gpu *gpu);
-
-/* pace.c */
-
-/* Notes what asking for a figure has cost. */
-void gtel_nvml_note_cost(struct gtel_nvml_slot *slot, uint64_t cost_ns);
-/* Whether a figure is asked for whenever it is due: it always is, or is known to cost little. */
-bool gtel_nvml_is_cheap(const struct gtel_nvml_row *row, const struct gtel_nvml_slot *slot);
-/* When to ask again for a figure that has just answered. 0: in each pass. */
-uint64_t gtel_nvml_next_due(const struct gtel_nvml_row *row, const struct gtel_nvml_slot *slot,
-                            uint64_t now_ns);
-/* Whether a dear figure still fits into a pass that has taken used_ns so far. */
-bool gtel_nvml_fits(const struct gtel_nvml_slot *slot, uint64_t used_ns, size_t taken);
-/* Whether an answer may be shown in a pass in which it was not asked for. */
-bool gtel_nvml_is_fresh(const struct gtel_nvml_row *row, const struct gtel_nvml_slot *slot,
-                        uint64_t now_ns);
 
 /* gpm.c */
 

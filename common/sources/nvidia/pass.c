@@ -2,17 +2,21 @@
 /*
  * One pass over one GPU: ask what is due, and decide what each result code means.
  *
- * Cheap figures are asked for in each pass, dear ones in turn (pace.c). Limits, error totals and
- * other slow things are asked once a minute; in between their last value is repeated, so that their
- * series do not flicker. What answers "not here" is not asked again until NVML is started anew,
- * unless it has worked before: then once a minute, since MIG mode can be switched off.
+ * Most rows are asked for in each pass, some each minute (rows.c). Limits, error totals and other
+ * settings are repeated in between, so that their series do not flicker. What answers "not here" is
+ * not asked again until NVML is started again, unless it has worked before: then each minute, since
+ * MIG mode can be switched off.
  */
 #include "sources/nvidia/nvml.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#define SLOW_NS 60000000000u
+/* A little less than a minute, so that a clock's jitter does not skip a gather. */
+static const uint64_t minute_ns = 59500000000;
+/* So often in the beginning what is not repeated is asked for in each gather: a single look
+ * (--once) shows its third. */
+enum { FIRST_ANSWERS = 3 };
 
 /* The state of one pass. */
 struct pass {
@@ -21,7 +25,6 @@ struct pass {
     struct gtel_batch *batch;
     uint64_t now;
     bool is_blocked[GTEL_NVML_GROUP_COUNT]; /* a passing failure: no alternative this time */
-    bool is_asked[GTEL_NVML_ROWS_MAX];
 };
 
 /* "Not on this card, or not for us": codes after which asking again is of no use. */
@@ -65,7 +68,7 @@ static bool is_due(const struct pass *pass, size_t i)
     size_t chosen = pass->gpu->chosen[group];
     if (!is_meant(pass->nvml, &gtel_nvml_rows[i]))
         return false;
-    if (pass->is_asked[i] || pass->gpu->slot[i].due_ns > pass->now)
+    if (pass->gpu->slot[i].due_ns > pass->now)
         return false;
     return group == GTEL_NVML_GROUP_NONE ||
            (!pass->is_blocked[group] && (chosen == 0 || chosen == i + 1));
@@ -98,9 +101,12 @@ static void settle_success(struct pass *pass, size_t i, const struct gtel_nvml_a
     struct gtel_nvml_slot *slot = &pass->gpu->slot[i];
     slot->answer = *answer;
     slot->has_answer = true;
-    slot->has_worked = true;
-    slot->read_ns = pass->now;
-    slot->due_ns = gtel_nvml_next_due(row, slot, pass->now);
+    slot->answers++;
+    if (row->period == GTEL_NVML_SETTING ||
+        (row->period == GTEL_NVML_EACH_MINUTE && slot->answers >= FIRST_ANSWERS))
+        slot->due_ns = pass->now + minute_ns;
+    else
+        slot->due_ns = 0;
     if (row->group != GTEL_NVML_GROUP_NONE)
         pass->gpu->chosen[row->group] = i + 1;
 }
@@ -122,7 +128,7 @@ static void settle(struct pass *pass, size_t i, int code, const struct gtel_nvml
         pass->gpu->is_lost = true;
         pass->gpu->first_code = code;
     } else if (is_permanent(code)) {
-        slot->due_ns = slot->has_worked ? pass->now + SLOW_NS : UINT64_MAX;
+        slot->due_ns = slot->answers > 0 ? pass->now + minute_ns : UINT64_MAX;
         if (code == GTEL_NVML_NO_PERMISSION)
             hint_rights(pass, i);
     } else {
@@ -157,12 +163,8 @@ static int ask_fields(const struct pass *pass, struct gtel_nvml_field *field, si
     return pass->nvml->call.nvmlDeviceGetFieldValues(pass->gpu->handle, (int)n, field);
 }
 
-/* A batch that has become this dear holds a field that is: each is measured by itself again. */
-#define BATCH_NS 1500000u
-
-/* Asks for the fields of these rows in one call. Should one make it fail, they are asked alone
- * later. */
-static void ask_batch(struct pass *pass, const size_t *row, size_t n)
+/* Asks for the fields of these rows in one call. False when it was refused as a whole. */
+static bool ask_batch(struct pass *pass, const size_t *row, size_t n)
 {
     struct gtel_nvml_field field[GTEL_NVML_ROWS_MAX];
     memset(field, 0, sizeof(field));
@@ -170,75 +172,35 @@ static void ask_batch(struct pass *pass, const size_t *row, size_t n)
         field[k].field_id = gtel_nvml_rows[row[k]].of;
         field[k].scope_id = gtel_nvml_rows[row[k]].of_2;
     }
-    uint64_t start = gtel_env_now(pass->nvml->env);
     int code = ask_fields(pass, field, n);
-    uint64_t cost_ns = gtel_env_now(pass->nvml->env) - start;
-    if (n == 1)
-        gtel_nvml_note_cost(&pass->gpu->slot[row[0]], cost_ns);
-    bool is_refused = n > 1 && is_permanent(code);
-    if (!is_refused)
-        settle_fields(pass, code, row, field, n);
-    for (size_t k = 0; k < n; k++) {
-        pass->is_asked[row[k]] = !is_refused;
-        if (is_refused || (n > 1 && cost_ns > BATCH_NS))
-            pass->gpu->slot[row[k]].mean_cost_ns = 0;
-    }
+    if (n > 1 && is_permanent(code))
+        return false;
+    settle_fields(pass, code, row, field, n);
+    return true;
 }
 
-static void read_cheap_fields(struct pass *pass)
+/* In one call; should one of them make it fail, one by one. */
+static void read_fields(struct pass *pass)
 {
     size_t row[GTEL_NVML_ROWS_MAX];
     size_t n = 0;
     for (size_t i = 0; i < gtel_nvml_rows_n; i++)
-        if (!gtel_nvml_rows[i].read &&
-            gtel_nvml_is_cheap(&gtel_nvml_rows[i], &pass->gpu->slot[i]) && is_due(pass, i))
+        if (!gtel_nvml_rows[i].read && is_due(pass, i))
             row[n++] = i;
-    if (n > 0)
-        ask_batch(pass, row, n);
+    if (n == 0 || ask_batch(pass, row, n))
+        return;
+    for (size_t k = 0; k < n && !is_over(pass); k++)
+        if (is_due(pass, row[k]))
+            (void)ask_batch(pass, &row[k], 1); /* a single one is settled, whatever it answers */
 }
 
-static void ask_call(struct pass *pass, size_t i)
+static void read_calls(struct pass *pass)
 {
-    const struct gtel_nvml_row *row = &gtel_nvml_rows[i];
-    struct gtel_nvml_answer answer = {.n = 0};
-    uint64_t start = gtel_env_now(pass->nvml->env);
-    int code = row->read(pass->nvml, pass->gpu, row, &answer);
-    gtel_nvml_note_cost(&pass->gpu->slot[i], gtel_env_now(pass->nvml->env) - start);
-    settle(pass, i, code, &answer);
-    pass->is_asked[i] = true;
-}
-
-static void read_cheap_calls(struct pass *pass)
-{
-    for (size_t i = 0; i < gtel_nvml_rows_n && !is_over(pass); i++)
-        if (gtel_nvml_rows[i].read && gtel_nvml_is_cheap(&gtel_nvml_rows[i], &pass->gpu->slot[i]) &&
-            is_due(pass, i))
-            ask_call(pass, i);
-}
-
-/* The row that waits longest; the number of rows when none does. */
-static size_t most_overdue(const struct pass *pass)
-{
-    size_t found = gtel_nvml_rows_n;
-    for (size_t i = 0; i < gtel_nvml_rows_n; i++)
-        if (is_due(pass, i) && (found == gtel_nvml_rows_n ||
-                                pass->gpu->slot[i].due_ns < pass->gpu->slot[found].due_ns))
-            found = i;
-    return found;
-}
-
-/* What is dear, or has never been measured, one by one, as far as the pass has time for it. */
-static void read_dear(struct pass *pass)
-{
-    for (size_t taken = 0; !is_over(pass); taken++) {
-        size_t i = most_overdue(pass);
-        uint64_t used_ns = gtel_env_now(pass->nvml->env) - pass->now;
-        if (i == gtel_nvml_rows_n || !gtel_nvml_fits(&pass->gpu->slot[i], used_ns, taken))
-            return;
-        if (gtel_nvml_rows[i].read)
-            ask_call(pass, i);
-        else
-            ask_batch(pass, &i, 1);
+    for (size_t i = 0; i < gtel_nvml_rows_n && !is_over(pass); i++) {
+        const struct gtel_nvml_row *row = &gtel_nvml_rows[i];
+        struct gtel_nvml_answer answer = {.n = 0};
+        if (row->read && is_due(pass, i))
+            settle(pass, i, row->read(pass->nvml, pass->gpu, row, &answer), &answer);
     }
 }
 
@@ -264,11 +226,10 @@ void gtel_nvml_pass(struct gtel_nvml *nvml, struct gtel_nvml_gpu *gpu, struct gt
     batch->t_ns = pass.now;
     gpu->failed = 0;
     for (size_t i = 0; i < gtel_nvml_rows_n; i++)
-        if (!gtel_nvml_is_fresh(&gtel_nvml_rows[i], &gpu->slot[i], pass.now))
+        if (gtel_nvml_rows[i].period != GTEL_NVML_SETTING)
             gpu->slot[i].has_answer = false;
-    read_cheap_fields(&pass);
-    read_cheap_calls(&pass);
-    read_dear(&pass);
+    read_fields(&pass);
+    read_calls(&pass);
     note_streak(&pass);
 }
 

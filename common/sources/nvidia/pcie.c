@@ -31,8 +31,8 @@ uint64_t gtel_nvml_pcie_wrap_ns(unsigned gen, unsigned width)
     return (uint64_t)(field_bytes * 8 / (bits_per_s[gen] * width) * 1e9);
 }
 
-/* Both fields, if they answered in this gather, and when at the earliest. */
-static bool read_fields(const struct gtel_nvml_gpu *gpu, uint32_t *ret, uint64_t *ret_ns)
+/* Both fields, if they answered in this gather. */
+static bool read_fields(const struct gtel_nvml_gpu *gpu, uint32_t *ret)
 {
     static const unsigned ids[] = {[GTEL_NVML_PCIE_TX] = GTEL_NVML_FI_PCIE_TX_BYTES,
                                    [GTEL_NVML_PCIE_RX] = GTEL_NVML_FI_PCIE_RX_BYTES};
@@ -43,21 +43,20 @@ static bool read_fields(const struct gtel_nvml_gpu *gpu, uint32_t *ret, uint64_t
             if (gtel_nvml_rows[i].of != ids[way] || !slot->has_answer)
                 continue;
             ret[way] = (uint32_t)slot->answer.u[0];
-            *ret_ns = slot->read_ns;
             ways++;
         }
     }
     return ways == GTEL_NVML_PCIE_WAYS;
 }
 
-/* now_ns: when they were read at the latest. */
-static struct gtel_nvml_pcie_step step_of_fields(struct gtel_nvml_gpu *gpu, uint64_t now_ns)
+/* They were read between begin_ns and now_ns. */
+static struct gtel_nvml_pcie_step step_of_fields(struct gtel_nvml_gpu *gpu, uint64_t begin_ns,
+                                                 uint64_t now_ns)
 {
     struct gtel_nvml_pcie *pcie = &gpu->pcie;
     struct gtel_nvml_pcie_step step = {.kind = GTEL_NVML_STEP_NONE};
     uint32_t count[GTEL_NVML_PCIE_WAYS];
-    uint64_t read_ns = 0;
-    if (!read_fields(gpu, count, &read_ns))
+    if (!read_fields(gpu, count))
         return step;
     bool is_whole = pcie->last_ns != 0 && now_ns - pcie->last_ns < pcie->wrap_ns;
     step.kind = is_whole ? GTEL_NVML_STEP_BYTES : GTEL_NVML_STEP_HOLE;
@@ -65,7 +64,7 @@ static struct gtel_nvml_pcie_step step_of_fields(struct gtel_nvml_gpu *gpu, uint
     for (size_t way = 0; way < GTEL_NVML_PCIE_WAYS && is_whole; way++)
         step.bytes[way] = (uint32_t)(count[way] - pcie->last[way]);
     memcpy(pcie->last, count, sizeof(count));
-    pcie->last_ns = read_ns;
+    pcie->last_ns = begin_ns;
     return step;
 }
 
@@ -94,7 +93,8 @@ void gtel_nvml_pcie_pass(const struct gtel_nvml *nvml, struct gtel_nvml_gpu *gpu
                          struct gtel_batch *batch)
 {
     struct gtel_nvml_pcie *pcie = &gpu->pcie;
-    const struct gtel_nvml_pcie_step field = step_of_fields(gpu, gtel_env_now(nvml->env));
+    const struct gtel_nvml_pcie_step field =
+        step_of_fields(gpu, batch->t_ns, gtel_env_now(nvml->env));
     enum gtel_nvml_by by = choose(pcie, &field, &gpu->gpm.pcie);
     const struct gtel_nvml_pcie_step *step = by == GTEL_NVML_BY_GPM ? &gpu->gpm.pcie : &field;
     bool is_hole = step->kind == GTEL_NVML_STEP_HOLE || !is_possible(step, pcie->wrap_ns);

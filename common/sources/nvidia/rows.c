@@ -24,6 +24,10 @@
  * (1) field 78, one of them, was 25,199,059,712, beyond 32 bits; (2) not supported there, width and
  * unit by the API Reference; (3) right in windows of 1, 5, 20 and 60 s at full speed; (4) each
  * replay waits for an answer over the link.
+ *
+ * What a call costs decides its period. Most take 1 to 2 us there, all of it CPU time; but the
+ * energy counter 3.9 ms, the highest clocks 1.4 ms each, the thermal margin 1.0 ms and the thermal
+ * time counters 0.6 to 0.8 ms each.
  */
 #include "sources/nvidia/nvml.h"
 
@@ -34,9 +38,8 @@
 #define GROUP(name) .group = GTEL_NVML_GROUP_##name
 #define SINCE(major, minor) .since = GTEL_NVML_DRIVER(major, minor)
 #define BEFORE(major, minor) .before = GTEL_NVML_DRIVER(major, minor)
-#define SLOW .is_slow = true
-#define DEAR .may_be_dear = true
-#define MINOR .is_minor = true
+#define MINUTE .period = GTEL_NVML_EACH_MINUTE
+#define SETTING .period = GTEL_NVML_SETTING
 #define TO(name, top) .metric = GTEL_M_##name, .headline = GTEL_M_##top
 #define DIM(text) .dim = {GTEL_STR_INIT(text)}
 #define DIMS(text, text_2) .dim = {GTEL_STR_INIT(text), GTEL_STR_INIT(text_2)}
@@ -57,9 +60,9 @@ const struct gtel_nvml_row gtel_nvml_rows[] = {
     {FIELD(POWER_INSTANT, GTEL_NVML_SCOPE_MODULE), TO(POWER, NONE), DIM("module"), MILLI},
     {FIELD(POWER_AVERAGE, GTEL_NVML_SCOPE_MEMORY), EMIT(memory_power), TO(POWER, NONE),
      DIM("memory"), MILLI},
-    {CALL(nvmlDeviceGetTotalEnergyConsumption), READ(u64), DEAR, TO(ENERGY, GPU_ENERGY), DIM("gpu"),
-     MILLI},
-    {CALL(nvmlDeviceGetEnforcedPowerLimit), READ(u32), SLOW, TO(POWER_LIMIT, GPU_POWER_LIMIT),
+    {CALL(nvmlDeviceGetTotalEnergyConsumption), READ(u64), MINUTE, TO(ENERGY, GPU_ENERGY),
+     DIM("gpu"), MILLI},
+    {CALL(nvmlDeviceGetEnforcedPowerLimit), READ(u32), SETTING, TO(POWER_LIMIT, GPU_POWER_LIMIT),
      DIM("gpu"), MILLI},
 
     {CALL(nvmlDeviceGetUtilizationRates), READ(utilization), EMIT(utilization), TO(NONE, NONE),
@@ -83,21 +86,21 @@ const struct gtel_nvml_row gtel_nvml_rows[] = {
     {CALL(nvmlDeviceGetTemperature), READ(degrees), .of = GTEL_NVML_TEMPERATURE_GPU,
      GROUP(TEMPERATURE), TO(TEMPERATURE, GPU_TEMPERATURE), DIM("gpu"), PLAIN},
     {FIELD(MEMORY_TEMP, 0), TO(TEMPERATURE, NONE), DIM("memory"), PLAIN},
-    {CALL(nvmlDeviceGetMarginTemperature), READ(margin), MINOR, TO(TEMPERATURE_MARGIN, NONE),
+    {CALL(nvmlDeviceGetMarginTemperature), READ(margin), MINUTE, TO(TEMPERATURE_MARGIN, NONE),
      DIM("gpu"), PLAIN},
     /* Which form of limits a card has depends on the card (an RTX 4080 SUPER has the first). */
     {CALL(nvmlDeviceGetTemperatureThreshold), READ(degrees), .of = GTEL_NVML_THRESHOLD_GPU_MAX,
-     SLOW, TO(TEMPERATURE_LIMIT, NONE), DIM("gpu"), PLAIN},
+     SETTING, TO(TEMPERATURE_LIMIT, NONE), DIM("gpu"), PLAIN},
     {CALL(nvmlDeviceGetTemperatureThreshold), READ(degrees), .of = GTEL_NVML_THRESHOLD_SLOWDOWN,
-     SLOW, TO(TEMPERATURE_CRITICAL, NONE), DIM("gpu"), PLAIN},
+     SETTING, TO(TEMPERATURE_CRITICAL, NONE), DIM("gpu"), PLAIN},
     {CALL(nvmlDeviceGetTemperatureThreshold), READ(degrees), .of = GTEL_NVML_THRESHOLD_SHUTDOWN,
-     SLOW, TO(TEMPERATURE_EMERGENCY, NONE), DIM("gpu"), PLAIN},
+     SETTING, TO(TEMPERATURE_EMERGENCY, NONE), DIM("gpu"), PLAIN},
     {CALL(nvmlDeviceGetTemperatureThreshold), READ(degrees), .of = GTEL_NVML_THRESHOLD_MEM_MAX,
-     SLOW, TO(TEMPERATURE_LIMIT, NONE), DIM("memory"), PLAIN},
-    {FIELD(TLIMIT_GPU_MAX, 0), SLOW, TO(TEMPERATURE_LIMIT_MARGIN, NONE), DIM("gpu"), PLAIN},
-    {FIELD(TLIMIT_SLOWDOWN, 0), SLOW, TO(TEMPERATURE_CRITICAL_MARGIN, NONE), DIM("gpu"), PLAIN},
-    {FIELD(TLIMIT_SHUTDOWN, 0), SLOW, TO(TEMPERATURE_EMERGENCY_MARGIN, NONE), DIM("gpu"), PLAIN},
-    {FIELD(TLIMIT_MEM_MAX, 0), SLOW, TO(TEMPERATURE_LIMIT_MARGIN, NONE), DIM("memory"), PLAIN},
+     SETTING, TO(TEMPERATURE_LIMIT, NONE), DIM("memory"), PLAIN},
+    {FIELD(TLIMIT_GPU_MAX, 0), SETTING, TO(TEMPERATURE_LIMIT_MARGIN, NONE), DIM("gpu"), PLAIN},
+    {FIELD(TLIMIT_SLOWDOWN, 0), SETTING, TO(TEMPERATURE_CRITICAL_MARGIN, NONE), DIM("gpu"), PLAIN},
+    {FIELD(TLIMIT_SHUTDOWN, 0), SETTING, TO(TEMPERATURE_EMERGENCY_MARGIN, NONE), DIM("gpu"), PLAIN},
+    {FIELD(TLIMIT_MEM_MAX, 0), SETTING, TO(TEMPERATURE_LIMIT_MARGIN, NONE), DIM("memory"), PLAIN},
 
     {CALL(nvmlDeviceGetClockInfo), READ(u32_of), .of = GTEL_NVML_CLOCK_GRAPHICS,
      TO(FREQUENCY_ACTUAL, GPU_FREQUENCY), DIM("graphics"), MEGA},
@@ -107,13 +110,13 @@ const struct gtel_nvml_row gtel_nvml_rows[] = {
      TO(FREQUENCY_ACTUAL, NONE), DIM("memory"), MEGA},
     {CALL(nvmlDeviceGetClockInfo), READ(u32_of), .of = GTEL_NVML_CLOCK_VIDEO,
      TO(FREQUENCY_ACTUAL, NONE), DIM("video"), MEGA},
-    {CALL(nvmlDeviceGetMaxClockInfo), READ(u32_of), .of = GTEL_NVML_CLOCK_GRAPHICS, SLOW,
+    {CALL(nvmlDeviceGetMaxClockInfo), READ(u32_of), .of = GTEL_NVML_CLOCK_GRAPHICS, SETTING,
      TO(FREQUENCY_MAX, NONE), DIM("graphics"), MEGA},
-    {CALL(nvmlDeviceGetMaxClockInfo), READ(u32_of), .of = GTEL_NVML_CLOCK_SM, SLOW,
+    {CALL(nvmlDeviceGetMaxClockInfo), READ(u32_of), .of = GTEL_NVML_CLOCK_SM, SETTING,
      TO(FREQUENCY_MAX, NONE), DIM("sm"), MEGA},
-    {CALL(nvmlDeviceGetMaxClockInfo), READ(u32_of), .of = GTEL_NVML_CLOCK_MEM, SLOW,
+    {CALL(nvmlDeviceGetMaxClockInfo), READ(u32_of), .of = GTEL_NVML_CLOCK_MEM, SETTING,
      TO(FREQUENCY_MAX, NONE), DIM("memory"), MEGA},
-    {CALL(nvmlDeviceGetMaxClockInfo), READ(u32_of), .of = GTEL_NVML_CLOCK_VIDEO, SLOW,
+    {CALL(nvmlDeviceGetMaxClockInfo), READ(u32_of), .of = GTEL_NVML_CLOCK_VIDEO, SETTING,
      TO(FREQUENCY_MAX, NONE), DIM("video"), MEGA},
     {CALL(nvmlDeviceGetPerformanceState), READ(pstate), TO(NONE, GPU_PERFORMANCE_STATE), PLAIN},
 
@@ -121,32 +124,33 @@ const struct gtel_nvml_row gtel_nvml_rows[] = {
      TO(THROTTLE_ACTIVE, NONE), PLAIN},
     {CALL(nvmlDeviceGetCurrentClocksThrottleReasons), READ(u64), GROUP(REASONS), EMIT(reasons),
      TO(THROTTLE_ACTIVE, NONE), PLAIN},
-    {FIELD(PERF_POWER, 0), GROUP(TIME_POWER), MINOR, TO(THROTTLE_TIME, NONE), DIM("power_cap"),
+    {FIELD(PERF_POWER, 0), GROUP(TIME_POWER), MINUTE, TO(THROTTLE_TIME, NONE), DIM("power_cap"),
      NANO},
-    {CALL(nvmlDeviceGetViolationStatus), READ(violation), MINOR, .of = GTEL_NVML_POLICY_POWER,
+    {CALL(nvmlDeviceGetViolationStatus), READ(violation), MINUTE, .of = GTEL_NVML_POLICY_POWER,
      GROUP(TIME_POWER), TO(THROTTLE_TIME, NONE), DIM("power_cap"), NANO},
-    {FIELD(PERF_THERMAL, 0), GROUP(TIME_THERMAL), MINOR, TO(THROTTLE_TIME, NONE), DIM("thermal"),
+    {FIELD(PERF_THERMAL, 0), GROUP(TIME_THERMAL), MINUTE, TO(THROTTLE_TIME, NONE), DIM("thermal"),
      NANO},
-    {CALL(nvmlDeviceGetViolationStatus), READ(violation), MINOR, .of = GTEL_NVML_POLICY_THERMAL,
+    {CALL(nvmlDeviceGetViolationStatus), READ(violation), MINUTE, .of = GTEL_NVML_POLICY_THERMAL,
      GROUP(TIME_THERMAL), TO(THROTTLE_TIME, NONE), DIM("thermal"), NANO},
-    {FIELD(PERF_BOARD_LIMIT, 0), GROUP(TIME_BOARD), MINOR, TO(THROTTLE_TIME, NONE),
+    {FIELD(PERF_BOARD_LIMIT, 0), GROUP(TIME_BOARD), MINUTE, TO(THROTTLE_TIME, NONE),
      DIM("board_limit"), NANO},
-    {CALL(nvmlDeviceGetViolationStatus), READ(violation), MINOR, .of = GTEL_NVML_POLICY_BOARD_LIMIT,
-     GROUP(TIME_BOARD), TO(THROTTLE_TIME, NONE), DIM("board_limit"), NANO},
-    {FIELD(PERF_RELIABILITY, 0), MINOR, TO(THROTTLE_TIME, NONE), DIM("reliability"), NANO},
+    {CALL(nvmlDeviceGetViolationStatus), READ(violation), MINUTE,
+     .of = GTEL_NVML_POLICY_BOARD_LIMIT, GROUP(TIME_BOARD), TO(THROTTLE_TIME, NONE),
+     DIM("board_limit"), NANO},
+    {FIELD(PERF_RELIABILITY, 0), MINUTE, TO(THROTTLE_TIME, NONE), DIM("reliability"), NANO},
     /* Their ids moved: 251 to 253 became 269 to 271, which had been settings of power smoothing. */
-    {FIELD(SW_THERMAL_TIME, 0), SINCE(580, 82), MINOR, TO(THROTTLE_TIME, NONE), DIM("sw_thermal"),
+    {FIELD(SW_THERMAL_TIME, 0), SINCE(580, 82), MINUTE, TO(THROTTLE_TIME, NONE), DIM("sw_thermal"),
      NANO},
-    {FIELD(HW_THERMAL_TIME, 0), SINCE(580, 82), MINOR, TO(THROTTLE_TIME, NONE), DIM("hw_thermal"),
+    {FIELD(HW_THERMAL_TIME, 0), SINCE(580, 82), MINUTE, TO(THROTTLE_TIME, NONE), DIM("hw_thermal"),
      NANO},
-    {FIELD(POWER_BRAKE_TIME, 0), SINCE(580, 82), MINOR, TO(THROTTLE_TIME, NONE), DIM("power_brake"),
-     NANO},
-    {FIELD(SW_THERMAL_TIME_575, 0), SINCE(575, 0), BEFORE(580, 82), MINOR, TO(THROTTLE_TIME, NONE),
-     DIM("sw_thermal"), NANO},
-    {FIELD(HW_THERMAL_TIME_575, 0), SINCE(575, 0), BEFORE(580, 82), MINOR, TO(THROTTLE_TIME, NONE),
-     DIM("hw_thermal"), NANO},
-    {FIELD(POWER_BRAKE_TIME_575, 0), SINCE(575, 0), BEFORE(580, 82), MINOR, TO(THROTTLE_TIME, NONE),
+    {FIELD(POWER_BRAKE_TIME, 0), SINCE(580, 82), MINUTE, TO(THROTTLE_TIME, NONE),
      DIM("power_brake"), NANO},
+    {FIELD(SW_THERMAL_TIME_575, 0), SINCE(575, 0), BEFORE(580, 82), MINUTE, TO(THROTTLE_TIME, NONE),
+     DIM("sw_thermal"), NANO},
+    {FIELD(HW_THERMAL_TIME_575, 0), SINCE(575, 0), BEFORE(580, 82), MINUTE, TO(THROTTLE_TIME, NONE),
+     DIM("hw_thermal"), NANO},
+    {FIELD(POWER_BRAKE_TIME_575, 0), SINCE(575, 0), BEFORE(580, 82), MINUTE,
+     TO(THROTTLE_TIME, NONE), DIM("power_brake"), NANO},
 
     {CALL(nvmlDeviceGetFanSpeed_v2), READ(fans), GROUP(FANS), EMIT(fans), TO(FAN, NONE), PERCENT},
     {CALL(nvmlDeviceGetFanSpeed), READ(u32), GROUP(FANS), EMIT(fans), TO(FAN, NONE), PERCENT},
@@ -161,23 +165,24 @@ const struct gtel_nvml_row gtel_nvml_rows[] = {
      PLAIN},
 
     {CALL(nvmlDeviceGetTotalEccErrors), READ(u64_of2), .of = GTEL_NVML_ECC_CORRECTED,
-     .of_2 = GTEL_NVML_ECC_VOLATILE, SLOW, TO(ERROR_COUNT, NONE), DIMS("ecc_volatile", "corrected"),
-     PLAIN},
+     .of_2 = GTEL_NVML_ECC_VOLATILE, SETTING, TO(ERROR_COUNT, NONE),
+     DIMS("ecc_volatile", "corrected"), PLAIN},
     {CALL(nvmlDeviceGetTotalEccErrors), READ(u64_of2), .of = GTEL_NVML_ECC_UNCORRECTED,
-     .of_2 = GTEL_NVML_ECC_VOLATILE, SLOW, TO(ERROR_COUNT, NONE),
+     .of_2 = GTEL_NVML_ECC_VOLATILE, SETTING, TO(ERROR_COUNT, NONE),
      DIMS("ecc_volatile", "uncorrected"), PLAIN},
     {CALL(nvmlDeviceGetTotalEccErrors), READ(u64_of2), .of = GTEL_NVML_ECC_CORRECTED,
-     .of_2 = GTEL_NVML_ECC_AGGREGATE, SLOW, TO(ERROR_COUNT, NONE),
+     .of_2 = GTEL_NVML_ECC_AGGREGATE, SETTING, TO(ERROR_COUNT, NONE),
      DIMS("ecc_aggregate", "corrected"), PLAIN},
     {CALL(nvmlDeviceGetTotalEccErrors), READ(u64_of2), .of = GTEL_NVML_ECC_UNCORRECTED,
-     .of_2 = GTEL_NVML_ECC_AGGREGATE, SLOW, TO(ERROR_COUNT, NONE),
+     .of_2 = GTEL_NVML_ECC_AGGREGATE, SETTING, TO(ERROR_COUNT, NONE),
      DIMS("ecc_aggregate", "uncorrected"), PLAIN},
-    {FIELD(REMAPPED_COR, 0), SLOW, TO(ERROR_COUNT, NONE), DIMS("remapped_rows", "corrected"),
+    {FIELD(REMAPPED_COR, 0), SETTING, TO(ERROR_COUNT, NONE), DIMS("remapped_rows", "corrected"),
      PLAIN},
-    {FIELD(REMAPPED_UNC, 0), SLOW, TO(ERROR_COUNT, NONE), DIMS("remapped_rows", "uncorrected"),
+    {FIELD(REMAPPED_UNC, 0), SETTING, TO(ERROR_COUNT, NONE), DIMS("remapped_rows", "uncorrected"),
      PLAIN},
-    {FIELD(RETIRED_SBE, 0), SLOW, TO(ERROR_COUNT, NONE), DIMS("retired_pages", "corrected"), PLAIN},
-    {FIELD(RETIRED_DBE, 0), SLOW, TO(ERROR_COUNT, NONE), DIMS("retired_pages", "uncorrected"),
+    {FIELD(RETIRED_SBE, 0), SETTING, TO(ERROR_COUNT, NONE), DIMS("retired_pages", "corrected"),
+     PLAIN},
+    {FIELD(RETIRED_DBE, 0), SETTING, TO(ERROR_COUNT, NONE), DIMS("retired_pages", "uncorrected"),
      PLAIN},
 };
 
