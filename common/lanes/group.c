@@ -33,6 +33,8 @@ int gtel_group_init(struct gtel_group *group, const char *lane, const struct gte
     *group = (struct gtel_group){.env = env, .options = options};
     gtel_usage_init(&group->usage, env, options);
     group->batch.usage = &group->usage;
+    gtel_cards_init(&group->cards, env, options);
+    group->registry.cards = &group->cards;
     for (int i = 0; gtel_sources[i] && i < GTEL_SOURCES_MAX; i++) {
         const struct gtel_source *source = gtel_sources[i];
         if (strcmp(source->lane, lane) != 0 || !gtel_group_is_chosen(options, source))
@@ -56,6 +58,7 @@ void gtel_group_done(struct gtel_group *group)
     }
     gtel_usage_done(&group->usage);
     gtel_batch_done(&group->batch);
+    gtel_cards_done(&group->cards);
     gtel_registry_done(&group->registry);
     *group = (struct gtel_group){0};
 }
@@ -112,8 +115,9 @@ static bool ensure_open(struct gtel_group *group, struct gtel_group_entry *entry
 {
     if (entry->is_open)
         return true;
-    if (entry->rescan_ns > gtel_env_now(group->env))
+    if (entry->rescan_ns > gtel_env_now(group->env) && entry->version == group->cards.version)
         return false;
+    entry->version = group->cards.version;
     memset(entry->state, 0, entry->source->state_size);
     (void)gtel_fs_shortage(group->env); /* what was before is of no interest */
     int r = entry->source->open(entry->state, group->env, group->options);
@@ -134,13 +138,15 @@ static bool ensure_open(struct gtel_group *group, struct gtel_group_entry *entry
 
 static int ensure_discovered(struct gtel_group *group, struct gtel_group_entry *entry)
 {
-    if (!entry->is_discovery_due && entry->rescan_ns > gtel_env_now(group->env))
+    if (!entry->is_discovery_due && entry->version == group->cards.version &&
+        entry->rescan_ns > gtel_env_now(group->env))
         return entry->found;
     if (is_pausing(&entry->look_pause))
         return entry->found;
     entry->is_discovery_due = false;
     schedule_rescan(group, entry);
     entry->found = entry->source->discover(entry->state, &group->registry);
+    entry->version = group->cards.version;
     if (is_absence(entry->found))
         entry->found = 0;
     if (entry->found < 0) {
@@ -150,18 +156,6 @@ static int ensure_discovered(struct gtel_group *group, struct gtel_group_entry *
         entry->look_pause.next = 0;
     }
     return entry->found;
-}
-
-/* A device has come or gone: every source looks for devices when its turn comes. */
-static void spread_staleness(struct gtel_group *group)
-{
-    if (!group->registry.is_stale)
-        return;
-    group->registry.is_stale = false;
-    for (size_t i = 0; i < group->n; i++) {
-        group->entry[i].is_discovery_due = true;
-        group->entry[i].rescan_ns = 0;
-    }
 }
 
 static void sample_entry(struct gtel_group *group, struct gtel_group_entry *entry)
@@ -199,10 +193,9 @@ void gtel_group_sample(struct gtel_group *group)
 {
     gtel_batch_reset(&group->batch);
     gtel_usage_begin(&group->usage);
-    for (size_t i = 0; i < group->n; i++) {
+    gtel_cards_begin(&group->cards, &group->registry);
+    for (size_t i = 0; i < group->n; i++)
         sample_entry(group, &group->entry[i]);
-        spread_staleness(group);
-    }
     gtel_usage_emit(&group->usage, &group->batch);
     group->errors += group->batch.failed_sources;
 }

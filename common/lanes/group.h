@@ -12,6 +12,7 @@
 #define GTEL_LANES_GROUP_H
 
 #include "processes/usage.h"
+#include "sources/drm/cards.h"
 #include "sources/source.h"
 
 /* A pause that grows while something fails. */
@@ -31,6 +32,7 @@ struct gtel_group_entry {
     struct gtel_pause pause;      /* after a failed start or sample */
     struct gtel_pause look_pause; /* after a failed discovery */
     int found;                    /* what the last discovery returned, but for absence */
+    uint32_t version;             /* of the lane's cards at the last discovery */
     uint64_t rescan_ns;           /* when to look for devices again, or to try to open again */
     bool is_tick_stuck; /* tick() was called and its time has not moved on: not before sample() */
 };
@@ -39,6 +41,7 @@ struct gtel_group {
     const struct gtel_env *env;
     const struct gtel_options *options;
     struct gtel_registry registry;
+    struct gtel_cards cards; /* also registry.cards */
     struct gtel_batch batch;
     struct gtel_usage usage; /* also batch.usage, so the group must not be moved */
     struct gtel_group_entry entry[GTEL_SOURCES_MAX];

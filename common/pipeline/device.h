@@ -61,16 +61,17 @@ struct gtel_device {
     uint64_t processes_gather;
 };
 
+struct gtel_cards;
+
 struct gtel_registry {
     struct gtel_device **device; /* each allocated by itself */
     size_t n;
-    uint64_t generation; /* grows when a device, a label or is_present changes */
-    uint64_t dropped;    /* devices beyond GTEL_DEVICES_MAX */
-    bool is_stale;       /* set by a source that has heard of a device's coming or going: all
-                            sources of the lane that are sampled after it look for devices anew */
-    bool can_renew;      /* the lane runs in a helper process, which can be exchanged */
-    bool is_spent;       /* set by a source whose library can do no more in this process: the helper
-                            is to be started anew. In vain without can_renew */
+    uint64_t generation;      /* grows when a device, a label or is_present changes */
+    uint64_t dropped;         /* devices beyond GTEL_DEVICES_MAX */
+    struct gtel_cards *cards; /* of the lane: sources/drm/cards.h */
+    bool can_renew;           /* the lane runs in a helper process, which can be exchanged */
+    bool is_spent; /* set by a source whose library can do no more in this process: the helper
+                      is to be started anew. In vain without can_renew */
 };
 
 /* A zeroed struct is an empty registry. */

@@ -29,7 +29,7 @@ ARROWS = {
 # Single files that join two layers, and what they may see beyond their folder's arrows.
 JOINTS = {
     # The sources of a lane are run by the core, which calls their table and names their origins.
-    "common/lanes/group.h": ("sources/source.h",),
+    "common/lanes/group.h": ("sources/source.h", "sources/drm/cards.h"),
     "common/lanes/group.c": ("host/fs.h",),  # what was not found may only not have been opened
     "common/lanes/lane.h": ("host/fs.h",),
     "common/lanes/lane.c": ("gtel.h",),

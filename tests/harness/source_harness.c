@@ -26,10 +26,17 @@ bool machine_init(struct machine *machine, const char *text, const char *source)
     return true;
 }
 
-void machine_done(struct machine *machine)
+void machine_close(struct machine *machine)
 {
     if (machine->is_open)
         machine->source->close(machine->state);
+    machine->is_open = false;
+    gtel_cards_done(&machine->cards);
+}
+
+void machine_done(struct machine *machine)
+{
+    machine_close(machine);
     free(machine->state);
     gtel_batch_done(&machine->batch);
     gtel_registry_done(&machine->registry);
@@ -48,8 +55,13 @@ int machine_gather(struct machine *machine)
             return r;
         machine->is_open = true;
     }
-    if (machine->needs_discovery) {
+    if (!machine->cards.env)
+        gtel_cards_init(&machine->cards, &machine->fault->env, &machine->options);
+    machine->registry.cards = &machine->cards;
+    gtel_cards_begin(&machine->cards, &machine->registry);
+    if (machine->needs_discovery || machine->version != machine->cards.version) {
         r = machine->source->discover(machine->state, &machine->registry);
+        machine->version = machine->cards.version;
         if (r < 0)
             return r;
         machine->needs_discovery = false;

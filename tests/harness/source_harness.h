@@ -8,6 +8,7 @@
 #include "harness/env_fault.h"
 #include "recording/tree.h"
 #include "harness/fixtures.h"
+#include "sources/drm/cards.h"
 #include "sources/source.h"
 
 struct machine {
@@ -18,14 +19,18 @@ struct machine {
     void *state;
     struct gtel_options options;
     struct gtel_registry registry;
+    struct gtel_cards cards;
     struct gtel_batch batch;
     bool is_open;
     bool needs_discovery;
+    uint32_t version; /* of the cards at the last discovery */
 };
 
 /* Parses the text and prepares the source; false (and says why) when the text is no tree. */
 bool machine_init(struct machine *machine, const char *text, const char *source);
 void machine_done(struct machine *machine);
+/* Closes the source and the lane's cards: nothing is open then. */
+void machine_close(struct machine *machine);
 /*
  * One gather as the core makes it: open and discover where that is due, then sample. Returns what
  * sample returned, or the error before it.

@@ -265,8 +265,7 @@ static uint64_t run(const char *text, uint64_t fail_at, int error, uint64_t *ret
         machine_step(&machine, 1000);
     }
     uint64_t hash = machine_hash(&machine);
-    machine.source->close(machine.state);
-    machine.is_open = false;
+    machine_close(&machine);
     CHECK_INT(machine.fault->open_files, 0);
     machine_done(&machine);
     return hash;

@@ -221,9 +221,7 @@ static uint64_t run(const char *text, uint64_t fail_at, int error, uint64_t *ret
     uint64_t hash = machine_hash(&machine);
     for (size_t i = 0; i < machine.registry.n; i++)
         CHECK(machine.registry.device[i]->is_present);
-    if (machine.is_open)
-        machine.source->close(machine.state);
-    machine.is_open = false;
+    machine_close(&machine);
     CHECK_INT(machine.fault->open_files, 0);
     machine_done(&machine);
     return hash;

@@ -126,8 +126,7 @@ static void test_faults(void)
             machine.needs_discovery = true;
             CHECK_INT(machine_gather(&machine), 0);
             CHECK_INT(errors(&machine, "pcie", "corrected"), 3);
-            machine.source->close(machine.state);
-            machine.is_open = false;
+            machine_close(&machine);
             CHECK_INT(machine.fault->open_files, 0);
             machine_done(&machine);
         }

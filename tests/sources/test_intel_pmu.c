@@ -266,8 +266,7 @@ static void test_unbind(void)
         }
         const struct gtel_reading *got = busy(&machine);
         CHECK(got && got->value.f64 > 0.999 && got->value.f64 < 1.001);
-        machine.source->close(machine.state);
-        machine.is_open = false;
+        machine_close(&machine);
         CHECK_INT(machine.fault->open_files, 0);
     }
     machine_done(&machine);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The DRM cards that a source is about. */
+/* The DRM cards of a lane and of a source. */
 #include "harness/env_fault.h"
 #include "recording/tree.h"
 #include "sources/drm/cards.h"
@@ -25,90 +25,148 @@ static const char *const wanted[] = {"i915", "xe", NULL};
 static size_t closed;
 
 struct state {
-    struct gtel_card card;
+    struct gtel_card *card;
     int mine;
 };
 
-static void on_close(const struct gtel_env *env, struct gtel_card *card)
+static void on_close(const struct gtel_env *env, void *own)
 {
     (void)env;
-    ((struct state *)card)->mine = 0;
+    (void)own;
     closed++;
 }
 
-static struct gtel_card *find(const struct gtel_cards *cards, const char *key)
+/* A lane with one source. */
+struct world {
+    struct gtel_registry registry;
+    struct gtel_cards cards;
+    struct gtel_card_list list;
+};
+
+static void world_init(struct world *world, const struct gtel_env *env)
 {
-    for (size_t i = 0; i < cards->n; i++)
-        if (strcmp(cards->card[i]->drm.key, key) == 0)
-            return cards->card[i];
+    *world = (struct world){
+        .cards = {.env = env},
+        .list = {
+            .env = env, .drivers = wanted, .own_size = sizeof(struct state), .close = on_close}};
+    world->registry.cards = &world->cards;
+}
+
+static void world_done(struct world *world)
+{
+    gtel_card_list_done(&world->list);
+    gtel_cards_done(&world->cards);
+    gtel_registry_done(&world->registry);
+}
+
+static int gather(struct world *world)
+{
+    gtel_cards_begin(&world->cards, &world->registry);
+    return gtel_card_list_discover(&world->list, &world->registry);
+}
+
+static const struct gtel_card_slot *find(const struct world *world, const char *key)
+{
+    for (size_t i = 0; i < world->list.n; i++)
+        if (strcmp(gtel_card_at(&world->list, i)->drm.key, key) == 0)
+            return &world->list.slot[i];
     return NULL;
 }
 
-static void check_first(struct gtel_cards *cards)
+static void check_first(struct world *world)
 {
-    struct gtel_card *card = find(cards, "0000:00:02.0");
-    CHECK_INT(cards->n, 2);
-    if (!CHECK(card && find(cards, "0000:03:00.0")))
+    const struct gtel_card_slot *slot = find(world, "0000:00:02.0");
+    const struct gtel_card_slot *other = find(world, "0000:03:00.0");
+    CHECK_INT(world->list.n, 2);
+    if (!CHECK(slot && other && slot->is_new))
         return;
-    CHECK(card->is_new);
-    card->is_new = false;
-    ((struct state *)card)->mine = 42;
-    CHECK(gtel_cards_may_read(cards, card));
-    card->device->is_left_alone = true;
-    CHECK(!gtel_cards_may_read(cards, card));
-    card->device->is_left_alone = false;
-    CHECK(!gtel_cards_may_read(cards, find(cards, "0000:03:00.0")));
-    cards->may_wake = true;
-    CHECK(gtel_cards_may_read(cards, find(cards, "0000:03:00.0")));
-    cards->may_wake = false;
+    struct state *state = slot->own;
+    const struct state *asleep = other->own;
+    state->mine = 42;
+    CHECK(gtel_card_may_read(state->card));
+    state->card->device->is_left_alone = true;
+    CHECK(!gtel_card_may_read(state->card));
+    state->card->device->is_left_alone = false;
+    CHECK(!gtel_card_may_read(asleep->card));
+    CHECK(gtel_card_list_awaited(&world->list) == asleep->card);
+    world->cards.may_wake = true;
+    CHECK(gtel_card_may_read(asleep->card));
+    CHECK(!gtel_card_list_awaited(&world->list));
+    world->cards.may_wake = false;
 }
 
 static void test_life(struct gtel_env *tree_env, struct env_fault *fault)
 {
-    struct gtel_registry registry = {0};
-    struct gtel_cards cards = {.env = &fault->env,
-                               .drivers = wanted,
-                               .state_size = sizeof(struct state),
-                               .close = on_close};
+    struct world world;
     size_t before = closed;
+    world_init(&world, &fault->env);
     CHECK(gtel_cards_any(&fault->env, wanted));
-    CHECK_INT(gtel_cards_discover(&cards, &registry), 0);
-    check_first(&cards);
-    CHECK_INT(gtel_cards_discover(&cards, &registry), 0); /* nothing has changed */
-    CHECK(find(&cards, "0000:00:02.0") && !find(&cards, "0000:00:02.0")->is_new);
+    CHECK_INT(gather(&world), 0);
+    CHECK_INT(closed, before + 2); /* of nothing: each card is opened once */
+    check_first(&world);
+    uint32_t version = world.cards.version;
+    CHECK_INT(gather(&world), 0); /* nothing has changed */
+    CHECK_INT(world.cards.version, version);
+    const struct gtel_card_slot *slot = find(&world, "0000:00:02.0");
+    CHECK(slot && !slot->is_new && ((const struct state *)slot->own)->mine == 42);
     gtel_env_tree_step(tree_env, 2000000000);
-    CHECK_INT(gtel_cards_discover(&cards, &registry), 0);
-    CHECK(!find(&cards, "0000:00:02.0"));
-    CHECK_INT(closed, before + 1);
-    CHECK(!gtel_registry_find(&registry, GTEL_STR("0000:00:02.0"))->is_present);
+    CHECK_INT(gather(&world), 0);
+    CHECK(!find(&world, "0000:00:02.0"));
+    CHECK(world.cards.version != version);
+    CHECK_INT(closed, before + 3);
+    CHECK(!gtel_registry_find(&world.registry, GTEL_STR("0000:00:02.0"))->is_present);
     gtel_env_tree_step(tree_env, 2000000000);
-    CHECK_INT(gtel_cards_discover(&cards, &registry), 0);
-    const struct gtel_card *back = find(&cards, "0000:00:02.0");
-    CHECK(back && back->is_new && strcmp(back->drm.card, "card7") == 0);
-    gtel_cards_done(&cards);
-    gtel_registry_done(&registry);
+    version = world.cards.version;
+    gtel_cards_begin(&world.cards, &world.registry); /* no source asks, and still it is found */
+    CHECK(world.cards.version != version);
+    CHECK_INT(gather(&world), 0);
+    slot = find(&world, "0000:00:02.0");
+    CHECK(slot && slot->is_new);
+    if (slot)
+        CHECK_STR(gtel_str_of((*(struct gtel_card **)slot->own)->drm.card), "card7");
+    world_done(&world);
+}
+
+/* The driver is loaded again: all sources of the lane open the card again, once. */
+static void test_restart(struct env_fault *fault)
+{
+    struct world world;
+    world_init(&world, &fault->env);
+    struct gtel_card_list second = world.list;
+    CHECK_INT(gather(&world), 0);
+    CHECK_INT(gtel_card_list_discover(&second, &world.registry), 0);
+    struct gtel_card *card = gtel_card_at(&world.list, 0);
+    uint32_t arrivals = card->device->arrivals;
+    CHECK(gtel_card_at(&second, 0) == card);
+    gtel_card_restart(card, &world.registry);
+    CHECK(!gtel_card_may_read(card));
+    CHECK_INT(gather(&world), 0);
+    CHECK_INT(gtel_card_list_discover(&second, &world.registry), 0);
+    CHECK(world.list.slot[0].is_new && second.slot[0].is_new);
+    CHECK(!world.list.slot[1].is_new && !second.slot[1].is_new);
+    CHECK_INT(card->device->arrivals, arrivals + 1);
+    CHECK_INT(gather(&world), 0);
+    CHECK(!world.list.slot[0].is_new);
+    gtel_card_list_done(&second);
+    world_done(&world);
 }
 
 /* Each outside call fails in turn: what is known stays, and nothing leaks or crashes. */
 static void test_faults(struct env_fault *fault)
 {
     for (uint64_t k = 1;; k++) {
-        struct gtel_registry registry = {0};
-        struct gtel_cards cards = {.env = &fault->env,
-                                   .drivers = wanted,
-                                   .state_size = sizeof(struct state),
-                                   .close = on_close};
-        CHECK_INT(gtel_cards_discover(&cards, &registry), 0);
-        size_t known = cards.n;
+        struct world world;
+        world_init(&world, &fault->env);
+        CHECK_INT(gather(&world), 0);
+        size_t known = world.list.n;
         env_fault_arm(fault, k, -EIO);
-        (void)gtel_cards_discover(&cards, &registry);
+        (void)gather(&world);
         bool has_failed = fault->has_failed;
         env_fault_arm(fault, 0, 0);
-        CHECK_INT(cards.n, known);
-        CHECK_INT(gtel_cards_discover(&cards, &registry), 0);
-        CHECK_INT(cards.n, known);
-        gtel_cards_done(&cards);
-        gtel_registry_done(&registry);
+        CHECK_INT(world.list.n, known);
+        CHECK_INT(gather(&world), 0);
+        CHECK_INT(world.list.n, known);
+        world_done(&world);
         if (!has_failed)
             break;
     }
@@ -146,24 +204,22 @@ static void test_functions(void)
         return;
     env_fault_init(&fault, &env);
     for (uint64_t k = 0; k == 0 || fault.has_failed; k++) {
-        struct gtel_registry registry = {0};
-        struct gtel_cards cards = {
-            .env = &fault.env, .drivers = wanted, .state_size = sizeof(struct gtel_card)};
+        struct world world;
+        world_init(&world, &fault.env);
         env_fault_arm(&fault, k, -EIO);
-        (void)gtel_cards_discover(&cards, &registry);
+        (void)gather(&world);
         bool has_failed = fault.has_failed;
         env_fault_arm(&fault, 0, 0);
-        CHECK_INT(gtel_cards_discover(&cards, &registry), 0); /* a failed look is made good */
+        CHECK_INT(gather(&world), 0); /* a failed look is repeated */
         for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
             const struct gtel_device *device =
-                gtel_registry_find(&registry, gtel_str_of(want[i].key));
+                gtel_registry_find(&world.registry, gtel_str_of(want[i].key));
             if (!CHECK(device))
                 continue;
             CHECK_STR(gtel_str_of(device->label[GTEL_LABEL_GPU]), want[i].gpu);
             CHECK_STR(gtel_str_of(device->label[GTEL_LABEL_INSTANCE]), want[i].instance);
         }
-        gtel_cards_done(&cards);
-        gtel_registry_done(&registry);
+        world_done(&world);
         fault.has_failed = has_failed;
     }
     gtel_env_tree_done(&env);
@@ -236,6 +292,7 @@ int main(void)
         return test_result();
     env_fault_init(&fault, &tree_env);
     test_faults(&fault);
+    test_restart(&fault);
     test_life(&tree_env, &fault);
     test_functions();
     test_names();

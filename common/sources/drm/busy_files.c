@@ -37,7 +37,7 @@ struct busy_file {
 };
 
 struct busy_card {
-    struct gtel_card card; /* first: see sources/drm/cards.h */
+    struct gtel_card *card; /* first: see sources/drm/cards.h */
     struct busy_file file[FILES_MAX];
     size_t n;
     struct gtel_busy_clients clients;
@@ -48,7 +48,7 @@ struct busy_card {
 };
 
 struct busy_files {
-    struct gtel_cards cards;
+    struct gtel_card_list cards;
     struct gtel_arena arena; /* for the time of a look */
     bool has_instances;      /* each engine is told too */
 };
@@ -57,15 +57,12 @@ static const char *const drivers[] = {"i915", "xe", NULL};
 static const char *const origins[] = {"sysfs (engine counters)", "sysfs (clients)", NULL};
 enum { ORIGIN_ENGINES, ORIGIN_CLIENTS };
 
-static void close_card(const struct gtel_env *env, struct gtel_card *card)
+static void close_card(const struct gtel_env *env, void *own)
 {
-    struct busy_card *busy = (struct busy_card *)card;
+    struct busy_card *busy = own;
     for (size_t i = 0; i < busy->n; i++)
         gtel_fs_close(env, &busy->file[i].file);
     gtel_busy_clients_close(&busy->clients);
-    busy->has_clients = false;
-    busy->n = 0;
-    busy->is_looked = false;
 }
 
 /* A look for the files of a card. */
@@ -165,7 +162,7 @@ static int look_at_tiles(const struct look *look)
     char path[GTEL_FS_PATH_MAX];
     int r = 0;
     for (unsigned t = 0; r == 0 && t < TILES_MAX; t++) {
-        gtel_fs_path(path, "%s/tile%u", look->busy->card.path, t);
+        gtel_fs_path(path, "%s/tile%u", look->busy->card->path, t);
         if (!gtel_fs_exists(look->env, path))
             break; /* they are numbered from 0 on (kernel: xe/xe_tile_sysfs.c) */
         r = look_at_tile(look, path);
@@ -181,17 +178,17 @@ static int look_at_card(struct busy_files *state, struct busy_card *busy)
     if (busy->is_looked || busy->n > 0 || busy->has_clients)
         return 0;
     gtel_arena_reset(&state->arena);
-    gtel_fs_path(path, "sys/class/drm/%s/engine", busy->card.drm.card);
+    gtel_fs_path(path, "sys/class/drm/%s/engine", busy->card->drm.card);
     int r = look_at_engines(&look, path, "busy");
     if (r == 0 && busy->n == 0)
         r = look_at_tiles(&look);
     if (r == 0 && busy->n == 0) {
-        r = gtel_busy_clients_open(look.env, look.arena, &busy->card.drm, &busy->clients);
+        r = gtel_busy_clients_open(look.env, look.arena, &busy->card->drm, &busy->clients);
         busy->has_clients = r == 0;
         r = r == -ENOENT ? 0 : r;
     }
     if (r < 0)
-        close_card(state->cards.env, &busy->card); /* rather nothing than a part */
+        gtel_card_list_reopen(&state->cards, busy); /* rather nothing than a part */
     busy->is_looked = r == 0;
     return r;
 }
@@ -234,7 +231,7 @@ static int read_card(const struct busy_files *state, struct busy_card *busy,
         if (r == -ENODEV)
             return r;
         if (r == 0 && state->has_instances)
-            put_engine(batch, busy->card.device, file);
+            put_engine(batch, busy->card->device, file);
         sum[class] += file->ns;
         engines[class]++;
         is_broken[class] = is_broken[class] || r < 0;
@@ -245,9 +242,9 @@ static int read_card(const struct busy_files *state, struct busy_card *busy,
         if (engines[c] == 0)
             continue;
         if (!is_broken[c])
-            gtel_batch_f64(batch, busy->card.device, GTEL_M_ENGINE_BUSY_TIME, engine,
+            gtel_batch_f64(batch, busy->card->device, GTEL_M_ENGINE_BUSY_TIME, engine,
                            (double)sum[c] / 1e9 / (double)engines[c]);
-        gtel_batch_u64(batch, busy->card.device, GTEL_M_ENGINE_CAPACITY, engine, engines[c]);
+        gtel_batch_u64(batch, busy->card->device, GTEL_M_ENGINE_CAPACITY, engine, engines[c]);
     }
     return first;
 }
@@ -269,15 +266,15 @@ static int read_clients(struct busy_files *state, struct busy_card *busy, struct
     const struct gtel_busy_clients *clients = &busy->clients;
     gtel_arena_reset(&state->arena);
     batch->t_ns = gtel_env_now(env);
-    int r = gtel_busy_clients_read(env, &state->arena, &busy->card.drm, &busy->clients);
+    int r = gtel_busy_clients_read(env, &state->arena, &busy->card->drm, &busy->clients);
     batch->origin = ORIGIN_CLIENTS;
     for (unsigned c = 0; r == 0 && c < GTEL_ENGINE_CLASSES; c++) {
         struct gtel_str engine = gtel_engine_class_name((enum gtel_engine_class)c);
         if (clients->engines[c] == 0)
             continue;
-        gtel_batch_f64(batch, busy->card.device, GTEL_M_ENGINE_BUSY_TIME, engine,
+        gtel_batch_f64(batch, busy->card->device, GTEL_M_ENGINE_BUSY_TIME, engine,
                        (double)clients->sum_ns[c] / 1e9 / (double)clients->engines[c]);
-        gtel_batch_u64(batch, busy->card.device, GTEL_M_ENGINE_CAPACITY, engine,
+        gtel_batch_u64(batch, busy->card->device, GTEL_M_ENGINE_CAPACITY, engine,
                        clients->engines[c]);
     }
     return r;
@@ -290,7 +287,7 @@ static void note(const struct gtel_env *env, struct busy_card *busy, int r)
         return;
     busy->is_failing = r < 0;
     gtel_log(&env->log, r < 0 ? GTEL_LOG_WARNING : GTEL_LOG_INFO, "busy_files: %s: engine use: %s",
-             busy->card.drm.key, r < 0 ? strerror(-r) : "works again");
+             busy->card->drm.key, r < 0 ? strerror(-r) : "works again");
 }
 
 static bool present(const struct gtel_env *env)
@@ -301,41 +298,31 @@ static bool present(const struct gtel_env *env)
 static int open_source(void *p, const struct gtel_env *env, const struct gtel_options *options)
 {
     struct busy_files *state = p;
-    if (!gtel_cards_any(env, drivers))
-        return -ENOENT;
     state->has_instances =
         gtel_str_eq(gtel_option_text(options, GTEL_O_ENGINE_INSTANCES), GTEL_STR("on"));
-    state->cards = (struct gtel_cards){
-        .env = env,
-        .drivers = drivers,
-        .state_size = sizeof(struct busy_card),
-        .close = close_card,
-        .may_wake = gtel_str_eq(gtel_option_text(options, GTEL_O_WAKE), GTEL_STR("always")),
-    };
+    state->cards = (struct gtel_card_list){
+        .env = env, .drivers = drivers, .own_size = sizeof(struct busy_card), .close = close_card};
     return 0;
 }
 
 static int discover(void *p, struct gtel_registry *registry)
 {
     struct busy_files *state = p;
-    int r = gtel_cards_discover(&state->cards, registry);
-    for (size_t i = 0; i < state->cards.n; i++) {
-        struct busy_card *busy = (struct busy_card *)state->cards.card[i];
-        busy->card.is_new = false;
-        busy->is_looked = false;
-    }
+    int r = gtel_card_list_discover(&state->cards, registry);
+    for (size_t i = 0; i < state->cards.n; i++)
+        ((struct busy_card *)state->cards.slot[i].own)->is_looked = false;
     return r;
 }
 
 static int sample_card(struct busy_files *state, struct busy_card *busy, struct gtel_batch *batch)
 {
     bool has_work = !busy->is_looked || busy->n > 0 || busy->has_clients;
-    if (!has_work || !gtel_cards_may_read(&state->cards, &busy->card))
+    if (!has_work || !gtel_card_may_read(busy->card))
         return 0;
     int r = look_at_card(state, busy);
     if (r == 0 && busy->n > 0)
         r = read_card(state, busy, batch);
-    else if (r == 0 && busy->has_clients && !is_told(batch, busy->card.device))
+    else if (r == 0 && busy->has_clients && !is_told(batch, busy->card->device))
         r = read_clients(state, busy, batch);
     if (r != -ENODEV)
         note(state->cards.env, busy, r);
@@ -348,15 +335,13 @@ static int sample(void *p, struct gtel_registry *registry, struct gtel_batch *ba
     bool is_lost = false;
     (void)registry;
     for (size_t i = 0; i < state->cards.n; i++) {
-        struct busy_card *busy = (struct busy_card *)state->cards.card[i];
-        if (!busy->card.device)
-            continue;
+        struct busy_card *busy = state->cards.slot[i].own;
         int r = sample_card(state, busy, batch);
         if (r == -ENODEV) {
-            gtel_cards_reopen(&state->cards, &busy->card);
+            gtel_card_list_reopen(&state->cards, busy);
             is_lost = true;
         } else if (r < 0) {
-            gtel_batch_failed(batch, busy->card.device);
+            gtel_batch_failed(batch, busy->card->device);
         }
     }
     return is_lost ? -ENODEV : 0;
@@ -367,14 +352,14 @@ static void diagnose(void *p, struct gtel_registry *registry, struct gtel_findin
     const struct busy_files *state = p;
     (void)registry;
     for (size_t i = 0; i < state->cards.n; i++) {
-        const struct busy_card *busy = (const struct busy_card *)state->cards.card[i];
+        const struct busy_card *busy = state->cards.slot[i].own;
         const char *text[3] = {"busy files", "no kernel of kernel.org makes any", ""};
         bool is_missing = busy->is_looked && busy->n == 0 && !busy->has_clients;
-        if (!busy->card.device || (!is_missing && busy->error == 0))
+        if (!is_missing && busy->error == 0)
             continue;
         if (busy->error < 0)
             text[1] = "";
-        gtel_finding_put(findings, busy->card.device, GTEL_MEASUREMENT_GPU_ENGINE, busy->error,
+        gtel_finding_put(findings, busy->card->device, GTEL_MEASUREMENT_GPU_ENGINE, busy->error,
                          text);
     }
 }
@@ -382,7 +367,7 @@ static void diagnose(void *p, struct gtel_registry *registry, struct gtel_findin
 static void close_source(void *p)
 {
     struct busy_files *state = p;
-    gtel_cards_done(&state->cards);
+    gtel_card_list_done(&state->cards);
     gtel_arena_done(&state->arena);
     *state = (struct busy_files){0};
 }

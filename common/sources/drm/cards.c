@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The DRM cards that a source is about. */
+/* The DRM cards of the machine, found once for all sources of a lane. */
 #include "sources/drm/cards.h"
 
 #include "host/kernel.h"
@@ -47,12 +47,48 @@ void gtel_cards_identify(const struct gtel_env *env, struct gtel_registry *regis
     }
 }
 
-static void close_card(const struct gtel_cards *cards, struct gtel_card *card)
+/* ---- the cards of a lane ---- */
+
+enum { RETRIES_MAX = 4 }; /* listings in a row after one that was not complete; then each Rescan */
+
+void gtel_cards_init(struct gtel_cards *cards, const struct gtel_env *env,
+                     const struct gtel_options *options)
 {
-    if (cards->close)
-        cards->close(cards->env, card);
-    gtel_awake_close(cards->env, &card->awake);
-    card->is_new = true;
+    *cards = (struct gtel_cards){.env = env};
+    cards->may_wake = gtel_option_may_wake(options);
+}
+
+void gtel_cards_done(struct gtel_cards *cards)
+{
+    for (size_t i = 0; i < cards->n; i++) {
+        gtel_awake_close(cards->env, &cards->card[i]->awake);
+        free(cards->card[i]);
+    }
+    free(cards->card);
+    gtel_arena_done(&cards->arena);
+    *cards = (struct gtel_cards){0};
+}
+
+void gtel_cards_changed(struct gtel_cards *cards)
+{
+    cards->version++;
+    cards->is_listed = false;
+}
+
+/* Its counters begin again when it is back. */
+static void leave(struct gtel_card *card, struct gtel_registry *registry)
+{
+    if (card->device)
+        gtel_registry_lost(registry, card->device);
+    gtel_awake_close(card->cards->env, &card->awake);
+    card->is_registered = false;
+    card->generation++;
+    card->cards->version++;
+}
+
+void gtel_card_restart(struct gtel_card *card, struct gtel_registry *registry)
+{
+    leave(card, registry);
 }
 
 static struct gtel_card *find_or_add(struct gtel_cards *cards, const char *key)
@@ -64,109 +100,207 @@ static struct gtel_card *find_or_add(struct gtel_cards *cards, const char *key)
     if (!list)
         return NULL;
     cards->card = list;
-    struct gtel_card *card = calloc(1, cards->state_size);
+    struct gtel_card *card = calloc(1, sizeof(*card));
     if (!card)
         return NULL;
-    card->is_new = true;
+    card->cards = cards;
     cards->card[cards->n++] = card;
     return card;
 }
 
-static int take(struct gtel_cards *cards, struct gtel_registry *registry,
-                const struct gtel_drm_card *drm)
+static int add(struct gtel_cards *cards, struct gtel_registry *registry,
+               const struct gtel_drm_card *drm)
 {
     struct gtel_card *card = find_or_add(cards, drm->key);
     if (!card)
         return -ENOMEM;
+    if (card->is_found)
+        return 0; /* one device with two cards */
     bool is_same =
         strcmp(card->drm.card, drm->card) == 0 && strcmp(card->drm.driver, drm->driver) == 0;
-    if (card->drm.card[0] != '\0' && !is_same)
-        close_card(cards, card);
+    if (card->is_present && !is_same)
+        leave(card, registry);
+    cards->version += card->is_present ? 0 : 1;
     card->drm = *drm;
+    card->is_present = true;
     card->is_found = true;
-    int r = gtel_registry_add(registry, gtel_str_of(drm->key), &card->device);
-    if (r < 0)
-        return r;
-    gtel_cards_identify(cards->env, registry, card->device, drm);
-    gtel_device_label(registry, card->device, GTEL_LABEL_DRIVER, gtel_str_of(drm->driver));
-    gtel_device_label(registry, card->device, GTEL_LABEL_CARD, gtel_str_of(drm->card));
+    card->is_registered = false;
     (void)snprintf(card->path, sizeof(card->path), "sys/class/drm/%s/device", drm->card);
-    return card->awake.is_open ? 0 : gtel_awake_open(cards->env, &card->awake, card->path);
+    return 0;
 }
 
-static void drop_missing(struct gtel_cards *cards, struct gtel_registry *registry)
+/* Once per gather. 0, also when it was not complete; -ENOMEM, or the error of the listing. */
+static int list_cards(struct gtel_cards *cards, struct gtel_registry *registry)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < cards->n; i++) {
-        struct gtel_card *card = cards->card[i];
-        if (card->is_found) {
-            cards->card[kept++] = card;
-            continue;
-        }
-        if (card->device && card->device->is_present)
-            gtel_registry_lost(registry, card->device);
-        close_card(cards, card);
-        free(card);
-    }
-    cards->n = kept;
-}
-
-int gtel_cards_discover(struct gtel_cards *cards, struct gtel_registry *registry)
-{
-    int first = 0;
-    bool is_whole = true;
+    struct gtel_drm_card *list = NULL;
+    size_t n = 0;
+    size_t missed = 0;
+    if (cards->is_listed)
+        return 0;
+    cards->is_listed = true;
     for (size_t i = 0; i < cards->n; i++)
         cards->card[i]->is_found = false;
-    for (size_t d = 0; cards->drivers[d]; d++) {
-        struct gtel_drm_card *list = NULL;
-        size_t n = 0;
-        size_t missed = 0;
-        gtel_arena_reset(&cards->arena);
-        int r = gtel_drm_list(cards->env, &cards->arena, gtel_str_of(cards->drivers[d]), &list, &n,
-                              &missed);
-        r = r == -ENOENT ? 0 : r;
-        is_whole = is_whole && r == 0 && missed == 0;
-        for (size_t i = 0; r == 0 && i < n; i++) {
-            int taken = take(cards, registry, &list[i]);
-            first = first < 0 ? first : taken;
-        }
-        first = first < 0 ? first : r;
+    gtel_arena_reset(&cards->arena);
+    int r = gtel_drm_list(cards->env, &cards->arena, GTEL_STR_NONE, &list, &n, &missed);
+    r = r == -ENOENT ? 0 : r;
+    for (size_t i = 0; r == 0 && i < n; i++)
+        r = add(cards, registry, &list[i]);
+    cards->is_complete = r == 0 && missed == 0;
+    cards->retries = cards->is_complete ? 0 : cards->retries + 1;
+    for (size_t i = 0; cards->is_complete && i < cards->n; i++) { /* else it may still be there */
+        struct gtel_card *card = cards->card[i];
+        if (card->is_found || !card->is_present)
+            continue;
+        card->is_present = false;
+        leave(card, registry);
     }
-    for (size_t i = 0; i < cards->n && !is_whole; i++)
-        cards->card[i]->is_found = true; /* not seen is not gone then */
-    drop_missing(cards, registry);
+    return r;
+}
+
+void gtel_cards_begin(struct gtel_cards *cards, struct gtel_registry *registry)
+{
+    bool is_due = cards->retries > 0 && cards->retries <= RETRIES_MAX;
+    for (size_t i = 0; i < cards->n; i++)
+        is_due = is_due || (cards->card[i]->device && !cards->card[i]->is_present);
+    cards->is_listed = false;
+    if (is_due && list_cards(cards, registry) < 0)
+        cards->is_listed = false; /* for a source to report */
+}
+
+/* Gives a card that a source asks for its device. What fails here is repeated. */
+static int enroll(struct gtel_card *card, struct gtel_registry *registry)
+{
+    const struct gtel_env *env = card->cards->env;
+    if (card->is_registered)
+        return 0;
+    int r = gtel_registry_add(registry, gtel_str_of(card->drm.key), &card->device);
+    if (r < 0)
+        return r;
+    gtel_cards_identify(env, registry, card->device, &card->drm);
+    gtel_cards_label(env, registry, card->device, &card->drm);
+    gtel_device_relabel(registry, card->device, GTEL_LABEL_DRIVER, gtel_str_of(card->drm.driver));
+    gtel_device_relabel(registry, card->device, GTEL_LABEL_CARD, gtel_str_of(card->drm.card));
+    (void)gtel_awake_watch(env, &card->awake, card->path); /* or at the next discovery */
+    if (!card->awake.is_open)
+        r = gtel_awake_open(env, &card->awake, card->path);
+    card->is_registered = r == 0;
+    return r;
+}
+
+bool gtel_card_may_read(const struct gtel_card *card)
+{
+    bool is_asleep;
+    return card->is_present && !card->device->is_left_alone &&
+           gtel_awake_look(card->cards->env, &card->awake, &is_asleep) == 0 &&
+           (!is_asleep || card->cards->may_wake);
+}
+
+/* ---- the cards of a source ---- */
+
+void gtel_card_list_reopen(const struct gtel_card_list *list, void *own)
+{
+    struct gtel_card *card = *(struct gtel_card **)own;
+    if (list->close)
+        list->close(list->env, own);
+    memset(own, 0, list->own_size);
+    *(struct gtel_card **)own = card;
+}
+
+static bool is_of(const struct gtel_card *card, const char *driver)
+{
+    return card->is_present && strcmp(card->drm.driver, driver) == 0;
+}
+
+static bool is_wanted(const struct gtel_card_list *list, const struct gtel_card *card)
+{
+    for (size_t i = 0; list->drivers[i]; i++)
+        if (is_of(card, list->drivers[i]))
+            return true;
+    return false;
+}
+
+/* The place of a card in the list, made if needed; NULL without memory. */
+static struct gtel_card_slot *slot_of(struct gtel_card_list *list, struct gtel_card *card)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (gtel_card_at(list, i) == card)
+            return &list->slot[i];
+    struct gtel_card_slot *slots = realloc(list->slot, (list->n + 1) * sizeof(*slots));
+    if (!slots)
+        return NULL;
+    list->slot = slots;
+    struct gtel_card_slot *slot = &slots[list->n];
+    *slot = (struct gtel_card_slot){.own = calloc(1, list->own_size)};
+    if (!slot->own)
+        return NULL;
+    *(struct gtel_card **)slot->own = card;
+    slot->generation = card->generation - 1; /* not opened */
+    list->n++;
+    return slot;
+}
+
+static void drop(struct gtel_card_list *list, const struct gtel_card_slot *slot)
+{
+    if (list->close)
+        list->close(list->env, slot->own);
+    free(slot->own);
+}
+
+static void drop_unwanted(struct gtel_card_list *list)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < list->n; i++) {
+        struct gtel_card_slot slot = list->slot[i];
+        if (is_wanted(list, gtel_card_at(list, i)))
+            list->slot[kept++] = slot;
+        else
+            drop(list, &slot);
+    }
+    list->n = kept;
+}
+
+static int attach(struct gtel_card_list *list, struct gtel_card *card,
+                  struct gtel_registry *registry)
+{
+    int r = enroll(card, registry);
+    if (!card->device)
+        return r;
+    struct gtel_card_slot *slot = slot_of(list, card);
+    if (!slot)
+        return -ENOMEM;
+    slot->is_new = slot->generation != card->generation;
+    if (slot->is_new)
+        gtel_card_list_reopen(list, slot->own);
+    slot->generation = card->generation;
+    return r;
+}
+
+int gtel_card_list_discover(struct gtel_card_list *list, struct gtel_registry *registry)
+{
+    struct gtel_cards *cards = registry->cards;
+    int first = list_cards(cards, registry);
+    drop_unwanted(list);
+    for (size_t d = 0; list->drivers[d]; d++)
+        for (size_t i = 0; i < cards->n; i++) {
+            struct gtel_card *card = cards->card[i];
+            int r = is_of(card, list->drivers[d]) ? attach(list, card, registry) : 0;
+            first = first < 0 ? first : r;
+        }
     return first;
 }
 
-bool gtel_cards_may_read(const struct gtel_cards *cards, const struct gtel_card *card)
+const struct gtel_card *gtel_card_list_awaited(const struct gtel_card_list *list)
 {
-    bool is_asleep;
-    if (!card->device || card->device->is_left_alone)
-        return false;
-    return gtel_awake_look(cards->env, &card->awake, &is_asleep) == 0 &&
-           (!is_asleep || cards->may_wake);
-}
-
-const struct gtel_card *gtel_cards_awaited(const struct gtel_cards *cards)
-{
-    for (size_t i = 0; i < cards->n; i++)
-        if (!gtel_cards_may_read(cards, cards->card[i]))
-            return cards->card[i];
+    for (size_t i = 0; i < list->n; i++)
+        if (!gtel_card_may_read(gtel_card_at(list, i)))
+            return gtel_card_at(list, i);
     return NULL;
 }
 
-void gtel_cards_reopen(const struct gtel_cards *cards, struct gtel_card *card)
+void gtel_card_list_done(struct gtel_card_list *list)
 {
-    close_card(cards, card);
-}
-
-void gtel_cards_done(struct gtel_cards *cards)
-{
-    for (size_t i = 0; i < cards->n; i++) {
-        close_card(cards, cards->card[i]);
-        free(cards->card[i]);
-    }
-    free(cards->card);
-    gtel_arena_done(&cards->arena);
-    *cards = (struct gtel_cards){0};
+    for (size_t i = 0; i < list->n; i++)
+        drop(list, &list->slot[i]);
+    free(list->slot);
+    *list = (struct gtel_card_list){0};
 }

@@ -1,79 +1,129 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The DRM cards that a source is about, each with a piece of the source's private state.
+ * The DRM cards of the machine, found once for all sources of a lane.
  *
- * For sources that add to what the driver's own source (i915, xe) reports: the list is kept in step
- * with the machine at each discovery, and says which cards may be read now. Such a source comes
- * after the driver's in gtel_sources, and runs in the same lane.
+ * A lane has one struct gtel_cards (registry->cards): which card is which, whether it sleeps, and
+ * what its sources have to know of each other. A source has a struct gtel_card_list: the cards of
+ * its drivers, each with a piece of the source's own state, in step with the machine since the last
+ * gtel_card_list_discover.
+ *
+ * sys/class/drm is listed once per gather at most, and only where a source looks for devices, after
+ * a listing that was not complete, or while a card is missing that was there. When anything has
+ * changed, version grows, and the lane calls the discover() of all its sources. A card keeps its
+ * address while the lane lives, also when the hardware is removed.
  */
 #ifndef GTEL_SOURCES_DRM_CARDS_H
 #define GTEL_SOURCES_DRM_CARDS_H
 
+#include "host/drm.h"
 #include "pipeline/device.h"
 #include "sources/drm/awake.h"
-#include "host/drm.h"
+#include "tables/options.h"
 
-/* The beginning of a source's state for one card. */
 struct gtel_card {
+    struct gtel_cards *cards; /* of the lane */
     struct gtel_drm_card drm;
-    struct gtel_device *device;
-    struct gtel_awake awake;
-    char path[64]; /* of the device: "sys/class/drm/card0/device" */
-    uint64_t
-        node; /* which of the kernel's cards it is (sources/level_zero/renewal.h); 0: not known */
-    bool is_gone;  /* the kernel has it no more (the same) */
-    bool is_new;   /* since the last discovery: nothing of it is open yet; the source clears it */
-    bool is_found; /* by the discovery that runs */
+    struct gtel_device *device; /* NULL: of no driver that a source of the lane knows */
+    struct gtel_awake awake;    /* open while the card is present */
+    char path[64];              /* of the device: "sys/class/drm/card0/device" */
+    uint64_t node;       /* of Level Zero (renewal.h): which of the kernel's cards; 0: not known */
+    bool is_gone;        /* the same: removed since */
+    uint32_t generation; /* grows when what sources hold open of it has become useless */
+    bool is_present;
+    bool is_found;      /* by the listing that runs */
+    bool is_registered; /* since the last listing */
 };
 
+/* Zeroed but for env and may_wake: nothing is known. */
 struct gtel_cards {
     const struct gtel_env *env;
-    const char *const *drivers; /* NULL at the end */
-    size_t state_size;          /* of a source's state for one card: struct gtel_card is its head */
-    /* Frees what the source holds for a card that is gone or will be opened anew. */
-    void (*close)(const struct gtel_env *env, struct gtel_card *card);
-    bool may_wake; /* the Wake option */
+    bool may_wake; /* the option Wake is "always" */
     struct gtel_card **card;
     size_t n;
-    struct gtel_arena arena; /* for the time of a discovery */
+    uint32_t version;        /* grows when all sources have to look for devices */
+    uint32_t retries;        /* listings in a row that were not complete */
+    bool is_listed;          /* in this gather */
+    bool is_complete;        /* the last listing */
+    struct gtel_arena arena; /* for the time of a listing */
+};
+
+void gtel_cards_init(struct gtel_cards *cards, const struct gtel_env *env,
+                     const struct gtel_options *options);
+void gtel_cards_done(struct gtel_cards *cards);
+/* A gather begins: lists the cards where none may wait for the next discovery of a source. */
+void gtel_cards_begin(struct gtel_cards *cards, struct gtel_registry *registry);
+/* A device has come, left or changed: all sources of the lane have to look for devices. */
+void gtel_cards_changed(struct gtel_cards *cards);
+
+/*
+ * Whether a card may be touched now: it is present and awake, and does not pause so that it can
+ * fall asleep.
+ */
+bool gtel_card_may_read(const struct gtel_card *card);
+/*
+ * The driver has been loaded again: the counters begin again, and all sources open the card again
+ * at their next discovery.
+ */
+void gtel_card_restart(struct gtel_card *card, struct gtel_registry *registry);
+
+/* A card, and what a source keeps for it. */
+struct gtel_card_slot {
+    void *own; /* begins with a struct gtel_card *; all else is zeroed when the card is opened */
+    uint32_t generation; /* of the card, when own was opened */
+    bool is_new;         /* zeroed by the last discovery */
+};
+
+struct gtel_card_list {
+    const struct gtel_env *env;
+    const char *const *drivers; /* NULL at the end */
+    size_t own_size;
+    /* Closes what own holds of the outside world; NULL: nothing. */
+    void (*close)(const struct gtel_env *env, void *own);
+    struct gtel_card_slot *slot;
+    size_t n;
 };
 
 /*
+ * Brings the list in step with the machine and registers the devices. Removed cards leave the list;
+ * what is kept of a card that was opened again is closed and zeroed. 0, -ENOMEM, or the first
+ * error: what is known stays.
+ */
+int gtel_card_list_discover(struct gtel_card_list *list, struct gtel_registry *registry);
+/* Closes and zeroes what the source keeps for that card, which answered -ENODEV. */
+void gtel_card_list_reopen(const struct gtel_card_list *list, void *own);
+/* A card that may not be touched now, or NULL: what begins with all GPUs at once waits for it. */
+const struct gtel_card *gtel_card_list_awaited(const struct gtel_card_list *list);
+void gtel_card_list_done(struct gtel_card_list *list);
+
+static inline struct gtel_card *gtel_card_at(const struct gtel_card_list *list, size_t i)
+{
+    return *(struct gtel_card **)list->slot[i].own;
+}
+
+/*
  * Sets the labels gpu and instance where they are empty: the card's own address; of a virtual
- * function, the address of the physical one and "vf1" … A look that fails sets nothing, and the
- * next discovery looks again.
+ * function, the address of the physical one and "vf1" … A failed look sets nothing, and the next
+ * discovery looks again.
  */
 void gtel_cards_identify(const struct gtel_env *env, struct gtel_registry *registry,
                          struct gtel_device *device, const struct gtel_drm_card *drm);
 /*
- * Sets the labels vendor, model and pci_id where they are empty: the same for all sources, since
- * any of them may be the first to speak of a GPU. The model is the best name that is known: on the
- * market, of the platform, the ids; without PCI, what the device tree says it is.
+ * Sets the labels vendor, model and pci_id where they are empty: the same for all sources. The
+ * model is the best name that is known: on the market, of the platform, the ids; without PCI, that
+ * of the device tree.
  */
 void gtel_cards_label(const struct gtel_env *env, struct gtel_registry *registry,
                       struct gtel_device *device, const struct gtel_drm_card *drm);
 /*
- * Whether what the kernel says of a card's energy is no measure of it: up to Linux 6.16 xe reads
- * that of Battlemage, of the card and of the package, from registers that hold nonsense on some
- * boards (kernel: xe/xe_hwmon.c, REG_PKG_ENERGY_STATUS; telemetry since "Read energy status from
- * PMT"). A B570 on 6.16.4 showed 300 to 4,000 W, and 710 and 977 MJ of card and package
- * (Syllo/nvtop #409), a B580 millions of watts (MangoHud #1793). No bound separates such steps
- * from true ones: so there is no value, also on a kernel that is not known.
+ * Whether the kernel's energy counters of a card are useless: up to Linux 6.16 xe reads those of
+ * Battlemage, of the card and of the package, from registers that hold nonsense on some boards
+ * (kernel: xe/xe_hwmon.c, REG_PKG_ENERGY_STATUS; telemetry since "Read energy status from PMT"). A
+ * B570 on 6.16.4 showed 300 to 4,000 W, and 710 and 977 MJ of card and package (Syllo/nvtop #409),
+ * a B580 millions of watts (MangoHud #1793). No bound separates such steps from true ones: so there
+ * is no value, also on a kernel that is not known.
  */
 bool gtel_cards_has_bad_energy(const struct gtel_env *env, const struct gtel_drm_card *drm);
 /* Whether the machine has a card of one of the drivers; wakes nothing. */
 bool gtel_cards_any(const struct gtel_env *env, const char *const *drivers);
-/*
- * Finds cards and registers their devices. A card that is gone is closed and left out; one that is
- * back under another number is closed and new. 0, -ENOMEM, or the first error: what is known stays.
- */
-int gtel_cards_discover(struct gtel_cards *cards, struct gtel_registry *registry);
-/* Whether the card may be touched now: its GPU is awake and not left alone so that it can sleep. */
-bool gtel_cards_may_read(const struct gtel_cards *cards, const struct gtel_card *card);
-/* A card that may not be touched now, or NULL: what begins with all GPUs at once waits for it. */
-const struct gtel_card *gtel_cards_awaited(const struct gtel_cards *cards);
-/* The state is opened anew at the next discovery: the card answered -ENODEV. */
-void gtel_cards_reopen(const struct gtel_cards *cards, struct gtel_card *card);
-void gtel_cards_done(struct gtel_cards *cards);
 
 #endif

@@ -36,9 +36,10 @@ static const struct {
 };
 
 struct health_card {
-    struct gtel_card card; /* first: see sources/drm/cards.h */
+    struct gtel_card *card; /* first: see sources/drm/cards.h */
     struct gtel_fs_file aer[AER_FILES];
     struct gtel_fs_file verdict; /* gpu_health, opened when the GPU is first seen awake */
+    bool is_open;                /* its files have been looked for */
     bool has_asked;              /* verdict has been opened, or is not there */
     bool is_repairing;
     bool has_functions; /* the device can have virtual ones */
@@ -66,16 +67,11 @@ enum aer_state {
 struct drm_health {
     const struct gtel_env *env;
     enum aer_state aer;
-    struct gtel_cards cards;
+    struct gtel_card_list cards;
     struct repair repair[REPAIRS_MAX];
     size_t n;
     struct gtel_arena arena; /* for the time of a discovery */
 };
-
-static struct health_card *card_at(const struct drm_health *health, size_t i)
-{
-    return (struct health_card *)health->cards.card[i];
-}
 
 static bool is_absence(int r)
 {
@@ -114,36 +110,30 @@ static bool present(const struct gtel_env *env)
            env->ops->dir_list(env->arg, xe_path, stop_at_device, NULL) == 1;
 }
 
-static void close_files(const struct gtel_env *env, struct gtel_card *card)
+static void close_files(const struct gtel_env *env, void *own)
 {
-    struct health_card *own = (struct health_card *)card;
+    struct health_card *card = own;
     for (size_t i = 0; i < AER_FILES; i++)
-        gtel_fs_close(env, &own->aer[i]);
-    gtel_fs_close(env, &own->verdict);
-    own->has_asked = false;
-    own->is_repairing = false;
-    own->has_functions = false;
+        gtel_fs_close(env, &card->aer[i]);
+    gtel_fs_close(env, &card->verdict);
 }
 
 static int open_health(void *state, const struct gtel_env *env, const struct gtel_options *options)
 {
     struct drm_health *health = state;
-    if (!present(env))
-        return -ENOENT;
+    (void)options;
     health->env = env;
-    health->cards = (struct gtel_cards){.env = env,
-                                        .drivers = drivers,
-                                        .state_size = sizeof(struct health_card),
-                                        .close = close_files};
-    health->cards.may_wake =
-        gtel_str_eq(gtel_option_text(options, GTEL_O_WAKE), GTEL_STR("always"));
+    health->cards = (struct gtel_card_list){.env = env,
+                                            .drivers = drivers,
+                                            .own_size = sizeof(struct health_card),
+                                            .close = close_files};
     return 0;
 }
 
 static void close_health(void *state)
 {
     struct drm_health *health = state;
-    gtel_cards_done(&health->cards);
+    gtel_card_list_done(&health->cards);
     gtel_arena_done(&health->arena);
 }
 
@@ -156,7 +146,7 @@ static int open_aer(const struct gtel_env *env, struct health_card *own)
     for (size_t i = 0; i < AER_FILES; i++) {
         if (gtel_fs_is_open(&own->aer[i]))
             continue;
-        gtel_fs_path(path, "%s/%s", own->card.path, aer_files[i].file);
+        gtel_fs_path(path, "%s/%s", own->card->path, aer_files[i].file);
         int r = gtel_fs_open(env, &own->aer[i], path);
         first = first < 0 || is_absence(r) ? first : r;
     }
@@ -182,7 +172,7 @@ static int count_functions(struct drm_health *health, struct health_card *own)
     bool has_any = false;
     size_t n;
     gtel_arena_reset(&health->arena);
-    int r = gtel_fs_list(health->env, own->card.path, &health->arena, NAMES_MAX, &names, &n);
+    int r = gtel_fs_list(health->env, own->card->path, &health->arena, NAMES_MAX, &names, &n);
     if (r < 0)
         return is_absence(r) ? 0 : r;
     for (size_t i = 0; i < n && i < NAMES_MAX; i++) {
@@ -213,15 +203,15 @@ static void say_repair(const struct gtel_env *env, const char *key)
 
 static int look_at(struct drm_health *health, struct health_card *own)
 {
-    bool is_xe = strcmp(own->card.drm.driver, "xe") == 0;
-    int repair = is_xe ? look_for_repair(health->env, own->card.path) : 0;
+    bool is_xe = strcmp(own->card->drm.driver, "xe") == 0;
+    int repair = is_xe ? look_for_repair(health->env, own->card->path) : 0;
     if (repair > 0 && !own->is_repairing)
-        say_repair(health->env, own->card.drm.key);
+        say_repair(health->env, own->card->drm.key);
     if (repair >= 0)
         own->is_repairing = repair > 0;
     int r = open_aer(health->env, own);
     int counted = count_functions(health, own);
-    own->card.is_new = false;
+    own->is_open = true;
     r = r < 0 ? r : counted;
     return r < 0 || repair > 0 ? r : repair;
 }
@@ -229,7 +219,7 @@ static int look_at(struct drm_health *health, struct health_card *own)
 static bool is_card(const struct drm_health *health, const char *key)
 {
     for (size_t i = 0; i < health->cards.n; i++)
-        if (strcmp(health->cards.card[i]->drm.key, key) == 0)
+        if (strcmp(gtel_card_at(&health->cards, i)->drm.key, key) == 0)
             return true;
     return false;
 }
@@ -326,10 +316,10 @@ static int find_repairs(struct drm_health *health, struct gtel_registry *registr
 static int discover(void *state, struct gtel_registry *registry)
 {
     struct drm_health *health = state;
-    int first = gtel_cards_discover(&health->cards, registry);
+    int first = gtel_card_list_discover(&health->cards, registry);
     health->aer = look_at_ports(health->env);
     for (size_t i = 0; i < health->cards.n; i++) {
-        int r = look_at(health, card_at(health, i));
+        int r = look_at(health, health->cards.slot[i].own);
         first = first < 0 ? first : r;
     }
     int r = find_repairs(health, registry);
@@ -373,7 +363,7 @@ static int read_aer(const struct drm_health *health, const struct health_card *o
         if (r == 0)
             r = gtel_aer_total(text, aer_files[i].total, &value);
         if (r == 0 && (value > 0 || health->aer == AER_SERVED))
-            put_error(batch, own->card.device, aer_files[i].severity, value);
+            put_error(batch, own->card->device, aer_files[i].severity, value);
         first = first < 0 ? first : r;
     }
     return first;
@@ -400,10 +390,10 @@ static int read_verdict(const struct drm_health *health, struct health_card *own
     char buf[32];
     struct gtel_str text;
     if ((own->has_asked && !gtel_fs_is_open(&own->verdict)) ||
-        strcmp(own->card.drm.driver, "xe") != 0 || !gtel_cards_may_read(&health->cards, &own->card))
+        strcmp(own->card->drm.driver, "xe") != 0 || !gtel_card_may_read(own->card))
         return -ENOENT;
     if (!own->has_asked) {
-        gtel_fs_path(path, "%s/gpu_health", own->card.path);
+        gtel_fs_path(path, "%s/gpu_health", own->card->path);
         int r = gtel_fs_open(health->env, &own->verdict, path);
         own->has_asked = r == 0 || r == -ENOENT;
         if (r < 0)
@@ -419,7 +409,7 @@ static void note(const struct gtel_env *env, struct health_card *own, int r)
         return;
     own->error = r;
     gtel_log(&env->log, r < 0 ? GTEL_LOG_WARNING : GTEL_LOG_INFO,
-             "drm_health: %s: PCIe errors and health: %s", own->card.drm.key,
+             "drm_health: %s: PCIe errors and health: %s", own->card->drm.key,
              r < 0 ? strerror(-r) : "works again");
 }
 
@@ -429,17 +419,17 @@ static int sample_card(struct drm_health *health, struct health_card *own, struc
     int r = read_aer(health, own, batch);
     int asked = own->is_repairing ? -ENOENT : read_verdict(health, own, &verdict);
     if (r == -ENODEV || asked == -ENODEV) {
-        gtel_cards_reopen(&health->cards, &own->card);
+        gtel_card_list_reopen(&health->cards, own);
         return -ENODEV;
     }
     if (own->is_repairing || asked == 0)
-        put(batch, own->card.device, GTEL_M_GPU_HEALTH, ORIGIN_HEALTH,
+        put(batch, own->card->device, GTEL_M_GPU_HEALTH, ORIGIN_HEALTH,
             own->is_repairing ? HEALTH_CRITICAL : verdict);
     if (own->has_functions)
-        put(batch, own->card.device, GTEL_M_GPU_VIRTUAL_FUNCTIONS, ORIGIN_SRIOV, own->functions);
+        put(batch, own->card->device, GTEL_M_GPU_VIRTUAL_FUNCTIONS, ORIGIN_SRIOV, own->functions);
     r = r < 0 || is_absence(asked) ? r : asked;
     if (r < 0)
-        gtel_batch_failed(batch, own->card.device);
+        gtel_batch_failed(batch, own->card->device);
     note(health->env, own, r);
     return 0;
 }
@@ -450,8 +440,8 @@ static int sample(void *state, struct gtel_registry *registry, struct gtel_batch
     int first = 0;
     (void)registry;
     for (size_t i = 0; i < health->cards.n; i++) {
-        struct health_card *own = card_at(health, i);
-        if (own->card.device && own->card.device->is_present && !own->card.is_new)
+        struct health_card *own = health->cards.slot[i].own;
+        if (own->is_open && own->card->device->is_present)
             first = first < 0 ? first : sample_card(health, own, batch);
     }
     for (size_t i = 0; i < health->n; i++)
@@ -480,12 +470,13 @@ static void diagnose_aer(const struct drm_health *health, const struct health_ca
         "have no AER",
         NULL};
     char path[GTEL_FS_PATH_MAX];
-    bool is_function = gtel_fs_exists(health->env, gtel_fs_path(path, "%s/physfn", own->card.path));
+    bool is_function =
+        gtel_fs_exists(health->env, gtel_fs_path(path, "%s/physfn", own->card->path));
     bool is_open = gtel_fs_is_open(&own->aer[0]);
-    bool is_integrated = own->card.drm.is_pci && own->card.drm.pci.bus == 0;
+    bool is_integrated = own->card->drm.is_pci && own->card->drm.pci.bus == 0;
     if (is_integrated || is_function || (is_open && health->aer == AER_SERVED))
         return;
-    gtel_finding_put(findings, own->card.device, GTEL_MEASUREMENT_GPU_ERROR, is_open ? 0 : -ENOENT,
+    gtel_finding_put(findings, own->card->device, GTEL_MEASUREMENT_GPU_ERROR, is_open ? 0 : -ENOENT,
                      !is_open                      ? absent
                      : health->aer == AER_DISABLED ? disabled
                                                    : hidden);
@@ -502,11 +493,11 @@ static void diagnose(void *state, struct gtel_registry *registry, struct gtel_fi
     const struct drm_health *health = state;
     (void)registry;
     for (size_t i = 0; i < health->cards.n; i++) {
-        const struct health_card *own = card_at(health, i);
-        bool is_xe = strcmp(own->card.drm.driver, "xe") == 0;
+        const struct health_card *own = health->cards.slot[i].own;
+        bool is_xe = strcmp(own->card->drm.driver, "xe") == 0;
         diagnose_aer(health, own, findings);
         if (is_xe && own->has_asked && !gtel_fs_is_open(&own->verdict))
-            gtel_finding_put_lack(findings, own->card.device, GTEL_MEASUREMENT_GPU,
+            gtel_finding_put_lack(findings, own->card->device, GTEL_MEASUREMENT_GPU,
                                   GTEL_M_GPU_HEALTH, -ENOENT,
                                   gtel_kernel_is_older(health->env, 7, 3) ? no_verdict : none);
     }

@@ -31,7 +31,7 @@ static const struct gtel_str own_names[] = {GTEL_STR_INIT("vram0"), GTEL_STR_INI
                                             GTEL_STR_INIT("vram2"), GTEL_STR_INIT("vram3")};
 
 struct memory_card {
-    struct gtel_card card;        /* first: see sources/drm/cards.h */
+    struct gtel_card *card;       /* first: see sources/drm/cards.h */
     char node[GTEL_DRM_NODE_MAX]; /* "dev/dri/renderD128"; empty: none found */
     enum gtel_drm_driver driver;
     int error;      /* of the last question; 0 before the first */
@@ -47,13 +47,8 @@ struct memory_card {
 };
 
 struct memory {
-    struct gtel_cards cards;
+    struct gtel_card_list cards;
 };
-
-static struct memory_card *card_at(const struct memory *memory, size_t i)
-{
-    return (struct memory_card *)memory->cards.card[i];
-}
 
 static bool is_absence(int r)
 {
@@ -70,28 +65,21 @@ static bool present(const struct gtel_env *env)
     return gtel_cards_any(env, drivers);
 }
 
-static void forget(const struct gtel_env *env, struct gtel_card *card)
+static void close_files(const struct gtel_env *env, void *own)
 {
-    struct memory_card *own = (struct memory_card *)card;
-    gtel_fs_close(env, &own->total);
-    gtel_fs_close(env, &own->left);
-    own->has_looked = false;
-    own->node[0] = '\0';
-    own->was_asked = false;
-    own->error = 0;
-    own->length = 0;
-    own->regions.n = 0;
+    struct memory_card *card = own;
+    gtel_fs_close(env, &card->total);
+    gtel_fs_close(env, &card->left);
 }
 
 static int open_memory(void *state, const struct gtel_env *env, const struct gtel_options *options)
 {
     struct memory *memory = state;
-    if (!gtel_cards_any(env, drivers))
-        return -ENOENT;
-    memory->cards = (struct gtel_cards){
-        .env = env, .drivers = drivers, .state_size = sizeof(struct memory_card), .close = forget};
-    memory->cards.may_wake =
-        gtel_str_eq(gtel_option_text(options, GTEL_O_WAKE), GTEL_STR("always"));
+    (void)options;
+    memory->cards = (struct gtel_card_list){.env = env,
+                                            .drivers = drivers,
+                                            .own_size = sizeof(struct memory_card),
+                                            .close = close_files};
     return 0;
 }
 
@@ -102,11 +90,10 @@ static int open_memory(void *state, const struct gtel_env *env, const struct gte
 static int find_node(const struct gtel_env *env, struct memory_card *own)
 {
     char node[GTEL_DRM_NODE_MAX] = "";
-    own->card.is_new = false;
     own->is_due = true;
     own->has_looked = false;
-    own->driver = strcmp(own->card.drm.driver, "xe") == 0 ? GTEL_DRM_XE : GTEL_DRM_I915;
-    int r = gtel_drm_render_node(env, own->card.path, node);
+    own->driver = strcmp(own->card->drm.driver, "xe") == 0 ? GTEL_DRM_XE : GTEL_DRM_I915;
+    int r = gtel_drm_render_node(env, own->card->path, node);
     r = is_absence(r) || r == -ENODEV || r == -ENOTDIR ? 0 : r;
     if (r == 0)
         memcpy(own->node, node, sizeof(own->node));
@@ -116,9 +103,9 @@ static int find_node(const struct gtel_env *env, struct memory_card *own)
 static int discover(void *state, struct gtel_registry *registry)
 {
     struct memory *memory = state;
-    int first = gtel_cards_discover(&memory->cards, registry);
+    int first = gtel_card_list_discover(&memory->cards, registry);
     for (size_t i = 0; i < memory->cards.n; i++) {
-        int r = find_node(memory->cards.env, card_at(memory, i));
+        int r = find_node(memory->cards.env, memory->cards.slot[i].own);
         first = first < 0 ? first : r;
     }
     return first;
@@ -127,7 +114,7 @@ static int discover(void *state, struct gtel_registry *registry)
 /* Says once what is wrong and what would help, and once that it is over. */
 static void note(const struct gtel_env *env, struct memory_card *own)
 {
-    const char *key = own->card.drm.key;
+    const char *key = own->card->drm.key;
     bool is_wrong = own->error < 0 && !is_absence(own->error) && own->error != -ENODEV;
     if (is_wrong == own->is_logged)
         return;
@@ -168,7 +155,7 @@ static int ask(const struct gtel_env *env, struct memory_card *own, struct gtel_
     own->is_due = is_changing(own);
     note(env, own);
     if (own->error < 0 && own->is_due)
-        gtel_batch_failed(batch, own->card.device);
+        gtel_batch_failed(batch, own->card->device);
     bool was_gone = own->is_gone;
     own->is_gone = own->error == -ENODEV;
     return own->is_gone && !was_gone ? -ENODEV : 0;
@@ -203,8 +190,8 @@ static void put_region(struct gtel_batch *batch, const struct gtel_device *devic
 static void put_gpu(struct gtel_batch *batch, const struct memory_card *own, uint64_t total,
                     uint64_t used)
 {
-    gtel_batch_u64(batch, own->card.device, GTEL_M_GPU_MEMORY_USED, GTEL_STR_NONE, used);
-    gtel_batch_f64(batch, own->card.device, GTEL_M_GPU_MEMORY_USED_RATIO, GTEL_STR_NONE,
+    gtel_batch_u64(batch, own->card->device, GTEL_M_GPU_MEMORY_USED, GTEL_STR_NONE, used);
+    gtel_batch_f64(batch, own->card->device, GTEL_M_GPU_MEMORY_USED_RATIO, GTEL_STR_NONE,
                    (double)used / (double)total);
 }
 
@@ -228,7 +215,7 @@ static bool put_sums(struct gtel_batch *batch, const struct memory_card *own, ui
     *ret_total = total;
     if (total == 0)
         return false;
-    gtel_batch_u64(batch, own->card.device, GTEL_M_GPU_MEMORY_TOTAL, GTEL_STR_NONE, total);
+    gtel_batch_u64(batch, own->card->device, GTEL_M_GPU_MEMORY_TOTAL, GTEL_STR_NONE, total);
     if (has_used)
         put_gpu(batch, own, total, used);
     return has_used;
@@ -244,10 +231,10 @@ static void open_files(const struct gtel_env *env, struct memory_card *own)
     if (gtel_fs_is_open(&own->left))
         return;
     gtel_fs_close(env, &own->total);
-    gtel_fs_path(path, "sys/class/drm/%s/lmem_total_bytes", own->card.drm.card);
+    gtel_fs_path(path, "sys/class/drm/%s/lmem_total_bytes", own->card->drm.card);
     if (gtel_fs_open(env, &own->total, path) < 0)
         return;
-    gtel_fs_path(path, "sys/class/drm/%s/lmem_avail_bytes", own->card.drm.card);
+    gtel_fs_path(path, "sys/class/drm/%s/lmem_avail_bytes", own->card->drm.card);
     (void)gtel_fs_open(env, &own->left, path); /* not there: the same as no files */
 }
 
@@ -263,7 +250,7 @@ static void put_files(const struct gtel_env *env, struct gtel_batch *batch, stru
         return;
     batch->origin = ORIGIN_FILES;
     if (known_total == 0)
-        gtel_batch_u64(batch, own->card.device, GTEL_M_GPU_MEMORY_TOTAL, GTEL_STR_NONE, total);
+        gtel_batch_u64(batch, own->card->device, GTEL_M_GPU_MEMORY_TOTAL, GTEL_STR_NONE, total);
     put_gpu(batch, own, total, total - left);
 }
 
@@ -277,14 +264,14 @@ static int sample_card(const struct memory *memory, struct memory_card *own,
     bool has_files =
         own->driver == GTEL_DRM_I915 && (!own->has_looked || gtel_fs_is_open(&own->left));
     bool has_work = has_question || own->regions.n > 0 || has_files;
-    if (!has_work || !gtel_cards_may_read(&memory->cards, &own->card))
+    if (!has_work || !gtel_card_may_read(own->card))
         return 0;
     batch->t_ns = gtel_env_now(memory->cards.env);
     batch->origin = own->driver == GTEL_DRM_XE ? ORIGIN_XE : ORIGIN_I915;
     if (has_question)
         r = ask(memory->cards.env, own, batch);
     for (size_t i = 0; i < own->regions.n; i++)
-        put_region(batch, own->card.device, &own->regions.region[i]);
+        put_region(batch, own->card->device, &own->regions.region[i]);
     if (!put_sums(batch, own, &total))
         put_files(memory->cards.env, batch, own, total);
     return r;
@@ -296,8 +283,8 @@ static int sample(void *state, struct gtel_registry *registry, struct gtel_batch
     int first = 0;
     (void)registry;
     for (size_t i = 0; i < memory->cards.n; i++) {
-        struct memory_card *own = card_at(memory, i);
-        int r = own->card.device ? sample_card(memory, own, batch) : 0;
+        struct memory_card *own = memory->cards.slot[i].own;
+        int r = sample_card(memory, own, batch);
         first = first < 0 ? first : r;
     }
     return first;
@@ -307,14 +294,14 @@ static void put_finding(struct gtel_findings *findings, const struct memory_card
                         const char *what, const char *why, const char *fix)
 {
     const char *const text[3] = {what, why, fix};
-    gtel_finding_put(findings, own->card.device, GTEL_MEASUREMENT_GPU_MEMORY_REGION, own->error,
+    gtel_finding_put(findings, own->card->device, GTEL_MEASUREMENT_GPU_MEMORY_REGION, own->error,
                      text);
 }
 
 /* One that has no memory of its own, so that no query brings a figure of use. */
 static bool is_integrated(const struct memory_card *own)
 {
-    return own->card.drm.is_pci && own->card.drm.pci.bus == 0;
+    return own->card->drm.is_pci && own->card->drm.pci.bus == 0;
 }
 
 /* The question got no answer. */
@@ -379,7 +366,7 @@ static void diagnose_hidden(const struct gtel_env *env, const struct memory_card
         text[1] = "i915 tells it from Linux 6.0 on";
         text[2] = "use Linux 6.0 or newer";
     }
-    gtel_finding_put_lack(findings, own->card.device, GTEL_MEASUREMENT_GPU_MEMORY_REGION,
+    gtel_finding_put_lack(findings, own->card->device, GTEL_MEASUREMENT_GPU_MEMORY_REGION,
                           GTEL_M_GPU_MEMORY_USED, 0, text);
 }
 
@@ -412,14 +399,13 @@ static void diagnose(void *state, struct gtel_registry *registry, struct gtel_fi
     const struct memory *memory = state;
     (void)registry;
     for (size_t i = 0; i < memory->cards.n; i++)
-        if (card_at(memory, i)->card.device)
-            diagnose_card(memory->cards.env, card_at(memory, i), findings);
+        diagnose_card(memory->cards.env, memory->cards.slot[i].own, findings);
 }
 
 static void close_memory(void *state)
 {
     struct memory *memory = state;
-    gtel_cards_done(&memory->cards);
+    gtel_card_list_done(&memory->cards);
 }
 
 const struct gtel_source gtel_source_drm_memory = {

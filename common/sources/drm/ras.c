@@ -19,13 +19,13 @@
 static const char *const drivers[] = {"xe", NULL};
 
 struct ras_card {
-    struct gtel_card card; /* first: see sources/drm/cards.h */
-    int error;             /* of the last question; absence and refusal last until a discovery */
-    bool is_logged;        /* a refusal or failure */
+    struct gtel_card *card; /* first: see sources/drm/cards.h */
+    int error;              /* of the last question; absence and refusal last until a discovery */
+    bool is_logged;         /* a refusal or failure */
 };
 
 struct drm_ras {
-    struct gtel_cards cards;
+    struct gtel_card_list cards;
 };
 
 static bool is_absence(int r)
@@ -46,33 +46,31 @@ static bool present(const struct gtel_env *env)
 static int open_ras(void *state, const struct gtel_env *env, const struct gtel_options *options)
 {
     struct drm_ras *ras = state;
-    if (!present(env))
-        return -ENOENT;
-    ras->cards =
-        (struct gtel_cards){.env = env, .drivers = drivers, .state_size = sizeof(struct ras_card)};
-    ras->cards.may_wake = gtel_str_eq(gtel_option_text(options, GTEL_O_WAKE), GTEL_STR("always"));
+    (void)options;
+    ras->cards = (struct gtel_card_list){
+        .env = env, .drivers = drivers, .own_size = sizeof(struct ras_card)};
     return 0;
 }
 
 static void close_ras(void *state)
 {
     struct drm_ras *ras = state;
-    gtel_cards_done(&ras->cards);
+    gtel_card_list_done(&ras->cards);
 }
 
 static int discover(void *state, struct gtel_registry *registry)
 {
     struct drm_ras *ras = state;
-    int r = gtel_cards_discover(&ras->cards, registry);
+    int r = gtel_card_list_discover(&ras->cards, registry);
     for (size_t i = 0; i < ras->cards.n; i++)
-        ((struct ras_card *)ras->cards.card[i])->error = 0;
+        ((struct ras_card *)ras->cards.slot[i].own)->error = 0;
     return r;
 }
 
 /* Whether xe has counters of it at all (kernel: xe/xe_drm_ras.c). */
 static bool is_counted(const struct ras_card *own)
 {
-    enum gtel_intel_family family = gtel_intel_family(own->card.drm.device_id);
+    enum gtel_intel_family family = gtel_intel_family(own->card->drm.device_id);
     return family == GTEL_INTEL_PONTE_VECCHIO || family == GTEL_INTEL_CRESCENT_ISLAND;
 }
 
@@ -88,7 +86,7 @@ static void note(const struct gtel_env *env, struct ras_card *own)
         return;
     own->is_logged = is_wrong;
     gtel_log(&env->log, is_wrong ? GTEL_LOG_WARNING : GTEL_LOG_INFO,
-             "drm_ras: %s: error counters: %s%s", own->card.drm.key,
+             "drm_ras: %s: error counters: %s%s", own->card->drm.key,
              is_wrong ? strerror(-own->error) : "works again",
              is_refused ? "; give the program CAP_NET_ADMIN; going on without them" : "");
 }
@@ -107,12 +105,12 @@ static void sample_card(const struct gtel_env *env, struct ras_card *own, struct
 {
     struct gtel_ras_counter counter[GTEL_RAS_MAX];
     size_t n = 0;
-    own->error = env->ops->ras_read(env->arg, own->card.drm.key, counter, GTEL_RAS_MAX, &n);
+    own->error = env->ops->ras_read(env->arg, own->card->drm.key, counter, GTEL_RAS_MAX, &n);
     note(env, own);
     if (own->error < 0 && !is_absence(own->error) && !is_refusal(own->error))
-        gtel_batch_failed(batch, own->card.device);
+        gtel_batch_failed(batch, own->card->device);
     for (size_t i = 0; own->error == 0 && i < n; i++) {
-        struct gtel_reading reading = {.device = own->card.device,
+        struct gtel_reading reading = {.device = own->card->device,
                                        .metric = GTEL_M_ERROR_COUNT,
                                        .value_type = GTEL_VALUE_U64,
                                        .value.u64 = counter[i].value,
@@ -127,10 +125,9 @@ static int sample(void *state, struct gtel_registry *registry, struct gtel_batch
     struct drm_ras *ras = state;
     (void)registry;
     for (size_t i = 0; i < ras->cards.n; i++) {
-        struct ras_card *own = (struct ras_card *)ras->cards.card[i];
+        struct ras_card *own = ras->cards.slot[i].own;
         bool is_due = !is_absence(own->error) && !is_refusal(own->error);
-        if (is_due && own->card.drm.is_pci && own->card.device && own->card.device->is_present &&
-            gtel_cards_may_read(&ras->cards, &own->card))
+        if (is_due && own->card->drm.is_pci && gtel_card_may_read(own->card))
             sample_card(ras->cards.env, own, batch);
     }
     return 0;
@@ -155,7 +152,7 @@ static void diagnose_card(const struct gtel_env *env, const struct ras_card *own
     } else {
         text[1] = "this kernel is built without it";
     }
-    gtel_finding_put(findings, own->card.device, GTEL_MEASUREMENT_GPU_ERROR, error, text);
+    gtel_finding_put(findings, own->card->device, GTEL_MEASUREMENT_GPU_ERROR, error, text);
 }
 
 static void diagnose(void *state, struct gtel_registry *registry, struct gtel_findings *findings)
@@ -163,7 +160,7 @@ static void diagnose(void *state, struct gtel_registry *registry, struct gtel_fi
     const struct drm_ras *ras = state;
     (void)registry;
     for (size_t i = 0; i < ras->cards.n; i++) {
-        const struct ras_card *own = (const struct ras_card *)ras->cards.card[i];
+        const struct ras_card *own = ras->cards.slot[i].own;
         if (own->error < 0)
             diagnose_card(ras->cards.env, own, findings);
     }

@@ -33,7 +33,7 @@ struct tally {
 
 struct uevents {
     const struct gtel_env *env;
-    struct gtel_cards cards;
+    struct gtel_card_list cards;
     struct tally tally[TALLIES_MAX];
     size_t n;
     int handle_plus_1;
@@ -43,6 +43,7 @@ struct uevents {
     bool has_release;  /* of the kernel */
     bool tells_wedged; /* the kernel says so when a device is wedged */
     bool is_apart;     /* in a network namespace that may be told nothing */
+    bool has_changed;  /* a device may have come, left or changed */
     bool has_heard;    /* about a device that the machine has, so that it is told */
 };
 
@@ -57,11 +58,9 @@ static int open_uevents(void *state, const struct gtel_env *env, const struct gt
 {
     struct uevents *uevents = state;
     (void)options;
-    if (!present(env))
-        return -ENOENT;
     uevents->env = env;
-    uevents->cards =
-        (struct gtel_cards){.env = env, .drivers = drivers, .state_size = sizeof(struct gtel_card)};
+    uevents->cards = (struct gtel_card_list){
+        .env = env, .drivers = drivers, .own_size = sizeof(struct gtel_card *)};
     return 0;
 }
 
@@ -76,7 +75,7 @@ static void close_uevents(void *state)
 {
     struct uevents *uevents = state;
     stop_listening(uevents);
-    gtel_cards_done(&uevents->cards);
+    gtel_card_list_done(&uevents->cards);
 }
 
 static void read_release(struct uevents *uevents)
@@ -92,7 +91,7 @@ static int discover(void *state, struct gtel_registry *registry)
 {
     struct uevents *uevents = state;
     read_release(uevents);
-    return gtel_cards_discover(&uevents->cards, registry);
+    return gtel_card_list_discover(&uevents->cards, registry);
 }
 
 /*
@@ -196,7 +195,7 @@ static bool is_of_network(struct gtel_str devpath)
     return false;
 }
 
-static void take(struct uevents *uevents, struct gtel_registry *registry, struct gtel_str message)
+static void take(struct uevents *uevents, struct gtel_str message)
 {
     struct gtel_uevent event;
     if (gtel_uevent_parse(message, &event) < 0)
@@ -205,16 +204,15 @@ static void take(struct uevents *uevents, struct gtel_registry *registry, struct
     struct gtel_str wedged;
     bool is_wedged = gtel_uevent_value(&event, GTEL_STR("WEDGED"), &wedged) == 0;
     /* A device that has just been given up may need repair: drm_health looks at it. */
-    registry->is_stale = registry->is_stale || is_wedged || is_hotplug(&event);
+    uevents->has_changed = uevents->has_changed || is_wedged || is_hotplug(&event);
     if (gtel_str_eq(event.action, GTEL_STR("change")))
         count(uevents, &event);
 }
 
 /* What was lost may have been anything: the counts are lower bounds from here on. */
-static void note_loss(struct uevents *uevents, struct gtel_registry *registry,
-                      struct gtel_batch *batch)
+static void note_loss(struct uevents *uevents, struct gtel_batch *batch)
 {
-    registry->is_stale = true;
+    uevents->has_changed = true;
     gtel_batch_failed(batch, NULL);
     if (uevents->has_lost)
         return;
@@ -226,7 +224,7 @@ static void note_loss(struct uevents *uevents, struct gtel_registry *registry,
 }
 
 /* Reads the messages that wait. 0 or the error of a socket that has to be opened anew. */
-static int hear(struct uevents *uevents, struct gtel_registry *registry, struct gtel_batch *batch)
+static int hear(struct uevents *uevents, struct gtel_batch *batch)
 {
     char buf[MESSAGE_SIZE];
     const struct gtel_env *env = uevents->env;
@@ -235,13 +233,13 @@ static int hear(struct uevents *uevents, struct gtel_registry *registry, struct 
         if (n == -EAGAIN)
             return 0;
         if (n == -ENOBUFS || n == -E2BIG) {
-            note_loss(uevents, registry, batch);
+            note_loss(uevents, batch);
         } else if (n < 0) {
             stop_listening(uevents);
-            registry->is_stale = true;
+            uevents->has_changed = true;
             return (int)n;
         } else {
-            take(uevents, registry, (struct gtel_str){buf, (size_t)n});
+            take(uevents, (struct gtel_str){buf, (size_t)n});
         }
     }
     return 0;
@@ -283,12 +281,16 @@ static int sample(void *state, struct gtel_registry *registry, struct gtel_batch
 {
     struct uevents *uevents = state;
     listen(uevents);
-    int r = hear(uevents, registry, batch);
-    if (registry->is_stale)
-        (void)gtel_cards_discover(&uevents->cards, registry); /* comes again at the next gather */
+    int r = hear(uevents, batch);
+    if (uevents->has_changed) {
+        gtel_cards_changed(registry->cards);
+        (void)gtel_card_list_discover(&uevents->cards,
+                                      registry); /* comes again at the next gather */
+    }
+    uevents->has_changed = false;
     for (size_t i = 0; i < uevents->cards.n && uevents->handle_plus_1 > 0; i++)
-        if (uevents->cards.card[i]->device && uevents->cards.card[i]->device->is_present)
-            report(uevents, uevents->cards.card[i], batch);
+        if (gtel_card_at(&uevents->cards, i)->device->is_present)
+            report(uevents, gtel_card_at(&uevents->cards, i), batch);
     return r;
 }
 
@@ -311,13 +313,13 @@ static void diagnose(void *state, struct gtel_registry *registry, struct gtel_fi
     (void)registry;
     if (is_listening && uevents->is_apart && !uevents->has_heard)
         gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU_ERROR, 0, apart);
-    if (!is_listening)
+    if (!is_listening && uevents->cards.n > 0)
         gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU_ERROR, uevents->error,
                          uevents->error == -EOPNOTSUPP ? unheard : refused);
     for (size_t i = 0; i < uevents->cards.n; i++)
         if (is_listening && uevents->has_release && !uevents->tells_wedged)
-            gtel_finding_put(findings, uevents->cards.card[i]->device, GTEL_MEASUREMENT_GPU_ERROR,
-                             0, silent);
+            gtel_finding_put(findings, gtel_card_at(&uevents->cards, i)->device,
+                             GTEL_MEASUREMENT_GPU_ERROR, 0, silent);
 }
 
 static const char *const origins[] = {"uevents", NULL};

@@ -3,7 +3,6 @@
 #include "sources/intel/gpu.h"
 
 #include "host/kernel.h"
-#include "sources/drm/cards.h"
 #include "sources/intel/perf.h"
 #include "sources/intel/sample.h"
 #include "tables/intel_names.h"
@@ -25,7 +24,7 @@ static void put(const struct diagnosis *diagnosis, enum gtel_measurement measure
                 const char *what, const char *why, const char *fix)
 {
     const char *const text[3] = {what, why, fix};
-    gtel_finding_put(diagnosis->findings, diagnosis->gpu->device, measurement, error, text);
+    gtel_finding_put(diagnosis->findings, diagnosis->gpu->card->device, measurement, error, text);
 }
 
 /* ---- engines ---- */
@@ -33,7 +32,7 @@ static void put(const struct diagnosis *diagnosis, enum gtel_measurement measure
 static void diagnose_pmu(const struct diagnosis *diagnosis)
 {
     const struct gtel_intel_pmu *pmu = &diagnosis->gpu->pmu;
-    const struct gtel_drm_card *card = &diagnosis->gpu->card;
+    const struct gtel_drm_card *card = &diagnosis->gpu->card->drm;
     char dir[GTEL_INTEL_PERF_DIR_MAX];
     char path[GTEL_FS_PATH_MAX];
     char fix[256];
@@ -60,7 +59,7 @@ static void diagnose_option(const struct diagnosis *diagnosis)
     static const char *const text[3] = {"option XeEngines", "it is off: engine use is not measured",
                                         NULL};
     if (diagnosis->intel->is_engines_off)
-        gtel_finding_put_lack(diagnosis->findings, diagnosis->gpu->device,
+        gtel_finding_put_lack(diagnosis->findings, diagnosis->gpu->card->device,
                               GTEL_MEASUREMENT_GPU_ENGINE, GTEL_M_ENGINE_BUSY, 0, text);
 }
 
@@ -97,7 +96,7 @@ static void diagnose_closed(const struct diagnosis *diagnosis)
 static bool is_function(const struct diagnosis *diagnosis)
 {
     char path[GTEL_FS_PATH_MAX];
-    gtel_fs_path(path, "sys/class/drm/%s/device/physfn", diagnosis->gpu->card.card);
+    gtel_fs_path(path, "sys/class/drm/%s/device/physfn", diagnosis->gpu->card->drm.card);
     return gtel_fs_exists(diagnosis->intel->env, path);
 }
 
@@ -105,7 +104,7 @@ static bool is_function(const struct diagnosis *diagnosis)
 static bool has_bad_energy(const struct diagnosis *diagnosis)
 {
     return !is_function(diagnosis) &&
-           gtel_cards_has_bad_energy(diagnosis->intel->env, &diagnosis->gpu->card);
+           gtel_cards_has_bad_energy(diagnosis->intel->env, &diagnosis->gpu->card->drm);
 }
 
 static void diagnose_bad_energy(const struct diagnosis *diagnosis)
@@ -114,7 +113,7 @@ static void diagnose_bad_energy(const struct diagnosis *diagnosis)
         "hwmon/energy*_input",
         "this kernel reads the energy of Battlemage from registers that hold nonsense: ignored",
         "use Linux 6.17 or newer, with the PMT driver (intel_vsec)"};
-    gtel_finding_put_lack(diagnosis->findings, diagnosis->gpu->device,
+    gtel_finding_put_lack(diagnosis->findings, diagnosis->gpu->card->device,
                           GTEL_MEASUREMENT_GPU_POWER_DOMAIN, GTEL_M_ENERGY, 0, text);
 }
 
@@ -189,7 +188,7 @@ static bool has_figure(const struct gtel_intel_gpu *gpu, enum gtel_measurement m
 static const char *explain_sensor(const struct diagnosis *diagnosis, const struct since *row,
                                   char *buf, size_t size, char *fix)
 {
-    const struct gtel_drm_card *card = &diagnosis->gpu->card;
+    const struct gtel_drm_card *card = &diagnosis->gpu->card->drm;
     bool is_given = (row->families >> gtel_intel_family(card->device_id) & 1) != 0;
     fix[0] = '\0';
     if (is_function(diagnosis)) {
@@ -210,7 +209,7 @@ static void diagnose_sensors(const struct diagnosis *diagnosis)
 {
     char why[160];
     char fix[160];
-    if (diagnosis->gpu->card.is_pci && diagnosis->gpu->card.pci.bus == 0)
+    if (diagnosis->gpu->card->drm.is_pci && diagnosis->gpu->card->drm.pci.bus == 0)
         return;
     bool is_bad = has_bad_energy(diagnosis);
     if (is_bad)
@@ -218,7 +217,7 @@ static void diagnose_sensors(const struct diagnosis *diagnosis)
     for (size_t i = 0; i < GTEL_ARRAY_LEN(since); i++) {
         if (is_bad && since[i].measurement == GTEL_MEASUREMENT_GPU_POWER_DOMAIN)
             continue;
-        if (strcmp(since[i].driver, diagnosis->gpu->card.driver) != 0 ||
+        if (strcmp(since[i].driver, diagnosis->gpu->card->drm.driver) != 0 ||
             has_figure(diagnosis->gpu, since[i].measurement))
             continue;
         const char *help = explain_sensor(diagnosis, &since[i], why, sizeof(why), fix);
@@ -232,16 +231,16 @@ static void diagnose_gpu(const struct diagnosis *diagnosis)
 {
     struct gtel_intel_gpu *gpu = diagnosis->gpu;
     if (gpu->is_lost) {
-        put(diagnosis, GTEL_MEASUREMENT_GPU, -ENODEV, gpu->card.card,
+        put(diagnosis, GTEL_MEASUREMENT_GPU, -ENODEV, gpu->card->drm.card,
             "the driver has left the GPU, or is being loaded", NULL);
         return;
     }
-    if (gpu->device->is_asleep && !diagnosis->intel->may_wake) {
+    if (gpu->card->device->is_asleep && !gpu->card->cards->may_wake) {
         put(diagnosis, GTEL_MEASUREMENT_GPU, 0, "power/runtime_status",
             "suspended: nothing is read, so that the GPU stays asleep", NULL);
         return;
     }
-    if (gpu->device->is_left_alone) {
+    if (gpu->card->device->is_left_alone) {
         put(diagnosis, GTEL_MEASUREMENT_GPU, 0, "power/autosuspend_delay_ms",
             "idle: nothing is read for a while, so that the GPU can fall asleep", NULL);
         return;
@@ -261,9 +260,8 @@ void gtel_intel_diagnose(void *state, struct gtel_registry *registry,
     struct diagnosis diagnosis = {.intel = intel, .findings = findings};
     (void)registry;
     diagnosis.has_kernel = gtel_kernel_release(intel->env, &diagnosis.kernel);
-    for (size_t i = 0; i < intel->n; i++) {
-        diagnosis.gpu = intel->gpu[i];
-        if (diagnosis.gpu->device)
-            diagnose_gpu(&diagnosis);
+    for (size_t i = 0; i < intel->gpus.n; i++) {
+        diagnosis.gpu = intel->gpus.slot[i].own;
+        diagnose_gpu(&diagnosis);
     }
 }

@@ -2,7 +2,6 @@
 /* The Intel GPUs of one driver: finding them and opening what they have. */
 #include "sources/intel/gpu.h"
 
-#include "sources/drm/cards.h"
 #include "tables/intel_names.h"
 #include "sources/intel/sample.h"
 
@@ -12,24 +11,6 @@
 #include <string.h>
 
 const char *const gtel_intel_origins[] = {"sysfs", "hwmon", NULL};
-
-int gtel_intel_open(struct gtel_intel *intel, const struct gtel_env *env,
-                    const struct gtel_options *options, struct gtel_str driver,
-                    void (*scan)(struct gtel_intel_scan *scan))
-{
-    if (!gtel_drm_has(env, driver))
-        return -ENOENT;
-    intel->env = env;
-    intel->driver = driver;
-    intel->scan = scan;
-    intel->may_wake = gtel_str_eq(gtel_option_text(options, GTEL_O_WAKE), GTEL_STR("always"));
-    intel->has_instances =
-        gtel_str_eq(gtel_option_text(options, GTEL_O_ENGINE_INSTANCES), GTEL_STR("on"));
-    intel->is_engines_off =
-        gtel_str_eq(driver, GTEL_STR("xe")) &&
-        gtel_str_eq(gtel_option_text(options, GTEL_O_XE_ENGINES), GTEL_STR("off"));
-    return 0;
-}
 
 static void close_attrs(const struct gtel_env *env, struct gtel_intel_gpu *gpu)
 {
@@ -42,25 +23,37 @@ static void close_attrs(const struct gtel_env *env, struct gtel_intel_gpu *gpu)
     gpu->hash = 0;
 }
 
-static void close_gpu(const struct gtel_env *env, struct gtel_intel_gpu *gpu)
+static void close_gpu(const struct gtel_env *env, void *own)
 {
+    struct gtel_intel_gpu *gpu = own;
     close_attrs(env, gpu);
     gtel_intel_pmu_close(env, &gpu->pmu);
     gtel_fs_close(env, &gpu->users);
-    gtel_awake_close(env, &gpu->awake);
-    gpu->rest = (struct gtel_rest){0};
+}
+
+int gtel_intel_open(struct gtel_intel *intel, const struct gtel_env *env,
+                    const struct gtel_options *options, const char *const *drivers,
+                    void (*scan)(struct gtel_intel_scan *scan))
+{
+    intel->env = env;
+    intel->scan = scan;
+    intel->gpus = (struct gtel_card_list){.env = env,
+                                          .drivers = drivers,
+                                          .own_size = sizeof(struct gtel_intel_gpu),
+                                          .close = close_gpu};
+    intel->has_instances =
+        gtel_str_eq(gtel_option_text(options, GTEL_O_ENGINE_INSTANCES), GTEL_STR("on"));
+    intel->is_engines_off =
+        strcmp(drivers[0], "xe") == 0 &&
+        gtel_str_eq(gtel_option_text(options, GTEL_O_XE_ENGINES), GTEL_STR("off"));
+    return 0;
 }
 
 void gtel_intel_close(void *state)
 {
     struct gtel_intel *intel = state;
-    for (size_t i = 0; i < intel->n; i++) {
-        close_gpu(intel->env, intel->gpu[i]);
-        free(intel->gpu[i]);
-    }
-    free(intel->gpu);
+    gtel_card_list_done(&intel->gpus);
     gtel_arena_done(&intel->texts.arena);
-    gtel_arena_done(&intel->arena);
     gtel_arena_done(&intel->scan_arena);
     *intel = (struct gtel_intel){0};
 }
@@ -121,7 +114,8 @@ static int open_attrs(struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
     gpu->hash = first == 0 ? scan->hash : 0;
     if (first < 0 && !gpu->is_open_logged)
         gtel_log(&intel->env->log, GTEL_LOG_WARNING, "%s: %s: %s%s: %s; going on without it%s",
-                 gpu->card.driver, gpu->card.key, is_file ? "/" : "", what, strerror(-first),
+                 gpu->card->drm.driver, gpu->card->drm.key, is_file ? "/" : "", what,
+                 strerror(-first),
                  first == -EACCES || first == -EPERM ? " until this user may read it" : "");
     gpu->is_open_logged = first < 0;
     return 0;
@@ -141,7 +135,7 @@ static void read_autosuspend(const struct gtel_intel *intel, struct gtel_intel_g
     uint64_t delay_ms;
     gpu->rest.delay_ns = 0;
     gtel_fs_path(path, "%s/power/control", scan->device_path);
-    if (intel->may_wake || gtel_fs_text(intel->env, path, buf, sizeof(buf), &text) < 0 ||
+    if (gpu->card->cards->may_wake || gtel_fs_text(intel->env, path, buf, sizeof(buf), &text) < 0 ||
         !gtel_str_eq(text, GTEL_STR("auto")))
         return;
     /* The file answers EIO, or a negative number, where autosuspend is off. */
@@ -171,8 +165,8 @@ int gtel_intel_scan_gpu(struct gtel_intel *intel, const struct gtel_intel_gpu *g
                         struct gtel_intel_scan *ret)
 {
     *ret = (struct gtel_intel_scan){.env = intel->env,
-                                    .card = &gpu->card,
-                                    .device = gpu->device,
+                                    .card = &gpu->card->drm,
+                                    .device = gpu->card->device,
                                     .texts = &intel->texts,
                                     .arena = &intel->scan_arena};
     gtel_arena_reset(&intel->scan_arena);
@@ -180,7 +174,7 @@ int gtel_intel_scan_gpu(struct gtel_intel *intel, const struct gtel_intel_gpu *g
     if (r < 0)
         return r;
     intel->scan(ret);
-    gtel_intel_add_hwmon(ret, intel->driver);
+    gtel_intel_add_hwmon(ret, gtel_str_of(gpu->card->drm.driver));
     gtel_intel_add_link(ret);
     return ret->error;
 }
@@ -194,7 +188,7 @@ static int list_attrs(struct gtel_intel *intel, struct gtel_intel_gpu *gpu)
     if (scan.dropped > 0 && !intel->is_drop_logged) {
         intel->is_drop_logged = true;
         gtel_log(&intel->env->log, GTEL_LOG_WARNING, "%s: %s has %zu files too many to read",
-                 gpu->card.driver, gpu->card.key, scan.dropped);
+                 gpu->card->drm.driver, gpu->card->drm.key, scan.dropped);
     }
     /* Better the list in use than a doubtful one. */
     bool is_kept = gpu->attr && gpu->hash != 0 && scan.doubt < 0;
@@ -209,97 +203,9 @@ int gtel_intel_list(struct gtel_intel *intel, struct gtel_intel_gpu *gpu)
     int r = list_attrs(intel, gpu);
     gpu->pmu.has_instances = intel->has_instances;
     if (r == 0 && intel->has_pmu)
-        gtel_intel_pmu_refresh(intel->env, &intel->scan_arena, &gpu->card, intel->n == 1,
+        gtel_intel_pmu_refresh(intel->env, &intel->scan_arena, &gpu->card->drm, intel->gpus.n == 1,
                                &gpu->pmu);
     return r;
-}
-
-static struct gtel_intel_gpu *find(const struct gtel_intel *intel, const char *key)
-{
-    for (size_t i = 0; i < intel->n; i++)
-        if (strcmp(intel->gpu[i]->card.key, key) == 0)
-            return intel->gpu[i];
-    return NULL;
-}
-
-static struct gtel_intel_gpu *add(struct gtel_intel *intel)
-{
-    struct gtel_intel_gpu **list =
-        realloc(intel->gpu, (intel->n + 1) * sizeof(struct gtel_intel_gpu *));
-    if (!list)
-        return NULL;
-    intel->gpu = list;
-    struct gtel_intel_gpu *gpu = calloc(1, sizeof(*gpu));
-    if (gpu)
-        intel->gpu[intel->n++] = gpu;
-    return gpu;
-}
-
-static void label(const struct gtel_env *env, struct gtel_registry *registry,
-                  struct gtel_device *device, const struct gtel_drm_card *card)
-{
-    gtel_cards_identify(env, registry, device, card);
-    gtel_cards_label(env, registry, device, card);
-    gtel_device_relabel(registry, device, GTEL_LABEL_DRIVER, gtel_str_of(card->driver));
-    gtel_device_relabel(registry, device, GTEL_LABEL_CARD, gtel_str_of(card->card));
-}
-
-/* Registers a card, and opens the files that may be read while it sleeps. */
-static int take_card(struct gtel_intel *intel, struct gtel_registry *registry,
-                     const struct gtel_drm_card *card)
-{
-    char path[GTEL_FS_PATH_MAX];
-    struct gtel_intel_gpu *gpu = find(intel, card->key);
-    if (!gpu)
-        gpu = add(intel);
-    if (!gpu)
-        return -ENOMEM;
-    if (gpu->is_lost || strcmp(gpu->card.card, card->card) != 0) {
-        close_gpu(intel->env, gpu);
-        if (gpu->device)
-            gtel_registry_lost(registry, gpu->device); /* its counters begin anew */
-    }
-    gpu->is_lost = false;
-    gpu->is_found = true;
-    gpu->card = *card;
-    int r = gtel_registry_add(registry, gtel_str_of(card->key), &gpu->device);
-    if (r < 0)
-        return r;
-    gpu->is_new = gpu->device->arrivals > 1 && gpu->arrivals != gpu->device->arrivals;
-    gpu->arrivals = gpu->device->arrivals;
-    label(intel->env, registry, gpu->device, card);
-    gtel_fs_path(path, "sys/class/drm/%s/device", card->card);
-    (void)gtel_awake_watch(intel->env, &gpu->awake, path); /* or by the next discovery */
-    if (gpu->awake.is_open)
-        return 0;
-    return gtel_awake_open(intel->env, &gpu->awake, path);
-}
-
-/* A GPU that is there while its files are not: the driver has been loaded again. */
-static int reopen(struct gtel_intel *intel, struct gtel_registry *registry,
-                  struct gtel_intel_gpu *gpu)
-{
-    const struct gtel_drm_card card = gpu->card;
-    gpu->is_lost = true;
-    int r = take_card(intel, registry, &card);
-    return r < 0 ? r : gtel_intel_refresh(intel, gpu);
-}
-
-static void drop_missing(struct gtel_intel *intel, struct gtel_registry *registry)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < intel->n; i++) {
-        struct gtel_intel_gpu *gpu = intel->gpu[i];
-        if (gpu->is_found) {
-            intel->gpu[kept++] = gpu;
-            continue;
-        }
-        if (gpu->device)
-            gtel_registry_lost(registry, gpu->device);
-        close_gpu(intel->env, gpu);
-        free(gpu);
-    }
-    intel->n = kept;
 }
 
 enum { RETRIES_MAX = 4 }; /* discoveries at once after one that was not whole; then each Rescan */
@@ -310,37 +216,37 @@ void gtel_intel_retry(struct gtel_intel *intel, bool is_whole)
     intel->retries = is_whole ? 0 : intel->retries + (intel->retries < RETRIES_MAX ? 1 : 0);
 }
 
+/* 0 when everything of it is open, 1 when more of it may come, or a negative errno. */
+static int open_gpu(struct gtel_intel *intel, struct gtel_registry *registry, size_t i)
+{
+    struct gtel_intel_gpu *gpu = intel->gpus.slot[i].own;
+    int r = gtel_intel_refresh(intel, gpu);
+    if (r == -ENODEV) { /* its files are no more: the driver has been loaded again */
+        gtel_card_restart(gpu->card, registry);
+        r = gtel_card_list_discover(&intel->gpus, registry);
+        r = r < 0 ? r : gtel_intel_refresh(intel, gpu);
+    }
+    /* A driver shows its card before its folders and its PMU: once more at the next gather. */
+    bool is_back = intel->gpus.slot[i].is_new && gpu->card->device->arrivals > 1;
+    return r < 0 ? r : is_back || (gpu->attr && gpu->hash == 0);
+}
+
 int gtel_intel_discover(void *state, struct gtel_registry *registry)
 {
     struct gtel_intel *intel = state;
-    struct gtel_drm_card *cards = NULL;
-    size_t n = 0;
-    size_t missed = 0;
-    gtel_arena_reset(&intel->arena);
-    int first = gtel_drm_list(intel->env, &intel->arena, intel->driver, &cards, &n, &missed);
-    if (first < 0 && first != -ENOENT)
-        return first; /* what is known stays: a failed look says nothing about the GPUs */
-    first = 0;
-    for (size_t i = 0; i < intel->n; i++)
-        intel->gpu[i]->is_found = missed > 0; /* not seen is not gone then */
-    for (size_t i = 0; i < n; i++) {
-        int r = take_card(intel, registry, &cards[i]);
-        first = first < 0 ? first : r;
-    }
-    drop_missing(intel, registry);
-    intel->most = intel->n > intel->most ? intel->n : intel->most;
     size_t fine = 0;
-    bool is_whole = missed == 0 && first == 0;
-    for (size_t i = 0; i < intel->n; i++) {
-        int r = gtel_intel_refresh(intel, intel->gpu[i]);
-        if (r == -ENODEV)
-            r = reopen(intel, registry, intel->gpu[i]);
-        fine += r == 0 ? 1 : 0;
-        first = first < 0 ? first : r;
-        is_whole = is_whole && r == 0 && !(intel->gpu[i]->attr && intel->gpu[i]->hash == 0);
-        /* A driver shows its card before its folders and its PMU: once more at the next gather. */
-        is_whole = is_whole && !intel->gpu[i]->is_new;
-        intel->gpu[i]->is_new = false;
+    for (size_t i = 0; i < intel->gpus.n; i++) {
+        const struct gtel_intel_gpu *gpu = intel->gpus.slot[i].own;
+        if (gpu->is_lost)
+            gtel_card_restart(gpu->card, registry);
+    }
+    int first = gtel_card_list_discover(&intel->gpus, registry);
+    bool is_whole = first == 0;
+    for (size_t i = 0; i < intel->gpus.n; i++) {
+        int r = open_gpu(intel, registry, i);
+        fine += r >= 0 ? 1 : 0;
+        first = first < 0 || r > 0 ? first : r;
+        is_whole = is_whole && r == 0;
     }
     gtel_intel_retry(intel, is_whole);
     return fine > 0 ? 0 : first;

@@ -9,28 +9,23 @@
 #ifndef GTEL_SOURCES_INTEL_GPU_H
 #define GTEL_SOURCES_INTEL_GPU_H
 
-#include "sources/drm/awake.h"
+#include "sources/drm/cards.h"
 #include "sources/intel/pmu.h"
 #include "sources/drm/rest.h"
 #include "sources/intel/scan.h"
 #include "sources/source.h"
 
 struct gtel_intel_gpu {
-    struct gtel_drm_card card;
-    struct gtel_device *device;
-    struct gtel_awake awake;
+    struct gtel_card *card; /* first: see sources/drm/cards.h */
     struct gtel_intel_attr *attr;
     size_t n;
     uint64_t hash; /* of the attributes' paths; 0: to be listed again */
     struct gtel_rest rest;
     struct gtel_fs_file users; /* power/runtime_usage: how many use it; not on every kernel */
     struct gtel_intel_pmu pmu;
-    uint32_t arrivals;   /* of the device, when it was last found */
     double limit_w;      /* the largest power limit seen, or 0 */
     uint64_t keep_ns;    /* its counters bear no longer time between two readings; 0: any */
     uint64_t kept_ns;    /* when they were read last, or it was seen asleep */
-    bool is_found;       /* by the discovery that runs */
-    bool is_new;         /* back again: its driver may still be making its files */
     bool is_lost;        /* answered ENODEV: opened again at the next discovery */
     bool is_open_logged; /* a file that cannot be opened has been logged */
     bool is_doubtful;    /* impossible energy has been logged */
@@ -39,10 +34,8 @@ struct gtel_intel_gpu {
 /* The state of a source. Zeroed: nothing to close. */
 struct gtel_intel {
     const struct gtel_env *env;
-    struct gtel_str driver;
     /* Lists the attributes that only this driver has. */
     void (*scan)(struct gtel_intel_scan *scan);
-    bool may_wake;
     bool is_engines_off; /* the option XeEngines, for the doctor */
     /* The driver has counters that may stay open, and tells how fast a GT runs without using it. */
     bool has_pmu;
@@ -50,17 +43,14 @@ struct gtel_intel {
     bool is_drop_logged;
     bool is_retry_due; /* the last discovery was not whole: sample() asks for another one */
     uint32_t retries;  /* such discoveries in a row */
-    struct gtel_intel_gpu **gpu; /* each allocated by itself */
-    size_t n;
-    size_t most; /* GPUs there have been at once: with fewer, every gather looks for the others */
+    struct gtel_card_list gpus; /* struct gtel_intel_gpu */
     struct gtel_intel_texts texts;
-    struct gtel_arena arena;      /* for the time of a discovery */
     struct gtel_arena scan_arena; /* for the time of one GPU's scan */
 };
 
 /* The parts of struct gtel_source, for one driver. */
 int gtel_intel_open(struct gtel_intel *intel, const struct gtel_env *env,
-                    const struct gtel_options *options, struct gtel_str driver,
+                    const struct gtel_options *options, const char *const *drivers,
                     void (*scan)(struct gtel_intel_scan *scan));
 int gtel_intel_discover(void *state, struct gtel_registry *registry);
 /* Fails only when nothing could be read: one broken figure is counted and logged once. */

@@ -89,15 +89,17 @@ static void scan_i915(struct gtel_intel_scan *scan)
         scan_gt(scan, gts[i]);
 }
 
+static const char *const drivers[] = {"i915", NULL};
+
 static bool present(const struct gtel_env *env)
 {
-    return gtel_drm_has(env, GTEL_STR("i915"));
+    return gtel_cards_any(env, drivers);
 }
 
 static int open_i915(void *state, const struct gtel_env *env, const struct gtel_options *options)
 {
     struct gtel_intel *intel = state;
-    int r = gtel_intel_open(intel, env, options, GTEL_STR("i915"), scan_i915);
+    int r = gtel_intel_open(intel, env, options, drivers, scan_i915);
     intel->has_pmu = r == 0;
     return r;
 }

@@ -30,7 +30,7 @@ struct sensor {
 };
 
 struct rapl_card {
-    struct gtel_card card;
+    struct gtel_card *card;
     bool is_integrated;
     bool is_refusal_logged;
     bool has_failed; /* the last read */
@@ -42,18 +42,17 @@ struct rapl_card {
 
 struct rapl {
     const struct gtel_env *env;
-    struct gtel_cards cards;
+    struct gtel_card_list cards;
     struct gtel_arena arena; /* for the time of a discovery */
 };
 
 static const char *const drivers[] = {"i915", "xe", NULL};
 
-static void close_card(const struct gtel_env *env, struct gtel_card *card)
+static void close_card(const struct gtel_env *env, void *own)
 {
-    struct rapl_card *own = (struct rapl_card *)card;
-    gtel_rapl_close(env, &own->meter);
-    gtel_fs_close(env, &own->sensor.file);
-    own->is_integrated = false;
+    struct rapl_card *card = own;
+    gtel_rapl_close(env, &card->meter);
+    gtel_fs_close(env, &card->sensor.file);
 }
 
 static bool present(const struct gtel_env *env)
@@ -65,13 +64,9 @@ static int open_rapl(void *state, const struct gtel_env *env, const struct gtel_
 {
     struct rapl *rapl = state;
     (void)options;
-    if (!present(env))
-        return -ENOENT;
     rapl->env = env;
-    rapl->cards = (struct gtel_cards){.env = env,
-                                      .drivers = drivers,
-                                      .state_size = sizeof(struct rapl_card),
-                                      .close = close_card};
+    rapl->cards = (struct gtel_card_list){
+        .env = env, .drivers = drivers, .own_size = sizeof(struct rapl_card), .close = close_card};
     return 0;
 }
 
@@ -137,16 +132,15 @@ static void note_refusal(const struct gtel_env *env, struct rapl_card *card)
     bool is_refused = !card->meter.is_open && gtel_intel_perf_is_refusal(r);
     if (is_refused && !card->is_refusal_logged)
         gtel_log(&env->log, GTEL_LOG_WARNING, "rapl: %s: power: %s; %s; going on without it",
-                 card->card.drm.key, strerror(-r), gtel_intel_perf_fix(env, fix, sizeof(fix)));
+                 card->card->drm.key, strerror(-r), gtel_intel_perf_fix(env, fix, sizeof(fix)));
     card->is_refusal_logged = is_refused;
 }
 
 static int refresh(struct rapl *rapl, struct rapl_card *card)
 {
-    card->card.is_new = false;
     if (!card->is_integrated) {
         gtel_arena_reset(&rapl->arena);
-        int r = is_integrated(rapl->env, &rapl->arena, &card->card);
+        int r = is_integrated(rapl->env, &rapl->arena, card->card);
         if (r <= 0)
             return r;
         card->is_integrated = true;
@@ -162,9 +156,9 @@ static int refresh(struct rapl *rapl, struct rapl_card *card)
 static int discover(void *state, struct gtel_registry *registry)
 {
     struct rapl *rapl = state;
-    int first = gtel_cards_discover(&rapl->cards, registry);
+    int first = gtel_card_list_discover(&rapl->cards, registry);
     for (size_t i = 0; i < rapl->cards.n; i++) {
-        int r = refresh(rapl, (struct rapl_card *)rapl->cards.card[i]);
+        int r = refresh(rapl, rapl->cards.slot[i].own);
         first = first < 0 ? first : r;
     }
     return first;
@@ -178,7 +172,7 @@ static int sample_energy(const struct gtel_env *env, struct rapl_card *card,
     static const struct gtel_str names[GTEL_RAPL_DOMAINS] = {GTEL_STR_INIT("gpu"),
                                                              GTEL_STR_INIT("package")};
     struct gtel_rapl_reading got;
-    const struct gtel_device *device = card->card.device;
+    const struct gtel_device *device = card->card->device;
     card->read_ns = batch->t_ns;
     int r = gtel_rapl_read(env, &card->meter, batch->t_ns, &got);
     if (r < 0)
@@ -203,7 +197,7 @@ static int sample_temperature(const struct gtel_env *env, struct rapl_card *card
                               struct gtel_batch *batch)
 {
     struct sensor *sensor = &card->sensor;
-    const struct gtel_device *device = card->card.device;
+    const struct gtel_device *device = card->card->device;
     int64_t value;
     if (!gtel_fs_is_open(&sensor->file))
         return 0;
@@ -234,7 +228,7 @@ static int sample_card(const struct gtel_env *env, struct rapl_card *card, struc
     card->has_failed = r < 0;
     if (r == 0)
         return 0;
-    gtel_batch_failed(batch, card->card.device);
+    gtel_batch_failed(batch, card->card->device);
     return has_failed_before ? r : -ENODEV;
 }
 
@@ -244,8 +238,8 @@ static int sample(void *state, struct gtel_registry *registry, struct gtel_batch
     int first = 0;
     (void)registry;
     for (size_t i = 0; i < rapl->cards.n; i++) {
-        struct rapl_card *card = (struct rapl_card *)rapl->cards.card[i];
-        if (!card->is_integrated || !card->card.device)
+        struct rapl_card *card = rapl->cards.slot[i].own;
+        if (!card->is_integrated)
             continue;
         int r = sample_card(rapl->env, card, batch);
         first = first < 0 ? first : r;
@@ -268,7 +262,7 @@ static uint64_t due(const void *state)
     const struct rapl *rapl = state;
     uint64_t first = 0;
     for (size_t i = 0; i < rapl->cards.n; i++) {
-        uint64_t due_ns = due_of((const struct rapl_card *)rapl->cards.card[i]);
+        uint64_t due_ns = due_of(rapl->cards.slot[i].own);
         first = due_ns > 0 && (first == 0 || due_ns < first) ? due_ns : first;
     }
     return first;
@@ -279,7 +273,7 @@ static int tick(void *state, struct gtel_registry *registry, struct gtel_batch *
     struct rapl *rapl = state;
     (void)registry;
     for (size_t i = 0; i < rapl->cards.n; i++) {
-        struct rapl_card *card = (struct rapl_card *)rapl->cards.card[i];
+        struct rapl_card *card = rapl->cards.slot[i].own;
         uint64_t due_ns = due_of(card);
         if (due_ns > 0 && batch->t_ns >= due_ns)
             (void)sample_energy(rapl->env, card, batch); /* closed then: the next cycle tells */
@@ -298,7 +292,7 @@ static const char guest[] = "the processor's counters stay with the host of a vi
 static void put_power(struct gtel_findings *findings, const struct rapl_card *card, int error,
                       const char *const text[3])
 {
-    gtel_finding_put_lack(findings, card->card.device, GTEL_MEASUREMENT_GPU_POWER_DOMAIN,
+    gtel_finding_put_lack(findings, card->card->device, GTEL_MEASUREMENT_GPU_POWER_DOMAIN,
                           GTEL_M_GPU_ENERGY, error, text);
 }
 
@@ -379,7 +373,7 @@ static void diagnose_sensor(const struct gtel_env *env, const struct rapl_card *
     } else if (card->sensor_error == -ENOENT) {
         text[2] = "load the kernel module: modprobe coretemp";
     }
-    gtel_finding_put(findings, card->card.device, GTEL_MEASUREMENT_GPU_TEMPERATURE_SENSOR,
+    gtel_finding_put(findings, card->card->device, GTEL_MEASUREMENT_GPU_TEMPERATURE_SENSOR,
                      card->sensor_error, text);
 }
 
@@ -388,8 +382,8 @@ static void diagnose(void *state, struct gtel_registry *registry, struct gtel_fi
     struct rapl *rapl = state;
     (void)registry;
     for (size_t i = 0; i < rapl->cards.n; i++) {
-        const struct rapl_card *card = (const struct rapl_card *)rapl->cards.card[i];
-        if (!card->is_integrated || !card->card.device)
+        const struct rapl_card *card = rapl->cards.slot[i].own;
+        if (!card->is_integrated)
             continue;
         if (!gtel_rapl_has(&card->meter, GTEL_RAPL_GPU))
             diagnose_power(rapl->env, card, findings);
@@ -401,7 +395,7 @@ static void diagnose(void *state, struct gtel_registry *registry, struct gtel_fi
 static void close_rapl(void *state)
 {
     struct rapl *rapl = state;
-    gtel_cards_done(&rapl->cards);
+    gtel_card_list_done(&rapl->cards);
     gtel_arena_done(&rapl->arena);
 }
 

@@ -11,10 +11,11 @@
 int gtel_intel_refresh(struct gtel_intel *intel, struct gtel_intel_gpu *gpu)
 {
     bool is_asleep;
-    int r = gtel_awake_look(intel->env, &gpu->awake, &is_asleep);
+    int r = gtel_awake_look(intel->env, &gpu->card->awake, &is_asleep);
     if (r < 0)
         return r;
-    if ((is_asleep && !intel->may_wake) || gtel_rest_is_on(&gpu->rest, gtel_env_now(intel->env)))
+    if ((is_asleep && !gpu->card->cards->may_wake) ||
+        gtel_rest_is_on(&gpu->rest, gtel_env_now(intel->env)))
         return 0;
     return gtel_intel_list(intel, gpu);
 }
@@ -48,7 +49,7 @@ static void note(const struct gtel_intel *intel, const struct gtel_intel_gpu *gp
         return;
     attr->is_failing = r < 0;
     gtel_log(&intel->env->log, r < 0 ? GTEL_LOG_WARNING : GTEL_LOG_INFO, "%s: %s: %.*s: %s",
-             gpu->card.driver, gpu->card.key, GTEL_STR_ARG(attr->name),
+             gpu->card->drm.driver, gpu->card->drm.key, GTEL_STR_ARG(attr->name),
              r < 0 ? strerror(-r) : "works again");
 }
 
@@ -59,8 +60,8 @@ static void note_doubt(const struct gtel_intel *intel, struct gtel_intel_gpu *gp
         return;
     gpu->is_doubtful = true;
     gtel_log(&intel->env->log, GTEL_LOG_WARNING,
-             "%s: %s: %.*s makes impossible steps, which are ignored", gpu->card.driver,
-             gpu->card.key, GTEL_STR_ARG(attr->name));
+             "%s: %s: %.*s makes impossible steps, which are ignored", gpu->card->drm.driver,
+             gpu->card->drm.key, GTEL_STR_ARG(attr->name));
 }
 
 /* Reads all attributes. -ENODEV, the first error when nothing at all could be read, or 0. */
@@ -84,7 +85,7 @@ static int read_attrs(const struct gtel_intel *intel, struct gtel_intel_gpu *gpu
             continue;
         }
         first = first < 0 ? first : r;
-        gtel_batch_failed(cycle->batch, gpu->device);
+        gtel_batch_failed(cycle->batch, gpu->card->device);
     }
     return cycle->read > 0 ? 0 : first;
 }
@@ -96,7 +97,7 @@ static int read_attrs(const struct gtel_intel *intel, struct gtel_intel_gpu *gpu
 static bool is_gone(const struct gtel_intel *intel, const struct gtel_intel_gpu *gpu)
 {
     char path[GTEL_FS_PATH_MAX];
-    gtel_fs_path(path, "sys/class/drm/%s", gpu->card.card);
+    gtel_fs_path(path, "sys/class/drm/%s", gpu->card->drm.card);
     return intel->env->ops->exists(intel->env->arg, path) == -ENOENT;
 }
 
@@ -105,13 +106,13 @@ static int read_pmu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
                     struct gtel_intel_cycle *cycle)
 {
     bool was_failing = gpu->pmu.is_failing;
-    int r = gtel_intel_pmu_read(intel->env, &gpu->card, gpu->device, &gpu->pmu, cycle);
+    int r = gtel_intel_pmu_read(intel->env, &gpu->card->drm, gpu->card->device, &gpu->pmu, cycle);
     if (r == -ENODEV && is_gone(intel, gpu))
         return r;
     if (r == -ENODEV)
         intel->is_retry_due = true; /* the driver is back under a new number */
     else if (r < 0)
-        gtel_batch_failed(cycle->batch, gpu->device);
+        gtel_batch_failed(cycle->batch, gpu->card->device);
     if (r < 0 && r != -ENODEV && !was_failing)
         intel->is_retry_due = true; /* its CPU was switched off: opened on another one */
     return 0;
@@ -127,14 +128,14 @@ static int read_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu, struct
         if (gpu->hash == 0)
             gtel_intel_retry(intel, false);
     }
-    cycle.held_ns = gpu->device->held_ns;
-    cycle.gts_held = gpu->device->gts_held;
+    cycle.held_ns = gpu->card->device->held_ns;
+    cycle.gts_held = gpu->card->device->gts_held;
     int r = read_attrs(intel, gpu, &cycle);
-    gpu->device->held_ns = 0;
-    gpu->device->gts_held = 0;
-    gpu->device->gts_idle = cycle.gts_idle;
-    gpu->device->gts_busy = cycle.gts_busy;
-    gpu->device->gts_drowsy = cycle.gts_drowsy;
+    gpu->card->device->held_ns = 0;
+    gpu->card->device->gts_held = 0;
+    gpu->card->device->gts_idle = cycle.gts_idle;
+    gpu->card->device->gts_busy = cycle.gts_busy;
+    gpu->card->device->gts_drowsy = cycle.gts_drowsy;
     gpu->limit_w = cycle.limit_w;
     if (r != -ENODEV && read_pmu(intel, gpu, &cycle) == -ENODEV)
         r = -ENODEV;
@@ -164,8 +165,8 @@ static void report_suspended(const struct gtel_intel *intel, const struct gtel_i
                              struct gtel_batch *batch)
 {
     uint64_t ns;
-    if (gtel_awake_suspended(intel->env, &gpu->awake, &ns) == 0)
-        gtel_batch_f64(batch, gpu->device, GTEL_M_GPU_SUSPENDED_TIME, GTEL_STR_NONE,
+    if (gtel_awake_suspended(intel->env, &gpu->card->awake, &ns) == 0)
+        gtel_batch_f64(batch, gpu->card->device, GTEL_M_GPU_SUSPENDED_TIME, GTEL_STR_NONE,
                        (double)ns / 1e9);
 }
 
@@ -176,19 +177,19 @@ static int sample_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
     bool is_asleep;
     batch->t_ns = gtel_env_now(intel->env);
     batch->origin = GTEL_INTEL_SYSFS;
-    gpu->device->is_left_alone = true; /* until it is known that it may be read */
-    gpu->device->gts_idle = 0;
-    gpu->device->gts_busy = 0;
-    gpu->device->gts_drowsy = 0;
-    int r = gtel_awake_look(intel->env, &gpu->awake, &is_asleep);
+    gpu->card->device->is_left_alone = true; /* until it is known that it may be read */
+    gpu->card->device->gts_idle = 0;
+    gpu->card->device->gts_busy = 0;
+    gpu->card->device->gts_drowsy = 0;
+    int r = gtel_awake_look(intel->env, &gpu->card->awake, &is_asleep);
     if (r < 0)
         return r;
-    gpu->device->is_asleep = is_asleep;
-    gtel_batch_u64(batch, gpu->device, GTEL_M_GPU_AWAKE, GTEL_STR_NONE, !is_asleep);
+    gpu->card->device->is_asleep = is_asleep;
+    gtel_batch_u64(batch, gpu->card->device, GTEL_M_GPU_AWAKE, GTEL_STR_NONE, !is_asleep);
     if (is_asleep) {
         gtel_rest_slept(&gpu->rest);
         gpu->kept_ns = batch->t_ns;
-        if (!intel->may_wake)
+        if (!gpu->card->cards->may_wake)
             return is_gone(intel, gpu) ? -ENODEV : 0; /* nothing else is read that would tell */
     }
     if (gtel_rest_is_on(&gpu->rest, batch->t_ns)) {
@@ -197,23 +198,9 @@ static int sample_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
         gtel_rest_end(&gpu->rest, batch->t_ns);
     }
     gpu->kept_ns = batch->t_ns;
-    gpu->device->is_left_alone = false;
+    gpu->card->device->is_left_alone = false;
     report_suspended(intel, gpu, batch);
     return read_gpu(intel, gpu, batch);
-}
-
-/* Finds a GPU that was away as soon as it is back: a list of cards is cheap, a discovery is not. */
-static void look_for_returned(struct gtel_intel *intel, struct gtel_registry *registry)
-{
-    struct gtel_drm_card *cards;
-    size_t n;
-    size_t missed;
-    if (intel->n >= intel->most)
-        return;
-    gtel_arena_reset(&intel->arena);
-    if (gtel_drm_list(intel->env, &intel->arena, intel->driver, &cards, &n, &missed) == 0 &&
-        n > intel->n && gtel_intel_discover(intel, registry) < 0)
-        intel->is_retry_due = true;
 }
 
 int gtel_intel_sample(void *state, struct gtel_registry *registry, struct gtel_batch *batch)
@@ -222,21 +209,20 @@ int gtel_intel_sample(void *state, struct gtel_registry *registry, struct gtel_b
     int first = 0;
     size_t fine = 0;
     bool is_lost = false;
-    look_for_returned(intel, registry);
-    for (size_t i = 0; i < intel->n; i++) {
-        struct gtel_intel_gpu *gpu = intel->gpu[i];
-        if (gpu->is_lost || !gpu->device)
+    for (size_t i = 0; i < intel->gpus.n; i++) {
+        struct gtel_intel_gpu *gpu = intel->gpus.slot[i].own;
+        if (gpu->is_lost)
             continue;
         int r = sample_gpu(intel, gpu, batch);
         if (r == 0) {
             fine++;
             continue;
         }
-        gtel_batch_failed(batch, gpu->device);
+        gtel_batch_failed(batch, gpu->card->device);
         gpu->is_lost = r == -ENODEV;
-        gpu->device->is_left_alone = true;
+        gpu->card->device->is_left_alone = true;
         if (gpu->is_lost && is_gone(intel, gpu))
-            gtel_registry_lost(registry, gpu->device);
+            gtel_registry_lost(registry, gpu->card->device);
         is_lost = is_lost || gpu->is_lost;
         first = first < 0 ? first : r;
     }
@@ -259,8 +245,8 @@ uint64_t gtel_intel_due(const void *state)
 {
     const struct gtel_intel *intel = state;
     uint64_t first = 0;
-    for (size_t i = 0; i < intel->n; i++) {
-        uint64_t due_ns = keep_until(intel->gpu[i]);
+    for (size_t i = 0; i < intel->gpus.n; i++) {
+        uint64_t due_ns = keep_until(intel->gpus.slot[i].own);
         first = due_ns > 0 && (first == 0 || due_ns < first) ? due_ns : first;
     }
     return first;
@@ -272,8 +258,8 @@ static void keep_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu, struc
     struct gtel_intel_cycle cycle = {.batch = batch, .limit_w = gpu->limit_w, .is_between = true};
     bool is_asleep;
     gpu->kept_ns = batch->t_ns;
-    if (gtel_awake_look(intel->env, &gpu->awake, &is_asleep) < 0 ||
-        (is_asleep && !intel->may_wake) || gtel_rest_is_on(&gpu->rest, batch->t_ns))
+    if (gtel_awake_look(intel->env, &gpu->card->awake, &is_asleep) < 0 ||
+        (is_asleep && !gpu->card->cards->may_wake) || gtel_rest_is_on(&gpu->rest, batch->t_ns))
         return;
     for (size_t i = 0; i < gpu->n; i++)
         if (gtel_intel_attr_is_kept(&gpu->attr[i]))
@@ -286,8 +272,8 @@ int gtel_intel_tick(void *state, struct gtel_registry *registry, struct gtel_bat
     struct gtel_intel *intel = state;
     uint64_t now_ns = batch->t_ns;
     (void)registry;
-    for (size_t i = 0; i < intel->n; i++) {
-        struct gtel_intel_gpu *gpu = intel->gpu[i];
+    for (size_t i = 0; i < intel->gpus.n; i++) {
+        struct gtel_intel_gpu *gpu = intel->gpus.slot[i].own;
         uint64_t due_ns = keep_until(gpu);
         if (due_ns == 0 || now_ns < due_ns)
             continue;

@@ -101,14 +101,16 @@ static void scan_xe(struct gtel_intel_scan *scan)
     }
 }
 
+static const char *const drivers[] = {"xe", NULL};
+
 static bool present(const struct gtel_env *env)
 {
-    return gtel_drm_has(env, GTEL_STR("xe"));
+    return gtel_cards_any(env, drivers);
 }
 
 static int open_xe(void *state, const struct gtel_env *env, const struct gtel_options *options)
 {
-    return gtel_intel_open(state, env, options, GTEL_STR("xe"), scan_xe);
+    return gtel_intel_open(state, env, options, drivers, scan_xe);
 }
 
 const struct gtel_source gtel_source_xe = {

@@ -48,7 +48,7 @@ static const uint64_t settle_ns = 30000000;
 static const uint64_t restless_ns = 60 * UINT64_C(1000000000);
 
 struct xe_card {
-    struct gtel_card card;
+    struct gtel_card *card; /* first: see sources/drm/cards.h */
     struct gtel_xe_perf perf;
     struct gtel_xe_engines engines;
     uint32_t functions;      /* 1, and one per VF */
@@ -72,7 +72,7 @@ struct xe_card {
 };
 
 struct xe_pmu {
-    struct gtel_cards cards;
+    struct gtel_card_list cards;
     bool is_held;
     bool has_instances; /* each engine is told too */
     uint64_t sampled_ns;
@@ -88,13 +88,11 @@ static void close_group(const struct gtel_env *env, struct xe_card *xe)
     xe->handle_plus_1 = 0;
 }
 
-static void close_card(const struct gtel_env *env, struct gtel_card *card)
+static void close_card(const struct gtel_env *env, void *own)
 {
-    struct xe_card *xe = (struct xe_card *)card;
-    struct gtel_card head = *card;
+    struct xe_card *xe = own;
     close_group(env, xe);
     gtel_xe_perf_close(env, &xe->perf);
-    *xe = (struct xe_card){.card = head};
 }
 
 /* ---- what the PMU is, and which counters to open ---- */
@@ -103,7 +101,7 @@ static void note(const struct gtel_env *env, struct xe_card *xe, int r)
 {
     xe->error = r;
     if (!gtel_error_is_absence(r))
-        gtel_intel_perf_note(env, "xe_pmu", xe->card.drm.key, r, &xe->is_noted);
+        gtel_intel_perf_note(env, "xe_pmu", xe->card->drm.key, r, &xe->is_noted);
 }
 
 /*
@@ -127,7 +125,7 @@ static int read_functions(const struct gtel_env *env, struct xe_card *xe)
 {
     char path[GTEL_FS_PATH_MAX];
     uint64_t vfs = 0;
-    gtel_fs_path(path, "%s/sriov_numvfs", xe->card.path);
+    gtel_fs_path(path, "%s/sriov_numvfs", xe->card->path);
     int r = gtel_fs_u64(env, path, &vfs);
     if (r < 0 && r != -ENOENT)
         return r;
@@ -153,9 +151,9 @@ static void describe(const struct gtel_env *env, struct xe_card *xe)
     gtel_xe_perf_close(env, &xe->perf);
     xe->error = 0;
     if (r == 0 && xe->engines.gts == 0)
-        r = gtel_xe_engines_scan(env, xe->card.path, &xe->engines);
+        r = gtel_xe_engines_scan(env, xe->card->path, &xe->engines);
     if (r == 0)
-        r = gtel_xe_perf_open(env, xe->card.drm.key, &xe->perf);
+        r = gtel_xe_perf_open(env, xe->card->drm.key, &xe->perf);
     if (r < 0)
         note(env, xe, r);
     else
@@ -198,7 +196,7 @@ static int begin(const struct gtel_env *env, struct xe_card *xe, uint32_t gts)
 {
     int r = gtel_xe_perf_is_current(env, &xe->perf) ? read_functions(env, xe) : -ENODEV;
     if (r == 0 && !xe->engines.is_listed)
-        r = gtel_xe_engines_list(env, xe->card.path, &xe->perf, &xe->engines);
+        r = gtel_xe_engines_list(env, xe->card->path, &xe->perf, &xe->engines);
     if (r == 0)
         r = open_group(env, xe, gts);
     if (r != -ENODEV)
@@ -240,8 +238,8 @@ static void end_burst(const struct gtel_env *env, struct xe_card *xe)
         has_worked = has_worked || xe->share[xe->pair[i]] != 0;
     }
     xe->result_ns = r == 0 ? now_ns : 0;
-    xe->card.device->gts_held |= xe->burst_gts;
-    xe->card.device->held_ns += now_ns - xe->opened_ns + (has_worked || r < 0 ? 0 : settle_ns);
+    xe->card->device->gts_held |= xe->burst_gts;
+    xe->card->device->held_ns += now_ns - xe->opened_ns + (has_worked || r < 0 ? 0 : settle_ns);
     if (r < 0)
         note_try(env, xe, r);
 }
@@ -250,14 +248,14 @@ static int begin_burst(struct xe_pmu *state, struct xe_card *xe)
 {
     const struct gtel_env *env = state->cards.env;
     xe->due_ns = 0;
-    if (!gtel_cards_may_read(&state->cards, &xe->card) || xe->next_gts == 0)
+    if (!gtel_card_may_read(xe->card) || xe->next_gts == 0)
         return 0;
     xe->opened_ns = gtel_env_now(env);
     int r = begin(env, xe, xe->next_gts);
     if (r == 0)
         xe->due_ns = xe->opened_ns + window(state);
     if (r == -ENODEV)
-        gtel_cards_reopen(&state->cards, &xe->card);
+        gtel_card_list_reopen(&state->cards, xe);
     return r == -ENODEV ? r : 0;
 }
 
@@ -266,7 +264,7 @@ static uint64_t due_ns(const void *p)
     const struct xe_pmu *state = p;
     uint64_t first = 0;
     for (size_t i = 0; i < state->cards.n; i++) {
-        uint64_t due = ((const struct xe_card *)state->cards.card[i])->due_ns;
+        uint64_t due = ((const struct xe_card *)state->cards.slot[i].own)->due_ns;
         first = due > 0 && (first == 0 || due < first) ? due : first;
     }
     return first;
@@ -279,7 +277,7 @@ static int tick(void *p, struct gtel_registry *registry, struct gtel_batch *batc
     (void)registry;
     (void)batch;
     for (size_t i = 0; i < state->cards.n; i++) {
-        struct xe_card *xe = (struct xe_card *)state->cards.card[i];
+        struct xe_card *xe = state->cards.slot[i].own;
         int r = 0;
         if (xe->due_ns == 0 || gtel_env_now(state->cards.env) < xe->due_ns)
             continue;
@@ -297,7 +295,7 @@ static int tick(void *p, struct gtel_registry *registry, struct gtel_batch *batc
 static void put(struct gtel_batch *batch, const struct xe_card *xe, const struct gtel_reading *what)
 {
     struct gtel_reading reading = *what;
-    reading.device = xe->card.device;
+    reading.device = xe->card->device;
     reading.value_type = GTEL_VALUE_F64;
     gtel_batch_put(batch, &reading);
 }
@@ -327,7 +325,7 @@ static void put_capacity(struct gtel_batch *batch, const struct xe_card *xe)
     for (unsigned c = 0; c < GTEL_ENGINE_CLASSES; c++) {
         size_t n = count_class(xe, c);
         if (n > 0)
-            gtel_batch_u64(batch, xe->card.device, GTEL_M_ENGINE_CAPACITY,
+            gtel_batch_u64(batch, xe->card->device, GTEL_M_ENGINE_CAPACITY,
                            gtel_engine_class_name((enum gtel_engine_class)c), n);
     }
 }
@@ -340,7 +338,7 @@ static double figure(const struct xe_card *xe, size_t engine, uint32_t function,
     *ret_sampled = xe->result_ns > 0 && (xe->burst_gts >> gt & 1) != 0;
     if (*ret_sampled)
         return i < PAIRS_MAX ? xe->share[i] : -1;
-    return (xe->card.device->gts_idle >> gt & 1) != 0 ? 0 : -1;
+    return (xe->card->device->gts_idle >> gt & 1) != 0 ? 0 : -1;
 }
 
 /* The mean over the engines of each class, when all engines are known. */
@@ -411,12 +409,12 @@ static void put_engines(struct gtel_batch *batch, const struct xe_card *xe)
 static void put_all_idle(struct gtel_batch *batch, const struct xe_card *xe)
 {
     uint32_t gts = xe->engines.gts;
-    if (gts == 0 || (xe->card.device->gts_idle & gts) != gts || xe->functions > 1)
+    if (gts == 0 || (xe->card->device->gts_idle & gts) != gts || xe->functions > 1)
         return;
     batch->origin = SLEPT;
     for (unsigned c = 0; c < GTEL_ENGINE_CLASSES; c++)
         if (xe->engines.class_gts[c] != 0)
-            gtel_batch_f64(batch, xe->card.device, GTEL_M_ENGINE_BUSY,
+            gtel_batch_f64(batch, xe->card->device, GTEL_M_ENGINE_BUSY,
                            gtel_engine_class_name((enum gtel_engine_class)c), 0);
 }
 
@@ -516,30 +514,22 @@ static int open_source(void *p, const struct gtel_env *env, const struct gtel_op
 {
     struct xe_pmu *state = p;
     struct gtel_str mode = gtel_option_text(options, GTEL_O_XE_ENGINES);
-    if (gtel_str_eq(mode, GTEL_STR("off")) || !gtel_cards_any(env, drivers))
+    if (gtel_str_eq(mode, GTEL_STR("off")))
         return -ENOENT;
     state->is_held = gtel_str_eq(mode, GTEL_STR("hold"));
     state->has_instances =
         gtel_str_eq(gtel_option_text(options, GTEL_O_ENGINE_INSTANCES), GTEL_STR("on"));
-    state->cards = (struct gtel_cards){
-        .env = env,
-        .drivers = drivers,
-        .state_size = sizeof(struct xe_card),
-        .close = close_card,
-        .may_wake = gtel_option_may_wake(options),
-    };
+    state->cards = (struct gtel_card_list){
+        .env = env, .drivers = drivers, .own_size = sizeof(struct xe_card), .close = close_card};
     return 0;
 }
 
 static int discover(void *p, struct gtel_registry *registry)
 {
     struct xe_pmu *state = p;
-    int r = gtel_cards_discover(&state->cards, registry);
-    for (size_t i = 0; i < state->cards.n; i++) {
-        struct xe_card *xe = (struct xe_card *)state->cards.card[i];
-        xe->card.is_new = false;
-        xe->is_described = false;
-    }
+    int r = gtel_card_list_discover(&state->cards, registry);
+    for (size_t i = 0; i < state->cards.n; i++)
+        ((struct xe_card *)state->cards.slot[i].own)->is_described = false;
     return r;
 }
 
@@ -550,7 +540,7 @@ static int discover(void *p, struct gtel_registry *registry)
  */
 static uint32_t gts_to_sample(struct xe_card *xe, uint64_t now_ns)
 {
-    const struct gtel_device *device = xe->card.device;
+    const struct gtel_device *device = xe->card->device;
     uint32_t sampled = xe->result_ns > 0 ? xe->burst_gts : 0;
     uint32_t restless = device->gts_drowsy & ~sampled;
     if (now_ns >= xe->restless_ns)
@@ -566,7 +556,7 @@ static int sample_card(struct xe_pmu *state, struct xe_card *xe, struct gtel_bat
 {
     const struct gtel_env *env = state->cards.env;
     bool is_opening = !xe->is_described || (state->is_held && xe->handle_plus_1 == 0);
-    if (is_opening && !gtel_cards_may_read(&state->cards, &xe->card))
+    if (is_opening && !gtel_card_may_read(xe->card))
         return 0;
     describe(env, xe);
     if (state->is_held)
@@ -587,19 +577,17 @@ static int sample(void *p, struct gtel_registry *registry, struct gtel_batch *ba
     state->period_ns = state->sampled_ns > 0 ? now_ns - state->sampled_ns : 0;
     state->sampled_ns = now_ns;
     for (size_t i = 0; i < state->cards.n; i++) {
-        struct xe_card *xe = (struct xe_card *)state->cards.card[i];
-        if (!xe->card.device)
-            continue;
+        struct xe_card *xe = state->cards.slot[i].own;
         if (!state->is_held)
             end_burst(state->cards.env, xe);
         xe->due_ns = 0;
-        int r = xe->card.device->is_left_alone ? 0 : sample_card(state, xe, batch);
+        int r = xe->card->device->is_left_alone ? 0 : sample_card(state, xe, batch);
         xe->result_ns = 0;
         if (r == -ENODEV) {
-            gtel_cards_reopen(&state->cards, &xe->card);
+            gtel_card_list_reopen(&state->cards, xe);
             is_lost = true;
         } else if (gtel_error_is_broken(r) && !gtel_intel_perf_is_refusal(r)) {
-            gtel_batch_failed(batch, xe->card.device);
+            gtel_batch_failed(batch, xe->card->device);
             xe->is_described = false; /* tried again at the next gather */
         }
     }
@@ -613,7 +601,7 @@ static const char *explain_no_pmu(const struct gtel_env *env, const struct xe_ca
     char path[GTEL_FS_PATH_MAX];
     struct gtel_release release;
     *ret_fix = NULL;
-    if (gtel_fs_exists(env, gtel_fs_path(path, "%s/physfn", xe->card.path)))
+    if (gtel_fs_exists(env, gtel_fs_path(path, "%s/physfn", xe->card->path)))
         return "a virtual function has no PMU; on the host, that of the physical function counts "
                "for it";
     if (gtel_kernel_release(env, &release) && gtel_release_is_at_least(&release, 6, 15))
@@ -628,11 +616,11 @@ static void diagnose_card(const struct xe_pmu *state, const struct xe_card *xe,
                           struct gtel_findings *findings)
 {
     const struct gtel_env *env = state->cards.env;
-    const struct gtel_device *device = xe->card.device;
+    const struct gtel_device *device = xe->card->device;
     char path[GTEL_FS_PATH_MAX];
     char dir[GTEL_INTEL_PERF_DIR_MAX];
     char fix[256];
-    gtel_intel_perf_dir(dir, "xe", xe->card.drm.key);
+    gtel_intel_perf_dir(dir, "xe", xe->card->drm.key);
     bool has_pmu = gtel_fs_exists(env, gtel_fs_path(path, "%s/type", dir));
     const char *text[3] = {dir, "", ""};
     if (gtel_intel_perf_is_refusal(xe->error)) {
@@ -644,7 +632,7 @@ static void diagnose_card(const struct xe_pmu *state, const struct xe_card *xe,
         text[1] = "no events of engines: the GuC firmware has an interface before 1.14.1";
         text[2] = "install newer firmware (linux-firmware)";
     } else if (xe->error == 0 && !state->is_held &&
-               !gtel_fs_exists(env, gtel_fs_path(path, "%s/tile0/gt0/gtidle", xe->card.path))) {
+               !gtel_fs_exists(env, gtel_fs_path(path, "%s/tile0/gt0/gtidle", xe->card->path))) {
         text[1] = "idle residency, which tells when to look, is not there";
         text[2] = "set the option XeEngines to hold";
     } else if (xe->engines.n * xe->functions > PAIRS_MAX) {
@@ -661,8 +649,8 @@ static void diagnose(void *p, struct gtel_registry *registry, struct gtel_findin
     const struct xe_pmu *state = p;
     (void)registry;
     for (size_t i = 0; i < state->cards.n; i++) {
-        const struct xe_card *xe = (const struct xe_card *)state->cards.card[i];
-        if (xe->card.device && !xe->card.device->is_left_alone)
+        const struct xe_card *xe = state->cards.slot[i].own;
+        if (!xe->card->device->is_left_alone)
             diagnose_card(state, xe, findings);
     }
 }
@@ -670,7 +658,7 @@ static void diagnose(void *p, struct gtel_registry *registry, struct gtel_findin
 static void close_source(void *p)
 {
     struct xe_pmu *state = p;
-    gtel_cards_done(&state->cards);
+    gtel_card_list_done(&state->cards);
     *state = (struct xe_pmu){0};
 }
 

@@ -60,7 +60,7 @@ struct stall_gt {
 };
 
 struct stall_card {
-    struct gtel_card card;        /* first: see sources/drm/cards.h */
+    struct gtel_card *card;       /* first: see sources/drm/cards.h */
     char node[GTEL_DRM_NODE_MAX]; /* empty: none found */
     struct stall_gt gt[GTS_MAX];
     size_t n;
@@ -76,16 +76,11 @@ struct stall_card {
 };
 
 struct xe_stall {
-    struct gtel_cards cards;
+    struct gtel_card_list cards;
     unsigned char *buffer;
 };
 
 static const char *const drivers[] = {"xe", NULL};
-
-static struct stall_card *card_at(const struct xe_stall *state, size_t i)
-{
-    return (struct stall_card *)state->cards.card[i];
-}
 
 static bool is_open(const struct stall_card *own)
 {
@@ -105,21 +100,17 @@ static void close_window(const struct gtel_env *env, struct stall_card *own, boo
             continue;
         env->ops->stall_close(env->arg, gt->handle_plus_1 - 1);
         gt->handle_plus_1 = 0;
-        if (own->card.device)
-            own->card.device->gts_held |= UINT32_C(1) << gt->number;
+        own->card->device->gts_held |= UINT32_C(1) << gt->number;
     }
-    if (own->card.device)
-        own->card.device->held_ns += held_ns + (has_worked ? 0 : settle_ns);
+    own->card->device->held_ns += held_ns + (has_worked ? 0 : settle_ns);
     own->due_ns = 0;
 }
 
-static void close_card(const struct gtel_env *env, struct gtel_card *card)
+static void close_card(const struct gtel_env *env, void *p)
 {
-    struct stall_card *own = (struct stall_card *)card;
-    struct gtel_card head = *card;
+    struct stall_card *own = p;
     if (is_open(own))
         close_window(env, own, true);
-    *own = (struct stall_card){.card = head};
 }
 
 /* ---- what a card is ---- */
@@ -150,8 +141,8 @@ static void name_tile(const struct gtel_env *env, const struct stall_card *own, 
 {
     char path[GTEL_FS_PATH_MAX];
     for (unsigned t = 0; t < TILES_MAX; t++)
-        if (gtel_fs_exists(
-                env, gtel_fs_path(path, "%s/tile%u/gt%u", own->card.path, t, (unsigned)gt->number)))
+        if (gtel_fs_exists(env, gtel_fs_path(path, "%s/tile%u/gt%u", own->card->path, t,
+                                             (unsigned)gt->number)))
             (void)snprintf(gt->tile, sizeof(gt->tile), "%u", t);
 }
 
@@ -162,9 +153,9 @@ static void describe(const struct gtel_env *env, struct stall_card *own)
     if (is_open(own))
         close_window(env, own, true);
     own->n = 0;
-    own->is_known = find_layout(own->card.drm.device_id, &own->layout);
-    if (!own->is_known || gtel_xe_engines_scan(env, own->card.path, &engines) < 0 ||
-        gtel_drm_render_node(env, own->card.path, own->node) < 0)
+    own->is_known = find_layout(own->card->drm.device_id, &own->layout);
+    if (!own->is_known || gtel_xe_engines_scan(env, own->card->path, &engines) < 0 ||
+        gtel_drm_render_node(env, own->card->path, own->node) < 0)
         return;
     uint32_t gts = engines.class_gts[GTEL_ENGINE_RENDER] | engines.class_gts[GTEL_ENGINE_COMPUTE];
     for (uint32_t g = 0; g < GTEL_XE_GTS_MAX && own->n < GTS_MAX; g++)
@@ -191,7 +182,7 @@ static void note(const struct gtel_env *env, struct stall_card *own, int r)
     /* A card that is being removed is no failure. */
     gtel_failure_log(&env->log, &own->error, r == -ENODEV ? -ENOENT : r,
                      r == -EBUSY ? "another program samples them; trying again" : "trying again",
-                     "xe_stall: %s: stalls", own->card.drm.key);
+                     "xe_stall: %s: stalls", own->card->drm.key);
 }
 
 static void begin(const struct gtel_env *env, struct stall_card *own)
@@ -279,7 +270,7 @@ static uint64_t due_ns(const void *p)
     const struct xe_stall *state = p;
     uint64_t first = 0;
     for (size_t i = 0; i < state->cards.n; i++) {
-        uint64_t due = card_at(state, i)->due_ns;
+        uint64_t due = ((const struct stall_card *)state->cards.slot[i].own)->due_ns;
         first = due > 0 && (first == 0 || due < first) ? due : first;
     }
     return first;
@@ -291,12 +282,12 @@ static int tick(void *p, struct gtel_registry *registry, struct gtel_batch *batc
     (void)registry;
     (void)batch;
     for (size_t i = 0; i < state->cards.n; i++) {
-        struct stall_card *own = card_at(state, i);
+        struct stall_card *own = state->cards.slot[i].own;
         if (own->due_ns == 0 || gtel_env_now(state->cards.env) < own->due_ns)
             continue;
         if (is_open(own))
             go_on(state, own);
-        else if (gtel_cards_may_read(&state->cards, &own->card))
+        else if (gtel_card_may_read(own->card))
             begin(state->cards.env, own);
         else
             own->due_ns = 0;
@@ -319,7 +310,7 @@ static void put_gt(struct gtel_batch *batch, const struct stall_card *own,
     uint64_t all = samples_of(&gt->sums);
     uint64_t active = gt->sums.count[GTEL_EU_STALL_ACTIVE];
     uint64_t stalled = all - active;
-    struct gtel_reading reading = {.device = own->card.device,
+    struct gtel_reading reading = {.device = own->card->device,
                                    .t_ns = gt->result_ns,
                                    .dim = {GTEL_STR("eu-loaded"), gtel_str_of(gt->tile)}};
     reading.value_type = GTEL_VALUE_F64;
@@ -364,30 +355,23 @@ static bool present(const struct gtel_env *env)
 static int open_source(void *p, const struct gtel_env *env, const struct gtel_options *options)
 {
     struct xe_stall *state = p;
-    if (!present(env))
-        return -ENOENT;
+    (void)options;
+    state->cards = (struct gtel_card_list){
+        .env = env, .drivers = drivers, .own_size = sizeof(struct stall_card), .close = close_card};
     state->buffer = malloc(BUFFER);
     if (!state->buffer)
         return -ENOMEM;
-    state->cards = (struct gtel_cards){
-        .env = env,
-        .drivers = drivers,
-        .state_size = sizeof(struct stall_card),
-        .close = close_card,
-        .may_wake = gtel_option_may_wake(options),
-    };
     return 0;
 }
 
 static int discover(void *p, struct gtel_registry *registry)
 {
     struct xe_stall *state = p;
-    int r = gtel_cards_discover(&state->cards, registry);
+    int r = gtel_card_list_discover(&state->cards, registry);
     for (size_t i = 0; i < state->cards.n; i++) {
-        struct stall_card *own = card_at(state, i);
-        if (own->card.is_new || own->n == 0)
+        struct stall_card *own = state->cards.slot[i].own;
+        if (own->n == 0)
             describe(state->cards.env, own);
-        own->card.is_new = false;
     }
     return r;
 }
@@ -408,13 +392,13 @@ static void sample_card(struct xe_stall *state, struct stall_card *own, struct g
     for (size_t i = 0; i < own->n; i++)
         tell(batch, own, &own->gt[i], now);
     if (gtel_error_is_broken(own->error) && !is_refusal(own->error))
-        gtel_batch_failed(batch, own->card.device);
-    if (is_open(own) || !gtel_cards_may_read(&state->cards, &own->card))
+        gtel_batch_failed(batch, own->card->device);
+    if (is_open(own) || !gtel_card_may_read(own->card))
         return;
     bool is_too_soon = own->last_ns > 0 && now - own->last_ns < round_ns;
     own->due_ns = 0;
     own->asked_ns = now;
-    own->next_gts = own->card.device->gts_busy;
+    own->next_gts = own->card->device->gts_busy;
     if (is_too_soon || gtel_backoff_is_waiting(&own->backoff, now) || own->node[0] == '\0' ||
         own->next_gts == 0)
         return;
@@ -429,8 +413,7 @@ static int sample(void *p, struct gtel_registry *registry, struct gtel_batch *ba
     (void)registry;
     batch->t_ns = gtel_env_now(state->cards.env);
     for (size_t i = 0; i < state->cards.n; i++)
-        if (card_at(state, i)->card.device)
-            sample_card(state, card_at(state, i), batch);
+        sample_card(state, state->cards.slot[i].own, batch);
     return 0;
 }
 
@@ -459,7 +442,7 @@ static void diagnose_card(const struct stall_card *own, struct gtel_findings *fi
     } else if (own->error == 0) {
         return;
     }
-    gtel_finding_put(findings, own->card.device, GTEL_MEASUREMENT_GPU_STALL, own->error, text);
+    gtel_finding_put(findings, own->card->device, GTEL_MEASUREMENT_GPU_STALL, own->error, text);
 }
 
 static void diagnose(void *p, struct gtel_registry *registry, struct gtel_findings *findings)
@@ -467,14 +450,14 @@ static void diagnose(void *p, struct gtel_registry *registry, struct gtel_findin
     const struct xe_stall *state = p;
     (void)registry;
     for (size_t i = 0; i < state->cards.n; i++)
-        if (card_at(state, i)->card.device && !card_at(state, i)->card.device->is_left_alone)
-            diagnose_card(card_at(state, i), findings);
+        if (!gtel_card_at(&state->cards, i)->device->is_left_alone)
+            diagnose_card(state->cards.slot[i].own, findings);
 }
 
 static void close_source(void *p)
 {
     struct xe_stall *state = p;
-    gtel_cards_done(&state->cards);
+    gtel_card_list_done(&state->cards);
     free(state->buffer);
     *state = (struct xe_stall){0};
 }

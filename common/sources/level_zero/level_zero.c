@@ -55,13 +55,13 @@ void gtel_level_zero_put_absent(enum gtel_measurement measurement, struct gtel_f
     gtel_finding_put(findings, NULL, measurement, 0, text);
 }
 
-void gtel_level_zero_put_wait(const struct gtel_cards *cards, enum gtel_measurement measurement,
+void gtel_level_zero_put_wait(const struct gtel_card_list *cards, enum gtel_measurement measurement,
                               struct gtel_findings *findings)
 {
     char why[128];
     const char *const text[3] = {"Level Zero", why,
                                  "let that GPU work once, or set the option Wake to always"};
-    const struct gtel_card *card = gtel_cards_awaited(cards);
+    const struct gtel_card *card = gtel_card_list_awaited(cards);
     if (!card)
         return;
     (void)snprintf(why, sizeof(why), "it starts with all GPUs at once, and waits until %s is awake",

@@ -30,7 +30,7 @@ const char *gtel_level_zero_advice(uint32_t code);
 void gtel_level_zero_put_absent(enum gtel_measurement measurement, struct gtel_findings *findings);
 /* Level Zero starts for all GPUs at once, and would wake those that sleep: for which one it waits.
  */
-void gtel_level_zero_put_wait(const struct gtel_cards *cards, enum gtel_measurement measurement,
+void gtel_level_zero_put_wait(const struct gtel_card_list *cards, enum gtel_measurement measurement,
                               struct gtel_findings *findings);
 
 #endif

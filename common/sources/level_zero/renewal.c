@@ -18,12 +18,12 @@ void gtel_renewal_ask(const struct gtel_renewal *renewal, const struct gtel_env 
                  why);
 }
 
-void gtel_renewal_discovered(struct gtel_renewal *renewal, const struct gtel_cards *cards,
+void gtel_renewal_discovered(struct gtel_renewal *renewal, const struct gtel_card_list *cards,
                              struct gtel_registry *registry, bool is_in_vain)
 {
     uint64_t now = gtel_env_now(cards->env);
     for (size_t i = 0; i < cards->n && renewal->was_tried; i++)
-        if (cards->card[i]->is_new)
+        if (cards->slot[i].is_new)
             gtel_renewal_ask(renewal, cards->env, registry, "a GPU has come");
     if (is_in_vain && now - renewal->tried_ns >= IN_VAIN_NS)
         gtel_renewal_ask(renewal, cards->env, registry, NULL);
@@ -49,14 +49,14 @@ static void look_at_node(const struct gtel_renewal *renewal, const struct gtel_e
     card->node = stat.ino;
 }
 
-bool gtel_renewal_look(const struct gtel_renewal *renewal, const struct gtel_cards *cards,
+bool gtel_renewal_look(const struct gtel_renewal *renewal, const struct gtel_card_list *cards,
                        struct gtel_registry *registry)
 {
     uint64_t missing_ns = renewal->missing_ns;
     bool is_due = missing_ns > 0 && gtel_env_now(cards->env) - missing_ns < AWAITED_NS;
     for (size_t i = 0; i < cards->n; i++) {
-        look_at_node(renewal, cards->env, cards->card[i], registry);
-        is_due = is_due || cards->card[i]->is_gone;
+        look_at_node(renewal, cards->env, gtel_card_at(cards, i), registry);
+        is_due = is_due || gtel_card_at(cards, i)->is_gone;
     }
     return is_due;
 }

@@ -26,13 +26,13 @@ void gtel_renewal_ask(const struct gtel_renewal *renewal, const struct gtel_env 
  * After gtel_cards_discover: looks for cards that the library cannot know of. is_in_vain: its start
  * has brought nothing; it may by now, and is tried again after ten minutes.
  */
-void gtel_renewal_discovered(struct gtel_renewal *renewal, const struct gtel_cards *cards,
+void gtel_renewal_discovered(struct gtel_renewal *renewal, const struct gtel_card_list *cards,
                              struct gtel_registry *registry, bool is_in_vain);
 /*
  * In each gather: whether the kernel's cards are those that they were. True when a discovery is
  * due: one has gone, and may come again at any time.
  */
-bool gtel_renewal_look(const struct gtel_renewal *renewal, const struct gtel_cards *cards,
+bool gtel_renewal_look(const struct gtel_renewal *renewal, const struct gtel_card_list *cards,
                        struct gtel_registry *registry);
 
 #endif

@@ -41,7 +41,7 @@ static const char *refusal_of(const struct gtel_env *env, const char *driver, co
 bool gtel_l0m_is_barred(const struct gtel_env *env, const struct gtel_l0m_gpu *gpu)
 {
     const char *fix;
-    return refusal_of(env, gpu->card.drm.driver, &fix) != NULL;
+    return refusal_of(env, gpu->card->drm.driver, &fix) != NULL;
 }
 
 void gtel_l0m_explain(const struct gtel_env *env, const struct gtel_l0m_gpu *gpu,
@@ -49,7 +49,7 @@ void gtel_l0m_explain(const struct gtel_env *env, const struct gtel_l0m_gpu *gpu
 {
     bool is_list = strcmp(ask->call, "zetMetricGroupGet") == 0;
     bool is_refused = gtel_l0m_is_refused(ask);
-    const char *refusal = refusal_of(env, gpu->card.drm.driver, ret_fix);
+    const char *refusal = refusal_of(env, gpu->card->drm.driver, ret_fix);
     *ret_why = NULL;
     if (refusal && (is_refused || is_list || ask->code == GTEL_ZE_NO_PERMISSION ||
                     ask->code == GTEL_ZE_NO_DEPENDENCY)) {
@@ -87,7 +87,7 @@ static void put(const struct gtel_env *env, const struct gtel_l0m_gpu *gpu,
     (void)snprintf(why, sizeof(why), "Level Zero answers code 0x%x", (unsigned)ask->code);
     gtel_l0m_explain(env, gpu, ask, &text[1], &text[2]);
     text[1] = text[1] ? text[1] : why;
-    gtel_finding_put(findings, gpu->card.device, measurement, 0, text);
+    gtel_finding_put(findings, gpu->card->device, measurement, 0, text);
 }
 
 /*
@@ -101,15 +101,16 @@ static void put_missing(const struct gtel_env *env, const struct gtel_l0m_gpu *g
         "ComputeBasic", "Level Zero lists no such group: the metrics libraries are missing",
         metrics_libraries};
     const char *no_stalls[3] = {"EuStallSampling", NULL, NULL};
-    no_stalls[1] = refusal_of(env, gpu->card.drm.driver, &no_stalls[2]);
+    no_stalls[1] = refusal_of(env, gpu->card->drm.driver, &no_stalls[2]);
     if (!no_stalls[1])
         no_stalls[1] = "Level Zero lists no such group: stalls are sampled on Ponte Vecchio and "
                        "from Xe2 on, with xe of Linux 6.15 or newer, and not while another program "
                        "does";
     if (!tile->meter[GTEL_L0M_ACTIVITY].group)
-        gtel_finding_put(findings, gpu->card.device, GTEL_MEASUREMENT_GPU_ACTIVITY, 0, no_activity);
+        gtel_finding_put(findings, gpu->card->device, GTEL_MEASUREMENT_GPU_ACTIVITY, 0,
+                         no_activity);
     if (!tile->meter[GTEL_L0M_STALL].group && !gpu->leaves_stalls)
-        gtel_finding_put(findings, gpu->card.device, GTEL_MEASUREMENT_GPU_STALL, 0, no_stalls);
+        gtel_finding_put(findings, gpu->card->device, GTEL_MEASUREMENT_GPU_STALL, 0, no_stalls);
 }
 
 static void diagnose_gpu(const struct gtel_env *env, const struct gtel_l0m_gpu *gpu,
@@ -118,10 +119,10 @@ static void diagnose_gpu(const struct gtel_env *env, const struct gtel_l0m_gpu *
     static const char *const unknown[3] = {
         "Level Zero", "it does not know this GPU",
         "install Intel's Level Zero driver for it (libze-intel-gpu1, intel-level-zero-gpu)"};
-    if (!gpu->card.device)
+    if (!gpu->card->device)
         return;
     if (gpu->n == 0)
-        gtel_finding_put(findings, gpu->card.device, GTEL_MEASUREMENT_GPU_ACTIVITY, 0, unknown);
+        gtel_finding_put(findings, gpu->card->device, GTEL_MEASUREMENT_GPU_ACTIVITY, 0, unknown);
     for (size_t i = 0; i < gpu->n; i++) {
         const struct gtel_l0m_tile *tile = &gpu->tile[i];
         put(env, gpu, GTEL_MEASUREMENT_GPU_ACTIVITY, &tile->setup, findings);
@@ -147,5 +148,5 @@ void gtel_l0m_diagnose(void *state, struct gtel_registry *registry, struct gtel_
         gtel_level_zero_put_wait(&l0m->cards, GTEL_MEASUREMENT_GPU_ACTIVITY, findings);
     }
     for (size_t i = 0; i < l0m->cards.n && l0m->start == GTEL_L0M_RUNS; i++)
-        diagnose_gpu(l0m->cards.env, (const struct gtel_l0m_gpu *)l0m->cards.card[i], findings);
+        diagnose_gpu(l0m->cards.env, l0m->cards.slot[i].own, findings);
 }

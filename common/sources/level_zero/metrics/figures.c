@@ -178,7 +178,7 @@ void gtel_l0m_put(struct gtel_batch *batch, const struct gtel_l0m_gpu *gpu,
                   struct gtel_l0m_tile *tile)
 {
     struct line line = {
-        .batch = batch, .device = gpu->card.device, .tile = gtel_str_of(tile->text)};
+        .batch = batch, .device = gpu->card->device, .tile = gtel_str_of(tile->text)};
     for (size_t kind = 0; kind < GTEL_L0M_KINDS; kind++) {
         line.meter = &tile->meter[kind];
         if (!is_to_be_told(line.meter, batch->t_ns))

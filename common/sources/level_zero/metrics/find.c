@@ -89,7 +89,7 @@ static void log_failure(const struct gtel_l0m *l0m, const struct gtel_l0m_gpu *g
     const char *fix;
     gtel_l0m_explain(l0m->cards.env, gpu, ask, &why, &fix);
     gtel_log(&l0m->cards.env->log, GTEL_LOG_WARNING,
-             "l0metrics: %s: %s answers code 0x%x%s%s; trying again", gpu->card.drm.key, ask->call,
+             "l0metrics: %s: %s answers code 0x%x%s%s; trying again", gpu->card->drm.key, ask->call,
              (unsigned)ask->code, why ? ": " : "", why ? why : "");
 }
 
@@ -103,7 +103,7 @@ void gtel_l0m_settle(const struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu, struc
     if (code == GTEL_ZE_SUCCESS) {
         if (ask->is_noted)
             gtel_log(&l0m->cards.env->log, GTEL_LOG_INFO, "l0metrics: %s: works again",
-                     gpu->card.drm.key);
+                     gpu->card->drm.key);
         *ask = (struct gtel_l0m_ask){.was_asked = true, .call = call};
         return;
     }
@@ -170,10 +170,10 @@ static struct gtel_l0m_gpu *gpu_at(const struct gtel_l0m *l0m,
                                    const struct gtel_ze_pci_ext_properties *got)
 {
     for (size_t i = 0; i < l0m->cards.n; i++) {
-        const struct gtel_drm_card *drm = &l0m->cards.card[i]->drm;
+        const struct gtel_drm_card *drm = &gtel_card_at(&l0m->cards, i)->drm;
         if (drm->is_pci && got->domain == drm->pci.domain && got->bus == drm->pci.bus &&
             got->device == drm->pci.device && got->function == drm->pci.function)
-            return (struct gtel_l0m_gpu *)l0m->cards.card[i];
+            return l0m->cards.slot[i].own;
     }
     return NULL;
 }
@@ -260,7 +260,7 @@ static void join_all(const struct gtel_l0m *l0m, void *driver, bool *is_new)
     for (size_t i = 0; i < n; i++) {
         struct gtel_l0m_gpu *gpu = is_ours(l0m, device[i], &pci) ? gpu_at(l0m, &pci) : NULL;
         for (size_t k = 0; gpu && k < l0m->cards.n; k++)
-            if (&gpu->card == l0m->cards.card[k] && is_new[k] && gpu->card.device &&
+            if (gpu->card == gtel_card_at(&l0m->cards, k) && is_new[k] && gpu->card->device &&
                 !add_device(l0m, gpu, driver, device[i])) {
                 is_new[k] = false;
                 forget_tiles(gpu);
@@ -276,7 +276,7 @@ static void seek(const struct gtel_l0m *l0m)
     bool *is_new = calloc(l0m->cards.n + 1, sizeof(*is_new));
     bool has_new = false;
     for (size_t i = 0; is_new && i < l0m->cards.n; i++) {
-        is_new[i] = ((struct gtel_l0m_gpu *)l0m->cards.card[i])->n == 0;
+        is_new[i] = ((const struct gtel_l0m_gpu *)l0m->cards.slot[i].own)->n == 0;
         has_new = has_new || is_new[i];
     }
     if (has_new && list_drivers(l0m, driver, &n) == GTEL_ZE_SUCCESS)
@@ -326,25 +326,22 @@ static void forget_whole(struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu)
     gpu->whole_ns = 0;
 }
 
-void gtel_l0m_find(struct gtel_l0m *l0m, struct gtel_registry *registry)
+void gtel_l0m_find(struct gtel_l0m *l0m)
 {
     for (size_t i = 0; i < l0m->cards.n; i++) {
-        struct gtel_l0m_gpu *gpu = (struct gtel_l0m_gpu *)l0m->cards.card[i];
-        if (gpu->card.is_new) {
-            uint64_t delay_ns = gtel_awake_delay(l0m->cards.env, gpu->card.path);
-            gpu->rest.delay_ns = l0m->cards.may_wake ? 0 : gtel_rest_delay(delay_ns, true);
+        struct gtel_l0m_gpu *gpu = l0m->cards.slot[i].own;
+        if (!gpu->owner) {
+            uint64_t delay_ns = gtel_awake_delay(l0m->cards.env, gpu->card->path);
+            gpu->rest.delay_ns = gpu->card->cards->may_wake ? 0 : gtel_rest_delay(delay_ns, true);
             gpu->owner = l0m;
-            gpu->leaves_stalls = l0m->leaves_xe_stalls && strcmp(gpu->card.drm.driver, "xe") == 0;
-            gpu->card.is_new = false;
+            gpu->leaves_stalls = l0m->leaves_xe_stalls && strcmp(gpu->card->drm.driver, "xe") == 0;
         }
         forget_whole(l0m, gpu);
-        if (gpu->card.device)
-            gtel_cards_label(l0m->cards.env, registry, gpu->card.device, &gpu->card.drm);
     }
     if (l0m->start == GTEL_L0M_RUNS)
         seek(l0m);
     for (size_t i = 0; i < l0m->cards.n; i++) {
-        struct gtel_l0m_gpu *gpu = (struct gtel_l0m_gpu *)l0m->cards.card[i];
+        struct gtel_l0m_gpu *gpu = l0m->cards.slot[i].own;
         if (gpu->n > 1 && gpu->tile[0].text[0] == '\0' && !name_tiles(l0m, gpu))
             forget_tiles(gpu);
     }

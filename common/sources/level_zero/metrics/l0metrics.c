@@ -27,31 +27,28 @@ static bool present(const struct gtel_env *env)
 
 static struct gtel_l0m_gpu *gpu_of(const struct gtel_l0m *l0m, size_t i)
 {
-    return (struct gtel_l0m_gpu *)l0m->cards.card[i];
+    return l0m->cards.slot[i].own;
 }
 
 /* The card is gone, or will be opened anew. */
-static void close_card(const struct gtel_env *env, struct gtel_card *card)
+static void close_card(const struct gtel_env *env, void *own)
 {
-    struct gtel_l0m_gpu *gpu = (struct gtel_l0m_gpu *)card;
-    struct gtel_card head = *card;
+    struct gtel_l0m_gpu *gpu = own;
     for (size_t i = 0; i < gpu->n; i++)
         gtel_l0m_put_down(gpu->owner, &gpu->tile[i]);
     gtel_gts_close(env, &gpu->gts);
-    *gpu = (struct gtel_l0m_gpu){.card = head};
 }
 
 static int open_source(void *state, const struct gtel_env *env, const struct gtel_options *options)
 {
     struct gtel_l0m *l0m = state;
-    if (!present(env))
+    if (!gtel_level_zero_is_installed(env))
         return -ENOENT;
-    l0m->cards = (struct gtel_cards){.env = env,
-                                     .drivers = drivers,
-                                     .state_size = sizeof(struct gtel_l0m_gpu),
-                                     .close = close_card};
+    l0m->cards = (struct gtel_card_list){.env = env,
+                                         .drivers = drivers,
+                                         .own_size = sizeof(struct gtel_l0m_gpu),
+                                         .close = close_card};
     l0m->renewal = (struct gtel_renewal){.source = "l0metrics"};
-    l0m->cards.may_wake = gtel_str_eq(gtel_option_text(options, GTEL_O_WAKE), GTEL_STR("always"));
     l0m->leaves_xe_stalls =
         gtel_str_eq(gtel_option_text(options, GTEL_O_XE_STALLS), GTEL_STR("on"));
     return 0;
@@ -60,7 +57,7 @@ static int open_source(void *state, const struct gtel_env *env, const struct gte
 /* The start of Level Zero opens the nodes of all GPUs: it waits until none of them sleeps. */
 static bool may_start(const struct gtel_l0m *l0m)
 {
-    return l0m->cards.n > 0 && !gtel_cards_awaited(&l0m->cards);
+    return l0m->cards.n > 0 && !gtel_card_list_awaited(&l0m->cards);
 }
 
 /* A driver that finds no GPU may say so by success with a count of 0. */
@@ -92,7 +89,7 @@ static bool is_unbarred(const struct gtel_l0m *l0m)
 static int discover(void *state, struct gtel_registry *registry)
 {
     struct gtel_l0m *l0m = state;
-    int r = gtel_cards_discover(&l0m->cards, registry);
+    int r = gtel_card_list_discover(&l0m->cards, registry);
     bool is_in_vain =
         l0m->start == GTEL_L0M_FAILED || (l0m->start == GTEL_L0M_RUNS && !knows_any(l0m));
     gtel_renewal_discovered(&l0m->renewal, &l0m->cards, registry, is_in_vain);
@@ -102,7 +99,7 @@ static int discover(void *state, struct gtel_registry *registry)
         return r; /* what is known here is of the past */
     if (may_start(l0m))
         gtel_l0m_start_up(l0m);
-    gtel_l0m_find(l0m, registry);
+    gtel_l0m_find(l0m);
     return r;
 }
 
@@ -111,14 +108,15 @@ static bool may_touch(const struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu)
 {
     const struct gtel_env *env = l0m->cards.env;
     bool is_asleep = false;
-    if (gpu->card.is_gone || !gpu->card.device || !gpu->card.device->is_present ||
-        gtel_awake_look(env, &gpu->card.awake, &is_asleep) < 0)
+    if (gpu->card->is_gone || !gpu->card->device || !gpu->card->device->is_present ||
+        gtel_awake_look(env, &gpu->card->awake, &is_asleep) < 0)
         return false;
     if (is_asleep) {
         gtel_rest_slept(&gpu->rest);
         gpu->seen_ns = 0;
     }
-    return (!is_asleep || l0m->cards.may_wake) && !gtel_rest_is_on(&gpu->rest, gtel_env_now(env));
+    return (!is_asleep || gpu->card->cards->may_wake) &&
+           !gtel_rest_is_on(&gpu->rest, gtel_env_now(env));
 }
 
 static bool is_measuring(const struct gtel_l0m_gpu *gpu)
@@ -156,7 +154,7 @@ static void sample_gpu(struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu, struct gt
     for (size_t i = 0; i < gpu->n; i++)
         gtel_l0m_put(batch, gpu, &gpu->tile[i]);
     for (; gpu->failed > 0; gpu->failed--)
-        gtel_batch_failed(batch, gpu->card.device);
+        gtel_batch_failed(batch, gpu->card->device);
     if (gpu->n == 0 || is_measuring(gpu) || !may_touch(l0m, gpu))
         return;
     enum gtel_gts_state state = gtel_l0m_look(env, gpu);
@@ -201,7 +199,7 @@ static void tick_gpu(struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu)
         struct gtel_l0m_tile *tile = &gpu->tile[i];
         if (tile->due_ns == 0 || tile->due_ns > gtel_env_now(l0m->cards.env))
             continue;
-        if (tile->open.stream || gtel_cards_may_read(&l0m->cards, &gpu->card))
+        if (tile->open.stream || gtel_card_may_read(gpu->card))
             gtel_l0m_step(l0m, gpu, tile);
         else
             tile->due_ns = 0;
@@ -236,7 +234,7 @@ static void close_source(void *state)
     const struct gtel_env *env = l0m->cards.env;
     if (!env)
         return;
-    gtel_cards_done(&l0m->cards);
+    gtel_card_list_done(&l0m->cards);
     gtel_dynlib_close(env, &l0m->dynlib);
 }
 

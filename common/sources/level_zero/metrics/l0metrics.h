@@ -126,7 +126,7 @@ struct gtel_l0m_tile {
 struct gtel_l0m;
 
 struct gtel_l0m_gpu {
-    struct gtel_card card;  /* first: see sources/drm/cards.h */
+    struct gtel_card *card; /* first: see sources/drm/cards.h */
     struct gtel_l0m *owner; /* for the calls that put its tiles down */
     struct gtel_l0m_tile tile[GTEL_L0M_TILES_MAX];
     size_t n;
@@ -143,7 +143,7 @@ struct gtel_l0m_gpu {
 enum gtel_l0m_start { GTEL_L0M_NEW, GTEL_L0M_NO_LIBRARY, GTEL_L0M_FAILED, GTEL_L0M_RUNS };
 
 struct gtel_l0m {
-    struct gtel_cards cards; /* env, may_wake */
+    struct gtel_card_list cards; /* env, may_wake */
     struct gtel_dynlib dynlib;
     struct gtel_zet_calls call;
     enum gtel_l0m_start start;
@@ -163,7 +163,7 @@ const char *gtel_l0m_advice(const struct gtel_l0m *l0m);
 /* find.c */
 
 /* Looks for the devices behind cards that have none yet. */
-void gtel_l0m_find(struct gtel_l0m *l0m, struct gtel_registry *registry);
+void gtel_l0m_find(struct gtel_l0m *l0m);
 /* Enables metrics and looks for the groups that we know, again where some failed to tell. */
 void gtel_l0m_set_up(struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu, struct gtel_l0m_tile *tile);
 /* Nothing of a tile is open or enabled afterwards. */

@@ -23,7 +23,7 @@ static uint64_t take_held(struct gtel_l0m_gpu *gpu)
 enum gtel_gts_state gtel_l0m_look(const struct gtel_env *env, struct gtel_l0m_gpu *gpu)
 {
     uint64_t now = gtel_env_now(env);
-    gtel_gts_open(env, &gpu->gts, &gpu->card.drm, gpu->card.path);
+    gtel_gts_open(env, &gpu->gts, &gpu->card->drm, gpu->card->path);
     if (gpu->gts.n == 0)
         return GTEL_GTS_WORKING; /* nothing tells: measured as was asked for */
     uint64_t held = take_held(gpu);

@@ -47,7 +47,7 @@ static void put_code(const struct gtel_sysman_gpu *gpu, enum gtel_sysman_family 
         text[1] = "the driver has no value now";
     else
         (void)snprintf(why, sizeof(why), "Level Zero answers code 0x%x", (unsigned)ask->code);
-    gtel_finding_put(findings, gpu->card.device, needs[family].measurement, 0, text);
+    gtel_finding_put(findings, gpu->card->device, needs[family].measurement, 0, text);
 }
 
 static void diagnose_family(const struct gtel_sysman_gpu *gpu, enum gtel_sysman_family family,
@@ -73,27 +73,27 @@ static void diagnose_reasons(const struct gtel_sysman_gpu *gpu, struct gtel_find
         const struct gtel_sysman_part *part = &list->part[i];
         if (gtel_sysman_is_used(part) && part->type == GTEL_ZES_FREQ_GPU &&
             part->is.frequency.is_withheld)
-            gtel_finding_put(findings, gpu->card.device, GTEL_MEASUREMENT_GPU_THROTTLE, 0, text);
+            gtel_finding_put(findings, gpu->card->device, GTEL_MEASUREMENT_GPU_THROTTLE, 0, text);
     }
 }
 
 static void diagnose_gpu(const struct gtel_sysman_gpu *gpu, struct gtel_findings *findings)
 {
     char why[128];
-    if (!gpu->card.device)
+    if (!gpu->card->device)
         return;
     if (gpu->is_lost) {
         (void)snprintf(why, sizeof(why), "the GPU is lost or needs a reset or repair (code 0x%x)",
                        (unsigned)gpu->first_code);
         const char *const text[3] = {"Level Zero", why, NULL};
-        gtel_finding_put(findings, gpu->card.device, GTEL_MEASUREMENT_GPU, 0, text);
+        gtel_finding_put(findings, gpu->card->device, GTEL_MEASUREMENT_GPU, 0, text);
         return;
     }
     if (!gpu->handle) {
         static const char *const text[3] = {
             "Level Zero", "it does not know this GPU",
             "install Intel's Level Zero driver for it (libze-intel-gpu1, intel-level-zero-gpu)"};
-        gtel_finding_put(findings, gpu->card.device, GTEL_MEASUREMENT_GPU_TEMPERATURE_SENSOR, 0,
+        gtel_finding_put(findings, gpu->card->device, GTEL_MEASUREMENT_GPU_TEMPERATURE_SENSOR, 0,
                          text);
         return;
     }
@@ -117,5 +117,5 @@ void gtel_sysman_diagnose(void *state, struct gtel_registry *registry,
         gtel_level_zero_put_wait(&sysman->cards, GTEL_MEASUREMENT_GPU_TEMPERATURE_SENSOR, findings);
     }
     for (size_t i = 0; i < sysman->cards.n && sysman->start == GTEL_SYSMAN_RUNS; i++)
-        diagnose_gpu((const struct gtel_sysman_gpu *)sysman->cards.card[i], findings);
+        diagnose_gpu(sysman->cards.slot[i].own, findings);
 }

@@ -284,7 +284,7 @@ static bool is_wrapping(const struct gtel_sysman_pass *pass, struct gtel_sysman_
         return false;
     if (part->is.memory.counter_bits == 0)
         part->is.memory.counter_bits =
-            gtel_sysman_counter_bits(pass->sysman->cards.env, &pass->gpu->card.drm, part->tile);
+            gtel_sysman_counter_bits(pass->sysman->cards.env, &pass->gpu->card->drm, part->tile);
     return part->is.memory.counter_bits < 64;
 }
 

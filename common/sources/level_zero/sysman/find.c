@@ -144,7 +144,7 @@ static uint32_t describe_power(const struct gtel_sysman_pass *pass, struct gtel_
                                           .next = chain_of(i, &ext)};
         code = pass->sysman->call.zesPowerGetProperties(part->handle, &got);
     }
-    bool is_i915 = strcmp(pass->gpu->card.drm.driver, "i915") == 0;
+    bool is_i915 = strcmp(pass->gpu->card->drm.driver, "i915") == 0;
     bool is_package = ext.domain == GTEL_ZES_POWER_PACKAGE || ext.domain == GTEL_ZES_POWER_UNKNOWN;
     const char *name = name_of(names, GTEL_ARRAY_LEN(names), ext.domain);
     part->type = ext.domain;
@@ -425,9 +425,9 @@ static struct gtel_sysman_gpu *gpu_at(const struct gtel_sysman *sysman,
                                       const struct gtel_zes_pci_properties *got)
 {
     for (size_t i = 0; i < sysman->cards.n; i++)
-        if (sysman->cards.card[i]->drm.is_pci &&
-            gtel_sysman_is_at(got, &sysman->cards.card[i]->drm.pci))
-            return (struct gtel_sysman_gpu *)sysman->cards.card[i];
+        if (gtel_card_at(&sysman->cards, i)->drm.is_pci &&
+            gtel_sysman_is_at(got, &gtel_card_at(&sysman->cards, i)->drm.pci))
+            return sysman->cards.slot[i].own;
     return NULL;
 }
 
@@ -452,7 +452,7 @@ static void join(const struct gtel_sysman *sysman, void *driver, void *handle)
         sysman->call.zesDevicePciGetProperties(handle, &pci) != GTEL_ZE_SUCCESS)
         return;
     struct gtel_sysman_gpu *gpu = gpu_at(sysman, &pci);
-    if (!gpu || gpu->handle || !gpu->card.device)
+    if (!gpu || gpu->handle || !gpu->card->device)
         return;
     gpu->handle = handle;
     gpu->driver = driver;
@@ -498,55 +498,38 @@ static void seek(const struct gtel_sysman *sysman)
 
 static void prepare(const struct gtel_sysman *sysman, struct gtel_sysman_gpu *gpu)
 {
-    const struct gtel_drm_card *drm = &gpu->card.drm;
-    uint64_t delay_ns = gtel_awake_delay(sysman->cards.env, gpu->card.path);
+    const struct gtel_drm_card *drm = &gpu->card->drm;
+    uint64_t delay_ns = gtel_awake_delay(sysman->cards.env, gpu->card->path);
     gpu->hardware = gtel_intel_family(drm->device_id);
     gpu->has_processes = gtel_sysman_knows_processes(sysman->cards.env, drm);
     gpu->has_bad_energy = gtel_cards_has_bad_energy(sysman->cards.env, drm);
     gpu->may_hold = strcmp(drm->driver, "xe") != 0 || sysman->may_hold;
-    gpu->delay_ns = sysman->cards.may_wake ? 0 : delay_ns;
-    gpu->card.is_new = false;
+    gpu->delay_ns = gpu->card->cards->may_wake ? 0 : delay_ns;
+    gpu->is_prepared = true;
 }
 
 void gtel_sysman_find(struct gtel_sysman *sysman, struct gtel_registry *registry)
 {
     bool is_due = false;
     for (size_t i = 0; i < sysman->cards.n; i++) {
-        struct gtel_sysman_gpu *gpu = (struct gtel_sysman_gpu *)sysman->cards.card[i];
-        if (gpu->card.is_new)
+        struct gtel_sysman_gpu *gpu = sysman->cards.slot[i].own;
+        if (!gpu->is_prepared)
             prepare(sysman, gpu);
-        if (gpu->card.device)
-            gtel_cards_label(sysman->cards.env, registry, gpu->card.device, &gpu->card.drm);
         is_due = is_due || !gpu->handle;
     }
     if (is_due && sysman->start == GTEL_SYSMAN_RUNS)
         seek(sysman);
     for (size_t i = 0; i < sysman->cards.n; i++) {
-        struct gtel_sysman_gpu *gpu = (struct gtel_sysman_gpu *)sysman->cards.card[i];
+        struct gtel_sysman_gpu *gpu = sysman->cards.slot[i].own;
         if (gpu->handle && !gpu->is_identified)
             gtel_sysman_identify(sysman, registry, gpu);
     }
 }
 
-void gtel_sysman_close_gpu(const struct gtel_env *env, struct gtel_card *card)
+void gtel_sysman_close_gpu(const struct gtel_env *env, void *own)
 {
-    struct gtel_sysman_gpu *gpu = (struct gtel_sysman_gpu *)card;
+    struct gtel_sysman_gpu *gpu = own;
     gtel_gts_close(env, &gpu->gts);
-    gpu->gts_ns = 0;
-    gpu->handle = NULL;
-    gpu->is_lost = false;
-    gpu->has_worked = false;
-    gpu->is_failing = false;
-    gpu->has_denied = false;
-    gpu->lost_ns = 0;
-    gpu->lost_pause_ns = 0;
-    gpu->head = NULL;
-    gpu->energy_ns = 0;
-    gpu->delay_ns = 0;
-    gpu->idle_since_ns = 0;
-    gpu->rest_ns = 0;
-    for (size_t i = 0; i < GTEL_SYSMAN_FAMILIES; i++) {
+    for (size_t i = 0; i < GTEL_SYSMAN_FAMILIES; i++)
         free(gpu->list[i].part);
-        gpu->list[i] = (struct gtel_sysman_list){0};
-    }
 }

@@ -57,7 +57,7 @@ static uint32_t look_up(const struct gtel_sysman *sysman, const struct gtel_sysm
         code = GTEL_SYSMAN_NO_VALUE;
     if (code == GTEL_ZE_SUCCESS)
         code = sysman->call.zesDevicePciGetProperties(found, &pci);
-    *ret = (struct whose){.is_ours = gtel_sysman_is_at(&pci, &gpu->card.drm.pci),
+    *ret = (struct whose){.is_ours = gtel_sysman_is_at(&pci, &gpu->card->drm.pci),
                           .is_tile = is_tile == 1,
                           .tile = tile};
     return code;
@@ -74,7 +74,7 @@ static void label_uuid(const struct gtel_sysman *sysman, struct gtel_registry *r
          !whose.is_ours))
         return;
     write_uuid(text, gpu->uuid.id);
-    gtel_device_label(registry, gpu->card.device, GTEL_LABEL_UUID, gtel_str_of(text));
+    gtel_device_label(registry, gpu->card->device, GTEL_LABEL_UUID, gtel_str_of(text));
 }
 
 /* Counts, then fills: none that was not written. */
@@ -144,7 +144,7 @@ static uint32_t label_tiles(const struct gtel_sysman *sysman, struct gtel_regist
             written++;
         }
     if (written == gpu->subdevices && n == written)
-        gtel_device_label(registry, gpu->card.device, GTEL_LABEL_TILE_UUIDS,
+        gtel_device_label(registry, gpu->card->device, GTEL_LABEL_TILE_UUIDS,
                           (struct gtel_str){text, length});
     return GTEL_ZE_SUCCESS;
 }
@@ -153,8 +153,8 @@ void gtel_sysman_identify(const struct gtel_sysman *sysman, struct gtel_registry
                           struct gtel_sysman_gpu *gpu)
 {
     bool is_asleep = false;
-    if (gtel_awake_look(sysman->cards.env, &gpu->card.awake, &is_asleep) < 0 ||
-        (is_asleep && !sysman->cards.may_wake))
+    if (gtel_awake_look(sysman->cards.env, &gpu->card->awake, &is_asleep) < 0 ||
+        (is_asleep && !gpu->card->cards->may_wake))
         return;
     label_uuid(sysman, registry, gpu);
     uint32_t code = sysman->is_legacy || gpu->subdevices == 0 ? GTEL_ZE_SUCCESS

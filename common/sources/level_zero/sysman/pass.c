@@ -184,7 +184,7 @@ static void hint_rights(const struct gtel_sysman_pass *pass, const char *call)
     pass->gpu->has_denied = true;
     gtel_log(&pass->sysman->cards.env->log, GTEL_LOG_INFO,
              "sysman: %s: %s is not permitted; gtel doctor says which right it needs",
-             pass->gpu->card.drm.key, call);
+             pass->gpu->card->drm.key, call);
 }
 
 /* The next try: at once after the first failure, then after 1, 2, 4 … 64 seconds. */
@@ -214,7 +214,7 @@ static void lose(const struct gtel_sysman_pass *pass, uint32_t code)
     struct gtel_sysman_gpu *gpu = pass->gpu;
     if (!gpu->is_lost)
         gtel_log(&pass->sysman->cards.env->log, GTEL_LOG_WARNING,
-                 "sysman: %s: %s (Level Zero code 0x%x); trying again", gpu->card.drm.key,
+                 "sysman: %s: %s (Level Zero code 0x%x); trying again", gpu->card->drm.key,
                  loss_name(code), (unsigned)code);
     gpu->is_lost = true;
     gpu->first_code = code;
@@ -251,7 +251,7 @@ void gtel_sysman_settle(struct gtel_sysman_pass *pass, struct gtel_sysman_ask *a
             back_off(pass, ask);
         if (is_quiet(code))
             return;
-        gtel_batch_failed(pass->batch, gpu->card.device);
+        gtel_batch_failed(pass->batch, gpu->card->device);
         if (gpu->failed++ == 0) {
             gpu->first = call;
             gpu->first_code = code;
@@ -262,7 +262,7 @@ void gtel_sysman_settle(struct gtel_sysman_pass *pass, struct gtel_sysman_ask *a
 static void put(const struct gtel_sysman_pass *pass, enum gtel_metric metric,
                 const struct gtel_sysman_place *place, struct gtel_reading *reading)
 {
-    reading->device = pass->gpu->card.device;
+    reading->device = pass->gpu->card->device;
     reading->metric = (uint16_t)metric;
     for (size_t i = 0; place && i < GTEL_ARRAY_LEN(place->dim); i++)
         reading->dim[i] = place->dim[i];
@@ -334,14 +334,14 @@ static void note_streak(const struct gtel_sysman_pass *pass)
     if (gpu->failed > 0 && !gpu->is_failing)
         gtel_log(log, GTEL_LOG_WARNING,
                  "sysman: %s: %" PRIu32 " readings failed, first %s with code 0x%x",
-                 gpu->card.drm.key, gpu->failed, gpu->first, (unsigned)gpu->first_code);
+                 gpu->card->drm.key, gpu->failed, gpu->first, (unsigned)gpu->first_code);
     gpu->is_failing = gpu->failed > 0 || gpu->is_failing;
     bool has_failing = false;
     for (size_t f = 0; f < GTEL_SYSMAN_FAMILIES; f++)
         has_failing = has_failing || is_list_failing(&gpu->list[f]);
     if (!gpu->is_failing || has_failing || gpu->failed > 0)
         return;
-    gtel_log(log, GTEL_LOG_INFO, "sysman: %s: all readings work again", gpu->card.drm.key);
+    gtel_log(log, GTEL_LOG_INFO, "sysman: %s: all readings work again", gpu->card->drm.key);
     gpu->is_failing = false;
 }
 
@@ -352,7 +352,7 @@ static bool has_slept(const struct gtel_sysman_pass *pass)
     struct gtel_sysman_gpu *gpu = pass->gpu;
     uint64_t before_ns = gpu->gts_ns;
     gpu->gts_ns = pass->now;
-    gtel_gts_open(env, &gpu->gts, &gpu->card.drm, gpu->card.path);
+    gtel_gts_open(env, &gpu->gts, &gpu->card->drm, gpu->card->path);
     return gtel_gts_look(env, &gpu->gts, pass->now - before_ns) == GTEL_GTS_IDLE && before_ns > 0;
 }
 
@@ -451,7 +451,7 @@ void gtel_sysman_pass(struct gtel_sysman *sysman, struct gtel_sysman_gpu *gpu,
     gpu->lost_pause_ns = 0;
     if (was_lost)
         gtel_log(&sysman->cards.env->log, GTEL_LOG_INFO, "sysman: %s: the GPU answers again",
-                 gpu->card.drm.key);
+                 gpu->card->drm.key);
     gtel_sysman_put_engines(&pass);
     gtel_sysman_put_heads(&pass);
     note_streak(&pass);

@@ -25,7 +25,7 @@ static void put_flag(const struct gtel_sysman_pass *pass, enum gtel_metric metri
  */
 static int needs_reset(const struct gtel_sysman_pass *pass, uint32_t reasons)
 {
-    bool is_silent = strcmp(pass->gpu->card.drm.driver, "xe") == 0;
+    bool is_silent = strcmp(pass->gpu->card->drm.driver, "xe") == 0;
     return reasons != 0 ? 1 : is_silent ? -1 : 0;
 }
 
@@ -117,7 +117,7 @@ static void put_process(const struct gtel_sysman_pass *pass,
     gtel_use_memory_put(&use.memory, GTEL_M_PROCESS_MEMORY, process->memory + process->shared);
     gtel_use_memory_put(&use.memory, GTEL_M_PROCESS_MEMORY_SHARED, process->shared);
     (void)gtel_process_start(pass->sysman->cards.env, id.pid, &id.start); /* or it is not known */
-    gtel_usage_add(batch->usage, pass->gpu->card.device, batch->source, batch->origin, id, &use);
+    gtel_usage_add(batch->usage, pass->gpu->card->device, batch->source, batch->origin, id, &use);
 }
 
 /*
@@ -164,7 +164,7 @@ uint32_t gtel_sysman_read_processes(struct gtel_sysman_pass *pass, struct gtel_s
     for (uint32_t i = 0; i < n; i++)
         if (process[i].pid == 0 || process[i].memory == UINT64_MAX)
             return GTEL_SYSMAN_NO_VALUE; /* counted, but not told */
-    gtel_usage_look(batch->usage, pass->gpu->card.device, batch->source, batch->origin);
+    gtel_usage_look(batch->usage, pass->gpu->card->device, batch->source, batch->origin);
     for (uint32_t i = 0; i < n; i++)
         put_process(pass, &process[i]);
     return GTEL_ZE_SUCCESS;

@@ -24,15 +24,13 @@ static bool present(const struct gtel_env *env)
 static int open_source(void *state, const struct gtel_env *env, const struct gtel_options *options)
 {
     struct gtel_sysman *sysman = state;
-    if (!present(env))
+    if (!gtel_level_zero_is_installed(env))
         return -ENOENT;
-    sysman->cards = (struct gtel_cards){.env = env,
-                                        .drivers = drivers,
-                                        .state_size = sizeof(struct gtel_sysman_gpu),
-                                        .close = gtel_sysman_close_gpu};
+    sysman->cards = (struct gtel_card_list){.env = env,
+                                            .drivers = drivers,
+                                            .own_size = sizeof(struct gtel_sysman_gpu),
+                                            .close = gtel_sysman_close_gpu};
     sysman->renewal = (struct gtel_renewal){.source = "sysman"};
-    sysman->cards.may_wake =
-        gtel_str_eq(gtel_option_text(options, GTEL_O_WAKE), GTEL_STR("always"));
     /* On xe, engine counters keep the GPU awake for as long as the process lives. */
     sysman->may_hold = gtel_str_eq(gtel_option_text(options, GTEL_O_XE_ENGINES), GTEL_STR("hold"));
     return 0;
@@ -40,7 +38,7 @@ static int open_source(void *state, const struct gtel_env *env, const struct gte
 
 static struct gtel_sysman_gpu *gpu_of(const struct gtel_sysman *sysman, size_t i)
 {
-    return (struct gtel_sysman_gpu *)sysman->cards.card[i];
+    return sysman->cards.slot[i].own;
 }
 
 /* The start of Level Zero opens the nodes of all GPUs: it waits until none of them sleeps. */
@@ -48,8 +46,9 @@ static bool may_start(const struct gtel_sysman *sysman, bool *ret_has_i915)
 {
     *ret_has_i915 = false;
     for (size_t i = 0; i < sysman->cards.n; i++)
-        *ret_has_i915 = *ret_has_i915 || strcmp(sysman->cards.card[i]->drm.driver, "i915") == 0;
-    return sysman->cards.n > 0 && !gtel_cards_awaited(&sysman->cards);
+        *ret_has_i915 =
+            *ret_has_i915 || strcmp(gtel_card_at(&sysman->cards, i)->drm.driver, "i915") == 0;
+    return sysman->cards.n > 0 && !gtel_card_list_awaited(&sysman->cards);
 }
 
 /* A driver that finds no GPU may say so by success with a count of 0. */
@@ -65,7 +64,7 @@ static int discover(void *state, struct gtel_registry *registry)
 {
     struct gtel_sysman *sysman = state;
     bool has_i915;
-    int r = gtel_cards_discover(&sysman->cards, registry);
+    int r = gtel_card_list_discover(&sysman->cards, registry);
     bool is_in_vain = sysman->start == GTEL_SYSMAN_FAILED ||
                       (sysman->start == GTEL_SYSMAN_RUNS && !knows_any(sysman));
     gtel_renewal_discovered(&sysman->renewal, &sysman->cards, registry, is_in_vain);
@@ -82,8 +81,9 @@ static bool may_ask(const struct gtel_sysman *sysman, struct gtel_sysman_gpu *gp
 {
     bool is_asleep = false;
     uint64_t now = gtel_env_now(sysman->cards.env);
-    if (gpu->card.is_gone || !gpu->handle || !gpu->card.device || !gpu->card.device->is_present ||
-        gtel_awake_look(sysman->cards.env, &gpu->card.awake, &is_asleep) < 0)
+    if (gpu->card->is_gone || !gpu->handle || !gpu->card->device ||
+        !gpu->card->device->is_present ||
+        gtel_awake_look(sysman->cards.env, &gpu->card->awake, &is_asleep) < 0)
         return false;
     if (is_asleep) { /* who wakes it wants it to work */
         gpu->idle_since_ns = 0;
@@ -91,7 +91,7 @@ static bool may_ask(const struct gtel_sysman *sysman, struct gtel_sysman_gpu *gp
         gpu->rest_ns = 0;
         gtel_sysman_note_sleep(gpu);
     }
-    return (!is_asleep || sysman->cards.may_wake) && now >= gpu->rest_ns;
+    return (!is_asleep || gpu->card->cards->may_wake) && now >= gpu->rest_ns;
 }
 
 /* A GPU that slept when Level Zero was to start: as soon as all are awake, not at a rescan. */
@@ -145,7 +145,7 @@ static void close_source(void *state)
     if (!sysman->cards.env)
         return;
     gtel_dynlib_close(sysman->cards.env, &sysman->dynlib);
-    gtel_cards_done(&sysman->cards);
+    gtel_card_list_done(&sysman->cards);
 }
 
 static const char *const origins[] = {"Level Zero", NULL};

@@ -192,11 +192,12 @@ struct gtel_sysman_list {
 };
 
 struct gtel_sysman_gpu {
-    struct gtel_card card; /* first: see sources/drm/cards.h */
-    void *handle;          /* NULL: Level Zero does not know the card, or has not been asked */
-    void *driver;          /* of the handle */
+    struct gtel_card *card; /* first: see sources/drm/cards.h */
+    void *handle;           /* NULL: Level Zero does not know the card, or has not been asked */
+    void *driver;           /* of the handle */
     struct gtel_zes_uuid uuid;
     uint32_t subdevices; /* tiles; 0: a GPU of one */
+    bool is_prepared;    /* what its card says is filled in */
     bool is_identified;  /* its UUIDs are told, as far as they can be */
     bool is_lost;
     bool has_worked;
@@ -229,8 +230,8 @@ enum gtel_sysman_start {
 };
 
 struct gtel_sysman {
-    struct gtel_cards cards; /* env, may_wake */
-    bool may_hold;           /* option XeEngines */
+    struct gtel_card_list cards; /* env, may_wake */
+    bool may_hold;               /* option XeEngines */
     struct gtel_dynlib dynlib;
     struct gtel_zes_calls call;
     enum gtel_sysman_start start;
@@ -304,8 +305,8 @@ void gtel_sysman_list_parts(struct gtel_sysman_pass *pass, enum gtel_sysman_fami
 const char *gtel_sysman_list_name(enum gtel_sysman_family family);
 /* Whether a device of Level Zero is the one at that address. */
 bool gtel_sysman_is_at(const struct gtel_zes_pci_properties *got, const struct gtel_pci *pci);
-/* Frees what belongs to a card: struct gtel_cards. */
-void gtel_sysman_close_gpu(const struct gtel_env *env, struct gtel_card *card);
+/* Frees what belongs to a card: struct gtel_card_list. */
+void gtel_sysman_close_gpu(const struct gtel_env *env, void *own);
 
 /* identity.c */
 
