@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The tables between markers in the Markdown files are what the program and its tables say.
+"""The tables between markers in the Markdown files, and the man pages, are what the program says.
 
     docs.py ROOT --gtel FILE            compares, and ends with 1 when something differs
     docs.py ROOT --gtel FILE --write    writes them
@@ -16,6 +16,7 @@ import subprocess
 import sys
 import textwrap
 
+import man
 import support
 
 BLOCK = re.compile(r"(?P<begin><!-- begin (?P<name>\w+) -->\n)"
@@ -108,13 +109,34 @@ def first_difference(old, new):
     return "one of them is longer"
 
 
+def compare_pages(arguments):
+    """Writes or compares the man pages; returns how many differ."""
+    differences = 0
+    for path, fresh in man.pages(arguments.root, arguments.gtel).items():
+        full = os.path.join(arguments.root, path)
+        old = ""
+        if os.path.exists(full):
+            with open(full, encoding="utf-8") as file:
+                old = file.read()
+        if fresh == old:
+            continue
+        differences += 1
+        if arguments.write:
+            with open(full, "w", encoding="utf-8") as file:
+                file.write(fresh)
+        else:
+            print(f"{path} differs, {first_difference(old, fresh)}")
+    return differences
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("root")
     parser.add_argument("--gtel", required=True)
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
-    blocks = differences = 0
+    blocks = 0
+    differences = compare_pages(arguments)
     golden = golden_lines(arguments.root)
     for path in markdown_files(arguments.root):
         full = os.path.join(arguments.root, path)
