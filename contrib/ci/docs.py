@@ -102,6 +102,12 @@ def broken_links(root, path, text):
             yield match[1]
 
 
+def unnamed_headers(root, text):
+    """Headers of tests/harness that the map of the tests does not name, or names in vain."""
+    there = {n for n in os.listdir(os.path.join(root, "tests", "harness")) if n.endswith(".h")}
+    return sorted(there ^ set(re.findall(r"`(\w+\.h)`", text)))
+
+
 def first_difference(old, new):
     for number, (a, b) in enumerate(zip(old.split("\n"), new.split("\n")), 1):
         if a != b:
@@ -150,6 +156,10 @@ def main():
         for link in broken_links(arguments.root, path, text):
             differences += 1
             print(f"{path}: the link {link} leads nowhere")
+        if path == os.path.join("tests", "README.md"):
+            for name in unnamed_headers(arguments.root, text):
+                differences += 1
+                print(f"{path}: {name} is not in both, here and in tests/harness")
         if fresh == text:
             continue
         differences += 1
