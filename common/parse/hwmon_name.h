@@ -4,7 +4,7 @@
  * allocation, no input or output.
  *
  * The grammar is that of the kernel's Documentation/hwmon/sysfs-interface.rst: type, number,
- * underscore, item.
+ * underscore, item; of "pwm1" the item is empty.
  */
 #ifndef GTEL_PARSE_HWMON_NAME_H
 #define GTEL_PARSE_HWMON_NAME_H
@@ -15,7 +15,9 @@ enum gtel_hwmon_kind {
     GTEL_HWMON_CURRENT,     /* curr, milliampere */
     GTEL_HWMON_ENERGY,      /* energy, microjoule */
     GTEL_HWMON_FAN,         /* fan, revolutions per minute */
+    GTEL_HWMON_FREQUENCY,   /* freq, hertz */
     GTEL_HWMON_POWER,       /* power, microwatt */
+    GTEL_HWMON_PWM,         /* pwm, 0 to 255 */
     GTEL_HWMON_TEMPERATURE, /* temp, millidegree Celsius */
     GTEL_HWMON_VOLTAGE      /* in, millivolt; the only kind that counts from 0 */
 };
@@ -23,10 +25,10 @@ enum gtel_hwmon_kind {
 struct gtel_hwmon_name {
     enum gtel_hwmon_kind kind;
     uint32_t channel;
-    struct gtel_str item; /* "input", "label", "crit"; not empty; borrows from the text */
+    struct gtel_str item; /* "input", "label", "crit"; empty of a pwm; borrows from the text */
 };
 
-/* 0, or -EINVAL for anything else that lies in the directory ("name", "device", "pwm1"). */
+/* 0, or -EINVAL for anything else that lies in the directory ("name", "device"). */
 int gtel_hwmon_name_parse(struct gtel_str text, struct gtel_hwmon_name *ret);
 
 #endif

@@ -34,6 +34,7 @@ static void check_list(const struct gtel_env *env, struct gtel_arena *arena)
         uint32_t channel;
     } want[] = {
         {"power1_max", "max", "", 1},
+        {"pwm1", "", "", 1},
         {"temp2_crit", "crit", "pkg", 2},
         {"temp2_input", "input", "pkg", 2},
         {"temp10_input", "input", "vram_ch_4", 10},
@@ -44,7 +45,7 @@ static void check_list(const struct gtel_env *env, struct gtel_arena *arena)
     CHECK_INT(gtel_hwmon_find(env, arena, DEVICE, GTEL_STR("i915"), path), 0);
     CHECK_STR(gtel_str_of(path), H);
     CHECK_INT(gtel_hwmon_list(env, arena, path, &list, &n), 0);
-    if (!CHECK(n == 4))
+    if (!CHECK(n == 5))
         return;
     for (size_t i = 0; i < n; i++) {
         test_label = want[i].file;

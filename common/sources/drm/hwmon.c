@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Labelled sensors of one hwmon directory. */
+/* Sensors of hwmon directories. */
 #include "sources/drm/hwmon.h"
 
+#include "base/error.h"
+#include "sources/drm/cards.h"
+
 #include <errno.h>
+#include <string.h>
 
 int gtel_hwmon_find(const struct gtel_env *env, struct gtel_arena *arena, const char *device,
                     struct gtel_str name, char *path)
@@ -40,7 +44,7 @@ static int read_label(const struct gtel_env *env, struct gtel_arena *arena, cons
     int r = gtel_fs_text(env, label_path, buf, sizeof(buf), &text);
     if (r == 0)
         r = text.n > 0 ? gtel_arena_str(arena, text, ret) : -EINVAL; /* a label has a text */
-    return r == -ENOENT || r == -ENODATA || r == -EOPNOTSUPP ? 0 : r;
+    return gtel_error_is_absence(r) ? 0 : r;
 }
 
 static bool is_same_channel(const struct gtel_hwmon_name *a, const struct gtel_hwmon_name *b)
@@ -80,4 +84,204 @@ int gtel_hwmon_list(const struct gtel_env *env, struct gtel_arena *arena, const 
     *ret = list;
     *ret_n = kept;
     return 0;
+}
+
+/* ---- meaning ---- */
+
+/*
+ * In order: limits come before the power and the energy that they bound, and the average before
+ * the momentary power. Skipped are what power was rated for (no limit in force) and the times over
+ * which limits are measured. (kernel: Documentation/ABI/testing/sysfs-driver-intel-{i915,xe}-hwmon,
+ * nouveau/nouveau_hwmon.c, radeon/radeon_pm.c)
+ */
+static const struct sensor {
+    enum gtel_hwmon_kind of;
+    struct gtel_str item;
+    struct gtel_str unless; /* the channel has this item */
+    struct gtel_attr_kind kind;
+} sensors[] = {
+    {GTEL_HWMON_POWER,
+     GTEL_STR_INIT("cap"),
+     GTEL_STR_INIT(""),
+     {GTEL_M_POWER_LIMIT, GTEL_ATTR_LIMIT, 1e-6}},
+    {GTEL_HWMON_POWER,
+     GTEL_STR_INIT("max"),
+     GTEL_STR_INIT("cap"),
+     {GTEL_M_POWER_LIMIT, GTEL_ATTR_LIMIT, 1e-6}},
+    /* The emergency threshold, no sustained limit (Syllo/nvtop #493). */
+    {GTEL_HWMON_POWER,
+     GTEL_STR_INIT("crit"),
+     GTEL_STR_INIT(""),
+     {GTEL_M_POWER_PEAK_LIMIT, GTEL_ATTR_LIMIT, 1e-6}},
+    /* The same on boards that state it in amperes; what that means in watts is not known. */
+    {GTEL_HWMON_CURRENT,
+     GTEL_STR_INIT("crit"),
+     GTEL_STR_INIT(""),
+     {GTEL_M_PEAK_CURRENT_LIMIT, GTEL_ATTR_LIMIT, 1e-3}},
+    {GTEL_HWMON_ENERGY,
+     GTEL_STR_INIT("input"),
+     GTEL_STR_INIT(""),
+     {GTEL_M_ENERGY, GTEL_ATTR_ENERGY, 1e-6}},
+    {GTEL_HWMON_POWER,
+     GTEL_STR_INIT("average"),
+     GTEL_STR_INIT(""),
+     {GTEL_M_POWER, GTEL_ATTR_POWER, 1e-6}},
+    {GTEL_HWMON_POWER,
+     GTEL_STR_INIT("input"),
+     GTEL_STR_INIT("average"),
+     {GTEL_M_POWER, GTEL_ATTR_POWER, 1e-6}},
+    {GTEL_HWMON_VOLTAGE,
+     GTEL_STR_INIT("input"),
+     GTEL_STR_INIT(""),
+     {GTEL_M_VOLTAGE, GTEL_ATTR_VOLTAGE, 1e-3}},
+    {GTEL_HWMON_TEMPERATURE,
+     GTEL_STR_INIT("input"),
+     GTEL_STR_INIT(""),
+     {GTEL_M_TEMPERATURE, GTEL_ATTR_TEMPERATURE, 1e-3}},
+    {GTEL_HWMON_TEMPERATURE,
+     GTEL_STR_INIT("max"),
+     GTEL_STR_INIT(""),
+     {GTEL_M_TEMPERATURE_LIMIT, GTEL_ATTR_TEMPERATURE, 1e-3}},
+    {GTEL_HWMON_TEMPERATURE,
+     GTEL_STR_INIT("crit"),
+     GTEL_STR_INIT(""),
+     {GTEL_M_TEMPERATURE_CRITICAL, GTEL_ATTR_TEMPERATURE, 1e-3}},
+    {GTEL_HWMON_TEMPERATURE,
+     GTEL_STR_INIT("emergency"),
+     GTEL_STR_INIT(""),
+     {GTEL_M_TEMPERATURE_EMERGENCY, GTEL_ATTR_TEMPERATURE, 1e-3}},
+    {GTEL_HWMON_FAN, GTEL_STR_INIT("input"), GTEL_STR_INIT(""), {GTEL_M_FAN_RPM, GTEL_ATTR_FAN, 1}},
+    {GTEL_HWMON_PWM,
+     GTEL_STR_INIT(""),
+     GTEL_STR_INIT(""),
+     {GTEL_M_FAN, GTEL_ATTR_SHARE, 1.0 / 255}},
+    {GTEL_HWMON_FREQUENCY,
+     GTEL_STR_INIT("input"),
+     GTEL_STR_INIT(""),
+     {GTEL_M_FREQUENCY_ACTUAL, GTEL_ATTR_CLOCK, 1}},
+};
+
+#define KIND(name) (1U << GTEL_HWMON_##name)
+
+/*
+ * What a channel without a label measures; any other one has its number for a name. xe counts the
+ * card as 1 and the package as 2, also where it shows no label (its label files for power need a
+ * visible limit); in1 is the package's. i915 has one channel for power, which is the card's.
+ */
+static const struct {
+    const char *driver; /* NULL: any */
+    unsigned kinds;
+    uint32_t channel;
+    struct gtel_str name;
+} channels[] = {
+    {"xe", KIND(VOLTAGE), 1, GTEL_STR_INIT("pkg")},
+    {"xe", KIND(POWER) | KIND(ENERGY) | KIND(CURRENT), 2, GTEL_STR_INIT("pkg")},
+    {"xe", KIND(TEMPERATURE), 1, GTEL_STR_INIT("pkg")},
+    {"i915", KIND(TEMPERATURE), 1, GTEL_STR_INIT("pkg")},
+    {"radeon", KIND(VOLTAGE), 0, GTEL_STR_INIT("vddc")},
+    {NULL, KIND(VOLTAGE), 0, GTEL_STR_INIT("card")},
+    {NULL, KIND(POWER) | KIND(ENERGY) | KIND(CURRENT), 1, GTEL_STR_INIT("card")},
+    {NULL, KIND(TEMPERATURE), 1, GTEL_STR_INIT("gpu")},
+    {NULL, KIND(FREQUENCY), 1, GTEL_STR_INIT("graphics")},
+};
+
+static struct gtel_str part_of(struct gtel_attr_list *list, const struct gtel_hwmon_attribute *at)
+{
+    if (at->label.n > 0)
+        return gtel_attr_text(list, at->label);
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(channels); i++)
+        if ((channels[i].kinds >> at->name.kind & 1) != 0 &&
+            channels[i].channel == at->name.channel &&
+            (!channels[i].driver || strcmp(channels[i].driver, list->card->drm.driver) == 0))
+            return channels[i].name;
+    return gtel_attr_number_text(list, at->name.channel);
+}
+
+/* One hwmon directory. */
+struct folder {
+    char path[GTEL_FS_PATH_MAX];
+    struct gtel_str gt; /* it is that GT's, not the card's; or empty */
+    struct gtel_hwmon_attribute *at;
+    size_t n;
+};
+
+static bool has_item(const struct folder *folder, const struct gtel_hwmon_name *name,
+                     struct gtel_str item)
+{
+    for (size_t i = 0; item.n > 0 && i < folder->n; i++)
+        if (is_same_channel(&folder->at[i].name, name) &&
+            gtel_str_eq(folder->at[i].name.item, item))
+            return true;
+    return false;
+}
+
+static void add_one(struct gtel_attr_list *list, const struct folder *folder,
+                    const struct sensor *sensor, const struct gtel_hwmon_attribute *at)
+{
+    struct gtel_attr_kind kind = sensor->kind;
+    bool is_nouveau = strcmp(list->card->drm.driver, "nouveau") == 0;
+    const struct gtel_str part = folder->gt.n > 0 ? folder->gt : part_of(list, at);
+    const struct gtel_str dims[GTEL_ATTR_DIMS] = {part};
+    /* It measures for up to 250 ms while the fan stands (kernel: nouveau/nvkm/subdev/therm/fan.c).
+     */
+    if (is_nouveau && sensor->of == GTEL_HWMON_FAN)
+        return;
+    /* It is in percent there (kernel: nouveau/nouveau_hwmon.c). */
+    if (is_nouveau && sensor->of == GTEL_HWMON_PWM)
+        kind.scale = 0.01;
+    if (part.n > 0)
+        gtel_attr_add(list, &kind, dims, folder->path, at->file);
+}
+
+static void add_folder(struct gtel_attr_list *list, const struct folder *folder)
+{
+    bool has_bad_energy = gtel_cards_has_bad_energy(list->env, &list->card->drm);
+    for (size_t s = 0; s < GTEL_ARRAY_LEN(sensors); s++) {
+        const struct sensor *sensor = &sensors[s];
+        for (size_t i = 0; i < folder->n; i++) {
+            const struct gtel_hwmon_name *name = &folder->at[i].name;
+            if (name->kind == sensor->of && gtel_str_eq(name->item, sensor->item) &&
+                !has_item(folder, name, sensor->unless) &&
+                !(sensor->of == GTEL_HWMON_ENERGY && has_bad_energy))
+                add_one(list, folder, sensor, &folder->at[i]);
+        }
+    }
+}
+
+/*
+ * i915 may have a directory "i915_gtN" for each GT, with an energy counter of that GT and nothing
+ * else (kernel: i915/i915_hwmon.c).
+ */
+static struct gtel_str gt_of(struct gtel_attr_list *list, struct gtel_str name)
+{
+    const struct gtel_str prefix = GTEL_STR("i915_");
+    return gtel_str_starts(name, prefix) ? gtel_attr_text(list, gtel_str_skip(name, prefix.n))
+                                         : GTEL_STR_NONE;
+}
+
+void gtel_hwmon_add(struct gtel_attr_list *list)
+{
+    struct folder folder;
+    struct gtel_str *entries;
+    size_t n;
+    int r = gtel_fs_list(list->env, gtel_fs_path(folder.path, "%s/hwmon", list->card->path),
+                         list->arena, 16, &entries, &n);
+    gtel_attr_list_check(list, r);
+    list->origin = GTEL_ATTR_HWMON;
+    for (size_t i = 0; r == 0 && i < n && i < 16; i++) {
+        char path[GTEL_FS_PATH_MAX];
+        char buf[64];
+        struct gtel_str name;
+        gtel_fs_path(folder.path, "%s/hwmon/%.*s", list->card->path, GTEL_STR_ARG(entries[i]));
+        int failure = gtel_fs_text(list->env, gtel_fs_path(path, "%s/name", folder.path), buf,
+                                   sizeof(buf), &name);
+        if (failure == 0)
+            failure = gtel_hwmon_list(list->env, list->arena, folder.path, &folder.at, &folder.n);
+        gtel_attr_list_check(list, failure);
+        if (failure < 0)
+            continue;
+        folder.gt = gt_of(list, name);
+        add_folder(list, &folder);
+    }
+    list->origin = GTEL_ATTR_SYSFS;
 }

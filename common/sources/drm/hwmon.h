@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Labelled sensors of one hwmon directory: which attributes a device has, not their values.
+ * Sensors of hwmon directories: which attributes a device has, and what they mean.
  *
  * Listing reads directory names and labels alone. The numbers of hwmon directories change between
- * boots, so a directory is found by the device it hangs below and its name. Values are read by the
- * owner through kept files (host/fs.h).
+ * boots, so a directory is found by the device it hangs below. One table serves all drivers; where
+ * a driver differs from the kernel's Documentation/hwmon/sysfs-interface.rst, a row in hwmon.c has
+ * its name. Values are read through kept files (host/fs.h).
  */
 #ifndef GTEL_SOURCES_DRM_HWMON_H
 #define GTEL_SOURCES_DRM_HWMON_H
 
-#include "host/fs.h"
 #include "parse/hwmon_name.h"
+#include "sources/drm/attr_list.h"
 
 enum { GTEL_HWMON_ATTRIBUTES_MAX = 512, GTEL_HWMON_LABEL_MAX = 48 };
 
@@ -34,5 +35,7 @@ int gtel_hwmon_find(const struct gtel_env *env, struct gtel_arena *arena, const 
  */
 int gtel_hwmon_list(const struct gtel_env *env, struct gtel_arena *arena, const char *path,
                     struct gtel_hwmon_attribute **ret, size_t *ret_n);
+/* Adds the sensors of all hwmon directories of the card, whatever their names are. */
+void gtel_hwmon_add(struct gtel_attr_list *list);
 
 #endif

@@ -65,31 +65,13 @@ static void diagnose_option(const struct diagnosis *diagnosis)
 
 /* ---- files ---- */
 
-static enum gtel_measurement measurement_of(const struct gtel_intel_attr *attr)
+static void diagnose_files(const struct diagnosis *diagnosis)
 {
-    return gtel_metric_row((enum gtel_metric)attr->reading.metric)->measurement;
-}
-
-/* Files that are there and cannot be opened: the list in use lacks them. */
-static void diagnose_closed(const struct diagnosis *diagnosis)
-{
-    const struct gtel_env *env = diagnosis->intel->env;
-    struct gtel_intel_scan scan;
-    if (gtel_intel_scan_gpu(diagnosis->intel, diagnosis->gpu, &scan) < 0)
-        return;
-    if (scan.doubt < 0)
-        put(diagnosis, GTEL_MEASUREMENT_GPU, scan.doubt, scan.device_path,
-            "a folder or name below it cannot be read",
-            scan.doubt == -EACCES || scan.doubt == -EPERM ? "let this user read it" : NULL);
-    for (size_t i = 0; i < scan.n; i++) {
-        struct gtel_fs_file file = {0};
-        int r = gtel_fs_open(env, &file, scan.path[i]);
-        gtel_fs_close(env, &file);
-        if (r < 0 && r != -ENOENT)
-            put(diagnosis, measurement_of(&scan.attr[i]), r, scan.path[i], NULL,
-                r == -EACCES || r == -EPERM ? "let this user read the file, or run gtel as root"
-                                            : NULL);
-    }
+    const struct gtel_attrs *attrs = &diagnosis->gpu->attrs;
+    struct gtel_attr_list list;
+    bool has_list =
+        attrs->hash == 0 && gtel_intel_scan_gpu(diagnosis->intel, diagnosis->gpu, &list) == 0;
+    gtel_attrs_diagnose(diagnosis->intel->env, attrs, has_list ? &list : NULL, diagnosis->findings);
 }
 
 /* Of a virtual function, which has no sensors, the rest is said below. */
@@ -115,37 +97,6 @@ static void diagnose_bad_energy(const struct diagnosis *diagnosis)
         "use Linux 6.17 or newer, with the PMT driver (intel_vsec)"};
     gtel_finding_put_lack(diagnosis->findings, diagnosis->gpu->card->device,
                           GTEL_MEASUREMENT_GPU_POWER_DOMAIN, GTEL_M_ENERGY, 0, text);
-}
-
-static void diagnose_energy(const struct diagnosis *diagnosis, const struct gtel_intel_attr *attr,
-                            const char *name)
-{
-    if (attr->distrust_ns > gtel_env_now(diagnosis->intel->env))
-        put(diagnosis, GTEL_MEASUREMENT_GPU_POWER_DOMAIN, 0, name,
-            "it makes impossible steps, which are ignored", NULL);
-    else if (attr->has_last && attr->last == 0)
-        put(diagnosis, GTEL_MEASUREMENT_GPU_POWER_DOMAIN, 0, name,
-            "it stays 0, which cannot be true and is ignored", NULL);
-}
-
-/* Files that are open and cannot be read, or say what cannot be true. */
-static void diagnose_attrs(const struct diagnosis *diagnosis)
-{
-    const struct gtel_env *env = diagnosis->intel->env;
-    for (size_t i = 0; i < diagnosis->gpu->n; i++) {
-        struct gtel_intel_attr *attr = &diagnosis->gpu->attr[i];
-        char name[GTEL_DRM_NAME_MAX];
-        char buf[48];
-        struct gtel_str text;
-        (void)gtel_str_copy(name, sizeof(name), attr->name);
-        if (attr->is_failing) {
-            int r = gtel_fs_read(env, &attr->file, buf, sizeof(buf), &text);
-            put(diagnosis, measurement_of(attr), r, name,
-                r == 0 ? "its text is not what the kernel's documents say" : NULL, NULL);
-        }
-        if (attr->form == GTEL_INTEL_ENERGY)
-            diagnose_energy(diagnosis, attr, name);
-    }
 }
 
 /* ---- sensors ---- */
@@ -178,8 +129,8 @@ static const struct since {
 
 static bool has_figure(const struct gtel_intel_gpu *gpu, enum gtel_measurement measurement)
 {
-    for (size_t i = 0; i < gpu->n; i++)
-        if (measurement_of(&gpu->attr[i]) == measurement)
+    for (size_t i = 0; i < gpu->attrs.n; i++)
+        if (gtel_metric_row(gpu->attrs.attr[i].kind.metric)->measurement == measurement)
             return true;
     return false;
 }
@@ -247,9 +198,7 @@ static void diagnose_gpu(const struct diagnosis *diagnosis)
     }
     diagnose_pmu(diagnosis);
     diagnose_option(diagnosis);
-    if (gpu->hash == 0)
-        diagnose_closed(diagnosis);
-    diagnose_attrs(diagnosis);
+    diagnose_files(diagnosis);
     diagnose_sensors(diagnosis);
 }
 

@@ -17,41 +17,34 @@
 
 struct gtel_intel_gpu {
     struct gtel_card *card; /* first: see sources/drm/cards.h */
-    struct gtel_intel_attr *attr;
-    size_t n;
-    uint64_t hash; /* of the attributes' paths; 0: to be listed again */
+    struct gtel_attrs attrs;
     struct gtel_rest rest;
     struct gtel_fs_file users; /* power/runtime_usage: how many use it; not on every kernel */
     struct gtel_intel_pmu pmu;
-    double limit_w;      /* the largest power limit seen, or 0 */
-    uint64_t keep_ns;    /* its counters bear no longer time between two readings; 0: any */
-    uint64_t kept_ns;    /* when they were read last, or it was seen asleep */
-    bool is_lost;        /* answered ENODEV: opened again at the next discovery */
-    bool is_open_logged; /* a file that cannot be opened has been logged */
-    bool is_doubtful;    /* impossible energy has been logged */
+    uint64_t kept_ns; /* when they were read last, or it was seen asleep */
+    bool is_lost;     /* answered ENODEV: opened again at the next discovery */
 };
 
 /* The state of a source. Zeroed: nothing to close. */
 struct gtel_intel {
     const struct gtel_env *env;
     /* Lists the attributes that only this driver has. */
-    void (*scan)(struct gtel_intel_scan *scan);
+    void (*scan)(struct gtel_attr_list *list);
     bool is_engines_off; /* the option XeEngines, for the doctor */
     /* The driver has counters that may stay open, and tells how fast a GT runs without using it. */
     bool has_pmu;
     bool has_instances; /* each engine is told too */
-    bool is_drop_logged;
-    bool is_retry_due; /* the last discovery was not whole: sample() asks for another one */
-    uint32_t retries;  /* such discoveries in a row */
+    bool is_retry_due;  /* the last discovery was not whole: sample() asks for another one */
+    uint32_t retries;   /* such discoveries in a row */
     struct gtel_card_list gpus; /* struct gtel_intel_gpu */
-    struct gtel_intel_texts texts;
+    struct gtel_attr_texts texts;
     struct gtel_arena scan_arena; /* for the time of one GPU's scan */
 };
 
 /* The parts of struct gtel_source, for one driver. */
 int gtel_intel_open(struct gtel_intel *intel, const struct gtel_env *env,
                     const struct gtel_options *options, const char *const *drivers,
-                    void (*scan)(struct gtel_intel_scan *scan));
+                    void (*scan)(struct gtel_attr_list *list));
 int gtel_intel_discover(void *state, struct gtel_registry *registry);
 /* Fails only when nothing could be read: one broken figure is counted and logged once. */
 int gtel_intel_sample(void *state, struct gtel_registry *registry, struct gtel_batch *batch);
@@ -63,7 +56,7 @@ void gtel_intel_close(void *state);
 uint64_t gtel_intel_due(const void *state);
 int gtel_intel_tick(void *state, struct gtel_registry *registry, struct gtel_batch *batch);
 
-/* "sysfs", "hwmon": in the order of GTEL_INTEL_SYSFS … */
+/* "sysfs", "hwmon": in the order of GTEL_ATTR_SYSFS … */
 extern const char *const gtel_intel_origins[];
 
 #endif

@@ -3,90 +3,79 @@
 #include "sources/intel/gpu.h"
 
 /*
- * Milliseconds in 32 bits; wraps after 49.7 days. Reading wakes the device (kernel:
- * gt/intel_gt_sysfs_pm.c), so it is read only when that is awake already.
+ * By file of a GT and by file of the card. The residencies are milliseconds in 32 bits, which wrap
+ * after 49.7 days; reading them wakes the device, so they are read only when that is awake already.
+ * RP0, RP1 and RPn are the hardware's highest, efficient and lowest clock. RC6p and RC6pp are
+ * deeper sleep of Sandy Bridge and Ivy Bridge. (kernel: gt/intel_gt_sysfs_pm.c, i915_sysfs.c)
  */
-static const struct gtel_intel_kind rc6 = {GTEL_M_FREQUENCY_IDLE_TIME, GTEL_INTEL_COUNTER32, 1e-3,
-                                           GTEL_INTEL_NO_HEADLINE,     GTEL_INTEL_SYSFS,     true};
-
-/*
- * What does not change from one moment to the next, by file of a GT and by file of the card. RP0,
- * RP1 and RPn are the hardware's highest, efficient and lowest clock. RC6p and RC6pp are deeper
- * sleep of Sandy Bridge and Ivy Bridge. (kernel: gt/intel_gt_sysfs_pm.c, i915_sysfs.c)
- */
-static const struct gtel_intel_figure of_gt[] = {
-    {"rps_boost_freq_mhz", GTEL_M_FREQUENCY_BOOST, GTEL_INTEL_LEVEL, 1e6},
-    {"rps_RP0_freq_mhz", GTEL_M_FREQUENCY_HARDWARE_MAX, GTEL_INTEL_LEVEL, 1e6},
-    {"rps_RP1_freq_mhz", GTEL_M_FREQUENCY_EFFICIENT, GTEL_INTEL_LEVEL, 1e6},
-    {"rps_RPn_freq_mhz", GTEL_M_FREQUENCY_HARDWARE_MIN, GTEL_INTEL_LEVEL, 1e6},
-    {"punit_req_freq_mhz", GTEL_M_FREQUENCY_PUNIT_REQUESTED, GTEL_INTEL_INTEGER, 1e6},
-    {"rc6_enable", GTEL_M_FREQUENCY_SLEEP_ENABLED, GTEL_INTEL_MASK, 1},
-    {"rc6p_residency_ms", GTEL_M_FREQUENCY_DEEP_IDLE_TIME, GTEL_INTEL_COUNTER32, 1e-3},
-    {"rc6pp_residency_ms", GTEL_M_FREQUENCY_DEEPEST_IDLE_TIME, GTEL_INTEL_COUNTER32, 1e-3},
+static const struct gtel_attr_file of_gt[] = {
+    {"rps_act_freq_mhz", {GTEL_M_FREQUENCY_ACTUAL, GTEL_ATTR_INTEGER, 1e6}},
+    {"rps_cur_freq_mhz", {GTEL_M_FREQUENCY_REQUESTED, GTEL_ATTR_INTEGER, 1e6}},
+    {"rps_min_freq_mhz", {GTEL_M_FREQUENCY_MIN, GTEL_ATTR_INTEGER, 1e6}},
+    {"rps_max_freq_mhz", {GTEL_M_FREQUENCY_MAX, GTEL_ATTR_INTEGER, 1e6}},
+    {"rc6_residency_ms", {GTEL_M_FREQUENCY_IDLE_TIME, GTEL_ATTR_COUNTER32, 1e-3}},
+    {"rps_boost_freq_mhz", {GTEL_M_FREQUENCY_BOOST, GTEL_ATTR_CLOCK, 1e6}},
+    {"rps_RP0_freq_mhz", {GTEL_M_FREQUENCY_HARDWARE_MAX, GTEL_ATTR_CLOCK, 1e6}},
+    {"rps_RP1_freq_mhz", {GTEL_M_FREQUENCY_EFFICIENT, GTEL_ATTR_CLOCK, 1e6}},
+    {"rps_RPn_freq_mhz", {GTEL_M_FREQUENCY_HARDWARE_MIN, GTEL_ATTR_CLOCK, 1e6}},
+    {"punit_req_freq_mhz", {GTEL_M_FREQUENCY_PUNIT_REQUESTED, GTEL_ATTR_INTEGER, 1e6}},
+    {"rc6_enable", {GTEL_M_FREQUENCY_SLEEP_ENABLED, GTEL_ATTR_MASK, 1}},
+    {"rc6p_residency_ms", {GTEL_M_FREQUENCY_DEEP_IDLE_TIME, GTEL_ATTR_COUNTER32, 1e-3}},
+    {"rc6pp_residency_ms", {GTEL_M_FREQUENCY_DEEPEST_IDLE_TIME, GTEL_ATTR_COUNTER32, 1e-3}},
 };
-static const struct gtel_intel_figure of_card[] = {
-    {"gt_boost_freq_mhz", GTEL_M_FREQUENCY_BOOST, GTEL_INTEL_LEVEL, 1e6},
-    {"gt_RP0_freq_mhz", GTEL_M_FREQUENCY_HARDWARE_MAX, GTEL_INTEL_LEVEL, 1e6},
-    {"gt_RP1_freq_mhz", GTEL_M_FREQUENCY_EFFICIENT, GTEL_INTEL_LEVEL, 1e6},
-    {"gt_RPn_freq_mhz", GTEL_M_FREQUENCY_HARDWARE_MIN, GTEL_INTEL_LEVEL, 1e6},
-    {"power/rc6_enable", GTEL_M_FREQUENCY_SLEEP_ENABLED, GTEL_INTEL_MASK, 1},
-    {"power/rc6p_residency_ms", GTEL_M_FREQUENCY_DEEP_IDLE_TIME, GTEL_INTEL_COUNTER32, 1e-3},
-    {"power/rc6pp_residency_ms", GTEL_M_FREQUENCY_DEEPEST_IDLE_TIME, GTEL_INTEL_COUNTER32, 1e-3},
+static const struct gtel_attr_file of_card[] = {
+    {"gt_act_freq_mhz", {GTEL_M_FREQUENCY_ACTUAL, GTEL_ATTR_INTEGER, 1e6}},
+    {"gt_cur_freq_mhz", {GTEL_M_FREQUENCY_REQUESTED, GTEL_ATTR_INTEGER, 1e6}},
+    {"gt_min_freq_mhz", {GTEL_M_FREQUENCY_MIN, GTEL_ATTR_INTEGER, 1e6}},
+    {"gt_max_freq_mhz", {GTEL_M_FREQUENCY_MAX, GTEL_ATTR_INTEGER, 1e6}},
+    {"power/rc6_residency_ms", {GTEL_M_FREQUENCY_IDLE_TIME, GTEL_ATTR_COUNTER32, 1e-3}},
+    {"gt_boost_freq_mhz", {GTEL_M_FREQUENCY_BOOST, GTEL_ATTR_CLOCK, 1e6}},
+    {"gt_RP0_freq_mhz", {GTEL_M_FREQUENCY_HARDWARE_MAX, GTEL_ATTR_CLOCK, 1e6}},
+    {"gt_RP1_freq_mhz", {GTEL_M_FREQUENCY_EFFICIENT, GTEL_ATTR_CLOCK, 1e6}},
+    {"gt_RPn_freq_mhz", {GTEL_M_FREQUENCY_HARDWARE_MIN, GTEL_ATTR_CLOCK, 1e6}},
+    {"power/rc6_enable", {GTEL_M_FREQUENCY_SLEEP_ENABLED, GTEL_ATTR_MASK, 1}},
+    {"power/rc6p_residency_ms", {GTEL_M_FREQUENCY_DEEP_IDLE_TIME, GTEL_ATTR_COUNTER32, 1e-3}},
+    {"power/rc6pp_residency_ms", {GTEL_M_FREQUENCY_DEEPEST_IDLE_TIME, GTEL_ATTR_COUNTER32, 1e-3}},
 };
 /*
  * Where the media engines of a GT have a clock of their own (6.0). The factor is in 256ths of the
  * graphics clock, as the file media_freq_factor.scale says; 0 leaves it to the hardware.
  */
-static const struct gtel_intel_figure of_media[] = {
-    {"media_RP0_freq_mhz", GTEL_M_FREQUENCY_HARDWARE_MAX, GTEL_INTEL_LEVEL, 1e6},
-    {"media_RPn_freq_mhz", GTEL_M_FREQUENCY_HARDWARE_MIN, GTEL_INTEL_LEVEL, 1e6},
-    {"media_freq_factor", GTEL_M_FREQUENCY_FACTOR, GTEL_INTEL_LIMIT, 1.0 / 256},
+static const struct gtel_attr_file of_media[] = {
+    {"media_RP0_freq_mhz", {GTEL_M_FREQUENCY_HARDWARE_MAX, GTEL_ATTR_CLOCK, 1e6}},
+    {"media_RPn_freq_mhz", {GTEL_M_FREQUENCY_HARDWARE_MIN, GTEL_ATTR_CLOCK, 1e6}},
+    {"media_freq_factor", {GTEL_M_FREQUENCY_FACTOR, GTEL_ATTR_LIMIT, 1.0 / 256}},
 };
 
 /* cardN/gt/gtG, since 5.19. i915 has at most GTs 0 and 1; 1 is the media GT of Meteor Lake. */
-static void scan_gt(struct gtel_intel_scan *scan, uint64_t number)
+static void scan_gt(struct gtel_attr_list *list, uint64_t number)
 {
-    static const char *const clocks[4] = {"rps_act_freq_mhz", "rps_cur_freq_mhz",
-                                          "rps_min_freq_mhz", "rps_max_freq_mhz"};
     char dir[GTEL_FS_PATH_MAX];
-    struct gtel_intel_gt gt = {.domain = GTEL_STR("media"), .is_main = number == 0};
+    struct gtel_intel_gt gt = {.domain = GTEL_STR("media")};
     if (number == 0)
         gt.domain = GTEL_STR("graphics");
-    gt.gt = gtel_intel_number_text(scan, number);
-    gtel_fs_path(dir, "%s/gt/gt%llu", scan->card_path, (unsigned long long)number);
-    gtel_intel_add_clocks(scan, &gt, dir, clocks);
-    const struct gtel_str dims[3] = {gt.domain, gt.gt, gt.tile};
-    gtel_intel_add(scan, &rc6, dims, dir, GTEL_STR("rc6_residency_ms"));
-    gtel_intel_add_throttle(scan, &gt, dir, GTEL_STR("throttle_reason_"),
+    gt.gt = gtel_attr_number_text(list, number);
+    gtel_fs_path(dir, "%s/gt/gt%llu", list->card_path, (unsigned long long)number);
+    gtel_intel_add_files(list, &gt, dir, of_gt, GTEL_ARRAY_LEN(of_gt));
+    gtel_intel_add_throttle(list, &gt, dir, GTEL_STR("throttle_reason_"),
                             GTEL_STR("throttle_reason_status"));
-    gtel_intel_add_figures(scan, &gt, dir, of_gt, GTEL_ARRAY_LEN(of_gt));
     gt.domain = GTEL_STR("media");
-    gtel_intel_add_figures(scan, &gt, dir, of_media, GTEL_ARRAY_LEN(of_media));
+    gtel_intel_add_files(list, &gt, dir, of_media, GTEL_ARRAY_LEN(of_media));
 }
 
 /* Kernels before 5.19 have the card's own files alone. */
-static void scan_card(struct gtel_intel_scan *scan)
+static void scan_i915(struct gtel_attr_list *list)
 {
-    static const char *const clocks[4] = {"gt_act_freq_mhz", "gt_cur_freq_mhz", "gt_min_freq_mhz",
-                                          "gt_max_freq_mhz"};
-    const struct gtel_intel_gt gt = {
-        .domain = GTEL_STR("graphics"), .gt = GTEL_STR("0"), .is_main = true};
-    const struct gtel_str dims[3] = {gt.domain, gt.gt, gt.tile};
-    gtel_intel_add_clocks(scan, &gt, scan->card_path, clocks);
-    gtel_intel_add(scan, &rc6, dims, scan->card_path, GTEL_STR("power/rc6_residency_ms"));
-    gtel_intel_add_figures(scan, &gt, scan->card_path, of_card, GTEL_ARRAY_LEN(of_card));
-}
-
-static void scan_i915(struct gtel_intel_scan *scan)
-{
+    static const struct gtel_intel_gt card = {.domain = GTEL_STR_INIT("graphics"),
+                                              .gt = GTEL_STR_INIT("0")};
     char dir[GTEL_FS_PATH_MAX];
     uint64_t gts[8];
-    gtel_fs_path(dir, "%s/gt", scan->card_path);
-    size_t n = gtel_intel_numbers(scan, dir, GTEL_STR("gt"), gts, GTEL_ARRAY_LEN(gts));
+    gtel_fs_path(dir, "%s/gt", list->card_path);
+    size_t n = gtel_attr_numbers(list, dir, GTEL_STR("gt"), gts, GTEL_ARRAY_LEN(gts));
     if (n == 0)
-        scan_card(scan);
+        gtel_intel_add_files(list, &card, list->card_path, of_card, GTEL_ARRAY_LEN(of_card));
     for (size_t i = 0; i < n; i++)
-        scan_gt(scan, gts[i]);
+        scan_gt(list, gts[i]);
 }
 
 static const char *const drivers[] = {"i915", NULL};
@@ -104,7 +93,7 @@ static int open_i915(void *state, const struct gtel_env *env, const struct gtel_
     return r;
 }
 
-/* In the order of GTEL_INTEL_SYSFS … GTEL_INTEL_PMU. */
+/* In the order of GTEL_ATTR_SYSFS … GTEL_INTEL_PMU. */
 static const char *const origins[] = {"sysfs", "hwmon", "i915 PMU", NULL};
 
 const struct gtel_source gtel_source_i915 = {

@@ -386,7 +386,7 @@ static void put_gt(struct gtel_batch *batch, const struct gtel_device *device,
 
 /* Whether each GT slept for almost all of the time since the read before, as its RC6 file tells. */
 static void note_idle(struct gtel_intel_pmu *pmu, const struct counts *counts,
-                      struct gtel_intel_cycle *cycle)
+                      struct gtel_intel_sample *sample)
 {
     uint64_t passed_ns = counts->enabled_ns - pmu->enabled_ns;
     bool has_last = pmu->enabled_ns > 0 && counts->enabled_ns > pmu->enabled_ns;
@@ -395,8 +395,8 @@ static void note_idle(struct gtel_intel_pmu *pmu, const struct counts *counts,
         uint64_t idle_ns = counts->sum[slot];
         if (pmu->counters[slot] > 0 && has_last && idle_ns >= pmu->idle_ns[i]) {
             double slept_ns = (double)(idle_ns - pmu->idle_ns[i]);
-            cycle->idle_times++;
-            cycle->is_idle = cycle->is_idle && slept_ns >= 0.98 * (double)passed_ns;
+            sample->idle_times++;
+            sample->is_idle = sample->is_idle && slept_ns >= 0.98 * (double)passed_ns;
         }
         pmu->idle_ns[i] = idle_ns;
     }
@@ -459,7 +459,7 @@ static int read_counts(const struct gtel_env *env, const struct gtel_intel_pmu *
 
 int gtel_intel_pmu_read(const struct gtel_env *env, const struct gtel_drm_card *card,
                         const struct gtel_device *device, struct gtel_intel_pmu *pmu,
-                        struct gtel_intel_cycle *cycle)
+                        struct gtel_intel_sample *sample)
 {
     struct counts counts = {0};
     if (pmu->handle_plus_1 == 0)
@@ -474,8 +474,8 @@ int gtel_intel_pmu_read(const struct gtel_env *env, const struct gtel_drm_card *
         return r;
     }
     if (counts.enabled_ns > 0) {
-        note_idle(pmu, &counts, cycle);
-        put_all(device, pmu, &counts, cycle->batch);
+        note_idle(pmu, &counts, sample);
+        put_all(device, pmu, &counts, sample->attrs.batch);
     }
     return 0;
 }

@@ -15,7 +15,7 @@
 #define GTEL_SOURCES_INTEL_PMU_H
 
 #include "host/drm.h"
-#include "sources/intel/attr.h"
+#include "sources/drm/attr.h"
 #include "sources/intel/perf.h"
 
 /* Position in i915's list of origins, behind those of sysfs and hwmon. */
@@ -28,6 +28,19 @@ enum { GTEL_INTEL_CLASSES = 5, GTEL_INTEL_SAMPLES = 3 };
 enum {
     GTEL_INTEL_PMU_GTS = 2,
     GTEL_INTEL_PMU_SLOTS = GTEL_INTEL_CLASSES * GTEL_INTEL_SAMPLES + 7 + GTEL_INTEL_CLASSES + 1
+};
+
+/* What one sample of a GPU has seen. */
+struct gtel_intel_sample {
+    struct gtel_attr_sample attrs;
+    /* Idle counters that have grown, and whether all grew by almost all of the time. */
+    uint32_t idle_times;
+    bool is_idle;
+    uint32_t gts_idle; /* a bit per GT: whether it slept, or did not */
+    uint32_t gts_busy;
+    uint32_t gts_drowsy; /* of the busy ones: slept for almost all of the time */
+    uint32_t gts_held;   /* kept awake by us since the last sample, for held_ns */
+    uint64_t held_ns;
 };
 
 /* Zeroed: not open. */
@@ -62,13 +75,13 @@ void gtel_intel_pmu_refresh(const struct gtel_env *env, struct gtel_arena *arena
                             const struct gtel_drm_card *card, bool is_only,
                             struct gtel_intel_pmu *pmu);
 /*
- * Appends what is counted to cycle->batch, and notes how idle the GTs were. Returns 0, also when
+ * Appends what is counted to the batch, and notes how idle the GTs were. Returns 0, also when
  * nothing is open; -ENODEV when the PMU has gone, or its driver is leaving, so that counters may
  * stand still already; any other errno of a failed read. The counters are closed after an error.
  */
 int gtel_intel_pmu_read(const struct gtel_env *env, const struct gtel_drm_card *card,
                         const struct gtel_device *device, struct gtel_intel_pmu *pmu,
-                        struct gtel_intel_cycle *cycle);
+                        struct gtel_intel_sample *sample);
 /* Whether the open counters tell how long the GT of that number ("0") has slept. */
 bool gtel_intel_pmu_has_idle(const struct gtel_intel_pmu *pmu, struct gtel_str gt);
 void gtel_intel_pmu_close(const struct gtel_env *env, struct gtel_intel_pmu *pmu);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The Intel GPUs of one driver: one cycle. */
+/* The Intel GPUs of one driver: one sample. */
 #include "sources/intel/sample.h"
 
 #include "host/kernel.h"
@@ -20,7 +20,7 @@ int gtel_intel_refresh(struct gtel_intel *intel, struct gtel_intel_gpu *gpu)
     return gtel_intel_list(intel, gpu);
 }
 
-bool gtel_intel_is_free(const struct gtel_intel *intel, const struct gtel_intel_attr *attr)
+bool gtel_intel_is_free(const struct gtel_intel *intel, const struct gtel_attr *attr)
 {
     return intel->has_pmu && attr->reading.metric == GTEL_M_FREQUENCY_ACTUAL;
 }
@@ -34,60 +34,68 @@ static bool is_used(const struct gtel_intel *intel, const struct gtel_intel_gpu 
     uint64_t value = 0;
     bool is_known =
         gtel_fs_is_open(&gpu->users) && gtel_fs_read_u64(intel->env, &gpu->users, &value) == 0;
-    for (size_t i = 0; !is_known && value == 0 && i < gpu->n; i++)
-        if (gtel_intel_is_free(intel, &gpu->attr[i]) &&
-            gtel_fs_read_u64(intel->env, &gpu->attr[i].file, &value) < 0)
+    for (size_t i = 0; !is_known && value == 0 && i < gpu->attrs.n; i++)
+        if (gtel_intel_is_free(intel, &gpu->attrs.attr[i]) &&
+            gtel_fs_read_u64(intel->env, &gpu->attrs.attr[i].file, &value) < 0)
             value = 0;
     return value > 0;
 }
 
-/* Logs a broken figure once, until it works again. */
-static void note(const struct gtel_intel *intel, const struct gtel_intel_gpu *gpu,
-                 struct gtel_intel_attr *attr, int r)
-{
-    if (attr->is_failing == (r < 0))
-        return;
-    attr->is_failing = r < 0;
-    gtel_log(&intel->env->log, r < 0 ? GTEL_LOG_WARNING : GTEL_LOG_INFO, "%s: %s: %.*s: %s",
-             gpu->card->drm.driver, gpu->card->drm.key, GTEL_STR_ARG(attr->name),
-             r < 0 ? strerror(-r) : "works again");
-}
+/* Files count whole milliseconds, and are read a moment after the time of the sample. */
+static const double idle_resolution_ns = 2e6;
 
-static void note_doubt(const struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
-                       const struct gtel_intel_attr *attr, uint64_t now_ns)
+/*
+ * Records whether the GT slept for all, or almost all, of the time since the value before, except
+ * for the time in which we kept it awake.
+ */
+static void record_idle(struct gtel_intel_sample *sample, const struct gtel_attr *attr,
+                        const struct gtel_counter *before)
 {
-    if (gpu->is_doubtful || attr->distrust_ns <= now_ns)
+    const struct gtel_counter *now = &attr->state.counter;
+    uint64_t gt = 0;
+    if (!before->has_last || now->last_ns <= before->last_ns || now->last < before->last)
         return;
-    gpu->is_doubtful = true;
-    gtel_log(&intel->env->log, GTEL_LOG_WARNING,
-             "%s: %s: %.*s makes impossible steps, which are ignored", gpu->card->drm.driver,
-             gpu->card->drm.key, GTEL_STR_ARG(attr->name));
+    uint64_t span_ns = now->last_ns - before->last_ns;
+    bool has_gt = gtel_str_u64(attr->reading.dim[1], &gt) == 0 && gt < 32;
+    uint32_t bit = has_gt ? 1U << gt : 0;
+    uint64_t held_ns = (sample->gts_held & bit) != 0 ? sample->held_ns : 0;
+    if (span_ns <= held_ns)
+        return;
+    double slept_ns = (double)(now->last - before->last) * attr->kind.scale * 1e9;
+    double free_ns = (double)(span_ns - held_ns);
+    bool is_idle = slept_ns >= 0.98 * free_ns;
+    bool is_asleep = slept_ns + idle_resolution_ns >= free_ns;
+    sample->idle_times++;
+    sample->is_idle = sample->is_idle && (is_idle || is_asleep);
+    if (is_asleep)
+        sample->gts_idle |= bit;
+    else
+        sample->gts_busy |= bit;
+    if (is_idle && !is_asleep)
+        sample->gts_drowsy |= bit;
 }
 
 /* Reads all attributes. -ENODEV, the first error when nothing at all could be read, or 0. */
-static int read_attrs(const struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
-                      struct gtel_intel_cycle *cycle)
+static int read_attrs(struct gtel_intel_gpu *gpu, struct gtel_intel_sample *sample)
 {
-    int first = 0;
-    for (size_t i = 0; i < gpu->n; i++) {
-        struct gtel_intel_attr *attr = &gpu->attr[i];
-        if (attr->is_idle_time && gtel_intel_pmu_has_idle(&gpu->pmu, attr->reading.dim[1]))
+    for (size_t i = 0; i < gpu->attrs.n; i++) {
+        struct gtel_attr *attr = &gpu->attrs.attr[i];
+        bool is_idle_time = attr->kind.metric == GTEL_M_FREQUENCY_IDLE_TIME;
+        if (is_idle_time && gtel_intel_pmu_has_idle(&gpu->pmu, attr->reading.dim[1]))
             continue; /* counted there, finer, and without waking anything */
-        int r = gtel_intel_attr_read(intel->env, attr, cycle);
-        if (r == -ENODEV)
-            return r;
-        if (GTEL_UNLIKELY(attr->is_failing || r < 0))
-            note(intel, gpu, attr, r);
-        if (GTEL_UNLIKELY(attr->distrust_ns != 0))
-            note_doubt(intel, gpu, attr, cycle->batch->t_ns);
-        if (r == 0) {
-            cycle->read++;
-            continue;
-        }
-        first = first < 0 ? first : r;
-        gtel_batch_failed(cycle->batch, gpu->card->device);
+        const struct gtel_counter before = attr->state.counter;
+        if (gtel_attr_read(&sample->attrs, attr) == -ENODEV)
+            return -ENODEV;
+        if (is_idle_time)
+            record_idle(sample, attr, &before);
     }
-    return cycle->read > 0 ? 0 : first;
+    return sample->attrs.read > 0 ? 0 : sample->attrs.error;
+}
+
+static struct gtel_intel_sample begin(struct gtel_intel_gpu *gpu, struct gtel_batch *batch)
+{
+    return (struct gtel_intel_sample){
+        .attrs = {.card = gpu->card, .attrs = &gpu->attrs, .batch = batch}, .is_idle = true};
 }
 
 /*
@@ -103,16 +111,16 @@ static bool is_gone(const struct gtel_intel *intel, const struct gtel_intel_gpu 
 
 /* Engine use is an extra: without it the rest of the GPU is as good as before. */
 static int read_pmu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
-                    struct gtel_intel_cycle *cycle)
+                    struct gtel_intel_sample *sample)
 {
     bool was_failing = gpu->pmu.is_failing;
-    int r = gtel_intel_pmu_read(intel->env, &gpu->card->drm, gpu->card->device, &gpu->pmu, cycle);
+    int r = gtel_intel_pmu_read(intel->env, &gpu->card->drm, gpu->card->device, &gpu->pmu, sample);
     if (r == -ENODEV && is_gone(intel, gpu))
         return r;
     if (r == -ENODEV)
         intel->is_retry_due = true; /* the driver is back under a new number */
     else if (r < 0)
-        gtel_batch_failed(cycle->batch, gpu->card->device);
+        gtel_batch_failed(sample->attrs.batch, gpu->card->device);
     if (r < 0 && r != -ENODEV && !was_failing)
         intel->is_retry_due = true; /* its CPU was switched off: opened on another one */
     return 0;
@@ -120,27 +128,26 @@ static int read_pmu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
 
 static int read_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu, struct gtel_batch *batch)
 {
-    struct gtel_intel_cycle cycle = {.batch = batch, .limit_w = gpu->limit_w, .is_idle = true};
-    if (!gpu->attr) {
+    struct gtel_intel_sample sample = begin(gpu, batch);
+    if (!gpu->attrs.attr) {
         int r = gtel_intel_list(intel, gpu); /* it slept when it was found */
-        if (!gpu->attr)
+        if (!gpu->attrs.attr)
             return r;
-        if (gpu->hash == 0)
+        if (gpu->attrs.hash == 0)
             gtel_intel_retry(intel, false);
     }
-    cycle.held_ns = gpu->card->device->held_ns;
-    cycle.gts_held = gpu->card->device->gts_held;
-    int r = read_attrs(intel, gpu, &cycle);
+    sample.held_ns = gpu->card->device->held_ns;
+    sample.gts_held = gpu->card->device->gts_held;
+    int r = read_attrs(gpu, &sample);
     gpu->card->device->held_ns = 0;
     gpu->card->device->gts_held = 0;
-    gpu->card->device->gts_idle = cycle.gts_idle;
-    gpu->card->device->gts_busy = cycle.gts_busy;
-    gpu->card->device->gts_drowsy = cycle.gts_drowsy;
-    gpu->limit_w = cycle.limit_w;
-    if (r != -ENODEV && read_pmu(intel, gpu, &cycle) == -ENODEV)
+    gpu->card->device->gts_idle = sample.gts_idle;
+    gpu->card->device->gts_busy = sample.gts_busy;
+    gpu->card->device->gts_drowsy = sample.gts_drowsy;
+    if (r != -ENODEV && read_pmu(intel, gpu, &sample) == -ENODEV)
         r = -ENODEV;
     if (gpu->rest.delay_ns > 0)
-        gtel_rest_note(&gpu->rest, cycle.idle_times > 0 && cycle.is_idle, batch->t_ns);
+        gtel_rest_note(&gpu->rest, sample.idle_times > 0 && sample.is_idle, batch->t_ns);
     return r;
 }
 
@@ -151,11 +158,11 @@ static int read_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu, struct
 static int read_resting(struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
                         struct gtel_batch *batch)
 {
-    struct gtel_intel_cycle cycle = {.batch = batch, .is_idle = true};
+    struct gtel_intel_sample sample = begin(gpu, batch);
     if (is_gone(intel, gpu))
         return -ENODEV;
-    int r = read_pmu(intel, gpu, &cycle);
-    if (r == 0 && !cycle.is_idle)
+    int r = read_pmu(intel, gpu, &sample);
+    if (r == 0 && !sample.is_idle)
         gtel_rest_end(&gpu->rest, batch->t_ns);
     return r;
 }
@@ -176,7 +183,7 @@ static int sample_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
 {
     bool is_asleep;
     batch->t_ns = gtel_env_now(intel->env);
-    batch->origin = GTEL_INTEL_SYSFS;
+    batch->origin = GTEL_ATTR_SYSFS;
     gpu->card->device->is_left_alone = true; /* until it is known that it may be read */
     gpu->card->device->gts_idle = 0;
     gpu->card->device->gts_busy = 0;
@@ -236,9 +243,9 @@ int gtel_intel_sample(void *state, struct gtel_registry *registry, struct gtel_b
 /* When the counters of a GPU are to be read at the latest; 0: no matter. */
 static uint64_t keep_until(const struct gtel_intel_gpu *gpu)
 {
-    if (gpu->keep_ns == 0 || gpu->kept_ns == 0 || gpu->is_lost)
+    if (gpu->attrs.keep_ns == 0 || gpu->kept_ns == 0 || gpu->is_lost)
         return 0;
-    return gpu->kept_ns + gpu->keep_ns;
+    return gpu->kept_ns + gpu->attrs.keep_ns;
 }
 
 uint64_t gtel_intel_due(const void *state)
@@ -255,16 +262,16 @@ uint64_t gtel_intel_due(const void *state)
 /* A GPU that sleeps or rests is left alone: its counters stand still, or nearly so. */
 static void keep_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu, struct gtel_batch *batch)
 {
-    struct gtel_intel_cycle cycle = {.batch = batch, .limit_w = gpu->limit_w, .is_between = true};
+    struct gtel_intel_sample sample = begin(gpu, batch);
     bool is_asleep;
+    sample.attrs.is_between = true;
     gpu->kept_ns = batch->t_ns;
     if (gtel_awake_look(intel->env, &gpu->card->awake, &is_asleep) < 0 ||
         (is_asleep && !gpu->card->cards->may_wake) || gtel_rest_is_on(&gpu->rest, batch->t_ns))
         return;
-    for (size_t i = 0; i < gpu->n; i++)
-        if (gtel_intel_attr_is_kept(&gpu->attr[i]))
-            (void)gtel_intel_attr_read(intel->env, &gpu->attr[i],
-                                       &cycle); /* the next cycle tells */
+    for (size_t i = 0; i < gpu->attrs.n; i++)
+        if (gtel_attr_is_kept(&gpu->attrs.attr[i]))
+            (void)gtel_attr_read(&sample.attrs, &gpu->attrs.attr[i]); /* the next sample reports */
 }
 
 int gtel_intel_tick(void *state, struct gtel_registry *registry, struct gtel_batch *batch)

@@ -12,11 +12,11 @@
 int gtel_intel_list(struct gtel_intel *intel, struct gtel_intel_gpu *gpu);
 
 /*
- * Lists the same without opening it, into the arena for scans, which the next list empties. The GPU
+ * Lists the same without opening it, into the arena for lists, which the next one empties. The GPU
  * is awake. 0 or -ENOMEM.
  */
 int gtel_intel_scan_gpu(struct gtel_intel *intel, const struct gtel_intel_gpu *gpu,
-                        struct gtel_intel_scan *ret);
+                        struct gtel_attr_list *ret);
 
 /* After a discovery: whether everything could be looked at; if not, it is repeated soon, some
  * times. */
@@ -26,6 +26,6 @@ void gtel_intel_retry(struct gtel_intel *intel, bool is_whole);
 int gtel_intel_refresh(struct gtel_intel *intel, struct gtel_intel_gpu *gpu);
 
 /* Whether reading an attribute of a GPU that is awake does nothing to keep it awake. */
-bool gtel_intel_is_free(const struct gtel_intel *intel, const struct gtel_intel_attr *attr);
+bool gtel_intel_is_free(const struct gtel_intel *intel, const struct gtel_attr *attr);
 
 #endif

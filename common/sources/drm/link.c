@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists what an Intel GPU has to read: the PCIe link. */
+/* The PCIe link that a card is plugged in with. */
+#include "sources/drm/link.h"
+
 #include "parse/link.h"
-#include "sources/intel/scan.h"
 
 struct link {
     uint64_t gen;
     uint64_t lanes;
 };
 
-/* False when the port says nothing sane about its link. */
+/* False when the port reports no valid link. */
 static bool read_link(const struct gtel_env *env, const char *port, struct link *ret)
 {
     char path[GTEL_FS_PATH_MAX];
@@ -40,39 +41,35 @@ static bool is_intel_bridge(const struct gtel_env *env, const char *port)
  * Discrete Intel cards carry a switch, and the GPU behind it always reports 2.5 GT/s x1 (A380,
  * A770, B580; Syllo/nvtop PR #344). Its parent is the switch's downstream port, the next one the
  * upstream port, which has the slot's link. Writes the path of the port to read into port; false
- * when none is sane.
+ * when none has a valid link.
  */
-static bool find_port(const struct gtel_intel_scan *scan, char *port)
+static bool find_port(const struct gtel_attr_list *list, char *port)
 {
     static const char *const above[] = {"/..", "/../.."};
     struct link link;
-    gtel_fs_path(port, "%s", scan->device_path);
-    if (!read_link(scan->env, port, &link))
+    gtel_fs_path(port, "%s", list->card->path);
+    if (!read_link(list->env, port, &link))
         return false;
-    uint16_t vendor = scan->card->vendor_id; /* 0: not known */
-    if ((vendor != 0x8086 && vendor != 0) || scan->card->pci.bus == 0 || link.lanes != 1 ||
+    uint16_t vendor = list->card->drm.vendor_id; /* 0: not known */
+    if ((vendor != 0x8086 && vendor != 0) || list->card->drm.pci.bus == 0 || link.lanes != 1 ||
         link.gen != 1)
         return true;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(above); i++) {
-        gtel_fs_path(port, "%s%s", scan->device_path, above[i]);
-        if (is_intel_bridge(scan->env, port) && read_link(scan->env, port, &link) &&
+        gtel_fs_path(port, "%s%s", list->card->path, above[i]);
+        if (is_intel_bridge(list->env, port) && read_link(list->env, port, &link) &&
             (link.lanes > 1 || link.gen > 1))
             return true;
     }
     return false;
 }
 
-void gtel_intel_add_link(struct gtel_intel_scan *scan)
+void gtel_link_add(struct gtel_attr_list *list)
 {
-    static const struct gtel_intel_kind speed = {
-        GTEL_M_GPU_PCIE_GEN,    GTEL_INTEL_LINK_SPEED, 1,
-        GTEL_INTEL_NO_HEADLINE, GTEL_INTEL_SYSFS,      false};
-    static const struct gtel_intel_kind width = {
-        GTEL_M_GPU_PCIE_WIDTH,  GTEL_INTEL_LINK_WIDTH, 1,
-        GTEL_INTEL_NO_HEADLINE, GTEL_INTEL_SYSFS,      false};
+    static const struct gtel_attr_file files[] = {
+        {"current_link_speed", {GTEL_M_GPU_PCIE_GEN, GTEL_ATTR_LINK_SPEED, 1}},
+        {"current_link_width", {GTEL_M_GPU_PCIE_WIDTH, GTEL_ATTR_LINK_WIDTH, 1}},
+    };
     char port[GTEL_FS_PATH_MAX];
-    if (!scan->card->is_pci || !find_port(scan, port))
-        return;
-    gtel_intel_add(scan, &speed, NULL, port, GTEL_STR("current_link_speed"));
-    gtel_intel_add(scan, &width, NULL, port, GTEL_STR("current_link_width"));
+    if (list->card->drm.is_pci && find_port(list, port))
+        gtel_attr_add_files(list, NULL, port, files, GTEL_ARRAY_LEN(files));
 }

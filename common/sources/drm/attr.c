@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: MIT */
+/* Attributes: kept files of a device that become readings. */
+#include "sources/drm/attr.h"
+
+#include "host/failure.h"
+#include "parse/link.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/*
+ * Values of the whole GPU, and the parts that they are read of: the first one in a sample, also
+ * when it has no value then. Another counter in its place would make the headline's jump.
+ */
+static const struct {
+    enum gtel_metric part;
+    enum gtel_metric whole;
+    struct gtel_str names[2];
+} headlines[] = {
+    {GTEL_M_ENERGY, GTEL_M_GPU_ENERGY, {GTEL_STR_INIT("card"), GTEL_STR_INIT("pkg")}},
+    {GTEL_M_POWER, GTEL_M_GPU_POWER, {GTEL_STR_INIT("card"), GTEL_STR_INIT("pkg")}},
+    {GTEL_M_POWER_LIMIT, GTEL_M_GPU_POWER_LIMIT, {GTEL_STR_INIT("card"), GTEL_STR_INIT("pkg")}},
+    {GTEL_M_TEMPERATURE, GTEL_M_GPU_TEMPERATURE, {GTEL_STR_INIT("pkg"), GTEL_STR_INIT("gpu")}},
+    {GTEL_M_FREQUENCY_ACTUAL, GTEL_M_GPU_FREQUENCY, {GTEL_STR_INIT("graphics")}},
+};
+
+/* The metric of the whole that this part is the first to stand for, or NONE. */
+static enum gtel_metric headline_of(struct gtel_attr_sample *sample, const struct gtel_attr *attr)
+{
+    struct gtel_str name = attr->reading.dim[0];
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(headlines); i++) {
+        if (headlines[i].part != attr->kind.metric || (sample->heads >> i & 1) != 0 ||
+            !(gtel_str_eq(name, headlines[i].names[0]) || gtel_str_eq(name, headlines[i].names[1])))
+            continue;
+        sample->heads |= 1U << i;
+        return headlines[i].whole;
+    }
+    return GTEL_M_NONE;
+}
+
+static void put(struct gtel_attr_sample *sample, struct gtel_attr *attr)
+{
+    enum gtel_metric whole = headline_of(sample, attr);
+    struct gtel_reading copy = attr->reading;
+    sample->batch->origin = attr->origin;
+    gtel_batch_put(sample->batch, &attr->reading);
+    if (whole == GTEL_M_NONE)
+        return;
+    copy.metric = (uint16_t)whole;
+    for (size_t i = 0; i < GTEL_ATTR_DIMS; i++)
+        copy.dim[i] = GTEL_STR_NONE;
+    gtel_batch_put(sample->batch, &copy);
+}
+
+static void put_u64(struct gtel_attr_sample *sample, struct gtel_attr *attr, uint64_t value)
+{
+    attr->reading.value.u64 = value;
+    attr->reading.value_type = GTEL_VALUE_U64;
+    put(sample, attr);
+}
+
+static void put_f64(struct gtel_attr_sample *sample, struct gtel_attr *attr, double value)
+{
+    attr->reading.value.f64 = value;
+    attr->reading.value_type = GTEL_VALUE_F64;
+    put(sample, attr);
+}
+
+/* ---- counters ---- */
+
+/* Counts seconds, so it cannot grow faster than they pass, but for the moment of the read. */
+static void counter(struct gtel_attr_sample *sample, struct gtel_attr *attr, uint64_t value)
+{
+    struct gtel_counter *state = &attr->state.counter;
+    bool is_short = attr->kind.form == GTEL_ATTR_COUNTER32;
+    state->range = is_short ? UINT64_C(1) << 32 : 0;
+    state->most = is_short ? 1.1 / attr->kind.scale : 0;
+    if (gtel_counter_add(state, value, sample->batch->t_ns) != GTEL_COUNTER_STEP)
+        state->sum = value;
+    put_f64(sample, attr, (double)state->sum * attr->kind.scale);
+}
+
+/* Of a card without a limit. */
+static const double watts_max = 1500;
+
+static double watts_bound(const struct gtel_attr_sample *sample)
+{
+    double limit_w = sample->attrs->limit_w;
+    return limit_w > 0 ? 3 * limit_w : watts_max;
+}
+
+/* Without a reading after an impossible step. */
+static const uint64_t suspect_ns = 60 * UINT64_C(1000000000);
+
+/*
+ * Battlemage up to kernel 6.16 reads energy from registers which give nonsense on some boards: a
+ * card counter that stays 0 (B580), steps of megajoules (B570; Syllo/nvtop #409). So a zero that
+ * has never moved is no reading, and a step that means more than three times the limit is not
+ * counted, with a minute of silence after it. No card that is awake uses nothing: a counter that
+ * has not moved means nothing, and the next step is over the whole time.
+ */
+static void energy(struct gtel_attr_sample *sample, struct gtel_attr *attr, uint64_t value)
+{
+    struct gtel_attr_state *state = &attr->state;
+    uint64_t t_ns = sample->batch->t_ns;
+    state->counter.most = watts_bound(sample) / attr->kind.scale;
+    enum gtel_counter_result result = gtel_counter_add(&state->counter, value, t_ns);
+    if (result == GTEL_COUNTER_IMPOSSIBLE) {
+        state->suspect_until_ns = t_ns + suspect_ns;
+    } else if (result != GTEL_COUNTER_STEP) { /* the first one, or the driver was loaded again */
+        state->counter.sum = value;
+        state->suspect_until_ns = 0;
+    }
+    /* Reads between gathers do not count: the one of the gather may follow immediately. */
+    bool is_stuck = state->has_reported && value == state->reported;
+    if (!sample->is_between) {
+        state->has_reported = true;
+        state->reported = value;
+    }
+    if (value == 0)
+        return;
+    if (is_stuck || t_ns < state->suspect_until_ns)
+        (void)headline_of(sample, attr); /* nor does another counter replace it */
+    else
+        put_f64(sample, attr, (double)state->counter.sum * attr->kind.scale);
+}
+
+/*
+ * Counters of DRM drivers in files: width and unit, the shortest time to a turn, and what extends
+ * them.
+ *
+ *   energyN_input          32 bits, 2^-14 J  4.4 min at 1000 W  the kernel; read each 2 min
+ *   idle_residency_ms      32 bits, 1.28 us  91 min             the kernel; read each 60 min
+ *   rc6*_residency_ms      32 bits, 1.28 us  91 min             the kernel; read each 60 min
+ *     their text           32 bits, 1 ms     49.7 days          base/counter.h
+ *   runtime_suspended_time 64 bits, 1 ms     never
+ *
+ * The kernel extends its counters at each read of the file.
+ * (kernel: i915/i915_hwmon.c, xe/xe_hwmon.c, i915/gt/intel_rc6.c, xe/xe_gt_idle.c,
+ * drivers/base/power/runtime.c. Two minutes are enough up to 2184 W.)
+ */
+static uint64_t keep_of(enum gtel_attr_form form)
+{
+    const uint64_t minute_ns = 60 * UINT64_C(1000000000);
+    if (form == GTEL_ATTR_ENERGY)
+        return 2 * minute_ns;
+    return form == GTEL_ATTR_COUNTER || form == GTEL_ATTR_COUNTER32 ? 60 * minute_ns : 0;
+}
+
+bool gtel_attr_is_kept(const struct gtel_attr *attr)
+{
+    return keep_of(attr->kind.form) > 0;
+}
+
+uint64_t gtel_attr_keep(const struct gtel_attr *attr, size_t n)
+{
+    uint64_t least_ns = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t keep_ns = keep_of(attr[i].kind.form);
+        if (keep_ns > 0 && (least_ns == 0 || keep_ns < least_ns))
+            least_ns = keep_ns;
+    }
+    return least_ns;
+}
+
+/* ---- sensors ---- */
+
+/*
+ * Drivers print a failure as a value: nouveau's sensors show -19 or -22, which are errnos, radeon's
+ * a temperature of 0 (kernel: nouveau/nouveau_hwmon.c, radeon/radeon_pm.c). Integrated sensors work
+ * from -40 to 125 degrees.
+ */
+static bool is_plausible(const struct gtel_attr_sample *sample, enum gtel_attr_form form,
+                         double value)
+{
+    switch (form) {
+    case GTEL_ATTR_TEMPERATURE:
+        return value >= -40 && value <= 150 && !(value >= -0.2 && value <= 0);
+    case GTEL_ATTR_POWER:
+        return value >= 0 && value <= watts_bound(sample);
+    case GTEL_ATTR_SHARE:
+        return value >= 0 && value <= 1;
+    case GTEL_ATTR_LIMIT:
+        return value > 0;
+    default:
+        return value >= 0;
+    }
+}
+
+static int sensor(struct gtel_attr_sample *sample, struct gtel_attr *attr, struct gtel_str text)
+{
+    int64_t number;
+    int r = gtel_str_i64(text, &number);
+    if (r < 0)
+        return r;
+    double value = (double)number * attr->kind.scale;
+    if (!is_plausible(sample, attr->kind.form, value))
+        return 0;
+    if (attr->kind.metric == GTEL_M_POWER_LIMIT && value > sample->attrs->limit_w)
+        sample->attrs->limit_w = value;
+    if (attr->kind.form != GTEL_ATTR_FAN) {
+        put_f64(sample, attr, value);
+        return 0;
+    }
+    attr->state.counter.has_last = true;
+    attr->state.counter.last = (uint64_t)number;
+    put_u64(sample, attr, (uint64_t)number);
+    return 0;
+}
+
+/* ---- states and clocks ---- */
+
+/* States in words (kernel: xe/xe_gt_idle.c, xe/xe_guc_pc.c). An unknown one is no reading. */
+static void word(struct gtel_attr_sample *sample, struct gtel_attr *attr, struct gtel_str text)
+{
+    bool is_idle_state = attr->kind.form == GTEL_ATTR_IDLE;
+    const char *const no = is_idle_state ? "gt-c0" : "[base]";
+    const char *const yes = is_idle_state ? "gt-c6" : "[power_saving]";
+    struct gtel_str got;
+    while (gtel_str_word(&text, &got)) {
+        bool is_yes = gtel_str_eq(got, gtel_str_of(yes));
+        if (is_yes || gtel_str_eq(got, gtel_str_of(no))) {
+            put_u64(sample, attr, is_yes);
+            return;
+        }
+    }
+}
+
+static int unsigned_value(struct gtel_attr_sample *sample, struct gtel_attr *attr, uint64_t value)
+{
+    double scaled = (double)value * attr->kind.scale;
+    switch (attr->kind.form) {
+    case GTEL_ATTR_COUNTER:
+    case GTEL_ATTR_COUNTER32:
+        counter(sample, attr, value);
+        return 0;
+    case GTEL_ATTR_ENERGY:
+        energy(sample, attr, value);
+        return 0;
+    case GTEL_ATTR_FLAG:
+        if (value > 1)
+            return -ERANGE;
+        put_u64(sample, attr, value);
+        return 0;
+    case GTEL_ATTR_CLOCK:
+        /* An A380 reported an achievable clock of 627200 MHz (rpa_freq under xe): no failure. */
+        if (value > 0 && scaled <= 20e9)
+            put_u64(sample, attr, (uint64_t)scaled);
+        return 0;
+    default:
+        if (value > UINT32_MAX) /* no clock in MHz */
+            return -ERANGE;
+        put_u64(sample, attr, (uint64_t)scaled);
+        return 0;
+    }
+}
+
+static int parse(struct gtel_attr_sample *sample, struct gtel_attr *attr, struct gtel_str text)
+{
+    uint64_t value = 0;
+    int r;
+    switch (attr->kind.form) {
+    case GTEL_ATTR_TEMPERATURE:
+    case GTEL_ATTR_VOLTAGE:
+    case GTEL_ATTR_POWER:
+    case GTEL_ATTR_SHARE:
+    case GTEL_ATTR_LIMIT:
+    case GTEL_ATTR_FAN:
+        return sensor(sample, attr, text);
+    case GTEL_ATTR_IDLE:
+    case GTEL_ATTR_PROFILE:
+        word(sample, attr, text);
+        return 0;
+    case GTEL_ATTR_MASK:
+        r = gtel_str_hex(text, &value);
+        value &= 1;
+        break;
+    case GTEL_ATTR_LINK_SPEED:
+        r = gtel_link_speed(text, &value);
+        break;
+    case GTEL_ATTR_LINK_WIDTH:
+        r = gtel_link_width(text, &value);
+        break;
+    default:
+        r = gtel_str_u64(text, &value);
+        return r < 0 ? r : unsigned_value(sample, attr, value);
+    }
+    if (r == 0)
+        put_u64(sample, attr, value);
+    return r;
+}
+
+/* ---- reading ---- */
+
+static int read_attr(struct gtel_attr_sample *sample, struct gtel_attr *attr)
+{
+    char buf[96];
+    struct gtel_str text;
+    int r = gtel_fs_read(sample->card->cards->env, &attr->file, buf, sizeof(buf), &text);
+    if (r == 0)
+        r = parse(sample, attr, text);
+    /* Two reads of a fan within one jiffy: xe answers EAGAIN, and the value stands. */
+    if (r == -EAGAIN && attr->kind.form == GTEL_ATTR_FAN) {
+        if (attr->state.counter.has_last)
+            put_u64(sample, attr, attr->state.counter.last);
+        r = 0;
+    }
+    return gtel_error_is_absence(r) ? 0 : r;
+}
+
+static void log_change(const struct gtel_attr_sample *sample, struct gtel_attr *attr, int r)
+{
+    const struct gtel_drm_card *card = &sample->card->drm;
+    gtel_failure_log(&sample->card->cards->env->log, &attr->state.error, r, "", "%s: %s: %.*s",
+                     card->driver, card->key, GTEL_STR_ARG(attr->name));
+    if (attr->state.suspect_until_ns <= sample->batch->t_ns || sample->attrs->is_suspect_logged)
+        return;
+    sample->attrs->is_suspect_logged = true;
+    gtel_log(&sample->card->cards->env->log, GTEL_LOG_WARNING,
+             "%s: %s: %.*s makes impossible steps, which are ignored", card->driver, card->key,
+             GTEL_STR_ARG(attr->name));
+}
+
+int gtel_attr_read(struct gtel_attr_sample *sample, struct gtel_attr *attr)
+{
+    int r = read_attr(sample, attr);
+    if (r == -ENODEV || sample->is_between)
+        return r; /* the next sample reports the rest */
+    if (GTEL_UNLIKELY(r < 0 || attr->state.error < 0 || attr->state.suspect_until_ns != 0))
+        log_change(sample, attr, r);
+    if (r == 0) {
+        sample->read++;
+        return 0;
+    }
+    sample->error = sample->error < 0 ? sample->error : r;
+    gtel_batch_failed(sample->batch, attr->reading.device);
+    return r;
+}
+
+int gtel_attrs_read(struct gtel_attr_sample *sample)
+{
+    for (size_t i = 0; i < sample->attrs->n; i++)
+        if (gtel_attr_read(sample, &sample->attrs->attr[i]) == -ENODEV)
+            return -ENODEV;
+    return sample->read > 0 ? 0 : sample->error;
+}
+
+void gtel_attrs_close(const struct gtel_env *env, struct gtel_attrs *attrs)
+{
+    for (size_t i = 0; i < attrs->n; i++)
+        gtel_fs_close(env, &attrs->attr[i].file);
+    free(attrs->attr);
+    attrs->attr = NULL;
+    attrs->n = 0;
+    attrs->keep_ns = 0;
+    attrs->hash = 0;
+}
