@@ -3,8 +3,8 @@
 until one fails. The checkout stays as it is: all happens in a copy in a scratch folder.
 
 A mutant is killed by the compiler (warnings are errors), by a test that fails twice, or by one that
-takes several times as long as without the mutant. What no test can notice is listed, with the reason, in
-mutate.equivalent beside this file, and does not count.
+takes several times as long as without the mutant. What no test can notice does not count: it compiles to
+the same machine code, or is listed, with the reason, in mutate.equivalent beside this file.
 
 First all tests run once on code that writes down which of the functions to be changed a test reaches: a
 mutant gets only those. Of these, what killed in that folder before, and what mentions the module, is
@@ -21,6 +21,7 @@ import pathlib
 import queue
 import random
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -222,14 +223,28 @@ class Build:
                 return test.name if status is not None else f"{test.name} (time-out)"
         return SURVIVED
 
+    def machine_code(self, path):
+        """What the optimizing compiler makes of a file."""
+        entry = next(e for e in json.loads((self.build / "compile_commands.json").read_text())
+                     if os.path.relpath(e["file"], self.code) == path)
+        command = shlex.split(entry["command"])
+        output = self.code.parent / "same.o"
+        command[command.index("-o") + 1] = str(output)
+        self.must(["env", "-C", entry["directory"], *command, "-O2", "-g0", "-Wno-error"])
+        return output.read_bytes()
+
     def judge(self, number, mutant):
         file = self.code / mutant.path
         text = file.read_text()
+        code = None
         file.write_text(text[:mutant.start] + mutant.new + text[mutant.end:])
         try:
-            return self.killer(number, mutant)
+            verdict = self.killer(number, mutant)
+            if verdict == SURVIVED:
+                code = self.machine_code(mutant.path)
         finally:
             file.write_text(text)
+        return EQUIVALENT if code is not None and code == self.machine_code(mutant.path) else verdict
 
 
 def equivalents(code):

@@ -191,12 +191,22 @@ static int64_t read_path(const struct gtel_env *env, const char *path)
     return n;
 }
 
+/* The number of the next file to be opened: it grows when one stays open. */
+static int next_fd(int at)
+{
+    int fd = dup(at);
+    (void)close(fd);
+    return fd;
+}
+
 /* The way of kernels before openat2. */
 static int walk(int at, const char *path)
 {
+    int next = next_fd(at);
     int fd = gtel_root_posix_walk(at, path, O_PATH);
     if (fd >= 0)
         (void)close(fd);
+    CHECK_INT(next_fd(at), next);
     return fd < 0 ? fd : 0;
 }
 

@@ -30,6 +30,7 @@ static struct {
     int interrupted; /* the request before whose answer a signal comes */
     bool is_cut;     /* datagrams end in the middle */
     bool has_nodes;
+    int missing;       /* the attribute, from 1, that no node or counter has */
     uint32_t id_extra; /* bytes that a later kernel adds to a counter */
     /* Seen. */
     int requests;
@@ -121,6 +122,8 @@ static void end(struct answer *answer)
 
 static void attr(struct answer *answer, uint16_t type, const void *value, size_t n)
 {
+    if (kernel.missing == type && kernel.requests > 1)
+        return;
     struct nlattr header = {.nla_len = (uint16_t)(sizeof(header) + n), .nla_type = type};
     unsigned char bytes[256];
     if (!CHECK(sizeof(header) + n <= sizeof(bytes)))
@@ -382,6 +385,11 @@ static void test_refusals(void)
     kernel.is_cut = true;
     CHECK_INT(exchange(counter, GTEL_RAS_MAX, &n), -EINVAL);
     kernel.is_cut = false;
+    for (kernel.missing = 1; kernel.missing <= 3; kernel.missing++) /* of a node */
+        CHECK_INT(exchange(counter, GTEL_RAS_MAX, &n), -EINVAL);
+    kernel.missing = 4; /* the value of a counter; of a node nobody asks for it */
+    CHECK_INT(exchange(counter, GTEL_RAS_MAX, &n), -EINVAL);
+    kernel.missing = 0;
     kernel.has_nodes = false; /* a driver that counts none */
     CHECK_INT(exchange(counter, GTEL_RAS_MAX, &n), -ENOENT);
     kernel.has_nodes = true;
