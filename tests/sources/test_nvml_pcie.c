@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* PCIe bytes and activity of NVIDIA GPUs against a link whose bytes are known. */
-#include "sources/nvidia/nvml.h"
+#include "sources/nvidia/gpu.h"
 #include "harness/test.h"
 
 #include <math.h>
@@ -117,7 +117,7 @@ static int fake_fields(struct gtel_nvml_device *device, int n, struct gtel_nvml_
 struct machine {
     struct gtel_env_ops ops;
     struct gtel_env env;
-    struct gtel_nvml nvml;
+    struct gtel_nvml_library library;
     struct gtel_nvml_gpu *gpu;
     struct gtel_device device;
     struct gtel_batch batch;
@@ -131,25 +131,25 @@ static bool begin(struct machine *m, bool has_gpm, unsigned gen, unsigned width)
     memset(m, 0, sizeof(*m));
     m->ops.monotonic_ns = monotonic_ns;
     m->env.ops = &m->ops;
-    m->nvml.env = &m->env;
-    m->nvml.is_running = true;
-    m->nvml.call.nvmlDeviceGetFieldValues = fake_fields;
-    m->nvml.call.nvmlGpmQueryDeviceSupport = has_gpm ? fake_support : NULL;
-    m->nvml.call.nvmlGpmSampleAlloc = fake_alloc;
-    m->nvml.call.nvmlGpmSampleFree = fake_free;
-    m->nvml.call.nvmlGpmSampleGet = fake_sample;
-    m->nvml.call.nvmlGpmMetricsGet = fake_means;
+    m->library.env = &m->env;
+    m->library.is_running = true;
+    m->library.call.nvmlDeviceGetFieldValues = fake_fields;
+    m->library.call.nvmlGpmQueryDeviceSupport = has_gpm ? fake_support : NULL;
+    m->library.call.nvmlGpmSampleAlloc = fake_alloc;
+    m->library.call.nvmlGpmSampleFree = fake_free;
+    m->library.call.nvmlGpmSampleGet = fake_sample;
+    m->library.call.nvmlGpmMetricsGet = fake_means;
     m->gpu = calloc(1, sizeof(*m->gpu));
     if (!CHECK(m->gpu != NULL))
         return false;
     m->gpu->device = &m->device;
-    m->gpu->pcie.wrap_ns = gtel_nvml_pcie_wrap_ns(gen, width);
+    m->gpu->pcie.speed = gtel_nvml_pcie_speed(gen, width);
     return true;
 }
 
 static void finish(struct machine *m)
 {
-    gtel_nvml_gpm_done(&m->nvml, m->gpu);
+    gtel_nvml_gpm_done(&m->library.call, &m->gpu->gpm);
     CHECK_INT(link_.allocated, 0);
     gtel_batch_done(&m->batch);
     free(m->gpu);
@@ -159,10 +159,7 @@ static void finish(struct machine *m)
 static void gather(struct machine *m)
 {
     gtel_batch_reset(&m->batch);
-    gtel_nvml_pass(&m->nvml, m->gpu, &m->batch);
-    gtel_nvml_emit(m->gpu, &m->batch);
-    gtel_nvml_gpm_pass(&m->nvml, m->gpu, &m->batch);
-    gtel_nvml_pcie_pass(&m->nvml, m->gpu, &m->batch);
+    gtel_nvml_gpu_sample(&m->library, m->gpu, &m->batch);
 }
 
 /* -1 when there is none. */
@@ -187,18 +184,18 @@ static double rx(const struct machine *m)
 
 /* ---- the link ---- */
 
-static void test_wrap(void)
+static void test_speed(void)
 {
     static const struct {
         unsigned gen;
         unsigned width;
-        uint64_t ms;
+        double speed;
     } cases[] = {
-        {1, 1, 13743}, {3, 1, 4294}, {3, 16, 268}, {4, 16, 134}, {5, 16, 67},
-        {7, 32, 8},    {0, 16, 0},   {8, 16, 0},   {5, 0, 0},    {5, 33, 0},
+        {1, 1, 0.3125e9}, {3, 1, 1e9}, {3, 16, 16e9}, {4, 16, 32e9}, {5, 16, 64e9},
+        {7, 32, 512e9},   {0, 16, 0},  {8, 16, 0},    {5, 0, 0},     {5, 33, 0},
     };
     for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++)
-        CHECK_INT(gtel_nvml_pcie_wrap_ns(cases[i].gen, cases[i].width) / MS, cases[i].ms);
+        CHECK_NEAR(gtel_nvml_pcie_speed(cases[i].gen, cases[i].width), cases[i].speed, 0);
 }
 
 /* 55 GB a second wrap the field 13 times in each interval; GPM counts them all. */
@@ -256,7 +253,7 @@ static void test_slow_link(void)
     go(4 * S); /* beyond 2^31, but no more than the link can move in that time */
     gather(&m);
     CHECK_NEAR(tx(&m), 3.6 * GB, 4);
-    gtel_nvml_forget(m.gpu); /* NVML was started again: the counter as well, perhaps */
+    gtel_nvml_gpu_forget(m.gpu); /* NVML was started again: the counter as well, perhaps */
     link_.bytes[GTEL_NVML_PCIE_TX] = 0;
     gather(&m);
     CHECK_NEAR(tx(&m), -1, 0);
@@ -375,7 +372,7 @@ static void test_holes(void)
         if (i == LONG_GAP)
             go(601 * S);
         if (i == RESET) {
-            gtel_nvml_forget(m.gpu);
+            gtel_nvml_gpu_forget(m.gpu);
             link_.bytes[GTEL_NVML_PCIE_TX] = 0;
         }
         gather(&m);
@@ -438,7 +435,7 @@ static void test_dram(void)
 
 int main(void)
 {
-    test_wrap();
+    test_speed();
     test_fast_link();
     test_slow_link();
     test_switch();

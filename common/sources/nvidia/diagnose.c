@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What NVML does not give, and why. */
+#include "sources/nvidia/code.h"
 #include "sources/nvidia/nvml.h"
 
 #include <stdio.h>
@@ -7,44 +8,19 @@
 
 static const char right[] = "run gtel as root, or in a container with the device nodes";
 
-/* What a user can do about a code at the start of NVML. */
-static const char *fix_of(int code)
-{
-    switch (code) {
-    case GTEL_NVML_DRIVER_NOT_LOADED:
-        return "modprobe nvidia";
-    case GTEL_NVML_VERSION_MISMATCH:
-        return "load the driver of the library's version: reboot, or stop what uses the GPUs, then "
-               "modprobe -r nvidia_uvm nvidia_drm nvidia_modeset nvidia; modprobe nvidia";
-    case GTEL_NVML_NO_PERMISSION:
-        return "let this user read and write /dev/nvidiactl and /dev/nvidia0";
-    case GTEL_NVML_GPU_IS_LOST:
-        return "reboot; dmesg | grep Xid says what happened";
-    default:
-        return "nvidia-smi says whether the driver works; in a container, check the device nodes";
-    }
-}
-
-static void diagnose_library(const struct gtel_nvml *nvml, struct gtel_findings *findings)
+static void diagnose_library(int trouble, struct gtel_findings *findings)
 {
     char why[160];
-    int code;
-    switch (gtel_nvml_trouble(nvml, &code)) {
-    case GTEL_NVML_TROUBLE_LIBRARY: {
+    if (trouble == GTEL_NVML_NO_LIBRARY) {
         static const char *const text[3] = {
             "libnvidia-ml.so.1", "the driver's NVML library cannot be opened",
             "install it: apt install libnvidia-ml1 (Debian), libnvidia-compute-VERSION (Ubuntu)"};
         gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU, 0, text);
-        break;
-    }
-    case GTEL_NVML_TROUBLE_CODE: {
-        (void)snprintf(why, sizeof(why), "it answers code %d: %s", code, gtel_nvml_advice(code));
-        const char *const text[3] = {"nvmlInit_v2", why, fix_of(code)};
+    } else if (trouble != 0) {
+        (void)snprintf(why, sizeof(why), "it answers code %d: %s", trouble,
+                       gtel_nvml_code_text(trouble));
+        const char *const text[3] = {"nvmlInit_v2", why, gtel_nvml_code_fix(trouble)};
         gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU, 0, text);
-        break;
-    }
-    default:
-        break;
     }
 }
 
@@ -53,7 +29,7 @@ static enum gtel_measurement measurement_of(const struct gtel_nvml_row *row)
     return gtel_metric_row(row->metric != GTEL_M_NONE ? row->metric : row->headline)->measurement;
 }
 
-/* The calls of one group of figures that this GPU does not answer, as one finding. */
+/* The calls of one measurement that this GPU does not answer, as one finding. */
 static void diagnose_calls(const struct gtel_nvml_gpu *gpu, enum gtel_measurement measurement,
                            struct gtel_findings *findings)
 {
@@ -104,20 +80,20 @@ static void diagnose_pcie(const struct gtel_nvml_gpu *gpu, struct gtel_findings 
 {
     char why[160] = "a counter of 32 bits, and the speed of the link is not known";
     const char *const text[3] = {"field PCIE_TX_BYTES, field PCIE_RX_BYTES", why, NULL};
-    if (gpu->pcie.by != GTEL_NVML_BY_NOTHING || gpu->pcie.last_ns == 0)
+    if (gpu->pcie.by != GTEL_NVML_BY_NOTHING || !gpu->pcie.field[0].has_last)
         return;
-    if (gpu->pcie.wrap_ns != 0)
+    if (gpu->pcie.speed > 0)
         (void)snprintf(why, sizeof(why),
                        "a counter of 32 bits, which this link can fill in %u ms: shorter than the "
                        "interval",
-                       (unsigned)(gpu->pcie.wrap_ns / 1000000));
+                       (unsigned)(4294967296e3 / gpu->pcie.speed));
     gtel_finding_put_lack(findings, gpu->device, GTEL_MEASUREMENT_GPU, GTEL_M_GPU_PCIE_RX, 0, text);
 }
 
 static void diagnose_gpu(const struct gtel_nvml_gpu *gpu, struct gtel_findings *findings)
 {
     char why[160];
-    if (gpu->is_lost) {
+    if (gpu->is_unavailable) {
         (void)snprintf(why, sizeof(why), "the GPU is lost or needs a reset (NVML code %d)",
                        gpu->first_code);
         const char *const text[3] = {"NVML", why, "nvidia-smi --gpu-reset, or reboot"};
@@ -149,7 +125,7 @@ void gtel_nvml_diagnose(void *state, struct gtel_registry *registry, struct gtel
 {
     const struct gtel_nvml *nvml = state;
     (void)registry;
-    diagnose_library(nvml, findings);
+    diagnose_library(nvml->library.trouble, findings);
     for (size_t i = 0; i < nvml->n; i++)
         if (nvml->gpu[i]->device)
             diagnose_gpu(nvml->gpu[i], findings);

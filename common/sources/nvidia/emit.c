@@ -1,72 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-/* From what was read to readings. */
-#include "sources/nvidia/nvml.h"
+/* Readings from the answers of a GPU's rows. */
+#include "sources/nvidia/emit.h"
 
-static const struct gtel_str no_dim = {NULL, 0};
-
-/* One value in base units, as an integer where the catalogue wants one. Negative ones are doubles
- * only. */
-static void put(struct gtel_batch *batch, const struct gtel_nvml_gpu *gpu, enum gtel_metric metric,
-                const struct gtel_str *dim, const struct gtel_reading *value)
+/* Appends one value in base units, as an integer where the catalogue wants one. dim: NULL or two.
+ */
+static void put(const struct gtel_nvml_gpu *gpu, enum gtel_metric metric,
+                const struct gtel_str *dim, double scale, const struct gtel_nvml_answer *answer,
+                struct gtel_batch *batch)
 {
-    struct gtel_reading reading = *value;
     if (metric == GTEL_M_NONE)
         return;
-    reading.device = gpu->device;
-    reading.metric = (uint16_t)metric;
+    struct gtel_reading reading = {.device = gpu->device,
+                                   .metric = (uint16_t)metric,
+                                   .value_type = GTEL_VALUE_F64,
+                                   .value.f64 = answer->f * scale};
+    if (gtel_metric_row(metric)->type == GTEL_TYPE_INT) {
+        if (answer->f < 0)
+            return;
+        reading.value_type = GTEL_VALUE_U64;
+        reading.value.u64 = scale > 1 ? answer->u[0] * (uint64_t)scale : answer->u[0];
+    }
     for (size_t i = 0; dim && i < 2; i++)
         reading.dim[i] = dim[i];
     gtel_batch_put(batch, &reading);
 }
 
-/* True when there is a value to show. */
-static bool convert(enum gtel_metric metric, const struct gtel_nvml_answer *answer, double scale,
-                    struct gtel_reading *ret)
-{
-    if (metric == GTEL_M_NONE)
-        return false;
-    *ret = (struct gtel_reading){.value_type = GTEL_VALUE_F64, .value.f64 = answer->f * scale};
-    if (gtel_metric_row(metric)->type != GTEL_TYPE_INT)
-        return true;
-    if (answer->f < 0)
-        return false;
-    ret->value_type = GTEL_VALUE_U64;
-    ret->value.u64 = scale > 1 ? answer->u[0] * (uint64_t)scale : answer->u[0];
-    return true;
-}
-
-static void emit_row(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml_row *row,
-                     const struct gtel_nvml_answer *answer, struct gtel_batch *batch)
-{
-    struct gtel_reading value;
-    if (convert(row->headline, answer, row->scale, &value))
-        put(batch, gpu, row->headline, NULL, &value);
-    if (convert(row->metric, answer, row->scale, &value))
-        put(batch, gpu, row->metric, row->dim, &value);
-}
-
-void gtel_nvml_emit(const struct gtel_nvml_gpu *gpu, struct gtel_batch *batch)
-{
-    for (size_t i = 0; i < gtel_nvml_rows_n; i++) {
-        const struct gtel_nvml_row *row = &gtel_nvml_rows[i];
-        if (!gpu->slot[i].has_answer)
-            continue;
-        batch->origin = row->read ? GTEL_NVML_ORIGIN_CALL : GTEL_NVML_ORIGIN_FIELD;
-        if (row->emit)
-            row->emit(gpu, row, &gpu->slot[i].answer, batch);
-        else
-            emit_row(gpu, row, &gpu->slot[i].answer, batch);
-    }
-}
-
-void gtel_nvml_emit_utilization(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml_row *row,
-                                const struct gtel_nvml_answer *answer, struct gtel_batch *batch)
+static void emit_utilization(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml_row *row,
+                             const struct gtel_nvml_answer *answer, struct gtel_batch *batch)
 {
     if (answer->u[0] != UINT32_MAX)
-        gtel_batch_f64(batch, gpu->device, GTEL_M_GPU_BUSY, no_dim,
+        gtel_batch_f64(batch, gpu->device, GTEL_M_GPU_BUSY, GTEL_STR_NONE,
                        (double)answer->u[0] * row->scale);
     if (answer->u[1] != UINT32_MAX)
-        gtel_batch_f64(batch, gpu->device, GTEL_M_GPU_MEMORY_BANDWIDTH, no_dim,
+        gtel_batch_f64(batch, gpu->device, GTEL_M_GPU_MEMORY_BANDWIDTH, GTEL_STR_NONE,
                        (double)answer->u[1] * row->scale);
 }
 
@@ -74,17 +40,16 @@ void gtel_nvml_emit_utilization(const struct gtel_nvml_gpu *gpu, const struct gt
  * With the second form, total = reserved + used + free, as captures of an H200, an H100 and GeForce
  * cards show; with the first, used contains what the driver reserves.
  */
-void gtel_nvml_emit_memory(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml_row *row,
-                           const struct gtel_nvml_answer *answer, struct gtel_batch *batch)
+static void emit_memory(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml_answer *answer,
+                        struct gtel_batch *batch)
 {
     const struct gtel_str region = GTEL_STR("vram");
     uint64_t total = answer->u[0];
     uint64_t used = answer->u[1];
     double share = (double)used / (double)total;
-    (void)row; /* plain bytes */
-    gtel_batch_u64(batch, gpu->device, GTEL_M_GPU_MEMORY_USED, no_dim, used);
-    gtel_batch_u64(batch, gpu->device, GTEL_M_GPU_MEMORY_TOTAL, no_dim, total);
-    gtel_batch_f64(batch, gpu->device, GTEL_M_GPU_MEMORY_USED_RATIO, no_dim, share);
+    gtel_batch_u64(batch, gpu->device, GTEL_M_GPU_MEMORY_USED, GTEL_STR_NONE, used);
+    gtel_batch_u64(batch, gpu->device, GTEL_M_GPU_MEMORY_TOTAL, GTEL_STR_NONE, total);
+    gtel_batch_f64(batch, gpu->device, GTEL_M_GPU_MEMORY_USED_RATIO, GTEL_STR_NONE, share);
     gtel_batch_u64(batch, gpu->device, GTEL_M_MEMORY_USED, region, used);
     gtel_batch_u64(batch, gpu->device, GTEL_M_MEMORY_TOTAL, region, total);
     gtel_batch_f64(batch, gpu->device, GTEL_M_MEMORY_USED_RATIO, region, share);
@@ -107,8 +72,8 @@ static const struct {
     {GTEL_NVML_REASON_HW_POWER_BRAKE, GTEL_STR_INIT("power_brake")},
 };
 
-void gtel_nvml_emit_reasons(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml_row *row,
-                            const struct gtel_nvml_answer *answer, struct gtel_batch *batch)
+static void emit_reasons(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml_row *row,
+                         const struct gtel_nvml_answer *answer, struct gtel_batch *batch)
 {
     for (size_t i = 0; i < GTEL_ARRAY_LEN(reasons); i++)
         gtel_batch_u64(batch, gpu->device, row->metric, reasons[i].name,
@@ -119,23 +84,11 @@ void gtel_nvml_emit_reasons(const struct gtel_nvml_gpu *gpu, const struct gtel_n
  * Scope 2 of the power fields is memory by the header's constants and the GPU's base by its
  * comments. Captures show about 95 W on an H100 and an H200: memory, if it is less than the whole.
  */
-void gtel_nvml_emit_memory_power(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml_row *row,
-                                 const struct gtel_nvml_answer *answer, struct gtel_batch *batch)
+static bool is_memory_power(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml_answer *answer)
 {
     size_t whole = gpu->chosen[GTEL_NVML_GROUP_POWER];
-    if (whole == 0 || !gpu->slot[whole - 1].has_answer ||
-        answer->f >= gpu->slot[whole - 1].answer.f)
-        return;
-    gtel_batch_f64(batch, gpu->device, row->metric, row->dim[0], answer->f * row->scale);
-}
-
-void gtel_nvml_emit_pcie(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml_row *row,
-                         const struct gtel_nvml_answer *answer, struct gtel_batch *batch)
-{
-    (void)gpu;
-    (void)row;
-    (void)answer;
-    (void)batch;
+    return whole > 0 && gpu->slot[whole - 1].has_answer &&
+           answer->f < gpu->slot[whole - 1].answer.f;
 }
 
 static const struct gtel_str fan_names[GTEL_NVML_WORDS] = {
@@ -143,14 +96,59 @@ static const struct gtel_str fan_names[GTEL_NVML_WORDS] = {
     GTEL_STR_INIT("4"), GTEL_STR_INIT("5"), GTEL_STR_INIT("6"), GTEL_STR_INIT("7"),
 };
 
-void gtel_nvml_emit_fans(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml_row *row,
-                         const struct gtel_nvml_answer *answer, struct gtel_batch *batch)
+static void emit_fans(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml_row *row,
+                      const struct gtel_nvml_answer *answer, struct gtel_batch *batch)
 {
-    struct gtel_reading value;
     for (size_t i = 0; i < answer->n; i++) {
-        struct gtel_nvml_answer fan = {.u = {answer->u[i]}, .n = 1, .f = (double)answer->u[i]};
-        if (answer->u[i] >= UINT32_MAX || !convert(row->metric, &fan, row->scale, &value))
+        const struct gtel_nvml_answer fan = {.u = {answer->u[i]}, .f = (double)answer->u[i]};
+        if (answer->u[i] < UINT32_MAX)
+            put(gpu, row->metric, (struct gtel_str[2]){fan_names[i]}, row->scale, &fan, batch);
+    }
+}
+
+static void emit_value(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml_row *row,
+                       const struct gtel_nvml_answer *answer, struct gtel_batch *batch)
+{
+    put(gpu, row->headline, NULL, row->scale, answer, batch);
+    put(gpu, row->metric, row->dim, row->scale, answer, batch);
+}
+
+static void emit_row(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml_row *row,
+                     const struct gtel_nvml_answer *answer, struct gtel_batch *batch)
+{
+    switch (row->form) {
+    case GTEL_NVML_FORM_VALUE:
+        emit_value(gpu, row, answer, batch);
+        break;
+    case GTEL_NVML_FORM_UTILIZATION:
+        emit_utilization(gpu, row, answer, batch);
+        break;
+    case GTEL_NVML_FORM_MEMORY:
+        emit_memory(gpu, answer, batch);
+        break;
+    case GTEL_NVML_FORM_MEMORY_POWER:
+        if (is_memory_power(gpu, answer))
+            emit_value(gpu, row, answer, batch);
+        break;
+    case GTEL_NVML_FORM_REASONS:
+        emit_reasons(gpu, row, answer, batch);
+        break;
+    case GTEL_NVML_FORM_FANS:
+        emit_fans(gpu, row, answer, batch);
+        break;
+    case GTEL_NVML_FORM_PCIE:
+        break;
+    }
+}
+
+void gtel_nvml_emit(const struct gtel_nvml_gpu *gpu, struct gtel_batch *batch)
+{
+    for (size_t i = 0; i < gtel_nvml_rows_n; i++) {
+        const struct gtel_nvml_row *row = &gtel_nvml_rows[i];
+        bool is_field = row->shape == GTEL_NVML_SHAPE_FIELD;
+        if (!gpu->slot[i].has_answer)
             continue;
-        put(batch, gpu, row->metric, (struct gtel_str[2]){fan_names[i]}, &value);
+        batch->origin = is_field ? GTEL_NVML_ORIGIN_FIELD : GTEL_NVML_ORIGIN_CALL;
+        emit_row(gpu, row, &gpu->slot[i].answer, batch);
     }
 }

@@ -1,26 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Activity of execution units, and PCIe traffic, from GPM (NVML API Reference, GPM Functions):
- * Hopper and later.
- *
- * GPM takes no exclusive lock, so it runs beside profilers. It wants two samples at least 100 ms
- * apart and gives means between them. A window ends, and the next begins, only when its means have
- * been read: so windows follow each other without a hole and without an overlap, whatever fails in
- * between. PCIe bytes are summed up over them (pcie.c).
- *
- * Costs on an H200 with driver 580.159: a sample 50 to 300 us, a metric 1 to 3 us; but DRAM 2 to
- * 5 ms. So DRAM has windows of its own, of twenty seconds: one gather of twenty is longer for it.
- */
-#include "sources/nvidia/nvml.h"
+/* Activity of execution units, and PCIe traffic, from GPM. */
+#include "sources/nvidia/gpm.h"
+
+#include "sources/nvidia/code.h"
+#include "sources/nvidia/gpu.h"
 
 #include <math.h>
 #include <string.h>
 
-#define GAP_MIN_NS 100000000u
-#define GAP_MAX_NS 600000000000u
-#define PAUSE_NS 60000000000u
-/* A little less than twenty seconds, so that a clock's jitter does not skip a gather. */
-#define SLOW_WINDOW_NS 19500000000u
+static const uint64_t gap_min_ns = 100000000;
+static const uint64_t gap_max_ns = 600000000000;
+static const uint64_t pause_ns = 60000000000;
+/*
+ * Costs on an H200 with driver 580.159: a sample 50 to 300 us, a metric 1 to 3 us; but DRAM 2 to
+ * 5 ms. So DRAM has windows of its own, of twenty seconds: a little less, so that a clock's jitter
+ * does not skip a gather.
+ */
+static const uint64_t slow_window_ns = 19500000000;
 /* So many in the beginning are short: a single look (--once) shows the second. */
 enum { FIRST_MEANS = 2 };
 
@@ -53,57 +49,35 @@ static bool has_calls(const struct gtel_nvml_calls *call)
            call->nvmlGpmSampleGet && call->nvmlGpmMetricsGet;
 }
 
-void gtel_nvml_gpm_forget(struct gtel_nvml_gpu *gpu)
+void gtel_nvml_gpm_forget(struct gtel_nvml_gpm *gpm)
 {
-    struct gtel_nvml_gpm *gpm = &gpu->gpm;
     memset(gpm->window, 0, sizeof(gpm->window));
     gpm->due_ns = 0;
     gpm->code = GTEL_NVML_SUCCESS;
 }
 
-void gtel_nvml_gpm_done(const struct gtel_nvml *nvml, struct gtel_nvml_gpu *gpu)
+void gtel_nvml_gpm_done(const struct gtel_nvml_calls *calls, struct gtel_nvml_gpm *gpm)
 {
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(gpu->gpm.sample); i++)
-        if (gpu->gpm.sample[i]) /* nothing could be done about a failure */
-            (void)nvml->call.nvmlGpmSampleFree(gpu->gpm.sample[i]);
-    gpu->gpm = (struct gtel_nvml_gpm){0};
-}
-
-/* When to go on after a failure, by its code. A lost GPU shows in its pass. */
-static void settle(struct gtel_nvml *nvml, struct gtel_nvml_gpu *gpu, uint64_t now, int code)
-{
-    gpu->gpm.code = code;
-    switch (code) {
-    case GTEL_NVML_INVALID_ARGUMENT:
-    case GTEL_NVML_NOT_SUPPORTED:
-    case GTEL_NVML_FUNCTION_NOT_FOUND:
-    case GTEL_NVML_ARGUMENT_VERSION_MISMATCH:
-        gpu->gpm.due_ns = UINT64_MAX;
-        break;
-    case GTEL_NVML_NO_PERMISSION: /* seen to come and go in containers (NVIDIA/DCGM issue 214) */
-        gpu->gpm.due_ns = now + PAUSE_NS;
-        break;
-    default:
-        if (gtel_nvml_is_broken(code))
-            nvml->broken = code;
-        break;
-    }
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(gpm->sample); i++)
+        if (gpm->sample[i]) /* nothing could be done about a failure */
+            (void)calls->nvmlGpmSampleFree(gpm->sample[i]);
+    *gpm = (struct gtel_nvml_gpm){0};
 }
 
 /* Asks whether the GPU has it, and allocates. An NVML code. */
-static int prepare(const struct gtel_nvml *nvml, struct gtel_nvml_gpu *gpu)
+static int prepare(const struct gtel_nvml_calls *calls, struct gtel_nvml_gpu *gpu)
 {
     struct gtel_nvml_gpm_support support = {.version = GTEL_NVML_GPM_SUPPORT_VERSION};
-    if (!has_calls(&nvml->call))
+    if (!has_calls(calls))
         return GTEL_NVML_FUNCTION_NOT_FOUND;
-    int code = nvml->call.nvmlGpmQueryDeviceSupport(gpu->handle, &support);
+    int code = calls->nvmlGpmQueryDeviceSupport(gpu->handle, &support);
     if (code != GTEL_NVML_SUCCESS)
         return code;
     if (!support.is_supported)
         return GTEL_NVML_NOT_SUPPORTED;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(gpu->gpm.sample) && code == GTEL_NVML_SUCCESS; i++)
         if (!gpu->gpm.sample[i])
-            code = nvml->call.nvmlGpmSampleAlloc(&gpu->gpm.sample[i]);
+            code = calls->nvmlGpmSampleAlloc(&gpu->gpm.sample[i]);
     gpu->gpm.is_ready = code == GTEL_NVML_SUCCESS;
     return code;
 }
@@ -117,8 +91,8 @@ static bool is_known(const struct gtel_nvml_gpm_metric *metric)
 
 /* Asks for the means of a window up to a sample. An NVML code; row[k]: the row of get->metric[k].
  */
-static int ask_means(const struct gtel_nvml *nvml, const struct gtel_nvml_gpm *gpm, unsigned which,
-                     unsigned newest, struct gtel_nvml_gpm_get *get, size_t *row)
+static int ask_means(const struct gtel_nvml_library *library, const struct gtel_nvml_gpm *gpm,
+                     unsigned which, unsigned newest, struct gtel_nvml_gpm_get *get, size_t *row)
 {
     memset(get, 0, sizeof(*get));
     get->version = GTEL_NVML_GPM_GET_VERSION;
@@ -131,18 +105,18 @@ static int ask_means(const struct gtel_nvml *nvml, const struct gtel_nvml_gpm *g
         get->metric[get->n].rc = GTEL_NVML_NO_DATA;
         row[get->n++] = i;
     }
-    return nvml->call.nvmlGpmMetricsGet(get);
+    return library->call.nvmlGpmMetricsGet(get);
 }
 
 /* Ends a window of so many nanoseconds at a sample: appends its means. An NVML code. */
-static int emit_means(const struct gtel_nvml *nvml, struct gtel_nvml_gpu *gpu, unsigned which,
-                      unsigned newest, uint64_t window_ns, struct gtel_batch *batch)
+static int emit_means(const struct gtel_nvml_library *library, struct gtel_nvml_gpu *gpu,
+                      unsigned which, unsigned newest, uint64_t window_ns, struct gtel_batch *batch)
 {
     struct gtel_nvml_pcie_step *pcie = &gpu->gpm.pcie;
     struct gtel_nvml_gpm_get get;
     size_t row[GTEL_ARRAY_LEN(metrics)];
     unsigned ways = 0;
-    int code = ask_means(nvml, &gpu->gpm, which, newest, &get, row);
+    int code = ask_means(library, &gpu->gpm, which, newest, &get, row);
     if (code != GTEL_NVML_SUCCESS)
         return code;
     batch->origin = GTEL_NVML_ORIGIN_GPM;
@@ -166,21 +140,21 @@ static int emit_means(const struct gtel_nvml *nvml, struct gtel_nvml_gpu *gpu, u
 }
 
 /* Ends a window at a sample if it is time, and begins the next. An NVML code. */
-static int go_on(const struct gtel_nvml *nvml, struct gtel_nvml_gpu *gpu, unsigned which,
-                 unsigned newest, uint64_t t_ns, struct gtel_batch *batch)
+static int advance(const struct gtel_nvml_library *library, struct gtel_nvml_gpu *gpu,
+                   unsigned which, unsigned newest, uint64_t t_ns, struct gtel_batch *batch)
 {
     struct gtel_nvml_gpm_window *window = &gpu->gpm.window[which];
-    if (window->t_ns == 0 || t_ns - window->t_ns > GAP_MAX_NS) {
+    if (window->t_ns == 0 || t_ns - window->t_ns > gap_max_ns) {
         if (which == GTEL_NVML_GPM_FAST)
             gpu->gpm.pcie.kind = GTEL_NVML_STEP_HOLE;
     } else if (t_ns < window->due_ns) {
         return GTEL_NVML_SUCCESS;
     } else {
-        int code = emit_means(nvml, gpu, which, newest, t_ns - window->t_ns, batch);
+        int code = emit_means(library, gpu, which, newest, t_ns - window->t_ns, batch);
         if (code != GTEL_NVML_SUCCESS)
             return code;
         if (which == GTEL_NVML_GPM_SLOW && ++window->means >= FIRST_MEANS)
-            window->due_ns = t_ns + SLOW_WINDOW_NS;
+            window->due_ns = t_ns + slow_window_ns;
     }
     window->base = newest;
     window->t_ns = t_ns;
@@ -188,37 +162,59 @@ static int go_on(const struct gtel_nvml *nvml, struct gtel_nvml_gpu *gpu, unsign
 }
 
 /* Takes a sample, and ends what windows it can. An NVML code. */
-static int sample(const struct gtel_nvml *nvml, struct gtel_nvml_gpu *gpu, struct gtel_batch *batch)
+static int sample(const struct gtel_nvml_library *library, struct gtel_nvml_gpu *gpu,
+                  struct gtel_batch *batch)
 {
     const struct gtel_nvml_gpm_window *window = gpu->gpm.window;
     unsigned newest = 0;
     while (newest == window[GTEL_NVML_GPM_FAST].base || newest == window[GTEL_NVML_GPM_SLOW].base)
         newest++;
-    int code = nvml->call.nvmlGpmSampleGet(gpu->handle, gpu->gpm.sample[newest]);
-    uint64_t t_ns = gtel_env_now(nvml->env);
+    int code = library->call.nvmlGpmSampleGet(gpu->handle, gpu->gpm.sample[newest]);
+    uint64_t t_ns = gtel_env_now(library->env);
     for (unsigned w = 0; w < GTEL_NVML_GPM_WINDOWS && code == GTEL_NVML_SUCCESS; w++)
-        code = go_on(nvml, gpu, w, newest, t_ns, batch);
+        code = advance(library, gpu, w, newest, t_ns, batch);
     return code;
 }
 
-void gtel_nvml_gpm_pass(struct gtel_nvml *nvml, struct gtel_nvml_gpu *gpu, struct gtel_batch *batch)
+/* When to go on after a failure, by its code. */
+static void handle_failure(struct gtel_nvml_library *library, struct gtel_nvml_gpu *gpu,
+                           uint64_t now, int code, struct gtel_batch *batch)
+{
+    gpu->gpm.code = code;
+    switch (gtel_nvml_meaning(code)) {
+    case GTEL_NVML_MEANS_ABSENT:
+        /* Permission was seen to come and go in containers (NVIDIA/DCGM issue 214). */
+        gpu->gpm.due_ns = code == GTEL_NVML_NO_PERMISSION ? now + pause_ns : UINT64_MAX;
+        if (code == GTEL_NVML_NO_PERMISSION)
+            gtel_batch_failed(batch, gpu->device);
+        break;
+    case GTEL_NVML_MEANS_BROKEN:
+        library->broken = code;
+        break;
+    case GTEL_NVML_MEANS_NO_GPU: /* shows in its rows */
+        break;
+    default:
+        gtel_batch_failed(batch, gpu->device);
+        break;
+    }
+}
+
+void gtel_nvml_gpm_sample(struct gtel_nvml_library *library, struct gtel_nvml_gpu *gpu,
+                          struct gtel_batch *batch)
 {
     struct gtel_nvml_gpm *gpm = &gpu->gpm;
-    uint64_t now = gtel_env_now(nvml->env);
+    uint64_t now = gtel_env_now(library->env);
     uint64_t last_ns = gpm->window[GTEL_NVML_GPM_FAST].t_ns;
     int code = GTEL_NVML_SUCCESS;
     gpm->pcie = (struct gtel_nvml_pcie_step){0};
-    if (now < gpm->due_ns || (last_ns != 0 && now - last_ns < GAP_MIN_NS))
+    if (now < gpm->due_ns || (last_ns != 0 && now - last_ns < gap_min_ns))
         return;
     if (!gpm->is_ready)
-        code = prepare(nvml, gpu);
+        code = prepare(&library->call, gpu);
     if (code == GTEL_NVML_SUCCESS)
-        code = sample(nvml, gpu, batch);
-    if (code == GTEL_NVML_SUCCESS) {
+        code = sample(library, gpu, batch);
+    if (code == GTEL_NVML_SUCCESS)
         gpm->code = code;
-        return;
-    }
-    settle(nvml, gpu, now, code);
-    if (gpm->due_ns != UINT64_MAX && !nvml->broken && !gtel_nvml_is_lost(code))
-        gtel_batch_failed(batch, gpu->device);
+    else
+        handle_failure(library, gpu, now, code, batch);
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens, starts and ends NVML, with growing pauses between tries. */
-#include "sources/nvidia/nvml.h"
+/* Opens, starts and ends NVML. */
+#include "sources/nvidia/library.h"
 
 #include "host/library.h"
+#include "sources/nvidia/code.h"
 
 #include <errno.h>
 
-#define PAUSE_FIRST_NS 10000000000u
-#define PAUSE_LAST_NS 300000000000u
-
-enum { SAID_NOTHING, SAID_RUNS, SAID_NO_LIBRARY, SAID_CODE }; /* SAID_CODE + the code */
+/* Starting NVML again and again has caused driver trouble (NVIDIA/cuCascade pull request 138). */
+#define PAUSE_FIRST_NS UINT64_C(10000000000)
+#define PAUSE_LAST_NS UINT64_C(300000000000)
 
 /*
  * Never the name without a version: it belongs to development packages and may be a stub. The paths
@@ -39,81 +39,25 @@ bool gtel_nvml_find_library(const struct gtel_env *env, char *ret, size_t size)
     return gtel_library_find(env, sonames, ret, size);
 }
 
-bool gtel_nvml_is_broken(int code)
+/* Logs each state once. */
+static void report(struct gtel_nvml_library *library, int trouble)
 {
-    return code == GTEL_NVML_UNINITIALIZED || code == GTEL_NVML_DRIVER_NOT_LOADED ||
-           code == GTEL_NVML_VERSION_MISMATCH;
-}
-
-bool gtel_nvml_is_lost(int code)
-{
-    return code == GTEL_NVML_GPU_IS_LOST || code == GTEL_NVML_RESET_REQUIRED ||
-           code == GTEL_NVML_GPU_NOT_FOUND;
-}
-
-bool gtel_nvml_has_failed(const struct gtel_nvml *nvml)
-{
-    return nvml->said >= SAID_CODE || (nvml->said == SAID_NO_LIBRARY && nvml->n > 0);
-}
-
-enum gtel_nvml_trouble gtel_nvml_trouble(const struct gtel_nvml *nvml, int *ret_code)
-{
-    *ret_code = 0;
-    if (nvml->said == SAID_NO_LIBRARY)
-        return GTEL_NVML_TROUBLE_LIBRARY;
-    if (nvml->said < SAID_CODE)
-        return GTEL_NVML_TROUBLE_NONE;
-    *ret_code = nvml->said - SAID_CODE;
-    return GTEL_NVML_TROUBLE_CODE;
-}
-
-/* No pause after the first failure, then 10 s, doubled up to 5 min. */
-static void back_off(struct gtel_nvml *nvml)
-{
-    nvml->retry_ns = gtel_env_now(nvml->env) + nvml->pause_ns;
-    if (nvml->pause_ns == 0)
-        nvml->pause_ns = PAUSE_FIRST_NS;
-    else if (nvml->pause_ns < PAUSE_LAST_NS)
-        nvml->pause_ns = nvml->pause_ns * 2 < PAUSE_LAST_NS ? nvml->pause_ns * 2 : PAUSE_LAST_NS;
-}
-
-/* What a user can do about a code at the start of NVML. */
-const char *gtel_nvml_advice(int code)
-{
-    switch (code) {
-    case GTEL_NVML_DRIVER_NOT_LOADED:
-        return "the kernel driver is not loaded";
-    case GTEL_NVML_VERSION_MISMATCH:
-        return "library and kernel driver are of different versions: reload the driver or reboot";
-    case GTEL_NVML_NO_PERMISSION:
-        return "this user may not open /dev/nvidiactl: let it read and write that file";
-    case GTEL_NVML_GPU_IS_LOST:
-        return "no GPU answers any more";
-    case GTEL_NVML_UNKNOWN:
-        return "in a container, are the device nodes there?";
-    default:
-        return "it may be a stub without a driver";
-    }
-}
-
-/* Logs a state once. */
-static void say(struct gtel_nvml *nvml, int state, int code)
-{
-    const struct gtel_log *log = &nvml->env->log;
-    if (nvml->said == state)
+    const struct gtel_log *log = &library->env->log;
+    if (library->trouble == trouble)
         return;
-    if (state == SAID_RUNS && nvml->said != SAID_NOTHING)
+    library->trouble = trouble;
+    if (trouble == 0)
         gtel_log(log, GTEL_LOG_INFO, "nvml: NVML works again");
-    else if (state == SAID_NO_LIBRARY)
+    else if (trouble == GTEL_NVML_NO_LIBRARY)
         gtel_log(log, GTEL_LOG_INFO, "nvml: %s cannot be used; install the driver's NVML library",
                  sonames[0]);
-    else if (state >= SAID_CODE)
-        gtel_log(log, GTEL_LOG_WARNING, "nvml: NVML answers code %d: %s; trying again", code,
-                 gtel_nvml_advice(code));
-    nvml->said = state;
+    else
+        gtel_log(log, GTEL_LOG_WARNING, "nvml: NVML answers code %d: %s; trying again", trouble,
+                 gtel_nvml_code_text(trouble));
 }
 
-unsigned gtel_nvml_driver_of(struct gtel_str text)
+/* The version from "580.82.07"; 0: not of that form. */
+static unsigned parse_driver(struct gtel_str text)
 {
     uint64_t number[3] = {0};
     struct gtel_str part;
@@ -130,62 +74,53 @@ unsigned gtel_nvml_driver_of(struct gtel_str text)
 }
 
 /* 0 in WSL: versions of the driver for Windows count otherwise. */
-static unsigned read_driver(const struct gtel_nvml *nvml)
+static unsigned read_driver(const struct gtel_nvml_library *library)
 {
     char text[GTEL_NVML_VERSION_SIZE] = "";
-    if (gtel_fs_exists(nvml->env, "dev/dxg") || !nvml->call.nvmlSystemGetDriverVersion ||
-        nvml->call.nvmlSystemGetDriverVersion(text, sizeof(text) - 1) != GTEL_NVML_SUCCESS)
+    if (gtel_fs_exists(library->env, "dev/dxg") || !library->call.nvmlSystemGetDriverVersion ||
+        library->call.nvmlSystemGetDriverVersion(text, sizeof(text) - 1) != GTEL_NVML_SUCCESS)
         return 0;
-    return gtel_nvml_driver_of(gtel_str_of(text));
+    return parse_driver(gtel_str_of(text));
 }
 
-int gtel_nvml_start(struct gtel_nvml *nvml)
+void gtel_nvml_fail(struct gtel_nvml_library *library, int code)
 {
-    if (nvml->is_running)
+    gtel_backoff_fail(&library->backoff, gtel_env_now(library->env), PAUSE_FIRST_NS, PAUSE_LAST_NS);
+    report(library, code);
+}
+
+int gtel_nvml_start(struct gtel_nvml_library *library)
+{
+    if (library->is_running)
         return 0;
-    if (gtel_env_now(nvml->env) < nvml->retry_ns)
+    if (gtel_backoff_is_waiting(&library->backoff, gtel_env_now(library->env)))
         return -EAGAIN;
-    int r = gtel_dynlib_open(nvml->env, &nvml->dynlib, sonames, symbols, GTEL_ARRAY_LEN(symbols),
-                             &nvml->call);
+    int r = gtel_dynlib_open(library->env, &library->dynlib, sonames, symbols,
+                             GTEL_ARRAY_LEN(symbols), &library->call);
     if (r < 0) {
-        nvml->dynlib = (struct gtel_dynlib){0};
-        back_off(nvml);
-        say(nvml, SAID_NO_LIBRARY, 0);
+        library->dynlib = (struct gtel_dynlib){0};
+        gtel_nvml_fail(library, GTEL_NVML_NO_LIBRARY);
         return -ENOENT;
     }
-    int code = nvml->call.nvmlInit_v2();
+    int code = library->call.nvmlInit_v2();
     if (code != GTEL_NVML_SUCCESS) {
-        gtel_dynlib_close(nvml->env, &nvml->dynlib);
-        back_off(nvml);
-        say(nvml, SAID_CODE + code, code);
+        gtel_nvml_stop(library);
+        gtel_nvml_fail(library, code);
         return -ENOENT;
     }
-    nvml->is_running = true;
-    nvml->broken = 0;
-    nvml->driver = read_driver(nvml);
-    say(nvml, SAID_RUNS, 0);
+    library->is_running = true;
+    library->broken = 0;
+    library->driver = read_driver(library);
+    report(library, 0);
     return 0;
 }
 
-void gtel_nvml_stop(struct gtel_nvml *nvml)
+void gtel_nvml_stop(struct gtel_nvml_library *library)
 {
-    for (size_t i = 0; i < nvml->n; i++)
-        gtel_nvml_gpm_done(nvml, nvml->gpu[i]);
-    if (nvml->is_running)
-        (void)nvml->call.nvmlShutdown(); /* nothing could be done about a failure */
-    nvml->is_running = false;
-    nvml->broken = 0;
-    gtel_dynlib_close(nvml->env, &nvml->dynlib);
-    nvml->call = (struct gtel_nvml_calls){0};
-    for (size_t i = 0; i < nvml->n; i++) {
-        nvml->gpu[i]->handle = NULL;
-        gtel_nvml_forget(nvml->gpu[i]);
-    }
-}
-
-void gtel_nvml_fail(struct gtel_nvml *nvml, int code)
-{
-    gtel_nvml_stop(nvml);
-    back_off(nvml);
-    say(nvml, SAID_CODE + code, code);
+    if (library->is_running)
+        (void)library->call.nvmlShutdown(); /* nothing could be done about a failure */
+    library->is_running = false;
+    library->broken = 0;
+    gtel_dynlib_close(library->env, &library->dynlib);
+    library->call = (struct gtel_nvml_calls){0};
 }

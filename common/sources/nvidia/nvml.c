@@ -20,71 +20,79 @@ static const struct gtel_source_library library = {
     .is_wanted = present,
     .find = gtel_nvml_find_library};
 
-/* The library is opened by the first discovery: a sleeping GPU is to be seen before that. */
+/* The library is opened by the first discovery: a sleeping GPU must be known before that. */
 static int open_source(void *state, const struct gtel_env *env, const struct gtel_options *options)
 {
     struct gtel_nvml *nvml = state;
     nvml->env = env;
+    nvml->library.env = env;
     nvml->may_wake = gtel_option_may_wake(options);
     return 0;
 }
 
-/* All GPUs are out of reach: those that sleep may well be there. */
-static void lose_all(struct gtel_nvml *nvml, struct gtel_registry *registry)
+/* Ends NVML, with all that was held in it. */
+static void stop(struct gtel_nvml *nvml)
 {
+    for (size_t i = 0; i < nvml->n; i++) {
+        gtel_nvml_gpm_done(&nvml->library.call, &nvml->gpu[i]->gpm);
+        gtel_nvml_gpu_forget(nvml->gpu[i]);
+        nvml->gpu[i]->handle = NULL;
+    }
+    gtel_nvml_stop(&nvml->library);
+}
+
+/* NVML does not work: all GPUs are out of reach, but those that sleep may well be there. */
+static void give_up(struct gtel_nvml *nvml, struct gtel_registry *registry)
+{
+    int code = nvml->library.broken;
+    stop(nvml);
+    gtel_nvml_fail(&nvml->library, code);
     for (size_t i = 0; i < nvml->n; i++)
         if (!nvml->gpu[i]->device->is_asleep)
             gtel_registry_lost(registry, nvml->gpu[i]->device);
-}
-
-static void give_up(struct gtel_nvml *nvml, struct gtel_registry *registry)
-{
-    gtel_nvml_fail(nvml, nvml->broken);
-    lose_all(nvml, registry);
 }
 
 static int discover(void *state, struct gtel_registry *registry)
 {
     struct gtel_nvml *nvml = state;
     gtel_nvml_find(nvml, registry);
-    if (nvml->broken)
+    if (nvml->library.broken)
         give_up(nvml, registry);
     return 0;
 }
 
-/* Looks who sleeps, and reports it. *ret_has_woken: someone does no longer. True when all sleep. */
+/* Reports who sleeps. *ret_has_woken: one does no longer. True when all sleep. */
 static bool sample_sleep(struct gtel_nvml *nvml, struct gtel_batch *batch, bool *ret_has_woken)
 {
-    bool has_woken = false;
     size_t asleep = 0;
+    *ret_has_woken = false;
     batch->origin = GTEL_NVML_ORIGIN_SYSFS;
     for (size_t i = 0; i < nvml->n; i++) {
         struct gtel_nvml_gpu *gpu = nvml->gpu[i];
-        if (gpu->is_lost)
+        if (gpu->is_unavailable)
             continue;
         bool was_asleep = gpu->device->is_asleep;
-        gpu->device->is_asleep = gtel_nvml_is_asleep(nvml, gpu);
+        gpu->device->is_asleep = !nvml->may_wake && gtel_nvml_is_asleep(nvml->env, gpu);
         if (gpu->device->is_asleep) {
             asleep++;
-            nvml->rest_ns = 0; /* it has done its work */
-            nvml->patience_ns = 0;
+            nvml->sleep = (struct gtel_nvml_sleep){0}; /* it has done its work */
             gtel_batch_u64(batch, gpu->device, GTEL_M_GPU_AWAKE, GTEL_STR_NONE, 0);
         } else if (!gpu->handle) {
-            has_woken = has_woken || was_asleep;
-            if (nvml->rest_ns != 0)
+            *ret_has_woken = *ret_has_woken || was_asleep;
+            if (nvml->sleep.closed_ns != 0)
                 gtel_batch_u64(batch, gpu->device, GTEL_M_GPU_AWAKE, GTEL_STR_NONE, 1);
         }
     }
-    *ret_has_woken = has_woken;
     return asleep > 0 && asleep == nvml->n;
 }
 
-/* Whether to look for GPUs before this gather; the core asks for it each Rescan interval anyway. */
+/* Whether to find GPUs before this gather; the core asks for it each Rescan interval anyway. */
 static bool should_find(const struct gtel_nvml *nvml, bool is_all_asleep, bool has_woken)
 {
-    if (nvml->is_running)
+    if (nvml->library.is_running)
         return nvml->is_find_due || has_woken;
-    return has_woken || (!is_all_asleep && gtel_env_now(nvml->env) >= nvml->retry_ns);
+    return has_woken || (!is_all_asleep &&
+                         !gtel_backoff_is_waiting(&nvml->library.backoff, gtel_env_now(nvml->env)));
 }
 
 /*
@@ -95,58 +103,75 @@ static void forget_before_sleep(struct gtel_nvml *nvml)
 {
     bool has_slept = gtel_env_has_slept(nvml->env, &nvml->suspended_ns);
     for (size_t i = 0; has_slept && i < nvml->n; i++) {
-        gtel_nvml_gpm_forget(nvml->gpu[i]);
-        gtel_nvml_pcie_forget(nvml->gpu[i]);
+        gtel_nvml_gpm_forget(&nvml->gpu[i]->gpm);
+        gtel_nvml_pcie_forget(&nvml->gpu[i]->pcie);
     }
 }
 
-/* Reads one GPU. -ENODEV when it has just been lost. */
-static int sample_gpu(struct gtel_nvml *nvml, struct gtel_registry *registry,
-                      struct gtel_nvml_gpu *gpu, struct gtel_batch *batch)
+/* Whether all GPUs that are read may suspend and do nothing: an open handle keeps them awake. */
+static bool is_idle(const struct gtel_nvml *nvml)
 {
-    if (!gpu->handle || gpu->is_lost || gpu->device->is_asleep)
-        return 0;
-    gtel_nvml_pass(nvml, gpu, batch);
-    if (nvml->broken)
-        return 0;
-    if (gpu->is_lost) {
+    size_t used = 0;
+    for (size_t i = 0; i < nvml->n; i++) {
+        const struct gtel_nvml_gpu *gpu = nvml->gpu[i];
+        if (!gpu->handle || gpu->is_unavailable)
+            continue;
+        if (!gpu->may_suspend || !gtel_nvml_gpu_is_idle(gpu))
+            return false;
+        used++;
+    }
+    return used > 0 && !nvml->may_wake;
+}
+
+/* Reads all GPUs that may be read. -ENODEV when one has just become unavailable. */
+static int sample_gpus(struct gtel_nvml *nvml, struct gtel_registry *registry,
+                       struct gtel_batch *batch)
+{
+    int result = 0;
+    for (size_t i = 0; i < nvml->n && !nvml->library.broken; i++) {
+        struct gtel_nvml_gpu *gpu = nvml->gpu[i];
+        if (!gpu->handle || gpu->is_unavailable || gpu->device->is_asleep)
+            continue;
+        gtel_nvml_gpu_sample(&nvml->library, gpu, batch);
+        if (!gpu->is_unavailable)
+            continue;
         gpu->handle = NULL;
         gtel_registry_lost(registry, gpu->device);
-        return -ENODEV;
+        result = -ENODEV;
     }
-    batch->origin = GTEL_NVML_ORIGIN_CALL;
-    gtel_batch_u64(batch, gpu->device, GTEL_M_GPU_AWAKE, GTEL_STR_NONE, 1);
-    gtel_nvml_emit(gpu, batch);
-    gtel_nvml_gpm_pass(nvml, gpu, batch);
-    gtel_nvml_pcie_pass(nvml, gpu, batch);
-    return 0;
+    return result;
+}
+
+/* Whether NVML should work and does not: its GPUs were known, or it answers an error. */
+static bool has_failed(const struct gtel_nvml *nvml)
+{
+    int trouble = nvml->library.trouble;
+    return trouble == GTEL_NVML_NO_LIBRARY ? nvml->n > 0 : trouble != 0;
 }
 
 /*
- * Failures are dealt with in here, each as its code asks for, and counted by GPU: returning one
- * would stop the readings of all GPUs for a while.
+ * Failures are handled in here, each as its code asks for, and counted by GPU: returning one would
+ * stop the readings of all GPUs for a while.
  */
 static int sample(void *state, struct gtel_registry *registry, struct gtel_batch *batch)
 {
     struct gtel_nvml *nvml = state;
     int result = 0;
-    bool has_woken = false;
+    bool has_woken;
     bool is_all_asleep = sample_sleep(nvml, batch, &has_woken);
     forget_before_sleep(nvml);
     if (should_find(nvml, is_all_asleep, has_woken))
         gtel_nvml_find(nvml, registry);
-    for (size_t i = 0; i < nvml->n && nvml->is_running && !nvml->broken; i++) {
-        int r = sample_gpu(nvml, registry, nvml->gpu[i], batch);
-        if (r < 0)
-            result = r;
-    }
-    if (nvml->broken) {
+    if (nvml->library.is_running)
+        result = sample_gpus(nvml, registry, batch);
+    if (nvml->library.broken) {
         give_up(nvml, registry);
-    } else if (nvml->is_running) {
-        nvml->pause_ns = 0;
-        gtel_nvml_rest(nvml);
+    } else if (nvml->library.is_running) {
+        nvml->library.backoff = (struct gtel_backoff){0};
+        if (gtel_nvml_sleep_begin(&nvml->sleep, is_idle(nvml), gtel_env_now(nvml->env)))
+            stop(nvml);
     }
-    if (gtel_nvml_has_failed(nvml))
+    if (has_failed(nvml))
         gtel_batch_failed(batch, NULL);
     return result;
 }
@@ -156,9 +181,9 @@ static void close_source(void *state)
     struct gtel_nvml *nvml = state;
     if (!nvml->env)
         return;
-    gtel_nvml_stop(nvml);
+    stop(nvml);
     for (size_t i = 0; i < nvml->n; i++) {
-        gtel_fs_close(nvml->env, &nvml->gpu[i]->runtime_status);
+        gtel_awake_close(nvml->env, &nvml->gpu[i]->awake);
         free(nvml->gpu[i]);
     }
     nvml->n = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table of figures: which NVML call or field feeds which metric.
+ * The table of values: which NVML call or field feeds which metric.
  *
  * Units are those of the NVML API Reference: percent, MHz, mW, mJ, ns, degrees Celsius.
  * Alternatives of one group stand in order of preference. Fields come first within a group, since
@@ -29,11 +29,13 @@
  * energy counter 3.9 ms, the highest clocks 1.4 ms each, the thermal margin 1.0 ms and the thermal
  * time counters 0.6 to 0.8 ms each.
  */
-#include "sources/nvidia/nvml.h"
+#include "sources/nvidia/rows.h"
+
+#include "sources/nvidia/library.h"
 
 #define CALL(name) .call = #name, .offset = offsetof(struct gtel_nvml_calls, name)
-#define READ(shape) .read = gtel_nvml_read_##shape
-#define EMIT(kind) .emit = gtel_nvml_emit_##kind
+#define READ(name) .shape = GTEL_NVML_SHAPE_##name
+#define FORM(name) .form = GTEL_NVML_FORM_##name
 #define FIELD(id, scope) .call = "field " #id, .of = GTEL_NVML_FI_##id, .of_2 = (scope)
 #define GROUP(name) .group = GTEL_NVML_GROUP_##name
 #define SINCE(major, minor) .since = GTEL_NVML_DRIVER(major, minor)
@@ -55,86 +57,86 @@ const struct gtel_nvml_row gtel_nvml_rows[] = {
      MILLI},
     {FIELD(POWER_AVERAGE, GTEL_NVML_SCOPE_GPU), GROUP(POWER), TO(POWER, GPU_POWER), DIM("gpu"),
      MILLI},
-    {CALL(nvmlDeviceGetPowerUsage), READ(u32), GROUP(POWER), TO(POWER, GPU_POWER), DIM("gpu"),
+    {CALL(nvmlDeviceGetPowerUsage), READ(U32), GROUP(POWER), TO(POWER, GPU_POWER), DIM("gpu"),
      MILLI},
     {FIELD(POWER_INSTANT, GTEL_NVML_SCOPE_MODULE), TO(POWER, NONE), DIM("module"), MILLI},
-    {FIELD(POWER_AVERAGE, GTEL_NVML_SCOPE_MEMORY), EMIT(memory_power), TO(POWER, NONE),
+    {FIELD(POWER_AVERAGE, GTEL_NVML_SCOPE_MEMORY), FORM(MEMORY_POWER), TO(POWER, NONE),
      DIM("memory"), MILLI},
-    {CALL(nvmlDeviceGetTotalEnergyConsumption), READ(u64), MINUTE, TO(ENERGY, GPU_ENERGY),
+    {CALL(nvmlDeviceGetTotalEnergyConsumption), READ(U64), MINUTE, TO(ENERGY, GPU_ENERGY),
      DIM("gpu"), MILLI},
-    {CALL(nvmlDeviceGetEnforcedPowerLimit), READ(u32), SETTING, TO(POWER_LIMIT, GPU_POWER_LIMIT),
+    {CALL(nvmlDeviceGetEnforcedPowerLimit), READ(U32), SETTING, TO(POWER_LIMIT, GPU_POWER_LIMIT),
      DIM("gpu"), MILLI},
 
-    {CALL(nvmlDeviceGetUtilizationRates), READ(utilization), EMIT(utilization), TO(NONE, NONE),
+    {CALL(nvmlDeviceGetUtilizationRates), READ(UTILIZATION), FORM(UTILIZATION), TO(NONE, NONE),
      PERCENT},
-    {CALL(nvmlDeviceGetEncoderUtilization), READ(u32_pair), TO(ENGINE_BUSY, NONE), DIM("encode"),
+    {CALL(nvmlDeviceGetEncoderUtilization), READ(U32_PAIR), TO(ENGINE_BUSY, NONE), DIM("encode"),
      PERCENT},
-    {CALL(nvmlDeviceGetDecoderUtilization), READ(u32_pair), TO(ENGINE_BUSY, NONE), DIM("decode"),
+    {CALL(nvmlDeviceGetDecoderUtilization), READ(U32_PAIR), TO(ENGINE_BUSY, NONE), DIM("decode"),
      PERCENT},
-    {CALL(nvmlDeviceGetJpgUtilization), READ(u32_pair), TO(ENGINE_BUSY, NONE), DIM("jpeg"),
+    {CALL(nvmlDeviceGetJpgUtilization), READ(U32_PAIR), TO(ENGINE_BUSY, NONE), DIM("jpeg"),
      PERCENT},
-    {CALL(nvmlDeviceGetOfaUtilization), READ(u32_pair), TO(ENGINE_BUSY, NONE), DIM("ofa"), PERCENT},
+    {CALL(nvmlDeviceGetOfaUtilization), READ(U32_PAIR), TO(ENGINE_BUSY, NONE), DIM("ofa"), PERCENT},
 
     /* The two have different ideas of "used" (emit.c): one of them for good, never a mixture. */
-    {CALL(nvmlDeviceGetMemoryInfo_v2), READ(memory_v2), GROUP(MEMORY), EMIT(memory), TO(NONE, NONE),
+    {CALL(nvmlDeviceGetMemoryInfo_v2), READ(MEMORY_V2), GROUP(MEMORY), FORM(MEMORY), TO(NONE, NONE),
      PLAIN},
-    {CALL(nvmlDeviceGetMemoryInfo), READ(memory), GROUP(MEMORY), EMIT(memory), TO(NONE, NONE),
+    {CALL(nvmlDeviceGetMemoryInfo), READ(MEMORY), GROUP(MEMORY), FORM(MEMORY), TO(NONE, NONE),
      PLAIN},
 
-    {CALL(nvmlDeviceGetTemperatureV), READ(temperature_v), GROUP(TEMPERATURE),
+    {CALL(nvmlDeviceGetTemperatureV), READ(TEMPERATURE_V), GROUP(TEMPERATURE),
      TO(TEMPERATURE, GPU_TEMPERATURE), DIM("gpu"), PLAIN},
-    {CALL(nvmlDeviceGetTemperature), READ(degrees), .of = GTEL_NVML_TEMPERATURE_GPU,
+    {CALL(nvmlDeviceGetTemperature), READ(DEGREES), .of = GTEL_NVML_TEMPERATURE_GPU,
      GROUP(TEMPERATURE), TO(TEMPERATURE, GPU_TEMPERATURE), DIM("gpu"), PLAIN},
     {FIELD(MEMORY_TEMP, 0), TO(TEMPERATURE, NONE), DIM("memory"), PLAIN},
-    {CALL(nvmlDeviceGetMarginTemperature), READ(margin), MINUTE, TO(TEMPERATURE_MARGIN, NONE),
+    {CALL(nvmlDeviceGetMarginTemperature), READ(MARGIN), MINUTE, TO(TEMPERATURE_MARGIN, NONE),
      DIM("gpu"), PLAIN},
     /* Which form of limits a card has depends on the card (an RTX 4080 SUPER has the first). */
-    {CALL(nvmlDeviceGetTemperatureThreshold), READ(degrees), .of = GTEL_NVML_THRESHOLD_GPU_MAX,
+    {CALL(nvmlDeviceGetTemperatureThreshold), READ(DEGREES), .of = GTEL_NVML_THRESHOLD_GPU_MAX,
      SETTING, TO(TEMPERATURE_LIMIT, NONE), DIM("gpu"), PLAIN},
-    {CALL(nvmlDeviceGetTemperatureThreshold), READ(degrees), .of = GTEL_NVML_THRESHOLD_SLOWDOWN,
+    {CALL(nvmlDeviceGetTemperatureThreshold), READ(DEGREES), .of = GTEL_NVML_THRESHOLD_SLOWDOWN,
      SETTING, TO(TEMPERATURE_CRITICAL, NONE), DIM("gpu"), PLAIN},
-    {CALL(nvmlDeviceGetTemperatureThreshold), READ(degrees), .of = GTEL_NVML_THRESHOLD_SHUTDOWN,
+    {CALL(nvmlDeviceGetTemperatureThreshold), READ(DEGREES), .of = GTEL_NVML_THRESHOLD_SHUTDOWN,
      SETTING, TO(TEMPERATURE_EMERGENCY, NONE), DIM("gpu"), PLAIN},
-    {CALL(nvmlDeviceGetTemperatureThreshold), READ(degrees), .of = GTEL_NVML_THRESHOLD_MEM_MAX,
+    {CALL(nvmlDeviceGetTemperatureThreshold), READ(DEGREES), .of = GTEL_NVML_THRESHOLD_MEM_MAX,
      SETTING, TO(TEMPERATURE_LIMIT, NONE), DIM("memory"), PLAIN},
     {FIELD(TLIMIT_GPU_MAX, 0), SETTING, TO(TEMPERATURE_LIMIT_MARGIN, NONE), DIM("gpu"), PLAIN},
     {FIELD(TLIMIT_SLOWDOWN, 0), SETTING, TO(TEMPERATURE_CRITICAL_MARGIN, NONE), DIM("gpu"), PLAIN},
     {FIELD(TLIMIT_SHUTDOWN, 0), SETTING, TO(TEMPERATURE_EMERGENCY_MARGIN, NONE), DIM("gpu"), PLAIN},
     {FIELD(TLIMIT_MEM_MAX, 0), SETTING, TO(TEMPERATURE_LIMIT_MARGIN, NONE), DIM("memory"), PLAIN},
 
-    {CALL(nvmlDeviceGetClockInfo), READ(u32_of), .of = GTEL_NVML_CLOCK_GRAPHICS,
+    {CALL(nvmlDeviceGetClockInfo), READ(U32_OF), .of = GTEL_NVML_CLOCK_GRAPHICS,
      TO(FREQUENCY_ACTUAL, GPU_FREQUENCY), DIM("graphics"), MEGA},
-    {CALL(nvmlDeviceGetClockInfo), READ(u32_of), .of = GTEL_NVML_CLOCK_SM,
+    {CALL(nvmlDeviceGetClockInfo), READ(U32_OF), .of = GTEL_NVML_CLOCK_SM,
      TO(FREQUENCY_ACTUAL, NONE), DIM("sm"), MEGA},
-    {CALL(nvmlDeviceGetClockInfo), READ(u32_of), .of = GTEL_NVML_CLOCK_MEM,
+    {CALL(nvmlDeviceGetClockInfo), READ(U32_OF), .of = GTEL_NVML_CLOCK_MEM,
      TO(FREQUENCY_ACTUAL, NONE), DIM("memory"), MEGA},
-    {CALL(nvmlDeviceGetClockInfo), READ(u32_of), .of = GTEL_NVML_CLOCK_VIDEO,
+    {CALL(nvmlDeviceGetClockInfo), READ(U32_OF), .of = GTEL_NVML_CLOCK_VIDEO,
      TO(FREQUENCY_ACTUAL, NONE), DIM("video"), MEGA},
-    {CALL(nvmlDeviceGetMaxClockInfo), READ(u32_of), .of = GTEL_NVML_CLOCK_GRAPHICS, SETTING,
+    {CALL(nvmlDeviceGetMaxClockInfo), READ(U32_OF), .of = GTEL_NVML_CLOCK_GRAPHICS, SETTING,
      TO(FREQUENCY_MAX, NONE), DIM("graphics"), MEGA},
-    {CALL(nvmlDeviceGetMaxClockInfo), READ(u32_of), .of = GTEL_NVML_CLOCK_SM, SETTING,
+    {CALL(nvmlDeviceGetMaxClockInfo), READ(U32_OF), .of = GTEL_NVML_CLOCK_SM, SETTING,
      TO(FREQUENCY_MAX, NONE), DIM("sm"), MEGA},
-    {CALL(nvmlDeviceGetMaxClockInfo), READ(u32_of), .of = GTEL_NVML_CLOCK_MEM, SETTING,
+    {CALL(nvmlDeviceGetMaxClockInfo), READ(U32_OF), .of = GTEL_NVML_CLOCK_MEM, SETTING,
      TO(FREQUENCY_MAX, NONE), DIM("memory"), MEGA},
-    {CALL(nvmlDeviceGetMaxClockInfo), READ(u32_of), .of = GTEL_NVML_CLOCK_VIDEO, SETTING,
+    {CALL(nvmlDeviceGetMaxClockInfo), READ(U32_OF), .of = GTEL_NVML_CLOCK_VIDEO, SETTING,
      TO(FREQUENCY_MAX, NONE), DIM("video"), MEGA},
-    {CALL(nvmlDeviceGetPerformanceState), READ(pstate), TO(NONE, GPU_PERFORMANCE_STATE), PLAIN},
+    {CALL(nvmlDeviceGetPerformanceState), READ(PSTATE), TO(NONE, GPU_PERFORMANCE_STATE), PLAIN},
 
-    {CALL(nvmlDeviceGetCurrentClocksEventReasons), READ(u64), GROUP(REASONS), EMIT(reasons),
+    {CALL(nvmlDeviceGetCurrentClocksEventReasons), READ(U64), GROUP(REASONS), FORM(REASONS),
      TO(THROTTLE_ACTIVE, NONE), PLAIN},
-    {CALL(nvmlDeviceGetCurrentClocksThrottleReasons), READ(u64), GROUP(REASONS), EMIT(reasons),
+    {CALL(nvmlDeviceGetCurrentClocksThrottleReasons), READ(U64), GROUP(REASONS), FORM(REASONS),
      TO(THROTTLE_ACTIVE, NONE), PLAIN},
     {FIELD(PERF_POWER, 0), GROUP(TIME_POWER), MINUTE, TO(THROTTLE_TIME, NONE), DIM("power_cap"),
      NANO},
-    {CALL(nvmlDeviceGetViolationStatus), READ(violation), MINUTE, .of = GTEL_NVML_POLICY_POWER,
+    {CALL(nvmlDeviceGetViolationStatus), READ(VIOLATION), MINUTE, .of = GTEL_NVML_POLICY_POWER,
      GROUP(TIME_POWER), TO(THROTTLE_TIME, NONE), DIM("power_cap"), NANO},
     {FIELD(PERF_THERMAL, 0), GROUP(TIME_THERMAL), MINUTE, TO(THROTTLE_TIME, NONE), DIM("thermal"),
      NANO},
-    {CALL(nvmlDeviceGetViolationStatus), READ(violation), MINUTE, .of = GTEL_NVML_POLICY_THERMAL,
+    {CALL(nvmlDeviceGetViolationStatus), READ(VIOLATION), MINUTE, .of = GTEL_NVML_POLICY_THERMAL,
      GROUP(TIME_THERMAL), TO(THROTTLE_TIME, NONE), DIM("thermal"), NANO},
     {FIELD(PERF_BOARD_LIMIT, 0), GROUP(TIME_BOARD), MINUTE, TO(THROTTLE_TIME, NONE),
      DIM("board_limit"), NANO},
-    {CALL(nvmlDeviceGetViolationStatus), READ(violation), MINUTE,
+    {CALL(nvmlDeviceGetViolationStatus), READ(VIOLATION), MINUTE,
      .of = GTEL_NVML_POLICY_BOARD_LIMIT, GROUP(TIME_BOARD), TO(THROTTLE_TIME, NONE),
      DIM("board_limit"), NANO},
     {FIELD(PERF_RELIABILITY, 0), MINUTE, TO(THROTTLE_TIME, NONE), DIM("reliability"), NANO},
@@ -152,28 +154,28 @@ const struct gtel_nvml_row gtel_nvml_rows[] = {
     {FIELD(POWER_BRAKE_TIME_575, 0), SINCE(575, 0), BEFORE(580, 82), MINUTE,
      TO(THROTTLE_TIME, NONE), DIM("power_brake"), NANO},
 
-    {CALL(nvmlDeviceGetFanSpeed_v2), READ(fans), GROUP(FANS), EMIT(fans), TO(FAN, NONE), PERCENT},
-    {CALL(nvmlDeviceGetFanSpeed), READ(u32), GROUP(FANS), EMIT(fans), TO(FAN, NONE), PERCENT},
-    {CALL(nvmlDeviceGetFanSpeedRPM), READ(fans_rpm), EMIT(fans), TO(FAN_RPM, NONE), PLAIN},
+    {CALL(nvmlDeviceGetFanSpeed_v2), READ(FANS), GROUP(FANS), FORM(FANS), TO(FAN, NONE), PERCENT},
+    {CALL(nvmlDeviceGetFanSpeed), READ(U32), GROUP(FANS), FORM(FANS), TO(FAN, NONE), PERCENT},
+    {CALL(nvmlDeviceGetFanSpeedRPM), READ(FANS_RPM), FORM(FANS), TO(FAN_RPM, NONE), PLAIN},
 
-    {CALL(nvmlDeviceGetCurrPcieLinkGeneration), READ(u32), TO(NONE, GPU_PCIE_GEN), PLAIN},
-    {CALL(nvmlDeviceGetCurrPcieLinkWidth), READ(u32), TO(NONE, GPU_PCIE_WIDTH), PLAIN},
-    {FIELD(PCIE_TX_BYTES, 0), EMIT(pcie), TO(NONE, GPU_PCIE_TX), PLAIN},
-    {FIELD(PCIE_RX_BYTES, 0), EMIT(pcie), TO(NONE, GPU_PCIE_RX), PLAIN},
+    {CALL(nvmlDeviceGetCurrPcieLinkGeneration), READ(U32), TO(NONE, GPU_PCIE_GEN), PLAIN},
+    {CALL(nvmlDeviceGetCurrPcieLinkWidth), READ(U32), TO(NONE, GPU_PCIE_WIDTH), PLAIN},
+    {FIELD(PCIE_TX_BYTES, 0), FORM(PCIE), TO(NONE, GPU_PCIE_TX), PLAIN},
+    {FIELD(PCIE_RX_BYTES, 0), FORM(PCIE), TO(NONE, GPU_PCIE_RX), PLAIN},
     {FIELD(PCIE_REPLAYS, 0), GROUP(REPLAYS), TO(NONE, GPU_PCIE_REPLAYS), PLAIN},
-    {CALL(nvmlDeviceGetPcieReplayCounter), READ(u32), GROUP(REPLAYS), TO(NONE, GPU_PCIE_REPLAYS),
+    {CALL(nvmlDeviceGetPcieReplayCounter), READ(U32), GROUP(REPLAYS), TO(NONE, GPU_PCIE_REPLAYS),
      PLAIN},
 
-    {CALL(nvmlDeviceGetTotalEccErrors), READ(u64_of2), .of = GTEL_NVML_ECC_CORRECTED,
+    {CALL(nvmlDeviceGetTotalEccErrors), READ(U64_OF2), .of = GTEL_NVML_ECC_CORRECTED,
      .of_2 = GTEL_NVML_ECC_VOLATILE, SETTING, TO(ERROR_COUNT, NONE),
      DIMS("ecc_volatile", "corrected"), PLAIN},
-    {CALL(nvmlDeviceGetTotalEccErrors), READ(u64_of2), .of = GTEL_NVML_ECC_UNCORRECTED,
+    {CALL(nvmlDeviceGetTotalEccErrors), READ(U64_OF2), .of = GTEL_NVML_ECC_UNCORRECTED,
      .of_2 = GTEL_NVML_ECC_VOLATILE, SETTING, TO(ERROR_COUNT, NONE),
      DIMS("ecc_volatile", "uncorrected"), PLAIN},
-    {CALL(nvmlDeviceGetTotalEccErrors), READ(u64_of2), .of = GTEL_NVML_ECC_CORRECTED,
+    {CALL(nvmlDeviceGetTotalEccErrors), READ(U64_OF2), .of = GTEL_NVML_ECC_CORRECTED,
      .of_2 = GTEL_NVML_ECC_AGGREGATE, SETTING, TO(ERROR_COUNT, NONE),
      DIMS("ecc_aggregate", "corrected"), PLAIN},
-    {CALL(nvmlDeviceGetTotalEccErrors), READ(u64_of2), .of = GTEL_NVML_ECC_UNCORRECTED,
+    {CALL(nvmlDeviceGetTotalEccErrors), READ(U64_OF2), .of = GTEL_NVML_ECC_UNCORRECTED,
      .of_2 = GTEL_NVML_ECC_AGGREGATE, SETTING, TO(ERROR_COUNT, NONE),
      DIMS("ecc_aggregate", "uncorrected"), PLAIN},
     {FIELD(REMAPPED_COR, 0), SETTING, TO(ERROR_COUNT, NONE), DIMS("remapped_rows", "corrected"),

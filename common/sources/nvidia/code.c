@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* What NVML's result codes mean. */
+#include "sources/nvidia/code.h"
+
+enum gtel_nvml_meaning gtel_nvml_meaning(int code)
+{
+    switch (code) {
+    case GTEL_NVML_SUCCESS:
+        return GTEL_NVML_MEANS_FINE;
+    case GTEL_NVML_NOT_FOUND:
+    case GTEL_NVML_NO_DATA:
+    case GTEL_NVML_NOT_READY:
+        return GTEL_NVML_MEANS_NO_VALUE;
+    case GTEL_NVML_INVALID_ARGUMENT:
+    case GTEL_NVML_NOT_SUPPORTED:
+    case GTEL_NVML_NO_PERMISSION:
+    case GTEL_NVML_FUNCTION_NOT_FOUND:
+    case GTEL_NVML_ARGUMENT_VERSION_MISMATCH: /* the older form is the next row of the group */
+    case GTEL_NVML_DEPRECATED:
+        return GTEL_NVML_MEANS_ABSENT;
+    case GTEL_NVML_GPU_IS_LOST:
+    case GTEL_NVML_RESET_REQUIRED:
+    case GTEL_NVML_GPU_NOT_FOUND:
+        return GTEL_NVML_MEANS_NO_GPU;
+    case GTEL_NVML_UNINITIALIZED:
+    case GTEL_NVML_DRIVER_NOT_LOADED:
+    case GTEL_NVML_VERSION_MISMATCH:
+        return GTEL_NVML_MEANS_BROKEN;
+    default:
+        return GTEL_NVML_MEANS_FAILURE;
+    }
+}
+
+const char *gtel_nvml_code_text(int code)
+{
+    switch (code) {
+    case GTEL_NVML_DRIVER_NOT_LOADED:
+        return "the kernel driver is not loaded";
+    case GTEL_NVML_VERSION_MISMATCH:
+        return "library and kernel driver are of different versions: reload the driver or reboot";
+    case GTEL_NVML_NO_PERMISSION:
+        return "this user may not open /dev/nvidiactl: let it read and write that file";
+    case GTEL_NVML_GPU_IS_LOST:
+        return "no GPU answers any more";
+    case GTEL_NVML_UNKNOWN:
+        return "in a container, are the device nodes there?";
+    default:
+        return "it may be a stub without a driver";
+    }
+}
+
+const char *gtel_nvml_code_fix(int code)
+{
+    switch (code) {
+    case GTEL_NVML_DRIVER_NOT_LOADED:
+        return "modprobe nvidia";
+    case GTEL_NVML_VERSION_MISMATCH:
+        return "load the driver of the library's version: reboot, or stop what uses the GPUs, then "
+               "modprobe -r nvidia_uvm nvidia_drm nvidia_modeset nvidia; modprobe nvidia";
+    case GTEL_NVML_NO_PERMISSION:
+        return "let this user read and write /dev/nvidiactl and /dev/nvidia0";
+    case GTEL_NVML_GPU_IS_LOST:
+        return "reboot; dmesg | grep Xid says what happened";
+    default:
+        return "nvidia-smi says whether the driver works; in a container, check the device nodes";
+    }
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One reading of a GPU's rows: asks for what is due, and decides what each result code means.
+ *
+ * Settings are repeated until they are read again, so that their series do not flicker. What is
+ * absent is not asked for again until NVML is started again, unless it has worked before: then each
+ * minute, since MIG mode can be switched off.
+ */
+#include "sources/nvidia/gpu.h"
+
+#include "sources/nvidia/code.h"
+#include "sources/nvidia/emit.h"
+#include "sources/nvidia/read.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* A little less than a minute, so that a clock's jitter does not skip a gather. */
+static const uint64_t minute_ns = 59500000000;
+/*
+ * So often in the beginning what is read each minute comes in each gather: a single look (--once)
+ * shows its third.
+ */
+enum { FIRST_ANSWERS = 3 };
+
+/* The state of one reading. */
+struct work {
+    struct gtel_nvml_library *library;
+    struct gtel_nvml_gpu *gpu;
+    struct gtel_batch *batch;
+    bool is_blocked[GTEL_NVML_GROUP_COUNT]; /* a failure that may pass: no alternative this time */
+};
+
+static bool is_over(const struct work *work)
+{
+    return work->library->broken != 0 || work->gpu->is_unavailable;
+}
+
+/* Whether the driver means by the row what the table says. */
+static bool is_meant(const struct gtel_nvml_library *library, const struct gtel_nvml_row *row)
+{
+    if (row->since == 0)
+        return true;
+    return library->driver >= row->since && (row->before == 0 || library->driver < row->before);
+}
+
+static bool is_due(const struct work *work, size_t i)
+{
+    enum gtel_nvml_group group = gtel_nvml_rows[i].group;
+    size_t chosen = work->gpu->chosen[group];
+    if (work->gpu->slot[i].due_ns > work->batch->t_ns ||
+        !is_meant(work->library, &gtel_nvml_rows[i]))
+        return false;
+    return group == GTEL_NVML_GROUP_NONE ||
+           (!work->is_blocked[group] && (chosen == 0 || chosen == i + 1));
+}
+
+static void count_failure(struct work *work, size_t i, int code)
+{
+    struct gtel_nvml_gpu *gpu = work->gpu;
+    gtel_batch_failed(work->batch, gpu->device);
+    if (gpu->failed++ == 0) {
+        gpu->first = gtel_nvml_rows[i].call;
+        gpu->first_code = code;
+    }
+}
+
+static void log_denial(struct work *work, size_t i)
+{
+    if (work->gpu->has_denied)
+        return;
+    work->gpu->has_denied = true;
+    gtel_log(&work->library->env->log, GTEL_LOG_INFO,
+             "%s: %s is not permitted; run with more rights, or in a container with the device "
+             "nodes, to see it",
+             work->gpu->device->key, gtel_nvml_rows[i].call);
+}
+
+static void keep_answer(struct work *work, size_t i, const struct gtel_nvml_answer *answer)
+{
+    const struct gtel_nvml_row *row = &gtel_nvml_rows[i];
+    struct gtel_nvml_slot *slot = &work->gpu->slot[i];
+    slot->answer = *answer;
+    slot->has_answer = true;
+    slot->answers++;
+    bool is_rare = row->period == GTEL_NVML_SETTING ||
+                   (row->period == GTEL_NVML_EACH_MINUTE && slot->answers >= FIRST_ANSWERS);
+    slot->due_ns = is_rare ? work->batch->t_ns + minute_ns : 0;
+    if (row->group != GTEL_NVML_GROUP_NONE)
+        work->gpu->chosen[row->group] = i + 1;
+}
+
+/* The policy. answer is valid with SUCCESS only. */
+static void handle(struct work *work, size_t i, int code, const struct gtel_nvml_answer *answer)
+{
+    enum gtel_nvml_group group = gtel_nvml_rows[i].group;
+    struct gtel_nvml_slot *slot = &work->gpu->slot[i];
+    slot->has_answer = false;
+    slot->due_ns = 0;
+    switch (gtel_nvml_meaning(code)) {
+    case GTEL_NVML_MEANS_FINE:
+        keep_answer(work, i, answer);
+        break;
+    case GTEL_NVML_MEANS_BROKEN:
+        work->library->broken = code;
+        break;
+    case GTEL_NVML_MEANS_NO_GPU:
+        work->gpu->is_unavailable = true;
+        work->gpu->first_code = code;
+        break;
+    case GTEL_NVML_MEANS_ABSENT:
+        slot->due_ns = slot->answers > 0 ? work->batch->t_ns + minute_ns : UINT64_MAX;
+        if (code == GTEL_NVML_NO_PERMISSION)
+            log_denial(work, i);
+        break;
+    case GTEL_NVML_MEANS_NO_VALUE:
+        work->is_blocked[group] = true;
+        break;
+    case GTEL_NVML_MEANS_FAILURE:
+        /* In WSL the second form of memory always answers UNKNOWN: then the first is asked. */
+        work->is_blocked[group] = code != GTEL_NVML_UNKNOWN;
+        count_failure(work, i, code);
+        break;
+    }
+}
+
+/* Asks for the fields of these rows in one call. False when it was refused as a whole. */
+static bool read_batch(struct work *work, const size_t *row, size_t n)
+{
+    struct gtel_nvml_field field[GTEL_NVML_ROWS_MAX];
+    int code = gtel_nvml_read_fields(&work->library->call, work->gpu, row, field, n);
+    if (n > 1 && gtel_nvml_meaning(code) == GTEL_NVML_MEANS_ABSENT)
+        return false;
+    for (size_t k = 0; k < n && !is_over(work); k++) {
+        struct gtel_nvml_answer answer;
+        int own = code == GTEL_NVML_SUCCESS ? gtel_nvml_field_value(&field[k], &answer) : code;
+        if (is_due(work, row[k])) /* no alternative before it in the same call has answered */
+            handle(work, row[k], own, &answer);
+    }
+    return true;
+}
+
+/* In one call; should one of them make it fail, one by one. */
+static void read_fields(struct work *work)
+{
+    size_t row[GTEL_NVML_ROWS_MAX];
+    size_t n = 0;
+    for (size_t i = 0; i < gtel_nvml_rows_n; i++)
+        if (gtel_nvml_rows[i].shape == GTEL_NVML_SHAPE_FIELD && is_due(work, i))
+            row[n++] = i;
+    if (n == 0 || read_batch(work, row, n))
+        return;
+    for (size_t k = 0; k < n && !is_over(work); k++)
+        if (is_due(work, row[k]))
+            (void)read_batch(work, &row[k], 1); /* a single one is handled, whatever it answers */
+}
+
+static void read_calls(struct work *work)
+{
+    for (size_t i = 0; i < gtel_nvml_rows_n && !is_over(work); i++) {
+        const struct gtel_nvml_row *row = &gtel_nvml_rows[i];
+        struct gtel_nvml_answer answer = {.n = 0};
+        if (row->shape == GTEL_NVML_SHAPE_FIELD || !is_due(work, i))
+            continue;
+        int code = gtel_nvml_read(&work->library->call, work->gpu, row, &answer);
+        handle(work, i, code, &answer);
+    }
+}
+
+/* Once when readings begin to fail, and once when all work again. */
+static void log_change(const struct gtel_env *env, struct gtel_nvml_gpu *gpu)
+{
+    if (gpu->is_unavailable)
+        gtel_log(&env->log, GTEL_LOG_WARNING, "%s: the GPU is lost or needs a reset (NVML code %d)",
+                 gpu->device->key, gpu->first_code);
+    else if (gpu->failed > 0 && !gpu->is_failing)
+        gtel_log(&env->log, GTEL_LOG_WARNING,
+                 "%s: %" PRIu32 " readings failed, first %s with code %d", gpu->device->key,
+                 gpu->failed, gpu->first, gpu->first_code);
+    else if (gpu->failed == 0 && gpu->is_failing)
+        gtel_log(&env->log, GTEL_LOG_INFO, "%s: all readings work again", gpu->device->key);
+    gpu->is_failing = gpu->failed > 0;
+}
+
+void gtel_nvml_gpu_sample(struct gtel_nvml_library *library, struct gtel_nvml_gpu *gpu,
+                          struct gtel_batch *batch)
+{
+    struct work work = {.library = library, .gpu = gpu, .batch = batch};
+    batch->t_ns = gtel_env_now(library->env);
+    gpu->failed = 0;
+    for (size_t i = 0; i < gtel_nvml_rows_n; i++)
+        if (gtel_nvml_rows[i].period != GTEL_NVML_SETTING)
+            gpu->slot[i].has_answer = false;
+    read_fields(&work);
+    read_calls(&work);
+    log_change(library->env, gpu);
+    if (is_over(&work))
+        return;
+    batch->origin = GTEL_NVML_ORIGIN_CALL;
+    gtel_batch_u64(batch, gpu->device, GTEL_M_GPU_AWAKE, GTEL_STR_NONE, 1);
+    gtel_nvml_emit(gpu, batch);
+    gtel_nvml_gpm_sample(library, gpu, batch);
+    gtel_nvml_pcie_sample(library->env, gpu, batch);
+}
+
+void gtel_nvml_gpu_forget(struct gtel_nvml_gpu *gpu)
+{
+    memset(gpu->slot, 0, sizeof(gpu->slot));
+    memset(gpu->chosen, 0, sizeof(gpu->chosen));
+    gpu->has_denied = false;
+    gtel_nvml_gpm_forget(&gpu->gpm);
+    gtel_nvml_pcie_forget(&gpu->pcie);
+}
+
+bool gtel_nvml_gpu_is_idle(const struct gtel_nvml_gpu *gpu)
+{
+    for (size_t i = 0; i < gtel_nvml_rows_n; i++)
+        if (gtel_nvml_rows[i].form == GTEL_NVML_FORM_UTILIZATION)
+            return gpu->slot[i].has_answer && gpu->slot[i].answer.u[0] == 0;
+    return false;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One GPU: what is known of it, and one reading of all its values.
+ *
+ * A gather asks for the rows that are due (gpu.c), makes readings of the answers (emit.c), and adds
+ * what has windows or counters of its own: activity (gpm.c) and bytes on the link (pcie.c).
+ */
+#ifndef GTEL_SOURCES_NVIDIA_GPU_H
+#define GTEL_SOURCES_NVIDIA_GPU_H
+
+#include "parse/pci.h"
+#include "pipeline/reading.h"
+#include "sources/drm/awake.h"
+#include "sources/nvidia/gpm.h"
+#include "sources/nvidia/library.h"
+#include "sources/nvidia/pcie.h"
+#include "sources/nvidia/rows.h"
+
+/* Positions in the source's origins. */
+enum {
+    GTEL_NVML_ORIGIN_CALL,
+    GTEL_NVML_ORIGIN_FIELD,
+    GTEL_NVML_ORIGIN_SYSFS,
+    GTEL_NVML_ORIGIN_GPM
+};
+
+/* What one row yielded. */
+struct gtel_nvml_answer {
+    uint64_t u[GTEL_NVML_WORDS]; /* as integers; a negative one as its 64-bit pattern */
+    size_t n;                    /* words in use */
+    double f;                    /* the first one, with its sign */
+};
+
+/* What is known about one row on one GPU. */
+struct gtel_nvml_slot {
+    uint64_t due_ns; /* when to ask next; UINT64_MAX: not before NVML is started again */
+    bool has_answer;
+    uint32_t answers; /* so many */
+    struct gtel_nvml_answer answer;
+};
+
+struct gtel_nvml_gpu {
+    struct gtel_nvml_device *handle; /* NULL: not found yet, asleep, or NVML is not running */
+    struct gtel_device *device;
+    struct gtel_awake awake; /* not open without PCI */
+    int fans;                /* their number; below 0: not known yet */
+    bool is_found;           /* by the discovery that runs */
+    bool is_unavailable;     /* answered that it is lost, needs a reset, or is not there */
+    bool is_failing;         /* some readings failed in the last gather */
+    bool has_denied;         /* the hint about rights has been logged */
+    bool may_suspend;        /* the kernel may suspend it, and has done so since boot */
+    uint32_t failed;         /* readings of the present gather */
+    const char *first;       /* the call behind the first of them, and its code */
+    int first_code;
+    struct gtel_nvml_gpm gpm;
+    struct gtel_nvml_pcie pcie;
+    size_t chosen[GTEL_NVML_GROUP_COUNT]; /* row + 1 */
+    struct gtel_nvml_slot slot[GTEL_NVML_ROWS_MAX];
+};
+
+/*
+ * Appends all readings of a GPU that has a handle. Failures are counted in the batch and logged.
+ * Sets gpu->is_unavailable or library->broken where a code says so.
+ */
+void gtel_nvml_gpu_sample(struct gtel_nvml_library *library, struct gtel_nvml_gpu *gpu,
+                          struct gtel_batch *batch);
+/* Forgets which calls answer, and what they answered. */
+void gtel_nvml_gpu_forget(struct gtel_nvml_gpu *gpu);
+/* Nothing ran in the last sample; a GPU without that value counts as busy. */
+bool gtel_nvml_gpu_is_idle(const struct gtel_nvml_gpu *gpu);
+
+#endif

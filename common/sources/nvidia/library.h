@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * NVML in this process: opened, started and ended, with growing pauses between tries.
+ *
+ * Knows nothing of GPUs. Functions of this folder that call NVML return its codes (0 and above),
+ * the others 0 or a negative errno.
+ */
+#ifndef GTEL_SOURCES_NVIDIA_LIBRARY_H
+#define GTEL_SOURCES_NVIDIA_LIBRARY_H
+
+#include "abi/nvml_abi.h"
+#include "base/backoff.h"
+#include "host/dynlib.h"
+
+/* A driver version that can be compared: 580.82.07 is GTEL_NVML_DRIVER(580, 82). */
+#define GTEL_NVML_DRIVER(major, minor) ((unsigned)(major) << 16 | (unsigned)(minor))
+
+enum { GTEL_NVML_NO_LIBRARY = -1 };
+
+/* Zeroed but for env: not open. */
+struct gtel_nvml_library {
+    const struct gtel_env *env;
+    struct gtel_dynlib dynlib;
+    struct gtel_nvml_calls call;
+    bool is_running; /* nvmlInit_v2 has succeeded */
+    unsigned driver; /* its version (GTEL_NVML_DRIVER); 0: not known */
+    int broken;      /* a code that concerns all GPUs, to be ended with gtel_nvml_fail; else 0 */
+    int trouble;     /* what was logged last: 0, GTEL_NVML_NO_LIBRARY, or a code */
+    struct gtel_backoff backoff;
+};
+
+/*
+ * Opens the library and starts NVML unless it runs or a pause is not over. 0, -EAGAIN during a
+ * pause, or -ENOENT: not now (logged once).
+ */
+int gtel_nvml_start(struct gtel_nvml_library *library);
+/* Ends NVML and closes the library: a new driver needs a newly loaded library. */
+void gtel_nvml_stop(struct gtel_nvml_library *library);
+/* After gtel_nvml_stop, because of a code: logs it. The first try to start again may follow. */
+void gtel_nvml_fail(struct gtel_nvml_library *library, int code);
+
+/* Where a helper finds the library: struct gtel_source_library. */
+bool gtel_nvml_find_library(const struct gtel_env *env, char *ret, size_t size);
+
+#endif
