@@ -9,7 +9,8 @@
 #define GTEL_MACHINE_H
 
 #include "host/env.h"
-#include "recording/tree.h"
+
+struct gtel_tree;
 
 enum { GTEL_MACHINE_PATH_MAX = 4096, GTEL_MACHINE_ARGS = 5 };
 
@@ -23,7 +24,7 @@ struct gtel_machine_setup {
 struct gtel_machine {
     struct gtel_env env;    /* without a log: the caller sets it */
     struct gtel_tree *tree; /* NULL: no recorded machine */
-    bool is_open;
+    void (*close_tree)(struct gtel_machine *machine);
     const char *helper_args[GTEL_MACHINE_ARGS]; /* how a helper reaches the same; NULL at the end */
     char root[GTEL_MACHINE_PATH_MAX];
     char epoch[24];
@@ -37,5 +38,12 @@ int gtel_machine_open(struct gtel_machine *machine, const struct gtel_machine_se
                       char *error, size_t size);
 /* Accepts a machine that could not be opened. */
 void gtel_machine_close(struct gtel_machine *machine);
+
+/*
+ * Opens the recorded machine in the file machine->root, or refuses it with a problem: each front
+ * end has its own. 0 or a negative errno.
+ */
+int gtel_machine_play(struct gtel_machine *machine, const struct gtel_machine_setup *setup,
+                      char *problem, size_t size);
 
 #endif

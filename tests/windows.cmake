@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The tests that only a build for Windows has, run there or under Wine.
 if(GTEL_LEVEL_ZERO)
-  # A DLL with the loader's name, in variants, each in a folder of its own, and one that plays a
-  # recorded machine (none whose loader lacks a call: the DLL exports all).
+  # A DLL with the loader's name, in variants, each in a folder of its own; and recorded machines.
   set(dlls ${CMAKE_CURRENT_BINARY_DIR}/zes)
   set(machines ${CMAKE_CURRENT_SOURCE_DIR}/fixtures)
   set(GTEL_TEST_ARGS ${dlls} ${machines}/xe-b580-l0.tree ${machines}/i915-pvc-l0.tree
@@ -24,8 +23,6 @@ if(GTEL_LEVEL_ZERO)
     gtel_loader_dll(${variant} fakes/libze_loader/fake.c)
     target_compile_definitions(zes_${variant} PRIVATE FAKE_${define})
   endforeach()
-  gtel_loader_dll(double fakes/libze_loader/double.c)
-  target_link_libraries(zes_double PRIVATE gtel)
 endif()
 
 # Wine keeps services up between the tests, in a folder that is removed behind them.

@@ -256,5 +256,9 @@ void gtel_env_win32_done(struct gtel_env *env);
 /* The real clocks, for an env that is partly real: monotonic, and since 1970; nanoseconds. */
 uint64_t gtel_env_real_now(void);
 uint64_t gtel_env_real_wall(void);
+/* Real libraries for the same, as the operations lib_open, lib_symbol and lib_close. */
+int gtel_env_real_lib_open(const char *name, void **ret);
+void *gtel_env_real_lib_symbol(void *lib, const char *name);
+void gtel_env_real_lib_close(void *lib);
 
 #endif

@@ -251,18 +251,30 @@ static int dir_list_from(void *arg, const char *path, uint32_t first, gtel_numbe
     return fd < 0 ? fd : gtel_dir_posix_numbers(fd, path, first, fn, fn_arg);
 }
 
+int gtel_env_real_lib_open(const char *name, void **ret)
+{
+    *ret = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    return *ret ? 0 : -ENOENT;
+}
+
+void *gtel_env_real_lib_symbol(void *lib, const char *name)
+{
+    return dlsym(lib, name);
+}
+
+void gtel_env_real_lib_close(void *lib)
+{
+    (void)dlclose(lib); /* a library that stays loaded is no harm */
+}
+
 static int lib_open(void *arg, const char *const *names, void **ret)
 {
     struct posix_env *env = arg;
     if (!env->is_machine)
         return -EPERM;
-    for (size_t i = 0; names[i]; i++) {
-        void *lib = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-        if (lib) {
-            *ret = lib;
+    for (size_t i = 0; names[i]; i++)
+        if (gtel_env_real_lib_open(names[i], ret) == 0)
             return 0;
-        }
-    }
     /* dlopen(3) has no number for why: whether it could have opened a file is seen by trying. */
     int fd = openat(env->root_fd, ".", O_RDONLY | O_CLOEXEC | O_DIRECTORY);
     if (fd < 0)
@@ -274,13 +286,13 @@ static int lib_open(void *arg, const char *const *names, void **ret)
 static void *lib_symbol(void *arg, void *lib, const char *name)
 {
     (void)arg;
-    return dlsym(lib, name);
+    return gtel_env_real_lib_symbol(lib, name);
 }
 
 static void lib_close(void *arg, void *lib)
 {
     (void)arg;
-    (void)dlclose(lib); /* a library that stays loaded is no harm */
+    gtel_env_real_lib_close(lib);
 }
 
 static int pmu_open(void *arg, uint32_t type, const uint64_t *configs, size_t n, uint32_t cpu)

@@ -184,7 +184,7 @@ static DWORD places(const char *name)
     return strpbrk(name, "\\/:") ? 0 : LOAD_LIBRARY_SEARCH_SYSTEM32;
 }
 
-static int load(const char *name, void **ret)
+int gtel_env_real_lib_open(const char *name, void **ret)
 {
     wchar_t wide[PATH_LENGTH];
     DWORD flags = places(name);
@@ -204,12 +204,25 @@ static int load(const char *name, void **ret)
     return 0;
 }
 
+void *gtel_env_real_lib_symbol(void *lib, const char *name)
+{
+    void *address;
+    FARPROC function = GetProcAddress(lib, name);
+    memcpy(&address, &function, sizeof(address));
+    return address;
+}
+
+void gtel_env_real_lib_close(void *lib)
+{
+    (void)FreeLibrary(lib); /* a library that stays loaded is no harm */
+}
+
 static int lib_open(void *arg, const char *const *names, void **ret)
 {
     int first = -ENOENT;
     (void)arg;
     for (size_t i = 0; names[i]; i++) {
-        int r = load(names[i], ret);
+        int r = gtel_env_real_lib_open(names[i], ret);
         if (r == 0)
             return 0;
         first = first == -ENOENT ? r : first;
@@ -219,17 +232,14 @@ static int lib_open(void *arg, const char *const *names, void **ret)
 
 static void *lib_symbol(void *arg, void *lib, const char *name)
 {
-    void *address;
     (void)arg;
-    FARPROC function = GetProcAddress(lib, name);
-    memcpy(&address, &function, sizeof(address));
-    return address;
+    return gtel_env_real_lib_symbol(lib, name);
 }
 
 static void lib_close(void *arg, void *lib)
 {
     (void)arg;
-    (void)FreeLibrary(lib); /* a library that stays loaded is no harm */
+    gtel_env_real_lib_close(lib);
 }
 
 /* ---- what only Linux has ---- */

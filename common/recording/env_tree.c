@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A recorded machine as an env. */
 #include "host/numbers.h"
-#include "recording/replay_nvml.h"
-#include "recording/replay_zes.h"
 #include "recording/stall_tree.h"
 #include "recording/tree_node.h"
 
@@ -37,6 +35,7 @@ struct tree_env {
     bool is_stepped;
     uint64_t epoch_ns; /* real monotonic time of time 0 */
     uint64_t step_ns;
+    const char *libraries; /* folder of shared objects that play; NULL: none */
     void (*watch)(void *arg, const char *path);
     void *watch_arg;
     struct tree_group group[GROUPS_MAX];
@@ -300,51 +299,53 @@ static int process_cpu(void *arg, uint32_t pid, uint64_t *ret_ns)
     return -EOPNOTSUPP;
 }
 
-/* Libraries that can be played back. The address of a row is the library's handle. */
-static const struct tree_library {
-    const char *name;
-    int (*open)(const struct gtel_tree *tree);
-    void *(*symbol)(const char *name);
-    void (*close)(void);
-} libraries[] = {
-    {"libnvidia-ml.so.1", gtel_replay_nvml_open, gtel_replay_nvml_symbol, gtel_replay_nvml_close},
-    {"libze_loader.so.1", gtel_replay_zes_open, gtel_replay_zes_symbol, gtel_replay_zes_close},
-};
-
-static const struct tree_library *find_library(struct tree_env *env, const char *name)
+/* Gives a library the machine to answer from, or takes it back with NULL. */
+static int play(void *lib, const struct gtel_tree *tree)
 {
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(libraries); i++)
-        if (strcmp(libraries[i].name, name) == 0 &&
-            gtel_tree_has_library(tree_now(env), gtel_str_of(name)))
-            return &libraries[i];
-    return NULL;
+    int (*fn)(const struct gtel_tree *tree);
+    void *address = gtel_env_real_lib_symbol(lib, "gtel_play");
+    memcpy(&fn, &address, sizeof(fn));
+    return fn ? fn(tree) : -ENOSYS;
+}
+
+static int open_library(struct tree_env *env, const char *name, void **ret)
+{
+    char path[GTEL_TREE_PATH_MAX];
+    if (!env->libraries)
+        return -EPERM;
+    int n = snprintf(path, sizeof(path), "%s/%s", env->libraries, name);
+    int r = n > 0 && n < GTEL_TREE_PATH_MAX ? gtel_env_real_lib_open(path, ret) : -ENAMETOOLONG;
+    if (r < 0)
+        return r;
+    r = play(*ret, env->tree);
+    if (r < 0)
+        gtel_env_real_lib_close(*ret);
+    return r;
 }
 
 static int lib_open(void *arg, const char *const *names, void **ret)
 {
     struct tree_env *env = arg;
-    for (size_t i = 0; names[i]; i++) {
-        const struct tree_library *library = find_library(env, names[i]);
-        if (!library)
-            continue;
-        int r = library->open(env->tree);
-        if (r == 0)
-            *ret = (void *)(uintptr_t)library;
-        return r;
-    }
+    for (size_t i = 0; names[i]; i++)
+        if (gtel_tree_has_library(tree_now(env), gtel_str_of(names[i])))
+            return open_library(env, names[i], ret);
     return -ENOENT;
 }
 
 static void *lib_symbol(void *arg, void *lib, const char *name)
 {
-    (void)arg;
-    return ((const struct tree_library *)lib)->symbol(name);
+    struct tree_env *env = arg;
+    struct gtel_str text;
+    bool is_missing = gtel_tree_call(env->tree, gtel_str_of(name), &text) == 0 &&
+                      gtel_str_eq(text, GTEL_STR("!nosymbol"));
+    return is_missing ? NULL : gtel_env_real_lib_symbol(lib, name);
 }
 
 static void lib_close(void *arg, void *lib)
 {
     (void)arg;
-    ((const struct tree_library *)lib)->close();
+    (void)play(lib, NULL);
+    gtel_env_real_lib_close(lib);
 }
 
 static const char pmu_dir[] = "sys/bus/event_source/devices";
@@ -579,6 +580,12 @@ void gtel_env_tree_done(struct gtel_env *env)
         gtel_numbers_done(&tree->numbers);
     free(tree);
     *env = (struct gtel_env){0};
+}
+
+void gtel_env_tree_libraries(struct gtel_env *env, const char *folder)
+{
+    struct tree_env *tree = env->arg;
+    tree->libraries = folder;
 }
 
 void gtel_env_tree_watch(struct gtel_env *env, void (*fn)(void *arg, const char *path), void *arg)

@@ -18,7 +18,7 @@
  *     gone P                   removes P and everything below it
  *     library NAME             a vendor library is there, as libnvidia-ml.so.1
  *     library NAME gone        and is not any more
- *     call NAME WORD… = ANSWER what a call of it answers; meaning: the library's replay module
+ *     call NAME WORD… = ANSWER what a call of it answers; `call NAME = !nosymbol`: it has no such
  *     pmu NAME CONFIG START PER_SECOND  a counter of the perf PMU in sys/bus/event_source/devices/
  *                              NAME; grows as a file does (1e9: an engine that is always busy)
  *     pmu_error NAME EACCES    opening counters of that PMU fails; `none`: not any more
@@ -122,12 +122,18 @@ int gtel_tree_query(const struct gtel_tree *tree, struct gtel_str node, enum gte
 /*
  * An env that is this recorded machine and nothing else. With is_stepped, time stands still until
  * gtel_env_tree_step; otherwise it runs with the real monotonic clock, from epoch_ns on (0: now).
- * Libraries are answered by their replay modules. The tree stays the caller's and outlives the env.
+ * Vendor libraries are refused (-EPERM). The tree stays the caller's and outlives the env.
  */
 int gtel_env_tree_init(struct gtel_tree *tree, bool is_stepped, uint64_t epoch_ns,
                        struct gtel_env *ret);
 void gtel_env_tree_step(struct gtel_env *env, uint64_t ns);
 void gtel_env_tree_done(struct gtel_env *env);
+/*
+ * Plays the vendor libraries of the machine by shared objects of their names in a folder, whose
+ * path outlives the env: each has a function gtel_play(tree) that gives it the machine to answer
+ * from, and takes it back with NULL.
+ */
+void gtel_env_tree_libraries(struct gtel_env *env, const char *folder);
 /* Called with the path at each open, for tests that prove what is not touched; fn NULL: off. */
 void gtel_env_tree_watch(struct gtel_env *env, void (*fn)(void *arg, const char *path), void *arg);
 

@@ -11,6 +11,7 @@
 #include "execd/watch.h"
 #include "gtel.h"
 #include "machine.h"
+#include "recording/tree.h"
 #include "whole_file.h"
 
 #include <errno.h>

@@ -44,11 +44,6 @@ JOINTS = {
     "common/host/drm_query.c": ("abi/",),
     "common/host/drm_query_posix.c": ("abi/",),
     "common/host/stall_posix.c": ("abi/",),
-    # Plays a recorded vendor library back, so it speaks that library's interface.
-    "common/recording/replay_nvml.h": ("abi/",),
-    "common/recording/replay_nvml.c": ("abi/",),
-    "common/recording/replay_zes.c": ("abi/",),
-    "common/recording/replay_zet.c": ("abi/",),
 }
 # Files of common/ that may include headers beyond those of ISO C, and which (None: any).
 SYSTEM = {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """pyzes, Intel's own Python bindings of Sysman, reads our played loader of Level Zero.
 
-    with_pyzes.py --pyzes FOLDER --double FILE --machine FILE.tree --declarations PROGRAM
+    with_pyzes.py --pyzes FOLDER --player FILE --machine FILE.tree --declarations PROGRAM
 
 FOLDER holds pyzes as its wheel has it; each of its files is checked against the wheel's own list. It
 opens the loader by an absolute path: in a private mount namespace our file lies there, and nothing
@@ -24,7 +24,7 @@ import tempfile
 VERSION = "0.1.3"
 LOADER = "/usr/lib/x86_64-linux-gnu/libze_loader.so.1"
 FUNCTIONS = 37
-# What comes out of each call, in the order of the recording (common/recording/replay_zes.h).
+# What comes out of each call, in the order of the recording (tests/fakes/libze_loader/played.h).
 SPEED = ("speed.gen", "speed.width", "speed.maxBandwidth")
 TILE = ("onSubdevice", "subdeviceId")
 GETS = {
@@ -208,7 +208,7 @@ class Reader:
             check(self.recording.may_say(f"zesDeviceSetEccState {number_}", words), f"ECC {words}")
 
     def set_part(self, prefix, key, part):
-        """What the source never does: the double takes it."""
+        """What the source never does: the player takes it."""
         if prefix == "zesFrequency":
             asked = self.pyzes.zes_freq_range_t(900, 1000)
             self.call("zesFrequencySetRange", f"zesFrequencySetRange {key}", part,
@@ -389,12 +389,12 @@ def is_unmodified(folder):
             check("sha256=" + found.rstrip("=") == digest, f"{name} was changed")
 
 
-def namespace(double):
+def namespace(player):
     """What begins a command in a mount namespace of its own; None: nothing of it is allowed."""
     ways = [["unshare", "-m"], ["unshare", "-Urm"], ["sudo", "-n", "unshare", "-m"]]
     for way in ways[os.geteuid() != 0:]:
         try:
-            done = subprocess.run([*way, "mount", "--bind", double, os.path.realpath(LOADER)],
+            done = subprocess.run([*way, "mount", "--bind", player, os.path.realpath(LOADER)],
                                   timeout=20, check=False, capture_output=True)
         except OSError:
             continue
@@ -407,8 +407,8 @@ def run(arguments, *command, machine=None):
     """A Python program in a mount namespace of its own, with our file as the loader."""
     script = 'mount --bind "$0" "$1" && shift && exec env "$@"'
     env = [f"PYTHONPATH={arguments.pyzes}", "PYTHONDONTWRITEBYTECODE=1", "LC_ALL=C.UTF-8",
-           f"GTEL_DOUBLE={os.path.abspath(machine or arguments.machine)}"]
-    done = subprocess.run([*arguments.way, "sh", "-c", script, os.path.abspath(arguments.double),
+           f"GTEL_PLAY={os.path.abspath(machine or arguments.machine)}"]
+    done = subprocess.run([*arguments.way, "sh", "-c", script, os.path.abspath(arguments.player),
                            os.path.realpath(LOADER), *env, sys.executable, *command],
                           capture_output=True, text=True, timeout=120, check=False)
     return done.returncode, done.stdout + done.stderr
@@ -441,7 +441,7 @@ def own_programs(arguments):
 
 def main():
     parser = argparse.ArgumentParser()
-    for name in ("--pyzes", "--double", "--machine", "--declarations"):
+    for name in ("--pyzes", "--player", "--machine", "--declarations"):
         parser.add_argument(name, required=True)
     parser.add_argument("--inside", action="store_true")
     parser.add_argument("--unsteady", action="store_true")
@@ -449,7 +449,7 @@ def main():
     if arguments.inside:
         return inside(arguments)
     is_unmodified(arguments.pyzes)
-    arguments.way = namespace(os.path.abspath(arguments.double))
+    arguments.way = namespace(os.path.abspath(arguments.player))
     if not check(os.path.exists(LOADER), f"{LOADER} is missing: install libze1") or \
        not check(arguments.way, "no mount namespace: unshare is refused, and sudo, too"):
         return 1

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Records a library that plays a recorded machine, and plays both: what answered was recorded.
-#   cmake -DPROGRAM=… -DRECORD=… -DPROXY=… -DDOUBLE=… -DTREE=… -DOUT=… -P proxy.cmake
-execute_process(COMMAND ${CMAKE_COMMAND} -E env GTEL_NVML_TREE=${TREE} GTEL_NVML_REAL=${DOUBLE}
+#   cmake -DPROGRAM=… -DRECORD=… -DPROXY=… -DPLAYER=… -DTREE=… -DOUT=… -P proxy.cmake
+execute_process(COMMAND ${CMAKE_COMMAND} -E env GTEL_PLAY=${TREE} GTEL_NVML_REAL=${PLAYER}
     GTEL_NVML_RECORD=${OUT}.calls ${RECORD} ${PROXY} 4
   OUTPUT_QUIET ERROR_VARIABLE messages RESULT_VARIABLE status TIMEOUT 60)
 if(NOT status EQUAL 0 OR messages)

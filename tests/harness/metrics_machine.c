@@ -225,6 +225,7 @@ bool begin_text(struct machine *m, const char *text)
     CHECK_INT(gtel_option_set(&m->options, GTEL_O_L0_METRICS, GTEL_STR("on"), error, sizeof(error)),
               0);
     CHECK_INT(gtel_env_tree_init(m->tree, true, 0, &m->env), 0);
+    gtel_env_tree_libraries(&m->env, TEST_PLAYED);
     spy.ops = m->env.ops;
     spy.with_spy = *m->env.ops;
     spy.with_spy.lib_open = spy_open;
@@ -336,6 +337,7 @@ void rewind_machine(struct machine *m)
 {
     gtel_env_tree_done(&m->env);
     CHECK_INT(gtel_env_tree_init(m->tree, true, 0, &m->env), 0);
+    gtel_env_tree_libraries(&m->env, TEST_PLAYED);
     m->env.log = (struct gtel_log){on_log, NULL};
     m->env.ops = &spy.with_spy;
 }

@@ -85,6 +85,7 @@ void start_lane(struct machine *m)
 static void init_env(struct machine *m)
 {
     CHECK_INT(gtel_env_tree_init(m->tree, true, 0, &m->env), 0);
+    gtel_env_tree_libraries(&m->env, TEST_PLAYED);
     spy.ops = m->env.ops;
     spy.with_spy = *m->env.ops;
     spy.with_spy.lib_open = spy_open;

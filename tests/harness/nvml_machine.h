@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The NVML source on a recorded machine of two GPUs, with a spy between it and the replay. One
- * machine at a time.
+ * The NVML source on a recorded machine of two GPUs, with a spy between it and the played library.
+ * One machine at a time.
  */
 #ifndef GTEL_TESTS_HARNESS_NVML_MACHINE_H
 #define GTEL_TESTS_HARNESS_NVML_MACHINE_H

@@ -176,6 +176,7 @@ bool begin_text(struct machine *m, const char *text)
     }
     gtel_options_init(&m->options);
     CHECK_INT(gtel_env_tree_init(m->tree, true, 0, &m->env), 0);
+    gtel_env_tree_libraries(&m->env, TEST_PLAYED);
     spy.ops = m->env.ops;
     spy.with_spy = *m->env.ops;
     spy.with_spy.lib_open = spy_open;
@@ -263,6 +264,7 @@ void rewind_machine(struct machine *m)
 {
     gtel_env_tree_done(&m->env);
     CHECK_INT(gtel_env_tree_init(m->tree, true, 0, &m->env), 0);
+    gtel_env_tree_libraries(&m->env, TEST_PLAYED);
     m->env.log = (struct gtel_log){on_log, NULL};
     spy.with_spy.lib_open = spy_open;
     m->env.ops = &spy.with_spy;

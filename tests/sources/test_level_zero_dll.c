@@ -166,18 +166,18 @@ static void *at(const void *table, size_t offset)
 }
 
 /* Every call of both tables, in a library that has all. */
-static void test_symbols(const char *folder)
+static void test_symbols(void)
 {
-    const char *const names[] = {variant(folder, "double"), NULL};
+    const char *const names[] = {TEST_PLAYED "/libze_loader.so.1", NULL};
     struct gtel_dynlib dynlib = {0};
     struct gtel_zes_calls calls;
     struct gtel_zet_calls metric_calls;
     test_label = "symbols";
-    CHECK_INT(open_only(world.file, &calls, &dynlib), 0);
+    CHECK_INT(open_only(names[0], &calls, &dynlib), 0);
     for (size_t i = 0; i < GTEL_ARRAY_LEN(symbols); i++)
         if (!CHECK(at(&calls, symbols[i].offset) != NULL))
             printf("    %s\n", symbols[i].name);
-    CHECK(GetProcAddress(dynlib.lib, "gtel_replay_zes_open") == NULL); /* exports its own alone */
+    CHECK(GetProcAddress(dynlib.lib, "gtel_tree_parse") == NULL); /* exports its own alone */
     gtel_dynlib_close(&world.real, &dynlib);
     CHECK(dynlib.lib == NULL);
     CHECK_INT(gtel_dynlib_open(&world.real, &dynlib, names, metric_symbols,
@@ -240,7 +240,7 @@ static void test_lacks(const char *folder)
 
 /* ---- the source ---- */
 
-/* Files and clock of a recorded machine, the loader as it plays it, or the DLL. */
+/* Files and clock of a recorded machine; its loader, or the DLL. */
 struct machine {
     struct gtel_env env;
     struct gtel_env_ops ops;
@@ -278,6 +278,7 @@ static bool begin(struct machine *m, const char *lane, struct gtel_tree *tree, b
               0);
     if (!CHECK(gtel_env_tree_init(tree, true, 0, &m->env) == 0))
         return false;
+    gtel_env_tree_libraries(&m->env, TEST_PLAYED);
     m->played = m->env.ops;
     m->ops = *m->played;
     if (is_dll) {
@@ -364,31 +365,7 @@ static void test_source(const char *folder)
     gtel_tree_free(tree);
 }
 
-/* ---- whole machines, through the DLL and as they are played within ---- */
-
-static bool is_same(const struct gtel_reading *a, const struct gtel_reading *b)
-{
-    for (size_t i = 0; i < GTEL_DIMS_MAX; i++)
-        if (!gtel_str_eq(a->dim[i], b->dim[i]))
-            return false;
-    if ((a->device == NULL) != (b->device == NULL) ||
-        (a->device && strcmp(a->device->key, b->device->key) != 0))
-        return false;
-    bool is_text = a->value_type == GTEL_VALUE_TEXT;
-    return a->metric == b->metric && a->value_type == b->value_type && a->t_ns == b->t_ns &&
-           (is_text ? gtel_str_eq(a->value.text, b->value.text)
-                    : gtel_reading_number(a) == gtel_reading_number(b));
-}
-
-static void compare(const struct gtel_batch *got, const struct gtel_batch *want)
-{
-    CHECK_INT(got->n, want->n);
-    for (size_t i = 0; i < got->n && i < want->n; i++)
-        if (!CHECK(is_same(&got->reading[i], &want->reading[i])))
-            printf("    %s: %.17g and %.17g\n",
-                   gtel_metric_row((enum gtel_metric)want->reading[i].metric)->field.p,
-                   gtel_reading_number(&got->reading[i]), gtel_reading_number(&want->reading[i]));
-}
+/* ---- whole machines ---- */
 
 static struct gtel_tree *read_machine(const char *path)
 {
@@ -405,47 +382,24 @@ static struct gtel_tree *read_machine(const char *path)
     return tree;
 }
 
-/* Gives the double its machine, or takes it back with NULL. */
-static bool play(const struct gtel_tree *tree)
+static void test_machine(const char *lane, const char *path)
 {
-    const char *const names[] = {world.file, NULL};
-    int (*fn)(const struct gtel_tree *tree);
-    void *lib = NULL;
-    if (!CHECK(world.real.ops->lib_open(world.real.arg, names, &lib) == 0))
-        return false;
-    void *address = world.real.ops->lib_symbol(world.real.arg, lib, "gtel_double_play");
-    memcpy(&fn, &address, sizeof(fn));
-    return CHECK(fn && fn(tree) == 0); /* stays loaded, with its machine */
-}
-
-static void test_machine(const char *folder, const char *lane, const char *path)
-{
-    struct machine played;
-    struct machine dll;
+    struct machine m;
     size_t readings = 0;
     test_label = path;
     forget_log();
-    (void)variant(folder, "double");
-    struct gtel_tree *own = read_machine(path);
-    struct gtel_tree *other = read_machine(path);
-    if (own && other && play(other) && begin(&played, lane, own, false) &&
-        begin(&dll, lane, other, true)) {
+    struct gtel_tree *tree = read_machine(path);
+    if (tree && begin(&m, lane, tree, false)) {
         for (int i = 0; i < GATHERS; i++) {
-            gtel_group_sample(&played.group);
-            gtel_group_sample(&dll.group);
-            compare(&dll.group.batch, &played.group.batch);
-            readings += dll.group.batch.n;
-            go_on(&played);
-            go_on(&dll);
+            gtel_group_sample(&m.group);
+            readings += m.group.batch.n;
+            go_on(&m);
         }
-        finish(&played);
-        finish(&dll);
-        (void)play(NULL);
+        finish(&m);
     }
     CHECK(readings > 0);
     printf("%s: %s: %u readings\n", path, lane, (unsigned)readings);
-    gtel_tree_free(own);
-    gtel_tree_free(other);
+    gtel_tree_free(tree);
 }
 
 int main(int argc, char **argv)
@@ -460,12 +414,12 @@ int main(int argc, char **argv)
     test_system(folder);
     test_planted(folder);
     test_unusable(folder);
-    test_symbols(folder);
+    test_symbols();
     test_calls(folder);
     test_lacks(folder);
     test_source(folder);
     for (int i = 2; i < argc; i++)
-        test_machine(folder, strstr(argv[i], "l0m.tree") ? "l0metrics" : "sysman", argv[i]);
+        test_machine(strstr(argv[i], "l0m.tree") ? "l0metrics" : "sysman", argv[i]);
     gtel_env_win32_done(&world.real);
     return test_result();
 }

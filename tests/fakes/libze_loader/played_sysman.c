@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Level Zero Sysman as played back from a recorded machine. */
-#include "recording/replay_zes.h"
+/* Level Zero Sysman as played from a recorded machine. */
+#include "fakes/libze_loader/played.h"
 
 #include "abi/zes_abi.h"
-#include "recording/replay_zet.h"
+#include "fakes/player.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,22 +21,19 @@ enum {
 static const char drivers[DRIVERS_MAX];
 static const char parts[DRIVERS_MAX * DEVICES_MAX][FAMILIES][PARTS_MAX];
 
-/* The exception that the header explains. */
-static struct {
-    const struct gtel_tree *tree;
-    unsigned users;
-    struct {
-        bool is_started;
-        uint32_t failed; /* what the first start has answered, for ever */
-    } api[2];            /* Sysman's, and the core's */
-} playing;
-
 enum { SYSMAN, CORE };
+
+static struct {
+    bool is_started;
+    uint32_t failed; /* what the first start has answered, for ever */
+} apis[2];
+
+const struct gtel_player_codes gtel_player_codes = {GTEL_ZE_UNKNOWN, GTEL_ZE_UNSUPPORTED_FEATURE};
 
 /* A start of either opens Sysman's calls: the core's does so where the older way is taken. */
 static bool is_started(void)
 {
-    return playing.api[SYSMAN].is_started || playing.api[CORE].is_started;
+    return apis[SYSMAN].is_started || apis[CORE].is_started;
 }
 
 /* Names of calls on parts begin with this; the enumeration's name is the other one. */
@@ -238,22 +234,10 @@ static const struct layout chained[] = {
     L(mem_counter_bits, GTEL_ZES_TYPE_MEM_COUNTER_BITS, mem_bits),
 };
 
-int gtel_replay_zes_open(const struct gtel_tree *tree)
+void gtel_player_reset(void)
 {
-    if (playing.tree && playing.tree != tree)
-        return -EBUSY;
-    if (playing.users++ == 0)
-        memset(playing.api, 0, sizeof(playing.api));
-    playing.tree = tree;
-    return 0;
-}
-
-void gtel_replay_zes_close(void)
-{
-    if (playing.users > 0 && --playing.users > 0)
-        return;
-    gtel_replay_zet_reset();
-    playing.tree = NULL;
+    memset(apis, 0, sizeof(apis));
+    gtel_played_metrics_reset();
 }
 
 static bool number_of(struct gtel_str word, uint64_t *ret)
@@ -274,9 +258,7 @@ static uint32_t ask(const char *key, uint32_t missing, struct gtel_str *ret)
 {
     struct gtel_str text;
     uint64_t code;
-    if (!playing.tree)
-        return GTEL_ZE_UNINITIALIZED;
-    if (gtel_tree_call(playing.tree, gtel_str_of(key), &text) < 0)
+    if (gtel_tree_call(gtel_player_tree(), gtel_str_of(key), &text) < 0)
         return missing;
     if (gtel_str_starts(text, GTEL_STR("!")) && number_of(gtel_str_skip(text, 1), &code))
         return (uint32_t)code;
@@ -308,7 +290,7 @@ static bool key_of(const char *name, const void *handle, char key[KEY_SIZE])
     return false;
 }
 
-uint32_t gtel_replay_zes_ask(const char *name, const void *handle, struct gtel_str *ret)
+uint32_t gtel_played_ask(const char *name, const void *handle, struct gtel_str *ret)
 {
     char key[KEY_SIZE];
     if (!is_started())
@@ -426,11 +408,11 @@ static uint32_t answer_init(const char *name, const char *type, uint32_t flags)
     if (flags > 1)
         return GTEL_ZE_INVALID_ENUMERATION;
     size_t api = strcmp(name, "zesInit") == 0 ? SYSMAN : CORE;
-    if (!playing.api[api].is_started && playing.api[api].failed == GTEL_ZE_SUCCESS) {
-        playing.api[api].failed = ask(name, GTEL_ZE_SUCCESS, &text);
-        playing.api[api].is_started = playing.api[api].failed == GTEL_ZE_SUCCESS;
+    if (!apis[api].is_started && apis[api].failed == GTEL_ZE_SUCCESS) {
+        apis[api].failed = ask(name, GTEL_ZE_SUCCESS, &text);
+        apis[api].is_started = apis[api].failed == GTEL_ZE_SUCCESS;
     }
-    return playing.api[api].failed;
+    return apis[api].failed;
 }
 
 /* Count-then-fill of handles that stand side by side; n: how many there are for this call. */
@@ -498,7 +480,7 @@ static uint32_t answer_list(const char *name, const char *type, void *handle, ui
             code = count_of(text, ret != NULL, &n);
         return code != GTEL_ZE_SUCCESS ? code : give_devices(i, n, count, ret);
     }
-    uint32_t code = gtel_replay_zes_ask(name, handle, &text);
+    uint32_t code = gtel_played_ask(name, handle, &text);
     if (code == GTEL_ZE_SUCCESS)
         code = count_of(text, ret != NULL, &n);
     for (size_t f = 1; f < FAMILIES && code == GTEL_ZE_SUCCESS; f++)
@@ -553,7 +535,7 @@ static uint32_t answer_get(const char *name, const char *type, void *handle, voi
     struct gtel_str text;
     if (!layout || !has_stype(ret, layout->stype))
         return GTEL_ZE_INVALID_ARGUMENT;
-    uint32_t code = gtel_replay_zes_ask(name, handle, &text);
+    uint32_t code = gtel_played_ask(name, handle, &text);
     if (code != GTEL_ZE_SUCCESS || is_untouched(text))
         return code;
     if (layout->stype != 0 && is_refused(&text, ret))
@@ -595,7 +577,7 @@ static uint32_t answer_get_list(const char *name, const char *type, void *handle
 {
     const struct layout *layout = layout_of(type);
     struct gtel_str text;
-    uint32_t code = gtel_replay_zes_ask(name, handle, &text);
+    uint32_t code = gtel_played_ask(name, handle, &text);
     if (code != GTEL_ZE_SUCCESS || !layout)
         return code;
     uint32_t counted;
@@ -626,7 +608,7 @@ static uint32_t answer_limits(const char *name, const char *type, void *handle,
 {
     struct gtel_str text;
     (void)type;
-    uint32_t code = gtel_replay_zes_ask(name, handle, &text);
+    uint32_t code = gtel_played_ask(name, handle, &text);
     if (code != GTEL_ZE_SUCCESS || is_untouched(text))
         return code;
     bool is_fine = set_fields(&text, sustained, GTEL_ARRAY_LEN(sustained), ret) &&
@@ -644,7 +626,7 @@ static uint32_t answer_ras(const char *name, const char *type, void *handle, uin
     (void)type;
     if (clear != 0 || ret->head.type != GTEL_ZES_TYPE_RAS_STATE)
         return GTEL_ZE_INVALID_ARGUMENT;
-    uint32_t code = gtel_replay_zes_ask(name, handle, &text);
+    uint32_t code = gtel_played_ask(name, handle, &text);
     if (code != GTEL_ZE_SUCCESS || is_untouched(text))
         return code;
     for (size_t i = 0; i < GTEL_ZES_RAS_ROOM && gtel_str_word(&text, &word); i++)
@@ -680,14 +662,14 @@ static bool find_uuid(const struct gtel_zes_uuid *uuid, size_t nth, struct gtel_
     struct gtel_str text;
     struct gtel_str word;
     uint64_t id = 0;
-    void *handle = gtel_replay_zes_device(nth);
+    void *handle = gtel_played_device(nth);
     *ret = (struct gtel_zes_subdevice){.id = UINT32_MAX};
-    if (gtel_replay_zes_ask("zesDeviceGetProperties", handle, &text) == GTEL_ZE_SUCCESS)
+    if (gtel_played_ask("zesDeviceGetProperties", handle, &text) == GTEL_ZE_SUCCESS)
         for (size_t i = 0; gtel_str_word(&text, &word); i++)
             if (i == 3 && set_uuid(word, ret->uuid.id) &&
                 memcmp(ret->uuid.id, uuid->id, sizeof(uuid->id)) == 0)
                 return true;
-    if (gtel_replay_zes_ask("zesDeviceGetSubDevicePropertiesExp", handle, &text) != GTEL_ZE_SUCCESS)
+    if (gtel_played_ask("zesDeviceGetSubDevicePropertiesExp", handle, &text) != GTEL_ZE_SUCCESS)
         return false;
     while (gtel_str_word(&text, &word) && number_of(word, &id) && gtel_str_word(&text, &word) &&
            set_uuid(word, ret->uuid.id)) {
@@ -703,7 +685,7 @@ static uint32_t look_up(const char *name, const void *driver, struct gtel_zes_uu
 {
     struct gtel_str text = GTEL_STR_NONE;
     struct gtel_zes_subdevice found;
-    if (!is_started() || !gtel_replay_zes_is_driver(driver))
+    if (!is_started() || !gtel_played_is_driver(driver))
         return is_started() ? GTEL_ZE_NULL_HANDLE : GTEL_ZE_UNINITIALIZED;
     uint32_t code = ask(name, GTEL_ZE_SUCCESS, &text);
     if (code != GTEL_ZE_SUCCESS || is_untouched(text))
@@ -711,7 +693,7 @@ static uint32_t look_up(const char *name, const void *driver, struct gtel_zes_uu
     for (size_t d = 0; d < GTEL_ARRAY_LEN(parts); d++) {
         if (!find_uuid(&uuid, d, &found))
             continue;
-        *ret = gtel_replay_zes_device(d);
+        *ret = gtel_played_device(d);
         *on_subdevice = found.id != UINT32_MAX;
         *subdevice_id = *on_subdevice ? found.id : 0;
         return GTEL_ZE_SUCCESS;
@@ -721,53 +703,28 @@ static uint32_t look_up(const char *name, const void *driver, struct gtel_zes_uu
 
 #define WITHOUT_TYPE(name, type, ...) look_up(name, __VA_ARGS__)
 #define answer_by_uuid(...) WITHOUT_TYPE(__VA_ARGS__)
+/* Each exported name is declared before it is defined: there is no header for them. */
 #define GTEL_ZES_SYM(name, need, shape, type)                                                      \
-    static uint32_t replay_##name GTEL_ZES_PARAMS_##shape(type)                                    \
+    GTEL_EXPORT uint32_t name GTEL_ZES_PARAMS_##shape(type);                                       \
+    uint32_t name GTEL_ZES_PARAMS_##shape(type)                                                    \
     {                                                                                              \
-        return answer_##shape(#name, #type GTEL_ZES_ARGS_##shape);                                 \
+        uint32_t code = gtel_player_begin(#name);                                                  \
+        if (code == GTEL_ZE_SUCCESS)                                                               \
+            code = answer_##shape(#name, #type GTEL_ZES_ARGS_##shape);                             \
+        gtel_player_end();                                                                         \
+        return code;                                                                               \
     }
 #include "abi/zes_syms.def"
 #undef GTEL_ZES_SYM
 
-static const struct gtel_zes_calls calls = {
-#define GTEL_ZES_SYM(name, need, shape, type) .name = replay_##name,
-#include "abi/zes_syms.def"
-#undef GTEL_ZES_SYM
-};
+/* ---- for the other calls ---- */
 
-static const struct {
-    const char *name;
-    size_t offset;
-} symbols[] = {
-#define GTEL_ZES_SYM(name, need, shape, type) {#name, offsetof(struct gtel_zes_calls, name)},
-#include "abi/zes_syms.def"
-#undef GTEL_ZES_SYM
-};
-
-void *gtel_replay_zes_symbol(const char *name)
+uint32_t gtel_played_ask_core(const char *key, uint32_t missing, struct gtel_str *ret)
 {
-    struct gtel_str text;
-    if (playing.tree && gtel_tree_call(playing.tree, gtel_str_of(name), &text) == 0 &&
-        gtel_str_eq(text, GTEL_STR("!nosymbol")))
-        return NULL;
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(symbols); i++) {
-        void *address = NULL;
-        if (strcmp(symbols[i].name, name) != 0)
-            continue;
-        memcpy(&address, (const char *)&calls + symbols[i].offset, sizeof(address));
-        return address;
-    }
-    return gtel_replay_zet_symbol(name);
+    return apis[CORE].is_started ? ask(key, missing, ret) : GTEL_ZE_UNINITIALIZED;
 }
 
-/* ---- for the replay of metrics ---- */
-
-uint32_t gtel_replay_zes_ask_core(const char *key, uint32_t missing, struct gtel_str *ret)
-{
-    return playing.api[CORE].is_started ? ask(key, missing, ret) : GTEL_ZE_UNINITIALIZED;
-}
-
-bool gtel_replay_zes_is_driver(const void *handle)
+bool gtel_played_is_driver(const void *handle)
 {
     bool found = false;
     for (size_t i = 0; i < DRIVERS_MAX; i++)
@@ -775,12 +732,12 @@ bool gtel_replay_zes_is_driver(const void *handle)
     return found;
 }
 
-void *gtel_replay_zes_device(size_t nth)
+void *gtel_played_device(size_t nth)
 {
     return nth < GTEL_ARRAY_LEN(parts) ? (void *)(uintptr_t)&parts[nth][0][0] : NULL;
 }
 
-bool gtel_replay_zes_device_number(const void *handle, size_t *ret)
+bool gtel_played_device_number(const void *handle, size_t *ret)
 {
     for (size_t d = 0; d < GTEL_ARRAY_LEN(parts); d++)
         if (handle == &parts[d][0][0]) {

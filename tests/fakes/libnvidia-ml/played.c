@@ -1,12 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* NVML as played back from a recorded machine. */
-#include "recording/replay_nvml.h"
-
+/*
+ * NVML as played from a recorded machine, in a shared object with its name.
+ *
+ * Answers come from the `call` lines of the tree (recording/tree.h). The key is the call, then the
+ * number of the GPU, then the other numbers that go in; the answer is what comes out, in the order
+ * of the vendor's structure, without version words:
+ *
+ *     call nvmlDeviceGetCount_v2 = 2
+ *     call nvmlDeviceGetName 0 = NVIDIA H200
+ *     call nvmlDeviceGetPciInfo_v3 0 = 00000000:19:00.0 0x233510de 0x18be10de   (id, subsystem id)
+ *     call nvmlDeviceGetUtilizationRates 0 = 100 7
+ *     call nvmlDeviceGetMemoryInfo_v2 0 = TOTAL RESERVED FREE USED
+ *     call nvmlDeviceGetMemoryInfo 0 = TOTAL FREE USED
+ *     call nvmlDeviceGetClockInfo 0 1 = 1980                                    (clock type)
+ *     call nvmlDeviceGetTotalEccErrors 0 1 0 = 0                                (error, counter)
+ *     call nvmlDeviceGetFieldValues 0 186 0 = uint 625240                       (field, scope)
+ *     call nvmlGpmQueryDeviceSupport 0 = 1
+ *     call nvmlGpmMetricsGet 0 2 = 87.5                                         (GPM metric)
+ *     call nvmlGpmMetricsGet 0 400 = unnamed        (0 without a name: the library knows no such)
+ *
+ * The word before a field's value is its type: double uint ulong ull sll int ushort. `!N` as answer
+ * is return code N. A call on a GPU without a line is NOT_SUPPORTED; nvmlInit_v2, nvmlShutdown and
+ * the look-ups of a GPU below the count succeed without one. `call NAME = !nosymbol` takes the call
+ * out of the library. What else a call can do: fakes/player.h.
+ */
 #include "abi/nvml_abi.h"
-#include "base/buf.h"
+#include "fakes/player.h"
 #include "parse/pci.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,20 +47,12 @@ struct gtel_nvml_gpm_sample {
 /* A handle is the address of an element; the element's number is the GPU's. */
 static const char handles[GPUS_MAX];
 
-/* The exception that the header explains. */
-static const struct gtel_tree *playing;
+const struct gtel_player_codes gtel_player_codes = {GTEL_NVML_UNKNOWN,
+                                                    GTEL_NVML_FUNCTION_NOT_FOUND};
 
-int gtel_replay_nvml_open(const struct gtel_tree *tree)
+/* There is nothing that stays open but samples, which are their callers'. */
+void gtel_player_reset(void)
 {
-    if (playing)
-        return -EBUSY;
-    playing = tree;
-    return 0;
-}
-
-void gtel_replay_nvml_close(void)
-{
-    playing = NULL;
 }
 
 /* A result code for "!N", or NO_ANSWER when text is no code. */
@@ -55,9 +68,7 @@ static int code_of(struct gtel_str text)
 static int ask_key(const char *key, int missing, struct gtel_str *ret)
 {
     struct gtel_str text;
-    if (!playing)
-        return GTEL_NVML_UNINITIALIZED;
-    if (gtel_tree_call(playing, gtel_str_of(key), &text) < 0)
+    if (gtel_tree_call(gtel_player_tree(), gtel_str_of(key), &text) < 0)
         return missing;
     int code = code_of(text);
     if (code != NO_ANSWER)
@@ -463,41 +474,16 @@ static int answer_gpm_get(const char *name, struct gtel_nvml_gpm_get *ret)
     return GTEL_NVML_SUCCESS;
 }
 
+/* Each exported name is declared before it is defined: there is no header for them. */
 #define GTEL_NVML_SYM(name, need, shape)                                                           \
-    static int replay_##name GTEL_NVML_PARAMS_##shape                                              \
+    GTEL_EXPORT int name GTEL_NVML_PARAMS_##shape;                                                 \
+    int name GTEL_NVML_PARAMS_##shape                                                              \
     {                                                                                              \
-        return answer_##shape(#name GTEL_NVML_ARGS_##shape);                                       \
+        int code = (int)gtel_player_begin(#name);                                                  \
+        if (code == GTEL_NVML_SUCCESS)                                                             \
+            code = answer_##shape(#name GTEL_NVML_ARGS_##shape);                                   \
+        gtel_player_end();                                                                         \
+        return code;                                                                               \
     }
 #include "abi/nvml_syms.def"
 #undef GTEL_NVML_SYM
-
-static const struct gtel_nvml_calls calls = {
-#define GTEL_NVML_SYM(name, need, shape) .name = replay_##name,
-#include "abi/nvml_syms.def"
-#undef GTEL_NVML_SYM
-};
-
-static const struct {
-    const char *name;
-    size_t offset;
-} symbols[] = {
-#define GTEL_NVML_SYM(name, need, shape) {#name, offsetof(struct gtel_nvml_calls, name)},
-#include "abi/nvml_syms.def"
-#undef GTEL_NVML_SYM
-};
-
-void *gtel_replay_nvml_symbol(const char *name)
-{
-    struct gtel_str text;
-    if (playing && gtel_tree_call(playing, gtel_str_of(name), &text) == 0 &&
-        gtel_str_eq(text, GTEL_STR("!nosymbol")))
-        return NULL;
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(symbols); i++) {
-        void *address = NULL;
-        if (strcmp(symbols[i].name, name) != 0)
-            continue;
-        memcpy(&address, (const char *)&calls + symbols[i].offset, sizeof(address));
-        return address;
-    }
-    return NULL;
-}

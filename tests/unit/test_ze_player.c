@@ -5,11 +5,10 @@
  * source.l0metrics*, golden.*l0*, e2e.faults.
  */
 #include "abi/zet_abi.h"
-#include "fakes/libze_loader/double.h"
-#include "recording/replay_zes.h"
+#include "recording/tree.h"
 #include "harness/test.h"
 
-#include <dlfcn.h>
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <time.h>
@@ -18,24 +17,37 @@
 static struct {
     struct gtel_tree *tree;
     struct gtel_env env;
+    void *library;
     struct gtel_zes_calls zes;
     struct gtel_zet_calls zet;
     void *gpu; /* device 0 */
 } it;
 
+static void *symbol(const char *name)
+{
+    return it.env.ops->lib_symbol(it.env.arg, it.library, name);
+}
+
 static void look_up(void)
 {
     void *address;
 #define GTEL_ZES_SYM(name, need, shape, type)                                                      \
-    address = gtel_replay_zes_symbol(#name);                                                       \
+    address = symbol(#name);                                                                       \
     memcpy(&it.zes.name, &address, sizeof(address));
 #include "abi/zes_syms.def"
 #undef GTEL_ZES_SYM
 #define GTEL_ZET_SYM(name, need, shape, type)                                                      \
-    address = gtel_replay_zes_symbol(#name);                                                       \
+    address = symbol(#name);                                                                       \
     memcpy(&it.zet.name, &address, sizeof(address));
 #include "abi/zet_syms.def"
 #undef GTEL_ZET_SYM
+}
+
+static bool open_library(void)
+{
+    static const char *const names[] = {"libze_loader.so.1", NULL};
+    gtel_env_tree_libraries(&it.env, TEST_PLAYED);
+    return CHECK(it.env.ops->lib_open(it.env.arg, names, &it.library) == 0);
 }
 
 static bool load(const char *text)
@@ -46,8 +58,7 @@ static bool load(const char *text)
                    text);
     it.tree = NULL;
     return CHECK(gtel_tree_parse(gtel_str_of(all), &it.tree, error, sizeof(error)) == 0) &&
-           CHECK(gtel_env_tree_init(it.tree, true, 0, &it.env) == 0) &&
-           CHECK(gtel_replay_zes_open(it.tree) == 0);
+           CHECK(gtel_env_tree_init(it.tree, true, 0, &it.env) == 0) && open_library();
 }
 
 static void begin(const char *text)
@@ -74,7 +85,7 @@ static void go_on(unsigned seconds)
 
 static void end(void)
 {
-    gtel_replay_zes_close();
+    it.env.ops->lib_close(it.env.arg, it.library);
     gtel_env_tree_done(&it.env);
     gtel_tree_free(it.tree);
 }
@@ -110,10 +121,10 @@ static void test_generations(void)
         if (!load(text))
             continue;
         for (size_t k = 0; k < 4 && cases[i].missing[k]; k++)
-            CHECK(!gtel_replay_zes_symbol(cases[i].missing[k]));
-        CHECK(gtel_replay_zes_symbol("zeInit"));
-        CHECK(gtel_replay_zes_symbol("zesDevicePciGetProperties"));
-        CHECK(!gtel_replay_zes_symbol("zesNoSuchCall"));
+            CHECK(!symbol(cases[i].missing[k]));
+        CHECK(symbol("zeInit"));
+        CHECK(symbol("zesDevicePciGetProperties"));
+        CHECK(!symbol("zesNoSuchCall"));
         end();
     }
 }
@@ -516,7 +527,7 @@ static void test_metrics(void)
     end();
 }
 
-/* ---- 4 and 13: the shared object ---- */
+/* ---- 4 and 13 ---- */
 
 static uint64_t real_ms(void)
 {
@@ -525,97 +536,70 @@ static uint64_t real_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-static void *exported(void *library, const char *name)
-{
-    void *address = dlsym(library, name);
-    return CHECK(address) ? address : NULL;
-}
-
-/* The functions that are called here. */
-struct exports {
-    int (*play)(const struct gtel_tree *tree);
-    uint32_t (*init)(uint32_t flags);
-    uint32_t (*drivers)(uint32_t *count, void **ret);
-    uint32_t (*devices)(void *handle, uint32_t *count, void **ret);
-    uint32_t (*state)(void *handle, struct gtel_zes_device_state *ret);
-    uint32_t (*powers)(void *handle, uint32_t *count, void **ret);
-    uint32_t (*fans)(void *handle, uint32_t *count, void **ret);
-    uint32_t (*usage)(void *handle, uint32_t *instant, uint32_t *average);
-};
-
-static void look_up_exports(void *library, struct exports *ret)
-{
-    static const struct {
-        const char *name;
-        size_t offset;
-    } names[] = {
-        {"gtel_double_play", offsetof(struct exports, play)},
-        {"zesInit", offsetof(struct exports, init)},
-        {"zesDriverGet", offsetof(struct exports, drivers)},
-        {"zesDeviceGet", offsetof(struct exports, devices)},
-        {"zesDeviceGetState", offsetof(struct exports, state)},
-        {"zesDeviceEnumPowerDomains", offsetof(struct exports, powers)},
-        {"zesDeviceEnumFans", offsetof(struct exports, fans)},
-        {"zesPowerGetUsage", offsetof(struct exports, usage)},
-    };
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(names); i++) {
-        void *address = exported(library, names[i].name);
-        memcpy((char *)ret + names[i].offset, &address, sizeof(address));
-    }
-}
-
 /* 4: any code at the Nth call, once or for some; 13: calls that take their time. */
-static void test_shared_object(const char *file)
+static void test_faults(void)
 {
     static const uint32_t codes[] = {0, 0, 0x70000001, 0, 0x7ffffffe, 0x7ffffffe, 0};
-    struct exports of;
-    void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-    if (!CHECK(library) ||
-        !load("call zesDeviceEnumPowerDomains 0 = 1\ncall zesPowerGetUsage 0 0 = 0 75000\n"
-              "call zesDeviceGetState 0 = 0 0\ncall double zesDeviceGetState = fail 0x70000001 3\n"
-              "call double zesDeviceEnumFans = hang 30\n"
-              "at 1s\ncall double zesDeviceGetState = fail 0x7ffffffe 5 2\n"))
-        return;
-    look_up_exports(library, &of);
-    void *driver = NULL;
-    void *device = NULL;
-    void *power = NULL;
-    uint32_t n = 1;
-    CHECK_INT(of.play(it.tree), 0);
-    CHECK_INT(of.init(0), 0);
-    CHECK_INT(of.drivers(&n, &driver), 0);
-    CHECK_INT(of.devices(driver, &n, &device), 0);
+    uint32_t (*usage)(void *handle, uint32_t *instant, uint32_t *average);
+    begin("call zesDeviceEnumPowerDomains 0 = 1\ncall zesPowerGetUsage 0 0 = 0 75000\n"
+          "call zesDeviceGetState 0 = 0 0\ncall double zesDeviceGetState = fail 0x70000001 3\n"
+          "call double zesDeviceEnumFans = hang 30\n"
+          "at 1s\ncall double zesDeviceGetState = fail 0x7ffffffe 5 2\n");
     for (size_t i = 0; i < GTEL_ARRAY_LEN(codes); i++) {
         struct gtel_zes_device_state got = {.head.type = GTEL_ZES_TYPE_DEVICE_STATE};
-        CHECK_INT(of.state(device, &got), codes[i]);
+        CHECK_INT(it.zes.zesDeviceGetState(it.gpu, &got), codes[i]);
         if (i == 3)
             go_on(1);
     }
     uint32_t instant = 1;
     uint32_t average = 0;
     uint64_t start = real_ms();
-    CHECK_INT(of.powers(device, &n, &power), 0);
-    CHECK_INT(of.usage(power, &instant, &average), 0);
-    CHECK(instant == 0 && average == 75000);
-    CHECK(real_ms() - start >= 100);
+    void *address = symbol("zesPowerGetUsage");
+    memcpy(&usage, &address, sizeof(usage));
+    if (CHECK(usage)) {
+        CHECK_INT(usage(part(it.zes.zesDeviceEnumPowerDomains), &instant, &average), 0);
+        CHECK_INT(instant, 0);
+        CHECK_INT(average, 75000);
+        CHECK(real_ms() - start >= 100);
+    }
     start = real_ms();
-    (void)of.fans(device, &n, &power);
+    (void)part(it.zes.zesDeviceEnumFans);
     CHECK(real_ms() - start >= 30);
-    CHECK_INT(of.play(NULL), 0);
-    (void)dlclose(library);
     end();
 }
 
-int main(int argc, char **argv)
+/* Where nothing plays libraries, and for two machines in one process. */
+static void test_refused(void)
+{
+    static const char *const names[] = {"libze_loader.so.1", NULL};
+    struct gtel_tree *other;
+    struct gtel_env env;
+    char error[200];
+    void *library;
+    begin("");
+    CHECK_INT(
+        gtel_tree_parse(GTEL_STR("library libze_loader.so.1\nend\n"), &other, error, sizeof(error)),
+        0);
+    CHECK_INT(gtel_env_tree_init(other, true, 0, &env), 0);
+    CHECK_INT(env.ops->lib_open(env.arg, names, &library), -EPERM);
+    gtel_env_tree_libraries(&env, TEST_PLAYED);
+    CHECK_INT(env.ops->lib_open(env.arg, names, &library), -EBUSY);
+    gtel_env_tree_libraries(&env, TEST_DIR);
+    CHECK_INT(env.ops->lib_open(env.arg, names, &library), -ENOENT);
+    gtel_env_tree_done(&env);
+    gtel_tree_free(other);
+    end();
+}
+
+int main(void)
 {
     static void (*const tests[])(void) = {test_generations, test_start,  test_counts,  test_outputs,
                                           test_bits,        test_values, test_devices, test_ras,
-                                          test_processes,   test_lost,   test_metrics};
+                                          test_processes,   test_lost,   test_metrics, test_faults,
+                                          test_refused};
     for (size_t i = 0; i < GTEL_ARRAY_LEN(tests); i++) {
         tests[i]();
         test_label = "";
     }
-    if (CHECK(argc == 2))
-        test_shared_object(argv[1]);
     return test_result();
 }

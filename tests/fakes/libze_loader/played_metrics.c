@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Level Zero's metrics as played back from a recorded machine. */
-#include "recording/replay_zet.h"
+/* Level Zero's metrics as played from a recorded machine. */
+#include "fakes/libze_loader/played.h"
 
 #include "abi/zet_abi.h"
-#include "base/compiler.h"
-#include "recording/replay_zes.h"
+#include "fakes/player.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,9 +21,9 @@ enum {
 static const char groups[DEVICES_MAX][GROUPS_MAX];
 static const char members[DEVICES_MAX][GROUPS_MAX][METRICS_MAX];
 static const char streams[DEVICES_MAX];
-static const char context;
+static const char the_context;
 
-/* As in replay_zes.c, whose header explains it: what is enabled, active and open. */
+/* What is enabled, active and open. */
 static struct {
     unsigned contexts;
     struct {
@@ -36,7 +35,7 @@ static struct {
     } device[DEVICES_MAX];
 } metrics;
 
-void gtel_replay_zet_reset(void)
+void gtel_played_metrics_reset(void)
 {
     memset(&metrics, 0, sizeof(metrics));
 }
@@ -82,7 +81,7 @@ static uint32_t ask_group(const char *name, const void *handle, struct gtel_str 
     if (!group_of(handle, &d, &g))
         return GTEL_ZE_NULL_HANDLE;
     (void)snprintf(key, sizeof(key), "%s %zu %zu", name, d, g);
-    return gtel_replay_zes_ask_core(key, GTEL_ZE_UNSUPPORTED_FEATURE, ret);
+    return gtel_played_ask_core(key, GTEL_ZE_UNSUPPORTED_FEATURE, ret);
 }
 
 /* A device's answer; `other` is the same question to Sysman. */
@@ -91,14 +90,14 @@ static uint32_t ask_device(const char *name, const char *other, const void *hand
 {
     char key[KEY_SIZE];
     size_t d;
-    if (!gtel_replay_zes_device_number(handle, &d))
+    if (!gtel_played_device_number(handle, &d))
         return GTEL_ZE_NULL_HANDLE;
     (void)snprintf(key, sizeof(key), "%s %zu", name, d);
-    uint32_t code = gtel_replay_zes_ask_core(key, GTEL_ZE_UNSUPPORTED_FEATURE, ret);
+    uint32_t code = gtel_played_ask_core(key, GTEL_ZE_UNSUPPORTED_FEATURE, ret);
     if (code != GTEL_ZE_UNSUPPORTED_FEATURE || !other)
         return code;
     (void)snprintf(key, sizeof(key), "%s %zu", other, d);
-    return gtel_replay_zes_ask_core(key, GTEL_ZE_UNSUPPORTED_FEATURE, ret);
+    return gtel_played_ask_core(key, GTEL_ZE_UNSUPPORTED_FEATURE, ret);
 }
 
 /* The count of a list: the first number, or the second one for a call that fills. */
@@ -146,7 +145,7 @@ static uint32_t sub_devices(void *handle, uint32_t *count, void **ret)
     if (!next_u32(&text, &n) || !next_u32(&text, &first))
         return GTEL_ZE_UNKNOWN;
     for (uint32_t i = 0; ret && i < *count && i < n; i++)
-        ret[i] = gtel_replay_zes_device(first + i);
+        ret[i] = gtel_played_device(first + i);
     *count = ret && *count > 0 && *count < n ? *count : n;
     return GTEL_ZE_SUCCESS;
 }
@@ -182,21 +181,21 @@ static uint32_t pci_properties(void *handle, struct gtel_ze_pci_ext_properties *
 static uint32_t create_context(void *handle, const struct gtel_ze_context_desc *desc, void **ret)
 {
     struct gtel_str text;
-    if (!gtel_replay_zes_is_driver(handle))
+    if (!gtel_played_is_driver(handle))
         return GTEL_ZE_NULL_HANDLE;
     if (desc->head.type != GTEL_ZE_TYPE_CONTEXT_DESC)
         return GTEL_ZE_INVALID_ARGUMENT;
-    uint32_t code = gtel_replay_zes_ask_core("zeContextCreate", GTEL_ZE_SUCCESS, &text);
+    uint32_t code = gtel_played_ask_core("zeContextCreate", GTEL_ZE_SUCCESS, &text);
     if (code != GTEL_ZE_SUCCESS)
         return code;
     metrics.contexts++;
-    *ret = (void *)(uintptr_t)&context;
+    *ret = (void *)(uintptr_t)&the_context;
     return GTEL_ZE_SUCCESS;
 }
 
 static bool is_context(const void *handle)
 {
-    return handle == &context && metrics.contexts > 0;
+    return handle == &the_context && metrics.contexts > 0;
 }
 
 static uint32_t destroy_context(void *handle)
@@ -214,7 +213,7 @@ static uint32_t enable(void *handle)
     struct gtel_str text;
     size_t d;
     uint32_t code = ask_device("zetDeviceEnableMetricsExp", NULL, handle, &text);
-    if (!gtel_replay_zes_device_number(handle, &d))
+    if (!gtel_played_device_number(handle, &d))
         return GTEL_ZE_NULL_HANDLE;
     metrics.device[d].is_enabled = code == GTEL_ZE_SUCCESS;
     return code == GTEL_ZE_UNSUPPORTED_FEATURE ? GTEL_ZE_NO_DEPENDENCY : code;
@@ -223,7 +222,7 @@ static uint32_t enable(void *handle)
 static uint32_t disable(void *handle)
 {
     size_t d;
-    if (!gtel_replay_zes_device_number(handle, &d))
+    if (!gtel_played_device_number(handle, &d))
         return GTEL_ZE_NULL_HANDLE;
     if (metrics.device[d].active)
         return GTEL_ZE_IN_USE;
@@ -235,7 +234,7 @@ static bool is_enabled(size_t device)
 {
     struct gtel_str text;
     return metrics.device[device].is_enabled ||
-           (gtel_replay_zes_ask_core("zetDeviceEnableMetricsExp", GTEL_ZE_UNKNOWN, &text) ==
+           (gtel_played_ask_core("zetDeviceEnableMetricsExp", GTEL_ZE_UNKNOWN, &text) ==
                 GTEL_ZE_SUCCESS &&
             gtel_str_eq(text, GTEL_STR("!nosymbol")));
 }
@@ -245,7 +244,7 @@ static uint32_t list_groups(void *handle, uint32_t *count, void **ret)
     struct gtel_str text;
     size_t d;
     uint32_t n = 0;
-    if (!gtel_replay_zes_device_number(handle, &d))
+    if (!gtel_played_device_number(handle, &d))
         return GTEL_ZE_NULL_HANDLE;
     if (!is_enabled(d))
         return GTEL_ZE_UNINITIALIZED;
@@ -286,7 +285,7 @@ static uint32_t ask_metric(size_t device, size_t group, size_t metric, struct gt
 {
     char key[KEY_SIZE];
     (void)snprintf(key, sizeof(key), "zetMetricGetProperties %zu %zu %zu", device, group, metric);
-    return gtel_replay_zes_ask_core(key, GTEL_ZE_UNSUPPORTED_FEATURE, ret);
+    return gtel_played_ask_core(key, GTEL_ZE_UNSUPPORTED_FEATURE, ret);
 }
 
 static uint32_t metric_properties(void *handle, struct gtel_zet_metric_properties *ret)
@@ -309,14 +308,14 @@ static uint32_t metric_properties(void *handle, struct gtel_zet_metric_propertie
 
 /* ---- streams ---- */
 
-/* One group at a time is what the replay can do; an empty list puts it away. */
+/* One group at a time is what is played; an empty list puts it away. */
 static uint32_t activate(void *of, void *handle, uint32_t count, void **group)
 {
     struct gtel_str text;
     size_t d;
     size_t owner;
     size_t g;
-    if (!is_context(of) || !gtel_replay_zes_device_number(handle, &d) ||
+    if (!is_context(of) || !gtel_played_device_number(handle, &d) ||
         (count > 0 && (!group_of(group[0], &owner, &g) || owner != d)))
         return GTEL_ZE_NULL_HANDLE;
     if (metrics.device[d].stream)
@@ -334,7 +333,7 @@ static uint32_t open_stream(void *of, void *handle, void *group,
     struct gtel_str text;
     size_t d;
     (void)event;
-    if (!is_context(of) || !gtel_replay_zes_device_number(handle, &d))
+    if (!is_context(of) || !gtel_played_device_number(handle, &d))
         return GTEL_ZE_NULL_HANDLE;
     if (desc->head.type != GTEL_ZET_TYPE_STREAMER_DESC)
         return GTEL_ZE_INVALID_ARGUMENT;
@@ -539,7 +538,7 @@ static uint32_t calculate_sets SETS_PARAMS
     return code == GTEL_ZE_SUCCESS ? with : code;
 }
 
-/* zeInit, zeDriverGet and zeDeviceGet are played by replay_zes.c. */
+/* zeInit, zeDriverGet and zeDeviceGet are in played_sysman.c. */
 static const struct gtel_zet_calls calls = {
     .zeDeviceGetSubDevices = sub_devices,
     .zeDeviceGetProperties = device_properties,
@@ -560,20 +559,19 @@ static const struct gtel_zet_calls calls = {
     .zetMetricGroupCalculateMultipleMetricValuesExp = calculate_sets,
 };
 
-static const struct {
-    const char *name;
-    size_t offset;
-} symbols[] = {
-#define GTEL_ZET_SYM(name, need, shape, type) {#name, offsetof(struct gtel_zet_calls, name)},
+#define APPLY_(fn, first, ...) fn(__VA_ARGS__)
+#define APPLY(...) APPLY_(__VA_ARGS__)
+#define GTEL_ZET_SYM(name, need, shape, type)                                                      \
+    GTEL_EXPORT uint32_t name GTEL_ZET_PARAMS_##shape(type);                                       \
+    uint32_t name GTEL_ZET_PARAMS_##shape(type)                                                    \
+    {                                                                                              \
+        uint32_t code = gtel_player_begin(#name);                                                  \
+        if (code == GTEL_ZE_SUCCESS)                                                               \
+            code = APPLY(calls.name, 0 GTEL_ZET_ARGS_##shape);                                     \
+        gtel_player_end();                                                                         \
+        return code;                                                                               \
+    }
+#define GTEL_ZET_WITHOUT_SHARED
 #include "abi/zet_syms.def"
+#undef GTEL_ZET_WITHOUT_SHARED
 #undef GTEL_ZET_SYM
-};
-
-void *gtel_replay_zet_symbol(const char *name)
-{
-    void *address = NULL;
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(symbols); i++)
-        if (strcmp(symbols[i].name, name) == 0)
-            memcpy(&address, (const char *)&calls + symbols[i].offset, sizeof(address));
-    return address;
-}
