@@ -5,7 +5,7 @@
 #include "host/kernel.h"
 #include "sources/intel/perf.h"
 #include "sources/intel/sample.h"
-#include "tables/intel_names.h"
+#include "tables/support.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -101,32 +101,6 @@ static void diagnose_bad_energy(const struct diagnosis *diagnosis)
 
 /* ---- sensors ---- */
 
-#define FAMILY(name) (1U << GTEL_INTEL_##name)
-
-/*
- * Since when a driver gives figures of which families (kernel:
- * Documentation/ABI/testing/sysfs-driver-intel-i915-hwmon and -xe-hwmon, i915/i915_hwmon.c,
- * xe/xe_hwmon.c; the versions in which they were seen first where those documents differ). Flex
- * cards are cooled by their host.
- */
-static const struct since {
-    const char *driver;
-    enum gtel_measurement measurement;
-    uint32_t major;
-    uint32_t minor;
-    uint32_t families;
-} since[] = {
-    {"i915", GTEL_MEASUREMENT_GPU_POWER_DOMAIN, 6, 2, FAMILY(DG1) | FAMILY(DG2) | FAMILY(FLEX)},
-    {"i915", GTEL_MEASUREMENT_GPU_TEMPERATURE_SENSOR, 6, 14,
-     FAMILY(DG1) | FAMILY(DG2) | FAMILY(FLEX)},
-    {"i915", GTEL_MEASUREMENT_GPU_FAN, 6, 12, FAMILY(DG1) | FAMILY(DG2)},
-    {"xe", GTEL_MEASUREMENT_GPU_POWER_DOMAIN, 6, 5,
-     FAMILY(DG2) | FAMILY(FLEX) | FAMILY(PONTE_VECCHIO) | FAMILY(BATTLEMAGE)},
-    {"xe", GTEL_MEASUREMENT_GPU_TEMPERATURE_SENSOR, 6, 15,
-     FAMILY(DG2) | FAMILY(FLEX) | FAMILY(BATTLEMAGE)},
-    {"xe", GTEL_MEASUREMENT_GPU_FAN, 6, 16, FAMILY(DG2) | FAMILY(BATTLEMAGE)},
-};
-
 static bool has_figure(const struct gtel_intel_gpu *gpu, enum gtel_measurement measurement)
 {
     for (size_t i = 0; i < gpu->attrs.n; i++)
@@ -136,21 +110,26 @@ static bool has_figure(const struct gtel_intel_gpu *gpu, enum gtel_measurement m
 }
 
 /* Why a GPU has none of these sensors; a sentence in buf, and what helps or NULL. */
-static const char *explain_sensor(const struct diagnosis *diagnosis, const struct since *row,
-                                  char *buf, size_t size, char *fix)
+static const char *explain_sensor(const struct diagnosis *diagnosis,
+                                  enum gtel_measurement measurement, char *buf, size_t size,
+                                  char *fix)
 {
     const struct gtel_drm_card *card = &diagnosis->gpu->card->drm;
-    bool is_given = (row->families >> gtel_intel_family(card->device_id) & 1) != 0;
+    const char *text =
+        gtel_support_since(gtel_str_of(card->driver), gtel_measurement_row(measurement)->name,
+                           gtel_intel_family(card->device_id));
+    struct gtel_release since;
     fix[0] = '\0';
     if (is_function(diagnosis)) {
         (void)snprintf(buf, size, "a virtual function (SR-IOV) has no sensors");
-    } else if (is_given && diagnosis->has_kernel &&
-               !gtel_release_is_at_least(&diagnosis->kernel, row->major, row->minor)) {
-        (void)snprintf(buf, size, "%s gives it since Linux %u.%u, and this is %u.%u", row->driver,
-                       row->major, row->minor, diagnosis->kernel.major, diagnosis->kernel.minor);
-        (void)snprintf(fix, size, "use Linux %u.%u or newer", row->major, row->minor);
+    } else if (text && diagnosis->has_kernel &&
+               gtel_release_parse(gtel_str_of(text), &since) == 0 &&
+               !gtel_release_is_at_least(&diagnosis->kernel, since.major, since.minor)) {
+        (void)snprintf(buf, size, "%s gives it since Linux %u.%u, and this is %u.%u", card->driver,
+                       since.major, since.minor, diagnosis->kernel.major, diagnosis->kernel.minor);
+        (void)snprintf(fix, size, "use Linux %u.%u or newer", since.major, since.minor);
     } else {
-        (void)snprintf(buf, size, "%s gives none for this GPU", row->driver);
+        (void)snprintf(buf, size, "%s gives none for this GPU", card->driver);
     }
     return fix[0] ? fix : NULL;
 }
@@ -158,6 +137,9 @@ static const char *explain_sensor(const struct diagnosis *diagnosis, const struc
 /* An integrated GPU has none: its power and temperature are the processor's (rapl.c). */
 static void diagnose_sensors(const struct diagnosis *diagnosis)
 {
+    static const enum gtel_measurement sensors[] = {GTEL_MEASUREMENT_GPU_POWER_DOMAIN,
+                                                    GTEL_MEASUREMENT_GPU_TEMPERATURE_SENSOR,
+                                                    GTEL_MEASUREMENT_GPU_FAN};
     char why[160];
     char fix[160];
     if (diagnosis->gpu->card->drm.is_pci && diagnosis->gpu->card->drm.pci.bus == 0)
@@ -165,14 +147,12 @@ static void diagnose_sensors(const struct diagnosis *diagnosis)
     bool is_bad = has_bad_energy(diagnosis);
     if (is_bad)
         diagnose_bad_energy(diagnosis);
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(since); i++) {
-        if (is_bad && since[i].measurement == GTEL_MEASUREMENT_GPU_POWER_DOMAIN)
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(sensors); i++) {
+        if ((is_bad && sensors[i] == GTEL_MEASUREMENT_GPU_POWER_DOMAIN) ||
+            has_figure(diagnosis->gpu, sensors[i]))
             continue;
-        if (strcmp(since[i].driver, diagnosis->gpu->card->drm.driver) != 0 ||
-            has_figure(diagnosis->gpu, since[i].measurement))
-            continue;
-        const char *help = explain_sensor(diagnosis, &since[i], why, sizeof(why), fix);
-        put(diagnosis, since[i].measurement, 0, "hwmon", why, help);
+        const char *help = explain_sensor(diagnosis, sensors[i], why, sizeof(why), fix);
+        put(diagnosis, sensors[i], 0, "hwmon", why, help);
     }
 }
 
