@@ -55,19 +55,16 @@ int gtel_headlines_begin(struct gtel_headlines *headlines, size_t devices)
 /* "vram" is that part; with numbers, "vram0", "vram-2" and "vram-tile1" are of that name, too. */
 static bool is_named(struct gtel_str dim, const char *name, bool has_numbers)
 {
-    size_t n = strlen(name);
-    if (dim.n < n || memcmp(dim.p, name, n) != 0)
-        return false;
-    if (dim.n == n)
-        return true;
     const struct gtel_str tile = GTEL_STR("-tile");
-    uint64_t number;
-    struct gtel_str rest = gtel_str_skip(dim, n);
+    if (!gtel_str_starts(dim, gtel_str_of(name)))
+        return false;
+    struct gtel_str rest = gtel_str_skip(dim, strlen(name));
     if (gtel_str_starts(rest, tile))
         rest = gtel_str_skip(rest, tile.n);
-    else if (rest.p[0] == '-')
-        rest = gtel_str_skip(rest, 1);
-    return has_numbers && gtel_str_u64(rest, &number) == 0;
+    for (size_t i = 0; i < rest.n; i++)
+        if (rest.p[i] != '-' && (rest.p[i] < '0' || rest.p[i] > '9'))
+            return false;
+    return has_numbers || dim.n == strlen(name);
 }
 
 /* Position of a part's name in the rule; GTEL_HEADLINE_NAMES: it is not among them. */

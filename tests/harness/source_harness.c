@@ -39,6 +39,7 @@ void machine_done(struct machine *machine)
     machine_close(machine);
     free(machine->state);
     gtel_batch_done(&machine->batch);
+    headlines_done(&machine->headlines);
     gtel_registry_done(&machine->registry);
     gtel_env_tree_done(&machine->tree_env);
     gtel_tree_free(machine->tree);
@@ -67,6 +68,7 @@ int machine_gather(struct machine *machine)
         machine->needs_discovery = false;
     }
     r = machine->source->sample(machine->state, &machine->registry, &machine->batch);
+    headlines_append(&machine->headlines, machine->registry.n, &machine->batch);
     machine->needs_discovery = r == -ENODEV;
     return r;
 }

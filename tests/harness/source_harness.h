@@ -8,6 +8,7 @@
 #include "harness/env_fault.h"
 #include "recording/tree.h"
 #include "harness/fixtures.h"
+#include "harness/headlines.h"
 #include "sources/drm/cards.h"
 #include "sources/source.h"
 
@@ -21,6 +22,7 @@ struct machine {
     struct gtel_registry registry;
     struct gtel_cards cards;
     struct gtel_batch batch;
+    struct headlines headlines;
     bool is_open;
     bool needs_discovery;
     uint32_t version; /* of the cards at the last discovery */
@@ -33,7 +35,7 @@ void machine_done(struct machine *machine);
 void machine_close(struct machine *machine);
 /*
  * One gather as the core makes it: open and discover where that is due, then sample. Returns what
- * sample returned, or the error before it.
+ * sample returned, or the error before it. The batch has the GPUs' headlines, too.
  */
 int machine_gather(struct machine *machine);
 void machine_step(struct machine *machine, uint64_t ms);

@@ -38,6 +38,7 @@ void lane_set(struct lane *lane, enum gtel_option option, const char *value)
 void lane_gather(struct lane *lane)
 {
     gtel_group_sample(&lane->group);
+    headlines_append(&lane->headlines, lane->group.registry.n, &lane->group.batch);
 }
 
 void lane_step(struct lane *lane, uint64_t ms)
@@ -58,6 +59,7 @@ void lane_step(struct lane *lane, uint64_t ms)
 void lane_done(struct lane *lane)
 {
     gtel_group_done(&lane->group);
+    headlines_done(&lane->headlines);
     if (lane->fault)
         CHECK_INT(lane->fault->open_files, 0);
     gtel_env_tree_done(&lane->tree_env);

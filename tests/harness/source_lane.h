@@ -8,6 +8,7 @@
 
 #include "lanes/group.h"
 #include "harness/env_fault.h"
+#include "harness/headlines.h"
 #include "recording/tree.h"
 
 struct lane {
@@ -16,6 +17,7 @@ struct lane {
     struct env_fault *fault;
     struct gtel_options options;
     struct gtel_group group;
+    struct headlines headlines;
 };
 
 /* sources: as in the option. False, and says why, when the text is no tree. */
@@ -24,6 +26,7 @@ bool lane_init(struct lane *lane, const char *text, const char *sources);
 bool lane_init_in(struct lane *lane, const char *name, const char *text, const char *sources);
 /* Before the first gather. */
 void lane_set(struct lane *lane, enum gtel_option option, const char *value);
+/* The batch has the GPUs' headlines, too. */
 void lane_gather(struct lane *lane);
 /* Steps the time and calls sources when they ask for it. */
 void lane_step(struct lane *lane, uint64_t ms);

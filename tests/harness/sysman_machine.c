@@ -97,6 +97,7 @@ void forget_calls(void)
 void start_lane(struct machine *m)
 {
     forget_calls();
+    headlines_done(&m->headlines);
     CHECK_INT(gtel_group_init(&m->group, "sysman", &m->env, &m->options), 0);
 }
 
@@ -205,6 +206,7 @@ bool begin(struct machine *m, const char *text)
 void finish(struct machine *m)
 {
     gtel_group_done(&m->group);
+    headlines_done(&m->headlines);
     CHECK_INT(spy.closes, spy.opens);
     CHECK_INT(spy.early, 0);
     finish_text(m);
@@ -228,6 +230,7 @@ void gather(struct machine *m, unsigned seconds)
 {
     go_on(m, seconds);
     gtel_group_sample(&m->group);
+    headlines_append(&m->headlines, m->group.registry.n, &m->group.batch);
 }
 
 const char xe[] = "0000:03:00.0";

@@ -7,6 +7,7 @@
 #define GTEL_TESTS_HARNESS_SYSMAN_MACHINE_H
 
 #include "abi/zes_abi.h"
+#include "harness/headlines.h"
 #include "lanes/group.h"
 #include "gtel.h"
 #include "recording/tree.h"
@@ -37,6 +38,7 @@ struct machine {
     struct gtel_env env;
     struct gtel_options options;
     struct gtel_group group;
+    struct headlines headlines;
     struct gtel_context *context; /* in the group's place: see start_whole() */
 };
 

@@ -8,48 +8,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/*
- * Values of the whole GPU, and the parts that they are read of: the first one in a sample, also
- * when it has no value then. Another counter in its place would make the headline's jump.
- */
-static const struct {
-    enum gtel_metric part;
-    enum gtel_metric whole;
-    struct gtel_str names[2];
-} headlines[] = {
-    {GTEL_M_ENERGY, GTEL_M_GPU_ENERGY, {GTEL_STR_INIT("card"), GTEL_STR_INIT("pkg")}},
-    {GTEL_M_POWER, GTEL_M_GPU_POWER, {GTEL_STR_INIT("card"), GTEL_STR_INIT("pkg")}},
-    {GTEL_M_POWER_LIMIT, GTEL_M_GPU_POWER_LIMIT, {GTEL_STR_INIT("card"), GTEL_STR_INIT("pkg")}},
-    {GTEL_M_TEMPERATURE, GTEL_M_GPU_TEMPERATURE, {GTEL_STR_INIT("pkg"), GTEL_STR_INIT("gpu")}},
-    {GTEL_M_FREQUENCY_ACTUAL, GTEL_M_GPU_FREQUENCY, {GTEL_STR_INIT("graphics")}},
-};
-
-/* The metric of the whole that this part is the first to stand for, or NONE. */
-static enum gtel_metric headline_of(struct gtel_attr_sample *sample, const struct gtel_attr *attr)
-{
-    struct gtel_str name = attr->reading.dim[0];
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(headlines); i++) {
-        if (headlines[i].part != attr->kind.metric || (sample->heads >> i & 1) != 0 ||
-            !(gtel_str_eq(name, headlines[i].names[0]) || gtel_str_eq(name, headlines[i].names[1])))
-            continue;
-        sample->heads |= 1U << i;
-        return headlines[i].whole;
-    }
-    return GTEL_M_NONE;
-}
-
 static void put(struct gtel_attr_sample *sample, struct gtel_attr *attr)
 {
-    enum gtel_metric whole = headline_of(sample, attr);
-    struct gtel_reading copy = attr->reading;
     sample->batch->origin = attr->origin;
     gtel_batch_put(sample->batch, &attr->reading);
-    if (whole == GTEL_M_NONE)
-        return;
-    copy.metric = (uint16_t)whole;
-    for (size_t i = 0; i < GTEL_ATTR_DIMS; i++)
-        copy.dim[i] = GTEL_STR_NONE;
-    gtel_batch_put(sample->batch, &copy);
 }
 
 static void put_u64(struct gtel_attr_sample *sample, struct gtel_attr *attr, uint64_t value)
@@ -117,11 +79,7 @@ static void energy(struct gtel_attr_sample *sample, struct gtel_attr *attr, uint
         state->has_reported = true;
         state->reported = value;
     }
-    if (value == 0)
-        return;
-    if (is_stuck || t_ns < state->suspect_until_ns)
-        (void)headline_of(sample, attr); /* nor does another counter replace it */
-    else
+    if (value > 0 && !is_stuck && t_ns >= state->suspect_until_ns)
         put_f64(sample, attr, (double)state->counter.sum * attr->kind.scale);
 }
 

@@ -86,7 +86,6 @@ struct gtel_attr_sample {
     struct gtel_batch *batch;
     uint32_t read;   /* attributes that gave a value or were quietly absent */
     int error;       /* of the first one that failed */
-    uint32_t heads;  /* headlines so far, one bit each */
     bool is_between; /* gathers: the readings are discarded */
 };
 

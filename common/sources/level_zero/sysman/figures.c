@@ -35,7 +35,6 @@ uint32_t gtel_sysman_read_temperature(struct gtel_sysman_pass *pass, struct gtel
     if (part->type == GTEL_ZES_TEMP_GPU && is_temperature(part->is.temperature.max) &&
         part->is.temperature.max > 0)
         gtel_sysman_put_f64(pass, GTEL_M_TEMPERATURE_EMERGENCY, &place, part->is.temperature.max);
-    gtel_sysman_note(pass, part, celsius);
     return GTEL_ZE_SUCCESS;
 }
 
@@ -160,8 +159,6 @@ uint32_t gtel_sysman_read_frequency(struct gtel_sysman_pass *pass, struct gtel_s
         if (!part->is_on_tile)
             gtel_sysman_put_f64(pass, GTEL_M_VOLTAGE, &domain, got.voltage);
     }
-    if (is_main && is_clock(got.actual))
-        gtel_sysman_note(pass, part, got.actual);
     if (is_main && got.throttle_reasons != UINT32_MAX)
         put_reasons(pass, part, got.throttle_reasons);
     return is_clock(got.actual) || is_clock(got.request) ? GTEL_ZE_SUCCESS : GTEL_SYSMAN_NO_VALUE;
@@ -240,15 +237,11 @@ uint32_t gtel_sysman_read_memory(struct gtel_sysman_pass *pass, struct gtel_sysm
         return GTEL_SYSMAN_NO_VALUE;
     gtel_sysman_put_u64(pass, GTEL_M_MEMORY_TOTAL, &place, got.size);
     put_health(pass, &place, got.health);
-    pass->memories++;
-    pass->memory_total += got.size;
     if (got.free >= got.size)
         return GTEL_ZE_SUCCESS;
     uint64_t used = got.size - got.free;
     gtel_sysman_put_u64(pass, GTEL_M_MEMORY_USED, &place, used);
     gtel_sysman_put_f64(pass, GTEL_M_MEMORY_USED_RATIO, &place, (double)used / (double)got.size);
-    pass->memories_used++;
-    pass->memory_used += used;
     return GTEL_ZE_SUCCESS;
 }
 
@@ -437,59 +430,9 @@ static size_t sets_in_sum(const struct gtel_sysman_pass *pass)
     return n;
 }
 
-/* What the parts of one type make of a figure of the whole GPU. */
-enum share { NONE, UNKNOWN, TOLD };
-
-/*
- * One that is awaited and does not tell makes it unknown: the figure of the others would be another
- * one. So does one that has not said yet what it is. Of all of one type the highest, or the first.
- */
-static enum share share_of(const struct gtel_sysman_pass *pass, enum gtel_sysman_family family,
-                           uint32_t type, bool is_first, double *ret)
+void gtel_sysman_put_resets(const struct gtel_sysman_pass *pass)
 {
-    const struct gtel_sysman_list *list = &pass->gpu->list[family];
-    enum share share = NONE;
-    for (size_t i = 0; i < list->n && !(is_first && share == TOLD); i++) {
-        const struct gtel_sysman_part *part = &list->part[i];
-        bool is_new = part->use == GTEL_SYSMAN_UNDESCRIBED;
-        if (part->use == GTEL_SYSMAN_LEFT_OUT || (!is_new && part->type != type))
-            continue;
-        if (!is_new && part->value_ns == pass->now) {
-            *ret = share == NONE || part->value > *ret ? part->value : *ret;
-            share = TOLD;
-        } else if (gtel_sysman_is_awaited(is_new ? &part->describe : &part->ask[0], pass->now)) {
-            return UNKNOWN;
-        }
-    }
-    return share;
-}
-
-static void put_temperature(const struct gtel_sysman_pass *pass)
-{
-    double celsius = 0;
-    enum share share = share_of(pass, GTEL_SYSMAN_TEMPERATURE, GTEL_ZES_TEMP_GPU, false, &celsius);
-    if (share == NONE)
-        share = share_of(pass, GTEL_SYSMAN_TEMPERATURE, GTEL_ZES_TEMP_GLOBAL, false, &celsius);
-    if (share == TOLD)
-        gtel_sysman_put_f64(pass, GTEL_M_GPU_TEMPERATURE, NULL, celsius);
-}
-
-void gtel_sysman_put_heads(const struct gtel_sysman_pass *pass)
-{
-    double value = 0;
-    size_t memories = gtel_sysman_wanted(&pass->gpu->list[GTEL_SYSMAN_MEMORY]);
-    put_temperature(pass);
-    if (share_of(pass, GTEL_SYSMAN_FREQUENCY, GTEL_ZES_FREQ_GPU, true, &value) == TOLD)
-        put_clock(pass, NULL, GTEL_M_GPU_FREQUENCY, value);
     /* Of all tiles and severities, or the sum would go back for want of one. */
     if (pass->has_resets && pass->resets_read == sets_in_sum(pass))
         gtel_sysman_put_u64(pass, GTEL_M_GPU_RESETS, NULL, pass->resets);
-    if (memories == 0 || pass->memories != memories)
-        return;
-    gtel_sysman_put_u64(pass, GTEL_M_GPU_MEMORY_TOTAL, NULL, pass->memory_total);
-    if (pass->memories_used != memories)
-        return;
-    gtel_sysman_put_u64(pass, GTEL_M_GPU_MEMORY_USED, NULL, pass->memory_used);
-    gtel_sysman_put_f64(pass, GTEL_M_GPU_MEMORY_USED_RATIO, NULL,
-                        (double)pass->memory_used / (double)pass->memory_total);
 }

@@ -151,8 +151,6 @@ static uint32_t describe_power(const struct gtel_sysman_pass *pass, struct gtel_
     set_tile(part, got.on_subdevice, got.subdevice_id);
     if (is_i915 && is_package && !part->is_on_tile)
         name = "card";
-    part->is.power.is_whole =
-        !part->is_on_tile && (is_package || ext.domain == GTEL_ZES_POWER_CARD);
     if (name && got.on_subdevice != UINT8_MAX)
         set_name(part, name);
     return code;
@@ -379,8 +377,7 @@ static uint32_t take(struct gtel_sysman_list *list, void *const *handle, size_t 
     if (!part)
         return GTEL_ZE_OUT_OF_HOST_MEMORY;
     for (size_t i = 0; i < n; i++)
-        part[i] = (struct gtel_sysman_part){
-            .handle = handle[i], .number = (uint32_t)i, .value_ns = UINT64_MAX};
+        part[i] = (struct gtel_sysman_part){.handle = handle[i], .number = (uint32_t)i};
     free(list->part);
     list->part = part;
     list->n = n;

@@ -130,20 +130,6 @@ bool gtel_sysman_is_permanent(uint32_t code)
     }
 }
 
-bool gtel_sysman_is_awaited(const struct gtel_sysman_ask *ask, uint64_t now)
-{
-    bool is_early = !ask->has_answered && ask->pause_ns <= AWAITED_NS;
-    bool is_back = ask->since_ns == 0 || now - ask->since_ns < GIVEN_UP_NS;
-    return is_early || (ask->has_worked && is_back);
-}
-
-void gtel_sysman_note(const struct gtel_sysman_pass *pass, struct gtel_sysman_part *part,
-                      double value)
-{
-    part->value = value;
-    part->value_ns = pass->now;
-}
-
 /* "No value this time." */
 static bool is_quiet(uint32_t code)
 {
@@ -453,7 +439,7 @@ void gtel_sysman_pass(struct gtel_sysman *sysman, struct gtel_sysman_gpu *gpu,
         gtel_log(&sysman->cards.env->log, GTEL_LOG_INFO, "sysman: %s: the GPU answers again",
                  gpu->card->drm.key);
     gtel_sysman_put_engines(&pass);
-    gtel_sysman_put_heads(&pass);
+    gtel_sysman_put_resets(&pass);
     note_streak(&pass);
     note_idle(&pass);
 }

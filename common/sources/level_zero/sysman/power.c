@@ -16,7 +16,6 @@
 /* No board of Intel's draws more; twice its limit where that is known. */
 static const double watts_max = 2000;
 enum { DOUBTS_MAX = 2, LIMITS_MAX = 16, WATTS = 0, AMPERES = 1 };
-enum { ENERGY, LIMITS }; /* the asks of a domain, in the order of the table */
 
 static double most_of(double limit_w, uint64_t span_us)
 {
@@ -97,45 +96,6 @@ static double largest_limit(const struct gtel_sysman_gpu *gpu)
     return largest;
 }
 
-/* Of a domain of the whole GPU: whether it counts energy, or may yet turn out to. */
-static bool may_count(const struct gtel_sysman_part *part, uint64_t now)
-{
-    const struct gtel_sysman_ask *ask = &part->ask[ENERGY];
-    return ask->has_worked ? part->is_counting : gtel_sysman_is_awaited(ask, now);
-}
-
-/*
- * Of two domains of the whole GPU the card's goes before the package's, which is a part of it,
- * whatever the order of the driver's list.
- */
-static bool goes_before(const struct gtel_sysman_part *other, const struct gtel_sysman_part *part)
-{
-    bool is_card = part->type == GTEL_ZES_POWER_CARD;
-    bool is_other_card = other->type == GTEL_ZES_POWER_CARD;
-    return is_card == is_other_card ? other->number < part->number : is_other_card;
-}
-
-/* Whether a figure of a domain is there, or may yet come to be. */
-typedef bool (*may_have_fn)(const struct gtel_sysman_part *part, uint64_t now);
-
-/* Of the domains of the whole GPU: whether none that goes before has that figure, or may have. */
-static bool is_first_whole(const struct gtel_sysman_pass *pass, const struct gtel_sysman_part *part,
-                           may_have_fn may_have)
-{
-    const struct gtel_sysman_list *list = &pass->gpu->list[GTEL_SYSMAN_POWER];
-    bool is_first = part->is.power.is_whole;
-    for (size_t i = 0; i < list->n; i++) {
-        const struct gtel_sysman_part *other = &list->part[i];
-        if (other == part)
-            continue;
-        if (other->use == GTEL_SYSMAN_UNDESCRIBED) /* it may be the card */
-            is_first = is_first && !gtel_sysman_is_awaited(&other->describe, pass->now);
-        else if (gtel_sysman_is_used(other) && other->is.power.is_whole && goes_before(other, part))
-            is_first = is_first && !may_have(other, pass->now);
-    }
-    return is_first;
-}
-
 bool gtel_sysman_wraps(const struct gtel_sysman_gpu *gpu)
 {
     return gpu->hardware == GTEL_INTEL_BATTLEMAGE || gpu->hardware == GTEL_INTEL_CRESCENT_ISLAND;
@@ -197,15 +157,7 @@ uint32_t gtel_sysman_read_energy(struct gtel_sysman_pass *pass, struct gtel_sysm
                                  largest_limit(pass->gpu)))
         return GTEL_ZE_SUCCESS;
     struct gtel_sysman_place place = place_of(part, energy->total_us);
-    double joules = (double)energy->total_uj * 1e-6;
-    gtel_sysman_put_f64(pass, GTEL_M_ENERGY, &place, joules);
-    /* One domain for good: the counter of another one is another counter. */
-    if (!pass->gpu->head && is_first_whole(pass, part, may_count))
-        pass->gpu->head = part;
-    if (pass->gpu->head == part) {
-        place.dim[0] = GTEL_STR_NONE;
-        gtel_sysman_put_f64(pass, GTEL_M_GPU_ENERGY, &place, joules);
-    }
+    gtel_sysman_put_f64(pass, GTEL_M_ENERGY, &place, (double)energy->total_uj * 1e-6);
     return GTEL_ZE_SUCCESS;
 }
 
@@ -304,18 +256,6 @@ static void put_limits(const struct gtel_sysman_pass *pass, const struct gtel_sy
                                     part->is.power.limit[level][unit]);
 }
 
-static double sustained_of(const struct gtel_sysman_part *part)
-{
-    return part->is.power.limit[GTEL_ZES_LEVEL_SUSTAINED][WATTS];
-}
-
-/* Of a domain of the whole GPU: whether it has a limit, or may yet turn out to. */
-static bool may_limit(const struct gtel_sysman_part *part, uint64_t now)
-{
-    const struct gtel_sysman_ask *ask = &part->ask[LIMITS];
-    return ask->has_worked ? sustained_of(part) > 0 : gtel_sysman_is_awaited(ask, now);
-}
-
 uint32_t gtel_sysman_read_limits(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part)
 {
     if (part->is.power.limits_due_ns <= pass->now) {
@@ -327,7 +267,5 @@ uint32_t gtel_sysman_read_limits(struct gtel_sysman_pass *pass, struct gtel_sysm
         part->is.power.limits_due_ns = pass->now + MINUTE_NS;
     }
     put_limits(pass, part);
-    if (sustained_of(part) > 0 && is_first_whole(pass, part, may_limit))
-        gtel_sysman_put_f64(pass, GTEL_M_GPU_POWER_LIMIT, NULL, sustained_of(part));
     return GTEL_ZE_SUCCESS;
 }

@@ -122,8 +122,6 @@ struct gtel_sysman_part {
     uint32_t tile;
     bool is_on_tile;
     bool is_counting;            /* counters that are 0 as long as nothing feeds them have moved */
-    double value;                /* the last figure that goes into one of the whole GPU, */
-    uint64_t value_ns;           /* and when it was told */
     char name[GTEL_SYSMAN_NAME]; /* first dimension */
     char tile_text[12];          /* empty when it belongs to no tile */
     struct gtel_sysman_ask ask[GTEL_SYSMAN_ASKS];
@@ -133,7 +131,6 @@ struct gtel_sysman_part {
             uint64_t limits_due_ns; /* limits are read once a minute and repeated */
             /* By zes_power_level_t, watts and amperes; 0: none. */
             double limit[GTEL_SYSMAN_LEVELS][2];
-            bool is_whole; /* card or package of the GPU: feeds its headline */
         } power;
         struct {
             uint32_t reasons_seen;
@@ -208,13 +205,12 @@ struct gtel_sysman_gpu {
     uint32_t failed; /* readings of the present pass */
     const char *first;
     uint32_t first_code;
-    uint64_t energy_ns;                  /* the last look at its energy; 0: none */
-    const struct gtel_sysman_part *head; /* the power domain that stands for the GPU; NULL: none */
-    uint64_t delay_ns;                   /* until it falls asleep by itself; 0: it does not */
-    uint64_t idle_since_ns;              /* it has stood still at each look since; 0: it has not */
-    struct gtel_gts gts;                 /* looked at where clocks are not told */
-    uint64_t gts_ns;                     /* the last look at them; 0: none */
-    uint64_t rest_ns;                    /* it is left alone until then */
+    uint64_t energy_ns;     /* the last look at its energy; 0: none */
+    uint64_t delay_ns;      /* until it falls asleep by itself; 0: it does not */
+    uint64_t idle_since_ns; /* it has stood still at each look since; 0: it has not */
+    struct gtel_gts gts;    /* looked at where clocks are not told */
+    uint64_t gts_ns;        /* the last look at them; 0: none */
+    uint64_t rest_ns;       /* it is left alone until then */
     enum gtel_intel_family hardware;
     bool may_hold;       /* counters that keep the GPU awake may be opened */
     bool has_processes;  /* nobody else tells of them */
@@ -251,10 +247,6 @@ struct gtel_sysman_pass {
     /* What becomes a figure of the whole GPU. */
     size_t still_clocks; /* were told to be 0 */
     bool is_running;     /* some clock was told not to be */
-    uint64_t memory_total;
-    uint64_t memory_used;
-    unsigned memories;
-    unsigned memories_used;
     uint64_t resets;
     size_t resets_read; /* sets of errors that have told theirs */
     bool has_resets;
@@ -337,15 +329,6 @@ void gtel_sysman_settle(struct gtel_sysman_pass *pass, struct gtel_sysman_ask *a
                         const char *call, uint32_t code);
 /* "Not on this GPU, or not for us": asked again rarely. */
 bool gtel_sysman_is_permanent(uint32_t code);
-/*
- * Whether what is not answered now counts all the same: it has been within twenty minutes, or it
- * has failed for so short a time that it may yet be. A figure of the whole GPU is not made without
- * it. What the driver says that it has not, or has no value of, from the start, is not waited for.
- */
-bool gtel_sysman_is_awaited(const struct gtel_sysman_ask *ask, uint64_t now);
-/* Notes a part's share of such a figure. */
-void gtel_sysman_note(const struct gtel_sysman_pass *pass, struct gtel_sysman_part *part,
-                      double value);
 
 /* Where a reading belongs; t_us: time on the device's clock, or 0 for ours. */
 struct gtel_sysman_place {
@@ -391,8 +374,8 @@ uint32_t gtel_sysman_counter_bits(const struct gtel_env *env, const struct gtel_
 bool gtel_sysman_knows_processes(const struct gtel_env *env, const struct gtel_drm_card *drm);
 /* engines.c: engine classes from the engines that were just read. */
 void gtel_sysman_put_engines(const struct gtel_sysman_pass *pass);
-/* figures.c: the figures of the whole GPU. */
-void gtel_sysman_put_heads(const struct gtel_sysman_pass *pass);
+/* figures.c: resets of the whole GPU. */
+void gtel_sysman_put_resets(const struct gtel_sysman_pass *pass);
 
 /* power.c: whether the energy counters of the GPU begin anew within minutes. */
 bool gtel_sysman_wraps(const struct gtel_sysman_gpu *gpu);
