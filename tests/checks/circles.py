@@ -8,12 +8,13 @@ reference to data counts as a call does; a call through a pointer is not seen.
 """
 
 import argparse
+import os
 import re
 import subprocess
 
 import tree
 
-MOST = 7  # circles that are still there; each one that is opened makes it smaller
+MOST = 6  # circles that are still there; each one that is opened makes it smaller
 # CMake's build folders: …/common/CMakeFiles/gtel.dir/base/buf.c.o
 OBJECT = re.compile(r"(?:^|/)(common|plugins)/CMakeFiles/[^/]+\.dir/(.*)\.(?:o|obj)$")
 
@@ -21,7 +22,7 @@ OBJECT = re.compile(r"(?:^|/)(common|plugins)/CMakeFiles/[^/]+\.dir/(.*)\.(?:o|o
 def source_of(path):
     """The source file of an object file."""
     match = OBJECT.search(path)
-    return f"{match[1]}/{match[2]}" if match else path
+    return os.path.normpath(f"{match[1]}/{match[2]}") if match else path
 
 
 def symbols(nm, paths):

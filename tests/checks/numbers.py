@@ -56,10 +56,14 @@ def constant(root, script, name):
     return ()
 
 
-def objects(build):
+def objects(root, build):
+    """The objects of a build, without those of files that are no longer there."""
     for folder in ("common", "plugins"):
         for path, _, names in os.walk(os.path.join(build, folder)):
-            yield from (os.path.join(path, n) for n in names if n.endswith((".c.o", ".c.obj")))
+            for name in (n for n in names if n.endswith((".c.o", ".c.obj"))):
+                source = circles.source_of(os.path.join(path, name))
+                if os.path.exists(os.path.join(root, source)):
+                    yield os.path.join(path, name)
 
 
 def main():
@@ -71,7 +75,7 @@ def main():
     root = arguments.root
     rows = [(f"lines of C in {f}", lines_of(root, f)) for f in ("common", "plugins", "tests")]
     if arguments.objects:
-        graph = circles.edges(*circles.symbols(arguments.nm, sorted(objects(arguments.objects))))
+        graph = circles.edges(*circles.symbols(arguments.nm, sorted(objects(root, arguments.objects))))
         rows.append(("circles of files", len(circles.circles(graph))))
     joints = constant(root, "includes.py", "JOINTS")
     parsers = constant(root, "includes.py", "FRONT_END_PARSERS")
