@@ -129,7 +129,6 @@ bool begin(struct machine *m, const char *text)
         "call nvmlDeviceGetFieldValues 0 193 0 = int -8\n"
         "call nvmlDeviceGetFieldValues 0 74 0 = ull 5459682741000\n"
         "call nvmlDeviceGetTotalEccErrors 0 1 0 = 5\n"
-        "call nvmlDeviceGetNumFans 0 = 2\n"
         "call nvmlDeviceGetFanSpeed_v2 0 0 = 30\n"
         "call nvmlDeviceGetFanSpeed_v2 0 1 = 35\n"
         "call nvmlDeviceGetFanSpeed 0 = 31\n";

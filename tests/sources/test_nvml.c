@@ -123,7 +123,9 @@ static const struct {
     {"call nvmlDeviceGetFieldValues 0 74 0 = !3\ncall nvmlDeviceGetViolationStatus 0 0 = 9 "
      "7000000000\n",
      GTEL_M_THROTTLE_TIME, "power_cap", 7},
-    {"call nvmlDeviceGetNumFans = !nosymbol\n", GTEL_M_FAN, "0", 0.31},
+    {"call nvmlDeviceGetFanSpeed_v2 = !nosymbol\n", GTEL_M_FAN, "0", 0.31},
+    {"call nvmlDeviceGetFanSpeed_v2 0 2 = !2\n", GTEL_M_FAN, "1", 0.35},
+    {"call nvmlDeviceGetFanSpeed_v2 0 1 = !10\n", GTEL_M_FAN, "0", -1},
     {"call nvmlDeviceGetFanSpeedRPM 0 0 = 900\ncall nvmlDeviceGetFanSpeedRPM 0 1 = 1200\n",
      GTEL_M_FAN_RPM, "1", 1200},
     {"call nvmlDeviceGetPerformanceState 0 = 32\n", GTEL_M_GPU_PERFORMANCE_STATE, NULL, -1},
@@ -486,7 +488,7 @@ static void check_other(const struct machine *m, const struct whole *whole)
     CHECK(readings_of(m, gpus[0]) == whole->n[0] || readings_of(m, gpus[1]) == whole->n[1]);
 }
 
-/* One call answers a code once; in the end NVML is started anew and all is as before. */
+/* One call answers a code once; in the end NVML is started again and all is as before. */
 static void walk_one(struct machine *m, unsigned at, int code, const struct whole *whole)
 {
     bool is_global = code == 1 || code == 9 || code == 18;

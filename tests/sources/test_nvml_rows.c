@@ -98,26 +98,15 @@ static void test_host_sleep(void)
     finish(&m);
 }
 
-/* Addresses: the older call has words in the place of the newer one's text. */
-static void test_addresses(void)
+/* NVML writes eight digits of the domain, the kernel as few as will do. */
+static void test_address(void)
 {
-    static const struct {
-        const char *text;
-        const char *key;
-    } cases[] = {
-        {"call nvmlDeviceGetPciInfo_v3 0 = 00010000:19:00.0 0x233510de 0\n", "10000:19:00.0"},
-        {"call nvmlDeviceGetPciInfo_v3 = !nosymbol\n"
-         "call nvmlDeviceGetPciInfo_v2 0 = 00000002:19:00.0 0x233510de 0\n",
-         "0002:19:00.0"},
-    };
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
-        struct machine m;
-        if (!begin(&m, cases[i].text))
-            return;
-        gather(&m, 0);
-        CHECK(gtel_registry_find(&m.group.registry, gtel_str_of(cases[i].key)) != NULL);
-        finish(&m);
-    }
+    struct machine m;
+    if (!begin(&m, "call nvmlDeviceGetPciInfo_v3 0 = 00010000:19:00.0 0x233510de 0\n"))
+        return;
+    gather(&m, 0);
+    CHECK(gtel_registry_find(&m.group.registry, GTEL_STR("10000:19:00.0")) != NULL);
+    finish(&m);
 }
 
 /* What is refused is mentioned once for each GPU. */
@@ -140,7 +129,7 @@ int main(void)
     test_drivers();
     test_pcie();
     test_host_sleep();
-    test_addresses();
+    test_address();
     test_denied();
     return test_result();
 }

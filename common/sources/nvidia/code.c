@@ -2,6 +2,10 @@
 /* What NVML's result codes mean. */
 #include "sources/nvidia/code.h"
 
+#include "base/compiler.h"
+
+#include <stddef.h>
+
 enum gtel_nvml_meaning gtel_nvml_meaning(int code)
 {
     switch (code) {
@@ -31,37 +35,28 @@ enum gtel_nvml_meaning gtel_nvml_meaning(int code)
     }
 }
 
-const char *gtel_nvml_code_text(int code)
-{
-    switch (code) {
-    case GTEL_NVML_DRIVER_NOT_LOADED:
-        return "the kernel driver is not loaded";
-    case GTEL_NVML_VERSION_MISMATCH:
-        return "library and kernel driver are of different versions: reload the driver or reboot";
-    case GTEL_NVML_NO_PERMISSION:
-        return "this user may not open /dev/nvidiactl: let it read and write that file";
-    case GTEL_NVML_GPU_IS_LOST:
-        return "no GPU answers any more";
-    case GTEL_NVML_UNKNOWN:
-        return "in a container, are the device nodes there?";
-    default:
-        return "it may be a stub without a driver";
-    }
-}
+/* The last one is for all others. */
+static const struct gtel_nvml_code texts[] = {
+    {GTEL_NVML_DRIVER_NOT_LOADED, "the kernel driver is not loaded", "modprobe nvidia"},
+    {GTEL_NVML_VERSION_MISMATCH,
+     "library and kernel driver are of different versions: reload the driver or reboot",
+     "load the driver of the library's version: reboot, or stop what uses the GPUs, then "
+     "modprobe -r nvidia_uvm nvidia_drm nvidia_modeset nvidia; modprobe nvidia"},
+    {GTEL_NVML_NO_PERMISSION,
+     "this user may not open /dev/nvidiactl: let it read and write that file",
+     "let this user read and write /dev/nvidiactl and /dev/nvidia0"},
+    {GTEL_NVML_GPU_IS_LOST, "no GPU answers any more",
+     "reboot; dmesg | grep Xid says what happened"},
+    {GTEL_NVML_UNKNOWN, "in a container, are the device nodes there?",
+     "nvidia-smi says whether the driver works; in a container, check the device nodes"},
+    {0, "it may be a stub without a driver",
+     "nvidia-smi says whether the driver works; in a container, check the device nodes"},
+};
 
-const char *gtel_nvml_code_fix(int code)
+const struct gtel_nvml_code *gtel_nvml_code(int code)
 {
-    switch (code) {
-    case GTEL_NVML_DRIVER_NOT_LOADED:
-        return "modprobe nvidia";
-    case GTEL_NVML_VERSION_MISMATCH:
-        return "load the driver of the library's version: reboot, or stop what uses the GPUs, then "
-               "modprobe -r nvidia_uvm nvidia_drm nvidia_modeset nvidia; modprobe nvidia";
-    case GTEL_NVML_NO_PERMISSION:
-        return "let this user read and write /dev/nvidiactl and /dev/nvidia0";
-    case GTEL_NVML_GPU_IS_LOST:
-        return "reboot; dmesg | grep Xid says what happened";
-    default:
-        return "nvidia-smi says whether the driver works; in a container, check the device nodes";
-    }
+    size_t i = 0;
+    while (i + 1 < GTEL_ARRAY_LEN(texts) && texts[i].code != code)
+        i++;
+    return &texts[i];
 }

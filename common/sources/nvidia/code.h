@@ -17,8 +17,14 @@ enum gtel_nvml_meaning {
 };
 
 enum gtel_nvml_meaning gtel_nvml_meaning(int code);
-/* Of a code at the start of NVML: what it says, and what a user can do about it. Constants. */
-const char *gtel_nvml_code_text(int code);
-const char *gtel_nvml_code_fix(int code);
+
+/* A code at the start of NVML. */
+struct gtel_nvml_code {
+    int code;
+    const char *text; /* what it says */
+    const char *fix;  /* what a user can do about it */
+};
+
+const struct gtel_nvml_code *gtel_nvml_code(int code);
 
 #endif

@@ -18,8 +18,8 @@ static void diagnose_library(int trouble, struct gtel_findings *findings)
         gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU, 0, text);
     } else if (trouble != 0) {
         (void)snprintf(why, sizeof(why), "it answers code %d: %s", trouble,
-                       gtel_nvml_code_text(trouble));
-        const char *const text[3] = {"nvmlInit_v2", why, gtel_nvml_code_fix(trouble)};
+                       gtel_nvml_code(trouble)->text);
+        const char *const text[3] = {"nvmlInit_v2", why, gtel_nvml_code(trouble)->fix};
         gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU, 0, text);
     }
 }

@@ -70,22 +70,15 @@ static int read_pci(const struct gtel_nvml_calls *call, struct gtel_nvml_device 
                     char *address, struct gtel_nvml_pci *ret)
 {
     struct gtel_pci pci;
-    int code = GTEL_NVML_FUNCTION_NOT_FOUND;
-    if (call->nvmlDeviceGetPciInfo_v3)
-        code = call->nvmlDeviceGetPciInfo_v3(handle, ret);
-    else if (call->nvmlDeviceGetPciInfo_v2)
-        code = call->nvmlDeviceGetPciInfo_v2(handle, ret);
-    if (code != GTEL_NVML_SUCCESS)
-        return code;
     if (!call->nvmlDeviceGetPciInfo_v3)
-        ret->bus_id[0] = '\0'; /* that version has reserved words there */
+        return GTEL_NVML_FUNCTION_NOT_FOUND;
+    int code = call->nvmlDeviceGetPciInfo_v3(handle, ret);
     ret->bus_id[sizeof(ret->bus_id) - 1] = '\0';
-    ret->bus_id_legacy[sizeof(ret->bus_id_legacy) - 1] = '\0';
-    const char *text = ret->bus_id[0] ? ret->bus_id : ret->bus_id_legacy;
-    if (gtel_pci_parse(gtel_str_of(text), &pci) < 0)
+    if (code == GTEL_NVML_SUCCESS && gtel_pci_parse(gtel_str_of(ret->bus_id), &pci) < 0)
         return GTEL_NVML_NOT_SUPPORTED;
-    gtel_pci_print(address, &pci);
-    return GTEL_NVML_SUCCESS;
+    if (code == GTEL_NVML_SUCCESS)
+        gtel_pci_print(address, &pci);
+    return code;
 }
 
 static void label_text(struct gtel_registry *registry, const struct gtel_nvml_gpu *gpu,
@@ -157,22 +150,6 @@ static enum outcome read_key(struct gtel_nvml *nvml, struct gtel_nvml_device *ha
     return FOUND;
 }
 
-/* Passive boards have none, old libraries do not report it. */
-static enum outcome count_fans(struct gtel_nvml *nvml, struct gtel_nvml_gpu *gpu)
-{
-    const struct gtel_nvml_calls *call = &nvml->library.call;
-    unsigned n = 0;
-    int code = GTEL_NVML_FUNCTION_NOT_FOUND;
-    if (call->nvmlDeviceGetNumFans)
-        code = call->nvmlDeviceGetNumFans(gpu->handle, &n);
-    bool is_unsure = judge(nvml, code) == UNSURE;
-    is_unsure = is_unsure || gtel_nvml_meaning(code) == GTEL_NVML_MEANS_NO_GPU;
-    gpu->fans = is_unsure ? -1 : 0;
-    if (code == GTEL_NVML_SUCCESS)
-        gpu->fans = n < GTEL_NVML_WORDS ? (int)n : GTEL_NVML_WORDS;
-    return is_unsure ? UNSURE : FOUND;
-}
-
 static unsigned read_number(const struct gtel_nvml_gpu *gpu, int(*call) GTEL_NVML_PARAMS_u32)
 {
     unsigned v = 0;
@@ -220,7 +197,7 @@ static enum outcome adopt(struct gtel_nvml *nvml, struct gtel_registry *registry
     label_gpu(nvml, registry, gpu, &pci);
     if (gpu->pcie.speed <= 0) /* not each time: it takes 2.3 ms (H200, driver 580.159) */
         read_link(call, gpu);
-    return count_fans(nvml, gpu);
+    return FOUND;
 }
 
 static enum outcome adopt_if(struct gtel_nvml *nvml, struct gtel_registry *registry, int code,

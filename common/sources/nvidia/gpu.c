@@ -128,7 +128,7 @@ static void handle(struct work *work, size_t i, int code, const struct gtel_nvml
 static bool read_batch(struct work *work, const size_t *row, size_t n)
 {
     struct gtel_nvml_field field[GTEL_NVML_ROWS_MAX];
-    int code = gtel_nvml_read_fields(&work->library->call, work->gpu, row, field, n);
+    int code = gtel_nvml_read_fields(&work->library->call, work->gpu->handle, row, field, n);
     if (n > 1 && gtel_nvml_meaning(code) == GTEL_NVML_MEANS_ABSENT)
         return false;
     for (size_t k = 0; k < n && !is_over(work); k++) {
@@ -162,7 +162,7 @@ static void read_calls(struct work *work)
         struct gtel_nvml_answer answer = {.n = 0};
         if (row->shape == GTEL_NVML_SHAPE_FIELD || !is_due(work, i))
             continue;
-        int code = gtel_nvml_read(&work->library->call, work->gpu, row, &answer);
+        int code = gtel_nvml_read(&work->library->call, work->gpu->handle, row, &answer);
         handle(work, i, code, &answer);
     }
 }

@@ -43,7 +43,6 @@ struct gtel_nvml_gpu {
     struct gtel_nvml_device *handle; /* NULL: not found yet, asleep, or NVML is not running */
     struct gtel_device *device;
     struct gtel_awake awake; /* not open without PCI */
-    int fans;                /* their number; below 0: not known yet */
     bool is_found;           /* by the discovery that runs */
     bool is_unavailable;     /* answered that it is lost, needs a reset, or is not there */
     bool is_failing;         /* some readings failed in the last gather */

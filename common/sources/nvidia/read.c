@@ -2,6 +2,8 @@
 /* Makes the call of a row, by its shape. */
 #include "sources/nvidia/read.h"
 
+#include "sources/nvidia/code.h"
+
 #include <string.h>
 
 /* The function of a row, with the parameters of its shape. */
@@ -89,30 +91,21 @@ static int read_utilization(union call call, struct gtel_nvml_device *device,
 }
 
 /* GPUs that share the host's memory report a total of 0. */
-static int read_memory(union call call, struct gtel_nvml_device *device,
+static int read_memory(union call call, struct gtel_nvml_device *device, bool is_v2,
                        struct gtel_nvml_answer *ret)
 {
-    struct gtel_nvml_memory memory = {0};
-    int code = call.memory(device, &memory);
-    if (code != GTEL_NVML_SUCCESS)
-        return code;
-    if (memory.total == 0 || memory.used > memory.total)
-        return GTEL_NVML_NOT_SUPPORTED;
-    *ret = (struct gtel_nvml_answer){.u = {memory.total, memory.used}, .n = 2};
-    return code;
-}
-
-static int read_memory_v2(union call call, struct gtel_nvml_device *device,
-                          struct gtel_nvml_answer *ret)
-{
+    struct gtel_nvml_memory old = {0};
     struct gtel_nvml_memory_v2 memory = {0};
     memory.version = GTEL_NVML_VERSION(memory, 2);
-    int code = call.memory_v2(device, &memory);
+    int code = is_v2 ? call.memory_v2(device, &memory) : call.memory(device, &old);
     if (code != GTEL_NVML_SUCCESS)
         return code;
-    if (memory.total == 0 || memory.used > memory.total || memory.reserved > memory.total)
+    const struct gtel_nvml_answer answer = {
+        .u = {is_v2 ? memory.total : old.total, is_v2 ? memory.used : old.used, memory.reserved},
+        .n = is_v2 ? 3 : 2};
+    if (answer.u[0] == 0 || answer.u[1] > answer.u[0] || answer.u[2] > answer.u[0])
         return GTEL_NVML_NOT_SUPPORTED;
-    *ret = (struct gtel_nvml_answer){.u = {memory.total, memory.used, memory.reserved}, .n = 3};
+    *ret = answer;
     return code;
 }
 
@@ -134,36 +127,26 @@ static int read_margin(union call call, struct gtel_nvml_device *device,
     return give_i64(code, margin.margin, ret);
 }
 
-static int read_fan(union call call, const struct gtel_nvml_gpu *gpu, unsigned fan, bool is_rpm,
-                    unsigned *ret)
-{
-    struct gtel_nvml_fan_speed speed = {.fan = fan, .speed = UINT32_MAX};
-    speed.version = GTEL_NVML_VERSION(speed, 1);
-    if (!is_rpm)
-        return call.u32_of(gpu->handle, fan, ret);
-    int code = call.fan_speed(gpu->handle, &speed);
-    *ret = speed.speed;
-    return code;
-}
-
-static int read_fans(union call call, const struct gtel_nvml_gpu *gpu, bool is_rpm,
+/* All fans: the first number beyond them is an argument that NVML refuses. */
+static int read_fans(union call call, struct gtel_nvml_device *device, bool is_rpm,
                      struct gtel_nvml_answer *ret)
 {
     struct gtel_nvml_answer answer = {0};
-    if (gpu->fans <= 0)
-        return gpu->fans < 0 ? GTEL_NVML_NO_DATA : GTEL_NVML_NOT_SUPPORTED;
-    for (unsigned i = 0; i < (unsigned)gpu->fans && i < GTEL_NVML_WORDS; i++) {
-        unsigned value = UINT32_MAX;
-        int code = read_fan(call, gpu, i, is_rpm, &value);
-        if (code != GTEL_NVML_SUCCESS)
-            return code;
-        answer.u[answer.n++] = value;
+    int code = GTEL_NVML_SUCCESS;
+    for (unsigned i = 0; i < GTEL_NVML_WORDS && code == GTEL_NVML_SUCCESS; i++) {
+        struct gtel_nvml_fan_speed speed = {.fan = i, .speed = UINT32_MAX};
+        speed.version = GTEL_NVML_VERSION(speed, 1);
+        code = is_rpm ? call.fan_speed(device, &speed) : call.u32_of(device, i, &speed.speed);
+        if (code == GTEL_NVML_SUCCESS)
+            answer.u[answer.n++] = speed.speed;
     }
-    *ret = answer;
-    return GTEL_NVML_SUCCESS;
+    bool is_end = answer.n > 0 && gtel_nvml_meaning(code) == GTEL_NVML_MEANS_ABSENT;
+    if (code == GTEL_NVML_SUCCESS || is_end)
+        *ret = answer;
+    return is_end ? GTEL_NVML_SUCCESS : code;
 }
 
-int gtel_nvml_read(const struct gtel_nvml_calls *calls, const struct gtel_nvml_gpu *gpu,
+int gtel_nvml_read(const struct gtel_nvml_calls *calls, struct gtel_nvml_device *device,
                    const struct gtel_nvml_row *row, struct gtel_nvml_answer *ret)
 {
     struct gtel_nvml_violation violation = {0, UINT64_MAX};
@@ -173,28 +156,27 @@ int gtel_nvml_read(const struct gtel_nvml_calls *calls, const struct gtel_nvml_g
         return GTEL_NVML_FUNCTION_NOT_FOUND;
     switch (row->shape) {
     case GTEL_NVML_SHAPE_UTILIZATION:
-        return read_utilization(call, gpu->handle, ret);
+        return read_utilization(call, device, ret);
     case GTEL_NVML_SHAPE_MEMORY:
-        return read_memory(call, gpu->handle, ret);
     case GTEL_NVML_SHAPE_MEMORY_V2:
-        return read_memory_v2(call, gpu->handle, ret);
+        return read_memory(call, device, row->shape == GTEL_NVML_SHAPE_MEMORY_V2, ret);
     case GTEL_NVML_SHAPE_TEMPERATURE_V:
-        return read_temperature(call, gpu->handle, ret);
+        return read_temperature(call, device, ret);
     case GTEL_NVML_SHAPE_MARGIN:
-        return read_margin(call, gpu->handle, ret);
+        return read_margin(call, device, ret);
     case GTEL_NVML_SHAPE_VIOLATION: {
-        int code = call.violation(gpu->handle, row->of, &violation);
+        int code = call.violation(device, row->of, &violation);
         return give_u64(code, violation.violation_time, ret);
     }
     case GTEL_NVML_SHAPE_FANS:
     case GTEL_NVML_SHAPE_FANS_RPM:
-        return read_fans(call, gpu, row->shape == GTEL_NVML_SHAPE_FANS_RPM, ret);
+        return read_fans(call, device, row->shape == GTEL_NVML_SHAPE_FANS_RPM, ret);
     default:
-        return read_number(call, gpu->handle, row, ret);
+        return read_number(call, device, row, ret);
     }
 }
 
-int gtel_nvml_read_fields(const struct gtel_nvml_calls *calls, const struct gtel_nvml_gpu *gpu,
+int gtel_nvml_read_fields(const struct gtel_nvml_calls *calls, struct gtel_nvml_device *device,
                           const size_t *row, struct gtel_nvml_field *field, size_t n)
 {
     if (!calls->nvmlDeviceGetFieldValues)
@@ -203,7 +185,7 @@ int gtel_nvml_read_fields(const struct gtel_nvml_calls *calls, const struct gtel
         field[k] = (struct gtel_nvml_field){.field_id = gtel_nvml_rows[row[k]].of,
                                             .scope_id = gtel_nvml_rows[row[k]].of_2,
                                             .rc = GTEL_NVML_NO_DATA}; /* should it be skipped */
-    return calls->nvmlDeviceGetFieldValues(gpu->handle, (int)n, field);
+    return calls->nvmlDeviceGetFieldValues(device, (int)n, field);
 }
 
 int gtel_nvml_field_value(const struct gtel_nvml_field *field, struct gtel_nvml_answer *ret)
