@@ -349,8 +349,8 @@ static void test_refused(void)
             if (t == 0)
                 CHECK_STR(gtel_str_of(machine.fault->last_log),
                           "drm_memory: 0000:03:00.0: memory: /dev/dri/renderD128: Permission "
-                          "denied; add the user of this program to the group that owns it, as a "
-                          "rule render; going on without it until then");
+                          "denied; add the user of this program to the group that owns it, "
+                          "usually render; going on without it until then");
             machine_step(&machine, 1000);
         }
         CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 1);

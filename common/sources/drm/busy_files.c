@@ -19,14 +19,13 @@
  */
 #include "parse/engine_name.h"
 #include "sources/drm/busy_clients.h"
-#include "sources/drm/cards.h"
-#include "sources/source.h"
+#include "sources/drm/card_source.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { FILES_MAX = 128, NAMES_MAX = 64, TILES_MAX = 16, NO_GT = UINT16_MAX };
+enum { FILES_MAX = 128, NAMES_MAX = 64, NO_GT = UINT16_MAX };
 
 struct busy_file {
     struct gtel_fs_file file;
@@ -42,15 +41,14 @@ struct busy_card {
     size_t n;
     struct gtel_busy_clients clients;
     bool has_clients;
-    int error;       /* of the last cycle or look; 0: none */
-    bool is_looked;  /* since the last discovery */
-    bool is_failing; /* a failure has been logged */
+    bool is_listed; /* since the last discovery */
+    int error;      /* of the last listing or reading */
 };
 
 struct busy_files {
-    struct gtel_card_list cards;
-    struct gtel_arena arena; /* for the time of a look */
-    bool has_instances;      /* each engine is told too */
+    struct gtel_card_source source;
+    struct gtel_arena arena; /* for the time of a listing */
+    bool has_instances;      /* each engine is reported, too */
 };
 
 static const char *const drivers[] = {"i915", "xe", NULL};
@@ -65,131 +63,101 @@ static void close_card(const struct gtel_env *env, void *own)
     gtel_busy_clients_close(&busy->clients);
 }
 
-/* A look for the files of a card. */
-struct look {
+/* A search for the files of a card. */
+struct search {
     const struct gtel_env *env;
     struct gtel_arena *arena;
     struct busy_card *busy;
-    uint16_t gt; /* that engines are looked for in, or NO_GT */
+    struct busy_file file; /* what is known of the files below the folder */
+    bool has_instance;
 };
 
 /* Keeps a file open when it is there. 0 or a negative errno. */
-static int take(const struct look *look, const char *path, enum gtel_engine_class class,
-                uint64_t instance)
+static int open_file(const struct search *search, const char *path)
 {
-    struct busy_card *busy = look->busy;
-    if (busy->n == FILES_MAX)
+    struct busy_card *busy = search->busy;
+    if (busy->n == FILES_MAX || !search->has_instance)
         return 0;
-    struct busy_file *file = &busy->file[busy->n];
-    int r = gtel_fs_open(look->env, &file->file, path);
-    if (r < 0)
-        return r == -ENOENT ? 0 : r;
-    file->class = (uint8_t) class;
-    file->instance = (uint16_t)instance;
-    file->gt = look->gt;
-    busy->n++;
-    return 0;
+    busy->file[busy->n] = search->file;
+    int r = gtel_fs_open(search->env, &busy->file[busy->n].file, path);
+    busy->n += r == 0 ? 1 : 0;
+    return r == -ENOENT ? 0 : r;
 }
 
-static int list(const struct look *look, const char *dir, struct gtel_str **ret, size_t *ret_n)
+/* What a name says that stands for "*", an engine or its class, or for "#" behind a prefix. */
+static bool parse_name(struct search *search, struct gtel_str part, struct gtel_str name)
 {
-    *ret_n = 0;
-    int r = gtel_fs_list(look->env, dir, look->arena, NAMES_MAX, ret, ret_n);
-    *ret_n = *ret_n < NAMES_MAX ? *ret_n : NAMES_MAX;
-    return r == -ENOENT || r == -ENOTDIR ? 0 : r;
-}
-
-/* <dir>/<number>/<file> for each number. */
-static int look_at_class(const struct look *look, const char *dir, const char *file,
-                         enum gtel_engine_class class)
-{
-    char path[GTEL_FS_PATH_MAX];
-    struct gtel_str *names = NULL;
-    size_t n;
+    struct gtel_engine_name engine;
+    struct gtel_str prefix = {part.p, part.n - 1};
     uint64_t number;
-    int r = list(look, dir, &names, &n);
-    for (size_t i = 0; r == 0 && i < n; i++)
-        if (gtel_str_u64(names[i], &number) == 0)
-            r = take(look, gtel_fs_path(path, "%s/%.*s/%s", dir, GTEL_STR_ARG(names[i]), file),
-                     class, number);
-    return r;
+    if (gtel_str_eq(part, GTEL_STR("*"))) {
+        if (gtel_engine_name_parse(name, &engine) < 0)
+            return false;
+        search->file.class = (uint8_t)engine.class;
+        search->file.instance = (uint16_t)engine.instance;
+        search->has_instance = engine.has_instance;
+        return true;
+    }
+    if (!gtel_str_starts(name, prefix) ||
+        gtel_str_u64(gtel_str_skip(name, prefix.n), &number) < 0 || number >= NO_GT)
+        return false;
+    if (gtel_str_eq(prefix, GTEL_STR("gt"))) {
+        search->file.gt = (uint16_t)number;
+    } else if (prefix.n == 0) {
+        search->file.instance = (uint16_t)number;
+        search->has_instance = true;
+    }
+    return true;
 }
 
-/* The engines or engine classes of a directory; file: the name of the counter in them. */
-static int look_at_engines(const struct look *look, const char *dir, const char *file)
+/* Opens the files below dir that match a pattern. 0 or a negative errno. */
+static int find_files(const struct search *search, const char *dir, struct gtel_str pattern)
 {
     char path[GTEL_FS_PATH_MAX];
+    struct gtel_str part;
     struct gtel_str *names = NULL;
-    size_t n;
-    int r = list(look, dir, &names, &n);
-    for (size_t i = 0; r == 0 && i < n; i++) {
-        struct gtel_engine_name engine;
-        if (gtel_engine_name_parse(names[i], &engine) < 0)
-            continue;
-        if (engine.has_instance) {
-            gtel_fs_path(path, "%s/%.*s/%s", dir, GTEL_STR_ARG(names[i]), file);
-            r = take(look, path, engine.class, engine.instance);
-        } else {
-            gtel_fs_path(path, "%s/%.*s", dir, GTEL_STR_ARG(names[i]));
-            r = look_at_class(look, path, file, engine.class);
-        }
+    size_t n = 0;
+    if (!gtel_str_part(&pattern, '/', &part))
+        return open_file(search, dir);
+    if (part.p[part.n - 1] != '*' && part.p[part.n - 1] != '#')
+        return find_files(search, gtel_fs_path(path, "%s/%.*s", dir, GTEL_STR_ARG(part)), pattern);
+    int r = gtel_fs_list(search->env, dir, search->arena, NAMES_MAX, &names, &n);
+    if (r == -ENOENT || r == -ENOTDIR)
+        return 0;
+    for (size_t i = 0; r == 0 && i < n && i < NAMES_MAX; i++) {
+        struct search below = *search;
+        gtel_fs_path(path, "%s/%.*s", dir, GTEL_STR_ARG(names[i]));
+        if (parse_name(&below, part, names[i]))
+            r = find_files(&below, path, pattern);
     }
     return r;
 }
 
-static int look_at_tile(const struct look *tile, const char *dir)
+/* The first of the forms that a kernel has; searched again after each discovery while it has none.
+ */
+static int search_card(struct busy_files *state, struct busy_card *busy)
 {
-    struct look gt = *tile;
-    const struct look *look = &gt;
-    uint64_t number;
-    char path[GTEL_FS_PATH_MAX];
-    struct gtel_str *names = NULL;
-    size_t n;
-    int r = list(look, dir, &names, &n);
-    for (size_t i = 0; r == 0 && i < n; i++) {
-        if (!gtel_str_starts(names[i], GTEL_STR("gt")) ||
-            gtel_str_u64(gtel_str_skip(names[i], 2), &number) < 0 || number >= NO_GT)
-            continue;
-        gt.gt = (uint16_t)number;
-        gtel_fs_path(path, "%s/%.*s/engines", dir, GTEL_STR_ARG(names[i]));
-        r = look_at_engines(look, path, "busy_ns");
-    }
-    return r;
-}
-
-static int look_at_tiles(const struct look *look)
-{
+    static const char *const patterns[] = {"engine/*/busy", "engine/*/#/busy",
+                                           "device/tile#/gt#/engines/*/busy_ns",
+                                           "device/tile#/gt#/engines/*/#/busy_ns"};
+    const struct search search = {
+        state->source.env, &state->arena, busy, {.gt = NO_GT}, .has_instance = false};
     char path[GTEL_FS_PATH_MAX];
     int r = 0;
-    for (unsigned t = 0; r == 0 && t < TILES_MAX; t++) {
-        gtel_fs_path(path, "%s/tile%u", look->busy->card->path, t);
-        if (!gtel_fs_exists(look->env, path))
-            break; /* they are numbered from 0 on (kernel: xe/xe_tile_sysfs.c) */
-        r = look_at_tile(look, path);
-    }
-    return r;
-}
-
-/* The first of the forms that a kernel has, after each discovery anew while there is none. */
-static int look_at_card(struct busy_files *state, struct busy_card *busy)
-{
-    const struct look look = {state->cards.env, &state->arena, busy, NO_GT};
-    char path[GTEL_FS_PATH_MAX];
-    if (busy->is_looked || busy->n > 0 || busy->has_clients)
+    if (busy->is_listed || busy->n > 0 || busy->has_clients)
         return 0;
     gtel_arena_reset(&state->arena);
-    gtel_fs_path(path, "sys/class/drm/%s/engine", busy->card->drm.card);
-    int r = look_at_engines(&look, path, "busy");
-    if (r == 0 && busy->n == 0)
-        r = look_at_tiles(&look);
+    gtel_fs_path(path, "sys/class/drm/%s", busy->card->drm.card);
+    for (size_t i = 0; r == 0 && i < GTEL_ARRAY_LEN(patterns) && (busy->n == 0 || i % 2 == 1); i++)
+        r = find_files(&search, path, gtel_str_of(patterns[i]));
     if (r == 0 && busy->n == 0) {
-        r = gtel_busy_clients_open(look.env, look.arena, &busy->card->drm, &busy->clients);
+        r = gtel_busy_clients_open(search.env, search.arena, &busy->card->drm, &busy->clients);
         busy->has_clients = r == 0;
         r = r == -ENOENT ? 0 : r;
     }
     if (r < 0)
-        gtel_card_list_reopen(&state->cards, busy); /* rather nothing than a part */
-    busy->is_looked = r == 0;
+        gtel_card_list_reopen(&state->source.cards, busy); /* rather nothing than a part */
+    busy->is_listed = r == 0;
     return r;
 }
 
@@ -217,7 +185,7 @@ static void put_engine(struct gtel_batch *batch, const struct gtel_device *devic
 static int read_card(const struct busy_files *state, struct busy_card *busy,
                      struct gtel_batch *batch)
 {
-    const struct gtel_env *env = state->cards.env;
+    const struct gtel_env *env = state->source.env;
     uint64_t sum[GTEL_ENGINE_CLASSES] = {0};
     size_t engines[GTEL_ENGINE_CLASSES] = {0};
     bool is_broken[GTEL_ENGINE_CLASSES] = {false};
@@ -249,8 +217,8 @@ static int read_card(const struct busy_files *state, struct busy_card *busy,
     return first;
 }
 
-/* Whether a better source has told this gather: the files of all clients are many. */
-static bool is_told(const struct gtel_batch *batch, const struct gtel_device *device)
+/* Whether a better source has reported engines: the files of all clients are many. */
+static bool has_engines(const struct gtel_batch *batch, const struct gtel_device *device)
 {
     for (size_t i = 0; i < batch->n; i++)
         if (batch->reading[i].device == device &&
@@ -262,7 +230,7 @@ static bool is_told(const struct gtel_batch *batch, const struct gtel_device *de
 
 static int read_clients(struct busy_files *state, struct busy_card *busy, struct gtel_batch *batch)
 {
-    const struct gtel_env *env = state->cards.env;
+    const struct gtel_env *env = state->source.env;
     const struct gtel_busy_clients *clients = &busy->clients;
     gtel_arena_reset(&state->arena);
     batch->t_ns = gtel_env_now(env);
@@ -280,96 +248,70 @@ static int read_clients(struct busy_files *state, struct busy_card *busy, struct
     return r;
 }
 
-static void note(const struct gtel_env *env, struct busy_card *busy, int r)
-{
-    busy->error = r;
-    if (busy->is_failing == (r < 0))
-        return;
-    busy->is_failing = r < 0;
-    gtel_log(&env->log, r < 0 ? GTEL_LOG_WARNING : GTEL_LOG_INFO, "busy_files: %s: engine use: %s",
-             busy->card->drm.key, r < 0 ? strerror(-r) : "works again");
-}
-
 static bool present(const struct gtel_env *env)
 {
     return gtel_cards_any(env, drivers);
 }
+
+static int search_again(void *p, void *own)
+{
+    (void)p;
+    ((struct busy_card *)own)->is_listed = false;
+    return 0;
+}
+
+static int sample_card(void *p, void *own, struct gtel_batch *batch)
+{
+    struct busy_files *state = p;
+    struct busy_card *busy = own;
+    bool has_work = !busy->is_listed || busy->n > 0 || busy->has_clients;
+    if (!has_work || !gtel_card_may_read(busy->card))
+        return 0;
+    int r = search_card(state, busy);
+    if (r == 0 && busy->n > 0)
+        r = read_card(state, busy, batch);
+    else if (r == 0 && busy->has_clients && !has_engines(batch, busy->card->device))
+        r = read_clients(state, busy, batch);
+    busy->error = r;
+    return r;
+}
+
+static void diagnose_card(const void *p, const void *own, struct gtel_findings *findings)
+{
+    const struct busy_card *busy = own;
+    const char *text[3] = {"busy files", "no kernel of kernel.org makes any", ""};
+    bool is_missing = busy->is_listed && busy->n == 0 && !busy->has_clients;
+    (void)p;
+    if (busy->error < 0)
+        text[1] = "";
+    if (is_missing || busy->error < 0)
+        gtel_finding_put(findings, busy->card->device, GTEL_MEASUREMENT_GPU_ENGINE, busy->error,
+                         text);
+}
+
+static const struct gtel_card_work work = {
+    .drivers = drivers,
+    .own_size = sizeof(struct busy_card),
+    .failure = "busy_files: %s: engine use",
+    .close = close_card,
+    .discover = search_again,
+    .sample = sample_card,
+    .diagnose = diagnose_card,
+};
 
 static int open_source(void *p, const struct gtel_env *env, const struct gtel_options *options)
 {
     struct busy_files *state = p;
     state->has_instances =
         gtel_str_eq(gtel_option_text(options, GTEL_O_ENGINE_INSTANCES), GTEL_STR("on"));
-    state->cards = (struct gtel_card_list){
-        .env = env, .drivers = drivers, .own_size = sizeof(struct busy_card), .close = close_card};
-    return 0;
-}
-
-static int discover(void *p, struct gtel_registry *registry)
-{
-    struct busy_files *state = p;
-    int r = gtel_card_list_discover(&state->cards, registry);
-    for (size_t i = 0; i < state->cards.n; i++)
-        ((struct busy_card *)state->cards.slot[i].own)->is_looked = false;
-    return r;
-}
-
-static int sample_card(struct busy_files *state, struct busy_card *busy, struct gtel_batch *batch)
-{
-    bool has_work = !busy->is_looked || busy->n > 0 || busy->has_clients;
-    if (!has_work || !gtel_card_may_read(busy->card))
-        return 0;
-    int r = look_at_card(state, busy);
-    if (r == 0 && busy->n > 0)
-        r = read_card(state, busy, batch);
-    else if (r == 0 && busy->has_clients && !is_told(batch, busy->card->device))
-        r = read_clients(state, busy, batch);
-    if (r != -ENODEV)
-        note(state->cards.env, busy, r);
-    return r;
-}
-
-static int sample(void *p, struct gtel_registry *registry, struct gtel_batch *batch)
-{
-    struct busy_files *state = p;
-    bool is_lost = false;
-    (void)registry;
-    for (size_t i = 0; i < state->cards.n; i++) {
-        struct busy_card *busy = state->cards.slot[i].own;
-        int r = sample_card(state, busy, batch);
-        if (r == -ENODEV) {
-            gtel_card_list_reopen(&state->cards, busy);
-            is_lost = true;
-        } else if (r < 0) {
-            gtel_batch_failed(batch, busy->card->device);
-        }
-    }
-    return is_lost ? -ENODEV : 0;
-}
-
-static void diagnose(void *p, struct gtel_registry *registry, struct gtel_findings *findings)
-{
-    const struct busy_files *state = p;
-    (void)registry;
-    for (size_t i = 0; i < state->cards.n; i++) {
-        const struct busy_card *busy = state->cards.slot[i].own;
-        const char *text[3] = {"busy files", "no kernel of kernel.org makes any", ""};
-        bool is_missing = busy->is_looked && busy->n == 0 && !busy->has_clients;
-        if (!is_missing && busy->error == 0)
-            continue;
-        if (busy->error < 0)
-            text[1] = "";
-        gtel_finding_put(findings, busy->card->device, GTEL_MEASUREMENT_GPU_ENGINE, busy->error,
-                         text);
-    }
+    return gtel_card_source_open(&state->source, env, &work);
 }
 
 static void close_source(void *p)
 {
     struct busy_files *state = p;
-    gtel_card_list_done(&state->cards);
+    gtel_card_source_close(state);
     gtel_arena_done(&state->arena);
-    *state = (struct busy_files){0};
 }
 
 const struct gtel_source gtel_source_busy_files = {
@@ -383,8 +325,8 @@ const struct gtel_source gtel_source_busy_files = {
     .state_size = sizeof(struct busy_files),
     .present = present,
     .open = open_source,
-    .discover = discover,
-    .sample = sample,
-    .diagnose = diagnose,
+    .discover = gtel_card_source_discover,
+    .sample = gtel_card_source_sample,
+    .diagnose = gtel_card_source_diagnose,
     .close = close_source,
 };

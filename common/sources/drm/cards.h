@@ -71,6 +71,8 @@ struct gtel_card_slot {
     void *own; /* begins with a struct gtel_card *; all else is zeroed when the card is opened */
     uint32_t generation; /* of the card, when own was opened */
     bool is_new;         /* zeroed by the last discovery */
+    bool is_lost;        /* answered -ENODEV: card_source.h */
+    int error;           /* the last one that was logged: the same */
 };
 
 struct gtel_card_list {

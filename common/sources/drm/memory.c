@@ -13,9 +13,9 @@
  * discovery: sizes, where the kernel hides what is used.
  */
 #include "host/drm_query.h"
+#include "host/failure.h"
 #include "host/kernel.h"
-#include "sources/drm/cards.h"
-#include "sources/source.h"
+#include "sources/drm/card_source.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -34,31 +34,16 @@ struct memory_card {
     struct gtel_card *card;       /* first: see sources/drm/cards.h */
     char node[GTEL_DRM_NODE_MAX]; /* "dev/dri/renderD128"; empty: none found */
     enum gtel_drm_driver driver;
-    int error;      /* of the last question; 0 before the first */
+    int error;      /* of the last query; 0 before the first */
+    int logged;     /* the last failure that was logged */
     bool was_asked; /* error and regions mean something */
     bool is_due;    /* to be asked at the next sample */
-    bool is_gone;   /* answered -ENODEV, and a discovery has been asked for */
-    bool is_logged; /* a refusal or failure that lasts */
     struct gtel_drm_regions regions;
     size_t length;             /* of the last answer, in bytes; 0: none yet */
     struct gtel_fs_file total; /* of the backports; not open elsewhere */
     struct gtel_fs_file left;
-    bool has_looked; /* for these files, since the last discovery */
+    bool has_searched; /* for these files, since the last discovery */
 };
-
-struct memory {
-    struct gtel_card_list cards;
-};
-
-static bool is_absence(int r)
-{
-    return r == -ENOENT || r == -EOPNOTSUPP || r == -ENODATA;
-}
-
-static bool is_refusal(int r)
-{
-    return r == -EACCES || r == -EPERM;
-}
 
 static bool present(const struct gtel_env *env)
 {
@@ -72,93 +57,55 @@ static void close_files(const struct gtel_env *env, void *own)
     gtel_fs_close(env, &card->left);
 }
 
-static int open_memory(void *state, const struct gtel_env *env, const struct gtel_options *options)
-{
-    struct memory *memory = state;
-    (void)options;
-    memory->cards = (struct gtel_card_list){.env = env,
-                                            .drivers = drivers,
-                                            .own_size = sizeof(struct memory_card),
-                                            .close = close_files};
-    return 0;
-}
-
 /*
- * Looks for the render node, whose number changes when the driver is bound anew. 0, also without
- * one, or what went wrong: what is known stays then.
+ * Finds the render node, whose number changes when the driver is bound again. 0, also without one;
+ * after a failure, what is known stays.
  */
-static int find_node(const struct gtel_env *env, struct memory_card *own)
+static int find_node(void *state, void *p)
 {
+    const struct gtel_card_source *source = state;
+    struct memory_card *own = p;
     char node[GTEL_DRM_NODE_MAX] = "";
     own->is_due = true;
-    own->has_looked = false;
+    own->has_searched = false;
     own->driver = strcmp(own->card->drm.driver, "xe") == 0 ? GTEL_DRM_XE : GTEL_DRM_I915;
-    int r = gtel_drm_render_node(env, own->card->path, node);
-    r = is_absence(r) || r == -ENODEV || r == -ENOTDIR ? 0 : r;
+    int r = gtel_drm_render_node(source->env, own->card->path, node);
+    r = gtel_error_is_no_path(r) ? 0 : r;
     if (r == 0)
         memcpy(own->node, node, sizeof(own->node));
     return r;
 }
 
-static int discover(void *state, struct gtel_registry *registry)
+static const char *fix_of(int error)
 {
-    struct memory *memory = state;
-    int first = gtel_card_list_discover(&memory->cards, registry);
-    for (size_t i = 0; i < memory->cards.n; i++) {
-        int r = find_node(memory->cards.env, memory->cards.slot[i].own);
-        first = first < 0 ? first : r;
-    }
-    return first;
+    if (gtel_error_is_refusal(error))
+        return "add the user of this program to the group that owns it, usually render; going on "
+               "without it until then";
+    if (error == -ECANCELED)
+        return "the driver has given the GPU up (wedged) until it is bound again; trying again";
+    return "trying again";
 }
 
-/* Says once what is wrong and what would help, and once that it is over. */
-static void note(const struct gtel_env *env, struct memory_card *own)
-{
-    const char *key = own->card->drm.key;
-    bool is_wrong = own->error < 0 && !is_absence(own->error) && own->error != -ENODEV;
-    if (is_wrong == own->is_logged)
-        return;
-    own->is_logged = is_wrong;
-    if (!is_wrong)
-        gtel_log(&env->log, GTEL_LOG_INFO, "drm_memory: %s: memory: works again", key);
-    else if (is_refusal(own->error))
-        gtel_log(&env->log, GTEL_LOG_WARNING,
-                 "drm_memory: %s: memory: /%s: %s; add the user of this program to the group that "
-                 "owns it, as a rule render; going on without it until then",
-                 key, own->node, strerror(-own->error));
-    else
-        gtel_log(&env->log, GTEL_LOG_WARNING, "drm_memory: %s: memory: /%s: %s%s; trying again",
-                 key, own->node, strerror(-own->error),
-                 own->error == -ECANCELED
-                     ? ": the driver has given the GPU up (wedged) until it is bound anew"
-                     : "");
-}
-
-/* Figures of use change with each gather; sizes, refusals and absence stay until a discovery. */
+/* Used memory changes with each gather; sizes, refusals and absence stay until a discovery. */
 static bool is_changing(const struct memory_card *own)
 {
     bool has_used = false;
     for (size_t i = 0; i < own->regions.n; i++)
         has_used = has_used || own->regions.region[i].has_used;
-    if (own->error == 0)
-        return has_used;
-    return !is_absence(own->error) && !is_refusal(own->error) && own->error != -ENODEV;
+    return own->error == 0 ? has_used
+                           : gtel_error_is_broken(own->error) && !gtel_error_is_refusal(own->error);
 }
 
-/* 0, or -ENODEV when a discovery would help. */
-static int ask(const struct gtel_env *env, struct memory_card *own, struct gtel_batch *batch)
+static void ask(const struct gtel_env *env, struct memory_card *own)
 {
     own->was_asked = true;
     own->error = gtel_drm_regions(env, own->node, own->driver, &own->length, &own->regions);
     if (own->error < 0)
         own->regions.n = 0;
     own->is_due = is_changing(own);
-    note(env, own);
-    if (own->error < 0 && own->is_due)
-        gtel_batch_failed(batch, own->card->device);
-    bool was_gone = own->is_gone;
-    own->is_gone = own->error == -ENODEV;
-    return own->is_gone && !was_gone ? -ENODEV : 0;
+    gtel_failure_log(&env->log, &own->logged, own->error == -ENODEV ? -ENOENT : own->error,
+                     fix_of(own->error), "drm_memory: %s: memory: /%s", own->card->drm.key,
+                     own->node);
 }
 
 static struct gtel_str region_name(const struct gtel_drm_region *region)
@@ -221,13 +168,13 @@ static bool put_sums(struct gtel_batch *batch, const struct memory_card *own, ui
     return has_used;
 }
 
-/* Looks once after each discovery whether the driver has the files. */
+/* Opens the files once after each discovery, where the driver has them. */
 static void open_files(const struct gtel_env *env, struct memory_card *own)
 {
     char path[GTEL_FS_PATH_MAX];
-    if (own->has_looked || own->driver != GTEL_DRM_I915)
+    if (own->has_searched || own->driver != GTEL_DRM_I915)
         return;
-    own->has_looked = true;
+    own->has_searched = true;
     if (gtel_fs_is_open(&own->left))
         return;
     gtel_fs_close(env, &own->total);
@@ -254,40 +201,27 @@ static void put_files(const struct gtel_env *env, struct gtel_batch *batch, stru
     put_gpu(batch, own, total, total - left);
 }
 
-/* Opening a node of xe calls a sleeping GPU back, so that one is not asked. */
-static int sample_card(const struct memory *memory, struct memory_card *own,
-                       struct gtel_batch *batch)
+/* Opening a node of xe wakes a sleeping GPU, so that one is not asked. */
+static int sample_card(void *state, void *p, struct gtel_batch *batch)
 {
-    int r = 0;
+    const struct gtel_card_source *source = state;
+    struct memory_card *own = p;
     uint64_t total;
-    bool has_question = own->is_due && own->node[0] != '\0';
+    bool is_asked = own->is_due && own->node[0] != '\0';
     bool has_files =
-        own->driver == GTEL_DRM_I915 && (!own->has_looked || gtel_fs_is_open(&own->left));
-    bool has_work = has_question || own->regions.n > 0 || has_files;
+        own->driver == GTEL_DRM_I915 && (!own->has_searched || gtel_fs_is_open(&own->left));
+    bool has_work = is_asked || own->regions.n > 0 || has_files;
     if (!has_work || !gtel_card_may_read(own->card))
         return 0;
-    batch->t_ns = gtel_env_now(memory->cards.env);
+    batch->t_ns = gtel_env_now(source->env);
     batch->origin = own->driver == GTEL_DRM_XE ? ORIGIN_XE : ORIGIN_I915;
-    if (has_question)
-        r = ask(memory->cards.env, own, batch);
+    if (is_asked)
+        ask(source->env, own);
     for (size_t i = 0; i < own->regions.n; i++)
         put_region(batch, own->card->device, &own->regions.region[i]);
     if (!put_sums(batch, own, &total))
-        put_files(memory->cards.env, batch, own, total);
-    return r;
-}
-
-static int sample(void *state, struct gtel_registry *registry, struct gtel_batch *batch)
-{
-    struct memory *memory = state;
-    int first = 0;
-    (void)registry;
-    for (size_t i = 0; i < memory->cards.n; i++) {
-        struct memory_card *own = memory->cards.slot[i].own;
-        int r = sample_card(memory, own, batch);
-        first = first < 0 ? first : r;
-    }
-    return first;
+        put_files(source->env, batch, own, total);
+    return is_asked && own->is_due ? own->error : 0;
 }
 
 static void put_finding(struct gtel_findings *findings, const struct memory_card *own,
@@ -310,7 +244,7 @@ static void diagnose_error(const struct gtel_env *env, const struct memory_card 
 {
     char what[GTEL_DRM_NODE_MAX + 1];
     (void)snprintf(what, sizeof(what), "/%s", own->node);
-    if (is_refusal(own->error))
+    if (gtel_error_is_refusal(own->error))
         put_finding(findings, own, what, "this user may not open the render node",
                     "add the user of this program to the group that owns it, as a rule render");
     else if (own->error == -ENOENT)
@@ -370,9 +304,10 @@ static void diagnose_hidden(const struct gtel_env *env, const struct memory_card
                           GTEL_M_GPU_MEMORY_USED, 0, text);
 }
 
-static void diagnose_card(const struct gtel_env *env, const struct memory_card *own,
-                          struct gtel_findings *findings)
+static void diagnose_card(const void *state, const void *p, struct gtel_findings *findings)
 {
+    const struct gtel_env *env = ((const struct gtel_card_source *)state)->env;
+    const struct memory_card *own = p;
     size_t own_regions = 0;
     size_t hidden = 0;
     for (size_t i = 0; i < own->regions.n; i++) {
@@ -394,18 +329,19 @@ static void diagnose_card(const struct gtel_env *env, const struct memory_card *
         diagnose_hidden(env, own, findings);
 }
 
-static void diagnose(void *state, struct gtel_registry *registry, struct gtel_findings *findings)
-{
-    const struct memory *memory = state;
-    (void)registry;
-    for (size_t i = 0; i < memory->cards.n; i++)
-        diagnose_card(memory->cards.env, memory->cards.slot[i].own, findings);
-}
+static const struct gtel_card_work work = {
+    .drivers = drivers,
+    .own_size = sizeof(struct memory_card),
+    .close = close_files,
+    .discover = find_node,
+    .sample = sample_card,
+    .diagnose = diagnose_card,
+};
 
-static void close_memory(void *state)
+static int open_memory(void *state, const struct gtel_env *env, const struct gtel_options *options)
 {
-    struct memory *memory = state;
-    gtel_card_list_done(&memory->cards);
+    (void)options;
+    return gtel_card_source_open(state, env, &work);
 }
 
 const struct gtel_source gtel_source_drm_memory = {
@@ -418,11 +354,11 @@ const struct gtel_source gtel_source_drm_memory = {
              "Linux 6.16",
     .seen = "not tried on hardware",
     .origins = origins,
-    .state_size = sizeof(struct memory),
+    .state_size = sizeof(struct gtel_card_source),
     .present = present,
     .open = open_memory,
-    .discover = discover,
-    .sample = sample,
-    .diagnose = diagnose,
-    .close = close_memory,
+    .discover = gtel_card_source_discover,
+    .sample = gtel_card_source_sample,
+    .diagnose = gtel_card_source_diagnose,
+    .close = gtel_card_source_close,
 };

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A source that does the same for each card of its drivers: functions of struct gtel_source, made
+ * from what it does for one card.
+ *
+ * The state of such a source begins with a struct gtel_card_source, which gtel_card_source_open
+ * prepares. A card whose sample or tick returns -ENODEV is closed and opened again by a discovery,
+ * which is asked for once; any other failure is counted for its device.
+ */
+#ifndef GTEL_SOURCES_DRM_CARD_SOURCE_H
+#define GTEL_SOURCES_DRM_CARD_SOURCE_H
+
+#include "sources/drm/cards.h"
+#include "sources/source.h"
+
+/* own: what the source keeps for a card (cards.h). Functions may be NULL. */
+struct gtel_card_work {
+    const char *const *drivers; /* NULL at the end */
+    size_t own_size;
+    /* Begins messages about a failed sample of a card: "drm_health: %s: health". NULL: none. */
+    const char *failure;
+    void (*close)(const struct gtel_env *env, void *own);
+    /* After each discovery. 0 or a negative errno: what is known stays. */
+    int (*discover)(void *state, void *own);
+    int (*sample)(void *state, void *own, struct gtel_batch *batch);
+    /* When tick is to be called; 0: not at all. Both or none. */
+    uint64_t (*due_ns)(const void *own);
+    int (*tick)(void *state, void *own);
+    void (*diagnose)(const void *state, const void *own, struct gtel_findings *findings);
+};
+
+struct gtel_card_source {
+    struct gtel_card_list cards;
+    const struct gtel_env *env;
+    const struct gtel_card_work *work;
+};
+
+/* 0. A machine without such cards has an empty list. */
+int gtel_card_source_open(struct gtel_card_source *source, const struct gtel_env *env,
+                          const struct gtel_card_work *work);
+
+/* As in struct gtel_source. */
+int gtel_card_source_discover(void *state, struct gtel_registry *registry);
+int gtel_card_source_sample(void *state, struct gtel_registry *registry, struct gtel_batch *batch);
+uint64_t gtel_card_source_due(const void *state);
+int gtel_card_source_tick(void *state, struct gtel_registry *registry, struct gtel_batch *batch);
+void gtel_card_source_diagnose(void *state, struct gtel_registry *registry,
+                               struct gtel_findings *findings);
+void gtel_card_source_close(void *state);
+
+#endif
