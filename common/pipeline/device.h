@@ -45,16 +45,6 @@ struct gtel_device {
     bool is_asleep;     /* runtime suspended at the last look */
     bool is_left_alone; /* asleep, or allowed to fall asleep: the sources of its lane that come
                            after its driver's do nothing that would wake it */
-    /* A bit per GT that its driver's source has just read: those that slept for all of the time
-     * since the reading before, as exactly as their files tell, and those that did not; of these,
-     * the ones that slept for almost all of it. */
-    uint32_t gts_idle;
-    uint32_t gts_busy;
-    uint32_t gts_drowsy;
-    /* The GTs that sources have kept awake by measuring since that reading, and for how long: that
-     * time says nothing about idleness. */
-    uint32_t gts_held;
-    uint64_t held_ns;
     /* Whose readings of its processes were taken last, and when; the context's own. */
     bool has_processes;
     uint32_t processes_rank;

@@ -81,6 +81,9 @@ static void leave(struct gtel_card *card, struct gtel_registry *registry)
     if (card->device)
         gtel_registry_lost(registry, card->device);
     gtel_awake_close(card->cards->env, &card->awake);
+    card->gts = (struct gtel_card_gts){0};
+    card->node = 0;
+    card->is_gone = false;
     card->is_registered = false;
     card->generation++;
     card->cards->version++;

@@ -20,12 +20,25 @@
 #include "sources/drm/awake.h"
 #include "tables/options.h"
 
+/*
+ * What source xe has just read of an xe card's GTs, a bit each, for the sources that measure them
+ * while they work; and the time in which those kept GTs awake, which says nothing about idleness.
+ */
+struct gtel_card_gts {
+    uint32_t idle;        /* slept all of the time since the reading before, to a millisecond */
+    uint32_t busy;        /* did not */
+    uint32_t nearly_idle; /* of these: slept almost all of it */
+    uint32_t held;        /* kept awake since that reading, for held_ns */
+    uint64_t held_ns;
+};
+
 struct gtel_card {
     struct gtel_cards *cards; /* of the lane */
     struct gtel_drm_card drm;
     struct gtel_device *device; /* NULL: of no driver that a source of the lane knows */
     struct gtel_awake awake;    /* open while the card is present */
     char path[64];              /* of the device: "sys/class/drm/card0/device" */
+    struct gtel_card_gts gts;
     uint64_t node;       /* of Level Zero (renewal.h): which of the kernel's cards; 0: not known */
     bool is_gone;        /* the same: removed since */
     uint32_t generation; /* grows when what sources hold open of it has become useless */

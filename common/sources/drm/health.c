@@ -7,10 +7,11 @@
  * firmware can be written, and does nothing else ("survivability mode", kernel:
  * xe/xe_survivability_mode.c, 6.16 and newer). It is reported as a GPU that does not answer.
  */
+#include "base/error.h"
 #include "host/kernel.h"
 #include "parse/aer.h"
-#include "sources/drm/cards.h"
-#include "sources/source.h"
+#include "sources/drm/card_source.h"
+#include "sources/drm/sriov.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -29,7 +30,7 @@ static const struct {
     struct gtel_str total;
     struct gtel_str severity;
 } aer_files[AER_FILES] = {
-    /* 64 bits each, which the kernel counts (pci/pcie/aer.c, struct aer_stats): they never turn. */
+    /* 64 bits each, which the kernel counts (pci/pcie/aer.c, struct aer_stats): they never wrap. */
     {"aer_dev_correctable", GTEL_STR_INIT("TOTAL_ERR_COR"), GTEL_STR_INIT("corrected")},
     {"aer_dev_nonfatal", GTEL_STR_INIT("TOTAL_ERR_NONFATAL"), GTEL_STR_INIT("nonfatal")},
     {"aer_dev_fatal", GTEL_STR_INIT("TOTAL_ERR_FATAL"), GTEL_STR_INIT("fatal")},
@@ -39,19 +40,10 @@ struct health_card {
     struct gtel_card *card; /* first: see sources/drm/cards.h */
     struct gtel_fs_file aer[AER_FILES];
     struct gtel_fs_file verdict; /* gpu_health, opened when the GPU is first seen awake */
-    bool is_open;                /* its files have been looked for */
     bool has_asked;              /* verdict has been opened, or is not there */
     bool is_repairing;
     bool has_functions; /* the device can have virtual ones */
     uint64_t functions; /* switched on */
-    int error;          /* of the last failed reading that was logged, or 0 */
-};
-
-/* A device of xe that is no card, because its firmware needs repair. */
-struct repair {
-    char key[GTEL_DRM_NAME_MAX];
-    struct gtel_device *device;
-    bool is_found; /* by the discovery that runs */
 };
 
 /*
@@ -65,18 +57,13 @@ enum aer_state {
 };
 
 struct drm_health {
-    const struct gtel_env *env;
+    struct gtel_card_source source;
     enum aer_state aer;
-    struct gtel_card_list cards;
-    struct repair repair[REPAIRS_MAX];
+    struct gtel_device
+        *repair[REPAIRS_MAX]; /* devices of xe that are no cards: firmware needs it */
     size_t n;
     struct gtel_arena arena; /* for the time of a discovery */
 };
-
-static bool is_absence(int r)
-{
-    return r == -ENOENT || r == -ENODEV || r == -ENODATA || r == -EOPNOTSUPP || r == -ENOTDIR;
-}
 
 /* Stops at the first device of xe. */
 static int stop_at_device(void *arg, struct gtel_str name)
@@ -118,25 +105,6 @@ static void close_files(const struct gtel_env *env, void *own)
     gtel_fs_close(env, &card->verdict);
 }
 
-static int open_health(void *state, const struct gtel_env *env, const struct gtel_options *options)
-{
-    struct drm_health *health = state;
-    (void)options;
-    health->env = env;
-    health->cards = (struct gtel_card_list){.env = env,
-                                            .drivers = drivers,
-                                            .own_size = sizeof(struct health_card),
-                                            .close = close_files};
-    return 0;
-}
-
-static void close_health(void *state)
-{
-    struct drm_health *health = state;
-    gtel_card_list_done(&health->cards);
-    gtel_arena_done(&health->arena);
-}
-
 /* Finding */
 
 static int open_aer(const struct gtel_env *env, struct health_card *own)
@@ -148,180 +116,169 @@ static int open_aer(const struct gtel_env *env, struct health_card *own)
             continue;
         gtel_fs_path(path, "%s/%s", own->card->path, aer_files[i].file);
         int r = gtel_fs_open(env, &own->aer[i], path);
-        first = first < 0 || is_absence(r) ? first : r;
+        first = first < 0 || gtel_error_is_no_path(r) ? first : r;
     }
     return first;
 }
 
-static enum aer_state look_at_ports(const struct gtel_env *env)
+static enum aer_state find_aer(const struct gtel_env *env)
 {
     static const char driver[] = "sys/bus/pci_express/drivers/aer";
     int r = env->ops->dir_list(env->arg, "sys/bus/pci_express/drivers", stop_at_any, NULL);
     if (r != 1)
-        return AER_SERVED; /* a kernel or a recording without it tells nothing */
+        return AER_SERVED; /* not known, as in a recording without it */
     r = env->ops->dir_list(env->arg, driver, stop_at_port, NULL);
     return r == -ENOENT ? AER_DISABLED : r == 0 ? AER_OF_FIRMWARE : AER_SERVED;
 }
 
-/* Links virtfn0, virtfn1 … are there as long as the functions are (kernel: drivers/pci/iov.c). */
-static int count_functions(struct drm_health *health, struct health_card *own)
+/*
+ * Links virtfn0, virtfn1 … are there as long as the functions are (kernel: drivers/pci/iov.c). The
+ * file sriov_numvfs has their number, but to read it takes the device's lock.
+ */
+static int count_functions(const struct gtel_env *env, struct health_card *own)
 {
-    struct gtel_str *names;
-    uint64_t number;
-    uint64_t functions = 0;
-    bool has_any = false;
-    size_t n;
-    gtel_arena_reset(&health->arena);
-    int r = gtel_fs_list(health->env, own->card->path, &health->arena, NAMES_MAX, &names, &n);
-    if (r < 0)
-        return is_absence(r) ? 0 : r;
-    for (size_t i = 0; i < n && i < NAMES_MAX; i++) {
-        has_any = has_any || gtel_str_eq(names[i], GTEL_STR("sriov_numvfs"));
-        functions += gtel_str_starts(names[i], GTEL_STR("virtfn")) &&
-                     gtel_str_u64(gtel_str_skip(names[i], 6), &number) == 0;
+    char path[GTEL_FS_PATH_MAX];
+    char target[64];
+    struct gtel_str name;
+    uint64_t n = 0;
+    int r = env->ops->exists(env->arg, gtel_fs_path(path, "%s/sriov_numvfs", own->card->path));
+    bool has_functions = r == 0;
+    while (r == 0 && n < GTEL_SRIOV_MAX) {
+        gtel_fs_path(path, "%s/virtfn%u", own->card->path, (unsigned)n);
+        r = gtel_fs_link_name(env, path, target, sizeof(target), &name);
+        n += r == 0 ? 1 : 0;
     }
-    own->has_functions = has_any;
-    own->functions = functions;
+    if (r < 0 && !gtel_error_is_no_path(r))
+        return r;
+    own->has_functions = has_functions;
+    own->functions = n;
     return 0;
 }
 
-/* Whether the card waits for repair: 1 or 0, or the error of the look. */
-static int look_for_repair(const struct gtel_env *env, const char *dir)
+/* Whether the device waits for repair: 1 or 0, or a negative errno. */
+static int needs_repair(const struct gtel_env *env, const char *dir)
 {
     char path[GTEL_FS_PATH_MAX];
     int r = env->ops->exists(env->arg, gtel_fs_path(path, "%s/survivability_mode", dir));
-    return is_absence(r) ? 0 : r < 0 ? r : 1;
+    return r == 0 ? 1 : gtel_error_is_no_path(r) ? 0 : r;
 }
 
-static void say_repair(const struct gtel_env *env, const char *key)
+static void log_repair(const struct gtel_env *env, const char *key)
 {
     gtel_log(&env->log, GTEL_LOG_WARNING,
              "drm_health: %s: the card is in survivability mode: its firmware has to be written "
-             "anew, for example with fwupd",
+             "again, for example with fwupd",
              key);
 }
 
-static int look_at(struct drm_health *health, struct health_card *own)
+static int discover_card(void *state, void *p)
 {
+    const struct gtel_env *env = ((const struct drm_health *)state)->source.env;
+    struct health_card *own = p;
     bool is_xe = strcmp(own->card->drm.driver, "xe") == 0;
-    int repair = is_xe ? look_for_repair(health->env, own->card->path) : 0;
+    int repair = is_xe ? needs_repair(env, own->card->path) : 0;
     if (repair > 0 && !own->is_repairing)
-        say_repair(health->env, own->card->drm.key);
+        log_repair(env, own->card->drm.key);
     if (repair >= 0)
         own->is_repairing = repair > 0;
-    int r = open_aer(health->env, own);
-    int counted = count_functions(health, own);
-    own->is_open = true;
+    int r = open_aer(env, own);
+    int counted = count_functions(env, own);
     r = r < 0 ? r : counted;
     return r < 0 || repair > 0 ? r : repair;
 }
 
 static bool is_card(const struct drm_health *health, const char *key)
 {
-    for (size_t i = 0; i < health->cards.n; i++)
-        if (strcmp(gtel_card_at(&health->cards, i)->drm.key, key) == 0)
+    for (size_t i = 0; i < health->source.cards.n; i++)
+        if (strcmp(gtel_card_at(&health->source.cards, i)->drm.key, key) == 0)
             return true;
     return false;
 }
 
-/* As its driver's source will call it once it is a card: a repaired GPU goes on in its series. */
+/* As its driver's source will call it once it is a card: a repaired GPU continues its series. */
 static void label_repair(const struct gtel_env *env, struct gtel_registry *registry,
-                         const struct repair *repair)
+                         struct gtel_device *device)
 {
     char path[GTEL_FS_PATH_MAX];
     struct gtel_drm_card drm = {.driver = "xe"};
     uint64_t vendor;
     uint64_t id;
-    (void)gtel_str_copy(drm.key, sizeof(drm.key), gtel_str_of(repair->key));
-    gtel_device_label(registry, repair->device, GTEL_LABEL_GPU, gtel_str_of(repair->key));
-    gtel_device_label(registry, repair->device, GTEL_LABEL_VENDOR, GTEL_STR("intel"));
-    gtel_device_label(registry, repair->device, GTEL_LABEL_DRIVER, GTEL_STR("xe"));
-    if (gtel_fs_hex(env, gtel_fs_path(path, "%s/%s/vendor", xe_path, repair->key), &vendor) < 0 ||
-        gtel_fs_hex(env, gtel_fs_path(path, "%s/%s/device", xe_path, repair->key), &id) < 0)
+    (void)gtel_str_copy(drm.key, sizeof(drm.key), gtel_str_of(device->key));
+    gtel_device_label(registry, device, GTEL_LABEL_GPU, gtel_str_of(device->key));
+    gtel_device_label(registry, device, GTEL_LABEL_VENDOR, GTEL_STR("intel"));
+    gtel_device_label(registry, device, GTEL_LABEL_DRIVER, GTEL_STR("xe"));
+    if (gtel_fs_hex(env, gtel_fs_path(path, "%s/%s/vendor", xe_path, device->key), &vendor) < 0 ||
+        gtel_fs_hex(env, gtel_fs_path(path, "%s/%s/device", xe_path, device->key), &id) < 0)
         return;
     drm.vendor_id = (uint16_t)vendor;
     drm.device_id = (uint16_t)id;
-    gtel_cards_label(env, registry, repair->device, &drm);
+    gtel_cards_label(env, registry, device, &drm);
 }
 
-/* Takes a device of xe that is no card and waits for repair. 0, also when it is none. */
-static int take_repair(struct drm_health *health, struct gtel_registry *registry,
-                       struct gtel_str name)
+static bool has_device(struct gtel_device *const *list, size_t n, const struct gtel_device *device)
 {
+    for (size_t i = 0; i < n; i++)
+        if (list[i] == device)
+            return true;
+    return false;
+}
+
+/* 1 and the device where one of xe is no card and waits for repair, 0, or a negative errno. */
+static int find_repair(const struct drm_health *health, struct gtel_registry *registry,
+                       struct gtel_str name, struct gtel_device **ret)
+{
+    const struct gtel_env *env = health->source.env;
     char dir[GTEL_FS_PATH_MAX];
-    struct repair *repair = health->repair;
-    struct gtel_pci pci;
     char key[GTEL_PCI_TEXT_MAX];
+    struct gtel_pci pci;
     if (gtel_pci_parse(name, &pci) < 0)
         return 0;
     gtel_pci_print(key, &pci);
-    gtel_fs_path(dir, "%s/%.*s", xe_path, GTEL_STR_ARG(name));
     if (is_card(health, key))
         return 0;
-    while (repair < health->repair + health->n && strcmp(repair->key, key) != 0)
-        repair++;
-    if (repair == health->repair + REPAIRS_MAX)
-        return 0;
-    bool is_new = repair == health->repair + health->n;
-    int r = look_for_repair(health->env, dir);
-    if (r < 0 && !is_new)
-        repair->is_found = true; /* not seen is not gone */
-    if (r <= 0)
+    int r = needs_repair(env, gtel_fs_path(dir, "%s/%.*s", xe_path, GTEL_STR_ARG(name)));
+    struct gtel_device *device = gtel_registry_find(registry, gtel_str_of(key));
+    bool is_known = device && has_device(health->repair, health->n, device);
+    if (r == 0 || (r < 0 && !is_known))
         return r;
-    if (is_new) {
-        *repair = (struct repair){.device = NULL};
-        (void)gtel_str_copy(repair->key, sizeof(repair->key), gtel_str_of(key));
-        health->n++;
-        say_repair(health->env, key);
-    }
-    repair->is_found = true;
-    r = gtel_registry_add(registry, gtel_str_of(key), &repair->device);
-    if (r == 0)
-        label_repair(health->env, registry, repair);
-    return r;
-}
-
-static void drop_repairs(struct drm_health *health, struct gtel_registry *registry)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < health->n; i++) {
-        const struct repair *repair = &health->repair[i];
-        if (repair->is_found)
-            health->repair[kept++] = *repair;
-        else if (repair->device && !is_card(health, repair->key))
-            gtel_registry_lost(registry, repair->device);
-    }
-    health->n = kept;
+    int added = gtel_registry_add(registry, gtel_str_of(key), ret);
+    if (added < 0)
+        return added;
+    if (!is_known)
+        log_repair(env, key);
+    label_repair(env, registry, *ret);
+    return 1;
 }
 
 static int find_repairs(struct drm_health *health, struct gtel_registry *registry)
 {
+    struct gtel_device *found[REPAIRS_MAX];
+    size_t kept = 0;
+    int first = 0;
     struct gtel_str *names = NULL;
     size_t n = 0;
     gtel_arena_reset(&health->arena);
-    int r = gtel_fs_list(health->env, xe_path, &health->arena, NAMES_MAX, &names, &n);
-    if (r < 0 && !is_absence(r))
-        return r; /* not seen is not gone */
-    for (size_t i = 0; i < health->n; i++)
-        health->repair[i].is_found = false;
-    r = 0;
-    for (size_t i = 0; i < n && i < NAMES_MAX; i++) {
-        int taken = take_repair(health, registry, names[i]);
-        r = r < 0 ? r : taken;
+    int r = gtel_fs_list(health->source.env, xe_path, &health->arena, NAMES_MAX, &names, &n);
+    if (r < 0 && !gtel_error_is_no_path(r))
+        return r; /* what is known stays */
+    for (size_t i = 0; i < n && i < NAMES_MAX && kept < REPAIRS_MAX; i++) {
+        r = find_repair(health, registry, names[i], &found[kept]);
+        kept += r > 0 ? 1 : 0;
+        first = first < 0 || r > 0 ? first : r;
     }
-    drop_repairs(health, registry);
-    return r;
+    for (size_t i = 0; i < health->n; i++)
+        if (!has_device(found, kept, health->repair[i]) && !is_card(health, health->repair[i]->key))
+            gtel_registry_lost(registry, health->repair[i]);
+    memcpy(health->repair, found, kept * sizeof(struct gtel_device *));
+    health->n = kept;
+    return first;
 }
 
 static int discover(void *state, struct gtel_registry *registry)
 {
     struct drm_health *health = state;
-    int first = gtel_card_list_discover(&health->cards, registry);
-    health->aer = look_at_ports(health->env);
-    for (size_t i = 0; i < health->cards.n; i++) {
-        int r = look_at(health, health->cards.slot[i].own);
-        first = first < 0 ? first : r;
-    }
+    health->aer = find_aer(health->source.env);
+    int first = gtel_card_source_discover(state, registry);
     int r = find_repairs(health, registry);
     return first < 0 ? first : r;
 }
@@ -347,11 +304,11 @@ static void put(struct gtel_batch *batch, const struct gtel_device *device, enum
     gtel_batch_u64(batch, device, metric, GTEL_STR_NONE, value);
 }
 
-/* Zero is said only where errors are counted. */
+/* Zero is reported only where errors are counted. */
 static int read_aer(const struct drm_health *health, const struct health_card *own,
                     struct gtel_batch *batch)
 {
-    const struct gtel_env *env = health->env;
+    const struct gtel_env *env = health->source.env;
     char buf[GTEL_FS_TEXT_MAX];
     struct gtel_str text;
     uint64_t value;
@@ -394,60 +351,37 @@ static int read_verdict(const struct drm_health *health, struct health_card *own
         return -ENOENT;
     if (!own->has_asked) {
         gtel_fs_path(path, "%s/gpu_health", own->card->path);
-        int r = gtel_fs_open(health->env, &own->verdict, path);
+        int r = gtel_fs_open(health->source.env, &own->verdict, path);
         own->has_asked = r == 0 || r == -ENOENT;
         if (r < 0)
             return r;
     }
-    int r = gtel_fs_read(health->env, &own->verdict, buf, sizeof(buf), &text);
+    int r = gtel_fs_read(health->source.env, &own->verdict, buf, sizeof(buf), &text);
     return r < 0 ? r : parse_verdict(text, ret);
 }
 
-static void note(const struct gtel_env *env, struct health_card *own, int r)
+static int sample_card(void *state, void *p, struct gtel_batch *batch)
 {
-    if ((own->error < 0) == (r < 0))
-        return;
-    own->error = r;
-    gtel_log(&env->log, r < 0 ? GTEL_LOG_WARNING : GTEL_LOG_INFO,
-             "drm_health: %s: PCIe errors and health: %s", own->card->drm.key,
-             r < 0 ? strerror(-r) : "works again");
-}
-
-static int sample_card(struct drm_health *health, struct health_card *own, struct gtel_batch *batch)
-{
+    const struct drm_health *health = state;
+    struct health_card *own = p;
     uint64_t verdict = 0;
     int r = read_aer(health, own, batch);
     int asked = own->is_repairing ? -ENOENT : read_verdict(health, own, &verdict);
-    if (r == -ENODEV || asked == -ENODEV) {
-        gtel_card_list_reopen(&health->cards, own);
-        return -ENODEV;
-    }
     if (own->is_repairing || asked == 0)
         put(batch, own->card->device, GTEL_M_GPU_HEALTH, ORIGIN_HEALTH,
             own->is_repairing ? HEALTH_CRITICAL : verdict);
     if (own->has_functions)
         put(batch, own->card->device, GTEL_M_GPU_VIRTUAL_FUNCTIONS, ORIGIN_SRIOV, own->functions);
-    r = r < 0 || is_absence(asked) ? r : asked;
-    if (r < 0)
-        gtel_batch_failed(batch, own->card->device);
-    note(health->env, own, r);
-    return 0;
+    return r < 0 || !gtel_error_is_broken(asked) ? r : asked;
 }
 
 static int sample(void *state, struct gtel_registry *registry, struct gtel_batch *batch)
 {
     struct drm_health *health = state;
-    int first = 0;
-    (void)registry;
-    for (size_t i = 0; i < health->cards.n; i++) {
-        struct health_card *own = health->cards.slot[i].own;
-        if (own->is_open && own->card->device->is_present)
-            first = first < 0 ? first : sample_card(health, own, batch);
-    }
+    int r = gtel_card_source_sample(state, registry, batch);
     for (size_t i = 0; i < health->n; i++)
-        if (health->repair[i].device)
-            put(batch, health->repair[i].device, GTEL_M_GPU_HEALTH, ORIGIN_HEALTH, HEALTH_CRITICAL);
-    return first;
+        put(batch, health->repair[i], GTEL_M_GPU_HEALTH, ORIGIN_HEALTH, HEALTH_CRITICAL);
+    return r;
 }
 
 /*
@@ -471,7 +405,7 @@ static void diagnose_aer(const struct drm_health *health, const struct health_ca
         NULL};
     char path[GTEL_FS_PATH_MAX];
     bool is_function =
-        gtel_fs_exists(health->env, gtel_fs_path(path, "%s/physfn", own->card->path));
+        gtel_fs_exists(health->source.env, gtel_fs_path(path, "%s/physfn", own->card->path));
     bool is_open = gtel_fs_is_open(&own->aer[0]);
     bool is_integrated = own->card->drm.is_pci && own->card->drm.pci.bus == 0;
     if (is_integrated || is_function || (is_open && health->aer == AER_SERVED))
@@ -482,27 +416,53 @@ static void diagnose_aer(const struct drm_health *health, const struct health_ca
                                                    : hidden);
 }
 
-static void diagnose(void *state, struct gtel_registry *registry, struct gtel_findings *findings)
+static void diagnose_card(const void *state, const void *p, struct gtel_findings *findings)
 {
     static const char *const no_verdict[3] = {"gpu_health", "the xe driver has it since Linux 7.3",
                                               NULL};
     static const char *const none[3] = {"gpu_health", "xe gives no verdict of this GPU", NULL};
+    const struct drm_health *health = state;
+    const struct health_card *own = p;
+    bool is_xe = strcmp(own->card->drm.driver, "xe") == 0;
+    diagnose_aer(health, own, findings);
+    if (is_xe && own->has_asked && !gtel_fs_is_open(&own->verdict))
+        gtel_finding_put_lack(findings, own->card->device, GTEL_MEASUREMENT_GPU, GTEL_M_GPU_HEALTH,
+                              -ENOENT,
+                              gtel_kernel_is_older(health->source.env, 7, 3) ? no_verdict : none);
+}
+
+static void diagnose(void *state, struct gtel_registry *registry, struct gtel_findings *findings)
+{
     static const char *const repair[3] = {
         "survivability_mode", "the card's firmware could not start: there is no DRM card",
         "write the firmware anew, for example with fwupd"};
     const struct drm_health *health = state;
-    (void)registry;
-    for (size_t i = 0; i < health->cards.n; i++) {
-        const struct health_card *own = health->cards.slot[i].own;
-        bool is_xe = strcmp(own->card->drm.driver, "xe") == 0;
-        diagnose_aer(health, own, findings);
-        if (is_xe && own->has_asked && !gtel_fs_is_open(&own->verdict))
-            gtel_finding_put_lack(findings, own->card->device, GTEL_MEASUREMENT_GPU,
-                                  GTEL_M_GPU_HEALTH, -ENOENT,
-                                  gtel_kernel_is_older(health->env, 7, 3) ? no_verdict : none);
-    }
+    gtel_card_source_diagnose(state, registry, findings);
     for (size_t i = 0; i < health->n; i++)
-        gtel_finding_put(findings, health->repair[i].device, GTEL_MEASUREMENT_GPU, 0, repair);
+        gtel_finding_put(findings, health->repair[i], GTEL_MEASUREMENT_GPU, 0, repair);
+}
+
+static const struct gtel_card_work work = {
+    .drivers = drivers,
+    .own_size = sizeof(struct health_card),
+    .failure = "drm_health: %s: PCIe errors and health",
+    .close = close_files,
+    .discover = discover_card,
+    .sample = sample_card,
+    .diagnose = diagnose_card,
+};
+
+static int open_health(void *state, const struct gtel_env *env, const struct gtel_options *options)
+{
+    (void)options;
+    return gtel_card_source_open(state, env, &work);
+}
+
+static void close_health(void *state)
+{
+    struct drm_health *health = state;
+    gtel_card_source_close(state);
+    gtel_arena_done(&health->arena);
 }
 
 /* In the order of ORIGIN_AER … */

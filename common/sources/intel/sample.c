@@ -136,14 +136,11 @@ static int read_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu, struct
         if (gpu->attrs.hash == 0)
             gtel_intel_retry(intel, false);
     }
-    sample.held_ns = gpu->card->device->held_ns;
-    sample.gts_held = gpu->card->device->gts_held;
+    sample.held_ns = gpu->card->gts.held_ns;
+    sample.gts_held = gpu->card->gts.held;
     int r = read_attrs(gpu, &sample);
-    gpu->card->device->held_ns = 0;
-    gpu->card->device->gts_held = 0;
-    gpu->card->device->gts_idle = sample.gts_idle;
-    gpu->card->device->gts_busy = sample.gts_busy;
-    gpu->card->device->gts_drowsy = sample.gts_drowsy;
+    gpu->card->gts = (struct gtel_card_gts){
+        .idle = sample.gts_idle, .busy = sample.gts_busy, .nearly_idle = sample.gts_drowsy};
     if (r != -ENODEV && read_pmu(intel, gpu, &sample) == -ENODEV)
         r = -ENODEV;
     if (gpu->rest.delay_ns > 0)
@@ -185,9 +182,9 @@ static int sample_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
     batch->t_ns = gtel_env_now(intel->env);
     batch->origin = GTEL_ATTR_SYSFS;
     gpu->card->device->is_left_alone = true; /* until it is known that it may be read */
-    gpu->card->device->gts_idle = 0;
-    gpu->card->device->gts_busy = 0;
-    gpu->card->device->gts_drowsy = 0;
+    gpu->card->gts.idle = 0;
+    gpu->card->gts.busy = 0;
+    gpu->card->gts.nearly_idle = 0;
     int r = gtel_awake_look(intel->env, &gpu->card->awake, &is_asleep);
     if (r < 0)
         return r;

@@ -20,9 +20,8 @@
  */
 #include "base/error.h"
 #include "host/kernel.h"
-#include "sources/drm/cards.h"
+#include "sources/drm/card_source.h"
 #include "sources/intel/xe_perf.h"
-#include "sources/source.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -44,8 +43,8 @@ enum { WINDOW_PART = 10 };
 /* A GT takes some milliseconds to fall asleep when it is let go: after a burst without work, too.
  */
 static const uint64_t settle_ns = 30000000;
-/* How long a GT is taken not to sleep for all of the time, before that is seen anew. */
-static const uint64_t restless_ns = 60 * UINT64_C(1000000000);
+/* How long a GT is treated as one that never sleeps all of the time. */
+static const uint64_t waking_ns = 60 * UINT64_C(1000000000);
 
 struct xe_card {
     struct gtel_card *card; /* first: see sources/drm/cards.h */
@@ -66,13 +65,13 @@ struct xe_card {
     uint32_t burst_gts;
     uint64_t result_ns;      /* when it ended; 0: reported, or failed */
     double share[PAIRS_MAX]; /* by figure; negative: not known */
-    uint32_t restless_gts;   /* sampled in every gather, until restless_ns */
-    uint64_t restless_ns;
+    uint32_t waking_gts;     /* sampled in every gather, until waking_until_ns */
+    uint64_t waking_until_ns;
     uint64_t held_ticks; /* of all held counters together: whether any has moved */
 };
 
 struct xe_pmu {
-    struct gtel_card_list cards;
+    struct gtel_card_source source;
     bool is_held;
     bool has_instances; /* each engine is told too */
     uint64_t sampled_ns;
@@ -238,15 +237,15 @@ static void end_burst(const struct gtel_env *env, struct xe_card *xe)
         has_worked = has_worked || xe->share[xe->pair[i]] != 0;
     }
     xe->result_ns = r == 0 ? now_ns : 0;
-    xe->card->device->gts_held |= xe->burst_gts;
-    xe->card->device->held_ns += now_ns - xe->opened_ns + (has_worked || r < 0 ? 0 : settle_ns);
+    xe->card->gts.held |= xe->burst_gts;
+    xe->card->gts.held_ns += now_ns - xe->opened_ns + (has_worked || r < 0 ? 0 : settle_ns);
     if (r < 0)
         note_try(env, xe, r);
 }
 
-static int begin_burst(struct xe_pmu *state, struct xe_card *xe)
+static int begin_burst(const struct xe_pmu *state, struct xe_card *xe)
 {
-    const struct gtel_env *env = state->cards.env;
+    const struct gtel_env *env = state->source.env;
     xe->due_ns = 0;
     if (!gtel_card_may_read(xe->card) || xe->next_gts == 0)
         return 0;
@@ -254,40 +253,21 @@ static int begin_burst(struct xe_pmu *state, struct xe_card *xe)
     int r = begin(env, xe, xe->next_gts);
     if (r == 0)
         xe->due_ns = xe->opened_ns + window(state);
-    if (r == -ENODEV)
-        gtel_card_list_reopen(&state->cards, xe);
     return r == -ENODEV ? r : 0;
 }
 
-static uint64_t due_ns(const void *p)
+static uint64_t due_ns(const void *own)
 {
-    const struct xe_pmu *state = p;
-    uint64_t first = 0;
-    for (size_t i = 0; i < state->cards.n; i++) {
-        uint64_t due = ((const struct xe_card *)state->cards.slot[i].own)->due_ns;
-        first = due > 0 && (first == 0 || due < first) ? due : first;
-    }
-    return first;
+    return ((const struct xe_card *)own)->due_ns;
 }
 
-static int tick(void *p, struct gtel_registry *registry, struct gtel_batch *batch)
+static int tick_card(void *state, void *own)
 {
-    struct xe_pmu *state = p;
-    int first = 0;
-    (void)registry;
-    (void)batch;
-    for (size_t i = 0; i < state->cards.n; i++) {
-        struct xe_card *xe = state->cards.slot[i].own;
-        int r = 0;
-        if (xe->due_ns == 0 || gtel_env_now(state->cards.env) < xe->due_ns)
-            continue;
-        if (xe->handle_plus_1 != 0)
-            end_burst(state->cards.env, xe);
-        else
-            r = begin_burst(state, xe);
-        first = first < 0 ? first : r;
-    }
-    return first;
+    struct xe_card *xe = own;
+    if (xe->handle_plus_1 == 0)
+        return begin_burst(state, xe);
+    end_burst(((const struct xe_pmu *)state)->source.env, xe);
+    return 0;
 }
 
 /* ---- readings ---- */
@@ -338,7 +318,7 @@ static double figure(const struct xe_card *xe, size_t engine, uint32_t function,
     *ret_sampled = xe->result_ns > 0 && (xe->burst_gts >> gt & 1) != 0;
     if (*ret_sampled)
         return i < PAIRS_MAX ? xe->share[i] : -1;
-    return (xe->card->device->gts_idle >> gt & 1) != 0 ? 0 : -1;
+    return (xe->card->gts.idle >> gt & 1) != 0 ? 0 : -1;
 }
 
 /* The mean over the engines of each class, when all engines are known. */
@@ -409,7 +389,7 @@ static void put_engines(struct gtel_batch *batch, const struct xe_card *xe)
 static void put_all_idle(struct gtel_batch *batch, const struct xe_card *xe)
 {
     uint32_t gts = xe->engines.gts;
-    if (gts == 0 || (xe->card->device->gts_idle & gts) != gts || xe->functions > 1)
+    if (gts == 0 || (xe->card->gts.idle & gts) != gts || xe->functions > 1)
         return;
     batch->origin = SLEPT;
     for (unsigned c = 0; c < GTEL_ENGINE_CLASSES; c++)
@@ -472,7 +452,7 @@ static void put_engine_ticks(struct gtel_batch *batch, const struct xe_card *xe,
 
 static int sample_held(const struct xe_pmu *state, struct xe_card *xe, struct gtel_batch *batch)
 {
-    const struct gtel_env *env = state->cards.env;
+    const struct gtel_env *env = state->source.env;
     uint64_t value[GTEL_PMU_EVENTS_MAX];
     uint64_t enabled_ns;
     uint64_t ticks = 0;
@@ -510,53 +490,37 @@ static bool present(const struct gtel_env *env)
     return gtel_cards_any(env, drivers);
 }
 
-static int open_source(void *p, const struct gtel_env *env, const struct gtel_options *options)
+static int describe_again(void *state, void *own)
 {
-    struct xe_pmu *state = p;
-    struct gtel_str mode = gtel_option_text(options, GTEL_O_XE_ENGINES);
-    if (gtel_str_eq(mode, GTEL_STR("off")))
-        return -ENOENT;
-    state->is_held = gtel_str_eq(mode, GTEL_STR("hold"));
-    state->has_instances =
-        gtel_str_eq(gtel_option_text(options, GTEL_O_ENGINE_INSTANCES), GTEL_STR("on"));
-    state->cards = (struct gtel_card_list){
-        .env = env, .drivers = drivers, .own_size = sizeof(struct xe_card), .close = close_card};
+    (void)state;
+    ((struct xe_card *)own)->is_described = false;
     return 0;
-}
-
-static int discover(void *p, struct gtel_registry *registry)
-{
-    struct xe_pmu *state = p;
-    int r = gtel_card_list_discover(&state->cards, registry);
-    for (size_t i = 0; i < state->cards.n; i++)
-        ((struct xe_card *)state->cards.slot[i].own)->is_described = false;
-    return r;
 }
 
 /*
  * The GTs to sample after this gather: those that worked, and those that seem to have slept because
  * we do not count the time in which they may have fallen asleep after a burst, while they are known
- * to be restless.
+ * to be nearly idle only.
  */
 static uint32_t gts_to_sample(struct xe_card *xe, uint64_t now_ns)
 {
-    const struct gtel_device *device = xe->card->device;
+    const struct gtel_card_gts *gts = &xe->card->gts;
     uint32_t sampled = xe->result_ns > 0 ? xe->burst_gts : 0;
-    uint32_t restless = device->gts_drowsy & ~sampled;
-    if (now_ns >= xe->restless_ns)
-        xe->restless_gts = 0;
-    if (restless != 0 && xe->restless_gts == 0)
-        xe->restless_ns = now_ns + restless_ns;
-    xe->restless_gts |= restless;
-    return device->gts_busy | (device->gts_idle & sampled & xe->restless_gts);
+    uint32_t waking = gts->nearly_idle & ~sampled;
+    if (now_ns >= xe->waking_until_ns)
+        xe->waking_gts = 0;
+    if (waking != 0 && xe->waking_gts == 0)
+        xe->waking_until_ns = now_ns + waking_ns;
+    xe->waking_gts |= waking;
+    return gts->busy | (gts->idle & sampled & xe->waking_gts);
 }
 
 /* A card that may be read: what its last burst showed, and whether it has worked again since. */
-static int sample_card(struct xe_pmu *state, struct xe_card *xe, struct gtel_batch *batch)
+static int report_card(const struct xe_pmu *state, struct xe_card *xe, struct gtel_batch *batch)
 {
-    const struct gtel_env *env = state->cards.env;
+    const struct gtel_env *env = state->source.env;
     bool is_opening = !xe->is_described || (state->is_held && xe->handle_plus_1 == 0);
-    if (is_opening && !gtel_card_may_read(xe->card))
+    if (xe->card->device->is_left_alone || (is_opening && !gtel_card_may_read(xe->card)))
         return 0;
     describe(env, xe);
     if (state->is_held)
@@ -568,30 +532,28 @@ static int sample_card(struct xe_pmu *state, struct xe_card *xe, struct gtel_bat
     return xe->error;
 }
 
+static int sample_card(void *p, void *own, struct gtel_batch *batch)
+{
+    const struct xe_pmu *state = p;
+    struct xe_card *xe = own;
+    if (!state->is_held)
+        end_burst(state->source.env, xe);
+    xe->due_ns = 0;
+    int r = report_card(state, xe, batch);
+    xe->result_ns = 0;
+    if (!gtel_error_is_broken(r) || gtel_intel_perf_is_refusal(r))
+        return 0;
+    xe->is_described = false; /* tried again at the next gather */
+    return r;
+}
+
 static int sample(void *p, struct gtel_registry *registry, struct gtel_batch *batch)
 {
     struct xe_pmu *state = p;
-    bool is_lost = false;
-    uint64_t now_ns = gtel_env_now(state->cards.env);
-    (void)registry;
+    uint64_t now_ns = gtel_env_now(state->source.env);
     state->period_ns = state->sampled_ns > 0 ? now_ns - state->sampled_ns : 0;
     state->sampled_ns = now_ns;
-    for (size_t i = 0; i < state->cards.n; i++) {
-        struct xe_card *xe = state->cards.slot[i].own;
-        if (!state->is_held)
-            end_burst(state->cards.env, xe);
-        xe->due_ns = 0;
-        int r = xe->card->device->is_left_alone ? 0 : sample_card(state, xe, batch);
-        xe->result_ns = 0;
-        if (r == -ENODEV) {
-            gtel_card_list_reopen(&state->cards, xe);
-            is_lost = true;
-        } else if (gtel_error_is_broken(r) && !gtel_intel_perf_is_refusal(r)) {
-            gtel_batch_failed(batch, xe->card->device);
-            xe->is_described = false; /* tried again at the next gather */
-        }
-    }
-    return is_lost ? -ENODEV : 0;
+    return gtel_card_source_sample(p, registry, batch);
 }
 
 /* Why the kernel shows no PMU of a card; what helps, or NULL. */
@@ -612,14 +574,17 @@ static const char *explain_no_pmu(const struct gtel_env *env, const struct xe_ca
 }
 
 /* What is missing of a card's engine use, why, and what helps. */
-static void diagnose_card(const struct xe_pmu *state, const struct xe_card *xe,
-                          struct gtel_findings *findings)
+static void diagnose_card(const void *p, const void *own, struct gtel_findings *findings)
 {
-    const struct gtel_env *env = state->cards.env;
+    const struct xe_pmu *state = p;
+    const struct xe_card *xe = own;
+    const struct gtel_env *env = state->source.env;
     const struct gtel_device *device = xe->card->device;
     char path[GTEL_FS_PATH_MAX];
     char dir[GTEL_INTEL_PERF_DIR_MAX];
     char fix[256];
+    if (device->is_left_alone)
+        return;
     gtel_intel_perf_dir(dir, "xe", xe->card->drm.key);
     bool has_pmu = gtel_fs_exists(env, gtel_fs_path(path, "%s/type", dir));
     const char *text[3] = {dir, "", ""};
@@ -644,22 +609,27 @@ static void diagnose_card(const struct xe_pmu *state, const struct xe_card *xe,
     gtel_finding_put(findings, device, GTEL_MEASUREMENT_GPU_ENGINE, xe->error, text);
 }
 
-static void diagnose(void *p, struct gtel_registry *registry, struct gtel_findings *findings)
-{
-    const struct xe_pmu *state = p;
-    (void)registry;
-    for (size_t i = 0; i < state->cards.n; i++) {
-        const struct xe_card *xe = state->cards.slot[i].own;
-        if (!xe->card->device->is_left_alone)
-            diagnose_card(state, xe, findings);
-    }
-}
+static const struct gtel_card_work work = {
+    .drivers = drivers,
+    .own_size = sizeof(struct xe_card),
+    .close = close_card,
+    .discover = describe_again,
+    .sample = sample_card,
+    .due_ns = due_ns,
+    .tick = tick_card,
+    .diagnose = diagnose_card,
+};
 
-static void close_source(void *p)
+static int open_source(void *p, const struct gtel_env *env, const struct gtel_options *options)
 {
     struct xe_pmu *state = p;
-    gtel_card_list_done(&state->cards);
-    *state = (struct xe_pmu){0};
+    struct gtel_str mode = gtel_option_text(options, GTEL_O_XE_ENGINES);
+    if (gtel_str_eq(mode, GTEL_STR("off")))
+        return -ENOENT;
+    state->is_held = gtel_str_eq(mode, GTEL_STR("hold"));
+    state->has_instances =
+        gtel_str_eq(gtel_option_text(options, GTEL_O_ENGINE_INSTANCES), GTEL_STR("on"));
+    return gtel_card_source_open(&state->source, env, &work);
 }
 
 static const char *const origins[] = {"xe PMU (sampled)", "xe PMU", "xe gtidle", NULL};
@@ -676,10 +646,10 @@ const struct gtel_source gtel_source_xe_pmu = {
     .state_size = sizeof(struct xe_pmu),
     .present = present,
     .open = open_source,
-    .discover = discover,
+    .discover = gtel_card_source_discover,
     .sample = sample,
-    .diagnose = diagnose,
-    .due_ns = due_ns,
-    .tick = tick,
-    .close = close_source,
+    .diagnose = gtel_card_source_diagnose,
+    .due_ns = gtel_card_source_due,
+    .tick = gtel_card_source_tick,
+    .close = gtel_card_source_close,
 };

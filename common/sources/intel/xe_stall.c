@@ -15,9 +15,8 @@
 #include "host/drm_query.h"
 #include "host/failure.h"
 #include "parse/eu_stall.h"
-#include "sources/drm/cards.h"
+#include "sources/drm/card_source.h"
 #include "sources/intel/xe_perf.h"
-#include "sources/source.h"
 #include "tables/intel_names.h"
 
 #include <errno.h>
@@ -53,10 +52,10 @@ struct stall_gt {
     uint32_t number;
     char tile[4];      /* empty when the GPU has one of these GTs */
     int handle_plus_1; /* of what is being sampled */
-    bool has_lost;
+    bool has_gap;
     struct gtel_eu_stall_sums sums;
     uint64_t result_ns; /* when it was over; 0: no result */
-    bool is_told;
+    bool is_reported;
 };
 
 struct stall_card {
@@ -76,7 +75,7 @@ struct stall_card {
 };
 
 struct xe_stall {
-    struct gtel_card_list cards;
+    struct gtel_card_source source;
     unsigned char *buffer;
 };
 
@@ -100,9 +99,9 @@ static void close_window(const struct gtel_env *env, struct stall_card *own, boo
             continue;
         env->ops->stall_close(env->arg, gt->handle_plus_1 - 1);
         gt->handle_plus_1 = 0;
-        own->card->device->gts_held |= UINT32_C(1) << gt->number;
+        own->card->gts.held |= UINT32_C(1) << gt->number;
     }
-    own->card->device->held_ns += held_ns + (has_worked ? 0 : settle_ns);
+    own->card->gts.held_ns += held_ns + (has_worked ? 0 : settle_ns);
     own->due_ns = 0;
 }
 
@@ -199,7 +198,7 @@ static void begin(const struct gtel_env *env, struct stall_card *own)
             r = handle;
         else
             gt->handle_plus_1 = handle + 1;
-        gt->has_lost = false;
+        gt->has_gap = false;
         gt->result_ns = 0;
         gt->sums = (struct gtel_eu_stall_sums){{0}};
     }
@@ -216,12 +215,12 @@ static void begin(const struct gtel_env *env, struct stall_card *own)
 /* All that has come. */
 static int read_gt(const struct xe_stall *state, const struct stall_card *own, struct stall_gt *gt)
 {
-    const struct gtel_env *env = state->cards.env;
+    const struct gtel_env *env = state->source.env;
     int64_t n = 1;
     for (int i = 0; i < READS_MAX && n != 0; i++) {
         n = env->ops->stall_read(env->arg, gt->handle_plus_1 - 1, state->buffer, BUFFER);
         if (n == -ENOBUFS) {
-            gt->has_lost = true;
+            gt->has_gap = true;
             continue;
         }
         int r =
@@ -244,7 +243,7 @@ static uint64_t samples_of(const struct gtel_eu_stall_sums *sums)
 
 static void go_on(const struct xe_stall *state, struct stall_card *own)
 {
-    const struct gtel_env *env = state->cards.env;
+    const struct gtel_env *env = state->source.env;
     uint64_t now = gtel_env_now(env);
     bool is_over = now >= own->opened_ns + window_ns;
     bool has_worked = false;
@@ -258,40 +257,27 @@ static void go_on(const struct xe_stall *state, struct stall_card *own)
     for (size_t i = 0; r == 0 && i < own->n; i++) {
         bool has = own->gt[i].handle_plus_1 != 0 && samples_of(&own->gt[i].sums) > 0;
         own->gt[i].result_ns = has ? now : 0;
-        own->gt[i].is_told = false;
+        own->gt[i].is_reported = false;
         has_worked = has_worked || has;
     }
     close_window(env, own, has_worked || r < 0);
     note(env, own, r);
 }
 
-static uint64_t due_ns(const void *p)
+static uint64_t due_ns(const void *own)
 {
-    const struct xe_stall *state = p;
-    uint64_t first = 0;
-    for (size_t i = 0; i < state->cards.n; i++) {
-        uint64_t due = ((const struct stall_card *)state->cards.slot[i].own)->due_ns;
-        first = due > 0 && (first == 0 || due < first) ? due : first;
-    }
-    return first;
+    return ((const struct stall_card *)own)->due_ns;
 }
 
-static int tick(void *p, struct gtel_registry *registry, struct gtel_batch *batch)
+static int tick_card(void *state, void *p)
 {
-    struct xe_stall *state = p;
-    (void)registry;
-    (void)batch;
-    for (size_t i = 0; i < state->cards.n; i++) {
-        struct stall_card *own = state->cards.slot[i].own;
-        if (own->due_ns == 0 || gtel_env_now(state->cards.env) < own->due_ns)
-            continue;
-        if (is_open(own))
-            go_on(state, own);
-        else if (gtel_card_may_read(own->card))
-            begin(state->cards.env, own);
-        else
-            own->due_ns = 0;
-    }
+    struct stall_card *own = p;
+    if (is_open(own))
+        go_on(state, own);
+    else if (gtel_card_may_read(own->card))
+        begin(((const struct xe_stall *)state)->source.env, own);
+    else
+        own->due_ns = 0;
     return 0;
 }
 
@@ -325,14 +311,14 @@ static void put_gt(struct gtel_batch *batch, const struct stall_card *own,
     reading.value.u64 = all;
     put(batch, &reading);
     reading.metric = GTEL_M_ACTIVITY_DROPPED;
-    reading.value.u64 = gt->has_lost;
+    reading.value.u64 = gt->has_gap;
     put(batch, &reading);
     for (int k = GTEL_EU_STALL_PSDEP; stalled > 0 && k < GTEL_EU_STALL_KINDS; k++) {
         if (gtel_eu_stall_bit(own->layout, (enum gtel_eu_stall)k) < 0)
             continue;
         reading.dim[0] = gtel_str_of(gtel_eu_stall_name((enum gtel_eu_stall)k));
         reading.metric = GTEL_M_STALL_DROPPED;
-        reading.value.u64 = gt->has_lost;
+        reading.value.u64 = gt->has_gap;
         reading.value_type = GTEL_VALUE_U64;
         put(batch, &reading);
         reading.metric = GTEL_M_STALL_SAMPLES;
@@ -352,75 +338,48 @@ static bool present(const struct gtel_env *env)
     return gtel_cards_any(env, drivers);
 }
 
-static int open_source(void *p, const struct gtel_env *env, const struct gtel_options *options)
+static int describe_card(void *state, void *p)
 {
-    struct xe_stall *state = p;
-    (void)options;
-    state->cards = (struct gtel_card_list){
-        .env = env, .drivers = drivers, .own_size = sizeof(struct stall_card), .close = close_card};
-    state->buffer = malloc(BUFFER);
-    if (!state->buffer)
-        return -ENOMEM;
+    struct stall_card *own = p;
+    if (own->n == 0)
+        describe(((const struct xe_stall *)state)->source.env, own);
     return 0;
 }
 
-static int discover(void *p, struct gtel_registry *registry)
+static int sample_card(void *state, void *p, struct gtel_batch *batch)
 {
-    struct xe_stall *state = p;
-    int r = gtel_card_list_discover(&state->cards, registry);
-    for (size_t i = 0; i < state->cards.n; i++) {
-        struct stall_card *own = state->cards.slot[i].own;
-        if (own->n == 0)
-            describe(state->cards.env, own);
+    struct stall_card *own = p;
+    uint64_t now = gtel_env_now(((const struct xe_stall *)state)->source.env);
+    int r = is_refusal(own->error) || !gtel_error_is_broken(own->error) ? 0 : own->error;
+    for (size_t i = 0; i < own->n; i++) { /* one that is new, or of the last second */
+        struct stall_gt *gt = &own->gt[i];
+        if (gt->result_ns == 0 || (gt->is_reported && now - gt->result_ns > keep_ns))
+            continue;
+        put_gt(batch, own, gt);
+        gt->is_reported = true;
     }
-    return r;
-}
-
-/* A result that is new, or was measured within the last second. */
-static void tell(struct gtel_batch *batch, const struct stall_card *own, struct stall_gt *gt,
-                 uint64_t now)
-{
-    if (gt->result_ns == 0 || (gt->is_told && now - gt->result_ns > keep_ns))
-        return;
-    put_gt(batch, own, gt);
-    gt->is_told = true;
-}
-
-static void sample_card(struct xe_stall *state, struct stall_card *own, struct gtel_batch *batch)
-{
-    uint64_t now = gtel_env_now(state->cards.env);
-    for (size_t i = 0; i < own->n; i++)
-        tell(batch, own, &own->gt[i], now);
-    if (gtel_error_is_broken(own->error) && !is_refusal(own->error))
-        gtel_batch_failed(batch, own->card->device);
     if (is_open(own) || !gtel_card_may_read(own->card))
-        return;
+        return r;
     bool is_too_soon = own->last_ns > 0 && now - own->last_ns < round_ns;
     own->due_ns = 0;
     own->asked_ns = now;
-    own->next_gts = own->card->device->gts_busy;
-    if (is_too_soon || gtel_backoff_is_waiting(&own->backoff, now) || own->node[0] == '\0' ||
-        own->next_gts == 0)
-        return;
+    own->next_gts = own->card->gts.busy;
+    if (is_too_soon || gtel_backoff_is_waiting(&own->backoff, now) || own->node[0] == '\0')
+        return r;
     for (size_t i = 0; i < own->n; i++)
         if ((own->next_gts >> own->gt[i].number & 1) != 0)
             own->due_ns = now + wait_ns;
-}
-
-static int sample(void *p, struct gtel_registry *registry, struct gtel_batch *batch)
-{
-    struct xe_stall *state = p;
-    (void)registry;
-    batch->t_ns = gtel_env_now(state->cards.env);
-    for (size_t i = 0; i < state->cards.n; i++)
-        sample_card(state, state->cards.slot[i].own, batch);
-    return 0;
+    return r;
 }
 
 /* xe_observation.c: without the right to it EACCES, by a setting of its own. */
-static void diagnose_card(const struct stall_card *own, struct gtel_findings *findings)
+static void diagnose_card(const void *state, const void *p, struct gtel_findings *findings)
 {
+    const struct stall_card *own = p;
     const char *text[3] = {"EU stall sampling", NULL, NULL};
+    (void)state;
+    if (own->card->device->is_left_alone)
+        return;
     if (!own->is_known)
         text[1] = "this GPU has none, or its records are not known here: Ponte Vecchio, Lunar "
                   "Lake, Battlemage, Panther Lake and Crescent Island have it";
@@ -445,21 +404,30 @@ static void diagnose_card(const struct stall_card *own, struct gtel_findings *fi
     gtel_finding_put(findings, own->card->device, GTEL_MEASUREMENT_GPU_STALL, own->error, text);
 }
 
-static void diagnose(void *p, struct gtel_registry *registry, struct gtel_findings *findings)
+static const struct gtel_card_work work = {
+    .drivers = drivers,
+    .own_size = sizeof(struct stall_card),
+    .close = close_card,
+    .discover = describe_card,
+    .sample = sample_card,
+    .due_ns = due_ns,
+    .tick = tick_card,
+    .diagnose = diagnose_card,
+};
+
+static int open_source(void *p, const struct gtel_env *env, const struct gtel_options *options)
 {
-    const struct xe_stall *state = p;
-    (void)registry;
-    for (size_t i = 0; i < state->cards.n; i++)
-        if (!gtel_card_at(&state->cards, i)->device->is_left_alone)
-            diagnose_card(state->cards.slot[i].own, findings);
+    struct xe_stall *state = p;
+    (void)options;
+    state->buffer = malloc(BUFFER);
+    return state->buffer ? gtel_card_source_open(&state->source, env, &work) : -ENOMEM;
 }
 
 static void close_source(void *p)
 {
     struct xe_stall *state = p;
-    gtel_card_list_done(&state->cards);
+    gtel_card_source_close(state);
     free(state->buffer);
-    *state = (struct xe_stall){0};
 }
 
 static const char *const origins[] = {"xe EU stall sampling", NULL};
@@ -477,10 +445,10 @@ const struct gtel_source gtel_source_xe_stall = {
     .opt_in_plus_1 = 1 + GTEL_O_XE_STALLS,
     .present = present,
     .open = open_source,
-    .discover = discover,
-    .sample = sample,
-    .diagnose = diagnose,
-    .due_ns = due_ns,
-    .tick = tick,
+    .discover = gtel_card_source_discover,
+    .sample = gtel_card_source_sample,
+    .diagnose = gtel_card_source_diagnose,
+    .due_ns = gtel_card_source_due,
+    .tick = gtel_card_source_tick,
     .close = close_source,
 };
