@@ -145,7 +145,7 @@ int gtel_context_new(const struct gtel_setup *setup, struct gtel_context **ret)
     context->is_interval_told = setup->interval_ns > 0;
     context->interval_ns =
         sample_ns > 0 && sample_ns < setup->interval_ns ? sample_ns : setup->interval_ns;
-    context->suspended_ns = setup->env->ops->suspended_ns(setup->env->arg);
+    context->suspended_ns = gtel_env_suspended(setup->env);
     gtel_self_init(&context->self, setup->env);
     r = choose_sources(context, setup);
     if (r == 0)

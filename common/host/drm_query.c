@@ -20,9 +20,9 @@ int gtel_drm_regions(const struct gtel_env *env, const char *node, enum gtel_drm
     uint32_t item = is_xe ? GTEL_XE_QUERY_MEM_REGIONS : GTEL_I915_QUERY_MEMORY_REGIONS;
     size_t room = *length > 0 && *length < sizeof(answer) ? *length : sizeof(answer);
     *length = 0;
-    int64_t n = env->ops->drm_query(env->arg, node, driver, item, answer, room);
+    int64_t n = gtel_env_drm_query(env, node, driver, item, answer, room);
     if (n == -E2BIG && room < sizeof(answer)) /* it has grown */
-        n = env->ops->drm_query(env->arg, node, driver, item, answer, sizeof(answer));
+        n = gtel_env_drm_query(env, node, driver, item, answer, sizeof(answer));
     if (n < 0)
         return (int)n;
     *length = (size_t)n;
@@ -34,8 +34,8 @@ int gtel_drm_xe_engines(const struct gtel_env *env, const char *node, struct gte
                         size_t max, size_t *ret_n)
 {
     unsigned char answer[ENGINES_BYTES];
-    int64_t n = env->ops->drm_query(env->arg, node, GTEL_DRM_XE, GTEL_XE_QUERY_ENGINES, answer,
-                                    sizeof(answer));
+    int64_t n =
+        gtel_env_drm_query(env, node, GTEL_DRM_XE, GTEL_XE_QUERY_ENGINES, answer, sizeof(answer));
     if (n < 0)
         return (int)n;
     return gtel_xe_engines_parse(answer, (size_t)n, list, max, ret_n);

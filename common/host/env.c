@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What all envs share: sleeps of the host, and messages. What is in them may come from anywhere. */
+/* What all envs share: what one lacks, sleeps of the host, and messages. What is in them may come
+ * from anywhere. */
 #include "host/env.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -10,10 +12,59 @@ enum { MESSAGE_MAX = 500 };
 /* The two clocks behind it are read one after the other, and we may lose the processor between. */
 static const uint64_t suspend_min_ns = 100000000;
 
+int gtel_env_dir_open(const struct gtel_env *env, const char *path)
+{
+    return env->ops->dir_open ? env->ops->dir_open(env->arg, path) : -EOPNOTSUPP;
+}
+
+int gtel_env_process_cpu(const struct gtel_env *env, uint32_t pid, uint64_t *ret_ns)
+{
+    return env->ops->process_cpu ? env->ops->process_cpu(env->arg, pid, ret_ns) : -EOPNOTSUPP;
+}
+
+int gtel_env_pmu_open(const struct gtel_env *env, uint32_t type, const uint64_t *configs, size_t n,
+                      uint32_t cpu)
+{
+    return env->ops->pmu_open ? env->ops->pmu_open(env->arg, type, configs, n, cpu) : -EOPNOTSUPP;
+}
+
+int64_t gtel_env_drm_query(const struct gtel_env *env, const char *node,
+                           enum gtel_drm_driver driver, uint32_t item, void *buf, size_t n)
+{
+    return env->ops->drm_query ? env->ops->drm_query(env->arg, node, driver, item, buf, n)
+                               : -EOPNOTSUPP;
+}
+
+int gtel_env_stall_open(const struct gtel_env *env, const char *node, uint32_t gt, uint32_t clocks)
+{
+    return env->ops->stall_open ? env->ops->stall_open(env->arg, node, gt, clocks) : -EOPNOTSUPP;
+}
+
+int gtel_env_uevent_open(const struct gtel_env *env)
+{
+    return env->ops->uevent_open ? env->ops->uevent_open(env->arg) : -EOPNOTSUPP;
+}
+
+int gtel_env_ras_read(const struct gtel_env *env, const char *device, struct gtel_ras_counter *ret,
+                      size_t max, size_t *ret_n)
+{
+    return env->ops->ras_read ? env->ops->ras_read(env->arg, device, ret, max, ret_n) : -EOPNOTSUPP;
+}
+
+int gtel_env_drm_fds(const struct gtel_env *env, gtel_drm_fd_fn fn, void *fn_arg)
+{
+    return env->ops->drm_fds ? env->ops->drm_fds(env->arg, fn, fn_arg) : -EOPNOTSUPP;
+}
+
+uint64_t gtel_env_suspended(const struct gtel_env *env)
+{
+    return env->ops->suspended_ns ? env->ops->suspended_ns(env->arg) : 0;
+}
+
 bool gtel_env_has_slept(const struct gtel_env *env, uint64_t *suspended_ns)
 {
     uint64_t before_ns = *suspended_ns;
-    *suspended_ns = env->ops->suspended_ns(env->arg);
+    *suspended_ns = gtel_env_suspended(env);
     return *suspended_ns > before_ns + suspend_min_ns;
 }
 

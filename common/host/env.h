@@ -65,12 +65,16 @@ struct gtel_drm_fd {
 /* Gets each; valid during the call. Non-zero stops the listing. */
 typedef int (*gtel_drm_fd_fn)(void *arg, const struct gtel_drm_fd *fd);
 
+/*
+ * What an env can do. Those marked "optional" may be NULL, with what belongs to the handles that
+ * they give: callers ask through the functions below, which answer -EOPNOTSUPP then.
+ */
 struct gtel_env_ops {
     /* Nanoseconds on a clock that only goes forward and stands still while the host sleeps. */
     uint64_t (*monotonic_ns)(void *arg);
     /* Nanoseconds since 1970, UTC. */
     uint64_t (*wall_ns)(void *arg);
-    /* Nanoseconds for which the host has slept since it booted; 0 where that is not known. */
+    /* Optional. Nanoseconds for which the host has slept since it booted; NULL: not known. */
     uint64_t (*suspended_ns)(void *arg);
 
     /* Opens a file for reading. Returns a handle of 0 or more, or a negative errno. */
@@ -85,9 +89,8 @@ struct gtel_env_ops {
      */
     int (*dir_list)(void *arg, const char *path, gtel_dir_fn fn, void *fn_arg);
     /*
-     * Keeps a directory for dir_stat, which costs less than stat with its path; no right to list it
-     * is needed. Returns a handle of 0 or more, or a negative errno; -EOPNOTSUPP where the env
-     * keeps none.
+     * Optional. Keeps a directory for dir_stat, which costs less than stat with its path; no right
+     * to list it is needed. Returns a handle of 0 or more, or a negative errno.
      */
     int (*dir_open)(void *arg, const char *path);
     /*
@@ -98,9 +101,10 @@ struct gtel_env_ops {
     int (*dir_stat)(void *arg, int handle, const char *name, struct gtel_stat *ret);
     void (*dir_close)(void *arg, int handle);
     /*
-     * The processor time that all threads of a process have used so far, to the nanosecond: one
-     * that has not used any since has not done anything since. 0 or a negative errno; -EOPNOTSUPP
-     * where the numbers in proc are not those of the kernel's processes as this one sees them.
+     * Optional. The processor time that all threads of a process have used so far, to the
+     * nanosecond: one that has not used any since has not done anything since. 0 or a negative
+     * errno; -EOPNOTSUPP where the numbers in proc are not those of the kernel's processes as this
+     * one sees them.
      */
     int (*process_cpu)(void *arg, uint32_t pid, uint64_t *ret_ns);
     /* The target of a symbolic link as text. Returns its length (at most n), or a negative errno.
@@ -133,9 +137,9 @@ struct gtel_env_ops {
     void (*lib_close)(void *arg, void *lib);
 
     /*
-     * Opens counters of a perf PMU on one CPU as a group that is read at once, and starts them.
-     * Returns a handle of 0 or more, or a negative errno: -EACCES or -EPERM without the right to
-     * it, -EOPNOTSUPP where the env has no counters.
+     * Optional. Opens counters of a perf PMU on one CPU as a group that is read at once, and starts
+     * them. Returns a handle of 0 or more, or a negative errno: -EACCES or -EPERM without the right
+     * to it, -EOPNOTSUPP where the env has no counters.
      */
     int (*pmu_open)(void *arg, uint32_t type, const uint64_t *configs, size_t n, uint32_t cpu);
     /*
@@ -146,8 +150,8 @@ struct gtel_env_ops {
     void (*pmu_close)(void *arg, int handle);
 
     /*
-     * Asks a DRM driver through one of its nodes ("dev/dri/renderD128"), which is open for the time
-     * of the call only. item: the number of a query of DRM_IOCTL_I915_QUERY, or of
+     * Optional. Asks a DRM driver through one of its nodes ("dev/dri/renderD128"), which is open
+     * for the time of the call only. item: the number of a query of DRM_IOCTL_I915_QUERY, or of
      * DRM_IOCTL_XE_DEVICE_QUERY. The answer goes to buf, of n bytes, all of which may be written.
      * Where n is the answer's very length, one call is enough for xe, too. Returns the length, or a
      * negative errno: -ENOENT without such a node, -EACCES or -EPERM without the right to it,
@@ -158,11 +162,11 @@ struct gtel_env_ops {
                          void *buf, size_t n);
 
     /*
-     * Begins to sample why the execution units of a GT of an xe GPU stall, each so many clocks (a
-     * multiple of 251 up to 1757), through one of its nodes. The GT is kept awake, and nobody else
-     * can sample it, until it is closed. Returns a handle of 0 or more, or a negative errno: -EBUSY
-     * when somebody else does, -EACCES without the right to it, -ENODEV for a GPU that cannot,
-     * -EOPNOTSUPP where the env or the kernel has none.
+     * Optional. Begins to sample why the execution units of a GT of an xe GPU stall, each so many
+     * clocks (a multiple of 251 up to 1757), through one of its nodes. The GT is kept awake, and
+     * nobody else can sample it, until it is closed. Returns a handle of 0 or more, or a negative
+     * errno: -EBUSY when somebody else does, -EACCES without the right to it, -ENODEV for a GPU
+     * that cannot, -EOPNOTSUPP where the env or the kernel has none.
      */
     int (*stall_open)(void *arg, const char *node, uint32_t gt, uint32_t clocks);
     /*
@@ -174,8 +178,8 @@ struct gtel_env_ops {
     void (*stall_close)(void *arg, int handle);
 
     /*
-     * Begins to listen to what the kernel says of devices (uevents). Returns a handle of 0 or more,
-     * or a negative errno; -EOPNOTSUPP where the env has no such messages.
+     * Optional. Begins to listen to what the kernel says of devices (uevents). Returns a handle of
+     * 0 or more, or a negative errno.
      */
     int (*uevent_open)(void *arg);
     /*
@@ -187,19 +191,19 @@ struct gtel_env_ops {
     void (*uevent_close)(void *arg, int handle);
 
     /*
-     * The error counters that a DRM driver offers for the device of that PCI address (generic
-     * netlink family drm-ras), at most max. 0; -ENOENT when kernel or driver have none, -EPERM
-     * without CAP_NET_ADMIN, -EOPNOTSUPP where the env has none, or another negative errno.
+     * Optional. The error counters that a DRM driver offers for the device of that PCI address
+     * (generic netlink family drm-ras), at most max. 0; -ENOENT when kernel or driver have none,
+     * -EPERM without CAP_NET_ADMIN, -EOPNOTSUPP where the env has none, or another negative errno.
      */
     int (*ras_read)(void *arg, const char *device, struct gtel_ras_counter *ret, size_t max,
                     size_t *ret_n);
 
     /*
-     * Calls fn for each descriptor of a DRM device or accelerator (majors 226 and 261) in any
-     * process, as the kernel itself lists them: processes and their descriptors in ascending order.
-     * It costs some 50 ns for each open file of the machine. 0; fn's result; -EOPNOTSUPP where the
-     * env has no such list, or the numbers in proc are not those of the kernel's processes; -EPERM
-     * or -EACCES without CAP_BPF and CAP_PERFMON; or another negative errno.
+     * Optional. Calls fn for each descriptor of a DRM device or accelerator (majors 226 and 261) in
+     * any process, as the kernel itself lists them: processes and their descriptors in ascending
+     * order. It costs some 50 ns for each open file of the machine. 0; fn's result; -EOPNOTSUPP
+     * where the env has no such list, or the numbers in proc are not those of the kernel's
+     * processes; -EPERM or -EACCES without CAP_BPF and CAP_PERFMON; or another negative errno.
      */
     int (*drm_fds)(void *arg, gtel_drm_fd_fn fn, void *fn_arg);
 
@@ -222,6 +226,21 @@ static inline uint64_t gtel_env_now(const struct gtel_env *env)
 {
     return env->ops->monotonic_ns(env->arg);
 }
+
+/* The optional operations, as struct gtel_env_ops says; -EOPNOTSUPP where the env lacks them. */
+int gtel_env_dir_open(const struct gtel_env *env, const char *path);
+int gtel_env_process_cpu(const struct gtel_env *env, uint32_t pid, uint64_t *ret_ns);
+int gtel_env_pmu_open(const struct gtel_env *env, uint32_t type, const uint64_t *configs, size_t n,
+                      uint32_t cpu);
+int64_t gtel_env_drm_query(const struct gtel_env *env, const char *node,
+                           enum gtel_drm_driver driver, uint32_t item, void *buf, size_t n);
+int gtel_env_stall_open(const struct gtel_env *env, const char *node, uint32_t gt, uint32_t clocks);
+int gtel_env_uevent_open(const struct gtel_env *env);
+int gtel_env_ras_read(const struct gtel_env *env, const char *device, struct gtel_ras_counter *ret,
+                      size_t max, size_t *ret_n);
+int gtel_env_drm_fds(const struct gtel_env *env, gtel_drm_fd_fn fn, void *fn_arg);
+/* 0 where that is not known. */
+uint64_t gtel_env_suspended(const struct gtel_env *env);
 
 /*
  * Whether the host has slept since the call before. *suspended_ns holds the state from call to

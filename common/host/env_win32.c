@@ -133,22 +133,6 @@ static int stat_file(void *arg, const char *path, struct gtel_stat *ret)
     return -ENOENT;
 }
 
-static int dir_open(void *arg, const char *path)
-{
-    (void)arg;
-    (void)path;
-    return -EOPNOTSUPP;
-}
-
-static int dir_stat(void *arg, int handle, const char *name, struct gtel_stat *ret)
-{
-    (void)arg;
-    (void)handle;
-    (void)name;
-    (void)ret;
-    return -EBADF;
-}
-
 /* ---- libraries ---- */
 
 /* Windows: winerror.h. A library that lacks one that it needs is as one that is not there. */
@@ -242,82 +226,6 @@ static void lib_close(void *arg, void *lib)
     gtel_env_real_lib_close(lib);
 }
 
-/* ---- what only Linux has ---- */
-
-static int process_cpu(void *arg, uint32_t pid, uint64_t *ret_ns)
-{
-    (void)arg;
-    (void)pid;
-    (void)ret_ns;
-    return -EOPNOTSUPP;
-}
-
-static int pmu_open(void *arg, uint32_t type, const uint64_t *configs, size_t n, uint32_t cpu)
-{
-    (void)arg;
-    (void)type;
-    (void)configs;
-    (void)n;
-    (void)cpu;
-    return -EOPNOTSUPP;
-}
-
-static int pmu_read(void *arg, int handle, uint64_t *values, size_t n, uint64_t *ret_enabled_ns)
-{
-    (void)arg;
-    (void)handle;
-    (void)values;
-    (void)n;
-    (void)ret_enabled_ns;
-    return -EBADF;
-}
-
-static int64_t drm_query(void *arg, const char *node, enum gtel_drm_driver driver, uint32_t item,
-                         void *buf, size_t n)
-{
-    (void)arg;
-    (void)node;
-    (void)driver;
-    (void)item;
-    (void)buf;
-    (void)n;
-    return -EOPNOTSUPP;
-}
-
-static int stall_open(void *arg, const char *node, uint32_t gt, uint32_t clocks)
-{
-    (void)arg;
-    (void)node;
-    (void)gt;
-    (void)clocks;
-    return -EOPNOTSUPP;
-}
-
-static int uevent_open(void *arg)
-{
-    (void)arg;
-    return -EOPNOTSUPP;
-}
-
-static int ras_read(void *arg, const char *device, struct gtel_ras_counter *ret, size_t max,
-                    size_t *ret_n)
-{
-    (void)arg;
-    (void)device;
-    (void)ret;
-    (void)max;
-    (void)ret_n;
-    return -EOPNOTSUPP;
-}
-
-static int drm_fds(void *arg, gtel_drm_fd_fn fn, void *fn_arg)
-{
-    (void)arg;
-    (void)fn;
-    (void)fn_arg;
-    return -EOPNOTSUPP;
-}
-
 static const struct gtel_env_ops win32_ops = {
     .monotonic_ns = monotonic_ns,
     .wall_ns = wall_ns,
@@ -330,25 +238,9 @@ static const struct gtel_env_ops win32_ops = {
     .exists = exists,
     .stat = stat_file,
     .dir_list_from = dir_list_from,
-    .dir_open = dir_open,
-    .dir_stat = dir_stat,
-    .dir_close = handle_close,
-    .process_cpu = process_cpu,
     .lib_open = lib_open,
     .lib_symbol = lib_symbol,
     .lib_close = lib_close,
-    .pmu_open = pmu_open,
-    .pmu_read = pmu_read,
-    .pmu_close = handle_close,
-    .drm_query = drm_query,
-    .stall_open = stall_open,
-    .stall_read = file_read,
-    .stall_close = handle_close,
-    .uevent_open = uevent_open,
-    .uevent_read = file_read,
-    .uevent_close = handle_close,
-    .ras_read = ras_read,
-    .drm_fds = drm_fds,
 };
 
 int gtel_env_win32_init(struct gtel_env *ret)

@@ -75,12 +75,6 @@ static uint64_t wall_ns(void *arg)
     return env->is_stepped ? gtel_tree_wall_ns(tree_now(env)) : gtel_env_real_wall();
 }
 
-static uint64_t suspended_ns(void *arg)
-{
-    (void)arg;
-    return 0;
-}
-
 static struct gtel_tree_node *find(struct tree_env *env, const char *path, bool follows, int *error)
 {
     return gtel_tree_find(tree_now(env), gtel_str_of(path), follows, error);
@@ -289,14 +283,6 @@ static int dir_list_from(void *arg, const char *path, uint32_t first, gtel_numbe
     gtel_numbers_done(&env->numbers);
     env->numbers = from.numbers;
     return r;
-}
-
-static int process_cpu(void *arg, uint32_t pid, uint64_t *ret_ns)
-{
-    (void)arg;
-    (void)pid;
-    (void)ret_ns;
-    return -EOPNOTSUPP;
 }
 
 /* Gives a library the machine to answer from, or takes it back with NULL. */
@@ -512,19 +498,9 @@ static int ras_read(void *arg, const char *device, struct gtel_ras_counter *ret,
     return gtel_tree_ras(tree_now(env), gtel_str_of(device), ret, max, ret_n);
 }
 
-/* A recorded machine is no kernel: its descriptors are found as on one without the right. */
-static int drm_fds(void *arg, gtel_drm_fd_fn fn, void *fn_arg)
-{
-    (void)arg;
-    (void)fn;
-    (void)fn_arg;
-    return -EOPNOTSUPP;
-}
-
 static const struct gtel_env_ops tree_ops = {
     .monotonic_ns = monotonic_ns,
     .wall_ns = wall_ns,
-    .suspended_ns = suspended_ns,
     .file_open = file_open,
     .file_read = file_read,
     .file_close = file_close,
@@ -536,7 +512,6 @@ static const struct gtel_env_ops tree_ops = {
     .dir_open = dir_open,
     .dir_stat = dir_stat,
     .dir_close = file_close,
-    .process_cpu = process_cpu,
     .lib_open = lib_open,
     .lib_symbol = lib_symbol,
     .lib_close = lib_close,
@@ -551,7 +526,6 @@ static const struct gtel_env_ops tree_ops = {
     .uevent_read = uevent_read,
     .uevent_close = uevent_close,
     .ras_read = ras_read,
-    .drm_fds = drm_fds,
 };
 
 int gtel_env_tree_init(struct gtel_tree *tree, bool is_stepped, uint64_t epoch_ns,

@@ -103,7 +103,7 @@ int gtel_record_ask_pmu_open(void *arg, uint32_t type, const uint64_t *configs, 
     if (i == GTEL_RECORD_GROUPS || n > GTEL_PMU_EVENTS_MAX)
         return -EMFILE;
     struct gtel_record_group *group = &env->group[i];
-    int handle = inner->ops->pmu_open(inner->arg, type, configs, n, cpu);
+    int handle = gtel_env_pmu_open(inner, type, configs, n, cpu);
     find_pmu(env, type, group->pmu, sizeof(group->pmu));
     record_pmu_error(env, group->pmu, handle < 0 ? handle : 0);
     if (handle < 0)
@@ -196,7 +196,7 @@ int64_t gtel_record_ask_drm_query(void *arg, const char *node, enum gtel_drm_dri
 {
     struct gtel_record_env *env = arg;
     char name[GTEL_RECORD_PATH / 2];
-    int64_t r = env->inner->ops->drm_query(env->inner->arg, node, driver, item, buf, n);
+    int64_t r = gtel_env_drm_query(env->inner, node, driver, item, buf, n);
     (void)snprintf(name, sizeof(name), "%s %s %" PRIu32, node,
                    driver == GTEL_DRM_XE ? "xe" : "i915", item);
     record_query(env, name, buf, r);
@@ -209,7 +209,7 @@ int gtel_record_ask_uevent_open(void *arg)
 {
     struct gtel_record_env *env = arg;
     char line[64];
-    int r = env->inner->ops->uevent_open(env->inner->arg);
+    int r = gtel_env_uevent_open(env->inner);
     if (r == -EOPNOTSUPP)
         return r;
     (void)snprintf(line, sizeof(line), "uevents %s", r >= 0 ? "on" : gtel_record_error_name(r));
@@ -290,7 +290,7 @@ int gtel_record_ask_ras_read(void *arg, const char *device, struct gtel_ras_coun
     struct gtel_record_env *env = arg;
     static const char key[] = "\1ras_error";
     char line[64];
-    int r = env->inner->ops->ras_read(env->inner->arg, device, ret, max, ret_n);
+    int r = gtel_env_ras_read(env->inner, device, ret, max, ret_n);
     if (r == -ENOENT || r == -EOPNOTSUPP)
         return r;
     (void)snprintf(line, sizeof(line), "ras_error %s", r < 0 ? gtel_record_error_name(r) : "none");

@@ -186,7 +186,7 @@ static uint64_t wall_ns(void *arg)
 static uint64_t suspended_ns(void *arg)
 {
     const struct gtel_record_env *env = arg;
-    return env->inner->ops->suspended_ns(env->inner->arg);
+    return gtel_env_suspended(env->inner);
 }
 
 /* ---- files ---- */
@@ -401,38 +401,6 @@ static int dir_list_from(void *arg, const char *path, uint32_t first, gtel_numbe
     return r;
 }
 
-/* What is asked for by its path is easier to write down. */
-static int dir_open(void *arg, const char *path)
-{
-    (void)arg;
-    (void)path;
-    return -EOPNOTSUPP;
-}
-
-static int dir_stat(void *arg, int handle, const char *name, struct gtel_stat *ret)
-{
-    (void)arg;
-    (void)handle;
-    (void)name;
-    (void)ret;
-    return -EBADF;
-}
-
-static void dir_close(void *arg, int handle)
-{
-    (void)arg;
-    (void)handle;
-}
-
-/* It is for saving work only. */
-static int process_cpu(void *arg, uint32_t pid, uint64_t *ret_ns)
-{
-    (void)arg;
-    (void)pid;
-    (void)ret_ns;
-    return -EOPNOTSUPP;
-}
-
 static int64_t link_read(void *arg, const char *path, char *buf, size_t n)
 {
     struct gtel_record_env *env = arg;
@@ -507,56 +475,10 @@ static int lib_open(void *arg, const char *const *names, void **ret)
     return -ENOENT;
 }
 
-static void *lib_symbol(void *arg, void *lib, const char *name)
-{
-    (void)arg;
-    (void)lib;
-    (void)name;
-    return NULL;
-}
-
-static void lib_close(void *arg, void *lib)
-{
-    (void)arg;
-    (void)lib;
-}
-
-/* ---- making ---- */
-
-/* What it would find is found and recorded through proc. */
-static int drm_fds(void *arg, gtel_drm_fd_fn fn, void *fn_arg)
-{
-    (void)arg;
-    (void)fn;
-    (void)fn_arg;
-    return -EOPNOTSUPP;
-}
-
-/* What is opt-in is not recorded. */
-static int stall_open(void *arg, const char *node, uint32_t gt, uint32_t clocks)
-{
-    (void)arg;
-    (void)node;
-    (void)gt;
-    (void)clocks;
-    return -EOPNOTSUPP;
-}
-
-static int64_t stall_read(void *arg, int handle, void *buf, size_t n)
-{
-    (void)arg;
-    (void)handle;
-    (void)buf;
-    (void)n;
-    return -EBADF;
-}
-
-static void stall_close(void *arg, int handle)
-{
-    (void)arg;
-    (void)handle;
-}
-
+/*
+ * What only saves work (kept directories, lists of the kernel) is not there: it is asked for by its
+ * path then. Nor is what is opt-in (stalls).
+ */
 static const struct gtel_env_ops record_ops = {
     .monotonic_ns = monotonic_ns,
     .wall_ns = wall_ns,
@@ -569,25 +491,15 @@ static const struct gtel_env_ops record_ops = {
     .exists = exists,
     .stat = stat_file,
     .dir_list_from = dir_list_from,
-    .dir_open = dir_open,
-    .dir_stat = dir_stat,
-    .dir_close = dir_close,
-    .process_cpu = process_cpu,
     .lib_open = lib_open,
-    .lib_symbol = lib_symbol,
-    .lib_close = lib_close,
     .pmu_open = gtel_record_ask_pmu_open,
     .pmu_read = gtel_record_ask_pmu_read,
     .pmu_close = gtel_record_ask_pmu_close,
     .drm_query = gtel_record_ask_drm_query,
-    .stall_open = stall_open,
-    .stall_read = stall_read,
-    .stall_close = stall_close,
     .uevent_open = gtel_record_ask_uevent_open,
     .uevent_read = gtel_record_ask_uevent_read,
     .uevent_close = gtel_record_ask_uevent_close,
     .ras_read = gtel_record_ask_ras_read,
-    .drm_fds = drm_fds,
 };
 
 int gtel_record_env_init(const struct gtel_env *inner, struct gtel_record *record,

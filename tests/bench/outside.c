@@ -86,7 +86,7 @@ static int pmu_open(void *arg, uint32_t type, const uint64_t *configs, size_t n,
     for (size_t i = 0; i < outside.pmus; i++)
         if (outside.pmu[i] == type)
             return (int)i;
-    int r = outside.recorded->ops->pmu_open(outside.recorded->arg, type, configs, n, cpu);
+    int r = gtel_env_pmu_open(outside.recorded, type, configs, n, cpu);
     if (r < 0 || outside.pmus == PMUS_MAX)
         return r < 0 ? r : -EMFILE;
     outside.recorded->ops->pmu_close(outside.recorded->arg, r);
@@ -124,8 +124,8 @@ static struct answer *find_answer(const char *node, enum gtel_drm_driver driver,
     struct answer *answer = &outside.answer[outside.answers++];
     (void)snprintf(answer->node, sizeof(answer->node), "%s", node);
     answer->item = item;
-    answer->n = outside.recorded->ops->drm_query(outside.recorded->arg, node, driver, item,
-                                                 answer->data, sizeof(answer->data));
+    answer->n = gtel_env_drm_query(outside.recorded, node, driver, item, answer->data,
+                                   sizeof(answer->data));
     return answer;
 }
 

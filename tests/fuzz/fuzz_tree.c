@@ -30,9 +30,9 @@ static void ask(const struct gtel_env *env)
 {
     unsigned char answer[100];
     int64_t n =
-        env->ops->drm_query(env->arg, "dev/dri/renderD128", GTEL_DRM_XE, 1, answer, sizeof(answer));
+        gtel_env_drm_query(env, "dev/dri/renderD128", GTEL_DRM_XE, 1, answer, sizeof(answer));
     FUZZ_CHECK(n <= (int64_t)sizeof(answer));
-    int handle = env->ops->stall_open(env->arg, "dev/dri/renderD128", 0, 1757);
+    int handle = gtel_env_stall_open(env, "dev/dri/renderD128", 0, 1757);
     for (int i = 0; handle >= 0 && i < 3; i++) {
         n = env->ops->stall_read(env->arg, handle, answer, sizeof(answer));
         FUZZ_CHECK(n <= (int64_t)sizeof(answer));

@@ -33,7 +33,7 @@ static uint64_t wall_ns(void *arg)
 static uint64_t suspended_ns(void *arg)
 {
     const struct env_fault *fault = arg;
-    return fault->inner->ops->suspended_ns(fault->inner->arg);
+    return gtel_env_suspended(fault->inner);
 }
 
 static int file_open(void *arg, const char *path)
@@ -123,7 +123,7 @@ static int dir_open(void *arg, const char *path)
     struct env_fault *fault = arg;
     if (fails(fault, FAULT_OPEN, path))
         return fault->error;
-    int r = fault->inner->ops->dir_open(fault->inner->arg, path);
+    int r = gtel_env_dir_open(fault->inner, path);
     fault->open_files += r >= 0 ? 1 : 0;
     return r;
 }
@@ -148,7 +148,7 @@ static int process_cpu(void *arg, uint32_t pid, uint64_t *ret_ns)
     struct env_fault *fault = arg;
     if (fails(fault, FAULT_STAT, NULL))
         return fault->error;
-    return fault->inner->ops->process_cpu(fault->inner->arg, pid, ret_ns);
+    return gtel_env_process_cpu(fault->inner, pid, ret_ns);
 }
 
 static int lib_open(void *arg, const char *const *names, void **ret)
@@ -191,7 +191,7 @@ static int pmu_open(void *arg, uint32_t type, const uint64_t *configs, size_t n,
     fault->pmu_type = type;
     if (fails(fault, FAULT_PMU, "counters") || !pmu)
         return pmu ? fault->error : -EMFILE;
-    int r = fault->inner->ops->pmu_open(fault->inner->arg, type, configs, n, cpu);
+    int r = gtel_env_pmu_open(fault->inner, type, configs, n, cpu);
     if (r < 0)
         return r;
     *pmu = (struct fault_pmu){
@@ -234,7 +234,7 @@ static int64_t drm_query(void *arg, const char *node, enum gtel_drm_driver drive
     struct env_fault *fault = arg;
     if (fails(fault, FAULT_QUERY, node))
         return fault->error;
-    return fault->inner->ops->drm_query(fault->inner->arg, node, driver, item, buf, n);
+    return gtel_env_drm_query(fault->inner, node, driver, item, buf, n);
 }
 
 static int stall_open(void *arg, const char *node, uint32_t gt, uint32_t clocks)
@@ -242,7 +242,7 @@ static int stall_open(void *arg, const char *node, uint32_t gt, uint32_t clocks)
     struct env_fault *fault = arg;
     if (fails(fault, FAULT_STALL, node))
         return fault->error;
-    int r = fault->inner->ops->stall_open(fault->inner->arg, node, gt, clocks);
+    int r = gtel_env_stall_open(fault->inner, node, gt, clocks);
     fault->open_files += r >= 0 ? 1 : 0;
     return r;
 }
@@ -267,7 +267,7 @@ static int uevent_open(void *arg)
     struct env_fault *fault = arg;
     if (fails(fault, FAULT_UEVENT, "uevents"))
         return fault->error;
-    int r = fault->inner->ops->uevent_open(fault->inner->arg);
+    int r = gtel_env_uevent_open(fault->inner);
     fault->open_files += r >= 0 ? 1 : 0;
     return r;
 }
@@ -295,7 +295,7 @@ static int ras_read(void *arg, const char *device, struct gtel_ras_counter *ret,
     (void)snprintf(path, sizeof(path), "drm-ras/%s/", device);
     if (fails(fault, FAULT_RAS, path))
         return fault->error;
-    return fault->inner->ops->ras_read(fault->inner->arg, device, ret, max, ret_n);
+    return gtel_env_ras_read(fault->inner, device, ret, max, ret_n);
 }
 
 static int drm_fds(void *arg, gtel_drm_fd_fn fn, void *fn_arg)
@@ -303,7 +303,7 @@ static int drm_fds(void *arg, gtel_drm_fd_fn fn, void *fn_arg)
     struct env_fault *fault = arg;
     if (fails(fault, FAULT_DRM_FDS, "descriptors"))
         return fault->error;
-    return fault->inner->ops->drm_fds(fault->inner->arg, fn, fn_arg);
+    return gtel_env_drm_fds(fault->inner, fn, fn_arg);
 }
 
 static const struct gtel_env_ops fault_ops = {

@@ -298,7 +298,7 @@ static void test_real(void)
     test_label = "real";
     if (!CHECK(holders_init(&holders, 2)) || !CHECK(gtel_env_posix_init("/", &world.env) == 0))
         return;
-    int r = world.env.ops->drm_fds(world.env.arg, count, &found);
+    int r = gtel_env_drm_fds(&world.env, count, &found);
     printf("the kernel's list: %s\n", r == 0 ? "there" : strerror(-r));
 #ifdef GTEL_HAVE_BPF
     CHECK(r == 0 || r == -EPERM || r == -EOPNOTSUPP || r == -ENOENT || r == -ESRCH);

@@ -60,7 +60,7 @@ static void test_descriptors(const struct gtel_env *env)
         CHECK_INT(env->ops->dir_list_from(env->arg, dirs[i], 200, see, &seen), 7);
         CHECK(seen.n == 5 && seen.last == 204);
     }
-    int dir = env->ops->dir_open(env->arg, "proc/self/fd");
+    int dir = gtel_env_dir_open(env, "proc/self/fd");
     test_label = "kept proc/self/fd";
     CHECK_INT(env->ops->dir_stat(env->arg, dir, "", &st), 0);
     CHECK(st.size == 0 || st.size > LAST - FIRST); /* 0: Linux before 6.2 */
@@ -87,22 +87,22 @@ static void test_ended(const struct gtel_env *env)
     (void)snprintf(path, sizeof(path), "proc/%d/fd", (int)pid);
     uint64_t used_ns = 0;
     uint64_t again_ns = 0;
-    int dir = env->ops->dir_open(env->arg, path);
+    int dir = gtel_env_dir_open(env, path);
     CHECK_INT(env->ops->dir_stat(env->arg, dir, "", &st), 0);
     const struct timespec moment = {.tv_nsec = 20000000};
     (void)nanosleep(&moment, NULL); /* it waits by now */
-    CHECK_INT(env->ops->process_cpu(env->arg, (uint32_t)pid, &used_ns), 0);
+    CHECK_INT(gtel_env_process_cpu(env, (uint32_t)pid, &used_ns), 0);
     (void)nanosleep(&moment, NULL);
-    CHECK_INT(env->ops->process_cpu(env->arg, (uint32_t)pid, &again_ns), 0);
+    CHECK_INT(gtel_env_process_cpu(env, (uint32_t)pid, &again_ns), 0);
     CHECK(used_ns > 0 && again_ns == used_ns);
-    CHECK_INT(env->ops->process_cpu(env->arg, (uint32_t)getpid(), &used_ns), 0);
-    CHECK_INT(env->ops->process_cpu(env->arg, (uint32_t)getpid(), &again_ns), 0);
+    CHECK_INT(gtel_env_process_cpu(env, (uint32_t)getpid(), &used_ns), 0);
+    CHECK_INT(gtel_env_process_cpu(env, (uint32_t)getpid(), &again_ns), 0);
     CHECK(again_ns > used_ns); /* we do not */
     bool has_numbers = st.size > 0;
     CHECK(kill(pid, SIGKILL) == 0 && waitpid(pid, NULL, 0) == pid);
     CHECK_INT(env->ops->dir_stat(env->arg, dir, "", &st), has_numbers ? -ENOENT : 0);
     CHECK_INT(env->ops->stat(env->arg, path, &st), -ENOENT);
-    CHECK(env->ops->process_cpu(env->arg, (uint32_t)pid, &used_ns) < 0);
+    CHECK(gtel_env_process_cpu(env, (uint32_t)pid, &used_ns) < 0);
     env->ops->dir_close(env->arg, dir);
 }
 
@@ -143,7 +143,7 @@ static void test_files(void)
         CHECK(mkdirat(at, names[i], 0700) == 0);
     CHECK_INT(list(&env, ".", 0, UINT32_MAX, 0).n, 4);
     CHECK_INT(list(&env, ".", 9, 9, 0).n, 3);
-    CHECK_INT(env.ops->process_cpu(env.arg, (uint32_t)getpid(), &st.size), -EOPNOTSUPP);
+    CHECK_INT(gtel_env_process_cpu(&env, (uint32_t)getpid(), &st.size), -EOPNOTSUPP);
     CHECK_INT(env.ops->stat(env.arg, "9", &st), 0);
     CHECK(st.uid == geteuid() && st.ino != 0);
     CHECK_INT(env.ops->stat(env.arg, "11", &st), -ENOENT);
@@ -297,7 +297,7 @@ static void test_root(void)
         CHECK_INT(env.ops->link_read(env.arg, "none", dir, sizeof(dir)), -ENOENT);
         CHECK_INT(read_path(&env, "dir/"), -EISDIR);
         CHECK_INT(list(&env, "slash", 0, 0, 0).n, 0);
-        CHECK_INT(env.ops->dir_open(env.arg, "dir"), -EOPNOTSUPP);
+        CHECK_INT(gtel_env_dir_open(&env, "dir"), -EOPNOTSUPP);
         gtel_env_posix_done(&env);
     }
     for (size_t i = 0; i < GTEL_ARRAY_LEN(links); i++)

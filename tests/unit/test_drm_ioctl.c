@@ -136,8 +136,7 @@ static void check_case(const struct gtel_env *env, size_t i)
     driver.second = cases[i].second;
     driver.is_open = true;
     driver.is_readable = true;
-    int64_t r =
-        env->ops->drm_query(env->arg, "dev/null", cases[i].driver, cases[i].item, answer, room);
+    int64_t r = gtel_env_drm_query(env, "dev/null", cases[i].driver, cases[i].item, answer, room);
     CHECK_INT(r, cases[i].want);
     CHECK_INT(driver.calls, cases[i].calls);
     CHECK(driver.is_open);

@@ -15,13 +15,13 @@ static void test_machine(void)
     unsigned char answer[64];
     if (!CHECK(gtel_env_posix_init("/", &env) == 0))
         return;
-    CHECK_INT(env.ops->drm_query(env.arg, "dev/null", GTEL_DRM_I915, 4, answer, 64), -ENOTTY);
-    CHECK_INT(env.ops->drm_query(env.arg, "dev/null", GTEL_DRM_XE, 0, answer, 64), -ENOTTY);
-    CHECK_INT(env.ops->drm_query(env.arg, "dev/dri/none", GTEL_DRM_XE, 0, answer, 64), -ENOENT);
+    CHECK_INT(gtel_env_drm_query(&env, "dev/null", GTEL_DRM_I915, 4, answer, 64), -ENOTTY);
+    CHECK_INT(gtel_env_drm_query(&env, "dev/null", GTEL_DRM_XE, 0, answer, 64), -ENOTTY);
+    CHECK_INT(gtel_env_drm_query(&env, "dev/dri/none", GTEL_DRM_XE, 0, answer, 64), -ENOENT);
     gtel_env_posix_done(&env);
     if (!CHECK(gtel_env_posix_init(TEST_DIR, &env) == 0))
         return;
-    CHECK_INT(env.ops->drm_query(env.arg, node, GTEL_DRM_XE, 0, answer, 64), -EOPNOTSUPP);
+    CHECK_INT(gtel_env_drm_query(&env, node, GTEL_DRM_XE, 0, answer, 64), -EOPNOTSUPP);
     gtel_env_posix_done(&env);
 }
 

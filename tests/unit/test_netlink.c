@@ -132,7 +132,7 @@ static void test_ras(const struct gtel_env *env)
     struct gtel_ras_counter counter[GTEL_RAS_MAX];
     size_t n = 0;
     /* No such device, and as a rule no such family; a sandbox may refuse. */
-    int r = env->ops->ras_read(env->arg, "ffff:ff:1f.7", counter, GTEL_RAS_MAX, &n);
+    int r = gtel_env_ras_read(env, "ffff:ff:1f.7", counter, GTEL_RAS_MAX, &n);
     CHECK(r == -ENOENT || r == -EPERM || r == -EACCES || r == -EAFNOSUPPORT);
     if (r != -ENOENT)
         test_refused("the question for the family drm-ras", -r);
@@ -186,7 +186,7 @@ static void hear_change(const struct gtel_env *env, const char *dir)
     char buf[8192];
     struct gtel_uevent event = {0};
     struct gtel_str subsystem = GTEL_STR_NONE;
-    int handle = env->ops->uevent_open(env->arg);
+    int handle = gtel_env_uevent_open(env);
     if (!CHECK(handle >= 0))
         return;
     CHECK_INT(env->ops->uevent_read(env->arg, handle, buf, sizeof(buf)), -EAGAIN);
@@ -261,7 +261,7 @@ static void test_machine(void)
     char buf[8192];
     if (!CHECK(0 == gtel_env_posix_init("/", &env)))
         return;
-    int handle = env.ops->uevent_open(env.arg);
+    int handle = gtel_env_uevent_open(&env);
     /* A sandbox may refuse the socket, or have no such messages. */
     CHECK(handle >= 0 || handle == -EPERM || handle == -EACCES || handle == -EAFNOSUPPORT ||
           handle == -EPROTONOSUPPORT || handle == -EOPNOTSUPP);
@@ -289,8 +289,8 @@ static void test_directory(void)
     if (!CHECK(0 == gtel_env_posix_init(TEST_DIR, &env)))
         return;
     size_t n;
-    CHECK_INT(env.ops->uevent_open(env.arg), -EOPNOTSUPP);
-    CHECK_INT(env.ops->ras_read(env.arg, "", NULL, 0, &n), -EOPNOTSUPP);
+    CHECK_INT(gtel_env_uevent_open(&env), -EOPNOTSUPP);
+    CHECK_INT(gtel_env_ras_read(&env, "", NULL, 0, &n), -EOPNOTSUPP);
     gtel_env_posix_done(&env);
 }
 

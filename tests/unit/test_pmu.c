@@ -27,7 +27,7 @@ static void test_machine(void)
     uint64_t second_ns = 0;
     if (!CHECK(gtel_env_posix_init("/", &env) == 0))
         return;
-    int r = env.ops->pmu_open(env.arg, SOFTWARE, configs, 2, 0);
+    int r = gtel_env_pmu_open(&env, SOFTWARE, configs, 2, 0);
     if (r < 0) {
         CHECK(r == -EACCES || r == -EPERM || r == -EOPNOTSUPP || r == -ENOENT);
         test_refused("perf events of a whole CPU", -r);
@@ -40,13 +40,13 @@ static void test_machine(void)
         env.ops->pmu_close(env.arg, r);
         CHECK_INT(env.ops->pmu_read(env.arg, r, first, 2, &first_ns), -EBADF);
     }
-    CHECK_INT(env.ops->pmu_open(env.arg, SOFTWARE, configs, 0, 0), -EINVAL);
+    CHECK_INT(gtel_env_pmu_open(&env, SOFTWARE, configs, 0, 0), -EINVAL);
     CHECK_INT(env.ops->pmu_read(env.arg, -1, first, 2, &first_ns), -EBADF);
     env.ops->pmu_close(env.arg, 12);
     gtel_env_posix_done(&env);
     if (!CHECK(gtel_env_posix_init(TEST_DIR, &env) == 0))
         return;
-    CHECK_INT(env.ops->pmu_open(env.arg, SOFTWARE, configs, 2, 0), -EOPNOTSUPP);
+    CHECK_INT(gtel_env_pmu_open(&env, SOFTWARE, configs, 2, 0), -EOPNOTSUPP);
     gtel_env_posix_done(&env);
 }
 
@@ -121,22 +121,22 @@ static void test_tree(void)
     if (!CHECK(gtel_tree_parse(gtel_str_of(machine), &tree, error, sizeof(error)) == 0))
         return;
     CHECK_INT(gtel_env_tree_init(tree, true, 0, &env), 0);
-    int r = env.ops->pmu_open(env.arg, 12, configs, 2, 0);
+    int r = gtel_env_pmu_open(&env, 12, configs, 2, 0);
     CHECK(r >= 0);
-    CHECK_INT(env.ops->pmu_open(env.arg, 12, other, 1, 0), -ENODEV);
-    CHECK_INT(env.ops->pmu_open(env.arg, 13, configs, 2, 0), -ENOENT);
+    CHECK_INT(gtel_env_pmu_open(&env, 12, other, 1, 0), -ENODEV);
+    CHECK_INT(gtel_env_pmu_open(&env, 13, configs, 2, 0), -ENOENT);
     CHECK_INT(env.ops->pmu_read(env.arg, r, value, 2, &before_ns), 0);
     CHECK(value[0] == 5 && value[1] == 7 && before_ns > 0);
     gtel_env_tree_step(&env, 1500000000);
     CHECK_INT(env.ops->pmu_read(env.arg, r, value, 2, &now_ns), 0);
     CHECK(value[0] == 1500000005 && value[1] == 7 && now_ns - before_ns == 1500000000);
-    CHECK_INT(env.ops->pmu_open(env.arg, 12, configs, 2, 0), -EACCES);
+    CHECK_INT(gtel_env_pmu_open(&env, 12, configs, 2, 0), -EACCES);
     gtel_env_tree_step(&env, 1500000000);
     CHECK_INT(env.ops->pmu_read(env.arg, r, value, 2, &now_ns), 0);
     CHECK_INT(value[0], 500000009);
     env.ops->pmu_close(env.arg, r);
     CHECK_INT(env.ops->pmu_read(env.arg, r, value, 2, &now_ns), -EBADF);
-    CHECK(env.ops->pmu_open(env.arg, 12, configs, 2, 0) >= 0);
+    CHECK(gtel_env_pmu_open(&env, 12, configs, 2, 0) >= 0);
     gtel_env_tree_done(&env);
     gtel_tree_free(tree);
 }

@@ -141,15 +141,13 @@ static void ask_all(const struct gtel_env *env)
     CHECK_INT(read_file(env, "sys/class/a/broken"), -EIO);
     CHECK_INT(read_file(env, "sys/class/a/absent"), -ENOENT);
     CHECK(gtel_fs_exists(env, "sys/class/a/other") && !gtel_fs_exists(env, "sys/class/b"));
-    int handle = env->ops->pmu_open(env->arg, 9, &config, 1, 0);
+    int handle = gtel_env_pmu_open(env, 9, &config, 1, 0);
     CHECK(handle >= 0);
     env->ops->pmu_close(env->arg, handle);
-    CHECK_INT(
-        env->ops->drm_query(env->arg, "dev/dri/renderD128", GTEL_DRM_XE, 3, answer, sizeof(answer)),
-        59);
-    CHECK_INT(
-        env->ops->drm_query(env->arg, "dev/dri/renderD128", GTEL_DRM_XE, 4, answer, sizeof(answer)),
-        -EACCES);
+    CHECK_INT(gtel_env_drm_query(env, "dev/dri/renderD128", GTEL_DRM_XE, 3, answer, sizeof(answer)),
+              59);
+    CHECK_INT(gtel_env_drm_query(env, "dev/dri/renderD128", GTEL_DRM_XE, 4, answer, sizeof(answer)),
+              -EACCES);
 }
 
 static const char wanted[] = "link sys/class/a -> ../devices/b/c\n"
@@ -178,7 +176,7 @@ static void test_states(void)
         return;
     const struct gtel_env *env = &recorder.env;
     ask_all(env);
-    int ear = env->ops->uevent_open(env->arg);
+    int ear = gtel_env_uevent_open(env);
     CHECK(ear >= 0);
     gtel_env_tree_step(&recorder.inner, 1000000000);
     gtel_record_at(&recorder.record, 1000000000);
@@ -218,7 +216,7 @@ static void test_messages(void)
     test_label = "messages";
     if (!start(&recorder, text))
         return;
-    int ear = recorder.env.ops->uevent_open(recorder.env.arg);
+    int ear = gtel_env_uevent_open(&recorder.env);
     gtel_env_tree_step(&recorder.inner, 1000000000);
     gtel_record_at(&recorder.record, 1000000000);
     while (recorder.env.ops->uevent_read(recorder.env.arg, ear, message, sizeof(message)) > 0)

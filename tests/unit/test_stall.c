@@ -14,12 +14,12 @@ static void test_machine(void)
     struct gtel_env env;
     if (!CHECK(gtel_env_posix_init("/", &env) == 0))
         return;
-    CHECK_INT(env.ops->stall_open(env.arg, "dev/null", 0, 1757), -EOPNOTSUPP);
-    CHECK_INT(env.ops->stall_open(env.arg, "dev/dri/none", 0, 1757), -ENOENT);
+    CHECK_INT(gtel_env_stall_open(&env, "dev/null", 0, 1757), -EOPNOTSUPP);
+    CHECK_INT(gtel_env_stall_open(&env, "dev/dri/none", 0, 1757), -ENOENT);
     gtel_env_posix_done(&env);
     if (!CHECK(gtel_env_posix_init(TEST_DIR, &env) == 0))
         return;
-    CHECK_INT(env.ops->stall_open(env.arg, node, 0, 1757), -EOPNOTSUPP);
+    CHECK_INT(gtel_env_stall_open(&env, node, 0, 1757), -EOPNOTSUPP);
     gtel_env_posix_done(&env);
 }
 
@@ -64,11 +64,11 @@ static void test_recorded(void)
         printf("    %s\n", error);
         return;
     }
-    int h = env.ops->stall_open(env.arg, node, 0, 1757);
+    int h = gtel_env_stall_open(&env, node, 0, 1757);
     CHECK(h >= 0);
-    CHECK_INT(env.ops->stall_open(env.arg, node, 0, 1757), -EBUSY);
-    CHECK_INT(env.ops->stall_open(env.arg, node, 1, 1757), -EACCES);
-    CHECK_INT(env.ops->stall_open(env.arg, node, 3, 1757), -EOPNOTSUPP);
+    CHECK_INT(gtel_env_stall_open(&env, node, 0, 1757), -EBUSY);
+    CHECK_INT(gtel_env_stall_open(&env, node, 1, 1757), -EACCES);
+    CHECK_INT(gtel_env_stall_open(&env, node, 3, 1757), -EOPNOTSUPP);
     CHECK_INT(read_sums(&env, h, GTEL_EU_STALL_XE2, &sums), 128);
     CHECK_INT(sums.count[GTEL_EU_STALL_ACTIVE], 256);
     CHECK_INT(sums.count[GTEL_EU_STALL_PSDEP], 2);
@@ -77,7 +77,7 @@ static void test_recorded(void)
     CHECK_INT(read_sums(&env, h, GTEL_EU_STALL_XE2, &sums), 64);
     CHECK_INT(read_sums(&env, h, GTEL_EU_STALL_XE2, &sums), 64);
     CHECK_INT(sums.count[GTEL_EU_STALL_PSDEP], 1);
-    int pvc = env.ops->stall_open(env.arg, node, 2, 251);
+    int pvc = gtel_env_stall_open(&env, node, 2, 251);
     CHECK_INT(read_sums(&env, pvc, GTEL_EU_STALL_PVC, &sums), 64);
     CHECK_INT(sums.count[GTEL_EU_STALL_PSDEP], 0);
     CHECK_INT(sums.count[GTEL_EU_STALL_CONTROL], 4);
@@ -85,7 +85,7 @@ static void test_recorded(void)
     CHECK_INT(env.ops->stall_read(env.arg, h, bytes, sizeof(bytes)), -ENODEV);
     env.ops->stall_close(env.arg, h);
     CHECK_INT(env.ops->stall_read(env.arg, h, bytes, sizeof(bytes)), -EBADF);
-    h = env.ops->stall_open(env.arg, node, 1, 1757);
+    h = gtel_env_stall_open(&env, node, 1, 1757);
     CHECK(h >= 0);
     CHECK_INT(env.ops->stall_read(env.arg, h, bytes, sizeof(bytes)), 0);
     gtel_env_tree_done(&env);

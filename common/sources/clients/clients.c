@@ -60,7 +60,7 @@ static bool has_devices(const struct gtel_clients *state)
 static void begin_gather(struct gtel_clients *state, struct gtel_registry *registry,
                          struct gtel_batch *batch)
 {
-    uint64_t suspended_ns = state->env->ops->suspended_ns(state->env->arg);
+    uint64_t suspended_ns = gtel_env_suspended(state->env);
     uint64_t boot_ns = state->clock.last_ns + state->clock.suspended_ns;
     state->registry = registry;
     state->batch = batch;

@@ -203,7 +203,7 @@ static bool is_quiet(const struct gtel_scan *scan, struct gtel_scan_process *pro
         return false;
     if (!is_turn(scan, process))
         return process->is_quiet;
-    bool is_known = env->ops->process_cpu(env->arg, process->pid, &cpu_ns) == 0;
+    bool is_known = gtel_env_process_cpu(env, process->pid, &cpu_ns) == 0;
     process->is_quiet = is_known && process->has_turn && cpu_ns == process->turn_cpu_ns;
     process->has_turn = is_known;
     process->turn_cpu_ns = cpu_ns;

@@ -102,7 +102,7 @@ void gtel_scan_list(struct gtel_scan *scan)
         return;
     uint64_t begin_ns = gtel_env_now(env);
     begin_process(&compare);
-    int r = env->ops->drm_fds(env->arg, see, &compare);
+    int r = gtel_env_drm_fds(env, see, &compare);
     while (r == 0 && compare.at < scan->processes)
         end_process(&compare);
     uint64_t took_ns = gtel_env_now(env) - begin_ns;

@@ -233,7 +233,7 @@ static int look_at(void *arg, uint32_t fd)
 static void begin(const struct gtel_scan *scan, struct gtel_scan_process *process)
 {
     const struct gtel_env *env = scan->env;
-    process->has_cpu = env->ops->process_cpu(env->arg, process->pid, &process->cpu_ns) == 0;
+    process->has_cpu = gtel_env_process_cpu(env, process->pid, &process->cpu_ns) == 0;
     process->looked_ns = scan->now_ns;
     process->is_looking = true;
     process->is_quiet = false;
@@ -360,5 +360,5 @@ bool gtel_scan_is_idle(struct gtel_scan *scan, const struct gtel_scan_process *p
     if (process->is_quiet && process->turn_cpu_ns == process->cpu_ns)
         return true; /* as was seen a moment ago */
     *work -= GTEL_SCAN_COST_IDLE;
-    return env->ops->process_cpu(env->arg, process->pid, &cpu_ns) == 0 && cpu_ns == process->cpu_ns;
+    return gtel_env_process_cpu(env, process->pid, &cpu_ns) == 0 && cpu_ns == process->cpu_ns;
 }

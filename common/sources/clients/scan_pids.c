@@ -64,7 +64,7 @@ static void open_last_pid(struct gtel_scan *scan)
     if (scan->has_tried_last_pid)
         return;
     scan->has_tried_last_pid = true;
-    if (env->ops->process_cpu(env->arg, scan->own_pid, &cpu_ns) < 0)
+    if (gtel_env_process_cpu(env, scan->own_pid, &cpu_ns) < 0)
         return; /* those in proc have other numbers */
     int file = env->ops->file_open(env->arg, last_pid_path);
     scan->last_pid_file_plus_1 = file >= 0 ? file + 1 : 0;

@@ -60,7 +60,7 @@ void gtel_scan_keep_dir(struct gtel_scan *scan, struct gtel_scan_process *proces
     if (process->dir_plus_1 != 0 || scan->kept >= scan->kept_max)
         return;
     (void)gtel_fs_path(path, "proc/%" PRIu32 "/fd", process->pid);
-    int r = scan->env->ops->dir_open(scan->env->arg, path);
+    int r = gtel_env_dir_open(scan->env, path);
     if (r >= 0) {
         process->dir_plus_1 = r + 1;
         scan->kept++;

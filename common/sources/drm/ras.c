@@ -68,7 +68,7 @@ static int sample_card(void *state, void *p, struct gtel_batch *batch)
     size_t n = 0;
     if (is_final(own->error) || !own->card->drm.is_pci || !gtel_card_may_read(own->card))
         return 0;
-    own->error = env->ops->ras_read(env->arg, own->card->drm.key, counter, GTEL_RAS_MAX, &n);
+    own->error = gtel_env_ras_read(env, own->card->drm.key, counter, GTEL_RAS_MAX, &n);
     log_change(env, own);
     for (size_t i = 0; own->error == 0 && i < n; i++) {
         struct gtel_reading reading = {.device = own->card->device,

@@ -110,7 +110,7 @@ static void listen(struct uevents *uevents)
 {
     if (uevents->handle_plus_1 > 0)
         return;
-    int r = uevents->env->ops->uevent_open(uevents->env->arg);
+    int r = gtel_env_uevent_open(uevents->env);
     uevents->error = r < 0 ? r : 0;
     if (r >= 0) {
         uevents->handle_plus_1 = r + 1;

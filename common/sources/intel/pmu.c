@@ -220,8 +220,8 @@ static int open_counters(struct look *look, const struct gtel_drm_card *card, bo
     if (r == 0)
         r = gtel_intel_perf_cpu(look->env, look->dir, &pmu->cpu);
     if (r == 0)
-        r = look->env->ops->pmu_open(look->env->arg, (uint32_t)pmu->type_number, look->config,
-                                     pmu->n, pmu->cpu);
+        r = gtel_env_pmu_open(look->env, (uint32_t)pmu->type_number, look->config, pmu->n,
+                              pmu->cpu);
     if (r < 0)
         return r;
     pmu->handle_plus_1 = r + 1;

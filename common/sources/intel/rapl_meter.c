@@ -106,7 +106,7 @@ static int open_perf(const struct gtel_env *env, struct gtel_rapl_meter *meter)
     if (meter->n == 0)
         return of_gpu;
     meter->is_doubtful = is_doubt(of_gpu) || is_doubt(of_package);
-    r = env->ops->pmu_open(env->arg, (uint32_t)meter->type_number, config, meter->n, meter->cpu);
+    r = gtel_env_pmu_open(env, (uint32_t)meter->type_number, config, meter->n, meter->cpu);
     if (r < 0)
         return r;
     meter->handle_plus_1 = r + 1;

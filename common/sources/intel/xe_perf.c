@@ -176,7 +176,7 @@ static int try_engine(const struct gtel_env *env, const struct gtel_xe_perf *per
                       const struct gtel_xe_engine *engine)
 {
     uint64_t config = gtel_xe_perf_config(perf, perf->total, engine, 0);
-    int r = env->ops->pmu_open(env->arg, perf->type_number, &config, 1, perf->cpu);
+    int r = gtel_env_pmu_open(env, perf->type_number, &config, 1, perf->cpu);
     if (r == -ENOENT)
         return 0;
     if (r >= 0)

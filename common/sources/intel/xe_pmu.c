@@ -179,7 +179,7 @@ static int open_group(const struct gtel_env *env, struct xe_card *xe, uint32_t g
     }
     if (xe->n == 0)
         return -ENOENT;
-    int r = env->ops->pmu_open(env->arg, xe->perf.type_number, config, 2 * xe->n, xe->perf.cpu);
+    int r = gtel_env_pmu_open(env, xe->perf.type_number, config, 2 * xe->n, xe->perf.cpu);
     if (r < 0)
         return r;
     xe->handle_plus_1 = r + 1;

@@ -193,7 +193,7 @@ static void begin(const struct gtel_env *env, struct stall_card *own)
         struct stall_gt *gt = &own->gt[i];
         if ((own->next_gts >> gt->number & 1) == 0)
             continue;
-        int handle = env->ops->stall_open(env->arg, own->node, gt->number, CLOCKS);
+        int handle = gtel_env_stall_open(env, own->node, gt->number, CLOCKS);
         if (handle < 0)
             r = handle;
         else
