@@ -93,7 +93,7 @@ CALL(zesDriverGetDeviceByUuidExp, zes_driver_handle_t, zes_uuid_t, zes_device_ha
      ze_bool_t *, uint32_t *);
 #endif
 
-/* None of our calls is left out; with headers that have them all. */
+/* None of our calls is omitted; with headers that have them all. */
 #ifdef ZES_SYSMAN_DEVICE_MAPPING_EXP_NAME /* 1.9.1 */
 #define GTEL_ZES_SYM(name, need, shape, type) _Static_assert(compared_##name, #name);
 #include "abi/zes_syms.def"

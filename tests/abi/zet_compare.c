@@ -119,7 +119,7 @@ CALL(zetDeviceEnableMetricsExp, zet_device_handle_t);
 CALL(zetDeviceDisableMetricsExp, zet_device_handle_t);
 #endif
 
-/* None of our calls is left out; with headers that have them all. */
+/* None of our calls is omitted; with headers that have them all. */
 #ifdef ZET_METRICS_RUNTIME_ENABLE_DISABLE_EXP_NAME /* 1.13 */
 #define GTEL_ZET_SYM(name, need, shape, type) _Static_assert(compared_##name, #name);
 #include "abi/zet_syms.def"

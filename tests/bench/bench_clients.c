@@ -180,7 +180,7 @@ static uint64_t ahead_ns(void *arg)
     return gtel_env_real_now() + extra_ns;
 }
 
-/* A client is told by its id, or, without a driver, by process and node. */
+/* A client is identified by its id, or, without a driver, by process and node. */
 static uint64_t seen(void *arg, const struct gtel_scan_seen *seen)
 {
     static const struct gtel_str name = GTEL_STR_INIT("drm-client-id:");
@@ -255,7 +255,7 @@ static double median(double *list, size_t n)
     return list[n / 2];
 }
 
-/* Gathers until everything was looked at; how many, and the longest. */
+/* Gathers until everything was checked; how many, and the longest. */
 static size_t run_first(const struct gtel_scan_hooks *hooks, double *ret_longest_ms)
 {
     size_t n = 0;

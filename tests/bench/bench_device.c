@@ -8,7 +8,7 @@
  * kernel lane (sampling all devices and making the frame that a helper sends), and the very same
  * outside calls bare: pread from the same descriptors with the same sizes, and for perf counters,
  * DRM queries and uevents the system calls that stand for them on both sides (outside.h). What
- * sources do between gathers (bursts of xe's counters) is left out on both sides. Prints one JSON
+ * sources do between gathers (bursts of xe's counters) is omitted on both sides. Prints one JSON
  * line: CPU time of both per cycle, the ratio (median over the rounds), the same over a floor in
  * which a query is one pread, without opening and closing its node, calls and readings per
  * cycle, the CPU time of a whole gather beyond the lane's, and the heap allocations in all steady
@@ -143,7 +143,7 @@ struct result {
     unsigned long gather_allocations;
 };
 
-/* One gather after an interval, with what sources do in between left out. */
+/* One gather after an interval, with what sources do in between omitted. */
 static double time_gather(struct gtel_context *context, const struct gtel_env *env,
                           struct gtel_buf *out)
 {

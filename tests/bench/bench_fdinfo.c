@@ -6,8 +6,8 @@
  *
  * One JSON line: nanoseconds per file to parse, the floor (a bare pread of the same text from a
  * kept descriptor of a file in memory, which needs no driver to write the text), their ratio, and,
- * for comparison, one pread of a file in /proc/self/fdinfo, which the kernel writes anew each time,
- * though only a few lines. Figures are medians over rounds in which both are taken in turn.
+ * for comparison, one pread of a file in /proc/self/fdinfo, which the kernel writes again each
+ * time, though only a few lines. Figures are medians over rounds in which both are taken in turn.
  */
 #include "parse/fdinfo.h"
 
@@ -28,7 +28,7 @@ struct bench {
     int fd[FILES_MAX];
     size_t files;
     size_t bytes;
-    uint64_t sum; /* of results, so that the work cannot be left out */
+    uint64_t sum; /* of results, so that the work cannot be omitted */
 };
 
 static double now_ns(void)

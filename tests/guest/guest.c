@@ -139,7 +139,7 @@ static void set_parts(struct guest_schedule *schedule, uint32_t parts)
     schedule->parts = parts;
 }
 
-static void tell_driver(struct guest_schedule *schedule, const char *verb)
+static void command_driver(struct guest_schedule *schedule, const char *verb)
 {
     char path[128];
     (void)snprintf(path, sizeof(path), "/sys/bus/pci/drivers/%s/%s", schedule->driver, verb);
@@ -197,8 +197,8 @@ static void say_files(const struct guest_program *program, uint32_t cycle, uint6
     printf("\n");
 }
 
-static void tell_and_gather(struct guest_schedule *schedule, const char *verb, const char *what,
-                            uint32_t cycle)
+static void command_and_gather(struct guest_schedule *schedule, const char *verb, const char *what,
+                               uint32_t cycle)
 {
     uint64_t now = guest_now_ns();
     if (schedule->next_ns < now) /* the driver took its time */
@@ -206,14 +206,14 @@ static void tell_and_gather(struct guest_schedule *schedule, const char *verb, c
     uint64_t room = schedule->next_ns - now;
     guest_sleep_until(now + room * guest_draw(schedule, 90) / 100);
     if (verb)
-        tell_driver(schedule, verb);
+        command_driver(schedule, verb);
     struct guest_answer answer = guest_gather_on_time(schedule);
     guest_say_answer(what, cycle, schedule->parts, &answer);
 }
 
 /* The same with the gather under way: its own answer may be either, the next one's may not. */
-static void tell_while_gathering(struct guest_schedule *schedule, const char *verb,
-                                 const char *what, uint32_t cycle)
+static void command_while_gathering(struct guest_schedule *schedule, const char *verb,
+                                    const char *what, uint32_t cycle)
 {
     guest_sleep_until(schedule->next_ns);
     schedule->next_ns = guest_now_ns() + schedule->interval_ns;
@@ -221,23 +221,23 @@ static void tell_while_gathering(struct guest_schedule *schedule, const char *ve
     pid_t pid = fork();
     if (pid == 0) {
         guest_sleep_until(at_ns);
-        tell_driver(schedule, verb);
+        command_driver(schedule, verb);
         _exit(0);
     }
     struct guest_answer answer = guest_gather(&schedule->program);
     guest_say_answer("race", cycle, schedule->parts, &answer);
     if (waitpid(pid, NULL, 0) != pid)
         guest_fail("waitpid");
-    tell_and_gather(schedule, NULL, what, cycle);
+    command_and_gather(schedule, NULL, what, cycle);
 }
 
 static void run_cycle(struct guest_schedule *schedule, uint32_t i)
 {
-    void (*tell)(struct guest_schedule *, const char *, const char *, uint32_t) =
-        i % 4 == 0 ? tell_while_gathering : tell_and_gather;
-    tell(schedule, "unbind", "lost", i);
+    void (*command)(struct guest_schedule *, const char *, const char *, uint32_t) =
+        i % 4 == 0 ? command_while_gathering : command_and_gather;
+    command(schedule, "unbind", "lost", i);
     set_parts(schedule, 4 + guest_draw(schedule, 29)); /* it comes back with other work */
-    tell(schedule, "bind", "back", i);
+    command(schedule, "bind", "back", i);
 }
 
 static pid_t fork_load(void)
@@ -253,8 +253,8 @@ static int run_cycles(char **argv)
     uint32_t n = guest_number(argv[1]);
     struct guest_schedule *schedule = guest_begin(argv);
     for (int i = 0; i < 3; i++)
-        tell_and_gather(schedule, NULL, "first", 0);
-    tell_and_gather(schedule, NULL, "quiet", 0);
+        command_and_gather(schedule, NULL, "first", 0);
+    command_and_gather(schedule, NULL, "quiet", 0);
     say_files(&schedule->program, 0, schedule->interval_ns);
     pid_t load[2] = {fork_load(), fork_load()};
     for (uint32_t i = 1; i <= n; i++) {
@@ -262,15 +262,15 @@ static int run_cycles(char **argv)
         if (i % 10 != 5 && i % 10 != 8 && i != n)
             continue;
         for (int k = 0; k < 2; k++) /* xe's engines are reported from the third answer on */
-            tell_and_gather(schedule, NULL, "more", i);
-        tell_and_gather(schedule, NULL, "quiet", i);
+            command_and_gather(schedule, NULL, "more", i);
+        command_and_gather(schedule, NULL, "quiet", i);
     }
     for (size_t i = 0; i < 2; i++) {
         (void)kill(load[i], SIGKILL);
         (void)waitpid(load[i], NULL, 0);
     }
     for (int k = 0; k < 3; k++)
-        tell_and_gather(schedule, NULL, "alone", n);
+        command_and_gather(schedule, NULL, "alone", n);
     say_files(&schedule->program, n, schedule->interval_ns);
     guest_end(schedule);
     return 0;

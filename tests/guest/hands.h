@@ -32,7 +32,7 @@ struct guest_answer {
     int up; /* of the GPU; -1: no line about it */
     bool has_clocks;
     bool has_engines;
-    double busy; /* in percent, of the GPU and of two classes of engines; -1: not told */
+    double busy; /* in percent, of the GPU and of two classes of engines; -1: not reported */
     double render;
     double video;
     double load; /* processes of that name; -1: no line */
@@ -41,7 +41,7 @@ struct guest_answer {
     uint64_t took_ns;
 };
 
-/* Gathers at steady times; between two of them the driver is told something, at any moment. */
+/* Gathers at steady times; between two of them the driver gets a command, at any moment. */
 struct guest_schedule {
     const char *driver;
     uint64_t interval_ns;

@@ -114,7 +114,7 @@ static struct player *enter(struct stage *stage, const char *name)
     return player;
 }
 
-static int tell(struct player *player, struct word word)
+static int command(struct player *player, struct word word)
 {
     int done = -1;
     if (write(player->over, &word, sizeof(word)) != (ssize_t)sizeof(word) ||
@@ -131,13 +131,13 @@ static void say_work(const struct player *player, uint32_t client, uint32_t clas
 
 static void work(struct player *player, uint32_t client, uint32_t class, uint32_t parts)
 {
-    (void)tell(player, (struct word){'b', client, class, parts});
+    (void)command(player, (struct word){'b', client, class, parts});
     say_work(player, client, class, parts);
 }
 
 static void open_client(struct player *player, uint32_t client, uint32_t parts)
 {
-    player->fd[client] = tell(player, (struct word){'o', client, RENDER, parts});
+    player->fd[client] = command(player, (struct word){'o', client, RENDER, parts});
     say_work(player, client, RENDER, parts);
 }
 
@@ -192,10 +192,10 @@ static void act(struct stage *stage, uint32_t n)
     struct player *coder = &stage->player[3];
     switch (n) {
     case 4: /* from now on in five descriptors of three processes, one of them older */
-        (void)tell(owner, (struct word){'d', 0, 0, 0});
-        (void)tell(owner, (struct word){'s', 0, 0, 0});
-        (void)tell(receiver, (struct word){'t', 0, 0, 0});
-        stage->heir = tell(owner, (struct word){'f', 0, 0, 0});
+        (void)command(owner, (struct word){'d', 0, 0, 0});
+        (void)command(owner, (struct word){'s', 0, 0, 0});
+        (void)command(receiver, (struct word){'t', 0, 0, 0});
+        stage->heir = command(owner, (struct word){'f', 0, 0, 0});
         break;
     case 6:
         work(owner, 0, RENDER, 28);

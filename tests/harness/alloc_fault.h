@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Counts anew; the allocation fail_at, counted from 1, gives NULL. 0: none. */
+/* Counts from 0; the allocation fail_at, counted from 1, gives NULL. 0: none. */
 void alloc_fault_arm(uint64_t fail_at);
 /* Allocations since then. */
 uint64_t alloc_fault_count(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * An env around another one that counts every call to the outside, makes exactly one of them fail,
- * and tells which files were touched.
+ * and reports which files were touched.
  *
  * Clocks never fail and are not counted. Also counted: files and groups of counters that are open,
  * so that a test sees leaks.
@@ -63,7 +63,7 @@ struct env_fault {
 
 /* The wrapped env lives in *fault, which stays where it is; inner outlives it. */
 void env_fault_init(struct env_fault *fault, const struct gtel_env *inner);
-/* Counts anew and makes call fail_at (0: none) fail with error. */
+/* Counts from 0 and makes call fail_at (0: none) fail with error. */
 void env_fault_arm(struct env_fault *fault, uint64_t fail_at, int error);
 
 #endif

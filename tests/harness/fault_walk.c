@@ -35,17 +35,17 @@ static void put(void *arg, const struct gtel_reading *reading, enum gtel_aspect 
     if (aspect != GTEL_ASPECT_VALUE || !is_about_gpu(reading))
         return;
     if (walk->learned) {
-        (void)told_add(&walk->learned->told[walk->gather], reading);
+        (void)gathered_add(&walk->learned->gathered[walk->gather], reading);
         return;
     }
-    uint64_t key = told_add(&walk->now, reading);
+    uint64_t key = gathered_add(&walk->now, reading);
     bool is_excused = walk->is_excused && walk->is_excused(walk->arg, reading);
-    if (is_excused || told_is_right(&walk->right, walk->gather, reading, key, walk->now.n - 1))
+    if (is_excused || gathered_is_right(&walk->right, walk->gather, reading, key, walk->now.n - 1))
         return;
     if (walk->wrong++ == 0) {
         test_note(false, __FILE__, __LINE__, "a reading is right");
         printf("    in gather %zu: ", walk->gather);
-        told_print(reading);
+        gathered_print(reading);
     }
 }
 
@@ -62,13 +62,13 @@ void walk_next(struct walk *walk, size_t gather)
 
 void walk_check(const struct walk *walk, size_t due, size_t (*more_of)(enum gtel_metric metric))
 {
-    const struct told *whole = &walk->whole.told[walk->gather];
+    const struct gathered *whole = &walk->whole.gathered[walk->gather];
     for (size_t i = 0; walk->gather >= due && i < whole->n; i++) {
         const struct gtel_metric_row *row = gtel_metric_row(whole->reading[i].metric);
         size_t more = more_of(whole->reading[i].metric);
-        if (walk->gather < due + more || told_find_near(&walk->now, whole->reading[i].key, i))
+        if (walk->gather < due + more || gathered_find_near(&walk->now, whole->reading[i].key, i))
             continue;
-        test_note(false, __FILE__, __LINE__, "all is told again in time");
+        test_note(false, __FILE__, __LINE__, "all is reported again in time");
         printf("    in gather %zu: %s %.*s %.*s is missing\n", walk->gather,
                whole->reading[i].device, GTEL_STR_ARG(gtel_measurement_row(row->measurement)->name),
                GTEL_STR_ARG(row->field));
@@ -78,17 +78,17 @@ void walk_check(const struct walk *walk, size_t due, size_t (*more_of)(enum gtel
 
 static size_t missing_of(const struct walk *walk, const char *device)
 {
-    const struct told *whole = &walk->whole.told[walk->gather];
+    const struct gathered *whole = &walk->whole.gathered[walk->gather];
     size_t n = 0;
     for (size_t i = 0; i < whole->n; i++)
         n += strcmp(whole->reading[i].device, device) == 0 &&
-             !told_find_near(&walk->now, whole->reading[i].key, i);
+             !gathered_find_near(&walk->now, whole->reading[i].key, i);
     return n;
 }
 
 void walk_check_others(const struct walk *walk)
 {
-    const struct told *whole = &walk->whole.told[walk->gather];
+    const struct gathered *whole = &walk->whole.gathered[walk->gather];
     const char *lacking = NULL;
     for (size_t i = 0; i < whole->n; i++) {
         const char *device = whole->reading[i].device;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A fault walk over whole gathers: what a context tells in a life in which something fails, beside
- * what it tells in lives in which nothing does.
+ * A fault walk over whole gathers: what a context reports in a life in which something fails,
+ * beside what it reports in lives in which nothing does.
  */
 #ifndef GTEL_TESTS_HARNESS_FAULT_WALK_H
 #define GTEL_TESTS_HARNESS_FAULT_WALK_H
@@ -10,14 +10,14 @@
 #include "harness/readings.h"
 
 struct walk {
-    struct told_life right; /* what is true at each time */
-    struct told_life whole; /* what is told without a fault */
+    struct gathered_life right; /* what is true at each time */
+    struct gathered_life whole; /* what is reported without a fault */
     /* Whether a reading that is not among the former is right for a reason of the test's own. */
     bool (*is_excused)(void *arg, const struct gtel_reading *reading);
     void *arg;
     /* The present life. */
-    struct told_life *learned; /* one of the above, or NULL: to be compared */
-    struct told now;
+    struct gathered_life *learned; /* one of the above, or NULL: to be compared */
+    struct gathered now;
     size_t gather;
     size_t wrong;
 };
@@ -27,8 +27,8 @@ struct gtel_sink walk_sink(struct walk *walk);
 /* Before each gather of a life. */
 void walk_next(struct walk *walk, size_t gather);
 /*
- * Everything that is told without a fault is told from gather `due` on; more_of: how many gathers
- * later a metric may come.
+ * Everything that is reported without a fault is reported from gather `due` on; more_of: how
+ * many gathers later a metric may come.
  */
 void walk_check(const struct walk *walk, size_t due, size_t (*more_of)(enum gtel_metric metric));
 /* What fails on one GPU is nothing to others. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Real processes that hold descriptors of device nodes, and do as they are told.
+ * Real processes that hold descriptors of device nodes, and do what they are asked to.
  *
  * A node is a character device of major 226 without a driver behind it: it can be opened with
  * O_PATH and nothing else, and its fdinfo text is the kernel's, without a line of a driver. Each
- * node stands for a client of a GPU; it is told from others by its inode. Needs root (mknod).
+ * node stands for a client of a GPU; it is distinguished from others by its inode. Needs root
+ * (mknod).
  */
 #ifndef GTEL_TESTS_HARNESS_FD_HOLDERS_H
 #define GTEL_TESTS_HARNESS_FD_HOLDERS_H

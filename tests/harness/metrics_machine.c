@@ -65,7 +65,7 @@ static void spy_after(const char *name, uint32_t code)
 #include "abi/zet_syms.def"
 #undef GTEL_ZET_SYM
 
-/* Which group is active is told by the number of groups. */
+/* The number of groups says which one is active. */
 static uint32_t spy_activate(void *context, void *handle, uint32_t count, void **group)
 {
     uint32_t code = spy_zetContextActivateMetricGroups(context, handle, count, group);

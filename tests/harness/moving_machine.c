@@ -6,7 +6,7 @@
 
 enum { WORDS_MAX = 64 };
 
-/* Battlemage's counters of energy begin anew there: 2^18 J in microjoules (sysman/power.c). */
+/* Battlemage's counters of energy restart there: 2^18 J in microjoules (sysman/power.c). */
 static const double wrap_uj = 262144000000;
 
 /* How a number of an answer moves: by work done, by time, by steps, in turn, or not at all. */

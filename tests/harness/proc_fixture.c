@@ -88,7 +88,7 @@ static int write_text(const struct fake_proc *fake, const char *path, char *buf,
                     "drm-total-local0:\t%" PRIu64 " KiB\ndrm-resident-system0:\t%" PRIu32 " KiB\n"
                     "%sdrm-engine-render:\t%" PRIu64 " ns\ndrm-engine-capacity-render:\t100\n",
                     client->id, client->memory_kib, client->memory_kib * 2, client->id, active,
-                    client->told_ns);
+                    client->reported_ns);
 }
 
 static uint64_t now(void *arg)

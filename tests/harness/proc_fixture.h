@@ -14,8 +14,8 @@ enum { FAKE_PROCESSES = 24, FAKE_CLIENTS = 40, FAKE_FDS = 8, FAKE_FD_FIRST = 5 }
 struct fake_client {
     bool is_alive;
     uint32_t id;
-    uint64_t told_ns;    /* what its text says that it has worked */
-    uint64_t memory_kib; /* the GPU's own; see fake_proc_active_kib for the other kinds */
+    uint64_t reported_ns; /* what its text says that it has worked */
+    uint64_t memory_kib;  /* the GPU's own; see fake_proc_active_kib for the other kinds */
 };
 
 struct fake_process {
@@ -24,7 +24,7 @@ struct fake_process {
     uint64_t ino;      /* of its fd folder */
     uint64_t start;    /* ticks */
     int fd[FAKE_FDS];  /* the client behind descriptor FAKE_FD_FIRST + i; -1: none */
-    uint32_t ordinary; /* descriptors of other kinds: 3 and 4 … are not told apart */
+    uint32_t ordinary; /* descriptors of other kinds: 3 and 4 … are not distinguished */
 };
 
 struct fake_proc {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What was told in one gather, for fault walks. */
+/* What was reported in one gather, for fault walks. */
 #include "harness/readings.h"
 
 #include "harness/test.h"
 
 #include <math.h>
 
-uint64_t told_key(const struct gtel_reading *reading, enum gtel_metric metric)
+uint64_t gathered_key(const struct gtel_reading *reading, enum gtel_metric metric)
 {
     const char *device = reading->device ? reading->device->key : "";
     uint64_t h = gtel_hash(GTEL_HASH_SEED, device, strlen(device));
@@ -18,50 +18,52 @@ uint64_t told_key(const struct gtel_reading *reading, enum gtel_metric metric)
     return h;
 }
 
-uint64_t told_add(struct told *told, const struct gtel_reading *reading)
+uint64_t gathered_add(struct gathered *gathered, const struct gtel_reading *reading)
 {
-    if (told->n >= TOLD_MAX) {
-        test_note(false, __FILE__, __LINE__, "there is room for what is told");
+    if (gathered->n >= GATHERED_MAX) {
+        test_note(false, __FILE__, __LINE__, "there is room for what is reported");
         return 0;
     }
     enum gtel_metric metric = (enum gtel_metric)reading->metric;
-    struct told_reading *new = &told->reading[told->n++];
-    *new = (struct told_reading){
-        .key = told_key(reading, metric), .metric = metric, .value = gtel_reading_number(reading)};
+    struct gathered_reading *new = &gathered->reading[gathered->n++];
+    *new = (struct gathered_reading){.key = gathered_key(reading, metric),
+                                     .metric = metric,
+                                     .value = gtel_reading_number(reading)};
     if (reading->device)
         (void)gtel_str_copy(new->device, sizeof(new->device), gtel_str_of(reading->device->key));
     return new->key;
 }
 
-void told_take(struct told *told, const struct gtel_batch *batch)
+void gathered_take(struct gathered *gathered, const struct gtel_batch *batch)
 {
-    told->n = 0;
+    gathered->n = 0;
     for (size_t i = 0; i < batch->n; i++)
-        (void)told_add(told, &batch->reading[i]);
+        (void)gathered_add(gathered, &batch->reading[i]);
 }
 
-const struct told_reading *told_find_near(const struct told *told, uint64_t key, size_t near)
+const struct gathered_reading *gathered_find_near(const struct gathered *gathered, uint64_t key,
+                                                  size_t near)
 {
-    for (size_t i = 0; i < told->n; i++) {
-        const struct told_reading *reading = &told->reading[(near + i) % told->n];
+    for (size_t i = 0; i < gathered->n; i++) {
+        const struct gathered_reading *reading = &gathered->reading[(near + i) % gathered->n];
         if (reading->key == key)
             return reading;
     }
     return NULL;
 }
 
-const struct told_reading *told_find(const struct told *told, uint64_t key)
+const struct gathered_reading *gathered_find(const struct gathered *gathered, uint64_t key)
 {
-    return told_find_near(told, key, 0);
+    return gathered_find_near(gathered, key, 0);
 }
 
-double told_value(const struct told *told, uint64_t key)
+double gathered_value(const struct gathered *gathered, uint64_t key)
 {
-    const struct told_reading *found = told_find(told, key);
+    const struct gathered_reading *found = gathered_find(gathered, key);
     return found ? found->value : -1;
 }
 
-void told_print(const struct gtel_reading *reading)
+void gathered_print(const struct gtel_reading *reading)
 {
     const struct gtel_metric_row *row = gtel_metric_row((enum gtel_metric)reading->metric);
     printf("    %s %.*s %.*s", reading->device ? reading->device->key : "",
@@ -78,13 +80,13 @@ static bool is_near(double a, double b)
     return fabs(a - b) <= 1e-9 * size;
 }
 
-/* The mean over the last gathers, longer and longer, as long as each of them tells its rate. */
-static bool is_mean(const struct told_life *life, size_t gather, uint64_t key, double value)
+/* The mean over the last gathers, longer and longer, as long as each of them reports its rate. */
+static bool is_mean(const struct gathered_life *life, size_t gather, uint64_t key, double value)
 {
     double sum = 0;
     double seconds = 0;
     for (size_t i = gather + 1; i > 0; i--) {
-        const struct told_reading *rate = told_find(&life->told[i - 1], key);
+        const struct gathered_reading *rate = gathered_find(&life->gathered[i - 1], key);
         if (!rate)
             return false;
         sum += rate->value * life->seconds[i - 1];
@@ -95,10 +97,10 @@ static bool is_mean(const struct told_life *life, size_t gather, uint64_t key, d
     return false;
 }
 
-bool told_is_right(const struct told_life *life, size_t gather, const struct gtel_reading *reading,
-                   uint64_t key, size_t near)
+bool gathered_is_right(const struct gathered_life *life, size_t gather,
+                       const struct gtel_reading *reading, uint64_t key, size_t near)
 {
-    const struct told_reading *want = told_find_near(&life->told[gather], key, near);
+    const struct gathered_reading *want = gathered_find_near(&life->gathered[gather], key, near);
     double value = gtel_reading_number(reading);
     if (!want)
         return false;

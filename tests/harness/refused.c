@@ -18,6 +18,6 @@ void test_refused(const char *what, int error)
     printf("*** REFUSED by this machine: %s: %s (errno %d). The test does not prove it here.\n",
            what, strerror(error), error);
     bool is_required = is_set("CI", "true") || is_set("GTEL_REQUIRE_ALL", NULL);
-    bool may_be_refused = !is_required || geteuid() != 0; /* nothing is left out then, as root */
+    bool may_be_refused = !is_required || geteuid() != 0; /* nothing is omitted then, as root */
     CHECK(may_be_refused);
 }

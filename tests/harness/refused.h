@@ -7,9 +7,9 @@
 #define GTEL_TESTS_HARNESS_REFUSED_H
 
 /*
- * Tells that a part of the test proves nothing here: what was asked for, and the errno (positive).
- * A failed check as root where nothing may be left out: with CI=true, or GTEL_REQUIRE_ALL set, as
- * contrib/check does.
+ * Reports that a part of the test proves nothing here: what was asked for, and the errno
+ * (positive). A failed check as root where nothing may be omitted: with CI=true, or
+ * GTEL_REQUIRE_ALL set, as contrib/check does.
  */
 void test_refused(const char *what, int error);
 

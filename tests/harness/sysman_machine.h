@@ -48,11 +48,11 @@ struct machine {
     "file sys/devices/pci0000:00/" address "/uevent\n| DRIVER=" driver "\n| PCI_ID=8086:" id       \
     "\n| PCI_SLOT_NAME=" address "\n"
 #define XE CARD("card0", "0000:03:00.0", "xe", "56A0")
-/* A card whose energy counters begin anew within minutes, on a kernel that reads them well. */
+/* A card whose energy counters restart within minutes, on a kernel that reads them well. */
 #define BATTLEMAGE                                                                                 \
     CARD("card0", "0000:03:00.0", "xe", "E20B") "file proc/sys/kernel/osrelease\n| 6.17.0\n"
 #define I915 CARD("card1", "0000:04:00.0", "i915", "56A0")
-/* A kernel whose i915 tells nothing of processes, and one of them. */
+/* A kernel whose i915 reports nothing of processes, and one of them. */
 #define KERNEL                                                                                     \
     "file proc/sys/kernel/osrelease\n| 5.15.0-100-generic\nfile proc/7/comm\n| train.py\n"         \
     "file proc/7/stat\n| 7 (train.py) S 1 7 7 0 -1 0 0 0 0 0 1 1 0 0 20 0 1 0 100 0 0\n"

@@ -85,8 +85,8 @@ static void on_call(void *arg, enum fault_op op, const char *path)
     }
 }
 
-static void look_at(const struct gtel_env *env, const struct gtel_drm_card *drm,
-                    struct wakes_card *ret)
+static void watch_card(const struct gtel_env *env, const struct gtel_drm_card *drm,
+                       struct wakes_card *ret)
 {
     char path[GTEL_FS_PATH_MAX];
     char name[GTEL_DRM_NAME_MAX + 4];
@@ -127,7 +127,7 @@ void wakes_look(struct wakes *wakes, const struct gtel_env *env)
         if (gtel_drm_list(env, &arena, gtel_str_of(drivers[d]), &cards, &n, &missed) < 0)
             continue;
         for (size_t i = 0; i < n && wakes->n < WAKES_CARDS_MAX; i++) {
-            look_at(env, &cards[i], &wakes->card[wakes->n]);
+            watch_card(env, &cards[i], &wakes->card[wakes->n]);
             wakes->seen_asleep += wakes->card[wakes->n++].is_asleep;
         }
     }

@@ -3,7 +3,7 @@
  * Watches, from behind a env_fault, what is done to Intel GPUs while they sleep, and for how long
  * the counters of xe, which hold a GPU awake, are open.
  *
- * The test looks at the machine itself with wakes_look before each time at which something may be
+ * The test checks the machine itself with wakes_look before each time at which something may be
  * done, since a recorded machine's GPUs fall asleep and wake as its time goes on.
  */
 #ifndef GTEL_TESTS_HARNESS_WAKE_WATCH_H

@@ -223,7 +223,7 @@ static void test_broken(void)
     machine_done(&machine);
 }
 
-/* A sleeping GPU is neither looked at nor read. */
+/* A sleeping GPU is neither checked nor read. */
 static void test_asleep(void)
 {
     static const char text[] =

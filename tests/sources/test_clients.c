@@ -54,7 +54,9 @@ static bool has_finding(const struct lane *lane, const char *what, const char *f
     return has;
 }
 
-/* Where not everything is seen, processes are told, and no sum is taken for that of the GPU. */
+/*
+ * Where not everything is seen, processes are reported, and no sum is treated as that of the GPU.
+ */
 static void test_sight(void)
 {
     struct gtel_buf text;
@@ -93,7 +95,7 @@ static void test_sight(void)
     gtel_buf_done(&text);
 }
 
-/* Descriptors whose driver tells nothing: how many processes there are is not known. */
+/* Descriptors whose driver reports nothing: how many processes there are is not known. */
 static void test_mute(void)
 {
     struct gtel_buf text;
@@ -287,7 +289,7 @@ static void test_rest(void)
         {"the same, and nobody uses it", 1000, USERS("0"), 1, 0},
         {"somebody uses it", 1000, USERS("1"), 0, 0},
         {"ten seconds: it could work unseen", 10000, "", 0, 0},
-        {"ten seconds, and something would tell", 10000, USERS("0"), 10, 0},
+        {"ten seconds, and something would report it", 10000, USERS("0"), 10, 0},
         {"in use in the middle of that: no more rest", 10000, USERS("0"), 4, 45},
     };
     struct gtel_buf text;
@@ -343,7 +345,7 @@ static void test_keep(void)
 
 static uint64_t slept_ns;
 
-static uint64_t tell_slept(void *arg)
+static uint64_t give_slept(void *arg)
 {
     (void)arg;
     return slept_ns;
@@ -364,7 +366,7 @@ static void test_spans(void)
     put_machine(&text, "i915", 40);
     if (clients_run(&lane, &text, 0)) {
         struct gtel_env_ops ops = *lane.fault->env.ops;
-        ops.suspended_ns = tell_slept;
+        ops.suspended_ns = give_slept;
         lane.fault->env.ops = &ops;
         for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
             char label[32];
@@ -385,7 +387,7 @@ static void test_spans(void)
 }
 
 /* The count of a client is of the interval in which its process began; otherwise it has no share
- * yet, and no sum is taken for that of the GPU. */
+ * yet, and no sum is treated as that of the GPU. */
 static void test_births(void)
 {
     static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Source drm_clients while its first look through all processes goes on. */
+/* Source drm_clients while its first scan of all processes goes on. */
 #include "gtel.h"
 #include "harness/client_machine.h"
 #include "harness/test.h"
@@ -10,7 +10,7 @@ enum { PROCESSES = 60, FDS = 100, FIRST_PID = 700 };
 
 static const char card0[] = "0000:01:00.0";
 
-/* A clock that also runs during a gather: so much for each look at it. */
+/* A clock that also runs during a gather: so much each time it is read. */
 static struct {
     const struct gtel_env *tree;
     uint64_t extra_ns;
@@ -71,7 +71,7 @@ static bool has_finding(struct lane *lane, const char *what, const char *words)
     return has;
 }
 
-/* What has not been looked at is neither readable nor not, and how many use a GPU is not known. */
+/* What has not been checked is neither readable nor not, and how many use a GPU is not known. */
 static void check_begun(struct lane *lane)
 {
     CHECK(!lane_find(lane, GTEL_M_GPU_PROCESSES, NULL, NULL));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Source drm_clients beside work of which no text of a client tells: ROCm, user-mode queues. */
+/* Source drm_clients beside work that no text of a client reports: ROCm, user-mode queues. */
 #include "harness/client_machine.h"
 #include "harness/test.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Source drm_clients where descriptors may not be looked at (CAP_SYS_PTRACE alone): whose client a
+ * Source drm_clients where descriptors may not be checked (CAP_SYS_PTRACE alone): whose client a
  * text without an address is says only the name of the driver in it.
  */
 #include "harness/client_machine.h"
@@ -30,22 +30,22 @@ static void put_text(struct gtel_buf *text, const char *driver, unsigned second)
                     driver, 50000000 * second);
 }
 
-static void put_machine(struct gtel_buf *text, const char *told)
+static void put_machine(struct gtel_buf *text, const char *reported)
 {
     clients_process(text, 700, "worker", 50);
     clients_process(text, 701, "other", 50);
     clients_fd(text, 700, 5, 0);
-    put_text(text, told, 1);
+    put_text(text, reported, 1);
     gtel_buf_str(text, GTEL_STR("refuse proc/700/fd EACCES\n"));
     for (unsigned t = 1; t <= 3; t++) {
         gtel_buf_printf(text, "at %us\n", t);
-        put_text(text, told, t + 1);
+        put_text(text, reported, t + 1);
     }
 }
 
 static const struct {
-    const char *driver; /* in sysfs */
-    const char *told;   /* in a text */
+    const char *driver;   /* in sysfs */
+    const char *reported; /* in a text */
     bool is_it;
 } names[] = {
     {"msm", "msm", true},           {"msm_dpu", "msm", true},  {"msm_mdp", "msm", true},
@@ -61,11 +61,11 @@ static void test_names(void)
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         struct lane lane;
         char label[64];
-        (void)snprintf(label, sizeof(label), "%s, %s", names[i].driver, names[i].told);
+        (void)snprintf(label, sizeof(label), "%s, %s", names[i].driver, names[i].reported);
         test_label = label;
         clients_begin(&text);
         put_card(&text, 0, names[i].driver);
-        put_machine(&text, names[i].told);
+        put_machine(&text, names[i].reported);
         if (!clients_run(&lane, &text, 3))
             break;
         CHECK_NEAR(clients_figure(&lane, "0.gpu", GTEL_M_PROCESS_RENDER, "worker"),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The scan for clients on recorded machines, where the kernel also tells the processor time of a
+ * The scan for clients on recorded machines, where the kernel also reports the processor time of a
  * process and the number that it gave last: what is not asked then, and what is found all the same.
  */
 #include "sources/clients/scan.h"
@@ -217,7 +217,7 @@ static const char born[] =
     "at 2s\n" LAST("102") CLIENT("101", "3", "1")
     "at 3s\n" LAST("103") CLIENT("102", "3", "6") /* late; 103 is a thread */
     "at 4s\n" LAST("104") CLIENT("104", "3", "2") "gone proc/101\n"
-    "at 6s\n" LAST("12") CLIENT("11", "3", "3") /* numbers begin anew */
+    "at 6s\n" LAST("12") CLIENT("11", "3", "3") /* numbers restart */
     "at 7s\n" LAST("13") CLIENT("13", "3", "4")
     "at 11s\ngone proc/200\n"
     "at 15s\n" LAST("?") CLIENT("14", "3", "5")
@@ -247,7 +247,7 @@ static void test_born(void)
     test_label = "nothing is new";
     CHECK_INT(later(1), 0);
     CHECK(lists == 1 && first_pid == 104);
-    test_label = "numbers begin anew";
+    test_label = "numbers restart";
     CHECK_INT(later(1), 0);
     CHECK(lists == 1 && first_pid == 1 && holder[3] == 11);
     test_label = "after a failure, the whole list";
@@ -264,7 +264,7 @@ static void test_born(void)
     for (unsigned t = 0; t < 4; t++)
         CHECK_INT(later(1), 0);
     CHECK(lists == 1 && first_pid == 1 && gtel_scan_counts(scan)->visible == 6);
-    test_label = "the last number is not told";
+    test_label = "the last number is not reported";
     CHECK_INT(later(1), 0);
     CHECK(lists == 1 && first_pid == 1 && holder[5] == 14);
     CHECK_INT(later(1), 0);

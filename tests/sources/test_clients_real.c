@@ -34,7 +34,7 @@ struct watch {
     struct gtel_env env;
     struct gtel_env_ops ops;
     struct gtel_scan *scan;
-    uint32_t pid[NODES + 1]; /* who was told to hold the node; 0: nobody */
+    uint32_t pid[NODES + 1]; /* who was asked to hold the node; 0: nobody */
     uint32_t fd[NODES + 1];
     bool is_gone[NODES + 1];
     size_t texts;
@@ -119,7 +119,7 @@ struct entry {
     struct holder holder;
     int held[FDS];           /* FREE, OTHER or a node */
     unsigned since[FDS];     /* the gather before which it was put there */
-    bool is_known[FDS];      /* the scan has looked at it since */
+    bool is_known[FDS];      /* the scan has checked it since */
     unsigned count[HISTORY]; /* of descriptors, at the last gathers; [0] is the newest */
     unsigned born;           /* the gather before which it began */
     bool has_parent;
@@ -266,7 +266,7 @@ static void change_something(void)
 }
 
 /*
- * Whether what was there `turn` gathers ago has been looked at for sure: a process is asked for its
+ * Whether what was there `turn` gathers ago has been checked for sure: a process is asked for its
  * number once in turn + 1 gathers at least, and none of the last so many is one of those before.
  */
 static bool has_changed(const struct entry *entry, unsigned turn)
@@ -281,26 +281,26 @@ static bool has_changed(const struct entry *entry, unsigned turn)
 }
 
 /* What the scan must know after a gather, and what at the latest. */
-static void keep_book(const struct watch *watch, unsigned patience, unsigned turn)
+static void keep_book(const struct watch *watch, unsigned timeout, unsigned turn)
 {
     for (size_t i = 0; i < PROCESSES; i++) {
         struct entry *entry = &entries[i];
         memmove(&entry->count[1], &entry->count[0], sizeof(entry->count) - sizeof(entry->count[0]));
         entry->count[0] = count_of(entry);
-        bool is_looked_at = has_changed(entry, turn);
+        bool is_checked = has_changed(entry, turn);
         for (int fd = 0; fd < FDS && entry->holder.pid > 0; fd++) {
             int node = entry->held[fd];
-            bool is_told = node > OTHER && watch->pid[node] == (uint32_t)entry->holder.pid &&
-                           watch->fd[node] == (uint32_t)fd;
+            bool is_reported = node > OTHER && watch->pid[node] == (uint32_t)entry->holder.pid &&
+                               watch->fd[node] == (uint32_t)fd;
             unsigned age = now - entry->since[fd];
             bool is_of_birth = entry->since[fd] <= entry->born;
-            if (is_told || age >= patience || (age >= turn && (is_of_birth || is_looked_at)))
+            if (is_reported || age >= timeout || (age >= turn && (is_of_birth || is_checked)))
                 entry->is_known[fd] = true;
         }
     }
 }
 
-/* Everything that must be known is told, and nothing else. Returns how many nodes are held. */
+/* Everything that must be known is reported, and nothing else. Returns how many nodes are held. */
 static unsigned compare(const struct watch *watch)
 {
     bool is_held[NODES + 1] = {false};
@@ -324,7 +324,7 @@ static unsigned compare(const struct watch *watch)
                        CHECK(watch->pid[node] == 0 || is_right[node]) &&
                        CHECK(!watch->is_gone[node] || watch->pid[node] == 0);
         if (!is_fine)
-            printf("    gather %u, node %d, told of %u:%u\n", now, node, watch->pid[node],
+            printf("    gather %u, node %d, reported %u:%u\n", now, node, watch->pid[node],
                    watch->fd[node]);
     }
     return held;

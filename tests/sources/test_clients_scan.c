@@ -182,7 +182,7 @@ static void test_shared(void)
     "file proc/" pid "/stat\n| 1 (w) S " parent " 1 1 0 - 0 0 0 0 0 0 0 0 0 0 0 1 0 " start        \
     "\n" CLIENT(pid, "5", id)
 
-/* Numbers began anew. Forked: long after, before that one, in the same tick. 7: its own parent. */
+/* Numbers restarted. Forked: long after, before that one, in the same tick. 7: its own parent. */
 static const char family[] = HOLDER("900", "1", "500", "1") HOLDER("20", "900", "800", "1")
     HOLDER("30", "900", "700", "1") HOLDER("950", "1", "600", "2") HOLDER("40", "950", "600", "2")
         HOLDER("7", "7", "100",
@@ -263,8 +263,8 @@ static bool start_buf(struct world *world, struct gtel_buf *text, uint64_t rotat
 }
 
 /*
- * One descriptor takes the place of another, so that the number tells nothing: found by when it was
- * promised, and at no gather does rotation cost more than the rest.
+ * One descriptor takes the place of another, so that the number reports nothing: found by when it
+ * was promised, and at no gather does rotation cost more than the rest.
  */
 static void test_rotation(void)
 {
@@ -437,7 +437,10 @@ static const char asleep[] = CLIENT("5", "3", "1") "char proc/6/fd/3 226:129\n" 
                                                                                "3\nend"
                                                                                "\n";
 
-/* What sleeps is neither read nor gone, and what cannot be told from it is not read either. */
+/*
+ * What sleeps is neither read nor gone, and what may be it is not read
+ * either.
+ */
 static void test_asleep(void)
 {
     static struct world world;
@@ -531,7 +534,7 @@ static const char brokers[] = "file proc/9/stat\n| 9 (systemd-logind) S 1 9 9\n"
                                "10/fdinfo/3",
                                "3") "at 2s\n" CLIENT("60", "3", "3") "gone proc/50\nat 5s\nend\n";
 
-/* Who opens a device for others is not taken for who uses it, if another one has it. */
+/* Who opens a device for others is not treated as who uses it, if another one has it. */
 static void test_brokers(void)
 {
     static struct world world;
@@ -547,7 +550,7 @@ static void test_brokers(void)
     stop(&world);
 }
 
-/* ---- kernels that do not tell numbers ---- */
+/* ---- kernels that do not report numbers ---- */
 
 static int stat_without_size(void *arg, const char *path, struct gtel_stat *ret)
 {
@@ -560,11 +563,11 @@ static int refuse_dir(void *arg, const char *path)
 {
     (void)arg;
     (void)path;
-    CHECK(false); /* a directory is kept that would not tell that its process has ended */
+    CHECK(false); /* a directory is kept that would not report that its process has ended */
     return -EOPNOTSUPP;
 }
 
-/* A process that begins is looked at more often; others in rotation. */
+/* A process that begins is checked more often; others in rotation. */
 static void test_without_numbers(void)
 {
     static struct world world;
@@ -732,7 +735,7 @@ static const char many[] = "file proc/self/stat\n| 3 (gtel) S 2 2 2\n" OTHER("4"
 
 /* Three gathers with a fault, and two without: all is there in the first of these. */
 static void run_with_fault(const char *label, uint64_t call, uint64_t allocation, int error,
-                           unsigned patience)
+                           unsigned timeout)
 {
     static struct world world;
     if (!start(&world, many, 3 * second_ns))
@@ -744,7 +747,7 @@ static void run_with_fault(const char *label, uint64_t call, uint64_t allocation
     (void)later(&world);
     env_fault_arm(&world.fault, 0, 0);
     alloc_fault_arm(0);
-    for (unsigned i = 0; i < patience; i++)
+    for (unsigned i = 0; i < timeout; i++)
         CHECK_INT(later(&world), 0);
     test_label = label;
     bool is_fine = CHECK(world.seen == 7) && CHECK(world.pid[1] == 6 && world.pid[2] == 7) &&

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Source drm_clients over many gathers of a host whose processes and clients are born, forked,
- * passed on, closed and killed at random, with numbers that are given anew: each share that is told
+ * passed on, closed and killed at random, with numbers that are reused: each share that is reported
  * is the work that was really done in the interval of that gather, of those that are dead by then,
- * too; shares are left out where that cannot be known, and nowhere else; and memory stays flat.
+ * too; shares are omitted where that cannot be known, and nowhere else; and memory stays flat.
  *
  *     test_clients_soak GATHERS
  */
@@ -25,7 +25,7 @@ struct truth {
     uint64_t worked_ns;   /* really */
     uint64_t gathered_ns; /* the same, at the last gather */
     uint64_t dip_ns;      /* what it hides now */
-    uint64_t base_ns;     /* the highest that was told */
+    uint64_t base_ns;     /* the highest that was reported */
     uint32_t below;       /* gathers in a row below it */
     uint32_t rate;        /* per mille of one engine */
     bool is_open;         /* it was not buried yet */
@@ -44,11 +44,11 @@ struct soak {
     uint64_t id_ns[IDS + 1]; /* the last gather that has seen it */
     bool has_happened;       /* since the last gather */
     uint64_t last_ns;        /* of the last gather */
-    bool has_told;           /* of the engine */
+    bool has_reported;       /* of the engine */
     uint64_t real_ns;        /* of work since the last gather, of all that lived in it */
     uint64_t unseen_ns;      /* a part of it: of those that came and went since then */
     bool has_lost;           /* since then: a client that was at work */
-    size_t told;             /* gathers with a share of the GPU */
+    size_t gathered;         /* gathers with a share of the GPU */
     size_t unknown;          /* gathers with a client whose share could not be known */
 };
 
@@ -68,7 +68,8 @@ static int free_fd(const struct fake_process *process)
     return -1;
 }
 
-/* Also one that was taken at the last gather: that could not be told from the same client. */
+/* Also one that was taken at the last gather: that could not be distinguished from the same client.
+ */
 static bool is_id_taken(const struct soak *soak, uint32_t id)
 {
     const struct fake_proc *fake = &soak->fake;
@@ -81,7 +82,7 @@ static bool is_id_taken(const struct soak *soak, uint32_t id)
 }
 
 /* What a client leaves behind that has ended since the last gather. */
-static void bury(struct soak *soak, int c)
+static void end_client(struct soak *soak, int c)
 {
     struct truth *truth = &soak->truth[c];
     if (!truth->is_open || soak->fake.client[c].is_alive)
@@ -99,7 +100,7 @@ static void open_client(struct soak *soak, int process)
     for (int c = 0; fd >= 0 && c < FAKE_CLIENTS; c++) {
         if (soak->fake.client[c].is_alive || is_id_taken(soak, id))
             continue;
-        bury(soak, c);
+        end_client(soak, c);
         soak->fake.client[c] =
             (struct fake_client){.is_alive = true, .id = id, .memory_kib = next(soak, 100000)};
         /* One in eight does nothing. */
@@ -116,7 +117,7 @@ static int any_process(struct soak *soak)
     return soak->fake.process[at].is_alive && soak->fake.process[at].pid != 1 ? at : -1;
 }
 
-/* A client that nobody has looked at yet stays with its process: its count is of that one's life.
+/* A client that nobody has checked yet stays with its process: its count is of that one's life.
  */
 static bool is_known(const struct soak *soak, int client)
 {
@@ -207,7 +208,7 @@ static void open_others(struct soak *soak)
  * What the texts say: now and then a counter goes back for a while; but not when a client's owner
  * may have gone, for that together means another client.
  */
-static void tell(struct soak *soak)
+static void report(struct soak *soak)
 {
     for (int c = 0; c < FAKE_CLIENTS; c++) {
         struct truth *truth = &soak->truth[c];
@@ -218,24 +219,24 @@ static void tell(struct soak *soak)
         if (truth->dip_ns > truth->worked_ns)
             truth->dip_ns = truth->worked_ns;
         if (truth->worked_ns - truth->dip_ns >= truth->base_ns)
-            truth->dip_ns = 0; /* one that stays behind without going back nobody can tell */
-        soak->fake.client[c].told_ns = truth->worked_ns - truth->dip_ns;
+            truth->dip_ns = 0; /* one that stays behind without going back nobody can know */
+        soak->fake.client[c].reported_ns = truth->worked_ns - truth->dip_ns;
     }
 }
 
-/* Whether what a client did since the last gather can be known from what it tells. */
-static bool is_known_now(struct truth *truth, uint64_t told_ns, bool is_whole)
+/* Whether what a client did since the last gather can be known from what it reports. */
+static bool is_known_now(struct truth *truth, uint64_t reported_ns, bool is_whole)
 {
     bool was_below = truth->below > 0;
-    bool is_known = is_whole && !was_below && told_ns >= truth->base_ns;
+    bool is_known = is_whole && !was_below && reported_ns >= truth->base_ns;
     if (!truth->has_base)
-        is_known = told_ns == 0 || (truth->is_newborn && is_whole);
-    else if (told_ns < truth->base_ns && ++truth->below < BELOW_MAX)
+        is_known = reported_ns == 0 || (truth->is_newborn && is_whole);
+    else if (reported_ns < truth->base_ns && ++truth->below < BELOW_MAX)
         return false; /* the base stays */
     truth->has_base = true;
     truth->is_newborn = false;
     truth->below = 0;
-    truth->base_ns = told_ns;
+    truth->base_ns = reported_ns;
     return is_known;
 }
 
@@ -264,10 +265,10 @@ static struct sums sum_up(struct soak *soak, bool is_whole)
     for (int c = 0; c < FAKE_CLIENTS; c++) {
         const struct fake_client *client = &soak->fake.client[c];
         struct truth *truth = &soak->truth[c];
-        bury(soak, c);
+        end_client(soak, c);
         if (!client->is_alive)
             continue;
-        bool is_known = is_known_now(truth, client->told_ns, is_whole);
+        bool is_known = is_known_now(truth, client->reported_ns, is_whole);
         uint64_t worked_ns = truth->worked_ns - truth->gathered_ns;
         truth->has_worked = !is_known || worked_ns > 0;
         truth->gathered_ns = truth->worked_ns;
@@ -298,17 +299,18 @@ static void check_memory(const struct soak *soak, const struct sums *sums)
     CHECK_NEAR(number_of(soak, GTEL_M_PROCESS_MEMORY_PURGEABLE), -1, 0);
 }
 
-/* Told is what was done; what only clients did that came and went, nobody can have seen. */
+/* Reported is what was done; what only clients did that came and went, nobody can have seen. */
 static void check_engine(struct soak *soak, const struct sums *sums, double full_ns)
 {
     double got = number_of(soak, GTEL_M_ENGINE_BUSY);
     bool is_known = sums->unknown == 0 && !soak->has_lost;
-    soak->has_told = soak->has_told || got >= 0; /* before: no client has told of an engine yet */
-    if (!is_known || !soak->has_told) {
+    soak->has_reported =
+        soak->has_reported || got >= 0; /* before: no client has reported an engine yet */
+    if (!is_known || !soak->has_reported) {
         CHECK_NEAR(got, -1, 0);
         return;
     }
-    soak->told++;
+    soak->gathered++;
     CHECK_NEAR(got, (double)(soak->real_ns - soak->unseen_ns) / full_ns, 1e-9);
     CHECK(got <= (double)soak->real_ns / full_ns + 1e-9);
 }
@@ -317,7 +319,7 @@ static void gather(struct soak *soak, bool is_whole)
 {
     double full_ns = (double)(soak->fake.now_ns - soak->last_ns) * CAPACITY;
     open_others(soak);
-    tell(soak);
+    report(soak);
     gtel_group_sample(&soak->group);
     struct sums sums = sum_up(soak, is_whole);
     double busy = number_of(soak, GTEL_M_PROCESS_RENDER);
@@ -372,11 +374,11 @@ static void run(struct soak *soak, uint64_t gathers)
             late = used > late ? used : late;
     }
     CHECK(late <= early + 65536);
-    CHECK(soak->unknown * 2 < gathers && soak->told * 4 > gathers);
+    CHECK(soak->unknown * 2 < gathers && soak->gathered * 4 > gathers);
     printf("%llu gathers, %llu with unknown shares, %llu with one of the GPU; heap %zu, then %zu "
            "bytes\n",
            (unsigned long long)gathers, (unsigned long long)soak->unknown,
-           (unsigned long long)soak->told, early, late);
+           (unsigned long long)soak->gathered, early, late);
 }
 
 int main(int argc, char **argv)

@@ -3,8 +3,8 @@
  * Source drm_clients: what is said of a GPU and of a line of processes is what its clients did in
  * the interval of that gather, all of them, or nothing is said.
  *
- * Each machine is a few clients whose counters are given per second; what has to be told of each
- * interval is worked out by hand beside them.
+ * Each machine is a few clients whose counters are given per second; what has to be reported of
+ * each interval is worked out by hand beside them.
  */
 #include "harness/client_machine.h"
 #include "harness/test.h"
@@ -16,8 +16,8 @@ static const char folder[] = "sys/devices/0000:01:00.0";
 
 enum { SECONDS_MAX = 12 };
 
-/* -1: nothing is told. */
-struct told {
+/* -1: nothing is reported. */
+struct expected {
     double gpu;  /* the share of the render engines */
     double line; /* the same, of the processes called "train" */
 };
@@ -48,7 +48,8 @@ static void begin(struct gtel_buf *text)
 }
 
 /* Gathers at 0 s, 1 s … and compares those from 1 s on. */
-static void check(const char *label, struct gtel_buf *text, const struct told *told, size_t n)
+static void check(const char *label, struct gtel_buf *text, const struct expected *expected,
+                  size_t n)
 {
     struct lane lane;
     char at[80];
@@ -61,8 +62,9 @@ static void check(const char *label, struct gtel_buf *text, const struct told *t
         test_label = at;
         lane_step(&lane, 1000);
         lane_gather(&lane);
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_ENGINE_BUSY, "render"), told[i].gpu, 1e-9);
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_RENDER, "train"), told[i].line,
+        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_ENGINE_BUSY, "render"), expected[i].gpu,
+                   1e-9);
+        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_RENDER, "train"), expected[i].line,
                    1e-9);
         CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_ENGINE_BUSY_TIME, NULL), -1, 0);
     }
@@ -76,8 +78,8 @@ static void test_unknown_gather(void)
 {
     static const unsigned works[][5] = {{10000, 11000, 12000, 12000, 12000},
                                         {10000, 10000, 10000, 11000, 11000}};
-    static const struct told told[][4] = {{{1, 1}, {-1, 1}, {0, 0}, {0, 0}},
-                                          {{0, 0}, {-1, 0}, {1, 1}, {0, 0}}};
+    static const struct expected expected[][4] = {{{1, 1}, {-1, 1}, {0, 0}, {0, 0}},
+                                                  {{0, 0}, {-1, 0}, {1, 1}, {0, 0}}};
     struct gtel_buf text;
     gtel_buf_init(&text, 1 << 20);
     for (size_t i = 0; i < 2; i++) {
@@ -89,16 +91,16 @@ static void test_unknown_gather(void)
             if (t == 2)
                 put_client(&text, 800, 77, 1);
         }
-        check(i == 0 ? "work, then none" : "none, then work", &text, told[i], 4);
+        check(i == 0 ? "work, then none" : "none, then work", &text, expected[i], 4);
     }
     gtel_buf_done(&text);
 }
 
-/* A card that was away: nothing of the time before or between is in what is told after it. */
+/* A card that was away: nothing of the time before or between is in what is reported after it. */
 static void test_away(void)
 {
-    static const struct told told[] = {{0.5, 0.5}, {-1, -1},   {-1, -1},   {-1, -1},
-                                       {-1, -1},   {0.9, 0.9}, {0.1, 0.1}, {0, 0}};
+    static const struct expected expected[] = {{0.5, 0.5}, {-1, -1},   {-1, -1},   {-1, -1},
+                                               {-1, -1},   {0.9, 0.9}, {0.1, 0.1}, {0, 0}};
     struct gtel_buf text;
     gtel_buf_init(&text, 1 << 20);
     begin(&text);
@@ -115,7 +117,7 @@ static void test_away(void)
     put_ms(&text, 700, 90, 901);
     gtel_buf_printf(&text, "at 7s\n");
     put_ms(&text, 700, 90, 1001);
-    check("away", &text, told, 8);
+    check("away", &text, expected, 8);
     gtel_buf_done(&text);
 }
 
@@ -148,10 +150,11 @@ static void test_second_card(void)
 }
 
 /* A card whose clients are not read for two gathers, because it sleeps: what was done in between
- * is of no interval that is told. */
+ * is of no interval that is reported. */
 static void test_unread_gathers(void)
 {
-    static const struct told told[] = {{0.5, 0.5}, {-1, -1}, {-1, -1}, {-1, -1}, {0.25, 0.25}};
+    static const struct expected expected[] = {
+        {0.5, 0.5}, {-1, -1}, {-1, -1}, {-1, -1}, {0.25, 0.25}};
     static const unsigned per_mille[] = {0, 500, 500, 500, 600, 850};
     struct gtel_buf text;
     gtel_buf_init(&text, 1 << 20);
@@ -169,11 +172,11 @@ static void test_unread_gathers(void)
                         "| drm-pdev:\t%s\n| drm-cycles-rcs:\t%u\n| drm-total-cycles-rcs:\t%u\n",
                         card0, 1000000 + per_mille[t] * 19200, 100000000 + t * 19200000);
     }
-    check("asleep", &text, told, 5);
+    check("asleep", &text, expected, 5);
     gtel_buf_done(&text);
 }
 
-/* The text of a client of i915 that tells of both of its engines, of one, or of none. */
+/* The text of a client of i915 that reports both of its engines, of one, or of none. */
 static void put_engines(struct gtel_buf *text, unsigned pid, unsigned id, unsigned render_ms,
                         const char *video)
 {
@@ -186,7 +189,7 @@ static void put_engines(struct gtel_buf *text, unsigned pid, unsigned id, unsign
 }
 
 /*
- * Two encoders of one card are two engines of one class, and amdgpu tells of one when it has
+ * Two encoders of one card are two engines of one class, and amdgpu reports one when it has
  * worked. The busiest counts: what "train" uses is the same whatever "viewer" does beside it, and
  * video engines are all that is known of this card, so the busiest of them is its headline.
  */
@@ -239,18 +242,19 @@ static void test_two_engines(void)
 #define VIDEO "| drm-engine-video:\t0 ns\n"
 
 /*
- * A driver that tells each engine of each client leaves one out for some gathers: it may have
- * worked. What it did meanwhile is of no interval that is told later. The viewer is idle and tells
- * of both engines, but in the last case, where it leaves out one that another client tells.
+ * A driver that reports each engine of each client leaves one out for some gathers: it may have
+ * worked. What it did meanwhile is of no interval that is reported later. The viewer is idle and
+ * reports both engines, but in the last case, where it leaves out one that another client
+ * reports.
  */
-static void test_left_out(void)
+static void test_omitted(void)
 {
     static const struct {
         const char *label;
-        unsigned render_ms[7]; /* of "train"; 0: left out */
-        const char *train;     /* the other engine of each; left out as well with its own render */
+        unsigned render_ms[7]; /* of "train"; 0: omitted */
+        const char *train;     /* the other engine of each; omitted as well with its own render */
         const char *viewer;
-        struct told told[6];
+        struct expected expected[6];
     } cases[] = {
         {"for four gathers",
          {10000, 10100, 0, 0, 0, 0, 10600},
@@ -294,7 +298,7 @@ static void test_left_out(void)
                         cases[i].render_ms[t] > 0 ? cases[i].train : "");
             put_engines(&text, 800, 46, 1000, cases[i].viewer);
         }
-        check(cases[i].label, &text, cases[i].told, 6);
+        check(cases[i].label, &text, cases[i].expected, 6);
     }
     gtel_buf_done(&text);
 }
@@ -401,7 +405,7 @@ static void test_second_client(void)
 /* A new client whose text cannot be read: how busy the GPU was is not known. */
 static void test_unread_newcomer(void)
 {
-    static const struct told told[] = {{0.1, 0.1}, {-1, 0.1}, {-1, 0.1}, {0.15, 0.1}};
+    static const struct expected expected[] = {{0.1, 0.1}, {-1, 0.1}, {-1, 0.1}, {0.15, 0.1}};
     struct gtel_buf text;
     gtel_buf_init(&text, 1 << 20);
     begin(&text);
@@ -415,7 +419,7 @@ static void test_unread_newcomer(void)
         if (t >= 3)
             put_ms(&text, 800, 46, t * 50);
     }
-    check("an unread newcomer", &text, told, 4);
+    check("an unread newcomer", &text, expected, 4);
     struct lane lane;
     if (CHECK(lane_init_in(&lane, "clients", text.p, ""))) {
         for (unsigned t = 0; t <= 4; t++) {
@@ -432,7 +436,7 @@ static void test_unread_newcomer(void)
 static void test_back(void)
 {
     static const unsigned ms[] = {1000, 1500, 1400, 1800, 1900, 1900};
-    static const struct told told[] = {{0.5, 0.5}, {-1, -1}, {-1, -1}, {0.1, 0.1}, {0, 0}};
+    static const struct expected expected[] = {{0.5, 0.5}, {-1, -1}, {-1, -1}, {0.1, 0.1}, {0, 0}};
     struct gtel_buf text;
     gtel_buf_init(&text, 1 << 20);
     begin(&text);
@@ -441,7 +445,7 @@ static void test_back(void)
         gtel_buf_printf(&text, "at %us\n", t);
         put_ms(&text, 700, 45, ms[t]);
     }
-    check("goes back", &text, told, 5);
+    check("goes back", &text, expected, 5);
     gtel_buf_done(&text);
 }
 
@@ -455,7 +459,7 @@ static void test_gone(void)
         const char *label;
         unsigned ms[3]; /* of "train" at 0 s, 1 s, 2 s; it is gone before 3 s */
         const char *how;
-        struct told told[5];
+        struct expected expected[5];
     } cases[] = {
         {"the process ends",
          {1000, 1000, 2000},
@@ -488,21 +492,21 @@ static void test_gone(void)
             if (t == 2)
                 gtel_buf_printf(&text, "at 2950ms\n%s", cases[i].how);
         }
-        check(cases[i].label, &text, cases[i].told, 5);
+        check(cases[i].label, &text, cases[i].expected, 5);
     }
     gtel_buf_done(&text);
 }
 
 /*
  * A client can come behind a descriptor that an old process has opened before, in place of another
- * one. Where the kernel does not tell how many a process has, that is not seen at once when it
+ * one. Where the kernel does not report how many a process has, that is not seen at once when it
  * opens one more, either, and the sums are not those of the GPU.
  */
 static void test_numbers(void)
 {
     static const struct {
         const char *release;
-        struct told told[2];
+        struct expected expected[2];
     } cases[] = {{"6.1.0-26-amd64", {{-1, 0.1}, {-1, 0.1}}}, {"6.2.0", {{0.1, 0.1}, {0.1, 0.1}}}};
     struct gtel_buf text;
     gtel_buf_init(&text, 1 << 20);
@@ -514,7 +518,7 @@ static void test_numbers(void)
             gtel_buf_printf(&text, "at %us\n", t);
             put_ms(&text, 700, 45, 1000 + t * 100);
         }
-        check(cases[i].release, &text, cases[i].told, 2);
+        check(cases[i].release, &text, cases[i].expected, 2);
     }
     gtel_buf_done(&text);
 }
@@ -523,7 +527,8 @@ static void test_numbers(void)
 static void test_functions(void)
 {
     static const unsigned functions[] = {0, 0, 2, 2, 0, 0};
-    static const struct told told[] = {{0.1, 0.1}, {-1, 0.1}, {-1, 0.1}, {-1, 0.1}, {0.1, 0.1}};
+    static const struct expected expected[] = {
+        {0.1, 0.1}, {-1, 0.1}, {-1, 0.1}, {-1, 0.1}, {0.1, 0.1}};
     struct gtel_buf text;
     gtel_buf_init(&text, 1 << 20);
     begin(&text);
@@ -534,7 +539,7 @@ static void test_functions(void)
         gtel_buf_printf(&text, "file %s/sriov_numvfs\n| %u\n", folder, functions[t]);
         put_ms(&text, 700, 45, 1000 + t * 100);
     }
-    check("virtual functions", &text, told, 5);
+    check("virtual functions", &text, expected, 5);
     gtel_buf_done(&text);
 }
 
@@ -545,7 +550,7 @@ int main(void)
     test_away();
     test_second_card();
     test_unread_gathers();
-    test_left_out();
+    test_omitted();
     test_unread_client();
     test_second_client();
     test_unread_newcomer();

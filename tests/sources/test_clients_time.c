@@ -17,8 +17,8 @@ static struct {
     uint64_t delay_ns;
     unsigned delays;
     unsigned reads;
-    unsigned told;
-    uint64_t told_ns;
+    unsigned reported;
+    uint64_t reported_ns;
 } world;
 
 static uint64_t monotonic_ns(void *arg)
@@ -51,8 +51,8 @@ static int64_t file_read(void *arg, int handle, void *buf, size_t n)
 static uint64_t seen(void *arg, const struct gtel_scan_seen *seen)
 {
     (void)arg;
-    world.told++;
-    world.told_ns = seen->t_ns;
+    world.reported++;
+    world.reported_ns = seen->t_ns;
     return seen->pid; /* a client each */
 }
 
@@ -80,13 +80,13 @@ static void check_gathers(struct gtel_scan *scan)
         test_label = cases[i].label;
         gtel_env_tree_step(&world.machine, second_ns);
         world.reads = 0;
-        world.told = 0;
+        world.reported = 0;
         world.delay_ns = cases[i].delay_ns;
         world.delays = cases[i].delays;
         CHECK_INT(gtel_scan_gather(scan, &hooks), 0);
-        CHECK_INT(world.told, CLIENTS); /* each once */
+        CHECK_INT(world.reported, CLIENTS); /* each once */
         CHECK_INT(world.reads, CLIENTS + cases[i].again);
-        CHECK_INT(world.told_ns, monotonic_ns(world.machine.arg)); /* the last read's */
+        CHECK_INT(world.reported_ns, monotonic_ns(world.machine.arg)); /* the last read's */
     }
     test_label = "";
 }

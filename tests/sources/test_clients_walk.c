@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The fault walk of the lane clients: on each recorded machine with clients, each outside call
- * fails in turn. Nothing may crash, leak or stay broken, nothing is told that is not true, and all
- * is there again within one interval.
+ * fails in turn. Nothing may crash, leak or stay broken, nothing is reported that is not true, and
+ * all is there again within one interval.
  */
 #include "lanes/group.h"
 #include "harness/env_fault.h"
@@ -21,40 +21,40 @@ enum { GATHERS = 4, REST = 24, STEP_MS = 500, COST_MAX = 400000 };
 struct walk {
     struct gtel_tree *tree;
     struct gtel_options options;
-    uint64_t calls;                    /* in the gathers without a fault */
-    const struct env_fault *fault;     /* of the present life */
-    bool hides_sleep;                  /* the fault says that there is no file that tells it */
-    struct told truth[GATHERS + REST]; /* without a fault */
+    uint64_t calls;                /* in the gathers without a fault */
+    const struct env_fault *fault; /* of the present life */
+    bool hides_sleep;              /* the fault says that there is no file that reports it */
+    struct gathered truth[GATHERS + REST]; /* without a fault */
 };
 
 static double number_of(const struct gtel_batch *batch, uint64_t key)
 {
     for (size_t i = 0; i < batch->n; i++)
-        if (told_key(&batch->reading[i], (enum gtel_metric)batch->reading[i].metric) == key)
+        if (gathered_key(&batch->reading[i], (enum gtel_metric)batch->reading[i].metric) == key)
             return gtel_reading_number(&batch->reading[i]);
     return -1;
 }
 
 /*
- * A figure is what it is without the fault, or it is left out. A line that lacks a process says so
+ * A figure is what it is without the fault, or it is omitted. A line that lacks a process says so
  * by its count; "other" has those whose names could not be read; what says how much could be seen
  * differs. is_true: the fault was no wrong answer, as that a descriptor or a sensor is not there.
  */
-static void check_truth(const struct told *truth, const struct gtel_batch *batch, bool is_true)
+static void check_truth(const struct gathered *truth, const struct gtel_batch *batch, bool is_true)
 {
     for (size_t i = 0; i < batch->n; i++) {
         const struct gtel_reading *reading = &batch->reading[i];
         enum gtel_metric metric = (enum gtel_metric)reading->metric;
         const struct gtel_metric_row *row = gtel_metric_row(metric);
         double value = gtel_reading_number(reading);
-        double want = told_value(truth, told_key(reading, metric));
-        uint64_t count = told_key(reading, GTEL_M_PROCESS_COUNT);
+        double want = gathered_value(truth, gathered_key(reading, metric));
+        uint64_t count = gathered_key(reading, GTEL_M_PROCESS_COUNT);
         bool is_line = row->measurement == GTEL_MEASUREMENT_GPU_PROCESS;
         if (row->kind == GTEL_KIND_RATIO)
             CHECK(value >= 0 && value <= 1);
         if (metric == GTEL_M_PROCESS_COUNT)
             CHECK(value >= 1 && value <= 10);
-        else if (is_line && number_of(batch, count) == told_value(truth, count) &&
+        else if (is_line && number_of(batch, count) == gathered_value(truth, count) &&
                  !gtel_str_eq(reading->dim[0], GTEL_STR("other")) &&
                  (is_true || row->kind == GTEL_KIND_RATIO))
             CHECK_NEAR(value, want, 1e-9);
@@ -63,14 +63,14 @@ static void check_truth(const struct told *truth, const struct gtel_batch *batch
     }
 }
 
-/* Whether all is told that is told without a fault. */
-static bool is_all_told(const struct told *truth, const struct gtel_batch *batch)
+/* Whether all is reported that is reported without a fault. */
+static bool is_all_reported(const struct gathered *truth, const struct gtel_batch *batch)
 {
     size_t n = 0;
     for (size_t i = 0; i < batch->n; i++) {
         const struct gtel_reading *reading = &batch->reading[i];
-        uint64_t key = told_key(reading, (enum gtel_metric)reading->metric);
-        n += told_value(truth, key) == gtel_reading_number(reading);
+        uint64_t key = gathered_key(reading, (enum gtel_metric)reading->metric);
+        n += gathered_value(truth, key) == gtel_reading_number(reading);
     }
     return n == truth->n && batch->n == truth->n;
 }
@@ -89,7 +89,7 @@ static void gather(struct walk *walk, struct gtel_group *group, unsigned i, uint
 {
     gtel_group_sample(group);
     if (k == 0)
-        told_take(&walk->truth[i], &group->batch);
+        gathered_take(&walk->truth[i], &group->batch);
     else if (!walk->hides_sleep)
         check_truth(&walk->truth[i], &group->batch, is_true);
 }
@@ -121,7 +121,7 @@ static unsigned live(struct walk *walk, uint64_t k, int error, bool is_true)
                 env_fault_arm(&fault, 0, 0);
             }
             gather(walk, &group, i, k, is_true);
-            if (i >= GATHERS && !is_all_told(&walk->truth[i], &group.batch))
+            if (i >= GATHERS && !is_all_reported(&walk->truth[i], &group.batch))
                 missing = i + 1 - GATHERS;
             gtel_env_tree_step(&env, (uint64_t)STEP_MS * 1000000);
         }

@@ -120,7 +120,7 @@ static const struct {
      {GIB(16), NONE},
      -1,
      -1},
-    {"a driver that tells in files: 4 of 16 GiB; without the right to ask it more",
+    {"a driver that reports in files: 4 of 16 GiB; without the right to ask it more",
      CARD("i915") LMEM(G16, G12) I915("2") I915_SYSTEM I915_LOCAL(G16, G16, "0", "0") "end\n",
      {GIB(16), NONE, NONE, NONE},
      {NONE, NONE, NONE, NONE},
@@ -359,7 +359,7 @@ static void test_refused(void)
     machine_done(&machine);
 }
 
-/* -ENODEV asks for one discovery, not for one each gather. Bound anew, the node has a new number.
+/* -ENODEV asks for one discovery, not for one each gather. Bound again, the node has a new number.
  */
 static void test_rebind(void)
 {

@@ -5,7 +5,7 @@
  *     test_intel_day SECONDS...     the time between two gathers, a day for each
  *
  * A day is made of segments with known power, work and idle time, in which a GPU works, sleeps or
- * has no driver; its counters wrap, begin anew and jump while the host sleeps. The recorded machine
+ * has no driver; its counters wrap, restart and jump while the host sleeps. The recorded machine
  * is written from it, and run through the whole core. Then power × time, share of work × time and
  * share of idle time × time must be those of the segments, over the time that was observed; each
  * single figure must be true of its own interval; nearly all time must have been observed, also
@@ -39,7 +39,7 @@ enum quantity { ENERGY, WORK, IDLE, QUANTITIES };
 struct segment {
     double begin;
     int kind;
-    bool is_new;             /* its counters begin anew */
+    bool is_new;             /* its counters restart */
     double rate[QUANTITIES]; /* W, and shares of time */
     double sum[QUANTITIES];  /* at its begin, over all lives of the counters */
 };

@@ -284,7 +284,7 @@ static void test_energy_stuck(void)
     machine_done(&machine);
 }
 
-/* The driver is loaded again: the counter starts anew and is believed. A zero that moves appears.
+/* The driver is loaded again: the counter restarts and is believed. A zero that moves appears.
  */
 static void test_energy_restart(void)
 {
@@ -351,7 +351,7 @@ static void test_late(void)
     machine_done(&machine);
 }
 
-/* Two tiles, numbered through; no gtidle (a VF): the engines tell which GT is the media one. */
+/* Two tiles, numbered through; no gtidle (a VF): the engines say which GT is the media one. */
 static void test_tiles(void)
 {
     static const char text[] =
@@ -454,7 +454,7 @@ static void test_link(void)
          GPU("2.5 GT/s PCIe", "1") PORT(DOWN, "0x8086", "Unknown", "0")
              PORT(UP, "0x8086", "2.5 GT/s PCIe", "1") END,
          0, 0},
-        {"a GPU that tells the truth",
+        {"a GPU that reports the truth",
          GPU("32.0 GT/s PCIe", "16") PORT(UP, "0x8086", "16.0 GT/s PCIe", "4") END, 5, 16},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

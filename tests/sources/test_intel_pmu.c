@@ -273,9 +273,9 @@ static void test_unbind(void)
 }
 
 /*
- * i915 is told to leave at 1.5 s: first its folder names the GPU no more, then the counters stand
- * still, and at 3 s the PMU goes. What they say at 2 s is not the whole interval, and nothing at
- * all of the next one: no share is made of that. Back at 4 s.
+ * i915 is unbound at 1.5 s: first its folder names the GPU no more, then the counters
+ * stand still, and at 3 s the PMU goes. What they say at 2 s is not the whole interval, and nothing
+ * at all of the next one: no share is made of that. Back at 4 s.
  */
 static void test_leaving(void)
 {
@@ -344,7 +344,7 @@ static double value(const struct machine *machine, enum gtel_metric metric, cons
     return got ? gtel_reading_number(got) : -1;
 }
 
-/* Two GTs: what they count, in base units; the files that tell the same are not read. */
+/* Two GTs: what they count, in base units; the files that report the same are not read. */
 static void test_gts(void)
 {
     static const char text[] = CARD GT_EVENTS GT_COUNTERS
@@ -372,7 +372,9 @@ static void test_gts(void)
     test_label = "";
 }
 
-/* Where the PMU may not be opened, the files tell; and they do again for a GT it does not count. */
+/*
+ * Where the PMU may not be opened, the files report; and they do again for a GT it does not count.
+ */
 static void test_idle_files(void)
 {
     static const char text[] = CARD GT_EVENTS "pmu_error i915 EACCES\n" PARANOID "grow " DEVICE
@@ -438,7 +440,7 @@ static void test_hotplug(void)
     test_label = "";
 }
 
-/* A read that fails: said and counted once, and the group is opened anew in the next gather. */
+/* A read that fails: said and counted once, and the group is opened again in the next gather. */
 static void test_read_error(void)
 {
     struct machine machine;

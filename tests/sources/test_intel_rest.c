@@ -75,7 +75,7 @@ static const struct life {
     {"xe's own delay", XE DELAY("1000") "end\n", "EE.EEEEEE"},
     {"xe's own delay, falls asleep", XE DELAY("1000") "at 2500ms\n" STATUS("suspended") "end\n",
      "EE.zzzz"},
-    /* Too long to be blind, and nothing that tells who uses it without being a user itself. */
+    /* Too long to be blind, and nothing that says who uses it without being a user itself. */
     {"xe, 10 s", XE DELAY("10000") "end\n", "EEEEEEEEEEEEEEEEEEEEEEEEEE"},
     {"xe, 10 s, users counted",
      XE USERS("0") DELAY("10000") "at 20500ms\n" STATUS("suspended") "end\n",
@@ -91,7 +91,7 @@ static const struct life {
     {"i915, a driver that counts, falls asleep",
      I915 COUNTERS DELAY("10000") "at 20500ms\n" STATUS("suspended") "end\n",
      "EEEEEEEEEEEppppppppppzzz"},
-    /* The counters tell of the work at once, and everything else is there at the next gather. */
+    /* The counters report the work at once, and everything else is there at the next gather. */
     {"i915, a driver that counts, works at 13 s",
      I915 COUNTERS DELAY("10000") "at 12500ms\n" COUNTERS_BUSY("0 1e9", "125e8 0") "end\n",
      "EEEEEEEEEEEpppEEEEEEEEEEEEEE"},

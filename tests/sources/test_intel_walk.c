@@ -42,7 +42,8 @@ struct look {
     uint64_t readings; /* a hash over them */
     uint64_t sampled;  /* the same over engines of xe, which are measured after a gather that has
                           seen work: three gathers after the one that finds the GPU */
-    uint64_t learned; /* the same over energies and fans: what they tell depends on what was seen */
+    uint64_t
+        learned; /* the same over energies and fans: what they report depends on what was seen */
     uint64_t present; /* a bit for each of the first devices */
     uint64_t resting; /* the same: left alone so that it can fall asleep */
     uint64_t calls;   /* made until its end, since the start */

@@ -173,7 +173,7 @@ static void test_quirks(void)
     test_label = "";
 }
 
-/* What was lost is told, by a read or with the values, of its own window and of no other. */
+/* What was lost is reported, by a read or with the values, of its own window and of no other. */
 static const struct {
     const char *text;
     double of_xmx;
@@ -215,7 +215,7 @@ static void test_losses(void)
 /*
  * Streams that fail to close. One of stalls is no more then, nor one that may span tiles: these are
  * closed once, and all is measured as ever. Others are closed again; until that works there is
- * nothing, and the driver's code is told.
+ * nothing, and the driver's code is reported.
  */
 static const struct {
     const char *text;
@@ -257,7 +257,7 @@ static void test_closes(void)
     test_label = "";
 }
 
-/* The stream of a card that was taken as one tile for want of an answer may be one of several. */
+/* The stream of a card that was treated as one tile for want of an answer may be one of several. */
 static void test_close_whole(void)
 {
     struct machine m;
@@ -316,7 +316,9 @@ static void test_windows(void)
     finish(&m);
 }
 
-/* In short order there is one measurement a second, and its result is told until the next one. */
+/*
+ * In short order there is one measurement a second, and its result is reported until the next one.
+ */
 static void test_short_interval(void)
 {
     struct machine m;
@@ -377,7 +379,7 @@ static void test_idle(void)
 
 /*
  * Measuring keeps the GPU awake, and so does the burst that source xe_pmu may then have at the same
- * time: that is not taken for work. Milliseconds of sleep in the first second, and from then on.
+ * time: that is not treated as work. Milliseconds of sleep in the first second, and from then on.
  */
 static void test_held(void)
 {
@@ -452,7 +454,7 @@ static void test_rest(void)
 static const char rival[] = "call zetMetricStreamerOpen 1 0 = !0x7ffffffe\n"
                             "at 5s\ncall zetMetricStreamerOpen 1 0 = 1024 10000000\n";
 
-/* Another program measures: told once, no failed reading, tried again, and the rest goes on. */
+/* Another program measures: reported once, no failed reading, tried again, and the rest goes on. */
 static void test_rival(void)
 {
     struct machine m;
@@ -626,7 +628,7 @@ static const struct tiles {
     {TILES NUMBER("3", "1") NUMBER("4", "1"), {"0", "1"}},
     {TILES, {"0", "1"}},
     {TILES NUMBER("3", "1") "call zeDeviceGetProperties 4 = untouched\n", {"0", "1"}},
-    /* What fails now is looked for again, and the card is not taken for a single tile. */
+    /* What fails now is looked for again, and the card is not treated as a single tile. */
     {TILES NUMBER("3", "1") NUMBER("4", "0") "call zeDeviceGetProperties 4 = !0x70020000\n"
                                              "at 2s\n" NUMBER("4", "0"),
      {"1", "0"}},

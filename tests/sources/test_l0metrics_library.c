@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The source of Level Zero's metrics with the system's own loader, where it is installed: a machine
- * without a GPU has no metrics, is told so once, and keeps nothing.
+ * without a GPU has no metrics, which is logged once, and keeps nothing.
  */
 #include "lanes/group.h"
 #include "host/fs.h"

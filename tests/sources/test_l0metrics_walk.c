@@ -3,9 +3,9 @@
  * Level Zero's metrics with each call failing in turn, with each code of the specification, on
  * three machines whose GPUs may fall asleep: once, and as long as a while lasts.
  *
- * Each reading of each gather is compared with what is told without a fault: nothing else may be
- * told, and no other value. After the fault all is told again in time, nothing stays open, and a
- * GPU that does nothing is left alone as before.
+ * Each reading of each gather is compared with what is reported without a fault: nothing else may
+ * be reported, and no other value. After the fault all is reported again in time, nothing stays
+ * open, and a GPU that does nothing is left alone as before.
  */
 #include "harness/metrics_machine.h"
 #include "harness/moving_machine.h"
@@ -55,16 +55,16 @@ static bool is_excused(void *arg, const struct gtel_reading *reading)
            (reading->metric == GTEL_M_ACTIVITY_DROPPED || reading->metric == GTEL_M_STALL_DROPPED);
 }
 
-/* A result is told by the gather after the window that it is of. */
+/* A result is reported by the gather after the window that it is of. */
 static size_t more_of(enum gtel_metric metric)
 {
     return gtel_metric_row(metric)->measurement == GTEL_MEASUREMENT_GPU ? 0 : 1;
 }
 
-static void learn(struct told_life *life)
+static void learn(struct gathered_life *life)
 {
     struct gtel_sink sink = walk_sink(&it.walk);
-    *life = (struct told_life){.gathers = STEPS};
+    *life = (struct gathered_life){.gathers = STEPS};
     it.walk.learned = life;
     rewind_machine(&it.m);
     start_whole(&it.m, &sink);
@@ -91,7 +91,7 @@ static bool is_closing(const char *name)
            strcmp(name, "zetContextActivateMetricGroups") == 0;
 }
 
-/* Without its tiles a card is taken as a whole, and looked at again after ten minutes. */
+/* Without its tiles a card is treated as a whole, and checked again after ten minutes. */
 static bool is_lack(const char *name, uint32_t code)
 {
     return strcmp(name, "zeDeviceGetSubDevices") == 0 && code == 0x78000001;
@@ -107,7 +107,7 @@ static size_t first_after(size_t gather, unsigned seconds)
     return i;
 }
 
-/* The first gather that asks again tells what was measured after it in the next one. */
+/* The first gather that asks again reports what was measured after it in the next one. */
 static size_t due_of(const char *name, uint32_t code, size_t failed_in)
 {
     bool is_late = is_for_good(code) && !is_lookup(name);
@@ -162,7 +162,7 @@ static void set_option(enum gtel_option option, const char *value)
     CHECK_INT(gtel_option_set(&it.m.options, option, gtel_str_of(value), error, sizeof(error)), 0);
 }
 
-/* least: readings that a gather tells at the end. */
+/* least: readings that a gather reports at the end. */
 static void walk_machine(const char *name, const char *text, const char *folder, const char *idle,
                          size_t least)
 {
@@ -179,14 +179,15 @@ static void walk_machine(const char *name, const char *text, const char *folder,
     test_label = name;
     learn(&it.walk.right);
     learn(&it.walk.whole);
-    CHECK(it.walk.whole.told[END].n >= least);
+    CHECK(it.walk.whole.gathered[END].n >= least);
     CHECK(it.calls[STEPS - 1] == it.calls[REST - 1]);
     const struct walk_calls calls = {.n = it.calls[STEPS - 1],
                                      .early = it.calls[FAILING - 1],
                                      .name = names,
                                      .names = GTEL_ARRAY_LEN(names)};
     walk_fail_in_turn(name, &calls, live);
-    printf("%s: %u calls, %zu readings\n", name, it.calls[STEPS - 1], it.walk.whole.told[END].n);
+    printf("%s: %u calls, %zu readings\n", name, it.calls[STEPS - 1],
+           it.walk.whole.gathered[END].n);
     finish_text(&it.m);
     gtel_buf_done(&buf);
 }

@@ -330,7 +330,7 @@ static const struct {
     {"old", true, 0, ""},
 };
 
-/* Whether the last gather has the temperature of the GPU that all variants tell. */
+/* Whether the last gather has the temperature of the GPU that all variants report. */
 static bool has_temperature(const struct machine *m)
 {
     const struct gtel_batch *batch = &m->group.batch;

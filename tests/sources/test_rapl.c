@@ -74,7 +74,7 @@ static const struct value_case {
      CARD ZONES SENSOR "grow " UNCORE " 996500000 3000000\nat 2s\nfile " UNCORE
                        "\n| 2500000\nend\n",
      6, -1, 58, 0},
-    {"powercap that begins anew", /* 3 J, and what seems to be a turn of 4000 J is none */
+    {"powercap that restarts", /* 3 J, and what seems to be a turn of 4000 J is none */
      CARD "file sys/class/powercap/intel-rapl:0:1/name\n| uncore\n"
           "file sys/class/powercap/intel-rapl:0:1/max_energy_range_uj\n| 9000000000\n"
           "grow " UNCORE " 5000000000 3000000\nat 2s\nfile " UNCORE "\n| 6000000\nend\n",
@@ -246,7 +246,7 @@ static uint64_t sleeping_host(void *arg)
 }
 
 /*
- * 603 J at 1 s; then the host sleeps and the counter begins anew, which at 5 J looks like a turn
+ * 603 J at 1 s; then the host sleeps and the counter restarts, which at 5 J looks like a turn
  * of 1000 J: 402 J that nobody drew.
  */
 static void test_host_sleep(void)
@@ -254,7 +254,7 @@ static void test_host_sleep(void)
     static const char text[] = CARD ZONES "file " UNCORE "\n| 600000000\nat 1s\nfile " UNCORE
                                           "\n| 603000000\nat 2s\nfile " UNCORE
                                           "\n| 5000000\nat 3s\nfile " UNCORE "\n| 9000000\nend\n";
-    static const double told[2][4] = {{0, 3, 405, 409}, {0, 3, 3, 7}};
+    static const double reported[2][4] = {{0, 3, 405, 409}, {0, 3, 3, 7}};
     for (int sleeps = 0; sleeps < 2; sleeps++) {
         struct machine machine;
         test_label = sleeps ? "a sleep of the host" : "a turn";
@@ -269,7 +269,7 @@ static void test_host_sleep(void)
                 slept_ns += 60000000000;
             slept_ns += 1000; /* the clocks are not read at once */
             CHECK_INT(machine_gather(&machine), 0);
-            CHECK_NEAR(joules(&machine, GTEL_M_ENERGY, "gpu"), told[sleeps][t], 1e-6);
+            CHECK_NEAR(joules(&machine, GTEL_M_ENERGY, "gpu"), reported[sleeps][t], 1e-6);
             machine_step(&machine, 1000);
         }
         machine_done(&machine);

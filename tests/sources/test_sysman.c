@@ -74,7 +74,7 @@ static const struct figure {
     {GTEL_M_TEMPERATURE, "psu1", NULL, 48},
     {GTEL_M_FAN_FAILED, "psu1", NULL, 1},
     {GTEL_M_FREQUENCY_SLEEP_ENABLED, "graphics", "0", 0},
-    {GTEL_M_GPU_PROCESSES, NULL, NULL, -1},    /* xe's are told by the kernel */
+    {GTEL_M_GPU_PROCESSES, NULL, NULL, -1},    /* xe's are reported by the kernel */
     {GTEL_M_ENGINE_TICKS, "render", NULL, -1}, /* it would keep an xe GPU awake */
 };
 
@@ -167,7 +167,7 @@ static const struct {
      {GTEL_M_GPU_FREQUENCY, NULL, NULL, -1}},
     {"call zesFrequencyGetRange 1 0 = nan nan\n", {GTEL_M_FREQUENCY_MAX, "graphics", "0", -1}},
     {"call zesTemperatureGetState 1 0 = nan\n", {GTEL_M_GPU_TEMPERATURE, NULL, NULL, -1}},
-    /* of all sensors drivers tell the package's */
+    /* of all sensors drivers report the package's */
     {"call zesTemperatureGetProperties 1 0 = 1 0 0 105\n",
      {GTEL_M_TEMPERATURE_EMERGENCY, "gpu", NULL, 105}},
     {"call zesTemperatureGetProperties 1 1 = 2 0 0 105\n",
@@ -461,7 +461,7 @@ static void test_activity(void)
 static void test_bandwidth(void)
 {
     static const struct {
-        double peak_s; /* -1: not told */
+        double peak_s; /* -1: not reported */
         uint64_t t_us;
     } want[] = {{2, 1000},       {2.25, 1001000}, {4.25, 2001000}, {-1, 0},
                 {4.75, 4001000}, {-1, 0},         {5.25, 5001000}};
@@ -483,7 +483,7 @@ static void test_bandwidth(void)
     finish(&m);
 }
 
-/* Ponte Vecchio's counters begin anew too often to be told, unless they have 64 bits. */
+/* Ponte Vecchio's counters restart too often to be reported, unless they have 64 bits. */
 #define TELEM(number, device, guid)                                                                \
     "link sys/class/intel_pmt/telem" number " -> ../../devices/pci0000:00/0000:" device            \
     "/0000:05:00.1/intel_vsec.telemetry.1/intel_pmt/telem" number "\n"                             \
@@ -529,7 +529,9 @@ static void test_counter_bits(void)
     test_label = "";
 }
 
-/* Limits that are taken away are told no more, and those of a battery are not told at all. */
+/*
+ * Limits that are taken away are reported no more, and those of a battery are not reported at all.
+ */
 static void test_limits(void)
 {
     static const struct {

@@ -38,15 +38,15 @@ static void test_lacks(void)
 {
     for (size_t i = 0; i < GTEL_ARRAY_LEN(lacks); i++) {
         struct machine m;
-        unsigned told = 0;
+        unsigned reported = 0;
         test_label = lacks[i].text;
         if (!begin(&m, lacks[i].text))
             continue;
         for (unsigned k = 0; k < 10; k++) {
             gather(&m, 1);
-            told += value(&m, GTEL_M_TEMPERATURE, "gpu", NULL) > 0;
+            reported += value(&m, GTEL_M_TEMPERATURE, "gpu", NULL) > 0;
         }
-        CHECK_INT(told, lacks[i].gathers);
+        CHECK_INT(reported, lacks[i].gathers);
         CHECK_INT(spy.logs[GTEL_LOG_WARNING], lacks[i].warnings);
         finish(&m);
     }
@@ -83,7 +83,7 @@ static void test_any_failure(void)
     test_label = "";
 }
 
-/* What was known of a GPU that has gone is nothing to the one that comes in its place. */
+/* What was known of a GPU that has gone does not count for the one that replaces it. */
 static void test_return(void)
 {
     struct machine m;
@@ -118,8 +118,8 @@ static void test_return(void)
     "grow sys/devices/pci0000:00/0000:03:00.0/tile0/" gt "/gtidle/idle_residency_ms 5000 " ms "\n"
 
 /*
- * Only one that is known to stand still gets a rest: a clock that is not told may run, unless the
- * kernel says how long the GTs slept.
+ * Only one that is known to stand still gets a rest: a clock that is not reported may run, unless
+ * the kernel says how long the GTs slept.
  */
 static const struct rest {
     const char *text;
@@ -176,7 +176,7 @@ static void test_rests(void)
     test_label = "";
 }
 
-static bool is_told(const struct gtel_findings *findings, const char *why)
+static bool is_reported(const struct gtel_findings *findings, const char *why)
 {
     for (size_t i = 0; i < findings->n; i++) {
         char text[256];
@@ -199,8 +199,8 @@ static void test_waiting(void)
         struct gtel_findings findings = {0};
         gather(&m, 1);
         gtel_group_diagnose(&m.group, &findings);
-        CHECK_INT(is_told(&findings, why), k < 3);
-        CHECK_INT(spy.opens, k < 4 ? 0 : 1); /* the gather after it woke looks anew */
+        CHECK_INT(is_reported(&findings, why), k < 3);
+        CHECK_INT(spy.opens, k < 4 ? 0 : 1); /* the gather after it woke looks again */
         gtel_findings_done(&findings);
     }
     finish(&m);
@@ -236,10 +236,10 @@ static void test_plain_name(void)
 }
 #endif
 
-/* Reasons of throttling that are not told, for the doctor: none was ever set. */
+/* Reasons of throttling that are not reported, for the doctor: none was ever set. */
 static void test_withheld(void)
 {
-    static const char why[] = "they are told once there was one";
+    static const char why[] = "they are reported once there was one";
     static const struct {
         const char *text;
         bool is_withheld;
@@ -259,7 +259,7 @@ static void test_withheld(void)
         gather(&m, 1);
         gather(&m, 1);
         gtel_group_diagnose(&m.group, &findings);
-        CHECK_INT(is_told(&findings, why), cases[i].is_withheld);
+        CHECK_INT(is_reported(&findings, why), cases[i].is_withheld);
         CHECK(!cases[i].is_withheld || value(&m, GTEL_M_THROTTLE_ACTIVE, "pl1", "0") < 0);
         gtel_findings_done(&findings);
         finish(&m);
@@ -294,7 +294,7 @@ static unsigned idle_for(struct machine *m, unsigned seconds)
     "call zesPowerGetLimits 1 1 = !0x78000003\n"
 
 /*
- * Battlemage's counters begin anew at 2^18 J. Of something that draws 1500 W they do so each 175 s:
+ * Battlemage's counters restart at 2^18 J. Of something that draws 1500 W they do so each 175 s:
  * in ten minutes four times.
  */
 static void test_long_intervals(void)
@@ -335,7 +335,7 @@ static const struct keep {
      4, 8},
     {"a GPU that is lost",
      "at 3s\ncall zesPowerGetEnergyCounter 1 0 = !0x70000001\n" XE_SAYS("0x70000001"), 4, 4},
-    {"a GPU that does not tell", "call zesDeviceEnumPowerDomains 1 = 0\n", 0, 0},
+    {"a GPU that does not report", "call zesDeviceEnumPowerDomains 1 = 0\n", 0, 0},
 };
 
 static void test_keeps(void)
@@ -387,7 +387,7 @@ static void test_energy_over_sleep(void)
     static const struct {
         const char *head;
         const char *text;
-        double slept; /* counted in the first gather after the sleep; -1: nothing is told */
+        double slept; /* counted in the first gather after the sleep; -1: nothing is reported */
     } cases[] = {
         {XE_CARD("E20B"), SLEEPS ENERGY(103, 2000000000) ENERGY(104, 2100000000), -1},
         {XE_CARD("E20B"), SLEEPS ENERGY(103, 250300000000) ENERGY(104, 250400000000), 100},
@@ -423,7 +423,7 @@ static void test_energy_over_sleep(void)
 
 /*
  * Crescent Island: 100 W over the end of the counter, of 32 bits, and over that of the clock beside
- * it, which begins anew after 112 s. Of its memory two counters that end after 4 J are added up.
+ * it, which restarts after 112 s. Of its memory two counters that end after 4 J are added up.
  */
 static void test_crescent_island(void)
 {

@@ -79,7 +79,7 @@ static uint32_t after_list(const char *name, uint32_t code, const void *handle, 
 }
 
 /* What a part is, so that it is asked for its figures. */
-static void tell_part(const char *name, void *ret)
+static void write_part(const char *name, void *ret)
 {
     const struct {
         const char *name;
@@ -111,8 +111,8 @@ static void tell_part(const char *name, void *ret)
     }
 }
 
-/* Enough of a card that it is taken for ours. */
-static void tell_card(const char *name, void *ret)
+/* Enough of a card that it is treated as ours. */
+static void write_card(const char *name, void *ret)
 {
     if (strcmp(name, "zesDeviceGetProperties") == 0) {
         struct gtel_zes_device_properties *device = ret;
@@ -134,8 +134,8 @@ static uint32_t after_get(const char *name, uint32_t code, const void *handle, v
 {
     (void)handle;
     if (null.is_shown) {
-        tell_card(name, ret);
-        tell_part(name, ret);
+        write_card(name, ret);
+        write_part(name, ret);
     }
     return note(code);
 }
@@ -205,7 +205,7 @@ static void *find_symbol(void *arg, void *lib, const char *name)
 }
 
 /* Metrics that are there without Level Zero's figures: the core's, those of the card's files, and
- * how many engines were told of. */
+ * how many engines were reported. */
 static bool is_others(size_t metric)
 {
     enum gtel_measurement of = gtel_metric_row((enum gtel_metric)metric)->measurement;

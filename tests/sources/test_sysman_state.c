@@ -90,7 +90,7 @@ static const struct change {
     {"call zesDeviceEnumRasErrorSets 1 = 2\ncall zesRasGetProperties 1 1 = 0 0 0\n"
      "call zesRasGetStateExp 1 1 = 0 5 7 2\n",
      GTEL_M_GPU_RESETS, NULL, NULL, 6},
-    /* The card's sets and those of its tiles tell the same resets: 1 + 2 of the tiles, not 3 + 3.
+    /* The card's sets and those of its tiles report the same resets: 1 + 2 of the tiles, not 3 + 3.
      */
     {"call zesDeviceEnumRasErrorSets 1 = 3\ncall zesRasGetState 1 0 = 3 0 0 0 0 0 0\n"
      "call zesRasGetProperties 1 1 = 1 1 0\ncall zesRasGetState 1 1 = 1 0 0 0 0 0 0\n"
@@ -110,7 +110,9 @@ static const struct change {
     {"call zesRasGetStateExp 1 0 = 5 2\n", GTEL_M_GPU_RESETS, NULL, NULL, -1},
 };
 
-/* Two tiles of which one tells its other errors only for a while: no sum, and never a lower one. */
+/*
+ * Two tiles of which one reports its other errors only for a while: no sum, and never a lower one.
+ */
 static void test_resets(void)
 {
     static const double want[] = {9, 9, -1, -1, 10, -1, 11};
@@ -145,7 +147,7 @@ static void test_changes(void)
     test_label = "";
 }
 
-/* The firmware is asked once a minute, and what it said is told in between. */
+/* The firmware is asked once a minute, and what it said is reported in between. */
 static void test_pace(void)
 {
     struct machine m;
@@ -236,7 +238,7 @@ static void test_processes(void)
     finish(&m);
 }
 
-/* From 5.19 on the kernel tells of i915's, and in more detail. */
+/* From 5.19 on the kernel reports i915's, and in more detail. */
 static void test_newer_kernel(void)
 {
     static const char *const releases[] = {"5.19.0", "6.8.0-40-generic", "7.0"};
@@ -257,7 +259,7 @@ static void test_newer_kernel(void)
     test_label = "";
 }
 
-/* Far more than were counted: the driver refuses, and tells how many there are. */
+/* Far more than were counted: the driver refuses, and reports how many there are. */
 static void test_growing(void)
 {
     static const unsigned counted[] = {1, 3, 20, 40, 41, 1000, UINT32_MAX};
@@ -279,7 +281,7 @@ static void test_growing(void)
     }
 }
 
-/* They come and go between counting and filling: the list is filled anew. */
+/* They come and go between counting and filling: the list is filled again. */
 static void test_changing(void)
 {
     struct machine m;

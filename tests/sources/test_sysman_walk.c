@@ -3,9 +3,9 @@
  * The Sysman source with each call failing in turn, with each code that the specification has, on
  * five machines whose GPUs may fall asleep: once, and as long as a while lasts.
  *
- * Each reading of each gather is compared with what is told without a fault: nothing else may be
- * told, and no other value. After the fault all is told again in time, and a GPU that stands still
- * is left alone as before.
+ * Each reading of each gather is compared with what is reported without a fault: nothing else may
+ * be reported, and no other value. After the fault all is reported again in time, and a GPU that
+ * stands still is left alone as before.
  */
 #include "harness/moving_machine.h"
 #include "harness/fixtures.h"
@@ -60,7 +60,7 @@ static enum again again_of(uint32_t code)
     }
 }
 
-/* A counter as it was told last in this life. */
+/* A counter as it was reported last in this life. */
 struct carried {
     uint64_t key;
     double value;
@@ -93,12 +93,12 @@ static struct carried *carried_of(uint64_t key)
 /*
  * Energy is carried on over the ends of a counter, from where it was seen first: it may begin
  * elsewhere, but grows as it does without a fault. What was used within a long time that cannot be
- * told from a longer one is left out of it.
+ * reported from a longer one is not in it.
  */
 static bool is_carried_on(const struct gtel_reading *reading)
 {
-    uint64_t key = told_key(reading, (enum gtel_metric)reading->metric);
-    const struct told_life *right = &it.walk.right;
+    uint64_t key = gathered_key(reading, (enum gtel_metric)reading->metric);
+    const struct gathered_life *right = &it.walk.right;
     double value = gtel_reading_number(reading);
     if (reading->metric != GTEL_M_ENERGY && reading->metric != GTEL_M_GPU_ENERGY)
         return false;
@@ -112,8 +112,8 @@ static bool is_carried_on(const struct gtel_reading *reading)
     double seconds = 0;
     for (size_t i = last.gather + 1; i <= it.walk.gather; i++)
         seconds += right->seconds[i];
-    double grown =
-        told_value(&right->told[it.walk.gather], key) - told_value(&right->told[last.gather], key);
+    double grown = gathered_value(&right->gathered[it.walk.gather], key) -
+                   gathered_value(&right->gathered[last.gather], key);
     double off = value - last.value - grown;
     return off < 1e-6 && (off > -1e-6 || (seconds > 125 && value >= last.value));
 }
@@ -128,7 +128,7 @@ static bool is_of_others(const struct gtel_reading *reading)
     enum gtel_metric part = metric == GTEL_M_GPU_TEMPERATURE ? GTEL_M_TEMPERATURE
                             : metric == GTEL_M_GPU_FREQUENCY ? GTEL_M_FREQUENCY_ACTUAL
                                                              : GTEL_M_NONE;
-    const struct told *right = &it.walk.right.told[it.walk.gather];
+    const struct gathered *right = &it.walk.right.gathered[it.walk.gather];
     bool found = false;
     for (size_t i = 0; i < right->n; i++)
         found = found || (right->reading[i].metric == part &&
@@ -150,10 +150,10 @@ static void set_option(enum gtel_option option, const char *value)
 }
 
 /* A life without a fault. */
-static void learn(struct told_life *life, const char *wake)
+static void learn(struct gathered_life *life, const char *wake)
 {
     struct gtel_sink sink = walk_sink(&it.walk);
-    *life = (struct told_life){.gathers = STEPS};
+    *life = (struct gathered_life){.gathers = STEPS};
     set_option(GTEL_O_WAKE, wake);
     it.walk.learned = life;
     rewind_machine(&it.m);
@@ -185,7 +185,7 @@ static size_t first_after(size_t gather, unsigned seconds)
     return i;
 }
 
-/* The gather from which on all is told again; shares and rates one later. */
+/* The gather from which on all is reported again; shares and rates one later. */
 static size_t due_of(const char *name, uint32_t code, size_t failed_in)
 {
     enum again again = is_lookup(name) ? AT_ONCE : again_of(code);
@@ -196,8 +196,8 @@ static size_t due_of(const char *name, uint32_t code, size_t failed_in)
 }
 
 /*
- * Gathers more until a figure is told again: rates are one later; energy waits for the next step
- * where one may have been too long for its counter.
+ * Gathers more until a figure is reported again: rates are one later; energy waits for the next
+ * step where one may have been too long for its counter.
  */
 static size_t more_of(enum gtel_metric metric)
 {
@@ -251,7 +251,7 @@ static const char *const names[] = {
 #undef GTEL_ZES_SYM
 };
 
-/* least: readings that a gather tells at the end. */
+/* least: readings that a gather reports at the end. */
 static void walk_machine(const char *name, const char *text, const struct moving_gpu *gpus,
                          size_t least)
 {
@@ -269,14 +269,15 @@ static void walk_machine(const char *name, const char *text, const struct moving
     test_label = name;
     learn(&it.walk.right, "always");
     learn(&it.walk.whole, "never");
-    CHECK(it.walk.whole.told[END].n >= least);
+    CHECK(it.walk.whole.gathered[END].n >= least);
     CHECK(it.calls[STEPS - 1] == it.calls[REST - 1]);
     const struct walk_calls calls = {.n = it.calls[STEPS - 1],
                                      .early = it.calls[FAILING - 1],
                                      .name = names,
                                      .names = GTEL_ARRAY_LEN(names)};
     walk_fail_in_turn(name, &calls, live);
-    printf("%s: %u calls, %zu readings\n", name, it.calls[STEPS - 1], it.walk.whole.told[END].n);
+    printf("%s: %u calls, %zu readings\n", name, it.calls[STEPS - 1],
+           it.walk.whole.gathered[END].n);
     finish_text(&it.m);
     gtel_buf_done(&buf);
 }

@@ -101,7 +101,7 @@ static void test_old_kernel(void)
     machine_done(&machine);
 }
 
-/* Where nothing may be told, nothing heard is not zero. */
+/* Where nothing may be reported, nothing heard is not zero. */
 static void test_apart(void)
 {
     static const char nested[] = "file proc/self/uid_map\n| 0 1000 1\n";
@@ -226,7 +226,7 @@ static void test_refused_again(void)
     machine_done(&machine);
 }
 
-/* A card that goes and comes: the others of the lane are told, and the counts go on. */
+/* A card that goes and comes: the others of the lane get to know, and the counts go on. */
 static void test_hotplug(void)
 {
     static const char text[] = TWO

@@ -330,7 +330,7 @@ static void test_absent(void)
     }
 }
 
-/* Ticks that stand still, begin anew or make no share: no figure rather than a wrong one. */
+/* Ticks that stand still, restart or make no share: no figure rather than a wrong one. */
 static void test_odd_ticks(void)
 {
     static const char *const texts[] = {
@@ -507,8 +507,8 @@ static double share_of_part(const struct lane *lane, const char *part, struct gt
 }
 
 /*
- * A VF comes at 3 s and goes at 7 s. No figure of the time with one function is told for two, and
- * the other way round: at each gather there is the truth, or nothing.
+ * A VF comes at 3 s and goes at 7 s. No figure of the time with one function is reported for two,
+ * and the other way round: at each gather there is the truth, or nothing.
  */
 static void test_functions_come_and_go(const char *mode)
 {

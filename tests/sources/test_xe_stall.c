@@ -160,7 +160,7 @@ static void test_idle(void)
     lane_done(&lane);
 }
 
-/* What keeps the GT awake is the window itself: that is not taken for work. */
+/* What keeps the GT awake is the window itself: that is not treated as work. */
 static void test_held(void)
 {
     struct lane lane;

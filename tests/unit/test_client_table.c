@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The clients of all processes: duplicates, owners, ageing, ids given anew, long random lives. */
+/* The clients of all processes: duplicates, owners, ageing, ids reused, long random lives. */
 #include "harness/alloc_fault.h"
 #include "sources/clients/table.h"
 #include "harness/test.h"

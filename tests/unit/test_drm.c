@@ -88,7 +88,7 @@ static void check_list(const struct gtel_env *env)
     gtel_arena_done(&arena);
 }
 
-/* A look that fails is told apart from a card that is not there. */
+/* A search that fails is distinguished from a card that is not there. */
 static void check_missed(struct env_fault *fault)
 {
     struct gtel_arena arena = {0};

@@ -22,7 +22,7 @@ static struct {
     int error_call;  /* the first that does, from 1 */
     int item_error;  /* of i915's item, positive */
     uint32_t length; /* of the answer */
-    uint32_t second; /* that the driver tells when it fills a buffer */
+    uint32_t second; /* that the driver reports when it fills a buffer */
     int calls;
     bool is_open;     /* the node, at each call */
     bool is_readable; /* i915's header was zero, as it wants it */
@@ -108,7 +108,7 @@ static const struct {
     {"i915, nothing to say", GTEL_DRM_I915, 4, 256, 0, 0, 0, 0, 0, 0, 1},
     {"i915, more than there is room for", GTEL_DRM_I915, 4, 256, 0, 0, 0, 257, 0, -E2BIG, 2},
     {"i915, as much as there is room for", GTEL_DRM_I915, 4, 256, 0, 0, 0, 256, 256, 256, 1},
-    {"i915, tells more than it may", GTEL_DRM_I915, 4, 256, 0, 0, 0, LENGTH, 257, -EIO, 1},
+    {"i915, reports more than it may", GTEL_DRM_I915, 4, 256, 0, 0, 0, LENGTH, 257, -EIO, 1},
     {"xe", GTEL_DRM_XE, 1, 256, 0, 0, 0, LENGTH, LENGTH, LENGTH, 3},
     {"xe, the length is known", GTEL_DRM_XE, 1, LENGTH, 0, 0, 0, LENGTH, LENGTH, LENGTH, 1},
     {"xe, the answer has grown", GTEL_DRM_XE, 1, LENGTH, 0, 0, 0, 192, 0, -E2BIG, 2},

@@ -168,10 +168,11 @@ static void test_regions(void)
         const struct gtel_fdinfo_region *region = &got.region[0];
         CHECK_STR(region->name, region_cases[i].name);
         for (unsigned kind = 0; kind < GTEL_FDINFO_KINDS; kind++) {
-            uint64_t told = 99;
-            bool is_told = gtel_fdinfo_region_get(region, (enum gtel_fdinfo_kind)kind, &told);
-            CHECK_INT(is_told, strchr(has, "tsrpam"[kind]) != NULL);
-            CHECK(told == (is_told ? bytes : 99));
+            uint64_t reported = 99;
+            bool is_reported =
+                gtel_fdinfo_region_get(region, (enum gtel_fdinfo_kind)kind, &reported);
+            CHECK_INT(is_reported, strchr(has, "tsrpam"[kind]) != NULL);
+            CHECK(reported == (is_reported ? bytes : 99));
         }
     }
 }

@@ -173,7 +173,7 @@ static void test_failed_look(void)
 }
 
 /* What the kernel remembers of a GPU does not show that the GPU answers. */
-static void test_hearsay(void)
+static void test_indirect(void)
 {
     static const char text[] = LINKS "uevents on\nerror " CARD "/power/runtime_status EIO\nend\n";
     struct machine machine;
@@ -270,7 +270,7 @@ static void test_early_sample(void)
     end(&machine);
 }
 
-/* The next helper counts from 0; what is told to the user goes on. */
+/* The next helper counts from 0; what is reported to the user goes on. */
 static void test_totals(void)
 {
     struct machine machine;
@@ -294,9 +294,9 @@ static void test_totals(void)
     end(&machine);
 }
 
-/* What a helper tells, as a front end takes it in: returns whether device i is known after it. */
-static bool tell(const struct gtel_registry *told, struct gtel_registry *registry,
-                 struct gtel_wire_map *map, struct gtel_self *self, size_t i)
+/* What a helper reports, as a front end takes it in: returns whether device i is known after it. */
+static bool report(const struct gtel_registry *reported, struct gtel_registry *registry,
+                   struct gtel_wire_map *map, struct gtel_self *self, size_t i)
 {
     struct gtel_answer answer = {.request = 1};
     struct gtel_batch none = {0};
@@ -305,7 +305,7 @@ static bool tell(const struct gtel_registry *told, struct gtel_registry *registr
     struct gtel_frame frame;
     size_t used;
     gtel_buf_init(&buf, GTEL_FRAME_MAX);
-    gtel_wire_answer(&buf, &answer, told, true, &none);
+    gtel_wire_answer(&buf, &answer, reported, true, &none);
     CHECK_INT(gtel_frame_next(gtel_buf_text(&buf), &frame, &used), 0);
     CHECK_INT(gtel_wire_read_answer(frame.payload, registry, map, &batch, &answer), 0);
     gtel_self_begin(self);
@@ -315,7 +315,7 @@ static bool tell(const struct gtel_registry *told, struct gtel_registry *registr
     return self->device[i].is_known;
 }
 
-/* A GPU that a new helper never sees is down, not unknown; one that came back counts anew. */
+/* A GPU that a new helper never sees is down, not unknown; one that came back counts from 0. */
 static void test_new_helper(void)
 {
     struct gtel_registry before = {0};
@@ -331,16 +331,16 @@ static void test_new_helper(void)
     gtel_self_init(&self, &machine.env);
     CHECK_INT(gtel_registry_add(&before, GTEL_STR("0000:03:00.0"), &device), 0);
     CHECK_INT(gtel_registry_add(&before, GTEL_STR("0000:04:00.0"), &device), 0);
-    CHECK(tell(&before, &registry, &map, &self, 0));
+    CHECK(report(&before, &registry, &map, &self, 0));
     CHECK_INT(registry.device[1]->arrivals, 1);
     gtel_registry_lost(&before, device);
     CHECK_INT(gtel_registry_add(&before, GTEL_STR("0000:04:00.0"), &device), 0);
-    CHECK(tell(&before, &registry, &map, &self, 0));
+    CHECK(report(&before, &registry, &map, &self, 0));
     CHECK_INT(registry.device[0]->arrivals, 1);
     CHECK_INT(registry.device[1]->arrivals, 2);
 
     CHECK_INT(gtel_registry_add(&after, GTEL_STR("0000:04:00.0"), &device), 0);
-    CHECK(tell(&after, &registry, &map, &self, 0));
+    CHECK(report(&after, &registry, &map, &self, 0));
     CHECK(self.device[1].is_known);
     CHECK_INT(map.n, 1);
     gtel_self_done(&self, &machine.env);
@@ -358,7 +358,9 @@ static size_t count(const struct gtel_batch *batch, enum gtel_metric metric)
     return n;
 }
 
-/* A GPU of which only hearsay has come, because the other lane is late or there is none. */
+/*
+ * A GPU of which only indirect readings have come, because the other lane is late or there is none.
+ */
 static void test_no_witness(void)
 {
     struct gtel_registry registry = {0};
@@ -445,7 +447,7 @@ static void test_late_lane(void)
 /* Devices come and go under new names: one too many costs its own readings, not the lane's. */
 static void test_full(void)
 {
-    struct gtel_registry told = {0};
+    struct gtel_registry reported = {0};
     struct gtel_registry registry = {0};
     struct gtel_device *device;
     struct gtel_answer answer = {.request = 1};
@@ -461,13 +463,13 @@ static void test_full(void)
         (void)snprintf(key, sizeof(key), "nvidia:%d", i);
         CHECK_INT(gtel_registry_add(&registry, gtel_str_of(key), &device), 0);
     }
-    CHECK_INT(gtel_registry_add(&told, GTEL_STR("nvidia:new"), &device), 0);
+    CHECK_INT(gtel_registry_add(&reported, GTEL_STR("nvidia:new"), &device), 0);
     gtel_batch_u64(&sent, device, GTEL_M_FAN_RPM, GTEL_STR_NONE, 1);
     gtel_batch_failed(&sent, device);
-    CHECK_INT(gtel_registry_add(&told, GTEL_STR("nvidia:7"), &device), 0);
+    CHECK_INT(gtel_registry_add(&reported, GTEL_STR("nvidia:7"), &device), 0);
     gtel_batch_u64(&sent, device, GTEL_M_FAN_RPM, GTEL_STR_NONE, 2);
     gtel_buf_init(&buf, GTEL_FRAME_MAX);
-    gtel_wire_answer(&buf, &answer, &told, true, &sent);
+    gtel_wire_answer(&buf, &answer, &reported, true, &sent);
     CHECK_INT(gtel_frame_next(gtel_buf_text(&buf), &frame, &used), 0);
     CHECK_INT(gtel_wire_read_answer(frame.payload, &registry, &map, &batch, &answer), 0);
     CHECK_INT(batch.n, 1);
@@ -477,7 +479,7 @@ static void test_full(void)
     gtel_buf_done(&buf);
     gtel_batch_done(&sent);
     gtel_batch_done(&batch);
-    gtel_registry_done(&told);
+    gtel_registry_done(&reported);
     gtel_registry_done(&registry);
 }
 
@@ -491,7 +493,7 @@ int main(void)
     test_reload();
     test_device_sleep();
     test_failed_look();
-    test_hearsay();
+    test_indirect();
     test_hotplug();
     test_rare_samples();
     test_early_sample();

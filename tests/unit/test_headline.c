@@ -50,7 +50,7 @@ struct machine {
     double busy;      /* in the last gather; negative: absent */
     double throttled; /* the same */
     const char *origin;
-    char source[256]; /* metrics_source, as told last */
+    char source[256]; /* metrics_source, as reported last */
     unsigned warnings;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Netlink: messages taken apart, and this machine: its list of families, and messages about a
- * device in a network namespace of the test's own. What the machine refuses is told
+ * device in a network namespace of the test's own. What the machine refuses is reported
  * (harness/refused.h); the exchange about hardware errors is in test_ras_exchange.c, without any
  * leave.
  */
@@ -131,7 +131,7 @@ static void test_ras(const struct gtel_env *env)
 {
     struct gtel_ras_counter counter[GTEL_RAS_MAX];
     size_t n = 0;
-    /* No such device, and as a rule no such family; a sandbox may refuse. */
+    /* No such device, and usually no such family; a sandbox may refuse. */
     int r = gtel_env_ras_read(env, "ffff:ff:1f.7", counter, GTEL_RAS_MAX, &n);
     CHECK(r == -ENOENT || r == -EPERM || r == -EACCES || r == -EAFNOSUPPORT);
     if (r != -ENOENT)
@@ -179,7 +179,7 @@ static int send_as_stranger(void)
     return error;
 }
 
-/* The loopback device of the namespace tells of a change, for it is asked to. */
+/* The loopback device of the namespace reports a change when it is asked to. */
 static void hear_change(const struct gtel_env *env, const char *dir)
 {
     char path[512];

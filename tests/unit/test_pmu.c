@@ -2,7 +2,7 @@
 /*
  * Groups of perf counters: of this machine, and of recorded ones. A CPU as a whole may be counted
  * with a right only, the test's own process without any where perf_event_paranoid is at most 2;
- * what the machine refuses is told, and test_pmu_exchange.c shows the rest without its leave.
+ * what the machine refuses is reported, and test_pmu_exchange.c shows the rest without its leave.
  */
 #include "host/pmu_posix.h"
 #include "recording/tree.h"

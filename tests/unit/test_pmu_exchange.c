@@ -60,7 +60,9 @@ long __wrap_syscall(long number, ...)
     return FIRST_FD + (long)i;
 }
 
-/* A group's leader tells all of it: number, time enabled, one value for each (perf_event_open(2)).
+/*
+ * A group's leader reports all of it: number, time enabled, one value for each
+ * (perf_event_open(2)).
  */
 ssize_t __wrap_read(int fd, void *buf, size_t n)
 {
@@ -134,7 +136,7 @@ static void test_group(void)
     gtel_pmu_posix_done(&pmu);
 }
 
-/* Each event refused in turn: those before it are closed, and the reason is told. */
+/* Each event refused in turn: those before it are closed, and the reason is reported. */
 static void test_refusals(void)
 {
     static const struct {

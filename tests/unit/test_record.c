@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-/* A machine that tells who it is in every way that is looked for. */
+/* A machine that reports who it is in every way that is looked for. */
 static const char secrets[] =
     "file proc/sys/kernel/hostname\n| rack17-node4.example.org\n"
     "file sys/dev0/serial_number\n| UKB7-00412345\n"
@@ -264,11 +264,11 @@ static const char processes[] = "char proc/9/fd/3 226:128\n"
                                 "gone proc/10\n"
                                 "end\n";
 
-static const char told[] = "dir proc\ndir proc/10\ndir proc/9\nowner proc/9 1000\n"
-                           "char proc/9/fd/3 226:128\nlink proc/9/fd/5 -> other\n"
-                           "refuse proc/10/fd EACCES\nlink proc/10/fd/0 -> other\n"
-                           "file proc/uptime\n| 5\n"
-                           "at 1s\n";
+static const char recorded[] = "dir proc\ndir proc/10\ndir proc/9\nowner proc/9 1000\n"
+                               "char proc/9/fd/3 226:128\nlink proc/9/fd/5 -> other\n"
+                               "refuse proc/10/fd EACCES\nlink proc/10/fd/0 -> other\n"
+                               "file proc/uptime\n| 5\n"
+                               "at 1s\n";
 
 static int skip_number(void *arg, uint32_t number)
 {
@@ -289,7 +289,7 @@ static int stat_path(const struct gtel_env *env, const char *path)
     return env->ops->stat(env->arg, path, &st);
 }
 
-/* What processes have open is told to be there, and not what it is called. */
+/* That processes have something open is recorded, and not what it is called. */
 static void test_processes(void)
 {
     static struct recorder recorder;
@@ -314,7 +314,7 @@ static void test_processes(void)
     list(env, "proc", 0);
     const char *text = finish(&recorder);
     test_label = "text";
-    if (!CHECK(gtel_str_starts(gtel_str_of(text), gtel_str_of(told))) ||
+    if (!CHECK(gtel_str_starts(gtel_str_of(text), gtel_str_of(recorded))) ||
         !CHECK(strstr(text, "gone proc/10\nend\n") != NULL) ||
         !CHECK(strstr(text, "owner proc/9 0\n") != NULL) || !CHECK(strstr(text, "maria") == NULL))
         printf("%s", text);

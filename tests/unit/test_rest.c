@@ -33,7 +33,7 @@ static void test_delays(void)
         {"none", 0, true, 0},
         {"short", 4, false, 4},
         {"too long to be blind for", 5, false, 0},
-        {"long, and something tells", 100, true, 100},
+        {"long, and something reports", 100, true, 100},
         {"too long", 101, true, 0},
     };
     for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {

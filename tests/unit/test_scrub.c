@@ -244,7 +244,7 @@ static void test_relations(struct gtel_buf *out)
 }
 
 /* A line of the longest text that is read, made of what almost has a form: 27 s if each byte of it
- * looks at the rest. */
+ * checks the rest. */
 static void test_long_line(struct gtel_buf *out)
 {
     static const char *const bits[] = {"a:", "a-", "1.", "a.b_"};

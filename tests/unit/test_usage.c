@@ -79,14 +79,15 @@ static void test_kinds(void)
     }
 }
 
-/* A figure that one part does not have is not told of the whole, in whatever order they come. */
+/* A figure that one part does not have is not reported of the whole, in whatever order they come.
+ */
 static void test_partly(void)
 {
     enum { MEMORY = 1, SHARED = 2, RENDER = 4, COPY = 8 };
     static const struct {
         const char *label;
-        unsigned part[3]; /* what each has: the first two are of one process */
-        double told[4];   /* memory in MiB, shared, render, copy */
+        unsigned part[3];   /* what each has: the first two are of one process */
+        double reported[4]; /* memory in MiB, shared, render, copy */
         double busy;
     } cases[] = {
         {"all", {15, 15, 15}, {3, 3, 0.3, 0.6}, 0.6},
@@ -124,9 +125,9 @@ static void test_partly(void)
         }
         machine_gather(m, 10);
         for (size_t k = 0; k < GTEL_ARRAY_LEN(metrics); k++) {
-            double told = cases[c / 2].told[k];
-            double unit = k < 2 && told > 0 ? (double)mib : 1;
-            CHECK_NEAR(machine_get(m, 0, metrics[k], line), told * unit, 1e-9);
+            double reported = cases[c / 2].reported[k];
+            double unit = k < 2 && reported > 0 ? (double)mib : 1;
+            CHECK_NEAR(machine_get(m, 0, metrics[k], line), reported * unit, 1e-9);
         }
         CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_BUSY, line), cases[c / 2].busy, 1e-9);
         CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_COUNT, line), 2, 0);
@@ -341,7 +342,7 @@ static void test_gone(void)
     gtel_usage_add(&m->usage, &m->device[0], 0, 0, dead, &use);
     machine_begin(m, 12, "next");
     machine_add(m, 0, 12, 2 * mib, -1);
-    m->now_ns += 100 * (uint64_t)1000000000; /* when names are looked at again */
+    m->now_ns += 100 * (uint64_t)1000000000; /* when names are checked again */
     machine_gather(m, 10);
     CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_MEMORY, "known"), (double)mib, 0);
     CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_MEMORY, "next"), (double)(2 * mib), 0);
@@ -622,7 +623,7 @@ static void add_many(struct machine *m, uint32_t n)
         machine_add(m, 0, 100 + i, mib, 0);
 }
 
-/* More processes than can be asked at once, and more than are told apart at all. */
+/* More processes than can be asked at once, and more than are distinguished at all. */
 static void test_many(void)
 {
     struct machine *m = machine_new("1000", "pid");

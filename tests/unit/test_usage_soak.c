@@ -106,7 +106,7 @@ static void note_names(struct soak *soak)
             soak->truth[i].is_named = true;
         added->is_named = added->is_named || (is_used && !added->is_replaced);
         if (!is_used && !added->is_replaced)
-            soak->truth[i].is_named = false; /* forgotten: it would be looked at anew */
+            soak->truth[i].is_named = false; /* forgotten: it would be checked again */
     }
 }
 

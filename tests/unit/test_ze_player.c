@@ -334,7 +334,7 @@ static void test_ras(void)
     end();
 }
 
-/* 11: a list of processes that is too short is filled, refused, and its true length told. */
+/* 11: a list of processes that is too short is filled, refused, and its true length is reported. */
 static void test_processes(void)
 {
     struct gtel_zes_process_state got[3];

@@ -12,7 +12,7 @@
  *     call zesDeviceGet 0 = 2                     of driver 0; devices of driver 1 begin with 16
  *     call zesDeviceGetProperties 0 = TYPE VENDOR SUBDEVICES UUID   (UUID: 32 hexadecimal digits)
  *     call zesDeviceGetSubDevicePropertiesExp 0 = TILE UUID …   (each tile)
- *     call zesDriverGetDeviceByUuidExp =          looks through the UUIDs of the lines above, as it
+ *     call zesDriverGetDeviceByUuidExp =          scans the UUIDs of the lines above, as it
  *                                                 does without a line
  *     call zesDeviceGetState 0 = RESET REPAIRED   (reasons are set, none is cleared)
  *     call zesDeviceProcessesGetState 0 = PID MEMORY SHARED ENGINES …   (each process)

@@ -54,7 +54,7 @@ static const struct {
     {"zesStandby", "zesDeviceEnumStandbyDomains"},
 };
 
-/* How a structure is told in words. */
+/* How a structure is written in words. */
 struct field {
     size_t offset;
     /* b u i: 8, 32 bits, signed; o: bits of 32 that are set beside those that are; U I: 64 bits;
@@ -589,7 +589,7 @@ static uint32_t answer_get_list(const char *name, const char *type, void *handle
         *count = is_own ? counted : n;
         return GTEL_ZE_SUCCESS;
     }
-    /* Intel's driver tells how many there are, fills what there is room for, and refuses. */
+    /* Intel's driver reports how many there are, fills what there is room for, and refuses. */
     bool is_short = given < n && strcmp(name, "zesDeviceProcessesGetState") == 0;
     *count = is_short ? n : given;
     for (uint32_t i = 0; i < given; i++) {

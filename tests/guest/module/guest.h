@@ -51,7 +51,7 @@ enum {
 
 /*
  * Memory in bytes; i915 is an integrated GPU here and has no memory of its own. The host's is as
- * large as it is; what xe tells to be used of it are the GPU's own buffers in it.
+ * large as it is; what xe reports as used of it are the GPU's own buffers in it.
  */
 #define GUEST_SYSTEM_USED (3ull << 26)
 #define GUEST_VRAM_BYTES (12ull << 30)

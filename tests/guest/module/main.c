@@ -49,10 +49,10 @@ static DEFINE_MUTEX(bound_lock);
 static struct guest_gpu *bound;
 
 /*
- * What the driver tells of a hang that a reset has mended: i915 three messages (gt/intel_reset.c),
+ * What the driver reports of a hang that a reset has fixed: i915 three messages (gt/intel_reset.c),
  * xe one, from drm_dev_wedged_event of Linux 6.15.
  */
-static void tell_hang(struct guest_gpu *gpu)
+static void report_hang(struct guest_gpu *gpu)
 {
 #ifdef GUEST_XE
     static const char *const texts[] = {"WEDGED=none"};
@@ -72,14 +72,14 @@ static int set_hangs(const char *text, const struct kernel_param *param)
     int r = kstrtouint(text, 10, &n);
     mutex_lock(&bound_lock);
     for (; r == 0 && bound && n > 0; n--)
-        tell_hang(bound);
+        report_hang(bound);
     mutex_unlock(&bound_lock);
     return r;
 }
 
 static const struct kernel_param_ops hangs_ops = {.set = set_hangs};
 module_param_cb(hangs, &hangs_ops, NULL, 0200);
-MODULE_PARM_DESC(hangs, "writing a number tells of so many hangs");
+MODULE_PARM_DESC(hangs, "writing a number reports that many hangs");
 
 static void set_bound(struct guest_gpu *gpu)
 {

@@ -67,8 +67,9 @@ struct regions {
 };
 
 /*
- * What is used is told to those alone who may see performance figures, as up to Linux 6.16. That of
- * the host's memory is the usage of the manager for XE_PL_TT (xe/xe_query.c query_mem_regions).
+ * What is used is reported only to those who may see performance figures, as up to Linux 6.16.
+ * That of the host's memory is the usage of the manager for XE_PL_TT (xe/xe_query.c
+ * query_mem_regions).
  */
 static void fill_regions(struct regions *regions)
 {
