@@ -437,10 +437,7 @@ static const char asleep[] = CLIENT("5", "3", "1") "char proc/6/fd/3 226:129\n" 
                                                                                "3\nend"
                                                                                "\n";
 
-/*
- * What sleeps is neither read nor gone, and what may be it is not read
- * either.
- */
+/* What sleeps is neither read nor removed, nor is what may be the same client. */
 static void test_asleep(void)
 {
     static struct world world;

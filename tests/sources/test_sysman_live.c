@@ -239,7 +239,7 @@ static void test_plain_name(void)
 /* Reasons of throttling that are not reported, for the doctor: none was ever set. */
 static void test_withheld(void)
 {
-    static const char why[] = "they are reported once there was one";
+    static const char why[] = "they are told once there was one";
     static const struct {
         const char *text;
         bool is_withheld;
