@@ -3,6 +3,7 @@
 #include "sources/source.h"
 
 extern const struct gtel_source gtel_source_busy_files;
+extern const struct gtel_source gtel_source_drm;
 extern const struct gtel_source gtel_source_drm_clients;
 extern const struct gtel_source gtel_source_drm_health;
 extern const struct gtel_source gtel_source_drm_memory;
@@ -23,6 +24,7 @@ const struct gtel_source *const gtel_sources[] = {
     &gtel_source_uevents, /* first: the others of its lane look at once for what has come or gone */
     &gtel_source_i915,
     &gtel_source_xe,
+    &gtel_source_drm,
     &gtel_source_xe_pmu,
     &gtel_source_xe_stall,
     &gtel_source_busy_files,

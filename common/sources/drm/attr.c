@@ -213,6 +213,18 @@ static int unsigned_value(struct gtel_attr_sample *sample, struct gtel_attr *att
     }
 }
 
+static int total(struct gtel_attr_sample *sample, struct gtel_attr *attr, struct gtel_str text)
+{
+    uint64_t value;
+    size_t at = text.n;
+    while (at > 0 && text.p[at - 1] != ' ')
+        at--;
+    int r = gtel_str_u64(gtel_str_skip(text, at), &value);
+    if (r == 0 && value > 0)
+        put_u64(sample, attr, value);
+    return r;
+}
+
 static int parse(struct gtel_attr_sample *sample, struct gtel_attr *attr, struct gtel_str text)
 {
     uint64_t value = 0;
@@ -233,6 +245,8 @@ static int parse(struct gtel_attr_sample *sample, struct gtel_attr *attr, struct
         r = gtel_str_hex(text, &value);
         value &= 1;
         break;
+    case GTEL_ATTR_TOTAL:
+        return total(sample, attr, text);
     case GTEL_ATTR_LINK_SPEED:
         r = gtel_link_speed(text, &value);
         break;
@@ -252,9 +266,11 @@ static int parse(struct gtel_attr_sample *sample, struct gtel_attr *attr, struct
 
 static int read_attr(struct gtel_attr_sample *sample, struct gtel_attr *attr)
 {
-    char buf[96];
+    char buf[GTEL_FS_TEXT_MAX];
     struct gtel_str text;
     int r = gtel_fs_read(sample->card->cards->env, &attr->file, buf, sizeof(buf), &text);
+    if (r == -EINVAL && attr->origin == GTEL_ATTR_HWMON)
+        return 0; /* nouveau's and radeon's sensors while the card falls asleep */
     if (r == 0)
         r = parse(sample, attr, text);
     /* Two reads of a fan within one jiffy: xe answers EAGAIN, and the value stands. */

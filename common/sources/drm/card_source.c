@@ -9,8 +9,11 @@ int gtel_card_source_open(struct gtel_card_source *source, const struct gtel_env
 {
     source->env = env;
     source->work = work;
-    source->cards = (struct gtel_card_list){
-        .env = env, .drivers = work->drivers, .own_size = work->own_size, .close = work->close};
+    source->cards = (struct gtel_card_list){.env = env,
+                                            .drivers = work->drivers,
+                                            .is_wanted = work->is_wanted,
+                                            .own_size = work->own_size,
+                                            .close = work->close};
     return 0;
 }
 

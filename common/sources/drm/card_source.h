@@ -16,6 +16,7 @@
 /* own: what the source keeps for a card (cards.h). Functions may be NULL. */
 struct gtel_card_work {
     const char *const *drivers; /* NULL at the end */
+    gtel_card_fn is_wanted;     /* instead of drivers */
     size_t own_size;
     /* Begins messages about a failed sample of a card: "drm_health: %s: health". NULL: none. */
     const char *failure;

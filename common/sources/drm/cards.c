@@ -3,6 +3,7 @@
 #include "sources/drm/cards.h"
 
 #include "host/kernel.h"
+#include "sources/drm/core.h"
 #include "sources/drm/sriov.h"
 #include "tables/intel_names.h"
 
@@ -25,6 +26,21 @@ bool gtel_cards_any(const struct gtel_env *env, const char *const *drivers)
         if (gtel_drm_has(env, gtel_str_of(drivers[i])))
             return true;
     return false;
+}
+
+bool gtel_cards_any_wanted(const struct gtel_env *env, gtel_card_fn is_wanted)
+{
+    struct gtel_arena arena = {0};
+    struct gtel_drm_card *list = NULL;
+    size_t n = 0;
+    size_t missed;
+    bool has_any = false;
+    if (gtel_drm_list(env, &arena, GTEL_STR_NONE, &list, &n, &missed) < 0)
+        n = 0;
+    for (size_t i = 0; i < n; i++)
+        has_any = has_any || is_wanted(env, &list[i]);
+    gtel_arena_done(&arena);
+    return has_any;
 }
 
 void gtel_cards_identify(const struct gtel_env *env, struct gtel_registry *registry,
@@ -174,6 +190,7 @@ void gtel_cards_begin(struct gtel_cards *cards, struct gtel_registry *registry)
 static int enroll(struct gtel_card *card, struct gtel_registry *registry)
 {
     const struct gtel_env *env = card->cards->env;
+    char path[GTEL_FS_PATH_MAX];
     if (card->is_registered)
         return 0;
     int r = gtel_registry_add(registry, gtel_str_of(card->drm.key), &card->device);
@@ -183,9 +200,13 @@ static int enroll(struct gtel_card *card, struct gtel_registry *registry)
     gtel_cards_label(env, registry, card->device, &card->drm);
     gtel_device_relabel(registry, card->device, GTEL_LABEL_DRIVER, gtel_str_of(card->drm.driver));
     gtel_device_relabel(registry, card->device, GTEL_LABEL_CARD, gtel_str_of(card->drm.card));
-    (void)gtel_awake_watch(env, &card->awake, card->path); /* or at the next discovery */
-    if (!card->awake.is_open)
-        r = gtel_awake_open(env, &card->awake, card->path);
+    r = gtel_core_find(env, &card->drm, path);
+    (void)gtel_str_copy(card->core_path, sizeof(card->core_path), gtel_str_of(r < 0 ? "" : path));
+    if (r == 0)
+        (void)gtel_awake_watch(env, &card->awake, path); /* or at the next discovery */
+    if (r == 0 && !card->awake.is_open)
+        r = gtel_awake_open(env, &card->awake, path);
+    r = r == -ENOENT ? 0 : r;
     card->is_registered = r == 0;
     return r;
 }
@@ -196,6 +217,30 @@ bool gtel_card_may_read(const struct gtel_card *card)
     return card->is_present && !card->device->is_left_alone &&
            gtel_awake_look(card->cards->env, &card->awake, &is_asleep) == 0 &&
            (!is_asleep || card->cards->may_wake);
+}
+
+int gtel_card_report_power(struct gtel_card *card, struct gtel_batch *batch, bool *ret_may_read)
+{
+    const struct gtel_env *env = card->cards->env;
+    char path[GTEL_FS_PATH_MAX];
+    bool is_asleep;
+    uint64_t ns;
+    card->device->is_left_alone = true; /* until it is known that it may be read */
+    int r = gtel_awake_look(env, &card->awake, &is_asleep);
+    if (r < 0)
+        return r;
+    /* The files of the device stay when the driver leaves it. */
+    gtel_fs_path(path, "sys/class/drm/%s", card->drm.card);
+    if (env->ops->exists(env->arg, path) == -ENOENT)
+        return -ENODEV;
+    card->device->is_asleep = is_asleep;
+    gtel_batch_u64(batch, card->device, GTEL_M_GPU_AWAKE, GTEL_STR_NONE, !is_asleep);
+    *ret_may_read = !is_asleep || card->cards->may_wake;
+    card->device->is_left_alone = !*ret_may_read;
+    if (*ret_may_read && gtel_awake_suspended(env, &card->awake, &ns) == 0)
+        gtel_batch_f64(batch, card->device, GTEL_M_GPU_SUSPENDED_TIME, GTEL_STR_NONE,
+                       (double)ns / 1e9);
+    return 0;
 }
 
 /* ---- the cards of a source ---- */
@@ -209,15 +254,25 @@ void gtel_card_list_reopen(const struct gtel_card_list *list, void *own)
     *(struct gtel_card **)own = card;
 }
 
-static bool is_of(const struct gtel_card *card, const char *driver)
+static size_t count_drivers(const struct gtel_card_list *list)
 {
-    return card->is_present && strcmp(card->drm.driver, driver) == 0;
+    size_t n = 0;
+    while (list->drivers && list->drivers[n])
+        n++;
+    return list->drivers ? n : 1;
+}
+
+/* Of the driver at d, or, without a list of drivers, as the source says. */
+static bool is_of(const struct gtel_card_list *list, const struct gtel_card *card, size_t d)
+{
+    return card->is_present && (list->drivers ? strcmp(card->drm.driver, list->drivers[d]) == 0
+                                              : list->is_wanted(list->env, &card->drm));
 }
 
 static bool is_wanted(const struct gtel_card_list *list, const struct gtel_card *card)
 {
-    for (size_t i = 0; list->drivers[i]; i++)
-        if (is_of(card, list->drivers[i]))
+    for (size_t d = 0; d < count_drivers(list); d++)
+        if (is_of(list, card, d))
             return true;
     return false;
 }
@@ -283,10 +338,10 @@ int gtel_card_list_discover(struct gtel_card_list *list, struct gtel_registry *r
     struct gtel_cards *cards = registry->cards;
     int first = list_cards(cards, registry);
     drop_unwanted(list);
-    for (size_t d = 0; list->drivers[d]; d++)
+    for (size_t d = 0; d < count_drivers(list); d++)
         for (size_t i = 0; i < cards->n; i++) {
             struct gtel_card *card = cards->card[i];
-            int r = is_of(card, list->drivers[d]) ? attach(list, card, registry) : 0;
+            int r = is_of(list, card, d) ? attach(list, card, registry) : 0;
             first = first < 0 ? first : r;
         }
     return first;

@@ -16,7 +16,7 @@
 #define GTEL_SOURCES_DRM_CARDS_H
 
 #include "host/drm.h"
-#include "pipeline/device.h"
+#include "pipeline/reading.h"
 #include "sources/drm/awake.h"
 #include "tables/options.h"
 
@@ -38,6 +38,7 @@ struct gtel_card {
     struct gtel_device *device; /* NULL: of no driver that a source of the lane knows */
     struct gtel_awake awake;    /* open while the card is present */
     char path[64];              /* of the device: "sys/class/drm/card0/device" */
+    char core_path[128];        /* of the GPU behind it (core.h): mostly the same; empty: unknown */
     struct gtel_card_gts gts;
     uint64_t node;       /* of Level Zero (renewal.h): which of the kernel's cards; 0: not known */
     bool is_gone;        /* the same: removed since */
@@ -74,6 +75,12 @@ void gtel_cards_changed(struct gtel_cards *cards);
  */
 bool gtel_card_may_read(const struct gtel_card *card);
 /*
+ * Reports whether a present card is awake, and for how long it slept in all. *ret_may_read: whether
+ * it may be touched. 0; -EBADF: its state is not known; -ENODEV: the driver has left it; or the
+ * error of a read.
+ */
+int gtel_card_report_power(struct gtel_card *card, struct gtel_batch *batch, bool *ret_may_read);
+/*
  * The driver has been loaded again: the counters begin again, and all sources open the card again
  * at their next discovery.
  */
@@ -88,9 +95,13 @@ struct gtel_card_slot {
     int error;           /* the last one that was logged: the same */
 };
 
+/* Whether a source reads a card; wakes nothing. */
+typedef bool (*gtel_card_fn)(const struct gtel_env *env, const struct gtel_drm_card *drm);
+
 struct gtel_card_list {
     const struct gtel_env *env;
     const char *const *drivers; /* NULL at the end */
+    gtel_card_fn is_wanted;     /* instead of drivers */
     size_t own_size;
     /* Closes what own holds of the outside world; NULL: nothing. */
     void (*close)(const struct gtel_env *env, void *own);
@@ -140,5 +151,6 @@ void gtel_cards_label(const struct gtel_env *env, struct gtel_registry *registry
 bool gtel_cards_has_bad_energy(const struct gtel_env *env, const struct gtel_drm_card *drm);
 /* Whether the machine has a card of one of the drivers; wakes nothing. */
 bool gtel_cards_any(const struct gtel_env *env, const char *const *drivers);
+bool gtel_cards_any_wanted(const struct gtel_env *env, gtel_card_fn is_wanted);
 
 #endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* A source that reads its cards by attributes alone. */
+#include "sources/drm/attr_source.h"
+
+void gtel_attr_source_close_card(const struct gtel_env *env, void *own)
+{
+    gtel_attrs_close(env, &((struct gtel_attr_card *)own)->attrs);
+}
+
+void gtel_attr_source_close(void *state)
+{
+    struct gtel_attr_source *source = state;
+    gtel_card_source_close(state);
+    gtel_arena_done(&source->texts.arena);
+    gtel_arena_done(&source->arena);
+}
+
+/* Of a card that is awake. 0 or -ENOMEM. */
+static int update(struct gtel_attr_source *source, struct gtel_attr_card *own)
+{
+    struct gtel_attr_list list = {
+        .card = own->card, .texts = &source->texts, .arena = &source->arena};
+    int r = gtel_attr_list_init(&list);
+    if (r < 0)
+        return r;
+    source->add(&list);
+    return gtel_attrs_update(&own->attrs, &list);
+}
+
+int gtel_attr_source_discover(void *state, void *own)
+{
+    struct gtel_attr_card *card = own;
+    return gtel_card_may_read(card->card) ? update(state, card) : 0;
+}
+
+int gtel_attr_source_sample(void *state, void *own, struct gtel_batch *batch)
+{
+    struct gtel_attr_card *card = own;
+    struct gtel_attr_sample sample = {.card = card->card, .attrs = &card->attrs, .batch = batch};
+    bool may_read;
+    batch->t_ns = gtel_env_now(card->card->cards->env);
+    batch->origin = GTEL_ATTR_SYSFS;
+    int r = gtel_card_report_power(card->card, batch, &may_read);
+    if (r < 0 || !may_read)
+        return r;
+    if (card->attrs.hash == 0) /* it slept when it was found, or not all could be opened */
+        r = update(state, card);
+    return r < 0 ? r : gtel_attrs_read(&sample);
+}
+
+void gtel_attr_source_diagnose(const void *state, const void *own, struct gtel_findings *findings)
+{
+    static const char *const asleep[3] = {
+        "power/runtime_status", "suspended: nothing is read, so that the GPU stays asleep", NULL};
+    const struct gtel_attr_source *source = state;
+    const struct gtel_attr_card *card = own;
+    struct gtel_arena arena = {0};
+    struct gtel_attr_texts texts = {.n = 0};
+    struct gtel_attr_list list = {.card = card->card, .texts = &texts, .arena = &arena};
+    if (card->card->device->is_asleep)
+        gtel_finding_put(findings, card->card->device, GTEL_MEASUREMENT_GPU, 0, asleep);
+    bool has_list =
+        card->attrs.hash == 0 && gtel_card_may_read(card->card) && gtel_attr_list_init(&list) == 0;
+    if (has_list)
+        source->add(&list);
+    gtel_attrs_diagnose(card->card->cards->env, &card->attrs, has_list ? &list : NULL, findings);
+    gtel_arena_done(&texts.arena);
+    gtel_arena_done(&arena);
+}

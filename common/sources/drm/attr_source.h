@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A source that reads its cards by attributes alone (attr.h): only while a card is awake, and
+ * opened when it is first seen awake. The parts of struct gtel_card_work (card_source.h), for a
+ * state that begins with struct gtel_attr_source.
+ */
+#ifndef GTEL_SOURCES_DRM_ATTR_SOURCE_H
+#define GTEL_SOURCES_DRM_ATTR_SOURCE_H
+
+#include "sources/drm/attr_list.h"
+#include "sources/drm/card_source.h"
+
+struct gtel_attr_source {
+    struct gtel_card_source source; /* first */
+    /* Adds what a card that is awake has. */
+    void (*add)(struct gtel_attr_list *list);
+    struct gtel_attr_texts texts;
+    struct gtel_arena arena; /* for the time of one card's list */
+};
+
+struct gtel_attr_card {
+    struct gtel_card *card; /* first: see sources/drm/cards.h */
+    struct gtel_attrs attrs;
+};
+
+int gtel_attr_source_discover(void *state, void *own);
+int gtel_attr_source_sample(void *state, void *own, struct gtel_batch *batch);
+void gtel_attr_source_diagnose(const void *state, const void *own, struct gtel_findings *findings);
+void gtel_attr_source_close_card(const struct gtel_env *env, void *own);
+/* As in struct gtel_source. */
+void gtel_attr_source_close(void *state);
+
+#endif
