@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # as_root.sh PROGRAM [ARGUMENT...]: runs a test that makes device nodes and namespaces, as root.
-# Where that is not possible it says so and is left out (status 77), or fails where nothing may be
-# left out (GTEL_REQUIRE_ALL).
+# Where that is not possible it says so and is skipped (status 77), or fails where nothing may be
+# skipped (GTEL_REQUIRE_ALL).
 set -u
 sudo=
 [ "$(id -u)" = 0 ] || sudo="sudo -n"

@@ -36,7 +36,7 @@ GENERATED = re.compile(r"<!-- begin (?!example).*?<!-- end", re.S)
 SKIPPED = ("contrib/docs/man/", "tests/golden/", "tests/fixtures/", "tests/fuzz/corpus/", "CHANGELOG.md", "LICENSE",
            "tests/checks/words.py")
 # Lines that are still to be written in plain words, by folder: each change makes these smaller.
-MOST = {".": 1, "common": 489, "plugins": 44, "tests": 56}
+MOST = {"common": 443, "plugins": 44, "tests": 8}
 
 
 def folder_of(path):

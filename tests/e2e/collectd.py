@@ -5,7 +5,7 @@
     collectd.py --plugins DIR --gtel PROGRAM --intel FILE.tree --nvml FILE.tree --source DIR [CASE...]
 
 Every case runs its own daemon in a scratch folder, on recorded machines and loopback only. Exit
-status 77 (skipped) where collectd is not installed; what needs InfluxDB is left out without it.
+status 77 (skipped) where collectd is not installed; what needs InfluxDB is skipped without it.
 """
 import argparse
 import csv
@@ -547,7 +547,7 @@ def stored(port):
 def case_influxdb(args):
     influxd = shutil.which("influxd")
     if not influxd:
-        print("  left out: no influxd here")
+        print("  skipped: no influxd here")
         return
     want = {**expected(args, args.intel, "gpu_intel"), **expected(args, args.nvml, "gpu_nvml")}
     folder = tempfile.mkdtemp(prefix="gtel-e2e-")
@@ -594,7 +594,7 @@ def case_hostile_names(args):
             f.write(f'LoadPlugin gpu_clients\n<Plugin gpu_clients>\nHelper "{args.gtel}"\nRoot "{tree}"\n'
                     'ProcessLimit 1000\nProcessTags "container" "pod_uid" "unit" "pid"\n</Plugin>\n')
         daemon.start()
-        # A name may be cut, and end in a hash then: what tells the processes apart is their memory.
+        # A name may be cut, and end in a hash then: their memory distinguishes the processes.
         want = {1024 * pid for pid in of_pid}
         gpu = "gpu_clients-0000:03:00.0"
 

@@ -290,7 +290,7 @@ def shares(lines):
 
 
 def test_once_recorded():
-    """A single look at recorded counters spans whole recorded intervals, as each gather does."""
+    """A single reading of recorded counters spans whole recorded intervals, as each gather does."""
     for name, of_line, want in (("clients-i915", "process=gnome-shell", "render_busy_percent=12"),
                                 ("clients-panfrost", "process=kodi.bin", "render_busy_percent=22"),
                                 ("clients-amdgpu-6.14", "process=python3", "compute_busy_percent=95"),

@@ -83,7 +83,7 @@ FAULTS = {
     "start": ({0: "call zesInit = !0x78000001\n", BEGIN: GOES,
                BEGIN + 2: "call zesInit =\n" + COMES}, "Level Zero is not used, code 0x78000001"),
 }
-# The card itself is away for a while: what the kernel tells of it is, too.
+# The card itself is away for a while: what the kernel reports of it is, too.
 AWAY = ("rebind", "quick", "start")
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""A first look through very many descriptors takes several gathers: --once and doctor wait for it.
+"""A first scan of very many descriptors takes several gathers: --once and doctor wait for it.
 
     first_look.py PROGRAM
 
-The host is a folder: a GPU that nobody uses, and processes with so many descriptors that looking at all of them takes
+The host is a folder: a GPU that nobody uses, and processes with so many descriptors that reading all of them takes
 longer than one gather may.
 """
 
@@ -67,7 +67,7 @@ def run(*words):
 
 
 def check_gather(fields, may_wait):
-    """Nothing is told of all processes before all were looked at, nor where the helper was late."""
+    """Nothing is reported of all processes before all were scanned, nor where the helper was late."""
     if may_wait and not {"processes", "processes_visible", "processes_readable"} & set(fields):
         assert fields.get("processes_waiting", 1) > 0, fields
         return True

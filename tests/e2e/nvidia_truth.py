@@ -8,7 +8,7 @@
 A gather of gtel is taken before and after each `nvidia-smi -q -x`. A field agrees when the figure of
 nvidia-smi lies between both of gtel, or beyond them by no more than its own resolution or 2 %. A field
 agrees as a whole when it does in most rounds: utilisation and power move between the calls. What one
-of the two does not know is no difference when the other does not know it either. Figures that are dear
+of the two does not know is no difference when the other does not know it either. Values that are expensive
 to ask for are not in each gather: then the last one counts, unless it has moved since ("older").
 
 Prints a table; the last line is a JSON verdict. Exit status 0: agreed, 1: not, 2: could not compare.
@@ -340,7 +340,7 @@ def compare_texts(table, root, lines):
 
 
 def energy_check(table, first, last, seconds):
-    """Mean power from the energy counter, to look at beside the power shown."""
+    """Mean power from the energy counter, to compare with the power shown."""
     for head, tags, values in last:
         if head != "gpu" or "energy_joules" not in values or "power_watts" not in values:
             continue

@@ -253,7 +253,7 @@ def check_collectd(arguments, influx):
 def start_collectd(arguments, scratch, influx):
     program = shutil.which("collectd", path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin")
     if not program:
-        print("left out: collectd is not installed")
+        print("skipped: collectd is not installed")
         return None
     tree = os.path.join(scratch, "collectd.tree")
     machine(tree, int(time.time()), COLLECTD_STEPS, COLLECTD_MORE, COLLECTD_STEP_MS)

@@ -120,10 +120,10 @@ def test_files():
         if "error while loading shared libraries" in messages and "gtel " not in out:
             return False  # not even the program
         check("no GPU found" not in messages, what)
-        is_told = "Too many open files" in messages and "LimitNOFILE=" in messages
+        is_logged = "Too many open files" in messages and "LimitNOFILE=" in messages
         has_values = "gpu,gpu=" in out or "\ngpu," in "\n" + out
-        check(is_told or has_values, what)
-        return is_told
+        check(is_logged or has_values, what)
+        return is_logged
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         shown = sum(pool.map(try_limit, range(3, 20)))
     check(shown > 2, f"limits under which it had to say something: {shown}")

@@ -9,7 +9,7 @@ schedules are those under which other programs were tried: five from the start o
 that runs. Energy and the clients' work grow in real time, everything else stands.
 
 In each schedule: faults happen; no process ends or hangs; every figure in every answer is as in the
-run without faults, so none is wrong and none is 0 for want of a reading; what is missing is told in
+run without faults, so none is wrong and none is 0 for want of a reading; what is missing is reported in
 a message that names the reason; everything is back soon after the last fault; the end of the input
 ends the program with status 0.
 """

@@ -318,7 +318,7 @@ def read_unsteady(pyzes):
     for _ in range(5):
         energy = pyzes.zes_power_energy_counter_t()
         codes.append(ask("zesPowerGetEnergyCounter", power, ctypes.byref(energy)))
-        check(energy.energy == 0 or codes[-1] == 0, "a lost GPU tells energy")
+        check(energy.energy == 0 or codes[-1] == 0, "a lost GPU reports energy")
     check(codes == [0] + 3 * [DEVICE_LOST] + [0], f"energy: {codes}")
     check(energy.energy >= 90000000000, f"energy: {energy.energy}")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Compares what gtel tells of the host's counters with what is true there (module/host.h)."""
+"""Compares what gtel reports of the host's counters with what is true there (module/host.h)."""
 
 from judge import check, line_protocol, messages_of
 
@@ -57,12 +57,12 @@ def judge_power(parts):
     for name, origin, is_there in POWER:
         gathers = gathers_of(parts[name])
         check(len(gathers) >= 3, f"{name}: {len(gathers)} gathers")
-        told = [key for gather in gathers for key in gather if key[0] == "gpu_power_domain"]
+        reported = [key for gather in gathers for key in gather if key[0] == "gpu_power_domain"]
         sources = " ".join(str(fields.get("metrics_source", "")) for gather in gathers
                            for key, fields in gather.items() if key[0] == "gpu_info")
         if not is_there:
             headline = [gather[("gpu", ())].get("power_watts") for gather in gathers]
-            check(not told and headline.count(None) == len(headline), f"{name}: there without the right")
+            check(not reported and headline.count(None) == len(headline), f"{name}: there without the right")
             check("RAPL" not in sources, f"{name}: from {sources}")
             continue
         check(origin in sources, f"{name}: from {sources}, not {origin}")

@@ -336,7 +336,7 @@ def judge_sleep(parts):
           f"woken it; awake for {rows['after'][1]} ms in all")
 
 
-# Bytes by (region, field). An integrated GPU has the host's alone, and i915 does not tell what it uses of that.
+# Bytes by (region, field). An integrated GPU has the host's alone, and i915 does not report what it uses of that.
 OWN_MEMORY = {
     "i915": {},
     "xe": {("system", "used_bytes"): 3 << 26,
@@ -379,15 +379,15 @@ def judge_doctor(parts):
         print(f"doctor {user}: engine use {row.group(1) if row else 'not named'}")
 
 
-def judge_memory(parts, driver, is_told):
-    """is_told: {configuration: None without the node, or whether what is used is told, by CAP_PERFMON}."""
+def judge_memory(parts, driver, is_reported):
+    """is_reported: {configuration: None without the node, or whether what is used is reported, by CAP_PERFMON}."""
     kib = int(re.search(r"MemTotal: +(\d+) kB", " ".join(parts["meminfo"])).group(1))
     sizes = {("system", "total_bytes"): kib << 10, **OWN_MEMORY[driver]}
-    for name, told in is_told.items():
+    for name, reported in is_reported.items():
         found = {key: value for key, value in regions_of(parts[f"rights {name}"]).items()
                  if key[1] != "used_percent"}
         wanted = {key: value for key, value in sizes.items()
-                  if told is not None and (told or "used" not in key[1])}
+                  if reported is not None and (reported or "used" not in key[1])}
         check(found == wanted, f"memory {name}: {found} instead of {wanted}")
         print(f"memory {name}: {len(found)} figures")
 

@@ -150,11 +150,11 @@ def judge_gather(book, what, driver, events, last, gather):
 def judge_heirs(what, lines, work):
     for engine in CLASSES:
         share = sum(percent for (_, name), percent in work.items() if name == engine)
-        told = sum(share_of(fields, engine) or 0 for fields in lines)
-        check(abs(told - share) <= POINTS, f"{what}: {told} of {engine} with the heirs instead of {share}")
+        reported = sum(share_of(fields, engine) or 0 for fields in lines)
+        check(abs(reported - share) <= POINTS, f"{what}: {reported} of {engine} with the heirs instead of {share}")
 
 
-def tells_numbers(parts):
+def has_numbers(parts):
     """Since Linux 6.2; before, a client may be there that was not found yet, and a sum would lack it."""
     release = next(line.split()[1] for line in parts["doctor root"] if line.split()[:1] == ["kernel"])
     return tuple(int(part) for part in release.split(".")[:2]) >= (6, 2)
@@ -167,10 +167,10 @@ def judge_engines(parts, name):
     """
     what = f"engines from clients at {name}"
     gathers, events = gathers_of(parts[f"shares {name}"])
-    if not tells_numbers(parts):
-        told = [gather for gather in gathers if gather["engines"] or "busy_percent" in gather["gpu"]]
-        check(not told, f"{what}: told without numbers of descriptors: {told}")
-        print(f"{what}: nothing, for this kernel does not tell how many descriptors a process has")
+    if not has_numbers(parts):
+        reported = [gather for gather in gathers if gather["engines"] or "busy_percent" in gather["gpu"]]
+        check(not reported, f"{what}: reported without numbers of descriptors: {reported}")
+        print(f"{what}: nothing, for this kernel does not report how many descriptors a process has")
         return
     # What the owner shared goes on after it; what it had alone stood still by then.
     going_on = [event for event in events if event[3] or event[1] != "owner"]
@@ -178,17 +178,17 @@ def judge_engines(parts, name):
     steady, changing, silent = judge.Errors(), judge.Errors(), 0
     for n in range(3, 20):
         begin, end = gathers[n - 1]["row"]["asked_us"], gathers[n]["row"]["asked_us"]
-        told = gathers[n]["engines"]
+        reported = gathers[n]["engines"]
         is_changing = any(begin < at <= end for at, *_ in events)
-        silent += is_changing and not told
+        silent += is_changing and not reported
         works = [mean_work(going_on, who, begin, end)[0] for who in names]
-        for engine in CLASSES if told or not is_changing else ():
+        for engine in CLASSES if reported or not is_changing else ():
             truth = min(sum(work[engine] for work in works), 100)  # the module lets each client do what it likes
-            share = told.get(engine, {}).get("busy_percent")
-            check(share is not None, f"{what}, gather {n}: no share of {engine}: {told}")
+            share = reported.get(engine, {}).get("busy_percent")
+            check(share is not None, f"{what}, gather {n}: no share of {engine}: {reported}")
             if share is not None:
                 (changing if is_changing else steady).add(share, truth)
-        busiest = max((fields.get("busy_percent", 0) for fields in told.values()), default=None)
+        busiest = max((fields.get("busy_percent", 0) for fields in reported.values()), default=None)
         busy = gathers[n]["gpu"].get("busy_percent")
         check(busy == busiest or abs(busy - busiest) < 1e-6, f"{what}, gather {n}: {gathers[n]['gpu']}")
     check(len(steady.all) >= 4 * 10, f"{what}: {len(steady.all)} shares")
