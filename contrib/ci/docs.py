@@ -108,6 +108,16 @@ def unnamed_headers(root, text):
     return sorted(there ^ set(re.findall(r"`(\w+\.h)`", text)))
 
 
+def unknown_files(root, text):
+    """Files of the project that a document names in `code` and that are not there."""
+    there = ["/" + os.path.join(os.path.relpath(path, root), name)
+             for folder in ("common", "plugins", "contrib", "tests")
+             for path, _, names in os.walk(os.path.join(root, folder)) for name in names]
+    for name in re.findall(r"`([\w./]+\.(?:c|h|def|py|md))`", BLOCK.sub("", text)):
+        if not any(path.endswith("/" + name) for path in there) and "ivpu" not in name and name != "CHANGELOG.md":
+            yield name
+
+
 def first_difference(old, new):
     for number, (a, b) in enumerate(zip(old.split("\n"), new.split("\n")), 1):
         if a != b:
@@ -156,6 +166,9 @@ def main():
         for link in broken_links(arguments.root, path, text):
             differences += 1
             print(f"{path}: the link {link} leads nowhere")
+        for name in unknown_files(arguments.root, text) if path == "CONTRIBUTING.md" else ():
+            differences += 1
+            print(f"{path}: there is no file {name}")
         if path == os.path.join("tests", "README.md"):
             for name in unnamed_headers(arguments.root, text):
                 differences += 1
