@@ -118,6 +118,21 @@ def unknown_files(root, text):
             yield name
 
 
+def unknown_messages(root, text):
+    """Messages in the first column of a table "message" that no source has; "…" is any text."""
+    sources = ""
+    for folder in ("common", "plugins"):
+        for path, _, names in os.walk(os.path.join(root, folder)):
+            for name in (n for n in names if n.endswith((".c", ".h"))):
+                with open(os.path.join(path, name), encoding="utf-8") as file:
+                    sources += re.sub(r'"\s*\n\s*"', "", file.read())
+    for table_text in re.findall(r"^\| message \|.*?^$", text, re.M | re.S):
+        for message in re.findall(r"^\| `([^`]+)`", table_text, re.M):
+            parts = [part.strip(": ;") for part in message.split("…")]
+            if not all(part in sources or part == "Permission denied" for part in parts):
+                yield message
+
+
 def first_difference(old, new):
     for number, (a, b) in enumerate(zip(old.split("\n"), new.split("\n")), 1):
         if a != b:
@@ -169,6 +184,9 @@ def main():
         for name in unknown_files(arguments.root, text) if path == "CONTRIBUTING.md" else ():
             differences += 1
             print(f"{path}: there is no file {name}")
+        for message in unknown_messages(arguments.root, text):
+            differences += 1
+            print(f"{path}: no source has the message: {message}")
         if path == os.path.join("tests", "README.md"):
             for name in unnamed_headers(arguments.root, text):
                 differences += 1
