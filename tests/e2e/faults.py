@@ -74,14 +74,14 @@ FAULTS = {
     "metrics-hang": (does("hang 4000", 1, READ), "lane l0metrics: no answer within"),
     # The driver is unbound and bound again: what the process has is of no use any more.
     "rebind": ({**does("stale", 1), BEGIN + 1: f"call double {CALL} = none\n" + GOES,
-                BEGIN + 3: COMES}, "sysman: a GPU has come: starting Level Zero anew"),
+                BEGIN + 3: COMES}, "sysman: a GPU was added: restarting the helper"),
     # The same between two looks.
     "quick": ({BEGIN: f"call double {CALL} = stale\n",
                BEGIN + 1: f"call double {CALL} = none\n" + GOES + COMES},
-              "sysman: a GPU has come again: starting Level Zero anew"),
+              "sysman: a GPU was removed and added again: restarting the helper"),
     # Level Zero does not start as long as the driver is not ready.
     "start": ({0: "call zesInit = !0x78000001\n", BEGIN: GOES,
-               BEGIN + 2: "call zesInit =\n" + COMES}, "Level Zero is not used, code 0x78000001"),
+               BEGIN + 2: "call zesInit =\n" + COMES}, "Level Zero does not start, code 0x78000001"),
 }
 # The card itself is away for a while: what the kernel reports of it is, too.
 AWAY = ("rebind", "quick", "start")

@@ -210,7 +210,6 @@ static void test_losses(void)
 }
 
 #define CLOSE(group, answer) "call zetMetricStreamerClose 1 " group " =" answer "\n"
-#define WHOLE "call zeDeviceGetSubDevices 1 = !0x78000001\n"
 
 /*
  * Streams that fail to close. One of stalls is no more then, nor one that may span tiles: these are
@@ -255,23 +254,6 @@ static void test_closes(void)
         finish(&m);
     }
     test_label = "";
-}
-
-/* The stream of a card that was treated as one tile for want of an answer may be one of several. */
-static void test_close_whole(void)
-{
-    struct machine m;
-    if (!begin(&m, WHOLE CLOSE("0", " !0x7ffffffe") "at 3s\n" CLOSE("0", "")))
-        return;
-    spy.count_name = "zetMetricStreamerClose";
-    gather(&m, 0);
-    gather(&m, 1);
-    CHECK_INT(spy.windows, 1);
-    CHECK_INT(spy.counted, 1);
-    gtel_group_done(&m.group);
-    CHECK_INT(spy.counted, 1);
-    CHECK_INT(spy.dead, 0);
-    finish_text(&m);
 }
 
 /* What the driver does not close at all ends with the process, where that can be exchanged. */
@@ -751,7 +733,6 @@ int main(void)
     test_quirks();
     test_losses();
     test_closes();
-    test_close_whole();
     test_found_once();
     test_stuck();
     test_windows();

@@ -41,10 +41,11 @@ static struct {
     uint32_t code;
 } it;
 
-/* Tried again after ten minutes (find.c); "not started" where the driver has not got a call. */
+/* Tried again after ten minutes. */
 static bool is_for_good(uint32_t code)
 {
-    return code == 0x70010000 || code == 0x70020000 || code == 0x78000002 || code == 0x78000003;
+    return code == 0x70010000 || code == 0x70020000 || (code >= 0x78000001 && code <= 0x78000003) ||
+           code == 0x78000005 || code == 0x78000007 || code == 0x7800000c || code == 0x7800000d;
 }
 
 /* That data were lost is what one of the codes says. */
@@ -91,12 +92,6 @@ static bool is_closing(const char *name)
            strcmp(name, "zetContextActivateMetricGroups") == 0;
 }
 
-/* Without its tiles a card is treated as a whole, and checked again after ten minutes. */
-static bool is_lack(const char *name, uint32_t code)
-{
-    return strcmp(name, "zeDeviceGetSubDevices") == 0 && code == 0x78000001;
-}
-
 /* The first gather that is so long after another one; STEPS: there is none. */
 static size_t first_after(size_t gather, unsigned seconds)
 {
@@ -137,7 +132,7 @@ static void live(unsigned at, const char *name, uint32_t code)
         bool has_started = !spy.failed_name || strcmp(spy.failed_name, "zeInit") != 0;
         if (has_started && failed_in < i)
             walk_check(&it.walk,
-                       name ? (is_for_good(code) || is_lack(name, code) ? PAUSE_END : WHILE_END)
+                       name ? (is_for_good(code) ? PAUSE_END : WHILE_END)
                             : due_of(spy.failed_name, code, failed_in),
                        more_of);
         if (steps[i].mood == MOVING_SLEEPS ||

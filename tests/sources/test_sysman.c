@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The Sysman source on recorded machines: values, quirks, start, sleep and failures. */
 #include "harness/sysman_machine.h"
-#include "sources/level_zero/sysman/sysman.h"
+#include "sources/level_zero/sysman/engines.h"
+#include "sources/level_zero/sysman/power.h"
 #include "harness/test.h"
 
 #include <stdlib.h>
@@ -224,7 +225,7 @@ static const struct {
     {"call zesPowerGetLimitsExt 1 0 = counts 0xffffffff 1 0 2 0 0 190000\n",
      {GTEL_M_POWER_LIMIT, "card", NULL, 190}},
     {"call zesPowerGetLimitsExt 1 0 = counts 1 1 0 2 0 0 190000 3 0 2 0 0 320000\n",
-     {GTEL_M_POWER_PEAK_LIMIT, "card", NULL, -1}},
+     {GTEL_M_POWER_PEAK_LIMIT, "card", NULL, 320}},
     {"call zesDeviceGet 0 = 0xffffffff\n", {GTEL_M_TEMPERATURE, "memory", NULL, 66}},
     /* what a later driver may say */
     {"call zesTemperatureGetProperties 1 0 = 77 0 0 -1\n",
@@ -667,23 +668,24 @@ static void test_sleep(void)
     finish(&m);
 }
 
-/* One that may sleep and stands still is read about once a minute, until it works or has slept. */
+#define XE_IDLE "sys/devices/pci0000:00/0000:03:00.0/tile0/gt0/gtidle/idle_residency_ms"
+
+/* One that may sleep and is idle is read about once a minute, until it works or has slept. */
 static void test_rest(void)
 {
     struct machine m;
     unsigned read = 0;
-    if (!begin(&m,
-               POWER("0000:03:00.0", "runtime_status", "active") POWER("0000:03:00.0", "control",
-                                                                       "auto")
-                   POWER("0000:03:00.0", "autosuspend_delay_ms",
-                         "10000") "call zesFrequencyGetState 1 0 = -1 300 -1 400 0 0\n"
-                                  "at 200s\ncall zesFrequencyGetState 1 0 = -1 300 -1 400 900 0\n"))
+    if (!begin(&m, POWER("0000:03:00.0", "runtime_status", "active")
+                       POWER("0000:03:00.0", "control", "auto")
+                           POWER("0000:03:00.0", "autosuspend_delay_ms",
+                                 "10000") "grow " XE_IDLE " 5000 1000\nat 200s\ngrow " XE_IDLE
+                                          " 205000 0\n"))
         return;
-    for (int i = 1; i <= 11; i++) {
+    for (int i = 1; i <= 12; i++) {
         gather(&m, 1);
         CHECK(readings_of(&m, xe) > 0);
     }
-    for (int i = 12; i < 200; i++) {
+    for (int i = 13; i < 200; i++) {
         gather(&m, 1);
         read += readings_of(&m, xe) > 0;
         CHECK(readings_of(&m, i915) > 0);
@@ -718,36 +720,45 @@ static void test_lost(void)
     finish(&m);
 }
 
-/* How often a question is asked that answers a code each time, in 200 gathers of a second. */
+/*
+ * How often a question is asked in 200 gathers of a second: of the GPU's two sensors the first one
+ * answers a code each time, or both.
+ */
 static void test_policies(void)
 {
     static const struct {
-        const char *text;
-        unsigned asked;
-        uint32_t failed; /* in the first gather */
+        const char *code;
+        unsigned asked;  /* each of both sensors, if neither has a value */
+        uint32_t failed; /* of one, in the first gather */
         unsigned warnings;
         unsigned hints;
     } cases[] = {
-        {"call zesTemperatureGetState 1 0 = !0x70010000\n", 1, 0, 0, 1},
-        {"call zesTemperatureGetState 1 0 = !0x78000003\n", 1, 0, 0, 0},
-        {"call zesTemperatureGetState 1 0 = !0x70010001\n", 10, 0, 0, 0},
-        {"call zesTemperatureGetState 1 0 = !0x70000007\n", 200, 0, 0, 0},
-        {"call zesTemperatureGetState 1 0 = !0x7ffffffe\n", 10, 1, 1, 0},
-        {"call zesTemperatureGetState 1 0 = !0x12345678\n", 10, 1, 1, 0},
+        {"0x70010000", 1, 0, 0, 1},   {"0x78000003", 1, 0, 0, 0},  {"0x70010001", 10, 0, 0, 0},
+        {"0x70000007", 200, 0, 0, 0}, {"0x7ffffffe", 10, 1, 1, 0}, {"0x12345678", 10, 1, 1, 0},
     };
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+    for (size_t i = 0; i < 2 * GTEL_ARRAY_LEN(cases); i++) {
         struct machine m;
-        test_label = cases[i].text;
-        if (!begin(&m, cases[i].text))
+        char text[200];
+        size_t c = i / 2;
+        bool is_both = i % 2 == 1;
+        (void)snprintf(
+            text, sizeof(text),
+            "call zesTemperatureGetState 1 0 = !%s\ncall zesTemperatureGetState 1 1 = %s%s\n",
+            cases[c].code, is_both ? "!" : "", is_both ? cases[c].code : "66");
+        test_label = text;
+        if (!begin(&m, text))
             continue;
         spy.count_name = "zesTemperatureGetState";
         gather(&m, 0);
-        CHECK_INT(m.group.batch.failed[0] + m.group.batch.failed[1], cases[i].failed);
-        for (int k = 1; k < 200; k++)
+        CHECK_INT(m.group.batch.failed[0] + m.group.batch.failed[1],
+                  cases[c].failed * (is_both ? 2 : 1));
+        for (int k = 1; k < 200; k++) {
             gather(&m, 1);
-        CHECK_INT(spy.counted - 400, cases[i].asked); /* the two other sensors */
-        CHECK_INT(spy.logs[GTEL_LOG_WARNING], cases[i].warnings);
-        CHECK_INT(spy.logs[GTEL_LOG_INFO], cases[i].hints);
+            CHECK_NEAR(value(&m, GTEL_M_TEMPERATURE, "memory", NULL), is_both ? -1 : 66, 0);
+        }
+        CHECK_INT(spy.counted - 200, 2 * (is_both ? cases[c].asked : 200)); /* and i915's */
+        CHECK_INT(spy.logs[GTEL_LOG_WARNING], cases[c].warnings);
+        CHECK_INT(spy.logs[GTEL_LOG_INFO], cases[c].hints);
         finish(&m);
     }
     test_label = "";

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The loader of Level Zero: its names, and what it says. */
+/* The loader of Level Zero: where it is, its start, and when the helper needs a restart. */
 #include "sources/level_zero/level_zero.h"
 
 #include "abi/zes_abi.h"
 #include "host/library.h"
 
+#include <errno.h>
 #include <stdio.h>
 
+#define TEN_MINUTES_NS UINT64_C(600000000000)
+
 static const char soname[] = "libze_loader.so.1";
+static const char *const drivers[] = {"i915", "xe", NULL};
+
 static bool find(const struct gtel_env *env, char *ret, size_t size)
 {
     static const char dll[] = "System32/ze_loader.dll"; /* below the folder of Windows */
@@ -15,16 +20,15 @@ static bool find(const struct gtel_env *env, char *ret, size_t size)
            (gtel_fs_exists(env, dll) && gtel_str_copy(ret, size, gtel_str_of(dll)));
 }
 
-bool gtel_level_zero_is_installed(const struct gtel_env *env)
-{
-    char path[GTEL_FS_PATH_MAX];
-    return find(env, path, sizeof(path));
-}
-
 static bool is_wanted(const struct gtel_env *env)
 {
-    static const char *const drivers[] = {"i915", "xe", NULL};
     return gtel_cards_any(env, drivers);
+}
+
+bool gtel_level_zero_present(const struct gtel_env *env)
+{
+    char path[GTEL_FS_PATH_MAX];
+    return is_wanted(env) && find(env, path, sizeof(path));
 }
 
 static const char packages[] = "apt install libze1 (Debian), level-zero (Ubuntu)";
@@ -32,7 +36,7 @@ static const char packages[] = "apt install libze1 (Debian), level-zero (Ubuntu)
 const struct gtel_source_library gtel_level_zero_library = {
     .name = "Level Zero", .soname = soname, .fix = packages, .is_wanted = is_wanted, .find = find};
 
-const char *gtel_level_zero_advice(uint32_t code)
+static const char *advice_on(uint32_t code)
 {
     switch (code) {
     case GTEL_ZE_UNINITIALIZED:
@@ -49,22 +53,130 @@ const char *gtel_level_zero_advice(uint32_t code)
     }
 }
 
-void gtel_level_zero_put_absent(enum gtel_measurement measurement, struct gtel_findings *findings)
+int gtel_level_zero_open(struct gtel_level_zero *lz, const struct gtel_env *env)
 {
-    static const char *const text[3] = {soname, "it cannot be opened", packages};
-    gtel_finding_put(findings, NULL, measurement, 0, text);
+    if (!gtel_level_zero_present(env))
+        return -ENOENT;
+    lz->cards.env = env;
+    lz->cards.drivers = drivers;
+    return 0;
 }
 
-void gtel_level_zero_put_wait(const struct gtel_card_list *cards, enum gtel_measurement measurement,
-                              struct gtel_findings *findings)
+void gtel_level_zero_close(struct gtel_level_zero *lz)
+{
+    const struct gtel_env *env = lz->cards.env;
+    if (!env)
+        return;
+    gtel_card_list_done(&lz->cards);
+    gtel_dynlib_close(env, &lz->dynlib);
+}
+
+bool gtel_level_zero_may_start(const struct gtel_level_zero *lz)
+{
+    return lz->cards.n > 0 && !gtel_card_list_awaited(&lz->cards);
+}
+
+bool gtel_level_zero_load(struct gtel_level_zero *lz, const struct gtel_dynlib_symbol *symbols,
+                          size_t n, void *calls)
+{
+    const struct gtel_env *env = lz->cards.env;
+    if (lz->state == GTEL_LEVEL_ZERO_FAILED || lz->state == GTEL_LEVEL_ZERO_RUNS ||
+        !gtel_level_zero_may_start(lz))
+        return false;
+    if (gtel_dynlib_open(env, &lz->dynlib, gtel_level_zero_names, symbols, n, calls) == 0) {
+        lz->started_ns = gtel_env_now(env);
+        return true;
+    }
+    lz->dynlib = (struct gtel_dynlib){0};
+    if (lz->state == GTEL_LEVEL_ZERO_NEW)
+        gtel_log(&env->log, lz->level, "%s: %s cannot be used; going on without Level Zero",
+                 lz->source, gtel_level_zero_names[0]);
+    lz->state = GTEL_LEVEL_ZERO_NO_LIBRARY;
+    return false;
+}
+
+void gtel_level_zero_started(struct gtel_level_zero *lz, uint32_t code, const char *advice)
+{
+    lz->state = code == GTEL_ZE_SUCCESS ? GTEL_LEVEL_ZERO_RUNS : GTEL_LEVEL_ZERO_FAILED;
+    lz->advice = advice ? advice : advice_on(code);
+    if (lz->state == GTEL_LEVEL_ZERO_FAILED)
+        gtel_log(&lz->cards.env->log, lz->level, "%s: Level Zero does not start, code 0x%x: %s",
+                 lz->source, (unsigned)code, lz->advice);
+}
+
+/* ---- restarts ---- */
+
+void gtel_level_zero_restart(const struct gtel_level_zero *lz, struct gtel_registry *registry,
+                             const char *why)
+{
+    if (registry->is_spent || !registry->can_renew)
+        return;
+    registry->is_spent = true;
+    if (why)
+        gtel_log(&lz->cards.env->log, GTEL_LOG_INFO, "%s: %s: restarting the helper", lz->source,
+                 why);
+}
+
+int gtel_level_zero_discover(struct gtel_level_zero *lz, struct gtel_registry *registry,
+                             bool has_devices)
+{
+    int r = gtel_card_list_discover(&lz->cards, registry);
+    bool is_useless = lz->state == GTEL_LEVEL_ZERO_FAILED ||
+                      (lz->state == GTEL_LEVEL_ZERO_RUNS && lz->cards.n > 0 && !has_devices);
+    for (size_t i = 0; i < lz->cards.n && lz->started_ns > 0; i++)
+        if (lz->cards.slot[i].is_new)
+            gtel_level_zero_restart(lz, registry, "a GPU was added");
+    if (is_useless && gtel_env_now(lz->cards.env) - lz->started_ns >= TEN_MINUTES_NS)
+        gtel_level_zero_restart(lz, registry, NULL);
+    return r;
+}
+
+/* The folder of a card is another one after each bind. */
+static void check_card(const struct gtel_level_zero *lz, struct gtel_card *card,
+                       struct gtel_registry *registry)
+{
+    const struct gtel_env *env = lz->cards.env;
+    char path[GTEL_FS_PATH_MAX];
+    struct gtel_stat stat;
+    int r = env->ops->stat(env->arg, gtel_fs_path(path, "sys/class/drm/%s", card->drm.card), &stat);
+    card->is_gone = r == -ENOENT;
+    if (r < 0)
+        return;
+    if (card->node != 0 && card->node != stat.ino && lz->started_ns > 0)
+        gtel_level_zero_restart(lz, registry, "a GPU was removed and added again");
+    card->node = stat.ino;
+}
+
+bool gtel_level_zero_check(const struct gtel_level_zero *lz, struct gtel_registry *registry)
+{
+    bool is_due = lz->state == GTEL_LEVEL_ZERO_NEW && gtel_level_zero_may_start(lz);
+    for (size_t i = 0; i < lz->cards.n; i++) {
+        check_card(lz, gtel_card_at(&lz->cards, i), registry);
+        is_due = is_due || gtel_card_at(&lz->cards, i)->is_gone;
+    }
+    return is_due;
+}
+
+/* ---- doctor ---- */
+
+bool gtel_level_zero_diagnose(const struct gtel_level_zero *lz, const char *start_call,
+                              enum gtel_measurement measurement, struct gtel_findings *findings)
 {
     char why[128];
-    const char *const text[3] = {"Level Zero", why,
-                                 "let that GPU work once, or set the option Wake to always"};
-    const struct gtel_card *card = gtel_card_list_awaited(cards);
-    if (!card)
-        return;
-    (void)snprintf(why, sizeof(why), "it starts with all GPUs at once, and waits until %s is awake",
-                   card->drm.key);
-    gtel_finding_put(findings, NULL, measurement, 0, text);
+    const struct gtel_card *card = gtel_card_list_awaited(&lz->cards);
+    const char *const no_library[3] = {soname, "it cannot be opened", packages};
+    const char *const no_start[3] = {start_call, lz->advice, NULL};
+    const char *const waits[3] = {"Level Zero", why,
+                                  "let that GPU work once, or set the option Wake to always"};
+    if (lz->state == GTEL_LEVEL_ZERO_NO_LIBRARY) {
+        gtel_finding_put(findings, NULL, measurement, 0, no_library);
+    } else if (lz->state == GTEL_LEVEL_ZERO_FAILED) {
+        gtel_finding_put(findings, NULL, measurement, 0, no_start);
+    } else if (lz->state == GTEL_LEVEL_ZERO_NEW && card) {
+        (void)snprintf(why, sizeof(why),
+                       "it starts with all GPUs at once, and waits until %s is awake",
+                       card->drm.key);
+        gtel_finding_put(findings, NULL, measurement, 0, waits);
+    }
+    return lz->state == GTEL_LEVEL_ZERO_RUNS;
 }

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Measures: opens a stream, reads it, closes it, and has the driver calculate all of it at once.
+ * Measures: opens a stream, reads it, closes it, and has the driver calculate all of it in one
+ * call.
  *
  * Nothing is open outside of a window, for while a stream is, the kernel keeps the GPU awake, and
  * nobody else can measure (kernel: i915_perf.c, xe_oa.c, xe_eu_stall.c).
  */
-#include "sources/level_zero/metrics/l0metrics.h"
+#include "sources/level_zero/metrics/window.h"
+
+#include "sources/level_zero/metrics/ask.h"
+#include "sources/level_zero/metrics/groups.h"
+#include "sources/level_zero/metrics/values.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +22,9 @@
  * Activity: the buffer of a stream takes thousands of reports, a window makes ten. Before Xe2 a
  * counter that is summed over all units can wrap within a second, so periods stay far below that.
  *
- * Stalls: sampled each 251 to 1757 clocks, as coarsely as the driver can: it takes what is nearest
+ * Stalls: sampled each 251 to 1757 clocks, as coarsely as the driver can: it uses what is nearest
  * to a period that is too long. 8192 records of a core fill within tens of milliseconds, and more
- * often than the kernel looks (5 ms) there is nothing new to read.
+ * often than the kernel checks (5 ms) there is nothing new to read.
  */
 static const struct {
     uint64_t length_ns;
@@ -34,59 +39,52 @@ static const struct {
 /* A report each: the driver makes of it the least that its buffer can be. */
 enum { NOTIFY_EVERY = 1024 };
 
-/* With the pauses between them that is some seconds. */
-enum { LEFT_TRIES = 4 };
-
-static bool is_open(const struct gtel_l0m_open *open)
-{
-    return open->stream || open->is_active || open->context;
-}
+/* Tries to close, some seconds with the pauses between them. */
+enum { CLOSES_MAX = 4 };
 
 /*
  * In this order: one is open in the other. A code other than SUCCESS, and its call, are of what
  * stays open.
  *
- * Of two kinds of stream the driver deletes the object when it is closed, whatever it answers, and
- * lets another one be opened: a second call would be one through freed memory (compute-runtime:
- * IpSamplingMetricStreamerImp::close, the same for several tiles, and of OaMetricStreamerImp the
- * one that spans tiles, whose parts are deleted one by one). A stream of activity stays as it is.
+ * A stream of stalls is deleted by the driver when it is closed, whatever it answers, and another
+ * one may be opened: a second call would be one through freed memory (compute-runtime:
+ * IpSamplingMetricStreamerImp::close). A stream of activity stays as it is.
  */
-static uint32_t close_left(const struct gtel_l0m *l0m, struct gtel_l0m_tile *tile,
-                           const char **ret_call)
+static uint32_t close_all(const struct gtel_l0m *l0m, struct gtel_l0m_tile *tile,
+                          const char **ret_call)
 {
-    struct gtel_l0m_open *left = &tile->left;
+    struct gtel_l0m_open *open = &tile->open;
     uint32_t code = GTEL_ZE_SUCCESS;
     *ret_call = "zetMetricStreamerClose";
-    if (left->stream)
-        code = l0m->call.zetMetricStreamerClose(left->stream);
-    if (code != GTEL_ZE_SUCCESS && !left->is_gone_by_close)
+    if (open->stream)
+        code = l0m->call.zetMetricStreamerClose(open->stream);
+    if (code != GTEL_ZE_SUCCESS && !open->is_deleted_by_close)
         return code;
-    left->stream = NULL;
+    open->stream = NULL;
     *ret_call = "zetContextActivateMetricGroups";
     code = GTEL_ZE_SUCCESS;
-    if (left->is_active)
-        code = l0m->call.zetContextActivateMetricGroups(left->context, tile->handle, 0, NULL);
+    if (open->is_active)
+        code = l0m->call.zetContextActivateMetricGroups(open->context, tile->handle, 0, NULL);
     if (code != GTEL_ZE_SUCCESS)
         return code;
-    left->is_active = false;
+    open->is_active = false;
     *ret_call = "zeContextDestroy";
-    if (left->context)
-        code = l0m->call.zeContextDestroy(left->context);
-    left->context = code == GTEL_ZE_SUCCESS ? NULL : left->context;
+    if (open->context)
+        code = l0m->call.zeContextDestroy(open->context);
+    open->context = code == GTEL_ZE_SUCCESS ? NULL : open->context;
+    open->is_closing = code != GTEL_ZE_SUCCESS;
     return code;
 }
 
-/* What is not closed stays taken from all others, so it is tried again: at once, and later. */
-void gtel_l0m_close_window(struct gtel_l0m *l0m, struct gtel_l0m_tile *tile)
+/* What is not closed stays unavailable to all others: it is closed again immediately, and later. */
+static void close_window(struct gtel_l0m *l0m, struct gtel_l0m_tile *tile)
 {
     const char *call;
-    if (tile->open.stream)
-        tile->held_ns += gtel_env_now(l0m->cards.env) - tile->opened_ns;
-    if (is_open(&tile->open))
-        tile->left = tile->open;
-    tile->open = (struct gtel_l0m_open){0};
-    if (close_left(l0m, tile, &call) != GTEL_ZE_SUCCESS)
-        (void)close_left(l0m, tile, &call);
+    if (tile->open.stream && !tile->open.is_closing)
+        tile->held_ns += gtel_env_now(l0m->lz.cards.env) - tile->opened_ns;
+    tile->open.is_closing = true;
+    if (close_all(l0m, tile, &call) != GTEL_ZE_SUCCESS)
+        (void)close_all(l0m, tile, &call);
     free(tile->raw);
     tile->raw = NULL;
     tile->size = 0;
@@ -96,7 +94,15 @@ void gtel_l0m_close_window(struct gtel_l0m *l0m, struct gtel_l0m_tile *tile)
 
 bool gtel_l0m_is_stuck(const struct gtel_l0m_tile *tile)
 {
-    return tile->left_tries >= LEFT_TRIES;
+    return tile->failed_closes >= CLOSES_MAX;
+}
+
+void gtel_l0m_release(struct gtel_l0m *l0m, struct gtel_l0m_tile *tile)
+{
+    close_window(l0m, tile);
+    if (tile->is_enabled && l0m->call.zetDeviceDisableMetricsExp)
+        (void)l0m->call.zetDeviceDisableMetricsExp(tile->handle);
+    *tile = (struct gtel_l0m_tile){0};
 }
 
 /* Room for what one window can bring: at each read as much as the driver's buffer holds. */
@@ -108,23 +114,22 @@ static uint32_t make_room(const struct gtel_l0m *l0m, struct gtel_l0m_tile *tile
     if (code != GTEL_ZE_SUCCESS)
         return code;
     if (capacity == 0)
-        return GTEL_L0M_NO_SENSE;
+        return GTEL_L0M_BAD_DATA;
     size_t reads = (size_t)(windows[tile->kind].length_ns / windows[tile->kind].read_ns) + 1;
     tile->size = capacity < BYTES_MAX / reads ? capacity * reads : BYTES_MAX;
     tile->raw = malloc(tile->size); /* touched only as far as data comes */
     return tile->raw ? GTEL_ZE_SUCCESS : GTEL_ZE_OUT_OF_HOST_MEMORY;
 }
 
-static uint32_t open_window(struct gtel_l0m *l0m, const struct gtel_l0m_gpu *gpu,
-                            struct gtel_l0m_tile *tile, const char **call)
+static uint32_t open_window(struct gtel_l0m *l0m, struct gtel_l0m_tile *tile, const char **call)
 {
     struct gtel_l0m_meter *meter = &tile->meter[tile->kind];
     const struct gtel_ze_context_desc context = {.head.type = GTEL_ZE_TYPE_CONTEXT_DESC};
     struct gtel_zet_streamer_desc desc = {.head.type = GTEL_ZET_TYPE_STREAMER_DESC,
                                           .notify_every = NOTIFY_EVERY,
                                           .period = windows[tile->kind].period_ns};
-    uint32_t code = close_left(l0m, tile, call);
-    tile->left_tries = code == GTEL_ZE_SUCCESS ? 0 : tile->left_tries + 1;
+    uint32_t code = tile->open.is_closing ? close_all(l0m, tile, call) : GTEL_ZE_SUCCESS;
+    tile->failed_closes = code == GTEL_ZE_SUCCESS ? 0 : tile->failed_closes + 1;
     if (code != GTEL_ZE_SUCCESS)
         return code;
     *call = "zeContextCreate";
@@ -139,7 +144,7 @@ static uint32_t open_window(struct gtel_l0m *l0m, const struct gtel_l0m_gpu *gpu
     if (code != GTEL_ZE_SUCCESS)
         return code;
     tile->open.is_active = true;
-    tile->open.is_gone_by_close = tile->kind == GTEL_L0M_STALL || gpu->whole_ns > 0;
+    tile->open.is_deleted_by_close = tile->kind == GTEL_L0M_STALL;
     *call = "zetMetricStreamerOpen";
     code = l0m->call.zetMetricStreamerOpen(tile->open.context, tile->handle, meter->group, &desc,
                                            NULL, &tile->open.stream);
@@ -147,9 +152,9 @@ static uint32_t open_window(struct gtel_l0m *l0m, const struct gtel_l0m_gpu *gpu
         tile->open.stream = NULL;
         return code;
     }
-    tile->opened_ns = gtel_env_now(l0m->cards.env);
+    tile->opened_ns = gtel_env_now(l0m->lz.cards.env);
     *call = "zetMetricStreamerReadData";
-    return tile->open.stream ? make_room(l0m, tile) : GTEL_L0M_NO_SENSE;
+    return tile->open.stream ? make_room(l0m, tile) : GTEL_L0M_BAD_DATA;
 }
 
 static uint32_t read_once(const struct gtel_l0m *l0m, struct gtel_l0m_tile *tile, size_t *ret_n)
@@ -161,13 +166,13 @@ static uint32_t read_once(const struct gtel_l0m *l0m, struct gtel_l0m_tile *tile
     if (code != GTEL_ZE_SUCCESS && code != GTEL_ZET_DROPPED_DATA)
         return code;
     if (n > tile->size - tile->n)
-        return GTEL_L0M_NO_SENSE;
+        return GTEL_L0M_BAD_DATA;
     *ret_n = n;
     tile->n += n;
     return code;
 }
 
-/* Samples of stalls that were lost are told by a read without data; the next one has some. */
+/* Samples of stalls that were lost are reported by a read without data; the next one has some. */
 static uint32_t read_window(const struct gtel_l0m *l0m, struct gtel_l0m_tile *tile)
 {
     size_t n = 0;
@@ -192,69 +197,55 @@ static struct gtel_zet_value *make_values(uint32_t n)
     return value;
 }
 
+/* sets: NULL, or how many, for data that span tiles; their reports are as many more of a kind. */
+static uint32_t calculate_once(const struct gtel_l0m *l0m, const struct gtel_l0m_tile *tile,
+                               uint32_t *sets, uint32_t *n, struct gtel_zet_value *ret)
+{
+    uint32_t counts[GTEL_L0M_TILES_MAX] = {0};
+    void *group = tile->meter[tile->kind].group;
+    return sets ? l0m->call.zetMetricGroupCalculateMultipleMetricValuesExp(
+                      group, GTEL_ZET_METRIC_VALUES, tile->n, tile->raw, sets, n,
+                      ret ? counts : NULL, ret)
+                : l0m->call.zetMetricGroupCalculateMetricValues(group, GTEL_ZET_METRIC_VALUES,
+                                                                tile->n, tile->raw, n, ret);
+}
+
 /*
+ * All bytes in one call: a report is the difference to the one before it. *ret is allocated.
+ *
  * Values that come with the warning that samples were lost are good ones: EU stalls of Ponte
  * Vecchio do, where a record says so (level zero: WARNING_DROPPED_DATA; compute-runtime: IP
  * sampling).
  */
-static uint32_t take_values(struct gtel_l0m_tile *tile, uint32_t code)
-{
-    bool has_dropped = code == GTEL_ZET_DROPPED_DATA;
-    tile->has_dropped = tile->has_dropped || has_dropped;
-    return has_dropped ? GTEL_ZE_SUCCESS : code;
-}
-
-/* For data that span tiles; their reports are as many more of the same kind. */
-static uint32_t calculate_sets(const struct gtel_l0m *l0m, struct gtel_l0m_tile *tile, void *group,
-                               struct gtel_zet_value **ret, uint32_t *ret_n)
-{
-    uint32_t counts[GTEL_L0M_TILES_MAX] = {0};
-    uint32_t sets = 0;
-    uint32_t n = 0;
-    if (!l0m->call.zetMetricGroupCalculateMultipleMetricValuesExp)
-        return GTEL_ZE_INVALID_ARGUMENT;
-    uint32_t code = l0m->call.zetMetricGroupCalculateMultipleMetricValuesExp(
-        group, GTEL_ZET_METRIC_VALUES, tile->n, tile->raw, &sets, &n, NULL, NULL);
-    if (code != GTEL_ZE_SUCCESS)
-        return code;
-    if (sets > GTEL_L0M_TILES_MAX || n == 0 || n > BYTES_MAX / sizeof(**ret))
-        return GTEL_L0M_NO_SENSE;
-    struct gtel_zet_value *value = make_values(n);
-    if (!value)
-        return GTEL_ZE_OUT_OF_HOST_MEMORY;
-    uint32_t room = n;
-    code = l0m->call.zetMetricGroupCalculateMultipleMetricValuesExp(
-        group, GTEL_ZET_METRIC_VALUES, tile->n, tile->raw, &sets, &n, counts, value);
-    *ret = value;
-    *ret_n = n < room ? n : room;
-    return take_values(tile, code);
-}
-
-/* All bytes at once: a report is the difference to the one before it. *ret is allocated. */
-static uint32_t calculate(const struct gtel_l0m *l0m, struct gtel_l0m_tile *tile, void *group,
+static uint32_t calculate(const struct gtel_l0m *l0m, struct gtel_l0m_tile *tile,
                           struct gtel_zet_value **ret, uint32_t *ret_n)
 {
     uint32_t n = 0;
-    uint32_t code = l0m->call.zetMetricGroupCalculateMetricValues(group, GTEL_ZET_METRIC_VALUES,
-                                                                  tile->n, tile->raw, &n, NULL);
-    if (code == GTEL_ZE_INVALID_ARGUMENT) {
-        uint32_t of_sets = calculate_sets(l0m, tile, group, ret, ret_n);
-        /* A driver that has no such call has refused for another reason. */
-        return of_sets == GTEL_ZE_UNSUPPORTED_FEATURE ? code : of_sets;
+    uint32_t sets = 0;
+    uint32_t *of_sets = NULL;
+    uint32_t code = calculate_once(l0m, tile, NULL, &n, NULL);
+    if (code == GTEL_ZE_INVALID_ARGUMENT &&
+        l0m->call.zetMetricGroupCalculateMultipleMetricValuesExp) {
+        of_sets = &sets;
+        n = 0;
+        code = calculate_once(l0m, tile, of_sets, &n, NULL);
+        if (code == GTEL_ZE_UNSUPPORTED_FEATURE) /* then it has refused for another reason */
+            code = GTEL_ZE_INVALID_ARGUMENT;
     }
     if (code != GTEL_ZE_SUCCESS || n == 0)
         return code;
-    if (n > BYTES_MAX / sizeof(**ret))
-        return GTEL_L0M_NO_SENSE;
-    struct gtel_zet_value *value = make_values(n);
-    if (!value)
+    if (n > BYTES_MAX / sizeof(**ret) || sets > GTEL_L0M_TILES_MAX)
+        return GTEL_L0M_BAD_DATA;
+    *ret = make_values(n);
+    if (!*ret)
         return GTEL_ZE_OUT_OF_HOST_MEMORY;
     uint32_t room = n;
-    code = l0m->call.zetMetricGroupCalculateMetricValues(group, GTEL_ZET_METRIC_VALUES, tile->n,
-                                                         tile->raw, &n, value);
-    *ret = value;
+    code = calculate_once(l0m, tile, of_sets, &n, *ret);
     *ret_n = n < room ? n : room;
-    return take_values(tile, code);
+    if (code != GTEL_ZET_DROPPED_DATA)
+        return code;
+    tile->has_dropped = true;
+    return GTEL_ZE_SUCCESS;
 }
 
 /* No data is an answer, too: no report came, or no instruction was sampled. */
@@ -267,16 +258,16 @@ static uint32_t evaluate(const struct gtel_l0m *l0m, struct gtel_l0m_tile *tile,
     meter->result_ns = 0;
     if (tile->n == 0)
         return GTEL_ZE_SUCCESS;
-    uint32_t code = calculate(l0m, tile, meter->group, &value, &n);
+    uint32_t code = calculate(l0m, tile, &value, &n);
     if (code == GTEL_ZE_SUCCESS && n % meter->columns != 0)
-        code = GTEL_L0M_NO_SENSE;
+        code = GTEL_L0M_BAD_DATA;
     if (code == GTEL_ZE_SUCCESS && n > 0) {
-        bool is_fine = tile->kind == GTEL_L0M_STALL ? gtel_l0m_take_stalls(meter, value, n)
-                                                    : gtel_l0m_take_activity(meter, value, n);
-        code = is_fine ? GTEL_ZE_SUCCESS : GTEL_L0M_NO_SENSE;
+        bool is_fine = tile->kind == GTEL_L0M_STALL ? gtel_l0m_read_stalls(meter, value, n)
+                                                    : gtel_l0m_read_activity(meter, value, n);
+        code = is_fine ? GTEL_ZE_SUCCESS : GTEL_L0M_BAD_DATA;
         if (is_fine && meter->samples > 0) {
-            meter->result_ns = gtel_env_now(l0m->cards.env);
-            meter->is_told = false;
+            meter->result_ns = gtel_env_now(l0m->lz.cards.env);
+            meter->is_reported = false;
             meter->has_dropped = tile->has_dropped;
         }
     }
@@ -288,19 +279,19 @@ static uint32_t evaluate(const struct gtel_l0m *l0m, struct gtel_l0m_tile *tile,
 static void open_next(struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu, struct gtel_l0m_tile *tile)
 {
     const char *call;
-    uint64_t now = gtel_env_now(l0m->cards.env);
+    uint64_t now = gtel_env_now(l0m->lz.cards.env);
     for (; tile->kind < GTEL_L0M_KINDS; tile->kind++) {
         struct gtel_l0m_meter *meter = &tile->meter[tile->kind];
         bool is_left = tile->kind == GTEL_L0M_STALL && gpu->leaves_stalls;
-        if (!meter->group || is_left || meter->ask.due_ns > now)
+        if (!meter->group || is_left || meter->last.retry.due_ns > now)
             continue;
-        uint32_t code = open_window(l0m, gpu, tile, &call);
+        uint32_t code = open_window(l0m, tile, &call);
         if (code == GTEL_ZE_SUCCESS) {
             tile->due_ns = now + windows[tile->kind].read_ns;
             return;
         }
-        gtel_l0m_close_window(l0m, tile);
-        gtel_l0m_settle(l0m, gpu, &meter->ask, call, code);
+        close_window(l0m, tile);
+        gtel_l0m_record(l0m, gpu, &meter->last, call, code);
     }
     tile->due_ns = 0;
 }
@@ -310,7 +301,7 @@ static void go_on(struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu, struct gtel_l0
 {
     const char *call = "zetMetricStreamerReadData";
     struct gtel_l0m_meter *meter = &tile->meter[tile->kind];
-    uint64_t now = gtel_env_now(l0m->cards.env);
+    uint64_t now = gtel_env_now(l0m->lz.cards.env);
     uint64_t end_ns = tile->opened_ns + windows[tile->kind].length_ns;
     uint32_t code = read_window(l0m, tile);
     if (code == GTEL_ZE_SUCCESS && now < end_ns) {
@@ -319,15 +310,15 @@ static void go_on(struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu, struct gtel_l0
     }
     if (code == GTEL_ZE_SUCCESS)
         code = evaluate(l0m, tile, &call);
-    gtel_l0m_close_window(l0m, tile);
-    gtel_l0m_settle(l0m, gpu, &meter->ask, call, code);
+    close_window(l0m, tile);
+    gtel_l0m_record(l0m, gpu, &meter->last, call, code);
     tile->kind++;
     open_next(l0m, gpu, tile);
 }
 
 void gtel_l0m_step(struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu, struct gtel_l0m_tile *tile)
 {
-    if (tile->open.stream) {
+    if (tile->open.stream && !tile->open.is_closing) {
         go_on(l0m, gpu, tile);
         return;
     }

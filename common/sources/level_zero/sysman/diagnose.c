@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* What Level Zero does not give, and why. */
-#include "sources/level_zero/level_zero.h"
-#include "sources/level_zero/sysman/sysman.h"
+#include "sources/level_zero/sysman/diagnose.h"
+
+#include "sources/level_zero/sysman/parts.h"
+#include "sources/level_zero/sysman/rows.h"
 
 #include <stdio.h>
 
 static const char telem[] = "run as root; or:\n"
                             "chmod a+r /sys/class/intel_pmt/telem*/telem";
 
-/* The group of metrics that a family feeds, and what its figures need. */
+/* The group of metrics that a family feeds, and what its values need. */
 static const struct {
     enum gtel_measurement measurement;
     const char *fix;
@@ -19,7 +21,7 @@ static const struct {
     [GTEL_SYSMAN_TEMPERATURE] = {GTEL_MEASUREMENT_GPU_TEMPERATURE_SENSOR, telem},
     [GTEL_SYSMAN_MEMORY] = {GTEL_MEASUREMENT_GPU_MEMORY_REGION, telem},
     [GTEL_SYSMAN_ENGINE] = {GTEL_MEASUREMENT_GPU_ENGINE,
-                            "run gtel as root; the kernel's own figures need CAP_PERFMON only"},
+                            "run gtel as root; the kernel's own values need CAP_PERFMON only"},
     [GTEL_SYSMAN_RAS] = {GTEL_MEASUREMENT_GPU_ERROR, "run gtel as root"},
     [GTEL_SYSMAN_FABRIC] = {GTEL_MEASUREMENT_GPU_FABRIC, "run gtel as root"},
     [GTEL_SYSMAN_FAN] = {GTEL_MEASUREMENT_GPU_FAN, NULL},
@@ -28,25 +30,24 @@ static const struct {
 };
 
 /* One finding for a question that was not answered. */
-static void put_code(const struct gtel_sysman_gpu *gpu, enum gtel_sysman_family family,
-                     const struct gtel_sysman_ask *ask, const char *call,
-                     struct gtel_findings *findings)
+static void add_code(const struct gtel_sysman_gpu *gpu, enum gtel_sysman_family family,
+                     uint32_t code, const char *call, struct gtel_findings *findings)
 {
     char why[128];
-    bool is_refused = ask->code == GTEL_ZE_NO_PERMISSION;
+    bool is_refused = code == GTEL_ZE_NO_PERMISSION;
     const char *text[3] = {call, why, is_refused ? needs[family].fix : NULL};
-    if (!ask->was_asked || ask->code == GTEL_ZE_SUCCESS)
+    if (code == GTEL_ZE_NOT_ASKED || code == GTEL_ZE_SUCCESS)
         return;
     if (is_refused)
         text[1] = "Level Zero does not let this user have it";
-    else if (ask->code == GTEL_ZE_UNSUPPORTED_FEATURE || ask->code == GTEL_ZE_UNINITIALIZED)
+    else if (code == GTEL_ZE_UNSUPPORTED_FEATURE || code == GTEL_ZE_UNINITIALIZED)
         text[1] = "this GPU, driver or loader does not have it";
-    else if (ask->code == GTEL_SYSMAN_NO_VALUE)
+    else if (code == GTEL_ZE_NO_VALUE)
         text[1] = "the driver answers without a value";
-    else if (ask->code == GTEL_ZE_NOT_AVAILABLE)
+    else if (code == GTEL_ZE_NOT_AVAILABLE)
         text[1] = "the driver has no value now";
     else
-        (void)snprintf(why, sizeof(why), "Level Zero answers code 0x%x", (unsigned)ask->code);
+        (void)snprintf(why, sizeof(why), "Level Zero answers code 0x%x", (unsigned)code);
     gtel_finding_put(findings, gpu->card->device, needs[family].measurement, 0, text);
 }
 
@@ -54,25 +55,25 @@ static void diagnose_family(const struct gtel_sysman_gpu *gpu, enum gtel_sysman_
                             struct gtel_findings *findings)
 {
     const struct gtel_sysman_list *list = &gpu->list[family];
-    put_code(gpu, family, &list->ask, gtel_sysman_list_name(family), findings);
+    add_code(gpu, family, list->code, gtel_sysman_list_name(family), findings);
     for (size_t i = 0; i < gtel_sysman_rows_n; i++)
         for (size_t k = 0; gtel_sysman_rows[i].family == family && k < list->n; k++)
-            put_code(gpu, family, &list->part[k].ask[gtel_sysman_ask_of(i)],
-                     gtel_sysman_rows[i].call, findings);
+            add_code(gpu, family, list->part[k].code[gtel_sysman_rows[i].ask],
+                     gtel_sysman_rows[i].call.name, findings);
 }
 
-/* Reasons of throttling that are withheld: see put_reasons() in figures.c. */
+/* Reasons of throttling that have no value: see add_reasons() in clocks.c. */
 static void diagnose_reasons(const struct gtel_sysman_gpu *gpu, struct gtel_findings *findings)
 {
     static const char *const text[3] = {
         "zesFrequencyGetState",
         "the driver says that nothing slows the GPU down, as it does where it cannot read the "
-        "reasons: they are told once there was one"};
+        "reasons: they are reported once there was one"};
     const struct gtel_sysman_list *list = &gpu->list[GTEL_SYSMAN_FREQUENCY];
     for (size_t i = 0; i < list->n; i++) {
         const struct gtel_sysman_part *part = &list->part[i];
-        if (gtel_sysman_is_used(part) && part->type == GTEL_ZES_FREQ_GPU &&
-            part->is.frequency.is_withheld)
+        if (part->use == GTEL_SYSMAN_USED && part->type == GTEL_ZES_FREQ_GPU &&
+            part->code[0] == GTEL_ZE_SUCCESS && part->is.frequency.reasons_seen == 0)
             gtel_finding_put(findings, gpu->card->device, GTEL_MEASUREMENT_GPU_THROTTLE, 0, text);
     }
 }
@@ -82,9 +83,9 @@ static void diagnose_gpu(const struct gtel_sysman_gpu *gpu, struct gtel_findings
     char why[128];
     if (!gpu->card->device)
         return;
-    if (gpu->is_lost) {
+    if (gpu->lost_ns > 0) {
         (void)snprintf(why, sizeof(why), "the GPU is lost or needs a reset or repair (code 0x%x)",
-                       (unsigned)gpu->first_code);
+                       (unsigned)gpu->lost_code);
         const char *const text[3] = {"Level Zero", why, NULL};
         gtel_finding_put(findings, gpu->card->device, GTEL_MEASUREMENT_GPU, 0, text);
         return;
@@ -107,15 +108,9 @@ void gtel_sysman_diagnose(void *state, struct gtel_registry *registry,
 {
     const struct gtel_sysman *sysman = state;
     (void)registry;
-    if (sysman->start == GTEL_SYSMAN_NO_LIBRARY) {
-        gtel_level_zero_put_absent(GTEL_MEASUREMENT_GPU_TEMPERATURE_SENSOR, findings);
-    } else if (sysman->start == GTEL_SYSMAN_FAILED) {
-        const char *const text[3] = {sysman->is_legacy ? "zeInit" : "zesInit",
-                                     gtel_sysman_advice(sysman->start_code), NULL};
-        gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU_TEMPERATURE_SENSOR, 0, text);
-    } else if (sysman->start == GTEL_SYSMAN_NEW) {
-        gtel_level_zero_put_wait(&sysman->cards, GTEL_MEASUREMENT_GPU_TEMPERATURE_SENSOR, findings);
-    }
-    for (size_t i = 0; i < sysman->cards.n && sysman->start == GTEL_SYSMAN_RUNS; i++)
-        diagnose_gpu(sysman->cards.slot[i].own, findings);
+    if (!gtel_level_zero_diagnose(&sysman->lz, sysman->is_legacy ? "zeInit" : "zesInit",
+                                  GTEL_MEASUREMENT_GPU_TEMPERATURE_SENSOR, findings))
+        return;
+    for (size_t i = 0; i < sysman->lz.cards.n; i++)
+        diagnose_gpu(sysman->lz.cards.slot[i].own, findings);
 }

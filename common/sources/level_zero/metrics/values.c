@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* From measured values to figures, and from these to readings. */
-#include "sources/level_zero/metrics/l0metrics.h"
+/* From measured values to results, and from these to readings. */
+#include "sources/level_zero/metrics/values.h"
 
 #include <math.h>
 
 /* In the order of origins in l0metrics.c. */
 enum { ORIGIN_ACTIVITY, ORIGIN_STALL };
 
-/* How long a result is told again: until the one of the next measurement, if there is one. */
+/* How long a result is repeated: until that of the next measurement, if there is one. */
 static const uint64_t keep_ns = 1200000000;
 /* A report of more than that is none: periods are of some milliseconds. */
 static const double longest_ns = 60e9;
@@ -41,7 +41,7 @@ static double weight_of(const struct gtel_l0m_meter *meter, const struct gtel_ze
 }
 
 /* The mean over the reports that have the value, each weighing as much as its time. */
-bool gtel_l0m_take_activity(struct gtel_l0m_meter *meter, const struct gtel_zet_value *value,
+bool gtel_l0m_read_activity(struct gtel_l0m_meter *meter, const struct gtel_zet_value *value,
                             size_t n)
 {
     double sum[GTEL_L0M_ROLES] = {0};
@@ -68,8 +68,8 @@ bool gtel_l0m_take_activity(struct gtel_l0m_meter *meter, const struct gtel_zet_
     return has_any || meter->samples == 0;
 }
 
-/* A line is what was sampled at one instruction: where that is does not matter here. */
-bool gtel_l0m_take_stalls(struct gtel_l0m_meter *meter, const struct gtel_zet_value *value,
+/* A line is what was sampled at one instruction: its address does not matter here. */
+bool gtel_l0m_read_stalls(struct gtel_l0m_meter *meter, const struct gtel_zet_value *value,
                           size_t n)
 {
     meter->samples = 0;
@@ -94,7 +94,7 @@ struct line {
     struct gtel_str tile;
 };
 
-static void put(const struct line *line, enum gtel_metric metric, enum gtel_value_type type,
+static void add(const struct line *line, enum gtel_metric metric, enum gtel_value_type type,
                 double value)
 {
     struct gtel_reading reading = {.device = line->device,
@@ -109,21 +109,21 @@ static void put(const struct line *line, enum gtel_metric metric, enum gtel_valu
     gtel_batch_put(line->batch, &reading);
 }
 
-static void put_unit(struct line *line, const char *unit, double active, double stall,
+static void add_unit(struct line *line, const char *unit, double active, double stall,
                      uint64_t samples)
 {
     line->dim = gtel_str_of(unit);
     if (active < 0 && stall < 0)
         return;
     if (active >= 0)
-        put(line, GTEL_M_ACTIVITY, GTEL_VALUE_F64, active);
+        add(line, GTEL_M_ACTIVITY, GTEL_VALUE_F64, active);
     if (stall >= 0)
-        put(line, GTEL_M_ACTIVITY_STALL, GTEL_VALUE_F64, stall);
-    put(line, GTEL_M_ACTIVITY_SAMPLES, GTEL_VALUE_U64, (double)samples);
-    put(line, GTEL_M_ACTIVITY_DROPPED, GTEL_VALUE_U64, line->meter->has_dropped);
+        add(line, GTEL_M_ACTIVITY_STALL, GTEL_VALUE_F64, stall);
+    add(line, GTEL_M_ACTIVITY_SAMPLES, GTEL_VALUE_U64, (double)samples);
+    add(line, GTEL_M_ACTIVITY_DROPPED, GTEL_VALUE_U64, line->meter->has_dropped);
 }
 
-static void put_activity(struct line *line)
+static void add_activity(struct line *line)
 {
     static const struct {
         const char *unit;
@@ -136,16 +136,16 @@ static void put_activity(struct line *line)
         {"fp64", GTEL_L0M_FP64},
     };
     const double *share = line->meter->share;
-    put_unit(line, "eu", share[GTEL_L0M_EU_ACTIVE], share[GTEL_L0M_EU_STALL], line->meter->samples);
+    add_unit(line, "eu", share[GTEL_L0M_EU_ACTIVE], share[GTEL_L0M_EU_STALL], line->meter->samples);
     for (size_t i = 0; i < GTEL_ARRAY_LEN(units); i++)
-        put_unit(line, units[i].unit, share[units[i].role], -1, line->meter->samples);
+        add_unit(line, units[i].unit, share[units[i].role], -1, line->meter->samples);
 }
 
 /*
  * Shares of reasons are of all stalled samples. Only units with a thread loaded are sampled, so how
  * many of the samples were active is a share of those, and not of the time.
  */
-static void put_stalls(struct line *line)
+static void add_stalls(struct line *line)
 {
     const struct gtel_l0m_meter *meter = line->meter;
     uint64_t active = 0;
@@ -160,34 +160,34 @@ static void put_stalls(struct line *line)
         if (reason->is_active)
             continue;
         line->dim = gtel_str_of(reason->name);
-        put(line, GTEL_M_STALL_SHARE, GTEL_VALUE_F64, (double)reason->count / (double)stalled);
-        put(line, GTEL_M_STALL_SAMPLES, GTEL_VALUE_U64, (double)reason->count);
-        put(line, GTEL_M_STALL_DROPPED, GTEL_VALUE_U64, meter->has_dropped);
+        add(line, GTEL_M_STALL_SHARE, GTEL_VALUE_F64, (double)reason->count / (double)stalled);
+        add(line, GTEL_M_STALL_SAMPLES, GTEL_VALUE_U64, (double)reason->count);
+        add(line, GTEL_M_STALL_DROPPED, GTEL_VALUE_U64, meter->has_dropped);
     }
     if (has_active)
-        put_unit(line, "eu-loaded", (double)active / (double)meter->samples,
+        add_unit(line, "eu-loaded", (double)active / (double)meter->samples,
                  (double)stalled / (double)meter->samples, meter->samples);
 }
 
-static bool is_to_be_told(const struct gtel_l0m_meter *meter, uint64_t now)
+static bool is_due(const struct gtel_l0m_meter *meter, uint64_t now)
 {
-    return meter->result_ns > 0 && (!meter->is_told || now - meter->result_ns <= keep_ns);
+    return meter->result_ns > 0 && (!meter->is_reported || now - meter->result_ns <= keep_ns);
 }
 
-void gtel_l0m_put(struct gtel_batch *batch, const struct gtel_l0m_gpu *gpu,
+void gtel_l0m_add(struct gtel_batch *batch, const struct gtel_l0m_gpu *gpu,
                   struct gtel_l0m_tile *tile)
 {
     struct line line = {
         .batch = batch, .device = gpu->card->device, .tile = gtel_str_of(tile->text)};
     for (size_t kind = 0; kind < GTEL_L0M_KINDS; kind++) {
         line.meter = &tile->meter[kind];
-        if (!is_to_be_told(line.meter, batch->t_ns))
+        if (!is_due(line.meter, batch->t_ns))
             continue;
         batch->origin = kind == GTEL_L0M_STALL ? ORIGIN_STALL : ORIGIN_ACTIVITY;
         if (kind == GTEL_L0M_STALL)
-            put_stalls(&line);
+            add_stalls(&line);
         else
-            put_activity(&line);
-        tile->meter[kind].is_told = true;
+            add_activity(&line);
+        tile->meter[kind].is_reported = true;
     }
 }

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How the Sysman source asks: calls that fill one structure or several, what a result code means
+ * for the GPU, and readings.
+ *
+ * Calls that only set something are never made. Of those that read, these are not, since what they
+ * report is known without them or not true (the specification; compute-runtime for its driver):
+ *
+ * - zesPowerGetUsage sleeps 100 ms in each call, and its momentary power of the chip is 0: power
+ *   comes from the energy counters. zesDeviceGetCardPowerDomain is often unsupported where the list
+ *   of domains has it. zesPowerGetEnergyThreshold: no driver supports one.
+ * - zesFrequencyGetAvailableClocks lists the steps between the lowest and the highest clock, which
+ *   zesFrequencyGetProperties has.
+ * - zesEngineGetActivityExt, by virtual function, is unsupported.
+ * - zesDeviceEccConfigurable says what may be set. zesRasGetConfig has thresholds of events.
+ * - zesDriverEventListen blocks, and its events are in the values of the next gather.
+ * - zesDevicePciGetBars: memory that the host sees is `visible_bytes`, asked of the kernel.
+ *
+ * Functions that call Level Zero return its result codes.
+ */
+#ifndef GTEL_SOURCES_LEVEL_ZERO_SYSMAN_ASK_H
+#define GTEL_SOURCES_LEVEL_ZERO_SYSMAN_ASK_H
+
+#include "sources/level_zero/sysman/state.h"
+
+/* One sample of one GPU. */
+struct gtel_sysman_pass {
+    struct gtel_sysman *sysman;
+    struct gtel_sysman_gpu *gpu;
+    struct gtel_batch *batch;
+    uint64_t now;
+    enum gtel_sysman_family family; /* that is asked */
+    uint32_t families_lost;         /* bits: say that the GPU is lost */
+    uint32_t failed;                /* readings */
+    const char *first;              /* of these, and its code */
+    uint32_t first_code;
+};
+
+/* A call that fills one structure. */
+struct gtel_sysman_call {
+    const char *name;
+    size_t offset; /* in struct gtel_zes_calls */
+    uint32_t type; /* of the structure; 0: it has no head */
+};
+#define GTEL_SYSMAN_CALL(call, type_)                                                              \
+    {                                                                                              \
+        .name = #call, .offset = offsetof(struct gtel_zes_calls, call), .type = (type_)            \
+    }
+
+/* What such calls fill. Before one all bits are set: -1, the largest number, not a number. */
+union gtel_sysman_answer {
+    struct gtel_zes_head head;
+    struct gtel_zes_device_properties device;
+    struct gtel_zes_pci_properties pci;
+    struct gtel_zes_engine_properties engine;
+    struct gtel_zes_freq_properties frequency;
+    struct gtel_zes_power_properties power;
+    struct gtel_zes_temp_properties temperature;
+    struct gtel_zes_mem_properties memory;
+    struct gtel_zes_ras_properties ras;
+    struct gtel_zes_port_properties port;
+    struct gtel_zes_psu_properties psu;
+    struct gtel_zes_standby_properties standby;
+    struct gtel_zes_fan_properties fan;
+    struct gtel_zes_device_state device_state;
+    struct gtel_zes_ecc_properties ecc;
+    struct gtel_zes_pci_state pci_state;
+    struct gtel_zes_pci_stats pci_stats;
+    struct gtel_zes_engine_stats activity;
+    struct gtel_zes_freq_range range;
+    struct gtel_zes_freq_state clock;
+    struct gtel_zes_throttle_time throttle;
+    struct gtel_zes_energy energy;
+    struct gtel_zes_temp_config thresholds;
+    struct gtel_zes_mem_state memory_state;
+    struct gtel_zes_mem_bandwidth bandwidth;
+    struct gtel_zes_port_state port_state;
+    struct gtel_zes_port_throughput port_rate;
+    struct gtel_zes_port_errors port_errors;
+    struct gtel_zes_psu_state psu_state;
+    double celsius;
+    uint32_t mode;
+    int32_t speed;
+    uint8_t is_available;
+};
+
+/*
+ * Asks for one structure; UNSUPPORTED_FEATURE where the loader lacks the call. chained: NULL, or
+ * what is chained to it. A driver that does not know the chained structure refuses the call: after
+ * two refusals it is asked without.
+ */
+uint32_t gtel_sysman_get(const struct gtel_sysman *sysman, const struct gtel_sysman_call *call,
+                         void *handle, struct gtel_zes_head *chained,
+                         union gtel_sysman_answer *ret);
+
+/* A call that counts, then fills an array of structures of that size with a head of that type. */
+struct gtel_sysman_array {
+    struct gtel_sysman_call call;
+    size_t size;
+    uint32_t max;
+};
+/* Sets all bits before it fills `ret`, which has room for `max`. *ret_n: how many were filled. */
+uint32_t gtel_sysman_get_array(const struct gtel_sysman *sysman,
+                               const struct gtel_sysman_array *array, void *handle, void *ret,
+                               uint32_t *ret_n);
+
+/*
+ * Records what a part or a list answered in *last: counts a failure, says once what is not
+ * permitted, and finds out whether the GPU is lost. Returns what the code means.
+ */
+enum gtel_answer gtel_sysman_record(struct gtel_sysman_pass *pass, uint32_t *last, const char *call,
+                                    uint32_t code);
+/* Whether nothing more is asked in this sample: the GPU is lost. */
+bool gtel_sysman_is_over(const struct gtel_sysman_pass *pass);
+/* How many parts of a list are asked, or may still be. */
+size_t gtel_sysman_wanted(const struct gtel_sysman_list *list);
+/* Whether parts of that type belong to tiles: those of the card report the same once more. */
+bool gtel_sysman_has_tiles(const struct gtel_sysman_list *list, uint32_t type);
+
+/* Where a reading belongs; t_us: time on the device's clock, or 0 for ours. */
+struct gtel_sysman_place {
+    struct gtel_str dim[3];
+    uint64_t t_us;
+};
+struct gtel_sysman_place gtel_sysman_place_of(const struct gtel_sysman_part *part, uint64_t t_us);
+/* Not UINT64_MAX, and no number that is not finite. place NULL: the GPU. */
+void gtel_sysman_add_u64(const struct gtel_sysman_pass *pass, enum gtel_metric metric,
+                         const struct gtel_sysman_place *place, uint64_t value);
+void gtel_sysman_add_f64(const struct gtel_sysman_pass *pass, enum gtel_metric metric,
+                         const struct gtel_sysman_place *place, double value);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the Sysman source reads: a table of questions to the parts of a family, and a small reader
+ * for each. A new value is a row, a structure in abi/zes_abi.h and a reader.
+ *
+ * A row is in one of three states, by what its parts answer: all absent or refused, asked again
+ * every ten minutes; none with a value and some failing, asked with growing pauses; or fine. Next
+ * to a part with a value the others are asked again each time.
+ */
+#ifndef GTEL_SOURCES_LEVEL_ZERO_SYSMAN_ROWS_H
+#define GTEL_SOURCES_LEVEL_ZERO_SYSMAN_ROWS_H
+
+#include "sources/level_zero/sysman/ask.h"
+
+struct gtel_sysman_row {
+    struct gtel_sysman_call call;
+    enum gtel_sysman_family family;
+    size_t ask; /* position among the rows of its family */
+    /* In place of one structure by `call`; NULL: that. */
+    uint32_t (*get)(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part,
+                    union gtel_sysman_answer *ret);
+    /* Adds what was answered, or keeps it. Returns SUCCESS or GTEL_ZE_NO_VALUE. */
+    uint32_t (*read)(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part,
+                     const union gtel_sysman_answer *got);
+    /* NULL: asked in each sample. Else once a minute, and this adds in each sample what was kept.
+     */
+    void (*add)(const struct gtel_sysman_pass *pass, const struct gtel_sysman_part *part);
+};
+
+extern const struct gtel_sysman_row gtel_sysman_rows[];
+extern const size_t gtel_sysman_rows_n;
+
+/* Asks what is due of a row; is_new: there are parts that it has not asked yet. */
+void gtel_sysman_ask_row(struct gtel_sysman_pass *pass, size_t row, bool is_new);
+
+/* The readers. */
+#define GTEL_SYSMAN_GET(name)                                                                      \
+    uint32_t gtel_sysman_get_##name(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part,  \
+                                    union gtel_sysman_answer *ret)
+#define GTEL_SYSMAN_READ(name)                                                                     \
+    uint32_t gtel_sysman_read_##name(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part, \
+                                     const union gtel_sysman_answer *got)
+#define GTEL_SYSMAN_ADD(name)                                                                      \
+    void gtel_sysman_add_##name(const struct gtel_sysman_pass *pass,                               \
+                                const struct gtel_sysman_part *part)
+
+/* clocks.c */
+GTEL_SYSMAN_READ(clock);
+GTEL_SYSMAN_READ(range);
+GTEL_SYSMAN_ADD(range);
+GTEL_SYSMAN_READ(throttle);
+GTEL_SYSMAN_READ(standby);
+GTEL_SYSMAN_ADD(standby);
+/* device.c */
+GTEL_SYSMAN_GET(state);
+GTEL_SYSMAN_READ(state);
+GTEL_SYSMAN_ADD(state);
+GTEL_SYSMAN_GET(ecc);
+GTEL_SYSMAN_READ(ecc);
+GTEL_SYSMAN_ADD(ecc);
+GTEL_SYSMAN_GET(processes);
+/* engines.c */
+GTEL_SYSMAN_READ(engine);
+/* errors.c */
+GTEL_SYSMAN_GET(ras);
+/* links.c */
+GTEL_SYSMAN_READ(link);
+GTEL_SYSMAN_GET(traffic);
+GTEL_SYSMAN_READ(traffic);
+GTEL_SYSMAN_READ(port);
+GTEL_SYSMAN_READ(port_rate);
+GTEL_SYSMAN_READ(port_errors);
+/* memory.c */
+GTEL_SYSMAN_READ(memory);
+GTEL_SYSMAN_GET(bandwidth);
+GTEL_SYSMAN_READ(bandwidth);
+/* power.c */
+GTEL_SYSMAN_GET(energy);
+GTEL_SYSMAN_READ(energy);
+GTEL_SYSMAN_GET(limits);
+GTEL_SYSMAN_ADD(limits);
+/* sensors.c */
+GTEL_SYSMAN_READ(temperature);
+GTEL_SYSMAN_READ(threshold);
+GTEL_SYSMAN_ADD(threshold);
+GTEL_SYSMAN_GET(fan);
+GTEL_SYSMAN_READ(fan);
+GTEL_SYSMAN_READ(psu);
+
+#endif
