@@ -2,6 +2,8 @@
 /* A source that reads its cards by attributes alone. */
 #include "sources/drm/attr_source.h"
 
+#include <errno.h>
+
 void gtel_attr_source_close_card(const struct gtel_env *env, void *own)
 {
     gtel_attrs_close(env, &((struct gtel_attr_card *)own)->attrs);
@@ -37,12 +39,13 @@ int gtel_attr_source_sample(void *state, void *own, struct gtel_batch *batch)
 {
     struct gtel_attr_card *card = own;
     struct gtel_attr_sample sample = {.card = card->card, .attrs = &card->attrs, .batch = batch};
-    bool may_read;
-    batch->t_ns = gtel_env_now(card->card->cards->env);
+    enum gtel_card_power power;
     batch->origin = GTEL_ATTR_SYSFS;
-    int r = gtel_card_report_power(card->card, batch, &may_read);
-    if (r < 0 || !may_read)
+    int r = gtel_card_begin(card->card, batch, &power);
+    if (r < 0 || power != GTEL_CARD_AWAKE)
         return r;
+    if (gtel_card_is_removed(card->card))
+        return -ENODEV;        /* the files of the device stay */
     if (card->attrs.hash == 0) /* it slept when it was found, or not all could be opened */
         r = update(state, card);
     return r < 0 ? r : gtel_attrs_read(&sample);

@@ -78,6 +78,7 @@ void gtel_cards_done(struct gtel_cards *cards)
 {
     for (size_t i = 0; i < cards->n; i++) {
         gtel_awake_close(cards->env, &cards->card[i]->awake);
+        gtel_fs_close(cards->env, &cards->card[i]->users);
         free(cards->card[i]);
     }
     free(cards->card);
@@ -97,6 +98,8 @@ static void leave(struct gtel_card *card, struct gtel_registry *registry)
     if (card->device)
         gtel_registry_lost(registry, card->device);
     gtel_awake_close(card->cards->env, &card->awake);
+    gtel_fs_close(card->cards->env, &card->users);
+    card->rest = (struct gtel_rest){0};
     card->gts = (struct gtel_card_gts){0};
     card->node = 0;
     card->is_gone = false;
@@ -219,28 +222,82 @@ bool gtel_card_may_read(const struct gtel_card *card)
            (!is_asleep || card->cards->may_wake);
 }
 
-int gtel_card_report_power(struct gtel_card *card, struct gtel_batch *batch, bool *ret_may_read)
+/* ---- power state and pauses ---- */
+
+bool gtel_card_is_removed(const struct gtel_card *card)
+{
+    char path[GTEL_FS_PATH_MAX];
+    gtel_fs_path(path, "sys/class/drm/%s", card->drm.card);
+    return card->cards->env->ops->exists(card->cards->env->arg, path) == -ENOENT;
+}
+
+int gtel_card_check_power(struct gtel_card *card)
+{
+    bool is_asleep;
+    int r = gtel_awake_look(card->cards->env, &card->awake, &is_asleep);
+    if (r < 0)
+        return r;
+    return (!is_asleep || card->cards->may_wake) &&
+           !gtel_rest_is_on(&card->rest, gtel_env_now(card->cards->env));
+}
+
+/* A sleep between two gathers shows in the suspended time. */
+static void let_read(struct gtel_card *card, struct gtel_batch *batch)
+{
+    uint64_t ns;
+    card->device->is_left_alone = false;
+    if (gtel_awake_suspended(card->cards->env, &card->awake, &ns) == 0)
+        gtel_batch_f64(batch, card->device, GTEL_M_GPU_SUSPENDED_TIME, GTEL_STR_NONE,
+                       (double)ns / 1e9);
+}
+
+void gtel_card_end_pause(struct gtel_card *card, struct gtel_batch *batch)
+{
+    gtel_rest_end(&card->rest, batch->t_ns);
+    let_read(card, batch);
+}
+
+int gtel_card_begin(struct gtel_card *card, struct gtel_batch *batch, enum gtel_card_power *ret)
 {
     const struct gtel_env *env = card->cards->env;
-    char path[GTEL_FS_PATH_MAX];
     bool is_asleep;
-    uint64_t ns;
+    uint64_t users = 0;
+    batch->t_ns = gtel_env_now(env);
     card->device->is_left_alone = true; /* until it is known that it may be read */
     int r = gtel_awake_look(env, &card->awake, &is_asleep);
     if (r < 0)
         return r;
-    /* The files of the device stay when the driver leaves it. */
-    gtel_fs_path(path, "sys/class/drm/%s", card->drm.card);
-    if (env->ops->exists(env->arg, path) == -ENOENT)
-        return -ENODEV;
     card->device->is_asleep = is_asleep;
     gtel_batch_u64(batch, card->device, GTEL_M_GPU_AWAKE, GTEL_STR_NONE, !is_asleep);
-    *ret_may_read = !is_asleep || card->cards->may_wake;
-    card->device->is_left_alone = !*ret_may_read;
-    if (*ret_may_read && gtel_awake_suspended(env, &card->awake, &ns) == 0)
-        gtel_batch_f64(batch, card->device, GTEL_M_GPU_SUSPENDED_TIME, GTEL_STR_NONE,
-                       (double)ns / 1e9);
+    if (is_asleep)
+        gtel_rest_slept(&card->rest);
+    bool is_pausing = gtel_rest_is_on(&card->rest, batch->t_ns);
+    if (is_asleep && !card->cards->may_wake)
+        *ret = GTEL_CARD_ASLEEP;
+    else if (is_pausing && (gtel_fs_read_u64(env, &card->users, &users) < 0 || users == 0))
+        *ret = GTEL_CARD_PAUSES;
+    else
+        *ret = GTEL_CARD_AWAKE;
+    if (*ret != GTEL_CARD_AWAKE)
+        return gtel_card_is_removed(card) ? -ENODEV : 0; /* nothing else is read that shows it */
+    gtel_card_end_pause(card, batch);
     return 0;
+}
+
+void gtel_card_read_autosuspend(struct gtel_card *card, bool is_watched)
+{
+    const struct gtel_env *env = card->cards->env;
+    char path[GTEL_FS_PATH_MAX];
+    uint64_t delay_ns = card->cards->may_wake ? 0 : gtel_awake_delay(env, card->core_path);
+    /*
+     * The kernel's count of those who use the device, there with CONFIG_PM_ADVANCED_DEBUG (kernel:
+     * drivers/base/power): i915 and xe count among them what works on the GPU.
+     */
+    gtel_fs_path(path, "%s/power/runtime_usage", card->core_path);
+    if (delay_ns > 0 && !gtel_fs_is_open(&card->users))
+        (void)gtel_fs_open(env, &card->users, path); /* without it, is_watched decides */
+    is_watched = is_watched || gtel_fs_is_open(&card->users);
+    card->rest.delay_ns = gtel_rest_delay(delay_ns, is_watched);
 }
 
 /* ---- the cards of a source ---- */

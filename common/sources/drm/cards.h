@@ -18,6 +18,7 @@
 #include "host/drm.h"
 #include "pipeline/reading.h"
 #include "sources/drm/awake.h"
+#include "sources/drm/rest.h"
 #include "tables/options.h"
 
 /*
@@ -37,6 +38,8 @@ struct gtel_card {
     struct gtel_drm_card drm;
     struct gtel_device *device; /* NULL: of no driver that a source of the lane knows */
     struct gtel_awake awake;    /* open while the card is present */
+    struct gtel_rest rest;      /* its pauses, where a source reads autosuspend */
+    struct gtel_fs_file users;  /* power/runtime_usage: the same; not on every kernel */
     char path[64];              /* of the device: "sys/class/drm/card0/device" */
     char core_path[128];        /* of the GPU behind it (core.h): mostly the same; empty: unknown */
     struct gtel_card_gts gts;
@@ -75,11 +78,29 @@ void gtel_cards_changed(struct gtel_cards *cards);
  */
 bool gtel_card_may_read(const struct gtel_card *card);
 /*
- * Reports whether a present card is awake, and for how long it slept in all. *ret_may_read: whether
- * it may be touched. 0; -EBADF: its state is not known; -ENODEV: the driver has left it; or the
- * error of a read.
+ * Whether the driver has left the card: then its folder is removed, while that of the device stays
+ * and its runtime_status answers on (seen in tests/guest, Linux 6.1).
  */
-int gtel_card_report_power(struct gtel_card *card, struct gtel_batch *batch, bool *ret_may_read);
+bool gtel_card_is_removed(const struct gtel_card *card);
+
+enum gtel_card_power { GTEL_CARD_AWAKE, GTEL_CARD_ASLEEP, GTEL_CARD_PAUSES };
+
+/*
+ * For the source that stands for the card's driver, at the beginning of its sample: sets
+ * batch->t_ns, reports whether the card is awake and for how long it was suspended, and decides
+ * whether the sources of the lane may read it (GTEL_CARD_AWAKE). 0; -EBADF: its state is not
+ * known; -ENODEV: the driver has left it, as far as that shows; or the error of a read.
+ */
+int gtel_card_begin(struct gtel_card *card, struct gtel_batch *batch, enum gtel_card_power *ret);
+/* The card is used: its pause ends, and it may be read. */
+void gtel_card_end_pause(struct gtel_card *card, struct gtel_batch *batch);
+/* The same without a report, outside of a sample: 1 when it may be read, 0, or a negative errno. */
+int gtel_card_check_power(struct gtel_card *card);
+/*
+ * Reads for how long the card, which is awake, has to be left alone until it falls asleep, and so
+ * has its pauses. is_watched: something that may be read meanwhile shows whether it is used.
+ */
+void gtel_card_read_autosuspend(struct gtel_card *card, bool is_watched);
 /*
  * The driver has been loaded again: the counters begin again, and all sources open the card again
  * at their next discovery.

@@ -19,7 +19,6 @@ static void close_gpu(const struct gtel_env *env, void *own)
     struct gtel_intel_gpu *gpu = own;
     gtel_attrs_close(env, &gpu->attrs);
     gtel_intel_pmu_close(env, &gpu->pmu);
-    gtel_fs_close(env, &gpu->users);
 }
 
 int gtel_intel_open(struct gtel_intel *intel, const struct gtel_env *env,
@@ -49,35 +48,6 @@ void gtel_intel_close(void *state)
     *intel = (struct gtel_intel){0};
 }
 
-/*
- * What the driver does by itself with an idle GPU. Awake GPUs only. power/runtime_usage is the
- * kernel's count of those who use it, and there with CONFIG_PM_ADVANCED_DEBUG (drivers/base/power):
- * i915 and xe count among them what works on the GPU.
- */
-static void read_autosuspend(const struct gtel_intel *intel, struct gtel_intel_gpu *gpu)
-{
-    char path[GTEL_FS_PATH_MAX];
-    char buf[16];
-    struct gtel_str text;
-    uint64_t delay_ms;
-    gpu->rest.delay_ns = 0;
-    gtel_fs_path(path, "%s/power/control", gpu->card->path);
-    if (gpu->card->cards->may_wake || gtel_fs_text(intel->env, path, buf, sizeof(buf), &text) < 0 ||
-        !gtel_str_eq(text, GTEL_STR("auto")))
-        return;
-    /* The file answers EIO, or a negative number, where autosuspend is off. */
-    gtel_fs_path(path, "%s/power/autosuspend_delay_ms", gpu->card->path);
-    if (gtel_fs_u64(intel->env, path, &delay_ms) < 0 || delay_ms >= 3600000)
-        return;
-    gtel_fs_path(path, "%s/power/runtime_usage", gpu->card->path);
-    if (!gtel_fs_is_open(&gpu->users))
-        (void)gtel_fs_open(intel->env, &gpu->users, path); /* without it, clocks tell */
-    bool is_watched = gtel_fs_is_open(&gpu->users);
-    for (size_t i = 0; i < gpu->attrs.n; i++)
-        is_watched = is_watched || gtel_intel_is_free(intel, &gpu->attrs.attr[i]);
-    gpu->rest.delay_ns = gtel_rest_delay(delay_ms * 1000000, is_watched);
-}
-
 int gtel_intel_scan_gpu(struct gtel_intel *intel, const struct gtel_intel_gpu *gpu,
                         struct gtel_attr_list *ret)
 {
@@ -99,7 +69,10 @@ static int list_attrs(struct gtel_intel *intel, struct gtel_intel_gpu *gpu)
     if (r < 0)
         return r;
     r = gtel_attrs_update(&gpu->attrs, &list);
-    read_autosuspend(intel, gpu);
+    bool is_watched = false;
+    for (size_t i = 0; i < gpu->attrs.n; i++)
+        is_watched = is_watched || gtel_intel_is_free(intel, &gpu->attrs.attr[i]);
+    gtel_card_read_autosuspend(gpu->card, is_watched);
     return r;
 }
 

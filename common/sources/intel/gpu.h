@@ -11,15 +11,12 @@
 
 #include "sources/drm/cards.h"
 #include "sources/intel/pmu.h"
-#include "sources/drm/rest.h"
 #include "sources/intel/scan.h"
 #include "sources/source.h"
 
 struct gtel_intel_gpu {
     struct gtel_card *card; /* first: see sources/drm/cards.h */
     struct gtel_attrs attrs;
-    struct gtel_rest rest;
-    struct gtel_fs_file users; /* power/runtime_usage: how many use it; not on every kernel */
     struct gtel_intel_pmu pmu;
     uint64_t kept_ns; /* when they were read last, or it was seen asleep */
     bool is_lost;     /* answered ENODEV: opened again at the next discovery */

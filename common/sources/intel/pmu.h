@@ -36,11 +36,7 @@ struct gtel_intel_sample {
     /* Idle counters that have grown, and whether all grew by almost all of the time. */
     uint32_t idle_times;
     bool is_idle;
-    uint32_t gts_idle; /* a bit per GT: whether it slept, or did not */
-    uint32_t gts_busy;
-    uint32_t gts_drowsy; /* of the busy ones: slept for almost all of the time */
-    uint32_t gts_held;   /* kept awake by us since the last sample, for held_ns */
-    uint64_t held_ns;
+    struct gtel_card_gts gts;
 };
 
 /* Zeroed: not open. */
