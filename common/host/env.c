@@ -17,11 +17,6 @@ int gtel_env_dir_open(const struct gtel_env *env, const char *path)
     return env->ops->dir_open ? env->ops->dir_open(env->arg, path) : -EOPNOTSUPP;
 }
 
-int gtel_env_process_cpu(const struct gtel_env *env, uint32_t pid, uint64_t *ret_ns)
-{
-    return env->ops->process_cpu ? env->ops->process_cpu(env->arg, pid, ret_ns) : -EOPNOTSUPP;
-}
-
 int gtel_env_pmu_open(const struct gtel_env *env, uint32_t type, const uint64_t *configs, size_t n,
                       uint32_t cpu)
 {

@@ -100,13 +100,6 @@ struct gtel_env_ops {
      */
     int (*dir_stat)(void *arg, int handle, const char *name, struct gtel_stat *ret);
     void (*dir_close)(void *arg, int handle);
-    /*
-     * Optional. The processor time that all threads of a process have used so far, to the
-     * nanosecond: one that has not used any since has not done anything since. 0 or a negative
-     * errno; -EOPNOTSUPP where the numbers in proc are not those of the kernel's processes as this
-     * one sees them.
-     */
-    int (*process_cpu)(void *arg, uint32_t pid, uint64_t *ret_ns);
     /* The target of a symbolic link as text. Returns its length (at most n), or a negative errno.
      */
     int64_t (*link_read)(void *arg, const char *path, char *buf, size_t n);
@@ -229,7 +222,6 @@ static inline uint64_t gtel_env_now(const struct gtel_env *env)
 
 /* The optional operations, as struct gtel_env_ops says; -EOPNOTSUPP where the env lacks them. */
 int gtel_env_dir_open(const struct gtel_env *env, const char *path);
-int gtel_env_process_cpu(const struct gtel_env *env, uint32_t pid, uint64_t *ret_ns);
 int gtel_env_pmu_open(const struct gtel_env *env, uint32_t type, const uint64_t *configs, size_t n,
                       uint32_t cpu);
 int64_t gtel_env_drm_query(const struct gtel_env *env, const char *node,

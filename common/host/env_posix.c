@@ -206,34 +206,6 @@ static int dir_stat(void *arg, int handle, const char *name, struct gtel_stat *r
     return gtel_dir_posix_stat(handle, name, ret);
 }
 
-/* As clock_getcpuclockid(3), which makes a system call to see whether the process is there. */
-static int clock_of_process(uint32_t pid, clockid_t *ret)
-{
-#ifdef __linux__
-    enum { CPUCLOCK_SCHED = 2 }; /* kernel: include/linux/posix-timers_types.h */
-    *ret = (clockid_t)(~pid << 3 | CPUCLOCK_SCHED);
-    return 0;
-#else
-    return -clock_getcpuclockid((pid_t)pid, ret);
-#endif
-}
-
-static int process_cpu(void *arg, uint32_t pid, uint64_t *ret_ns)
-{
-    const struct posix_env *env = arg;
-    struct timespec ts;
-    clockid_t clock;
-    if (!env->is_own_proc)
-        return -EOPNOTSUPP;
-    int r = clock_of_process(pid, &clock);
-    if (r < 0)
-        return r;
-    if (clock_gettime(clock, &ts) < 0)
-        return errno == EINVAL ? -ESRCH : -errno;
-    *ret_ns = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-    return 0;
-}
-
 /* A proc of another process namespace gives us another number, or none (pid_namespaces(7)). */
 static bool knows_us(int root_fd)
 {
@@ -385,7 +357,6 @@ static const struct gtel_env_ops posix_ops = {
     .dir_open = dir_open,
     .dir_stat = dir_stat,
     .dir_close = file_close,
-    .process_cpu = process_cpu,
     .lib_open = lib_open,
     .lib_symbol = lib_symbol,
     .lib_close = lib_close,

@@ -35,13 +35,16 @@ static int read_stat(const struct gtel_env *env, uint32_t pid, char *name, uint6
 {
     char buf[GTEL_FS_TEXT_MAX];
     struct gtel_str text;
-    struct gtel_str comm;
+    struct gtel_pid_stat stat;
     int r = read_file(env, pid, "stat", buf, sizeof(buf), &text);
     if (r == 0)
-        r = gtel_pid_stat(text, &comm, ret_start);
-    if (r == 0 && name)
-        gtel_str_clean(name, GTEL_PROCESS_NAME_MAX, comm);
-    return r;
+        r = gtel_pid_stat(text, &stat);
+    if (r < 0)
+        return r;
+    *ret_start = stat.start;
+    if (name)
+        gtel_str_clean(name, GTEL_PROCESS_NAME_MAX, stat.name);
+    return 0;
 }
 
 /*

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel says of a process. */
+/* What the kernel reports of a process. */
 #include "parse/pid.h"
 
 #include <errno.h>
 
-/* Fields of stat are counted from 1; behind the name, which is the second, stands the third
- * (kernel: Documentation/filesystems/proc.rst, table 1-4).
+/*
+ * Fields of stat are counted from 1; the name is the second (kernel:
+ * Documentation/filesystems/proc.rst, table 1-4).
  */
-enum { FIELD_BEHIND_NAME = 3, FIELD_START = 22 };
+enum { FIELD_BEHIND_NAME = 3, FIELD_PARENT = 4, FIELD_START = 22 };
 
 bool gtel_pid_is_older(const struct gtel_pid_birth *a, const struct gtel_pid_birth *b)
 {
@@ -16,7 +17,7 @@ bool gtel_pid_is_older(const struct gtel_pid_birth *a, const struct gtel_pid_bir
     return a->start < b->start || (a->start == b->start && b->parent == a->pid);
 }
 
-int gtel_pid_stat(struct gtel_str text, struct gtel_str *ret_name, uint64_t *ret_start)
+int gtel_pid_stat(struct gtel_str text, struct gtel_pid_stat *ret)
 {
     size_t open = gtel_str_find(text, '(');
     /* All behind the name is numbers and the letter of the state, so the last one closes it. */
@@ -27,14 +28,18 @@ int gtel_pid_stat(struct gtel_str text, struct gtel_str *ret_name, uint64_t *ret
         return -EINVAL;
     struct gtel_str rest = gtel_str_skip(text, close);
     struct gtel_str word = GTEL_STR_NONE;
-    for (int field = FIELD_BEHIND_NAME; field <= FIELD_START; field++)
+    uint64_t parent = 0;
+    for (int field = FIELD_BEHIND_NAME; field <= FIELD_START; field++) {
         if (!gtel_str_word(&rest, &word))
             return -EINVAL;
+        if (field == FIELD_PARENT && (gtel_str_u64(word, &parent) < 0 || parent > UINT32_MAX))
+            parent = 0;
+    }
     uint64_t start;
     int r = gtel_str_u64(word, &start);
     if (r < 0)
         return r;
-    *ret_name = (struct gtel_str){text.p + open + 1, close - open - 2};
-    *ret_start = start;
+    *ret = (struct gtel_pid_stat){
+        .name = {text.p + open + 1, close - open - 2}, .parent = (uint32_t)parent, .start = start};
     return 0;
 }

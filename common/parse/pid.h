@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the kernel says of a process, by the texts of its folder /proc/<pid>. Pure: no allocation,
- * no input or output.
+ * What the kernel reports of a process in its folder /proc/<pid>. Pure: no allocation, no input or
+ * output.
  */
 #ifndef GTEL_PARSE_PID_H
 #define GTEL_PARSE_PID_H
 
 #include "base/str.h"
 
-/*
- * Name and start of a process, from the text of its file stat. The name is whatever the program
- * chose: it may hold blanks, newlines and parentheses. *ret_start: clock ticks since the host
- * booted; with the pid it is the identity of a process. 0, -EINVAL or -ERANGE. *ret_name borrows.
- */
-int gtel_pid_stat(struct gtel_str text, struct gtel_str *ret_name, uint64_t *ret_start);
+/* From the text of a process's file stat. */
+struct gtel_pid_stat {
+    struct gtel_str name; /* as the program chose: with blanks, newlines, parentheses; borrowed */
+    uint32_t parent;      /* its pid; 0: none, or in another pid namespace */
+    uint64_t start;       /* clock ticks since the host booted; with the pid, who the process is */
+};
+
+/* 0, -EINVAL or -ERANGE. */
+int gtel_pid_stat(struct gtel_str text, struct gtel_pid_stat *ret);
 
 /* When a process began, and what distinguishes two that began in the same tick. */
 struct gtel_pid_birth {

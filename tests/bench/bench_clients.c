@@ -12,7 +12,7 @@
  * between gathers: a gather of the scan (a second after the one before, by its clock), and the
  * floor: list /proc, one stat for each process, one pread for each client from files that are kept
  * open. Prints one JSON line: CPU time of both, medians; the ratio; heap allocations of all steady
- * gathers; the longest of the first gathers, whose work is spread, and how many there were; and how
+ * gathers; the longest of the first gathers, which is spread, and how many there were; and how
  * long rotation takes. It fails when a steady gather allocates, or a first one takes too long.
  */
 #include "harness/alloc_fault.h"
@@ -53,7 +53,10 @@ struct bench {
     struct gtel_env env;
     struct gtel_env_ops ops;
     struct gtel_scan *scan;
-    size_t seen;
+    size_t texts_read;
+    uint64_t id[CLIENTS_MAX]; /* of clients, by hash; and their numbers */
+    uint32_t number[CLIENTS_MAX];
+    uint32_t numbers;
     uint64_t hash;
     struct holders holders;
     int text[CLIENTS_MAX]; /* fdinfo files of the floor */
@@ -180,25 +183,39 @@ static uint64_t ahead_ns(void *arg)
     return gtel_env_real_now() + extra_ns;
 }
 
-/* A client is identified by its id, or, without a driver, by process and node. */
-static uint64_t seen(void *arg, const struct gtel_scan_seen *seen)
+/* The number of the client of that id, from 1 on. */
+static uint32_t number_of(uint64_t id)
+{
+    size_t at = (size_t)(gtel_hash(GTEL_HASH_SEED, &id, sizeof(id)) % CLIENTS_MAX);
+    while (bench.id[at] != 0 && bench.id[at] != id)
+        at = (at + 1) % CLIENTS_MAX;
+    if (bench.id[at] == 0)
+        bench.number[at] = ++bench.numbers;
+    bench.id[at] = id;
+    return bench.number[at];
+}
+
+/* A client has an id, or, without a driver, process and node. */
+static uint32_t read_text(void *arg, const struct gtel_scan_text *text)
 {
     static const struct gtel_str name = GTEL_STR_INIT("drm-client-id:");
-    struct gtel_str rest = seen->text;
+    struct gtel_str rest = text->text;
     struct gtel_str line;
     uint64_t id = 0;
     (void)arg;
     while (id == 0 && gtel_str_line(&rest, &line))
         if (gtel_str_starts(line, name))
             (void)gtel_str_u64(gtel_str_trim(gtel_str_skip(line, name.n)), &id);
-    bench.seen++;
-    return id != 0 ? id : (uint64_t)seen->pid << 32 | holders_node(&bench.holders, seen->text);
+    bench.texts_read++;
+    return number_of(id != 0 ? id
+                             : (uint64_t)text->owner.birth.pid << 32 |
+                                   holders_node(&bench.holders, text->text));
 }
 
 static double time_scan(const struct gtel_scan_hooks *hooks)
 {
     extra_ns += second_ns;
-    bench.seen = 0;
+    bench.texts_read = 0;
     double start = cpu_ms();
     if (gtel_scan_gather(bench.scan, hooks) < 0)
         return 0;
@@ -255,7 +272,7 @@ static double median(double *list, size_t n)
     return list[n / 2];
 }
 
-/* Gathers until everything was checked; how many, and the longest. */
+/* Gathers until everything was looked at; how many, and the longest. */
 static size_t run_first(const struct gtel_scan_hooks *hooks, double *ret_longest_ms)
 {
     size_t n = 0;
@@ -276,7 +293,7 @@ static bool measure(uint64_t pause, size_t rounds)
     static double scan[ROUNDS_MAX];
     static double floor[ROUNDS_MAX];
     static double ratio[ROUNDS_MAX];
-    const struct gtel_scan_hooks hooks = {.seen = seen};
+    const struct gtel_scan_hooks hooks = {.read = read_text};
     double longest_ms;
     size_t first = run_first(&hooks, &longest_ms);
     (void)time_scan(&hooks);
@@ -292,12 +309,12 @@ static bool measure(uint64_t pause, size_t rounds)
         ratio[i] = floor[i] > 0 ? scan[i] / floor[i] : 0;
     }
     const struct gtel_scan_counts *counts = gtel_scan_counts(bench.scan);
-    (void)printf("{\"bench\":\"clients\",\"processes\":%" PRIu32 ",\"descriptors\":%" PRIu64
-                 ",\"clients\":%" PRIu32 ",\"scan_ms\":%.3f,\"floor_ms\":%.3f,\"ratio\":%.2f,"
+    (void)printf("{\"bench\":\"clients\",\"processes\":%" PRIu32 ",\"clients\":%" PRIu32
+                 ",\"scan_ms\":%.3f,\"floor_ms\":%.3f,\"ratio\":%.2f,"
                  "\"allocations\":%" PRIu64 ",\"first_gathers\":%zu,\"first_longest_ms\":%.1f,"
                  "\"rotation_s\":%" PRIu64 "}\n",
-                 counts->visible, counts->descriptors, counts->clients, median(scan, rounds),
-                 median(floor, rounds), median(ratio, rounds), allocations, first, longest_ms,
+                 counts->visible, counts->clients, median(scan, rounds), median(floor, rounds),
+                 median(ratio, rounds), allocations, first, longest_ms,
                  counts->rotation_ns / second_ns);
     if (allocations > 0)
         (void)fprintf(stderr, "bench_clients: steady gathers allocate\n");

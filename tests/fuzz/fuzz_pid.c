@@ -6,11 +6,12 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct gtel_str text = fuzz_text(data, size);
-    struct gtel_str name;
-    uint64_t start;
-    if (gtel_pid_stat(text, &name, &start) == 0)
+    struct gtel_pid_stat stat;
+    if (gtel_pid_stat(text, &stat) == 0) {
+        struct gtel_str name = stat.name;
         FUZZ_CHECK(name.p > text.p && name.p[-1] == '(' && name.p[name.n] == ')' &&
                    name.p + name.n < text.p + text.n);
+    }
     for (size_t room = 1; room < 20; room++) {
         char buf[20];
         char again[20];

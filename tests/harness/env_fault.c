@@ -143,14 +143,6 @@ static void dir_close(void *arg, int handle)
     fault->inner->ops->dir_close(fault->inner->arg, handle);
 }
 
-static int process_cpu(void *arg, uint32_t pid, uint64_t *ret_ns)
-{
-    struct env_fault *fault = arg;
-    if (fails(fault, FAULT_STAT, NULL))
-        return fault->error;
-    return gtel_env_process_cpu(fault->inner, pid, ret_ns);
-}
-
 static int lib_open(void *arg, const char *const *names, void **ret)
 {
     struct env_fault *fault = arg;
@@ -321,7 +313,6 @@ static const struct gtel_env_ops fault_ops = {
     .dir_open = dir_open,
     .dir_stat = dir_stat,
     .dir_close = dir_close,
-    .process_cpu = process_cpu,
     .lib_open = lib_open,
     .lib_symbol = lib_symbol,
     .lib_close = lib_close,

@@ -199,20 +199,20 @@ static pid_t begin_control(pid_t holder)
 
 /* ---- the scan ---- */
 
-static uint64_t seen(void *arg, const struct gtel_scan_seen *seen)
+static uint32_t read_text(void *arg, const struct gtel_scan_text *text)
 {
-    size_t node = holders_node(&nodes, seen->text);
-    *(uint32_t *)arg = node > 0 ? seen->pid : *(uint32_t *)arg;
-    return node;
+    size_t node = holders_node(&nodes, text->text);
+    *(uint32_t *)arg = node > 0 ? text->owner.birth.pid : *(uint32_t *)arg;
+    return (uint32_t)node;
 }
 
 static void scan_once(pid_t holder)
 {
     struct gtel_env env;
     struct gtel_scan *scan;
-    const struct gtel_scan_settings settings = {.look_ns = UINT64_C(10000000000)};
+    const struct gtel_scan_settings settings = {.walk_ns = UINT64_C(10000000000)};
     uint32_t pid = 0;
-    const struct gtel_scan_hooks hooks = {.arg = &pid, .seen = seen};
+    const struct gtel_scan_hooks hooks = {.arg = &pid, .read = read_text};
     if (!CHECK(gtel_env_posix_init("/", &env) == 0) ||
         !CHECK(gtel_scan_new(&env, &settings, &scan) == 0))
         return;

@@ -4,8 +4,7 @@
  * namespaces of their own, so that nothing else of the machine counts.
  *
  *     test_clients_real rights
- *     test_clients_real churn [SEED]      (each process is asked in each gather)
- *     test_clients_real quiet [SEED]      (those that do nothing are not)
+ *     test_clients_real churn [SEED]
  */
 #include "harness/fd_holders.h"
 #include "sources/clients/scan.h"
@@ -34,7 +33,7 @@ struct watch {
     struct gtel_env env;
     struct gtel_env_ops ops;
     struct gtel_scan *scan;
-    uint32_t pid[NODES + 1]; /* who was asked to hold the node; 0: nobody */
+    uint32_t pid[NODES + 1]; /* who was reported to hold the node; 0: nobody */
     uint32_t fd[NODES + 1];
     bool is_gone[NODES + 1];
     size_t texts;
@@ -49,31 +48,30 @@ static uint64_t stepped_ns(void *arg)
     return clock_ns;
 }
 
-static uint64_t seen(void *arg, const struct gtel_scan_seen *seen)
+static uint32_t read_text(void *arg, const struct gtel_scan_text *text)
 {
     struct watch *watch = arg;
-    size_t node = holders_node(watch->holders, seen->text);
+    size_t node = holders_node(watch->holders, text->text);
     if (node == 0)
         return 0;
-    CHECK(!seen->has_device || seen->major == 226);
+    CHECK(!text->has_device || text->major == 226);
     watch->texts++;
     if (watch->pid[node] == 0) {
-        watch->pid[node] = seen->pid;
-        watch->fd[node] = seen->fd;
+        watch->pid[node] = text->owner.birth.pid;
+        watch->fd[node] = text->fd;
     }
-    return node;
+    return (uint32_t)node;
 }
 
-static void gone(void *arg, uint64_t key)
+static void closed(void *arg, uint32_t key)
 {
     struct watch *watch = arg;
     watch->is_gone[key] = true;
 }
 
-static bool watch_init(struct watch *watch, const struct holders *holders, uint64_t rotation_ns,
-                       uint64_t quiet_ns)
+static bool watch_init(struct watch *watch, const struct holders *holders, uint64_t rotation_ns)
 {
-    const struct gtel_scan_settings settings = {.rotation_ns = rotation_ns, .quiet_ns = quiet_ns};
+    const struct gtel_scan_settings settings = {.rotation_ns = rotation_ns};
     memset(watch, 0, sizeof(*watch));
     clock_ns = second_ns;
     watch->holders = holders;
@@ -93,7 +91,7 @@ static void watch_done(struct watch *watch)
 
 static void gather(struct watch *watch)
 {
-    const struct gtel_scan_hooks hooks = {.arg = watch, .seen = seen, .gone = gone};
+    const struct gtel_scan_hooks hooks = {.arg = watch, .read = read_text, .closed = closed};
     memset(watch->pid, 0, sizeof(watch->pid));
     memset(watch->is_gone, 0, sizeof(watch->is_gone));
     watch->texts = 0;
@@ -108,8 +106,7 @@ enum {
     FDS = 100,
     GATHERS = 400,
     ROTATION_S = 60,
-    QUIET_S = 5,
-    HISTORY = 2 * (QUIET_S + 1),
+    HISTORY = 2,
     FREE = -1,
     OTHER = 0
 };
@@ -119,7 +116,7 @@ struct entry {
     struct holder holder;
     int held[FDS];           /* FREE, OTHER or a node */
     unsigned since[FDS];     /* the gather before which it was put there */
-    bool is_known[FDS];      /* the scan has checked it since */
+    bool is_known[FDS];      /* the scan has walked it since */
     unsigned count[HISTORY]; /* of descriptors, at the last gathers; [0] is the newest */
     unsigned born;           /* the gather before which it began */
     bool has_parent;
@@ -265,36 +262,21 @@ static void change_something(void)
     }
 }
 
-/*
- * Whether what was there `turn` gathers ago has been checked for sure: a process is asked for its
- * number once in turn + 1 gathers at least, and none of the last so many is one of those before.
- */
-static bool has_changed(const struct entry *entry, unsigned turn)
-{
-    if (now - entry->born <= 2 * turn)
-        return false;
-    for (unsigned after = 0; after <= turn; after++)
-        for (unsigned before = turn + 1; before < 2 * (turn + 1); before++)
-            if (entry->count[after] == entry->count[before])
-                return false;
-    return true;
-}
-
 /* What the scan must know after a gather, and what at the latest. */
-static void keep_book(const struct watch *watch, unsigned timeout, unsigned turn)
+static void keep_book(const struct watch *watch, unsigned rotation)
 {
     for (size_t i = 0; i < PROCESSES; i++) {
         struct entry *entry = &entries[i];
         memmove(&entry->count[1], &entry->count[0], sizeof(entry->count) - sizeof(entry->count[0]));
         entry->count[0] = count_of(entry);
-        bool is_checked = has_changed(entry, turn);
+        bool is_walked = entry->count[0] != entry->count[1];
         for (int fd = 0; fd < FDS && entry->holder.pid > 0; fd++) {
             int node = entry->held[fd];
             bool is_reported = node > OTHER && watch->pid[node] == (uint32_t)entry->holder.pid &&
                                watch->fd[node] == (uint32_t)fd;
             unsigned age = now - entry->since[fd];
             bool is_of_birth = entry->since[fd] <= entry->born;
-            if (is_reported || age >= timeout || (age >= turn && (is_of_birth || is_checked)))
+            if (is_reported || age >= rotation || is_of_birth || is_walked)
                 entry->is_known[fd] = true;
         }
     }
@@ -324,23 +306,21 @@ static unsigned compare(const struct watch *watch)
                        CHECK(watch->pid[node] == 0 || is_right[node]) &&
                        CHECK(!watch->is_gone[node] || watch->pid[node] == 0);
         if (!is_fine)
-            printf("    gather %u, node %d, reported %u:%u\n", now, node, watch->pid[node],
+            printf("    gather %u, node %d, reported of %u:%u\n", now, node, watch->pid[node],
                    watch->fd[node]);
     }
     return held;
 }
 
 /* Processes and descriptors come and go; what is held is found in the promised time. */
-static void churn(uint64_t quiet_ns)
+static void test_churn(void)
 {
     static struct watch watch;
-    unsigned turn = quiet_ns > second_ns ? QUIET_S : 0;
-    unsigned quiet = 0;
     uint64_t promised_ns = ROTATION_S * second_ns;
     unsigned held = 0;
     size_t texts = 0;
     if (!CHECK(holders_init(&nodes, NODES)) ||
-        !CHECK(watch_init(&watch, &nodes, ROTATION_S * second_ns, quiet_ns)))
+        !CHECK(watch_init(&watch, &nodes, ROTATION_S * second_ns)))
         return;
     for (size_t i = 0; i < PROCESSES; i++)
         entries[i].holder.socket = -1;
@@ -352,17 +332,15 @@ static void churn(uint64_t quiet_ns)
         gather(&watch);
         const struct gtel_scan_counts *counts = gtel_scan_counts(watch.scan);
         promised_ns = counts->rotation_ns > promised_ns ? counts->rotation_ns : promised_ns;
-        keep_book(&watch, (unsigned)(promised_ns / second_ns) + 2, turn);
-        quiet += counts->quiet;
+        keep_book(&watch, (unsigned)(promised_ns / second_ns) + 2);
         held = compare(&watch);
         texts += watch.texts;
         CHECK(counts->waiting == 0 && counts->dropped == 0 && counts->readable == counts->visible);
     }
-    printf("%d gathers, %u of %d nodes held, %zu texts, %" PRIu64 " descriptors, round in %" PRIu64
-           " s, %u process numbers used again, %u quiet\n",
-           GATHERS, held, NODES, texts, gtel_scan_counts(watch.scan)->descriptors,
-           promised_ns / second_ns, reused, quiet / GATHERS);
-    CHECK(held > NODES / 4 && reused > 0 && (quiet > GATHERS || quiet_ns < second_ns));
+    printf("%d gathers, %u of %d nodes held, %zu texts, round in %" PRIu64
+           " s, %u process numbers used again\n",
+           GATHERS, held, NODES, texts, promised_ns / second_ns, reused);
+    CHECK(held > NODES / 4 && reused > 0);
     for (size_t i = 0; i < PROCESSES; i++)
         if (entries[i].holder.pid > 0)
             end_process(i);
@@ -370,16 +348,6 @@ static void churn(uint64_t quiet_ns)
     CHECK(watch.texts == 0 && gtel_scan_counts(watch.scan)->clients == 0);
     watch_done(&watch);
     holders_done(&nodes);
-}
-
-static void test_churn(void)
-{
-    churn(1);
-}
-
-static void test_quiet(void)
-{
-    churn(QUIET_S * second_ns);
 }
 
 /* ---- rights ---- */
@@ -432,7 +400,7 @@ static void check_rights(const struct rights *row, const struct holders *holders
                          const struct holder *holder)
 {
     static struct watch watch;
-    if (!CHECK(become(row)) || !CHECK(watch_init(&watch, holders, 0, 0)))
+    if (!CHECK(become(row)) || !CHECK(watch_init(&watch, holders, 0)))
         return;
     for (int i = 0; i < 3; i++) {
         gather(&watch);
@@ -442,7 +410,7 @@ static void check_rights(const struct rights *row, const struct holders *holders
             CHECK_INT(watch.pid[k + 1], is_seen ? holder[k].pid : 0);
         }
         CHECK(watch.pid[HOLDERS + 1] == 0); /* outside of our process namespace */
-        CHECK(counts->has_first == row->has_first && counts->is_by_text == row->is_by_text);
+        CHECK(counts->has_init == row->has_first && counts->is_by_text == row->is_by_text);
         CHECK_INT(counts->clients, row->sees_others ? HOLDERS : 1);
         CHECK_INT(counts->visible, row->has_first ? HOLDERS + 1 : 1);
         CHECK_INT(counts->readable, row->sees_others ? HOLDERS + 1 : 1);
@@ -521,9 +489,8 @@ static void run_namespace(void *arg)
 
 int main(int argc, char **argv)
 {
-    bool is_quiet = argc >= 2 && strcmp(argv[1], "quiet") == 0;
-    bool is_churn = is_quiet || (argc >= 2 && strcmp(argv[1], "churn") == 0);
-    void (*test)(void) = is_quiet ? test_quiet : is_churn ? test_churn : test_rights;
+    bool is_churn = argc >= 2 && strcmp(argv[1], "churn") == 0;
+    void (*test)(void) = is_churn ? test_churn : test_rights;
     struct holder holder = {.socket = -1};
     uint64_t seed;
     if (argc == 3 && gtel_str_u64(gtel_str_of(argv[2]), &seed) == 0)

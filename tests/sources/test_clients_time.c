@@ -17,8 +17,8 @@ static struct {
     uint64_t delay_ns;
     unsigned delays;
     unsigned reads;
-    unsigned reported;
-    uint64_t reported_ns;
+    unsigned texts;
+    uint64_t text_ns;
 } world;
 
 static uint64_t monotonic_ns(void *arg)
@@ -48,18 +48,18 @@ static int64_t file_read(void *arg, int handle, void *buf, size_t n)
     return r;
 }
 
-static uint64_t seen(void *arg, const struct gtel_scan_seen *seen)
+static uint32_t read_text(void *arg, const struct gtel_scan_text *text)
 {
     (void)arg;
-    world.reported++;
-    world.reported_ns = seen->t_ns;
-    return seen->pid; /* a client each */
+    world.texts++;
+    world.text_ns = text->t_ns;
+    return text->owner.birth.pid; /* a client each */
 }
 
-static void gone(void *arg, uint64_t key)
+static void closed(void *arg, uint32_t client)
 {
     (void)arg;
-    (void)key;
+    (void)client;
 }
 
 static void check_gathers(struct gtel_scan *scan)
@@ -74,19 +74,19 @@ static void check_gathers(struct gtel_scan *scan)
         {"interrupted twice in a row", 650000, 2, 2}, {"always slow", 650000, 1000, 4},
         {"and four times again", 650000, 1000, 4},
     };
-    const struct gtel_scan_hooks hooks = {.seen = seen, .gone = gone};
+    const struct gtel_scan_hooks hooks = {.read = read_text, .closed = closed};
     CHECK_INT(gtel_scan_gather(scan, &hooks), 0);
     for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
         test_label = cases[i].label;
         gtel_env_tree_step(&world.machine, second_ns);
         world.reads = 0;
-        world.reported = 0;
+        world.texts = 0;
         world.delay_ns = cases[i].delay_ns;
         world.delays = cases[i].delays;
         CHECK_INT(gtel_scan_gather(scan, &hooks), 0);
-        CHECK_INT(world.reported, CLIENTS); /* each once */
+        CHECK_INT(world.texts, CLIENTS); /* each once */
         CHECK_INT(world.reads, CLIENTS + cases[i].again);
-        CHECK_INT(world.reported_ns, monotonic_ns(world.machine.arg)); /* the last read's */
+        CHECK_INT(world.text_ns, monotonic_ns(world.machine.arg)); /* the last read's */
     }
     test_label = "";
 }

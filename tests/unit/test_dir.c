@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { FIRST = 100, LAST = 400 };
@@ -85,24 +84,12 @@ static void test_ended(const struct gtel_env *env)
         for (;;)
             (void)pause();
     (void)snprintf(path, sizeof(path), "proc/%d/fd", (int)pid);
-    uint64_t used_ns = 0;
-    uint64_t again_ns = 0;
     int dir = gtel_env_dir_open(env, path);
     CHECK_INT(env->ops->dir_stat(env->arg, dir, "", &st), 0);
-    const struct timespec moment = {.tv_nsec = 20000000};
-    (void)nanosleep(&moment, NULL); /* it waits by now */
-    CHECK_INT(gtel_env_process_cpu(env, (uint32_t)pid, &used_ns), 0);
-    (void)nanosleep(&moment, NULL);
-    CHECK_INT(gtel_env_process_cpu(env, (uint32_t)pid, &again_ns), 0);
-    CHECK(used_ns > 0 && again_ns == used_ns);
-    CHECK_INT(gtel_env_process_cpu(env, (uint32_t)getpid(), &used_ns), 0);
-    CHECK_INT(gtel_env_process_cpu(env, (uint32_t)getpid(), &again_ns), 0);
-    CHECK(again_ns > used_ns); /* we do not */
     bool has_numbers = st.size > 0;
     CHECK(kill(pid, SIGKILL) == 0 && waitpid(pid, NULL, 0) == pid);
     CHECK_INT(env->ops->dir_stat(env->arg, dir, "", &st), has_numbers ? -ENOENT : 0);
     CHECK_INT(env->ops->stat(env->arg, path, &st), -ENOENT);
-    CHECK(gtel_env_process_cpu(env, (uint32_t)pid, &used_ns) < 0);
     env->ops->dir_close(env->arg, dir);
 }
 
@@ -143,7 +130,6 @@ static void test_files(void)
         CHECK(mkdirat(at, names[i], 0700) == 0);
     CHECK_INT(list(&env, ".", 0, UINT32_MAX, 0).n, 4);
     CHECK_INT(list(&env, ".", 9, 9, 0).n, 3);
-    CHECK_INT(gtel_env_process_cpu(&env, (uint32_t)getpid(), &st.size), -EOPNOTSUPP);
     CHECK_INT(env.ops->stat(env.arg, "9", &st), 0);
     CHECK(st.uid == geteuid() && st.ino != 0);
     CHECK_INT(env.ops->stat(env.arg, "11", &st), -ENOENT);

@@ -66,12 +66,11 @@ static const struct {
 static void test_parsers(void)
 {
     for (size_t i = 0; i < GTEL_ARRAY_LEN(stat_cases); i++) {
-        struct gtel_str name = GTEL_STR_NONE;
-        uint64_t start = 0;
+        struct gtel_pid_stat stat = {.name = GTEL_STR_NONE};
         test_label = stat_cases[i].label;
-        CHECK_INT(gtel_pid_stat(gtel_str_of(stat_cases[i].text), &name, &start), stat_cases[i].rc);
-        CHECK_STR(name, stat_cases[i].name);
-        CHECK(start == stat_cases[i].start);
+        CHECK_INT(gtel_pid_stat(gtel_str_of(stat_cases[i].text), &stat), stat_cases[i].rc);
+        CHECK_STR(stat.name, stat_cases[i].name);
+        CHECK(stat.start == stat_cases[i].start);
     }
     for (size_t i = 0; i < GTEL_ARRAY_LEN(passwd_cases); i++) {
         struct gtel_str name = GTEL_STR_NONE;

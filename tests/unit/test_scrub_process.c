@@ -107,14 +107,15 @@ static void test_others(struct gtel_buf *out)
 {
     static struct gtel_scrub scrub;
     struct gtel_str name = GTEL_STR_NONE;
-    uint64_t start = 0;
+    struct gtel_pid_stat stat = {.name = GTEL_STR_NONE};
     const char *clean = scrub_file(
         &scrub, "proc/42/stat",
         "42 (a (b)) S 1 42 42 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 567 1000 0 94131934107728\n",
         out);
-    CHECK_INT(gtel_pid_stat(gtel_str_of(clean), &name, &start), 0);
-    CHECK_STR(name, "a (b)");
-    CHECK_INT(start, 567);
+    CHECK_INT(gtel_pid_stat(gtel_str_of(clean), &stat), 0);
+    CHECK_STR(stat.name, "a (b)");
+    CHECK_INT(stat.parent, 1);
+    CHECK_INT(stat.start, 567);
     CHECK(strstr(clean, "94131934107728") == NULL);
     (void)scrub_file(&scrub, "proc/42/stat", "42 (a) S 1", out);
     (void)scrub_file(&scrub, "proc/42/stat", "", out);

@@ -39,14 +39,13 @@ static int discover(void *p, struct gtel_registry *registry)
 static int scan(struct gtel_clients *state)
 {
     const struct gtel_scan_hooks hooks = {.arg = state,
-                                          .seen = gtel_clients_seen,
+                                          .read = gtel_clients_read,
+                                          .is_drm = gtel_clients_is_drm,
                                           .may_read = gtel_clients_may_read,
-                                          .unread = gtel_clients_unread,
-                                          .gone = gtel_clients_gone};
+                                          .failed = gtel_clients_failed,
+                                          .closed = gtel_clients_closed};
     gtel_client_table_begin(&state->table);
-    int r = gtel_scan_gather(state->scan, &hooks);
-    gtel_client_table_end(&state->table);
-    return r;
+    return gtel_scan_gather(state->scan, &hooks);
 }
 
 static bool has_devices(const struct gtel_clients *state)
@@ -65,8 +64,8 @@ static void begin_gather(struct gtel_clients *state, struct gtel_registry *regis
     state->registry = registry;
     state->batch = batch;
     state->t_ns = gtel_env_now(state->env);
-    state->has_looked = false;
-    state->is_lost = false;
+    state->has_searched = false;
+    state->needs_discovery = false;
     batch->t_ns = state->t_ns;
     state->span = gtel_share_tick(&state->clock, state->t_ns, suspended_ns, &state->dt_ns);
     state->boot_before_ns = boot_ns;
@@ -78,7 +77,7 @@ static void begin_gather(struct gtel_clients *state, struct gtel_registry *regis
 /* What a discovery has missed is looked for again: at once, and then less and less often. */
 static bool is_look_due(struct gtel_clients *state)
 {
-    state->missed = state->has_missed ? state->missed + 1 : 0;
+    state->missed = state->is_incomplete ? state->missed + 1 : 0;
     return (state->missed & (state->missed - 1)) == 0 && state->missed > 0;
 }
 
@@ -86,20 +85,20 @@ static int sample(void *p, struct gtel_registry *registry, struct gtel_batch *ba
 {
     struct gtel_clients *state = p;
     begin_gather(state, registry, batch);
-    gtel_clients_look_for_returns(state);
-    gtel_clients_look(state, batch);
+    gtel_clients_find_returned(state);
+    gtel_clients_check_devices(state, batch);
     if (!has_devices(state)) {
         gtel_scan_reset(state->scan);
         gtel_client_table_reset(&state->table);
-        return state->is_lost ? -ENODEV : 0;
+        return state->needs_discovery ? -ENODEV : 0;
     }
-    gtel_clients_look_at_kfd(state);
+    gtel_clients_list_kfd(state);
     state->scan_error = scan(state);
     if (gtel_clients_has_processes(state)) {
-        gtel_clients_note(state);
+        gtel_clients_update_rests(state);
         gtel_clients_report(state, batch);
     }
-    bool is_due = state->is_lost || is_look_due(state);
+    bool is_due = state->needs_discovery || is_look_due(state);
     return is_due && state->scan_error == 0 ? -ENODEV : state->scan_error;
 }
 
@@ -108,7 +107,7 @@ static int sample(void *p, struct gtel_registry *registry, struct gtel_batch *ba
 static uint64_t due_ns(const void *p)
 {
     const struct gtel_clients *state = p;
-    if (state->t_ns > 0 && has_devices(state) && gtel_scan_counts(state->scan)->is_begun)
+    if (state->t_ns > 0 && has_devices(state) && gtel_scan_counts(state->scan)->is_first)
         return state->t_ns + first_ns;
     for (size_t i = 0; i < state->n; i++) {
         const struct gtel_client_device *device = state->device[i];
@@ -126,10 +125,10 @@ static int tick(void *p, struct gtel_registry *registry, struct gtel_batch *batc
     state->batch = batch;
     state->t_ns = gtel_env_now(state->env);
     state->is_keeping = true;
-    gtel_clients_look(state, batch);
+    gtel_clients_check_devices(state, batch);
     int r = has_devices(state) ? scan(state) : 0;
     state->is_keeping = false;
-    return state->is_lost ? -ENODEV : r;
+    return state->needs_discovery ? -ENODEV : r;
 }
 
 static void close_source(void *p)

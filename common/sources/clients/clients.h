@@ -82,11 +82,11 @@ struct gtel_client_device {
     bool has_moved;        /* in this gather: a counter of a client did, or may have */
     bool has_texts;        /* in this gather: a text was read */
     bool has_unread;       /* in this gather: a descriptor that nothing is known of was not read */
-    bool has_strangers;    /* in this gather: of a client it is not known whether it is of this
+    bool has_ambiguous;    /* in this gather: of a client it is not known whether it is of this
                               device or of another one of the driver */
-    bool has_lost;         /* since the last sums: a client that was at work, with its last work */
-    bool is_mute;          /* its descriptors tell nothing: the driver is too old */
-    bool has_told;         /* a client has told something, ever */
+    bool has_closed;       /* since the last sums: a client that was at work, with its last work */
+    bool is_silent;        /* its descriptors tell nothing: the driver is too old */
+    bool has_reported;     /* a client has told something, ever */
     size_t engines;
     struct gtel_client_engine engine[GTEL_CLIENT_ENGINES_MAX];
 };
@@ -123,17 +123,15 @@ struct gtel_clients {
     struct gtel_registry *registry; /* during sample() */
     struct gtel_batch *batch;       /* the same */
     uint64_t nodes_sum;             /* tells, while a device is missing, whether nodes came */
-    bool has_looked;                /* for devices that a text named, in this gather */
-    bool is_lost;                   /* a device has gone or come: discovery is due */
-    bool has_missed;                /* the last discovery could not look at everything */
+    bool has_searched;              /* for devices that a text named, in this gather */
+    bool needs_discovery;           /* a device has gone or come: discovery is due */
+    bool is_incomplete;             /* the last discovery could not look at everything */
     uint32_t missed;                /* gathers since it could */
     bool is_keeping;                /* between gathers: texts are read, and nothing taken */
     int scan_error;                 /* of the last gather */
     bool is_initial;                /* our pid namespace is the one of the host */
     bool is_namespace_known;
     struct gtel_client_kfd kfd;
-    struct gtel_client_process last; /* whose start was looked up last */
-    uint64_t last_start;
     struct gtel_fdinfo fdinfo;
 };
 
@@ -152,30 +150,30 @@ int gtel_clients_discover(struct gtel_clients *state, struct gtel_registry *regi
  * While a device is missing: finds out, by the names of all nodes, whether one has come, so that it
  * is there in the first gather after its driver was bound again.
  */
-void gtel_clients_look_for_returns(struct gtel_clients *state);
+void gtel_clients_find_returned(struct gtel_clients *state);
 /* Before the texts of a gather are read: which devices are there, and may be read. */
-void gtel_clients_look(struct gtel_clients *state, struct gtel_batch *batch);
+void gtel_clients_check_devices(struct gtel_clients *state, struct gtel_batch *batch);
 /* After it: which idle ones are left alone from now on. */
-void gtel_clients_note(struct gtel_clients *state);
+void gtel_clients_update_rests(struct gtel_clients *state);
 /* Position of the device of a node, or -1. */
 int64_t gtel_clients_node(const struct gtel_clients *state, uint32_t major, uint32_t minor);
 /* Position of the device that a text is about, or -1. */
 int64_t gtel_clients_device(const struct gtel_clients *state, const struct gtel_fdinfo *fdinfo,
-                            const struct gtel_scan_seen *seen);
+                            const struct gtel_scan_text *seen);
 /*
  * Notes at the devices that a text without an address may be about, when there are several, that
  * they have a client which is not known. False: there is none.
  */
-bool gtel_clients_note_stranger(struct gtel_clients *state, const struct gtel_fdinfo *fdinfo,
-                                const struct gtel_scan_seen *seen);
+bool gtel_clients_mark_ambiguous(struct gtel_clients *state, const struct gtel_fdinfo *fdinfo,
+                                 const struct gtel_scan_text *seen);
 void gtel_clients_close_devices(struct gtel_clients *state);
 
 /* kfd.c */
 
 /* At a discovery: whether clients of amdgpu have queues of their own. Fixed while it is loaded. */
-void gtel_clients_look_at_queues(struct gtel_clients *state);
+void gtel_clients_check_queues(struct gtel_clients *state);
 /* At the begin of a gather: which processes have work that no text tells. */
-void gtel_clients_look_at_kfd(struct gtel_clients *state);
+void gtel_clients_list_kfd(struct gtel_clients *state);
 /* A bit for each class of engines in which a process may have such work on the device. */
 uint32_t gtel_clients_hidden_of(const struct gtel_clients *state,
                                 const struct gtel_client_device *device, uint32_t pid);
@@ -183,15 +181,14 @@ uint32_t gtel_clients_hidden_of(const struct gtel_clients *state,
 bool gtel_clients_is_hidden(const struct gtel_clients *state,
                             const struct gtel_client_device *device);
 
-/* figures.c */
+/* texts.c */
 
 /* The hooks of the scan; arg is the state. */
-uint64_t gtel_clients_seen(void *arg, const struct gtel_scan_seen *seen);
+uint32_t gtel_clients_read(void *arg, const struct gtel_scan_text *text);
+bool gtel_clients_is_drm(void *arg, struct gtel_str text);
 bool gtel_clients_may_read(void *arg, const struct gtel_scan_ask *ask);
-void gtel_clients_unread(void *arg, const struct gtel_scan_ask *ask);
-void gtel_clients_gone(void *arg, uint64_t key);
-/* Looks up when the client's process began, where that is not known. */
-void gtel_clients_find_start(struct gtel_clients *state, struct gtel_client *client);
+void gtel_clients_failed(void *arg, const struct gtel_scan_ask *ask);
+void gtel_clients_closed(void *arg, uint32_t number);
 
 /* report.c */
 

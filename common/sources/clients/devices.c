@@ -63,7 +63,7 @@ const struct gtel_client_driver *gtel_client_driver_find(const char *name)
 }
 
 /* A driver that is not known may tell; a device that takes no work has no clients to speak of. */
-static bool may_tell(const struct gtel_drm_device *drm)
+static bool may_have_clients(const struct gtel_drm_device *drm)
 {
     for (size_t i = 0; i < GTEL_ARRAY_LEN(silent); i++)
         if (strcmp(silent[i], drm->card.driver) == 0)
@@ -78,7 +78,7 @@ int gtel_clients_any(const struct gtel_env *env)
     bool has_any = false;
     int r = gtel_drm_devices(env, &arena, &list);
     for (size_t i = 0; r == 0 && i < list.n; i++)
-        has_any = has_any || may_tell(&list.device[i]);
+        has_any = has_any || may_have_clients(&list.device[i]);
     gtel_arena_done(&arena);
     return r == 0 && !has_any ? -ENOENT : r;
 }
@@ -233,7 +233,7 @@ static int take(struct gtel_clients *state, struct gtel_registry *registry,
     look_at_place(state->env, device);
     bool rests = device->driver && device->driver->wakes && !state->may_wake;
     device->rest.delay_ns = rests ? delay_of(state->env, device) : 0;
-    if (device->driver || device->has_told) {
+    if (device->driver || device->has_reported) {
         int r = register_device(state, device, registry);
         if (r < 0)
             return r;
@@ -275,7 +275,7 @@ static void take_nodes(struct gtel_clients *state, const struct gtel_drm_devices
     state->nodes = list->missed == 0 ? 0 : state->nodes;
     for (size_t i = 0; i < list->nodes; i++) {
         const struct gtel_drm_device *drm = &list->device[list->node[i].device];
-        int64_t at = may_tell(drm) ? find(state, gtel_str_of(drm->card.key)) : -1;
+        int64_t at = may_have_clients(drm) ? find(state, gtel_str_of(drm->card.key)) : -1;
         if (at >= 0)
             take_node(state, &list->node[i], (uint32_t)at);
     }
@@ -289,11 +289,11 @@ static bool is_wholly_known(const struct gtel_client_device *device)
 /* What was not known before may be a client's: descriptors that were none are read again. */
 static void note_missed(struct gtel_clients *state, const struct gtel_drm_devices *list)
 {
-    bool had_missed = state->has_missed;
-    state->has_missed = list->missed > 0;
+    bool had_missed = state->is_incomplete;
+    state->is_incomplete = list->missed > 0;
     for (size_t i = 0; i < state->n; i++)
-        state->has_missed = state->has_missed ||
-                            (state->device[i]->is_present && !is_wholly_known(state->device[i]));
+        state->is_incomplete = state->is_incomplete ||
+                               (state->device[i]->is_present && !is_wholly_known(state->device[i]));
     if (had_missed)
         gtel_scan_read_again(state->scan);
 }
@@ -317,11 +317,11 @@ int gtel_clients_discover(struct gtel_clients *state, struct gtel_registry *regi
     if (r < 0 && r != -ENOENT)
         return r; /* what is known stays */
     look_at_namespace(state);
-    gtel_clients_look_at_queues(state);
+    gtel_clients_check_queues(state);
     for (size_t i = 0; i < state->n; i++)
         state->device[i]->is_found = list.missed > 0; /* not seen is not gone then */
     for (size_t i = 0; i < list.n; i++) {
-        r = may_tell(&list.device[i]) ? take(state, registry, &list.device[i]) : 0;
+        r = may_have_clients(&list.device[i]) ? take(state, registry, &list.device[i]) : 0;
         first = first < 0 ? first : r;
     }
     for (size_t i = 0; i < state->n; i++)
@@ -362,8 +362,8 @@ static int64_t find_by_driver(const struct gtel_clients *state, struct gtel_str 
     return found;
 }
 
-bool gtel_clients_note_stranger(struct gtel_clients *state, const struct gtel_fdinfo *fdinfo,
-                                const struct gtel_scan_seen *seen)
+bool gtel_clients_mark_ambiguous(struct gtel_clients *state, const struct gtel_fdinfo *fdinfo,
+                                 const struct gtel_scan_text *seen)
 {
     bool has_any = false;
     if (fdinfo->pdev.n > 0 || seen->has_device)
@@ -371,14 +371,14 @@ bool gtel_clients_note_stranger(struct gtel_clients *state, const struct gtel_fd
     for (size_t i = 0; i < state->n; i++) {
         struct gtel_client_device *device = state->device[i];
         bool is_it = is_about(device, fdinfo->driver);
-        device->has_strangers = device->has_strangers || is_it;
+        device->has_ambiguous = device->has_ambiguous || is_it;
         has_any = has_any || is_it;
     }
     return has_any;
 }
 
 int64_t gtel_clients_device(const struct gtel_clients *state, const struct gtel_fdinfo *fdinfo,
-                            const struct gtel_scan_seen *seen)
+                            const struct gtel_scan_text *seen)
 {
     if (fdinfo->pdev.n > 0)
         return find(state, fdinfo->pdev);
@@ -471,7 +471,7 @@ static void begin_device(struct gtel_client_device *device)
     device->has_moved = false;
     device->has_texts = false;
     device->has_unread = false;
-    device->has_strangers = false;
+    device->has_ambiguous = false;
     for (size_t e = 0; e < device->engines; e++) {
         struct gtel_client_engine *engine = &device->engine[e];
         engine->total_before = engine->total;
@@ -499,7 +499,7 @@ static uint64_t sum_of_nodes(const struct gtel_env *env)
     return sum;
 }
 
-void gtel_clients_look_for_returns(struct gtel_clients *state)
+void gtel_clients_find_returned(struct gtel_clients *state)
 {
     bool is_missing = false;
     for (size_t i = 0; i < state->n; i++)
@@ -509,10 +509,10 @@ void gtel_clients_look_for_returns(struct gtel_clients *state)
         return;
     state->nodes_sum = sum;
     (void)gtel_clients_discover(state, state->registry);
-    state->is_lost = true; /* once more: the nodes of a device come one after the other */
+    state->needs_discovery = true; /* once more: the nodes of a device come one after the other */
 }
 
-void gtel_clients_look(struct gtel_clients *state, struct gtel_batch *batch)
+void gtel_clients_check_devices(struct gtel_clients *state, struct gtel_batch *batch)
 {
     for (size_t i = 0; i < state->n; i++) {
         struct gtel_client_device *device = state->device[i];
@@ -524,7 +524,7 @@ void gtel_clients_look(struct gtel_clients *state, struct gtel_batch *batch)
             gtel_batch_failed(batch, device->device);
         if (r == -ENODEV) {
             lose(state, device, state->registry);
-            state->is_lost = true;
+            state->needs_discovery = true;
             continue;
         }
         if (r == 0 && device->device && gtel_fs_is_open(&device->awake.status))
@@ -537,7 +537,7 @@ void gtel_clients_look(struct gtel_clients *state, struct gtel_batch *batch)
     }
 }
 
-void gtel_clients_note(struct gtel_clients *state)
+void gtel_clients_update_rests(struct gtel_clients *state)
 {
     for (size_t i = 0; i < state->n; i++) {
         struct gtel_client_device *device = state->device[i];

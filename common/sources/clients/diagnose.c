@@ -31,7 +31,7 @@ static const char look_fix[] =
 
 static uint32_t count_refused(const struct gtel_scan_counts *counts)
 {
-    return counts->visible - counts->unlooked - counts->readable;
+    return counts->visible - counts->unknown - counts->readable;
 }
 
 static void diagnose_sight(const struct diagnosis *diagnosis)
@@ -45,7 +45,7 @@ static void diagnose_sight(const struct diagnosis *diagnosis)
             "this is a container (a pid namespace): processes outside of it cannot be seen",
             "run gtel on the host, or give the container the host's processes: docker and podman "
             "run --pid=host, Kubernetes hostPID: true");
-    if (!counts->has_first)
+    if (!counts->has_init)
         put(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/1",
             "proc is mounted with hidepid: processes of other users cannot be seen",
             "give the program CAP_SYS_PTRACE, or let its user into the group that the mount "
@@ -84,7 +84,7 @@ static void diagnose_pace(const struct diagnosis *diagnosis)
                        seconds);
         put(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/PID/fd", why, NULL);
     }
-    if (counts->is_begun || counts->waiting > counts->asleep) {
+    if (counts->is_first || counts->waiting > counts->asleep) {
         (void)snprintf(
             why, sizeof(why),
             "of %u processes, %u are still being looked through: clients of a GPU may be "
@@ -201,12 +201,12 @@ static void diagnose_device(const struct diagnosis *diagnosis,
                             const struct gtel_client_device *device)
 {
     char buf[64];
-    if (device->is_mute) {
+    if (device->is_silent) {
         put(diagnosis, device->device, GTEL_MEASUREMENT_GPU_PROCESS, "fdinfo",
             "the driver says nothing of its clients", "run Linux 5.19 or newer");
         return;
     }
-    if (device->has_strangers)
+    if (device->has_ambiguous)
         put(diagnosis, device->device, GTEL_MEASUREMENT_GPU_PROCESS, "drm-driver of fdinfo",
             "of clients in processes whose descriptors may not be looked at, only the driver is "
             "told, and it has several GPUs here: whose client they are is not known",

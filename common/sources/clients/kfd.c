@@ -38,14 +38,14 @@ static bool has_any_device(const struct gtel_clients *state)
 }
 
 /* 1: they are on, 2: there are no others; -1, the default, leaves them off (amdgpu_drv.c). */
-void gtel_clients_look_at_queues(struct gtel_clients *state)
+void gtel_clients_check_queues(struct gtel_clients *state)
 {
     uint64_t value;
     int r = gtel_fs_u64(state->env, "sys/module/amdgpu/parameters/user_queue", &value);
     state->kfd.has_user_queues = r == 0 && value > 0;
 }
 
-void gtel_clients_look_at_kfd(struct gtel_clients *state)
+void gtel_clients_list_kfd(struct gtel_clients *state)
 {
     const struct gtel_env *env = state->env;
     struct gtel_client_kfd *kfd = &state->kfd;

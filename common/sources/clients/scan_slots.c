@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* Descriptors of DRM devices, the clients behind them, and what is kept open. */
-#include "sources/clients/scan_inside.h"
+#include "sources/clients/scan_state.h"
 
 #include "host/fs.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { ROOM = 32 }; /* how many are closed at once when descriptors are out */
+enum {
+    SLOTS_MAX = 1 << 16,
+    ROOM = 32,    /* how many are closed together when descriptors run out */
+    AGAIN_MAX = 4 /* texts that are read twice in a gather */
+};
+
+static const uint64_t slow_ns = 100000; /* a read takes some microseconds */
 
 /* ---- what is kept open ---- */
 
-void gtel_scan_close_dir(struct gtel_scan *scan, struct gtel_scan_process *process)
+static void close_dir(struct gtel_scan *scan, struct gtel_scan_process *process)
 {
     if (process->dir_plus_1 == 0)
         return;
@@ -30,12 +37,12 @@ static void close_file(struct gtel_scan *scan, struct gtel_scan_slot *slot)
     scan->kept--;
 }
 
-/* Directories go first: asking by path is cheaper than opening and closing a file. */
+/* Directories first: asking by path is cheaper than opening and closing a file. */
 void gtel_scan_make_room(struct gtel_scan *scan)
 {
     scan->kept_max = scan->kept > ROOM ? scan->kept - ROOM : 0;
     for (size_t i = scan->processes; i > 0 && scan->kept > scan->kept_max; i--)
-        gtel_scan_close_dir(scan, &scan->process[i - 1]);
+        close_dir(scan, &scan->process[i - 1]);
     for (size_t i = scan->slots; i > 0 && scan->kept > scan->kept_max; i--)
         close_file(scan, &scan->slot[i - 1]);
 }
@@ -43,15 +50,6 @@ void gtel_scan_make_room(struct gtel_scan *scan)
 static bool is_too_many(int r)
 {
     return r == -EMFILE || r == -ENFILE;
-}
-
-int gtel_scan_open(struct gtel_scan *scan, const char *path)
-{
-    int r = scan->env->ops->file_open(scan->env->arg, path);
-    if (!is_too_many(r) || scan->kept == 0)
-        return r;
-    gtel_scan_make_room(scan);
-    return scan->env->ops->file_open(scan->env->arg, path);
 }
 
 void gtel_scan_keep_dir(struct gtel_scan *scan, struct gtel_scan_process *process)
@@ -69,37 +67,28 @@ void gtel_scan_keep_dir(struct gtel_scan *scan, struct gtel_scan_process *proces
     }
 }
 
-int gtel_scan_read(struct gtel_scan *scan, int handle, struct gtel_str *ret)
+/* ---- slots and clients ---- */
+
+static struct gtel_scan_client *client_of(const struct gtel_scan *scan, uint32_t slot)
 {
-    int64_t n = scan->env->ops->file_read(scan->env->arg, handle, scan->text, sizeof(scan->text));
-    if (n < 0)
-        return (int)n;
-    /* A text that has been cut may lack what tells whose it is. */
-    *ret = (struct gtel_str){scan->text, n < GTEL_SCAN_TEXT_MAX ? (size_t)n : 0};
-    return 0;
+    uint32_t client = scan->slot[slot - 1].client;
+    return client != 0 ? &scan->client[client - 1] : NULL;
 }
 
-/* ---- clients ---- */
-
-static uint32_t *bucket_of(struct gtel_scan *scan, uint64_t key)
+static bool leads(const struct gtel_scan *scan, uint32_t slot)
 {
-    return &scan->bucket[gtel_hash(GTEL_HASH_SEED, &key, sizeof(key)) % GTEL_SCAN_BUCKETS];
+    const struct gtel_scan_client *client = client_of(scan, slot);
+    return client && client->leader.slot == slot;
 }
 
-static uint32_t find_client(struct gtel_scan *scan, uint64_t key)
+static bool grow(void **list, size_t *size, size_t n, size_t item)
 {
-    uint32_t i = *bucket_of(scan, key);
-    while (i != 0 && scan->client[i - 1].key != key)
-        i = scan->client[i - 1].next;
-    return i;
-}
-
-static bool grow(void **list, size_t *size, size_t n, size_t item, size_t max)
-{
-    if (n < *size)
+    size_t wanted = *size > 0 ? *size : 64;
+    if (n <= *size)
         return true;
-    size_t wanted = *size ? *size * 2 : 64;
-    void *p = wanted <= max ? realloc(*list, wanted * item) : NULL;
+    while (wanted < n)
+        wanted *= 2;
+    void *p = realloc(*list, wanted * item);
     if (!p)
         return false;
     *list = p;
@@ -107,132 +96,55 @@ static bool grow(void **list, size_t *size, size_t n, size_t item, size_t max)
     return true;
 }
 
-static uint32_t add_client(struct gtel_scan *scan, uint64_t key)
+static bool grow_clients(struct gtel_scan *scan, uint32_t number)
 {
-    uint32_t i = scan->free_client;
-    if (i != 0) {
-        scan->free_client = scan->client[i - 1].next;
-    } else {
-        void *list = scan->client;
-        if (!grow(&list, &scan->clients_size, scan->clients, sizeof(*scan->client),
-                  GTEL_SCAN_SLOTS_MAX))
-            return 0;
-        scan->client = list;
-        i = (uint32_t)++scan->clients;
-    }
-    uint32_t *bucket = bucket_of(scan, key);
-    scan->client[i - 1] = (struct gtel_scan_client){.key = key, .next = *bucket, .is_used = true};
-    *bucket = i;
-    scan->counts.clients++;
-    return i;
-}
-
-static void remove_client(struct gtel_scan *scan, uint32_t i)
-{
-    struct gtel_scan_client *client = &scan->client[i - 1];
-    uint32_t *at = bucket_of(scan, client->key);
-    while (*at != i)
-        at = &scan->client[*at - 1].next;
-    *at = client->next;
-    *client = (struct gtel_scan_client){.next = scan->free_client};
-    scan->free_client = i;
-    scan->counts.clients--;
-}
-
-void gtel_scan_bury(struct gtel_scan *scan)
-{
-    if (!scan->has_lost)
-        return;
-    scan->has_lost = false;
-    for (uint32_t i = 1; i <= scan->clients; i++) {
-        const struct gtel_scan_client *client = &scan->client[i - 1];
-        uint64_t key = client->key;
-        if (!client->is_used || client->slots > 0)
-            continue;
-        remove_client(scan, i);
-        if (scan->hooks->gone)
-            scan->hooks->gone(scan->hooks->arg, key);
-    }
-}
-
-/* ---- slots ---- */
-
-/* Takes the slot from its client. */
-static void take_away(struct gtel_scan *scan, uint32_t slot)
-{
-    uint32_t i = scan->slot[slot - 1].client;
-    scan->slot[slot - 1].client = 0;
-    if (i == 0)
-        return;
-    struct gtel_scan_client *client = &scan->client[i - 1];
-    client->slots--;
-    if (client->leader == slot) {
-        client->leader = 0;
-        client->last_pid = scan->slot[slot - 1].birth.pid;
-        scan->has_orphans = scan->has_orphans || client->slots > 0;
-    }
-    scan->has_lost = scan->has_lost || client->slots == 0;
-}
-
-/* Whether a has more right to a client than b: it did not open it for others, or began before. */
-static bool is_before(const struct gtel_scan_slot *a, const struct gtel_scan_slot *b)
-{
-    if (a->is_broker != b->is_broker)
-        return b->is_broker;
-    return gtel_pid_is_older(&a->birth, &b->birth);
-}
-
-void gtel_scan_slot_appoint(struct gtel_scan *scan, uint32_t slot)
-{
-    uint32_t client = scan->slot[slot - 1].client;
-    if (client == 0)
-        return;
-    uint32_t leader = scan->client[client - 1].leader;
-    if (leader != 0 && !is_before(&scan->slot[slot - 1], &scan->slot[leader - 1]))
-        return;
-    if (leader != 0)
-        close_file(scan, &scan->slot[leader - 1]);
-    scan->client[client - 1].leader = slot;
-}
-
-void gtel_scan_slots_know(struct gtel_scan *scan, const struct gtel_scan_process *process)
-{
-    for (uint32_t i = process->first; i != 0; i = scan->slot[i - 1].next) {
-        scan->slot[i - 1].birth = process->birth;
-        scan->slot[i - 1].is_broker = process->is_broker;
-        struct gtel_scan_client *client =
-            gtel_scan_slot_leads(scan, i) ? &scan->client[scan->slot[i - 1].client - 1] : NULL;
-        if (!client)
-            gtel_scan_slot_appoint(scan, i);
-        else if (client->slots > 1)
-            scan->has_orphans = client->is_elected = true;
-    }
-}
-
-/* Gives the slot to the client of that key (0: to none). False: there is no room for it. */
-static bool give(struct gtel_scan *scan, uint32_t slot, uint64_t key)
-{
-    uint32_t old = scan->slot[slot - 1].client;
-    if (old == 0 || scan->client[old - 1].key != key) {
-        take_away(scan, slot);
-        if (key == 0)
-            return true;
-        uint32_t i = find_client(scan, key);
-        if (i == 0)
-            i = add_client(scan, key);
-        if (i == 0)
-            return false;
-        scan->slot[slot - 1].client = i;
-        scan->client[i - 1].slots++;
-    }
-    gtel_scan_slot_appoint(scan, slot);
+    size_t before = scan->clients;
+    void *list = scan->client;
+    if (number > GTEL_SCAN_CLIENTS_MAX ||
+        !grow(&list, &scan->clients, number, sizeof(*scan->client)))
+        return false;
+    scan->client = list;
+    memset(scan->client + before, 0, (scan->clients - before) * sizeof(*scan->client));
     return true;
 }
 
-bool gtel_scan_slot_leads(const struct gtel_scan *scan, uint32_t slot)
+/* Takes the slot from its client. */
+static void release(struct gtel_scan *scan, uint32_t slot)
 {
-    uint32_t client = scan->slot[slot - 1].client;
-    return client != 0 && scan->client[client - 1].leader == slot;
+    struct gtel_scan_client *client = client_of(scan, slot);
+    if (!client)
+        return;
+    if (client->leader.slot == slot)
+        client->leader.slot = 0;
+    client->slots--;
+    scan->slot[slot - 1].client = 0;
+    scan->needs_election = true;
+}
+
+static struct gtel_scan_leader leader_of(const struct gtel_scan_process *process, uint32_t slot)
+{
+    return (struct gtel_scan_leader){
+        .slot = slot, .owner = process->owner, .is_broker = process->is_broker};
+}
+
+/* Gives the slot to that client (0: to none). False: there is no room for it. */
+static bool assign(struct gtel_scan *scan, const struct gtel_scan_process *process, uint32_t slot,
+                   uint32_t number)
+{
+    if (scan->slot[slot - 1].client != number) {
+        release(scan, slot);
+        if (number == 0)
+            return true;
+        if (number > scan->clients && !grow_clients(scan, number))
+            return false;
+        scan->slot[slot - 1].client = number;
+        scan->client[number - 1].slots++;
+        scan->needs_election = true;
+    }
+    struct gtel_scan_client *client = client_of(scan, slot);
+    if (client && client->leader.slot == 0)
+        client->leader = leader_of(process, slot);
+    return true;
 }
 
 static uint32_t *link_behind(struct gtel_scan *scan, struct gtel_scan_process *process,
@@ -241,68 +153,198 @@ static uint32_t *link_behind(struct gtel_scan *scan, struct gtel_scan_process *p
     return before != 0 ? &scan->slot[before - 1].next : &process->first;
 }
 
-uint32_t gtel_scan_slot_add(struct gtel_scan *scan, struct gtel_scan_process *process,
-                            uint32_t before, uint32_t fd)
+/* A new slot behind the slot `before` of the process (0: in front), or 0 when there is no room. */
+static uint32_t add_slot(struct gtel_scan *scan, struct gtel_scan_process *process, uint32_t before,
+                         uint32_t fd)
 {
     uint32_t i = scan->free_slot;
     if (i != 0) {
         scan->free_slot = scan->slot[i - 1].next;
     } else {
         void *list = scan->slot;
-        if (!grow(&list, &scan->slots_size, scan->slots, sizeof(*scan->slot), GTEL_SCAN_SLOTS_MAX))
+        if (scan->slots == SLOTS_MAX ||
+            !grow(&list, &scan->slots_size, scan->slots + 1, sizeof(*scan->slot)))
             return 0;
         scan->slot = list;
         i = (uint32_t)++scan->slots;
     }
     uint32_t *link = link_behind(scan, process, before);
-    scan->slot[i - 1] = (struct gtel_scan_slot){
-        .next = *link, .fd = fd, .birth = process->birth, .is_broker = process->is_broker};
+    scan->slot[i - 1] = (struct gtel_scan_slot){.next = *link, .fd = fd};
     *link = i;
+    scan->fresh++;
     return i;
 }
 
-void gtel_scan_slot_drop(struct gtel_scan *scan, struct gtel_scan_process *process, uint32_t before)
+/* Removes the slot behind `before` (0: the first one). */
+static void drop_slot(struct gtel_scan *scan, struct gtel_scan_process *process, uint32_t before)
 {
     uint32_t *link = link_behind(scan, process, before);
     uint32_t i = *link;
     struct gtel_scan_slot *slot = &scan->slot[i - 1];
-    take_away(scan, i);
+    release(scan, i);
     close_file(scan, slot);
     *link = slot->next;
     *slot = (struct gtel_scan_slot){.next = scan->free_slot};
     scan->free_slot = i;
 }
 
-void gtel_scan_slots_clear(struct gtel_scan *scan, struct gtel_scan_process *process)
+void gtel_scan_clear(struct gtel_scan *scan, struct gtel_scan_process *process)
 {
     while (process->first != 0)
-        gtel_scan_slot_drop(scan, process, 0);
+        drop_slot(scan, process, 0);
+}
+
+void gtel_scan_forget(struct gtel_scan *scan, struct gtel_scan_process *process)
+{
+    gtel_scan_clear(scan, process);
+    close_dir(scan, process);
+}
+
+static void set_device(struct gtel_scan *scan, uint32_t i, const struct gtel_scan_found *found)
+{
+    struct gtel_scan_slot *slot = &scan->slot[i - 1];
+    bool is_same = slot->has_device == found->has_device && slot->major == found->major &&
+                   slot->minor == found->minor;
+    slot->has_device = found->has_device;
+    slot->major = found->major;
+    slot->minor = found->minor;
+    slot->is_due = slot->is_due || !is_same || !leads(scan, i);
+}
+
+void gtel_scan_update(struct gtel_scan *scan, struct gtel_scan_process *process, uint32_t from,
+                      uint64_t to, const struct gtel_scan_found *found, size_t n)
+{
+    uint32_t before = 0;
+    uint32_t i = process->first;
+    for (; i != 0 && scan->slot[i - 1].fd < from; i = scan->slot[i - 1].next)
+        before = i;
+    for (size_t k = 0;;) {
+        uint64_t fd = i != 0 ? scan->slot[i - 1].fd : UINT64_MAX;
+        uint64_t found_fd = k < n ? found[k].fd : to;
+        if (fd >= to && k == n)
+            return;
+        if (fd < found_fd) { /* it is not there any more */
+            i = scan->slot[i - 1].next;
+            drop_slot(scan, process, before);
+            continue;
+        }
+        uint32_t at = fd == found_fd        ? i
+                      : found[k].is_unknown ? 0
+                                            : add_slot(scan, process, before, found[k].fd);
+        if (at != 0 && !found[k].is_unknown)
+            set_device(scan, at, &found[k]);
+        if (at == 0 && !found[k].is_unknown) {
+            scan->counts.dropped++;
+            process->is_due = true; /* perhaps there is room later */
+        }
+        before = at != 0 ? at : before;
+        i = *link_behind(scan, process, before);
+        k++;
+    }
+}
+
+/* ---- elections ---- */
+
+/* Whether a has more right to a client than b: it did not open it for others, or began before. */
+static bool is_before(const struct gtel_scan_leader *a, const struct gtel_scan_leader *b)
+{
+    if (a->is_broker != b->is_broker)
+        return b->is_broker;
+    return gtel_pid_is_older(&a->owner.birth, &b->owner.birth);
+}
+
+/* Where nothing is known of that, the leader stays, or else the client stays in its process. */
+static unsigned rank(const struct gtel_scan_client *client, const struct gtel_scan_leader *a)
+{
+    if (a->slot == client->leader.slot)
+        return 2;
+    return a->owner.number == client->leader.owner.number ? 1 : 0;
+}
+
+static bool is_better(const struct gtel_scan_client *client, const struct gtel_scan_leader *a,
+                      const struct gtel_scan_leader *b)
+{
+    return b->slot == 0 || is_before(a, b) ||
+           (!is_before(b, a) && rank(client, a) > rank(client, b));
+}
+
+/* Of all descriptors of each client, the one with the most right to it leads. */
+static void elect(struct gtel_scan *scan)
+{
+    scan->needs_election = false;
+    for (size_t c = 0; c < scan->clients; c++)
+        scan->client[c].next = (struct gtel_scan_leader){0};
+    for (size_t p = 0; p < scan->processes; p++)
+        for (uint32_t i = scan->process[p].first; i != 0; i = scan->slot[i - 1].next) {
+            const struct gtel_scan_leader candidate = leader_of(&scan->process[p], i);
+            struct gtel_scan_client *client = client_of(scan, i);
+            if (client && is_better(client, &candidate, &client->next))
+                client->next = candidate;
+        }
+    for (size_t c = 0; c < scan->clients; c++) {
+        struct gtel_scan_client *client = &scan->client[c];
+        if (client->slots == 0)
+            continue;
+        if (client->leader.slot != 0 && client->leader.slot != client->next.slot)
+            close_file(scan, &scan->slot[client->leader.slot - 1]);
+        client->leader = client->next;
+    }
+}
+
+void gtel_scan_close_clients(struct gtel_scan *scan)
+{
+    scan->counts.clients = 0;
+    for (size_t c = 0; c < scan->clients; c++) {
+        struct gtel_scan_client *client = &scan->client[c];
+        bool is_closed = client->slots == 0 && client->leader.owner.number != 0;
+        scan->counts.clients += client->slots > 0 ? 1 : 0;
+        if (!is_closed)
+            continue;
+        *client = (struct gtel_scan_client){0};
+        if (scan->hooks->closed)
+            scan->hooks->closed(scan->hooks->arg, (uint32_t)c + 1);
+    }
+}
+
+const struct gtel_scan_owner *gtel_scan_owner(const struct gtel_scan *scan, uint32_t client)
+{
+    static const struct gtel_scan_owner nobody;
+    return client - 1 < scan->clients ? &scan->client[client - 1].leader.owner : &nobody;
 }
 
 /* ---- reading ---- */
 
-static const uint64_t slow_ns = 100000; /* a read takes some microseconds */
-
-/* Whether an error says that the descriptor or its process is not there any more. */
+/* Whether an error means that the descriptor or its process is not there any more. */
 static bool is_ended(int r)
 {
     return r == -ENOENT || r == -ESRCH || r == -ENODEV;
 }
 
-/* The text of a slot through its kept file, or through one that is open for this time only. */
+/* The text of a slot through its kept file, which is opened where there is none. */
 static int read_text(struct gtel_scan *scan, const struct gtel_scan_process *process,
                      struct gtel_scan_slot *slot, struct gtel_str *ret)
 {
+    const struct gtel_env *env = scan->env;
     char path[GTEL_FS_PATH_MAX];
-    if (slot->file_plus_1 != 0)
-        return gtel_scan_read(scan, slot->file_plus_1 - 1, ret);
-    (void)gtel_fs_path(path, "proc/%" PRIu32 "/fdinfo/%" PRIu32, process->pid, slot->fd);
-    int handle = gtel_scan_open(scan, path);
-    if (handle < 0)
-        return handle;
-    slot->file_plus_1 = handle + 1;
-    scan->kept++;
-    return gtel_scan_read(scan, handle, ret);
+    if (slot->file_plus_1 == 0) {
+        (void)gtel_fs_path(path, "proc/%" PRIu32 "/fdinfo/%" PRIu32, process->pid, slot->fd);
+        int r = env->ops->file_open(env->arg, path);
+        if (is_too_many(r) && scan->kept > 0) {
+            gtel_scan_make_room(scan);
+            r = env->ops->file_open(env->arg, path);
+        }
+        if (r < 0)
+            return r;
+        slot->file_plus_1 = r + 1;
+        scan->kept++;
+    }
+    int64_t n =
+        env->ops->file_read(env->arg, slot->file_plus_1 - 1, scan->text, sizeof(scan->text));
+    if (n < 0)
+        return (int)n;
+    /* A text that has been cut may lack the line that names its client. */
+    *ret = (struct gtel_str){scan->text, n < GTEL_SCAN_TEXT_MAX ? (size_t)n : 0};
+    return 0;
 }
 
 /*
@@ -313,122 +355,115 @@ static int read_text(struct gtel_scan *scan, const struct gtel_scan_process *pro
 static int read_in_time(struct gtel_scan *scan, const struct gtel_scan_process *process,
                         struct gtel_scan_slot *slot, struct gtel_str *ret, uint64_t *ret_ns)
 {
+    const struct gtel_env *env = scan->env;
     for (;;) {
-        uint64_t begin_ns = gtel_env_now(scan->env);
+        uint64_t begin_ns = env->ops->monotonic_ns(env->arg);
         int r = read_text(scan, process, slot, ret);
-        *ret_ns = gtel_env_now(scan->env);
-        if (r < 0 || *ret_ns - begin_ns <= slow_ns || scan->again == GTEL_SCAN_AGAIN_MAX)
+        *ret_ns = env->ops->monotonic_ns(env->arg);
+        if (r < 0 || *ret_ns - begin_ns <= slow_ns || scan->again == AGAIN_MAX)
             return r;
         scan->again++;
     }
 }
 
-static bool may_read(struct gtel_scan *scan, const struct gtel_scan_slot *slot)
+static struct gtel_scan_ask ask_of(const struct gtel_scan_slot *slot)
 {
-    const struct gtel_scan_ask ask = {.key = slot->client != 0 ? scan->client[slot->client - 1].key
-                                                               : 0,
-                                      .has_device = slot->has_device,
-                                      .major = slot->major,
-                                      .minor = slot->minor};
-    return !scan->hooks->may_read || scan->hooks->may_read(scan->hooks->arg, &ask);
+    return (struct gtel_scan_ask){.client = slot->client,
+                                  .has_device = slot->has_device,
+                                  .major = slot->major,
+                                  .minor = slot->minor};
 }
 
-/* Hands a text out. */
-static void tell(struct gtel_scan *scan, const struct gtel_scan_process *process, uint32_t i,
-                 struct gtel_str text, uint64_t t_ns)
+static bool may_read(const struct gtel_scan *scan, const struct gtel_scan_ask *ask)
 {
-    const struct gtel_scan_slot *slot = &scan->slot[i - 1];
-    const struct gtel_scan_seen seen = {.pid = process->pid,
+    return !scan->hooks->may_read || scan->hooks->may_read(scan->hooks->arg, ask);
+}
+
+bool gtel_scan_may_read_any(const struct gtel_scan *scan)
+{
+    const struct gtel_scan_ask ask = {.client = 0};
+    return may_read(scan, &ask);
+}
+
+static uint32_t hand_out(const struct gtel_scan *scan, const struct gtel_scan_process *process,
+                         const struct gtel_scan_slot *slot, struct gtel_str text, uint64_t t_ns)
+{
+    const struct gtel_scan_text read = {.owner = process->owner,
                                         .fd = slot->fd,
-                                        .process = process->id,
-                                        .birth = process->birth,
                                         .has_device = slot->has_device,
                                         .major = slot->major,
                                         .minor = slot->minor,
                                         .t_ns = t_ns,
                                         .text = text};
-    if (!give(scan, i, scan->hooks->seen(scan->hooks->arg, &seen)))
-        scan->counts.dropped++;
+    return scan->hooks->read(scan->hooks->arg, &read);
 }
 
-bool gtel_scan_slot_read(struct gtel_scan *scan, const struct gtel_scan_process *process,
-                         uint32_t i)
+static void count_failed(struct gtel_scan *scan, const struct gtel_scan_ask *ask)
+{
+    scan->counts.unread++;
+    if (scan->hooks->failed)
+        scan->hooks->failed(scan->hooks->arg, ask);
+}
+
+/* False when the descriptor is not there any more, or of no interest. */
+static bool read_slot(struct gtel_scan *scan, struct gtel_scan_process *process, uint32_t i)
 {
     struct gtel_scan_slot *slot = &scan->slot[i - 1];
+    const struct gtel_scan_ask ask = ask_of(slot);
+    bool was_walked = slot->is_due;
     struct gtel_str text;
     uint64_t t_ns = 0;
-    int r = -EAGAIN;
-    slot->is_asleep = !may_read(scan, slot);
-    if (!slot->is_asleep)
-        r = read_in_time(scan, process, slot, &text, &t_ns);
-    if (is_ended(r))
-        return false;
-    slot->is_unread = r < 0 && slot->client == 0;
-    if (r == 0)
-        tell(scan, process, i, text, t_ns);
-    else
-        gtel_scan_slot_appoint(scan, i); /* to be asked again */
-    /* A file that cannot be read is opened again; only those that are read each time are kept. */
-    if ((r < 0 && !slot->is_asleep) || !gtel_scan_slot_leads(scan, i) ||
-        scan->kept > scan->kept_max)
-        close_file(scan, slot);
-    return true;
-}
-
-/* Where nothing is known of that, a process keeps what it had. */
-static bool is_better(const struct gtel_scan_client *client, const struct gtel_scan_slot *a,
-                      const struct gtel_scan_slot *b)
-{
-    bool is_kept = a->birth.pid == client->last_pid && b->birth.pid != client->last_pid;
-    return is_before(a, b) || (is_kept && !is_before(b, a));
-}
-
-/* Of all descriptors of each client without a leader, the one with the most right to it. */
-static void elect(struct gtel_scan *scan)
-{
-    for (size_t p = 0; p < scan->processes; p++)
-        for (uint32_t i = scan->process[p].first; i != 0; i = scan->slot[i - 1].next) {
-            const struct gtel_scan_slot *slot = &scan->slot[i - 1];
-            struct gtel_scan_client *client =
-                slot->client != 0 ? &scan->client[slot->client - 1] : NULL;
-            if (!client || (client->leader != 0 && !client->is_elected))
-                continue;
-            if (client->leader == 0 || is_better(client, slot, &scan->slot[client->leader - 1])) {
-                if (client->leader != 0)
-                    close_file(scan, &scan->slot[client->leader - 1]);
-                client->leader = i;
-            }
-            client->is_elected = true;
+    slot->gather = scan->gather;
+    if (!may_read(scan, &ask)) {
+        scan->counts.asleep++;
+        return true;
+    }
+    int r = read_in_time(scan, process, slot, &text, &t_ns);
+    if (r == 0) {
+        slot->is_due = false;
+        if (!assign(scan, process, i, hand_out(scan, process, slot, text, t_ns))) {
+            slot->is_due = true;
+            scan->counts.dropped++;
         }
+    } else if (!is_ended(r) && ask.client == 0) {
+        slot->is_due = true;
+        count_failed(scan, &ask);
+    }
+    /* Its process has closed or replaced it since the last walk, and perhaps others. */
+    bool has_changed = is_ended(r) || (ask.client != 0 && slot->client != ask.client);
+    process->is_due = process->is_due || (has_changed && !was_walked);
+    /* A file that cannot be read is opened again; only those that are read each time are kept. */
+    if (r < 0 || !leads(scan, i) || scan->kept > scan->kept_max)
+        close_file(scan, slot);
+    return !is_ended(r) && (slot->client != 0 || slot->is_due || slot->has_device);
 }
 
-static void read_elected(struct gtel_scan *scan, struct gtel_scan_process *process)
+static void read_process(struct gtel_scan *scan, struct gtel_scan_process *process)
 {
     uint32_t before = 0;
     for (uint32_t i = process->first; i != 0;) {
-        uint32_t next = scan->slot[i - 1].next;
-        uint32_t client = scan->slot[i - 1].client;
-        bool is_new = gtel_scan_slot_leads(scan, i) && scan->client[client - 1].is_elected;
-        if (is_new)
-            scan->client[client - 1].is_elected = false;
-        if (is_new && !gtel_scan_slot_read(scan, process, i)) {
-            process->wants_look = true;
-            gtel_scan_slot_drop(scan, process, before);
-        } else {
+        const struct gtel_scan_slot *slot = &scan->slot[i - 1];
+        uint32_t next = slot->next;
+        bool is_wanted = slot->gather != scan->gather && (slot->is_due || leads(scan, i));
+        if (is_wanted && !read_slot(scan, process, i))
+            drop_slot(scan, process, before);
+        else
             before = i;
-        }
         i = next;
     }
 }
 
-/* One that is not there any more leaves its client to the next; what is left waits for a gather. */
-void gtel_scan_promote(struct gtel_scan *scan)
+/* A leader that is not there any more leaves its client to the next; the rest waits for a gather.
+ */
+void gtel_scan_read(struct gtel_scan *scan)
 {
     enum { ROUNDS = 8 };
-    for (int round = 0; scan->has_orphans && round < ROUNDS; round++) {
-        scan->has_orphans = false;
-        elect(scan);
+    for (int round = 0; round < ROUNDS; round++) {
+        if (scan->needs_election)
+            elect(scan);
         for (size_t i = 0; i < scan->processes; i++)
-            read_elected(scan, &scan->process[i]);
+            read_process(scan, &scan->process[i]);
+        if (!scan->needs_election)
+            return;
     }
 }

@@ -1,55 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* From the text of a descriptor to the figures of its client. */
+/* From the text of a descriptor to what its client uses. */
 #include "sources/clients/clients.h"
-
-#include "host/process.h"
-
-#include <errno.h>
-
-#include <string.h>
 
 /* Clock ticks of start times: 100 a second, whatever the kernel's own clock (USER_HZ). */
 static const uint64_t tick_ns = 10000000;
-
-static bool is_same_process(struct gtel_client_process a, struct gtel_client_process b)
-{
-    return a.pid == b.pid && a.number == b.number;
-}
-
-/* When a process began, in ticks; 0: not known. Descriptors of one process come one after another.
- */
-static uint64_t start_of(struct gtel_clients *state, struct gtel_client_process process)
-{
-    if (process.birth.start != 0)
-        return process.birth.start;
-    if (is_same_process(state->last, process))
-        return state->last_start;
-    uint64_t start = 0;
-    if (gtel_process_start(state->env, process.pid, &start) < 0)
-        start = 0;
-    state->last = process;
-    state->last_start = start;
-    return start;
-}
-
-void gtel_clients_find_start(struct gtel_clients *state, struct gtel_client *client)
-{
-    if (is_same_process(client->start_of, client->owner) && client->start != 0)
-        return;
-    client->start = start_of(state, client->owner);
-    client->start_of = client->owner;
-}
 
 /* Whether a process did not exist yet when the last gather was made. */
 static bool is_born_since(const struct gtel_clients *state, uint64_t start)
 {
     uint64_t boot_ns = state->t_ns + state->clock.suspended_ns;
-    bool is_told = start > 0 && start < UINT64_MAX / tick_ns;
-    return state->span == GTEL_SPAN_WHOLE && is_told && start * tick_ns >= state->boot_before_ns &&
+    bool is_known = start > 0 && start < UINT64_MAX / tick_ns;
+    return state->span == GTEL_SPAN_WHOLE && is_known && start * tick_ns >= state->boot_before_ns &&
            start * tick_ns <= boot_ns;
 }
 
-static void take_memory(const struct gtel_clients *state, const struct gtel_client_device *device,
+static void read_memory(const struct gtel_clients *state, const struct gtel_client_device *device,
                         struct gtel_client *client)
 {
     const struct gtel_client_memory_rules rules = {
@@ -78,9 +43,9 @@ static int find_engine(struct gtel_client_device *device, struct gtel_str name, 
     return (int)device->engines++;
 }
 
-/* The counter that says most of an engine: time, where it is counted. */
-static void find_counter(const struct gtel_fdinfo_engine *from, bool is_exact,
-                         struct gtel_share_counter *ret)
+/* The best counter of an engine: time, where it is counted. */
+static void choose_counter(const struct gtel_fdinfo_engine *from, bool is_exact,
+                           struct gtel_share_counter *ret)
 {
     *ret = (struct gtel_share_counter){.capacity = from->capacity, .is_lumpy = !is_exact};
     if (from->has_busy_ns) {
@@ -114,7 +79,7 @@ static void feed_engine(const struct feed *feed, size_t e, const struct gtel_sha
     struct gtel_share *share = &client->share[e];
     bool has_base = share->kind != GTEL_SHARE_NONE;
     bool was_below = share->below > 0;
-    /* Where engines without work are not told, one that is new has worked since the last time. */
+    /* Where engines without work are omitted, one that is new has worked since the last time. */
     bool began = feed->is_born ||
                  (feed->is_known && feed->device->driver && feed->device->driver->omits_zeros);
     uint64_t dt_ns = feed->is_known ? feed->dt_ns : feed->state->dt_ns;
@@ -141,7 +106,7 @@ static void feed_engine(const struct feed *feed, size_t e, const struct gtel_sha
     feed->device->has_moved = feed->device->has_moved || value > 0;
 }
 
-/* What is not told may be work, and the next count that is told is not of one interval. */
+/* What is not reported may be work, and the next count that is reported not of one interval. */
 static void forget_engine(const struct feed *feed, size_t e)
 {
     struct gtel_share *share = &feed->client->share[e];
@@ -150,13 +115,13 @@ static void forget_engine(const struct feed *feed, size_t e)
     *share = (struct gtel_share){0};
 }
 
-/* Engines that this text leaves out: of some drivers those without work. */
-static void feed_omitted(const struct feed *feed, uint32_t told)
+/* Engines that are not in this text: of some drivers those without work. */
+static void feed_omitted(const struct feed *feed, uint32_t reported)
 {
     const struct gtel_share_counter zero = {.kind = GTEL_SHARE_TIME, .capacity = 1};
     bool are_idle = feed->device->driver && feed->device->driver->omits_zeros;
     for (size_t e = 0; e < feed->device->engines; e++) {
-        if ((told >> e & 1) != 0)
+        if ((reported >> e & 1) != 0)
             continue;
         if (are_idle)
             feed_engine(feed, e, &zero);
@@ -165,14 +130,14 @@ static void feed_omitted(const struct feed *feed, uint32_t told)
     }
 }
 
-static void take_engines(const struct feed *feed)
+static void read_engines(const struct feed *feed)
 {
     const struct gtel_fdinfo *fdinfo = &feed->state->fdinfo;
     bool is_exact = feed->device->driver && feed->device->driver->is_exact;
-    uint32_t told = 0;
+    uint32_t reported = 0;
     for (size_t i = 0; i < fdinfo->engines; i++) {
         struct gtel_share_counter sample;
-        find_counter(&fdinfo->engine[i], is_exact, &sample);
+        choose_counter(&fdinfo->engine[i], is_exact, &sample);
         int e = sample.kind != GTEL_SHARE_NONE
                     ? find_engine(feed->device, fdinfo->engine[i].name, i)
                     : -1;
@@ -181,16 +146,17 @@ static void take_engines(const struct feed *feed)
         struct gtel_client_engine *engine = &feed->device->engine[e];
         engine->capacity = sample.capacity > engine->capacity ? sample.capacity : engine->capacity;
         engine->total = sample.total > engine->total ? sample.total : engine->total;
-        told |= 1u << e;
+        reported |= 1u << e;
         feed_engine(feed, (size_t)e, &sample);
     }
-    feed_omitted(feed, told);
+    feed_omitted(feed, reported);
 }
 
-static void take_figures(struct gtel_clients *state, struct gtel_client_device *device,
-                         struct gtel_client *client, uint64_t t_ns)
+static void update_client(struct gtel_clients *state, struct gtel_client_device *device,
+                          struct gtel_client *client, const struct gtel_scan_text *text)
 {
-    take_memory(state, device, client);
+    uint64_t t_ns = text->t_ns;
+    read_memory(state, device, client);
     client->has_share = 0;
     client->has_engine = 0;
     if (state->span == GTEL_SPAN_SHORT)
@@ -199,95 +165,89 @@ static void take_figures(struct gtel_clients *state, struct gtel_client_device *
     feed.is_known = client->t_ns > 0;
     feed.dt_ns = feed.is_known && t_ns > client->t_ns ? t_ns - client->t_ns : 0;
     feed.is_late = feed.is_known && client->t_ns < state->t_ns - state->dt_ns;
-    feed.is_born = !client->was_read && is_born_since(state, client->start);
+    feed.is_born = !client->was_read && is_born_since(state, text->owner.birth.start);
     client->is_below = false;
     client->has_worked = false;
     client->was_read = true;
     client->t_ns = t_ns;
-    take_engines(&feed);
+    read_engines(&feed);
 }
 
-/* Hooks */
+/* Whose a text is */
 
-/* A device that came after the last discovery is looked for at once, but once per gather. */
-static int64_t device_of(struct gtel_clients *state, const struct gtel_scan_seen *seen)
+/* A device that came after the last discovery is searched for immediately, once per gather. */
+static int64_t device_of(struct gtel_clients *state, const struct gtel_scan_text *text)
 {
-    int64_t at = gtel_clients_device(state, &state->fdinfo, seen);
-    if (at >= 0 || state->has_looked || state->fdinfo.pdev.n == 0)
+    int64_t at = gtel_clients_device(state, &state->fdinfo, text);
+    if (at >= 0 || state->has_searched || state->fdinfo.pdev.n == 0)
         return at;
-    state->has_looked = true;
+    state->has_searched = true;
     if (gtel_clients_discover(state, state->registry) < 0)
-        state->is_lost = true; /* looked for again before the next gather */
-    return gtel_clients_device(state, &state->fdinfo, seen);
+        state->needs_discovery = true; /* again before the next gather */
+    return gtel_clients_device(state, &state->fdinfo, text);
 }
 
-/* A descriptor of the device that tells nothing: perhaps its driver never does. */
-static void note_mute(struct gtel_clients *state, const struct gtel_scan_seen *seen)
+/* A descriptor of the device without any line of ours: perhaps its driver never has one. */
+static void mark_silent(struct gtel_clients *state, const struct gtel_scan_text *text)
 {
-    int64_t at = seen->has_device ? gtel_clients_node(state, seen->major, seen->minor) : -1;
+    int64_t at = text->has_device ? gtel_clients_node(state, text->major, text->minor) : -1;
     if (at >= 0)
-        state->device[at]->is_mute = !state->device[at]->has_told;
+        state->device[at]->is_silent = !state->device[at]->has_reported;
 }
 
-static struct gtel_client_key key_of(const struct gtel_clients *state, int64_t device,
-                                     const struct gtel_scan_seen *seen)
-{
-    struct gtel_client_key key = {.device = (uint32_t)device};
-    key.id = state->fdinfo.has_client_id ? state->fdinfo.client_id : seen->fd;
-    key.pid = state->fdinfo.has_client_id ? 0 : seen->pid;
-    return key;
-}
-
-/*
- * A client of one of several devices is read again in each gather, so that it is known until when
- * it is there. It has no figures.
- */
-static uint64_t key_of_stranger(struct gtel_clients *state, const struct gtel_scan_seen *seen)
-{
-    if (!gtel_clients_note_stranger(state, &state->fdinfo, seen))
-        return 0;
-    const struct gtel_client_key key = key_of(state, UINT32_MAX, seen);
-    return gtel_client_hash(&key);
-}
-
-static void note_told(struct gtel_clients *state, struct gtel_client_device *device)
+static void mark_reported(struct gtel_clients *state, struct gtel_client_device *device)
 {
     device->has_texts = true;
-    device->is_mute = false;
-    if (device->has_told)
+    device->is_silent = false;
+    if (device->has_reported)
         return;
-    device->has_told = state->fdinfo.engines > 0 || state->fdinfo.regions > 0;
-    if (device->has_told && !device->device)
-        state->is_lost = true; /* a driver that is not known here: registered by a discovery */
+    device->has_reported = state->fdinfo.engines > 0 || state->fdinfo.regions > 0;
+    if (device->has_reported && !device->device)
+        state->needs_discovery = true; /* a driver that is not known here: registered by that */
 }
 
-uint64_t gtel_clients_seen(void *arg, const struct gtel_scan_seen *seen)
+static uint32_t add_client(struct gtel_clients *state, int32_t device,
+                           const struct gtel_scan_text *text)
+{
+    struct gtel_client_key key = {.device = device};
+    key.id = state->fdinfo.has_client_id ? state->fdinfo.client_id : text->fd;
+    key.pid = state->fdinfo.has_client_id ? 0 : text->owner.birth.pid;
+    uint32_t number = gtel_client_table_add(&state->table, &key);
+    return number != 0 ? number : UINT32_MAX;
+}
+
+/* Hooks of the scan */
+
+bool gtel_clients_is_drm(void *arg, struct gtel_str text)
 {
     struct gtel_clients *state = arg;
-    if (gtel_fdinfo_parse(seen->text, &state->fdinfo) < 0) {
-        note_mute(state, seen);
+    return gtel_fdinfo_parse(text, &state->fdinfo) == 0;
+}
+
+uint32_t gtel_clients_read(void *arg, const struct gtel_scan_text *text)
+{
+    struct gtel_clients *state = arg;
+    if (gtel_fdinfo_parse(text->text, &state->fdinfo) < 0) {
+        mark_silent(state, text);
         return 0;
     }
-    int64_t at = device_of(state, seen);
+    int64_t at = device_of(state, text);
+    /* A client of one of several devices is read in each gather, so that its end is known. */
     if (at < 0)
-        return key_of_stranger(state, seen);
+        return gtel_clients_mark_ambiguous(state, &state->fdinfo, text)
+                   ? add_client(state, GTEL_CLIENT_NO_DEVICE, text)
+                   : 0;
     struct gtel_client_device *device = state->device[at];
-    const struct gtel_client_key key = key_of(state, at, seen);
-    const struct gtel_client_process process = {
-        .pid = seen->pid, .number = seen->process, .birth = seen->birth};
-    struct gtel_client *client;
-    bool is_new;
-    note_told(state, device);
-    int r = gtel_client_table_see(&state->table, &key, process, &client, &is_new);
-    if (r < 0)
-        return 0; /* no room: counted there */
-    if (is_new) {
-        client->start = start_of(state, process);
-        client->start_of = process;
-    }
-    if (r == 1 && !state->is_keeping)
-        take_figures(state, device, client, seen->t_ns);
-    return gtel_client_hash(&key);
+    mark_reported(state, device);
+    uint32_t number = add_client(state, (int32_t)at, text);
+    if (number == UINT32_MAX)
+        return number;
+    struct gtel_client *client = gtel_client_table_get(&state->table, number);
+    bool is_first = client->gather != state->table.gather;
+    client->gather = state->table.gather;
+    if (is_first && !state->is_keeping)
+        update_client(state, device, client, text);
+    return number;
 }
 
 /*
@@ -310,18 +270,18 @@ bool gtel_clients_may_read(void *arg, const struct gtel_scan_ask *ask)
 {
     struct gtel_clients *state = arg;
     const struct gtel_client *client =
-        ask->key != 0 ? gtel_client_table_find(&state->table, ask->key) : NULL;
+        ask->client != 0 ? gtel_client_table_get(&state->table, ask->client) : NULL;
     int64_t at = ask->has_device ? gtel_clients_node(state, ask->major, ask->minor) : -1;
-    if (client)
+    if (client && client->key.device != GTEL_CLIENT_NO_DEVICE)
         return state->device[client->key.device]->is_read;
     if (at < 0)
-        return ask->has_device ? !state->has_missed : may_read_unknown(state);
+        return ask->has_device ? !state->is_incomplete : may_read_unknown(state);
     struct gtel_client_device *device = state->device[at];
     device->has_unread = device->has_unread || !device->is_read;
     return device->is_read;
 }
 
-void gtel_clients_unread(void *arg, const struct gtel_scan_ask *ask)
+void gtel_clients_failed(void *arg, const struct gtel_scan_ask *ask)
 {
     struct gtel_clients *state = arg;
     int64_t at = ask->has_device ? gtel_clients_node(state, ask->major, ask->minor) : -1;
@@ -329,11 +289,11 @@ void gtel_clients_unread(void *arg, const struct gtel_scan_ask *ask)
         gtel_batch_failed(state->batch, state->device[at]->device);
 }
 
-void gtel_clients_gone(void *arg, uint64_t key)
+void gtel_clients_closed(void *arg, uint32_t number)
 {
     struct gtel_clients *state = arg;
-    const struct gtel_client *client = gtel_client_table_find(&state->table, key);
-    if (client && client->has_worked)
-        state->device[client->key.device]->has_lost = true;
-    gtel_client_table_remove(&state->table, key);
+    const struct gtel_client *client = gtel_client_table_get(&state->table, number);
+    if (client->key.device != GTEL_CLIENT_NO_DEVICE && client->has_worked)
+        state->device[client->key.device]->has_closed = true;
+    gtel_client_table_remove(&state->table, number);
 }
