@@ -41,8 +41,8 @@ void gtel_usage_begin(struct gtel_usage *usage)
 
 /* Adding */
 
-void gtel_usage_look(struct gtel_usage *usage, const struct gtel_device *device, uint8_t source,
-                     uint8_t origin)
+void gtel_usage_complete(struct gtel_usage *usage, const struct gtel_device *device, uint8_t source,
+                         uint8_t origin)
 {
     if (!usage)
         return;
@@ -128,14 +128,14 @@ void gtel_usage_add(struct gtel_usage *usage, const struct gtel_device *device, 
 
 /* Emitting */
 
-static void put_share(struct gtel_batch *batch, const struct gtel_usage_sum *sum,
-                      struct gtel_reading *reading)
+static void put_shares(struct gtel_batch *batch, const struct gtel_usage_sum *sum,
+                       struct gtel_reading *reading)
 {
     double busy = 0;
-    uint32_t told = sum->use.has_share;
+    uint32_t known = sum->use.has_share;
     reading->value_type = GTEL_VALUE_F64;
     for (size_t kind = 0; kind < GTEL_ENGINE_KINDS; kind++) {
-        if ((told >> kind & 1u) == 0)
+        if ((known >> kind & 1u) == 0)
             continue;
         /* Each process was measured over its own time: the sum may pass 1 a little. */
         double share = sum->use.share[kind] < 1 ? sum->use.share[kind] : 1;
@@ -146,7 +146,7 @@ static void put_share(struct gtel_batch *batch, const struct gtel_usage_sum *sum
     }
     reading->metric = GTEL_M_PROCESS_BUSY;
     reading->value.f64 = busy;
-    if (told != 0 && told == sum->any_share) /* else it may be busier elsewhere */
+    if (known != 0 && known == sum->any_share) /* else it may be busier elsewhere */
         gtel_batch_put(batch, reading);
 }
 
@@ -169,7 +169,7 @@ static void put_line(struct gtel_batch *batch, const struct gtel_usage_sum *sum,
         if (gtel_use_memory_get(&sum->use.memory, (enum gtel_metric)metric, &bytes))
             put_count(batch, reading, (enum gtel_metric)metric, bytes);
     }
-    put_share(batch, sum, reading);
+    put_shares(batch, sum, reading);
 }
 
 static void put_named(struct gtel_batch *batch, const struct gtel_usage_line *line)

@@ -2,17 +2,17 @@
 /*
  * Who uses the GPUs: from what sources know of single processes to the bounded series gpu_process.
  *
- * One per lane, reached by its sources as batch->usage. A source says which devices' processes it
- * has looked for (gtel_usage_look) and what each process uses (gtel_usage_add). After all sources
- * of the lane were sampled, the group calls gtel_usage_emit, which names the processes
+ * One per lane, reached by its sources as batch->usage. A source reports which devices' processes
+ * are all known (gtel_usage_complete) and what each process uses (gtel_usage_add). After all
+ * sources of the lane were sampled, the group calls gtel_usage_emit, which names the processes
  * (processes/usage_names.h), adds those of one name up to lines, chooses the lines of each device
  * that are shown (processes/usage_lines.h), folds the others into one line called "other" and
  * appends the readings. Every amount that was added is in one line of its device, or in "other":
  * whatever goes wrong with names, limits or memory costs a name, never an amount.
  *
- * A figure of a line is told when all that was added to it has that figure, else it is left out:
- * the sum of a part would pass as that of the whole. So the sources of a lane that speak of the
- * same device tell the same figures.
+ * A value of a line is known when all that was added to it has that value: the sum of a part would
+ * pass as that of the whole. So the sources of a lane that report the same device report the same
+ * values.
  */
 #ifndef GTEL_PROCESSES_USAGE_H
 #define GTEL_PROCESSES_USAGE_H
@@ -21,7 +21,7 @@
 #include "processes/usage_lines.h"
 #include "processes/usage_names.h"
 
-/* Processes × devices in one gather that are told apart; those beyond go to "other" at once. */
+/* Processes × devices in one gather that are kept separate; those beyond are added to "other". */
 enum { GTEL_USES_MAX = 16384 };
 
 struct gtel_usage_entry {
@@ -51,14 +51,14 @@ void gtel_usage_done(struct gtel_usage *usage);
 /* Forgets what was added since the last gather. */
 void gtel_usage_begin(struct gtel_usage *usage);
 /*
- * The source has looked for all processes of a device: gpu.processes is told, though it may be 0.
+ * All processes of a device were searched for: gpu.processes is known, though it may be 0.
  * Without it there are only the lines of those that were added. source and origin: as in a reading;
- * the first to speak of a device has its name on all lines. usage may be NULL in these two.
+ * the first to report a device has its name on all lines. usage may be NULL in these two.
  */
-void gtel_usage_look(struct gtel_usage *usage, const struct gtel_device *device, uint8_t source,
-                     uint8_t origin);
+void gtel_usage_complete(struct gtel_usage *usage, const struct gtel_device *device, uint8_t source,
+                         uint8_t origin);
 /*
- * What a process uses of a device. Several calls for the same process add up; a figure that one of
+ * What a process uses of a device. Several calls for the same process add up; a value that one of
  * them does not have is not known of the process then.
  */
 void gtel_usage_add(struct gtel_usage *usage, const struct gtel_device *device, uint8_t source,

@@ -6,16 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    KNOWN_MAX = 4096,  /* lines that are remembered while they are not there, of all devices */
-    KNOWN_KEPT = 3072, /* when they are more */
-    LONG_RUN = 10      /* how often ProcessLimit new names there are in the long run */
-};
-
-static const uint64_t second_ns = 1000000000u;
-static const uint64_t minute_ns = 60000000000u;
-static const double smoothing_s = 30;
-static const double stay = 1.5; /* how much more another line must use to take a place */
+static const uint64_t keep_ns = 600000000000; /* a place, after its name was among the largest */
 
 void gtel_usage_lines_done(struct gtel_usage_lines *lines)
 {
@@ -172,9 +163,6 @@ void gtel_usage_lines_add(struct gtel_usage_lines *lines, const struct gtel_devi
         return;
     }
     if (!is_there(lines, line)) {
-        bool is_back = line->gather != lines->gather;
-        line->since = is_back ? lines->gather : line->since;
-        line->is_shown = line->is_shown && !is_back;
         line->gather = lines->gather + 1;
         line->sum = (struct gtel_usage_sum){0};
     }
@@ -198,55 +186,30 @@ static double memory_of(const struct gtel_use *use)
     return (double)use->memory.bytes[0];
 }
 
-static void score(const struct gtel_usage_lines *lines, struct gtel_usage_line *line)
+static double score_of(const struct gtel_usage_lines *lines, const struct gtel_usage_line *line)
 {
     double all = memory_of(&lines->device[line->device->index].all.use);
-    double now = busy_of(&line->sum.use);
     double memory = all > 0 ? memory_of(&line->sum.use) / all : 0;
-    double passed_s = (double)(lines->now_ns - lines->before_ns) / (double)second_ns;
-    now = memory > now ? memory : now;
-    if (line->since == lines->gather)
-        line->score = now;
-    else
-        line->score += (now - line->score) * passed_s / (passed_s + smoothing_s);
-    line->seen_ns = lines->now_ns;
-}
-
-static double weight(const struct gtel_usage_line *line)
-{
-    return line->is_shown ? line->score * stay : line->score;
+    double busy = busy_of(&line->sum.use);
+    return memory > busy ? memory : busy;
 }
 
 /* Below 0 when a comes before b. No two lines are equal. */
-static int by_use(const struct gtel_usage_line *a, const struct gtel_usage_line *b)
+static int compare(const struct gtel_usage_line *a, const struct gtel_usage_line *b)
 {
     if (a->device != b->device)
         return a->device->index < b->device->index ? -1 : 1;
-    if (weight(a) != weight(b))
-        return weight(a) > weight(b) ? -1 : 1;
-    if (a->is_shown != b->is_shown)
-        return a->is_shown ? -1 : 1;
-    if (a->is_known != b->is_known)
-        return a->is_known ? -1 : 1;
-    if (a->since != b->since)
-        return a->since < b->since ? -1 : 1;
+    if (a->score != b->score)
+        return a->score > b->score ? -1 : 1;
+    if (a->until_ns != b->until_ns)
+        return a->until_ns > b->until_ns ? -1 : 1;
     struct gtel_str text_a = {a->text, length_of(&a->tags)};
     struct gtel_str text_b = {b->text, length_of(&b->tags)};
     int c = gtel_str_cmp(text_a, text_b);
     return c != 0 ? c : memcmp(a->tags.n, b->tags.n, sizeof(a->tags.n));
 }
 
-/* The last one seen comes first. */
-static int by_time(const struct gtel_usage_line *a, const struct gtel_usage_line *b)
-{
-    if (a->seen_ns != b->seen_ns)
-        return a->seen_ns > b->seen_ns ? -1 : 1;
-    return (a > b) - (a < b);
-}
-
-typedef int (*compare_fn)(const struct gtel_usage_line *a, const struct gtel_usage_line *b);
-
-static void sink(struct gtel_usage_line **p, size_t n, size_t at, compare_fn compare)
+static void sink(struct gtel_usage_line **p, size_t n, size_t at)
 {
     for (size_t child = 2 * at + 1; child < n; child = 2 * at + 1) {
         if (child + 1 < n && compare(p[child], p[child + 1]) < 0)
@@ -261,105 +224,68 @@ static void sink(struct gtel_usage_line **p, size_t n, size_t at, compare_fn com
 }
 
 /* A heap sort: qsort() may allocate. */
-static void sort(struct gtel_usage_line **p, size_t n, compare_fn compare)
+static void sort(struct gtel_usage_line **p, size_t n)
 {
     for (size_t i = n / 2; i > 0; i--)
-        sink(p, n, i - 1, compare);
+        sink(p, n, i - 1);
     for (size_t i = n; i > 1; i--) {
         struct gtel_usage_line *last = p[0];
         p[0] = p[i - 1];
         p[i - 1] = last;
-        sink(p, i - 1, 0, compare);
+        sink(p, i - 1, 0);
     }
 }
 
-static void fill(struct gtel_usage_bucket *bucket, uint64_t max, uint64_t period_ns,
-                 uint64_t now_ns)
-{
-    uint64_t n = bucket->is_used ? (now_ns - bucket->filled_ns) / period_ns : max;
-    bool is_full = !bucket->is_used || n >= max - bucket->tokens;
-    bucket->tokens = is_full ? max : bucket->tokens + n;
-    bucket->filled_ns = is_full ? now_ns : bucket->filled_ns + n * period_ns;
-    bucket->is_used = true;
-}
-
-/* Whether a line is known, or can be let in now. */
-static bool let_in(struct gtel_usage_lines *lines, struct gtel_usage_line *line, uint64_t limit)
-{
-    struct gtel_usage_device *on = &lines->device[line->device->index];
-    bool is_new = line->since == lines->gather;
-    uint64_t kept = is_new ? limit * LONG_RUN / 2 : 0; /* for names that stay */
-    if (line->is_known)
-        return true;
-    if (on->minute.tokens == 0 || on->long_run.tokens <= kept)
-        return false;
-    on->minute.tokens--;
-    on->long_run.tokens--;
-    line->is_known = true;
-    return true;
-}
-
-static size_t list_there(struct gtel_usage_lines *lines)
+/* Lists those that are there, and counts the places that are taken. */
+static size_t prepare(struct gtel_usage_lines *lines, uint64_t now_ns)
 {
     size_t n = 0;
+    for (size_t i = 0; i < lines->devices; i++)
+        lines->device[i].places = 0;
     for (size_t i = 0; i < lines->n; i++) {
-        if (!is_there(lines, &lines->line[i]))
+        struct gtel_usage_line *line = &lines->line[i];
+        if (line->until_ns <= now_ns)
+            line->until_ns = 0;
+        lines->device[line->device->index].places += line->until_ns != 0 ? 1 : 0;
+        if (!is_there(lines, line))
             continue;
-        score(lines, &lines->line[i]);
-        lines->order[n++] = &lines->line[i];
+        line->score = score_of(lines, line);
+        lines->order[n++] = line;
     }
     return n;
 }
 
 void gtel_usage_lines_choose(struct gtel_usage_lines *lines, uint64_t limit, uint64_t now_ns)
 {
-    lines->now_ns = now_ns;
-    size_t n = list_there(lines);
+    size_t n = prepare(lines, now_ns);
     if (n > 0)
-        sort(lines->order, n, by_use);
-    for (size_t i = 0; i < lines->devices; i++) {
-        fill(&lines->device[i].minute, limit, minute_ns, now_ns);
-        fill(&lines->device[i].long_run, limit * LONG_RUN, LONG_RUN * minute_ns, now_ns);
-    }
-    uint32_t index = UINT32_MAX; /* of the device */
-    uint64_t shown = 0;          /* on it */
+        sort(lines->order, n);
+    const struct gtel_device *device = NULL;
+    uint64_t rank = 0; /* on it */
     lines->shown = 0;
     for (size_t i = 0; i < n; i++) {
         struct gtel_usage_line *line = lines->order[i];
-        shown = line->device->index == index ? shown : 0;
-        index = line->device->index;
-        line->is_shown = shown < limit && let_in(lines, line, limit);
-        shown += line->is_shown;
-        if (line->is_shown)
+        struct gtel_usage_device *on = &lines->device[line->device->index];
+        rank = line->device == device ? rank + 1 : 0;
+        device = line->device;
+        bool has_place = line->until_ns != 0;
+        if (rank < limit && (has_place || on->places < limit)) {
+            on->places += has_place ? 0 : 1;
+            line->until_ns = now_ns + keep_ns;
+        }
+        if (line->until_ns != 0)
             lines->order[lines->shown++] = line;
         else
-            gtel_usage_sum_add(&lines->device[index].other, &line->sum);
+            gtel_usage_sum_add(&on->other, &line->sum);
     }
-}
-
-/* Forgetting */
-
-/* The names that are gone and were seen last, when there are too many to remember all. */
-static void forget_oldest(struct gtel_usage_lines *lines)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < lines->n; i++)
-        if (lines->line[i].is_known && !is_there(lines, &lines->line[i]))
-            lines->order[n++] = &lines->line[i];
-    if (n <= KNOWN_MAX)
-        return;
-    sort(lines->order, n, by_time);
-    for (size_t i = KNOWN_KEPT; i < n; i++)
-        lines->order[i]->is_known = false;
 }
 
 void gtel_usage_lines_end(struct gtel_usage_lines *lines)
 {
     size_t kept = 0;
-    forget_oldest(lines);
     for (size_t i = 0; i < lines->n; i++) {
         struct gtel_usage_line *line = &lines->line[i];
-        if (line->is_known || is_there(lines, line))
+        if (line->until_ns != 0 || is_there(lines, line))
             lines->line[kept++] = *line;
         else
             free(line->text);
@@ -368,7 +294,6 @@ void gtel_usage_lines_end(struct gtel_usage_lines *lines)
     lines->n = kept;
     lines->shown = 0;
     lines->gather++;
-    lines->before_ns = lines->now_ns;
     if (!has_moved)
         return;
     gtel_index_reset(&lines->index);

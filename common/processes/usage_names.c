@@ -7,9 +7,9 @@
 #include <string.h>
 
 enum {
-    LOOKS_MAX = 500, /* per gather: each costs a few system calls per file of proc/PID */
-    FIRST_LOOKS_S = 10,
-    LATER_LOOKS_S = 60,
+    READS_MAX = 500, /* per gather: each costs a few system calls per file of proc/PID */
+    FIRST_PAUSE_S = 10,
+    LATER_PAUSE_S = 60,
     TEXT_SIZE = 512 /* of all tags together; a pid has ten digits */
 };
 
@@ -40,7 +40,7 @@ void gtel_usage_names_begin(struct gtel_usage_names *names, uint64_t now_ns)
 {
     names->gather++;
     names->now_ns = now_ns;
-    names->looks = LOOKS_MAX;
+    names->reads = READS_MAX;
 }
 
 /* The text of all tags under construction. */
@@ -102,7 +102,7 @@ static void keep(struct gtel_usage_process *process, const struct text *text)
     if (text->n > process->size) {
         char *p = realloc(process->text, text->n);
         if (!p)
-            return; /* what was known stays; without anything, it is looked at again */
+            return; /* what was known stays; without anything, it is read again */
         process->text = p;
         process->size = text->n;
     }
@@ -111,21 +111,21 @@ static void keep(struct gtel_usage_process *process, const struct text *text)
     process->is_named = true;
 }
 
-/* Looks who a process is. What cannot be read now leaves what is known of it. */
-static void look(struct gtel_usage_names *names, const struct gtel_env *env, uint64_t wanted,
-                 struct gtel_usage_process *process)
+/* Reads who a process is. What cannot be read now leaves what is known of it. */
+static void read_who(struct gtel_usage_names *names, const struct gtel_env *env, uint64_t wanted,
+                     struct gtel_usage_process *process)
 {
     struct gtel_process_who who = {0};
     struct text text = {.n = 0};
-    names->looks--;
+    names->reads--;
     int r = gtel_process_who(env, &names->users, process->id, wanted_of(wanted), &who);
-    uint64_t pause_s = process->is_named ? LATER_LOOKS_S + process->id.pid % 16 : FIRST_LOOKS_S;
+    uint64_t pause_s = process->is_named ? LATER_PAUSE_S + process->id.pid % 16 : FIRST_PAUSE_S;
     process->due_ns = names->now_ns + pause_s * second_ns;
     bool may_pass = r != -ENOENT && r != -ESRCH && r != -EACCES && r != -EPERM;
     if (r < 0 && may_pass)
         process->due_ns = names->now_ns; /* in the next gather again */
     if (r < 0 && who.name[0] == '\0')
-        return; /* it has gone, or is hidden */
+        return; /* it has ended, or is hidden */
     write_tags(&text, &who, process->id, wanted);
     keep(process, &text);
 }
@@ -176,8 +176,8 @@ bool gtel_usage_names_of(struct gtel_usage_names *names, const struct gtel_env *
     if (!process)
         return false;
     process->gather = names->gather;
-    if (process->due_ns <= names->now_ns && names->looks > 0)
-        look(names, env, gtel_option_number(options, GTEL_O_PROCESS_TAGS), process);
+    if (process->due_ns <= names->now_ns && names->reads > 0)
+        read_who(names, env, gtel_option_number(options, GTEL_O_PROCESS_TAGS), process);
     if (!process->is_named)
         return false;
     *ret = process->tags;

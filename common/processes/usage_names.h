@@ -2,7 +2,7 @@
 /*
  * The tags of processes: what gpu_process calls them, remembered by pid and start.
  *
- * Looking who a process is opens files of proc/PID, so it is done when a process is new, once more
+ * Reading who a process is opens files of proc/PID, so it is done when a process is new, once more
  * a little later (a program names itself, or enters its container, soon after it began) and then
  * each minute or so; and for some hundred processes per gather at most: those whose turn has not
  * come have no tags yet. Which tags there are is the option ProcessTags.
@@ -26,7 +26,7 @@ struct gtel_usage_process {
     struct gtel_process_id id;
     uint64_t hash;
     uint64_t gather; /* in which it was asked for last */
-    uint64_t due_ns; /* when to look again who it is */
+    uint64_t due_ns; /* when to read again who it is */
     char *text;      /* of the tags; NULL: nothing known yet */
     size_t size;     /* bytes allocated */
     struct gtel_usage_tags tags;
@@ -41,15 +41,15 @@ struct gtel_usage_names {
     struct gtel_index index;
     uint64_t gather;
     uint64_t now_ns;
-    uint32_t looks; /* that are left in this gather */
+    uint32_t reads; /* that are left in this gather */
 };
 
 void gtel_usage_names_done(struct gtel_usage_names *names);
 /* Begins a gather. */
 void gtel_usage_names_begin(struct gtel_usage_names *names, uint64_t now_ns);
 /*
- * The tags of a process, valid until the next call. False: it has none (yet), because it has gone
- * or must not be looked at, or it is called "other" itself.
+ * The tags of a process, valid until the next call. False: it has none (yet), because it has ended
+ * or may not be read, or it is called "other" itself.
  */
 bool gtel_usage_names_of(struct gtel_usage_names *names, const struct gtel_env *env,
                          const struct gtel_options *options, struct gtel_process_id id,

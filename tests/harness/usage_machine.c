@@ -156,7 +156,7 @@ void machine_add(struct machine *machine, size_t device, uint32_t pid, uint64_t 
         use.share[GTEL_ENGINE_KIND_RENDER] = share;
         use.has_share = 1u << GTEL_ENGINE_KIND_RENDER;
     }
-    gtel_usage_look(&machine->usage, &machine->device[device], 3, 1);
+    gtel_usage_complete(&machine->usage, &machine->device[device], 3, 1);
     gtel_usage_add(&machine->usage, &machine->device[device], 3, 1, machine_id(machine, pid), &use);
 }
 

@@ -182,7 +182,7 @@ static void test_random_sums(void)
                 memory += (random >> 40) + i;
                 share += (double)i / 1e4;
             }
-            gtel_usage_look(&m->usage, &m->device[1], 3, 1);
+            gtel_usage_complete(&m->usage, &m->device[1], 3, 1);
             machine_gather(m, 7);
             CHECK_NEAR(machine_sum(m, 1, GTEL_M_PROCESS_MEMORY), (double)memory, 0);
             CHECK_NEAR(machine_sum(m, 1, GTEL_M_PROCESS_RENDER), share, 1e-9);
@@ -350,7 +350,7 @@ static void test_gone(void)
     machine_add(m, 0, 12, mib, 0);
     machine_gather(m, 10);
     CHECK_INT(machine_lines(m, 0), 1);
-    gtel_usage_look(&m->usage, &m->device[0], 0, 0);
+    gtel_usage_complete(&m->usage, &m->device[0], 0, 0);
     machine_gather(m, 10);
     CHECK_INT(machine_lines(m, 0), 0);
     CHECK_NEAR(machine_get(m, 0, GTEL_M_GPU_PROCESSES, ""), 0, 0);
@@ -427,7 +427,7 @@ static void test_begin(void)
     machine_gather(m, 1);
     CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_COUNT, "a"), 1, 0);
     CHECK_NEAR(machine_get(m, 0, GTEL_M_GPU_PROCESSES, ""), -1, 0);
-    gtel_usage_look(NULL, &m->device[0], 0, 0);
+    gtel_usage_complete(NULL, &m->device[0], 0, 0);
     gtel_usage_add(NULL, &m->device[0], 0, 0, machine_id(m, 10), &(struct gtel_use){0});
     machine_free(m);
 }
@@ -512,7 +512,7 @@ static void test_largest(void)
     }
 }
 
-/* Processes of a similar size do not take turns; one that uses much more takes a place soon. */
+/* Processes of a similar size do not take turns; one that uses more gets a place in time. */
 static void test_stable(void)
 {
     struct machine *m = machine_new("2", "");
@@ -540,14 +540,14 @@ static void test_stable(void)
     }
     CHECK(changes <= 2);
     int gathers = 0;
-    while (gathers < 60 && machine_get(m, 0, GTEL_M_PROCESS_COUNT, "late") < 0) {
+    while (gathers < 700 && machine_get(m, 0, GTEL_M_PROCESS_COUNT, "late") < 0) {
         for (uint32_t i = 0; i < 4; i++)
             machine_add(m, 0, 10 + i, 100 * mib, 0.3);
         machine_add(m, 0, 14, 100 * mib, 0.9);
         machine_gather(m, 1);
         gathers++;
     }
-    CHECK_INT(gathers, 1);
+    CHECK(gathers > 0 && gathers <= 601);
     machine_free(m);
 }
 
@@ -557,7 +557,6 @@ static void test_short_lived(void)
     static bool seen[10000 + 86400];
     struct machine *m = machine_new("20", "");
     size_t distinct = 0;
-    size_t in_first = 0;
     test_label = "short-lived";
     machine_begin(m, 1, "Xorg");
     for (uint32_t i = 0; i < GTEL_ARRAY_LEN(seen); i++) { /* one a second, for a day and more */
@@ -573,23 +572,21 @@ static void test_short_lived(void)
         CHECK_NEAR(machine_sum(m, 0, GTEL_M_PROCESS_MEMORY), (double)(3 * mib), 0);
         seen[i] = machine_get(m, 0, GTEL_M_PROCESS_COUNT, name) > 0;
         distinct += seen[i];
-        in_first += seen[i] && i < 10000;
     }
-    CHECK(in_first <= 20 + 10000 / 60 && in_first <= 10 * 20 / 2 + 10000 / 600);
-    CHECK(distinct <= 10 * 20 / 2 + GTEL_ARRAY_LEN(seen) / 600 + 1);
+    CHECK(distinct <= 20 + GTEL_ARRAY_LEN(seen) * 20 / 600);
     CHECK(m->usage.lines.size <= 512 && m->usage.names.size <= 64);
-    /* A name that stays gets a line all the same, within a minute. */
+    /* A name that stays gets a line all the same, within ten minutes. */
     machine_begin(m, 5, "training");
     int waited = 0;
     do {
         machine_add(m, 0, 5, mib, 0.1);
         machine_gather(m, 1);
-    } while (machine_get(m, 0, GTEL_M_PROCESS_COUNT, "training") < 0 && ++waited < 100);
-    CHECK(waited <= 60);
+    } while (machine_get(m, 0, GTEL_M_PROCESS_COUNT, "training") < 0 && ++waited < 700);
+    CHECK(waited <= 600);
     machine_free(m);
 }
 
-/* A name that was let in comes and goes as it likes. */
+/* A name that has a place comes and goes as it likes, for ten minutes. */
 static void test_known(void)
 {
     struct machine *m = machine_new("1", "");
@@ -601,17 +598,17 @@ static void test_known(void)
         if (gather % 3 == 0)
             machine_add(m, 0, pid, mib, 0.5);
         else
-            gtel_usage_look(&m->usage, &m->device[0], 0, 0);
+            gtel_usage_complete(&m->usage, &m->device[0], 0, 0);
         machine_gather(m, 0.25);
         CHECK(gather % 3 != 0 || machine_get(m, 0, GTEL_M_PROCESS_COUNT, "cron") > 0);
         CHECK_INT(machine_lines(m, 0), gather % 3 == 0);
     }
     machine_add(m, 0, 11, mib, 0.5);
-    machine_gather(m, 60);
-    CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_COUNT, "other"), 1, 0); /* no token is left */
+    machine_gather(m, 600);
+    CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_COUNT, "other"), 1, 0); /* no place is free */
     machine_add(m, 0, 11, mib, 0.5);
     machine_gather(m, 1);
-    CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_COUNT, "new"), 1, 0); /* a minute later */
+    CHECK_NEAR(machine_get(m, 0, GTEL_M_PROCESS_COUNT, "new"), 1, 0);
     machine_free(m);
 }
 
@@ -649,10 +646,10 @@ static void test_many(void)
     machine_free(m);
 }
 
-/* Names that are not there any more are remembered up to a number, the last ones seen. */
+/* Names that are not there any more are remembered while they have a place. */
 static void test_forgotten(void)
 {
-    enum { NAMES = 1000, PHASES = 4, KNOWN_MAX = 4096 };
+    enum { NAMES = 1000, PHASES = 4 };
     struct machine *m = machine_new("1000", "pid");
     test_label = "forgotten";
     for (uint32_t pid = 1; pid <= NAMES * PHASES; pid++)
@@ -662,11 +659,10 @@ static void test_forgotten(void)
             for (uint32_t i = 1; i <= NAMES; i++)
                 for (size_t device = 0; device < MACHINE_DEVICES; device++)
                     machine_add(m, device, phase * NAMES + i, mib, 0);
-            machine_gather(m, gather < 3 ? 1 : 60 * NAMES); /* all tokens are there again */
+            machine_gather(m, gather < 3 ? 1 : 700); /* all places are free again */
         }
         CHECK_INT(machine_lines(m, 0), NAMES);
-        size_t there = NAMES * MACHINE_DEVICES;
-        CHECK(m->usage.lines.n >= there && m->usage.lines.n <= there + KNOWN_MAX);
+        CHECK(m->usage.lines.n <= 2 * NAMES * MACHINE_DEVICES);
     }
     machine_free(m);
 }

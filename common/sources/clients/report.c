@@ -192,7 +192,7 @@ void gtel_clients_report(struct gtel_clients *state, struct gtel_batch *batch)
         if (!device->is_present || !device->device)
             continue;
         if (is_through && !device->is_silent && !device->has_unread && !device->has_ambiguous)
-            gtel_usage_look(batch->usage, device->device, batch->source, batch->origin);
+            gtel_usage_complete(batch->usage, device->device, batch->source, batch->origin);
         if (is_complete && is_whole(state, device))
             report_engines(batch, device);
         device->has_closed = device->has_closed && state->span == GTEL_SPAN_SHORT;

@@ -119,7 +119,7 @@ GTEL_SYSMAN_GET(processes)
     for (uint32_t i = 0; i < n; i++)
         if (process[i].pid == 0 || process[i].memory == UINT64_MAX)
             return GTEL_ZE_NO_VALUE; /* counted, but not reported */
-    gtel_usage_look(batch->usage, pass->gpu->card->device, batch->source, batch->origin);
+    gtel_usage_complete(batch->usage, pass->gpu->card->device, batch->source, batch->origin);
     for (uint32_t i = 0; i < n; i++)
         add_process(pass, &process[i]);
     return GTEL_ZE_SUCCESS;
