@@ -14,8 +14,8 @@ extern const size_t gtel_drm_fds_object_size;
 
 enum { AT_ONCE = 256 }; /* descriptors read in one call */
 
-/* Refusals are for whoever asked to tell; libbpf would write them to standard error. */
-static int say_nothing(enum libbpf_print_level level, const char *format, va_list args)
+/* Refusals are returned; libbpf would write them to standard error. */
+static int print_nothing(enum libbpf_print_level level, const char *format, va_list args)
 {
     (void)level;
     (void)format;
@@ -40,7 +40,7 @@ static int load(struct gtel_drm_fds *fds)
 {
     if (!is_first_namespace())
         return -EOPNOTSUPP;
-    (void)libbpf_set_print(say_nothing);
+    (void)libbpf_set_print(print_nothing);
     struct bpf_object *object =
         bpf_object__open_mem(gtel_drm_fds_object, gtel_drm_fds_object_size, NULL);
     if (!object)

@@ -70,8 +70,8 @@ static uint32_t find_or_add(struct gtel_drm_devices *list, const struct gtel_drm
     return (uint32_t)list->n++;
 }
 
-/* Looks at the nodes of a kind that have just been listed; those without a device are left out. */
-static void look_at_nodes(const struct gtel_env *env, struct lister *lister)
+/* Finds the devices of the nodes that were just listed; those without one are skipped. */
+static void find_devices(const struct gtel_env *env, struct lister *lister)
 {
     struct gtel_drm_devices *list = lister->list;
     struct gtel_drm_card card;
@@ -111,7 +111,7 @@ int gtel_drm_devices(const struct gtel_env *env, struct gtel_arena *arena,
         first = r == 0 ? 0 : first;
         qsort(list.node + lister.first, list.nodes - lister.first, sizeof(*list.node),
               compare_nodes);
-        look_at_nodes(env, &lister);
+        find_devices(env, &lister);
     }
     if (first == 0)
         *ret = list;

@@ -3,7 +3,7 @@
  * All devices with DRM nodes, whatever their driver: GPUs below sys/class/drm, and accelerators
  * (NPUs) below sys/class/accel, which are DRM devices with nodes of another kind.
  *
- * Tells which device a descriptor belongs to, by the numbers of its node. Only links and uevent
+ * Which device a descriptor belongs to, by the numbers of its node. Only links and uevent
  * texts are read, so that a sleeping device stays asleep.
  */
 #ifndef GTEL_HOST_DRM_NODES_H

@@ -88,8 +88,8 @@ static int read_cgroup(const struct gtel_env *env, uint32_t pid, uint32_t wanted
 }
 
 /*
- * What may not be read, or is not there, is no failure: a kernel may be without cgroups. Whether it
- * is the process that is not there, its stat tells.
+ * What may not be read, or is not there, is no failure: a kernel may be without cgroups. Its stat
+ * shows whether the process is there.
  */
 static int as_failure(int r)
 {

@@ -3,8 +3,8 @@
  * Who a process is: its name, its user, and the unit, container and pod that it runs in.
  *
  * Read below proc/PID, which every user may read unless the system hides the processes of others
- * (mount option hidepid): those are as good as gone. Each wanted text costs files to open, so
- * callers ask once for a process and remember what they were told, by pid and start: a pid alone is
+ * (mount option hidepid): those are like ended ones. Each wanted text costs files to open, so
+ * callers ask once for a process and remember the answer, by pid and start: a pid alone is
  * given to another process later. Nothing here touches the process's files, memory or GPU.
  *
  * All texts are fit to be shown: control characters and what is no UTF-8 became '?', and long ones
@@ -59,9 +59,10 @@ int gtel_process_start(const struct gtel_env *env, uint32_t pid, uint64_t *ret);
 
 /*
  * What is wanted (GTEL_WHO_… bits) of a process. With a start in process, another process that got
- * the pid since is not taken for it. users: names of users; NULL: numbers. Returns 0; -ESRCH when
- * the process has gone or is hidden, *ret is untouched then; or another negative errno: what could
- * not be read is empty then, the rest is filled. What may not be read is empty, too, and no error.
+ * the pid since is not confused with it. users: names of users; NULL: numbers. Returns 0; -ESRCH
+ * when the process has gone or is hidden, *ret is untouched then; or another negative errno: what
+ * could not be read is empty then, the rest is filled. What may not be read is empty, too, and no
+ * error.
  */
 int gtel_process_who(const struct gtel_env *env, struct gtel_users *users,
                      struct gtel_process_id process, uint32_t wanted, struct gtel_process_who *ret);

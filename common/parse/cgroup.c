@@ -10,7 +10,7 @@ enum {
     NAME_LEN = 255     /* longest name of a directory, so of a cgroup (limits.h: NAME_MAX) */
 };
 
-/* What the path of one hierarchy tells; all parts borrow from it. */
+/* What is in the path of one hierarchy; all parts borrow from it. */
 struct place {
     struct gtel_str unit;
     struct gtel_str container;
@@ -193,7 +193,7 @@ static void take_step(struct place *place, const struct step *step)
 
 /*
  * A runtime that takes systemd's way to name a cgroup for a path makes one directory of
- * SLICE:WORD:ID (seen with containerd where only the kubelet was told to use systemd).
+ * SLICE:WORD:ID (seen with containerd where only the kubelet is set to use systemd).
  */
 static void take_name(struct place *place, struct step step)
 {
@@ -253,7 +253,7 @@ static bool take_line(struct gtel_str line, struct place *ret)
 }
 
 /*
- * Of hierarchies that differ, the one that tells of more containers is nearer to the truth: a
+ * Of hierarchies that differ, the one that names more containers is nearer to the truth: a
  * runtime does not use all of them, and leaves the process in its own unit in the others.
  */
 static bool is_better(const struct place *place, const struct place *than)

@@ -9,7 +9,7 @@
  * another the innermost counts: it is what the process itself would name. A process that only
  * watches a container (conmon, lxc.monitor, nspawn's supervisor) is not in it.
  *
- * Only names are looked at, so whoever may make cgroups can make up containers. A runtime that
+ * Only names count, so whoever may make cgroups can make up containers. A runtime that
  * names them freely ("ctr run", Docker's builds) is not recognised.
  */
 #ifndef GTEL_PARSE_CGROUP_H

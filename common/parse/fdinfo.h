@@ -21,7 +21,7 @@
 enum {
     GTEL_FDINFO_ENGINES_MAX = 16,
     GTEL_FDINFO_REGIONS_MAX = 16,
-    GTEL_FDINFO_TEXT_MAX = 8192 /* bytes to read in one go; more is not looked at */
+    GTEL_FDINFO_TEXT_MAX = 8192 /* bytes to read in one go; more is ignored */
 };
 
 /* One engine, or all engines of one name; each figure is 0 unless it is there. */
@@ -55,7 +55,7 @@ enum gtel_fdinfo_kind {
  */
 struct gtel_fdinfo_region {
     struct gtel_str name;              /* the driver's */
-    uint32_t has;                      /* a bit per kind: it is told */
+    uint32_t has;                      /* a bit per kind: it is known */
     uint64_t bytes[GTEL_FDINFO_KINDS]; /* 0 where it is not */
 };
 
@@ -82,7 +82,7 @@ struct gtel_fdinfo {
  */
 int gtel_fdinfo_parse(struct gtel_str text, struct gtel_fdinfo *ret);
 
-/* False: not told of the region, and *ret is not written. */
+/* False: not known of the region, and *ret is not written. */
 bool gtel_fdinfo_region_get(const struct gtel_fdinfo_region *region, enum gtel_fdinfo_kind kind,
                             uint64_t *ret);
 /*

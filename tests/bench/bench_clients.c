@@ -272,7 +272,7 @@ static double median(double *list, size_t n)
     return list[n / 2];
 }
 
-/* Gathers until everything was looked at; how many, and the longest. */
+/* Gathers until everything was walked; how many, and the longest. */
 static size_t run_first(const struct gtel_scan_hooks *hooks, double *ret_longest_ms)
 {
     size_t n = 0;

@@ -190,7 +190,7 @@ static void test_shared(void)
     "file proc/" pid "/stat\n| 1 (w) S " parent " 1 1 0 - 0 0 0 0 0 0 0 0 0 0 0 1 0 " start        \
     "\n" CLIENT(pid, "5", id)
 
-/* Numbers began anew. Forked: long after, before that one, in the same tick. 7: its own parent. */
+/* Numbers began again. Forked: long after, before that one, in the same tick. 7: its own parent. */
 static const char family[] = HOLDER("900", "1", "500", "1") HOLDER("20", "900", "800", "1")
     HOLDER("30", "900", "700", "1") HOLDER("950", "1", "600", "2") HOLDER("40", "950", "600", "2")
         HOLDER("7", "7", "100",
@@ -309,8 +309,8 @@ static void test_numbers(void)
 /* ---- time ---- */
 
 /*
- * One descriptor takes the place of another, so that the number tells nothing: found by when it was
- * promised, and at no gather does rotation cost more than the rest.
+ * One descriptor takes the place of another, so that the number stays the same: found by when it
+ * was promised, and at no gather does rotation cost more than the rest.
  */
 static void test_rotation(void)
 {
@@ -543,7 +543,7 @@ static void test_brokers(void)
     stop(&world);
 }
 
-/* ---- kernels that do not tell numbers ---- */
+/* ---- kernels that do not report numbers ---- */
 
 static int stat_without_size(void *arg, const char *path, struct gtel_stat *ret)
 {
@@ -556,11 +556,11 @@ static int refuse_dir(void *arg, const char *path)
 {
     (void)arg;
     (void)path;
-    CHECK(false); /* a directory is kept that would not tell that its process has ended */
+    CHECK(false); /* a kept directory would not show that its process has ended */
     return -EOPNOTSUPP;
 }
 
-/* A process that begins is looked at more often; others in rotation. */
+/* A process that begins is walked in each gather; others in rotation. */
 static void test_without_numbers(void)
 {
     static struct world world;

@@ -2,16 +2,15 @@
 /*
  * The private state of the source drm_clients: who uses which GPU, from DRM fdinfo.
  *
- * Each gather: every device is looked at (devices.c: is it there, awake, left alone), descriptors
- * are found and read (scan.h), each text is fed to its client (figures.c: memory, shares of the
- * engines over the interval of the gather), and what the clients use goes out per process and,
- * where every process of the host could be read, per engine class of the device (report.c).
+ * Each gather: every device is checked (devices.c: present, awake, in a pause), descriptors are
+ * found and read (scan.h), each text updates its client (texts.c: memory, shares of the engines
+ * over the interval of the gather), and what the clients use is reported per process and, where
+ * every process of the host could be read, per engine class of the device (report.c).
  *
- * The device's engine use is told as a share, never as a counter of busy time: of an interval in
- * which the share of one client is not known nothing is known, and a counter would have to say
- * something of it.
+ * The device's engine use is reported as a share, never as a counter of busy time: nothing is known
+ * of an interval in which the share of one client is not, and a counter would include it.
  *
- * What counts as memory of a client is said in memory.h. A buffer that two clients share is counted
+ * memory.h defines what counts as memory of a client. A buffer that two clients share is counted
  * for both, and in what is shared.
  */
 #ifndef GTEL_SOURCES_CLIENTS_CLIENTS_H
@@ -38,30 +37,30 @@ enum {
 struct gtel_client_engine {
     char name[GTEL_CLIENT_ENGINE_NAME_MAX]; /* the driver's */
     enum gtel_engine_kind kind;
-    uint32_t capacity;     /* the largest that a client has told */
+    uint32_t capacity;     /* the largest that a client has reported */
     uint64_t total;        /* all cycles, as a client of this gather showed them; 0: none did */
     uint64_t total_before; /* the same of the gather before */
     double used;           /* in this gather: the sum of the clients' shares */
-    bool is_partial;       /* in this gather: the share of a client is not known, or not told */
+    bool is_partial;       /* in this gather: the share of a client is not known */
 };
 
-/* What a driver's texts mean beyond their words. */
+/* What is not in a driver's texts. */
 struct gtel_client_driver {
     const char *name;        /* of the driver in sysfs */
     const char *text;        /* drm-driver in its texts; NULL: the same */
     bool is_exact;           /* counts what the hardware measured: never more than the interval */
-    uint32_t omitted_memory; /* a bit per kind of memory (parse/fdinfo.h) left out when it is 0 */
+    uint32_t omitted_memory; /* a bit per kind of memory (parse/fdinfo.h) omitted when it is 0 */
     bool omits_zeros;        /* an engine that is not there has done nothing */
     bool wakes;              /* reading a text wakes the device and keeps it awake */
     bool has_profiling;      /* counts only while the device's file `profiling` is not 0 */
-    bool has_kfd;            /* takes work of which its clients' texts tell nothing: see kfd.c */
+    bool has_kfd;            /* takes work that is in no text of a client: see kfd.c */
 };
 
 struct gtel_client_device {
     struct gtel_drm_card card;
     char path[GTEL_DRM_PATH_MAX];
     const struct gtel_client_driver *driver; /* NULL: one that is not known here */
-    struct gtel_device *device; /* NULL: not registered, for no client has said anything yet */
+    struct gtel_device *device; /* NULL: not registered, for no client has reported yet */
     struct gtel_awake awake;
     struct gtel_rest rest;
     struct gtel_fs_file users; /* power/runtime_usage, where the kernel has it */
@@ -74,19 +73,19 @@ struct gtel_client_device {
     bool has_work;      /* takes work: see host/drm_nodes.h */
     bool is_integrated; /* its own memory is a piece of the host's */
     bool is_place_known;
-    bool is_watched; /* for sleeps between two looks, where the kernel tells them */
+    bool is_watched; /* for sleeps between two gathers, where the kernel counts them */
     bool is_asleep;
     bool is_read;          /* may be read in this gather */
     bool was_asleep;       /* since its clients were read last */
-    uint64_t suspended_ns; /* for how long until the gather before, where that is told */
+    uint64_t suspended_ns; /* for how long until the gather before, where that is known */
     bool has_moved;        /* in this gather: a counter of a client did, or may have */
     bool has_texts;        /* in this gather: a text was read */
     bool has_unread;       /* in this gather: a descriptor that nothing is known of was not read */
     bool has_ambiguous;    /* in this gather: of a client it is not known whether it is of this
                               device or of another one of the driver */
     bool has_closed;       /* since the last sums: a client that was at work, with its last work */
-    bool is_silent;        /* its descriptors tell nothing: the driver is too old */
-    bool has_reported;     /* a client has told something, ever */
+    bool is_silent;        /* its texts have no lines of DRM: the driver is too old */
+    bool has_reported;     /* a client ever had memory or engines */
     size_t engines;
     struct gtel_client_engine engine[GTEL_CLIENT_ENGINES_MAX];
 };
@@ -108,7 +107,7 @@ struct gtel_client_kfd {
 struct gtel_clients {
     const struct gtel_env *env;
     bool may_wake;
-    struct gtel_client_device **device; /* in the order in which they came; never taken out */
+    struct gtel_client_device **device; /* in the order in which they came; never removed */
     size_t n;
     struct gtel_drm_node node[GTEL_DRM_NODES_MAX]; /* device: position in the list above */
     size_t nodes;
@@ -118,16 +117,16 @@ struct gtel_clients {
     struct gtel_share_clock clock;
     enum gtel_share_span span; /* of this gather */
     uint64_t dt_ns;
-    uint64_t t_ns;                  /* when this gather began */
-    uint64_t boot_before_ns;        /* when the one before began, as processes' starts are told */
+    uint64_t t_ns;           /* when this gather began */
+    uint64_t boot_before_ns; /* when the one before began, on the clock of processes' starts */
     struct gtel_registry *registry; /* during sample() */
     struct gtel_batch *batch;       /* the same */
-    uint64_t nodes_sum;             /* tells, while a device is missing, whether nodes came */
+    uint64_t nodes_sum;             /* of their names, while a device is missing */
     bool has_searched;              /* for devices that a text named, in this gather */
-    bool needs_discovery;           /* a device has gone or come: discovery is due */
-    bool is_incomplete;             /* the last discovery could not look at everything */
+    bool needs_discovery;           /* a device was added or removed */
+    bool is_incomplete;             /* the last discovery missed something */
     uint32_t missed;                /* gathers since it could */
-    bool is_keeping;                /* between gathers: texts are read, and nothing taken */
+    bool is_keeping;                /* between gathers: texts are read, and nothing reported */
     int scan_error;                 /* of the last gather */
     bool is_initial;                /* our pid namespace is the one of the host */
     bool is_namespace_known;
@@ -140,11 +139,11 @@ struct gtel_clients {
 /* The driver of that name, or NULL. */
 const struct gtel_client_driver *gtel_client_driver_find(const char *name);
 /*
- * 0 when some device may have clients that say something, -ENOENT, or the error of the look; wakes
+ * 0 when some device may have clients with texts, -ENOENT, or the error of the listing; wakes
  * nothing.
  */
 int gtel_clients_any(const struct gtel_env *env);
-/* Finds devices; registers those whose drivers are known to tell of clients. 0 or an error. */
+/* Finds devices; registers those whose drivers are known to report clients. 0 or an error. */
 int gtel_clients_discover(struct gtel_clients *state, struct gtel_registry *registry);
 /*
  * While a device is missing: finds out, by the names of all nodes, whether one has come, so that it
@@ -172,7 +171,7 @@ void gtel_clients_close_devices(struct gtel_clients *state);
 
 /* At a discovery: whether clients of amdgpu have queues of their own. Fixed while it is loaded. */
 void gtel_clients_check_queues(struct gtel_clients *state);
-/* At the begin of a gather: which processes have work that no text tells. */
+/* When a gather begins: which processes have work that is in no text. */
 void gtel_clients_list_kfd(struct gtel_clients *state);
 /* A bit for each class of engines in which a process may have such work on the device. */
 uint32_t gtel_clients_hidden_of(const struct gtel_clients *state,
@@ -192,11 +191,11 @@ void gtel_clients_closed(void *arg, uint32_t number);
 
 /* report.c */
 
-/* Whether there are any processes to speak of: false for a recording that has none. */
+/* Whether there are any processes: false for a recording that has none. */
 bool gtel_clients_has_processes(const struct gtel_clients *state);
 /*
- * Whether every process of the host was looked through, and the kernel tells when one opens more,
- * so that sums are those of the device.
+ * Whether every process of the host was walked, and the kernel shows when one opens more, so that
+ * sums are those of the device.
  */
 bool gtel_clients_is_complete(const struct gtel_clients *state);
 /* Appends what the clients of this gather use. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The devices whose clients are looked for. */
+/* The devices whose clients are read. */
 #include "sources/clients/clients.h"
 
 #include "sources/drm/cards.h"
@@ -9,17 +9,17 @@
 #include <string.h>
 
 /*
- * The kernel's helper for drivers without memory of their own tells a kind while some object of the
- * client has it (from 6.14 on; before, what is active always, and the others with any object that
- * the driver can tell them of): drm_file.c, drm_show_memory_stats. Which kinds a driver can tell,
+ * The kernel's helper for drivers without memory of their own prints a kind while some object of
+ * the client has it (from 6.14 on; before, what is active always, and the others with any object
+ * whose state the driver knows): drm_file.c, drm_show_memory_stats. Which kinds a driver can print,
  * from its first text with memory on: msm/msm_gem.c, panfrost/panfrost_gem.c,
  * panthor/panthor_gem.c, v3d/v3d_bo.c, etnaviv/etnaviv_gem.c, ivpu/ivpu_gem.c (their *_gem_status).
- * When a missing line is a 0, memory.c says.
+ * memory.c decides when a missing line is a 0.
  */
 enum {
-    TELLS_ACTIVE = 1u << GTEL_FDINFO_ACTIVE,
-    TELLS_RESIDENT = TELLS_ACTIVE | 1u << GTEL_FDINFO_RESIDENT,
-    TELLS_PURGEABLE = TELLS_RESIDENT | 1u << GTEL_FDINFO_PURGEABLE
+    PRINTS_ACTIVE = 1u << GTEL_FDINFO_ACTIVE,
+    PRINTS_RESIDENT = PRINTS_ACTIVE | 1u << GTEL_FDINFO_RESIDENT,
+    PRINTS_PURGEABLE = PRINTS_RESIDENT | 1u << GTEL_FDINFO_PURGEABLE
 };
 
 /*
@@ -35,21 +35,21 @@ static const struct gtel_client_driver known[] = {
     {.name = "i915", .is_exact = true},
     {.name = "xe", .is_exact = true, .wakes = true},
     {.name = "amdgpu", .omits_zeros = true, .has_kfd = true},
-    {.name = "panfrost", .omitted_memory = TELLS_PURGEABLE, .has_profiling = true},
-    {.name = "panthor", .omitted_memory = TELLS_RESIDENT, .has_profiling = true},
-    {.name = "msm", .omitted_memory = TELLS_PURGEABLE},
-    {.name = "msm_dpu", .text = "msm", .omitted_memory = TELLS_PURGEABLE},
-    {.name = "msm_mdp", .text = "msm", .omitted_memory = TELLS_PURGEABLE},
-    {.name = "mdp4", .text = "msm", .omitted_memory = TELLS_PURGEABLE},
-    {.name = "adreno", .text = "msm", .omitted_memory = TELLS_PURGEABLE},
-    {.name = "v3d", .omitted_memory = TELLS_RESIDENT},
-    {.name = "etnaviv", .omitted_memory = TELLS_RESIDENT},
-    {.name = "intel_vpu", .omitted_memory = TELLS_RESIDENT},
-    {.name = "amdxdna", .text = "amdxdna_accel_driver", .omitted_memory = TELLS_ACTIVE},
+    {.name = "panfrost", .omitted_memory = PRINTS_PURGEABLE, .has_profiling = true},
+    {.name = "panthor", .omitted_memory = PRINTS_RESIDENT, .has_profiling = true},
+    {.name = "msm", .omitted_memory = PRINTS_PURGEABLE},
+    {.name = "msm_dpu", .text = "msm", .omitted_memory = PRINTS_PURGEABLE},
+    {.name = "msm_mdp", .text = "msm", .omitted_memory = PRINTS_PURGEABLE},
+    {.name = "mdp4", .text = "msm", .omitted_memory = PRINTS_PURGEABLE},
+    {.name = "adreno", .text = "msm", .omitted_memory = PRINTS_PURGEABLE},
+    {.name = "v3d", .omitted_memory = PRINTS_RESIDENT},
+    {.name = "etnaviv", .omitted_memory = PRINTS_RESIDENT},
+    {.name = "intel_vpu", .omitted_memory = PRINTS_RESIDENT},
+    {.name = "amdxdna", .text = "amdxdna_accel_driver", .omitted_memory = PRINTS_ACTIVE},
     {.name = "asahi"},
 };
 
-/* Drivers that take work and say nothing of their clients (as of Linux 7.2). */
+/* Drivers that take work and print nothing about their clients (as of Linux 7.2). */
 static const char *const silent[] = {"nouveau", "nova",       "nova-drm", "nvidia",
                                      "lima",    "radeon",     "vmwgfx",   "vgem",
                                      "vkms",    "virtio_gpu", "powervr",  "faux_driver"};
@@ -62,7 +62,7 @@ const struct gtel_client_driver *gtel_client_driver_find(const char *name)
     return NULL;
 }
 
-/* A driver that is not known may tell; a device that takes no work has no clients to speak of. */
+/* A driver that is not known may print them; a device that takes no work has no clients. */
 static bool may_have_clients(const struct gtel_drm_device *drm)
 {
     for (size_t i = 0; i < GTEL_ARRAY_LEN(silent); i++)
@@ -110,7 +110,7 @@ static int64_t find_or_add(struct gtel_clients *state, const char *key)
     return (int64_t)state->n++;
 }
 
-static int see_hwmon(void *arg, struct gtel_str name)
+static int find_hwmon(void *arg, struct gtel_str name)
 {
     struct gtel_str *ret = arg;
     return gtel_str_starts(name, GTEL_STR("hwmon")) && gtel_str_copy((char *)ret->p, ret->n, name);
@@ -126,7 +126,7 @@ static int is_apu(const struct gtel_env *env, const char *device_path)
     char name[32] = "";
     struct gtel_str ret = {name, sizeof(name)};
     gtel_fs_path(path, "%s/hwmon", device_path);
-    int r = env->ops->dir_list(env->arg, path, see_hwmon, &ret);
+    int r = env->ops->dir_list(env->arg, path, find_hwmon, &ret);
     if (r != 1)
         return r == -ENOENT ? 0 : r;
     gtel_fs_path(path, "%s/hwmon/%s/in1_input", device_path, name);
@@ -134,8 +134,8 @@ static int is_apu(const struct gtel_env *env, const char *device_path)
     return r == 0 ? 1 : r == -ENOENT ? 0 : r;
 }
 
-/* Where its memory is. Not known, where the look fails, until one does not. */
-static void look_at_place(const struct gtel_env *env, struct gtel_client_device *device)
+/* Where its memory is; tried again until it is known. */
+static void find_place(const struct gtel_env *env, struct gtel_client_device *device)
 {
     bool is_amdgpu = strcmp(device->card.driver, "amdgpu") == 0;
     int r = is_amdgpu ? is_apu(env, device->path) : 0;
@@ -145,7 +145,7 @@ static void look_at_place(const struct gtel_env *env, struct gtel_client_device 
 }
 
 /*
- * How long a device must be left alone until it falls asleep, or 0: it does not by itself, or would
+ * How long a device must have a pause until it falls asleep, or 0: it does not by itself, or would
  * work unseen meanwhile. power/runtime_usage, which some kernels have, counts those who use it.
  */
 static uint64_t delay_of(const struct gtel_env *env, struct gtel_client_device *device)
@@ -180,9 +180,9 @@ static void close_device(const struct gtel_env *env, struct gtel_client_device *
 /*
  * Most devices have no such file. It comes from the kernel's memory (kernel: pci/iov.c); still no
  * sleeping device is asked, for functions that are on keep it awake. Guests have no process here;
- * what cannot be read is taken for some.
+ * what cannot be read counts as one.
  */
-static void look_at_vfs(const struct gtel_env *env, struct gtel_client_device *device)
+static void read_vfs(const struct gtel_env *env, struct gtel_client_device *device)
 {
     char path[GTEL_FS_PATH_MAX];
     uint64_t n = 0;
@@ -210,8 +210,8 @@ static int register_device(struct gtel_clients *state, struct gtel_client_device
     return 0;
 }
 
-static int take(struct gtel_clients *state, struct gtel_registry *registry,
-                const struct gtel_drm_device *drm)
+static int add_device(struct gtel_clients *state, struct gtel_registry *registry,
+                      const struct gtel_drm_device *drm)
 {
     int64_t at = find_or_add(state, drm->card.key);
     if (at < 0)
@@ -230,7 +230,7 @@ static int take(struct gtel_clients *state, struct gtel_registry *registry,
     device->is_found = true;
     device->driver = gtel_client_driver_find(drm->card.driver);
     (void)gtel_str_copy(device->path, sizeof(device->path), gtel_str_of(drm->path)); /* it fits */
-    look_at_place(state->env, device);
+    find_place(state->env, device);
     bool rests = device->driver && device->driver->wakes && !state->may_wake;
     device->rest.delay_ns = rests ? delay_of(state->env, device) : 0;
     if (device->driver || device->has_reported) {
@@ -243,8 +243,8 @@ static int take(struct gtel_clients *state, struct gtel_registry *registry,
     return device->awake.is_open ? 0 : gtel_awake_open(state->env, &device->awake, device->path);
 }
 
-static void lose(struct gtel_clients *state, struct gtel_client_device *device,
-                 struct gtel_registry *registry)
+static void remove_device(struct gtel_clients *state, struct gtel_client_device *device,
+                          struct gtel_registry *registry)
 {
     if (device->is_present && device->device)
         gtel_registry_lost(registry, device->device);
@@ -253,7 +253,7 @@ static void lose(struct gtel_clients *state, struct gtel_client_device *device,
     close_device(state->env, device);
 }
 
-static void take_node(struct gtel_clients *state, const struct gtel_drm_node *node, uint32_t at)
+static void add_node(struct gtel_clients *state, const struct gtel_drm_node *node, uint32_t at)
 {
     size_t i = 0;
     while (i < state->nodes &&
@@ -267,39 +267,39 @@ static void take_node(struct gtel_clients *state, const struct gtel_drm_node *no
 }
 
 /*
- * Nodes of devices that may tell; the position becomes that in the state's list. Nodes that were
- * missed are not gone.
+ * Nodes of devices that may have clients; the position becomes that in the state's list. Nodes that
+ * were missed stay.
  */
-static void take_nodes(struct gtel_clients *state, const struct gtel_drm_devices *list)
+static void update_nodes(struct gtel_clients *state, const struct gtel_drm_devices *list)
 {
     state->nodes = list->missed == 0 ? 0 : state->nodes;
     for (size_t i = 0; i < list->nodes; i++) {
         const struct gtel_drm_device *drm = &list->device[list->node[i].device];
         int64_t at = may_have_clients(drm) ? find(state, gtel_str_of(drm->card.key)) : -1;
         if (at >= 0)
-            take_node(state, &list->node[i], (uint32_t)at);
+            add_node(state, &list->node[i], (uint32_t)at);
     }
 }
 
-static bool is_wholly_known(const struct gtel_client_device *device)
+static bool is_known_fully(const struct gtel_client_device *device)
 {
     return device->is_place_known && device->is_watched;
 }
 
 /* What was not known before may be a client's: descriptors that were none are read again. */
-static void note_missed(struct gtel_clients *state, const struct gtel_drm_devices *list)
+static void update_missed(struct gtel_clients *state, const struct gtel_drm_devices *list)
 {
     bool had_missed = state->is_incomplete;
     state->is_incomplete = list->missed > 0;
     for (size_t i = 0; i < state->n; i++)
         state->is_incomplete = state->is_incomplete ||
-                               (state->device[i]->is_present && !is_wholly_known(state->device[i]));
+                               (state->device[i]->is_present && !is_known_fully(state->device[i]));
     if (had_missed)
         gtel_scan_read_again(state->scan);
 }
 
 /* Device numbers of the first pid namespace are fixed (kernel: include/linux/proc_ns.h). */
-static void look_at_namespace(struct gtel_clients *state)
+static void find_namespace(struct gtel_clients *state)
 {
     char buf[64];
     int64_t n = state->env->ops->link_read(state->env->arg, "proc/self/ns/pid", buf, sizeof(buf));
@@ -316,19 +316,19 @@ int gtel_clients_discover(struct gtel_clients *state, struct gtel_registry *regi
     int r = gtel_drm_devices(state->env, &state->arena, &list);
     if (r < 0 && r != -ENOENT)
         return r; /* what is known stays */
-    look_at_namespace(state);
+    find_namespace(state);
     gtel_clients_check_queues(state);
     for (size_t i = 0; i < state->n; i++)
-        state->device[i]->is_found = list.missed > 0; /* not seen is not gone then */
+        state->device[i]->is_found = list.missed > 0; /* what was not seen may be there then */
     for (size_t i = 0; i < list.n; i++) {
-        r = may_have_clients(&list.device[i]) ? take(state, registry, &list.device[i]) : 0;
+        r = may_have_clients(&list.device[i]) ? add_device(state, registry, &list.device[i]) : 0;
         first = first < 0 ? first : r;
     }
     for (size_t i = 0; i < state->n; i++)
         if (!state->device[i]->is_found)
-            lose(state, state->device[i], registry);
-    take_nodes(state, &list);
-    note_missed(state, &list);
+            remove_device(state, state->device[i], registry);
+    update_nodes(state, &list);
+    update_missed(state, &list);
     return first;
 }
 
@@ -400,7 +400,7 @@ void gtel_clients_close_devices(struct gtel_clients *state)
 
 /* Each gather */
 
-/* Whether an idle device is left alone now, so that it can fall asleep. */
+/* Whether an idle device has a pause now, so that it can fall asleep. */
 static bool is_resting(const struct gtel_clients *state, struct gtel_client_device *device)
 {
     uint64_t users = 0;
@@ -412,19 +412,19 @@ static bool is_resting(const struct gtel_clients *state, struct gtel_client_devi
     return false;
 }
 
-/* Whether it has slept since the last look, however short, or may have. */
+/* Whether it has slept since the last gather, however short, or may have. */
 static bool has_slept(const struct gtel_env *env, struct gtel_client_device *device)
 {
     uint64_t before_ns = device->suspended_ns;
     uint64_t now_ns = before_ns;
     int r = gtel_awake_suspended(env, &device->awake, &now_ns);
     device->suspended_ns = now_ns;
-    bool is_untold = r == -ENOENT && device->is_watched; /* there is no such file */
-    return r == 0 ? now_ns != before_ns : !is_untold;
+    bool is_uncounted = r == -ENOENT && device->is_watched; /* there is no such file */
+    return r == 0 ? now_ns != before_ns : !is_uncounted;
 }
 
-/* 0, -ENODEV when the device has gone, or the error of the look: its clients are not read then. */
-static int look_at(struct gtel_clients *state, struct gtel_client_device *device)
+/* 0, -ENODEV when the device was removed, or another error: its clients are not read then. */
+static int check_device(struct gtel_clients *state, struct gtel_client_device *device)
 {
     const struct gtel_env *env = state->env;
     bool wakes = device->driver && device->driver->wakes;
@@ -442,11 +442,11 @@ static int look_at(struct gtel_clients *state, struct gtel_client_device *device
     bool may_use = !device->is_asleep || state->may_wake;
     device->is_read = !wakes || (may_use && !is_resting(state, device));
     if (device->is_read && !device->is_asleep && !state->is_keeping)
-        look_at_vfs(env, device);
+        read_vfs(env, device);
     return 0;
 }
 
-/* Whether it counts time by a clock that stands still, or begins anew, while it sleeps. */
+/* Whether it counts time by a clock that stands still, or begins again, while it sleeps. */
 static bool stands_still(const struct gtel_client_device *device)
 {
     bool has_clock = device->driver && device->driver->wakes;
@@ -455,7 +455,7 @@ static bool stands_still(const struct gtel_client_device *device)
     return has_clock;
 }
 
-/* No share spans a sleep of such a device: of that time its clock tells nothing. */
+/* No share spans a sleep of such a device: its clock does not count that time. */
 static void forget_before(struct gtel_clients *state, size_t i)
 {
     struct gtel_client_device *device = state->device[i];
@@ -488,14 +488,14 @@ static int add_name(void *arg, struct gtel_str name)
     return 0;
 }
 
-/* Another number when a node has come or gone. */
+/* Another number when a node was added or removed. */
 static uint64_t sum_of_nodes(const struct gtel_env *env)
 {
     static const char *const folders[] = {"sys/class/drm", "sys/class/accel"};
     uint64_t sum = 1;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(folders); i++)
         if (env->ops->dir_list(env->arg, folders[i], add_name, &sum) < 0)
-            sum++; /* not there, as a rule */
+            sum++; /* usually not there */
     return sum;
 }
 
@@ -519,11 +519,11 @@ void gtel_clients_check_devices(struct gtel_clients *state, struct gtel_batch *b
         if (!state->is_keeping)
             begin_device(device);
         device->is_read = false;
-        int r = device->is_present ? look_at(state, device) : 0;
+        int r = device->is_present ? check_device(state, device) : 0;
         if (r < 0 && device->device)
             gtel_batch_failed(batch, device->device);
         if (r == -ENODEV) {
-            lose(state, device, state->registry);
+            remove_device(state, device, state->registry);
             state->needs_discovery = true;
             continue;
         }

@@ -15,7 +15,7 @@ struct diagnosis {
     struct gtel_release kernel;
 };
 
-static void put(const struct diagnosis *diagnosis, const struct gtel_device *device,
+static void add(const struct diagnosis *diagnosis, const struct gtel_device *device,
                 enum gtel_measurement measurement, const char *what, const char *why,
                 const char *fix)
 {
@@ -25,8 +25,8 @@ static void put(const struct diagnosis *diagnosis, const struct gtel_device *dev
 
 /* The host */
 
-/* Said where processes of others cannot be looked through, and of what is missing for that. */
-static const char look_fix[] =
+/* Where processes of others cannot be read. */
+static const char read_fix[] =
     "give the program CAP_SYS_PTRACE; in a container, start it with --cap-add=SYS_PTRACE";
 
 static uint32_t count_refused(const struct gtel_scan_counts *counts)
@@ -34,33 +34,32 @@ static uint32_t count_refused(const struct gtel_scan_counts *counts)
     return counts->visible - counts->unknown - counts->readable;
 }
 
-static void diagnose_sight(const struct diagnosis *diagnosis)
+static void diagnose_rights(const struct diagnosis *diagnosis)
 {
     const struct gtel_clients *state = diagnosis->state;
     const struct gtel_scan_counts *counts = gtel_scan_counts(state->scan);
     uint32_t refused = count_refused(counts);
     char why[160];
     if (state->is_namespace_known && !state->is_initial)
-        put(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/self/ns/pid",
+        add(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/self/ns/pid",
             "this is a container (a pid namespace): processes outside of it cannot be seen",
             "run gtel on the host, or give the container the host's processes: docker and podman "
             "run --pid=host, Kubernetes hostPID: true");
     if (!counts->has_init)
-        put(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/1",
+        add(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/1",
             "proc is mounted with hidepid: processes of other users cannot be seen",
             "give the program CAP_SYS_PTRACE, or let its user into the group that the mount "
             "option gid= names");
     if (refused > 0) {
         (void)snprintf(why, sizeof(why),
-                       "of %u processes that can be seen, %u belong to others and cannot be looked "
-                       "through",
+                       "of %u visible processes, %u belong to others and cannot be read",
                        (unsigned)counts->visible, (unsigned)refused);
-        put(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/PID/fdinfo", why, look_fix);
+        add(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/PID/fdinfo", why, read_fix);
     }
     if (counts->is_by_text && counts->asleep > 0)
-        put(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/PID/fd",
-            "whose a descriptor is can only be told by a reading that would wake a GPU which "
-            "sleeps; new clients are looked for when it is awake",
+        add(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/PID/fd",
+            "descriptors can only be identified by reading them, which would wake a sleeping "
+            "GPU; new clients are found when it is awake",
             "give the program CAP_DAC_READ_SEARCH and CAP_SYS_PTRACE");
 }
 
@@ -71,35 +70,35 @@ static void diagnose_pace(const struct diagnosis *diagnosis)
     unsigned seconds = (unsigned)((counts->rotation_ns + 999999999) / 1000000000);
     char why[200];
     if (!counts->has_numbers) {
-        (void)snprintf(why, sizeof(why),
-                       "this kernel does not tell how many descriptors a process has: clients that "
-                       "processes open later are found within %u s",
-                       seconds);
-        put(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "st_size of proc/PID/fd", why,
-            "run Linux 6.2 or newer");
-    } else if (counts->rotation_ns > promise_ns) {
-        (void)snprintf(why, sizeof(why),
-                       "so many descriptors are open that one that takes the place of another is "
-                       "found within %u s",
-                       seconds);
-        put(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/PID/fd", why, NULL);
-    }
-    if (counts->is_first || counts->waiting > counts->asleep) {
         (void)snprintf(
             why, sizeof(why),
-            "of %u processes, %u are still being looked through: clients of a GPU may be "
-            "missing",
-            (unsigned)counts->visible, (unsigned)counts->waiting);
-        put(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/PID/fd", why, NULL);
+            "this kernel does not report how many descriptors a process has: clients that "
+            "a process opens later are found within %u s",
+            seconds);
+        add(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "st_size of proc/PID/fd", why,
+            "run Linux 6.2 or newer");
+    } else if (counts->rotation_ns > promise_ns) {
+        (void)snprintf(
+            why, sizeof(why),
+            "very many descriptors are open: a client behind one that replaced another is "
+            "found within %u s",
+            seconds);
+        add(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/PID/fd", why, NULL);
+    }
+    if (counts->is_first || counts->waiting > counts->asleep) {
+        (void)snprintf(why, sizeof(why),
+                       "of %u processes, %u are not scanned yet: clients of a GPU may be missing",
+                       (unsigned)counts->visible, (unsigned)counts->waiting);
+        add(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/PID/fd", why, NULL);
     }
     if (counts->dropped > 0 || diagnosis->state->table.dropped > 0)
-        put(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "clients",
-            "there are more than are remembered", NULL);
+        add(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "clients",
+            "there are more clients than the limit", NULL);
 }
 
 /* The devices */
 
-/* Since when a driver tells what of its clients (kernel: see devices.c). */
+/* Since when a driver prints what of its clients (kernel: see devices.c). */
 static const struct {
     const char *driver;
     struct {
@@ -111,7 +110,7 @@ static const struct {
     {"panfrost", {6, 8}, {6, 8}}, {"panthor", {6, 14}, {6, 14}},
 };
 
-/* What is told newer than this kernel: "run Linux 6.8 or newer", or NULL. */
+/* What needs a newer kernel: "run Linux 6.8 or newer", or NULL. */
 static const char *newer(const struct diagnosis *diagnosis, const char *driver, bool is_memory,
                          char *buf, size_t size)
 {
@@ -144,11 +143,11 @@ static void diagnose_engines(const struct diagnosis *diagnosis,
     char buf[64];
     if (is_profiling_off(diagnosis, device, path)) {
         (void)snprintf(fix, sizeof(fix), "switch it on, as root:\necho 1 > /%s", path);
-        put(diagnosis, device->device, GTEL_MEASUREMENT_GPU_PROCESS, path,
-            "the driver counts engine time only when asked to", fix);
+        add(diagnosis, device->device, GTEL_MEASUREMENT_GPU_PROCESS, path,
+            "the driver counts engine time only when this is switched on", fix);
     } else if (device->engines == 0) {
-        put(diagnosis, device->device, GTEL_MEASUREMENT_GPU_PROCESS, "drm-engine- of fdinfo",
-            "the driver tells no engine time of its clients",
+        add(diagnosis, device->device, GTEL_MEASUREMENT_GPU_PROCESS, "drm-engine- of fdinfo",
+            "the driver does not report engine time of its clients",
             newer(diagnosis, device->card.driver, false, buf, sizeof(buf)));
     }
 }
@@ -165,7 +164,7 @@ static bool has_memory(const struct gtel_clients *state, const struct gtel_clien
     return false;
 }
 
-/* What drivers tell of clients is not all that they do. */
+/* Work that is in no text of a client. */
 static void diagnose_hidden(const struct diagnosis *diagnosis,
                             const struct gtel_client_device *device)
 {
@@ -179,14 +178,15 @@ static void diagnose_hidden(const struct diagnosis *diagnosis,
         what = "sys/module/amdgpu/parameters/user_queue";
         (void)snprintf(
             why, sizeof(why),
-            "clients may have queues in user mode, and no text of a client tells what these "
-            "do: no busy shares, and no engine use from clients");
+            "clients may have queues in user mode, whose work is in no text of a client: no "
+            "busy shares, and no engine use from clients");
     } else if (list->error < 0) {
         (void)snprintf(why, sizeof(why), "which processes use ROCm is not known");
     } else {
         (void)snprintf(why, sizeof(why),
-                       "%s%u process%s ROCm, and no text of a client tells what its queues (KFD) "
-                       "do: no compute, copy and busy shares of %s, and no engine use from clients",
+                       "%s%u process%s ROCm, and the work of its queues (KFD) is in no text of a "
+                       "client: no compute, copy and busy shares of %s, and no engine use from "
+                       "clients",
                        list->n == GTEL_CLIENT_KFD_MAX ? "more than " : "", (unsigned)list->n,
                        list->n == 1 ? " uses" : "es use",
                        list->is_anyone ? "any process" : "these");
@@ -202,17 +202,17 @@ static void diagnose_device(const struct diagnosis *diagnosis,
 {
     char buf[64];
     if (device->is_silent) {
-        put(diagnosis, device->device, GTEL_MEASUREMENT_GPU_PROCESS, "fdinfo",
-            "the driver says nothing of its clients", "run Linux 5.19 or newer");
+        add(diagnosis, device->device, GTEL_MEASUREMENT_GPU_PROCESS, "fdinfo",
+            "the driver does not report its clients", "run Linux 5.19 or newer");
         return;
     }
     if (device->has_ambiguous)
-        put(diagnosis, device->device, GTEL_MEASUREMENT_GPU_PROCESS, "drm-driver of fdinfo",
-            "of clients in processes whose descriptors may not be looked at, only the driver is "
-            "told, and it has several GPUs here: whose client they are is not known",
+        add(diagnosis, device->device, GTEL_MEASUREMENT_GPU_PROCESS, "drm-driver of fdinfo",
+            "of clients in processes whose descriptors may not be checked, only the driver is "
+            "known, and it has several GPUs here: the GPU of these clients is not known",
             "give the program CAP_DAC_READ_SEARCH and CAP_SYS_PTRACE");
     if (!device->is_read) {
-        put(diagnosis, device->device, GTEL_MEASUREMENT_GPU_PROCESS, "fdinfo",
+        add(diagnosis, device->device, GTEL_MEASUREMENT_GPU_PROCESS, "fdinfo",
             device->is_asleep ? "suspended: clients are not read, so that the GPU stays asleep"
                               : "idle: clients are not read for a while, so that the GPU can fall "
                                 "asleep",
@@ -224,26 +224,25 @@ static void diagnose_device(const struct diagnosis *diagnosis,
     diagnose_engines(diagnosis, device);
     diagnose_hidden(diagnosis, device);
     if (!has_memory(diagnosis->state, device))
-        put(diagnosis, device->device, GTEL_MEASUREMENT_GPU_PROCESS, "drm-memory of fdinfo",
-            "the driver tells no memory of its clients, or that of regions which are not known "
-            "here",
+        add(diagnosis, device->device, GTEL_MEASUREMENT_GPU_PROCESS, "drm-memory of fdinfo",
+            "the driver does not report memory of its clients, or only in unknown regions",
             newer(diagnosis, device->card.driver, true, buf, sizeof(buf)));
-    /* Drivers with counters of the whole device speak for themselves. */
+    /* Drivers with counters of the whole device need no sums. */
     bool has_better = device->driver && device->driver->is_exact;
     const struct gtel_scan_counts *counts = gtel_scan_counts(diagnosis->state->scan);
     if (device->engines > 0 && !has_better && device->has_vfs)
-        put(diagnosis, device->device, GTEL_MEASUREMENT_GPU_ENGINE, "sriov_numvfs",
-            "virtual functions are on: guests use the GPU, too, and no client tells what they do",
+        add(diagnosis, device->device, GTEL_MEASUREMENT_GPU_ENGINE, "sriov_numvfs",
+            "virtual functions are on: guests use the GPU, too, and their work is in no client",
             NULL);
     else if (device->engines > 0 && !has_better && !counts->has_numbers && !counts->is_listed)
-        put(diagnosis, device->device, GTEL_MEASUREMENT_GPU_ENGINE, "st_size of proc/PID/fd",
-            "the sum over clients is that of the GPU only where the kernel tells how many "
+        add(diagnosis, device->device, GTEL_MEASUREMENT_GPU_ENGINE, "st_size of proc/PID/fd",
+            "the sum over clients is that of the GPU only where the kernel reports how many "
             "descriptors a process has",
             "run Linux 6.2 or newer");
     else if (device->engines > 0 && !has_better && !gtel_clients_is_complete(diagnosis->state))
-        put(diagnosis, device->device, GTEL_MEASUREMENT_GPU_ENGINE, "DRM clients",
+        add(diagnosis, device->device, GTEL_MEASUREMENT_GPU_ENGINE, "DRM clients",
             "the sum over clients is that of the GPU only where all processes are seen and read",
-            count_refused(counts) > 0 ? look_fix : NULL);
+            count_refused(counts) > 0 ? read_fix : NULL);
 }
 
 void gtel_clients_diagnose(void *p, struct gtel_registry *registry, struct gtel_findings *findings)
@@ -258,7 +257,7 @@ void gtel_clients_diagnose(void *p, struct gtel_registry *registry, struct gtel_
     diagnosis.has_kernel =
         gtel_fs_text(state->env, "proc/sys/kernel/osrelease", buf, sizeof(buf), &text) == 0 &&
         gtel_release_parse(text, &diagnosis.kernel) == 0;
-    diagnose_sight(&diagnosis);
+    diagnose_rights(&diagnosis);
     diagnose_pace(&diagnosis);
     for (size_t i = 0; i < state->n; i++)
         if (state->device[i]->is_present && state->device[i]->device)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which processes work in queues of which fdinfo tells nothing: those of ROCm, that is KFD's, and
- * amdgpu's own user-mode queues.
+ * Which processes work in queues that are in no fdinfo: those of ROCm, that is KFD's, and amdgpu's
+ * own user-mode queues.
  *
  * KFD lists the processes that have /dev/kfd open, by their numbers in the first pid namespace
  * (kernel: amd/amdkfd/kfd_process.c, kfd_create_process_sysfs). What their queues do is in no

@@ -9,7 +9,7 @@ enum { ALL_KINDS = (1u << GTEL_FDINFO_KINDS) - 1 };
 
 /* The regions of one place. */
 struct group {
-    uint32_t known; /* a bit per kind: all regions tell it */
+    uint32_t known; /* a bit per kind: all regions report it */
     bool has_any;   /* regions */
     bool is_empty;  /* nothing is in them */
     uint64_t bytes[GTEL_FDINFO_KINDS];
@@ -59,7 +59,7 @@ static uint32_t zeros_of(const struct gtel_fdinfo_region *region, uint32_t omitt
  * One region alone. Where a driver omits zeros, what is resident is used, never what is
  * allocated instead.
  */
-static struct group take(const struct gtel_fdinfo_region *region, uint32_t omitted)
+static struct group read_region(const struct gtel_fdinfo_region *region, uint32_t omitted)
 {
     struct group group = {.known = region->has, .has_any = true};
     uint64_t all = 0;
@@ -123,7 +123,7 @@ void gtel_client_memory(const struct gtel_fdinfo *fdinfo,
         struct group *to = place == GTEL_FDINFO_DEVICE ? &own
                            : place == GTEL_FDINFO_HOST ? &host
                                                        : &unknown;
-        const struct group region = take(&fdinfo->region[i], rules->omitted);
+        const struct group region = read_region(&fdinfo->region[i], rules->omitted);
         if (place != GTEL_FDINFO_UNKNOWN || !region.is_empty)
             add(to, &region);
     }

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-/* Samples below the base until a counter is taken for that of another client. */
+/* Samples below the base until a counter is treated as that of another client. */
 enum { BELOW_MAX = 3 };
 /* Intervals that make a gap, and parts of one that are too short: as for rates (pipeline/delta.h).
  */
@@ -68,7 +68,7 @@ int gtel_share_feed(struct gtel_share *share, const struct gtel_share_counter *s
     if (!has_clock_moved)
         return -EAGAIN; /* the same instant twice */
     if (is_cycles && sample->total < share->total) {
-        rebase(share, sample); /* the GPU's clock began anew: suspend, reset */
+        rebase(share, sample); /* the GPU's clock began again: suspend, reset */
         return -EAGAIN;
     }
     if (sample->count < share->count)

@@ -6,8 +6,8 @@
  * Differences are taken per client and per engine, never of sums: a client that closes takes its
  * time with it. Counters may go back for a while and must catch up (kernel:
  * Documentation/gpu/drm-usage-stats.rst): meanwhile nothing is added, and the highest value stays
- * the base, so that the sum of all shares is right; the single ones are not, and the caller leaves
- * them out. A counter that stays below for several samples belongs to another client by now.
+ * the base, so that the sum of all shares is right; the single ones are not, and the caller omits
+ * them. A counter that stays below for several samples belongs to another client by now.
  */
 #ifndef GTEL_SOURCES_CLIENTS_SHARE_H
 #define GTEL_SOURCES_CLIENTS_SHARE_H
@@ -47,7 +47,7 @@ struct gtel_share {
  * Feeds a sample that was taken dt_ns after the one before it, and yields the share of the class's
  * capacity in between: 0 to 1, where up to 1.05 is noise and cut. Returns 0; 1 with the share 0
  * when the counter stands below its base; -EAGAIN for a first sample, a clock that did not move or
- * began anew, or a counter that is taken for a new one; -ERANGE for more than all engines can do.
+ * began again, or a counter that is treated as a new one; -ERANGE for more than all engines can do.
  */
 int gtel_share_feed(struct gtel_share *share, const struct gtel_share_counter *sample,
                     uint64_t dt_ns, double *ret);
@@ -64,7 +64,7 @@ enum gtel_share_span {
     GTEL_SPAN_FIRST, /* nothing before: only bases are taken */
     GTEL_SPAN_WHOLE,
     GTEL_SPAN_SHORT, /* a late catch-up call, almost no time: neither shares nor new bases */
-    GTEL_SPAN_GAP    /* the host slept, or nobody asked for long: bases are taken anew */
+    GTEL_SPAN_GAP    /* the host slept, or nobody asked for long: new bases */
 };
 
 /* Zeroed: no gather yet. */
