@@ -8,8 +8,8 @@
 /* Activity needs two gathers, and the others come each minute. */
 static bool is_rare(unsigned metric)
 {
-    return metric == GTEL_M_ACTIVITY || metric == GTEL_M_ENERGY || metric == GTEL_M_GPU_ENERGY ||
-           metric == GTEL_M_THROTTLE_TIME || metric == GTEL_M_TEMPERATURE_MARGIN;
+    return metric == GTEL_M_ACTIVITY || metric == GTEL_M_ENERGY || metric == GTEL_M_THROTTLE_TIME ||
+           metric == GTEL_M_TEMPERATURE_MARGIN;
 }
 
 static size_t readings_of(const struct machine *m, const char *gpu)
@@ -25,22 +25,20 @@ static const struct {
     enum gtel_metric metric;
     const char *dim;
     double want;
-} figures[] = {
+} values[] = {
     {GTEL_M_GPU_AWAKE, NULL, 1},
     {GTEL_M_GPU_BUSY, NULL, 0.41},
     {GTEL_M_GPU_MEMORY_BANDWIDTH, NULL, 0.07},
-    {GTEL_M_GPU_MEMORY_USED, NULL, 250},
-    {GTEL_M_GPU_MEMORY_TOTAL, NULL, 1000},
-    {GTEL_M_GPU_MEMORY_USED_RATIO, NULL, 0.25},
+    {GTEL_M_MEMORY_USED, "vram", 250},
+    {GTEL_M_MEMORY_TOTAL, "vram", 1000},
+    {GTEL_M_MEMORY_USED_RATIO, "vram", 0.25},
     {GTEL_M_MEMORY_RESERVED, "vram", 100},
-    {GTEL_M_GPU_TEMPERATURE, NULL, 52},
     {GTEL_M_TEMPERATURE, "gpu", 52},
     {GTEL_M_TEMPERATURE, "memory", -1},
     {GTEL_M_TEMPERATURE_EMERGENCY_MARGIN, "gpu", -8},
-    {GTEL_M_GPU_POWER, NULL, 625.24},
     {GTEL_M_POWER, "gpu", 625.24},
     {GTEL_M_POWER_LIMIT, "gpu", 700},
-    {GTEL_M_GPU_FREQUENCY, NULL, 1965e6},
+    {GTEL_M_FREQUENCY_ACTUAL, "graphics", 1965e6},
     {GTEL_M_FREQUENCY_ACTUAL, "sm", 1980e6},
     {GTEL_M_FREQUENCY_ACTUAL, "video", -1},
     {GTEL_M_THROTTLE_ACTIVE, "power_cap", 1},
@@ -49,7 +47,7 @@ static const struct {
     {GTEL_M_THROTTLE_TIME, "power_cap", 5459.682741},
     {GTEL_M_FAN, "0", 0.30},
     {GTEL_M_FAN, "1", 0.35},
-    {GTEL_M_GPU_ENERGY, NULL, -1},
+    {GTEL_M_ENERGY, "gpu", -1},
 };
 
 static void test_values(void)
@@ -59,9 +57,9 @@ static void test_values(void)
         return;
     for (int round = 0; round < 3; round++) {
         gather(&m, round ? 1 : 0);
-        for (size_t i = 0; i < GTEL_ARRAY_LEN(figures); i++) {
-            test_label = gtel_metric_row(figures[i].metric)->field.p;
-            CHECK_NEAR(value(&m, figures[i].metric, figures[i].dim), figures[i].want, 1e-9);
+        for (size_t i = 0; i < GTEL_ARRAY_LEN(values); i++) {
+            test_label = gtel_metric_row(values[i].metric)->field.p;
+            CHECK_NEAR(value(&m, values[i].metric, values[i].dim), values[i].want, 1e-9);
         }
         test_label = "";
     }
@@ -100,24 +98,24 @@ static const struct {
     const char *dim;
     double want;
 } fallbacks[] = {
-    {"call nvmlDeviceGetMemoryInfo_v2 = !nosymbol\n", GTEL_M_GPU_MEMORY_USED, NULL, 350},
+    {"call nvmlDeviceGetMemoryInfo_v2 = !nosymbol\n", GTEL_M_MEMORY_USED, "vram", 350},
     {"call nvmlDeviceGetMemoryInfo_v2 = !nosymbol\n", GTEL_M_MEMORY_RESERVED, "vram", -1},
-    {"call nvmlDeviceGetMemoryInfo_v2 0 = !999\n", GTEL_M_GPU_MEMORY_USED, NULL, 350},
-    {"call nvmlDeviceGetMemoryInfo_v2 0 = !25\n", GTEL_M_GPU_MEMORY_USED, NULL, 350},
-    {"call nvmlDeviceGetMemoryInfo_v2 0 = !10\n", GTEL_M_GPU_MEMORY_USED, NULL, -1},
+    {"call nvmlDeviceGetMemoryInfo_v2 0 = !999\n", GTEL_M_MEMORY_USED, "vram", 350},
+    {"call nvmlDeviceGetMemoryInfo_v2 0 = !25\n", GTEL_M_MEMORY_USED, "vram", 350},
+    {"call nvmlDeviceGetMemoryInfo_v2 0 = !10\n", GTEL_M_MEMORY_USED, "vram", -1},
     {"call nvmlDeviceGetMemoryInfo_v2 0 = !3\ncall nvmlDeviceGetMemoryInfo 0 = 0 0 0\n",
-     GTEL_M_GPU_MEMORY_TOTAL, NULL, -1},
-    {"call nvmlDeviceGetTemperatureV = !nosymbol\n", GTEL_M_GPU_TEMPERATURE, NULL, 53},
-    {"call nvmlDeviceGetTemperatureV 0 = -5\n", GTEL_M_GPU_TEMPERATURE, NULL, -5},
+     GTEL_M_MEMORY_TOTAL, "vram", -1},
+    {"call nvmlDeviceGetTemperatureV = !nosymbol\n", GTEL_M_TEMPERATURE, "gpu", 53},
+    {"call nvmlDeviceGetTemperatureV 0 = -5\n", GTEL_M_TEMPERATURE, "gpu", -5},
     {"call nvmlDeviceGetCurrentClocksEventReasons 0 = 0x113\n", GTEL_M_THROTTLE_ACTIVE, "power_cap",
      0},
-    {"call nvmlDeviceGetFieldValues 0 186 0 = !3\n", GTEL_M_GPU_POWER, NULL, 627.32},
+    {"call nvmlDeviceGetFieldValues 0 186 0 = !3\n", GTEL_M_POWER, "gpu", 627.32},
     {"call nvmlDeviceGetFieldValues 0 186 0 = !3\ncall nvmlDeviceGetFieldValues 0 185 0 = !2\n",
-     GTEL_M_GPU_POWER, NULL, 600},
-    {"call nvmlDeviceGetFieldValues = !nosymbol\n", GTEL_M_GPU_POWER, NULL, 600},
-    {"call nvmlDeviceGetFieldValues 0 = !3\n", GTEL_M_GPU_POWER, NULL, 600},
-    {"call nvmlDeviceGetFieldValues 0 186 0 = uint 4294967295\n", GTEL_M_GPU_POWER, NULL, -1},
-    {"call nvmlDeviceGetFieldValues 0 186 0 = double 12500.5\n", GTEL_M_GPU_POWER, NULL, 12.5005},
+     GTEL_M_POWER, "gpu", 600},
+    {"call nvmlDeviceGetFieldValues = !nosymbol\n", GTEL_M_POWER, "gpu", 600},
+    {"call nvmlDeviceGetFieldValues 0 = !3\n", GTEL_M_POWER, "gpu", 600},
+    {"call nvmlDeviceGetFieldValues 0 186 0 = uint 4294967295\n", GTEL_M_POWER, "gpu", -1},
+    {"call nvmlDeviceGetFieldValues 0 186 0 = double 12500.5\n", GTEL_M_POWER, "gpu", 12.5005},
     {"call nvmlDeviceGetFieldValues 0 185 2 = uint 97690\n", GTEL_M_POWER, "memory", 97.69},
     {"call nvmlDeviceGetFieldValues 0 185 2 = uint 900000\n", GTEL_M_POWER, "memory", -1},
     {"call nvmlDeviceGetFieldValues 0 74 0 = !3\ncall nvmlDeviceGetViolationStatus 0 0 = 9 "
@@ -133,9 +131,9 @@ static const struct {
     {"call nvmlDeviceGetPcieReplayCounter 0 = 4\n", GTEL_M_GPU_PCIE_REPLAYS, NULL, 4},
     {"call nvmlDeviceGetFieldValues 0 94 0 = uint 6\ncall nvmlDeviceGetPcieReplayCounter 0 = 4\n",
      GTEL_M_GPU_PCIE_REPLAYS, NULL, 6},
-    {"call nvmlDeviceGetTotalEnergyConsumption 0 = 18446744073709551615\n", GTEL_M_GPU_ENERGY, NULL,
+    {"call nvmlDeviceGetTotalEnergyConsumption 0 = 18446744073709551615\n", GTEL_M_ENERGY, "gpu",
      -1},
-    {"call nvmlDeviceGetTotalEnergyConsumption 0 = 12345678\n", GTEL_M_GPU_ENERGY, NULL, 12345.678},
+    {"call nvmlDeviceGetTotalEnergyConsumption 0 = 12345678\n", GTEL_M_ENERGY, "gpu", 12345.678},
     {"call nvmlDeviceGetTemperatureThreshold 0 1 = 96\n", GTEL_M_TEMPERATURE_CRITICAL, "gpu", 96},
     {"call nvmlDeviceGetFieldValues 0 196 0 = int 0\n", GTEL_M_TEMPERATURE_LIMIT_MARGIN, "gpu", 0},
     {"call nvmlDeviceGetFieldValues 0 185 2 = uint 97690\n", GTEL_M_POWER, "memory", 97.69},
@@ -169,12 +167,12 @@ static void test_memory_is_not_mixed(void)
                    "at 2s\ncall nvmlDeviceGetMemoryInfo_v2 0 = 1000 100 600 300\n"))
         return;
     gather(&m, 0);
-    CHECK_NEAR(value(&m, GTEL_M_GPU_MEMORY_USED, NULL), 250, 0);
+    CHECK_NEAR(value(&m, GTEL_M_MEMORY_USED, "vram"), 250, 0);
     gather(&m, 1);
-    CHECK_NEAR(value(&m, GTEL_M_GPU_MEMORY_USED, NULL), -1, 0);
+    CHECK_NEAR(value(&m, GTEL_M_MEMORY_USED, "vram"), -1, 0);
     CHECK_INT(m.group.batch.failed[0], 1);
     gather(&m, 1);
-    CHECK_NEAR(value(&m, GTEL_M_GPU_MEMORY_USED, NULL), 300, 0);
+    CHECK_NEAR(value(&m, GTEL_M_MEMORY_USED, "vram"), 300, 0);
     finish(&m);
 }
 
@@ -240,7 +238,7 @@ static void test_slow(void)
     spy.count_name = "nvmlDeviceGetEnforcedPowerLimit";
     for (int k = 0; k <= 7; k++) {
         gather(&m, k ? 10 : 0);
-        CHECK_NEAR(value(&m, GTEL_M_GPU_POWER_LIMIT, NULL), k < 6 ? 700 : 500, 1e-9);
+        CHECK_NEAR(value(&m, GTEL_M_POWER_LIMIT, "gpu"), k < 6 ? 700 : 500, 1e-9);
     }
     CHECK_INT(spy.counted, 4);
     finish(&m);
@@ -257,7 +255,7 @@ static void test_minute(void)
     for (int k = 0; k <= 20; k++) {
         gather(&m, k ? 10 : 0);
         bool is_read = k <= 2 || k == 8 || k == 14 || k == 20;
-        CHECK_NEAR(value(&m, GTEL_M_GPU_ENERGY, NULL), is_read ? 5 : -1, 1e-9);
+        CHECK_NEAR(value(&m, GTEL_M_ENERGY, "gpu"), is_read ? 5 : -1, 1e-9);
     }
     CHECK_INT(spy.counted, 7); /* and once for the other GPU */
     finish(&m);

@@ -24,11 +24,6 @@ static void diagnose_library(int trouble, struct gtel_findings *findings)
     }
 }
 
-static enum gtel_measurement measurement_of(const struct gtel_nvml_row *row)
-{
-    return gtel_metric_row(row->metric != GTEL_M_NONE ? row->metric : row->headline)->measurement;
-}
-
 /* The calls of one measurement that this GPU does not answer, as one finding. */
 static void diagnose_calls(const struct gtel_nvml_gpu *gpu, enum gtel_measurement measurement,
                            struct gtel_findings *findings)
@@ -39,8 +34,8 @@ static void diagnose_calls(const struct gtel_nvml_gpu *gpu, enum gtel_measuremen
     for (size_t i = 0; i < gtel_nvml_rows_n; i++) {
         const struct gtel_nvml_row *row = &gtel_nvml_rows[i];
         const struct gtel_nvml_slot *slot = &gpu->slot[i];
-        bool is_named = row->metric != GTEL_M_NONE || row->headline != GTEL_M_NONE;
-        if (!is_named || measurement_of(row) != measurement || slot->answers > 0 ||
+        if (row->metric == GTEL_M_NONE ||
+            gtel_metric_row(row->metric)->measurement != measurement || slot->answers > 0 ||
             slot->due_ns != UINT64_MAX || strcmp(row->call, last) == 0)
             continue;
         last = row->call;

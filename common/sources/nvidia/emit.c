@@ -8,8 +8,6 @@ static void put(const struct gtel_nvml_gpu *gpu, enum gtel_metric metric,
                 const struct gtel_str *dim, double scale, const struct gtel_nvml_answer *answer,
                 struct gtel_batch *batch)
 {
-    if (metric == GTEL_M_NONE)
-        return;
     struct gtel_reading reading = {.device = gpu->device,
                                    .metric = (uint16_t)metric,
                                    .value_type = GTEL_VALUE_F64,
@@ -23,6 +21,14 @@ static void put(const struct gtel_nvml_gpu *gpu, enum gtel_metric metric,
     for (size_t i = 0; dim && i < 2; i++)
         reading.dim[i] = dim[i];
     gtel_batch_put(batch, &reading);
+}
+
+static void emit_value(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml_row *row,
+                       const struct gtel_nvml_answer *answer, struct gtel_batch *batch)
+{
+    if (row->headline != GTEL_M_NONE)
+        put(gpu, row->headline, NULL, row->scale, answer, batch);
+    put(gpu, row->metric, row->dim, row->scale, answer, batch);
 }
 
 static void emit_utilization(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml_row *row,
@@ -47,9 +53,6 @@ static void emit_memory(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml_
     uint64_t total = answer->u[0];
     uint64_t used = answer->u[1];
     double share = (double)used / (double)total;
-    gtel_batch_u64(batch, gpu->device, GTEL_M_GPU_MEMORY_USED, GTEL_STR_NONE, used);
-    gtel_batch_u64(batch, gpu->device, GTEL_M_GPU_MEMORY_TOTAL, GTEL_STR_NONE, total);
-    gtel_batch_f64(batch, gpu->device, GTEL_M_GPU_MEMORY_USED_RATIO, GTEL_STR_NONE, share);
     gtel_batch_u64(batch, gpu->device, GTEL_M_MEMORY_USED, region, used);
     gtel_batch_u64(batch, gpu->device, GTEL_M_MEMORY_TOTAL, region, total);
     gtel_batch_f64(batch, gpu->device, GTEL_M_MEMORY_USED_RATIO, region, share);
@@ -100,17 +103,10 @@ static void emit_fans(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml_ro
                       const struct gtel_nvml_answer *answer, struct gtel_batch *batch)
 {
     for (size_t i = 0; i < answer->n; i++) {
-        const struct gtel_nvml_answer fan = {.u = {answer->u[i]}, .f = (double)answer->u[i]};
+        const struct gtel_nvml_answer value = {.u = {answer->u[i]}, .f = (double)answer->u[i]};
         if (answer->u[i] < UINT32_MAX)
-            put(gpu, row->metric, (struct gtel_str[2]){fan_names[i]}, row->scale, &fan, batch);
+            put(gpu, row->metric, (struct gtel_str[2]){fan_names[i]}, row->scale, &value, batch);
     }
-}
-
-static void emit_value(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml_row *row,
-                       const struct gtel_nvml_answer *answer, struct gtel_batch *batch)
-{
-    put(gpu, row->headline, NULL, row->scale, answer, batch);
-    put(gpu, row->metric, row->dim, row->scale, answer, batch);
 }
 
 static void emit_row(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml_row *row,

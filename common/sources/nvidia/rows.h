@@ -55,7 +55,7 @@ enum gtel_nvml_shape {
 
 /* What readings an answer makes. */
 enum gtel_nvml_form {
-    GTEL_NVML_FORM_VALUE, /* value × scale for both metrics */
+    GTEL_NVML_FORM_VALUE, /* value × scale */
     GTEL_NVML_FORM_UTILIZATION,
     GTEL_NVML_FORM_MEMORY,
     GTEL_NVML_FORM_MEMORY_POWER,
@@ -74,8 +74,8 @@ struct gtel_nvml_row {
     unsigned of_2; /* scope of a field, ECC counter */
     enum gtel_nvml_group group;
     enum gtel_nvml_period period;
-    enum gtel_metric metric;   /* with dim; or NONE */
-    enum gtel_metric headline; /* without dim; or NONE */
+    enum gtel_metric metric;   /* or NONE: the form knows */
+    enum gtel_metric headline; /* of the whole GPU, where the core does not make it; or NONE */
     struct gtel_str dim[2];
     double scale;    /* base unit = value × scale */
     unsigned since;  /* driver from which on it means this (GTEL_NVML_DRIVER); 0: any */
