@@ -65,7 +65,7 @@ bool gtel_context_is_starting(const struct gtel_context *context);
  */
 int gtel_context_shortage(const struct gtel_context *context);
 /*
- * How many processes are still to be looked through for the first time, as the last sample told; 0
+ * How many processes are still to be scanned for the first time, as the last sample reported; 0
  * when all were. Until then it is not known who uses the GPUs.
  */
 uint64_t gtel_context_processes_waiting(const struct gtel_context *context);

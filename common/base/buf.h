@@ -34,7 +34,7 @@ void gtel_buf_u64(struct gtel_buf *buf, uint64_t v);
 void gtel_buf_i64(struct gtel_buf *buf, int64_t v);
 /*
  * A finite v with at most digits (1 to 15) significant digits, without trailing zeros: "0.25",
- * "-40", "1e+21". A digit stands before the dot; NaN and infinities must be left out by the caller
+ * "-40", "1e+21". A digit stands before the dot; NaN and infinities must be skipped by the caller
  * and are written as 0.
  */
 void gtel_buf_f64(struct gtel_buf *buf, double v, int digits);

@@ -4,7 +4,7 @@
  *
  * The index holds (hash, number) pairs and knows nothing of the entries: whoever asks compares the
  * entry of each number that comes back. Nothing is taken out by itself: when entries have moved or
- * gone, the index is reset and filled anew. It allocates only to grow.
+ * gone, the index is reset and filled again. It allocates only to grow.
  */
 #ifndef GTEL_BASE_INDEX_H
 #define GTEL_BASE_INDEX_H

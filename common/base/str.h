@@ -95,7 +95,7 @@ size_t gtel_str_shown(struct gtel_str s);
 /*
  * Copies foreign text so that it can be shown: a control character or a byte that is no UTF-8
  * becomes '?', a text that is too long is cut between two characters, and a character that was cut
- * in two at its end is left out. buf of size bytes (at least 1) ends in NUL.
+ * in two at its end is omitted. buf of size bytes (at least 1) ends in NUL.
  */
 void gtel_str_clean(char *buf, size_t size, struct gtel_str s);
 

@@ -14,7 +14,7 @@
 
 enum {
     GTEL_DRM_CARDS_MAX = 256, /* more are dropped and counted */
-    GTEL_DRM_NAME_MAX = 64 /* bytes of a name with its NUL; a card with a longer one is left out */
+    GTEL_DRM_NAME_MAX = 64 /* bytes of a name with its NUL; a card with a longer one is omitted */
 };
 
 struct gtel_drm_card {
@@ -42,7 +42,7 @@ int gtel_drm_look(const struct gtel_env *env, const char *folder, struct gtel_st
  * Cards of that driver in the order of their numbers, allocated in the arena. *ret_n may be 0.
  * *ret_missed counts cards beyond the limit and cards whose look failed: what is not in the list
  * may still be there. 0, -ENOENT without DRM, -ENOMEM, or the errno of the listing. A card that
- * vanishes meanwhile is left out.
+ * vanishes meanwhile is omitted.
  */
 int gtel_drm_list(const struct gtel_env *env, struct gtel_arena *arena, struct gtel_str driver,
                   struct gtel_drm_card **ret, size_t *ret_n, size_t *ret_missed);
@@ -56,7 +56,7 @@ enum { GTEL_DRM_NODE_MAX = 32 }; /* bytes of a node's path with its NUL */
 int gtel_drm_render_node(const struct gtel_env *env, const char *device_path,
                          char node[GTEL_DRM_NODE_MAX]);
 
-/* Whether the machine has a card of that driver; false also when it cannot be told. */
+/* Whether the machine has a card of that driver; false also when it is not known. */
 bool gtel_drm_has(const struct gtel_env *env, struct gtel_str driver);
 
 #endif

@@ -3,7 +3,7 @@
  * What i915 and xe answer about themselves: memory regions and engines.
  *
  * Each call opens the render node, asks and closes it (the env's drm_query). It needs the right to
- * the node, as a rule the group render. A query wakes a GPU of xe, and opening a node may wake one
+ * the node, usually the group render. A query wakes a GPU of xe, and opening a node may wake one
  * of i915: only for GPUs that may be read now (sources/drm/cards.h). Errors are those of drm_query,
  * and -EINVAL for an answer that makes no sense.
  */
@@ -15,7 +15,7 @@
 
 /*
  * node: "dev/dri/renderD128", from gtel_drm_render_node (host/drm.h). *length: of the answer
- * before, or 0; then that of this one. It does not change as a rule, and to know it saves a call.
+ * before, or 0; then that of this one. It usually does not change, and to know it saves a call.
  */
 int gtel_drm_regions(const struct gtel_env *env, const char *node, enum gtel_drm_driver driver,
                      size_t *length, struct gtel_drm_regions *ret);

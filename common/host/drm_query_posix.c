@@ -45,7 +45,9 @@ static int ask_xe(int fd, uint32_t item, void *buf, int32_t *length)
     return 0;
 }
 
-/* A driver tells the length when it is asked with none, and then fills a buffer of that length. */
+/*
+ * A driver reports the length when it is asked with none, and then fills a buffer of that length.
+ */
 static int64_t ask_length_first(ask_fn ask, int fd, uint32_t item, void *buf, size_t n)
 {
     int32_t length = 0;
@@ -66,7 +68,7 @@ static int64_t ask_length_first(ask_fn ask, int fd, uint32_t item, void *buf, si
 /*
  * With the buffer as it is at first: i915 fills one that is large enough (i915_query.c,
  * copy_query_item), xe one of the answer's own length alone (xe_query.c); both refuse any other
- * with EINVAL, and then tell the length.
+ * with EINVAL, and then report the length.
  */
 static int64_t ask_driver(ask_fn ask, int fd, uint32_t item, void *buf, size_t n)
 {

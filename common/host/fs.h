@@ -3,7 +3,7 @@
  * Read-only access to small files below the env's root.
  *
  * A file that is read each cycle is a gtel_fs_file: opened at discovery, read again from its
- * beginning with one call (the kernel makes sysfs text anew at each read from offset 0). Sources
+ * beginning with one call (the kernel makes sysfs text again at each read from offset 0). Sources
  * give paths and get values; they never see a descriptor. All sizes have limits; too long is
  * -E2BIG, never a cut value. Errors are those of the env, and -EINVAL, -ERANGE for text that is no
  * number.

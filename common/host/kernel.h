@@ -12,14 +12,14 @@
 
 /* Whether the kernel's release is known, and it. */
 bool gtel_kernel_release(const struct gtel_env *env, struct gtel_release *ret);
-/* Whether the kernel is older than that; false when it cannot be told. */
+/* Whether the kernel is older than that; false when it is not known. */
 bool gtel_kernel_is_older(const struct gtel_env *env, uint32_t major, uint32_t minor);
 /*
  * Whether the processor has the feature of that number (kernel: arch/x86/include/asm/cpufeatures.h;
- * word × 32 + bit). False when it cannot be told.
+ * word × 32 + bit). False when it is not known.
  */
 bool gtel_kernel_has_feature(const struct gtel_env *env, unsigned feature);
-/* Whether the kernel runs in a virtual machine; false when it cannot be told. */
+/* Whether the kernel runs in a virtual machine; false when it is not known. */
 bool gtel_kernel_is_guest(const struct gtel_env *env);
 
 enum gtel_known { GTEL_NOT_KNOWN, GTEL_NO, GTEL_YES };
@@ -41,7 +41,7 @@ enum gtel_user_namespace gtel_kernel_user_namespace(const struct gtel_env *env);
 /*
  * Whether the process is in the network namespace that the machine began with: only there the
  * settings of net.core that count for the whole machine are shown (kernel:
- * net/core/sysctl_net_core.c). False when it cannot be told.
+ * net/core/sysctl_net_core.c). False when it is not known.
  */
 bool gtel_kernel_is_initial_network(const struct gtel_env *env);
 

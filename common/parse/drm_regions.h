@@ -3,8 +3,8 @@
  * The bytes that i915 and xe answer to queries for memory regions and engines.
  *
  * Regions of both drivers get one form and one numbering. A figure that the kernel hides is not
- * told from zero by the kernel; here it is: unknown figures are marked, never 0. The bytes are in
- * the byte order of this machine; anything beyond what the counts say is ignored.
+ * distinguished from zero by the kernel; here it is: unknown figures are marked, never 0. The bytes
+ * are in the byte order of this machine; anything beyond what the counts say is ignored.
  */
 #ifndef GTEL_PARSE_DRM_REGIONS_H
 #define GTEL_PARSE_DRM_REGIONS_H
@@ -36,7 +36,7 @@ struct gtel_drm_regions {
 
 /*
  * The answer of i915 (DRM_I915_QUERY_MEMORY_REGIONS) and of xe (DRM_XE_DEVICE_QUERY_MEM_REGIONS).
- * Regions of other kinds and of unknown size are left out; there may be none at all. 0, -EINVAL
+ * Regions of other kinds and of unknown size are omitted; there may be none at all. 0, -EINVAL
  * for an answer that is cut, -E2BIG for more regions than there is room for.
  */
 int gtel_i915_regions_parse(const void *answer, size_t n, struct gtel_drm_regions *ret);

@@ -37,10 +37,10 @@ struct gtel_device {
     char key[GTEL_KEY_MAX];
     char label[GTEL_LABEL_COUNT][GTEL_LABEL_MAX];
     uint32_t index;     /* position in the registry */
-    uint32_t arrivals;  /* how often it has come: its counters begin anew each time */
+    uint32_t arrivals;  /* how often it has come: its counters restart each time */
     uint32_t sleeps;    /* how often it was seen to have fallen asleep; the context's own count */
     uint32_t suspends;  /* how often it has slept since a look, seen or not; the context's own */
-    double suspended_s; /* for how long until the last look, where that is told; the same */
+    double suspended_s; /* for how long until the last look, where that is known; the same */
     bool is_present;    /* answered the last discovery */
     bool is_asleep;     /* runtime suspended at the last look */
     bool is_left_alone; /* asleep, or allowed to fall asleep: the sources of its lane that come
@@ -61,7 +61,7 @@ struct gtel_registry {
     struct gtel_cards *cards; /* of the lane: sources/drm/cards.h */
     bool can_renew;           /* the lane runs in a helper process, which can be exchanged */
     bool is_spent; /* set by a source whose library can do no more in this process: the helper
-                      is to be started anew. In vain without can_renew */
+                      is to be restarted. In vain without can_renew */
 };
 
 /* A zeroed struct is an empty registry. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Why a figure is missing, and what would bring it: what sources tell `gtel doctor`.
+ * Why a value is missing, and what would bring it: what sources report to `gtel doctor`.
  *
  * Groups of figures are the measurements of the catalogue. A source speaks only of what it has
  * looked for and not got; what it did get shows in its readings. Texts are copied.

@@ -52,7 +52,7 @@ struct gtel_batch {
     uint64_t t_ns;  /* time given to what is appended next */
     uint8_t source; /* set by the core before it calls a source */
     uint8_t origin; /* set by the source: which of its origins the next readings come from */
-    /* Where sources tell what single processes use (processes/usage.h); NULL outside a lane. */
+    /* Where sources report what single processes use (processes/usage.h); NULL outside a lane. */
     struct gtel_usage *usage;
     uint64_t dropped;        /* readings lost to the limit or to memory since the batch was made */
     uint32_t failed_sources; /* sources that could not work at all, since the reset */
@@ -66,7 +66,7 @@ void gtel_batch_reset(struct gtel_batch *batch);
 /*
  * Appends one reading with no dimension (dim empty) or one. dim must outlive the batch's reset: a
  * constant, text in the source's state, or from gtel_batch_text. A value that is not finite is
- * dropped. Nothing can fail that the caller could mend: losses are counted in `dropped`.
+ * dropped. Nothing can fail that the caller could fix: losses are counted in `dropped`.
  */
 void gtel_batch_u64(struct gtel_batch *batch, const struct gtel_device *device,
                     enum gtel_metric metric, struct gtel_str dim, uint64_t value);

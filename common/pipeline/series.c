@@ -48,7 +48,7 @@ static void insert(struct gtel_series_table *table, struct gtel_series *series)
     table->slot[at] = series;
 }
 
-/* Fills the slots anew from the list of all series. */
+/* Fills the slots again from the list of all series. */
 static void reindex(struct gtel_series_table *table)
 {
     memset(table->slot, 0, table->size * sizeof(struct gtel_series *));

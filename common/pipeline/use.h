@@ -5,8 +5,8 @@
  *
  * The kinds of memory are the rows of the catalogue from PROCESS_MEMORY up to PROCESS_BUSY, so that
  * a new kind is a row there and a gtel_use_memory_put() in a source: sums, "other", and what is
- * told go by the bit of the kind. Each kind is known by itself, or not; an amount that is not known
- * is no zero.
+ * reported go by the bit of the kind. Each kind is known by itself, or not; an amount that is not
+ * known is no zero.
  */
 #ifndef GTEL_PIPELINE_USE_H
 #define GTEL_PIPELINE_USE_H
@@ -27,7 +27,7 @@ struct gtel_use {
     struct gtel_use_memory memory;
     uint32_t has_share;              /* a bit per class */
     double share[GTEL_ENGINE_KINDS]; /* 0 to 1, of the class over the last interval */
-    uint32_t hidden; /* a bit per class in which it may work to an extent that nobody tells */
+    uint32_t hidden; /* a bit per class in which it may work to an extent that nobody reports */
 };
 
 /* Says an amount; kind is one of the rows above. */

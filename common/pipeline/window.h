@@ -18,7 +18,7 @@ struct gtel_window {
 void gtel_window_reset(struct gtel_window *window);
 void gtel_window_add(struct gtel_window *window, const struct gtel_reading *sample);
 /*
- * Hands the folded readings to the sink: last, with the mean in its place where several samples
+ * Hands the folded readings to the sink: last, or their mean where several samples
  * were taken, then minimum and maximum. Nothing when the window is empty.
  */
 void gtel_window_emit(const struct gtel_window *window, const struct gtel_reading *last,

@@ -198,7 +198,7 @@ static bool is_descriptors(struct gtel_str path)
 
 /* Since Linux 6.2 the directory has the number of its entries as its size (kernel: fs/proc/fd.c).
  */
-static bool tells_numbers(const struct tree_env *env)
+static bool has_numbers(const struct tree_env *env)
 {
     int r;
     struct gtel_release release;
@@ -217,7 +217,7 @@ static void stat_node(const struct tree_env *env, const struct gtel_tree_node *n
                               .uid = gtel_tree_owner(env->tree, node),
                               .is_char = node->kind == GTEL_TREE_CHAR};
     if (is_descriptors(node->path)) /* also of one that cannot be listed */
-        ret->size = tells_numbers(env) ? gtel_tree_entries(env->tree, node) : 0;
+        ret->size = has_numbers(env) ? gtel_tree_entries(env->tree, node) : 0;
     else if (node->kind == GTEL_TREE_FILE)
         ret->size = node->text.n;
     if (ret->is_char) {

@@ -437,7 +437,7 @@ static void note_stat(struct gtel_record_env *env, const char *path, const struc
     (void)snprintf(line, sizeof(line), "%s %" PRIu32, key + 1, st->uid);
     if (!is_descriptor(path) && (st->uid != 0 || gtel_record_ask_is_known(env, key)))
         gtel_record_ask_answer(env, key, line);
-    /* One descriptor that is not told stands for those of a process that may not be looked at. */
+    /* One descriptor that is not reported stands for those of a process that may not be checked. */
     (void)snprintf(line, sizeof(line), "%s/0", path);
     if (st->size > 0 && is_descriptor(line) && !gtel_record_has_below(env->record, str(path)))
         gtel_record_link(env->record, str(line), other_file);

@@ -12,8 +12,8 @@
 #include "base/str.h"
 
 /*
- * Tags that tell the parts of one GPU apart, at most: those of gpu_process with the pod, namespace
- * and job_id that are reserved for it.
+ * Tags that distinguish the parts of one GPU, at most: those of gpu_process with the pod,
+ * namespace and job_id that are reserved for it.
  */
 enum { GTEL_DIMS_MAX = 9 };
 
