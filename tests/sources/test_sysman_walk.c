@@ -119,21 +119,23 @@ static bool is_carried_on(const struct gtel_reading *reading)
 }
 
 /*
- * What a driver says at once that it has not is not waited for: the figure of the whole GPU is made
- * of the parts that are left, and is that of one of them.
+ * What a driver says that it has not is not awaited, and in the first gather the context
+ * does not know of a part that has not answered: the value of the whole GPU is made of the parts
+ * that are left, and is that of one of them.
  */
 static bool is_of_others(const struct gtel_reading *reading)
 {
     enum gtel_metric metric = (enum gtel_metric)reading->metric;
-    enum gtel_metric part = metric == GTEL_M_GPU_TEMPERATURE ? GTEL_M_TEMPERATURE
-                            : metric == GTEL_M_GPU_FREQUENCY ? GTEL_M_FREQUENCY_ACTUAL
-                                                             : GTEL_M_NONE;
+    enum gtel_metric part = metric == GTEL_M_GPU_TEMPERATURE   ? GTEL_M_TEMPERATURE
+                            : metric == GTEL_M_GPU_FREQUENCY   ? GTEL_M_FREQUENCY_ACTUAL
+                            : metric == GTEL_M_GPU_MEMORY_USED ? GTEL_M_MEMORY_USED
+                                                               : GTEL_M_NONE;
     const struct gathered *right = &it.walk.right.gathered[it.walk.gather];
     bool found = false;
     for (size_t i = 0; i < right->n; i++)
         found = found || (right->reading[i].metric == part &&
                           right->reading[i].value == gtel_reading_number(reading));
-    return found && again_of(it.code) == RARELY;
+    return found && (again_of(it.code) == RARELY || it.walk.gather == 0);
 }
 
 static bool is_excused(void *arg, const struct gtel_reading *reading)
