@@ -204,7 +204,7 @@ static bool is_told_by_another(struct gtel_context *context, const struct gtel_r
 static bool is_summed_up(const struct gtel_reading *reading)
 {
     return reading->metric == GTEL_M_ENGINE_BUSY && reading->source != GTEL_SOURCE_CORE &&
-           gtel_sources[reading->source]->is_hearsay;
+           gtel_sources[reading->source]->is_indirect;
 }
 
 static void merge_reading(struct gtel_context *context, const struct gtel_reading *reading)
@@ -388,7 +388,7 @@ static void update_presence(struct gtel_context *context)
 static bool is_witness(const struct gtel_context *context, const struct gtel_lane *lane)
 {
     for (int i = 0; gtel_sources[i] && i < GTEL_SOURCES_MAX; i++)
-        if (context->rank[i] != UINT32_MAX && !gtel_sources[i]->is_hearsay &&
+        if (context->rank[i] != UINT32_MAX && !gtel_sources[i]->is_indirect &&
             strcmp(gtel_sources[i]->lane, lane->setup.name) == 0)
             return true;
     return false;

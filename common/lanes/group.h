@@ -3,8 +3,8 @@
  * The sources of one lane, where they really run: in a helper process, or inline in tests.
  *
  * Opens sources, looks for devices when that is due, samples, and deals with failures: a source
- * that fails is tried again in the next gather; then 1, 2, 4 … 64 gathers are left out. It is
- * logged once when it starts to fail and once when it works again. A failed look for devices is
+ * that fails is tried again in the next gather; then 1, 2, 4 … 64 gathers are skipped. It is
+ * logged once when it starts to fail and once when it works again. A failed discovery is
  * repeated after such pauses too, but what is known is read meanwhile. A source that has nothing on
  * this machine is asked again each Rescan interval.
  */
@@ -56,7 +56,7 @@ struct gtel_group {
 int gtel_group_init(struct gtel_group *group, const char *lane, const struct gtel_env *env,
                     const struct gtel_options *options);
 void gtel_group_done(struct gtel_group *group);
-/* Fills group->batch anew. Failures are logged and counted, never returned. */
+/* Fills group->batch again. Failures are logged and counted, never returned. */
 void gtel_group_sample(struct gtel_group *group);
 
 /* When a source asks to be called before the next gather, on the env's clock; 0: none does. */

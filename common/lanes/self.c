@@ -64,7 +64,7 @@ void gtel_self_saw(struct gtel_self *self, const struct gtel_reading *reading)
         device->is_busy_idle = reading->source == GTEL_SOURCE_CORE;
     if (reading->source == GTEL_SOURCE_CORE || reading->is_derived)
         return;
-    device->readings += gtel_sources[reading->source]->is_hearsay ? 0 : 1;
+    device->readings += gtel_sources[reading->source]->is_indirect ? 0 : 1;
     device->origins[reading->source] |= 1u << (reading->origin & 31u);
     self->readings++;
 }

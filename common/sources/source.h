@@ -41,7 +41,7 @@ struct gtel_source {
     const char *const *origins;
     size_t state_size; /* bytes of private state, zeroed before open() */
     /* Its readings come from the kernel's own memory and do not show that the GPU answers. */
-    bool is_hearsay;
+    bool is_indirect;
     const struct gtel_source_library *library; /* NULL: needs none */
     /*
      * Where it reports engines of a GPU, those it does not report do nothing: the busiest of them

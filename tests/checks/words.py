@@ -53,7 +53,7 @@ def text_files(root):
 def bad_lines(root):
     """(path, line number, the word, what to write instead)"""
     for path in text_files(root):
-        # A name of several words is as many words: is_hearsay.
+        # A name of several words is as many words: is_indirect.
         text = tree.read(root, path).replace("_", " ")
         if path.endswith(".md"):  # what the program prints is counted where it is written
             text = GENERATED.sub(lambda m: "\n" * m[0].count("\n"), text)

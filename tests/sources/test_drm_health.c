@@ -102,7 +102,7 @@ static void test_repair(void)
     if (!CHECK(machine_init(&machine, text, "drm_health")))
         return;
     CHECK(machine.source->present(&machine.fault->env));
-    CHECK(machine.source->is_hearsay); /* so that `up` is 0 */
+    CHECK(machine.source->is_indirect); /* so that `up` is 0 */
     CHECK_INT(machine_gather(&machine), 0);
     struct gtel_device *device = gtel_registry_find(&machine.registry, GTEL_STR("0000:07:00.0"));
     if (CHECK(device)) {

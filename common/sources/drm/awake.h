@@ -31,13 +31,13 @@ int gtel_awake_watch(const struct gtel_env *env, struct gtel_awake *awake, const
 /*
  * For how long the device was suspended since it is there, which grows by each sleep between two
  * looks that both find it awake. Asking never wakes it (the same document). 0 or a negative errno;
- * -ENOENT when it is not told.
+ * -ENOENT when it is not known.
  */
 int gtel_awake_suspended(const struct gtel_env *env, const struct gtel_awake *awake,
                          uint64_t *ret_ns);
 /*
  * How long the device in that directory must be left alone until it falls asleep by itself; 0: it
- * does not, or the files do not tell.
+ * does not, or that is not known.
  */
 uint64_t gtel_awake_delay(const struct gtel_env *env, const char *device_path);
 

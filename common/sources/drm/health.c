@@ -435,7 +435,7 @@ static void diagnose(void *state, struct gtel_registry *registry, struct gtel_fi
 {
     static const char *const repair[3] = {
         "survivability_mode", "the card's firmware could not start: there is no DRM card",
-        "write the firmware anew, for example with fwupd"};
+        "write the firmware again, for example with fwupd"};
     const struct drm_health *health = state;
     gtel_card_source_diagnose(state, registry, findings);
     for (size_t i = 0; i < health->n; i++)
@@ -480,7 +480,7 @@ const struct gtel_source gtel_source_drm_health = {
     .seen = "not tried on hardware",
     .origins = origins,
     .state_size = sizeof(struct drm_health),
-    .is_hearsay = true,
+    .is_indirect = true,
     .present = present,
     .open = open_health,
     .discover = discover,

@@ -6,8 +6,8 @@
  * vram1 (fdinfo of i915 calls it local0), the host's memory as far as the GPU reaches it is system.
  * The figures of the GPU as a whole count its own memory only, so an integrated GPU has none.
  *
- * i915 of intel-gpu-i915-backports tells the size of the GPU's own memory, and how much of it is
- * left, in two files too, to everyone: they help where the query does not tell what is used.
+ * i915 of intel-gpu-i915-backports reports the size of the GPU's own memory, and how much of it is
+ * left, in two files too, to everyone: they help where the query does not have it.
  *
  * A node is opened for each question and closed again, and what cannot change is asked once per
  * discovery: sizes, where the kernel hides what is used.
@@ -143,7 +143,7 @@ static void put_gpu(struct gtel_batch *batch, const struct memory_card *own, uin
 }
 
 /*
- * The GPU's own memory over all tiles; what is used only when each of them tells. Returns whether
+ * The GPU's own memory over all tiles; used memory only when each of them has it. Returns whether
  * that is so; *ret_total is 0 where no size is known.
  */
 static bool put_sums(struct gtel_batch *batch, const struct memory_card *own, uint64_t *ret_total)
@@ -246,7 +246,7 @@ static void diagnose_error(const struct gtel_env *env, const struct memory_card 
     (void)snprintf(what, sizeof(what), "/%s", own->node);
     if (gtel_error_is_refusal(own->error))
         put_finding(findings, own, what, "this user may not open the render node",
-                    "add the user of this program to the group that owns it, as a rule render");
+                    "add the user of this program to the group that owns it, usually render");
     else if (own->error == -ENOENT)
         put_finding(findings, own, what, "the kernel has this node and /dev has not",
                     "in a container: hand the device in, as with --device=/dev/dri");
@@ -297,7 +297,7 @@ static void diagnose_hidden(const struct gtel_env *env, const struct memory_card
         (void)snprintf(fix, sizeof(fix), "%s, or use Linux 6.17 or newer", text[2]);
         text[2] = fix;
     } else if (!is_xe && gtel_kernel_is_older(env, 6, 0)) {
-        text[1] = "i915 tells it from Linux 6.0 on";
+        text[1] = "i915 reports it from Linux 6.0 on";
         text[2] = "use Linux 6.0 or newer";
     }
     gtel_finding_put_lack(findings, own->card->device, GTEL_MEASUREMENT_GPU_MEMORY_REGION,

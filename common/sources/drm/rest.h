@@ -2,13 +2,13 @@
 /*
  * When to leave an idle GPU alone so that it can fall asleep.
  *
- * Each read of xe's sysfs or of a hwmon file starts the autosuspend delay of the driver anew (i915
+ * Each read of xe's sysfs or of a hwmon file starts the autosuspend delay of the driver again (i915
  * 10 s, xe 1 s): a GPU that is read each second never sleeps. So a GPU that may suspend, and whose
  * GTs have slept for all of that delay, is given a rest in which nothing is read that would start
- * it anew. If it is still awake afterwards, something else holds it (a display): the next rest
+ * it again. If it is still awake afterwards, something else holds it (a display): the next rest
  * waits for longer and longer.
  *
- * A GPU that begins to work in its rest must not go unseen. Where something that may be read tells
+ * A GPU that begins to work in its rest must not go unseen. Where something that may be read shows
  * (see gtel_rest_delay), the rest ends then; where nothing does, only delays of a few seconds
  * have rests. Nor may energy, a counter of 32 bits, go unread for more than two minutes. A GPU
  * whose delay is too long for that gets no rest, and is kept awake by being read more often than
@@ -31,7 +31,7 @@ struct gtel_rest {
 };
 
 /*
- * The delay to rest for, or 0: none. is_watched: something tells at each gather whether the GPU is
+ * The delay to rest for, or 0: none. is_watched: something shows at each gather whether the GPU is
  * used, without using it.
  */
 uint64_t gtel_rest_delay(uint64_t delay_ns, bool is_watched);

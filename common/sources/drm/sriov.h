@@ -11,7 +11,7 @@
 #include "host/fs.h"
 #include "parse/pci.h"
 
-enum { GTEL_SRIOV_MAX = 256 }; /* functions of one device that are looked through */
+enum { GTEL_SRIOV_MAX = 256 }; /* functions of one device that are checked */
 
 /*
  * Whether the device in that directory, with that PCI address, is a virtual function. pf gets the

@@ -42,9 +42,9 @@ struct uevents {
     bool has_lost;     /* lost messages have been logged */
     bool has_release;  /* of the kernel */
     bool tells_wedged; /* the kernel says so when a device is wedged */
-    bool is_apart;     /* in a network namespace that may be told nothing */
+    bool is_apart;     /* in a network namespace that may get no messages */
     bool has_changed;  /* a device may have come, left or changed */
-    bool has_heard;    /* about a device that the machine has, so that it is told */
+    bool has_heard;    /* about a device that the machine has, so there are messages */
 };
 
 static const char *const drivers[] = {"i915", "xe", NULL};
@@ -186,7 +186,7 @@ static bool is_hotplug(const struct gtel_uevent *event)
            has_value(event, GTEL_STR("SUBSYSTEM"), GTEL_STR("pci"));
 }
 
-/* Network devices, and what is below them, are told of in the namespace that they are in. */
+/* Network devices, and what is below them, are reported in the namespace that they are in. */
 static bool is_of_network(struct gtel_str devpath)
 {
     for (size_t i = 0; i < devpath.n; i++)
@@ -223,7 +223,7 @@ static void note_loss(struct uevents *uevents, struct gtel_batch *batch)
              "happens again");
 }
 
-/* Reads the messages that wait. 0 or the error of a socket that has to be opened anew. */
+/* Reads the messages that wait. 0 or the error of a socket that has to be opened again. */
 static int hear(struct uevents *uevents, struct gtel_batch *batch)
 {
     char buf[MESSAGE_SIZE];
@@ -256,13 +256,13 @@ static void put_error(struct gtel_batch *batch, const struct gtel_card *card, st
     gtel_batch_put(batch, &reading);
 }
 
-/* Zero is said only of what this driver and this kernel would tell here. */
+/* Zero is reported only of what this driver and this kernel would report here. */
 static void report(struct uevents *uevents, const struct gtel_card *card, struct gtel_batch *batch)
 {
     static const struct tally nothing;
     const struct tally *tally = find_tally(uevents, gtel_str_of(card->drm.key), false);
-    bool is_told = !uevents->is_apart || uevents->has_heard;
-    bool is_i915 = is_told && strcmp(card->drm.driver, "i915") == 0;
+    bool is_reported = !uevents->is_apart || uevents->has_heard;
+    bool is_i915 = is_reported && strcmp(card->drm.driver, "i915") == 0;
     if (!tally)
         tally = &nothing;
     if (is_i915 || tally->resets > 0)
@@ -271,7 +271,7 @@ static void report(struct uevents *uevents, const struct gtel_card *card, struct
         put_error(batch, card, GTEL_STR("hang"), GTEL_STR("nonfatal"), tally->hangs);
     if (tally->parity_errors > 0)
         put_error(batch, card, GTEL_STR("l3-parity"), GTEL_STR("nonfatal"), tally->parity_errors);
-    if ((is_told && uevents->tells_wedged) || tally->wedged > 0)
+    if ((is_reported && uevents->tells_wedged) || tally->wedged > 0)
         put_error(batch, card, GTEL_STR("wedged"), GTEL_STR("fatal"), tally->wedged);
     if (tally->recovered > 0)
         put_error(batch, card, GTEL_STR("wedged"), GTEL_STR("corrected"), tally->recovered);
@@ -334,7 +334,7 @@ const struct gtel_source gtel_source_uevents = {
     .seen = "not tried on hardware",
     .origins = origins,
     .state_size = sizeof(struct uevents),
-    .is_hearsay = true,
+    .is_indirect = true,
     .present = present,
     .open = open_uevents,
     .discover = discover,

@@ -2,7 +2,7 @@
 /*
  * The Intel GPUs of one driver: what the sources i915 and xe share.
  *
- * A GPU has a file that says whether it sleeps, which is read first in every cycle, and attributes
+ * A GPU has a file that says whether it sleeps, which is read first in every gather, and attributes
  * that are read only while it is awake. Nothing of a sleeping GPU is opened or read: a GPU that
  * sleeps when it is found gets its attributes when it is first seen awake.
  */
@@ -28,9 +28,9 @@ struct gtel_intel {
     /* Lists the attributes that only this driver has. */
     void (*scan)(struct gtel_attr_list *list);
     bool is_engines_off; /* the option XeEngines, for the doctor */
-    /* The driver has counters that may stay open, and tells how fast a GT runs without using it. */
+    /* The driver has counters that may stay open, and shows how fast a GT runs without using it. */
     bool has_pmu;
-    bool has_instances; /* each engine is told too */
+    bool has_instances; /* each engine is reported, too */
     bool is_retry_due;  /* the last discovery was not whole: sample() asks for another one */
     uint32_t retries;   /* such discoveries in a row */
     struct gtel_card_list gpus; /* struct gtel_intel_gpu */
@@ -43,9 +43,9 @@ int gtel_intel_open(struct gtel_intel *intel, const struct gtel_env *env,
                     const struct gtel_options *options, const char *const *drivers,
                     void (*scan)(struct gtel_attr_list *list));
 int gtel_intel_discover(void *state, struct gtel_registry *registry);
-/* Fails only when nothing could be read: one broken figure is counted and logged once. */
+/* Fails only when nothing could be read: one broken file is counted and logged once. */
 int gtel_intel_sample(void *state, struct gtel_registry *registry, struct gtel_batch *batch);
-/* Says why figures of a GPU that is awake are missing; of others, that they are left alone. */
+/* Reports why values of a GPU that is awake are missing; of others, that they are left alone. */
 void gtel_intel_diagnose(void *state, struct gtel_registry *registry,
                          struct gtel_findings *findings);
 void gtel_intel_close(void *state);

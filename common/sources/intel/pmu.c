@@ -238,7 +238,7 @@ static int look_for_link(const struct gtel_env *env, const struct gtel_drm_card 
     return n < 0 ? (int)n : 0;
 }
 
-enum { PARTIAL_MAX = 4 }; /* each time that all are opened anew costs an interval */
+enum { PARTIAL_MAX = 4 }; /* each time that all are opened again costs an interval */
 
 /* How many virtual functions are switched on; 0 without SR-IOV. */
 static uint64_t read_vfs(const struct gtel_env *env, const struct gtel_drm_card *card)
@@ -384,7 +384,7 @@ static void put_gt(struct gtel_batch *batch, const struct gtel_device *device,
     }
 }
 
-/* Whether each GT slept for almost all of the time since the read before, as its RC6 file tells. */
+/* Whether each GT slept for almost all of the time since the read before, as its RC6 file shows. */
 static void note_idle(struct gtel_intel_pmu *pmu, const struct counts *counts,
                       struct gtel_intel_sample *sample)
 {
@@ -421,7 +421,7 @@ static void put_all(const struct gtel_device *device, const struct gtel_intel_pm
 /*
  * A group whose PMU has gone gives its last values for ever, without an error, and it does so
  * before anything of the PMU is seen to go (kernel: i915/i915_pmu.c, closed). But before a driver
- * is told to leave, its folder names the device no more (kernel: drivers/base/dd.c,
+ * is asked to leave, its folder names the device no more (kernel: drivers/base/dd.c,
  * driver_sysfs_remove): as long as it does, what has been read was counted to the end.
  */
 static bool is_gone(const struct gtel_env *env, const struct gtel_drm_card *card,

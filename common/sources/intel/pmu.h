@@ -2,7 +2,7 @@
 /*
  * What an i915 GPU counts for its driver's perf PMU.
  *
- * The counters of one GPU are one group: one read per cycle gives the time for which each engine
+ * The counters of one GPU are one group: one read per gather gives the time for which each engine
  * was busy, waited for an event or for a semaphore, for which each GT has slept (RC6), clock times
  * time, interrupts, and the time for which they have counted. The core makes shares and means of
  * them. Neither an open group nor a read of it wakes the GPU, but opening needs a right:
@@ -55,7 +55,7 @@ struct gtel_intel_pmu {
     uint64_t enabled_ns;                     /* at the last read; 0: none yet */
     uint64_t last;                           /* of all counters together: whether any has moved */
     uint32_t partial;   /* how often in a row the engines alone could be opened */
-    bool has_instances; /* each engine is told too; set by the caller */
+    bool has_instances; /* each engine is reported, too; set by the caller */
     bool has_link;      /* the driver's folder has been seen to name the device */
     int error;          /* why the counters are not open */
     bool is_refused;    /* a failure to open has been logged */
@@ -64,8 +64,9 @@ struct gtel_intel_pmu {
 
 /*
  * Opens the counters of a card where that is due: they are not open, belong to a PMU that has been
- * registered anew, or to a CPU that counts no longer. is_only: no other GPU of the driver is there.
- * What is not there is no failure; any other one is logged once, and tried again at the next call.
+ * registered again, or to a CPU that counts no longer. is_only: no other GPU of the driver is
+ * there. What is not there is no failure; any other one is logged once, and tried again at the next
+ * call.
  */
 void gtel_intel_pmu_refresh(const struct gtel_env *env, struct gtel_arena *arena,
                             const struct gtel_drm_card *card, bool is_only,
@@ -78,7 +79,7 @@ void gtel_intel_pmu_refresh(const struct gtel_env *env, struct gtel_arena *arena
 int gtel_intel_pmu_read(const struct gtel_env *env, const struct gtel_drm_card *card,
                         const struct gtel_device *device, struct gtel_intel_pmu *pmu,
                         struct gtel_intel_sample *sample);
-/* Whether the open counters tell how long the GT of that number ("0") has slept. */
+/* Whether the open counters show how long the GT of that number ("0") has slept. */
 bool gtel_intel_pmu_has_idle(const struct gtel_intel_pmu *pmu, struct gtel_str gt);
 void gtel_intel_pmu_close(const struct gtel_env *env, struct gtel_intel_pmu *pmu);
 

@@ -7,7 +7,7 @@
 
 /*
  * Lists what a GPU that is awake has to read, and opens it where that differs from what is open. 0
- * or -ENOMEM; a file that cannot be opened is logged and left out until the next discovery.
+ * or -ENOMEM; a file that cannot be opened is logged and skipped until the next discovery.
  */
 int gtel_intel_list(struct gtel_intel *intel, struct gtel_intel_gpu *gpu);
 
@@ -18,7 +18,7 @@ int gtel_intel_list(struct gtel_intel *intel, struct gtel_intel_gpu *gpu);
 int gtel_intel_scan_gpu(struct gtel_intel *intel, const struct gtel_intel_gpu *gpu,
                         struct gtel_attr_list *ret);
 
-/* After a discovery: whether everything could be looked at; if not, it is repeated soon, some
+/* After a discovery: whether it was complete; if not, it is repeated soon, some
  * times. */
 void gtel_intel_retry(struct gtel_intel *intel, bool is_whole);
 

@@ -6,7 +6,7 @@ enum { TILES_MAX = 16, GTS_MAX = 16 };
 
 /*
  * What a GT is: gtidle/name ends in -rc for render or -mc for media. A VF has no gtidle; then the
- * engine classes tell.
+ * engine classes decide.
  */
 static bool is_media(struct gtel_attr_list *list, const char *dir)
 {

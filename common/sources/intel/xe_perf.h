@@ -15,7 +15,7 @@
 #include "sources/intel/perf.h"
 
 enum {
-    GTEL_XE_LIST_MAX = 64, /* engines; more are left out */
+    GTEL_XE_LIST_MAX = 64, /* engines; more are skipped */
     GTEL_XE_GTS_MAX = 32   /* GTs are numbered over all tiles; each is a bit of a mask */
 };
 

@@ -3,14 +3,14 @@
  * Source xe_pmu: how busy the engines of xe GPUs are, from the driver's perf PMU.
  *
  * An open event of an engine keeps its GT awake (xe_perf.h), so the counters are open for a short
- * time only: a burst. sample() comes after that of source xe, which has just told for each GT
+ * time only: a burst. sample() comes after that of source xe, which has just read for each GT
  * whether it slept since the gather before (pipeline/device.h). If one did not, a burst is due at
  * once: tick() opens the counters of the GTs that worked, and is called again when the window is
  * over to read and close them. The next sample() reports what they showed. So a gather never waits
  * for a burst, no burst lasts longer than the window but for the time the kernel takes to call us,
  * and a GPU that sleeps, rests or idles has no event open: engines of a GT that slept all the time
- * did nothing, which is known without asking. The time of a burst is told to source xe (held_ns),
- * which would otherwise never see the GT idle again and let the GPU sleep.
+ * did nothing, which is known without asking. The time of a burst is reported to source xe
+ * (held_ns), which would otherwise never see the GT idle again and let the GPU sleep.
  *
  * One gather has the figures of all engines of a GPU or of none, so that a maximum over them means
  * something. A GT that seems never to sleep for quite all of the time, be it that reading its files
@@ -73,7 +73,7 @@ struct xe_card {
 struct xe_pmu {
     struct gtel_card_source source;
     bool is_held;
-    bool has_instances; /* each engine is told too */
+    bool has_instances; /* each engine is reported, too */
     uint64_t sampled_ns;
     uint64_t period_ns; /* between the last two samples */
 };
@@ -104,8 +104,8 @@ static void note(const struct gtel_env *env, struct xe_card *xe, int r)
 }
 
 /*
- * The same of a try of counting, which may have succeeded. While it is refused, nothing is told of
- * engines, also not that they slept: figures that come only when there is no work would mislead.
+ * The same of a try of counting, which may have succeeded. While it is refused, nothing is reported
+ * of engines, also not that they slept: figures that come only when there is no work would mislead.
  */
 static void note_try(const struct gtel_env *env, struct xe_card *xe, int r)
 {
@@ -217,7 +217,7 @@ static double share_of(const uint64_t first[2], const uint64_t last[2])
     uint64_t active = last[0] - first[0];
     uint64_t total = last[1] - first[1];
     if (last[0] < first[0] || last[1] <= first[1] || (double)active > 1.05 * (double)total)
-        return -1; /* begun anew, standing still, or no share */
+        return -1; /* begun again, standing still, or no share */
     return active < total ? (double)active / (double)total : 1;
 }
 
@@ -598,11 +598,11 @@ static void diagnose_card(const void *p, const void *own, struct gtel_findings *
         text[2] = "install newer firmware (linux-firmware)";
     } else if (xe->error == 0 && !state->is_held &&
                !gtel_fs_exists(env, gtel_fs_path(path, "%s/tile0/gt0/gtidle", xe->card->path))) {
-        text[1] = "idle residency, which tells when to look, is not there";
+        text[1] = "idle residency, which shows when to measure, is not there";
         text[2] = "set the option XeEngines to hold";
     } else if (xe->engines.n * xe->functions > PAIRS_MAX) {
         text[1] = "the engines of all virtual functions are more than one group of counters takes: "
-                  "those of the last ones are left out";
+                  "those of the last ones are skipped";
     } else if (xe->error == 0) {
         return;
     }

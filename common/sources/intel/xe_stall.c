@@ -4,8 +4,8 @@
  *
  * Opt-in (option XeStalls): while a GT is sampled, nobody else can do so, and it does not sleep. So
  * it is done in a short window after a gather in which source xe has seen the GT work, once a
- * second at most, and not while source xe_pmu has its burst: the times of both are told to source
- * xe (held_ns), which adds them up. The window is read often enough that the buffers of the
+ * second at most, and not while source xe_pmu has its burst: the times of both are reported to
+ * source xe (held_ns), which adds them up. The window is read often enough that the buffers of the
  * hardware, 8192 records for each core, do not run over. The next gather has the figures.
  *
  * Counters: 8 bits for each reason in a record, which the hardware writes out when one is full
@@ -34,7 +34,7 @@ static const uint64_t window_ns = 40 * MILLISECOND_NS;
 static const uint64_t read_ns = 10 * MILLISECOND_NS;
 /* The least time between two windows, with the slack of a timer. */
 static const uint64_t round_ns = 900 * MILLISECOND_NS;
-/* How long a result is told again: until the next one, if there is one. */
+/* How long a result is reported again: until the next one, if there is one. */
 static const uint64_t keep_ns = 1200 * MILLISECOND_NS;
 /* A GT takes some milliseconds to fall asleep when it is let go. */
 static const uint64_t settle_ns = 30 * MILLISECOND_NS;
@@ -389,7 +389,7 @@ static void diagnose_card(const void *state, const void *p, struct gtel_findings
         text[1] = "the kernel lets only those sample who have CAP_PERFMON and may open the render "
                   "node";
         text[2] = "add the user to the group render, and give the program CAP_PERFMON and start it "
-                  "anew; or:\n"
+                  "again; or:\n"
                   "sysctl dev.xe.observation_paranoid=0";
     } else if (own->error == -EBUSY) {
         text[1] = "another program samples them: only one at a time can";
