@@ -20,13 +20,19 @@ void gtel_attr_source_close(void *state)
 /* Of a card that is awake. 0 or -ENOMEM. */
 static int update(struct gtel_attr_source *source, struct gtel_attr_card *own)
 {
+    uint64_t now_ns = gtel_env_now(own->card->cards->env);
     struct gtel_attr_list list = {
         .card = own->card, .texts = &source->texts, .arena = &source->arena};
     int r = gtel_attr_list_init(&list);
     if (r < 0)
         return r;
     source->add(&list);
-    return gtel_attrs_update(&own->attrs, &list);
+    r = gtel_attrs_update(&own->attrs, &list);
+    if (own->attrs.hash != 0)
+        own->retry = (struct gtel_backoff){0};
+    else
+        gtel_backoff_fail(&own->retry, now_ns, GTEL_BACKOFF_FIRST_NS, GTEL_BACKOFF_LAST_NS);
+    return r;
 }
 
 int gtel_attr_source_discover(void *state, void *own)
@@ -45,8 +51,9 @@ int gtel_attr_source_sample(void *state, void *own, struct gtel_batch *batch)
     if (r < 0 || power != GTEL_CARD_AWAKE)
         return r;
     if (gtel_card_is_removed(card->card))
-        return -ENODEV;        /* the files of the device stay */
-    if (card->attrs.hash == 0) /* it slept when it was found, or not all could be opened */
+        return -ENODEV; /* the files of the device stay */
+    /* It slept when it was found, or not all could be opened. */
+    if (card->attrs.hash == 0 && !gtel_backoff_is_waiting(&card->retry, batch->t_ns))
         r = update(state, card);
     return r < 0 ? r : gtel_attrs_read(&sample);
 }

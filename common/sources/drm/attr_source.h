@@ -7,6 +7,7 @@
 #ifndef GTEL_SOURCES_DRM_ATTR_SOURCE_H
 #define GTEL_SOURCES_DRM_ATTR_SOURCE_H
 
+#include "base/backoff.h"
 #include "sources/drm/attr_list.h"
 #include "sources/drm/card_source.h"
 
@@ -21,6 +22,7 @@ struct gtel_attr_source {
 struct gtel_attr_card {
     struct gtel_card *card; /* first: see sources/drm/cards.h */
     struct gtel_attrs attrs;
+    struct gtel_backoff retry; /* while its list cannot be opened */
 };
 
 int gtel_attr_source_discover(void *state, void *own);

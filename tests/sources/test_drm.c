@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* Source drm: which cards are GPUs, and what of them is a value. */
+#include "harness/source_harness.h"
+#include "harness/test.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define DEVICE "sys/devices/pci0000:00/0000:03:00.0"
+#define DRIVER(name)                                                                               \
+    "link sys/class/drm/card0 -> ../../devices/pci0000:00/0000:03:00.0/drm/card0\n"                \
+    "link " DEVICE "/drm/card0/device -> ../../../0000:03:00.0\n"                                  \
+    "file " DEVICE "/uevent\n| DRIVER=" name "\n| PCI_SLOT_NAME=0000:03:00.0\n"
+#define CARD(name) DRIVER(name) "dir " DEVICE "/drm/renderD128\n"
+#define SENSOR(name, value)                                                                        \
+    "file " DEVICE "/hwmon/hwmon2/name\n| any\n"                                                   \
+    "file " DEVICE "/hwmon/hwmon2/" name "\n| " value "\n"
+#define POWER(status, control)                                                                     \
+    "file " DEVICE "/power/runtime_status\n| " status "\n"                                         \
+    "file " DEVICE "/power/control\n| " control "\n"                                               \
+    "file " DEVICE "/power/autosuspend_delay_ms\n| 5000\n"
+#define FILE_OF(name, value) "file " DEVICE "/" name "\n| " value "\n"
+#define CORE "sys/devices/platform/3d00000.gpu"
+#define CORE_LINK(name, to)                                                                        \
+    "link sys/bus/platform/drivers/adreno/" name " -> ../../../../devices/platform/" to "\n"
+
+enum { WANT_MAX = 6 };
+
+static const struct drm_case {
+    const char *label;
+    const char *text;
+    size_t devices;
+    struct {
+        enum gtel_metric metric; /* NONE: no more */
+        const char *dim;
+        double value; /* -1: absent */
+    } want[WANT_MAX];
+} cases[] = {
+    {"a display", DRIVER("ast") "end\n", 0, {{GTEL_M_NONE, NULL, 0}}},
+    {"a source of its own", CARD("i915") "end\n", 0, {{GTEL_M_NONE, NULL, 0}}},
+    {"a virtual device", CARD("virtio-pci") "end\n", 0, {{GTEL_M_NONE, NULL, 0}}},
+    {"a driver that nobody knows",
+     CARD("tyr") SENSOR("temp1_input", "51000") SENSOR("temp3_input", "52000") "end\n",
+     1,
+     {{GTEL_M_GPU_AWAKE, NULL, 1},
+      {GTEL_M_TEMPERATURE, "gpu", 51},
+      {GTEL_M_TEMPERATURE, "3", 52},
+      {GTEL_M_NONE, NULL, 0}}},
+    {"an errno as temperature",
+     CARD("nouveau") SENSOR("temp1_input", "-19") "end\n",
+     1,
+     {{GTEL_M_TEMPERATURE, NULL, -1}, {GTEL_M_NONE, NULL, 0}}},
+    {"no temperature",
+     CARD("radeon") SENSOR("temp1_input", "0") SENSOR("freq1_input", "0") "end\n",
+     1,
+     {{GTEL_M_TEMPERATURE, NULL, -1}, {GTEL_M_FREQUENCY_ACTUAL, NULL, -1}, {GTEL_M_NONE, NULL, 0}}},
+    {"hotter than silicon",
+     CARD("radeon") SENSOR("temp1_input", "151000") SENSOR("temp1_crit", "150000") "end\n",
+     1,
+     {{GTEL_M_TEMPERATURE, NULL, -1},
+      {GTEL_M_TEMPERATURE_CRITICAL, "gpu", 150},
+      {GTEL_M_NONE, NULL, 0}}},
+    {"power: average before input",
+     CARD("radeon") SENSOR("power1_average", "30000000") SENSOR("power1_input", "90000000") "end\n",
+     1,
+     {{GTEL_M_POWER, "card", 30}, {GTEL_M_NONE, NULL, 0}}},
+    {"power above three times the limit",
+     CARD("radeon") SENSOR("power1_input", "301000000") SENSOR("power1_cap", "100000000") "end\n",
+     1,
+     {{GTEL_M_POWER, "card", -1}, {GTEL_M_POWER_LIMIT, "card", 100}, {GTEL_M_NONE, NULL, 0}}},
+    {"pwm of 255, and of 100",
+     CARD("radeon") SENSOR("pwm1", "51") SENSOR("pwm2", "256") SENSOR("pwm1_enable", "2") "end\n",
+     1,
+     {{GTEL_M_FAN, "1", 0.2}, {GTEL_M_FAN, "2", -1}, {GTEL_M_NONE, NULL, 0}}},
+    {"nouveau: pwm in percent, and a fan that is slow to read",
+     CARD("nouveau") SENSOR("pwm1", "51") SENSOR("fan1_input", "900") "end\n",
+     1,
+     {{GTEL_M_FAN, "1", 0.51}, {GTEL_M_FAN_RPM, NULL, -1}, {GTEL_M_NONE, NULL, 0}}},
+    {"errors are a value when there are any",
+     CARD("radeon") FILE_OF("aer_dev_fatal", "Undefined 1\n| DLP 1\n| TOTAL_ERR_FATAL 2")
+         FILE_OF("aer_dev_correctable", "RxErr 0\n| TOTAL_ERR_COR 0") "end\n",
+     1,
+     {{GTEL_M_ERROR_COUNT, "pcie-aer", 2}, {GTEL_M_NONE, NULL, 0}}},
+    {"no sensor and no link of a card that may fall asleep",
+     CARD("tyr") POWER("active", "auto") SENSOR("temp1_input", "51000") FILE_OF(
+         "current_link_speed", "16.0 GT/s PCIe") FILE_OF("current_link_width", "16") "end\n",
+     1,
+     {{GTEL_M_GPU_AWAKE, NULL, 1},
+      {GTEL_M_TEMPERATURE, NULL, -1},
+      {GTEL_M_GPU_PCIE_GEN, NULL, -1},
+      {GTEL_M_NONE, NULL, 0}}},
+    {"sensors of nouveau all the same, and the link of one that may not",
+     CARD("nouveau") POWER("active", "on") SENSOR("temp1_input", "51000") FILE_OF(
+         "current_link_speed", "16.0 GT/s PCIe") FILE_OF("current_link_width", "16") "end\n",
+     1,
+     {{GTEL_M_TEMPERATURE, "gpu", 51},
+      {GTEL_M_GPU_PCIE_GEN, NULL, 4},
+      {GTEL_M_GPU_PCIE_WIDTH, NULL, 16},
+      {GTEL_M_NONE, NULL, 0}}},
+    {"a display before the GPU",
+     CARD("msm_dpu") POWER("suspended", "auto") CORE_LINK("3d00000.gpu", "3d00000.gpu") CORE_LINK(
+         "bind", "3d00000.gpu") "file " CORE "/power/runtime_status\n| active\n"
+                                "file " CORE "/devfreq/3d00000.gpu/cur_freq\n| 300000000\n"
+                                "file " CORE "/devfreq/3d00000.gpu/max_freq\n| 0\nend\n",
+     1,
+     {{GTEL_M_GPU_AWAKE, NULL, 1},
+      {GTEL_M_FREQUENCY_ACTUAL, "graphics", 3e8},
+      {GTEL_M_FREQUENCY_MAX, NULL, -1},
+      {GTEL_M_NONE, NULL, 0}}},
+    {"two GPUs behind a display: none stands for it",
+     CARD("msm_dpu") CORE_LINK("3d00000.gpu", "3d00000.gpu")
+         CORE_LINK("4d00000.gpu", "3d00000.gpu") "dir " CORE "\nend\n",
+     0,
+     {{GTEL_M_NONE, NULL, 0}}},
+};
+
+static void check(const struct drm_case *c)
+{
+    struct machine machine;
+    test_label = c->label;
+    if (CHECK(machine_init(&machine, c->text, "drm"))) {
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK_INT(machine.registry.n, c->devices);
+        CHECK(machine.source->present(&machine.fault->env) == (c->devices > 0));
+        for (size_t i = 0; i < WANT_MAX && c->want[i].metric != GTEL_M_NONE; i++) {
+            const struct gtel_reading *got =
+                machine_find(&machine, NULL, c->want[i].metric, c->want[i].dim, NULL);
+            CHECK_NEAR(got ? gtel_reading_number(got) : -1, c->want[i].value, 1e-9);
+        }
+        CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 0);
+    }
+    machine_done(&machine);
+    test_label = "";
+}
+
+static void watch(void *arg, enum fault_op op, const char *path)
+{
+    (void)op;
+    *(bool *)arg = *(bool *)arg || (path && strstr(path, "hwmon"));
+}
+
+/* From the first look on: asleep, nothing of its sensors is opened, read or listed. */
+static void test_asleep(void)
+{
+    static const char text[] =
+        CARD("nouveau") POWER("suspended", "auto") SENSOR("temp1_input", "51000")
+            SENSOR("pwm1", "20") "at 2s\n" POWER("active", "auto") "at 3s\n"
+                                                                   "gone sys/class/drm/card0\n"
+                                                                   "end\n";
+    struct machine machine;
+    bool has_touched = false;
+    if (!CHECK(machine_init(&machine, text, "drm")))
+        return;
+    machine.fault->watch = watch;
+    machine.fault->watch_arg = &has_touched;
+    for (int i = 0; i < 2; i++) {
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK(!has_touched);
+        CHECK(machine.registry.device[0]->is_left_alone);
+        CHECK_INT(machine.batch.n, 1);
+        machine_step(&machine, 1000);
+    }
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK(has_touched);
+    CHECK(machine_find(&machine, NULL, GTEL_M_TEMPERATURE, "gpu", NULL));
+    machine_step(&machine, 1000);
+    CHECK_INT(machine_gather(&machine), -ENODEV); /* the driver has left it */
+    machine_done(&machine);
+}
+
+int main(void)
+{
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        check(&cases[i]);
+    test_asleep();
+    return test_result();
+}
