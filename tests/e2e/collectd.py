@@ -317,7 +317,7 @@ def case_bad_configuration(args):
 def case_no_gpu(args):
     empty = tempfile.mkdtemp(prefix="gtel-e2e-")
     plugins = {name: {"Helper": f'"{args.gtel}"', "Root": f'"{empty}"'}
-               for name in ("gpu_clients", "gpu_intel", "gpu_nvml")}
+               for name in ("gpu_clients", "gpu_drm", "gpu_intel", "gpu_nvml")}
     try:
         with Daemon(args, plugins) as daemon:
             daemon.start()
