@@ -114,7 +114,7 @@ static int start(struct module *m)
 }
 
 /*
- * Whether the helper can be run, looked at before each gather because packages are exchanged while
+ * Whether the helper can be run, checked before each gather because packages are replaced while
  * the daemon runs. Helpers that run already go on in either case.
  */
 static bool check_helper(struct module *m)
@@ -191,7 +191,7 @@ static int end(void)
     gtel_context_free(m->context);
     gtel_machine_close(&m->machine);
     if (m->sink.dropped > 1)
-        gtel_log(&m->log, GTEL_LOG_INFO, "%llu values were left out since the start",
+        gtel_log(&m->log, GTEL_LOG_INFO, "%llu values were dropped since the start",
                  (unsigned long long)m->sink.dropped);
     free(m);
     return 0;

@@ -10,7 +10,7 @@ struct name {
     char *p;
     size_t n;
     uint64_t hash;    /* of the name as it should be */
-    bool is_too_long; /* what did not fit is left out */
+    bool is_too_long; /* what did not fit is dropped */
     bool is_other;    /* something in it had to be replaced */
 };
 
@@ -118,7 +118,7 @@ static void drop(struct gtel_sink_v5 *sink, const struct gtel_metric_row *row, c
 {
     if (sink->dropped++ == 0)
         gtel_log(&sink->log, GTEL_LOG_WARNING,
-                 "a value of %s is left out: %s (this is said once, more may follow)",
+                 "a value of %s is dropped: %s (logged once, more may follow)",
                  row->collectd_instance, why);
 }
 
@@ -229,7 +229,7 @@ void gtel_sink_v5_init(struct gtel_sink_v5 *sink, const char *plugin, const stru
         sink->metric[i].is_percent = type && gtel_str_eq(gtel_str_of(type), GTEL_STR("percent"));
         if (type && sink->metric[i].ds_type < 0 && !is_repeated(i, type))
             gtel_log(log, GTEL_LOG_WARNING,
-                     "the daemon does not know type '%s' with one value; its values are left out "
+                     "the daemon does not know type '%s' with one value; its values are dropped "
                      "(add collectd's own types.db with TypesDB)",
                      type);
     }

@@ -5,7 +5,7 @@
  * What a value is called, its type and its scale are columns of the catalogue; this file only joins
  * them. A value list has five strings and nothing else: plugin is the plugin's name,
  * plugin_instance the GPU, type one of the daemon's types, type_instance the part of the GPU and
- * the aspect. Text metrics and gpu_info have no collectd type and are left out.
+ * the aspect. Text metrics and gpu_info have no collectd type and are skipped.
  */
 #ifndef GTEL_COLLECTD_SINK_V5_H
 #define GTEL_COLLECTD_SINK_V5_H
@@ -21,7 +21,7 @@ struct gtel_sink_v5 {
         int8_t ds_type;  /* DS_TYPE_..., or -1: not sent */
         bool is_percent; /* kept within 0 to 100 */
     } metric[GTEL_M_COUNT];
-    uint64_t dropped; /* values that could not be told in the type of the daemon */
+    uint64_t dropped; /* values that the daemon's type cannot hold */
 };
 
 /*

@@ -321,7 +321,7 @@ void gtel_args_help(struct gtel_buf *buf)
                           "Telegraf runs it\nso with [[inputs.execd]] and signal = \"STDIN\". By "
                           "hand, try\n\n    gtel --once\n    gtel doctor    what is missing, why, "
                           "and how to get it; status 1 when\n                   something can "
-                          "be mended\n    gtel capture   write a recorded machine: what "
+                          "be fixed\n    gtel capture   write a recorded machine: what "
                           "the sources read in --count\n                   gathers (3), without "
                           "serial numbers and names\n\nWhat to do:\n\n"));
     for (size_t i = 0; i < GTEL_ARRAY_LEN(switches); i++) {

@@ -43,7 +43,7 @@ struct gtel_args {
 };
 
 /*
- * Parses the command line, argv[0] left out, and reads the files that --config names. Returns 0, or
+ * Parses the command line, without argv[0], and reads the files that --config names. Returns 0, or
  * -EINVAL with one sentence in error (of size bytes, at least 1); *args is unspecified then.
  */
 int gtel_args_parse(struct gtel_args *args, int argc, char *const *argv, char *error, size_t size);

@@ -183,7 +183,7 @@ static int gather_all(struct run *run)
     return r;
 }
 
-/* What `gtel doctor` looks at, so that it can look at the record: its report is thrown away. */
+/* What `gtel doctor` reads, so that it can read it from the record: its report is not kept. */
 static int look_around(struct run *run)
 {
     const struct gtel_doctor_case about = {.env = &run->env,

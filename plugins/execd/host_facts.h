@@ -2,7 +2,7 @@
 /*
  * What `gtel doctor` says of the machine and of who runs the program.
  *
- * Everything is read through the env, so that a recorded machine tells about itself; what is not in
+ * Everything is read through the env, so that a recorded machine speaks for itself; what is not in
  * it is not known, which is a state of its own.
  */
 #ifndef GTEL_EXECD_HOST_FACTS_H

@@ -30,7 +30,7 @@ static const uint64_t rates_ns = 250000000u;
 static const uint64_t once_ns = 500000000u;
 /* The same on a recorded machine, which need not be waited for. */
 static const uint64_t once_step_ns = 1000000000u;
-/* How long it goes on while the first look through all processes is not finished, and how often it
+/* How long it goes on while the first scan of all processes is not finished, and how often it
  * asks whether it is. */
 static const uint64_t looking_ns = 5000000000u;
 static const uint64_t looking_step_ns = 250000000u;
@@ -100,7 +100,7 @@ static int gather(struct program *program)
     if (program->encoder.dropped > 0 && !program->has_dropped) {
         program->has_dropped = true;
         gtel_log(&program->log, GTEL_LOG_WARNING,
-                 "readings were left out of the output: more than %d MB in one gather, or values "
+                 "readings were dropped from the output: more than %d MB in one gather, or values "
                  "beyond 64 bits; --sources takes fewer",
                  OUTPUT_MAX >> 20);
     }
@@ -118,7 +118,7 @@ static int prime(struct program *program, uint64_t wait_ns)
 static int prepare_first(struct program *program)
 {
     pause_until(program, program->primed_ns + rates_ns);
-    if (!program->pace.is_ending || program->pace.is_told ||
+    if (!program->pace.is_ending || program->pace.is_stopped ||
         !gtel_context_is_starting(program->context))
         return 0;
     int r = prime(program, starting_ns);
@@ -127,7 +127,7 @@ static int prepare_first(struct program *program)
 }
 
 /*
- * Which processes use the GPUs is known when all were looked through once, which takes seconds
+ * Which processes use the GPUs is known when all were scanned once, which takes seconds
  * where they have very many descriptors.
  */
 static int await_first_look(struct program *program)
@@ -139,7 +139,7 @@ static int await_first_look(struct program *program)
            !gtel_pace_is_cut(&program->pace)) {
         if (gtel_env_now(env) - begin_ns >= looking_ns) {
             gtel_log(&env->log, GTEL_LOG_WARNING,
-                     "%u processes could not be looked through in %u s: what they use of the GPUs "
+                     "%u processes could not be scanned in %u s: what they use of the GPUs "
                      "is missing; without --once it comes later",
                      (unsigned)gtel_context_processes_waiting(program->context),
                      (unsigned)(looking_ns / 1000000000u));
@@ -195,7 +195,7 @@ static int run_once(struct program *program)
     return r < 0 ? r : gather(program);
 }
 
-/* As for --once, with more patience: a slow answer is not what is looked for. */
+/* As for --once, with more time: a slow answer is not what is searched for. */
 static int run_doctor(struct program *program)
 {
     const struct gtel_doctor_case about = {.env = &program->machine.env,

@@ -105,7 +105,7 @@ static void write_message(void *arg, enum gtel_log_level level, const char *text
     line[n++] = '\n';
     struct pollfd item = {.fd = STDERR_FILENO, .events = POLLOUT};
     if (poll(&item, 1, 0) == 1 && (item.revents & POLLOUT) != 0)
-        (void)!write(STDERR_FILENO, line, n); /* full or gone: nobody to tell */
+        (void)!write(STDERR_FILENO, line, n); /* full or gone: nobody reads it */
 }
 
 struct gtel_log gtel_out_log(void)

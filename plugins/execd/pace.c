@@ -82,9 +82,9 @@ static void read_signals(struct gtel_pace *pace)
         if (info.ssi_signo == SIGUSR1)
             pace->is_pending = true;
         else
-            pace->is_told = true;
+            pace->is_stopped = true;
     }
-    if (pace->is_told)
+    if (pace->is_stopped)
         begin_end(pace);
 }
 
@@ -134,7 +134,7 @@ static bool look(struct gtel_pace *pace, uint64_t t_ns, bool wants_out)
         return false;
     }
     if (n <= 0)
-        return false; /* time is up, or a signal that nobody takes: the caller looks at the clock */
+        return false; /* time is up, or a signal that nobody takes: the caller checks the clock */
     if (item[1].revents != 0)
         read_signals(pace);
     if (item[0].revents != 0)
@@ -194,7 +194,7 @@ enum gtel_pace_event gtel_pace_wait(struct gtel_pace *pace)
 
 bool gtel_pace_is_cut(const struct gtel_pace *pace)
 {
-    return pace->is_out_closed || pace->is_told || pace->error < 0;
+    return pace->is_out_closed || pace->is_stopped || pace->error < 0;
 }
 
 void gtel_pace_pause(struct gtel_pace *pace, uint64_t t_ns)

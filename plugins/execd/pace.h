@@ -6,7 +6,7 @@
  * shim; SIGUSR1 is one too. The end of the input, SIGTERM and SIGINT end the program, after a
  * request that came before. So does a standard output that nobody reads any more. The own clock
  * ticks at multiples of the interval after the start: it does not drift, and ticks that were missed
- * are left out rather than made up for.
+ * are skipped rather than made up for.
  *
  * Only one pace in a process: it blocks the signals that it takes.
  */
@@ -24,7 +24,7 @@ struct gtel_pace {
     int signal;      /* a signalfd */
     bool is_pending; /* somebody asked for a gather */
     bool is_ending;
-    bool is_told; /* by SIGTERM or SIGINT, not by the end of the input */
+    bool is_stopped; /* by SIGTERM or SIGINT, not by the end of the input */
     bool is_out_closed;
     int error;               /* why nothing can be waited for, a negative errno, or 0 */
     int failed_reads;        /* of the input, in a row */

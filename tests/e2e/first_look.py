@@ -86,7 +86,7 @@ def main():
         assert len(waiting) == 5, waiting
         out, err = run(program, "--root", root, "--once")
         gathers = gathers_of(out)
-        is_late = "could not be looked through in 5 s" in err  # on a machine that is very busy
+        is_late = "could not be scanned in 5 s" in err  # on a machine that is very busy
         assert len(gathers) == 1 and check_gather(gathers[0], is_late) == is_late, (gathers, err)
         out, _ = run(program, "doctor", "--root", root)
         own = out.partition("All GPUs of a source")[2]

@@ -85,7 +85,7 @@ static void test_input(void)
     (void)close(ends.to_in);
     CHECK_INT(gtel_pace_wait(&ends.pace), GTEL_PACE_GATHER); /* asked for before the end */
     CHECK_INT(gtel_pace_wait(&ends.pace), GTEL_PACE_END);
-    CHECK(ends.pace.is_ending && !ends.pace.is_told && ends.pace.error == 0);
+    CHECK(ends.pace.is_ending && !ends.pace.is_stopped && ends.pace.error == 0);
     CHECK(!gtel_pace_is_cut(&ends.pace));
     (void)close(in);
     ends.to_in = -1;
