@@ -21,7 +21,8 @@ extern const struct gtel_source gtel_source_xe_stall;
 /* In order of preference: the first source to report a reading wins. */
 const struct gtel_source *const gtel_sources[] = {
 #ifdef GTEL_HAVE_DRM
-    &gtel_source_uevents, /* first: the others of its lane look at once for what has come or gone */
+    &gtel_source_uevents, /* first: then the others of its lane search for what was added or removed
+                           */
     &gtel_source_i915,
     &gtel_source_xe,
     &gtel_source_drm,

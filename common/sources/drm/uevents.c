@@ -37,14 +37,14 @@ struct uevents {
     struct tally tally[TALLIES_MAX];
     size_t n;
     int handle_plus_1;
-    int error;         /* why nothing is heard, or 0 */
-    bool is_refused;   /* that has been logged */
-    bool has_lost;     /* lost messages have been logged */
-    bool has_release;  /* of the kernel */
-    bool tells_wedged; /* the kernel says so when a device is wedged */
-    bool is_apart;     /* in a network namespace that may get no messages */
-    bool has_changed;  /* a device may have come, left or changed */
-    bool has_heard;    /* about a device that the machine has, so there are messages */
+    int error;           /* why nothing is heard, or 0 */
+    bool is_refused;     /* that has been logged */
+    bool has_lost;       /* lost messages have been logged */
+    bool has_release;    /* of the kernel */
+    bool reports_wedged; /* the kernel says so when a device is wedged */
+    bool is_apart;       /* in a network namespace that may get no messages */
+    bool has_changed;    /* a device may have come, left or changed */
+    bool has_heard;      /* about a device that the machine has, so there are messages */
 };
 
 static const char *const drivers[] = {"i915", "xe", NULL};
@@ -84,7 +84,7 @@ static void read_release(struct uevents *uevents)
     if (uevents->has_release || !gtel_kernel_release(uevents->env, &release))
         return;
     uevents->has_release = true;
-    uevents->tells_wedged = gtel_release_is_at_least(&release, 6, 16);
+    uevents->reports_wedged = gtel_release_is_at_least(&release, 6, 16);
 }
 
 static int discover(void *state, struct gtel_registry *registry)
@@ -203,7 +203,7 @@ static void take(struct uevents *uevents, struct gtel_str message)
     uevents->has_heard = uevents->has_heard || !is_of_network(event.devpath);
     struct gtel_str wedged;
     bool is_wedged = gtel_uevent_value(&event, GTEL_STR("WEDGED"), &wedged) == 0;
-    /* A device that has just been given up may need repair: drm_health looks at it. */
+    /* A device that has just been given up may need repair: drm_health checks it. */
     uevents->has_changed = uevents->has_changed || is_wedged || is_hotplug(&event);
     if (gtel_str_eq(event.action, GTEL_STR("change")))
         count(uevents, &event);
@@ -271,7 +271,7 @@ static void report(struct uevents *uevents, const struct gtel_card *card, struct
         put_error(batch, card, GTEL_STR("hang"), GTEL_STR("nonfatal"), tally->hangs);
     if (tally->parity_errors > 0)
         put_error(batch, card, GTEL_STR("l3-parity"), GTEL_STR("nonfatal"), tally->parity_errors);
-    if ((is_reported && uevents->tells_wedged) || tally->wedged > 0)
+    if ((is_reported && uevents->reports_wedged) || tally->wedged > 0)
         put_error(batch, card, GTEL_STR("wedged"), GTEL_STR("fatal"), tally->wedged);
     if (tally->recovered > 0)
         put_error(batch, card, GTEL_STR("wedged"), GTEL_STR("corrected"), tally->recovered);
@@ -317,7 +317,7 @@ static void diagnose(void *state, struct gtel_registry *registry, struct gtel_fi
         gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU_ERROR, uevents->error,
                          uevents->error == -EOPNOTSUPP ? unheard : refused);
     for (size_t i = 0; i < uevents->cards.n; i++)
-        if (is_listening && uevents->has_release && !uevents->tells_wedged)
+        if (is_listening && uevents->has_release && !uevents->reports_wedged)
             gtel_finding_put(findings, gtel_card_at(&uevents->cards, i)->device,
                              GTEL_MEASUREMENT_GPU_ERROR, 0, silent);
 }

@@ -205,7 +205,7 @@ static int sample_temperature(const struct gtel_env *env, struct rapl_card *card
     if (r == -EAGAIN || r == -ENODATA)
         return 0;
     if (r < 0) {
-        gtel_fs_close(env, &sensor->file); /* coretemp was loaded anew, or its CPU is off */
+        gtel_fs_close(env, &sensor->file); /* coretemp was loaded again, or its CPU is off */
         return r;
     }
     batch->origin = CORETEMP;
@@ -276,7 +276,8 @@ static int tick(void *state, struct gtel_registry *registry, struct gtel_batch *
         struct rapl_card *card = rapl->cards.slot[i].own;
         uint64_t due_ns = due_of(card);
         if (due_ns > 0 && batch->t_ns >= due_ns)
-            (void)sample_energy(rapl->env, card, batch); /* closed then: the next cycle tells */
+            (void)sample_energy(rapl->env, card,
+                                batch); /* closed then: the next gather reports it */
     }
     return 0;
 }

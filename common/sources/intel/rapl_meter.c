@@ -9,7 +9,7 @@
 
 static const char powercap[] = "sys/class/powercap";
 
-/* More than any package draws: a step beyond it is a counter that has begun anew. */
+/* More than any package draws: a step beyond it is a counter that has restarted. */
 static const double watts_max = 1000;
 
 void gtel_rapl_close(const struct gtel_env *env, struct gtel_rapl_meter *meter)
@@ -19,7 +19,7 @@ void gtel_rapl_close(const struct gtel_env *env, struct gtel_rapl_meter *meter)
     gtel_fs_close(env, &meter->type);
     meter->handle_plus_1 = 0;
     meter->n = 0;
-    meter->is_doubtful = false;
+    meter->is_suspect = false;
     for (size_t i = 0; i < GTEL_RAPL_DOMAINS; i++) {
         gtel_fs_close(env, &meter->zone[i].file);
         meter->zone[i] = (struct gtel_rapl_zone){0};
@@ -105,7 +105,7 @@ static int open_perf(const struct gtel_env *env, struct gtel_rapl_meter *meter)
     meter->lacks_gpu_event = of_gpu == -ENOENT;
     if (meter->n == 0)
         return of_gpu;
-    meter->is_doubtful = is_doubt(of_gpu) || is_doubt(of_package);
+    meter->is_suspect = is_doubt(of_gpu) || is_doubt(of_package);
     r = gtel_env_pmu_open(env, (uint32_t)meter->type_number, config, meter->n, meter->cpu);
     if (r < 0)
         return r;
@@ -204,7 +204,7 @@ static int open_powercap(const struct gtel_env *env, struct gtel_arena *arena,
         error[i] = zones.n[i] > 0 ? open_zone(env, zones.name[i], &meter->zone[i]) : -ENOENT;
         meter->is_open = meter->is_open || error[i] == 0;
         bool is_refused = gtel_intel_perf_is_refusal(error[i]); /* that is how they are made */
-        meter->is_doubtful = meter->is_doubtful || (is_doubt(error[i]) && !is_refused);
+        meter->is_suspect = meter->is_suspect || (is_doubt(error[i]) && !is_refused);
     }
     if (zones.n[GTEL_RAPL_GPU] > 0) {
         gtel_fs_path(path, "%s/%.*s/energy_uj", powercap, GTEL_STR_ARG(zones.name[GTEL_RAPL_GPU]));
@@ -287,7 +287,7 @@ bool gtel_rapl_has(const struct gtel_rapl_meter *meter, enum gtel_rapl_domain do
 void gtel_rapl_refresh(const struct gtel_env *env, struct gtel_arena *arena,
                        struct gtel_rapl_meter *meter)
 {
-    if (meter->is_open && !meter->is_doubtful) {
+    if (meter->is_open && !meter->is_suspect) {
         bool is_powercap = meter->way == GTEL_RAPL_POWERCAP;
         if (is_powercap)
             open_more(env, arena, meter);

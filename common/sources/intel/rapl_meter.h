@@ -34,7 +34,7 @@ struct gtel_rapl_zone {
 /* Zeroed: not open. */
 struct gtel_rapl_meter {
     bool is_open;
-    bool is_doubtful; /* one of the two could not be looked at: opened anew at the next refresh */
+    bool is_suspect; /* one of the two could not be checked: opened again at the next refresh */
     enum gtel_rapl_way way;
     /* The perf PMU. */
     struct gtel_fs_file type;
@@ -61,8 +61,8 @@ struct gtel_rapl_reading {
 };
 
 /*
- * Opens the meter where that is due: it is not open, or its PMU was registered anew or has moved to
- * another CPU. What could not be had is in meter->error. arena is for passing use.
+ * Opens the meter where that is due: it is not open, or its PMU was registered again or has moved
+ * to another CPU. What could not be had is in meter->error. arena is for passing use.
  */
 void gtel_rapl_refresh(const struct gtel_env *env, struct gtel_arena *arena,
                        struct gtel_rapl_meter *meter);

@@ -46,8 +46,8 @@ void gtel_gts_close(const struct gtel_env *env, struct gtel_gts *gts)
 }
 
 /* The state of one GT; *last is how long it has slept in all. */
-static enum gtel_gts_state look_at(const struct gtel_env *env, const struct gtel_fs_file *file,
-                                   uint64_t *last, uint64_t free_ns)
+static enum gtel_gts_state check_file(const struct gtel_env *env, const struct gtel_fs_file *file,
+                                      uint64_t *last, uint64_t free_ns)
 {
     uint64_t before = *last;
     uint64_t idle_ms;
@@ -65,7 +65,7 @@ enum gtel_gts_state gtel_gts_look(const struct gtel_env *env, struct gtel_gts *g
 {
     enum gtel_gts_state state = gts->n > 0 ? GTEL_GTS_IDLE : GTEL_GTS_UNKNOWN;
     for (size_t i = 0; i < gts->n; i++) {
-        enum gtel_gts_state one = look_at(env, &gts->file[i], &gts->idle_ms[i], free_ns);
+        enum gtel_gts_state one = check_file(env, &gts->file[i], &gts->idle_ms[i], free_ns);
         if (one == GTEL_GTS_WORKING || (one == GTEL_GTS_UNKNOWN && state == GTEL_GTS_IDLE))
             state = one;
     }
