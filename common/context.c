@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char gtel_version[] = GTEL_VERSION;
-
 static const uint64_t close_wait_ns = 200000000;
 /* Of the options Deadline and Interval: what a flood of requests teaches is not below. */
 static const uint64_t deadline_min_ns = 10000000;

@@ -14,14 +14,13 @@
 #ifndef GTEL_GTEL_H
 #define GTEL_GTEL_H
 
-#include "pipeline/sink.h"
+#include "base/version.h"
 #include "host/env.h"
+#include "lanes/serve.h"
+#include "pipeline/sink.h"
 #include "sources/source.h"
 #include "tables/catalogue.h"
 #include "tables/options.h"
-
-/* The version, also that of the frames between front end and helper: "0.2.0". */
-extern const char gtel_version[];
 
 struct gtel_context;
 
@@ -108,13 +107,5 @@ bool gtel_context_lane(const struct gtel_context *context, size_t i, struct gtel
 
 /* The words of a reading's origin: "hwmon"; for a derived one, of the counter behind it. */
 const char *gtel_reading_origin(const struct gtel_reading *reading);
-
-/*
- * Runs one lane as a helper until its socket fd closes: what `gtel --lane NAME` does. env's log is
- * replaced by one that sends messages to the front end. Returns 0, or a negative errno when the
- * greeting could not be sent.
- */
-int gtel_lane_serve(const char *lane, int fd, struct gtel_env *env,
-                    const struct gtel_options *options);
 
 #endif

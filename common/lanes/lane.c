@@ -2,7 +2,7 @@
 /* A lane as its front end sees it. */
 #include "lanes/lane.h"
 
-#include "gtel.h"
+#include "base/version.h"
 
 #include <errno.h>
 #include <fcntl.h>

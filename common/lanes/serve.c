@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A lane as its helper process runs it. */
+#include "lanes/serve.h"
+
+#include "base/version.h"
 #include "lanes/lane.h"
-#include "gtel.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -15,10 +15,13 @@ ARROWS = {
     "parse": ("base/", "parse/"),
     "abi": ("base/", "abi/"),
     "tables": ("base/", "tables/"),
-    "host": ("base/", "parse/", "host/"),
+    "host": ("base/", "parse/", "abi/", "host/"),
     "pipeline": ("base/", "tables/", "pipeline/", "host/env.h"),
-    "lanes": ("base/", "tables/", "pipeline/", "processes/usage.h", "lanes/", "host/env.h"),
-    "processes": ("base/", "tables/", "pipeline/", "processes/", "host/env.h"),
+    # A lane runs sources, and what it reads for itself comes through the env.
+    "lanes": ("base/", "tables/", "pipeline/", "processes/usage.h", "lanes/", "host/env.h",
+              "host/fs.h", "sources/drm/cards.h", "sources/source.h"),
+    # Processes get their names from /proc.
+    "processes": ("base/", "tables/", "pipeline/", "processes/", "host/env.h", "host/process.h"),
     "sinks": ("base/", "tables/", "pipeline/", "sinks/"),
     "recording": ("base/", "parse/", "host/", "recording/"),
     "sources": ("base/", "tables/", "parse/", "abi/", "host/", "pipeline/device.h",
@@ -28,22 +31,8 @@ ARROWS = {
 }
 # Single files that join two layers, and what they may see beyond their folder's arrows.
 JOINTS = {
-    # The sources of a lane are run by the core, which calls their table and names their origins.
-    "common/lanes/group.h": ("sources/source.h", "sources/drm/cards.h"),
-    "common/lanes/group.c": ("host/fs.h",),  # what was not found may only not have been opened
-    "common/lanes/lane.h": ("host/fs.h",),
-    "common/lanes/lane.c": ("gtel.h",),
-    "common/lanes/serve.c": ("gtel.h",),
-    "common/lanes/wire.c": ("sources/source.h",),
-    # Processes get their names from /proc.
-    "common/processes/usage_names.h": ("host/process.h",),
-    # What the program says of itself comes from /proc and from the sources' table.
-    "common/lanes/self.h": ("host/fs.h", "sources/source.h"),
     # Answers of drivers, in the kernel's layout.
     "common/parse/drm_regions.c": ("abi/",),
-    "common/host/drm_query.c": ("abi/",),
-    "common/host/drm_query_posix.c": ("abi/",),
-    "common/host/stall_posix.c": ("abi/",),
 }
 # Files of common/ that may include headers beyond those of ISO C, and which (None: any).
 SYSTEM = {

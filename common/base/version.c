@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: MIT */
+/* The version of the program. */
+#include "base/version.h"
+
+const char gtel_version[] = GTEL_VERSION;
