@@ -445,23 +445,27 @@ static void take_late_answer(struct gtel_context *context, struct gtel_lane *lan
 
 /* Sample */
 
-/* Looks at every lane once; asks again those that have just become free. */
+static void ask(const struct gtel_context *context, struct gtel_lane *lane)
+{
+    gtel_lane_request(lane, context->request, context->sampled_wall_ns,
+                      context->batch.findings != NULL);
+}
+
+/* Receives from every lane once; asks again those that have just become free. */
 static void collect(struct gtel_context *context)
 {
     for (size_t i = 0; i < context->lanes; i++) {
         struct gtel_lane *lane = &context->lane[i];
         struct gtel_str payload;
-        gtel_lane_request(lane, context->request, context->sampled_wall_ns);
+        ask(context, lane);
         while (!context->answer[i].p && gtel_lane_receive(lane, &payload) == 1) {
-            if (lane->is_diagnosing)
-                gtel_lane_understood(lane, 0); /* too late: nobody waits for findings any more */
-            else if (lane->request == context->request)
+            if (lane->request == context->request)
                 context->answer[i] = payload;
             else
                 take_late_answer(context, lane, payload);
         }
         if (!context->answer[i].p)
-            gtel_lane_request(lane, context->request, context->sampled_wall_ns);
+            ask(context, lane);
     }
 }
 
@@ -662,44 +666,9 @@ const struct gtel_device *gtel_context_device(const struct gtel_context *context
     return context->registry.device[i];
 }
 
-/* Diagnose */
-
-/* Takes what one lane says; late readings that come first are taken, too. True when it is done. */
-static bool take_findings(struct gtel_context *context, struct gtel_lane *lane,
-                          struct gtel_findings *findings)
+void gtel_context_set_findings(struct gtel_context *context, struct gtel_findings *findings)
 {
-    struct gtel_str payload;
-    uint64_t number;
-    while (gtel_lane_receive(lane, &payload) == 1) {
-        if (!lane->is_diagnosing) {
-            take_late_answer(context, lane, payload);
-            gtel_lane_diagnose(lane, context->request);
-            continue;
-        }
-        gtel_lane_understood(lane, gtel_wire_read_findings(payload, &lane->map, findings, &number));
-        return true;
-    }
-    return !gtel_lane_is_waiting(lane);
-}
-
-void gtel_context_diagnose(struct gtel_context *context, uint64_t wait_ns,
-                           struct gtel_findings *findings)
-{
-    context->request++;
-    for (size_t i = 0; i < context->lanes; i++)
-        gtel_lane_diagnose(&context->lane[i], context->request);
-    for (size_t i = 0; i < context->lanes; i++) {
-        struct gtel_lane *lane = &context->lane[i];
-        uint64_t start_ns = gtel_env_now(context->env);
-        while (!take_findings(context, lane, findings)) {
-            uint64_t waited = gtel_env_now(context->env) - start_ns;
-            if (waited >= wait_ns) {
-                lane->is_late = true;
-                break;
-            }
-            gtel_lanes_wait(lane, 1, wait_ns - waited);
-        }
-    }
+    context->batch.findings = findings;
 }
 
 static enum gtel_lane_health health_of(const struct gtel_lane *lane)

@@ -96,12 +96,10 @@ struct gtel_lane_report {
 };
 
 /*
- * Asks all lanes that have answered a sample what is missing, waits at most wait_ns for each of
- * them in turn to say so, and adds that to findings, whose devices are the context's. Lanes that do
- * not answer show in gtel_context_lane.
+ * From the next sample on, lanes also report what is missing and why: it is added to findings,
+ * whose devices are the context's. NULL: no longer.
  */
-void gtel_context_diagnose(struct gtel_context *context, uint64_t wait_ns,
-                           struct gtel_findings *findings);
+void gtel_context_set_findings(struct gtel_context *context, struct gtel_findings *findings);
 /* The lane of that number; false beyond the last one. */
 bool gtel_context_lane(const struct gtel_context *context, size_t i, struct gtel_lane_report *ret);
 

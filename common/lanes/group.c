@@ -189,6 +189,20 @@ static void sample_entry(struct gtel_group *group, struct gtel_group_entry *entr
         note_success(group, entry);
 }
 
+void gtel_group_diagnose(struct gtel_group *group, struct gtel_findings *findings)
+{
+    for (size_t i = 0; i < group->n; i++) {
+        struct gtel_group_entry *entry = &group->entry[i];
+        const char *const text[3] = {entry->source->name,
+                                     "the source does not work; it is tried again", NULL};
+        findings->source = entry->index;
+        if (entry->is_failing)
+            gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU, entry->error, text);
+        if (entry->is_open && entry->source->diagnose)
+            entry->source->diagnose(entry->state, &group->registry, findings);
+    }
+}
+
 void gtel_group_sample(struct gtel_group *group)
 {
     gtel_batch_reset(&group->batch);
@@ -198,6 +212,8 @@ void gtel_group_sample(struct gtel_group *group)
         sample_entry(group, &group->entry[i]);
     gtel_usage_emit(&group->usage, &group->batch);
     group->errors += group->batch.failed_sources;
+    if (group->batch.findings)
+        gtel_group_diagnose(group, group->batch.findings);
 }
 
 /* When a source asks to be called, or 0. */
@@ -236,20 +252,6 @@ void gtel_group_tick(struct gtel_group *group)
     }
     gtel_batch_reset(&group->batch);
     gtel_usage_begin(&group->usage);
-}
-
-void gtel_group_diagnose(struct gtel_group *group, struct gtel_findings *findings)
-{
-    for (size_t i = 0; i < group->n; i++) {
-        struct gtel_group_entry *entry = &group->entry[i];
-        const char *const text[3] = {entry->source->name,
-                                     "the source does not work; it is tried again", NULL};
-        findings->source = entry->index;
-        if (entry->is_failing)
-            gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU, entry->error, text);
-        if (entry->is_open && entry->source->diagnose)
-            entry->source->diagnose(entry->state, &group->registry, findings);
-    }
 }
 
 uint64_t gtel_group_dropped(const struct gtel_group *group)

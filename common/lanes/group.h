@@ -56,14 +56,18 @@ struct gtel_group {
 int gtel_group_init(struct gtel_group *group, const char *lane, const struct gtel_env *env,
                     const struct gtel_options *options);
 void gtel_group_done(struct gtel_group *group);
-/* Fills group->batch again. Failures are logged and counted, never returned. */
+/*
+ * Fills group->batch again, and batch.findings where it is there. Failures are logged and counted,
+ * never returned.
+ */
 void gtel_group_sample(struct gtel_group *group);
 
 /* When a source asks to be called before the next gather, on the env's clock; 0: none does. */
 uint64_t gtel_group_due(const struct gtel_group *group);
 /* Calls the sources whose time has come. Empties group->batch. */
 void gtel_group_tick(struct gtel_group *group);
-/* Adds what the sources have to say of what is missing, and of those that do not work at all. */
+/* Adds what is missing, as the last sample has found it, and the sources that do not work at all.
+ */
 void gtel_group_diagnose(struct gtel_group *group, struct gtel_findings *findings);
 
 /* What was lost to a limit since the start: readings, and devices at each look for them. */

@@ -418,45 +418,35 @@ static void send_request(struct gtel_lane *lane)
         lane->state = GTEL_LANE_BUSY;
 }
 
-void gtel_lane_diagnose(struct gtel_lane *lane, uint64_t number)
+static void answer_inline(struct gtel_lane *lane, bool with_findings)
 {
-    if (lane->state != GTEL_LANE_IDLE)
-        return;
-    lane->request = number;
-    lane->is_diagnosing = true;
-    gtel_buf_reset(&lane->tx);
-    if (!lane->has_group) {
-        gtel_wire_diagnose(&lane->tx, number);
-        send_request(lane);
-        return;
-    }
+    struct gtel_group *group = &lane->group;
     struct gtel_findings findings = {0};
-    gtel_group_diagnose(&lane->group, &findings);
-    gtel_wire_findings(&lane->tx, number, &findings);
+    group->batch.findings = with_findings ? &findings : NULL;
+    gtel_group_sample(group);
+    struct gtel_answer answer = {
+        .request = lane->request, .errors = group->errors, .dropped = gtel_group_dropped(group)};
+    bool with_devices = lane->device_generation != group->registry.generation;
+    gtel_wire_answer(&lane->tx, &answer, &group->registry, with_devices, &group->batch);
+    group->batch.findings = NULL;
     gtel_findings_done(&findings);
+    lane->device_generation = group->registry.generation;
     lane->state = GTEL_LANE_BUSY;
 }
 
-void gtel_lane_request(struct gtel_lane *lane, uint64_t number, uint64_t wall_ns)
+void gtel_lane_request(struct gtel_lane *lane, uint64_t number, uint64_t wall_ns,
+                       bool with_findings)
 {
     if (lane->state != GTEL_LANE_IDLE)
         return;
     lane->request = number;
     lane->request_wall_ns = wall_ns;
-    lane->is_diagnosing = false;
     gtel_buf_reset(&lane->tx);
     if (lane->has_group) {
-        struct gtel_group *group = &lane->group;
-        gtel_group_sample(group);
-        struct gtel_answer answer = {
-            .request = number, .errors = group->errors, .dropped = gtel_group_dropped(group)};
-        bool with_devices = lane->device_generation != group->registry.generation;
-        gtel_wire_answer(&lane->tx, &answer, &group->registry, with_devices, &group->batch);
-        lane->device_generation = group->registry.generation;
-        lane->state = GTEL_LANE_BUSY;
+        answer_inline(lane, with_findings);
         return;
     }
-    gtel_wire_request(&lane->tx, number);
+    gtel_wire_request(&lane->tx, number, with_findings);
     send_request(lane);
 }
 
@@ -544,9 +534,7 @@ static int take_frame(struct gtel_lane *lane, const struct gtel_frame *frame,
     case GTEL_FRAME_LOG:
         return take_log(lane, frame->payload);
     case GTEL_FRAME_ANSWER:
-    case GTEL_FRAME_FINDINGS:
-        if (lane->state != GTEL_LANE_BUSY ||
-            lane->is_diagnosing != (frame->type == GTEL_FRAME_FINDINGS))
+        if (lane->state != GTEL_LANE_BUSY)
             return -EPROTO;
         lane->state = GTEL_LANE_ANSWERED;
         *ret_payload = frame->payload;

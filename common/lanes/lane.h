@@ -27,7 +27,7 @@ enum gtel_lane_state {
     GTEL_LANE_OFF,      /* no helper */
     GTEL_LANE_GREETING, /* started, has not said hello yet */
     GTEL_LANE_IDLE,
-    GTEL_LANE_BUSY,    /* a request is out: for readings, or for findings (is_diagnosing) */
+    GTEL_LANE_BUSY,    /* a request is out */
     GTEL_LANE_ANSWERED /* its answer was received and waits to be understood */
 };
 
@@ -54,8 +54,7 @@ struct gtel_lane {
     struct gtel_buf tx;
     uint64_t device_generation; /* inline: what the last answer told */
     struct gtel_wire_map map;
-    bool is_diagnosing; /* the request that is out, or was answered last, asks for findings */
-    uint64_t request;   /* number of the request that is out, or was answered last */
+    uint64_t request; /* number of the request that is out, or was answered last */
     uint64_t request_wall_ns;
     uint64_t started_ns;
     uint64_t probe_ns; /* when to look again whether there is anything to read */
@@ -92,10 +91,12 @@ void gtel_lanes_done(struct gtel_lane *lanes, size_t n, uint64_t wait_ns);
 
 /* Starts the helper when that is due. now_ns: the env's clock. */
 void gtel_lane_tick(struct gtel_lane *lane, uint64_t now_ns);
-/* Sends a request unless one is out or the helper has not greeted. Inline: does the work. */
-void gtel_lane_request(struct gtel_lane *lane, uint64_t number, uint64_t wall_ns);
-/* The same for what is missing: the answer is a list of findings (gtel_wire_read_findings). */
-void gtel_lane_diagnose(struct gtel_lane *lane, uint64_t number);
+/*
+ * Sends a request unless one is out or the helper has not greeted. with_findings: also for what is
+ * missing. Inline: does the work.
+ */
+void gtel_lane_request(struct gtel_lane *lane, uint64_t number, uint64_t wall_ns,
+                       bool with_findings);
 /*
  * Takes in what has come, without waiting. Returns 1 with an answer's payload, valid until the next
  * call, 0 when there is none. Messages go to the log; a helper that is gone or talks nonsense is

@@ -46,9 +46,11 @@ static void send_log(void *arg, enum gtel_log_level level, const char *text)
                        gtel_buf_text(&server->log_out)); /* gone: the next read says so */
 }
 
-static int answer(struct server *server, uint64_t number)
+static int answer(struct server *server, uint64_t number, bool with_findings)
 {
     struct gtel_group *group = &server->group;
+    struct gtel_findings findings = {0};
+    group->batch.findings = with_findings ? &findings : NULL;
     gtel_group_sample(group);
     struct gtel_answer head = {.request = number,
                                .errors = group->errors,
@@ -62,28 +64,14 @@ static int answer(struct server *server, uint64_t number)
     if (server->out.has_failed) { /* beyond all limits: say nothing rather than half */
         group->batch.dropped += group->batch.n;
         group->batch.n = 0;
+        group->batch.findings = NULL;
         gtel_buf_reset(&server->out);
         gtel_wire_answer(&server->out, &head, &group->registry, with_devices, &group->batch);
     }
+    group->batch.findings = NULL;
+    gtel_findings_done(&findings);
     server->device_generation = group->registry.generation;
     server->has_told_devices = true;
-    return send_all(server->fd, gtel_buf_text(&server->out));
-}
-
-/* What is missing and why; beyond all limits, nothing. */
-static int diagnose(struct server *server, uint64_t number)
-{
-    struct gtel_findings findings = {0};
-    struct gtel_findings none = {0};
-    gtel_group_diagnose(&server->group, &findings);
-    gtel_buf_reset(&server->out);
-    gtel_wire_findings(&server->out, number, &findings);
-    if (server->out.has_failed) {
-        none.dropped = findings.n + findings.dropped;
-        gtel_buf_reset(&server->out);
-        gtel_wire_findings(&server->out, number, &none);
-    }
-    gtel_findings_done(&findings);
     return send_all(server->fd, gtel_buf_text(&server->out));
 }
 
@@ -95,16 +83,16 @@ static int handle(struct server *server, struct gtel_str bytes, size_t *ret_used
         struct gtel_frame frame;
         size_t used;
         uint64_t number;
+        bool with_findings;
         int r = gtel_frame_next(gtel_str_skip(bytes, *ret_used), &frame, &used);
         if (r == -EAGAIN)
             return 0;
-        if (r == 0 && frame.type != GTEL_FRAME_REQUEST && frame.type != GTEL_FRAME_DIAGNOSE)
+        if (r == 0 && frame.type != GTEL_FRAME_REQUEST)
             r = -EPROTO;
         if (r == 0)
-            r = gtel_wire_read_request(frame.payload, &number);
+            r = gtel_wire_read_request(frame.payload, &number, &with_findings);
         if (r == 0)
-            r = frame.type == GTEL_FRAME_REQUEST ? answer(server, number)
-                                                 : diagnose(server, number);
+            r = answer(server, number, with_findings);
         if (r < 0)
             return r;
         *ret_used += used;

@@ -78,25 +78,17 @@ void gtel_wire_log(struct gtel_buf *buf, uint8_t level, struct gtel_str text)
     end_frame(buf, start);
 }
 
-void gtel_wire_request(struct gtel_buf *buf, uint64_t number)
+void gtel_wire_request(struct gtel_buf *buf, uint64_t number, bool with_findings)
 {
     size_t start = begin_frame(buf, GTEL_FRAME_REQUEST);
     put_u64(buf, number);
+    put_u8(buf, with_findings);
     end_frame(buf, start);
 }
 
-void gtel_wire_diagnose(struct gtel_buf *buf, uint64_t number)
+static void put_findings(struct gtel_buf *buf, const struct gtel_findings *findings)
 {
-    size_t start = begin_frame(buf, GTEL_FRAME_DIAGNOSE);
-    put_u64(buf, number);
-    end_frame(buf, start);
-}
-
-void gtel_wire_findings(struct gtel_buf *buf, uint64_t number, const struct gtel_findings *findings)
-{
-    size_t start = begin_frame(buf, GTEL_FRAME_FINDINGS);
-    put_u64(buf, number);
-    put_u64(buf, findings->dropped);
+    put_u32(buf, (uint32_t)findings->dropped);
     put_u32(buf, (uint32_t)findings->n);
     for (size_t i = 0; i < findings->n; i++) {
         const struct gtel_finding *finding = &findings->finding[i];
@@ -109,7 +101,6 @@ void gtel_wire_findings(struct gtel_buf *buf, uint64_t number, const struct gtel
         put_str(buf, finding->why);
         put_str(buf, finding->fix);
     }
-    end_frame(buf, start);
 }
 
 static void put_devices(struct gtel_buf *buf, const struct gtel_registry *registry)
@@ -200,6 +191,8 @@ void gtel_wire_answer(struct gtel_buf *buf, const struct gtel_answer *answer,
     put_u32(buf, (uint32_t)batch->n);
     for (size_t i = 0; i < batch->n; i++)
         put_reading(buf, &batch->reading[i]);
+    const struct gtel_findings none = {0};
+    put_findings(buf, batch->findings ? batch->findings : &none);
     end_frame(buf, start);
 }
 
@@ -269,7 +262,7 @@ int gtel_frame_next(struct gtel_str bytes, struct gtel_frame *ret, size_t *ret_u
     uint32_t found = take_u32(&cursor);
     uint32_t type = take_u32(&cursor);
     uint32_t n = take_u32(&cursor);
-    if (found != magic || type < GTEL_FRAME_HELLO || type > GTEL_FRAME_FINDINGS ||
+    if (found != magic || type < GTEL_FRAME_HELLO || type > GTEL_FRAME_REQUEST ||
         n > GTEL_FRAME_MAX)
         return -EPROTO;
     if (cursor.rest.n < n)
@@ -279,13 +272,15 @@ int gtel_frame_next(struct gtel_str bytes, struct gtel_frame *ret, size_t *ret_u
     return 0;
 }
 
-int gtel_wire_read_request(struct gtel_str payload, uint64_t *ret_number)
+int gtel_wire_read_request(struct gtel_str payload, uint64_t *ret_number, bool *ret_with_findings)
 {
     struct cursor cursor = {.rest = payload};
     uint64_t number = take_u64(&cursor);
-    if (cursor.is_bad || cursor.rest.n > 0)
+    uint8_t with_findings = take_u8(&cursor);
+    if (cursor.is_bad || cursor.rest.n > 0 || with_findings > 1)
         return -EPROTO;
     *ret_number = number;
+    *ret_with_findings = with_findings == 1;
     return 0;
 }
 
@@ -427,32 +422,6 @@ static int read_reading(struct cursor *cursor, const struct gtel_wire_map *map,
     return 0;
 }
 
-int gtel_wire_read_answer(struct gtel_str payload, struct gtel_registry *registry,
-                          struct gtel_wire_map *map, struct gtel_batch *batch,
-                          struct gtel_answer *ret)
-{
-    struct cursor cursor = {.rest = payload};
-    struct gtel_answer answer;
-    answer.request = take_u64(&cursor);
-    answer.errors = take_u64(&cursor);
-    answer.dropped = take_u64(&cursor);
-    answer.rss_bytes = take_u64(&cursor);
-    answer.is_spent = take_u8(&cursor) == 1;
-    int r = 0;
-    if (take_u8(&cursor) == 1)
-        r = read_devices(&cursor, registry, map);
-    if (r == 0)
-        r = read_failures(&cursor, map, batch);
-    uint32_t n = r == 0 ? take_u32(&cursor) : 0;
-    for (uint32_t i = 0; i < n && r == 0; i++)
-        r = read_reading(&cursor, map, batch);
-    if (r == 0 && (cursor.is_bad || cursor.rest.n > 0))
-        r = -EPROTO;
-    if (r == 0)
-        *ret = answer;
-    return r;
-}
-
 static bool has_source(uint8_t source)
 {
     size_t n = 0;
@@ -477,6 +446,8 @@ static int read_finding(struct cursor *cursor, const struct gtel_wire_map *map,
                     (device < map->n || device == NO_DEVICE);
     if (!is_sound)
         return -EPROTO;
+    if (!findings)
+        return 0;
     if (device != NO_DEVICE && !map->device[device]) {
         findings->dropped++;
         return 0;
@@ -495,21 +466,43 @@ static int read_finding(struct cursor *cursor, const struct gtel_wire_map *map,
     return 0;
 }
 
-int gtel_wire_read_findings(struct gtel_str payload, const struct gtel_wire_map *map,
-                            struct gtel_findings *findings, uint64_t *ret_number)
+static int read_findings(struct cursor *cursor, const struct gtel_wire_map *map,
+                         struct gtel_findings *findings)
 {
-    struct cursor cursor = {.rest = payload};
-    uint64_t number = take_u64(&cursor);
-    uint64_t dropped = take_u64(&cursor);
-    uint32_t n = take_u32(&cursor);
+    uint32_t dropped = take_u32(cursor);
+    uint32_t n = take_u32(cursor);
     int r = 0;
     for (uint32_t i = 0; i < n && r == 0; i++)
-        r = read_finding(&cursor, map, findings);
-    if (r == 0 && (cursor.is_bad || cursor.rest.n > 0 || dropped > UINT32_MAX))
+        r = read_finding(cursor, map, findings);
+    if (findings && r == 0)
+        findings->dropped += dropped;
+    return r;
+}
+
+int gtel_wire_read_answer(struct gtel_str payload, struct gtel_registry *registry,
+                          struct gtel_wire_map *map, struct gtel_batch *batch,
+                          struct gtel_answer *ret)
+{
+    struct cursor cursor = {.rest = payload};
+    struct gtel_answer answer;
+    answer.request = take_u64(&cursor);
+    answer.errors = take_u64(&cursor);
+    answer.dropped = take_u64(&cursor);
+    answer.rss_bytes = take_u64(&cursor);
+    answer.is_spent = take_u8(&cursor) == 1;
+    int r = 0;
+    if (take_u8(&cursor) == 1)
+        r = read_devices(&cursor, registry, map);
+    if (r == 0)
+        r = read_failures(&cursor, map, batch);
+    uint32_t n = r == 0 ? take_u32(&cursor) : 0;
+    for (uint32_t i = 0; i < n && r == 0; i++)
+        r = read_reading(&cursor, map, batch);
+    if (r == 0)
+        r = read_findings(&cursor, map, batch->findings);
+    if (r == 0 && (cursor.is_bad || cursor.rest.n > 0))
         r = -EPROTO;
-    if (r < 0)
-        return r;
-    findings->dropped += (size_t)dropped;
-    *ret_number = number;
-    return 0;
+    if (r == 0)
+        *ret = answer;
+    return r;
 }

@@ -6,8 +6,8 @@
  * machine: both ends are on one host and, by the greeting, of one version. The reader believes
  * nothing: any bytes give a frame or -EPROTO, never a crash; ids, counts and lengths are checked.
  *
- *     helper -> front end   HELLO version · LOG level text · ANSWER (batch) · FINDINGS number
- * (list) front end -> helper   REQUEST number · DIAGNOSE number
+ *     helper -> front end   HELLO version, LOG level text, ANSWER (batch)
+ *     front end -> helper   REQUEST number
  */
 #ifndef GTEL_LANES_WIRE_H
 #define GTEL_LANES_WIRE_H
@@ -20,9 +20,7 @@ enum gtel_frame_type {
     GTEL_FRAME_HELLO = 1,
     GTEL_FRAME_LOG,
     GTEL_FRAME_ANSWER,
-    GTEL_FRAME_REQUEST,
-    GTEL_FRAME_DIAGNOSE,
-    GTEL_FRAME_FINDINGS
+    GTEL_FRAME_REQUEST
 };
 
 enum {
@@ -52,21 +50,17 @@ struct gtel_answer {
 
 void gtel_wire_hello(struct gtel_buf *buf, struct gtel_str version);
 void gtel_wire_log(struct gtel_buf *buf, uint8_t level, struct gtel_str text);
-void gtel_wire_request(struct gtel_buf *buf, uint64_t number);
-/* Asks for what the sources looked for and did not get; read with gtel_wire_read_request. */
-void gtel_wire_diagnose(struct gtel_buf *buf, uint64_t number);
-/* Appends the whole list. Devices are told by earlier answers only. */
-void gtel_wire_findings(struct gtel_buf *buf, uint64_t number,
-                        const struct gtel_findings *findings);
+/* with_findings: the answer shall have what is missing, too. */
+void gtel_wire_request(struct gtel_buf *buf, uint64_t number, bool with_findings);
 /*
- * Appends a whole answer: the devices when with_devices, the failures and the readings of the
- * batch. Sets buf->has_failed when it does not fit.
+ * Appends a whole answer: the devices when with_devices, the failures, the readings and the
+ * findings of the batch. Sets buf->has_failed when it does not fit.
  */
 void gtel_wire_answer(struct gtel_buf *buf, const struct gtel_answer *answer,
                       const struct gtel_registry *registry, bool with_devices,
                       const struct gtel_batch *batch);
 
-int gtel_wire_read_request(struct gtel_str payload, uint64_t *ret_number);
+int gtel_wire_read_request(struct gtel_str payload, uint64_t *ret_number, bool *ret_with_findings);
 int gtel_wire_read_log(struct gtel_str payload, uint8_t *ret_level, struct gtel_str *ret_text);
 
 /* Which device of the front end each device of a lane is. A zeroed struct is empty. */
@@ -81,19 +75,12 @@ struct gtel_wire_map {
 
 /*
  * Reads an answer's payload: devices into registry and map, readings into batch (appended; their
- * strings borrow from payload), failures into batch->failed by the front end's device index. 0,
- * -EPROTO, or -ENOMEM. On an error the batch may hold some of the readings: reset it.
+ * strings borrow from payload), failures into batch->failed by the front end's device index, and
+ * findings into batch->findings (copied) where that is there. 0, -EPROTO, or -ENOMEM. On an error
+ * the batch may hold some of them: reset it.
  */
 int gtel_wire_read_answer(struct gtel_str payload, struct gtel_registry *registry,
                           struct gtel_wire_map *map, struct gtel_batch *batch,
                           struct gtel_answer *ret);
-
-/*
- * Reads a list of findings, which are added to findings with the front end's devices; those of a
- * device for which there was no room are left out. 0 or -EPROTO; on an error some may have been
- * added.
- */
-int gtel_wire_read_findings(struct gtel_str payload, const struct gtel_wire_map *map,
-                            struct gtel_findings *findings, uint64_t *ret_number);
 
 #endif

@@ -40,6 +40,7 @@ _Static_assert(sizeof(struct gtel_reading) <= 192, "a reading is at most 192 byt
 /* The value of `source` in readings that the core makes itself. */
 enum { GTEL_SOURCE_CORE = 255 };
 
+struct gtel_findings;
 struct gtel_usage;
 
 enum { GTEL_BATCH_MAX = 65536 }; /* readings in one batch; more are dropped and counted */
@@ -54,6 +55,8 @@ struct gtel_batch {
     uint8_t origin; /* set by the source: which of its origins the next readings come from */
     /* Where sources report what single processes use (processes/usage.h); NULL outside a lane. */
     struct gtel_usage *usage;
+    struct gtel_findings
+        *findings;           /* of what is missing (pipeline/finding.h); NULL: not asked for */
     uint64_t dropped;        /* readings lost to the limit or to memory since the batch was made */
     uint32_t failed_sources; /* sources that could not work at all, since the reset */
     uint32_t failed[GTEL_DEVICES_MAX]; /* failed readings by device index, since the reset */

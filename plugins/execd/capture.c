@@ -183,17 +183,20 @@ static int gather_all(struct run *run)
     return r;
 }
 
-/* What `gtel doctor` reads, so that it can read it from the record: its report is not kept. */
+/* The first sample, and what `gtel doctor` reads, so that it works on the record: its report is
+ * discarded. */
 static int look_around(struct run *run)
 {
-    const struct gtel_doctor_case about = {.env = &run->env,
-                                           .options = run->capture->options,
-                                           .context = run->context,
-                                           .wait_ns = diagnose_ns};
+    const struct gtel_doctor_case about = {
+        .env = &run->env, .options = run->capture->options, .context = run->context};
     struct gtel_doctor doctor;
     struct gtel_buf report;
     gtel_buf_init(&report, REPORT_MAX);
     int r = gtel_doctor_init(&doctor);
+    gtel_context_set_findings(run->context, &doctor.findings);
+    if (r == 0)
+        r = gtel_context_sample(run->context, diagnose_ns);
+    gtel_context_set_findings(run->context, NULL);
     if (r == 0)
         (void)gtel_doctor_report(&doctor, &about, &report);
     gtel_survey(&run->env, run->context, &run->unread);
@@ -212,9 +215,7 @@ static int gather_and_look(struct run *run)
     int r = gtel_context_new(&setup, &run->context);
     if (r < 0)
         return r;
-    r = gtel_context_sample(run->context, 0);
-    if (r == 0)
-        r = look_around(run);
+    r = look_around(run);
     if (r == 0)
         r = gather_all(run);
     run->gpus = gtel_context_devices(run->context);

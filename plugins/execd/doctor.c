@@ -34,6 +34,7 @@ void gtel_doctor_done(struct gtel_doctor *doctor)
     free(doctor->device);
     doctor->device = NULL;
     gtel_buf_done(&doctor->messages);
+    gtel_findings_done(&doctor->findings);
 }
 
 static void begin(void *arg, uint64_t wall_ns)
@@ -91,7 +92,6 @@ struct report {
     const struct gtel_doctor_case *about;
     struct gtel_buf *out;
     struct gtel_host_facts facts;
-    struct gtel_findings findings;
     struct gtel_doctor_fixes fixes;
 };
 
@@ -192,8 +192,8 @@ static bool is_limit(const struct gtel_finding *finding, const struct gtel_docto
 static const char *limited_by(const struct report *report, const struct gtel_doctor_device *seen,
                               size_t group)
 {
-    for (size_t i = 0; i < report->findings.n; i++) {
-        const struct gtel_finding *finding = &report->findings.finding[i];
+    for (size_t i = 0; i < report->doctor->findings.n; i++) {
+        const struct gtel_finding *finding = &report->doctor->findings.finding[i];
         if (finding->measurement == group && is_limit(finding, seen))
             return gtel_sources[finding->source]->name;
     }
@@ -206,8 +206,8 @@ static bool write_group(struct report *report, const struct gtel_device *device,
     const struct gtel_doctor_device *seen = &report->doctor->device[device->index];
     size_t fields = count_fields(seen, group);
     size_t told = 0;
-    for (size_t i = 0; i < report->findings.n; i++) {
-        const struct gtel_finding *finding = &report->findings.finding[i];
+    for (size_t i = 0; i < report->doctor->findings.n; i++) {
+        const struct gtel_finding *finding = &report->doctor->findings.finding[i];
         told += is_about(finding, device, group) && is_told(finding, seen, fields > 0) ? 1 : 0;
     }
     if (fields > 0) {
@@ -221,8 +221,8 @@ static bool write_group(struct report *report, const struct gtel_device *device,
         return false;
     }
     bool is_first = fields == 0;
-    for (size_t i = 0; i < report->findings.n; i++) {
-        const struct gtel_finding *finding = &report->findings.finding[i];
+    for (size_t i = 0; i < report->doctor->findings.n; i++) {
+        const struct gtel_finding *finding = &report->doctor->findings.finding[i];
         if (!is_about(finding, device, group) || !is_told(finding, seen, fields > 0))
             continue;
         put_head(report->out, is_first ? group_name(group) : "", is_first ? "no" : "");
@@ -274,8 +274,8 @@ static bool gives_some(const struct report *report, const struct gtel_finding *f
 static void write_common(struct report *report)
 {
     size_t n = 0;
-    for (size_t i = 0; i < report->findings.n; i++) {
-        const struct gtel_finding *finding = &report->findings.finding[i];
+    for (size_t i = 0; i < report->doctor->findings.n; i++) {
+        const struct gtel_finding *finding = &report->doctor->findings.finding[i];
         if (finding->device)
             continue;
         if (n++ == 0)
@@ -284,16 +284,17 @@ static void write_common(struct report *report)
                  gives_some(report, finding) ? "part" : "no");
         put_reason(report, finding);
     }
-    if (report->findings.dropped > 0)
+    if (report->doctor->findings.dropped > 0)
         gtel_buf_printf(report->out, "  and %zu findings more than fit\n",
-                        report->findings.dropped);
+                        report->doctor->findings.dropped);
 }
 
 static bool has_finding(const struct report *report, struct gtel_str source)
 {
-    for (size_t i = 0; i < report->findings.n; i++)
-        if (gtel_str_eq(source,
-                        gtel_str_of(gtel_sources[report->findings.finding[i].source]->name)))
+    for (size_t i = 0; i < report->doctor->findings.n; i++)
+        if (gtel_str_eq(
+                source,
+                gtel_str_of(gtel_sources[report->doctor->findings.finding[i].source]->name)))
             return true;
     return false;
 }
@@ -339,7 +340,6 @@ bool gtel_doctor_report(struct gtel_doctor *doctor, const struct gtel_doctor_cas
     if (!report)
         return true;
     *report = (struct report){.doctor = doctor, .about = about, .out = out};
-    gtel_context_diagnose(about->context, about->wait_ns, &report->findings);
     gtel_host_facts_read(about->env, &report->facts);
     gtel_buf_printf(out, "gtel %s\n", gtel_version);
     gtel_host_facts_write(&report->facts, out);
@@ -361,7 +361,6 @@ bool gtel_doctor_report(struct gtel_doctor *doctor, const struct gtel_doctor_cas
     gtel_doctor_fixes_write(&report->fixes, &report->facts, out);
     bool can_mend = report->fixes.n > 0;
     gtel_doctor_fixes_done(&report->fixes);
-    gtel_findings_done(&report->findings);
     free(report);
     return can_mend;
 }

@@ -16,6 +16,7 @@ struct gtel_doctor_device; /* what came of one device */
 struct gtel_doctor {
     struct gtel_doctor_device *device; /* GTEL_DEVICES_MAX of them, by index */
     struct gtel_buf messages;          /* warnings and errors, a line each */
+    struct gtel_findings findings;     /* for gtel_context_set_findings at the last sample */
 };
 
 /* What the report is about. */
@@ -23,7 +24,6 @@ struct gtel_doctor_case {
     const struct gtel_env *env;
     const struct gtel_options *options;
     struct gtel_context *context; /* has gathered at least once, into the sink */
-    uint64_t wait_ns;             /* for each helper's answer */
 };
 
 /* 0 or -ENOMEM. */

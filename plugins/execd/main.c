@@ -200,11 +200,12 @@ static int run_doctor(struct program *program)
 {
     const struct gtel_doctor_case about = {.env = &program->machine.env,
                                            .options = &program->args.options,
-                                           .context = program->context,
-                                           .wait_ns = starting_ns};
+                                           .context = program->context};
     int r = prepare_once(program, starting_ns);
+    gtel_context_set_findings(program->context, &program->doctor.findings);
     if (r == 0)
         r = gtel_context_sample(program->context, starting_ns);
+    gtel_context_set_findings(program->context, NULL);
     if (r == 0)
         r = gtel_context_emit(program->context);
     if (r < 0)

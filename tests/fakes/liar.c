@@ -221,21 +221,11 @@ static void twice(struct liar *liar)
     nap(MOMENT_MS);
 }
 
-static void findings(struct liar *liar)
-{
-    struct gtel_findings none = {0};
-    greet(liar);
-    hear();
-    gtel_wire_findings(&liar->out, next(liar), &none);
-    say(liar, 0);
-    nap(MOMENT_MS);
-}
-
 static void request(struct liar *liar)
 {
     greet(liar);
     hear();
-    gtel_wire_request(&liar->out, next(liar));
+    gtel_wire_request(&liar->out, next(liar), false);
     say(liar, 0);
     nap(MOMENT_MS);
 }
@@ -253,9 +243,9 @@ static void believed(struct liar *liar)
 }
 
 static void (*const lies[])(struct liar *liar) = {
-    wrong_version, no_greeting, silence,  noise,   half_a_head, unasked, huge,
-    announced,     chatter,     shout,    hang_up, no_answer,   killed,  cut,
-    bent,          twice,       findings, request, believed};
+    wrong_version, no_greeting, silence, noise, half_a_head, unasked,
+    huge,          announced,   chatter, shout, hang_up,     no_answer,
+    killed,        cut,         bent,    twice, request,     believed};
 
 static size_t count_life(const char *folder)
 {

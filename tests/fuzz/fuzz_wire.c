@@ -38,16 +38,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct gtel_answer answer;
     size_t used;
     uint64_t number;
+    bool with_findings;
     uint8_t level;
     struct gtel_str text;
     map = (struct gtel_wire_map){0};
     gtel_batch_reset(&batch);
+    batch.findings = &findings;
     while (gtel_frame_next(bytes, &frame, &used) == 0) {
         if (gtel_wire_read_answer(frame.payload, &registry, &map, &batch, &answer) == 0)
             check(&batch);
-        (void)gtel_wire_read_findings(frame.payload, &map, &findings, &number);
         check_findings(&findings);
-        (void)gtel_wire_read_request(frame.payload, &number);
+        (void)gtel_wire_read_request(frame.payload, &number, &with_findings);
         (void)gtel_wire_read_log(frame.payload, &level, &text);
         bytes = gtel_str_skip(bytes, used);
     }

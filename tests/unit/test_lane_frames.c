@@ -81,7 +81,7 @@ static void bend(struct gtel_buf *buf, uint64_t *seed, size_t from)
 /* What a helper, or a front end, would never send; sometimes it is sound all the same. */
 static void put_garbage(struct gtel_buf *buf, uint64_t *seed)
 {
-    const uint64_t kind = next(seed) % 8;
+    const uint64_t kind = next(seed) % 7;
     gtel_buf_reset(buf);
     if (kind == 0) { /* no frame at all */
         for (uint64_t n = next(seed) % BYTES_MAX; n > 0; n--)
@@ -91,13 +91,11 @@ static void put_garbage(struct gtel_buf *buf, uint64_t *seed)
     if (kind < 4)
         put_answer(buf);
     else if (kind == 4)
-        gtel_wire_request(buf, next(seed));
+        gtel_wire_request(buf, next(seed), false);
     else if (kind == 5)
         gtel_wire_log(buf, (uint8_t)(next(seed) % 6), GTEL_STR("a message\x1b[31m"));
-    else if (kind == 6)
-        gtel_wire_hello(buf, GTEL_STR("9.9.9"));
     else
-        gtel_wire_diagnose(buf, next(seed));
+        gtel_wire_hello(buf, GTEL_STR("9.9.9"));
     if (buf->has_failed || buf->n < GTEL_FRAME_HEADER)
         return;
     switch (next(seed) % 4) {
@@ -138,7 +136,6 @@ static bool connect_lane(struct front *front, uint64_t *seed)
     front->lane.fd = fd[0];
     front->peer = fd[1];
     front->lane.state = next(seed) % 4 == 0 ? GTEL_LANE_GREETING : GTEL_LANE_BUSY;
-    front->lane.is_diagnosing = next(seed) % 8 == 0;
     return true;
 }
 
@@ -146,15 +143,8 @@ static int understand(struct front *front, struct gtel_str payload)
 {
     int r;
     gtel_batch_reset(&front->batch);
-    if (front->lane.is_diagnosing) {
-        struct gtel_findings findings = {0};
-        uint64_t number;
-        r = gtel_wire_read_findings(payload, &front->lane.map, &findings, &number);
-        gtel_findings_done(&findings);
-    } else {
-        r = gtel_wire_read_answer(payload, &front->registry, &front->lane.map, &front->batch,
-                                  &front->lane.answer);
-    }
+    r = gtel_wire_read_answer(payload, &front->registry, &front->lane.map, &front->batch,
+                              &front->lane.answer);
     for (size_t i = 0; r == 0 && i < front->batch.n; i++)
         CHECK(front->batch.reading[i].metric < GTEL_M_COUNT &&
               front->batch.reading[i].source < GTEL_SOURCES_MAX);
@@ -209,13 +199,12 @@ static void test_front(const char *path)
     if (connect_lane(&front, &seed)) {
         struct gtel_str payload;
         front.lane.state = GTEL_LANE_GREETING;
-        front.lane.is_diagnosing = false;
         gtel_buf_reset(&buf);
         gtel_wire_hello(&buf, gtel_str_of(gtel_version));
         CHECK_INT(send(front.peer, buf.p, buf.n, MSG_NOSIGNAL), buf.n);
         CHECK_INT(gtel_lane_receive(&front.lane, &payload), 0);
         CHECK_INT(front.lane.state, GTEL_LANE_IDLE);
-        gtel_lane_request(&front.lane, 1, 1);
+        gtel_lane_request(&front.lane, 1, 1, false);
         gtel_buf_reset(&buf);
         put_answer(&buf);
         CHECK_INT(send(front.peer, buf.p, buf.n, MSG_NOSIGNAL), buf.n);
@@ -286,8 +275,8 @@ static void test_helper(const char *path)
     }
     test_label = "helper, sound again";
     gtel_buf_reset(&buf);
-    gtel_wire_request(&buf, 1);
-    gtel_wire_request(&buf, 2);
+    gtel_wire_request(&buf, 1, false);
+    gtel_wire_request(&buf, 2, false);
     serve(&machine, gtel_buf_text(&buf), &answers);
     CHECK_INT(answers, 2);
     gtel_buf_done(&buf);

@@ -336,6 +336,13 @@ static size_t count_findings(const struct gtel_findings *findings, const char *s
     return n;
 }
 
+static void diagnose(struct machine *machine, uint64_t wait_ns, struct gtel_findings *findings)
+{
+    gtel_context_set_findings(machine->context, findings);
+    CHECK_INT(gtel_context_sample(machine->context, wait_ns), 0);
+    gtel_context_set_findings(machine->context, NULL);
+}
+
 /* Findings come from the helpers; one that hangs says nothing and shows as late. */
 static void test_diagnosed(const char *gtel, const char *tree)
 {
@@ -345,7 +352,7 @@ static void test_diagnosed(const char *gtel, const char *tree)
     test_label = "diagnosed";
     if (!start(&machine, gtel, tree) || !CHECK(settle(&machine)))
         return;
-    gtel_context_diagnose(machine.context, 3 * second_ns, &findings);
+    diagnose(&machine, 3 * second_ns, &findings);
     CHECK(count_findings(&findings, "xe") > 0 && count_findings(&findings, "nvml") > 0);
     for (size_t i = 0; i < findings.n; i++)
         CHECK(!findings.finding[i].device ||
@@ -360,7 +367,7 @@ static void test_diagnosed(const char *gtel, const char *tree)
     if (!CHECK(pid > 0))
         return;
     CHECK_INT(kill(pid, SIGSTOP), 0);
-    gtel_context_diagnose(machine.context, second_ns / 10, &findings);
+    diagnose(&machine, second_ns / 10, &findings);
     CHECK(count_findings(&findings, "xe") > 0 && count_findings(&findings, "nvml") == 0);
     for (size_t i = 0; gtel_context_lane(machine.context, i, &lane); i++)
         if (lane.health != GTEL_LANE_UNUSED)

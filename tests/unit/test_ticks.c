@@ -277,7 +277,7 @@ static unsigned ask(int fd, struct gtel_buf *in, uint64_t number)
     struct gtel_buf out;
     unsigned energies = 0;
     gtel_buf_init(&out, 64);
-    gtel_wire_request(&out, number);
+    gtel_wire_request(&out, number, false);
     CHECK_INT(send(fd, out.p, out.n, MSG_NOSIGNAL), out.n);
     gtel_buf_done(&out);
     if (!CHECK(receive(fd, GTEL_FRAME_ANSWER, in, &frame)))

@@ -121,7 +121,9 @@ static void put_findings(struct gtel_buf *buf, struct gtel_registry *lane)
     struct gtel_findings findings = {.source = 1, .dropped = 3};
     gtel_finding_put(&findings, lane->device[1], GTEL_MEASUREMENT_GPU_ENGINE, -EACCES, text);
     gtel_finding_put_lack(&findings, NULL, GTEL_MEASUREMENT_GPU, GTEL_M_GPU_HEALTH, 0, bare);
-    gtel_wire_findings(buf, 12, &findings);
+    const struct gtel_answer answer = {.request = 12};
+    struct gtel_batch batch = {.findings = &findings};
+    gtel_wire_answer(buf, &answer, lane, false, &batch);
     gtel_findings_done(&findings);
 }
 
@@ -137,7 +139,9 @@ static void test_findings(void)
     struct gtel_buf buf;
     struct gtel_frame frame;
     size_t used;
-    uint64_t number = 0;
+    struct gtel_answer answer = {0};
+    struct gtel_batch back = {.findings = &got};
+    struct gtel_registry front = {0};
     test_label = "findings";
     gtel_buf_init(&buf, 4096);
     fill(&lane, &batch);
@@ -145,9 +149,8 @@ static void test_findings(void)
     map.n = 2;
     map.device[1] = &device;
     CHECK_INT(gtel_frame_next(gtel_buf_text(&buf), &frame, &used), 0);
-    CHECK_INT(frame.type, GTEL_FRAME_FINDINGS);
-    CHECK_INT(gtel_wire_read_findings(frame.payload, &map, &got, &number), 0);
-    CHECK_INT(number, 12);
+    CHECK_INT(gtel_wire_read_answer(frame.payload, &front, &map, &back, &answer), 0);
+    CHECK_INT(answer.request, 12);
     CHECK_INT(got.dropped, 3);
     if (CHECK(got.n == 2)) {
         CHECK(got.finding[0].device == &device && !got.finding[1].device);
@@ -160,17 +163,19 @@ static void test_findings(void)
     }
     for (size_t n = 0; n < frame.payload.n; n++) {
         char copy[512];
-        CHECK_INT(
-            gtel_wire_read_findings((struct gtel_str){frame.payload.p, n}, &map, &got, &number),
-            -EPROTO);
+        CHECK_INT(gtel_wire_read_answer((struct gtel_str){frame.payload.p, n}, &front, &map, &back,
+                                        &answer),
+                  -EPROTO);
         memcpy(copy, frame.payload.p, frame.payload.n);
         copy[n] = (char)(copy[n] ^ 0xff);
-        int r =
-            gtel_wire_read_findings((struct gtel_str){copy, frame.payload.n}, &map, &got, &number);
+        int r = gtel_wire_read_answer((struct gtel_str){copy, frame.payload.n}, &front, &map, &back,
+                                      &answer);
         CHECK(r == 0 || r == -EPROTO);
     }
     map.device[1] = NULL;
     gtel_findings_done(&got);
+    gtel_batch_done(&back);
+    gtel_registry_done(&front);
     gtel_buf_done(&buf);
     gtel_batch_done(&batch);
     gtel_registry_done(&lane);
@@ -186,17 +191,15 @@ static void test_others(void)
     struct gtel_str text = GTEL_STR_NONE;
     test_label = "small frames";
     gtel_buf_init(&buf, 4096);
-    gtel_wire_request(&buf, 42);
-    CHECK_INT(gtel_frame_next(gtel_buf_text(&buf), &frame, &used), 0);
-    CHECK_INT(gtel_wire_read_request(frame.payload, &number), 0);
-    CHECK_INT(number, 42);
-    gtel_buf_reset(&buf);
-    gtel_wire_diagnose(&buf, 43);
-    CHECK_INT(gtel_frame_next(gtel_buf_text(&buf), &frame, &used), 0);
-    CHECK_INT(frame.type, GTEL_FRAME_DIAGNOSE);
-    CHECK_INT(gtel_wire_read_request(frame.payload, &number), 0);
-    CHECK_INT(number, 43);
-    gtel_buf_reset(&buf);
+    for (int i = 0; i < 2; i++) {
+        bool with_findings = i == 0;
+        gtel_wire_request(&buf, 42, i == 1);
+        CHECK_INT(gtel_frame_next(gtel_buf_text(&buf), &frame, &used), 0);
+        CHECK_INT(gtel_wire_read_request(frame.payload, &number, &with_findings), 0);
+        CHECK_INT(number, 42);
+        CHECK_INT(with_findings, i == 1);
+        gtel_buf_reset(&buf);
+    }
     gtel_wire_log(&buf, 1, GTEL_STR("hello"));
     CHECK_INT(gtel_frame_next(gtel_buf_text(&buf), &frame, &used), 0);
     CHECK_INT(gtel_wire_read_log(frame.payload, &level, &text), 0);
