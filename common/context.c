@@ -213,6 +213,8 @@ static void merge_reading(struct gtel_context *context, const struct gtel_readin
         return; /* a source that was not asked for */
     if (is_told_by_another(context, reading, rank))
         return;
+    if (gtel_headline_is_made((enum gtel_metric)reading->metric))
+        rank = GTEL_RANK_HEADLINE + rank * GTEL_HEADLINE_NAMES;
     if (is_summed_up(reading))
         rank += GTEL_RANK_STEP;
     if (reading->value_type == GTEL_VALUE_TEXT &&
@@ -320,9 +322,10 @@ static bool is_folding(const struct gtel_context *context)
 static struct gtel_headline_source source_of(const struct gtel_series *series)
 {
     uint8_t source = series->now.source;
+    bool is_core = source == GTEL_SOURCE_CORE;
     return (struct gtel_headline_source){.rank = series->rank % GTEL_RANK_STEP,
-                                         .has_all_engines = source != GTEL_SOURCE_CORE &&
-                                                            gtel_sources[source]->has_all_engines};
+                                         .has_all_engines =
+                                             !is_core && gtel_sources[source]->has_all_engines};
 }
 
 /* Makes the headlines of the devices of this section from what their sources have reported. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum how { FIRST, HIGHEST, ANY, SUM, RATIO, AWAKE };
+enum how { FIRST, HIGHEST, ANY, AWAKE };
 
 static const struct rule {
     enum gtel_metric headline;
@@ -25,6 +25,14 @@ static const uint8_t rule_of[GTEL_M_COUNT] = {
 #include "tables/headlines.def"
 #undef GTEL_HEADLINE
 };
+
+bool gtel_headline_is_made(enum gtel_metric metric)
+{
+    for (size_t i = 0; i < GTEL_HEADLINE_RULES; i++)
+        if (rules[i].headline == metric)
+            return true;
+    return false;
+}
 
 void gtel_headlines_done(struct gtel_headlines *headlines)
 {
@@ -52,7 +60,7 @@ int gtel_headlines_begin(struct gtel_headlines *headlines, size_t devices)
     return 0;
 }
 
-/* "vram" is that part; with numbers, "vram0", "vram-2" and "vram-tile1" are of that name, too. */
+/* "gpu" is that part; with numbers, "gpu2", "gpu-2" and "gpu-tile1" are of that name, too. */
 static bool is_named(struct gtel_str dim, const char *name, bool has_numbers)
 {
     const struct gtel_str tile = GTEL_STR("-tile");
@@ -70,7 +78,7 @@ static bool is_named(struct gtel_str dim, const char *name, bool has_numbers)
 /* Position of a part's name in the rule; GTEL_HEADLINE_NAMES: it is not among them. */
 static uint32_t position_of(const struct rule *rule, const struct gtel_reading *part)
 {
-    bool has_numbers = rule->how == HIGHEST || rule->how == SUM || rule->how == RATIO;
+    bool has_numbers = rule->how == HIGHEST;
     uint32_t at = 0;
     if (part->metric == GTEL_M_ENGINE_BUSY && part->dim[1].n > 0)
         return GTEL_HEADLINE_NAMES; /* of a part: one engine, or one function */
@@ -141,7 +149,6 @@ void gtel_headlines_add(struct gtel_headlines *headlines, const struct gtel_seri
     choice->missing += is_missing;
     if (is_missing)
         return;
-    choice->sum += gtel_reading_number(now);
     if (index == GTEL_HEADLINE_ENGINE_BUSY)
         headline->has_main |= from.has_all_engines || is_main(now->dim[0]);
     if (is_better(choice, rule->how, now))
@@ -161,8 +168,6 @@ static bool is_second_choice(const struct gtel_headline *headline, size_t rule)
 static bool has_value(const struct gtel_headline *headline, size_t rule)
 {
     const struct gtel_headline_choice *choice = &headline->choice[rule];
-    const struct gtel_headline_choice *total = &headline->choice[GTEL_HEADLINE_MEMORY_TOTAL];
-    const struct gtel_headline_choice *used = &headline->choice[GTEL_HEADLINE_MEMORY_USED];
     if (!choice->series)
         return false;
     if (rules[rule].how == ANY && gtel_reading_number(&choice->series->now) > 0)
@@ -174,19 +179,9 @@ static bool has_value(const struct gtel_headline *headline, size_t rule)
         return headline->has_main && choice->missing == 0;
     case GTEL_HEADLINE_FREQUENCY_IDLE:
         return headline->has_slept && headline->idle_samples > 1 && !headline->is_counted;
-    case GTEL_HEADLINE_MEMORY_USED_RATIO:
-        return used->n == total->n && used->missing + total->missing == 0 && total->sum > 0;
     default:
         return choice->missing == 0;
     }
-}
-
-static void set_number(struct gtel_reading *reading, double value)
-{
-    if (reading->value_type == GTEL_VALUE_U64)
-        reading->value.u64 = (uint64_t)value;
-    else
-        reading->value.f64 = value;
 }
 
 bool gtel_headlines_get(const struct gtel_headlines *headlines, size_t device,
@@ -201,15 +196,11 @@ bool gtel_headlines_get(const struct gtel_headlines *headlines, size_t device,
     ret->metric = (uint16_t)rules[rule].headline;
     for (size_t i = 0; i < GTEL_DIMS_MAX; i++)
         ret->dim[i] = GTEL_STR_NONE;
-    if (rules[rule].how == SUM)
-        set_number(ret, choice->sum);
-    if (rules[rule].how == RATIO)
-        set_number(ret, headline->choice[GTEL_HEADLINE_MEMORY_USED].sum /
-                            headline->choice[GTEL_HEADLINE_MEMORY_TOTAL].sum);
     if (rules[rule].how == ANY || ret->metric == GTEL_M_GPU_BUSY)
         ret->is_derived = true;
     if (rules[rule].how == AWAKE) {
-        set_number(ret, 1 - ret->value.f64);
+        ret->value.f64 = 1 - gtel_reading_number(ret);
+        ret->value_type = GTEL_VALUE_F64;
         *ret_rank += GTEL_RANK_STEP;
         ret->source = GTEL_SOURCE_CORE;
         ret->origin = GTEL_HEADLINE_IDLE;

@@ -42,7 +42,6 @@ struct gtel_headline_choice {
     uint32_t rank;                    /* of its source and name: lower is preferred */
     uint32_t n;                       /* parts of that rank */
     uint32_t missing;                 /* of these, without a value this time */
-    double sum;
 };
 
 /* Of one device. Zeroed: nothing. */
@@ -67,6 +66,12 @@ struct gtel_headline_source {
     /* As in sources/source.h: else only render or compute engines stand for a GPU. */
     bool has_all_engines;
 };
+
+/*
+ * Whether a rule makes that metric. A source that reads it of the whole GPU, or knows better which
+ * of its parts are there, ranks with what is made of the parts of that source, and before it.
+ */
+bool gtel_headline_is_made(enum gtel_metric metric);
 
 void gtel_headlines_done(struct gtel_headlines *headlines);
 /* A new sample of so many devices begins. 0 or -ENOMEM: then new devices have none. */

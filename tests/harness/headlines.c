@@ -15,7 +15,7 @@ static bool has(const struct gtel_batch *batch, const struct gtel_reading *headl
 void headlines_append(struct headlines *headlines, size_t devices, struct gtel_batch *batch)
 {
     struct gtel_series_table *table = &headlines->series;
-    const struct gtel_headline_source from = {.rank = 1, .has_all_engines = false};
+    const struct gtel_headline_source from = {.rank = 1};
     struct gtel_reading reading;
     uint32_t rank;
     headlines->gathers++;

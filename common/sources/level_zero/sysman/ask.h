@@ -34,6 +34,10 @@ struct gtel_sysman_pass {
     uint32_t failed;                /* readings */
     const char *first;              /* of these, and its code */
     uint32_t first_code;
+    uint64_t memory_total; /* bytes of the memories that have answered, */
+    size_t memories;       /* how many these are, and the same of what is used */
+    uint64_t memory_used;
+    size_t memories_used;
 };
 
 /* A call that fills one structure. */

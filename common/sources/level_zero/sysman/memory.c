@@ -30,10 +30,27 @@ GTEL_SYSMAN_READ(memory)
     gtel_sysman_add_u64(pass, GTEL_M_MEMORY_TOTAL, &place, state->size);
     gtel_sysman_add_u64(pass, GTEL_M_MEMORY_HEALTH, &place, health_of(state->health));
     gtel_sysman_add_u64(pass, GTEL_M_MEMORY_USED, &place, used);
-    if (used != UINT64_MAX)
-        gtel_sysman_add_f64(pass, GTEL_M_MEMORY_USED_RATIO, &place,
-                            (double)used / (double)state->size);
+    pass->memories++;
+    pass->memory_total += state->size;
+    if (used == UINT64_MAX)
+        return GTEL_ZE_SUCCESS;
+    gtel_sysman_add_f64(pass, GTEL_M_MEMORY_USED_RATIO, &place, (double)used / (double)state->size);
+    pass->memories_used++;
+    pass->memory_used += used;
     return GTEL_ZE_SUCCESS;
+}
+
+void gtel_sysman_add_memory(const struct gtel_sysman_pass *pass)
+{
+    size_t memories = gtel_sysman_wanted(&pass->gpu->list[GTEL_SYSMAN_MEMORY]);
+    if (memories == 0 || pass->memories != memories)
+        return;
+    gtel_sysman_add_u64(pass, GTEL_M_GPU_MEMORY_TOTAL, NULL, pass->memory_total);
+    if (pass->memories_used != memories)
+        return;
+    gtel_sysman_add_u64(pass, GTEL_M_GPU_MEMORY_USED, NULL, pass->memory_used);
+    gtel_sysman_add_f64(pass, GTEL_M_GPU_MEMORY_USED_RATIO, NULL,
+                        (double)pass->memory_used / (double)pass->memory_total);
 }
 
 /*

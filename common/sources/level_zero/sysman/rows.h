@@ -74,6 +74,8 @@ GTEL_SYSMAN_READ(port_errors);
 GTEL_SYSMAN_READ(memory);
 GTEL_SYSMAN_GET(bandwidth);
 GTEL_SYSMAN_READ(bandwidth);
+/* The memory of the whole GPU, where each of its memories has answered in this sample. */
+void gtel_sysman_add_memory(const struct gtel_sysman_pass *pass);
 /* power.c */
 GTEL_SYSMAN_GET(energy);
 GTEL_SYSMAN_READ(energy);

@@ -120,6 +120,7 @@ void gtel_sysman_sample(struct gtel_sysman *sysman, struct gtel_sysman_gpu *gpu,
     gpu->has_worked = true;
     gtel_sysman_add_engines(&pass);
     gtel_sysman_add_resets(&pass);
+    gtel_sysman_add_memory(&pass);
     log_failures(&pass);
     update_rest(&pass);
 }
