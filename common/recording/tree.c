@@ -435,42 +435,35 @@ int gtel_tree_pmu(const struct gtel_tree *tree, struct gtel_str name, uint64_t c
     return 0;
 }
 
-int gtel_tree_pmu_error(const struct gtel_tree *tree, struct gtel_str name)
+/* A negative errno that was recorded for these words, or 0. */
+static int find_error(const struct gtel_tree *tree, struct gtel_str words, const char *prefix)
 {
-    struct gtel_str answer;
-    return find_answer(tree, name, "pmu_error ", &answer) < 0 ? 0 : -gtel_tree_error_value(answer);
+    struct gtel_str error;
+    return find_answer(tree, words, prefix, &error) < 0 ? 0 : -gtel_tree_error_value(error);
 }
 
-bool gtel_tree_query_key(struct gtel_str node, struct gtel_str driver, uint64_t item, char *buf,
-                         struct gtel_str *ret)
+int gtel_tree_pmu_error(const struct gtel_tree *tree, struct gtel_str name)
 {
-    int n = snprintf(buf, GTEL_TREE_PATH_MAX, "%.*s %.*s %llu", GTEL_STR_ARG(node),
-                     GTEL_STR_ARG(driver), (unsigned long long)item);
-    *ret = (struct gtel_str){buf, n > 0 ? (size_t)n : 0};
-    return n > 0 && n < GTEL_TREE_PATH_MAX && item <= UINT32_MAX &&
-           (gtel_str_eq(driver, GTEL_STR("i915")) || gtel_str_eq(driver, GTEL_STR("xe")));
+    return find_error(tree, name, "pmu_error ");
 }
 
 int gtel_tree_query(const struct gtel_tree *tree, struct gtel_str node, enum gtel_drm_driver driver,
                     uint32_t item, struct gtel_str *ret)
 {
     char buf[GTEL_TREE_PATH_MAX];
-    struct gtel_str key;
-    struct gtel_str error;
-    struct gtel_str name = driver == GTEL_DRM_XE ? GTEL_STR("xe") : GTEL_STR("i915");
-    if (!gtel_tree_query_key(node, name, item, buf, &key))
+    int n = snprintf(buf, sizeof(buf), "%.*s %s %lu", GTEL_STR_ARG(node),
+                     driver == GTEL_DRM_XE ? "xe" : "i915", (unsigned long)item);
+    if (n < 0 || (size_t)n >= sizeof(buf))
         return -ENOENT;
-    if (find_answer(tree, key, "query_error ", &error) == 0 && gtel_tree_error_value(error) != 0)
-        return -gtel_tree_error_value(error);
-    return find_answer(tree, key, "query ", ret);
+    struct gtel_str key = {buf, (size_t)n};
+    int r = find_error(tree, key, "query_error ");
+    return r < 0 ? r : find_answer(tree, key, "query ", ret);
 }
 
 int gtel_tree_stall(const struct gtel_tree *tree, struct gtel_str key, struct gtel_str *ret)
 {
-    struct gtel_str error;
-    if (find_answer(tree, key, "stall_error ", &error) == 0 && gtel_tree_error_value(error) != 0)
-        return -gtel_tree_error_value(error);
-    return find_answer(tree, key, "stall ", ret);
+    int r = find_error(tree, key, "stall_error ");
+    return r < 0 ? r : find_answer(tree, key, "stall ", ret);
 }
 
 /* A counter's node is named "\001ras DEVICE NODE NAME". False when it is none of that device. */
@@ -494,12 +487,11 @@ int gtel_tree_ras(const struct gtel_tree *tree, struct gtel_str device,
 {
     char buf[GTEL_TREE_PATH_MAX];
     struct gtel_str prefix;
-    struct gtel_str error;
     struct gtel_ras_counter counter;
     size_t n = 0;
-    if (gtel_tree_call(tree, GTEL_STR("ras_error"), &error) == 0 &&
-        gtel_tree_error_value(error) != 0)
-        return -gtel_tree_error_value(error);
+    int r = find_error(tree, GTEL_STR("ras_error"), "");
+    if (r < 0)
+        return r;
     if (gtel_tree_answer_key(device, "ras ", buf, &prefix) < 0 || prefix.n + 1 >= sizeof(buf))
         return -ENOENT;
     buf[prefix.n++] = ' ';

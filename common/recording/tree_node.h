@@ -83,13 +83,6 @@ int gtel_tree_answer_key(struct gtel_str words, const char *prefix, char *buf,
 /* The same of a counter: an answer that grows. */
 int gtel_tree_counter_key(struct gtel_str name, uint64_t config, char *buf, struct gtel_str *ret);
 
-/*
- * The words of a query: node, driver ("i915", "xe") and item. False when there is no such driver or
- * item, or the words are too long. buf as above.
- */
-bool gtel_tree_query_key(struct gtel_str node, struct gtel_str driver, uint64_t item, char *buf,
-                         struct gtel_str *ret);
-
 /* The node of a path at the present time, or NULL with a negative errno in *ret_error. */
 struct gtel_tree_node *gtel_tree_find(struct gtel_tree *tree, struct gtel_str path,
                                       bool follows_last, int *ret_error);

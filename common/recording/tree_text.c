@@ -17,8 +17,24 @@ enum {
     WALL_DEFAULT = 1767225600 /* 2026-01-01 00:00:00 UTC */
 };
 
+struct reader;
+
+/* A word that begins a line. */
+struct row {
+    struct gtel_str name;
+    int (*read)(struct reader *reader, struct gtel_str args);
+    const char *form; /* of the line: what is expected */
+    enum gtel_tree_kind kind;
+    /* Of an error that answers to something: how many words of the line name that, where the
+     * answer is kept, and what ends the error. */
+    size_t names;
+    const char *prefix;
+    const char *good;
+};
+
 struct reader {
     struct gtel_tree *tree;
+    const struct row *row; /* of the present line */
     struct gtel_str rest;
     size_t line;
     uint64_t t_ns;
@@ -41,6 +57,13 @@ static int fail_limit(const struct reader *reader, const char *what, size_t limi
 {
     (void)snprintf(reader->error, reader->error_size, "line %zu: more than %zu %s", reader->line,
                    limit, what);
+    return -EINVAL;
+}
+
+static int fail_form(const struct reader *reader)
+{
+    (void)snprintf(reader->error, reader->error_size, "line %zu: expected: %s", reader->line,
+                   reader->row->form);
     return -EINVAL;
 }
 
@@ -112,9 +135,9 @@ static int read_file(struct reader *reader, struct gtel_str args)
     return r < 0 ? r : add_event(reader, &event);
 }
 
-static int read_dir_or_gone(struct reader *reader, struct gtel_str args, enum gtel_tree_kind kind)
+static int read_dir_or_gone(struct reader *reader, struct gtel_str args)
 {
-    struct gtel_tree_event event = {.kind = kind, .text = GTEL_STR("")};
+    struct gtel_tree_event event = {.kind = reader->row->kind, .text = GTEL_STR("")};
     int r = read_path(reader, &args, &event);
     return r < 0 ? r : add_event(reader, &event);
 }
@@ -128,7 +151,7 @@ static int read_link(struct reader *reader, struct gtel_str args)
         return r;
     if (!gtel_str_word(&args, &arrow) || !gtel_str_eq(arrow, GTEL_STR("->")) ||
         !gtel_str_word(&args, &event.text))
-        return fail(reader, "expected: link PATH -> TARGET");
+        return fail_form(reader);
     return add_event(reader, &event);
 }
 
@@ -147,7 +170,7 @@ static int read_char(struct reader *reader, struct gtel_str args)
     (void)gtel_str_word(&args, &word); /* a missing word is no number */
     if (!gtel_str_part(&word, ':', &part) || gtel_str_u64(part, &major) < 0 ||
         gtel_str_u64(word, &minor) < 0 || major > UINT32_MAX || minor > UINT32_MAX)
-        return fail(reader, "expected: char PATH MAJOR:MINOR");
+        return fail_form(reader);
     event.start = (double)major;
     event.per_second = (double)minor;
     return add_event(reader, &event);
@@ -162,13 +185,13 @@ static int read_grow(struct reader *reader, struct gtel_str args)
         return r;
     if (!gtel_str_word(&args, &word) || gtel_str_f64(word, &event.start) < 0 ||
         !gtel_str_word(&args, &word) || gtel_str_f64(word, &event.per_second) < 0)
-        return fail(reader, "expected: grow PATH START PER_SECOND");
+        return fail_form(reader);
     return add_event(reader, &event);
 }
 
-static int read_error(struct reader *reader, struct gtel_str args, enum gtel_tree_kind kind)
+static int read_error(struct reader *reader, struct gtel_str args)
 {
-    struct gtel_tree_event event = {.kind = kind};
+    struct gtel_tree_event event = {.kind = reader->row->kind};
     struct gtel_str word = GTEL_STR_NONE;
     int r = read_path(reader, &args, &event);
     if (r < 0)
@@ -205,7 +228,7 @@ static int read_owner(struct reader *reader, struct gtel_str args)
         return r;
     (void)gtel_str_word(&args, &word); /* a missing word is no number */
     if (gtel_str_u64(word, &uid) < 0 || uid > UINT32_MAX)
-        return fail(reader, "expected: owner PATH UID");
+        return fail_form(reader);
     return add_answer(reader, "owner ", event.path, word);
 }
 
@@ -225,7 +248,7 @@ static int read_call(struct reader *reader, struct gtel_str args)
         memcpy(key + n, word.p, word.n);
         n += word.n;
     }
-    return fail(reader, "expected: call NAME WORD… = ANSWER");
+    return fail_form(reader);
 }
 
 static int read_at(struct reader *reader, struct gtel_str args)
@@ -255,7 +278,7 @@ static int read_library(struct reader *reader, struct gtel_str args)
 {
     struct gtel_str word;
     if (!gtel_str_word(&args, &word))
-        return fail(reader, "expected: library NAME, or library NAME gone");
+        return fail_form(reader);
     return add_answer(reader, "library ", word, gtel_str_trim(args));
 }
 
@@ -272,35 +295,53 @@ static int read_pmu(struct reader *reader, struct gtel_str args)
         gtel_str_hex(word, &config) < 0 || !gtel_str_word(&args, &word) ||
         gtel_str_f64(word, &event.start) < 0 || !gtel_str_word(&args, &word) ||
         gtel_str_f64(word, &event.per_second) < 0)
-        return fail(reader, "expected: pmu NAME CONFIG START PER_SECOND");
+        return fail_form(reader);
     if (gtel_tree_counter_key(name, config, buf, &key) < 0)
         return fail_words(reader);
     int r = gtel_arena_str(&reader->tree->arena, key, &event.path);
     return r < 0 ? r : add_event(reader, &event);
 }
 
-static int read_pmu_error(struct reader *reader, struct gtel_str args)
+/* The next n words as one key, with a blank between them. False when there are fewer. */
+static bool read_key(struct gtel_str *args, size_t n, char *buf, struct gtel_str *ret)
 {
-    struct gtel_str name;
-    struct gtel_str error = GTEL_STR_NONE;
-    if (!gtel_str_word(&args, &name))
-        return fail(reader, "expected: pmu_error NAME ERROR");
-    (void)gtel_str_word(&args, &error); /* a missing word is no known error */
-    if (gtel_tree_error_value(error) == 0 && !gtel_str_eq(error, GTEL_STR("none")))
-        return fail(reader, "not an error that is known here (EIO, EACCES …)");
-    return add_answer(reader, "pmu_error ", name, error);
+    struct gtel_str word;
+    *ret = (struct gtel_str){buf, 0};
+    for (size_t i = 0; i < n; i++) {
+        if (!gtel_str_word(args, &word) || ret->n + word.n + 1 >= GTEL_TREE_PATH_MAX)
+            return false;
+        if (i > 0)
+            buf[ret->n++] = ' ';
+        memcpy(buf + ret->n, word.p, word.n);
+        ret->n += word.n;
+    }
+    return true;
 }
 
-/* NODE DRIVER ITEM, of a line that goes on with args. */
-static bool read_query_key(struct gtel_str *args, char *buf, struct gtel_str *ret)
+/* NAME… ERROR, where an answer is kept by the same names. */
+static int read_answer_error(struct reader *reader, struct gtel_str args)
 {
-    struct gtel_str node;
-    struct gtel_str driver;
-    struct gtel_str word;
+    char buf[GTEL_TREE_PATH_MAX];
+    struct gtel_str key;
+    struct gtel_str error = GTEL_STR_NONE;
+    const struct row *row = reader->row;
+    if (!read_key(&args, row->names, buf, &key))
+        return fail_form(reader);
+    (void)gtel_str_word(&args, &error); /* a missing word is no known error */
+    if (gtel_tree_error_value(error) == 0 && !gtel_str_eq(error, gtel_str_of(row->good)))
+        return fail(reader, "not an error that is known here (EIO, EACCES …)");
+    return add_answer(reader, row->prefix, key, error);
+}
+
+/* NODE DRIVER ITEM */
+static bool is_query(struct gtel_str key)
+{
+    struct gtel_str word = GTEL_STR_NONE;
     uint64_t item;
-    return gtel_str_word(args, &node) && gtel_str_word(args, &driver) &&
-           gtel_str_word(args, &word) && gtel_str_u64(word, &item) == 0 &&
-           gtel_tree_query_key(node, driver, item, buf, ret);
+    (void)gtel_str_word(&key, &word);
+    (void)gtel_str_word(&key, &word);
+    return (gtel_str_eq(word, GTEL_STR("i915")) || gtel_str_eq(word, GTEL_STR("xe"))) &&
+           gtel_str_u64(gtel_str_trim(key), &item) == 0 && item <= UINT32_MAX;
 }
 
 /* The words become bytes here, so that answering cannot fail. */
@@ -312,8 +353,8 @@ static int read_query(struct reader *reader, struct gtel_str args)
     struct gtel_str words;
     struct gtel_str answer;
     size_t n;
-    if (!read_query_key(&args, buf, &key))
-        return fail(reader, "expected: query NODE i915|xe ITEM");
+    if (!read_key(&args, 3, buf, &key) || !is_query(key))
+        return fail_form(reader);
     int r = read_content(reader, &words);
     if (r < 0)
         return r;
@@ -321,33 +362,6 @@ static int read_query(struct reader *reader, struct gtel_str args)
         return fail(reader, "expected: | WIDTH:VALUE…, at most 8 KiB in all");
     r = gtel_arena_str(&reader->tree->arena, (struct gtel_str){(char *)bytes, n}, &answer);
     return r < 0 ? r : add_answer(reader, "query ", key, answer);
-}
-
-static int read_query_error(struct reader *reader, struct gtel_str args)
-{
-    char buf[GTEL_TREE_PATH_MAX];
-    struct gtel_str key;
-    struct gtel_str error = GTEL_STR_NONE;
-    if (!read_query_key(&args, buf, &key))
-        return fail(reader, "expected: query_error NODE i915|xe ITEM ERROR");
-    (void)gtel_str_word(&args, &error); /* a missing word is no known error */
-    if (gtel_tree_error_value(error) == 0 && !gtel_str_eq(error, GTEL_STR("none")))
-        return fail(reader, "not an error that is known here (EIO, EACCES …)");
-    return add_answer(reader, "query_error ", key, error);
-}
-
-/* NODE GT, of a line that goes on with args. */
-static bool read_stall_key(struct gtel_str *args, char *buf, struct gtel_str *ret)
-{
-    struct gtel_str node;
-    struct gtel_str gt;
-    uint64_t number;
-    if (!gtel_str_word(args, &node) || !gtel_str_word(args, &gt) || gtel_str_u64(gt, &number) < 0)
-        return false;
-    int n = snprintf(buf, GTEL_TREE_PATH_MAX, "%.*s %llu", GTEL_STR_ARG(node),
-                     (unsigned long long)number);
-    *ret = (struct gtel_str){buf, n > 0 ? (size_t)n : 0};
-    return n > 0 && n < GTEL_TREE_PATH_MAX;
 }
 
 /* stall NODE GT LAYOUT, and records; the answer is the layout and the lines behind it. */
@@ -359,8 +373,8 @@ static int read_stall(struct reader *reader, struct gtel_str args)
     struct gtel_str lines;
     struct gtel_str answer;
     struct gtel_buf text;
-    if (!read_stall_key(&args, buf, &key) || !gtel_str_word(&args, &layout))
-        return fail(reader, "expected: stall NODE GT pvc|xe2|xe3p");
+    if (!read_key(&args, 2, buf, &key) || !gtel_str_word(&args, &layout))
+        return fail_form(reader);
     int r = read_content(reader, &lines);
     if (r < 0)
         return r;
@@ -373,53 +387,17 @@ static int read_stall(struct reader *reader, struct gtel_str args)
     return r < 0 ? r : add_answer(reader, "stall ", key, answer);
 }
 
-static int read_stall_error(struct reader *reader, struct gtel_str args)
-{
-    char buf[GTEL_TREE_PATH_MAX];
-    struct gtel_str key;
-    struct gtel_str error = GTEL_STR_NONE;
-    if (!read_stall_key(&args, buf, &key))
-        return fail(reader, "expected: stall_error NODE GT ERROR");
-    (void)gtel_str_word(&args, &error); /* a missing word is no known error */
-    if (gtel_tree_error_value(error) == 0 && !gtel_str_eq(error, GTEL_STR("none")))
-        return fail(reader, "not an error that is known here (EIO, EACCES …)");
-    return add_answer(reader, "stall_error ", key, error);
-}
-
 /* ras DEVICE NODE NAME VALUE */
 static int read_ras(struct reader *reader, struct gtel_str args)
 {
-    char key[GTEL_TREE_PATH_MAX];
-    struct gtel_str part[4];
+    char buf[GTEL_TREE_PATH_MAX];
+    struct gtel_str key;
+    struct gtel_str word;
     uint64_t value;
-    size_t n = 0;
-    while (n < 4 && gtel_str_word(&args, &part[n]))
-        n++;
-    if (n < 4 || gtel_str_u64(part[3], &value) < 0 || value > UINT32_MAX)
-        return fail(reader, "expected: ras DEVICE NODE NAME VALUE");
-    int length = snprintf(key, sizeof(key), "%.*s %.*s %.*s", GTEL_STR_ARG(part[0]),
-                          GTEL_STR_ARG(part[1]), GTEL_STR_ARG(part[2]));
-    if (length < 0 || (size_t)length >= sizeof(key))
-        return fail_words(reader);
-    return add_answer(reader, "ras ", (struct gtel_str){key, (size_t)length}, part[3]);
-}
-
-static int read_ras_error(struct reader *reader, struct gtel_str args)
-{
-    struct gtel_str word = GTEL_STR_NONE;
-    (void)gtel_str_word(&args, &word); /* a missing word is no known error */
-    if (gtel_tree_error_value(word) == 0 && !gtel_str_eq(word, GTEL_STR("none")))
-        return fail(reader, "expected: ras_error ERROR, or ras_error none");
-    return add_answer(reader, "", GTEL_STR("ras_error"), word);
-}
-
-static int read_uevents(struct reader *reader, struct gtel_str args)
-{
-    struct gtel_str word = GTEL_STR_NONE;
-    (void)gtel_str_word(&args, &word); /* a missing word is no known error */
-    if (gtel_tree_error_value(word) == 0 && !gtel_str_eq(word, GTEL_STR("on")))
-        return fail(reader, "expected: uevents on, or uevents ERROR");
-    return add_answer(reader, "", GTEL_STR("uevents"), word);
+    if (!read_key(&args, 3, buf, &key) || !gtel_str_word(&args, &word) ||
+        gtel_str_u64(word, &value) < 0 || value > UINT32_MAX)
+        return fail_form(reader);
+    return add_answer(reader, "ras ", key, word);
 }
 
 /* The message as the kernel sends it: each part ends in a NUL (kernel: lib/kobject_uevent.c). */
@@ -451,7 +429,7 @@ static int read_uevent(struct reader *reader, struct gtel_str args)
         return add_event(reader, &event);
     }
     if (!has_path || devpath.p[0] != '/')
-        return fail(reader, "expected: uevent ACTION /DEVPATH KEY=VALUE…, or uevent lost");
+        return fail_form(reader);
     struct gtel_buf buf;
     gtel_buf_init(&buf, UEVENT_MAX);
     write_uevent(&buf, action, devpath, args);
@@ -461,63 +439,57 @@ static int read_uevent(struct reader *reader, struct gtel_str args)
     return r < 0 ? r : add_event(reader, &event);
 }
 
+static int read_end(struct reader *reader, struct gtel_str args)
+{
+    (void)args;
+    reader->has_end = true;
+    return 0;
+}
+
+#define WORD(name) GTEL_STR_INIT(name)
+static const struct row rows[] = {
+    {WORD("file"), read_file, .form = "file PATH"},
+    {WORD("link"), read_link, .form = "link PATH -> TARGET"},
+    {WORD("char"), read_char, .form = "char PATH MAJOR:MINOR"},
+    {WORD("owner"), read_owner, .form = "owner PATH UID"},
+    {WORD("grow"), read_grow, .form = "grow PATH START PER_SECOND"},
+    {WORD("call"), read_call, .form = "call NAME WORD… = ANSWER"},
+    {WORD("dir"), read_dir_or_gone, .kind = GTEL_TREE_DIR},
+    {WORD("gone"), read_dir_or_gone, .kind = GTEL_TREE_GONE},
+    {WORD("error"), read_error, .kind = GTEL_TREE_FILE},
+    {WORD("refuse"), read_error, .kind = GTEL_TREE_REFUSED},
+    {WORD("at"), read_at, .form = "at TIME"},
+    {WORD("wall"), read_wall, .form = "wall SECONDS, before anything else"},
+    {WORD("library"), read_library, .form = "library NAME, or library NAME gone"},
+    {WORD("pmu"), read_pmu, .form = "pmu NAME CONFIG START PER_SECOND"},
+    {WORD("query"), read_query, .form = "query NODE i915|xe ITEM"},
+    {WORD("stall"), read_stall, .form = "stall NODE GT pvc|xe2|xe3p"},
+    {WORD("ras"), read_ras, .form = "ras DEVICE NODE NAME VALUE"},
+    {WORD("uevent"), read_uevent, .form = "uevent ACTION /DEVPATH KEY=VALUE…, or uevent lost"},
+    {WORD("end"), read_end, .form = "end"},
+    {WORD("pmu_error"), read_answer_error, "pmu_error NAME ERROR", .names = 1,
+     .prefix = "pmu_error ", .good = "none"},
+    {WORD("query_error"), read_answer_error, "query_error NODE i915|xe ITEM ERROR", .names = 3,
+     .prefix = "query_error ", .good = "none"},
+    {WORD("stall_error"), read_answer_error, "stall_error NODE GT ERROR", .names = 2,
+     .prefix = "stall_error ", .good = "none"},
+    {WORD("ras_error"), read_answer_error, "ras_error ERROR", .prefix = "ras_error",
+     .good = "none"},
+    {WORD("uevents"), read_answer_error, "uevents on, or uevents ERROR", .prefix = "uevents",
+     .good = "on"},
+};
+
 static int read_line(struct reader *reader, struct gtel_str line)
 {
     struct gtel_str word;
-    struct gtel_str args = line;
-    if (gtel_str_starts(line, GTEL_STR("#")) || !gtel_str_word(&args, &word))
+    if (gtel_str_starts(line, GTEL_STR("#")) || !gtel_str_word(&line, &word))
         return 0;
     if (reader->has_end)
         return fail(reader, "text after end");
-    if (gtel_str_eq(word, GTEL_STR("file")))
-        return read_file(reader, args);
-    if (gtel_str_eq(word, GTEL_STR("link")))
-        return read_link(reader, args);
-    if (gtel_str_eq(word, GTEL_STR("char")))
-        return read_char(reader, args);
-    if (gtel_str_eq(word, GTEL_STR("owner")))
-        return read_owner(reader, args);
-    if (gtel_str_eq(word, GTEL_STR("grow")))
-        return read_grow(reader, args);
-    if (gtel_str_eq(word, GTEL_STR("call")))
-        return read_call(reader, args);
-    if (gtel_str_eq(word, GTEL_STR("dir")))
-        return read_dir_or_gone(reader, args, GTEL_TREE_DIR);
-    if (gtel_str_eq(word, GTEL_STR("gone")))
-        return read_dir_or_gone(reader, args, GTEL_TREE_GONE);
-    if (gtel_str_eq(word, GTEL_STR("error")))
-        return read_error(reader, args, GTEL_TREE_FILE);
-    if (gtel_str_eq(word, GTEL_STR("refuse")))
-        return read_error(reader, args, GTEL_TREE_REFUSED);
-    if (gtel_str_eq(word, GTEL_STR("at")))
-        return read_at(reader, args);
-    if (gtel_str_eq(word, GTEL_STR("wall")))
-        return read_wall(reader, args);
-    if (gtel_str_eq(word, GTEL_STR("library")))
-        return read_library(reader, args);
-    if (gtel_str_eq(word, GTEL_STR("pmu")))
-        return read_pmu(reader, args);
-    if (gtel_str_eq(word, GTEL_STR("pmu_error")))
-        return read_pmu_error(reader, args);
-    if (gtel_str_eq(word, GTEL_STR("query")))
-        return read_query(reader, args);
-    if (gtel_str_eq(word, GTEL_STR("query_error")))
-        return read_query_error(reader, args);
-    if (gtel_str_eq(word, GTEL_STR("stall")))
-        return read_stall(reader, args);
-    if (gtel_str_eq(word, GTEL_STR("stall_error")))
-        return read_stall_error(reader, args);
-    if (gtel_str_eq(word, GTEL_STR("ras")))
-        return read_ras(reader, args);
-    if (gtel_str_eq(word, GTEL_STR("ras_error")))
-        return read_ras_error(reader, args);
-    if (gtel_str_eq(word, GTEL_STR("uevent")))
-        return read_uevent(reader, args);
-    if (gtel_str_eq(word, GTEL_STR("uevents")))
-        return read_uevents(reader, args);
-    if (gtel_str_eq(word, GTEL_STR("end"))) {
-        reader->has_end = true;
-        return 0;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(rows); i++) {
+        reader->row = &rows[i];
+        if (gtel_str_eq(word, rows[i].name))
+            return rows[i].read(reader, line);
     }
     return fail(reader, "unknown word");
 }
