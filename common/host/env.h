@@ -96,7 +96,7 @@ struct gtel_env_ops {
     /*
      * What is there under that name in a kept directory, links followed; "" is the directory
      * itself. 0 or a negative errno; -ENOENT also when the directory itself is gone, as proc/PID/fd
-     * after the process has ended (where stat reports the number of descriptors).
+     * after the process has ended (its size is the number of descriptors).
      */
     int (*dir_stat)(void *arg, int handle, const char *name, struct gtel_stat *ret);
     void (*dir_close)(void *arg, int handle);
@@ -120,9 +120,9 @@ struct gtel_env_ops {
 
     /*
      * Opens a vendor library: the first of the names (NULL at the end) that loads. Returns 0;
-     * -ENOENT when none is there, or none loads and the system does not report why; -EPERM where
-     * the env forbids it. Windows says of the first that is there: -ENOEXEC when it is no library,
-     * or one for another processor; -EACCES; -ENOMEM; else -EIO.
+     * -ENOENT when none is there, or none loads and the system gives no reason; -EPERM where the
+     * env forbids it. Windows gives a reason for the first that is there: -ENOEXEC when it is no
+     * library, or one for another processor; -EACCES; -ENOMEM; else -EIO.
      */
     int (*lib_open)(void *arg, const char *const *names, void **ret);
     /* The address of a symbol, or NULL. */
@@ -171,8 +171,8 @@ struct gtel_env_ops {
     void (*stall_close)(void *arg, int handle);
 
     /*
-     * Optional. Begins to listen to what the kernel says of devices (uevents). Returns a handle of
-     * 0 or more, or a negative errno.
+     * Optional. Begins to receive the messages of the kernel about devices (uevents). Returns a
+     * handle of 0 or more, or a negative errno.
      */
     int (*uevent_open)(void *arg);
     /*

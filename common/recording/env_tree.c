@@ -36,8 +36,6 @@ struct tree_env {
     uint64_t epoch_ns; /* real monotonic time of time 0 */
     uint64_t step_ns;
     const char *libraries; /* folder of shared objects that play; NULL: none */
-    void (*watch)(void *arg, const char *path);
-    void *watch_arg;
     struct tree_group group[GROUPS_MAX];
     struct {
         bool is_open;
@@ -100,8 +98,6 @@ static int file_open(void *arg, const char *path)
 {
     struct tree_env *env = arg;
     int r;
-    if (env->watch)
-        env->watch(env->watch_arg, path);
     const struct gtel_tree_node *node = find(env, path, true, &r);
     if (!node)
         return r;
@@ -198,7 +194,7 @@ static bool is_descriptors(struct gtel_str path)
 
 /* Since Linux 6.2 the directory has the number of its entries as its size (kernel: fs/proc/fd.c).
  */
-static bool has_numbers(const struct tree_env *env)
+static bool has_counts(const struct tree_env *env)
 {
     int r;
     struct gtel_release release;
@@ -217,7 +213,7 @@ static void stat_node(const struct tree_env *env, const struct gtel_tree_node *n
                               .uid = gtel_tree_owner(env->tree, node),
                               .is_char = node->kind == GTEL_TREE_CHAR};
     if (is_descriptors(node->path)) /* also of one that cannot be listed */
-        ret->size = has_numbers(env) ? gtel_tree_entries(env->tree, node) : 0;
+        ret->size = has_counts(env) ? gtel_tree_entries(env->tree, node) : 0;
     else if (node->kind == GTEL_TREE_FILE)
         ret->size = node->text.n;
     if (ret->is_char) {
@@ -420,8 +416,6 @@ static int64_t drm_query(void *arg, const char *node, enum gtel_drm_driver drive
 {
     struct tree_env *env = arg;
     struct gtel_str answer;
-    if (env->watch)
-        env->watch(env->watch_arg, node);
     int r = gtel_tree_query(tree_now(env), gtel_str_of(node), driver, item, &answer);
     if (r < 0)
         return r;
@@ -436,8 +430,6 @@ static int stall_open(void *arg, const char *node, uint32_t gt, uint32_t clocks)
 {
     struct tree_env *env = arg;
     (void)clocks;
-    if (env->watch)
-        env->watch(env->watch_arg, node);
     return gtel_stall_tree_open(&env->stalls, tree_now(env), node, gt);
 }
 
@@ -560,11 +552,4 @@ void gtel_env_tree_libraries(struct gtel_env *env, const char *folder)
 {
     struct tree_env *tree = env->arg;
     tree->libraries = folder;
-}
-
-void gtel_env_tree_watch(struct gtel_env *env, void (*fn)(void *arg, const char *path), void *arg)
-{
-    struct tree_env *tree = env->arg;
-    tree->watch = fn;
-    tree->watch_arg = arg;
 }

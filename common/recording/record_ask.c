@@ -16,14 +16,27 @@ static struct gtel_str str(const char *text)
     return gtel_str_of(text);
 }
 
-void gtel_record_ask_answer(struct gtel_record_env *env, const char *key, const char *line)
+void gtel_record_ask_answer(struct gtel_record_env *env, const char *words, const char *answer)
 {
+    char key[GTEL_RECORD_PATH];
+    char line[2 * GTEL_RECORD_PATH];
+    (void)snprintf(key, sizeof(key), "\1%s", words);
+    (void)snprintf(line, sizeof(line), "%s %s", words, answer);
     gtel_record_answer(env->record, str(key), str(line));
 }
 
-bool gtel_record_ask_is_known(const struct gtel_record_env *env, const char *key)
+bool gtel_record_ask_is_known(const struct gtel_record_env *env, const char *words)
 {
+    char key[GTEL_RECORD_PATH];
+    (void)snprintf(key, sizeof(key), "\1%s", words);
     return gtel_record_find(env->record, str(key)) == GTEL_RECORD_ANSWER;
+}
+
+/* That something fails, or, with r of 0 or more, that it does so no more. */
+static void record_error(struct gtel_record_env *env, const char *words, int r)
+{
+    if (r < 0 || gtel_record_ask_is_known(env, words))
+        gtel_record_ask_answer(env, words, r < 0 ? gtel_record_error_name(r) : "none");
 }
 
 /* ---- counters ---- */
@@ -63,30 +76,24 @@ static void find_pmu(struct gtel_record_env *env, uint32_t type, char *name, siz
         name[0] = '\0';
 }
 
-static void record_pmu_error(struct gtel_record_env *env, const char *pmu, int error)
+/* A counter that the PMU does not have is no failure of the PMU. */
+static void record_pmu_error(struct gtel_record_env *env, const char *pmu, int r)
 {
-    char key[128];
-    char line[192];
-    (void)snprintf(key, sizeof(key), "\1pmu_error %s", pmu);
-    if (pmu[0] == '\0' || (error == 0 && !gtel_record_ask_is_known(env, key)))
-        return;
-    /* A counter that the PMU does not have is no failure of the PMU. */
-    if (error == -ENOENT || error == -ENODEV || error == -EOPNOTSUPP)
-        return;
-    (void)snprintf(line, sizeof(line), "pmu_error %s %s", pmu,
-                   error == 0 ? "none" : gtel_record_error_name(error));
-    gtel_record_ask_answer(env, key, line);
+    char words[128];
+    (void)snprintf(words, sizeof(words), "pmu_error %s", pmu);
+    if (pmu[0] != '\0' && r != -ENOENT && r != -ENODEV && r != -EOPNOTSUPP)
+        record_error(env, words, r);
 }
 
 static void record_counters(struct gtel_record_env *env, const struct gtel_record_group *group,
                             const uint64_t *values)
 {
     for (size_t i = 0; i < group->n && group->pmu[0]; i++) {
-        char key[160];
-        char line[224];
-        (void)snprintf(key, sizeof(key), "\1pmu %s 0x%" PRIx64, group->pmu, group->config[i]);
-        (void)snprintf(line, sizeof(line), "%s %" PRIu64 " 0", key + 1, values[i]);
-        gtel_record_ask_answer(env, key, line);
+        char words[128];
+        char answer[32];
+        (void)snprintf(words, sizeof(words), "pmu %s 0x%" PRIx64, group->pmu, group->config[i]);
+        (void)snprintf(answer, sizeof(answer), "%" PRIu64 " 0", values[i]);
+        gtel_record_ask_answer(env, words, answer);
     }
 }
 
@@ -105,7 +112,7 @@ int gtel_record_ask_pmu_open(void *arg, uint32_t type, const uint64_t *configs, 
     struct gtel_record_group *group = &env->group[i];
     int handle = gtel_env_pmu_open(inner, type, configs, n, cpu);
     find_pmu(env, type, group->pmu, sizeof(group->pmu));
-    record_pmu_error(env, group->pmu, handle < 0 ? handle : 0);
+    record_pmu_error(env, group->pmu, handle);
     if (handle < 0)
         return handle;
     group->is_open = true;
@@ -171,23 +178,18 @@ static void put_words(struct gtel_buf *out, const unsigned char *bytes, size_t n
 static void record_query(struct gtel_record_env *env, const char *name, const void *bytes,
                          int64_t r)
 {
-    char key[GTEL_RECORD_PATH];
+    char words[GTEL_RECORD_PATH];
     struct gtel_buf lines;
+    (void)snprintf(words, sizeof(words), "query_error %s", name);
+    if (r != -ENOENT && r != -E2BIG)
+        record_error(env, words, (int)r);
+    if (r < 0)
+        return;
     gtel_buf_init(&lines, 1 << 16);
-    (void)snprintf(key, sizeof(key), "\1query_error %s", name);
-    if (r >= 0 && gtel_record_ask_is_known(env, key))
-        gtel_buf_printf(&lines, "query_error %s none", name);
-    else if (r < 0 && r != -ENOENT && r != -E2BIG)
-        gtel_buf_printf(&lines, "query_error %s %s", name, gtel_record_error_name((int)r));
-    if (lines.n > 0)
-        gtel_record_answer(env->record, str(key), gtel_buf_text(&lines));
-    gtel_buf_reset(&lines);
-    (void)snprintf(key, sizeof(key), "\1query %s", name);
-    gtel_buf_printf(&lines, "query %s", name);
-    if (r >= 0) {
-        put_words(&lines, bytes, (size_t)r);
-        gtel_record_answer(env->record, str(key), gtel_buf_text(&lines));
-    }
+    (void)snprintf(words, sizeof(words), "\1query %s", name);
+    gtel_buf_str(&lines, str(words + 1));
+    put_words(&lines, bytes, (size_t)r);
+    gtel_record_answer(env->record, str(words), gtel_buf_text(&lines));
     gtel_buf_done(&lines);
 }
 
@@ -208,12 +210,9 @@ int64_t gtel_record_ask_drm_query(void *arg, const char *node, enum gtel_drm_dri
 int gtel_record_ask_uevent_open(void *arg)
 {
     struct gtel_record_env *env = arg;
-    char line[64];
     int r = gtel_env_uevent_open(env->inner);
-    if (r == -EOPNOTSUPP)
-        return r;
-    (void)snprintf(line, sizeof(line), "uevents %s", r >= 0 ? "on" : gtel_record_error_name(r));
-    gtel_record_ask_answer(env, "\1uevents", line);
+    if (r != -EOPNOTSUPP)
+        gtel_record_ask_answer(env, "uevents", r >= 0 ? "on" : gtel_record_error_name(r));
     return r;
 }
 
@@ -273,30 +272,20 @@ void gtel_record_ask_uevent_close(void *arg, int handle)
     env->inner->ops->uevent_close(env->inner->arg, handle);
 }
 
-static void record_counter(struct gtel_record_env *env, const char *device,
-                           const struct gtel_ras_counter *counter)
-{
-    char key[256];
-    char line[256];
-    (void)snprintf(key, sizeof(key), "\1ras %s %s %s", device, counter->node, counter->name);
-    (void)snprintf(line, sizeof(line), "ras %s %s %s %" PRIu32, device, counter->node,
-                   counter->name, counter->value);
-    gtel_record_ask_answer(env, key, line);
-}
-
 int gtel_record_ask_ras_read(void *arg, const char *device, struct gtel_ras_counter *ret,
                              size_t max, size_t *ret_n)
 {
     struct gtel_record_env *env = arg;
-    static const char key[] = "\1ras_error";
-    char line[64];
     int r = gtel_env_ras_read(env->inner, device, ret, max, ret_n);
     if (r == -ENOENT || r == -EOPNOTSUPP)
         return r;
-    (void)snprintf(line, sizeof(line), "ras_error %s", r < 0 ? gtel_record_error_name(r) : "none");
-    if (r < 0 || gtel_record_ask_is_known(env, key))
-        gtel_record_ask_answer(env, key, line);
-    for (size_t i = 0; r == 0 && i < *ret_n; i++)
-        record_counter(env, device, &ret[i]);
+    record_error(env, "ras_error", r);
+    for (size_t i = 0; r == 0 && i < *ret_n; i++) {
+        char words[256];
+        char answer[16];
+        (void)snprintf(words, sizeof(words), "ras %s %s %s", device, ret[i].node, ret[i].name);
+        (void)snprintf(answer, sizeof(answer), "%" PRIu32, ret[i].value);
+        gtel_record_ask_answer(env, words, answer);
+    }
     return r;
 }

@@ -37,10 +37,10 @@ struct gtel_record_env {
     char libraries[256]; /* asked for; with blanks between them */
 };
 
-/* Writes a line down when it differs from the one of that key before. */
-void gtel_record_ask_answer(struct gtel_record_env *env, const char *key, const char *line);
-/* Whether there is a line with that key already. */
-bool gtel_record_ask_is_known(const struct gtel_record_env *env, const char *key);
+/* Writes down a line of words and an answer when the answer differs from the one before. */
+void gtel_record_ask_answer(struct gtel_record_env *env, const char *words, const char *answer);
+/* Whether there is a line of these words already. */
+bool gtel_record_ask_is_known(const struct gtel_record_env *env, const char *words);
 
 /* Functions of struct gtel_env_ops; arg is the recording env. */
 int gtel_record_ask_pmu_open(void *arg, uint32_t type, const uint64_t *configs, size_t n,

@@ -427,20 +427,20 @@ static int exists(void *arg, const char *path)
 
 static void note_stat(struct gtel_record_env *env, const char *path, const struct gtel_stat *st)
 {
-    char key[GTEL_RECORD_PATH + 16];
-    char line[GTEL_RECORD_PATH + 32];
+    char words[GTEL_RECORD_PATH + 16];
+    char owner[16];
     if (st->is_char)
         gtel_record_char(env->record, str(path), st->major, st->minor);
     else
         note_there(env, path);
-    (void)snprintf(key, sizeof(key), "\1owner %s", path);
-    (void)snprintf(line, sizeof(line), "%s %" PRIu32, key + 1, st->uid);
-    if (!is_descriptor(path) && (st->uid != 0 || gtel_record_ask_is_known(env, key)))
-        gtel_record_ask_answer(env, key, line);
-    /* One descriptor that is not reported stands for those of a process that may not be checked. */
-    (void)snprintf(line, sizeof(line), "%s/0", path);
-    if (st->size > 0 && is_descriptor(line) && !gtel_record_has_below(env->record, str(path)))
-        gtel_record_link(env->record, str(line), other_file);
+    (void)snprintf(words, sizeof(words), "owner %s", path);
+    (void)snprintf(owner, sizeof(owner), "%" PRIu32, st->uid);
+    if (!is_descriptor(path) && (st->uid != 0 || gtel_record_ask_is_known(env, words)))
+        gtel_record_ask_answer(env, words, owner);
+    /* One unknown descriptor stands for those of a process that cannot be listed. */
+    (void)snprintf(words, sizeof(words), "%s/0", path);
+    if (st->size > 0 && is_descriptor(words) && !gtel_record_has_below(env->record, str(path)))
+        gtel_record_link(env->record, str(words), other_file);
 }
 
 static int stat_file(void *arg, const char *path, struct gtel_stat *ret)

@@ -569,24 +569,6 @@ static void put_content(struct work *work, struct gtel_str path, struct gtel_str
     }
 }
 
-void gtel_scrub_file(struct gtel_scrub *scrub, struct gtel_str path, struct gtel_str text,
-                     struct gtel_buf *out)
-{
-    struct work work = {.scrub = scrub, .out = out};
-    struct gtel_buf reduced;
-    struct gtel_str line;
-    gtel_buf_init(&reduced, text.n + 1);
-    gtel_scrub_reduce(path, text, &reduced);
-    if (gtel_str_eq(path, GTEL_STR("etc/passwd")))
-        gtel_scrub_users(scrub, text);
-    for (struct gtel_str rest = gtel_buf_text(&reduced); gtel_str_line(&rest, &line);) {
-        put_content(&work, path, line);
-        gtel_buf_char(out, '\n');
-    }
-    scrub->has_failed = scrub->has_failed || reduced.has_failed;
-    gtel_buf_done(&reduced);
-}
-
 /* ---- recorded machines (recording/tree.h) ---- */
 
 /* Whether a path, or what a link leads to, is named by the kernel or a distribution. */

@@ -67,10 +67,6 @@ void gtel_scrub_user(struct gtel_scrub *scrub, struct gtel_str name);
  */
 void gtel_scrub_users(struct gtel_scrub *scrub, struct gtel_str passwd);
 
-/* Appends the content of the file of that path, reduced (recording/scrub_process.h) and scrubbed.
- */
-void gtel_scrub_file(struct gtel_scrub *scrub, struct gtel_str path, struct gtel_str text,
-                     struct gtel_buf *out);
 /* Appends a recorded machine (recording/tree.h), scrubbed; contents have been reduced before. */
 void gtel_scrub_record(struct gtel_scrub *scrub, struct gtel_str text, struct gtel_buf *out);
 

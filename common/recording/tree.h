@@ -134,7 +134,5 @@ void gtel_env_tree_done(struct gtel_env *env);
  * from, and takes it back with NULL.
  */
 void gtel_env_tree_libraries(struct gtel_env *env, const char *folder);
-/* Called with the path at each open, for tests that prove what is not touched; fn NULL: off. */
-void gtel_env_tree_watch(struct gtel_env *env, void (*fn)(void *arg, const char *path), void *arg);
 
 #endif

@@ -3,8 +3,8 @@
  * `gtel capture`: writes a recorded machine from the one that is read.
  *
  * Runs all sources inside this process on an env that records what they ask
- * (recording/record_env.h), for some gathers and for what `gtel doctor` reads. Serial numbers,
- * uuids and the names of host and user are replaced; what was replaced is reported.
+ * (recording/record_env.h), for some gathers and for what `gtel doctor` looks at. Serial numbers,
+ * uuids and the names of host and user are replaced; what was replaced is logged.
  */
 #ifndef GTEL_EXECD_CAPTURE_H
 #define GTEL_EXECD_CAPTURE_H
@@ -15,7 +15,7 @@
 struct gtel_capture {
     const struct gtel_env *env; /* the machine */
     const struct gtel_options *options;
-    struct gtel_log log;    /* what is reported */
+    struct gtel_log log;    /* for the user */
     struct gtel_pace *pace; /* of a machine that runs by itself: SIGINT ends it early; else NULL */
     void (*step)(void *arg, uint64_t ns); /* of a stepped machine: lets its time go on; else NULL */
     void *step_arg;

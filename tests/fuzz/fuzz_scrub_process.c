@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Fuzz target: files about processes and users, scrubbed. */
+/* Fuzz target: files about processes and users, reduced to what a recorded machine needs. */
 #include "fuzz/fuzz.h"
-#include "recording/scrub.h"
+#include "recording/scrub_process.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct gtel_str paths[] = {
         GTEL_STR_INIT("proc/1/cgroup"), GTEL_STR_INIT("proc/1/stat"), GTEL_STR_INIT("etc/passwd")};
     const size_t n = sizeof(paths) / sizeof(paths[0]);
-    struct gtel_scrub scrub = {0};
     struct gtel_buf out;
     gtel_buf_init(&out, 1 << 20);
-    gtel_scrub_file(&scrub, paths[size > 0 ? data[size - 1] % n : 0], fuzz_text(data, size), &out);
+    gtel_scrub_reduce(paths[size > 0 ? data[size - 1] % n : 0], fuzz_text(data, size), &out);
     FUZZ_CHECK(!out.has_failed);
     gtel_buf_done(&out);
-    gtel_scrub_done(&scrub);
     return 0;
 }

@@ -11,7 +11,7 @@ endif()
 function(play name machine)
   execute_process(COMMAND ${PROGRAM} ${ARGN} --root ${machine}
     OUTPUT_FILE ${OUT}.${name} ERROR_VARIABLE messages RESULT_VARIABLE status TIMEOUT 60)
-  if(status GREATER 1) # 1: the doctor found something to mend
+  if(status GREATER 1) # 1: the doctor found something to fix
     message(FATAL_ERROR "${machine}: exit status ${status}\n${messages}")
   endif()
 endfunction()
