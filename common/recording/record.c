@@ -108,7 +108,7 @@ static struct gtel_record_change *add_change(struct gtel_record *record, uint32_
 }
 
 /* Directories above a path exist by themselves (recording/tree.h). */
-static void note_parents(struct gtel_record *record, struct gtel_str path)
+static void save_parents(struct gtel_record *record, struct gtel_str path)
 {
     for (size_t n = path.n; n > 0; n--) {
         if (path.p[n - 1] != '/')
@@ -144,7 +144,7 @@ static void set(struct gtel_record *record, struct gtel_str path, enum gtel_reco
     change->kind = kind;
     change->text = copy;
     if (kind != GTEL_RECORD_ANSWER)
-        note_parents(record, path);
+        save_parents(record, path);
 }
 
 void gtel_record_file(struct gtel_record *record, struct gtel_str path, struct gtel_str text)
@@ -277,7 +277,7 @@ void gtel_record_keep_numbers(struct gtel_record *record, struct gtel_str dir,
 /* ---- text ---- */
 
 /* `| ` before each line; what is no text is replaced, so that a line stays a line. */
-static void put_content(struct gtel_buf *out, struct gtel_str text)
+static void write_content(struct gtel_buf *out, struct gtel_str text)
 {
     struct gtel_str line;
     while (gtel_str_line(&text, &line)) {
@@ -290,7 +290,7 @@ static void put_content(struct gtel_buf *out, struct gtel_str text)
     }
 }
 
-static void put_file(struct gtel_record *record, struct gtel_str path, struct gtel_str text)
+static void write_file(struct gtel_record *record, struct gtel_str path, struct gtel_str text)
 {
     struct gtel_buf reduced;
     gtel_buf_init(&reduced, TEXT_MAX);
@@ -298,12 +298,12 @@ static void put_file(struct gtel_record *record, struct gtel_str path, struct gt
     if (gtel_str_eq(path, GTEL_STR("etc/passwd")))
         gtel_scrub_users(record->scrub, text);
     gtel_buf_printf(&record->text, "file %.*s\n", GTEL_STR_ARG(path));
-    put_content(&record->text, gtel_buf_text(&reduced));
+    write_content(&record->text, gtel_buf_text(&reduced));
     record->has_failed = record->has_failed || reduced.has_failed;
     gtel_buf_done(&reduced);
 }
 
-static void put_change(struct gtel_record *record, const struct gtel_record_change *change)
+static void write_change(struct gtel_record *record, const struct gtel_record_change *change)
 {
     struct gtel_buf *out = &record->text;
     if (change->node == UINT32_MAX) {
@@ -320,7 +320,7 @@ static void put_change(struct gtel_record *record, const struct gtel_record_chan
         gtel_buf_printf(out, "dir %.*s\n", GTEL_STR_ARG(path));
         break;
     case GTEL_RECORD_FILE:
-        put_file(record, path, change->text);
+        write_file(record, path, change->text);
         break;
     case GTEL_RECORD_LINK:
         gtel_buf_printf(out, "link %.*s -> %.*s\n", GTEL_STR_ARG(path), GTEL_STR_ARG(change->text));
@@ -340,7 +340,7 @@ static void put_change(struct gtel_record *record, const struct gtel_record_chan
     }
 }
 
-static void put_time(struct gtel_buf *out, uint64_t t_ns)
+static void write_time(struct gtel_buf *out, uint64_t t_ns)
 {
     const uint64_t second_ns = 1000000000;
     const uint64_t millisecond_ns = 1000000;
@@ -355,11 +355,11 @@ static void put_time(struct gtel_buf *out, uint64_t t_ns)
 static void finish_state(struct gtel_record *record)
 {
     if (record->changes > 0 && record->t_ns > record->written_ns) {
-        put_time(&record->text, record->t_ns);
+        write_time(&record->text, record->t_ns);
         record->written_ns = record->t_ns;
     }
     for (size_t i = 0; i < record->changes; i++)
-        put_change(record, &record->change[i]);
+        write_change(record, &record->change[i]);
     record->changes = 0;
     for (size_t i = 0; i < record->nodes; i++)
         record->node[i].pending = 0;
@@ -386,7 +386,7 @@ int gtel_record_write(struct gtel_record *record, gtel_record_head_fn head, void
     struct gtel_buf clean;
     finish_state(record);
     if (record->t_ns > record->written_ns) /* how long it was observed */
-        put_time(text, record->t_ns);
+        write_time(text, record->t_ns);
     gtel_buf_str(text, GTEL_STR("end\n"));
     gtel_buf_init(&clean, out->limit);
     gtel_scrub_record(record->scrub, gtel_buf_text(text), &clean);

@@ -158,7 +158,7 @@ static size_t count_zeros(const unsigned char *bytes, size_t n)
 }
 
 /* Bytes as words (parse/words.h): eight at a time, long runs of zero as one. */
-static void put_words(struct gtel_buf *out, const unsigned char *bytes, size_t n)
+static void write_words(struct gtel_buf *out, const unsigned char *bytes, size_t n)
 {
     enum { LINE_WORDS = 6 };
     for (size_t i = 0, words = 0; i < n; words++) {
@@ -188,7 +188,7 @@ static void record_query(struct gtel_record_env *env, const char *name, const vo
     gtel_buf_init(&lines, 1 << 16);
     (void)snprintf(words, sizeof(words), "\1query %s", name);
     gtel_buf_str(&lines, str(words + 1));
-    put_words(&lines, bytes, (size_t)r);
+    write_words(&lines, bytes, (size_t)r);
     gtel_record_answer(env->record, str(words), gtel_buf_text(&lines));
     gtel_buf_done(&lines);
 }

@@ -135,7 +135,7 @@ static int resolve(struct gtel_record_env *env, const char *path, bool follows_l
 }
 
 /* Records that something that may have been there is not. */
-static void note_missing(struct gtel_record_env *env, const char *path, bool follows_last)
+static void save_missing(struct gtel_record_env *env, const char *path, bool follows_last)
 {
     struct way way;
     if (is_missing(resolve(env, path, follows_last, &way)))
@@ -150,7 +150,7 @@ static int stop_listing(void *arg, struct gtel_str name)
 }
 
 /* Records that something is there, whatever it is, unless that is known. path has no links. */
-static void note_there(struct gtel_record_env *env, const char *path)
+static void save_there(struct gtel_record_env *env, const char *path)
 {
     const struct gtel_env *inner = env->inner;
     char target[GTEL_RECORD_PATH];
@@ -219,7 +219,7 @@ static int file_open(void *arg, const char *path)
     struct way way;
     int inner = env->inner->ops->file_open(env->inner->arg, path);
     if (is_missing(inner)) {
-        note_missing(env, path, true);
+        save_missing(env, path, true);
         return inner;
     }
     if (resolve(env, path, true, &way) == 0) {
@@ -227,7 +227,7 @@ static int file_open(void *arg, const char *path)
         if (inner >= 0 && (kind == GTEL_RECORD_NOTHING || kind == GTEL_RECORD_REFUSED))
             gtel_record_file(env->record, str(way.done), GTEL_STR_NONE);
         else if (inner == -EISDIR)
-            note_there(env, way.done);
+            save_there(env, way.done);
         else if (inner < 0)
             gtel_record_refuse(env->record, str(way.done), inner);
     }
@@ -243,7 +243,7 @@ static int file_open(void *arg, const char *path)
  * The device of an open file is gone: its old handles are dead, and the same path may lead to a new
  * file already.
  */
-static void note_dead(struct gtel_record_env *env, const char *path)
+static void save_dead(struct gtel_record_env *env, const char *path)
 {
     const struct gtel_env *inner = env->inner;
     struct way way;
@@ -252,7 +252,7 @@ static void note_dead(struct gtel_record_env *env, const char *path)
     if (fresh >= 0)
         inner->ops->file_close(inner->arg, fresh);
     if (fresh < 0) {
-        note_missing(env, path, true);
+        save_missing(env, path, true);
         return;
     }
     if (resolve(env, path, true, &way) < 0)
@@ -274,7 +274,7 @@ static int64_t file_read(void *arg, int handle, void *buf, size_t n)
     const struct gtel_record_handle *file = &env->handle[handle];
     int64_t r = env->inner->ops->file_read(env->inner->arg, file->inner, env->buf, READ_MAX);
     if (r == -ENODEV) {
-        note_dead(env, file->path);
+        save_dead(env, file->path);
         return r;
     }
     if (resolve(env, file->path, true, &way) < 0)
@@ -343,21 +343,21 @@ static void record_listing(struct gtel_record_env *env, const char *dir, struct 
         char path[2 * GTEL_RECORD_PATH];
         int n = snprintf(path, sizeof(path), "%s/%.*s", dir, GTEL_STR_ARG(listing->name[i]));
         if (n > 0 && n < GTEL_RECORD_PATH)
-            note_there(env, path);
+            save_there(env, path);
     }
 }
 
 /* Writes down what listing a directory gave: r. */
-static void note_listing(struct gtel_record_env *env, const char *path, int r,
+static void save_listing(struct gtel_record_env *env, const char *path, int r,
                          struct listing *listing, bool is_numbers)
 {
     struct way way;
     if (r == -ENOENT)
-        note_missing(env, path, true);
+        save_missing(env, path, true);
     else if (resolve(env, path, true, &way) == 0 && r == 0)
         record_listing(env, way.done, listing, is_numbers);
     else if (r == -ENOTDIR)
-        note_there(env, way.done);
+        save_there(env, way.done);
     else if (r < 0)
         gtel_record_refuse(env->record, str(way.done), r);
 }
@@ -367,7 +367,7 @@ static int dir_list(void *arg, const char *path, gtel_dir_fn fn, void *fn_arg)
     struct gtel_record_env *env = arg;
     struct listing listing = {0};
     int r = env->inner->ops->dir_list(env->inner->arg, path, keep_name, &listing);
-    note_listing(env, path, r, &listing, false);
+    save_listing(env, path, r, &listing, false);
     for (size_t i = 0; i < listing.n && r == 0; i++)
         r = fn(fn_arg, listing.name[i]);
     free(listing.name);
@@ -390,7 +390,7 @@ static int dir_list_from(void *arg, const char *path, uint32_t first, gtel_numbe
     struct listing listing = {0};
     struct gtel_numbers numbers = {0};
     int r = env->inner->ops->dir_list_from(env->inner->arg, path, 0, keep_number, &listing);
-    note_listing(env, path, r, &listing, true);
+    save_listing(env, path, r, &listing, true);
     for (size_t i = 0; i < listing.n && r == 0; i++)
         r = gtel_numbers_add(&numbers, listing.name[i], first);
     if (r == 0)
@@ -407,9 +407,9 @@ static int64_t link_read(void *arg, const char *path, char *buf, size_t n)
     struct way way;
     int64_t r = env->inner->ops->link_read(env->inner->arg, path, buf, n);
     if (r < 0 && is_missing((int)r))
-        note_missing(env, path, false);
+        save_missing(env, path, false);
     else if (resolve(env, path, false, &way) == 0 && r == -EINVAL)
-        note_there(env, way.done);
+        save_there(env, way.done);
     return r;
 }
 
@@ -419,20 +419,20 @@ static int exists(void *arg, const char *path)
     struct way way;
     int r = env->inner->ops->exists(env->inner->arg, path);
     if (is_missing(r))
-        note_missing(env, path, true);
+        save_missing(env, path, true);
     else if (r == 0 && resolve(env, path, true, &way) == 0)
-        note_there(env, way.done);
+        save_there(env, way.done);
     return r;
 }
 
-static void note_stat(struct gtel_record_env *env, const char *path, const struct gtel_stat *st)
+static void save_stat(struct gtel_record_env *env, const char *path, const struct gtel_stat *st)
 {
     char words[GTEL_RECORD_PATH + 16];
     char owner[16];
     if (st->is_char)
         gtel_record_char(env->record, str(path), st->major, st->minor);
     else
-        note_there(env, path);
+        save_there(env, path);
     (void)snprintf(words, sizeof(words), "owner %s", path);
     (void)snprintf(owner, sizeof(owner), "%" PRIu32, st->uid);
     if (!is_descriptor(path) && (st->uid != 0 || gtel_record_ask_is_known(env, words)))
@@ -449,9 +449,9 @@ static int stat_file(void *arg, const char *path, struct gtel_stat *ret)
     struct way way;
     int r = env->inner->ops->stat(env->inner->arg, path, ret);
     if (is_missing(r))
-        note_missing(env, path, true);
+        save_missing(env, path, true);
     else if (r == 0 && resolve(env, path, true, &way) == 0)
-        note_stat(env, way.done, ret);
+        save_stat(env, way.done, ret);
     return r;
 }
 

@@ -219,7 +219,7 @@ void gtel_scrub_host(struct gtel_scrub *scrub, struct gtel_str name)
 }
 
 /* A number of a user or group: those of people are counted up. */
-static void put_number(struct work *work, struct gtel_str digits)
+static void write_number(struct work *work, struct gtel_str digits)
 {
     enum { NOBODY = 65534 }; /* and 65535: no user (nobody in passwd(5)) */
     char real[32];
@@ -364,7 +364,7 @@ static struct gtel_scrub_secret *known_at(const struct work *work, struct gtel_s
 /* ---- texts ---- */
 
 /* What stands for a secret that is written as text. */
-static void put_made_up(struct work *work, struct gtel_scrub_secret *secret, struct gtel_str text)
+static void write_made_up(struct work *work, struct gtel_scrub_secret *secret, struct gtel_str text)
 {
     size_t at = 0;
     work->scrub->replaced[secret->kind] += secret->is_used ? 0 : 1;
@@ -388,7 +388,8 @@ static void put_made_up(struct work *work, struct gtel_scrub_secret *secret, str
     }
 }
 
-static void put_found(struct work *work, const struct gtel_scrub_find *found, struct gtel_str text)
+static void write_found(struct work *work, const struct gtel_scrub_find *found,
+                        struct gtel_str text)
 {
     char buf[REAL_MAX];
     struct gtel_scrub_secret *secret = NULL;
@@ -396,7 +397,7 @@ static void put_found(struct work *work, const struct gtel_scrub_find *found, st
     like.is_local = found->is_local || !has_digit(like.real) ||
                     like.real.n < (has_letter(like.real) ? (size_t)SPREAD_MIN : ANYWHERE_MIN);
     if (found->is_number) {
-        put_number(work, text);
+        write_number(work, text);
         return;
     }
     if (found->is_name)
@@ -404,7 +405,7 @@ static void put_found(struct work *work, const struct gtel_scrub_find *found, st
     else if (like.real.n > 0)
         secret = learn(work->scrub, &like);
     if (secret)
-        put_made_up(work, secret, text);
+        write_made_up(work, secret, text);
     else
         gtel_buf_str(work->out, text); /* too short to be one, or has_failed */
 }
@@ -421,7 +422,7 @@ static bool find_builder(struct gtel_str text, size_t at, struct gtel_scrub_find
            !gtel_scrub_is_usual(GTEL_SCRUB_RELEASE, letters);
 }
 
-static void put_plain(struct work *work, struct gtel_str text)
+static void write_plain(struct work *work, struct gtel_str text)
 {
     size_t at = 0;
     while (at < text.n) {
@@ -433,10 +434,10 @@ static void put_plain(struct work *work, struct gtel_str text)
             has_form = find_builder(text, at, &found);
         if (has_form) {
             gtel_buf_str(work->out, head(gtel_str_skip(text, at), found.at));
-            put_found(work, &found, head(gtel_str_skip(text, at + found.at), found.n));
+            write_found(work, &found, head(gtel_str_skip(text, at + found.at), found.n));
             at += found.at + found.n;
         } else if (secret) {
-            put_made_up(work, secret, head(gtel_str_skip(text, at), n));
+            write_made_up(work, secret, head(gtel_str_skip(text, at), n));
             at += n;
         } else {
             gtel_buf_char(work->out, text.p[at++]);
@@ -445,14 +446,15 @@ static void put_plain(struct work *work, struct gtel_str text)
 }
 
 /* Replaces every word of a value that is secret as a whole. */
-static void put_secret(struct work *work, const struct gtel_scrub_find *found, struct gtel_str text)
+static void write_secret(struct work *work, const struct gtel_scrub_find *found,
+                         struct gtel_str text)
 {
     while (text.n > 0) {
         size_t n = 0;
         while (n < text.n && (unsigned char)text.p[n] > ' ')
             n++;
         if (n > 0)
-            put_found(work, found, head(text, n));
+            write_found(work, found, head(text, n));
         for (; n < text.n && (unsigned char)text.p[n] <= ' '; n++)
             gtel_buf_char(work->out, text.p[n]);
         text = gtel_str_skip(text, n);
@@ -460,20 +462,20 @@ static void put_secret(struct work *work, const struct gtel_scrub_find *found, s
 }
 
 /* KEY=VALUE with a telling key: only the value is replaced. */
-static void put_word(struct work *work, struct gtel_str word)
+static void write_word(struct work *work, struct gtel_str word)
 {
     struct gtel_scrub_find found;
     size_t at = gtel_str_find(word, '=');
     if (at < word.n && gtel_scrub_is_secret_key(head(word, at), &found)) {
         gtel_buf_str(work->out, head(word, at + 1));
-        put_secret(work, &found, gtel_str_skip(word, at + 1));
+        write_secret(work, &found, gtel_str_skip(word, at + 1));
         return;
     }
-    put_plain(work, word);
+    write_plain(work, word);
 }
 
 /* The same of "KEY: VALUE", otherwise word by word; a line stays one for what is known by form. */
-static void put_line(struct work *work, struct gtel_str line)
+static void write_line(struct work *work, struct gtel_str line)
 {
     struct gtel_scrub_find found;
     size_t colon = gtel_str_find(line, ':');
@@ -482,16 +484,16 @@ static void put_line(struct work *work, struct gtel_str line)
         work->writer = GTEL_SCRUB_VERSION;
     if (!has_keys && colon < line.n && gtel_scrub_is_secret_key(head(line, colon), &found)) {
         gtel_buf_str(work->out, head(line, colon + 1));
-        put_secret(work, &found, gtel_str_skip(line, colon + 1));
+        write_secret(work, &found, gtel_str_skip(line, colon + 1));
         return;
     }
     if (!has_keys) {
-        put_plain(work, line);
+        write_plain(work, line);
         return;
     }
     while (line.n > 0) {
         size_t n = gtel_str_find(line, ' ');
-        put_word(work, head(line, n));
+        write_word(work, head(line, n));
         if (n < line.n)
             gtel_buf_char(work->out, ' ');
         line = gtel_str_skip(line, n + 1);
@@ -499,14 +501,14 @@ static void put_line(struct work *work, struct gtel_str line)
 }
 
 /* Every number of a line that is one by itself is a user's or a group's. */
-static void put_numbers(struct work *work, struct gtel_str line)
+static void write_numbers(struct work *work, struct gtel_str line)
 {
     for (size_t n; line.n > 0; line = gtel_str_skip(line, n)) {
         n = 0;
         while (n < line.n && gtel_scrub_is_digit(line.p[n]))
             n++;
         if (n > 0)
-            put_number(work, head(line, n));
+            write_number(work, head(line, n));
         else
             gtel_buf_char(work->out, line.p[n++]);
     }
@@ -550,22 +552,22 @@ static bool has_numbers(struct gtel_str path, struct gtel_str line, size_t *ret_
 }
 
 /* One line of the content of a file. */
-static void put_content(struct work *work, struct gtel_str path, struct gtel_str line)
+static void write_content(struct work *work, struct gtel_str path, struct gtel_str line)
 {
     struct gtel_scrub_find found;
     size_t numbers;
     work->writer = gtel_scrub_writer_of(path);
     if (has_numbers(path, line, &numbers)) {
-        put_plain(work, head(line, numbers));
-        put_numbers(work, gtel_str_skip(line, numbers));
+        write_plain(work, head(line, numbers));
+        write_numbers(work, gtel_str_skip(line, numbers));
     } else if (!gtel_scrub_is_secret_key(last_part(path), &found)) {
-        put_line(work, line);
+        write_line(work, line);
     } else if (found.kind == GTEL_SCRUB_HOST) {
         gtel_scrub_host(work->scrub, line);
         work->writer = GTEL_SCRUB_PEOPLE;
-        put_plain(work, line);
+        write_plain(work, line);
     } else {
-        put_secret(work, &found, line);
+        write_secret(work, &found, line);
     }
 }
 
@@ -587,7 +589,7 @@ static enum gtel_scrub_writer names_path(struct gtel_str path)
 }
 
 /* WORD PATH… of the format; its first word stays. *ret_file is the path when contents follow. */
-static void put_entry(struct work *work, struct gtel_str line, struct gtel_str *ret_file)
+static void write_entry(struct work *work, struct gtel_str line, struct gtel_str *ret_file)
 {
     static const struct gtel_str with_path[] = {
         GTEL_STR_INIT("file"),  GTEL_STR_INIT("dir"),  GTEL_STR_INIT("link"),
@@ -603,33 +605,33 @@ static void put_entry(struct work *work, struct gtel_str line, struct gtel_str *
     gtel_buf_str(work->out, head(line, word.n + 1));
     *ret_file = gtel_str_eq(word, GTEL_STR("file")) ? path : GTEL_STR_NONE;
     work->writer = names_path(path);
-    put_plain(work, path);
+    write_plain(work, path);
     rest = gtel_str_skip(rest, path.n);
     work->writer = GTEL_SCRUB_KERNEL;
     if (gtel_str_eq(word, GTEL_STR("owner"))) {
-        put_numbers(work, rest);
+        write_numbers(work, rest);
     } else if (gtel_str_eq(word, GTEL_STR("link"))) {
         struct gtel_str target = last_word(rest);
         gtel_buf_str(work->out, head(rest, rest.n - target.n));
         work->writer = names_path(target);
-        put_plain(work, target);
+        write_plain(work, target);
     } else {
-        put_line(work, rest);
+        write_line(work, rest);
     }
 }
 
 /* "# kernel 6.8.0-45-generic" has a release, any other comment what people say. */
-static void put_comment(struct work *work, struct gtel_str line)
+static void write_comment(struct work *work, struct gtel_str line)
 {
     static const struct gtel_str kernel = GTEL_STR_INIT("# kernel ");
     bool is_release = gtel_str_starts(line, kernel);
     size_t n = is_release ? kernel.n : 0;
     gtel_buf_str(work->out, head(line, n));
     work->writer = is_release ? GTEL_SCRUB_RELEASE : GTEL_SCRUB_PEOPLE;
-    put_plain(work, gtel_str_skip(line, n));
+    write_plain(work, gtel_str_skip(line, n));
 }
 
-static void put_record(struct work *work, struct gtel_str text)
+static void write_record(struct work *work, struct gtel_str text)
 {
     struct gtel_str file = GTEL_STR_NONE;
     struct gtel_str line;
@@ -637,11 +639,11 @@ static void put_record(struct work *work, struct gtel_str text)
         struct gtel_str content = gtel_str_skip(line, 2);
         if (gtel_str_starts(line, GTEL_STR("| "))) {
             gtel_buf_str(work->out, head(line, 2));
-            put_content(work, file.n > 0 ? file : GTEL_STR("sys/"), content);
+            write_content(work, file.n > 0 ? file : GTEL_STR("sys/"), content);
         } else if (gtel_str_starts(line, GTEL_STR("#"))) {
-            put_comment(work, line);
+            write_comment(work, line);
         } else {
-            put_entry(work, line, &file);
+            write_entry(work, line, &file);
         }
         gtel_buf_char(work->out, '\n');
     }
@@ -652,9 +654,9 @@ void gtel_scrub_record(struct gtel_scrub *scrub, struct gtel_str text, struct gt
     struct gtel_buf draft;
     struct work work = {.scrub = scrub, .out = &draft};
     gtel_buf_init(&draft, out->limit);
-    put_record(&work, text);
+    write_record(&work, text);
     scrub->has_failed = scrub->has_failed || draft.has_failed;
     gtel_buf_done(&draft);
     work.out = out;
-    put_record(&work, text);
+    write_record(&work, text);
 }

@@ -12,7 +12,7 @@ static struct gtel_str head(struct gtel_str s, size_t n)
 }
 
 /* Up to the start of the process, field 22: behind it are addresses and signals (proc(5)). */
-static void put_stat(struct gtel_str text, struct gtel_buf *out)
+static void write_stat(struct gtel_str text, struct gtel_buf *out)
 {
     enum { WORDS = 20 };
     size_t close = text.n;
@@ -27,7 +27,7 @@ static void put_stat(struct gtel_str text, struct gtel_buf *out)
 }
 
 /* Of a process only what says which rights it has (proc(5)). */
-static void put_status(struct gtel_str text, struct gtel_buf *out)
+static void write_status(struct gtel_str text, struct gtel_buf *out)
 {
     static const struct gtel_str keys[] = {
         GTEL_STR_INIT("Uid"),    GTEL_STR_INIT("Gid"),        GTEL_STR_INIT("Groups"),
@@ -53,7 +53,7 @@ bool gtel_scrub_user_line(struct gtel_str line, struct gtel_str *ret_name, uint6
 }
 
 /* Without the real name, the home and the shell (passwd(5)). */
-static void put_users(struct gtel_str text, struct gtel_buf *out)
+static void write_users(struct gtel_str text, struct gtel_buf *out)
 {
     struct gtel_str line;
     while (gtel_str_line(&text, &line)) {
@@ -70,7 +70,7 @@ static void put_users(struct gtel_str text, struct gtel_buf *out)
 }
 
 /* group(5): only the groups that matter for devices, without members. */
-static void put_groups(struct gtel_str text, struct gtel_buf *out)
+static void write_groups(struct gtel_str text, struct gtel_buf *out)
 {
     struct gtel_str line;
     while (gtel_str_line(&text, &line)) {
@@ -85,7 +85,7 @@ static void put_groups(struct gtel_str text, struct gtel_buf *out)
 }
 
 /* What a process was started with is nobody else's business. */
-static void put_nothing(struct gtel_str text, struct gtel_buf *out)
+static void write_nothing(struct gtel_str text, struct gtel_buf *out)
 {
     (void)text;
     (void)out;
@@ -98,12 +98,12 @@ void gtel_scrub_reduce(struct gtel_str path, struct gtel_str text, struct gtel_b
         struct gtel_str end;
         void (*put)(struct gtel_str text, struct gtel_buf *out);
     } files[] = {
-        {GTEL_STR_INIT("etc/passwd"), GTEL_STR_INIT(""), put_users},
-        {GTEL_STR_INIT("etc/group"), GTEL_STR_INIT(""), put_groups},
-        {GTEL_STR_INIT("proc/"), GTEL_STR_INIT("/stat"), put_stat},
-        {GTEL_STR_INIT("proc/"), GTEL_STR_INIT("/status"), put_status},
-        {GTEL_STR_INIT("proc/"), GTEL_STR_INIT("cmdline"), put_nothing},
-        {GTEL_STR_INIT("proc/"), GTEL_STR_INIT("/environ"), put_nothing},
+        {GTEL_STR_INIT("etc/passwd"), GTEL_STR_INIT(""), write_users},
+        {GTEL_STR_INIT("etc/group"), GTEL_STR_INIT(""), write_groups},
+        {GTEL_STR_INIT("proc/"), GTEL_STR_INIT("/stat"), write_stat},
+        {GTEL_STR_INIT("proc/"), GTEL_STR_INIT("/status"), write_status},
+        {GTEL_STR_INIT("proc/"), GTEL_STR_INIT("cmdline"), write_nothing},
+        {GTEL_STR_INIT("proc/"), GTEL_STR_INIT("/environ"), write_nothing},
     };
     for (size_t i = 0; i < GTEL_ARRAY_LEN(files); i++) {
         if (!gtel_str_starts(path, files[i].begin) || !gtel_str_ends(path, files[i].end))

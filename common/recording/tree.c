@@ -467,7 +467,7 @@ int gtel_tree_stall(const struct gtel_tree *tree, struct gtel_str key, struct gt
 }
 
 /* A counter's node is named "\001ras DEVICE NODE NAME". False when it is none of that device. */
-static bool take_counter(const struct gtel_tree_node *node, struct gtel_str prefix,
+static bool read_counter(const struct gtel_tree_node *node, struct gtel_str prefix,
                          struct gtel_ras_counter *ret)
 {
     struct gtel_str rest = gtel_str_skip(node->path, prefix.n);
@@ -496,7 +496,7 @@ int gtel_tree_ras(const struct gtel_tree *tree, struct gtel_str device,
         return -ENOENT;
     buf[prefix.n++] = ' ';
     for (size_t i = 0; i < tree->nodes && n < max; i++)
-        if (take_counter(&tree->node[i], prefix, &counter))
+        if (read_counter(&tree->node[i], prefix, &counter))
             ret[n++] = counter;
     *ret_n = n;
     return n > 0 ? 0 : -ENOENT;

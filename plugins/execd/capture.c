@@ -185,7 +185,7 @@ static int gather_all(struct run *run)
 
 /* The first sample, and what `gtel doctor` reads, so that it works on the record: its report is
  * discarded. */
-static int look_around(struct run *run)
+static int record_doctor(struct run *run)
 {
     const struct gtel_doctor_case about = {
         .env = &run->env, .options = run->capture->options, .context = run->context};
@@ -205,7 +205,7 @@ static int look_around(struct run *run)
     return r;
 }
 
-static int gather_and_look(struct run *run)
+static int gather_and_diagnose(struct run *run)
 {
     const struct gtel_sink sink = {.begin = begin, .put = put, .end = end};
     const struct gtel_setup setup = {.env = &run->env,
@@ -215,7 +215,7 @@ static int gather_and_look(struct run *run)
     int r = gtel_context_new(&setup, &run->context);
     if (r < 0)
         return r;
-    r = look_around(run);
+    r = record_doctor(run);
     if (r == 0)
         r = gather_all(run);
     run->gpus = gtel_context_devices(run->context);
@@ -224,7 +224,7 @@ static int gather_and_look(struct run *run)
 }
 
 /* "2 uuids, 1 host names" */
-static void put_replaced(const struct gtel_scrub *scrub, struct gtel_buf *out)
+static void write_replaced(const struct gtel_scrub *scrub, struct gtel_buf *out)
 {
     size_t before = out->n;
     for (size_t i = 0; i < GTEL_SCRUB_KINDS; i++)
@@ -236,7 +236,7 @@ static void put_replaced(const struct gtel_scrub *scrub, struct gtel_buf *out)
 }
 
 /* Year, month and day of a time, UTC, without the time zone of this machine. */
-static void put_date(struct gtel_buf *out, uint64_t wall_ns)
+static void write_date(struct gtel_buf *out, uint64_t wall_ns)
 {
     char text[32];
     struct tm tm;
@@ -246,7 +246,7 @@ static void put_date(struct gtel_buf *out, uint64_t wall_ns)
 }
 
 /* Lines about what a reader of the record will not find. */
-static void put_missing(const struct run *run, struct gtel_str begin, struct gtel_buf *out)
+static void write_missing(const struct run *run, struct gtel_str begin, struct gtel_buf *out)
 {
     struct gtel_str unread = gtel_buf_text(&run->unread);
     struct gtel_str libraries = gtel_record_env_libraries(&run->env);
@@ -261,22 +261,22 @@ static void put_missing(const struct run *run, struct gtel_str begin, struct gte
                         GTEL_STR_ARG(libraries));
 }
 
-static void put_head(void *arg, struct gtel_buf *out)
+static void write_head(void *arg, struct gtel_buf *out)
 {
     const struct run *run = arg;
     struct gtel_host_facts facts;
     gtel_host_facts_read(run->capture->env, &facts);
     gtel_buf_printf(out, "# Captured by gtel %s on ", gtel_version);
-    put_date(out, run->wall_ns);
+    write_date(out, run->wall_ns);
     gtel_buf_str(out, GTEL_STR(".\n"));
     if (facts.kernel[0]) /* other words there would be replaced, as those of a release */
         gtel_buf_printf(out, "# kernel %s\n", facts.kernel);
     gtel_buf_str(out, GTEL_STR("# Replaced by made-up ones: "));
-    put_replaced(&run->scrub, out);
+    write_replaced(&run->scrub, out);
     gtel_buf_str(out, GTEL_STR(".\n# A file that is empty here was there and was not read.\n"));
     gtel_buf_printf(out, "# To play it: gtel --root FILE --stepped --interval %" PRIu64 "ms\n",
                     run->capture->interval_ns / millisecond_ns);
-    put_missing(run, GTEL_STR("# NOT IN HERE: "), out);
+    write_missing(run, GTEL_STR("# NOT IN HERE: "), out);
     gtel_buf_printf(out, "wall %" PRIu64 "\n", run->wall_ns / second_ns);
 }
 
@@ -284,7 +284,7 @@ static int write_record(struct run *run, struct gtel_buf *out)
 {
     struct gtel_tree *tree = NULL;
     char error[200] = "";
-    int r = gtel_record_write(&run->record, put_head, run, out);
+    int r = gtel_record_write(&run->record, write_head, run, out);
     if (r < 0)
         return r;
     if (gtel_tree_parse(gtel_buf_text(out), &tree, error, sizeof(error)) < 0) {
@@ -299,14 +299,14 @@ static void report_result(const struct run *run)
 {
     struct gtel_buf text;
     gtel_buf_init(&text, 400);
-    put_replaced(&run->scrub, &text);
+    write_replaced(&run->scrub, &text);
     gtel_buf_char(&text, '\0');
     gtel_log(&run->capture->log, GTEL_LOG_INFO,
              "replaced by made-up ones: %s; please read the file before you give it away",
              text.has_failed ? "" : text.p);
     gtel_buf_done(&text);
     gtel_buf_init(&text, REPORT_MAX);
-    put_missing(run, GTEL_STR("not in the file: "), &text);
+    write_missing(run, GTEL_STR("not in the file: "), &text);
     for (struct gtel_str rest = gtel_buf_text(&text), line; gtel_str_line(&rest, &line);)
         gtel_log(&run->capture->log, GTEL_LOG_WARNING, "%.*s", GTEL_STR_ARG(line));
     gtel_buf_done(&text);
@@ -345,7 +345,7 @@ int gtel_capture_run(const struct gtel_capture *capture, struct gtel_buf *out)
         learn_names(run);
         run->start_ns = gtel_env_now(capture->env);
         run->wall_ns = capture->env->ops->wall_ns(capture->env->arg);
-        r = gather_and_look(run);
+        r = gather_and_diagnose(run);
         if (r == 0)
             r = write_record(run, out);
         if (r == 0)
