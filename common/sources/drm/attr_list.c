@@ -109,7 +109,7 @@ size_t gtel_attr_numbers(struct gtel_attr_list *list, const char *dir, struct gt
 
 static void inherit(struct gtel_attr *attr, const struct gtel_attrs *before)
 {
-    for (size_t i = 0; i < before->n; i++) {
+    for (size_t i = 0; before->attr && i < before->n; i++) {
         const struct gtel_attr *old = &before->attr[i];
         if (old->kind.metric != attr->kind.metric || !gtel_str_eq(old->name, attr->name) ||
             !gtel_str_eq(old->reading.dim[0], attr->reading.dim[0]) ||
