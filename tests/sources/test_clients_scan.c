@@ -617,7 +617,7 @@ static void test_cost(void)
         CHECK_INT(alloc_fault_count(), 0);
         CHECK_INT(world.seen, CLIENTS);
         /* and the little that rotation does in any case */
-        CHECK(world.calls <= 1 + PROCESSES + CLIENTS + 14);
+        CHECK(world.calls <= 1 + PROCESSES + CLIENTS + 30);
     }
     CHECK_INT(world.fault.open_files, PROCESSES + CLIENTS);
     stop(&world);

@@ -225,6 +225,7 @@ int gtel_scan_new(const struct gtel_env *env, const struct gtel_scan_settings *s
     if (scan->settings.walk_ns == 0)
         scan->settings.walk_ns = default_walk_ns;
     scan->kept_max = SIZE_MAX;
+    gtel_scan_find_own(scan);
     *ret = scan;
     return 0;
 }

@@ -40,6 +40,7 @@ static void close_file(struct gtel_scan *scan, struct gtel_scan_slot *slot)
 /* Directories first: asking by path is cheaper than opening and closing a file. */
 void gtel_scan_make_room(struct gtel_scan *scan)
 {
+    scan->needs_room = false;
     scan->kept_max = scan->kept > ROOM ? scan->kept - ROOM : 0;
     for (size_t i = scan->processes; i > 0 && scan->kept > scan->kept_max; i--)
         close_dir(scan, &scan->process[i - 1]);
@@ -52,7 +53,7 @@ static bool is_too_many(int r)
     return r == -EMFILE || r == -ENFILE;
 }
 
-void gtel_scan_keep_dir(struct gtel_scan *scan, struct gtel_scan_process *process)
+static void keep_dir(struct gtel_scan *scan, struct gtel_scan_process *process)
 {
     char path[GTEL_FS_PATH_MAX];
     if (process->dir_plus_1 != 0 || scan->kept >= scan->kept_max)
@@ -188,15 +189,10 @@ static void drop_slot(struct gtel_scan *scan, struct gtel_scan_process *process,
     scan->free_slot = i;
 }
 
-void gtel_scan_clear(struct gtel_scan *scan, struct gtel_scan_process *process)
+void gtel_scan_forget(struct gtel_scan *scan, struct gtel_scan_process *process)
 {
     while (process->first != 0)
         drop_slot(scan, process, 0);
-}
-
-void gtel_scan_forget(struct gtel_scan *scan, struct gtel_scan_process *process)
-{
-    gtel_scan_clear(scan, process);
     close_dir(scan, process);
 }
 
@@ -216,6 +212,8 @@ void gtel_scan_update(struct gtel_scan *scan, struct gtel_scan_process *process,
 {
     uint32_t before = 0;
     uint32_t i = process->first;
+    if (to > UINT32_MAX && scan->counts.has_numbers)
+        keep_dir(scan, process);
     for (; i != 0 && scan->slot[i - 1].fd < from; i = scan->slot[i - 1].next)
         before = i;
     for (size_t k = 0;;) {
@@ -379,12 +377,6 @@ static bool may_read(const struct gtel_scan *scan, const struct gtel_scan_ask *a
     return !scan->hooks->may_read || scan->hooks->may_read(scan->hooks->arg, ask);
 }
 
-bool gtel_scan_may_read_any(const struct gtel_scan *scan)
-{
-    const struct gtel_scan_ask ask = {.client = 0};
-    return may_read(scan, &ask);
-}
-
 static uint32_t hand_out(const struct gtel_scan *scan, const struct gtel_scan_process *process,
                          const struct gtel_scan_slot *slot, struct gtel_str text, uint64_t t_ns)
 {
@@ -458,6 +450,8 @@ static void read_process(struct gtel_scan *scan, struct gtel_scan_process *proce
 void gtel_scan_read(struct gtel_scan *scan)
 {
     enum { ROUNDS = 8 };
+    if (scan->needs_room)
+        gtel_scan_make_room(scan);
     for (int round = 0; round < ROUNDS; round++) {
         if (scan->needs_election)
             elect(scan);

@@ -91,6 +91,7 @@ struct gtel_scan {
     struct gtel_scan_client *client; /* by number */
     size_t clients;
     bool needs_election;
+    bool needs_room; /* there were no descriptors */
     size_t kept;     /* files and directories that are open */
     size_t kept_max; /* as many as the limit of descriptors allows */
     uint32_t fresh;  /* slots that this gather found */
@@ -120,17 +121,16 @@ struct gtel_scan {
 
 /* Closes some of what is kept, because there are no more descriptors. */
 void gtel_scan_make_room(struct gtel_scan *scan);
-void gtel_scan_keep_dir(struct gtel_scan *scan, struct gtel_scan_process *process);
-void gtel_scan_clear(struct gtel_scan *scan, struct gtel_scan_process *process);
-/* The same, and closes the process's directory. */
+/* Drops the slots of a process and closes its directory. */
 void gtel_scan_forget(struct gtel_scan *scan, struct gtel_scan_process *process);
-/* A walk from one descriptor up to, but without, another one has found these n, in order. */
+/*
+ * A walk from one descriptor up to, but without, another one has found these n, in order. With the
+ * last one, the process's directory is kept, where it reports numbers.
+ */
 void gtel_scan_update(struct gtel_scan *scan, struct gtel_scan_process *process, uint32_t from,
                       uint64_t to, const struct gtel_scan_found *found, size_t n);
 /* Reads what leads or is due and was not read in this gather; each client gets a leader. */
 void gtel_scan_read(struct gtel_scan *scan);
-/* Whether a text may be read of which nothing is known. */
-bool gtel_scan_may_read_any(const struct gtel_scan *scan);
 /* Reports the clients without slots as closed. */
 void gtel_scan_close_clients(struct gtel_scan *scan);
 

@@ -13,7 +13,8 @@ enum {
     CLOCK_EVERY = 8,   /* descriptors between two readings of the clock */
     FOUND_MAX = 128,   /* descriptors between two updates of the slots */
     FRESH_MAX = 1024,  /* new ones in a gather: all of them are read in it */
-    ROUND_RATE = 800,  /* descriptors that rotation walks in a second: some 3 ms of work */
+    RATE_LEAST = 8,    /* descriptors that rotation walks in a second, also on small machines */
+    RATE_MOST = 800,   /* the same, of very many: some 3 ms of work */
     LIST_PARTS = 500   /* of its cost; the kernel's list comes that rarely: 50 ns per open file */
 };
 
@@ -125,9 +126,9 @@ static void update(struct walk *walk, uint64_t to)
     if (walk->n > 0 && process->owner.birth.start == 0)
         identify(walk->scan, process);
     if (process->is_ours)
-        gtel_scan_clear(walk->scan, process);
-    else
-        gtel_scan_update(walk->scan, process, walk->from, to, walk->found, walk->n);
+        walk->n = 0;
+    gtel_scan_update(walk->scan, process, process->is_ours ? 0 : walk->from, to, walk->found,
+                     walk->n);
     walk->from = (uint32_t)to;
     walk->n = 0;
 }
@@ -139,15 +140,11 @@ static void add(struct walk *walk, const struct gtel_scan_found *found)
     walk->found[walk->n++] = *found;
 }
 
-static void finish(struct gtel_scan *scan, struct gtel_scan_process *process, bool is_unreadable)
+static void finish(struct gtel_scan_process *process, bool is_unreadable)
 {
     process->next_fd = 0;
     process->is_walked = true;
     process->is_unreadable = is_unreadable;
-    if (is_unreadable)
-        gtel_scan_clear(scan, process);
-    if (scan->counts.has_numbers)
-        gtel_scan_keep_dir(scan, process);
 }
 
 static bool is_late(struct walk *walk, uint32_t fd)
@@ -231,6 +228,13 @@ static void begin(struct gtel_scan_process *process, bool is_by_text)
     process->refused = 0;
 }
 
+/* A text of which nothing is known may be of a device that sleeps. */
+static bool may_read_any(const struct gtel_scan *scan)
+{
+    const struct gtel_scan_ask ask = {.client = 0};
+    return !scan->hooks->may_read || scan->hooks->may_read(scan->hooks->arg, &ask);
+}
+
 /* One way of walking. -EACCES: nothing may be read in this way. */
 static int walk_once(struct walk *walk)
 {
@@ -239,6 +243,8 @@ static int walk_once(struct walk *walk)
     int r = list(walk);
     if (r >= 0)
         update(walk, r == 1 ? process->next_fd : all);
+    if (is_refused(r) && process->is_by_text)
+        gtel_scan_update(walk->scan, process, 0, all, NULL, 0);
     bool is_closed = r == 0 && process->refused > 0 && process->refused == process->checked;
     return is_refused(r) || is_closed ? -EACCES : r;
 }
@@ -252,7 +258,7 @@ static bool walk_process(struct gtel_scan *scan, struct gtel_scan_process *proce
     int r = process->is_by_text ? -EACCES : walk_once(&walk);
     if (r == -EACCES && !process->is_by_text)
         begin(process, true);
-    if (r == -EACCES && !gtel_scan_may_read_any(scan)) {
+    if (r == -EACCES && !may_read_any(scan)) {
         begin(process, true);
         process->is_due = true;
         scan->counts.asleep++;
@@ -261,12 +267,11 @@ static bool walk_process(struct gtel_scan *scan, struct gtel_scan_process *proce
     if (r == -EACCES)
         r = walk_once(&walk);
     if (r == 0 || r == -EACCES) {
-        finish(scan, process, r < 0);
+        finish(process, r < 0);
     } else if (r < 0) {
         process->next_fd = 0; /* in the next gather again, if it is still there */
         process->is_due = true;
-        if (r == -EMFILE || r == -ENFILE)
-            gtel_scan_make_room(scan);
+        scan->needs_room = scan->needs_room || r == -EMFILE || r == -ENFILE;
     }
     return r != 1;
 }
@@ -279,7 +284,7 @@ static void end_listed(struct walk *walk)
     if (process->ino != 0 && !process->is_ended && !process->is_ours) {
         begin(process, false);
         update(walk, all);
-        finish(walk->scan, process, false);
+        finish(process, false);
     }
     walk->process++;
     walk->from = 0;
@@ -351,8 +356,8 @@ static bool walk_if_due(struct gtel_scan *scan, struct gtel_scan_process *proces
     if (!has_nothing(scan, process))
         return !is_over(scan) && walk_process(scan, process);
     begin(process, false);
-    gtel_scan_clear(scan, process);
-    finish(scan, process, false);
+    gtel_scan_update(scan, process, 0, all, NULL, 0);
+    finish(process, false);
     return true;
 }
 
@@ -375,9 +380,12 @@ static void begin_round(struct gtel_scan *scan)
 {
     uint64_t took_ns = scan->round_ns != 0 ? scan->now_ns - scan->round_ns : 0;
     uint64_t least_ns = scan->settings.rotation_ns;
-    uint64_t wanted_ns = scan->walked * (second_ns / ROUND_RATE);
-    scan->period_ns = wanted_ns > least_ns ? wanted_ns : least_ns - least_ns / 16; /* in time */
-    scan->counts.rotation_ns = wanted_ns > least_ns ? wanted_ns : least_ns;
+    uint64_t fast_ns = scan->walked * (second_ns / RATE_MOST);
+    uint64_t slow_ns = scan->walked * (second_ns / RATE_LEAST) + 1;
+    uint64_t period_ns = least_ns - least_ns / 16; /* in time */
+    period_ns = slow_ns < period_ns ? slow_ns : period_ns;
+    scan->period_ns = fast_ns > least_ns ? fast_ns : period_ns;
+    scan->counts.rotation_ns = fast_ns > least_ns ? fast_ns : least_ns;
     if (took_ns > scan->counts.rotation_ns)
         scan->counts.rotation_ns = took_ns;
     scan->round_ns = scan->now_ns;
