@@ -126,10 +126,9 @@ static bool is_carried_on(const struct gtel_reading *reading)
 static bool is_of_others(const struct gtel_reading *reading)
 {
     enum gtel_metric metric = (enum gtel_metric)reading->metric;
-    enum gtel_metric part = metric == GTEL_M_GPU_TEMPERATURE   ? GTEL_M_TEMPERATURE
-                            : metric == GTEL_M_GPU_FREQUENCY   ? GTEL_M_FREQUENCY_ACTUAL
-                            : metric == GTEL_M_GPU_MEMORY_USED ? GTEL_M_MEMORY_USED
-                                                               : GTEL_M_NONE;
+    enum gtel_metric part = metric == GTEL_M_GPU_TEMPERATURE ? GTEL_M_TEMPERATURE
+                            : metric == GTEL_M_GPU_FREQUENCY ? GTEL_M_FREQUENCY_ACTUAL
+                                                             : GTEL_M_NONE;
     const struct gathered *right = &it.walk.right.gathered[it.walk.gather];
     bool found = false;
     for (size_t i = 0; i < right->n; i++)
