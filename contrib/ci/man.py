@@ -34,7 +34,8 @@ Telegraf runs it with
 and signal = "STDIN".
 The plugins
 .BR gpu_intel ,
-.B gpu_nvml
+.BR gpu_nvml ,
+.B gpu_drm
 and
 .B gpu_clients
 of collectd run it as their helper.
@@ -91,6 +92,7 @@ COLLECTD = r'''.SH SYNOPSIS
 .nf
 LoadPlugin gpu_intel
 LoadPlugin gpu_nvml
+LoadPlugin gpu_drm
 LoadPlugin gpu_clients
 <Plugin gpu_intel>
   Deadline "500ms"
@@ -98,9 +100,10 @@ LoadPlugin gpu_clients
 </Plugin>
 .fi
 .SH DESCRIPTION
-.B gpu_intel
-and
+.BR gpu_intel ,
 .B gpu_nvml
+and
+.B gpu_drm
 read the GPUs of a host, and
 .B gpu_clients
 which processes use them.

@@ -4,8 +4,3 @@
 
 const struct gtel_collectd_plugin gtel_collectd_plugin = {.name = "gpu_clients",
                                                           .vendor = "clients"};
-
-GTEL_EXPORT void module_register(void)
-{
-    gtel_collectd_register();
-}

@@ -3,8 +3,3 @@
 #include "module.h"
 
 const struct gtel_collectd_plugin gtel_collectd_plugin = {.name = "gpu_intel", .vendor = "intel"};
-
-GTEL_EXPORT void module_register(void)
-{
-    gtel_collectd_register();
-}

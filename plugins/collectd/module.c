@@ -197,7 +197,7 @@ static int end(void)
     return 0;
 }
 
-void gtel_collectd_register(void)
+GTEL_EXPORT void module_register(void)
 {
     const char *name = gtel_collectd_plugin.name;
     (void)plugin_register_complex_config(name, configure); /* only without memory, which it logs */

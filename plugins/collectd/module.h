@@ -23,9 +23,6 @@ struct gtel_collectd_plugin {
 /* One per plugin, in its ten-line file. */
 extern const struct gtel_collectd_plugin gtel_collectd_plugin;
 
-/* Registers the callbacks with the daemon, and does nothing else. */
-void gtel_collectd_register(void);
-
 /*
  * Sets options from a <Plugin> block. Strings, numbers and booleans are taken alike. An unknown
  * option and a bad value are logged and skipped, so that a mistyped line never stops the daemon.

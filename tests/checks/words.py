@@ -36,7 +36,7 @@ GENERATED = re.compile(r"<!-- begin (?!example).*?<!-- end", re.S)
 SKIPPED = ("contrib/docs/man/", "tests/golden/", "tests/fixtures/", "tests/fuzz/corpus/", "CHANGELOG.md", "LICENSE",
            "tests/checks/words.py")
 # Lines that are still to be written in plain words, by folder: each change makes these smaller.
-MOST = {"common": 50, "plugins": 16}
+MOST = {"common": 36, "plugins": 16}
 
 
 def folder_of(path):
