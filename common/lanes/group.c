@@ -2,6 +2,7 @@
 /* The sources of one lane, where they really run. */
 #include "lanes/group.h"
 
+#include "base/error.h"
 #include "host/fs.h"
 
 #include <errno.h>
@@ -63,25 +64,9 @@ void gtel_group_done(struct gtel_group *group)
     *group = (struct gtel_group){0};
 }
 
-/* "Not here" is a normal state of a machine. */
-static bool is_absence(int r)
+static void lengthen(const struct gtel_group *group, struct gtel_backoff *pause)
 {
-    return r == -ENOENT || r == -EOPNOTSUPP || r == -ENODATA;
-}
-
-static void lengthen(struct gtel_pause *pause)
-{
-    pause->left = pause->next;
-    pause->next = pause->next == 0 ? 1 : pause->next < PAUSE_MAX ? pause->next * 2 : PAUSE_MAX;
-}
-
-/* True while the pause lasts; one gather less is left then. */
-static bool is_pausing(struct gtel_pause *pause)
-{
-    if (pause->left == 0)
-        return false;
-    pause->left--;
-    return true;
+    gtel_backoff_fail(pause, group->gathers + 1, 1, PAUSE_MAX);
 }
 
 static void note_failure(struct gtel_group *group, struct gtel_group_entry *entry, const char *what,
@@ -126,11 +111,11 @@ static bool ensure_open(struct gtel_group *group, struct gtel_group_entry *entry
         entry->is_discovery_due = true;
         return true;
     }
-    int shortage = is_absence(r) ? gtel_fs_shortage(group->env) : r;
+    int shortage = gtel_error_is_absence(r) ? gtel_fs_shortage(group->env) : r;
     if (shortage == 0) {
         schedule_rescan(group, entry);
     } else {
-        lengthen(&entry->pause);
+        lengthen(group, &entry->pause);
         note_failure(group, entry, "start", shortage);
     }
     return false;
@@ -141,19 +126,19 @@ static int ensure_discovered(struct gtel_group *group, struct gtel_group_entry *
     if (!entry->is_discovery_due && entry->version == group->cards.version &&
         entry->rescan_ns > gtel_env_now(group->env))
         return entry->found;
-    if (is_pausing(&entry->look_pause))
+    if (gtel_backoff_is_waiting(&entry->discovery_pause, group->gathers))
         return entry->found;
     entry->is_discovery_due = false;
     schedule_rescan(group, entry);
     entry->found = entry->source->discover(entry->state, &group->registry);
     entry->version = group->cards.version;
-    if (is_absence(entry->found))
+    if (gtel_error_is_absence(entry->found))
         entry->found = 0;
     if (entry->found < 0) {
         entry->is_discovery_due = true;
-        lengthen(&entry->look_pause);
+        lengthen(group, &entry->discovery_pause);
     } else {
-        entry->look_pause.next = 0;
+        entry->discovery_pause = (struct gtel_backoff){0};
     }
     return entry->found;
 }
@@ -161,10 +146,8 @@ static int ensure_discovered(struct gtel_group *group, struct gtel_group_entry *
 static void sample_entry(struct gtel_group *group, struct gtel_group_entry *entry)
 {
     entry->is_tick_stuck = false;
-    if (is_pausing(&entry->pause)) {
-        (void)is_pausing(&entry->look_pause); /* both count gathers, not tries */
+    if (gtel_backoff_is_waiting(&entry->pause, group->gathers))
         return;
-    }
     if (!ensure_open(group, entry))
         return;
     int found = ensure_discovered(group, entry);
@@ -176,11 +159,11 @@ static void sample_entry(struct gtel_group *group, struct gtel_group_entry *entr
         entry->is_discovery_due = true; /* at the next gather */
         r = 0;
     }
-    bool is_sampled = r >= 0 || is_absence(r);
+    bool is_sampled = r >= 0 || gtel_error_is_absence(r);
     if (is_sampled)
-        entry->pause.next = 0;
+        entry->pause = (struct gtel_backoff){0};
     else
-        lengthen(&entry->pause);
+        lengthen(group, &entry->pause);
     if (!is_sampled)
         note_failure(group, entry, "sampling", r);
     else if (found < 0)
@@ -207,6 +190,7 @@ void gtel_group_sample(struct gtel_group *group)
 {
     gtel_batch_reset(&group->batch);
     gtel_usage_begin(&group->usage);
+    group->gathers++;
     gtel_cards_begin(&group->cards, &group->registry);
     for (size_t i = 0; i < group->n; i++)
         sample_entry(group, &group->entry[i]);
@@ -217,9 +201,10 @@ void gtel_group_sample(struct gtel_group *group)
 }
 
 /* When a source asks to be called, or 0. */
-static uint64_t due_of(const struct gtel_group_entry *entry)
+static uint64_t due_of(const struct gtel_group *group, const struct gtel_group_entry *entry)
 {
-    bool can_tick = entry->is_open && entry->pause.left == 0 && !entry->is_tick_stuck;
+    bool can_tick = entry->is_open && !entry->is_tick_stuck &&
+                    !gtel_backoff_is_waiting(&entry->pause, group->gathers + 1);
     return can_tick && entry->source->due_ns ? entry->source->due_ns(entry->state) : 0;
 }
 
@@ -227,7 +212,7 @@ uint64_t gtel_group_due(const struct gtel_group *group)
 {
     uint64_t first = 0;
     for (size_t i = 0; i < group->n; i++) {
-        uint64_t due = due_of(&group->entry[i]);
+        uint64_t due = due_of(group, &group->entry[i]);
         first = due > 0 && (first == 0 || due < first) ? due : first;
     }
     return first;
@@ -239,7 +224,7 @@ void gtel_group_tick(struct gtel_group *group)
     for (size_t i = 0; i < group->n; i++) {
         struct gtel_group_entry *entry = &group->entry[i];
         uint64_t now = gtel_env_now(group->env);
-        uint64_t due = due_of(entry);
+        uint64_t due = due_of(group, entry);
         if (due == 0 || now < due)
             continue;
         group->batch.source = entry->index;
@@ -247,7 +232,7 @@ void gtel_group_tick(struct gtel_group *group)
         group->batch.t_ns = now;
         if (entry->source->tick(entry->state, &group->registry, &group->batch) == -ENODEV)
             entry->is_discovery_due = true;
-        due = due_of(entry);
+        due = due_of(group, entry);
         entry->is_tick_stuck = due > 0 && due <= now;
     }
     gtel_batch_reset(&group->batch);

@@ -11,15 +11,10 @@
 #ifndef GTEL_LANES_GROUP_H
 #define GTEL_LANES_GROUP_H
 
+#include "base/backoff.h"
 #include "processes/usage.h"
 #include "sources/drm/cards.h"
 #include "sources/source.h"
-
-/* A pause that grows while something fails. */
-struct gtel_pause {
-    uint32_t left; /* gathers to wait before the next try */
-    uint32_t next; /* how long the pause after the next failure is; 0: none */
-};
 
 struct gtel_group_entry {
     const struct gtel_source *source;
@@ -29,11 +24,11 @@ struct gtel_group_entry {
     bool is_failing;
     int error; /* of the last failure, while it fails */
     bool is_discovery_due;
-    struct gtel_pause pause;      /* after a failed start or sample */
-    struct gtel_pause look_pause; /* after a failed discovery */
-    int found;                    /* what the last discovery returned, but for absence */
-    uint32_t version;             /* of the lane's cards at the last discovery */
-    uint64_t rescan_ns;           /* when to look for devices again, or to try to open again */
+    struct gtel_backoff pause;           /* after a failed start or sample; in gathers */
+    struct gtel_backoff discovery_pause; /* after a failed discovery */
+    int found;                           /* what the last discovery returned, but for absence */
+    uint32_t version;                    /* of the lane's cards at the last discovery */
+    uint64_t rescan_ns; /* when to look for devices again, or to try to open again */
     bool is_tick_stuck; /* tick() was called and its time has not moved on: not before sample() */
 };
 
@@ -46,6 +41,7 @@ struct gtel_group {
     struct gtel_usage usage; /* also batch.usage, so the group must not be moved */
     struct gtel_group_entry entry[GTEL_SOURCES_MAX];
     size_t n;
+    uint64_t gathers;
     uint64_t errors; /* failed gathers of a source since the start */
 };
 
