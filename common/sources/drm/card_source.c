@@ -49,7 +49,7 @@ int gtel_card_source_sample(void *state, struct gtel_registry *registry, struct 
         int r = card->device->is_present ? source->work->sample(state, slot->own, batch) : 0;
         if (r < 0 && r != -ENODEV)
             gtel_batch_failed(batch, card->device);
-        if (r != -ENODEV && source->work->failure)
+        if (r != -ENODEV && r != slot->error && source->work->failure)
             gtel_failure_log(&source->env->log, &slot->error, r, "", source->work->failure,
                              card->drm.key);
         r = end(source, slot, r);
