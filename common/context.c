@@ -174,8 +174,8 @@ void gtel_context_free(struct gtel_context *context)
 /* Merge, delta, window */
 
 /*
- * Of a device's processes one source tells, or lines of two would stand beside each other and be
- * added up: the preferred one of those that have told lately.
+ * Only one source reports the processes of a device, since lines of two would be added up: the
+ * preferred one of those that have reported lately.
  */
 static bool is_told_by_another(struct gtel_context *context, const struct gtel_reading *reading,
                                uint32_t rank)
@@ -265,7 +265,7 @@ static void merge_batch(struct gtel_context *context)
     }
 }
 
-/* Counted by the graphics parts themselves, which tell nothing of the time in which all is off. */
+/* Counted by the graphics parts themselves, which do not count the time in which all is off. */
 static bool is_idle_time(enum gtel_metric metric)
 {
     return metric == GTEL_M_FREQUENCY_IDLE_TIME || metric == GTEL_M_FREQUENCY_DEEP_IDLE_TIME ||
@@ -273,9 +273,10 @@ static bool is_idle_time(enum gtel_metric metric)
 }
 
 /*
- * A device that was away has begun to count anew, perhaps beyond where it was. One that has slept
- * was neither at work nor idle meanwhile, so that no share of time spans it; energy stays energy.
- * Work in an interval with a sleep that no look has met is still a share of it, idle time is not.
+ * A device that was removed has restarted its counters, perhaps beyond where they were. One that
+ * has slept was neither at work nor idle meanwhile, so that no share of time spans it; energy stays
+ * energy. Work in an interval with a sleep that no look has met is still a share of it, idle time
+ * is not.
  */
 static void forget_earlier_life(struct gtel_series *series, bool is_share)
 {
@@ -385,7 +386,7 @@ static void update_presence(struct gtel_context *context)
     }
 }
 
-/* Whether a lane has sources that tell by their readings that a GPU answers. */
+/* Whether a lane has sources whose readings show that a GPU answers. */
 static bool is_witness(const struct gtel_context *context, const struct gtel_lane *lane)
 {
     for (int i = 0; gtel_sources[i] && i < GTEL_SOURCES_MAX; i++)
@@ -492,8 +493,8 @@ static void wait_for_lanes(struct gtel_context *context, uint64_t wait_ns)
 }
 
 /*
- * The expected time between samples, so that gaps and catch-up calls are known as such: told by the
- * front end, else what two periods in a row agree on.
+ * The expected time between samples, so that gaps and catch-up calls are known as such: given by
+ * the front end, else what two periods in a row agree on.
  */
 static void learn_interval(struct gtel_context *context, uint64_t period_ns)
 {

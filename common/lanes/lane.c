@@ -514,7 +514,7 @@ static int take_log(struct gtel_lane *lane, struct gtel_str payload)
     int r = gtel_wire_read_log(payload, &level, &text);
     if (r < 0)
         return r;
-    /* A helper that begins with what the one before it had to say last has nothing new to tell. */
+    /* What the helper before this one has logged last is not logged again. */
     uint64_t hash = gtel_hash(GTEL_HASH_SEED, text.p, text.n);
     bool is_news = !lane->is_renewed || hash != lane->said;
     lane->said = hash;
@@ -582,7 +582,7 @@ int gtel_lane_receive(struct gtel_lane *lane, struct gtel_str *ret_payload)
         if (r == 1)
             return 1;
         if (r < 0) {
-            drop(lane, GTEL_LOG_ERROR, "sent bytes that make no sense");
+            drop(lane, GTEL_LOG_ERROR, "protocol error");
             return 0;
         }
     }
@@ -592,7 +592,7 @@ int gtel_lane_receive(struct gtel_lane *lane, struct gtel_str *ret_payload)
     return 0;
 }
 
-/* Looks after a helper that has answered: one that only grows is started anew. */
+/* A helper that only grows is restarted. */
 static void look_at_size(struct gtel_lane *lane)
 {
     uint64_t rss = lane->answer.rss_bytes;
@@ -616,7 +616,7 @@ static void renew(struct gtel_lane *lane)
 void gtel_lane_understood(struct gtel_lane *lane, int r)
 {
     if (r < 0) {
-        drop(lane, GTEL_LOG_ERROR, "sent an answer that makes no sense");
+        drop(lane, GTEL_LOG_ERROR, "protocol error in an answer");
         return;
     }
     if (lane->is_failing || lane->is_late)

@@ -6,8 +6,8 @@
  * outstanding per lane; a helper that does not answer is left alone until it does, and never gets a
  * second one beside it. A helper that died is started again at the next gather, and should that one
  * die soon, too, after 1, 2, 4 … 64 more; likewise one that has said that it can do no more. One
- * that grows without end is told to go the same way. A lane none of whose sources may find anything
- * on this machine is not started, and looked at again each Rescan interval.
+ * that grows without end is restarted, too. A lane none of whose sources may find anything
+ * on this machine is not started, and checked again each Rescan interval.
  *
  * While the program runs no helper is killed: SIGKILL inside a vendor's call has frozen GPUs. At
  * the end a helper that does not end by itself is killed; what even that does not end, since it
@@ -52,7 +52,7 @@ struct gtel_lane {
     size_t rx_used;               /* bytes of frames already handed out */
     struct gtel_helper_text text; /* what it writes to its standard error */
     struct gtel_buf tx;
-    uint64_t device_generation; /* inline: what the last answer told */
+    uint64_t device_generation; /* inline: of the last answer */
     struct gtel_wire_map map;
     uint64_t request; /* number of the request that is out, or was answered last */
     uint64_t request_wall_ns;
@@ -70,7 +70,7 @@ struct gtel_lane {
     uint32_t answers;          /* of this helper */
     uint64_t settled_rss;      /* its resident memory after some answers; 0: not known */
     bool has_answered;         /* this helper has answered once */
-    bool is_renewed;           /* the helper before this one wanted to be started anew */
+    bool is_renewed;           /* the helper before this one asked for a restart */
     uint64_t said;             /* hash of what a helper has logged last; 0: nothing */
     bool is_late;              /* said so in the log */
     bool is_failing;           /* said so in the log */

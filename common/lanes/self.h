@@ -15,7 +15,7 @@
 struct gtel_self_device {
     uint32_t readings;                  /* in this sample */
     bool is_known;                      /* a lane that answered this sample knows it */
-    bool is_witnessed;                  /* one whose sources tell whether it answers */
+    bool is_witnessed;                  /* one whose readings show whether it answers */
     uint64_t failed;                    /* failed readings since the start */
     uint32_t origins[GTEL_SOURCES_MAX]; /* bits: what has given readings in this interval of
                                            gpu_info, and in the one before */
@@ -56,13 +56,13 @@ void gtel_self_saw(struct gtel_self *self, const struct gtel_reading *reading);
 extern const char gtel_self_idle_origin[];
 /*
  * A lane answered: which devices it knows, and which readings failed. is_witness: not all of its
- * sources tell hearsay.
+ * sources report from the kernel's memory only.
  */
 void gtel_self_answered(struct gtel_self *self, const struct gtel_registry *registry,
                         const struct gtel_wire_map *map, const struct gtel_batch *batch,
                         bool is_witness);
 /*
- * Appends readings_failed of each device that a lane spoke of, up when it was one that can tell or
+ * Appends readings_failed of each device that a lane spoke of, up when it was such a one or
  * the device is gone, and gpu_info when it is due.
  */
 void gtel_self_report(struct gtel_self *self, const struct gtel_registry *registry,

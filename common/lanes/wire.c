@@ -325,10 +325,10 @@ static int read_device(struct cursor *cursor, struct gtel_registry *registry,
     }
     map->device[i] = device;
     map->is_present[i] = is_present;
-    uint32_t *told = &map->arrivals[device->index];
-    if (*told != 0 && *told != arrivals)
+    uint32_t *reported = &map->arrivals[device->index];
+    if (*reported != 0 && *reported != arrivals)
         device->arrivals++;
-    *told = arrivals;
+    *reported = arrivals;
     return 0;
 }
 

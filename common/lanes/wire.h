@@ -45,7 +45,7 @@ struct gtel_answer {
     uint64_t errors;  /* totals of the lane since its start */
     uint64_t dropped;
     uint64_t rss_bytes; /* resident memory of the helper; 0 inline */
-    bool is_spent;      /* the helper wants to be started anew */
+    bool is_spent;      /* the helper asks for a restart */
 };
 
 void gtel_wire_hello(struct gtel_buf *buf, struct gtel_str version);
@@ -68,7 +68,7 @@ struct gtel_wire_map {
     struct gtel_device *device[GTEL_DEVICES_MAX]; /* NULL: no room was left for it */
     bool is_present[GTEL_DEVICES_MAX];
     size_t n;
-    /* By the front end's index: as told last, also by a helper before this one; 0: never told. */
+    /* By the front end's index: as reported last, also by a helper before this one; 0: never. */
     uint32_t arrivals[GTEL_DEVICES_MAX];
     uint64_t version; /* grows when an answer brought devices */
 };

@@ -168,8 +168,8 @@ static void put_reason(struct report *report, const struct gtel_finding *finding
  * Of a group that has figures, what another source of it has not (-ENOENT) is not worth a word,
  * unless it is a figure that nobody gives.
  */
-static bool is_told(const struct gtel_finding *finding, const struct gtel_doctor_device *seen,
-                    bool has_fields)
+static bool is_reported(const struct gtel_finding *finding, const struct gtel_doctor_device *seen,
+                        bool has_fields)
 {
     bool is_broken = finding->error != 0 && finding->error != -ENOENT;
     bool is_lacking = finding->lacks_plus_1 > 0 && !seen->is_seen[finding->lacks_plus_1 - 1];
@@ -205,25 +205,26 @@ static bool write_group(struct report *report, const struct gtel_device *device,
 {
     const struct gtel_doctor_device *seen = &report->doctor->device[device->index];
     size_t fields = count_fields(seen, group);
-    size_t told = 0;
+    size_t reported = 0;
     for (size_t i = 0; i < report->doctor->findings.n; i++) {
         const struct gtel_finding *finding = &report->doctor->findings.finding[i];
-        told += is_about(finding, device, group) && is_told(finding, seen, fields > 0) ? 1 : 0;
+        reported +=
+            is_about(finding, device, group) && is_reported(finding, seen, fields > 0) ? 1 : 0;
     }
     if (fields > 0) {
         const char *limit = limited_by(report, seen, group);
-        put_head(report->out, group_name(group), told > 0 || limit ? "part" : "yes");
+        put_head(report->out, group_name(group), reported > 0 || limit ? "part" : "yes");
         write_origins(report, seen, group, fields);
         if (limit)
             gtel_buf_printf(report->out, "%*sbut not all: see %s at the end\n",
                             NAME_WIDTH + STATE_WIDTH, "", limit);
-    } else if (told == 0) {
+    } else if (reported == 0) {
         return false;
     }
     bool is_first = fields == 0;
     for (size_t i = 0; i < report->doctor->findings.n; i++) {
         const struct gtel_finding *finding = &report->doctor->findings.finding[i];
-        if (!is_about(finding, device, group) || !is_told(finding, seen, fields > 0))
+        if (!is_about(finding, device, group) || !is_reported(finding, seen, fields > 0))
             continue;
         put_head(report->out, is_first ? group_name(group) : "", is_first ? "no" : "");
         put_reason(report, finding);

@@ -33,7 +33,7 @@ void gtel_doctor_done(struct gtel_doctor *doctor);
 struct gtel_sink gtel_doctor_sink(struct gtel_doctor *doctor);
 /* Keeps warnings and errors for the report, where they belong to a helper or an unknown cause. */
 struct gtel_log gtel_doctor_log(struct gtel_doctor *doctor);
-/* Appends the report. True when something is missing that could be mended. */
+/* Appends the report. True when something is missing that could be fixed. */
 bool gtel_doctor_report(struct gtel_doctor *doctor, const struct gtel_doctor_case *about,
                         struct gtel_buf *out);
 

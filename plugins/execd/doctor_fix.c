@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The end of what `gtel doctor` prints: what can be mended. */
+/* The end of what `gtel doctor` prints: what can be fixed. */
 #include "execd/doctor_fix.h"
 
 #include "gtel.h"
@@ -175,10 +175,10 @@ void gtel_doctor_fixes_write(const struct gtel_doctor_fixes *fixes,
                              const struct gtel_host_facts *facts, struct gtel_buf *out)
 {
     if (fixes->n == 0) {
-        gtel_buf_str(out, GTEL_STR("\nNothing is missing that could be mended.\n"));
+        gtel_buf_str(out, GTEL_STR("\nNothing is missing that could be fixed.\n"));
         return;
     }
-    gtel_buf_str(out, GTEL_STR("\nWhat can be mended\n"));
+    gtel_buf_str(out, GTEL_STR("\nWhat can be fixed\n"));
     for (size_t i = 0; i < fixes->n; i++) {
         gtel_buf_printf(out, "  [%zu] for ", i + 1);
         gtel_doctor_wrap(out, 10, 6, gtel_buf_text(&fixes->brings[i]));

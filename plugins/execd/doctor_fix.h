@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The end of what `gtel doctor` prints: what can be mended, and the commands that do it.
+ * The end of what `gtel doctor` prints: what can be fixed, and the commands that do it.
  *
  * Each piece of advice is given once, with the groups of figures that it would bring. Rights that
  * the advice names (CAP_PERFMON …, the group render) are followed by commands to copy.

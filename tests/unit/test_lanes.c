@@ -461,7 +461,7 @@ static const struct {
     {"missing", "/nonexistent/gtel", NULL, "cannot start the helper /nonexistent/gtel"},
     {"not ours", "/bin/true", NULL, "ended without a greeting"},
     {"talks nonsense", NULL, "#!/bin/sh\necho 'this is no frame at all' >&3\nsleep 1\n",
-     "sent bytes that make no sense"},
+     "protocol error"},
     {"other version", NULL,
      "#!/bin/sh\nprintf 'GTEL\\001\\000\\000\\000\\005\\000\\000\\0009.8.7' >&3\nsleep 1\n",
      "is version 9.8.7 and this is version " GTEL_TEST_VERSION},
