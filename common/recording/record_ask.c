@@ -18,7 +18,7 @@ static struct gtel_str str(const char *text)
 
 void gtel_record_ask_answer(struct gtel_record_env *env, const char *words, const char *answer)
 {
-    char key[GTEL_RECORD_PATH];
+    char key[GTEL_RECORD_PATH + 32];
     char line[2 * GTEL_RECORD_PATH];
     (void)snprintf(key, sizeof(key), "\1%s", words);
     (void)snprintf(line, sizeof(line), "%s %s", words, answer);
@@ -27,7 +27,7 @@ void gtel_record_ask_answer(struct gtel_record_env *env, const char *words, cons
 
 bool gtel_record_ask_is_known(const struct gtel_record_env *env, const char *words)
 {
-    char key[GTEL_RECORD_PATH];
+    char key[GTEL_RECORD_PATH + 32];
     (void)snprintf(key, sizeof(key), "\1%s", words);
     return gtel_record_find(env->record, str(key)) == GTEL_RECORD_ANSWER;
 }
