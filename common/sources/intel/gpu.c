@@ -62,6 +62,11 @@ int gtel_intel_scan_gpu(struct gtel_intel *intel, const struct gtel_intel_gpu *g
     return ret->error;
 }
 
+bool gtel_intel_is_free(const struct gtel_intel *intel, const struct gtel_attr *attr)
+{
+    return intel->has_pmu && attr->reading.metric == GTEL_M_FREQUENCY_ACTUAL;
+}
+
 static int list_attrs(struct gtel_intel *intel, struct gtel_intel_gpu *gpu)
 {
     struct gtel_attr_list list;
@@ -94,15 +99,22 @@ void gtel_intel_retry(struct gtel_intel *intel, bool is_whole)
     intel->retries = is_whole ? 0 : intel->retries + (intel->retries < RETRIES_MAX ? 1 : 0);
 }
 
+/* Lists a GPU that may be read now; one that sleeps is left alone. */
+static int refresh(struct gtel_intel *intel, struct gtel_intel_gpu *gpu)
+{
+    int r = gtel_card_check_power(gpu->card);
+    return r > 0 ? gtel_intel_list(intel, gpu) : r;
+}
+
 /* 0 when everything of it is open, 1 when more of it may come, or a negative errno. */
 static int open_gpu(struct gtel_intel *intel, struct gtel_registry *registry, size_t i)
 {
     struct gtel_intel_gpu *gpu = intel->gpus.slot[i].own;
-    int r = gtel_intel_refresh(intel, gpu);
+    int r = refresh(intel, gpu);
     if (r == -ENODEV) { /* its files are no more: the driver has been loaded again */
         gtel_card_restart(gpu->card, registry);
         r = gtel_card_list_discover(&intel->gpus, registry);
-        r = r < 0 ? r : gtel_intel_refresh(intel, gpu);
+        r = r < 0 ? r : refresh(intel, gpu);
     }
     /* A driver shows its card before its folders and its PMU: once more at the next gather. */
     bool is_back = intel->gpus.slot[i].is_new && gpu->card->device->arrivals > 1;

@@ -8,17 +8,6 @@
 #include <errno.h>
 #include <string.h>
 
-int gtel_intel_refresh(struct gtel_intel *intel, struct gtel_intel_gpu *gpu)
-{
-    int r = gtel_card_check_power(gpu->card);
-    return r > 0 ? gtel_intel_list(intel, gpu) : r;
-}
-
-bool gtel_intel_is_free(const struct gtel_intel *intel, const struct gtel_attr *attr)
-{
-    return intel->has_pmu && attr->reading.metric == GTEL_M_FREQUENCY_ACTUAL;
-}
-
 /* A clock that runs: i915 shows that only of a GPU in use (kernel: i915/gt/intel_rps.c). */
 static bool has_clock(const struct gtel_intel *intel, const struct gtel_intel_gpu *gpu)
 {

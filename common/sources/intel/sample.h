@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The Intel GPUs of one driver: what finding and reading them need of each other. */
+/* The Intel GPUs of one driver: what reading them needs of finding them. */
 #ifndef GTEL_SOURCES_INTEL_SAMPLE_H
 #define GTEL_SOURCES_INTEL_SAMPLE_H
 
@@ -21,9 +21,6 @@ int gtel_intel_scan_gpu(struct gtel_intel *intel, const struct gtel_intel_gpu *g
 /* After a discovery: whether it was complete; if not, it is repeated soon, some
  * times. */
 void gtel_intel_retry(struct gtel_intel *intel, bool is_whole);
-
-/* gtel_intel_list after a look whether the GPU may be read now; a GPU that sleeps is left alone. */
-int gtel_intel_refresh(struct gtel_intel *intel, struct gtel_intel_gpu *gpu);
 
 /* Whether reading an attribute of a GPU that is awake does nothing to keep it awake. */
 bool gtel_intel_is_free(const struct gtel_intel *intel, const struct gtel_attr *attr);
