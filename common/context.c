@@ -20,10 +20,10 @@ struct gtel_context {
     const struct gtel_env *env;
     const struct gtel_sink *sink;
     struct gtel_options options;
-    bool is_interval_told; /* by the front end, else it is learned */
-    uint64_t interval_ns;  /* expected time between samples, 0 while it is not known */
-    uint64_t period_ns;    /* between the last two samples */
-    uint64_t sampled_ns;   /* when the last sample began */
+    bool is_interval_given; /* by the front end, else it is learned */
+    uint64_t interval_ns;   /* expected time between samples, 0 while it is not known */
+    uint64_t period_ns;     /* between the last two samples */
+    uint64_t sampled_ns;    /* when the last sample began */
     uint64_t sampled_wall_ns;
     uint64_t suspended_ns;
     uint64_t request; /* number of the last request */
@@ -140,7 +140,7 @@ int gtel_context_new(const struct gtel_setup *setup, struct gtel_context **ret)
     context->sink = setup->sink;
     context->options = *setup->options;
     uint64_t sample_ns = gtel_option_number(setup->options, GTEL_O_SAMPLE_INTERVAL);
-    context->is_interval_told = setup->interval_ns > 0;
+    context->is_interval_given = setup->interval_ns > 0;
     context->interval_ns =
         sample_ns > 0 && sample_ns < setup->interval_ns ? sample_ns : setup->interval_ns;
     context->suspended_ns = gtel_env_suspended(setup->env);
@@ -177,8 +177,8 @@ void gtel_context_free(struct gtel_context *context)
  * Only one source reports the processes of a device, since lines of two would be added up: the
  * preferred one of those that have reported lately.
  */
-static bool is_told_by_another(struct gtel_context *context, const struct gtel_reading *reading,
-                               uint32_t rank)
+static bool is_owned_by_another(struct gtel_context *context, const struct gtel_reading *reading,
+                                uint32_t rank)
 {
     enum { LATELY = 10 }; /* gathers: a lane may be late for a while */
     enum gtel_metric metric = (enum gtel_metric)reading->metric;
@@ -211,7 +211,7 @@ static void merge_reading(struct gtel_context *context, const struct gtel_readin
     uint32_t rank = reading->source == GTEL_SOURCE_CORE ? 0 : context->rank[reading->source];
     if (rank == UINT32_MAX)
         return; /* a source that was not asked for */
-    if (is_told_by_another(context, reading, rank))
+    if (is_owned_by_another(context, reading, rank))
         return;
     if (gtel_headline_is_made((enum gtel_metric)reading->metric))
         rank = GTEL_RANK_HEADLINE + rank * GTEL_HEADLINE_NAMES;
@@ -502,7 +502,7 @@ static void learn_interval(struct gtel_context *context, uint64_t period_ns)
     if (period_ns < period_min_ns)
         return;
     context->period_ns = period_ns;
-    if (!context->is_interval_told && period_ns <= 2 * last && last <= 2 * period_ns)
+    if (!context->is_interval_given && period_ns <= 2 * last && last <= 2 * period_ns)
         context->interval_ns = period_ns;
 }
 

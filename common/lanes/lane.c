@@ -337,7 +337,7 @@ static bool is_due(struct gtel_lane *lane, uint64_t now_ns)
 }
 
 /* Takes in what an idle helper has left behind: messages, or its end. */
-static void look_at_idle(struct gtel_lane *lane)
+static void drain_idle(struct gtel_lane *lane)
 {
     struct gtel_str none;
     if (lane->state == GTEL_LANE_IDLE && !lane->has_group)
@@ -347,7 +347,7 @@ static void look_at_idle(struct gtel_lane *lane)
 void gtel_lane_tick(struct gtel_lane *lane, uint64_t now_ns)
 {
     int status;
-    look_at_idle(lane);
+    drain_idle(lane);
     if (lane->state != GTEL_LANE_OFF || !reap(lane, &status) || !is_due(lane, now_ns))
         return;
     lane->has_answered = false;
@@ -593,7 +593,7 @@ int gtel_lane_receive(struct gtel_lane *lane, struct gtel_str *ret_payload)
 }
 
 /* A helper that only grows is restarted. */
-static void look_at_size(struct gtel_lane *lane)
+static void check_growth(struct gtel_lane *lane)
 {
     uint64_t rss = lane->answer.rss_bytes;
     if (lane->answers == SOUND_ANSWERS)
@@ -631,7 +631,7 @@ void gtel_lane_understood(struct gtel_lane *lane, int r)
         lane->next_pause = 0;
     if (lane->has_group)
         return;
-    look_at_size(lane);
+    check_growth(lane);
     if (lane->state == GTEL_LANE_IDLE && lane->answer.is_spent)
         renew(lane);
 }

@@ -20,7 +20,7 @@ struct server {
     struct gtel_group group;
     struct gtel_fs_file statm;
     uint64_t device_generation;
-    bool has_told_devices;
+    bool has_sent_devices;
 };
 
 static int send_all(int fd, struct gtel_str bytes)
@@ -58,7 +58,7 @@ static int answer(struct server *server, uint64_t number, bool with_findings)
                                .rss_bytes = gtel_lane_rss(group->env, &server->statm),
                                .is_spent = group->registry.is_spent};
     bool with_devices =
-        !server->has_told_devices || server->device_generation != group->registry.generation;
+        !server->has_sent_devices || server->device_generation != group->registry.generation;
     gtel_buf_reset(&server->out);
     gtel_wire_answer(&server->out, &head, &group->registry, with_devices, &group->batch);
     if (server->out.has_failed) { /* beyond all limits: say nothing rather than half */
@@ -71,7 +71,7 @@ static int answer(struct server *server, uint64_t number, bool with_findings)
     group->batch.findings = NULL;
     gtel_findings_done(&findings);
     server->device_generation = group->registry.generation;
-    server->has_told_devices = true;
+    server->has_sent_devices = true;
     return send_all(server->fd, gtel_buf_text(&server->out));
 }
 

@@ -34,7 +34,7 @@ struct gtel_frame {
 };
 
 /*
- * Looks at the beginning of the bytes received so far. Returns 0 with the frame and its whole
+ * Checks the beginning of the bytes received so far. Returns 0 with the frame and its whole
  * length in *ret_used; -EAGAIN when more bytes are needed; -EPROTO when this is no frame.
  */
 int gtel_frame_next(struct gtel_str bytes, struct gtel_frame *ret, size_t *ret_used);

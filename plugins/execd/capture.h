@@ -3,7 +3,7 @@
  * `gtel capture`: writes a recorded machine from the one that is read.
  *
  * Runs all sources inside this process on an env that records what they ask
- * (recording/record_env.h), for some gathers and for what `gtel doctor` looks at. Serial numbers,
+ * (recording/record_env.h), for some gathers and for what `gtel doctor` reads. Serial numbers,
  * uuids and the names of host and user are replaced; what was replaced is logged.
  */
 #ifndef GTEL_EXECD_CAPTURE_H

@@ -360,8 +360,8 @@ bool gtel_doctor_report(struct gtel_doctor *doctor, const struct gtel_doctor_cas
     write_common(report);
     write_messages(report);
     gtel_doctor_fixes_write(&report->fixes, &report->facts, out);
-    bool can_mend = report->fixes.n > 0;
+    bool has_fixes = report->fixes.n > 0;
     gtel_doctor_fixes_done(&report->fixes);
     free(report);
-    return can_mend;
+    return has_fixes;
 }

@@ -47,7 +47,7 @@ struct program {
     struct gtel_lineproto encoder;
     struct gtel_explain explain;
     struct gtel_doctor doctor;
-    bool can_mend; /* said the doctor */
+    bool has_fixes; /* the doctor found something to fix */
     struct gtel_sink sink;
     struct gtel_context *context;
     uint64_t interval_ns;
@@ -210,7 +210,7 @@ static int run_doctor(struct program *program)
         r = gtel_context_emit(program->context);
     if (r < 0)
         return r;
-    program->can_mend = gtel_doctor_report(&program->doctor, &about, &program->out);
+    program->has_fixes = gtel_doctor_report(&program->doctor, &about, &program->out);
     gtel_buf_clean(&program->out);
     return gtel_out_write(&program->pace, gtel_buf_text(&program->out));
 }
@@ -415,7 +415,7 @@ static int run_program(struct program *program)
     int status = r == -EINVAL ? EXIT_USAGE : EXIT_FAILURE; /* an option that the core refuses */
     if (r == 0) {
         r = run(program);
-        status = r < 0 || program->can_mend ? EXIT_FAILURE : EXIT_SUCCESS;
+        status = r < 0 || program->has_fixes ? EXIT_FAILURE : EXIT_SUCCESS;
     }
     if (r < 0 && status != EXIT_USAGE && program->pace.error == 0)
         gtel_log(&program->log, GTEL_LOG_ERROR, "cannot go on: %s", strerror(-r));
