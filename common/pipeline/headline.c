@@ -2,6 +2,8 @@
 /* What the core makes of a GPU's parts. */
 #include "pipeline/headline.h"
 
+#include "tables/catalogue.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,10 +42,35 @@ void gtel_headlines_done(struct gtel_headlines *headlines)
     *headlines = (struct gtel_headlines){0};
 }
 
+static bool is_counter(size_t rule)
+{
+    return gtel_metric_row(rules[rule].headline)->kind == GTEL_KIND_COUNTER;
+}
+
+static bool is_same_source(uint32_t rank, uint32_t other)
+{
+    return rank / GTEL_HEADLINE_NAMES == other / GTEL_HEADLINE_NAMES;
+}
+
+/* Keeps which part has stood for the GPU: of a counter the first one, else the best. */
+static void keep_best(struct gtel_headline *headline)
+{
+    for (size_t i = 0; i < GTEL_HEADLINE_RULES; i++) {
+        uint32_t rank = headline->choice[i].rank;
+        if (headline->choice[i].n == 0)
+            continue;
+        if (headline->best[i] == 0 ||
+            (rank < headline->best[i] - 1 &&
+             !(is_counter(i) && is_same_source(rank, headline->best[i] - 1))))
+            headline->best[i] = rank + 1;
+    }
+}
+
 int gtel_headlines_begin(struct gtel_headlines *headlines, size_t devices)
 {
     for (size_t i = 0; i < headlines->n; i++) {
         struct gtel_headline *headline = &headlines->device[i];
+        keep_best(headline);
         memset(headline->choice, 0, sizeof(headline->choice));
         headline->has_main = false;
         headline->is_counted = false;
@@ -142,8 +169,6 @@ void gtel_headlines_add(struct gtel_headlines *headlines, const struct gtel_seri
         *choice = (struct gtel_headline_choice){.rank = rank};
         if (index == GTEL_HEADLINE_ENGINE_BUSY)
             headline->has_main = false;
-        if (headline->best[index] == 0 || rank < headline->best[index] - 1)
-            headline->best[index] = rank + 1;
     }
     choice->n++;
     choice->missing += is_missing;
@@ -157,12 +182,17 @@ void gtel_headlines_add(struct gtel_headlines *headlines, const struct gtel_seri
         headline->idle_samples++;
 }
 
-/* Whether a part of the same source with a better name has stood for the GPU before. */
+/*
+ * Whether another part of the same source stands for the GPU: one with a better name, which is
+ * missing now, or, of a counter, the one whose growth has been reported so far.
+ */
 static bool is_second_choice(const struct gtel_headline *headline, size_t rule)
 {
     uint32_t rank = headline->choice[rule].rank;
     uint32_t best = headline->best[rule] - 1;
-    return best < rank && best / GTEL_HEADLINE_NAMES == rank / GTEL_HEADLINE_NAMES;
+    if (headline->best[rule] == 0 || !is_same_source(rank, best))
+        return false;
+    return is_counter(rule) ? best != rank : best < rank;
 }
 
 static bool has_value(const struct gtel_headline *headline, size_t rule)

@@ -6,8 +6,9 @@
  *
  * Which source and part a headline is made from changes only when the one before has been silent
  * for long, as for every series (pipeline/series.h); a part whose name is less preferred never
- * follows on a better one of the same source, since its counter is another one. A value that needs
- * several parts is missing when one of them is.
+ * follows on a better one of the same source. A counter never goes on with another part of the same
+ * source, better or not: what would be stored is a jump. A value that needs several parts is
+ * missing when one of them is.
  *
  * Busy: the busiest engine class where the source has render or compute engines, or all of a GPU;
  * else the share of time in which the graphics part did not sleep, unless engines are counted. Idle
@@ -47,7 +48,7 @@ struct gtel_headline_choice {
 /* Of one device. Zeroed: nothing. */
 struct gtel_headline {
     struct gtel_headline_choice choice[GTEL_HEADLINE_RULES];
-    uint32_t best[GTEL_HEADLINE_RULES]; /* the lowest rank so far + 1; 0: none. Kept */
+    uint32_t best[GTEL_HEADLINE_RULES]; /* rank that stood for the GPU before + 1; 0: none. Kept */
     uint32_t idle_samples;              /* that had idle time: kept */
     bool has_main;                      /* its engines stand for the whole GPU */
     bool is_counted;                    /* engines are counted, also where no rate is known yet */

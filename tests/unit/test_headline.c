@@ -395,6 +395,51 @@ static void test_parts(void)
     }
 }
 
+static void add_part(struct gtel_headlines *headlines, struct gtel_series *series,
+                     enum gtel_metric metric, const char *name)
+{
+    static struct gtel_device device = {.index = 0};
+    *series = (struct gtel_series){0};
+    series->now = (struct gtel_reading){
+        .device = &device, .metric = (uint16_t)metric, .value_type = GTEL_VALUE_F64};
+    series->now.value.f64 = 7;
+    series->now.dim[0] = gtel_str_of(name);
+    gtel_headlines_add(headlines, series, (struct gtel_headline_source){.rank = 1}, false);
+}
+
+/* A better part that answers late stands for the GPU, but no counter jumps to it. */
+static void test_late_part(void)
+{
+    static const struct {
+        enum gtel_headline_rule rule;
+        enum gtel_metric metric;
+        bool is_kept;
+    } cases[] = {{GTEL_HEADLINE_POWER, GTEL_M_POWER, true},
+                 {GTEL_HEADLINE_ENERGY, GTEL_M_ENERGY, false}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct gtel_headlines headlines = {0};
+        struct gtel_series series[2];
+        struct gtel_reading reading;
+        uint32_t rank;
+        test_label = i == 0 ? "late part of a gauge" : "late part of a counter";
+        CHECK_INT(gtel_headlines_begin(&headlines, 1), 0);
+        add_part(&headlines, &series[0], cases[i].metric, "pkg");
+        CHECK(gtel_headlines_get(&headlines, 0, cases[i].rule, &reading, &rank));
+        for (int gather = 0; gather < 3; gather++) {
+            CHECK_INT(gtel_headlines_begin(&headlines, 1), 0);
+            add_part(&headlines, &series[0], cases[i].metric, "pkg");
+            add_part(&headlines, &series[1], cases[i].metric, "card");
+            CHECK_INT(gtel_headlines_get(&headlines, 0, cases[i].rule, &reading, &rank),
+                      cases[i].is_kept);
+        }
+        CHECK_INT(gtel_headlines_begin(&headlines, 1), 0);
+        add_part(&headlines, &series[0], cases[i].metric, "pkg");
+        CHECK_INT(gtel_headlines_get(&headlines, 0, cases[i].rule, &reading, &rank),
+                  !cases[i].is_kept);
+        gtel_headlines_done(&headlines);
+    }
+}
+
 /* An xe GPU whose counters are refused from 5 s to 25 s: the same, with figures from bursts. */
 static void test_refused(void)
 {
@@ -481,6 +526,7 @@ int main(void)
     test_clients();
     test_main_engines();
     test_parts();
+    test_late_part();
     test_refused();
     test_idle_only();
     test_throttled();
