@@ -196,7 +196,7 @@ static bool is_owned_by_another(struct gtel_context *context, const struct gtel_
 }
 
 /*
- * What a source makes of many figures itself, as delta does of counters, ranks with the derived
+ * What a source makes of many values itself, as delta does of counters, ranks with the derived
  * ones: engine use from the sums over clients is behind every counter of the engines.
  */
 static bool is_summed_up(const struct gtel_reading *reading)

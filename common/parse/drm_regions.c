@@ -75,7 +75,7 @@ static int add_i915(struct gtel_drm_regions *regions, const struct gtel_i915_reg
         return 0;
     if (region.has_used)
         region.used = region.total - record->unallocated_size;
-    /* More unallocated than there is gives a figure that add() throws away. */
+    /* More unallocated than there is gives a value that add() throws away. */
     region.visible_used = region.visible - record->unallocated_cpu_visible_size;
     return add(regions, region);
 }
@@ -95,7 +95,7 @@ int gtel_i915_regions_parse(const void *answer, size_t n, struct gtel_drm_region
     return r;
 }
 
-/* A hidden figure is 0 (xe_query.c, query_mem_regions); memory in use never is. */
+/* A hidden value is 0 (xe_query.c, query_mem_regions); memory in use never is. */
 static int add_xe(struct gtel_drm_regions *regions, const struct gtel_xe_region_record *record)
 {
     struct gtel_drm_region region = {.is_device = record->mem_class == GTEL_XE_REGION_VRAM,

@@ -2,8 +2,8 @@
 /*
  * The bytes that i915 and xe answer to queries for memory regions and engines.
  *
- * Regions of both drivers get one form and one numbering. A figure that the kernel hides is not
- * distinguished from zero by the kernel; here it is: unknown figures are marked, never 0. The bytes
+ * Regions of both drivers get one form and one numbering. A value that the kernel hides is not
+ * distinguished from zero by the kernel; here it is: unknown values are marked, never 0. The bytes
  * are in the byte order of this machine; anything beyond what the counts say is ignored.
  */
 #ifndef GTEL_PARSE_DRM_REGIONS_H

@@ -314,7 +314,7 @@ static inline bool take_name(struct gtel_str *line, struct gtel_str *ret)
 }
 
 /* The rest of a line of an engine or region. */
-static bool take_figure(struct gtel_fdinfo *info, enum field field, struct gtel_str line)
+static bool take_value(struct gtel_fdinfo *info, enum field field, struct gtel_str line)
 {
     struct gtel_str name;
     struct amount amount;
@@ -344,7 +344,7 @@ static bool take_line(struct gtel_fdinfo *info, struct gtel_str line)
     case FIELD_CLIENT_ID:
         return take_client_id(info, strip(line));
     default:
-        return take_figure(info, field, line);
+        return take_value(info, field, line);
     }
 }
 

@@ -24,7 +24,7 @@ enum {
     GTEL_FDINFO_TEXT_MAX = 8192 /* bytes to read in one go; more is ignored */
 };
 
-/* One engine, or all engines of one name; each figure is 0 unless it is there. */
+/* One engine, or all engines of one name; each value is 0 unless it is there. */
 struct gtel_fdinfo_engine {
     struct gtel_str name;  /* the driver's; see tables/engine.h */
     uint64_t busy_ns;      /* counter */
@@ -50,7 +50,7 @@ enum gtel_fdinfo_kind {
 };
 
 /*
- * One memory region. The figures overlap (total holds shared and resident, and so on): never add
+ * One memory region. The values overlap (total holds shared and resident, and so on): never add
  * them to each other.
  */
 struct gtel_fdinfo_region {

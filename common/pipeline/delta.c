@@ -24,7 +24,7 @@ static double growth(const struct gtel_reading *old, const struct gtel_reading *
     return -(double)(old->value.u64 - new->value.u64);
 }
 
-/* Whether both come from one counter: another path to the same figure counts from elsewhere. */
+/* Whether both come from one counter: another path to the same value counts from elsewhere. */
 static bool is_same_counter(const struct gtel_reading *old, const struct gtel_reading *new)
 {
     return old->source == new->source && old->origin == new->origin &&

@@ -2,7 +2,7 @@
 /*
  * Counters to rates: the one place where differences are taken.
  *
- * No rate between two sources or paths of one figure, across a reset (the counter went back),
+ * No rate between two sources or paths of one value, across a reset (the counter went back),
  * across a gap (more than ten intervals: a suspend, a device that was away) or across almost
  * nothing (less than a tenth of an interval: a catch-up call).
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Why a figure is missing: the list. */
+/* Why a value is missing: the list. */
 #include "pipeline/finding.h"
 
 #include <stdlib.h>

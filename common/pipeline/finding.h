@@ -2,7 +2,7 @@
 /*
  * Why a value is missing, and what would bring it: what sources report to `gtel doctor`.
  *
- * Groups of figures are the measurements of the catalogue. A source speaks only of what it has
+ * Groups of metrics are the measurements of the catalogue. A source speaks only of what it has
  * looked for and not got; what it did get shows in its readings. Texts are copied.
  */
 #ifndef GTEL_PIPELINE_FINDING_H
@@ -18,10 +18,10 @@ struct gtel_finding {
     struct gtel_str why;              /* the reason in words; empty: the error says it all */
     struct gtel_str fix;              /* what to do about it, with commands to copy on lines of
                                          their own; empty: nothing can be done */
-    uint8_t measurement;              /* enum gtel_measurement: the group that lacks figures */
+    uint8_t measurement;              /* enum gtel_measurement: the group that lacks values */
     uint8_t source;                   /* position in gtel_sources; set by the core */
     uint16_t lacks_plus_1;            /* the metric that is missing, for a finding that is moot only
-                                         once any source gives that one; 0: a way to figures of the
+                                         once any source gives that one; 0: a way to values of the
                                          group, moot once another way gives any */
     int error;                        /* the negative errno of the try, or 0 */
 };

@@ -8,7 +8,7 @@
  *
  * Three outcomes, everywhere: 0 fine; -ENOENT, -EOPNOTSUPP, -ENODATA not here, skip quietly; any
  * other negative errno broken: the core logs it once, retries with growing pauses and says when it
- * works again. One broken device or figure does not stop the others: go on, count it with
+ * works again. One broken device or value does not stop the others: go on, count it with
  * gtel_batch_failed, return the first error at the end.
  */
 #ifndef GTEL_SOURCES_SOURCE_H

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Kinds of hardware of which drivers give different figures. */
+/* Kinds of hardware of which drivers give different values. */
 enum gtel_intel_family {
     GTEL_INTEL_OTHER, /* among them all integrated ones, and what is newer than this table */
     GTEL_INTEL_DG1,

@@ -243,7 +243,7 @@ int gtel_args_parse(struct gtel_args *args, int argc, char *const *argv, char *e
     bool is_clocked = gtel_args_has_clock(args);
     if (args->is_explained && args->count == 0 && !is_clocked)
         args->is_once = true;
-    /* Two gathers of a recorded machine need no real time, and give the same figures each time. */
+    /* Two gathers of a recorded machine need no real time, and give the same values each time. */
     if (args->is_once && args->root && gtel_str_ends(gtel_str_of(args->root), GTEL_STR(".tree")))
         args->is_stepped = true;
     if (args->is_stepped && (!args->root || args->lane)) {

@@ -165,8 +165,8 @@ static void put_reason(struct report *report, const struct gtel_finding *finding
 }
 
 /*
- * Of a group that has figures, what another source of it has not (-ENOENT) is not worth a word,
- * unless it is a figure that nobody gives.
+ * Of a group that has values, what another source of it has not (-ENOENT) is not worth a word,
+ * unless it is a value that nobody gives.
  */
 static bool is_reported(const struct gtel_finding *finding, const struct gtel_doctor_device *seen,
                         bool has_fields)
@@ -182,7 +182,7 @@ static bool is_about(const struct gtel_finding *finding, const struct gtel_devic
     return finding->device == device && finding->measurement == group;
 }
 
-/* Whether what a source says of the machine as a whole is about figures that it gives. */
+/* Whether what a source says of the machine as a whole is about values that it gives. */
 static bool is_limit(const struct gtel_finding *finding, const struct gtel_doctor_device *seen)
 {
     return !finding->device && seen->origin[finding->measurement][finding->source] != 0;
@@ -200,7 +200,7 @@ static const char *limited_by(const struct report *report, const struct gtel_doc
     return NULL;
 }
 
-/* One group of figures of one device. False when nobody knows anything of it. */
+/* One group of metrics of one device. False when nobody knows anything of it. */
 static bool write_group(struct report *report, const struct gtel_device *device, size_t group)
 {
     const struct gtel_doctor_device *seen = &report->doctor->device[device->index];

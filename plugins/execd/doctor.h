@@ -2,8 +2,8 @@
 /*
  * `gtel doctor`: what is there, what is missing, why, and what would bring it.
  *
- * A sink that notes which groups of figures came from where, and a report for people that sets this
- * beside what the sources say of what they did not get (pipeline/finding.h). A group of figures is
+ * A sink that notes which groups of metrics came from where, and a report for people that sets this
+ * beside what the sources say of what they did not get (pipeline/finding.h). A group of metrics is
  * a measurement of the catalogue.
  */
 #ifndef GTEL_EXECD_DOCTOR_H

@@ -2,7 +2,7 @@
 /*
  * The end of what `gtel doctor` prints: what can be fixed, and the commands that do it.
  *
- * Each piece of advice is given once, with the groups of figures that it would bring. Rights that
+ * Each piece of advice is given once, with the groups of metrics that it would bring. Rights that
  * the advice names (CAP_PERFMON …, the group render) are followed by commands to copy.
  */
 #ifndef GTEL_EXECD_DOCTOR_FIX_H
@@ -22,7 +22,7 @@ struct gtel_doctor_fixes {
 void gtel_doctor_fixes_done(struct gtel_doctor_fixes *fixes);
 /* Adds what a finding advises; returns its number from 1 on, or 0 when it advises nothing. */
 size_t gtel_doctor_fixes_add(struct gtel_doctor_fixes *fixes, const struct gtel_finding *finding);
-/* The same for advice that is not about figures: brings says what it is good for. */
+/* The same for advice that is not about values: brings says what it is good for. */
 size_t gtel_doctor_fixes_text(struct gtel_doctor_fixes *fixes, struct gtel_str fix,
                               const char *brings);
 /* Appends the list and the commands. */

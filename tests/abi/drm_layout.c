@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Sizes and offsets of our declarations of i915's and xe's queries, checked by the compiler. The
- * figures are those of the kernel's i915_drm.h and xe_drm.h, which are the same on all machines.
+ * values are those of the kernel's i915_drm.h and xe_drm.h, which are the same on all machines.
  */
 #include "abi/i915_uapi.h"
 #include "abi/xe_uapi.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sizes and offsets of our NVML declarations, checked by the compiler. The figures are those of the
+ * Sizes and offsets of our NVML declarations, checked by the compiler. The values are those of the
  * public header of API generation 13, compiled for x86-64; arm64 has the same layout.
  */
 #include "abi/nvml_abi.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sizes and offsets of our Level Zero declarations, checked by the compiler. The figures are those
+ * Sizes and offsets of our Level Zero declarations, checked by the compiler. The values are those
  * of the specification's headers 1.0 to 1.17 for x86-64 and arm64 Linux and 64-bit Windows.
  */
 #include "abi/zes_abi.h"

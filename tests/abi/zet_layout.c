@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Sizes and offsets of our declarations of Level Zero's metrics, checked by the compiler. The
- * figures are those of the specification's headers 1.0 to 1.17 for x86-64 and arm64 Linux and
+ * values are those of the specification's headers 1.0 to 1.17 for x86-64 and arm64 Linux and
  * 64-bit Windows.
  */
 #include "abi/zet_abi.h"

@@ -7,7 +7,7 @@
  * One JSON line: nanoseconds per file to parse, the floor (a bare pread of the same text from a
  * kept descriptor of a file in memory, which needs no driver to write the text), their ratio, and,
  * for comparison, one pread of a file in /proc/self/fdinfo, which the kernel writes again each
- * time, though only a few lines. Figures are medians over rounds in which both are taken in turn.
+ * time, though only a few lines. Values are medians over rounds in which both are taken in turn.
  */
 #include "parse/fdinfo.h"
 

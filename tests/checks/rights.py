@@ -5,8 +5,8 @@ Usage: rights.py ROOT --gtel PROGRAM
 
 Takes rights away from the recorded machines: what the kernel refuses or hides without them (the
 functions below, each with the kernel's word for it) is refused or hidden in the recording. Then each
-figure that a source gives with all rights must be gone without the ones that its row names, and be
-there with no others. Of several rows of one figure one must fit. Each row that names a right must
+value that a source gives with all rights must be gone without the ones that its row names, and be
+there with no others. Of several rows of one value one must fit. Each row that names a right must
 have been tried, in each of its ways; and each source that needs a right says so in its `needs`. A count of processes is
 gone when it is 0: none could be seen. That a real kernel refuses and hides the same is shown in the
 virtual machine (tests/guest) for counters, memory and clients.
@@ -176,7 +176,7 @@ def with_rights(text, granted, kernel):
     return text if {ROOT, TELEM} & granted else without_telem(text, kernel)
 
 
-def figures(program, text):
+def values_of(program, text):
     """{(driver, in the CPU, measurement, field, source)} of what the program prints of a machine."""
     with tempfile.NamedTemporaryFile("w", suffix=".tree") as file:
         file.write(text)
@@ -221,15 +221,15 @@ class Row:
         self.rights = {right for way in ways for needed in way for right in needed}
 
     def ways(self, driver, is_integrated, kernel):
-        """([set of which one is needed] of each way to the figure)."""
+        """([set of which one is needed] of each way to the value)."""
         needs = TEXTS[self.text]
         needs = needs(driver, is_integrated, kernel) if callable(needs) else needs
         return needs if isinstance(needs, tuple) else (needs,)
 
 
-def rows_of(rows, figure):
-    """The rows that a figure of a source may belong to."""
-    _, _, measurement, field, source = figure
+def rows_of(rows, value):
+    """The rows that a value of a source may belong to."""
+    _, _, measurement, field, source = value
     found = []
     for m, f in [(measurement, field)] + ITS_ROWS.get((measurement, field), []):
         named = [r for r in rows if m in r.measurements and f in r.fields and source in r.sources]
@@ -238,17 +238,17 @@ def rows_of(rows, figure):
 
 
 def check_machine(name, text, kernel, program, rows, found):
-    """Each figure of the machine with and without each right."""
+    """Each value of the machine with and without each right."""
     seen = {}
     for granted in GRANTS:
         changed = with_rights(text, granted, kernel)
         if changed not in seen:
-            seen[changed] = figures(program, changed)
+            seen[changed] = values_of(program, changed)
     there = [(granted, seen[with_rights(text, granted, kernel)]) for granted in GRANTS]
-    for figure in sorted(there[0][1]):
-        driver, is_integrated, measurement, field, source = figure
-        candidates = rows_of(rows, figure)
-        has = [figure in figures for _, figures in there]
+    for value in sorted(there[0][1]):
+        driver, is_integrated, measurement, field, source = value
+        candidates = rows_of(rows, value)
+        has = [value in values for _, values in there]
         fits = []
         for row in candidates:
             for way in row.ways(driver, is_integrated, kernel):

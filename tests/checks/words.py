@@ -30,6 +30,7 @@ WORDS = [
     (r"leave to read", "permission to read"),
     (r"in its place", "instead"),
     (r"as a rule", "usually"),
+    (r"figures?", "value; metric"),
 ]
 PATTERN = re.compile("|".join(rf"\b(?P<w{i}>{word})\b" for i, (word, _) in enumerate(WORDS)), re.I)
 GENERATED = re.compile(r"<!-- begin (?!example).*?<!-- end", re.S)

@@ -284,7 +284,7 @@ def test_once():
 
 
 def shares(lines):
-    """The busy figures of all engines and processes, by line."""
+    """The busy values of all engines and processes, by line."""
     return {re.split(r"(?<!\\) ", line, maxsplit=1)[0]: re.findall(r"\b[a-z_]*busy_percent=[^, ]+", line) for line in lines
             if line.startswith(("gpu,", "gpu_engine,", "gpu_process,"))}
 
@@ -657,13 +657,13 @@ def test_library_vanishes():
           f"vanished library: counted, {seen[-1][-1:]}")
     lost = of_driver(seen[-1], "nvidia")
     check(len(lost) == 1 and " up=0i," in lost[0] and "power" not in lost[0],
-          f"vanished library: its GPU is not up and has no figures, {lost}")
+          f"vanished library: its GPU is not up and has no values, {lost}")
     check("kernel driver is not loaded" in messages and 1 <= messages.count("\n") <= 3,
           f"vanished library: said once, {messages!r}")
 
 
 def slow_library_comes_back():
-    """The same for a while: tried again after 10 s, and all figures are there again."""
+    """The same for a while: tried again after 10 s, and all values are there again."""
     def changes(text):
         calls = re.findall(r"(?m)^call (nvml[^=]*) =", text)
         library = "".join(re.findall(r"(?m)^(?:call|library) .*\n", text))
@@ -684,7 +684,7 @@ def slow_library_comes_back():
 
 
 def check_no_loss(seen, what):
-    """The other vendor's lane has all its figures in each gather, rates from the second on."""
+    """The other vendor's lane has all its values in each gather, rates from the second on."""
     for lines in seen[1:]:
         check("power_watts=" in "".join(of_driver(lines, "xe")) and "lanes_late=0i" in lines[-1],
               f"{what}: the other lane loses nothing, {lines[-1:]}")

@@ -5,7 +5,7 @@
     nvidia_truth.py --gtel build/plugins/gtel [--smi nvidia-smi] [--rounds 12] [--cycles 50]
                     [--json FILE] [-- OPTIONS OF gtel]
 
-A gather of gtel is taken before and after each `nvidia-smi -q -x`. A field agrees when the figure of
+A gather of gtel is taken before and after each `nvidia-smi -q -x`. A field agrees when the value of
 nvidia-smi lies between both of gtel, or beyond them by no more than its own resolution or 2 %. A field
 agrees as a whole when it does in most rounds: utilisation and power move between the calls. What one
 of the two does not know is no difference when the other does not know it either. Values that are expensive

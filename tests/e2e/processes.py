@@ -240,7 +240,7 @@ def check_collectd(arguments, influx):
     processes = sum("type_instance=process-" in name and "-processes" in name for name in names)
     promised = (COLLECTD_LIMIT + 1 + 1) * len(GPUS)  # one minute at most, and "other"
     print(f"collectd: {processes} series of {SHORT_LIVED} names (promised: {promised}), "
-          f"{len(names)} with all figures")
+          f"{len(names)} with all values")
     check(0 < processes <= promised, f"collectd: {processes} series")
     n = number(influx, 'SELECT max("value") FROM "gpu_clients_value" WHERE "type_instance" = \'processes\'',
                "collectd")

@@ -8,7 +8,7 @@ kernel lie to `gtel --root FOLDER` and to its helpers with strace's injection. T
 schedules are those under which other programs were tried: five from the start on, six in a program
 that runs. Energy and the clients' work grow in real time, everything else stands.
 
-In each schedule: faults happen; no process ends or hangs; every figure in every answer is as in the
+In each schedule: faults happen; no process ends or hangs; every value in every answer is as in the
 run without faults, so none is wrong and none is 0 for want of a reading; what is missing is reported in
 a message that names the reason; everything is back soon after the last fault; the end of the input
 ends the program with status 0.
@@ -213,7 +213,7 @@ def strace(log, schedule):
 def flat(answer):
     """{(measurement, tags, field): value} of what an answer says about GPUs.
 
-    A name that is not known yet is left away: what a GPU is called counts as a figure of it.
+    A name that is not known yet is left away: what a GPU is called counts as a value of it.
     """
     found = {}
     for (measurement, tags), fields in answer.items():
@@ -226,7 +226,7 @@ def flat(answer):
 
 
 def is_right(key, value, clean):
-    """Whether a figure is as without faults."""
+    """Whether a value is as without faults."""
     measurement, tags, field = key
     want = clean[key]
     if field not in MOVING or want == 0:
@@ -236,8 +236,8 @@ def is_right(key, value, clean):
     return abs(value - want) <= 0.45 * want  # a busy host moves the counters late
 
 
-def wrong_figures(answer, clean, is_absence):
-    """Figures that are no truth about the machine, as it looks when files are not there."""
+def wrong_values(answer, clean, is_absence):
+    """Values that are no truth about the machine, as it looks when files are not there."""
     found = []
     for key, value in flat(answer).items():
         is_number = dict(key[1]).get("sensor", "").isdigit()
@@ -263,7 +263,7 @@ def is_whole(answer, clean):
 
 
 def late_in(answers):
-    """For each answer, whether a busy host, and not a fault, may be why figures are missing."""
+    """For each answer, whether a busy host, and not a fault, may be why values are missing."""
     counts = [answer[("gtel", ())]["lanes_late"] for _, answer in answers]
     return [now > before for before, now in zip([0] + counts, counts)]
 
@@ -280,7 +280,7 @@ def judge(name, program, schedule, log, clean, status):
     problems += [f"ends with status {status}"] if status != 0 else []
     is_absence = schedule[1][0][1] == ABSENT
     for _, answer in program.answers:
-        problems += wrong_figures(answer, clean, is_absence)[:3]
+        problems += wrong_values(answer, clean, is_absence)[:3]
     after = [
         (t, is_whole(answer, clean))
         for (t, answer), is_late in zip(program.answers, late_in(program.answers))
@@ -291,11 +291,11 @@ def judge(name, program, schedule, log, clean, status):
     # One look for GPUs, two questions for a rate; and a pause is no longer than the failure was.
     limit_s = PAUSE + 2 * (times[-1] - times[0])
     if back is None or (back > 4 and after[back - 1][0] - times[-1] > limit_s):
-        problems.append(f"figures are missing in {back or len(after)} answers after the last fault")
+        problems.append(f"values are missing in {back or len(after)} answers after the last fault")
     messages = program.messages.decode(errors="replace")
     if schedule[2] and missing and not re.search(f"^[WE]! .*(?:{schedule[2]})", messages, re.M):
         problems.append(f"no message says {schedule[2]}: {messages[:400]}")
-    print(f"{name}: {len(times)} faults, {len(missing)} of {len(program.answers)} answers lack figures, "
+    print(f"{name}: {len(times)} faults, {len(missing)} of {len(program.answers)} answers lack values, "
           f"whole again in answer {back} after, {messages.count(chr(10))} messages, "
           f"{len(problems)} problems", flush=True)
     return problems
@@ -348,7 +348,7 @@ def main():
                 program.ask()
             status = program.end()
             clean = flat(program.answers[-1][1]) if program.answers else {}
-            print(f"without faults: {len(clean)} figures, status {status}", flush=True)
+            print(f"without faults: {len(clean)} values, status {status}", flush=True)
             power = [v for (_, _, field), v in clean.items() if field == "power_watts" and v]
             if status != 0 or len(clean) < 500 or not any(abs(v - WATTS) < 20 for v in power):
                 sys.exit(f"the machine shows nothing: {program.problem} {program.messages} {power}")

@@ -5,7 +5,7 @@ from judge import check, line_protocol, messages_of
 
 GPU_WATTS, PACKAGE_WATTS = 12.5, 40
 ERROR = 0.001  # of the truth
-# Name of the part, where the figures come from, and whether this user may have them.
+# Name of the part, where the values come from, and whether this user may have them.
 POWER = [
     ("power powercap root", "RAPL powercap", True),
     ("power powercap agent", None, False),  # energy_uj has the mode 0400
@@ -49,8 +49,8 @@ def judge_watts(what, gathers):
     first, last = ((g["time"], g[("gpu", ())].get("energy_joules", 0)) for g in (gathers[1], gathers[-1]))
     joules, seconds = last[1] - first[1], (last[0] - first[0]) / 1e9
     check(abs(joules - GPU_WATTS * seconds) <= 0.01 * joules, f"{what}: {joules} J in {seconds} s")
-    print(f"{what}: {n} figures of power, worst {100 * worst:.4f} % off")
-    check(n >= 6 and worst <= ERROR, f"{what}: {n} figures of power, {100 * worst} % off")
+    print(f"{what}: {n} values of power, worst {100 * worst:.4f} % off")
+    check(n >= 6 and worst <= ERROR, f"{what}: {n} values of power, {100 * worst} % off")
 
 
 def judge_power(parts):

@@ -389,7 +389,7 @@ def judge_memory(parts, driver, is_reported):
         wanted = {key: value for key, value in sizes.items()
                   if reported is not None and (reported or "used" not in key[1])}
         check(found == wanted, f"memory {name}: {found} instead of {wanted}")
-        print(f"memory {name}: {len(found)} figures")
+        print(f"memory {name}: {len(found)} values")
 
 
 def judge_kernel(parts):

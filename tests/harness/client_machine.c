@@ -90,8 +90,8 @@ static bool is_of(const struct gtel_reading *reading, const char *device, enum g
            strcmp(reading->device->key, device) == 0;
 }
 
-double clients_figure(const struct lane *lane, const char *device, enum gtel_metric metric,
-                      const char *process)
+double clients_value(const struct lane *lane, const char *device, enum gtel_metric metric,
+                     const char *process)
 {
     for (size_t i = 0; i < lane->group.batch.n; i++) {
         const struct gtel_reading *reading = &lane->group.batch.reading[i];

@@ -34,10 +34,10 @@ void clients_text(struct gtel_buf *text, struct clients_client client, unsigned 
 
 /* Gathers at 0 s, 1 s … n s. */
 bool clients_run(struct lane *lane, struct gtel_buf *text, unsigned seconds);
-/* A figure of a line of gpu_process, or -1. device: "0000:01:00.0". */
-double clients_figure(const struct lane *lane, const char *device, enum gtel_metric metric,
-                      const char *process);
-/* The sum of a figure over all lines of a device. */
+/* A value of a line of gpu_process, or -1. device: "0000:01:00.0". */
+double clients_value(const struct lane *lane, const char *device, enum gtel_metric metric,
+                     const char *process);
+/* The sum of a value over all lines of a device. */
 double clients_sum(const struct lane *lane, const char *device, enum gtel_metric metric);
 
 #endif

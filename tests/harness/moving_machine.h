@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A recorded machine with Level Zero on which everything moves: its first state, and after it as
- * many as a test wants, in which counters have grown, figures have other values, and the GPU works,
+ * many as a test wants, in which counters have grown, others have changed, and the GPU works,
  * stands still or sleeps.
  */
 #ifndef GTEL_TESTS_HARNESS_MOVING_MACHINE_H

@@ -271,7 +271,7 @@ static uint64_t run(const char *text, uint64_t fail_at, int error, uint64_t *ret
     return hash;
 }
 
-/* For every outside call: it fails alone, nothing leaks, and figures are there in the end. */
+/* For every outside call: it fails alone, nothing leaks, and values are there in the end. */
 static void test_clients_faults(int error)
 {
     static const char text[] = CLIENT_FILES "end\n";

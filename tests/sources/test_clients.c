@@ -74,8 +74,8 @@ static void test_sight(void)
         }
         if (!clients_run(&lane, &text, 2))
             break;
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_RENDER, "worker"), 0.05, 1e-9);
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_ENGINE_BUSY, "render"), is_whole ? 0.05 : -1,
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_PROCESS_RENDER, "worker"), 0.05, 1e-9);
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_ENGINE_BUSY, "render"), is_whole ? 0.05 : -1,
                    1e-9);
         CHECK(is_whole ? !has_finding(&lane, NULL, NULL)
                        : has_finding(&lane, sights[i].what, sights[i].fix));
@@ -108,7 +108,7 @@ static void test_mute(void)
     gtel_buf_printf(&text, "| pos:\t0\n| flags:\t02100002\n");
     if (clients_run(&lane, &text, 1)) {
         CHECK(lane_device(&lane, card0) != NULL);
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_GPU_PROCESSES, NULL), -1, 0);
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_GPU_PROCESSES, NULL), -1, 0);
         CHECK(has_finding(&lane, "fdinfo", "5.19"));
         lane_done(&lane);
     }
@@ -140,8 +140,8 @@ static void test_new_driver(void)
         }
         CHECK(lane_device(&lane, card0) != NULL);
         CHECK(!lane_device(&lane, card1));
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_RENDER, "worker"), 0.05, 1e-9);
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_MEMORY, "worker"), 1048576, 0);
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_PROCESS_RENDER, "worker"), 0.05, 1e-9);
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_PROCESS_MEMORY, "worker"), 1048576, 0);
         lane_done(&lane);
     }
     gtel_buf_done(&text);
@@ -195,13 +195,13 @@ static void test_asleep(const char *driver)
         for (unsigned t = 2; t <= 9; t++) {
             bool is_asleep = t >= 3 && t < 6;
             CHECK((reads(&lane) == 0) == (is_xe && is_asleep));
-            CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_GPU_AWAKE, NULL), is_asleep ? 0 : 1, 0);
+            CHECK_NEAR(clients_value(&lane, card0, GTEL_M_GPU_AWAKE, NULL), is_asleep ? 0 : 1, 0);
             /* The process has the GPU all the time. */
-            CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_GPU_PROCESSES, NULL), 1, 0);
-            CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_MEMORY, "worker"),
+            CHECK_NEAR(clients_value(&lane, card0, GTEL_M_GPU_PROCESSES, NULL), 1, 0);
+            CHECK_NEAR(clients_value(&lane, card0, GTEL_M_PROCESS_MEMORY, "worker"),
                        is_xe && is_asleep ? -1 : 1048576, 0);
             /* No share spans the sleep. */
-            CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_RENDER, "worker"),
+            CHECK_NEAR(clients_value(&lane, card0, GTEL_M_PROCESS_RENDER, "worker"),
                        is_xe && (is_asleep || t == 6) ? -1 : 0.05, 1e-9);
         }
         lane_done(&lane);
@@ -245,7 +245,7 @@ static void test_no_hardware(void)
         clients_fd(&text, 700, 5, 0);
         clients_text(&text, (struct clients_client){700, 5, 0, drivers[i], 9}, 0);
         if (clients_run(&lane, &text, 2)) {
-            CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_GPU_PROCESSES, NULL), i < 2 ? -1 : 1, 0);
+            CHECK_NEAR(clients_value(&lane, card0, GTEL_M_GPU_PROCESSES, NULL), i < 2 ? -1 : 1, 0);
             lane_done(&lane);
         }
         gtel_buf_done(&text);
@@ -307,8 +307,8 @@ static void test_rest(void)
             silent = reads(&lane) == 0 ? silent + 1 : 0;
             total += silent > 0;
             longest = silent > longest ? silent : longest;
-            CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_GPU_PROCESSES, NULL), 1, 0);
-            CHECK(clients_figure(&lane, card0, GTEL_M_PROCESS_RENDER, "worker") <= 0);
+            CHECK_NEAR(clients_value(&lane, card0, GTEL_M_GPU_PROCESSES, NULL), 1, 0);
+            CHECK(clients_value(&lane, card0, GTEL_M_PROCESS_RENDER, "worker") <= 0);
         }
         CHECK_INT(longest, cases[i].longest);
         CHECK_INT(total, cases[i].longest); /* nothing sleeps: the next rest waits */
@@ -335,7 +335,7 @@ static void test_keep(void)
         CHECK(touches.texts >= 2 && touches.texts <= 3);
         lane.fault->watch = NULL;
         lane_gather(&lane);
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_MEMORY, "worker"), 1048576, 0);
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_PROCESS_MEMORY, "worker"), 1048576, 0);
         lane_done(&lane);
     }
     gtel_buf_done(&text);
@@ -375,9 +375,9 @@ static void test_spans(void)
             slept_ns = steps[i].slept_s * 1000000000;
             lane_step(&lane, steps[i].step_ms);
             lane_gather(&lane);
-            CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_RENDER, "worker"),
-                       steps[i].share, 1e-9);
-            CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_MEMORY, "worker"), 1048576, 0);
+            CHECK_NEAR(clients_value(&lane, card0, GTEL_M_PROCESS_RENDER, "worker"), steps[i].share,
+                       1e-9);
+            CHECK_NEAR(clients_value(&lane, card0, GTEL_M_PROCESS_MEMORY, "worker"), 1048576, 0);
         }
         lane_done(&lane);
     }
@@ -420,15 +420,15 @@ static void test_births(void)
                         card0, births[i].ns);
         if (!clients_run(&lane, &text, 3))
             break;
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_RENDER, "newcomer"), share, 1e-9);
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_ENGINE_BUSY, "render"),
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_PROCESS_RENDER, "newcomer"), share, 1e-9);
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_ENGINE_BUSY, "render"),
                    share < 0 ? -1 : 0.05 + share, 1e-9);
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_GPU_PROCESSES, NULL), 2, 0);
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_GPU_PROCESSES, NULL), 2, 0);
         /* The next sum stands for its own interval only. The worker's text stays as it is. */
         lane_step(&lane, 1000);
         lane_gather(&lane);
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_RENDER, "newcomer"), 0, 1e-9);
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_ENGINE_BUSY, "render"), 0, 1e-9);
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_PROCESS_RENDER, "newcomer"), 0, 1e-9);
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_ENGINE_BUSY, "render"), 0, 1e-9);
         lane_done(&lane);
     }
     test_label = "";
@@ -454,20 +454,20 @@ static void test_comes_and_goes(void)
     gtel_buf_printf(&text, "at 5s\n");
     clients_text(&text, (struct clients_client){710, 4, 1, "i915", 1}, 1);
     if (clients_run(&lane, &text, 2)) {
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_COUNT, "worker"), 1, 0);
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_PROCESS_COUNT, "worker"), 1, 0);
         lane_step(&lane, 1000);
         lane_gather(&lane);
         const struct gtel_device *gone = lane_device(&lane, card0);
         CHECK(gone && !gone->is_present);
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_GPU_PROCESSES, NULL), -1, 0);
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_COUNT, "worker"), -1, 0);
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_GPU_PROCESSES, NULL), -1, 0);
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_PROCESS_COUNT, "worker"), -1, 0);
         for (int t = 4; t <= 6; t++) {
             lane_step(&lane, 1000);
             lane_gather(&lane);
         }
         CHECK(lane_device(&lane, card1) != NULL);
-        CHECK_NEAR(clients_figure(&lane, card1, GTEL_M_PROCESS_COUNT, "second"), 1, 0);
-        CHECK_NEAR(clients_figure(&lane, card1, GTEL_M_PROCESS_COUNT, "worker"), -1, 0);
+        CHECK_NEAR(clients_value(&lane, card1, GTEL_M_PROCESS_COUNT, "second"), 1, 0);
+        CHECK_NEAR(clients_value(&lane, card1, GTEL_M_PROCESS_COUNT, "worker"), -1, 0);
         lane_done(&lane);
     }
     gtel_buf_done(&text);
@@ -499,16 +499,16 @@ static void test_returns(void)
     if (clients_run(&lane, &text, 7)) {
         const struct gtel_device *device = lane_device(&lane, card0);
         CHECK(device && !device->is_present);
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_ENGINE_BUSY, NULL), -1, 0);
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_ENGINE_BUSY, NULL), -1, 0);
         /* What it has done until it is seen first is more than one interval's: not known. */
         for (unsigned t = 8; t <= 10; t++) {
             double share = t == 8 ? -1 : 0.05;
             lane_step(&lane, 1000);
             lane_gather(&lane);
             CHECK(device && device->is_present);
-            CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_COUNT, "second"), 1, 0);
-            CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_RENDER, "second"), share, 1e-9);
-            CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_ENGINE_BUSY, "render"), share, 1e-9);
+            CHECK_NEAR(clients_value(&lane, card0, GTEL_M_PROCESS_COUNT, "second"), 1, 0);
+            CHECK_NEAR(clients_value(&lane, card0, GTEL_M_PROCESS_RENDER, "second"), share, 1e-9);
+            CHECK_NEAR(clients_value(&lane, card0, GTEL_M_ENGINE_BUSY, "render"), share, 1e-9);
         }
         lane_done(&lane);
     }
@@ -547,12 +547,12 @@ static void test_unseen_sleep(const char *driver, bool is_by_cycles)
         bool has_slept = t == 2 || t == 4;
         lane_step(&lane, 1000);
         lane_gather(&lane);
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_RENDER, "worker"),
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_PROCESS_RENDER, "worker"),
                    is_by_cycles && has_slept ? -1 : 0.05, 1e-9);
         if (t == 4 && is_by_cycles)
-            CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_RENDER, "new"), -1, 0);
+            CHECK_NEAR(clients_value(&lane, card0, GTEL_M_PROCESS_RENDER, "new"), -1, 0);
         if (t == 5)
-            CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_RENDER, "new"), 0.05, 1e-9);
+            CHECK_NEAR(clients_value(&lane, card0, GTEL_M_PROCESS_RENDER, "new"), 0.05, 1e-9);
     }
     lane_done(&lane);
     gtel_buf_done(&text);
@@ -602,8 +602,8 @@ static void test_memory(void)
         has_failed = alloc_fault_count() >= k;
         lane_gather(&lane);
         alloc_fault_arm(0);
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_RENDER, "worker"), 0.05, 1e-9);
-        CHECK(clients_figure(&lane, card0, GTEL_M_ENGINE_BUSY, "render") > 0);
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_PROCESS_RENDER, "worker"), 0.05, 1e-9);
+        CHECK(clients_value(&lane, card0, GTEL_M_ENGINE_BUSY, "render") > 0);
         CHECK(k > 20 || has_failed);
         lane_done(&lane);
     }

@@ -77,7 +77,7 @@ static void check_begun(struct lane *lane)
     CHECK(!lane_find(lane, GTEL_M_GPU_PROCESSES, NULL, NULL));
     CHECK(!lane_find(lane, GTEL_M_SELF_PROCESSES_VISIBLE, NULL, NULL));
     CHECK(!lane_find(lane, GTEL_M_SELF_PROCESSES_READABLE, NULL, NULL));
-    CHECK_NEAR(clients_figure(lane, card0, GTEL_M_ENGINE_BUSY_TIME, "render"), -1, 0);
+    CHECK_NEAR(clients_value(lane, card0, GTEL_M_ENGINE_BUSY_TIME, "render"), -1, 0);
     CHECK(has_finding(lane, "proc/PID/fd", "are not scanned yet"));
     CHECK(!has_finding(lane, "proc/PID/fdinfo", ""));
 }
@@ -100,7 +100,7 @@ static void test_begun(void)
         lane_gather(&lane);
     }
     CHECK(gathers >= 3 && gathers <= 8);
-    CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_GPU_PROCESSES, NULL), 2, 0);
+    CHECK_NEAR(clients_value(&lane, card0, GTEL_M_GPU_PROCESSES, NULL), 2, 0);
     const struct gtel_reading *visible =
         lane_find(&lane, GTEL_M_SELF_PROCESSES_VISIBLE, NULL, NULL);
     const struct gtel_reading *readable =
@@ -133,7 +133,7 @@ static void test_new_process(void)
         return;
     take_clock(&lane, &ops);
     lane_gather(&lane);
-    CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_GPU_PROCESSES, NULL), 0, 0);
+    CHECK_NEAR(clients_value(&lane, card0, GTEL_M_GPU_PROCESSES, NULL), 0, 0);
     lane_step(&lane, 1000);
     ticking.tick_ns = 100000000; /* no time at all */
     lane_gather(&lane);
@@ -183,7 +183,7 @@ static void test_no_descriptor_left(void)
         clients_text(&text, (struct clients_client){pid, 5, 0, "i915", pid}, 0);
     }
     if (clients_run(&lane, &text, 3)) {
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_GPU_PROCESSES, NULL), 60, 0);
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_GPU_PROCESSES, NULL), 60, 0);
         full.lane = &lane;
         full.ops = *lane.fault->env.ops;
         full.open_max = lane.fault->open_files;
@@ -194,7 +194,7 @@ static void test_no_descriptor_left(void)
             lane_step(&lane, 1000);
             lane_gather(&lane);
         }
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_GPU_PROCESSES, NULL), 61, 0);
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_GPU_PROCESSES, NULL), 61, 0);
         lane.fault->env.ops = &full.ops;
         lane_done(&lane);
     }
@@ -216,7 +216,7 @@ static void test_dead_files(void)
                         errors[i]);
         if (clients_run(&lane, &text, 2)) {
             test_label = errors[i];
-            CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_GPU_PROCESSES, NULL), 0, 0);
+            CHECK_NEAR(clients_value(&lane, card0, GTEL_M_GPU_PROCESSES, NULL), 0, 0);
             lane_done(&lane);
         }
         gtel_buf_done(&text);

@@ -58,15 +58,14 @@ static void put_machine(struct gtel_buf *text, const char *kfd)
 static void check_process(const struct lane *lane, const char *name, bool is_hidden,
                           bool is_graphics_hidden)
 {
-    CHECK_NEAR(clients_figure(lane, amdgpu, GTEL_M_PROCESS_RENDER, name),
+    CHECK_NEAR(clients_value(lane, amdgpu, GTEL_M_PROCESS_RENDER, name),
                is_graphics_hidden ? -1 : 0.05, 1e-9);
-    CHECK_NEAR(clients_figure(lane, amdgpu, GTEL_M_PROCESS_COMPUTE, name), is_hidden ? -1 : 0.01,
+    CHECK_NEAR(clients_value(lane, amdgpu, GTEL_M_PROCESS_COMPUTE, name), is_hidden ? -1 : 0.01,
                1e-9);
-    CHECK_NEAR(clients_figure(lane, amdgpu, GTEL_M_PROCESS_DECODE, name), 0.01, 1e-9);
-    CHECK_NEAR(clients_figure(lane, amdgpu, GTEL_M_PROCESS_BUSY, name), is_hidden ? -1 : 0.05,
-               1e-9);
+    CHECK_NEAR(clients_value(lane, amdgpu, GTEL_M_PROCESS_DECODE, name), 0.01, 1e-9);
+    CHECK_NEAR(clients_value(lane, amdgpu, GTEL_M_PROCESS_BUSY, name), is_hidden ? -1 : 0.05, 1e-9);
     /* The other driver has nothing to do with it. */
-    CHECK_NEAR(clients_figure(lane, i915, GTEL_M_PROCESS_BUSY, name), 0.05, 1e-9);
+    CHECK_NEAR(clients_value(lane, i915, GTEL_M_PROCESS_BUSY, name), 0.05, 1e-9);
 }
 
 static bool has_engines(const struct lane *lane, const char *device)

@@ -68,9 +68,9 @@ static void test_names(void)
         put_machine(&text, names[i].reported);
         if (!clients_run(&lane, &text, 3))
             break;
-        CHECK_NEAR(clients_figure(&lane, "0.gpu", GTEL_M_PROCESS_RENDER, "worker"),
+        CHECK_NEAR(clients_value(&lane, "0.gpu", GTEL_M_PROCESS_RENDER, "worker"),
                    names[i].is_it ? 0.05 : -1, 1e-9);
-        CHECK_NEAR(clients_figure(&lane, "0.gpu", GTEL_M_PROCESS_MEMORY, "worker"),
+        CHECK_NEAR(clients_value(&lane, "0.gpu", GTEL_M_PROCESS_MEMORY, "worker"),
                    names[i].is_it ? 1048576 : -1, 0);
         lane_done(&lane);
     }
@@ -111,12 +111,11 @@ static void test_several(void)
         lane_gather(&lane);
         for (unsigned n = 0; n < 2; n++) {
             const char *key = n == 0 ? "0.gpu" : "1.gpu";
-            CHECK_NEAR(clients_figure(&lane, key, GTEL_M_GPU_PROCESSES, NULL), is_there ? -1 : 0,
-                       0);
-            CHECK_NEAR(clients_figure(&lane, key, GTEL_M_PROCESS_COUNT, NULL), -1, 0);
+            CHECK_NEAR(clients_value(&lane, key, GTEL_M_GPU_PROCESSES, NULL), is_there ? -1 : 0, 0);
+            CHECK_NEAR(clients_value(&lane, key, GTEL_M_PROCESS_COUNT, NULL), -1, 0);
             CHECK(has_finding(&lane, key) == is_there);
         }
-        CHECK_NEAR(clients_figure(&lane, "2.gpu", GTEL_M_GPU_PROCESSES, NULL), 0, 0);
+        CHECK_NEAR(clients_value(&lane, "2.gpu", GTEL_M_GPU_PROCESSES, NULL), 0, 0);
         CHECK(!has_finding(&lane, "2.gpu"));
     }
     lane_done(&lane);

@@ -56,17 +56,17 @@ static void check(const char *label, struct gtel_buf *text, const struct expecte
     test_label = label;
     if (!clients_run(&lane, text, 0))
         return;
-    CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_ENGINE_BUSY, "render"), -1, 0);
+    CHECK_NEAR(clients_value(&lane, card0, GTEL_M_ENGINE_BUSY, "render"), -1, 0);
     for (size_t i = 0; i < n; i++) {
         (void)snprintf(at, sizeof(at), "%s, %u s", label, (unsigned)i + 1);
         test_label = at;
         lane_step(&lane, 1000);
         lane_gather(&lane);
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_ENGINE_BUSY, "render"), expected[i].gpu,
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_ENGINE_BUSY, "render"), expected[i].gpu,
                    1e-9);
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_RENDER, "train"), expected[i].line,
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_PROCESS_RENDER, "train"), expected[i].line,
                    1e-9);
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_ENGINE_BUSY_TIME, NULL), -1, 0);
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_ENGINE_BUSY_TIME, NULL), -1, 0);
     }
     lane_done(&lane);
     test_label = "";
@@ -140,7 +140,7 @@ static void test_second_card(void)
     if (!clients_run(&lane, &text, 0))
         return;
     for (int t = 0; t < END; t++) {
-        CHECK_NEAR(clients_figure(&lane, second, GTEL_M_GPU_PROCESSES, NULL),
+        CHECK_NEAR(clients_value(&lane, second, GTEL_M_GPU_PROCESSES, NULL),
                    t < GONE || t >= BACK ? 0 : -1, 0);
         lane_step(&lane, 1000);
         lane_gather(&lane);
@@ -228,11 +228,11 @@ static void test_two_engines(void)
     for (size_t i = 0; i < GTEL_ARRAY_LEN(steps); i++) {
         lane_step(&lane, 1000);
         lane_gather(&lane);
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_ENCODE, "train"),
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_PROCESS_ENCODE, "train"),
                    steps[i].train_ms / 1e3, 1e-9);
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_ENCODE, "viewer"),
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_PROCESS_ENCODE, "viewer"),
                    steps[i].viewer_ms / 1e3, 1e-9);
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_ENGINE_BUSY, "encode"), steps[i].device,
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_ENGINE_BUSY, "encode"), steps[i].device,
                    1e-9);
     }
     lane_done(&lane);
@@ -327,14 +327,13 @@ static void check_line(const char *label, struct gtel_buf *text, const struct ga
         lane_step(&lane, 1000);
         lane_gather(&lane);
         const struct gtel_device *device = lane_device(&lane, card0);
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_COUNT, "train"), want[i].count, 0);
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_MEMORY, "train"), memory, 0);
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_MEMORY_VRAM, "train"), memory, 0);
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_RENDER, "train"), want[i].busy,
-                   1e-9);
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_BUSY, "train"), want[i].busy, 1e-9);
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_ENGINE_BUSY, "render"), want[i].gpu, 1e-9);
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_RENDER, "viewer"), 0.01, 1e-9);
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_PROCESS_COUNT, "train"), want[i].count, 0);
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_PROCESS_MEMORY, "train"), memory, 0);
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_PROCESS_MEMORY_VRAM, "train"), memory, 0);
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_PROCESS_RENDER, "train"), want[i].busy, 1e-9);
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_PROCESS_BUSY, "train"), want[i].busy, 1e-9);
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_ENGINE_BUSY, "render"), want[i].gpu, 1e-9);
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_PROCESS_RENDER, "viewer"), 0.01, 1e-9);
         if (CHECK(device))
             CHECK_INT(lane.group.batch.failed[device->index], want[i].failed);
     }

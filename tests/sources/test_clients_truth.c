@@ -70,7 +70,7 @@ static void check_card(const struct lane *lane, const struct layout *layout, con
     const double each = 0.05 * OPENS;
     const unsigned processes = layout->processes / layout->cards; /* they divide evenly */
     bool is_i915 = strcmp(layout->driver, "i915") == 0;
-    CHECK_NEAR(clients_figure(lane, card, GTEL_M_GPU_PROCESSES, NULL), processes, 0);
+    CHECK_NEAR(clients_value(lane, card, GTEL_M_GPU_PROCESSES, NULL), processes, 0);
     CHECK_NEAR(clients_sum(lane, card, GTEL_M_PROCESS_RENDER), each * processes, 1e-9);
     CHECK_NEAR(clients_sum(lane, card, GTEL_M_PROCESS_BUSY), each * processes, 1e-9);
     CHECK_NEAR(clients_sum(lane, card, GTEL_M_PROCESS_MEMORY), OPENS * 1048576.0 * processes, 0);
@@ -78,8 +78,8 @@ static void check_card(const struct lane *lane, const struct layout *layout, con
     CHECK_NEAR(clients_sum(lane, card, GTEL_M_PROCESS_VIDEO), is_i915 ? each / 2 * processes : 0,
                1e-9);
     /* The GPU: the sum of its clients. */
-    CHECK_NEAR(clients_figure(lane, card, GTEL_M_ENGINE_BUSY, "render"), each * processes, 1e-9);
-    CHECK_NEAR(clients_figure(lane, card, GTEL_M_ENGINE_BUSY, "video"),
+    CHECK_NEAR(clients_value(lane, card, GTEL_M_ENGINE_BUSY, "render"), each * processes, 1e-9);
+    CHECK_NEAR(clients_value(lane, card, GTEL_M_ENGINE_BUSY, "video"),
                is_i915 ? each / 2 * processes : -1, 1e-9);
 }
 
@@ -101,11 +101,11 @@ static void test_layouts(void)
             char name[16];
             (void)snprintf(name, sizeof(name), "gpu%u", p);
             const char *card = p % layout->cards == 0 ? card0 : card1;
-            CHECK_NEAR(clients_figure(&lane, card, GTEL_M_PROCESS_RENDER, name), 0.1, 1e-9);
-            CHECK_NEAR(clients_figure(&lane, card, GTEL_M_PROCESS_MEMORY, name), 2 * 1048576.0, 0);
-            CHECK_NEAR(clients_figure(&lane, card, GTEL_M_PROCESS_COUNT, name), 1, 0);
+            CHECK_NEAR(clients_value(&lane, card, GTEL_M_PROCESS_RENDER, name), 0.1, 1e-9);
+            CHECK_NEAR(clients_value(&lane, card, GTEL_M_PROCESS_MEMORY, name), 2 * 1048576.0, 0);
+            CHECK_NEAR(clients_value(&lane, card, GTEL_M_PROCESS_COUNT, name), 1, 0);
         }
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_COUNT, "child0"), -1, 0);
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_PROCESS_COUNT, "child0"), -1, 0);
         CHECK_INT(lane.fault->logs[GTEL_LOG_WARNING], 0);
         lane_done(&lane);
     }
@@ -139,10 +139,10 @@ static void test_tiny(void)
         }
     }
     if (clients_run(&lane, &text, SECONDS)) {
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_RENDER, "tiny"), 0.8, 1e-9);
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_COUNT, "tiny"), TINY, 0);
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_GPU_PROCESSES, NULL), TINY, 0);
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_ENGINE_BUSY, "render"), 0.8, 1e-9);
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_PROCESS_RENDER, "tiny"), 0.8, 1e-9);
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_PROCESS_COUNT, "tiny"), TINY, 0);
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_GPU_PROCESSES, NULL), TINY, 0);
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_ENGINE_BUSY, "render"), 0.8, 1e-9);
         lane_done(&lane);
     }
     gtel_buf_done(&text);
@@ -166,9 +166,9 @@ static void test_self(void)
         clients_text(&text, (struct clients_client){4242, 9, 0, "i915", 77}, t);
     }
     if (clients_run(&lane, &text, 1)) {
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_GPU_PROCESSES, NULL), 0, 0);
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_PROCESS_COUNT, "gtel"), -1, 0);
-        CHECK_NEAR(clients_figure(&lane, card0, GTEL_M_ENGINE_BUSY, "render"), -1, 0);
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_GPU_PROCESSES, NULL), 0, 0);
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_PROCESS_COUNT, "gtel"), -1, 0);
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_ENGINE_BUSY, "render"), -1, 0);
         lane_done(&lane);
     }
     gtel_buf_done(&text);

@@ -36,7 +36,7 @@ static double number_of(const struct gtel_batch *batch, uint64_t key)
 }
 
 /*
- * A figure is what it is without the fault, or it is omitted. A line that lacks a process says so
+ * A value is what it is without the fault, or it is omitted. A line that lacks a process says so
  * by its count; "other" has those whose names could not be read; what says how much could be seen
  * differs. is_true: the fault was no wrong answer, as that a descriptor or a sensor is not there.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the sources of Intel GPUs say of figures that they have not: the reason, and advice only
+ * What the sources of Intel GPUs say of values that they have not: the reason, and advice only
  * where it helps on this very machine.
  */
 #include "harness/source_lane.h"

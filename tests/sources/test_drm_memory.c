@@ -47,8 +47,8 @@
 
 #define NONE UINT64_MAX
 
-/* The figure, or NONE when there is no such reading. */
-static uint64_t figure(const struct machine *machine, enum gtel_metric metric, const char *region)
+/* The value, or NONE when there is no such reading. */
+static uint64_t value_of(const struct machine *machine, enum gtel_metric metric, const char *region)
 {
     const struct gtel_reading *got = machine_find(machine, NULL, metric, region, NULL);
     return got ? got->value.u64 : NONE;
@@ -60,7 +60,7 @@ static double share(const struct machine *machine, enum gtel_metric metric, cons
     return got ? got->value.f64 : -1;
 }
 
-/* Worked out by hand from the answers; -1: no such figure. */
+/* Worked out by hand from the answers; -1: no such value. */
 static const struct {
     const char *label;
     const char *text;
@@ -70,7 +70,7 @@ static const struct {
     uint64_t gpu[2];
     double vram0_share;
     double gpu_share;
-} figures[] = {
+} memories[] = {
     {"B580: 3 of 12 GiB",
      CARD("xe") XE("2") XE_SYSTEM XE_VRAM("1", G12, G3, G12, G3) "end\n",
      {GIB(12), GIB(3), GIB(12), GIB(3)},
@@ -175,25 +175,25 @@ static void check_region(const struct machine *machine, const char *name, const 
     static const enum gtel_metric metrics[4] = {GTEL_M_MEMORY_TOTAL, GTEL_M_MEMORY_USED,
                                                 GTEL_M_MEMORY_VISIBLE, GTEL_M_MEMORY_VISIBLE_USED};
     for (size_t i = 0; i < 4; i++)
-        CHECK_INT(figure(machine, metrics[i], name), want[i]);
+        CHECK_INT(value_of(machine, metrics[i], name), want[i]);
 }
 
-static void test_figures(void)
+static void test_values(void)
 {
-    for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
+    for (size_t i = 0; i < sizeof(memories) / sizeof(memories[0]); i++) {
         struct machine machine;
-        const uint64_t system[4] = {figures[i].system[0], figures[i].system[1], NONE, NONE};
-        test_label = figures[i].label;
-        if (CHECK(machine_init(&machine, figures[i].text, "drm_memory"))) {
+        const uint64_t system[4] = {memories[i].system[0], memories[i].system[1], NONE, NONE};
+        test_label = memories[i].label;
+        if (CHECK(machine_init(&machine, memories[i].text, "drm_memory"))) {
             CHECK_INT(machine_gather(&machine), 0);
-            check_region(&machine, "vram0", figures[i].vram0);
-            check_region(&machine, "vram1", figures[i].vram1);
+            check_region(&machine, "vram0", memories[i].vram0);
+            check_region(&machine, "vram1", memories[i].vram1);
             check_region(&machine, "system", system);
-            CHECK_INT(figure(&machine, GTEL_M_GPU_MEMORY_TOTAL, NULL), figures[i].gpu[0]);
-            CHECK_INT(figure(&machine, GTEL_M_GPU_MEMORY_USED, NULL), figures[i].gpu[1]);
-            CHECK_NEAR(share(&machine, GTEL_M_MEMORY_USED_RATIO, "vram0"), figures[i].vram0_share,
+            CHECK_INT(value_of(&machine, GTEL_M_GPU_MEMORY_TOTAL, NULL), memories[i].gpu[0]);
+            CHECK_INT(value_of(&machine, GTEL_M_GPU_MEMORY_USED, NULL), memories[i].gpu[1]);
+            CHECK_NEAR(share(&machine, GTEL_M_MEMORY_USED_RATIO, "vram0"), memories[i].vram0_share,
                        1e-12);
-            CHECK_NEAR(share(&machine, GTEL_M_GPU_MEMORY_USED_RATIO, NULL), figures[i].gpu_share,
+            CHECK_NEAR(share(&machine, GTEL_M_GPU_MEMORY_USED_RATIO, NULL), memories[i].gpu_share,
                        1e-12);
             CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 0);
         }
@@ -305,7 +305,7 @@ static void test_look_fails(void)
         CHECK(machine.fault->has_failed);
         machine.needs_discovery = false;
         CHECK_INT(machine_gather(&machine), 0);
-        CHECK_INT(figure(&machine, GTEL_M_GPU_MEMORY_TOTAL, NULL), GIB(12));
+        CHECK_INT(value_of(&machine, GTEL_M_GPU_MEMORY_TOTAL, NULL), GIB(12));
     }
     machine_done(&machine);
 }
@@ -322,7 +322,8 @@ static void test_wedged(void)
             bool is_wedged = t >= 2 && t < 5;
             CHECK_INT(machine_gather(&machine), 0);
             CHECK_INT(machine.batch.failed[0], is_wedged ? 1 : 0);
-            CHECK_INT(figure(&machine, GTEL_M_GPU_MEMORY_TOTAL, NULL), is_wedged ? NONE : GIB(12));
+            CHECK_INT(value_of(&machine, GTEL_M_GPU_MEMORY_TOTAL, NULL),
+                      is_wedged ? NONE : GIB(12));
             CHECK(t != 2 || strstr(machine.fault->last_log, "wedged"));
             machine_step(&machine, 1000);
         }
@@ -345,7 +346,7 @@ static void test_refused(void)
             machine.needs_discovery = machine.needs_discovery || t % 5 == 0;
             CHECK_INT(machine_gather(&machine), 0);
             CHECK_INT(machine.batch.failed[0], 0);
-            CHECK_INT(figure(&machine, GTEL_M_GPU_MEMORY_USED, NULL), t < 5 ? NONE : GIB(4));
+            CHECK_INT(value_of(&machine, GTEL_M_GPU_MEMORY_USED, NULL), t < 5 ? NONE : GIB(4));
             if (t == 0)
                 CHECK_STR(gtel_str_of(machine.fault->last_log),
                           "drm_memory: 0000:03:00.0: memory: /dev/dri/renderD128: Permission "
@@ -375,9 +376,9 @@ static void test_rebind(void)
         for (int t = 0; t < 8; t++) {
             machine.needs_discovery = machine.needs_discovery || t == 6;
             CHECK_INT(machine_gather(&machine), want[t]);
-            CHECK_INT(figure(&machine, GTEL_M_GPU_MEMORY_USED, NULL), t < 2   ? GIB(3)
-                                                                      : t < 6 ? NONE
-                                                                              : MIB(64));
+            CHECK_INT(value_of(&machine, GTEL_M_GPU_MEMORY_USED, NULL), t < 2   ? GIB(3)
+                                                                        : t < 6 ? NONE
+                                                                                : MIB(64));
             CHECK_INT(machine.batch.failed[0], 0);
             machine_step(&machine, 1000);
         }
@@ -480,7 +481,7 @@ static void test_absent(void)
 
 int main(void)
 {
-    test_figures();
+    test_values();
     test_thrift();
     test_left_alone();
     test_look_fails();

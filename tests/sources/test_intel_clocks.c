@@ -16,12 +16,12 @@
 #define FILE_IN(dir, name, text) "file " dir name "\n| " text "\nend\n"
 
 /* One file, and the reading that it makes at 1 s: absent when value is negative. */
-static const struct figure {
+static const struct expected {
     const char *text;
     enum gtel_metric metric;
     const char *domain;
     double value;
-} figures[] = {
+} expected[] = {
     {XE FILE_IN(GT, "freq0/rp0_freq", "2850"), GTEL_M_FREQUENCY_HARDWARE_MAX, "graphics", 2850e6},
     {XE FILE_IN(GT, "freq0/rpe_freq", "1500"), GTEL_M_FREQUENCY_EFFICIENT, "graphics", 1500e6},
     {XE FILE_IN(GT, "freq0/rpn_freq", "400"), GTEL_M_FREQUENCY_HARDWARE_MIN, "graphics", 400e6},
@@ -74,19 +74,17 @@ static const struct figure {
      GTEL_M_FREQUENCY_DEEP_IDLE_TIME, "graphics", 4},
 };
 
-static void check(const struct figure *figure)
+static void check(const struct expected *want)
 {
     struct machine machine;
-    struct gtel_str text = gtel_str_of(figure->text);
-    test_label = figure->text + (text.n > 60 ? text.n - 60 : 0);
-    if (!CHECK(machine_init(&machine, figure->text,
-                            strstr(figure->text, "DRIVER=xe") ? "xe" : "i915")))
+    struct gtel_str text = gtel_str_of(want->text);
+    test_label = want->text + (text.n > 60 ? text.n - 60 : 0);
+    if (!CHECK(machine_init(&machine, want->text, strstr(want->text, "DRIVER=xe") ? "xe" : "i915")))
         return;
     CHECK_INT(machine_gather(&machine), 0);
-    const struct gtel_reading *got =
-        machine_find(&machine, NULL, figure->metric, figure->domain, "0");
-    if (CHECK((got != NULL) == (figure->value >= 0)) && got)
-        CHECK_NEAR(gtel_reading_number(got), figure->value, 1e-9);
+    const struct gtel_reading *got = machine_find(&machine, NULL, want->metric, want->domain, "0");
+    if (CHECK((got != NULL) == (want->value >= 0)) && got)
+        CHECK_NEAR(gtel_reading_number(got), want->value, 1e-9);
     CHECK_INT(machine.batch.failed[0], 0);
     CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 0);
     machine_done(&machine);
@@ -94,7 +92,7 @@ static void check(const struct figure *figure)
 
 int main(void)
 {
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(figures); i++)
-        check(&figures[i]);
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(expected); i++)
+        check(&expected[i]);
     return test_result();
 }

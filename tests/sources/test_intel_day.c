@@ -8,7 +8,7 @@
  * has no driver; its counters wrap, restart and jump while the host sleeps. The recorded machine
  * is written from it, and run through the whole core. Then power × time, share of work × time and
  * share of idle time × time must be those of the segments, over the time that was observed; each
- * single figure must be true of its own interval; nearly all time must have been observed, also
+ * single value must be true of its own interval; nearly all time must have been observed, also
  * where a counter wraps, and none while the host slept; and neither memory nor descriptors may have
  * grown.
  */
@@ -63,8 +63,8 @@ struct gpu {
     double got[QUANTITIES];
     double truth[QUANTITIES];
     double seen[QUANTITIES];     /* seconds observed */
-    unsigned wrong[QUANTITIES];  /* figures that are not those of their interval */
-    unsigned missed[QUANTITIES]; /* quiet intervals, and those with a wrap, without a figure */
+    unsigned wrong[QUANTITIES];  /* values that are not those of their interval */
+    unsigned missed[QUANTITIES]; /* quiet intervals, and those with a wrap, without a value */
 };
 
 /* i915 has 32 bits for the milliseconds of idle time; a package zone wraps after this energy. */
@@ -448,7 +448,7 @@ static bool has_host_slept(double since, double until)
     return false;
 }
 
-/* Whether a figure is true of the time since then. A sampled one is true of a part of it. */
+/* Whether a value is true of the time since then. A sampled one is true of a part of it. */
 static bool is_true(const struct gpu *gpu, enum quantity q, double since, double t)
 {
     double mean = (truth_at(gpu, q, t) - truth_at(gpu, q, since)) / (t - since);
@@ -465,7 +465,7 @@ static bool is_true(const struct gpu *gpu, enum quantity q, double since, double
     return gpu->rate[q] >= low - slack && gpu->rate[q] <= high + slack;
 }
 
-/* Checks the figure of one interval, or that there is none. */
+/* Checks the value of one interval, or that there is none. */
 static void judge(struct gpu *gpu, enum quantity q, double t)
 {
     double since = gpu->base[q];
@@ -596,7 +596,7 @@ static void check_sums(unsigned step_s)
                    100 * (gpu->got[q] / gpu->truth[q] - 1), gpu->seen[q], working);
             CHECK(gpu->truth[q] > 1000);
             CHECK_NEAR(gpu->got[q], gpu->truth[q], 0.001 * gpu->truth[q]);
-            printf("  %u figures wrong, %u missed\n", gpu->wrong[q], gpu->missed[q]);
+            printf("  %u values wrong, %u missed\n", gpu->wrong[q], gpu->missed[q]);
             CHECK(gpu->seen[q] > 0.97 * working);
             CHECK_INT(gpu->wrong[q], 0);
             CHECK_INT(gpu->missed[q], 0);

@@ -43,7 +43,7 @@ static uint64_t run(const char *text, const char *source, uint64_t fail_at, int 
     return hash;
 }
 
-/* For every outside call: it fails alone, and afterwards all figures are there again. */
+/* For every outside call: it fails alone, and afterwards all values are there again. */
 static void walk(const char *fixture, const char *source, int error)
 {
     char *text = machine_text(fixture);
@@ -87,7 +87,7 @@ static uint64_t run_short_of_memory(const char *text, const char *source, uint64
     return n;
 }
 
-/* For every allocation: it fails alone, and afterwards all figures are there again. */
+/* For every allocation: it fails alone, and afterwards all values are there again. */
 static void walk_allocations(const char *fixture, const char *source)
 {
     char *text = machine_text(fixture);

@@ -19,7 +19,7 @@
     SENSOR("energy1_input", "3000000")                                                             \
     SENSOR("energy2_input", "2000000") SENSOR("power1_crit", "328000000") "end\n"
 #define BATTLEMAGE CARD_ID("xe", "E20C")
-/* The card's own figure, the package's and the GPU's: all or none. */
+/* The card's own value, the package's and the GPU's: all or none. */
 #define WANT_ENERGIES(card, pkg)                                                                   \
     {                                                                                              \
         {GTEL_M_ENERGY, "card", card}, {GTEL_M_ENERGY, "pkg", pkg},                                \

@@ -391,7 +391,7 @@ static void test_idle_files(void)
     machine_done(&machine);
 }
 
-/* An event that is listed and has no counter costs the GT's figures, not the engines'. */
+/* An event that is listed and has no counter costs the GT's values, not the engines'. */
 static void test_partial(void)
 {
     static const char text[] = CARD TYPE("12") ENGINES COUNTERS EVENT("rc6-residency", "0x100003")

@@ -116,7 +116,7 @@ static void test_end(void)
     }
 }
 
-/* Blind: for at most the time that users of the figures would not mind; else as long as energy may
+/* Blind: for at most the time that users of the values would not mind; else as long as energy may
  * go unread. */
 static void test_delay(void)
 {

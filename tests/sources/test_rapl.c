@@ -135,7 +135,7 @@ static void test_values(void)
     test_label = "";
 }
 
-/* Beside a discrete card only the integrated one has the figures. */
+/* Beside a discrete card only the integrated one has the values. */
 static void test_mixed(void)
 {
     struct machine machine;

@@ -7,12 +7,12 @@
 
 #include <stdlib.h>
 
-static const struct figure {
+static const struct expected {
     enum gtel_metric metric;
     const char *dim;
     const char *dim_2;
     double want;
-} figures[] = {
+} expected[] = {
     {GTEL_M_GPU_PCIE_GEN, NULL, NULL, 4},
     {GTEL_M_GPU_PCIE_WIDTH, NULL, NULL, 8},
     {GTEL_M_GPU_PCIE_RX, NULL, NULL, 11},
@@ -86,8 +86,8 @@ static void test_values(void)
         return;
     spy.count_name = "zesDeviceEnumEngineGroups";
     gather(&m, 0);
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(figures); i++) {
-        const struct figure *f = &figures[i];
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(expected); i++) {
+        const struct expected *f = &expected[i];
         test_label = gtel_metric_row(f->metric)->field.p;
         CHECK_NEAR(value(&m, f->metric, f->dim, f->dim_2), f->want, 1e-9);
     }
@@ -109,10 +109,10 @@ static void test_values(void)
 #define TWO_MEMORIES                                                                               \
     "call zesDeviceEnumMemoryModules 1 = 2\ncall zesMemoryGetState 1 1 = 2 600 1000\n"
 
-/* What drivers say that is not so, or not known: the figure after a second. */
+/* What drivers say that is not so, or not known: the value after a second. */
 static const struct {
     const char *text;
-    struct figure want;
+    struct expected want;
 } quirks[] = {
     /* success, and nothing written */
     {"call zesTemperatureGetState 1 0 = untouched\n", {GTEL_M_TEMPERATURE, "gpu", NULL, -1}},
@@ -243,7 +243,7 @@ static const struct {
      {GTEL_M_GPU_PCIE_PACKETS, NULL, NULL, 5}},
     {"call zesFabricPortGetState 1 0 = 2\n", {GTEL_M_FABRIC_UP, "0.3", NULL, 1}},
     {"call zesFabricPortGetState 1 0 = 3\n", {GTEL_M_FABRIC_UP, "0.3", NULL, 0}},
-    /* tiles: their own names, and the card's figures not beside theirs */
+    /* tiles: their own names, and the card's values not beside theirs */
     {"call zesTemperatureGetProperties 1 1 = 2 1 1 -1\n",
      {GTEL_M_TEMPERATURE, "memory-tile1", NULL, 66}},
     {"call zesMemoryGetProperties 1 0 = 0 1 1 1 1000\n", {GTEL_M_MEMORY_USED, "vram1", NULL, 250}},
@@ -277,7 +277,7 @@ static const struct {
 static void test_quirks(void)
 {
     for (size_t i = 0; i < GTEL_ARRAY_LEN(quirks); i++) {
-        const struct figure *want = &quirks[i].want;
+        const struct expected *want = &quirks[i].want;
         struct machine m;
         test_label = quirks[i].text;
         if (!begin(&m, quirks[i].text))

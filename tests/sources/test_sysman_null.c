@@ -78,7 +78,7 @@ static uint32_t after_list(const char *name, uint32_t code, const void *handle, 
     return after_get_list(name, code, handle, count, ret);
 }
 
-/* What a part is, so that it is asked for its figures. */
+/* What a part is, so that it is asked for its values. */
 static void write_part(const char *name, void *ret)
 {
     const struct {
@@ -204,7 +204,7 @@ static void *find_symbol(void *arg, void *lib, const char *name)
     return NULL;
 }
 
-/* Metrics that are there without Level Zero's figures: the core's, those of the card's files, and
+/* Metrics that are there without Level Zero's values: the core's, those of the card's files, and
  * how many engines were reported. */
 static bool is_others(size_t metric)
 {

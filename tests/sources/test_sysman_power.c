@@ -5,7 +5,7 @@
 #include "harness/test.h"
 
 /*
- * Two domains of the whole GPU, in the order of the driver's list: the card's figures are those of
+ * Two domains of the whole GPU, in the order of the driver's list: the card's values are those of
  * the GPU, and the package's where the card has none.
  */
 #define IS_PACKAGE(part) "call zesPowerGetProperties 1 " part " = 0 0 -1 -1 -1 2\n"

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* A figure of the xe card with something changed; -1: it is not there. */
+/* A value of the xe card with something changed; -1: it is not there. */
 static const struct change {
     const char *text;
     enum gtel_metric metric;

@@ -197,7 +197,7 @@ static size_t due_of(const char *name, uint32_t code, size_t failed_in)
 }
 
 /*
- * Gathers more until a figure is reported again: rates are one later; energy waits for the next
+ * Gathers more until a value is reported again: rates are one later; energy waits for the next
  * step where one may have been too long for its counter.
  */
 static size_t more_of(enum gtel_metric metric)

@@ -134,7 +134,7 @@ static void test_windows(void)
     }
 }
 
-/* A gather that comes before the window is over ends the burst, and has its figures. */
+/* A gather that comes before the window is over ends the burst, and has its values. */
 static void test_early_gather(void)
 {
     struct lane lane;
@@ -181,7 +181,7 @@ static void test_idle(void)
 /*
  * GTs that sleep nearly all the time are no proof that nothing is done: gt0 works for 1.7 % of the
  * time, and is sampled. That gt1 is awake for 1 % without working may be the price of being read:
- * it is sampled too, in every gather, so that no figure is missing.
+ * it is sampled too, in every gather, so that no value is missing.
  */
 static void test_nearly_idle(void)
 {
@@ -330,7 +330,7 @@ static void test_absent(void)
     }
 }
 
-/* Ticks that stand still, restart or make no share: no figure rather than a wrong one. */
+/* Ticks that stand still, restart or make no share: no value rather than a wrong one. */
 static void test_odd_ticks(void)
 {
     static const char *const texts[] = {
@@ -453,7 +453,7 @@ static void test_instances(const char *mode)
     lane_done(&lane);
 }
 
-/* Two functions: each has its figures under its own name, and the GPU as a whole has none. */
+/* Two functions: each has its values under its own name, and the GPU as a whole has none. */
 static void test_functions(void)
 {
     static const char text[] = CARD STATUS("active") IDLE("0", "0", "500") IDLE("1", "0", "1000")
@@ -507,7 +507,7 @@ static double share_of_part(const struct lane *lane, const char *part, struct gt
 }
 
 /*
- * A VF comes at 3 s and goes at 7 s. No figure of the time with one function is reported for two,
+ * A VF comes at 3 s and goes at 7 s. No value of the time with one function is reported for two,
  * and the other way round: at each gather there is the truth, or nothing.
  */
 static void test_functions_come_and_go(const char *mode)
@@ -593,7 +593,7 @@ static void test_machines(void)
     CHECK(bursts >= 5);
 }
 
-/* Engine figures in the last of some gathers of which one call to the outside fails. */
+/* Engine values in the last of some gathers of which one call to the outside fails. */
 static double run_with_fault(const char *mode, uint64_t fail_at, int error, uint64_t *ret_calls)
 {
     struct lane lane;
@@ -649,7 +649,7 @@ static void test_no_allocation(const char *mode)
     CHECK(count_allocations(sources, mode) == count_allocations("xe", mode));
 }
 
-/* Memory that runs out at any one time: figures are there all the same, soon after. */
+/* Memory that runs out at any one time: values are there all the same, soon after. */
 static void test_short_of_memory(const char *mode)
 {
     uint64_t n = 1;
@@ -679,7 +679,7 @@ static void test_short_of_memory(const char *mode)
     CHECK(n > 5);
 }
 
-/* For every outside call: it fails alone, and soon all figures are there again. */
+/* For every outside call: it fails alone, and soon all values are there again. */
 static void test_faults(const char *mode, int error)
 {
     uint64_t calls = 0;

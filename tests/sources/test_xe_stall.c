@@ -294,7 +294,7 @@ static void test_troubles(void)
     test_label = "";
 }
 
-/* Figures in the last of some gathers of which one call to the outside fails. */
+/* Values in the last of some gathers of which one call to the outside fails. */
 static void run_with_fault(uint64_t fail_at, int error, uint64_t *ret_calls)
 {
     struct lane lane;

@@ -125,7 +125,7 @@ static void test_window(enum gtel_metric metric, size_t want_n, double want_valu
     }
 }
 
-/* The figure comes from another path for a while: no difference is taken between the two. */
+/* The value comes from another path for a while: no difference is taken between the two. */
 static void test_paths(void)
 {
     static const struct {

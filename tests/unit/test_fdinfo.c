@@ -247,7 +247,7 @@ static void test_clients(void)
     }
 }
 
-/* Names are compared whole, and each has its own figures. */
+/* Names are compared whole, and each has its own values. */
 static void test_names(void)
 {
     static const char *const names[] = {"compute-copy", "compute", "video", "video-enhance", "vid"};

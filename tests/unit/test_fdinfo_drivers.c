@@ -71,7 +71,7 @@ static const struct {
     {"eventfd", NULL},
 };
 
-static void say_figure(struct gtel_buf *out, bool is_there, char letter, uint64_t value)
+static void say_value(struct gtel_buf *out, bool is_there, char letter, uint64_t value)
 {
     if (is_there)
         gtel_buf_printf(out, "%c%" PRIu64, letter, value);
@@ -82,17 +82,17 @@ static void say_all(struct gtel_buf *out, const struct gtel_fdinfo *info)
     uint64_t used;
     gtel_buf_printf(out, "%.*s %.*s", GTEL_STR_ARG(info->driver),
                     GTEL_STR_ARG(info->pdev.n > 0 ? info->pdev : GTEL_STR("-")));
-    say_figure(out, info->has_client_id, ' ', info->client_id);
+    say_value(out, info->has_client_id, ' ', info->client_id);
     if (info->client_name.n > 0)
         gtel_buf_printf(out, " '%.*s'", GTEL_STR_ARG(info->client_name));
     for (size_t i = 0; i < info->engines; i++) {
         const struct gtel_fdinfo_engine *engine = &info->engine[i];
         gtel_buf_printf(out, " %.*s:", GTEL_STR_ARG(engine->name));
-        say_figure(out, engine->has_busy_ns, 'b', engine->busy_ns);
-        say_figure(out, engine->has_cycles, 'c', engine->cycles);
-        say_figure(out, engine->has_total_cycles, 't', engine->total_cycles);
-        say_figure(out, engine->has_maxfreq, 'f', engine->maxfreq_hz);
-        say_figure(out, engine->capacity != 1, 'x', engine->capacity);
+        say_value(out, engine->has_busy_ns, 'b', engine->busy_ns);
+        say_value(out, engine->has_cycles, 'c', engine->cycles);
+        say_value(out, engine->has_total_cycles, 't', engine->total_cycles);
+        say_value(out, engine->has_maxfreq, 'f', engine->maxfreq_hz);
+        say_value(out, engine->capacity != 1, 'x', engine->capacity);
     }
     for (size_t i = 0; i < info->regions; i++) {
         const struct gtel_fdinfo_region *region = &info->region[i];
@@ -100,8 +100,8 @@ static void say_all(struct gtel_buf *out, const struct gtel_fdinfo *info)
         if (gtel_fdinfo_region_used(region, &used))
             gtel_buf_printf(out, "%" PRIu64, used);
         gtel_buf_printf(out, "%c", "DH-?"[gtel_fdinfo_region_place(region->name)]);
-        say_figure(out, region->bytes[GTEL_FDINFO_SHARED] > 0, 's',
-                   region->bytes[GTEL_FDINFO_SHARED]);
+        say_value(out, region->bytes[GTEL_FDINFO_SHARED] > 0, 's',
+                  region->bytes[GTEL_FDINFO_SHARED]);
     }
 }
 

@@ -139,7 +139,7 @@ static bool has_source(const struct machine *machine, const char *text)
 }
 
 /*
- * The counters of i915 stop at 5 s and are back at 30 s. The last figure from them is that of 4 s;
+ * The counters of i915 stop at 5 s and are back at 30 s. The last value from them is that of 4 s;
  * ten gathers later the GPU has its idle time instead, and metrics_source says so; at 30 s the
  * counters are there again and have a rate at 31 s, which takes the series back at once.
  */
@@ -173,7 +173,7 @@ static void test_hand_over(void)
 
 /*
  * Busy files beside the PMU of i915: not used while that counts. It is gone from 5 s on; ten
- * gathers after its last figure the files have the series, with no rate over the change, and what
+ * gathers after its last value the files have the series, with no rate over the change, and what
  * they say differs on purpose. From 31 s on the counters have them back.
  */
 static void test_order(void)
@@ -440,7 +440,7 @@ static void test_late_part(void)
     }
 }
 
-/* An xe GPU whose counters are refused from 5 s to 25 s: the same, with figures from bursts. */
+/* An xe GPU whose counters are refused from 5 s to 25 s: the same, with values from bursts. */
 static void test_refused(void)
 {
     static const char text[] = XE_CARD XE_EVENTS XE_COUNTERS
@@ -461,7 +461,7 @@ static void test_refused(void)
     end(&machine);
 }
 
-/* Without any counters: from idle time, but for the first figure, and not from a clock that stands.
+/* Without any counters: from idle time, but for the first value, and not from a clock that stands.
  */
 static void test_idle_only(void)
 {

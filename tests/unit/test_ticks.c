@@ -138,7 +138,7 @@ static const struct hour_case {
     {"idle time beside energy", CARD ENERGY STATUS("active") "end\n", "idle_residency_ms", 250, 29,
      120},
     {"idle time alone", CARD STATUS("active") "end\n", "idle_residency_ms", 0, 0, 3600},
-    {"a figure that needs no more reads", CARD ENERGY STATUS("active") "end\n", "act_freq", 250, 0,
+    {"a value that needs no more reads", CARD ENERGY STATUS("active") "end\n", "act_freq", 250, 0,
      3600},
     {"asleep from the first minute on",
      CARD ENERGY STATUS("active") "at 60s\n" STATUS("suspended") "end\n", "energy1_input", 0, 0, 0},

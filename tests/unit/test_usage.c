@@ -79,7 +79,7 @@ static void test_kinds(void)
     }
 }
 
-/* A figure that one part does not have is not reported of the whole, in whatever order they come.
+/* A value that one part does not have is not reported of the whole, in whatever order they come.
  */
 static void test_partly(void)
 {

@@ -181,7 +181,7 @@ static void put_engine(struct gtel_batch *batch, const struct gtel_device *devic
         gtel_batch_put(batch, &reading);
 }
 
-/* Nanoseconds of all engines; a class of which one cannot be read has no figure. */
+/* Nanoseconds of all engines; a class of which one cannot be read has no value. */
 static int read_card(const struct busy_files *state, struct busy_card *busy,
                      struct gtel_batch *batch)
 {

@@ -4,7 +4,7 @@
  *
  * Regions have the same names with both drivers: the GPU's own memory is vram0, of a second tile
  * vram1 (fdinfo of i915 calls it local0), the host's memory as far as the GPU reaches it is system.
- * The figures of the GPU as a whole count its own memory only, so an integrated GPU has none.
+ * The values of the GPU as a whole count its own memory only, so an integrated GPU has none.
  *
  * i915 of intel-gpu-i915-backports reports the size of the GPU's own memory, and how much of it is
  * left, in two files too, to everyone: they help where the query does not have it.
@@ -232,7 +232,7 @@ static void put_finding(struct gtel_findings *findings, const struct memory_card
                      text);
 }
 
-/* One that has no memory of its own, so that no query brings a figure of use. */
+/* One that has no memory of its own, so that no query has its use. */
 static bool is_integrated(const struct memory_card *own)
 {
     return own->card->drm.is_pci && own->card->drm.pci.bus == 0;

@@ -101,7 +101,7 @@ static void diagnose_bad_energy(const struct diagnosis *diagnosis)
 
 /* ---- sensors ---- */
 
-static bool has_figure(const struct gtel_intel_gpu *gpu, enum gtel_measurement measurement)
+static bool has_value(const struct gtel_intel_gpu *gpu, enum gtel_measurement measurement)
 {
     for (size_t i = 0; i < gpu->attrs.n; i++)
         if (gtel_metric_row(gpu->attrs.attr[i].kind.metric)->measurement == measurement)
@@ -149,7 +149,7 @@ static void diagnose_sensors(const struct diagnosis *diagnosis)
         diagnose_bad_energy(diagnosis);
     for (size_t i = 0; i < GTEL_ARRAY_LEN(sensors); i++) {
         if ((is_bad && sensors[i] == GTEL_MEASUREMENT_GPU_POWER_DOMAIN) ||
-            has_figure(diagnosis->gpu, sensors[i]))
+            has_value(diagnosis->gpu, sensors[i]))
             continue;
         const char *help = explain_sensor(diagnosis, sensors[i], why, sizeof(why), fix);
         put(diagnosis, sensors[i], 0, "hwmon", why, help);

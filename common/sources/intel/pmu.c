@@ -372,15 +372,15 @@ static void put_gt(struct gtel_batch *batch, const struct gtel_device *device,
     static const struct {
         enum gtel_metric metric;
         double scale;
-    } figures[GT_SLOT_COUNT] = {{GTEL_M_FREQUENCY_CYCLES, 1e6},
-                                {GTEL_M_FREQUENCY_REQUESTED_CYCLES, 1e6},
-                                {GTEL_M_FREQUENCY_IDLE_TIME, 1e-9}};
+    } values[GT_SLOT_COUNT] = {{GTEL_M_FREQUENCY_CYCLES, 1e6},
+                               {GTEL_M_FREQUENCY_REQUESTED_CYCLES, 1e6},
+                               {GTEL_M_FREQUENCY_IDLE_TIME, 1e-9}};
     const struct gtel_str dims[2] = {gts[gt].domain, gts[gt].gt};
     for (size_t i = 0; i < GT_SLOT_COUNT; i++) {
         size_t slot = GT_SLOTS + gt * GT_SLOT_COUNT + i;
         if (pmu->counters[slot] > 0)
-            put(batch, device, figures[i].metric, dims,
-                (double)counts->sum[slot] * figures[i].scale, counts->enabled_ns);
+            put(batch, device, values[i].metric, dims, (double)counts->sum[slot] * values[i].scale,
+                counts->enabled_ns);
     }
 }
 

@@ -74,7 +74,7 @@ static int open_rapl(void *state, const struct gtel_env *env, const struct gtel_
 
 /*
  * Integrated graphics are always 0000:00:02.0, and their driver gives them no hwmon directory: a
- * discrete card that a virtual machine has there must not get the figures of a CPU.
+ * discrete card that a virtual machine has there must not get the values of a CPU.
  */
 static int is_integrated(const struct gtel_env *env, struct gtel_arena *arena,
                          const struct gtel_card *card)
@@ -192,7 +192,7 @@ static void put_degrees(struct gtel_batch *batch, const struct gtel_device *devi
     gtel_batch_f64(batch, device, metric, GTEL_STR("package"), millidegrees / 1e3);
 }
 
-/* coretemp answers EAGAIN while the CPU has no valid figure. */
+/* coretemp answers EAGAIN while the CPU has no valid reading. */
 static int sample_temperature(const struct gtel_env *env, struct rapl_card *card,
                               struct gtel_batch *batch)
 {

@@ -46,7 +46,7 @@ struct gtel_rapl_meter {
     double scale[GTEL_RAPL_DOMAINS];   /* joules in a unit of it */
     struct gtel_rapl_zone zone[GTEL_RAPL_DOMAINS];
     uint64_t suspended_ns; /* for how long the host had slept when the zones were read last */
-    /* Why there is no figure of the GPU, by way: a negative errno, -ERANGE for several packages. */
+    /* Why there is no value of the GPU, by way: a negative errno, -ERANGE for several packages. */
     int error[GTEL_RAPL_WAYS];
     bool has_pmu;         /* the kernel has the PMU */
     bool lacks_gpu_event; /* and no event of the GPU in it */

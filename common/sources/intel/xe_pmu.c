@@ -12,7 +12,7 @@
  * did nothing, which is known without asking. The time of a burst is reported to source xe
  * (held_ns), which would otherwise never see the GT idle again and let the GPU sleep.
  *
- * One gather has the figures of all engines of a GPU or of none, so that a maximum over them means
+ * One gather has the values of all engines of a GPU or of none, so that a maximum over them means
  * something. A GT that seems never to sleep for quite all of the time, be it that reading its files
  * wakes it, is sampled in every gather: else the one after a burst without work would have nothing.
  * With the option XeEngines at "hold" the counters stay open instead, from the first
@@ -57,14 +57,14 @@ struct xe_card {
     bool is_refused;         /* the last try of counting failed */
     int handle_plus_1;       /* of the open group */
     size_t n;                /* pairs of counters in it: active and total ticks */
-    uint8_t pair[PAIRS_MAX]; /* the figure that each is for: function × engines + engine */
+    uint8_t pair[PAIRS_MAX]; /* the value that each is for: function × engines + engine */
     uint64_t first[GTEL_PMU_EVENTS_MAX];
     uint64_t opened_ns;
     uint64_t due_ns;   /* when tick() opens or closes the burst; 0: none is due */
     uint32_t next_gts; /* the GTs of the burst that is due, and of the last one */
     uint32_t burst_gts;
     uint64_t result_ns;      /* when it ended; 0: reported, or failed */
-    double share[PAIRS_MAX]; /* by figure; negative: not known */
+    double share[PAIRS_MAX]; /* by value; negative: not known */
     uint32_t waking_gts;     /* sampled in every gather, until waking_until_ns */
     uint64_t waking_until_ns;
     uint64_t held_ticks; /* of all held counters together: whether any has moved */
@@ -105,7 +105,7 @@ static void note(const struct gtel_env *env, struct xe_card *xe, int r)
 
 /*
  * The same of a try of counting, which may have succeeded. While it is refused, nothing is reported
- * of engines, also not that they slept: figures that come only when there is no work would mislead.
+ * of engines, also not that they slept: values that come only when there is no work would mislead.
  */
 static void note_try(const struct gtel_env *env, struct xe_card *xe, int r)
 {
@@ -117,7 +117,7 @@ static void note_try(const struct gtel_env *env, struct xe_card *xe, int r)
 }
 
 /*
- * How many VFs count for themselves; without SR-IOV the file is not there. Figures of other parts
+ * How many VFs count for themselves; without SR-IOV the file is not there. Values of other parts
  * than there are now are forgotten.
  */
 static int read_functions(const struct gtel_env *env, struct xe_card *xe)
@@ -280,7 +280,7 @@ static void put(struct gtel_batch *batch, const struct xe_card *xe, const struct
     gtel_batch_put(batch, &reading);
 }
 
-/* With VFs each function has figures of its own, and the GPU as a whole has none. */
+/* With VFs each function has values of its own, and the GPU as a whole has none. */
 static struct gtel_str instance_of(struct gtel_batch *batch, const struct xe_card *xe,
                                    uint32_t function)
 {
@@ -311,7 +311,8 @@ static void put_capacity(struct gtel_batch *batch, const struct xe_card *xe)
 }
 
 /* An engine's share: as sampled, or 0 when its GT slept all the time; else negative. */
-static double figure(const struct xe_card *xe, size_t engine, uint32_t function, bool *ret_sampled)
+static double engine_share(const struct xe_card *xe, size_t engine, uint32_t function,
+                           bool *ret_sampled)
 {
     uint16_t gt = xe->engines.engine[engine].gt;
     size_t i = function * xe->engines.n + engine;
@@ -329,7 +330,7 @@ static void put_function(struct gtel_batch *batch, const struct xe_card *xe, uin
     for (size_t e = 0; e < xe->engines.n; e++) {
         uint16_t class = xe->engines.engine[e].engine_class;
         bool sampled;
-        double share = figure(xe, e, function, &sampled);
+        double share = engine_share(xe, e, function, &sampled);
         if (share < 0)
             return;
         sum[class] += share;
@@ -350,7 +351,7 @@ static void put_function(struct gtel_batch *batch, const struct xe_card *xe, uin
     }
 }
 
-/* A figure of one engine. GTs have their own numbers of engines, so the GT belongs to its name. */
+/* A value of one engine. GTs have their own numbers of engines, so the GT belongs to its name. */
 static void put_engine(struct gtel_batch *batch, const struct xe_card *xe, size_t engine,
                        const struct gtel_reading *what)
 {
@@ -373,10 +374,10 @@ static void put_engines(struct gtel_batch *batch, const struct xe_card *xe)
 {
     bool sampled;
     for (size_t e = 0; e < xe->engines.n; e++)
-        if (figure(xe, e, 0, &sampled) < 0)
+        if (engine_share(xe, e, 0, &sampled) < 0)
             return;
     for (size_t e = 0; e < xe->engines.n; e++) {
-        double share = figure(xe, e, 0, &sampled);
+        double share = engine_share(xe, e, 0, &sampled);
         batch->origin = sampled ? SAMPLED : SLEPT;
         put_engine(batch, xe, e,
                    &(struct gtel_reading){.metric = GTEL_M_ENGINE_BUSY,

@@ -6,7 +6,7 @@
  * it is done in a short window after a gather in which source xe has seen the GT work, once a
  * second at most, and not while source xe_pmu has its burst: the times of both are reported to
  * source xe (held_ns), which adds them up. The window is read often enough that the buffers of the
- * hardware, 8192 records for each core, do not run over. The next gather has the figures.
+ * hardware, 8192 records for each core, do not run over. The next gather has the values.
  *
  * Counters: 8 bits for each reason in a record, which the hardware writes out when one is full
  * (kernel: xe/xe_eu_stall.c); summed up here in 64 bits, over one window.

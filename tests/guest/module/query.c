@@ -67,7 +67,7 @@ struct regions {
 };
 
 /*
- * What is used is reported only to those who may see performance figures, as up to Linux 6.16.
+ * What is used is reported only to those who may see performance counters, as up to Linux 6.16.
  * That of the host's memory is the usage of the manager for XE_PL_TT (xe/xe_query.c
  * query_mem_regions).
  */
