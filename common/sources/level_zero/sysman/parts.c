@@ -258,9 +258,9 @@ static enum gtel_answer worse(enum gtel_answer a, enum gtel_answer b)
 static enum gtel_answer add_parts(struct gtel_sysman_list *list, void *const *handle, size_t n)
 {
     list->part = n > 0 ? calloc(n, sizeof(*list->part)) : NULL;
-    if (!list->part) /* an empty list is read again rarely */
+    list->n = list->part ? n : 0;
+    if (list->n == 0) /* an empty list is read again rarely */
         return n > 0 ? GTEL_ANSWER_FAILING : GTEL_ANSWER_ABSENT;
-    list->n = n;
     for (size_t i = 0; i < n; i++) {
         struct gtel_sysman_part *part = &list->part[i];
         *part = (struct gtel_sysman_part){
