@@ -52,6 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         (void)gtel_wire_read_log(frame.payload, &level, &text);
         bytes = gtel_str_skip(bytes, used);
     }
+    batch.findings = NULL;
     gtel_findings_done(&findings);
     gtel_registry_done(&registry);
     return 0;
