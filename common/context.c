@@ -387,7 +387,7 @@ static void update_presence(struct gtel_context *context)
 }
 
 /* Whether a lane has sources whose readings show that a GPU answers. */
-static bool is_witness(const struct gtel_context *context, const struct gtel_lane *lane)
+static bool has_direct_source(const struct gtel_context *context, const struct gtel_lane *lane)
 {
     for (int i = 0; gtel_sources[i] && i < GTEL_SOURCES_MAX; i++)
         if (context->rank[i] != UINT32_MAX && !gtel_sources[i]->is_indirect &&
@@ -411,7 +411,7 @@ static int take_answer(struct gtel_context *context, struct gtel_lane *lane,
         update_presence(context);
     merge_batch(context);
     gtel_self_answered(&context->self, &context->registry, &lane->map, &context->batch,
-                       is_witness(context, lane));
+                       has_direct_source(context, lane));
     return 0;
 }
 
@@ -433,8 +433,7 @@ static void emit_window(struct gtel_context *context, uint64_t wall_ns)
     gtel_arena_reset(&context->texts);
 }
 
-/* An answer to an earlier request: out at once with its own time, unless samples are being folded.
- */
+/* An answer to an earlier request: emitted now with its own time, unless samples are folded. */
 static void take_late_answer(struct gtel_context *context, struct gtel_lane *lane,
                              struct gtel_str payload)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that is freed all at once. */
+/* Memory that is freed as a whole. */
 #include "base/arena.h"
 
 #include <errno.h>

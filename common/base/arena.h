@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory that is freed all at once.
+ * Memory that is freed as a whole.
  *
  * What lives for one cycle, or as long as its owner, comes from an arena and is never freed by
  * itself. After a reset the memory is kept, so that a steady user allocates nothing more.

@@ -12,7 +12,7 @@
 extern const unsigned char gtel_drm_fds_object[];
 extern const size_t gtel_drm_fds_object_size;
 
-enum { AT_ONCE = 256 }; /* descriptors read in one call */
+enum { LIST_MAX = 256 }; /* descriptors read in one call */
 
 /* Refusals are returned; libbpf would write them to standard error. */
 static int print_nothing(enum libbpf_print_level level, const char *format, va_list args)
@@ -55,7 +55,7 @@ static int load(struct gtel_drm_fds *fds)
 
 static int hand_out(int fd, gtel_drm_fd_fn fn, void *fn_arg)
 {
-    struct gtel_drm_fd list[AT_ONCE];
+    struct gtel_drm_fd list[LIST_MAX];
     for (;;) {
         ssize_t got = read(fd, list, sizeof(list));
         if (got < 0 && (errno == EINTR || errno == EAGAIN))

@@ -130,9 +130,9 @@ struct gtel_env_ops {
     void (*lib_close)(void *arg, void *lib);
 
     /*
-     * Optional. Opens counters of a perf PMU on one CPU as a group that is read at once, and starts
-     * them. Returns a handle of 0 or more, or a negative errno: -EACCES or -EPERM without the right
-     * to it, -EOPNOTSUPP where the env has no counters.
+     * Optional. Opens counters of a perf PMU on one CPU as a group that is read in one call, and
+     * starts them. Returns a handle of 0 or more, or a negative errno: -EACCES or -EPERM without
+     * the right to it, -EOPNOTSUPP where the env has no counters.
      */
     int (*pmu_open)(void *arg, uint32_t type, const uint64_t *configs, size_t n, uint32_t cpu);
     /*

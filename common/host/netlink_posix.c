@@ -16,7 +16,7 @@
 
 enum {
     KERNEL_GROUP = 1,
-    STRANGERS_MAX = 64,       /* messages of others that are passed over in one call */
+    FOREIGN_MAX = 64,         /* messages of others that are passed over in one call */
     RECEIVE_BUFFER = 1 << 20, /* bytes asked for; the kernel cuts it to net.core.rmem_max */
 };
 
@@ -41,7 +41,7 @@ int gtel_netlink_uevent_open(void)
 
 int64_t gtel_netlink_uevent_read(int handle, void *buf, size_t n)
 {
-    for (int strangers = 0; strangers < STRANGERS_MAX;) {
+    for (int foreign = 0; foreign < FOREIGN_MAX;) {
         struct sockaddr_nl sender;
         struct iovec part = {.iov_base = buf, .iov_len = n};
         struct msghdr message = {
@@ -54,7 +54,7 @@ int64_t gtel_netlink_uevent_read(int handle, void *buf, size_t n)
             return errno == EWOULDBLOCK ? -EAGAIN : -errno;
         /* The kernel's own port is 0; no process can have it (netlink(7)). */
         if (message.msg_namelen != sizeof(sender) || sender.nl_pid != 0) {
-            strangers++;
+            foreign++;
             continue;
         }
         return (message.msg_flags & MSG_TRUNC) != 0 ? -E2BIG : got;

@@ -369,7 +369,7 @@ void gtel_lane_tick(struct gtel_lane *lane, uint64_t now_ns)
         return;
     }
     if (lane->has_started && !lane->is_renewed)
-        lane->restarts++; /* one that was exchanged as it wanted is no accident */
+        lane->restarts++; /* a restart that it asked for is no accident */
     lane->has_started = true;
     lane->state = GTEL_LANE_GREETING;
 }
@@ -632,7 +632,7 @@ void gtel_lane_understood(struct gtel_lane *lane, int r)
     if (lane->has_group)
         return;
     check_growth(lane);
-    if (lane->state == GTEL_LANE_IDLE && lane->answer.is_spent)
+    if (lane->state == GTEL_LANE_IDLE && lane->answer.needs_restart)
         renew(lane);
 }
 

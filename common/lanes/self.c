@@ -37,7 +37,7 @@ void gtel_self_begin(struct gtel_self *self)
     for (size_t i = 0; i < self->n; i++) {
         self->device[i].readings = 0;
         self->device[i].is_known = false;
-        self->device[i].is_witnessed = false;
+        self->device[i].has_direct_answer = false;
     }
 }
 
@@ -73,7 +73,7 @@ const char gtel_self_idle_origin[] = "idle residency";
 
 void gtel_self_answered(struct gtel_self *self, const struct gtel_registry *registry,
                         const struct gtel_wire_map *map, const struct gtel_batch *batch,
-                        bool is_witness)
+                        bool has_direct_sources)
 {
     if (!make_room(self, registry->n))
         return;
@@ -81,7 +81,7 @@ void gtel_self_answered(struct gtel_self *self, const struct gtel_registry *regi
         if (map->arrivals[i] == 0)
             continue;
         self->device[i].is_known = true; /* also when a new helper has never seen it: it is gone */
-        self->device[i].is_witnessed |= is_witness;
+        self->device[i].has_direct_answer |= has_direct_sources;
         self->device[i].failed += batch->failed[i];
     }
 }
@@ -176,10 +176,10 @@ void gtel_self_report(struct gtel_self *self, const struct gtel_registry *regist
         if (!own->is_known)
             continue; /* its lane has not answered: nothing is known of it now */
         bool is_up = device->is_present && own->readings > 0;
-        if (own->is_witnessed || !device->is_present)
+        if (own->has_direct_answer || !device->is_present)
             gtel_batch_u64(batch, device, GTEL_M_GPU_UP, GTEL_STR_NONE, is_up);
         gtel_batch_u64(batch, device, GTEL_M_GPU_READINGS_FAILED, GTEL_STR_NONE, own->failed);
-        if (own->is_witnessed ? is_up : device->is_present)
+        if (own->has_direct_answer ? is_up : device->is_present)
             report_info(self, device, gtel_option_number(options, GTEL_O_INFO_INTERVAL), batch);
     }
 }

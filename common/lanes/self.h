@@ -15,7 +15,7 @@
 struct gtel_self_device {
     uint32_t readings;                  /* in this sample */
     bool is_known;                      /* a lane that answered this sample knows it */
-    bool is_witnessed;                  /* one whose readings show whether it answers */
+    bool has_direct_answer;             /* one whose readings show whether the device answers */
     uint64_t failed;                    /* failed readings since the start */
     uint32_t origins[GTEL_SOURCES_MAX]; /* bits: what has given readings in this interval of
                                            gpu_info, and in the one before */
@@ -55,12 +55,12 @@ void gtel_self_saw(struct gtel_self *self, const struct gtel_reading *reading);
 /* What metrics_source has for a busy_percent that is made from idle residency. */
 extern const char gtel_self_idle_origin[];
 /*
- * A lane answered: which devices it knows, and which readings failed. is_witness: not all of its
- * sources report from the kernel's memory only.
+ * A lane answered: which devices it knows, and which readings failed. has_direct_sources: not
+ * all of its sources report from the kernel's memory only.
  */
 void gtel_self_answered(struct gtel_self *self, const struct gtel_registry *registry,
                         const struct gtel_wire_map *map, const struct gtel_batch *batch,
-                        bool is_witness);
+                        bool has_direct_sources);
 /*
  * Appends readings_failed of each device that a lane spoke of, up when it was such a one or
  * the device is gone, and gpu_info when it is due.

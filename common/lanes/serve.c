@@ -56,7 +56,7 @@ static int answer(struct server *server, uint64_t number, bool with_findings)
                                .errors = group->errors,
                                .dropped = gtel_group_dropped(group),
                                .rss_bytes = gtel_lane_rss(group->env, &server->statm),
-                               .is_spent = group->registry.is_spent};
+                               .needs_restart = group->registry.needs_restart};
     bool with_devices =
         !server->has_sent_devices || server->device_generation != group->registry.generation;
     gtel_buf_reset(&server->out);

@@ -139,7 +139,7 @@ static size_t count_dims(const struct gtel_reading *reading)
     return n;
 }
 
-/* The fixed part of a reading, copied at once: most of the bytes of a frame. */
+/* The fixed part of a reading, copied as a whole: most of the bytes of a frame. */
 struct wire_reading {
     uint64_t t_ns;
     uint64_t value; /* the bits of the number; of a text, nothing */
@@ -183,7 +183,7 @@ void gtel_wire_answer(struct gtel_buf *buf, const struct gtel_answer *answer,
     put_u64(buf, answer->errors);
     put_u64(buf, answer->dropped);
     put_u64(buf, answer->rss_bytes);
-    put_u8(buf, answer->is_spent);
+    put_u8(buf, answer->needs_restart);
     put_u8(buf, with_devices);
     if (with_devices)
         put_devices(buf, registry);
@@ -489,7 +489,7 @@ int gtel_wire_read_answer(struct gtel_str payload, struct gtel_registry *registr
     answer.errors = take_u64(&cursor);
     answer.dropped = take_u64(&cursor);
     answer.rss_bytes = take_u64(&cursor);
-    answer.is_spent = take_u8(&cursor) == 1;
+    answer.needs_restart = take_u8(&cursor) == 1;
     int r = 0;
     if (take_u8(&cursor) == 1)
         r = read_devices(&cursor, registry, map);

@@ -45,7 +45,7 @@ struct gtel_answer {
     uint64_t errors;  /* totals of the lane since its start */
     uint64_t dropped;
     uint64_t rss_bytes; /* resident memory of the helper; 0 inline */
-    bool is_spent;      /* the helper asks for a restart */
+    bool needs_restart; /* the helper asks for a restart */
 };
 
 void gtel_wire_hello(struct gtel_buf *buf, struct gtel_str version);

@@ -59,9 +59,10 @@ struct gtel_registry {
     uint64_t generation;      /* grows when a device, a label or is_present changes */
     uint64_t dropped;         /* devices beyond GTEL_DEVICES_MAX */
     struct gtel_cards *cards; /* of the lane: sources/drm/cards.h */
-    bool can_renew;           /* the lane runs in a helper process, which can be exchanged */
-    bool is_spent; /* set by a source whose library can do no more in this process: the helper
-                      is to be restarted. In vain without can_renew */
+    bool can_renew;           /* the lane runs in a helper process, which can be restarted */
+    /* Set by a source whose library can do no more in this process: the helper is to be restarted.
+     * In vain without can_renew. */
+    bool needs_restart;
 };
 
 /* A zeroed struct is an empty registry. */

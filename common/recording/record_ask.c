@@ -119,7 +119,7 @@ int gtel_record_ask_pmu_open(void *arg, uint32_t type, const uint64_t *configs, 
     group->inner = handle;
     group->n = n;
     memcpy(group->config, configs, n * sizeof(*configs));
-    /* The counters must be there when they are opened, so they are read at once. */
+    /* The counters must be there when they are opened, so they are read now. */
     if (inner->ops->pmu_read(inner->arg, handle, values, n, &enabled_ns) == 0)
         record_counters(env, group, values);
     return i;

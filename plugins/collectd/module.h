@@ -4,8 +4,8 @@
  *
  * All plugins are this code with another name and another vendor, which gpu_intel.c and its like
  * give them. The daemon calls module_register (the only exported symbol), then configuration and
- * init callbacks from its main thread, then the read callback from changing threads but never twice
- * at once, then shutdown from its main thread when no read callback runs any more.
+ * init callbacks from its main thread, then the read callback from changing threads but never two
+ * at the same time, then shutdown from its main thread when no read callback runs any more.
  */
 #ifndef GTEL_COLLECTD_MODULE_H
 #define GTEL_COLLECTD_MODULE_H

@@ -5,7 +5,7 @@
  * Every row of the option table is an option here; the rest are switches of this program alone. One
  * dash or two, `-` and `_` are alike; `--name=value` and `--name value` too. What the command line
  * says wins over the file. Anything unknown or out of range is an error that says what is allowed:
- * a program that Telegraf starts should fail at once and aloud.
+ * a program that Telegraf starts should fail early and aloud.
  */
 #ifndef GTEL_EXECD_ARGS_H
 #define GTEL_EXECD_ARGS_H

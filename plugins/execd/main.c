@@ -215,7 +215,7 @@ static int run_doctor(struct program *program)
     return gtel_out_write(&program->pace, gtel_buf_text(&program->out));
 }
 
-/* A recorded machine by its own time: gathers follow each other at once. */
+/* A recorded machine by its own time: gathers follow each other without a pause. */
 static int run_stepped(struct program *program)
 {
     uint64_t end_ns = gtel_tree_duration(program->machine.tree);

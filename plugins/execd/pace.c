@@ -58,7 +58,7 @@ void gtel_pace_init(struct gtel_pace *pace, uint64_t interval_ns, uint64_t sampl
     (void)sigprocmask(SIG_BLOCK, &set, NULL);
     pace->signal = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     if (pace->signal < 0)
-        (void)sigprocmask(SIG_UNBLOCK, &set, NULL); /* they end the program at once, then */
+        (void)sigprocmask(SIG_UNBLOCK, &set, NULL); /* they end the program, then */
 }
 
 void gtel_pace_done(struct gtel_pace *pace)

@@ -274,14 +274,14 @@ def case_check_and_one_read(args):
 
 
 def case_values(args):
-    """Both plugins at once, every value of one read with one time."""
+    """Both plugins together, every value of one read with one time."""
     want = {**expected(args, args.intel, "gpu_intel"), **expected(args, args.nvml, "gpu_nvml")}
     check(len(want) > 40, f"there is something to compare with: {len(want)}")
     with Daemon(args, both(args)) as daemon:
         daemon.start()
         wait_for(lambda: all(len(daemon.series(name)) > 3 for name in want), 10)
         seconds, status = daemon.stop()
-        check(seconds < 1 and status == 0, f"it stops at once ({seconds:.2f} s, {status})")
+        check(seconds < 1 and status == 0, f"it stops immediately ({seconds:.2f} s, {status})")
         got = {}
         for name in want:
             rows = daemon.series(name)
@@ -409,7 +409,7 @@ def case_helper_killed(args):
         check(len(daemon.series(other)) > before, "the other plugin went on")
         check(daemon.said("helper ended") == 1, f"the log says it once:\n{daemon.log()}")
         seconds, status = daemon.stop()
-        check(seconds < 1 and status == 0, f"it stops at once ({seconds:.2f} s)")
+        check(seconds < 1 and status == 0, f"it stops immediately ({seconds:.2f} s)")
 
 
 def case_helper_stopped(args):
@@ -492,7 +492,7 @@ def case_helper_faults(args):
                 check(daemon.of_gpus("gpu_nvml"), f"{label}: the other plugin has values")
                 check(not daemon.of_gpus("gpu_intel"), f"{label}: no values of this one")
                 seconds, status = daemon.stop()
-                check(seconds < 1 and status == 0, f"{label}: stops at once ({seconds:.2f} s)")
+                check(seconds < 1 and status == 0, f"{label}: stops immediately ({seconds:.2f} s)")
     finally:
         shutil.rmtree(scripts)
 

@@ -324,7 +324,7 @@ def test_count_and_clock():
 def test_clock_after_a_stall():
     """A program that was stopped does not make up for the ticks that it missed."""
     process = start("--interval", "100ms")
-    check(read_line(process, 2) is not None, "stall: the first gather comes at once")
+    check(read_line(process, 2) is not None, "stall: the first gather comes immediately")
     process.send_signal(signal.SIGSTOP)
     time.sleep(1)
     process.send_signal(signal.SIGCONT)
@@ -546,7 +546,7 @@ def test_helper_gives_the_same():
     shapes = [{shape(line)[0] for line in done[1]} for done in (inside, helper)]
     check(len(shapes[0]) > 5 and shapes[0] == shapes[1], f"helper: the same lines {shapes}")
     check(helper[2] == "", f"helper: quiet, {helper[2]!r}")
-    check("power_watts=" in "".join(helper[1]), "helper: rates at once")
+    check("power_watts=" in "".join(helper[1]), "helper: rates immediately")
 
 
 def test_end_waits_for_a_helper():
@@ -599,7 +599,7 @@ def test_helper_hangs():
     began = time.monotonic()
     process.send_signal(signal.SIGTERM)
     check(process.wait(5) == 0, "hung helper: status 0")
-    check(time.monotonic() - began < 1, "hung helper: ends at once")
+    check(time.monotonic() - began < 1, "hung helper: ends immediately")
     check(not any(is_running(pid) for pid in helpers), "hung helper: it does not outlive us")
     end(process, "hung helper")
 

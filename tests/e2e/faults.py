@@ -147,7 +147,7 @@ def under_collectd(arguments, fault):
             check(wait_for(lambda: daemon.series(lost), WELL), f"{fault}: {lost} arrives")
             time.sleep(max(0.0, WELL - (time.monotonic() - begin)))
             seconds, status = daemon.stop()
-            check(seconds < 1 and status == 0, f"{fault}: it stops at once ({seconds:.2f} s)")
+            check(seconds < 1 and status == 0, f"{fault}: it stops immediately ({seconds:.2f} s)")
             def times(name):
                 return [t for t, _ in daemon.series(name)]
             names = {"gpu_intel": f"gpu_intel-{GPU}/frequency-gpu",

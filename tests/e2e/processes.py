@@ -184,7 +184,7 @@ def check_telegraf(arguments, influx):
 
     series = number(influx, how_many, "gtel")
     minutes = STEPS // 6
-    # ProcessLimit at once and one a minute; in the long run ten times as many and one in ten minutes.
+    # ProcessLimit first and one a minute; in the long run ten times as many and one in ten minutes.
     promised = min(STEP_LIMIT + minutes, STEP_LIMIT * 10 + minutes // 10) + 1  # "other"
     print(f"Telegraf: {series} series of {SHORT_LIVED} names in {minutes} minutes; "
           f"promised: {promised} per GPU")
@@ -245,7 +245,7 @@ def check_collectd(arguments, influx):
     n = number(influx, 'SELECT max("value") FROM "gpu_clients_value" WHERE "type_instance" = \'processes\'',
                "collectd")
     # A read may see the processes of two steps, or of none.
-    check(n and n >= SHORT_LIVED // COLLECTD_STEPS // 2, f"collectd: {n} processes seen at once")
+    check(n and n >= SHORT_LIVED // COLLECTD_STEPS // 2, f"collectd: {n} processes seen together")
 
 
 # The agents

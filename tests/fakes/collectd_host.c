@@ -3,7 +3,7 @@
  * A fake collectd host: collectd_host HELPER PLUGIN.so MACHINE.tree [PLUGIN.so MACHINE.tree]...
  *
  * Loads the plugins as the daemon does, each in its own life of configuration, init, reads and
- * shutdown, all of them at once, and twice. Checks what must hold for any machine: values come,
+ * shutdown, all of them together, and twice. Checks what must hold for any machine: values come,
  * with one time per read, no name twice, each in the range of its type; each plugin is alone;
  * shutdown is short. The plugins run with the real core and real helpers.
  */

@@ -56,7 +56,7 @@ static void check_regions(const struct gtel_fdinfo *info, struct gtel_str text)
     }
 }
 
-/* The amounts of a client, whatever its driver leaves out, and wherever its GPU's memory is. */
+/* The amounts of a client, whatever its driver omits, and wherever its GPU's memory is. */
 static void check_memory(const struct gtel_fdinfo *info)
 {
     for (uint32_t i = 0; i < 4; i++) {

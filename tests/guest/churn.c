@@ -2,7 +2,7 @@
 /*
  * Clients that live for milliseconds, or a little longer, as fast as they can be made, under
  * process numbers that soon come again: thirty managers make a worker each, which opens the node,
- * and then a stranger, which does not. Beside them one process works steadily.
+ * and then an outsider, which does not. Beside them one process works steadily.
  */
 #include "hands.h"
 
@@ -39,7 +39,7 @@ static _Noreturn void manage(uint32_t random)
     for (uint32_t i = 0;; i++) {
         pid_t pid = fork();
         if (pid == 0)
-            live(i % 2 == 0 ? "worker" : "stranger", i % 2 == 0, draw(&random, UINT32_MAX));
+            live(i % 2 == 0 ? "worker" : "outsider", i % 2 == 0, draw(&random, UINT32_MAX));
         if (pid > 0)
             (void)waitpid(pid, NULL, 0);
     }

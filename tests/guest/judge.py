@@ -260,7 +260,7 @@ def judge_messages(what, messages, known):
     return sum(message.startswith("W! lane") for message in messages)
 
 
-def judge_cycles(parts, what, wanted, bounds, known=(), has_engines_at_once=False):
+def judge_cycles(parts, what, wanted, bounds, known=(), has_engines_first=False):
     """
     bounds: of the errors. Engines of xe need a burst, and those of a PMU that was opened this very moment may have no
     time yet.
@@ -271,7 +271,7 @@ def judge_cycles(parts, what, wanted, bounds, known=(), has_engines_at_once=Fals
     returns = [row for word, row in rows if word == "back"]
     late_losses = [row["n"] for row in losses if row["up"] != 0]
     late_returns = [row["n"] for row in returns if row["up"] != 1 or row["clocks"] != 1 or
-                    (has_engines_at_once and row["engines"] != 1)]
+                    (has_engines_first and row["engines"] != 1)]
     late_answers = judge_messages(what, [m for m in parts[f"{what} messages"] if m], known)
     if late_answers > BUSY_HOST:  # nothing is known of the order of things then; what stays behind is
         print(f"{what}: {late_answers} late answers: too busy a host to judge each answer")

@@ -108,7 +108,7 @@ def build_disk(arguments, work):
 
 
 # One CPU whose time is the number of its instructions: nothing that the host does shows in it, and
-# sleep costs nothing. Or two CPUs at once, in the host's time.
+# sleep costs nothing. Or two CPUs together, in the host's time.
 CLOCKS = {
     "exact": ("-icount", "shift=2,sleep=off", "-smp", "1"),
     "smp": ("-accel", "tcg,thread=multi", "-smp", "2"),

@@ -89,7 +89,7 @@ def judge_exact(parts, arguments):
     is_xe = arguments.personality == "xe"
     # A burst takes a tenth of the interval of 100 ms, and the counters are read one after the other.
     bounds = (0.5, 0.1) if is_xe else (judge.POINTS,)
-    judge.judge_cycles(parts, "cycles", arguments.cycles["exact"], bounds, has_engines_at_once=not is_xe)
+    judge.judge_cycles(parts, "cycles", arguments.cycles["exact"], bounds, has_engines_first=not is_xe)
     if is_xe:
         judge.judge_cycles(parts, "cycles hold", arguments.held["exact"], (judge.POINTS,))
         host.judge_ras(parts)

@@ -96,7 +96,7 @@ static void test_sight(void)
 }
 
 /* Descriptors whose driver reports nothing: how many processes there are is not known. */
-static void test_mute(void)
+static void test_silent(void)
 {
     struct gtel_buf text;
     struct lane lane;
@@ -437,7 +437,7 @@ static void test_births(void)
 
 /* Coming and going */
 
-/* A card that leaves is gone at once; one that comes is found with its first client. */
+/* A card that leaves is gone immediately; one that comes is found with its first client. */
 static void test_comes_and_goes(void)
 {
     struct gtel_buf text;
@@ -614,7 +614,7 @@ static void test_memory(void)
 int main(void)
 {
     test_sight();
-    test_mute();
+    test_silent();
     test_new_driver();
     test_asleep("xe");
     test_asleep("i915");

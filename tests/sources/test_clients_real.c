@@ -358,7 +358,7 @@ enum {
     FOREIGN,
     HOLDERS,
     USER = 61234,
-    STRANGER = 61235,
+    OTHER_USER = 61235,
     PTRACE = 1u << CAP_SYS_PTRACE,
     SEARCH = 1u << CAP_DAC_READ_SEARCH
 };
@@ -456,7 +456,7 @@ static struct holders outside;
 static void test_rights(void)
 {
     struct holder holder[HOLDERS];
-    static const uid_t uids[HOLDERS] = {0, USER, STRANGER};
+    static const uid_t uids[HOLDERS] = {0, USER, OTHER_USER};
     holders_moved(&outside);
     for (size_t i = 0; i < HOLDERS; i++)
         CHECK(holder_start(&outside, uids[i], &holder[i]) &&

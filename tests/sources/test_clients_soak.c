@@ -28,7 +28,7 @@ struct truth {
     uint64_t base_ns;     /* the highest that was reported */
     uint32_t below;       /* gathers in a row below it */
     uint32_t rate;        /* per mille of one engine */
-    bool is_open;         /* it was not buried yet */
+    bool is_open;         /* it was not closed yet */
     bool has_base;        /* it was there at the last gather */
     bool has_worked;      /* then, or may have */
     bool is_newborn;      /* of a process that began after the last gather */
@@ -190,8 +190,8 @@ static uint32_t count_fds(const struct fake_process *process)
 }
 
 /*
- * A client behind a new descriptor is found at once where the number of descriptors has changed.
- * What takes longer is for the tests of the scan, so here it always does.
+ * A client behind a new descriptor is found immediately where the number of descriptors has
+ * changed. What takes longer is for the tests of the scan, so here it always does.
  */
 static void open_others(struct soak *soak)
 {

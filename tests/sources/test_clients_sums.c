@@ -244,7 +244,7 @@ static void test_two_engines(void)
 /*
  * A driver that reports each engine of each client leaves one out for some gathers: it may have
  * worked. What it did meanwhile is of no interval that is reported later. The viewer is idle and
- * reports both engines, but in the last case, where it leaves out one that another client
+ * reports both engines, but in the last case, where it omits one that another client
  * reports.
  */
 static void test_omitted(void)
@@ -498,8 +498,8 @@ static void test_gone(void)
 
 /*
  * A client can come behind a descriptor that an old process has opened before, in place of another
- * one. Where the kernel does not report how many a process has, that is not seen at once when it
- * opens one more, either, and the sums are not those of the GPU.
+ * one. Where the kernel does not report how many a process has, that is not seen immediately when
+ * it opens one more, either, and the sums are not those of the GPU.
  */
 static void test_numbers(void)
 {

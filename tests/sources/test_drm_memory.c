@@ -310,7 +310,8 @@ static void test_look_fails(void)
     machine_done(&machine);
 }
 
-/* Wedged from 2 s to 5 s: counted each time, said once each way, and all is well again at once. */
+/* Wedged from 2 s to 5 s: counted each time, said once each way, and all is well again immediately.
+ */
 static void test_wedged(void)
 {
     static const char text[] = CARD("xe") XE("1")

@@ -241,8 +241,7 @@ static void test_energy_gate(void)
     machine_done(&machine);
 }
 
-/* Two reads 10 ms apart with 20 J between them, since the counter moves each 100 ms: 200 W, no
- * doubt. */
+/* Two reads 10 ms apart with 20 J between them, and the counter moves each 100 ms: 200 W. */
 static void test_energy_in_steps(void)
 {
     static const char text[] = HEAD("xe") GT0 HWMON SENSOR("power1_cap", "200000000")
@@ -446,7 +445,7 @@ static void test_link(void)
          GPU("2.5 GT/s PCIe", "1") PORT(DOWN, "0x8086", "2.5 GT/s PCIe", "1")
              PORT(UP, "0x8086", "5.0 GT/s PCIe", "1") END,
          2, 1},
-        {"a stranger's bridge",
+        {"a bridge of another vendor",
          GPU("2.5 GT/s PCIe", "1") PORT(DOWN, "0x8086", "2.5 GT/s PCIe", "1")
              PORT(UP, "0x1022", "16.0 GT/s PCIe", "16") END,
          0, 0},

@@ -91,7 +91,7 @@ static const struct life {
     {"i915, a driver that counts, falls asleep",
      I915 COUNTERS DELAY("10000") "at 20500ms\n" STATUS("suspended") "end\n",
      "EEEEEEEEEEEppppppppppzzz"},
-    /* The counters report the work at once, and everything else is there at the next gather. */
+    /* The counters report the work immediately, and everything else is there at the next gather. */
     {"i915, a driver that counts, works at 13 s",
      I915 COUNTERS DELAY("10000") "at 12500ms\n" COUNTERS_BUSY("0 1e9", "125e8 0") "end\n",
      "EEEEEEEEEEEpppEEEEEEEEEEEEEE"},

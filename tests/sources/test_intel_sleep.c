@@ -225,13 +225,13 @@ static void test_rest(void)
     test_label = "held awake: waits 60 s, then 120 s, at most 960 s";
     CHECK_INT(rest.retry_ns, 181 * s);
     CHECK_INT(read_each_second(&rest, 121, 60, true), 60);
-    CHECK_INT(read_each_second(&rest, 181, 11, true), 1); /* idle all along: at once */
+    CHECK_INT(read_each_second(&rest, 181, 11, true), 1); /* idle all along: immediately */
     CHECK_INT(read_each_second(&rest, 192, 1, true), 1);
     CHECK_INT(rest.retry_ns, (192 + 120) * s);
     (void)read_each_second(&rest, 193, 10000, true);
     CHECK_INT(rest.pause_ns, 960 * s);
 
-    test_label = "asleep: the next rest comes at once again";
+    test_label = "asleep: the next rest comes immediately again";
     gtel_rest_slept(&rest);
     CHECK_INT(rest.delay_ns, 10 * s);
     CHECK_INT(rest.retry_ns, 0);

@@ -256,7 +256,7 @@ static void test_closes(void)
     test_label = "";
 }
 
-/* What the driver does not close at all ends with the process, where that can be exchanged. */
+/* What the driver does not close at all ends with the process, where that can be restarted. */
 static void test_stuck(void)
 {
     for (unsigned can_renew = 0; can_renew < 2; can_renew++) {
@@ -267,7 +267,7 @@ static void test_stuck(void)
         m.group.registry.can_renew = can_renew;
         for (unsigned k = 1; k <= 29; k++) {
             gather(&m, 1);
-            after = after == 0 && m.group.registry.is_spent ? k : after;
+            after = after == 0 && m.group.registry.needs_restart ? k : after;
         }
         CHECK_INT(after, can_renew ? 4 : 0);
         CHECK_INT(spy.logs[GTEL_LOG_INFO], can_renew);
@@ -656,7 +656,7 @@ static void test_tiles(void)
 
 /*
  * When a new process may do better: each case is gathered once a second, and the helper wants to be
- * exchanged after so many of them; 0: never.
+ * restarted after so many of them; 0: never.
  */
 static const struct renewal {
     const char *label;
@@ -687,7 +687,7 @@ static const struct renewal {
     {"a right that nothing lacked is given", PARANOID("1") "at 70s\n" PARANOID("0"), false, 0, 0},
     {"a GPU goes", "at 5s\n" GOES, false, 0, 0},
     {"a GPU goes and comes", "at 5s\n" GOES "at 9s\n" CARD("xe"), false, 9, 1},
-    {"a GPU goes and comes at once", "at 5s\n" GOES CARD("xe"), false, 5, 1},
+    {"a GPU goes and comes immediately", "at 5s\n" GOES CARD("xe"), false, 5, 1},
 };
 
 static void test_renewals(void)
@@ -702,7 +702,7 @@ static void test_renewals(void)
         m.group.registry.can_renew = !renewals[i].is_inline;
         for (unsigned k = 1; k <= SECONDS && after == 0; k++) {
             gather(&m, 1);
-            after = m.group.registry.is_spent ? k : 0;
+            after = m.group.registry.needs_restart ? k : 0;
         }
         CHECK_INT(after, renewals[i].after);
         CHECK_INT(spy.logs[GTEL_LOG_INFO], renewals[i].infos);

@@ -267,7 +267,7 @@ static void test_host_sleep(void)
         for (int t = 0; t < 4; t++) {
             if (t == 2 && sleeps)
                 slept_ns += 60000000000;
-            slept_ns += 1000; /* the clocks are not read at once */
+            slept_ns += 1000; /* the clocks are not read together */
             CHECK_INT(machine_gather(&machine), 0);
             CHECK_NEAR(joules(&machine, GTEL_M_ENERGY, "gpu"), reported[sleeps][t], 1e-6);
             machine_step(&machine, 1000);

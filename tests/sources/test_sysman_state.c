@@ -306,7 +306,7 @@ static void test_changing(void)
 
 /*
  * When a new process may do better: each case is gathered once a second, and the helper wants to be
- * exchanged after so many of them; 0: never.
+ * restarted after so many of them; 0: never.
  */
 static const struct renewal {
     const char *label;
@@ -342,7 +342,7 @@ static const struct renewal {
      "at 5s\ngone sys/class/drm/card0\ngone sys/devices/pci0000:00/0000:03:00.0/drm\n"
      "at 9s\n" XE,
      false, 9, 1},
-    {"a GPU goes and comes at once",
+    {"a GPU goes and comes immediately",
      "at 5s\ngone sys/class/drm/card0\ngone sys/devices/pci0000:00/0000:03:00.0/drm\n" XE, false, 5,
      1},
 };
@@ -359,7 +359,7 @@ static void test_renewals(void)
         m.group.registry.can_renew = !renewals[i].is_inline;
         for (unsigned k = 1; k <= SECONDS && after == 0; k++) {
             gather(&m, 1);
-            after = m.group.registry.is_spent ? k : 0;
+            after = m.group.registry.needs_restart ? k : 0;
         }
         CHECK_INT(after, renewals[i].after);
         CHECK_INT(spy.logs[GTEL_LOG_INFO], renewals[i].infos);

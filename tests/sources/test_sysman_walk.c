@@ -40,7 +40,7 @@ enum {
 };
 
 /* When what fails is asked again. */
-enum again { AT_ONCE, RARELY };
+enum again { NOW, RARELY };
 
 static enum again again_of(uint32_t code)
 {
@@ -56,7 +56,7 @@ static enum again again_of(uint32_t code)
     case 0x7800000d:
         return RARELY;
     default:
-        return AT_ONCE;
+        return NOW;
     }
 }
 
@@ -189,7 +189,7 @@ static size_t first_after(size_t gather, unsigned seconds)
 /* The gather from which on all is reported again; shares and rates one later. */
 static size_t due_of(const char *name, uint32_t code, size_t failed_in)
 {
-    enum again again = is_lookup(name) ? AT_ONCE : again_of(code);
+    enum again again = is_lookup(name) ? NOW : again_of(code);
     /* At a discovery nothing is known yet of what the kernel's address belongs to. */
     if (strcmp(name, "zesDevicePciGetProperties") == 0 && failed_in == 0)
         again = again_of(code);

@@ -135,7 +135,7 @@ static const struct {
     {"a hyphen in the name", X "drm-total-stolen-system0:\t1\n", "stolen-system0", "t", 1, 0},
     {"a region of the name cycles", X "drm-total-cycles:\t1\n", "cycles", "t", 1, 0},
     {"a region of the name memory", X "drm-memory-memory:\t1\n", "memory", "m", 1, 0},
-    {"all at once",
+    {"all together",
      X "drm-total-a:\t1 KiB\ndrm-shared-a:\t1024\ndrm-resident-a:\t1024\ndrm-purgeable-a:\t1 KiB\n"
        "drm-active-a:\t1 KiB\ndrm-memory-a:\t1 KiB\n",
      "a", "tsrpam", 1024, 0},

@@ -187,7 +187,7 @@ static void test_indirect(void)
     end(&machine);
 }
 
-/* A driver that takes a GPU says so: it is read at once, not at the next look for GPUs. */
+/* A driver that takes a GPU says so: it is read immediately, not at the next look for GPUs. */
 static void test_hotplug(void)
 {
     static const char text[] =
@@ -361,7 +361,7 @@ static size_t count(const struct gtel_batch *batch, enum gtel_metric metric)
 /*
  * A GPU of which only indirect readings have come, because the other lane is late or there is none.
  */
-static void test_no_witness(void)
+static void test_indirect_only(void)
 {
     struct gtel_registry registry = {0};
     struct gtel_options options;
@@ -372,21 +372,21 @@ static void test_no_witness(void)
     static struct gtel_wire_map map;
     static struct gtel_batch batch;
     char error[128];
-    test_label = "no witness";
+    test_label = "indirect only";
     CHECK_INT(gtel_tree_parse(GTEL_STR("end\n"), &tree, error, sizeof(error)), 0);
     CHECK_INT(gtel_env_tree_init(tree, true, 0, &env), 0);
     gtel_options_init(&options);
     gtel_self_init(&self, &env);
     CHECK_INT(gtel_registry_add(&registry, GTEL_STR("0000:03:00.0"), &device), 0);
     map.arrivals[0] = 1;
-    for (int is_witness = 0; is_witness < 2; is_witness++) {
+    for (int has_direct_sources = 0; has_direct_sources < 2; has_direct_sources++) {
         gtel_batch_reset(&batch);
         gtel_self_begin(&self);
         gtel_self_answered(&self, &registry, &map, &batch, false);
-        gtel_self_answered(&self, &registry, &map, &batch, is_witness);
+        gtel_self_answered(&self, &registry, &map, &batch, has_direct_sources);
         gtel_self_report(&self, &registry, &options, &batch);
-        CHECK_INT(count(&batch, GTEL_M_GPU_UP), is_witness);
-        CHECK_INT(count(&batch, GTEL_M_INFO), !is_witness);
+        CHECK_INT(count(&batch, GTEL_M_GPU_UP), has_direct_sources);
+        CHECK_INT(count(&batch, GTEL_M_INFO), !has_direct_sources);
         CHECK_INT(count(&batch, GTEL_M_GPU_READINGS_FAILED), 1);
     }
     gtel_self_done(&self, &env);
@@ -488,7 +488,7 @@ int main(void)
     test_full();
     test_totals();
     test_new_helper();
-    test_no_witness();
+    test_indirect_only();
     test_late_lane();
     test_reload();
     test_device_sleep();

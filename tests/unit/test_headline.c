@@ -141,7 +141,7 @@ static bool has_source(const struct machine *machine, const char *text)
 /*
  * The counters of i915 stop at 5 s and are back at 30 s. The last value from them is that of 4 s;
  * ten gathers later the GPU has its idle time instead, and metrics_source says so; at 30 s the
- * counters are there again and have a rate at 31 s, which takes the series back at once.
+ * counters are there again and have a rate at 31 s, which takes the series back immediately.
  */
 static void test_hand_over(void)
 {

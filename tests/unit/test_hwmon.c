@@ -20,9 +20,9 @@ static const char machine[] =
     "file sys/devices/broken/hwmon/hwmon1/name\n| i915\n"
     "file sys/devices/broken/hwmon/hwmon1/temp1_input\n| 1\n"
     "error sys/devices/broken/hwmon/hwmon1/temp1_label EIO\n"
-    "file sys/devices/mute/hwmon/hwmon1/name\n| i915\n"
-    "file sys/devices/mute/hwmon/hwmon1/temp9_input\n| 1\n"
-    "file sys/devices/mute/hwmon/hwmon1/temp9_label\n"
+    "file sys/devices/silent/hwmon/hwmon1/name\n| i915\n"
+    "file sys/devices/silent/hwmon/hwmon1/temp9_input\n| 1\n"
+    "file sys/devices/silent/hwmon/hwmon1/temp9_label\n"
     "end\n";
 
 static void check_list(const struct gtel_env *env, struct gtel_arena *arena)
@@ -74,7 +74,7 @@ int main(void)
     CHECK_INT(gtel_hwmon_find(&env, &arena, "sys/devices/none", GTEL_STR("xe"), path), -ENOENT);
     CHECK_INT(gtel_hwmon_find(&env, &arena, "sys/devices/broken", GTEL_STR("i915"), path), 0);
     CHECK_INT(gtel_hwmon_list(&env, &arena, path, &list, &n), -EIO);
-    CHECK_INT(gtel_hwmon_find(&env, &arena, "sys/devices/mute", GTEL_STR("i915"), path), 0);
+    CHECK_INT(gtel_hwmon_find(&env, &arena, "sys/devices/silent", GTEL_STR("i915"), path), 0);
     CHECK_INT(gtel_hwmon_list(&env, &arena, path, &list, &n), -EINVAL); /* not "9" as its name */
     gtel_arena_done(&arena);
     gtel_env_tree_done(&env);

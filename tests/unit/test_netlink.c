@@ -166,7 +166,7 @@ static int enter_namespace(const char *dir)
 }
 
 /* What a process says to those who listen to the kernel must not be heard. */
-static int send_as_stranger(void)
+static int send_as_process(void)
 {
     static const char lie[] = "change@/devices/pci0000:00/0000:00:02.0/drm/card0\0RESET=1";
     struct sockaddr_nl all = {.nl_family = AF_NETLINK, .nl_groups = 1};
@@ -190,7 +190,7 @@ static void hear_change(const struct gtel_env *env, const char *dir)
     if (!CHECK(handle >= 0))
         return;
     CHECK_INT(env->ops->uevent_read(env->arg, handle, buf, sizeof(buf)), -EAGAIN);
-    CHECK_INT(send_as_stranger(), 0);
+    CHECK_INT(send_as_process(), 0);
     (void)snprintf(path, sizeof(path), "%s/class/net/lo/uevent", dir);
     CHECK(write_file(path, "change"));
     int64_t n = -EAGAIN;

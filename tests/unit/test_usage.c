@@ -620,7 +620,7 @@ static void add_many(struct machine *m, uint32_t n)
         machine_add(m, 0, 100 + i, mib, 0);
 }
 
-/* More processes than can be asked at once, and more than are distinguished at all. */
+/* More processes than can be asked together, and more than are distinguished at all. */
 static void test_many(void)
 {
     struct machine *m = machine_new("1000", "pid");

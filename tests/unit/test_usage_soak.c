@@ -58,7 +58,7 @@ static void change_some(struct soak *soak)
     for (uint32_t n = draw(soak, 6); n > 0; n--) {
         uint32_t i = draw(soak, PIDS);
         if (!soak->truth[i].is_there || draw(soak, 2) == 0)
-            begin(soak, i); /* also where the pid has a new process at once */
+            begin(soak, i); /* also where the pid has a new process immediately */
         else
             end(soak, i);
     }

@@ -84,7 +84,7 @@ static void test_answer(void)
     struct gtel_device *first = NULL;
     struct gtel_buf buf;
     struct gtel_answer answer = {
-        .request = 3, .errors = 1, .dropped = 2, .rss_bytes = 4096, .is_spent = true};
+        .request = 3, .errors = 1, .dropped = 2, .rss_bytes = 4096, .needs_restart = true};
     struct gtel_answer back = {0};
     struct gtel_frame frame;
     size_t used = 0;
@@ -103,7 +103,7 @@ static void test_answer(void)
     CHECK_INT(gtel_wire_read_answer(frame.payload, &front, &map, &got, &back), 0);
     CHECK_INT(back.request, 3);
     CHECK_INT(back.rss_bytes, 4096);
-    CHECK(back.is_spent);
+    CHECK(back.needs_restart);
     check_answer(&front, &got);
     test_label = "damage";
     test_damage(frame.payload);

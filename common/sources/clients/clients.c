@@ -74,7 +74,7 @@ static void begin_gather(struct gtel_clients *state, struct gtel_registry *regis
             gtel_client_table_forget_bases(&state->table, (uint32_t)i);
 }
 
-/* What a discovery has missed is looked for again: at once, and then less and less often. */
+/* What a discovery has missed is looked for again: immediately, and then less and less often. */
 static bool is_look_due(struct gtel_clients *state)
 {
     state->missed = state->is_incomplete ? state->missed + 1 : 0;

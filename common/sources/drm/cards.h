@@ -138,7 +138,7 @@ struct gtel_card_list {
 int gtel_card_list_discover(struct gtel_card_list *list, struct gtel_registry *registry);
 /* Closes and zeroes what the source keeps for that card, which answered -ENODEV. */
 void gtel_card_list_reopen(const struct gtel_card_list *list, void *own);
-/* A card that may not be touched now, or NULL: what begins with all GPUs at once waits for it. */
+/* A card that may not be touched now, or NULL: what begins with all GPUs together waits for it. */
 const struct gtel_card *gtel_card_list_awaited(const struct gtel_card_list *list);
 void gtel_card_list_done(struct gtel_card_list *list);
 

@@ -91,7 +91,7 @@ int gtel_intel_list(struct gtel_intel *intel, struct gtel_intel_gpu *gpu)
     return r;
 }
 
-enum { RETRIES_MAX = 4 }; /* discoveries at once after one that was not whole; then each Rescan */
+enum { RETRIES_MAX = 4 }; /* discoveries soon after one that was not whole; then each Rescan */
 
 void gtel_intel_retry(struct gtel_intel *intel, bool is_whole)
 {

@@ -161,7 +161,7 @@ static int take_event(struct look *look, struct gtel_str event, struct gtel_inte
 }
 
 /*
- * Leaves out ticks that are of no use: of a class whose time is counted, and all of them where not
+ * Skips ticks that are of no use: of a class whose time is counted, and all of them where not
  * one clock is theirs, or where they may be those of one function of several.
  */
 static void drop_ticks(struct look *look, struct gtel_intel_pmu *pmu)

@@ -80,7 +80,7 @@ static int take_event(const struct gtel_env *env, const char *dir, enum gtel_rap
     return 0;
 }
 
-static bool is_doubt(int r)
+static bool is_suspect_error(int r)
 {
     return r < 0 && r != -ENOENT && r != -EOPNOTSUPP;
 }
@@ -105,7 +105,7 @@ static int open_perf(const struct gtel_env *env, struct gtel_rapl_meter *meter)
     meter->lacks_gpu_event = of_gpu == -ENOENT;
     if (meter->n == 0)
         return of_gpu;
-    meter->is_suspect = is_doubt(of_gpu) || is_doubt(of_package);
+    meter->is_suspect = is_suspect_error(of_gpu) || is_suspect_error(of_package);
     r = gtel_env_pmu_open(env, (uint32_t)meter->type_number, config, meter->n, meter->cpu);
     if (r < 0)
         return r;
@@ -204,7 +204,7 @@ static int open_powercap(const struct gtel_env *env, struct gtel_arena *arena,
         error[i] = zones.n[i] > 0 ? open_zone(env, zones.name[i], &meter->zone[i]) : -ENOENT;
         meter->is_open = meter->is_open || error[i] == 0;
         bool is_refused = gtel_intel_perf_is_refusal(error[i]); /* that is how they are made */
-        meter->is_suspect = meter->is_suspect || (is_doubt(error[i]) && !is_refused);
+        meter->is_suspect = meter->is_suspect || (is_suspect_error(error[i]) && !is_refused);
     }
     if (zones.n[GTEL_RAPL_GPU] > 0) {
         gtel_fs_path(path, "%s/%.*s/energy_uj", powercap, GTEL_STR_ARG(zones.name[GTEL_RAPL_GPU]));

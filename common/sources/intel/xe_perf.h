@@ -5,7 +5,7 @@
  *
  * Any open event of it holds a runtime-PM reference, and an event of an engine also the forcewake
  * of its GT: the GPU cannot enter D3, nor the GT C6 (kernel: xe/xe_pmu.c). So nothing here opens an
- * event but gtel_xe_engines_list, which closes each one at once.
+ * event but gtel_xe_engines_list, which closes each one again.
  */
 #ifndef GTEL_SOURCES_INTEL_XE_PERF_H
 #define GTEL_SOURCES_INTEL_XE_PERF_H

@@ -19,7 +19,7 @@
 
 enum gtel_answer {
     GTEL_ANSWER_FINE,
-    GTEL_ANSWER_ASLEEP,  /* in low power: asked again at once, when it is awake */
+    GTEL_ANSWER_ASLEEP,  /* in low power: asked again as soon as it is awake */
     GTEL_ANSWER_SILENT,  /* no value now: no failure */
     GTEL_ANSWER_ABSENT,  /* this GPU, driver or loader does not have it */
     GTEL_ANSWER_REFUSED, /* for want of permission */
@@ -34,7 +34,7 @@ struct gtel_retry {
     uint64_t pause_ns; /* after the next failure */
 };
 
-/* Sets the time of the next question: at once after a first failure, then after 1, 2, 4 … 64 s. */
+/* Sets the time of the next question: now after a first failure, then after 1, 2, 4 … 64 s. */
 void gtel_retry_after(struct gtel_retry *retry, enum gtel_answer answer, uint64_t now_ns);
 
 /* A call that lists handles: zesDeviceEnum…, zetMetricGroupGet … */

@@ -109,9 +109,9 @@ void gtel_level_zero_started(struct gtel_level_zero *lz, uint32_t code, const ch
 void gtel_level_zero_restart(const struct gtel_level_zero *lz, struct gtel_registry *registry,
                              const char *why)
 {
-    if (registry->is_spent || !registry->can_renew)
+    if (registry->needs_restart || !registry->can_renew)
         return;
-    registry->is_spent = true;
+    registry->needs_restart = true;
     if (why)
         gtel_log(&lz->cards.env->log, GTEL_LOG_INFO, "%s: %s: restarting the helper", lz->source,
                  why);
@@ -174,7 +174,7 @@ bool gtel_level_zero_diagnose(const struct gtel_level_zero *lz, const char *star
         gtel_finding_put(findings, NULL, measurement, 0, no_start);
     } else if (lz->state == GTEL_LEVEL_ZERO_NEW && card) {
         (void)snprintf(why, sizeof(why),
-                       "it starts with all GPUs at once, and waits until %s is awake",
+                       "it starts with all GPUs together, and waits until %s is awake",
                        card->drm.key);
         gtel_finding_put(findings, NULL, measurement, 0, waits);
     }
