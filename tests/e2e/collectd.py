@@ -478,7 +478,7 @@ def case_helper_faults(args):
                              timeout=10).stdout.split()[-1]
     cases = {"missing": (f"{scripts}/none", ["is not there", "option Helper"]),
              "version": (other, ["9.9.9", version]),
-             "noise": (noise, ["no sense"])}
+             "noise": (noise, ["protocol error"])}
     try:
         for label, (helper, texts) in cases.items():
             plugins = both(args)
