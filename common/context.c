@@ -275,7 +275,7 @@ static bool is_idle_time(enum gtel_metric metric)
 /*
  * A device that was removed has restarted its counters, perhaps beyond where they were. One that
  * has slept was neither at work nor idle meanwhile, so that no share of time spans it; energy stays
- * energy. Work in an interval with a sleep that no look has met is still a share of it, idle time
+ * energy. Work in an interval with a sleep that no check has met is still a share of it, idle time
  * is not.
  */
 static void forget_earlier_life(struct gtel_series *series, bool is_share)

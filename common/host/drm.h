@@ -33,14 +33,14 @@ bool gtel_drm_is_card(struct gtel_str name);
 
 /*
  * What is behind one node below a class's folder ("sys/class/drm", "card0"), when its driver is
- * that one (empty: any). 0; -ENOENT when it is not, or has gone; else the look failed.
+ * that one (empty: any). 0; -ENOENT when it is not, or has gone; else the check failed.
  */
 int gtel_drm_look(const struct gtel_env *env, const char *folder, struct gtel_str name,
                   struct gtel_str driver, struct gtel_drm_card *ret);
 
 /*
  * Cards of that driver in the order of their numbers, allocated in the arena. *ret_n may be 0.
- * *ret_missed counts cards beyond the limit and cards whose look failed: what is not in the list
+ * *ret_missed counts cards beyond the limit and cards whose check failed: what is not in the list
  * may still be there. 0, -ENOENT without DRM, -ENOMEM, or the errno of the listing. A card that
  * vanishes meanwhile is omitted.
  */

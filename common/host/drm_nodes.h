@@ -36,7 +36,7 @@ struct gtel_drm_devices {
     size_t n;
     struct gtel_drm_node *node;
     size_t nodes;
-    size_t missed; /* nodes beyond the limit, or whose look failed: what is not here may be there */
+    size_t missed; /* nodes beyond the limit, or not checked: what is not here may be there */
 };
 
 /*

@@ -28,7 +28,7 @@ struct gtel_group_entry {
     struct gtel_backoff discovery_pause; /* after a failed discovery */
     int found;                           /* what the last discovery returned, but for absence */
     uint32_t version;                    /* of the lane's cards at the last discovery */
-    uint64_t rescan_ns; /* when to look for devices again, or to try to open again */
+    uint64_t rescan_ns; /* when to check for devices again, or to try to open again */
     bool is_tick_stuck; /* tick() was called and its time has not moved on: not before sample() */
 };
 
@@ -66,7 +66,7 @@ void gtel_group_tick(struct gtel_group *group);
  */
 void gtel_group_diagnose(struct gtel_group *group, struct gtel_findings *findings);
 
-/* What was lost to a limit since the start: readings, and devices at each look for them. */
+/* What was lost to a limit since the start: readings, and devices at each search for them. */
 uint64_t gtel_group_dropped(const struct gtel_group *group);
 
 /* Whether a source that is off unless asked for has been asked for; true for all others. */

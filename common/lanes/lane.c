@@ -100,7 +100,7 @@ static void nap(uint64_t ns)
 {
     struct timespec ts = {.tv_sec = (time_t)(ns / 1000000000u),
                           .tv_nsec = (long)(ns % 1000000000u)};
-    (void)nanosleep(&ts, NULL); /* woken early: the caller looks again */
+    (void)nanosleep(&ts, NULL); /* woken early: the caller checks again */
 }
 
 /* Until all helpers have ended, at most wait_ns. */
@@ -385,7 +385,7 @@ static void leave(struct gtel_lane *lane, int *ret_status)
         lane->past.dropped += lane->answer.dropped;
         lane->answer = (struct gtel_answer){0};
     }
-    (void)reap(lane, ret_status); /* not ended yet: gtel_lane_tick looks again */
+    (void)reap(lane, ret_status); /* not ended yet: gtel_lane_tick checks again */
 }
 
 /* Gives up this helper; the next one starts after a pause. */

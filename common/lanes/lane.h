@@ -57,7 +57,7 @@ struct gtel_lane {
     uint64_t request; /* number of the request that is out, or was answered last */
     uint64_t request_wall_ns;
     uint64_t started_ns;
-    uint64_t probe_ns; /* when to look again whether there is anything to read */
+    uint64_t probe_ns; /* when to check again whether there is anything to read */
     uint32_t pause;    /* gathers until the next start */
     uint32_t next_pause;
     uint64_t late; /* gathers that ended without its answer */

@@ -39,10 +39,10 @@ struct gtel_device {
     uint32_t index;     /* position in the registry */
     uint32_t arrivals;  /* how often it has come: its counters restart each time */
     uint32_t sleeps;    /* how often it was seen to have fallen asleep; the context's own count */
-    uint32_t suspends;  /* how often it has slept since a look, seen or not; the context's own */
-    double suspended_s; /* for how long until the last look, where that is known; the same */
+    uint32_t suspends;  /* how often it has slept since a check, seen or not; the context's own */
+    double suspended_s; /* for how long until the last check, where that is known; the same */
     bool is_present;    /* answered the last discovery */
-    bool is_asleep;     /* runtime suspended at the last look */
+    bool is_asleep;     /* runtime suspended at the last check */
     bool is_left_alone; /* asleep, or allowed to fall asleep: the sources of its lane that come
                            after its driver's do nothing that would wake it */
     /* Whose readings of its processes were taken last, and when; the context's own. */

@@ -333,7 +333,7 @@ static void lib_close(void *arg, void *lib)
 static const char pmu_dir[] = "sys/bus/event_source/devices";
 
 /* A PMU that is looked for by its type. */
-struct pmu_look {
+struct pmu_search {
     struct gtel_tree *tree;
     uint32_t type;
     struct gtel_str name;
@@ -341,32 +341,32 @@ struct pmu_look {
 
 static int match_type(void *arg, struct gtel_str name)
 {
-    struct pmu_look *look = arg;
+    struct pmu_search *search = arg;
     char path[256];
     uint64_t type;
     int r = snprintf(path, sizeof(path), "%s/%.*s/type", pmu_dir, GTEL_STR_ARG(name));
     if (r < 0 || (size_t)r >= sizeof(path))
         return 0;
-    const struct gtel_tree_node *node = gtel_tree_find(look->tree, gtel_str_of(path), true, &r);
+    const struct gtel_tree_node *node = gtel_tree_find(search->tree, gtel_str_of(path), true, &r);
     if (!node || node->kind != GTEL_TREE_FILE ||
-        gtel_str_u64(gtel_str_trim(node->text), &type) < 0 || type != look->type)
+        gtel_str_u64(gtel_str_trim(node->text), &type) < 0 || type != search->type)
         return 0;
-    look->name = name;
+    search->name = name;
     return 1;
 }
 
 static int pmu_open(void *arg, uint32_t type, const uint64_t *configs, size_t n, uint32_t cpu)
 {
     struct tree_env *env = arg;
-    struct pmu_look look = {.tree = tree_now(env), .type = type};
+    struct pmu_search search = {.tree = tree_now(env), .type = type};
     int r;
     int handle = 0;
     uint64_t value;
     (void)cpu;
     const struct gtel_tree_node *dir = find(env, pmu_dir, true, &r);
-    if (!dir || gtel_tree_list(env->tree, dir, match_type, &look) != 1)
+    if (!dir || gtel_tree_list(env->tree, dir, match_type, &search) != 1)
         return -ENOENT;
-    r = gtel_tree_pmu_error(env->tree, look.name);
+    r = gtel_tree_pmu_error(env->tree, search.name);
     if (r < 0)
         return r;
     while (handle < GROUPS_MAX && env->group[handle].n > 0)
@@ -375,12 +375,12 @@ static int pmu_open(void *arg, uint32_t type, const uint64_t *configs, size_t n,
         return -EMFILE;
     struct tree_group *group = &env->group[handle];
     for (size_t i = 0; i < n; i++) {
-        r = gtel_tree_pmu(env->tree, look.name, configs[i], &value);
+        r = gtel_tree_pmu(env->tree, search.name, configs[i], &value);
         if (r < 0) /* i915 says ENODEV, and xe ENOENT (kernel: i915/i915_pmu.c, xe/xe_pmu.c) */
-            return gtel_str_starts(look.name, GTEL_STR("xe_")) ? -ENOENT : r;
+            return gtel_str_starts(search.name, GTEL_STR("xe_")) ? -ENOENT : r;
         group->config[i] = configs[i];
     }
-    group->pmu = look.name;
+    group->pmu = search.name;
     group->n = n;
     return handle;
 }

@@ -41,7 +41,7 @@ static void record_error(struct gtel_record_env *env, const char *words, int r)
 
 /* ---- counters ---- */
 
-struct pmu_look {
+struct pmu_search {
     struct gtel_record_env *env;
     uint32_t type;
     char *name;
@@ -50,8 +50,8 @@ struct pmu_look {
 
 static int match_type(void *arg, struct gtel_str name)
 {
-    struct pmu_look *look = arg;
-    const struct gtel_env *inner = look->env->inner;
+    struct pmu_search *search = arg;
+    const struct gtel_env *inner = search->env->inner;
     char path[256];
     char buf[32];
     uint64_t type;
@@ -62,17 +62,17 @@ static int match_type(void *arg, struct gtel_str name)
     int64_t got = inner->ops->file_read(inner->arg, handle, buf, sizeof(buf));
     inner->ops->file_close(inner->arg, handle);
     const struct gtel_str text = {buf, got > 0 ? (size_t)got : 0};
-    if (gtel_str_u64(gtel_str_trim(text), &type) < 0 || type != look->type)
+    if (gtel_str_u64(gtel_str_trim(text), &type) < 0 || type != search->type)
         return 0;
-    return gtel_str_copy(look->name, look->size, name) ? 1 : 0;
+    return gtel_str_copy(search->name, search->size, name) ? 1 : 0;
 }
 
 /* The name of the PMU of a type; empty when none has it. */
 static void find_pmu(struct gtel_record_env *env, uint32_t type, char *name, size_t size)
 {
-    struct pmu_look look = {env, type, name, size};
+    struct pmu_search search = {env, type, name, size};
     name[0] = '\0';
-    if (env->inner->ops->dir_list(env->inner->arg, pmu_dir, match_type, &look) != 1)
+    if (env->inner->ops->dir_list(env->inner->arg, pmu_dir, match_type, &search) != 1)
         name[0] = '\0';
 }
 

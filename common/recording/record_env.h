@@ -2,7 +2,7 @@
 /*
  * An env around another one that records what is asked and answered: what `gtel capture` does.
  *
- * Every file, link, directory and look for one, every group of counters, query of a driver and
+ * Every file, link, directory and search for one, every group of counters, query of a driver and
  * message of the kernel passes through and is written down, with its error where it has one. Paths
  * are written as the kernel would resolve them, so that the links on the way are recorded, too; but
  * not what descriptors of processes lead to (proc/PID/fd/N), unless it is a character device.

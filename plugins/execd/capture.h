@@ -20,7 +20,7 @@ struct gtel_capture {
     void (*step)(void *arg, uint64_t ns); /* of a stepped machine: lets its time go on; else NULL */
     void *step_arg;
     uint64_t interval_ns;
-    uint64_t count; /* gathers after the first look */
+    uint64_t count; /* gathers after the first discovery */
 };
 
 /*

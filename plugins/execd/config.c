@@ -169,7 +169,7 @@ static int set_pair(struct gtel_options *options, struct gtel_str name, struct g
     is_seen[id] = true;
     if (!options->value[id].is_given)
         return gtel_option_set(options, id, value, error, size);
-    /* The command line has set it: only look whether the value would do. */
+    /* The command line has set it: only check whether the value would do. */
     struct gtel_options scratch = *options;
     return gtel_option_set(&scratch, id, value, error, size);
 }

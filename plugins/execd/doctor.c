@@ -312,7 +312,7 @@ static void write_messages(struct report *report)
         if (has_finding(report, source) || gtel_str_starts(line, GTEL_STR("no GPU found")))
             continue;
         if (n++ == 0)
-            gtel_buf_str(report->out, GTEL_STR("\nMessages while looking\n"));
+            gtel_buf_str(report->out, GTEL_STR("\nMessages during the check\n"));
         gtel_buf_str(report->out, GTEL_STR("  "));
         gtel_doctor_wrap(report->out, 2, 4, line);
     }

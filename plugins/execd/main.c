@@ -52,7 +52,7 @@ struct program {
     struct gtel_context *context;
     uint64_t interval_ns;
     uint64_t now_ns;    /* of a stepped machine */
-    uint64_t primed_ns; /* when the counters had their first look */
+    uint64_t primed_ns; /* when the counters were read first */
     bool has_clock;
     bool has_dropped; /* said so */
     char helper[GTEL_MACHINE_PATH_MAX];
@@ -130,7 +130,7 @@ static int prepare_first(struct program *program)
  * Which processes use the GPUs is known when all were scanned once, which takes seconds
  * where they have very many descriptors.
  */
-static int await_first_look(struct program *program)
+static int await_processes(struct program *program)
 {
     const struct gtel_env *env = &program->machine.env;
     uint64_t begin_ns = gtel_env_now(env);
@@ -155,9 +155,9 @@ static int await_first_look(struct program *program)
 }
 
 /*
- * The time of a single look on a recorded machine: whole intervals, for recorded counters move when
- * a state begins, and half an interval would have all of its work. A recording that ends before the
- * second interval has no time for a sample half-way.
+ * The time of a single gather on a recorded machine: whole intervals, for recorded counters move
+ * when a state begins, and half an interval would have all of its work. A recording that ends
+ * before the second interval has no time for a sample half-way.
  */
 static int step_once(struct program *program, uint64_t wait_ns)
 {
@@ -172,14 +172,14 @@ static int step_once(struct program *program, uint64_t wait_ns)
 }
 
 /*
- * What a single look needs before its gather: the counters primed, and half-way a sample, from
+ * What a single gather needs before it: the counters primed, and half-way a sample, from
  * which on it is known which GPUs work (sources/intel/xe_pmu.c). wait_ns: of that sample.
  */
 static int prepare_once(struct program *program, uint64_t wait_ns)
 {
     int r = prime(program, starting_ns);
     if (r == 0)
-        r = await_first_look(program);
+        r = await_processes(program);
     if (r < 0 || program->args.is_stepped)
         return r < 0 ? r : step_once(program, wait_ns);
     pause_until(program, program->primed_ns + once_ns / 2);

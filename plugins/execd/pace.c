@@ -116,7 +116,7 @@ static void read_input(struct gtel_pace *pace)
 }
 
 /* Waits for anything until t_ns; true when standard output can be written to and wants_out. */
-static bool look(struct gtel_pace *pace, uint64_t t_ns, bool wants_out)
+static bool wait_any(struct gtel_pace *pace, uint64_t t_ns, bool wants_out)
 {
     uint64_t now = gtel_pace_now();
     uint64_t left = t_ns > now ? t_ns - now : 0;
@@ -180,14 +180,14 @@ static bool is_due(struct gtel_pace *pace, enum gtel_pace_event *ret)
 enum gtel_pace_event gtel_pace_wait(struct gtel_pace *pace)
 {
     enum gtel_pace_event event = GTEL_PACE_END;
-    (void)look(pace, 0, false);
+    (void)wait_any(pace, 0, false);
     while (!is_due(pace, &event)) {
         uint64_t until = pace->interval_ns > 0 ? pace->next_ns : UINT64_MAX;
         if (pace->sample_ns > 0 && pace->next_sample_ns < until)
             until = pace->next_sample_ns;
         if (pace->tick_ns > 0 && pace->tick_ns < until)
             until = pace->tick_ns;
-        (void)look(pace, until, false);
+        (void)wait_any(pace, until, false);
     }
     return event;
 }
@@ -200,14 +200,14 @@ bool gtel_pace_is_cut(const struct gtel_pace *pace)
 void gtel_pace_pause(struct gtel_pace *pace, uint64_t t_ns)
 {
     while (!gtel_pace_is_cut(pace) && gtel_pace_now() < t_ns)
-        (void)look(pace, t_ns, false);
+        (void)wait_any(pace, t_ns, false);
 }
 
 int gtel_pace_writable(struct gtel_pace *pace)
 {
     for (;;) {
         bool is_ready =
-            look(pace, pace->is_ending ? pace->ending_ns + blocked_end_ns : UINT64_MAX, true);
+            wait_any(pace, pace->is_ending ? pace->ending_ns + blocked_end_ns : UINT64_MAX, true);
         if (pace->is_out_closed)
             return -EPIPE;
         if (is_ready)

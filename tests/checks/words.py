@@ -32,6 +32,7 @@ WORDS = [
     (r"patience", "timeout"),
     (r"taken (?:for|as)", "treated as"),
     (r"look(?:s|ed|ing)? (?:at|through)", "check, scan, read"),
+    (r"(?:a|the|no|each|single|first|last|next) look(?![-])(?! up)", "check, search, sample"),
     (r"left out|lea(?:ve|ves|ving) out", "skipped, omitted"),
     (r"leave to read", "permission to read"),
     (r"in its place", "instead"),

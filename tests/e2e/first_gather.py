@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A first scan of very many descriptors takes several gathers: --once and doctor wait for it.
 
-    first_look.py PROGRAM
+    first_gather.py PROGRAM
 
 The host is a folder: a GPU that nobody uses, and processes with so many descriptors that reading all of them takes
 longer than one gather may.

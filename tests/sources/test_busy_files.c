@@ -135,7 +135,7 @@ static void test_instances(void)
                  BUSY("3", "2", "0", "500000000") BUSY("12", "0", "1000000000", "100000000")       \
                      BUSY("12", "1", "0", "900000000")
 
-/* Clients: what they have added since the first look, whether old or new. */
+/* Clients: what they have added since the first sample, whether old or new. */
 static void test_clients(void)
 {
     static const char text[] =
@@ -180,7 +180,7 @@ static void test_clients_back(void)
     machine_done(&machine);
 }
 
-/* A look that fails costs its gather, and no time: the next one has it. */
+/* A sample that fails costs its gather, and no time: the next one has it. */
 static void test_clients_broken(void)
 {
     static const char text[] = CLIENT_FILES

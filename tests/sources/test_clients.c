@@ -516,7 +516,7 @@ static void test_returns(void)
 }
 
 /*
- * A card that is awake at each look and has slept for half of the 2nd and of the 4th second; a
+ * A card that is awake at each check and has slept for half of the 2nd and of the 4th second; a
  * process that begins in the 4th one. Cycles are counted by a clock that slept, too; time is not.
  */
 static void test_unseen_sleep(const char *driver, bool is_by_cycles)

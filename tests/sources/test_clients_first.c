@@ -224,7 +224,7 @@ static void test_dead_files(void)
     test_label = "";
 }
 
-/* The front end knows, so that a single look can wait. */
+/* The front end knows, so that a single gather can wait. */
 
 static void ignore(void *arg, uint64_t wall_ns)
 {

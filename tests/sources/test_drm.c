@@ -139,7 +139,7 @@ static void watch(void *arg, enum fault_op op, const char *path)
     *(bool *)arg = *(bool *)arg || (path && strstr(path, "hwmon"));
 }
 
-/* From the first look on: asleep, nothing of its sensors is opened, read or listed. */
+/* From the first check on: asleep, nothing of its sensors is opened, read or listed. */
 static void test_asleep(void)
 {
     static const char text[] =

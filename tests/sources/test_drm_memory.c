@@ -291,7 +291,7 @@ static void fail_list(void *arg, enum fault_op op, const char *path)
     fault->watch = NULL;
 }
 
-/* A look for the node that fails is said, and the node that is known is asked on. */
+/* A search for the node that fails is said, and the node that is known is asked on. */
 static void test_look_fails(void)
 {
     static const char text[] = CARD("xe") XE("1") XE_VRAM("1", G12, G3, G12, G3) "end\n";

@@ -62,7 +62,7 @@ static void test_counters(void)
 }
 
 /*
- * Asked once for each look for devices: neither a right nor a kernel comes in between. A right is
+ * Asked once for each search for devices: neither a right nor a kernel comes in between. A right is
  * asked for where it would bring something.
  */
 static void test_refused(void)

@@ -205,7 +205,7 @@ static void test_rest(void)
     test_label = "never without a delay";
     CHECK_INT(read_each_second(&rest, 100, 50, true), 50);
 
-    test_label = "not for the time before the first look";
+    test_label = "not for the time before the first check";
     rest = (struct gtel_rest){.delay_ns = s};
     CHECK_INT(read_each_second(&rest, 1, 1, true), 1);
     CHECK(!gtel_rest_is_on(&rest, s));
@@ -214,7 +214,7 @@ static void test_rest(void)
     rest = (struct gtel_rest){.delay_ns = s};
     CHECK_INT(read_each_second(&rest, 100, 50, false), 50);
 
-    /* At 100 the first look has nothing before it; idle from 100 to 110; rest from 110 to 121. */
+    /* At 100 the first check has nothing before it; idle from 100 to 110; rest from 110 to 121. */
     test_label = "a delay of 10 s";
     rest = (struct gtel_rest){.delay_ns = 10 * s};
     CHECK_INT(read_each_second(&rest, 100, 11, true), 11);

@@ -40,7 +40,7 @@ static void step_to(struct gtel_group *group, struct gtel_env *env, uint64_t t_n
     gtel_env_tree_step(env, t_ns - gtel_env_now(env));
 }
 
-/* A gather each second, with a look for GPUs in each. */
+/* A gather each second, with a search for GPUs in each. */
 static void run(struct gtel_group *group, struct gtel_env *env, struct wakes *wakes, uint64_t end)
 {
     uint64_t start = gtel_env_now(env);

@@ -48,7 +48,7 @@ static void life_done(struct life *life)
     gtel_env_tree_done(&life->env);
 }
 
-/* Lets time go on, and looks which cards sleep by then. */
+/* Lets time go on, and checks which cards sleep by then. */
 static void step(void *arg, uint64_t ns)
 {
     struct life *life = arg;

@@ -38,7 +38,7 @@ enum {
 static const int errors[] = {-EIO, -ENODEV, -EACCES, -EMFILE, -ENOENT};
 
 /* What a gather has brought. */
-struct look {
+struct outcome {
     uint64_t readings; /* a hash over them */
     uint64_t sampled;  /* the same over engines of xe, which are measured after a gather that has
                           seen work: three gathers after the one that finds the GPU */
@@ -56,7 +56,7 @@ struct walk {
     size_t gathers;
     size_t walked; /* in the first gathers; the others are for recovery */
     uint64_t step_ms;
-    struct look look[GATHERS_MAX]; /* without a fault */
+    struct outcome outcome[GATHERS_MAX]; /* without a fault */
     uint64_t logs;
     uint8_t *op; /* of each call, from 1 */
     size_t ops;
@@ -80,22 +80,22 @@ static uint64_t hash_reading(const struct gtel_reading *reading)
 }
 
 /* The sum that a reading belongs to. */
-static uint64_t *sum_of(const struct gtel_reading *reading, struct look *look)
+static uint64_t *sum_of(const struct gtel_reading *reading, struct outcome *outcome)
 {
     enum gtel_metric metric = (enum gtel_metric)reading->metric;
     if (metric == GTEL_M_GPU_ENERGY || metric == GTEL_M_ENERGY || metric == GTEL_M_FAN_RPM)
-        return &look->learned;
+        return &outcome->learned;
     bool is_engine = gtel_metric_row(metric)->measurement == GTEL_MEASUREMENT_GPU_ENGINE;
     bool is_xe = strcmp(reading->device->label[GTEL_LABEL_DRIVER], "xe") == 0;
-    return is_engine && is_xe ? &look->sampled : &look->readings;
+    return is_engine && is_xe ? &outcome->sampled : &outcome->readings;
 }
 
 /* Hashes over all readings, in any order. */
-static void hash_batch(const struct gtel_batch *batch, struct look *look)
+static void hash_batch(const struct gtel_batch *batch, struct outcome *outcome)
 {
     for (size_t i = 0; i < batch->n; i++) {
         const struct gtel_reading *reading = &batch->reading[i];
-        *sum_of(reading, look) += hash_reading(reading);
+        *sum_of(reading, outcome) += hash_reading(reading);
     }
 }
 
@@ -115,39 +115,39 @@ static void record(void *arg, enum fault_op op, const char *path)
     walk->of[op]++;
 }
 
-static struct look gather(struct gtel_group *group, struct gtel_env *env, uint64_t step_ms,
-                          const struct env_fault *fault)
+static struct outcome gather(struct gtel_group *group, struct gtel_env *env, uint64_t step_ms,
+                             const struct env_fault *fault)
 {
-    struct look look = {0};
+    struct outcome outcome = {0};
     gtel_group_sample(group);
-    hash_batch(&group->batch, &look);
-    look.calls = fault->calls;
+    hash_batch(&group->batch, &outcome);
+    outcome.calls = fault->calls;
     for (size_t i = 0; i < group->registry.n && i < 64; i++) {
-        look.resting |= (uint64_t)group->registry.device[i]->is_left_alone << i;
-        look.present |= (uint64_t)group->registry.device[i]->is_present << i;
+        outcome.resting |= (uint64_t)group->registry.device[i]->is_left_alone << i;
+        outcome.present |= (uint64_t)group->registry.device[i]->is_present << i;
     }
     gtel_env_tree_step(env, step_ms * 1000000);
     uint64_t due = gtel_group_due(group);
     if (due > 0 && due <= gtel_env_now(env))
         gtel_group_tick(group);
-    return look;
+    return outcome;
 }
 
 /* Beyond the gathers in which something may still be missing, all is as if nothing had failed. */
 static void compare(const struct walk *walk, int error, size_t gather, size_t failed_in,
-                    const struct look *look)
+                    const struct outcome *outcome)
 {
-    const struct look *whole = &walk->look[gather];
-    if (look->resting != whole->resting)
+    const struct outcome *whole = &walk->outcome[gather];
+    if (outcome->resting != whole->resting)
         return; /* how long a GPU is left alone depends on what was seen of it before */
     bool is_due = failed_in > gather || gather > failed_in + WITHIN;
     bool is_sample_due = failed_in > gather || gather > failed_in + SAMPLED_WITHIN;
     /* A GPU that said that it is gone has begun a new life. */
     bool is_learned_due = is_due && error != -ENODEV;
-    if (!CHECK(!is_due || look->readings == whole->readings) ||
-        !CHECK(!is_learned_due || look->learned == whole->learned) ||
-        !CHECK(!is_due || look->present == whole->present) ||
-        !CHECK(!is_sample_due || look->sampled == whole->sampled))
+    if (!CHECK(!is_due || outcome->readings == whole->readings) ||
+        !CHECK(!is_learned_due || outcome->learned == whole->learned) ||
+        !CHECK(!is_due || outcome->present == whole->present) ||
+        !CHECK(!is_sample_due || outcome->sampled == whole->sampled))
         printf("in gather %zu, failed in %zu\n", gather, failed_in);
 }
 
@@ -167,13 +167,13 @@ static void live(struct walk *walk, uint64_t k, int error)
     size_t failed_in = GATHERS_MAX;
     if (CHECK(gtel_group_init(&group, "kernel", &fault.env, &walk->options) == 0)) {
         for (size_t i = 0; i < walk->gathers && i <= failed_in + REST_GATHERS; i++) {
-            struct look look = gather(&group, &env, walk->step_ms, &fault);
+            struct outcome outcome = gather(&group, &env, walk->step_ms, &fault);
             if (fault.has_failed && failed_in > i)
                 failed_in = i;
             if (k == 0)
-                walk->look[i] = look;
+                walk->outcome[i] = outcome;
             else if (error != -ENOENT)
-                compare(walk, error, i, failed_in, &look);
+                compare(walk, error, i, failed_in, &outcome);
         }
         uint64_t logs = fault.logs[GTEL_LOG_WARNING] + fault.logs[GTEL_LOG_ERROR];
         walk->logs = k == 0 ? logs : walk->logs;
@@ -205,8 +205,8 @@ static void fail_in_turn(struct walk *walk)
 {
     char label[128];
     uint64_t seen[OPS] = {0};
-    uint64_t calls = walk->look[walk->walked - 1].calls;
-    uint64_t stride = calls * walk->look[walk->gathers - 1].calls / COST_MAX + 1;
+    uint64_t calls = walk->outcome[walk->walked - 1].calls;
+    uint64_t stride = calls * walk->outcome[walk->gathers - 1].calls / COST_MAX + 1;
     uint64_t lives = 0;
     memset(walk->of, 0, sizeof(walk->of));
     for (uint64_t k = 1; k <= calls; k++)

@@ -278,7 +278,7 @@ static void test_idle_again(void)
 }
 
 /* Without the right: said once, with what helps, and no zeros from an idle GPU. With it, all is
- * well from the next look for devices on. */
+ * well from the next search for devices on. */
 static void test_refused(const char *error)
 {
     static const char last[] = "at 6s\n" IDLE("0", "3000", "1000") IDLE("1", "1200", "1000");

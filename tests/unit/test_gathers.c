@@ -106,7 +106,7 @@ static void test_reload(void)
         int first; /* second of the first reading afterwards */
     } cases[] = {
         {"reload, seen while it was read", "1h", 5},
-        {"reload, seen by a look for GPUs", "1s", 4},
+        {"reload, seen by a search for GPUs", "1s", 4},
     };
     for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
         struct machine machine;
@@ -155,12 +155,12 @@ static void test_device_sleep(void)
     end(&machine);
 }
 
-/* A look for GPUs that fails says nothing about those that are known: they are read on. */
+/* A search for GPUs that fails says nothing about those that are known: they are read on. */
 static void test_failed_look(void)
 {
     static const char text[] = LINKS ENERGY "at 1500ms\nrefuse sys/class/drm EACCES\nend\n";
     struct machine machine;
-    test_label = "a look that fails";
+    test_label = "a check that fails";
     if (!begin(&machine, text, "1s", "0s"))
         return;
     for (int s = 0; s < STEPS_MAX; s++) {
@@ -187,7 +187,7 @@ static void test_indirect(void)
     end(&machine);
 }
 
-/* A driver that takes a GPU says so: it is read immediately, not at the next look for GPUs. */
+/* A driver that takes a GPU says so: it is read immediately, not at the next search for GPUs. */
 static void test_hotplug(void)
 {
     static const char text[] =

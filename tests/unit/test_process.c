@@ -197,7 +197,7 @@ static void walk(const struct gtel_env *inner, int error)
     CHECK_INT(gtel_process_who(&fault.env, &users, who_cases[0].process, EVERYTHING, &whole), 0);
     gtel_users_done(&users);
     const uint64_t calls = fault.calls;
-    CHECK(calls >= 7); /* a look, and three files to open and read */
+    CHECK(calls >= 7); /* a check, and three files to open and read */
     for (uint64_t at = 1; at <= calls; at++) {
         struct gtel_process_who who = whole;
         env_fault_arm(&fault, at, error);

@@ -71,7 +71,7 @@ static int read_client(const struct gtel_env *env, const char *dir, struct gtel_
     return found;
 }
 
-/* The same client at the last look: ids are given in turn, and both lists are in their order. */
+/* The same client at the last sample: ids are given in turn, and both lists are in their order. */
 static const struct gtel_busy_client *find(const struct gtel_busy_clients *clients, uint64_t id,
                                            size_t *at)
 {
@@ -81,7 +81,7 @@ static const struct gtel_busy_client *find(const struct gtel_busy_clients *clien
 }
 
 /*
- * A client that is new has done all of its time since the last look: ids are given in turn, and
+ * A client that is new has done all of its time since the last sample: ids are given in turn, and
  * none again. A time that goes back has to catch up before it counts again.
  */
 static void add_up(struct gtel_busy_clients *clients, struct gtel_busy_client *next, size_t n)

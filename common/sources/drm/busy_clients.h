@@ -6,8 +6,8 @@
  *     cardN/clients/<id>/busy/<class>     nanoseconds; classes are numbered as in i915_drm.h
  *
  * Everyone may read them. A client takes its time with it when it goes, so the time of a class is
- * the sum of what clients have added since the first look, and what one did between the last look
- * and its end is not in it. Nor is what the kernel does for itself.
+ * the sum of what clients have added since the first sample, and what one did between the last
+ * sample and its end is not in it. Nor is what the kernel does for itself.
  */
 #ifndef GTEL_SOURCES_DRM_BUSY_CLIENTS_H
 #define GTEL_SOURCES_DRM_BUSY_CLIENTS_H
@@ -25,10 +25,10 @@ struct gtel_busy_client {
 /* Zeroed: nothing is known. */
 struct gtel_busy_clients {
     struct gtel_busy_client
-        *client; /* two lists of GTEL_BUSY_CLIENTS_MAX: the last look, the next */
+        *client; /* two lists of GTEL_BUSY_CLIENTS_MAX: the last sample, the next */
     size_t n;
     bool has_looked;
-    uint64_t sum_ns[GTEL_ENGINE_CLASSES]; /* since the first look */
+    uint64_t sum_ns[GTEL_ENGINE_CLASSES]; /* since the first sample */
     size_t engines[GTEL_ENGINE_CLASSES];
 };
 
@@ -39,8 +39,8 @@ struct gtel_busy_clients {
 int gtel_busy_clients_open(const struct gtel_env *env, struct gtel_arena *arena,
                            const struct gtel_drm_card *card, struct gtel_busy_clients *clients);
 /*
- * Adds what clients have done since the last look. 0; -E2BIG for too many clients; another negative
- * errno, after which the next look has the time of both.
+ * Adds what clients have done since the last sample. 0; -E2BIG for too many clients; another
+ * negative errno, after which the next sample has the time of both.
  */
 int gtel_busy_clients_read(const struct gtel_env *env, struct gtel_arena *arena,
                            const struct gtel_drm_card *card, struct gtel_busy_clients *clients);

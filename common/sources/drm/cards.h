@@ -149,8 +149,8 @@ static inline struct gtel_card *gtel_card_at(const struct gtel_card_list *list, 
 
 /*
  * Sets the labels gpu and instance where they are empty: the card's own address; of a virtual
- * function, the address of the physical one and "vf1" … A failed look sets nothing, and the next
- * discovery looks again.
+ * function, the address of the physical one and "vf1" … A failed check sets nothing, and the next
+ * discovery checks again.
  */
 void gtel_cards_identify(const struct gtel_env *env, struct gtel_registry *registry,
                          struct gtel_device *device, const struct gtel_drm_card *drm);

@@ -23,7 +23,7 @@ struct gtel_hwmon_attribute {
 
 /*
  * Writes the path of the hwmon directory of that name below device ("sys/…/hwmon/hwmon3") into path
- * (GTEL_FS_PATH_MAX bytes). arena is for passing use. 0, -ENOENT, -ENOMEM, or the errno of a look
+ * (GTEL_FS_PATH_MAX bytes). arena is for passing use. 0, -ENOENT, -ENOMEM, or the errno of a check
  * that failed when it was not found otherwise.
  */
 int gtel_hwmon_find(const struct gtel_env *env, struct gtel_arena *arena, const char *device,

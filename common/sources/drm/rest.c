@@ -33,7 +33,7 @@ void gtel_rest_note(struct gtel_rest *rest, bool is_idle, uint64_t now_ns)
 {
     uint64_t before = rest->seen_ns;
     rest->seen_ns = now_ns;
-    /* Nothing is known of the time before the first look; read rarely, it can sleep in between. */
+    /* Nothing is known of the time before the first check; read rarely, it can sleep in between. */
     if (!is_idle || before == 0 || now_ns - before > rest->delay_ns + second_ns) {
         rest->idle_since_ns = 0;
         return;

@@ -45,8 +45,8 @@ void gtel_intel_pmu_close(const struct gtel_env *env, struct gtel_intel_pmu *pmu
     memset(pmu->counters, 0, sizeof(pmu->counters));
 }
 
-/* What a look for a PMU has gathered. */
-struct look {
+/* What a search for a PMU has found. */
+struct search {
     const struct gtel_env *env;
     struct gtel_arena *arena;
     const char *dir;
@@ -58,19 +58,19 @@ struct look {
  * Opens the type file: "i915_0000_03_00.0" of a discrete GPU, "i915" of the integrated one (kernel:
  * i915/i915_pmu.c), which is always at 0000:00:02.0 but in a virtual machine. -ENOENT without one.
  */
-static int open_type(struct look *look, const struct gtel_drm_card *card, bool is_only,
+static int open_type(struct search *search, const struct gtel_drm_card *card, bool is_only,
                      struct gtel_intel_pmu *pmu)
 {
     char path[GTEL_FS_PATH_MAX];
-    look->dir = pmu->dir;
+    search->dir = pmu->dir;
     gtel_intel_perf_dir(pmu->dir, "i915", card->key);
-    gtel_fs_path(path, "%s/type", look->dir);
-    int r = gtel_fs_open(look->env, &pmu->type, path);
+    gtel_fs_path(path, "%s/type", search->dir);
+    int r = gtel_fs_open(search->env, &pmu->type, path);
     if (r != -ENOENT || (!is_only && strcmp(card->key, "0000:00:02.0") != 0))
         return r;
     gtel_intel_perf_dir(pmu->dir, "i915", NULL);
-    gtel_fs_path(path, "%s/type", look->dir);
-    return gtel_fs_open(look->env, &pmu->type, path);
+    gtel_fs_path(path, "%s/type", search->dir);
+    return gtel_fs_open(search->env, &pmu->type, path);
 }
 
 /*
@@ -114,7 +114,7 @@ static int slot_of(uint64_t config)
  * Whether the unit of an event is the slot's: nanoseconds of engines and of RC6, MHz times seconds
  * of clocks, none of interrupts and ticks. 1, 0, or a negative errno.
  */
-static int has_unit(const struct look *look, struct gtel_str event, int slot)
+static int has_unit(const struct search *search, struct gtel_str event, int slot)
 {
     char path[GTEL_FS_PATH_MAX];
     char buf[32];
@@ -122,8 +122,8 @@ static int has_unit(const struct look *look, struct gtel_str event, int slot)
     double seconds;
     if (slot == INTERRUPTS || slot >= TICKS)
         return 1;
-    gtel_fs_path(path, "%s/events/%.*s.unit", look->dir, GTEL_STR_ARG(event));
-    int r = gtel_fs_text(look->env, path, buf, sizeof(buf), &unit);
+    gtel_fs_path(path, "%s/events/%.*s.unit", search->dir, GTEL_STR_ARG(event));
+    int r = gtel_fs_text(search->env, path, buf, sizeof(buf), &unit);
     if (r < 0)
         return r == -ENOENT ? 0 : r;
     if (slot >= GT_SLOTS && (slot - GT_SLOTS) % GT_SLOT_COUNT != GT_IDLE)
@@ -132,28 +132,28 @@ static int has_unit(const struct look *look, struct gtel_str event, int slot)
 }
 
 /* Takes an event when it is known what it counts. */
-static int take_event(struct look *look, struct gtel_str event, struct gtel_intel_pmu *pmu)
+static int take_event(struct search *search, struct gtel_str event, struct gtel_intel_pmu *pmu)
 {
     char path[GTEL_FS_PATH_MAX];
     char buf[128];
     struct gtel_str text;
     uint64_t config;
-    gtel_fs_path(path, "%s/events/%.*s", look->dir, GTEL_STR_ARG(event));
-    int r = gtel_fs_text(look->env, path, buf, sizeof(buf), &text);
+    gtel_fs_path(path, "%s/events/%.*s", search->dir, GTEL_STR_ARG(event));
+    int r = gtel_fs_text(search->env, path, buf, sizeof(buf), &text);
     if (r < 0)
         return r;
     if (gtel_pmu_term(text, GTEL_STR("config"), &config) < 0)
         return 0;
     int slot = slot_of_ticks(event, config);
     slot = slot < 0 ? slot_of(config) : slot;
-    if (slot < 0 || (slot >= GT_SLOTS && slot < TICKS && look->is_engines_only))
+    if (slot < 0 || (slot >= GT_SLOTS && slot < TICKS && search->is_engines_only))
         return 0;
-    r = has_unit(look, event, slot);
+    r = has_unit(search, event, slot);
     if (r <= 0)
         return r;
     if (pmu->n == GTEL_PMU_EVENTS_MAX)
         return 0;
-    look->config[pmu->n] = config;
+    search->config[pmu->n] = config;
     pmu->instance[pmu->n] = (uint8_t)(config >> 4); /* bits 4-11, of an engine */
     pmu->slot[pmu->n++] = (uint8_t)slot;
     pmu->counters[slot]++;
@@ -164,7 +164,7 @@ static int take_event(struct look *look, struct gtel_str event, struct gtel_inte
  * Skips ticks that are of no use: of a class whose time is counted, and all of them where not
  * one clock is theirs, or where they may be those of one function of several.
  */
-static void drop_ticks(struct look *look, struct gtel_intel_pmu *pmu)
+static void drop_ticks(struct search *search, struct gtel_intel_pmu *pmu)
 {
     size_t kept = 0;
     size_t used = 0;
@@ -178,49 +178,49 @@ static void drop_ticks(struct look *look, struct gtel_intel_pmu *pmu)
     for (size_t i = 0; i < pmu->n; i++) {
         if (pmu->counters[pmu->slot[i]] == 0)
             continue;
-        look->config[kept] = look->config[i];
+        search->config[kept] = search->config[i];
         pmu->instance[kept] = pmu->instance[i];
         pmu->slot[kept++] = pmu->slot[i];
     }
     pmu->n = kept;
 }
 
-static int list_events(struct look *look, struct gtel_intel_pmu *pmu)
+static int list_events(struct search *search, struct gtel_intel_pmu *pmu)
 {
     char path[GTEL_FS_PATH_MAX];
     struct gtel_str *names;
     size_t n;
-    gtel_fs_path(path, "%s/events", look->dir);
-    int r = gtel_fs_list(look->env, path, look->arena, 1024, &names, &n);
+    gtel_fs_path(path, "%s/events", search->dir);
+    int r = gtel_fs_list(search->env, path, search->arena, 1024, &names, &n);
     if (r < 0)
         return r;
     for (size_t i = 0; i < n && i < 1024; i++) {
         if (gtel_str_ends(names[i], GTEL_STR(".unit")) ||
             gtel_str_ends(names[i], GTEL_STR(".scale")))
             continue;
-        r = take_event(look, names[i], pmu);
+        r = take_event(search, names[i], pmu);
         if (r < 0)
             return r;
     }
-    drop_ticks(look, pmu);
+    drop_ticks(search, pmu);
     return pmu->n > 0 ? 0 : -ENOENT;
 }
 
-static int open_counters(struct look *look, const struct gtel_drm_card *card, bool is_only,
+static int open_counters(struct search *search, const struct gtel_drm_card *card, bool is_only,
                          struct gtel_intel_pmu *pmu)
 {
-    look->config = gtel_arena_alloc(look->arena, GTEL_PMU_EVENTS_MAX * sizeof(*look->config));
-    if (!look->config)
+    search->config = gtel_arena_alloc(search->arena, GTEL_PMU_EVENTS_MAX * sizeof(*search->config));
+    if (!search->config)
         return -ENOMEM;
-    int r = open_type(look, card, is_only, pmu);
+    int r = open_type(search, card, is_only, pmu);
     if (r == 0)
-        r = gtel_fs_read_u64(look->env, &pmu->type, &pmu->type_number);
+        r = gtel_fs_read_u64(search->env, &pmu->type, &pmu->type_number);
     if (r == 0)
-        r = pmu->type_number > UINT32_MAX ? -ERANGE : list_events(look, pmu);
+        r = pmu->type_number > UINT32_MAX ? -ERANGE : list_events(search, pmu);
     if (r == 0)
-        r = gtel_intel_perf_cpu(look->env, look->dir, &pmu->cpu);
+        r = gtel_intel_perf_cpu(search->env, search->dir, &pmu->cpu);
     if (r == 0)
-        r = gtel_env_pmu_open(look->env, (uint32_t)pmu->type_number, look->config, pmu->n,
+        r = gtel_env_pmu_open(search->env, (uint32_t)pmu->type_number, search->config, pmu->n,
                               pmu->cpu);
     if (r < 0)
         return r;
@@ -265,7 +265,7 @@ void gtel_intel_pmu_refresh(const struct gtel_env *env, struct gtel_arena *arena
                             const struct gtel_drm_card *card, bool is_only,
                             struct gtel_intel_pmu *pmu)
 {
-    struct look look = {.env = env, .arena = arena};
+    struct search search = {.env = env, .arena = arena};
     if (!card->is_pci)
         return;
     uint64_t vfs = read_vfs(env, card);
@@ -274,13 +274,13 @@ void gtel_intel_pmu_refresh(const struct gtel_env *env, struct gtel_arena *arena
         return;
     gtel_intel_pmu_close(env, pmu);
     pmu->vfs = vfs;
-    int r = open_counters(&look, card, is_only, pmu);
+    int r = open_counters(&search, card, is_only, pmu);
     if (r < 0 && pmu->n > 0 && !gtel_intel_perf_is_refusal(r)) {
         /* An event of the GT that is listed and cannot be opened must not cost engine use. */
         gtel_intel_pmu_close(env, pmu);
-        look.is_engines_only = true;
+        search.is_engines_only = true;
         pmu->partial++;
-        r = open_counters(&look, card, is_only, pmu);
+        r = open_counters(&search, card, is_only, pmu);
     } else {
         pmu->partial = 0;
     }

@@ -125,18 +125,18 @@ static int see_number(void *arg, struct gtel_str name)
     return 0;
 }
 
-/* A GT whose engines' classes are being looked up. */
-struct gt_look {
+/* A GT whose engines' classes are read. */
+struct gt_search {
     struct gtel_xe_engines *engines;
     uint64_t gt;
 };
 
 static int see_class(void *arg, struct gtel_str name)
 {
-    const struct gt_look *look = arg;
+    const struct gt_search *search = arg;
     struct gtel_engine_name engine;
     if (gtel_engine_name_parse(name, &engine) == 0)
-        look->engines->class_gts[engine.class] |= 1u << look->gt;
+        search->engines->class_gts[engine.class] |= 1u << search->gt;
     return 0;
 }
 
@@ -146,10 +146,10 @@ static int scan_tile(const struct gtel_env *env, const char *dir, struct gtel_xe
     struct numbers gts = {.prefix = GTEL_STR("gt")};
     int r = env->ops->dir_list(env->arg, dir, see_number, &gts);
     for (size_t i = 0; r == 0 && i < gts.n; i++) {
-        struct gt_look look = {engines, gts.number[i]};
+        struct gt_search search = {engines, gts.number[i]};
         engines->gts |= 1u << gts.number[i];
         gtel_fs_path(path, "%s/gt%u/engines", dir, (unsigned)gts.number[i]);
-        r = env->ops->dir_list(env->arg, path, see_class, &look);
+        r = env->ops->dir_list(env->arg, path, see_class, &search);
         r = r == -ENOENT ? 0 : r;
     }
     return r;

@@ -51,7 +51,7 @@ struct xe_card {
     struct gtel_xe_perf perf;
     struct gtel_xe_engines engines;
     uint32_t functions;      /* 1, and one per VF */
-    int error;               /* of the last look or try; 0: none */
+    int error;               /* of the last check or try; 0: none */
     bool is_described;       /* since the last discovery */
     bool is_noted;           /* a failure has been logged, and nothing has succeeded since */
     bool is_refused;         /* the last try of counting failed */

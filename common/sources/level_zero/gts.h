@@ -16,7 +16,7 @@ enum { GTEL_GTS_MAX = 16 };
 /* Zeroed: not open. */
 struct gtel_gts {
     struct gtel_fs_file file[GTEL_GTS_MAX];
-    uint64_t idle_ms[GTEL_GTS_MAX]; /* at the last look */
+    uint64_t idle_ms[GTEL_GTS_MAX]; /* at the last check */
     size_t n;
     bool is_open;
 };
@@ -28,8 +28,8 @@ void gtel_gts_open(const struct gtel_env *env, struct gtel_gts *gts,
                    const struct gtel_drm_card *drm, const char *device);
 void gtel_gts_close(const struct gtel_env *env, struct gtel_gts *gts);
 /*
- * Idle: all GTs have slept since the last look for as long as free_ns, the time in which they
- * could. The first look has none before it, and its answer is to be left unused.
+ * Idle: all GTs have slept since the last check for as long as free_ns, the time in which they
+ * could. The first check has none before it, and its answer is to be left unused.
  */
 enum gtel_gts_state gtel_gts_look(const struct gtel_env *env, struct gtel_gts *gts,
                                   uint64_t free_ns);

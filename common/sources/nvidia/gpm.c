@@ -17,7 +17,7 @@ static const uint64_t pause_ns = 60000000000;
  * does not skip a gather.
  */
 static const uint64_t slow_window_ns = 19500000000;
-/* So many in the beginning are short: a single look (--once) shows the second. */
+/* So many in the beginning are short: a single gather (--once) shows the second. */
 enum { FIRST_MEANS = 2 };
 
 #define MIB 1048576.0

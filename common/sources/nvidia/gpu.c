@@ -18,7 +18,7 @@
 /* A little less than a minute, so that a clock's jitter does not skip a gather. */
 static const uint64_t minute_ns = 59500000000;
 /*
- * So often in the beginning what is read each minute comes in each gather: a single look (--once)
+ * So often in the beginning what is read each minute comes in each gather: a single gather (--once)
  * shows its third.
  */
 enum { FIRST_ANSWERS = 3 };
