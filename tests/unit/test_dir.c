@@ -202,14 +202,9 @@ static void check_paths(const struct gtel_env *env, int at)
         const char *path;
         int rc;
     } paths[] = {
-        {"", -ENOENT},
-        {"dir/file/x", -ENOTDIR},
-        {"../secret", -ENOENT},
-        {"/dir/file", 0},
-        {"dir//./file", 0},
-        {"dir/../../dir/file", 0},
-        {"up_inside/x", -ENOTDIR},
-        {"far_up", -ENOENT},
+        {"", -ENOENT},    {"dir/file/x", -ENOTDIR},  {"../secret", -ENOENT},
+        {"/dir/file", 0}, {"dir//./file", 0},        {"dir/../../dir/file", 0},
+        {"d/e/../f", 0},  {"up_inside/x", -ENOTDIR}, {"far_up", -ENOENT},
     };
     for (size_t i = 0; i < GTEL_ARRAY_LEN(paths); i++) {
         test_label = paths[i].path;
@@ -268,8 +263,10 @@ static void test_root(void)
     CHECK(mkdir(dir, 0755) == 0);
     int at = open(dir, O_RDONLY | O_DIRECTORY);
     CHECK(mkdirat(at, "dir", 0755) == 0 && symlinkat("..", at, "dir/back") == 0);
-    for (int i = 0; i < 2; i++) {
-        int fd = openat(at, i == 0 ? "../secret" : "dir/file", O_WRONLY | O_CREAT, 0644);
+    CHECK(mkdirat(at, "d", 0755) == 0 && mkdirat(at, "d/e", 0755) == 0);
+    for (int i = 0; i < 3; i++) {
+        static const char *const files[] = {"../secret", "dir/file", "d/f"};
+        int fd = openat(at, files[i], O_WRONLY | O_CREAT, 0644);
         CHECK(fd >= 0 && write(fd, "content", 7) == 7 && close(fd) == 0);
     }
     for (size_t i = 0; i < GTEL_ARRAY_LEN(links); i++)
@@ -288,6 +285,8 @@ static void test_root(void)
     }
     for (size_t i = 0; i < GTEL_ARRAY_LEN(links); i++)
         CHECK(unlinkat(at, links[i].name, 0) == 0);
+    CHECK(unlinkat(at, "d/f", 0) == 0 && unlinkat(at, "d/e", AT_REMOVEDIR) == 0);
+    CHECK(unlinkat(at, "d", AT_REMOVEDIR) == 0);
     CHECK(unlinkat(at, "dir/back", 0) == 0 && unlinkat(at, "dir/file", 0) == 0);
     CHECK(unlinkat(at, "../secret", 0) == 0 && unlinkat(at, "dir", AT_REMOVEDIR) == 0);
     CHECK(close(at) == 0 && rmdir(dir) == 0 && rmdir(top) == 0);

@@ -39,6 +39,7 @@ static const char machine[] = "query dev/dri/renderD128 xe 0\n"
                               "at 2s\n"
                               "query dev/dri/renderD128 xe 1\n"
                               "| 4:0 4:0\n"
+                              "query dev/dri/renderD128 xe 0\n"
                               "query dev/dri/renderD129 i915 4\n"
                               "at 3s\n"
                               "query_error dev/dri/renderD128 xe 1 none\n"
@@ -68,12 +69,17 @@ static void check_later(struct gtel_env *env)
 {
     struct gtel_drm_regions regions = {0};
     size_t length = 0;
+    struct gtel_xe_engine engine[1] = {{0}};
+    size_t n = 0;
     gtel_env_tree_step(env, 1000000000);
+    length = 40;
     CHECK_INT(gtel_drm_regions(env, node, GTEL_DRM_XE, &length, &regions), -ECANCELED);
+    CHECK_INT(length, 0);
     gtel_env_tree_step(env, 1000000000); /* an answer does not end an error */
     CHECK_INT(gtel_drm_regions(env, node, GTEL_DRM_XE, &length, &regions), -ECANCELED);
     CHECK_INT(gtel_drm_regions(env, "dev/dri/renderD129", GTEL_DRM_I915, &length, &regions),
               -EINVAL);
+    CHECK_INT(gtel_drm_xe_engines(env, node, engine, 1, &n), -EINVAL); /* an empty answer */
     gtel_env_tree_step(env, 1000000000);
     CHECK_INT(gtel_drm_regions(env, node, GTEL_DRM_XE, &length, &regions), 0);
     CHECK_INT(regions.n, 0);
