@@ -336,12 +336,12 @@ static const struct {
     {"old", true, 0, ""},
 };
 
-/* Whether the last gather has the temperature of the GPU that all variants report. */
+/* Whether the last gather has the temperature of the only sensor that all variants report. */
 static bool has_temperature(const struct machine *m)
 {
     const struct gtel_batch *batch = &m->group.batch;
     for (size_t i = 0; i < batch->n; i++)
-        if (batch->reading[i].metric == GTEL_M_GPU_TEMPERATURE)
+        if (batch->reading[i].metric == GTEL_M_TEMPERATURE)
             return gtel_reading_number(&batch->reading[i]) == 61.5;
     return false;
 }
