@@ -44,8 +44,8 @@ struct outcome {
                           seen work: three gathers after the one that finds the GPU */
     uint64_t
         learned; /* the same over energies and fans: what they report depends on what was seen */
-    uint64_t present; /* a bit for each of the first devices */
-    uint64_t resting; /* the same: left alone so that it can fall asleep */
+    uint64_t present; /* sum over the keys of devices that are there */
+    uint64_t resting; /* the same of those that are left alone so that they can fall asleep */
     uint64_t calls;   /* made until its end, since the start */
 };
 
@@ -122,9 +122,11 @@ static struct outcome gather(struct gtel_group *group, struct gtel_env *env, uin
     gtel_group_sample(group);
     hash_batch(&group->batch, &outcome);
     outcome.calls = fault->calls;
-    for (size_t i = 0; i < group->registry.n && i < 64; i++) {
-        outcome.resting |= (uint64_t)group->registry.device[i]->is_left_alone << i;
-        outcome.present |= (uint64_t)group->registry.device[i]->is_present << i;
+    for (size_t i = 0; i < group->registry.n; i++) { /* a fault may change their order */
+        const struct gtel_device *device = group->registry.device[i];
+        uint64_t h = gtel_hash(GTEL_HASH_SEED, device->key, strlen(device->key));
+        outcome.resting += device->is_left_alone ? h : 0;
+        outcome.present += device->is_present ? h : 0;
     }
     gtel_env_tree_step(env, step_ms * 1000000);
     uint64_t due = gtel_group_due(group);
@@ -142,8 +144,11 @@ static void compare(const struct walk *walk, int error, size_t gather, size_t fa
         return; /* how long a GPU is left alone depends on what was seen of it before */
     bool is_due = failed_in > gather || gather > failed_in + WITHIN;
     bool is_sample_due = failed_in > gather || gather > failed_in + SAMPLED_WITHIN;
-    /* A GPU that said that it is gone has begun a new life. */
-    bool is_learned_due = is_due && error != -ENODEV;
+    /*
+     * A GPU that said that it is gone has begun a new life. A counter that stands still is known to
+     * do so one gather after it was read first.
+     */
+    bool is_learned_due = error != -ENODEV && (failed_in > gather || gather > failed_in + 1);
     if (!CHECK(!is_due || outcome->readings == whole->readings) ||
         !CHECK(!is_learned_due || outcome->learned == whole->learned) ||
         !CHECK(!is_due || outcome->present == whole->present) ||
