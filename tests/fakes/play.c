@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-    OWN_MEMORY = INT_MAX
+    OWN_MEMORY = INT_MAX - 1
 }; /* the handle of the helper's own statm, which the tree never gives */
 
 static struct {
