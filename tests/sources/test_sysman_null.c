@@ -116,15 +116,17 @@ static void write_card(const char *name, void *ret)
 {
     if (strcmp(name, "zesDeviceGetProperties") == 0) {
         struct gtel_zes_device_properties *device = ret;
-        CHECK_INT(device->core.vendor_id, 0); /* nothing was written */
+        CHECK_INT(device->core.vendor_id, UINT32_MAX); /* set by the caller: nothing was written */
         device->core.device_type = GTEL_ZE_DEVICE_GPU;
         device->core.vendor_id = 0x8086;
     }
     if (strcmp(name, "zesDevicePciGetProperties") == 0) {
         struct gtel_zes_pci_properties *pci = ret;
-        CHECK_INT(pci->bus, 0);
+        CHECK_INT(pci->bus, UINT32_MAX);
         pci->domain = 0;
         pci->bus = 3;
+        pci->device = 0;
+        pci->function = 0;
     }
     if (strcmp(name, "zesDeviceEccAvailable") == 0)
         *(uint8_t *)ret = 1;
