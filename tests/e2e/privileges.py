@@ -29,7 +29,7 @@ BITS = {"dac_override": 1, "dac_read_search": 2, "sys_ptrace": 19, "perfmon": 38
 MASK = sum(1 << bit for bit in BITS.values())
 CARD = "sys/devices/pci0000:00/0000:03:00.0"
 TIMEOUT = 20
-REQUEST = struct.pack("=IIIQ", 0x4C455447, 4, 8, 1)  # as common/lanes/wire.c writes it
+REQUEST = struct.pack("=IIIQB", 0x4C455447, 4, 9, 1, 0)  # as common/lanes/wire.c writes it
 
 
 def write(path, text, mode=0o644, owner=0):
