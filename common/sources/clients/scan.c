@@ -113,11 +113,6 @@ static int update_processes(struct gtel_scan *scan)
 
 /* ---- the number of descriptors ---- */
 
-static bool is_ended(int r)
-{
-    return r == -ENOENT || r == -ESRCH;
-}
-
 /* By its kept directory, which cannot become another process's, or by its path. */
 static int stat_process(struct gtel_scan *scan, struct gtel_scan_process *process,
                         struct gtel_stat *ret)
@@ -126,7 +121,7 @@ static int stat_process(struct gtel_scan *scan, struct gtel_scan_process *proces
     char path[GTEL_FS_PATH_MAX];
     if (process->dir_plus_1 != 0) {
         int r = env->ops->dir_stat(env->arg, process->dir_plus_1 - 1, "", ret);
-        if (!is_ended(r))
+        if (!gtel_scan_is_ended(r))
             return r;
         gtel_scan_forget(scan, process);
         process->is_ended = true; /* another process may have its number already */
@@ -140,7 +135,7 @@ static void check_process(struct gtel_scan *scan, struct gtel_scan_process *proc
 {
     struct gtel_stat st;
     int r = stat_process(scan, process, &st);
-    if (is_ended(r)) {
+    if (gtel_scan_is_ended(r)) {
         gtel_scan_forget(scan, process);
         process->is_ended = true;
     }
@@ -183,7 +178,7 @@ static void count(struct gtel_scan *scan)
 int gtel_scan_gather(struct gtel_scan *scan, const struct gtel_scan_hooks *hooks)
 {
     scan->hooks = hooks;
-    scan->now_ns = scan->env->ops->monotonic_ns(scan->env->arg);
+    scan->now_ns = gtel_env_now(scan->env);
     scan->gather++;
     scan->fresh = scan->again = 0;
     scan->counts.dropped = scan->counts.asleep = scan->counts.unread = 0;

@@ -312,12 +312,6 @@ const struct gtel_scan_owner *gtel_scan_owner(const struct gtel_scan *scan, uint
 
 /* ---- reading ---- */
 
-/* Whether an error means that the descriptor or its process is not there any more. */
-static bool is_ended(int r)
-{
-    return r == -ENOENT || r == -ESRCH || r == -ENODEV;
-}
-
 /* The text of a slot through its kept file, which is opened where there is none. */
 static int read_text(struct gtel_scan *scan, const struct gtel_scan_process *process,
                      struct gtel_scan_slot *slot, struct gtel_str *ret)
@@ -417,17 +411,17 @@ static bool read_slot(struct gtel_scan *scan, struct gtel_scan_process *process,
             slot->is_due = true;
             scan->counts.dropped++;
         }
-    } else if (!is_ended(r) && ask.client == 0) {
+    } else if (!gtel_scan_is_ended(r) && ask.client == 0) {
         slot->is_due = true;
         count_failed(scan, &ask);
     }
     /* Its process has closed or replaced it since the last walk, and perhaps others. */
-    bool has_changed = is_ended(r) || (ask.client != 0 && slot->client != ask.client);
+    bool has_changed = gtel_scan_is_ended(r) || (ask.client != 0 && slot->client != ask.client);
     process->is_due = process->is_due || (has_changed && !was_walked);
     /* A file that cannot be read is opened again; only those that are read each time are kept. */
     if (r < 0 || !leads(scan, i) || scan->kept > scan->kept_max)
         close_file(scan, slot);
-    return !is_ended(r) && (slot->client != 0 || slot->is_due || slot->has_device);
+    return !gtel_scan_is_ended(r) && (slot->client != 0 || slot->is_due || slot->has_device);
 }
 
 static void read_process(struct gtel_scan *scan, struct gtel_scan_process *process)

@@ -13,6 +13,8 @@
 
 #include "sources/clients/scan.h"
 
+#include <errno.h>
+
 enum { GTEL_SCAN_TEXT_MAX = 16384 };
 
 /* A descriptor of a DRM device, or one whose text is that of a client. */
@@ -140,5 +142,11 @@ void gtel_scan_close_clients(struct gtel_scan *scan);
 void gtel_scan_find_own(struct gtel_scan *scan);
 /* Walks the processes that want it, and those whose turn it is, until the deadline. */
 void gtel_scan_walk(struct gtel_scan *scan);
+
+/* Whether an error means that the descriptor or its process is not there any more. */
+static inline bool gtel_scan_is_ended(int r)
+{
+    return r == -ENOENT || r == -ESRCH || r == -ENODEV;
+}
 
 #endif

@@ -2,6 +2,7 @@
 /* Which descriptors of DRM devices processes have, and when that is checked again. */
 #include "sources/clients/scan_state.h"
 
+#include "base/error.h"
 #include "host/fs.h"
 
 #include <errno.h>
@@ -32,24 +33,9 @@ struct walk {
     struct gtel_scan_found found[FOUND_MAX];
 };
 
-static uint64_t now_of(const struct gtel_scan *scan)
-{
-    return scan->env->ops->monotonic_ns(scan->env->arg);
-}
-
 static bool is_over(const struct gtel_scan *scan)
 {
-    return scan->fresh >= FRESH_MAX || now_of(scan) >= scan->deadline_ns;
-}
-
-static bool is_refused(int r)
-{
-    return r == -EACCES || r == -EPERM;
-}
-
-static bool is_ended(int r)
-{
-    return r == -ENOENT || r == -ESRCH || r == -ENODEV;
+    return scan->fresh >= FRESH_MAX || gtel_env_now(scan->env) >= scan->deadline_ns;
 }
 
 /*
@@ -105,7 +91,7 @@ static void identify(struct gtel_scan *scan, struct gtel_scan_process *process)
     struct gtel_pid_stat stat;
     (void)gtel_fs_path(path, "proc/%" PRIu32 "/stat", process->pid);
     int r = gtel_fs_text(scan->env, path, buf, sizeof(buf), &text);
-    if (r < 0 && !is_ended(r))
+    if (r < 0 && !gtel_scan_is_ended(r))
         process->is_due = true; /* to be asked again */
     if (r < 0 || gtel_pid_stat(text, &stat) < 0)
         return;
@@ -177,9 +163,10 @@ static int check_device(void *arg, uint32_t fd)
         return 1;
     int r = stat_fd(walk, fd, &st);
     bool is_drm = r == 0 && st.is_char && (st.major == DRM_MAJOR || st.major == ACCEL_MAJOR);
-    bool is_unknown = r < 0 && !is_refused(r) && !is_ended(r) && !is_elsewhere(r);
+    bool is_unknown =
+        r < 0 && !gtel_error_is_refusal(r) && !gtel_scan_is_ended(r) && !is_elsewhere(r);
     walk->process->checked++;
-    walk->process->refused += is_refused(r) ? 1 : 0;
+    walk->process->refused += gtel_error_is_refusal(r) ? 1 : 0;
     walk->process->is_due = walk->process->is_due || is_unknown;
     const struct gtel_scan_found found = {.fd = fd,
                                           .has_device = true,
@@ -203,7 +190,7 @@ static int check_text(void *arg, uint32_t fd)
     (void)gtel_fs_path(path, "proc/%" PRIu32 "/fdinfo/%" PRIu32, walk->process->pid, fd);
     int r = gtel_fs_text(scan->env, path, scan->text, sizeof(scan->text), &text);
     bool is_drm = r == 0 && (!scan->hooks->is_drm || scan->hooks->is_drm(scan->hooks->arg, text));
-    if (is_drm || (r < 0 && !is_ended(r)))
+    if (is_drm || (r < 0 && !gtel_scan_is_ended(r)))
         add(walk, &(struct gtel_scan_found){.fd = fd});
     return 0;
 }
@@ -243,10 +230,10 @@ static int walk_once(struct walk *walk)
     int r = list(walk);
     if (r >= 0)
         update(walk, r == 1 ? process->next_fd : all);
-    if (is_refused(r) && process->is_by_text)
+    if (gtel_error_is_refusal(r) && process->is_by_text)
         gtel_scan_update(walk->scan, process, 0, all, NULL, 0);
     bool is_closed = r == 0 && process->refused > 0 && process->refused == process->checked;
-    return is_refused(r) || is_closed ? -EACCES : r;
+    return gtel_error_is_refusal(r) || is_closed ? -EACCES : r;
 }
 
 /* Walks a process, or goes on with that. False: the time is over. */
@@ -310,11 +297,11 @@ static void read_list(struct gtel_scan *scan)
     struct walk walk = {.scan = scan, .process = scan->process};
     if (scan->now_ns < scan->list_due_ns)
         return;
-    uint64_t begin_ns = now_of(scan);
+    uint64_t begin_ns = gtel_env_now(scan->env);
     int r = gtel_env_drm_fds(env, add_listed, &walk);
     while (r == 0 && walk.process < scan->process + scan->processes)
         end_listed(&walk);
-    uint64_t pause_ns = (now_of(scan) - begin_ns) * LIST_PARTS;
+    uint64_t pause_ns = (gtel_env_now(scan->env) - begin_ns) * LIST_PARTS;
     bool may_pass = r == -EMFILE || r == -ENFILE || r == -ENOMEM || r == -EINTR;
     if (pause_ns > scan->settings.rotation_ns)
         pause_ns = scan->settings.rotation_ns;
@@ -422,7 +409,7 @@ static void rotate(struct gtel_scan *scan)
 
 void gtel_scan_walk(struct gtel_scan *scan)
 {
-    uint64_t now_ns = now_of(scan);
+    uint64_t now_ns = gtel_env_now(scan->env);
     scan->deadline_ns = scan->now_ns + scan->settings.walk_ns;
     if (scan->deadline_ns < now_ns + scan->settings.walk_ns / 4)
         scan->deadline_ns = now_ns + scan->settings.walk_ns / 4;

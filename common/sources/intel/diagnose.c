@@ -2,6 +2,7 @@
 /* What an Intel GPU lacks, and why. */
 #include "sources/intel/gpu.h"
 
+#include "base/error.h"
 #include "host/kernel.h"
 #include "sources/intel/perf.h"
 #include "sources/intel/sample.h"
@@ -41,7 +42,7 @@ static void diagnose_pmu(const struct diagnosis *diagnosis)
     gtel_intel_perf_dir(dir, "i915", card->key);
     if (!gtel_fs_exists(diagnosis->intel->env, gtel_fs_path(path, "%s/type", dir)))
         gtel_intel_perf_dir(dir, "i915", NULL);
-    if (gtel_intel_perf_is_refusal(pmu->error))
+    if (gtel_error_is_refusal(pmu->error))
         put(diagnosis, GTEL_MEASUREMENT_GPU_ENGINE, pmu->error, dir,
             "opening the engine counters is refused",
             gtel_intel_perf_fix(diagnosis->intel->env, fix, sizeof(fix)));

@@ -2,6 +2,7 @@
 /* What the perf PMUs of i915 and xe have in common. */
 #include "sources/intel/perf.h"
 
+#include "base/error.h"
 #include "host/kernel.h"
 #include "parse/pmu_desc.h"
 
@@ -28,11 +29,6 @@ int gtel_intel_perf_cpu(const struct gtel_env *env, const char *dir, uint32_t *r
     gtel_fs_path(path, "%s/cpumask", dir);
     int r = gtel_fs_text(env, path, buf, sizeof(buf), &text);
     return r < 0 ? r : gtel_pmu_first_cpu(text, ret);
-}
-
-bool gtel_intel_perf_is_refusal(int r)
-{
-    return r == -EACCES || r == -EPERM;
 }
 
 /*
@@ -83,7 +79,7 @@ void gtel_intel_perf_note(const struct gtel_env *env, const char *source, const 
     if (*is_noted)
         return;
     *is_noted = true;
-    bool is_refusal = gtel_intel_perf_is_refusal(r);
+    bool is_refusal = gtel_error_is_refusal(r);
     gtel_log(&env->log, GTEL_LOG_WARNING, "%s: %s: engine use: %s; %s%sgoing on without it", source,
              key, strerror(-r), is_refusal ? gtel_intel_perf_fix(env, fix, sizeof(fix)) : "",
              is_refusal ? "; " : "");

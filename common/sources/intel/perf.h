@@ -20,8 +20,6 @@ void gtel_intel_perf_dir(char dir[GTEL_INTEL_PERF_DIR_MAX], const char *driver, 
  * which changes when a CPU is switched off. 0 or a negative errno.
  */
 int gtel_intel_perf_cpu(const struct gtel_env *env, const char *dir, uint32_t *ret);
-/* Whether a failure to open events is one of rights. */
-bool gtel_intel_perf_is_refusal(int r);
 /*
  * What helps where opening events is refused: the setting as it is, and the right. buf is of size
  * bytes; returns it.

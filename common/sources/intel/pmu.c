@@ -275,7 +275,7 @@ void gtel_intel_pmu_refresh(const struct gtel_env *env, struct gtel_arena *arena
     gtel_intel_pmu_close(env, pmu);
     pmu->vfs = vfs;
     int r = open_counters(&search, card, is_only, pmu);
-    if (r < 0 && pmu->n > 0 && !gtel_intel_perf_is_refusal(r)) {
+    if (r < 0 && pmu->n > 0 && !gtel_error_is_refusal(r)) {
         /* An event of the GT that is listed and cannot be opened must not cost engine use. */
         gtel_intel_pmu_close(env, pmu);
         search.is_engines_only = true;

@@ -7,6 +7,7 @@
 #include "sources/intel/rapl_meter.h"
 #include "sources/source.h"
 
+#include "base/error.h"
 #include <errno.h>
 #include <string.h>
 
@@ -129,7 +130,7 @@ static void note_refusal(const struct gtel_env *env, struct rapl_card *card)
 {
     char fix[256];
     int r = card->meter.error[GTEL_RAPL_PERF];
-    bool is_refused = !card->meter.is_open && gtel_intel_perf_is_refusal(r);
+    bool is_refused = !card->meter.is_open && gtel_error_is_refusal(r);
     if (is_refused && !card->is_refusal_logged)
         gtel_log(&env->log, GTEL_LOG_WARNING, "rapl: %s: power: %s; %s; going on without it",
                  card->card->drm.key, strerror(-r), gtel_intel_perf_fix(env, fix, sizeof(fix)));
@@ -308,7 +309,7 @@ static void diagnose_perf(const struct gtel_env *env, const struct rapl_card *ca
     int r = card->meter.error[GTEL_RAPL_PERF];
     if (r == -ERANGE)
         text[1] = several;
-    else if (gtel_intel_perf_is_refusal(r))
+    else if (gtel_error_is_refusal(r))
         text[2] = gtel_intel_perf_fix(env, fix, sizeof(fix));
     put_power(findings, card, r, text);
 }
@@ -321,9 +322,9 @@ static void diagnose_powercap(const struct rapl_card *card, struct gtel_findings
     int r = meter->error[GTEL_RAPL_POWERCAP];
     if (r == -ERANGE)
         text[1] = several;
-    else if (gtel_intel_perf_is_refusal(r))
+    else if (gtel_error_is_refusal(r))
         text[1] = "the kernel shows it to root alone";
-    if (gtel_intel_perf_is_refusal(r) && !meter->has_pmu)
+    if (gtel_error_is_refusal(r) && !meter->has_pmu)
         text[2] = "load the kernel module rapl (modprobe rapl) and give the program CAP_PERFMON, "
                   "or run the program as root";
     put_power(findings, card, r, text);

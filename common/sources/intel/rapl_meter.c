@@ -2,6 +2,7 @@
 /* The energy that an Intel CPU package counts for itself and for the GPU in it (RAPL). */
 #include "sources/intel/rapl_meter.h"
 
+#include "base/error.h"
 #include "parse/pmu_desc.h"
 #include "sources/intel/perf.h"
 
@@ -203,7 +204,7 @@ static int open_powercap(const struct gtel_env *env, struct gtel_arena *arena,
     for (size_t i = 0; i < GTEL_RAPL_DOMAINS; i++) {
         error[i] = zones.n[i] > 0 ? open_zone(env, zones.name[i], &meter->zone[i]) : -ENOENT;
         meter->is_open = meter->is_open || error[i] == 0;
-        bool is_refused = gtel_intel_perf_is_refusal(error[i]); /* that is how they are made */
+        bool is_refused = gtel_error_is_refusal(error[i]); /* that is how they are made */
         meter->is_suspect = meter->is_suspect || (is_suspect_error(error[i]) && !is_refused);
     }
     if (zones.n[GTEL_RAPL_GPU] > 0) {

@@ -542,7 +542,7 @@ static int sample_card(void *p, void *own, struct gtel_batch *batch)
     xe->due_ns = 0;
     int r = report_card(state, xe, batch);
     xe->result_ns = 0;
-    if (!gtel_error_is_broken(r) || gtel_intel_perf_is_refusal(r))
+    if (!gtel_error_is_broken(r) || gtel_error_is_refusal(r))
         return 0;
     xe->is_described = false; /* tried again at the next gather */
     return r;
@@ -589,7 +589,7 @@ static void diagnose_card(const void *p, const void *own, struct gtel_findings *
     gtel_intel_perf_dir(dir, "xe", xe->card->drm.key);
     bool has_pmu = gtel_fs_exists(env, gtel_fs_path(path, "%s/type", dir));
     const char *text[3] = {dir, "", ""};
-    if (gtel_intel_perf_is_refusal(xe->error)) {
+    if (gtel_error_is_refusal(xe->error)) {
         text[1] = "opening perf events is refused";
         text[2] = gtel_intel_perf_fix(env, fix, sizeof(fix));
     } else if (!has_pmu) {
