@@ -160,8 +160,8 @@ static int sensor(struct gtel_attr_sample *sample, struct gtel_attr *attr, struc
         put_f64(sample, attr, value);
         return 0;
     }
-    attr->state.counter.has_last = true;
-    attr->state.counter.last = (uint64_t)number;
+    attr->state.has_reported = true;
+    attr->state.reported = (uint64_t)number;
     put_u64(sample, attr, (uint64_t)number);
     return 0;
 }
@@ -275,8 +275,8 @@ static int read_attr(struct gtel_attr_sample *sample, struct gtel_attr *attr)
         r = parse(sample, attr, text);
     /* Two reads of a fan within one jiffy: xe answers EAGAIN, and the value stands. */
     if (r == -EAGAIN && attr->kind.form == GTEL_ATTR_FAN) {
-        if (attr->state.counter.has_last)
-            put_u64(sample, attr, attr->state.counter.last);
+        if (attr->state.has_reported)
+            put_u64(sample, attr, attr->state.reported);
         r = 0;
     }
     return gtel_error_is_absence(r) ? 0 : r;

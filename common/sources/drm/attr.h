@@ -55,7 +55,7 @@ struct gtel_attr_state {
     struct gtel_counter counter; /* also of a fan: its last value */
     int error;                   /* of the last read */
     bool has_reported;
-    uint64_t reported;         /* ENERGY: number in the file at the last sample */
+    uint64_t reported;         /* ENERGY, FAN: number in the file at the last sample */
     uint64_t suspect_until_ns; /* ENERGY: no reading until then */
 };
 
