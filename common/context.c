@@ -224,7 +224,7 @@ static void merge_reading(struct gtel_context *context, const struct gtel_readin
     }
     (void)gtel_series_offer(&context->series, &copy, rank, context->section,
                             context->gather); /* NULL: another source is preferred, or counted */
-    gtel_self_saw(&context->self, reading);
+    gtel_self_record(&context->self, reading);
 }
 
 static void note_sleep(const struct gtel_context *context, const struct gtel_reading *reading)
@@ -349,7 +349,7 @@ static void add_headlines(struct gtel_context *context)
         for (size_t rule = 0; rule < GTEL_HEADLINE_RULES; rule++)
             if (gtel_headlines_get(headlines, d, (enum gtel_headline_rule)rule, &reading, &rank) &&
                 gtel_series_offer(table, &reading, rank, context->section, context->gather))
-                gtel_self_saw(&context->self, &reading);
+                gtel_self_record(&context->self, &reading);
 }
 
 /* Takes what was merged in this section through delta into the window. */

@@ -55,7 +55,7 @@ static bool make_room(struct gtel_self *self, size_t n)
     return true;
 }
 
-void gtel_self_saw(struct gtel_self *self, const struct gtel_reading *reading)
+void gtel_self_record(struct gtel_self *self, const struct gtel_reading *reading)
 {
     if (!reading->device || !make_room(self, reading->device->index + 1))
         return;

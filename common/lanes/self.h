@@ -51,7 +51,7 @@ void gtel_self_done(struct gtel_self *self, const struct gtel_env *env);
 /* A new sample begins. */
 void gtel_self_begin(struct gtel_self *self);
 /* A reading of a source came in, or a headline was made. */
-void gtel_self_saw(struct gtel_self *self, const struct gtel_reading *reading);
+void gtel_self_record(struct gtel_self *self, const struct gtel_reading *reading);
 /* What metrics_source has for a busy_percent that is made from idle residency. */
 extern const char gtel_self_idle_origin[];
 /*

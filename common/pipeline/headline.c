@@ -136,7 +136,7 @@ static bool is_better(const struct gtel_headline_choice *choice, enum how how,
     return how == AWAKE ? value < old : value > old;
 }
 
-static void see_counters(struct gtel_headline *headline, const struct gtel_reading *now)
+static void record_counters(struct gtel_headline *headline, const struct gtel_reading *now)
 {
     if (now->metric == GTEL_M_ENGINE_BUSY_TIME || now->metric == GTEL_M_ENGINE_TICKS)
         headline->is_counted = true;
@@ -153,7 +153,7 @@ void gtel_headlines_add(struct gtel_headlines *headlines, const struct gtel_seri
         return;
     struct gtel_headline *headline = &headlines->device[now->device->index];
     if (!is_missing)
-        see_counters(headline, now);
+        record_counters(headline, now);
     if (rule_of[now->metric] == 0)
         return;
     size_t index = rule_of[now->metric] - 1;

@@ -426,7 +426,7 @@ static void test_late_lane(void)
         gtel_batch_reset(&batch);
         gtel_self_begin(&self);
         gtel_self_answered(&self, &registry, &map[!late], &batch, true);
-        gtel_self_saw(&self, &reading);
+        gtel_self_record(&self, &reading);
         gtel_self_report(&self, &registry, &options, &batch);
         CHECK(!self.device[late].is_known && self.device[!late].is_known);
         CHECK_INT(count(&batch, GTEL_M_GPU_UP), 1);

@@ -17,7 +17,7 @@ struct search {
 };
 
 /* A device's name has a dot: "3d00000.gpu". Other entries of a driver's folder have none. */
-static int see_device(void *arg, struct gtel_str name)
+static int add_device(void *arg, struct gtel_str name)
 {
     struct search *search = arg;
     if (gtel_str_find(name, '.') < name.n &&
@@ -36,7 +36,7 @@ int gtel_core_find(const struct gtel_env *env, const struct gtel_drm_card *drm, 
     if (i == GTEL_ARRAY_LEN(facades))
         return 0;
     gtel_fs_path(path, "sys/bus/platform/drivers/%s", facades[i].core);
-    int r = env->ops->dir_list(env->arg, path, see_device, &search);
+    int r = env->ops->dir_list(env->arg, path, add_device, &search);
     if (r < 0)
         return r;
     gtel_fs_path(path, "sys/bus/platform/drivers/%s/%s", facades[i].core, search.name);
