@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of pods and containers. */
+#include "parse/pod.h"
+
+enum { ID_DIGITS = GTEL_POD_ID_MAX - 1 };
+
+static bool is_hex(struct gtel_str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if ((s.p[i] < '0' || s.p[i] > '9') && (s.p[i] < 'a' || s.p[i] > 'f'))
+            return false;
+    return true;
+}
+
+/* Whether it is a name that fits into so many bytes with a NUL; extra: one more character. */
+static bool is_name(struct gtel_str s, size_t size, char extra)
+{
+    for (size_t i = 0; i < s.n; i++) {
+        char c = s.p[i];
+        bool is_label = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+        if (!is_label && c != extra)
+            return false;
+    }
+    return s.n > 0 && s.n < size;
+}
+
+static bool is_uid(struct gtel_str s)
+{
+    enum { UUID_LEN = 36, HASH_LEN = 32 };
+    for (size_t i = 0; i < s.n; i++)
+        if (s.p[i] != '-' && !is_hex((struct gtel_str){s.p + i, 1}))
+            return false;
+    return s.n == UUID_LEN || (s.n == HASH_LEN && is_hex(s));
+}
+
+/* The three parts of A_B_C; false when they are not three. */
+static bool split(struct gtel_str name, struct gtel_str part[3])
+{
+    if (!gtel_str_part(&name, '_', &part[0]) || !gtel_str_part(&name, '_', &part[1]))
+        return false;
+    part[2] = name;
+    return gtel_str_find(name, '_') == name.n;
+}
+
+static bool are_names(const struct gtel_pod_file *file)
+{
+    return is_name(file->pod, GTEL_POD_NAME_MAX, '.') &&
+           is_name(file->namespace_, GTEL_POD_NAMESPACE_MAX, '-');
+}
+
+bool gtel_pod_link(struct gtel_str name, struct gtel_pod_file *ret)
+{
+    struct gtel_str part[3];
+    struct gtel_str last;
+    if (!split(name, part) || !gtel_str_between(part[2], GTEL_STR_NONE, GTEL_STR(".log"), &last) ||
+        last.n < ID_DIGITS + 2 || last.p[last.n - ID_DIGITS - 1] != '-')
+        return false;
+    const struct gtel_pod_file file = {.pod = part[0],
+                                       .namespace_ = part[1],
+                                       .container = {last.p, last.n - ID_DIGITS - 1},
+                                       .key = gtel_str_skip(last, last.n - ID_DIGITS)};
+    if (!are_names(&file) || !is_name(file.container, GTEL_POD_CONTAINER_MAX, '-') ||
+        !is_hex(file.key))
+        return false;
+    *ret = file;
+    return true;
+}
+
+bool gtel_pod_folder(struct gtel_str name, struct gtel_pod_file *ret)
+{
+    struct gtel_str part[3];
+    if (!split(name, part))
+        return false;
+    const struct gtel_pod_file file = {.pod = part[1], .namespace_ = part[0], .key = part[2]};
+    if (!are_names(&file) || !is_uid(file.key))
+        return false;
+    *ret = file;
+    return true;
+}
+
+/* …/pods/UID/containers/NAME/HASH; …: the kubelet's folder, which can be anywhere. */
+static bool is_termination_log(struct gtel_str root, struct gtel_str uid, struct gtel_str *ret)
+{
+    struct gtel_str last[5] = {{0}};
+    struct gtel_str part;
+    while (gtel_str_part(&root, '/', &part)) {
+        for (size_t i = 0; i < 4; i++)
+            last[i] = last[i + 1];
+        last[4] = part;
+    }
+    *ret = last[3];
+    return gtel_str_eq(last[0], GTEL_STR("pods")) && gtel_str_eq(last[1], uid) &&
+           gtel_str_eq(last[2], GTEL_STR("containers")) &&
+           is_name(last[3], GTEL_POD_CONTAINER_MAX, '-') && last[4].n > 0 && is_hex(last[4]);
+}
+
+/* The fourth field of a line is what of its file system is mounted (man 5 proc_pid_mountinfo). */
+bool gtel_pod_mount(struct gtel_str mountinfo, struct gtel_str uid, struct gtel_str *ret)
+{
+    enum { ROOT = 4 };
+    struct gtel_str line;
+    while (gtel_str_line(&mountinfo, &line)) {
+        struct gtel_str field = GTEL_STR_NONE;
+        struct gtel_str name;
+        int n = 0;
+        while (n < ROOT && gtel_str_word(&line, &field))
+            n++;
+        if (n == ROOT && is_termination_log(field, uid, &name)) {
+            *ret = name;
+            return true;
+        }
+    }
+    return false;
+}
