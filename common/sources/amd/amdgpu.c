@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/* Source amdgpu: AMD GPUs of the driver amdgpu, through gpu_metrics, sysfs and hwmon. */
+#include "sources/amd/gpu.h"
+
+#include <errno.h>
+#include <string.h>
+
+/*
+ * The first tables after a wake have been seen latched high for 9 to 15 s on Navi
+ * (ROCm/rocm-systems pull request 8024). Chips without gpu_metrics are older.
+ */
+static const uint64_t settle_ns = 15 * UINT64_C(1000000000);
+
+/* What one sample has appended about a GPU. */
+struct seen {
+    const struct gtel_device *device;
+    size_t first;
+    bool is_idle;      /* it reports how busy it is, and that is 0 */
+    uint64_t used[2];  /* memory, in bytes: vram, gtt */
+    uint64_t total[2]; /* 0: not known */
+    bool has_used[2];
+};
+
+static void see(struct seen *seen, const struct gtel_batch *batch)
+{
+    for (size_t i = seen->first; i < batch->n; i++) {
+        const struct gtel_reading *reading = &batch->reading[i];
+        if (reading->metric == GTEL_M_GPU_BUSY && reading->device == seen->device)
+            seen->is_idle = gtel_reading_number(reading) <= 0;
+        if (reading->metric != GTEL_M_MEMORY_TOTAL && reading->metric != GTEL_M_MEMORY_USED)
+            continue;
+        bool is_gtt = gtel_str_eq(reading->dim[0], GTEL_STR("gtt"));
+        if (reading->metric == GTEL_M_MEMORY_TOTAL) {
+            seen->total[is_gtt] = reading->value.u64;
+            continue;
+        }
+        seen->has_used[is_gtt] = true;
+        seen->used[is_gtt] = reading->value.u64;
+    }
+    seen->first = batch->n;
+}
+
+static void put_share(struct gtel_batch *batch, const struct gtel_device *device,
+                      enum gtel_metric metric, struct gtel_str region, const uint64_t of[2])
+{
+    if (of[0] <= of[1] && of[1] > 0)
+        gtel_batch_f64(batch, device, metric, region, (double)of[0] / (double)of[1]);
+}
+
+/* Of an APU, both kinds are the host's memory, and together what it can use. */
+static void put_memory(struct gtel_batch *batch, const struct gtel_amd_gpu *gpu,
+                       const struct seen *seen)
+{
+    static const struct gtel_str regions[] = {GTEL_STR_INIT("vram"), GTEL_STR_INIT("gtt")};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(regions); i++) {
+        const uint64_t of[2] = {seen->used[i], seen->total[i]};
+        if (seen->has_used[i])
+            put_share(batch, seen->device, GTEL_M_MEMORY_USED_RATIO, regions[i], of);
+    }
+    if (!gpu->is_apu || !seen->has_used[0] || !seen->has_used[1] || seen->total[0] == 0 ||
+        seen->total[1] == 0)
+        return;
+    const uint64_t both[2] = {seen->used[0] + seen->used[1], seen->total[0] + seen->total[1]};
+    gtel_batch_u64(batch, seen->device, GTEL_M_GPU_MEMORY_USED, GTEL_STR_NONE, both[0]);
+    gtel_batch_u64(batch, seen->device, GTEL_M_GPU_MEMORY_TOTAL, GTEL_STR_NONE, both[1]);
+    put_share(batch, seen->device, GTEL_M_GPU_MEMORY_USED_RATIO, GTEL_STR_NONE, both);
+}
+
+static void put_levels(struct gtel_batch *batch, const struct gtel_amd_gpu *gpu)
+{
+    const struct gtel_device *device = gpu->card.card->device;
+    for (size_t i = 0; i < GTEL_AMD_CLOCKS; i++) {
+        const struct gtel_amd_clock *clock = &gpu->clock[i];
+        if (clock->range.max_mhz == 0)
+            continue;
+        gtel_batch_u64(batch, device, GTEL_M_FREQUENCY_HARDWARE_MIN, clock->domain,
+                       clock->range.min_mhz * 1000000);
+        gtel_batch_u64(batch, device, GTEL_M_FREQUENCY_HARDWARE_MAX, clock->domain,
+                       clock->range.max_mhz * 1000000);
+    }
+}
+
+/*
+ * Those that are free, or the others; with a table, without what it has. -ENODEV, or 0: what failed
+ * is counted.
+ */
+static int read_attrs(struct gtel_attr_sample *sample, bool is_free, bool has_table)
+{
+    for (size_t i = 0; i < sample->attrs->n; i++) {
+        struct gtel_attr *attr = &sample->attrs->attr[i];
+        if (attr->is_free == is_free && !(attr->is_covered && has_table) &&
+            gtel_attr_read(sample, attr) == -ENODEV)
+            return -ENODEV;
+    }
+    return 0;
+}
+
+/* Which files need not be read, since the table has what they have. */
+static void cover(struct gtel_amd_gpu *gpu)
+{
+    const struct gtel_attrs *attrs = &gpu->card.attrs;
+    const struct gtel_amd_table_state *table = &gpu->table;
+    if (gpu->has_covered && gpu->had_link == table->has_link &&
+        memcmp(gpu->is_given, table->is_given, sizeof(gpu->is_given)) == 0)
+        return;
+    memcpy(gpu->is_given, table->is_given, sizeof(gpu->is_given));
+    gpu->had_link = table->has_link;
+    gpu->has_covered = true;
+    for (size_t i = 0; i < attrs->n; i++)
+        attrs->attr[i].is_covered =
+            gtel_amd_table_has(table, attrs->attr[i].kind.metric, attrs->attr[i].reading.dim[0]);
+}
+
+/* An APU's table has its NPU, too, where the host knows one (drm/npu.c). */
+static void sample_npu(struct gtel_amd_gpu *gpu, struct gtel_batch *batch)
+{
+    const struct gtel_cards *cards = gpu->card.card->cards;
+    for (size_t i = 0; gpu->is_apu && i < cards->n; i++)
+        if (cards->card[i]->is_present && cards->card[i]->device &&
+            strcmp(cards->card[i]->drm.driver, "amdxdna") == 0)
+            (void)gtel_amd_table_sample_npu(&gpu->table, cards->card[i]->device, batch);
+}
+
+/* Whether the card, which is awake, has woken so lately that its values mean nothing. */
+static bool is_settling(struct gtel_amd_gpu *gpu, uint64_t now_ns)
+{
+    const struct gtel_card *card = gpu->card.card;
+    char path[GTEL_FS_PATH_MAX];
+    bool has_woken = gpu->has_slept || (gpu->was_read && gpu->suspended_ns != card->suspended_ns);
+    gpu->was_read = true;
+    gpu->suspended_ns = card->suspended_ns;
+    gpu->has_slept = false;
+    gtel_fs_path(path, "%s/gpu_metrics", card->path);
+    if (has_woken && gtel_fs_exists(card->cards->env, path))
+        gpu->settled_ns = now_ns + settle_ns;
+    return now_ns < gpu->settled_ns;
+}
+
+/*
+ * Reads what may be read while the card is left alone. Returns 1 when its memory has changed since,
+ * for then a client uses it; 0, or -ENODEV.
+ */
+static int sample_free(struct gtel_amd_gpu *gpu, struct gtel_attr_sample *sample, struct seen *seen)
+{
+    int r = read_attrs(sample, true, false);
+    see(seen, sample->batch);
+    put_memory(sample->batch, gpu, seen);
+    uint64_t used = seen->used[0] + seen->used[1];
+    bool is_used = used != gpu->memory_used;
+    gpu->memory_used = used;
+    return r < 0 ? r : is_used;
+}
+
+static int sample_awake(struct gtel_amd_gpu *gpu, struct gtel_attr_sample *sample,
+                        struct seen *seen, bool is_used)
+{
+    int table = gtel_amd_table_sample(&gpu->table, gpu->card.card, sample->batch);
+    if (table == -ENODEV)
+        return table;
+    if (table == 0) {
+        sample_npu(gpu, sample->batch);
+        cover(gpu);
+    }
+    int r = read_attrs(sample, false, table == 0);
+    if (r < 0)
+        return r;
+    sample->batch->origin = GTEL_ATTR_SYSFS;
+    if (gpu->is_clock_due)
+        gtel_amd_read_levels(gpu);
+    put_levels(sample->batch, gpu);
+    see(seen, sample->batch);
+    if (gpu->card.card->rest.delay_ns > 0)
+        gtel_rest_note(&gpu->card.card->rest, seen->is_idle && !is_used, sample->batch->t_ns);
+    return sample->read > 0 || sample->attrs->n == 0 ? 0 : sample->error;
+}
+
+static int sample(void *state, void *own, struct gtel_batch *batch)
+{
+    struct gtel_amd_gpu *gpu = own;
+    struct gtel_card *card = gpu->card.card;
+    struct gtel_attr_sample sample = {.card = card, .attrs = &gpu->card.attrs, .batch = batch};
+    enum gtel_card_power power;
+    batch->origin = GTEL_ATTR_SYSFS;
+    int r = gtel_card_begin(card, batch, &power);
+    if (r < 0)
+        return r;
+    gpu->has_slept = gpu->has_slept || power == GTEL_CARD_ASLEEP;
+    if (power == GTEL_CARD_ASLEEP)
+        return 0;
+    bool is_settling_now = power == GTEL_CARD_AWAKE && is_settling(gpu, batch->t_ns);
+    if (is_settling_now)
+        card->device->is_left_alone = true; /* it may fall asleep again */
+    else if (power == GTEL_CARD_AWAKE)
+        r = gtel_attr_source_open(state, &gpu->card, batch->t_ns);
+    if (r < 0)
+        return r;
+    struct seen seen = {.device = card->device, .first = batch->n};
+    r = sample_free(gpu, &sample, &seen);
+    if (r >= 0 && !seen.has_used[0] && gtel_card_is_removed(card))
+        return -ENODEV; /* files that are not the driver's stay */
+    if (r < 0 || is_settling_now || (power == GTEL_CARD_PAUSES && r == 0))
+        return r < 0 ? r : 0;
+    if (power == GTEL_CARD_PAUSES)
+        gtel_card_end_pause(card, batch);
+    return sample_awake(gpu, &sample, &seen, r > 0);
+}
+
+static void close_gpu(const struct gtel_env *env, void *own)
+{
+    struct gtel_amd_gpu *gpu = own;
+    gtel_amd_table_close(env, &gpu->table);
+    gtel_attr_source_close_card(env, own);
+}
+
+static const char *const drivers[] = {"amdgpu", NULL};
+
+static bool present(const struct gtel_env *env)
+{
+    return gtel_cards_any(env, drivers);
+}
+
+static const struct gtel_card_work work = {
+    .drivers = drivers,
+    .own_size = sizeof(struct gtel_amd_gpu),
+    .failure = "amdgpu: %s",
+    .close = close_gpu,
+    .discover = gtel_attr_source_discover,
+    .sample = sample,
+    .diagnose = gtel_amd_diagnose,
+};
+
+static int open_amdgpu(void *state, const struct gtel_env *env, const struct gtel_options *options)
+{
+    struct gtel_attr_source *source = state;
+    (void)options;
+    source->add = gtel_amd_add;
+    return gtel_card_source_open(&source->source, env, &work);
+}
+
+/* In the order of GTEL_ATTR_SYSFS … GTEL_AMD_TABLE_ORIGIN. */
+static const char *const origins[] = {"sysfs", "hwmon", "gpu_metrics", NULL};
+
+const struct gtel_source gtel_source_amdgpu = {
+    .name = "amdgpu",
+    .lane = "kernel",
+    .vendor = "amd",
+    .summary = "Use, memory, power, limits, temperatures, fans, voltages, clocks and PCIe link of "
+               "AMD GPUs with the driver amdgpu",
+    .needs = "Linux 5.4 or newer, 6.12 for video; no rights",
+    .seen = "not tried on hardware",
+    .origins = origins,
+    .state_size = sizeof(struct gtel_attr_source),
+    .present = present,
+    .open = open_amdgpu,
+    .discover = gtel_card_source_discover,
+    .sample = gtel_card_source_sample,
+    .diagnose = gtel_card_source_diagnose,
+    .close = gtel_attr_source_close,
+};

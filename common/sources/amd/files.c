@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* Which files of amdgpu are read, and what that does to a card. */
+#include "sources/amd/gpu.h"
+
+#include "sources/drm/hwmon.h"
+#include "sources/drm/link.h"
+
+#include <errno.h>
+
+/*
+ * What reading a file does, by kernel. Nothing but FREE is read of a card that sleeps, and of one
+ * that is left alone so that it can fall asleep.
+ * (kernel: amd/pm/amdgpu_pm.c of 6.1, 6.12 and 7.3, amdgpu/amdgpu_{vram,gtt}_mgr.c,
+ * amdgpu_device.c, amdgpu_ras.c, amdgpu_gfx.c; drivers/pci/pci-sysfs.c)
+ */
+enum effect {
+    /* Nothing, on every kernel: the driver's memory. */
+    FREE,
+    /*
+     * Up to 6.14 it resumes a card that sleeps; since then it fails with EPERM or EBUSY. On every
+     * kernel it starts the autosuspend delay, 5 s, again.
+     */
+    WAKES,
+    /* Registers are accessed without any guard, on every kernel: of a sleeping card, never. */
+    REGISTERS,
+    /* Configuration space; from 6.1.157 and 6.12.54 on it resumes the port, in D3cold the card. */
+    CONFIG
+};
+
+/*
+ * All that gtel reads of amdgpu. Rows without a metric are read elsewhere, and are here for what
+ * they do: gpu_metrics by table.c, xcp, board and texts by parts.c, errors by ras.c. Of hwmon,
+ * limits, labels and pwm1_min are FREE; the rest WAKES. Never read: pcie_bw, which sleeps for a
+ * second, and whatever is not in this table, since some files crash kernels (smxi/inxi#234).
+ */
+static const struct file {
+    const char *name;
+    enum effect effect;
+    enum gtel_metric metric;
+    enum gtel_attr_form form;
+    double scale;
+    const char *part;
+} files[] = {
+    {"mem_info_vram_used", FREE, GTEL_M_MEMORY_USED, GTEL_ATTR_BYTES, 1, "vram"},
+    {"mem_info_vram_total", FREE, GTEL_M_MEMORY_TOTAL, GTEL_ATTR_BYTES, 1, "vram"},
+    {"mem_info_vis_vram_used", FREE, GTEL_M_MEMORY_VISIBLE_USED, GTEL_ATTR_BYTES, 1, "vram"},
+    {"mem_info_vis_vram_total", FREE, GTEL_M_MEMORY_VISIBLE, GTEL_ATTR_BYTES, 1, "vram"},
+    {"mem_info_gtt_used", FREE, GTEL_M_MEMORY_USED, GTEL_ATTR_BYTES, 1, "gtt"},
+    {"mem_info_gtt_total", FREE, GTEL_M_MEMORY_TOTAL, GTEL_ATTR_BYTES, 1, "gtt"},
+    {"gpu_busy_percent", WAKES, GTEL_M_GPU_BUSY, GTEL_ATTR_SHARE, 0.01, ""},
+    {"mem_busy_percent", WAKES, GTEL_M_GPU_MEMORY_BANDWIDTH, GTEL_ATTR_SHARE, 0.01, ""},
+    {"vcn_busy_percent", WAKES, GTEL_M_ENGINE_BUSY, GTEL_ATTR_SHARE, 0.01, "video"},
+    {"pp_dpm_*", WAKES, GTEL_M_COUNT, 0, 0, ""},
+    {"hwmon/*", WAKES, GTEL_M_COUNT, 0, 0, ""},
+    {"gpu_metrics", WAKES, GTEL_M_COUNT, 0, 0, ""},
+    {"xcp/xcp_metrics", WAKES, GTEL_M_COUNT, 0, 0, ""},
+    {"board/*", WAKES, GTEL_M_COUNT, 0, 0, ""},
+    {"pcie_replay_count", REGISTERS, GTEL_M_COUNT, 0, 0, ""},
+    {"ras/*", REGISTERS, GTEL_M_COUNT, 0, 0, ""},
+    {"current_compute_partition", REGISTERS, GTEL_M_COUNT, 0, 0, ""},
+    {"current_link_*", CONFIG, GTEL_M_COUNT, 0, 0, ""},
+    {"mem_info_vram_vendor", FREE, GTEL_M_COUNT, 0, 0, ""},
+    {"unique_id", FREE, GTEL_M_COUNT, 0, 0, ""},
+    {"vbios_version", FREE, GTEL_M_COUNT, 0, 0, ""},
+    {"product_name", FREE, GTEL_M_COUNT, 0, 0, ""},
+    {"current_memory_partition", REGISTERS, GTEL_M_COUNT, 0, 0, ""},
+    {"power/*", FREE, GTEL_M_COUNT, 0, 0, ""},
+};
+
+/*
+ * The firmware of Raven, Picasso and Raven 2 keeps saying 100 (drm/amd issue 1932); Cyan Skillfish
+ * reads a register that is all ones. By PCI id (kernel: amdgpu_drv.c).
+ */
+bool gtel_amd_has_stuck_busy(const struct gtel_drm_card *drm)
+{
+    static const uint16_t ids[] = {0x15dd, 0x15d8, 0x13db, 0x13f9, 0x13fa,
+                                   0x13fb, 0x13fc, 0x13fe, 0x143f};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(ids); i++)
+        if (drm->vendor_id == 0x1002 && drm->device_id == ids[i])
+            return true;
+    return false;
+}
+
+static bool is_busy(enum gtel_metric metric)
+{
+    return metric == GTEL_M_GPU_BUSY || metric == GTEL_M_GPU_MEMORY_BANDWIDTH;
+}
+
+static void add_files(struct gtel_attr_list *list)
+{
+    bool is_stuck = gtel_amd_has_stuck_busy(&list->card->drm);
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(files); i++) {
+        const struct file *file = &files[i];
+        const struct gtel_attr_kind kind = {file->metric, file->form, file->scale};
+        const struct gtel_str dims[GTEL_ATTR_DIMS] = {gtel_str_of(file->part)};
+        if (file->metric == GTEL_M_COUNT || (is_stuck && is_busy(file->metric)))
+            continue;
+        list->is_free = file->effect == FREE;
+        gtel_attr_add(list, &kind, dims, list->card->path, gtel_str_of(file->name));
+    }
+    list->is_free = false;
+}
+
+void gtel_amd_read_levels(struct gtel_amd_gpu *gpu)
+{
+    static const struct {
+        const char *file;
+        struct gtel_str domain;
+    } clocks[GTEL_AMD_CLOCKS] = {
+        {"pp_dpm_sclk", GTEL_STR_INIT("graphics")},  {"pp_dpm_mclk", GTEL_STR_INIT("memory")},
+        {"pp_dpm_socclk", GTEL_STR_INIT("soc")},     {"pp_dpm_fclk", GTEL_STR_INIT("fabric")},
+        {"pp_dpm_vclk", GTEL_STR_INIT("vclk")},      {"pp_dpm_vclk1", GTEL_STR_INIT("vclk1")},
+        {"pp_dpm_dclk", GTEL_STR_INIT("dclk")},      {"pp_dpm_dclk1", GTEL_STR_INIT("dclk1")},
+        {"pp_dpm_dcefclk", GTEL_STR_INIT("display")}};
+    const struct gtel_card *card = gpu->card.card;
+    gpu->is_clock_due = false;
+    for (size_t i = 0; i < GTEL_AMD_CLOCKS; i++) {
+        char path[GTEL_FS_PATH_MAX];
+        char buf[GTEL_FS_TEXT_MAX];
+        struct gtel_str text;
+        gpu->clock[i] = (struct gtel_amd_clock){.domain = clocks[i].domain};
+        gtel_fs_path(path, "%s/%s", card->path, clocks[i].file);
+        int r = gtel_fs_text(card->cards->env, path, buf, sizeof(buf), &text);
+        gpu->is_clock_due = gpu->is_clock_due || r == -EBUSY || r == -EPERM;
+        if (r == 0)
+            (void)gtel_dpm_parse(text, &gpu->clock[i].range); /* no levels: not known */
+    }
+}
+
+void gtel_amd_add(struct gtel_attr_list *list)
+{
+    char path[GTEL_FS_PATH_MAX];
+    struct gtel_amd_gpu *gpu = list->own;
+    bool is_apu = gtel_hwmon_is_apu(list->env, list->card->path) > 0;
+    add_files(list);
+    gtel_hwmon_add(list);
+    if (!is_apu) /* that of an APU is within the chip */
+        gtel_link_add(list);
+    if (!gpu)
+        return;
+    gtel_amd_read_levels(gpu);
+    gpu->is_apu = is_apu;
+    gpu->has_covered = false; /* the list may be opened again */
+    for (size_t i = 0; i < list->n; i++)
+        gpu->table.has_fan = gpu->table.has_fan || list->attr[i].kind.metric == GTEL_M_FAN_RPM;
+    if (!gtel_fs_is_open(&gpu->table.file.file))
+        gtel_attr_list_check(list, gtel_amd_table_open(list->env, &gpu->table, list->card->path,
+                                                       list->card->drm.device_id));
+    /* A client that begins to work allocates memory. */
+    gtel_fs_path(path, "%s/mem_info_vram_used", list->card->path);
+    gtel_card_read_autosuspend(gpu->card.card, gtel_fs_exists(list->env, path));
+}

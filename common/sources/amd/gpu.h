@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What source amdgpu keeps for a GPU, and which of the driver's files it reads.
+ *
+ * A sleeping card is never touched: power/runtime_status comes first, on every kernel, and a
+ * missing one counts as awake. What reading a file does to a card is in one table (files.c): while
+ * a card is left alone so that it can fall asleep, only files that are free are read.
+ */
+#ifndef GTEL_SOURCES_AMD_GPU_H
+#define GTEL_SOURCES_AMD_GPU_H
+
+#include "parse/dpm.h"
+#include "sources/amd/table.h"
+#include "sources/drm/attr_source.h"
+
+enum { GTEL_AMD_CLOCKS = 9 };
+
+/* The levels of a clock; max_mhz is 0 where they are not known. */
+struct gtel_amd_clock {
+    struct gtel_str domain; /* a constant */
+    struct gtel_dpm range;
+};
+
+struct gtel_amd_gpu {
+    struct gtel_attr_card card; /* first: its attributes are the text files */
+    struct gtel_amd_table_state table;
+    /* What the table had given when it was decided which attributes it covers. */
+    bool has_covered;
+    bool had_link;
+    bool is_given[GTEL_AMD_TABLE_ROWS_MAX];
+    bool is_apu; /* its memory is the host's: VRAM is a part set aside, GTT the rest */
+    struct gtel_amd_clock clock[GTEL_AMD_CLOCKS];
+    bool is_clock_due; /* the driver refused some of them for a moment, as in a reset */
+    /* Since the last sample that read it. */
+    bool has_slept;
+    bool was_read;         /* there was one */
+    uint64_t suspended_ns; /* of the card, at that sample; 0 also before its first sleep */
+    uint64_t settled_ns;   /* after waking: no reading before that time */
+    uint64_t memory_used;  /* VRAM and GTT, in bytes */
+};
+
+/* Adds the files of a card that is awake; with list->own, reads its levels and what it is. */
+void gtel_amd_add(struct gtel_attr_list *list);
+/* Reads the levels of a card that is awake: once per discovery, since they change rarely. */
+void gtel_amd_read_levels(struct gtel_amd_gpu *gpu);
+/* Whether the card's busy values are known to be wrong, so that they are not read. */
+bool gtel_amd_has_stuck_busy(const struct gtel_drm_card *drm);
+void gtel_amd_diagnose(const void *state, const void *own, struct gtel_findings *findings);
+
+#endif

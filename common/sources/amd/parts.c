@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Source amdgpu_parts: what lies around an AMD GPU's own values: its partitions, the sensors of its
+ * board, and the texts that say what it is.
+ *
+ * An Instinct MI300 or newer can be divided into partitions, which are GPUs to ROCm. Each is a
+ * device with a label `instance`; power, temperatures, fabric and errors are the package's and
+ * reported there alone. Partition 0 is the PCI device; each further one has a device of the
+ * platform, which leads nowhere (kernel: amdxcp/amdgpu_xcp_drv.c), and all of these are there in
+ * each mode. Which are in use is known to KFD, which lists those of one GPU one after another
+ * (amdkfd/kfd_device.c, kgd2kfd_device_init).
+ */
+#include "base/error.h"
+#include "parse/kfd_node.h"
+#include "sources/amd/table.h"
+#include "sources/drm/card_source.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { UNITS_MAX = 8 };
+enum { ORIGIN_XCP, ORIGIN_BOARD };
+
+static const char *const drivers[] = {"amdgpu", NULL};
+
+/* MI350 and newer (kernel: amd/pm/amdgpu_pm.c); MI400 has those of the node in board/npm. */
+static const struct {
+    const char *file;
+    enum gtel_metric metric;
+    struct gtel_str domain;
+} powers[] = {
+    {"node_power", GTEL_M_POWER, GTEL_STR_INIT("node")},
+    {"cur_node_power_limit", GTEL_M_POWER_LIMIT, GTEL_STR_INIT("node")},
+    {"max_node_power_limit", GTEL_M_POWER_LIMIT_MAX, GTEL_STR_INIT("node")},
+    {"baseboard_power", GTEL_M_POWER, GTEL_STR_INIT("baseboard")},
+    {"baseboard_power_limit", GTEL_M_POWER_LIMIT, GTEL_STR_INIT("baseboard")},
+};
+
+static const struct {
+    const char *file;
+    enum gtel_amd_table table;
+} boards[] = {{"gpuboard_temp", GTEL_AMD_TABLE_GPUBOARD},
+              {"baseboard_temp", GTEL_AMD_TABLE_BASEBOARD}};
+
+struct unit {
+    struct gtel_device *device;
+    struct gtel_amd_table_file table; /* Linux 7.0 and newer */
+};
+
+struct parts_card {
+    struct gtel_card *card; /* first: see sources/drm/cards.h */
+    bool has_texts;
+    bool is_divided;
+    bool has_board;
+    uint32_t render[UNITS_MAX]; /* of partitions that KFD has shown now */
+    size_t shown;
+    struct unit unit[UNITS_MAX];
+    size_t n;
+    struct gtel_amd_table_file package; /* gpu_metrics, where partitions have no tables */
+    struct gtel_amd_table_file board[GTEL_ARRAY_LEN(boards)];
+    struct gtel_fs_file power[GTEL_ARRAY_LEN(powers)];
+};
+
+static bool present(const struct gtel_env *env)
+{
+    return gtel_cards_any(env, drivers);
+}
+
+static void close_files(const struct gtel_env *env, void *p)
+{
+    struct parts_card *own = p;
+    for (size_t i = 0; i < UNITS_MAX; i++)
+        gtel_amd_table_file_close(env, &own->unit[i].table);
+    gtel_amd_table_file_close(env, &own->package);
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(boards); i++)
+        gtel_amd_table_file_close(env, &own->board[i]);
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(powers); i++)
+        gtel_fs_close(env, &own->power[i]);
+}
+
+/* ---- texts ---- */
+
+static bool read_text(const struct parts_card *own, const char *file, char *buf, size_t size)
+{
+    char path[GTEL_FS_PATH_MAX];
+    struct gtel_str text;
+    gtel_fs_path(path, "%s/%s", own->card->path, file);
+    bool is_read = gtel_fs_text(own->card->cards->env, path, buf, size, &text) == 0;
+    return is_read && gtel_str_copy(buf, size, text);
+}
+
+/* From the driver's memory, on each kernel (amdgpu_device.c, amdgpu_atombios.c, amdgpu_vram_mgr.c).
+ */
+static void label_texts(struct gtel_registry *registry, struct parts_card *own)
+{
+    static const struct {
+        const char *file;
+        enum gtel_label label;
+    } texts[] = {{"unique_id", GTEL_LABEL_UUID},
+                 {"vbios_version", GTEL_LABEL_FIRMWARE},
+                 {"mem_info_vram_vendor", GTEL_LABEL_MEMORY_VENDOR}};
+    char buf[GTEL_LABEL_MAX];
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(texts) && !own->has_texts; i++)
+        if (read_text(own, texts[i].file, buf, sizeof(buf)) && strspn(buf, "0") < strlen(buf))
+            gtel_device_label(registry, own->card->device, texts[i].label, gtel_str_of(buf));
+    own->has_texts = true;
+}
+
+/* Both are registers, read without a guard: of a card that is awake, once per discovery. */
+static void read_modes(struct gtel_registry *registry, struct parts_card *own)
+{
+    char compute[16];
+    char memory[16];
+    char text[64];
+    if (!gtel_card_may_read(own->card) ||
+        !read_text(own, "current_compute_partition", compute, sizeof(compute)))
+        return; /* what was known stays */
+    own->is_divided = strcmp(compute, "SPX") != 0 && strcmp(compute, "UNKNOWN") != 0;
+    bool has_memory = read_text(own, "current_memory_partition", memory, sizeof(memory));
+    (void)snprintf(text, sizeof(text), "partition=%s%s%s", compute, has_memory ? " memory=" : "",
+                   has_memory ? memory : "");
+    gtel_device_relabel(registry, own->card->device, GTEL_LABEL_MODES, gtel_str_of(text));
+}
+
+/* ---- partitions ---- */
+
+struct finder {
+    const struct gtel_card_source *source;
+    struct parts_card *at; /* whose partitions follow */
+    int error;
+};
+
+static struct parts_card *find_card(const struct gtel_card_source *source, struct gtel_str key)
+{
+    for (size_t i = 0; i < source->cards.n; i++)
+        if (gtel_str_eq(gtel_str_of(gtel_card_at(&source->cards, i)->drm.key), key))
+            return source->cards.slot[i].own;
+    return NULL;
+}
+
+static int add_node(void *arg, uint32_t number)
+{
+    struct finder *finder = arg;
+    char path[GTEL_FS_PATH_MAX];
+    char buf[GTEL_FS_TEXT_MAX];
+    struct gtel_str text;
+    struct gtel_pci pci;
+    uint32_t render;
+    gtel_fs_path(path, "sys/class/kfd/kfd/topology/nodes/%lu/properties", (unsigned long)number);
+    int r = gtel_fs_text(finder->source->env, path, buf, sizeof(buf), &text);
+    if (r < 0 && r != -ENOENT) /* it may have gone since */
+        finder->error = r;
+    if (r < 0 || gtel_kfd_node_pci(text, &pci) < 0 || gtel_kfd_node_render(text, &render) < 0)
+        return 0;
+    gtel_fs_path(path, "sys/class/drm/renderD%lu/device", (unsigned long)render);
+    r = gtel_fs_link_name(finder->source->env, path, buf, sizeof(buf), &text);
+    struct parts_card *first = r == 0 ? find_card(finder->source, text) : NULL;
+    const struct gtel_pci *at = finder->at ? &finder->at->card->drm.pci : NULL;
+    if (first)
+        finder->at = first;
+    else if (r < 0 || !at || at->bus != pci.bus || at->device != pci.device)
+        finder->at = NULL;
+    if (finder->at && finder->at->shown < UNITS_MAX)
+        finder->at->render[finder->at->shown++] = render;
+    return 0;
+}
+
+/* The device of a partition, and its table. 0 or a negative errno. */
+static int open_unit(struct gtel_registry *registry, struct parts_card *own, size_t i)
+{
+    static const enum gtel_label same[] = {GTEL_LABEL_GPU, GTEL_LABEL_VENDOR, GTEL_LABEL_DRIVER,
+                                           GTEL_LABEL_MODEL, GTEL_LABEL_PCI_ID};
+    const struct gtel_env *env = own->card->cards->env;
+    struct unit *unit = &own->unit[i];
+    char text[GTEL_FS_PATH_MAX];
+    (void)snprintf(text, sizeof(text), "%s/xcp%zu", own->card->drm.key, i);
+    int r = gtel_registry_add(registry, gtel_str_of(text), &unit->device);
+    if (r < 0)
+        return r;
+    for (size_t l = 0; l < GTEL_ARRAY_LEN(same); l++)
+        gtel_device_label(registry, unit->device, same[l],
+                          gtel_str_of(own->card->device->label[same[l]]));
+    (void)snprintf(text, sizeof(text), "xcp%zu", i);
+    gtel_device_label(registry, unit->device, GTEL_LABEL_INSTANCE, gtel_str_of(text));
+    if (gtel_fs_is_open(&unit->table.file))
+        return 0;
+    gtel_fs_path(text, "sys/class/drm/renderD%lu/device/xcp/xcp_metrics",
+                 (unsigned long)own->render[i]);
+    r = gtel_amd_table_file_open(env, &unit->table, text);
+    if (r == -ENOENT && !gtel_fs_is_open(&own->package.file))
+        r = gtel_amd_table_file_open(env, &own->package,
+                                     gtel_fs_path(text, "%s/gpu_metrics", own->card->path));
+    return r == -ENOENT ? 0 : r;
+}
+
+/* One that KFD shows is the GPU itself. */
+static int update_units(struct gtel_registry *registry, struct parts_card *own)
+{
+    size_t n = own->shown > 1 ? own->shown : 0;
+    int first = 0;
+    for (size_t i = n; i < own->n; i++) {
+        gtel_registry_lost(registry, own->unit[i].device);
+        gtel_amd_table_file_close(own->card->cards->env, &own->unit[i].table);
+    }
+    own->n = n;
+    for (size_t i = 0; i < n; i++) {
+        int r = open_unit(registry, own, i);
+        if (!own->unit[i].device)
+            own->n = i; /* no memory */
+        first = first < 0 ? first : r;
+    }
+    return first;
+}
+
+/* Partitions of a GPU that has been removed. */
+static void drop_unowned(const struct gtel_card_source *source, struct gtel_registry *registry)
+{
+    for (size_t d = 0; d < registry->n; d++) {
+        struct gtel_device *device = registry->device[d];
+        struct gtel_str key = gtel_str_of(device->key);
+        size_t slash = gtel_str_find(key, '/');
+        struct gtel_str behind = gtel_str_skip(key, slash);
+        if (device->is_present && gtel_str_starts(behind, GTEL_STR("/xcp")) &&
+            !find_card(source, (struct gtel_str){key.p, slash}))
+            gtel_registry_lost(registry, device);
+    }
+}
+
+static int open_board(struct parts_card *own)
+{
+    const struct gtel_env *env = own->card->cards->env;
+    char path[GTEL_FS_PATH_MAX];
+    int first = 0;
+    gtel_fs_path(path, "%s/board", own->card->path);
+    own->has_board = gtel_fs_exists(env, path);
+    for (size_t i = 0; own->has_board && i < GTEL_ARRAY_LEN(boards); i++) {
+        gtel_fs_path(path, "%s/board/%s", own->card->path, boards[i].file);
+        int r = gtel_fs_is_open(&own->board[i].file)
+                    ? 0
+                    : gtel_amd_table_file_open(env, &own->board[i], path);
+        first = first < 0 || r == -ENOENT ? first : r;
+    }
+    for (size_t i = 0; own->has_board && i < 2 * GTEL_ARRAY_LEN(powers); i++) {
+        struct gtel_fs_file *file = &own->power[i / 2];
+        gtel_fs_path(path, "%s/board/%s%s", own->card->path, i % 2 == 1 ? "npm/" : "",
+                     powers[i / 2].file);
+        int r = gtel_fs_is_open(file) ? 0 : gtel_fs_open(env, file, path);
+        first = first < 0 || r == -ENOENT ? first : r;
+    }
+    return first;
+}
+
+static int discover(void *state, struct gtel_registry *registry)
+{
+    const struct gtel_card_source *source = state;
+    struct finder finder = {.source = source};
+    bool is_any_divided = false;
+    int first = gtel_card_source_discover(state, registry);
+    for (size_t i = 0; i < source->cards.n; i++) {
+        struct parts_card *own = source->cards.slot[i].own;
+        label_texts(registry, own);
+        read_modes(registry, own);
+        int r = open_board(own);
+        first = first < 0 ? first : r;
+        own->shown = 0;
+        is_any_divided = is_any_divided || own->is_divided;
+    }
+    if (is_any_divided) {
+        int r = source->env->ops->dir_list_from(
+            source->env->arg, "sys/class/kfd/kfd/topology/nodes", 0, add_node, &finder);
+        finder.error = r < 0 && r != -ENOENT ? r : finder.error;
+    }
+    for (size_t i = 0; finder.error == 0 && i < source->cards.n; i++) {
+        int r = update_units(registry, source->cards.slot[i].own);
+        first = first < 0 ? first : r;
+    }
+    drop_unowned(source, registry);
+    return first < 0 ? first : finder.error;
+}
+
+/* ---- reading ---- */
+
+/* Of partition `part` in the package's table, or of the table's own (-1). */
+static bool get(const struct gtel_amd_metrics *metrics, int part, enum gtel_amd_field field,
+                unsigned i, uint64_t *ret)
+{
+    bool is_per_part = metrics->place[field].is_per_part;
+    if (is_per_part != (part >= 0))
+        return false;
+    return is_per_part ? gtel_amd_metrics_part(metrics, (unsigned)part, field, i, ret)
+                       : gtel_amd_metrics_get(metrics, field, i, ret);
+}
+
+/* The mean of those that the partition has, in percent; a clock is the mean of its compute dies. */
+static void put_unit(struct gtel_batch *batch, const struct gtel_device *device,
+                     const struct gtel_amd_metrics *metrics, int part)
+{
+    static const struct {
+        enum gtel_amd_field field;
+        enum gtel_metric metric;
+        struct gtel_str dim;
+        uint64_t most;
+        double scale;
+    } rows[] = {
+        {GTEL_AMD_GFX_BUSY_INST, GTEL_M_GPU_BUSY, GTEL_STR_INIT(""), 100, 0.01},
+        {GTEL_AMD_VCN_BUSY, GTEL_M_ENGINE_BUSY, GTEL_STR_INIT("video"), 100, 0.01},
+        {GTEL_AMD_JPEG_BUSY, GTEL_M_ENGINE_BUSY, GTEL_STR_INIT("jpeg"), 100, 0.01},
+        {GTEL_AMD_CURRENT_GFXCLK, GTEL_M_FREQUENCY_ACTUAL, GTEL_STR_INIT("graphics"), 20000, 1e6},
+    };
+    for (size_t r = 0; r < GTEL_ARRAY_LEN(rows); r++) {
+        double sum = 0;
+        unsigned n = 0;
+        uint64_t value;
+        for (unsigned i = 0; i < metrics->place[rows[r].field].count; i++) {
+            if (!get(metrics, part, rows[r].field, i, &value) || value > rows[r].most)
+                continue;
+            sum += (double)value * rows[r].scale;
+            n++;
+        }
+        if (n > 0 && rows[r].metric == GTEL_M_FREQUENCY_ACTUAL && sum > 0)
+            gtel_batch_u64(batch, device, rows[r].metric, rows[r].dim, (uint64_t)(sum / n));
+        else if (n > 0 && rows[r].metric != GTEL_M_FREQUENCY_ACTUAL)
+            gtel_batch_f64(batch, device, rows[r].metric, rows[r].dim, sum / n);
+    }
+}
+
+/* -ENODEV, or 0: what is absent in a table is absent. */
+static int read_units(struct parts_card *own, struct gtel_batch *batch)
+{
+    const struct gtel_env *env = own->card->cards->env;
+    struct gtel_amd_metrics metrics;
+    int r = 0;
+    for (size_t i = 0; i < own->n; i++) {
+        if (!gtel_fs_is_open(&own->unit[i].table.file))
+            continue;
+        r = gtel_amd_table_file_read(env, &own->unit[i].table, GTEL_AMD_TABLE_PARTITION, &metrics);
+        if (r == -ENODEV)
+            return r;
+        if (r == 0)
+            put_unit(batch, own->unit[i].device, &metrics, -1);
+    }
+    if (own->n == 0 || !gtel_fs_is_open(&own->package.file))
+        return 0;
+    r = gtel_amd_table_file_read(env, &own->package, GTEL_AMD_TABLE_GPU, &metrics);
+    for (size_t i = 0; r == 0 && i < own->n && i < metrics.parts; i++)
+        put_unit(batch, own->unit[i].device, &metrics, (int)i);
+    return r == -ENODEV ? r : 0;
+}
+
+static int read_board(struct parts_card *own, struct gtel_batch *batch)
+{
+    const struct gtel_env *env = own->card->cards->env;
+    const struct gtel_device *device = own->card->device;
+    struct gtel_amd_metrics metrics;
+    struct gtel_amd_sensor sensor;
+    uint64_t watts;
+    for (size_t b = 0; b < GTEL_ARRAY_LEN(boards); b++) {
+        int r = gtel_amd_table_file_read(env, &own->board[b], boards[b].table, &metrics);
+        if (r == -ENODEV)
+            return r;
+        for (unsigned i = 0; r == 0 && i < GTEL_AMD_SENSORS_MAX; i++)
+            if (gtel_amd_metrics_sensor(&metrics, i, &sensor) && sensor.celsius > 0 &&
+                sensor.celsius <= 150)
+                gtel_batch_f64(batch, device, GTEL_M_TEMPERATURE, gtel_str_of(sensor.name),
+                               sensor.celsius);
+    }
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(powers); i++) {
+        int r = gtel_fs_read_u64(env, &own->power[i], &watts);
+        if (r == -ENODEV)
+            return r;
+        if (r == 0 && watts > 0 && watts < 1000000)
+            gtel_batch_f64(batch, device, powers[i].metric, powers[i].domain, (double)watts);
+    }
+    return 0;
+}
+
+static int sample_card(void *state, void *p, struct gtel_batch *batch)
+{
+    struct parts_card *own = p;
+    (void)state;
+    if (own->n == 0 && !own->has_board)
+        return 0;
+    batch->t_ns = gtel_env_now(own->card->cards->env);
+    batch->origin = ORIGIN_XCP;
+    for (size_t i = 0; i < own->n; i++)
+        gtel_batch_u64(batch, own->unit[i].device, GTEL_M_GPU_AWAKE, GTEL_STR_NONE,
+                       !own->card->device->is_asleep);
+    if (!gtel_card_may_read(own->card))
+        return 0;
+    int r = read_units(own, batch);
+    batch->origin = ORIGIN_BOARD;
+    return r < 0 || !own->has_board ? r : read_board(own, batch);
+}
+
+static void diagnose_card(const void *state, const void *p, struct gtel_findings *findings)
+{
+    static const char *const hidden[3] = {
+        "sys/class/kfd/kfd/topology", "the GPU is divided, and KFD does not show its partitions",
+        "give the container /sys/class/kfd and the GPU's devices"};
+    const struct parts_card *own = p;
+    (void)state;
+    if (own->is_divided && own->n == 0)
+        gtel_finding_put(findings, own->card->device, GTEL_MEASUREMENT_GPU, 0, hidden);
+}
+
+static const struct gtel_card_work work = {
+    .drivers = drivers,
+    .own_size = sizeof(struct parts_card),
+    .close = close_files,
+    .sample = sample_card,
+    .diagnose = diagnose_card,
+};
+
+static int open_parts(void *state, const struct gtel_env *env, const struct gtel_options *options)
+{
+    (void)options;
+    return gtel_card_source_open(state, env, &work);
+}
+
+/* In the order of ORIGIN_XCP … */
+static const char *const origins[] = {"xcp_metrics", "board sensors", NULL};
+
+const struct gtel_source gtel_source_amdgpu_parts = {
+    .name = "amdgpu_parts",
+    .lane = "kernel",
+    .vendor = "amd",
+    .summary = "Partitions of Instinct GPUs as instances, temperatures and power of their boards, "
+               "and what an AMD GPU is",
+    .needs = "no rights; partitions need KFD, their values Linux 7.0 or AMD's own driver",
+    .seen = "not tried on hardware",
+    .origins = origins,
+    .state_size = sizeof(struct gtel_card_source),
+    .present = present,
+    .open = open_parts,
+    .discover = discover,
+    .sample = gtel_card_source_sample,
+    .diagnose = gtel_card_source_diagnose,
+    .close = gtel_card_source_close,
+};

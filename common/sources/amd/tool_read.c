@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What amd-smi and rocm-smi print. Keys, units and forms: ROCm/amdsmi, amdsmi_cli (rocm-5.7.1 to
+ * October 2024), its CHANGELOG.md in ROCm/rocm-systems, amd/MxGPU-Virtualization, smi-lib/cli;
+ * ROCm/rocm_smi_lib, python_smi_tools/rocm_smi.py (rocm-4.3.0 to October 2024).
+ */
+#include "sources/amd/tool_read.h"
+
+#include "base/compiler.h"
+#include "parse/json.h"
+#include "parse/link.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* How a value is written: a number; a number in GT/s; "1 (16.0GT/s x16)"; a word. */
+enum form { NUMBER, SPEED, LINK_SPEED, LINK_WIDTH, WORD };
+
+#define MIB 1048576.0
+
+/* Unit, range and scale. */
+#define SHARE "%", 0, 100, 0.01
+#define WATTS(least) "W", least, 10000, 1
+#define JOULES "J", 0.001, 1e15, 1
+#define MICROJOULES "uJ", 1, 1e21, 1e-6
+#define MILLIVOLTS "mV", 100, 5000, 1e-3
+#define CELSIUS "C", 1, 250, 1
+#define MEGAHERTZ(least) "MHz", least, 20000, 1e6
+#define MIBS(least) "MB", least, 268435456, MIB
+#define BYTES(least) "B", least, 281474976710656, 1
+#define COUNT "", 0, 9007199254740992, 1
+#define BETWEEN(least, most) "", least, most, 1
+#define GENERATION "GT/s", 1, 6, 1
+#define REVOLUTIONS "RPM", 0, 50000, 1
+
+/* WHOLE: each partition of a GPU shows that of all of it. */
+enum { PART, WHOLE };
+
+#define ROW(of, range, metric, part, keys)                                                         \
+    {                                                                                              \
+        keys, range, of, NUMBER, GTEL_M_##metric,                                                  \
+        {                                                                                          \
+            part                                                                                   \
+        }                                                                                          \
+    }
+#define ROW_AS(form, of, range, metric, part, more, keys)                                          \
+    {                                                                                              \
+        keys, range, of, form, GTEL_M_##metric,                                                    \
+        {                                                                                          \
+            part, more                                                                             \
+        }                                                                                          \
+    }
+
+/*
+ * 0 is no temperature, no power and no limit: so the libraries show what they do not know. "MB" are
+ * MiB. Gfx activity is the GPU's share of time, umc activity that of its memory.
+ */
+const struct gtel_amd_tool_row gtel_amd_tool_rows[] = {
+    ROW(PART, SHARE, GPU_BUSY, NULL, "usage>gfx_activity|usage>gfx_usage|GPU use (%)"),
+    ROW(PART, SHARE, GPU_MEMORY_BANDWIDTH, NULL,
+        "usage>umc_activity|usage>mem_usage|GPU memory use (%)|"
+        "GPU Memory Read/Write Activity (%)"),
+    ROW(PART, SHARE, ENGINE_BUSY, "video", "usage>mm_activity|usage>mm_ip_usage"),
+    ROW(WHOLE, WATTS(0.001), POWER, "pkg",
+        "power>socket_power|power>current_power|power>average_socket_power|"
+        "Average Graphics Package Power (W)|Current Socket Graphics Package Power (W)"),
+    ROW(WHOLE, WATTS(1), POWER_LIMIT, "pkg",
+        "limit>socket_power|limit>current_power|Max Graphics Package Power (W)"),
+    ROW_AS(WORD, WHOLE, BETWEEN(0, 1), GPU_THROTTLED, NULL, NULL, "power>throttle_status"),
+    ROW(WHOLE, JOULES, ENERGY, "pkg", "energy>total_energy_consumption"),
+    ROW(WHOLE, MICROJOULES, ENERGY, "pkg", "Accumulated Energy (uJ)"),
+    ROW(WHOLE, MILLIVOLTS, VOLTAGE, "vddgfx",
+        "power>gfx_voltage|power>current_gfx_voltage|Voltage (mV)"),
+    ROW(WHOLE, MILLIVOLTS, VOLTAGE, "vddnb", "power>soc_voltage|power>current_soc_voltage"),
+    ROW(WHOLE, CELSIUS, TEMPERATURE, "edge", "temperature>edge|Temperature (Sensor edge) (C)"),
+    ROW(WHOLE, CELSIUS, TEMPERATURE, "junction",
+        "temperature>hotspot|Temperature (Sensor junction) (C)"),
+    ROW(WHOLE, CELSIUS, TEMPERATURE, "mem", "temperature>mem|Temperature (Sensor memory) (C)"),
+    ROW(WHOLE, CELSIUS, TEMPERATURE, "hbm0", "Temperature (Sensor HBM 0) (C)"),
+    ROW(WHOLE, CELSIUS, TEMPERATURE, "hbm1", "Temperature (Sensor HBM 1) (C)"),
+    ROW(WHOLE, CELSIUS, TEMPERATURE, "hbm2", "Temperature (Sensor HBM 2) (C)"),
+    ROW(WHOLE, CELSIUS, TEMPERATURE, "hbm3", "Temperature (Sensor HBM 3) (C)"),
+    ROW(WHOLE, CELSIUS, TEMPERATURE_CRITICAL, "edge", "limit>slowdown_edge_temperature"),
+    ROW(WHOLE, CELSIUS, TEMPERATURE_CRITICAL, "junction", "limit>slowdown_hotspot_temperature"),
+    ROW(WHOLE, CELSIUS, TEMPERATURE_CRITICAL, "mem", "limit>slowdown_vram_temperature"),
+    ROW(WHOLE, CELSIUS, TEMPERATURE_EMERGENCY, "edge", "limit>shutdown_edge_temperature"),
+    ROW(WHOLE, CELSIUS, TEMPERATURE_EMERGENCY, "junction", "limit>shutdown_hotspot_temperature"),
+    ROW(WHOLE, CELSIUS, TEMPERATURE_EMERGENCY, "mem", "limit>shutdown_vram_temperature"),
+    ROW(PART, MEGAHERTZ(0), FREQUENCY_ACTUAL, "graphics",
+        "clock>gfx_0>clk|clock>gfx>clk|clock>gfx>cur_clk|sclk clock speed:"),
+    ROW(PART, MEGAHERTZ(0), FREQUENCY_MIN, "graphics", "clock>gfx_0>min_clk|clock>gfx>min_clk"),
+    ROW(PART, MEGAHERTZ(1), FREQUENCY_MAX, "graphics", "clock>gfx_0>max_clk|clock>gfx>max_clk"),
+    ROW(PART, MEGAHERTZ(0), FREQUENCY_ACTUAL, "memory",
+        "clock>mem_0>clk|clock>mem>clk|clock>mem>cur_clk|mclk clock speed:"),
+    ROW(PART, MEGAHERTZ(0), FREQUENCY_MIN, "memory", "clock>mem_0>min_clk|clock>mem>min_clk"),
+    ROW(PART, MEGAHERTZ(1), FREQUENCY_MAX, "memory", "clock>mem_0>max_clk|clock>mem>max_clk"),
+    ROW(PART, MIBS(1), MEMORY_TOTAL, "vram", "mem_usage>total_vram|mem_usage>vram"),
+    ROW(PART, BYTES(1), MEMORY_TOTAL, "vram", "VRAM Total Memory (B)"),
+    ROW(PART, MIBS(0), MEMORY_USED, "vram", "mem_usage>used_vram"),
+    ROW(PART, BYTES(0), MEMORY_USED, "vram", "VRAM Total Used Memory (B)"),
+    ROW(PART, MIBS(1), MEMORY_VISIBLE, "vram", "mem_usage>total_visible_vram|mem_usage>vis_vram"),
+    ROW(PART, BYTES(1), MEMORY_VISIBLE, "vram", "VIS_VRAM Total Memory (B)"),
+    ROW(PART, MIBS(0), MEMORY_VISIBLE_USED, "vram",
+        "mem_usage>used_visible_vram|mem_usage>used_vis_vram"),
+    ROW(PART, BYTES(0), MEMORY_VISIBLE_USED, "vram", "VIS_VRAM Total Used Memory (B)"),
+    ROW(PART, MIBS(1), MEMORY_TOTAL, "gtt", "mem_usage>total_gtt|mem_usage>gtt"),
+    ROW(PART, BYTES(1), MEMORY_TOTAL, "gtt", "GTT Total Memory (B)"),
+    ROW(PART, MIBS(0), MEMORY_USED, "gtt", "mem_usage>used_gtt"),
+    ROW(PART, BYTES(0), MEMORY_USED, "gtt", "GTT Total Used Memory (B)"),
+    ROW_AS(SPEED, WHOLE, GENERATION, GPU_PCIE_GEN, NULL, NULL,
+           "pcie>speed|pcie>current_speed|pcie>pcie_speed"),
+    ROW(WHOLE, BETWEEN(1, 64), GPU_PCIE_WIDTH, NULL,
+        "pcie>width|pcie>current_lanes|pcie>pcie_lanes"),
+    ROW_AS(LINK_SPEED, WHOLE, GENERATION, GPU_PCIE_GEN, NULL, NULL, "pcie clock level"),
+    ROW_AS(LINK_WIDTH, WHOLE, BETWEEN(1, 64), GPU_PCIE_WIDTH, NULL, NULL, "pcie clock level"),
+    ROW(WHOLE, COUNT, GPU_PCIE_REPLAYS, NULL, "pcie>replay_count|replay_count|PCIe Replay Count"),
+    ROW_AS(NUMBER, WHOLE, COUNT, ERROR_COUNT, "ecc", "corrected",
+           "ecc>total_correctable_count|ecc>total_correctable|ecc>correctable"),
+    ROW_AS(NUMBER, WHOLE, COUNT, ERROR_COUNT, "ecc", "uncorrected",
+           "ecc>total_uncorrectable_count|ecc>total_uncorrectable|ecc>uncorrectable"),
+    ROW_AS(NUMBER, WHOLE, COUNT, ERROR_COUNT, "ecc", "deferred", "ecc>total_deferred_count"),
+    ROW(WHOLE, REVOLUTIONS, FAN_RPM, "1", "fan>rpm|Fan RPM"),
+    ROW(WHOLE, SHARE, FAN, "1", "fan>usage|Fan speed (%)"),
+};
+
+const size_t gtel_amd_tool_rows_n = GTEL_ARRAY_LEN(gtel_amd_tool_rows);
+_Static_assert(GTEL_ARRAY_LEN(gtel_amd_tool_rows) <= GTEL_AMD_TOOL_ROWS, "a bit for each row");
+
+enum { JOINED_MAX = 3 * GTEL_JSON_KEY_MAX };
+
+/* ---- values ---- */
+
+static char lower(char c)
+{
+    return (char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
+}
+
+/* Keys and units differ in case between versions. */
+static bool is_same(struct gtel_str a, struct gtel_str b)
+{
+    for (size_t i = 0; i < a.n && a.n == b.n; i++)
+        if (lower(a.p[i]) != lower(b.p[i]))
+            return false;
+    return a.n == b.n;
+}
+
+/* "37", "(1402Mhz)", "88 W"; not "N/A (Secondary die)". */
+static int parse_number(struct gtel_str text, struct gtel_str unit, double *ret)
+{
+    size_t n = 0;
+    if (text.n > 1 && text.p[0] == '(' && text.p[text.n - 1] == ')')
+        text = (struct gtel_str){text.p + 1, text.n - 2};
+    while (n < text.n && text.p[n] != ' ' && text.p[n] != '%' &&
+           (lower(text.p[n]) < 'a' || lower(text.p[n]) > 'z' || (lower(text.p[n]) == 'e' && n > 0)))
+        n++;
+    struct gtel_str rest = gtel_str_trim(gtel_str_skip(text, n));
+    if (rest.n > 0 && !is_same(rest, unit))
+        return -EINVAL;
+    return gtel_str_f64((struct gtel_str){text.p, n}, ret);
+}
+
+static int parse_speed(struct gtel_str number, double *ret)
+{
+    char text[32];
+    uint64_t gen;
+    int n = snprintf(text, sizeof(text), "%.*s GT/s", GTEL_STR_ARG(number));
+    if (n < 0 || (size_t)n >= sizeof(text))
+        return -EINVAL;
+    int r = gtel_link_speed(gtel_str_of(text), &gen);
+    if (r == 0)
+        *ret = (double)gen;
+    return r;
+}
+
+/* "1 (16.0GT/s x16)" */
+static int parse_link(struct gtel_str text, bool is_width, double *ret)
+{
+    text = gtel_str_skip(text, gtel_str_find(text, '(') + 1);
+    size_t speed = gtel_str_find(text, 'G');
+    size_t width = gtel_str_find(text, 'x');
+    size_t end = gtel_str_find(text, ')');
+    if (speed > width || width >= end || end == text.n)
+        return -EINVAL;
+    return is_width ? gtel_str_f64((struct gtel_str){text.p + width + 1, end - width - 1}, ret)
+                    : parse_speed((struct gtel_str){text.p, speed}, ret);
+}
+
+static int parse_value(const struct gtel_amd_tool_row *row, struct gtel_str text, double *ret)
+{
+    switch ((enum form)row->form) {
+    case NUMBER:
+        return parse_number(text, gtel_str_of(row->unit), ret);
+    case SPEED:
+        return parse_speed((struct gtel_str){text.p, gtel_str_find(text, ' ')}, ret);
+    case LINK_SPEED:
+    case LINK_WIDTH:
+        return parse_link(text, row->form == LINK_WIDTH, ret);
+    case WORD:
+        *ret = gtel_str_eq(text, GTEL_STR("THROTTLED"));
+        return *ret > 0 || gtel_str_eq(text, GTEL_STR("UNTHROTTLED")) ? 0 : -EINVAL;
+    }
+    return -EINVAL;
+}
+
+/* ---- devices ---- */
+
+struct reader {
+    struct gtel_amd_tool_answer *answer;
+    struct gtel_amd_tool_device now;
+};
+
+static bool is_number(struct gtel_str text)
+{
+    uint64_t number;
+    return gtel_str_u64(text, &number) == 0;
+}
+
+/*
+ * How many names lead to a device: none where the only one is the outermost object (amd-smi up to
+ * 6.0), one in an array or as "card0", two in gpu_data.
+ */
+static size_t names_before(const struct gtel_json_path *path)
+{
+    const struct gtel_str card = GTEL_STR("card");
+    if (path->n == 0)
+        return 0;
+    if (gtel_str_eq(path->key[0], GTEL_STR("gpu_data")))
+        return 2;
+    bool is_card = gtel_str_starts(path->key[0], card);
+    return is_number(is_card ? gtel_str_skip(path->key[0], card.n) : path->key[0]) ? 1 : 0;
+}
+
+static bool has_key(const char *keys, struct gtel_str key)
+{
+    struct gtel_str rest = gtel_str_of(keys);
+    struct gtel_str one;
+    while (gtel_str_part(&rest, '|', &one))
+        if (is_same(one, key))
+            return true;
+    return false;
+}
+
+/* What the device is. */
+static void take_identity(struct reader *reader, struct gtel_str key, struct gtel_str text)
+{
+    struct gtel_amd_tool_device *device = &reader->now;
+    uint64_t index;
+    if (gtel_str_eq(key, GTEL_STR("gpu")) && gtel_str_u64(text, &index) == 0 && index < 1024)
+        device->index = (int64_t)index;
+    else if (has_key("bdf|bus>bdf|PCI Bus", key))
+        device->has_pci = gtel_pci_parse(text, &device->pci) == 0;
+    else if (has_key("asic>market_name|Card Series", key) && !gtel_str_eq(text, GTEL_STR("N/A")) &&
+             !gtel_str_starts(text, GTEL_STR("0x")))
+        gtel_str_clean(device->model, sizeof(device->model), text);
+    else if (gtel_str_eq(key, GTEL_STR("error")))
+        gtel_str_clean(reader->answer->error, sizeof(reader->answer->error), text);
+}
+
+static void take_value(struct reader *reader, struct gtel_str key, bool is_unit,
+                       struct gtel_str text)
+{
+    const double unknown_u32 = 4294967295.0;
+    for (size_t i = 0; i < gtel_amd_tool_rows_n; i++) {
+        const struct gtel_amd_tool_row *row = &gtel_amd_tool_rows[i];
+        double value;
+        if (!has_key(row->keys, key))
+            continue;
+        if (is_unit) {
+            reader->now.bad |= (uint64_t)!is_same(text, gtel_str_of(row->unit)) << i;
+        } else if (parse_value(row, text, &value) == 0 && value >= row->least &&
+                   value <= row->most && value != unknown_u32) {
+            reader->now.value[i] = value;
+            reader->now.has |= UINT64_C(1) << i;
+        }
+    }
+}
+
+static void on_value(void *arg, const struct gtel_json_path *path, struct gtel_str text)
+{
+    char joined[JOINED_MAX];
+    size_t n = 0;
+    size_t last = path->n;
+    size_t first = names_before(path);
+    bool is_unit = last > 0 && gtel_str_eq(path->key[last - 1], GTEL_STR("unit"));
+    if (is_unit || (last > 0 && gtel_str_eq(path->key[last - 1], GTEL_STR("value"))))
+        last--;
+    if (first >= last || last - first > 3)
+        return;
+    for (size_t i = first; i < last; i++) {
+        if (i > first)
+            joined[n++] = '>';
+        memcpy(joined + n, path->key[i].p, path->key[i].n);
+        n += path->key[i].n;
+    }
+    take_identity(arg, (struct gtel_str){joined, n}, text);
+    take_value(arg, (struct gtel_str){joined, n}, is_unit, text);
+}
+
+/* What came is complete where a device ends. */
+static void on_end(void *arg, const struct gtel_json_path *path)
+{
+    struct reader *reader = arg;
+    struct gtel_amd_tool_answer *answer = reader->answer;
+    struct gtel_amd_tool_device *device = &reader->now;
+    if (path->n != names_before(path))
+        return;
+    device->has &= ~device->bad;
+    bool is_device = device->index >= 0 || device->has_pci || device->has != 0;
+    if (is_device && answer->n < GTEL_AMD_TOOL_DEVICES)
+        answer->device[answer->n++] = *device;
+    else if (is_device)
+        answer->dropped++;
+    *device = (struct gtel_amd_tool_device){.index = -1};
+}
+
+int gtel_amd_tool_read(struct gtel_str text, void *memory, struct gtel_amd_tool_answer *ret)
+{
+    enum { TRIES = 8 };
+    struct reader reader = {.answer = ret};
+    const struct gtel_json_visitor visitor = {&reader, on_value, on_end};
+    ret->n = 0;
+    ret->dropped = 0;
+    ret->error[0] = '\0';
+    for (int i = 0; i < TRIES && ret->n == 0 && ret->error[0] == '\0'; i++) {
+        text = gtel_json_find(text);
+        if (text.n == 0)
+            break;
+        reader.now = (struct gtel_amd_tool_device){.index = -1};
+        (void)gtel_json_read(text, memory,
+                             &visitor); /* what ends early has whole devices, or none */
+        text = gtel_str_skip(text, gtel_str_find(text, '\n') + 1);
+    }
+    if (ret->n > 0)
+        return 0;
+    return ret->error[0] != '\0' ? -EREMOTEIO : -EBADMSG;
+}

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: MIT */
+/* amdgpu's gpu_metrics as readings, from real and made tables; values worked out by hand. */
+#include "harness/amd_table_machine.h"
+
+#include <errno.h>
+
+/* ---- real tables ---- */
+
+/* hwmon at the same time: 56, 59 and 54 degrees, 36 W, 1000 MHz of memory; busy 3 %. */
+static void test_navi21(void)
+{
+    static const struct amd_want want[] = {
+        {GTEL_M_TEMPERATURE, "edge", 56},
+        {GTEL_M_TEMPERATURE, "junction", 59},
+        {GTEL_M_TEMPERATURE, "mem", 54},
+        {GTEL_M_TEMPERATURE, "vr_mem", 51},
+        {GTEL_M_TEMPERATURE, "hbm", -1},
+        {GTEL_M_POWER, "pkg", 36},
+        {GTEL_M_ENERGY, "pkg", 17691.682},
+        {GTEL_M_GPU_BUSY, "", 0.03},
+        {GTEL_M_GPU_MEMORY_BANDWIDTH, "", 0},
+        {GTEL_M_ENGINE_BUSY, "video", 0},
+        {GTEL_M_FREQUENCY_ACTUAL, "graphics", 41e6},
+        {GTEL_M_FREQUENCY_ACTUAL, "memory", 1000e6},
+        {GTEL_M_FREQUENCY_ACTUAL, "soc", 800e6},
+        {GTEL_M_FREQUENCY_ACTUAL, "vclk", -1}, /* 0: not running */
+        {GTEL_M_VOLTAGE, "vddgfx", 0.775},
+        {GTEL_M_VOLTAGE, "vddmem", 1.356},
+        {GTEL_M_GPU_PCIE_WIDTH, "", 16},
+        {GTEL_M_GPU_PCIE_GEN, "", 4},
+        {GTEL_M_GPU_THROTTLED, "", 0},
+        {GTEL_M_FAN_RPM, "1", -1},
+    };
+    struct amd_life life;
+    amd_life_begin(&life, 0x73bf);
+    amd_load("rx6900xt-padded");
+    CHECK(!gtel_amd_table_has(&life.table, GTEL_M_POWER, GTEL_STR("pkg")));
+    CHECK_INT(amd_gather(&life), 0);
+    amd_check(&life, want, GTEL_ARRAY_LEN(want));
+    CHECK_INT(amd_machine.reads, 1);
+    CHECK(gtel_amd_table_has(&life.table, GTEL_M_POWER, GTEL_STR("pkg")));
+    CHECK(gtel_amd_table_has(&life.table, GTEL_M_GPU_BUSY, GTEL_STR_NONE));
+    CHECK(gtel_amd_table_has(&life.table, GTEL_M_GPU_PCIE_GEN, GTEL_STR_NONE));
+    CHECK(!gtel_amd_table_has(&life.table, GTEL_M_TEMPERATURE, GTEL_STR("hbm")));
+    CHECK(!gtel_amd_table_has(&life.table, GTEL_M_FAN_RPM, GTEL_STR("1")));
+    life.table.has_fan = true; /* which stands */
+    CHECK_INT(amd_gather(&life), 0);
+    CHECK_NEAR(amd_value(&life, GTEL_M_FAN_RPM, "1"), 0, 0);
+    CHECK(gtel_amd_table_has(&life.table, GTEL_M_FAN_RPM, GTEL_STR("1")));
+    amd_life_end(&life);
+    /* The same bytes of a chip whose unit of energy is not known. */
+    amd_life_begin(&life, 0x73df);
+    amd_load("rx6900xt-padded");
+    CHECK_INT(amd_gather(&life), 0);
+    CHECK_NEAR(amd_value(&life, GTEL_M_ENERGY, "pkg"), -1, 0);
+    CHECK_NEAR(amd_value(&life, GTEL_M_POWER, "pkg"), 36, 0);
+    amd_life_end(&life);
+}
+
+/* hwmon: 25 degrees, 3.1 W, 800 MHz; gpu_busy_percent 0, which is 79 in hundredths here. */
+static void test_phoenix(void)
+{
+    static const struct amd_want want[] = {
+        {GTEL_M_TEMPERATURE, "edge", 25},
+        {GTEL_M_TEMPERATURE, "soc", 27.37},
+        {GTEL_M_POWER, "pkg", 3.401},
+        {GTEL_M_POWER, "soc", 0.743},
+        {GTEL_M_POWER, "gfx", 0.585},
+        {GTEL_M_POWER, "cpu", -1},
+        {GTEL_M_FREQUENCY_ACTUAL, "graphics", 8e8},
+        {GTEL_M_FREQUENCY_ACTUAL, "memory", 4e8},
+        {GTEL_M_FREQUENCY_ACTUAL, "fabric", 4e8},
+        {GTEL_M_FREQUENCY_ACTUAL, "vclk", 8e8},
+        {GTEL_M_FREQUENCY_ACTUAL, "dclk", 8e8},
+        {GTEL_M_GPU_BUSY, "", -1},
+        {GTEL_M_ENGINE_BUSY, "video", 0},
+        {GTEL_M_GPU_THROTTLED, "", 0},
+        {GTEL_M_GPU_PCIE_GEN, "", -1},
+        {GTEL_M_ENERGY, "pkg", -1},
+    };
+    struct amd_life life;
+    amd_life_begin(&life, 0x15bf);
+    amd_load("phoenix");
+    CHECK_INT(amd_gather(&life), 0);
+    amd_check(&life, want, GTEL_ARRAY_LEN(want));
+    amd_life_end(&life);
+}
+
+/* hwmon: 38 degrees, 9.087 W, 848 MHz. Its average_sys_power is 63536, which is none. */
+static void test_strix(void)
+{
+    static const struct amd_want want[] = {
+        {GTEL_M_TEMPERATURE, "edge", 38.12},
+        {GTEL_M_TEMPERATURE, "soc", 40.62},
+        {GTEL_M_TEMPERATURE, "skin", 35.98},
+        {GTEL_M_POWER, "pkg", 9.839},
+        {GTEL_M_POWER, "cpu", 2.499},
+        {GTEL_M_POWER, "gfx", 1.536},
+        {GTEL_M_POWER, "system", -1},
+        {GTEL_M_FREQUENCY_ACTUAL, "graphics", 849e6},
+        {GTEL_M_FREQUENCY_ACTUAL, "memory", 836e6},
+        {GTEL_M_FREQUENCY_ACTUAL, "soc", 628e6},
+        {GTEL_M_FREQUENCY_ACTUAL, "fabric", 1162e6},
+        {GTEL_M_FREQUENCY_ACTUAL, "vclk", 800e6},
+        {GTEL_M_GPU_BUSY, "", -1},
+        {GTEL_M_GPU_THROTTLED, "", -1},
+        {GTEL_M_THROTTLE_ACTIVE, "fppt", -1},
+    };
+    struct amd_life life;
+    amd_life_begin(&life, 0x150e);
+    amd_load("strix-point");
+    CHECK_INT(amd_gather(&life), 0);
+    amd_check(&life, want, GTEL_ARRAY_LEN(want));
+    /* Its residencies need two tables: nothing was in force, then FPPT, then nothing. */
+    CHECK_INT(amd_gather(&life), 0);
+    CHECK_NEAR(amd_value(&life, GTEL_M_GPU_THROTTLED, ""), 0, 0);
+    CHECK_NEAR(amd_value(&life, GTEL_M_THROTTLE_ACTIVE, "fppt"), -1, 0);
+    amd_set("v3_0", GTEL_AMD_THROTTLE_RESIDENCY_FPPT, 0, 92400);
+    CHECK_INT(amd_gather(&life), 0);
+    CHECK_NEAR(amd_value(&life, GTEL_M_GPU_THROTTLED, ""), 1, 0);
+    CHECK_NEAR(amd_value(&life, GTEL_M_THROTTLE_ACTIVE, "fppt"), 1, 0);
+    CHECK_NEAR(amd_value(&life, GTEL_M_THROTTLE_ACTIVE, "spl"), -1, 0);
+    CHECK_INT(amd_gather(&life), 0);
+    CHECK_NEAR(amd_value(&life, GTEL_M_THROTTLE_ACTIVE, "fppt"), 0, 0);
+    CHECK_NEAR(amd_value(&life, GTEL_M_GPU_THROTTLED, ""), 0, 0);
+    amd_life_end(&life);
+}
+
+/* What the table that a gather has read has of the NPU. */
+static void sample_npu(struct amd_life *life)
+{
+    CHECK_INT(amd_gather(life), 0);
+    gtel_batch_reset(&life->batch);
+    CHECK_INT(gtel_amd_table_sample_npu(&life->table, &amd_device, &life->batch), 0);
+}
+
+/* Its NPU: columns that work at 40 and 60 % and six at 0; 1.5 W, 800 MHz. */
+static void test_npu(void)
+{
+    struct amd_life life;
+    amd_life_begin(&life, 0x150e);
+    amd_load("strix-point");
+    for (unsigned i = 0; i < 8; i++)
+        amd_set("v3_0", GTEL_AMD_AVERAGE_IPU_ACTIVITY, i, i < 2 ? 40 + 20 * i : 0);
+    amd_set("v3_0", GTEL_AMD_AVERAGE_IPU_POWER, 0, 1500);
+    amd_set("v3_0", GTEL_AMD_AVERAGE_IPUCLK_FREQUENCY, 0, 800);
+    sample_npu(&life);
+    CHECK_NEAR(amd_value(&life, GTEL_M_GPU_BUSY, ""), 0.125, 1e-12);
+    CHECK_NEAR(amd_value(&life, GTEL_M_POWER, "pkg"), 1.5, 1e-12);
+    CHECK_NEAR(amd_value(&life, GTEL_M_FREQUENCY_ACTUAL, "npu"), 8e8, 0);
+    CHECK_INT(life.batch.n, 3);
+    /* A firmware with hundredths of percent. */
+    amd_set("v3_0", GTEL_AMD_AVERAGE_IPU_ACTIVITY, 7, 101);
+    sample_npu(&life);
+    CHECK_NEAR(amd_value(&life, GTEL_M_GPU_BUSY, ""), -1, 0);
+    CHECK_INT(life.batch.n, 2);
+    /* An APU without one. */
+    amd_load("phoenix");
+    sample_npu(&life);
+    CHECK_INT(life.batch.n, 0);
+    amd_life_end(&life);
+}
+
+/* ---- units and traps by chip ---- */
+
+static const struct chip_case {
+    const char *label;
+    const char *revision;
+    uint16_t device_id;
+    enum gtel_amd_field field;
+    uint64_t number;
+    enum gtel_metric metric;
+    const char *dim;
+    double want; /* -1: no reading */
+} chip_cases[] = {
+    {"Van Gogh: milliwatts", "v2_2", 0x163f, GTEL_AMD_AVERAGE_SOCKET_POWER, 4200, GTEL_M_POWER,
+     "pkg", 4.2},
+    {"Renoir: watts or milliwatts", "v2_2", 0x1638, GTEL_AMD_AVERAGE_SOCKET_POWER, 15, GTEL_M_POWER,
+     "pkg", -1},
+    {"Renoir: its parts are in milliwatts", "v2_2", 0x1638, GTEL_AMD_AVERAGE_SOC_POWER, 1500,
+     GTEL_M_POWER, "soc", 1.5},
+    {"Cyan Skillfish: cut to 16 bits", "v2_2", 0x13fe, GTEL_AMD_AVERAGE_SOCKET_POWER, 4200,
+     GTEL_M_POWER, "pkg", -1},
+    {"Rembrandt: video in hundredths", "v2_1", 0x1681, GTEL_AMD_AVERAGE_MM_ACTIVITY, 2500,
+     GTEL_M_ENGINE_BUSY, "video", 0.25},
+    {"Renoir, too", "v2_2", 0x1636, GTEL_AMD_AVERAGE_MM_ACTIVITY, 2500, GTEL_M_ENGINE_BUSY, "video",
+     0.25},
+    {"Van Gogh: percent or hundredths", "v2_2", 0x163f, GTEL_AMD_AVERAGE_MM_ACTIVITY, 25,
+     GTEL_M_ENGINE_BUSY, "video", -1},
+    {"an APU's busy share is the driver's file's", "v2_4", 0x163f, GTEL_AMD_AVERAGE_GFX_ACTIVITY,
+     79, GTEL_M_GPU_BUSY, "", -1},
+    {"Van Gogh: the current clock", "v2_3", 0x163f, GTEL_AMD_CURRENT_GFXCLK, 1600,
+     GTEL_M_FREQUENCY_ACTUAL, "graphics", 1.6e9},
+    {"a clock that is 0", "v2_3", 0x163f, GTEL_AMD_CURRENT_GFXCLK, 0, GTEL_M_FREQUENCY_ACTUAL,
+     "graphics", -1},
+    {"Van Gogh: volts", "v2_4", 0x163f, GTEL_AMD_AVERAGE_GFX_VOLTAGE, 850, GTEL_M_VOLTAGE, "vddgfx",
+     0.85},
+    {"Vega 20: degrees", "v1_0", 0x66af, GTEL_AMD_TEMPERATURE_HOTSPOT, 71, GTEL_M_TEMPERATURE,
+     "junction", 71},
+    {"a Navi's shaders: not what is asked for", "v1_3", 0x744c, GTEL_AMD_CURRENT_GFXCLK, 1200,
+     GTEL_M_FREQUENCY_ACTUAL, "graphics", -1},
+    {"a Navi's shaders: what runs", "v1_3", 0x744c, GTEL_AMD_AVERAGE_GFXCLK_FREQUENCY, 300,
+     GTEL_M_FREQUENCY_ACTUAL, "graphics", 3e8},
+    {"MI210: what is current", "v1_3", 0x740f, GTEL_AMD_CURRENT_GFXCLK, 1700,
+     GTEL_M_FREQUENCY_ACTUAL, "graphics", 1.7e9},
+    {"the second die's power", "v1_3", 0x7408, GTEL_AMD_AVERAGE_SOCKET_POWER, 0, GTEL_M_POWER,
+     "pkg", -1},
+    {"the second die's energy", "v1_3", 0x7408, GTEL_AMD_ENERGY_ACCUMULATOR, 0, GTEL_M_ENERGY,
+     "pkg", -1},
+    {"a temperature of 0 is none", "v1_3", 0x744c, GTEL_AMD_TEMPERATURE_VRGFX, 0,
+     GTEL_M_TEMPERATURE, "vr_gfx", -1},
+    {"nor is one that no chip has", "v1_3", 0x744c, GTEL_AMD_TEMPERATURE_VRGFX, 151,
+     GTEL_M_TEMPERATURE, "vr_gfx", -1},
+    {"a share above 100", "v1_3", 0x744c, GTEL_AMD_AVERAGE_GFX_ACTIVITY, 101, GTEL_M_GPU_BUSY, "",
+     -1},
+    {"MI100: joules", "v1_3", 0x738c, GTEL_AMD_ENERGY_ACCUMULATOR, 370, GTEL_M_ENERGY, "pkg", 370},
+    {"MI210: 2^-16 J", "v1_3", 0x740f, GTEL_AMD_ENERGY_ACCUMULATOR, 131072, GTEL_M_ENERGY, "pkg",
+     2},
+    {"MI300X: 2^-16 J", "v1_5", 0x74a1, GTEL_AMD_ENERGY_ACCUMULATOR, 32768, GTEL_M_ENERGY, "pkg",
+     0.5},
+    {"Navi 31: not known", "v1_3", 0x744c, GTEL_AMD_ENERGY_ACCUMULATOR, 1000, GTEL_M_ENERGY, "pkg",
+     -1},
+    {"Vega 20: not known", "v1_0", 0x66af, GTEL_AMD_ENERGY_ACCUMULATOR, 1000, GTEL_M_ENERGY, "pkg",
+     -1},
+    {"MI300X: power of the moment", "v1_8", 0x74a1, GTEL_AMD_CURR_SOCKET_POWER, 749, GTEL_M_POWER,
+     "pkg", 749},
+    {"MI300X: of all regulators", "v1_4", 0x74a1, GTEL_AMD_TEMPERATURE_VRSOC, 61,
+     GTEL_M_TEMPERATURE, "vr", 61},
+    {"RDNA 3: a hotspot that is always hot", "v1_3", 0x7480, GTEL_AMD_INDEP_THROTTLE_STATUS,
+     UINT64_C(1) << 36, GTEL_M_GPU_THROTTLED, "", 0},
+    {"RDNA 2: a hot one", "v1_3", 0x73bf, GTEL_AMD_INDEP_THROTTLE_STATUS, UINT64_C(1) << 36,
+     GTEL_M_THROTTLE_ACTIVE, "temp_hotspot", 1},
+    {"bits that mean nothing", "v1_3", 0x73bf, GTEL_AMD_INDEP_THROTTLE_STATUS,
+     UINT64_C(1) << 24 | UINT64_C(1) << 63, GTEL_M_GPU_THROTTLED, "", 0},
+    {"2.1: bit 4 is the core", "v2_1", 0x15bf, GTEL_AMD_THROTTLE_STATUS, 1 << 4,
+     GTEL_M_THROTTLE_ACTIVE, "temp_core", 1},
+    {"2.1: bit 12 is EDC", "v2_1", 0x15bf, GTEL_AMD_THROTTLE_STATUS, 1 << 12,
+     GTEL_M_THROTTLE_ACTIVE, "edc_gfx", 1},
+    {"1.0: nobody says what the bits are", "v1_0", 0x66af, GTEL_AMD_THROTTLE_STATUS, 0xffff,
+     GTEL_M_GPU_THROTTLED, "", -1},
+    {"1.4: the mask is never set", "v1_4", 0x74a1, GTEL_AMD_THROTTLE_STATUS, 1,
+     GTEL_M_GPU_THROTTLED, "", -1},
+    {"2.2: the mask that is the same for all", "v2_2", 0x163f, GTEL_AMD_INDEP_THROTTLE_STATUS,
+     UINT64_C(1) << 47, GTEL_M_THROTTLE_ACTIVE, "prochot_gfx", 1},
+};
+
+static void test_chips(void)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(chip_cases); i++) {
+        const struct chip_case *c = &chip_cases[i];
+        const struct amd_want want = {c->metric, c->dim, c->want};
+        struct amd_life life;
+        test_label = c->label;
+        amd_life_begin(&life, c->device_id);
+        amd_table_begin(c->revision);
+        amd_set(c->revision, c->field, 0, c->number);
+        /* Something besides, so that the table is not empty. */
+        amd_put(amd_place(c->revision, GTEL_AMD_SYSTEM_CLOCK_COUNTER)->offset, 8, 1);
+        CHECK_INT(amd_gather(&life), 0);
+        amd_check(&life, &want, 1);
+        amd_life_end(&life);
+    }
+    test_label = "";
+}
+
+/* Reasons are reported from the first time on that they were in force. */
+static void test_reasons(void)
+{
+    struct amd_life life;
+    amd_life_begin(&life, 0x73bf);
+    amd_table_begin("v1_3");
+    amd_set("v1_3", GTEL_AMD_TEMPERATURE_EDGE, 0, 50);
+    amd_set("v1_3", GTEL_AMD_INDEP_THROTTLE_STATUS, 0, 1 | 1 << 16);
+    CHECK_INT(amd_gather(&life), 0);
+    CHECK_NEAR(amd_value(&life, GTEL_M_THROTTLE_ACTIVE, "ppt0"), 1, 0);
+    CHECK_NEAR(amd_value(&life, GTEL_M_THROTTLE_ACTIVE, "tdc_gfx"), 1, 0);
+    CHECK_NEAR(amd_value(&life, GTEL_M_GPU_THROTTLED, ""), 1, 0);
+    amd_set("v1_3", GTEL_AMD_INDEP_THROTTLE_STATUS, 0, 1 << 1);
+    CHECK_INT(amd_gather(&life), 0);
+    CHECK_NEAR(amd_value(&life, GTEL_M_THROTTLE_ACTIVE, "ppt0"), 0, 0);
+    CHECK_NEAR(amd_value(&life, GTEL_M_THROTTLE_ACTIVE, "ppt1"), 1, 0);
+    CHECK_NEAR(amd_value(&life, GTEL_M_THROTTLE_ACTIVE, "ppt2"), -1, 0);
+    amd_set("v1_3", GTEL_AMD_INDEP_THROTTLE_STATUS, 0, UINT64_MAX);
+    CHECK_INT(amd_gather(&life), 0);
+    CHECK_NEAR(amd_value(&life, GTEL_M_GPU_THROTTLED, ""), -1, 0);
+    CHECK_NEAR(amd_value(&life, GTEL_M_THROTTLE_ACTIVE, "ppt0"), -1, 0);
+    amd_life_end(&life);
+}
+
+/* Of several shader engines the first that runs has the clock, as in hwmon. */
+static void test_several(void)
+{
+    struct amd_life life;
+    amd_life_begin(&life, 0x74a1);
+    amd_table_begin("v1_6");
+    amd_set("v1_6", GTEL_AMD_CURRENT_GFXCLK, 0, 0);
+    amd_set("v1_6", GTEL_AMD_CURRENT_GFXCLK, 1, 132);
+    amd_set("v1_6", GTEL_AMD_CURRENT_GFXCLK, 7, 2100);
+    CHECK_INT(amd_gather(&life), 0);
+    const struct gtel_reading *reading = amd_find(&life, GTEL_M_FREQUENCY_ACTUAL, "graphics");
+    CHECK(reading && reading->value_type == GTEL_VALUE_U64 && reading->value.u64 == 132000000);
+    CHECK(gtel_amd_table_has(&life.table, GTEL_M_FREQUENCY_ACTUAL, GTEL_STR("graphics")));
+    /* Video engines of all partitions: 4 known ones, 10, 20, 30 and 100 %: 40 %. */
+    const struct amd_place_at *vcn = amd_place("v1_6", GTEL_AMD_VCN_BUSY);
+    amd_put(vcn->offset, 2, 10);
+    amd_put(vcn->offset + 2, 2, 20);
+    amd_put(vcn->offset + 168, 2, 30);
+    amd_put(vcn->offset + 7 * 168 + 6, 2, 100);
+    CHECK_INT(amd_gather(&life), 0);
+    CHECK_NEAR(amd_value(&life, GTEL_M_ENGINE_BUSY, "video"), 0.4, 1e-12);
+    amd_life_end(&life);
+    /* Stacks of memory, one of which is not there. */
+    amd_life_begin(&life, 0x740f);
+    amd_table_begin("v1_3");
+    amd_set("v1_3", GTEL_AMD_TEMPERATURE_HBM, 0, 50);
+    amd_set("v1_3", GTEL_AMD_TEMPERATURE_HBM, 3, 53);
+    CHECK_INT(amd_gather(&life), 0);
+    CHECK_NEAR(amd_value(&life, GTEL_M_TEMPERATURE, "hbm0"), 50, 0);
+    CHECK_NEAR(amd_value(&life, GTEL_M_TEMPERATURE, "hbm1"), -1, 0);
+    CHECK_NEAR(amd_value(&life, GTEL_M_TEMPERATURE, "hbm3"), 53, 0);
+    amd_life_end(&life);
+}
+
+/* ---- what no table can be ---- */
+
+static const struct bad_case {
+    const char *label;
+    int error;    /* of the read */
+    size_t n;     /* bytes of a table 1.3 */
+    int revision; /* instead of 3; 0: 3 */
+    int want;
+    unsigned logs;
+} bad_cases[] = {
+    {"nothing read", 0, 0, 0, -ENODATA, 0},
+    {"asleep", -EPERM, 120, 0, -ENODATA, 0},
+    {"suspended or in reset", -EBUSY, 120, 0, -ENODATA, 0},
+    {"no such call", -EOPNOTSUPP, 120, 0, -EOPNOTSUPP, 0},
+    {"unbound", -ENODEV, 120, 0, -ENODEV, 0},
+    {"broken", -EIO, 120, 0, -EIO, 1},
+    {"cut", 0, 119, 0, -EBADMSG, 1},
+    {"three bytes", 0, 3, 0, -EBADMSG, 1},
+    {"a revision of tomorrow", 0, 120, 10, -EPROTONOSUPPORT, 1},
+};
+
+static void test_bad(void)
+{
+    for (size_t c = 0; c < GTEL_ARRAY_LEN(bad_cases); c++) {
+        struct amd_life life;
+        test_label = bad_cases[c].label;
+        amd_life_begin(&life, 0x73bf);
+        amd_table_begin("v1_3");
+        amd_set("v1_3", GTEL_AMD_TEMPERATURE_EDGE, 0, 50);
+        amd_machine.n = bad_cases[c].n;
+        amd_machine.error = bad_cases[c].error;
+        if (bad_cases[c].revision > 0)
+            amd_machine.bytes[3] = (unsigned char)bad_cases[c].revision;
+        for (unsigned i = 0; i < 3; i++) {
+            CHECK_INT(amd_gather(&life), bad_cases[c].want);
+            CHECK_INT(life.batch.n, 0);
+        }
+        CHECK_INT(amd_machine.logs, bad_cases[c].logs);
+        amd_machine.n = 120;
+        amd_machine.error = 0;
+        amd_machine.bytes[3] = 3;
+        CHECK_INT(amd_gather(&life), 0);
+        CHECK_NEAR(amd_value(&life, GTEL_M_TEMPERATURE, "edge"), 50, 0);
+        CHECK_INT(amd_machine.logs, 2 * bad_cases[c].logs); /* works again */
+        amd_life_end(&life);
+    }
+    test_label = "";
+}
+
+static void test_says_what(void)
+{
+    struct amd_life life;
+    amd_life_begin(&life, 0x73bf);
+    amd_table_begin("v1_3");
+    amd_machine.bytes[3] = 10;
+    CHECK_INT(amd_gather(&life), -EPROTONOSUPPORT);
+    CHECK(strstr(amd_machine.last_log, "0000:03:00.0: gpu_metrics") != NULL);
+    CHECK(strstr(amd_machine.last_log, "revision 1.10 of 120 bytes") != NULL);
+    amd_life_end(&life);
+    struct gtel_amd_table_state none = {.device_id = 0};
+    CHECK_INT(gtel_amd_table_open(&amd_env, &none, "other", 0), -ENOENT);
+    struct gtel_batch batch = {.n = 0};
+    CHECK_INT(gtel_amd_table_sample(&none, &amd_card, &batch), -EBADF);
+    CHECK_INT(batch.n, 0);
+    gtel_amd_table_close(&amd_env, &none);
+}
+
+/* A file that is longer than its table: up to 128 KiB, with memory that grows once. */
+static void test_long(void)
+{
+    static const struct {
+        size_t n;
+        int want;
+        int reads; /* of the first gather */
+    } cases[] = {{4096, 0, 1},
+                 {8191, 0, 1},
+                 {8192, 0, 2},
+                 {16384, 0, 3},
+                 {131071, 0, 5},
+                 {131072, -E2BIG, 5},
+                 {AMD_FILE_MAX, -E2BIG, 5}};
+    for (size_t c = 0; c < GTEL_ARRAY_LEN(cases); c++) {
+        struct amd_life life;
+        amd_life_begin(&life, 0x73bf);
+        amd_table_begin("v1_3");
+        amd_set("v1_3", GTEL_AMD_TEMPERATURE_EDGE, 0, 50);
+        amd_machine.n = cases[c].n;
+        amd_machine.reads = 0;
+        CHECK_INT(amd_gather(&life), cases[c].want);
+        CHECK_INT(amd_machine.reads, cases[c].reads);
+        CHECK_INT(amd_gather(&life), cases[c].want);
+        CHECK_INT(amd_machine.reads, cases[c].reads + 1);
+        amd_life_end(&life);
+    }
+}
+
+int main(void)
+{
+    if (!amd_machine_init())
+        return test_result();
+    test_navi21();
+    test_phoenix();
+    test_strix();
+    test_npu();
+    test_chips();
+    test_reasons();
+    test_several();
+    test_bad();
+    test_says_what();
+    test_long();
+    amd_machine_done();
+    return test_result();
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Source amdgpu: each value may be missing alone, for every reason that the driver has; values that
+ * are known to be wrong; the link of the slot; and what an idle card or one that woke is left with.
+ */
+#include "harness/source_harness.h"
+#include "harness/test.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define KEY "0000:03:00.0"
+#define BRIDGES "sys/devices/pci0000:00/0000:01:00.0/0000:02:00.0/"
+#define DEVICE BRIDGES KEY
+#define CARD(id)                                                                                   \
+    "link sys/class/drm/card0 -> ../../devices/pci0000:00/0000:01:00.0/0000:02:00.0/" KEY          \
+    "/drm/card0\nlink " DEVICE "/drm/card0/device -> ../../../" KEY "\n"                           \
+    "file " DEVICE "/uevent\n| DRIVER=amdgpu\n| PCI_ID=1002:" id "\n| PCI_SLOT_NAME=" KEY "\n"
+#define TEXT(name, value) "file " DEVICE "/" name "\n| " value "\n"
+#define MON(name, value) TEXT("hwmon/hwmon2/" name, value)
+#define POWER(status) TEXT("power/runtime_status", status)
+#define SLEEPS(status)                                                                             \
+    POWER(status) TEXT("power/control", "auto") TEXT("power/autosuspend_delay_ms", "5000")
+#define VRAM(bytes) TEXT("mem_info_vram_used", bytes) TEXT("mem_info_vram_total", "4000")
+#define EDGE MON("temp1_input", "40000") MON("temp1_label", "edge")
+#define WATTS MON("power1_average", "30000000") MON("power1_label", "PPT")
+#define LIMIT MON("power1_cap", "90000000")
+#define FAN MON("fan1_input", "900") MON("pwm1", "51")
+#define VOLTS MON("in0_input", "800") MON("in0_label", "vddgfx")
+#define CLOCK MON("freq1_input", "500000000") MON("freq1_label", "sclk")
+#define SENSORS MON("name", "amdgpu") EDGE WATTS LIMIT FAN VOLTS CLOCK
+#define ALL                                                                                        \
+    CARD("67DF")                                                                                   \
+    POWER("active")                                                                                \
+    VRAM("1000")                                                                                   \
+    SENSORS TEXT("gpu_busy_percent", "12") TEXT("mem_busy_percent", "7")                           \
+        TEXT("vcn_busy_percent", "3")
+
+/* A file, and what it alone gives. */
+static const struct alone {
+    const char *file;
+    enum gtel_metric metric;
+    const char *part;
+    double value;
+} files[] = {
+    {"gpu_busy_percent", GTEL_M_GPU_BUSY, "", 0.12},
+    {"mem_busy_percent", GTEL_M_GPU_MEMORY_BANDWIDTH, "", 0.07},
+    {"vcn_busy_percent", GTEL_M_ENGINE_BUSY, "video", 0.03},
+    {"mem_info_vram_used", GTEL_M_MEMORY_USED, "vram", 1000},
+    {"mem_info_vram_total", GTEL_M_MEMORY_TOTAL, "vram", 4000},
+    {"hwmon/hwmon2/temp1_input", GTEL_M_TEMPERATURE, "edge", 40},
+    {"hwmon/hwmon2/power1_average", GTEL_M_POWER, "pkg", 30},
+    {"hwmon/hwmon2/power1_cap", GTEL_M_POWER_LIMIT, "pkg", 90},
+    {"hwmon/hwmon2/fan1_input", GTEL_M_FAN_RPM, "1", 900},
+    {"hwmon/hwmon2/pwm1", GTEL_M_FAN, "1", 0.2},
+    {"hwmon/hwmon2/in0_input", GTEL_M_VOLTAGE, "vddgfx", 0.8},
+    {"hwmon/hwmon2/freq1_input", GTEL_M_FREQUENCY_ACTUAL, "graphics", 5e8},
+};
+
+static double value_of(const struct machine *machine, enum gtel_metric metric, const char *part)
+{
+    const struct gtel_reading *got = machine_find(machine, NULL, metric, part, NULL);
+    return got ? gtel_reading_number(got) : -1;
+}
+
+/* For a while, or from the begin on; the others are there all the same, and nothing is logged. */
+static void test_alone(const char *how, bool is_first)
+{
+    char text[8192];
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        struct machine machine;
+        char gone[256];
+        (void)snprintf(gone, sizeof(gone), how, files[i].file);
+        (void)snprintf(text, sizeof(text), "%s%s%sat 4s\nend\n", ALL, is_first ? "" : "at 2s\n",
+                       gone);
+        test_label = gone;
+        if (!CHECK(machine_init(&machine, text, "amdgpu")))
+            return;
+        for (int t = 0; t < 3; t++) {
+            bool is_missing = is_first || t == 2;
+            CHECK_INT(machine_gather(&machine), 0);
+            for (size_t k = 0; k < sizeof(files) / sizeof(files[0]); k++)
+                CHECK_NEAR(value_of(&machine, files[k].metric, files[k].part),
+                           k == i && is_missing ? -1 : files[k].value, 1e-9);
+            machine_step(&machine, 1000);
+        }
+        CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 0);
+        machine_done(&machine);
+    }
+}
+
+static const struct value_case {
+    const char *label;
+    const char *text;
+    enum gtel_metric metric;
+    const char *part;
+    double want;
+} values[] = {
+    {"Raven's busy share sticks", CARD("15DD") TEXT("gpu_busy_percent", "100") "end\n",
+     GTEL_M_GPU_BUSY, NULL, -1},
+    {"Cyan Skillfish's, too", CARD("13FE") TEXT("gpu_busy_percent", "100") "end\n", GTEL_M_GPU_BUSY,
+     NULL, -1},
+    {"more than all", CARD("67DF") TEXT("gpu_busy_percent", "255") "end\n", GTEL_M_GPU_BUSY, NULL,
+     -1},
+    {"NULs behind a number",
+     CARD("67DF") MON("name", "amdgpu") "binary " DEVICE
+                                        "/hwmon/hwmon2/temp1_input\n| 1:52 1:50 1:48 1:48 1:48 "
+                                        "1:10 1:0 1:0\nend\n",
+     GTEL_M_TEMPERATURE, "edge", 42},
+    {"a momentary power alone",
+     CARD("67DF") MON("name", "amdgpu") MON("power1_input", "5000000") "end\n", GTEL_M_POWER, "pkg",
+     5},
+    {"average power first",
+     CARD("67DF") MON("name", "amdgpu") MON("power1_input", "5000000")
+         MON("power1_average", "4000000") "end\n",
+     GTEL_M_POWER, "pkg", 4},
+    {"the burst limit of an APU",
+     CARD("163F") MON("name", "amdgpu") MON("power2_cap", "16000000")
+         MON("power2_label", "fastPPT") "end\n",
+     GTEL_M_POWER_BURST_LIMIT, "pkg", 16},
+    {"an APU's memory is both kinds",
+     CARD("163F") VRAM("1000") TEXT("mem_info_gtt_used", "500") TEXT("mem_info_gtt_total", "16000")
+         MON("name", "amdgpu") MON("in1_input", "700") "end\n",
+     GTEL_M_GPU_MEMORY_TOTAL, "", 20000},
+    {"the link of the slot",
+     CARD("744C") TEXT("current_link_speed", "16.0 GT/s PCIe") TEXT("current_link_width", "16")
+         TEXT("../vendor", "0x1002") TEXT("../class", "0x060400") TEXT("../../vendor", "0x1002")
+             TEXT("../../class", "0x060400") TEXT("../../current_link_speed", "8.0 GT/s PCIe")
+                 TEXT("../../current_link_width", "8") "end\n",
+     GTEL_M_GPU_PCIE_WIDTH, NULL, 8},
+    {"a link without bridges",
+     CARD("67DF") TEXT("current_link_speed", "8.0 GT/s PCIe")
+         TEXT("current_link_width", "16") "end\n",
+     GTEL_M_GPU_PCIE_WIDTH, NULL, 16},
+};
+
+static void test_values(void)
+{
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        struct machine machine;
+        test_label = values[i].label;
+        if (CHECK(machine_init(&machine, values[i].text, "amdgpu"))) {
+            CHECK_INT(machine_gather(&machine), 0);
+            CHECK_NEAR(value_of(&machine, values[i].metric, values[i].part), values[i].want, 1e-9);
+        }
+        machine_done(&machine);
+    }
+}
+
+/* Each second: 'E' everything, 'm' memory alone, 'z' asleep, '.' nothing. */
+static const struct life {
+    const char *label;
+    const char *text;
+    const char *want;
+} lives[] = {
+#define IDLE CARD("67DF") SLEEPS("active") VRAM("1000") SENSORS TEXT("gpu_busy_percent", "0")
+    {"idle for a delay, then left alone for one", IDLE "end\n", "EEEEEEmmmmmEEEEEEEE"},
+    {"falls asleep meanwhile", IDLE "at 10500ms\n" POWER("suspended") "end\n", "EEEEEEmmmmmzzz"},
+    {"memory is allocated", IDLE "at 7500ms\n" VRAM("2000") "end\n", "EEEEEEmmEEEEEEEEEEEEE"},
+    {"works",
+     CARD("67DF") SLEEPS("active") VRAM("1000") SENSORS TEXT("gpu_busy_percent", "1") "end\n",
+     "EEEEEEEEEEEEE"},
+    {"woken, without gpu_metrics",
+     CARD("67DF") SLEEPS("suspended") VRAM("1000") SENSORS "at 1500ms\n" POWER("active") "end\n",
+     "zzEEE"},
+    {"woken, with gpu_metrics",
+     CARD("744C") SLEEPS("suspended") VRAM("1000")
+         SENSORS TEXT("gpu_metrics", "") "at 1500ms\n" POWER("active") "end\n",
+     "zz...............EEE"},
+    {"a sleep between two gathers",
+     CARD("744C") POWER("active") VRAM("1000") SENSORS TEXT("power/runtime_suspended_time", "100")
+         TEXT("gpu_metrics", "") "at 1500ms\n" TEXT("power/runtime_suspended_time", "400") "end\n",
+     "EEmmmmmmmmmmmmmmmEE"},
+#undef IDLE
+};
+
+static void test_lives(void)
+{
+    for (size_t i = 0; i < sizeof(lives) / sizeof(lives[0]); i++) {
+        struct machine machine;
+        char got[64] = "";
+        test_label = lives[i].label;
+        if (!CHECK(machine_init(&machine, lives[i].text, "amdgpu")))
+            return;
+        for (size_t t = 0; lives[i].want[t]; t++) {
+            CHECK_INT(machine_gather(&machine), 0);
+            bool has_all = value_of(&machine, GTEL_M_TEMPERATURE, "edge") > 0;
+            bool has_memory = value_of(&machine, GTEL_M_MEMORY_USED, "vram") > 0;
+            got[t] = (char)(has_all ? 'E' : has_memory ? 'm' : '.');
+            if (machine.registry.device[0]->is_asleep)
+                got[t] = 'z';
+            CHECK(machine.registry.device[0]->is_left_alone == (got[t] != 'E'));
+            machine_step(&machine, 1000);
+        }
+        CHECK_STR(gtel_str_of(got), lives[i].want);
+        machine_done(&machine);
+    }
+}
+
+int main(void)
+{
+    static const char *const refusals[] = {"EPERM", "EBUSY", "EINVAL", "EOPNOTSUPP", "ENODATA"};
+    for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+        char how[128];
+        (void)snprintf(how, sizeof(how), "error " DEVICE "/%%s %s\n", refusals[i]);
+        test_alone(how, false);
+    }
+    test_alone("file " DEVICE "/%s\n", false);
+    test_alone("gone " DEVICE "/%s\n", true);
+    test_values();
+    test_lives();
+    return test_result();
+}
