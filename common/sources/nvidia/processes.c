@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/* The processes of a GPU. */
+#include "sources/nvidia/processes.h"
+
+#include "host/process.h"
+#include "processes/usage.h"
+#include "sources/nvidia/code.h"
+#include "sources/nvidia/gpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ROOM_FIRST = 64, /* processes */
+    ENTRY_MAX = 32,  /* bytes of the longest form of an entry */
+    FILL = 0xa5,
+    TRIES = 4,
+    STARTS_MAX = 256, /* processes whose start is read in one gather */
+    PID_MAX = 4194304 /* proc(5), /proc/sys/kernel/pid_max */
+};
+
+/* Beyond all pids: a process of this number is counted, and has no name. */
+#define FOREIGN UINT32_C(0x80000000)
+
+typedef int(*list_fn) GTEL_NVML_PARAMS_processes;
+
+static int make_room(struct gtel_nvml_process_room *room, size_t n)
+{
+    if (n * ENTRY_MAX <= room->size)
+        return 0;
+    unsigned char *p = realloc(room->bytes, n * ENTRY_MAX);
+    if (!p)
+        return GTEL_NVML_MEMORY;
+    room->bytes = p;
+    room->size = n * ENTRY_MAX;
+    return GTEL_NVML_SUCCESS;
+}
+
+/*
+ * The size of an entry. One symbol has had three forms: 16 bytes (pid, memory), 24 (with
+ * instances), and 32 (with protected memory; _v3 of drivers 535.43 to 535.86; XuehaiPan/nvitop pull
+ * requests 79, 89, 226). So the buffer is filled before the call, and what was written is measured.
+ * 0: none of them.
+ */
+static size_t entry_size(const struct gtel_nvml_process_room *room, size_t n)
+{
+    static const size_t forms[] = {24, 16, 32};
+    size_t end = room->size;
+    while (end > 0 && room->bytes[end - 1] == FILL)
+        end--;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(forms); i++)
+        if (end <= n * forms[i] && end + 8 > n * forms[i])
+            return forms[i];
+    return 0;
+}
+
+static struct gtel_nvml_process entry_of(const unsigned char *bytes, size_t size)
+{
+    struct gtel_nvml_process process = {.gpu_instance = UINT32_MAX, .compute_instance = UINT32_MAX};
+    memcpy(&process.pid, bytes, sizeof(process.pid));
+    memcpy(&process.bytes, bytes + 8, sizeof(process.bytes));
+    if (size >= 24) {
+        memcpy(&process.gpu_instance, bytes + 16, sizeof(process.gpu_instance));
+        memcpy(&process.compute_instance, bytes + 20, sizeof(process.compute_instance));
+    }
+    return process;
+}
+
+static int grow(struct gtel_nvml_processes *processes, size_t n)
+{
+    if (n <= processes->size)
+        return GTEL_NVML_SUCCESS;
+    size_t size = processes->size ? processes->size : ROOM_FIRST;
+    while (size < n)
+        size *= 2;
+    for (unsigned i = 0; i < 2; i++) {
+        struct gtel_nvml_process *p =
+            realloc(processes->process[i], size * sizeof(*processes->process[i]));
+        if (!p)
+            return GTEL_NVML_MEMORY;
+        processes->process[i] = p;
+    }
+    processes->size = size;
+    return GTEL_NVML_SUCCESS;
+}
+
+static bool is_same(const struct gtel_nvml_process *a, const struct gtel_nvml_process *b)
+{
+    return a->pid == b->pid && a->gpu_instance == b->gpu_instance &&
+           a->compute_instance == b->compute_instance;
+}
+
+/* Adds the entries of one list; before: how many there were before it. An NVML code. */
+static int add_entries(struct gtel_nvml_processes *processes,
+                       const struct gtel_nvml_process_room *room, size_t n)
+{
+    size_t before = processes->n[processes->now];
+    size_t size = n > 0 ? entry_size(room, n) : ENTRY_MAX;
+    int code = size == 0 ? GTEL_NVML_ARGUMENT_VERSION_MISMATCH : grow(processes, before + n);
+    for (size_t i = 0; i < n && code == GTEL_NVML_SUCCESS; i++) {
+        struct gtel_nvml_process *list = processes->process[processes->now];
+        struct gtel_nvml_process process = entry_of(room->bytes + i * size, size);
+        size_t k = 0;
+        if (process.pid > PID_MAX)
+            return GTEL_NVML_ARGUMENT_VERSION_MISMATCH;
+        while (k < before && !is_same(&list[k], &process))
+            k++;
+        if (process.pid != 0 && k == before) /* 0: of a namespace that has no number for it */
+            list[processes->n[processes->now]++] = process;
+    }
+    return code;
+}
+
+/* Asks for one list. NOT_SUPPORTED and the like are an empty one. An NVML code. */
+static int read_list(list_fn call, struct gtel_nvml_process_room *room, struct gtel_nvml_gpu *gpu)
+{
+    unsigned n = 0;
+    int code = make_room(room, ROOM_FIRST);
+    for (int i = 0; i < TRIES && code == GTEL_NVML_SUCCESS; i++) {
+        n = (unsigned)(room->size / ENTRY_MAX);
+        memset(room->bytes, FILL, room->size);
+        code = call(gpu->handle, &n, room->bytes);
+        if (code != GTEL_NVML_INSUFFICIENT_SIZE)
+            break;
+        if (n > GTEL_NVML_PROCESSES_MAX) /* what it says can be a lie, too */
+            return GTEL_NVML_MEMORY;
+        code = make_room(room, n + n / 4 + ROOM_FIRST);
+    }
+    if (code == GTEL_NVML_SUCCESS && n > room->size / ENTRY_MAX)
+        return GTEL_NVML_INSUFFICIENT_SIZE;
+    return code == GTEL_NVML_SUCCESS ? add_entries(&gpu->processes, room, n) : code;
+}
+
+/* All three lists. An NVML code: SUCCESS when one of them at least is there. */
+static int read_lists(const struct gtel_nvml_calls *call, struct gtel_nvml_process_room *room,
+                      struct gtel_nvml_gpu *gpu)
+{
+    const list_fn calls[3][3] = {{call->nvmlDeviceGetComputeRunningProcesses_v3,
+                                  call->nvmlDeviceGetComputeRunningProcesses_v2,
+                                  call->nvmlDeviceGetComputeRunningProcesses},
+                                 {call->nvmlDeviceGetGraphicsRunningProcesses_v3,
+                                  call->nvmlDeviceGetGraphicsRunningProcesses_v2,
+                                  call->nvmlDeviceGetGraphicsRunningProcesses},
+                                 {call->nvmlDeviceGetMPSComputeRunningProcesses_v3,
+                                  call->nvmlDeviceGetMPSComputeRunningProcesses_v2,
+                                  call->nvmlDeviceGetMPSComputeRunningProcesses}};
+    int result = GTEL_NVML_NOT_SUPPORTED;
+    for (size_t kind = 0; kind < 3; kind++) {
+        list_fn list = calls[kind][0] ? calls[kind][0] : calls[kind][1];
+        list = list ? list : calls[kind][2];
+        int code = list ? read_list(list, room, gpu) : GTEL_NVML_FUNCTION_NOT_FOUND;
+        bool is_absent = gtel_nvml_meaning(code) == GTEL_NVML_MEANS_ABSENT &&
+                         code != GTEL_NVML_ARGUMENT_VERSION_MISMATCH;
+        if (code != GTEL_NVML_SUCCESS && !is_absent)
+            return code;
+        result = is_absent ? result : GTEL_NVML_SUCCESS;
+    }
+    return result;
+}
+
+/* Takes over when a process began, or reads it: a pid alone is given to another one later. */
+static void find_starts(const struct gtel_env *env, struct gtel_nvml_processes *processes)
+{
+    const struct gtel_nvml_process *old = processes->process[1 - processes->now];
+    size_t n_old = processes->n[1 - processes->now];
+    int left = STARTS_MAX;
+    size_t at = 0;
+    for (size_t i = 0; i < processes->n[processes->now]; i++) {
+        struct gtel_nvml_process *process = &processes->process[processes->now][i];
+        size_t tries = 0;
+        while (tries < n_old && old[at].pid != process->pid) {
+            at = (at + 1) % n_old; /* they mostly come in the same order */
+            tries++;
+        }
+        if (tries < n_old)
+            process->start = old[at].start;
+        if (process->start == 0 && left-- > 0)
+            (void)gtel_process_start(env, process->pid, &process->start);
+    }
+}
+
+static struct gtel_nvml_process *find(struct gtel_nvml_processes *processes, uint32_t pid)
+{
+    for (size_t i = 0; i < processes->n[processes->now]; i++)
+        if (processes->process[processes->now][i].pid == pid)
+            return &processes->process[processes->now][i];
+    return NULL;
+}
+
+/*
+ * A sample that is old, above 100 % or of nobody is junk (NVIDIA bug 110 in Syllo/nvtop). What a
+ * process does whose new sample is above 100 % is not known.
+ */
+static void keep_share(struct gtel_nvml_processes *processes,
+                       const struct gtel_nvml_process_share *share, uint64_t since_us,
+                       uint64_t *newest_us)
+{
+    const unsigned value[5] = {share->sm, share->encoder, share->decoder, share->jpeg, share->ofa};
+    struct gtel_nvml_process *process = find(processes, share->pid);
+    if (!process || share->pid == 0 || share->time_us <= since_us)
+        return;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(value); i++)
+        process->has_junk = process->has_junk || value[i] > 100;
+    if (process->has_junk)
+        return;
+    if (share->time_us > *newest_us)
+        *newest_us = share->time_us;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(value); i++)
+        if (value[i] > process->share[i])
+            process->share[i] = (uint8_t)value[i];
+}
+
+/* Asks for the samples since the last ones, into room. An NVML code. */
+static int ask_shares(const struct gtel_nvml_calls *call, struct gtel_nvml_process_room *room,
+                      const struct gtel_nvml_gpu *gpu, struct gtel_nvml_shares *shares)
+{
+    int code = GTEL_NVML_INSUFFICIENT_SIZE;
+    if (!call->nvmlDeviceGetProcessesUtilizationInfo)
+        return GTEL_NVML_FUNCTION_NOT_FOUND;
+    for (int i = 0; i < TRIES && code == GTEL_NVML_INSUFFICIENT_SIZE; i++) {
+        size_t size = room->size / sizeof(*shares->share);
+        *shares = (struct gtel_nvml_shares){
+            .n = (unsigned)size,
+            .last_us = gpu->processes.seen_us,
+            .share = (struct gtel_nvml_process_share *)(void *)room->bytes};
+        shares->version = GTEL_NVML_VERSION(*shares, 1);
+        code = call->nvmlDeviceGetProcessesUtilizationInfo(gpu->handle, shares);
+        bool is_lie = shares->n > (code == GTEL_NVML_SUCCESS ? size : GTEL_NVML_PROCESSES_MAX);
+        if (is_lie || (code == GTEL_NVML_INSUFFICIENT_SIZE &&
+                       make_room(room, 2 * (size_t)shares->n + ROOM_FIRST) != GTEL_NVML_SUCCESS))
+            return GTEL_NVML_MEMORY;
+    }
+    return code;
+}
+
+/* Processes without a sample have done nothing. An NVML code. */
+static int read_shares(const struct gtel_nvml_calls *call, struct gtel_nvml_process_room *room,
+                       struct gtel_nvml_gpu *gpu)
+{
+    struct gtel_nvml_processes *processes = &gpu->processes;
+    struct gtel_nvml_shares shares;
+    uint64_t newest_us = processes->seen_us;
+    int code = ask_shares(call, room, gpu, &shares);
+    for (unsigned i = 0; code == GTEL_NVML_SUCCESS && i < shares.n; i++)
+        keep_share(processes, &shares.share[i], processes->seen_us, &newest_us);
+    processes->seen_us = newest_us;
+    return code == GTEL_NVML_NOT_FOUND ? GTEL_NVML_SUCCESS : code; /* no sample is newer */
+}
+
+/* The first time only says from when on samples count. */
+static void update_shares(const struct gtel_nvml_library *library,
+                          struct gtel_nvml_process_room *room, struct gtel_nvml_gpu *gpu)
+{
+    struct gtel_nvml_processes *processes = &gpu->processes;
+    bool is_first = !processes->has_asked;
+    processes->has_shares = false;
+    if (processes->has_no_shares || (!is_first && !gpu->is_long && !gpu->wants_energy))
+        return;
+    processes->has_asked = true;
+    int code = read_shares(&library->call, room, gpu);
+    processes->has_no_shares = gtel_nvml_meaning(code) == GTEL_NVML_MEANS_ABSENT;
+    processes->has_shares = code == GTEL_NVML_SUCCESS && !is_first;
+}
+
+static void report(struct gtel_nvml_gpu *gpu, bool is_foreign, struct gtel_batch *batch)
+{
+    static const enum gtel_engine_kind kinds[] = {GTEL_ENGINE_KIND_COMPUTE, GTEL_ENGINE_KIND_ENCODE,
+                                                  GTEL_ENGINE_KIND_DECODE, GTEL_ENGINE_KIND_JPEG,
+                                                  GTEL_ENGINE_KIND_OFA};
+    const struct gtel_nvml_processes *processes = &gpu->processes;
+    gtel_usage_complete(batch->usage, gpu->device, batch->source, GTEL_NVML_ORIGIN_CALL);
+    for (size_t i = 0; i < processes->n[processes->now]; i++) {
+        const struct gtel_nvml_process *process = &processes->process[processes->now][i];
+        struct gtel_use use = {.memory.has = 0};
+        const struct gtel_process_id id = {.pid = process->pid | (is_foreign ? FOREIGN : 0),
+                                           .start = process->start};
+        if (process->bytes != UINT64_MAX)
+            gtel_use_memory_put(&use.memory, GTEL_M_PROCESS_MEMORY, process->bytes);
+        bool has_share = processes->has_shares && !process->has_junk;
+        for (size_t k = 0; has_share && k < GTEL_ARRAY_LEN(kinds); k++) {
+            use.has_share |= 1u << kinds[k];
+            use.share[kinds[k]] = process->share[k] / 1e2;
+        }
+        gtel_usage_add(batch->usage, gpu->device, batch->source, GTEL_NVML_ORIGIN_CALL, id, &use);
+    }
+}
+
+void gtel_nvml_processes_sample(struct gtel_nvml_library *library,
+                                struct gtel_nvml_process_room *room, struct gtel_nvml_gpu *gpu,
+                                struct gtel_batch *batch)
+{
+    struct gtel_nvml_processes *processes = &gpu->processes;
+    if (!batch->usage || processes->is_absent)
+        return;
+    processes->now = 1 - processes->now;
+    processes->n[processes->now] = 0;
+    int code = read_lists(&library->call, room, gpu);
+    switch (gtel_nvml_meaning(code)) {
+    case GTEL_NVML_MEANS_FINE:
+        break;
+    case GTEL_NVML_MEANS_BROKEN:
+        library->broken = code;
+        return;
+    case GTEL_NVML_MEANS_ABSENT:
+        processes->is_absent = true;
+        return;
+    default: /* a lost GPU shows in its rows */
+        gtel_batch_failed(batch, gpu->device);
+        return;
+    }
+    if (!room->is_foreign)
+        find_starts(library->env, processes);
+    update_shares(library, room, gpu);
+    report(gpu, room->is_foreign, batch);
+}
+
+void gtel_nvml_processes_forget(struct gtel_nvml_processes *processes)
+{
+    processes->n[0] = processes->n[1] = 0;
+    processes->seen_us = 0;
+    processes->is_absent = processes->has_no_shares = processes->has_asked = false;
+}
+
+void gtel_nvml_processes_done(struct gtel_nvml_processes *processes)
+{
+    free(processes->process[0]);
+    free(processes->process[1]);
+    *processes = (struct gtel_nvml_processes){.now = 0};
+}

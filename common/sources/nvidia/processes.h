@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The processes of a GPU: memory, and now and then their shares of its engines.
+ *
+ * NVML lists processes by kind of context (compute, graphics, MPS); one with both is in two lists,
+ * with the same memory. The lists take 12 to 32 us each on an H200 (driver 580.159), but the shares
+ * 2.0 to 3.9 ms, so these come in long gathers only (gpu.h). Nothing is reported in WSL, where the
+ * numbers are those of Windows.
+ */
+#ifndef GTEL_SOURCES_NVIDIA_PROCESSES_H
+#define GTEL_SOURCES_NVIDIA_PROCESSES_H
+
+#include "pipeline/reading.h"
+#include "sources/nvidia/library.h"
+
+struct gtel_nvml_gpu;
+
+enum { GTEL_NVML_PROCESSES_MAX = 8192 }; /* of one GPU; of more, the GPU has no process data */
+
+struct gtel_nvml_process {
+    uint32_t pid;
+    uint32_t gpu_instance; /* UINT32_MAX without MIG */
+    uint32_t compute_instance;
+    uint64_t bytes; /* UINT64_MAX: not known */
+    uint64_t start; /* of the process, in clock ticks since boot; 0: not known */
+    /* Percent since the last time, as NVML orders them: SM, encoder, decoder, JPEG, OFA. */
+    uint8_t share[5];
+    bool has_junk; /* these are not known */
+};
+
+/* Of one GPU. */
+struct gtel_nvml_processes {
+    struct gtel_nvml_process *process[2]; /* of this gather and of the one before, by turns */
+    size_t n[2];
+    size_t size; /* of each */
+    unsigned now;
+    uint64_t seen_us;   /* time of the newest share, on the driver's clock */
+    bool has_asked;     /* for shares */
+    bool has_shares;    /* in this gather */
+    bool has_no_shares; /* NVML does not give them, until it is started again */
+    bool is_absent;     /* nor any list */
+};
+
+/* Room for what NVML answers, shared by all GPUs. */
+struct gtel_nvml_process_room {
+    bool is_foreign; /* its pids are not those in proc: processes are counted, and have no names */
+    unsigned char *bytes;
+    size_t size;
+};
+
+/*
+ * Reports the processes of a GPU that has a handle, through batch->usage. A failure counts as a
+ * failed reading; then nothing is reported of processes in this gather.
+ */
+void gtel_nvml_processes_sample(struct gtel_nvml_library *library,
+                                struct gtel_nvml_process_room *room, struct gtel_nvml_gpu *gpu,
+                                struct gtel_batch *batch);
+/* Asks for everything again: NVML was started again. */
+void gtel_nvml_processes_forget(struct gtel_nvml_processes *processes);
+/* Frees what a GPU has; it can be used again. */
+void gtel_nvml_processes_done(struct gtel_nvml_processes *processes);
+
+#endif
