@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/* The energy of a GPU, split among processes. */
+#include "pipeline/attribution.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void gtel_attribution_done(struct gtel_attribution *attribution)
+{
+    free(attribution->gpu);
+    free(attribution->line);
+    *attribution = (struct gtel_attribution){0};
+}
+
+/* ---- devices ---- */
+
+static const char *name_of(const struct gtel_device *device)
+{
+    const char *gpu = device->label[GTEL_LABEL_GPU];
+    return gpu[0] ? gpu : device->key;
+}
+
+static bool is_part(const struct gtel_device *device)
+{
+    return device->label[GTEL_LABEL_INSTANCE][0] != '\0';
+}
+
+/* Joins parts to their GPU: the first device of that name that is none, else the first. */
+static void join_parts(struct gtel_attribution *attribution, const struct gtel_registry *registry)
+{
+    for (size_t i = 0; i < registry->n; i++) {
+        size_t at = registry->n;
+        for (size_t k = 0; k < registry->n; k++) {
+            if (strcmp(name_of(registry->device[i]), name_of(registry->device[k])) != 0)
+                continue;
+            bool is_better = at == registry->n ||
+                             (is_part(registry->device[at]) && !is_part(registry->device[k]));
+            at = is_better ? k : at;
+        }
+        attribution->gpu[i].gpu = (uint32_t)at;
+    }
+    attribution->generation = registry->generation;
+}
+
+static int begin(struct gtel_attribution *attribution, const struct gtel_registry *registry,
+                 size_t series)
+{
+    if (registry->n > attribution->gpus) {
+        struct gtel_attribution_gpu *p = realloc(attribution->gpu, registry->n * sizeof(*p));
+        if (!p)
+            return -ENOMEM;
+        memset(p + attribution->gpus, 0, (registry->n - attribution->gpus) * sizeof(*p));
+        attribution->gpu = p;
+        attribution->gpus = registry->n;
+        attribution->generation = registry->generation + 1;
+    }
+    if (series > attribution->size) {
+        struct gtel_attribution_line *p = realloc(attribution->line, series * sizeof(*p));
+        if (!p)
+            return -ENOMEM;
+        attribution->line = p;
+        attribution->size = series;
+    }
+    if (attribution->generation != registry->generation)
+        join_parts(attribution, registry);
+    for (size_t i = 0; i < attribution->gpus; i++) {
+        struct gtel_attribution_gpu *gpu = &attribution->gpu[i];
+        gpu->energy = NULL;
+        gpu->busy = NULL;
+        gpu->last = NULL;
+        gpu->lines = 0;
+        gpu->sum = 0;
+        gpu->has_unknown = gpu->has_list = gpu->is_reader = gpu->is_incomplete = false;
+    }
+    attribution->lines = 0;
+    return 0;
+}
+
+/* ---- collecting ---- */
+
+static bool is_of_line(const struct gtel_reading *a, const struct gtel_reading *b)
+{
+    if (a->device != b->device)
+        return false;
+    for (size_t i = 0; i < GTEL_DIMS_MAX; i++)
+        if (!gtel_str_eq(a->dim[i], b->dim[i]))
+            return false;
+    return true;
+}
+
+/* The metrics of a line follow each other, its number of processes first. */
+static void collect_process(struct gtel_attribution *attribution, const struct gtel_series *series)
+{
+    struct gtel_attribution_line *last =
+        attribution->lines > 0 ? &attribution->line[attribution->lines - 1] : NULL;
+    if (series->now.metric == GTEL_M_PROCESS_COUNT)
+        attribution->line[attribution->lines++] =
+            (struct gtel_attribution_line){.series = series, .share = -1};
+    else if (series->now.metric == GTEL_M_PROCESS_BUSY && last && !is_part(series->now.device) &&
+             is_of_line(&last->series->now, &series->now))
+        last->share = gtel_reading_number(&series->now);
+}
+
+static void collect_list(struct gtel_attribution *attribution, const struct gtel_reading *now)
+{
+    struct gtel_attribution_gpu *part = &attribution->gpu[now->device->index];
+    part->has_list = true;
+    attribution->gpu[part->gpu].has_processes = true;
+    part->is_reader = now->source < 32 && (attribution->readers >> now->source & 1) != 0;
+}
+
+static void collect_of_gpu(struct gtel_attribution *attribution, const struct gtel_series *series)
+{
+    const struct gtel_reading *now = &series->now;
+    struct gtel_attribution_gpu *gpu = &attribution->gpu[attribution->gpu[now->device->index].gpu];
+    if (now->metric == GTEL_M_GPU_ENERGY && !gpu->energy)
+        gpu->energy = series;
+    else if (now->metric == GTEL_M_GPU_BUSY && !is_part(now->device))
+        gpu->busy = series;
+    else if (now->metric == GTEL_M_GPU_PROCESSES)
+        collect_list(attribution, now);
+    else
+        collect_process(attribution, series);
+}
+
+/* Whether each process could be read, where that is known. */
+static bool collect(struct gtel_attribution *attribution, const struct gtel_series_table *table)
+{
+    double visible = 0;
+    double readable = 0;
+    for (size_t i = 0; i < table->n; i++) {
+        const struct gtel_series *series = table->sorted[i];
+        const struct gtel_reading *now = &series->now;
+        if (series->section <= attribution->section)
+            continue;
+        if (now->device)
+            collect_of_gpu(attribution, series);
+        else if (now->metric == GTEL_M_SELF_PROCESSES_VISIBLE)
+            visible = gtel_reading_number(now);
+        else if (now->metric == GTEL_M_SELF_PROCESSES_READABLE)
+            readable = gtel_reading_number(now);
+    }
+    return visible == readable && visible > 0;
+}
+
+/* ---- splitting ---- */
+
+static uint64_t hash_of(const struct gtel_reading *line)
+{
+    uint64_t hash = gtel_hash(GTEL_HASH_SEED, &line->device->index, sizeof(line->device->index));
+    for (size_t i = 0; i < GTEL_DIMS_MAX; i++) {
+        hash = gtel_hash(hash, &line->dim[i].n, sizeof(line->dim[i].n));
+        hash = gtel_hash(hash, line->dim[i].p, line->dim[i].n);
+    }
+    return hash | 1;
+}
+
+/* What the lines of each GPU are together. */
+static void sum_up(struct gtel_attribution *attribution, const struct gtel_registry *registry,
+                   bool is_all_read)
+{
+    for (size_t i = 0; i < attribution->lines; i++) {
+        const struct gtel_attribution_line *line = &attribution->line[i];
+        uint32_t index = line->series->now.device->index;
+        struct gtel_attribution_gpu *gpu = &attribution->gpu[attribution->gpu[index].gpu];
+        gpu->last = line;
+        gpu->lines++;
+        gpu->has_unknown = gpu->has_unknown || line->share < 0;
+        gpu->sum += line->share > 0 ? line->share : 0;
+    }
+    for (size_t i = 0; i < registry->n; i++) {
+        const struct gtel_attribution_gpu *part = &attribution->gpu[i];
+        if (registry->device[i]->is_present &&
+            (!part->has_list || (part->is_reader && !is_all_read)))
+            attribution->gpu[part->gpu].is_incomplete = true;
+    }
+}
+
+/* Adds to the counter of a line; its device is that of the reading. */
+static void add(struct gtel_series_table *table, const struct gtel_attribution_sample *sample,
+                const struct gtel_reading *line, double joules)
+{
+    struct gtel_reading reading = *line;
+    reading.metric = GTEL_M_PROCESS_JOULES;
+    reading.value_type = GTEL_VALUE_F64;
+    reading.value.f64 = joules;
+    reading.source = GTEL_SOURCE_CORE;
+    reading.origin = 0;
+    reading.has_device_clock = false;
+    reading.is_derived = true;
+    (void)gtel_series_count(table, &reading, sample->section, sample->gather);
+}
+
+static void add_named(struct gtel_series_table *table, const struct gtel_attribution_sample *sample,
+                      const struct gtel_series *energy, struct gtel_str name, double joules)
+{
+    struct gtel_reading line = {.device = energy->now.device, .t_ns = energy->now.t_ns};
+    line.dim[0] = name;
+    add(table, sample, &line, joules);
+}
+
+/* What of 1 a joule each line gets. */
+struct split {
+    double factor; /* of each share */
+    double alone;  /* of the only line, when its share is not known */
+    double unattributed;
+};
+
+static struct split split_of(const struct gtel_attribution_gpu *gpu, bool was_asleep,
+                             bool was_alone)
+{
+    double busy = gpu->busy ? gtel_reading_number(&gpu->busy->now) : -1;
+    if (was_asleep)
+        return (struct split){.factor = 0};
+    if (busy < 0)
+        return (struct split){.unattributed = 1};
+    busy = busy < 1 ? busy : 1;
+    if (gpu->has_unknown)
+        return was_alone ? (struct split){.alone = busy} : (struct split){.unattributed = busy};
+    if (gpu->sum > busy)
+        return (struct split){.factor = busy / gpu->sum};
+    return (struct split){.factor = 1, .unattributed = busy - gpu->sum};
+}
+
+/*
+ * The growth since the base, which becomes this sample. 0 where that is nothing, or not known: it
+ * was another counter, or began again. *ret_lately: the base is the run before, so that shares of
+ * this sample are about the same time.
+ */
+static double step(struct gtel_attribution_gpu *gpu, uint64_t run, bool *ret_lately)
+{
+    const struct gtel_reading *now = &gpu->energy->now;
+    double joules = gtel_reading_number(now);
+    bool is_same = gpu->has_base && gpu->source == now->source && gpu->origin == now->origin &&
+                   gpu->arrivals == now->device->arrivals && joules >= gpu->joules;
+    double grown = is_same ? joules - gpu->joules : 0;
+    *ret_lately = gpu->run + 1 == run;
+    gpu->has_base = true;
+    gpu->joules = joules;
+    gpu->source = now->source;
+    gpu->origin = now->origin;
+    gpu->arrivals = now->device->arrivals;
+    gpu->run = run;
+    return grown;
+}
+
+static void attribute(struct gtel_attribution *attribution, struct gtel_series_table *table,
+                      const struct gtel_attribution_sample *sample, uint32_t index)
+{
+    struct gtel_attribution_gpu *gpu = &attribution->gpu[index];
+    const struct gtel_device *device = gpu->energy->now.device;
+    bool is_alone = gpu->lines == 1 && !gpu->is_incomplete;
+    uint64_t alone = is_alone ? hash_of(&gpu->last->series->now) : 0;
+    bool was_asleep = sample->has_slept || device->is_asleep || gpu->sleeps != device->sleeps;
+    bool is_lately;
+    double joules = step(gpu, attribution->run, &is_lately);
+    struct split split = split_of(gpu, was_asleep, is_alone && alone == gpu->alone);
+    if (!is_lately && !was_asleep)
+        split = (struct split){.unattributed = 1};
+    gpu->sleeps = device->sleeps;
+    gpu->alone = alone;
+    if (sample->is_begin)
+        joules = 0;
+    double rest = joules;
+    for (size_t i = 0; i < attribution->lines; i++) {
+        const struct gtel_attribution_line *line = &attribution->line[i];
+        if (attribution->gpu[line->series->now.device->index].gpu != index)
+            continue;
+        double share = line->share < 0 ? split.alone : line->share * split.factor;
+        add(table, sample, &line->series->now, joules * share);
+        rest -= joules * share;
+    }
+    double unattributed = joules * split.unattributed < rest ? joules * split.unattributed : rest;
+    unattributed = unattributed > 0 ? unattributed : 0;
+    rest = rest > unattributed ? rest - unattributed : 0;
+    add_named(table, sample, gpu->energy, GTEL_STR("unattributed"), unattributed);
+    add_named(table, sample, gpu->energy, GTEL_STR("idle"), rest);
+}
+
+int gtel_attribution_run(struct gtel_attribution *attribution, struct gtel_series_table *table,
+                         const struct gtel_attribution_sample *sample)
+{
+    gtel_series_sort(table);
+    int r = begin(attribution, sample->registry, table->n);
+    if (r < 0)
+        return r;
+    attribution->run++;
+    bool is_all_read = collect(attribution, table);
+    sum_up(attribution, sample->registry, is_all_read);
+    for (uint32_t i = 0; i < attribution->gpus; i++)
+        if (attribution->gpu[i].energy && attribution->gpu[i].has_processes)
+            attribute(attribution, table, sample, i);
+    attribution->section = sample->section;
+    return 0;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The energy of a GPU, split among the lines of gpu_process (option ProcessEnergy).
+ *
+ * It is an attribution, no measurement: what gpu.energy_joules has grown by since the sample before
+ * is split by shares of busy time. With u the busy share of the GPU and b that of a line, each at
+ * most 1, and B the sum of all b:
+ *   a line         b × min(1, u / B)
+ *   unattributed   max(0, u - B): work of nobody that is seen
+ *   idle           the rest
+ * A line whose share is not known gets u where it has the GPU to itself, at both ends of the
+ * interval, among all processes; else no line gets anything, and u is unattributed. Where u is not
+ * known, all is unattributed; after the GPU or the host has slept, all is idle. Every joule goes to
+ * one line, so that their sum grows as the GPU's counter does; a step back of that counter, another
+ * counter, or a device that was removed gives nothing.
+ *
+ * Nothing is attributed on a GPU of which no list of processes was ever there.
+ *
+ * Lines of parts with an identity of their own (a MIG instance) belong to their GPU, and their
+ * share of it is not known.
+ */
+#ifndef GTEL_PIPELINE_ATTRIBUTION_H
+#define GTEL_PIPELINE_ATTRIBUTION_H
+
+#include "pipeline/series.h"
+
+/* A line of gpu_process, as of this sample. */
+struct gtel_attribution_line {
+    const struct gtel_series *series; /* of its number of processes */
+    double share;                     /* below 0: not known */
+};
+
+/* Of a GPU; of a part of one, only the index of the GPU is used. */
+struct gtel_attribution_gpu {
+    uint32_t gpu;       /* index of the device that stands for it and its parts */
+    bool has_processes; /* a list of its processes, or of a part's, was ever there */
+    /* What the counter was, and of which counter. */
+    bool has_base;
+    double joules;
+    uint8_t source;
+    uint8_t origin;
+    uint32_t arrivals;
+    uint32_t sleeps;
+    uint64_t run;   /* in which that was */
+    uint64_t alone; /* hash of the line that had it to itself then; 0: none */
+    /* Of this sample. */
+    const struct gtel_series *energy;
+    const struct gtel_series *busy;
+    const struct gtel_attribution_line *last; /* of its lines */
+    size_t lines;
+    double sum; /* of their shares */
+    bool has_unknown;
+    bool has_list;      /* of the device itself: of its processes */
+    bool is_reader;     /* the list is of one of the readers below */
+    bool is_incomplete; /* not all processes of all parts are known */
+};
+
+/* Zeroed: nothing is known. */
+struct gtel_attribution {
+    /* A bit per source that may not see all processes, unless it may read all that are there. */
+    uint32_t readers;
+    struct gtel_attribution_gpu *gpu; /* by device index */
+    size_t gpus;
+    uint64_t generation; /* of the registry, when parts were joined */
+    struct gtel_attribution_line *line;
+    size_t lines;
+    size_t size;
+    uint64_t section; /* of the last run */
+    uint64_t run;
+};
+
+/* The sample that is attributed. */
+struct gtel_attribution_sample {
+    const struct gtel_registry *registry;
+    uint64_t section;
+    uint64_t gather;
+    bool is_begin;  /* nothing was emitted yet: counters begin at 0 */
+    bool has_slept; /* the host has slept since the sample before */
+};
+
+void gtel_attribution_done(struct gtel_attribution *attribution);
+/*
+ * Attributes what the counters have grown by since the run before, from the series that were
+ * touched since: adds to the series PROCESS_JOULES of each line. 0, or -ENOMEM: the next run makes
+ * up for it.
+ */
+int gtel_attribution_run(struct gtel_attribution *attribution, struct gtel_series_table *table,
+                         const struct gtel_attribution_sample *sample);
+
+#endif

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: MIT */
+/* The energy of a GPU, split among processes: cases by hand, and that no joule is lost or made. */
+#include "pipeline/attribution.h"
+#include "harness/alloc_fault.h"
+#include "harness/test.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { READER = 3, DRIVER = 5, LINES_MAX = 24 };
+
+/* GPUs 0 and 1, and two parts of GPU 1. */
+struct machine {
+    struct gtel_registry registry;
+    struct gtel_series_table table;
+    struct gtel_attribution attribution;
+    uint64_t section;
+    uint64_t gather;
+    bool has_emitted;
+};
+
+static void begin(struct machine *m)
+{
+    static const struct {
+        const char *key, *gpu, *part;
+    } devices[] = {{"a", "a", ""}, {"b", "b", ""}, {"b1", "b", "mig0"}, {"b2", "b", "mig1"}};
+    *m = (struct machine){.attribution.readers = 1u << READER};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(devices); i++) {
+        struct gtel_device *device = NULL;
+        CHECK_INT(gtel_registry_add(&m->registry, gtel_str_of(devices[i].key), &device), 0);
+        gtel_device_label(&m->registry, device, GTEL_LABEL_GPU, gtel_str_of(devices[i].gpu));
+        gtel_device_label(&m->registry, device, GTEL_LABEL_INSTANCE, gtel_str_of(devices[i].part));
+    }
+    m->section = 1;
+}
+
+static void end(struct machine *m)
+{
+    gtel_attribution_done(&m->attribution);
+    gtel_series_done(&m->table);
+    gtel_registry_done(&m->registry);
+}
+
+/* device below 0: of the program itself. */
+static void put(struct machine *m, int device, enum gtel_metric metric, const char *line,
+                double value, uint8_t source)
+{
+    struct gtel_reading reading = {.device = device < 0 ? NULL : m->registry.device[device],
+                                   .metric = (uint16_t)metric,
+                                   .value_type = GTEL_VALUE_F64,
+                                   .value.f64 = value,
+                                   .source = source,
+                                   .dim = {gtel_str_of(line)}};
+    CHECK(gtel_series_offer(&m->table, &reading, 0, m->section, m->gather) != NULL);
+}
+
+/* share below 0: not known. */
+static void put_line(struct machine *m, int device, const char *name, double share)
+{
+    put(m, device, GTEL_M_PROCESS_COUNT, name, 1, READER);
+    if (share >= 0)
+        put(m, device, GTEL_M_PROCESS_BUSY, name, share, READER);
+}
+
+static void put_lists(struct machine *m, int first, int last, double readable)
+{
+    for (int i = first; i <= last; i++)
+        put(m, i, GTEL_M_GPU_PROCESSES, "", 1, READER);
+    put(m, -1, GTEL_M_SELF_PROCESSES_VISIBLE, "", 100, READER);
+    put(m, -1, GTEL_M_SELF_PROCESSES_READABLE, "", readable, READER);
+}
+
+static void run(struct machine *m, bool has_slept)
+{
+    const struct gtel_attribution_sample sample = {.registry = &m->registry,
+                                                   .section = m->section,
+                                                   .gather = m->gather,
+                                                   .is_begin = !m->has_emitted,
+                                                   .has_slept = has_slept};
+    CHECK_INT(gtel_attribution_run(&m->attribution, &m->table, &sample), 0);
+    m->has_emitted = true;
+    gtel_series_age(&m->table, m->gather++);
+    m->section += 2; /* one of what the program says of itself */
+}
+
+/* The counter of a line; below 0: there is none. */
+static double get(const struct machine *m, int device, const char *line)
+{
+    for (size_t i = 0; i < m->table.n; i++) {
+        const struct gtel_series *series = m->table.sorted[i];
+        if (series->now.metric == GTEL_M_PROCESS_JOULES &&
+            series->now.device == m->registry.device[device] &&
+            gtel_str_eq(series->now.dim[0], gtel_str_of(line)))
+            return series->now.value.f64;
+    }
+    return -1;
+}
+
+/* One interval of 100 J, after one that was the same. */
+static const struct attribution_case {
+    const char *label;
+    double busy; /* below 0: not known */
+    struct {
+        const char *name; /* NULL: no more lines */
+        double share;     /* below 0: not known */
+        double want;      /* joules of the second interval */
+    } line[3];
+    double unattributed;
+    double idle;
+    double readable; /* of 100 processes */
+    bool has_slept;
+    bool is_asleep;
+    bool is_part; /* the lines are of a part of GPU 1 */
+} cases[] = {
+    {"one that is known", 0.5, {{"a", 0.5, 50}}, 0, 50, 100, 0, 0, 0},
+    {"two, all there is", 0.75, {{"a", 0.5, 50}, {"b", 0.25, 25}}, 0, 25, 100, 0, 0, 0},
+    {"more than all", 0.5, {{"a", 0.5, 25}, {"b", 0.5, 25}}, 0, 50, 100, 0, 0, 0},
+    {"full", 1, {{"a", 1, 50}, {"b", 1, 50}}, 0, 0, 100, 0, 0, 0},
+    {"beyond full", 1.04, {{"a", 1, 100}}, 0, 0, 100, 0, 0, 0},
+    {"somebody else", 0.75, {{"a", 0.25, 25}}, 50, 25, 100, 0, 0, 0},
+    {"somebody else, some may not be read", 0.75, {{"a", 0.25, 25}}, 50, 25, 50, 0, 0, 0},
+    {"nobody", 0.25, {{NULL, 0, 0}}, 25, 75, 100, 0, 0, 0},
+    {"nobody, idle", 0, {{NULL, 0, 0}}, 0, 100, 100, 0, 0, 0},
+    {"idle lines", 0, {{"a", 0, 0}, {"b", 0, 0}}, 0, 100, 100, 0, 0, 0},
+    {"a share that cannot be", 0, {{"a", 0.5, 0}}, 0, 100, 100, 0, 0, 0},
+    {"one that is not known, alone", 0.75, {{"a", -1, 75}}, 0, 25, 100, 0, 0, 0},
+    {"alone, some may not be read", 0.75, {{"a", -1, 0}}, 75, 25, 99, 0, 0, 0},
+    {"one of two is not known", 0.75, {{"a", -1, 0}, {"b", 0.5, 0}}, 75, 25, 100, 0, 0, 0},
+    {"busy is not known", -1, {{"a", 0.5, 0}}, 100, 0, 100, 0, 0, 0},
+    {"busy is not known, alone", -1, {{"a", -1, 0}}, 100, 0, 100, 0, 0, 0},
+    {"the host has slept", 0.5, {{"a", 0.5, 0}}, 0, 100, 100, true, 0, 0},
+    {"the GPU has fallen asleep", 0.5, {{"a", 0.5, 0}}, 0, 100, 100, 0, true, 0},
+    {"other is a line", 0.5, {{"a", 0.25, 25}, {"other", 0.25, 25}}, 0, 50, 100, 0, 0, 0},
+    {"a process called idle", 0.5, {{"idle", 0.5, 100}}, 0, 100, 100, 0, 0, 0},
+    {"a process called unattributed", 0.75, {{"unattributed", 0.5, 75}}, 75, 25, 100, 0, 0, 0},
+    {"a part, alone", 0.5, {{"a", 0.9, 50}}, 0, 50, 100, 0, 0, true},
+    {"a part, two", 0.5, {{"a", 0.9, 0}, {"b", 0.1, 0}}, 50, 50, 100, 0, 0, true},
+};
+
+static void test_cases(void)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        const struct attribution_case *c = &cases[i];
+        struct machine m;
+        int gpu = c->is_part ? 1 : 0;
+        int part = c->is_part ? 2 : 0;
+        begin(&m);
+        test_label = c->label;
+        for (int round = 0; round < 3; round++) {
+            for (size_t k = 0; k < GTEL_ARRAY_LEN(c->line) && c->line[k].name; k++)
+                put_line(&m, part, c->line[k].name, c->line[k].share);
+            put_lists(&m, 0, 3, c->readable);
+            put(&m, gpu, GTEL_M_GPU_ENERGY, "", 1000 + 100 * round, DRIVER);
+            if (c->busy >= 0)
+                put(&m, gpu, GTEL_M_GPU_BUSY, "", c->busy, DRIVER);
+            m.registry.device[gpu]->is_asleep = c->is_asleep;
+            run(&m, c->has_slept);
+        }
+        for (size_t k = 0; k < GTEL_ARRAY_LEN(c->line) && c->line[k].name; k++)
+            CHECK_NEAR(get(&m, part, c->line[k].name), 2 * c->line[k].want, 1e-9);
+        CHECK_NEAR(get(&m, gpu, "unattributed"), 2 * c->unattributed, 1e-9);
+        CHECK_NEAR(get(&m, gpu, "idle"), 2 * c->idle, 1e-9);
+        CHECK_NEAR(get(&m, gpu == 0 ? 1 : 0, "idle"), -1, 0); /* it has no energy */
+        end(&m);
+    }
+    test_label = "";
+}
+
+/* What the counter does between two gathers. */
+static void test_counter(void)
+{
+    static const struct {
+        const char *label;
+        double joules; /* of the counter; below 0: none in this gather */
+        uint8_t source;
+        uint32_t arrivals;
+        uint32_t sleeps;
+        double a, unattributed, idle; /* of counters, afterwards */
+    } steps[] = {
+        {"the first", 500, DRIVER, 0, 0, 0, 0, 0},
+        {"grows", 600, DRIVER, 0, 0, 50, 0, 50},
+        {"stands", 600, DRIVER, 0, 0, 50, 0, 50},
+        {"went back", 10, DRIVER, 0, 0, 50, 0, 50},
+        {"grows from there", 30, DRIVER, 0, 0, 60, 0, 60},
+        {"another counter", 5000, DRIVER + 1, 0, 0, 60, 0, 60},
+        {"grows", 5020, DRIVER + 1, 0, 0, 70, 0, 70},
+        {"removed and back, beyond", 9000, DRIVER + 1, 1, 0, 70, 0, 70},
+        {"grows", 9020, DRIVER + 1, 1, 0, 80, 0, 80},
+        {"not read", -1, DRIVER + 1, 1, 0, 80, 0, 80},
+        {"shares are of the last interval only", 9040, DRIVER + 1, 1, 0, 80, 20, 80},
+        {"asleep", -1, DRIVER + 1, 1, 1, 80, 20, 80},
+        {"awake again", 9060, DRIVER + 1, 1, 1, 80, 20, 100},
+        {"grows", 9080, DRIVER + 1, 1, 1, 90, 20, 110},
+    };
+    struct machine m;
+    begin(&m);
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(steps); i++) {
+        test_label = steps[i].label;
+        m.registry.device[0]->arrivals = steps[i].arrivals;
+        m.registry.device[0]->sleeps = steps[i].sleeps;
+        put_line(&m, 0, "a", 0.5);
+        put_lists(&m, 0, 3, 100);
+        put(&m, 0, GTEL_M_GPU_BUSY, "", 0.5, DRIVER);
+        if (steps[i].joules >= 0)
+            put(&m, 0, GTEL_M_GPU_ENERGY, "", steps[i].joules, steps[i].source);
+        run(&m, false);
+        CHECK_NEAR(get(&m, 0, "a"), steps[i].a, 1e-9);
+        CHECK_NEAR(get(&m, 0, "unattributed"), steps[i].unattributed, 1e-9);
+        CHECK_NEAR(get(&m, 0, "idle"), steps[i].idle, 1e-9);
+    }
+    test_label = "";
+    end(&m);
+}
+
+/* A line has the GPU to itself only when it had it in the gather before, too. */
+static void test_alone(void)
+{
+    static const char *const names[] = {"a", "a", "b", "b", "ab", "b"};
+    static const double want_a[] = {0, 50, 50, 50, 50, 50};
+    static const double want_b[] = {-1, -1, 0, 50, 50, 50};
+    struct machine m;
+    begin(&m);
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(names); i++) {
+        test_label = names[i];
+        for (const char *p = names[i]; *p; p++)
+            put_line(&m, 0, *p == 'a' ? "a" : "b", -1);
+        put_lists(&m, 0, 3, 100);
+        put(&m, 0, GTEL_M_GPU_BUSY, "", 0.5, DRIVER);
+        put(&m, 0, GTEL_M_GPU_ENERGY, "", 100.0 * (double)i, DRIVER);
+        run(&m, false);
+        CHECK_NEAR(get(&m, 0, "a"), want_a[i], 1e-9);
+        CHECK_NEAR(get(&m, 0, "b"), want_b[i], 1e-9);
+    }
+    test_label = "";
+    end(&m);
+}
+
+/* ---- conservation ---- */
+
+static uint64_t seed;
+
+static uint32_t draw(uint32_t below)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(seed >> 33) % below;
+}
+
+static double chance(void)
+{
+    return draw(1000001) / 1e6;
+}
+
+/* All counters of a GPU and its parts. none may go back. */
+static double sum_of(const struct machine *m, const char *gpu, double *last, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < m->table.n; i++) {
+        const struct gtel_series *series = m->table.sorted[i];
+        if (series->now.metric != GTEL_M_PROCESS_JOULES ||
+            strcmp(series->now.device->label[GTEL_LABEL_GPU], gpu) != 0)
+            continue;
+        struct gtel_str name = series->now.dim[0];
+        uint64_t k = name.n == 1 ? (uint64_t)(name.p[0] - 'A') : name.p[0] == 'i' ? n - 1 : n - 2;
+        double *before = &last[series->now.device->index * n + k];
+        CHECK(series->now.value.f64 >= *before);
+        *before = series->now.value.f64;
+        sum += series->now.value.f64;
+    }
+    return sum;
+}
+
+static void put_random(struct machine *m, int device)
+{
+    char name[2] = "A";
+    for (int k = 0; k < LINES_MAX; k++, name[0]++)
+        if (draw(8) == 0)
+            put_line(m, device, name, draw(20) == 0 ? -1 : chance());
+    if (draw(30) > 0)
+        put(m, device, GTEL_M_GPU_PROCESSES, "", 1, READER);
+}
+
+/* What a counter does, and the energy that counts: what both ends of an interval have reported. */
+struct meter {
+    double joules;
+    double reported; /* below 0: nothing yet, or another life of the counter */
+    double counted;
+    bool is_asleep;
+};
+
+static void run_meter(struct machine *m, int gpu, struct meter *meter)
+{
+    struct gtel_device *device = m->registry.device[gpu];
+    meter->joules += draw(3) == 0 ? 0 : 300 * chance();
+    bool was_asleep = meter->is_asleep;
+    meter->is_asleep = draw(meter->is_asleep ? 4 : 40) == 0 ? !was_asleep : was_asleep;
+    device->sleeps += meter->is_asleep && !was_asleep;
+    device->is_asleep = meter->is_asleep;
+    if (draw(200) == 0) { /* a reset */
+        meter->joules = 10 * chance();
+    } else if (draw(200) == 0) { /* it was removed, and may count from anywhere */
+        meter->joules = 1e6 * chance();
+        meter->reported = -1;
+        device->arrivals++;
+    }
+    if (meter->is_asleep || draw(25) == 0)
+        return; /* not read */
+    put(m, gpu, GTEL_M_GPU_ENERGY, "", meter->joules, DRIVER);
+    if (draw(20) > 0)
+        put(m, gpu, GTEL_M_GPU_BUSY, "", chance() * 1.05, DRIVER);
+    if (m->has_emitted && meter->reported >= 0 && meter->joules >= meter->reported)
+        meter->counted += meter->joules - meter->reported;
+    meter->reported = meter->joules;
+}
+
+static void test_conservation(void)
+{
+    enum { GATHERS = 10000, SLOTS = LINES_MAX + 2 };
+    static double last[4 * SLOTS];
+    static const char *const gpus[] = {"a", "b"};
+    struct meter meter[2] = {{.reported = -1}, {.reported = -1}};
+    struct machine m;
+    double worst = 0;
+    begin(&m);
+    seed = 4711;
+    test_label = "conservation";
+    for (int i = 0; i < GATHERS; i++) {
+        for (int device = 0; device < 4; device++)
+            put_random(&m, device);
+        put(&m, -1, GTEL_M_SELF_PROCESSES_VISIBLE, "", 100, READER);
+        put(&m, -1, GTEL_M_SELF_PROCESSES_READABLE, "", draw(50) == 0 ? 99 : 100, READER);
+        for (int gpu = 0; gpu < 2; gpu++)
+            run_meter(&m, gpu, &meter[gpu]);
+        run(&m, draw(100) == 0);
+        for (int gpu = 0; gpu < 2; gpu++) {
+            double sum = sum_of(&m, gpus[gpu], last, SLOTS);
+            double error = fabs(sum - meter[gpu].counted) / (meter[gpu].counted + 1);
+            worst = error > worst ? error : worst;
+        }
+    }
+    CHECK(meter[0].counted > 100000 && meter[1].counted > 100000);
+    CHECK(worst < 1e-9);
+    CHECK(m.table.n < 1000);
+    printf("worst error %.1e of %.0f J\n", worst, meter[0].counted);
+    test_label = "";
+    end(&m);
+}
+
+/* Without memory nothing is attributed, and the next gather makes up for it. */
+static void test_no_memory(void)
+{
+    for (uint64_t at = 1; at <= 2; at++) {
+        struct machine m;
+        begin(&m);
+        test_label = "no memory";
+        for (int round = 0; round < 3; round++) {
+            const struct gtel_attribution_sample sample = {.registry = &m.registry,
+                                                           .section = m.section,
+                                                           .gather = m.gather,
+                                                           .is_begin = round == 0};
+            put_line(&m, 0, "a", 0.5);
+            put_lists(&m, 0, 3, 100);
+            put(&m, 0, GTEL_M_GPU_BUSY, "", 0.5, DRIVER);
+            put(&m, 0, GTEL_M_GPU_ENERGY, "", 100 * round, DRIVER);
+            alloc_fault_arm(round == 0 ? at : 0);
+            CHECK_INT(gtel_attribution_run(&m.attribution, &m.table, &sample),
+                      round == 0 ? -ENOMEM : 0);
+            alloc_fault_arm(0);
+            m.section++;
+            m.gather++;
+        }
+        CHECK_NEAR(get(&m, 0, "a"), 50, 1e-9);
+        CHECK_NEAR(get(&m, 0, "idle"), 50, 1e-9);
+        end(&m);
+    }
+    test_label = "";
+}
+
+int main(void)
+{
+    test_cases();
+    test_counter();
+    test_alone();
+    test_conservation();
+    test_no_memory();
+    return test_result();
+}
