@@ -2,6 +2,7 @@
 /* Owns everything; runs one gather through its stages. */
 #include "gtel.h"
 
+#include "pipeline/attribution.h"
 #include "pipeline/headline.h"
 #include "lanes/lane.h"
 #include "lanes/self.h"
@@ -30,6 +31,7 @@ struct gtel_context {
     uint64_t section;
     uint64_t gather;
     uint32_t rank[GTEL_SOURCES_MAX]; /* by source; UINT32_MAX: not used */
+    uint32_t meters; /* a bit per source that is read for the energy of processes only */
     struct gtel_lane *lane;
     size_t lanes;
     struct gtel_str answer[GTEL_SOURCES_MAX]; /* by lane, of this sample; p NULL: none */
@@ -38,16 +40,30 @@ struct gtel_context {
     struct gtel_arena texts; /* text values until they are emitted */
     struct gtel_series_table series;
     struct gtel_headlines headlines;
+    struct gtel_attribution attribution;
     struct gtel_self self;
+    uint64_t emitted_wall_ns;   /* time of the last gather that was emitted; 0: none */
     uint64_t processes_waiting; /* of the last answer */
     bool has_emitted;
 };
 
 /* Making */
 
+/*
+ * The plugin of the processes has no counters of GPUs: to split their energy, it reads the kernel's
+ * own, too, and emits nothing of them.
+ */
+static bool is_meter(const struct gtel_setup *setup, const struct gtel_source *source)
+{
+    return setup->vendor && strcmp(setup->vendor, "clients") == 0 &&
+           gtel_option_number(setup->options, GTEL_O_PROCESS_ENERGY) > 0 &&
+           strcmp(source->lane, "kernel") == 0;
+}
+
 static bool is_wanted(const struct gtel_setup *setup, const struct gtel_source *source)
 {
-    return (!setup->vendor || strcmp(setup->vendor, source->vendor) == 0) &&
+    return (!setup->vendor || strcmp(setup->vendor, source->vendor) == 0 ||
+            is_meter(setup, source)) &&
            gtel_group_is_chosen(setup->options, source);
 }
 
@@ -90,6 +106,10 @@ static int choose_sources(struct gtel_context *context, const struct gtel_setup 
         if (!is_wanted(setup, gtel_sources[i]))
             continue;
         context->rank[i] = rank_of(setup, i);
+        if (strcmp(gtel_sources[i]->lane, "clients") == 0)
+            context->attribution.readers |= 1u << i;
+        if (is_meter(setup, gtel_sources[i]))
+            context->meters |= 1u << i;
         gtel_buf_printf(&names, "%s%s", names.n > 0 ? "," : "", gtel_sources[i]->name);
     }
     int r = names.has_failed ? -ENOMEM : 0;
@@ -164,6 +184,7 @@ void gtel_context_free(struct gtel_context *context)
     free(context->lane);
     gtel_self_done(&context->self, context->env);
     gtel_headlines_done(&context->headlines);
+    gtel_attribution_done(&context->attribution);
     gtel_series_done(&context->series);
     gtel_batch_done(&context->batch);
     gtel_arena_done(&context->texts);
@@ -391,7 +412,7 @@ static bool has_direct_source(const struct gtel_context *context, const struct g
 {
     for (int i = 0; gtel_sources[i] && i < GTEL_SOURCES_MAX; i++)
         if (context->rank[i] != UINT32_MAX && !gtel_sources[i]->is_indirect &&
-            strcmp(gtel_sources[i]->lane, lane->setup.name) == 0)
+            (context->meters >> i & 1) == 0 && strcmp(gtel_sources[i]->lane, lane->setup.name) == 0)
             return true;
     return false;
 }
@@ -415,7 +436,55 @@ static int take_answer(struct gtel_context *context, struct gtel_lane *lane,
     return 0;
 }
 
+/* Energy of processes: behind the merge, since GPUs and clients are read in different lanes. */
+static void attribute_energy(struct gtel_context *context, bool has_slept)
+{
+    const struct gtel_attribution_sample sample = {.registry = &context->registry,
+                                                   .section = context->section,
+                                                   .gather = context->gather,
+                                                   .is_begin = !context->has_emitted,
+                                                   .has_slept = has_slept};
+    if (gtel_option_number(&context->options, GTEL_O_PROCESS_ENERGY) > 0 &&
+        gtel_attribution_run(&context->attribution, &context->series, &sample) < 0)
+        context->series.dropped++;
+}
+
 /* Emit */
+
+/*
+ * A counter of a line that is new begins with 0 at the time of the gather before: stores take
+ * differences, and would lose what the line has done since then.
+ */
+static void emit_beginnings(struct gtel_context *context)
+{
+    const struct gtel_sink *sink = context->sink;
+    bool is_open = false;
+    for (size_t i = 0; i < context->series.n; i++) {
+        struct gtel_series *series = context->series.sorted[i];
+        if (series->now.metric != GTEL_M_PROCESS_JOULES || series->window.n == 0 ||
+            series->is_begun)
+            continue;
+        series->is_begun = true;
+        if (context->emitted_wall_ns == 0 || !(series->now.value.f64 > 0))
+            continue;
+        struct gtel_reading zero = series->now;
+        zero.value.f64 = 0;
+        if (!is_open)
+            sink->begin(sink->arg, context->emitted_wall_ns);
+        is_open = true;
+        sink->put(sink->arg, &zero, GTEL_ASPECT_VALUE);
+    }
+    if (is_open)
+        sink->end(sink->arg);
+}
+
+/* Whether it comes from a source that is read for something else. */
+static bool is_silent(const struct gtel_context *context, const struct gtel_reading *reading)
+{
+    bool is_core = reading->source == GTEL_SOURCE_CORE;
+    return context->meters != 0 && (is_core ? reading->metric == GTEL_M_GPU_BUSY
+                                            : (context->meters >> reading->source & 1) != 0);
+}
 
 static void emit_window(struct gtel_context *context, uint64_t wall_ns)
 {
@@ -425,7 +494,8 @@ static void emit_window(struct gtel_context *context, uint64_t wall_ns)
     sink->begin(sink->arg, wall_ns);
     for (size_t i = 0; i < table->n; i++) {
         struct gtel_series *series = table->sorted[i];
-        if (gtel_metric_row((enum gtel_metric)series->now.metric)->field.n > 0)
+        if (gtel_metric_row((enum gtel_metric)series->now.metric)->field.n > 0 &&
+            !is_silent(context, &series->now))
             gtel_window_emit(&series->window, &series->now, sink);
         gtel_window_reset(&series->window);
     }
@@ -558,6 +628,7 @@ int gtel_context_sample(struct gtel_context *context, uint64_t wait_ns)
             gtel_lane_missed(lane, gtel_env_now(context->env), wait_ns);
     }
     finish_section(context, now_ns);
+    attribute_energy(context, has_slept);
     learn_interval(context, period_ns);
     return 0;
 }
@@ -613,7 +684,10 @@ static void say_what_was_found(struct gtel_context *context)
 int gtel_context_emit(struct gtel_context *context)
 {
     report_self(context);
+    gtel_series_sort(&context->series);
+    emit_beginnings(context);
     emit_window(context, context->sampled_wall_ns);
+    context->emitted_wall_ns = context->sampled_wall_ns;
     context->has_emitted = true;
     gtel_series_age(&context->series, context->gather++);
     say_what_was_found(context);

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: MIT
 # Tests in plain C over what is plain C, for each system that anything builds for.
 gtel_test(unit.aer unit/test_aer.c)
+gtel_test(unit.amd_ras unit/test_amd_ras.c)
 gtel_test(unit.backoff unit/test_backoff.c)
 gtel_test(unit.base unit/test_base.c)
 gtel_test(unit.capabilities unit/test_capabilities.c)
 gtel_test(unit.cgroup unit/test_cgroup.c)
+gtel_test(unit.pod unit/test_pod.c)
 gtel_test(unit.counter unit/test_counter.c)
 gtel_test(unit.delta unit/test_delta.c)
 gtel_test(unit.drm_regions unit/test_drm_regions.c)
 gtel_test(unit.engine unit/test_engine.c)
 gtel_test(unit.engine_name unit/test_engine_name.c)
+gtel_test(unit.amd_metrics unit/test_amd_metrics.c)
 gtel_test(unit.eu_stall unit/test_eu_stall.c)
 gtel_test(unit.failure unit/test_failure.c)
 gtel_test(unit.fdinfo unit/test_fdinfo.c)

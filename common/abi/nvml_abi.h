@@ -64,6 +64,19 @@ enum {
 /* nvmlMemoryErrorType_t and nvmlEccCounterType_t */
 enum { GTEL_NVML_ECC_CORRECTED, GTEL_NVML_ECC_UNCORRECTED };
 enum { GTEL_NVML_ECC_VOLATILE, GTEL_NVML_ECC_AGGREGATE };
+/* nvmlMemoryLocation_t: those that GPUs with HBM or GDDR6 report */
+enum { GTEL_NVML_LOCATION_DRAM = 2, GTEL_NVML_LOCATION_SRAM = 7 };
+/* nvmlDeviceGpuRecoveryAction_t; codes beyond are actions of a later API */
+enum {
+    GTEL_NVML_RECOVERY_NONE,
+    GTEL_NVML_RECOVERY_GPU_RESET,
+    GTEL_NVML_RECOVERY_NODE_REBOOT,
+    GTEL_NVML_RECOVERY_DRAIN_P2P,
+    GTEL_NVML_RECOVERY_DRAIN_AND_RESET,
+    GTEL_NVML_RECOVERY_IMEX_DOMAIN,
+    GTEL_NVML_RECOVERY_BUS_RESET,
+    GTEL_NVML_RECOVERY_SYSTEM_REBOOT
+};
 /* nvmlPerfPolicyType_t */
 enum {
     GTEL_NVML_POLICY_POWER,
@@ -91,6 +104,7 @@ enum {
 enum {
     GTEL_NVML_FI_RETIRED_SBE = 29,
     GTEL_NVML_FI_RETIRED_DBE = 30,
+    GTEL_NVML_FI_RETIRED_PENDING = 31,
     GTEL_NVML_FI_PERF_POWER = 74, /* PERF_POLICY_*: nanoseconds */
     GTEL_NVML_FI_PERF_THERMAL = 75,
     GTEL_NVML_FI_PERF_SYNC_BOOST = 76,
@@ -101,16 +115,45 @@ enum {
     GTEL_NVML_FI_PERF_TOTAL_BASE_CLOCKS = 81,
     GTEL_NVML_FI_MEMORY_TEMP = 82,
     GTEL_NVML_FI_PCIE_REPLAYS = 94,
+    GTEL_NVML_FI_LINK_TX_KIB = 138, /* NVLINK_THROUGHPUT_DATA_*: payload; scopeId is the link */
+    GTEL_NVML_FI_LINK_RX_KIB = 139,
     GTEL_NVML_FI_REMAPPED_COR = 142,
     GTEL_NVML_FI_REMAPPED_UNC = 143,
-    GTEL_NVML_FI_POWER_AVERAGE = 185,   /* milliwatts, over 1 s */
-    GTEL_NVML_FI_POWER_INSTANT = 186,   /* milliwatts */
+    GTEL_NVML_FI_REMAPPED_PENDING = 144,
+    GTEL_NVML_FI_REMAPPED_FAILURE = 145,
+    GTEL_NVML_FI_LINK_REPLAYS = 161,
+    GTEL_NVML_FI_LINK_RECOVERIES = 162,
+    GTEL_NVML_FI_LINK_CRC_ERRORS = 163,
+    GTEL_NVML_FI_LINK_STATE = 165,
+    GTEL_NVML_FI_PCIE_RECOVERIES = 169, /* from L0 to recovery */
+    GTEL_NVML_FI_PCIE_CORRECTABLE = 173,
+    GTEL_NVML_FI_PCIE_NAKS_RECEIVED = 174,
+    GTEL_NVML_FI_PCIE_RECEIVER_ERROR = 175,
+    GTEL_NVML_FI_PCIE_BAD_TLP = 176,
+    GTEL_NVML_FI_PCIE_NAKS_SENT = 177,
+    GTEL_NVML_FI_PCIE_BAD_DLLP = 178,
+    GTEL_NVML_FI_PCIE_NONFATAL = 179,
+    GTEL_NVML_FI_PCIE_FATAL = 180,
+    GTEL_NVML_FI_PCIE_UNSUPPORTED = 181,
+    GTEL_NVML_FI_PCIE_LCRC = 182,
+    GTEL_NVML_FI_PCIE_LANE = 183,
+    GTEL_NVML_FI_POWER_AVERAGE = 185, /* milliwatts, over 1 s */
+    GTEL_NVML_FI_POWER_INSTANT = 186, /* milliwatts; so are the limits */
+    GTEL_NVML_FI_POWER_LIMIT_MIN = 187,
+    GTEL_NVML_FI_POWER_LIMIT_MAX = 188,
+    GTEL_NVML_FI_POWER_LIMIT_DEFAULT = 189,
+    GTEL_NVML_FI_POWER_LIMIT_REQUESTED = 192,
     GTEL_NVML_FI_TLIMIT_SHUTDOWN = 193, /* degrees relative to T.Limit */
     GTEL_NVML_FI_TLIMIT_SLOWDOWN = 194,
     GTEL_NVML_FI_TLIMIT_MEM_MAX = 195,
     GTEL_NVML_FI_TLIMIT_GPU_MAX = 196,
     GTEL_NVML_FI_PCIE_TX_BYTES = 197, /* "value can be wrapped": 32 bits on an H200 */
     GTEL_NVML_FI_PCIE_RX_BYTES = 198,
+    GTEL_NVML_FI_LINK5_TX_BYTES = 202, /* NVLINK_COUNT_*: NVLink 5 */
+    GTEL_NVML_FI_LINK5_RX_BYTES = 204,
+    GTEL_NVML_FI_LINK5_RECOVERIES = 215,
+    GTEL_NVML_FI_LINK5_ERRORS = 219, /* effective: those that correction left */
+    GTEL_NVML_FI_RECOVERY_ACTION = 230,
     GTEL_NVML_FI_SW_THERMAL_TIME = 269, /* CLOCKS_EVENT_REASON_*: nanoseconds; from 580.82 on */
     GTEL_NVML_FI_HW_THERMAL_TIME = 270,
     GTEL_NVML_FI_POWER_BRAKE_TIME = 271,
@@ -121,6 +164,9 @@ enum {
 
 /* scopeId of the power fields. */
 enum { GTEL_NVML_SCOPE_GPU, GTEL_NVML_SCOPE_MODULE, GTEL_NVML_SCOPE_MEMORY };
+
+/* scopeId of the fields of links, for the sum of all. */
+#define GTEL_NVML_SCOPE_ALL_LINKS UINT32_MAX
 
 /* nvmlValueType_t. An unsigned long is 64 bits wide on Linux and 32 on Windows. */
 enum {
@@ -193,6 +239,83 @@ struct gtel_nvml_fan_speed {
 struct gtel_nvml_violation {
     uint64_t reference_time;
     uint64_t violation_time;
+};
+
+/* nvmlEccSramErrorStatus_v1_t: errors of SRAM, uncorrected where the name does not say otherwise */
+struct gtel_nvml_sram_status {
+    unsigned version;
+    uint64_t aggregate_parity;
+    uint64_t aggregate_secded;
+    uint64_t aggregate_corrected;
+    uint64_t volatile_parity;
+    uint64_t volatile_secded;
+    uint64_t volatile_corrected;
+    uint64_t aggregate_l2; /* by place, for the life of the board */
+    uint64_t aggregate_sm;
+    uint64_t aggregate_pcie;
+    uint64_t aggregate_mcu;
+    uint64_t aggregate_other;
+    unsigned is_threshold_exceeded; /* so many that the board is to be examined */
+};
+
+/* nvmlRowRemapperHistogramValues_t: memory banks, by how many of their spare rows are left */
+struct gtel_nvml_remap_histogram {
+    unsigned max; /* all of them */
+    unsigned high;
+    unsigned partial;
+    unsigned low;
+    unsigned none;
+};
+
+/* nvmlRepairStatus_v1_t: what the next reset will repair */
+struct gtel_nvml_repair_status {
+    unsigned version;
+    unsigned is_channel_pending; /* of memory */
+    unsigned is_tpc_pending;     /* texture processing cluster */
+};
+
+/* nvmlFBCStats_t */
+struct gtel_nvml_capture_stats {
+    unsigned sessions;
+    unsigned fps; /* mean */
+    unsigned latency_us;
+};
+
+/* nvmlProcessUtilizationInfo_v1_t: percent, since the sample before */
+struct gtel_nvml_process_share {
+    uint64_t time_us; /* on the driver's clock */
+    unsigned pid;
+    unsigned sm;
+    unsigned memory;
+    unsigned encoder;
+    unsigned decoder;
+    unsigned jpeg;
+    unsigned ofa;
+};
+
+/* nvmlProcessesUtilizationInfo_v1_t */
+struct gtel_nvml_shares {
+    unsigned version;
+    unsigned n;       /* in: room; out: used, or wanted with INSUFFICIENT_SIZE */
+    uint64_t last_us; /* only samples after it */
+    struct gtel_nvml_process_share *share;
+};
+
+/* nvmlEventType*: bits, of those that are used here */
+#define GTEL_NVML_EVENT_DOUBLE_BIT_ECC UINT64_C(0x2)
+#define GTEL_NVML_EVENT_XID UINT64_C(0x8)
+#define GTEL_NVML_EVENT_RECOVERY_ACTION UINT64_C(0x8000)
+
+/* nvmlEventSet_t: an opaque pointer. */
+struct gtel_nvml_event_set;
+
+/* nvmlEventData_t; data is the number of an Xid, 999 for one that has none, and 0 for others */
+struct gtel_nvml_event {
+    struct gtel_nvml_device *device;
+    uint64_t type;
+    uint64_t data;
+    unsigned gpu_instance;
+    unsigned compute_instance;
 };
 
 /* nvmlValue_t */
@@ -288,6 +411,29 @@ struct gtel_nvml_gpm_get {
 #define GTEL_NVML_PARAMS_u64_of2                                                                   \
     (struct gtel_nvml_device * device, unsigned of, unsigned of_2, uint64_t *ret)
 #define GTEL_NVML_ARGS_u64_of2 , device, of, of_2, ret
+#define GTEL_NVML_PARAMS_u64_of3                                                                   \
+    (struct gtel_nvml_device * device, unsigned of, unsigned of_2, unsigned of_3, uint64_t *ret)
+#define GTEL_NVML_ARGS_u64_of3 , device, of, of_2, of_3, ret
+#define GTEL_NVML_PARAMS_u32_three                                                                 \
+    (struct gtel_nvml_device * device, unsigned *ret, unsigned *ret_2, unsigned *ret_3)
+#define GTEL_NVML_ARGS_u32_three , device, ret, ret_2, ret_3
+#define GTEL_NVML_PARAMS_i32_pair (struct gtel_nvml_device * device, int *ret, int *ret_2)
+#define GTEL_NVML_ARGS_i32_pair , device, ret, ret_2
+#define GTEL_NVML_PARAMS_system_i32 (int *ret)
+#define GTEL_NVML_ARGS_system_i32 , ret
+#define GTEL_NVML_PARAMS_text_80 (struct gtel_nvml_device * device, char *ret)
+#define GTEL_NVML_ARGS_text_80 , device, ret
+#define GTEL_NVML_PARAMS_sram (struct gtel_nvml_device * device, struct gtel_nvml_sram_status * ret)
+#define GTEL_NVML_ARGS_sram , device, ret
+#define GTEL_NVML_PARAMS_histogram                                                                 \
+    (struct gtel_nvml_device * device, struct gtel_nvml_remap_histogram * ret)
+#define GTEL_NVML_ARGS_histogram , device, ret
+#define GTEL_NVML_PARAMS_repair                                                                    \
+    (struct gtel_nvml_device * device, struct gtel_nvml_repair_status * ret)
+#define GTEL_NVML_ARGS_repair , device, ret
+#define GTEL_NVML_PARAMS_capture                                                                   \
+    (struct gtel_nvml_device * device, struct gtel_nvml_capture_stats * ret)
+#define GTEL_NVML_ARGS_capture , device, ret
 #define GTEL_NVML_PARAMS_pci (struct gtel_nvml_device * device, struct gtel_nvml_pci * ret)
 #define GTEL_NVML_ARGS_pci , device, ret
 #define GTEL_NVML_PARAMS_utilization                                                               \
@@ -312,6 +458,21 @@ struct gtel_nvml_gpm_get {
 #define GTEL_NVML_PARAMS_fields                                                                    \
     (struct gtel_nvml_device * device, int n, struct gtel_nvml_field *ret)
 #define GTEL_NVML_ARGS_fields , device, n, ret
+/* nvmlProcessInfo_t has had three forms under the same names: bytes */
+#define GTEL_NVML_PARAMS_processes (struct gtel_nvml_device * device, unsigned *n, void *ret)
+#define GTEL_NVML_ARGS_processes , device, n, ret
+#define GTEL_NVML_PARAMS_shares (struct gtel_nvml_device * device, struct gtel_nvml_shares * ret)
+#define GTEL_NVML_ARGS_shares , device, ret
+#define GTEL_NVML_PARAMS_event_create (struct gtel_nvml_event_set * *ret)
+#define GTEL_NVML_ARGS_event_create , ret
+#define GTEL_NVML_PARAMS_event_free (struct gtel_nvml_event_set * set)
+#define GTEL_NVML_ARGS_event_free , set
+#define GTEL_NVML_PARAMS_event_register                                                            \
+    (struct gtel_nvml_device * device, uint64_t types, struct gtel_nvml_event_set * set)
+#define GTEL_NVML_ARGS_event_register , device, types, set
+#define GTEL_NVML_PARAMS_event_wait                                                                \
+    (struct gtel_nvml_event_set * set, struct gtel_nvml_event * ret, unsigned timeout_ms)
+#define GTEL_NVML_ARGS_event_wait , set, ret, timeout_ms
 #define GTEL_NVML_PARAMS_gpm_support                                                               \
     (struct gtel_nvml_device * device, struct gtel_nvml_gpm_support * ret)
 #define GTEL_NVML_ARGS_gpm_support , device, ret

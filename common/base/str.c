@@ -36,6 +36,15 @@ bool gtel_str_ends(struct gtel_str s, struct gtel_str suffix)
            (suffix.n == 0 || memcmp(s.p + s.n - suffix.n, suffix.p, suffix.n) == 0);
 }
 
+bool gtel_str_between(struct gtel_str s, struct gtel_str prefix, struct gtel_str suffix,
+                      struct gtel_str *ret)
+{
+    if (s.n <= prefix.n + suffix.n || !gtel_str_starts(s, prefix) || !gtel_str_ends(s, suffix))
+        return false;
+    *ret = (struct gtel_str){s.p + prefix.n, s.n - prefix.n - suffix.n};
+    return true;
+}
+
 size_t gtel_str_find(struct gtel_str s, char c)
 {
     const char *at = s.n ? memchr(s.p, c, s.n) : NULL;

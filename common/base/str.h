@@ -37,6 +37,12 @@ bool gtel_str_eq(struct gtel_str a, struct gtel_str b);
 int gtel_str_cmp(struct gtel_str a, struct gtel_str b);
 bool gtel_str_starts(struct gtel_str s, struct gtel_str prefix);
 bool gtel_str_ends(struct gtel_str s, struct gtel_str suffix);
+/*
+ * What stands between prefix and suffix of s. False when they are not there, or nothing is between
+ * them; *ret is not written then.
+ */
+bool gtel_str_between(struct gtel_str s, struct gtel_str prefix, struct gtel_str suffix,
+                      struct gtel_str *ret);
 /* Position of the first c, or s.n. */
 size_t gtel_str_find(struct gtel_str s, char c);
 /* The text without its first n bytes (n may exceed the length). */

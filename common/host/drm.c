@@ -7,14 +7,25 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
-static const char class_path[] = "sys/class/drm";
+/* Where cards are, and what their names begin with. */
+static const struct {
+    const char *path;
+    struct gtel_str prefix;
+} folders[] = {{"sys/class/drm", GTEL_STR_INIT("card")},
+               {"sys/class/accel", GTEL_STR_INIT("accel")}};
+
+static bool is_numbered(struct gtel_str name, struct gtel_str prefix)
+{
+    uint64_t number;
+    return gtel_str_starts(name, prefix) &&
+           gtel_str_u64(gtel_str_skip(name, prefix.n), &number) == 0;
+}
 
 bool gtel_drm_is_card(struct gtel_str name)
 {
-    uint64_t number;
-    return gtel_str_starts(name, GTEL_STR("card")) &&
-           gtel_str_u64(gtel_str_skip(name, 4), &number) == 0;
+    return is_numbered(name, folders[0].prefix);
 }
 
 /* The driver: the link's target, else the line of the uevent text. 0 or -ENOENT, else broken. */
@@ -94,7 +105,7 @@ int gtel_drm_look(const struct gtel_env *env, const char *folder, struct gtel_st
     char path[GTEL_FS_PATH_MAX];
     char buf[GTEL_FS_TEXT_MAX];
     struct gtel_str uevent;
-    *ret = (struct gtel_drm_card){0};
+    *ret = (struct gtel_drm_card){.is_accel = strcmp(folder, folders[1].path) == 0};
     if (!gtel_str_copy(ret->card, sizeof(ret->card), name))
         return -ENOENT;
     gtel_fs_path(path, "%s/%s/device/uevent", folder, ret->card);
@@ -117,6 +128,8 @@ struct finder {
     struct gtel_arena *arena;
     struct gtel_str names[GTEL_DRM_CARDS_MAX];
     size_t n;
+    size_t first; /* in the folder that is listed */
+    struct gtel_str prefix;
     size_t missed;
 };
 
@@ -124,7 +137,7 @@ struct finder {
 static int keep_card(void *arg, struct gtel_str name)
 {
     struct finder *finder = arg;
-    if (!gtel_drm_is_card(name))
+    if (!is_numbered(name, finder->prefix))
         return 0;
     if (finder->n == GTEL_DRM_CARDS_MAX) {
         finder->missed++;
@@ -135,7 +148,7 @@ static int keep_card(void *arg, struct gtel_str name)
     if (r < 0)
         return r;
     size_t at = finder->n++;
-    for (; at > 0; at--) {
+    for (; at > finder->first; at--) {
         struct gtel_str left = finder->names[at - 1];
         if (left.n < copy.n || (left.n == copy.n && gtel_str_cmp(left, copy) < 0))
             break;
@@ -149,7 +162,16 @@ int gtel_drm_list(const struct gtel_env *env, struct gtel_arena *arena, struct g
                   struct gtel_drm_card **ret, size_t *ret_n, size_t *ret_missed)
 {
     struct finder finder = {.arena = arena};
-    int r = env->ops->dir_list(env->arg, class_path, keep_card, &finder);
+    int r = -ENOENT;
+    size_t accels = 0; /* where they begin */
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(folders); i++) {
+        accels = finder.first = finder.n;
+        finder.prefix = folders[i].prefix;
+        int listed = env->ops->dir_list(env->arg, folders[i].path, keep_card, &finder);
+        if (listed < 0 && listed != -ENOENT)
+            return listed;
+        r = listed == 0 ? 0 : r;
+    }
     if (r < 0)
         return r;
     struct gtel_drm_card *cards = gtel_arena_alloc(arena, (finder.n + 1) * sizeof(*cards));
@@ -157,7 +179,7 @@ int gtel_drm_list(const struct gtel_env *env, struct gtel_arena *arena, struct g
         return -ENOMEM;
     size_t n = 0;
     for (size_t i = 0; i < finder.n; i++) {
-        r = gtel_drm_look(env, class_path, finder.names[i], driver, &cards[n]);
+        r = gtel_drm_look(env, folders[i >= accels].path, finder.names[i], driver, &cards[n]);
         if (r == 0)
             n++;
         else if (r != -ENOENT)
@@ -172,20 +194,26 @@ int gtel_drm_list(const struct gtel_env *env, struct gtel_arena *arena, struct g
 struct search {
     const struct gtel_env *env;
     struct gtel_str driver;
+    size_t folder;
 };
 
 static int stop_at_card(void *arg, struct gtel_str name)
 {
     const struct search *search = arg;
     struct gtel_drm_card card;
-    return gtel_drm_is_card(name) &&
-           gtel_drm_look(search->env, class_path, name, search->driver, &card) == 0;
+    return is_numbered(name, folders[search->folder].prefix) &&
+           gtel_drm_look(search->env, folders[search->folder].path, name, search->driver, &card) ==
+               0;
 }
 
 bool gtel_drm_has(const struct gtel_env *env, struct gtel_str driver)
 {
-    struct search search = {env, driver};
-    return env->ops->dir_list(env->arg, class_path, stop_at_card, &search) == 1;
+    bool has_it = false;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(folders) && !has_it; i++) {
+        struct search search = {env, driver, i};
+        has_it = env->ops->dir_list(env->arg, folders[i].path, stop_at_card, &search) == 1;
+    }
+    return has_it;
 }
 
 struct node_search {

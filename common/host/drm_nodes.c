@@ -15,12 +15,11 @@ static const struct {
     const char *folder;
     struct gtel_str prefix;
     uint32_t major;
-    bool is_accel;
     bool takes_work;
 } kinds[] = {
-    {"sys/class/drm", GTEL_STR_INIT("card"), GTEL_DRM_MAJOR, false, false},
-    {"sys/class/drm", GTEL_STR_INIT("renderD"), GTEL_DRM_MAJOR, false, true},
-    {"sys/class/accel", GTEL_STR_INIT("accel"), GTEL_ACCEL_MAJOR, true, true},
+    {"sys/class/drm", GTEL_STR_INIT("card"), GTEL_DRM_MAJOR, false},
+    {"sys/class/drm", GTEL_STR_INIT("renderD"), GTEL_DRM_MAJOR, true},
+    {"sys/class/accel", GTEL_STR_INIT("accel"), GTEL_ACCEL_MAJOR, true},
 };
 
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
@@ -60,11 +59,11 @@ static uint32_t find_or_add(struct gtel_drm_devices *list, const struct gtel_drm
                             size_t kind)
 {
     for (size_t i = 0; i < list->n; i++)
-        if (list->device[i].is_accel == kinds[kind].is_accel &&
+        if (list->device[i].card.is_accel == card->is_accel &&
             strcmp(list->device[i].card.key, card->key) == 0)
             return (uint32_t)i;
     struct gtel_drm_device *device = &list->device[list->n];
-    *device = (struct gtel_drm_device){.card = *card, .is_accel = kinds[kind].is_accel};
+    *device = (struct gtel_drm_device){.card = *card};
     (void)snprintf(device->path, sizeof(device->path), "%s/%s/device", kinds[kind].folder,
                    card->card);
     return (uint32_t)list->n++;

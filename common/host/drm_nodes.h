@@ -21,7 +21,6 @@ enum {
 struct gtel_drm_device {
     struct gtel_drm_card card;    /* its name: the first node's, "card0" or "accel0" */
     char path[GTEL_DRM_PATH_MAX]; /* "sys/class/drm/card0/device" */
-    bool is_accel;
     bool has_work; /* has a node that takes work: a render node or an accelerator's */
 };
 

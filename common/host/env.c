@@ -51,6 +51,11 @@ int gtel_env_drm_fds(const struct gtel_env *env, gtel_drm_fd_fn fn, void *fn_arg
     return env->ops->drm_fds ? env->ops->drm_fds(env->arg, fn, fn_arg) : -EOPNOTSUPP;
 }
 
+int gtel_env_child_start(const struct gtel_env *env, const char *const *args)
+{
+    return env->ops->child_start ? env->ops->child_start(env->arg, args) : -EOPNOTSUPP;
+}
+
 uint64_t gtel_env_suspended(const struct gtel_env *env)
 {
     return env->ops->suspended_ns ? env->ops->suspended_ns(env->arg) : 0;

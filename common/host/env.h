@@ -80,8 +80,9 @@ struct gtel_env_ops {
     /* Opens a file for reading. Returns a handle of 0 or more, or a negative errno. */
     int (*file_open)(void *arg, const char *path);
     /*
-     * Reads up to n bytes from the beginning of the file. Returns their number, or a negative
-     * errno. A result of n means that there may be more.
+     * Reads up to n bytes from the beginning of the file, a binary file of sysfs beyond the page
+     * that the kernel gives at a time. Returns their number, or a negative errno. A result of n
+     * means that there may be more.
      */
     int64_t (*file_read)(void *arg, int handle, void *buf, size_t n);
     void (*file_close)(void *arg, int handle);
@@ -201,6 +202,25 @@ struct gtel_env_ops {
     int (*drm_fds)(void *arg, gtel_drm_fd_fn fn, void *fn_arg);
 
     /*
+     * Optional. Starts a program of this machine: args[0] is its absolute path, NULL is at the end.
+     * It gets no input, a clean environment and a process group of its own; its errors lead
+     * nowhere. Returns a handle of 0 or more, or a negative errno: -ENOENT without such a program,
+     * -EBUSY while former ones do not end although they were killed.
+     */
+    int (*child_start)(void *arg, const char *const *args);
+    /*
+     * What it has written since, for which at most wait_ns are waited. Returns the number of bytes;
+     * 0 once it has ended and all was read; -EAGAIN when there is nothing yet; or another negative
+     * errno.
+     */
+    int64_t (*child_read)(void *arg, int handle, void *buf, size_t n, uint64_t wait_ns);
+    /*
+     * Kills it and its group, should they not have ended. Returns its exit status, 256 + the signal
+     * that ended it, or -EBUSY when it has not ended within 200 ms. The handle is no more.
+     */
+    int (*child_end)(void *arg, int handle);
+
+    /*
      * -EMFILE, -ENFILE or -ENOMEM when a file, directory or library could not be opened for that
      * since the last question, else 0. NULL where that cannot be.
      */
@@ -231,6 +251,7 @@ int gtel_env_uevent_open(const struct gtel_env *env);
 int gtel_env_ras_read(const struct gtel_env *env, const char *device, struct gtel_ras_counter *ret,
                       size_t max, size_t *ret_n);
 int gtel_env_drm_fds(const struct gtel_env *env, gtel_drm_fd_fn fn, void *fn_arg);
+int gtel_env_child_start(const struct gtel_env *env, const char *const *args);
 /* 0 where that is not known. */
 uint64_t gtel_env_suspended(const struct gtel_env *env);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The real machine, or a directory that looks like one. */
+#include "host/child_posix.h"
 #include "host/dir_posix.h"
 #include "host/drm_fds.h"
 #include "host/drm_query_posix.h"
@@ -25,7 +26,9 @@ struct posix_env {
     bool is_own_proc; /* proc of the root shows processes by the numbers that we know them by */
     struct gtel_pmu_posix pmu;
     struct gtel_drm_fds drm_fds;
+    struct gtel_children children;
     int shortage; /* the last such error that has not been asked for */
+    size_t page_size;
 };
 
 /* Passes on the negative errno of what was to be opened. */
@@ -96,27 +99,50 @@ static int open_path(const struct posix_env *env, const char *path, int flags)
     return fd < 0 ? -errno : fd;
 }
 
+/*
+ * Part of the handle of a list of mounts, which comes in pieces of whole lines (kernel:
+ * fs/proc_namespace.c, fs/seq_file.c): only a read that gets nothing is the end.
+ */
+enum { IS_PIECEWISE = 1 << 30 };
+
 static int file_open(void *arg, const char *path)
 {
     struct posix_env *env = arg;
+    bool is_piecewise = gtel_str_ends(gtel_str_of(path), GTEL_STR("/mountinfo"));
     /* O_NONBLOCK: a FIFO in the place of a file must not hang us. */
-    return remember(env, open_path(env, path, O_RDONLY | O_NOCTTY | O_NONBLOCK));
+    int fd = remember(env, open_path(env, path, O_RDONLY | O_NOCTTY | O_NONBLOCK));
+    return fd >= 0 && is_piecewise ? fd | IS_PIECEWISE : fd;
 }
+
+/*
+ * A binary file of sysfs comes a page at a time (kernel: fs/kernfs/file.c), amdgpu's list of bad
+ * pages in whole lines of 28 bytes (amdgpu/amdgpu_ras.c): such a read is not the end. A text of
+ * sysfs has less than a page, and would be made again by a second read.
+ */
+enum { SHORT_OF_PAGE_MAX = 64 };
 
 static int64_t file_read(void *arg, int handle, void *buf, size_t n)
 {
-    (void)arg;
+    const struct posix_env *env = arg;
+    const int fd = handle & ~IS_PIECEWISE;
+    size_t total = 0;
+    const size_t last_max = fd != handle ? 0 : env->page_size - SHORT_OF_PAGE_MAX;
     ssize_t got;
     do {
-        got = pread(handle, buf, n, 0);
-    } while (got < 0 && errno == EINTR);
-    return got < 0 ? -errno : got;
+        do {
+            got = pread(fd, (char *)buf + total, n - total, (off_t)total);
+        } while (got < 0 && errno == EINTR);
+        if (got < 0)
+            return -errno;
+        total += (size_t)got;
+    } while (total < n && (size_t)got > last_max);
+    return (int64_t)total;
 }
 
 static void file_close(void *arg, int handle)
 {
     (void)arg;
-    (void)close(handle); /* opened for reading: nothing can be lost */
+    (void)close(handle & ~IS_PIECEWISE); /* opened for reading: nothing can be lost */
 }
 
 static int dir_list(void *arg, const char *path, gtel_dir_fn fn, void *fn_arg)
@@ -341,6 +367,25 @@ static int drm_fds(void *arg, gtel_drm_fd_fn fn, void *fn_arg)
     return env->is_own_proc ? gtel_drm_fds_list(&env->drm_fds, fn, fn_arg) : -EOPNOTSUPP;
 }
 
+static int child_start(void *arg, const char *const *args)
+{
+    struct posix_env *env = arg;
+    return env->is_machine ? remember(env, gtel_child_posix_start(&env->children, args))
+                           : -EOPNOTSUPP;
+}
+
+static int64_t child_read(void *arg, int handle, void *buf, size_t n, uint64_t wait_ns)
+{
+    struct posix_env *env = arg;
+    return gtel_child_posix_read(&env->children, handle, buf, n, wait_ns);
+}
+
+static int child_end(void *arg, int handle)
+{
+    struct posix_env *env = arg;
+    return gtel_child_posix_end(&env->children, handle);
+}
+
 static const struct gtel_env_ops posix_ops = {
     .shortage = shortage,
     .monotonic_ns = monotonic_ns,
@@ -372,6 +417,9 @@ static const struct gtel_env_ops posix_ops = {
     .uevent_close = file_close,
     .ras_read = ras_read,
     .drm_fds = drm_fds,
+    .child_start = child_start,
+    .child_read = child_read,
+    .child_end = child_end,
 };
 
 int gtel_env_posix_init(const char *root, struct gtel_env *ret)
@@ -388,6 +436,7 @@ int gtel_env_posix_init(const char *root, struct gtel_env *ret)
     }
     env->is_own_proc = env->is_machine && knows_us(env->root_fd);
     long page = sysconf(_SC_PAGESIZE);
+    env->page_size = page > 0 ? (size_t)page : 4096;
     *ret = (struct gtel_env){.ops = &posix_ops,
                              .arg = env,
                              .page_size = env->is_machine && page > 0 ? (uint32_t)page : 0};
@@ -401,6 +450,7 @@ void gtel_env_posix_done(struct gtel_env *env)
         (void)close(posix->root_fd);
         gtel_pmu_posix_done(&posix->pmu);
         gtel_drm_fds_done(&posix->drm_fds);
+        gtel_child_posix_done(&posix->children);
         free(posix);
     }
     *env = (struct gtel_env){0};

@@ -24,8 +24,8 @@ void gtel_fs_close(const struct gtel_env *env, struct gtel_fs_file *file)
     file->handle_plus_1 = 0;
 }
 
-int gtel_fs_read(const struct gtel_env *env, const struct gtel_fs_file *file, char *buf,
-                 size_t size, struct gtel_str *ret)
+int gtel_fs_read_bytes(const struct gtel_env *env, const struct gtel_fs_file *file, char *buf,
+                       size_t size, struct gtel_str *ret)
 {
     if (file->handle_plus_1 == 0)
         return -EBADF;
@@ -34,8 +34,17 @@ int gtel_fs_read(const struct gtel_env *env, const struct gtel_fs_file *file, ch
         return (int)n;
     if ((size_t)n >= size)
         return -E2BIG;
-    *ret = gtel_str_trim((struct gtel_str){buf, (size_t)n});
+    *ret = (struct gtel_str){buf, (size_t)n};
     return 0;
+}
+
+int gtel_fs_read(const struct gtel_env *env, const struct gtel_fs_file *file, char *buf,
+                 size_t size, struct gtel_str *ret)
+{
+    int r = gtel_fs_read_bytes(env, file, buf, size, ret);
+    if (r == 0)
+        *ret = gtel_str_trim(*ret);
+    return r;
 }
 
 /* Longest decimal number with its sign and newline, and room to see that it is longer. */

@@ -39,6 +39,9 @@ void gtel_fs_close(const struct gtel_env *env, struct gtel_fs_file *file);
  */
 int gtel_fs_read(const struct gtel_env *env, const struct gtel_fs_file *file, char *buf,
                  size_t size, struct gtel_str *ret);
+/* The same without trimming, for a file that is no text. */
+int gtel_fs_read_bytes(const struct gtel_env *env, const struct gtel_fs_file *file, char *buf,
+                       size_t size, struct gtel_str *ret);
 /* An open file as a decimal number. */
 int gtel_fs_read_u64(const struct gtel_env *env, const struct gtel_fs_file *file, uint64_t *ret);
 int gtel_fs_read_i64(const struct gtel_env *env, const struct gtel_fs_file *file, int64_t *ret);

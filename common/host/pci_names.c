@@ -8,7 +8,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { LIST_MAX = 4 << 20 }; /* bytes of pci.ids, which has 1.5 MiB */
+enum { LIST_MAX = 4 << 20 };       /* bytes of pci.ids, which has 1.5 MiB */
+enum { AMD_LIST_MAX = 256 << 10 }; /* and of amdgpu.ids, which has 16 KiB */
 
 /* Debian and Arch, Fedora and SUSE. */
 static const char *const lists[] = {"usr/share/misc/pci.ids", "usr/share/hwdata/pci.ids"};
@@ -60,4 +61,29 @@ int gtel_pci_name(const struct gtel_env *env, const char *key, const uint16_t id
         return listed;
     (void)gtel_str_copy(buf, size, gtel_str_of(own)); /* a long one is cut */
     return known;
+}
+
+int gtel_amd_name(const struct gtel_env *env, const char *device_path, uint16_t device, char *buf,
+                  size_t size)
+{
+    static const struct gtel_str vendor = GTEL_STR_INIT("AMD");
+    char path[GTEL_FS_PATH_MAX];
+    char text[GTEL_FS_TEXT_MAX];
+    struct gtel_str name;
+    uint64_t revision;
+    int r = gtel_fs_text(env, gtel_fs_path(path, "%s/product_name", device_path), text,
+                         sizeof(text), &name);
+    if (r == 0 && gtel_pci_market_name(name, vendor, buf, size) >= 0)
+        return 0; /* boards with a memory for it; empty on others */
+    char *list = malloc(AMD_LIST_MAX);
+    r = list ? gtel_fs_hex(env, gtel_fs_path(path, "%s/revision", device_path), &revision)
+             : -ENOMEM;
+    if (r == 0)
+        r = gtel_fs_text(env, "usr/share/libdrm/amdgpu.ids", list, AMD_LIST_MAX, &name);
+    if (r == 0)
+        r = gtel_amd_ids_find(name, device, (uint16_t)revision, &name);
+    if (r == 0)
+        r = gtel_pci_market_name(name, vendor, buf, size);
+    free(list);
+    return r < 0 ? -ENOENT : 0;
 }

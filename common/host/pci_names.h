@@ -17,5 +17,12 @@
  */
 int gtel_pci_name(const struct gtel_env *env, const char *key, const uint16_t ids[2],
                   struct gtel_str vendor, char *buf, size_t size);
+/*
+ * The same of an AMD GPU in that directory, without "AMD", from what knows more of it: its board,
+ * else libdrm's list, which has the revision too ("Radeon RX 7900 XTX"). Touches no hardware
+ * (kernel: amdgpu/amdgpu_fru_eeprom.c keeps the text). 0 or -ENOENT.
+ */
+int gtel_amd_name(const struct gtel_env *env, const char *device_path, uint16_t device, char *buf,
+                  size_t size);
 
 #endif

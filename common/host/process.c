@@ -51,15 +51,25 @@ static int read_stat(const struct gtel_env *env, uint32_t pid, char *name, uint6
  * The effective user is the owner of the folder, also of a process that may not be looked into, to
  * which the files in it do not belong (kernel: fs/proc/base.c, task_dump_owner).
  */
-static int read_user(const struct gtel_env *env, struct gtel_users *users, uint32_t pid, char *buf)
+static int read_owner(const struct gtel_env *env, uint32_t pid, uint32_t *ret)
 {
     char path[GTEL_FS_PATH_MAX];
     struct gtel_stat folder;
     int r = env->ops->stat(env->arg, gtel_fs_path(path, "proc/%" PRIu32, pid), &folder);
-    if (r < 0)
-        return as_gone(r);
-    gtel_users_name(users, env, folder.uid, buf);
-    return 0;
+    if (r == 0)
+        *ret = folder.uid;
+    return as_gone(r);
+}
+
+/* Device numbers of the first pid namespace are fixed (kernel: include/linux/proc_ns.h). */
+enum gtel_namespace gtel_process_namespace(const struct gtel_env *env)
+{
+    char buf[64];
+    int64_t n = env->ops->link_read(env->arg, "proc/self/ns/pid", buf, sizeof(buf));
+    if (n <= 0)
+        return GTEL_NAMESPACE_UNKNOWN;
+    bool is_first = gtel_str_eq((struct gtel_str){buf, (size_t)n}, GTEL_STR("pid:[4026531836]"));
+    return is_first ? GTEL_NAMESPACE_HOST : GTEL_NAMESPACE_OTHER;
 }
 
 int gtel_process_start(const struct gtel_env *env, uint32_t pid, uint64_t *ret)
@@ -67,13 +77,53 @@ int gtel_process_start(const struct gtel_env *env, uint32_t pid, uint64_t *ret)
     return read_stat(env, pid, NULL, ret);
 }
 
-static int read_cgroup(const struct gtel_env *env, uint32_t pid, uint32_t wanted,
+/* Slurm's daemon starts processes in its own unit where it tracks them without cgroups. */
+static void find_job(const struct gtel_env *env, struct gtel_process_book *book,
+                     struct gtel_process_id process, const struct gtel_cgroup *cgroup, char *job)
+{
+    uint32_t owner = cgroup->job_manager;
+    struct gtel_slurm_process wanted = {
+        .step = cgroup->job_step, .pid = process.pid, .start = process.start};
+    if (cgroup->has_job_manager &&
+        (read_owner(env, process.pid, &owner) < 0 || owner == cgroup->job_manager))
+        return;
+    memcpy(job, cgroup->job, GTEL_PROCESS_JOB_MAX);
+    if (cgroup->is_sluid)
+        wanted.sluid = gtel_str_of(cgroup->job);
+    else if (cgroup->job[0] || strcmp(cgroup->unit, "slurmd.service") != 0)
+        return;
+    const char *number = gtel_slurm_number(book ? &book->jobs : NULL, env, &wanted);
+    if (number[0])
+        (void)gtel_str_copy(job, GTEL_PROCESS_JOB_MAX, gtel_str_of(number));
+}
+
+/* A container within one of the pod keeps its own id. */
+static void find_pod(const struct gtel_env *env, struct gtel_process_book *book, uint32_t pid,
+                     const struct gtel_cgroup *cgroup, uint32_t wanted,
+                     struct gtel_process_who *who)
+{
+    if (!book || !cgroup->is_kubernetes)
+        return;
+    const struct gtel_pod *pod =
+        gtel_pods_find(&book->pods, env, gtel_str_of(cgroup->pod), cgroup->pod_container, pid);
+    if (!pod)
+        return;
+    if (wanted & GTEL_WHO_POD_NAME)
+        memcpy(who->pod_name, pod->pod, sizeof(who->pod_name));
+    if (wanted & GTEL_WHO_NAMESPACE)
+        memcpy(who->namespace_, pod->namespace_, sizeof(who->namespace_));
+    if ((wanted & GTEL_WHO_CONTAINER) && cgroup->is_pods_own && pod->container[0])
+        memcpy(who->container, pod->container, sizeof(pod->container));
+}
+
+static int read_cgroup(const struct gtel_env *env, struct gtel_process_book *book,
+                       struct gtel_process_id process, uint32_t wanted,
                        struct gtel_process_who *who)
 {
     char buf[CGROUP_TEXT_MAX];
     struct gtel_str text;
     struct gtel_cgroup cgroup;
-    int r = read_file(env, pid, "cgroup", buf, sizeof(buf), &text);
+    int r = read_file(env, process.pid, "cgroup", buf, sizeof(buf), &text);
     if (r == 0)
         r = gtel_cgroup_parse(text, &cgroup);
     if (r < 0)
@@ -84,6 +134,10 @@ static int read_cgroup(const struct gtel_env *env, uint32_t pid, uint32_t wanted
         memcpy(who->container, cgroup.container, sizeof(who->container));
     if (wanted & GTEL_WHO_POD)
         memcpy(who->pod, cgroup.pod, sizeof(who->pod));
+    if (wanted & (GTEL_WHO_POD_NAME | GTEL_WHO_NAMESPACE | GTEL_WHO_CONTAINER))
+        find_pod(env, book, process.pid, &cgroup, wanted, who);
+    if (wanted & GTEL_WHO_JOB)
+        find_job(env, book, process, &cgroup, who->job);
     return 0;
 }
 
@@ -96,17 +150,29 @@ static int as_failure(int r)
     return r == -EACCES || r == -EPERM || r == -ENODATA || r == -ESRCH ? 0 : r;
 }
 
-int gtel_process_who(const struct gtel_env *env, struct gtel_users *users,
+void gtel_process_book_done(struct gtel_process_book *book)
+{
+    gtel_users_done(&book->users);
+    gtel_pods_done(&book->pods);
+    *book = (struct gtel_process_book){0};
+}
+
+int gtel_process_who(const struct gtel_env *env, struct gtel_process_book *book,
                      struct gtel_process_id process, uint32_t wanted, struct gtel_process_who *ret)
 {
-    const uint32_t places = GTEL_WHO_UNIT | GTEL_WHO_CONTAINER | GTEL_WHO_POD;
+    const uint32_t places = ~(uint32_t)(GTEL_WHO_NAME | GTEL_WHO_USER);
     struct gtel_process_who who = {0};
     uint64_t start = 0;
+    uint32_t owner = 0;
     int failed = 0;
-    if (wanted & GTEL_WHO_USER)
-        failed = as_failure(read_user(env, users, process.pid, who.user));
+    if (wanted & GTEL_WHO_USER) {
+        int r = read_owner(env, process.pid, &owner);
+        failed = as_failure(r);
+        if (r == 0)
+            gtel_users_name(book ? &book->users : NULL, env, owner, who.user);
+    }
     if (wanted & places) {
-        int r = as_failure(read_cgroup(env, process.pid, wanted, &who));
+        int r = as_failure(read_cgroup(env, book, process, wanted, &who));
         failed = failed < 0 ? failed : r;
     }
     /* Last, so that the start vouches for what was read before. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who a process is: its name, its user, and the unit, container and pod that it runs in.
+ * Who a process is: its name, its user, its batch job, and the unit, container and pod that it runs
+ * in.
  *
  * Read below proc/PID, which every user may read unless the system hides the processes of others
  * (mount option hidepid): those are like ended ones. Each wanted text costs files to open, so
@@ -15,6 +16,8 @@
 #define GTEL_HOST_PROCESS_H
 
 #include "host/env.h"
+#include "host/pods.h"
+#include "host/slurm.h"
 #include "host/users.h"
 #include "parse/cgroup.h"
 
@@ -24,7 +27,10 @@ enum {
     GTEL_PROCESS_USER_MAX = GTEL_USER_NAME_MAX,
     GTEL_PROCESS_UNIT_MAX = GTEL_CGROUP_UNIT_MAX,
     GTEL_PROCESS_CONTAINER_MAX = GTEL_CGROUP_CONTAINER_MAX,
-    GTEL_PROCESS_POD_MAX = GTEL_CGROUP_POD_MAX
+    GTEL_PROCESS_POD_MAX = GTEL_CGROUP_POD_MAX,
+    GTEL_PROCESS_POD_NAME_MAX = GTEL_POD_NAME_MAX,
+    GTEL_PROCESS_NAMESPACE_MAX = GTEL_POD_NAMESPACE_MAX,
+    GTEL_PROCESS_JOB_MAX = GTEL_CGROUP_JOB_MAX
 };
 
 /* Which texts are wanted, as bits. */
@@ -33,7 +39,10 @@ enum {
     GTEL_WHO_USER = 2,
     GTEL_WHO_UNIT = 4,
     GTEL_WHO_CONTAINER = 8,
-    GTEL_WHO_POD = 16
+    GTEL_WHO_POD = 16,
+    GTEL_WHO_JOB = 32,
+    GTEL_WHO_POD_NAME = 64,
+    GTEL_WHO_NAMESPACE = 128
 };
 
 /* A process as long as it lives, and no other one. */
@@ -42,14 +51,31 @@ struct gtel_process_id {
     uint64_t start; /* clock ticks since the host booted; 0: not known */
 };
 
+/* What is remembered between processes. A zeroed struct knows nothing yet. */
+struct gtel_process_book {
+    struct gtel_users users;
+    struct gtel_slurm_jobs jobs;
+    struct gtel_pods pods;
+};
+
 /* Empty: not wanted, there is none, or it may not be read. */
 struct gtel_process_who {
     char name[GTEL_PROCESS_NAME_MAX]; /* as the process calls itself, at most 15 bytes of it */
     char user[GTEL_PROCESS_USER_MAX]; /* the effective user's name, else the number */
-    char unit[GTEL_PROCESS_UNIT_MAX]; /* see parse/cgroup.h for these three */
-    char container[GTEL_PROCESS_CONTAINER_MAX];
-    char pod[GTEL_PROCESS_POD_MAX];
+    char unit[GTEL_PROCESS_UNIT_MAX]; /* see parse/cgroup.h for these */
+    char container[GTEL_PROCESS_CONTAINER_MAX]; /* in Kubernetes its name where it is found */
+    char pod[GTEL_PROCESS_POD_MAX];             /* its uid; Podman's id */
+    char pod_name[GTEL_PROCESS_POD_NAME_MAX];   /* see host/pods.h for these two */
+    char namespace_[GTEL_PROCESS_NAMESPACE_MAX];
+    char job[GTEL_PROCESS_JOB_MAX]; /* Slurm's number where it is found, else its SLUID */
 };
+
+void gtel_process_book_done(struct gtel_process_book *book);
+
+/* Whose pids those in proc are. */
+enum gtel_namespace { GTEL_NAMESPACE_UNKNOWN, GTEL_NAMESPACE_HOST, GTEL_NAMESPACE_OTHER };
+
+enum gtel_namespace gtel_process_namespace(const struct gtel_env *env);
 
 /*
  * When a process began, in clock ticks since the host booted. 0, -ESRCH when it has gone or is
@@ -59,12 +85,12 @@ int gtel_process_start(const struct gtel_env *env, uint32_t pid, uint64_t *ret);
 
 /*
  * What is wanted (GTEL_WHO_… bits) of a process. With a start in process, another process that got
- * the pid since is not confused with it. users: names of users; NULL: numbers. Returns 0; -ESRCH
- * when the process has gone or is hidden, *ret is untouched then; or another negative errno: what
- * could not be read is empty then, the rest is filled. What may not be read is empty, too, and no
- * error.
+ * the pid since is not confused with it. book NULL: users, pods and Slurm's SLUIDs have no names.
+ * Returns 0; -ESRCH when the process has gone or is hidden, *ret is untouched then; or another
+ * negative errno: what could not be read is empty then, the rest is filled. What may not be read is
+ * empty, too, and no error.
  */
-int gtel_process_who(const struct gtel_env *env, struct gtel_users *users,
+int gtel_process_who(const struct gtel_env *env, struct gtel_process_book *book,
                      struct gtel_process_id process, uint32_t wanted, struct gtel_process_who *ret);
 
 #endif

@@ -3,12 +3,12 @@
 #include "lanes/lane.h"
 
 #include "base/version.h"
+#include "host/spawn_posix.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -199,61 +199,10 @@ static int build_args(const struct gtel_lane *lane, struct gtel_buf *buf, char *
  * Standard input and output lead nowhere, standard error to the front end's log, the socket is
  * fd 3, nothing else is handed on. text_fd is above it (gtel_helper_text_open).
  */
-static int set_files(posix_spawn_file_actions_t *actions, int fd, int text_fd)
-{
-    int r = posix_spawn_file_actions_adddup2(actions, fd, HELPER_FD);
-    if (r == 0)
-        r = posix_spawn_file_actions_adddup2(actions, text_fd, STDERR_FILENO);
-    if (r == 0)
-        r = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0);
-    if (r == 0)
-        r = posix_spawn_file_actions_addopen(actions, 1, "/dev/null", O_WRONLY, 0);
-#ifdef GTEL_HAVE_CLOSEFROM
-    if (r == 0)
-        r = posix_spawn_file_actions_addclosefrom_np(actions, HELPER_FD + 1);
-#endif
-    return -r;
-}
-
-static int set_signals(posix_spawnattr_t *attr)
-{
-    sigset_t none;
-    sigset_t all;
-    (void)sigemptyset(&none); /* these two fail for no argument that exists here */
-    (void)sigfillset(&all);
-    int r = posix_spawnattr_setsigmask(attr, &none);
-    if (r == 0)
-        r = posix_spawnattr_setsigdefault(attr, &all);
-    if (r == 0)
-        r = posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    return -r;
-}
-
 static int spawn_on(struct gtel_lane *lane, int fd, int text_fd, char **args)
 {
-    /* A clean environment: nothing of the daemon's may steer a vendor library in a helper that has
-     * more rights than the user who started it. The loader guards against that only with file
-     * capabilities and set-user-ID: ambient capabilities do not trigger the secure-execution mode
-     * of ld.so(8), and LD_LIBRARY_PATH is obeyed (capabilities(7), "Ambient"). */
-    char lc_all[] = "LC_ALL=C";
-    char path[] = "PATH=/usr/bin:/bin";
-    char *env[] = {lc_all, path, NULL};
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attr;
-    int r = -posix_spawn_file_actions_init(&actions);
-    if (r < 0)
-        return r;
-    r = -posix_spawnattr_init(&attr);
-    if (r == 0) {
-        r = set_files(&actions, fd, text_fd);
-        if (r == 0)
-            r = set_signals(&attr);
-        if (r == 0)
-            r = -posix_spawn(&lane->pid, lane->setup.helper, &actions, &attr, args, env);
-        (void)posix_spawnattr_destroy(&attr);
-    }
-    (void)posix_spawn_file_actions_destroy(&actions);
-    return r;
+    const int fds[HELPER_FD + 1] = {-1, -1, text_fd, fd};
+    return gtel_spawn_posix(lane->setup.helper, args, fds, HELPER_FD + 1, false, &lane->pid);
 }
 
 static int open_socket(int fd[2])

@@ -135,12 +135,20 @@ static const struct {
     {GTEL_M_INFO_CARD, GTEL_LABEL_CARD},
     {GTEL_M_INFO_DRIVER_VERSION, GTEL_LABEL_DRIVER_VERSION},
     {GTEL_M_INFO_FIRMWARE, GTEL_LABEL_FIRMWARE},
+    {GTEL_M_INFO_ARCHITECTURE, GTEL_LABEL_ARCHITECTURE},
+    {GTEL_M_INFO_COMPUTE_CAPABILITY, GTEL_LABEL_COMPUTE_CAPABILITY},
+    {GTEL_M_INFO_CUDA_VERSION, GTEL_LABEL_CUDA_VERSION},
+    {GTEL_M_INFO_GSP_FIRMWARE, GTEL_LABEL_GSP_FIRMWARE},
+    {GTEL_M_INFO_MODES, GTEL_LABEL_MODES},
+    {GTEL_M_INFO_MEMORY_VENDOR, GTEL_LABEL_MEMORY_VENDOR},
 };
 
 static uint64_t hash_info(const struct gtel_device *device, struct gtel_str origins)
 {
     uint64_t h = gtel_hash(GTEL_HASH_SEED, origins.p, origins.n);
-    return gtel_hash(h, device->label, sizeof(device->label));
+    for (size_t l = 0; l < GTEL_LABEL_COUNT; l++)
+        h = gtel_hash(h, device->label[l], strlen(device->label[l]) + 1);
+    return h;
 }
 
 static void report_info(struct gtel_self *self, const struct gtel_device *device,

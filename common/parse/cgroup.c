@@ -2,6 +2,8 @@
 /* Where a process runs. */
 #include "parse/cgroup.h"
 
+#include "parse/job.h"
+
 #include <errno.h>
 
 enum {
@@ -15,6 +17,10 @@ struct place {
     struct gtel_str unit;
     struct gtel_str container;
     struct gtel_str pod;
+    struct gtel_str pod_container; /* of a pod of Kubernetes, the whole id */
+    bool is_kubernetes;
+    struct gtel_job job;
+    bool has_job;
     size_t depth; /* containers and pods on the way */
     bool is_set;
     int rank; /* of its hierarchy: the higher, the better it is kept */
@@ -40,16 +46,6 @@ static struct gtel_str head(struct gtel_str s, size_t n)
     return (struct gtel_str){s.p, n < s.n ? n : s.n};
 }
 
-/* What stands between prefix and suffix of s; false when they are not there, or nothing is. */
-static bool between(struct gtel_str s, struct gtel_str prefix, struct gtel_str suffix,
-                    struct gtel_str *ret)
-{
-    if (s.n <= prefix.n + suffix.n || !gtel_str_starts(s, prefix) || !gtel_str_ends(s, suffix))
-        return false;
-    *ret = head(gtel_str_skip(s, prefix.n), s.n - prefix.n - suffix.n);
-    return true;
-}
-
 /* ---- units ---- */
 
 /*
@@ -64,13 +60,13 @@ static void look_for_unit(struct place *place, const struct step *step)
                                             GTEL_STR_INIT(".swap")};
     struct gtel_str name;
     if (gtel_str_eq(step->name, GTEL_STR("init.scope")) &&
-        between(step->parent, GTEL_STR("user@"), GTEL_STR(".service"), &name))
+        gtel_str_between(step->parent, GTEL_STR("user@"), GTEL_STR(".service"), &name))
         return;
     /* A name that the kernel uses itself is escaped (systemd: basic/cgroup-util.c, cg_escape). */
     bool is_escaped = gtel_str_starts(step->name, GTEL_STR("_"));
     struct gtel_str unit = gtel_str_skip(step->name, is_escaped);
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-        if (between(unit, GTEL_STR_NONE, kinds[i], &name))
+        if (gtel_str_between(unit, GTEL_STR_NONE, kinds[i], &name))
             place->unit = unit;
 }
 
@@ -98,12 +94,12 @@ static bool is_kube_pod(struct gtel_str name, struct gtel_str *ret)
 {
     static const struct gtel_str key = GTEL_STR_INIT("pod");
     struct gtel_str slice;
-    if (!between(name, GTEL_STR_NONE, GTEL_STR(".slice"), &slice))
-        return between(name, key, GTEL_STR_NONE, ret) && is_pod_uid(*ret);
+    if (!gtel_str_between(name, GTEL_STR_NONE, GTEL_STR(".slice"), &slice))
+        return gtel_str_between(name, key, GTEL_STR_NONE, ret) && is_pod_uid(*ret);
     size_t at = slice.n;
     while (at > 0 && slice.p[at - 1] != '-')
         at--;
-    return between(gtel_str_skip(slice, at), key, GTEL_STR_NONE, ret) && is_pod_uid(*ret);
+    return gtel_str_between(gtel_str_skip(slice, at), key, GTEL_STR_NONE, ret) && is_pod_uid(*ret);
 }
 
 /* Podman: …-libpod_pod_ID.slice (libpod/runtime_pod_linux.go), or ID below libpod_parent. */
@@ -115,7 +111,8 @@ static bool is_podman_pod(const struct step *step, struct gtel_str *ret)
         *ret = head(name, SHOWN_DIGITS);
         return name.n == ID_DIGITS && is_hex(name);
     }
-    if (!between(name, GTEL_STR_NONE, GTEL_STR(".slice"), &name) || name.n < ID_DIGITS + key.n)
+    if (!gtel_str_between(name, GTEL_STR_NONE, GTEL_STR(".slice"), &name) ||
+        name.n < ID_DIGITS + key.n)
         return false;
     struct gtel_str id = gtel_str_skip(name, name.n - ID_DIGITS);
     *ret = head(id, SHOWN_DIGITS);
@@ -133,7 +130,7 @@ static bool is_lxc(const struct step *step, struct gtel_str *ret)
     *ret = step->name;
     return gtel_str_eq(step->parent, GTEL_STR("lxc")) ||
            gtel_str_eq(step->parent, GTEL_STR("lxc.payload")) ||
-           between(step->name, GTEL_STR("lxc.payload."), GTEL_STR_NONE, ret);
+           gtel_str_between(step->name, GTEL_STR("lxc.payload."), GTEL_STR_NONE, ret);
 }
 
 /*
@@ -148,9 +145,9 @@ static bool is_machine(const struct step *step, struct gtel_str *ret)
         return false;
     if (gtel_str_part(&below, '/', &next) && gtel_str_eq(next, GTEL_STR("supervisor")))
         return false; /* nspawn itself; the container is in "payload" */
-    return between(step->name, GTEL_STR("machine-"), GTEL_STR(".scope"), ret) ||
-           between(step->name, GTEL_STR("systemd-nspawn@"), GTEL_STR(".service"), ret) ||
-           between(step->name, GTEL_STR("container@"), GTEL_STR(".service"), ret);
+    return gtel_str_between(step->name, GTEL_STR("machine-"), GTEL_STR(".scope"), ret) ||
+           gtel_str_between(step->name, GTEL_STR("systemd-nspawn@"), GTEL_STR(".service"), ret) ||
+           gtel_str_between(step->name, GTEL_STR("container@"), GTEL_STR(".service"), ret);
 }
 
 /*
@@ -164,7 +161,7 @@ static bool is_machine(const struct step *step, struct gtel_str *ret)
 static bool is_id(struct gtel_str name, struct gtel_str *ret)
 {
     struct gtel_str scope;
-    if (between(name, GTEL_STR_NONE, GTEL_STR(".scope"), &scope))
+    if (gtel_str_between(name, GTEL_STR_NONE, GTEL_STR(".scope"), &scope))
         name = scope;
     if (name.n < ID_DIGITS)
         return false;
@@ -182,10 +179,16 @@ static void take_step(struct place *place, const struct step *step)
 {
     struct gtel_str found;
     look_for_unit(place, step);
-    if (is_kube_pod(step->name, &found) || is_podman_pod(step, &found)) {
+    bool is_kubernetes = is_kube_pod(step->name, &found);
+    if (is_kubernetes || is_podman_pod(step, &found)) {
         place->pod = found;
+        place->is_kubernetes = is_kubernetes;
+        place->pod_container = GTEL_STR_NONE;
         place->depth++;
     } else if (is_lxc(step, &found) || is_machine(step, &found) || is_id(step->name, &found)) {
+        bool is_pods = place->is_kubernetes && place->pod_container.n == 0;
+        if (is_pods && is_id(step->name, &place->pod_container))
+            place->pod_container.n = ID_DIGITS;
         place->container = found;
         place->depth++;
     }
@@ -220,8 +223,9 @@ static void take_path(struct place *place, struct gtel_str path)
 {
     struct gtel_str rest;
     struct step step = {GTEL_STR_NONE, GTEL_STR_NONE, GTEL_STR_NONE};
-    if (!between(path, GTEL_STR_NONE, GTEL_STR(" (deleted)"), &rest))
+    if (!gtel_str_between(path, GTEL_STR_NONE, GTEL_STR(" (deleted)"), &rest))
         rest = path;
+    place->has_job = gtel_job_find(rest, &place->job);
     while (gtel_str_part(&rest, '/', &step.name)) {
         step.below = rest;
         if (step.name.n == 0 || gtel_str_eq(step.name, GTEL_STR("..")))
@@ -283,16 +287,40 @@ static void show(char *buf, size_t size, struct gtel_str text)
     gtel_str_clean(buf, size, (struct gtel_str){plain, n});
 }
 
+/* A scheduler does not use all hierarchies of version 1: the best one may show its daemon's unit.
+ */
+static void add_job(struct place *best, const struct place *place)
+{
+    if (best->has_job || !place->has_job)
+        return;
+    best->job = place->job;
+    best->has_job = true;
+}
+
 int gtel_cgroup_parse(struct gtel_str text, struct gtel_cgroup *ret)
 {
     struct place best = {0};
+    struct place first = {0}; /* that has a job */
     struct place place;
     struct gtel_str line;
-    while (gtel_str_line(&text, &line))
-        if (take_line(line, &place) && is_better(&place, &best))
+    while (gtel_str_line(&text, &line)) {
+        if (!take_line(line, &place))
+            continue;
+        add_job(&first, &place);
+        if (is_better(&place, &best))
             best = place;
+    }
     if (!best.is_set)
         return -ENODATA;
+    add_job(&best, &first);
+    ret->is_kubernetes = best.is_kubernetes;
+    ret->pod_container = best.pod_container;
+    ret->is_pods_own = best.pod_container.n > 0 && best.pod_container.p == best.container.p;
+    show(ret->job, sizeof(ret->job), best.job.id);
+    ret->job_step = best.job.is_sluid ? best.job.step : GTEL_STR_NONE;
+    ret->is_sluid = best.job.is_sluid;
+    ret->has_job_manager = best.job.has_manager;
+    ret->job_manager = best.job.manager;
     show(ret->unit, sizeof(ret->unit), best.unit);
     show(ret->container, sizeof(ret->container), best.container);
     show(ret->pod, sizeof(ret->pod), best.pod);

@@ -70,3 +70,22 @@ int gtel_pci_market_name(struct gtel_str name, struct gtel_str vendor, char *buf
     }
     return buf[0] == '\0' ? -EINVAL : is_market;
 }
+
+int gtel_amd_ids_find(struct gtel_str text, uint16_t device, uint16_t revision,
+                      struct gtel_str *ret)
+{
+    struct gtel_str line;
+    while (gtel_str_line(&text, &line)) {
+        struct gtel_str id[2];
+        uint64_t number[2];
+        bool is_entry = gtel_str_part(&line, ',', &id[0]) && gtel_str_part(&line, ',', &id[1]) &&
+                        gtel_str_hex(gtel_str_trim(id[0]), &number[0]) == 0 &&
+                        gtel_str_hex(gtel_str_trim(id[1]), &number[1]) == 0;
+        line = gtel_str_trim(line);
+        if (!is_entry || number[0] != device || number[1] != revision || line.n == 0)
+            continue;
+        *ret = line;
+        return 0;
+    }
+    return -ENOENT;
+}

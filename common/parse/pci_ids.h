@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of PCI devices: the list pci.ids, and the readable part of a name from there. Pure: no
- * allocation, no input or output.
+ * Names of PCI devices: the list pci.ids, the readable part of a name from there, and libdrm's list
+ * of AMD's. Pure: no allocation, no input or output.
  *
  * pci.ids has lines of a vendor (`8086  Intel Corporation`), below it its devices, indented by a
  * tab, below these subsystems, indented by two; then classes, which begin with a C (pci.ids(5)).
@@ -13,6 +13,12 @@
 
 /* The name of a device, as "DG2 [Arc A770]"; borrows from text. 0 or -ENOENT. */
 int gtel_pci_ids_find(struct gtel_str text, uint16_t vendor, uint16_t device, struct gtel_str *ret);
+/*
+ * The name of an AMD GPU from libdrm's amdgpu.ids, lines "744C,\tC8,\tAMD Radeon RX 7900 XTX" of
+ * device, revision and name; borrows from text. 0 or -ENOENT.
+ */
+int gtel_amd_ids_find(struct gtel_str text, uint16_t device, uint16_t revision,
+                      struct gtel_str *ret);
 /*
  * What of such a name a user knows, into buf, cut to size bytes with its NUL: what stands in
  * brackets when it has a number ("Arc A770"), else what stands before them too ("TigerLake-LP GT2

@@ -13,17 +13,23 @@
 #include "base/str.h"
 
 enum gtel_label {
-    GTEL_LABEL_GPU,            /* tag gpu: the PCI address (the parent's, for an instance) */
-    GTEL_LABEL_VENDOR,         /* tag: intel amd nvidia apple */
-    GTEL_LABEL_DRIVER,         /* tag: i915 xe amdgpu nvidia */
-    GTEL_LABEL_MODEL,          /* tag: market name, or "Intel 8086:e20b" */
-    GTEL_LABEL_INSTANCE,       /* tag: MIG instance, VF; empty for a whole GPU */
-    GTEL_LABEL_UUID,           /* info */
-    GTEL_LABEL_TILE_UUIDS,     /* info: 0=… 1=…, of each tile */
-    GTEL_LABEL_PCI_ID,         /* info: 8086:e20b */
-    GTEL_LABEL_CARD,           /* info: card0, nvidia0 */
-    GTEL_LABEL_DRIVER_VERSION, /* info */
-    GTEL_LABEL_FIRMWARE,       /* info */
+    GTEL_LABEL_GPU,                /* tag gpu: the PCI address (the parent's, for an instance) */
+    GTEL_LABEL_VENDOR,             /* tag: intel amd nvidia apple */
+    GTEL_LABEL_DRIVER,             /* tag: i915 xe amdgpu nvidia */
+    GTEL_LABEL_MODEL,              /* tag: market name, or "Intel 8086:e20b" */
+    GTEL_LABEL_INSTANCE,           /* tag: MIG instance, VF; empty for a whole GPU */
+    GTEL_LABEL_UUID,               /* info */
+    GTEL_LABEL_TILE_UUIDS,         /* info: 0=… 1=…, of each tile */
+    GTEL_LABEL_PCI_ID,             /* info: 8086:e20b */
+    GTEL_LABEL_CARD,               /* info: card0, nvidia0 */
+    GTEL_LABEL_DRIVER_VERSION,     /* info */
+    GTEL_LABEL_FIRMWARE,           /* info */
+    GTEL_LABEL_ARCHITECTURE,       /* info: Hopper */
+    GTEL_LABEL_COMPUTE_CAPABILITY, /* info: 9.0 */
+    GTEL_LABEL_CUDA_VERSION,       /* info: 13.0 */
+    GTEL_LABEL_GSP_FIRMWARE,       /* info */
+    GTEL_LABEL_MODES,              /* info: mig=off compute=default … */
+    GTEL_LABEL_MEMORY_VENDOR,      /* info: samsung */
     GTEL_LABEL_COUNT
 };
 

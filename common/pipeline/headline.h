@@ -35,7 +35,7 @@ enum gtel_headline_rule {
  * A derived rate ranks behind every direct reading of the same key, a headline behind that, and
  * idle time behind all engines. A source's rank is far below the step.
  */
-enum { GTEL_RANK_STEP = 1000, GTEL_RANK_HEADLINE = 2 * GTEL_RANK_STEP, GTEL_HEADLINE_NAMES = 4 };
+enum { GTEL_RANK_STEP = 1000, GTEL_RANK_HEADLINE = 2 * GTEL_RANK_STEP, GTEL_HEADLINE_NAMES = 5 };
 
 /* What one sample has of the parts of one rule. */
 struct gtel_headline_choice {

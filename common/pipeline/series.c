@@ -162,6 +162,23 @@ struct gtel_series *gtel_series_offer(struct gtel_series_table *table,
     return series;
 }
 
+struct gtel_series *gtel_series_count(struct gtel_series_table *table,
+                                      const struct gtel_reading *reading, uint64_t section,
+                                      uint64_t gather)
+{
+    struct gtel_series *series = find_or_make(table, reading);
+    if (!series)
+        return NULL;
+    double before = series->rank == 0 ? series->now.value.f64 : 0;
+    take_reading(series, reading);
+    series->now.value.f64 += before;
+    series->rank = 0;
+    series->section = section;
+    series->gather = gather;
+    gtel_window_add(&series->window, &series->now);
+    return series;
+}
+
 static int compare(const void *pa, const void *pb)
 {
     const struct gtel_reading *a = &(*(struct gtel_series *const *)pa)->now;
@@ -194,7 +211,8 @@ void gtel_series_age(struct gtel_series_table *table, uint64_t gather)
     size_t kept = 0;
     for (size_t i = 0; i < table->n; i++) {
         struct gtel_series *series = table->sorted[i];
-        if (series->gather + GTEL_SERIES_AGE < gather)
+        bool is_counted = series->now.metric == GTEL_M_PROCESS_JOULES;
+        if (series->gather + (is_counted ? GTEL_SERIES_COUNT_AGE : GTEL_SERIES_AGE) < gather)
             free(series);
         else
             table->sorted[kept++] = series;

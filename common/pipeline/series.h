@@ -14,8 +14,9 @@
 #include "pipeline/window.h"
 
 enum {
-    GTEL_SERIES_MAX = 262144, /* more are dropped and counted */
-    GTEL_SERIES_AGE = 20      /* gathers without a reading until a series is forgotten */
+    GTEL_SERIES_MAX = 262144,    /* more are dropped and counted */
+    GTEL_SERIES_AGE = 20,        /* gathers without a reading until a series is forgotten */
+    GTEL_SERIES_COUNT_AGE = 3600 /* the same for counters that the core makes: they go on */
 };
 
 struct gtel_series {
@@ -29,6 +30,7 @@ struct gtel_series {
     uint32_t arrivals; /* of the device when the counter had its base */
     uint32_t sleeps;   /* the same */
     uint32_t suspends; /* the same */
+    bool is_begun;     /* a counter of the core: its first value was emitted */
 };
 
 struct gtel_series_table {
@@ -51,11 +53,19 @@ struct gtel_series *gtel_series_offer(struct gtel_series_table *table,
                                       const struct gtel_reading *reading, uint32_t rank,
                                       uint64_t section, uint64_t gather);
 
+/*
+ * Adds the reading's value to a counter that the core makes itself, which begins at 0. Returns its
+ * series, with the reading in its window, or NULL when no room is left (counted).
+ */
+struct gtel_series *gtel_series_count(struct gtel_series_table *table,
+                                      const struct gtel_reading *reading, uint64_t section,
+                                      uint64_t gather);
+
 /* Whether the owner has been silent for so long that a less preferred source may take over. */
 bool gtel_series_is_silent(const struct gtel_series *series, uint64_t gather);
 /* Puts all series in the order of output (pipeline/sink.h). 0. */
 void gtel_series_sort(struct gtel_series_table *table);
-/* Forgets series not seen since GTEL_SERIES_AGE gathers. */
+/* Forgets series not seen since so many gathers as above. */
 void gtel_series_age(struct gtel_series_table *table, uint64_t gather);
 /* Takes the base of every counter away: no rate spans what happened now. */
 void gtel_series_forget_bases(struct gtel_series_table *table);

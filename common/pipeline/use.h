@@ -3,10 +3,10 @@
  * What one process, or a line of them, uses of a device: amounts of memory and shares of its
  * engines. Plain data, filled by the source that knows it; pure.
  *
- * The kinds of memory are the rows of the catalogue from PROCESS_MEMORY up to PROCESS_BUSY, so that
- * a new kind is a row there and a gtel_use_memory_put() in a source: sums, "other", and what is
- * reported go by the bit of the kind. Each kind is known by itself, or not; an amount that is not
- * known is no zero.
+ * The kinds of memory, and of other amounts that add up, are the rows of the catalogue from
+ * PROCESS_MEMORY up to PROCESS_BUSY, so that a new kind is a row there and a gtel_use_memory_put()
+ * in a source: sums, "other", and what is reported go by the bit of the kind. Each kind is known by
+ * itself, or not; an amount that is not known is no zero.
  */
 #ifndef GTEL_PIPELINE_USE_H
 #define GTEL_PIPELINE_USE_H
@@ -41,5 +41,13 @@ bool gtel_use_memory_get(const struct gtel_use_memory *memory, enum gtel_metric 
  */
 void gtel_use_memory_add(struct gtel_use_memory *sum, const struct gtel_use_memory *memory,
                          bool is_first);
+/*
+ * Joins a sum with amounts that are known from elsewhere and may count the same memory again: of
+ * memory_bytes and memory_vram_bytes, where the sum knows them, the larger one is what there is at
+ * least; a kind that only the other one can know is added. Where memory was raised, the kinds that
+ * only the sum knew are those of a part, and not known. *ret_more: by how much each kind grew.
+ */
+void gtel_use_memory_join(struct gtel_use_memory *sum, const struct gtel_use_memory *other,
+                          struct gtel_use_memory *ret_more);
 
 #endif

@@ -2,6 +2,10 @@
 /* Who uses the GPUs. */
 #include "processes/usage.h"
 
+#include "base/compiler.h"
+#include "pipeline/finding.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 
 static const enum gtel_metric share_metrics[GTEL_ENGINE_KINDS] = {
@@ -68,26 +72,39 @@ static bool grow(struct gtel_usage *usage)
     return true;
 }
 
-/* The entry of the process on the device, made where there is none; NULL when there is no room. */
-static struct gtel_usage_entry *entry_of(struct gtel_usage *usage, const struct gtel_device *device,
-                                         struct gtel_process_id process)
+static uint64_t hash_of(const struct gtel_device *device, struct gtel_process_id process)
 {
     const uint64_t key[3] = {device->index, process.pid, process.start};
-    uint64_t hash = gtel_hash(GTEL_HASH_SEED, key, sizeof(key));
+    return gtel_hash(GTEL_HASH_SEED, key, sizeof(key));
+}
+
+/* The entry of the process on the device, or NULL. */
+static struct gtel_usage_entry *find_entry(const struct gtel_usage *usage,
+                                           const struct gtel_device *device,
+                                           struct gtel_process_id process)
+{
+    uint64_t hash = hash_of(device, process);
     size_t at = 0;
     for (;;) {
         int64_t i = gtel_index_next(&usage->index, hash, &at);
         if (i == GTEL_INDEX_NONE)
-            break;
+            return NULL;
         struct gtel_usage_entry *entry = &usage->entry[i];
         if (entry->device == device && entry->process.pid == process.pid &&
             entry->process.start == process.start)
             return entry;
     }
-    if (!grow(usage))
-        return NULL;
-    gtel_index_put(&usage->index, hash, usage->n);
-    struct gtel_usage_entry *entry = &usage->entry[usage->n++];
+}
+
+/* The same, made where there is none; NULL when there is no room. */
+static struct gtel_usage_entry *entry_of(struct gtel_usage *usage, const struct gtel_device *device,
+                                         struct gtel_process_id process)
+{
+    struct gtel_usage_entry *entry = find_entry(usage, device, process);
+    if (entry || !grow(usage))
+        return entry;
+    gtel_index_put(&usage->index, hash_of(device, process), usage->n);
+    entry = &usage->entry[usage->n++];
     *entry = (struct gtel_usage_entry){.device = device, .process = process};
     return entry;
 }
@@ -124,6 +141,49 @@ void gtel_usage_add(struct gtel_usage *usage, const struct gtel_device *device, 
     sum.any_share = sum.use.has_share | use->hidden;
     gtel_usage_sum_add(entry ? &entry->sum : &on->other, &sum);
     gtel_usage_sum_add(&on->all, &sum);
+}
+
+void gtel_usage_join(struct gtel_usage *usage, const struct gtel_device *device, uint8_t source,
+                     uint8_t origin, struct gtel_process_id process, const struct gtel_use *use)
+{
+    struct gtel_use_memory more;
+    if (!usage)
+        return;
+    struct gtel_usage_entry *entry = find_entry(usage, device, process);
+    if (entry && !use)
+        entry->sum.use.memory.has = 0;
+    else if (!entry && use && grow(usage))
+        gtel_usage_add(usage, device, source, origin, process, use);
+    else if (!entry && use)
+        usage->dropped++; /* beyond the limit: it may be in "other" already */
+    struct gtel_usage_device *on = gtel_usage_lines_device(&usage->lines, device, source, origin);
+    if (!on || !use)
+        return;
+    on->origin = origin; /* the lines are of both from now on */
+    if (!entry)
+        return;
+    gtel_use_memory_join(&entry->sum.use.memory, &use->memory, &more);
+    gtel_use_memory_add(&on->all.use.memory, &more, false);
+}
+
+void gtel_usage_join_unnamed(struct gtel_usage *usage, const struct gtel_device *device,
+                             uint8_t source, uint8_t origin, uint64_t processes,
+                             const struct gtel_use *use)
+{
+    if (!usage)
+        return;
+    struct gtel_usage_device *on = gtel_usage_lines_device(&usage->lines, device, source, origin);
+    struct gtel_usage_sum sum = {.any_share = use->hidden};
+    if (!on || processes <= on->all.processes)
+        return;
+    struct gtel_use_memory all = on->all.use.memory;
+    all.has = use->memory.has; /* of the clients, what is known */
+    gtel_use_memory_join(&all, &use->memory, &sum.use.memory);
+    sum.use.memory.has = use->memory.has;
+    sum.processes = processes - on->all.processes;
+    gtel_usage_sum_add(&on->other, &sum);
+    gtel_usage_sum_add(&on->all, &sum);
+    on->origin = origin;
 }
 
 /* Emitting */
@@ -205,6 +265,35 @@ static void name_all(struct gtel_usage *usage)
     }
 }
 
+/* Names that were wanted and not found. */
+static void diagnose(const struct gtel_process_book *book, struct gtel_findings *findings)
+{
+    const struct {
+        size_t n;
+        int error;
+        const char *text[3];
+    } lacks[] = {
+        {gtel_pods_unknown(&book->pods),
+         book->pods.error[0] < 0 ? book->pods.error[0] : book->pods.error[1],
+         {"var/log/containers, var/log/pods", "containers in pods without all their names",
+          "give the program CAP_DAC_READ_SEARCH; in a container, mount both folders of the host "
+          "into it, read-only"}},
+        {gtel_slurm_unknown(&book->jobs),
+         0,
+         {"title of slurmstepd in proc/PID/cmdline",
+          "jobs of Slurm without their number, so that job_id is the SLUID",
+          "let the program see root's processes (proc without hidepid, the host's pid namespace) "
+          "and sys/fs/cgroup"}},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(lacks); i++) {
+        char why[160];
+        const char *const text[3] = {lacks[i].text[0], why, lacks[i].text[2]};
+        (void)snprintf(why, sizeof(why), "%s: %u", lacks[i].text[1], (unsigned)lacks[i].n);
+        if (lacks[i].n > 0)
+            gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU_PROCESS, lacks[i].error, text);
+    }
+}
+
 void gtel_usage_emit(struct gtel_usage *usage, struct gtel_batch *batch)
 {
     struct gtel_usage_lines *lines = &usage->lines;
@@ -223,6 +312,10 @@ void gtel_usage_emit(struct gtel_usage *usage, struct gtel_batch *batch)
         batch->source = lines->device[i].source;
         batch->origin = lines->device[i].origin;
         put_device(batch, &lines->device[i]);
+    }
+    if (batch->findings) {
+        batch->findings->source = batch->source;
+        diagnose(&usage->names.book, batch->findings);
     }
     for (size_t i = 0; i < lines->shown; i++) {
         const struct gtel_usage_device *on = &lines->device[lines->order[i]->device->index];

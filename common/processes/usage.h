@@ -63,6 +63,20 @@ void gtel_usage_complete(struct gtel_usage *usage, const struct gtel_device *dev
  */
 void gtel_usage_add(struct gtel_usage *usage, const struct gtel_device *device, uint8_t source,
                     uint8_t origin, struct gtel_process_id process, const struct gtel_use *use);
+/*
+ * The same for what is known of a process from elsewhere, and may have been added already: it is
+ * not counted twice. NULL: there may be more than was added, so that no amount of it is known.
+ * After all calls of gtel_usage_add for that device.
+ */
+void gtel_usage_join(struct gtel_usage *usage, const struct gtel_device *device, uint8_t source,
+                     uint8_t origin, struct gtel_process_id process, const struct gtel_use *use);
+/*
+ * The same for processes together of which it is not known which they are: those beyond the ones
+ * that were added, with the memory beyond theirs, are in "other".
+ */
+void gtel_usage_join_unnamed(struct gtel_usage *usage, const struct gtel_device *device,
+                             uint8_t source, uint8_t origin, uint64_t processes,
+                             const struct gtel_use *use);
 /* Appends the readings of this gather. Their texts live until the next gtel_usage_emit. */
 void gtel_usage_emit(struct gtel_usage *usage, struct gtel_batch *batch);
 

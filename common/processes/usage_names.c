@@ -10,21 +10,40 @@ enum {
     READS_MAX = 500, /* per gather: each costs a few system calls per file of proc/PID */
     FIRST_PAUSE_S = 10,
     LATER_PAUSE_S = 60,
-    TEXT_SIZE = 512 /* of all tags together; a pid has ten digits */
+    TEXT_SIZE = 768 /* of all tags together; a pid has ten digits */
 };
 
 _Static_assert(GTEL_PROCESS_NAME_MAX + GTEL_PROCESS_POD_MAX + GTEL_PROCESS_CONTAINER_MAX +
-                       GTEL_PROCESS_UNIT_MAX + GTEL_PROCESS_USER_MAX + 10 <=
+                       GTEL_PROCESS_POD_NAME_MAX + GTEL_PROCESS_NAMESPACE_MAX +
+                       GTEL_PROCESS_JOB_MAX + GTEL_PROCESS_UNIT_MAX + GTEL_PROCESS_USER_MAX + 10 <=
                    TEXT_SIZE,
                "all tags fit");
 
 static const uint64_t second_ns = 1000000000u;
 
-/* The words of ProcessTags, in the order of their row. */
-enum { TAG_CONTAINER = 1, TAG_POD_UID = 2, TAG_UNIT = 4, TAG_USER = 8, TAG_PID = 16 };
+/*
+ * The tags in the order of the catalogue's row. The words of ProcessTags are those behind the
+ * first, in the same order.
+ */
+enum {
+    DIM_PROCESS,
+    DIM_CONTAINER,
+    DIM_POD,
+    DIM_NAMESPACE,
+    DIM_POD_UID,
+    DIM_JOB_ID,
+    DIM_UNIT,
+    DIM_USER,
+    DIM_PID,
+    DIMS
+};
 
-/* The tags in the order of the catalogue's row. */
-enum { DIM_PROCESS, DIM_CONTAINER, DIM_POD_UID, DIM_UNIT, DIM_USER, DIM_PID };
+_Static_assert((int)DIMS <= (int)GTEL_DIMS_MAX, "a dimension per tag");
+
+static bool is_wanted(uint64_t tags, int dim)
+{
+    return (tags >> (dim - 1) & 1) != 0;
+}
 
 void gtel_usage_names_done(struct gtel_usage_names *names)
 {
@@ -32,7 +51,7 @@ void gtel_usage_names_done(struct gtel_usage_names *names)
         free(names->process[i].text);
     free(names->process);
     gtel_index_done(&names->index);
-    gtel_users_done(&names->users);
+    gtel_process_book_done(&names->book);
     *names = (struct gtel_usage_names){0};
 }
 
@@ -81,10 +100,13 @@ static void write_tags(struct text *text, const struct gtel_process_who *who,
     /* A line without its first tag is another one. */
     add(text, DIM_PROCESS, name.n > 0 ? name : GTEL_STR("?"));
     add(text, DIM_CONTAINER, gtel_str_of(who->container));
+    add(text, DIM_POD, gtel_str_of(who->pod_name));
+    add(text, DIM_NAMESPACE, gtel_str_of(who->namespace_));
     add(text, DIM_POD_UID, gtel_str_of(who->pod));
+    add(text, DIM_JOB_ID, gtel_str_of(who->job));
     add(text, DIM_UNIT, gtel_str_of(who->unit));
     add(text, DIM_USER, gtel_str_of(who->user));
-    if (wanted & TAG_PID)
+    if (is_wanted(wanted, DIM_PID))
         add_number(text, DIM_PID, id.pid);
     text->tags.hash = gtel_hash(GTEL_HASH_SEED, text->tags.n, sizeof(text->tags.n));
     text->tags.hash = gtel_hash(text->tags.hash, text->p, text->n);
@@ -92,9 +114,17 @@ static void write_tags(struct text *text, const struct gtel_process_who *who,
 
 static uint32_t wanted_of(uint64_t tags)
 {
-    return GTEL_WHO_NAME | ((tags & TAG_CONTAINER) ? GTEL_WHO_CONTAINER : 0u) |
-           ((tags & TAG_POD_UID) ? GTEL_WHO_POD : 0u) | ((tags & TAG_UNIT) ? GTEL_WHO_UNIT : 0u) |
-           ((tags & TAG_USER) ? GTEL_WHO_USER : 0u);
+    static const uint32_t who[DIMS] = {[DIM_CONTAINER] = GTEL_WHO_CONTAINER,
+                                       [DIM_POD] = GTEL_WHO_POD_NAME,
+                                       [DIM_NAMESPACE] = GTEL_WHO_NAMESPACE,
+                                       [DIM_POD_UID] = GTEL_WHO_POD,
+                                       [DIM_JOB_ID] = GTEL_WHO_JOB,
+                                       [DIM_UNIT] = GTEL_WHO_UNIT,
+                                       [DIM_USER] = GTEL_WHO_USER};
+    uint32_t wanted = GTEL_WHO_NAME;
+    for (int dim = DIM_CONTAINER; dim < DIMS; dim++)
+        wanted |= is_wanted(tags, dim) ? who[dim] : 0;
+    return wanted;
 }
 
 static void keep(struct gtel_usage_process *process, const struct text *text)
@@ -118,7 +148,7 @@ static void read_who(struct gtel_usage_names *names, const struct gtel_env *env,
     struct gtel_process_who who = {0};
     struct text text = {.n = 0};
     names->reads--;
-    int r = gtel_process_who(env, &names->users, process->id, wanted_of(wanted), &who);
+    int r = gtel_process_who(env, &names->book, process->id, wanted_of(wanted), &who);
     uint64_t pause_s = process->is_named ? LATER_PAUSE_S + process->id.pid % 16 : FIRST_PAUSE_S;
     process->due_ns = names->now_ns + pause_s * second_ns;
     bool may_pass = r != -ENOENT && r != -ESRCH && r != -EACCES && r != -EPERM;

@@ -34,7 +34,7 @@ struct gtel_usage_process {
 };
 
 struct gtel_usage_names {
-    struct gtel_users users;
+    struct gtel_process_book book;
     struct gtel_usage_process *process;
     size_t n;
     size_t size;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A recorded machine as an env. */
+#include "host/fs.h"
 #include "host/numbers.h"
 #include "recording/stall_tree.h"
 #include "recording/tree_node.h"
+#include "recording/way.h"
 
 #include "base/buf.h"
 #include "parse/release.h"
@@ -25,7 +27,7 @@ static const uint64_t stepped_base_ns = 1000000000;
 
 /* A group of perf counters; free where n is 0. */
 struct tree_group {
-    struct gtel_str pmu; /* its name; lives as long as the tree */
+    char pmu[GTEL_TREE_PMU_MAX];
     size_t n;
     uint64_t config[GTEL_PMU_EVENTS_MAX];
 };
@@ -124,6 +126,17 @@ static size_t grown_text(const struct gtel_tree *tree, const struct gtel_tree_no
     return size;
 }
 
+static int64_t binary_content(const struct gtel_tree *tree, const struct gtel_tree_node *node,
+                              void *buf, size_t n)
+{
+    unsigned char bytes[GTEL_TREE_BYTES_MAX];
+    size_t size = gtel_tree_bytes(tree, node, bytes);
+    if (size > n)
+        size = n;
+    memcpy(buf, bytes, size);
+    return (int64_t)size;
+}
+
 static int64_t file_read(void *arg, int handle, void *buf, size_t n)
 {
     struct tree_env *env = arg;
@@ -135,6 +148,8 @@ static int64_t file_read(void *arg, int handle, void *buf, size_t n)
         return -node->read_error;
     if (node->is_growing)
         return (int64_t)grown_text(env->tree, node, buf, n);
+    if (node->is_binary)
+        return binary_content(env->tree, node, buf, n);
     size_t size = node->text.n < n ? node->text.n : n;
     if (size > 0)
         memcpy(buf, node->text.p, size);
@@ -182,16 +197,6 @@ static int exists(void *arg, const char *path)
     return find(env, path, true, &r) ? 0 : r;
 }
 
-/* Whether the directory is proc/PID/fd. */
-static bool is_descriptors(struct gtel_str path)
-{
-    struct gtel_str part;
-    uint64_t pid;
-    return gtel_str_part(&path, '/', &part) && gtel_str_eq(part, GTEL_STR("proc")) &&
-           gtel_str_part(&path, '/', &part) && gtel_str_u64(part, &pid) == 0 &&
-           gtel_str_eq(path, GTEL_STR("fd"));
-}
-
 /* Since Linux 6.2 the directory has the number of its entries as its size (kernel: fs/proc/fd.c).
  */
 static bool has_counts(const struct tree_env *env)
@@ -212,7 +217,7 @@ static void stat_node(const struct tree_env *env, const struct gtel_tree_node *n
                                      gtel_tree_index(env->tree, node),
                               .uid = gtel_tree_owner(env->tree, node),
                               .is_char = node->kind == GTEL_TREE_CHAR};
-    if (is_descriptors(node->path)) /* also of one that cannot be listed */
+    if (gtel_way_is_descriptors(node->path)) /* also of one that cannot be listed */
         ret->size = has_counts(env) ? gtel_tree_entries(env->tree, node) : 0;
     else if (node->kind == GTEL_TREE_FILE)
         ret->size = node->text.n;
@@ -330,43 +335,41 @@ static void lib_close(void *arg, void *lib)
     gtel_env_real_lib_close(lib);
 }
 
-static const char pmu_dir[] = "sys/bus/event_source/devices";
-
-/* A PMU that is looked for by its type. */
 struct pmu_search {
-    struct gtel_tree *tree;
+    const struct gtel_env *env;
     uint32_t type;
-    struct gtel_str name;
+    char *name;
 };
 
 static int match_type(void *arg, struct gtel_str name)
 {
-    struct pmu_search *search = arg;
-    char path[256];
+    const struct pmu_search *search = arg;
+    char path[GTEL_FS_PATH_MAX];
     uint64_t type;
-    int r = snprintf(path, sizeof(path), "%s/%.*s/type", pmu_dir, GTEL_STR_ARG(name));
-    if (r < 0 || (size_t)r >= sizeof(path))
-        return 0;
-    const struct gtel_tree_node *node = gtel_tree_find(search->tree, gtel_str_of(path), true, &r);
-    if (!node || node->kind != GTEL_TREE_FILE ||
-        gtel_str_u64(gtel_str_trim(node->text), &type) < 0 || type != search->type)
-        return 0;
-    search->name = name;
-    return 1;
+    gtel_fs_path(path, "sys/bus/event_source/devices/%.*s/type", GTEL_STR_ARG(name));
+    return gtel_fs_u64(search->env, path, &type) == 0 && type == search->type &&
+           gtel_str_copy(search->name, GTEL_TREE_PMU_MAX, name);
 }
+
+bool gtel_tree_pmu_name(const struct gtel_env *env, uint32_t type, char ret[GTEL_TREE_PMU_MAX])
+{
+    struct pmu_search search = {env, type, ret};
+    return env->ops->dir_list(env->arg, "sys/bus/event_source/devices", match_type, &search) == 1;
+}
+
+static const struct gtel_env_ops tree_ops;
 
 static int pmu_open(void *arg, uint32_t type, const uint64_t *configs, size_t n, uint32_t cpu)
 {
     struct tree_env *env = arg;
-    struct pmu_search search = {.tree = tree_now(env), .type = type};
-    int r;
+    const struct gtel_env self = {.ops = &tree_ops, .arg = env};
+    char name[GTEL_TREE_PMU_MAX];
     int handle = 0;
     uint64_t value;
     (void)cpu;
-    const struct gtel_tree_node *dir = find(env, pmu_dir, true, &r);
-    if (!dir || gtel_tree_list(env->tree, dir, match_type, &search) != 1)
+    if (!gtel_tree_pmu_name(&self, type, name))
         return -ENOENT;
-    r = gtel_tree_pmu_error(env->tree, search.name);
+    int r = gtel_tree_pmu_error(env->tree, gtel_str_of(name));
     if (r < 0)
         return r;
     while (handle < GROUPS_MAX && env->group[handle].n > 0)
@@ -375,12 +378,12 @@ static int pmu_open(void *arg, uint32_t type, const uint64_t *configs, size_t n,
         return -EMFILE;
     struct tree_group *group = &env->group[handle];
     for (size_t i = 0; i < n; i++) {
-        r = gtel_tree_pmu(env->tree, search.name, configs[i], &value);
+        r = gtel_tree_pmu(env->tree, gtel_str_of(name), configs[i], &value);
         if (r < 0) /* i915 says ENODEV, and xe ENOENT (kernel: i915/i915_pmu.c, xe/xe_pmu.c) */
-            return gtel_str_starts(search.name, GTEL_STR("xe_")) ? -ENOENT : r;
+            return gtel_str_starts(gtel_str_of(name), GTEL_STR("xe_")) ? -ENOENT : r;
         group->config[i] = configs[i];
     }
-    group->pmu = search.name;
+    memcpy(group->pmu, name, sizeof(name));
     group->n = n;
     return handle;
 }
@@ -394,8 +397,8 @@ static int pmu_read(void *arg, int handle, uint64_t *values, size_t n, uint64_t 
         return -EBADF;
     const struct gtel_tree *tree = tree_now(env);
     for (size_t i = 0; i < n; i++) {
-        int r =
-            gtel_tree_pmu(tree, env->group[handle].pmu, env->group[handle].config[i], &values[i]);
+        int r = gtel_tree_pmu(tree, gtel_str_of(env->group[handle].pmu),
+                              env->group[handle].config[i], &values[i]);
         if (r < 0)
             return r;
     }

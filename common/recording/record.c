@@ -122,10 +122,11 @@ static void save_parents(struct gtel_record *record, struct gtel_str path)
     }
 }
 
-static void set(struct gtel_record *record, struct gtel_str path, enum gtel_record_kind kind,
-                struct gtel_str text)
+void gtel_record_set(struct gtel_record *record, struct gtel_str path, enum gtel_record_kind kind,
+                     struct gtel_str text)
 {
-    struct gtel_record_node *node = node_of(record, path);
+    struct gtel_record_node *node =
+        path.n > 0 ? node_of(record, path) : NULL; /* the root is there */
     struct gtel_str copy;
     if (!node || (node->kind == kind && gtel_str_eq(node->text, text)))
         return;
@@ -149,41 +150,13 @@ static void set(struct gtel_record *record, struct gtel_str path, enum gtel_reco
 
 void gtel_record_file(struct gtel_record *record, struct gtel_str path, struct gtel_str text)
 {
-    set(record, path, GTEL_RECORD_FILE, text);
+    gtel_record_set(record, path, GTEL_RECORD_FILE, text);
 }
 
-void gtel_record_dir(struct gtel_record *record, struct gtel_str path)
+void gtel_record_failed(struct gtel_record *record, struct gtel_str path,
+                        enum gtel_record_kind kind, int error)
 {
-    if (path.n > 0)
-        set(record, path, GTEL_RECORD_DIR, GTEL_STR_NONE);
-}
-
-void gtel_record_link(struct gtel_record *record, struct gtel_str path, struct gtel_str target)
-{
-    set(record, path, GTEL_RECORD_LINK, target);
-}
-
-void gtel_record_char(struct gtel_record *record, struct gtel_str path, uint32_t major,
-                      uint32_t minor)
-{
-    char text[32];
-    int n = snprintf(text, sizeof(text), "%" PRIu32 ":%" PRIu32, major, minor);
-    set(record, path, GTEL_RECORD_CHAR, (struct gtel_str){text, (size_t)n});
-}
-
-void gtel_record_refuse(struct gtel_record *record, struct gtel_str path, int error)
-{
-    set(record, path, GTEL_RECORD_REFUSED, gtel_str_of(gtel_record_error_name(error)));
-}
-
-void gtel_record_broken(struct gtel_record *record, struct gtel_str path, int error)
-{
-    set(record, path, GTEL_RECORD_BROKEN, gtel_str_of(gtel_record_error_name(error)));
-}
-
-void gtel_record_answer(struct gtel_record *record, struct gtel_str key, struct gtel_str lines)
-{
-    set(record, key, GTEL_RECORD_ANSWER, lines);
+    gtel_record_set(record, path, kind, gtel_str_of(gtel_record_error_name(error)));
 }
 
 void gtel_record_event(struct gtel_record *record, struct gtel_str line)
@@ -246,8 +219,8 @@ static bool has_name(const struct gtel_str *names, size_t n, struct gtel_str nam
     return false;
 }
 
-static void keep(struct gtel_record *record, struct gtel_str dir, const struct gtel_str *names,
-                 size_t n, bool is_numbers)
+void gtel_record_keep(struct gtel_record *record, struct gtel_str dir, const struct gtel_str *names,
+                      size_t n, bool is_numbers)
 {
     uint64_t number;
     for (size_t i = 0; i < record->nodes; i++) {
@@ -260,18 +233,6 @@ static void keep(struct gtel_record *record, struct gtel_str dir, const struct g
             (!is_numbers || gtel_str_u64(name, &number) == 0))
             gtel_record_gone(record, path);
     }
-}
-
-void gtel_record_keep(struct gtel_record *record, struct gtel_str dir, const struct gtel_str *names,
-                      size_t n)
-{
-    keep(record, dir, names, n, false);
-}
-
-void gtel_record_keep_numbers(struct gtel_record *record, struct gtel_str dir,
-                              const struct gtel_str *names, size_t n)
-{
-    keep(record, dir, names, n, true);
 }
 
 /* ---- text ---- */
@@ -290,9 +251,30 @@ static void write_content(struct gtel_buf *out, struct gtel_str text)
     }
 }
 
+/* A NUL inside, which no text of sysfs has; some end in NULs. */
+static bool is_binary(struct gtel_str path, struct gtel_str text)
+{
+    size_t n = text.n;
+    while (n > 0 && text.p[n - 1] == '\0')
+        n--;
+    return n > 0 && memchr(text.p, '\0', n) && gtel_str_starts(path, GTEL_STR("sys/"));
+}
+
+static void write_binary(struct gtel_buf *out, struct gtel_str path, struct gtel_str text)
+{
+    gtel_buf_printf(out, "binary %.*s", GTEL_STR_ARG(path));
+    for (size_t i = 0; i < text.n; i++)
+        gtel_buf_printf(out, "%s1:%u", i % 16 ? " " : "\n| ", (unsigned char)text.p[i]);
+    gtel_buf_char(out, '\n');
+}
+
 static void write_file(struct gtel_record *record, struct gtel_str path, struct gtel_str text)
 {
     struct gtel_buf reduced;
+    if (is_binary(path, text)) {
+        write_binary(&record->text, path, text);
+        return;
+    }
     gtel_buf_init(&reduced, TEXT_MAX);
     gtel_scrub_reduce(path, text, &reduced);
     if (gtel_str_eq(path, GTEL_STR("etc/passwd")))
@@ -305,39 +287,26 @@ static void write_file(struct gtel_record *record, struct gtel_str path, struct 
 
 static void write_change(struct gtel_record *record, const struct gtel_record_change *change)
 {
+    static const struct {
+        const char *word;
+        const char *between; /* the path and the text */
+    } forms[] = {[GTEL_RECORD_DIR] = {"dir", ""},
+                 [GTEL_RECORD_LINK] = {"link", " -> "},
+                 [GTEL_RECORD_CHAR] = {"char", " "},
+                 [GTEL_RECORD_REFUSED] = {"refuse", " "},
+                 [GTEL_RECORD_BROKEN] = {"error", " "}};
     struct gtel_buf *out = &record->text;
-    if (change->node == UINT32_MAX) {
-        gtel_buf_printf(out, "%.*s\n", GTEL_STR_ARG(change->text));
-        return;
-    }
-    struct gtel_str path = record->node[change->node].path;
-    if (change->is_gone) {
+    bool is_line = change->node == UINT32_MAX || change->kind == GTEL_RECORD_ANSWER;
+    struct gtel_str path = is_line ? GTEL_STR_NONE : record->node[change->node].path;
+    if (change->is_gone)
         gtel_buf_printf(out, "gone %.*s\n", GTEL_STR_ARG(path));
-        return;
-    }
-    switch (change->kind) {
-    case GTEL_RECORD_DIR:
-        gtel_buf_printf(out, "dir %.*s\n", GTEL_STR_ARG(path));
-        break;
-    case GTEL_RECORD_FILE:
-        write_file(record, path, change->text);
-        break;
-    case GTEL_RECORD_LINK:
-        gtel_buf_printf(out, "link %.*s -> %.*s\n", GTEL_STR_ARG(path), GTEL_STR_ARG(change->text));
-        break;
-    case GTEL_RECORD_CHAR:
-        gtel_buf_printf(out, "char %.*s %.*s\n", GTEL_STR_ARG(path), GTEL_STR_ARG(change->text));
-        break;
-    case GTEL_RECORD_REFUSED:
-    case GTEL_RECORD_BROKEN:
-        gtel_buf_printf(out, "%s %.*s %.*s\n",
-                        change->kind == GTEL_RECORD_REFUSED ? "refuse" : "error",
-                        GTEL_STR_ARG(path), GTEL_STR_ARG(change->text));
-        break;
-    default:
+    else if (is_line)
         gtel_buf_printf(out, "%.*s\n", GTEL_STR_ARG(change->text));
-        break;
-    }
+    else if (change->kind == GTEL_RECORD_FILE)
+        write_file(record, path, change->text);
+    else
+        gtel_buf_printf(out, "%s %.*s%s%.*s\n", forms[change->kind].word, GTEL_STR_ARG(path),
+                        forms[change->kind].between, GTEL_STR_ARG(change->text));
 }
 
 static void write_time(struct gtel_buf *out, uint64_t t_ns)

@@ -51,29 +51,28 @@ void gtel_record_done(struct gtel_record *record);
 /* A later state begins; times only grow. */
 void gtel_record_at(struct gtel_record *record, uint64_t t_ns);
 
-/* Paths are those that no link leads to, relative to the root. Texts are copied. */
+/*
+ * What is at a path, which is one that no link leads to, relative to the root. text is copied: the
+ * content, the target, MAJOR:MINOR, the name of an error; of an answer lines of the format, and the
+ * path is its key. It is written where it differs from what was recorded before.
+ */
+void gtel_record_set(struct gtel_record *record, struct gtel_str path, enum gtel_record_kind kind,
+                     struct gtel_str text);
 void gtel_record_file(struct gtel_record *record, struct gtel_str path, struct gtel_str text);
-void gtel_record_dir(struct gtel_record *record, struct gtel_str path);
-/* A character device behind a link. */
-void gtel_record_char(struct gtel_record *record, struct gtel_str path, uint32_t major,
-                      uint32_t minor);
-void gtel_record_link(struct gtel_record *record, struct gtel_str path, struct gtel_str target);
-/* error: a negative errno; what the format has no name for becomes EIO. */
-void gtel_record_refuse(struct gtel_record *record, struct gtel_str path, int error);
-void gtel_record_broken(struct gtel_record *record, struct gtel_str path, int error);
+/* REFUSED or BROKEN. error: a negative errno; what the format has no name for becomes EIO. */
+void gtel_record_failed(struct gtel_record *record, struct gtel_str path,
+                        enum gtel_record_kind kind, int error);
 /* The path and everything below it, where they were recorded before. */
 void gtel_record_gone(struct gtel_record *record, struct gtel_str path);
 enum gtel_record_kind gtel_record_find(const struct gtel_record *record, struct gtel_str path);
-/* Those recorded directly below dir that are none of the n names, which are sorted, are gone. */
+/*
+ * Those recorded directly below dir that are none of the n names, which are sorted, are gone; with
+ * is_numbers only those whose names are numbers.
+ */
 void gtel_record_keep(struct gtel_record *record, struct gtel_str dir, const struct gtel_str *names,
-                      size_t n);
-/* The same of those whose names are numbers. */
-void gtel_record_keep_numbers(struct gtel_record *record, struct gtel_str dir,
-                              const struct gtel_str *names, size_t n);
+                      size_t n, bool is_numbers);
 /* Whether something is recorded below dir. */
 bool gtel_record_has_below(const struct gtel_record *record, struct gtel_str dir);
-/* Lines of the format that are written when they differ from those given for the key before. */
-void gtel_record_answer(struct gtel_record *record, struct gtel_str key, struct gtel_str lines);
 /* A line that is written in any case. */
 void gtel_record_event(struct gtel_record *record, struct gtel_str line);
 

@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char pmu_dir[] = "sys/bus/event_source/devices";
-
 static struct gtel_str str(const char *text)
 {
     return gtel_str_of(text);
@@ -22,7 +20,7 @@ void gtel_record_ask_answer(struct gtel_record_env *env, const char *words, cons
     char line[2 * GTEL_RECORD_PATH];
     (void)snprintf(key, sizeof(key), "\1%s", words);
     (void)snprintf(line, sizeof(line), "%s %s", words, answer);
-    gtel_record_answer(env->record, str(key), str(line));
+    gtel_record_set(env->record, str(key), GTEL_RECORD_ANSWER, str(line));
 }
 
 bool gtel_record_ask_is_known(const struct gtel_record_env *env, const char *words)
@@ -40,41 +38,6 @@ static void record_error(struct gtel_record_env *env, const char *words, int r)
 }
 
 /* ---- counters ---- */
-
-struct pmu_search {
-    struct gtel_record_env *env;
-    uint32_t type;
-    char *name;
-    size_t size;
-};
-
-static int match_type(void *arg, struct gtel_str name)
-{
-    struct pmu_search *search = arg;
-    const struct gtel_env *inner = search->env->inner;
-    char path[256];
-    char buf[32];
-    uint64_t type;
-    int n = snprintf(path, sizeof(path), "%s/%.*s/type", pmu_dir, GTEL_STR_ARG(name));
-    int handle = n > 0 && (size_t)n < sizeof(path) ? inner->ops->file_open(inner->arg, path) : -1;
-    if (handle < 0)
-        return 0;
-    int64_t got = inner->ops->file_read(inner->arg, handle, buf, sizeof(buf));
-    inner->ops->file_close(inner->arg, handle);
-    const struct gtel_str text = {buf, got > 0 ? (size_t)got : 0};
-    if (gtel_str_u64(gtel_str_trim(text), &type) < 0 || type != search->type)
-        return 0;
-    return gtel_str_copy(search->name, search->size, name) ? 1 : 0;
-}
-
-/* The name of the PMU of a type; empty when none has it. */
-static void find_pmu(struct gtel_record_env *env, uint32_t type, char *name, size_t size)
-{
-    struct pmu_search search = {env, type, name, size};
-    name[0] = '\0';
-    if (env->inner->ops->dir_list(env->inner->arg, pmu_dir, match_type, &search) != 1)
-        name[0] = '\0';
-}
 
 /* A counter that the PMU does not have is no failure of the PMU. */
 static void record_pmu_error(struct gtel_record_env *env, const char *pmu, int r)
@@ -111,7 +74,8 @@ int gtel_record_ask_pmu_open(void *arg, uint32_t type, const uint64_t *configs, 
         return -EMFILE;
     struct gtel_record_group *group = &env->group[i];
     int handle = gtel_env_pmu_open(inner, type, configs, n, cpu);
-    find_pmu(env, type, group->pmu, sizeof(group->pmu));
+    if (!gtel_tree_pmu_name(inner, type, group->pmu))
+        group->pmu[0] = '\0';
     record_pmu_error(env, group->pmu, handle);
     if (handle < 0)
         return handle;
@@ -189,7 +153,7 @@ static void record_query(struct gtel_record_env *env, const char *name, const vo
     (void)snprintf(words, sizeof(words), "\1query %s", name);
     gtel_buf_str(&lines, str(words + 1));
     write_words(&lines, bytes, (size_t)r);
-    gtel_record_answer(env->record, str(words), gtel_buf_text(&lines));
+    gtel_record_set(env->record, str(words), GTEL_RECORD_ANSWER, gtel_buf_text(&lines));
     gtel_buf_done(&lines);
 }
 
@@ -259,6 +223,10 @@ int64_t gtel_record_ask_uevent_read(void *arg, int handle, void *buf, size_t n)
     struct gtel_record_env *env = arg;
     struct gtel_uevent event;
     int64_t r = env->inner->ops->uevent_read(env->inner->arg, handle, buf, n);
+    if (env->heard_by_plus_1 == 0)
+        env->heard_by_plus_1 = handle + 1;
+    if (env->heard_by_plus_1 != handle + 1)
+        return r; /* the same messages again */
     if (r == -ENOBUFS)
         gtel_record_event(env->record, GTEL_STR("uevent lost"));
     else if (r > 0 && gtel_uevent_parse((struct gtel_str){buf, (size_t)r}, &event) == 0)
@@ -269,6 +237,8 @@ int64_t gtel_record_ask_uevent_read(void *arg, int handle, void *buf, size_t n)
 void gtel_record_ask_uevent_close(void *arg, int handle)
 {
     struct gtel_record_env *env = arg;
+    if (env->heard_by_plus_1 == handle + 1)
+        env->heard_by_plus_1 = 0;
     env->inner->ops->uevent_close(env->inner->arg, handle);
 }
 

@@ -7,6 +7,7 @@
 #define GTEL_RECORDING_RECORD_ASK_H
 
 #include "recording/record_env.h"
+#include "recording/tree.h"
 
 enum {
     GTEL_RECORD_PATH = 512, /* bytes of a path, as in recorded machines */
@@ -22,7 +23,7 @@ struct gtel_record_handle {
 struct gtel_record_group {
     bool is_open;
     int inner;
-    char pmu[64]; /* empty: its name was not found */
+    char pmu[GTEL_TREE_PMU_MAX]; /* empty: its name was not found */
     size_t n;
     uint64_t config[GTEL_PMU_EVENTS_MAX];
 };
@@ -35,6 +36,7 @@ struct gtel_record_env {
     struct gtel_record_group *group;
     char *buf;           /* READ_MAX */
     char libraries[256]; /* asked for; with blanks between them */
+    int heard_by_plus_1; /* the handle whose messages of the kernel are written down; 0: none */
 };
 
 /* Writes down a line of words and an answer when the answer differs from the one before. */

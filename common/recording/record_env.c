@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* An env around another one that records what is asked and answered. */
 #include "recording/record_ask.h"
+#include "recording/way.h"
 
+#include "host/fs.h"
 #include "host/numbers.h"
 
 #include <errno.h>
@@ -10,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HANDLES_MAX = 16384, READ_MAX = 65536, NAMES_MAX = 65536, LINKS_MAX = 16 };
+enum { HANDLES_MAX = 16384, READ_MAX = 65536, NAMES_MAX = 65536 };
 
 /* What a descriptor leads to that is no character device. */
 static const struct gtel_str other_file = GTEL_STR_INIT("other");
@@ -28,118 +30,45 @@ static bool is_missing(int r)
 
 /* ---- paths ---- */
 
-struct way {
-    char done[GTEL_RECORD_PATH]; /* no link, no ".." */
-    char rest[2 * GTEL_RECORD_PATH];
-    unsigned links;
-};
-
-static void drop_last(char *path)
-{
-    char *slash = strrchr(path, '/');
-    if (slash)
-        *slash = '\0';
-    else
-        path[0] = '\0';
-}
-
-/* Cuts the next part off the rest. False when nothing is left. */
-static bool next_part(struct way *way, char *part, size_t size, bool *ret_is_last)
-{
-    struct gtel_str rest = str(way->rest);
-    while (gtel_str_starts(rest, GTEL_STR("/")))
-        rest = gtel_str_skip(rest, 1);
-    size_t n = gtel_str_find(rest, '/');
-    if (n == 0 || !gtel_str_copy(part, size, (struct gtel_str){rest.p, n}))
-        return false;
-    rest = gtel_str_skip(rest, n);
-    *ret_is_last = rest.n <= 1;
-    memmove(way->rest, rest.p, rest.n + 1);
-    return true;
-}
-
-static bool append(char *path, size_t size, const char *part)
-{
-    size_t n = strlen(path);
-    int r = snprintf(path + n, size - n, "%s%s", n > 0 ? "/" : "", part);
-    return r >= 0 && (size_t)r < size - n;
-}
-
-/* Goes on at the target of the link at the end of what is done. */
-static bool follow(struct way *way, const char *target)
-{
-    char rest[2 * GTEL_RECORD_PATH];
-    drop_last(way->done);
-    if (target[0] == '/')
-        way->done[0] = '\0';
-    int r = snprintf(rest, sizeof(rest), "%s%s", target, way->rest);
-    memcpy(way->rest, rest, sizeof(rest));
-    return r >= 0 && (size_t)r < sizeof(rest) && ++way->links <= LINKS_MAX;
-}
-
 /*
  * Whether the path is proc/PID/fd/N, what a descriptor leads to: names of people's files are nobody
  * else's business, and of no use.
  */
 static bool is_descriptor(const char *path)
 {
-    struct gtel_str rest = str(path);
-    struct gtel_str part;
+    struct gtel_str folder = gtel_way_parent(str(path));
     uint64_t number;
-    return gtel_str_part(&rest, '/', &part) && gtel_str_eq(part, GTEL_STR("proc")) &&
-           gtel_str_part(&rest, '/', &part) && gtel_str_u64(part, &number) == 0 &&
-           gtel_str_part(&rest, '/', &part) && gtel_str_eq(part, GTEL_STR("fd")) &&
-           gtel_str_u64(rest, &number) == 0;
+    return gtel_way_is_descriptors(folder) &&
+           gtel_str_u64(gtel_str_skip(str(path), folder.n + 1), &number) == 0;
 }
 
-/* Adds a part; a link is recorded and, when it should be, followed. 0 or a negative errno. */
-static int step(struct gtel_record_env *env, struct way *way, const char *part, bool follows)
+/* A link on the way is recorded, and followed where it should be. */
+static int64_t link_of(void *arg, const char *path, bool follows, char *buf)
 {
-    char target[GTEL_RECORD_PATH];
-    if (strcmp(part, ".") == 0)
+    struct gtel_record_env *env = arg;
+    if (is_descriptor(path))
         return 0;
-    if (strcmp(part, "..") == 0) {
-        drop_last(way->done);
-        return 0;
-    }
-    if (!append(way->done, sizeof(way->done), part))
-        return -ENAMETOOLONG;
-    if (is_descriptor(way->done))
-        return 0;
-    int64_t n = env->inner->ops->link_read(env->inner->arg, way->done, target, sizeof(target) - 1);
+    int64_t n = env->inner->ops->link_read(env->inner->arg, path, buf, GTEL_WAY_MAX - 1);
     if (n < 0)
-        return n == -ENOENT || n == -ENOTDIR ? (int)n : 0; /* no link, or not to be known */
-    target[n] = '\0';
-    gtel_record_link(env->record, str(way->done), (struct gtel_str){target, (size_t)n});
-    return follows && !follow(way, target) ? -ELOOP : 0;
+        return is_missing((int)n) ? n : 0; /* else no link, or not to be known */
+    gtel_record_set(env->record, str(path), GTEL_RECORD_LINK, (struct gtel_str){buf, (size_t)n});
+    return follows ? n : 0;
 }
 
-/*
- * Where a path leads. On -ENOENT way->done is the first part that is not there. Recorded links are
- * those on the way.
- */
+/* Where a path leads. On -ENOENT way->path is the first part that is not there. */
 static int resolve(struct gtel_record_env *env, const char *path, bool follows_last,
-                   struct way *way)
+                   struct gtel_way *way)
 {
-    char part[GTEL_RECORD_PATH];
-    bool is_last = false;
-    *way = (struct way){.links = 0};
-    if (!gtel_str_copy(way->rest, sizeof(way->rest), str(path)))
-        return -ENAMETOOLONG;
-    while (next_part(way, part, sizeof(part), &is_last)) {
-        int r = step(env, way, part, follows_last || !is_last);
-        if (r < 0)
-            return r;
-    }
-    return 0;
+    *way = (struct gtel_way){.link = link_of, .arg = env};
+    return gtel_way_go(way, str(path), follows_last);
 }
 
 /* Records that something that may have been there is not. */
 static void save_missing(struct gtel_record_env *env, const char *path, bool follows_last)
 {
-    struct way way;
+    struct gtel_way way;
     if (is_missing(resolve(env, path, follows_last, &way)))
-        gtel_record_gone(env->record, str(way.done));
+        gtel_record_gone(env->record, str(way.path));
 }
 
 static int stop_listing(void *arg, struct gtel_str name)
@@ -157,14 +86,15 @@ static void save_there(struct gtel_record_env *env, const char *path)
     if (path[0] == '\0' || gtel_record_find(env->record, str(path)) != GTEL_RECORD_NOTHING)
         return;
     if (is_descriptor(path)) {
-        gtel_record_link(env->record, str(path), other_file);
+        gtel_record_set(env->record, str(path), GTEL_RECORD_LINK, other_file);
         return;
     }
     int64_t n = inner->ops->link_read(inner->arg, path, target, sizeof(target));
     if (n > 0)
-        gtel_record_link(env->record, str(path), (struct gtel_str){target, (size_t)n});
+        gtel_record_set(env->record, str(path), GTEL_RECORD_LINK,
+                        (struct gtel_str){target, (size_t)n});
     else if (inner->ops->dir_list(inner->arg, path, stop_listing, NULL) >= 0)
-        gtel_record_dir(env->record, str(path));
+        gtel_record_set(env->record, str(path), GTEL_RECORD_DIR, GTEL_STR_NONE);
     else
         gtel_record_file(env->record, str(path), GTEL_STR_NONE);
 }
@@ -216,20 +146,20 @@ static int keep_handle(struct gtel_record_env *env, const char *path, int inner)
 static int file_open(void *arg, const char *path)
 {
     struct gtel_record_env *env = arg;
-    struct way way;
+    struct gtel_way way;
     int inner = env->inner->ops->file_open(env->inner->arg, path);
     if (is_missing(inner)) {
         save_missing(env, path, true);
         return inner;
     }
     if (resolve(env, path, true, &way) == 0) {
-        enum gtel_record_kind kind = gtel_record_find(env->record, str(way.done));
+        enum gtel_record_kind kind = gtel_record_find(env->record, str(way.path));
         if (inner >= 0 && (kind == GTEL_RECORD_NOTHING || kind == GTEL_RECORD_REFUSED))
-            gtel_record_file(env->record, str(way.done), GTEL_STR_NONE);
+            gtel_record_file(env->record, str(way.path), GTEL_STR_NONE);
         else if (inner == -EISDIR)
-            save_there(env, way.done);
+            save_there(env, way.path);
         else if (inner < 0)
-            gtel_record_refuse(env->record, str(way.done), inner);
+            gtel_record_failed(env->record, str(way.path), GTEL_RECORD_REFUSED, inner);
     }
     if (inner < 0)
         return inner;
@@ -246,7 +176,7 @@ static int file_open(void *arg, const char *path)
 static void save_dead(struct gtel_record_env *env, const char *path)
 {
     const struct gtel_env *inner = env->inner;
-    struct way way;
+    struct gtel_way way;
     int fresh = inner->ops->file_open(inner->arg, path);
     int64_t n = fresh >= 0 ? inner->ops->file_read(inner->arg, fresh, env->buf, READ_MAX) : fresh;
     if (fresh >= 0)
@@ -258,17 +188,17 @@ static void save_dead(struct gtel_record_env *env, const char *path)
     if (resolve(env, path, true, &way) < 0)
         return;
     if (n < 0) {
-        gtel_record_broken(env->record, str(way.done), (int)n);
+        gtel_record_failed(env->record, str(way.path), GTEL_RECORD_BROKEN, (int)n);
         return;
     }
-    gtel_record_gone(env->record, str(way.done));
-    gtel_record_file(env->record, str(way.done), (struct gtel_str){env->buf, (size_t)n});
+    gtel_record_gone(env->record, str(way.path));
+    gtel_record_file(env->record, str(way.path), (struct gtel_str){env->buf, (size_t)n});
 }
 
 static int64_t file_read(void *arg, int handle, void *buf, size_t n)
 {
     struct gtel_record_env *env = arg;
-    struct way way;
+    struct gtel_way way;
     if (handle < 0 || (size_t)handle >= env->handles || !env->handle[handle].is_open)
         return -EBADF;
     const struct gtel_record_handle *file = &env->handle[handle];
@@ -278,11 +208,11 @@ static int64_t file_read(void *arg, int handle, void *buf, size_t n)
         return r;
     }
     if (resolve(env, file->path, true, &way) < 0)
-        gtel_record_gone(env->record, str(way.done)); /* gone, though it still answers */
+        gtel_record_gone(env->record, str(way.path)); /* gone, though it still answers */
     else if (r >= 0)
-        gtel_record_file(env->record, str(way.done), (struct gtel_str){env->buf, (size_t)r});
+        gtel_record_file(env->record, str(way.path), (struct gtel_str){env->buf, (size_t)r});
     else
-        gtel_record_broken(env->record, str(way.done), (int)r);
+        gtel_record_failed(env->record, str(way.path), GTEL_RECORD_BROKEN, (int)r);
     if (r <= 0)
         return r;
     size_t size = (size_t)r < n ? (size_t)r : n;
@@ -301,157 +231,135 @@ static void file_close(void *arg, int handle)
 
 /* ---- directories and links ---- */
 
-struct listing {
-    struct gtel_arena arena;
-    struct gtel_str *name;
-    size_t n;
-    size_t size;
-};
-
-static int keep_name(void *arg, struct gtel_str name)
-{
-    struct listing *listing = arg;
-    if (listing->n == listing->size) {
-        size_t size = listing->size ? listing->size * 2 : 256;
-        struct gtel_str *p = size <= NAMES_MAX ? realloc(listing->name, size * sizeof(*p)) : NULL;
-        if (!p)
-            return -ENOMEM;
-        listing->name = p;
-        listing->size = size;
-    }
-    int r = gtel_arena_str(&listing->arena, name, &listing->name[listing->n]);
-    listing->n += r == 0 ? 1 : 0;
-    return r;
-}
-
 static int compare_names(const void *a, const void *b)
 {
     return gtel_str_cmp(*(const struct gtel_str *)a, *(const struct gtel_str *)b);
 }
 
-static void record_listing(struct gtel_record_env *env, const char *dir, struct listing *listing,
-                           bool is_numbers)
+static void record_listing(struct gtel_record_env *env, const char *dir, struct gtel_str *names,
+                           size_t n, bool is_numbers)
 {
-    gtel_record_dir(env->record, str(dir));
-    if (listing->n > 0)
-        qsort(listing->name, listing->n, sizeof(*listing->name), compare_names);
-    if (is_numbers)
-        gtel_record_keep_numbers(env->record, str(dir), listing->name, listing->n);
-    else
-        gtel_record_keep(env->record, str(dir), listing->name, listing->n);
-    for (size_t i = 0; i < listing->n; i++) {
+    gtel_record_set(env->record, str(dir), GTEL_RECORD_DIR, GTEL_STR_NONE);
+    if (n > 0)
+        qsort(names, n, sizeof(*names), compare_names);
+    gtel_record_keep(env->record, str(dir), names, n, is_numbers);
+    for (size_t i = 0; i < n; i++) {
         char path[2 * GTEL_RECORD_PATH];
-        int n = snprintf(path, sizeof(path), "%s/%.*s", dir, GTEL_STR_ARG(listing->name[i]));
-        if (n > 0 && n < GTEL_RECORD_PATH)
+        int length = snprintf(path, sizeof(path), "%s/%.*s", dir, GTEL_STR_ARG(names[i]));
+        if (length > 0 && length < GTEL_RECORD_PATH)
             save_there(env, path);
     }
 }
 
-/* Writes down what listing a directory gave: r. */
-static void save_listing(struct gtel_record_env *env, const char *path, int r,
-                         struct listing *listing, bool is_numbers)
+/*
+ * Lists a directory, or of it the names that are numbers, and writes down what that gave: all of
+ * these, whatever was asked for, so that those that are gone are known.
+ */
+static int list(struct gtel_record_env *env, const char *path, bool is_numbers,
+                struct gtel_arena *arena, struct gtel_str **ret, size_t *ret_n)
 {
-    struct way way;
+    struct gtel_way way;
+    uint64_t number;
+    size_t n = 0;
+    *ret_n = 0;
+    int r = gtel_fs_list(env->inner, path, arena, NAMES_MAX, ret, &n);
+    if (r == 0 && n > NAMES_MAX)
+        r = -ENOMEM;
+    for (size_t i = 0; i < n && r == 0; i++)
+        if (!is_numbers || (gtel_str_u64((*ret)[i], &number) == 0 && number <= UINT32_MAX))
+            (*ret)[(*ret_n)++] = (*ret)[i];
     if (r == -ENOENT)
         save_missing(env, path, true);
     else if (resolve(env, path, true, &way) == 0 && r == 0)
-        record_listing(env, way.done, listing, is_numbers);
+        record_listing(env, way.path, *ret, *ret_n, is_numbers);
     else if (r == -ENOTDIR)
-        save_there(env, way.done);
+        save_there(env, way.path);
     else if (r < 0)
-        gtel_record_refuse(env->record, str(way.done), r);
+        gtel_record_failed(env->record, str(way.path), GTEL_RECORD_REFUSED, r);
+    return r;
 }
 
 static int dir_list(void *arg, const char *path, gtel_dir_fn fn, void *fn_arg)
 {
-    struct gtel_record_env *env = arg;
-    struct listing listing = {0};
-    int r = env->inner->ops->dir_list(env->inner->arg, path, keep_name, &listing);
-    save_listing(env, path, r, &listing, false);
-    for (size_t i = 0; i < listing.n && r == 0; i++)
-        r = fn(fn_arg, listing.name[i]);
-    free(listing.name);
-    gtel_arena_done(&listing.arena);
+    struct gtel_arena arena = {0};
+    struct gtel_str *names = NULL;
+    size_t n;
+    int r = list(arg, path, false, &arena, &names, &n);
+    for (size_t i = 0; i < n && r == 0; i++)
+        r = fn(fn_arg, names[i]);
+    gtel_arena_done(&arena);
     return r;
 }
 
-static int keep_number(void *arg, uint32_t number)
-{
-    char name[16];
-    int n = snprintf(name, sizeof(name), "%" PRIu32, number);
-    return keep_name(arg, (struct gtel_str){name, (size_t)n});
-}
-
-/* All numbers are written down, whatever was asked for, so that those that are gone are known. */
 static int dir_list_from(void *arg, const char *path, uint32_t first, gtel_number_fn fn,
                          void *fn_arg)
 {
-    struct gtel_record_env *env = arg;
-    struct listing listing = {0};
+    struct gtel_arena arena = {0};
     struct gtel_numbers numbers = {0};
-    int r = env->inner->ops->dir_list_from(env->inner->arg, path, 0, keep_number, &listing);
-    save_listing(env, path, r, &listing, true);
-    for (size_t i = 0; i < listing.n && r == 0; i++)
-        r = gtel_numbers_add(&numbers, listing.name[i], first);
+    struct gtel_str *names = NULL;
+    size_t n;
+    int r = list(arg, path, true, &arena, &names, &n);
+    for (size_t i = 0; i < n && r == 0; i++)
+        r = gtel_numbers_add(&numbers, names[i], first);
     if (r == 0)
         r = gtel_numbers_each(&numbers, fn, fn_arg);
     gtel_numbers_done(&numbers);
-    free(listing.name);
-    gtel_arena_done(&listing.arena);
+    gtel_arena_done(&arena);
     return r;
 }
 
 static int64_t link_read(void *arg, const char *path, char *buf, size_t n)
 {
     struct gtel_record_env *env = arg;
-    struct way way;
+    struct gtel_way way;
     int64_t r = env->inner->ops->link_read(env->inner->arg, path, buf, n);
     if (r < 0 && is_missing((int)r))
         save_missing(env, path, false);
     else if (resolve(env, path, false, &way) == 0 && r == -EINVAL)
-        save_there(env, way.done);
+        save_there(env, way.path);
     return r;
 }
 
 static int exists(void *arg, const char *path)
 {
     struct gtel_record_env *env = arg;
-    struct way way;
+    struct gtel_way way;
     int r = env->inner->ops->exists(env->inner->arg, path);
     if (is_missing(r))
         save_missing(env, path, true);
     else if (r == 0 && resolve(env, path, true, &way) == 0)
-        save_there(env, way.done);
+        save_there(env, way.path);
     return r;
 }
 
 static void save_stat(struct gtel_record_env *env, const char *path, const struct gtel_stat *st)
 {
     char words[GTEL_RECORD_PATH + 16];
-    char owner[16];
+    char number[32];
+    (void)snprintf(number, sizeof(number), "%" PRIu32 ":%" PRIu32, st->major, st->minor);
     if (st->is_char)
-        gtel_record_char(env->record, str(path), st->major, st->minor);
+        gtel_record_set(env->record, str(path), GTEL_RECORD_CHAR, str(number));
     else
         save_there(env, path);
     (void)snprintf(words, sizeof(words), "owner %s", path);
-    (void)snprintf(owner, sizeof(owner), "%" PRIu32, st->uid);
+    (void)snprintf(number, sizeof(number), "%" PRIu32, st->uid);
     if (!is_descriptor(path) && (st->uid != 0 || gtel_record_ask_is_known(env, words)))
-        gtel_record_ask_answer(env, words, owner);
+        gtel_record_ask_answer(env, words, number);
     /* One unknown descriptor stands for those of a process that cannot be listed. */
     (void)snprintf(words, sizeof(words), "%s/0", path);
     if (st->size > 0 && is_descriptor(words) && !gtel_record_has_below(env->record, str(path)))
-        gtel_record_link(env->record, str(words), other_file);
+        gtel_record_set(env->record, str(words), GTEL_RECORD_LINK, other_file);
 }
 
 static int stat_file(void *arg, const char *path, struct gtel_stat *ret)
 {
     struct gtel_record_env *env = arg;
-    struct way way;
+    struct gtel_way way;
     int r = env->inner->ops->stat(env->inner->arg, path, ret);
     if (is_missing(r))
         save_missing(env, path, true);
     else if (r == 0 && resolve(env, path, true, &way) == 0)
-        save_stat(env, way.done, ret);
+        save_stat(env, way.path, ret);
     return r;
 }
 

@@ -147,18 +147,10 @@ static struct gtel_scrub_secret *learn(struct gtel_scrub *scrub,
     return &scrub->secret[scrub->n - 1];
 }
 
-static bool has_letter(struct gtel_str text)
+static bool has(struct gtel_str text, bool (*is)(char c))
 {
     for (size_t i = 0; i < text.n; i++)
-        if (gtel_scrub_is_letter(text.p[i]))
-            return true;
-    return false;
-}
-
-static bool has_digit(struct gtel_str text)
-{
-    for (size_t i = 0; i < text.n; i++)
-        if (gtel_scrub_is_digit(text.p[i]))
+        if (is(text.p[i]))
             return true;
     return false;
 }
@@ -172,7 +164,8 @@ static struct gtel_scrub_secret *learn_name(struct gtel_scrub *scrub, enum gtel_
     char made_up[32];
     bool is_user = kind == GTEL_SCRUB_USER;
     struct gtel_scrub_secret like = {.real = fold(name, true, buf), .kind = kind, .is_name = true};
-    if (like.real.n < (has_letter(like.real) ? (size_t)NAME_MIN : (size_t)NUMERAL_MIN))
+    if (like.real.n <
+        (has(like.real, gtel_scrub_is_letter) ? (size_t)NAME_MIN : (size_t)NUMERAL_MIN))
         return NULL;
     int n = snprintf(made_up, sizeof(made_up), "%s%zu", is_user ? "user" : "host",
                      scrub->names[kind] + (is_user ? GTEL_SCRUB_PEOPLE_FROM : 1));
@@ -301,7 +294,7 @@ static bool is_in_number(struct gtel_str text, size_t at, size_t n)
         if (!gtel_scrub_is_hex(text.p[i]))
             return false;
     bool has_mark = number.p > text.p && gtel_scrub_lower(number.p[-1]) == 'x';
-    return has_mark || (number.n > n && has_digit(number));
+    return has_mark || (number.n > n && has(number, gtel_scrub_is_digit));
 }
 
 /* A name of one word may be one that is used there for something else. */
@@ -334,8 +327,8 @@ static bool is_secret_here(const struct work *work, const struct gtel_scrub_secr
     if (secret->is_local)
         return false;
     if (!secret->is_name)
-        return word.n == n || (n >= ANYWHERE_MIN && has_letter(secret->real));
-    if (!has_letter(secret->real))
+        return word.n == n || (n >= ANYWHERE_MIN && has(secret->real, gtel_scrub_is_letter));
+    if (!has(secret->real, gtel_scrub_is_letter))
         return is_kernel ? word.n == n : numeral.n == n;
     return work->writer != GTEL_SCRUB_PUBLIC && !(is_kernel && is_in_number(text, at, n)) &&
            !is_usual(work->writer, text, at, n);
@@ -394,8 +387,9 @@ static void write_found(struct work *work, const struct gtel_scrub_find *found,
     char buf[REAL_MAX];
     struct gtel_scrub_secret *secret = NULL;
     struct gtel_scrub_secret like = {.kind = found->kind, .real = fold(text, false, buf)};
-    like.is_local = found->is_local || !has_digit(like.real) ||
-                    like.real.n < (has_letter(like.real) ? (size_t)SPREAD_MIN : ANYWHERE_MIN);
+    like.is_local =
+        found->is_local || !has(like.real, gtel_scrub_is_digit) ||
+        like.real.n < (has(like.real, gtel_scrub_is_letter) ? (size_t)SPREAD_MIN : ANYWHERE_MIN);
     if (found->is_number) {
         write_number(work, text);
         return;
@@ -516,20 +510,13 @@ static void write_numbers(struct work *work, struct gtel_str line)
 
 /* ---- files ---- */
 
-static struct gtel_str last_word(struct gtel_str text)
+/* What stands behind the last c; all of it where there is none. */
+static struct gtel_str behind(struct gtel_str text, char c)
 {
     for (size_t i = text.n; i > 0; i--)
-        if (text.p[i - 1] == ' ')
+        if (text.p[i - 1] == c)
             return gtel_str_skip(text, i);
     return text;
-}
-
-static struct gtel_str last_part(struct gtel_str path)
-{
-    for (size_t i = path.n; i > 0; i--)
-        if (path.p[i - 1] == '/')
-            return gtel_str_skip(path, i);
-    return path;
 }
 
 /* "maria:x:1000:1000::/:" and "render:x:105:" have numbers behind the name and the password. */
@@ -539,7 +526,7 @@ static bool has_numbers(struct gtel_str path, struct gtel_str line, size_t *ret_
     struct gtel_str part;
     size_t colon = gtel_str_find(line, ':');
     bool is_status = gtel_str_starts(path, GTEL_STR("proc/")) &&
-                     gtel_str_eq(last_part(path), GTEL_STR("status"));
+                     gtel_str_eq(behind(path, '/'), GTEL_STR("status"));
     bool is_list =
         gtel_str_eq(path, GTEL_STR("etc/passwd")) || gtel_str_eq(path, GTEL_STR("etc/group"));
     *ret_at = colon;
@@ -560,7 +547,7 @@ static void write_content(struct work *work, struct gtel_str path, struct gtel_s
     if (has_numbers(path, line, &numbers)) {
         write_plain(work, head(line, numbers));
         write_numbers(work, gtel_str_skip(line, numbers));
-    } else if (!gtel_scrub_is_secret_key(last_part(path), &found)) {
+    } else if (!gtel_scrub_is_secret_key(behind(path, '/'), &found)) {
         write_line(work, line);
     } else if (found.kind == GTEL_SCRUB_HOST) {
         gtel_scrub_host(work->scrub, line);
@@ -611,7 +598,7 @@ static void write_entry(struct work *work, struct gtel_str line, struct gtel_str
     if (gtel_str_eq(word, GTEL_STR("owner"))) {
         write_numbers(work, rest);
     } else if (gtel_str_eq(word, GTEL_STR("link"))) {
-        struct gtel_str target = last_word(rest);
+        struct gtel_str target = behind(rest, ' ');
         gtel_buf_str(work->out, head(rest, rest.n - target.n));
         work->writer = names_path(target);
         write_plain(work, target);

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* A recorded machine: its state at a time. */
 #include "recording/tree_node.h"
+#include "recording/way.h"
+
+#include "parse/words.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-    LINKS_MAX = 16, /* links followed in one path */
-    DEPTH_MAX = 64  /* parts of one path */
-};
 
 static const struct {
     struct gtel_str name;
@@ -92,75 +90,22 @@ struct gtel_tree_node *gtel_tree_add_node(struct gtel_tree *tree, struct gtel_st
     return node;
 }
 
-static struct gtel_str parent_of(struct gtel_str path)
+static int64_t link_of(void *arg, const char *path, bool follows, char *buf)
 {
-    size_t n = path.n;
-    while (n > 0 && path.p[n - 1] != '/')
-        n--;
-    return (struct gtel_str){path.p, n > 0 ? n - 1 : 0};
-}
-
-/* A path under construction: parts without "." and "..", links already replaced. */
-struct walk {
-    const struct gtel_tree *tree;
-    char path[GTEL_TREE_PATH_MAX];
-    size_t n;
-    int links;
-};
-
-static int walk_parts(struct walk *walk, struct gtel_str rest, bool follows_last);
-
-static int walk_link(struct walk *walk, struct gtel_str target)
-{
-    if (++walk->links > LINKS_MAX)
-        return -ELOOP;
-    walk->n = gtel_str_starts(target, GTEL_STR("/"))
-                  ? 0
-                  : parent_of((struct gtel_str){walk->path, walk->n}).n;
-    return walk_parts(walk, target, true);
-}
-
-static int walk_part(struct walk *walk, struct gtel_str part, bool follows)
-{
-    if (part.n == 0 || gtel_str_eq(part, GTEL_STR(".")))
+    const struct gtel_tree_node *node = follows ? find(arg, gtel_str_of(path)) : NULL;
+    if (!node || node->kind != GTEL_TREE_LINK)
         return 0;
-    if (gtel_str_eq(part, GTEL_STR(".."))) {
-        walk->n = parent_of((struct gtel_str){walk->path, walk->n}).n;
-        return 0;
-    }
-    if (walk->n + part.n + 1 >= sizeof(walk->path))
-        return -ENAMETOOLONG;
-    if (walk->n > 0)
-        walk->path[walk->n++] = '/';
-    memcpy(walk->path + walk->n, part.p, part.n);
-    walk->n += part.n;
-    const struct gtel_tree_node *node = find(walk->tree, (struct gtel_str){walk->path, walk->n});
-    if (follows && node && node->kind == GTEL_TREE_LINK)
-        return walk_link(walk, node->text);
-    return 0;
-}
-
-static int walk_parts(struct walk *walk, struct gtel_str rest, bool follows_last)
-{
-    struct gtel_str part;
-    for (int depth = 0; gtel_str_part(&rest, '/', &part); depth++) {
-        if (depth > DEPTH_MAX)
-            return -ENAMETOOLONG;
-        int r = walk_part(walk, part, rest.n > 0 || follows_last);
-        if (r < 0)
-            return r;
-    }
-    return 0;
+    return gtel_str_copy(buf, GTEL_WAY_MAX, node->text) ? (int64_t)node->text.n : -ENAMETOOLONG;
 }
 
 struct gtel_tree_node *gtel_tree_find(struct gtel_tree *tree, struct gtel_str path,
                                       bool follows_last, int *ret_error)
 {
-    struct walk walk = {.tree = tree};
-    *ret_error = walk_parts(&walk, path, follows_last);
+    struct gtel_way way = {.link = link_of, .arg = tree};
+    *ret_error = gtel_way_go(&way, path, follows_last);
     if (*ret_error < 0)
         return NULL;
-    struct gtel_tree_node *node = find(tree, (struct gtel_str){walk.path, walk.n});
+    struct gtel_tree_node *node = find(tree, (struct gtel_str){way.path, way.n});
     if (node && node->kind != GTEL_TREE_GONE && node->kind != GTEL_TREE_CALL)
         return node;
     *ret_error = -ENOENT;
@@ -170,7 +115,7 @@ struct gtel_tree_node *gtel_tree_find(struct gtel_tree *tree, struct gtel_str pa
 /* Makes the directories above path; a file in the way stays. */
 static int make_parents(struct gtel_tree *tree, struct gtel_str path)
 {
-    for (struct gtel_str up = parent_of(path);; up = parent_of(up)) {
+    for (struct gtel_str up = gtel_way_parent(path);; up = gtel_way_parent(up)) {
         struct gtel_tree_node *node = find(tree, up);
         if (!node)
             node = gtel_tree_add_node(tree, up);
@@ -202,10 +147,10 @@ static void remove_below(struct gtel_tree *tree, struct gtel_str path)
 static struct gtel_tree_node *target_node(struct gtel_tree *tree,
                                           const struct gtel_tree_event *event)
 {
-    struct walk walk = {.tree = tree};
-    if (walk_parts(&walk, event->path, event->kind == GTEL_TREE_FILE) < 0)
+    struct gtel_way way = {.link = link_of, .arg = tree};
+    if (gtel_way_go(&way, event->path, event->kind == GTEL_TREE_FILE) < 0)
         return NULL;
-    struct gtel_str path = {walk.path, walk.n};
+    struct gtel_str path = {way.path, way.n};
     if (event->kind == GTEL_TREE_GONE) {
         remove_below(tree, path);
         return NULL;
@@ -243,6 +188,7 @@ static void apply(struct gtel_tree *tree, const struct gtel_tree_event *event)
     if (event->error == 0 || event->text.p)
         node->text = event->text;
     node->is_growing = event->kind == GTEL_TREE_FILE && event->error == 0 && !event->text.p;
+    node->is_binary = event->is_binary;
     node->since_ns = event->t_ns;
     node->start = event->start;
     node->per_second = event->per_second;
@@ -297,7 +243,7 @@ int gtel_tree_list(const struct gtel_tree *tree, const struct gtel_tree_node *di
     struct gtel_str path = dir->path;
     for (size_t i = 0; i < tree->nodes; i++) {
         const struct gtel_tree_node *node = &tree->node[i];
-        if (!is_name(node) || !gtel_str_eq(parent_of(node->path), path))
+        if (!is_name(node) || !gtel_str_eq(gtel_way_parent(node->path), path))
             continue;
         int r = fn(arg, gtel_str_skip(node->path, path.n > 0 ? path.n + 1 : 0));
         if (r != 0)
@@ -312,7 +258,7 @@ static void count_entries(struct gtel_tree *tree)
         tree->node[i].entries = 0;
     for (size_t i = 0; i < tree->nodes; i++) {
         struct gtel_tree_node *dir =
-            is_name(&tree->node[i]) ? find(tree, parent_of(tree->node[i].path)) : NULL;
+            is_name(&tree->node[i]) ? find(tree, gtel_way_parent(tree->node[i].path)) : NULL;
         if (dir)
             dir->entries++;
     }
@@ -388,6 +334,15 @@ bool gtel_tree_has_library(const struct gtel_tree *tree, struct gtel_str name)
 int gtel_tree_call(const struct gtel_tree *tree, struct gtel_str key, struct gtel_str *ret)
 {
     return find_answer(tree, key, "", ret);
+}
+
+size_t gtel_tree_bytes(const struct gtel_tree *tree, const struct gtel_tree_node *node,
+                       unsigned char *buf)
+{
+    size_t n = 0; /* words were checked when they were read: only a counter beyond all fails */
+    double seconds = (double)(tree->now_ns - node->since_ns) / 1e9;
+    (void)gtel_words_pack(node->text, seconds, buf, GTEL_TREE_BYTES_MAX, &n);
+    return n;
 }
 
 /* The integer part, kept within the range of 64 bits. */

@@ -10,6 +10,9 @@
  *     file P                   a file; each following `| text` is one line of it
  *     grow P START PER_SECOND  a file with a decimal number that grows with time from here on, cut
  *                              to an integer; PER_SECOND may be negative or have a fraction
+ *     binary P                 a file of bytes; each following `| 2:120 1:3 8:5+1.5` is words as
+ *                              of query; one with + grows by so much per second, and turns at its
+ *                              width
  *     error P EIO              opening works, each read fails (EIO EAGAIN ENODEV ENODATA EACCES)
  *     refuse P EACCES          opening fails
  *     char P MAJOR:MINOR       a character device behind a link, as proc/PID/fd/5 of a process that
@@ -82,6 +85,9 @@ bool gtel_tree_has_library(const struct gtel_tree *tree, struct gtel_str name);
  */
 int gtel_tree_call(const struct gtel_tree *tree, struct gtel_str key, struct gtel_str *ret);
 
+enum { GTEL_TREE_PMU_MAX = 64 }; /* bytes of the name of a PMU with its NUL */
+/* The PMU of a type below sys/bus/event_source/devices of any env; false when none has it. */
+bool gtel_tree_pmu_name(const struct gtel_env *env, uint32_t type, char ret[GTEL_TREE_PMU_MAX]);
 /*
  * The present value of a counter of a PMU. Returns 0, or -ENODEV when the PMU has none of that
  * config.

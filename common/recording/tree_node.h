@@ -9,7 +9,8 @@
 enum {
     GTEL_TREE_BUCKETS = 16384,
     GTEL_TREE_NODES_MAX = 1 << 19, /* handles of env_tree.c have room for so many */
-    GTEL_TREE_PATH_MAX = 512       /* bytes of a path or a key with its NUL */
+    GTEL_TREE_PATH_MAX = 512,      /* bytes of a path or a key with its NUL */
+    GTEL_TREE_BYTES_MAX = 8192     /* bytes of a driver's answer or a binary file */
 };
 
 enum gtel_tree_kind {
@@ -32,6 +33,7 @@ struct gtel_tree_node {
     int open_error; /* positive errno, or 0 */
     int read_error;
     bool is_growing;
+    bool is_binary; /* text is words */
     uint64_t since_ns;
     double start;
     double per_second;
@@ -46,6 +48,7 @@ struct gtel_tree_event {
     struct gtel_str path;
     struct gtel_str text; /* content, target or answer */
     int error;
+    bool is_binary;
     double start;
     double per_second;
 };
@@ -95,6 +98,9 @@ int gtel_tree_list(const struct gtel_tree *tree, const struct gtel_tree_node *di
 uint32_t gtel_tree_entries(struct gtel_tree *tree, const struct gtel_tree_node *dir);
 /* Whose the file is; by default 0, root's. */
 uint32_t gtel_tree_owner(const struct gtel_tree *tree, const struct gtel_tree_node *node);
+/* The bytes of a binary file at the present time; buf has GTEL_TREE_BYTES_MAX. Their number. */
+size_t gtel_tree_bytes(const struct gtel_tree *tree, const struct gtel_tree_node *node,
+                       unsigned char *buf);
 /* The value of a growing node at the present time, cut to an integer. */
 int64_t gtel_tree_grown(const struct gtel_tree *tree, const struct gtel_tree_node *node);
 uint64_t gtel_tree_now(const struct gtel_tree *tree);

@@ -5,17 +5,19 @@
 #include "parse/words.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    ANSWER_MAX = 8192, /* bytes of a driver's answer */
     EVENTS_MAX = 1 << 20,
     CONTENT_MAX = 1 << 20,    /* bytes of a file */
     UEVENT_MAX = 4096,        /* bytes of a message; the kernel's own limit is half of that */
     WALL_DEFAULT = 1767225600 /* 2026-01-01 00:00:00 UTC */
 };
+
+static const char words_form[] = "expected: | WIDTH:VALUE…, at most 8 KiB in all";
 
 struct reader;
 
@@ -25,6 +27,7 @@ struct row {
     int (*read)(struct reader *reader, struct gtel_str args);
     const char *form; /* of the line: what is expected */
     enum gtel_tree_kind kind;
+    bool has_path; /* the line goes on with a path */
     /* Of an error that answers to something: how many words of the line name that, where the
      * answer is kept, and what ends the error. */
     size_t names;
@@ -37,6 +40,8 @@ struct reader {
     const struct row *row; /* of the present line */
     struct gtel_str rest;
     size_t line;
+    struct gtel_tree_event
+        event; /* of that line: its kind, and its path where it begins with one */
     uint64_t t_ns;
     bool has_end;
     char *error;
@@ -47,37 +52,44 @@ struct reader {
  * Says where and what, and never what stands there: a file that is named by mistake, or on purpose,
  * may be another user's.
  */
-static int fail(const struct reader *reader, const char *what)
-{
-    (void)snprintf(reader->error, reader->error_size, "line %zu: %s", reader->line, what);
-    return -EINVAL;
-}
+static int fail(const struct reader *reader, const char *fmt, ...) GTEL_PRINTF(2, 3);
 
-static int fail_limit(const struct reader *reader, const char *what, size_t limit)
+static int fail(const struct reader *reader, const char *fmt, ...)
 {
-    (void)snprintf(reader->error, reader->error_size, "line %zu: more than %zu %s", reader->line,
-                   limit, what);
+    va_list args;
+    int n = snprintf(reader->error, reader->error_size, "line %zu: ", reader->line);
+    va_start(args, fmt);
+    if (n > 0 && (size_t)n < reader->error_size)
+        (void)vsnprintf(reader->error + n, reader->error_size - (size_t)n, fmt, args);
+    va_end(args);
     return -EINVAL;
 }
 
 static int fail_form(const struct reader *reader)
 {
-    (void)snprintf(reader->error, reader->error_size, "line %zu: expected: %s", reader->line,
-                   reader->row->form);
-    return -EINVAL;
+    return fail(reader, "expected: %s", reader->row->form);
 }
 
 /* What a line asks for becomes one key. */
 static int fail_words(const struct reader *reader)
 {
-    return fail_limit(reader, "bytes of names in a line", GTEL_TREE_PATH_MAX - 1);
+    return fail(reader, "more than %d bytes of names in a line", GTEL_TREE_PATH_MAX - 1);
 }
 
-static int add_event(struct reader *reader, const struct gtel_tree_event *event)
+/* The next word, or none. */
+static struct gtel_str next_word(struct gtel_str *args)
+{
+    struct gtel_str word = GTEL_STR_NONE;
+    (void)gtel_str_word(args, &word);
+    return word;
+}
+
+/* Adds the event of the line. */
+static int add_event(struct reader *reader)
 {
     struct gtel_tree *tree = reader->tree;
     if (tree->events == EVENTS_MAX)
-        return fail_limit(reader, "changes of files, links and answers", EVENTS_MAX);
+        return fail(reader, "more than %d changes of files, links and answers", EVENTS_MAX);
     if (tree->events == tree->events_size) {
         size_t size = tree->events_size ? tree->events_size * 2 : 256;
         struct gtel_tree_event *p = realloc(tree->event, size * sizeof(*p));
@@ -87,7 +99,7 @@ static int add_event(struct reader *reader, const struct gtel_tree_event *event)
         tree->events_size = size;
     }
     struct gtel_tree_event *added = &tree->event[tree->events++];
-    *added = *event;
+    *added = reader->event;
     added->t_ns = reader->t_ns;
     added->line = reader->line <= UINT32_MAX ? (uint32_t)reader->line : UINT32_MAX;
     return 0;
@@ -109,127 +121,114 @@ static int read_content(struct reader *reader, struct gtel_str *ret)
         gtel_buf_str(&buf, line);
         gtel_buf_char(&buf, '\n');
     }
-    int r = is_long ? fail_limit(reader, "bytes of content", CONTENT_MAX) : -ENOMEM;
+    int r = is_long ? fail(reader, "more than %d bytes of content", CONTENT_MAX) : -ENOMEM;
     if (!buf.has_failed)
         r = gtel_arena_str(&reader->tree->arena, gtel_buf_text(&buf), ret);
     gtel_buf_done(&buf);
     return r;
 }
 
-static int read_path(struct reader *reader, struct gtel_str *args, struct gtel_tree_event *event)
+static int read_path(struct reader *reader, struct gtel_str *args)
 {
-    if (!gtel_str_word(args, &event->path))
+    struct gtel_str *path = &reader->event.path;
+    if (!gtel_str_word(args, path))
         return fail(reader, "a path is missing");
-    if (event->path.p[0] == '/' || event->path.n >= GTEL_TREE_PATH_MAX)
+    if (path->p[0] == '/' || path->n >= GTEL_TREE_PATH_MAX)
         return fail(reader, "a path must be relative and below 512 bytes");
     return 0;
 }
 
 static int read_file(struct reader *reader, struct gtel_str args)
 {
-    struct gtel_tree_event event = {.kind = GTEL_TREE_FILE};
-    int r = read_path(reader, &args, &event);
+    (void)args;
+    int r = read_content(reader, &reader->event.text);
+    return r < 0 ? r : add_event(reader);
+}
+
+static int read_binary(struct reader *reader, struct gtel_str args)
+{
+    unsigned char bytes[GTEL_TREE_BYTES_MAX];
+    size_t n;
+    (void)args;
+    int r = read_content(reader, &reader->event.text);
     if (r < 0)
         return r;
-    r = read_content(reader, &event.text);
-    return r < 0 ? r : add_event(reader, &event);
+    if (gtel_words_pack(reader->event.text, 0, bytes, sizeof(bytes), &n) < 0)
+        return fail(reader, words_form);
+    reader->event.is_binary = true;
+    return add_event(reader);
 }
 
 static int read_dir_or_gone(struct reader *reader, struct gtel_str args)
 {
-    struct gtel_tree_event event = {.kind = reader->row->kind, .text = GTEL_STR("")};
-    int r = read_path(reader, &args, &event);
-    return r < 0 ? r : add_event(reader, &event);
+    (void)args;
+    reader->event.text = GTEL_STR("");
+    return add_event(reader);
 }
 
 static int read_link(struct reader *reader, struct gtel_str args)
 {
-    struct gtel_tree_event event = {.kind = GTEL_TREE_LINK};
-    struct gtel_str arrow;
-    int r = read_path(reader, &args, &event);
-    if (r < 0)
-        return r;
-    if (!gtel_str_word(&args, &arrow) || !gtel_str_eq(arrow, GTEL_STR("->")) ||
-        !gtel_str_word(&args, &event.text))
+    if (!gtel_str_eq(next_word(&args), GTEL_STR("->")) ||
+        !gtel_str_word(&args, &reader->event.text))
         return fail_form(reader);
-    return add_event(reader, &event);
+    return add_event(reader);
 }
 
 /* char PATH MAJOR:MINOR; the numbers are kept in start and per_second, which hold 32 bits exactly
  */
 static int read_char(struct reader *reader, struct gtel_str args)
 {
-    struct gtel_tree_event event = {.kind = GTEL_TREE_CHAR, .text = GTEL_STR("")};
-    struct gtel_str word = GTEL_STR_NONE;
+    struct gtel_str word = next_word(&args);
     struct gtel_str part;
     uint64_t major;
     uint64_t minor;
-    int r = read_path(reader, &args, &event);
-    if (r < 0)
-        return r;
-    (void)gtel_str_word(&args, &word); /* a missing word is no number */
     if (!gtel_str_part(&word, ':', &part) || gtel_str_u64(part, &major) < 0 ||
         gtel_str_u64(word, &minor) < 0 || major > UINT32_MAX || minor > UINT32_MAX)
         return fail_form(reader);
-    event.start = (double)major;
-    event.per_second = (double)minor;
-    return add_event(reader, &event);
+    reader->event.text = GTEL_STR("");
+    reader->event.start = (double)major;
+    reader->event.per_second = (double)minor;
+    return add_event(reader);
 }
 
-static int read_grow(struct reader *reader, struct gtel_str args)
+/* START PER_SECOND */
+static int read_growth(struct reader *reader, struct gtel_str args)
 {
-    struct gtel_tree_event event = {.kind = GTEL_TREE_FILE};
-    struct gtel_str word;
-    int r = read_path(reader, &args, &event);
-    if (r < 0)
-        return r;
-    if (!gtel_str_word(&args, &word) || gtel_str_f64(word, &event.start) < 0 ||
-        !gtel_str_word(&args, &word) || gtel_str_f64(word, &event.per_second) < 0)
+    if (gtel_str_f64(next_word(&args), &reader->event.start) < 0 ||
+        gtel_str_f64(next_word(&args), &reader->event.per_second) < 0)
         return fail_form(reader);
-    return add_event(reader, &event);
+    return add_event(reader);
 }
 
 static int read_error(struct reader *reader, struct gtel_str args)
 {
-    struct gtel_tree_event event = {.kind = reader->row->kind};
-    struct gtel_str word = GTEL_STR_NONE;
-    int r = read_path(reader, &args, &event);
-    if (r < 0)
-        return r;
-    (void)gtel_str_word(&args, &word); /* a missing word is no known error */
-    event.error = gtel_tree_error_value(word);
-    if (event.error == 0)
+    reader->event.error = gtel_tree_error_value(next_word(&args));
+    if (reader->event.error == 0)
         return fail(reader, "not an error that is known here (EIO, EACCES …)");
-    return add_event(reader, &event);
+    return add_event(reader);
 }
 
 static int add_answer(struct reader *reader, const char *prefix, struct gtel_str words,
                       struct gtel_str answer)
 {
     char buf[GTEL_TREE_PATH_MAX];
-    struct gtel_tree_event event = {.kind = GTEL_TREE_CALL, .text = answer};
-    if (answer.n == 0)
-        event.text = GTEL_STR("");
     struct gtel_str key;
     if (gtel_tree_answer_key(words, prefix, buf, &key) < 0)
         return fail_words(reader);
-    int r = gtel_arena_str(&reader->tree->arena, key, &event.path);
-    return r < 0 ? r : add_event(reader, &event);
+    reader->event.kind = GTEL_TREE_CALL;
+    reader->event.text = answer.n > 0 ? answer : GTEL_STR("");
+    int r = gtel_arena_str(&reader->tree->arena, key, &reader->event.path);
+    return r < 0 ? r : add_event(reader);
 }
 
 /* owner PATH UID */
 static int read_owner(struct reader *reader, struct gtel_str args)
 {
-    struct gtel_tree_event event;
-    struct gtel_str word = GTEL_STR_NONE;
+    struct gtel_str word = next_word(&args);
     uint64_t uid;
-    int r = read_path(reader, &args, &event);
-    if (r < 0)
-        return r;
-    (void)gtel_str_word(&args, &word); /* a missing word is no number */
     if (gtel_str_u64(word, &uid) < 0 || uid > UINT32_MAX)
         return fail_form(reader);
-    return add_answer(reader, "owner ", event.path, word);
+    return add_answer(reader, "owner ", reader->event.path, word);
 }
 
 /* call NAME WORD… = ANSWER: the words are joined by one blank. */
@@ -254,9 +253,7 @@ static int read_call(struct reader *reader, struct gtel_str args)
 static int read_at(struct reader *reader, struct gtel_str args)
 {
     uint64_t t_ns;
-    struct gtel_str word = GTEL_STR_NONE;
-    (void)gtel_str_word(&args, &word); /* a missing word is no time */
-    if (gtel_str_duration(word, &t_ns) < 0)
+    if (gtel_str_duration(next_word(&args), &t_ns) < 0)
         return fail(reader, "not a time (as 1s, 500ms)");
     if (t_ns < reader->t_ns)
         return fail(reader, "times must grow");
@@ -266,9 +263,7 @@ static int read_at(struct reader *reader, struct gtel_str args)
 
 static int read_wall(struct reader *reader, struct gtel_str args)
 {
-    struct gtel_str word = GTEL_STR_NONE;
-    (void)gtel_str_word(&args, &word); /* a missing word is no number */
-    if (reader->tree->events > 0 || gtel_str_u64(word, &reader->tree->wall_s) < 0 ||
+    if (reader->tree->events > 0 || gtel_str_u64(next_word(&args), &reader->tree->wall_s) < 0 ||
         reader->tree->wall_s > 9000000000u)
         return fail(reader, "expected, before anything else: wall SECONDS");
     return 0;
@@ -286,20 +281,16 @@ static int read_library(struct reader *reader, struct gtel_str args)
 static int read_pmu(struct reader *reader, struct gtel_str args)
 {
     char buf[GTEL_TREE_PATH_MAX];
-    struct gtel_tree_event event = {.kind = GTEL_TREE_CALL, .text = GTEL_STR("")};
-    struct gtel_str name;
-    struct gtel_str word;
+    struct gtel_str name = next_word(&args);
     struct gtel_str key;
     uint64_t config;
-    if (!gtel_str_word(&args, &name) || !gtel_str_word(&args, &word) ||
-        gtel_str_hex(word, &config) < 0 || !gtel_str_word(&args, &word) ||
-        gtel_str_f64(word, &event.start) < 0 || !gtel_str_word(&args, &word) ||
-        gtel_str_f64(word, &event.per_second) < 0)
+    if (gtel_str_hex(next_word(&args), &config) < 0)
         return fail_form(reader);
     if (gtel_tree_counter_key(name, config, buf, &key) < 0)
         return fail_words(reader);
-    int r = gtel_arena_str(&reader->tree->arena, key, &event.path);
-    return r < 0 ? r : add_event(reader, &event);
+    reader->event.text = GTEL_STR("");
+    int r = gtel_arena_str(&reader->tree->arena, key, &reader->event.path);
+    return r < 0 ? r : read_growth(reader, args);
 }
 
 /* The next n words as one key, with a blank between them. False when there are fewer. */
@@ -323,11 +314,10 @@ static int read_answer_error(struct reader *reader, struct gtel_str args)
 {
     char buf[GTEL_TREE_PATH_MAX];
     struct gtel_str key;
-    struct gtel_str error = GTEL_STR_NONE;
     const struct row *row = reader->row;
     if (!read_key(&args, row->names, buf, &key))
         return fail_form(reader);
-    (void)gtel_str_word(&args, &error); /* a missing word is no known error */
+    struct gtel_str error = next_word(&args);
     if (gtel_tree_error_value(error) == 0 && !gtel_str_eq(error, gtel_str_of(row->good)))
         return fail(reader, "not an error that is known here (EIO, EACCES …)");
     return add_answer(reader, row->prefix, key, error);
@@ -336,10 +326,9 @@ static int read_answer_error(struct reader *reader, struct gtel_str args)
 /* NODE DRIVER ITEM */
 static bool is_query(struct gtel_str key)
 {
-    struct gtel_str word = GTEL_STR_NONE;
     uint64_t item;
-    (void)gtel_str_word(&key, &word);
-    (void)gtel_str_word(&key, &word);
+    (void)next_word(&key);
+    struct gtel_str word = next_word(&key);
     return (gtel_str_eq(word, GTEL_STR("i915")) || gtel_str_eq(word, GTEL_STR("xe"))) &&
            gtel_str_u64(gtel_str_trim(key), &item) == 0 && item <= UINT32_MAX;
 }
@@ -348,7 +337,7 @@ static bool is_query(struct gtel_str key)
 static int read_query(struct reader *reader, struct gtel_str args)
 {
     char buf[GTEL_TREE_PATH_MAX];
-    unsigned char bytes[ANSWER_MAX];
+    unsigned char bytes[GTEL_TREE_BYTES_MAX];
     struct gtel_str key;
     struct gtel_str words;
     struct gtel_str answer;
@@ -358,8 +347,8 @@ static int read_query(struct reader *reader, struct gtel_str args)
     int r = read_content(reader, &words);
     if (r < 0)
         return r;
-    if (gtel_words_pack(words, bytes, sizeof(bytes), &n) < 0)
-        return fail(reader, "expected: | WIDTH:VALUE…, at most 8 KiB in all");
+    if (gtel_words_pack(words, -1, bytes, sizeof(bytes), &n) < 0)
+        return fail(reader, words_form);
     r = gtel_arena_str(&reader->tree->arena, (struct gtel_str){(char *)bytes, n}, &answer);
     return r < 0 ? r : add_answer(reader, "query ", key, answer);
 }
@@ -378,7 +367,7 @@ static int read_stall(struct reader *reader, struct gtel_str args)
     int r = read_content(reader, &lines);
     if (r < 0)
         return r;
-    gtel_buf_init(&text, ANSWER_MAX);
+    gtel_buf_init(&text, GTEL_TREE_BYTES_MAX);
     gtel_buf_printf(&text, "%.*s\n", GTEL_STR_ARG(layout));
     gtel_buf_str(&text, lines);
     r = text.has_failed ? fail(reader, "more than 8 KiB of records")
@@ -420,23 +409,23 @@ static void write_uevent(struct gtel_buf *buf, struct gtel_str action, struct gt
 /* uevent ACTION /DEVPATH KEY=VALUE…, or uevent lost */
 static int read_uevent(struct reader *reader, struct gtel_str args)
 {
-    struct gtel_tree_event event = {.kind = GTEL_TREE_UEVENT, .text = GTEL_STR("")};
-    struct gtel_str action = GTEL_STR_NONE;
-    struct gtel_str devpath = GTEL_STR_NONE;
-    bool has_path = gtel_str_word(&args, &action) && gtel_str_word(&args, &devpath);
-    if (!has_path && gtel_str_eq(action, GTEL_STR("lost"))) {
-        event.error = ENOBUFS;
-        return add_event(reader, &event);
+    struct gtel_str action = next_word(&args);
+    struct gtel_str devpath = next_word(&args);
+    reader->event.text = GTEL_STR("");
+    if (devpath.n == 0 && gtel_str_eq(action, GTEL_STR("lost"))) {
+        reader->event.error = ENOBUFS;
+        return add_event(reader);
     }
-    if (!has_path || devpath.p[0] != '/')
+    if (devpath.n == 0 || devpath.p[0] != '/')
         return fail_form(reader);
     struct gtel_buf buf;
     gtel_buf_init(&buf, UEVENT_MAX);
     write_uevent(&buf, action, devpath, args);
-    int r = buf.has_failed ? fail_limit(reader, "bytes of a message", UEVENT_MAX)
-                           : gtel_arena_str(&reader->tree->arena, gtel_buf_text(&buf), &event.text);
+    int r = buf.has_failed
+                ? fail(reader, "more than %d bytes of a message", UEVENT_MAX)
+                : gtel_arena_str(&reader->tree->arena, gtel_buf_text(&buf), &reader->event.text);
     gtel_buf_done(&buf);
-    return r < 0 ? r : add_event(reader, &event);
+    return r < 0 ? r : add_event(reader);
 }
 
 static int read_end(struct reader *reader, struct gtel_str args)
@@ -447,25 +436,28 @@ static int read_end(struct reader *reader, struct gtel_str args)
 }
 
 #define WORD(name) GTEL_STR_INIT(name)
+#define AT_PATH(what) .kind = GTEL_TREE_##what, .has_path = true
 static const struct row rows[] = {
-    {WORD("file"), read_file, .form = "file PATH"},
-    {WORD("link"), read_link, .form = "link PATH -> TARGET"},
-    {WORD("char"), read_char, .form = "char PATH MAJOR:MINOR"},
-    {WORD("owner"), read_owner, .form = "owner PATH UID"},
-    {WORD("grow"), read_grow, .form = "grow PATH START PER_SECOND"},
+    {WORD("file"), read_file, "file PATH", AT_PATH(FILE)},
+    {WORD("binary"), read_binary, "binary PATH", AT_PATH(FILE)},
+    {WORD("link"), read_link, "link PATH -> TARGET", AT_PATH(LINK)},
+    {WORD("char"), read_char, "char PATH MAJOR:MINOR", AT_PATH(CHAR)},
+    {WORD("owner"), read_owner, "owner PATH UID", AT_PATH(CALL)},
+    {WORD("grow"), read_growth, "grow PATH START PER_SECOND", AT_PATH(FILE)},
     {WORD("call"), read_call, .form = "call NAME WORD… = ANSWER"},
-    {WORD("dir"), read_dir_or_gone, .kind = GTEL_TREE_DIR},
-    {WORD("gone"), read_dir_or_gone, .kind = GTEL_TREE_GONE},
-    {WORD("error"), read_error, .kind = GTEL_TREE_FILE},
-    {WORD("refuse"), read_error, .kind = GTEL_TREE_REFUSED},
+    {WORD("dir"), read_dir_or_gone, "dir PATH", AT_PATH(DIR)},
+    {WORD("gone"), read_dir_or_gone, "gone PATH", AT_PATH(GONE)},
+    {WORD("error"), read_error, "error PATH ERROR", AT_PATH(FILE)},
+    {WORD("refuse"), read_error, "refuse PATH ERROR", AT_PATH(REFUSED)},
     {WORD("at"), read_at, .form = "at TIME"},
     {WORD("wall"), read_wall, .form = "wall SECONDS, before anything else"},
     {WORD("library"), read_library, .form = "library NAME, or library NAME gone"},
-    {WORD("pmu"), read_pmu, .form = "pmu NAME CONFIG START PER_SECOND"},
+    {WORD("pmu"), read_pmu, "pmu NAME CONFIG START PER_SECOND", .kind = GTEL_TREE_CALL},
     {WORD("query"), read_query, .form = "query NODE i915|xe ITEM"},
     {WORD("stall"), read_stall, .form = "stall NODE GT pvc|xe2|xe3p"},
     {WORD("ras"), read_ras, .form = "ras DEVICE NODE NAME VALUE"},
-    {WORD("uevent"), read_uevent, .form = "uevent ACTION /DEVPATH KEY=VALUE…, or uevent lost"},
+    {WORD("uevent"), read_uevent, "uevent ACTION /DEVPATH KEY=VALUE…, or uevent lost",
+     .kind = GTEL_TREE_UEVENT},
     {WORD("end"), read_end, .form = "end"},
     {WORD("pmu_error"), read_answer_error, "pmu_error NAME ERROR", .names = 1,
      .prefix = "pmu_error ", .good = "none"},
@@ -487,9 +479,13 @@ static int read_line(struct reader *reader, struct gtel_str line)
     if (reader->has_end)
         return fail(reader, "text after end");
     for (size_t i = 0; i < GTEL_ARRAY_LEN(rows); i++) {
-        reader->row = &rows[i];
-        if (gtel_str_eq(word, rows[i].name))
-            return rows[i].read(reader, line);
+        const struct row *row = &rows[i];
+        if (!gtel_str_eq(word, row->name))
+            continue;
+        reader->row = row;
+        reader->event = (struct gtel_tree_event){.kind = row->kind};
+        int r = row->has_path ? read_path(reader, &line) : 0;
+        return r < 0 ? r : row->read(reader, line);
     }
     return fail(reader, "unknown word");
 }
@@ -529,7 +525,8 @@ static int play_once(struct reader *reader)
     gtel_tree_seek(tree, gtel_tree_duration(tree));
     if (tree->lack == GTEL_TREE_LACKS_NODES) {
         reader->line = tree->event[tree->applied - 1].line;
-        return fail_limit(reader, "files, directories, links and answers", GTEL_TREE_NODES_MAX);
+        return fail(reader, "more than %d files, directories, links and answers",
+                    GTEL_TREE_NODES_MAX);
     }
     gtel_tree_seek(tree, 0);
     return tree->lack == GTEL_TREE_LACKS_MEMORY ? -ENOMEM : 0;

@@ -2,6 +2,12 @@
 /* The ordered table of all sources. */
 #include "sources/source.h"
 
+extern const struct gtel_source gtel_source_amd_tool;
+extern const struct gtel_source gtel_source_amdgpu;
+extern const struct gtel_source gtel_source_amdgpu_health;
+extern const struct gtel_source gtel_source_amdgpu_parts;
+extern const struct gtel_source gtel_source_amdgpu_ras;
+extern const struct gtel_source gtel_source_amdgpu_uevents;
 extern const struct gtel_source gtel_source_busy_files;
 extern const struct gtel_source gtel_source_drm;
 extern const struct gtel_source gtel_source_drm_clients;
@@ -10,6 +16,7 @@ extern const struct gtel_source gtel_source_drm_memory;
 extern const struct gtel_source gtel_source_drm_ras;
 extern const struct gtel_source gtel_source_i915;
 extern const struct gtel_source gtel_source_l0metrics;
+extern const struct gtel_source gtel_source_npu;
 extern const struct gtel_source gtel_source_nvml;
 extern const struct gtel_source gtel_source_rapl;
 extern const struct gtel_source gtel_source_sysman;
@@ -23,9 +30,13 @@ const struct gtel_source *const gtel_sources[] = {
 #ifdef GTEL_HAVE_DRM
     &gtel_source_uevents, /* first: then the others of its lane search for what was added or removed
                            */
+    &gtel_source_amdgpu_uevents,
     &gtel_source_i915,
     &gtel_source_xe,
+    &gtel_source_amdgpu,
+    &gtel_source_amdgpu_parts,
     &gtel_source_drm,
+    &gtel_source_npu,
     &gtel_source_xe_pmu,
     &gtel_source_xe_stall,
     &gtel_source_busy_files,
@@ -33,6 +44,8 @@ const struct gtel_source *const gtel_sources[] = {
     &gtel_source_rapl,
     &gtel_source_drm_health,
     &gtel_source_drm_ras,
+    &gtel_source_amdgpu_health,
+    &gtel_source_amdgpu_ras,
     &gtel_source_drm_clients,
 #endif
 #ifdef GTEL_HAVE_LEVEL_ZERO
@@ -41,6 +54,9 @@ const struct gtel_source *const gtel_sources[] = {
 #endif
 #ifdef GTEL_HAVE_NVML
     &gtel_source_nvml,
+#endif
+#ifdef GTEL_HAVE_JSON_TOOLS
+    &gtel_source_amd_tool, /* where nothing else reads AMD GPUs */
 #endif
     NULL,
 };

@@ -37,17 +37,6 @@ const struct gtel_measurement_row *gtel_measurement_row(enum gtel_measurement id
     return &measurement_rows[id];
 }
 
-enum gtel_metric gtel_metric_find(struct gtel_str measurement, struct gtel_str field)
-{
-    for (size_t i = 0; i < GTEL_M_COUNT; i++) {
-        const struct gtel_metric_row *row = &metric_rows[i];
-        if (gtel_str_eq(row->field, field) &&
-            gtel_str_eq(measurement_rows[row->measurement].name, measurement))
-            return (enum gtel_metric)i;
-    }
-    return GTEL_M_NONE;
-}
-
 const char *gtel_kind_name(enum gtel_kind kind)
 {
     static const char *const names[] = {"gauge", "counter", "ratio", "text"};

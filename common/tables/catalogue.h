@@ -11,10 +11,7 @@
 #include "base/buf.h"
 #include "base/str.h"
 
-/*
- * Tags that distinguish the parts of one GPU, at most: those of gpu_process with the pod,
- * namespace and job_id that are reserved for it.
- */
+/* Tags that distinguish the parts of one GPU, at most: those of gpu_process. */
 enum { GTEL_DIMS_MAX = 9 };
 
 enum gtel_measurement {
@@ -59,8 +56,6 @@ struct gtel_metric_row {
 const struct gtel_metric_row *gtel_metric_row(enum gtel_metric id);
 /* The row of a measurement, which must be below GTEL_MEASUREMENT_COUNT. */
 const struct gtel_measurement_row *gtel_measurement_row(enum gtel_measurement id);
-/* The metric of a measurement and field name, or GTEL_M_NONE. */
-enum gtel_metric gtel_metric_find(struct gtel_str measurement, struct gtel_str field);
 /* "gauge", "counter", "ratio", "text". */
 const char *gtel_kind_name(enum gtel_kind kind);
 

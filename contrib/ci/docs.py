@@ -52,6 +52,7 @@ TABLES = {
     "options": printed("--list-options"),
     "options_collectd": printed("--list-options-collectd"),
     "support": lambda arguments: support.markdown(arguments.root),
+    "amd": lambda arguments: support.amd(arguments.root),
     "rights": lambda arguments: support.rights(arguments.root),
     "tried": tried,
 }
@@ -114,7 +115,7 @@ def unknown_files(root, text):
              for folder in ("common", "plugins", "contrib", "tests")
              for path, _, names in os.walk(os.path.join(root, folder)) for name in names]
     for name in re.findall(r"`([\w./]+\.(?:c|h|def|py|md))`", BLOCK.sub("", text)):
-        if not any(path.endswith("/" + name) for path in there) and "ivpu" not in name and name != "CHANGELOG.md":
+        if not any(path.endswith("/" + name) for path in there) and "qaic" not in name and name != "CHANGELOG.md":
             yield name
 
 

@@ -34,6 +34,7 @@ Telegraf runs it with
 and signal = "STDIN".
 The plugins
 .BR gpu_intel ,
+.BR gpu_amd ,
 .BR gpu_nvml ,
 .B gpu_drm
 and
@@ -91,6 +92,7 @@ sudo \-u telegraf gtel doctor
 COLLECTD = r'''.SH SYNOPSIS
 .nf
 LoadPlugin gpu_intel
+LoadPlugin gpu_amd
 LoadPlugin gpu_nvml
 LoadPlugin gpu_drm
 LoadPlugin gpu_clients
@@ -101,6 +103,7 @@ LoadPlugin gpu_clients
 .fi
 .SH DESCRIPTION
 .BR gpu_intel ,
+.BR gpu_amd ,
 .B gpu_nvml
 and
 .B gpu_drm

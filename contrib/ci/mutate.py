@@ -3,13 +3,15 @@
 until one fails. The checkout stays as it is: all happens in a copy in a scratch folder.
 
 A mutant is killed by the compiler (warnings are errors), by a test that fails twice, or by one that
-takes several times as long as without the mutant. What no test can notice does not count: it compiles to
+twice takes several times as long as without the mutant, the second time with more time by as much as
+other work on the machine slows it down. What no test can notice does not count: it compiles to
 the same machine code, or is listed, with the reason, in mutate.equivalent beside this file.
 
-First all tests run once on code that writes down which of the functions to be changed a test reaches: a
-mutant gets only those. Of these, what killed in that folder before, and what mentions the module, is
-first. Tests run in a process namespace (unshare): a mutant may kill every process that it finds, or
-leave one behind.
+Fast are tests of up to 20 s, in the build with sanitizers: only they notice what is read or written
+outside, or never freed. First all tests run once on code that writes down which of the functions to be
+changed a test reaches: a mutant gets only those. Of these, what killed in that folder before, and what
+mentions the module, is first. Tests run in a process namespace (unshare): a mutant may kill every process
+that it finds, or leave one behind.
 """
 
 import argparse
@@ -32,8 +34,9 @@ import mutants
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ("common", "plugins")
-NOT_FAST = "slow|guest|bench|fuzz"  # labels
-NOT_TESTS = r"^check\."  # they compare the text of the code
+NOT_FAST = "guest|bench"  # labels
+# They compare the text of the code; known to be long.
+NOT_TESTS = r"^check\.|^soak\.|_soak_long$|^e2e\.execd_slow$|^unit\.lane_lives$"
 CONFIGURE = ["-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O0", "-DGTEL_WERROR=ON",
              "-DGTEL_TESTS=ON"]
 # In a process namespace: no core files, 8 GiB of memory, of which sanitizers reserve more.
@@ -42,6 +45,7 @@ PLAIN = "ulimit -v 8388608; "
 SANITIZED = "export ASAN_OPTIONS=hard_rss_limit_mb=8192; "
 PROGRAM = "plugins/gtel"
 SKIPPED = 77
+WORTH_A_BUILD = 50  # mutants: for fewer, one build more takes longer than it saves
 SURVIVED, COMPILER, EQUIVALENT = "SURVIVED", "the compiler", "equivalent"
 
 # Writes down that the function of a mutant is reached, whatever happens to the process afterwards.
@@ -72,8 +76,28 @@ def stop(text):
     sys.exit(f"mutate: {text}")
 
 
+# Does 0.1 s of work and prints how many times as long that took.
+WORK = """import time
+start, used = time.monotonic(), time.process_time()
+while time.process_time() - used < 0.1: pass
+print((time.monotonic() - start) / 0.1)"""
+
+
+def load():
+    """How many times as long everything takes because of other work on this machine, in the last minute."""
+    return max(1, os.getloadavg()[0] / os.cpu_count())
+
+
+def slowness():
+    """The same, and now."""
+    now = subprocess.run([sys.executable, "-c", WORK], capture_output=True, text=True, check=True)
+    return max(load(), float(now.stdout))
+
+
 def namespace():
-    words = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"]
+    """The beginning of a command. A shell ignores signals in what it starts in the background."""
+    words = ["env", "--default-signal=HUP,INT,QUIT",
+             "unshare", "--pid", "--fork", "--mount-proc", "--kill-child"]
     return words if os.geteuid() == 0 else words + ["--map-root-user"]
 
 
@@ -106,9 +130,9 @@ class Build:
             output = re.search(r" -o (\S+)", entry["command"]).group(1)
             yield output, os.path.relpath(entry["file"], self.code)
 
-    def run(self, test, limit):
-        """The exit status, or None for a test that took longer; and the seconds."""
-        command = [*namespace(), "sh", "-c", f'{self.limits}"$@"; exit $?', "sh", *test.command]
+    def run(self, test, limit, before=""):
+        """The exit status, or None for a test that took longer; and the seconds. before: shell commands."""
+        command = [*namespace(), "sh", "-c", f'{before}{self.limits}"$@"; exit $?', "sh", *test.command]
         start = time.monotonic()
         with subprocess.Popen(command, cwd=test.folder, start_new_session=True,
                               env=os.environ | test.environment, stdin=subprocess.DEVNULL,
@@ -160,25 +184,32 @@ class Build:
             (self.code / path).write_text(f'#include "{header}"\n{text}')
         return reached
 
-    def measure(self, drawn, longest):
-        """Keeps the tests that take at most that long and pass, and what they reach."""
+    def measure(self, drawn, longest, jobs):
+        """Keeps the tests that take at most that long and pass, and what they reach. Several run side by
+        side: each in a namespace in which the file for the marks is another one."""
         original = {m.path: (self.code / m.path).read_text() for m in drawn}
         reached = self.write_marks(drawn)
         self.must(["ninja", "-C", self.build])
         unclear = []  # fail, because of the marks perhaps
-        for test in self.list_tests():
-            reached.write_bytes(bytes(len(drawn)))
-            status, seconds = self.run(test, longest)
+
+        def measure_one(number, test):
+            own = reached.with_suffix(f".{number}")
+            shutil.copy(reached, own)
+            status, seconds = self.run(test, longest * load(), f"mount --bind '{own}' '{reached}'; ")
             if status == 0:
-                found = {i for i, byte in enumerate(reached.read_bytes()) if byte}
+                found = {i for i, byte in enumerate(own.read_bytes()) if byte}
                 self.tests.append(test._replace(seconds=seconds, reached=found))
             elif status not in (None, SKIPPED):
                 unclear.append(test)
+            own.unlink()
+
+        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+            list(pool.map(lambda numbered: measure_one(*numbered), enumerate(self.list_tests())))
         for path, text in original.items():
             (self.code / path).write_text(text)
         self.must(["ninja", "-C", self.build])
         for test in unclear:
-            status, seconds = self.run(test, longest)
+            status, seconds = self.run(test, longest * load())
             if status not in (0, None, SKIPPED):
                 print(f"{test.name} fails without a mutant and is not used", flush=True)
             if status == 0:
@@ -207,6 +238,14 @@ class Build:
         return subprocess.run(["ninja", "-C", self.build, *files], check=False, stdout=subprocess.DEVNULL,
                               stderr=subprocess.DEVNULL).returncode == 0
 
+    def run_twice(self, test):
+        """As run; what fails, or takes too long, does so twice."""
+        limit = max(5, min(10 * test.seconds, 20), 4 * test.seconds)
+        status, _ = self.run(test, limit)
+        if status != 0:
+            status, _ = self.run(test, limit * max(2, slowness()))
+        return status
+
     def killer(self, number, mutant):
         """Who notices what is in the copy now."""
         if not self.compiles([PROGRAM]):
@@ -214,10 +253,7 @@ class Build:
         for test in self.in_order(number, mutant):
             if not self.compiles(test.files):
                 return COMPILER
-            limit = max(5, min(10 * test.seconds, 20), 4 * test.seconds)
-            status, _ = self.run(test, limit)
-            if status is not None and status != 0:
-                status, _ = self.run(test, limit)
+            status = self.run_twice(test)
             if status != 0:
                 self.kills[os.path.dirname(mutant.path)][test.name] += 1
                 return test.name if status is not None else f"{test.name} (time-out)"
@@ -318,11 +354,12 @@ def arguments():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--only", action="append", metavar="PATH", help="of these files or folders")
-    parser.add_argument("--jobs", type=int, default=1, help="builds side by side")
+    parser.add_argument("--jobs", type=int, default=1, help="tests, then builds, side by side")
     parser.add_argument("--longest", type=float, default=20, metavar="SECONDS",
                         help="of a fast test")
     parser.add_argument("--again", type=pathlib.Path, metavar="LOG", help="the survivors of that run")
-    parser.add_argument("--sanitize", default="", metavar="NAMES", help="address,undefined, as GTEL_SANITIZE")
+    parser.add_argument("--sanitize", default="address,undefined", metavar="NAMES",
+                        help="as GTEL_SANITIZE; empty: none, which is faster")
     parser.add_argument("--list", action="store_true", help="only show the mutants")
     args = parser.parse_args()
     args.only = args.only or FOLDERS
@@ -339,10 +376,10 @@ def main():
                 print_row(mutant, "not run")
             return
         os.chmod(folder, 0o755)  # some tests give up root
-        build.measure(drawn, args.longest)
+        build.measure(drawn, args.longest, args.jobs)
         print(f"{len(build.tests)} tests, {sum(t.seconds for t in build.tests):.0f} s", flush=True)
         builds = [build]
-        for number in range(1, min(args.jobs, len(drawn))):
+        for number in range(1, min(args.jobs, len(drawn) // WORTH_A_BUILD + 1)):
             builds.append(Build(pathlib.Path(folder) / str(number + 1), args.sanitize))
             builds[-1].adopt(build)
         start = time.monotonic()

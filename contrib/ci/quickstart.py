@@ -22,7 +22,7 @@ COLUMNS = (
     ("power W", "power_watts", ("power", "gpu"), "{:.1f}"),
     ("MHz", "frequency_mhz", ("frequency", "gpu"), None),
 )
-PLUGINS = {"intel": "gpu_intel", "nvidia": "gpu_nvml"}
+PLUGINS = {"amd": "gpu_amd", "intel": "gpu_intel", "nvidia": "gpu_nvml"}
 PROCESSES = 5  # shown of each agent
 BLOCK = """<LoadPlugin {name}>
   Interval 1

@@ -350,6 +350,44 @@ need_null_driver() {
     rm -rf "$gtel_new"
 }
 
+# need_amd_header SUITE: amdgpu's kgd_pp_interface.h from a Debian suite's linux-source (170 MB, of
+# which one file is kept in the cache), for a comparison. No package of headers has it.
+need_amd_header() {
+    GTEL_AMD_HEADER=$GTEL_CACHE/amd-header-$1
+    if ! command -v dpkg-deb >/dev/null; then
+        GTEL_AMD_HEADER=
+        note "no Debian: the layouts of amdgpu's tables are not compared with the kernel's"
+        return 0
+    fi
+    if [ -s "$GTEL_AMD_HEADER/kgd_pp_interface.h" ]; then
+        note "in the cache: $GTEL_AMD_HEADER"
+        return 0
+    fi
+    need_lists
+    gtel_new=$(mktemp -d "$GTEL_CACHE/amd-header-new-XXXXXX")
+    # shellcheck disable=SC2016
+    gtel_site=$(debian_sources '$(SITE)' | grep -v security | head -n 1)
+    printf 'deb [signed-by=%s] %s %s main\n' \
+        /usr/share/keyrings/debian-archive-keyring.gpg "$gtel_site" "$1" >"$gtel_new/list"
+    quietly "linux-source of $1 cannot be fetched" "check the network" \
+        fetch_aside "$gtel_new" download linux-source
+    gtel_package=$(dpkg-deb -f "$gtel_new"/linux-source_*.deb Depends | sed 's/[ ,(].*//')
+    note "fetching $gtel_package (170 MB, once)"
+    quietly "$gtel_package cannot be fetched" "check the network" \
+        fetch_aside "$gtel_new" download "$gtel_package"
+    # Without what it includes of the kernel's own: the layouts need none of it. tar ends before the
+    # archive does.
+    # shellcheck disable=SC2016
+    quietly "$gtel_package has no kgd_pp_interface.h" "remove $gtel_new and try again" \
+        sh -c 'dpkg-deb --fsys-tarfile "$1"/"$2"_*.deb 2>/dev/null |
+            tar -x -O "./usr/src/$2.tar.xz" 2>/dev/null | xz -d -c 2>/dev/null |
+            tar -x -O --occurrence=1 "$2/drivers/gpu/drm/amd/include/kgd_pp_interface.h" |
+            grep -v "^#include" >"$1/kgd_pp_interface.h" && test -s "$1/kgd_pp_interface.h"' \
+        sh "$gtel_new" "$gtel_package"
+    rm -rf "$GTEL_AMD_HEADER" "$gtel_new"/*.deb "$gtel_new/lists" "$gtel_new/cache"
+    mv "$gtel_new" "$GTEL_AMD_HEADER"
+}
+
 # Names the kernel that the installed headers belong to, and its place in the cache.
 name_guest_kernel() {
     # shellcheck disable=SC2016

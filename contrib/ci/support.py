@@ -9,6 +9,8 @@ PATH = os.path.join("common", "tables", "support.def")
 ROW = re.compile(r"^GTEL_SUPPORT\((.*?)\)$", re.M | re.S)
 STRING = r'((?:"[^"]*"\s*)+)'
 CELLS = re.compile(r"\s*,\s*".join([STRING] * 7 + [r"([A-Z0-9_| ]+?)"] + [STRING] * 2) + r"\s*")
+AMD_ROW = re.compile(r"^GTEL_SUPPORT_AMD\((.*?)\)$", re.M | re.S)
+AMD_CELLS = re.compile(r"\s*,\s*".join([STRING] * 8) + r"\s*")
 # What users call the families of cards.
 CARDS = {"DG1": "DG1", "DG2": "Arc A", "FLEX": "Flex", "PONTE_VECCHIO": "Data Center Max",
          "BATTLEMAGE": "Arc B"}
@@ -58,6 +60,29 @@ def markdown(root):
         if row.cards:
             fields += " (cards: " + ", ".join(CARDS[c] for c in row.cards) + ")"
         cells = [code(row.measurements), fields, *row.since, row.right, code(row.sources)]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def amd_rows(root):
+    """Cells of the rows of AMD: measurements, fields, note, four kinds of GPU, sources."""
+    with open(os.path.join(root, PATH), encoding="utf-8") as file:
+        text = file.read()
+    for match in AMD_ROW.finditer(text):
+        cells = AMD_CELLS.fullmatch(match[1])
+        if not cells:
+            line = text.count("\n", 0, match.start()) + 1
+            raise ValueError(f"{PATH}:{line}: no row of GTEL_SUPPORT_AMD")
+        yield [plain(c) for c in cells.groups()]
+
+
+def amd(root):
+    """The table of the documents for AMD GPUs."""
+    lines = ["| measurement | fields | GCN cards | RDNA cards | Instinct | APUs | source |",
+             "|---|---|---|---|---|---|---|"]
+    for measurements, fields, note, *kinds, sources in amd_rows(root):
+        what = code(fields.split()) + (f": {note}" if note else "")
+        cells = [code(measurements.split()), what, *kinds, code(sources.split())]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 

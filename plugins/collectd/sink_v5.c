@@ -57,14 +57,32 @@ static bool is_number(struct gtel_str s)
     return gtel_str_u64(s, &v) == 0;
 }
 
-/* "-gt0" for a numbered part, "-uncorrected" for a named one, nothing for an empty one. */
+/*
+ * Names of pods and what stands before and behind them have dashes: without its key, "a-b" and "c"
+ * would be "a" and "b-c". None of them has the equals sign.
+ */
+static bool has_key(const char *key)
+{
+    static const char *const keys[] = {"pod", "namespace", "job_id"};
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+        if (strcmp(keys[i], key) == 0)
+            return true;
+    return false;
+}
+
+/*
+ * "-gt0" for a numbered part, "-uncorrected" for a named one, "-pod=train-0" for those above,
+ * nothing for an empty one.
+ */
 static void add_dim(struct name *name, const char *key, struct gtel_str value)
 {
     if (value.n == 0)
         return;
     add(name, GTEL_STR("-"));
-    if (is_number(value))
+    if (has_key(key) || is_number(value))
         add(name, gtel_str_of(key));
+    if (has_key(key))
+        add(name, GTEL_STR("="));
     add(name, value);
 }
 

@@ -302,7 +302,7 @@ static void put_option(struct gtel_buf *buf, enum gtel_option id)
     if (row->type == GTEL_OPTION_CHOICE)
         gtel_buf_printf(buf, "  one of %s; default %s\n", row->min, row->preset);
     else if (row->type == GTEL_OPTION_WORDS)
-        gtel_buf_printf(buf, "  any of %s\n", row->min);
+        gtel_buf_printf(buf, "\n      any of %s.\n", row->min);
     else if (row->type == GTEL_OPTION_TEXT)
         gtel_buf_char(buf, '\n');
     else

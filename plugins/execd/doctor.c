@@ -242,10 +242,11 @@ static void write_device(struct report *report, const struct gtel_device *device
 {
     const struct gtel_doctor_device *seen = &report->doctor->device[device->index];
     struct gtel_buf rest;
-    gtel_buf_printf(report->out, "\nGPU %s  %s; driver %s, %s%s%s\n", device->key,
+    const char *card = device->label[GTEL_LABEL_CARD];
+    gtel_buf_printf(report->out, "\nGPU %s  %s; driver %s%s%s%s%s\n", device->key,
                     device->label[GTEL_LABEL_MODEL][0] ? device->label[GTEL_LABEL_MODEL]
                                                        : "not known",
-                    device->label[GTEL_LABEL_DRIVER], device->label[GTEL_LABEL_CARD],
+                    device->label[GTEL_LABEL_DRIVER], card[0] ? ", " : "", card,
                     seen->is_asleep ? "; asleep" : "", device->is_present ? "" : "; gone");
     gtel_buf_init(&rest, 4096);
     for (size_t group = 0; group < GTEL_MEASUREMENT_COUNT; group++)

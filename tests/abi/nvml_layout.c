@@ -70,6 +70,30 @@ AT(gtel_nvml_gpm_get, older, 8);
 AT(gtel_nvml_gpm_get, newer, 16);
 AT(gtel_nvml_gpm_get, metric, 24);
 
+SIZE(gtel_nvml_sram_status, 104);
+AT(gtel_nvml_sram_status, aggregate_parity, 8);
+AT(gtel_nvml_sram_status, volatile_parity, 32);
+AT(gtel_nvml_sram_status, aggregate_l2, 56);
+AT(gtel_nvml_sram_status, is_threshold_exceeded, 96);
+_Static_assert(GTEL_NVML_VERSION(struct gtel_nvml_sram_status, 1) == 0x01000068u, "SRAM status");
+SIZE(gtel_nvml_remap_histogram, 20);
+AT(gtel_nvml_remap_histogram, none, 16);
+SIZE(gtel_nvml_repair_status, 12);
+AT(gtel_nvml_repair_status, is_tpc_pending, 8);
+SIZE(gtel_nvml_capture_stats, 12);
+SIZE(gtel_nvml_process_share, 40);
+AT(gtel_nvml_process_share, pid, 8);
+AT(gtel_nvml_process_share, sm, 12);
+AT(gtel_nvml_process_share, ofa, 32);
+SIZE(gtel_nvml_shares, 24);
+AT(gtel_nvml_shares, last_us, 8);
+AT(gtel_nvml_shares, share, 16);
+_Static_assert(GTEL_NVML_VERSION(struct gtel_nvml_shares, 1) == 0x01000018u, "shares");
+SIZE(gtel_nvml_event, 32);
+AT(gtel_nvml_event, type, 8);
+AT(gtel_nvml_event, data, 16);
+AT(gtel_nvml_event, gpu_instance, 24);
+
 /* A program, so that the build compiles it as a test. */
 int main(void)
 {

@@ -24,8 +24,8 @@ TABLE = support.PATH
 COLUMN = {("i915", True): 0, ("i915", False): 1, ("xe", True): 2, ("xe", False): 3}
 METRIC = re.compile(r'GTEL_METRIC\(\w+,\s*(\w+),\s*"(\w+)"')
 MEASUREMENT = re.compile(r'GTEL_MEASUREMENT\((\w+),\s*"(\w+)"')
-NAME = re.compile(r'^\s*\.name = "(\w+)",', re.M)
 VENDOR = re.compile(r'^\s*\.vendor = "(?:intel|clients)",', re.M)
+NAME = re.compile(r'^\s*\.name = "(\w+)",(?=\s*\.lane = "\w+",\s*\.vendor = "(?:intel|clients)")', re.M)
 INTEGRATED = "0000:00:02.0"
 VERSION = re.compile(r"\b(\d+)\.(\d+)\b")
 KERNEL = re.compile(r"^- Kernel: (\d+)\.(\d+)\b", re.M)

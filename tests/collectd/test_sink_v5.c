@@ -108,10 +108,10 @@ static const struct {
     {"all tags of a process",
      &gpu,
      GTEL_M_PROCESS_MEMORY,
-     {"python3", "0123456789ab", "", "jellyfin.service", "root", "4711"},
+     {"python3", "app", "train-0", "ml", "", "1392969", "a.service", "root", "4711"},
      0,
      "0000:03:00.0",
-     "process-python3-memory-0123456789ab-jellyfin.service-root-pid4711"},
+     "process-python3-memory-app-pod=train-0-namespace=ml-job_id=1392969-a.service-root-pid4711"},
     {"no collectd type", &gpu, GTEL_M_INFO_UUID, {NULL}, -ENOENT, "", ""},
 };
 

@@ -210,7 +210,9 @@ def type_instance(pattern, keys, tags):
         pattern = pattern.replace("%", values[0])
         rest = rest[1:]
     for key, value in rest:
-        if value:
+        if value and key in ("pod", "namespace", "job_id"):
+            pattern += f"-{key}={value}"
+        elif value:
             pattern += f"-{key if value.isdigit() else ''}{value}"
     return pattern
 
@@ -317,7 +319,7 @@ def case_bad_configuration(args):
 def case_no_gpu(args):
     empty = tempfile.mkdtemp(prefix="gtel-e2e-")
     plugins = {name: {"Helper": f'"{args.gtel}"', "Root": f'"{empty}"'}
-               for name in ("gpu_clients", "gpu_drm", "gpu_intel", "gpu_nvml")}
+               for name in ("gpu_amd", "gpu_clients", "gpu_drm", "gpu_intel", "gpu_nvml")}
     try:
         with Daemon(args, plugins) as daemon:
             daemon.start()
@@ -592,7 +594,7 @@ def case_hostile_names(args):
             f.write(text)
         with open(daemon.conf, "a", encoding="utf-8") as f:
             f.write(f'LoadPlugin gpu_clients\n<Plugin gpu_clients>\nHelper "{args.gtel}"\nRoot "{tree}"\n'
-                    'ProcessLimit 1000\nProcessTags "container" "pod_uid" "unit" "pid"\n</Plugin>\n')
+                    'ProcessLimit 1000\nProcessTags "container" "pod" "namespace" "pod_uid" "job_id" "unit" "pid"\n</Plugin>\n')
         daemon.start()
         # A name may be cut, and end in a hash then: their memory distinguishes the processes.
         want = {1024 * pid for pid in of_pid}

@@ -3,7 +3,7 @@
 
     names.py --gtel FILE --influxd FILE
 
-Each of 31 names runs in each of 12 cgroups, all with memory of one GPU. The output must pass a
+Each of 31 names runs in each of 14 cgroups, all with memory of one GPU. The output must pass a
 strict parser, and InfluxDB must give each value back under the same tags.
 """
 
@@ -30,7 +30,10 @@ CGROUPS = [
     f"5:cpu:/kubepods/burstable/pod12345678-1234-1234-1234-123456789abc/{ID}",
     f"0::/kubepods.slice/kubepods-pod12345678_1234_1234_1234_123456789abc.slice/crio-{ID}.scope",
     "0::/system.slice/my\\x2dunit\\x2ca.service", "0::/" + "long" * 900 + ".service", "0::/../../../etc/x.service",
-    "0::/system.slice/a, b=c\"\\.service", "0::/system.slice/\x1b[31m\udcff\u202e.service"]
+    "0::/system.slice/a, b=c\"\\.service", "0::/system.slice/\x1b[31m\udcff\u202e.service",
+    "0::/system.slice/slurmstepd.scope/job_4711/step_0/user/task_0",
+    "4:cpuset:/torque/1\x1b[31m\udcff, b=c\"\\.example"]
+JOBS = {len(CGROUPS) - 2: "4711", len(CGROUPS) - 1: "1?[31m?, b=c\"/.example"}
 
 
 def shown(name):
@@ -69,6 +72,7 @@ def machine():
         text += f"file proc/{pid}/cgroup\n| ".encode() + cgroup.encode(errors="surrogateescape") + b"\n"
         text += (f"char proc/{pid}/fd/5 226:128\nfile proc/{pid}/fdinfo/5\n| drm-driver:\tamdgpu\n| drm-client-id:\t{pid}\n"
                  f"| drm-pdev:\t0000:03:00.0\n| drm-memory-vram:\t{pid} KiB\n").encode()
+    text += f"link var/log/containers/train-0_ml_main-{ID}.log -> /x\n".encode()
     return text + b"end\n", names
 
 
@@ -88,6 +92,9 @@ def check_lines(output, names):
         assert tags["process"] in (names[pid], names[pid].strip()), (line, names[pid])  # blanks at the ends are cut
         assert not any(ord(c) < 32 or 127 <= ord(c) < 160 for v in tags.values() for c in v), line
         assert fields["memory_bytes"] == pid * 1024, line
+        names_of_pod = ("train-0", "ml", "main") if "pod_uid" in tags else (None, None, tags.get("container"))
+        assert (tags.get("pod"), tags.get("namespace"), tags.get("container")) == names_of_pod, line
+        assert tags.get("job_id") == JOBS.get((pid - 1000) % len(CGROUPS)), line
         found[pid] = tags
     assert found.keys() == names.keys(), sorted(names.keys() - found.keys())[:20]
     return found
@@ -122,7 +129,7 @@ def main():
         with open(tree, "wb") as file:
             file.write(text)
         done = subprocess.run([arguments.gtel, "--root", tree, "--stepped", "--interval=1s", "--count=1",
-                               "--process-limit=1000", "--process-tags=container,pod_uid,unit,pid"],
+                               "--process-limit=1000", "--process-tags=container,pod,namespace,pod_uid,job_id,unit,pid"],
                               stdout=subprocess.PIPE, timeout=60, check=True)
         output = done.stdout.decode()
         found = check_lines(output, names)

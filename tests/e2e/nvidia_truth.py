@@ -97,6 +97,58 @@ FIELDS = [
      ("gpu_error", {"kind": "remapped_rows", "severity": "uncorrected"}, "count"),
      ["remapped_rows/remapped_row_unc"], 1, 0),
 ]
+GPU = ("gpu", {})
+POWER = ("gpu_power_domain", {"domain": "gpu"})
+VRAM = ("gpu_memory_region", {"region": "vram"})
+BAR1 = ("gpu_memory_region", {"region": "bar1"})
+FIELDS += [
+    ("average power", POWER + ("average_watts",), ["gpu_power_readings/average_power_draw"], 1, 0.5),
+    ("default limit", POWER + ("default_limit_watts",),
+     ["gpu_power_readings/default_power_limit"], 1, 0.01),
+    ("requested limit", POWER + ("requested_limit_watts",),
+     ["gpu_power_readings/requested_power_limit"], 1, 0.01),
+    ("min limit", POWER + ("min_limit_watts",), ["gpu_power_readings/min_power_limit"], 1, 0.01),
+    ("max limit", POWER + ("max_limit_watts",), ["gpu_power_readings/max_power_limit"], 1, 0.01),
+    ("bar1 total", BAR1 + ("total_bytes",), ["bar1_memory_usage/total"], MIB, MIB),
+    ("bar1 used", BAR1 + ("used_bytes",), ["bar1_memory_usage/used"], MIB, MIB),
+    ("pcie gen max", GPU + ("pcie_highest_gen",), ["pci/pci_gpu_link_info/pcie_gen/max_link_gen"], 1, 0),
+    ("pcie width max", GPU + ("pcie_highest_width",),
+     ["pci/pci_gpu_link_info/link_widths/max_link_width"], 1, 0),
+    ("ecc", GPU + ("ecc_enabled",), ["ecc_mode/current_ecc"], 1, 0),
+    ("recovery", GPU + ("recovery_action",), ["gpu_recovery_action"], 1, 0),
+    ("remap pending", GPU + ("row_remap_pending",), ["remapped_rows/remapped_row_pending"], 1, 0),
+    ("remap failed", GPU + ("row_remap_failed",), ["remapped_rows/remapped_row_failure"], 1, 0),
+    ("sram threshold", GPU + ("sram_threshold_exceeded",),
+     ["ecc_errors/aggregate/sram_threshold_exceeded"], 1, 0),
+    ("channel repair", GPU + ("memory_repair_pending",),
+     ["ecc_errors/channel_repair_pending"], 1, 0),
+    ("tpc repair", GPU + ("tpc_repair_pending",), ["ecc_errors/tpc_repair_pending"], 1, 0),
+    ("encoder sessions", ("gpu_engine", {"engine": "encode"}, "sessions"),
+     ["encoder_stats/session_count"], 1, 0),
+    ("capture sessions", ("gpu_engine", {"engine": "capture"}, "sessions"),
+     ["fbc_stats/session_count"], 1, 0),
+]
+for field, word in (("all", "max"), ("high", "high"), ("partial", "partial"), ("low", "low"),
+                    ("no", "none")):
+    FIELDS.append(("banks " + word, VRAM + ("banks_%s_spare" % field,),
+                   ["remapped_rows/row_remapper_histogram/row_remapper_histogram_" + word], 1, 0))
+for kind, path in (("volatile_sram_parity", "volatile/sram_uncorrectable_parity"),
+                   ("volatile_sram_secded", "volatile/sram_uncorrectable_secded"),
+                   ("aggregate_sram_parity", "aggregate/sram_uncorrectable_parity"),
+                   ("aggregate_sram_secded", "aggregate/sram_uncorrectable_secded"),
+                   ("volatile_dram", "volatile/dram_uncorrectable"),
+                   ("aggregate_dram", "aggregate/dram_uncorrectable"),
+                   ("aggregate_sram_l2", "aggregate_uncorrectable_sram_sources/sram_l2"),
+                   ("aggregate_sram_sm", "aggregate_uncorrectable_sram_sources/sram_sm"),
+                   ("aggregate_sram_mcu", "aggregate_uncorrectable_sram_sources/sram_microcontroller"),
+                   ("aggregate_sram_pcie", "aggregate_uncorrectable_sram_sources/sram_pcie"),
+                   ("aggregate_sram_other", "aggregate_uncorrectable_sram_sources/sram_other")):
+    FIELDS.append(("ecc " + kind, ("gpu_error", {"kind": "ecc_" + kind, "severity": "uncorrected"},
+                                   "count"), ["ecc_errors/" + path], 1, 0))
+for kind in ("volatile_sram", "volatile_dram", "aggregate_sram", "aggregate_dram"):
+    FIELDS.append(("ecc %s corrected" % kind,
+                   ("gpu_error", {"kind": "ecc_" + kind, "severity": "corrected"}, "count"),
+                   ["ecc_errors/%s_correctable" % kind.replace("_", "/")], 1, 0))
 for counter in ("volatile", "aggregate"):
     for severity, word in (("corrected", "correctable"), ("uncorrected", "uncorrectable")):
         places = ["ecc_errors/%s/dram_%s" % (counter, word)]
@@ -128,7 +180,10 @@ for reason, name, counter in REASONS:
                        1e-6, 0.01))
 
 TEXTS = [("uuid", "uuid", "uuid"), ("vbios", "firmware", "vbios_version"),
-         ("card", "card", "minor_number")]
+         ("card", "card", "minor_number"), ("architecture", "architecture", "product_architecture"),
+         ("gsp firmware", "gsp_firmware", "gsp_firmware_version")]
+# What nvidia-smi has a word for where NVML has a number.
+WORDS = {"Active": 1, "Not Active": 0, "Enabled": 1, "Disabled": 0, "Yes": 1, "No": 0, "None": 0}
 
 
 def split(text, separator):
@@ -250,8 +305,8 @@ def smi_number(element, place):
         text = element.findtext(path) if path != "-" else "0"
         if text is None:
             continue
-        if text in ("Active", "Not Active"):
-            return float(text == "Active")
+        if text in WORDS:
+            return float(WORDS[text])
         match = re.match(r"P?(-?[0-9.]+)", text.strip())
         if match:
             return float(match.group(1))
@@ -331,6 +386,7 @@ def compare_texts(table, root, lines):
                   "yes" if model and model[0] == name else "no")
         pairs = [(field, element.findtext(path)) for _, field, path in TEXTS]
         pairs.append(("driver_version", root.findtext("driver_version")))
+        pairs.append(("cuda_version", root.findtext("cuda_version")))
         for field, smi in pairs:
             ours = gtel_value(lines, gpu, ("gpu_info", {}, field))
             if field == "card" and smi not in (None, "N/A"):

@@ -43,8 +43,8 @@ AT_START = [
     ("list", [("getdents64", "error=EIO", "5..270+5")], "Input/output error"),
     # beside the eleven; the first calls are the loader's of the C library, and a refused brk gives
     # an address
-    ("early", [(OPEN, "error=EMFILE", "14..60+3")], "Too many open files"),
-    ("memory", [("brk", "retval=0", "4..60+1"), ("mmap", "error=ENOMEM", "17..60+2")],
+    ("early", [(OPEN, "error=EMFILE", "15..60+3")], "Too many open files"),
+    ("memory", [("brk", "retval=0", "4..60+1"), ("mmap", "error=ENOMEM", "21..60+2")],
      "Cannot allocate memory"),
     ("signals", [("poll,ppoll,recvfrom", "error=EINTR", "2..60+3")], None),
     ("slow", [(READ, "delay_enter=20000", "100..400+20")], None),

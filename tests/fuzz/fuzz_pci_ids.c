@@ -11,6 +11,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct gtel_str name;
     char buf[24];
     memset(buf, 'x', sizeof(buf));
+    if (gtel_amd_ids_find(text, 0x744c, 0xc8, &name) == 0)
+        FUZZ_CHECK(name.n > 0 && name.p >= text.p && name.p + name.n <= text.p + text.n);
     if (gtel_pci_ids_find(text, 0x8086, 0x56a0, &name) == 0) {
         FUZZ_CHECK(name.n > 0 && name.p >= text.p && name.p + name.n <= text.p + text.n);
         text = name;

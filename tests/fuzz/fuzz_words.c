@@ -7,7 +7,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     unsigned char bytes[64];
     size_t n = sizeof(bytes) + 1;
-    if (gtel_words_pack(fuzz_text(data, size), bytes, sizeof(bytes), &n) == 0)
+    if (gtel_words_pack(fuzz_text(data, size), 2.5, bytes, sizeof(bytes), &n) == 0)
         FUZZ_CHECK(n <= sizeof(bytes));
     else
         FUZZ_CHECK(n == sizeof(bytes) + 1);

@@ -14,6 +14,9 @@ function(play name machine)
   if(status GREATER 1) # 1: the doctor found something to fix
     message(FATAL_ERROR "${machine}: exit status ${status}\n${messages}")
   endif()
+  file(READ ${OUT}.${name} said)
+  string(REGEX REPLACE "uuid=\"[0-9a-f]+\"" "uuid=another" said "${said}") # a capture replaces it
+  file(WRITE ${OUT}.${name} "${said}")
 endfunction()
 
 function(compare kind)

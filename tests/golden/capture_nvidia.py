@@ -24,6 +24,17 @@ CASES = [
     ("h200", ["# NOT IN HERE: values of GPU 0000:00:06.0 (10de:2335, driver nvidia)"],
      ["replaced by made-up ones: nothing;"]),
     ("doctor-none", [], ["not in the file: "]),
+    ("doctor-cards", [
+        "file sys/devices/pci0000:00/0000:09:00.0/power/runtime_status\n| active\n",
+        "file sys/devices/pci0000:00/0000:09:00.0/current_link_width\n| 1\n",
+        "file sys/devices/pci0000:00/0000:08:00.0/device\n| 0x1060\n",
+    ], [
+        "GPU 0000:02:00.0 (8086:56a0, no driver): its PCI device is in the file; it has no values",
+        "GPU 0000:06:00.0 (0000:0000, no driver)",
+        "GPU 0000:08:00.0 (1da3:1060, no driver)",
+        "GPU 0000:09:00.0 (1a03:2000, driver ast): its PCI device and power state are in the file; no "
+        "source reads this driver's values",
+    ]),
     ("xe-b580", ["| PCI_ID=8086:E20B\n"], []),
 ]
 

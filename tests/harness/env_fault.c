@@ -298,6 +298,31 @@ static int drm_fds(void *arg, gtel_drm_fd_fn fn, void *fn_arg)
     return gtel_env_drm_fds(fault->inner, fn, fn_arg);
 }
 
+static int child_start(void *arg, const char *const *args)
+{
+    struct env_fault *fault = arg;
+    if (fails(fault, FAULT_CHILD, args[0]))
+        return fault->error;
+    int handle = gtel_env_child_start(fault->inner, args);
+    fault->open_files += handle >= 0;
+    return handle;
+}
+
+static int64_t child_read(void *arg, int handle, void *buf, size_t n, uint64_t wait_ns)
+{
+    struct env_fault *fault = arg;
+    if (fails(fault, FAULT_CHILD, "child"))
+        return fault->error;
+    return fault->inner->ops->child_read(fault->inner->arg, handle, buf, n, wait_ns);
+}
+
+static int child_end(void *arg, int handle)
+{
+    struct env_fault *fault = arg;
+    fault->open_files--;
+    return fault->inner->ops->child_end(fault->inner->arg, handle);
+}
+
 static const struct gtel_env_ops fault_ops = {
     .monotonic_ns = monotonic_ns,
     .wall_ns = wall_ns,
@@ -328,6 +353,9 @@ static const struct gtel_env_ops fault_ops = {
     .uevent_close = uevent_close,
     .ras_read = ras_read,
     .drm_fds = drm_fds,
+    .child_start = child_start,
+    .child_read = child_read,
+    .child_end = child_end,
 };
 
 static void write_log(void *arg, enum gtel_log_level level, const char *text)

@@ -24,10 +24,11 @@ enum fault_op {
     FAULT_PMU,       /* its path is "counters" */
     FAULT_PMU_CLOSE, /* the same; for watch only */
     FAULT_QUERY,
-    FAULT_STALL,  /* its path is the node, or "stalls" for reading */
-    FAULT_UEVENT, /* its path is "uevents" */
-    FAULT_RAS,    /* "drm-ras/DEVICE/" */
-    FAULT_DRM_FDS /* "descriptors" */
+    FAULT_STALL,   /* its path is the node, or "stalls" for reading */
+    FAULT_UEVENT,  /* its path is "uevents" */
+    FAULT_RAS,     /* "drm-ras/DEVICE/" */
+    FAULT_DRM_FDS, /* "descriptors" */
+    FAULT_CHILD    /* its path is the program, or "child" for reading */
 };
 
 /* A group of perf counters. */
@@ -55,7 +56,7 @@ struct env_fault {
     struct fault_pmu pmu[FAULT_PMUS_MAX];
     uint64_t pmu_opens;      /* groups that were opened */
     uint64_t pmu_longest_ns; /* for which one that is closed was open */
-    size_t open_files;
+    size_t open_files;       /* and children that run */
     char path[FAULT_HANDLES_MAX][FAULT_PATH_MAX];
     int handle[FAULT_HANDLES_MAX]; /* of the inner env */
     bool is_open[FAULT_HANDLES_MAX];

@@ -110,7 +110,7 @@ void walk_fail_in_turn(const char *machine, const struct walk_calls *calls,
     char label[128];
     for (unsigned at = 1; at <= calls->n; at++)
         for (size_t i = 0; i < WALK_CODES; i++) {
-            if (!is_chosen(calls, at, walk_codes[i]))
+            if (!is_chosen(calls, at, walk_codes[i]) || !test_is_mine())
                 continue;
             (void)snprintf(label, sizeof(label), "%s: call %u with code 0x%x", machine, at,
                            (unsigned)walk_codes[i]);
@@ -119,6 +119,8 @@ void walk_fail_in_turn(const char *machine, const struct walk_calls *calls,
         }
     for (size_t n = 0; n < calls->names; n++)
         for (size_t i = 0; i < WALK_CODES; i++) {
+            if (!test_is_mine())
+                continue;
             (void)snprintf(label, sizeof(label), "%s: %s with code 0x%x", machine, calls->name[n],
                            (unsigned)walk_codes[i]);
             test_label = label;

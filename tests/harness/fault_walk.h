@@ -48,7 +48,8 @@ struct walk_calls {
 };
 
 /*
- * Lives in each of which the call of one number fails, or (at 0) all calls of one name for a while.
+ * Lives in each of which the call of one number fails, or (at 0) all calls of one name for a while;
+ * those of this part of the test (test_split).
  */
 void walk_fail_in_turn(const char *machine, const struct walk_calls *calls,
                        void (*live)(unsigned at, const char *name, uint32_t code));

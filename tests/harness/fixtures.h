@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-enum { MACHINES_MAX = 128, MACHINE_NAME_MAX = 64 };
+enum { MACHINES_MAX = 256, MACHINE_NAME_MAX = 64 };
 
 /* The names of all recorded machines, sorted. Returns their number; 0 when they cannot be listed.
  */

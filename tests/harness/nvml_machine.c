@@ -132,7 +132,7 @@ bool begin(struct machine *m, const char *text)
         "call nvmlDeviceGetFanSpeed_v2 0 0 = 30\n"
         "call nvmlDeviceGetFanSpeed_v2 0 1 = 35\n"
         "call nvmlDeviceGetFanSpeed 0 = 31\n";
-    char all[8192];
+    static char all[32768];
     char error[200] = "";
     (void)snprintf(all, sizeof(all), "%s%send\n", head, text);
     *m = (struct machine){0};

@@ -16,6 +16,13 @@ extern const char *test_label; /* set it in a table's loop: it is printed with a
 /* Counts a check, in any file of a test and in any thread. */
 void test_note(bool is_ok, const char *file, int line, const char *what);
 bool test_has_failed(void);
+/*
+ * A long test is run in parts beside each other, each with the words PART PARTS, from 1, at the end
+ * of its command line: test_split reads and removes them. test_is_mine, asked before each piece of
+ * work in the same order, says whether this part does it. Without the words one part does all.
+ */
+void test_split(int *argc, char **argv);
+bool test_is_mine(void);
 /* For main to return: 0 when there were checks, and all were right. */
 int test_result(void);
 

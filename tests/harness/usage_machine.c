@@ -92,6 +92,15 @@ static int exists(void *arg, const char *path)
     return -ENOENT;
 }
 
+static int dir_list(void *arg, const char *path, gtel_dir_fn fn, void *fn_arg)
+{
+    (void)arg;
+    (void)path;
+    (void)fn;
+    (void)fn_arg;
+    return -ENOENT;
+}
+
 struct machine *machine_new(const char *limit, const char *tags)
 {
     static const struct gtel_env_ops ops = {.monotonic_ns = now,
@@ -99,6 +108,7 @@ struct machine *machine_new(const char *limit, const char *tags)
                                             .file_open = file_open,
                                             .file_read = file_read,
                                             .file_close = file_close,
+                                            .dir_list = dir_list,
                                             .stat = stat_path,
                                             .link_read = link_read,
                                             .exists = exists};

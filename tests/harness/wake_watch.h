@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Watches, from behind a env_fault, what is done to Intel GPUs while they sleep, and for how long
+ * Watches, from behind a env_fault, what is done to Intel and AMD GPUs that sleep, and for how long
  * the counters of xe, which hold a GPU awake, are open.
  *
  * The test checks the machine itself with wakes_look before each time at which something may be

@@ -162,6 +162,29 @@ static void test_clients(void)
     machine_done(&machine);
 }
 
+/* Where a better source has reported engines of the GPU, the files of all clients are not read. */
+static void test_clients_needless(void)
+{
+    static const enum gtel_metric metrics[] = {GTEL_M_ENGINE_BUSY_TIME, GTEL_M_ENGINE_TICKS,
+                                               GTEL_M_GPU_AWAKE};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(metrics); i++) {
+        struct machine machine;
+        test_label = "needless";
+        if (!CHECK(machine_init(&machine, CLIENT_FILES "end\n", "busy_files")))
+            return;
+        CHECK_INT(machine_gather(&machine), 0);
+        machine_step(&machine, 1000);
+        gtel_batch_reset(&machine.batch);
+        gtel_batch_f64(&machine.batch, machine.registry.device[0], metrics[i], GTEL_STR("render"),
+                       1);
+        uint64_t before = machine.fault->calls;
+        CHECK_INT(machine.source->sample(machine.state, &machine.registry, &machine.batch), 0);
+        CHECK((machine.batch.n > 1) == (metrics[i] == GTEL_M_GPU_AWAKE));
+        CHECK((machine.fault->calls > before + 10) == (metrics[i] == GTEL_M_GPU_AWAKE));
+        machine_done(&machine);
+    }
+}
+
 /* A time that goes back by 0.5 s at 2 s counts again once it has caught up, at 5 s. */
 static void test_clients_back(void)
 {
@@ -310,6 +333,7 @@ int main(void)
     test_instances();
     test_clients();
     test_clients_back();
+    test_clients_needless();
     test_clients_broken();
     test_clients_faults(-EIO);
     test_clients_faults(-ENODEV);

@@ -111,7 +111,7 @@ static void test_many(void)
     struct lane lane;
     gtel_buf_init(&text, 1 << 20);
     gtel_buf_init(&kfd, 1 << 20);
-    for (unsigned pid = 10000; pid < 10600; pid++)
+    for (unsigned pid = 10000; pid < 12100; pid++)
         gtel_buf_printf(&kfd, "file " KFD "proc/%u/pasid\n| 0\n", pid);
     gtel_buf_char(&kfd, '\0');
     put_machine(&text, kfd.p);

@@ -671,6 +671,36 @@ static void test_few_descriptors(void)
     }
 }
 
+/* So many that are open already that not even the processes can be listed: some are given back. */
+static void test_fewer_descriptors(void)
+{
+    enum { PROCESSES = 100 };
+    static struct world world;
+    struct gtel_buf text;
+    gtel_buf_init(&text, 1 << 22);
+    for (unsigned pid = 1; pid <= PROCESSES; pid++)
+        put_client(&text, pid, 3, pid);
+    gtel_buf_str(&text, GTEL_STR("end\n"));
+    if (!start_buf(&world, &text, 0))
+        return;
+    test_label = "fewer descriptors";
+    take_clock(&world, 0);
+    world.open_max = 1000;
+    world.ops.file_open = open_some;
+    world.ops.dir_open = open_some_dirs;
+    world.ops.dir_list_from = list_some;
+    CHECK_INT(gather(&world), 0);
+    CHECK_INT(later(&world), 0);
+    CHECK(world.seen == PROCESSES && world.fault.open_files > PROCESSES);
+    for (unsigned i = 0; i < 5; i++) {
+        world.open_max = (int)world.fault.open_files; /* others have opened what was left */
+        CHECK_INT(later(&world), 0);
+        CHECK_INT(world.seen, PROCESSES);
+        CHECK((int)world.fault.open_files <= world.open_max);
+    }
+    stop(&world);
+}
+
 /* ---- faults ---- */
 
 static const char many[] = "link proc/self -> 3\n" STAT("3", "gtel", "2") OTHER("4", "0")
@@ -684,14 +714,16 @@ static const char many[] = "link proc/self -> 3\n" STAT("3", "gtel", "2") OTHER(
 
 /* Three gathers with a fault, and two without: all is there in the first of these. */
 static void run_with_fault(const char *label, uint64_t call, uint64_t allocation, int error,
-                           unsigned gathers)
+                           unsigned gathers, size_t whole)
 {
     static struct world world;
     if (!start(&world, many, 3 * second_ns))
         return;
     env_fault_arm(&world.fault, call, error);
     alloc_fault_arm(allocation);
-    (void)gather(&world);
+    int r = gather(&world);
+    bool is_known = r < 0 || counts(&world)->dropped > 0 || counts(&world)->waiting > 0;
+    CHECK(allocation == 0 || world.seen == whole || is_known); /* what is missing is counted */
     (void)later(&world);
     (void)later(&world);
     env_fault_arm(&world.fault, 0, 0);
@@ -715,6 +747,7 @@ static void test_faults(void)
         return;
     alloc_fault_arm(0);
     (void)gather(&world);
+    size_t whole = world.seen;
     (void)later(&world);
     (void)later(&world);
     uint64_t calls = world.fault.calls;
@@ -722,9 +755,9 @@ static void test_faults(void)
     stop(&world);
     for (size_t i = 0; i < GTEL_ARRAY_LEN(errors); i++)
         for (uint64_t k = 1; k <= calls; k++) /* an answer that kernels give is valid for a while */
-            run_with_fault("a call fails", k, 0, errors[i], i < 4 ? 1 : 3);
+            run_with_fault("a call fails", k, 0, errors[i], i < 4 ? 1 : 3, whole);
     for (uint64_t k = 1; k <= allocations; k++)
-        run_with_fault("an allocation fails", 0, k, 0, 1);
+        run_with_fault("an allocation fails", 0, k, 0, 1, whole);
     CHECK(calls > 50 && allocations > 5);
 }
 
@@ -745,5 +778,6 @@ int main(void)
     test_without_numbers();
     test_cost();
     test_few_descriptors();
+    test_fewer_descriptors();
     return test_result();
 }

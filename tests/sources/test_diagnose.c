@@ -68,16 +68,17 @@ static void check_findings(const struct want *want, const struct gtel_findings *
         show(findings);
 }
 
-/* xe_engines: the option's value, or NULL for its default. */
-static void check(const struct want *want, const char *xe_engines)
+/* value: of that option, or NULL for its default. */
+static void check_with(const struct want *want, enum gtel_option option, const char *value)
 {
     struct gtel_findings findings = {0};
     struct lane lane;
     test_label = want->label;
     if (!CHECK(lane_init(&lane, want->text, want->sources)))
         return;
-    if (xe_engines)
-        lane_set(&lane, GTEL_O_XE_ENGINES, xe_engines);
+    if (value)
+        lane_set(&lane, option, value);
+    lane.group.cards.may_wake = gtel_option_may_wake(&lane.options); /* as if it was set before */
     for (int i = 0; i < 2; i++) {
         lane_gather(&lane);
         lane_step(&lane, 1000);
@@ -87,6 +88,11 @@ static void check(const struct want *want, const char *xe_engines)
     gtel_findings_done(&findings);
     lane_done(&lane);
     test_label = "";
+}
+
+static void check(const struct want *want, const char *xe_engines)
+{
+    check_with(want, GTEL_O_XE_ENGINES, xe_engines);
 }
 
 static void test_xe_pmu(void)
@@ -183,6 +189,30 @@ static void test_sensors(void)
         check(&cases[i], NULL);
 }
 
+#define STATUS(text) "file " DEVICE "/power/runtime_status\n| " text "\n"
+
+/* A GPU that is not read has that as its one reason; one that may be woken has its own. */
+static void test_states(void)
+{
+    static const struct {
+        const char *wake;
+        struct want want;
+    } cases[] = {
+        {"never",
+         {"asleep", B580 STATUS("suspended") END, "xe", GTEL_MEASUREMENT_GPU, "suspended", NULL}},
+        {"never",
+         {"asleep: of parts nothing", B580 STATUS("suspended") RELEASE("6.15.0") END, "xe",
+          GTEL_MEASUREMENT_GPU_FAN, NULL, NULL}},
+        {"always", {"woken", B580 STATUS("suspended") END, "xe", GTEL_MEASUREMENT_GPU, NULL, NULL}},
+        {"always",
+         {"woken: parts", B580 STATUS("suspended") RELEASE("6.15.0") END, "xe",
+          GTEL_MEASUREMENT_GPU_FAN, "since Linux 6.16", "use Linux 6.16"}},
+        {"never", {"awake", B580 END, "xe", GTEL_MEASUREMENT_GPU, NULL, NULL}},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++)
+        check_with(&cases[i].want, GTEL_O_WAKE, cases[i].wake);
+}
+
 #define IGPU CARD("i915", "46A6", "00:02")
 #define GUEST                                                                                      \
     "file sys/devices/system/cpu/modalias\n"                                                       \
@@ -233,6 +263,7 @@ static void test_processor(void)
 
 int main(void)
 {
+    test_states();
     test_processor();
     test_sensors();
     test_refused_events();

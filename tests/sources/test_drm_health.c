@@ -149,6 +149,28 @@ static void test_functions(void)
     machine_done(&machine);
 }
 
+/* AMD's are counted by a source of their own, with which a plugin may be alone. */
+static void test_amd(void)
+{
+    static const char text[] =
+        CARD("amdgpu") STATUS("suspended") AER("3", "2", "1") IN_REPAIR "end\n";
+    struct machine machine;
+    if (!CHECK(machine_init(&machine, text, "amdgpu_health")))
+        return;
+    CHECK(machine.source->present(&machine.fault->env));
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK_INT(value(&machine, GTEL_M_ERROR_COUNT, "corrected"), 3);
+    CHECK_INT(value(&machine, GTEL_M_ERROR_COUNT, "nonfatal"), 2);
+    CHECK_INT(value(&machine, GTEL_M_ERROR_COUNT, "fatal"), 1);
+    CHECK_INT(machine.batch.n, 3);
+    machine_done(&machine);
+    if (!CHECK(machine_init(&machine, text, "drm_health")))
+        return;
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK_INT(value(&machine, GTEL_M_ERROR_COUNT, NULL), -1);
+    machine_done(&machine);
+}
+
 #define PORTS "dir sys/bus/pci_express/drivers/pcie_pme\n"
 #define SERVICE                                                                                    \
     "link sys/bus/pci_express/drivers/aer/0000:00:01.0:pcie002 -> "                                \
@@ -268,6 +290,7 @@ static void test_faults(void)
 int main(void)
 {
     test_errors();
+    test_amd();
     test_verdict();
     test_repair();
     test_functions();

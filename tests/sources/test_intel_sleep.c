@@ -116,6 +116,7 @@ static void test_opened_files(void)
     }
     /* The counters are those of the five cards that are awake. */
     CHECK_STR(gtel_str_of(paths.list), "sys/class/drm\n"
+                                       "sys/class/accel\n"
                                        "sys/class/drm/card10/device/uevent\n"
                                        "usr/share/misc/pci.ids\n"
                                        "usr/share/hwdata/pci.ids\n"

@@ -317,14 +317,16 @@ static void test_short_interval(void)
     finish(&m);
 }
 
-/* The lane ends in the middle of a window. */
+/* In the middle of a window nothing of the GPU is read; there the lane ends. */
 static void test_end_within(void)
 {
     struct machine m;
-    if (!begin(&m, ""))
+    if (!begin(&m, POWER("runtime_status", "active") "grow " IDLE_FILE " 5000 1000\n"))
         return;
     gather(&m, 0);
+    unsigned before = spy.reads;
     gather_ms(&m, 30);
+    CHECK(spy.reads <= before + 1); /* its power state alone */
     CHECK_INT(spy.streams, 1);
     CHECK_INT(m.group.batch.n, 0);
     finish(&m);
@@ -373,6 +375,13 @@ static void test_held(void)
         {"grow " IDLE_FILE " 5000 740\nat 1s\ngrow " IDLE_FILE " 5740 1000\n", 4},
         {ACTIVITY("1000 0 0 0")
              STALLS("5 0 0 0") "grow " IDLE_FILE " 5000 740\nat 1s\ngrow " IDLE_FILE " 5740 1000\n",
+         2},
+        /* a little work in the third second, in which nothing was measured */
+        {"grow " IDLE_FILE " 5000 860\nat 1s\ngrow " IDLE_FILE " 5860 1000\n"
+         "at 2s\ngrow " IDLE_FILE " 6860 955\nat 3s\ngrow " IDLE_FILE " 7815 1000\n",
+         4},
+        {"grow " IDLE_FILE " 5000 860\nat 1s\ngrow " IDLE_FILE " 5860 1000\n"
+         "at 2s\ngrow " IDLE_FILE " 6860 975\nat 3s\ngrow " IDLE_FILE " 7835 1000\n",
          2},
     };
     for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {

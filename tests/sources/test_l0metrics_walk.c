@@ -195,8 +195,9 @@ static void walk_recorded(const char *name, const char *folder, const char *idle
     free(text);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    test_split(&argc, argv);
     walk_machine("xe", common_machine, "sys/devices/pci0000:00/0000:03:00.0",
                  "tile0/gt0/gtidle/idle_residency_ms", 10);
     walk_recorded("xe-b580-l0m", "sys/devices/pci0000:00/0000:00:01.0/0000:03:00.0",

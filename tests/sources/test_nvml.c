@@ -336,6 +336,7 @@ static void test_vanishing(void)
     for (int k = 0; k < 300; k++)
         gather(&m, 1);
     CHECK(gpu && gpu->is_present);
+    gather(&m, 60); /* what is read each minute, too */
     CHECK_INT(readings_of(&m, "0000:19:00.0"), full);
     CHECK_INT(spy.logs, 2);
     finish(&m);
@@ -360,14 +361,17 @@ static void test_no_library(void)
     finish(&m);
 }
 
-#define PCI_GPU                                                                                    \
-    "file sys/bus/pci/devices/0000:19:00.0/vendor\n| 0x10de\n"                                     \
-    "file sys/bus/pci/devices/0000:19:00.0/class\n| 0x030000\n"                                    \
-    "dir sys/bus/pci/drivers/nvidia\n"                                                             \
-    "link sys/bus/pci/devices/0000:19:00.0/driver -> ../../drivers/nvidia\n"                       \
-    "file sys/bus/pci/devices/0000:19:00.0/power/control\n| auto\n"                                \
-    "file sys/bus/pci/devices/0000:19:00.0/power/runtime_suspended_time\n| 9000\n"
-#define STATUS(text) "file sys/bus/pci/devices/0000:19:00.0/power/runtime_status\n| " text "\n"
+#define PCI_GPU_AT(address, driver)                                                                \
+    "file sys/bus/pci/devices/" address "/vendor\n| 0x10de\n"                                      \
+    "file sys/bus/pci/devices/" address "/class\n| 0x030000\n"                                     \
+    "dir sys/bus/pci/drivers/" driver "\n"                                                         \
+    "link sys/bus/pci/devices/" address "/driver -> ../../drivers/" driver "\n"                    \
+    "file sys/bus/pci/devices/" address "/power/control\n| auto\n"                                 \
+    "file sys/bus/pci/devices/" address "/power/runtime_suspended_time\n| 9000\n"
+#define STATUS_OF(address, text)                                                                   \
+    "file sys/bus/pci/devices/" address "/power/runtime_status\n| " text "\n"
+#define PCI_GPU PCI_GPU_AT("0000:19:00.0", "nvidia")
+#define STATUS(text) STATUS_OF("0000:19:00.0", text)
 
 /* A sleeping GPU is seen in sysfs, and NVML is not even opened. */
 static void test_asleep(void)
@@ -387,6 +391,45 @@ static void test_asleep(void)
     CHECK_NEAR(value(&m, GTEL_M_GPU_BUSY, NULL), 0.41, 1e-9);
     CHECK_INT(spy.opens, 1);
     finish(&m);
+}
+
+/* Beside one that sleeps, those that are awake are asked for by address: an index may be anyone's.
+ */
+static void test_one_asleep(void)
+{
+    static const char other[] = "0001:3b:00.0";
+    static const struct {
+        const char *text;
+        bool is_read; /* the other one */
+    } cases[] = {{"", true},
+                 {"call nvmlDeviceGetHandleByPciBusId_v2 = !nosymbol\n", false},
+                 {"call nvmlDeviceGetHandleByPciBusId_v2 = !999\n", false}};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct machine m;
+        char text[4096];
+        test_label = cases[i].text;
+        (void)snprintf(text, sizeof(text), "%s%s%s", cases[i].text,
+                       PCI_GPU STATUS("suspended") PCI_GPU_AT("0001:3b:00.0", "nvidia")
+                           STATUS_OF("0001:3b:00.0", "active"),
+                       /* a GPU that is given to a virtual machine sleeps for itself */
+                       PCI_GPU_AT("0001:3c:00.0", "vfio-pci")
+                           STATUS_OF("0001:3c:00.0", "suspended") "at 60s\n" STATUS("active"));
+        if (!begin(&m, text))
+            continue;
+        spy.count_name = "nvmlDeviceGetHandleByIndex_v2";
+        for (int k = 0; k < 5; k++) {
+            gather(&m, 10);
+            CHECK_NEAR(value(&m, GTEL_M_GPU_AWAKE, NULL), 0, 0);
+            CHECK(!find(&m, "0000:19:00.0", GTEL_M_GPU_BUSY, NULL, NULL));
+            CHECK((find(&m, other, GTEL_M_GPU_BUSY, NULL, NULL) != NULL) == cases[i].is_read);
+        }
+        CHECK_INT(spy.counted, 0);
+        gather(&m, 10);
+        CHECK_NEAR(value(&m, GTEL_M_GPU_BUSY, NULL), 0.41, 1e-9);
+        CHECK(find(&m, other, GTEL_M_GPU_BUSY, NULL, NULL));
+        finish(&m);
+    }
+    test_label = "";
 }
 
 /* The user may want it woken. */
@@ -558,6 +601,7 @@ int main(void)
     test_vanishing();
     test_no_library();
     test_asleep();
+    test_one_asleep();
     test_wake_always();
     test_let_sleep();
     test_activity();

@@ -124,8 +124,293 @@ static void test_denied(void)
     finish(&m);
 }
 
+/* What the driver asks for, by code of field 230 (NVML header 13.5, nvmlDeviceGpuRecoveryAction_t).
+ */
+static const struct {
+    unsigned action;
+    double health;
+    double reset; /* -1: not known */
+} recoveries[] = {{0, 0, 0}, {1, 2, 1}, {2, 2, 1}, {3, 1, 0},  {4, 2, 1},
+                  {5, 1, 0}, {6, 2, 1}, {7, 2, 1}, {8, 2, -1}, {4000000000, 2, -1}};
+
+static void test_recovery(void)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(recoveries); i++) {
+        struct machine m;
+        char text[80];
+        (void)snprintf(text, sizeof(text), "call nvmlDeviceGetFieldValues 0 230 0 = uint %u\n",
+                       recoveries[i].action);
+        if (!begin(&m, text))
+            return;
+        gather(&m, 0);
+        CHECK_NEAR(value(&m, GTEL_M_GPU_RECOVERY_ACTION, ""), recoveries[i].action, 0);
+        CHECK_NEAR(value(&m, GTEL_M_GPU_HEALTH, ""), recoveries[i].health, 0);
+        CHECK_NEAR(value(&m, GTEL_M_GPU_RESET_NEEDED, ""), recoveries[i].reset, 0);
+        finish(&m);
+    }
+}
+
+static double errors(const struct machine *m, const char *kind, const char *severity)
+{
+    const struct gtel_reading *r = find(m, "0000:19:00.0", GTEL_M_ERROR_COUNT, kind, severity);
+    return r ? gtel_reading_number(r) : -1;
+}
+
+/* ECC: now, and after the next reset. Each word of a structure goes to its own row. */
+static void test_health(void)
+{
+    static const char *const places[] = {
+        "ecc_aggregate_sram_parity", "ecc_aggregate_sram_secded", "ecc_volatile_sram_parity",
+        "ecc_volatile_sram_secded",  "ecc_aggregate_sram_l2",     "ecc_aggregate_sram_sm",
+        "ecc_aggregate_sram_pcie",   "ecc_aggregate_sram_mcu",    "ecc_aggregate_sram_other"};
+    static const double counts[] = {11, 12, 14, 15, 17, 18, 19, 20, 21};
+    struct machine m;
+    if (!begin(&m, "call nvmlDeviceGetEccMode 0 = 0 1\n"
+                   "call nvmlDeviceGetRepairStatus 0 = 0 1\n"
+                   "call nvmlDeviceGetSramEccErrorStatus 0 = 11 12 13 14 15 16 17 18 19 20 21 1\n"
+                   "call nvmlDeviceGetRowRemapperHistogram 0 = 3000 40 30 20 10\n"
+                   "call nvmlDeviceGetMemoryErrorCounter 0 1 0 2 = 5\n"
+                   "call nvmlDeviceGetMemoryErrorCounter 0 1 1 7 = 6\n"
+                   "call nvmlDeviceGetFieldValues 0 144 0 = ull 1\n"
+                   "call nvmlDeviceGetFieldValues 0 145 0 = ull 0\n"
+                   "call nvmlDeviceGetFieldValues 0 180 0 = uint 4\n"))
+        return;
+    gather(&m, 0);
+    CHECK_NEAR(value(&m, GTEL_M_GPU_ECC, ""), 0, 0);
+    CHECK_NEAR(value(&m, GTEL_M_GPU_ECC_PENDING, ""), 1, 0);
+    CHECK_NEAR(value(&m, GTEL_M_GPU_MEMORY_REPAIR_PENDING, ""), 0, 0);
+    CHECK_NEAR(value(&m, GTEL_M_GPU_TPC_REPAIR_PENDING, ""), 1, 0);
+    CHECK_NEAR(value(&m, GTEL_M_GPU_SRAM_THRESHOLD, ""), 1, 0);
+    CHECK_NEAR(value(&m, GTEL_M_GPU_REMAP_PENDING, ""), 1, 0);
+    CHECK_NEAR(value(&m, GTEL_M_GPU_REMAP_FAILED, ""), 0, 0);
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(places); i++) {
+        test_label = places[i];
+        CHECK_NEAR(errors(&m, places[i], "uncorrected"), counts[i], 0);
+    }
+    test_label = "";
+    CHECK_NEAR(errors(&m, "ecc_volatile_dram", "uncorrected"), 5, 0);
+    CHECK_NEAR(errors(&m, "ecc_aggregate_sram", "uncorrected"), 6, 0);
+    CHECK_NEAR(errors(&m, "pcie", "fatal"), 4, 0);
+    CHECK_NEAR(value(&m, GTEL_M_MEMORY_BANKS_ALL_SPARE, "vram"), 3000, 0);
+    CHECK_NEAR(value(&m, GTEL_M_MEMORY_BANKS_HIGH_SPARE, "vram"), 40, 0);
+    CHECK_NEAR(value(&m, GTEL_M_MEMORY_BANKS_PARTIAL_SPARE, "vram"), 30, 0);
+    CHECK_NEAR(value(&m, GTEL_M_MEMORY_BANKS_LOW_SPARE, "vram"), 20, 0);
+    CHECK_NEAR(value(&m, GTEL_M_MEMORY_BANKS_NO_SPARE, "vram"), 10, 0);
+    finish(&m);
+}
+
+/* The window may be smaller than the memory, or larger; of unknown memory it says nothing. */
+static void test_bar1(void)
+{
+    static const struct {
+        const char *text;
+        double visible;
+    } rows[] = {{"call nvmlDeviceGetMemoryInfo_v2 0 = 1000 100 600 300\n"
+                 "call nvmlDeviceGetBAR1MemoryInfo 0 = 256 200 56\n",
+                 256},
+                {"call nvmlDeviceGetMemoryInfo_v2 0 = 1000 100 600 300\n"
+                 "call nvmlDeviceGetBAR1MemoryInfo 0 = 4096 4040 56\n",
+                 1000},
+                {"call nvmlDeviceGetMemoryInfo_v2 0 = !3\ncall nvmlDeviceGetMemoryInfo 0 = !3\n"
+                 "call nvmlDeviceGetBAR1MemoryInfo 0 = 4096 4040 56\n",
+                 -1}};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(rows); i++) {
+        struct machine m;
+        if (!begin(&m, rows[i].text))
+            return;
+        gather(&m, 0);
+        CHECK_NEAR(value(&m, GTEL_M_MEMORY_USED, "bar1"), 56, 0);
+        CHECK_NEAR(value(&m, GTEL_M_MEMORY_VISIBLE, "vram"), rows[i].visible, 0);
+        finish(&m);
+    }
+}
+
+/* Sessions: a mean latency in microseconds. Modes are words of gpu_info. */
+static void test_sessions_and_modes(void)
+{
+    struct machine m;
+    if (!begin(&m, "call nvmlDeviceGetEncoderStats 0 = 3 60 8500\n"
+                   "call nvmlDeviceGetMigMode 0 = 1 1\n"
+                   "call nvmlDeviceGetComputeMode 0 = 3\n"
+                   "call nvmlDeviceGetPersistenceMode 0 = 2\n"
+                   "call nvmlDeviceGetVirtualizationMode 0 = 2\n"
+                   "call nvmlDeviceGetArchitecture 0 = 11\n"
+                   "call nvmlSystemGetCudaDriverVersion = 12090\n"
+                   "call nvmlDeviceGetCudaComputeCapability 0 = 10 3\n"))
+        return;
+    gather(&m, 0);
+    const struct gtel_device *gpu = m.group.registry.device[0];
+    CHECK_NEAR(value(&m, GTEL_M_ENGINE_SESSIONS, "encode"), 3, 0);
+    CHECK_NEAR(value(&m, GTEL_M_ENGINE_FRAMES, "encode"), 60, 0);
+    CHECK_NEAR(value(&m, GTEL_M_ENGINE_LATENCY, "encode"), 0.0085, 1e-12);
+    CHECK_STR(gtel_str_of(gpu->label[GTEL_LABEL_MODES]),
+              "mig=on compute=exclusive_process virtualization=vgpu_guest");
+    CHECK_STR(gtel_str_of(gpu->label[GTEL_LABEL_ARCHITECTURE]), "");
+    CHECK_STR(gtel_str_of(gpu->label[GTEL_LABEL_CUDA_VERSION]), "12.9");
+    CHECK_STR(gtel_str_of(gpu->label[GTEL_LABEL_COMPUTE_CAPABILITY]), "10.3");
+    finish(&m);
+}
+
+static double xids(const struct machine *m, const char *kind)
+{
+    return errors(m, kind, NULL);
+}
+
+/* A total that is 0 from the start; a count for each number; what came before does not count. */
+static void test_events(void)
+{
+    struct machine m;
+    if (!begin(&m, "call nvmlDeviceGetSupportedEventTypes 0 = 0x801f\n"
+                   "call nvmlEventSetWait_v2 = 0 8 31 7\n"
+                   "call nvmlDeviceGetFieldValues 0 230 0 = uint 0\n"
+                   "at 10s\n"
+                   "call nvmlDeviceGetFieldValues 0 230 0 = uint 1\n"
+                   "at 12s\n"
+                   "call nvmlEventSetWait_v2 = 0 8 31 9, 0 8 79 1, 1 8 48 5, 0 32768 0 1\n"
+                   "at 14s\ncall nvmlEventSetWait_v2 = 0 8 31 3000, 0 8 79 1, 1 8 48 5\n"))
+        return;
+    gather(&m, 0);
+    CHECK_NEAR(xids(&m, "xid"), 0, 0);
+    CHECK_NEAR(xids(&m, "xid_31"), -1, 0);
+    for (int i = 0; i < 11; i++)
+        gather(&m, 1);
+    CHECK_NEAR(value(&m, GTEL_M_GPU_RECOVERY_ACTION, ""), 0, 0); /* as it was a minute ago */
+    gather(&m, 1);
+    CHECK_NEAR(xids(&m, "xid"), 3, 0);
+    CHECK_NEAR(xids(&m, "xid_31"), 2, 0);
+    CHECK_NEAR(xids(&m, "xid_79"), 1, 0);
+    CHECK_NEAR(xids(&m, "xid_48"), -1, 0); /* of the other GPU, which does not watch them */
+    CHECK_NEAR(value(&m, GTEL_M_GPU_RECOVERY_ACTION, ""), 1, 0); /* asked again */
+    gather(&m, 2);
+    CHECK_NEAR(xids(&m, "xid"), 3 + 1024, 0); /* so many in one gather, the others later */
+    gather(&m, 1);
+    gather(&m, 1);
+    CHECK_NEAR(xids(&m, "xid_31"), 3000 - 7, 0);
+    CHECK(find(&m, "0001:3b:00.0", GTEL_M_ERROR_COUNT, "xid", NULL) == NULL);
+    finish(&m);
+}
+
+/* More numbers than there is room for count in the total. */
+static void test_many_xids(void)
+{
+    char text[900] = "call nvmlDeviceGetSupportedEventTypes 0 = 8\nat 2s\n";
+    struct machine m;
+    for (unsigned k = 0; k < 4; k++) {
+        size_t n = strlen(text);
+        (void)snprintf(text + n, sizeof(text) - n, "at %us\ncall nvmlEventSetWait_v2 =", 2 + k);
+        for (unsigned i = 0; i < 10; i++) {
+            n = strlen(text);
+            (void)snprintf(text + n, sizeof(text) - n, "%s 0 8 %u %u", i > 0 ? "," : "",
+                           100 + 10 * k + i, k + 1);
+        }
+        n = strlen(text);
+        (void)snprintf(text + n, sizeof(text) - n, "\n");
+    }
+    if (!begin(&m, text))
+        return;
+    for (unsigned i = 0; i < 8; i++)
+        gather(&m, 1);
+    CHECK_NEAR(xids(&m, "xid"), 40, 0);
+    CHECK_NEAR(xids(&m, "xid_131"), 1, 0);
+    CHECK_NEAR(xids(&m, "xid_132"), -1, 0);
+    finish(&m);
+}
+
+/* No support is no 0; a restart of NVML goes on with the count, and registers again. */
+static void test_events_refused(void)
+{
+    struct machine m;
+    if (!begin(&m, "call nvmlDeviceGetSupportedEventTypes 0 = 0x10\n"))
+        return;
+    gather(&m, 0);
+    CHECK_NEAR(xids(&m, "xid"), -1, 0);
+    finish(&m);
+    if (!begin(&m, "call nvmlDeviceGetSupportedEventTypes 0 = 8\n"
+                   "at 1s\ncall nvmlEventSetWait_v2 = 0 8 79 2\n"
+                   "at 2s\ncall nvmlDeviceGetUtilizationRates 0 = !9\n"
+                   "at 3s\ncall nvmlDeviceGetUtilizationRates 0 = 41 7\n"
+                   "at 100s\ncall nvmlEventSetWait_v2 = 0 8 79 3\n"))
+        return;
+    for (unsigned i = 0; i < 50; i++)
+        gather(&m, i > 0);
+    CHECK_NEAR(xids(&m, "xid"), 2, 0);
+    gather(&m, 60);
+    CHECK_NEAR(xids(&m, "xid"), 3, 0);
+    finish(&m);
+}
+
+/* The sum each 20 s, the links each minute; one of three is down. KiB become bytes. */
+static void test_links(void)
+{
+    struct machine m;
+    if (!begin(&m, "call nvmlDeviceGetNvLinkState 0 0 = 0\ncall nvmlDeviceGetNvLinkState 0 1 = 1\n"
+                   "call nvmlDeviceGetNvLinkState 0 2 = 1\ncall nvmlDeviceGetNvLinkState 0 3 = !2\n"
+                   "call nvmlDeviceGetFieldValues 0 138 4294967295 = ull 1007\n"
+                   "call nvmlDeviceGetFieldValues 0 139 4294967295 = ull 4294967296\n"
+                   "call nvmlDeviceGetFieldValues 0 165 0 = uint 0\n"
+                   "call nvmlDeviceGetFieldValues 0 165 1 = uint 1\n"
+                   "call nvmlDeviceGetFieldValues 0 138 1 = ull 1000\n"
+                   "call nvmlDeviceGetFieldValues 0 161 1 = ull 3\n"
+                   "call nvmlDeviceGetFieldValues 0 163 1 = ull 0\n"
+                   "call nvmlDeviceGetFieldValues 0 165 2 = uint 1\n"
+                   "call nvmlDeviceGetFieldValues 0 138 2 = ull 7\n"
+                   "call nvmlDeviceGetFieldValues 0 163 2 = ull 9\n"))
+        return;
+    gather(&m, 0);
+    CHECK_NEAR(value(&m, GTEL_M_GPU_LINKS_TX, ""), 1007 * 1024, 0);
+    CHECK_NEAR(value(&m, GTEL_M_GPU_LINKS_RX, ""), 4294967296.0 * 1024, 0);
+    CHECK_NEAR(value(&m, GTEL_M_FABRIC_UP, "0"), 0, 0);
+    CHECK_NEAR(value(&m, GTEL_M_FABRIC_TX, "0"), -1, 0);
+    CHECK_NEAR(value(&m, GTEL_M_FABRIC_UP, "1"), 1, 0);
+    CHECK_NEAR(value(&m, GTEL_M_FABRIC_TX, "1"), 1024000, 0);
+    CHECK_NEAR(value(&m, GTEL_M_FABRIC_REPLAYS, "1"), 3, 0);
+    CHECK_NEAR(value(&m, GTEL_M_FABRIC_TX, "2"), 7168, 0);
+    CHECK_NEAR(value(&m, GTEL_M_FABRIC_CRC, "2"), 9, 0);
+    CHECK_NEAR(value(&m, GTEL_M_FABRIC_ERRORS, "2"), -1, 0);
+    CHECK_NEAR(value(&m, GTEL_M_FABRIC_UP, "3"), -1, 0); /* there are three */
+    gather(&m, 1);
+    CHECK_NEAR(value(&m, GTEL_M_GPU_LINKS_TX, ""), -1, 0);
+    gather(&m, 19);
+    CHECK_NEAR(value(&m, GTEL_M_GPU_LINKS_TX, ""), 1007 * 1024, 0);
+    CHECK_NEAR(value(&m, GTEL_M_FABRIC_UP, "1"), -1, 0);
+    gather(&m, 20);
+    gather(&m, 20);
+    CHECK_NEAR(value(&m, GTEL_M_FABRIC_UP, "1"), 1, 0);
+    CHECK_NEAR(value(&m, GTEL_M_FABRIC_TX, "2"), 7168, 0);
+    finish(&m);
+}
+
+/* NVLink 5 counts bytes, by other fields; a GPU without links has no sum of them, not even 0. */
+static void test_other_links(void)
+{
+    struct machine m;
+    if (!begin(&m, "call nvmlDeviceGetNvLinkState 0 0 = 1\n"
+                   "call nvmlDeviceGetFieldValues 0 202 4294967295 = ull 1001\n"
+                   "call nvmlDeviceGetFieldValues 0 202 0 = ull 1000\n"
+                   "call nvmlDeviceGetFieldValues 0 204 0 = ull 2000\n"
+                   "call nvmlDeviceGetFieldValues 0 219 0 = ull 5\n"
+                   "call nvmlDeviceGetFieldValues 1 138 4294967295 = ull 0\n"))
+        return;
+    gather(&m, 0);
+    CHECK_NEAR(value(&m, GTEL_M_GPU_LINKS_TX, ""), 1001, 0);
+    CHECK(find(&m, "0001:3b:00.0", GTEL_M_GPU_LINKS_TX, "", NULL) == NULL);
+    CHECK_NEAR(value(&m, GTEL_M_FABRIC_TX, "0"), 1000, 0);
+    CHECK_NEAR(value(&m, GTEL_M_FABRIC_RX, "0"), 2000, 0);
+    CHECK_NEAR(value(&m, GTEL_M_FABRIC_ERRORS, "0"), 5, 0);
+    finish(&m);
+}
+
 int main(void)
 {
+    test_links();
+    test_other_links();
+    test_events();
+    test_many_xids();
+    test_events_refused();
+    test_recovery();
+    test_health();
+    test_bar1();
+    test_sessions_and_modes();
     test_drivers();
     test_pcie();
     test_host_sleep();

@@ -81,6 +81,12 @@ static const struct value_case {
      3, -1, 0, 1},
     {"powercap that reads 0 for ever", CARD ZONES SENSOR "file " UNCORE "\n| 0\nend\n", -1, -1, 58,
      1},
+    {"a zone that may be another package's",
+     CARD ZONES ZONE("intel-rapl:1",
+                     "package-1") "refuse sys/class/powercap/intel-rapl:1/name EIO\n"
+                                  "grow " UNCORE " 5000000 3000000\ngrow " PACKAGE
+                                  " 7000000 9000000\nend\n",
+     -1, -1, 0, 2},
     {"several packages",
      CARD TYPE("0,28") PERF_GPU PERF_PACKAGE ZONES ZONE("intel-rapl:1", "package-1") SENSOR
      "dir sys/devices/platform/coretemp.1\ngrow " UNCORE " 1 1000000\nend\n",

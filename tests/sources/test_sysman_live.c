@@ -236,6 +236,81 @@ static void test_withheld(void)
     test_label = "";
 }
 
+/* What Level Zero answers instead of a value, for the doctor; nothing of what it gives. */
+static void test_answers(void)
+{
+    static const struct {
+        const char *text; /* what the call for the temperature answers */
+        const char *why;  /* NULL: there is nothing to say */
+    } cases[] = {
+        {"61.5", NULL},
+        {"!0x78000003", "this GPU, driver or loader does not have it"},
+        {"!0x78000001", "this GPU, driver or loader does not have it"},
+        {"!0x70010001", "the driver has no value now"},
+        {"!0x70010000", "Level Zero does not let this user have it"},
+        {"!0x7ffffffe", "Level Zero answers code 0x7ffffffe"},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct machine m;
+        struct gtel_findings findings = {0};
+        char text[100];
+        size_t about = 0;
+        (void)snprintf(text, sizeof(text), "call zesTemperatureGetState 1 0 = %s\n", cases[i].text);
+        test_label = text;
+        if (!begin(&m, text))
+            continue;
+        gather(&m, 1);
+        gather(&m, 1);
+        gtel_group_diagnose(&m.group, &findings);
+        for (size_t k = 0; k < findings.n; k++) {
+            const struct gtel_finding *finding = &findings.finding[k];
+            if (!finding->device || strcmp(finding->device->key, xe) != 0 ||
+                !gtel_str_eq(finding->what, GTEL_STR("zesTemperatureGetState")))
+                continue;
+            about++;
+            CHECK_INT(finding->measurement, GTEL_MEASUREMENT_GPU_TEMPERATURE_SENSOR);
+            CHECK_STR(finding->why, cases[i].why ? cases[i].why : "");
+        }
+        CHECK_INT(about, cases[i].why != NULL);
+        gtel_findings_done(&findings);
+        finish(&m);
+    }
+    test_label = "";
+}
+
+/* A GPU that Level Zero reports lost has that as its one reason; one that it does not know, a hint.
+ */
+static void test_missing_gpu(void)
+{
+    static const struct {
+        const char *text;
+        const char *why;
+    } cases[] = {
+        {"at 2s\ncall zesTemperatureGetState 1 0 = !0x70000001\n" XE_SAYS("0x70000001"),
+         "(code 0x70000001)"},
+        {"call zesDeviceGet 0 = 1\n", "it does not know this GPU"},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct machine m;
+        struct gtel_findings findings = {0};
+        size_t about = 0;
+        test_label = cases[i].text;
+        if (!begin(&m, cases[i].text))
+            continue;
+        gather(&m, 1);
+        gather(&m, 1);
+        gather(&m, 1);
+        gtel_group_diagnose(&m.group, &findings);
+        for (size_t k = 0; k < findings.n; k++)
+            about += findings.finding[k].device && strcmp(findings.finding[k].device->key, xe) == 0;
+        CHECK(is_reported(&findings, cases[i].why));
+        CHECK_INT(about, 1);
+        gtel_findings_done(&findings);
+        finish(&m);
+    }
+    test_label = "";
+}
+
 /* ---- energy at long intervals ---- */
 
 #define ENERGY(second, micro_joules)                                                               \
@@ -429,6 +504,8 @@ int main(void)
     test_rests();
     test_lacks();
     test_withheld();
+    test_answers();
+    test_missing_gpu();
     test_long_intervals();
     test_keeps();
     test_kept_by_hardware();

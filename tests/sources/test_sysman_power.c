@@ -88,8 +88,37 @@ static void test_bad_energy(void)
     test_label = "";
 }
 
+/* The card's limit is 190 W: twice that may be, more is a misreading. */
+static void test_too_much(void)
+{
+    static const struct {
+        const char *text;
+        double joules; /* of the card, a second after 5 J; -1: none */
+    } cases[] = {{"at 1s\n" COUNTS("0", "384000000"), 384},
+                 {"at 1s\n" COUNTS("0", "386000000"), -1},
+                 {"call zesPowerGetLimitsExt 1 0 = 1 0 2 0 0 1000000 3 0 1 0 0 320000\n"
+                  "at 1s\n" COUNTS("0", "2004000000"),
+                  2004},
+                 {"call zesPowerGetLimitsExt 1 0 = 1 0 2 0 0 1100000 3 0 1 0 0 320000\n"
+                  "at 1s\n" COUNTS("0", "2006000000"),
+                  -1}};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct machine m;
+        test_label = cases[i].text;
+        if (!begin(&m, cases[i].text))
+            continue;
+        gather(&m, 0);
+        CHECK_NEAR(value(&m, GTEL_M_ENERGY, "card", NULL), 5, 1e-9);
+        gather(&m, 1);
+        CHECK_NEAR(value(&m, GTEL_M_ENERGY, "card", NULL), cases[i].joules, 1e-9);
+        finish(&m);
+    }
+    test_label = "";
+}
+
 int main(void)
 {
+    test_too_much();
     test_heads();
     test_bad_energy();
     return test_result();

@@ -238,6 +238,30 @@ static void test_processes(void)
     finish(&m);
 }
 
+/* One that is counted without its number or its memory: the list is not whole, so there is none. */
+static void test_unknown_process(void)
+{
+    static const struct {
+        const char *text;
+        double n;
+    } cases[] = {
+        {"1 400 0 2 7 400 0 2", 2}, {"0 400 0 2 7 400 0 2", -1}, {"7 400 0 2 8 -1 0 2", -1}};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct machine m;
+        char text[128];
+        test_label = cases[i].text;
+        (void)snprintf(text, sizeof(text), "call zesDeviceProcessesGetState 0 = %s\n",
+                       cases[i].text);
+        if (!begin(&m, text))
+            continue;
+        gather(&m, 1);
+        CHECK_NEAR(of_i915(&m, GTEL_M_GPU_PROCESSES, NULL), cases[i].n, 0);
+        CHECK((of_i915(&m, GTEL_M_PROCESS_MEMORY, "train.py") > 0) == (cases[i].n > 0));
+        finish(&m);
+    }
+    test_label = "";
+}
+
 /* From 5.19 on the kernel reports i915's, and in more detail. */
 static void test_newer_kernel(void)
 {
@@ -377,6 +401,7 @@ int main(void)
     test_reasons_of_i915();
     test_reset();
     test_processes();
+    test_unknown_process();
     test_growing();
     test_newer_kernel();
     test_changing();

@@ -320,8 +320,9 @@ static void walk_legacy(void)
     walk_machine("an old loader", text, gpus, 10);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    test_split(&argc, argv);
     walk_legacy();
     walk_common();
     walk_recorded("xe-b580-l0", "sys/devices/pci0000:00/0000:00:01.0/0000:03:00.0", XE_IDLE, 40);

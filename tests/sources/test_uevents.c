@@ -306,8 +306,40 @@ static void test_faults(void)
     test_label = "";
 }
 
+/* amdgpu says when a reset is over; Intel's GPUs are another source's. */
+static void test_amd(void)
+{
+    static const char text[] =
+        KERNEL("6.16.3") TWO CARD("2", "0000:44:00.0", "amdgpu") "uevents on\nat 1s\n" RESET SAYS(
+            "0000:44:00.0", "card2", "WEDGED=none PID=7 TASK=hog")
+            SAYS("0000:44:00.0", "card2", "WEDGED=none")
+                SAYS("0000:44:00.0", "card2", "WEDGED=rebind") "end\n";
+    static const char old[] =
+        KERNEL("6.12.1") CARD("2", "0000:44:00.0", "amdgpu") "uevents on\nend\n";
+    struct machine machine;
+    if (!CHECK(machine_init(&machine, text, "amdgpu_uevents")))
+        return;
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK_INT(resets(&machine, "0000:44:00.0"), 0);
+    CHECK_INT(errors(&machine, "0000:44:00.0", "wedged", "fatal"), 0);
+    machine_step(&machine, 1000);
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK_INT(resets(&machine, "0000:44:00.0"), 2);
+    CHECK_INT(errors(&machine, "0000:44:00.0", "wedged", "corrected"), 2);
+    CHECK_INT(errors(&machine, "0000:44:00.0", "wedged", "fatal"), 1);
+    CHECK_INT(resets(&machine, IGPU), -1);
+    CHECK_INT(machine.batch.n, 3);
+    machine_done(&machine);
+    if (!CHECK(machine_init(&machine, old, "amdgpu_uevents")))
+        return;
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK_INT(machine.batch.n, 0); /* a kernel that says nothing of it */
+    machine_done(&machine);
+}
+
 int main(void)
 {
+    test_amd();
     test_counts();
     test_old_kernel();
     test_apart();

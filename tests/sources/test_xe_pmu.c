@@ -444,6 +444,8 @@ static void test_instances(const char *mode)
             double now = is_held ? want[i].share * t : has_slept ? 0 : want[i].share;
             CHECK_NEAR(got->value.f64, now + (is_held && i == 0 ? 7e-9 : 0), 1e-7);
             CHECK_STR(got->dim[2], want[i].gt);
+            if (has_slept && !is_held) /* known now; a sample is older */
+                CHECK_INT(got->t_ns, gtel_env_now(&lane.tree_env));
         }
         if (t == 2 && !is_held)
             check_share(&lane, "video", 0.2);
@@ -697,12 +699,68 @@ static void test_faults(const char *mode, int error)
     test_label = "";
 }
 
+#define BARE                                                                                       \
+    "file " DEVICE "/uevent\n| DRIVER=xe\n| PCI_ID=8086:E20B\n| PCI_SLOT_NAME=" KEY "\n"           \
+    "link sys/class/drm/card0 -> ../../devices/pci0000:00/" KEY "/drm/card0\n"                     \
+    "link " DEVICE "/drm/card0/device -> ../../../" KEY "\n"
+
+/* Why no engine has a share, for the doctor. */
+static void test_reasons(void)
+{
+    static const struct {
+        const char *text;
+        const char *mode;
+        const char *why; /* NULL: all is well */
+        const char *fix; /* how it begins */
+    } cases[] = {
+        {MACHINE "end\n", "burst", NULL, NULL},
+        {MACHINE PARANOID "pmu_error " PMU " EACCES\nend\n", "burst",
+         "opening perf events is refused",
+         "kernel.perf_event_paranoid is 2: give the program CAP_PERFMON"},
+        {CARD STATUS("active") BUSY TYPE("24") FORMATS TICKS "end\n", "burst",
+         "no events of engines: the GuC firmware has an interface before 1.14.1",
+         "install newer firmware (linux-firmware)"},
+        {BARE STATUS("active") TYPE("24") EVENTS FORMATS TICKS "end\n", "burst",
+         "idle residency, which shows when to measure, is not there",
+         "set the option XeEngines to hold"},
+        {MACHINE "end\n", "hold", NULL, NULL},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct gtel_findings findings = {0};
+        struct lane lane;
+        size_t about = 0;
+        test_label = cases[i].text;
+        if (!CHECK(lane_init(&lane, cases[i].text, sources)))
+            return;
+        lane_set(&lane, GTEL_O_XE_ENGINES, cases[i].mode);
+        for (int t = 0; t < 3; t++) {
+            lane_gather(&lane);
+            lane_step(&lane, 1000);
+        }
+        gtel_group_diagnose(&lane.group, &findings);
+        for (size_t k = 0; k < findings.n; k++) {
+            const struct gtel_finding *finding = &findings.finding[k];
+            if (!gtel_str_eq(finding->what, GTEL_STR(DIR)))
+                continue;
+            CHECK_INT(finding->measurement, GTEL_MEASUREMENT_GPU_ENGINE);
+            CHECK_STR(finding->why, cases[i].why ? cases[i].why : "");
+            CHECK(cases[i].fix && gtel_str_starts(finding->fix, gtel_str_of(cases[i].fix)));
+            about++;
+        }
+        CHECK_INT(about, cases[i].why != NULL);
+        gtel_findings_done(&findings);
+        lane_done(&lane);
+    }
+    test_label = "";
+}
+
 int main(void)
 {
     test_shares();
     test_windows();
     test_early_gather();
     test_idle();
+    test_reasons();
     test_nearly_idle();
     test_half_idle();
     test_rest();

@@ -77,7 +77,7 @@ static const struct bad_case {
     {{"--interval=fast"}, {"--interval: ", "'fast'", "10s"}},
     {{"--interval="}, {"--interval: ", "''"}},
     {{"--wake=maybe"}, {"--wake: ", "'maybe'", "never,always"}},
-    {{"--process-tags=pid,name"}, {"--process-tags: ", "'pid,name'", "container,pod_uid"}},
+    {{"--process-tags=pid,name"}, {"--process-tags: ", "'pid,name'", "container,pod,namespace"}},
     {{"--once=yes"}, {"--once", "no value", "'yes'"}},
     {{"--count=0"}, {"--count", "'0'", "1 or more"}},
     {{"--count=-1"}, {"--count", "'-1'"}},

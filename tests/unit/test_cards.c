@@ -281,6 +281,49 @@ static void test_names(void)
     test_label = "";
 }
 
+#define AMD_LIST                                                                                   \
+    "file usr/share/libdrm/amdgpu.ids\n| 1.0.0\n| 744C,\tC8,\tAMD Radeon RX 7900 XTX\n"            \
+    "| 744C,\tCC,\tAMD Radeon RX 7900 XT\n| 75A0,\t00,\tAMD Instinct MI350X\n"
+#define AMD_CARD(n, device, revision)                                                              \
+    "file sys/class/drm/card" n "/device/uevent\n| DRIVER=amdgpu\n| PCI_ID=1002:" device "\n"      \
+    "| PCI_SLOT_NAME=0000:0" n ":00.0\nfile sys/class/drm/card" n                                  \
+    "/device/revision\n| 0x" revision "\n"
+#define PRODUCT(n, name) "file sys/class/drm/card" n "/device/product_name\n| " name "\n"
+
+/* The board's own text, libdrm's list by the revision, pci.ids, the ids. */
+static void test_amd_names(void)
+{
+    static const char machine[] = AMD_CARD("1", "744C", "c8") AMD_CARD("2", "744C", "cc")
+        PRODUCT("2", "") AMD_CARD("3", "744C", "c1") AMD_CARD("4", "75A0", "00")
+            PRODUCT("4", "AMD Instinct MI350X OAM") AMD_CARD("5", "7550", "c0") AMD_LIST
+        "file usr/share/misc/pci.ids\n| 1002  Advanced Micro Devices\n"
+        "| \t744c  Navi 31 [Radeon RX 7900 XT/7900 XTX]\nend\n";
+    static const char *const want[] = {"AMD Radeon RX 7900 XTX", "AMD Radeon RX 7900 XT",
+                                       "AMD Radeon RX 7900 XT/7900 XTX", "AMD Instinct MI350X OAM",
+                                       "AMD 1002:7550"};
+    static const char *const drivers[] = {"amdgpu", NULL};
+    char error[200];
+    struct gtel_tree *tree;
+    struct gtel_env env;
+    struct gtel_cards cards = {0};
+    struct gtel_registry registry = {.cards = &cards};
+    if (!CHECK(gtel_tree_parse(gtel_str_of(machine), &tree, error, sizeof(error)) == 0) ||
+        !CHECK(gtel_env_tree_init(tree, true, 0, &env) == 0))
+        return;
+    cards.env = &env;
+    struct gtel_card_list list = {
+        .env = &env, .drivers = drivers, .own_size = sizeof(struct gtel_card *)};
+    CHECK_INT(gtel_card_list_discover(&list, &registry), 0);
+    CHECK_INT(list.n, GTEL_ARRAY_LEN(want));
+    for (size_t i = 0; i < list.n && i < GTEL_ARRAY_LEN(want); i++)
+        CHECK_STR(gtel_str_of(gtel_card_at(&list, i)->device->label[GTEL_LABEL_MODEL]), want[i]);
+    gtel_card_list_done(&list);
+    gtel_cards_done(&cards);
+    gtel_registry_done(&registry);
+    gtel_env_tree_done(&env);
+    gtel_tree_free(tree);
+}
+
 int main(void)
 {
     char error[200];
@@ -296,6 +339,7 @@ int main(void)
     test_life(&tree_env, &fault);
     test_functions();
     test_names();
+    test_amd_names();
     gtel_env_tree_done(&tree_env);
     gtel_tree_free(tree);
     return test_result();

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a process runs: unit, container and pod by its cgroup. */
 #include "parse/cgroup.h"
+#include "base/compiler.h"
 #include "harness/test.h"
+#include "parse/job.h"
 
 #include <errno.h>
 
@@ -183,10 +185,197 @@ static const struct cgroup_case kubernetes_cases[] = {
     {"dashes in a hash", "0::/kubepods/podd9be2b9a-f3f8e0f2c1a4b5c6d7e8f90/x\n", "", "", ""},
 };
 
+#define STEPD "0::/system.slice/slurmstepd.scope"
+#define FLUX "0::/user.slice/user-765.slice/user@765.service"
+#define KUBE "0::/kubepods.slice/kubepods-pod" UID_ ".slice/cri-containerd-" A ".scope"
+
+static const struct {
+    const char *label;
+    const char *text;
+    const char *job;
+} job_cases[] = {
+    {"Slurm", STEPD "/job_1392969/step_0/user/task_0\n", "1392969"},
+    {"Slurm, a job alone", STEPD "/job_1\n", "1"},
+    {"Slurm, being removed", STEPD "/job_1 (deleted)\n", "1"},
+    {"Slurm, 32 bits", STEPD "/job_4294967295/step_extern/user/task_4294967295", "4294967295"},
+    {"Slurm, several daemons",
+     "0::/system.slice/slurm-worker-1_slurmstepd.scope/job_4749/step_batch/user/task_special\n",
+     "4749"},
+    {"Slurm, a slice of its own", "0::/gpu.slice/slurmstepd.scope/job_7/step_0/user/task_0\n", "7"},
+    {"Slurm, its daemon of the step", STEPD "/job_8/step_0/slurm\n", "8"},
+    {"Slurm, a SLUID", STEPD "/s5K1KKYAYG5D00/step_0/user/task_0\n", "s5K1KKYAYG5D00"},
+    {"Slurm, a SLUID, several daemons",
+     "0::/system.slice/n1_slurmstepd.scope/sEKNKTV3WPV500/step_batch/user/task_0\n",
+     "sEKNKTV3WPV500"},
+    {"a digit less", STEPD "/s5K1KKYAYG5D0/step_0\n", ""},
+    {"a digit more", STEPD "/s5K1KKYAYG5D000/step_0\n", ""},
+    {"no such digits", STEPD "/sIIIIIIIIIIIII/step_0\n", ""},
+    {"beyond 64 bits", STEPD "/sG000000000000/step_0\n", ""},
+    {"small letters", STEPD "/s5k1kkyayg5d00/step_0\n", ""},
+    {"a SLUID elsewhere", "0::/slurm/uid_0/s5K1KKYAYG5D00\n", ""},
+    {"Slurm itself", STEPD "/system\n", ""},
+    {"Slurm's daemon", "0::/system.slice/slurmd.service\n", ""},
+    {"eleven digits", STEPD "/job_12345678901/step_0\n", ""},
+    {"no number", STEPD "/job_/step_0\n", ""},
+    {"a sign", STEPD "/job_-1/step_0\n", ""},
+    {"a letter", STEPD "/job_1a/step_0\n", ""},
+    {"Slurm 1",
+     "10:devices:/slurm/uid_2101171/job_280678/step_interactive/task_0\n"
+     "1:name=systemd:/system.slice/slurmd.service\n",
+     "280678"},
+    {"Slurm 1, several daemons", "9:memory:/slurm_node7/uid_1000/job_31/step_0+1/task_0\n", "31"},
+    {"Slurm 1, elsewhere", "9:memory:/slurmy/uid_1000/job_31\n", ""},
+    {"Slurm 1, no uid", "9:memory:/slurm/uid_a/job_31\n", ""},
+    {"both versions, the job in the first",
+     "9:memory:/slurm/uid_1000/job_31/step_0\n0::/system.slice/slurmd.service\n", "31"},
+    {"two lines, two jobs: that of the better line",
+     "9:memory:/slurm/uid_1000/job_31/step_0\n" STEPD "/job_32/step_0\n", "32"},
+    {"a container's line has no job",
+     "9:memory:/slurm/uid_1000/job_31/step_0\n8:pids:/docker/" A "\n", "31"},
+    {"nested: the innermost", STEPD "/job_1/step_0/user/task_0/slurmstepd.scope/job_2/step_0\n",
+     "2"},
+    {"slurmd in a pod", KUBE "/system.slice/slurmstepd.scope/job_5/step_0/user/task_0\n", "5"},
+    {"from another namespace", "0::/../../slurmstepd.scope/job_6/step_0\n", "6"},
+    /* What a user can make. */
+    {"a user's slice", "0::/user.slice/user-1000.slice/job_456\n", ""},
+    {"a name that begins so", "0::/slurmstepd.scope.d/job_1\n", ""},
+    {"a scope that ends so", "0::/xslurmstepd.scope/job_1\n", ""},
+    {"forged: Slurm", "0::" USER "/slurmstepd.scope/job_1/step_0\n", ""},
+    {"forged: deeper", "0::" USER "/app.slice/a.service/system.slice/slurmstepd.scope/job_1\n", ""},
+    {"forged: a SLUID", "0::" USER "/n_slurmstepd.scope/s5K1KKYAYG5D00/step_0\n", ""},
+    {"forged: Slurm 1", "1:name=systemd:" USER "/slurm/uid_0/job_1\n", ""},
+    {"forged: PBS", "0::" USER "/pbs_jobs.service/jobid/1.s\n", ""},
+    {"forged: Torque", "0::" USER "/torque/1.s\n", ""},
+    {"forged: Grid Engine", "0::" USER "/a-jobs.slice/a.1.scope\n", ""},
+    {"forged: OAR", "0::" USER "/oar/alice_1\n", ""},
+    {"forged: OAR 3", "0::" USER "/oar.slice/oar-u1-j2\n", ""},
+    {"forged: Flux", "0::" USER "/imp-shell-0-f123.service\n", ""},
+    {"forged: a user's Flux", "0::" USER "/shell-0-f123.service\n", ""},
+    {"forged: a strange user", "0::/user@x.service/slurmstepd.scope/job_1\n", ""},
+    {"forged: in a rootless container",
+     "0::" USER "/user.slice/docker-" A ".scope/system.slice/slurmstepd.scope/job_1\n", ""},
+    {"a user's manager below a job", STEPD "/job_1/step_0/user/task_0/user@0.service/job_2\n", "1"},
+    {"the rest of the folder", "0::/user@1.service\n" STEPD "/job_1\n", "1"},
+    /* Others. */
+    {"PBS", "4:memory:/pbs_jobs.service/jobid/2404743.opbs\n", "2404743.opbs"},
+    {"PBS, an array", "4:memory:/pbs_jobs.service/jobid/12[3].pbs01/child\n", "12[3].pbs01"},
+    {"PBS 2020", "4:devices:/pbspro.service/jobid/1.s\n", "1.s"},
+    {"PBS, version 2", "0::/pbs_jobs.service/jobs/12345.2\n", "12345.2"},
+    {"PBS, another name", "4:memory:/sched.service/jobid/7.s\n", "7.s"},
+    {"PBS, another name, an array", "4:memory:/sched.service/jobid/7[1].s\n", "7[1].s"},
+    {"PBS, another name, no server", "4:memory:/sched.service/jobid/7\n", ""},
+    {"PBS, another name, no index", "4:memory:/sched.service/jobid/7[].s\n", ""},
+    {"PBS, no service", "4:memory:/a/jobid/7.s\n", ""},
+    {"PBS, no number", "4:memory:/pbs_jobs.service/jobid/opbs\n", ""},
+    {"PBS 18", "4:cpuset:/pbspro.slice/pbspro-12\\x5b3\\x5d.pbs\\x2d01.slice\n", "12[3].pbs-01"},
+    {"PBS 18, no systemd", "4:cpuset:/pbspro/0.headnode\n", "0.headnode"},
+    {"PBS 18 itself", "4:cpuset:/pbspro.slice/pbspro-mom.slice\n", ""},
+    {"Torque", "4:cpuset:/torque/1182958.batch.example.com\n", "1182958.batch.example.com"},
+    {"Torque, an array", "4:cpuset:/torque/123[4].server/0\n", "123[4].server"},
+    {"Torque itself", "4:cpuset:/torque/x\n", ""},
+    {"Flux", FLUX "/imp-shell-450-fPY66riwfnP.service\n", "fPY66riwfnP"},
+    {"Flux, a user's own instance", FLUX "/shell-0-fTE9HHdZvi3.service\n", ""},
+    {"Flux, after a job", FLUX "/housekeeping-450-fPY66riwfnP.service\n", ""},
+    {"Flux, no rank", FLUX "/imp-shell-fPY66riwfnP.service\n", ""},
+    {"Flux, no id", FLUX "/imp-shell-0-f.service\n", ""},
+    {"Flux, no base 58", FLUX "/imp-shell-0-f0OIl.service\n", ""},
+    {"Flux, another id", FLUX "/imp-shell-0-x1.service\n", ""},
+    {"Gridware", "0::/ocs8012.slice/ocs8012-jobs.slice/ocs8012.21.scope\n", "21"},
+    {"Gridware, an array", "0::/ocs8012.slice/ocs8012-jobs.slice/ocs8012.21.7.scope\n", "21.7"},
+    {"Gridware, parallel",
+     "0::/ocs8012.slice/ocs8012-jobs.slice/ocs8012-jobs-34.2.slice/ocs8012.34.2.master.scope\n",
+     "34.2"},
+    {"Gridware, a task", "0::/a.slice/a-jobs.slice/a-jobs-34.slice/a.34-5.scope\n", "34"},
+    {"Gridware, another cell", "0::/a.slice/b-jobs.slice/a.34.scope\n", ""},
+    {"Gridware, no scope", "0::/a.slice/a-jobs.slice/a.34.service\n", ""},
+    {"Gridware, no number", "0::/a.slice/a-jobs.slice/a.b.scope\n", ""},
+    {"Gridware, a word", "0::/a.slice/a-jobs.slice/a.34x.scope\n", ""},
+    {"OAR 2", "4:cpuset:/oar/alice_b_4711\n", "4711"},
+    {"OAR 2, no user", "4:cpuset:/oar/_4711\n", ""},
+    {"OAR 2, no number", "4:cpuset:/oar/alice_\n", ""},
+    {"OAR 3", "0::/oar.slice/oar-u1000.slice/oar-u1000-j4711s0\n", "4711"},
+    {"OAR 3 elsewhere", "0::/oar-u1000-j4711\n", ""},
+    /* Not jobs, on purpose. */
+    {"HTCondor",
+     "0::/system.slice/htcondor/_var_lib_condor_execute_slot1_1@n1.slice/"
+     "_var_lib_condor_execute_slot1_1@n1.scope\n",
+     ""},
+    {"Nomad", "0::/nomad.slice/share.slice/" UID ".web.scope\n", ""},
+};
+
+static void check_jobs(void)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(job_cases); i++) {
+        struct gtel_cgroup got = {.unit = ""};
+        test_label = job_cases[i].label;
+        CHECK_INT(gtel_cgroup_parse(gtel_str_of(job_cases[i].text), &got), 0);
+        CHECK_STR(gtel_str_of(got.job), job_cases[i].job);
+        CHECK_INT(got.is_sluid, job_cases[i].job[0] == 's');
+    }
+    test_label = "what goes with a job";
+    struct gtel_cgroup got = {.unit = ""};
+    CHECK_INT(
+        gtel_cgroup_parse(GTEL_STR(STEPD "/s5K1KKYAYG5D00/step_0/user/task_0 (deleted)\n"), &got),
+        0);
+    CHECK_STR(got.job_step, "/system.slice/slurmstepd.scope/s5K1KKYAYG5D00/step_0");
+    CHECK_STR(gtel_str_of(got.unit), "slurmstepd.scope");
+    CHECK(!got.has_job_manager);
+    CHECK_INT(gtel_cgroup_parse(GTEL_STR("0::/../slurmstepd.scope/s5K1KKYAYG5D00/step_0\n"), &got),
+              0);
+    CHECK_STR(gtel_str_of(got.job), "s5K1KKYAYG5D00");
+    CHECK_STR(got.job_step, ""); /* nobody knows where that is */
+    CHECK_INT(gtel_cgroup_parse(GTEL_STR(FLUX "/imp-shell-4-f1.service\n"), &got), 0);
+    CHECK(got.has_job_manager);
+    CHECK_INT(got.job_manager, 765);
+    CHECK_INT(gtel_cgroup_parse(GTEL_STR(KUBE "/slurmstepd.scope/job_5/step_0\n"), &got), 0);
+    CHECK_STR(gtel_str_of(got.container), A12);
+    CHECK_STR(gtel_str_of(got.pod), UID);
+    test_label = "";
+}
+
+static const struct {
+    const char *title;
+    const char *job;
+} title_cases[] = {
+    {"slurmstepd: [3385.0]", "3385"},
+    {"slurmstepd: [3385.batch]", "3385"},
+    {"slurmstepd: [3385.extern stepmgr]", "3385"},
+    {"slurmstepd: [4294967295.interactive]", "4294967295"},
+    {"slurmstepd: [12345678901.0]", ""},
+    {"slurmstepd: [3385.]", ""},
+    {"slurmstepd: [3385]", ""},
+    {"slurmstepd: [.0]", ""},
+    {"slurmstepd: [s5K1KKYAYG5D00.0]", ""},
+    {"slurmstepd: [3385.0", ""},
+    {"slurmstepd: [3385.0] x", ""},
+    {"slurmstepd: []", ""},
+    {"slurmstepd", ""},
+    {"/usr/sbin/slurmstepd infinity", ""},
+    {"xslurmstepd: [1.0]", ""},
+    {"", ""},
+};
+
+static void check_titles(void)
+{
+    struct gtel_str job;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(title_cases); i++) {
+        test_label = title_cases[i].title;
+        job = GTEL_STR_NONE;
+        CHECK_INT(gtel_job_title(gtel_str_of(title_cases[i].title), &job),
+                  title_cases[i].job[0] != '\0');
+        CHECK_STR(job, title_cases[i].job);
+    }
+    test_label = "what stands behind a NUL";
+    CHECK(gtel_job_title(GTEL_STR("slurmstepd: [9.0]\0\0]"), &job));
+    CHECK_STR(job, "9");
+    CHECK(!gtel_job_title(GTEL_STR("slurmstepd: \0[9.0]"), &job));
+    test_label = "";
+}
+
 static void check(const struct cgroup_case *c, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        struct gtel_cgroup got = {{0}, {0}, {0}};
+        struct gtel_cgroup got = {.unit = ""};
         test_label = c[i].label;
         CHECK_INT(gtel_cgroup_parse(gtel_str_of(c[i].text), &got), 0);
         CHECK_STR(gtel_str_of(got.unit), c[i].unit);
@@ -201,7 +390,7 @@ static void check_none(void)
     static const char *const texts[] = {
         "", "\n", "x", "0::", "0::\n", "0:/\n", ":::/\n", "0::a/\n"};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        struct gtel_cgroup got = {"kept", "", ""};
+        struct gtel_cgroup got = {.unit = "kept"};
         test_label = texts[i];
         CHECK_INT(gtel_cgroup_parse(gtel_str_of(texts[i]), &got), -ENODATA);
         CHECK_STR(gtel_str_of(got.unit), "kept");
@@ -231,6 +420,8 @@ int main(void)
     check(systemd_cases, sizeof(systemd_cases) / sizeof(systemd_cases[0]));
     check(container_cases, sizeof(container_cases) / sizeof(container_cases[0]));
     check(kubernetes_cases, sizeof(kubernetes_cases) / sizeof(kubernetes_cases[0]));
+    check_jobs();
+    check_titles();
     check_none();
     check_long();
     return test_result();

@@ -77,8 +77,76 @@ static void test_no_gpu(void)
     gtel_tree_free(tree);
 }
 
+#define DEVICE "sys/devices/pci0000:00/0000:03:00.0"
+/* 25 W, counted in microjoules. */
+static const char counting[] =
+    "file " DEVICE "/uevent\n| DRIVER=i915\n| PCI_ID=8086:56A0\n| PCI_SLOT_NAME=0000:03:00.0\n"
+    "link sys/class/drm/card0 -> ../../devices/pci0000:00/0000:03:00.0/drm/card0\n"
+    "link " DEVICE "/drm/card0/device -> ../../../0000:03:00.0\n"
+    "file " DEVICE "/hwmon/hwmon3/name\n| i915\n"
+    "grow " DEVICE "/hwmon/hwmon3/energy1_input 1000000 25000000\nend\n";
+
+/* Whether a rate is reported after each step: not after a gap of more than ten intervals, nor in
+ * less than a tenth of one. What the interval is, is given or learned. */
+static void test_intervals(void)
+{
+    static const struct {
+        const char *label;
+        unsigned given_s;
+        struct {
+            unsigned ms;
+            bool has_rate;
+        } step[8]; /* up to one of 0 ms */
+    } cases[] = {
+        {"learned from two periods", 0, {{1000, true}, {1000, true}, {12000, false}, {1000, true}}},
+        {"nearly equal ones", 0, {{1000, true}, {1900, true}, {18000, true}, {20000, false}}},
+        {"not from one", 0, {{1000, true}, {12000, true}, {200000, true}}},
+        {"not from two that differ", 0, {{1000, true}, {2100, true}, {25000, true}}},
+        {"learned again",
+         0,
+         {{1000, true}, {1000, true}, {12000, false}, {12000, false}, {100000, true}}},
+        {"a call too soon", 0, {{10000, true}, {10000, true}, {900, false}, {10000, true}}},
+        {"given", 2, {{19000, true}, {21000, false}, {19000, true}, {100, false}, {2000, true}}},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct record record = {0};
+        struct gtel_sink sink = {&record, on_begin, on_put, on_end};
+        struct gtel_tree *tree = NULL;
+        struct gtel_options options;
+        struct gtel_context *context = NULL;
+        struct gtel_env env;
+        char error[128];
+        test_label = cases[i].label;
+        gtel_options_init(&options);
+        CHECK_INT(gtel_option_set(&options, GTEL_O_SOURCES, GTEL_STR("i915"), error, sizeof(error)),
+                  0);
+        if (!CHECK(gtel_tree_parse(gtel_str_of(counting), &tree, error, sizeof(error)) == 0))
+            return;
+        CHECK_INT(gtel_env_tree_init(tree, true, 0, &env), 0);
+        struct gtel_setup setup = {.env = &env,
+                                   .options = &options,
+                                   .sink = &sink,
+                                   .interval_ns = cases[i].given_s * UINT64_C(1000000000)};
+        if (!CHECK(gtel_context_new(&setup, &context) == 0))
+            return;
+        CHECK_INT(gtel_context_gather(context), 0);
+        for (size_t k = 0; cases[i].step[k].ms > 0; k++) {
+            gtel_env_tree_step(&env, cases[i].step[k].ms * UINT64_C(1000000));
+            record.of_metric[GTEL_M_GPU_POWER] = 0;
+            CHECK_INT(gtel_context_gather(context), 0);
+            if (!CHECK(record.of_metric[GTEL_M_GPU_POWER] == cases[i].step[k].has_rate))
+                printf("    step %zu\n", k);
+        }
+        gtel_context_free(context);
+        gtel_env_tree_done(&env);
+        gtel_tree_free(tree);
+    }
+    test_label = "";
+}
+
 int main(void)
 {
+    test_intervals();
     test_no_gpu();
     return test_result();
 }

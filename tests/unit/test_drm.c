@@ -42,6 +42,14 @@ static const char machine[] =
                      "file sys/devices/pci0000:00/0000:05:00.0/uevent\n"
                      "file sys/devices/pci0000:00/0000:05:00.0/vendor\n| 0x1002\n"
                      "file sys/devices/pci0000:00/0000:05:00.0/device\n| 0x73bf\n"
+                     /* an NPU, and an entry of its folder that is none */
+                     "link sys/class/accel/accel0 -> ../../devices/pci0000:00/0000:00:0b.0/accel/"
+                     "accel0\n"
+                     "link sys/devices/pci0000:00/0000:00:0b.0/accel/accel0/device -> "
+                     "../../../0000:00:0b.0\n"
+                     "file sys/devices/pci0000:00/0000:00:0b.0/uevent\n| DRIVER=intel_vpu\n"
+                     "| PCI_ID=8086:643E\n| PCI_SLOT_NAME=0000:00:0b.0\n"
+                     "dir sys/class/accel/accelerator\n"
                      "dir sys/devices/pci0000:00/0000:0a:00.0/drm/renderD130\n"
                      "dir sys/devices/pci0000:00/0000:0a:00.0/drm/renderD129\n"
                      "dir sys/devices/pci0000:00/0000:0a:00.0/drm/renderD1x\n"
@@ -84,6 +92,16 @@ static void check_list(const struct gtel_env *env)
     if (CHECK(n == 1)) {
         CHECK_INT(cards[0].vendor_id, 0x1002);
         CHECK_INT(cards[0].device_id, 0x73bf);
+        CHECK_STR(gtel_str_of(gtel_drm_folder(&cards[0])), "sys/class/drm");
+    }
+    CHECK(gtel_drm_has(env, GTEL_STR("intel_vpu")));
+    CHECK_INT(gtel_drm_list(env, &arena, GTEL_STR_NONE, &cards, &n, &missed), 0);
+    if (CHECK(n == 6)) {
+        CHECK_STR(gtel_str_of(cards[4].card), "card10");
+        CHECK(!cards[4].is_accel);
+        CHECK_STR(gtel_str_of(cards[5].card), "accel0");
+        CHECK_STR(gtel_str_of(cards[5].key), "0000:00:0b.0");
+        CHECK_STR(gtel_str_of(gtel_drm_folder(&cards[5])), "sys/class/accel");
     }
     gtel_arena_done(&arena);
 }
@@ -95,11 +113,13 @@ static void check_missed(struct env_fault *fault)
     struct gtel_drm_card *cards = NULL;
     size_t n = 0;
     size_t missed = 0;
-    env_fault_arm(fault, 5, -EIO); /* list, open, read of card1, open, read of card2 */
+    env_fault_arm(fault, 6, -EIO); /* two lists, open, read of card1, open, read of card2 */
     CHECK_INT(gtel_drm_list(&fault->env, &arena, GTEL_STR("xe"), &cards, &n, &missed), 0);
     CHECK_INT(n, 2);
     CHECK_INT(missed, 1);
     env_fault_arm(fault, 1, -EIO);
+    CHECK_INT(gtel_drm_list(&fault->env, &arena, GTEL_STR("xe"), &cards, &n, &missed), -EIO);
+    env_fault_arm(fault, 2, -EIO);
     CHECK_INT(gtel_drm_list(&fault->env, &arena, GTEL_STR("xe"), &cards, &n, &missed), -EIO);
     env_fault_arm(fault, 0, 0);
     gtel_arena_done(&arena);

@@ -153,7 +153,7 @@ static void test_regions(void)
         struct gtel_drm_regions got = {0};
         size_t n = 0;
         test_label = cases[i].label;
-        CHECK_INT(gtel_words_pack(gtel_str_of(cases[i].words), answer, sizeof(answer), &n), 0);
+        CHECK_INT(gtel_words_pack(gtel_str_of(cases[i].words), -1, answer, sizeof(answer), &n), 0);
         int r = cases[i].is_xe ? gtel_xe_regions_parse(answer, n, &got)
                                : gtel_i915_regions_parse(answer, n, &got);
         CHECK_INT(r, cases[i].rc);
@@ -187,7 +187,7 @@ static void test_engines(void)
     struct gtel_xe_engine list[3];
     size_t n = 0;
     size_t engines = 7;
-    CHECK_INT(gtel_words_pack(gtel_str_of(words), answer, sizeof(answer), &n), 0);
+    CHECK_INT(gtel_words_pack(gtel_str_of(words), -1, answer, sizeof(answer), &n), 0);
     CHECK_INT(gtel_xe_engines_parse(answer, n, list, 2, &engines), -E2BIG);
     CHECK_INT(gtel_xe_engines_parse(answer, n - 1, list, 3, &engines), -EINVAL);
     CHECK_INT(gtel_xe_engines_parse(answer, 7, list, 3, &engines), -EINVAL);

@@ -64,8 +64,38 @@ static const struct {
     {"  ", -EINVAL, ""},
 };
 
+static const char amd_list[] = "# List of AMDGPU IDs\n#\n\n1.0.0\n"
+                               "744C,\tC8,\tAMD Radeon RX 7900 XTX\n"
+                               "744C,\tCC,\tAMD Radeon RX 7900 XT\n"
+                               "744C,\tCF\n"
+                               "73BF,\tC0,\t\n"
+                               "73BF,\tC1,\tAMD Radeon RX 6800 XT, boxed";
+
+static const struct {
+    uint16_t device;
+    uint16_t revision;
+    int rc;
+    const char *want;
+} amd_cases[] = {
+    {0x744c, 0xc8, 0, "AMD Radeon RX 7900 XTX"},
+    {0x744c, 0xcc, 0, "AMD Radeon RX 7900 XT"},
+    {0x73bf, 0xc1, 0, "AMD Radeon RX 6800 XT, boxed"},
+    {0x744c, 0xc9, -ENOENT, ""},
+    {0x744c, 0xcf, -ENOENT, ""},
+    {0x73bf, 0xc0, -ENOENT, ""},
+    {0, 0, -ENOENT, ""},
+};
+
 static void test_parsers(void)
 {
+    for (size_t i = 0; i < sizeof(amd_cases) / sizeof(amd_cases[0]); i++) {
+        struct gtel_str got = GTEL_STR_NONE;
+        test_label = amd_cases[i].want;
+        CHECK_INT(gtel_amd_ids_find(gtel_str_of(amd_list), amd_cases[i].device,
+                                    amd_cases[i].revision, &got),
+                  amd_cases[i].rc);
+        CHECK_STR(got, amd_cases[i].want);
+    }
     for (size_t i = 0; i < sizeof(list_cases) / sizeof(list_cases[0]); i++) {
         struct gtel_str got = GTEL_STR_NONE;
         test_label = list_cases[i].want;
@@ -81,6 +111,12 @@ static void test_parsers(void)
                                        sizeof(buf)),
                   market_cases[i].rc);
         CHECK_STR(gtel_str_of(buf), market_cases[i].want);
+    }
+    test_label = "a name that does not fit";
+    for (size_t size = 7; size <= 9; size++) { /* a letter more than the code and a blank */
+        char buf[32] = "";
+        CHECK_INT(gtel_pci_market_name(GTEL_STR("Orion [Arc]"), GTEL_STR("Intel"), buf, size), 1);
+        CHECK_STR(gtel_str_of(buf), size == 7 ? "Orion" : size == 8 ? "Orion A" : "Orion Ar");
     }
     test_label = "";
 }

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "harness/alloc_fault.h"
 #include "harness/env_fault.h"
+#include "host/fs.h"
 #include "host/process.h"
 #include "recording/tree.h"
 #include "parse/passwd.h"
@@ -10,7 +11,9 @@
 #include "harness/test.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -106,18 +109,19 @@ static const char machine[] =
     "end\n";
 
 enum {
-    EVERYTHING = GTEL_WHO_NAME | GTEL_WHO_USER | GTEL_WHO_UNIT | GTEL_WHO_CONTAINER | GTEL_WHO_POD
+    EVERYTHING = GTEL_WHO_NAME | GTEL_WHO_USER | GTEL_WHO_UNIT | GTEL_WHO_CONTAINER | GTEL_WHO_POD |
+                 GTEL_WHO_JOB
 };
 
 /* One text of all, so that a case is a line. */
 static const char *join(const struct gtel_process_who *who, char *buf, size_t size)
 {
-    (void)snprintf(buf, size, "%s|%s|%s|%s|%s", who->name, who->user, who->unit, who->container,
-                   who->pod);
+    (void)snprintf(buf, size, "%s|%s|%s|%s|%s|%s", who->name, who->user, who->unit, who->container,
+                   who->pod, who->job);
     return buf;
 }
 
-#define EMPTY "||||"
+#define EMPTY "|||||"
 
 static const struct {
     const char *label;
@@ -130,35 +134,35 @@ static const struct {
      {42, 567},
      EVERYTHING,
      0,
-     "ff?mpeg|al?ice|crio-" ID ".scope|0123456789ab|7881ed9e-c63e-4425-b5e0-ac55a08ae939"},
-    {"any process of the pid", {42, 0}, GTEL_WHO_NAME, 0, "ff?mpeg||||"},
-    {"the container alone", {42, 567}, GTEL_WHO_CONTAINER, 0, "|||0123456789ab|"},
-    {"the user alone", {42, 567}, GTEL_WHO_USER, 0, "|al?ice|||"},
+     "ff?mpeg|al?ice|crio-" ID ".scope|0123456789ab|7881ed9e-c63e-4425-b5e0-ac55a08ae939|"},
+    {"any process of the pid", {42, 0}, GTEL_WHO_NAME, 0, "ff?mpeg|||||"},
+    {"the container alone", {42, 567}, GTEL_WHO_CONTAINER, 0, "|||0123456789ab||"},
+    {"the user alone", {42, 567}, GTEL_WHO_USER, 0, "|al?ice||||"},
     {"nothing", {42, 567}, 0, 0, EMPTY},
-    {"another process of that pid", {42, 568}, EVERYTHING, -ESRCH, "untouched||||"},
-    {"no such process", {41, 0}, EVERYTHING, -ESRCH, "untouched||||"},
-    {"texts that make no sense", {43, 0}, EVERYTHING, -EINVAL, "|7|||"},
+    {"another process of that pid", {42, 568}, EVERYTHING, -ESRCH, "untouched|||||"},
+    {"no such process", {41, 0}, EVERYTHING, -ESRCH, "untouched|||||"},
+    {"texts that make no sense", {43, 0}, EVERYTHING, -EINVAL, "|7||||"},
     {"the same with a start", {43, 5}, EVERYTHING, -EINVAL, EMPTY},
-    {"may not be read", {44, 9}, EVERYTHING, 0, "secret|root|||"},
-    {"no cgroups", {45, 9}, EVERYTHING, 0, "small|root|||"},
-    {"the name may not be read", {46, 0}, EVERYTHING, 0, "|root|a.service||"},
+    {"may not be read", {44, 9}, EVERYTHING, 0, "secret|root||||"},
+    {"no cgroups", {45, 9}, EVERYTHING, 0, "small|root||||"},
+    {"the name may not be read", {46, 0}, EVERYTHING, 0, "|root|a.service|||"},
     {"the start may not be read", {46, 9}, EVERYTHING, 0, EMPTY},
-    {"broken", {47, 9}, EVERYTHING, -EIO, "broken|root|||"},
+    {"broken", {47, 9}, EVERYTHING, -EIO, "broken|root||||"},
 };
 
 static void check_who(const struct gtel_env *env)
 {
-    struct gtel_users users = {0};
-    char buf[400];
+    struct gtel_process_book book = {.jobs.uses = 0};
+    char buf[500];
     for (size_t i = 0; i < GTEL_ARRAY_LEN(who_cases); i++) {
         struct gtel_process_who who = {.name = "untouched"};
         test_label = who_cases[i].label;
-        CHECK_INT(gtel_process_who(env, &users, who_cases[i].process, who_cases[i].wanted, &who),
+        CHECK_INT(gtel_process_who(env, &book, who_cases[i].process, who_cases[i].wanted, &who),
                   who_cases[i].rc);
         CHECK_STR(gtel_str_of(join(&who, buf, sizeof(buf))), who_cases[i].want);
     }
     test_label = "";
-    gtel_users_done(&users);
+    gtel_process_book_done(&book);
 }
 
 /* A process goes, and another one gets its pid. */
@@ -190,18 +194,18 @@ static void walk(const struct gtel_env *inner, int error)
 {
     static struct env_fault fault;
     struct gtel_process_who whole = {.name = ""};
-    struct gtel_users users = {0};
-    char want[400];
-    char got[400];
+    struct gtel_process_book book = {.jobs.uses = 0};
+    char want[500];
+    char got[500];
     env_fault_init(&fault, inner);
-    CHECK_INT(gtel_process_who(&fault.env, &users, who_cases[0].process, EVERYTHING, &whole), 0);
-    gtel_users_done(&users);
+    CHECK_INT(gtel_process_who(&fault.env, &book, who_cases[0].process, EVERYTHING, &whole), 0);
+    gtel_process_book_done(&book);
     const uint64_t calls = fault.calls;
     CHECK(calls >= 7); /* a check, and three files to open and read */
     for (uint64_t at = 1; at <= calls; at++) {
         struct gtel_process_who who = whole;
         env_fault_arm(&fault, at, error);
-        int r = gtel_process_who(&fault.env, &users, who_cases[0].process, EVERYTHING, &who);
+        int r = gtel_process_who(&fault.env, &book, who_cases[0].process, EVERYTHING, &who);
         CHECK(fault.has_failed);
         CHECK(r == 0 || r == -ESRCH || r == error);
         CHECK_INT(fault.open_files, 0);
@@ -210,11 +214,11 @@ static void walk(const struct gtel_env *inner, int error)
         CHECK(who.user[0] == '\0' || strcmp(who.user, whole.user) == 0 ||
               strcmp(who.user, "1000") == 0);
         CHECK(who.pod[0] == '\0' || strcmp(who.pod, whole.pod) == 0);
-        gtel_users_done(&users);
+        gtel_process_book_done(&book);
         env_fault_arm(&fault, 0, 0);
-        CHECK_INT(gtel_process_who(&fault.env, &users, who_cases[0].process, EVERYTHING, &who), 0);
+        CHECK_INT(gtel_process_who(&fault.env, &book, who_cases[0].process, EVERYTHING, &who), 0);
         CHECK_STR(gtel_str_of(join(&who, got, sizeof(got))), join(&whole, want, sizeof(want)));
-        gtel_users_done(&users);
+        gtel_process_book_done(&book);
     }
 }
 
@@ -247,6 +251,156 @@ static void test_machine(void)
     walk(&env, -EMFILE);
     check_no_memory(&env);
     check_life(&env);
+    gtel_env_tree_done(&env);
+    gtel_tree_free(tree);
+}
+
+/* ---- Slurm ---- */
+
+#define STEPD "/system.slice/slurmstepd.scope/"
+#define FLUX "/user.slice/user-765.slice/user@765.service/imp-shell-4-fPY66riwfnP.service"
+#define SLURMD "/system.slice/slurmd.service"
+
+/*
+ * 100 is of a step whose daemon is in its cgroup, 200 of one whose cgroups cannot be read, 300 of
+ * one with a SLUID that nobody can translate, 400 of a Slurm without cgroups, 500 of a user who has
+ * made a daemon's title, 600 of Flux, 700 of the user that runs Flux.
+ */
+static const struct {
+    uint32_t pid;
+    uint32_t parent;
+    uint32_t owner;
+    const char *cgroup;
+    const char *cmdline;
+} slurm_processes[] = {
+    {98, 1, 0, "/", "sleep"},
+    {99, 1, 0, STEPD "s5K1KKYAYG5D00/step_0/slurm", "slurmstepd: [3385.0]"},
+    {100, 99, 1000, STEPD "s5K1KKYAYG5D00/step_0/user/task_0", "train"},
+    {101, 1, 1000, STEPD "s5K1KKYAYG5D00/step_1/user/task_0", "late"},
+    {198, 1, 0, "/", "slurmstepd: [77.batch stepmgr]"},
+    {199, 198, 1000, STEPD "sEKNKTV3WPV500/step_batch/user/task_0", "bash"},
+    {200, 199, 1000, STEPD "sEKNKTV3WPV500/step_batch/user/task_0", "train"},
+    {300, 1, 1000, STEPD "s0000000000001/step_0/user/task_0", "train"},
+    {399, 1, 0, SLURMD, "slurmstepd: [12.extern]"},
+    {400, 399, 1000, SLURMD, "train"},
+    {499, 1, 1000, SLURMD, "slurmstepd: [1.0]"},
+    {500, 499, 1000, SLURMD, "forger"},
+    {600, 1, 1000, FLUX, "train"},
+    {700, 1, 765, FLUX, "train"},
+    {800, 801, 1000, SLURMD, "train"},
+    {801, 800, 1000, SLURMD, "loop"},
+};
+
+static void add_slurm_process(struct gtel_buf *text, size_t i, uint32_t parent)
+{
+    uint32_t pid = slurm_processes[i].pid;
+    gtel_buf_printf(text,
+                    "file proc/%" PRIu32 "/stat\n| %" PRIu32 " (a) S %" PRIu32
+                    " 1 1 0 -1 0 1 0 0 0 0 0 0 0 20 0 1 0 %" PRIu32 BEHIND "\n",
+                    pid, pid, parent, pid);
+    gtel_buf_printf(text, "file proc/%" PRIu32 "/cgroup\n| 0::%s\n", pid,
+                    slurm_processes[i].cgroup);
+    gtel_buf_printf(text,
+                    "file proc/%" PRIu32 "/cmdline\n| %s\nowner proc/%" PRIu32 " %" PRIu32 "\n",
+                    pid, slurm_processes[i].cmdline, pid, slurm_processes[i].owner);
+}
+
+/* A second later the daemons of the first two jobs have gone, and the third has one. */
+static void write_slurm_machine(struct gtel_buf *text)
+{
+    gtel_buf_init(text, 1 << 16);
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(slurm_processes); i++)
+        add_slurm_process(text, i, slurm_processes[i].parent);
+    gtel_buf_printf(text, "file sys/fs/cgroup" STEPD
+                          "s5K1KKYAYG5D00/step_0/slurm/cgroup.procs\n| 98\n| 99\n"
+                          "at 1s\ngone proc/99\ngone proc/198\n");
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(slurm_processes); i++)
+        if (slurm_processes[i].pid == 300)
+            add_slurm_process(text, i, 399);
+    gtel_buf_printf(text, "end\n");
+}
+
+static const struct {
+    const char *label;
+    uint32_t pid;
+    const char *job;
+} slurm_cases[] = {
+    {"the daemon in the step's cgroup", 100, "3385"},
+    {"another step of the same job", 101, "3385"},
+    {"a daemon among the parents", 200, "77"},
+    {"nobody translates it", 300, "s0000000000001"},
+    {"no cgroups of Slurm", 400, "12"},
+    {"a title of a user's process", 500, ""},
+    {"Flux", 600, "fPY66riwfnP"},
+    {"the user that runs Flux", 700, ""},
+    {"parents in a circle", 800, ""},
+};
+
+/* What was found once stays, also where a later question would be answered in another way. */
+static void test_slurm(void)
+{
+    struct gtel_tree *tree = NULL;
+    struct gtel_env env;
+    struct gtel_process_book book = {.jobs.uses = 0};
+    static struct env_fault fault;
+    char error[200];
+    struct gtel_buf text;
+    write_slurm_machine(&text);
+    bool is_made = CHECK(gtel_tree_parse(gtel_buf_text(&text), &tree, error, sizeof(error)) == 0);
+    gtel_buf_done(&text);
+    if (!is_made || !CHECK(gtel_env_tree_init(tree, true, 0, &env) == 0))
+        return;
+    env_fault_init(&fault, &env);
+    for (int round = 0; round < 2; round++) {
+        for (size_t i = 0; i < GTEL_ARRAY_LEN(slurm_cases); i++) {
+            const struct gtel_process_id id = {slurm_cases[i].pid, slurm_cases[i].pid};
+            struct gtel_process_who who = {.name = ""};
+            uint64_t before = fault.calls;
+            test_label = slurm_cases[i].label;
+            CHECK_INT(gtel_process_who(&fault.env, &book, id, GTEL_WHO_JOB, &who), 0);
+            CHECK_STR(gtel_str_of(who.job), slurm_cases[i].job);
+            if (round > 0) /* its cgroup and stat, and the owner of a process of Flux */
+                CHECK(fault.calls - before <= 7);
+        }
+        gtel_env_tree_step(&env, 1000000000);
+    }
+    test_label = "without a book";
+    struct gtel_process_who who = {.name = ""};
+    CHECK_INT(gtel_process_who(&env, NULL, (struct gtel_process_id){100, 0}, GTEL_WHO_JOB, &who),
+              0);
+    CHECK_STR(gtel_str_of(who.job), "s5K1KKYAYG5D00");
+    test_label = "";
+    gtel_process_book_done(&book);
+    gtel_env_tree_done(&env);
+    gtel_tree_free(tree);
+}
+
+/* More jobs than are remembered: the oldest is forgotten, the others are not asked for again. */
+static void test_many_jobs(void)
+{
+    struct gtel_env env;
+    struct gtel_tree *tree = NULL;
+    struct gtel_slurm_jobs jobs = {.uses = 0};
+    static struct env_fault fault;
+    char error[200];
+    char sluid[16];
+    if (!CHECK(gtel_tree_parse(GTEL_STR("end\n"), &tree, error, sizeof(error)) == 0) ||
+        !CHECK(gtel_env_tree_init(tree, true, 0, &env) == 0))
+        return;
+    env_fault_init(&fault, &env);
+    for (uint32_t i = 0; i <= GTEL_SLURM_JOBS_MAX; i++) {
+        (void)snprintf(sluid, sizeof(sluid), "s%013u", (unsigned)i);
+        const struct gtel_slurm_process process = {.sluid = gtel_str_of(sluid), .pid = 9};
+        CHECK_STR(gtel_str_of(gtel_slurm_number(&jobs, &fault.env, &process)), "");
+    }
+    uint64_t calls = fault.calls;
+    CHECK(calls > 0);
+    for (uint32_t i = GTEL_SLURM_JOBS_MAX + 1; i-- > 0;) {
+        (void)snprintf(sluid, sizeof(sluid), "s%013u", (unsigned)i);
+        const struct gtel_slurm_process process = {.sluid = gtel_str_of(sluid), .pid = 9};
+        (void)gtel_slurm_number(&jobs, &fault.env, &process);
+        CHECK(i == 0 ? fault.calls > calls : fault.calls == calls);
+    }
     gtel_env_tree_done(&env);
     gtel_tree_free(tree);
 }
@@ -386,6 +540,8 @@ int main(void)
 {
     test_parsers();
     test_machine();
+    test_slurm();
+    test_many_jobs();
     test_users();
     test_long_list();
     test_real();

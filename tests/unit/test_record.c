@@ -234,6 +234,25 @@ static void test_messages(void)
 }
 
 /* Times are written in the largest unit that holds them. */
+/* Bytes with a NUL inside; a text that ends in NULs stays one. */
+static void test_binary(void)
+{
+    static const char text[] =
+        "binary sys/a/table\n"
+        "| 1:17 1:0 1:255 1:3 1:0 1:0 1:0 1:0 1:1 1:2 1:3 1:4 1:5 1:6 1:7 1:8\n"
+        "| 1:0\n"
+        "file sys/a/text\n| 5\n| ??\nend\n";
+    static struct recorder recorder;
+    test_label = "binary";
+    if (!start(&recorder, "binary sys/a/table\n| 2:17 1:255 5:3 9:0x0807060504030201\n"
+                          "binary sys/a/text\n| 1:53 1:10 2:0\nend\n"))
+        return;
+    CHECK_INT(read_file(&recorder.env, "sys/a/table"), 0);
+    CHECK_INT(read_file(&recorder.env, "sys/a/text"), 0);
+    CHECK_STR(gtel_str_of(finish(&recorder)), text);
+    stop(&recorder);
+}
+
 static void test_times(void)
 {
     static const char text[] = "file a/b\n| 1\nat 1s\nfile a/b\n| 2\nat 1500ms\nfile a/b\n| 3\n"
@@ -327,6 +346,7 @@ int main(void)
     test_states();
     test_messages();
     test_times();
+    test_binary();
     test_processes();
     return test_result();
 }

@@ -84,6 +84,8 @@ static const struct {
     {"ip 4 of a cloud", "file proc/7/comm\n| ip-10-20-30-41\n", "10-20-30-41"},
     {"ip 6", "file sys/a\n| 2001:db8:1:2:3:4:5:6\n", "2001:db8"},
     {"ip 6, short", "file sys/a\n| fe80::21b:21ff:fe0a:ffe0\n", "21b:21ff"},
+    {"ip 6, two groups", "file sys/a\n| fe80::beef\n", "beef"},
+    {"ip 6, seven groups and a gap", "file sys/a\n| 2001:db8:1:2:3:4::6\n", "2001:db8"},
     {"mail", "file sys/a\n| <otto.normal@mail.invalid>\n", "otto"},
     {"what a program says it is", "file proc/7/fdinfo/4\n| drm-client-name:\tMy Secret (Otto)\n",
      "secret"},

@@ -42,6 +42,9 @@ static const struct {
     {"char without a minor", "char proc/5/fd/3 226\nend\n", -EINVAL, "MAJOR:MINOR"},
     {"char beyond 32 bits", "char a 226:4294967296\nend\n", -EINVAL, "MAJOR:MINOR"},
     {"owner without a number", "owner proc/5 root\nend\n", -EINVAL, "PATH UID"},
+    {"binary file with a bad word", "binary a\n| 2:120 x\nend\n", -EINVAL, "expected: | WIDTH"},
+    {"binary file that is too long", "binary a\n| 8192:0\n| 1:0\nend\n", -EINVAL, "at most 8 KiB"},
+    {"query with a counter", "query a xe 1\n| 4:1+1\nend\n", -EINVAL, "expected: | WIDTH"},
     {"content without a file", "| x\nend\n", -EINVAL, "unknown word"},
 };
 
@@ -318,6 +321,26 @@ static void with_machine(const char *text, void (*test)(struct gtel_tree *, stru
     gtel_tree_free(tree);
 }
 
+/* Bytes are what their words say at the time of the read; another state starts counters again. */
+static void test_binary(struct gtel_tree *tree, struct gtel_env *env)
+{
+    static const unsigned char want[][6] = {{0x78, 0, 1, 3, 254, 255},
+                                            {0x78, 0, 1, 3, 3, 0}, /* turned */
+                                            {0x78, 0, 1, 3, 7, 0}};
+    unsigned char bytes[16];
+    (void)tree;
+    test_label = "binary";
+    int handle = env->ops->file_open(env->arg, "table");
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(want); i++) {
+        CHECK_INT(env->ops->file_read(env->arg, handle, bytes, sizeof(bytes)), 6);
+        CHECK(memcmp(bytes, want[i], 6) == 0);
+        CHECK_INT(env->ops->file_read(env->arg, handle, bytes, 4), 4); /* cut */
+        gtel_env_tree_step(env, 2000000000);
+    }
+    CHECK_INT(env->ops->file_read(env->arg, handle, bytes, sizeof(bytes)), -EIO);
+    env->ops->file_close(env->arg, handle);
+}
+
 int main(void)
 {
     test_parse();
@@ -325,6 +348,9 @@ int main(void)
     test_limits();
     with_machine(machine, test_states);
     with_machine(processes, test_processes);
+    with_machine("binary table\n| 2:0x78 1:1 1:3\n| 2:65534+2.5\nat 4s\nbinary table\n"
+                 "| 2:120 1:1 1:3 2:7+100\nat 5s\nerror table EIO\nend\n",
+                 test_binary);
     with_machine("dir list/card10\ndir list/card2\ndir list/card1\ndir list/card10-DP-1\nend\n",
                  test_listing);
     return test_result();

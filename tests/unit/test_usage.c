@@ -63,16 +63,17 @@ static void test_absent(void)
     machine_free(m);
 }
 
-/* Whatever stands between the two rows is an amount of memory of processes. */
+/* Whatever stands between the two rows is an amount of processes that adds up, mostly memory. */
 static void test_kinds(void)
 {
-    test_label = "kinds of memory";
+    test_label = "kinds of amounts";
     for (int metric = GTEL_M_PROCESS_MEMORY; metric < GTEL_M_PROCESS_BUSY; metric++) {
         const struct gtel_metric_row *row = gtel_metric_row((enum gtel_metric)metric);
         uint64_t bytes = 7;
         struct gtel_use_memory memory = {0};
         CHECK_INT(row->measurement, GTEL_MEASUREMENT_GPU_PROCESS);
-        CHECK(strcmp(row->unit, "By") == 0 && row->kind == GTEL_KIND_GAUGE);
+        CHECK(row->kind == GTEL_KIND_GAUGE);
+        CHECK(strcmp(row->unit, "By") == 0 || metric > GTEL_M_PROCESS_MEMORY_SYSTEM);
         CHECK(!gtel_use_memory_get(&memory, (enum gtel_metric)metric, &bytes) && bytes == 7);
         gtel_use_memory_put(&memory, (enum gtel_metric)metric, 0);
         CHECK(gtel_use_memory_get(&memory, (enum gtel_metric)metric, &bytes) && bytes == 0);
@@ -255,31 +256,43 @@ static const struct {
     {"jellyfin", 105, "0::/system.slice/jellyfin.service\n"},
     {"kworker/0:1", 0, "0::/\n"},
     {"old", 7, NULL},
+    {"train", 1001, "0::/system.slice/slurmstepd.scope/job_4711/step_0/user/task_0\n"},
 };
 
 static const struct {
     const char *tags;
     const char *line[GTEL_ARRAY_LEN(people)]; /* of each process: all values, joined */
 } tag_cases[] = {
-    {"", {"python3|||||", "python3|||||", "jellyfin|||||", "kworker/0:1|||||", "old|||||"}},
+    {"",
+     {"python3||||||||", "python3||||||||", "jellyfin||||||||", "kworker/0:1||||||||",
+      "old||||||||", "train||||||||"}},
     {"container",
-     {"python3|0123456789ab||||", "python3|0123456789ab||||", "jellyfin|||||", "kworker/0:1|||||",
-      "old|||||"}},
+     {"python3|0123456789ab|||||||", "python3|0123456789ab|||||||", "jellyfin||||||||",
+      "kworker/0:1||||||||", "old||||||||", "train||||||||"}},
     {"pod_uid",
-     {"python3|||||", ("python3||" POD "|||"), "jellyfin|||||", "kworker/0:1|||||", "old|||||"}},
+     {"python3||||||||", ("python3||||" POD "||||"), "jellyfin||||||||", "kworker/0:1||||||||",
+      "old||||||||", "train||||||||"}},
     {"pod_uid,container",
-     {"python3|0123456789ab||||", ("python3|0123456789ab|" POD "|||"), "jellyfin|||||",
-      "kworker/0:1|||||", "old|||||"}},
+     {"python3|0123456789ab|||||||", ("python3|0123456789ab|||" POD "||||"), "jellyfin||||||||",
+      "kworker/0:1||||||||", "old||||||||", "train||||||||"}},
     {"user,unit",
-     {("python3|||docker-" HEX64 ".scope|1000|"), ("python3|||cri-containerd-" HEX64 ".scope|0|"),
-      "jellyfin|||jellyfin.service|105|", "kworker/0:1||||0|", "old||||7|"}},
+     {("python3||||||docker-" HEX64 ".scope|1000|"),
+      ("python3||||||cri-containerd-" HEX64 ".scope|0|"), "jellyfin||||||jellyfin.service|105|",
+      "kworker/0:1|||||||0|", "old|||||||7|", "train||||||slurmstepd.scope|1001|"}},
     {"pid",
-     {"python3|||||200", "python3|||||201", "jellyfin|||||202", "kworker/0:1|||||203",
-      "old|||||204"}},
+     {"python3||||||||200", "python3||||||||201", "jellyfin||||||||202", "kworker/0:1||||||||203",
+      "old||||||||204", "train||||||||205"}},
     {"container,unit,user,pid",
-     {"python3|0123456789ab||docker-" HEX64 ".scope|1000|200",
-      "python3|0123456789ab||cri-containerd-" HEX64 ".scope|0|201",
-      "jellyfin|||jellyfin.service|105|202", "kworker/0:1||||0|203", "old||||7|204"}},
+     {"python3|0123456789ab|||||docker-" HEX64 ".scope|1000|200",
+      "python3|0123456789ab|||||cri-containerd-" HEX64 ".scope|0|201",
+      "jellyfin||||||jellyfin.service|105|202", "kworker/0:1|||||||0|203", "old|||||||7|204",
+      "train||||||slurmstepd.scope|1001|205"}},
+    {"job_id",
+     {"python3||||||||", "python3||||||||", "jellyfin||||||||", "kworker/0:1||||||||",
+      "old||||||||", "train|||||4711|||"}},
+    {"job_id,pid",
+     {"python3||||||||200", "python3||||||||201", "jellyfin||||||||202", "kworker/0:1||||||||203",
+      "old||||||||204", "train|||||4711|||205"}},
 };
 
 static bool has_line(const struct machine *m, const char *want, uint64_t memory)

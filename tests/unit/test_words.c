@@ -32,6 +32,11 @@ static const struct {
     {"negative", "4:-1", -EINVAL, 0, {0}},
     {"hexadecimal without 0x", "4:ff", -EINVAL, 0, {0}},
     {"blank inside", "4: 1", -EINVAL, 0, {0}},
+    {"a counter after 2.5 s", "4:7+10 2:0x1+0.5", 0, 6, {32, 0, 0, 0, 2, 0}},
+    {"a counter that has turned", "1:250+4 4:4294967295+2", 0, 5, {4, 4, 0, 0, 0}},
+    {"a counter that shrinks", "4:7+-1", -EINVAL, 0, {0}},
+    {"a counter without a rate", "4:7+", -EINVAL, 0, {0}},
+    {"a counter beyond all", "8:0+1e19", -ERANGE, 0, {0}},
 };
 
 int main(void)
@@ -40,11 +45,15 @@ int main(void)
         unsigned char bytes[12] = {0};
         size_t n = 0;
         test_label = cases[i].label;
-        CHECK_INT(gtel_words_pack(gtel_str_of(cases[i].text), bytes, sizeof(bytes), &n),
+        CHECK_INT(gtel_words_pack(gtel_str_of(cases[i].text), 2.5, bytes, sizeof(bytes), &n),
                   cases[i].rc);
         CHECK_INT(n, cases[i].n);
         if (cases[i].rc == 0)
             CHECK(memcmp(bytes, cases[i].bytes, sizeof(bytes)) == 0);
     }
+    unsigned char bytes[4];
+    size_t n;
+    test_label = "no counter where there may be none";
+    CHECK_INT(gtel_words_pack(GTEL_STR("4:7+1"), -1, bytes, sizeof(bytes), &n), -EINVAL);
     return test_result();
 }

@@ -13,7 +13,7 @@ static const uint64_t keep_ns = 90000000000;
 /* A first scan of many descriptors is not left to the gathers alone. */
 static const uint64_t first_ns = 100000000;
 
-static const char *const origins[] = {"DRM clients", NULL};
+static const char *const origins[] = {"DRM clients", "DRM clients and KFD", NULL};
 
 static bool present(const struct gtel_env *env)
 {
@@ -92,7 +92,7 @@ static int sample(void *p, struct gtel_registry *registry, struct gtel_batch *ba
         gtel_client_table_reset(&state->table);
         return state->needs_discovery ? -ENODEV : 0;
     }
-    gtel_clients_list_kfd(state);
+    gtel_clients_read_kfd(state);
     state->scan_error = scan(state);
     if (gtel_clients_has_processes(state)) {
         gtel_clients_update_rests(state);
@@ -134,6 +134,7 @@ static int tick(void *p, struct gtel_registry *registry, struct gtel_batch *batc
 static void close_source(void *p)
 {
     struct gtel_clients *state = p;
+    gtel_clients_close_kfd(state);
     gtel_clients_close_devices(state);
     gtel_scan_free(state->scan);
     gtel_client_table_done(&state->table);
@@ -146,7 +147,8 @@ const struct gtel_source gtel_source_drm_clients = {
     .lane = "clients",
     .vendor = "clients",
     .summary = "GPU memory and engine time of each process, and engine use where every process "
-               "can be read, from DRM fdinfo",
+               "can be read, from DRM fdinfo; memory, evictions and compute units of ROCm "
+               "processes, from KFD",
     .needs = "Linux 5.19 or newer (memory on Intel 6.8, xe engines 6.11); CAP_SYS_PTRACE for the "
              "processes of other users",
     .seen = "not tried on hardware",

@@ -12,6 +12,8 @@
  *
  * memory.h defines what counts as memory of a client. A buffer that two clients share is counted
  * for both, and in what is shared.
+ *
+ * Work and memory of ROCm processes is known from KFD, too (kfd.c), and joined with their clients.
  */
 #ifndef GTEL_SOURCES_CLIENTS_CLIENTS_H
 #define GTEL_SOURCES_CLIENTS_CLIENTS_H
@@ -30,7 +32,8 @@
 enum {
     GTEL_CLIENT_DEVICES_MAX = 256,
     GTEL_CLIENT_ENGINE_NAME_MAX = 32,
-    GTEL_CLIENT_KFD_MAX = 512 /* with more, any process may be one of them */
+    GTEL_CLIENT_KFD_MAX = 2048,     /* with more, any process may be one of them */
+    GTEL_CLIENT_KFD_NODES_MAX = 128 /* GPUs and partitions; more are not known */
 };
 
 /* An engine name of a device. */
@@ -90,17 +93,51 @@ struct gtel_client_device {
     struct gtel_client_engine engine[GTEL_CLIENT_ENGINES_MAX];
 };
 
-/* Processes as KFD lists them. */
-struct gtel_client_kfd_list {
-    uint32_t pid[GTEL_CLIENT_KFD_MAX];
-    size_t n;
-    int error;      /* why they could not be listed; 0: they were, or there is no KFD */
-    bool is_anyone; /* it is not known which processes these are */
+/* A GPU, or a partition of one, as KFD has it. */
+struct gtel_client_kfd_node {
+    uint32_t id;
+    uint32_t device; /* position in the list of devices */
+};
+
+enum gtel_client_kfd_file {
+    GTEL_CLIENT_KFD_VRAM,
+    GTEL_CLIENT_KFD_EVICTED,
+    GTEL_CLIENT_KFD_UNITS,
+    GTEL_CLIENT_KFD_FILES
+};
+
+/* What a process has of a node. */
+struct gtel_client_kfd_use {
+    struct gtel_fs_file file[GTEL_CLIENT_KFD_FILES];
+    uint32_t absent; /* a bit per file: it is not there */
+    int error;       /* of vram, in this gather */
+    bool was_used;   /* in the gather before */
+    uint64_t vram;   /* bytes */
+};
+
+struct gtel_client_kfd_process {
+    uint32_t pid;
+    uint32_t gathers;                /* in which it was read */
+    bool is_listed;                  /* in this gather; else in the one before */
+    bool has_queues;                 /* without VRAM */
+    bool had_queues;                 /* in the gather before */
+    struct gtel_client_kfd_use *use; /* one per node */
 };
 
 struct gtel_client_kfd {
-    struct gtel_client_kfd_list list[2]; /* of this gather and of the one before */
-    unsigned now;
+    struct gtel_client_kfd_node node[GTEL_CLIENT_KFD_NODES_MAX]; /* by device */
+    size_t nodes;
+    int nodes_error; /* why some, or whose pids there are, is not known; 0: all is */
+    struct gtel_client_kfd_process list[2][GTEL_CLIENT_KFD_MAX]; /* by pid */
+    struct gtel_client_kfd_process *process;                     /* the one of this gather */
+    size_t n;
+    struct gtel_client_kfd_process *last; /* the one of the gather before */
+    size_t before;
+    size_t passed; /* of these, while processes are listed */
+    size_t listed; /* in this gather */
+    size_t kept;   /* files that are open */
+    size_t kept_max;
+    int error;            /* why processes could not be listed; 0: they were, or there is no KFD */
     bool has_user_queues; /* amdgpu lets clients have queues of their own */
 };
 
@@ -169,16 +206,25 @@ void gtel_clients_close_devices(struct gtel_clients *state);
 
 /* kfd.c */
 
-/* At a discovery: whether clients of amdgpu have queues of their own. Fixed while it is loaded. */
-void gtel_clients_check_queues(struct gtel_clients *state);
+/*
+ * At a discovery: KFD's nodes, and whether clients of amdgpu have queues of their own. hidden: why
+ * our pid namespace is not known, or 0. False: something of it failed, and is to be tried again.
+ */
+bool gtel_clients_find_kfd(struct gtel_clients *state, int hidden);
 /* When a gather begins: which processes have work that is in no text. */
-void gtel_clients_list_kfd(struct gtel_clients *state);
+void gtel_clients_read_kfd(struct gtel_clients *state);
 /* A bit for each class of engines in which a process may have such work on the device. */
 uint32_t gtel_clients_hidden_of(const struct gtel_clients *state,
                                 const struct gtel_client_device *device, uint32_t pid);
 /* Whether any process may: then no sum over clients is the device's. */
 bool gtel_clients_is_hidden(const struct gtel_clients *state,
                             const struct gtel_client_device *device);
+/* False: a file of KFD failed, so that more may be used of the device than is in texts. */
+bool gtel_clients_is_kfd_read(const struct gtel_clients *state,
+                              const struct gtel_client_device *device);
+/* After all clients were reported: what processes use as KFD has it. */
+void gtel_clients_report_kfd(struct gtel_clients *state, struct gtel_batch *batch);
+void gtel_clients_close_kfd(struct gtel_clients *state);
 
 /* texts.c */
 

@@ -3,6 +3,7 @@
 #include "sources/clients/clients.h"
 
 #include "sources/drm/cards.h"
+#include "sources/drm/hwmon.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -110,35 +111,11 @@ static int64_t find_or_add(struct gtel_clients *state, const char *key)
     return (int64_t)state->n++;
 }
 
-static int find_hwmon(void *arg, struct gtel_str name)
-{
-    struct gtel_str *ret = arg;
-    return gtel_str_starts(name, GTEL_STR("hwmon")) && gtel_str_copy((char *)ret->p, ret->n, name);
-}
-
-/*
- * Of amdgpu, only an APU has the voltage of the northbridge, in1 (kernel:
- * amdgpu/../pm/amdgpu_pm.c, hwmon_attributes_visible). Neither call reaches the hardware.
- */
-static int is_apu(const struct gtel_env *env, const char *device_path)
-{
-    char path[GTEL_FS_PATH_MAX];
-    char name[32] = "";
-    struct gtel_str ret = {name, sizeof(name)};
-    gtel_fs_path(path, "%s/hwmon", device_path);
-    int r = env->ops->dir_list(env->arg, path, find_hwmon, &ret);
-    if (r != 1)
-        return r == -ENOENT ? 0 : r;
-    gtel_fs_path(path, "%s/hwmon/%s/in1_input", device_path, name);
-    r = env->ops->exists(env->arg, path);
-    return r == 0 ? 1 : r == -ENOENT ? 0 : r;
-}
-
 /* Where its memory is; tried again until it is known. */
 static void find_place(const struct gtel_env *env, struct gtel_client_device *device)
 {
     bool is_amdgpu = strcmp(device->card.driver, "amdgpu") == 0;
-    int r = is_amdgpu ? is_apu(env, device->path) : 0;
+    int r = is_amdgpu ? gtel_hwmon_is_apu(env, device->path) : 0;
     if (r >= 0)
         device->is_integrated = r == 1;
     device->is_place_known = device->is_place_known || r >= 0;
@@ -151,20 +128,13 @@ static void find_place(const struct gtel_env *env, struct gtel_client_device *de
 static uint64_t delay_of(const struct gtel_env *env, struct gtel_client_device *device)
 {
     char path[GTEL_FS_PATH_MAX];
-    char buf[16];
-    struct gtel_str text;
-    uint64_t delay_ms;
-    gtel_fs_path(path, "%s/power/control", device->path);
-    if (gtel_fs_text(env, path, buf, sizeof(buf), &text) < 0 ||
-        !gtel_str_eq(text, GTEL_STR("auto")))
-        return 0;
-    gtel_fs_path(path, "%s/power/autosuspend_delay_ms", device->path);
-    if (gtel_fs_u64(env, path, &delay_ms) < 0 || delay_ms >= 3600000)
+    uint64_t delay_ns = gtel_awake_delay(env, device->path);
+    if (delay_ns == 0)
         return 0;
     gtel_fs_path(path, "%s/power/runtime_usage", device->path);
     if (!gtel_fs_is_open(&device->users))
         (void)gtel_fs_open(env, &device->users, path); /* not on every kernel */
-    return gtel_rest_delay(delay_ms * 1000000, gtel_fs_is_open(&device->users));
+    return gtel_rest_delay(delay_ns, gtel_fs_is_open(&device->users));
 }
 
 static void close_device(const struct gtel_env *env, struct gtel_client_device *device)
@@ -287,10 +257,11 @@ static bool is_known_fully(const struct gtel_client_device *device)
 }
 
 /* What was not known before may be a client's: descriptors that were none are read again. */
-static void update_missed(struct gtel_clients *state, const struct gtel_drm_devices *list)
+static void update_missed(struct gtel_clients *state, const struct gtel_drm_devices *list,
+                          bool is_kfd_missed)
 {
     bool had_missed = state->is_incomplete;
-    state->is_incomplete = list->missed > 0;
+    state->is_incomplete = list->missed > 0 || is_kfd_missed;
     for (size_t i = 0; i < state->n; i++)
         state->is_incomplete = state->is_incomplete ||
                                (state->device[i]->is_present && !is_known_fully(state->device[i]));
@@ -298,14 +269,20 @@ static void update_missed(struct gtel_clients *state, const struct gtel_drm_devi
         gtel_scan_read_again(state->scan);
 }
 
-/* Device numbers of the first pid namespace are fixed (kernel: include/linux/proc_ns.h). */
-static void find_namespace(struct gtel_clients *state)
+/*
+ * Whose pids there are. 0; or why it is not known: -ENOENT where the kernel does not say, or an
+ * error that may pass.
+ */
+static int find_namespace(struct gtel_clients *state)
 {
     char buf[64];
+    enum gtel_namespace namespace = gtel_process_namespace(state->env);
+    state->is_namespace_known = namespace != GTEL_NAMESPACE_UNKNOWN;
+    state->is_initial = namespace == GTEL_NAMESPACE_HOST;
+    if (state->is_namespace_known)
+        return 0;
     int64_t n = state->env->ops->link_read(state->env->arg, "proc/self/ns/pid", buf, sizeof(buf));
-    state->is_namespace_known = n > 0;
-    state->is_initial =
-        n > 0 && gtel_str_eq((struct gtel_str){buf, (size_t)n}, GTEL_STR("pid:[4026531836]"));
+    return n < 0 ? (int)n : -EAGAIN;
 }
 
 int gtel_clients_discover(struct gtel_clients *state, struct gtel_registry *registry)
@@ -316,8 +293,7 @@ int gtel_clients_discover(struct gtel_clients *state, struct gtel_registry *regi
     int r = gtel_drm_devices(state->env, &state->arena, &list);
     if (r < 0 && r != -ENOENT)
         return r; /* what is known stays */
-    find_namespace(state);
-    gtel_clients_check_queues(state);
+    int hidden = find_namespace(state);
     for (size_t i = 0; i < state->n; i++)
         state->device[i]->is_found = list.missed > 0; /* what was not seen may be there then */
     for (size_t i = 0; i < list.n; i++) {
@@ -328,7 +304,7 @@ int gtel_clients_discover(struct gtel_clients *state, struct gtel_registry *regi
         if (!state->device[i]->is_found)
             remove_device(state, state->device[i], registry);
     update_nodes(state, &list);
-    update_missed(state, &list);
+    update_missed(state, &list, !gtel_clients_find_kfd(state, hidden));
     return first;
 }
 

@@ -169,7 +169,7 @@ static void diagnose_hidden(const struct diagnosis *diagnosis,
                             const struct gtel_client_device *device)
 {
     const struct gtel_client_kfd *kfd = &diagnosis->state->kfd;
-    const struct gtel_client_kfd_list *list = &kfd->list[kfd->now];
+    bool is_anyone = kfd->error < 0 || !diagnosis->state->is_initial;
     const char *what = "sys/class/kfd/kfd/proc";
     char why[240] = "";
     if (!gtel_clients_is_hidden(diagnosis->state, device))
@@ -180,20 +180,20 @@ static void diagnose_hidden(const struct diagnosis *diagnosis,
             why, sizeof(why),
             "clients may have queues in user mode, whose work is in no text of a client: no "
             "busy shares, and no engine use from clients");
-    } else if (list->error < 0) {
+    } else if (kfd->error < 0) {
         (void)snprintf(why, sizeof(why), "which processes use ROCm is not known");
     } else {
-        (void)snprintf(why, sizeof(why),
-                       "%s%u process%s ROCm, and the work of its queues (KFD) is in no text of a "
-                       "client: no compute, copy and busy shares of %s, and no engine use from "
-                       "clients",
-                       list->n == GTEL_CLIENT_KFD_MAX ? "more than " : "", (unsigned)list->n,
-                       list->n == 1 ? " uses" : "es use",
-                       list->is_anyone ? "any process" : "these");
+        (void)snprintf(
+            why, sizeof(why),
+            "%u process%s ROCm open, and the work of its queues (KFD) is in no text of a "
+            "client: no compute, copy and busy shares of %s, and no engine use from "
+            "clients",
+            (unsigned)kfd->listed, kfd->listed == 1 ? " has" : "es have",
+            is_anyone ? "any process" : "those with memory or queues");
     }
     const char *const text[3] = {what, why, NULL};
-    gtel_finding_put(diagnosis->findings, NULL, GTEL_MEASUREMENT_GPU_PROCESS, list->error, text);
-    gtel_finding_put(diagnosis->findings, device->device, GTEL_MEASUREMENT_GPU_ENGINE, list->error,
+    gtel_finding_put(diagnosis->findings, NULL, GTEL_MEASUREMENT_GPU_PROCESS, kfd->error, text);
+    gtel_finding_put(diagnosis->findings, device->device, GTEL_MEASUREMENT_GPU_ENGINE, kfd->error,
                      text);
 }
 

@@ -1,17 +1,43 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which processes work in queues that are in no fdinfo: those of ROCm, that is KFD's, and amdgpu's
- * own user-mode queues.
+ * What KFD has of the processes of ROCm, and which processes work in queues that are in no fdinfo:
+ * theirs, and amdgpu's own user-mode queues.
  *
  * KFD lists the processes that have /dev/kfd open, by their numbers in the first pid namespace
- * (kernel: amd/amdkfd/kfd_process.c, kfd_create_process_sysfs). What their queues do is in no
- * counter of theirs: the use of the classes that such queues work in is not known, nor is that of
- * the GPU. A process that is not listed any more may have worked until a moment ago, so that the
- * list of the gather before counts, too.
+ * (kernel: amd/amdkfd/kfd_process.c, kfd_create_process). That alone says nothing about use: a
+ * process uses a GPU while it has VRAM there, and may work wherever it can while it has a queue.
+ * What queues do is in no counter of a process: the use of the classes that they work in is not
+ * known, nor is that of the GPU. What was there in the gather before counts, too.
+ *
+ * Files, all of the kernel's memory but the last one; none wakes the GPU (the same file):
+ *
+ *   proc/PID/vram_ID               bytes that the process has allocated
+ *   proc/PID/stats_ID/evicted_ms   for how long its queues were stopped; grows when they go on
+ *   proc/PID/stats_ID/cu_occupancy compute units that hold waves of it; counted in registers, so
+ *                                  read only while the GPU is active. Not on all chips
+ *   proc/PID/queues                a folder per queue. Their files are not read: kernels until 5.16
+ *                                  used them after they were freed
+ *
+ * Of a GPU that the device cgroup hides, they and the topology answer EPERM: it is not known then.
+ * The sdma_ID files are slow and not read; /dev/kfd is never opened, which would make us one of
+ * these processes.
+ *
+ * Memory that KFD allocates belongs to the address space of the process's DRM client, whose text
+ * counts it, too (kernel: amdgpu_amdkfd_gpuvm.c, kfd_mem_attach; amdgpu_vm.c), but for what is
+ * shared with the CPU's address space (kfd_svm.c). So the larger of both is what there is at least.
  */
 #include "sources/clients/clients.h"
 
+#include "base/error.h"
+#include "parse/kfd_node.h"
+
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KFD "sys/class/kfd/kfd/"
+
+enum { KFD_ORIGIN = 1, ROOM = 32 /* how many are closed together when descriptors run out */ };
 
 /* Queues of KFD are for compute and for copies (kernel: include/uapi/linux/kfd_ioctl.h). */
 static const uint32_t kfd_classes = 1u << GTEL_ENGINE_KIND_COMPUTE | 1u << GTEL_ENGINE_KIND_COPY;
@@ -19,71 +45,453 @@ static const uint32_t kfd_classes = 1u << GTEL_ENGINE_KIND_COMPUTE | 1u << GTEL_
 static const uint32_t user_classes =
     1u << GTEL_ENGINE_KIND_RENDER | 1u << GTEL_ENGINE_KIND_COMPUTE | 1u << GTEL_ENGINE_KIND_COPY;
 
-static int keep(void *arg, uint32_t pid)
+static bool is_kfds(const struct gtel_client_device *device)
 {
-    struct gtel_client_kfd_list *list = arg;
-    if (list->n == GTEL_CLIENT_KFD_MAX)
-        return -E2BIG;
-    list->pid[list->n++] = pid;
-    return 0;
+    return device->is_present && device->driver && device->driver->has_kfd;
 }
 
 static bool has_any_device(const struct gtel_clients *state)
 {
     for (size_t i = 0; i < state->n; i++)
-        if (state->device[i]->is_present && state->device[i]->driver &&
-            state->device[i]->driver->has_kfd)
+        if (is_kfds(state->device[i]))
             return true;
     return false;
 }
 
-/* 1: they are on, 2: there are no others; -1, the default, leaves them off (amdgpu_drv.c). */
-void gtel_clients_check_queues(struct gtel_clients *state)
+static bool is_failure(int error)
 {
-    uint64_t value;
-    int r = gtel_fs_u64(state->env, "sys/module/amdgpu/parameters/user_queue", &value);
-    state->kfd.has_user_queues = r == 0 && value > 0;
+    return gtel_error_is_broken(error) && !gtel_error_is_refusal(error) && error != -ENODEV;
 }
 
-void gtel_clients_list_kfd(struct gtel_clients *state)
+/* ---- what is kept open ---- */
+
+static void close_use(struct gtel_clients *state, struct gtel_client_kfd_use *use)
+{
+    for (size_t f = 0; f < GTEL_CLIENT_KFD_FILES; f++) {
+        state->kfd.kept -= gtel_fs_is_open(&use->file[f]) ? 1 : 0;
+        gtel_fs_close(state->env, &use->file[f]);
+    }
+    use->absent = 0;
+}
+
+static void close_process(struct gtel_clients *state, const struct gtel_client_kfd_process *process)
+{
+    for (size_t n = 0; process->use && n < state->kfd.nodes; n++)
+        close_use(state, &process->use[n]);
+}
+
+static void make_room(struct gtel_clients *state)
+{
+    struct gtel_client_kfd *kfd = &state->kfd;
+    kfd->kept_max = kfd->kept > ROOM ? kfd->kept - ROOM : 0;
+    for (size_t i = kfd->n; i > 0 && kfd->kept > kfd->kept_max; i--)
+        close_process(state, &kfd->process[i - 1]);
+}
+
+static void forget_processes(struct gtel_clients *state)
+{
+    struct gtel_client_kfd *kfd = &state->kfd;
+    for (size_t i = 0; i < kfd->n; i++) {
+        close_process(state, &kfd->process[i]);
+        free(kfd->process[i].use);
+    }
+    kfd->n = 0;
+    kfd->kept_max = SIZE_MAX;
+}
+
+void gtel_clients_close_kfd(struct gtel_clients *state)
+{
+    forget_processes(state);
+}
+
+/* ---- nodes ---- */
+
+/* Position of the device at a place, or -1. */
+static int64_t find_device(const struct gtel_clients *state, struct gtel_pci pci)
+{
+    char key[GTEL_PCI_TEXT_MAX];
+    for (int is_first = 0; is_first < 2; is_first++) {
+        gtel_pci_print(key, &pci);
+        for (size_t i = 0; i < state->n; i++)
+            if (is_kfds(state->device[i]) && strcmp(state->device[i]->card.key, key) == 0)
+                return (int64_t)i;
+        pci.function = 0; /* of a partition (parse/kfd_node.h) */
+    }
+    return -1;
+}
+
+static int read_node(const struct gtel_clients *state, uint32_t number,
+                     struct gtel_client_kfd_node *ret)
+{
+    char path[GTEL_FS_PATH_MAX];
+    char buf[GTEL_FS_TEXT_MAX];
+    struct gtel_str text;
+    struct gtel_pci pci;
+    uint64_t id = 0;
+    gtel_fs_path(path, KFD "topology/nodes/%lu/gpu_id", (unsigned long)number);
+    int r = gtel_fs_u64(state->env, path, &id);
+    if (r < 0 || id == 0 || id > UINT32_MAX)
+        return r < 0 ? r : -ENODATA; /* 0: a processor */
+    gtel_fs_path(path, KFD "topology/nodes/%lu/properties", (unsigned long)number);
+    r = gtel_fs_text(state->env, path, buf, sizeof(buf), &text);
+    if (r == 0)
+        r = gtel_kfd_node_pci(text, &pci);
+    int64_t at = r == 0 ? find_device(state, pci) : -1;
+    *ret = (struct gtel_client_kfd_node){(uint32_t)id, (uint32_t)at};
+    return r < 0 ? r : at < 0 ? -ENODEV : 0;
+}
+
+static int add_node(void *arg, uint32_t number)
+{
+    struct gtel_clients *state = arg;
+    struct gtel_client_kfd *kfd = &state->kfd;
+    struct gtel_client_kfd_node node;
+    int r = read_node(state, number, &node);
+    size_t at = kfd->nodes;
+    if (r == 0 && at == GTEL_CLIENT_KFD_NODES_MAX)
+        r = -E2BIG;
+    if (r < 0) {
+        if (r != -ENODATA && !is_failure(kfd->nodes_error))
+            kfd->nodes_error = r;
+        return 0;
+    }
+    for (; at > 0 && kfd->node[at - 1].device > node.device; at--)
+        kfd->node[at] = kfd->node[at - 1];
+    kfd->node[at] = node;
+    kfd->nodes++;
+    return 0;
+}
+
+/* The parameter: 1: on, 2: there are no others; -1, the default, leaves them off (amdgpu_drv.c). */
+bool gtel_clients_find_kfd(struct gtel_clients *state, int hidden)
 {
     const struct gtel_env *env = state->env;
     struct gtel_client_kfd *kfd = &state->kfd;
-    struct gtel_client_kfd_list *list = &kfd->list[kfd->now ^= 1];
-    *list = (struct gtel_client_kfd_list){0};
+    struct gtel_client_kfd_node before[GTEL_CLIENT_KFD_NODES_MAX];
+    size_t n = kfd->nodes;
+    uint64_t value;
+    int r = gtel_fs_u64(env, "sys/module/amdgpu/parameters/user_queue", &value);
+    kfd->has_user_queues = r == 0 && value > 0;
+    kfd->nodes_error = hidden;
     if (!has_any_device(state))
-        return;
-    int r = env->ops->dir_list_from(env->arg, "sys/class/kfd/kfd/proc", 0, keep, list);
-    list->error = r == -ENOENT || r == -ENOTDIR ? 0 : r;
-    list->is_anyone = list->error < 0 || (list->n > 0 && !state->is_initial);
+        return true;
+    memcpy(before, kfd->node, sizeof(before));
+    kfd->nodes = 0;
+    r = env->ops->dir_list_from(env->arg, KFD "topology/nodes", 0, add_node, state);
+    kfd->nodes_error = r < 0 && !is_failure(kfd->nodes_error) ? r : kfd->nodes_error;
+    bool is_same = n == kfd->nodes && memcmp(before, kfd->node, n * sizeof(before[0])) == 0;
+    if (!is_same) {
+        size_t nodes = kfd->nodes;
+        kfd->nodes = n; /* as many as processes have */
+        forget_processes(state);
+        kfd->nodes = nodes;
+    }
+    for (size_t i = 0; i < kfd->n; i++)
+        for (size_t at = 0; at < kfd->nodes; at++)
+            kfd->process[i].use[at].absent = 0;
+    return !is_failure(kfd->nodes_error);
 }
 
-static bool is_listed(const struct gtel_client_kfd_list *list, uint32_t pid)
+/* ---- processes ---- */
+
+/*
+ * Takes over the processes of the gather before up to a pid: one that was listed then, and is not
+ * now, stays for this gather.
+ */
+static void pass_until(struct gtel_clients *state, uint32_t pid)
 {
-    for (size_t i = 0; i < list->n; i++)
-        if (list->pid[i] == pid)
+    struct gtel_client_kfd *kfd = &state->kfd;
+    for (; kfd->passed < kfd->before && kfd->last[kfd->passed].pid <= pid; kfd->passed++) {
+        struct gtel_client_kfd_process *process = &kfd->last[kfd->passed];
+        bool stays = process->is_listed && kfd->n < GTEL_CLIENT_KFD_MAX;
+        process->is_listed = false;
+        close_process(state, process);
+        if (stays)
+            kfd->process[kfd->n++] = *process;
+        else
+            free(process->use);
+    }
+}
+
+/* Called for each in ascending order. */
+static int add_process(void *arg, uint32_t pid)
+{
+    struct gtel_clients *state = arg;
+    struct gtel_client_kfd *kfd = &state->kfd;
+    if (pid > 0)
+        pass_until(state, pid - 1);
+    if (kfd->n == GTEL_CLIENT_KFD_MAX)
+        return -E2BIG;
+    struct gtel_client_kfd_process *process = &kfd->process[kfd->n++];
+    bool is_known = kfd->passed < kfd->before && kfd->last[kfd->passed].pid == pid;
+    *process = is_known ? kfd->last[kfd->passed++] : (struct gtel_client_kfd_process){.pid = pid};
+    process->is_listed = true;
+    kfd->listed++;
+    return 0;
+}
+
+/* 0; -ENOENT when the process has no such file; or another negative errno. */
+static int read_file(struct gtel_clients *state, const struct gtel_client_kfd_process *process,
+                     size_t node, enum gtel_client_kfd_file which, uint64_t *ret)
+{
+    static const char *const paths[GTEL_CLIENT_KFD_FILES] = {KFD "proc/%lu/vram_%lu",
+                                                             KFD "proc/%lu/stats_%lu/evicted_ms",
+                                                             KFD "proc/%lu/stats_%lu/cu_occupancy"};
+    const struct gtel_env *env = state->env;
+    struct gtel_client_kfd *kfd = &state->kfd;
+    struct gtel_client_kfd_use *use = &process->use[node];
+    struct gtel_fs_file *file = &use->file[which];
+    char path[GTEL_FS_PATH_MAX];
+    int r = 0;
+    if ((use->absent >> which & 1u) != 0)
+        return -ENOENT;
+    if (gtel_fs_is_open(file))
+        return gtel_fs_read_u64(env, file, ret);
+    gtel_fs_path(path, paths[which], (unsigned long)process->pid,
+                 (unsigned long)kfd->node[node].id);
+    if (kfd->kept < kfd->kept_max) {
+        r = gtel_fs_open(env, file, path);
+        kfd->kept += r == 0 ? 1 : 0;
+        if (r == 0)
+            return gtel_fs_read_u64(env, file, ret);
+        if (r == -EMFILE || r == -ENFILE)
+            make_room(state);
+    }
+    if (r != -ENOENT)
+        r = gtel_fs_u64(env, path, ret);
+    use->absent |= (uint32_t)(r == -ENOENT) << which;
+    return r;
+}
+
+static void read_vram(struct gtel_clients *state, const struct gtel_client_kfd_process *process,
+                      size_t node)
+{
+    struct gtel_client_kfd_use *use = &process->use[node];
+    const struct gtel_device *device = state->device[state->kfd.node[node].device]->device;
+    /* The files of a process are made one after the other. */
+    use->absent = process->gathers == 2 ? 0 : use->absent;
+    int r = read_file(state, process, node, GTEL_CLIENT_KFD_VRAM, &use->vram);
+    if (r == -ENODEV) { /* it has ended: another one may have its number */
+        close_use(state, use);
+        r = read_file(state, process, node, GTEL_CLIENT_KFD_VRAM, &use->vram);
+    }
+    use->error = r == -ENOENT ? 0 : r;
+    if (is_failure(r) && device)
+        gtel_batch_failed(state->batch, device);
+}
+
+static int stop(void *arg, uint32_t number)
+{
+    (void)arg;
+    (void)number;
+    return 1;
+}
+
+/* Of a process without VRAM, as on some APUs. Without an answer it may have some. */
+static bool has_queues(const struct gtel_clients *state, uint32_t pid)
+{
+    char path[GTEL_FS_PATH_MAX];
+    gtel_fs_path(path, KFD "proc/%lu/queues", (unsigned long)pid);
+    return state->env->ops->dir_list_from(state->env->arg, path, 0, stop, NULL) != 0;
+}
+
+static int read_process(struct gtel_clients *state, struct gtel_client_kfd_process *process)
+{
+    size_t nodes = state->kfd.nodes;
+    bool has_vram = false;
+    if (!process->use)
+        process->use = calloc(nodes + 1, sizeof(*process->use));
+    if (!process->use)
+        return -ENOMEM;
+    process->gathers++;
+    for (size_t node = 0; node < nodes; node++) {
+        struct gtel_client_kfd_use *use = &process->use[node];
+        use->was_used = use->vram > 0 || use->error < 0;
+        use->vram = 0;
+        if (process->is_listed)
+            read_vram(state, process, node);
+        has_vram = has_vram || use->vram > 0 || use->error < 0;
+    }
+    process->had_queues = process->has_queues;
+    process->has_queues = process->is_listed && !has_vram && has_queues(state, process->pid);
+    return 0;
+}
+
+void gtel_clients_read_kfd(struct gtel_clients *state)
+{
+    const struct gtel_env *env = state->env;
+    struct gtel_client_kfd *kfd = &state->kfd;
+    kfd->error = 0;
+    if (!has_any_device(state)) {
+        forget_processes(state);
+        return;
+    }
+    kfd->last = kfd->process;
+    kfd->process = kfd->list[kfd->last == kfd->list[0]];
+    kfd->before = kfd->n;
+    kfd->n = kfd->passed = kfd->listed = 0;
+    int r = env->ops->dir_list_from(env->arg, KFD "proc", 0, add_process, state);
+    kfd->error = r == -ENOENT || r == -ENOTDIR ? 0 : r;
+    pass_until(state, UINT32_MAX);
+    for (size_t i = 0; i < kfd->n; i++) {
+        r = read_process(state, &kfd->process[i]);
+        kfd->error = kfd->error < 0 ? kfd->error : r;
+    }
+}
+
+/* ---- whose work is in no text ---- */
+
+/* Whether a process works on the device, or has since the gather before, or may. */
+static bool works_on(const struct gtel_clients *state,
+                     const struct gtel_client_kfd_process *process,
+                     const struct gtel_client_device *device)
+{
+    const struct gtel_client_kfd *kfd = &state->kfd;
+    bool has_node = false;
+    if (process->has_queues || process->had_queues || !process->use)
+        return true;
+    for (size_t i = 0; i < kfd->nodes; i++) {
+        const struct gtel_client_kfd_use *use = &process->use[i];
+        if (state->device[kfd->node[i].device] != device)
+            continue;
+        has_node = true;
+        if (use->vram > 0 || use->was_used || use->error < 0)
             return true;
-    return list->is_anyone;
+    }
+    return !has_node && kfd->nodes_error < 0;
+}
+
+static bool has_worker(const struct gtel_clients *state, const struct gtel_client_device *device)
+{
+    for (size_t i = 0; i < state->kfd.n; i++)
+        if (works_on(state, &state->kfd.process[i], device))
+            return true;
+    return state->kfd.error < 0;
+}
+
+static int compare_pid(const void *key, const void *process)
+{
+    uint32_t pid = *(const uint32_t *)key;
+    uint32_t other = ((const struct gtel_client_kfd_process *)process)->pid;
+    return (pid > other) - (pid < other);
+}
+
+static bool is_worker(const struct gtel_clients *state, const struct gtel_client_device *device,
+                      uint32_t pid)
+{
+    const struct gtel_client_kfd *kfd = &state->kfd;
+    if (kfd->error < 0 || !state->is_initial)
+        return has_worker(state, device); /* which process it is is not known */
+    const struct gtel_client_kfd_process *process =
+        kfd->n > 0 ? bsearch(&pid, kfd->process, kfd->n, sizeof(*process), compare_pid) : NULL;
+    return process && works_on(state, process, device);
 }
 
 uint32_t gtel_clients_hidden_of(const struct gtel_clients *state,
                                 const struct gtel_client_device *device, uint32_t pid)
 {
-    const struct gtel_client_kfd *kfd = &state->kfd;
     if (!device->driver || !device->driver->has_kfd)
         return 0;
-    uint32_t classes = kfd->has_user_queues ? user_classes : 0;
-    if (is_listed(&kfd->list[0], pid) || is_listed(&kfd->list[1], pid))
-        classes |= kfd_classes;
-    return classes;
+    return (state->kfd.has_user_queues ? user_classes : 0) |
+           (is_worker(state, device, pid) ? kfd_classes : 0);
 }
 
 bool gtel_clients_is_hidden(const struct gtel_clients *state,
                             const struct gtel_client_device *device)
 {
+    return device->driver && device->driver->has_kfd &&
+           (state->kfd.has_user_queues || has_worker(state, device));
+}
+
+/* ---- what they use ---- */
+
+bool gtel_clients_is_kfd_read(const struct gtel_clients *state,
+                              const struct gtel_client_device *device)
+{
+    return !is_kfds(device) ||
+           !(is_failure(state->kfd.error) || is_failure(state->kfd.nodes_error));
+}
+
+/* Adds up a file over a device's nodes; what one of them does not report is not known. */
+static void add_files(struct gtel_clients *state, const struct gtel_client_kfd_process *process,
+                      const size_t *range, enum gtel_client_kfd_file which, enum gtel_metric metric,
+                      struct gtel_use *use)
+{
+    uint64_t sum = 0;
+    for (size_t node = range[0]; node < range[1]; node++) {
+        uint64_t value = 0;
+        if (process->use[node].vram > 0 && read_file(state, process, node, which, &value) < 0)
+            return;
+        sum += value;
+    }
+    gtel_use_memory_put(&use->memory, metric, sum);
+}
+
+/* What a process uses of the device of these nodes. 0, -ENODATA: nothing, or it is not known. */
+static int read_use(struct gtel_clients *state, const struct gtel_client_kfd_process *process,
+                    const size_t *range, struct gtel_use *ret)
+{
+    const struct gtel_client_device *device = state->device[state->kfd.node[range[0]].device];
+    uint64_t bytes = 0;
+    for (size_t node = range[0]; process->is_listed && node < range[1]; node++) {
+        const struct gtel_client_kfd_use *use = &process->use[node];
+        if (is_failure(use->error))
+            return use->error;
+        bytes += use->vram;
+    }
+    *ret = (struct gtel_use){.hidden = kfd_classes};
+    if (bytes == 0)
+        return -ENODATA;
+    if (!device->is_place_known)
+        return -EAGAIN;
+    gtel_use_memory_put(&ret->memory, GTEL_M_PROCESS_MEMORY, bytes);
+    /* An APU has it in its piece of the host's memory, or outside of it. */
+    if (!device->is_integrated)
+        gtel_use_memory_put(&ret->memory, GTEL_M_PROCESS_MEMORY_VRAM, bytes);
+    if (!state->is_initial)
+        return 0;
+    add_files(state, process, range, GTEL_CLIENT_KFD_EVICTED, GTEL_M_PROCESS_EVICTED, ret);
+    if (device->is_read && !device->is_asleep)
+        add_files(state, process, range, GTEL_CLIENT_KFD_UNITS, GTEL_M_PROCESS_COMPUTE_UNITS, ret);
+    return 0;
+}
+
+static void report_device(struct gtel_clients *state, struct gtel_batch *batch, const size_t *range)
+{
     const struct gtel_client_kfd *kfd = &state->kfd;
-    bool has_any = kfd->has_user_queues;
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(kfd->list); i++)
-        has_any = has_any || kfd->list[i].n > 0 || kfd->list[i].is_anyone;
-    return has_any && device->driver && device->driver->has_kfd;
+    struct gtel_client_device *device = state->device[kfd->node[range[0]].device];
+    struct gtel_use all = {.hidden = kfd_classes};
+    uint64_t n = 0;
+    for (size_t i = 0; i < kfd->n; i++) {
+        struct gtel_pid_birth birth = {.pid = kfd->process[i].pid};
+        struct gtel_use use = {0};
+        int r = read_use(state, &kfd->process[i], range, &use);
+        if (r == -ENODATA)
+            continue;
+        if (state->is_initial && gtel_scan_birth(state->scan, birth.pid, &birth) == -EAGAIN)
+            r = -EAGAIN;
+        device->has_unread = device->has_unread || r < 0;
+        if (r == 0)
+            gtel_use_memory_add(&all.memory, &use.memory, n++ == 0);
+        if (!state->is_initial)
+            continue;
+        const struct gtel_process_id process = {.pid = birth.pid, .start = birth.start};
+        gtel_usage_join(batch->usage, device->device, batch->source, KFD_ORIGIN, process,
+                        r == 0 ? &use : NULL);
+    }
+    if (!state->is_initial && n > 0)
+        gtel_usage_join_unnamed(batch->usage, device->device, batch->source, KFD_ORIGIN, n, &all);
+}
+
+void gtel_clients_report_kfd(struct gtel_clients *state, struct gtel_batch *batch)
+{
+    const struct gtel_client_kfd *kfd = &state->kfd;
+    size_t range[2] = {0, 0};
+    for (; kfd->error == 0 && range[0] < kfd->nodes; range[0] = range[1]) {
+        const struct gtel_client_device *device = state->device[kfd->node[range[0]].device];
+        while (range[1] < kfd->nodes && kfd->node[range[1]].device == kfd->node[range[0]].device)
+            range[1]++;
+        if (is_kfds(device) && device->device && gtel_clients_is_kfd_read(state, device))
+            report_device(state, batch, range);
+    }
 }

@@ -85,7 +85,8 @@ static void report_client(const struct gtel_clients *state, struct gtel_batch *b
         return;
     const struct gtel_scan_owner *owner = update_owner(state, i);
     if (gtel_client_is_read(&state->table, client)) {
-        use.memory = client->memory;
+        if (gtel_clients_is_kfd_read(state, device))
+            use.memory = client->memory;
         if (state->span != GTEL_SPAN_SHORT)
             sum_client(device, client, &use);
     } else if (device->is_read) {
@@ -191,13 +192,19 @@ void gtel_clients_report(struct gtel_clients *state, struct gtel_batch *batch)
         struct gtel_client_device *device = state->device[i];
         if (!device->is_present || !device->device)
             continue;
-        if (is_through && !device->is_silent && !device->has_unread && !device->has_ambiguous)
-            gtel_usage_complete(batch->usage, device->device, batch->source, batch->origin);
         if (is_complete && is_whole(state, device))
             report_engines(batch, device);
         device->has_closed = device->has_closed && state->span == GTEL_SPAN_SHORT;
     }
     for (size_t i = 0; i < state->table.n; i++)
         report_client(state, batch, i);
+    gtel_clients_report_kfd(state, batch);
+    for (size_t i = 0; i < state->n; i++) {
+        const struct gtel_client_device *device = state->device[i];
+        if (is_through && device->is_present && device->device && !device->is_silent &&
+            !device->has_unread && !device->has_ambiguous &&
+            gtel_clients_is_kfd_read(state, device))
+            gtel_usage_complete(batch->usage, device->device, batch->source, batch->origin);
+    }
     report_counts(state, batch);
 }

@@ -116,6 +116,12 @@ int gtel_scan_gather(struct gtel_scan *scan, const struct gtel_scan_hooks *hooks
 const struct gtel_scan_counts *gtel_scan_counts(const struct gtel_scan *scan);
 /* Whose a client is that was not closed; valid until the next gather. */
 const struct gtel_scan_owner *gtel_scan_owner(const struct gtel_scan *scan, uint32_t client);
+/*
+ * Since when a process is there, as the owner of its clients; the start is 0 where it cannot be
+ * read. 0; -ESRCH when it was not listed in the last gather; -EAGAIN while clients of it may be
+ * missing, because not all of its descriptors were walked or read so far.
+ */
+int gtel_scan_birth(struct gtel_scan *scan, uint32_t pid, struct gtel_pid_birth *ret);
 /* Texts of devices that were no client's are read again by the next gather. */
 void gtel_scan_read_again(struct gtel_scan *scan);
 /* Forgets everything, as when the last GPU is removed: closes what is open and calls nothing. */

@@ -103,6 +103,29 @@ static void identify(struct gtel_scan *scan, struct gtel_scan_process *process)
     scan->needs_election = true;
 }
 
+int gtel_scan_birth(struct gtel_scan *scan, uint32_t pid, struct gtel_pid_birth *ret)
+{
+    size_t from = 0;
+    size_t to = scan->processes;
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (scan->process[middle].pid < pid)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    struct gtel_scan_process *process = &scan->process[from];
+    if (from == scan->processes || process->pid != pid || process->is_ended)
+        return -ESRCH;
+    if (process->owner.birth.start == 0 && process->first == 0)
+        identify(scan, process);
+    bool is_waiting = process->is_due || process->next_fd != 0 || !process->is_walked;
+    for (uint32_t i = process->first; i != 0; i = scan->slot[i - 1].next)
+        is_waiting = is_waiting || scan->slot[i - 1].is_due;
+    *ret = process->owner.birth;
+    return is_waiting ? -EAGAIN : 0;
+}
+
 /* ---- one process ---- */
 
 /* The slots become what was found up to that descriptor. */

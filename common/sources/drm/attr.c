@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void put(struct gtel_attr_sample *sample, struct gtel_attr *attr)
 {
@@ -126,7 +127,8 @@ uint64_t gtel_attr_keep(const struct gtel_attr *attr, size_t n)
 /*
  * Drivers print a failure as a value: nouveau's sensors show -19 or -22, which are errnos, radeon's
  * a temperature of 0 (kernel: nouveau/nouveau_hwmon.c, radeon/radeon_pm.c). Integrated sensors work
- * from -40 to 125 degrees.
+ * from -40 to 125 degrees. No GPU that is awake draws nothing: the second die of an MI250 says so
+ * (kernel: aldebaran_ppt.c), and Strix that it has no voltage (captures of ilya-zlobintsev/LACT).
  */
 static bool is_plausible(const struct gtel_attr_sample *sample, enum gtel_attr_form form,
                          double value)
@@ -135,7 +137,9 @@ static bool is_plausible(const struct gtel_attr_sample *sample, enum gtel_attr_f
     case GTEL_ATTR_TEMPERATURE:
         return value >= -40 && value <= 150 && !(value >= -0.2 && value <= 0);
     case GTEL_ATTR_POWER:
-        return value >= 0 && value <= watts_bound(sample);
+        return value > 0 && value <= watts_bound(sample);
+    case GTEL_ATTR_VOLTAGE:
+        return value > 0 || (value == 0 && strcmp(sample->card->drm.driver, "amdgpu") != 0);
     case GTEL_ATTR_SHARE:
         return value >= 0 && value <= 1;
     case GTEL_ATTR_LIMIT:
@@ -198,6 +202,9 @@ static int unsigned_value(struct gtel_attr_sample *sample, struct gtel_attr *att
     case GTEL_ATTR_FLAG:
         if (value > 1)
             return -ERANGE;
+        put_u64(sample, attr, value);
+        return 0;
+    case GTEL_ATTR_BYTES:
         put_u64(sample, attr, value);
         return 0;
     case GTEL_ATTR_CLOCK:
@@ -264,14 +271,31 @@ static int parse(struct gtel_attr_sample *sample, struct gtel_attr *attr, struct
 
 /* ---- reading ---- */
 
+/*
+ * What the driver cannot read now is absent: sensors of nouveau and radeon while the card falls
+ * asleep, and those that a chip lacks, are EINVAL. amdgpu refuses to wake a card with EPERM, and
+ * says EBUSY in a reset or in system suspend (kernel: amd/pm/amdgpu_pm.c); whether a user may read
+ * a file shows when it is opened.
+ */
+static bool is_unavailable(const struct gtel_attr_sample *sample, const struct gtel_attr *attr,
+                           int r)
+{
+    bool is_hwmon = attr->origin == GTEL_ATTR_HWMON;
+    return (r == -EINVAL && is_hwmon) || ((r == -EINVAL || r == -EPERM || r == -EBUSY) &&
+                                          strcmp(sample->card->drm.driver, "amdgpu") == 0);
+}
+
 static int read_attr(struct gtel_attr_sample *sample, struct gtel_attr *attr)
 {
     char buf[GTEL_FS_TEXT_MAX];
     struct gtel_str text;
     int r = gtel_fs_read(sample->card->cards->env, &attr->file, buf, sizeof(buf), &text);
-    if (r == -EINVAL && attr->origin == GTEL_ATTR_HWMON)
-        return 0; /* nouveau's and radeon's sensors while the card falls asleep */
-    if (r == 0)
+    if (r < 0 && is_unavailable(sample, attr, r))
+        return 0;
+    if (r == 0 && gtel_str_find(text, '\0') < text.n) /* as of some captures */
+        text = gtel_str_trim((struct gtel_str){text.p, gtel_str_find(text, '\0')});
+    /* amdgpu shows an empty line for a limit that it cannot read (kernel: amd/pm/amdgpu_pm.c). */
+    if (r == 0 && text.n > 0)
         r = parse(sample, attr, text);
     /* Two reads of a fan within one jiffy: xe answers EAGAIN, and the value stands. */
     if (r == -EAGAIN && attr->kind.form == GTEL_ATTR_FAN) {

@@ -20,6 +20,7 @@ enum { GTEL_ATTR_DIMS = 3 }; /* at most */
 
 enum gtel_attr_form {
     GTEL_ATTR_INTEGER, /* value × scale as integer */
+    GTEL_ATTR_BYTES,   /* the same of memory: any number */
     GTEL_ATTR_CLOCK,   /* the same of a clock: 0 and what no GPU reaches are no reading */
     GTEL_ATTR_FLAG,    /* 0 or 1 */
     GTEL_ATTR_MASK,    /* hexadecimal flags: whether the lowest is set */
@@ -63,6 +64,8 @@ struct gtel_attr {
     struct gtel_fs_file file;
     struct gtel_attr_kind kind;
     uint8_t origin;
+    bool is_covered;      /* the source has its value from elsewhere */
+    bool is_free;         /* reading it neither wakes the device nor keeps it awake */
     struct gtel_str name; /* of the file, for messages */
     struct gtel_reading reading;
     struct gtel_attr_state state;

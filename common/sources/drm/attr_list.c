@@ -17,8 +17,8 @@ int gtel_attr_list_init(struct gtel_attr_list *list)
     if (!list->attr || !list->path)
         return -ENOMEM;
     list->env = list->card->cards->env;
-    (void)snprintf(list->card_path, sizeof(list->card_path), "sys/class/drm/%s",
-                   list->card->drm.card);
+    (void)snprintf(list->card_path, sizeof(list->card_path), "%s/%s",
+                   gtel_drm_folder(&list->card->drm), list->card->drm.card);
     list->hash = GTEL_HASH_SEED;
     return 0;
 }
@@ -71,6 +71,7 @@ void gtel_attr_add(struct gtel_attr_list *list, const struct gtel_attr_kind *kin
     *attr = (struct gtel_attr){
         .kind = *kind,
         .origin = list->origin,
+        .is_free = list->is_free,
         .name = gtel_attr_text(list, name),
         .reading = {.device = list->card->device, .metric = (uint16_t)kind->metric},
     };

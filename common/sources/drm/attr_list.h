@@ -26,6 +26,7 @@ struct gtel_attr_list {
     const struct gtel_card *card;
     struct gtel_attr_texts *texts;
     struct gtel_arena *arena; /* for the time of the list; reset by init */
+    void *own; /* what the source keeps for the card; NULL: the list is for a diagnosis alone */
     const struct gtel_env *env;
     char card_path[64];     /* sys/class/drm/card0; that of the device is card->path */
     struct gtel_attr *attr; /* GTEL_ATTRS_MAX of them */
@@ -33,6 +34,7 @@ struct gtel_attr_list {
     size_t n;
     size_t dropped;
     uint8_t origin; /* of what is added; GTEL_ATTR_SYSFS at first */
+    bool is_free;   /* of the same: attr.h */
     uint64_t hash;  /* over paths and dimensions, in order */
     int error;      /* -ENOMEM: the list is of no use */
     int failure;    /* of the machine: parts may be missing or without their label */

@@ -22,7 +22,7 @@ static int update(struct gtel_attr_source *source, struct gtel_attr_card *own)
 {
     uint64_t now_ns = gtel_env_now(own->card->cards->env);
     struct gtel_attr_list list = {
-        .card = own->card, .texts = &source->texts, .arena = &source->arena};
+        .card = own->card, .texts = &source->texts, .arena = &source->arena, .own = own};
     int r = gtel_attr_list_init(&list);
     if (r < 0)
         return r;
@@ -33,6 +33,14 @@ static int update(struct gtel_attr_source *source, struct gtel_attr_card *own)
     else
         gtel_backoff_fail(&own->retry, now_ns, GTEL_BACKOFF_FIRST_NS, GTEL_BACKOFF_LAST_NS);
     return r;
+}
+
+int gtel_attr_source_open(struct gtel_attr_source *source, struct gtel_attr_card *own,
+                          uint64_t now_ns)
+{
+    /* It slept when it was found, or not all could be opened. */
+    bool is_due = own->attrs.hash == 0 && !gtel_backoff_is_waiting(&own->retry, now_ns);
+    return is_due ? update(source, own) : 0;
 }
 
 int gtel_attr_source_discover(void *state, void *own)
@@ -52,9 +60,7 @@ int gtel_attr_source_sample(void *state, void *own, struct gtel_batch *batch)
         return r;
     if (gtel_card_is_removed(card->card))
         return -ENODEV; /* the files of the device stay */
-    /* It slept when it was found, or not all could be opened. */
-    if (card->attrs.hash == 0 && !gtel_backoff_is_waiting(&card->retry, batch->t_ns))
-        r = update(state, card);
+    r = gtel_attr_source_open(state, card, batch->t_ns);
     return r < 0 ? r : gtel_attrs_read(&sample);
 }
 

@@ -25,6 +25,12 @@ struct gtel_attr_card {
     struct gtel_backoff retry; /* while its list cannot be opened */
 };
 
+/*
+ * Before a card that is awake is read: lists and opens what it has where that was not done, or not
+ * whole. 0 or -ENOMEM.
+ */
+int gtel_attr_source_open(struct gtel_attr_source *source, struct gtel_attr_card *own,
+                          uint64_t now_ns);
 int gtel_attr_source_discover(void *state, void *own);
 int gtel_attr_source_sample(void *state, void *own, struct gtel_batch *batch);
 void gtel_attr_source_diagnose(const void *state, const void *own, struct gtel_findings *findings);

@@ -32,7 +32,7 @@ bool gtel_cards_any_wanted(const struct gtel_env *env, gtel_card_fn is_wanted)
 {
     struct gtel_arena arena = {0};
     struct gtel_drm_card *list = NULL;
-    size_t n = 0;
+    size_t n;
     size_t missed;
     bool has_any = false;
     if (gtel_drm_list(env, &arena, GTEL_STR_NONE, &list, &n, &missed) < 0)
@@ -52,7 +52,7 @@ void gtel_cards_identify(const struct gtel_env *env, struct gtel_registry *regis
     uint32_t number;
     if (device->label[GTEL_LABEL_GPU][0] != '\0')
         return;
-    gtel_fs_path(path, "sys/class/drm/%s/device", drm->card);
+    gtel_fs_path(path, "%s/%s/device", gtel_drm_folder(drm), drm->card);
     int r = drm->is_pci ? gtel_sriov_look(env, path, gtel_str_of(drm->key), pf, &number) : -ENOENT;
     if (r == 0) {
         (void)snprintf(text, sizeof(text), "vf%u", (unsigned)number);
@@ -147,7 +147,7 @@ static int add(struct gtel_cards *cards, struct gtel_registry *registry,
     card->is_present = true;
     card->is_found = true;
     card->is_registered = false;
-    (void)snprintf(card->path, sizeof(card->path), "sys/class/drm/%s/device", drm->card);
+    (void)snprintf(card->path, sizeof(card->path), "%s/%s/device", gtel_drm_folder(drm), drm->card);
     return 0;
 }
 
@@ -227,7 +227,7 @@ bool gtel_card_may_read(const struct gtel_card *card)
 bool gtel_card_is_removed(const struct gtel_card *card)
 {
     char path[GTEL_FS_PATH_MAX];
-    gtel_fs_path(path, "sys/class/drm/%s", card->drm.card);
+    gtel_fs_path(path, "%s/%s", gtel_drm_folder(&card->drm), card->drm.card);
     return card->cards->env->ops->exists(card->cards->env->arg, path) == -ENOENT;
 }
 
@@ -244,11 +244,10 @@ int gtel_card_check_power(struct gtel_card *card)
 /* A sleep between two gathers shows in the suspended time. */
 static void let_read(struct gtel_card *card, struct gtel_batch *batch)
 {
-    uint64_t ns;
     card->device->is_left_alone = false;
-    if (gtel_awake_suspended(card->cards->env, &card->awake, &ns) == 0)
+    if (gtel_awake_suspended(card->cards->env, &card->awake, &card->suspended_ns) == 0)
         gtel_batch_f64(batch, card->device, GTEL_M_GPU_SUSPENDED_TIME, GTEL_STR_NONE,
-                       (double)ns / 1e9);
+                       (double)card->suspended_ns / 1e9);
 }
 
 void gtel_card_end_pause(struct gtel_card *card, struct gtel_batch *batch)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The DRM cards of the machine, found once for all sources of a lane.
+ * The DRM cards of the machine, GPUs and NPUs, found once for all sources of a lane.
  *
  * A lane has one struct gtel_cards (registry->cards): which card is which, whether it sleeps, and
  * what its sources have to know of each other. A source has a struct gtel_card_list: the cards of
  * its drivers, each with a piece of the source's own state, in step with the machine since the last
  * gtel_card_list_discover.
  *
- * sys/class/drm is listed once per gather at most, and only where a source looks for devices, after
+ * They are listed once per gather at most, and only where a source looks for devices, after
  * a listing that was not complete, or while a card is missing that was there. When anything has
  * changed, version grows, and the lane calls the discover() of all its sources. A card keeps its
  * address while the lane lives, also when the hardware is removed.
@@ -40,6 +40,7 @@ struct gtel_card {
     struct gtel_awake awake;    /* open while the card is present */
     struct gtel_rest rest;      /* its pauses, where a source reads autosuspend */
     struct gtel_fs_file users;  /* power/runtime_usage: the same; not on every kernel */
+    uint64_t suspended_ns;      /* for how long it was, when that was read last; 0: not known */
     char path[64];              /* of the device: "sys/class/drm/card0/device" */
     char core_path[128];        /* of the GPU behind it (core.h): mostly the same; empty: unknown */
     struct gtel_card_gts gts;

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { AMD = 0x1002 };
+
 /* By the PCI vendor, else by the driver: that of a board without PCI. */
 static const struct {
     uint16_t id;
@@ -17,7 +19,7 @@ static const struct {
     const char *name; /* as people write it; also what is left away at the front of a model */
 } vendors[] = {
     {0x8086, "intel", "Intel"},
-    {0x1002, "amd", "AMD"},
+    {AMD, "amd", "AMD"},
     {0x1022, "amd", "AMD"},
     {0x10de, "nvidia", "NVIDIA"},
 };
@@ -57,7 +59,7 @@ static bool find_compatible(const struct gtel_env *env, const struct gtel_drm_ca
     char text[GTEL_FS_TEXT_MAX];
     struct gtel_str uevent;
     struct gtel_str value;
-    gtel_fs_path(path, "sys/class/drm/%s/device/uevent", drm->card);
+    gtel_fs_path(path, "%s/%s/device/uevent", gtel_drm_folder(drm), drm->card);
     if (gtel_fs_text(env, path, text, sizeof(text), &uevent) < 0 ||
         gtel_uevent_get(uevent, GTEL_STR("OF_COMPATIBLE_0"), &value) < 0 || value.n == 0)
         return false;
@@ -77,6 +79,11 @@ static void find_name(const struct gtel_env *env, const struct gtel_drm_card *dr
     bool is_intel = drm->vendor_id == 0x8086;
     int n = snprintf(buf, size, "%s ", vendor);
     size_t used = n > 0 && (size_t)n < size ? (size_t)n : 0;
+    char path[GTEL_FS_PATH_MAX];
+    gtel_fs_path(path, "sys/class/drm/%s/device", drm->card);
+    if (drm->vendor_id == AMD &&
+        gtel_amd_name(env, path, drm->device_id, buf + used, size - used) == 0)
+        return;
     int known = gtel_pci_name(env, drm->key, ids, gtel_str_of(vendor), buf + used, size - used);
     const char *name = known <= 0 && is_intel ? gtel_intel_name(drm->device_id) : NULL;
     if (!name && known >= 0)
@@ -114,7 +121,8 @@ void gtel_cards_label(const struct gtel_env *env, struct gtel_registry *registry
     if (drm->vendor_id != 0) {
         (void)snprintf(text, sizeof(text), "%04x:%04x", drm->vendor_id, drm->device_id);
         gtel_device_label(registry, device, GTEL_LABEL_PCI_ID, gtel_str_of(text));
-        twin = find_twin(registry, device);
+        if (drm->vendor_id != AMD) /* whose names differ by the revision, too */
+            twin = find_twin(registry, device);
     }
     if (is_named || !is_known)
         return;

@@ -32,7 +32,7 @@ int gtel_core_find(const struct gtel_env *env, const struct gtel_drm_card *drm, 
     size_t i = 0;
     while (i < GTEL_ARRAY_LEN(facades) && strcmp(facades[i].card, drm->driver) != 0)
         i++;
-    gtel_fs_path(path, "sys/class/drm/%s/device", drm->card);
+    gtel_fs_path(path, "%s/%s/device", gtel_drm_folder(drm), drm->card);
     if (i == GTEL_ARRAY_LEN(facades))
         return 0;
     gtel_fs_path(path, "sys/bus/platform/drivers/%s", facades[i].core);

@@ -23,6 +23,7 @@ enum { HEALTH_CRITICAL = 2 }; /* the worst of what the catalogue says of GPU_HEA
 enum { ORIGIN_AER, ORIGIN_HEALTH, ORIGIN_SRIOV };
 
 static const char *const drivers[] = {"i915", "xe", NULL};
+static const char *const amd_drivers[] = {"amdgpu", NULL};
 static const char xe_path[] = "sys/bus/pci/drivers/xe";
 
 static const struct {
@@ -95,6 +96,11 @@ static bool present(const struct gtel_env *env)
 {
     return gtel_cards_any(env, drivers) ||
            env->ops->dir_list(env->arg, xe_path, stop_at_device, NULL) == 1;
+}
+
+static bool present_amd(const struct gtel_env *env)
+{
+    return gtel_cards_any(env, amd_drivers);
 }
 
 static void close_files(const struct gtel_env *env, void *own)
@@ -279,7 +285,8 @@ static int discover(void *state, struct gtel_registry *registry)
     struct drm_health *health = state;
     health->aer = find_aer(health->source.env);
     int first = gtel_card_source_discover(state, registry);
-    int r = find_repairs(health, registry);
+    bool is_intel = health->source.cards.drivers == drivers;
+    int r = is_intel ? find_repairs(health, registry) : 0;
     return first < 0 ? first : r;
 }
 
@@ -458,6 +465,13 @@ static int open_health(void *state, const struct gtel_env *env, const struct gte
     return gtel_card_source_open(state, env, &work);
 }
 
+static int open_amd(void *state, const struct gtel_env *env, const struct gtel_options *options)
+{
+    int r = open_health(state, env, options);
+    ((struct drm_health *)state)->source.cards.drivers = amd_drivers;
+    return r;
+}
+
 static void close_health(void *state)
 {
     struct drm_health *health = state;
@@ -483,6 +497,24 @@ const struct gtel_source gtel_source_drm_health = {
     .is_indirect = true,
     .present = present,
     .open = open_health,
+    .discover = discover,
+    .sample = sample,
+    .diagnose = diagnose,
+    .close = close_health,
+};
+
+const struct gtel_source gtel_source_amdgpu_health = {
+    .name = "amdgpu_health",
+    .lane = "kernel",
+    .vendor = "amd",
+    .summary = "PCIe errors (AER) and virtual functions of AMD GPUs",
+    .needs = "Linux 4.19 or newer; no rights",
+    .seen = "not tried on hardware",
+    .origins = origins,
+    .state_size = sizeof(struct drm_health),
+    .is_indirect = true,
+    .present = present_amd,
+    .open = open_amd,
     .discover = discover,
     .sample = sample,
     .diagnose = diagnose,

@@ -47,6 +47,26 @@ static int read_label(const struct gtel_env *env, struct gtel_arena *arena, cons
     return gtel_error_is_absence(r) ? 0 : r;
 }
 
+static int find_folder(void *arg, struct gtel_str name)
+{
+    struct gtel_str *ret = arg;
+    return gtel_str_starts(name, GTEL_STR("hwmon")) && gtel_str_copy((char *)ret->p, ret->n, name);
+}
+
+int gtel_hwmon_is_apu(const struct gtel_env *env, const char *device)
+{
+    char path[GTEL_FS_PATH_MAX];
+    char name[32] = "";
+    struct gtel_str ret = {name, sizeof(name)};
+    gtel_fs_path(path, "%s/hwmon", device);
+    int r = env->ops->dir_list(env->arg, path, find_folder, &ret);
+    if (r != 1)
+        return r == -ENOENT ? 0 : r;
+    gtel_fs_path(path, "%s/hwmon/%s/in1_input", device, name);
+    r = env->ops->exists(env->arg, path);
+    return r == 0 ? 1 : r == -ENOENT ? 0 : r;
+}
+
 static bool is_same_channel(const struct gtel_hwmon_name *a, const struct gtel_hwmon_name *b)
 {
     return a->kind == b->kind && a->channel == b->channel;
@@ -179,14 +199,38 @@ static const struct {
     {"xe", KIND(TEMPERATURE), 1, GTEL_STR_INIT("pkg")},
     {"i915", KIND(TEMPERATURE), 1, GTEL_STR_INIT("pkg")},
     {"radeon", KIND(VOLTAGE), 0, GTEL_STR_INIT("vddc")},
+    {"amdgpu", KIND(VOLTAGE), 0, GTEL_STR_INIT("vddgfx")},
+    {"amdgpu", KIND(VOLTAGE), 1, GTEL_STR_INIT("vddnb")},
+    {"amdgpu", KIND(POWER), 1, GTEL_STR_INIT("pkg")},
+    {"amdgpu", KIND(TEMPERATURE), 1, GTEL_STR_INIT("edge")},
     {NULL, KIND(VOLTAGE), 0, GTEL_STR_INIT("card")},
     {NULL, KIND(POWER) | KIND(ENERGY) | KIND(CURRENT), 1, GTEL_STR_INIT("card")},
     {NULL, KIND(TEMPERATURE), 1, GTEL_STR_INIT("gpu")},
     {NULL, KIND(FREQUENCY), 1, GTEL_STR_INIT("graphics")},
 };
 
+/*
+ * What a label means. Of amdgpu, PPT and slowPPT (of an APU) are what the package uses over time,
+ * sclk and mclk the clocks of shaders and memory (kernel: amd/pm/amdgpu_pm.c).
+ */
+static const struct {
+    const char *driver;
+    struct gtel_str label;
+    struct gtel_str name;
+} labels[] = {
+    {"amdgpu", GTEL_STR_INIT("PPT"), GTEL_STR_INIT("pkg")},
+    {"amdgpu", GTEL_STR_INIT("slowPPT"), GTEL_STR_INIT("pkg")},
+    {"amdgpu", GTEL_STR_INIT("fastPPT"), GTEL_STR_INIT("pkg")},
+    {"amdgpu", GTEL_STR_INIT("sclk"), GTEL_STR_INIT("graphics")},
+    {"amdgpu", GTEL_STR_INIT("mclk"), GTEL_STR_INIT("memory")},
+};
+
 static struct gtel_str part_of(struct gtel_attr_list *list, const struct gtel_hwmon_attribute *at)
 {
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(labels); i++)
+        if (gtel_str_eq(at->label, labels[i].label) &&
+            strcmp(labels[i].driver, list->card->drm.driver) == 0)
+            return labels[i].name;
     if (at->label.n > 0)
         return gtel_attr_text(list, at->label);
     for (size_t i = 0; i < GTEL_ARRAY_LEN(channels); i++)
@@ -229,6 +273,12 @@ static void add_one(struct gtel_attr_list *list, const struct folder *folder,
     /* It is in percent there (kernel: nouveau/nouveau_hwmon.c). */
     if (is_nouveau && sensor->of == GTEL_HWMON_PWM)
         kind.scale = 0.01;
+    /* What an APU may use for a moment; its use is the package's, which is read already. */
+    if (gtel_str_eq(at->label, GTEL_STR("fastPPT"))) {
+        if (kind.metric != GTEL_M_POWER_LIMIT)
+            return;
+        kind.metric = GTEL_M_POWER_BURST_LIMIT;
+    }
     if (part.n > 0)
         gtel_attr_add(list, &kind, dims, folder->path, at->file);
 }

@@ -35,6 +35,12 @@ int gtel_hwmon_find(const struct gtel_env *env, struct gtel_arena *arena, const 
  */
 int gtel_hwmon_list(const struct gtel_env *env, struct gtel_arena *arena, const char *path,
                     struct gtel_hwmon_attribute **ret, size_t *ret_n);
+/*
+ * Whether a device of amdgpu is an APU: only these have the voltage of the northbridge, in1
+ * (kernel: amd/pm/amdgpu_pm.c, hwmon_attributes_visible). Reaches no hardware and allocates
+ * nothing. 1, 0, or a negative errno.
+ */
+int gtel_hwmon_is_apu(const struct gtel_env *env, const char *device);
 /* Adds the sensors of all hwmon directories of the card, whatever their names are. */
 void gtel_hwmon_add(struct gtel_attr_list *list);
 

@@ -31,10 +31,10 @@ static bool has_hex(const struct gtel_env *env, const char *port, const char *na
     return gtel_fs_hex(env, gtel_fs_path(path, "%s/%s", port, name), &value) == 0 && value == want;
 }
 
-/* A PCI bridge of Intel's: a port of the switch on the card, or the slot's own root port. */
-static bool is_intel_bridge(const struct gtel_env *env, const char *port)
+/* A PCI bridge: a port of the switch on the card, or the slot's own root port. */
+static bool is_bridge(const struct gtel_env *env, const char *port, uint16_t vendor)
 {
-    return has_hex(env, port, "vendor", 0x8086) && has_hex(env, port, "class", 0x060400);
+    return has_hex(env, port, "vendor", vendor) && has_hex(env, port, "class", 0x060400);
 }
 
 /*
@@ -47,6 +47,12 @@ static bool find_port(const struct gtel_attr_list *list, char *port)
 {
     static const char *const above[] = {"/..", "/../.."};
     struct link link;
+    /* Cards of AMD, too; their bridges have ATI's vendor id (kernel: amdgpu/amdgpu_device.c). */
+    gtel_fs_path(port, "%s/..", list->card->path);
+    if (list->card->drm.vendor_id == 0x1002 && is_bridge(list->env, port, 0x1002)) {
+        gtel_fs_path(port, "%s/../..", list->card->path);
+        return is_bridge(list->env, port, 0x1002) && read_link(list->env, port, &link);
+    }
     gtel_fs_path(port, "%s", list->card->path);
     if (!read_link(list->env, port, &link))
         return false;
@@ -56,7 +62,7 @@ static bool find_port(const struct gtel_attr_list *list, char *port)
         return true;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(above); i++) {
         gtel_fs_path(port, "%s%s", list->card->path, above[i]);
-        if (is_intel_bridge(list->env, port) && read_link(list->env, port, &link) &&
+        if (is_bridge(list->env, port, 0x8086) && read_link(list->env, port, &link) &&
             (link.lanes > 1 || link.gen > 1))
             return true;
     }

@@ -48,10 +48,16 @@ struct uevents {
 };
 
 static const char *const drivers[] = {"i915", "xe", NULL};
+static const char *const amd_drivers[] = {"amdgpu", NULL};
 
 static bool present(const struct gtel_env *env)
 {
     return gtel_cards_any(env, drivers);
+}
+
+static bool present_amd(const struct gtel_env *env)
+{
+    return gtel_cards_any(env, amd_drivers);
 }
 
 static int open_uevents(void *state, const struct gtel_env *env, const struct gtel_options *options)
@@ -62,6 +68,13 @@ static int open_uevents(void *state, const struct gtel_env *env, const struct gt
     uevents->cards = (struct gtel_card_list){
         .env = env, .drivers = drivers, .own_size = sizeof(struct gtel_card *)};
     return 0;
+}
+
+static int open_amd(void *state, const struct gtel_env *env, const struct gtel_options *options)
+{
+    int r = open_uevents(state, env, options);
+    ((struct uevents *)state)->cards.drivers = amd_drivers;
+    return r;
 }
 
 static void stop_listening(struct uevents *uevents)
@@ -148,7 +161,8 @@ static bool has_value(const struct gtel_uevent *event, struct gtel_str key, stru
  * i915 says ERROR=1 when it finds a hang, RESET=1 before it resets the whole GPU, and ERROR=0 when
  * that went well; the reset of one engine is silent (kernel: i915/gt/intel_reset.c). L3 parity
  * errors are those of Ivybridge and Haswell (i915_irq.c). WEDGED names what brings the device back,
- * `none` when nothing is needed (drm_drv.c: drm_dev_wedged_event, 6.16 and newer).
+ * `none` when nothing is needed (drm_drv.c: drm_dev_wedged_event, 6.16 and newer); amdgpu says that
+ * after each reset of the GPU or of a ring (amdgpu_device.c, amdgpu_job.c).
  */
 static void count(struct uevents *uevents, const struct gtel_uevent *event)
 {
@@ -265,15 +279,18 @@ static void report(struct uevents *uevents, const struct gtel_card *card, struct
     bool is_i915 = is_reported && strcmp(card->drm.driver, "i915") == 0;
     if (!tally)
         tally = &nothing;
-    if (is_i915 || tally->resets > 0)
-        gtel_batch_u64(batch, card->device, GTEL_M_GPU_RESETS, GTEL_STR_NONE, tally->resets);
+    bool is_amd = strcmp(card->drm.driver, "amdgpu") == 0;
+    bool has_recovered = tally->recovered > 0 || (is_amd && is_reported && uevents->reports_wedged);
+    uint64_t resets = is_amd ? tally->recovered : tally->resets;
+    if (is_i915 || (is_amd && has_recovered) || resets > 0)
+        gtel_batch_u64(batch, card->device, GTEL_M_GPU_RESETS, GTEL_STR_NONE, resets);
     if (is_i915 || tally->hangs > 0)
         put_error(batch, card, GTEL_STR("hang"), GTEL_STR("nonfatal"), tally->hangs);
     if (tally->parity_errors > 0)
         put_error(batch, card, GTEL_STR("l3-parity"), GTEL_STR("nonfatal"), tally->parity_errors);
     if ((is_reported && uevents->reports_wedged) || tally->wedged > 0)
         put_error(batch, card, GTEL_STR("wedged"), GTEL_STR("fatal"), tally->wedged);
-    if (tally->recovered > 0)
+    if (has_recovered)
         put_error(batch, card, GTEL_STR("wedged"), GTEL_STR("corrected"), tally->recovered);
 }
 
@@ -337,6 +354,25 @@ const struct gtel_source gtel_source_uevents = {
     .is_indirect = true,
     .present = present,
     .open = open_uevents,
+    .discover = discover,
+    .sample = sample,
+    .diagnose = diagnose,
+    .close = close_uevents,
+};
+
+const struct gtel_source gtel_source_amdgpu_uevents = {
+    .name = "amdgpu_uevents",
+    .lane = "kernel",
+    .vendor = "amd",
+    .summary = "Resets and wedged GPUs since the program started, and AMD GPUs that come and go, "
+               "from the kernel's messages",
+    .needs = "AF_NETLINK; Linux 6.16 or newer for resets; no rights",
+    .seen = "not tried on hardware",
+    .origins = origins,
+    .state_size = sizeof(struct uevents),
+    .is_indirect = true,
+    .present = present_amd,
+    .open = open_amd,
     .discover = discover,
     .sample = sample,
     .diagnose = diagnose,

@@ -110,10 +110,9 @@ static bool has_value(const struct gtel_intel_gpu *gpu, enum gtel_measurement me
     return false;
 }
 
-/* Why a GPU has none of these sensors; a sentence in buf, and what helps or NULL. */
-static const char *explain_sensor(const struct diagnosis *diagnosis,
-                                  enum gtel_measurement measurement, char *buf, size_t size,
-                                  char *fix)
+/* Why a GPU has none of these sensors; a sentence in buf, and in fix what helps, or nothing. */
+static void explain_sensor(const struct diagnosis *diagnosis, enum gtel_measurement measurement,
+                           char *buf, size_t size, char *fix)
 {
     const struct gtel_drm_card *card = &diagnosis->gpu->card->drm;
     const char *text =
@@ -132,7 +131,6 @@ static const char *explain_sensor(const struct diagnosis *diagnosis,
     } else {
         (void)snprintf(buf, size, "%s gives none for this GPU", card->driver);
     }
-    return fix[0] ? fix : NULL;
 }
 
 /* An integrated GPU has none: its power and temperature are the processor's (rapl.c). */
@@ -152,8 +150,8 @@ static void diagnose_sensors(const struct diagnosis *diagnosis)
         if ((is_bad && sensors[i] == GTEL_MEASUREMENT_GPU_POWER_DOMAIN) ||
             has_value(diagnosis->gpu, sensors[i]))
             continue;
-        const char *help = explain_sensor(diagnosis, sensors[i], why, sizeof(why), fix);
-        put(diagnosis, sensors[i], 0, "hwmon", why, help);
+        explain_sensor(diagnosis, sensors[i], why, sizeof(why), fix);
+        put(diagnosis, sensors[i], 0, "hwmon", why, fix);
     }
 }
 

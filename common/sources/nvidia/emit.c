@@ -31,6 +31,69 @@ static void emit_value(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml_r
     put(gpu, row->metric, row->dim, row->scale, answer, batch);
 }
 
+static void put_number(const struct gtel_nvml_gpu *gpu, enum gtel_metric metric,
+                       const struct gtel_str *dim, double scale, uint64_t number,
+                       struct gtel_batch *batch)
+{
+    const struct gtel_nvml_answer answer = {.u = {number}, .f = (double)number};
+    put(gpu, metric, dim, scale, &answer, batch);
+}
+
+static void emit_parts(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml_row *row,
+                       const struct gtel_nvml_answer *answer, struct gtel_batch *batch)
+{
+    for (size_t i = 0; i < answer->n; i++) {
+        const struct gtel_nvml_part *part = &row->part[i];
+        if (part->metric != GTEL_M_NONE)
+            put_number(gpu, part->metric, part->dim, part->scale, answer->u[i], batch);
+    }
+}
+
+/* NVML knows what the board can do; no call says what it may do now. */
+static void emit_max_clock(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml_row *row,
+                           const struct gtel_nvml_answer *answer, struct gtel_batch *batch)
+{
+    put(gpu, row->metric, row->dim, row->scale, answer, batch);
+    put(gpu, GTEL_M_FREQUENCY_HARDWARE_MAX, row->dim, row->scale, answer, batch);
+}
+
+/* The size of the GPU's own memory, or 0. */
+static uint64_t vram_total(const struct gtel_nvml_gpu *gpu)
+{
+    size_t row = gpu->chosen[GTEL_NVML_GROUP_MEMORY];
+    return row > 0 && gpu->slot[row - 1].has_answer ? gpu->slot[row - 1].answer.u[0] : 0;
+}
+
+/* The window through which the CPU reaches the memory; it may be larger than that. */
+static void emit_bar1(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml_answer *answer,
+                      struct gtel_batch *batch)
+{
+    uint64_t window = answer->u[0];
+    uint64_t total = vram_total(gpu);
+    gtel_batch_u64(batch, gpu->device, GTEL_M_MEMORY_TOTAL, GTEL_STR("bar1"), window);
+    gtel_batch_u64(batch, gpu->device, GTEL_M_MEMORY_USED, GTEL_STR("bar1"), answer->u[1]);
+    if (total > 0)
+        gtel_batch_u64(batch, gpu->device, GTEL_M_MEMORY_VISIBLE, GTEL_STR("vram"),
+                       window < total ? window : total);
+}
+
+/*
+ * Whether a reset helps, and a verdict: what the driver asks for is critical unless it is about
+ * peers only. Actions of a later API say nothing about a reset.
+ */
+static void emit_recovery(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml_answer *answer,
+                          struct gtel_batch *batch)
+{
+    uint64_t action = answer->u[0];
+    bool is_of_peers =
+        action == GTEL_NVML_RECOVERY_DRAIN_P2P || action == GTEL_NVML_RECOVERY_IMEX_DOMAIN;
+    bool is_fine = action == GTEL_NVML_RECOVERY_NONE;
+    put_number(gpu, GTEL_M_GPU_RECOVERY_ACTION, NULL, 1, action, batch);
+    put_number(gpu, GTEL_M_GPU_HEALTH, NULL, 1, is_fine ? 0 : is_of_peers ? 1 : 2, batch);
+    if (action <= GTEL_NVML_RECOVERY_SYSTEM_REBOOT)
+        put_number(gpu, GTEL_M_GPU_RESET_NEEDED, NULL, 1, is_fine || is_of_peers ? 0 : 1, batch);
+}
+
 static void emit_utilization(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml_row *row,
                              const struct gtel_nvml_answer *answer, struct gtel_batch *batch)
 {
@@ -95,17 +158,18 @@ static bool is_memory_power(const struct gtel_nvml_gpu *gpu, const struct gtel_n
 }
 
 static const struct gtel_str fan_names[GTEL_NVML_WORDS] = {
-    GTEL_STR_INIT("0"), GTEL_STR_INIT("1"), GTEL_STR_INIT("2"), GTEL_STR_INIT("3"),
-    GTEL_STR_INIT("4"), GTEL_STR_INIT("5"), GTEL_STR_INIT("6"), GTEL_STR_INIT("7"),
+    GTEL_STR_INIT("0"), GTEL_STR_INIT("1"), GTEL_STR_INIT("2"),  GTEL_STR_INIT("3"),
+    GTEL_STR_INIT("4"), GTEL_STR_INIT("5"), GTEL_STR_INIT("6"),  GTEL_STR_INIT("7"),
+    GTEL_STR_INIT("8"), GTEL_STR_INIT("9"), GTEL_STR_INIT("10"), GTEL_STR_INIT("11"),
 };
 
 static void emit_fans(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml_row *row,
                       const struct gtel_nvml_answer *answer, struct gtel_batch *batch)
 {
     for (size_t i = 0; i < answer->n; i++) {
-        const struct gtel_nvml_answer value = {.u = {answer->u[i]}, .f = (double)answer->u[i]};
         if (answer->u[i] < UINT32_MAX)
-            put(gpu, row->metric, (struct gtel_str[2]){fan_names[i]}, row->scale, &value, batch);
+            put_number(gpu, row->metric, (struct gtel_str[2]){fan_names[i]}, row->scale,
+                       answer->u[i], batch);
     }
 }
 
@@ -115,6 +179,18 @@ static void emit_row(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml_row
     switch (row->form) {
     case GTEL_NVML_FORM_VALUE:
         emit_value(gpu, row, answer, batch);
+        break;
+    case GTEL_NVML_FORM_PARTS:
+        emit_parts(gpu, row, answer, batch);
+        break;
+    case GTEL_NVML_FORM_MAX_CLOCK:
+        emit_max_clock(gpu, row, answer, batch);
+        break;
+    case GTEL_NVML_FORM_BAR1:
+        emit_bar1(gpu, answer, batch);
+        break;
+    case GTEL_NVML_FORM_RECOVERY:
+        emit_recovery(gpu, answer, batch);
         break;
     case GTEL_NVML_FORM_UTILIZATION:
         emit_utilization(gpu, row, answer, batch);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds GPUs: key, labels, handles. */
 #include "sources/nvidia/code.h"
+#include "sources/nvidia/info.h"
 #include "sources/nvidia/nvml.h"
 
 #include <stdio.h>
@@ -58,6 +59,7 @@ static struct gtel_nvml_gpu *add_gpu(struct gtel_nvml *nvml, struct gtel_registr
     if (!gpu)
         return NULL;
     gpu->device = device;
+    gpu->wants_energy = nvml->wants_energy;
     nvml->gpu[nvml->n++] = gpu;
     gtel_device_label(registry, device, GTEL_LABEL_GPU, key);
     gtel_device_label(registry, device, GTEL_LABEL_VENDOR, GTEL_STR("nvidia"));
@@ -195,6 +197,7 @@ static enum outcome adopt(struct gtel_nvml *nvml, struct gtel_registry *registry
     if (address[0])
         gtel_nvml_watch_sleep(nvml->env, gpu, address);
     label_gpu(nvml, registry, gpu, &pci);
+    gtel_nvml_label_info(call, registry, gpu);
     if (gpu->pcie.speed <= 0) /* not each time: it takes 2.3 ms (H200, driver 580.159) */
         read_link(call, gpu);
     return FOUND;

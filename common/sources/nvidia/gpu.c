@@ -17,6 +17,7 @@
 
 /* A little less than a minute, so that a clock's jitter does not skip a gather. */
 static const uint64_t minute_ns = 59500000000;
+static const uint64_t long_period_ns = 19500000000;
 /*
  * So often in the beginning what is read each minute comes in each gather: a single gather (--once)
  * shows its third.
@@ -83,8 +84,10 @@ static void keep_answer(struct work *work, size_t i, const struct gtel_nvml_answ
     slot->answer = *answer;
     slot->has_answer = true;
     slot->answers++;
+    bool is_wanted = work->gpu->wants_energy && row->metric == GTEL_M_ENERGY;
     bool is_rare = row->period == GTEL_NVML_SETTING ||
                    (row->period == GTEL_NVML_EACH_MINUTE && slot->answers >= FIRST_ANSWERS);
+    is_rare = is_rare && !is_wanted;
     slot->due_ns = is_rare ? work->batch->t_ns + minute_ns : 0;
     if (row->group != GTEL_NVML_GROUP_NONE)
         work->gpu->chosen[row->group] = i + 1;
@@ -182,6 +185,19 @@ static void log_change(const struct gtel_env *env, struct gtel_nvml_gpu *gpu)
     gpu->is_failing = gpu->failed > 0;
 }
 
+/*
+ * What takes milliseconds comes in one gather in twenty seconds, so that the others are short: in
+ * those in which a slow window of GPM ends, where the GPU has GPM.
+ */
+static void choose_length(struct gtel_nvml_gpu *gpu, uint64_t now)
+{
+    bool has_gpm = gpu->gpm.is_ready && gpu->gpm.code == GTEL_NVML_SUCCESS;
+    bool is_time = gpu->long_ns == 0 || now - gpu->long_ns >= long_period_ns;
+    gpu->is_long = has_gpm ? gpu->gpm.has_slow_means : is_time;
+    if (gpu->is_long)
+        gpu->long_ns = now;
+}
+
 void gtel_nvml_gpu_sample(struct gtel_nvml_library *library, struct gtel_nvml_gpu *gpu,
                           struct gtel_batch *batch)
 {
@@ -201,6 +217,8 @@ void gtel_nvml_gpu_sample(struct gtel_nvml_library *library, struct gtel_nvml_gp
     gtel_nvml_emit(gpu, batch);
     gtel_nvml_gpm_sample(library, gpu, batch);
     gtel_nvml_pcie_sample(library->env, gpu, batch);
+    choose_length(gpu, batch->t_ns);
+    gtel_nvml_links_sample(library, gpu, batch);
 }
 
 void gtel_nvml_gpu_forget(struct gtel_nvml_gpu *gpu)
@@ -210,6 +228,15 @@ void gtel_nvml_gpu_forget(struct gtel_nvml_gpu *gpu)
     gpu->has_denied = false;
     gtel_nvml_gpm_forget(&gpu->gpm);
     gtel_nvml_pcie_forget(&gpu->pcie);
+    gpu->links = (struct gtel_nvml_links){.n = 0};
+    gtel_nvml_processes_forget(&gpu->processes);
+}
+
+void gtel_nvml_gpu_read_all(struct gtel_nvml_gpu *gpu)
+{
+    for (size_t i = 0; i < gtel_nvml_rows_n; i++)
+        if (gpu->slot[i].answers > 0)
+            gpu->slot[i].due_ns = 0;
 }
 
 bool gtel_nvml_gpu_is_idle(const struct gtel_nvml_gpu *gpu)

@@ -11,9 +11,12 @@
 #include "parse/pci.h"
 #include "pipeline/reading.h"
 #include "sources/drm/awake.h"
+#include "sources/nvidia/events.h"
 #include "sources/nvidia/gpm.h"
 #include "sources/nvidia/library.h"
+#include "sources/nvidia/nvlink.h"
 #include "sources/nvidia/pcie.h"
+#include "sources/nvidia/processes.h"
 #include "sources/nvidia/rows.h"
 
 /* Positions in the source's origins. */
@@ -21,7 +24,8 @@ enum {
     GTEL_NVML_ORIGIN_CALL,
     GTEL_NVML_ORIGIN_FIELD,
     GTEL_NVML_ORIGIN_SYSFS,
-    GTEL_NVML_ORIGIN_GPM
+    GTEL_NVML_ORIGIN_GPM,
+    GTEL_NVML_ORIGIN_EVENT
 };
 
 /* What one row yielded. */
@@ -48,11 +52,18 @@ struct gtel_nvml_gpu {
     bool is_failing;         /* some readings failed in the last gather */
     bool has_denied;         /* the hint about rights has been logged */
     bool may_suspend;        /* the kernel may suspend it, and has done so since boot */
+    bool wants_energy;       /* energy and the shares of processes in each gather, though slow: they
+                                are split by the shares of the same interval */
+    bool is_long;            /* the present gather asks for what takes milliseconds, too … */
+    uint64_t long_ns;        /* … as the one at that time did; 0: none yet */
     uint32_t failed;         /* readings of the present gather */
     const char *first;       /* the call behind the first of them, and its code */
     int first_code;
     struct gtel_nvml_gpm gpm;
     struct gtel_nvml_pcie pcie;
+    struct gtel_nvml_links links;
+    struct gtel_nvml_xids xids;
+    struct gtel_nvml_processes processes;
     size_t chosen[GTEL_NVML_GROUP_COUNT]; /* row + 1 */
     struct gtel_nvml_slot slot[GTEL_NVML_ROWS_MAX];
 };
@@ -65,6 +76,8 @@ void gtel_nvml_gpu_sample(struct gtel_nvml_library *library, struct gtel_nvml_gp
                           struct gtel_batch *batch);
 /* Forgets which calls answer, and what they answered. */
 void gtel_nvml_gpu_forget(struct gtel_nvml_gpu *gpu);
+/* All rows that have ever answered are due. */
+void gtel_nvml_gpu_read_all(struct gtel_nvml_gpu *gpu);
 /* Nothing ran in the last sample; a GPU without that value counts as busy. */
 bool gtel_nvml_gpu_is_idle(const struct gtel_nvml_gpu *gpu);
 

@@ -2,6 +2,8 @@
 /* NVIDIA GPUs through NVML: the source. */
 #include "sources/nvidia/nvml.h"
 
+#include "host/process.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -27,12 +29,16 @@ static int open_source(void *state, const struct gtel_env *env, const struct gte
     nvml->env = env;
     nvml->library.env = env;
     nvml->may_wake = gtel_option_may_wake(options);
+    nvml->wants_energy = gtel_option_number(options, GTEL_O_PROCESS_ENERGY) > 0;
+    nvml->room.is_foreign = gtel_process_namespace(env) == GTEL_NAMESPACE_OTHER;
+    nvml->is_wsl = gtel_fs_exists(env, "dev/dxg");
     return 0;
 }
 
 /* Ends NVML, with all that was held in it. */
 static void stop(struct gtel_nvml *nvml)
 {
+    gtel_nvml_events_done(nvml);
     for (size_t i = 0; i < nvml->n; i++) {
         gtel_nvml_gpm_done(&nvml->library.call, &nvml->gpu[i]->gpm);
         gtel_nvml_gpu_forget(nvml->gpu[i]);
@@ -133,9 +139,15 @@ static int sample_gpus(struct gtel_nvml *nvml, struct gtel_registry *registry,
         if (!gpu->handle || gpu->is_unavailable || gpu->device->is_asleep)
             continue;
         gtel_nvml_gpu_sample(&nvml->library, gpu, batch);
+        if (!gpu->is_unavailable && !nvml->library.broken) {
+            gtel_nvml_events_emit(gpu, batch);
+            if (!nvml->is_wsl)
+                gtel_nvml_processes_sample(&nvml->library, &nvml->room, gpu, batch);
+        }
         if (!gpu->is_unavailable)
             continue;
         gpu->handle = NULL;
+        gpu->xids.watch = GTEL_NVML_WATCH_NOT_ASKED;
         gtel_registry_lost(registry, gpu->device);
         result = -ENODEV;
     }
@@ -163,6 +175,8 @@ static int sample(void *state, struct gtel_registry *registry, struct gtel_batch
     if (should_find(nvml, is_all_asleep, has_woken))
         gtel_nvml_find(nvml, registry);
     if (nvml->library.is_running)
+        gtel_nvml_events_read(nvml);
+    if (nvml->library.is_running)
         result = sample_gpus(nvml, registry, batch);
     if (nvml->library.broken) {
         give_up(nvml, registry);
@@ -184,24 +198,26 @@ static void close_source(void *state)
     stop(nvml);
     for (size_t i = 0; i < nvml->n; i++) {
         gtel_awake_close(nvml->env, &nvml->gpu[i]->awake);
+        gtel_nvml_processes_done(&nvml->gpu[i]->processes);
         free(nvml->gpu[i]);
     }
     nvml->n = 0;
+    free(nvml->room.bytes);
+    nvml->room = (struct gtel_nvml_process_room){.size = 0};
 }
 
 static const char *const origins[] = {
-    [GTEL_NVML_ORIGIN_CALL] = "NVML",
-    [GTEL_NVML_ORIGIN_FIELD] = "NVML fields",
-    [GTEL_NVML_ORIGIN_SYSFS] = "sysfs",
-    [GTEL_NVML_ORIGIN_GPM] = "NVML GPM",
-    NULL,
+    [GTEL_NVML_ORIGIN_CALL] = "NVML",         [GTEL_NVML_ORIGIN_FIELD] = "NVML fields",
+    [GTEL_NVML_ORIGIN_SYSFS] = "sysfs",       [GTEL_NVML_ORIGIN_GPM] = "NVML GPM",
+    [GTEL_NVML_ORIGIN_EVENT] = "NVML events", NULL,
 };
 
 const struct gtel_source gtel_source_nvml = {
     .name = "nvml",
     .lane = "nvml",
     .vendor = "nvidia",
-    .summary = "NVIDIA GPUs through NVML: use, memory, power, clocks, limits, errors, activity.",
+    .summary = "NVIDIA GPUs through NVML: use, memory, power, clocks, limits, health, errors, "
+               "activity, links, processes.",
     .needs = "libnvidia-ml.so.1 of driver 390 or newer; no special rights",
     .seen = "NVIDIA H200 and H100, driver 580.159: each value beside nvidia-smi",
     .origins = origins,

@@ -5,7 +5,11 @@
  *     nvml.c      the source: who is read when
  *     diagnose.c  what is missing, and why
  *     find.c      finds GPUs: key, labels, handles
+ *     info.c      what a GPU is and how it is set, for gpu_info
  *     sleep.c     does not touch sleeping GPUs, and lets idle ones sleep
+ *     events.c    Xid errors and other events
+ *     nvlink.c    links to other GPUs
+ *     processes.c who uses a GPU
  *     gpu.c       one GPU: asks for what is due; with read.c, emit.c, gpm.c and pcie.c
  *     library.c   opens, starts and ends NVML
  *     rows.c      the table of values
@@ -23,9 +27,13 @@ struct gtel_nvml {
     const struct gtel_env *env;
     struct gtel_nvml_library library;
     bool may_wake;         /* option Wake */
+    bool wants_energy;     /* option ProcessEnergy */
+    bool is_wsl;           /* processes have numbers of Windows */
     bool is_find_due;      /* discovery was not complete */
     uint64_t suspended_ns; /* state of gtel_env_has_slept */
     struct gtel_nvml_sleep sleep;
+    struct gtel_nvml_process_room room;
+    struct gtel_nvml_event_set *events; /* NULL: none yet */
     struct gtel_nvml_gpu *gpu[GTEL_NVML_GPUS_MAX];
     size_t n;
 };

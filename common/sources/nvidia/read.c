@@ -21,6 +21,12 @@ union call {
     int(*margin) GTEL_NVML_PARAMS_margin;
     int(*violation) GTEL_NVML_PARAMS_violation;
     int(*fan_speed) GTEL_NVML_PARAMS_fan_speed;
+    int(*u64_of3) GTEL_NVML_PARAMS_u64_of3;
+    int(*u32_three) GTEL_NVML_PARAMS_u32_three;
+    int(*sram) GTEL_NVML_PARAMS_sram;
+    int(*histogram) GTEL_NVML_PARAMS_histogram;
+    int(*repair) GTEL_NVML_PARAMS_repair;
+    int(*capture) GTEL_NVML_PARAMS_capture;
 };
 
 static int give_u64(int code, uint64_t value, struct gtel_nvml_answer *ret)
@@ -74,6 +80,9 @@ static int read_number(union call call, struct gtel_nvml_device *device,
         return give_u64(code, wide, ret);
     case GTEL_NVML_SHAPE_U64_OF2:
         code = call.u64_of2(device, row->of, row->of_2, &wide);
+        return give_u64(code, wide, ret);
+    case GTEL_NVML_SHAPE_U64_OF3:
+        code = call.u64_of3(device, row->of, row->of_2, row->of_3, &wide);
         return give_u64(code, wide, ret);
     default:
         return GTEL_NVML_FUNCTION_NOT_FOUND;
@@ -146,6 +155,61 @@ static int read_fans(union call call, struct gtel_nvml_device *device, bool is_r
     return is_end ? GTEL_NVML_SUCCESS : code;
 }
 
+/* ECC can be on, off, or be switched at the next reset. */
+static int read_ecc_mode(union call call, struct gtel_nvml_device *device,
+                         struct gtel_nvml_answer *ret)
+{
+    unsigned now = 0;
+    unsigned next = 0;
+    int code = call.u32_pair(device, &now, &next);
+    *ret = (struct gtel_nvml_answer){.u = {now != 0, (now != 0) != (next != 0)}, .n = 2};
+    return code;
+}
+
+static int read_sram(union call call, struct gtel_nvml_device *device, struct gtel_nvml_answer *ret)
+{
+    struct gtel_nvml_sram_status s = {0};
+    s.version = GTEL_NVML_VERSION(s, 1);
+    int code = call.sram(device, &s);
+    *ret = (struct gtel_nvml_answer){
+        .u = {s.aggregate_parity, s.aggregate_secded, s.aggregate_corrected, s.volatile_parity,
+              s.volatile_secded, s.volatile_corrected, s.aggregate_l2, s.aggregate_sm,
+              s.aggregate_pcie, s.aggregate_mcu, s.aggregate_other, s.is_threshold_exceeded != 0},
+        .n = 12};
+    return code;
+}
+
+static int read_histogram(union call call, struct gtel_nvml_device *device,
+                          struct gtel_nvml_answer *ret)
+{
+    struct gtel_nvml_remap_histogram banks = {0};
+    int code = call.histogram(device, &banks);
+    *ret = (struct gtel_nvml_answer){
+        .u = {banks.max, banks.high, banks.partial, banks.low, banks.none}, .n = 5};
+    return code;
+}
+
+static int read_repair(union call call, struct gtel_nvml_device *device,
+                       struct gtel_nvml_answer *ret)
+{
+    struct gtel_nvml_repair_status status = {0};
+    status.version = GTEL_NVML_VERSION(status, 1);
+    int code = call.repair(device, &status);
+    *ret = (struct gtel_nvml_answer){
+        .u = {status.is_channel_pending != 0, status.is_tpc_pending != 0}, .n = 2};
+    return code;
+}
+
+static int read_sessions(union call call, struct gtel_nvml_device *device, bool is_capture,
+                         struct gtel_nvml_answer *ret)
+{
+    struct gtel_nvml_capture_stats stats = {0};
+    int code = is_capture ? call.capture(device, &stats)
+                          : call.u32_three(device, &stats.sessions, &stats.fps, &stats.latency_us);
+    *ret = (struct gtel_nvml_answer){.u = {stats.sessions, stats.fps, stats.latency_us}, .n = 3};
+    return code;
+}
+
 int gtel_nvml_read(const struct gtel_nvml_calls *calls, struct gtel_nvml_device *device,
                    const struct gtel_nvml_row *row, struct gtel_nvml_answer *ret)
 {
@@ -171,6 +235,17 @@ int gtel_nvml_read(const struct gtel_nvml_calls *calls, struct gtel_nvml_device 
     case GTEL_NVML_SHAPE_FANS:
     case GTEL_NVML_SHAPE_FANS_RPM:
         return read_fans(call, device, row->shape == GTEL_NVML_SHAPE_FANS_RPM, ret);
+    case GTEL_NVML_SHAPE_ECC_MODE:
+        return read_ecc_mode(call, device, ret);
+    case GTEL_NVML_SHAPE_SRAM:
+        return read_sram(call, device, ret);
+    case GTEL_NVML_SHAPE_HISTOGRAM:
+        return read_histogram(call, device, ret);
+    case GTEL_NVML_SHAPE_REPAIR:
+        return read_repair(call, device, ret);
+    case GTEL_NVML_SHAPE_ENCODER:
+    case GTEL_NVML_SHAPE_CAPTURE:
+        return read_sessions(call, device, row->shape == GTEL_NVML_SHAPE_CAPTURE, ret);
     default:
         return read_number(call, device, row, ret);
     }

@@ -18,6 +18,8 @@
  *     GPM 20, 21: PCIe MiB/s                  -   MiB/s  a mean, no counter            pcie.c (3)
  *     field 94, ...GetPcieReplayCounter      32   1      1e6/s (4)       1.2 h         counts
  *     nvmlDeviceGetTotalEccErrors            64   1      1e6/s           585,000 a     counts
+ *     ...MemoryErrorCounter, ...SramEcc...   64   1      1e6/s           585,000 a     counts
+ *     fields 169, 173 to 183: PCIe errors    32   1      1e6/s (4)       1.2 h         counts
  *     fields 142, 143: remapped rows         64   1      512 in all      never         counts
  *     fields 29, 30: retired pages            ?   1      64 in all       never         counts (2)
  *
@@ -26,8 +28,8 @@
  * replay waits for an answer over the link.
  *
  * What a call costs decides its period. Most take 1 to 2 us there, all of it CPU time; but the
- * energy counter 3.9 ms, the highest clocks 1.4 ms each, the thermal margin 1.0 ms and the thermal
- * time counters 0.6 to 0.8 ms each.
+ * energy counter 3.9 ms, the highest clocks 1.4 ms each, the thermal margin 1.0 ms, the thermal
+ * time counters 0.6 to 0.8 ms each, and 0.15 to 0.2 ms each PCIe error, BAR1, ECC mode and repair.
  */
 #include "sources/nvidia/rows.h"
 
@@ -51,12 +53,62 @@
 #define NANO .scale = 1e-9
 #define MEGA .scale = 1e6
 #define PLAIN .scale = 1
+#define PARTS(name) .form = GTEL_NVML_FORM_PARTS, .part = (name)
+#define ECC(type, counter, place)                                                                  \
+    CALL(nvmlDeviceGetMemoryErrorCounter), READ(U64_OF3),                                          \
+        .of = GTEL_NVML_ECC_##type, .of_2 = GTEL_NVML_ECC_##counter,                               \
+        .of_3 = GTEL_NVML_LOCATION_##place, MINUTE, TO(ERROR_COUNT)
+#define PCIE(id, kind, severity)                                                                   \
+    FIELD(PCIE_##id, 0), MINUTE, TO(ERROR_COUNT), DIMS(kind, severity), PLAIN
+
+#define COUNT(kind, severity)                                                                      \
+    {                                                                                              \
+        GTEL_M_ERROR_COUNT, {GTEL_STR_INIT(kind), GTEL_STR_INIT(severity)}, 1                      \
+    }
+#define OF_GPU(name)                                                                               \
+    {                                                                                              \
+        GTEL_M_##name, {{NULL, 0}}, 1                                                              \
+    }
+#define OF(name, dim, scale)                                                                       \
+    {                                                                                              \
+        GTEL_M_##name, {GTEL_STR_INIT(dim)}, (scale)                                               \
+    }
+
+/* Corrected ones of SRAM have rows of their own, which older cards answer, too. */
+static const struct gtel_nvml_part sram[] = {
+    COUNT("ecc_aggregate_sram_parity", "uncorrected"),
+    COUNT("ecc_aggregate_sram_secded", "uncorrected"),
+    OF_GPU(NONE),
+    COUNT("ecc_volatile_sram_parity", "uncorrected"),
+    COUNT("ecc_volatile_sram_secded", "uncorrected"),
+    OF_GPU(NONE),
+    COUNT("ecc_aggregate_sram_l2", "uncorrected"),
+    COUNT("ecc_aggregate_sram_sm", "uncorrected"),
+    COUNT("ecc_aggregate_sram_pcie", "uncorrected"),
+    COUNT("ecc_aggregate_sram_mcu", "uncorrected"),
+    COUNT("ecc_aggregate_sram_other", "uncorrected"),
+    OF_GPU(GPU_SRAM_THRESHOLD),
+};
+static const struct gtel_nvml_part ecc_mode[] = {OF_GPU(GPU_ECC), OF_GPU(GPU_ECC_PENDING)};
+static const struct gtel_nvml_part repair[] = {OF_GPU(GPU_MEMORY_REPAIR_PENDING),
+                                               OF_GPU(GPU_TPC_REPAIR_PENDING)};
+static const struct gtel_nvml_part histogram[] = {
+    OF(MEMORY_BANKS_ALL_SPARE, "vram", 1), OF(MEMORY_BANKS_HIGH_SPARE, "vram", 1),
+    OF(MEMORY_BANKS_PARTIAL_SPARE, "vram", 1), OF(MEMORY_BANKS_LOW_SPARE, "vram", 1),
+    OF(MEMORY_BANKS_NO_SPARE, "vram", 1)};
+static const struct gtel_nvml_part encoder[] = {OF(ENGINE_SESSIONS, "encode", 1),
+                                                OF(ENGINE_FRAMES, "encode", 1),
+                                                OF(ENGINE_LATENCY, "encode", 1e-6)};
+static const struct gtel_nvml_part capture[] = {OF(ENGINE_SESSIONS, "capture", 1),
+                                                OF(ENGINE_FRAMES, "capture", 1),
+                                                OF(ENGINE_LATENCY, "capture", 1e-6)};
 
 const struct gtel_nvml_row gtel_nvml_rows[] = {
     /* Power of the board: momentary, else the mean of a second, else what the old call gives. */
     {FIELD(POWER_INSTANT, GTEL_NVML_SCOPE_GPU), GROUP(POWER), HEADLINE(POWER), DIM("gpu"), MILLI},
     {FIELD(POWER_AVERAGE, GTEL_NVML_SCOPE_GPU), GROUP(POWER), HEADLINE(POWER), DIM("gpu"), MILLI},
     {CALL(nvmlDeviceGetPowerUsage), READ(U32), GROUP(POWER), HEADLINE(POWER), DIM("gpu"), MILLI},
+    {FIELD(POWER_AVERAGE, GTEL_NVML_SCOPE_GPU), TO(POWER_AVERAGE), DIM("gpu"), MILLI},
     {FIELD(POWER_INSTANT, GTEL_NVML_SCOPE_MODULE), TO(POWER), DIM("module"), MILLI},
     {FIELD(POWER_AVERAGE, GTEL_NVML_SCOPE_MEMORY), FORM(MEMORY_POWER), TO(POWER), DIM("memory"),
      MILLI},
@@ -64,6 +116,10 @@ const struct gtel_nvml_row gtel_nvml_rows[] = {
      MILLI},
     {CALL(nvmlDeviceGetEnforcedPowerLimit), READ(U32), SETTING, HEADLINE(POWER_LIMIT), DIM("gpu"),
      MILLI},
+    {FIELD(POWER_LIMIT_DEFAULT, 0), SETTING, TO(POWER_LIMIT_DEFAULT), DIM("gpu"), MILLI},
+    {FIELD(POWER_LIMIT_REQUESTED, 0), SETTING, TO(POWER_LIMIT_REQUESTED), DIM("gpu"), MILLI},
+    {FIELD(POWER_LIMIT_MIN, 0), SETTING, TO(POWER_LIMIT_MIN), DIM("gpu"), MILLI},
+    {FIELD(POWER_LIMIT_MAX, 0), SETTING, TO(POWER_LIMIT_MAX), DIM("gpu"), MILLI},
 
     {CALL(nvmlDeviceGetUtilizationRates), READ(UTILIZATION), FORM(UTILIZATION), TO(NONE), PERCENT},
     {CALL(nvmlDeviceGetEncoderUtilization), READ(U32_PAIR), TO(ENGINE_BUSY), DIM("encode"),
@@ -77,6 +133,10 @@ const struct gtel_nvml_row gtel_nvml_rows[] = {
     {CALL(nvmlDeviceGetMemoryInfo_v2), READ(MEMORY_V2), GROUP(MEMORY), FORM(MEMORY), TO(NONE),
      PLAIN},
     {CALL(nvmlDeviceGetMemoryInfo), READ(MEMORY), GROUP(MEMORY), FORM(MEMORY), TO(NONE), PLAIN},
+    {CALL(nvmlDeviceGetBAR1MemoryInfo), READ(MEMORY), FORM(BAR1), SETTING, TO(NONE), PLAIN},
+
+    {CALL(nvmlDeviceGetEncoderStats), READ(ENCODER), PARTS(encoder), TO(ENGINE_SESSIONS)},
+    {CALL(nvmlDeviceGetFBCStats), READ(CAPTURE), PARTS(capture), TO(ENGINE_SESSIONS)},
 
     {CALL(nvmlDeviceGetTemperatureV), READ(TEMPERATURE_V), GROUP(TEMPERATURE), TO(TEMPERATURE),
      DIM("gpu"), PLAIN},
@@ -108,13 +168,13 @@ const struct gtel_nvml_row gtel_nvml_rows[] = {
     {CALL(nvmlDeviceGetClockInfo), READ(U32_OF), .of = GTEL_NVML_CLOCK_VIDEO, TO(FREQUENCY_ACTUAL),
      DIM("video"), MEGA},
     {CALL(nvmlDeviceGetMaxClockInfo), READ(U32_OF), .of = GTEL_NVML_CLOCK_GRAPHICS, SETTING,
-     TO(FREQUENCY_MAX), DIM("graphics"), MEGA},
+     FORM(MAX_CLOCK), TO(FREQUENCY_MAX), DIM("graphics"), MEGA},
     {CALL(nvmlDeviceGetMaxClockInfo), READ(U32_OF), .of = GTEL_NVML_CLOCK_SM, SETTING,
-     TO(FREQUENCY_MAX), DIM("sm"), MEGA},
+     FORM(MAX_CLOCK), TO(FREQUENCY_MAX), DIM("sm"), MEGA},
     {CALL(nvmlDeviceGetMaxClockInfo), READ(U32_OF), .of = GTEL_NVML_CLOCK_MEM, SETTING,
-     TO(FREQUENCY_MAX), DIM("memory"), MEGA},
+     FORM(MAX_CLOCK), TO(FREQUENCY_MAX), DIM("memory"), MEGA},
     {CALL(nvmlDeviceGetMaxClockInfo), READ(U32_OF), .of = GTEL_NVML_CLOCK_VIDEO, SETTING,
-     TO(FREQUENCY_MAX), DIM("video"), MEGA},
+     FORM(MAX_CLOCK), TO(FREQUENCY_MAX), DIM("video"), MEGA},
     {CALL(nvmlDeviceGetPerformanceState), READ(PSTATE), TO(GPU_PERFORMANCE_STATE), PLAIN},
 
     {CALL(nvmlDeviceGetCurrentClocksEventReasons), READ(U64), GROUP(REASONS), FORM(REASONS),
@@ -151,27 +211,60 @@ const struct gtel_nvml_row gtel_nvml_rows[] = {
 
     {CALL(nvmlDeviceGetCurrPcieLinkGeneration), READ(U32), TO(GPU_PCIE_GEN), PLAIN},
     {CALL(nvmlDeviceGetCurrPcieLinkWidth), READ(U32), TO(GPU_PCIE_WIDTH), PLAIN},
+    {CALL(nvmlDeviceGetMaxPcieLinkGeneration), READ(U32), SETTING, TO(GPU_PCIE_GEN_MAX), PLAIN},
+    {CALL(nvmlDeviceGetMaxPcieLinkWidth), READ(U32), SETTING, TO(GPU_PCIE_WIDTH_MAX), PLAIN},
     {FIELD(PCIE_TX_BYTES, 0), FORM(PCIE), TO(GPU_PCIE_TX), PLAIN},
     {FIELD(PCIE_RX_BYTES, 0), FORM(PCIE), TO(GPU_PCIE_RX), PLAIN},
     {FIELD(PCIE_REPLAYS, 0), GROUP(REPLAYS), TO(GPU_PCIE_REPLAYS), PLAIN},
     {CALL(nvmlDeviceGetPcieReplayCounter), READ(U32), GROUP(REPLAYS), TO(GPU_PCIE_REPLAYS), PLAIN},
 
+    {PCIE(RECOVERIES, "pcie_recovery", "corrected")},
+    {PCIE(CORRECTABLE, "pcie", "corrected")},
+    {PCIE(NONFATAL, "pcie", "nonfatal")},
+    {PCIE(FATAL, "pcie", "fatal")},
+    {PCIE(NAKS_RECEIVED, "pcie_nak_received", "corrected")},
+    {PCIE(NAKS_SENT, "pcie_nak_sent", "corrected")},
+    {PCIE(RECEIVER_ERROR, "pcie_receiver_error", "corrected")},
+    {PCIE(BAD_TLP, "pcie_bad_tlp", "corrected")},
+    {PCIE(BAD_DLLP, "pcie_bad_dllp", "corrected")},
+    {PCIE(LCRC, "pcie_lcrc", "corrected")},
+    {PCIE(LANE, "pcie_lane", "corrected")},
+    {PCIE(UNSUPPORTED, "pcie_unsupported_request", "nonfatal")},
+
+    {CALL(nvmlDeviceGetEccMode), READ(ECC_MODE), SETTING, PARTS(ecc_mode), TO(GPU_ECC)},
+    {FIELD(RECOVERY_ACTION, 0), SETTING, FORM(RECOVERY), TO(GPU_RECOVERY_ACTION), PLAIN},
+    {CALL(nvmlDeviceGetRepairStatus), READ(REPAIR), SETTING, PARTS(repair),
+     TO(GPU_MEMORY_REPAIR_PENDING)},
     {CALL(nvmlDeviceGetTotalEccErrors), READ(U64_OF2), .of = GTEL_NVML_ECC_CORRECTED,
-     .of_2 = GTEL_NVML_ECC_VOLATILE, SETTING, TO(ERROR_COUNT), DIMS("ecc_volatile", "corrected"),
+     .of_2 = GTEL_NVML_ECC_VOLATILE, MINUTE, TO(ERROR_COUNT), DIMS("ecc_volatile", "corrected"),
      PLAIN},
     {CALL(nvmlDeviceGetTotalEccErrors), READ(U64_OF2), .of = GTEL_NVML_ECC_UNCORRECTED,
-     .of_2 = GTEL_NVML_ECC_VOLATILE, SETTING, TO(ERROR_COUNT), DIMS("ecc_volatile", "uncorrected"),
+     .of_2 = GTEL_NVML_ECC_VOLATILE, MINUTE, TO(ERROR_COUNT), DIMS("ecc_volatile", "uncorrected"),
      PLAIN},
     {CALL(nvmlDeviceGetTotalEccErrors), READ(U64_OF2), .of = GTEL_NVML_ECC_CORRECTED,
-     .of_2 = GTEL_NVML_ECC_AGGREGATE, SETTING, TO(ERROR_COUNT), DIMS("ecc_aggregate", "corrected"),
+     .of_2 = GTEL_NVML_ECC_AGGREGATE, MINUTE, TO(ERROR_COUNT), DIMS("ecc_aggregate", "corrected"),
      PLAIN},
     {CALL(nvmlDeviceGetTotalEccErrors), READ(U64_OF2), .of = GTEL_NVML_ECC_UNCORRECTED,
-     .of_2 = GTEL_NVML_ECC_AGGREGATE, SETTING, TO(ERROR_COUNT),
-     DIMS("ecc_aggregate", "uncorrected"), PLAIN},
-    {FIELD(REMAPPED_COR, 0), SETTING, TO(ERROR_COUNT), DIMS("remapped_rows", "corrected"), PLAIN},
-    {FIELD(REMAPPED_UNC, 0), SETTING, TO(ERROR_COUNT), DIMS("remapped_rows", "uncorrected"), PLAIN},
-    {FIELD(RETIRED_SBE, 0), SETTING, TO(ERROR_COUNT), DIMS("retired_pages", "corrected"), PLAIN},
-    {FIELD(RETIRED_DBE, 0), SETTING, TO(ERROR_COUNT), DIMS("retired_pages", "uncorrected"), PLAIN},
+     .of_2 = GTEL_NVML_ECC_AGGREGATE, MINUTE, TO(ERROR_COUNT), DIMS("ecc_aggregate", "uncorrected"),
+     PLAIN},
+    {ECC(CORRECTED, VOLATILE, DRAM), DIMS("ecc_volatile_dram", "corrected"), PLAIN},
+    {ECC(UNCORRECTED, VOLATILE, DRAM), DIMS("ecc_volatile_dram", "uncorrected"), PLAIN},
+    {ECC(CORRECTED, AGGREGATE, DRAM), DIMS("ecc_aggregate_dram", "corrected"), PLAIN},
+    {ECC(UNCORRECTED, AGGREGATE, DRAM), DIMS("ecc_aggregate_dram", "uncorrected"), PLAIN},
+    {ECC(CORRECTED, VOLATILE, SRAM), DIMS("ecc_volatile_sram", "corrected"), PLAIN},
+    {ECC(UNCORRECTED, VOLATILE, SRAM), DIMS("ecc_volatile_sram", "uncorrected"), PLAIN},
+    {ECC(CORRECTED, AGGREGATE, SRAM), DIMS("ecc_aggregate_sram", "corrected"), PLAIN},
+    {ECC(UNCORRECTED, AGGREGATE, SRAM), DIMS("ecc_aggregate_sram", "uncorrected"), PLAIN},
+    {CALL(nvmlDeviceGetSramEccErrorStatus), READ(SRAM), MINUTE, PARTS(sram), TO(ERROR_COUNT)},
+    {CALL(nvmlDeviceGetRowRemapperHistogram), READ(HISTOGRAM), SETTING, PARTS(histogram),
+     TO(MEMORY_BANKS_ALL_SPARE)},
+    {FIELD(REMAPPED_PENDING, 0), SETTING, TO(GPU_REMAP_PENDING), PLAIN},
+    {FIELD(REMAPPED_FAILURE, 0), SETTING, TO(GPU_REMAP_FAILED), PLAIN},
+    {FIELD(RETIRED_PENDING, 0), SETTING, TO(GPU_RETIREMENT_PENDING), PLAIN},
+    {FIELD(REMAPPED_COR, 0), MINUTE, TO(ERROR_COUNT), DIMS("remapped_rows", "corrected"), PLAIN},
+    {FIELD(REMAPPED_UNC, 0), MINUTE, TO(ERROR_COUNT), DIMS("remapped_rows", "uncorrected"), PLAIN},
+    {FIELD(RETIRED_SBE, 0), MINUTE, TO(ERROR_COUNT), DIMS("retired_pages", "corrected"), PLAIN},
+    {FIELD(RETIRED_DBE, 0), MINUTE, TO(ERROR_COUNT), DIMS("retired_pages", "uncorrected"), PLAIN},
 };
 
 const size_t gtel_nvml_rows_n = GTEL_ARRAY_LEN(gtel_nvml_rows);

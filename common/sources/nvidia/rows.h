@@ -7,8 +7,8 @@
 #include "tables/catalogue.h"
 
 enum {
-    GTEL_NVML_ROWS_MAX = 96,
-    GTEL_NVML_WORDS = 8 /* numbers that one row yields: fans of one card, or parts of a structure */
+    GTEL_NVML_ROWS_MAX = 128,
+    GTEL_NVML_WORDS = 12 /* numbers that one row yields: fans, or parts of a structure */
 };
 
 /* Alternatives for one value: the first that answers is used until NVML is started again. */
@@ -41,6 +41,7 @@ enum gtel_nvml_shape {
     GTEL_NVML_SHAPE_U32_PAIR, /* the second number is a sampling period */
     GTEL_NVML_SHAPE_U64,
     GTEL_NVML_SHAPE_U64_OF2,
+    GTEL_NVML_SHAPE_U64_OF3,
     GTEL_NVML_SHAPE_DEGREES, /* an unsigned number that the vendor means as signed degrees */
     GTEL_NVML_SHAPE_PSTATE,
     GTEL_NVML_SHAPE_UTILIZATION, /* words: GPU, memory */
@@ -50,18 +51,35 @@ enum gtel_nvml_shape {
     GTEL_NVML_SHAPE_MARGIN,
     GTEL_NVML_SHAPE_VIOLATION,
     GTEL_NVML_SHAPE_FANS, /* a word per fan */
-    GTEL_NVML_SHAPE_FANS_RPM
+    GTEL_NVML_SHAPE_FANS_RPM,
+    GTEL_NVML_SHAPE_ECC_MODE,  /* words: enabled; a change is pending */
+    GTEL_NVML_SHAPE_SRAM,      /* words: the structure's, in its order */
+    GTEL_NVML_SHAPE_HISTOGRAM, /* the same */
+    GTEL_NVML_SHAPE_REPAIR,    /* words: memory, texture processing cluster */
+    GTEL_NVML_SHAPE_ENCODER,   /* words: sessions, frames per second, microseconds */
+    GTEL_NVML_SHAPE_CAPTURE    /* the same */
 };
 
 /* What readings an answer makes. */
 enum gtel_nvml_form {
     GTEL_NVML_FORM_VALUE, /* value × scale */
+    GTEL_NVML_FORM_PARTS, /* each word is one of the row's parts */
     GTEL_NVML_FORM_UTILIZATION,
     GTEL_NVML_FORM_MEMORY,
     GTEL_NVML_FORM_MEMORY_POWER,
     GTEL_NVML_FORM_REASONS,
     GTEL_NVML_FORM_FANS,
+    GTEL_NVML_FORM_MAX_CLOCK,
+    GTEL_NVML_FORM_BAR1,
+    GTEL_NVML_FORM_RECOVERY,
     GTEL_NVML_FORM_PCIE /* none: pcie.c counts these */
+};
+
+/* What one word of an answer is. */
+struct gtel_nvml_part {
+    enum gtel_metric metric;
+    struct gtel_str dim[2];
+    double scale; /* base unit = word × scale */
 };
 
 /* One call or field, and the metrics that it yields. */
@@ -72,12 +90,14 @@ struct gtel_nvml_row {
     enum gtel_nvml_form form;
     unsigned of;   /* clock type, threshold, field id … */
     unsigned of_2; /* scope of a field, ECC counter */
+    unsigned of_3; /* place of ECC errors */
     enum gtel_nvml_group group;
     enum gtel_nvml_period period;
     enum gtel_metric metric;   /* or NONE: the form knows */
     enum gtel_metric headline; /* of the whole GPU, where the core does not make it; or NONE */
     struct gtel_str dim[2];
-    double scale;    /* base unit = value × scale */
+    double scale;                      /* base unit = value × scale */
+    const struct gtel_nvml_part *part; /* one per word; with FORM_PARTS */
     unsigned since;  /* driver from which on it means this (GTEL_NVML_DRIVER); 0: any */
     unsigned before; /* and from which on it does not; 0: none */
 };

@@ -44,7 +44,7 @@ void gtel_nvml_pci_list(const struct gtel_env *env, struct gtel_nvml_pci_gpus *r
 {
     struct gtel_arena arena = {0};
     struct gtel_str *name = NULL;
-    size_t n = 0;
+    size_t n;
     ret->n = 0;
     ret->asleep = 0;
     if (gtel_fs_list(env, PCI_DEVICES, &arena, PCI_DEVICES_MAX, &name, &n) < 0)

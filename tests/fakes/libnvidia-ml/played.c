@@ -14,10 +14,19 @@
  *     call nvmlDeviceGetMemoryInfo 0 = TOTAL FREE USED
  *     call nvmlDeviceGetClockInfo 0 1 = 1980                                    (clock type)
  *     call nvmlDeviceGetTotalEccErrors 0 1 0 = 0                                (error, counter)
+ *     call nvmlDeviceGetMemoryErrorCounter 0 1 0 2 = 0                   (error, counter, place)
  *     call nvmlDeviceGetFieldValues 0 186 0 = uint 625240                       (field, scope)
  *     call nvmlGpmQueryDeviceSupport 0 = 1
  *     call nvmlGpmMetricsGet 0 2 = 87.5                                         (GPM metric)
  *     call nvmlGpmMetricsGet 0 400 = unnamed        (0 without a name: the library knows no such)
+ *
+ *     call nvmlDeviceGetComputeRunningProcesses_v3 0 = 1200 4096, 1300 8192 1 0  (pid, bytes, ids)
+ *     call nvmlDeviceGetComputeRunningProcesses_v3 stride = 32      (24 without: bytes of an entry)
+ *     call nvmlDeviceGetProcessesUtilizationInfo 0 = TIME PID SM MEMORY ENCODER DECODER JPEG OFA,
+ * ... call nvmlDeviceGetSupportedEventTypes 0 = 0x801f call nvmlEventSetWait_v2 = 0 8 79 3, 1 2 0 1
+ * (GPU, type, data: so many since the beginning)
+ *
+ * An event set reports what has come since it was made, in this order.
  *
  * The word before a field's value is its type: double uint ulong ull sll int ushort. `!N` as answer
  * is return code N. A call on a GPU without a line is NOT_SUPPORTED; nvmlInit_v2, nvmlShutdown and
@@ -34,8 +43,9 @@
 
 enum {
     GPUS_MAX = 64,
-    WORDS_MAX = 4,  /* numbers in an answer */
-    KEY_SIZE = 128, /* bytes of the longest key: name, GPU and two numbers */
+    EVENTS_MAX = 16,
+    WORDS_MAX = 12, /* numbers in an answer */
+    KEY_SIZE = 128, /* bytes of the longest key: name, GPU and three numbers */
     NO_ANSWER = -1
 };
 
@@ -86,7 +96,7 @@ static int gpu_of(const struct gtel_nvml_device *device)
     return -1;
 }
 
-/* The answer for one GPU and up to two further numbers of the key; n: how many of them count. */
+/* The answer for one GPU and up to three further numbers of the key; n: how many of them count. */
 static int ask(const char *name, const struct gtel_nvml_device *device, int n, const unsigned *of,
                struct gtel_str *ret)
 {
@@ -94,12 +104,9 @@ static int ask(const char *name, const struct gtel_nvml_device *device, int n, c
     int gpu = gpu_of(device);
     if (gpu < 0)
         return GTEL_NVML_INVALID_ARGUMENT;
-    if (n == 0)
-        (void)snprintf(key, sizeof(key), "%s %d", name, gpu);
-    else if (n == 1)
-        (void)snprintf(key, sizeof(key), "%s %d %u", name, gpu, of[0]);
-    else
-        (void)snprintf(key, sizeof(key), "%s %d %u %u", name, gpu, of[0], of[1]);
+    int length = snprintf(key, sizeof(key), "%s %d", name, gpu);
+    for (int i = 0; i < n; i++)
+        length += snprintf(key + length, sizeof(key) - (size_t)length, " %u", of[i]);
     return ask_key(key, GTEL_NVML_NOT_SUPPORTED, ret);
 }
 
@@ -236,6 +243,94 @@ static int answer_u64_of2(const char *name, struct gtel_nvml_device *device, uns
     struct gtel_str text;
     int rc = ask(name, device, 2, both, &text);
     return rc != GTEL_NVML_SUCCESS ? rc : numbers(text, ret, 1);
+}
+
+static int answer_u64_of3(const char *name, struct gtel_nvml_device *device, unsigned of,
+                          unsigned of_2, unsigned of_3, uint64_t *ret)
+{
+    const unsigned all[] = {of, of_2, of_3};
+    struct gtel_str text;
+    int rc = ask(name, device, 3, all, &text);
+    return rc != GTEL_NVML_SUCCESS ? rc : numbers(text, ret, 1);
+}
+
+static int answer_u32_three(const char *name, struct gtel_nvml_device *device, unsigned *ret,
+                            unsigned *ret_2, unsigned *ret_3)
+{
+    uint64_t v[3];
+    int rc = ask_numbers(name, device, v, 3);
+    if (rc == GTEL_NVML_SUCCESS) {
+        *ret = (unsigned)v[0];
+        *ret_2 = (unsigned)v[1];
+        *ret_3 = (unsigned)v[2];
+    }
+    return rc;
+}
+
+static int answer_i32_pair(const char *name, struct gtel_nvml_device *device, int *ret, int *ret_2)
+{
+    unsigned v[2];
+    int rc = answer_u32_pair(name, device, &v[0], &v[1]);
+    if (rc == GTEL_NVML_SUCCESS) {
+        *ret = (int)v[0];
+        *ret_2 = (int)v[1];
+    }
+    return rc;
+}
+
+static int answer_system_i32(const char *name, int *ret)
+{
+    struct gtel_str text;
+    uint64_t v = 0;
+    int rc = ask_key(name, GTEL_NVML_NOT_SUPPORTED, &text);
+    if (rc == GTEL_NVML_SUCCESS)
+        rc = numbers(text, &v, 1);
+    *ret = (int)v;
+    return rc;
+}
+
+static int answer_text_80(const char *name, struct gtel_nvml_device *device, char *ret)
+{
+    return answer_text(name, device, ret, GTEL_NVML_VERSION_SIZE);
+}
+
+static int answer_sram(const char *name, struct gtel_nvml_device *device,
+                       struct gtel_nvml_sram_status *ret)
+{
+    uint64_t v[WORDS_MAX];
+    if (ret->version != GTEL_NVML_VERSION(*ret, 1))
+        return GTEL_NVML_ARGUMENT_VERSION_MISMATCH;
+    int rc = ask_numbers(name, device, v, 12);
+    if (rc != GTEL_NVML_SUCCESS)
+        return rc;
+    memcpy(&ret->aggregate_parity, v, 11 * sizeof(v[0])); /* they stand in this order */
+    ret->is_threshold_exceeded = (unsigned)v[11];
+    return rc;
+}
+
+static int answer_histogram(const char *name, struct gtel_nvml_device *device,
+                            struct gtel_nvml_remap_histogram *ret)
+{
+    uint64_t v[WORDS_MAX];
+    int rc = ask_numbers(name, device, v, 5);
+    if (rc == GTEL_NVML_SUCCESS)
+        *ret = (struct gtel_nvml_remap_histogram){(unsigned)v[0], (unsigned)v[1], (unsigned)v[2],
+                                                  (unsigned)v[3], (unsigned)v[4]};
+    return rc;
+}
+
+static int answer_repair(const char *name, struct gtel_nvml_device *device,
+                         struct gtel_nvml_repair_status *ret)
+{
+    if (ret->version != GTEL_NVML_VERSION(*ret, 1))
+        return GTEL_NVML_ARGUMENT_VERSION_MISMATCH;
+    return answer_u32_pair(name, device, &ret->is_channel_pending, &ret->is_tpc_pending);
+}
+
+static int answer_capture(const char *name, struct gtel_nvml_device *device,
+                          struct gtel_nvml_capture_stats *ret)
+{
+    return answer_u32_three(name, device, &ret->sessions, &ret->fps, &ret->latency_us);
 }
 
 static int answer_pci(const char *name, struct gtel_nvml_device *device, struct gtel_nvml_pci *ret)
@@ -472,6 +567,154 @@ static int answer_gpm_get(const char *name, struct gtel_nvml_gpm_get *ret)
             metric->rc = GTEL_NVML_UNKNOWN;
     }
     return GTEL_NVML_SUCCESS;
+}
+
+/* The number after the name, or another one. */
+static unsigned setting(const char *name, const char *what, unsigned otherwise)
+{
+    char key[KEY_SIZE];
+    struct gtel_str text;
+    uint64_t v;
+    (void)snprintf(key, sizeof(key), "%s %s", name, what);
+    if (ask_key(key, GTEL_NVML_NOT_SUPPORTED, &text) != GTEL_NVML_SUCCESS ||
+        numbers(text, &v, 1) != GTEL_NVML_SUCCESS)
+        return otherwise;
+    return (unsigned)v;
+}
+
+static unsigned count_parts(struct gtel_str text)
+{
+    struct gtel_str part;
+    unsigned n = 0;
+    while (gtel_str_part(&text, ',', &part))
+        n += gtel_str_trim(part).n > 0;
+    return n;
+}
+
+static int answer_processes(const char *name, struct gtel_nvml_device *device, unsigned *n,
+                            void *ret)
+{
+    struct gtel_str text;
+    struct gtel_str part;
+    unsigned char *at = ret;
+    unsigned stride = setting(name, "stride", 24);
+    int rc = ask(name, device, 0, NULL, &text);
+    if (rc != GTEL_NVML_SUCCESS)
+        return rc;
+    unsigned room = *n;
+    *n = setting(name, "count", count_parts(text));
+    if (*n > room)
+        return GTEL_NVML_INSUFFICIENT_SIZE;
+    while (gtel_str_part(&text, ',', &part) && gtel_str_trim(part).n > 0) {
+        uint64_t v[4] = {0, 0, UINT32_MAX, UINT32_MAX};
+        const uint64_t none = 0;
+        if (numbers(part, v, 4) != GTEL_NVML_SUCCESS)
+            (void)numbers(part, v, 2);
+        const unsigned words[] = {(unsigned)v[0], 0, (unsigned)v[2], (unsigned)v[3]};
+        memcpy(at, words, 8);
+        memcpy(at + 8, &v[1], 8);
+        if (stride >= 24)
+            memcpy(at + 16, &words[2], 8);
+        if (stride >= 32)
+            memcpy(at + 24, &none, 8);
+        at += stride;
+    }
+    return rc;
+}
+
+static int answer_shares(const char *name, struct gtel_nvml_device *device,
+                         struct gtel_nvml_shares *ret)
+{
+    struct gtel_str text;
+    struct gtel_str part;
+    unsigned room = ret->n;
+    if (ret->version != GTEL_NVML_VERSION(*ret, 1))
+        return GTEL_NVML_ARGUMENT_VERSION_MISMATCH;
+    int rc = ask(name, device, 0, NULL, &text);
+    if (rc != GTEL_NVML_SUCCESS)
+        return rc;
+    ret->n = count_parts(text);
+    if (ret->n > room)
+        return GTEL_NVML_INSUFFICIENT_SIZE;
+    for (unsigned i = 0; gtel_str_part(&text, ',', &part); i++) {
+        uint64_t v[8];
+        if (numbers(part, v, 8) != GTEL_NVML_SUCCESS)
+            return GTEL_NVML_UNKNOWN;
+        ret->share[i] = (struct gtel_nvml_process_share){
+            v[0],           (unsigned)v[1], (unsigned)v[2], (unsigned)v[3],
+            (unsigned)v[4], (unsigned)v[5], (unsigned)v[6], (unsigned)v[7]};
+    }
+    return rc;
+}
+
+/* How much of each entry of the line was reported, or came before. */
+struct gtel_nvml_event_set {
+    uint64_t reported[EVENTS_MAX];
+};
+
+/* The n-th entry of the line: GPU, type, data, count. False: there is none. */
+static bool find_event(size_t n, uint64_t *ret)
+{
+    struct gtel_str text;
+    struct gtel_str part;
+    if (ask_key("nvmlEventSetWait_v2", GTEL_NVML_NOT_SUPPORTED, &text) != GTEL_NVML_SUCCESS)
+        return false;
+    for (size_t i = 0; n < EVENTS_MAX && gtel_str_part(&text, ',', &part); i++)
+        if (i == n)
+            return numbers(part, ret, 4) == GTEL_NVML_SUCCESS;
+    return false;
+}
+
+static int answer_event_create(const char *name, struct gtel_nvml_event_set **ret)
+{
+    uint64_t event[4];
+    int rc = answer_plain(name);
+    if (rc != GTEL_NVML_SUCCESS)
+        return rc;
+    *ret = calloc(1, sizeof(**ret));
+    for (size_t i = 0; *ret && find_event(i, event); i++)
+        (*ret)->reported[i] = event[3];
+    return *ret ? GTEL_NVML_SUCCESS : GTEL_NVML_MEMORY;
+}
+
+static int answer_event_free(const char *name, struct gtel_nvml_event_set *set)
+{
+    free(set);
+    return answer_plain(name);
+}
+
+static int answer_event_register(const char *name, struct gtel_nvml_device *device, uint64_t types,
+                                 struct gtel_nvml_event_set *set)
+{
+    char key[KEY_SIZE];
+    struct gtel_str text;
+    if (!set || types == 0)
+        return GTEL_NVML_INVALID_ARGUMENT;
+    (void)snprintf(key, sizeof(key), "%s %d", name, gpu_of(device));
+    return ask_key(key, GTEL_NVML_SUCCESS, &text);
+}
+
+static int answer_event_wait(const char *name, struct gtel_nvml_event_set *set,
+                             struct gtel_nvml_event *ret, unsigned timeout_ms)
+{
+    uint64_t event[4];
+    struct gtel_str text;
+    (void)timeout_ms;
+    int rc = ask_key(name, GTEL_NVML_TIMEOUT, &text);
+    if (rc != GTEL_NVML_SUCCESS)
+        return rc;
+    for (size_t i = 0; find_event(i, event); i++) {
+        if (set->reported[i] >= event[3] || event[0] >= GPUS_MAX)
+            continue;
+        set->reported[i]++;
+        *ret = (struct gtel_nvml_event){.device = (struct gtel_nvml_device *)&handles[event[0]],
+                                        .type = event[1],
+                                        .data = event[2],
+                                        .gpu_instance = UINT32_MAX,
+                                        .compute_instance = UINT32_MAX};
+        return GTEL_NVML_SUCCESS;
+    }
+    return GTEL_NVML_TIMEOUT;
 }
 
 /* Each exported name is declared before it is defined: there is no header for them. */

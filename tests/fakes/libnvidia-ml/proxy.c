@@ -21,7 +21,14 @@
 #include <string.h>
 #include <time.h>
 
-enum { GPUS_MAX = 64, KEYS_MAX = 1024, TEXT_MAX = 160, WORDS_MAX = 32, PAUSE_NS = 700000000 };
+enum {
+    GPUS_MAX = 64,
+    EVENTS_MAX = 16,
+    KEYS_MAX = 1024,
+    TEXT_MAX = 160,
+    WORDS_MAX = 32,
+    PAUSE_NS = 700000000
+};
 
 struct answer {
     char key[TEXT_MAX];
@@ -43,6 +50,13 @@ static struct {
         int gpu;
     } sample[KEYS_MAX];
     size_t samples;
+    struct {
+        int gpu;
+        uint64_t type;
+        uint64_t data;
+        unsigned count;
+    } event[EVENTS_MAX];
+    size_t events;
 } proxy;
 
 /* ---- writing ---- */
@@ -238,6 +252,96 @@ static int ask_u64_of2(const char *name, int(*real) GTEL_NVML_PARAMS_u64_of2,
     return code;
 }
 
+static int note_u64_of3(const char *name, const struct gtel_nvml_device *device, const unsigned *of,
+                        int code, const uint64_t *ret)
+{
+    char words[WORDS_MAX];
+    char text[TEXT_MAX];
+    (void)snprintf(words, sizeof(words), " %u %u %u", of[0], of[1], of[2]);
+    (void)snprintf(text, sizeof(text), "%" PRIu64, *ret);
+    note_of(name, device, code, words, text);
+    return code;
+}
+
+/* A macro, since it has more parameters than a function should. */
+#define APPLY(ask, ...) ask(__VA_ARGS__)
+#define ask_u64_of3(name, real, device, of, of_2, of_3, ret)                                       \
+    note_u64_of3(name, device, (const unsigned[]){of, of_2, of_3},                                 \
+                 (real)(device, of, of_2, of_3, ret), ret)
+
+static int ask_u32_three(const char *name, int(*real) GTEL_NVML_PARAMS_u32_three,
+                         struct gtel_nvml_device *device, unsigned *ret, unsigned *ret_2,
+                         unsigned *ret_3)
+{
+    int code = real(device, ret, ret_2, ret_3);
+    note(name, device, code, "%u %u %u", *ret, *ret_2, *ret_3);
+    return code;
+}
+
+static int ask_i32_pair(const char *name, int(*real) GTEL_NVML_PARAMS_i32_pair,
+                        struct gtel_nvml_device *device, int *ret, int *ret_2)
+{
+    int code = real(device, ret, ret_2);
+    note(name, device, code, "%d %d", *ret, *ret_2);
+    return code;
+}
+
+static int ask_system_i32(const char *name, int(*real) GTEL_NVML_PARAMS_system_i32, int *ret)
+{
+    char text[TEXT_MAX];
+    int code = real(ret);
+    (void)snprintf(text, sizeof(text), "%d", *ret);
+    write_answer(name, code, text);
+    return code;
+}
+
+static int ask_text_80(const char *name, int(*real) GTEL_NVML_PARAMS_text_80,
+                       struct gtel_nvml_device *device, char *ret)
+{
+    int code = real(device, ret);
+    note(name, device, code, "%.79s", ret);
+    return code;
+}
+
+static int ask_sram(const char *name, int(*real) GTEL_NVML_PARAMS_sram,
+                    struct gtel_nvml_device *device, struct gtel_nvml_sram_status *ret)
+{
+    int code = real(device, ret);
+    note(name, device, code,
+         "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+         " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %u",
+         ret->aggregate_parity, ret->aggregate_secded, ret->aggregate_corrected,
+         ret->volatile_parity, ret->volatile_secded, ret->volatile_corrected, ret->aggregate_l2,
+         ret->aggregate_sm, ret->aggregate_pcie, ret->aggregate_mcu, ret->aggregate_other,
+         ret->is_threshold_exceeded);
+    return code;
+}
+
+static int ask_histogram(const char *name, int(*real) GTEL_NVML_PARAMS_histogram,
+                         struct gtel_nvml_device *device, struct gtel_nvml_remap_histogram *ret)
+{
+    int code = real(device, ret);
+    note(name, device, code, "%u %u %u %u %u", ret->max, ret->high, ret->partial, ret->low,
+         ret->none);
+    return code;
+}
+
+static int ask_repair(const char *name, int(*real) GTEL_NVML_PARAMS_repair,
+                      struct gtel_nvml_device *device, struct gtel_nvml_repair_status *ret)
+{
+    int code = real(device, ret);
+    note(name, device, code, "%u %u", ret->is_channel_pending, ret->is_tpc_pending);
+    return code;
+}
+
+static int ask_capture(const char *name, int(*real) GTEL_NVML_PARAMS_capture,
+                       struct gtel_nvml_device *device, struct gtel_nvml_capture_stats *ret)
+{
+    int code = real(device, ret);
+    note(name, device, code, "%u %u %u", ret->sessions, ret->fps, ret->latency_us);
+    return code;
+}
+
 static int ask_pci(const char *name, int(*real) GTEL_NVML_PARAMS_pci,
                    struct gtel_nvml_device *device, struct gtel_nvml_pci *ret)
 {
@@ -360,6 +464,100 @@ static int ask_fields(const char *name, int(*real) GTEL_NVML_PARAMS_fields,
     return code;
 }
 
+/* An entry has 24 bytes here, as in all drivers but those of one half year. */
+static int ask_processes(const char *name, int(*real) GTEL_NVML_PARAMS_processes,
+                         struct gtel_nvml_device *device, unsigned *n, void *ret)
+{
+    char text[TEXT_MAX] = "";
+    int length = 0;
+    int code = real(device, n, ret);
+    for (unsigned i = 0; code == GTEL_NVML_SUCCESS && i < *n && length < TEXT_MAX - 64; i++) {
+        const unsigned char *at = (const unsigned char *)ret + (size_t)i * 24;
+        uint32_t pid;
+        uint64_t bytes;
+        memcpy(&pid, at, sizeof(pid));
+        memcpy(&bytes, at + 8, sizeof(bytes));
+        length += snprintf(text + length, sizeof(text) - (size_t)length, "%s%u %" PRIu64,
+                           i > 0 ? ", " : "", pid, bytes);
+    }
+    if (code != GTEL_NVML_INSUFFICIENT_SIZE)
+        note(name, device, code, "%s", text);
+    return code;
+}
+
+static int ask_shares(const char *name, int(*real) GTEL_NVML_PARAMS_shares,
+                      struct gtel_nvml_device *device, struct gtel_nvml_shares *ret)
+{
+    char text[TEXT_MAX] = "";
+    int length = 0;
+    int code = real(device, ret);
+    for (unsigned i = 0; code == GTEL_NVML_SUCCESS && i < ret->n && length < TEXT_MAX - 64; i++) {
+        const struct gtel_nvml_process_share *s = &ret->share[i];
+        length += snprintf(text + length, sizeof(text) - (size_t)length,
+                           "%s%" PRIu64 " %u %u %u %u %u %u %u", i > 0 ? ", " : "", s->time_us,
+                           s->pid, s->sm, s->memory, s->encoder, s->decoder, s->jpeg, s->ofa);
+    }
+    if (code != GTEL_NVML_INSUFFICIENT_SIZE)
+        note(name, device, code, "%s", text);
+    return code;
+}
+
+static int ask_event_create(const char *name, int(*real) GTEL_NVML_PARAMS_event_create,
+                            struct gtel_nvml_event_set **ret)
+{
+    int code = real(ret);
+    if (code != GTEL_NVML_SUCCESS)
+        write_answer(name, code, "");
+    return code;
+}
+
+static int ask_event_free(const char *name, int(*real) GTEL_NVML_PARAMS_event_free,
+                          struct gtel_nvml_event_set *set)
+{
+    (void)name;
+    return real(set);
+}
+
+static int ask_event_register(const char *name, int(*real) GTEL_NVML_PARAMS_event_register,
+                              struct gtel_nvml_device *device, uint64_t types,
+                              struct gtel_nvml_event_set *set)
+{
+    int code = real(device, types, set);
+    if (code != GTEL_NVML_SUCCESS)
+        note(name, device, code, "%s", "");
+    return code;
+}
+
+/* Writes all events so far, when there is a new one. */
+static int ask_event_wait(const char *name, int(*real) GTEL_NVML_PARAMS_event_wait,
+                          struct gtel_nvml_event_set *set, struct gtel_nvml_event *ret,
+                          unsigned timeout_ms)
+{
+    char text[TEXT_MAX] = "";
+    size_t i = 0;
+    int length = 0;
+    int code = real(set, ret, timeout_ms);
+    if (code != GTEL_NVML_SUCCESS)
+        return code;
+    while (i < proxy.events &&
+           (proxy.event[i].gpu != index_of(ret->device) || proxy.event[i].type != ret->type ||
+            proxy.event[i].data != ret->data))
+        i++;
+    if (i == EVENTS_MAX)
+        return code;
+    proxy.events = i == proxy.events ? i + 1 : proxy.events;
+    proxy.event[i].gpu = index_of(ret->device);
+    proxy.event[i].type = ret->type;
+    proxy.event[i].data = ret->data;
+    proxy.event[i].count++;
+    for (i = 0; i < proxy.events && length < TEXT_MAX - 64; i++)
+        length += snprintf(text + length, sizeof(text) - (size_t)length,
+                           "%s%d %" PRIu64 " %" PRIu64 " %u", i > 0 ? ", " : "", proxy.event[i].gpu,
+                           proxy.event[i].type, proxy.event[i].data, proxy.event[i].count);
+    write_answer(name, code, text);
+    return code;
+}
+
 static int ask_gpm_support(const char *name, int(*real) GTEL_NVML_PARAMS_gpm_support,
                            struct gtel_nvml_device *device, struct gtel_nvml_gpm_support *ret)
 {
@@ -462,7 +660,7 @@ static void open_real(void)
         if (!proxy.real.name)                                                                      \
             return GTEL_NVML_FUNCTION_NOT_FOUND;                                                   \
         begin_call();                                                                              \
-        int code = ask_##shape(#name, proxy.real.name GTEL_NVML_ARGS_##shape);                     \
+        int code = APPLY(ask_##shape, #name, proxy.real.name GTEL_NVML_ARGS_##shape);              \
         end_call();                                                                                \
         return code;                                                                               \
     }

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+/* Parts of `gtel doctor`: what is known of the machine and its user, and the advice at the end. */
+#include "execd/doctor_fix.h"
+
+#include "gtel.h"
+#include "harness/test.h"
+#include "recording/tree.h"
+
+#include <stdlib.h>
+
+/* ---- lines of text ---- */
+
+#define TEN "123456789 "
+#define SEVENTY TEN TEN TEN TEN TEN TEN TEN
+
+/* The 80th column may be used, the next one not. */
+static void test_wrap(void)
+{
+    static const struct {
+        size_t at;
+        size_t indent;
+        const char *text;
+        const char *want;
+    } cases[] = {
+        {0, 0, "", "\n"},
+        {0, 0, " a  b\n c ", "a b c\n"},
+        {0, 2, SEVENTY "1234567890 x", SEVENTY "1234567890\n  x\n"},
+        {0, 2, SEVENTY "12345678 x", SEVENTY "12345678 x\n"},
+        {0, 2, SEVENTY "123456789 x", SEVENTY "123456789\n  x\n"},
+        {10, 4, SEVENTY "x", "123456789 " TEN TEN TEN TEN TEN "123456789\n    x\n"},
+        {0, 70, SEVENTY "123456789 1234567890 x",
+         SEVENTY "123456789\n" /* the words that follow begin in column 70 */
+                 "                                                                      "
+                 "1234567890\n"
+                 "                                                                      x\n"},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct gtel_buf out;
+        gtel_buf_init(&out, 1000);
+        test_label = cases[i].text;
+        gtel_doctor_wrap(&out, cases[i].at, cases[i].indent, gtel_str_of(cases[i].text));
+        CHECK_STR(gtel_buf_text(&out), cases[i].want);
+        gtel_buf_done(&out);
+    }
+    test_label = "";
+}
+
+/* ---- the machine ---- */
+
+static void read_facts(const char *text, struct gtel_host_facts *ret)
+{
+    char error[200];
+    struct gtel_tree *tree;
+    struct gtel_env env;
+    if (!CHECK(gtel_tree_parse(gtel_str_of(text), &tree, error, sizeof(error)) == 0))
+        return;
+    CHECK_INT(gtel_env_tree_init(tree, true, 0, &env), 0);
+    gtel_host_facts_read(&env, ret);
+    gtel_env_tree_done(&env);
+    gtel_tree_free(tree);
+}
+
+#define STATUS "file proc/self/status\n"
+#define GROUP "file etc/group\n| root:x:0:\n| short\n| render:x:105:bob\n"
+
+/* Bits of capability.h: 38 PERFMON, 21 SYS_ADMIN, 19 SYS_PTRACE, 12 NET_ADMIN. */
+static const struct {
+    const char *text;
+    const char *want;
+} hosts[] = {
+    {"end\n", "  kernel        not known\n"
+              "  perf events   kernel.perf_event_paranoid = not known\n"
+              "  user          not known; in group render: not known\n"
+              "  right unknown CAP_PERFMON CAP_SYS_ADMIN CAP_SYS_PTRACE CAP_NET_ADMIN\n"},
+    {"file proc/sys/kernel/osrelease\n| 6.12.1-x\nfile proc/sys/kernel/perf_event_paranoid\n| 3\n"
+     "file proc/sys/kernel/x\n| 1\n" STATUS
+     "| Name:\tgtel\n| UidX:\t7 7 7 7\n| Uid:\t1000\t1001\t1002\t1003\n| Groups:\t10 105 \n"
+     "| CapEffX:\t0\n| CapEff:\t0000004000080000\n" GROUP "end\n",
+     "  kernel        6.12.1-x\n"
+     "  perf events   kernel.perf_event_paranoid = 3\n"
+     "  user          uid 1001; in group render: yes\n"
+     "  rights        CAP_PERFMON CAP_SYS_PTRACE\n"
+     "  no right      CAP_SYS_ADMIN CAP_NET_ADMIN\n"},
+    {STATUS "| Uid:\t1000 0\n| Groups:\t10 1050\n| CapEff:\t0000000000201000\n" GROUP "end\n",
+     "  kernel        not known\n"
+     "  perf events   kernel.perf_event_paranoid = not known\n"
+     "  user          uid 0 (root); in group render: no\n"
+     "  rights        CAP_SYS_ADMIN CAP_NET_ADMIN\n"
+     "  no right      CAP_PERFMON CAP_SYS_PTRACE\n"},
+    {STATUS "| Uid:\t1000\n| Groups:\t\n| CapEff:\t0\nfile etc/group\n| root:x:0:\nend\n",
+     "  kernel        not known\n"
+     "  perf events   kernel.perf_event_paranoid = not known\n"
+     "  user          not known; in group render: no such group\n"
+     "  no right      CAP_PERFMON CAP_SYS_ADMIN CAP_SYS_PTRACE CAP_NET_ADMIN\n"},
+    {STATUS "| Uid:\t1 2\n| Groups:\t105\n| CapEff:\tg\nend\n",
+     "  kernel        not known\n"
+     "  perf events   kernel.perf_event_paranoid = not known\n"
+     "  user          uid 2; in group render: not known\n"
+     "  right unknown CAP_PERFMON CAP_SYS_ADMIN CAP_SYS_PTRACE CAP_NET_ADMIN\n"},
+};
+
+static void test_hosts(void)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(hosts); i++) {
+        struct gtel_host_facts facts;
+        struct gtel_buf out;
+        test_label = hosts[i].text;
+        gtel_buf_init(&out, 4000);
+        read_facts(hosts[i].text, &facts);
+        gtel_host_facts_write(&facts, &out);
+        CHECK_STR(gtel_buf_text(&out), hosts[i].want);
+        gtel_buf_done(&out);
+    }
+    test_label = "";
+}
+
+/* ---- advice ---- */
+
+#define PERFMON "give the program CAP_PERFMON"
+#define EITHER "give the program CAP_SYS_ADMIN (CAP_PERFMON since Linux 5.8)"
+#define PTRACE "give the program CAP_SYS_PTRACE"
+#define LEVEL "run sysctl kernel.perf_event_paranoid=2 and " PERFMON
+#define LEVEL_ALONE "run sysctl kernel.perf_event_paranoid=2"
+#define RENDER "add the user to the group render"
+#define SERVICE(names) "AmbientCapabilities=" names "\\n'"
+#define FILES(names) "setcap " names "+ep \"$gtel\"\n"
+#define SYSCTL "sysctl kernel.perf_event_paranoid=2\n"
+#define USERMOD "usermod -aG render telegraf"
+#define USER(uid, caps) STATUS "| Uid:\t1000 " uid "\n| Groups:\t1\n| CapEff:\t" caps "\n"
+#define RELEASE(text) "file proc/sys/kernel/osrelease\n| " text "\n"
+
+static const struct {
+    const char *label;
+    const char *fix[3];
+    const char *facts;
+    const char *service; /* NULL: no rights are to be given */
+    const char *files;
+    bool has_sysctl;
+    bool has_usermod;
+} advice[] = {
+    {"one right", {PERFMON}, USER("5", "0"), SERVICE("CAP_PERFMON"), FILES("cap_perfmon"), 0, 0},
+    {"two, in the order of the kernel's rights",
+     {PTRACE, PERFMON},
+     USER("5", "0"),
+     SERVICE("CAP_PERFMON CAP_SYS_PTRACE"),
+     FILES("cap_perfmon,cap_sys_ptrace"),
+     0,
+     0},
+    {"one that is there stays",
+     {PTRACE},
+     USER("5", "4000001000"),
+     SERVICE("CAP_PERFMON CAP_SYS_PTRACE CAP_NET_ADMIN"),
+     FILES("cap_perfmon,cap_sys_ptrace,cap_net_admin"),
+     0,
+     0},
+    {"root's are not given",
+     {PTRACE},
+     USER("0", "4000001000"),
+     SERVICE("CAP_SYS_PTRACE"),
+     FILES("cap_sys_ptrace"),
+     0,
+     0},
+    {"it is there", {PERFMON}, USER("5", "4000000000"), NULL, NULL, 0, 0},
+    {"either, a new kernel",
+     {EITHER},
+     USER("5", "0") RELEASE("5.8.0"),
+     SERVICE("CAP_PERFMON"),
+     FILES("cap_perfmon"),
+     0,
+     0},
+    {"either, an old kernel",
+     {EITHER},
+     USER("5", "0") RELEASE("5.7.9"),
+     SERVICE("CAP_SYS_ADMIN"),
+     FILES("cap_sys_admin"),
+     0,
+     0},
+    {"a setting beside it",
+     {LEVEL},
+     USER("5", "0"),
+     SERVICE("CAP_PERFMON"),
+     FILES("cap_perfmon"),
+     1,
+     0},
+    {"a setting alone", {LEVEL_ALONE}, USER("5", "0"), NULL, NULL, 1, 0},
+    {"the group", {RENDER}, USER("5", "0"), NULL, NULL, 0, 1},
+    {"the group, which it has",
+     {RENDER},
+     USER("5", "0") "file etc/group\n| render:x:1:\n",
+     NULL,
+     NULL,
+     0,
+     0},
+    {"the group, and a right",
+     {RENDER, PTRACE},
+     USER("5", "0"),
+     SERVICE("CAP_SYS_PTRACE"),
+     FILES("cap_sys_ptrace"),
+     0,
+     1},
+    {"all",
+     {RENDER, PTRACE, LEVEL},
+     USER("5", "0"),
+     SERVICE("CAP_PERFMON CAP_SYS_PTRACE"),
+     FILES("cap_perfmon,cap_sys_ptrace"),
+     1,
+     1},
+    {"nothing with a command", {"use Linux 6.17 or newer"}, USER("5", "0"), NULL, NULL, 0, 0},
+};
+
+static size_t count(const char *text, const char *part)
+{
+    size_t n = 0;
+    for (const char *at = strstr(text, part); at; at = strstr(at + 1, part))
+        n++;
+    return n;
+}
+
+/* Commands that are joined by a line "and". */
+static void check_commands(size_t i, const char *text)
+{
+    size_t parts = (advice[i].service ? 1u : 0u) + advice[i].has_sysctl + advice[i].has_usermod;
+    CHECK_INT(count(text, "How, as root"), parts > 0);
+    CHECK_INT(count(text, "AmbientCapabilities"), advice[i].service != NULL);
+    CHECK_INT(count(text, "setcap"), advice[i].files != NULL);
+    CHECK(!advice[i].service || strstr(text, advice[i].service));
+    CHECK(!advice[i].files || strstr(text, advice[i].files));
+    CHECK_INT(count(text, "  " SYSCTL "  echo kernel.perf_event_paranoid=2 > /etc/sysctl.d"),
+              advice[i].has_sysctl);
+    CHECK_INT(count(text, USERMOD), advice[i].has_usermod);
+    CHECK_INT(count(text, "\nand\n"), advice[i].service ? parts - 1 : 0);
+}
+
+static void test_commands(void)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(advice); i++) {
+        struct gtel_doctor_fixes fixes = {.n = 0};
+        struct gtel_host_facts facts;
+        struct gtel_buf out;
+        char text[1000];
+        test_label = advice[i].label;
+        (void)snprintf(text, sizeof(text), "%send\n", advice[i].facts);
+        read_facts(text, &facts);
+        for (size_t k = 0; k < 3 && advice[i].fix[k]; k++)
+            CHECK_INT(gtel_doctor_fixes_text(&fixes, gtel_str_of(advice[i].fix[k]), "it"), k + 1);
+        gtel_buf_init(&out, 10000);
+        gtel_doctor_fixes_write(&fixes, &facts, &out);
+        gtel_buf_char(&out, '\0');
+        check_commands(i, out.p);
+        gtel_buf_done(&out);
+        gtel_doctor_fixes_done(&fixes);
+    }
+    test_label = "";
+}
+
+/* Advice is given once, with all that it is good for, each of it once. */
+static void test_list(void)
+{
+    static const struct gtel_device device = {.key = "0000:03:00.0"};
+    const struct gtel_finding findings[] = {
+        {.measurement = GTEL_MEASUREMENT_GPU_FAN, .device = &device, .fix = GTEL_STR_INIT("one")},
+        {.measurement = GTEL_MEASUREMENT_GPU_FAN, .device = &device, .fix = GTEL_STR_INIT("two")},
+        {.measurement = GTEL_MEASUREMENT_GPU_FAN, .device = &device, .fix = GTEL_STR_INIT("one")},
+        {.measurement = GTEL_MEASUREMENT_GPU_FAN, .device = &device, .fix = GTEL_STR_INIT("")},
+        {.measurement = GTEL_MEASUREMENT_GPU_ENGINE, .fix = GTEL_STR_INIT("one")}};
+    static const size_t numbers[] = {1, 2, 1, 0, 1};
+    struct gtel_doctor_fixes fixes = {.n = 0};
+    struct gtel_host_facts facts = {.has_uid = true};
+    struct gtel_buf out;
+    char want[300];
+    gtel_buf_init(&out, 10000);
+    gtel_doctor_fixes_write(&fixes, &facts, &out);
+    CHECK_STR(gtel_buf_text(&out), "\nNothing is missing that could be fixed.\n");
+    gtel_buf_reset(&out);
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(findings); i++)
+        CHECK_INT(gtel_doctor_fixes_add(&fixes, &findings[i]), numbers[i]);
+    gtel_doctor_fixes_write(&fixes, &facts, &out);
+    (void)snprintf(want, sizeof(want),
+                   "\nWhat can be fixed\n"
+                   "  [1] for gpu_fan of 0000:03:00.0, gpu_engine of all GPUs of %s\n      one\n"
+                   "  [2] for gpu_fan of 0000:03:00.0\n      two\n",
+                   gtel_sources[0]->name);
+    CHECK_STR(gtel_buf_text(&out), want);
+    gtel_buf_done(&out);
+    gtel_doctor_fixes_done(&fixes);
+    CHECK_INT(fixes.n, 0);
+}
+
+/* Of what it is good for, what fits in 600 characters; of advice, 64 pieces. */
+static void test_limits(void)
+{
+    struct gtel_doctor_fixes fixes = {.n = 0};
+    char text[GTEL_DOCTOR_FIXES_MAX + 2][16];
+    for (unsigned i = 0; i < 100; i++) {
+        (void)snprintf(text[0], sizeof(text[0]), "gpu_fan of %03u", i);
+        CHECK_INT(gtel_doctor_fixes_text(&fixes, GTEL_STR("advice"), text[0]), 1);
+    }
+    struct gtel_str brings = gtel_buf_text(&fixes.brings[0]);
+    CHECK_INT(brings.n, 37 * 16 - 2); /* 14 characters, and ", " between them: no 38th */
+    CHECK_STR(gtel_str_skip(brings, brings.n - 16), ", gpu_fan of 036");
+    for (size_t i = 1; i < GTEL_DOCTOR_FIXES_MAX + 2; i++) {
+        (void)snprintf(text[i], sizeof(text[i]), "advice %zu", i);
+        size_t number = gtel_doctor_fixes_text(&fixes, gtel_str_of(text[i]), "x");
+        CHECK_INT(number, i < GTEL_DOCTOR_FIXES_MAX ? i + 1 : 0);
+    }
+    CHECK_INT(gtel_doctor_fixes_text(&fixes, GTEL_STR("advice 63"), "y"), 64);
+    gtel_doctor_fixes_done(&fixes);
+}
+
+int main(void)
+{
+    test_wrap();
+    test_hosts();
+    test_commands();
+    test_list();
+    test_limits();
+    return test_result();
+}
