@@ -353,11 +353,18 @@ enum {
     GTEL_NVML_GPM_FP32 = 12,
     GTEL_NVML_GPM_FP16 = 13,
     GTEL_NVML_GPM_PCIE_TX = 20,
-    GTEL_NVML_GPM_PCIE_RX = 21
+    GTEL_NVML_GPM_PCIE_RX = 21,
+    GTEL_NVML_GPM_NVDEC = 30, /* the first of 8 */
+    GTEL_NVML_GPM_NVJPG = 40, /* of 8 */
+    GTEL_NVML_GPM_NVOFA = 50, /* of 2 */
+    GTEL_NVML_GPM_NVENC = 166 /* of 4 */
 };
 
-/* Plain versions, unlike those of other structs; the number of metrics is that of API 13. */
-enum { GTEL_NVML_GPM_SUPPORT_VERSION = 1, GTEL_NVML_GPM_GET_VERSION = 1, GTEL_NVML_GPM_MAX = 333 };
+/*
+ * Plain versions, unlike those of other structs. The number of metrics is that of the header of
+ * 13.5: 98 in 12.0, 210 in 12.9 and 13.0, under the same version.
+ */
+enum { GTEL_NVML_GPM_SUPPORT_VERSION = 1, GTEL_NVML_GPM_GET_VERSION = 1, GTEL_NVML_GPM_MAX = 477 };
 
 /* nvmlGpmSupport_t (GPM Structs) */
 struct gtel_nvml_gpm_support {
@@ -375,7 +382,7 @@ struct gtel_nvml_gpm_metric {
     const char *unit;
 };
 
-/* nvmlGpmMetricsGet_t; libraries before API 13 know fewer elements and rely on n. */
+/* nvmlGpmMetricsGet_t; older libraries know fewer elements and rely on n. */
 struct gtel_nvml_gpm_get {
     unsigned version;
     unsigned n;

@@ -64,7 +64,7 @@ SIZE(gtel_nvml_gpm_support, 8);
 SIZE(gtel_nvml_gpm_metric, 40);
 AT(gtel_nvml_gpm_metric, rc, 4);
 AT(gtel_nvml_gpm_metric, value, 8);
-SIZE(gtel_nvml_gpm_get, 13344);
+SIZE(gtel_nvml_gpm_get, 19104);
 AT(gtel_nvml_gpm_get, n, 4);
 AT(gtel_nvml_gpm_get, older, 8);
 AT(gtel_nvml_gpm_get, newer, 16);

@@ -22,6 +22,15 @@ enum { FIRST_MEANS = 2 };
 
 #define MIB 1048576.0
 
+#define NONE                                                                                       \
+    {                                                                                              \
+        NULL, 0                                                                                    \
+    }
+#define ENGINE(id, i, class, name)                                                                 \
+    {                                                                                              \
+        GTEL_NVML_GPM_##id + (i), GTEL_NVML_GPM_FAST, GTEL_STR_INIT(class), 0, GTEL_STR_INIT(name) \
+    }
+
 /*
  * Not the first of all, the graphics engine: it alone took 1.0 to 3.4 ms of CPU time for each
  * gather (H200, driver 580.159), and busy_percent says about the same.
@@ -29,18 +38,41 @@ enum { FIRST_MEANS = 2 };
 static const struct {
     unsigned id;
     unsigned window;
-    struct gtel_str unit; /* empty: PCIe */
+    struct gtel_str unit; /* of execution, or class of an engine; empty: PCIe */
     unsigned way;
+    struct gtel_str engine; /* its name; empty: no engine */
 } metrics[] = {
-    {GTEL_NVML_GPM_SM, GTEL_NVML_GPM_FAST, GTEL_STR_INIT("sm"), 0},
-    {GTEL_NVML_GPM_SM_OCCUPANCY, GTEL_NVML_GPM_FAST, GTEL_STR_INIT("sm_occupancy"), 0},
-    {GTEL_NVML_GPM_TENSOR, GTEL_NVML_GPM_FAST, GTEL_STR_INIT("tensor"), 0},
-    {GTEL_NVML_GPM_FP64, GTEL_NVML_GPM_FAST, GTEL_STR_INIT("fp64"), 0},
-    {GTEL_NVML_GPM_FP32, GTEL_NVML_GPM_FAST, GTEL_STR_INIT("fp32"), 0},
-    {GTEL_NVML_GPM_FP16, GTEL_NVML_GPM_FAST, GTEL_STR_INIT("fp16"), 0},
-    {GTEL_NVML_GPM_PCIE_TX, GTEL_NVML_GPM_FAST, {NULL, 0}, GTEL_NVML_PCIE_TX},
-    {GTEL_NVML_GPM_PCIE_RX, GTEL_NVML_GPM_FAST, {NULL, 0}, GTEL_NVML_PCIE_RX},
-    {GTEL_NVML_GPM_DRAM, GTEL_NVML_GPM_SLOW, GTEL_STR_INIT("dram"), 0},
+    {GTEL_NVML_GPM_SM, GTEL_NVML_GPM_FAST, GTEL_STR_INIT("sm"), 0, NONE},
+    {GTEL_NVML_GPM_SM_OCCUPANCY, GTEL_NVML_GPM_FAST, GTEL_STR_INIT("sm_occupancy"), 0, NONE},
+    {GTEL_NVML_GPM_TENSOR, GTEL_NVML_GPM_FAST, GTEL_STR_INIT("tensor"), 0, NONE},
+    {GTEL_NVML_GPM_FP64, GTEL_NVML_GPM_FAST, GTEL_STR_INIT("fp64"), 0, NONE},
+    {GTEL_NVML_GPM_FP32, GTEL_NVML_GPM_FAST, GTEL_STR_INIT("fp32"), 0, NONE},
+    {GTEL_NVML_GPM_FP16, GTEL_NVML_GPM_FAST, GTEL_STR_INIT("fp16"), 0, NONE},
+    {GTEL_NVML_GPM_PCIE_TX, GTEL_NVML_GPM_FAST, NONE, GTEL_NVML_PCIE_TX, NONE},
+    {GTEL_NVML_GPM_PCIE_RX, GTEL_NVML_GPM_FAST, NONE, GTEL_NVML_PCIE_RX, NONE},
+    {GTEL_NVML_GPM_DRAM, GTEL_NVML_GPM_SLOW, GTEL_STR_INIT("dram"), 0, NONE},
+    ENGINE(NVDEC, 0, "decode", "nvdec0"),
+    ENGINE(NVDEC, 1, "decode", "nvdec1"),
+    ENGINE(NVDEC, 2, "decode", "nvdec2"),
+    ENGINE(NVDEC, 3, "decode", "nvdec3"),
+    ENGINE(NVDEC, 4, "decode", "nvdec4"),
+    ENGINE(NVDEC, 5, "decode", "nvdec5"),
+    ENGINE(NVDEC, 6, "decode", "nvdec6"),
+    ENGINE(NVDEC, 7, "decode", "nvdec7"),
+    ENGINE(NVJPG, 0, "jpeg", "nvjpg0"),
+    ENGINE(NVJPG, 1, "jpeg", "nvjpg1"),
+    ENGINE(NVJPG, 2, "jpeg", "nvjpg2"),
+    ENGINE(NVJPG, 3, "jpeg", "nvjpg3"),
+    ENGINE(NVJPG, 4, "jpeg", "nvjpg4"),
+    ENGINE(NVJPG, 5, "jpeg", "nvjpg5"),
+    ENGINE(NVJPG, 6, "jpeg", "nvjpg6"),
+    ENGINE(NVJPG, 7, "jpeg", "nvjpg7"),
+    ENGINE(NVOFA, 0, "ofa", "nvofa0"),
+    ENGINE(NVOFA, 1, "ofa", "nvofa1"),
+    ENGINE(NVENC, 0, "encode", "nvenc0"),
+    ENGINE(NVENC, 1, "encode", "nvenc1"),
+    ENGINE(NVENC, 2, "encode", "nvenc2"),
+    ENGINE(NVENC, 3, "encode", "nvenc3"),
 };
 
 static bool has_calls(const struct gtel_nvml_calls *call)
@@ -99,13 +131,26 @@ static int ask_means(const struct gtel_nvml_library *library, const struct gtel_
     get->older = gpm->sample[gpm->window[which].base];
     get->newer = gpm->sample[newest];
     for (size_t i = 0; i < GTEL_ARRAY_LEN(metrics); i++) {
-        if (metrics[i].window != which)
+        if (metrics[i].window != which || (metrics[i].engine.n > 0 && !library->wants_engines))
             continue;
         get->metric[get->n].metric_id = metrics[i].id;
         get->metric[get->n].rc = GTEL_NVML_NO_DATA;
         row[get->n++] = i;
     }
     return library->call.nvmlGpmMetricsGet(get);
+}
+
+/* A little more than all of the time is rounding; much more is no share. */
+static void put_engine(const struct gtel_nvml_gpu *gpu, size_t row, double percent,
+                       struct gtel_batch *batch)
+{
+    const struct gtel_reading reading = {.device = gpu->device,
+                                         .metric = GTEL_M_ENGINE_BUSY,
+                                         .dim = {metrics[row].unit, metrics[row].engine},
+                                         .value_type = GTEL_VALUE_F64,
+                                         .value.f64 = percent < 100 ? percent / 1e2 : 1};
+    if (percent < 101)
+        gtel_batch_put(batch, &reading);
 }
 
 /* Ends a window of so many nanoseconds at a sample: appends its means. An NVML code. */
@@ -125,7 +170,9 @@ static int emit_means(const struct gtel_nvml_library *library, struct gtel_nvml_
         if (!is_known(&get.metric[k]))
             continue;
         gpu->gpm.has_worked = true;
-        if (metrics[row[k]].unit.n > 0) {
+        if (metrics[row[k]].engine.n > 0) {
+            put_engine(gpu, row[k], value, batch);
+        } else if (metrics[row[k]].unit.n > 0) {
             gtel_batch_f64(batch, gpu->device, GTEL_M_ACTIVITY, metrics[row[k]].unit, value / 1e2);
         } else {
             pcie->bytes[metrics[row[k]].way] = value * MIB * ((double)window_ns / 1e9);

@@ -22,10 +22,11 @@ struct gtel_nvml_library {
     const struct gtel_env *env;
     struct gtel_dynlib dynlib;
     struct gtel_nvml_calls call;
-    bool is_running; /* nvmlInit_v2 has succeeded */
-    unsigned driver; /* its version (GTEL_NVML_DRIVER); 0: not known */
-    int broken;      /* a code that concerns all GPUs, to be ended with gtel_nvml_fail; else 0 */
-    int trouble;     /* what was logged last: 0, GTEL_NVML_NO_LIBRARY, or a code */
+    bool is_running;    /* nvmlInit_v2 has succeeded */
+    unsigned driver;    /* its version (GTEL_NVML_DRIVER); 0: not known */
+    bool wants_engines; /* each engine is reported, too */
+    int broken;         /* a code that concerns all GPUs, to be ended with gtel_nvml_fail; else 0 */
+    int trouble;        /* what was logged last: 0, GTEL_NVML_NO_LIBRARY, or a code */
     struct gtel_backoff backoff;
 };
 
