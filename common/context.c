@@ -491,11 +491,15 @@ static void emit_window(struct gtel_context *context, uint64_t wall_ns)
     struct gtel_series_table *table = &context->series;
     const struct gtel_sink *sink = context->sink;
     gtel_series_sort(table);
+    uint64_t max_age_ns = gtel_option_number(&context->options, GTEL_O_UNCHANGED) > 0
+                              ? gtel_option_number(&context->options, GTEL_O_INFO_INTERVAL)
+                              : 0;
     sink->begin(sink->arg, wall_ns);
     for (size_t i = 0; i < table->n; i++) {
         struct gtel_series *series = table->sorted[i];
         if (gtel_metric_row((enum gtel_metric)series->now.metric)->field.n > 0 &&
-            !is_silent(context, &series->now))
+            !is_silent(context, &series->now) &&
+            !gtel_series_is_known(series, context->gather, context->sampled_ns, max_age_ns))
             gtel_window_emit(&series->window, &series->now, sink);
         gtel_window_reset(&series->window);
     }

@@ -141,6 +141,23 @@ bool gtel_series_is_silent(const struct gtel_series *series, uint64_t gather)
     return gather > series->gather + GTEL_SERIES_AGE / 2;
 }
 
+bool gtel_series_is_known(struct gtel_series *series, uint64_t gather, uint64_t now_ns,
+                          uint64_t max_age_ns)
+{
+    enum gtel_kind kind = gtel_metric_row((enum gtel_metric)series->now.metric)->kind;
+    if ((kind != GTEL_KIND_STATE && kind != GTEL_KIND_COUNTER) || series->window.n == 0)
+        return false;
+    uint64_t value = series->now.value.u64; /* of a number with a fraction: its bits */
+    bool is_known = series->sent == value && series->sent_gather + 1 >= gather &&
+                    series->sent_ns > 0 && now_ns - series->sent_ns < max_age_ns;
+    series->sent_gather = gather;
+    if (!is_known) {
+        series->sent = value;
+        series->sent_ns = now_ns;
+    }
+    return is_known;
+}
+
 struct gtel_series *gtel_series_offer(struct gtel_series_table *table,
                                       const struct gtel_reading *reading, uint32_t rank,
                                       uint64_t section, uint64_t gather)

@@ -31,7 +31,7 @@ void gtel_window_emit(const struct gtel_window *window, const struct gtel_readin
     if (window->n == 0)
         return;
     enum gtel_kind kind = gtel_metric_row((enum gtel_metric)last->metric)->kind;
-    if (window->n == 1 || (kind != GTEL_KIND_GAUGE && kind != GTEL_KIND_RATIO)) {
+    if (window->n == 1 || kind == GTEL_KIND_COUNTER || kind == GTEL_KIND_TEXT) {
         sink->put(sink->arg, last, GTEL_ASPECT_VALUE);
         return;
     }

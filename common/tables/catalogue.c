@@ -39,7 +39,7 @@ const struct gtel_measurement_row *gtel_measurement_row(enum gtel_measurement id
 
 const char *gtel_kind_name(enum gtel_kind kind)
 {
-    static const char *const names[] = {"gauge", "counter", "ratio", "text"};
+    static const char *const names[] = {"gauge", "state", "counter", "ratio", "text"};
     return (size_t)kind < GTEL_ARRAY_LEN(names) ? names[kind] : "other";
 }
 

@@ -29,7 +29,13 @@ enum gtel_metric {
     GTEL_M_NONE = GTEL_M_COUNT /* no such metric */
 };
 
-enum gtel_kind { GTEL_KIND_GAUGE, GTEL_KIND_COUNTER, GTEL_KIND_RATIO, GTEL_KIND_TEXT };
+enum gtel_kind {
+    GTEL_KIND_GAUGE,
+    GTEL_KIND_STATE, /* a gauge that seldom changes */
+    GTEL_KIND_COUNTER,
+    GTEL_KIND_RATIO,
+    GTEL_KIND_TEXT
+};
 enum gtel_type { GTEL_TYPE_FLOAT, GTEL_TYPE_INT, GTEL_TYPE_STRING };
 
 struct gtel_measurement_row {
@@ -56,7 +62,7 @@ struct gtel_metric_row {
 const struct gtel_metric_row *gtel_metric_row(enum gtel_metric id);
 /* The row of a measurement, which must be below GTEL_MEASUREMENT_COUNT. */
 const struct gtel_measurement_row *gtel_measurement_row(enum gtel_measurement id);
-/* "gauge", "counter", "ratio", "text". */
+/* "gauge", "state", "counter", "ratio", "text". */
 const char *gtel_kind_name(enum gtel_kind kind);
 
 /* Appends the whole catalogue as Markdown tables: what the READMEs and --list-metrics show. */

@@ -81,7 +81,8 @@ static uint64_t hash_reading(const struct gtel_reading *reading)
     for (size_t d = 0; d < GTEL_DIMS_MAX; d++)
         h = gtel_hash(h, reading->dim[d].p, reading->dim[d].n);
     double value = gtel_reading_number(reading);
-    return row->kind == GTEL_KIND_GAUGE ? gtel_hash(h, &value, sizeof(value)) : h;
+    bool is_gauge = row->kind == GTEL_KIND_GAUGE || row->kind == GTEL_KIND_STATE;
+    return is_gauge ? gtel_hash(h, &value, sizeof(value)) : h;
 }
 
 /* The sum that a reading belongs to. */

@@ -144,9 +144,78 @@ static void test_intervals(void)
     test_label = "";
 }
 
+/* What changes seldom: sent when it is new, has changed, has come back, or after InfoInterval. */
+static const char limits[] =
+    "file " DEVICE "/uevent\n| DRIVER=i915\n| PCI_ID=8086:56A0\n| PCI_SLOT_NAME=0000:03:00.0\n"
+    "link sys/class/drm/card0 -> ../../devices/pci0000:00/0000:03:00.0/drm/card0\n"
+    "link " DEVICE "/drm/card0/device -> ../../../0000:03:00.0\n"
+    "file " DEVICE "/hwmon/hwmon3/name\n| i915\n"
+    "file " DEVICE "/hwmon/hwmon3/fan1_input\n| 700\n"
+    "file " DEVICE "/hwmon/hwmon3/power1_max\n| 190000000\n"
+    "at 20s\n"
+    "file " DEVICE "/hwmon/hwmon3/power1_max\n| 150000000\n"
+    "at 40s\ngone " DEVICE "/hwmon/hwmon3/power1_max\n"
+    "at 60s\nfile " DEVICE "/hwmon/hwmon3/power1_max\n| 150000000\nend\n";
+
+static void test_unchanged(void)
+{
+    static const struct {
+        const char *label;
+        unsigned limit;    /* how often it is sent */
+        unsigned restarts; /* the same: a counter that stays 0 */
+    } gathers[] = {
+        {"new", 1, 1},      {"the same", 0, 0}, {"changed", 1, 0},  {"the same", 0, 0},
+        {"gone", 0, 0},     {"gone", 0, 0},     {"back", 1, 0},     {"the same", 0, 0},
+        {"80 s old", 0, 1}, {"the same", 0, 0}, {"the same", 0, 0}, {"the same", 0, 0},
+        {"the same", 0, 0}, {"the same", 0, 0}, {"80 s old", 1, 0}, {"the same", 0, 0},
+    };
+    for (int is_omitting = 0; is_omitting < 2; is_omitting++) {
+        struct record record = {0};
+        struct gtel_sink sink = {&record, on_begin, on_put, on_end};
+        struct gtel_tree *tree = NULL;
+        struct gtel_options options;
+        struct gtel_context *context = NULL;
+        struct gtel_env env;
+        char error[128];
+        gtel_options_init(&options);
+        CHECK_INT(gtel_option_set(&options, GTEL_O_SOURCES, GTEL_STR("i915"), error, sizeof(error)),
+                  0);
+        CHECK_INT(
+            gtel_option_set(&options, GTEL_O_INFO_INTERVAL, GTEL_STR("80s"), error, sizeof(error)),
+            0);
+        CHECK_INT(gtel_option_set(&options, GTEL_O_UNCHANGED,
+                                  is_omitting ? GTEL_STR("omit") : GTEL_STR("send"), error,
+                                  sizeof(error)),
+                  0);
+        if (!CHECK(gtel_tree_parse(gtel_str_of(limits), &tree, error, sizeof(error)) == 0))
+            return;
+        CHECK_INT(gtel_env_tree_init(tree, true, 0, &env), 0);
+        struct gtel_setup setup = {.env = &env, .options = &options, .sink = &sink};
+        if (!CHECK(gtel_context_new(&setup, &context) == 0))
+            return;
+        for (size_t i = 0; i < GTEL_ARRAY_LEN(gathers); i++) {
+            test_label = gathers[i].label;
+            memset(record.of_metric, 0, sizeof(record.of_metric));
+            CHECK_INT(gtel_context_gather(context), 0);
+            bool is_gone = i == 4 || i == 5;
+            CHECK_INT(record.of_metric[GTEL_M_POWER_LIMIT],
+                      is_omitting ? gathers[i].limit : !is_gone);
+            CHECK_INT(record.of_metric[GTEL_M_SELF_LANE_RESTARTS],
+                      is_omitting ? gathers[i].restarts : 1);
+            CHECK_INT(record.of_metric[GTEL_M_GPU_UP], 1);
+            gtel_env_tree_step(&env, UINT64_C(10000000000));
+        }
+        gtel_context_free(context);
+        gtel_env_tree_done(&env);
+        gtel_tree_free(tree);
+    }
+    test_label = "";
+}
+
 int main(void)
 {
     test_intervals();
+    test_unchanged();
     test_no_gpu();
     return test_result();
 }
