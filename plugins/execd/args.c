@@ -10,6 +10,7 @@
 
 enum switch_id {
     SWITCH_ONCE,
+    SWITCH_WATCH,
     SWITCH_EXPLAIN,
     SWITCH_COUNT,
     SWITCH_STEPPED,
@@ -31,7 +32,9 @@ static const struct switch_row {
 } switches[] = {
     {"once", NULL, SWITCH_ONCE, 0,
      "Take two samples half a second apart (on a recorded machine, a second of its time), print "
-     "the readings once and end."},
+     "the readings once and end: to a terminal as a table, else as line protocol."},
+    {"watch", NULL, SWITCH_WATCH, 0,
+     "Print that table again each --interval (2s), until it is interrupted."},
     {"explain", NULL, SWITCH_EXPLAIN, 0,
      "Print a table instead of line protocol: each field with its value and where it comes from. "
      "Once, unless --count or --interval says otherwise."},
@@ -118,6 +121,9 @@ static int set_switch(struct gtel_args *args, const struct switch_row *row, cons
     switch (row->id) {
     case SWITCH_ONCE:
         args->is_once = true;
+        return 0;
+    case SWITCH_WATCH:
+        args->is_watching = true;
         return 0;
     case SWITCH_EXPLAIN:
         args->is_explained = true;
@@ -240,6 +246,8 @@ int gtel_args_parse(struct gtel_args *args, int argc, char *const *argv, char *e
             return n;
         i += n;
     }
+    if (args->is_watching && !args->options.value[GTEL_O_INTERVAL].is_given)
+        (void)gtel_option_set(&args->options, GTEL_O_INTERVAL, GTEL_STR("2s"), error, size);
     bool is_clocked = gtel_args_has_clock(args);
     if (args->is_explained && args->count == 0 && !is_clocked)
         args->is_once = true;

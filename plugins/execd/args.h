@@ -31,6 +31,7 @@ enum { GTEL_ARGS_ERROR_MAX = 400, GTEL_ARGS_CONFIG_MAX = 65535 };
 struct gtel_args {
     enum gtel_args_action action;
     bool is_once;
+    bool is_watching; /* a table for people, again and again */
     bool is_explained;
     bool is_stepped;
     bool is_clock_off; /* -poll_interval_disabled: no own clock, whatever the interval */

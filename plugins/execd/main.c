@@ -8,6 +8,7 @@
 #include "execd/out.h"
 #include "execd/pace.h"
 #include "execd/privileges.h"
+#include "execd/table.h"
 #include "execd/watch.h"
 #include "gtel.h"
 #include "machine.h"
@@ -46,6 +47,7 @@ struct program {
     struct gtel_buf out;
     struct gtel_lineproto encoder;
     struct gtel_explain explain;
+    struct gtel_table table;
     struct gtel_doctor doctor;
     bool has_fixes; /* the doctor found something to fix */
     struct gtel_sink sink;
@@ -326,8 +328,13 @@ static int start(struct program *program)
     gtel_buf_init(&program->out, OUTPUT_MAX);
     gtel_lineproto_init(&program->encoder, &program->out, host);
     gtel_explain_init(&program->explain, &program->out, host);
-    program->sink = program->args.is_explained ? gtel_explain_sink(&program->explain)
-                                               : gtel_lineproto_sink(&program->encoder);
+    gtel_table_init(&program->table, &program->out, program->args.is_watching);
+    if (program->args.is_explained)
+        program->sink = gtel_explain_sink(&program->explain);
+    else if (program->args.is_watching || (program->args.is_once && isatty(STDOUT_FILENO)))
+        program->sink = gtel_table_sink(&program->table);
+    else
+        program->sink = gtel_lineproto_sink(&program->encoder);
     if (program->args.action == GTEL_ARGS_DOCTOR) {
         r = gtel_doctor_init(&program->doctor);
         if (r < 0)
@@ -354,6 +361,7 @@ static void stop(struct program *program)
 {
     gtel_context_free(program->context);
     gtel_explain_done(&program->explain);
+    gtel_table_done(&program->table);
     gtel_doctor_done(&program->doctor);
     gtel_buf_done(&program->out);
     gtel_pace_done(&program->pace);
