@@ -31,18 +31,16 @@ void gtel_buf_back(struct gtel_buf *buf, size_t n)
     buf->has_failed = false;
 }
 
-/* Makes room for n more bytes; false, with the flag set, when there is none. */
-static bool make_room(struct gtel_buf *buf, size_t n)
+bool gtel_buf_make_room(struct gtel_buf *buf, size_t n)
 {
     if (buf->has_failed || n > buf->limit - buf->n) {
         buf->has_failed = true;
         return false;
     }
-    if (buf->size - buf->n >= n)
-        return true;
     size_t size = buf->size ? buf->size : 256;
     while (size - buf->n < n)
         size *= 2;
+    size = size < buf->limit ? size : buf->limit; /* so that n <= size is n <= limit */
     char *p = realloc(buf->p, size);
     if (!p) {
         buf->has_failed = true;
@@ -51,14 +49,6 @@ static bool make_room(struct gtel_buf *buf, size_t n)
     buf->p = p;
     buf->size = size;
     return true;
-}
-
-void gtel_buf_bytes(struct gtel_buf *buf, const void *p, size_t n)
-{
-    if (n == 0 || !make_room(buf, n))
-        return;
-    memcpy(buf->p + buf->n, p, n);
-    buf->n += n;
 }
 
 void gtel_buf_str(struct gtel_buf *buf, struct gtel_str s)
@@ -186,7 +176,7 @@ void gtel_buf_printf(struct gtel_buf *buf, const char *fmt, ...)
     va_start(args, fmt);
     int n = vsnprintf(NULL, 0, fmt, args);
     va_end(args);
-    if (n < 0 || !make_room(buf, (size_t)n + 1)) {
+    if (n < 0 || !gtel_buf_make_room(buf, (size_t)n + 1)) {
         buf->has_failed = true;
         return;
     }

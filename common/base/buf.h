@@ -11,6 +11,8 @@
 #include "base/compiler.h"
 #include "base/str.h"
 
+#include <string.h>
+
 struct gtel_buf {
     char *p;
     size_t n;        /* bytes in use */
@@ -27,7 +29,15 @@ void gtel_buf_reset(struct gtel_buf *buf);
 /* Returns to an earlier length n and clears has_failed. */
 void gtel_buf_back(struct gtel_buf *buf, size_t n);
 
-void gtel_buf_bytes(struct gtel_buf *buf, const void *p, size_t n);
+/* Makes room for n more bytes; false, with the flag set, when there is none. */
+bool gtel_buf_make_room(struct gtel_buf *buf, size_t n);
+static inline void gtel_buf_bytes(struct gtel_buf *buf, const void *p, size_t n)
+{
+    if (n == 0 || ((buf->has_failed || n > buf->size - buf->n) && !gtel_buf_make_room(buf, n)))
+        return;
+    memcpy(buf->p + buf->n, p, n);
+    buf->n += n;
+}
 void gtel_buf_str(struct gtel_buf *buf, struct gtel_str s);
 void gtel_buf_char(struct gtel_buf *buf, char c);
 void gtel_buf_u64(struct gtel_buf *buf, uint64_t v);

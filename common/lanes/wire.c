@@ -139,38 +139,24 @@ static size_t count_dims(const struct gtel_reading *reading)
     return n;
 }
 
-/* The fixed part of a reading, copied as a whole: most of the bytes of a frame. */
-struct wire_reading {
-    uint64_t t_ns;
-    uint64_t value; /* the bits of the number; of a text, nothing */
-    uint16_t device;
-    uint16_t metric;
-    uint8_t source;
-    uint8_t origin;
-    uint8_t value_type;
-    uint8_t flags;
-    uint8_t ndims;
-    uint8_t unused[7];
-};
-
+/*
+ * The fixed part of a reading is three numbers of 64 bits: time, the bits of the value (0 of a
+ * text), and what it is. Fields that are written one by one and copied as a whole would stall.
+ */
 static void put_reading(struct gtel_buf *buf, const struct gtel_reading *reading)
 {
-    struct wire_reading fixed = {
-        .t_ns = reading->t_ns,
-        .device = reading->device ? (uint16_t)reading->device->index : NO_DEVICE,
-        .metric = reading->metric,
-        .source = reading->source,
-        .origin = reading->origin,
-        .value_type = reading->value_type,
-        .flags = reading->has_device_clock ? FLAG_DEVICE_CLOCK : 0,
-        .ndims = (uint8_t)count_dims(reading),
-    };
-    if (reading->value_type != GTEL_VALUE_TEXT)
-        memcpy(&fixed.value, &reading->value, sizeof(fixed.value));
-    gtel_buf_bytes(buf, &fixed, sizeof(fixed));
-    if (reading->value_type == GTEL_VALUE_TEXT)
+    bool is_text = reading->value_type == GTEL_VALUE_TEXT;
+    uint64_t device = reading->device ? reading->device->index : NO_DEVICE;
+    uint64_t flags = reading->has_device_clock ? FLAG_DEVICE_CLOCK : 0;
+    uint64_t ndims = count_dims(reading);
+    put_u64(buf, reading->t_ns);
+    put_u64(buf, is_text ? 0 : reading->value.u64); /* or the bits of the double */
+    put_u64(buf, reading->metric | device << 16 | (uint64_t)reading->source << 32 |
+                     (uint64_t)reading->origin << 40 | (uint64_t)reading->value_type << 48 |
+                     flags << 52 | ndims << 56);
+    if (is_text)
         put_str(buf, reading->value.text);
-    for (size_t i = 0; i < fixed.ndims; i++)
+    for (size_t i = 0; i < ndims; i++)
         put_str(buf, reading->dim[i]);
 }
 
@@ -376,48 +362,50 @@ static bool has_origin(uint8_t source, uint8_t origin)
 }
 
 /* Readings are about a device, but for those that the program has of itself. */
-static bool is_plausible(const struct wire_reading *fixed, const struct gtel_wire_map *map)
+static bool is_plausible(const struct gtel_reading *reading, uint16_t device, size_t ndims,
+                         const struct gtel_wire_map *map)
 {
-    if (fixed->metric >= GTEL_M_COUNT)
+    if (reading->metric >= GTEL_M_COUNT)
         return false;
-    bool is_own =
-        gtel_metric_row((enum gtel_metric)fixed->metric)->measurement == GTEL_MEASUREMENT_GTEL;
-    return fixed->value_type <= GTEL_VALUE_TEXT && fixed->ndims <= GTEL_DIMS_MAX &&
-           (is_own ? fixed->device == NO_DEVICE : fixed->device < map->n) &&
-           has_origin(fixed->source, fixed->origin);
+    const struct gtel_metric_row *row = gtel_metric_row((enum gtel_metric)reading->metric);
+    bool is_own = row->measurement == GTEL_MEASUREMENT_GTEL;
+    bool is_text = reading->value_type == GTEL_VALUE_TEXT;
+    return reading->value_type <= GTEL_VALUE_TEXT && ndims <= GTEL_DIMS_MAX &&
+           is_text == (row->kind == GTEL_KIND_TEXT) &&
+           (is_own ? device == NO_DEVICE : device < map->n) &&
+           has_origin(reading->source, reading->origin);
 }
 
 static int read_reading(struct cursor *cursor, const struct gtel_wire_map *map,
                         struct gtel_batch *batch)
 {
-    struct wire_reading fixed;
-    take(cursor, &fixed, sizeof(fixed));
-    if (cursor->is_bad || !is_plausible(&fixed, map))
+    struct gtel_reading reading = {.t_ns = take_u64(cursor)};
+    uint64_t value = take_u64(cursor);
+    uint64_t what = take_u64(cursor);
+    uint16_t device = (uint16_t)(what >> 16);
+    size_t ndims = what >> 56;
+    reading.metric = (uint16_t)what;
+    reading.source = (uint8_t)(what >> 32);
+    reading.origin = (uint8_t)(what >> 40);
+    reading.value_type = what >> 48 & 0xf;
+    reading.has_device_clock = (what >> 52 & FLAG_DEVICE_CLOCK) != 0;
+    if (cursor->is_bad || !is_plausible(&reading, device, ndims, map))
         return -EPROTO;
-    struct gtel_reading reading = {
-        .device = fixed.device == NO_DEVICE ? NULL : map->device[fixed.device],
-        .t_ns = fixed.t_ns,
-        .metric = fixed.metric,
-        .value_type = fixed.value_type,
-        .has_device_clock = (fixed.flags & FLAG_DEVICE_CLOCK) != 0,
-    };
-    bool is_text = fixed.value_type == GTEL_VALUE_TEXT;
-    if (is_text != (gtel_metric_row((enum gtel_metric)fixed.metric)->kind == GTEL_KIND_TEXT))
-        return -EPROTO;
-    if (is_text)
+    reading.device = device == NO_DEVICE ? NULL : map->device[device];
+    if (reading.value_type == GTEL_VALUE_TEXT)
         reading.value.text = take_str(cursor);
     else
-        memcpy(&reading.value, &fixed.value, sizeof(fixed.value));
-    for (size_t i = 0; i < fixed.ndims; i++)
+        reading.value.u64 = value;
+    for (size_t i = 0; i < ndims; i++)
         reading.dim[i] = take_str(cursor);
     if (cursor->is_bad)
         return -EPROTO;
-    if (!reading.device && fixed.device != NO_DEVICE) {
+    if (!reading.device && device != NO_DEVICE) {
         batch->dropped++;
         return 0;
     }
-    batch->source = fixed.source;
-    batch->origin = fixed.origin;
+    batch->source = reading.source;
+    batch->origin = reading.origin;
     gtel_batch_put(batch, &reading);
     return 0;
 }

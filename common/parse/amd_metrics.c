@@ -122,6 +122,7 @@ static const struct revision *find_revision(enum gtel_amd_table table, const uns
 static void place_rows(const struct revision *revision, struct gtel_amd_metrics *metrics)
 {
     unsigned end = revision->parts_at + (unsigned)revision->part_size * PARTS;
+    metrics->layout = revision;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(rows); i++) {
         const struct row *row = &rows[i];
         uint16_t at = row->at[revision->layout];
@@ -198,30 +199,35 @@ static int place_attributes(struct gtel_amd_metrics *metrics)
 int gtel_amd_metrics_parse(enum gtel_amd_table table, const void *bytes, size_t n,
                            struct gtel_amd_metrics *ret)
 {
-    struct gtel_amd_metrics metrics = {.bytes = bytes, .table = table};
+    const unsigned char *at = bytes;
     if (n == 0)
         return -ENODATA;
     if (n < HEADER)
         return -EBADMSG;
-    metrics.size = (uint16_t)number(metrics.bytes, 2);
-    metrics.format = metrics.bytes[2];
-    metrics.content = metrics.bytes[3];
-    const struct revision *revision = find_revision(table, metrics.bytes);
-    if (!revision || (revision->size != 0 && revision->size != metrics.size))
+    size_t size = (size_t)number(at, 2);
+    const struct revision *revision = find_revision(table, at);
+    if (!revision || (revision->size != 0 && revision->size != size))
         return -EPROTONOSUPPORT;
-    if (n < metrics.size)
+    if (n < size)
         return -EBADMSG;
-    if (revision->layout == SELF) {
-        int r = place_attributes(&metrics);
+    if (revision->layout != SELF &&
+        (is_all(at + HEADER, size - HEADER, 0) || is_all(at + HEADER, size - HEADER, 0xff)))
+        return -ENODATA;
+    if (ret->layout != revision) {
+        struct gtel_amd_metrics metrics = {.bytes = bytes,
+                                           .size = (uint16_t)size,
+                                           .format = revision->format,
+                                           .content = revision->content};
+        int r = 0;
+        if (revision->layout == SELF)
+            r = place_attributes(&metrics);
+        else
+            place_rows(revision, &metrics);
         if (r < 0)
             return r;
-    } else {
-        size_t rest = metrics.size - (size_t)HEADER;
-        if (is_all(metrics.bytes + HEADER, rest, 0) || is_all(metrics.bytes + HEADER, rest, 0xff))
-            return -ENODATA;
-        place_rows(revision, &metrics);
+        *ret = metrics;
     }
-    *ret = metrics;
+    ret->bytes = bytes;
     return 0;
 }
 

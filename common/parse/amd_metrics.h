@@ -62,7 +62,7 @@ struct gtel_amd_place {
 
 struct gtel_amd_metrics {
     const unsigned char *bytes; /* borrowed */
-    enum gtel_amd_table table;
+    const void *layout;         /* a fixed one, which need not be placed again; or NULL */
     uint16_t size;
     uint8_t format;
     uint8_t content;
@@ -81,10 +81,10 @@ enum { GTEL_AMD_SENSORS_MAX = 50 }; /* what a board's table can have */
 
 /*
  * Finds the fields of a table of n bytes, as read from its file; more than its own size is padding.
- * *ret borrows bytes. Returns 0; -ENODATA for an empty file and for a table that nobody has filled
- * (all zeros or all ones behind a right header); -EPROTONOSUPPORT for a revision that is not known,
- * or not in that size, or with values of an unknown type; -EBADMSG when the bytes are fewer than
- * its sizes say.
+ * *ret borrows bytes; before, it is zeroed or of an earlier call, whose layout may be kept. Returns
+ * 0; -ENODATA for an empty file and for a table that nobody has filled (all zeros or all ones
+ * behind a right header); -EPROTONOSUPPORT for a revision that is not known, or not in that size,
+ * or with values of an unknown type; -EBADMSG when the bytes are fewer than its sizes say.
  */
 int gtel_amd_metrics_parse(enum gtel_amd_table table, const void *bytes, size_t n,
                            struct gtel_amd_metrics *ret);

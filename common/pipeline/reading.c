@@ -21,8 +21,7 @@ void gtel_batch_reset(struct gtel_batch *batch)
     memset(batch->failed, 0, sizeof(batch->failed));
 }
 
-/* A new reading at the end, or NULL when there is no room. */
-static struct gtel_reading *append(struct gtel_batch *batch)
+struct gtel_reading *gtel_batch_add(struct gtel_batch *batch, const struct gtel_reading *reading)
 {
     if (batch->n == batch->size) {
         size_t size = batch->size ? batch->size * 2 : 256;
@@ -36,43 +35,49 @@ static struct gtel_reading *append(struct gtel_batch *batch)
         batch->reading = p;
         batch->size = size;
     }
-    return &batch->reading[batch->n++];
-}
-
-void gtel_batch_put(struct gtel_batch *batch, const struct gtel_reading *reading)
-{
-    if (reading->value_type == GTEL_VALUE_F64 && !isfinite(reading->value.f64))
-        return;
-    struct gtel_reading *copy = append(batch);
-    if (!copy)
-        return;
+    struct gtel_reading *copy = &batch->reading[batch->n++];
     *copy = *reading;
     if (copy->t_ns == 0)
         copy->t_ns = batch->t_ns;
     copy->source = batch->source;
     copy->origin = batch->origin;
+    return copy;
+}
+
+void gtel_batch_put(struct gtel_batch *batch, const struct gtel_reading *reading)
+{
+    if (reading->value_type != GTEL_VALUE_F64 || isfinite(reading->value.f64))
+        (void)gtel_batch_add(batch, reading); /* a loss is counted */
+}
+
+static struct gtel_reading *add(struct gtel_batch *batch, const struct gtel_device *device,
+                                enum gtel_metric metric, struct gtel_str dim)
+{
+    struct gtel_reading *reading = gtel_batch_add(batch, &batch->blank);
+    if (!reading)
+        return NULL;
+    reading->device = device;
+    reading->metric = (uint16_t)metric;
+    reading->dim[0] = dim;
+    return reading;
 }
 
 void gtel_batch_u64(struct gtel_batch *batch, const struct gtel_device *device,
                     enum gtel_metric metric, struct gtel_str dim, uint64_t value)
 {
-    struct gtel_reading reading = {.device = device,
-                                   .metric = (uint16_t)metric,
-                                   .value.u64 = value,
-                                   .value_type = GTEL_VALUE_U64,
-                                   .dim = {dim}};
-    gtel_batch_put(batch, &reading);
+    struct gtel_reading *reading = add(batch, device, metric, dim);
+    if (reading)
+        reading->value.u64 = value;
 }
 
 void gtel_batch_f64(struct gtel_batch *batch, const struct gtel_device *device,
                     enum gtel_metric metric, struct gtel_str dim, double value)
 {
-    struct gtel_reading reading = {.device = device,
-                                   .metric = (uint16_t)metric,
-                                   .value.f64 = value,
-                                   .value_type = GTEL_VALUE_F64,
-                                   .dim = {dim}};
-    gtel_batch_put(batch, &reading);
+    struct gtel_reading *reading = isfinite(value) ? add(batch, device, metric, dim) : NULL;
+    if (!reading)
+        return;
+    reading->value.f64 = value;
+    reading->value_type = GTEL_VALUE_F64;
 }
 
 void gtel_batch_failed(struct gtel_batch *batch, const struct gtel_device *device)

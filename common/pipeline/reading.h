@@ -56,9 +56,10 @@ struct gtel_batch {
     /* Where sources report what single processes use (processes/usage.h); NULL outside a lane. */
     struct gtel_usage *usage;
     struct gtel_findings
-        *findings;           /* of what is missing (pipeline/finding.h); NULL: not asked for */
-    uint64_t dropped;        /* readings lost to the limit or to memory since the batch was made */
-    uint32_t failed_sources; /* sources that could not work at all, since the reset */
+        *findings;    /* of what is missing (pipeline/finding.h); NULL: not asked for */
+    uint64_t dropped; /* readings lost to the limit or to memory since the batch was made */
+    struct gtel_reading blank;         /* zeroed: a copy is faster than clearing */
+    uint32_t failed_sources;           /* sources that could not work at all, since the reset */
     uint32_t failed[GTEL_DEVICES_MAX]; /* failed readings by device index, since the reset */
 };
 
@@ -80,6 +81,11 @@ void gtel_batch_f64(struct gtel_batch *batch, const struct gtel_device *device,
  * takes the batch's time. source and origin are set here.
  */
 void gtel_batch_put(struct gtel_batch *batch, const struct gtel_reading *reading);
+/*
+ * The same, but for a value that is filled in afterwards (before, the copy would wait for it);
+ * NULL: there is no room, and the loss is counted.
+ */
+struct gtel_reading *gtel_batch_add(struct gtel_batch *batch, const struct gtel_reading *reading);
 /* Counts one failed reading of a device; NULL: the source as a whole does not work now. */
 void gtel_batch_failed(struct gtel_batch *batch, const struct gtel_device *device);
 /* A copy of text that lives as long as the batch's content; empty when memory is out. */

@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const enum gtel_amd_table tables[] = {GTEL_AMD_TABLE_GPU, GTEL_AMD_TABLE_PARTITION,
                                                  GTEL_AMD_TABLE_GPUBOARD, GTEL_AMD_TABLE_BASEBOARD};
     for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++) {
-        struct gtel_amd_metrics metrics;
+        struct gtel_amd_metrics metrics = {0};
         if (gtel_amd_metrics_parse(tables[t], data, size, &metrics) < 0)
             continue;
         FUZZ_CHECK(metrics.size <= size);

@@ -107,7 +107,7 @@ static void check_field(const struct gtel_amd_metrics *metrics, const struct lay
 static void check_ones(unsigned char *bytes, const struct layout *layout,
                        const struct expected *expected)
 {
-    struct gtel_amd_metrics metrics;
+    struct gtel_amd_metrics metrics = {0};
     uint64_t got = 0;
     unsigned last = expected->count - 1;
     memset(bytes + expected->offset + (size_t)last * expected->width, 0xff, expected->width);
@@ -120,7 +120,7 @@ static void check_ones(unsigned char *bytes, const struct layout *layout,
 static void test_layout(const struct layout *layout)
 {
     unsigned char bytes[LARGEST];
-    struct gtel_amd_metrics metrics;
+    struct gtel_amd_metrics metrics = {0};
     size_t placed = 0;
     size_t n = 0;
     fill(bytes, layout);
@@ -144,7 +144,7 @@ static void test_layout(const struct layout *layout)
 static void test_hostile(const struct layout *layout)
 {
     unsigned char bytes[LARGEST];
-    struct gtel_amd_metrics metrics;
+    struct gtel_amd_metrics metrics = {0};
     fill(bytes, layout);
     for (size_t n = 0; n <= layout->size + 1u; n++) {
         unsigned char *copy = copy_of(bytes, n);
@@ -181,7 +181,7 @@ static void test_unknown(void)
 {
     static const unsigned char known[4] = {0, 9, 4, 0}; /* the last of each format */
     unsigned char bytes[LARGEST] = {0};
-    struct gtel_amd_metrics metrics;
+    struct gtel_amd_metrics metrics = {0};
     bytes[8] = 1;
     for (unsigned format = 0; format < 256; format++)
         for (unsigned content = 0; content < 256; content++) {
@@ -224,7 +224,7 @@ static int parse(struct writer *writer, enum gtel_amd_table table, struct gtel_a
     unsigned content = table == GTEL_AMD_TABLE_GPU ? 9 : 1;
     set_header(writer->bytes, writer->n, 1, content);
     unsigned char *copy = copy_of(writer->bytes, writer->n);
-    struct gtel_amd_metrics metrics;
+    struct gtel_amd_metrics metrics = {0};
     if (!copy)
         return -ENOMEM;
     int r = gtel_amd_metrics_parse(table, copy, writer->n, &metrics);
@@ -240,7 +240,7 @@ static int parse(struct writer *writer, enum gtel_amd_table table, struct gtel_a
 static void test_self_describing(void)
 {
     struct writer writer;
-    struct gtel_amd_metrics metrics;
+    struct gtel_amd_metrics metrics = {0};
     uint64_t got = 0;
     begin(&writer, 8);
     put_attribute(&writer, 2, 2, 0, 1); /* u16, degrees */
@@ -319,7 +319,7 @@ static const struct lie {
 static void test_lies(void)
 {
     static unsigned char bytes[16384];
-    struct gtel_amd_metrics metrics;
+    struct gtel_amd_metrics metrics = {0};
     for (size_t i = 0; i < GTEL_ARRAY_LEN(lies); i++) {
         struct writer writer;
         test_label = lies[i].label;
@@ -382,7 +382,7 @@ static void test_boards(void)
     static const struct gtel_amd_sensor base[] = {{"system_ubb_fpga", 40}, {"system_ibc", 41}};
     static const struct gtel_amd_sensor self[] = {
         {"node_ibc", 33}, {"vr_vddcr_x1", -7}, {"system_ibc", 51}};
-    struct gtel_amd_metrics metrics;
+    struct gtel_amd_metrics metrics = {0};
     struct writer writer;
     memset(writer.bytes, 0xff, sizeof(writer.bytes));
     writer.n = 16;

@@ -100,15 +100,10 @@ static void cover(struct gtel_amd_gpu *gpu)
 {
     const struct gtel_attrs *attrs = &gpu->card.attrs;
     const struct gtel_amd_table_state *table = &gpu->table;
-    if (gpu->has_covered && gpu->had_link == table->has_link &&
-        memcmp(gpu->is_given, table->is_given, sizeof(gpu->is_given)) == 0)
-        return;
-    memcpy(gpu->is_given, table->is_given, sizeof(gpu->is_given));
-    gpu->had_link = table->has_link;
-    gpu->has_covered = true;
-    for (size_t i = 0; i < attrs->n; i++)
+    for (size_t i = 0; gpu->given != table->given && i < attrs->n; i++)
         attrs->attr[i].is_covered =
             gtel_amd_table_has(table, attrs->attr[i].kind.metric, attrs->attr[i].reading.dim[0]);
+    gpu->given = table->given;
 }
 
 /* An APU's table has its NPU, too, where the host knows one (drm/npu.c). */
@@ -118,7 +113,7 @@ static void sample_npu(struct gtel_amd_gpu *gpu, struct gtel_batch *batch)
     for (size_t i = 0; gpu->is_apu && i < cards->n; i++)
         if (cards->card[i]->is_present && cards->card[i]->device &&
             strcmp(cards->card[i]->drm.driver, "amdxdna") == 0)
-            (void)gtel_amd_table_sample_npu(&gpu->table, cards->card[i]->device, batch);
+            gtel_amd_table_sample_npu(&gpu->table, cards->card[i]->device, batch);
 }
 
 /* Whether the card, which is awake, has woken so lately that its values mean nothing. */
@@ -130,8 +125,8 @@ static bool is_settling(struct gtel_amd_gpu *gpu, uint64_t now_ns)
     gpu->was_read = true;
     gpu->suspended_ns = card->suspended_ns;
     gpu->has_slept = false;
-    gtel_fs_path(path, "%s/gpu_metrics", card->path);
-    if (has_woken && gtel_fs_exists(card->cards->env, path))
+    if (has_woken &&
+        gtel_fs_exists(card->cards->env, gtel_fs_path(path, "%s/gpu_metrics", card->path)))
         gpu->settled_ns = now_ns + settle_ns;
     return now_ns < gpu->settled_ns;
 }
@@ -158,6 +153,7 @@ static int sample_awake(struct gtel_amd_gpu *gpu, struct gtel_attr_sample *sampl
     if (table == -ENODEV)
         return table;
     if (table == 0) {
+        gpu->card.card->gpu_metrics = &gpu->table.file.metrics;
         sample_npu(gpu, sample->batch);
         cover(gpu);
     }
@@ -181,6 +177,7 @@ static int sample(void *state, void *own, struct gtel_batch *batch)
     struct gtel_attr_sample sample = {.card = card, .attrs = &gpu->card.attrs, .batch = batch};
     enum gtel_card_power power;
     batch->origin = GTEL_ATTR_SYSFS;
+    card->gpu_metrics = NULL;
     int r = gtel_card_begin(card, batch, &power);
     if (r < 0)
         return r;
@@ -208,6 +205,7 @@ static int sample(void *state, void *own, struct gtel_batch *batch)
 static void close_gpu(const struct gtel_env *env, void *own)
 {
     struct gtel_amd_gpu *gpu = own;
+    gpu->card.card->gpu_metrics = NULL;
     gtel_amd_table_close(env, &gpu->table);
     gtel_attr_source_close_card(env, own);
 }

@@ -140,7 +140,7 @@ void gtel_amd_add(struct gtel_attr_list *list)
         return;
     gtel_amd_read_levels(gpu);
     gpu->is_apu = is_apu;
-    gpu->has_covered = false; /* the list may be opened again */
+    gpu->given = 0; /* the list may be opened again */
     for (size_t i = 0; i < list->n; i++)
         gpu->table.has_fan = gpu->table.has_fan || list->attr[i].kind.metric == GTEL_M_FAN_RPM;
     if (!gtel_fs_is_open(&gpu->table.file.file))

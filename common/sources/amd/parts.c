@@ -56,7 +56,6 @@ struct parts_card {
     size_t shown;
     struct unit unit[UNITS_MAX];
     size_t n;
-    struct gtel_amd_table_file package; /* gpu_metrics, where partitions have no tables */
     struct gtel_amd_table_file board[GTEL_ARRAY_LEN(boards)];
     struct gtel_fs_file power[GTEL_ARRAY_LEN(powers)];
 };
@@ -71,7 +70,6 @@ static void close_files(const struct gtel_env *env, void *p)
     struct parts_card *own = p;
     for (size_t i = 0; i < UNITS_MAX; i++)
         gtel_amd_table_file_close(env, &own->unit[i].table);
-    gtel_amd_table_file_close(env, &own->package);
     for (size_t i = 0; i < GTEL_ARRAY_LEN(boards); i++)
         gtel_amd_table_file_close(env, &own->board[i]);
     for (size_t i = 0; i < GTEL_ARRAY_LEN(powers); i++)
@@ -187,9 +185,6 @@ static int open_unit(struct gtel_registry *registry, struct parts_card *own, siz
     gtel_fs_path(text, "sys/class/drm/renderD%lu/device/xcp/xcp_metrics",
                  (unsigned long)own->render[i]);
     r = gtel_amd_table_file_open(env, &unit->table, text);
-    if (r == -ENOENT && !gtel_fs_is_open(&own->package.file))
-        r = gtel_amd_table_file_open(env, &own->package,
-                                     gtel_fs_path(text, "%s/gpu_metrics", own->card->path));
     return r == -ENOENT ? 0 : r;
 }
 
@@ -328,38 +323,32 @@ static void put_unit(struct gtel_batch *batch, const struct gtel_device *device,
 static int read_units(struct parts_card *own, struct gtel_batch *batch)
 {
     const struct gtel_env *env = own->card->cards->env;
-    struct gtel_amd_metrics metrics;
-    int r = 0;
+    const struct gtel_amd_metrics *package = own->card->gpu_metrics;
     for (size_t i = 0; i < own->n; i++) {
-        if (!gtel_fs_is_open(&own->unit[i].table.file))
-            continue;
-        r = gtel_amd_table_file_read(env, &own->unit[i].table, GTEL_AMD_TABLE_PARTITION, &metrics);
+        struct unit *unit = &own->unit[i];
+        int r = gtel_amd_table_file_read(env, &unit->table, GTEL_AMD_TABLE_PARTITION);
         if (r == -ENODEV)
             return r;
         if (r == 0)
-            put_unit(batch, own->unit[i].device, &metrics, -1);
+            put_unit(batch, unit->device, &unit->table.metrics, -1);
+        else if (r == -EBADF && package && i < package->parts)
+            put_unit(batch, unit->device, package, (int)i);
     }
-    if (own->n == 0 || !gtel_fs_is_open(&own->package.file))
-        return 0;
-    r = gtel_amd_table_file_read(env, &own->package, GTEL_AMD_TABLE_GPU, &metrics);
-    for (size_t i = 0; r == 0 && i < own->n && i < metrics.parts; i++)
-        put_unit(batch, own->unit[i].device, &metrics, (int)i);
-    return r == -ENODEV ? r : 0;
+    return 0;
 }
 
 static int read_board(struct parts_card *own, struct gtel_batch *batch)
 {
     const struct gtel_env *env = own->card->cards->env;
     const struct gtel_device *device = own->card->device;
-    struct gtel_amd_metrics metrics;
     struct gtel_amd_sensor sensor;
     uint64_t watts;
     for (size_t b = 0; b < GTEL_ARRAY_LEN(boards); b++) {
-        int r = gtel_amd_table_file_read(env, &own->board[b], boards[b].table, &metrics);
+        int r = gtel_amd_table_file_read(env, &own->board[b], boards[b].table);
         if (r == -ENODEV)
             return r;
         for (unsigned i = 0; r == 0 && i < GTEL_AMD_SENSORS_MAX; i++)
-            if (gtel_amd_metrics_sensor(&metrics, i, &sensor) && sensor.celsius > 0 &&
+            if (gtel_amd_metrics_sensor(&own->board[b].metrics, i, &sensor) && sensor.celsius > 0 &&
                 sensor.celsius <= 150)
                 gtel_batch_f64(batch, device, GTEL_M_TEMPERATURE, gtel_str_of(sensor.name),
                                sensor.celsius);

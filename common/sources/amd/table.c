@@ -40,7 +40,7 @@ void gtel_amd_table_file_close(const struct gtel_env *env, struct gtel_amd_table
 }
 
 int gtel_amd_table_file_read(const struct gtel_env *env, struct gtel_amd_table_file *file,
-                             enum gtel_amd_table table, struct gtel_amd_metrics *ret)
+                             enum gtel_amd_table table)
 {
     struct gtel_str bytes;
     int r = gtel_fs_read_bytes(env, &file->file, (char *)file->buf, file->size, &bytes);
@@ -52,10 +52,11 @@ int gtel_amd_table_file_read(const struct gtel_env *env, struct gtel_amd_table_f
         file->size *= 2;
         r = gtel_fs_read_bytes(env, &file->file, (char *)file->buf, file->size, &bytes);
     }
-    file->n = r < 0 ? 0 : bytes.n;
-    if (r == -EPERM || r == -EBUSY)
-        return -ENODATA;
-    return r < 0 ? r : gtel_amd_metrics_parse(table, bytes.p, bytes.n, ret);
+    if (r == 0)
+        r = gtel_amd_metrics_parse(table, bytes.p, bytes.n, &file->metrics);
+    if (r < 0)
+        file->metrics = (struct gtel_amd_metrics){0};
+    return r == -EPERM || r == -EBUSY ? -ENODATA : r;
 }
 
 /* ---- chips ---- */
@@ -95,6 +96,8 @@ static enum gtel_amd_family family_of(const struct gtel_amd_metrics *metrics,
 }
 
 /* ---- values of the moment ---- */
+
+static const uint64_t has_link = UINT64_C(1) << GTEL_AMD_TABLE_ROWS_MAX; /* in given */
 
 #define F(id) GTEL_AMD_##id
 #define TO(metric, part) GTEL_M_##metric, GTEL_STR_INIT(part)
@@ -245,8 +248,7 @@ static bool sample_row(const struct gtel_amd_scene *scene, const struct row *row
 {
     const struct gtel_amd_place *place = &scene->metrics->place[row->field];
     bool has_value = false;
-    if ((row->families & scene->family) == 0 || is_suspect(scene, row) ||
-        (place->unit != GTEL_AMD_UNIT_NONE && place->unit != row->unit))
+    if (is_suspect(scene, row) || (place->unit != GTEL_AMD_UNIT_NONE && place->unit != row->unit))
         return false;
     for (unsigned i = 0; i < place->count; i++) {
         char text[32];
@@ -275,11 +277,12 @@ static void sample_rows(struct gtel_amd_table_state *table, const struct gtel_am
 {
     const struct row *given = NULL;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(rows); i++) {
-        if ((given && is_same(given, &rows[i])) ||
+        if (scene->metrics->place[rows[i].field].count == 0 ||
+            (rows[i].families & scene->family) == 0 || (given && is_same(given, &rows[i])) ||
             (rows[i].metric == GTEL_M_FAN_RPM && !table->has_fan) || !sample_row(scene, &rows[i]))
             continue;
         given = &rows[i];
-        table->is_given[i] = true;
+        table->given |= UINT64_C(1) << i;
     }
 }
 
@@ -325,7 +328,7 @@ static void sample_link(struct gtel_amd_table_state *table, const struct gtel_am
             continue;
         gtel_batch_u64(scene->batch, scene->device, GTEL_M_GPU_PCIE_GEN, GTEL_STR_NONE, i + 1);
         gtel_batch_u64(scene->batch, scene->device, GTEL_M_GPU_PCIE_WIDTH, GTEL_STR_NONE, lanes);
-        table->has_link = true;
+        table->given |= has_link;
     }
 }
 
@@ -363,20 +366,20 @@ int gtel_amd_table_sample(struct gtel_amd_table_state *table, const struct gtel_
                           struct gtel_batch *batch)
 {
     const struct gtel_env *env = card->cards->env;
-    struct gtel_amd_metrics metrics;
-    int r = gtel_amd_table_file_read(env, &table->file, GTEL_AMD_TABLE_GPU, &metrics);
+    const struct gtel_amd_metrics *metrics = &table->file.metrics;
+    int r = gtel_amd_table_file_read(env, &table->file, GTEL_AMD_TABLE_GPU);
     if (r != -ENODEV && r != -EBADF && (r < 0 || table->error < 0))
         log_result(env, table, card->drm.key, r);
     if (r < 0)
         return r;
     enum gtel_amd_chip chip = chip_of(table->device_id);
-    struct gtel_amd_scene scene = {.metrics = &metrics,
+    struct gtel_amd_scene scene = {.metrics = metrics,
                                    .device = card->device,
                                    .batch = batch,
                                    .log = &env->log,
                                    .name = card->drm.key,
                                    .chip = chip,
-                                   .family = family_of(&metrics, chip)};
+                                   .family = family_of(metrics, chip)};
     batch->origin = GTEL_AMD_TABLE_ORIGIN;
     gtel_amd_table_counters(table, &scene);
     sample_rows(table, &scene);
@@ -390,41 +393,40 @@ bool gtel_amd_table_has(const struct gtel_amd_table_state *table, enum gtel_metr
                         struct gtel_str part)
 {
     for (size_t i = 0; i < GTEL_ARRAY_LEN(rows); i++)
-        if (table->is_given[i] && rows[i].metric == metric && gtel_str_eq(rows[i].part, part))
+        if ((table->given >> i & 1) != 0 && rows[i].metric == metric &&
+            gtel_str_eq(rows[i].part, part))
             return true;
-    return table->has_link && (metric == GTEL_M_GPU_PCIE_GEN || metric == GTEL_M_GPU_PCIE_WIDTH);
+    return (table->given & has_link) != 0 &&
+           (metric == GTEL_M_GPU_PCIE_GEN || metric == GTEL_M_GPU_PCIE_WIDTH);
 }
 
-int gtel_amd_table_sample_npu(struct gtel_amd_table_state *table, const struct gtel_device *npu,
-                              struct gtel_batch *batch)
+void gtel_amd_table_sample_npu(struct gtel_amd_table_state *table, const struct gtel_device *npu,
+                               struct gtel_batch *batch)
 {
     static const struct row power = {F(AVERAGE_IPU_POWER), APU3, 0, 1e-3, TO(POWER, "pkg")};
     static const struct row clock = {F(AVERAGE_IPUCLK_FREQUENCY), APU3, 0, 1e6,
                                      TO(FREQUENCY_ACTUAL, "npu")};
-    struct gtel_amd_metrics metrics;
+    const struct gtel_amd_metrics *metrics = &table->file.metrics;
     double sum = 0;
     unsigned n = 0;
-    int r = gtel_amd_metrics_parse(GTEL_AMD_TABLE_GPU, table->file.buf, table->file.n, &metrics);
-    if (r < 0)
-        return r;
     batch->origin = GTEL_AMD_TABLE_ORIGIN;
-    struct gtel_amd_scene scene = {.metrics = &metrics,
+    struct gtel_amd_scene scene = {.metrics = metrics,
                                    .device = npu,
                                    .batch = batch,
-                                   .family = family_of(&metrics, GTEL_AMD_OTHER)};
+                                   .family = family_of(metrics, GTEL_AMD_OTHER)};
+    if (scene.family != GTEL_AMD_APU3)
+        return;
     (void)sample_row(&scene, &power);
     (void)sample_row(&scene, &clock);
-    for (unsigned i = 0; i < metrics.place[GTEL_AMD_AVERAGE_IPU_ACTIVITY].count; i++) {
+    for (unsigned i = 0; i < metrics->place[GTEL_AMD_AVERAGE_IPU_ACTIVITY].count; i++) {
         uint64_t percent;
-        if (!gtel_amd_metrics_get(&metrics, GTEL_AMD_AVERAGE_IPU_ACTIVITY, i, &percent))
+        if (!gtel_amd_metrics_get(metrics, GTEL_AMD_AVERAGE_IPU_ACTIVITY, i, &percent))
             continue;
-        if (percent > 100)
-            return 0; /* a firmware that has hundredths of percent: its small values are no percent
-                       */
+        if (percent > 100) /* a firmware that has hundredths: its small values are no percent */
+            return;
         sum += (double)percent / 100;
         n++;
     }
     if (n > 0)
         gtel_batch_f64(batch, npu, GTEL_M_GPU_BUSY, GTEL_STR_NONE, sum / n);
-    return 0;
 }

@@ -22,7 +22,7 @@ struct gtel_amd_table_file {
     struct gtel_fs_file file;
     unsigned char *buf; /* kept from read to read */
     size_t size;
-    size_t n; /* bytes of the last read */
+    struct gtel_amd_metrics metrics; /* of the last read; zeroed when that failed */
 };
 
 /* 0, or a negative errno: -ENOENT where the kernel or the GPU has no such table. */
@@ -30,18 +30,18 @@ int gtel_amd_table_file_open(const struct gtel_env *env, struct gtel_amd_table_f
                              const char *path);
 void gtel_amd_table_file_close(const struct gtel_env *env, struct gtel_amd_table_file *file);
 /*
- * Reads it and finds its fields; *ret borrows from the file until the next read. 0; the errors of
+ * Reads it and finds its fields: file->metrics. 0; the errors of
  * gtel_amd_metrics_parse; -ENODATA also while the card sleeps or is being reset (-EPERM, -EBUSY:
  * kernel amd/pm/amdgpu_pm.c); -EBADF when it is not open; -E2BIG, -ENOMEM; the errno of the read.
  */
 int gtel_amd_table_file_read(const struct gtel_env *env, struct gtel_amd_table_file *file,
-                             enum gtel_amd_table table, struct gtel_amd_metrics *ret);
+                             enum gtel_amd_table table);
 
 /* Position in the source's list of origins: after those of attributes. */
 enum { GTEL_AMD_TABLE_ORIGIN = GTEL_ATTR_HWMON + 1 };
 
 enum {
-    GTEL_AMD_TABLE_ROWS_MAX = 64,
+    GTEL_AMD_TABLE_ROWS_MAX = 63,
     GTEL_AMD_TABLE_SHARES = 5,      /* residencies of MI300 */
     GTEL_AMD_TABLE_RESIDENCIES = 7, /* of APUs */
     GTEL_AMD_TABLE_COUNTERS = 24    /* of PCIe and xGMI */
@@ -68,10 +68,9 @@ struct gtel_amd_energy_check {
 struct gtel_amd_table_state {
     struct gtel_amd_table_file file;
     int error;
-    uint16_t device_id;                     /* PCI */
-    bool is_given[GTEL_AMD_TABLE_ROWS_MAX]; /* rows that have ever had a value */
-    bool has_fan; /* hwmon shows a fan of the card: without one the table has 0, too */
-    bool has_link;
+    uint16_t device_id; /* PCI */
+    uint64_t given;     /* rows that have ever had a value, as bits; the uppermost: the link */
+    bool has_fan;       /* hwmon shows a fan of the card: without one the table has 0, too */
     bool is_energy_bad; /* for good */
     struct gtel_counter energy;
     struct gtel_amd_energy_check check;
@@ -107,9 +106,9 @@ bool gtel_amd_table_has(const struct gtel_amd_table_state *table, enum gtel_metr
 
 /*
  * What the table that was read last has of an APU's NPU, as readings of that device: busy_percent,
- * power and clock. 0, or the errors of gtel_amd_metrics_parse.
+ * power and clock.
  */
-int gtel_amd_table_sample_npu(struct gtel_amd_table_state *table, const struct gtel_device *npu,
-                              struct gtel_batch *batch);
+void gtel_amd_table_sample_npu(struct gtel_amd_table_state *table, const struct gtel_device *npu,
+                               struct gtel_batch *batch);
 
 #endif

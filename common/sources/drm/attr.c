@@ -9,24 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void put(struct gtel_attr_sample *sample, struct gtel_attr *attr)
-{
-    sample->batch->origin = attr->origin;
-    gtel_batch_put(sample->batch, &attr->reading);
-}
-
 static void put_u64(struct gtel_attr_sample *sample, struct gtel_attr *attr, uint64_t value)
 {
-    attr->reading.value.u64 = value;
-    attr->reading.value_type = GTEL_VALUE_U64;
-    put(sample, attr);
+    sample->batch->origin = attr->origin;
+    struct gtel_reading *reading = gtel_batch_add(sample->batch, &attr->reading);
+    if (reading)
+        reading->value.u64 = value;
 }
 
 static void put_f64(struct gtel_attr_sample *sample, struct gtel_attr *attr, double value)
 {
-    attr->reading.value.f64 = value;
-    attr->reading.value_type = GTEL_VALUE_F64;
-    put(sample, attr);
+    sample->batch->origin = attr->origin;
+    struct gtel_reading *reading = gtel_batch_add(sample->batch, &attr->reading);
+    if (!reading)
+        return;
+    reading->value.f64 = value;
+    reading->value_type = GTEL_VALUE_F64;
 }
 
 /* ---- counters ---- */
@@ -292,7 +290,7 @@ static int read_attr(struct gtel_attr_sample *sample, struct gtel_attr *attr)
     int r = gtel_fs_read(sample->card->cards->env, &attr->file, buf, sizeof(buf), &text);
     if (r < 0 && is_unavailable(sample, attr, r))
         return 0;
-    if (r == 0 && gtel_str_find(text, '\0') < text.n) /* as of some captures */
+    if (r == 0 && text.n > 0 && text.p[text.n - 1] == '\0') /* as of some captures */
         text = gtel_str_trim((struct gtel_str){text.p, gtel_str_find(text, '\0')});
     /* amdgpu shows an empty line for a limit that it cannot read (kernel: amd/pm/amdgpu_pm.c). */
     if (r == 0 && text.n > 0)

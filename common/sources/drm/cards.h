@@ -44,6 +44,7 @@ struct gtel_card {
     char path[64];              /* of the device: "sys/class/drm/card0/device" */
     char core_path[128];        /* of the GPU behind it (core.h): mostly the same; empty: unknown */
     struct gtel_card_gts gts;
+    const struct gtel_amd_metrics *gpu_metrics; /* of amdgpu, in this gather; NULL: none */
     uint64_t node;       /* of Level Zero: which of the kernel's cards; 0: not known */
     bool is_gone;        /* the same: removed since */
     uint32_t generation; /* grows when what sources hold open of it has become useless */
