@@ -10,6 +10,7 @@
 #ifndef GTEL_ABI_NVML_ABI_H
 #define GTEL_ABI_NVML_ABI_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* nvmlReturn_t (Device Enums). Codes that are not listed are treated as a passing failure. */
@@ -126,6 +127,8 @@ enum {
     GTEL_NVML_FI_LINK_CRC_ERRORS = 163,
     GTEL_NVML_FI_LINK_STATE = 165,
     GTEL_NVML_FI_PCIE_RECOVERIES = 169, /* from L0 to recovery */
+    GTEL_NVML_FI_C2C_LINKS = 170, /* so many links to the CPU; C2C_LINK_* below: scopeId is one */
+    GTEL_NVML_FI_C2C_STATE = 171,
     GTEL_NVML_FI_PCIE_CORRECTABLE = 173,
     GTEL_NVML_FI_PCIE_NAKS_RECEIVED = 174,
     GTEL_NVML_FI_PCIE_RECEIVER_ERROR = 175,
@@ -154,6 +157,8 @@ enum {
     GTEL_NVML_FI_LINK5_RECOVERIES = 215,
     GTEL_NVML_FI_LINK5_ERRORS = 219, /* effective: those that correction left */
     GTEL_NVML_FI_RECOVERY_ACTION = 230,
+    GTEL_NVML_FI_C2C_CRC_ERRORS = 231, /* C2C_LINK_ERROR_INTR */
+    GTEL_NVML_FI_C2C_REPLAYS = 232,
     GTEL_NVML_FI_SW_THERMAL_TIME = 269, /* CLOCKS_EVENT_REASON_*: nanoseconds; from 580.82 on */
     GTEL_NVML_FI_HW_THERMAL_TIME = 270,
     GTEL_NVML_FI_POWER_BRAKE_TIME = 271,
@@ -272,6 +277,51 @@ struct gtel_nvml_repair_status {
     unsigned version;
     unsigned is_channel_pending; /* of memory */
     unsigned is_tpc_pending;     /* texture processing cluster */
+};
+
+/* nvmlGpuFabricState_t and NVML_GPU_FABRIC_HEALTH_SUMMARY_* */
+enum { GTEL_NVML_FABRIC_NONE, GTEL_NVML_FABRIC_COMPLETED = 3 };
+enum {
+    GTEL_NVML_FABRIC_UNKNOWN,
+    GTEL_NVML_FABRIC_HEALTHY,
+    GTEL_NVML_FABRIC_UNHEALTHY,
+    GTEL_NVML_FABRIC_LIMITED
+};
+
+/* nvmlGpuFabricInfo_v3_t; the second version ends before the summary */
+struct gtel_nvml_fabric {
+    unsigned version;
+    unsigned char cluster_uuid[16];
+    int status; /* a result code, once the state is completed */
+    unsigned clique;
+    unsigned char state;
+    unsigned health_mask;
+    unsigned char health_summary;
+};
+#define GTEL_NVML_FABRIC_V2 ((unsigned)offsetof(struct gtel_nvml_fabric, health_summary) | 2u << 24)
+
+/* nvmlConfComputeSystemState_t */
+struct gtel_nvml_confidential {
+    unsigned environment;
+    unsigned feature; /* 0 off, 1 on, 2 on for bare metal */
+    unsigned is_open_to_tools;
+};
+
+/* nvmlGridLicensableFeatures_t, with nvmlGridLicensableFeature_t and nvmlGridLicenseExpiry_t */
+enum { GTEL_NVML_LICENCES_MAX = 3 };
+struct gtel_nvml_licences {
+    int is_supported;
+    unsigned n;
+    struct {
+        unsigned code;
+        unsigned is_licensed;
+        char info[128];
+        char name[128];
+        unsigned is_enabled;
+        unsigned year;
+        unsigned short time[5];
+        unsigned char expiry;
+    } feature[GTEL_NVML_LICENCES_MAX];
 };
 
 /* nvmlFBCStats_t */
@@ -430,6 +480,15 @@ struct gtel_nvml_gpm_get {
 #define GTEL_NVML_ARGS_system_i32 , ret
 #define GTEL_NVML_PARAMS_text_80 (struct gtel_nvml_device * device, char *ret)
 #define GTEL_NVML_ARGS_text_80 , device, ret
+#define GTEL_NVML_PARAMS_fabric (struct gtel_nvml_device * device, struct gtel_nvml_fabric * ret)
+#define GTEL_NVML_ARGS_fabric , device, ret
+#define GTEL_NVML_PARAMS_confidential (struct gtel_nvml_confidential * ret)
+#define GTEL_NVML_ARGS_confidential , ret
+#define GTEL_NVML_PARAMS_licences                                                                  \
+    (struct gtel_nvml_device * device, struct gtel_nvml_licences * ret)
+#define GTEL_NVML_ARGS_licences , device, ret
+#define GTEL_NVML_PARAMS_vgpus (struct gtel_nvml_device * device, unsigned *n, unsigned *ret)
+#define GTEL_NVML_ARGS_vgpus , device, n, ret
 #define GTEL_NVML_PARAMS_sram (struct gtel_nvml_device * device, struct gtel_nvml_sram_status * ret)
 #define GTEL_NVML_ARGS_sram , device, ret
 #define GTEL_NVML_PARAMS_histogram                                                                 \

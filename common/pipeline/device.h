@@ -34,7 +34,7 @@ enum gtel_label {
 };
 
 enum {
-    GTEL_LABEL_MAX = 96, /* bytes of a label with its NUL; longer text is cut */
+    GTEL_LABEL_MAX = 160, /* bytes of a label with its NUL; longer text is cut */
     GTEL_KEY_MAX = 96,
     GTEL_DEVICES_MAX = 512 /* more are dropped and counted */
 };

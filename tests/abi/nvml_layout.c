@@ -94,6 +94,21 @@ AT(gtel_nvml_event, type, 8);
 AT(gtel_nvml_event, data, 16);
 AT(gtel_nvml_event, gpu_instance, 24);
 
+SIZE(gtel_nvml_fabric, 40);
+AT(gtel_nvml_fabric, cluster_uuid, 4);
+AT(gtel_nvml_fabric, status, 20);
+AT(gtel_nvml_fabric, clique, 24);
+AT(gtel_nvml_fabric, state, 28);
+AT(gtel_nvml_fabric, health_mask, 32);
+AT(gtel_nvml_fabric, health_summary, 36);
+_Static_assert(GTEL_NVML_VERSION(struct gtel_nvml_fabric, 3) == 0x03000028u, "fabric v3");
+_Static_assert(GTEL_NVML_FABRIC_V2 == 0x02000024u, "fabric v2");
+SIZE(gtel_nvml_confidential, 12);
+AT(gtel_nvml_confidential, feature, 4);
+SIZE(gtel_nvml_licences, 860);
+AT(gtel_nvml_licences, feature[0].is_licensed, 12);
+AT(gtel_nvml_licences, feature[1].is_licensed, 296);
+
 /* A program, so that the build compiles it as a test. */
 int main(void)
 {

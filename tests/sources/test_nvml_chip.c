@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Single engines of NVIDIA GPUs. */
+/* Engines, fabric, links to the CPU, vGPU and modes of NVIDIA GPUs. */
 #include "harness/nvml_machine.h"
 #include "harness/test.h"
 
@@ -93,8 +93,170 @@ static void test_engines(bool is_wanted)
     finish(&m);
 }
 
+/* The place in the fabric, by status, clique, state, mask and summary (NVML header 13.5). */
+static const struct {
+    const char *answer;
+    double ready; /* -1: absent */
+    double health;
+} fabrics[] = {
+    {"0 1 3 0 1", 1, 0},     {"0 1 3 0 2", 1, 2},    {"0 1 3 0 3", 1, 1},
+    {"0 1 3 0 0", 1, -1},    {"0 1 3 0x1 9", 1, -1}, /* a summary of a later API */
+    {"0 1 3 0x2 0", 1, 0},                           /* bandwidth not degraded */
+    {"0 1 3 0x1 0", 1, 1},                           /* degraded */
+    {"0 1 3 0x5a6 0", 1, 2}, /* routes recover, and the configuration is wrong */
+    {"0 1 3 0x1a6 0", 1, 1}, /* routes recover, the configuration is right */
+    {"0 1 3 0x1aa 0", 1, 0}, /* nothing is wrong */
+    {"0 1 3 0x1", 1, 1},     /* the second version */
+    {"0 1 3 0x10", 1, 2},    /* a route is unhealthy */
+    {"0 1 3 0x40", 1, 1},    /* recovery of a timeout */
+    {"0 1 3 0", 1, -1},      {"999 1 3 0 1", 0, 0}, /* completed with an error */
+    {"999 1 2 0 1", 0, 0},                          /* in progress */
+    {"0 1 1 0 0", 0, -1},                           /* not begun */
+    {"0 0 0 0x2 1", -1, -1},                        /* no fabric */
+    {"!3", -1, -1},          {"!13", -1, -1},
+};
+
+static void test_fabric(void)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(fabrics); i++) {
+        struct machine m;
+        char text[100];
+        test_label = fabrics[i].answer;
+        (void)snprintf(text, sizeof(text), "call nvmlDeviceGetGpuFabricInfoV 0 = %s\n",
+                       fabrics[i].answer);
+        if (!begin(&m, text))
+            return;
+        gather(&m, 0);
+        CHECK_NEAR(value(&m, GTEL_M_GPU_FABRIC_READY, ""), fabrics[i].ready, 0);
+        CHECK_NEAR(value(&m, GTEL_M_GPU_FABRIC_HEALTH, ""), fabrics[i].health, 0);
+        CHECK_INT(m.group.batch.failed[0], 0);
+        finish(&m);
+    }
+    test_label = "";
+}
+
+static const struct {
+    const char *text;
+    double vgpus;
+    double licensed;
+} virtual_gpus[] = {
+    {"call nvmlDeviceGetActiveVgpus 0 = 0\n", 0, -1},
+    {"call nvmlDeviceGetActiveVgpus 0 = 7\n", 7, -1},
+    {"call nvmlDeviceGetActiveVgpus 0 = 4294967295\n", -1, -1},
+    {"call nvmlDeviceGetActiveVgpus 0 = !3\n", -1, -1},
+    {"call nvmlDeviceGetGridLicensableFeatures_v4 0 = 1 1 1 0 0\n", -1, 1},
+    {"call nvmlDeviceGetGridLicensableFeatures_v4 0 = 1 3 0 0 1\n", -1, 1},
+    {"call nvmlDeviceGetGridLicensableFeatures_v4 0 = 1 2 0 0 1\n", -1, 0},
+    {"call nvmlDeviceGetGridLicensableFeatures_v4 0 = 1 4000000000 0 0 1\n", -1, 1},
+    {"call nvmlDeviceGetGridLicensableFeatures_v4 0 = 1 0 1 1 1\n", -1, -1},
+    {"call nvmlDeviceGetGridLicensableFeatures_v4 0 = 0 1 1 0 0\n", -1, -1},
+    {"call nvmlDeviceGetGridLicensableFeatures_v4 = !nosymbol\n", -1, -1},
+};
+
+static void test_virtual_gpus(void)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(virtual_gpus); i++) {
+        struct machine m;
+        test_label = virtual_gpus[i].text;
+        if (!begin(&m, virtual_gpus[i].text))
+            return;
+        gather(&m, 0);
+        CHECK_NEAR(value(&m, GTEL_M_GPU_VGPUS, ""), virtual_gpus[i].vgpus, 0);
+        CHECK_NEAR(value(&m, GTEL_M_GPU_VGPU_LICENSED, ""), virtual_gpus[i].licensed, 0);
+        finish(&m);
+    }
+    test_label = "";
+}
+
+/* The longest words of all modes fit into the label. */
+static const struct {
+    const char *text;
+    const char *want;
+} modes[] = {
+    {"call nvmlSystemGetConfComputeState = 2 0 0\n", "confidential=off"},
+    {"call nvmlSystemGetConfComputeState = 2 1 0\n", "confidential=on"},
+    {"call nvmlSystemGetConfComputeState = 2 1 1\n", "confidential=devtools"},
+    {"call nvmlSystemGetConfComputeState = 2 0 1\n", "confidential=off"},
+    {"call nvmlSystemGetConfComputeState = 2 2 0\n", "confidential=bare_metal"},
+    {"call nvmlSystemGetConfComputeState = 2 3 0\n", ""},
+    {"call nvmlDeviceGetC2cModeInfoV 0 = 1\n", "c2c=on"},
+    {"call nvmlDeviceGetC2cModeInfoV 0 = 2\n", ""},
+    {"call nvmlDeviceGetHostVgpuMode 0 = 1\n", "vgpu_host=sriov"},
+    {"call nvmlDeviceGetMigMode 0 = 0 1\ncall nvmlDeviceGetComputeMode 0 = 3\n"
+     "call nvmlDeviceGetPersistenceMode 0 = 0\ncall nvmlDeviceGetVirtualizationMode 0 = 1\n"
+     "call nvmlDeviceGetHostVgpuMode 0 = 0\ncall nvmlDeviceGetC2cModeInfoV 0 = 0\n"
+     "call nvmlSystemGetConfComputeState = 2 2 0\n",
+     "mig=off compute=exclusive_process persistence=off virtualization=passthrough "
+     "vgpu_host=non_sriov c2c=off confidential=bare_metal"},
+};
+
+static void test_modes(void)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(modes); i++) {
+        struct machine m;
+        if (!begin(&m, modes[i].text))
+            return;
+        gather(&m, 0);
+        CHECK_STR(gtel_str_of(m.group.registry.device[0]->label[GTEL_LABEL_MODES]), modes[i].want);
+        finish(&m);
+    }
+}
+
+/* Two links to the CPU, one of which is down; beside NVLink, and without it. */
+static const char c2c[] = "call nvmlDeviceGetFieldValues 0 170 0 = uint 2\n"
+                          "call nvmlDeviceGetFieldValues 0 171 0 = uint 1\n"
+                          "call nvmlDeviceGetFieldValues 0 231 0 = ull 4\n"
+                          "call nvmlDeviceGetFieldValues 0 232 0 = ull 5\n"
+                          "call nvmlDeviceGetFieldValues 0 171 1 = uint 0\n";
+
+static void test_c2c(const char *more, double links)
+{
+    struct machine m;
+    char text[800];
+    (void)snprintf(text, sizeof(text), "%s%s", c2c, more);
+    if (!begin(&m, text))
+        return;
+    gather(&m, 0);
+    CHECK_NEAR(value(&m, GTEL_M_FABRIC_UP, "c2c0"), 1, 0);
+    CHECK_NEAR(value(&m, GTEL_M_FABRIC_CRC, "c2c0"), 4, 0);
+    CHECK_NEAR(value(&m, GTEL_M_FABRIC_REPLAYS, "c2c0"), 5, 0);
+    CHECK_NEAR(value(&m, GTEL_M_FABRIC_UP, "c2c1"), 0, 0);
+    CHECK_NEAR(value(&m, GTEL_M_FABRIC_CRC, "c2c1"), -1, 0);
+    CHECK_NEAR(value(&m, GTEL_M_FABRIC_UP, "c2c2"), -1, 0);
+    CHECK_NEAR(value(&m, GTEL_M_FABRIC_UP, "0"), links, 0);
+    CHECK_NEAR(value(&m, GTEL_M_FABRIC_CRC, "0"), -1, 0);
+    finish(&m);
+}
+
+static void test_c2c_counts(void)
+{
+    static const char *const counts[] = {"uint 15", "uint 4294967295", "int -1", "double nan"};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(counts); i++) {
+        struct machine m;
+        char text[200];
+        (void)snprintf(text, sizeof(text),
+                       "call nvmlDeviceGetFieldValues 0 170 0 = %s\n"
+                       "call nvmlDeviceGetFieldValues 0 171 0 = uint 1\n",
+                       counts[i]);
+        if (!begin(&m, text))
+            return;
+        gather(&m, 0);
+        CHECK_NEAR(value(&m, GTEL_M_FABRIC_UP, "c2c0"), -1, 0);
+        finish(&m);
+    }
+}
+
 int main(void)
 {
+    test_fabric();
+    test_virtual_gpus();
+    test_modes();
+    test_c2c("", -1);
+    test_c2c("call nvmlDeviceGetNvLinkState = !nosymbol\n", -1);
+    test_c2c("call nvmlDeviceGetNvLinkState 0 0 = 1\ncall nvmlDeviceGetNvLinkState 0 1 = !2\n"
+             "call nvmlDeviceGetFieldValues 0 165 0 = uint 1\n",
+             1);
+    test_c2c_counts();
     test_shares();
     test_engines(true);
     test_engines(false);

@@ -15,6 +15,9 @@ static const char *const compute_modes[] = {"default", "exclusive_thread", "proh
 static const char *const virtualizations[] = {"none", "passthrough", "vgpu_guest", "vgpu_host",
                                               "vsga_host"};
 static const char *const switches[] = {"off", "on"};
+/* nvmlHostVgpuMode_t, NVML_CC_SYSTEM_FEATURE_* */
+static const char *const vgpu_hosts[] = {"non_sriov", "sriov"};
+static const char *const confidential_modes[] = {"off", "on", "bare_metal"};
 
 /* The word for an answer, or NULL. */
 static const char *word_of(const struct gtel_nvml_gpu *gpu, int(*call) GTEL_NVML_PARAMS_u32,
@@ -68,6 +71,18 @@ static const char *mig_mode(const struct gtel_nvml_calls *call, const struct gte
     return switches[now];
 }
 
+/* Of the whole system. What tools may look into is not confidential, whatever it is called. */
+static const char *confidential_mode(const struct gtel_nvml_calls *call)
+{
+    struct gtel_nvml_confidential state = {0};
+    if (!call->nvmlSystemGetConfComputeState ||
+        call->nvmlSystemGetConfComputeState(&state) != GTEL_NVML_SUCCESS ||
+        state.feature >= GTEL_ARRAY_LEN(confidential_modes))
+        return NULL;
+    return state.feature != 0 && state.is_open_to_tools ? "devtools"
+                                                        : confidential_modes[state.feature];
+}
+
 void gtel_nvml_label_info(const struct gtel_nvml_calls *call, struct gtel_registry *registry,
                           const struct gtel_nvml_gpu *gpu)
 {
@@ -82,6 +97,10 @@ void gtel_nvml_label_info(const struct gtel_nvml_calls *call, struct gtel_regist
          word_of(gpu, call->nvmlDeviceGetPersistenceMode, switches, GTEL_ARRAY_LEN(switches))},
         {"virtualization", word_of(gpu, call->nvmlDeviceGetVirtualizationMode, virtualizations,
                                    GTEL_ARRAY_LEN(virtualizations))},
+        {"vgpu_host",
+         word_of(gpu, call->nvmlDeviceGetHostVgpuMode, vgpu_hosts, GTEL_ARRAY_LEN(vgpu_hosts))},
+        {"c2c", word_of(gpu, call->nvmlDeviceGetC2cModeInfoV, switches, GTEL_ARRAY_LEN(switches))},
+        {"confidential", confidential_mode(call)},
     };
     char text[GTEL_LABEL_MAX] = "";
     size_t n = 0;

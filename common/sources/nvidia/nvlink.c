@@ -8,30 +8,36 @@
 
 #include <stdio.h>
 
-/* Up to NVLink 4, and from NVLink 5 on; a link answers one of both. */
+/* What is asked for: all links, one of them, or one of those to the CPU. */
+enum kind { ALL_LINKS, ONE_LINK, ONE_C2C };
+
+/* Up to NVLink 4, and from NVLink 5 on, a link answers one of both. */
 static const struct {
     unsigned field;
     enum gtel_metric metric;
     enum gtel_metric sum; /* over all links; NONE: there is none */
     uint64_t scale;
+    bool is_c2c;
 } fields[] = {
-    {GTEL_NVML_FI_LINK_TX_KIB, GTEL_M_FABRIC_TX, GTEL_M_GPU_LINKS_TX, 1024},
-    {GTEL_NVML_FI_LINK_RX_KIB, GTEL_M_FABRIC_RX, GTEL_M_GPU_LINKS_RX, 1024},
-    {GTEL_NVML_FI_LINK5_TX_BYTES, GTEL_M_FABRIC_TX, GTEL_M_GPU_LINKS_TX, 1},
-    {GTEL_NVML_FI_LINK5_RX_BYTES, GTEL_M_FABRIC_RX, GTEL_M_GPU_LINKS_RX, 1},
-    {GTEL_NVML_FI_LINK_STATE, GTEL_M_FABRIC_UP, GTEL_M_NONE, 1},
-    {GTEL_NVML_FI_LINK_REPLAYS, GTEL_M_FABRIC_REPLAYS, GTEL_M_NONE, 1},
-    {GTEL_NVML_FI_LINK_RECOVERIES, GTEL_M_FABRIC_RECOVERIES, GTEL_M_NONE, 1},
-    {GTEL_NVML_FI_LINK_CRC_ERRORS, GTEL_M_FABRIC_CRC, GTEL_M_NONE, 1},
-    {GTEL_NVML_FI_LINK5_RECOVERIES, GTEL_M_FABRIC_RECOVERIES, GTEL_M_NONE, 1},
-    {GTEL_NVML_FI_LINK5_ERRORS, GTEL_M_FABRIC_ERRORS, GTEL_M_NONE, 1},
+    {GTEL_NVML_FI_LINK_TX_KIB, GTEL_M_FABRIC_TX, GTEL_M_GPU_LINKS_TX, 1024, false},
+    {GTEL_NVML_FI_LINK_RX_KIB, GTEL_M_FABRIC_RX, GTEL_M_GPU_LINKS_RX, 1024, false},
+    {GTEL_NVML_FI_LINK5_TX_BYTES, GTEL_M_FABRIC_TX, GTEL_M_GPU_LINKS_TX, 1, false},
+    {GTEL_NVML_FI_LINK5_RX_BYTES, GTEL_M_FABRIC_RX, GTEL_M_GPU_LINKS_RX, 1, false},
+    {GTEL_NVML_FI_LINK_STATE, GTEL_M_FABRIC_UP, GTEL_M_NONE, 1, false},
+    {GTEL_NVML_FI_LINK_REPLAYS, GTEL_M_FABRIC_REPLAYS, GTEL_M_NONE, 1, false},
+    {GTEL_NVML_FI_LINK_RECOVERIES, GTEL_M_FABRIC_RECOVERIES, GTEL_M_NONE, 1, false},
+    {GTEL_NVML_FI_LINK_CRC_ERRORS, GTEL_M_FABRIC_CRC, GTEL_M_NONE, 1, false},
+    {GTEL_NVML_FI_LINK5_RECOVERIES, GTEL_M_FABRIC_RECOVERIES, GTEL_M_NONE, 1, false},
+    {GTEL_NVML_FI_LINK5_ERRORS, GTEL_M_FABRIC_ERRORS, GTEL_M_NONE, 1, false},
+    {GTEL_NVML_FI_C2C_STATE, GTEL_M_FABRIC_UP, GTEL_M_NONE, 1, true},
+    {GTEL_NVML_FI_C2C_CRC_ERRORS, GTEL_M_FABRIC_CRC, GTEL_M_NONE, 1, true},
+    {GTEL_NVML_FI_C2C_REPLAYS, GTEL_M_FABRIC_REPLAYS, GTEL_M_NONE, 1, true},
 };
 
 enum { LINKS_EACH = 3 }; /* long gathers */
 
-/* What is asked for: a link, or all of them. */
 struct target {
-    bool is_link;
+    enum kind kind;
     unsigned scope;
     struct gtel_str name;
 };
@@ -41,16 +47,22 @@ static void count_links(const struct gtel_nvml_calls *call, struct gtel_nvml_gpu
 {
     unsigned state;
     gpu->links.is_asked = true;
-    while (gpu->links.n < GTEL_NVML_LINKS_MAX &&
+    while (call->nvmlDeviceGetNvLinkState && gpu->links.n < GTEL_NVML_LINKS_MAX &&
            call->nvmlDeviceGetNvLinkState(gpu->handle, gpu->links.n, &state) == GTEL_NVML_SUCCESS)
         gpu->links.n++;
+    struct gtel_nvml_answer answer;
+    struct gtel_nvml_field field = {.field_id = GTEL_NVML_FI_C2C_LINKS, .rc = GTEL_NVML_NO_DATA};
+    if (call->nvmlDeviceGetFieldValues(gpu->handle, 1, &field) == GTEL_NVML_SUCCESS &&
+        gtel_nvml_field_value(&field, &answer) == GTEL_NVML_SUCCESS &&
+        answer.u[0] <= GTEL_NVML_C2C_MAX)
+        gpu->links.c2c = (unsigned)answer.u[0];
 }
 
 /* Of a link that is down nothing is learned about others. */
 static void put(struct gtel_nvml_gpu *gpu, const struct target *target, size_t i,
                 const struct gtel_nvml_field *field, struct gtel_batch *batch)
 {
-    enum gtel_metric metric = target->is_link ? fields[i].metric : fields[i].sum;
+    enum gtel_metric metric = target->kind == ALL_LINKS ? fields[i].sum : fields[i].metric;
     struct gtel_nvml_answer answer;
     int code = gtel_nvml_field_value(field, &answer);
     if (code == GTEL_NVML_SUCCESS)
@@ -64,7 +76,7 @@ static void put(struct gtel_nvml_gpu *gpu, const struct target *target, size_t i
 static bool is_up(const struct gtel_nvml_field *field, const size_t *row, size_t n)
 {
     for (size_t k = 0; k < n; k++)
-        if (fields[row[k]].field == GTEL_NVML_FI_LINK_STATE)
+        if (fields[row[k]].metric == GTEL_M_FABRIC_UP)
             return field[k].rc == GTEL_NVML_SUCCESS && field[k].value.ui != 0;
     return false;
 }
@@ -72,12 +84,13 @@ static bool is_up(const struct gtel_nvml_field *field, const size_t *row, size_t
 static void sample(struct gtel_nvml_library *library, struct gtel_nvml_gpu *gpu,
                    const struct target *target, struct gtel_batch *batch)
 {
-    uint32_t *absent = &gpu->links.absent[target->is_link];
+    uint32_t *absent = &gpu->links.absent[target->kind];
     struct gtel_nvml_field field[GTEL_ARRAY_LEN(fields)];
     size_t row[GTEL_ARRAY_LEN(fields)];
     size_t n = 0;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(fields); i++) {
-        if ((*absent >> i & 1) != 0 || (!target->is_link && fields[i].sum == GTEL_M_NONE))
+        if ((*absent >> i & 1) != 0 || fields[i].is_c2c != (target->kind == ONE_C2C) ||
+            (target->kind == ALL_LINKS && fields[i].sum == GTEL_M_NONE))
             continue;
         field[n] = (struct gtel_nvml_field){
             .field_id = fields[i].field, .scope_id = target->scope, .rc = GTEL_NVML_NO_DATA};
@@ -91,7 +104,7 @@ static void sample(struct gtel_nvml_library *library, struct gtel_nvml_gpu *gpu,
     for (size_t k = 0; k < n && code == GTEL_NVML_SUCCESS; k++) {
         put(gpu, target, row[k], &field[k], batch);
         if (gtel_nvml_meaning(field[k].rc) == GTEL_NVML_MEANS_ABSENT &&
-            (!target->is_link || is_up(field, row, n))) /* all links of a GPU are alike */
+            (target->kind == ALL_LINKS || is_up(field, row, n))) /* all links of a GPU are alike */
             *absent |= 1u << row[k];
     }
 }
@@ -100,19 +113,20 @@ void gtel_nvml_links_sample(struct gtel_nvml_library *library, struct gtel_nvml_
                             struct gtel_batch *batch)
 {
     struct gtel_nvml_links *links = &gpu->links;
-    const struct target all = {.scope = GTEL_NVML_SCOPE_ALL_LINKS};
-    if (!library->call.nvmlDeviceGetNvLinkState || !library->call.nvmlDeviceGetFieldValues ||
-        !gpu->is_long)
+    const struct target all = {.kind = ALL_LINKS, .scope = GTEL_NVML_SCOPE_ALL_LINKS};
+    if (!library->call.nvmlDeviceGetFieldValues || !gpu->is_long)
         return;
     if (!links->is_asked)
         count_links(&library->call, gpu);
-    if (links->n == 0)
-        return;
-    sample(library, gpu, &all, batch);
-    for (unsigned i = 0; links->gathers % LINKS_EACH == 0 && i < links->n; i++) {
-        char name[12];
-        (void)snprintf(name, sizeof(name), "%u", i);
-        const struct target one = {true, i, gtel_batch_text(batch, gtel_str_of(name))};
+    if (links->n > 0)
+        sample(library, gpu, &all, batch);
+    for (unsigned i = 0; links->gathers % LINKS_EACH == 0 && i < links->n + links->c2c; i++) {
+        bool is_c2c = i >= links->n;
+        unsigned link = is_c2c ? i - links->n : i;
+        char name[16];
+        (void)snprintf(name, sizeof(name), is_c2c ? "c2c%u" : "%u", link);
+        const struct target one = {is_c2c ? ONE_C2C : ONE_LINK, link,
+                                   gtel_batch_text(batch, gtel_str_of(name))};
         sample(library, gpu, &one, batch);
     }
     links->gathers++;

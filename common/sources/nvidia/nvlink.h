@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * NVLink: what all links together have moved, and the state of each, what it has moved and its
- * errors.
+ * errors. Of the links to the CPU of one module, NVLink-C2C (c2c0 and so on), state and errors.
  *
  * On an H200 with driver 580.159 the sum of both ways takes 1 to 3 ms, all fields of one link as
  * much, and 18 links 15 ms: so long gathers (gpu.h) read the sum, and each third of them all links.
@@ -18,13 +18,14 @@
 
 struct gtel_nvml_gpu;
 
-enum { GTEL_NVML_LINKS_MAX = 36 };
+enum { GTEL_NVML_LINKS_MAX = 36, GTEL_NVML_C2C_MAX = 14 };
 
 /* Of one GPU. A zeroed struct has not been asked yet. */
 struct gtel_nvml_links {
     unsigned n;         /* links; 0: none, or not known */
+    unsigned c2c;       /* the same of those to the CPU */
     unsigned gathers;   /* long ones so far */
-    uint32_t absent[2]; /* of the sum, and of a link: a bit per field that it does not have */
+    uint32_t absent[3]; /* by what is asked for: a bit per field that it does not have */
     bool is_asked;      /* how many links there are */
 };
 

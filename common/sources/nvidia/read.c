@@ -27,6 +27,9 @@ union call {
     int(*histogram) GTEL_NVML_PARAMS_histogram;
     int(*repair) GTEL_NVML_PARAMS_repair;
     int(*capture) GTEL_NVML_PARAMS_capture;
+    int(*fabric) GTEL_NVML_PARAMS_fabric;
+    int(*vgpus) GTEL_NVML_PARAMS_vgpus;
+    int(*licences) GTEL_NVML_PARAMS_licences;
 };
 
 static int give_u64(int code, uint64_t value, struct gtel_nvml_answer *ret)
@@ -200,6 +203,78 @@ static int read_repair(union call call, struct gtel_nvml_device *device,
     return code;
 }
 
+/*
+ * 0 fine, 1 limited, 2 unhealthy, or UINT32_MAX: not known. The parts of the mask (NVML
+ * header 13.5, NVML_GPU_FABRIC_HEALTH_MASK_*): 0 is "not supported", and 1 "true" but for the
+ * configuration, where it is "correct" and what is above is wrong.
+ */
+static uint64_t fabric_health(const struct gtel_nvml_fabric *fabric)
+{
+    unsigned mask = fabric->health_mask;
+    bool is_degraded = (mask & 3) == 1;
+    bool is_recovering = (mask >> 2 & 3) == 1 || (mask >> 6 & 3) == 1; /* routes; timeouts */
+    bool is_unhealthy = (mask >> 4 & 3) == 1 || (mask >> 8 & 15) > 1;  /* routes; configuration */
+    switch (fabric->health_summary) {
+    case GTEL_NVML_FABRIC_HEALTHY:
+        return 0;
+    case GTEL_NVML_FABRIC_LIMITED:
+        return 1;
+    case GTEL_NVML_FABRIC_UNHEALTHY:
+        return 2;
+    case GTEL_NVML_FABRIC_UNKNOWN: /* the second version has the mask only */
+        if (mask != 0)
+            return is_unhealthy ? 2 : is_degraded || is_recovering;
+        return UINT32_MAX;
+    default:
+        return UINT32_MAX;
+    }
+}
+
+static int read_fabric(union call call, struct gtel_nvml_device *device,
+                       struct gtel_nvml_answer *ret)
+{
+    struct gtel_nvml_fabric fabric = {0};
+    fabric.version = GTEL_NVML_VERSION(fabric, 3);
+    int code = call.fabric(device, &fabric);
+    if (code == GTEL_NVML_ARGUMENT_VERSION_MISMATCH) {
+        fabric = (struct gtel_nvml_fabric){.version = GTEL_NVML_FABRIC_V2};
+        code = call.fabric(device, &fabric);
+    }
+    if (code != GTEL_NVML_SUCCESS)
+        return code;
+    if (fabric.state == GTEL_NVML_FABRIC_NONE)
+        return GTEL_NVML_NOT_SUPPORTED;
+    bool is_ready =
+        fabric.state == GTEL_NVML_FABRIC_COMPLETED && fabric.status == GTEL_NVML_SUCCESS;
+    uint64_t health = fabric_health(&fabric);
+    *ret = (struct gtel_nvml_answer){.u = {is_ready, health}, .n = health == UINT32_MAX ? 1 : 2};
+    return code;
+}
+
+/* Without room for the list it answers how long that would be, or that it is empty. */
+static int read_vgpus(union call call, struct gtel_nvml_device *device,
+                      struct gtel_nvml_answer *ret)
+{
+    unsigned n = 0;
+    int code = call.vgpus(device, &n, NULL);
+    return give_u32(code == GTEL_NVML_INSUFFICIENT_SIZE ? GTEL_NVML_SUCCESS : code, n, ret);
+}
+
+static int read_licences(union call call, struct gtel_nvml_device *device,
+                         struct gtel_nvml_answer *ret)
+{
+    struct gtel_nvml_licences licences = {0};
+    bool is_licensed = false;
+    int code = call.licences(device, &licences);
+    if (code != GTEL_NVML_SUCCESS)
+        return code;
+    if (!licences.is_supported || licences.n == 0)
+        return GTEL_NVML_NOT_SUPPORTED;
+    for (unsigned i = 0; i < licences.n && i < GTEL_NVML_LICENCES_MAX; i++)
+        is_licensed = is_licensed || licences.feature[i].is_licensed != 0;
+    return give_u64(code, is_licensed, ret);
+}
+
 static int read_sessions(union call call, struct gtel_nvml_device *device, bool is_capture,
                          struct gtel_nvml_answer *ret)
 {
@@ -246,6 +321,12 @@ int gtel_nvml_read(const struct gtel_nvml_calls *calls, struct gtel_nvml_device 
     case GTEL_NVML_SHAPE_ENCODER:
     case GTEL_NVML_SHAPE_CAPTURE:
         return read_sessions(call, device, row->shape == GTEL_NVML_SHAPE_CAPTURE, ret);
+    case GTEL_NVML_SHAPE_FABRIC:
+        return read_fabric(call, device, ret);
+    case GTEL_NVML_SHAPE_VGPUS:
+        return read_vgpus(call, device, ret);
+    case GTEL_NVML_SHAPE_LICENCES:
+        return read_licences(call, device, ret);
     default:
         return read_number(call, device, row, ret);
     }

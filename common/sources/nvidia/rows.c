@@ -96,6 +96,7 @@ static const struct gtel_nvml_part histogram[] = {
     OF(MEMORY_BANKS_ALL_SPARE, "vram", 1), OF(MEMORY_BANKS_HIGH_SPARE, "vram", 1),
     OF(MEMORY_BANKS_PARTIAL_SPARE, "vram", 1), OF(MEMORY_BANKS_LOW_SPARE, "vram", 1),
     OF(MEMORY_BANKS_NO_SPARE, "vram", 1)};
+static const struct gtel_nvml_part fabric[] = {OF_GPU(GPU_FABRIC_READY), OF_GPU(GPU_FABRIC_HEALTH)};
 static const struct gtel_nvml_part encoder[] = {OF(ENGINE_SESSIONS, "encode", 1),
                                                 OF(ENGINE_FRAMES, "encode", 1),
                                                 OF(ENGINE_LATENCY, "encode", 1e-6)};
@@ -258,6 +259,10 @@ const struct gtel_nvml_row gtel_nvml_rows[] = {
     {CALL(nvmlDeviceGetSramEccErrorStatus), READ(SRAM), MINUTE, PARTS(sram), TO(ERROR_COUNT)},
     {CALL(nvmlDeviceGetRowRemapperHistogram), READ(HISTOGRAM), SETTING, PARTS(histogram),
      TO(MEMORY_BANKS_ALL_SPARE)},
+    {CALL(nvmlDeviceGetGpuFabricInfoV), READ(FABRIC), SETTING, PARTS(fabric), TO(GPU_FABRIC_READY)},
+    {CALL(nvmlDeviceGetActiveVgpus), READ(VGPUS), SETTING, TO(GPU_VGPUS), PLAIN},
+    {CALL(nvmlDeviceGetGridLicensableFeatures_v4), READ(LICENCES), SETTING, TO(GPU_VGPU_LICENSED),
+     PLAIN},
     {FIELD(REMAPPED_PENDING, 0), SETTING, TO(GPU_REMAP_PENDING), PLAIN},
     {FIELD(REMAPPED_FAILURE, 0), SETTING, TO(GPU_REMAP_FAILED), PLAIN},
     {FIELD(RETIRED_PENDING, 0), SETTING, TO(GPU_RETIREMENT_PENDING), PLAIN},

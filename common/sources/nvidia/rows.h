@@ -57,7 +57,10 @@ enum gtel_nvml_shape {
     GTEL_NVML_SHAPE_HISTOGRAM, /* the same */
     GTEL_NVML_SHAPE_REPAIR,    /* words: memory, texture processing cluster */
     GTEL_NVML_SHAPE_ENCODER,   /* words: sessions, frames per second, microseconds */
-    GTEL_NVML_SHAPE_CAPTURE    /* the same */
+    GTEL_NVML_SHAPE_CAPTURE,   /* the same */
+    GTEL_NVML_SHAPE_FABRIC,    /* words: ready; health, if known */
+    GTEL_NVML_SHAPE_VGPUS,
+    GTEL_NVML_SHAPE_LICENCES /* words: one is held */
 };
 
 /* What readings an answer makes. */

@@ -16,6 +16,8 @@
  *     call nvmlDeviceGetTotalEccErrors 0 1 0 = 0                                (error, counter)
  *     call nvmlDeviceGetMemoryErrorCounter 0 1 0 2 = 0                   (error, counter, place)
  *     call nvmlDeviceGetFieldValues 0 186 0 = uint 625240                       (field, scope)
+ *     call nvmlDeviceGetGpuFabricInfoV 0 = 0 1 3 0x12 1     (status, clique, state, mask, summary)
+ *     call nvmlDeviceGetGridLicensableFeatures_v4 0 = 1 1 1 0 0   (supported, count, licensed ...)
  *     call nvmlGpmQueryDeviceSupport 0 = 1
  *     call nvmlGpmMetricsGet 0 2 = 87.5                                         (GPM metric)
  *     call nvmlGpmMetricsGet 0 400 = unnamed        (0 without a name: the library knows no such)
@@ -331,6 +333,64 @@ static int answer_capture(const char *name, struct gtel_nvml_device *device,
                           struct gtel_nvml_capture_stats *ret)
 {
     return answer_u32_three(name, device, &ret->sessions, &ret->fps, &ret->latency_us);
+}
+
+/* status clique state mask [summary]: without the last, the library knows the second version. */
+static int answer_fabric(const char *name, struct gtel_nvml_device *device,
+                         struct gtel_nvml_fabric *ret)
+{
+    struct gtel_str text;
+    uint64_t v[5];
+    int rc = ask(name, device, 0, NULL, &text);
+    if (rc != GTEL_NVML_SUCCESS)
+        return rc;
+    bool is_v3 = numbers(text, v, 5) == GTEL_NVML_SUCCESS;
+    if (ret->version != (is_v3 ? GTEL_NVML_VERSION(*ret, 3) : GTEL_NVML_FABRIC_V2))
+        return GTEL_NVML_ARGUMENT_VERSION_MISMATCH;
+    rc = numbers(text, v, 4);
+    ret->status = (int)v[0];
+    ret->clique = (unsigned)v[1];
+    ret->state = (unsigned char)v[2];
+    ret->health_mask = (unsigned)v[3];
+    if (is_v3)
+        ret->health_summary = (unsigned char)v[4];
+    return rc;
+}
+
+static int answer_confidential(const char *name, struct gtel_nvml_confidential *ret)
+{
+    struct gtel_str text;
+    uint64_t v[3];
+    int rc = ask_key(name, GTEL_NVML_NOT_SUPPORTED, &text);
+    if (rc == GTEL_NVML_SUCCESS)
+        rc = numbers(text, v, 3);
+    if (rc == GTEL_NVML_SUCCESS)
+        *ret = (struct gtel_nvml_confidential){(unsigned)v[0], (unsigned)v[1], (unsigned)v[2]};
+    return rc;
+}
+
+/* supported count licensed ...: a number for each of the three features */
+static int answer_licences(const char *name, struct gtel_nvml_device *device,
+                           struct gtel_nvml_licences *ret)
+{
+    uint64_t v[5];
+    int rc = ask_numbers(name, device, v, 5);
+    if (rc != GTEL_NVML_SUCCESS)
+        return rc;
+    ret->is_supported = (int)v[0];
+    ret->n = (unsigned)v[1];
+    for (size_t i = 0; i < GTEL_NVML_LICENCES_MAX; i++)
+        ret->feature[i].is_licensed = (unsigned)v[2 + i];
+    return rc;
+}
+
+/* Only how many there are. */
+static int answer_vgpus(const char *name, struct gtel_nvml_device *device, unsigned *n,
+                        unsigned *ret)
+{
+    int rc = answer_u32(name, device, n);
+    (void)ret;
+    return rc == GTEL_NVML_SUCCESS && *n > 0 ? GTEL_NVML_INSUFFICIENT_SIZE : rc;
 }
 
 static int answer_pci(const char *name, struct gtel_nvml_device *device, struct gtel_nvml_pci *ret)

@@ -342,6 +342,46 @@ static int ask_capture(const char *name, int(*real) GTEL_NVML_PARAMS_capture,
     return code;
 }
 
+static int ask_fabric(const char *name, int(*real) GTEL_NVML_PARAMS_fabric,
+                      struct gtel_nvml_device *device, struct gtel_nvml_fabric *ret)
+{
+    int code = real(device, ret);
+    if (code == GTEL_NVML_ARGUMENT_VERSION_MISMATCH)
+        return code; /* asked again with the older version */
+    note(name, device, code,
+         ret->version == GTEL_NVML_FABRIC_V2 ? "%d %u %u 0x%x" : "%d %u %u 0x%x %u", ret->status,
+         ret->clique, ret->state, ret->health_mask, ret->health_summary);
+    return code;
+}
+
+static int ask_confidential(const char *name, int(*real) GTEL_NVML_PARAMS_confidential,
+                            struct gtel_nvml_confidential *ret)
+{
+    char text[TEXT_MAX];
+    int code = real(ret);
+    (void)snprintf(text, sizeof(text), "%u %u %u", ret->environment, ret->feature,
+                   ret->is_open_to_tools);
+    write_answer(name, code, text);
+    return code;
+}
+
+static int ask_licences(const char *name, int(*real) GTEL_NVML_PARAMS_licences,
+                        struct gtel_nvml_device *device, struct gtel_nvml_licences *ret)
+{
+    int code = real(device, ret);
+    note(name, device, code, "%d %u %u %u %u", ret->is_supported, ret->n,
+         ret->feature[0].is_licensed, ret->feature[1].is_licensed, ret->feature[2].is_licensed);
+    return code;
+}
+
+static int ask_vgpus(const char *name, int(*real) GTEL_NVML_PARAMS_vgpus,
+                     struct gtel_nvml_device *device, unsigned *n, unsigned *ret)
+{
+    int code = real(device, n, ret);
+    note(name, device, code == GTEL_NVML_INSUFFICIENT_SIZE ? GTEL_NVML_SUCCESS : code, "%u", *n);
+    return code;
+}
+
 static int ask_pci(const char *name, int(*real) GTEL_NVML_PARAMS_pci,
                    struct gtel_nvml_device *device, struct gtel_nvml_pci *ret)
 {
