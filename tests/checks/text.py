@@ -16,7 +16,8 @@ GPL = "SPDX-License-Identifier: GPL-2.0-only"
 # Files that cannot or need not say their licence in themselves.
 NO_SPDX = (".json", ".md", ".lp", ".doctor", ".explain", ".tree", ".gitignore", "LICENSE", ".clang-format", ".txt", ".conf")
 MAX_COLUMNS = 100
-LONG_LINES = ("CHANGELOG.md", ".1", ".5", ".lp", ".explain", ".tree", ".json", ".equivalent", "LICENSE", ".py")
+LONG_LINES = ("CHANGELOG.md", ".1", ".5", ".lp", ".explain", ".tree", ".json", ".equivalent", "LICENSE", ".py",
+              "dashboards/alerts/prometheus.yml", "dashboards/alerts/influxdb.yml")
 # What people read first is short.
 MAX_BYTES = {"README.md": 8192, "plugins/execd/README.md": 8192, "plugins/collectd/README.md": 8192}
 # Tables, examples and what the program prints have lines as long as they are.

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: MIT
+"""The dashboards as data: rows of panels, each with its queries. Everything else is derived."""
+
+import dataclasses
+
+from queries import Query, Table
+
+WHOLE = (("instance", "=", ""),)  # GPUs, without their MIG instances, partitions and virtual functions
+TOP = 10
+LIST = 50  # of what should not be
+
+
+@dataclasses.dataclass(frozen=True)
+class Panel:
+    title: str
+    about: str
+    kind: str  # lines, stat, states (0 and 1 over time), table (as of now)
+    queries: tuple
+    unit: str = ""   # Grafana's; by default after the field's name
+    width: int = 8   # of 24
+    whole_time: bool = False  # a table of the time shown, not of the last five minutes
+
+
+@dataclasses.dataclass(frozen=True)
+class Dashboard:
+    name: str
+    title: str
+    about: str
+    variables: tuple
+    rows: tuple  # (title, (panel, ...))
+
+
+def one(title, about, kind, *queries, **more):
+    return Panel(title, about, kind, queries, **more)
+
+
+def gpu(field, **more):
+    return Query("gpu", field, where=WHOLE, **more)
+
+
+def top(title, about, query, **more):
+    """The largest values as of now."""
+    return Panel(title, about, "table", (dataclasses.replace(query, top=query.top or TOP),), **more)
+
+
+def growing(title, about, query, **more):
+    """Counters that have grown in the time shown."""
+    return Panel(title, about, "table", (dataclasses.replace(query, growth=True, only="> 0", top=LIST),), whole_time=True,
+                 **more)
+
+
+MEMORY = Query("gpu_process", "memory_bytes")
+BUSY = Query("gpu_process", "busy_percent")
+ERRORS = Query("gpu_error", "count")
+JOB = (("job_id", "!=", ""),)
+POD = (("pod", "!=", ""),)
+BY_MODEL = ("model",)
+
+FLEET = Dashboard("fleet", "GPUs: fleet", "All hosts: sums and means by model, and the ten GPUs that stand out.",
+                  ("model", "host"), (
+    ("Overview", (
+        one("GPUs that answer", "GPUs with up = 1.", "stat", gpu("up", over="sum"), unit="short", width=4),
+        one("Power", "Of all GPUs that report it.", "stat", gpu("power_watts", over="sum"), width=4),
+        one("Busy", "Mean of all GPUs.", "stat", gpu("busy_percent", over="mean"), width=4),
+        one("Memory used", "Of all memory of the GPUs that report both.", "stat",
+            gpu("memory_used_bytes", percent_of="memory_total_bytes", over="sum"), unit="percent", width=4),
+        one("Throttled", "GPUs whose clock a limit holds down.", "stat", gpu("throttled", over="sum"), unit="short", width=4),
+        one("Hosts", "That gtel reports from.", "stat", Query("gtel", "gpus", over="count"), unit="short", width=4),
+        one("GPUs by model", "GPUs with up = 1; a step down is a GPU or host that does not report.", "lines",
+            gpu("up", over="sum", by=BY_MODEL), unit="short"),
+        one("Busy", "Mean of all GPUs, and the tenth and ninetieth percentile.", "lines",
+            gpu("busy_percent", over="mean", name="mean"), gpu("busy_percent", over="p10", name="10 %"),
+            gpu("busy_percent", over="p90", name="90 %")),
+        one("Busy by model", "Mean.", "lines", gpu("busy_percent", over="mean", by=BY_MODEL)),
+        top("Busiest hosts", "Mean of their GPUs.", gpu("busy_percent", over="mean", by=("host",))),
+        top("Busiest GPUs", "", gpu("busy_percent")),
+        top("Idlest GPUs", "Least busy; a sleeping GPU reports no share and is not here.", gpu("busy_percent", top=-TOP)),
+    )),
+    ("Engines", (
+        one("Engine classes", "Mean of all GPUs that have the class.", "lines",
+            Query("gpu_engine", "busy_percent", where=WHOLE, over="mean", by=("engine",)), width=12),
+        one("Execution units", "Mean share of time in which units of a kind worked.", "lines",
+            Query("gpu_activity", "active_percent", where=WHOLE, over="mean", by=("unit",)), width=12),
+    )),
+    ("Memory", (
+        one("Memory used by model", "Of the memory of the GPUs that report both.", "lines",
+            gpu("memory_used_bytes", percent_of="memory_total_bytes", over="sum", by=BY_MODEL), unit="percent"),
+        one("Memory bandwidth by model", "Mean share.", "lines", gpu("memory_bandwidth_percent", over="mean", by=BY_MODEL)),
+        top("Fullest memory", "", gpu("memory_used_percent")),
+    )),
+    ("Power and throttling", (
+        one("Power by model", "", "lines", gpu("power_watts", over="sum", by=BY_MODEL)),
+        one("Throttled GPUs by model", "A limit of power, current, voltage or temperature holds the clock down.", "lines",
+            gpu("throttled", over="sum", by=BY_MODEL), unit="short"),
+        one("Reasons to throttle", "How often each reason is in force; a GPU can have several.", "lines",
+            Query("gpu_throttle", "active", where=WHOLE, over="sum", by=("reason",)), unit="short"),
+        top("Most power by host", "", gpu("power_watts", over="sum", by=("host",))),
+        top("Nearest to the power limit", "Power as a share of the limit in force.",
+            gpu("power_watts", percent_of="power_limit_watts"), unit="percent"),
+        top("Throttled by host", "", dataclasses.replace(gpu("throttled", over="sum", by=("host",)), only="> 0"), unit="short"),
+    )),
+    ("Temperature and fans", (
+        one("Temperature by model", "The hottest GPU of each model.", "lines",
+            gpu("temperature_celsius", over="max", by=BY_MODEL)),
+        top("Hottest GPUs", "", gpu("temperature_celsius")),
+        top("Nearest to the limit", "Degrees left until the sensor's own limit of normal operation.",
+            Query("gpu_temperature_sensor", "celsius", limit="limit_celsius", where=WHOLE, top=-TOP)),
+        top("Nearest to the critical temperature", "Degrees left until the hardware slows down.",
+            Query("gpu_temperature_sensor", "celsius", limit="critical_celsius", where=WHOLE, top=-TOP), width=12),
+        top("Fastest fans", "", Query("gpu_fan", "rpm", where=WHOLE), width=12),
+    )),
+    ("PCIe and fabric", (
+        one("PCIe traffic by model", "Received and sent.", "lines",
+            gpu("pcie_rx_bytes", rate=True, over="sum", by=BY_MODEL, name="received"),
+            gpu("pcie_tx_bytes", rate=True, over="sum", by=BY_MODEL, name="sent")),
+        one("Fabric traffic by model", "Over all links to other GPUs.", "lines",
+            Query("gpu_fabric", "rx_bytes", where=WHOLE, rate=True, over="sum", by=BY_MODEL, name="received"),
+            Query("gpu_fabric", "tx_bytes", where=WHOLE, rate=True, over="sum", by=BY_MODEL, name="sent")),
+        top("PCIe links with the fewest lanes", "Lanes as a share of those that GPU and slot have in common. "
+            "An idle GPU may give up speed, not lanes.", gpu("pcie_width", percent_of="pcie_highest_width", top=-TOP),
+            unit="percent"),
+        one("Fabric links that are down", "Links that nothing is connected to are down, too.", "table",
+            Query("gpu_fabric", "up", where=WHOLE, only="== 0", top=LIST), unit="short", width=12),
+        growing("PCIe packets sent again", "In the time shown.", gpu("pcie_replays"), unit="short", width=12),
+    )),
+    ("Processes and jobs", (
+        top("Most memory", "By process name, container and job, as far as --process-tags asks for them.", MEMORY),
+        top("Busiest", "Share of the engine class that the process uses most.", BUSY),
+        top("Memory by job", "Needs --process-tags=job_id.",
+            dataclasses.replace(MEMORY, where=JOB, over="sum", by=("host", "job_id"))),
+        top("Memory by pod", "Needs --process-tags=pod,namespace.",
+            dataclasses.replace(MEMORY, where=POD, over="sum", by=("host", "namespace", "pod")), width=12),
+        top("Memory by process name", "Over all hosts; other: what has no line of its own.",
+            dataclasses.replace(MEMORY, over="sum", by=("process",)), width=12),
+    )),
+    ("Health", (
+        one("GPUs that do not answer", "up = 0: removed, or it answers nothing.", "table", gpu("up", only="== 0", top=LIST), unit="short"),
+        one("Health", "The driver's own verdict: 1 warning, 2 critical.", "table", gpu("health", only="> 0", top=LIST), unit="short"),
+        growing("Errors", "Counted in the time shown.", dataclasses.replace(ERRORS, where=WHOLE), unit="short"),
+        growing("Resets", "In the time shown.", gpu("resets"), unit="short"),
+        growing("Failed readings", "In the time shown.", gpu("readings_failed"), unit="short"),
+        one("Asleep", "awake = 0: nothing is read then.", "table", gpu("awake", only="== 0", top=LIST), unit="short"),
+    )),
+    ("gtel itself", (
+        top("Slowest gathers", "", Query("gtel", "gather_seconds")),
+        growing("Late helpers", "Gathers in which a helper missed the deadline, in the time shown.",
+                Query("gtel", "lanes_late"), unit="short"),
+        growing("Failed gathers of a source", "In the time shown.", Query("gtel", "errors"), unit="short"),
+        growing("Helpers started again", "In the time shown.", Query("gtel", "lane_restarts"), unit="short"),
+        top("Processes that may not be read", "Visible processes without those whose files gtel may read; "
+            "CAP_SYS_PTRACE helps.", Query("gtel", "processes_readable", limit="processes_visible"), unit="short"),
+        growing("Dropped readings", "Because of a limit, in the time shown.", Query("gtel", "dropped"), unit="short"),
+    )),
+))
+
+HOST = Dashboard("host", "GPUs: host", "One host or a few, every GPU with all its parts.", ("host", "gpu"), (
+    ("Overview", (
+        Panel("GPUs", "What they are. In stores of Prometheus' kind this needs telegraf-prometheus.conf.", "table",
+              (Table("gpu_info", ("uuid", "pci_id", "driver_version", "firmware", "kernel"),
+                     ("host", "gpu", "model"), "info"),), unit="short", width=24, whole_time=True),
+        one("Busy", "Share of time in which the GPU worked.", "lines", Query("gpu", "busy_percent")),
+        one("Memory used", "", "lines", Query("gpu", "memory_used_percent")),
+        one("Power", "", "lines", Query("gpu", "power_watts")),
+        one("Temperature", "", "lines", Query("gpu", "temperature_celsius")),
+        one("Clock", "Of the graphics domain; 0 while it is stopped.", "lines", Query("gpu", "frequency_mhz", scale=1e6)),
+        one("Answers and awake", "A sleeping GPU is not read: its other curves have a gap.", "states",
+            Query("gpu", "up", during="max", name="up"), Query("gpu", "awake", during="max", name="awake")),
+    )),
+    ("Engines", (
+        one("Engine classes", "Share of time in which the engines of a class worked.", "lines",
+            Query("gpu_engine", "busy_percent"), width=12),
+        one("Execution units", "Share of time in which units of a kind worked.", "lines",
+            Query("gpu_activity", "active_percent"), width=12),
+        one("Why execution units wait", "Share of each reason in the stalls.", "lines", Query("gpu_stall", "share_percent")),
+        one("Clocks", "", "lines", Query("gpu_frequency_domain", "actual_mhz", scale=1e6)),
+        one("Asleep", "Share of time in which a clock domain slept.", "lines", Query("gpu_frequency_domain", "idle_percent")),
+    )),
+    ("Memory", (
+        one("Used", "With the size of each region (dashed).", "lines", Query("gpu_memory_region", "used_bytes"),
+            Query("gpu_memory_region", "total_bytes", name="size")),
+        one("Bandwidth", "Share of time or of peak.", "lines", Query("gpu", "memory_bandwidth_percent"),
+            Query("gpu_memory_region", "bandwidth_percent")),
+        one("Traffic", "Where the hardware counts it.", "lines",
+            Query("gpu_memory_region", "read_bytes", rate=True, name="read"),
+            Query("gpu_memory_region", "write_bytes", rate=True, name="written")),
+    )),
+    ("Power and throttling", (
+        one("Power", "With the sustained limit (dashed).", "lines", Query("gpu_power_domain", "watts"),
+            Query("gpu_power_domain", "limit_watts", name="limit")),
+        one("Power of the limit", "", "lines", Query("gpu", "power_watts", percent_of="power_limit_watts"), unit="percent"),
+        one("Power by energy", "The growth of the counter of joules: also what happens between two gathers.", "lines",
+            Query("gpu", "energy_joules", rate=True), unit="watt"),
+        one("Throttled", "A limit of power, current, voltage or temperature holds the clock down.", "states",
+            Query("gpu", "throttled", during="max")),
+        one("Reasons", "", "states", Query("gpu_throttle", "active", during="max")),
+        one("Share of time throttled", "By reason, where the hardware counts the time.", "lines",
+            Query("gpu_throttle", "active_percent"), Query("gpu_throttle", "seconds", rate=True, scale=100), unit="percent"),
+    )),
+    ("Temperature and fans", (
+        one("Sensors", "With the limit of normal operation (dashed), where it is known.", "lines",
+            Query("gpu_temperature_sensor", "celsius"), Query("gpu_temperature_sensor", "limit_celsius", name="limit")),
+        one("Degrees left", "Until the hardware slows down.", "lines",
+            Query("gpu_temperature_sensor", "celsius", limit="critical_celsius")),
+        one("Fans", "", "lines", Query("gpu_fan", "rpm")),
+        one("Fans, commanded", "", "lines", Query("gpu_fan", "percent"), width=24),
+    )),
+    ("PCIe and fabric", (
+        one("PCIe traffic", "", "lines", Query("gpu", "pcie_rx_bytes", rate=True, name="received"),
+            Query("gpu", "pcie_tx_bytes", rate=True, name="sent")),
+        one("PCIe link", "Lanes, and generation (dashed). An idle GPU may lower the generation.", "lines",
+            Query("gpu", "pcie_width", name="lanes"), Query("gpu", "pcie_gen", name="generation"), unit="short"),
+        one("PCIe packets sent again", "Per second.", "lines", Query("gpu", "pcie_replays", rate=True), unit="short"),
+        one("Fabric traffic", "By link to another GPU.", "lines",
+            Query("gpu_fabric", "rx_bytes", rate=True, name="received"),
+            Query("gpu_fabric", "tx_bytes", rate=True, name="sent")),
+        one("Fabric links", "1 while a link is up.", "states", Query("gpu_fabric", "up", during="max")),
+        one("Fabric errors", "Per second.", "lines", Query("gpu_fabric", "errors", rate=True), unit="short"),
+    )),
+    ("Processes and jobs", (
+        one("Memory by process", "", "lines", MEMORY),
+        one("Busy by process", "Share of the engine class that the process uses most.", "lines", BUSY),
+        one("Processes", "That use the GPU and could be seen.", "lines", Query("gpu", "processes"), unit="short"),
+        top("Most memory", "other: all processes without a line of their own.", dataclasses.replace(MEMORY, top=20), width=12),
+        top("Memory by job", "Needs --process-tags=job_id.",
+            dataclasses.replace(MEMORY, where=JOB, over="sum", by=("host", "job_id"), top=20), width=12),
+    )),
+    ("Health", (
+        one("Health", "The driver's own verdict: 0 fine, 1 warning, 2 critical.", "lines",
+            Query("gpu", "health", during="max"), unit="short"),
+        growing("Errors", "Counted in the time shown.", ERRORS, unit="short"),
+        one("Error counts", "Since the board was made, the driver was loaded or gtel began: see the metrics.", "lines",
+            Query("gpu_error", "count", during="max"), unit="short"),
+        one("Memory repair", "1: rows could not be replaced, or will be at the next reset.", "states",
+            Query("gpu", "row_remap_failed", during="max", name="failed"),
+            Query("gpu", "row_remap_pending", during="max", name="pending")),
+        one("Reset needed", "1: the driver says that the GPU works again only after a reset.", "states",
+            Query("gpu", "reset_needed", during="max")),
+        growing("Failed readings", "In the time shown.", Query("gpu", "readings_failed"), unit="short"),
+    )),
+    ("gtel itself", (
+        one("Time of a gather", "", "lines", Query("gtel", "gather_seconds")),
+        one("Memory of gtel", "With its helpers.", "lines", Query("gtel", "rss_bytes")),
+        one("Readings", "In a gather.", "lines", Query("gtel", "readings"), unit="short"),
+        one("Late helpers", "Gathers per minute in which a helper missed the deadline.", "lines",
+            Query("gtel", "lanes_late", rate=True, scale=60), unit="short"),
+        one("Failed gathers of a source", "Per minute.", "lines", Query("gtel", "errors", rate=True, scale=60), unit="short"),
+        one("Processes", "Visible, and those whose files gtel may read (dashed).", "lines",
+            Query("gtel", "processes_visible", name="visible"), Query("gtel", "processes_readable", name="readable"),
+            unit="short"),
+    )),
+))
+
+DASHBOARDS = (FLEET, HOST)

@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: MIT
+"""Every query of the dashboards, asked of a store that holds what recorded machines have sent.
+
+    dashboards.py --source FOLDER [--influxd FILE] [--victoria-metrics FILE]
+
+Each expected output of tests/golden is a host. A query that is refused or has no answer fails.
+"""
+
+import argparse
+import glob
+import json
+import os
+import re
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+sys.path.insert(0, os.path.dirname(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "contrib", "ci"))
+import agents  # noqa: E402
+import lines as lines_of  # noqa: E402
+
+STEP = 10     # s between two gathers
+GATHERS = 30  # of each machine; the last one recorded goes on to the end
+# What expected outputs do not have: what differs in each run, and a host on which gtel has trouble.
+MORE = ["gtel,host=trouble gpus=0i,rss_bytes=8000000i,lanes_late={n}i,lane_restarts={n}i,errors={n}i,dropped={n}i"]
+# Of one GPU InfluxQL gives no tenth percentile.
+NOT_OF_ONE = "percentile"
+
+
+def gathers(path):
+    """The lines of each gather, without their times."""
+    found = {}
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            text, _, moment = line.rstrip("\n").rpartition(" ")
+            found.setdefault(int(moment), []).append(text)
+    return [found[moment] for moment in sorted(found)]
+
+
+def add_host(text, host):
+    """After the measurement; a blank in a tag has a backslash before it."""
+    name = re.match(r"[a-z_]+", text)[0]
+    return f"{name},host={host}{text[len(name):]}"
+
+
+def trouble_lines(start_s):
+    for i in range(GATHERS):
+        for text in MORE:
+            yield f"{text.format(n=i)} {(start_s + i * STEP) * 10**9}"
+
+
+def machine_lines(path, start_s, step_s=STEP, count=GATHERS):
+    """A recorded machine as its host sends it, a gather each step; the last one goes on to the end."""
+    host = os.path.basename(path)[:-3]
+    recorded = gathers(path)
+    for i in range(count):
+        moment = (start_s + i * step_s) * 10**9
+        for text in recorded[min(i, len(recorded) - 1)]:
+            yield f"{add_host(text, host)} {moment}"
+
+
+class Victoria:
+    """VictoriaMetrics with its data in the scratch folder."""
+
+    def __init__(self, scratch, program="victoria-metrics"):
+        self.url = f"http://127.0.0.1:{agents.free_port()}"
+        self.process = agents.Process("victoria-metrics", [
+            program, f"-storageDataPath={scratch}/victoria", f"-httpListenAddr={self.url[7:]}", "-retentionPeriod=1y",
+            "-search.latencyOffset=0s", "-memory.allowedBytes=256MB", "-loggerLevel=WARN"], scratch)
+        if not agents.wait_until(self.is_ready, 60, self.process):
+            self.stop()
+            raise agents.Failure(f"VictoriaMetrics does not answer at {self.url}\n{self.process.tail()}")
+
+    def request(self, path, data=None, **parameters):
+        """Returns (status, body)."""
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        url = f"{self.url}{path}?{urllib.parse.urlencode(parameters)}"
+        try:
+            with opener.open(urllib.request.Request(url, data=data), timeout=30) as answer:
+                return answer.status, answer.read()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read()
+
+    def is_ready(self):
+        try:
+            return self.request("/health")[0] == 200
+        except OSError:
+            return False
+
+    def write(self, lines):
+        status, body = self.request("/write", data=lines)
+        if status != 204:
+            raise agents.Failure(f"VictoriaMetrics refuses lines: {status} {body!r}")
+        self.request("/internal/force_flush")
+
+    def query(self, path, **parameters):
+        status, body = self.request(path, **parameters)
+        if status != 200:
+            raise agents.Failure(f"VictoriaMetrics refuses {parameters['query']!r}: {body.decode()}")
+        return json.loads(body)["data"]["result"]
+
+    def stop(self):
+        return self.process.stop()
+
+
+def targets(source, language):
+    """(name, row, target) of every query in the dashboards of a language."""
+    for path in sorted(glob.glob(os.path.join(source, f"contrib/dashboards/grafana/*-{language}.json"))):
+        with open(path, encoding="utf-8") as file:
+            dashboard = json.load(file)
+        row = ""
+        for panel in dashboard["panels"]:
+            row = panel["title"] if panel["type"] == "row" else row
+            for target in panel.get("targets", []):
+                yield f"{os.path.basename(path)}: {row}: {panel['title']}", row, target
+
+
+def variables(source, language):
+    for path in sorted(glob.glob(os.path.join(source, f"contrib/dashboards/grafana/*-{language}.json"))):
+        with open(path, encoding="utf-8") as file:
+            for variable in json.load(file)["templating"]["list"]:
+                if variable["type"] == "query":
+                    yield os.path.basename(path), variable
+
+
+def fill_in(text, values):
+    """What Grafana does with $name and ${name}."""
+    for name in sorted(values, key=len, reverse=True):
+        text = text.replace("${" + name + "}", values[name]).replace("$" + name, values[name])
+    return text
+
+
+class Report:
+    def __init__(self):
+        self.asked, self.failures = 0, []
+
+    def check(self, is_ok, text):
+        self.asked += 1
+        if not is_ok:
+            self.failures.append(text)
+            print("failed: " + text)
+
+
+def sums(machines, language):
+    """Name of a panel -> its last value, computed from the recordings without any store."""
+    up = power = used = total = 0
+    for path in machines:
+        for text in gathers(path)[-1]:
+            name, tags, _, fields = lines_of.parse(text + " 0")
+            if name != "gpu" or "instance" in dict(tags):
+                continue
+            up += fields.get("up", 0)
+            power += fields.get("power_watts", 0)
+            if "memory_used_bytes" in fields and "memory_total_bytes" in fields:
+                used += fields["memory_used_bytes"]
+                total += fields["memory_total_bytes"]
+    place = f"fleet-{language}.json: Overview: "
+    return {place + "GPUs that answer": up, place + "Power": power, place + "Memory used": 100 * used / total}
+
+
+def check_value(report, name, found, wanted):
+    report.check(abs(found - wanted) <= 1e-6 * wanted, f"{name}: {found} instead of {wanted}")
+
+
+def influx_answers(influx, database, text):
+    """Whether any value came back that is not null."""
+    return any(value is not None for series in influx.query(text, database) for row in series["values"]
+               for value in row[1:])
+
+
+def try_influxql(arguments, scratch, machines, start, report):
+    influx = agents.Influx(scratch, arguments.influxd)
+    end = start + STEP * GATHERS
+    every = {"timeFilter": f"time >= {start}s AND time <= {end}s", "__interval": f"{STEP}s", "host": ".*", "gpu": ".*",
+             "model": ".*"}
+    try:
+        for name in ("all", "one"):
+            influx.create(name)
+        for path in machines:
+            lines = "\n".join(machine_lines(path, start)).encode()
+            why = influx.write("all", lines)
+            report.check(why is None, f"InfluxDB refuses {path}: {why}")
+            if path.endswith("/h200.lp"):  # alone: no GPU has the tag instance
+                influx.write("one", lines)
+        influx.write("all", "\n".join(trouble_lines(start)).encode())
+        wanted = sums(machines, "influxql")
+        for name, row, target in targets(arguments.source, "influxql"):
+            text = fill_in(target["query"], every)
+            report.check(influx_answers(influx, "all", text), f"{name}: no answer: {text}")
+            if row == "Overview" and NOT_OF_ONE not in text:
+                report.check(influx_answers(influx, "one", text),
+                             f"{name}: no answer on one host without the tag instance: {text}")
+            if name in wanted:
+                values = [row[1] for series in influx.query(text, "all") for row in series["values"]]
+                check_value(report, name, [v for v in values if v is not None][-1], wanted[name])
+        for name, variable in variables(arguments.source, "influxql"):
+            series = influx.query(fill_in(variable["query"], every), "all")
+            found = {row[1] for s in series for row in s["values"]}
+            report.check(found, f"{name}: variable {variable['name']} has no values")
+        text = fill_in('SELECT last("up") FROM "gpu" WHERE $timeFilter AND "host" =~ /^$host$/ GROUP BY "host"',
+                       {**every, "host": "(h100|h200)"})
+        hosts = {s["tags"]["host"] for s in influx.query(text, "all")}
+        report.check(hosts == {"h100", "h200"}, f"two chosen hosts: {hosts}")
+    finally:
+        influx.stop()
+
+
+def try_promql(arguments, scratch, machines, start, report):
+    victoria = Victoria(scratch, arguments.victoria_metrics)
+    end = start + STEP * (GATHERS - 1)
+    every = {"__rate_interval": f"{4 * STEP}s", "__range": f"{STEP * GATHERS}s", "__range_s": str(STEP * GATHERS),
+             "host": ".*", "gpu": ".*", "model": ".*"}
+    try:
+        for path in machines:
+            victoria.write("\n".join(machine_lines(path, start)).encode())
+        victoria.write("\n".join(trouble_lines(start)).encode())
+        wanted = sums(machines, "promql")
+        for name, _, target in targets(arguments.source, "promql"):
+            text = fill_in(target["expr"], every)
+            if target["instant"]:
+                found = victoria.query("/api/v1/query", query=text, time=end)
+            else:
+                found = victoria.query("/api/v1/query_range", query=text, start=start, end=end, step=STEP)
+            report.check(found, f"{name}: no answer: {text}")
+            if name in wanted:
+                check_value(report, name, float(found[0]["values"][-1][1]), wanted[name])
+        for name, variable in variables(arguments.source, "promql"):
+            selector, label = re.fullmatch(r"label_values\((.*), (\w+)\)", variable["query"]["query"]).groups()
+            found = victoria.query("/api/v1/query", query=f"count by ({label}) ({fill_in(selector, every)})", time=end)
+            report.check(found, f"{name}: variable {label} has no values")
+        for path in sorted(glob.glob(os.path.join(arguments.source, "contrib/dashboards/vmui/*.json"))):
+            with open(path, encoding="utf-8") as file:
+                rows = json.load(file)["rows"]
+            for panel in [panel for row in rows for panel in row["panels"]]:
+                for text in panel["expr"]:
+                    found = victoria.query("/api/v1/query_range", query=text, start=start, end=end, step=STEP)
+                    report.check(found, f"{path}: {panel['title']}: no answer: {text}")
+    finally:
+        victoria.stop()
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--source", required=True)
+    parser.add_argument("--influxd", default="")
+    parser.add_argument("--victoria-metrics", default="")
+    arguments = parser.parse_args()
+    machines = sorted(glob.glob(os.path.join(arguments.source, "tests/golden/*.lp")))
+    start = int(time.time()) // 60 * 60 - 600
+    report = Report()
+    with tempfile.TemporaryDirectory(prefix="gtel-dashboards-") as scratch:
+        if arguments.influxd:
+            try_influxql(arguments, scratch, machines, start, report)
+        if arguments.victoria_metrics:
+            try_promql(arguments, scratch, machines, start, report)
+    print(f"{report.asked} questions, {len(report.failures)} failures")
+    return 1 if report.failures or report.asked < 100 else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except agents.Failure as failure:
+        print(failure)
+        sys.exit(1)
