@@ -391,6 +391,28 @@ need_amd_header() {
     mv "$gtel_new" "$GTEL_AMD_HEADER"
 }
 
+# need_package_root SUITE: a small Debian with collectd, as a tar archive in the cache: packages are
+# installed in copies of it. Its name: GTEL_PACKAGE_ROOT.
+need_package_root() {
+    GTEL_PACKAGE_ROOT=$GTEL_CACHE/package-root-$1.tar
+    if ! command -v mmdebstrap >/dev/null; then
+        GTEL_PACKAGE_ROOT=
+        note "no Debian: packages are not built and not installed"
+        return 0
+    fi
+    if [ -f "$GTEL_PACKAGE_ROOT" ]; then
+        note "in the cache: $GTEL_PACKAGE_ROOT"
+        return 0
+    fi
+    need_lists
+    # shellcheck disable=SC2016
+    gtel_site=$(debian_sources '$(SITE)' | grep -v security | head -n 1)
+    quietly "a Debian $1 cannot be made" "check the network" as_root mmdebstrap --format=tar \
+        --variant=essential --include=collectd,libdrm2,libyajl2 "$1" \
+        "$GTEL_PACKAGE_ROOT.new" "$gtel_site"
+    mv "$GTEL_PACKAGE_ROOT.new" "$GTEL_PACKAGE_ROOT"
+}
+
 # Names the kernel that the installed headers belong to, and its place in the cache.
 name_guest_kernel() {
     # shellcheck disable=SC2016
