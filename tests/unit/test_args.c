@@ -26,6 +26,16 @@ static const struct good_case {
     {"once", {"--once"}, 10000000000, 0, false, true},
     {"explain is once", {"--explain"}, 10000000000, 0, false, true},
     {"explain with a count", {"--explain", "--count=2"}, 10000000000, 2, false, false},
+    {"explain with a clock", {"--explain", "--interval=1s"}, 1000000000, 0, true, false},
+    {"one gather", {"--count=1"}, 10000000000, 1, false, false},
+    {"several", {"--interval", "2s", "--once", "--count", "4"}, 2000000000, 4, true, true},
+    {"samples within the interval",
+     {"--interval=1s", "--sample-interval=999ms"},
+     1000000000,
+     0,
+     true,
+     false},
+    {"samples without a clock", {"--sample-interval=20s"}, 10000000000, 0, false, false},
     {"other spelling", {"--SampleInterval=1s", "--info_interval=1h"}, 10000000000, 0, false, false},
     {"empty text", {"--host-tag="}, 10000000000, 0, false, false},
     /* What a front end without a clock of its own hands on. */
@@ -84,7 +94,16 @@ static const struct bad_case {
     {{"--count=many"}, {"--count", "'many'"}},
     {{"--count"}, {"--count", "needs a value", "N"}},
     {{"--stepped"}, {"--stepped", "--root FILE.tree"}},
-    {{"--interval=1s", "--sample-interval=1s"}, {"--sample-interval", "shorter"}},
+    {{"--stepped", "--root=x.tree", "--lane=kernel"}, {"--stepped", "--root FILE.tree"}},
+    {{"--interval=1s", "--sample-interval=1s"}, {"--sample-interval (1s)", "shorter", "(1s)"}},
+    {{"--interval=1s", "--sample-interval=2s"}, {"--sample-interval (2s)", "shorter", "(1s)"}},
+    {{"--epoch=0"}, {"--epoch", "'0'", "1 or more"}},
+    {{"--onc"}, {"unknown option --onc:"}},
+    {{"--oncee"}, {"unknown option --oncee:"}},
+    {{"--_nce"}, {"unknown option --_nce:"}},
+    {{"--listxmetrics"}, {"unknown option --listxmetrics:"}},
+    {{"-=1"}, {"unknown option --:"}},
+    {{"--once", "--once", "three"}, {"'three'", "not an option"}},
     {{"--config=/nonexistent/gtel.conf"}, {"/nonexistent/gtel.conf", "No such file"}},
     {{"--config=/"}, {"--config /", "cannot be read"}},
 };
@@ -99,6 +118,65 @@ static void test_bad(void)
         for (size_t j = 0; j < 3 && bad_cases[i].says[j]; j++)
             if (!CHECK(strstr(error, bad_cases[i].says[j]) != NULL))
                 printf("    '%s' is not in: %s\n", bad_cases[i].says[j], error);
+    }
+}
+
+static const struct {
+    const char *words[WORDS_MAX];
+    enum gtel_args_action action;
+    bool is_once;
+    bool is_stepped;
+} action_cases[] = {
+    {{NULL}, GTEL_ARGS_RUN, false, false},
+    {{"--help"}, GTEL_ARGS_HELP, false, false},
+    {{"-h"}, GTEL_ARGS_HELP, false, false},
+    {{"--version"}, GTEL_ARGS_VERSION, false, false},
+    {{"--list_metrics"}, GTEL_ARGS_LIST_METRICS, false, false},
+    {{"--list-sources"}, GTEL_ARGS_LIST_SOURCES, false, false},
+    {{"--list-options"}, GTEL_ARGS_LIST_OPTIONS, false, false},
+    {{"--list-options-collectd"}, GTEL_ARGS_LIST_OPTIONS_COLLECTD, false, false},
+    {{"--lane=kernel"}, GTEL_ARGS_LANE, false, false},
+    {{"doctor"}, GTEL_ARGS_DOCTOR, true, false},
+    {{"doctor", "--root=/x"}, GTEL_ARGS_DOCTOR, true, false},
+    {{"capture"}, GTEL_ARGS_CAPTURE, true, false},
+    {{"capture", "--root=x.tree"}, GTEL_ARGS_CAPTURE, true, true},
+    {{"--once"}, GTEL_ARGS_RUN, true, false},
+    {{"--once", "--root=x"}, GTEL_ARGS_RUN, true, false},
+    {{"--once", "--root=x.tree"}, GTEL_ARGS_RUN, true, true},
+    {{"--root=x.tree"}, GTEL_ARGS_RUN, false, false},
+    {{"--stepped", "--root=x.tree"}, GTEL_ARGS_RUN, false, true},
+};
+
+static void test_actions(void)
+{
+    struct gtel_args args;
+    char error[GTEL_ARGS_ERROR_MAX] = "";
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(action_cases); i++) {
+        const char *const *words = action_cases[i].words;
+        test_label = words[0] ? words[0] : "no words";
+        CHECK_INT(parse(&args, words, error, sizeof(error)), 0);
+        CHECK_INT(args.action, action_cases[i].action);
+        CHECK_INT(args.is_once, action_cases[i].is_once);
+        CHECK_INT(args.is_stepped, action_cases[i].is_stepped);
+        CHECK(!args.is_explained && !args.is_clock_off);
+    }
+    static const char *const helper[WORDS_MAX] = {"--lane=level-zero", "--epoch", "7", "--root=x"};
+    test_label = "a helper";
+    CHECK_INT(parse(&args, helper, error, sizeof(error)), 0);
+    CHECK_STR(gtel_str_of(args.lane), "level-zero");
+    CHECK_STR(gtel_str_of(args.root), "x");
+    CHECK_INT(args.epoch_ns, 7);
+    test_label = "a long name";
+    char word[120] = "--";
+    const char *const words[WORDS_MAX] = {word};
+    memset(word + 2, 'x', 79);
+    for (size_t n = 79; n <= 82; n++) { /* of it 80 bytes are repeated */
+        char want[GTEL_ARGS_ERROR_MAX];
+        CHECK_INT(parse(&args, words, error, sizeof(error)), -EINVAL);
+        (void)snprintf(want, sizeof(want), "unknown option --%.*s: `gtel --help` lists the options",
+                       (int)(n < 80 ? n : 80), word + 2);
+        CHECK_STR(gtel_str_of(error), want);
+        word[2 + n] = 'x';
     }
 }
 
@@ -133,6 +211,33 @@ static const struct config_case {
     {"open array 2", "sources = [\"xe\",", "f:1: a string, a number", 0, ""},
     {"comma in an array", "sources = [\"a,b\"]", "without commas", 0, ""},
     {"twice", "interval = 1\ninterval = 2\n", "f:2: interval is set twice", 0, ""},
+    {"twice, by two names", "interval = 1\npoll_interval = 2\n", "f:2: poll_interval is set twice",
+     0, ""},
+    {"one byte behind", "interval = 5 s", "f:1: nothing may follow", 0, ""},
+    {"all kinds of blanks", " \tinterval\t \r=\t 2 \t\r\n\r\n", NULL, 2000000000, ""},
+    {"single quotes keep a backslash", "sources = 'a\\\\b\"c'", NULL, 10000000000, "a\\\\b\"c"},
+    {"a tab in a string", "sources = \"a\tb c\"", NULL, 10000000000, "a\tb c"},
+    {"a control character", "sources = \"a\x1f\"", "f:1: a string that does not end", 0, ""},
+    {"beyond ASCII", "sources = \"\xc3\xa4\"", NULL, 10000000000, "\xc3\xa4"},
+    {"bare words", "sources = 09azAZ-_.+", NULL, 10000000000, "09azAZ-_.+"},
+    {"before 0", "sources = a/", "f:1: nothing may follow", 0, ""},
+    {"behind 9", "sources = a:", "f:1: nothing may follow", 0, ""},
+    {"before A", "sources = a@", "f:1: nothing may follow", 0, ""},
+    {"behind Z", "sources = a[", "f:1: nothing may follow", 0, ""},
+    {"before a", "sources = a`", "f:1: nothing may follow", 0, ""},
+    {"behind z", "sources = a{", "f:1: nothing may follow", 0, ""},
+    {"bare words in an array", "sources = [xe, 1]", NULL, 10000000000, "xe,1"},
+    {"an array without commas", "sources = [\"xe\" \"i915\"]", "f:1: a comma or ]", 0, ""},
+    {"behind an array", "sources = [\"xe\"] x\n", "f:1: nothing may follow", 0, ""},
+    {"an array's string is open", "\nsources = [\"xe\n\"]", "f:2: a string that does not end", 0,
+     ""},
+    {"a name of 64 bytes", "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijkl = 1\n",
+     "f:1: unknown option: `gtel --help` lists the options", 0, ""},
+    {"a name of 65 bytes",
+     "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijklm = 1\n",
+     "f:1: expected: name = value", 0, ""},
+    {"the second line of two", "interval = 1\nsources = \"xe\" x\n", "f:2: nothing may follow", 0,
+     ""},
     {"inline table", "wake = { a = 1 }", "f:1: a string, a number", 0, ""},
 };
 
@@ -206,6 +311,30 @@ static void test_capture(void)
     CHECK_INT(gtel_args_parse(&args, 3, two, error, sizeof(error)), -EINVAL);
 }
 
+/* A line of an option's text ends where the next word does not fit; option and text are apart. */
+static void check_wrapped(struct gtel_str rest)
+{
+    static const struct gtel_str indent = GTEL_STR_INIT("      ");
+    struct gtel_str line;
+    struct gtel_str word;
+    size_t before = 0; /* bytes of the line before, of the same text */
+    size_t lines = 0;
+    bool is_option = false; /* the line before */
+    while (gtel_str_line(&rest, &line)) {
+        bool is_text = gtel_str_starts(line, indent) && line.n > indent.n &&
+                       line.p[indent.n] != ' ' && !gtel_str_starts(line, GTEL_STR("      any of"));
+        struct gtel_str words = line;
+        if (is_text && before > 0 && gtel_str_word(&words, &word))
+            CHECK(before + 1 + word.n > 80);
+        if (is_option)
+            CHECK(gtel_str_starts(line, indent));
+        is_option = gtel_str_starts(line, GTEL_STR("  --"));
+        lines += is_text;
+        before = is_text ? line.n : 0;
+    }
+    CHECK(lines > 40);
+}
+
 static void test_help(void)
 {
     struct gtel_buf buf;
@@ -231,6 +360,7 @@ static void test_help(void)
     rest = gtel_buf_text(&buf);
     while (gtel_str_line(&rest, &line))
         CHECK(line.n <= 80 && !gtel_str_ends(line, GTEL_STR(" ")));
+    check_wrapped(gtel_buf_text(&buf));
     gtel_buf_done(&buf);
 }
 
@@ -238,6 +368,7 @@ int main(void)
 {
     test_good();
     test_bad();
+    test_actions();
     test_config();
     test_doctor();
     test_capture();

@@ -66,6 +66,50 @@ static const struct {
     {"empty", "", 0, -ENOENT, ""},
 };
 
+static const struct {
+    const char *label;
+    const char *text;
+    uint32_t parent;
+} parent_cases[] = {
+    {"plain", "42 (a)" BEFORE "9" BEHIND, 1},
+    {"another pid namespace", "42 (a) S 0 1 1 0 0 0 0 0 0 0 0 0 0 0 20 0 1 0 9", 0},
+    {"the largest", "42 (a) S 4294967295 1 1 0 0 0 0 0 0 0 0 0 0 0 20 0 1 0 9", UINT32_MAX},
+    {"too large", "42 (a) S 4294967296 1 1 0 0 0 0 0 0 0 0 0 0 0 20 0 1 0 9", 0},
+    {"no number", "42 (a) S -1 1 1 0 0 0 0 0 0 0 0 0 0 0 20 0 1 0 9", 0},
+};
+
+static const struct {
+    const char *label;
+    struct gtel_pid_birth a, b; /* start, pid, parent */
+    bool is_older;
+} birth_cases[] = {
+    {"before", {1, 9, 0}, {2, 8, 0}, true},
+    {"after", {2, 8, 0}, {1, 9, 0}, false},
+    {"the first tick", {1, 9, 0}, {UINT64_MAX, 8, 0}, true},
+    {"not known", {0, 8, 0}, {2, 9, 0}, false},
+    {"the other is not known", {2, 8, 0}, {0, 9, 0}, false},
+    {"parent, not known", {0, 8, 0}, {0, 9, 8}, false},
+    {"parent, in the same tick", {5, 8, 0}, {5, 9, 8}, true},
+    {"child, in the same tick", {5, 9, 8}, {5, 8, 0}, false},
+    {"strangers, in the same tick", {5, 8, 1}, {5, 9, 1}, false},
+    {"a child that is older has another parent of that pid", {6, 8, 0}, {5, 9, 8}, false},
+};
+
+static void test_births(void)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(parent_cases); i++) {
+        struct gtel_pid_stat stat = {.name = GTEL_STR_NONE};
+        test_label = parent_cases[i].label;
+        CHECK_INT(gtel_pid_stat(gtel_str_of(parent_cases[i].text), &stat), 0);
+        CHECK_INT(stat.parent, parent_cases[i].parent);
+    }
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(birth_cases); i++) {
+        test_label = birth_cases[i].label;
+        CHECK_INT(gtel_pid_is_older(&birth_cases[i].a, &birth_cases[i].b), birth_cases[i].is_older);
+    }
+    test_label = "";
+}
+
 static void test_parsers(void)
 {
     for (size_t i = 0; i < GTEL_ARRAY_LEN(stat_cases); i++) {
@@ -539,6 +583,7 @@ static void test_real(void)
 int main(void)
 {
     test_parsers();
+    test_births();
     test_machine();
     test_slurm();
     test_many_jobs();

@@ -2,6 +2,7 @@
 /* Frames: what goes in comes out, and cut or bent frames are refused. */
 #include "lanes/wire.h"
 #include "harness/test.h"
+#include "host/env.h"
 
 #include <errno.h>
 
@@ -103,7 +104,12 @@ static void test_answer(void)
     CHECK_INT(gtel_wire_read_answer(frame.payload, &front, &map, &got, &back), 0);
     CHECK_INT(back.request, 3);
     CHECK_INT(back.rss_bytes, 4096);
+    CHECK_INT(back.errors, 1);
+    CHECK_INT(back.dropped, 2);
     CHECK(back.needs_restart);
+    CHECK_INT(map.n, 2);
+    CHECK_INT(map.version, 1);
+    CHECK(map.is_present[0] && !map.is_present[1]);
     check_answer(&front, &got);
     test_label = "damage";
     test_damage(frame.payload);
@@ -209,10 +215,432 @@ static void test_others(void)
     gtel_buf_done(&buf);
 }
 
+/* ---- what only a liar writes ---- */
+
+/* What stands in an answer with one device, one failure, one reading and one finding. */
+struct bent {
+    const char *label;
+    int rc;
+    size_t devices;    /* 0: the answer has none; else how many are announced */
+    size_t key;        /* bytes */
+    uint32_t arrivals; /* of the device */
+    uint16_t failed;   /* whose reading failed */
+    struct {
+        uint16_t device;
+        uint16_t metric;
+        uint8_t source;
+        uint8_t origin;
+        uint8_t type;
+        uint8_t dims;
+    } reading;
+    struct {
+        uint16_t device;
+        uint8_t measurement;
+        uint8_t source;
+        uint16_t lacks;
+        uint32_t error;
+    } finding;
+    size_t text; /* bytes of the finding's first text */
+    size_t more; /* bytes behind the end */
+};
+
+enum { NONE = 0xffff, OWN = GTEL_M_SELF_PROCESSES_VISIBLE, FAN = GTEL_M_FAN_RPM };
+#define READING                                                                                    \
+    {                                                                                              \
+        0, FAN, 0, 0, GTEL_VALUE_U64, 0                                                            \
+    }
+#define FINDING                                                                                    \
+    {                                                                                              \
+        0, GTEL_MEASUREMENT_GPU, 0, 0, 0                                                           \
+    }
+
+static const struct bent bents[] = {
+    {"sound", 0, 1, 9, 1, 0, READING, FINDING, 3, 0},
+    {"no devices", 0, 0, 9, 1, 0, READING, FINDING, 3, 0},
+    {"a byte more", -EPROTO, 1, 9, 1, 0, READING, FINDING, 3, 1},
+    {"two bytes more", -EPROTO, 1, 9, 1, 0, READING, FINDING, 3, 2},
+    {"a device less than announced", -EPROTO, 2, 9, 1, 0, READING, FINDING, 3, 0},
+    {"too many devices", -EPROTO, GTEL_DEVICES_MAX + 1, 9, 1, 0, READING, FINDING, 3, 0},
+    {"no key", -EPROTO, 1, 0, 1, 0, READING, FINDING, 3, 0},
+    {"a key of one byte", 0, 1, 1, 1, 0, READING, FINDING, 3, 0},
+    {"the longest key", 0, 1, GTEL_KEY_MAX - 1, 1, 0, READING, FINDING, 3, 0},
+    {"a longer key", -EPROTO, 1, GTEL_KEY_MAX, 1, 0, READING, FINDING, 3, 0},
+    {"never arrived", -EPROTO, 1, 9, 0, 0, READING, FINDING, 3, 0},
+    {"a failure of no device", -EPROTO, 1, 9, 1, 1, READING, FINDING, 3, 0},
+    {"a reading of no device",
+     -EPROTO,
+     1,
+     9,
+     1,
+     0,
+     {1, FAN, 0, 0, GTEL_VALUE_U64, 0},
+     FINDING,
+     3,
+     0},
+    {"the program's own", 0, 1, 9, 1, 0, {NONE, OWN, 0, 0, GTEL_VALUE_U64, 0}, FINDING, 3, 0},
+    {"the program's own, of a device",
+     -EPROTO,
+     1,
+     9,
+     1,
+     0,
+     {0, OWN, 0, 0, GTEL_VALUE_U64, 0},
+     FINDING,
+     3,
+     0},
+    {"a device's, of none",
+     -EPROTO,
+     1,
+     9,
+     1,
+     0,
+     {NONE, FAN, 0, 0, GTEL_VALUE_U64, 0},
+     FINDING,
+     3,
+     0},
+    {"the last metric",
+     0,
+     1,
+     9,
+     1,
+     0,
+     {NONE, GTEL_M_COUNT - 1, 0, 0, GTEL_VALUE_U64, 0},
+     FINDING,
+     3,
+     0},
+    {"no metric", -EPROTO, 1, 9, 1, 0, {0, GTEL_M_COUNT, 0, 0, GTEL_VALUE_U64, 0}, FINDING, 3, 0},
+    {"no source", -EPROTO, 1, 9, 1, 0, {0, FAN, 200, 0, GTEL_VALUE_U64, 0}, FINDING, 3, 0},
+    {"no origin", -EPROTO, 1, 9, 1, 0, {0, FAN, 0, 200, GTEL_VALUE_U64, 0}, FINDING, 3, 0},
+    {"no type", -EPROTO, 1, 9, 1, 0, {0, FAN, 0, 0, GTEL_VALUE_TEXT + 1, 0}, FINDING, 3, 0},
+    {"a text for a number", -EPROTO, 1, 9, 1, 0, {0, FAN, 0, 0, GTEL_VALUE_TEXT, 0}, FINDING, 3, 0},
+    {"a number for a text",
+     -EPROTO,
+     1,
+     9,
+     1,
+     0,
+     {0, GTEL_M_INFO_UUID, 0, 0, GTEL_VALUE_U64, 0},
+     FINDING,
+     3,
+     0},
+    {"a text", 0, 1, 9, 1, 0, {0, GTEL_M_INFO_UUID, 0, 0, GTEL_VALUE_TEXT, 0}, FINDING, 3, 0},
+    {"all dimensions", 0, 1, 9, 1, 0, {0, FAN, 0, 0, GTEL_VALUE_U64, GTEL_DIMS_MAX}, FINDING, 3, 0},
+    {"a dimension more",
+     -EPROTO,
+     1,
+     9,
+     1,
+     0,
+     {0, FAN, 0, 0, GTEL_VALUE_U64, GTEL_DIMS_MAX + 1},
+     FINDING,
+     3,
+     0},
+    {"a finding of no device",
+     -EPROTO,
+     1,
+     9,
+     1,
+     0,
+     READING,
+     {1, GTEL_MEASUREMENT_GPU, 0, 0, 0},
+     3,
+     0},
+    {"a finding of the machine",
+     0,
+     1,
+     9,
+     1,
+     0,
+     READING,
+     {NONE, GTEL_MEASUREMENT_GPU, 0, 0, 0},
+     3,
+     0},
+    {"the last group", 0, 1, 9, 1, 0, READING, {0, GTEL_MEASUREMENT_COUNT - 1, 0, 0, 0}, 3, 0},
+    {"no group", -EPROTO, 1, 9, 1, 0, READING, {0, GTEL_MEASUREMENT_COUNT, 0, 0, 0}, 3, 0},
+    {"a finding of no source",
+     -EPROTO,
+     1,
+     9,
+     1,
+     0,
+     READING,
+     {0, GTEL_MEASUREMENT_GPU, 200, 0, 0},
+     3,
+     0},
+    {"the last metric lacks",
+     0,
+     1,
+     9,
+     1,
+     0,
+     READING,
+     {0, GTEL_MEASUREMENT_GPU, 0, GTEL_M_COUNT, 0},
+     3,
+     0},
+    {"no metric lacks",
+     -EPROTO,
+     1,
+     9,
+     1,
+     0,
+     READING,
+     {0, GTEL_MEASUREMENT_GPU, 0, GTEL_M_COUNT + 1, 0},
+     3,
+     0},
+    {"the last error", 0, 1, 9, 1, 0, READING, {0, GTEL_MEASUREMENT_GPU, 0, 0, 4095}, 3, 0},
+    {"no error", -EPROTO, 1, 9, 1, 0, READING, {0, GTEL_MEASUREMENT_GPU, 0, 0, 4096}, 3, 0},
+    {"the longest text", 0, 1, 9, 1, 0, READING, FINDING, 4096, 0},
+    {"a longer text", -EPROTO, 1, 9, 1, 0, READING, FINDING, 4097, 0},
+};
+
+static void add(struct gtel_buf *buf, uint64_t value, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        gtel_buf_char(buf, (char)(value >> 8 * i & 0xff));
+}
+
+static void add_text(struct gtel_buf *buf, size_t n)
+{
+    add(buf, n, 2);
+    for (size_t i = 0; i < n; i++)
+        gtel_buf_char(buf, 'k');
+}
+
+static void write_bent(struct gtel_buf *buf, const struct bent *bent)
+{
+    add(buf, 7, 8); /* the request */
+    add(buf, 0, 8);
+    add(buf, 0, 8);
+    add(buf, 0, 8);
+    add(buf, 0, 1);
+    add(buf, bent->devices > 0, 1);
+    if (bent->devices > 0) {
+        add(buf, bent->devices, 4);
+        add_text(buf, bent->key);
+        add(buf, 1, 1); /* is present */
+        add(buf, bent->arrivals, 4);
+        for (size_t i = 0; i < GTEL_LABEL_COUNT; i++)
+            add_text(buf, 0);
+    }
+    add(buf, 1, 4);
+    add(buf, bent->failed, 2);
+    add(buf, 2, 4); /* times */
+    add(buf, 1, 4);
+    add(buf, 55, 8);   /* time */
+    add(buf, 1200, 8); /* value */
+    add(buf, bent->reading.device, 2);
+    add(buf, bent->reading.metric, 2);
+    add(buf, bent->reading.source, 1);
+    add(buf, bent->reading.origin, 1);
+    add(buf, bent->reading.type, 1);
+    add(buf, 0, 1); /* flags */
+    add(buf, bent->reading.dims, 1);
+    add(buf, 0, 7);
+    if (bent->reading.type == GTEL_VALUE_TEXT)
+        add_text(buf, 5);
+    for (size_t i = 0; i < bent->reading.dims; i++)
+        add_text(buf, 1);
+    add(buf, 0, 4); /* findings dropped */
+    add(buf, 1, 4);
+    add(buf, bent->finding.device, 2);
+    add(buf, bent->finding.measurement, 1);
+    add(buf, bent->finding.source, 1);
+    add(buf, bent->finding.lacks, 2);
+    add(buf, bent->finding.error, 4);
+    add_text(buf, bent->text);
+    add_text(buf, 0);
+    add_text(buf, 0);
+    add(buf, 0, bent->more);
+}
+
+/* What a refused answer had is in none of the results that are asked for afterwards. */
+static void test_bent(void)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(bents); i++) {
+        const struct bent *bent = &bents[i];
+        static struct gtel_wire_map map;
+        struct gtel_registry registry = {0};
+        struct gtel_findings findings = {0};
+        struct gtel_batch batch = {.findings = &findings};
+        struct gtel_answer answer = {.request = 3};
+        struct gtel_device *device = NULL;
+        struct gtel_buf buf;
+        test_label = bent->label;
+        gtel_buf_init(&buf, 1 << 16);
+        write_bent(&buf, bent);
+        map = (struct gtel_wire_map){0};
+        CHECK_INT(gtel_registry_add(&registry, GTEL_STR("0000:01:00.0"), &device), 0);
+        if (bent->devices == 0) {
+            map.n = 1;
+            map.device[0] = device;
+        }
+        CHECK_INT(gtel_wire_read_answer(gtel_buf_text(&buf), &registry, &map, &batch, &answer),
+                  bent->rc);
+        CHECK_INT(answer.request, bent->rc == 0 ? 7 : 3);
+        if (bent->rc == 0 && CHECK(batch.n == 1 && findings.n == 1)) {
+            CHECK_INT(batch.failed[bent->devices > 0], 2);
+            CHECK_INT(batch.reading[0].t_ns, 55);
+            CHECK_INT(batch.reading[0].metric, bent->reading.metric);
+            CHECK_INT(batch.reading[0].source, bent->reading.source);
+            CHECK(!batch.reading[0].has_device_clock);
+            CHECK_INT(findings.finding[0].error, -(int)bent->finding.error);
+            CHECK_INT(findings.finding[0].what.n, bent->text);
+        }
+        gtel_findings_done(&findings);
+        gtel_batch_done(&batch);
+        gtel_registry_done(&registry);
+        gtel_buf_done(&buf);
+    }
+    test_label = "";
+}
+
+/* A lane's device for which no room was left here: what is said of it is counted and dropped. */
+static void test_no_room(void)
+{
+    static struct gtel_wire_map map;
+    struct gtel_registry registry = {0};
+    struct gtel_findings findings = {0};
+    struct gtel_batch batch = {.findings = &findings};
+    struct gtel_answer answer;
+    struct gtel_buf buf;
+    struct bent sound = bents[0];
+    test_label = "no room";
+    sound.devices = 0;
+    map.n = 1;
+    gtel_buf_init(&buf, 1 << 16);
+    write_bent(&buf, &sound);
+    CHECK_INT(gtel_wire_read_answer(gtel_buf_text(&buf), &registry, &map, &batch, &answer), 0);
+    CHECK_INT(batch.n, 0);
+    CHECK_INT(batch.dropped, 1);
+    CHECK_INT(findings.n, 0);
+    CHECK_INT(findings.dropped, 1);
+    batch.findings = NULL; /* nobody asked for them */
+    CHECK_INT(gtel_wire_read_answer(gtel_buf_text(&buf), &registry, &map, &batch, &answer), 0);
+    gtel_findings_done(&findings);
+    gtel_batch_done(&batch);
+    gtel_buf_done(&buf);
+    test_label = "";
+}
+
+/* A device that comes again, and what may change of it. */
+static void test_again(void)
+{
+    static const struct {
+        uint32_t arrivals; /* as the lane says */
+        const char *model;
+        const char *card;
+        uint32_t want; /* arrivals here */
+    } steps[] = {
+        {3, "Arc", "card0", 1}, {3, "B580", "card1", 1}, {4, "", "", 2}, {1, "", "card2", 3}};
+    static const char *const cards[] = {"card0", "card1", "card1", "card2"};
+    static struct gtel_wire_map map;
+    struct gtel_registry front = {0};
+    struct gtel_batch batch = {0};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(steps); i++) {
+        struct gtel_registry lane = {0};
+        struct gtel_device *device = NULL;
+        struct gtel_answer answer = {.request = 1};
+        struct gtel_buf buf;
+        struct gtel_frame frame;
+        size_t used;
+        test_label = "again";
+        gtel_buf_init(&buf, 1 << 16);
+        CHECK_INT(gtel_registry_add(&lane, GTEL_STR("0000:03:00.0"), &device), 0);
+        gtel_device_label(&lane, device, GTEL_LABEL_MODEL, gtel_str_of(steps[i].model));
+        gtel_device_label(&lane, device, GTEL_LABEL_CARD, gtel_str_of(steps[i].card));
+        device->arrivals = steps[i].arrivals;
+        gtel_wire_answer(&buf, &answer, &lane, true, &batch);
+        CHECK_INT(gtel_frame_next(gtel_buf_text(&buf), &frame, &used), 0);
+        CHECK_INT(gtel_wire_read_answer(frame.payload, &front, &map, &batch, &answer), 0);
+        CHECK_INT(front.n, 1);
+        CHECK_INT(front.device[0]->arrivals, steps[i].want);
+        CHECK_STR(gtel_str_of(front.device[0]->label[GTEL_LABEL_MODEL]), "Arc");
+        CHECK_STR(gtel_str_of(front.device[0]->label[GTEL_LABEL_CARD]), cards[i]);
+        CHECK_INT(map.version, i + 1);
+        gtel_buf_done(&buf);
+        gtel_registry_done(&lane);
+    }
+    test_label = "";
+    gtel_batch_done(&batch);
+    gtel_registry_done(&front);
+}
+
+/* The head of a frame: magic, type and length, each at its limits. */
+static void test_heads(void)
+{
+    static const struct {
+        const char *label;
+        uint64_t magic, type, n;
+        size_t bytes; /* of the frame, that have come */
+        int rc;
+    } heads[] = {
+        {"empty", 0x4c455447, GTEL_FRAME_HELLO, 0, 12, 0},
+        {"a byte is missing", 0x4c455447, GTEL_FRAME_HELLO, 0, 11, -EAGAIN},
+        {"the last type", 0x4c455447, GTEL_FRAME_REQUEST, 3, 15, 0},
+        {"its last byte is missing", 0x4c455447, GTEL_FRAME_REQUEST, 3, 14, -EAGAIN},
+        {"the next one has begun", 0x4c455447, GTEL_FRAME_LOG, 3, 16, 0},
+        {"no type", 0x4c455447, 0, 0, 12, -EPROTO},
+        {"behind the last type", 0x4c455447, GTEL_FRAME_REQUEST + 1, 0, 12, -EPROTO},
+        {"another magic", 0x4c455446, GTEL_FRAME_HELLO, 0, 12, -EPROTO},
+        {"the longest", 0x4c455447, GTEL_FRAME_ANSWER, GTEL_FRAME_MAX, 12, -EAGAIN},
+        {"longer", 0x4c455447, GTEL_FRAME_ANSWER, GTEL_FRAME_MAX + 1, 12, -EPROTO},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(heads); i++) {
+        struct gtel_buf buf;
+        struct gtel_frame frame = {.payload = GTEL_STR_NONE};
+        size_t used = 0;
+        test_label = heads[i].label;
+        gtel_buf_init(&buf, 100);
+        add(&buf, heads[i].magic, 4);
+        add(&buf, heads[i].type, 4);
+        add(&buf, heads[i].n, 4);
+        add(&buf, 0, 10);
+        CHECK_INT(gtel_frame_next((struct gtel_str){buf.p, heads[i].bytes}, &frame, &used),
+                  heads[i].rc);
+        CHECK_INT(used, heads[i].rc == 0 ? 12 + heads[i].n : 0);
+        CHECK_INT(frame.payload.n, heads[i].rc == 0 ? heads[i].n : 0);
+        gtel_buf_done(&buf);
+    }
+    test_label = "";
+}
+
+/* Requests and messages that are too short, too long, or say nothing. */
+static void test_small_damage(void)
+{
+    static const char request[] = {42, 0, 0, 0, 0, 0, 0, 0, 1, 0};
+    static const char strange[] = {42, 0, 0, 0, 0, 0, 0, 0, 2};
+    static const char log[] = {GTEL_LOG_DEBUG, 'h', 'i'};
+    static const char level[] = {GTEL_LOG_DEBUG + 1, 'h', 'i'};
+    uint64_t number = 1;
+    bool with_findings = false;
+    uint8_t got = 99;
+    struct gtel_str text = GTEL_STR_NONE;
+    for (size_t n = 0; n <= sizeof(request); n++) {
+        number = 1;
+        CHECK_INT(gtel_wire_read_request((struct gtel_str){request, n}, &number, &with_findings),
+                  n == 9 ? 0 : -EPROTO);
+        CHECK_INT(number, n == 9 ? 42 : 1);
+    }
+    CHECK(with_findings);
+    CHECK_INT(gtel_wire_read_request((struct gtel_str){strange, 9}, &number, &with_findings),
+              -EPROTO);
+    CHECK_INT(gtel_wire_read_log((struct gtel_str){log, 0}, &got, &text), -EPROTO);
+    CHECK_INT(gtel_wire_read_log((struct gtel_str){level, 3}, &got, &text), -EPROTO);
+    CHECK_INT(got, 99);
+    CHECK_INT(gtel_wire_read_log((struct gtel_str){log, 3}, &got, &text), 0);
+    CHECK_INT(got, GTEL_LOG_DEBUG);
+    CHECK_STR(text, "hi");
+}
+
 int main(void)
 {
     test_answer();
     test_findings();
     test_others();
+    test_bent();
+    test_no_room();
+    test_again();
+    test_heads();
+    test_small_damage();
     return test_result();
 }
