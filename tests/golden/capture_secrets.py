@@ -20,6 +20,8 @@ SECRETS = [
     "9a3f1c20b7d4e611", "4c4c4544", "customer", "zebralab",
 ]
 OF_STARTER = ["brandt", "kowalski", "nguyen", "atlas07"]
+OF_HOMES = ["zacharias", "quentin"]
+SECRETS += OF_HOMES
 SECRETS += OF_STARTER
 # Who started the program, of whom nothing else of the machine says.
 ENVIRON = b"HOME=/\0USER=brandt\0LOGNAME=kowalski\0SUDO_USER=nguyen\0HOSTNAME=atlas07\0"
@@ -37,12 +39,14 @@ file etc/passwd
 | maria:x:48213:48213:Maria:/home/maria:/bin/bash
 | jose:x:50017:50017:Jose:/home/jose:/bin/zsh
 dir home/annalena
+dir home/quentin
+dir home/zacharias
 binary proc/self/environ
 |""" + "".join(f" 1:{byte}" for byte in ENVIRON) + "\n"
 # Lines behind the name of a file in the fixture, and the one to be replaced in it.
 COMMS = ["maria-train", "xJOSEx", "rack17_node4", "annalena", "00:1b:21:0a:ff:e0", "10.20.30.41",
          "otto@acme.invalid", "wlxaabbccddeeff", "brandt", "kowalski-1", "nguyen", "atlas07",
-         "zebralab.test"]
+         "zebralab.test", "quentin-job", "zacharias"]
 CGROUPS = [
     "0::/user.slice/user-48213.slice/user@48213.service/maria.scope",
     "0::/kubepods/burstable/pod7881ed9e-c63e-4425-b5e0-ac55a08ae939/"

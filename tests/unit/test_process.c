@@ -5,6 +5,7 @@
 #include "harness/env_fault.h"
 #include "host/fs.h"
 #include "host/process.h"
+#include "host/slurm.h"
 #include "recording/tree.h"
 #include "parse/passwd.h"
 #include "parse/pid.h"
@@ -580,12 +581,140 @@ static void test_real(void)
     gtel_env_posix_done(&env);
 }
 
+#define SLURM_STEP STEPD "s5K1KKYAYG5D00/step_0"
+
+static void add_titled(struct gtel_buf *text, uint64_t pid, uint64_t parent, const char *title)
+{
+    gtel_buf_printf(text,
+                    "file proc/%" PRIu64 "/stat\n| %" PRIu64 " (a) S %" PRIu64
+                    " 1 1 0 -1 0 1 0 0 0 0 0 0 0 20 0 1 0 5" BEHIND "\nfile proc/%" PRIu64
+                    "/cmdline\n| %s\nowner proc/%" PRIu64 " 0\n",
+                    pid, pid, parent, pid, title, pid);
+}
+
+/* Asks for the number of the job of the process 900 on a machine of that text. */
+static void check_slurm_number(const char *label, struct gtel_buf *text, bool with_step,
+                               const char *want)
+{
+    struct gtel_tree *tree = NULL;
+    struct gtel_env env;
+    static struct gtel_slurm_jobs jobs;
+    char error[200];
+    struct gtel_slurm_process process = {.pid = 900, .start = 5};
+    test_label = label;
+    jobs = (struct gtel_slurm_jobs){.uses = 0};
+    if (with_step)
+        process.step = GTEL_STR(SLURM_STEP);
+    gtel_buf_str(text, GTEL_STR("end\n"));
+    if (!CHECK(gtel_tree_parse(gtel_buf_text(text), &tree, error, sizeof(error)) == 0) ||
+        !CHECK(gtel_env_tree_init(tree, true, 0, &env) == 0))
+        return;
+    CHECK_STR(gtel_str_of(gtel_slurm_number(&jobs, &env, &process)), want);
+    gtel_env_tree_done(&env);
+    gtel_tree_free(tree);
+    gtel_buf_reset(text);
+    test_label = "";
+}
+
+/* A step's daemon is searched for among so many processes of its cgroup, and so many parents. */
+static void test_slurm_limits(void)
+{
+    static const struct {
+        const char *label;
+        const char *procs;
+        const char *want;
+    } lists[] = {
+        {"alone", "| 99\n", "3385"},
+        {"behind what is no number", "| x\n| -1\n| 99x\n| 99\n", "3385"},
+        {"no process has the number 0", "| 0\n", ""},
+        {"beyond 32 bits", "| 4294967395\n", ""},
+        {"nobody", "|\n", ""},
+    };
+    struct gtel_buf text;
+    gtel_buf_init(&text, 1 << 18);
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(lists); i++) {
+        add_titled(&text, 0, 0, "slurmstepd: [7.0]");
+        add_titled(&text, 99, 1, "slurmstepd: [3385.0]");
+        gtel_buf_printf(&text, "file sys/fs/cgroup" SLURM_STEP "/slurm/cgroup.procs\n%s",
+                        lists[i].procs);
+        check_slurm_number(lists[i].label, &text, true, lists[i].want);
+    }
+    add_titled(&text, 99, 1, "slurmstepd: [3385.0]");
+    gtel_buf_str(&text,
+                 GTEL_STR("file sys/fs/cgroup/unified" SLURM_STEP "/slurm/cgroup.procs\n| 99\n"));
+    check_slurm_number("beside version 1", &text, true, "3385");
+    for (size_t before = 15; before <= 16; before++) {
+        add_titled(&text, 99, 1, "slurmstepd: [3385.0]");
+        gtel_buf_str(&text, GTEL_STR("file sys/fs/cgroup" SLURM_STEP "/slurm/cgroup.procs\n"));
+        for (size_t i = 0; i < before; i++)
+            gtel_buf_str(&text, GTEL_STR("| 98\n"));
+        gtel_buf_str(&text, GTEL_STR("| 99\n"));
+        check_slurm_number("the last of many", &text, true, before == 15 ? "3385" : "");
+    }
+    for (uint64_t generations = 64; generations <= 65; generations++) {
+        for (uint64_t i = 0; i < generations; i++)
+            add_titled(&text, 900 + i, 901 + i, "a");
+        add_titled(&text, 900 + generations, 1, "slurmstepd: [3385.0]");
+        check_slurm_number("the last of many parents", &text, false,
+                           generations == 64 ? "3385" : "");
+    }
+    add_titled(&text, 900, 2, "a");
+    add_titled(&text, 2, 1, "slurmstepd: [3385.0]");
+    check_slurm_number("the second process of a host", &text, false, "3385");
+    add_titled(&text, 900, 1, "a");
+    add_titled(&text, 1, 0, "slurmstepd: [3385.0]");
+    check_slurm_number("the first process is no step's", &text, false, "");
+    gtel_buf_done(&text);
+}
+
+/* Of more jobs than are remembered the one that was asked for longest ago is forgotten. */
+static void test_slurm_many(void)
+{
+    static struct gtel_slurm_jobs jobs;
+    static struct env_fault fault;
+    struct gtel_tree *tree = NULL;
+    struct gtel_env env;
+    char error[200];
+    if (!CHECK(gtel_tree_parse(GTEL_STR("end\n"), &tree, error, sizeof(error)) == 0) ||
+        !CHECK(gtel_env_tree_init(tree, true, 0, &env) == 0))
+        return;
+    env_fault_init(&fault, &env);
+    test_label = "many jobs";
+    for (uint32_t i = 0; i <= GTEL_SLURM_JOBS_MAX + 1; i++) {
+        char id[20];
+        (void)snprintf(id, sizeof(id), "s%013" PRIu32, i % (GTEL_SLURM_JOBS_MAX + 1));
+        uint64_t before = fault.calls;
+        const struct gtel_slurm_process process = {.sluid = gtel_str_of(id), .pid = 900};
+        CHECK_STR(gtel_str_of(gtel_slurm_number(&jobs, &fault.env, &process)), "");
+        CHECK(fault.calls > before); /* the first one was forgotten for the last */
+        CHECK_INT(gtel_slurm_unknown(&jobs), i < GTEL_SLURM_JOBS_MAX ? i + 1 : GTEL_SLURM_JOBS_MAX);
+        before = fault.calls;
+        CHECK_STR(gtel_str_of(gtel_slurm_number(&jobs, &fault.env, &process)), "");
+        CHECK_INT(fault.calls, before);
+    }
+    for (uint32_t i = 2; i < GTEL_SLURM_JOBS_MAX + 1; i++) { /* all others are still known */
+        char id[20];
+        (void)snprintf(id, sizeof(id), "s%013" PRIu32, i);
+        uint64_t before = fault.calls;
+        const struct gtel_slurm_process process = {.sluid = gtel_str_of(id), .pid = 900};
+        (void)gtel_slurm_number(&jobs, &fault.env, &process);
+        CHECK_INT(fault.calls, before);
+    }
+    CHECK_STR(gtel_str_of(gtel_slurm_number(NULL, &env, &(struct gtel_slurm_process){.pid = 1})),
+              "");
+    test_label = "";
+    gtel_env_tree_done(&env);
+    gtel_tree_free(tree);
+}
+
 int main(void)
 {
     test_parsers();
     test_births();
     test_machine();
     test_slurm();
+    test_slurm_limits();
+    test_slurm_many();
     test_many_jobs();
     test_users();
     test_long_list();

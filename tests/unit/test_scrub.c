@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A recorded machine, scrubbed: a table of secrets, and what has to stay for it to be played. */
 #include "recording/scrub.h"
+#include "base/compiler.h"
+#include "recording/scrub_rules.h"
 #include "harness/test.h"
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -266,6 +268,241 @@ static void test_long_line(struct gtel_buf *out)
     gtel_buf_done(&text);
 }
 
+#define HEX16 "0123456789abcdef"
+#define TEN "abcdefghij"
+#define SIXTY TEN TEN TEN TEN TEN TEN
+
+/* What has a form at that place of a text; "" for nothing. */
+static const struct {
+    const char *text;
+    size_t at;
+    enum gtel_scrub_writer writer;
+    const char *found;
+    enum gtel_scrub_kind kind;
+} found_forms[] = {
+    {"", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {"user-1000.slice", 0, GTEL_SCRUB_KERNEL, "1000", GTEL_SCRUB_USER},
+    {"USER-7", 0, GTEL_SCRUB_KERNEL, "7", GTEL_SCRUB_USER},
+    {"user-7a", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {"user-", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {"xuser-7", 1, GTEL_SCRUB_KERNEL, "", 0},
+    {"-user-7", 1, GTEL_SCRUB_KERNEL, "7", GTEL_SCRUB_USER},
+    {"home/a b", 0, GTEL_SCRUB_KERNEL, "a", GTEL_SCRUB_USER},
+    {"home/a/b", 0, GTEL_SCRUB_KERNEL, "a", GTEL_SCRUB_USER},
+    {"home/a\"b", 0, GTEL_SCRUB_KERNEL, "a", GTEL_SCRUB_USER},
+    {"home/a'b", 0, GTEL_SCRUB_KERNEL, "a", GTEL_SCRUB_USER},
+    {"home/a,b", 0, GTEL_SCRUB_KERNEL, "a", GTEL_SCRUB_USER},
+    {"home/a)b", 0, GTEL_SCRUB_KERNEL, "a", GTEL_SCRUB_USER},
+    {"home/a!b\xc3\xa4", 0, GTEL_SCRUB_KERNEL, "a!b\xc3\xa4", GTEL_SCRUB_USER},
+    {"machine-web.scope", 0, GTEL_SCRUB_KERNEL, "web", GTEL_SCRUB_HOST},
+    {"machine-web.slice", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {"machine-.scope", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {"7881ed9e-c63e-4425-b5e0-ac55a08ae939", 0, GTEL_SCRUB_KERNEL,
+     "7881ed9e-c63e-4425-b5e0-ac55a08ae939", GTEL_SCRUB_UUID},
+    {"x7881ED9E:c63e.4425_b5e0\\x2dac55a08ae939x", 1, GTEL_SCRUB_KERNEL,
+     "7881ED9E:c63e.4425_b5e0\\x2dac55a08ae939", GTEL_SCRUB_UUID},
+    {"7881ed9-c63e-4425-b5e0-ac55a08ae939", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {"7881ed9e-c63e-4425-b5e0-ac55a08ae93", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {"7881ed9e+c63e-4425-b5e0-ac55a08ae939", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {HEX16 HEX16, 0, GTEL_SCRUB_KERNEL, HEX16 HEX16, GTEL_SCRUB_UUID},
+    {HEX16 "0123456789abcde", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {HEX16 HEX16 "g", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {"x" HEX16 HEX16, 1, GTEL_SCRUB_KERNEL, "", 0},
+    {"pod" HEX16 HEX16, 0, GTEL_SCRUB_KERNEL, HEX16 HEX16, GTEL_SCRUB_UUID},
+    {"g123456", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {"g1234567", 0, GTEL_SCRUB_KERNEL, "1234567", GTEL_SCRUB_UUID},
+    {"g" HEX16 HEX16 "01234567", 0, GTEL_SCRUB_KERNEL, HEX16 HEX16 "01234567", GTEL_SCRUB_UUID},
+    {"g" HEX16 HEX16 "012345678", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {"by-id/a", 0, GTEL_SCRUB_KERNEL, "a", GTEL_SCRUB_SERIAL},
+    {"by-partlabel/a", 0, GTEL_SCRUB_KERNEL, "a", GTEL_SCRUB_SERIAL},
+    {"eui.0a", 0, GTEL_SCRUB_KERNEL, "0a", GTEL_SCRUB_SERIAL},
+    {"naa.0a", 0, GTEL_SCRUB_KERNEL, "0a", GTEL_SCRUB_SERIAL},
+    {"wwx001122334455", 0, GTEL_SCRUB_KERNEL, "001122334455", GTEL_SCRUB_ADDRESS},
+    {"wwx00112233445", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {"wwx0011223344556", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {"00112233445a", 0, GTEL_SCRUB_KERNEL, "00112233445a", GTEL_SCRUB_ADDRESS},
+    {"abcdefabcde1", 0, GTEL_SCRUB_KERNEL, "abcdefabcde1", GTEL_SCRUB_ADDRESS},
+    {"001122334455", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {"abcdefabcdef", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {"x00112233445a", 1, GTEL_SCRUB_KERNEL, "", 0},
+    {"00:11:22:33:44:55", 0, GTEL_SCRUB_KERNEL, "00:11:22:33:44:55", GTEL_SCRUB_ADDRESS},
+    {"00:11:22:33:44:55:66", 0, GTEL_SCRUB_KERNEL, "00:11:22:33:44:55:66", GTEL_SCRUB_ADDRESS},
+    {"00:11:22:33:44:55:", 0, GTEL_SCRUB_KERNEL, "00:11:22:33:44:55", GTEL_SCRUB_ADDRESS},
+    {"00:11:22:33:44", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {"00:11:22:33:44-55", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {"00:11:22:33:44:55x", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {"00+11+22+33+44+55", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {"0011.2233.4455", 0, GTEL_SCRUB_KERNEL, "0011.2233.4455", GTEL_SCRUB_ADDRESS},
+    {"0011.2233", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {"00 11 22 33 44 5a", 0, GTEL_SCRUB_KERNEL, "00 11 22 33 44 5a", GTEL_SCRUB_ADDRESS},
+    {"a0 11 22 33 44 55", 0, GTEL_SCRUB_KERNEL, "a0 11 22 33 44 55", GTEL_SCRUB_ADDRESS},
+    {"00 11 22 33 44 55", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {"1.2.3.4", 0, GTEL_SCRUB_KERNEL, "1.2.3.4", GTEL_SCRUB_ADDRESS},
+    {"255.255.255.255", 0, GTEL_SCRUB_KERNEL, "255.255.255.255", GTEL_SCRUB_ADDRESS},
+    {"255.255.255.256", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {"256.1.1.1", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {"1.2.3", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {"1.2.3.", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {"1.2-3.4", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {"1.2.3.4.", 0, GTEL_SCRUB_KERNEL, "1.2.3.4", GTEL_SCRUB_ADDRESS},
+    {"1.2.3.4.5", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {"1.2.3.4:5", 0, GTEL_SCRUB_KERNEL, "1.2.3.4", GTEL_SCRUB_ADDRESS},
+    {"1.2.3.4x", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {"1.2.3.4", 0, GTEL_SCRUB_VERSION, "", 0}, /* may be one */
+    {"00:11:22:33:44:55", 0, GTEL_SCRUB_VERSION, "", 0},
+    {"ip-1-2-3-4", 0, GTEL_SCRUB_VERSION, "1-2-3-4", GTEL_SCRUB_ADDRESS},
+    {"1:2:3:4:5:6:7:8", 0, GTEL_SCRUB_KERNEL, "1:2:3:4:5:6:7:8", GTEL_SCRUB_ADDRESS},
+    {"1:2:3:4:5:6:7", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {"1:2:3:4:5:6:7:8:9", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {"1:2:3:4:5:6:7:12345", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {"1:2:3:4:5:6:7:1234", 0, GTEL_SCRUB_KERNEL, "1:2:3:4:5:6:7:1234", GTEL_SCRUB_ADDRESS},
+    {"1:2:3:4:5:6:7:8x", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {"1::2", 0, GTEL_SCRUB_KERNEL, "1::2", GTEL_SCRUB_ADDRESS},
+    {"::1:2", 0, GTEL_SCRUB_KERNEL, "::1:2", GTEL_SCRUB_ADDRESS},
+    {"::1", 0, GTEL_SCRUB_KERNEL, "", 0}, /* each machine's own */
+    {"1::", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {"a:b", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {"a@b.org", 0, GTEL_SCRUB_KERNEL, "a@b.org", GTEL_SCRUB_ADDRESS},
+    {"a-b_c.d+e@z", 0, GTEL_SCRUB_KERNEL, "a-b_c.d+e@z", GTEL_SCRUB_ADDRESS},
+    {"a@b.org>", 0, GTEL_SCRUB_KERNEL, "a@b.org", GTEL_SCRUB_ADDRESS},
+    {"a@", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {"gpu@13000000", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {"a@b.service", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {"a@b.swap", 0, GTEL_SCRUB_KERNEL, "", 0},
+    {SIXTY "abcd@z", 0, GTEL_SCRUB_KERNEL, SIXTY "abcd@z", GTEL_SCRUB_ADDRESS},
+    {SIXTY "abcdef@z", 0, GTEL_SCRUB_KERNEL, "", 0},
+};
+
+static void test_found_forms(void)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(found_forms); i++) {
+        struct gtel_str text = gtel_str_of(found_forms[i].text);
+        struct gtel_scrub_find find = {.n = 0};
+        bool is_wanted = found_forms[i].found[0] != '\0';
+        test_label = found_forms[i].text;
+        bool is_found = gtel_scrub_find_form(text, found_forms[i].at, found_forms[i].writer, &find);
+        if (!CHECK(is_found == is_wanted) || !is_wanted)
+            continue;
+        struct gtel_str rest = gtel_str_skip(text, found_forms[i].at + find.at);
+        CHECK_STR(((struct gtel_str){rest.p, find.n < rest.n ? find.n : rest.n}),
+                  found_forms[i].found);
+        CHECK_INT(find.kind, found_forms[i].kind);
+    }
+    test_label = "";
+}
+
+static const struct {
+    const char *name;
+    enum gtel_scrub_kind kind;
+    bool is_secret;
+    bool is_local;
+} keys[] = {
+    {"serial", GTEL_SCRUB_SERIAL, true, false},
+    {"SERIAL_NUMBER", GTEL_SCRUB_SERIAL, true, false},
+    {"board_id", GTEL_SCRUB_SERIAL, true, false},
+    {"gpu_uuid", GTEL_SCRUB_UUID, true, false},
+    {"machine-id", GTEL_SCRUB_UUID, true, false},
+    {"hostname", GTEL_SCRUB_HOST, true, true},
+    {"SSID", GTEL_SCRUB_ADDRESS, true, true},
+    {"drm-client-name", GTEL_SCRUB_USER, true, true},
+    {"seria", 0, false, false},
+    {"erial", 0, false, false},
+    {"", 0, false, false},
+    {"power1_max", 0, false, false},
+};
+
+static const struct {
+    const char *path;
+    enum gtel_scrub_writer writer;
+} writers[] = {
+    {"proc/sys/kernel/osrelease", GTEL_SCRUB_RELEASE},
+    {"proc/sys/kernel/version", GTEL_SCRUB_RELEASE},
+    {"proc/version", GTEL_SCRUB_RELEASE},
+    {"proc/sys/kernel/hostname", GTEL_SCRUB_KERNEL},
+    {"proc/driver/nvidia/version", GTEL_SCRUB_VERSION},
+    {"sys/class/drm/version", GTEL_SCRUB_VERSION},
+    {"sys/a/Firmware", GTEL_SCRUB_VERSION},
+    {"sys/a", GTEL_SCRUB_KERNEL},
+    {"dev/dri/card0", GTEL_SCRUB_KERNEL},
+    {"run/udev/data/c226:0", GTEL_SCRUB_KERNEL},
+    {"etc/group", GTEL_SCRUB_KERNEL},
+    {"etc/passwd", GTEL_SCRUB_PEOPLE},
+    {"usr/share/misc/pci.ids", GTEL_SCRUB_PUBLIC},
+    {"usr/lib/a", GTEL_SCRUB_PEOPLE},
+    {"proc/7/cgroup", GTEL_SCRUB_CGROUP},
+    {"proc/7/comm", GTEL_SCRUB_PEOPLE},
+    {"proc/7/stat", GTEL_SCRUB_PEOPLE},
+    {"proc/7/cmdline", GTEL_SCRUB_PEOPLE},
+    {"proc/7/fdinfo/3", GTEL_SCRUB_KERNEL},
+    {"proc/self/status", GTEL_SCRUB_KERNEL},
+    {"proc", GTEL_SCRUB_KERNEL},
+    {"", GTEL_SCRUB_PEOPLE},
+};
+
+static const struct {
+    const char *word;
+    enum gtel_scrub_writer writer;
+    bool is_usual;
+} usual_words[] = {
+    {"system", GTEL_SCRUB_CGROUP, true},
+    {"SYSTEM", GTEL_SCRUB_CGROUP, true},
+    {"app", GTEL_SCRUB_CGROUP, true},
+    {"user", GTEL_SCRUB_CGROUP, true},
+    {"syste", GTEL_SCRUB_CGROUP, false},
+    {"ystem", GTEL_SCRUB_CGROUP, false},
+    {"systemx", GTEL_SCRUB_CGROUP, false},
+    {"ubuntu", GTEL_SCRUB_CGROUP, false},
+    {"generic", GTEL_SCRUB_RELEASE, true},
+    {"generic", GTEL_SCRUB_CGROUP, false},
+    {"system", GTEL_SCRUB_PEOPLE, false},
+    {"system", GTEL_SCRUB_PUBLIC, false},
+    {"abcdefghijklmnopqrstuvw", GTEL_SCRUB_CGROUP, false}, /* the longest that fits */
+    {"abcdefghijklmnopqrstuvwx", GTEL_SCRUB_CGROUP, false},
+    {"systemsystemsystemsystemsystemsystem", GTEL_SCRUB_CGROUP, false},
+};
+
+static void test_rules(void)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(keys); i++) {
+        struct gtel_scrub_find find = {.n = 0};
+        test_label = keys[i].name;
+        CHECK_INT(gtel_scrub_is_secret_key(gtel_str_of(keys[i].name), &find), keys[i].is_secret);
+        CHECK_INT(find.kind, keys[i].kind);
+        CHECK_INT(find.is_local, keys[i].is_local);
+    }
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(writers); i++) {
+        test_label = writers[i].path;
+        CHECK_INT(gtel_scrub_writer_of(gtel_str_of(writers[i].path)), writers[i].writer);
+    }
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(usual_words); i++) {
+        test_label = usual_words[i].word;
+        CHECK_INT(gtel_scrub_is_usual(usual_words[i].writer, gtel_str_of(usual_words[i].word)),
+                  usual_words[i].is_usual);
+    }
+    test_label = "domains";
+    CHECK(gtel_scrub_is_domain(GTEL_STR("de")) && gtel_scrub_is_domain(GTEL_STR("org")));
+    CHECK(!gtel_scrub_is_domain(GTEL_STR("d")) && !gtel_scrub_is_domain(GTEL_STR("acme")));
+    test_label = "characters";
+    for (int c = 0; c < 256; c++) {
+        bool is_digit = c >= '0' && c <= '9';
+        bool is_upper = c >= 'A' && c <= 'Z';
+        bool is_lower = c >= 'a' && c <= 'z';
+        char text[2] = {(char)c, 'x'};
+        CHECK_INT(gtel_scrub_is_digit((char)c), is_digit);
+        CHECK_INT(gtel_scrub_is_letter((char)c), is_upper || is_lower);
+        CHECK_INT(gtel_scrub_is_alnum((char)c), is_digit || is_upper || is_lower);
+        CHECK_INT(gtel_scrub_is_hex((char)c),
+                  is_digit || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'));
+        CHECK_INT((unsigned char)gtel_scrub_lower((char)c), is_upper ? c + 32 : c);
+        CHECK_INT(gtel_scrub_separator((struct gtel_str){text, 2}),
+                  c == '-' || c == '_' || c == ':' || c == '.');
+    }
+    CHECK_INT(gtel_scrub_separator(GTEL_STR("\\x2dx")), 4);
+    CHECK_INT(gtel_scrub_separator(GTEL_STR("\\x2")), 0);
+    CHECK_INT(gtel_scrub_separator(GTEL_STR("")), 0);
+    test_label = "";
+}
+
 int main(void)
 {
     struct gtel_buf out;
@@ -275,6 +512,8 @@ int main(void)
     test_kept(&out);
     test_relations(&out);
     test_long_line(&out);
+    test_found_forms();
+    test_rules();
     gtel_buf_done(&out);
     return test_result();
 }

@@ -45,6 +45,49 @@ static const struct {
     {"binary file with a bad word", "binary a\n| 2:120 x\nend\n", -EINVAL, "expected: | WIDTH"},
     {"binary file that is too long", "binary a\n| 8192:0\n| 1:0\nend\n", -EINVAL, "at most 8 KiB"},
     {"query with a counter", "query a xe 1\n| 4:1+1\nend\n", -EINVAL, "expected: | WIDTH"},
+    {"a word alone", "at\nend\n", -EINVAL, "line 1: not a time"},
+    {"at once", "at 0s\nat 0s\nend\n", 0, ""},
+    {"wall without a number", "wall now\nend\n", -EINVAL, "wall SECONDS"},
+    {"the last second of wall", "wall 9000000000\nend\n", 0, ""},
+    {"wall beyond that", "wall 9000000001\nend\n", -EINVAL, "wall SECONDS"},
+    {"library without a name", "library\nend\n", -EINVAL, "library NAME"},
+    {"call without a name", "call = 1\nend\n", -EINVAL, "ANSWER"},
+    {"call with a long answer", "call f = 1 = 2\nend\n", 0, ""},
+    {"pmu without a number", "pmu a\nend\n", -EINVAL, "pmu NAME CONFIG START"},
+    {"pmu with a bad number", "pmu a zz 1 2\nend\n", -EINVAL, "pmu NAME CONFIG START"},
+    {"pmu without a start", "pmu a 0x1\nend\n", -EINVAL, "pmu NAME CONFIG START"},
+    {"pmu without a rate", "pmu a 0x1 1\nend\n", -EINVAL, "pmu NAME CONFIG START"},
+    {"pmu", "pmu a 0x1 1 2\nend\n", 0, ""},
+    {"pmu_error without an error", "pmu_error a\nend\n", -EINVAL, "not an error"},
+    {"pmu_error without a name", "pmu_error\nend\n", -EINVAL, "pmu_error NAME ERROR"},
+    {"pmu_error that is none", "pmu_error a none\nend\n", 0, ""},
+    {"query of i915", "query a i915 4294967295\nend\n", 0, ""},
+    {"query with a word for an item", "query a xe b\nend\n", -EINVAL, "NODE i915|xe ITEM"},
+    {"stall without a layout", "stall a 0\nend\n", -EINVAL, "stall NODE GT"},
+    {"stall", "stall a 0 xe2\n| 1\nend\n", 0, ""},
+    {"stall_error of a node alone", "stall_error a\nend\n", -EINVAL, "stall_error NODE GT"},
+    {"stall_error without an error", "stall_error a 0\nend\n", -EINVAL, "not an error"},
+    {"ras without a value", "ras a b c\nend\n", -EINVAL, "ras DEVICE NODE NAME VALUE"},
+    {"ras without a name", "ras a b\nend\n", -EINVAL, "ras DEVICE NODE NAME VALUE"},
+    {"ras with a bad value", "ras a b c d\nend\n", -EINVAL, "ras DEVICE NODE NAME VALUE"},
+    {"ras with the largest value", "ras a b c 4294967295\nend\n", 0, ""},
+    {"ras beyond 32 bits", "ras a b c 4294967296\nend\n", -EINVAL, "ras DEVICE"},
+    {"uevent alone", "uevent\nend\n", -EINVAL, "uevent ACTION"},
+    {"uevent without a path", "uevent change\nend\n", -EINVAL, "uevent ACTION"},
+    {"uevent of a relative path", "uevent change a\nend\n", -EINVAL, "uevent ACTION"},
+    {"uevent lost", "uevent lost\nend\n", 0, ""},
+    {"uevent that is called so", "uevent lost /a\nend\n", 0, ""},
+    {"uevents on", "uevents on\nend\n", 0, ""},
+    {"uevents off", "uevents off\nend\n", -EINVAL, "not an error"},
+    {"char at 32 bits", "char a 4294967295:4294967295\nend\n", 0, ""},
+    {"char with a major beyond 32 bits", "char a 4294967296:1\nend\n", -EINVAL, "MAJOR:MINOR"},
+    {"char with a bad minor", "char a 226:x\nend\n", -EINVAL, "MAJOR:MINOR"},
+    {"owner at 32 bits", "owner proc/5 4294967295\nend\n", 0, ""},
+    {"owner beyond 32 bits", "owner proc/5 4294967296\nend\n", -EINVAL, "PATH UID"},
+    {"grow with a bad start", "grow a x 1\nend\n", -EINVAL, "START PER_SECOND"},
+    {"grow with a bad rate", "grow a 1 x\nend\n", -EINVAL, "START PER_SECOND"},
+    {"refuse without an error", "refuse a\nend\n", -EINVAL, "line 1: not an error"},
+    {"comments and empty lines", "\n#x\n  \nend\n#y\n\n", 0, ""},
     {"content without a file", "| x\nend\n", -EINVAL, "unknown word"},
 };
 
@@ -131,6 +174,24 @@ static void test_limits(void)
     check_limit("words of a call", "", line, 1, "line 1: more than 511 bytes of names in a line");
     (void)snprintf(line, sizeof(line), "library %s\n", names);
     check_limit("a name", "", line, 1, "line 1: more than 511 bytes of names in a line");
+    /* With the blank or the prefix before it in what it becomes. */
+    (void)snprintf(line, sizeof(line), "call f %.*s = 1\n", 508, names);
+    check_limit("the longest words of a call", "", line, 1, NULL);
+    (void)snprintf(line, sizeof(line), "call f %.*s = 1\n", 510, names);
+    check_limit("longer words of a call", "", line, 1,
+                "line 1: more than 511 bytes of names in a line");
+    (void)snprintf(line, sizeof(line), "library %.*s\n", 502, names);
+    check_limit("the longest name", "", line, 1, NULL);
+    (void)snprintf(line, sizeof(line), "library %.*s\n", 503, names);
+    check_limit("a longer name", "", line, 1, "line 1: more than 511 bytes of names in a line");
+    (void)snprintf(line, sizeof(line), "dir %.*s\n", 511, names);
+    check_limit("the longest path", "", line, 1, NULL);
+    (void)snprintf(line, sizeof(line), "dir %.*s\n", 512, names);
+    check_limit("a longer path", "", line, 1,
+                "line 1: a path must be relative and below 512 bytes");
+    check_limit("records", "stall a 0 xe2\n", "| %07u\n", 1023, NULL);
+    check_limit("more records", "stall a 0 xe2\n", "| %07u\n", 1024,
+                "line 1025: more than 8 KiB of records");
 }
 
 static const char machine[] = "# a card\n"
