@@ -128,6 +128,7 @@ static void test_layout(const struct layout *layout)
         return;
     CHECK_INT(metrics.size, layout->size);
     CHECK_INT(metrics.part_size, layout->part_size);
+    CHECK_INT(metrics.parts, layout->part_size > 0 ? 8 : 0);
     for (; layout->expected[n].label; n++) {
         test_label = layout->expected[n].label;
         check_field(&metrics, layout, &layout->expected[n]);

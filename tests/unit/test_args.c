@@ -364,6 +364,52 @@ static void test_help(void)
     gtel_buf_done(&buf);
 }
 
+/* The table of the options that the documents have: of each front end its own, and all of them. */
+static void test_documents(void)
+{
+    static const struct {
+        enum gtel_option_where where;
+        const char *has[8];
+    } tables[] = {
+        {GTEL_OPTION_EXECD,
+         {"| option | default | values | meaning |\n|---|---|---|---|\n| `--",
+          "| `--interval` | `10s` | 100ms to 1h | ", "| `--host-tag` | (empty) | text | ",
+          "| `--wake` | `never` | `never`, `always` | ",
+          "| `--process-tags` | (empty) | any of `container`, `pod`, "}},
+        {GTEL_OPTION_COLLECTD,
+         {"| option | default | values | meaning |\n|---|---|---|---|\n| `",
+          "| `Wake` | `never` | `never`, `always` | ",
+          "| `ProcessTags` | (empty) | any of `container`, `pod`, "}},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(tables); i++) {
+        struct gtel_buf buf;
+        size_t rows = 0;
+        size_t wanted = 2;
+        test_label = i == 0 ? "the program's options" : "the plugins' options";
+        gtel_buf_init(&buf, 1 << 16);
+        gtel_options_write(&buf, tables[i].where);
+        gtel_buf_char(&buf, '\0');
+        CHECK(!buf.has_failed);
+        for (size_t k = 0; k < 8 && tables[i].has[k]; k++)
+            if (!CHECK(strstr(buf.p, tables[i].has[k]) != NULL))
+                printf("    %s\n", tables[i].has[k]);
+        for (size_t id = 0; id < GTEL_O_COUNT; id++) {
+            const struct gtel_option_row *row = gtel_option_row((enum gtel_option)id);
+            if ((row->where & tables[i].where) == 0)
+                continue;
+            char end[600];
+            (void)snprintf(end, sizeof(end), " | %s |\n", row->text);
+            CHECK(strstr(buf.p, end) != NULL);
+            wanted++;
+        }
+        for (const char *p = buf.p; *p; p++)
+            rows += *p == '\n';
+        CHECK_INT(rows, wanted);
+        gtel_buf_done(&buf);
+    }
+    test_label = "";
+}
+
 int main(void)
 {
     test_good();
@@ -373,5 +419,6 @@ int main(void)
     test_doctor();
     test_capture();
     test_help();
+    test_documents();
     return test_result();
 }

@@ -26,6 +26,7 @@ struct machine {
     struct gtel_sink sink;
     struct gtel_context *context;
     uint64_t wall_ns;
+    bool is_open; /* between begin and end */
     bool is_emitted[GTEL_M_COUNT];
     struct point point[POINTS_MAX];
     size_t n;
@@ -34,12 +35,15 @@ struct machine {
 static void on_begin(void *arg, uint64_t wall_ns)
 {
     struct machine *machine = arg;
+    CHECK(!machine->is_open);
+    machine->is_open = true;
     machine->wall_ns = wall_ns;
 }
 
 static void on_put(void *arg, const struct gtel_reading *reading, enum gtel_aspect aspect)
 {
     struct machine *machine = arg;
+    CHECK(machine->is_open);
     machine->is_emitted[reading->metric] = true;
     if (reading->metric != GTEL_M_PROCESS_JOULES || aspect != GTEL_ASPECT_VALUE ||
         !CHECK(machine->n < POINTS_MAX))
@@ -52,7 +56,9 @@ static void on_put(void *arg, const struct gtel_reading *reading, enum gtel_aspe
 
 static void on_end(void *arg)
 {
-    (void)arg;
+    struct machine *machine = arg;
+    CHECK(machine->is_open);
+    machine->is_open = false;
 }
 
 static void set(struct machine *machine, enum gtel_option id, const char *text)
@@ -84,6 +90,7 @@ static void play(struct machine *machine, const char *text, const char *vendor, 
         gtel_env_tree_step(&machine->env, second_ns);
         CHECK_INT(gtel_context_gather(machine->context), 0);
     }
+    CHECK(!machine->is_open);
     gtel_context_free(machine->context);
     gtel_env_tree_done(&machine->env);
     gtel_tree_free(machine->tree);
