@@ -7,6 +7,20 @@ if(NOT status EQUAL 0)
   message(FATAL_ERROR "capture: exit status ${status}\n${messages}")
 endif()
 
+# What its head says: when, of which machine, and how to play it.
+file(STRINGS ${OUT}.tree head LIMIT_COUNT 12)
+file(STRINGS ${TREE} wall REGEX "^wall ")
+if(NOT wall AND NOT head MATCHES "# Captured by gtel [^ ;]+ on 2026-01-01\\.;.*;wall 1767225600;?")
+  message(FATAL_ERROR "another time: ${head}")
+endif()
+if(NOT head MATCHES ";# To play it: gtel --root FILE --stepped --interval 1000ms;")
+  message(FATAL_ERROR "another interval: ${head}")
+endif()
+file(STRINGS ${TREE} cards REGEX "/drm/card[0-9]")
+if(cards AND "${head}${messages}" MATCHES ": a GPU: no source")
+  message(FATAL_ERROR "there is a GPU: ${head}")
+endif()
+
 # play(NAME MACHINE word…): what the program says of a machine, in the file ${OUT}.NAME.
 function(play name machine)
   execute_process(COMMAND ${PROGRAM} ${ARGN} --root ${machine}

@@ -6,6 +6,36 @@
 #include <errno.h>
 #include <stdio.h>
 
+/* What differs in one of these is another finding; in anything else, the same. */
+static void test_same(void)
+{
+    struct gtel_device device[2] = {{.key = "a"}, {.key = "b"}};
+    const struct gtel_finding findings[] = {
+        {.device = &device[0], .measurement = 1, .source = 1, .what = GTEL_STR_INIT("x")},
+        {.device = &device[1], .measurement = 1, .source = 1, .what = GTEL_STR_INIT("x")},
+        {.device = NULL, .measurement = 1, .source = 1, .what = GTEL_STR_INIT("x")},
+        {.device = &device[0], .measurement = 2, .source = 1, .what = GTEL_STR_INIT("x")},
+        {.device = &device[0], .measurement = 1, .source = 2, .what = GTEL_STR_INIT("x")},
+        {.device = &device[0], .measurement = 1, .source = 1, .what = GTEL_STR_INIT("y")},
+    };
+    struct gtel_findings list = {.source = 0};
+    test_label = "the same";
+    for (size_t i = 0; i < sizeof(findings) / sizeof(findings[0]); i++) {
+        struct gtel_finding again = findings[i];
+        gtel_finding_add(&list, &findings[i]);
+        CHECK_INT(list.n, i + 1);
+        again.error = -EIO;
+        again.why = GTEL_STR("for another reason");
+        gtel_finding_add(&list, &again);
+        CHECK_INT(list.n, i + 1);
+        CHECK_INT(list.finding[i].error, 0);
+        CHECK_INT(list.finding[i].source, findings[i].source);
+    }
+    CHECK_INT(list.dropped, 0);
+    gtel_findings_done(&list);
+    test_label = "";
+}
+
 int main(void)
 {
     struct gtel_findings findings = {.source = 3};
@@ -37,5 +67,6 @@ int main(void)
     CHECK_INT(findings.dropped, 13);
     gtel_findings_done(&findings);
     CHECK_INT(findings.n, 0);
+    test_same();
     return test_result();
 }

@@ -75,6 +75,7 @@ static const struct {
     {"plain", "42 (a)" BEFORE "9" BEHIND, 1},
     {"another pid namespace", "42 (a) S 0 1 1 0 0 0 0 0 0 0 0 0 0 0 20 0 1 0 9", 0},
     {"the largest", "42 (a) S 4294967295 1 1 0 0 0 0 0 0 0 0 0 0 0 20 0 1 0 9", UINT32_MAX},
+    {"larger by one", "42 (a) S 4294967297 1 1 0 0 0 0 0 0 0 0 0 0 0 20 0 1 0 9", 0},
     {"too large", "42 (a) S 4294967296 1 1 0 0 0 0 0 0 0 0 0 0 0 20 0 1 0 9", 0},
     {"no number", "42 (a) S -1 1 1 0 0 0 0 0 0 0 0 0 0 0 20 0 1 0 9", 0},
 };
@@ -91,6 +92,7 @@ static const struct {
     {"the other is not known", {2, 8, 0}, {0, 9, 0}, false},
     {"parent, not known", {0, 8, 0}, {0, 9, 8}, false},
     {"parent, in the same tick", {5, 8, 0}, {5, 9, 8}, true},
+    {"parent, in the first tick", {1, 8, 0}, {1, 9, 8}, true},
     {"child, in the same tick", {5, 9, 8}, {5, 8, 0}, false},
     {"strangers, in the same tick", {5, 8, 1}, {5, 9, 1}, false},
     {"a child that is older has another parent of that pid", {6, 8, 0}, {5, 9, 8}, false},
