@@ -94,7 +94,7 @@ static const struct {
     {"parent, in the same tick", {5, 8, 0}, {5, 9, 8}, true},
     {"parent, in the first tick", {1, 8, 0}, {1, 9, 8}, true},
     {"child, in the same tick", {5, 9, 8}, {5, 8, 0}, false},
-    {"strangers, in the same tick", {5, 8, 1}, {5, 9, 1}, false},
+    {"other processes, in the same tick", {5, 8, 1}, {5, 9, 1}, false},
     {"a child that is older has another parent of that pid", {6, 8, 0}, {5, 9, 8}, false},
 };
 

@@ -46,7 +46,7 @@ static const struct {
     {"binary file that is too long", "binary a\n| 8192:0\n| 1:0\nend\n", -EINVAL, "at most 8 KiB"},
     {"query with a counter", "query a xe 1\n| 4:1+1\nend\n", -EINVAL, "expected: | WIDTH"},
     {"a word alone", "at\nend\n", -EINVAL, "line 1: not a time"},
-    {"at once", "at 0s\nat 0s\nend\n", 0, ""},
+    {"the same time again", "at 0s\nat 0s\nend\n", 0, ""},
     {"wall without a number", "wall now\nend\n", -EINVAL, "wall SECONDS"},
     {"the last second of wall", "wall 9000000000\nend\n", 0, ""},
     {"wall beyond that", "wall 9000000001\nend\n", -EINVAL, "wall SECONDS"},

@@ -22,7 +22,7 @@ static const char *path_of(const char *name)
     return path;
 }
 
-/* Bytes that tell where they stand. */
+/* No two bytes beside each other are the same. */
 static char byte_at(size_t i)
 {
     return (char)('a' + (i + i / 26) % 26);

@@ -428,14 +428,12 @@ static void write_bent(struct gtel_buf *buf, const struct bent *bent)
     add(buf, 1, 4);
     add(buf, 55, 8);   /* time */
     add(buf, 1200, 8); /* value */
-    add(buf, bent->reading.device, 2);
     add(buf, bent->reading.metric, 2);
+    add(buf, bent->reading.device, 2);
     add(buf, bent->reading.source, 1);
     add(buf, bent->reading.origin, 1);
-    add(buf, bent->reading.type, 1);
-    add(buf, 0, 1); /* flags */
+    add(buf, bent->reading.type, 1); /* and no flags */
     add(buf, bent->reading.dims, 1);
-    add(buf, 0, 7);
     if (bent->reading.type == GTEL_VALUE_TEXT)
         add_text(buf, 5);
     for (size_t i = 0; i < bent->reading.dims; i++)
