@@ -7,7 +7,7 @@
 
 GTEL_CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/gtel
 GTEL_TELEGRAF_VERSION=1.39.3
-GTEL_TELEGRAF=$GTEL_CACHE/telegraf-$GTEL_TELEGRAF_VERSION/telegraf
+GTEL_TELEGRAF=$GTEL_CACHE/telegraf-$GTEL_TELEGRAF_VERSION-nats/telegraf
 GTEL_PYZES_VERSION=0.1.3
 GTEL_PYZES=$GTEL_CACHE/pyzes-$GTEL_PYZES_VERSION
 GTEL_JOBS=$(nproc)
@@ -216,9 +216,10 @@ need_telegraf() {
         return 0
     fi
     need_go
-    gtel_tags=custom,inputs.execd,inputs.socket_listener,outputs.file,outputs.influxdb
-    gtel_tags=$gtel_tags,outputs.influxdb_v2,outputs.kafka,parsers.influx,parsers.collectd
-    gtel_tags=$gtel_tags,serializers.influx,serializers.json,processors.starlark,processors.printer
+    gtel_tags=custom,inputs.execd,inputs.nats_consumer,inputs.socket_listener,outputs.file
+    gtel_tags=$gtel_tags,outputs.influxdb,outputs.influxdb_v2,outputs.kafka,outputs.nats
+    gtel_tags=$gtel_tags,parsers.influx,parsers.collectd,processors.converter,processors.printer
+    gtel_tags=$gtel_tags,processors.starlark,serializers.influx,serializers.json
     gtel_module=github.com/influxdata/telegraf
     gtel_new=$(mktemp -d "$GTEL_CACHE/telegraf-new-XXXXXX")
     note "building Telegraf $GTEL_TELEGRAF_VERSION (one to three minutes, once)"
