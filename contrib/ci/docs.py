@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The tables between markers in the Markdown files, and the man pages, are what the program says.
+"""The tables between markers in the Markdown files, man pages and completions are what the program
+says.
 
     docs.py ROOT --gtel FILE            compares, and ends with 1 when something differs
     docs.py ROOT --gtel FILE --write    writes them
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import textwrap
 
+import completions
 import man
 import support
 
@@ -142,9 +144,11 @@ def first_difference(old, new):
 
 
 def compare_pages(arguments):
-    """Writes or compares the man pages; returns how many differ."""
+    """Writes or compares man pages and completions; returns how many differ."""
     differences = 0
-    for path, fresh in man.pages(arguments.root, arguments.gtel).items():
+    pages = man.pages(arguments.root, arguments.gtel)
+    pages.update(completions.pages(arguments.gtel))
+    for path, fresh in pages.items():
         full = os.path.join(arguments.root, path)
         old = ""
         if os.path.exists(full):

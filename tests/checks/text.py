@@ -16,6 +16,7 @@ GPL = "SPDX-License-Identifier: GPL-2.0-only"
 # Files that cannot or need not say their licence in themselves.
 NO_SPDX = (".json", ".md", ".lp", ".doctor", ".explain", ".tree", ".gitignore", "LICENSE", ".clang-format", ".txt", ".conf")
 MAX_COLUMNS = 100
+COMPLETIONS = "contrib/docs/completions/"
 LONG_LINES = ("CHANGELOG.md", ".1", ".5", ".lp", ".explain", ".tree", ".json", ".equivalent", "LICENSE", ".py",
               "dashboards/alerts/prometheus.yml", "dashboards/alerts/influxdb.yml")
 # What people read first is short.
@@ -51,10 +52,10 @@ def check_file(path, text, found):
     size = len(text.encode(errors="surrogateescape"))
     if size > MAX_BYTES.get(path, size):
         found.add(path, 1, f"{size} bytes, at most {MAX_BYTES[path]}")
-    if not path.endswith(LONG_LINES) and not path.startswith("tests/fixtures/"):
+    if not path.endswith(LONG_LINES) and not path.startswith(("tests/fixtures/", COMPLETIONS)):
         check_columns(path, text, found)
     # Scripts begin with what the system or the linter wants to see.
-    first = lines[0] + (lines[1] if lines[0].startswith(("#!", "# shellcheck")) else "")
+    first = lines[0] + (lines[1] if lines[0].startswith(("#!", "# shellcheck", "#compdef")) else "")
     spdx = GPL if path.startswith(GPL_FOLDER) else SPDX
     if not path.endswith(NO_SPDX) and spdx not in first:
         found.add(path, 1, f"the first line says {spdx}")

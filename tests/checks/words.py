@@ -41,7 +41,7 @@ WORDS = [
 ]
 PATTERN = re.compile("|".join(rf"\b(?P<w{i}>{word})\b" for i, (word, _) in enumerate(WORDS)), re.I)
 GENERATED = re.compile(r"<!-- begin (?!example).*?<!-- end", re.S)
-SKIPPED = ("contrib/docs/man/", "tests/golden/", "tests/fixtures/", "tests/fuzz/corpus/", "CHANGELOG.md", "LICENSE",
+SKIPPED = ("contrib/docs/man/", "contrib/docs/completions/", "tests/golden/", "tests/fixtures/", "tests/fuzz/corpus/", "CHANGELOG.md", "LICENSE",
            "tests/checks/words.py")
 
 
