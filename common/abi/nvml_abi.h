@@ -453,6 +453,9 @@ struct gtel_nvml_gpm_get {
 #define GTEL_NVML_ARGS_count , ret
 #define GTEL_NVML_PARAMS_by_index (unsigned index, struct gtel_nvml_device **ret)
 #define GTEL_NVML_ARGS_by_index , index, ret
+#define GTEL_NVML_PARAMS_by_place                                                                  \
+    (struct gtel_nvml_device * device, unsigned place, struct gtel_nvml_device **ret)
+#define GTEL_NVML_ARGS_by_place , device, place, ret
 #define GTEL_NVML_PARAMS_by_text (const char *text, struct gtel_nvml_device **ret)
 #define GTEL_NVML_ARGS_by_text , text, ret
 #define GTEL_NVML_PARAMS_text (struct gtel_nvml_device * device, char *ret, unsigned size)
@@ -549,6 +552,9 @@ struct gtel_nvml_gpm_get {
 #define GTEL_NVML_PARAMS_gpm_sample                                                                \
     (struct gtel_nvml_device * device, struct gtel_nvml_gpm_sample * sample)
 #define GTEL_NVML_ARGS_gpm_sample , device, sample
+#define GTEL_NVML_PARAMS_gpm_sample_of                                                             \
+    (struct gtel_nvml_device * device, unsigned of, struct gtel_nvml_gpm_sample *sample)
+#define GTEL_NVML_ARGS_gpm_sample_of , device, of, sample
 #define GTEL_NVML_PARAMS_gpm_get (struct gtel_nvml_gpm_get * ret)
 #define GTEL_NVML_ARGS_gpm_get , ret
 

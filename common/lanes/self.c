@@ -141,6 +141,7 @@ static const struct {
     {GTEL_M_INFO_GSP_FIRMWARE, GTEL_LABEL_GSP_FIRMWARE},
     {GTEL_M_INFO_MODES, GTEL_LABEL_MODES},
     {GTEL_M_INFO_MEMORY_VENDOR, GTEL_LABEL_MEMORY_VENDOR},
+    {GTEL_M_INFO_PROFILE, GTEL_LABEL_PROFILE},
 };
 
 static uint64_t hash_info(const struct gtel_device *device, struct gtel_str origins)

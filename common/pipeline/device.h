@@ -30,6 +30,7 @@ enum gtel_label {
     GTEL_LABEL_GSP_FIRMWARE,       /* info */
     GTEL_LABEL_MODES,              /* info: mig=off compute=default … */
     GTEL_LABEL_MEMORY_VENDOR,      /* info: samsung */
+    GTEL_LABEL_PROFILE,            /* info: 1g.10gb, of a MIG instance */
     GTEL_LABEL_COUNT
 };
 

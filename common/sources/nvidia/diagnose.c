@@ -46,7 +46,10 @@ static void diagnose_calls(const struct gtel_nvml_gpu *gpu, enum gtel_measuremen
     }
     if (calls.n > 0) {
         gtel_buf_char(&calls, '\0');
-        const char *const text[3] = {calls.p, "this GPU or driver does not support it",
+        const char *const text[3] = {calls.p,
+                                     gpu->mig.n > 0
+                                         ? "not while the GPU is divided by MIG, or not this GPU"
+                                         : "this GPU or driver does not support it",
                                      gpu->has_denied ? right : NULL};
         gtel_finding_put(findings, gpu->device, measurement, 0, text);
     }
@@ -114,6 +117,9 @@ static void diagnose_gpu(const struct gtel_nvml_gpu *gpu, struct gtel_findings *
         diagnose_gpm(gpu, findings);
         diagnose_pcie(gpu, findings);
     }
+    for (size_t i = 0; i < gpu->mig.n; i++)
+        if (gtel_nvml_mig_is_first(gpu->mig.instance[i]))
+            diagnose_gpm(gpu->mig.instance[i], findings);
 }
 
 void gtel_nvml_diagnose(void *state, struct gtel_registry *registry, struct gtel_findings *findings)

@@ -274,6 +274,7 @@ static void mark_missing(struct gtel_nvml *nvml, struct gtel_registry *registry)
         found += gpu->is_found;
         if (gpu->is_found)
             continue;
+        gtel_nvml_mig_remove(&nvml->library.call, registry, gpu);
         gpu->handle = NULL;
         gpu->is_unavailable = true;
         gtel_registry_lost(registry, gpu->device);

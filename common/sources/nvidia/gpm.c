@@ -75,10 +75,11 @@ static const struct {
     ENGINE(NVENC, 3, "encode", "nvenc3"),
 };
 
-static bool has_calls(const struct gtel_nvml_calls *call)
+static bool has_calls(const struct gtel_nvml_calls *call, const struct gtel_nvml_gpu *gpu)
 {
-    return call->nvmlGpmQueryDeviceSupport && call->nvmlGpmSampleAlloc && call->nvmlGpmSampleFree &&
-           call->nvmlGpmSampleGet && call->nvmlGpmMetricsGet;
+    return (!gpu->parent || call->nvmlGpmMigSampleGet) && call->nvmlGpmQueryDeviceSupport &&
+           call->nvmlGpmSampleAlloc && call->nvmlGpmSampleFree && call->nvmlGpmSampleGet &&
+           call->nvmlGpmMetricsGet;
 }
 
 void gtel_nvml_gpm_forget(struct gtel_nvml_gpm *gpm)
@@ -100,9 +101,10 @@ void gtel_nvml_gpm_done(const struct gtel_nvml_calls *calls, struct gtel_nvml_gp
 static int prepare(const struct gtel_nvml_calls *calls, struct gtel_nvml_gpu *gpu)
 {
     struct gtel_nvml_gpm_support support = {.version = GTEL_NVML_GPM_SUPPORT_VERSION};
-    if (!has_calls(calls))
+    if (!has_calls(calls, gpu))
         return GTEL_NVML_FUNCTION_NOT_FOUND;
-    int code = calls->nvmlGpmQueryDeviceSupport(gpu->handle, &support);
+    int code =
+        calls->nvmlGpmQueryDeviceSupport(gpu->parent ? gpu->parent->handle : gpu->handle, &support);
     if (code != GTEL_NVML_SUCCESS)
         return code;
     if (!support.is_supported)
@@ -217,7 +219,10 @@ static int sample(const struct gtel_nvml_library *library, struct gtel_nvml_gpu 
     unsigned newest = 0;
     while (newest == window[GTEL_NVML_GPM_FAST].base || newest == window[GTEL_NVML_GPM_SLOW].base)
         newest++;
-    int code = library->call.nvmlGpmSampleGet(gpu->handle, gpu->gpm.sample[newest]);
+    struct gtel_nvml_gpm_sample *at = gpu->gpm.sample[newest];
+    int code = gpu->parent
+                   ? library->call.nvmlGpmMigSampleGet(gpu->parent->handle, gpu->gpu_instance, at)
+                   : library->call.nvmlGpmSampleGet(gpu->handle, at);
     uint64_t t_ns = gtel_env_now(library->env);
     for (unsigned w = 0; w < GTEL_NVML_GPM_WINDOWS && code == GTEL_NVML_SUCCESS; w++)
         code = advance(library, gpu, w, newest, t_ns, batch);

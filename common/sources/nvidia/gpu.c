@@ -50,6 +50,7 @@ static bool is_due(const struct work *work, size_t i)
     enum gtel_nvml_group group = gtel_nvml_rows[i].group;
     size_t chosen = work->gpu->chosen[group];
     if (work->gpu->slot[i].due_ns > work->batch->t_ns ||
+        (work->gpu->parent && !gtel_nvml_rows[i].is_of_instance) ||
         !is_meant(work->library, &gtel_nvml_rows[i]))
         return false;
     return group == GTEL_NVML_GROUP_NONE ||
@@ -173,6 +174,8 @@ static void read_calls(struct work *work)
 /* Once when readings begin to fail, and once when all work again. */
 static void log_change(const struct gtel_env *env, struct gtel_nvml_gpu *gpu)
 {
+    if (gpu->is_unavailable && gpu->parent) /* destroyed, or its GPU says so */
+        return;
     if (gpu->is_unavailable)
         gtel_log(&env->log, GTEL_LOG_WARNING, "%s: the GPU is lost or needs a reset (NVML code %d)",
                  gpu->device->key, gpu->first_code);
@@ -216,6 +219,8 @@ void gtel_nvml_gpu_sample(struct gtel_nvml_library *library, struct gtel_nvml_gp
     gtel_batch_u64(batch, gpu->device, GTEL_M_GPU_AWAKE, GTEL_STR_NONE, 1);
     gtel_nvml_emit(gpu, batch);
     gtel_nvml_gpm_sample(library, gpu, batch);
+    if (gpu->parent) /* has no links of its own */
+        return;
     gtel_nvml_pcie_sample(library->env, gpu, batch);
     choose_length(gpu, batch->t_ns);
     gtel_nvml_links_sample(library, gpu, batch);
@@ -230,6 +235,7 @@ void gtel_nvml_gpu_forget(struct gtel_nvml_gpu *gpu)
     gtel_nvml_pcie_forget(&gpu->pcie);
     gpu->links = (struct gtel_nvml_links){.n = 0};
     gtel_nvml_processes_forget(&gpu->processes);
+    gpu->mig.due_ns = 0;
 }
 
 void gtel_nvml_gpu_read_all(struct gtel_nvml_gpu *gpu)

@@ -14,6 +14,7 @@
 #include "sources/nvidia/events.h"
 #include "sources/nvidia/gpm.h"
 #include "sources/nvidia/library.h"
+#include "sources/nvidia/mig.h"
 #include "sources/nvidia/nvlink.h"
 #include "sources/nvidia/pcie.h"
 #include "sources/nvidia/processes.h"
@@ -59,6 +60,11 @@ struct gtel_nvml_gpu {
     uint32_t failed;         /* readings of the present gather */
     const char *first;       /* the call behind the first of them, and its code */
     int first_code;
+    struct gtel_nvml_gpu *parent; /* of a MIG instance, which has the next three; else NULL */
+    unsigned gpu_instance;
+    unsigned compute_instance;
+    uint64_t identity; /* hash of its uuid and name */
+    struct gtel_nvml_mig mig;
     struct gtel_nvml_gpm gpm;
     struct gtel_nvml_pcie pcie;
     struct gtel_nvml_links links;
@@ -69,8 +75,8 @@ struct gtel_nvml_gpu {
 };
 
 /*
- * Appends all readings of a GPU that has a handle. Failures are counted in the batch and logged.
- * Sets gpu->is_unavailable or library->broken where a code says so.
+ * Appends all readings of a GPU or MIG instance that has a handle. Failures are counted in the
+ * batch and logged. Sets gpu->is_unavailable or library->broken where a code says so.
  */
 void gtel_nvml_gpu_sample(struct gtel_nvml_library *library, struct gtel_nvml_gpu *gpu,
                           struct gtel_batch *batch);

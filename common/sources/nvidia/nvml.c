@@ -37,11 +37,12 @@ static int open_source(void *state, const struct gtel_env *env, const struct gte
     return 0;
 }
 
-/* Ends NVML, with all that was held in it. */
-static void stop(struct gtel_nvml *nvml)
+/* Ends NVML, with all that was held in it. registry: NULL when it ends as well. */
+static void stop(struct gtel_nvml *nvml, struct gtel_registry *registry)
 {
     gtel_nvml_events_done(nvml);
     for (size_t i = 0; i < nvml->n; i++) {
+        gtel_nvml_mig_remove(&nvml->library.call, registry, nvml->gpu[i]);
         gtel_nvml_gpm_done(&nvml->library.call, &nvml->gpu[i]->gpm);
         gtel_nvml_gpu_forget(nvml->gpu[i]);
         nvml->gpu[i]->handle = NULL;
@@ -53,7 +54,7 @@ static void stop(struct gtel_nvml *nvml)
 static void give_up(struct gtel_nvml *nvml, struct gtel_registry *registry)
 {
     int code = nvml->library.broken;
-    stop(nvml);
+    stop(nvml, registry);
     gtel_nvml_fail(&nvml->library, code);
     for (size_t i = 0; i < nvml->n; i++)
         if (!nvml->gpu[i]->device->is_asleep)
@@ -112,6 +113,8 @@ static void forget_before_sleep(struct gtel_nvml *nvml)
     bool has_slept = gtel_env_has_slept(nvml->env, &nvml->suspended_ns);
     for (size_t i = 0; has_slept && i < nvml->n; i++) {
         gtel_nvml_gpm_forget(&nvml->gpu[i]->gpm);
+        for (size_t k = 0; k < nvml->gpu[i]->mig.n; k++)
+            gtel_nvml_gpm_forget(&nvml->gpu[i]->mig.instance[k]->gpm);
         gtel_nvml_pcie_forget(&nvml->gpu[i]->pcie);
     }
 }
@@ -131,6 +134,28 @@ static bool is_idle(const struct gtel_nvml *nvml)
     return used > 0 && !nvml->may_wake;
 }
 
+static void sample_processes(struct gtel_nvml *nvml, struct gtel_nvml_gpu *gpu,
+                             struct gtel_batch *batch)
+{
+    if (!nvml->is_wsl && !gpu->is_unavailable && !nvml->library.broken)
+        gtel_nvml_processes_sample(&nvml->library, &nvml->room, gpu, batch);
+}
+
+/* The MIG instances of a GPU. Processes are those of instances, where there are any. */
+static void sample_instances(struct gtel_nvml *nvml, struct gtel_registry *registry,
+                             struct gtel_nvml_gpu *gpu, struct gtel_batch *batch)
+{
+    gtel_nvml_mig_update(&nvml->library, registry, gpu, batch);
+    for (size_t i = 0; i < gpu->mig.n && !nvml->library.broken; i++) {
+        if (!gpu->mig.instance[i]->handle)
+            continue;
+        gtel_nvml_mig_sample(&nvml->library, gpu->mig.instance[i], batch);
+        sample_processes(nvml, gpu->mig.instance[i], batch);
+    }
+    if (gpu->mig.n == 0)
+        sample_processes(nvml, gpu, batch);
+}
+
 /* Reads all GPUs that may be read. -ENODEV when one has just become unavailable. */
 static int sample_gpus(struct gtel_nvml *nvml, struct gtel_registry *registry,
                        struct gtel_batch *batch)
@@ -143,11 +168,11 @@ static int sample_gpus(struct gtel_nvml *nvml, struct gtel_registry *registry,
         gtel_nvml_gpu_sample(&nvml->library, gpu, batch);
         if (!gpu->is_unavailable && !nvml->library.broken) {
             gtel_nvml_events_emit(gpu, batch);
-            if (!nvml->is_wsl)
-                gtel_nvml_processes_sample(&nvml->library, &nvml->room, gpu, batch);
+            sample_instances(nvml, registry, gpu, batch);
         }
         if (!gpu->is_unavailable)
             continue;
+        gtel_nvml_mig_remove(&nvml->library.call, registry, gpu);
         gpu->handle = NULL;
         gpu->xids.watch = GTEL_NVML_WATCH_NOT_ASKED;
         gtel_registry_lost(registry, gpu->device);
@@ -185,7 +210,7 @@ static int sample(void *state, struct gtel_registry *registry, struct gtel_batch
     } else if (nvml->library.is_running) {
         nvml->library.backoff = (struct gtel_backoff){0};
         if (gtel_nvml_sleep_begin(&nvml->sleep, is_idle(nvml), gtel_env_now(nvml->env)))
-            stop(nvml);
+            stop(nvml, registry);
     }
     if (has_failed(nvml))
         gtel_batch_failed(batch, NULL);
@@ -197,7 +222,7 @@ static void close_source(void *state)
     struct gtel_nvml *nvml = state;
     if (!nvml->env)
         return;
-    stop(nvml);
+    stop(nvml, NULL);
     for (size_t i = 0; i < nvml->n; i++) {
         gtel_awake_close(nvml->env, &nvml->gpu[i]->awake);
         gtel_nvml_processes_done(&nvml->gpu[i]->processes);

@@ -8,6 +8,7 @@
  *     info.c      what a GPU is and how it is set, for gpu_info
  *     sleep.c     does not touch sleeping GPUs, and lets idle ones sleep
  *     events.c    Xid errors and other events
+ *     mig.c       MIG instances
  *     nvlink.c    links to other GPUs
  *     processes.c who uses a GPU
  *     gpu.c       one GPU: asks for what is due; with read.c, emit.c, gpm.c and pcie.c

@@ -43,6 +43,7 @@
 #define SINCE(major, minor) .since = GTEL_NVML_DRIVER(major, minor)
 #define BEFORE(major, minor) .before = GTEL_NVML_DRIVER(major, minor)
 #define MINUTE .period = GTEL_NVML_EACH_MINUTE
+#define INSTANCE .is_of_instance = true
 #define SETTING .period = GTEL_NVML_SETTING
 #define TO(name) .metric = GTEL_M_##name, .headline = GTEL_M_NONE
 #define HEADLINE(name) .metric = GTEL_M_##name, .headline = GTEL_M_GPU_##name
@@ -132,9 +133,11 @@ const struct gtel_nvml_row gtel_nvml_rows[] = {
 
     /* The two have different ideas of "used" (emit.c): one of them for good, never a mixture. */
     {CALL(nvmlDeviceGetMemoryInfo_v2), READ(MEMORY_V2), GROUP(MEMORY), FORM(MEMORY), TO(NONE),
+     INSTANCE, PLAIN},
+    {CALL(nvmlDeviceGetMemoryInfo), READ(MEMORY), GROUP(MEMORY), FORM(MEMORY), TO(NONE), INSTANCE,
      PLAIN},
-    {CALL(nvmlDeviceGetMemoryInfo), READ(MEMORY), GROUP(MEMORY), FORM(MEMORY), TO(NONE), PLAIN},
-    {CALL(nvmlDeviceGetBAR1MemoryInfo), READ(MEMORY), FORM(BAR1), SETTING, TO(NONE), PLAIN},
+    {CALL(nvmlDeviceGetBAR1MemoryInfo), READ(MEMORY), FORM(BAR1), SETTING, TO(NONE), INSTANCE,
+     PLAIN},
 
     {CALL(nvmlDeviceGetEncoderStats), READ(ENCODER), PARTS(encoder), TO(ENGINE_SESSIONS)},
     {CALL(nvmlDeviceGetFBCStats), READ(CAPTURE), PARTS(capture), TO(ENGINE_SESSIONS)},
@@ -253,7 +256,7 @@ const struct gtel_nvml_row gtel_nvml_rows[] = {
     {ECC(CORRECTED, AGGREGATE, DRAM), DIMS("ecc_aggregate_dram", "corrected"), PLAIN},
     {ECC(UNCORRECTED, AGGREGATE, DRAM), DIMS("ecc_aggregate_dram", "uncorrected"), PLAIN},
     {ECC(CORRECTED, VOLATILE, SRAM), DIMS("ecc_volatile_sram", "corrected"), PLAIN},
-    {ECC(UNCORRECTED, VOLATILE, SRAM), DIMS("ecc_volatile_sram", "uncorrected"), PLAIN},
+    {ECC(UNCORRECTED, VOLATILE, SRAM), DIMS("ecc_volatile_sram", "uncorrected"), INSTANCE, PLAIN},
     {ECC(CORRECTED, AGGREGATE, SRAM), DIMS("ecc_aggregate_sram", "corrected"), PLAIN},
     {ECC(UNCORRECTED, AGGREGATE, SRAM), DIMS("ecc_aggregate_sram", "uncorrected"), PLAIN},
     {CALL(nvmlDeviceGetSramEccErrorStatus), READ(SRAM), MINUTE, PARTS(sram), TO(ERROR_COUNT)},

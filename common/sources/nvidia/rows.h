@@ -101,6 +101,7 @@ struct gtel_nvml_row {
     struct gtel_str dim[2];
     double scale;                      /* base unit = value × scale */
     const struct gtel_nvml_part *part; /* one per word; with FORM_PARTS */
+    bool is_of_instance;               /* a MIG instance answers it, for itself */
     unsigned since;  /* driver from which on it means this (GTEL_NVML_DRIVER); 0: any */
     unsigned before; /* and from which on it does not; 0: none */
 };

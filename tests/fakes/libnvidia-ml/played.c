@@ -22,6 +22,11 @@
  *     call nvmlGpmMetricsGet 0 2 = 87.5                                         (GPM metric)
  *     call nvmlGpmMetricsGet 0 400 = unnamed        (0 without a name: the library knows no such)
  *
+ *     call nvmlDeviceGetMaxMigDeviceCount 0 = 7
+ *     call nvmlDeviceGetMigDeviceHandleByIndex 0 2 = ok      (the MIG instance at place 2 of GPU 0)
+ *     call nvmlDeviceGetGpuInstanceId 0/2 = 9                (its answers: GPU/place for the GPU)
+ *     call nvmlGpmMetricsGet 0/gi9 2 = 87.5                  (GPM is of GPU instances)
+ *
  *     call nvmlDeviceGetComputeRunningProcesses_v3 0 = 1200 4096, 1300 8192 1 0  (pid, bytes, ids)
  *     call nvmlDeviceGetComputeRunningProcesses_v3 stride = 32      (24 without: bytes of an entry)
  *     call nvmlDeviceGetProcessesUtilizationInfo 0 = TIME PID SM MEMORY ENCODER DECODER JPEG OFA,
@@ -45,6 +50,8 @@
 
 enum {
     GPUS_MAX = 64,
+    PLACES_MAX = 16, /* of MIG instances */
+    WHO_SIZE = 24,
     EVENTS_MAX = 16,
     WORDS_MAX = 12, /* numbers in an answer */
     KEY_SIZE = 128, /* bytes of the longest key: name, GPU and three numbers */
@@ -53,11 +60,12 @@ enum {
 
 /* A sample remembers whose it is; the answers are those of the time at which they are asked for. */
 struct gtel_nvml_gpm_sample {
-    const struct gtel_nvml_device *device;
+    char who[WHO_SIZE];
 };
 
 /* A handle is the address of an element; the element's number is the GPU's. */
 static const char handles[GPUS_MAX];
+static const char instance_handles[GPUS_MAX][PLACES_MAX];
 
 const struct gtel_player_codes gtel_player_codes = {GTEL_NVML_UNKNOWN,
                                                     GTEL_NVML_FUNCTION_NOT_FOUND};
@@ -89,27 +97,40 @@ static int ask_key(const char *key, int missing, struct gtel_str *ret)
     return GTEL_NVML_SUCCESS;
 }
 
-/* Number of the GPU behind a handle, or -1 for one that we did not give out. */
-static int gpu_of(const struct gtel_nvml_device *device)
+/* The GPU behind a handle as in the recording, "0" or "0/2", or "" for one that we did not give
+ * out. */
+static const char *who_is(const struct gtel_nvml_device *device, char *text)
 {
-    for (int i = 0; i < GPUS_MAX; i++)
-        if ((const char *)device == &handles[i])
-            return i;
-    return -1;
+    const char *at = (const char *)device;
+    text[0] = '\0';
+    for (unsigned i = 0; i < GPUS_MAX; i++) {
+        if (at == &handles[i])
+            (void)snprintf(text, WHO_SIZE, "%u", i);
+        for (unsigned place = 0; place < PLACES_MAX; place++)
+            if (at == &instance_handles[i][place])
+                (void)snprintf(text, WHO_SIZE, "%u/%u", i, place);
+    }
+    return text;
 }
 
 /* The answer for one GPU and up to three further numbers of the key; n: how many of them count. */
-static int ask(const char *name, const struct gtel_nvml_device *device, int n, const unsigned *of,
-               struct gtel_str *ret)
+static int ask_who(const char *name, const char *who, int n, const unsigned *of,
+                   struct gtel_str *ret)
 {
     char key[KEY_SIZE];
-    int gpu = gpu_of(device);
-    if (gpu < 0)
+    if (!who[0])
         return GTEL_NVML_INVALID_ARGUMENT;
-    int length = snprintf(key, sizeof(key), "%s %d", name, gpu);
+    int length = snprintf(key, sizeof(key), "%s %s", name, who);
     for (int i = 0; i < n; i++)
         length += snprintf(key + length, sizeof(key) - (size_t)length, " %u", of[i]);
     return ask_key(key, GTEL_NVML_NOT_SUPPORTED, ret);
+}
+
+static int ask(const char *name, const struct gtel_nvml_device *device, int n, const unsigned *of,
+               struct gtel_str *ret)
+{
+    char who[WHO_SIZE];
+    return ask_who(name, who_is(device, who), n, of, ret);
 }
 
 /* Decimal or 0x numbers, at least n of them; UNKNOWN when the recording has fewer. */
@@ -186,6 +207,21 @@ static int answer_by_index(const char *name, unsigned index, struct gtel_nvml_de
         return GTEL_NVML_INVALID_ARGUMENT;
     *ret = (struct gtel_nvml_device *)&handles[index];
     return GTEL_NVML_SUCCESS;
+}
+
+/* The MIG instance at a place. */
+static int answer_by_place(const char *name, struct gtel_nvml_device *device, unsigned place,
+                           struct gtel_nvml_device **ret)
+{
+    char key[KEY_SIZE];
+    char who[WHO_SIZE];
+    struct gtel_str text;
+    (void)snprintf(key, sizeof(key), "%s %s %u", name, who_is(device, who), place);
+    int rc = ask_key(key, GTEL_NVML_NOT_FOUND, &text);
+    for (unsigned i = 0; i < GPUS_MAX && place < PLACES_MAX && rc == GTEL_NVML_SUCCESS; i++)
+        if ((const char *)device == &handles[i])
+            *ret = (struct gtel_nvml_device *)&instance_handles[i][place];
+    return rc;
 }
 
 static int answer_text(const char *name, struct gtel_nvml_device *device, char *ret, unsigned size)
@@ -566,8 +602,9 @@ static int answer_fields(const char *name, struct gtel_nvml_device *device, int 
                          struct gtel_nvml_field *ret)
 {
     char key[KEY_SIZE];
+    char who[WHO_SIZE];
     struct gtel_str text;
-    (void)snprintf(key, sizeof(key), "%s %d", name, gpu_of(device));
+    (void)snprintf(key, sizeof(key), "%s %s", name, who_is(device, who));
     int rc = ask_key(key, GTEL_NVML_SUCCESS, &text);
     if (rc != GTEL_NVML_SUCCESS)
         return rc;
@@ -605,19 +642,29 @@ static int answer_gpm_sample(const char *name, struct gtel_nvml_device *device,
 {
     char key[KEY_SIZE];
     struct gtel_str text;
-    (void)snprintf(key, sizeof(key), "%s %d", name, gpu_of(device));
-    sample->device = device;
+    (void)snprintf(key, sizeof(key), "%s %s", name, who_is(device, sample->who));
+    return ask_key(key, GTEL_NVML_SUCCESS, &text);
+}
+
+static int answer_gpm_sample_of(const char *name, struct gtel_nvml_device *device, unsigned of,
+                                struct gtel_nvml_gpm_sample *sample)
+{
+    char key[KEY_SIZE];
+    char who[WHO_SIZE];
+    struct gtel_str text;
+    (void)snprintf(key, sizeof(key), "%s %s %u", name, who_is(device, who), of);
+    (void)snprintf(sample->who, sizeof(sample->who), "%.8s/gi%u", who, of);
     return ask_key(key, GTEL_NVML_SUCCESS, &text);
 }
 
 static int answer_gpm_get(const char *name, struct gtel_nvml_gpm_get *ret)
 {
-    if (!ret->older || !ret->newer || ret->older->device != ret->newer->device)
+    if (!ret->older || !ret->newer || strcmp(ret->older->who, ret->newer->who) != 0)
         return GTEL_NVML_INVALID_ARGUMENT;
     for (unsigned i = 0; i < ret->n; i++) {
         struct gtel_str text;
         struct gtel_nvml_gpm_metric *metric = &ret->metric[i];
-        metric->rc = ask(name, ret->newer->device, 1, &metric->metric_id, &text);
+        metric->rc = ask_who(name, ret->newer->who, 1, &metric->metric_id, &text);
         if (metric->rc != GTEL_NVML_SUCCESS)
             continue;
         bool is_unnamed = gtel_str_eq(text, GTEL_STR("unnamed"));
@@ -748,9 +795,10 @@ static int answer_event_register(const char *name, struct gtel_nvml_device *devi
 {
     char key[KEY_SIZE];
     struct gtel_str text;
+    char who[WHO_SIZE];
     if (!set || types == 0)
         return GTEL_NVML_INVALID_ARGUMENT;
-    (void)snprintf(key, sizeof(key), "%s %d", name, gpu_of(device));
+    (void)snprintf(key, sizeof(key), "%s %s", name, who_is(device, who));
     return ask_key(key, GTEL_NVML_SUCCESS, &text);
 }
 

@@ -22,7 +22,8 @@
 #include <time.h>
 
 enum {
-    GPUS_MAX = 64,
+    DEVICES_MAX = 256,
+    WHO_SIZE = 24,
     EVENTS_MAX = 16,
     KEYS_MAX = 1024,
     TEXT_MAX = 160,
@@ -40,18 +41,22 @@ static struct {
     struct gtel_nvml_calls real;
     void *library;
     FILE *out;
-    const struct gtel_nvml_device *gpu[GPUS_MAX];
+    struct { /* as keys name it: "0", "0/2" for a MIG instance */
+        const struct gtel_nvml_device *handle;
+        char who[WHO_SIZE];
+    } device[DEVICES_MAX];
+    size_t devices;
     struct answer answer[KEYS_MAX];
     size_t n;
     int64_t idle_since_ns; /* when the last call returned; 0: there was none */
     unsigned state;
     struct { /* which GPU a sample is of */
         const struct gtel_nvml_gpm_sample *sample;
-        int gpu;
+        char who[WHO_SIZE];
     } sample[KEYS_MAX];
     size_t samples;
     struct {
-        int gpu;
+        const char *who;
         uint64_t type;
         uint64_t data;
         unsigned count;
@@ -107,12 +112,25 @@ static void write_answer(const char *key, int code, const char *text)
         (void)snprintf(answer->text, sizeof(answer->text), "%s", whole);
 }
 
-static int index_of(const struct gtel_nvml_device *device)
+static const char *who_is(const struct gtel_nvml_device *device)
 {
-    for (int i = 0; i < GPUS_MAX; i++)
-        if (proxy.gpu[i] == device)
-            return i;
-    return GPUS_MAX;
+    for (size_t i = 0; i < proxy.devices; i++)
+        if (proxy.device[i].handle == device)
+            return proxy.device[i].who;
+    return "unknown";
+}
+
+/* Handles of MIG instances change while a place keeps its number. */
+static void remember_device(const struct gtel_nvml_device *device, const char *who)
+{
+    size_t i = 0;
+    while (i < proxy.devices && strcmp(proxy.device[i].who, who) != 0)
+        i++;
+    if (i == DEVICES_MAX)
+        return;
+    proxy.devices = i == proxy.devices ? i + 1 : proxy.devices;
+    proxy.device[i].handle = device;
+    (void)snprintf(proxy.device[i].who, WHO_SIZE, "%s", who);
 }
 
 /* What an answer looks like: printf's parameters behind the result code. */
@@ -126,7 +144,7 @@ static void note(const char *name, const struct gtel_nvml_device *device, int co
     if (code == GTEL_NVML_SUCCESS)
         (void)vsnprintf(text, sizeof(text), format, list);
     va_end(list);
-    (void)snprintf(key, sizeof(key), "%s %d", name, index_of(device));
+    (void)snprintf(key, sizeof(key), "%s %s", name, who_is(device));
     write_answer(key, code, text);
 }
 
@@ -135,7 +153,7 @@ static void note_of(const char *name, const struct gtel_nvml_device *device, int
                     const char *words, const char *text)
 {
     char key[TEXT_MAX];
-    (void)snprintf(key, sizeof(key), "%s %d%s", name, index_of(device), words);
+    (void)snprintf(key, sizeof(key), "%s %s%s", name, who_is(device), words);
     write_answer(key, code, text);
 }
 
@@ -177,12 +195,29 @@ static int ask_by_index(const char *name, int(*real) GTEL_NVML_PARAMS_by_index, 
                         struct gtel_nvml_device **ret)
 {
     char key[TEXT_MAX];
+    char who[WHO_SIZE];
     int code = real(index, ret);
     (void)snprintf(key, sizeof(key), "%s %u", name, index);
-    if (code == GTEL_NVML_SUCCESS && index < GPUS_MAX)
-        proxy.gpu[index] = *ret;
+    (void)snprintf(who, sizeof(who), "%u", index);
+    if (code == GTEL_NVML_SUCCESS)
+        remember_device(*ret, who);
     else
         write_answer(key, code, "");
+    return code;
+}
+
+static int ask_by_place(const char *name, int(*real) GTEL_NVML_PARAMS_by_place,
+                        struct gtel_nvml_device *device, unsigned place,
+                        struct gtel_nvml_device **ret)
+{
+    char words[WORDS_MAX];
+    char who[WHO_SIZE];
+    int code = real(device, place, ret);
+    (void)snprintf(words, sizeof(words), " %u", place);
+    (void)snprintf(who, sizeof(who), "%.8s/%u", who_is(device), place);
+    if (code == GTEL_NVML_SUCCESS)
+        remember_device(*ret, who);
+    note_of(name, device, code, words, "ok");
     return code;
 }
 
@@ -193,12 +228,25 @@ static int ask_by_text(const char *name, int(*real) GTEL_NVML_PARAMS_by_text, co
     return real(text, ret);
 }
 
+/* For the end of a uuid: the number of a GPU; for a MIG instance a hash, since another one of the
+ * same number must differ. */
+static uint64_t replacement(const char *uuid, const char *who)
+{
+    uint64_t hash = 14695981039346656037u;
+    if (!strchr(who, '/'))
+        return strtoull(who, NULL, 10);
+    for (const char *p = uuid; *p; p++)
+        hash = (hash ^ (unsigned char)*p) * 1099511628211u;
+    return hash & 0xffffffffffff;
+}
+
 static int ask_text(const char *name, int(*real) GTEL_NVML_PARAMS_text,
                     struct gtel_nvml_device *device, char *ret, unsigned size)
 {
     int code = real(device, ret, size);
     if (strcmp(name, "nvmlDeviceGetUUID") == 0)
-        note(name, device, code, "GPU-00000000-1111-2222-3333-%012d", index_of(device));
+        note(name, device, code, "%.4s00000000-1111-2222-3333-%012" PRIx64, ret,
+             replacement(ret, who_is(device)));
     else
         note(name, device, code, "%s", ret);
     return code;
@@ -580,19 +628,19 @@ static int ask_event_wait(const char *name, int(*real) GTEL_NVML_PARAMS_event_wa
     if (code != GTEL_NVML_SUCCESS)
         return code;
     while (i < proxy.events &&
-           (proxy.event[i].gpu != index_of(ret->device) || proxy.event[i].type != ret->type ||
+           (proxy.event[i].who != who_is(ret->device) || proxy.event[i].type != ret->type ||
             proxy.event[i].data != ret->data))
         i++;
     if (i == EVENTS_MAX)
         return code;
     proxy.events = i == proxy.events ? i + 1 : proxy.events;
-    proxy.event[i].gpu = index_of(ret->device);
+    proxy.event[i].who = who_is(ret->device);
     proxy.event[i].type = ret->type;
     proxy.event[i].data = ret->data;
     proxy.event[i].count++;
     for (i = 0; i < proxy.events && length < TEXT_MAX - 64; i++)
         length += snprintf(text + length, sizeof(text) - (size_t)length,
-                           "%s%d %" PRIu64 " %" PRIu64 " %u", i > 0 ? ", " : "", proxy.event[i].gpu,
+                           "%s%s %" PRIu64 " %" PRIu64 " %u", i > 0 ? ", " : "", proxy.event[i].who,
                            proxy.event[i].type, proxy.event[i].data, proxy.event[i].count);
     write_answer(name, code, text);
     return code;
@@ -624,7 +672,7 @@ static int ask_gpm_free(const char *name, int(*real) GTEL_NVML_PARAMS_gpm_free,
     return code;
 }
 
-static void remember_sample(const struct gtel_nvml_gpm_sample *sample, int gpu)
+static void remember_sample(const struct gtel_nvml_gpm_sample *sample, const char *who)
 {
     size_t i = 0;
     while (i < proxy.samples && proxy.sample[i].sample != sample)
@@ -634,16 +682,31 @@ static void remember_sample(const struct gtel_nvml_gpm_sample *sample, int gpu)
     if (i == proxy.samples)
         proxy.samples++;
     proxy.sample[i].sample = sample;
-    proxy.sample[i].gpu = gpu;
+    (void)snprintf(proxy.sample[i].who, WHO_SIZE, "%s", who);
 }
 
 static int ask_gpm_sample(const char *name, int(*real) GTEL_NVML_PARAMS_gpm_sample,
                           struct gtel_nvml_device *device, struct gtel_nvml_gpm_sample *sample)
 {
     int code = real(device, sample);
-    remember_sample(sample, index_of(device));
+    remember_sample(sample, who_is(device));
     if (code != GTEL_NVML_SUCCESS)
         note(name, device, code, "");
+    return code;
+}
+
+static int ask_gpm_sample_of(const char *name, int(*real) GTEL_NVML_PARAMS_gpm_sample_of,
+                             struct gtel_nvml_device *device, unsigned of,
+                             struct gtel_nvml_gpm_sample *sample)
+{
+    char words[WORDS_MAX];
+    char who[WHO_SIZE];
+    int code = real(device, of, sample);
+    (void)snprintf(words, sizeof(words), " %u", of);
+    (void)snprintf(who, sizeof(who), "%.8s/gi%u", who_is(device), of);
+    remember_sample(sample, who);
+    if (code != GTEL_NVML_SUCCESS)
+        note_of(name, device, code, words, "");
     return code;
 }
 
@@ -651,15 +714,15 @@ static int ask_gpm_get(const char *name, int(*real) GTEL_NVML_PARAMS_gpm_get,
                        struct gtel_nvml_gpm_get *ret)
 {
     int code = real(ret);
-    int gpu = GPUS_MAX;
+    const char *who = "unknown";
     for (size_t i = 0; i < proxy.samples; i++)
         if (proxy.sample[i].sample == ret->newer)
-            gpu = proxy.sample[i].gpu;
+            who = proxy.sample[i].who;
     for (unsigned i = 0; i < ret->n && code == GTEL_NVML_SUCCESS; i++) {
         const struct gtel_nvml_gpm_metric *metric = &ret->metric[i];
         char key[TEXT_MAX];
         char text[TEXT_MAX] = "unnamed";
-        (void)snprintf(key, sizeof(key), "%s %d %u", name, gpu, metric->metric_id);
+        (void)snprintf(key, sizeof(key), "%s %s %u", name, who, metric->metric_id);
         if (metric->rc == GTEL_NVML_SUCCESS && metric->short_name && metric->short_name[0])
             (void)snprintf(text, sizeof(text), "%.9f", metric->value);
         write_answer(key, metric->rc, text);
