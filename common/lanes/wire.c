@@ -303,16 +303,19 @@ static int read_device(struct cursor *cursor, struct gtel_registry *registry,
         if (r < 0)
             return r == -ENOMEM ? r : -EPROTO;
     }
+    uint32_t *reported = &map->arrivals[device->index];
+    bool has_returned = *reported != 0 && *reported != arrivals;
+    bool may_be_other = has_returned && label[GTEL_LABEL_INSTANCE].n > 0; /* numbers return */
     for (size_t l = 0; l < GTEL_LABEL_COUNT; l++) {
-        if (l >= GTEL_LABEL_CARD) /* may change while the driver is reloaded */
+        /* These may change while the driver is reloaded. */
+        if (l >= GTEL_LABEL_CARD || (l == GTEL_LABEL_UUID && may_be_other))
             gtel_device_relabel(registry, device, (enum gtel_label)l, label[l]);
         else
             gtel_device_label(registry, device, (enum gtel_label)l, label[l]);
     }
     map->device[i] = device;
     map->is_present[i] = is_present;
-    uint32_t *reported = &map->arrivals[device->index];
-    if (*reported != 0 && *reported != arrivals)
+    if (has_returned)
         device->arrivals++;
     *reported = arrivals;
     return 0;

@@ -120,6 +120,47 @@ static void test_answer(void)
     gtel_registry_done(&front);
 }
 
+/* The front end's uuid after a device has come twice. */
+static void check_uuid(const char *instance, const char *want)
+{
+    struct gtel_registry lane = {0};
+    struct gtel_registry front = {0};
+    static struct gtel_batch batch;
+    static struct gtel_wire_map map;
+    const struct gtel_answer answer = {.request = 1};
+    struct gtel_device *device = NULL;
+    map = (struct gtel_wire_map){0};
+    for (int i = 0; i < 2; i++) {
+        struct gtel_answer back;
+        struct gtel_frame frame;
+        struct gtel_buf buf;
+        size_t used;
+        gtel_buf_init(&buf, 1 << 20);
+        CHECK_INT(gtel_registry_add(&lane, GTEL_STR("0000:03:00.0/mig1.0"), &device), 0);
+        gtel_device_label(&lane, device, GTEL_LABEL_INSTANCE, gtel_str_of(instance));
+        gtel_device_relabel(&lane, device, GTEL_LABEL_UUID, gtel_str_of(i == 0 ? "a" : "b"));
+        gtel_wire_answer(&buf, &answer, &lane, true, &batch);
+        CHECK_INT(gtel_frame_next(gtel_buf_text(&buf), &frame, &used), 0);
+        CHECK_INT(gtel_wire_read_answer(frame.payload, &front, &map, &batch, &back), 0);
+        gtel_registry_lost(&lane, device);
+        gtel_buf_done(&buf);
+    }
+    if (CHECK(front.n == 1)) {
+        CHECK_STR(gtel_str_of(front.device[0]->label[GTEL_LABEL_UUID]), want);
+        CHECK_INT(front.device[0]->arrivals, 2);
+    }
+    gtel_batch_done(&batch);
+    gtel_registry_done(&lane);
+    gtel_registry_done(&front);
+}
+
+/* Numbers of instances are used again; of a whole GPU the first to know its uuid is right. */
+static void test_return(void)
+{
+    check_uuid("mig1.0", "b");
+    check_uuid("", "a");
+}
+
 static void put_findings(struct gtel_buf *buf, struct gtel_registry *lane)
 {
     static const char *const text[3] = {"sys/a", "no right", "sysctl x=1\nor so"};
@@ -633,6 +674,7 @@ static void test_small_damage(void)
 int main(void)
 {
     test_answer();
+    test_return();
     test_findings();
     test_others();
     test_bent();

@@ -48,7 +48,7 @@ static void diagnose_calls(const struct gtel_nvml_gpu *gpu, enum gtel_measuremen
         gtel_buf_char(&calls, '\0');
         const char *const text[3] = {calls.p,
                                      gpu->mig.n > 0
-                                         ? "not while the GPU is divided by MIG, or not this GPU"
+                                         ? "not while the GPU is divided by MIG, or not at all"
                                          : "this GPU or driver does not support it",
                                      gpu->has_denied ? right : NULL};
         gtel_finding_put(findings, gpu->device, measurement, 0, text);
@@ -64,7 +64,10 @@ static void diagnose_gpm(const struct gtel_nvml_gpu *gpu, struct gtel_findings *
                                  gpu->gpm.code == GTEL_NVML_NO_PERMISSION ? right : NULL};
     if (gpu->gpm.has_worked)
         return;
-    if (gpu->gpm.due_ns == UINT64_MAX)
+    if (gpu->mig.n > 0)
+        (void)snprintf(why, sizeof(why),
+                       "the GPU is divided by MIG: instances report it, on Hopper or newer");
+    else if (gpu->gpm.due_ns == UINT64_MAX)
         (void)snprintf(why, sizeof(why),
                        "this GPU or driver does not support it: it needs Hopper "
                        "or newer");

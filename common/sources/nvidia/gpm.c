@@ -125,15 +125,17 @@ static bool is_known(const struct gtel_nvml_gpm_metric *metric)
 
 /* Asks for the means of a window up to a sample. An NVML code; row[k]: the row of get->metric[k].
  */
-static int ask_means(const struct gtel_nvml_library *library, const struct gtel_nvml_gpm *gpm,
+static int ask_means(const struct gtel_nvml_library *library, const struct gtel_nvml_gpu *gpu,
                      unsigned which, unsigned newest, struct gtel_nvml_gpm_get *get, size_t *row)
 {
     memset(get, 0, sizeof(*get));
     get->version = GTEL_NVML_GPM_GET_VERSION;
-    get->older = gpm->sample[gpm->window[which].base];
-    get->newer = gpm->sample[newest];
+    get->older = gpu->gpm.sample[gpu->gpm.window[which].base];
+    get->newer = gpu->gpm.sample[newest];
     for (size_t i = 0; i < GTEL_ARRAY_LEN(metrics); i++) {
-        if (metrics[i].window != which || (metrics[i].engine.n > 0 && !library->wants_engines))
+        bool is_unit = metrics[i].unit.n > 0 && metrics[i].engine.n == 0;
+        if (metrics[i].window != which || (metrics[i].engine.n > 0 && !library->wants_engines) ||
+            (gpu->parent && !is_unit)) /* links and engines are numbered for the whole GPU */
             continue;
         get->metric[get->n].metric_id = metrics[i].id;
         get->metric[get->n].rc = GTEL_NVML_NO_DATA;
@@ -163,7 +165,7 @@ static int emit_means(const struct gtel_nvml_library *library, struct gtel_nvml_
     struct gtel_nvml_gpm_get get;
     size_t row[GTEL_ARRAY_LEN(metrics)];
     unsigned ways = 0;
-    int code = ask_means(library, &gpu->gpm, which, newest, &get, row);
+    int code = ask_means(library, gpu, which, newest, &get, row);
     if (code != GTEL_NVML_SUCCESS)
         return code;
     batch->origin = GTEL_NVML_ORIGIN_GPM;

@@ -246,7 +246,8 @@ const struct gtel_source gtel_source_nvml = {
     .summary = "NVIDIA GPUs through NVML: use, memory, power, clocks, limits, health, errors, "
                "activity, links, processes.",
     .needs = "libnvidia-ml.so.1 of driver 390 or newer; no special rights",
-    .seen = "NVIDIA H200 and H100, driver 580.159: each value beside nvidia-smi",
+    .seen = "NVIDIA H200 and H100, driver 580.159: each value beside nvidia-smi; MIG not tried "
+            "on hardware",
     .origins = origins,
     .state_size = sizeof(struct gtel_nvml),
     .library = &library,
