@@ -244,7 +244,7 @@ static void test_lies(void)
         gather(&m, 1);
     CHECK_INT(spy.counted, 5 * 16);
     CHECK_INT((int)m.group.registry.n, 4);
-    /* The first of one number counts, and is not taken for a new one each time. */
+    /* The first of one number counts, and it is the same one each time. */
     CHECK_STR(gtel_str_of(device_of(&m, B)->label[GTEL_LABEL_UUID]), "MIG-e");
     CHECK_INT((int)device_of(&m, B)->arrivals, 1);
     finish(&m);

@@ -41,6 +41,7 @@
  * out of the library. What else a call can do: fakes/player.h.
  */
 #include "abi/nvml_abi.h"
+#include "fakes/libnvidia-ml/played_keys.h"
 #include "fakes/player.h"
 #include "parse/pci.h"
 
@@ -49,13 +50,8 @@
 #include <string.h>
 
 enum {
-    GPUS_MAX = 64,
-    PLACES_MAX = 16, /* of MIG instances */
-    WHO_SIZE = 24,
     EVENTS_MAX = 16,
-    WORDS_MAX = 12, /* numbers in an answer */
-    KEY_SIZE = 128, /* bytes of the longest key: name, GPU and three numbers */
-    NO_ANSWER = -1
+    WORDS_MAX = 12 /* numbers in an answer */
 };
 
 /* A sample remembers whose it is; the answers are those of the time at which they are asked for. */
@@ -63,100 +59,12 @@ struct gtel_nvml_gpm_sample {
     char who[WHO_SIZE];
 };
 
-/* A handle is the address of an element; the element's number is the GPU's. */
-static const char handles[GPUS_MAX];
-static const char instance_handles[GPUS_MAX][PLACES_MAX];
-
 const struct gtel_player_codes gtel_player_codes = {GTEL_NVML_UNKNOWN,
                                                     GTEL_NVML_FUNCTION_NOT_FOUND};
 
 /* There is nothing that stays open but samples, which are their callers'. */
 void gtel_player_reset(void)
 {
-}
-
-/* A result code for "!N", or NO_ANSWER when text is no code. */
-static int code_of(struct gtel_str text)
-{
-    uint64_t code;
-    if (text.n < 2 || text.p[0] != '!' || gtel_str_u64(gtel_str_skip(text, 1), &code) < 0)
-        return NO_ANSWER;
-    return (int)code;
-}
-
-/* Looks a key up. A result code; *ret only with SUCCESS. missing: the code without such a line. */
-static int ask_key(const char *key, int missing, struct gtel_str *ret)
-{
-    struct gtel_str text;
-    if (gtel_tree_call(gtel_player_tree(), gtel_str_of(key), &text) < 0)
-        return missing;
-    int code = code_of(text);
-    if (code != NO_ANSWER)
-        return code;
-    *ret = text;
-    return GTEL_NVML_SUCCESS;
-}
-
-/* The GPU behind a handle as in the recording, "0" or "0/2", or "" for one that we did not give
- * out. */
-static const char *who_is(const struct gtel_nvml_device *device, char *text)
-{
-    const char *at = (const char *)device;
-    text[0] = '\0';
-    for (unsigned i = 0; i < GPUS_MAX; i++) {
-        if (at == &handles[i])
-            (void)snprintf(text, WHO_SIZE, "%u", i);
-        for (unsigned place = 0; place < PLACES_MAX; place++)
-            if (at == &instance_handles[i][place])
-                (void)snprintf(text, WHO_SIZE, "%u/%u", i, place);
-    }
-    return text;
-}
-
-/* The answer for one GPU and up to three further numbers of the key; n: how many of them count. */
-static int ask_who(const char *name, const char *who, int n, const unsigned *of,
-                   struct gtel_str *ret)
-{
-    char key[KEY_SIZE];
-    if (!who[0])
-        return GTEL_NVML_INVALID_ARGUMENT;
-    int length = snprintf(key, sizeof(key), "%s %s", name, who);
-    for (int i = 0; i < n; i++)
-        length += snprintf(key + length, sizeof(key) - (size_t)length, " %u", of[i]);
-    return ask_key(key, GTEL_NVML_NOT_SUPPORTED, ret);
-}
-
-static int ask(const char *name, const struct gtel_nvml_device *device, int n, const unsigned *of,
-               struct gtel_str *ret)
-{
-    char who[WHO_SIZE];
-    return ask_who(name, who_is(device, who), n, of, ret);
-}
-
-/* Decimal or 0x numbers, at least n of them; UNKNOWN when the recording has fewer. */
-static int numbers(struct gtel_str text, uint64_t *ret, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        struct gtel_str word;
-        int64_t v;
-        if (!gtel_str_word(&text, &word))
-            return GTEL_NVML_UNKNOWN;
-        if (gtel_str_u64(word, &ret[i]) == 0)
-            continue;
-        if (gtel_str_i64(word, &v) == 0)
-            ret[i] = (uint64_t)v;
-        else if (!gtel_str_starts(word, GTEL_STR("0x")) || gtel_str_hex(word, &ret[i]) < 0)
-            return GTEL_NVML_UNKNOWN;
-    }
-    return GTEL_NVML_SUCCESS;
-}
-
-static int ask_numbers(const char *name, const struct gtel_nvml_device *device, uint64_t *ret,
-                       size_t n)
-{
-    struct gtel_str text;
-    int rc = ask(name, device, 0, NULL, &text);
-    return rc != GTEL_NVML_SUCCESS ? rc : numbers(text, ret, n);
 }
 
 static int copy_text(struct gtel_str text, char *ret, unsigned size)
@@ -205,7 +113,7 @@ static int answer_by_index(const char *name, unsigned index, struct gtel_nvml_de
         return rc;
     if (index >= n || index >= GPUS_MAX)
         return GTEL_NVML_INVALID_ARGUMENT;
-    *ret = (struct gtel_nvml_device *)&handles[index];
+    *ret = device_at(index);
     return GTEL_NVML_SUCCESS;
 }
 
@@ -219,8 +127,8 @@ static int answer_by_place(const char *name, struct gtel_nvml_device *device, un
     (void)snprintf(key, sizeof(key), "%s %s %u", name, who_is(device, who), place);
     int rc = ask_key(key, GTEL_NVML_NOT_FOUND, &text);
     for (unsigned i = 0; i < GPUS_MAX && place < PLACES_MAX && rc == GTEL_NVML_SUCCESS; i++)
-        if ((const char *)device == &handles[i])
-            *ret = (struct gtel_nvml_device *)&instance_handles[i][place];
+        if (device == device_at(i))
+            *ret = instance_at(i, place);
     return rc;
 }
 
@@ -469,7 +377,7 @@ static int answer_by_text(const char *name, const char *bus_id, struct gtel_nvml
     if (gtel_pci_parse(gtel_str_of(bus_id), &want) < 0)
         return GTEL_NVML_INVALID_ARGUMENT;
     for (unsigned i = 0; i < n && i < GPUS_MAX; i++) {
-        struct gtel_nvml_device *device = (struct gtel_nvml_device *)&handles[i];
+        struct gtel_nvml_device *device = device_at(i);
         struct gtel_nvml_pci pci;
         if (answer_pci("nvmlDeviceGetPciInfo_v3", device, &pci) == GTEL_NVML_SUCCESS &&
             pci.domain == want.domain && pci.bus == want.bus && pci.device == want.device)
@@ -815,7 +723,7 @@ static int answer_event_wait(const char *name, struct gtel_nvml_event_set *set,
         if (set->reported[i] >= event[3] || event[0] >= GPUS_MAX)
             continue;
         set->reported[i]++;
-        *ret = (struct gtel_nvml_event){.device = (struct gtel_nvml_device *)&handles[event[0]],
+        *ret = (struct gtel_nvml_event){.device = device_at((unsigned)event[0]),
                                         .type = event[1],
                                         .data = event[2],
                                         .gpu_instance = UINT32_MAX,
