@@ -252,6 +252,33 @@ need_pyzes() {
     rm -rf "$gtel_new"
 }
 
+# need_nvml_headers PACKAGE==VERSION...: nvml.h of these PyPI packages of NVIDIA, for a comparison.
+# GTEL_NVML_HEADERS: a folder for each, as a list of CMake.
+need_nvml_headers() {
+    GTEL_NVML_HEADERS=
+    for gtel_package in "$@"; do
+        gtel_folder=$GTEL_CACHE/nvml-header-${gtel_package#*==}
+        GTEL_NVML_HEADERS="$GTEL_NVML_HEADERS${GTEL_NVML_HEADERS:+;}$gtel_folder"
+        if [ -s "$gtel_folder/nvml.h" ]; then
+            note "in the cache: $gtel_folder"
+            continue
+        fi
+        gtel_new=$(mktemp -d "$GTEL_CACHE/nvml-header-new-XXXXXX")
+        quietly "no virtual environment can be made" "install python3-venv" \
+            python3 -m venv "$gtel_new/venv"
+        quietly "$gtel_package cannot be fetched" "check the network: it is a PyPI package" \
+            "$gtel_new/venv/bin/pip" install --quiet --disable-pip-version-check --no-deps \
+            --no-compile --target "$gtel_new/package" "$gtel_package"
+        mkdir "$gtel_new/header"
+        # shellcheck disable=SC2016
+        quietly "$gtel_package has no nvml.h" "remove $gtel_new and try again" \
+            sh -c 'cp "$1"/package/nvidia/*/include/nvml.h "$1/header/"' sh "$gtel_new"
+        rm -rf "$gtel_folder"
+        mv "$gtel_new/header" "$gtel_folder"
+        rm -rf "$gtel_new"
+    done
+}
+
 # debian_sources FORMAT: where Debian's packages come from, in apt's words ($(SITE) $(RELEASE) …).
 debian_sources() {
     apt-get indextargets --format "$1" 'Created-By: Packages' 'Origin: Debian' | sort -u
