@@ -163,7 +163,7 @@ def variables(dashboard, language):
         text = variable_query(language, tag, dashboard.variables[:i])
         found.append({
             "name": tag, "type": "query", "label": {"gpu": "GPU"}.get(tag, tag.capitalize()),
-            "datasource": {"type": kind, "uid": DATASOURCE}, "definition": text,
+            "datasource": {"type": kind, "uid": DATASOURCE},
             "query": {"query": text, "refId": tag} if language == "promql" else text,
             "refresh": 2, "sort": 1, "multi": True, "includeAll": True, "allValue": ".*", "hide": 0, "regex": "",
             "current": {"text": ["All"], "value": ["$__all"]}, "options": []})

@@ -31,5 +31,6 @@ def dashboard_json(dashboard):
                            "width": 6 if panel.width >= 12 else 4,
                            "expr": [expression(q, divisor) for q in panel.queries],
                            "alias": [grafana.legend(q, "promql") for q in panel.queries]})
-        rows.append({"title": title, "panels": panels})
+        if panels:  # vmui complains of a row without any
+            rows.append({"title": title, "panels": panels})
     return {"title": dashboard.title, "filename": f"{dashboard.name}.json", "rows": rows}
