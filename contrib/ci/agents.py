@@ -182,6 +182,52 @@ class Influx:
         return self.process.stop()
 
 
+class Victoria:
+    """VictoriaMetrics with its data in the scratch folder."""
+
+    def __init__(self, scratch, program="victoria-metrics", dashboards=None):
+        """dashboards: a folder of those of vmui."""
+        self.url = f"http://127.0.0.1:{free_port()}"
+        self.process = Process("victoria-metrics", [
+            program, f"-storageDataPath={scratch}/victoria", f"-httpListenAddr={self.url[7:]}", "-retentionPeriod=1y",
+            "-search.latencyOffset=0s", "-memory.allowedBytes=256MB", "-loggerLevel=WARN",
+            *([f"-vmui.customDashboardsPath={dashboards}"] if dashboards else [])], scratch)
+        if not wait_until(self.is_ready, 60, self.process):
+            self.stop()
+            raise Failure(f"VictoriaMetrics does not answer at {self.url}\n{self.process.tail()}")
+
+    def request(self, path, data=None, **parameters):
+        """Returns (status, body)."""
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        url = f"{self.url}{path}?{urllib.parse.urlencode(parameters)}"
+        try:
+            with opener.open(urllib.request.Request(url, data=data), timeout=30) as answer:
+                return answer.status, answer.read()
+        except urllib.error.HTTPError as error:
+            return error.code, error.read()
+
+    def is_ready(self):
+        try:
+            return self.request("/health")[0] == 200
+        except OSError:
+            return False
+
+    def write(self, lines):
+        status, body = self.request("/write", data=lines)
+        if status != 204:
+            raise Failure(f"VictoriaMetrics refuses lines: {status} {body!r}")
+        self.request("/internal/force_flush")
+
+    def query(self, path, **parameters):
+        status, body = self.request(path, **parameters)
+        if status != 200:
+            raise Failure(f"VictoriaMetrics refuses {parameters['query']!r}: {body.decode()}")
+        return json.loads(body)["data"]["result"]
+
+    def stop(self):
+        return self.process.stop()
+
+
 TELEGRAF_CONFIG = """
 [agent]
   interval = "{interval}"

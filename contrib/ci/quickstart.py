@@ -2,14 +2,17 @@
 """GPU -> agent -> InfluxDB -> table, on loopback and in a scratch folder. Run by contrib/quickstart.
 
     quickstart.py --scratch FOLDER --gtel FILE --plugins FOLDER [--telegraf FILE] [--root FILE.tree]
-                  [--vendor NAME]... [--seconds N]
+                  [--vendor NAME]... [--seconds N] [--victoria-metrics FILE]
 """
 
 import argparse
 import os
 import shutil
 import signal
+import socket
+import subprocess
 import sys
+import threading
 import time
 
 import agents
@@ -23,6 +26,7 @@ COLUMNS = (
     ("MHz", "frequency_mhz", ("frequency", "gpu"), None),
 )
 PLUGINS = {"amd": "gpu_amd", "intel": "gpu_intel", "nvidia": "gpu_nvml"}
+DASHBOARDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "dashboards", "vmui")
 PROCESSES = 5  # shown of each agent
 BLOCK = """<LoadPlugin {name}>
   Interval 1
@@ -154,6 +158,50 @@ def start_telegraf(arguments, influx, running):
                                   arguments.scratch))
 
 
+class Feeder:
+    """Runs the program at its own clock and hands what it prints to VictoriaMetrics."""
+
+    name = "gtel"
+
+    def __init__(self, arguments, victoria):
+        command = [arguments.gtel, "--interval=1s", "--host-tag", socket.gethostname() or "localhost"]
+        command += ["--root", arguments.root] if arguments.root else []
+        self.victoria, self.failure = victoria, None
+        self.popen = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.thread = threading.Thread(target=self.copy, daemon=True)
+        self.thread.start()
+
+    def copy(self):
+        rest = b""
+        for data in iter(lambda: self.popen.stdout.read1(1 << 20), b""):
+            lines, end, rest = (rest + data).rpartition(b"\n")
+            try:
+                if end:
+                    self.victoria.write(lines)
+            except (OSError, agents.Failure) as error:
+                self.failure = str(error)
+
+    def ended(self):
+        return self.failure or (None if self.popen.poll() is None else str(self.popen.poll()))
+
+    def tail(self):
+        return ""
+
+    def stop(self):
+        self.popen.stdin.close()
+        try:
+            self.popen.wait(5)
+        except subprocess.TimeoutExpired:
+            self.popen.kill()
+            self.popen.wait()
+
+
+def start_dashboard(arguments, running):
+    victoria = agents.Victoria(arguments.scratch, arguments.victoria_metrics, DASHBOARDS)
+    running += [victoria.process, Feeder(arguments, victoria)]
+    print(f"Dashboards: {victoria.url}/vmui/#/dashboards (Ctrl-C ends all)\n", flush=True)
+
+
 def watch(arguments, influx, running):
     """Shows the table until the time is over. Returns the agents' last views."""
     views, height, started = [], 0, time.monotonic()
@@ -190,6 +238,8 @@ def run(arguments, running):
     start_collectd(arguments, influx, running)
     if arguments.telegraf:
         start_telegraf(arguments, influx, running)
+    if arguments.victoria_metrics:
+        start_dashboard(arguments, running)
     views = watch(arguments, influx, running)
     missing = [agent for agent, rows in views if not rows]
     for agent, database in (("Telegraf", "gtel"), ("collectd", "collectd")):
@@ -205,6 +255,7 @@ def main():
     for name in ("--scratch", "--gtel", "--plugins"):
         parser.add_argument(name, required=True)
     parser.add_argument("--telegraf", default="")
+    parser.add_argument("--victoria-metrics", default="")
     parser.add_argument("--root", default="")
     parser.add_argument("--vendor", action="append", choices=sorted(PLUGINS), default=[])
     parser.add_argument("--seconds", type=float, default=20)

@@ -8,6 +8,8 @@
 GTEL_CACHE=${XDG_CACHE_HOME:-$HOME/.cache}/gtel
 GTEL_TELEGRAF_VERSION=1.39.3
 GTEL_TELEGRAF=$GTEL_CACHE/telegraf-$GTEL_TELEGRAF_VERSION-nats/telegraf
+GTEL_VICTORIA_VERSION=1.122.0
+GTEL_VICTORIA=$GTEL_CACHE/victoria-metrics-$GTEL_VICTORIA_VERSION/victoria-metrics
 GTEL_PYZES_VERSION=0.1.3
 GTEL_PYZES=$GTEL_CACHE/pyzes-$GTEL_PYZES_VERSION
 GTEL_JOBS=$(nproc)
@@ -232,6 +234,34 @@ need_telegraf() {
     mv "$gtel_new/telegraf" "$GTEL_TELEGRAF"
     rmdir "$gtel_new"
     have_telegraf || fail "$GTEL_TELEGRAF does not run" "remove ${GTEL_TELEGRAF%/*} and try again"
+}
+
+# VictoriaMetrics with its page vmui, which Debian's package does not have. Its module replaces
+# others and can therefore not be installed: it is built from a copy.
+need_victoria() {
+    if [ -x "$GTEL_VICTORIA" ]; then
+        note "in the cache: $GTEL_VICTORIA"
+        return 0
+    fi
+    need_go
+    gtel_module=github.com/VictoriaMetrics/VictoriaMetrics@v$GTEL_VICTORIA_VERSION
+    gtel_new=$(mktemp -d "$GTEL_CACHE/victoria-new-XXXXXX")
+    note "building VictoriaMetrics $GTEL_VICTORIA_VERSION (one to three minutes, once)"
+    quietly "VictoriaMetrics cannot be fetched" "check the network: its Go module is needed" \
+        env GOTOOLCHAIN=local "$GTEL_GO" mod download "$gtel_module"
+    gtel_source=$(env GOTOOLCHAIN=local "$GTEL_GO" mod download -json "$gtel_module" |
+        sed -n 's/^.*"Dir": "\(.*\)",*$/\1/p')
+    quietly "it cannot be copied" "is there room in $GTEL_CACHE?" \
+        cp -r "$gtel_source" "$gtel_new/source"
+    chmod -R u+w "$gtel_new/source"
+    # shellcheck disable=SC2016
+    quietly "VictoriaMetrics cannot be built" "see the message above" \
+        env CGO_ENABLED=0 GOTOOLCHAIN=local sh -c 'cd "$1/source" && "$2" build -mod=mod \
+            -buildvcs=false -ldflags "-s -w" -o "$1/victoria-metrics" ./app/victoria-metrics' \
+        sh "$gtel_new" "$GTEL_GO"
+    mkdir -p "${GTEL_VICTORIA%/*}"
+    mv "$gtel_new/victoria-metrics" "$GTEL_VICTORIA"
+    rm -rf "$gtel_new"
 }
 
 # Intel's Python bindings of Level Zero Sysman, as their wheel has them: for one test, never loaded

@@ -107,7 +107,7 @@ def run(arguments, scratch):
     wanted = {(alert, host) for host, alerts in RECORDED.items() for alert in alerts}
     wanted |= {(name, name) for name in CHANGED}
     wanted |= {("HostSilent", SILENT), ("GpuMissing", MISSING), ("GpuLinkDown", LINK), ("GpuLinkFailed", BROKEN)}
-    victoria = dashboards.Victoria(scratch, arguments.victoria_metrics)
+    victoria = agents.Victoria(scratch, arguments.victoria_metrics)
     try:
         for name in RECORDED:
             victoria.write("\n".join(recorded_lines(arguments.source, name, start)).encode())

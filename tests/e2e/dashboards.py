@@ -14,9 +14,6 @@ import re
 import sys
 import tempfile
 import time
-import urllib.error
-import urllib.parse
-import urllib.request
 
 sys.path.insert(0, os.path.dirname(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "contrib", "ci"))
@@ -61,50 +58,6 @@ def machine_lines(path, start_s, step_s=STEP, count=GATHERS):
         moment = (start_s + i * step_s) * 10**9
         for text in recorded[min(i, len(recorded) - 1)]:
             yield f"{add_host(text, host)} {moment}"
-
-
-class Victoria:
-    """VictoriaMetrics with its data in the scratch folder."""
-
-    def __init__(self, scratch, program="victoria-metrics"):
-        self.url = f"http://127.0.0.1:{agents.free_port()}"
-        self.process = agents.Process("victoria-metrics", [
-            program, f"-storageDataPath={scratch}/victoria", f"-httpListenAddr={self.url[7:]}", "-retentionPeriod=1y",
-            "-search.latencyOffset=0s", "-memory.allowedBytes=256MB", "-loggerLevel=WARN"], scratch)
-        if not agents.wait_until(self.is_ready, 60, self.process):
-            self.stop()
-            raise agents.Failure(f"VictoriaMetrics does not answer at {self.url}\n{self.process.tail()}")
-
-    def request(self, path, data=None, **parameters):
-        """Returns (status, body)."""
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        url = f"{self.url}{path}?{urllib.parse.urlencode(parameters)}"
-        try:
-            with opener.open(urllib.request.Request(url, data=data), timeout=30) as answer:
-                return answer.status, answer.read()
-        except urllib.error.HTTPError as error:
-            return error.code, error.read()
-
-    def is_ready(self):
-        try:
-            return self.request("/health")[0] == 200
-        except OSError:
-            return False
-
-    def write(self, lines):
-        status, body = self.request("/write", data=lines)
-        if status != 204:
-            raise agents.Failure(f"VictoriaMetrics refuses lines: {status} {body!r}")
-        self.request("/internal/force_flush")
-
-    def query(self, path, **parameters):
-        status, body = self.request(path, **parameters)
-        if status != 200:
-            raise agents.Failure(f"VictoriaMetrics refuses {parameters['query']!r}: {body.decode()}")
-        return json.loads(body)["data"]["result"]
-
-    def stop(self):
-        return self.process.stop()
 
 
 def targets(source, language):
@@ -210,7 +163,7 @@ def try_influxql(arguments, scratch, machines, start, report):
 
 
 def try_promql(arguments, scratch, machines, start, report):
-    victoria = Victoria(scratch, arguments.victoria_metrics)
+    victoria = agents.Victoria(scratch, arguments.victoria_metrics)
     end = start + STEP * (GATHERS - 1)
     every = {"__rate_interval": f"{4 * STEP}s", "__range": f"{STEP * GATHERS}s", "__range_s": str(STEP * GATHERS),
              "host": ".*", "gpu": ".*", "model": ".*"}
