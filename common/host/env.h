@@ -233,6 +233,7 @@ struct gtel_env {
     struct gtel_log log;
     uint32_t
         page_size; /* of memory, bytes; 0 where this process's own files are not below the root */
+    uint32_t uid;  /* whose rights this process has; in a recorded machine root's, 0 */
 };
 
 static inline uint64_t gtel_env_now(const struct gtel_env *env)

@@ -439,6 +439,7 @@ int gtel_env_posix_init(const char *root, struct gtel_env *ret)
     env->page_size = page > 0 ? (size_t)page : 4096;
     *ret = (struct gtel_env){.ops = &posix_ops,
                              .arg = env,
+                             .uid = (uint32_t)geteuid(),
                              .page_size = env->is_machine && page > 0 ? (uint32_t)page : 0};
     return 0;
 }

@@ -19,10 +19,10 @@
 #include "host/env.h"
 #include "tables/options.h"
 
-/* A vendor's library without which a source gives nothing, for `gtel doctor`. */
+/* A vendor's library or program without which a source gives nothing, for `gtel doctor`. */
 struct gtel_source_library {
     const char *name;   /* "Level Zero" */
-    const char *soname; /* "libze_loader.so.1" */
+    const char *soname; /* "libze_loader.so.1"; NULL: a program */
     const char *fix;    /* which packages bring it */
     /* Whether hardware that it knows is there: cheap, wakes and loads nothing. */
     bool (*is_wanted)(const struct gtel_env *env);

@@ -16,6 +16,7 @@ extern const struct gtel_source gtel_source_drm_memory;
 extern const struct gtel_source gtel_source_drm_ras;
 extern const struct gtel_source gtel_source_i915;
 extern const struct gtel_source gtel_source_l0metrics;
+extern const struct gtel_source gtel_source_macmon;
 extern const struct gtel_source gtel_source_npu;
 extern const struct gtel_source gtel_source_nvml;
 extern const struct gtel_source gtel_source_rapl;
@@ -57,6 +58,7 @@ const struct gtel_source *const gtel_sources[] = {
 #endif
 #ifdef GTEL_HAVE_JSON_TOOLS
     &gtel_source_amd_tool, /* where nothing else reads AMD GPUs */
+    &gtel_source_macmon,
 #endif
     NULL,
 };

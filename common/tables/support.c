@@ -25,9 +25,11 @@ static const struct row {
 #define GTEL_SUPPORT(measurements, fields, note, i915, i915_card, xe, xe_card, cards, right, from) \
     {measurements, i915_card, xe_card, cards},
 #define GTEL_SUPPORT_AMD(...)
+#define GTEL_SUPPORT_APPLE(...)
 #include "tables/support.def"
 #undef GTEL_SUPPORT
 #undef GTEL_SUPPORT_AMD
+#undef GTEL_SUPPORT_APPLE
 };
 
 static bool has_word(const char *words, struct gtel_str word)

@@ -55,6 +55,7 @@ TABLES = {
     "options_collectd": printed("--list-options-collectd"),
     "support": lambda arguments: support.markdown(arguments.root),
     "amd": lambda arguments: support.amd(arguments.root),
+    "apple": lambda arguments: support.apple(arguments.root),
     "rights": lambda arguments: support.rights(arguments.root),
     "tried": tried,
 }

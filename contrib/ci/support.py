@@ -9,8 +9,8 @@ PATH = os.path.join("common", "tables", "support.def")
 ROW = re.compile(r"^GTEL_SUPPORT\((.*?)\)$", re.M | re.S)
 STRING = r'((?:"[^"]*"\s*)+)'
 CELLS = re.compile(r"\s*,\s*".join([STRING] * 7 + [r"([A-Z0-9_| ]+?)"] + [STRING] * 2) + r"\s*")
-AMD_ROW = re.compile(r"^GTEL_SUPPORT_AMD\((.*?)\)$", re.M | re.S)
-AMD_CELLS = re.compile(r"\s*,\s*".join([STRING] * 8) + r"\s*")
+KIND_ROW = re.compile(r"^GTEL_SUPPORT_(AMD|APPLE)\((.*?)\)$", re.M | re.S)
+KIND_CELLS = re.compile(r"\s*,\s*".join([STRING] * 8) + r"\s*")
 # What users call the families of cards.
 CARDS = {"DG1": "DG1", "DG2": "Arc A", "FLEX": "Flex", "PONTE_VECCHIO": "Data Center Max",
          "BATTLEMAGE": "Arc B"}
@@ -64,27 +64,36 @@ def markdown(root):
     return "\n".join(lines) + "\n"
 
 
-def amd_rows(root):
-    """Cells of the rows of AMD: measurements, fields, note, four kinds of GPU, sources."""
+def kind_rows(root, vendor):
+    """Cells of the rows of AMD or APPLE: measurements, fields, note, four kinds, sources."""
     with open(os.path.join(root, PATH), encoding="utf-8") as file:
         text = file.read()
-    for match in AMD_ROW.finditer(text):
-        cells = AMD_CELLS.fullmatch(match[1])
+    for match in KIND_ROW.finditer(text):
+        cells = KIND_CELLS.fullmatch(match[2])
         if not cells:
             line = text.count("\n", 0, match.start()) + 1
-            raise ValueError(f"{PATH}:{line}: no row of GTEL_SUPPORT_AMD")
-        yield [plain(c) for c in cells.groups()]
+            raise ValueError(f"{PATH}:{line}: no row of GTEL_SUPPORT_{match[1]}")
+        if match[1] == vendor:
+            yield [plain(c) for c in cells.groups()]
 
 
-def amd(root):
-    """The table of the documents for AMD GPUs."""
-    lines = ["| measurement | fields | GCN cards | RDNA cards | Instinct | APUs | source |",
-             "|---|---|---|---|---|---|---|"]
-    for measurements, fields, note, *kinds, sources in amd_rows(root):
+def by_kind(root, vendor, titles):
+    """The table of the documents for GPUs of a vendor."""
+    lines = ["| measurement | fields | " + " | ".join(titles) + " | source |",
+             "|---" * (len(titles) + 3) + "|"]
+    for measurements, fields, note, *kinds, sources in kind_rows(root, vendor):
         what = code(fields.split()) + (f": {note}" if note else "")
         cells = [code(measurements.split()), what, *kinds, code(sources.split())]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
+
+
+def amd(root):
+    return by_kind(root, "AMD", ["GCN cards", "RDNA cards", "Instinct", "APUs"])
+
+
+def apple(root):
+    return by_kind(root, "APPLE", ["macmon 0.5", "0.6.1, 0.7", "0.8.0", "0.8.1 and newer"])
 
 
 def rights(root):

@@ -104,12 +104,14 @@ static void write_library(const struct gtel_doctor_case *about,
             gtel_buf_printf(&line, "%s%s", users++ > 0 ? ", " : "", gtel_sources[s]->name);
     if (library->find(about->env, path, sizeof(path)))
         gtel_buf_printf(&line, "): installed, /%s", path);
+    else if (!library->soname)
+        gtel_buf_printf(&line, "): not installed; %s", library->fix);
     else
         gtel_buf_printf(&line,
                         "): not installed; %s. If %s lies elsewhere (conda, Guix), add its folder "
                         "to /etc/ld.so.conf.d and run ldconfig: helpers do not get LD_LIBRARY_PATH",
                         library->fix, library->soname);
-    gtel_buf_printf(out, "  %-*s", INDENT - 2, "library");
+    gtel_buf_printf(out, "  %-*s", INDENT - 2, library->soname ? "library" : "program");
     gtel_doctor_wrap(out, INDENT, INDENT, gtel_buf_text(&line));
     gtel_buf_done(&line);
 }

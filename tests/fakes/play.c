@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Recorded machines with their vendor libraries, for the program and the plugins alike. A helper
- * reports the memory that it really has, so that a library can make it grow.
+ * Recorded machines with their vendor libraries and tools, for the program and the plugins alike. A
+ * helper reports the memory that it really has, so that a library can make it grow.
  */
 #include "recorded.h"
 
-#include "recording/tree.h"
+#include "harness/tree_child.h"
 
 #include <limits.h>
 #include <string.h>
@@ -63,10 +63,12 @@ static int add_own_memory(struct gtel_env *env)
 int gtel_machine_play(struct gtel_machine *machine, const struct gtel_machine_setup *setup,
                       char *problem, size_t size)
 {
+    static struct gtel_env_ops ops;
     bool is_helper = setup->epoch_ns > 0;
     int r = gtel_recorded_open(machine, setup, problem, size);
     if (r < 0)
         return r;
     gtel_env_tree_libraries(&machine->env, GTEL_PLAYED);
+    tree_child_play(&machine->env, machine->tree, &ops);
     return is_helper ? add_own_memory(&machine->env) : 0;
 }
