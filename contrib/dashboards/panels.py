@@ -157,7 +157,7 @@ HOST = Dashboard("host", "GPUs: host", "One host or a few, every GPU with all it
     ("Overview", (
         Panel("GPUs", "What they are. In stores of Prometheus' kind this needs telegraf-prometheus.conf.", "table",
               (Table("gpu_info", ("uuid", "pci_id", "driver_version", "firmware", "kernel"),
-                     ("host", "gpu", "model"), "info"),), unit="short", width=24, whole_time=True),
+                     ("host", "gpu", "instance", "model"), "info"),), unit="short", width=24, whole_time=True),
         one("Busy", "Share of time in which the GPU worked.", "lines", Query("gpu", "busy_percent")),
         one("Memory used", "", "lines", Query("gpu", "memory_used_percent")),
         one("Power", "", "lines", Query("gpu", "power_watts")),

@@ -310,7 +310,7 @@ def flux(query, variables):
     if isinstance(query, Table):
         steps = flux_source(Query(query.measurement, query.number), variables, query.columns)
         steps += [f"group(columns: {columns(query.by + ('_field',))})", "last()", f"group(columns: {columns(query.by)})",
-                  f'pivot(rowKey: {columns(query.by)}, columnKey: ["_field"], valueColumn: "_value")', "group()"]
+                  'pivot(rowKey: ["gpu"], columnKey: ["_field"], valueColumn: "_value")', "group()"]
         return "\n  |> ".join(steps)
     steps = flux_lines(query, variables)
     time = () if query.is_now else ("_time",)
