@@ -142,6 +142,12 @@ static void write_commands(const struct gtel_doctor_fixes *fixes,
     bool needs_setting = is_named(fixes, setting);
     gtel_buf_init(&rights, 256);
     put_rights(fixes, facts, &rights);
+    if (rights.n > 0 && facts->has_drop_in)
+        gtel_buf_str(out, GTEL_STR("\nThe package telegraf-gtel gives Telegraf's service "
+                                   "CAP_PERFMON, which `sudo -u\n"
+                                   "telegraf gtel doctor` does not have: /" GTEL_HOST_DROP_IN ".\n"
+                                   "gtel-processes.conf beside it says how to give "
+                                   "CAP_SYS_PTRACE.\n"));
     if (rights.n > 0 || needs_group || needs_setting)
         gtel_buf_str(out, GTEL_STR("\nHow, as root; for collectd, write collectd for telegraf:\n"));
     if (needs_setting)

@@ -22,6 +22,9 @@ enum gtel_right {
     GTEL_RIGHTS
 };
 
+/* What the package telegraf-gtel brings for Telegraf's service (contrib/packages/systemd). */
+#define GTEL_HOST_DROP_IN "usr/lib/systemd/system/telegraf.service.d/gtel.conf"
+
 struct gtel_host_facts {
     char kernel[96]; /* release; empty: not known */
     struct gtel_release release;
@@ -31,6 +34,7 @@ struct gtel_host_facts {
     enum gtel_known right[GTEL_RIGHTS];
     enum gtel_known is_render; /* member of the group render */
     bool has_render_group;
+    bool has_drop_in;  /* GTEL_HOST_DROP_IN exists */
     char paranoid[16]; /* kernel.perf_event_paranoid; empty: not known */
 };
 

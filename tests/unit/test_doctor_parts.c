@@ -161,6 +161,20 @@ static const struct {
      0,
      0},
     {"it is there", {PERFMON}, USER("5", "4000000000"), NULL, NULL, 0, 0},
+    {"a package gives it to the service",
+     {PERFMON},
+     USER("5", "0") "file " GTEL_HOST_DROP_IN "\n| [Service]\n",
+     SERVICE("CAP_PERFMON"),
+     FILES("cap_perfmon"),
+     0,
+     0},
+    {"a package gives it, and it is there",
+     {PERFMON},
+     USER("5", "4000000000") "file " GTEL_HOST_DROP_IN "\n| [Service]\n",
+     NULL,
+     NULL,
+     0,
+     0},
     {"either, a new kernel",
      {EITHER},
      USER("5", "0") RELEASE("5.8.0"),
@@ -228,6 +242,8 @@ static void check_commands(size_t i, const char *text)
     CHECK_INT(count(text, "  " SYSCTL "  echo kernel.perf_event_paranoid=2 > /etc/sysctl.d"),
               advice[i].has_sysctl);
     CHECK_INT(count(text, USERMOD), advice[i].has_usermod);
+    CHECK_INT(count(text, "/" GTEL_HOST_DROP_IN ".\ngtel-processes.conf"),
+              advice[i].service && strstr(advice[i].facts, GTEL_HOST_DROP_IN));
     CHECK_INT(count(text, "\nand\n"), advice[i].service ? parts - 1 : 0);
 }
 
