@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Source rapl: power of integrated GPUs, the two ways to it, and whose power it is not. */
 #include "harness/source_harness.h"
+#include "harness/findings.h"
 #include "harness/test.h"
 
 #include <errno.h>
@@ -48,66 +49,121 @@ static double joules(const struct machine *machine, enum gtel_metric metric, con
     return got ? got->value.f64 : -1;
 }
 
+#define NO_SENSOR "sys/devices/platform/coretemp.0: 2: : load the kernel module: modprobe coretemp"
+#define PACKAGES                                                                                   \
+    ": 34: the machine has several CPU packages, and nothing says which one the GPU is part of: "
+
 /* After two seconds; -1: no reading. */
 static const struct value_case {
     const char *label;
     const char *text;
     double gpu;
     double package;
-    double celsius; /* 0: none */
-    unsigned findings;
+    double celsius;      /* 0: none */
+    const char *says[2]; /* each finding: what, error, why, fix */
 } value_cases[] = {
-    {"perf", CARD TYPE("0") PERF_GPU PERF_PACKAGE SENSOR "end\n", 20, 80, 58, 0},
-    {"xe", CARD_OF("xe") TYPE("0") PERF_GPU PERF_PACKAGE SENSOR "end\n", 20, 80, 58, 0},
+    {"perf", CARD TYPE("0") PERF_GPU PERF_PACKAGE SENSOR "end\n", 20, 80, 58, {NULL}},
+    {"xe", CARD_OF("xe") TYPE("0") PERF_GPU PERF_PACKAGE SENSOR "end\n", 20, 80, 58, {NULL}},
     {"perf before powercap",
      CARD TYPE("0") PERF_GPU ZONES "grow " UNCORE " 1 1000000\ngrow " PACKAGE " 1 1000000\nend\n",
-     20, -1, 0, 1},
+     20,
+     -1,
+     0,
+     {NO_SENSOR}},
     {"asleep: RAPL is the CPU's",
-     CARD TYPE("0") PERF_GPU SENSOR "file " GPU "/power/runtime_status\n| suspended\nend\n", 20, -1,
-     58, 0},
-    {"a CPU that counts the package alone", CARD TYPE("0") PERF_PACKAGE SENSOR "end\n", -1, 80, 58,
-     1},
+     CARD TYPE("0") PERF_GPU SENSOR "file " GPU "/power/runtime_status\n| suspended\nend\n",
+     20,
+     -1,
+     58,
+     {NULL}},
+    {"a CPU that counts the package alone",
+     CARD TYPE("0") PERF_PACKAGE SENSOR "end\n",
+     -1,
+     80,
+     58,
+     {"perf event power/energy-gpu/: 2: this CPU does not count the energy of its GPU: "}},
     {"powercap",
      CARD ZONES SENSOR "grow " UNCORE " 5000000 3000000\ngrow " PACKAGE " 7000000 9000000\nend\n",
-     6, 18, 58, 0},
+     6,
+     18,
+     58,
+     {NULL}},
     {"powercap that wraps", /* 1000 J: at 1 s 999.5 J, at 2 s 2.5 J */
      CARD ZONES SENSOR "grow " UNCORE " 996500000 3000000\nat 2s\nfile " UNCORE
                        "\n| 2500000\nend\n",
-     6, -1, 58, 0},
+     6,
+     -1,
+     58,
+     {NULL}},
     {"powercap that restarts", /* 3 J, and what seems to be a turn of 4000 J is none */
      CARD "file sys/class/powercap/intel-rapl:0:1/name\n| uncore\n"
           "file sys/class/powercap/intel-rapl:0:1/max_energy_range_uj\n| 9000000000\n"
           "grow " UNCORE " 5000000000 3000000\nat 2s\nfile " UNCORE "\n| 6000000\nend\n",
-     3, -1, 0, 1},
-    {"powercap that reads 0 for ever", CARD ZONES SENSOR "file " UNCORE "\n| 0\nend\n", -1, -1, 58,
-     1},
+     3,
+     -1,
+     0,
+     {NO_SENSOR}},
+    {"powercap that reads 0 for ever",
+     CARD ZONES SENSOR "file " UNCORE "\n| 0\nend\n",
+     -1,
+     -1,
+     58,
+     {"perf event power/energy-gpu/: 2: this CPU does not count the energy of its GPU: "}},
     {"a zone that may be another package's",
      CARD ZONES ZONE("intel-rapl:1",
                      "package-1") "refuse sys/class/powercap/intel-rapl:1/name EIO\n"
                                   "grow " UNCORE " 5000000 3000000\ngrow " PACKAGE
                                   " 7000000 9000000\nend\n",
-     -1, -1, 0, 2},
+     -1,
+     -1,
+     0,
+     {"sys/class/powercap: 5: : ", NO_SENSOR}},
+    {"two packages' zones",
+     CARD ZONES ZONE("intel-rapl:1", "package-1") SENSOR
+     "grow " UNCORE " 5000000 3000000\ngrow " PACKAGE " 7000000 9000000\nend\n",
+     -1,
+     -1,
+     58,
+     {"sys/class/powercap" PACKAGES}},
     {"several packages",
      CARD TYPE("0,28") PERF_GPU PERF_PACKAGE ZONES ZONE("intel-rapl:1", "package-1") SENSOR
      "dir sys/devices/platform/coretemp.1\ngrow " UNCORE " 1 1000000\nend\n",
-     -1, -1, 0, 2},
+     -1,
+     -1,
+     0,
+     {"perf event power/energy-gpu/: 34: the machine has several CPU packages, and nothing says "
+      "which one the GPU is part of: ",
+      "sys/devices/platform/coretemp.0: 34: the machine has several CPU packages, and nothing says "
+      "which one the GPU is part of: "}},
     {"another unit",
-     CARD TYPE("0") PERF_GPU SENSOR "file " PMU "/events/energy-gpu.unit\n| Ws\nend\n", -1, -1, 58,
-     1},
-    {"nothing at all", CARD "end\n", -1, -1, 0, 2},
+     CARD TYPE("0") PERF_GPU SENSOR "file " PMU "/events/energy-gpu.unit\n| Ws\nend\n",
+     -1,
+     -1,
+     58,
+     {"perf event power/energy-gpu/: 95: : "}},
+    {"nothing at all",
+     CARD "end\n",
+     -1,
+     -1,
+     0,
+     {"perf event power/energy-gpu/, sys/class/powercap: 2: no kernel module reads the CPU's "
+      "energy counters: load the kernel modules: modprobe -a rapl intel_rapl_msr",
+      NO_SENSOR}},
     {"a discrete card where integrated graphics belong",
      CARD "file " GPU "/hwmon/hwmon1/name\n| i915\n" TYPE("0") PERF_GPU PERF_PACKAGE SENSOR "end\n",
-     -1, -1, 0, 0},
-    {"a discrete card", DISCRETE TYPE("0") PERF_GPU PERF_PACKAGE SENSOR "end\n", -1, -1, 0, 0},
+     -1,
+     -1,
+     0,
+     {NULL}},
+    {"a discrete card", DISCRETE TYPE("0") PERF_GPU PERF_PACKAGE SENSOR "end\n", -1, -1, 0, {NULL}},
 };
 
-static unsigned findings(struct machine *machine)
+static void diagnose(struct machine *machine, const char *const *says, size_t max)
 {
     struct gtel_findings list = {0};
     machine->source->diagnose(machine->state, &machine->registry, &list);
-    unsigned n = (unsigned)list.n;
+    check_findings(&list, says, max);
     gtel_findings_done(&list);
-    return n;
 }
 
 static void check_values(const struct value_case *c)
@@ -127,7 +183,7 @@ static void check_values(const struct value_case *c)
     const struct gtel_reading *got =
         machine_find(&machine, NULL, GTEL_M_TEMPERATURE, "package", NULL);
     CHECK_NEAR(got ? got->value.f64 : 0, c->celsius, 1e-9);
-    CHECK_INT(findings(&machine), c->findings);
+    diagnose(&machine, c->says, GTEL_ARRAY_LEN(c->says));
     CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 0);
     machine_done(&machine);
 }
@@ -186,7 +242,7 @@ static void test_refused(void)
         CHECK_INT(list.finding[1].fix.n, 0); /* the event asks for less */
         CHECK_INT(list.finding[1].measurement, GTEL_MEASUREMENT_GPU_POWER_DOMAIN);
     }
-    CHECK_INT(findings(&machine), 0);
+    diagnose(&machine, NULL, 0);
     gtel_findings_done(&list);
     machine_done(&machine);
 }
