@@ -3,6 +3,7 @@
  * Source amdgpu: each value may be missing alone, for every reason that the driver has; values that
  * are known to be wrong; the link of the slot; and what an idle card or one that woke is left with.
  */
+#include "harness/findings.h"
 #include "harness/source_harness.h"
 #include "harness/test.h"
 
@@ -198,6 +199,63 @@ static void test_lives(void)
     }
 }
 
+#define NO_VIDEO                                                                                   \
+    "vcn_busy_percent: 0: this kernel does not show the use of this chip's video engine; Linux "   \
+    "6.12 "                                                                                        \
+    "does for most since RDNA 2: "
+
+/* Which files are missing or wrong, and why. */
+static const struct {
+    const char *label;
+    const char *text;
+    const char *says[8];
+} said[] = {
+    {"nothing but a card",
+     CARD("67DF") POWER("active") "end\n",
+     {"hwmon: 0: the driver shows no sensors: a virtual function has none, nor has a driver that "
+      "was loaded with amdgpu.dpm=0: ",
+      "hwmon/power1_average: 0: this driver shows no power of this chip: ",
+      "gpu_busy_percent: 0: this driver does not show how busy this chip is: ",
+      "mem_info_vram_used: 0: this driver does not show the memory in use: ", NO_VIDEO,
+      "hwmon/fan1_input: 0: an APU or a card without a fan of its own: "}},
+    {"everything", ALL "end\n", {NULL}},
+    {"refused, garbage and empty",
+     ALL "error " DEVICE "/gpu_busy_percent EPERM\nfile " DEVICE "/mem_busy_percent\n| x\n"
+         "file " DEVICE "/hwmon/hwmon2/fan1_input\nerror " DEVICE
+         "/hwmon/hwmon2/in0_input EINVAL\nend\n",
+     {"mem_busy_percent: 0: its text is not what the kernel's documents say: ",
+      "gpu_busy_percent: 1: the driver does not wake the card for it, or resets the card: ",
+      "in0_input: 22: this chip or its firmware does not report it: ",
+      "fan1_input: 0: the file is empty: the driver cannot read the value: "}},
+    {"left alone",
+     CARD("67DF") SLEEPS("active") VRAM("1000") SENSORS TEXT("gpu_busy_percent", "0") "end\n",
+     {"power/autosuspend_delay_ms: 0: idle, or just woken: little is read for a while, so that the "
+      "GPU can fall asleep: "}},
+    {"asleep",
+     CARD("67DF") SLEEPS("suspended") VRAM("1000") SENSORS "end\n",
+     {"power/runtime_status: 0: suspended: nothing is read, so that the GPU stays asleep: "}},
+};
+
+static void test_said(void)
+{
+    for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
+        struct gtel_findings findings = {0};
+        struct machine machine;
+        test_label = said[i].label;
+        if (!CHECK(machine_init(&machine, said[i].text, "amdgpu")))
+            return;
+        for (int t = 0; t < 8; t++) {
+            CHECK_INT(machine_gather(&machine), 0);
+            machine_step(&machine, 1000);
+        }
+        machine.source->diagnose(machine.state, &machine.registry, &findings);
+        check_findings(&findings, said[i].says, 8);
+        gtel_findings_done(&findings);
+        machine_done(&machine);
+    }
+    test_label = "";
+}
+
 int main(void)
 {
     static const char *const refusals[] = {"EPERM", "EBUSY", "EINVAL", "EOPNOTSUPP", "ENODATA"};
@@ -210,5 +268,6 @@ int main(void)
     test_alone("gone " DEVICE "/%s\n", true);
     test_values();
     test_lives();
+    test_said();
     return test_result();
 }

@@ -591,12 +591,37 @@ static void test_refused(void)
     end();
 }
 
+/* A library that is closed has forgotten its machine, though something else keeps it loaded. */
+static void test_given_back(void)
+{
+    static const char *const names[] = {"libze_loader.so.1", NULL};
+    void *kept = NULL;
+    if (!CHECK(gtel_env_real_lib_open(TEST_PLAYED "/libze_loader.so.1", &kept) == 0))
+        return;
+    for (int i = 0; i < 2; i++) {
+        struct gtel_tree *tree = NULL;
+        struct gtel_env env;
+        char error[200];
+        void *library = NULL;
+        CHECK_INT(gtel_tree_parse(GTEL_STR("library libze_loader.so.1\nend\n"), &tree, error,
+                                  sizeof(error)),
+                  0);
+        CHECK_INT(gtel_env_tree_init(tree, true, 0, &env), 0);
+        gtel_env_tree_libraries(&env, TEST_PLAYED);
+        if (CHECK(env.ops->lib_open(env.arg, names, &library) == 0))
+            env.ops->lib_close(env.arg, library);
+        gtel_env_tree_done(&env);
+        gtel_tree_free(tree);
+    }
+    gtel_env_real_lib_close(kept);
+}
+
 int main(void)
 {
-    static void (*const tests[])(void) = {test_generations, test_start,  test_counts,  test_outputs,
-                                          test_bits,        test_values, test_devices, test_ras,
-                                          test_processes,   test_lost,   test_metrics, test_faults,
-                                          test_refused};
+    static void (*const tests[])(void) = {
+        test_generations, test_start,   test_counts,  test_outputs,   test_bits,
+        test_values,      test_devices, test_ras,     test_processes, test_lost,
+        test_metrics,     test_faults,  test_refused, test_given_back};
     for (size_t i = 0; i < GTEL_ARRAY_LEN(tests); i++) {
         tests[i]();
         test_label = "";
