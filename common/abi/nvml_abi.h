@@ -442,121 +442,66 @@ struct gtel_nvml_gpm_get {
 };
 
 /*
- * Shapes: parameters that many calls share. PARAMS is the parameter list, ARGS the same names as
- * arguments behind another one. Every call returns a result code.
+ * Shapes: parameters that many calls share. Every call returns a result code.
  */
+#define GTEL_NVML_PARAMS_GET(type) (struct gtel_nvml_device * device, type * ret)
 #define GTEL_NVML_PARAMS_plain (void)
-#define GTEL_NVML_ARGS_plain
 #define GTEL_NVML_PARAMS_system_text (char *ret, unsigned size)
-#define GTEL_NVML_ARGS_system_text , ret, size
 #define GTEL_NVML_PARAMS_count (unsigned *ret)
-#define GTEL_NVML_ARGS_count , ret
 #define GTEL_NVML_PARAMS_by_index (unsigned index, struct gtel_nvml_device **ret)
-#define GTEL_NVML_ARGS_by_index , index, ret
 #define GTEL_NVML_PARAMS_by_place                                                                  \
     (struct gtel_nvml_device * device, unsigned place, struct gtel_nvml_device **ret)
-#define GTEL_NVML_ARGS_by_place , device, place, ret
 #define GTEL_NVML_PARAMS_by_text (const char *text, struct gtel_nvml_device **ret)
-#define GTEL_NVML_ARGS_by_text , text, ret
 #define GTEL_NVML_PARAMS_text (struct gtel_nvml_device * device, char *ret, unsigned size)
-#define GTEL_NVML_ARGS_text , device, ret, size
-#define GTEL_NVML_PARAMS_u32 (struct gtel_nvml_device * device, unsigned *ret)
-#define GTEL_NVML_ARGS_u32 , device, ret
-#define GTEL_NVML_PARAMS_u64 (struct gtel_nvml_device * device, uint64_t * ret)
-#define GTEL_NVML_ARGS_u64 , device, ret
+#define GTEL_NVML_PARAMS_u32 GTEL_NVML_PARAMS_GET(unsigned)
+#define GTEL_NVML_PARAMS_u64 GTEL_NVML_PARAMS_GET(uint64_t)
 #define GTEL_NVML_PARAMS_u32_of (struct gtel_nvml_device * device, unsigned of, unsigned *ret)
-#define GTEL_NVML_ARGS_u32_of , device, of, ret
 #define GTEL_NVML_PARAMS_u32_pair (struct gtel_nvml_device * device, unsigned *ret, unsigned *ret_2)
-#define GTEL_NVML_ARGS_u32_pair , device, ret, ret_2
 #define GTEL_NVML_PARAMS_u64_of2                                                                   \
     (struct gtel_nvml_device * device, unsigned of, unsigned of_2, uint64_t *ret)
-#define GTEL_NVML_ARGS_u64_of2 , device, of, of_2, ret
 #define GTEL_NVML_PARAMS_u64_of3                                                                   \
     (struct gtel_nvml_device * device, unsigned of, unsigned of_2, unsigned of_3, uint64_t *ret)
-#define GTEL_NVML_ARGS_u64_of3 , device, of, of_2, of_3, ret
 #define GTEL_NVML_PARAMS_u32_three                                                                 \
     (struct gtel_nvml_device * device, unsigned *ret, unsigned *ret_2, unsigned *ret_3)
-#define GTEL_NVML_ARGS_u32_three , device, ret, ret_2, ret_3
 #define GTEL_NVML_PARAMS_i32_pair (struct gtel_nvml_device * device, int *ret, int *ret_2)
-#define GTEL_NVML_ARGS_i32_pair , device, ret, ret_2
 #define GTEL_NVML_PARAMS_system_i32 (int *ret)
-#define GTEL_NVML_ARGS_system_i32 , ret
 #define GTEL_NVML_PARAMS_text_80 (struct gtel_nvml_device * device, char *ret)
-#define GTEL_NVML_ARGS_text_80 , device, ret
-#define GTEL_NVML_PARAMS_fabric (struct gtel_nvml_device * device, struct gtel_nvml_fabric * ret)
-#define GTEL_NVML_ARGS_fabric , device, ret
+#define GTEL_NVML_PARAMS_fabric GTEL_NVML_PARAMS_GET(struct gtel_nvml_fabric)
 #define GTEL_NVML_PARAMS_confidential (struct gtel_nvml_confidential * ret)
-#define GTEL_NVML_ARGS_confidential , ret
-#define GTEL_NVML_PARAMS_licences                                                                  \
-    (struct gtel_nvml_device * device, struct gtel_nvml_licences * ret)
-#define GTEL_NVML_ARGS_licences , device, ret
+#define GTEL_NVML_PARAMS_licences GTEL_NVML_PARAMS_GET(struct gtel_nvml_licences)
 #define GTEL_NVML_PARAMS_vgpus (struct gtel_nvml_device * device, unsigned *n, unsigned *ret)
-#define GTEL_NVML_ARGS_vgpus , device, n, ret
-#define GTEL_NVML_PARAMS_sram (struct gtel_nvml_device * device, struct gtel_nvml_sram_status * ret)
-#define GTEL_NVML_ARGS_sram , device, ret
-#define GTEL_NVML_PARAMS_histogram                                                                 \
-    (struct gtel_nvml_device * device, struct gtel_nvml_remap_histogram * ret)
-#define GTEL_NVML_ARGS_histogram , device, ret
-#define GTEL_NVML_PARAMS_repair                                                                    \
-    (struct gtel_nvml_device * device, struct gtel_nvml_repair_status * ret)
-#define GTEL_NVML_ARGS_repair , device, ret
-#define GTEL_NVML_PARAMS_capture                                                                   \
-    (struct gtel_nvml_device * device, struct gtel_nvml_capture_stats * ret)
-#define GTEL_NVML_ARGS_capture , device, ret
-#define GTEL_NVML_PARAMS_pci (struct gtel_nvml_device * device, struct gtel_nvml_pci * ret)
-#define GTEL_NVML_ARGS_pci , device, ret
-#define GTEL_NVML_PARAMS_utilization                                                               \
-    (struct gtel_nvml_device * device, struct gtel_nvml_utilization * ret)
-#define GTEL_NVML_ARGS_utilization , device, ret
-#define GTEL_NVML_PARAMS_memory (struct gtel_nvml_device * device, struct gtel_nvml_memory * ret)
-#define GTEL_NVML_ARGS_memory , device, ret
-#define GTEL_NVML_PARAMS_memory_v2                                                                 \
-    (struct gtel_nvml_device * device, struct gtel_nvml_memory_v2 * ret)
-#define GTEL_NVML_ARGS_memory_v2 , device, ret
-#define GTEL_NVML_PARAMS_temperature                                                               \
-    (struct gtel_nvml_device * device, struct gtel_nvml_temperature * ret)
-#define GTEL_NVML_ARGS_temperature , device, ret
-#define GTEL_NVML_PARAMS_margin (struct gtel_nvml_device * device, struct gtel_nvml_margin * ret)
-#define GTEL_NVML_ARGS_margin , device, ret
-#define GTEL_NVML_PARAMS_fan_speed                                                                 \
-    (struct gtel_nvml_device * device, struct gtel_nvml_fan_speed * ret)
-#define GTEL_NVML_ARGS_fan_speed , device, ret
+#define GTEL_NVML_PARAMS_sram GTEL_NVML_PARAMS_GET(struct gtel_nvml_sram_status)
+#define GTEL_NVML_PARAMS_histogram GTEL_NVML_PARAMS_GET(struct gtel_nvml_remap_histogram)
+#define GTEL_NVML_PARAMS_repair GTEL_NVML_PARAMS_GET(struct gtel_nvml_repair_status)
+#define GTEL_NVML_PARAMS_capture GTEL_NVML_PARAMS_GET(struct gtel_nvml_capture_stats)
+#define GTEL_NVML_PARAMS_pci GTEL_NVML_PARAMS_GET(struct gtel_nvml_pci)
+#define GTEL_NVML_PARAMS_utilization GTEL_NVML_PARAMS_GET(struct gtel_nvml_utilization)
+#define GTEL_NVML_PARAMS_memory GTEL_NVML_PARAMS_GET(struct gtel_nvml_memory)
+#define GTEL_NVML_PARAMS_memory_v2 GTEL_NVML_PARAMS_GET(struct gtel_nvml_memory_v2)
+#define GTEL_NVML_PARAMS_temperature GTEL_NVML_PARAMS_GET(struct gtel_nvml_temperature)
+#define GTEL_NVML_PARAMS_margin GTEL_NVML_PARAMS_GET(struct gtel_nvml_margin)
+#define GTEL_NVML_PARAMS_fan_speed GTEL_NVML_PARAMS_GET(struct gtel_nvml_fan_speed)
 #define GTEL_NVML_PARAMS_violation                                                                 \
     (struct gtel_nvml_device * device, unsigned of, struct gtel_nvml_violation *ret)
-#define GTEL_NVML_ARGS_violation , device, of, ret
 #define GTEL_NVML_PARAMS_fields                                                                    \
     (struct gtel_nvml_device * device, int n, struct gtel_nvml_field *ret)
-#define GTEL_NVML_ARGS_fields , device, n, ret
 /* nvmlProcessInfo_t has had three forms under the same names: bytes */
 #define GTEL_NVML_PARAMS_processes (struct gtel_nvml_device * device, unsigned *n, void *ret)
-#define GTEL_NVML_ARGS_processes , device, n, ret
-#define GTEL_NVML_PARAMS_shares (struct gtel_nvml_device * device, struct gtel_nvml_shares * ret)
-#define GTEL_NVML_ARGS_shares , device, ret
+#define GTEL_NVML_PARAMS_shares GTEL_NVML_PARAMS_GET(struct gtel_nvml_shares)
 #define GTEL_NVML_PARAMS_event_create (struct gtel_nvml_event_set * *ret)
-#define GTEL_NVML_ARGS_event_create , ret
 #define GTEL_NVML_PARAMS_event_free (struct gtel_nvml_event_set * set)
-#define GTEL_NVML_ARGS_event_free , set
 #define GTEL_NVML_PARAMS_event_register                                                            \
     (struct gtel_nvml_device * device, uint64_t types, struct gtel_nvml_event_set * set)
-#define GTEL_NVML_ARGS_event_register , device, types, set
 #define GTEL_NVML_PARAMS_event_wait                                                                \
     (struct gtel_nvml_event_set * set, struct gtel_nvml_event * ret, unsigned timeout_ms)
-#define GTEL_NVML_ARGS_event_wait , set, ret, timeout_ms
-#define GTEL_NVML_PARAMS_gpm_support                                                               \
-    (struct gtel_nvml_device * device, struct gtel_nvml_gpm_support * ret)
-#define GTEL_NVML_ARGS_gpm_support , device, ret
+#define GTEL_NVML_PARAMS_gpm_support GTEL_NVML_PARAMS_GET(struct gtel_nvml_gpm_support)
 #define GTEL_NVML_PARAMS_gpm_alloc (struct gtel_nvml_gpm_sample * *ret)
-#define GTEL_NVML_ARGS_gpm_alloc , ret
 #define GTEL_NVML_PARAMS_gpm_free (struct gtel_nvml_gpm_sample * sample)
-#define GTEL_NVML_ARGS_gpm_free , sample
 #define GTEL_NVML_PARAMS_gpm_sample                                                                \
     (struct gtel_nvml_device * device, struct gtel_nvml_gpm_sample * sample)
-#define GTEL_NVML_ARGS_gpm_sample , device, sample
 #define GTEL_NVML_PARAMS_gpm_sample_of                                                             \
     (struct gtel_nvml_device * device, unsigned of, struct gtel_nvml_gpm_sample *sample)
-#define GTEL_NVML_ARGS_gpm_sample_of , device, of, sample
 #define GTEL_NVML_PARAMS_gpm_get (struct gtel_nvml_gpm_get * ret)
-#define GTEL_NVML_ARGS_gpm_get , ret
 
 /* The calls as a table of typed pointers; a call that the library lacks is NULL. */
 struct gtel_nvml_calls {

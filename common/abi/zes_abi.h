@@ -595,32 +595,22 @@ struct gtel_zes_fan_properties {
 };
 
 /*
- * Shapes: parameters that many calls share; of `get` and `get_list`, what they write. PARAMS is the
- * parameter list, ARGS the same names as arguments behind another one. Every call returns a result
- * code. handle is of a device or of a part of one.
+ * Shapes: parameters that many calls share; of `get` and `get_list`, what they write. Every call
+ * returns a result code. handle is of a device or of a part of one.
  */
 #define GTEL_ZES_PARAMS_init(type) (uint32_t flags)
-#define GTEL_ZES_ARGS_init , flags
 #define GTEL_ZES_PARAMS_drivers(type) (uint32_t * count, type ret)
-#define GTEL_ZES_ARGS_drivers , count, ret
 #define GTEL_ZES_PARAMS_list(type) (void *handle, uint32_t *count, type ret)
-#define GTEL_ZES_ARGS_list , handle, count, ret
 #define GTEL_ZES_PARAMS_get(type) (void *handle, type ret)
-#define GTEL_ZES_ARGS_get , handle, ret
 #define GTEL_ZES_PARAMS_get_list(type) (void *handle, uint32_t *count, type ret)
-#define GTEL_ZES_ARGS_get_list , handle, count, ret
 #define GTEL_ZES_PARAMS_limits(type)                                                               \
     (void *handle, type ret, struct gtel_zes_limit_burst *burst, struct gtel_zes_limit_peak *peak)
-#define GTEL_ZES_ARGS_limits , handle, ret, burst, peak
 #define GTEL_ZES_PARAMS_ras(type) (void *handle, uint8_t clear, type ret)
-#define GTEL_ZES_ARGS_ras , handle, clear, ret
 #define GTEL_ZES_PARAMS_fan(type) (void *handle, uint32_t units, type ret)
-#define GTEL_ZES_ARGS_fan , handle, units, ret
 
 #define GTEL_ZES_PARAMS_by_uuid(type)                                                              \
     (void *driver, struct gtel_zes_uuid uuid, type ret, uint8_t *on_subdevice,                     \
      uint32_t *subdevice_id)
-#define GTEL_ZES_ARGS_by_uuid , driver, uuid, ret, on_subdevice, subdevice_id
 
 /* The calls as a table of typed pointers; a call that the loader lacks is NULL. */
 struct gtel_zes_calls {

@@ -116,34 +116,23 @@ struct gtel_zet_value {
  * of the same name there; handle is of whatever the call is about.
  */
 #define GTEL_ZET_PARAMS_init(type) GTEL_ZES_PARAMS_init(type)
-#define GTEL_ZET_ARGS_init GTEL_ZES_ARGS_init
 #define GTEL_ZET_PARAMS_drivers(type) GTEL_ZES_PARAMS_drivers(type)
-#define GTEL_ZET_ARGS_drivers GTEL_ZES_ARGS_drivers
 #define GTEL_ZET_PARAMS_list(type) GTEL_ZES_PARAMS_list(type)
-#define GTEL_ZET_ARGS_list GTEL_ZES_ARGS_list
 #define GTEL_ZET_PARAMS_get(type) GTEL_ZES_PARAMS_get(type)
-#define GTEL_ZET_ARGS_get GTEL_ZES_ARGS_get
 #define GTEL_ZET_PARAMS_one(type) (void *handle)
-#define GTEL_ZET_ARGS_one , handle
 #define GTEL_ZET_PARAMS_context(type)                                                              \
     (void *handle, const struct gtel_ze_context_desc *desc, type ret)
-#define GTEL_ZET_ARGS_context , handle, desc, ret
 #define GTEL_ZET_PARAMS_activate(type) (void *context, void *handle, uint32_t count, type group)
-#define GTEL_ZET_ARGS_activate , context, handle, count, group
 #define GTEL_ZET_PARAMS_open(type)                                                                 \
     (void *context, void *handle, void *group, struct gtel_zet_streamer_desc *desc, void *event,   \
      type ret)
-#define GTEL_ZET_ARGS_open , context, handle, group, desc, event, ret
 #define GTEL_ZET_PARAMS_read(type) (void *handle, uint32_t max_reports, size_t *size, type ret)
-#define GTEL_ZET_ARGS_read , handle, max_reports, size, ret
 #define GTEL_ZET_PARAMS_calculate(type)                                                            \
     (void *handle, uint32_t kind, size_t size, const uint8_t *raw, uint32_t *count, type ret)
-#define GTEL_ZET_ARGS_calculate , handle, kind, size, raw, count, ret
 /* sets: a tile each; counts: how many of all values are each one's */
 #define GTEL_ZET_PARAMS_calculate_sets(type)                                                       \
     (void *handle, uint32_t kind, size_t size, const uint8_t *raw, uint32_t *sets,                 \
      uint32_t *count, uint32_t *counts, type ret)
-#define GTEL_ZET_ARGS_calculate_sets , handle, kind, size, raw, sets, count, counts, ret
 
 /* The calls as a table of typed pointers; a call that the loader lacks is NULL. */
 struct gtel_zet_calls {

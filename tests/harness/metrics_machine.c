@@ -2,6 +2,7 @@
 /* The source of Level Zero's metrics on recorded machines, with a spy before the played library. */
 #include "harness/metrics_machine.h"
 
+#include "harness/call_args.h"
 #include "harness/test.h"
 
 #include <stdio.h>

@@ -2,6 +2,7 @@
 /* The NVML source on a recorded machine. */
 #include "harness/nvml_machine.h"
 
+#include "harness/call_args.h"
 #include "harness/test.h"
 
 struct nvml_spy spy;

@@ -2,6 +2,7 @@
 /* The Sysman source on recorded machines, with a spy between it and the played Level Zero. */
 #include "harness/sysman_machine.h"
 
+#include "harness/call_args.h"
 #include "harness/test.h"
 
 #include <string.h>

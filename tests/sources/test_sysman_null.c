@@ -9,6 +9,7 @@
  * is unknown.
  */
 #include "abi/zes_abi.h"
+#include "harness/call_args.h"
 #include "harness/vendor_library.h"
 #include "harness/test.h"
 

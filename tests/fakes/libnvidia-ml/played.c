@@ -43,6 +43,7 @@
 #include "abi/nvml_abi.h"
 #include "fakes/libnvidia-ml/played_keys.h"
 #include "fakes/player.h"
+#include "harness/call_args.h"
 #include "parse/pci.h"
 
 #include <stdio.h>

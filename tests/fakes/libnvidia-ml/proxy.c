@@ -12,6 +12,7 @@
  */
 #include "abi/nvml_abi.h"
 #include "base/compiler.h"
+#include "harness/call_args.h"
 
 #include <dlfcn.h>
 #include <inttypes.h>

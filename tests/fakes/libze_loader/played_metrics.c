@@ -4,6 +4,7 @@
 
 #include "abi/zet_abi.h"
 #include "fakes/player.h"
+#include "harness/call_args.h"
 
 #include <stdio.h>
 #include <string.h>

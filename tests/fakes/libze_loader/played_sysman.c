@@ -4,6 +4,7 @@
 
 #include "abi/zes_abi.h"
 #include "fakes/player.h"
+#include "harness/call_args.h"
 
 #include <math.h>
 #include <stdio.h>
