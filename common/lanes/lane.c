@@ -260,7 +260,8 @@ static bool has_work(const struct gtel_lane *lane)
     for (size_t i = 0; gtel_sources[i]; i++) {
         const struct gtel_source *source = gtel_sources[i];
         if (strcmp(source->lane, lane->setup.name) == 0 &&
-            gtel_group_is_chosen(lane->setup.options, source) && source->present(lane->setup.env))
+            gtel_group_is_chosen(lane->setup.options, source) &&
+            gtel_source_present(source, lane->setup.env))
             return true;
     }
     return false;

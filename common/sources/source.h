@@ -54,9 +54,10 @@ struct gtel_source {
     /*
      * Whether this machine may have something for the source: a few cheap look-ups that wake
      * nothing and load nothing. Runs in the front end; a lane without any such source is not
-     * started.
+     * started. NULL: where it has a card of one of these DRM drivers (NULL at the end).
      */
     bool (*present)(const struct gtel_env *env);
+    const char *const *drivers;
     /* 0, or -ENOENT when this machine has nothing for the source. env outlives the state. */
     int (*open)(void *state, const struct gtel_env *env, const struct gtel_options *options);
     /*
@@ -93,6 +94,7 @@ extern const struct gtel_source *const gtel_sources[];
 
 enum { GTEL_SOURCES_MAX = 32 };
 
+bool gtel_source_present(const struct gtel_source *source, const struct gtel_env *env);
 /* Position of the source of that name in gtel_sources, or -1. */
 int gtel_source_find(struct gtel_str name);
 

@@ -2,6 +2,8 @@
 /* The ordered table of all sources. */
 #include "sources/source.h"
 
+#include "sources/drm/cards.h"
+
 extern const struct gtel_source gtel_source_amd_tool;
 extern const struct gtel_source gtel_source_amdgpu;
 extern const struct gtel_source gtel_source_amdgpu_health;
@@ -69,4 +71,9 @@ int gtel_source_find(struct gtel_str name)
         if (gtel_str_eq(name, gtel_str_of(gtel_sources[i]->name)))
             return i;
     return -1;
+}
+
+bool gtel_source_present(const struct gtel_source *source, const struct gtel_env *env)
+{
+    return source->present ? source->present(env) : gtel_cards_any(env, source->drivers);
 }

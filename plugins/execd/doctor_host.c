@@ -17,10 +17,10 @@ enum use { IN_USE, SWITCHED_OFF, NOT_ASKED_FOR, USES, NOTHING_HERE };
 static enum use use_of(const struct gtel_doctor_case *about, const struct gtel_source *source)
 {
     if (!gtel_group_is_opted_in(about->options, source))
-        return source->present(about->env) ? NOT_ASKED_FOR : NOTHING_HERE;
+        return gtel_source_present(source, about->env) ? NOT_ASKED_FOR : NOTHING_HERE;
     if (!gtel_group_is_chosen(about->options, source))
         return SWITCHED_OFF;
-    return source->present(about->env) ? IN_USE : NOTHING_HERE;
+    return gtel_source_present(source, about->env) ? IN_USE : NOTHING_HERE;
 }
 
 static void name_source(struct gtel_buf *names, const struct gtel_source *source, enum use use)

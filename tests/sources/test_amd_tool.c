@@ -382,7 +382,8 @@ static void test_present(void)
         test_label = cases[i].label;
         if (!begin(&play, cases[i].text, "amd-smi"))
             return;
-        CHECK(play.machine.source->present(&play.machine.fault->env) == cases[i].is_present);
+        CHECK(gtel_source_present(play.machine.source, &play.machine.fault->env) ==
+              cases[i].is_present);
         if (!cases[i].is_present)
             CHECK_INT(machine_gather(&play.machine), -ENOENT);
         CHECK_INT(starts, 0);

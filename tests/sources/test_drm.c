@@ -121,7 +121,7 @@ static void check(const struct drm_case *c)
     if (CHECK(machine_init(&machine, c->text, "drm"))) {
         CHECK_INT(machine_gather(&machine), 0);
         CHECK_INT(machine.registry.n, c->devices);
-        CHECK(machine.source->present(&machine.fault->env) == (c->devices > 0));
+        CHECK(gtel_source_present(machine.source, &machine.fault->env) == (c->devices > 0));
         for (size_t i = 0; i < WANT_MAX && c->want[i].metric != GTEL_M_NONE; i++) {
             const struct gtel_reading *got =
                 machine_find(&machine, NULL, c->want[i].metric, c->want[i].dim, NULL);

@@ -102,7 +102,7 @@ static void test_repair(void)
     struct machine machine;
     if (!CHECK(machine_init(&machine, text, "drm_health")))
         return;
-    CHECK(machine.source->present(&machine.fault->env));
+    CHECK(gtel_source_present(machine.source, &machine.fault->env));
     CHECK(machine.source->is_indirect); /* so that `up` is 0 */
     CHECK_INT(machine_gather(&machine), 0);
     struct gtel_device *device = gtel_registry_find(&machine.registry, GTEL_STR("0000:07:00.0"));
@@ -158,7 +158,7 @@ static void test_amd(void)
     struct machine machine;
     if (!CHECK(machine_init(&machine, text, "amdgpu_health")))
         return;
-    CHECK(machine.source->present(&machine.fault->env));
+    CHECK(gtel_source_present(machine.source, &machine.fault->env));
     CHECK_INT(machine_gather(&machine), 0);
     CHECK_INT(value(&machine, GTEL_M_ERROR_COUNT, "corrected"), 3);
     CHECK_INT(value(&machine, GTEL_M_ERROR_COUNT, "nonfatal"), 2);

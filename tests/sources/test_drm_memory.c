@@ -473,7 +473,7 @@ static void test_absent(void)
     static const char text[] = HEAD("amdgpu") "end\n";
     struct machine machine;
     if (CHECK(machine_init(&machine, text, "drm_memory"))) {
-        CHECK(!machine.source->present(&machine.fault->env));
+        CHECK(!gtel_source_present(machine.source, &machine.fault->env));
         CHECK_INT(machine_gather(&machine), 0);
         CHECK_INT(machine.batch.n, 0);
     }

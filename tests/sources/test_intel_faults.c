@@ -482,7 +482,7 @@ static void test_absent(void)
     for (size_t i = 0; i < 2; i++) {
         struct machine machine;
         if (CHECK(machine_init(&machine, texts[i], "xe"))) {
-            CHECK(!machine.source->present(&machine.fault->env));
+            CHECK(!gtel_source_present(machine.source, &machine.fault->env));
             CHECK_INT(machine_gather(&machine), 0);
             CHECK_INT(machine.batch.n, 0);
         }

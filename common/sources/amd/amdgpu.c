@@ -212,11 +212,6 @@ static void close_gpu(const struct gtel_env *env, void *own)
 
 static const char *const drivers[] = {"amdgpu", NULL};
 
-static bool present(const struct gtel_env *env)
-{
-    return gtel_cards_any(env, drivers);
-}
-
 static const struct gtel_card_work work = {
     .drivers = drivers,
     .own_size = sizeof(struct gtel_amd_gpu),
@@ -248,7 +243,7 @@ const struct gtel_source gtel_source_amdgpu = {
     .seen = "not tried on hardware",
     .origins = origins,
     .state_size = sizeof(struct gtel_attr_source),
-    .present = present,
+    .drivers = drivers,
     .open = open_amdgpu,
     .discover = gtel_card_source_discover,
     .sample = gtel_card_source_sample,

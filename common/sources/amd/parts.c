@@ -60,11 +60,6 @@ struct parts_card {
     struct gtel_fs_file power[GTEL_ARRAY_LEN(powers)];
 };
 
-static bool present(const struct gtel_env *env)
-{
-    return gtel_cards_any(env, drivers);
-}
-
 static void close_files(const struct gtel_env *env, void *p)
 {
     struct parts_card *own = p;
@@ -419,7 +414,7 @@ const struct gtel_source gtel_source_amdgpu_parts = {
     .seen = "not tried on hardware",
     .origins = origins,
     .state_size = sizeof(struct gtel_card_source),
-    .present = present,
+    .drivers = drivers,
     .open = open_parts,
     .discover = discover,
     .sample = gtel_card_source_sample,

@@ -51,11 +51,6 @@ struct amd_ras {
     char text[TEXT_MAX];
 };
 
-static bool present(const struct gtel_env *env)
-{
-    return gtel_cards_any(env, drivers);
-}
-
 static void close_files(const struct gtel_env *env, void *own)
 {
     for (size_t i = 0; i < PARTS; i++)
@@ -252,7 +247,7 @@ const struct gtel_source gtel_source_amdgpu_ras = {
     .origins = origins,
     .state_size = sizeof(struct amd_ras),
     .is_indirect = true,
-    .present = present,
+    .drivers = drivers,
     .open = open_ras,
     .discover = gtel_card_source_discover,
     .sample = gtel_card_source_sample,

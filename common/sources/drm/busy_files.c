@@ -248,11 +248,6 @@ static int read_clients(struct busy_files *state, struct busy_card *busy, struct
     return r;
 }
 
-static bool present(const struct gtel_env *env)
-{
-    return gtel_cards_any(env, drivers);
-}
-
 static int search_again(void *p, void *own)
 {
     (void)p;
@@ -323,7 +318,7 @@ const struct gtel_source gtel_source_busy_files = {
     .seen = "not tried on hardware",
     .origins = origins,
     .state_size = sizeof(struct busy_files),
-    .present = present,
+    .drivers = drivers,
     .open = open_source,
     .discover = gtel_card_source_discover,
     .sample = gtel_card_source_sample,

@@ -98,11 +98,6 @@ static bool present(const struct gtel_env *env)
            env->ops->dir_list(env->arg, xe_path, stop_at_device, NULL) == 1;
 }
 
-static bool present_amd(const struct gtel_env *env)
-{
-    return gtel_cards_any(env, amd_drivers);
-}
-
 static void close_files(const struct gtel_env *env, void *own)
 {
     struct health_card *card = own;
@@ -513,7 +508,7 @@ const struct gtel_source gtel_source_amdgpu_health = {
     .origins = origins,
     .state_size = sizeof(struct drm_health),
     .is_indirect = true,
-    .present = present_amd,
+    .drivers = amd_drivers,
     .open = open_amd,
     .discover = discover,
     .sample = sample,

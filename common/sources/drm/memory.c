@@ -45,11 +45,6 @@ struct memory_card {
     bool has_searched; /* for these files, since the last discovery */
 };
 
-static bool present(const struct gtel_env *env)
-{
-    return gtel_cards_any(env, drivers);
-}
-
 static void close_files(const struct gtel_env *env, void *own)
 {
     struct memory_card *card = own;
@@ -355,7 +350,7 @@ const struct gtel_source gtel_source_drm_memory = {
     .seen = "not tried on hardware",
     .origins = origins,
     .state_size = sizeof(struct gtel_card_source),
-    .present = present,
+    .drivers = drivers,
     .open = open_memory,
     .discover = gtel_card_source_discover,
     .sample = gtel_card_source_sample,

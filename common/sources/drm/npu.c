@@ -19,11 +19,6 @@
 
 static const char *const drivers[] = {"intel_vpu", "amdxdna", NULL};
 
-static bool present(const struct gtel_env *env)
-{
-    return gtel_cards_any(env, drivers);
-}
-
 static void add(struct gtel_attr_list *list)
 {
     static const struct gtel_attr_file busy[] = {
@@ -76,7 +71,7 @@ const struct gtel_source gtel_source_npu = {
     .seen = "not tried on hardware",
     .origins = origins,
     .state_size = sizeof(struct gtel_attr_source),
-    .present = present,
+    .drivers = drivers,
     .open = open_npu,
     .discover = gtel_card_source_discover,
     .sample = gtel_card_source_sample,

@@ -23,11 +23,6 @@ struct ras_card {
     int logged;             /* the last failure that was logged */
 };
 
-static bool present(const struct gtel_env *env)
-{
-    return gtel_cards_any(env, drivers);
-}
-
 /* Whether xe has counters of it at all (kernel: xe/xe_drm_ras.c). */
 static bool is_counted(const struct ras_card *own)
 {
@@ -140,7 +135,7 @@ const struct gtel_source gtel_source_drm_ras = {
     .origins = origins,
     .state_size = sizeof(struct gtel_card_source),
     .is_indirect = true,
-    .present = present,
+    .drivers = drivers,
     .open = open_ras,
     .discover = gtel_card_source_discover,
     .sample = gtel_card_source_sample,

@@ -50,16 +50,6 @@ struct uevents {
 static const char *const drivers[] = {"i915", "xe", NULL};
 static const char *const amd_drivers[] = {"amdgpu", NULL};
 
-static bool present(const struct gtel_env *env)
-{
-    return gtel_cards_any(env, drivers);
-}
-
-static bool present_amd(const struct gtel_env *env)
-{
-    return gtel_cards_any(env, amd_drivers);
-}
-
 static int open_uevents(void *state, const struct gtel_env *env, const struct gtel_options *options)
 {
     struct uevents *uevents = state;
@@ -352,7 +342,7 @@ const struct gtel_source gtel_source_uevents = {
     .origins = origins,
     .state_size = sizeof(struct uevents),
     .is_indirect = true,
-    .present = present,
+    .drivers = drivers,
     .open = open_uevents,
     .discover = discover,
     .sample = sample,
@@ -371,7 +361,7 @@ const struct gtel_source gtel_source_amdgpu_uevents = {
     .origins = origins,
     .state_size = sizeof(struct uevents),
     .is_indirect = true,
-    .present = present_amd,
+    .drivers = amd_drivers,
     .open = open_amd,
     .discover = discover,
     .sample = sample,

@@ -80,11 +80,6 @@ static void scan_i915(struct gtel_attr_list *list)
 
 static const char *const drivers[] = {"i915", NULL};
 
-static bool present(const struct gtel_env *env)
-{
-    return gtel_cards_any(env, drivers);
-}
-
 static int open_i915(void *state, const struct gtel_env *env, const struct gtel_options *options)
 {
     struct gtel_intel *intel = state;
@@ -108,7 +103,7 @@ const struct gtel_source gtel_source_i915 = {
     .seen = "not tried on hardware",
     .origins = origins,
     .state_size = sizeof(struct gtel_intel),
-    .present = present,
+    .drivers = drivers,
     .open = open_i915,
     .discover = gtel_intel_discover,
     .sample = gtel_intel_sample,

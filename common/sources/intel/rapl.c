@@ -56,11 +56,6 @@ static void close_card(const struct gtel_env *env, void *own)
     gtel_fs_close(env, &card->sensor.file);
 }
 
-static bool present(const struct gtel_env *env)
-{
-    return gtel_cards_any(env, drivers);
-}
-
 static int open_rapl(void *state, const struct gtel_env *env, const struct gtel_options *options)
 {
     struct rapl *rapl = state;
@@ -415,7 +410,7 @@ const struct gtel_source gtel_source_rapl = {
     .seen = "not tried on hardware",
     .origins = origins,
     .state_size = sizeof(struct rapl),
-    .present = present,
+    .drivers = drivers,
     .open = open_rapl,
     .discover = discover,
     .sample = sample,

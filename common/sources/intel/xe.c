@@ -93,11 +93,6 @@ static void scan_xe(struct gtel_attr_list *list)
 
 static const char *const drivers[] = {"xe", NULL};
 
-static bool present(const struct gtel_env *env)
-{
-    return gtel_cards_any(env, drivers);
-}
-
 static int open_xe(void *state, const struct gtel_env *env, const struct gtel_options *options)
 {
     return gtel_intel_open(state, env, options, drivers, scan_xe);
@@ -113,7 +108,7 @@ const struct gtel_source gtel_source_xe = {
     .seen = "not tried on hardware",
     .origins = gtel_intel_origins,
     .state_size = sizeof(struct gtel_intel),
-    .present = present,
+    .drivers = drivers,
     .open = open_xe,
     .discover = gtel_intel_discover,
     .sample = gtel_intel_sample,

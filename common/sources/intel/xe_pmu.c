@@ -486,11 +486,6 @@ static int sample_held(const struct xe_pmu *state, struct xe_card *xe, struct gt
 
 /* ---- the source ---- */
 
-static bool present(const struct gtel_env *env)
-{
-    return gtel_cards_any(env, drivers);
-}
-
 static int describe_again(void *state, void *own)
 {
     (void)state;
@@ -645,7 +640,7 @@ const struct gtel_source gtel_source_xe_pmu = {
     .seen = "not tried on hardware",
     .origins = origins,
     .state_size = sizeof(struct xe_pmu),
-    .present = present,
+    .drivers = drivers,
     .open = open_source,
     .discover = gtel_card_source_discover,
     .sample = sample,

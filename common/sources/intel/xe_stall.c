@@ -333,11 +333,6 @@ static void put_gt(struct gtel_batch *batch, const struct stall_card *own,
 
 /* ---- the source ---- */
 
-static bool present(const struct gtel_env *env)
-{
-    return gtel_cards_any(env, drivers);
-}
-
 static int describe_card(void *state, void *p)
 {
     struct stall_card *own = p;
@@ -443,7 +438,7 @@ const struct gtel_source gtel_source_xe_stall = {
     .origins = origins,
     .state_size = sizeof(struct xe_stall),
     .opt_in_plus_1 = 1 + GTEL_O_XE_STALLS,
-    .present = present,
+    .drivers = drivers,
     .open = open_source,
     .discover = gtel_card_source_discover,
     .sample = gtel_card_source_sample,
