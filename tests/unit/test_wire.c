@@ -436,8 +436,10 @@ static const struct bent bents[] = {
 
 static void add(struct gtel_buf *buf, uint64_t value, size_t bytes)
 {
-    for (size_t i = 0; i < bytes; i++)
-        gtel_buf_char(buf, i < 8 ? (char)(value >> 8 * i & 0xff) : '\0');
+    for (size_t i = 0; i < bytes; i++) {
+        gtel_buf_char(buf, (char)(value & 0xff));
+        value >>= 8;
+    }
 }
 
 static void add_text(struct gtel_buf *buf, size_t n)
