@@ -12,6 +12,14 @@
 #include <errno.h>
 #include <stdbool.h>
 
+/* Of Linux only; recorded machines have them everywhere. Windows has no errno of these values. */
+#ifndef ESTALE
+#define ESTALE 1116
+#endif
+#ifndef EHOSTDOWN
+#define EHOSTDOWN 1112
+#endif
+
 /* The machine, the kernel or the device does not have it. */
 static inline bool gtel_error_is_absence(int r)
 {

@@ -2,16 +2,22 @@
 /* The real machine under Windows, as far as libraries of vendors need it. */
 #include "host/env.h"
 
+#include "host/system_win32.h"
+
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <windows.h>
+
+#include <psapi.h> /* needs windows.h */
 
 enum { PATH_LENGTH = 1024 }; /* of paths that we look for, in UTF-16 units with the NUL */
 
 struct win32_env {
     wchar_t root[PATH_LENGTH]; /* the folder of Windows, "C:\WINDOWS" */
     size_t root_n;
+    uint32_t page_size;
 };
 
 /* ---- clocks: Windows counts them in units of 100 ns ---- */
@@ -56,7 +62,7 @@ static uint64_t suspended_ns(void *arg)
     return awake_ns > 0 && all_ns > awake_ns ? all_ns - awake_ns : 0;
 }
 
-/* ---- files: none is read ---- */
+/* ---- files: none is read but how much memory this process has ---- */
 
 static int exists(void *arg, const char *path)
 {
@@ -76,20 +82,23 @@ static int exists(void *arg, const char *path)
 static int file_open(void *arg, const char *path)
 {
     (void)arg;
-    (void)path;
-    return -ENOENT;
+    return strcmp(path, "proc/self/statm") == 0 ? 0 : -ENOENT;
 }
 
+/* proc(5): all and resident memory, in pages. */
 static int64_t file_read(void *arg, int handle, void *buf, size_t n)
 {
-    (void)arg;
+    const struct win32_env *env = arg;
+    PROCESS_MEMORY_COUNTERS memory = {.cb = sizeof(memory)};
     (void)handle;
-    (void)buf;
-    (void)n;
-    return -EBADF;
+    if (!K32GetProcessMemoryInfo(GetCurrentProcess(), &memory, sizeof(memory)))
+        return -EIO;
+    int length = snprintf(buf, n, "%zu %zu\n", memory.PagefileUsage / env->page_size,
+                          memory.WorkingSetSize / env->page_size);
+    return length < (int)n ? length : -ENOBUFS;
 }
 
-/* What never gave a handle. */
+/* What has no handle of its own. */
 static void handle_close(void *arg, int handle)
 {
     (void)arg;
@@ -135,27 +144,6 @@ static int stat_file(void *arg, const char *path, struct gtel_stat *ret)
 
 /* ---- libraries ---- */
 
-/* Windows: winerror.h. A library that lacks one that it needs is as one that is not there. */
-static int load_error(DWORD error)
-{
-    switch (error) {
-    case ERROR_FILE_NOT_FOUND:
-    case ERROR_PATH_NOT_FOUND:
-    case ERROR_MOD_NOT_FOUND:
-        return -ENOENT;
-    case ERROR_BAD_EXE_FORMAT: /* no library, or one for another processor */
-    case ERROR_EXE_MACHINE_TYPE_MISMATCH:
-        return -ENOEXEC;
-    case ERROR_ACCESS_DENIED:
-        return -EACCES;
-    case ERROR_NOT_ENOUGH_MEMORY:
-    case ERROR_OUTOFMEMORY:
-        return -ENOMEM;
-    default:
-        return -EIO;
-    }
-}
-
 /*
  * The flags that say where to look, or 0 for a name that would be looked for in a folder that
  * somebody else may choose: a relative path, or one that begins at the current drive.
@@ -183,7 +171,7 @@ int gtel_env_real_lib_open(const char *name, void **ret)
     if (is_quiet)
         (void)SetThreadErrorMode(mode, NULL);
     if (!module)
-        return load_error(error);
+        return gtel_win32_error(error);
     *ret = module;
     return 0;
 }
@@ -254,7 +242,10 @@ int gtel_env_win32_init(struct gtel_env *ret)
         return -EIO;
     }
     env->root_n = n;
-    *ret = (struct gtel_env){.ops = &win32_ops, .arg = env};
+    SYSTEM_INFO system;
+    GetSystemInfo(&system);
+    env->page_size = system.dwPageSize;
+    *ret = (struct gtel_env){.ops = &win32_ops, .arg = env, .page_size = env->page_size};
     return 0;
 }
 

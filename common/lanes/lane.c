@@ -3,21 +3,12 @@
 #include "lanes/lane.h"
 
 #include "base/version.h"
-#include "host/spawn_posix.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 enum {
-    HELPER_FD = 3,
     ARGS_MAX = 64,
     PAUSE_MAX = 64,
     SOUND_ANSWERS = 10 /* in a row: a death after them begins a new series */,
@@ -29,9 +20,6 @@ enum {
  * in: sources keep what they know of a machine in some MB, so it is a library that leaks.
  */
 static const uint64_t growth_max = 256u << 20;
-
-/* How often to see whether a helper has answered where poll is refused. */
-static const uint64_t refused_step_ns = 1000000;
 
 /* A helper that has never answered is starting, not late, for this long. */
 static const uint64_t start_grace_ns = 5000000000u;
@@ -64,7 +52,8 @@ const char *gtel_lane_start_fix(int error)
 
 int gtel_lane_init(struct gtel_lane *lane, const struct gtel_lane_setup *setup)
 {
-    *lane = (struct gtel_lane){.setup = *setup, .fd = -1};
+    *lane = (struct gtel_lane){.setup = *setup};
+    gtel_channel_init(&lane->channel);
     gtel_helper_text_init(&lane->text);
     gtel_buf_init(&lane->tx, GTEL_FRAME_MAX);
     if (setup->helper)
@@ -75,32 +64,10 @@ int gtel_lane_init(struct gtel_lane *lane, const struct gtel_lane_setup *setup)
 
 void gtel_lane_close(struct gtel_lane *lane)
 {
-    if (lane->fd >= 0)
-        (void)close(lane->fd); /* the helper sees the end of its socket and ends */
-    lane->fd = -1;
+    gtel_channel_close(&lane->channel);
     lane->state = GTEL_LANE_OFF;
     lane->rx_n = 0;
     lane->rx_used = 0;
-}
-
-/* Collects the status of a helper that has ended; true when none is left. */
-static bool reap(struct gtel_lane *lane, int *ret_status)
-{
-    *ret_status = 0;
-    if (lane->pid == 0)
-        return true;
-    pid_t r = waitpid(lane->pid, ret_status, WNOHANG);
-    if (r == 0 || (r < 0 && errno == EINTR))
-        return false;
-    lane->pid = 0;
-    return true;
-}
-
-static void nap(uint64_t ns)
-{
-    struct timespec ts = {.tv_sec = (time_t)(ns / 1000000000u),
-                          .tv_nsec = (long)(ns % 1000000000u)};
-    (void)nanosleep(&ts, NULL); /* woken early: the caller checks again */
 }
 
 /* Until all helpers have ended, at most wait_ns. */
@@ -111,10 +78,10 @@ static void await_ends(struct gtel_lane *lanes, size_t n, uint64_t wait_ns)
         bool is_all = true;
         int status;
         for (size_t i = 0; i < n; i++)
-            is_all = reap(&lanes[i], &status) && is_all;
+            is_all = gtel_channel_reap(&lanes[i].channel, &status) && is_all;
         if (is_all || waited >= wait_ns)
             break;
-        nap(step_ns);
+        gtel_channel_nap(step_ns);
     }
 }
 
@@ -124,7 +91,8 @@ static void kill_rest(struct gtel_lane *lanes, size_t n)
     int status;
     for (size_t i = 0; i < n; i++) {
         struct gtel_lane *lane = &lanes[i];
-        if (reap(lane, &status) || kill(lane->pid, SIGKILL) < 0 || !lane->is_late)
+        if (gtel_channel_reap(&lane->channel, &status) || !gtel_channel_kill(&lane->channel) ||
+            !lane->is_late)
             continue;
         gtel_log(log_of(lane), GTEL_LOG_WARNING,
                  "lane %s: the helper hangs: killed at the end of the program", lane->setup.name);
@@ -195,54 +163,6 @@ static int build_args(const struct gtel_lane *lane, struct gtel_buf *buf, char *
     return 0;
 }
 
-/*
- * Standard input and output lead nowhere, standard error to the front end's log, the socket is
- * fd 3, nothing else is handed on. text_fd is above it (gtel_helper_text_open).
- */
-static int spawn_on(struct gtel_lane *lane, int fd, int text_fd, char **args)
-{
-    const int fds[HELPER_FD + 1] = {-1, -1, text_fd, fd};
-    return gtel_spawn_posix(lane->setup.helper, args, fds, HELPER_FD + 1, false, &lane->pid);
-}
-
-static int open_socket(int fd[2])
-{
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd) < 0)
-        return -errno;
-    int flags = fcntl(fd[0], F_GETFL);
-    if (flags < 0 || fcntl(fd[0], F_SETFL, flags | O_NONBLOCK) < 0) {
-        int error = errno;
-        (void)close(fd[0]);
-        (void)close(fd[1]);
-        return -error;
-    }
-    return 0;
-}
-
-/* A helper with its socket and its pipe; on an error nothing of them is left. */
-static int start_with(struct gtel_lane *lane, char **args)
-{
-    int fd[2];
-    int text_fd;
-    int r = open_socket(fd);
-    if (r < 0)
-        return r;
-    r = gtel_helper_text_open(&lane->text, &text_fd);
-    if (r == 0) {
-        r = spawn_on(lane, fd[1], text_fd, args);
-        (void)close(text_fd);
-    }
-    (void)close(fd[1]);
-    if (r == 0) {
-        lane->fd = fd[0];
-        return 0;
-    }
-    (void)close(fd[0]);
-    gtel_helper_text_close(&lane->text, log_of(lane), lane->setup.name);
-    lane->pid = 0; /* posix_spawn may have written to it */
-    return r;
-}
-
 static int start_helper(struct gtel_lane *lane)
 {
     char *args[ARGS_MAX];
@@ -250,7 +170,9 @@ static int start_helper(struct gtel_lane *lane)
     gtel_buf_init(&words, 16384);
     int r = build_args(lane, &words, args);
     if (r == 0)
-        r = start_with(lane, args);
+        r = gtel_channel_start(&lane->channel, &lane->text, lane->setup.helper, args);
+    if (r < 0)
+        gtel_helper_text_close(&lane->text, log_of(lane), lane->setup.name);
     gtel_buf_done(&words);
     return r;
 }
@@ -298,7 +220,8 @@ void gtel_lane_tick(struct gtel_lane *lane, uint64_t now_ns)
 {
     int status;
     drain_idle(lane);
-    if (lane->state != GTEL_LANE_OFF || !reap(lane, &status) || !is_due(lane, now_ns))
+    if (lane->state != GTEL_LANE_OFF || !gtel_channel_reap(&lane->channel, &status) ||
+        !is_due(lane, now_ns))
         return;
     lane->has_answered = false;
     lane->answers = 0;
@@ -335,34 +258,28 @@ static void leave(struct gtel_lane *lane, int *ret_status)
         lane->past.dropped += lane->answer.dropped;
         lane->answer = (struct gtel_answer){0};
     }
-    (void)reap(lane, ret_status); /* not ended yet: gtel_lane_tick checks again */
+    (void)gtel_channel_reap(&lane->channel,
+                            ret_status); /* not ended yet: gtel_lane_tick checks again */
 }
 
 /* Gives up this helper; the next one starts after a pause. */
 static void drop(struct gtel_lane *lane, enum gtel_log_level level, const char *why)
 {
+    char death[32];
     int status = 0;
     leave(lane, &status);
     lane->is_renewed = false;
-    if (!lane->is_failing) {
-        if (status != 0 && WIFSIGNALED(status))
-            gtel_log(log_of(lane), level, "lane %s: helper %s (signal %d); starting it again",
-                     lane->setup.name, why, WTERMSIG(status));
-        else
-            gtel_log(log_of(lane), level, "lane %s: helper %s; starting it again", lane->setup.name,
-                     why);
-    }
+    gtel_channel_death(status, death, sizeof(death));
+    if (!lane->is_failing)
+        gtel_log(log_of(lane), level, "lane %s: helper %s%s; starting it again", lane->setup.name,
+                 why, death);
     note_failure(lane);
 }
 
 /* Sends what is in tx to the helper. */
 static void send_request(struct gtel_lane *lane)
 {
-    ssize_t sent;
-    do
-        sent = send(lane->fd, lane->tx.p, lane->tx.n, MSG_NOSIGNAL);
-    while (sent < 0 && errno == EINTR);
-    if (sent != (ssize_t)lane->tx.n)
+    if (gtel_channel_send(&lane->channel, gtel_buf_text(&lane->tx)) < 0)
         drop(lane, GTEL_LOG_WARNING, "ended");
     else
         lane->state = GTEL_LANE_BUSY;
@@ -417,16 +334,11 @@ static int fill_rx(struct gtel_lane *lane)
     for (;;) {
         if (lane->rx_n == lane->rx_size && !grow_rx(lane))
             return -ENOMEM;
-        ssize_t n = recv(lane->fd, lane->rx + lane->rx_n, lane->rx_size - lane->rx_n, 0);
-        if (n > 0) {
-            lane->rx_n += (size_t)n;
-            continue;
-        }
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-            return 0;
-        return -EPIPE;
+        int64_t n =
+            gtel_channel_receive(&lane->channel, lane->rx + lane->rx_n, lane->rx_size - lane->rx_n);
+        if (n <= 0)
+            return (int)n;
+        lane->rx_n += (size_t)n;
     }
 }
 
@@ -513,7 +425,7 @@ int gtel_lane_receive(struct gtel_lane *lane, struct gtel_str *ret_payload)
 {
     if (lane->has_group)
         return receive_inline(lane, ret_payload);
-    if (lane->fd < 0)
+    if (lane->channel.fd < 0)
         return 0;
     forget_used(lane);
     int gone = fill_rx(lane);
@@ -606,17 +518,13 @@ void gtel_lane_missed(struct gtel_lane *lane, uint64_t now_ns, uint64_t waited_n
 
 void gtel_lanes_wait(struct gtel_lane *lanes, size_t n, uint64_t wait_ns)
 {
-    struct pollfd fds[GTEL_SOURCES_MAX];
-    nfds_t count = 0;
+    struct gtel_channel *channels[GTEL_SOURCES_MAX];
+    size_t count = 0;
     for (size_t i = 0; i < n && count < GTEL_SOURCES_MAX; i++)
-        if (gtel_lane_is_waiting(&lanes[i]) && lanes[i].fd >= 0)
-            fds[count++] = (struct pollfd){.fd = lanes[i].fd, .events = POLLIN};
-    if (count == 0)
-        return;
-    uint64_t ms = (wait_ns + 999999u) / 1000000u;
-    int r = poll(fds, count, ms < 60000 ? (int)ms : 60000);
-    if (r < 0 && errno != EINTR) /* refused: not at the full speed of a processor, then */
-        nap(wait_ns < refused_step_ns ? wait_ns : refused_step_ns);
+        if (gtel_lane_is_waiting(&lanes[i]) && lanes[i].channel.fd >= 0)
+            channels[count++] = &lanes[i].channel;
+    if (count > 0)
+        gtel_channels_wait(channels, count, wait_ns);
 }
 
 uint64_t gtel_lane_rss(const struct gtel_env *env, struct gtel_fs_file *file)

@@ -16,12 +16,11 @@
 #ifndef GTEL_LANES_LANE_H
 #define GTEL_LANES_LANE_H
 
+#include "lanes/channel.h"
 #include "lanes/group.h"
 #include "lanes/helper_text.h"
 #include "lanes/wire.h"
 #include "host/fs.h"
-
-#include <sys/types.h>
 
 enum gtel_lane_state {
     GTEL_LANE_OFF,      /* no helper */
@@ -44,9 +43,8 @@ struct gtel_lane {
     enum gtel_lane_state state;
     struct gtel_group group; /* inline only */
     bool has_group;
-    int fd;
-    pid_t pid; /* 0: none */
-    char *rx;  /* bytes received */
+    struct gtel_channel channel;
+    char *rx; /* bytes received */
     size_t rx_n;
     size_t rx_size;
     size_t rx_used;               /* bytes of frames already handed out */

@@ -4,14 +4,10 @@
 
 #include "base/version.h"
 #include "lanes/lane.h"
+#include "lanes/peer.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 struct server {
     int fd;
@@ -23,27 +19,13 @@ struct server {
     bool has_sent_devices;
 };
 
-static int send_all(int fd, struct gtel_str bytes)
-{
-    while (bytes.n > 0) {
-        ssize_t n = send(fd, bytes.p, bytes.n, MSG_NOSIGNAL);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return -EPIPE;
-        bytes = gtel_str_skip(bytes, (size_t)n);
-    }
-    return 0;
-}
-
 static void send_log(void *arg, enum gtel_log_level level, const char *text)
 {
     struct server *server = arg;
     gtel_buf_reset(&server->log_out);
     gtel_wire_log(&server->log_out, (uint8_t)level, gtel_str_of(text));
     if (!server->log_out.has_failed)
-        (void)send_all(server->fd,
-                       gtel_buf_text(&server->log_out)); /* gone: the next read says so */
+        (void)gtel_peer_send(server->fd, gtel_buf_text(&server->log_out)); /* gone: see serve */
 }
 
 static int answer(struct server *server, uint64_t number, bool with_findings)
@@ -72,7 +54,7 @@ static int answer(struct server *server, uint64_t number, bool with_findings)
     gtel_findings_done(&findings);
     server->device_generation = group->registry.generation;
     server->has_sent_devices = true;
-    return send_all(server->fd, gtel_buf_text(&server->out));
+    return gtel_peer_send(server->fd, gtel_buf_text(&server->out));
 }
 
 /* Handles the whole frames at the front of bytes; *ret_used is what they take. */
@@ -116,15 +98,11 @@ static int wait_ms(const struct server *server)
 /* Calls sources that ask for it while the front end says nothing. False: it is gone. */
 static bool wait_for_front_end(struct server *server)
 {
-    struct pollfd item = {.fd = server->fd, .events = POLLIN};
     for (;;) {
-        int n = poll(&item, 1, wait_ms(server));
-        if (n > 0)
-            return true; /* the end of the socket is for recv to see */
-        if (n < 0 && errno != EINTR)
-            return false;
-        if (n == 0)
-            gtel_group_tick(&server->group);
+        int n = gtel_peer_wait(server->fd, wait_ms(server));
+        if (n != 0)
+            return n > 0;
+        gtel_group_tick(&server->group);
     }
 }
 
@@ -134,9 +112,7 @@ static void serve(struct server *server)
     char in[4 * GTEL_FRAME_HEADER + 64];
     size_t n = 0;
     while (n < sizeof(in) && wait_for_front_end(server)) {
-        ssize_t got = recv(server->fd, in + n, sizeof(in) - n, 0);
-        if (got < 0 && errno == EINTR)
-            continue;
+        int64_t got = gtel_peer_receive(server->fd, in + n, sizeof(in) - n);
         if (got <= 0)
             return;
         n += (size_t)got;
@@ -153,14 +129,13 @@ int gtel_lane_serve(const char *lane, int fd, struct gtel_env *env,
                     const struct gtel_options *options)
 {
     struct server server = {.fd = fd};
-    /* The front end's end closes our socket: signals to the whole group must not cut an answer. */
-    (void)signal(SIGINT, SIG_IGN);
-    (void)signal(SIGTERM, SIG_IGN);
-    (void)signal(SIGHUP, SIG_IGN);
+    int r = gtel_peer_open(fd);
+    if (r < 0)
+        return r;
     gtel_buf_init(&server.out, GTEL_FRAME_MAX);
     gtel_buf_init(&server.log_out, 4096);
     gtel_wire_hello(&server.out, gtel_str_of(gtel_version));
-    int r = send_all(fd, gtel_buf_text(&server.out));
+    r = gtel_peer_send(fd, gtel_buf_text(&server.out));
     if (r == 0) {
         env->log = (struct gtel_log){send_log, &server};
         r = gtel_group_init(&server.group, lane, env, options);

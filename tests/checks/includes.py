@@ -19,7 +19,7 @@ ARROWS = {
     "pipeline": ("base/", "tables/", "pipeline/", "host/env.h"),
     # A lane runs sources, and what it reads for itself comes through the env.
     "lanes": ("base/", "tables/", "pipeline/", "processes/usage.h", "lanes/", "host/env.h",
-              "host/fs.h", "host/spawn_posix.h", "sources/drm/cards.h", "sources/source.h"),
+              "host/fs.h", "host/spawn_posix.h", "host/system_win32.h", "sources/drm/cards.h", "sources/source.h"),
     # Processes get their names from /proc.
     "processes": ("base/", "tables/", "pipeline/", "processes/", "host/env.h", "host/process.h"),
     "sinks": ("base/", "tables/", "pipeline/", "sinks/"),
@@ -47,15 +47,20 @@ SYSTEM = {
     "common/host/drm_query_posix.c": None,
     "common/host/spawn_posix.c": None,
     "common/host/stall_posix.c": None,
-    "common/lanes/helper_text.c": None,  # the pipe beside that socket
-    "common/lanes/lane.c": None,
-    "common/lanes/serve.c": None,  # the other end of lane.c's socket
+    "common/host/system_win32.c": None,
+    "common/lanes/channel_posix.c": None,
+    "common/lanes/channel_win32.c": None,
+    "common/lanes/helper_text_posix.c": None,  # the pipe beside that socket
+    "common/lanes/peer_posix.c": None,  # the other end of that socket
+    "common/lanes/peer_win32.c": None,
+    "common/lanes/pipe_win32.c": None,
+    "common/lanes/pipe_win32.h": None,
     "common/parse/json.c": ("yajl/yajl_parse.h",),
     "common/sources/wmi.c": None,
     "common/sources/pdh.c": None,
     "common/host/child_posix.h": ("sys/types.h",),
     "common/host/spawn_posix.h": ("sys/types.h",),
-    "common/lanes/lane.h": ("sys/types.h",),
+    "common/lanes/channel.h": ("sys/types.h",),
     "common/host/fs.c": ("fcntl.h", "unistd.h", "dirent.h", "sys/stat.h"),
 }
 ISO_C = {

@@ -133,7 +133,7 @@ static bool connect_lane(struct front *front, uint64_t *seed)
     if (!CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd) == 0) ||
         !CHECK(fcntl(fd[0], F_SETFL, O_NONBLOCK) == 0))
         return false;
-    front->lane.fd = fd[0];
+    front->lane.channel.fd = fd[0];
     front->peer = fd[1];
     front->lane.state = next(seed) % 4 == 0 ? GTEL_LANE_GREETING : GTEL_LANE_BUSY;
     return true;
@@ -158,7 +158,7 @@ static void take_all(struct front *front)
     while (gtel_lane_receive(&front->lane, &payload) == 1)
         (void)understand(front, payload);
     CHECK(front->registry.n <= GTEL_DEVICES_MAX);
-    CHECK((front->lane.state == GTEL_LANE_OFF) == (front->lane.fd < 0));
+    CHECK((front->lane.state == GTEL_LANE_OFF) == (front->lane.channel.fd < 0));
 }
 
 static void test_front(const char *path)
@@ -180,17 +180,17 @@ static void test_front(const char *path)
     front.peer = -1;
     gtel_buf_init(&buf, 1 << 20);
     for (int i = 0; i < ROUNDS; i++) {
-        if (front.lane.fd < 0 && !connect_lane(&front, &seed))
+        if (front.lane.channel.fd < 0 && !connect_lane(&front, &seed))
             break;
         put_garbage(&buf, &seed);
         CHECK_INT(send(front.peer, buf.p, buf.n, MSG_NOSIGNAL), buf.n);
         take_all(&front);
-        if (front.lane.fd >= 0 && next(&seed) % 4 == 0) {
+        if (front.lane.channel.fd >= 0 && next(&seed) % 4 == 0) {
             (void)shutdown(front.peer, SHUT_RDWR);
             take_all(&front);
             CHECK_INT(front.lane.state, GTEL_LANE_OFF);
         }
-        dropped += front.lane.fd < 0;
+        dropped += front.lane.channel.fd < 0;
     }
     CHECK(dropped > ROUNDS / 4);
     CHECK(front.lane.rx_size <= 4 * BYTES_MAX * 4); /* no room for what was only announced */

@@ -11,19 +11,6 @@
 #define PAUSE_FIRST_NS UINT64_C(10000000000)
 #define PAUSE_LAST_NS UINT64_C(300000000000)
 
-/*
- * Never the name without a version: it belongs to development packages and may be a stub. The paths
- * are where WSL and some container platforms put the driver's libraries; the latter say so in
- * LD_LIBRARY_PATH, which a helper does not get.
- */
-static const char *const sonames[] = {
-    "libnvidia-ml.so.1",
-    "/usr/lib/wsl/lib/libnvidia-ml.so.1",
-    "/usr/local/nvidia/lib64/libnvidia-ml.so.1",
-    "/run/opengl-driver/lib/libnvidia-ml.so.1", /* NixOS */
-    NULL,
-};
-
 static const struct gtel_dynlib_symbol symbols[] = {
 #define OPTIONAL false
 #define REQUIRED true
@@ -36,7 +23,7 @@ static const struct gtel_dynlib_symbol symbols[] = {
 
 bool gtel_nvml_find_library(const struct gtel_env *env, char *ret, size_t size)
 {
-    return gtel_library_find(env, sonames, ret, size);
+    return gtel_nvml_find_dll(env, ret, size) || gtel_library_find(env, gtel_nvml_names, ret, size);
 }
 
 /* Logs each state once. */
@@ -50,7 +37,7 @@ static void report(struct gtel_nvml_library *library, int trouble)
         gtel_log(log, GTEL_LOG_INFO, "nvml: NVML works again");
     else if (trouble == GTEL_NVML_NO_LIBRARY)
         gtel_log(log, GTEL_LOG_INFO, "nvml: %s cannot be used; install the driver's NVML library",
-                 sonames[0]);
+                 gtel_nvml_names[0]);
     else
         gtel_log(log, GTEL_LOG_WARNING, "nvml: NVML answers code %d: %s; trying again", trouble,
                  gtel_nvml_code(trouble)->text);
@@ -95,7 +82,7 @@ int gtel_nvml_start(struct gtel_nvml_library *library)
         return 0;
     if (gtel_backoff_is_waiting(&library->backoff, gtel_env_now(library->env)))
         return -EAGAIN;
-    int r = gtel_dynlib_open(library->env, &library->dynlib, sonames, symbols,
+    int r = gtel_dynlib_open(library->env, &library->dynlib, gtel_nvml_names, symbols,
                              GTEL_ARRAY_LEN(symbols), &library->call);
     if (r < 0) {
         library->dynlib = (struct gtel_dynlib){0};

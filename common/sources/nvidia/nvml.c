@@ -9,9 +9,10 @@
 
 static bool present(const struct gtel_env *env)
 {
+    char dll[GTEL_FS_PATH_MAX];
     return gtel_fs_exists(env, "dev/nvidiactl") || gtel_fs_exists(env, "dev/dxg") ||
            gtel_fs_exists(env, "proc/driver/nvidia/version") ||
-           gtel_fs_exists(env, "sys/module/nvidia");
+           gtel_fs_exists(env, "sys/module/nvidia") || gtel_nvml_find_dll(env, dll, sizeof(dll));
 }
 
 static const struct gtel_source_library library = {
