@@ -25,6 +25,46 @@ if(GTEL_LEVEL_ZERO)
   endforeach()
 endif()
 
+# The program under Wine. NVML is played by a DLL, in variants, each in a folder of its own.
+if(CMAKE_CROSSCOMPILING_EMULATOR AND GTEL_NVML AND GTEL_LEVEL_ZERO AND Python3_Interpreter_FOUND)
+  set(nvml ${CMAKE_CURRENT_BINARY_DIR}/nvml)
+  foreach(variant IN ITEMS new no_driver missing)
+    string(TOUPPER ${variant} define)
+    add_library(nvml_${variant} MODULE fakes/libnvidia-ml/fake.c)
+    target_include_directories(nvml_${variant} PRIVATE ${PROJECT_SOURCE_DIR}/common)
+    target_link_libraries(nvml_${variant} PRIVATE gtel_warnings)
+    target_compile_definitions(nvml_${variant} PRIVATE FAKE_${define})
+    set_target_properties(nvml_${variant} PROPERTIES PREFIX "" SUFFIX .dll OUTPUT_NAME nvml
+      LIBRARY_OUTPUT_DIRECTORY ${nvml}/${variant})
+  endforeach()
+  function(gtel_test_windows case)
+    add_test(NAME e2e.windows_${case} COMMAND ${Python3_EXECUTABLE} -B
+      ${CMAKE_CURRENT_SOURCE_DIR}/e2e/windows.py --gtel $<TARGET_FILE:gtel_program>
+      --played $<TARGET_FILE:gtel_played> --wine ${CMAKE_CROSSCOMPILING_EMULATOR}
+      --objdump ${CMAKE_OBJDUMP} --source ${PROJECT_SOURCE_DIR} --nvml ${nvml} ${ARGN} ${case})
+    set_tests_properties(e2e.windows_${case} PROPERTIES TIMEOUT 180)
+  endfunction()
+  foreach(case IN ITEMS imports golden explain doctor loop unread inputs files faults killed nvml)
+    gtel_test_windows(${case})
+  endforeach()
+  # The agent, and what Wine lacks for it.
+  set(serial e2e.windows_nvml e2e.windows_unread)
+  set(GTEL_TELEGRAF_WINDOWS "" CACHE FILEPATH "Telegraf for Windows, for an end-to-end test")
+  if(EXISTS "${GTEL_TELEGRAF_WINDOWS}")
+    add_library(bcryptprimitives MODULE fakes/bcryptprimitives.c)
+    target_include_directories(bcryptprimitives PRIVATE ${PROJECT_SOURCE_DIR}/common)
+    target_link_libraries(bcryptprimitives PRIVATE gtel_warnings advapi32)
+    set_target_properties(bcryptprimitives PROPERTIES PREFIX "" SUFFIX .dll)
+    gtel_test_windows(telegraf --telegraf ${GTEL_TELEGRAF_WINDOWS}
+      --crypto $<TARGET_FILE:bcryptprimitives>)
+    list(APPEND serial e2e.windows_telegraf)
+  else()
+    gtel_missing("e2e.windows_telegraf: set GTEL_TELEGRAF_WINDOWS; contrib/check builds one")
+  endif()
+  # A DLL in the folder of the system is there for all.
+  set_tests_properties(${serial} PROPERTIES RUN_SERIAL ON)
+endif()
+
 # Wine keeps services up between the tests, in a folder that is removed behind them.
 if(CMAKE_CROSSCOMPILING_EMULATOR)
   set(prefix "WINEPREFIX=${CMAKE_BINARY_DIR}/wine")

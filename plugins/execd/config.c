@@ -184,6 +184,8 @@ int gtel_args_config(struct gtel_options *options, struct gtel_str text, const c
     size_t line = 0;
     int r = 0;
     gtel_buf_init(&value, VALUE_MAX);
+    if (gtel_str_starts(in.rest, GTEL_STR("\xef\xbb\xbf"))) /* a byte order mark, of Windows */
+        in.rest = gtel_str_skip(in.rest, 3);
     for (skip_space(&in); r == 0 && in.rest.n > 0; skip_space(&in)) {
         struct gtel_str name;
         line = in.line;

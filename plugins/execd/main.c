@@ -8,23 +8,19 @@
 #include "execd/out.h"
 #include "execd/pace.h"
 #include "execd/privileges.h"
+#include "execd/system.h"
 #include "execd/table.h"
-#include "execd/watch.h"
 #include "gtel.h"
 #include "machine.h"
 #include "recording/tree.h"
 #include "whole_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
-enum { EXIT_USAGE = 2, OUTPUT_MAX = 16 << 20, CAPTURE_MAX = 48 << 20, HELPER_FD = 3 };
+enum { EXIT_USAGE = 2, OUTPUT_MAX = 16 << 20, CAPTURE_MAX = 48 << 20 };
 
 /* Between priming the counters and the first gather: long enough for rates that mean something. */
 static const uint64_t rates_ns = 250000000u;
@@ -292,14 +288,11 @@ static const char *find_helper(struct program *program)
     if (gtel_option_number(&program->args.options, GTEL_O_ISOLATION) != 0 ||
         program->args.is_stepped)
         return NULL;
-    ssize_t n = readlink("/proc/self/exe", program->helper, sizeof(program->helper) - 1);
-    if (n <= 0) {
-        gtel_log(&program->log, GTEL_LOG_WARNING,
-                 "/proc/self/exe cannot be read: sources run inside the program");
-        return NULL;
-    }
-    program->helper[n] = '\0';
-    return program->helper;
+    if (gtel_system_program(program->helper, sizeof(program->helper)) == 0)
+        return program->helper;
+    gtel_log(&program->log, GTEL_LOG_WARNING,
+             GTEL_SYSTEM_PROGRAM " cannot be read: sources run inside the program");
+    return NULL;
 }
 
 /*
@@ -331,7 +324,7 @@ static int start(struct program *program)
     gtel_table_init(&program->table, &program->out, program->args.is_watching);
     if (program->args.is_explained)
         program->sink = gtel_explain_sink(&program->explain);
-    else if (program->args.is_watching || (program->args.is_once && isatty(STDOUT_FILENO)))
+    else if (program->args.is_watching || (program->args.is_once && gtel_system_is_terminal()))
         program->sink = gtel_table_sink(&program->table);
     else
         program->sink = gtel_lineproto_sink(&program->encoder);
@@ -395,10 +388,10 @@ static int open_machine(struct program *program)
  */
 static int leave_folder(const struct program *program)
 {
-    if (chdir("/") == 0)
-        return 0;
-    gtel_log(&program->log, GTEL_LOG_ERROR, "cannot change to the folder /: %s", strerror(errno));
-    return -EACCES;
+    int r = gtel_system_leave_folder();
+    if (r < 0)
+        gtel_log(&program->log, GTEL_LOG_ERROR, "cannot change to the folder /: %s", strerror(-r));
+    return r < 0 ? -EACCES : 0;
 }
 
 /* That of a recording by default, or more where its states are further apart. */
@@ -457,7 +450,7 @@ static int write_file(const struct program *program)
 /* For people and for copies from a terminal; a record in a file stays as it is. */
 static int write_output(struct program *program)
 {
-    if (isatty(STDOUT_FILENO))
+    if (gtel_system_is_terminal())
         gtel_buf_clean(&program->out);
     return gtel_out_write(&program->pace, gtel_buf_text(&program->out));
 }
@@ -494,27 +487,14 @@ static int run_capture(struct program *program)
     return r == -EINVAL ? EXIT_USAGE : r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-/*
- * As many open files as the host allows: a helper keeps one for each process and each client of a
- * GPU (sources/clients/scan.h), and the usual limit of 1,024 is for programs that call select().
- */
-static void raise_file_limit(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= limit.rlim_max)
-        return;
-    limit.rlim_cur = limit.rlim_max;
-    (void)setrlimit(RLIMIT_NOFILE, &limit); /* without it less is kept open */
-}
-
-/* A helper: its output is the socket, and standard output stays silent. */
+/* A helper: its output is the way to the front end, and standard output stays silent. */
 static int run_lane(struct program *program)
 {
-    if (fcntl(HELPER_FD, F_GETFD) < 0)
+    int fd = gtel_system_helper_fd();
+    if (fd < 0)
         return complain(program, "--lane is how the program starts its own helpers; it is not for "
                                  "the command line");
-    raise_file_limit();
-    int r = gtel_watch_start(HELPER_FD);
+    int r = gtel_system_begin_helper(fd);
     if (r < 0) {
         gtel_log(&program->log, GTEL_LOG_ERROR, "cannot start a thread: %s; %s", strerror(-r),
                  gtel_lane_start_fix(r));
@@ -525,8 +505,7 @@ static int run_lane(struct program *program)
         r = leave_folder(program);
     if (r < 0)
         return EXIT_USAGE;
-    r = gtel_lane_serve(program->args.lane, HELPER_FD, &program->machine.env,
-                        &program->args.options);
+    r = gtel_lane_serve(program->args.lane, fd, &program->machine.env, &program->args.options);
     gtel_machine_close(&program->machine);
     return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
@@ -603,11 +582,12 @@ static int read_arguments(struct program *program, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    if (gtel_system_init(&argc, &argv) < 0)
+        return EXIT_FAILURE;
     bool has_output = gtel_out_init();
     struct program *program = calloc(1, sizeof(*program));
     if (!program)
         return EXIT_FAILURE;
-    (void)signal(SIGPIPE, SIG_IGN); /* a closed output is an answer, not a reason to die */
     program->log = gtel_out_log();
     int status = read_arguments(program, argc - 1, argv + 1);
     if (status != EXIT_SUCCESS)

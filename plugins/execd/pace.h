@@ -8,7 +8,9 @@
  * ticks at multiples of the interval after the start: it does not drift, and ticks that were missed
  * are skipped rather than made up for.
  *
- * Only one pace in a process: it blocks the signals that it takes.
+ * Only one pace in a process: it blocks the signals that it takes. Under Windows a thread reads
+ * standard input all the time, since Telegraf waits for ever where nobody reads its newlines;
+ * Ctrl-C and Ctrl-Break are SIGINT, and there is nothing like SIGUSR1.
  */
 #ifndef GTEL_EXECD_PACE_H
 #define GTEL_EXECD_PACE_H
@@ -63,8 +65,19 @@ bool gtel_pace_is_cut(const struct gtel_pace *pace);
  */
 int gtel_pace_writable(struct gtel_pace *pace);
 
+/* What differs by system: waits for anything until t_ns, and takes it in; true when standard output
+ * can be written to and wants_out. */
+bool gtel_pace_wait_any(struct gtel_pace *pace, uint64_t t_ns, bool wants_out);
 /* Nanoseconds on the monotonic clock of the system. */
 uint64_t gtel_pace_now(void);
+/* For gtel_pace_wait_any: the end is asked for. */
+static inline void gtel_pace_begin_end(struct gtel_pace *pace)
+{
+    if (!pace->is_ending)
+        pace->ending_ns = gtel_pace_now();
+    pace->is_ending = true;
+}
+
 /* The first tick after now_ns of a clock with a tick at tick_ns. */
 uint64_t gtel_pace_next_tick(uint64_t tick_ns, uint64_t interval_ns, uint64_t now_ns);
 

@@ -22,10 +22,10 @@ CORE = SHIPPED + ("exit", "abort", "longjmp", "setjmp", "signal", "fork", "print
                   "perror", "assert")
 # File -> calls that it may make, with the reason beside it.
 ALLOWED = {
-    "common/lanes/serve.c": {"signal"},  # a helper's own process, not the host's
+    "common/lanes/peer_posix.c": {"signal"},  # a helper's own process, not the host's
     "common/sources/level_zero/level_zero_posix.c": {"setenv"},  # for old loaders, in a helper
     "common/sources/level_zero/level_zero_win32.c": {"_putenv_s"},  # the same
-    "plugins/execd/privileges.c": {"setenv"},  # before anything else runs
+    "plugins/execd/privileges_posix.c": {"setenv"},  # before anything else runs
 }
 
 

@@ -47,7 +47,11 @@ static void file_close(void *arg, int handle)
 /* Keeps an env of the real machine until the process ends. */
 static int add_own_memory(struct gtel_env *env)
 {
+#ifdef _WIN32
+    int r = gtel_env_win32_init(&helper.real);
+#else
     int r = gtel_env_posix_init("/", &helper.real);
+#endif
     if (r < 0)
         return r;
     helper.played = env->ops;

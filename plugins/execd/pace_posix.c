@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* When to gather, and when to end: files and signals. */
+#include "execd/pace.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { READS_MAX = 32 };
+
+uint64_t gtel_pace_now(void)
+{
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail on Linux */
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* A terminal, a pipe or a socket: something whose end somebody means. */
+static bool is_held(int fd)
+{
+    struct stat st;
+    return isatty(fd) || (fstat(fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)));
+}
+
+void gtel_pace_init(struct gtel_pace *pace, uint64_t interval_ns, uint64_t sample_ns,
+                    bool watches_input)
+{
+    sigset_t set;
+    uint64_t now = gtel_pace_now();
+    *pace = (struct gtel_pace){.in = -1,
+                               .out = STDOUT_FILENO,
+                               .signal = -1,
+                               .interval_ns = interval_ns,
+                               .next_ns = now,
+                               .sample_ns = sample_ns,
+                               .next_sample_ns = now + sample_ns};
+    if (watches_input && (interval_ns == 0 || is_held(STDIN_FILENO)))
+        pace->in = STDIN_FILENO;
+    (void)sigemptyset(&set); /* these fail for bad signal numbers only */
+    (void)sigaddset(&set, SIGTERM);
+    (void)sigaddset(&set, SIGINT);
+    (void)sigaddset(&set, SIGUSR1);
+    (void)sigprocmask(SIG_BLOCK, &set, NULL);
+    pace->signal = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (pace->signal < 0)
+        (void)sigprocmask(SIG_UNBLOCK, &set, NULL); /* they end the program, then */
+}
+
+void gtel_pace_done(struct gtel_pace *pace)
+{
+    if (pace->signal >= 0)
+        (void)close(pace->signal);
+    pace->signal = -1;
+}
+
+static void read_signals(struct gtel_pace *pace)
+{
+    struct signalfd_siginfo info;
+    while (read(pace->signal, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+        if (info.ssi_signo == SIGUSR1)
+            pace->is_pending = true;
+        else
+            pace->is_stopped = true;
+    }
+    if (pace->is_stopped)
+        gtel_pace_begin_end(pace);
+}
+
+static bool is_readable(int fd)
+{
+    struct pollfd item = {.fd = fd, .events = POLLIN};
+    return poll(&item, 1, 0) == 1;
+}
+
+/* Takes everything that is there, so that newlines that have queued up are one request. */
+static void read_input(struct gtel_pace *pace)
+{
+    char bytes[4096];
+    for (int i = 0; i < READS_MAX; i++) {
+        ssize_t n = read(pace->in, bytes, sizeof(bytes));
+        if (n < 0 && (errno == EINTR || errno == EAGAIN || ++pace->failed_reads < READS_MAX))
+            return; /* an error that stays, as of a terminal that is gone, is an end */
+        if (n <= 0) {
+            pace->in = -1;
+            gtel_pace_begin_end(pace);
+            return;
+        }
+        pace->failed_reads = 0;
+        if (memchr(bytes, '\n', (size_t)n))
+            pace->is_pending = true;
+        if (!is_readable(pace->in))
+            return;
+    }
+}
+
+bool gtel_pace_wait_any(struct gtel_pace *pace, uint64_t t_ns, bool wants_out)
+{
+    uint64_t now = gtel_pace_now();
+    uint64_t left = t_ns > now ? t_ns - now : 0;
+    struct timespec timeout = {.tv_sec = (time_t)(left / 1000000000u),
+                               .tv_nsec = (long)(left % 1000000000u)};
+    struct pollfd item[] = {
+        {.fd = pace->in, .events = POLLIN},
+        {.fd = pace->signal, .events = POLLIN},
+        {.fd = pace->out, .events = wants_out ? POLLOUT : 0},
+    };
+    int n = ppoll(item, 3, t_ns == UINT64_MAX ? NULL : &timeout, NULL);
+    if (n < 0 && errno != EINTR) {
+        /* Refused, as by a sandbox, or no memory: to ask again would only use a processor up. */
+        pace->error = -errno;
+        return false;
+    }
+    if (n <= 0)
+        return false; /* time is up, or a signal that nobody takes: the caller checks the clock */
+    if (item[1].revents != 0)
+        read_signals(pace);
+    if (item[0].revents != 0)
+        read_input(pace);
+    /* POLLERR: the last reader of the pipe is gone. POLLHUP: the terminal or the socket is. */
+    if ((item[2].revents & (POLLERR | POLLHUP | POLLNVAL)) != 0) {
+        pace->is_out_closed = true;
+        gtel_pace_begin_end(pace);
+    }
+    return (item[2].revents & POLLOUT) != 0;
+}

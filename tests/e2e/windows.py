@@ -1,0 +1,372 @@
+# SPDX-License-Identifier: MIT
+"""gtel.exe under Wine: what it needs, what it says of recorded machines, and how it lives and ends.
+
+    windows.py --gtel FILE --played FILE --wine PROGRAM --objdump PROGRAM --source FOLDER
+               --nvml FOLDER [--telegraf FILE --crypto FILE] [CASE...]
+
+WINEPREFIX is that of the tests (contrib/ci/wine). FILE of --played opens the played libraries of a
+recorded machine; FOLDER of --nvml has VARIANT/nvml.dll. The agent is Telegraf for Windows; newer
+programs in Go ask for a DLL that Wine lacks, which is FILE of --crypto.
+"""
+
+import argparse
+import glob
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "contrib", "ci")]
+import faults  # noqa: E402
+from collectd import check, failures, wait_for  # noqa: E402
+
+END_S = 1  # after the end of the input, on an idle host
+SLOW = 4  # how many times longer a busy one may take
+# Golden files that need options or other intervals, and which.
+OPTIONS = {"xe-b580-l0m": ["--l0-metrics", "on"], "xe-b580-wrap": ["--interval", "10m"],
+           "h200-processes": ["--process-tags=container,unit"],
+           "gb200": ["--engine-instances=on", "--interval", "60s"]}
+OTHERS = ("jobs", "i915-pvc-l0m", "xe-b580-stall")  # the tests on Linux have them
+
+
+class Program:
+    """One run. Its words must name the scratch folder somewhere, by which its processes are found."""
+
+    def __init__(self, arguments, file, *words, reads=True):
+        self.child = subprocess.Popen([arguments.wine, file, *words], stdin=subprocess.PIPE,
+                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.lines, self.messages = [], []
+        self.threads = [threading.Thread(target=self.read, args=pair, daemon=True) for pair in
+                        ((self.child.stdout, self.lines), (self.child.stderr, self.messages))]
+        for thread in self.threads[0 if reads else 1:]:
+            thread.start()
+
+    @staticmethod
+    def read(file, lines):
+        for line in file:
+            lines.append(line.decode())
+
+    def ask(self, n=1):
+        self.child.stdin.write(b"\n" * n)
+        self.child.stdin.flush()
+
+    def answers(self):
+        return sum(line.startswith("gtel ") for line in self.lines)
+
+    def gather(self, wait_s=10):
+        before = self.answers()
+        self.ask()
+        check(wait_for(lambda: self.answers() > before, wait_s), "an answer comes")
+        return self.answers() - before
+
+    def end(self, what, limit_s=END_S * SLOW):
+        began = time.monotonic()
+        self.child.stdin.close()
+        try:
+            self.child.wait(30)
+        except subprocess.TimeoutExpired:
+            self.child.kill()
+        took = time.monotonic() - began
+        check(took < limit_s, f"{what}: it ended {took:.2f} s after its input")
+        check(self.child.returncode == 0, f"{what}: exit status {self.child.returncode}")
+        print(f"{what}: ended within {took:.2f} s")
+
+
+def helpers(folder):
+    """Pids of the helpers whose command line has that folder's name."""
+    found = []
+    for path in glob.glob("/proc/[0-9]*/cmdline"):
+        try:
+            with open(path, "rb") as file:
+                words = file.read()
+        except OSError:
+            continue
+        if b"--lane" in words and os.path.basename(folder).encode() in words:
+            found.append(int(path.split("/")[2]))
+    return found
+
+
+def none_left(folder, what):
+    check(wait_for(lambda: not helpers(folder), 5 * SLOW), f"{what}: helpers are left")
+
+
+def run(arguments, file, *words, **options):
+    return subprocess.run([arguments.wine, file, *words], capture_output=True, timeout=60,
+                          check=False, **options)
+
+
+def fixture(arguments, name, folder=None):
+    path = os.path.join(arguments.source, "tests", "fixtures", name + ".tree")
+    return shutil.copy(path, folder) if folder else path
+
+
+# ---- cases ----
+
+def case_imports(arguments, _):
+    """Nothing but what each Windows has: no library has to be shipped."""
+    done = subprocess.run([arguments.objdump, "-p", arguments.gtel], capture_output=True, check=True)
+    found = re.findall(r"DLL Name: (\S+)", done.stdout.decode())
+    check(sorted(name.lower() for name in found) == ["kernel32.dll", "msvcrt.dll"],
+          f"imports: {found}")
+    check("pei-x86-64" in done.stdout.decode(), "64 bits")
+
+
+def play(arguments, name, words):
+    with open(fixture(arguments, name), encoding="utf-8", errors="replace") as file:
+        has_libraries = any(line.startswith("library ") for line in file)
+    program = arguments.played if has_libraries else arguments.gtel
+    return run(arguments, program, *words, "--root", fixture(arguments, name),
+               stdin=subprocess.DEVNULL)
+
+
+def case_golden(arguments, _):
+    """The recorded machines of Linux: the same lines, byte for byte."""
+    compared = 0
+    for path in sorted(glob.glob(os.path.join(arguments.source, "tests", "golden", "*.lp"))):
+        name = os.path.basename(path)[:-3]
+        if name in OTHERS or name.startswith("apple-"):  # macmon is for macOS
+            continue
+        with open(path, "rb") as file:
+            golden = file.read()
+        count = sum(line.startswith(b"gtel ") for line in golden.split(b"\n"))
+        words = ["--isolation", "none", "--stepped", "--interval", "1s", "--count", str(count),
+                 *OPTIONS.get(name, [])]
+        done = play(arguments, name, words)
+        check(done.returncode == 0, f"{name}: exit status {done.returncode}")
+        check(done.stdout == golden, f"{name}: other lines than on Linux")
+        compared += 1
+    check(compared > 80, f"{compared} machines were compared")
+
+
+def case_explain(arguments, _):
+    done = play(arguments, "xe-b580-6.17", ["--isolation", "none", "--stepped", "--interval", "1s",
+                                             "--count", "2", "--explain"])
+    with open(os.path.join(arguments.source, "tests", "golden", "xe-b580-6.17.explain"),
+              "rb") as file:
+        check(done.stdout == file.read(), "--explain says something else than on Linux")
+
+
+def case_doctor(arguments, _):
+    """Where the C library has the same words for the errors."""
+    for name, status in (("doctor-well", 0), ("doctor-none", 0), ("drm-nouveau", 0),
+                         ("doctor-xe", 0), ("doctor-cards", 1), ("h200", 0)):
+        done = play(arguments, name, ["doctor"])
+        with open(os.path.join(arguments.source, "tests", "golden", name + ".doctor"),
+                  "rb") as file:
+            check(done.stdout == file.read(), f"doctor, {name}: other words than on Linux")
+        check(done.returncode == status, f"doctor, {name}: exit status {done.returncode}")
+
+
+def case_loop(arguments, folder):
+    """With helpers: an answer to each newline, and the end with the input."""
+    program = Program(arguments, arguments.gtel, "--root", fixture(arguments, "intel-8", folder))
+    for _ in range(3):
+        program.gather()
+        time.sleep(0.3)
+    check(len(helpers(folder)) > 0, "lanes run in helpers")
+    gpus = {line.split("gpu=")[1][:12] for line in program.lines if line.startswith("gpu,")}
+    check(len(gpus) == 8, f"GPUs: {sorted(gpus)}")
+    program.end("loop", END_S)
+    none_left(folder, "loop")
+    check(not program.messages, f"messages: {program.messages}")
+
+
+def case_unread(arguments, folder):
+    """Newlines are taken in, without a wait, even while nobody reads the answers, and so is the end."""
+    tree = fixture(arguments, "intel-8", folder)
+    program = Program(arguments, arguments.gtel, "--root", tree, reads=False)
+    began = time.monotonic()
+    for _ in range(50):
+        program.ask(100)
+        time.sleep(0.02)
+    took = time.monotonic() - began
+    check(took < 3 * SLOW, f"5,000 newlines took {took:.1f} s")
+    time.sleep(1)
+    program.ask(100)
+    program.end("unread", 2 * END_S * SLOW)
+    none_left(folder, "unread")
+
+
+def case_inputs(arguments, folder):
+    """What standard input may be instead of a pipe; the end of the output."""
+    tree = fixture(arguments, "xe-b580", folder)
+    for what, options in (("empty", {"stdin": subprocess.DEVNULL}),
+                          ("closed", {"preexec_fn": lambda: os.close(0)})):
+        began = time.monotonic()
+        done = run(arguments, arguments.gtel, "--root", tree, **options)
+        took = time.monotonic() - began
+        check(done.returncode == 0 and took < END_S * SLOW,
+              f"{what}: exit status {done.returncode} after {took:.1f} s: {done.stderr}")
+    program = Program(arguments, arguments.gtel, "--root", tree, reads=False)
+    program.child.stdout.close()
+    for _ in range(20):
+        try:
+            program.ask()
+        except OSError:
+            break
+        time.sleep(0.1)
+    check(wait_for(lambda: program.child.poll() is not None, 5), "it ends when nobody reads it")
+    none_left(folder, "inputs")
+
+
+def case_files(arguments, folder):
+    """Configuration files as Windows has them, and names of any kind."""
+    tree = fixture(arguments, "xe-b580", folder)
+    deep = os.path.join(folder, *["f" * 100] * 3)
+    os.makedirs(deep)
+    for name in ("plain.conf", "gr\u00f6\u00dfe \u4e2d.conf", os.path.join(deep, "deep.conf")):
+        path = os.path.join(folder, name)
+        with open(path, "wb") as file:
+            file.write(b"\xef\xbb\xbf[[inputs.gtel]]\r\n  # a comment\r\n"
+                       b"  host_tag = \"box\"\r\n  sources = [\"xe\",\r\n \"drm\"]\r\n")
+        done = run(arguments, arguments.gtel, "--config", path, "--root", tree, "--once",
+                   env={**os.environ, "LC_ALL": "C.UTF-8"})
+        check(done.returncode == 0 and b"host=box" in done.stdout,
+              f"{name!r}: {done.returncode} {done.stderr}")
+    for words, say in ((["--config", folder], b"it is a directory"),
+                       (["--config", "NUL"], b"it is a device"),
+                       (["--root", tree + ".none"], b"No such file"),
+                       (["--interval", "x"], b"interval"), (["--lane", "kernel"], b"--lane is how")):
+        done = run(arguments, arguments.gtel, *words, stdin=subprocess.DEVNULL)
+        check(done.returncode == 2 and say in done.stderr, f"{words}: {done.stderr}")
+
+
+def case_faults(arguments, folder):
+    """A library that goes wrong: everything else is there in time, and its own values come back."""
+    for fault in ("crash", "hang", "leak"):
+        program = Program(arguments, arguments.played, "--root",
+                          faults.machine(arguments, folder, fault))
+        began, late = time.monotonic(), 0
+        while time.monotonic() - began < faults.WELL:
+            asked = time.monotonic()
+            program.gather()
+            late = max(late, time.monotonic() - asked)
+            time.sleep(max(0, 0.5 - (time.monotonic() - asked)))
+        check(late < 2.5, f"{fault}: a gather took {late:.1f} s")
+        log = "".join(program.messages)
+        check(faults.FAULTS[fault][1] in log, f"{fault}: the log says: {log}")
+        last = "".join(program.lines[-40:])
+        check("pcie_rx_" in last, f"{fault}: its values are back: {last}")
+        program.end(fault)
+        none_left(folder, fault)
+
+
+def case_killed(arguments, folder):
+    """The front end dies, with a library that hangs: its helpers go with it."""
+    path = faults.machine(arguments, folder, "hang")
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text.replace("at 1s\n", f"at 1s\ncall double {faults.CALL} = hang 3600000\n", 1))
+    for how in ("end", "kill"):
+        program = Program(arguments, arguments.played, "--root", path)
+        program.gather()
+        time.sleep(2)
+        program.gather()
+        check(len(helpers(folder)) > 1, f"{how}: helpers run")
+        if how == "end":
+            program.end("hanging")
+        else:
+            program.child.kill()
+        none_left(folder, how)
+
+
+def system32():
+    return os.path.join(os.environ["WINEPREFIX"], "drive_c", "windows", "system32")
+
+
+def case_nvml(arguments, folder):
+    """nvml.dll in the folder of the system, on this machine and no recorded one."""
+    place = os.path.join(system32(), "nvml.dll")
+    for variant, has_gpu in (("new", True), ("no_driver", False), ("missing", False)):
+        shutil.copy(os.path.join(arguments.nvml, variant, "nvml.dll"), place)
+        try:
+            done = run(arguments, arguments.gtel, "--once", stdin=subprocess.DEVNULL)
+            lines = [line for line in done.stdout.decode().split("\n") if "vendor=nvidia" in line]
+            check(bool(lines) == has_gpu, f"{variant}: {done.stdout} {done.stderr}")
+            check(not has_gpu or "power_watts=150.25" in lines[0], f"{variant}: {lines}")
+        finally:
+            os.remove(place)
+    done = run(arguments, arguments.gtel, "--once", stdin=subprocess.DEVNULL)
+    check(b"vendor=nvidia" not in done.stdout, "without the library there is nothing")
+
+
+TELEGRAF = """[agent]
+  interval = "1s"
+  round_interval = false
+  flush_interval = "1s"
+  omit_hostname = true
+[[inputs.execd]]
+  command = ['Z:{gtel}', '--root', 'Z:{tree}']
+  signal = "STDIN"
+  restart_delay = "1s"
+  data_format = "influx"
+[[outputs.file]]
+  files = ['Z:{out}']
+  data_format = "influx"
+"""
+
+
+def case_telegraf(arguments, folder):
+    """The real agent: lines from all GPUs at each interval, nothing to complain of, and a quick
+    end. The signal is for it alone: Wine hands one to the whole group on to the plugin."""
+    if not arguments.telegraf:
+        return
+    shutil.copy(arguments.crypto, os.path.join(system32(), "bcryptprimitives.dll"))
+    out = os.path.join(folder, "out.lp")
+    config = os.path.join(folder, "telegraf.conf")
+    with open(config, "w", encoding="utf-8") as file:
+        file.write(TELEGRAF.format(gtel=arguments.gtel, out=out,
+                                   tree=fixture(arguments, "intel-8", folder)))
+    with subprocess.Popen([arguments.wine, arguments.telegraf, "--config", "Z:" + config],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, start_new_session=True) as agent:
+        time.sleep(8 if wait_for(lambda: os.path.exists(out) and os.path.getsize(out), 30) else 0)
+        began = time.monotonic()
+        agent.send_signal(signal.SIGINT)
+        try:
+            log = agent.communicate(timeout=30)[0].decode()
+        except subprocess.TimeoutExpired:
+            agent.kill()
+            log = agent.communicate()[0].decode()
+        took = time.monotonic() - began
+    check(took < 2 * SLOW, f"Telegraf ended within {took:.1f} s")
+    check(" E! " not in log and " W! [inputs" not in log, f"Telegraf says: {log}")
+    with open(out, encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    times = sorted({line.rsplit(" ", 1)[1] for line in lines if line.startswith("gpu,")})
+    check(len(times) >= 6, f"gathers: {len(times)}")
+    for each in times:
+        gpus = [line for line in lines if line.startswith("gpu,") and line.endswith(each)]
+        check(len(gpus) == 8, f"{each}: {len(gpus)} GPUs")
+    none_left(folder, "telegraf")
+    print(f"Telegraf: {len(times)} gathers of 8 GPUs, ended within {took:.2f} s")
+
+
+CASES = {name[5:]: function for name, function in list(globals().items())
+         if name.startswith("case_")}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for name in ("gtel", "played", "wine", "objdump", "source", "nvml"):
+        parser.add_argument("--" + name, required=True)
+    parser.add_argument("--telegraf")
+    parser.add_argument("--crypto")
+    parser.add_argument("case", nargs="*")
+    arguments = parser.parse_args()
+    for name in arguments.case or CASES:
+        with tempfile.TemporaryDirectory(prefix=f"gtel-windows-{name}-") as folder:
+            CASES[name](arguments, folder)
+        print(f"{name}: {len(failures)} failed")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
