@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (r == 0)
             check_line(&line);
         else
-            FUZZ_CHECK(memcmp(&line, &untouched, sizeof(line)) == 0);
+            FUZZ_CHECK(memcmp((const char *)&line, (const char *)&untouched, sizeof(line)) == 0);
     }
     free(memory);
     return 0;

@@ -303,13 +303,16 @@ static void test_bad_lines(void)
 {
     enum { LARGE = 2 << 20 };
     static const char good[] = LINE("0.75", "6");
+    static const char head[] = "{\"gpu_active_ratio\":0.5,\"x\":\"";
+    static const char tail[] = "\"}\n";
     char *text = malloc(LARGE + sizeof(good));
     struct play play;
     if (!CHECK(text != NULL) || !begin(&play, MAC "end\n"))
         return;
     memset(text, 'x', LARGE);
-    memcpy(text, "{\"gpu_active_ratio\":0.5,\"x\":\"", 29);
-    memcpy(text + LARGE - 3, "\"}\n", 3);
+    memcpy(text, head, sizeof(head));
+    text[sizeof(head) - 1] = 'x';
+    memcpy(text + LARGE - 3, tail, sizeof(tail)); /* its NUL is overwritten now */
     memcpy(text + LARGE, good, sizeof(good));
     says(text);
     CHECK_INT(machine_gather(&play.machine), 0);
