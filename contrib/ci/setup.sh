@@ -264,6 +264,29 @@ need_victoria() {
     rm -rf "$gtel_new"
 }
 
+# The same program for Windows, with the plugins of one test, once, into the cache.
+need_telegraf_windows() {
+    GTEL_TELEGRAF_WINDOWS=${GTEL_TELEGRAF%/*}/telegraf.exe
+    if [ -s "$GTEL_TELEGRAF_WINDOWS" ]; then
+        note "in the cache: $GTEL_TELEGRAF_WINDOWS"
+        return 0
+    fi
+    need_go
+    gtel_tags=custom,inputs.execd,outputs.file,parsers.influx,serializers.influx
+    gtel_module=github.com/influxdata/telegraf
+    gtel_new=$(mktemp -d "$GTEL_CACHE/telegraf-new-XXXXXX")
+    gtel_modules=$(GOTOOLCHAIN=local "$GTEL_GO" env GOMODCACHE)
+    note "building Telegraf $GTEL_TELEGRAF_VERSION for Windows (one to three minutes, once)"
+    # Go refuses GOBIN for other systems: the program is in a folder of GOPATH.
+    quietly "Telegraf for Windows cannot be built" "check the network: modules come from there" \
+        env GOOS=windows GOARCH=amd64 CGO_ENABLED=0 GOTOOLCHAIN=local GOFLAGS=-buildvcs=false \
+        GOPATH="$gtel_new" GOMODCACHE="$gtel_modules" "$GTEL_GO" install -tags "$gtel_tags" \
+        -ldflags "-s -w -X $gtel_module/internal.Version=$GTEL_TELEGRAF_VERSION" \
+        "$gtel_module/cmd/telegraf@v$GTEL_TELEGRAF_VERSION"
+    mv "$gtel_new/bin/windows_amd64/telegraf.exe" "$GTEL_TELEGRAF_WINDOWS"
+    rm -rf "$gtel_new"
+}
+
 # Intel's Python bindings of Level Zero Sysman, as their wheel has them: for one test, never loaded
 # by anything of ours.
 need_pyzes() {
