@@ -134,8 +134,8 @@ disable_services() {
         case $gtel_package in
         influxdb) as_root systemctl disable influxdb.service >/dev/null 2>&1 || true ;;
         collectd-core) as_root systemctl disable collectd.service >/dev/null 2>&1 || true ;;
-        victoria-metrics)
-            as_root systemctl disable victoria-metrics.service >/dev/null 2>&1 || true
+        nats-server | victoria-metrics)
+            as_root systemctl disable "$gtel_package.service" >/dev/null 2>&1 || true
             ;;
         esac
     done
