@@ -7,6 +7,7 @@ started here is ended here, by its own id.
 
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -21,10 +22,16 @@ class Failure(Exception):
 
 
 def free_port(kind=socket.SOCK_STREAM):
-    """A port of 127.0.0.1 that nobody uses at the moment."""
-    with socket.socket(socket.AF_INET, kind) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port of 127.0.0.1 that nobody uses at the moment, also while its server is restarted: below
+    those that Linux gives to outgoing connections (net.ipv4.ip_local_port_range, 32768 and up)."""
+    while True:
+        port = random.randrange(15000, 32000)
+        with socket.socket(socket.AF_INET, kind) as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
 
 
 def wait_until(what, seconds, *processes):
