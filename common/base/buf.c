@@ -37,6 +37,8 @@ bool gtel_buf_make_room(struct gtel_buf *buf, size_t n)
         buf->has_failed = true;
         return false;
     }
+    if (buf->size - buf->n >= n)
+        return true;
     size_t size = buf->size ? buf->size : 256;
     while (size - buf->n < n)
         size *= 2;
