@@ -499,7 +499,8 @@ static void emit_window(struct gtel_context *context, uint64_t wall_ns)
         struct gtel_series *series = table->sorted[i];
         if (gtel_metric_row((enum gtel_metric)series->now.metric)->field.n > 0 &&
             !is_silent(context, &series->now) &&
-            !gtel_series_is_known(series, context->gather, context->sampled_ns, max_age_ns))
+            (max_age_ns == 0 ||
+             gtel_series_mark_sent(series, context->gather, context->sampled_ns, max_age_ns)))
             gtel_window_emit(&series->window, &series->now, sink);
         gtel_window_reset(&series->window);
     }

@@ -141,21 +141,22 @@ bool gtel_series_is_silent(const struct gtel_series *series, uint64_t gather)
     return gather > series->gather + GTEL_SERIES_AGE / 2;
 }
 
-bool gtel_series_is_known(struct gtel_series *series, uint64_t gather, uint64_t now_ns,
-                          uint64_t max_age_ns)
+bool gtel_series_mark_sent(struct gtel_series *series, uint64_t gather, uint64_t now_ns,
+                           uint64_t max_age_ns)
 {
     enum gtel_kind kind = gtel_metric_row((enum gtel_metric)series->now.metric)->kind;
     if ((kind != GTEL_KIND_STATE && kind != GTEL_KIND_COUNTER) || series->window.n == 0)
-        return false;
+        return true;
     uint64_t value = series->now.value.u64; /* of a number with a fraction: its bits */
-    bool is_known = series->sent == value && series->sent_gather + 1 >= gather &&
+    bool is_mean = kind == GTEL_KIND_STATE && series->window.min < series->window.max;
+    bool is_known = !is_mean && series->sent == value && series->sent_gather + 1 >= gather &&
                     series->sent_ns > 0 && now_ns - series->sent_ns < max_age_ns;
     series->sent_gather = gather;
     if (!is_known) {
         series->sent = value;
-        series->sent_ns = now_ns;
+        series->sent_ns = is_mean ? 0 : now_ns;
     }
-    return is_known;
+    return !is_known;
 }
 
 struct gtel_series *gtel_series_offer(struct gtel_series_table *table,

@@ -31,7 +31,7 @@ struct gtel_series {
     uint32_t sleeps;      /* the same */
     uint32_t suspends;    /* the same */
     uint64_t sent;        /* bits of the value that was emitted last */
-    uint64_t sent_ns;     /* when; 0: never */
+    uint64_t sent_ns;     /* when; 0: never, or as a mean */
     uint64_t sent_gather; /* the last gather in which it was emitted or known */
     bool is_begun;        /* a counter of the core: its first value was emitted */
 };
@@ -67,12 +67,13 @@ struct gtel_series *gtel_series_count(struct gtel_series_table *table,
 /* Whether the owner has been silent for so long that a less preferred source may take over. */
 bool gtel_series_is_silent(const struct gtel_series *series, uint64_t gather);
 /*
- * Whether the sink need not get what it has: a counter or a state with the value that it got at
- * most max_age_ns ago, which was there in the gather before, too; what was away is sent again,
- * since its absence has ended the value. Else it is remembered as sent now. max_age_ns 0: false.
+ * Remembers what the sink gets now. False: it need not get it, since it is a counter or a state
+ * with the value that was sent less than max_age_ns ago, which was there in the gather before, too:
+ * what was away is sent again, since its absence has ended the value. A state that changed between
+ * the samples of an interval is always sent, and once more after it.
  */
-bool gtel_series_is_known(struct gtel_series *series, uint64_t gather, uint64_t now_ns,
-                          uint64_t max_age_ns);
+bool gtel_series_mark_sent(struct gtel_series *series, uint64_t gather, uint64_t now_ns,
+                           uint64_t max_age_ns);
 /* Puts all series in the order of output (pipeline/sink.h). 0. */
 void gtel_series_sort(struct gtel_series_table *table);
 /* Forgets series not seen since so many gathers as above. */

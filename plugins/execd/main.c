@@ -315,9 +315,10 @@ static int start(struct program *program)
     const struct gtel_options *options = &program->args.options;
     struct gtel_str host = gtel_option_text(options, GTEL_O_HOST_TAG);
     int r;
-    bool is_watching = !program->args.is_once && !(program->args.is_stepped && program->has_clock);
+    bool watches_input =
+        !program->args.is_once && !(program->args.is_stepped && program->has_clock);
     gtel_pace_init(&program->pace, program->has_clock ? program->interval_ns : 0,
-                   gtel_option_number(options, GTEL_O_SAMPLE_INTERVAL), is_watching);
+                   gtel_option_number(options, GTEL_O_SAMPLE_INTERVAL), watches_input);
     gtel_buf_init(&program->out, OUTPUT_MAX);
     gtel_lineproto_init(&program->encoder, &program->out, host);
     gtel_explain_init(&program->explain, &program->out, host);

@@ -45,10 +45,15 @@ static void put_part(struct gtel_buf *buf, double part, double whole, int digits
         gtel_buf_printf(buf, "/%-6.*f", digits, whole);
 }
 
-static const char *name_of(const struct gtel_device *device)
+/* A part is named by itself, and by its GPU in place of the model. */
+static void put_names(struct gtel_buf *buf, const struct gtel_device *device)
 {
     const char *instance = device->label[GTEL_LABEL_INSTANCE];
-    return instance[0] ? instance : device->label[GTEL_LABEL_GPU];
+    const char *gpu = device->label[GTEL_LABEL_GPU];
+    if (instance[0])
+        gtel_buf_printf(buf, "%-13s of %-*.*s  ", instance, MODEL - 3, MODEL - 3, gpu);
+    else
+        gtel_buf_printf(buf, "%-13s %-*.*s  ", gpu, MODEL, MODEL, device->label[GTEL_LABEL_MODEL]);
 }
 
 static void put_gpu(struct gtel_table *table)
@@ -57,8 +62,7 @@ static void put_gpu(struct gtel_table *table)
     struct gtel_buf *buf = &table->text;
     const struct gtel_device *device = table->device;
     const double *value = table->value;
-    gtel_buf_printf(buf, "%-13s %-*.*s  ", name_of(device), MODEL, MODEL,
-                    device->label[GTEL_LABEL_MODEL]);
+    put_names(buf, device);
     if (value[GTEL_M_GPU_UP] == 0 || value[GTEL_M_GPU_AWAKE] == 0) {
         gtel_buf_printf(buf, "%s\n", value[GTEL_M_GPU_UP] == 0 ? "does not answer" : "asleep");
         return;

@@ -80,9 +80,9 @@ def compare(program, tree):
     check(len(shown) == len(points["gpu"]), f"{tree}: a row per GPU:\n{table}")
     for (tags, _), fields in points["gpu"].items():
         tags = dict(tags)
-        name = tags.get("instance", tags["gpu"])
-        line = next((s for s in shown if s.startswith(name + " ") and
-                     tags.get("model", "")[:24] in s), "")
+        names = (tags["instance"], "of " + tags["gpu"]) if "instance" in tags else (
+            tags["gpu"], tags.get("model", ""))
+        line = next((s for s in shown if s.startswith(f"{names[0]:13} {names[1][:24]:24}  ")), "")
         words = line[40:].split()  # behind the name and the model
         if words and re.fullmatch("[|.]{10}", words[0]):
             check(words[0].count("|") * 10 == round(fields["busy_percent"] / 10 + 1e-9) * 10,

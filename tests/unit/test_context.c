@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The context on a machine without GPUs, and its log. */
 #include "gtel.h"
+#include "pipeline/series.h"
 #include "recording/tree.h"
 #include "harness/test.h"
 
@@ -212,10 +213,37 @@ static void test_unchanged(void)
     test_label = "";
 }
 
+/* A state that was different for a moment between the samples of an interval is no known one. */
+static void test_flash(void)
+{
+    static const struct {
+        const char *label;
+        double samples[2];
+        bool is_sent;
+    } gathers[] = {{"new", {0, 0}, true},
+                   {"the same", {0, 0}, false},
+                   {"for a moment", {1, 0}, true},
+                   {"after a mean", {0, 0}, true},
+                   {"the same again", {0, 0}, false}};
+    struct gtel_series series = {
+        .now = {.metric = GTEL_M_THROTTLE_ACTIVE, .value_type = GTEL_VALUE_F64}};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(gathers); i++) {
+        test_label = gathers[i].label;
+        gtel_window_reset(&series.window);
+        for (size_t k = 0; k < 2; k++) {
+            series.now.value.f64 = gathers[i].samples[k];
+            gtel_window_add(&series.window, &series.now);
+        }
+        CHECK(gtel_series_mark_sent(&series, i + 1, i + 1, 1000) == gathers[i].is_sent);
+    }
+    test_label = "";
+}
+
 int main(void)
 {
     test_intervals();
     test_unchanged();
+    test_flash();
     test_no_gpu();
     return test_result();
 }
