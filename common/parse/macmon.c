@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { SCALED = 1, RENAMED, RENAMED_AGAIN, ACTIVE }; /* ranks of names: the highest counts */
 
@@ -66,6 +67,15 @@ static void take_value(struct reader *reader, const struct row *row, struct gtel
     reader->now.value[row->value] = value * row->scale + 0.0; /* no "-0" */
 }
 
+/* Nothing to show, such as half a character, leaves the number. */
+static void take_name(struct gtel_macmon_fan *fan, struct gtel_str text)
+{
+    char name[GTEL_MACMON_NAME_MAX];
+    gtel_str_clean(name, sizeof(name), text);
+    if (name[0] != '\0')
+        memcpy(fan->name, name, sizeof(name));
+}
+
 /* fans: [{name, rpm, max_rpm}] */
 static void take_fan(struct reader *reader, const struct gtel_json_path *path, struct gtel_str text)
 {
@@ -74,8 +84,8 @@ static void take_fan(struct reader *reader, const struct gtel_json_path *path, s
         gtel_str_u64(path->key[1], &place) < 0 || place >= GTEL_MACMON_FANS)
         return;
     struct gtel_macmon_fan *fan = &reader->now.fan[place];
-    if (gtel_str_eq(path->key[2], GTEL_STR("name")) && text.n > 0)
-        gtel_str_clean(fan->name, sizeof(fan->name), text);
+    if (gtel_str_eq(path->key[2], GTEL_STR("name")))
+        take_name(fan, text);
     if (gtel_str_eq(path->key[2], GTEL_STR("rpm")))
         fan->has_rpm = gtel_str_f64(text, &fan->rpm) == 0 && fan->rpm >= 0 && fan->rpm <= 50000;
 }
