@@ -149,9 +149,14 @@ bool gtel_series_mark_sent(struct gtel_series *series, uint64_t gather, uint64_t
         return true;
     uint64_t value = series->now.value.u64; /* of a number with a fraction: its bits */
     bool is_mean = kind == GTEL_KIND_STATE && series->window.min < series->window.max;
-    bool is_known = !is_mean && series->sent == value && series->sent_gather + 1 >= gather &&
-                    series->sent_ns > 0 && now_ns - series->sent_ns < max_age_ns;
-    series->sent_gather = gather;
+    uint64_t gap = gather - series->seen_gather;
+    bool was_away = gap > 1 && series->gap > 0 && gap > series->gap + series->gap / 2;
+    uint64_t until_next_ns = now_ns - series->seen_ns; /* as long as since the last time */
+    bool is_known = !is_mean && series->sent == value && !was_away && series->sent_ns > 0 &&
+                    now_ns - series->sent_ns + until_next_ns <= max_age_ns;
+    series->gap = series->seen_ns > 0 ? gap : 0;
+    series->seen_gather = gather;
+    series->seen_ns = now_ns;
     if (!is_known) {
         series->sent = value;
         series->sent_ns = is_mean ? 0 : now_ns;

@@ -32,8 +32,10 @@ struct gtel_series {
     uint32_t suspends;    /* the same */
     uint64_t sent;        /* bits of the value that was emitted last */
     uint64_t sent_ns;     /* when; 0: never, or as a mean */
-    uint64_t sent_gather; /* the last gather in which it was emitted or known */
-    bool is_begun;        /* a counter of the core: its first value was emitted */
+    uint64_t seen_ns;     /* when it was there for the sink last, sent or known */
+    uint64_t seen_gather; /* the same */
+    uint64_t gap;  /* gathers between the last two of them, 0: not known; slow rows skip some */
+    bool is_begun; /* a counter of the core: its first value was emitted */
 };
 
 struct gtel_series_table {
@@ -68,9 +70,10 @@ struct gtel_series *gtel_series_count(struct gtel_series_table *table,
 bool gtel_series_is_silent(const struct gtel_series *series, uint64_t gather);
 /*
  * Remembers what the sink gets now. False: it need not get it, since it is a counter or a state
- * with the value that was sent less than max_age_ns ago, which was there in the gather before, too:
- * what was away is sent again, since its absence has ended the value. A state that changed between
- * the samples of an interval is always sent, and once more after it.
+ * with the value that was sent last, and its next reading will still be at most max_age_ns after
+ * that. What was away for longer than it usually is between two readings is sent again, since its
+ * absence has ended the value. A state that changed between the samples of an interval is always
+ * sent, and once more after it.
  */
 bool gtel_series_mark_sent(struct gtel_series *series, uint64_t gather, uint64_t now_ns,
                            uint64_t max_age_ns);

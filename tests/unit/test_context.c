@@ -239,11 +239,46 @@ static void test_flash(void)
     test_label = "";
 }
 
+/*
+ * A row that is read each sixth gather, with InfoInterval of 400 s and a gather each 10 s: what it
+ * skips is no absence, and it is sent again before it is older than that.
+ */
+static void test_slow(void)
+{
+    static const struct {
+        const char *label;
+        uint64_t gather;
+        bool is_sent;
+    } readings[] = {{"new", 1, true},
+                    {"the next", 2, false},
+                    {"the first pause, which may be an absence", 8, true},
+                    {"the same pause", 14, false},
+                    {"half as long again", 23, false},
+                    {"the same pause", 29, false},
+                    {"the same pause", 35, false},
+                    {"390 s old at the next reading", 41, false},
+                    {"450 s old at the next reading", 47, true},
+                    {"an absence of ten gathers", 57, true},
+                    {"a shorter pause", 63, false}};
+    struct gtel_series series = {
+        .now = {.metric = GTEL_M_THROTTLE_ACTIVE, .value_type = GTEL_VALUE_F64}};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(readings); i++) {
+        uint64_t now_ns = readings[i].gather * UINT64_C(10000000000);
+        test_label = readings[i].label;
+        gtel_window_reset(&series.window);
+        gtel_window_add(&series.window, &series.now);
+        CHECK(gtel_series_mark_sent(&series, readings[i].gather, now_ns, UINT64_C(400000000000)) ==
+              readings[i].is_sent);
+    }
+    test_label = "";
+}
+
 int main(void)
 {
     test_intervals();
     test_unchanged();
     test_flash();
+    test_slow();
     test_no_gpu();
     return test_result();
 }
