@@ -128,6 +128,23 @@ FIELDS += [
     ("capture sessions", ("gpu_engine", {"engine": "capture"}, "sessions"),
      ["fbc_stats/session_count"], 1, 0),
 ]
+FIELDS += [
+    ("ecc pending", GPU + ("ecc_pending",), ["ecc_mode/pending_ecc"], 1, 0),
+    ("hardware max graphics", ("gpu_frequency_domain", {"domain": "graphics"}, "hardware_max_mhz"),
+     ["max_clocks/graphics_clock"], 1, 0),
+    ("hardware max sm", ("gpu_frequency_domain", {"domain": "sm"}, "hardware_max_mhz"),
+     ["max_clocks/sm_clock"], 1, 0),
+    ("hardware max memory", ("gpu_frequency_domain", {"domain": "memory"}, "hardware_max_mhz"),
+     ["max_clocks/mem_clock"], 1, 0),
+    ("retirement pending", GPU + ("page_retirement_pending",),
+     ["retired_pages/pending_retirement|retired_pages/pending_blacklist"], 1, 0),
+    ("encoder rate", ("gpu_engine", {"engine": "encode"}, "frames_per_second"),
+     ["encoder_stats/average_fps"], 1, 1),
+    ("encoder latency", ("gpu_engine", {"engine": "encode"}, "latency_seconds"),
+     ["encoder_stats/average_latency"], 1e-6, 1e-6),
+    ("module power limit", ("gpu_power_domain", {"domain": "module"}, "limit_watts"),
+     ["module_power_readings/current_power_limit"], 1, 0.01),
+]
 for field, word in (("all", "max"), ("high", "high"), ("partial", "partial"), ("low", "low"),
                     ("no", "none")):
     FIELDS.append(("banks " + word, VRAM + ("banks_%s_spare" % field,),
@@ -184,6 +201,12 @@ TEXTS = [("uuid", "uuid", "uuid"), ("vbios", "firmware", "vbios_version"),
          ("gsp firmware", "gsp_firmware", "gsp_firmware_version")]
 # What nvidia-smi has a word for where NVML has a number.
 WORDS = {"Active": 1, "Not Active": 0, "Enabled": 1, "Disabled": 0, "Yes": 1, "No": 0, "None": 0}
+# Of gpu_info.modes: our name, the place in the XML.
+MODES = [("persistence", "persistence_mode"), ("compute", "compute_mode"),
+         ("mig", "mig_mode/current_mig"), ("virtualization", "gpu_virtualization_mode/virtualization_mode"),
+         ("c2c", "c2c_mode")]
+MODE_WORDS = {"Enabled": "on", "Disabled": "off", "Default": "default", "Pass-Through": "passthrough",
+              "None": "none", "Prohibited": "prohibited", "Exclusive_Process": "exclusive_process"}
 
 
 def split(text, separator):
@@ -395,6 +418,84 @@ def compare_texts(table, root, lines):
                 table.add(gpu, field, ours, smi, "yes" if ours == smi else "no")
 
 
+def compare_modes(table, root, lines):
+    for element in root.iter("gpu"):
+        gpu = gpu_key(element)
+        ours = gtel_value(lines, gpu, ("gpu_info", {}, "modes")) or ""
+        have = dict(word.split("=", 1) for word in ours.split())
+        for name, place in MODES:
+            smi = element.findtext(place)
+            smi = None if smi in (None, "N/A") else MODE_WORDS.get(smi, smi)
+            if have.get(name) is not None or smi is not None:
+                table.add(gpu, "mode " + name, have.get(name), smi,
+                          "yes" if have.get(name) == smi else "no")
+
+
+def compare_processes(table, root, lines):
+    """Their number, and the memory of all of one name. nvidia-smi says MiB, rounded down."""
+    for element in root.iter("gpu"):
+        gpu, smi, ours = gpu_key(element), {}, {}
+        found = {p.findtext("pid"): p for p in element.iter("process_info")}
+        for process in found.values():
+            # The kernel's name of a process has 15 bytes; nvidia-smi shows the path of the program.
+            name = os.path.basename(process.findtext("process_name").split(" ")[0])[:15]
+            number = re.match(r"([0-9]+) MiB", process.findtext("used_memory"))
+            smi.setdefault(name, []).append(int(number.group(1)) if number else 0)
+        for head, tags, values in lines:
+            if head == "gpu_process" and tags.get("gpu") == gpu and "memory_bytes" in values:
+                ours[tags["process"]] = ours.get(tags["process"], 0) + values["memory_bytes"] / MIB
+        table.add(gpu, "processes", gtel_value(lines, gpu, ("gpu", {}, "processes")), len(found),
+                  "yes" if (gtel_value(lines, gpu, ("gpu", {}, "processes")) or 0) == len(found) else "no")
+        for name, memory in smi.items():
+            agreed = name in ours and sum(memory) <= ours[name] < sum(memory) + len(memory)
+            table.add(gpu, "memory of " + name, ours.get(name), sum(memory), "yes" if agreed else "no")
+
+
+def link_texts(smi, option):
+    """nvidia-smi nvlink: a dictionary of GPU (by its place) to its lines, or nothing."""
+    done = subprocess.run([smi, "nvlink"] + option, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          timeout=60, check=False)
+    gpus = []
+    for line in done.stdout.decode(errors="replace").splitlines():
+        if line.startswith("GPU "):
+            gpus.append([])
+        elif gpus:
+            gpus[-1].append(line)
+    return gpus
+
+
+def compare_links(table, smi, root, lines):
+    """Payload of all links (KiB there), how many are up, errors of all."""
+    data, state, errors = (link_texts(smi, o) for o in (["-gt", "d"], ["-s"], ["-e"]))
+    for i, element in enumerate(root.iter("gpu")):
+        gpu = gpu_key(element)
+
+        def total(texts, pattern):
+            text = "\n".join(texts[i]) if i < len(texts) else ""
+            numbers = re.findall(pattern, text)
+            return sum(map(int, numbers)) if numbers else None
+
+        ours = [values for head, tags, values in lines if head == "gpu_fabric" and tags.get("gpu") == gpu]
+        rows = [("links tx", gtel_value(lines, gpu, GPU + ("links_tx_bytes",)),
+                 total(data, r"Data Tx: ([0-9]+) KiB"), 1024),
+                ("links rx", gtel_value(lines, gpu, GPU + ("links_rx_bytes",)),
+                 total(data, r"Data Rx: ([0-9]+) KiB"), 1024)]
+        if i < len(state):
+            up = sum("GB/s" in line for line in state[i])
+            known = [values["up"] for values in ours if "up" in values]
+            rows.append(("links up", sum(known) if known else None, up if up or known else None, 1))
+        for field, word in (("replays", "Replay"), ("recoveries", "Recovery")):
+            known = [values[field] for values in ours if field in values]
+            rows.append(("link " + field, sum(known) if known else None,
+                         total(errors, word + r" Errors?: ([0-9]+)"), 1))
+        for name, one, two, factor in rows:
+            if one is None and two is None:
+                continue
+            verdict = "missing" if one is None else "only gtel" if two is None else \
+                "yes" if agrees(one, one, two * factor, 0) else "no"
+            table.add(gpu, name, one, None if two is None else two * factor, verdict)
+
+
 def energy_check(table, first, last, seconds):
     """Mean power from the energy counter, to compare with the power shown."""
     for head, tags, values in last:
@@ -411,16 +512,21 @@ def energy_check(table, first, last, seconds):
 def measure(gathers, smi_command, cycles):
     """What a steady cycle costs beside one nvidia-smi -q -x."""
     gathers.gather()
-    cpu, walls = gathers.cpu(), []
+    walls, used = [], []
     for _ in range(cycles):
+        before = gathers.cpu()
         walls.append(gathers.gather()[1])
+        used.append(gathers.cpu() - before)
         time.sleep(0.1)
-    cpu = gathers.cpu() - cpu
+    cpu = sum(used)
+    used.sort()
     runs = [smi_xml(smi_command)[1:] for _ in range(3)]
     walls.sort()
     return {"cycles": cycles,
             "gtel_wall_ms_median": round(walls[len(walls) // 2] * 1e3, 3),
+            "gtel_wall_ms_9_of_10": round(walls[len(walls) * 9 // 10] * 1e3, 3),
             "gtel_wall_ms_max": round(walls[-1] * 1e3, 3),
+            "gtel_cpu_ms_9_of_10": round(used[len(used) * 9 // 10] * 1e3, 3),
             "gtel_cpu_ms_per_cycle": round(cpu / cycles * 1e3, 3),
             "smi_wall_ms": round(min(run[0] for run in runs) * 1e3, 1),
             "smi_cpu_ms": round(min(run[1] for run in runs) * 1e3, 1)}
@@ -460,6 +566,9 @@ def main():
             time.sleep(1)
         energy_check(table, first, after, time.monotonic() - start - 1)
         compare_texts(table, root, info)
+        compare_modes(table, root, info)
+        compare_processes(table, root, after)
+        compare_links(table, args.smi, root, info)
         timing = measure(gathers, smi_command, args.cycles)
         gathers.close()
     except (OSError, RuntimeError, ValueError, subprocess.SubprocessError,
