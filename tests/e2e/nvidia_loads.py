@@ -85,7 +85,8 @@ def try_load(gathers, program, kind, high, low):
         check(len(seen.get(unit, [])) == len(found) or unit == "dram", f"{unit} is in every gather")
         check(seen.get(unit, [0]) and min(seen.get(unit, [0])) > 20, f"{unit} is high")
     for unit in low:
-        check(max(seen.get(unit, [100])) < 1, f"{unit} is 0")
+        # FP64 work counts as tensor work by a 64th on an H200 (95.2 and 1.49 %, driver 580.159).
+        check(max(seen.get(unit, [100])) < 2, f"{unit} is 0")
     return found, text
 
 
@@ -135,8 +136,8 @@ def try_processes(command, program, smi):
     join(paths[0], one.process.pid)
     join(paths[1], two.process.pid)
     gathers = nvidia_truth.Gathers(command + ["--process-tags", "container,unit,pid"])
-    watch(gathers, 4)
-    lines = watch(gathers, 3)[-1][1]
+    found = watch(gathers, 26)  # shares come each 20 s
+    lines = found[-1][1]
     theirs = used(smi)
     for head, tags, fields in lines:
         if head == "gpu_process":
@@ -147,8 +148,11 @@ def try_processes(command, program, smi):
         check(ours and theirs.get(pid) == int(ours[0]) // MIB,
               f"memory of {pid}: {ours} bytes, nvidia-smi {theirs.get(pid)} MiB")
     check(values(lines, "gpu", "processes") == [2], f"processes: {values(lines, 'gpu', 'processes')}")
-    shares = values(lines, "gpu_process", "busy_percent", pid=str(one.process.pid))
-    check(shares and 50 < shares[0] <= 100, f"the share of the one at work: {shares}")
+    for load, least, most in ((one, 90, 100), (two, 0, 0)):
+        shares = [share for _, one_gather in found for share in
+                  values(one_gather, "gpu_process", "busy_percent", pid=str(load.process.pid))]
+        check(shares and all(least <= share <= most for share in shares[1:] or shares),
+              f"shares of {load.process.pid}: {shares}")
     if paths[0]:
         got = {tags.get("pid"): tags.get("container") for head, tags, _ in lines if head == "gpu_process"}
         check(got.get(str(one.process.pid)) == CONTAINER[:12], f"container: {got}")

@@ -129,7 +129,6 @@ FIELDS += [
      ["fbc_stats/session_count"], 1, 0),
 ]
 FIELDS += [
-    ("ecc pending", GPU + ("ecc_pending",), ["ecc_mode/pending_ecc"], 1, 0),
     ("hardware max graphics", ("gpu_frequency_domain", {"domain": "graphics"}, "hardware_max_mhz"),
      ["max_clocks/graphics_clock"], 1, 0),
     ("hardware max sm", ("gpu_frequency_domain", {"domain": "sm"}, "hardware_max_mhz"),
@@ -421,6 +420,10 @@ def compare_texts(table, root, lines):
 def compare_modes(table, root, lines):
     for element in root.iter("gpu"):
         gpu = gpu_key(element)
+        now, next_one = (smi_number(element, "ecc_mode/" + when) for when in ("current_ecc", "pending_ecc"))
+        pending = gtel_value(lines, gpu, GPU + ("ecc_pending",))
+        if now is not None or pending is not None:
+            table.add(gpu, "ecc pending", pending, f"{now} {next_one}", "yes" if pending == (now != next_one) else "no")
         ours = gtel_value(lines, gpu, ("gpu_info", {}, "modes")) or ""
         have = dict(word.split("=", 1) for word in ours.split())
         for name, place in MODES:

@@ -14,7 +14,7 @@ static const struct {
     const char *answer;
     double want; /* -1: the engine is not there */
 } shares[] = {
-    {"0", 0},   {"37.5", 0.375}, {"100", 1},  {"100.0001", 1}, {"101", -1}, {"1e300", -1},
+    {"0", -1},  {"37.5", 0.375}, {"100", 1},  {"100.0001", 1}, {"101", -1}, {"1e300", -1},
     {"-1", -1}, {"nan", -1},     {"inf", -1}, {"unnamed", -1}, {"!3", -1},  {"!21", -1},
 };
 
@@ -61,6 +61,25 @@ static const struct {
 } engines[] = {{30, "decode", "nvdec0"},  {37, "decode", "nvdec7"}, {40, "jpeg", "nvjpg0"},
                {47, "jpeg", "nvjpg7"},    {50, "ofa", "nvofa0"},    {51, "ofa", "nvofa1"},
                {166, "encode", "nvenc0"}, {169, "encode", "nvenc3"}};
+
+/* An engine that is idle may not be there, until it has worked. */
+static void test_first_work(void)
+{
+    struct machine m;
+    if (!begin(&m, "call nvmlGpmQueryDeviceSupport 0 = 1\ncall nvmlGpmMetricsGet 0 31 = 0\n"
+                   "call nvmlGpmMetricsGet 0 32 = 0\n"
+                   "at 2s\ncall nvmlGpmMetricsGet 0 31 = 25\n"
+                   "at 3s\ncall nvmlGpmMetricsGet 0 31 = 0\n"))
+        return;
+    want_engines(&m);
+    static const double want[] = {-1, -1, 0.25, 0};
+    for (unsigned second = 0; second < GTEL_ARRAY_LEN(want); second++) {
+        gather(&m, second);
+        CHECK_NEAR(busy(&m, "decode", "nvdec1"), want[second], 0);
+        CHECK_NEAR(busy(&m, "decode", "nvdec2"), -1, 0);
+    }
+    finish(&m);
+}
 
 static size_t count_engines(const struct machine *m)
 {
@@ -258,6 +277,7 @@ int main(void)
              1);
     test_c2c_counts();
     test_shares();
+    test_first_work();
     test_engines(true);
     test_engines(false);
     return test_result();

@@ -144,16 +144,24 @@ static int ask_means(const struct gtel_nvml_library *library, const struct gtel_
     return library->call.nvmlGpmMetricsGet(get);
 }
 
-/* A little more than all of the time is rounding; much more is no share. */
-static void put_engine(const struct gtel_nvml_gpu *gpu, size_t row, double percent,
+/*
+ * GPM knows engines that a GPU lacks, too, as idle: on an H200, which has 7 NVDEC, 7 NVJPG, 1 OFA
+ * and no NVENC, it named 8, 8, 2 and 4 (driver 580.159). So an engine is one that has worked. A
+ * little more than all of the time is rounding; much more is no share.
+ */
+static void put_engine(struct gtel_nvml_gpu *gpu, size_t row, double percent,
                        struct gtel_batch *batch)
 {
+    const uint64_t bit = UINT64_C(1) << row;
     const struct gtel_reading reading = {.device = gpu->device,
                                          .metric = GTEL_M_ENGINE_BUSY,
                                          .dim = {metrics[row].unit, metrics[row].engine},
                                          .value_type = GTEL_VALUE_F64,
                                          .value.f64 = percent < 100 ? percent / 1e2 : 1};
-    if (percent < 101)
+    if (percent >= 101)
+        return;
+    gpu->gpm.engines |= percent > 0 ? bit : 0;
+    if ((gpu->gpm.engines & bit) != 0)
         gtel_batch_put(batch, &reading);
 }
 
