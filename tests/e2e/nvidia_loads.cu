@@ -4,10 +4,10 @@
  *
  *     nvidia_loads tensor|fp64|copy|hold|fault SECONDS [MIB]
  *
- * tensor: products of half-precision matrices. fp64: dependent multiply-adds. copy: to the host, from
- * it, and within the GPU, from one stream each; says how many bytes went each way. hold: has the
- * memory and does nothing. fault: writes where nothing is, which the driver reports as an Xid. All of
- * them say "begun" once they are at it; MIB is memory that they have besides.
+ * tensor: products of half-precision matrices. fp64: dependent multiply-adds. copy: to the host,
+ * from it, and within the GPU, from one stream each; says how many bytes went each way. hold: has
+ * the memory and does nothing. fault: writes where nothing is, which the driver reports as an Xid.
+ * All of them say "begun" once they are at it; MIB is memory that they have besides.
  */
 #include <chrono>
 #include <cstdio>

@@ -52,6 +52,9 @@ IDENTITY = {"gpu", "instance"}  # tags of every GPU
 # What no golden file and no recording has, and still is worth a line that it is absent.
 NEVER = {
     ("instance", "bcs9"),
+    ("instance", "nvdec2"),
+    ("instance", "nvenc0"),
+    ("instance", "nvofa1"),
     ("instance", "rcs1"),
     ("reason", "reasons"),
     ("sensor", "vram_ch_12"),

@@ -94,6 +94,7 @@ static struct answer *answer_of(const char *key)
         return NULL;
     struct answer *answer = &proxy.answer[proxy.n++];
     (void)snprintf(answer->key, sizeof(answer->key), "%s", key);
+    (void)snprintf(answer->text, sizeof(answer->text), "\n"); /* none yet: an empty one is one */
     return answer;
 }
 

@@ -73,7 +73,8 @@ static int begin(struct recorder *r)
     r->ops.lib_close = lib_close;
     r->env.log = (struct gtel_log){say, NULL};
     gtel_options_init(&r->options);
-    rc = gtel_option_set(&r->options, GTEL_O_ENGINE_INSTANCES, GTEL_STR("on"), error, sizeof(error));
+    rc =
+        gtel_option_set(&r->options, GTEL_O_ENGINE_INSTANCES, GTEL_STR("on"), error, sizeof(error));
     if (rc < 0)
         return rc;
     return gtel_group_init(&r->group, "nvml", &r->env, &r->options);
