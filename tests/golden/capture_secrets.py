@@ -8,6 +8,7 @@ writes: none of them may be anywhere in its file. On the second, users are calle
 kernel: the captured machine says what the original says.
 """
 
+import os
 import re
 import subprocess
 import sys
@@ -149,6 +150,16 @@ def check_words(program, source, out):
         sys.exit(f"{out}.played.tree says something else than {out}.words.tree")
 
 
+def check_long(program, out):
+    """A list of users that does not fit is an error, not a list that ends early."""
+    for size, status in ((4 << 20, 1), ((4 << 20) - 1, 0)):
+        os.makedirs(f"{out}.root/etc", exist_ok=True)
+        with open(f"{out}.root/etc/passwd", "w", encoding="utf-8") as file:
+            file.write("#" * (size - 1) + "\n")
+        run(program, "capture", f"{out}.long.tree", "--root", f"{out}.root", "--interval", "1s",
+            status=(status,))
+
+
 def main():
     """All machines."""
     program, fixtures, out = sys.argv[1:]
@@ -161,6 +172,7 @@ def main():
     print(len(seen), "secrets")
     if not seen.issuperset(OF_STARTER):
         sys.exit(f"nowhere: {set(OF_STARTER) - seen}")
+    check_long(program, out)
     for name in ("clients-xe", "xe-b580", "i915-a770", "clients-amdgpu-6.14", "xe-ras", "intel-12"):
         with open(f"{fixtures}/{name}.tree", encoding="utf-8") as file:
             check_words(program, file.read(), f"{out}-{name}")

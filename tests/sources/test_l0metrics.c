@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The source of Level Zero's metrics: values, windows, sleep, rivals, and what doctor says. */
+#include "harness/findings.h"
 #include "harness/metrics_machine.h"
 #include "harness/test.h"
 
@@ -469,54 +470,74 @@ static void test_rival(void)
     finish(&m);
 }
 
-static bool has_finding(const struct gtel_findings *findings, enum gtel_measurement measurement,
-                        const char *why, const char *fix)
-{
-    for (size_t i = 0; i < findings->n; i++) {
-        const struct gtel_finding *f = &findings->finding[i];
-        char text[1024];
-        (void)gtel_str_copy(text, sizeof(text), f->why);
-        if (f->measurement != measurement || !strstr(text, why))
-            continue;
-        (void)gtel_str_copy(text, sizeof(text), f->fix);
-        if (strstr(text, fix))
-            return true;
-    }
-    return false;
-}
-
 static const struct {
     const char *text;
     enum gtel_measurement measurement;
-    const char *why;
-    const char *fix;
+    const char *says[2];
 } reasons[] = {
-    {"call zetMetricStreamerOpen 1 0 = !0x7ffffffe\n" PARANOID("1"), GTEL_MEASUREMENT_GPU_ACTIVITY,
-     "have CAP_PERFMON", "sysctl dev.xe.observation_paranoid=0"},
-    {"call zetMetricStreamerOpen 1 1 = !0x7ffffffe\n" PARANOID("0"), GTEL_MEASUREMENT_GPU_STALL,
-     "another program measures", "L0Metrics"},
+    {"call zetMetricStreamerOpen 1 0 = !0x7ffffffe\n" PARANOID("1"),
+     GTEL_MEASUREMENT_GPU_ACTIVITY,
+     {"zetMetricStreamerOpen: 0: the kernel lets only those measure who have CAP_PERFMON "
+      "(dev.xe.observation_paranoid is not 0): give the program CAP_PERFMON and restart it; "
+      "or:\nsysctl dev.xe.observation_paranoid=0"}},
+    {"call zetMetricStreamerOpen 1 1 = !0x7ffffffe\n" PARANOID("0"),
+     GTEL_MEASUREMENT_GPU_STALL,
+     {"zetMetricStreamerOpen: 0: another program measures: only one at a time can: end the other "
+      "one (vtune, unitrace, oneprof, Intel GPA, xpumd), or set the option L0Metrics to off"}},
     {"call zetMetricStreamerOpen 1 1 = !0x7ffffffe\n" PARANOID(
          "1") "file proc/self/status\n| CapEff:\t0000004000000000\n",
-     GTEL_MEASUREMENT_GPU_STALL, "another program measures", "L0Metrics"},
+     GTEL_MEASUREMENT_GPU_STALL,
+     {"zetMetricStreamerOpen: 0: another program measures: only one at a time can: end the other "
+      "one (vtune, unitrace, oneprof, Intel GPA, xpumd), or set the option L0Metrics to off"}},
     {"call zetDeviceEnableMetricsExp 1 = !0x70020000\n" PARANOID("0"),
-     GTEL_MEASUREMENT_GPU_ACTIVITY, "libraries are missing", "libigdmd.so.1"},
-    {"call zetMetricGroupGet 1 = 0\n", GTEL_MEASUREMENT_GPU_ACTIVITY, "none of the metrics", ""},
-    {"call zetMetricGroupGetProperties 1 0 = Other 2 0 4\n", GTEL_MEASUREMENT_GPU_ACTIVITY,
-     "lists no such group", "libigdml.so.1"},
+     GTEL_MEASUREMENT_GPU_ACTIVITY,
+     {"zetDeviceEnableMetricsExp: 0: Intel's metrics libraries are missing, or this GPU has no "
+      "metrics, or another program measures: install Intel's Metrics Discovery and Metrics Library "
+      "(libigdmd.so.1, libigdml.so.1)",
+      "zetDeviceEnableMetricsExp: 0: Intel's metrics libraries are missing, or this GPU has no "
+      "metrics, or another program measures: install Intel's Metrics Discovery and Metrics Library "
+      "(libigdmd.so.1, libigdml.so.1)"}},
+    {"call zetMetricGroupGet 1 = 0\n",
+     GTEL_MEASUREMENT_GPU_ACTIVITY,
+     {"zetMetricGroupGetProperties: 0: this GPU has none of the metrics that gtel knows "
+      "(ComputeBasic, EuStallSampling): ",
+      "zetMetricGroupGetProperties: 0: this GPU has none of the metrics that gtel knows "
+      "(ComputeBasic, EuStallSampling): "}},
+    {"call zetMetricGroupGetProperties 1 0 = Other 2 0 4\n",
+     GTEL_MEASUREMENT_GPU_ACTIVITY,
+     {"ComputeBasic: 0: Level Zero lists no such group: the metrics libraries are missing: install "
+      "Intel's Metrics Discovery and Metrics Library (libigdmd.so.1, libigdml.so.1)"}},
     {"call zetMetricGroupGetProperties 1 1 = Other 2 0 4\n" PARANOID("0"),
-     GTEL_MEASUREMENT_GPU_STALL, "lists no such group", ""},
+     GTEL_MEASUREMENT_GPU_STALL,
+     {"EuStallSampling: 0: Level Zero lists no such group: stalls are sampled on Ponte Vecchio and "
+      "from Xe2 on, with xe of Linux 6.15 or newer, and not while another program does: "}},
     {"call zetMetricGroupGetProperties 1 1 = Other 2 0 4\n" PARANOID("1"),
-     GTEL_MEASUREMENT_GPU_STALL, "have CAP_PERFMON", "sysctl dev.xe.observation_paranoid=0"},
-    {"call zetMetricStreamerReadData 1 0 = !0x70000001\n", GTEL_MEASUREMENT_GPU_ACTIVITY,
-     "code 0x70000001", ""},
-    {"call zeInit = !0x78000001\n", GTEL_MEASUREMENT_GPU_ACTIVITY, "finds no GPU", ""},
-    {"call zeInit = !0x70010000\n", GTEL_MEASUREMENT_GPU_ACTIVITY, "group render", ""},
-    {"call zeDeviceGet 0 = 0\n", GTEL_MEASUREMENT_GPU_ACTIVITY, "does not know this GPU",
-     "libze-intel-gpu1"},
-    {POWER("runtime_status", "suspended"), GTEL_MEASUREMENT_GPU_ACTIVITY,
-     "waits until 0000:03:00.0 is awake", "Wake"},
-    {"library libze_loader.so.1 gone\n", GTEL_MEASUREMENT_GPU_ACTIVITY, "cannot be opened",
-     "libze1"},
+     GTEL_MEASUREMENT_GPU_STALL,
+     {"EuStallSampling: 0: the kernel lets only those measure who have CAP_PERFMON "
+      "(dev.xe.observation_paranoid is not 0): give the program CAP_PERFMON and restart it; "
+      "or:\nsysctl dev.xe.observation_paranoid=0"}},
+    {"call zetMetricStreamerReadData 1 0 = !0x70000001\n",
+     GTEL_MEASUREMENT_GPU_ACTIVITY,
+     {"zetMetricStreamerReadData: 0: Level Zero answers code 0x70000001: "}},
+    {"call zeInit = !0x78000001\n",
+     GTEL_MEASUREMENT_GPU_ACTIVITY,
+     {"zeInit: 0: it finds no GPU: is Intel's driver for it installed (libze-intel-gpu1, "
+      "intel-level-zero-gpu)?: "}},
+    {"call zeInit = !0x70010000\n",
+     GTEL_MEASUREMENT_GPU_ACTIVITY,
+     {"zeInit: 0: this user may not open the GPU's device nodes: add it to the group render: "}},
+    {"call zeDeviceGet 0 = 0\n",
+     GTEL_MEASUREMENT_GPU_ACTIVITY,
+     {"Level Zero: 0: it does not know this GPU: install Intel's Level Zero driver for it "
+      "(libze-intel-gpu1, intel-level-zero-gpu)"}},
+    {POWER("runtime_status", "suspended"),
+     GTEL_MEASUREMENT_GPU_ACTIVITY,
+     {"Level Zero: 0: it starts with all GPUs together, and waits until 0000:03:00.0 is awake: let "
+      "that GPU work once, or set the option Wake to always"}},
+    {"library libze_loader.so.1 gone\n",
+     GTEL_MEASUREMENT_GPU_ACTIVITY,
+     {"libze_loader.so.1: 0: it cannot be opened: apt install libze1 (Debian), level-zero "
+      "(Ubuntu)"}},
 };
 
 static void test_doctor(void)
@@ -530,7 +551,8 @@ static void test_doctor(void)
         gather(&m, 0);
         gather(&m, 1);
         gtel_group_diagnose(&m.group, &findings);
-        CHECK(has_finding(&findings, reasons[i].measurement, reasons[i].why, reasons[i].fix));
+        check_findings(&findings, reasons[i].says, GTEL_ARRAY_LEN(reasons[i].says));
+        CHECK_INT(findings.finding[0].measurement, reasons[i].measurement);
         gtel_findings_done(&findings);
         finish(&m);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Source uevents: what is counted, what is said without an event, losses and refusals. */
 #include "harness/alloc_fault.h"
+#include "harness/findings.h"
 #include "harness/source_harness.h"
 #include "harness/test.h"
 
@@ -80,11 +81,16 @@ static void test_counts(void)
     machine_done(&machine);
 }
 
+#define OLD                                                                                        \
+    "uevent WEDGED: 0: kernels before 6.16 do not say that a device is wedged: use Linux 6.16 or " \
+    "newer"
+
 /* Zero is said only where the kernel would say otherwise. */
 static void test_old_kernel(void)
 {
     static const char text[] = KERNEL("6.14.0") TWO
         "uevents on\nat 1s\n" SAYS("0000:03:00.0", "card1", "WEDGED=rebind") "end\n";
+    static const char *const says[] = {OLD, OLD};
     struct gtel_findings findings = {0};
     struct machine machine;
     if (!CHECK(machine_init(&machine, text, "uevents")))
@@ -92,8 +98,8 @@ static void test_old_kernel(void)
     CHECK_INT(machine_gather(&machine), 0);
     CHECK_INT(errors(&machine, CARD1, "wedged", "fatal"), -1);
     machine.source->diagnose(machine.state, &machine.registry, &findings);
-    CHECK_INT(findings.n, 2); /* one for each card */
-    CHECK(findings.finding[0].error == 0 && findings.finding[0].device);
+    check_findings(&findings, says, GTEL_ARRAY_LEN(says));
+    CHECK(findings.finding[0].device && findings.finding[1].device != findings.finding[0].device);
     machine_step(&machine, 1000);
     CHECK_INT(machine_gather(&machine), 0);
     CHECK_INT(errors(&machine, CARD1, "wedged", "fatal"), 1); /* a backport */
@@ -104,6 +110,9 @@ static void test_old_kernel(void)
 /* Where nothing may be reported, nothing heard is not zero. */
 static void test_apart(void)
 {
+    static const char *const says =
+        "uevents (netlink): 0: in a container's own network the kernel may say nothing of devices: "
+        "give the container the host's network (--network=host)";
     static const char nested[] = "file proc/self/uid_map\n| 0 1000 1\n";
     static const struct {
         const char *label;
@@ -134,7 +143,7 @@ static void test_apart(void)
             CHECK_INT(resets(&machine, IGPU), cases[i].resets[t]);
             CHECK_INT(errors(&machine, CARD1, "wedged", "fatal"), cases[i].resets[t]);
             machine.source->diagnose(machine.state, &machine.registry, &findings);
-            CHECK_INT(findings.n, cases[i].findings[t]);
+            check_findings(&findings, &says, cases[i].findings[t]);
             gtel_findings_done(&findings);
             machine_step(&machine, 1000);
         }
@@ -169,6 +178,9 @@ static void test_refused(void)
 {
     static const char text[] = TWO "uevents EPERM\nat 2s\nuevents on\nend\n";
     static const char none[] = TWO "end\n";
+    static const char *const says =
+        "uevents (netlink): 1: the kernel's messages about devices cannot be heard: let it use "
+        "AF_NETLINK (RestrictAddressFamilies of systemd, seccomp)";
     struct gtel_findings findings = {0};
     struct machine machine;
     if (!CHECK(machine_init(&machine, text, "uevents")))
@@ -179,7 +191,7 @@ static void test_refused(void)
     CHECK_INT(machine_gather(&machine), 0);
     CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 1);
     machine.source->diagnose(machine.state, &machine.registry, &findings);
-    CHECK(findings.n == 1 && findings.finding[0].error == -EPERM);
+    check_findings(&findings, &says, 1);
     machine_step(&machine, 1000);
     CHECK_INT(machine_gather(&machine), 0);
     CHECK_INT(resets(&machine, IGPU), 0);
