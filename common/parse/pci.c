@@ -43,6 +43,25 @@ int gtel_pci_parse(struct gtel_str text, struct gtel_pci *ret)
     return 0;
 }
 
+int gtel_pci_instance_parse(struct gtel_str text, uint16_t ret[2])
+{
+    static const struct gtel_str before[2] = {GTEL_STR_INIT("PCI\\VEN_"), GTEL_STR_INIT("&DEV_")};
+    uint64_t id[2];
+    for (size_t i = 0; i < 2; i++) {
+        if (!gtel_str_starts(text, before[i]))
+            return -EINVAL;
+        text = gtel_str_skip(text, before[i].n);
+        if (text.n < 4 || field((struct gtel_str){text.p, 4}, 4, 0xffff, &id[i]) < 0)
+            return -EINVAL;
+        text = gtel_str_skip(text, 4);
+    }
+    if (text.n > 0 && text.p[0] != '&' && text.p[0] != '\\')
+        return -EINVAL;
+    ret[0] = (uint16_t)id[0];
+    ret[1] = (uint16_t)id[1];
+    return 0;
+}
+
 void gtel_pci_print(char *buf, const struct gtel_pci *pci)
 {
     (void)snprintf(buf, GTEL_PCI_TEXT_MAX, "%04x:%02x:%02x.%x", pci->domain, pci->bus, pci->device,

@@ -24,6 +24,11 @@ enum { GTEL_PCI_TEXT_MAX = 20 }; /* bytes of the longest text with its NUL */
  * and letters may be upper case. 0, -EINVAL.
  */
 int gtel_pci_parse(struct gtel_str text, struct gtel_pci *ret);
+/*
+ * The ids of vendor and device in what Windows calls a PCI device:
+ * PCI\VEN_8086&DEV_E20B&SUBSYS_11008086&REV_00\6&1A2B3C4D&0&00080008. 0, -EINVAL.
+ */
+int gtel_pci_instance_parse(struct gtel_str text, uint16_t ret[2]);
 /* Writes the kernel's form into buf of GTEL_PCI_TEXT_MAX bytes. */
 void gtel_pci_print(char *buf, const struct gtel_pci *pci);
 

@@ -24,6 +24,7 @@ extern const struct gtel_source gtel_source_nvml;
 extern const struct gtel_source gtel_source_rapl;
 extern const struct gtel_source gtel_source_sysman;
 extern const struct gtel_source gtel_source_uevents;
+extern const struct gtel_source gtel_source_wddm;
 extern const struct gtel_source gtel_source_xe;
 extern const struct gtel_source gtel_source_xe_pmu;
 extern const struct gtel_source gtel_source_xe_stall;
@@ -58,6 +59,7 @@ const struct gtel_source *const gtel_sources[] = {
 #ifdef GTEL_HAVE_NVML
     &gtel_source_nvml,
 #endif
+    &gtel_source_wddm, /* behind the libraries of vendors */
 #ifdef GTEL_HAVE_JSON_TOOLS
     &gtel_source_amd_tool, /* where nothing else reads AMD GPUs */
     &gtel_source_macmon,

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the driver model says of a GPU. A call may succeed and write nothing (Wine 8.0 does so, and
+ * kernels that are older than a part of an answer): answers are filled with ones before, and a
+ * value that is still all ones afterwards is not known. What drivers do not report is 0.
+ */
+#include "sources/windows/wddm.h"
+
+#include "base/error.h"
+#include "parse/utf16.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { DEDICATED, SHARED, MEMORIES };
+
+static const struct gtel_str regions[MEMORIES] = {GTEL_STR_INIT("vram"), GTEL_STR_INIT("shared")};
+static const struct gtel_str graphics = GTEL_STR_INIT("graphics");
+
+/* ntstatus.h: what is not there, beside what is broken. */
+static int error_of(int32_t status)
+{
+    switch ((uint32_t)status) {
+    case 0xc0000002: /* NOT_IMPLEMENTED */
+    case 0xc000000d: /* INVALID_PARAMETER: older kernels of newer questions */
+    case 0xc000007a: /* PROCEDURE_NOT_FOUND */
+    case 0xc00000bb: /* NOT_SUPPORTED */
+        return -EOPNOTSUPP;
+    case 0xc0000022: /* ACCESS_DENIED */
+        return -EACCES;
+    case 0xc00002b6: /* DEVICE_REMOVED */
+        return -ENODEV;
+    default:
+        return GTEL_STATUS_IS_FINE(status) ? 0 : -EIO;
+    }
+}
+
+/* Fills in what the answer leaves as it is. */
+static int query_info(const struct gtel_wddm *wddm, const struct gtel_wddm_adapter *adapter,
+                      uint32_t type, void *data, uint32_t size)
+{
+    struct gtel_d3dkmt_query_info query = {
+        .adapter = adapter->handle, .type = type, .data = data, .size = size};
+    if (!wddm->call.D3DKMTQueryAdapterInfo)
+        return -EOPNOTSUPP;
+    return error_of(wddm->call.D3DKMTQueryAdapterInfo(&query));
+}
+
+/* One number of 32 bits, or UINT32_MAX: not known. */
+static uint32_t query_number(const struct gtel_wddm *wddm, const struct gtel_wddm_adapter *adapter,
+                             uint32_t type)
+{
+    uint32_t value = UINT32_MAX;
+    return query_info(wddm, adapter, type, &value, sizeof(value)) == 0 ? value : UINT32_MAX;
+}
+
+static int query_statistics(const struct gtel_wddm *wddm, const struct gtel_wddm_adapter *adapter,
+                            uint32_t type, uint32_t id, struct gtel_d3dkmt_statistics *ret)
+{
+    if (!wddm->call.D3DKMTQueryStatistics)
+        return -EOPNOTSUPP;
+    *ret = (struct gtel_d3dkmt_statistics){.type = type, .luid = adapter->luid, .id = id};
+    memset(&ret->result, 0xff, sizeof(ret->result));
+    return error_of(wddm->call.D3DKMTQueryStatistics(ret));
+}
+
+/* ---- opening ---- */
+
+enum gtel_engine_kind gtel_wddm_engine_kind(uint32_t type, struct gtel_str name)
+{
+    static const enum gtel_engine_kind kinds[] = {
+        [GTEL_DXGK_ENGINE_3D] = GTEL_ENGINE_KIND_RENDER,
+        [GTEL_DXGK_ENGINE_VIDEO_DECODE] = GTEL_ENGINE_KIND_DECODE,
+        [GTEL_DXGK_ENGINE_VIDEO_ENCODE] = GTEL_ENGINE_KIND_ENCODE,
+        [GTEL_DXGK_ENGINE_VIDEO_PROCESSING] = GTEL_ENGINE_KIND_VIDEO_ENHANCE,
+        [GTEL_DXGK_ENGINE_SCENE_ASSEMBLY] = GTEL_ENGINE_KIND_OTHER,
+        [GTEL_DXGK_ENGINE_COPY] = GTEL_ENGINE_KIND_COPY,
+        [GTEL_DXGK_ENGINE_OVERLAY] = GTEL_ENGINE_KIND_OTHER,
+        [GTEL_DXGK_ENGINE_CRYPTO] = GTEL_ENGINE_KIND_OTHER,
+        [GTEL_DXGK_ENGINE_VIDEO_CODEC] = GTEL_ENGINE_KIND_VIDEO,
+    };
+    static const struct {
+        struct gtel_str word;
+        enum gtel_engine_kind kind;
+    } words[] = {{GTEL_STR_INIT("Compute"), GTEL_ENGINE_KIND_COMPUTE},
+                 {GTEL_STR_INIT("JPEG"), GTEL_ENGINE_KIND_JPEG},
+                 {GTEL_STR_INIT("OFA"), GTEL_ENGINE_KIND_OFA}};
+    if (type != GTEL_DXGK_ENGINE_OTHER)
+        return type < GTEL_ARRAY_LEN(kinds) ? kinds[type] : GTEL_ENGINE_KIND_OTHER;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(words); i++) { /* "Compute_0", "Compute 0" */
+        struct gtel_str rest = gtel_str_skip(name, words[i].word.n);
+        if (gtel_str_starts(name, words[i].word) &&
+            (rest.n == 0 || rest.p[0] == '_' || rest.p[0] == ' '))
+            return words[i].kind;
+    }
+    return GTEL_ENGINE_KIND_OTHER;
+}
+
+/* What is broken, not what is absent, is kept for another try. */
+static void note(struct gtel_wddm_adapter *adapter, int r)
+{
+    if (gtel_error_is_broken(r) && adapter->error == 0)
+        adapter->error = r;
+}
+
+static void describe_node(const struct gtel_wddm *wddm, struct gtel_wddm_adapter *adapter,
+                          uint32_t n)
+{
+    struct gtel_kmt_node_metadata data = {.node = n, .type = UINT32_MAX};
+    struct gtel_wddm_node *node = &adapter->node[n];
+    char name[sizeof(data.name) * 2];
+    int r = query_info(wddm, adapter, GTEL_KMT_NODE_METADATA, &data, GTEL_KMT_NODE_METADATA_SIZE);
+    note(adapter, r);
+    *node = (struct gtel_wddm_node){.kind = GTEL_ENGINE_KINDS};
+    (void)snprintf(node->name, sizeof(node->name), "node%" PRIu32, n);
+    if (r == 0 && data.type != UINT32_MAX)
+        node->kind = gtel_wddm_engine_kind(
+            data.type, gtel_utf16_text(data.name, GTEL_ARRAY_LEN(data.name), name, sizeof(name)));
+}
+
+/* Numbers beyond reason are as good as none. */
+static void describe_parts(const struct gtel_wddm *wddm, struct gtel_wddm_adapter *adapter)
+{
+    enum { REASON = 4096 };
+    struct gtel_d3dkmt_statistics query;
+    adapter->nodes = 0;
+    adapter->segments = 0;
+    int r = query_statistics(wddm, adapter, GTEL_KMT_STATISTICS_ADAPTER, 0, &query);
+    note(adapter, r);
+    adapter->has_statistics = r == 0 && query.result.adapter.nodes <= REASON &&
+                              query.result.adapter.segments <= REASON &&
+                              query.result.adapter.nodes > 0;
+    if (!adapter->has_statistics)
+        return;
+    /* Use of a part of the memory would not be that of the memory. */
+    if (query.result.adapter.segments <= GTEL_WDDM_SEGMENTS_MAX)
+        adapter->segments = query.result.adapter.segments;
+    adapter->nodes = query.result.adapter.nodes;
+    if (adapter->nodes > GTEL_WDDM_NODES_MAX)
+        adapter->nodes = GTEL_WDDM_NODES_MAX;
+    for (uint32_t i = 0; i < adapter->nodes; i++)
+        describe_node(wddm, adapter, i);
+}
+
+static uint64_t known(uint64_t bytes)
+{
+    return bytes == UINT64_MAX ? 0 : bytes;
+}
+
+static void describe(const struct gtel_wddm *wddm, struct gtel_wddm_adapter *adapter)
+{
+    struct gtel_kmt_segment_size size = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
+    struct gtel_kmt_adapter_perf_caps caps = {0};
+    int r = query_info(wddm, adapter, GTEL_KMT_SEGMENT_SIZE, &size, sizeof(size));
+    note(adapter, r);
+    if (r == 0) {
+        adapter->total[DEDICATED] = known(size.dedicated);
+        adapter->total[SHARED] = known(size.shared);
+    }
+    r = query_info(wddm, adapter, GTEL_KMT_ADAPTER_PERF_CAPS, &caps, sizeof(caps));
+    note(adapter, r);
+    if (r == 0)
+        adapter->temperature_warning = (double)caps.temperature_warning / 10;
+    describe_parts(wddm, adapter);
+}
+
+/* The name of the interface that the device has as an adapter. 0 or -ENOENT. */
+static int read_interface(const struct gtel_wddm *wddm, const struct gtel_wddm_gpu *gpu,
+                          struct gtel_interface_detail *ret)
+{
+    /* GUID_DISPLAY_DEVICE_ARRIVAL */
+    static const struct gtel_guid arrival = {
+        0x1ca05180, 0xa699, 0x450a, {0x9a, 0x0c, 0xde, 0x4f, 0xbe, 0x3d, 0xdd, 0x89}};
+    struct gtel_device_interface interface = {.size = sizeof(interface)};
+    uint32_t n;
+    if (!wddm->call.SetupDiEnumDeviceInterfaces || !wddm->call.SetupDiGetDeviceInterfaceDetailW)
+        return -ENOENT;
+    void *set = wddm->call.SetupDiGetClassDevsW(&arrival, gpu->id, NULL,
+                                                GTEL_DIGCF_PRESENT | GTEL_DIGCF_DEVICE_INTERFACE);
+    if (set == GTEL_NO_LIST)
+        return -ENOENT;
+    *ret = (struct gtel_interface_detail){.size = GTEL_INTERFACE_DETAIL_SIZE};
+    bool is_there =
+        wddm->call.SetupDiEnumDeviceInterfaces(set, NULL, &arrival, 0, &interface) != 0 &&
+        wddm->call.SetupDiGetDeviceInterfaceDetailW(set, &interface, ret, sizeof(*ret), &n, NULL) !=
+            0;
+    ret->path[GTEL_INTERFACE_PATH_MAX - 1] = 0;
+    (void)wddm->call.SetupDiDestroyDeviceInfoList(set);
+    return is_there && ret->path[0] != 0 ? 0 : -ENOENT;
+}
+
+/* The adapter of the device's interface. */
+static int open_adapter(const struct gtel_wddm *wddm, const struct gtel_wddm_gpu *gpu,
+                        struct gtel_wddm_adapter *adapter)
+{
+    struct gtel_interface_detail detail;
+    struct gtel_d3dkmt_open open = {.name = detail.path};
+    int r = read_interface(wddm, gpu, &detail);
+    if (r == 0)
+        r = error_of(wddm->call.D3DKMTOpenAdapterFromDeviceName(&open));
+    adapter->error = r;
+    adapter->is_open = r == 0;
+    adapter->handle = open.adapter;
+    adapter->luid = open.luid;
+    return r;
+}
+
+/* Whether it is another thing than a GPU of this host that works. */
+static bool is_no_gpu(uint32_t type)
+{
+    const uint32_t others = GTEL_KMT_IS_SOFTWARE | GTEL_KMT_IS_INDIRECT | GTEL_KMT_IS_PARAVIRTUAL;
+    const uint32_t works = GTEL_KMT_IS_RENDER | GTEL_KMT_IS_COMPUTE_ONLY;
+    return type != UINT32_MAX && ((type & others) != 0 || (type & works) == 0);
+}
+
+void gtel_wddm_adapter_open(const struct gtel_wddm *wddm, struct gtel_wddm_gpu *gpu)
+{
+    struct gtel_wddm_adapter *adapter = &gpu->adapter;
+    uint64_t now_ns = gtel_env_now(wddm->env);
+    if ((adapter->is_open && adapter->error == 0) || !wddm->call.D3DKMTOpenAdapterFromDeviceName ||
+        !wddm->call.D3DKMTCloseAdapter || gtel_backoff_is_waiting(&adapter->backoff, now_ns))
+        return;
+    adapter->error = 0;
+    if (adapter->is_open || open_adapter(wddm, gpu, adapter) == 0) {
+        adapter->is_no_gpu = is_no_gpu(query_number(wddm, adapter, GTEL_KMT_ADAPTER_TYPE));
+        if (adapter->is_no_gpu)
+            gtel_wddm_adapter_close(wddm, gpu);
+        else
+            describe(wddm, adapter);
+    }
+    if (adapter->error < 0)
+        gtel_backoff_fail(&adapter->backoff, now_ns, GTEL_BACKOFF_FIRST_NS, GTEL_BACKOFF_LAST_NS);
+    else
+        adapter->backoff = (struct gtel_backoff){0};
+}
+
+void gtel_wddm_adapter_close(const struct gtel_wddm *wddm, struct gtel_wddm_gpu *gpu)
+{
+    const struct gtel_d3dkmt_close close = {gpu->adapter.handle};
+    if (gpu->adapter.is_open)
+        (void)wddm->call.D3DKMTCloseAdapter(&close); /* nothing else could be done */
+    gpu->adapter.is_open = false;
+}
+
+/* The version as people write it: 2700 is 2.7 (KMT_DRIVERVERSION). */
+void gtel_wddm_adapter_modes(const struct gtel_wddm *wddm, const struct gtel_wddm_gpu *gpu,
+                             char *buf, size_t size)
+{
+    buf[0] = '\0';
+    if (!gpu->adapter.is_open)
+        return;
+    uint32_t version = query_number(wddm, &gpu->adapter, GTEL_KMT_DRIVER_VERSION);
+    uint32_t caps = query_number(wddm, &gpu->adapter, GTEL_KMT_WDDM_2_7_CAPS);
+    if (version < 1000 || version == UINT32_MAX)
+        return;
+    int n = snprintf(buf, size, "wddm=%" PRIu32 ".%" PRIu32, version / 1000, version % 1000 / 100);
+    if (caps != UINT32_MAX && n > 0 && (size_t)n < size)
+        (void)snprintf(buf + n, size - (size_t)n, " hardware_scheduling=%s",
+                       (caps & GTEL_KMT_SCHEDULES) != 0 ? "on" : "off");
+}
+
+/* ---- memory ---- */
+
+static bool is_shared(const struct gtel_kmt_segment_statistics *segment)
+{
+    bool is_system = segment->properties != UINT64_MAX &&
+                     (segment->properties & GTEL_KMT_SEGMENT_IS_SYSTEM) != 0;
+    return segment->is_aperture != 0 || is_system;
+}
+
+/* What is resident in all segments; false where one does not say. */
+static bool read_memory(const struct gtel_wddm *wddm, const struct gtel_wddm_adapter *adapter,
+                        uint64_t used[MEMORIES])
+{
+    struct gtel_d3dkmt_statistics query;
+    const struct gtel_kmt_segment_statistics *segment = &query.result.segment;
+    for (uint32_t i = 0; i < adapter->segments; i++) {
+        if (query_statistics(wddm, adapter, GTEL_KMT_STATISTICS_SEGMENT, i, &query) < 0 ||
+            segment->resident == UINT64_MAX || segment->is_aperture == UINT32_MAX)
+            return false;
+        used[is_shared(segment) ? SHARED : DEDICATED] += segment->resident;
+    }
+    return adapter->segments > 0;
+}
+
+static void sample_memory(const struct gtel_wddm *wddm, const struct gtel_wddm_gpu *gpu,
+                          struct gtel_batch *batch)
+{
+    uint64_t used[MEMORIES] = {0};
+    bool is_known = read_memory(wddm, &gpu->adapter, used);
+    for (size_t i = 0; i < MEMORIES; i++) {
+        uint64_t total = gpu->adapter.total[i];
+        if (total > 0)
+            gtel_batch_u64(batch, gpu->device, GTEL_M_MEMORY_TOTAL, regions[i], total);
+        if (!is_known || total == 0 || used[i] > total)
+            continue;
+        gtel_batch_u64(batch, gpu->device, GTEL_M_MEMORY_USED, regions[i], used[i]);
+        gtel_batch_f64(batch, gpu->device, GTEL_M_MEMORY_USED_RATIO, regions[i],
+                       (double)used[i] / (double)total);
+    }
+}
+
+/* ---- engines ---- */
+
+/* The nodes of one class. */
+struct class
+{
+    uint32_t n;
+    uint32_t read;
+    uint64_t running; /* of all, 100 ns */
+    bool has_moved;
+};
+
+static void put_busy(struct gtel_batch *batch, const struct gtel_wddm_gpu *gpu,
+                     enum gtel_engine_kind kind, struct gtel_str instance, double running)
+{
+    struct gtel_reading reading = {.device = gpu->device,
+                                   .metric = GTEL_M_ENGINE_BUSY_TIME,
+                                   .value_type = GTEL_VALUE_F64,
+                                   .dim = {gtel_engine_kind_name(kind), instance}};
+    reading.value.f64 = running / 1e7;
+    gtel_batch_put(batch, &reading);
+}
+
+/*
+ * The clock of the hardware that the node runs on, where the driver reports it. False: it does not.
+ */
+static bool put_clock(struct gtel_batch *batch, const struct gtel_device *device,
+                      const struct gtel_kmt_node_perf *perf)
+{
+    static const uint64_t highest = 20000000000; /* hertz: beyond is no clock */
+    enum { MILLIVOLTS = 5000 };
+    if (perf->frequency == 0 || perf->frequency > highest)
+        return false;
+    gtel_batch_f64(batch, device, GTEL_M_FREQUENCY_ACTUAL, graphics, (double)perf->frequency);
+    if (perf->frequency_max >= perf->frequency && perf->frequency_max <= highest)
+        gtel_batch_f64(batch, device, GTEL_M_FREQUENCY_HARDWARE_MAX, graphics,
+                       (double)perf->frequency_max);
+    if (perf->voltage > 0 && perf->voltage <= MILLIVOLTS)
+        gtel_batch_f64(batch, device, GTEL_M_VOLTAGE, graphics, (double)perf->voltage / 1e3);
+    return true;
+}
+
+/*
+ * Reads one node. A running time counts only once it was seen to move: that of some drivers stands
+ * still while the engine works (LibreHardwareMonitor #797).
+ */
+static bool read_node(const struct gtel_wddm *wddm, struct gtel_wddm_gpu *gpu, uint32_t n,
+                      struct gtel_kmt_node_perf *ret_perf)
+{
+    struct gtel_d3dkmt_statistics query;
+    struct gtel_wddm_node *node = &gpu->adapter.node[n];
+    if (query_statistics(wddm, &gpu->adapter, GTEL_KMT_STATISTICS_NODE, n, &query) < 0 ||
+        query.result.node.running == UINT64_MAX)
+        return false;
+    uint64_t running = query.result.node.running;
+    node->has_moved = node->has_moved || (node->has_running && running > node->running);
+    node->has_running = true;
+    node->running = running;
+    *ret_perf = query.result.node.perf;
+    return true;
+}
+
+/*
+ * A class is as busy as its engines on average, which are alike; those without a class are not, so
+ * that each is reported by itself, if at all. Compute is not reported before 3D, where both are:
+ * alone it would stand for the GPU.
+ */
+static void put_classes(const struct gtel_wddm *wddm, const struct gtel_wddm_gpu *gpu,
+                        const struct class *classes, struct gtel_batch *batch)
+{
+    const struct class *render = &classes[GTEL_ENGINE_KIND_RENDER];
+    for (size_t kind = 0; kind < GTEL_ENGINE_KINDS; kind++) {
+        const struct class *of = &classes[kind];
+        bool is_alike = kind != GTEL_ENGINE_KIND_OTHER || of->n == 1;
+        bool is_whole = kind != GTEL_ENGINE_KIND_COMPUTE || render->n == 0 || render->has_moved;
+        struct gtel_str name = gtel_engine_kind_name((enum gtel_engine_kind)kind);
+        if (of->n == 0 || !is_alike)
+            continue;
+        gtel_batch_u64(batch, gpu->device, GTEL_M_ENGINE_CAPACITY, name, of->n);
+        if (of->read == of->n && of->has_moved && is_whole)
+            put_busy(batch, gpu, (enum gtel_engine_kind)kind, GTEL_STR_NONE,
+                     (double)of->running / of->n);
+    }
+    for (uint32_t i = 0; i < gpu->adapter.nodes && wddm->wants_instances; i++) {
+        const struct gtel_wddm_node *node = &gpu->adapter.node[i];
+        if (node->has_moved && node->kind < GTEL_ENGINE_KINDS)
+            put_busy(batch, gpu, node->kind, gtel_str_of(node->name), (double)node->running);
+    }
+}
+
+static void sample_engines(const struct gtel_wddm *wddm, struct gtel_wddm_gpu *gpu,
+                           struct gtel_batch *batch)
+{
+    struct class classes[GTEL_ENGINE_KINDS + 1] = {0};
+    struct gtel_kmt_node_perf perf;
+    bool has_clock = false;
+    batch->t_ns = gtel_env_now(wddm->env);
+    for (uint32_t i = 0; i < gpu->adapter.nodes; i++) {
+        struct gtel_wddm_node *node = &gpu->adapter.node[i];
+        struct class *of = &classes[node->kind];
+        of->n++;
+        if (!read_node(wddm, gpu, i, &perf)) {
+            gtel_batch_failed(batch, gpu->device);
+            continue;
+        }
+        of->read++;
+        of->running += node->running;
+        of->has_moved = of->has_moved || node->has_moved;
+        if (!has_clock && node->kind == GTEL_ENGINE_KIND_RENDER)
+            has_clock = put_clock(batch, gpu->device, &perf);
+    }
+    put_classes(wddm, gpu, classes, batch);
+}
+
+/* ---- the card ---- */
+
+static void sample_card(const struct gtel_wddm *wddm, const struct gtel_wddm_gpu *gpu,
+                        struct gtel_batch *batch)
+{
+    static const uint64_t highest = 20000000000; /* hertz */
+    enum { TENTHS = 2000, RPM = 100000 };        /* beyond is no value */
+    static const struct gtel_str memory = GTEL_STR_INIT("memory");
+    static const struct gtel_str sensor = GTEL_STR_INIT("gpu");
+    const struct gtel_device *device = gpu->device;
+    struct gtel_kmt_adapter_perf perf = {0};
+    if (query_info(wddm, &gpu->adapter, GTEL_KMT_ADAPTER_PERF, &perf, sizeof(perf)) < 0)
+        return;
+    if (perf.temperature > 0 && perf.temperature <= TENTHS) {
+        double warning = gpu->adapter.temperature_warning;
+        gtel_batch_f64(batch, device, GTEL_M_TEMPERATURE, sensor, (double)perf.temperature / 10);
+        if (warning > 0 && warning <= TENTHS / 10.0)
+            gtel_batch_f64(batch, device, GTEL_M_TEMPERATURE_CRITICAL, sensor, warning);
+    }
+    if (perf.fan_rpm > 0 && perf.fan_rpm <= RPM)
+        gtel_batch_u64(batch, device, GTEL_M_FAN_RPM, GTEL_STR("0"), perf.fan_rpm);
+    if (perf.memory_frequency == 0 || perf.memory_frequency > highest)
+        return;
+    gtel_batch_f64(batch, device, GTEL_M_FREQUENCY_ACTUAL, memory, (double)perf.memory_frequency);
+    if (perf.memory_frequency_max >= perf.memory_frequency && perf.memory_frequency_max <= highest)
+        gtel_batch_f64(batch, device, GTEL_M_FREQUENCY_HARDWARE_MAX, memory,
+                       (double)perf.memory_frequency_max);
+}
+
+int gtel_wddm_adapter_sample(const struct gtel_wddm *wddm, struct gtel_wddm_gpu *gpu,
+                             struct gtel_batch *batch)
+{
+    struct gtel_d3dkmt_statistics query;
+    int r = query_statistics(wddm, &gpu->adapter, GTEL_KMT_STATISTICS_ADAPTER, 0, &query);
+    if (r < 0 && gpu->adapter.has_statistics)
+        return -ENODEV; /* after a restart of the driver the adapter is another one */
+    if (gpu->adapter.has_statistics && query.result.adapter.resets != UINT32_MAX)
+        gtel_batch_u64(batch, gpu->device, GTEL_M_GPU_RESETS, GTEL_STR_NONE,
+                       query.result.adapter.resets);
+    sample_memory(wddm, gpu, batch);
+    sample_card(wddm, gpu, batch);
+    sample_engines(wddm, gpu, batch);
+    return 0;
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/* Source wddm: the GPUs of Windows through its driver model, of every vendor. */
+#include "sources/windows/wddm.h"
+
+#include "base/error.h"
+#include "host/fs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * Libraries of each Windows, from the folder of the system. The second name is never there:
+ * recorded machines play all of them by that one.
+ */
+#define PLAYED "libwddm.so"
+static const char *const names[GTEL_WDDM_LIBRARIES][3] = {
+    [GTEL_WDDM_SETUPAPI] = {"setupapi.dll", PLAYED},
+    [GTEL_WDDM_GDI32] = {"gdi32.dll", PLAYED},
+    [GTEL_WDDM_ADVAPI32] = {"advapi32.dll", PLAYED},
+};
+
+static const struct {
+    enum gtel_wddm_library library;
+    struct gtel_dynlib_symbol symbol;
+} symbols[] = {
+#define OPTIONAL false
+#define REQUIRED true
+#define GTEL_WDDM_SYM(library, name, need, result, params)                                         \
+    {GTEL_WDDM_##library, {#name, offsetof(struct gtel_wddm_calls, name), need}},
+#include "abi/wddm_syms.def"
+#undef GTEL_WDDM_SYM
+#undef OPTIONAL
+#undef REQUIRED
+};
+
+static bool present(const struct gtel_env *env)
+{
+    return gtel_fs_exists(env, "System32/setupapi.dll"); /* below the folder of Windows */
+}
+
+static int open_library(struct gtel_wddm *wddm, enum gtel_wddm_library library)
+{
+    struct gtel_dynlib_symbol of[GTEL_ARRAY_LEN(symbols)];
+    size_t n = 0;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(symbols); i++)
+        if (symbols[i].library == library)
+            of[n++] = symbols[i].symbol;
+    return gtel_dynlib_open(wddm->env, &wddm->library[library], names[library], of, n, &wddm->call);
+}
+
+static int open_source(void *state, const struct gtel_env *env, const struct gtel_options *options)
+{
+    struct gtel_wddm *wddm = state;
+    if (!present(env))
+        return -ENOENT;
+    wddm->env = env;
+    wddm->wants_instances =
+        gtel_str_eq(gtel_option_text(options, GTEL_O_ENGINE_INSTANCES), GTEL_STR("on"));
+    int r = open_library(wddm, GTEL_WDDM_SETUPAPI);
+    if (r < 0)
+        return r;
+    (void)open_library(wddm, GTEL_WDDM_GDI32); /* without it sizes are known, at most */
+    (void)open_library(wddm, GTEL_WDDM_ADVAPI32);
+    return 0;
+}
+
+static int discover(void *state, struct gtel_registry *registry)
+{
+    return gtel_wddm_find(state, registry);
+}
+
+/* Of a GPU in D0. -ENODEV when it must be searched for. */
+static int sample_awake(const struct gtel_wddm *wddm, struct gtel_registry *registry,
+                        struct gtel_wddm_gpu *gpu, struct gtel_batch *batch)
+{
+    int r = 0;
+    gtel_batch_u64(batch, gpu->device, GTEL_M_GPU_AWAKE, GTEL_STR_NONE, 1);
+    if (gpu->has_slept)
+        gpu->adapter.backoff = (struct gtel_backoff){0};
+    gpu->has_slept = false;
+    gtel_wddm_adapter_open(wddm, gpu);
+    if (gpu->adapter.is_no_gpu) {
+        gtel_registry_lost(registry, gpu->device);
+        gpu->device = NULL;
+        return 0;
+    }
+    if (gpu->adapter.is_open)
+        r = gtel_wddm_adapter_sample(wddm, gpu, batch);
+    if (r < 0)
+        gtel_wddm_adapter_close(wddm, gpu);
+    if (r < 0 || gtel_error_is_broken(gpu->adapter.error))
+        gtel_batch_failed(batch, gpu->device);
+    return r;
+}
+
+/* What is known without a call to the driver. */
+static void sample_size(const struct gtel_wddm_gpu *gpu, struct gtel_batch *batch)
+{
+    batch->origin = GTEL_WDDM_ORIGIN_REGISTRY;
+    if (gpu->adapter.total[0] == 0 && gpu->registry_size > 0)
+        gtel_batch_u64(batch, gpu->device, GTEL_M_MEMORY_TOTAL, GTEL_STR("vram"),
+                       gpu->registry_size);
+}
+
+/* False: it must be searched for. */
+static bool sample_gpu(const struct gtel_wddm *wddm, struct gtel_registry *registry,
+                       struct gtel_wddm_gpu *gpu, struct gtel_batch *batch)
+{
+    bool was_known = gpu->power != 0;
+    batch->t_ns = gtel_env_now(wddm->env);
+    batch->origin = GTEL_WDDM_ORIGIN_WDDM;
+    if (!gtel_wddm_read_power(wddm, gpu)) { /* as one that sleeps, for all that is known */
+        gtel_batch_failed(batch, gpu->device);
+        sample_size(gpu, batch);
+        return !was_known;
+    }
+    if (gpu->power != GTEL_POWER_D0) {
+        gpu->has_slept = true;
+        gtel_batch_u64(batch, gpu->device, GTEL_M_GPU_AWAKE, GTEL_STR_NONE, 0);
+        return true;
+    }
+    if (sample_awake(wddm, registry, gpu, batch) < 0)
+        return false;
+    if (gpu->device)
+        sample_size(gpu, batch);
+    return true;
+}
+
+static int sample(void *state, struct gtel_registry *registry, struct gtel_batch *batch)
+{
+    struct gtel_wddm *wddm = state;
+    bool is_due = wddm->retries > 0 && wddm->retries <= GTEL_WDDM_RETRIES;
+    for (size_t i = 0; i < wddm->n; i++)
+        if (wddm->gpu[i]->device && !sample_gpu(wddm, registry, wddm->gpu[i], batch))
+            is_due = true;
+    return is_due ? -ENODEV : 0;
+}
+
+/* ---- doctor ---- */
+
+/* Calls that this Windows lacks, and what goes with them. */
+static void diagnose_calls(const struct gtel_wddm *wddm, struct gtel_findings *findings)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(symbols); i++) {
+        const struct gtel_dynlib_symbol *symbol = &symbols[i].symbol;
+        void *address;
+        memcpy(&address, (const char *)&wddm->call + symbol->offset, sizeof(address));
+        const char *const text[3] = {symbol->name, "this Windows does not have it",
+                                     "Windows 10 1803, Windows Server 2019 and newer have it"};
+        if (!address)
+            gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU, 0, text);
+    }
+}
+
+static void diagnose_engines(const struct gtel_wddm_gpu *gpu, struct gtel_findings *findings)
+{
+    const struct gtel_wddm_adapter *adapter = &gpu->adapter;
+    for (size_t kind = 0; kind < GTEL_ENGINE_KINDS; kind++) {
+        char what[64];
+        bool has_moved = false;
+        uint32_t n = 0;
+        for (uint32_t i = 0; i < adapter->nodes; i++) {
+            n += adapter->node[i].kind == kind;
+            has_moved = has_moved || (adapter->node[i].kind == kind && adapter->node[i].has_moved);
+        }
+        struct gtel_str name = gtel_engine_kind_name((enum gtel_engine_kind)kind);
+        (void)snprintf(what, sizeof(what), "running time of %.*s", GTEL_STR_ARG(name));
+        const char *const text[3] = {
+            what, "it has not moved: the engine did nothing, or the driver does not count", NULL};
+        if (n > 0 && !has_moved)
+            gtel_finding_put(findings, gpu->device, GTEL_MEASUREMENT_GPU_ENGINE, -ENOENT, text);
+    }
+}
+
+static void diagnose_gpu(const struct gtel_wddm *wddm, const struct gtel_wddm_gpu *gpu,
+                         struct gtel_findings *findings)
+{
+    static const char *const no_power[3] = {
+        "DEVPKEY_Device_PowerData", "the power state is not known, so that the GPU is left alone",
+        NULL};
+    static const char *const no_open[3] = {"D3DKMTOpenAdapterFromDeviceName", "", NULL};
+    static const char *const no_statistics[3] = {
+        "D3DKMTQueryStatistics", "it succeeds and says nothing, or is not supported", NULL};
+    const struct gtel_wddm_adapter *adapter = &gpu->adapter;
+    if (gpu->power == 0)
+        gtel_finding_put(findings, gpu->device, GTEL_MEASUREMENT_GPU, 0, no_power);
+    if (gpu->power != GTEL_POWER_D0 || !wddm->call.D3DKMTOpenAdapterFromDeviceName)
+        return;
+    if (adapter->error < 0)
+        gtel_finding_put(findings, gpu->device, GTEL_MEASUREMENT_GPU, adapter->error, no_open);
+    else if (!adapter->has_statistics)
+        gtel_finding_put(findings, gpu->device, GTEL_MEASUREMENT_GPU_ENGINE, 0, no_statistics);
+    else
+        diagnose_engines(gpu, findings);
+}
+
+static void diagnose(void *state, struct gtel_registry *registry, struct gtel_findings *findings)
+{
+    const struct gtel_wddm *wddm = state;
+    (void)registry;
+    diagnose_calls(wddm, findings);
+    for (size_t i = 0; i < wddm->n; i++)
+        if (wddm->gpu[i]->device)
+            diagnose_gpu(wddm, wddm->gpu[i], findings);
+}
+
+static void close_source(void *state)
+{
+    struct gtel_wddm *wddm = state;
+    if (!wddm->env)
+        return;
+    gtel_wddm_forget(wddm);
+    for (size_t i = 0; i < GTEL_WDDM_LIBRARIES; i++)
+        gtel_dynlib_close(wddm->env, &wddm->library[i]);
+}
+
+static const char *const origins[] = {
+    [GTEL_WDDM_ORIGIN_WDDM] = "WDDM", [GTEL_WDDM_ORIGIN_REGISTRY] = "registry", NULL};
+
+const struct gtel_source gtel_source_wddm = {
+    .name = "wddm",
+    .lane = "kernel",
+    .vendor = "drm",
+    .summary = "GPUs under Windows, of every vendor: power state, memory, engines, clocks, "
+               "temperature, fan, resets, as far as their drivers report it",
+    .needs = "Windows 10 1803, Windows Server 2019 or newer; no rights",
+    .seen = "not tried on hardware",
+    .origins = origins,
+    .state_size = sizeof(struct gtel_wddm),
+    .present = present,
+    .open = open_source,
+    .discover = discover,
+    .sample = sample,
+    .diagnose = diagnose,
+    .close = close_source,
+};

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The state of source wddm: the display devices of Windows.
+ *
+ * Plug and Play knows them without touching them (devices.c): which there are, where, their names,
+ * and in which power state. The driver model's own calls (adapter.c) are made of a GPU in D0 alone.
+ */
+#ifndef GTEL_SOURCES_WINDOWS_WDDM_H
+#define GTEL_SOURCES_WINDOWS_WDDM_H
+
+#include "abi/wddm_abi.h"
+#include "base/backoff.h"
+#include "host/dynlib.h"
+#include "parse/pci.h"
+#include "sources/source.h"
+#include "tables/engine.h"
+
+enum {
+    GTEL_WDDM_GPUS_MAX = 32,
+    GTEL_WDDM_NODES_MAX = 64,    /* of a GPU: what runs work, one engine or several */
+    GTEL_WDDM_SEGMENTS_MAX = 32, /* of its memory */
+    GTEL_WDDM_ID_MAX = 200,      /* units of an instance id with its NUL (cfgmgr32.h) */
+    GTEL_WDDM_RETRIES = 3        /* of a search in which something was missing */
+};
+
+enum { GTEL_WDDM_ORIGIN_WDDM, GTEL_WDDM_ORIGIN_REGISTRY };
+
+struct gtel_wddm_calls {
+#define GTEL_WDDM_SYM(library, name, need, result, params) result(*name) params;
+#include "abi/wddm_syms.def"
+#undef GTEL_WDDM_SYM
+};
+
+enum gtel_wddm_library {
+    GTEL_WDDM_SETUPAPI,
+    GTEL_WDDM_GDI32,
+    GTEL_WDDM_ADVAPI32,
+    GTEL_WDDM_LIBRARIES
+};
+
+struct gtel_wddm_node {
+    enum gtel_engine_kind kind; /* GTEL_ENGINE_KINDS: not known */
+    char name[16];              /* "node3" */
+    uint64_t running;           /* at the last sample */
+    bool has_running;
+    bool has_moved;
+};
+
+/* An adapter of the driver model; open while the device is in D0 and answers. */
+struct gtel_wddm_adapter {
+    bool is_open;
+    bool is_no_gpu; /* a renderer in software, a display without a GPU, another host's GPU */
+    int error;      /* why it could not be opened, or all of it be known */
+    struct gtel_backoff backoff;
+    uint32_t handle;
+    struct gtel_luid luid;
+    uint32_t segments;
+    uint32_t nodes;
+    uint64_t total[2];          /* dedicated and shared memory; 0: not known */
+    double temperature_warning; /* degrees Celsius; 0: not known */
+    bool has_statistics;        /* they were written */
+    struct gtel_wddm_node node[GTEL_WDDM_NODES_MAX];
+};
+
+struct gtel_wddm_gpu {
+    char key[GTEL_PCI_TEXT_MAX];
+    uint16_t id[GTEL_WDDM_ID_MAX]; /* of Plug and Play */
+    uint16_t pci[2];               /* vendor and device */
+    struct gtel_devinfo info;      /* in the present list */
+    struct gtel_device *device;
+    uint32_t power;         /* 1 is D0 … 4 is D3; 0: not known */
+    uint64_t registry_size; /* bytes of memory, as the driver's setup wrote it; 0: not known */
+    bool is_found;
+    bool has_slept; /* at the last sample */
+    struct gtel_wddm_adapter adapter;
+};
+
+struct gtel_wddm {
+    const struct gtel_env *env;
+    struct gtel_dynlib library[GTEL_WDDM_LIBRARIES];
+    struct gtel_wddm_calls call;
+    void *set; /* the list of devices that `info` belongs to; NULL: none */
+    bool wants_instances;
+    struct gtel_wddm_gpu *gpu[GTEL_WDDM_GPUS_MAX];
+    size_t n;
+    size_t dropped;   /* GPUs beyond these */
+    unsigned retries; /* searches in a row in which something was missing */
+};
+
+/* ---- devices.c ---- */
+
+/*
+ * Brings wddm->gpu and the registry up to date. 0, or a negative errno when devices cannot be
+ * listed: all stays as it was.
+ */
+int gtel_wddm_find(struct gtel_wddm *wddm, struct gtel_registry *registry);
+/* Reads gpu->power. False: the device is no more, or its state is not known. */
+bool gtel_wddm_read_power(const struct gtel_wddm *wddm, struct gtel_wddm_gpu *gpu);
+/* Forgets all GPUs, and closes what is open. */
+void gtel_wddm_forget(struct gtel_wddm *wddm);
+
+/* ---- adapter.c: of GPUs in D0 ---- */
+
+/* Opens what is not open, unless that has just failed; adapter.error has the reason. */
+void gtel_wddm_adapter_open(const struct gtel_wddm *wddm, struct gtel_wddm_gpu *gpu);
+void gtel_wddm_adapter_close(const struct gtel_wddm *wddm, struct gtel_wddm_gpu *gpu);
+/* The version of the driver model, and who schedules; empty: not known. */
+void gtel_wddm_adapter_modes(const struct gtel_wddm *wddm, const struct gtel_wddm_gpu *gpu,
+                             char *buf, size_t size);
+/* 0, or -ENODEV when the adapter is no more. */
+int gtel_wddm_adapter_sample(const struct gtel_wddm *wddm, struct gtel_wddm_gpu *gpu,
+                             struct gtel_batch *batch);
+
+/* The class of an engine, by its type and the name that the driver gives it. */
+enum gtel_engine_kind gtel_wddm_engine_kind(uint32_t type, struct gtel_str name);
+
+#endif
