@@ -38,6 +38,11 @@ def gpu(field, **more):
     return Query("gpu", field, where=WHOLE, **more)
 
 
+def number_of(field, where=WHOLE, **more):
+    """How many GPUs have a flag: of the last gather, not a mean like 1.5."""
+    return Query("gpu", field, where=where, during="last", over="sum", **more)
+
+
 def top(title, about, query, **more):
     """The largest values as of now."""
     return Panel(title, about, "table", (dataclasses.replace(query, top=query.top or TOP),), **more)
@@ -54,20 +59,26 @@ BUSY = Query("gpu_process", "busy_percent")
 ERRORS = Query("gpu_error", "count")
 JOB = (("job_id", "!=", ""),)
 POD = (("pod", "!=", ""),)
+BY_JOB, BY_POD = ("host", "job_id"), ("host", "namespace", "pod")
 BY_MODEL = ("model",)
+PARTS = (("instance", "!=", ""),)  # MIG instances, partitions and virtual functions
+NPU = (("driver", "=~", "intel_vpu|amdxdna"),)
+NPU_POWER = (("domain", "=~", "NPU.*|npu.*|ane"),)  # ane: Apple's neural engine
+ENERGY = Query("gpu_process", "attributed_joules")
+WORKING = (("process", "!~", "idle|unattributed"),)  # lines of processes, not what is left
 
 FLEET = Dashboard("fleet", "GPUs: fleet", "All hosts: sums and means by model, and the ten GPUs that stand out.",
                   ("model", "host"), (
     ("Overview", (
-        one("GPUs that answer", "GPUs with up = 1.", "stat", gpu("up", over="sum"), unit="short", width=4),
+        one("GPUs that answer", "GPUs with up = 1.", "stat", number_of("up"), unit="short", width=4),
         one("Power", "Of all GPUs that report it.", "stat", gpu("power_watts", over="sum"), width=4),
         one("Busy", "Mean of all GPUs.", "stat", gpu("busy_percent", over="mean"), width=4),
         one("Memory used", "Of all memory of the GPUs that report both.", "stat",
             gpu("memory_used_bytes", percent_of="memory_total_bytes", over="sum"), unit="percent", width=4),
-        one("Throttled", "GPUs whose clock a limit holds down.", "stat", gpu("throttled", over="sum"), unit="short", width=4),
+        one("Throttled", "GPUs whose clock a limit holds down.", "stat", number_of("throttled"), unit="short", width=4),
         one("Hosts", "That gtel reports from.", "stat", Query("gtel", "gpus", over="count"), unit="short", width=4),
         one("GPUs by model", "GPUs with up = 1; a step down is a GPU or host that does not report.", "lines",
-            gpu("up", over="sum", by=BY_MODEL), unit="short"),
+            number_of("up", by=BY_MODEL), unit="short"),
         one("Busy", "Mean of all GPUs, and the tenth and ninetieth percentile.", "lines",
             gpu("busy_percent", over="mean", name="mean"), gpu("busy_percent", over="p10", name="10 %"),
             gpu("busy_percent", over="p90", name="90 %")),
@@ -81,6 +92,19 @@ FLEET = Dashboard("fleet", "GPUs: fleet", "All hosts: sums and means by model, a
             Query("gpu_engine", "busy_percent", where=WHOLE, over="mean", by=("engine",)), width=12),
         one("Execution units", "Mean share of time in which units of a kind worked.", "lines",
             Query("gpu_activity", "active_percent", where=WHOLE, over="mean", by=("unit",)), width=12),
+        one("Devices by driver", "With up = 1. NPUs are those of intel_vpu and amdxdna, Apple's GPUs those of agx.", "lines",
+            number_of("up", by=("driver",)), unit="short", width=12),
+        one("NPUs", "Mean share of time in which the NPUs of a model worked.", "lines",
+            Query("gpu", "busy_percent", where=NPU, over="mean", by=BY_MODEL), width=12),
+    )),
+    ("Instances: MIG, partitions, virtual functions", (
+        one("Instances by model", "With up = 1.", "lines", number_of("up", where=PARTS, by=BY_MODEL),
+            unit="short"),
+        top("Fullest memory", "", Query("gpu", "memory_used_percent", where=PARTS)),
+        top("Busiest instances", "Where the driver reports it; MIG instances have the next list.",
+            Query("gpu", "busy_percent", where=PARTS)),
+        top("Busiest execution units", "Share of time in which units of a kind worked.",
+            Query("gpu_activity", "active_percent", where=PARTS), width=24),
     )),
     ("Memory", (
         one("Memory used by model", "Of the memory of the GPUs that report both.", "lines",
@@ -91,13 +115,13 @@ FLEET = Dashboard("fleet", "GPUs: fleet", "All hosts: sums and means by model, a
     ("Power and throttling", (
         one("Power by model", "", "lines", gpu("power_watts", over="sum", by=BY_MODEL)),
         one("Throttled GPUs by model", "A limit of power, current, voltage or temperature holds the clock down.", "lines",
-            gpu("throttled", over="sum", by=BY_MODEL), unit="short"),
+            number_of("throttled", by=BY_MODEL), unit="short"),
         one("Reasons to throttle", "How often each reason is in force; a GPU can have several.", "lines",
-            Query("gpu_throttle", "active", where=WHOLE, over="sum", by=("reason",)), unit="short"),
+            Query("gpu_throttle", "active", where=WHOLE, during="last", over="sum", by=("reason",)), unit="short"),
         top("Most power by host", "", gpu("power_watts", over="sum", by=("host",))),
         top("Nearest to the power limit", "Power as a share of the limit in force.",
             gpu("power_watts", percent_of="power_limit_watts"), unit="percent"),
-        top("Throttled by host", "", dataclasses.replace(gpu("throttled", over="sum", by=("host",)), only="> 0"), unit="short"),
+        top("Throttled by host", "", dataclasses.replace(number_of("throttled", by=("host",)), only="> 0"), unit="short"),
     )),
     ("Temperature and fans", (
         one("Temperature by model", "The hottest GPU of each model.", "lines",
@@ -127,11 +151,17 @@ FLEET = Dashboard("fleet", "GPUs: fleet", "All hosts: sums and means by model, a
         top("Most memory", "By process name, container and job, as far as --process-tags asks for them.", MEMORY),
         top("Busiest", "Share of the engine class that the process uses most.", BUSY),
         top("Memory by job", "Needs --process-tags=job_id.",
-            dataclasses.replace(MEMORY, where=JOB, over="sum", by=("host", "job_id"))),
+            dataclasses.replace(MEMORY, where=JOB, over="sum", by=BY_JOB)),
         top("Memory by pod", "Needs --process-tags=pod,namespace.",
-            dataclasses.replace(MEMORY, where=POD, over="sum", by=("host", "namespace", "pod")), width=12),
+            dataclasses.replace(MEMORY, where=POD, over="sum", by=BY_POD)),
         top("Memory by process name", "Over all hosts; other: what has no line of its own.",
-            dataclasses.replace(MEMORY, over="sum", by=("process",)), width=12),
+            dataclasses.replace(MEMORY, over="sum", by=("process",))),
+        growing("Energy by job", "Attributed by busy time, in the time shown. Needs --process-energy=on and "
+                "--process-tags=job_id.", dataclasses.replace(ENERGY, where=JOB, over="sum", by=BY_JOB)),
+        growing("Energy by pod", "The same, with --process-tags=pod,namespace.",
+                dataclasses.replace(ENERGY, where=POD, over="sum", by=BY_POD), width=12),
+        growing("Energy by process name", "The same, over all hosts; idle: of no process; unattributed: of processes that "
+                "could not be seen.", dataclasses.replace(ENERGY, over="sum", by=("process",)), width=12),
     )),
     ("Health", (
         one("GPUs that do not answer", "up = 0: removed, or it answers nothing.", "table", gpu("up", only="== 0", top=LIST), unit="short"),
@@ -156,7 +186,7 @@ FLEET = Dashboard("fleet", "GPUs: fleet", "All hosts: sums and means by model, a
 HOST = Dashboard("host", "GPUs: host", "One host or a few, every GPU with all its parts.", ("host", "gpu"), (
     ("Overview", (
         Panel("GPUs", "What they are. In stores of Prometheus' kind this needs telegraf-prometheus.conf.", "table",
-              (Table("gpu_info", ("uuid", "pci_id", "driver_version", "firmware", "kernel"),
+              (Table("gpu_info", ("uuid", "pci_id", "profile", "modes", "driver_version", "firmware", "kernel"),
                      ("host", "gpu", "instance", "model"), "info"),), unit="short", width=24, whole_time=True),
         one("Busy", "Share of time in which the GPU worked.", "lines", Query("gpu", "busy_percent")),
         one("Memory used", "", "lines", Query("gpu", "memory_used_percent")),
@@ -174,6 +204,16 @@ HOST = Dashboard("host", "GPUs: host", "One host or a few, every GPU with all it
         one("Why execution units wait", "Share of each reason in the stalls.", "lines", Query("gpu_stall", "share_percent")),
         one("Clocks", "", "lines", Query("gpu_frequency_domain", "actual_mhz", scale=1e6)),
         one("Asleep", "Share of time in which a clock domain slept.", "lines", Query("gpu_frequency_domain", "idle_percent")),
+        one("NPUs", "Share of time in which an NPU worked. Its clock and memory are with those of the GPUs.", "lines",
+            Query("gpu", "busy_percent", where=NPU), width=12),
+        one("Power of NPUs", "Also of Apple's neural engine (ane).", "lines",
+            Query("gpu_power_domain", "watts", where=NPU_POWER), width=12),
+    )),
+    ("Instances: MIG, partitions, virtual functions", (
+        one("Busy", "Where the driver reports it.", "lines", Query("gpu", "busy_percent", where=PARTS)),
+        one("Memory used", "", "lines", Query("gpu", "memory_used_percent", where=PARTS)),
+        one("Execution units", "Share of time in which units of a kind worked.", "lines",
+            Query("gpu_activity", "active_percent", where=PARTS + (("unit", "=~", "sm|tensor|dram|xcd.*"),))),
     )),
     ("Memory", (
         one("Used", "With the size of each region (dashed).", "lines", Query("gpu_memory_region", "used_bytes"),
@@ -208,7 +248,8 @@ HOST = Dashboard("host", "GPUs: host", "One host or a few, every GPU with all it
         one("PCIe traffic", "", "lines", Query("gpu", "pcie_rx_bytes", rate=True, name="received"),
             Query("gpu", "pcie_tx_bytes", rate=True, name="sent")),
         one("PCIe link", "Lanes, and generation (dashed). An idle GPU may lower the generation.", "lines",
-            Query("gpu", "pcie_width", name="lanes"), Query("gpu", "pcie_gen", name="generation"), unit="short"),
+            Query("gpu", "pcie_width", during="last", name="lanes"),
+            Query("gpu", "pcie_gen", during="last", name="generation"), unit="short"),
         one("PCIe packets sent again", "Per second.", "lines", Query("gpu", "pcie_replays", rate=True), unit="short"),
         one("Fabric traffic", "By link to another GPU.", "lines",
             Query("gpu_fabric", "rx_bytes", rate=True, name="received"),
@@ -219,10 +260,21 @@ HOST = Dashboard("host", "GPUs: host", "One host or a few, every GPU with all it
     ("Processes and jobs", (
         one("Memory by process", "", "lines", MEMORY),
         one("Busy by process", "Share of the engine class that the process uses most.", "lines", BUSY),
-        one("Processes", "That use the GPU and could be seen.", "lines", Query("gpu", "processes"), unit="short"),
-        top("Most memory", "other: all processes without a line of their own.", dataclasses.replace(MEMORY, top=20), width=12),
-        top("Memory by job", "Needs --process-tags=job_id.",
-            dataclasses.replace(MEMORY, where=JOB, over="sum", by=("host", "job_id"), top=20), width=12),
+        one("Processes", "That use the GPU and could be seen.", "lines", Query("gpu", "processes", during="last"),
+            unit="short"),
+        top("Most memory", "other: all processes without a line of their own.", dataclasses.replace(MEMORY, top=20), width=24),
+        one("Memory by job", "Needs --process-tags=job_id.", "lines",
+            dataclasses.replace(MEMORY, where=JOB, over="sum", by=BY_JOB)),
+        one("Memory by pod", "Needs --process-tags=pod,namespace.", "lines",
+            dataclasses.replace(MEMORY, where=POD, over="sum", by=BY_POD)),
+        one("Power by process", "Attributed by busy time, not measured: needs --process-energy=on.", "lines",
+            dataclasses.replace(ENERGY, where=WORKING, rate=True)),
+        growing("Energy by job", "Attributed by busy time, in the time shown. Needs --process-energy=on and "
+                "--process-tags=job_id.", dataclasses.replace(ENERGY, where=JOB, over="sum", by=BY_JOB)),
+        growing("Energy by pod", "The same, with --process-tags=pod,namespace.",
+                dataclasses.replace(ENERGY, where=POD, over="sum", by=BY_POD)),
+        growing("Energy by process name", "idle: of no process; unattributed: of processes that could not be seen.",
+                dataclasses.replace(ENERGY, over="sum", by=("host", "process"))),
     )),
     ("Health", (
         one("Health", "The driver's own verdict: 0 fine, 1 warning, 2 critical.", "lines",
@@ -240,13 +292,13 @@ HOST = Dashboard("host", "GPUs: host", "One host or a few, every GPU with all it
     ("gtel itself", (
         one("Time of a gather", "", "lines", Query("gtel", "gather_seconds")),
         one("Memory of gtel", "With its helpers.", "lines", Query("gtel", "rss_bytes")),
-        one("Readings", "In a gather.", "lines", Query("gtel", "readings"), unit="short"),
+        one("Readings", "In a gather.", "lines", Query("gtel", "readings", during="last"), unit="short"),
         one("Late helpers", "Gathers per minute in which a helper missed the deadline.", "lines",
             Query("gtel", "lanes_late", rate=True, scale=60), unit="short"),
         one("Failed gathers of a source", "Per minute.", "lines", Query("gtel", "errors", rate=True, scale=60), unit="short"),
         one("Processes", "Visible, and those whose files gtel may read (dashed).", "lines",
-            Query("gtel", "processes_visible", name="visible"), Query("gtel", "processes_readable", name="readable"),
-            unit="short"),
+            Query("gtel", "processes_visible", during="last", name="visible"),
+            Query("gtel", "processes_readable", during="last", name="readable"), unit="short"),
     )),
 ))
 

@@ -21,15 +21,15 @@ TAGS = {
     "gpu_error": ("kind", "severity"),
     "gpu_activity": ("unit", "tile"),
     "gpu_stall": ("reason", "tile"),
-    "gpu_process": ("process", "container", "namespace", "pod", "job_id"),
+    "gpu_process": ("process", "container", "namespace", "pod", "pod_uid", "job_id", "unit", "user", "pid"),
     "gpu_info": (),
 }
 # Functions over time or over lines.
 PROMQL_OVER = {"sum": "sum", "mean": "avg", "max": "max", "count": "count", "p10": "quantile", "p90": "quantile"}
-INFLUXQL_OVER = {"sum": "sum({})", "mean": "mean({})", "max": "max({})", "count": "count({})",
+INFLUXQL_OVER = {"sum": "sum({})", "mean": "mean({})", "max": "max({})", "count": "sum({})",
                  "p10": "percentile({}, 10)", "p90": "percentile({}, 90)"}
 FLUX_OVER = {"sum": "sum()", "mean": "mean()", "max": "max()", "count": "count()",
-             "p10": "quantile(q: 0.1)", "p90": "quantile(q: 0.9)"}
+             "p10": 'quantile(q: 0.1, method: "exact_mean")', "p90": 'quantile(q: 0.9, method: "exact_mean")'}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Query:
     limit: str = ""
     rate: bool = False
     growth: bool = False
-    during: str = "mean"  # of an interval: mean or max
+    during: str = "mean"  # of an interval: mean, max or last
     scale: float = 1
     where: tuple = ()     # (tag, operator, text): =, !=, =~, !~
     over: str = ""
@@ -115,7 +115,7 @@ def filters(query, variables):
 def promql_selector(query, field, variables):
     parts = [f'{tag}=~"${tag}"' for tag in filters(query, variables)]
     parts += [f'{tag}{operator}"{text}"' for tag, operator, text in query.where]
-    return f"{query.measurement}_{field}{{{','.join(parts)}}}"
+    return f"{query.measurement}_{field}" + (f"{{{','.join(parts)}}}" if parts else "")
 
 
 def promql_value(query, variables):
@@ -129,7 +129,7 @@ def promql_value(query, variables):
             return f"rate({selector}[{'5m' if query.is_now else '$__rate_interval'}])"
         if query.is_now:
             return selector
-        return f"{'max' if query.during == 'max' else 'avg'}_over_time({selector}[$__rate_interval])"
+        return f"{'avg' if query.during == 'mean' else query.during}_over_time({selector}[$__rate_interval])"
 
     if query.percent_of:
         return f"100 * {of(query.field)} / {of(query.percent_of)}"
@@ -220,13 +220,16 @@ def influxql(query, variables):
 
     if query.over and query.percent_of:
         first = "last" if query.is_now else query.during
+        # Lines with one of the two count for neither. A test of the inner query's result would take away
+        # a whole group in which some lines have one and others both.
+        both = f'"{query.field}" >= 0 AND "{query.percent_of}" > 0'
         inner = grouped(f'SELECT {first}("{query.field}") AS "part", {first}("{query.percent_of}") AS "whole" '
-                        f'FROM "{query.measurement}" WHERE {where}', query.line_tags)
-        text = grouped(f'SELECT 100 * sum("part") / sum("whole") AS "value" FROM ({inner}) '
-                       f'WHERE $timeFilter AND "part" >= 0 AND "whole" > 0', query.by)
+                        f'FROM "{query.measurement}" WHERE {where} AND {both}', query.line_tags)
+        text = grouped(f'SELECT 100 * sum("part") / sum("whole") AS "value" FROM ({inner}) WHERE $timeFilter', query.by)
     elif query.over:
-        inner = grouped(f'SELECT {influxql_value(query)} AS "value" FROM "{query.measurement}" WHERE {where}',
-                        query.line_tags)
+        # A count would be 0 while nothing is known.
+        value = f"0 * {influxql_value(query)} + 1" if query.over == "count" else influxql_value(query)
+        inner = grouped(f'SELECT {value} AS "value" FROM "{query.measurement}" WHERE {where}', query.line_tags)
         value = INFLUXQL_OVER[query.over].format('"value"')
         text = grouped(f'SELECT {value} AS "value" FROM ({inner}) WHERE $timeFilter', query.by)
     else:

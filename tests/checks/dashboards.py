@@ -17,7 +17,7 @@ import tree
 
 FOLDER = "contrib/dashboards"
 KINDS = {"timeseries", "stat", "state-timeline", "table", "row"}
-UNITS = {"percent", "watt", "celsius", "bytes", "Bps", "s", "hertz", "rotrpm", "short", "percentunit"}
+UNITS = {"percent", "watt", "joule", "celsius", "bytes", "Bps", "s", "hertz", "rotrpm", "short", "percentunit"}
 KNOWN = {"__rate_interval", "__interval", "__range", "__range_s", "timeFilter"}
 QUERY = {"promql": "expr", "influxql": "query", "flux": "query"}
 # Labels and words of the languages, not fields.

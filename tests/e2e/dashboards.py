@@ -44,10 +44,10 @@ def add_host(text, host):
     return f"{name},host={host}{text[len(name):]}"
 
 
-def trouble_lines(start_s):
-    for i in range(GATHERS):
+def trouble_lines(start_s, step_s=STEP, count=GATHERS):
+    for i in range(count):
         for text in MORE:
-            yield f"{text.format(n=i)} {(start_s + i * STEP) * 10**9}"
+            yield f"{text.format(n=i)} {(start_s + i * step_s) * 10**9}"
 
 
 def machine_lines(path, start_s, step_s=STEP, count=GATHERS):
@@ -99,24 +99,45 @@ class Report:
 
 
 def sums(machines, language):
-    """Name of a panel -> its last value, computed from the recordings without any store."""
-    up = power = used = total = 0
+    """Name of a panel -> its last value, or that of each model, computed from the recordings without any store."""
+    up = power = 0
+    memory, hosts = {}, {"trouble"}
     for path in machines:
         for text in gathers(path)[-1]:
             name, tags, _, fields = lines_of.parse(text + " 0")
-            if name != "gpu" or "instance" in dict(tags):
+            tags = dict(tags)
+            if name == "gtel":
+                hosts.add(path)
+            if name != "gpu" or "instance" in tags:
                 continue
             up += fields.get("up", 0)
             power += fields.get("power_watts", 0)
             if "memory_used_bytes" in fields and "memory_total_bytes" in fields:
-                used += fields["memory_used_bytes"]
-                total += fields["memory_total_bytes"]
-    place = f"fleet-{language}.json: Overview: "
-    return {place + "GPUs that answer": up, place + "Power": power, place + "Memory used": 100 * used / total}
+                used, total = memory.get(tags["model"], (0, 0))
+                memory[tags["model"]] = (used + fields["memory_used_bytes"], total + fields["memory_total_bytes"])
+    used, total = (sum(column) for column in zip(*memory.values()))
+    place = f"fleet-{language}.json: "
+    return {place + "Overview: GPUs that answer": up, place + "Overview: Power": power,
+            place + "Overview: Memory used": 100 * used / total, place + "Overview: Hosts": len(hosts),
+            place + "Memory: Memory used by model": {model: 100 * used / total for model, (used, total) in memory.items()}}
 
 
 def check_value(report, name, found, wanted):
-    report.check(abs(found - wanted) <= 1e-6 * wanted, f"{name}: {found} instead of {wanted}")
+    """found: tags and last value of each curve."""
+    if not isinstance(wanted, dict):
+        found, wanted = [({"model": name}, value) for _, value in found], {name: wanted}
+    values = {tags["model"]: value for tags, value in found}
+    for model, value in wanted.items():
+        is_same = model in values and abs(values[model] - value) <= 1e-6 * value
+        report.check(is_same, f"{name}: {model}: {values.get(model)} instead of {value}")
+
+
+def last_values(series):
+    """Tags and last value that is not null, of what InfluxQL answers."""
+    for one in series:
+        values = [row[1] for row in one["values"] if row[1] is not None]
+        if values:
+            yield one.get("tags", {}), values[-1]
 
 
 def influx_answers(influx, database, text):
@@ -125,41 +146,37 @@ def influx_answers(influx, database, text):
                for value in row[1:])
 
 
-def try_influxql(arguments, scratch, machines, start, report):
-    influx = agents.Influx(scratch, arguments.influxd)
+def try_influxql(arguments, influx, machines, start, report):
+    """Stores the machines in the databases all and one, and asks."""
     end = start + STEP * GATHERS
     every = {"timeFilter": f"time >= {start}s AND time <= {end}s", "__interval": f"{STEP}s", "host": ".*", "gpu": ".*",
              "model": ".*"}
-    try:
-        for name in ("all", "one"):
-            influx.create(name)
-        for path in machines:
-            lines = "\n".join(machine_lines(path, start)).encode()
-            why = influx.write("all", lines)
-            report.check(why is None, f"InfluxDB refuses {path}: {why}")
-            if path.endswith("/h200.lp"):  # alone: no GPU has the tag instance
-                influx.write("one", lines)
-        influx.write("all", "\n".join(trouble_lines(start)).encode())
-        wanted = sums(machines, "influxql")
-        for name, row, target in targets(arguments.source, "influxql"):
-            text = fill_in(target["query"], every)
-            report.check(influx_answers(influx, "all", text), f"{name}: no answer: {text}")
-            if row == "Overview" and NOT_OF_ONE not in text:
-                report.check(influx_answers(influx, "one", text),
-                             f"{name}: no answer on one host without the tag instance: {text}")
-            if name in wanted:
-                values = [row[1] for series in influx.query(text, "all") for row in series["values"]]
-                check_value(report, name, [v for v in values if v is not None][-1], wanted[name])
-        for name, variable in variables(arguments.source, "influxql"):
-            series = influx.query(fill_in(variable["query"], every), "all")
-            found = {row[1] for s in series for row in s["values"]}
-            report.check(found, f"{name}: variable {variable['name']} has no values")
-        text = fill_in('SELECT last("up") FROM "gpu" WHERE $timeFilter AND "host" =~ /^$host$/ GROUP BY "host"',
-                       {**every, "host": "(h100|h200)"})
-        hosts = {s["tags"]["host"] for s in influx.query(text, "all")}
-        report.check(hosts == {"h100", "h200"}, f"two chosen hosts: {hosts}")
-    finally:
-        influx.stop()
+    for name in ("all", "one"):
+        influx.create(name)
+    for path in machines:
+        lines = "\n".join(machine_lines(path, start)).encode()
+        why = influx.write("all", lines)
+        report.check(why is None, f"InfluxDB refuses {path}: {why}")
+        if path.endswith("/h200.lp"):  # alone: no GPU has the tag instance
+            influx.write("one", lines)
+    influx.write("all", "\n".join(trouble_lines(start)).encode())
+    wanted = sums(machines, "influxql")
+    for name, row, target in targets(arguments.source, "influxql"):
+        text = fill_in(target["query"], every)
+        report.check(influx_answers(influx, "all", text), f"{name}: no answer: {text}")
+        if row == "Overview" and NOT_OF_ONE not in text:
+            report.check(influx_answers(influx, "one", text),
+                         f"{name}: no answer on one host without the tag instance: {text}")
+        if name in wanted:
+            check_value(report, name, last_values(influx.query(text, "all")), wanted[name])
+    for name, variable in variables(arguments.source, "influxql"):
+        series = influx.query(fill_in(variable["query"], every), "all")
+        found = {row[1] for s in series for row in s["values"]}
+        report.check(found, f"{name}: variable {variable['name']} has no values")
+    text = fill_in('SELECT last("up") FROM "gpu" WHERE $timeFilter AND "host" =~ /^$host$/ GROUP BY "host"',
+                   {**every, "host": "(h100|h200)"})
+    hosts = {s["tags"]["host"] for s in influx.query(text, "all")}
+    report.check(hosts == {"h100", "h200"}, f"two chosen hosts: {hosts}")
 
 
 def try_promql(arguments, scratch, machines, start, report):
@@ -180,7 +197,7 @@ def try_promql(arguments, scratch, machines, start, report):
                 found = victoria.query("/api/v1/query_range", query=text, start=start, end=end, step=STEP)
             report.check(found, f"{name}: no answer: {text}")
             if name in wanted:
-                check_value(report, name, float(found[0]["values"][-1][1]), wanted[name])
+                check_value(report, name, [(s["metric"], float(s["values"][-1][1])) for s in found], wanted[name])
         for name, variable in variables(arguments.source, "promql"):
             selector, label = re.fullmatch(r"label_values\((.*), (\w+)\)", variable["query"]["query"]).groups()
             found = victoria.query("/api/v1/query", query=f"count by ({label}) ({fill_in(selector, every)})", time=end)
@@ -207,7 +224,11 @@ def main():
     report = Report()
     with tempfile.TemporaryDirectory(prefix="gtel-dashboards-") as scratch:
         if arguments.influxd:
-            try_influxql(arguments, scratch, machines, start, report)
+            influx = agents.Influx(scratch, arguments.influxd)
+            try:
+                try_influxql(arguments, influx, machines, start, report)
+            finally:
+                influx.stop()
         if arguments.victoria_metrics:
             try_promql(arguments, scratch, machines, start, report)
     print(f"{report.asked} questions, {len(report.failures)} failures")
