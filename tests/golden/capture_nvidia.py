@@ -16,6 +16,7 @@ CASES = [
         "link sys/devices/pci0000:00/0000:01:00.0/driver -> ../../../bus/pci/drivers/nvidia\n",
         "file proc/driver/nvidia/version\n| NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.120\n",
         "# NOT IN HERE: values of GPU 0000:01:00.0 (10de:2702, driver nvidia)",
+        "# NOT IN HERE: answers of vendor libraries (libnvidia-ml.so.1)\n",
     ], [
         "not in the file: values of GPU 0000:01:00.0 (10de:2702, driver nvidia): its PCI device, "
         "power state and driver version are in the file; its values are answers of NVML",

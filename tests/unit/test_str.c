@@ -162,6 +162,8 @@ static const struct {
     {"fits", "abc", 4, "abc"},
     {"does not fit", "abcd", 4, "abc"},
     {"no room", "abcd", 1, ""},
+    {"the last place is for what is not shown", "ab\x01", 4, "ab?"},
+    {"no place for it", "abc\x01", 4, "abc"},
 };
 
 static void test_clean(void)
