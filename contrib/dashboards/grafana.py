@@ -82,16 +82,17 @@ def field_config(panel, language, dashboard):
 
 def options(panel):
     if panel.kind == "lines":
-        return {"legend": {"displayMode": "list", "placement": "bottom", "showLegend": True},
+        return {"legend": {"displayMode": "list", "placement": "bottom", "showLegend": True, "calcs": []},
                 "tooltip": {"mode": "multi", "sort": "desc"}}
     if panel.kind == "stat":
         return {"reduceOptions": {"calcs": ["lastNotNull"], "fields": "", "values": False}, "graphMode": "area",
-                "colorMode": "none", "textMode": "value"}
+                "colorMode": "none", "textMode": "value", "justifyMode": "auto", "orientation": "auto", "wideLayout": True,
+                "showPercentChange": False, "percentChangeColorMode": "standard"}
     if panel.kind == "states":
         return {"mergeValues": True, "showValue": "auto", "rowHeight": 0.8,
-                "legend": {"displayMode": "list", "placement": "bottom", "showLegend": False},
+                "legend": {"displayMode": "list", "placement": "bottom", "showLegend": False, "calcs": []},
                 "tooltip": {"mode": "single", "sort": "none"}}
-    return {"showHeader": True, "cellHeight": "sm"}
+    return {"frameIndex": 0, "showHeader": True, "cellHeight": "sm"}
 
 
 def transformations(panel):
