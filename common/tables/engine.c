@@ -46,6 +46,31 @@ static const struct {
     {GTEL_STR_INIT("csd"), GTEL_ENGINE_KIND_COMPUTE},
 };
 
+/*
+ * Names under Windows, without what tells engines of a kind apart. Those of kinds that the system
+ * knows are its own; others are the driver's (Microsoft: d3dkmdt.h, DXGK_ENGINE_TYPE; names behind
+ * engtype_ of the counter set GPU Engine).
+ */
+static const struct {
+    struct gtel_str name;
+    enum gtel_engine_kind kind;
+} windows_names[] = {
+    {GTEL_STR_INIT("3d"), GTEL_ENGINE_KIND_RENDER},
+    {GTEL_STR_INIT("highpriority3d"), GTEL_ENGINE_KIND_RENDER},
+    {GTEL_STR_INIT("copy"), GTEL_ENGINE_KIND_COPY},
+    {GTEL_STR_INIT("compute"), GTEL_ENGINE_KIND_COMPUTE},
+    {GTEL_STR_INIT("highprioritycompute"), GTEL_ENGINE_KIND_COMPUTE},
+    {GTEL_STR_INIT("lowprioritycompute"), GTEL_ENGINE_KIND_COMPUTE},
+    {GTEL_STR_INIT("cuda"), GTEL_ENGINE_KIND_COMPUTE},
+    {GTEL_STR_INIT("videodecode"), GTEL_ENGINE_KIND_DECODE},
+    {GTEL_STR_INIT("videoencode"), GTEL_ENGINE_KIND_ENCODE},
+    {GTEL_STR_INIT("videoprocessing"), GTEL_ENGINE_KIND_VIDEO_ENHANCE},
+    {GTEL_STR_INIT("videocodec"), GTEL_ENGINE_KIND_VIDEO},
+    {GTEL_STR_INIT("jpegdecode"), GTEL_ENGINE_KIND_JPEG},
+    {GTEL_STR_INIT("videojpeg"), GTEL_ENGINE_KIND_JPEG},
+    {GTEL_STR_INIT("ofa"), GTEL_ENGINE_KIND_OFA},
+};
+
 struct gtel_str gtel_engine_kind_name(enum gtel_engine_kind kind)
 {
     return tags[(unsigned)kind < GTEL_ENGINE_KINDS ? kind : GTEL_ENGINE_KIND_OTHER];
@@ -59,5 +84,26 @@ enum gtel_engine_kind gtel_engine_kind_of(struct gtel_str name)
     for (size_t i = 0; i < GTEL_ARRAY_LEN(names); i++)
         if (gtel_str_eq(name, names[i].name))
             return names[i].kind;
+    return GTEL_ENGINE_KIND_OTHER;
+}
+
+/* Blanks, underscores, case and the number at the end make no difference: "Video Codec 0". */
+enum gtel_engine_kind gtel_engine_kind_of_windows(struct gtel_str name)
+{
+    char plain[32];
+    size_t n = 0;
+    while (name.n > 0 && name.p[name.n - 1] >= '0' && name.p[name.n - 1] <= '9')
+        name.n--;
+    for (size_t i = 0; i < name.n; i++) {
+        char c = name.p[i];
+        if (c == ' ' || c == '_')
+            continue;
+        if (n == sizeof(plain))
+            return GTEL_ENGINE_KIND_OTHER;
+        plain[n++] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    }
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(windows_names); i++)
+        if (gtel_str_eq((struct gtel_str){plain, n}, windows_names[i].name))
+            return windows_names[i].kind;
     return GTEL_ENGINE_KIND_OTHER;
 }

@@ -37,5 +37,7 @@ struct gtel_str gtel_engine_kind_name(enum gtel_engine_kind kind);
  * ("rcs", "gfx", "vertex-tiler"), or by the tag; GTEL_ENGINE_KIND_OTHER for any other text.
  */
 enum gtel_engine_kind gtel_engine_kind_of(struct gtel_str name);
+/* The same by the name that it has under Windows: "3D", "VideoDecode", "Compute_0". */
+enum gtel_engine_kind gtel_engine_kind_of_windows(struct gtel_str name);
 
 #endif

@@ -47,8 +47,47 @@ static const struct {
     {" rcs", "other"},
 };
 
+/* As they stand behind engtype_. */
+static const struct {
+    const char *name;
+    const char *tag;
+} windows_cases[] = {
+    {"3D", "render"},
+    {"3d", "render"},
+    {"High Priority 3D", "render"},
+    {"Copy", "copy"},
+    {"Copy 1", "copy"},
+    {"Compute", "compute"},
+    {"Compute_0", "compute"},
+    {"Compute 12", "compute"},
+    {"High Priority Compute", "compute"},
+    {"Low Priority Compute 1", "compute"},
+    {"Cuda", "compute"},
+    {"VideoDecode", "decode"},
+    {"Video Decode 1", "decode"},
+    {"VideoEncode", "encode"},
+    {"VideoProcessing", "video-enhance"},
+    {"Video Codec 0", "video"},
+    {"JPEG_Decode_0", "jpeg"},
+    {"Video JPEG", "jpeg"},
+    {"OFA_0", "ofa"},
+    {"Overlay", "other"},
+    {"Security", "other"},
+    {"GSC", "other"},
+    {"", "other"},
+    {"_ 0", "other"},
+    {"2D", "other"},
+    {"ComputeCopy", "other"},
+    {"a name of more than thirty-two letters that ends in Compute", "other"},
+};
+
 int main(void)
 {
+    for (size_t i = 0; i < sizeof(windows_cases) / sizeof(windows_cases[0]); i++) {
+        test_label = windows_cases[i].name;
+        struct gtel_str name = gtel_str_of(windows_cases[i].name);
+        CHECK_STR(gtel_engine_kind_name(gtel_engine_kind_of_windows(name)), windows_cases[i].tag);
+    }
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         test_label = cases[i].name;
         CHECK_STR(gtel_engine_kind_name(gtel_engine_kind_of(gtel_str_of(cases[i].name))),
