@@ -48,6 +48,7 @@ struct gtel_device {
     uint32_t sleeps;    /* how often it was seen to have fallen asleep; the context's own count */
     uint32_t suspends;  /* how often it has slept since a check, seen or not; the context's own */
     double suspended_s; /* for how long until the last check, where that is known; the same */
+    uint64_t luid;      /* how Windows calls it until it restarts; 0: not known */
     bool is_present;    /* answered the last discovery */
     bool is_asleep;     /* runtime suspended at the last check */
     bool is_left_alone; /* asleep, or allowed to fall asleep: the sources of its lane that come

@@ -47,7 +47,7 @@ static const struct {
 };
 
 /*
- * Names under Windows, without what tells engines of a kind apart. Those of kinds that the system
+ * Names under Windows, without the number of one of several. Those of kinds that the system
  * knows are its own; others are the driver's (Microsoft: d3dkmdt.h, DXGK_ENGINE_TYPE; names behind
  * engtype_ of the counter set GPU Engine).
  */

@@ -1,0 +1,580 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Source wddm_clients: who uses which GPU under Windows, from its performance counters.
+ *
+ * Two sets list each process on each GPU (memory) and on each of its engines (running time). The
+ * kernel makes both, whoever owns the process and whatever vendor the GPU is of. GPUs are those
+ * that a source of the lane has registered with a LUID; where none has, they are numbered as they
+ * are found, in the order of their LUIDs.
+ */
+#include "base/error.h"
+#include "base/index.h"
+#include "host/fs.h"
+#include "host/process.h"
+#include "parse/perf_counters.h"
+#include "processes/usage.h"
+#include "sources/clients/share.h"
+#include "sources/source.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    TEXT_FIRST = 65536, /* bytes of a set's text */
+    TEXT_LAST = 16 << 20,
+    ROOM_FIRST = 64, /* entries of a list */
+    WORKS_MAX = 65536,
+    ENGINES_MAX = 512, /* of all GPUs */
+    GPUS_MAX = 64
+};
+
+/* The counters of both sets (the system's own: Get-Counter -ListSet 'GPU Process Memory'). */
+enum { RUNNING_TIME = 1 /* units of 100 ns */ };
+enum { LOCAL_USAGE = 2, NON_LOCAL_USAGE = 3, DEDICATED_USAGE = 4 };
+
+static const char engine_set[] = "windows/counters/978C167D-4764-4D9C-9824-14747351DC81";
+static const char memory_set[] = "windows/counters/F802502B-77B4-4713-81B3-3BE05759DA5D";
+static const char *const origins[] = {"Windows performance counters", NULL};
+
+/* What a process does on an engine. */
+struct work {
+    uint64_t luid;
+    uint64_t start; /* of the process */
+    uint32_t pid;
+    uint32_t adapter;
+    uint32_t engine;
+    bool has_value;
+    bool is_found; /* in the gather after this one */
+    double value;  /* the share of the last interval */
+    struct gtel_share share;
+};
+
+/* A process on a GPU. */
+struct user {
+    uint64_t luid;
+    struct gtel_process_id process;
+    bool has_ended;
+    bool has_memory;
+    bool has_unknown_work;
+    struct gtel_use use;
+};
+
+struct engine {
+    uint64_t luid;
+    uint32_t adapter;
+    uint32_t engine;
+    enum gtel_engine_kind kind;
+    bool is_partial; /* what some process did is not known */
+    double used;
+};
+
+struct gpu {
+    uint64_t luid;
+    struct gtel_device *device;
+};
+
+/* Entries of one size, which stay allocated. */
+struct list {
+    void *p;
+    size_t n;
+    size_t size;
+};
+
+struct state {
+    const struct gtel_env *env;
+    struct gtel_fs_file engines_file;
+    struct gtel_fs_file memory_file;
+    char *text;
+    size_t text_size;
+    int engines_error; /* of the last gather */
+    int memory_error;
+    struct gtel_share_clock clock;
+    enum gtel_share_span span;
+    uint64_t dt_ns;
+    struct list now;         /* struct work */
+    struct list before;      /* the same, of the last gather over which shares were taken */
+    struct gtel_index bases; /* of those */
+    struct list users;
+    struct gtel_index user_index;
+    bool is_cut;                           /* there was more than is kept */
+    struct engine engine[ENGINES_MAX + 1]; /* the last one: what there is no room for */
+    size_t engines;
+    struct gpu gpu[GPUS_MAX];
+    size_t gpus;
+    bool is_numbered; /* no source knows the GPUs */
+};
+
+/* ---- lists ---- */
+
+/* A zeroed entry at the end, or NULL. */
+static void *add(struct list *list, size_t entry_size, size_t max)
+{
+    if (list->n == list->size) {
+        size_t size = list->size ? list->size * 2 : ROOM_FIRST;
+        void *p = size <= max ? realloc(list->p, size * entry_size) : NULL;
+        if (!p)
+            return NULL;
+        list->p = p;
+        list->size = size;
+    }
+    void *entry = (char *)list->p + list->n++ * entry_size;
+    memset(entry, 0, entry_size);
+    return entry;
+}
+
+static uint64_t work_hash(uint64_t luid, uint32_t pid, uint32_t adapter, uint32_t engine)
+{
+    const uint64_t key[] = {luid, pid, adapter, engine};
+    return gtel_hash(GTEL_HASH_SEED, key, sizeof(key));
+}
+
+/* The process on that GPU, made where there is none; NULL: no memory. */
+static struct user *user_of(struct state *state, const struct gtel_perf_instance *instance)
+{
+    const uint64_t key[] = {instance->luid, instance->pid};
+    uint64_t hash = gtel_hash(GTEL_HASH_SEED, key, sizeof(key));
+    size_t at = 0;
+    for (;;) {
+        int64_t i = gtel_index_next(&state->user_index, hash, &at);
+        if (i == GTEL_INDEX_NONE)
+            break;
+        struct user *user = (struct user *)state->users.p + i;
+        if (user->luid == instance->luid && user->process.pid == instance->pid)
+            return user;
+    }
+    if (gtel_index_reserve(&state->user_index, state->users.n + 1) < 0)
+        return NULL;
+    struct user *user = add(&state->users, sizeof(*user), WORKS_MAX);
+    if (!user)
+        return NULL;
+    gtel_index_put(&state->user_index, hash, state->users.n - 1);
+    user->luid = instance->luid;
+    user->process.pid = instance->pid;
+    user->has_ended = gtel_process_start(state->env, instance->pid, &user->process.start) == -ESRCH;
+    return user;
+}
+
+static struct engine *engine_of(struct state *state, uint64_t luid, uint32_t adapter,
+                                uint32_t number)
+{
+    for (size_t i = 0; i < state->engines; i++) {
+        struct engine *engine = &state->engine[i];
+        if (engine->luid == luid && engine->adapter == adapter && engine->engine == number)
+            return engine;
+    }
+    struct engine *engine = &state->engine[state->engines];
+    if (state->engines < ENGINES_MAX)
+        state->engines++;
+    else
+        state->is_cut = true;
+    *engine = (struct engine){
+        .luid = luid, .adapter = adapter, .engine = number, .kind = GTEL_ENGINE_KIND_OTHER};
+    return engine;
+}
+
+/* ---- the text of a set ---- */
+
+static int read_text(struct state *state, const struct gtel_fs_file *file, struct gtel_str *ret)
+{
+    int r = gtel_fs_is_open(file) ? -E2BIG : -ENOENT;
+    while (r == -E2BIG) {
+        if (state->text_size > 0)
+            r = gtel_fs_read_bytes(state->env, file, state->text, state->text_size, ret);
+        if (r != -E2BIG || state->text_size == TEXT_LAST)
+            break;
+        size_t size = state->text_size ? state->text_size * 2 : TEXT_FIRST;
+        char *p = realloc(state->text, size);
+        if (!p)
+            return -ENOMEM;
+        state->text = p;
+        state->text_size = size;
+    }
+    return r;
+}
+
+/* ---- engines ---- */
+
+static struct work *base_of(struct state *state, const struct work *work)
+{
+    uint64_t hash = work_hash(work->luid, work->pid, work->adapter, work->engine);
+    size_t at = 0;
+    for (;;) {
+        int64_t i = gtel_index_next(&state->bases, hash, &at);
+        if (i == GTEL_INDEX_NONE)
+            return NULL;
+        struct work *base = (struct work *)state->before.p + i;
+        if (base->luid == work->luid && base->pid == work->pid && base->start == work->start &&
+            base->adapter == work->adapter && base->engine == work->engine)
+            return base;
+    }
+}
+
+/*
+ * The share of the interval. Of work that was not there before, or whose process may be another one
+ * by now, it is not known, unless it has never worked.
+ */
+static void measure(struct state *state, struct work *work, uint64_t units)
+{
+    struct gtel_share_counter sample = {
+        .kind = GTEL_SHARE_TIME, .capacity = 1, .count = units * 100};
+    if (units > UINT64_MAX / 100 || state->span == GTEL_SPAN_SHORT)
+        return;
+    struct work *base = state->span == GTEL_SPAN_WHOLE ? base_of(state, work) : NULL;
+    if (base) {
+        base->is_found = true;
+        work->share = base->share;
+    }
+    int r = gtel_share_feed(&work->share, &sample, state->dt_ns, &work->value);
+    work->has_value = r == 0 || (!base && units == 0 && state->span == GTEL_SPAN_WHOLE);
+}
+
+static void add_work(struct state *state, const struct gtel_perf_instance *instance)
+{
+    struct user *user = user_of(state, instance);
+    struct work *work = user ? add(&state->now, sizeof(*work), WORKS_MAX) : NULL;
+    if (!work) {
+        state->is_cut = true;
+        return;
+    }
+    work->luid = instance->luid;
+    work->pid = instance->pid;
+    work->start = user->process.start;
+    work->adapter = instance->adapter;
+    work->engine = instance->engine;
+    if ((instance->has >> RUNNING_TIME & 1) != 0)
+        measure(state, work, instance->value[RUNNING_TIME]);
+    struct engine *engine = engine_of(state, instance->luid, instance->adapter, instance->engine);
+    engine->kind = gtel_engine_kind_of_windows(instance->type);
+    engine->is_partial = engine->is_partial || !work->has_value;
+    user->has_unknown_work = user->has_unknown_work || !work->has_value;
+    if (!work->has_value)
+        return;
+    engine->used += work->value;
+    double *share = &user->use.share[engine->kind];
+    *share = work->value > *share ? work->value : *share;
+    user->use.has_share |= 1u << engine->kind;
+}
+
+/* What was at work before, and is not there any more, has worked on for an unknown time. */
+static void find_ended(struct state *state)
+{
+    for (size_t i = 0; i < state->before.n && state->span == GTEL_SPAN_WHOLE; i++) {
+        const struct work *work = (struct work *)state->before.p + i;
+        if (!work->is_found && (!work->has_value || work->value > 0))
+            engine_of(state, work->luid, work->adapter, work->engine)->is_partial = true;
+    }
+}
+
+/* What was read becomes the base of the next gather. */
+static void keep_bases(struct state *state)
+{
+    struct list before = state->before;
+    if (state->span == GTEL_SPAN_SHORT)
+        return;
+    state->before = state->now;
+    state->now = before;
+    gtel_index_reset(&state->bases);
+    if (gtel_index_reserve(&state->bases, state->before.n) < 0) {
+        state->before.n = 0;
+        return;
+    }
+    for (size_t i = 0; i < state->before.n; i++) {
+        const struct work *work = (struct work *)state->before.p + i;
+        uint64_t hash = work_hash(work->luid, work->pid, work->adapter, work->engine);
+        gtel_index_put(&state->bases, hash, i);
+    }
+}
+
+static int read_engines(struct state *state)
+{
+    struct gtel_str text;
+    struct gtel_perf_instance instance;
+    uint64_t clock_ns;
+    int r = read_text(state, &state->engines_file, &text);
+    if (r == 0)
+        r = gtel_perf_clock(&text, &clock_ns);
+    if (r < 0) {
+        state->before.n = 0; /* the next ones begin again */
+        gtel_index_reset(&state->bases);
+        state->clock = (struct gtel_share_clock){0};
+        return r;
+    }
+    state->span =
+        gtel_share_tick(&state->clock, clock_ns, gtel_env_suspended(state->env), &state->dt_ns);
+    for (r = gtel_perf_next(&text, &instance); r != -ENODATA; r = gtel_perf_next(&text, &instance))
+        if (r == 0 && instance.has_engine)
+            add_work(state, &instance);
+    find_ended(state);
+    keep_bases(state);
+    return 0;
+}
+
+/* ---- memory ---- */
+
+static void put_memory(struct gtel_use_memory *memory, enum gtel_metric kind,
+                       const struct gtel_perf_instance *instance, unsigned counter)
+{
+    if ((instance->has >> counter & 1) != 0)
+        gtel_use_memory_put(memory, kind, instance->value[counter]);
+}
+
+/*
+ * Local and Non Local Usage are what is resident, Dedicated Usage what was committed (System
+ * Informer, pull request 2971). More resident than committed: the GPU has no memory of its own, so
+ * that all is local (Microsoft: DXGI_MEMORY_SEGMENT_GROUP), and the others are about something
+ * else.
+ */
+static void add_memory(struct state *state, const struct gtel_perf_instance *instance)
+{
+    struct gtel_use_memory memory = {0};
+    struct user *user = user_of(state, instance);
+    if (!user) {
+        state->is_cut = true;
+        return;
+    }
+    put_memory(&memory, GTEL_M_PROCESS_MEMORY, instance, LOCAL_USAGE);
+    if (instance->value[DEDICATED_USAGE] >= instance->value[LOCAL_USAGE]) {
+        put_memory(&memory, GTEL_M_PROCESS_MEMORY_SYSTEM, instance, NON_LOCAL_USAGE);
+        put_memory(&memory, GTEL_M_PROCESS_MEMORY_ALLOCATED, instance, DEDICATED_USAGE);
+    }
+    gtel_use_memory_add(&user->use.memory, &memory, !user->has_memory);
+    user->has_memory = true;
+}
+
+static int read_memory(struct state *state)
+{
+    struct gtel_str text;
+    struct gtel_perf_instance instance;
+    uint64_t clock_ns;
+    int r = read_text(state, &state->memory_file, &text);
+    if (r == 0)
+        r = gtel_perf_clock(&text, &clock_ns);
+    if (r < 0)
+        return r;
+    for (r = gtel_perf_next(&text, &instance); r != -ENODATA; r = gtel_perf_next(&text, &instance))
+        if (r == 0 && !instance.has_engine)
+            add_memory(state, &instance);
+    return 0;
+}
+
+/* ---- GPUs ---- */
+
+static struct gpu *gpu_of(struct state *state, uint64_t luid)
+{
+    for (size_t i = 0; i < state->gpus; i++)
+        if (state->gpu[i].luid == luid)
+            return &state->gpu[i];
+    return NULL;
+}
+
+static bool has_luids(const struct gtel_registry *registry)
+{
+    for (size_t i = 0; i < registry->n; i++)
+        if (registry->device[i]->luid != 0)
+            return true;
+    return false;
+}
+
+/*
+ * Those that another source has registered. False: all of them sleep, and are not to be asked
+ * for. Numbered ones keep their numbers until there are such.
+ */
+static bool find_gpus(struct state *state, struct gtel_registry *registry)
+{
+    bool is_any_awake = false;
+    if (!has_luids(registry))
+        return true;
+    for (size_t i = 0; i < state->gpus && state->is_numbered; i++)
+        gtel_registry_lost(registry, state->gpu[i].device);
+    state->is_numbered = false;
+    state->gpus = 0;
+    for (size_t i = 0; i < registry->n && state->gpus < GPUS_MAX; i++) {
+        struct gtel_device *device = registry->device[i];
+        if (device->luid == 0 || !device->is_present || device->is_asleep || device->is_left_alone)
+            continue;
+        state->gpu[state->gpus++] = (struct gpu){.luid = device->luid, .device = device};
+        is_any_awake = true;
+    }
+    return is_any_awake;
+}
+
+/* The lowest LUID that has no number yet, or 0. */
+static uint64_t next_luid(struct state *state)
+{
+    uint64_t lowest = 0;
+    for (size_t i = 0; i < state->users.n; i++) {
+        uint64_t luid = ((struct user *)state->users.p + i)->luid;
+        if ((lowest == 0 || luid < lowest) && !gpu_of(state, luid))
+            lowest = luid;
+    }
+    return lowest;
+}
+
+static void number_gpus(struct state *state, struct gtel_registry *registry)
+{
+    uint64_t luid = next_luid(state);
+    for (; luid != 0 && state->gpus < GPUS_MAX; luid = next_luid(state)) {
+        struct gpu *gpu = &state->gpu[state->gpus];
+        char name[16];
+        (void)snprintf(name, sizeof(name), "wddm%zu", state->gpus);
+        if (gtel_registry_add(registry, gtel_str_of(name), &gpu->device) < 0)
+            return;
+        gpu->luid = luid;
+        state->gpus++;
+        state->is_numbered = true;
+        gtel_device_label(registry, gpu->device, GTEL_LABEL_GPU, gtel_str_of(name));
+    }
+}
+
+/* ---- readings ---- */
+
+/* As with other clients: all classes or none, and of unlike engines of a class the busiest. */
+static void report_engines(const struct state *state, const struct gpu *gpu,
+                           struct gtel_batch *batch)
+{
+    double share[GTEL_ENGINE_KINDS] = {0};
+    uint32_t known = 0;
+    for (size_t i = 0; i < state->engines; i++) {
+        const struct engine *engine = &state->engine[i];
+        double used = engine->used < 1 ? engine->used : 1;
+        if (engine->luid != gpu->luid)
+            continue;
+        if (engine->is_partial)
+            return;
+        known |= 1u << engine->kind;
+        share[engine->kind] = used > share[engine->kind] ? used : share[engine->kind];
+    }
+    for (size_t kind = 0; kind < GTEL_ENGINE_KINDS; kind++)
+        if ((known >> kind & 1) != 0)
+            gtel_batch_f64(batch, gpu->device, GTEL_M_ENGINE_BUSY,
+                           gtel_engine_kind_name((enum gtel_engine_kind)kind), share[kind]);
+}
+
+/*
+ * An instance may outlive its process for a moment; a GPU without any instance may be one that the
+ * kernel lists no processes of (old drivers).
+ */
+static void report_users(struct state *state, struct gtel_batch *batch)
+{
+    bool is_complete = state->engines_error == 0 && state->memory_error == 0 && !state->is_cut;
+    for (size_t i = 0; i < state->users.n; i++) {
+        struct user *user = (struct user *)state->users.p + i;
+        const struct gpu *gpu = gpu_of(state, user->luid);
+        if (!gpu)
+            continue;
+        if (is_complete)
+            gtel_usage_complete(batch->usage, gpu->device, batch->source, batch->origin);
+        if (user->has_unknown_work)
+            user->use.has_share = 0;
+        if (!user->has_ended)
+            gtel_usage_add(batch->usage, gpu->device, batch->source, batch->origin, user->process,
+                           &user->use);
+    }
+}
+
+static void begin_gather(struct state *state)
+{
+    state->now.n = 0;
+    state->users.n = 0;
+    state->engines = 0;
+    state->is_cut = false;
+    gtel_index_reset(&state->user_index);
+}
+
+static int sample(void *p, struct gtel_registry *registry, struct gtel_batch *batch)
+{
+    struct state *state = p;
+    begin_gather(state);
+    batch->t_ns = gtel_env_now(state->env);
+    if (!find_gpus(state, registry)) {
+        state->before.n = 0;
+        state->clock = (struct gtel_share_clock){0};
+        return 0;
+    }
+    state->engines_error = read_engines(state);
+    state->memory_error = read_memory(state);
+    if (!has_luids(registry))
+        number_gpus(state, registry);
+    report_users(state, batch);
+    for (size_t i = 0; i < state->gpus; i++)
+        if (state->engines_error == 0 && state->span == GTEL_SPAN_WHOLE && !state->is_cut)
+            report_engines(state, &state->gpu[i], batch);
+    int r = state->engines_error;
+    return gtel_error_is_broken(r) ? r : state->memory_error;
+}
+
+/* ---- the source ---- */
+
+static bool present(const struct gtel_env *env)
+{
+    return gtel_fs_exists(env, engine_set) || gtel_fs_exists(env, memory_set);
+}
+
+static int open_source(void *p, const struct gtel_env *env, const struct gtel_options *options)
+{
+    struct state *state = p;
+    (void)options;
+    state->env = env;
+    int engines = gtel_fs_open(env, &state->engines_file, engine_set);
+    int memory = gtel_fs_open(env, &state->memory_file, memory_set);
+    return engines == 0 || memory == 0 ? 0 : engines;
+}
+
+/* GPUs are found as they are used. */
+static int discover(void *p, struct gtel_registry *registry)
+{
+    (void)p;
+    (void)registry;
+    return 0;
+}
+
+static void diagnose(void *p, struct gtel_registry *registry, struct gtel_findings *findings)
+{
+    const struct state *state = p;
+    static const char fix[] =
+        "performance counters may be switched off, or damaged: lodctr /Q shows it, lodctr /R makes "
+        "them again (both as administrator)";
+    const char *const engines[3] = {"counter set GPU Engine", NULL, fix};
+    const char *const memory[3] = {"counter set GPU Process Memory", NULL, fix};
+    (void)registry;
+    if (state->engines_error < 0)
+        gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU_ENGINE, state->engines_error,
+                         engines);
+    if (state->memory_error < 0)
+        gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU_PROCESS, state->memory_error, memory);
+}
+
+static void close_source(void *p)
+{
+    struct state *state = p;
+    gtel_fs_close(state->env, &state->engines_file);
+    gtel_fs_close(state->env, &state->memory_file);
+    free(state->text);
+    free(state->now.p);
+    free(state->before.p);
+    free(state->users.p);
+    gtel_index_done(&state->bases);
+    gtel_index_done(&state->user_index);
+    *state = (struct state){0};
+}
+
+const struct gtel_source gtel_source_wddm_clients = {
+    .name = "wddm_clients",
+    .lane = "kernel",
+    .vendor = "windows",
+    .summary = "Windows: GPU memory and engine time of each process, and engine use, from the "
+               "performance counters GPU Process Memory and GPU Engine",
+    .needs = "Windows 10 1809 or Server 2019",
+    .seen = "not tried on hardware",
+    .origins = origins,
+    .state_size = sizeof(struct state),
+    .has_all_engines = true,
+    .present = present,
+    .open = open_source,
+    .discover = discover,
+    .sample = sample,
+    .diagnose = diagnose,
+    .close = close_source,
+};
