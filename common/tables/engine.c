@@ -66,6 +66,7 @@ static const struct {
     {GTEL_STR_INIT("videoencode"), GTEL_ENGINE_KIND_ENCODE},
     {GTEL_STR_INIT("videoprocessing"), GTEL_ENGINE_KIND_VIDEO_ENHANCE},
     {GTEL_STR_INIT("videocodec"), GTEL_ENGINE_KIND_VIDEO},
+    {GTEL_STR_INIT("jpeg"), GTEL_ENGINE_KIND_JPEG},
     {GTEL_STR_INIT("jpegdecode"), GTEL_ENGINE_KIND_JPEG},
     {GTEL_STR_INIT("videojpeg"), GTEL_ENGINE_KIND_JPEG},
     {GTEL_STR_INIT("ofa"), GTEL_ENGINE_KIND_OFA},

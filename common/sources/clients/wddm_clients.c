@@ -4,8 +4,7 @@
  *
  * Two sets list each process on each GPU (memory) and on each of its engines (running time). The
  * kernel makes both, whoever owns the process and whatever vendor the GPU is of. GPUs are those
- * that a source of the lane has registered with a LUID; where none has, they are numbered as they
- * are found, in the order of their LUIDs.
+ * to which source wddm has given a LUID; other adapters in the counters are software.
  */
 #include "base/error.h"
 #include "base/index.h"
@@ -17,7 +16,6 @@
 #include "sources/source.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,7 +56,8 @@ struct user {
     bool has_ended;
     bool has_memory;
     bool has_unknown_work;
-    struct gtel_use use;
+    struct gtel_use use; /* the shares are of the busiest engines until they are reported */
+    double sum[GTEL_ENGINE_KINDS];
 };
 
 struct engine {
@@ -72,7 +71,8 @@ struct engine {
 
 struct gpu {
     uint64_t luid;
-    struct gtel_device *device;
+    const struct gtel_device *device;
+    double engines[GTEL_ENGINE_KINDS]; /* alike ones, as wddm reports them; 0: not known */
 };
 
 /* Entries of one size, which stay allocated. */
@@ -103,7 +103,6 @@ struct state {
     size_t engines;
     struct gpu gpu[GPUS_MAX];
     size_t gpus;
-    bool is_numbered; /* no source knows the GPUs */
 };
 
 /* ---- lists ---- */
@@ -254,6 +253,7 @@ static void add_work(struct state *state, const struct gtel_perf_instance *insta
     engine->used += work->value;
     double *share = &user->use.share[engine->kind];
     *share = work->value > *share ? work->value : *share;
+    user->sum[engine->kind] += work->value;
     user->use.has_share |= 1u << engine->kind;
 }
 
@@ -369,87 +369,63 @@ static struct gpu *gpu_of(struct state *state, uint64_t luid)
     return NULL;
 }
 
-static bool has_luids(const struct gtel_registry *registry)
+/* False: there is none that may be asked for. */
+static bool find_gpus(struct state *state, const struct gtel_registry *registry)
 {
-    for (size_t i = 0; i < registry->n; i++)
-        if (registry->device[i]->luid != 0)
-            return true;
-    return false;
-}
-
-/*
- * Those that another source has registered. False: all of them sleep, and are not to be asked
- * for. Numbered ones keep their numbers until there are such.
- */
-static bool find_gpus(struct state *state, struct gtel_registry *registry)
-{
-    bool is_any_awake = false;
-    if (!has_luids(registry))
-        return true;
-    for (size_t i = 0; i < state->gpus && state->is_numbered; i++)
-        gtel_registry_lost(registry, state->gpu[i].device);
-    state->is_numbered = false;
     state->gpus = 0;
     for (size_t i = 0; i < registry->n && state->gpus < GPUS_MAX; i++) {
-        struct gtel_device *device = registry->device[i];
-        if (device->luid == 0 || !device->is_present || device->is_asleep || device->is_left_alone)
-            continue;
-        state->gpu[state->gpus++] = (struct gpu){.luid = device->luid, .device = device};
-        is_any_awake = true;
+        const struct gtel_device *device = registry->device[i];
+        if (device->luid != 0 && device->is_present && !device->is_left_alone)
+            state->gpu[state->gpus++] = (struct gpu){.luid = device->luid, .device = device};
     }
-    return is_any_awake;
-}
-
-/* The lowest LUID that has no number yet, or 0. */
-static uint64_t next_luid(struct state *state)
-{
-    uint64_t lowest = 0;
-    for (size_t i = 0; i < state->users.n; i++) {
-        uint64_t luid = ((struct user *)state->users.p + i)->luid;
-        if ((lowest == 0 || luid < lowest) && !gpu_of(state, luid))
-            lowest = luid;
-    }
-    return lowest;
-}
-
-static void number_gpus(struct state *state, struct gtel_registry *registry)
-{
-    uint64_t luid = next_luid(state);
-    for (; luid != 0 && state->gpus < GPUS_MAX; luid = next_luid(state)) {
-        struct gpu *gpu = &state->gpu[state->gpus];
-        char name[16];
-        (void)snprintf(name, sizeof(name), "wddm%zu", state->gpus);
-        if (gtel_registry_add(registry, gtel_str_of(name), &gpu->device) < 0)
-            return;
-        gpu->luid = luid;
-        state->gpus++;
-        state->is_numbered = true;
-        gtel_device_label(registry, gpu->device, GTEL_LABEL_GPU, gtel_str_of(name));
-    }
+    return state->gpus > 0;
 }
 
 /* ---- readings ---- */
 
-/* As with other clients: all classes or none, and of unlike engines of a class the busiest. */
+/* What source wddm has reported of the engines in this gather. */
+static void find_engines(struct state *state, const struct gtel_batch *batch)
+{
+    for (size_t i = 0; i < batch->n; i++) {
+        const struct gtel_reading *reading = &batch->reading[i];
+        if (reading->metric != GTEL_M_ENGINE_CAPACITY)
+            continue;
+        for (size_t k = 0; k < state->gpus; k++)
+            if (state->gpu[k].device == reading->device)
+                state->gpu[k].engines[gtel_engine_kind_of(reading->dim[0])] =
+                    gtel_reading_number(reading);
+    }
+}
+
+/* Of alike engines the share of all, else of the busiest one. */
+static double share_of(const struct gpu *gpu, size_t kind, double sum, double most)
+{
+    double share = gpu->engines[kind] > 0 ? sum / gpu->engines[kind] : most;
+    return share < 1 ? share : 1;
+}
+
+/* All classes or none: the busiest of a part of them would be no value of the GPU. */
 static void report_engines(const struct state *state, const struct gpu *gpu,
                            struct gtel_batch *batch)
 {
-    double share[GTEL_ENGINE_KINDS] = {0};
+    double most[GTEL_ENGINE_KINDS] = {0};
+    double sum[GTEL_ENGINE_KINDS] = {0};
     uint32_t known = 0;
     for (size_t i = 0; i < state->engines; i++) {
         const struct engine *engine = &state->engine[i];
-        double used = engine->used < 1 ? engine->used : 1;
         if (engine->luid != gpu->luid)
             continue;
         if (engine->is_partial)
             return;
         known |= 1u << engine->kind;
-        share[engine->kind] = used > share[engine->kind] ? used : share[engine->kind];
+        sum[engine->kind] += engine->used;
+        most[engine->kind] = engine->used > most[engine->kind] ? engine->used : most[engine->kind];
     }
     for (size_t kind = 0; kind < GTEL_ENGINE_KINDS; kind++)
         if ((known >> kind & 1) != 0)
             gtel_batch_f64(batch, gpu->device, GTEL_M_ENGINE_BUSY,
-                           gtel_engine_kind_name((enum gtel_engine_kind)kind), share[kind]);
+                           gtel_engine_kind_name((enum gtel_engine_kind)kind),
+                           share_of(gpu, kind, sum[kind], most[kind]));
 }
 
 /*
@@ -468,6 +444,8 @@ static void report_users(struct state *state, struct gtel_batch *batch)
             gtel_usage_complete(batch->usage, gpu->device, batch->source, batch->origin);
         if (user->has_unknown_work)
             user->use.has_share = 0;
+        for (size_t kind = 0; kind < GTEL_ENGINE_KINDS; kind++)
+            user->use.share[kind] = share_of(gpu, kind, user->sum[kind], user->use.share[kind]);
         if (!user->has_ended)
             gtel_usage_add(batch->usage, gpu->device, batch->source, batch->origin, user->process,
                            &user->use);
@@ -490,13 +468,13 @@ static int sample(void *p, struct gtel_registry *registry, struct gtel_batch *ba
     batch->t_ns = gtel_env_now(state->env);
     if (!find_gpus(state, registry)) {
         state->before.n = 0;
+        gtel_index_reset(&state->bases);
         state->clock = (struct gtel_share_clock){0};
         return 0;
     }
     state->engines_error = read_engines(state);
     state->memory_error = read_memory(state);
-    if (!has_luids(registry))
-        number_gpus(state, registry);
+    find_engines(state, batch);
     report_users(state, batch);
     for (size_t i = 0; i < state->gpus; i++)
         if (state->engines_error == 0 && state->span == GTEL_SPAN_WHOLE && !state->is_cut)
@@ -522,7 +500,7 @@ static int open_source(void *p, const struct gtel_env *env, const struct gtel_op
     return engines == 0 || memory == 0 ? 0 : engines;
 }
 
-/* GPUs are found as they are used. */
+/* The GPUs are those of source wddm. */
 static int discover(void *p, struct gtel_registry *registry)
 {
     (void)p;
@@ -563,7 +541,7 @@ static void close_source(void *p)
 const struct gtel_source gtel_source_wddm_clients = {
     .name = "wddm_clients",
     .lane = "kernel",
-    .vendor = "windows",
+    .vendor = "drm",
     .summary = "Windows: GPU memory and engine time of each process, and engine use, from the "
                "performance counters GPU Process Memory and GPU Engine",
     .needs = "Windows 10 1809 or Server 2019",

@@ -81,21 +81,9 @@ enum gtel_engine_kind gtel_wddm_engine_kind(uint32_t type, struct gtel_str name)
         [GTEL_DXGK_ENGINE_CRYPTO] = GTEL_ENGINE_KIND_OTHER,
         [GTEL_DXGK_ENGINE_VIDEO_CODEC] = GTEL_ENGINE_KIND_VIDEO,
     };
-    static const struct {
-        struct gtel_str word;
-        enum gtel_engine_kind kind;
-    } words[] = {{GTEL_STR_INIT("Compute"), GTEL_ENGINE_KIND_COMPUTE},
-                 {GTEL_STR_INIT("JPEG"), GTEL_ENGINE_KIND_JPEG},
-                 {GTEL_STR_INIT("OFA"), GTEL_ENGINE_KIND_OFA}};
     if (type != GTEL_DXGK_ENGINE_OTHER)
         return type < GTEL_ARRAY_LEN(kinds) ? kinds[type] : GTEL_ENGINE_KIND_OTHER;
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(words); i++) { /* "Compute_0", "Compute 0" */
-        struct gtel_str rest = gtel_str_skip(name, words[i].word.n);
-        if (gtel_str_starts(name, words[i].word) &&
-            (rest.n == 0 || rest.p[0] == '_' || rest.p[0] == ' '))
-            return words[i].kind;
-    }
-    return GTEL_ENGINE_KIND_OTHER;
+    return gtel_engine_kind_of_windows(name);
 }
 
 /* What is broken, not what is absent, is kept for another try. */

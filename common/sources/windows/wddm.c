@@ -85,8 +85,11 @@ static int sample_awake(const struct gtel_wddm *wddm, struct gtel_registry *regi
         gpu->device = NULL;
         return 0;
     }
-    if (gpu->adapter.is_open)
+    if (gpu->adapter.is_open) {
+        const struct gtel_luid luid = gpu->adapter.luid;
+        gpu->device->luid = (uint64_t)(uint32_t)luid.high << 32 | luid.low;
         r = gtel_wddm_adapter_sample(wddm, gpu, batch);
+    }
     if (r < 0)
         gtel_wddm_adapter_close(wddm, gpu);
     if (r < 0 || gtel_error_is_broken(gpu->adapter.error))
@@ -110,7 +113,9 @@ static bool sample_gpu(const struct gtel_wddm *wddm, struct gtel_registry *regis
     bool was_known = gpu->power != 0;
     batch->t_ns = gtel_env_now(wddm->env);
     batch->origin = GTEL_WDDM_ORIGIN_WDDM;
-    if (!gtel_wddm_read_power(wddm, gpu)) { /* as one that sleeps, for all that is known */
+    bool is_known = gtel_wddm_read_power(wddm, gpu);
+    gpu->device->is_left_alone = !is_known || gpu->power != GTEL_POWER_D0;
+    if (!is_known) { /* as one that sleeps, for all that is known */
         gtel_batch_failed(batch, gpu->device);
         sample_size(gpu, batch);
         return !was_known;
