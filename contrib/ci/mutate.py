@@ -9,9 +9,9 @@ the same machine code, or is listed, with the reason, in mutate.equivalent besid
 
 Fast are tests of up to 20 s, in the build with sanitizers: only they notice what is read or written
 outside, or never freed. First all tests run once on code that writes down which of the functions to be
-changed a test reaches: a mutant gets only those. Of these, what killed in that folder before, and what
-mentions the module, is first. Tests run in a process namespace (unshare): a mutant may kill every process
-that it finds, or leave one behind.
+changed a test reaches: a mutant gets only those. Of these, what is quick, killed in that folder before or
+mentions the module is first, and those of whole agents (e2e) are for what agents are near to. Tests run
+in a process namespace (unshare): a mutant may kill every process that it finds, or leave one behind.
 """
 
 import argparse
@@ -44,6 +44,8 @@ LIMITS = "ulimit -c 0; "
 PLAIN = "ulimit -v 8388608; "
 SANITIZED = "export ASAN_OPTIONS=hard_rss_limit_mb=8192; "
 PROGRAM = "plugins/gtel"
+BUILDING = 0.3  # seconds, of one test
+NEAR_AGENTS = ("plugins/", "common/context.c", "common/host/", "common/lanes/", "common/sinks/")
 SKIPPED = 77
 WORTH_A_BUILD = 50  # mutants: for fewer, one build more takes longer than it saves
 SURVIVED, COMPILER, EQUIVALENT = "SURVIVED", "the compiler", "equivalent"
@@ -222,7 +224,7 @@ class Build:
                       for t in self.list_tests() if t.name in known]
 
     def in_order(self, number, mutant):
-        """The tests that reach it, the likely ones first."""
+        """The tests that reach it, the quick and likely ones first."""
         folder, name = os.path.split(mutant.path)
         stem, near = name[:-2], os.path.basename(folder)
 
@@ -230,9 +232,11 @@ class Build:
             words = set(re.split(r"[._-]", test.name))
             mentioned = f'"{near}/{stem}.h"' in test.about or f"gtel_{stem}_" in test.about
             likely = 3 * (stem in words or stem in test.name) + 2 * mentioned + (near in words)
-            return -likely - self.kills[folder][test.name], test.seconds
+            return (test.seconds + BUILDING) / (1 + likely + self.kills[folder][test.name]) ** 2
 
-        return sorted((t for t in self.tests if number in t.reached), key=rank)
+        is_near = mutant.path.startswith(NEAR_AGENTS)
+        return sorted((t for t in self.tests
+                       if number in t.reached and (is_near or not t.name.startswith("e2e."))), key=rank)
 
     def compiles(self, files):
         return subprocess.run(["ninja", "-C", self.build, *files], check=False, stdout=subprocess.DEVNULL,
