@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -149,6 +150,25 @@ static void test_none(const struct gtel_env *env, const struct played_tools *too
     /* The other ends with the env. */
 }
 
+/* No number of a file is left for the pipe, or one: nothing starts, and nothing stays open. */
+static void test_shortage(const struct gtel_env *env, const struct played_tools *tools)
+{
+    struct rlimit limit;
+    int lowest = dup(STDIN_FILENO);
+    (void)close(lowest);
+    if (!CHECK(lowest > 0) || !CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0))
+        return;
+    for (rlim_t left = 0; left < 2; left++) {
+        const struct rlimit low = {.rlim_cur = (rlim_t)lowest + left, .rlim_max = limit.rlim_max};
+        CHECK_INT(setrlimit(RLIMIT_NOFILE, &low), 0);
+        CHECK_INT(start_again(env, tools), -EMFILE);
+        CHECK_INT(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    }
+    int next = dup(STDIN_FILENO);
+    CHECK_INT(next, lowest);
+    (void)close(next);
+}
+
 int main(void)
 {
     struct played_tools tools;
@@ -159,6 +179,7 @@ int main(void)
     test_many(&env, &tools);
     test_inside(&env, &tools);
     test_family(&env, &tools);
+    test_shortage(&env, &tools);
     test_none(&env, &tools);
     gtel_env_posix_done(&env);
     CHECK(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
