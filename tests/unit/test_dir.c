@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -292,8 +293,49 @@ static void test_root(void)
     CHECK(close(at) == 0 && rmdir(dir) == 0 && rmdir(top) == 0);
 }
 
+static int ignore_name(void *arg, struct gtel_str name)
+{
+    (void)arg;
+    (void)name;
+    return 0;
+}
+
+/* What cannot be opened for want of numbers of files is remembered until it is asked for once; what
+ * is not there is no such shortage. */
+static void test_shortage(const char *root)
+{
+    static const char *const names[] = {"libnone-of-gtel.so.1", NULL};
+    struct gtel_env env;
+    struct rlimit limit;
+    bool is_machine = root[1] == '\0';
+    void *library;
+    test_label = root;
+    if (!CHECK(gtel_env_posix_init(root, &env) == 0) ||
+        !CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0))
+        return;
+    int lowest = dup(STDIN_FILENO);
+    (void)close(lowest);
+    const struct rlimit low = {.rlim_cur = (rlim_t)lowest, .rlim_max = limit.rlim_max};
+    for (int is_short = 0; is_short < 2; is_short++) {
+        int error = is_short ? -EMFILE : -ENOENT;
+        CHECK(setrlimit(RLIMIT_NOFILE, is_short ? &low : &limit) == 0);
+        CHECK_INT(env.ops->file_open(env.arg, "none"), error);
+        CHECK_INT(env.ops->shortage(env.arg), is_short ? error : 0);
+        CHECK_INT(env.ops->shortage(env.arg), 0);
+        CHECK_INT(env.ops->dir_list(env.arg, "none", ignore_name, NULL), error);
+        CHECK_INT(env.ops->shortage(env.arg), is_short ? error : 0);
+        CHECK_INT(env.ops->lib_open(env.arg, names, &library), is_machine ? error : -EPERM);
+        CHECK_INT(env.ops->shortage(env.arg), is_machine && is_short ? error : 0);
+    }
+    CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+    gtel_env_posix_done(&env);
+    test_label = "";
+}
+
 int main(void)
 {
+    test_shortage("/");
+    test_shortage("/tmp");
     test_machine();
     test_files();
     test_root();
