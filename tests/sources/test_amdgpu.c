@@ -130,6 +130,17 @@ static const struct value_case {
              TEXT("../../class", "0x060400") TEXT("../../current_link_speed", "8.0 GT/s PCIe")
                  TEXT("../../current_link_width", "8") "end\n",
      GTEL_M_GPU_PCIE_WIDTH, NULL, 8},
+    {"a slot without a link",
+     CARD("744C") TEXT("current_link_speed", "16.0 GT/s PCIe") TEXT("current_link_width", "16")
+         TEXT("../vendor", "0x1002") TEXT("../class", "0x060400") TEXT("../../vendor", "0x1002")
+             TEXT("../../class", "0x060400") "end\n",
+     GTEL_M_GPU_PCIE_WIDTH, NULL, -1},
+    {"one bridge of AMD's alone",
+     CARD("744C") TEXT("current_link_speed", "16.0 GT/s PCIe") TEXT("current_link_width", "16")
+         TEXT("../vendor", "0x1002") TEXT("../class", "0x060400") TEXT("../../vendor", "0x8086")
+             TEXT("../../class", "0x060400") TEXT("../../current_link_speed", "8.0 GT/s PCIe")
+                 TEXT("../../current_link_width", "8") "end\n",
+     GTEL_M_GPU_PCIE_WIDTH, NULL, -1},
     {"a link without bridges",
      CARD("67DF") TEXT("current_link_speed", "8.0 GT/s PCIe")
          TEXT("current_link_width", "16") "end\n",

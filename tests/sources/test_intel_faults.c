@@ -453,6 +453,20 @@ static void test_link(void)
          GPU("2.5 GT/s PCIe", "1") PORT(DOWN, "0x8086", "Unknown", "0")
              PORT(UP, "0x8086", "2.5 GT/s PCIe", "1") END,
          0, 0},
+        {"the port just above",
+         GPU("2.5 GT/s PCIe", "1") PORT(DOWN, "0x8086", "16.0 GT/s PCIe", "8")
+             PORT(UP, "0x8086", "32.0 GT/s PCIe", "16") END,
+         4, 8},
+        {"no bridge",
+         GPU("2.5 GT/s PCIe", "1")
+             PORT(UP, "0x8086", "16.0 GT/s PCIe", "16") "file " UP "/class\n| 0x060401\n" END,
+         0, 0},
+        {"a GPU with two lanes",
+         GPU("2.5 GT/s PCIe", "2") PORT(UP, "0x8086", "16.0 GT/s PCIe", "16") END, 1, 2},
+        {"a faster GPU with one lane",
+         GPU("5.0 GT/s PCIe", "1") PORT(UP, "0x8086", "16.0 GT/s PCIe", "16") END, 2, 1},
+        {"a GPU without a link", GPU("Unknown", "0") PORT(UP, "0x8086", "16.0 GT/s PCIe", "16") END,
+         0, 0},
         {"a GPU that reports the truth",
          GPU("32.0 GT/s PCIe", "16") PORT(UP, "0x8086", "16.0 GT/s PCIe", "4") END, 5, 16},
     };
