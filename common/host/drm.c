@@ -32,12 +32,11 @@ bool gtel_drm_is_card(struct gtel_str name)
 static int find_driver(const struct gtel_env *env, const char *folder, struct gtel_str uevent,
                        struct gtel_drm_card *card)
 {
-    char path[GTEL_FS_PATH_MAX];
     char name[GTEL_DRM_NAME_MAX];
     struct gtel_str driver;
     if (gtel_uevent_get(uevent, GTEL_STR("DRIVER"), &driver) < 0) {
-        gtel_fs_path(path, "%s/%s/device/driver", folder, card->card);
-        int r = gtel_fs_link_name(env, path, name, sizeof(name), &driver);
+        int r = gtel_fs_link_name(env, GTEL_FS_AT("%s/%s/device/driver", folder, card->card), name,
+                                  sizeof(name), &driver);
         if (r < 0)
             return r;
     }
@@ -48,12 +47,11 @@ static int find_driver(const struct gtel_env *env, const char *folder, struct gt
 static int find_key(const struct gtel_env *env, const char *folder, struct gtel_str uevent,
                     struct gtel_drm_card *card)
 {
-    char path[GTEL_FS_PATH_MAX];
     char name[GTEL_DRM_NAME_MAX];
     struct gtel_str key;
     if (gtel_uevent_get(uevent, GTEL_STR("PCI_SLOT_NAME"), &key) < 0 || key.n == 0) {
-        gtel_fs_path(path, "%s/%s/device", folder, card->card);
-        int r = gtel_fs_link_name(env, path, name, sizeof(name), &key);
+        int r = gtel_fs_link_name(env, GTEL_FS_AT("%s/%s/device", folder, card->card), name,
+                                  sizeof(name), &key);
         if (r < 0)
             return r;
     }
@@ -70,10 +68,8 @@ static int find_key(const struct gtel_env *env, const char *folder, struct gtel_
 static int read_id(const struct gtel_env *env, const char *folder, const struct gtel_drm_card *card,
                    const char *name, uint16_t *id)
 {
-    char path[GTEL_FS_PATH_MAX];
     uint64_t value = *id;
-    gtel_fs_path(path, "%s/%s/device/%s", folder, card->card, name);
-    int r = gtel_fs_hex(env, path, &value);
+    int r = gtel_fs_hex(env, GTEL_FS_AT("%s/%s/device/%s", folder, card->card, name), &value);
     if (r < 0 && !gtel_error_is_no_path(r))
         return r;
     if (value > UINT16_MAX)
@@ -102,14 +98,13 @@ static int find_ids(const struct gtel_env *env, const char *folder, struct gtel_
 int gtel_drm_look(const struct gtel_env *env, const char *folder, struct gtel_str name,
                   struct gtel_str driver, struct gtel_drm_card *ret)
 {
-    char path[GTEL_FS_PATH_MAX];
     char buf[GTEL_FS_TEXT_MAX];
     struct gtel_str uevent;
     *ret = (struct gtel_drm_card){.is_accel = strcmp(folder, folders[1].path) == 0};
     if (!gtel_str_copy(ret->card, sizeof(ret->card), name))
         return -ENOENT;
-    gtel_fs_path(path, "%s/%s/device/uevent", folder, ret->card);
-    int r = gtel_fs_text(env, path, buf, sizeof(buf), &uevent);
+    int r = gtel_fs_text(env, GTEL_FS_AT("%s/%s/device/uevent", folder, ret->card), buf,
+                         sizeof(buf), &uevent);
     if (gtel_error_is_no_path(r))
         uevent = GTEL_STR_NONE; /* the links alone may be enough */
     else if (r < 0)
@@ -238,10 +233,8 @@ static int see_node(void *arg, struct gtel_str name)
 int gtel_drm_render_node(const struct gtel_env *env, const char *device_path,
                          char node[GTEL_DRM_NODE_MAX])
 {
-    char path[GTEL_FS_PATH_MAX];
     struct node_search search = {0};
-    gtel_fs_path(path, "%s/drm", device_path);
-    int r = env->ops->dir_list(env->arg, path, see_node, &search);
+    int r = env->ops->dir_list(env->arg, GTEL_FS_AT("%s/drm", device_path), see_node, &search);
     if (r < 0)
         return r;
     if (!search.is_found || search.number > UINT32_MAX)

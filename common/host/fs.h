@@ -79,5 +79,7 @@ int gtel_fs_list(const struct gtel_env *env, const char *path, struct gtel_arena
  * fit becomes the empty path, which no file has.
  */
 const char *gtel_fs_path(char *buf, const char *fmt, ...) GTEL_PRINTF(2, 3);
+/* The same in a buffer of its own, which lives as long as the block around it. */
+#define GTEL_FS_AT(...) gtel_fs_path((char[GTEL_FS_PATH_MAX]){""}, __VA_ARGS__)
 
 #endif

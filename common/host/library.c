@@ -42,8 +42,7 @@ static bool is_there(const struct search *search, const char *path)
 
 static bool is_in(const struct search *search, struct gtel_str folder)
 {
-    char path[GTEL_FS_PATH_MAX];
-    return is_there(search, gtel_fs_path(path, "%.*s/%s", GTEL_STR_ARG(folder), search->name));
+    return is_there(search, GTEL_FS_AT("%.*s/%s", GTEL_STR_ARG(folder), search->name));
 }
 
 static bool read_file(struct search *search, const char *path, int depth);
@@ -64,7 +63,6 @@ static size_t last_part(struct gtel_str path)
 static bool include(struct search *search, const char *file, struct gtel_str pattern, int depth)
 {
     char whole[GTEL_FS_PATH_MAX];
-    char path[GTEL_FS_PATH_MAX];
     struct gtel_str *names;
     size_t n;
     bool is_found = false;
@@ -76,14 +74,14 @@ static bool include(struct search *search, const char *file, struct gtel_str pat
     struct gtel_str name = gtel_str_of(whole);
     size_t folder = last_part(name);
     name = gtel_str_skip(name, folder);
-    gtel_fs_path(path, "%.*s", (int)(folder > 0 ? folder - 1 : 0), whole);
-    if (gtel_fs_list(search->env, path, &search->arena, FILES_MAX, &names, &n) < 0)
+    if (gtel_fs_list(search->env, GTEL_FS_AT("%.*s", (int)(folder > 0 ? folder - 1 : 0), whole),
+                     &search->arena, FILES_MAX, &names, &n) < 0)
         return false;
     for (size_t i = 0; i < n && i < FILES_MAX && !is_found; i++) {
         if (!gtel_ldso_matches(name, names[i]))
             continue;
-        gtel_fs_path(path, "%.*s%.*s", (int)folder, whole, GTEL_STR_ARG(names[i]));
-        is_found = read_file(search, path, depth + 1);
+        is_found = read_file(
+            search, GTEL_FS_AT("%.*s%.*s", (int)folder, whole, GTEL_STR_ARG(names[i])), depth + 1);
     }
     return is_found;
 }

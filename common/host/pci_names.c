@@ -19,9 +19,8 @@ static const char *const lists[] = {"usr/share/misc/pci.ids", "usr/share/hwdata/
 static int ask_udev(const struct gtel_env *env, const char *key, char *buf, size_t size,
                     struct gtel_str *ret)
 {
-    char path[GTEL_FS_PATH_MAX];
     struct gtel_str text;
-    int r = gtel_fs_text(env, gtel_fs_path(path, "run/udev/data/+pci:%s", key), buf, size, &text);
+    int r = gtel_fs_text(env, GTEL_FS_AT("run/udev/data/+pci:%s", key), buf, size, &text);
     return r < 0 ? r : gtel_uevent_get(text, GTEL_STR("E:ID_MODEL_FROM_DATABASE"), ret);
 }
 
@@ -67,17 +66,15 @@ int gtel_amd_name(const struct gtel_env *env, const char *device_path, uint16_t 
                   size_t size)
 {
     static const struct gtel_str vendor = GTEL_STR_INIT("AMD");
-    char path[GTEL_FS_PATH_MAX];
     char text[GTEL_FS_TEXT_MAX];
     struct gtel_str name;
     uint64_t revision;
-    int r = gtel_fs_text(env, gtel_fs_path(path, "%s/product_name", device_path), text,
-                         sizeof(text), &name);
+    int r =
+        gtel_fs_text(env, GTEL_FS_AT("%s/product_name", device_path), text, sizeof(text), &name);
     if (r == 0 && gtel_pci_market_name(name, vendor, buf, size) >= 0)
         return 0; /* boards with a memory for it; empty on others */
     char *list = malloc(AMD_LIST_MAX);
-    r = list ? gtel_fs_hex(env, gtel_fs_path(path, "%s/revision", device_path), &revision)
-             : -ENOMEM;
+    r = list ? gtel_fs_hex(env, GTEL_FS_AT("%s/revision", device_path), &revision) : -ENOMEM;
     if (r == 0)
         r = gtel_fs_text(env, "usr/share/libdrm/amdgpu.ids", list, AMD_LIST_MAX, &name);
     if (r == 0)

@@ -54,12 +54,11 @@ static int list(const struct gtel_env *env, const char *folder, struct listing *
 
 static void read_mounts(const struct gtel_env *env, uint32_t pid, struct gtel_pod *pod)
 {
-    char path[GTEL_FS_PATH_MAX];
     char buf[MOUNTINFO_MAX];
     struct gtel_str text;
     struct gtel_str name;
-    gtel_fs_path(path, "proc/%" PRIu32 "/mountinfo", pid);
-    if (gtel_fs_text(env, path, buf, sizeof(buf), &text) == 0 &&
+    if (gtel_fs_text(env, GTEL_FS_AT("proc/%" PRIu32 "/mountinfo", pid), buf, sizeof(buf), &text) ==
+            0 &&
         gtel_pod_mount(text, gtel_str_of(pod->uid), &name))
         (void)gtel_str_copy(pod->container, sizeof(pod->container), name);
 }

@@ -25,9 +25,7 @@ static int as_gone(int r)
 static int read_file(const struct gtel_env *env, uint32_t pid, const char *file, char *buf,
                      size_t size, struct gtel_str *ret)
 {
-    char path[GTEL_FS_PATH_MAX];
-    return as_gone(
-        gtel_fs_text(env, gtel_fs_path(path, "proc/%" PRIu32 "/%s", pid, file), buf, size, ret));
+    return as_gone(gtel_fs_text(env, GTEL_FS_AT("proc/%" PRIu32 "/%s", pid, file), buf, size, ret));
 }
 
 /* name may be NULL; else of GTEL_PROCESS_NAME_MAX bytes. */
@@ -53,9 +51,8 @@ static int read_stat(const struct gtel_env *env, uint32_t pid, char *name, uint6
  */
 static int read_owner(const struct gtel_env *env, uint32_t pid, uint32_t *ret)
 {
-    char path[GTEL_FS_PATH_MAX];
     struct gtel_stat folder;
-    int r = env->ops->stat(env->arg, gtel_fs_path(path, "proc/%" PRIu32, pid), &folder);
+    int r = env->ops->stat(env->arg, GTEL_FS_AT("proc/%" PRIu32, pid), &folder);
     if (r == 0)
         *ret = folder.uid;
     return as_gone(r);

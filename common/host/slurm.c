@@ -17,22 +17,20 @@ enum {
 
 static bool is_roots(const struct gtel_env *env, uint32_t pid)
 {
-    char path[GTEL_FS_PATH_MAX];
     struct gtel_stat folder;
-    return env->ops->stat(env->arg, gtel_fs_path(path, "proc/%" PRIu32, pid), &folder) == 0 &&
+    return env->ops->stat(env->arg, GTEL_FS_AT("proc/%" PRIu32, pid), &folder) == 0 &&
            folder.uid == 0;
 }
 
 /* Whether the process is a step's daemon; its number then. */
 static bool read_title(const struct gtel_env *env, uint32_t pid, struct gtel_slurm_job *job)
 {
-    char path[GTEL_FS_PATH_MAX];
     char buf[GTEL_FS_TEXT_MAX];
     struct gtel_str text;
     struct gtel_str number;
     if (!is_roots(env, pid) ||
-        gtel_fs_text(env, gtel_fs_path(path, "proc/%" PRIu32 "/cmdline", pid), buf, sizeof(buf),
-                     &text) < 0 ||
+        gtel_fs_text(env, GTEL_FS_AT("proc/%" PRIu32 "/cmdline", pid), buf, sizeof(buf), &text) <
+            0 ||
         !gtel_job_title(text, &number) || !is_roots(env, pid)) /* still the same, not a next one */
         return false;
     (void)gtel_str_copy(job->number, sizeof(job->number), number);
@@ -43,12 +41,11 @@ static bool read_title(const struct gtel_env *env, uint32_t pid, struct gtel_slu
 static bool search_step(const struct gtel_env *env, const char *mount, struct gtel_str step,
                         struct gtel_slurm_job *job)
 {
-    char path[GTEL_FS_PATH_MAX];
     char buf[GTEL_FS_TEXT_MAX];
     struct gtel_str text;
     struct gtel_str line;
-    gtel_fs_path(path, "%s%.*s/slurm/cgroup.procs", mount, GTEL_STR_ARG(step));
-    if (gtel_fs_text(env, path, buf, sizeof(buf), &text) < 0)
+    if (gtel_fs_text(env, GTEL_FS_AT("%s%.*s/slurm/cgroup.procs", mount, GTEL_STR_ARG(step)), buf,
+                     sizeof(buf), &text) < 0)
         return false;
     for (int i = 0; i < DAEMONS_MAX && gtel_str_line(&text, &line); i++) {
         uint64_t pid;
@@ -61,13 +58,13 @@ static bool search_step(const struct gtel_env *env, const char *mount, struct gt
 
 static void search_parents(const struct gtel_env *env, uint32_t pid, struct gtel_slurm_job *job)
 {
-    char path[GTEL_FS_PATH_MAX];
     char buf[GTEL_FS_TEXT_MAX];
     for (int i = 0; i < PARENTS_MAX; i++) {
         struct gtel_str text;
         struct gtel_pid_stat stat;
-        gtel_fs_path(path, "proc/%" PRIu32 "/stat", pid);
-        if (gtel_fs_text(env, path, buf, sizeof(buf), &text) < 0 || gtel_pid_stat(text, &stat) < 0)
+        if (gtel_fs_text(env, GTEL_FS_AT("proc/%" PRIu32 "/stat", pid), buf, sizeof(buf), &text) <
+                0 ||
+            gtel_pid_stat(text, &stat) < 0)
             return;
         pid = stat.parent;
         if (pid <= 1 || read_title(env, pid, job))

@@ -20,19 +20,17 @@ static void read_files(const struct gtel_env *env, struct gtel_str name)
     static const char *const quiet[] = {"vendor", "device", "uevent", "power/control"};
     static const char *const awake[] = {"current_link_speed", "current_link_width",
                                         "max_link_speed", "max_link_width"};
-    char path[GTEL_FS_PATH_MAX];
     char buf[GTEL_FS_TEXT_MAX];
     struct gtel_str status;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(quiet); i++)
-        read_file(env,
-                  gtel_fs_path(path, "sys/bus/pci/devices/%.*s/%s", GTEL_STR_ARG(name), quiet[i]));
-    gtel_fs_path(path, "sys/bus/pci/devices/%.*s/power/runtime_status", GTEL_STR_ARG(name));
-    if (gtel_fs_text(env, path, buf, sizeof(buf), &status) < 0 ||
+        read_file(env, GTEL_FS_AT("sys/bus/pci/devices/%.*s/%s", GTEL_STR_ARG(name), quiet[i]));
+    if (gtel_fs_text(
+            env, GTEL_FS_AT("sys/bus/pci/devices/%.*s/power/runtime_status", GTEL_STR_ARG(name)),
+            buf, sizeof(buf), &status) < 0 ||
         !gtel_str_eq(status, GTEL_STR("active")))
         return;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(awake); i++)
-        read_file(env,
-                  gtel_fs_path(path, "sys/bus/pci/devices/%.*s/%s", GTEL_STR_ARG(name), awake[i]));
+        read_file(env, GTEL_FS_AT("sys/bus/pci/devices/%.*s/%s", GTEL_STR_ARG(name), awake[i]));
 }
 
 static bool is_read(struct gtel_context *context, struct gtel_str name)
@@ -45,19 +43,18 @@ static bool is_read(struct gtel_context *context, struct gtel_str name)
 
 static void write_unread(const struct gtel_env *env, struct gtel_str name, struct gtel_buf *out)
 {
-    char path[GTEL_FS_PATH_MAX];
     char buf[GTEL_DRM_NAME_MAX];
     struct gtel_str driver;
     uint64_t vendor = 0;
     uint64_t device = 0;
-    gtel_fs_path(path, "sys/bus/pci/devices/%.*s/vendor", GTEL_STR_ARG(name));
-    (void)gtel_fs_hex(env, path, &vendor); /* stays 0: not known */
-    gtel_fs_path(path, "sys/bus/pci/devices/%.*s/device", GTEL_STR_ARG(name));
-    (void)gtel_fs_hex(env, path, &device); /* the same */
+    (void)gtel_fs_hex(env, GTEL_FS_AT("sys/bus/pci/devices/%.*s/vendor", GTEL_STR_ARG(name)),
+                      &vendor); /* stays 0: not known */
+    (void)gtel_fs_hex(env, GTEL_FS_AT("sys/bus/pci/devices/%.*s/device", GTEL_STR_ARG(name)),
+                      &device); /* the same */
     gtel_buf_printf(out, "GPU %.*s (%04x:%04x", GTEL_STR_ARG(name), (unsigned)vendor,
                     (unsigned)device);
-    gtel_fs_path(path, "sys/bus/pci/devices/%.*s/driver", GTEL_STR_ARG(name));
-    if (gtel_fs_link_name(env, path, buf, sizeof(buf), &driver) < 0)
+    if (gtel_fs_link_name(env, GTEL_FS_AT("sys/bus/pci/devices/%.*s/driver", GTEL_STR_ARG(name)),
+                          buf, sizeof(buf), &driver) < 0)
         gtel_buf_str(out, GTEL_STR(", no driver): its PCI device is in the file; it has no values "
                                    "without a driver\n"));
     else if (gtel_str_eq(driver, GTEL_STR("nvidia")))
@@ -82,9 +79,8 @@ static void read_drivers(const struct gtel_env *env)
         read_file(env, files[i]);
     if (gtel_fs_list(env, "sys/class/drm", &arena, DEVICES_MAX, &names, &n) == 0)
         for (size_t i = 0; i < n && i < DEVICES_MAX; i++) {
-            char path[GTEL_FS_PATH_MAX];
-            gtel_fs_path(path, "sys/class/drm/%.*s/device", GTEL_STR_ARG(names[i]));
-            (void)gtel_fs_exists(env, path); /* the same */
+            (void)gtel_fs_exists(env, GTEL_FS_AT("sys/class/drm/%.*s/device",
+                                                 GTEL_STR_ARG(names[i]))); /* the same */
         }
     gtel_arena_done(&arena);
 }
@@ -97,10 +93,9 @@ void gtel_survey(const struct gtel_env *env, struct gtel_context *context, struc
     if (gtel_fs_list(env, "sys/bus/pci/devices", &arena, DEVICES_MAX, &names, &n) < 0)
         n = 0;
     for (size_t i = 0; i < n && i < DEVICES_MAX; i++) {
-        char path[GTEL_FS_PATH_MAX];
         uint64_t class = 0;
-        gtel_fs_path(path, "sys/bus/pci/devices/%.*s/class", GTEL_STR_ARG(names[i]));
-        if (gtel_fs_hex(env, path, &class) < 0 ||
+        if (gtel_fs_hex(env, GTEL_FS_AT("sys/bus/pci/devices/%.*s/class", GTEL_STR_ARG(names[i])),
+                        &class) < 0 ||
             (class >> 16 != CLASS_DISPLAY && class >> 16 != CLASS_ACCELERATOR))
             continue;
         read_files(env, names[i]);

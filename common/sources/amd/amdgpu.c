@@ -120,13 +120,11 @@ static void sample_npu(struct gtel_amd_gpu *gpu, struct gtel_batch *batch)
 static bool is_settling(struct gtel_amd_gpu *gpu, uint64_t now_ns)
 {
     const struct gtel_card *card = gpu->card.card;
-    char path[GTEL_FS_PATH_MAX];
     bool has_woken = gpu->has_slept || (gpu->was_read && gpu->suspended_ns != card->suspended_ns);
     gpu->was_read = true;
     gpu->suspended_ns = card->suspended_ns;
     gpu->has_slept = false;
-    if (has_woken &&
-        gtel_fs_exists(card->cards->env, gtel_fs_path(path, "%s/gpu_metrics", card->path)))
+    if (has_woken && gtel_fs_exists(card->cards->env, GTEL_FS_AT("%s/gpu_metrics", card->path)))
         gpu->settled_ns = now_ns + settle_ns;
     return now_ns < gpu->settled_ns;
 }

@@ -115,12 +115,11 @@ void gtel_amd_read_levels(struct gtel_amd_gpu *gpu)
     const struct gtel_card *card = gpu->card.card;
     gpu->is_clock_due = false;
     for (size_t i = 0; i < GTEL_AMD_CLOCKS; i++) {
-        char path[GTEL_FS_PATH_MAX];
         char buf[GTEL_FS_TEXT_MAX];
         struct gtel_str text;
         gpu->clock[i] = (struct gtel_amd_clock){.domain = clocks[i].domain};
-        gtel_fs_path(path, "%s/%s", card->path, clocks[i].file);
-        int r = gtel_fs_text(card->cards->env, path, buf, sizeof(buf), &text);
+        int r = gtel_fs_text(card->cards->env, GTEL_FS_AT("%s/%s", card->path, clocks[i].file), buf,
+                             sizeof(buf), &text);
         gpu->is_clock_due = gpu->is_clock_due || r == -EBUSY || r == -EPERM;
         if (r == 0)
             (void)gtel_dpm_parse(text, &gpu->clock[i].range); /* no levels: not known */
@@ -129,7 +128,6 @@ void gtel_amd_read_levels(struct gtel_amd_gpu *gpu)
 
 void gtel_amd_add(struct gtel_attr_list *list)
 {
-    char path[GTEL_FS_PATH_MAX];
     struct gtel_amd_gpu *gpu = list->own;
     bool is_apu = gtel_hwmon_is_apu(list->env, list->card->path) > 0;
     add_files(list);
@@ -147,6 +145,7 @@ void gtel_amd_add(struct gtel_attr_list *list)
         gtel_attr_list_check(list, gtel_amd_table_open(list->env, &gpu->table, list->card->path,
                                                        list->card->drm.device_id));
     /* A client that begins to work allocates memory. */
-    gtel_fs_path(path, "%s/mem_info_vram_used", list->card->path);
-    gtel_card_read_autosuspend(gpu->card.card, gtel_fs_exists(list->env, path));
+    gtel_card_read_autosuspend(
+        gpu->card.card,
+        gtel_fs_exists(list->env, GTEL_FS_AT("%s/mem_info_vram_used", list->card->path)));
 }

@@ -62,11 +62,10 @@ static void close_files(const struct gtel_env *env, void *own)
 /* Opening a file reads nothing. 0, also where it is not there, or a negative errno. */
 static int open_part(struct ras_card *own, size_t i, const char *folder, struct gtel_str name)
 {
-    char path[GTEL_FS_PATH_MAX];
     if (gtel_fs_is_open(&own->part[i].file))
         return 0;
-    gtel_fs_path(path, "%s/%s%.*s", own->card->path, folder, GTEL_STR_ARG(name));
-    int r = gtel_fs_open(own->card->cards->env, &own->part[i].file, path);
+    int r = gtel_fs_open(own->card->cards->env, &own->part[i].file,
+                         GTEL_FS_AT("%s/%s%.*s", own->card->path, folder, GTEL_STR_ARG(name)));
     return r == -ENOENT ? 0 : r;
 }
 
@@ -95,15 +94,14 @@ static int discover_card(void *state, void *p)
     struct amd_ras *ras = state;
     struct ras_card *own = p;
     const struct gtel_env *env = ras->source.env;
-    char path[GTEL_FS_PATH_MAX];
     struct gtel_str *names = NULL;
     size_t n = 0;
     int first = 0;
-    if (!gtel_fs_exists(env, gtel_fs_path(path, "%s/current_compute_partition", own->card->path)))
+    if (!gtel_fs_exists(env, GTEL_FS_AT("%s/current_compute_partition", own->card->path)))
         first = open_part(own, REPLAYS, "", GTEL_STR("pcie_replay_count"));
     gtel_arena_reset(&ras->arena);
-    gtel_fs_path(path, "%s/ras", own->card->path);
-    int r = gtel_fs_list(env, path, &ras->arena, NAMES_MAX, &names, &n);
+    int r = gtel_fs_list(env, GTEL_FS_AT("%s/ras", own->card->path), &ras->arena, NAMES_MAX, &names,
+                         &n);
     first = first < 0 || r == -ENOENT ? first : r;
     for (size_t i = 0; r == 0 && i < n && i < NAMES_MAX; i++) {
         size_t part = part_of(names[i]);

@@ -337,10 +337,8 @@ static void sample_link(struct gtel_amd_table_state *table, const struct gtel_am
 int gtel_amd_table_open(const struct gtel_env *env, struct gtel_amd_table_state *table,
                         const char *device_path, uint16_t device_id)
 {
-    char path[GTEL_FS_PATH_MAX];
     table->device_id = device_id;
-    return gtel_amd_table_file_open(env, &table->file,
-                                    gtel_fs_path(path, "%s/gpu_metrics", device_path));
+    return gtel_amd_table_file_open(env, &table->file, GTEL_FS_AT("%s/gpu_metrics", device_path));
 }
 
 void gtel_amd_table_close(const struct gtel_env *env, struct gtel_amd_table_state *table)

@@ -11,10 +11,9 @@ static bool has_files(const struct gtel_env *env, const char *driver, struct gte
 {
     static const char *const files[] = {"gpu_metrics", "hwmon", "gpu_busy_percent",
                                         "mem_info_vram_total"};
-    char path[GTEL_FS_PATH_MAX];
     for (size_t i = 0; i < GTEL_ARRAY_LEN(files); i++)
-        if (gtel_fs_exists(env, gtel_fs_path(path, "sys/bus/pci/drivers/%s/%.*s/%s", driver,
-                                             GTEL_STR_ARG(address), files[i])))
+        if (gtel_fs_exists(env, GTEL_FS_AT("sys/bus/pci/drivers/%s/%.*s/%s", driver,
+                                           GTEL_STR_ARG(address), files[i])))
             return true;
     return false;
 }
@@ -49,11 +48,10 @@ size_t gtel_amd_tool_gpus(const struct gtel_env *env, struct gtel_amd_tool *tool
     size_t found = 0;
     bool is_served = false;
     for (size_t d = 0; d < GTEL_ARRAY_LEN(drivers) && !is_served; d++) {
-        char path[GTEL_FS_PATH_MAX];
         struct gtel_str *name;
         size_t n;
-        gtel_fs_path(path, "sys/bus/pci/drivers/%s", drivers[d]);
-        if (gtel_fs_list(env, path, &arena, GTEL_AMD_TOOL_GPUS, &name, &n) < 0)
+        if (gtel_fs_list(env, GTEL_FS_AT("sys/bus/pci/drivers/%s", drivers[d]), &arena,
+                         GTEL_AMD_TOOL_GPUS, &name, &n) < 0)
             continue;
         for (size_t i = 0; i < n && i < GTEL_AMD_TOOL_GPUS && !is_served; i++) {
             struct gtel_pci pci;
@@ -87,7 +85,6 @@ bool gtel_amd_tool_is_wsl(const struct gtel_env *env)
 void gtel_amd_tool_register(struct gtel_amd_tool *tool, struct gtel_registry *registry,
                             struct gtel_amd_tool_gpu *gpu)
 {
-    char path[GTEL_FS_PATH_MAX];
     if (gtel_registry_add(registry, gtel_str_of(gpu->address), &gpu->device) < 0) {
         gpu->device = NULL;
         return;
@@ -95,9 +92,10 @@ void gtel_amd_tool_register(struct gtel_amd_tool *tool, struct gtel_registry *re
     gtel_device_label(registry, gpu->device, GTEL_LABEL_GPU, gtel_str_of(gpu->address));
     gtel_device_label(registry, gpu->device, GTEL_LABEL_VENDOR, GTEL_STR("amd"));
     gtel_device_label(registry, gpu->device, GTEL_LABEL_DRIVER, gtel_str_of(gpu->driver));
-    gtel_fs_path(path, "sys/bus/pci/drivers/%s/%s", gpu->driver, gpu->address);
     if (!gpu->awake.is_open)
-        (void)gtel_awake_open(tool->env, &gpu->awake, path); /* else it counts as asleep */
+        (void)gtel_awake_open(tool->env, &gpu->awake,
+                              GTEL_FS_AT("sys/bus/pci/drivers/%s/%s", gpu->driver,
+                                         gpu->address)); /* else it counts as asleep */
 }
 
 int gtel_amd_tool_look(const struct gtel_amd_tool *tool, const struct gtel_amd_tool_gpu *gpu,

@@ -127,13 +127,13 @@ static void find_place(const struct gtel_env *env, struct gtel_client_device *de
  */
 static uint64_t delay_of(const struct gtel_env *env, struct gtel_client_device *device)
 {
-    char path[GTEL_FS_PATH_MAX];
     uint64_t delay_ns = gtel_awake_delay(env, device->path);
     if (delay_ns == 0)
         return 0;
-    gtel_fs_path(path, "%s/power/runtime_usage", device->path);
     if (!gtel_fs_is_open(&device->users))
-        (void)gtel_fs_open(env, &device->users, path); /* not on every kernel */
+        (void)gtel_fs_open(
+            env, &device->users,
+            GTEL_FS_AT("%s/power/runtime_usage", device->path)); /* not on every kernel */
     return gtel_rest_delay(delay_ns, gtel_fs_is_open(&device->users));
 }
 
@@ -154,11 +154,9 @@ static void close_device(const struct gtel_env *env, struct gtel_client_device *
  */
 static void read_vfs(const struct gtel_env *env, struct gtel_client_device *device)
 {
-    char path[GTEL_FS_PATH_MAX];
     uint64_t n = 0;
-    gtel_fs_path(path, "%s/sriov_numvfs", device->path);
     if (device->wants_vfs && !gtel_fs_is_open(&device->vfs))
-        (void)gtel_fs_open(env, &device->vfs, path);
+        (void)gtel_fs_open(env, &device->vfs, GTEL_FS_AT("%s/sriov_numvfs", device->path));
     device->wants_vfs = false;
     bool has_vfs =
         gtel_fs_is_open(&device->vfs) && (gtel_fs_read_u64(env, &device->vfs, &n) < 0 || n > 0);

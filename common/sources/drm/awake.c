@@ -8,9 +8,7 @@ enum { DELAY_MAX_MS = 3600000 };
 
 int gtel_awake_open(const struct gtel_env *env, struct gtel_awake *awake, const char *device_path)
 {
-    char path[GTEL_FS_PATH_MAX];
-    gtel_fs_path(path, "%s/power/runtime_status", device_path);
-    int r = gtel_fs_open(env, &awake->status, path);
+    int r = gtel_fs_open(env, &awake->status, GTEL_FS_AT("%s/power/runtime_status", device_path));
     awake->is_open = r == 0 || r == -ENOENT;
     return r == -ENOENT ? 0 : r;
 }
@@ -40,11 +38,10 @@ int gtel_awake_look(const struct gtel_env *env, const struct gtel_awake *awake, 
 
 int gtel_awake_watch(const struct gtel_env *env, struct gtel_awake *awake, const char *device_path)
 {
-    char path[GTEL_FS_PATH_MAX];
     if (gtel_fs_is_open(&awake->suspended))
         return 0;
-    gtel_fs_path(path, "%s/power/runtime_suspended_time", device_path);
-    int r = gtel_fs_open(env, &awake->suspended, path);
+    int r = gtel_fs_open(env, &awake->suspended,
+                         GTEL_FS_AT("%s/power/runtime_suspended_time", device_path));
     return r == -ENOENT ? 0 : r;
 }
 
@@ -63,16 +60,15 @@ int gtel_awake_suspended(const struct gtel_env *env, const struct gtel_awake *aw
 /* The file answers EIO, or a negative number, where autosuspend is off. */
 uint64_t gtel_awake_delay(const struct gtel_env *env, const char *device_path)
 {
-    char path[GTEL_FS_PATH_MAX];
     char buf[16];
     struct gtel_str text;
     uint64_t delay_ms;
-    gtel_fs_path(path, "%s/power/control", device_path);
-    if (gtel_fs_text(env, path, buf, sizeof(buf), &text) < 0 ||
+    if (gtel_fs_text(env, GTEL_FS_AT("%s/power/control", device_path), buf, sizeof(buf), &text) <
+            0 ||
         !gtel_str_eq(text, GTEL_STR("auto")))
         return 0;
-    gtel_fs_path(path, "%s/power/autosuspend_delay_ms", device_path);
-    if (gtel_fs_u64(env, path, &delay_ms) < 0 || delay_ms >= DELAY_MAX_MS)
+    if (gtel_fs_u64(env, GTEL_FS_AT("%s/power/autosuspend_delay_ms", device_path), &delay_ms) < 0 ||
+        delay_ms >= DELAY_MAX_MS)
         return 0;
     return delay_ms * 1000000;
 }

@@ -20,13 +20,12 @@ void gtel_busy_clients_close(struct gtel_busy_clients *clients)
 static int count_engines(const struct gtel_env *env, struct gtel_arena *arena,
                          const struct gtel_drm_card *card, struct gtel_busy_clients *clients)
 {
-    char path[GTEL_FS_PATH_MAX];
     struct gtel_str *names;
     struct gtel_engine_name engine;
     size_t n;
     size_t engines = 0;
-    gtel_fs_path(path, "sys/class/drm/%s/engine", card->card);
-    int r = gtel_fs_list(env, path, arena, ENGINES_MAX, &names, &n);
+    int r = gtel_fs_list(env, GTEL_FS_AT("sys/class/drm/%s/engine", card->card), arena, ENGINES_MAX,
+                         &names, &n);
     memset(clients->engines, 0, sizeof(clients->engines));
     for (size_t i = 0; r == 0 && i < n && i < ENGINES_MAX; i++) {
         if (gtel_engine_name_parse(names[i], &engine) < 0 || !engine.has_instance)
@@ -40,9 +39,7 @@ static int count_engines(const struct gtel_env *env, struct gtel_arena *arena,
 int gtel_busy_clients_open(const struct gtel_env *env, struct gtel_arena *arena,
                            const struct gtel_drm_card *card, struct gtel_busy_clients *clients)
 {
-    char path[GTEL_FS_PATH_MAX];
-    gtel_fs_path(path, "sys/class/drm/%s/clients", card->card);
-    int r = env->ops->exists(env->arg, path);
+    int r = env->ops->exists(env->arg, GTEL_FS_AT("sys/class/drm/%s/clients", card->card));
     if (r == 0)
         r = count_engines(env, arena, card, clients);
     if (r < 0)
@@ -55,14 +52,13 @@ int gtel_busy_clients_open(const struct gtel_env *env, struct gtel_arena *arena,
 static int read_client(const struct gtel_env *env, const char *dir, struct gtel_str id,
                        struct gtel_busy_client *ret)
 {
-    char path[GTEL_FS_PATH_MAX];
     int found = 0;
     *ret = (struct gtel_busy_client){0};
     if (gtel_str_u64(id, &ret->id) < 0)
         return 0;
     for (unsigned c = 0; c < GTEL_ENGINE_CLASSES; c++) {
-        gtel_fs_path(path, "%s/%.*s/busy/%u", dir, GTEL_STR_ARG(id), c);
-        int r = gtel_fs_u64(env, path, &ret->ns[c]);
+        int r =
+            gtel_fs_u64(env, GTEL_FS_AT("%s/%.*s/busy/%u", dir, GTEL_STR_ARG(id), c), &ret->ns[c]);
         if (r == 0)
             found = 1;
         else if (r != -ENOENT && r != -ENODEV)

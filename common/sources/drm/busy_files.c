@@ -113,22 +113,20 @@ static bool parse_name(struct search *search, struct gtel_str part, struct gtel_
 /* Opens the files below dir that match a pattern. 0 or a negative errno. */
 static int find_files(const struct search *search, const char *dir, struct gtel_str pattern)
 {
-    char path[GTEL_FS_PATH_MAX];
     struct gtel_str part;
     struct gtel_str *names = NULL;
     size_t n = 0;
     if (!gtel_str_part(&pattern, '/', &part))
         return open_file(search, dir);
     if (part.p[part.n - 1] != '*' && part.p[part.n - 1] != '#')
-        return find_files(search, gtel_fs_path(path, "%s/%.*s", dir, GTEL_STR_ARG(part)), pattern);
+        return find_files(search, GTEL_FS_AT("%s/%.*s", dir, GTEL_STR_ARG(part)), pattern);
     int r = gtel_fs_list(search->env, dir, search->arena, NAMES_MAX, &names, &n);
     if (r == -ENOENT || r == -ENOTDIR)
         return 0;
     for (size_t i = 0; r == 0 && i < n && i < NAMES_MAX; i++) {
         struct search below = *search;
-        gtel_fs_path(path, "%s/%.*s", dir, GTEL_STR_ARG(names[i]));
         if (parse_name(&below, part, names[i]))
-            r = find_files(&below, path, pattern);
+            r = find_files(&below, GTEL_FS_AT("%s/%.*s", dir, GTEL_STR_ARG(names[i])), pattern);
     }
     return r;
 }

@@ -55,12 +55,11 @@ static const char *maker_of(const struct gtel_drm_card *drm)
 static bool find_compatible(const struct gtel_env *env, const struct gtel_drm_card *drm, char *buf,
                             size_t size)
 {
-    char path[GTEL_FS_PATH_MAX];
     char text[GTEL_FS_TEXT_MAX];
     struct gtel_str uevent;
     struct gtel_str value;
-    gtel_fs_path(path, "%s/%s/device/uevent", gtel_drm_folder(drm), drm->card);
-    if (gtel_fs_text(env, path, text, sizeof(text), &uevent) < 0 ||
+    if (gtel_fs_text(env, GTEL_FS_AT("%s/%s/device/uevent", gtel_drm_folder(drm), drm->card), text,
+                     sizeof(text), &uevent) < 0 ||
         gtel_uevent_get(uevent, GTEL_STR("OF_COMPATIBLE_0"), &value) < 0 || value.n == 0)
         return false;
     (void)gtel_str_copy(buf, size, value); /* a long one is cut */
@@ -79,10 +78,9 @@ static void find_name(const struct gtel_env *env, const struct gtel_drm_card *dr
     bool is_intel = drm->vendor_id == 0x8086;
     int n = snprintf(buf, size, "%s ", vendor);
     size_t used = n > 0 && (size_t)n < size ? (size_t)n : 0;
-    char path[GTEL_FS_PATH_MAX];
-    gtel_fs_path(path, "sys/class/drm/%s/device", drm->card);
     if (drm->vendor_id == AMD &&
-        gtel_amd_name(env, path, drm->device_id, buf + used, size - used) == 0)
+        gtel_amd_name(env, GTEL_FS_AT("sys/class/drm/%s/device", drm->card), drm->device_id,
+                      buf + used, size - used) == 0)
         return;
     int known = gtel_pci_name(env, drm->key, ids, gtel_str_of(vendor), buf + used, size - used);
     const char *name = known <= 0 && is_intel ? gtel_intel_name(drm->device_id) : NULL;

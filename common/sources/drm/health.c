@@ -110,13 +110,12 @@ static void close_files(const struct gtel_env *env, void *own)
 
 static int open_aer(const struct gtel_env *env, struct health_card *own)
 {
-    char path[GTEL_FS_PATH_MAX];
     int first = 0;
     for (size_t i = 0; i < AER_FILES; i++) {
         if (gtel_fs_is_open(&own->aer[i]))
             continue;
-        gtel_fs_path(path, "%s/%s", own->card->path, aer_files[i].file);
-        int r = gtel_fs_open(env, &own->aer[i], path);
+        int r = gtel_fs_open(env, &own->aer[i],
+                             GTEL_FS_AT("%s/%s", own->card->path, aer_files[i].file));
         first = first < 0 || gtel_error_is_no_path(r) ? first : r;
     }
     return first;
@@ -138,15 +137,14 @@ static enum aer_state find_aer(const struct gtel_env *env)
  */
 static int count_functions(const struct gtel_env *env, struct health_card *own)
 {
-    char path[GTEL_FS_PATH_MAX];
     char target[64];
     struct gtel_str name;
     uint64_t n = 0;
-    int r = env->ops->exists(env->arg, gtel_fs_path(path, "%s/sriov_numvfs", own->card->path));
+    int r = env->ops->exists(env->arg, GTEL_FS_AT("%s/sriov_numvfs", own->card->path));
     bool has_functions = r == 0;
     while (r == 0 && n < GTEL_SRIOV_MAX) {
-        gtel_fs_path(path, "%s/virtfn%u", own->card->path, (unsigned)n);
-        r = gtel_fs_link_name(env, path, target, sizeof(target), &name);
+        r = gtel_fs_link_name(env, GTEL_FS_AT("%s/virtfn%u", own->card->path, (unsigned)n), target,
+                              sizeof(target), &name);
         n += r == 0 ? 1 : 0;
     }
     if (r < 0 && !gtel_error_is_no_path(r))
@@ -159,8 +157,7 @@ static int count_functions(const struct gtel_env *env, struct health_card *own)
 /* Whether the device waits for repair: 1 or 0, or a negative errno. */
 static int needs_repair(const struct gtel_env *env, const char *dir)
 {
-    char path[GTEL_FS_PATH_MAX];
-    int r = env->ops->exists(env->arg, gtel_fs_path(path, "%s/survivability_mode", dir));
+    int r = env->ops->exists(env->arg, GTEL_FS_AT("%s/survivability_mode", dir));
     return r == 0 ? 1 : gtel_error_is_no_path(r) ? 0 : r;
 }
 
@@ -200,7 +197,6 @@ static bool is_card(const struct drm_health *health, const char *key)
 static void label_repair(const struct gtel_env *env, struct gtel_registry *registry,
                          struct gtel_device *device)
 {
-    char path[GTEL_FS_PATH_MAX];
     struct gtel_drm_card drm = {.driver = "xe"};
     uint64_t vendor;
     uint64_t id;
@@ -208,8 +204,8 @@ static void label_repair(const struct gtel_env *env, struct gtel_registry *regis
     gtel_device_label(registry, device, GTEL_LABEL_GPU, gtel_str_of(device->key));
     gtel_device_label(registry, device, GTEL_LABEL_VENDOR, GTEL_STR("intel"));
     gtel_device_label(registry, device, GTEL_LABEL_DRIVER, GTEL_STR("xe"));
-    if (gtel_fs_hex(env, gtel_fs_path(path, "%s/%s/vendor", xe_path, device->key), &vendor) < 0 ||
-        gtel_fs_hex(env, gtel_fs_path(path, "%s/%s/device", xe_path, device->key), &id) < 0)
+    if (gtel_fs_hex(env, GTEL_FS_AT("%s/%s/vendor", xe_path, device->key), &vendor) < 0 ||
+        gtel_fs_hex(env, GTEL_FS_AT("%s/%s/device", xe_path, device->key), &id) < 0)
         return;
     drm.vendor_id = (uint16_t)vendor;
     drm.device_id = (uint16_t)id;
@@ -229,7 +225,6 @@ static int find_repair(const struct drm_health *health, struct gtel_registry *re
                        struct gtel_str name, struct gtel_device **ret)
 {
     const struct gtel_env *env = health->source.env;
-    char dir[GTEL_FS_PATH_MAX];
     char key[GTEL_PCI_TEXT_MAX];
     struct gtel_pci pci;
     if (gtel_pci_parse(name, &pci) < 0)
@@ -237,7 +232,7 @@ static int find_repair(const struct drm_health *health, struct gtel_registry *re
     gtel_pci_print(key, &pci);
     if (is_card(health, key))
         return 0;
-    int r = needs_repair(env, gtel_fs_path(dir, "%s/%.*s", xe_path, GTEL_STR_ARG(name)));
+    int r = needs_repair(env, GTEL_FS_AT("%s/%.*s", xe_path, GTEL_STR_ARG(name)));
     struct gtel_device *device = gtel_registry_find(registry, gtel_str_of(key));
     bool is_known = device && has_device(health->repair, health->n, device);
     if (r == 0 || (r < 0 && !is_known))
@@ -345,15 +340,14 @@ static int parse_verdict(struct gtel_str text, uint64_t *ret)
 /* The verdict may be asked of the hardware, so it is read of a GPU that is awake only. */
 static int read_verdict(const struct drm_health *health, struct health_card *own, uint64_t *ret)
 {
-    char path[GTEL_FS_PATH_MAX];
     char buf[32];
     struct gtel_str text;
     if ((own->has_asked && !gtel_fs_is_open(&own->verdict)) ||
         strcmp(own->card->drm.driver, "xe") != 0 || !gtel_card_may_read(own->card))
         return -ENOENT;
     if (!own->has_asked) {
-        gtel_fs_path(path, "%s/gpu_health", own->card->path);
-        int r = gtel_fs_open(health->source.env, &own->verdict, path);
+        int r = gtel_fs_open(health->source.env, &own->verdict,
+                             GTEL_FS_AT("%s/gpu_health", own->card->path));
         own->has_asked = r == 0 || r == -ENOENT;
         if (r < 0)
             return r;
@@ -405,9 +399,7 @@ static void diagnose_aer(const struct drm_health *health, const struct health_ca
         "the kernel counts no PCIe errors: the firmware keeps them to itself, or the ports above "
         "have no AER",
         NULL};
-    char path[GTEL_FS_PATH_MAX];
-    bool is_function =
-        gtel_fs_exists(health->source.env, gtel_fs_path(path, "%s/physfn", own->card->path));
+    bool is_function = gtel_fs_exists(health->source.env, GTEL_FS_AT("%s/physfn", own->card->path));
     bool is_open = gtel_fs_is_open(&own->aer[0]);
     bool is_integrated = own->card->drm.is_pci && own->card->drm.pci.bus == 0;
     if (is_integrated || is_function || (is_open && health->aer == AER_SERVED))

@@ -18,11 +18,10 @@ int gtel_hwmon_find(const struct gtel_env *env, struct gtel_arena *arena, const 
         return r;
     int failure = -ENOENT;
     for (size_t i = 0; i < n && i < 16; i++) {
-        char file[GTEL_FS_PATH_MAX];
         char buf[64];
         struct gtel_str text;
-        gtel_fs_path(file, "%s/hwmon/%.*s/name", device, GTEL_STR_ARG(entries[i]));
-        r = gtel_fs_text(env, file, buf, sizeof(buf), &text);
+        r = gtel_fs_text(env, GTEL_FS_AT("%s/hwmon/%.*s/name", device, GTEL_STR_ARG(entries[i])),
+                         buf, sizeof(buf), &text);
         failure = r < 0 ? r : failure;
         if (r < 0 || !gtel_str_eq(text, name))
             continue;
@@ -36,12 +35,11 @@ int gtel_hwmon_find(const struct gtel_env *env, struct gtel_arena *arena, const 
 static int read_label(const struct gtel_env *env, struct gtel_arena *arena, const char *path,
                       struct gtel_str file, struct gtel_str *ret)
 {
-    char label_path[GTEL_FS_PATH_MAX];
     char buf[GTEL_HWMON_LABEL_MAX];
     struct gtel_str text;
     size_t underscore = gtel_str_find(file, '_');
-    gtel_fs_path(label_path, "%s/%.*s_label", path, (int)underscore, file.p);
-    int r = gtel_fs_text(env, label_path, buf, sizeof(buf), &text);
+    int r = gtel_fs_text(env, GTEL_FS_AT("%s/%.*s_label", path, (int)underscore, file.p), buf,
+                         sizeof(buf), &text);
     if (r == 0)
         r = text.n > 0 ? gtel_arena_str(arena, text, ret) : -EINVAL; /* a label has a text */
     return gtel_error_is_absence(r) ? 0 : r;
@@ -55,15 +53,12 @@ static int find_folder(void *arg, struct gtel_str name)
 
 int gtel_hwmon_is_apu(const struct gtel_env *env, const char *device)
 {
-    char path[GTEL_FS_PATH_MAX];
     char name[32] = "";
     struct gtel_str ret = {name, sizeof(name)};
-    gtel_fs_path(path, "%s/hwmon", device);
-    int r = env->ops->dir_list(env->arg, path, find_folder, &ret);
+    int r = env->ops->dir_list(env->arg, GTEL_FS_AT("%s/hwmon", device), find_folder, &ret);
     if (r != 1)
         return r == -ENOENT ? 0 : r;
-    gtel_fs_path(path, "%s/hwmon/%s/in1_input", device, name);
-    r = env->ops->exists(env->arg, path);
+    r = env->ops->exists(env->arg, GTEL_FS_AT("%s/hwmon/%s/in1_input", device, name));
     return r == 0 ? 1 : r == -ENOENT ? 0 : r;
 }
 
@@ -319,12 +314,11 @@ void gtel_hwmon_add(struct gtel_attr_list *list)
     gtel_attr_list_check(list, r);
     list->origin = GTEL_ATTR_HWMON;
     for (size_t i = 0; r == 0 && i < n && i < 16; i++) {
-        char path[GTEL_FS_PATH_MAX];
         char buf[64];
         struct gtel_str name;
         gtel_fs_path(folder.path, "%s/hwmon/%.*s", list->card->path, GTEL_STR_ARG(entries[i]));
-        int failure = gtel_fs_text(list->env, gtel_fs_path(path, "%s/name", folder.path), buf,
-                                   sizeof(buf), &name);
+        int failure =
+            gtel_fs_text(list->env, GTEL_FS_AT("%s/name", folder.path), buf, sizeof(buf), &name);
         if (failure == 0)
             failure = gtel_hwmon_list(list->env, list->arena, folder.path, &folder.at, &folder.n);
         gtel_attr_list_check(list, failure);

@@ -12,23 +12,20 @@ struct link {
 /* False when the port reports no valid link. */
 static bool read_link(const struct gtel_env *env, const char *port, struct link *ret)
 {
-    char path[GTEL_FS_PATH_MAX];
     char buf[64];
     struct gtel_str text;
-    gtel_fs_path(path, "%s/current_link_speed", port);
-    if (gtel_fs_text(env, path, buf, sizeof(buf), &text) < 0 ||
+    if (gtel_fs_text(env, GTEL_FS_AT("%s/current_link_speed", port), buf, sizeof(buf), &text) < 0 ||
         gtel_link_speed(text, &ret->gen) < 0)
         return false;
-    gtel_fs_path(path, "%s/current_link_width", port);
-    return gtel_fs_text(env, path, buf, sizeof(buf), &text) == 0 &&
+    return gtel_fs_text(env, GTEL_FS_AT("%s/current_link_width", port), buf, sizeof(buf), &text) ==
+               0 &&
            gtel_link_width(text, &ret->lanes) == 0;
 }
 
 static bool has_hex(const struct gtel_env *env, const char *port, const char *name, uint64_t want)
 {
-    char path[GTEL_FS_PATH_MAX];
     uint64_t value;
-    return gtel_fs_hex(env, gtel_fs_path(path, "%s/%s", port, name), &value) == 0 && value == want;
+    return gtel_fs_hex(env, GTEL_FS_AT("%s/%s", port, name), &value) == 0 && value == want;
 }
 
 /* A PCI bridge: a port of the switch on the card, or the slot's own root port. */

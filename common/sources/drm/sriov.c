@@ -7,19 +7,17 @@
 int gtel_sriov_look(const struct gtel_env *env, const char *device_path, struct gtel_str key,
                     char *pf, uint32_t *ret_number)
 {
-    char path[GTEL_FS_PATH_MAX];
     char buf[64];
     struct gtel_str name;
     struct gtel_pci pci;
-    int r = gtel_fs_link_name(env, gtel_fs_path(path, "%s/physfn", device_path), buf, sizeof(buf),
-                              &name);
+    int r = gtel_fs_link_name(env, GTEL_FS_AT("%s/physfn", device_path), buf, sizeof(buf), &name);
     if (r < 0)
         return r == -EINVAL || r == -ENOTDIR ? -ENOENT : r;
     if (gtel_pci_parse(name, &pci) < 0)
         return -ENOENT;
     for (uint32_t i = 0; i < GTEL_SRIOV_MAX; i++) {
-        gtel_fs_path(path, "%s/physfn/virtfn%u", device_path, (unsigned)i);
-        r = gtel_fs_link_name(env, path, buf, sizeof(buf), &name);
+        r = gtel_fs_link_name(env, GTEL_FS_AT("%s/physfn/virtfn%u", device_path, (unsigned)i), buf,
+                              sizeof(buf), &name);
         if (r < 0)
             return r;
         if (!gtel_str_eq(name, key))

@@ -35,12 +35,11 @@ static void diagnose_pmu(const struct diagnosis *diagnosis)
     const struct gtel_intel_pmu *pmu = &diagnosis->gpu->pmu;
     const struct gtel_drm_card *card = &diagnosis->gpu->card->drm;
     char dir[GTEL_INTEL_PERF_DIR_MAX];
-    char path[GTEL_FS_PATH_MAX];
     char fix[256];
     if (!diagnosis->intel->has_pmu || !card->is_pci || pmu->handle_plus_1 != 0)
         return;
     gtel_intel_perf_dir(dir, "i915", card->key);
-    if (!gtel_fs_exists(diagnosis->intel->env, gtel_fs_path(path, "%s/type", dir)))
+    if (!gtel_fs_exists(diagnosis->intel->env, GTEL_FS_AT("%s/type", dir)))
         gtel_intel_perf_dir(dir, "i915", NULL);
     if (gtel_error_is_refusal(pmu->error))
         put(diagnosis, GTEL_MEASUREMENT_GPU_ENGINE, pmu->error, dir,
@@ -78,9 +77,8 @@ static void diagnose_files(const struct diagnosis *diagnosis)
 /* Of a virtual function, which has no sensors, the rest is said below. */
 static bool is_function(const struct diagnosis *diagnosis)
 {
-    char path[GTEL_FS_PATH_MAX];
-    gtel_fs_path(path, "sys/class/drm/%s/device/physfn", diagnosis->gpu->card->drm.card);
-    return gtel_fs_exists(diagnosis->intel->env, path);
+    return gtel_fs_exists(diagnosis->intel->env, GTEL_FS_AT("sys/class/drm/%s/device/physfn",
+                                                            diagnosis->gpu->card->drm.card));
 }
 
 /* Counters that are not read at all: see cards.h. */

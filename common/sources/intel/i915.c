@@ -68,10 +68,9 @@ static void scan_i915(struct gtel_attr_list *list)
 {
     static const struct gtel_intel_gt card = {.domain = GTEL_STR_INIT("graphics"),
                                               .gt = GTEL_STR_INIT("0")};
-    char dir[GTEL_FS_PATH_MAX];
     uint64_t gts[8];
-    gtel_fs_path(dir, "%s/gt", list->card_path);
-    size_t n = gtel_attr_numbers(list, dir, GTEL_STR("gt"), gts, GTEL_ARRAY_LEN(gts));
+    size_t n = gtel_attr_numbers(list, GTEL_FS_AT("%s/gt", list->card_path), GTEL_STR("gt"), gts,
+                                 GTEL_ARRAY_LEN(gts));
     if (n == 0)
         gtel_intel_add_files(list, &card, list->card_path, of_card, GTEL_ARRAY_LEN(of_card));
     for (size_t i = 0; i < n; i++)

@@ -23,11 +23,9 @@ void gtel_intel_perf_dir(char dir[GTEL_INTEL_PERF_DIR_MAX], const char *driver, 
 
 int gtel_intel_perf_cpu(const struct gtel_env *env, const char *dir, uint32_t *ret)
 {
-    char path[GTEL_FS_PATH_MAX];
     char buf[1024];
     struct gtel_str text;
-    gtel_fs_path(path, "%s/cpumask", dir);
-    int r = gtel_fs_text(env, path, buf, sizeof(buf), &text);
+    int r = gtel_fs_text(env, GTEL_FS_AT("%s/cpumask", dir), buf, sizeof(buf), &text);
     return r < 0 ? r : gtel_pmu_first_cpu(text, ret);
 }
 

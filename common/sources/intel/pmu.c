@@ -61,16 +61,13 @@ struct search {
 static int open_type(struct search *search, const struct gtel_drm_card *card, bool is_only,
                      struct gtel_intel_pmu *pmu)
 {
-    char path[GTEL_FS_PATH_MAX];
     search->dir = pmu->dir;
     gtel_intel_perf_dir(pmu->dir, "i915", card->key);
-    gtel_fs_path(path, "%s/type", search->dir);
-    int r = gtel_fs_open(search->env, &pmu->type, path);
+    int r = gtel_fs_open(search->env, &pmu->type, GTEL_FS_AT("%s/type", search->dir));
     if (r != -ENOENT || (!is_only && strcmp(card->key, "0000:00:02.0") != 0))
         return r;
     gtel_intel_perf_dir(pmu->dir, "i915", NULL);
-    gtel_fs_path(path, "%s/type", search->dir);
-    return gtel_fs_open(search->env, &pmu->type, path);
+    return gtel_fs_open(search->env, &pmu->type, GTEL_FS_AT("%s/type", search->dir));
 }
 
 /*
@@ -116,14 +113,14 @@ static int slot_of(uint64_t config)
  */
 static int has_unit(const struct search *search, struct gtel_str event, int slot)
 {
-    char path[GTEL_FS_PATH_MAX];
     char buf[32];
     struct gtel_str unit;
     double seconds;
     if (slot == INTERRUPTS || slot >= TICKS)
         return 1;
-    gtel_fs_path(path, "%s/events/%.*s.unit", search->dir, GTEL_STR_ARG(event));
-    int r = gtel_fs_text(search->env, path, buf, sizeof(buf), &unit);
+    int r = gtel_fs_text(search->env,
+                         GTEL_FS_AT("%s/events/%.*s.unit", search->dir, GTEL_STR_ARG(event)), buf,
+                         sizeof(buf), &unit);
     if (r < 0)
         return r == -ENOENT ? 0 : r;
     if (slot >= GT_SLOTS && (slot - GT_SLOTS) % GT_SLOT_COUNT != GT_IDLE)
@@ -134,12 +131,12 @@ static int has_unit(const struct search *search, struct gtel_str event, int slot
 /* Takes an event when it is known what it counts. */
 static int take_event(struct search *search, struct gtel_str event, struct gtel_intel_pmu *pmu)
 {
-    char path[GTEL_FS_PATH_MAX];
     char buf[128];
     struct gtel_str text;
     uint64_t config;
-    gtel_fs_path(path, "%s/events/%.*s", search->dir, GTEL_STR_ARG(event));
-    int r = gtel_fs_text(search->env, path, buf, sizeof(buf), &text);
+    int r =
+        gtel_fs_text(search->env, GTEL_FS_AT("%s/events/%.*s", search->dir, GTEL_STR_ARG(event)),
+                     buf, sizeof(buf), &text);
     if (r < 0)
         return r;
     if (gtel_pmu_term(text, GTEL_STR("config"), &config) < 0)
@@ -187,11 +184,10 @@ static void drop_ticks(struct search *search, struct gtel_intel_pmu *pmu)
 
 static int list_events(struct search *search, struct gtel_intel_pmu *pmu)
 {
-    char path[GTEL_FS_PATH_MAX];
     struct gtel_str *names;
     size_t n;
-    gtel_fs_path(path, "%s/events", search->dir);
-    int r = gtel_fs_list(search->env, path, search->arena, 1024, &names, &n);
+    int r = gtel_fs_list(search->env, GTEL_FS_AT("%s/events", search->dir), search->arena, 1024,
+                         &names, &n);
     if (r < 0)
         return r;
     for (size_t i = 0; i < n && i < 1024; i++) {
@@ -231,10 +227,9 @@ static int open_counters(struct search *search, const struct gtel_drm_card *card
 /* Looks for the device in i915's own folder: 0, -ENOENT without it, or another negative errno. */
 static int look_for_link(const struct gtel_env *env, const struct gtel_drm_card *card)
 {
-    char path[GTEL_FS_PATH_MAX];
     char target[GTEL_FS_PATH_MAX];
-    gtel_fs_path(path, "sys/bus/pci/drivers/i915/%s", card->key);
-    int64_t n = env->ops->link_read(env->arg, path, target, sizeof(target));
+    int64_t n = env->ops->link_read(env->arg, GTEL_FS_AT("sys/bus/pci/drivers/i915/%s", card->key),
+                                    target, sizeof(target));
     return n < 0 ? (int)n : 0;
 }
 
@@ -243,10 +238,11 @@ enum { PARTIAL_MAX = 4 }; /* each time that all are opened again costs an interv
 /* How many virtual functions are switched on; 0 without SR-IOV. */
 static uint64_t read_vfs(const struct gtel_env *env, const struct gtel_drm_card *card)
 {
-    char path[GTEL_FS_PATH_MAX];
     uint64_t vfs;
-    gtel_fs_path(path, "sys/class/drm/%s/device/sriov_numvfs", card->card);
-    return gtel_fs_u64(env, path, &vfs) == 0 ? vfs : 0;
+    return gtel_fs_u64(env, GTEL_FS_AT("sys/class/drm/%s/device/sriov_numvfs", card->card), &vfs) ==
+                   0
+               ? vfs
+               : 0;
 }
 
 /* Whether the counters that are open still are those of the PMU, on the CPU that counts. */

@@ -33,12 +33,10 @@ void gtel_rapl_close(const struct gtel_env *env, struct gtel_rapl_meter *meter)
 /* The CPU of the only package; -ERANGE when there are several. */
 static int find_cpu(const struct gtel_env *env, const char *dir, uint32_t *ret)
 {
-    char path[GTEL_FS_PATH_MAX];
     char buf[1024];
     struct gtel_str text;
     uint32_t n = 0;
-    gtel_fs_path(path, "%s/cpumask", dir);
-    int r = gtel_fs_text(env, path, buf, sizeof(buf), &text);
+    int r = gtel_fs_text(env, GTEL_FS_AT("%s/cpumask", dir), buf, sizeof(buf), &text);
     if (r == 0)
         r = gtel_pmu_cpus(text, ret, &n);
     return r == 0 && n > 1 ? -ERANGE : r;
@@ -47,9 +45,7 @@ static int find_cpu(const struct gtel_env *env, const char *dir, uint32_t *ret)
 static int read_text(const struct gtel_env *env, const char *dir, const char *event,
                      const char *suffix, char *buf, struct gtel_str *ret)
 {
-    char path[GTEL_FS_PATH_MAX];
-    gtel_fs_path(path, "%s/events/%s%s", dir, event, suffix);
-    return gtel_fs_text(env, path, buf, 64, ret);
+    return gtel_fs_text(env, GTEL_FS_AT("%s/events/%s%s", dir, event, suffix), buf, 64, ret);
 }
 
 /*
@@ -90,10 +86,9 @@ static bool is_suspect_error(int r)
 static int open_perf(const struct gtel_env *env, struct gtel_rapl_meter *meter)
 {
     char dir[GTEL_INTEL_PERF_DIR_MAX];
-    char path[GTEL_FS_PATH_MAX];
     uint64_t config[GTEL_RAPL_DOMAINS];
     gtel_intel_perf_dir(dir, "power", NULL);
-    int r = gtel_fs_open(env, &meter->type, gtel_fs_path(path, "%s/type", dir));
+    int r = gtel_fs_open(env, &meter->type, GTEL_FS_AT("%s/type", dir));
     if (r == 0)
         r = gtel_fs_read_u64(env, &meter->type, &meter->type_number);
     if (r == 0)
@@ -158,13 +153,12 @@ static int find_zones(const struct gtel_env *env, struct gtel_arena *arena, stru
     size_t n;
     int r = gtel_fs_list(env, powercap, arena, 256, &names, &n);
     for (size_t i = 0; r == 0 && i < n && i < 256; i++) {
-        char path[GTEL_FS_PATH_MAX];
         char buf[64];
         struct gtel_str name;
         if (!gtel_str_starts(names[i], GTEL_STR("intel-rapl:")))
             continue;
-        gtel_fs_path(path, "%s/%.*s/name", powercap, GTEL_STR_ARG(names[i]));
-        r = gtel_fs_text(env, path, buf, sizeof(buf), &name);
+        r = gtel_fs_text(env, GTEL_FS_AT("%s/%.*s/name", powercap, GTEL_STR_ARG(names[i])), buf,
+                         sizeof(buf), &name);
         bool is_gpu = r == 0 && gtel_str_eq(name, GTEL_STR("uncore"));
         bool is_package = r == 0 && gtel_str_starts(name, GTEL_STR("package-"));
         if (!is_gpu && !is_package)
@@ -178,13 +172,13 @@ static int find_zones(const struct gtel_env *env, struct gtel_arena *arena, stru
 
 static int open_zone(const struct gtel_env *env, struct gtel_str name, struct gtel_rapl_zone *zone)
 {
-    char path[GTEL_FS_PATH_MAX];
-    gtel_fs_path(path, "%s/%.*s/max_energy_range_uj", powercap, GTEL_STR_ARG(name));
-    int r = gtel_fs_u64(env, path, &zone->uj.range);
+    int r =
+        gtel_fs_u64(env, GTEL_FS_AT("%s/%.*s/max_energy_range_uj", powercap, GTEL_STR_ARG(name)),
+                    &zone->uj.range);
     zone->uj.most = watts_max * 1e6;
     if (r == 0)
         r = gtel_fs_open(env, &zone->file,
-                         gtel_fs_path(path, "%s/%.*s/energy_uj", powercap, GTEL_STR_ARG(name)));
+                         GTEL_FS_AT("%s/%.*s/energy_uj", powercap, GTEL_STR_ARG(name)));
     return r;
 }
 
@@ -193,7 +187,6 @@ static int open_powercap(const struct gtel_env *env, struct gtel_arena *arena,
                          struct gtel_rapl_meter *meter)
 {
     struct zones zones = {0};
-    char path[GTEL_FS_PATH_MAX];
     int error[GTEL_RAPL_DOMAINS];
     int r = find_zones(env, arena, &zones);
     meter->has_zones = zones.n[GTEL_RAPL_PACKAGE] > 0;
@@ -208,8 +201,9 @@ static int open_powercap(const struct gtel_env *env, struct gtel_arena *arena,
         meter->is_suspect = meter->is_suspect || (is_suspect_error(error[i]) && !is_refused);
     }
     if (zones.n[GTEL_RAPL_GPU] > 0) {
-        gtel_fs_path(path, "%s/%.*s/energy_uj", powercap, GTEL_STR_ARG(zones.name[GTEL_RAPL_GPU]));
-        (void)gtel_str_copy(meter->zone_path, sizeof(meter->zone_path), gtel_str_of(path));
+        (void)gtel_str_copy(meter->zone_path, sizeof(meter->zone_path),
+                            gtel_str_of(GTEL_FS_AT("%s/%.*s/energy_uj", powercap,
+                                                   GTEL_STR_ARG(zones.name[GTEL_RAPL_GPU]))));
     }
     meter->way = GTEL_RAPL_POWERCAP;
     return error[GTEL_RAPL_GPU];

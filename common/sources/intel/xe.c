@@ -10,18 +10,16 @@ enum { TILES_MAX = 16, GTS_MAX = 16 };
  */
 static bool is_media(struct gtel_attr_list *list, const char *dir)
 {
-    char path[GTEL_FS_PATH_MAX];
     char buf[32];
     struct gtel_str name;
-    gtel_fs_path(path, "%s/gtidle/name", dir);
-    int r = gtel_fs_text(list->env, path, buf, sizeof(buf), &name);
+    int r = gtel_fs_text(list->env, GTEL_FS_AT("%s/gtidle/name", dir), buf, sizeof(buf), &name);
     gtel_attr_list_check(list, r);
     if (r == 0)
         return gtel_str_ends(name, GTEL_STR("-mc"));
-    if (!gtel_fs_exists(list->env, gtel_fs_path(path, "%s/engines/vcs", dir)))
+    if (!gtel_fs_exists(list->env, GTEL_FS_AT("%s/engines/vcs", dir)))
         return false;
-    return !gtel_fs_exists(list->env, gtel_fs_path(path, "%s/engines/rcs", dir)) &&
-           !gtel_fs_exists(list->env, gtel_fs_path(path, "%s/engines/ccs", dir));
+    return !gtel_fs_exists(list->env, GTEL_FS_AT("%s/engines/rcs", dir)) &&
+           !gtel_fs_exists(list->env, GTEL_FS_AT("%s/engines/ccs", dir));
 }
 
 static void scan_gt(struct gtel_attr_list *list, const struct gtel_intel_gt *gt, const char *dir)
@@ -45,10 +43,9 @@ static void scan_gt(struct gtel_attr_list *list, const struct gtel_intel_gt *gt,
         {"freq0/rpn_freq", {GTEL_M_FREQUENCY_HARDWARE_MIN, GTEL_ATTR_CLOCK, 1e6}},
         {"freq0/power_profile", {GTEL_M_FREQUENCY_POWER_SAVING, GTEL_ATTR_PROFILE, 1}},
     };
-    char throttle[GTEL_FS_PATH_MAX];
     gtel_intel_add_files(list, gt, dir, files, GTEL_ARRAY_LEN(files));
-    gtel_fs_path(throttle, "%s/freq0/throttle", dir);
-    gtel_intel_add_throttle(list, gt, throttle, GTEL_STR("reason_"), GTEL_STR("status"));
+    gtel_intel_add_throttle(list, gt, GTEL_FS_AT("%s/freq0/throttle", dir), GTEL_STR("reason_"),
+                            GTEL_STR("status"));
 }
 
 /* Ponte Vecchio's memory has a clock range of its own. */
@@ -58,10 +55,9 @@ static void scan_memory_clock(struct gtel_attr_list *list, const char *dir, stru
         {"min_freq", {GTEL_M_FREQUENCY_MIN, GTEL_ATTR_INTEGER, 1e6}},
         {"max_freq", {GTEL_M_FREQUENCY_MAX, GTEL_ATTR_INTEGER, 1e6}},
     };
-    char path[GTEL_FS_PATH_MAX];
     const struct gtel_intel_gt memory = {.domain = GTEL_STR("memory"), .tile = tile};
-    gtel_fs_path(path, "%s/memory/freq0", dir);
-    gtel_intel_add_files(list, &memory, path, files, GTEL_ARRAY_LEN(files));
+    gtel_intel_add_files(list, &memory, GTEL_FS_AT("%s/memory/freq0", dir), files,
+                         GTEL_ARRAY_LEN(files));
 }
 
 /* <device>/tileT/gtG; xe numbers GTs over all tiles. */

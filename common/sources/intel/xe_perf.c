@@ -33,14 +33,13 @@ void gtel_xe_perf_close(const struct gtel_env *env, struct gtel_xe_perf *perf)
 
 static int read_format(const struct gtel_env *env, struct gtel_xe_perf *perf)
 {
-    char path[GTEL_FS_PATH_MAX];
     char buf[32];
     struct gtel_str text;
     for (size_t i = 0; i < GTEL_XE_TERMS; i++) {
         perf->first[i] = terms[i].first;
         perf->last[i] = terms[i].last;
-        gtel_fs_path(path, "%s/format/%s", perf->dir, terms[i].name);
-        int r = gtel_fs_text(env, path, buf, sizeof(buf), &text);
+        int r = gtel_fs_text(env, GTEL_FS_AT("%s/format/%s", perf->dir, terms[i].name), buf,
+                             sizeof(buf), &text);
         if (r == 0)
             r = gtel_pmu_format(text, &perf->first[i], &perf->last[i]);
         if (r < 0 && r != -ENOENT)
@@ -52,11 +51,9 @@ static int read_format(const struct gtel_env *env, struct gtel_xe_perf *perf)
 static int read_event(const struct gtel_env *env, const struct gtel_xe_perf *perf, const char *name,
                       uint64_t *ret)
 {
-    char path[GTEL_FS_PATH_MAX];
     char buf[64];
     struct gtel_str text;
-    gtel_fs_path(path, "%s/events/%s", perf->dir, name);
-    int r = gtel_fs_text(env, path, buf, sizeof(buf), &text);
+    int r = gtel_fs_text(env, GTEL_FS_AT("%s/events/%s", perf->dir, name), buf, sizeof(buf), &text);
     if (r == 0)
         r = gtel_pmu_term(text, GTEL_STR("event"), ret);
     return r;
@@ -64,11 +61,9 @@ static int read_event(const struct gtel_env *env, const struct gtel_xe_perf *per
 
 int gtel_xe_perf_open(const struct gtel_env *env, const char *key, struct gtel_xe_perf *perf)
 {
-    char path[GTEL_FS_PATH_MAX];
     uint64_t type = 0;
     gtel_intel_perf_dir(perf->dir, "xe", key);
-    gtel_fs_path(path, "%s/type", perf->dir);
-    int r = gtel_fs_open(env, &perf->type, path);
+    int r = gtel_fs_open(env, &perf->type, GTEL_FS_AT("%s/type", perf->dir));
     if (r == 0)
         r = gtel_fs_read_u64(env, &perf->type, &type);
     if (r == 0)
@@ -142,14 +137,14 @@ static int see_class(void *arg, struct gtel_str name)
 
 static int scan_tile(const struct gtel_env *env, const char *dir, struct gtel_xe_engines *engines)
 {
-    char path[GTEL_FS_PATH_MAX];
     struct numbers gts = {.prefix = GTEL_STR("gt")};
     int r = env->ops->dir_list(env->arg, dir, see_number, &gts);
     for (size_t i = 0; r == 0 && i < gts.n; i++) {
         struct gt_search search = {engines, gts.number[i]};
         engines->gts |= 1u << gts.number[i];
-        gtel_fs_path(path, "%s/gt%u/engines", dir, (unsigned)gts.number[i]);
-        r = env->ops->dir_list(env->arg, path, see_class, &search);
+        r = env->ops->dir_list(env->arg,
+                               GTEL_FS_AT("%s/gt%u/engines", dir, (unsigned)gts.number[i]),
+                               see_class, &search);
         r = r == -ENOENT ? 0 : r;
     }
     return r;
@@ -158,13 +153,12 @@ static int scan_tile(const struct gtel_env *env, const char *dir, struct gtel_xe
 int gtel_xe_engines_scan(const struct gtel_env *env, const char *device_path,
                          struct gtel_xe_engines *engines)
 {
-    char path[GTEL_FS_PATH_MAX];
     struct numbers tiles = {.prefix = GTEL_STR("tile")};
     *engines = (struct gtel_xe_engines){0};
     int r = env->ops->dir_list(env->arg, device_path, see_number, &tiles);
     for (size_t i = 0; r == 0 && i < tiles.n && i < TILES_MAX; i++) {
-        gtel_fs_path(path, "%s/tile%u", device_path, (unsigned)tiles.number[i]);
-        r = scan_tile(env, path, engines);
+        r = scan_tile(env, GTEL_FS_AT("%s/tile%u", device_path, (unsigned)tiles.number[i]),
+                      engines);
     }
     if (r < 0)
         *engines = (struct gtel_xe_engines){0}; /* rather nothing than a part */

@@ -122,10 +122,8 @@ static void note_try(const struct gtel_env *env, struct xe_card *xe, int r)
  */
 static int read_functions(const struct gtel_env *env, struct xe_card *xe)
 {
-    char path[GTEL_FS_PATH_MAX];
     uint64_t vfs = 0;
-    gtel_fs_path(path, "%s/sriov_numvfs", xe->card->path);
-    int r = gtel_fs_u64(env, path, &vfs);
+    int r = gtel_fs_u64(env, GTEL_FS_AT("%s/sriov_numvfs", xe->card->path), &vfs);
     if (r < 0 && r != -ENOENT)
         return r;
     uint32_t functions = vfs > 255 ? 1 : (uint32_t)vfs + 1;
@@ -556,10 +554,9 @@ static int sample(void *p, struct gtel_registry *registry, struct gtel_batch *ba
 static const char *explain_no_pmu(const struct gtel_env *env, const struct xe_card *xe,
                                   const char **ret_fix)
 {
-    char path[GTEL_FS_PATH_MAX];
     struct gtel_release release;
     *ret_fix = NULL;
-    if (gtel_fs_exists(env, gtel_fs_path(path, "%s/physfn", xe->card->path)))
+    if (gtel_fs_exists(env, GTEL_FS_AT("%s/physfn", xe->card->path)))
         return "a virtual function has no PMU; on the host, that of the physical function counts "
                "for it";
     if (gtel_kernel_release(env, &release) && gtel_release_is_at_least(&release, 6, 15))
@@ -576,13 +573,12 @@ static void diagnose_card(const void *p, const void *own, struct gtel_findings *
     const struct xe_card *xe = own;
     const struct gtel_env *env = state->source.env;
     const struct gtel_device *device = xe->card->device;
-    char path[GTEL_FS_PATH_MAX];
     char dir[GTEL_INTEL_PERF_DIR_MAX];
     char fix[256];
     if (device->is_left_alone)
         return;
     gtel_intel_perf_dir(dir, "xe", xe->card->drm.key);
-    bool has_pmu = gtel_fs_exists(env, gtel_fs_path(path, "%s/type", dir));
+    bool has_pmu = gtel_fs_exists(env, GTEL_FS_AT("%s/type", dir));
     const char *text[3] = {dir, "", ""};
     if (gtel_error_is_refusal(xe->error)) {
         text[1] = "opening perf events is refused";
@@ -593,7 +589,7 @@ static void diagnose_card(const void *p, const void *own, struct gtel_findings *
         text[1] = "no events of engines: the GuC firmware has an interface before 1.14.1";
         text[2] = "install newer firmware (linux-firmware)";
     } else if (xe->error == 0 && !state->is_held &&
-               !gtel_fs_exists(env, gtel_fs_path(path, "%s/tile0/gt0/gtidle", xe->card->path))) {
+               !gtel_fs_exists(env, GTEL_FS_AT("%s/tile0/gt0/gtidle", xe->card->path))) {
         text[1] = "idle residency, which shows when to measure, is not there";
         text[2] = "set the option XeEngines to hold";
     } else if (xe->engines.n * xe->functions > PAIRS_MAX) {

@@ -138,10 +138,9 @@ static bool find_layout(uint16_t device_id, enum gtel_eu_stall_layout *ret)
 
 static void name_tile(const struct gtel_env *env, const struct stall_card *own, struct stall_gt *gt)
 {
-    char path[GTEL_FS_PATH_MAX];
     for (unsigned t = 0; t < TILES_MAX; t++)
-        if (gtel_fs_exists(env, gtel_fs_path(path, "%s/tile%u/gt%u", own->card->path, t,
-                                             (unsigned)gt->number)))
+        if (gtel_fs_exists(env,
+                           GTEL_FS_AT("%s/tile%u/gt%u", own->card->path, t, (unsigned)gt->number)))
             (void)snprintf(gt->tile, sizeof(gt->tile), "%u", t);
 }
 

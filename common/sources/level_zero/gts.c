@@ -21,7 +21,6 @@ static void open_file(const struct gtel_env *env, struct gtel_gts *gts, const ch
 void gtel_gts_open(const struct gtel_env *env, struct gtel_gts *gts,
                    const struct gtel_drm_card *drm, const char *device)
 {
-    char path[GTEL_FS_PATH_MAX];
     const char *name = drm->card;
     bool is_xe = strcmp(drm->driver, "xe") == 0;
     if (gts->is_open)
@@ -29,12 +28,11 @@ void gtel_gts_open(const struct gtel_env *env, struct gtel_gts *gts,
     for (unsigned t = 0; is_xe && t < TILES; t++)
         for (unsigned g = 0; g < GTS; g++)
             open_file(env, gts,
-                      gtel_fs_path(path, "%s/tile%u/gt%u/gtidle/idle_residency_ms", device, t, g));
+                      GTEL_FS_AT("%s/tile%u/gt%u/gtidle/idle_residency_ms", device, t, g));
     for (unsigned g = 0; !is_xe && g < GTS; g++)
-        open_file(env, gts,
-                  gtel_fs_path(path, "sys/class/drm/%s/gt/gt%u/rc6_residency_ms", name, g));
+        open_file(env, gts, GTEL_FS_AT("sys/class/drm/%s/gt/gt%u/rc6_residency_ms", name, g));
     if (!is_xe && gts->n == 0)
-        open_file(env, gts, gtel_fs_path(path, "sys/class/drm/%s/power/rc6_residency_ms", name));
+        open_file(env, gts, GTEL_FS_AT("sys/class/drm/%s/power/rc6_residency_ms", name));
     gts->is_open = true;
 }
 

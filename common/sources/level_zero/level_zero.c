@@ -136,9 +136,8 @@ static void check_card(const struct gtel_level_zero *lz, struct gtel_card *card,
                        struct gtel_registry *registry)
 {
     const struct gtel_env *env = lz->cards.env;
-    char path[GTEL_FS_PATH_MAX];
     struct gtel_stat stat;
-    int r = env->ops->stat(env->arg, gtel_fs_path(path, "sys/class/drm/%s", card->drm.card), &stat);
+    int r = env->ops->stat(env->arg, GTEL_FS_AT("sys/class/drm/%s", card->drm.card), &stat);
     card->is_gone = r == -ENOENT;
     if (r < 0)
         return;

@@ -13,28 +13,25 @@ static const uint64_t closed_ns = 20000000000;      /* time to fall asleep */
 /* A GPU that NVIDIA's driver serves; one that is handed to a guest (vfio-pci) is not ours. */
 static bool is_gpu(const struct gtel_env *env, struct gtel_str name)
 {
-    char path[GTEL_FS_PATH_MAX];
     char text[64];
     struct gtel_str driver;
     uint64_t v;
-    (void)gtel_fs_path(path, PCI_DEVICES "/%.*s/vendor", GTEL_STR_ARG(name));
-    if (gtel_fs_hex(env, path, &v) < 0 || v != VENDOR_NVIDIA)
+    if (gtel_fs_hex(env, GTEL_FS_AT(PCI_DEVICES "/%.*s/vendor", GTEL_STR_ARG(name)), &v) < 0 ||
+        v != VENDOR_NVIDIA)
         return false;
-    (void)gtel_fs_path(path, PCI_DEVICES "/%.*s/class", GTEL_STR_ARG(name));
-    if (gtel_fs_hex(env, path, &v) < 0 || v >> 16 != CLASS_DISPLAY)
+    if (gtel_fs_hex(env, GTEL_FS_AT(PCI_DEVICES "/%.*s/class", GTEL_STR_ARG(name)), &v) < 0 ||
+        v >> 16 != CLASS_DISPLAY)
         return false;
-    (void)gtel_fs_path(path, PCI_DEVICES "/%.*s/driver", GTEL_STR_ARG(name));
-    return gtel_fs_link_name(env, path, text, sizeof(text), &driver) == 0 &&
+    return gtel_fs_link_name(env, GTEL_FS_AT(PCI_DEVICES "/%.*s/driver", GTEL_STR_ARG(name)), text,
+                             sizeof(text), &driver) == 0 &&
            gtel_str_eq(driver, GTEL_STR("nvidia"));
 }
 
 static bool look_asleep(const struct gtel_env *env, struct gtel_str name)
 {
-    char path[GTEL_FS_PATH_MAX];
     struct gtel_awake awake = {0};
     bool is_asleep = false;
-    (void)gtel_fs_path(path, PCI_DEVICES "/%.*s", GTEL_STR_ARG(name));
-    if (gtel_awake_open(env, &awake, path) == 0)
+    if (gtel_awake_open(env, &awake, GTEL_FS_AT(PCI_DEVICES "/%.*s", GTEL_STR_ARG(name))) == 0)
         (void)gtel_awake_look(env, &awake, &is_asleep); /* not known: not asleep */
     gtel_awake_close(env, &awake);
     return is_asleep;
@@ -62,27 +59,26 @@ void gtel_nvml_pci_list(const struct gtel_env *env, struct gtel_nvml_pci_gpus *r
 /* Runtime power management is allowed, and has suspended the GPU at some time since boot. */
 static bool may_suspend(const struct gtel_env *env, const char *address)
 {
-    char path[GTEL_FS_PATH_MAX];
     char text[64];
     struct gtel_str control;
     uint64_t suspended_ms;
-    (void)gtel_fs_path(path, PCI_DEVICES "/%s/power/control", address);
-    if (gtel_fs_text(env, path, text, sizeof(text), &control) < 0 ||
+    if (gtel_fs_text(env, GTEL_FS_AT(PCI_DEVICES "/%s/power/control", address), text, sizeof(text),
+                     &control) < 0 ||
         !gtel_str_eq(control, GTEL_STR("auto")))
         return false;
-    (void)gtel_fs_path(path, PCI_DEVICES "/%s/power/runtime_suspended_time", address);
-    return gtel_fs_u64(env, path, &suspended_ms) == 0 && suspended_ms > 0;
+    return gtel_fs_u64(env, GTEL_FS_AT(PCI_DEVICES "/%s/power/runtime_suspended_time", address),
+                       &suspended_ms) == 0 &&
+           suspended_ms > 0;
 }
 
 void gtel_nvml_watch_sleep(const struct gtel_env *env, struct gtel_nvml_gpu *gpu,
                            const char *address)
 {
-    char path[GTEL_FS_PATH_MAX];
     gpu->may_suspend = may_suspend(env, address);
     if (gpu->awake.is_open)
         return;
-    (void)gtel_fs_path(path, PCI_DEVICES "/%s", address);
-    (void)gtel_awake_open(env, &gpu->awake, path); /* not known: not asleep */
+    (void)gtel_awake_open(env, &gpu->awake,
+                          GTEL_FS_AT(PCI_DEVICES "/%s", address)); /* not known: not asleep */
 }
 
 bool gtel_nvml_is_asleep(const struct gtel_env *env, const struct gtel_nvml_gpu *gpu)
