@@ -105,7 +105,7 @@ static bool ensure_open(struct gtel_group *group, struct gtel_group_entry *entry
     entry->version = group->cards.version;
     memset(entry->state, 0, entry->source->state_size);
     (void)gtel_fs_shortage(group->env); /* what was before is of no interest */
-    int r = entry->source->open(entry->state, group->env, group->options);
+    int r = gtel_source_open(entry->source, entry->state, group->env, group->options);
     if (r == 0) {
         entry->is_open = true;
         entry->is_discovery_due = true;

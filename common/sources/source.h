@@ -30,6 +30,8 @@ struct gtel_source_library {
     bool (*find)(const struct gtel_env *env, char *ret, size_t size);
 };
 
+struct gtel_card_work;
+
 struct gtel_source {
     const char *name;    /* option value and log prefix, e.g. "xe" */
     const char *lane;    /* the helper it runs in: sources of one lane share a process */
@@ -58,7 +60,15 @@ struct gtel_source {
      */
     bool (*present)(const struct gtel_env *env);
     const char *const *drivers;
-    /* 0, or -ENOENT when this machine has nothing for the source. env outlives the state. */
+    /*
+     * What is done for each card of these drivers: the state begins with a struct gtel_card_source
+     * (drm/card_source.h), which is ready before open().
+     */
+    const struct gtel_card_work *work;
+    /*
+     * 0, or -ENOENT when this machine has nothing for the source. env outlives the state. NULL: it
+     * needs no more than its cards.
+     */
     int (*open)(void *state, const struct gtel_env *env, const struct gtel_options *options);
     /*
      * Registers devices and opens what sample() reads. Called after open(), then each Rescan
@@ -95,6 +105,9 @@ extern const struct gtel_source *const gtel_sources[];
 enum { GTEL_SOURCES_MAX = 32 };
 
 bool gtel_source_present(const struct gtel_source *source, const struct gtel_env *env);
+/* What open() says; the state is zeroed. */
+int gtel_source_open(const struct gtel_source *source, void *state, const struct gtel_env *env,
+                     const struct gtel_options *options);
 /* Position of the source of that name in gtel_sources, or -1. */
 int gtel_source_find(struct gtel_str name);
 

@@ -2,7 +2,7 @@
 /* The ordered table of all sources. */
 #include "sources/source.h"
 
-#include "sources/drm/cards.h"
+#include "sources/drm/card_source.h"
 
 extern const struct gtel_source gtel_source_amd_tool;
 extern const struct gtel_source gtel_source_amdgpu;
@@ -79,5 +79,17 @@ int gtel_source_find(struct gtel_str name)
 
 bool gtel_source_present(const struct gtel_source *source, const struct gtel_env *env)
 {
-    return source->present ? source->present(env) : gtel_cards_any(env, source->drivers);
+    if (source->present)
+        return source->present(env);
+    if (source->drivers)
+        return gtel_cards_any(env, source->drivers);
+    return gtel_cards_any_wanted(env, source->work->is_wanted);
+}
+
+int gtel_source_open(const struct gtel_source *source, void *state, const struct gtel_env *env,
+                     const struct gtel_options *options)
+{
+    if (source->work)
+        gtel_card_source_init(state, env, source);
+    return source->open ? source->open(state, env, options) : 0;
 }

@@ -211,7 +211,7 @@ static void close_gpu(const struct gtel_env *env, void *own)
 static const char *const drivers[] = {"amdgpu", NULL};
 
 static const struct gtel_card_work work = {
-    .drivers = drivers,
+    .add = gtel_amd_add,
     .own_size = sizeof(struct gtel_amd_gpu),
     .failure = "amdgpu: %s",
     .close = close_gpu,
@@ -219,14 +219,6 @@ static const struct gtel_card_work work = {
     .sample = sample,
     .diagnose = gtel_amd_diagnose,
 };
-
-static int open_amdgpu(void *state, const struct gtel_env *env, const struct gtel_options *options)
-{
-    struct gtel_attr_source *source = state;
-    (void)options;
-    source->add = gtel_amd_add;
-    return gtel_card_source_open(&source->source, env, &work);
-}
 
 /* In the order of GTEL_ATTR_SYSFS … GTEL_AMD_TABLE_ORIGIN. */
 static const char *const origins[] = {"sysfs", "hwmon", "gpu_metrics", NULL};
@@ -242,7 +234,7 @@ const struct gtel_source gtel_source_amdgpu = {
     .origins = origins,
     .state_size = sizeof(struct gtel_attr_source),
     .drivers = drivers,
-    .open = open_amdgpu,
+    .work = &work,
     .discover = gtel_card_source_discover,
     .sample = gtel_card_source_sample,
     .diagnose = gtel_card_source_diagnose,

@@ -388,18 +388,11 @@ static void diagnose_card(const void *state, const void *p, struct gtel_findings
 }
 
 static const struct gtel_card_work work = {
-    .drivers = drivers,
     .own_size = sizeof(struct parts_card),
     .close = close_files,
     .sample = sample_card,
     .diagnose = diagnose_card,
 };
-
-static int open_parts(void *state, const struct gtel_env *env, const struct gtel_options *options)
-{
-    (void)options;
-    return gtel_card_source_open(state, env, &work);
-}
 
 /* In the order of ORIGIN_XCP … */
 static const char *const origins[] = {"xcp_metrics", "board sensors", NULL};
@@ -415,7 +408,7 @@ const struct gtel_source gtel_source_amdgpu_parts = {
     .origins = origins,
     .state_size = sizeof(struct gtel_card_source),
     .drivers = drivers,
-    .open = open_parts,
+    .work = &work,
     .discover = discover,
     .sample = gtel_card_source_sample,
     .diagnose = gtel_card_source_diagnose,

@@ -210,7 +210,6 @@ static void diagnose_card(const void *state, const void *p, struct gtel_findings
 }
 
 static const struct gtel_card_work work = {
-    .drivers = drivers,
     .own_size = sizeof(struct ras_card),
     .failure = "amdgpu_ras: %s: error counts",
     .close = close_files,
@@ -218,12 +217,6 @@ static const struct gtel_card_work work = {
     .sample = sample_card,
     .diagnose = diagnose_card,
 };
-
-static int open_ras(void *state, const struct gtel_env *env, const struct gtel_options *options)
-{
-    (void)options;
-    return gtel_card_source_open(state, env, &work);
-}
 
 static void close_ras(void *state)
 {
@@ -246,7 +239,7 @@ const struct gtel_source gtel_source_amdgpu_ras = {
     .state_size = sizeof(struct amd_ras),
     .is_indirect = true,
     .drivers = drivers,
-    .open = open_ras,
+    .work = &work,
     .discover = gtel_card_source_discover,
     .sample = gtel_card_source_sample,
     .diagnose = gtel_card_source_diagnose,

@@ -26,7 +26,7 @@ static int update(struct gtel_attr_source *source, struct gtel_attr_card *own)
     int r = gtel_attr_list_init(&list);
     if (r < 0)
         return r;
-    source->add(&list);
+    source->source.work->add(&list);
     r = gtel_attrs_update(&own->attrs, &list);
     if (own->attrs.hash != 0)
         own->retry = (struct gtel_backoff){0};
@@ -78,7 +78,7 @@ void gtel_attr_source_diagnose(const void *state, const void *own, struct gtel_f
     bool has_list =
         card->attrs.hash == 0 && gtel_card_may_read(card->card) && gtel_attr_list_init(&list) == 0;
     if (has_list)
-        source->add(&list);
+        source->source.work->add(&list);
     gtel_attrs_diagnose(card->card->cards->env, &card->attrs, has_list ? &list : NULL, findings);
     gtel_arena_done(&texts.arena);
     gtel_arena_done(&arena);

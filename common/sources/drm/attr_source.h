@@ -13,8 +13,6 @@
 
 struct gtel_attr_source {
     struct gtel_card_source source; /* first */
-    /* Adds what a card that is awake has. */
-    void (*add)(struct gtel_attr_list *list);
     struct gtel_attr_texts texts;
     struct gtel_arena arena; /* for the time of one card's list */
 };

@@ -283,7 +283,6 @@ static void diagnose_card(const void *p, const void *own, struct gtel_findings *
 }
 
 static const struct gtel_card_work work = {
-    .drivers = drivers,
     .own_size = sizeof(struct busy_card),
     .failure = "busy_files: %s: engine use",
     .close = close_card,
@@ -295,9 +294,10 @@ static const struct gtel_card_work work = {
 static int open_source(void *p, const struct gtel_env *env, const struct gtel_options *options)
 {
     struct busy_files *state = p;
+    (void)env;
     state->has_instances =
         gtel_str_eq(gtel_option_text(options, GTEL_O_ENGINE_INSTANCES), GTEL_STR("on"));
-    return gtel_card_source_open(&state->source, env, &work);
+    return 0;
 }
 
 static void close_source(void *p)
@@ -317,6 +317,7 @@ const struct gtel_source gtel_source_busy_files = {
     .origins = origins,
     .state_size = sizeof(struct busy_files),
     .drivers = drivers,
+    .work = &work,
     .open = open_source,
     .discover = gtel_card_source_discover,
     .sample = gtel_card_source_sample,

@@ -4,17 +4,16 @@
 
 #include "host/failure.h"
 
-int gtel_card_source_open(struct gtel_card_source *source, const struct gtel_env *env,
-                          const struct gtel_card_work *work)
+void gtel_card_source_init(struct gtel_card_source *source, const struct gtel_env *env,
+                           const struct gtel_source *row)
 {
     source->env = env;
-    source->work = work;
+    source->work = row->work;
     source->cards = (struct gtel_card_list){.env = env,
-                                            .drivers = work->drivers,
-                                            .is_wanted = work->is_wanted,
-                                            .own_size = work->own_size,
-                                            .close = work->close};
-    return 0;
+                                            .drivers = row->drivers,
+                                            .is_wanted = row->work->is_wanted,
+                                            .own_size = row->work->own_size,
+                                            .close = row->work->close};
 }
 
 int gtel_card_source_discover(void *state, struct gtel_registry *registry)

@@ -3,9 +3,9 @@
  * A source that does the same for each card of its drivers: functions of struct gtel_source, made
  * from what it does for one card.
  *
- * The state of such a source begins with a struct gtel_card_source, which gtel_card_source_open
- * prepares. A card whose sample or tick returns -ENODEV is closed and opened again by a discovery,
- * which is asked for once; any other failure is counted for its device.
+ * The state of such a source begins with a struct gtel_card_source (see gtel_source_open). A card
+ * whose sample or tick returns -ENODEV is closed and opened again by a discovery, which is asked
+ * for once; any other failure is counted for its device.
  */
 #ifndef GTEL_SOURCES_DRM_CARD_SOURCE_H
 #define GTEL_SOURCES_DRM_CARD_SOURCE_H
@@ -13,10 +13,11 @@
 #include "sources/drm/cards.h"
 #include "sources/source.h"
 
+struct gtel_attr_list;
+
 /* own: what the source keeps for a card (cards.h). Functions may be NULL. */
 struct gtel_card_work {
-    const char *const *drivers; /* NULL at the end */
-    gtel_card_fn is_wanted;     /* instead of drivers */
+    gtel_card_fn is_wanted; /* of a source without a list of drivers */
     size_t own_size;
     /* Begins messages about a failed sample of a card: "drm_health: %s: health". NULL: none. */
     const char *failure;
@@ -28,6 +29,8 @@ struct gtel_card_work {
     uint64_t (*due_ns)(const void *own);
     int (*tick)(void *state, void *own);
     void (*diagnose)(const void *state, const void *own, struct gtel_findings *findings);
+    /* Of a source that reads attributes (attr_source.h): adds what a card that is awake has. */
+    void (*add)(struct gtel_attr_list *list);
 };
 
 struct gtel_card_source {
@@ -36,9 +39,9 @@ struct gtel_card_source {
     const struct gtel_card_work *work;
 };
 
-/* 0. A machine without such cards has an empty list. */
-int gtel_card_source_open(struct gtel_card_source *source, const struct gtel_env *env,
-                          const struct gtel_card_work *work);
+/* A machine without such cards has an empty list. */
+void gtel_card_source_init(struct gtel_card_source *source, const struct gtel_env *env,
+                           const struct gtel_source *row);
 
 /* As in struct gtel_source. */
 int gtel_card_source_discover(void *state, struct gtel_registry *registry);

@@ -24,11 +24,6 @@ static bool is_wanted(const struct gtel_env *env, const struct gtel_drm_card *dr
     return gtel_drm_render_node(env, path, node) == 0 && gtel_core_find(env, drm, path) == 0;
 }
 
-static bool present(const struct gtel_env *env)
-{
-    return gtel_cards_any_wanted(env, is_wanted);
-}
-
 /*
  * The clock in force, and the limits of user, cooling and hardware together, in hertz, from memory
  * (kernel: drivers/devfreq/devfreq.c). The one folder has the name of the GPU's device.
@@ -88,6 +83,7 @@ static void add(struct gtel_attr_list *list)
 
 static const struct gtel_card_work work = {
     .is_wanted = is_wanted,
+    .add = add,
     .own_size = sizeof(struct gtel_attr_card),
     .failure = "drm: %s",
     .close = gtel_attr_source_close_card,
@@ -95,14 +91,6 @@ static const struct gtel_card_work work = {
     .sample = gtel_attr_source_sample,
     .diagnose = gtel_attr_source_diagnose,
 };
-
-static int open_drm(void *state, const struct gtel_env *env, const struct gtel_options *options)
-{
-    struct gtel_attr_source *source = state;
-    (void)options;
-    source->add = add;
-    return gtel_card_source_open(&source->source, env, &work);
-}
 
 static const char *const origins[] = {"sysfs", "hwmon", NULL};
 
@@ -116,8 +104,7 @@ const struct gtel_source gtel_source_drm = {
     .seen = "not tried on hardware",
     .origins = origins,
     .state_size = sizeof(struct gtel_attr_source),
-    .present = present,
-    .open = open_drm,
+    .work = &work,
     .discover = gtel_card_source_discover,
     .sample = gtel_card_source_sample,
     .diagnose = gtel_card_source_diagnose,

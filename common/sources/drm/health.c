@@ -437,7 +437,6 @@ static void diagnose(void *state, struct gtel_registry *registry, struct gtel_fi
 }
 
 static const struct gtel_card_work work = {
-    .drivers = drivers,
     .own_size = sizeof(struct health_card),
     .failure = "drm_health: %s: PCIe errors and health",
     .close = close_files,
@@ -445,19 +444,6 @@ static const struct gtel_card_work work = {
     .sample = sample_card,
     .diagnose = diagnose_card,
 };
-
-static int open_health(void *state, const struct gtel_env *env, const struct gtel_options *options)
-{
-    (void)options;
-    return gtel_card_source_open(state, env, &work);
-}
-
-static int open_amd(void *state, const struct gtel_env *env, const struct gtel_options *options)
-{
-    int r = open_health(state, env, options);
-    ((struct drm_health *)state)->source.cards.drivers = amd_drivers;
-    return r;
-}
 
 static void close_health(void *state)
 {
@@ -483,7 +469,8 @@ const struct gtel_source gtel_source_drm_health = {
     .state_size = sizeof(struct drm_health),
     .is_indirect = true,
     .present = present,
-    .open = open_health,
+    .drivers = drivers,
+    .work = &work,
     .discover = discover,
     .sample = sample,
     .diagnose = diagnose,
@@ -501,7 +488,7 @@ const struct gtel_source gtel_source_amdgpu_health = {
     .state_size = sizeof(struct drm_health),
     .is_indirect = true,
     .drivers = amd_drivers,
-    .open = open_amd,
+    .work = &work,
     .discover = discover,
     .sample = sample,
     .diagnose = diagnose,

@@ -325,19 +325,12 @@ static void diagnose_card(const void *state, const void *p, struct gtel_findings
 }
 
 static const struct gtel_card_work work = {
-    .drivers = drivers,
     .own_size = sizeof(struct memory_card),
     .close = close_files,
     .discover = find_node,
     .sample = sample_card,
     .diagnose = diagnose_card,
 };
-
-static int open_memory(void *state, const struct gtel_env *env, const struct gtel_options *options)
-{
-    (void)options;
-    return gtel_card_source_open(state, env, &work);
-}
 
 const struct gtel_source gtel_source_drm_memory = {
     .name = "drm_memory",
@@ -351,7 +344,7 @@ const struct gtel_source gtel_source_drm_memory = {
     .origins = origins,
     .state_size = sizeof(struct gtel_card_source),
     .drivers = drivers,
-    .open = open_memory,
+    .work = &work,
     .discover = gtel_card_source_discover,
     .sample = gtel_card_source_sample,
     .diagnose = gtel_card_source_diagnose,

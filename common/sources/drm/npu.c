@@ -43,7 +43,7 @@ static void add(struct gtel_attr_list *list)
 }
 
 static const struct gtel_card_work work = {
-    .drivers = drivers,
+    .add = add,
     .own_size = sizeof(struct gtel_attr_card),
     .failure = "npu: %s",
     .close = gtel_attr_source_close_card,
@@ -51,14 +51,6 @@ static const struct gtel_card_work work = {
     .sample = gtel_attr_source_sample,
     .diagnose = gtel_attr_source_diagnose,
 };
-
-static int open_npu(void *state, const struct gtel_env *env, const struct gtel_options *options)
-{
-    struct gtel_attr_source *source = state;
-    (void)options;
-    source->add = add;
-    return gtel_card_source_open(&source->source, env, &work);
-}
 
 static const char *const origins[] = {"sysfs", "hwmon", NULL};
 
@@ -72,7 +64,7 @@ const struct gtel_source gtel_source_npu = {
     .origins = origins,
     .state_size = sizeof(struct gtel_attr_source),
     .drivers = drivers,
-    .open = open_npu,
+    .work = &work,
     .discover = gtel_card_source_discover,
     .sample = gtel_card_source_sample,
     .diagnose = gtel_card_source_diagnose,

@@ -110,18 +110,11 @@ static void diagnose_card(const void *state, const void *p, struct gtel_findings
 }
 
 static const struct gtel_card_work work = {
-    .drivers = drivers,
     .own_size = sizeof(struct ras_card),
     .discover = ask_again,
     .sample = sample_card,
     .diagnose = diagnose_card,
 };
-
-static int open_ras(void *state, const struct gtel_env *env, const struct gtel_options *options)
-{
-    (void)options;
-    return gtel_card_source_open(state, env, &work);
-}
 
 static const char *const origins[] = {"drm-ras", NULL};
 
@@ -136,7 +129,7 @@ const struct gtel_source gtel_source_drm_ras = {
     .state_size = sizeof(struct gtel_card_source),
     .is_indirect = true,
     .drivers = drivers,
-    .open = open_ras,
+    .work = &work,
     .discover = gtel_card_source_discover,
     .sample = gtel_card_source_sample,
     .diagnose = gtel_card_source_diagnose,

@@ -8,8 +8,7 @@
  */
 #include "host/kernel.h"
 #include "parse/uevent.h"
-#include "sources/drm/cards.h"
-#include "sources/source.h"
+#include "sources/drm/card_source.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -32,8 +31,7 @@ struct tally {
 };
 
 struct uevents {
-    const struct gtel_env *env;
-    struct gtel_card_list cards;
+    struct gtel_card_source source;
     struct tally tally[TALLIES_MAX];
     size_t n;
     int handle_plus_1;
@@ -50,27 +48,11 @@ struct uevents {
 static const char *const drivers[] = {"i915", "xe", NULL};
 static const char *const amd_drivers[] = {"amdgpu", NULL};
 
-static int open_uevents(void *state, const struct gtel_env *env, const struct gtel_options *options)
-{
-    struct uevents *uevents = state;
-    (void)options;
-    uevents->env = env;
-    uevents->cards = (struct gtel_card_list){
-        .env = env, .drivers = drivers, .own_size = sizeof(struct gtel_card *)};
-    return 0;
-}
-
-static int open_amd(void *state, const struct gtel_env *env, const struct gtel_options *options)
-{
-    int r = open_uevents(state, env, options);
-    ((struct uevents *)state)->cards.drivers = amd_drivers;
-    return r;
-}
-
 static void stop_listening(struct uevents *uevents)
 {
     if (uevents->handle_plus_1 > 0)
-        uevents->env->ops->uevent_close(uevents->env->arg, uevents->handle_plus_1 - 1);
+        uevents->source.env->ops->uevent_close(uevents->source.env->arg,
+                                               uevents->handle_plus_1 - 1);
     uevents->handle_plus_1 = 0;
 }
 
@@ -78,13 +60,13 @@ static void close_uevents(void *state)
 {
     struct uevents *uevents = state;
     stop_listening(uevents);
-    gtel_card_list_done(&uevents->cards);
+    gtel_card_source_close(state);
 }
 
 static void read_release(struct uevents *uevents)
 {
     struct gtel_release release;
-    if (uevents->has_release || !gtel_kernel_release(uevents->env, &release))
+    if (uevents->has_release || !gtel_kernel_release(uevents->source.env, &release))
         return;
     uevents->has_release = true;
     uevents->reports_wedged = gtel_release_is_at_least(&release, 6, 16);
@@ -94,7 +76,7 @@ static int discover(void *state, struct gtel_registry *registry)
 {
     struct uevents *uevents = state;
     read_release(uevents);
-    return gtel_card_list_discover(&uevents->cards, registry);
+    return gtel_card_source_discover(state, registry);
 }
 
 /*
@@ -113,15 +95,15 @@ static void listen(struct uevents *uevents)
 {
     if (uevents->handle_plus_1 > 0)
         return;
-    int r = gtel_env_uevent_open(uevents->env);
+    int r = gtel_env_uevent_open(uevents->source.env);
     uevents->error = r < 0 ? r : 0;
     if (r >= 0) {
         uevents->handle_plus_1 = r + 1;
         uevents->is_refused = false;
-        uevents->is_apart = is_apart(uevents->env);
+        uevents->is_apart = is_apart(uevents->source.env);
     } else if (r != -EOPNOTSUPP && !uevents->is_refused) {
         uevents->is_refused = true;
-        gtel_log(&uevents->env->log, GTEL_LOG_WARNING,
+        gtel_log(&uevents->source.env->log, GTEL_LOG_WARNING,
                  "uevents: listening to the kernel's messages: %s; resets and hangs are not "
                  "counted (a service needs AF_NETLINK in RestrictAddressFamilies)",
                  strerror(-r));
@@ -221,7 +203,7 @@ static void note_loss(struct uevents *uevents, struct gtel_batch *batch)
     if (uevents->has_lost)
         return;
     uevents->has_lost = true;
-    gtel_log(&uevents->env->log, GTEL_LOG_WARNING,
+    gtel_log(&uevents->source.env->log, GTEL_LOG_WARNING,
              "uevents: the kernel's messages came faster than they were read, and some are lost: "
              "resets and hangs may be missing in the counts; raise net.core.rmem_max if this "
              "happens again");
@@ -231,7 +213,7 @@ static void note_loss(struct uevents *uevents, struct gtel_batch *batch)
 static int hear(struct uevents *uevents, struct gtel_batch *batch)
 {
     char buf[MESSAGE_SIZE];
-    const struct gtel_env *env = uevents->env;
+    const struct gtel_env *env = uevents->source.env;
     for (int i = 0; i < MESSAGES_MAX && uevents->handle_plus_1 > 0; i++) {
         int64_t n = env->ops->uevent_read(env->arg, uevents->handle_plus_1 - 1, buf, sizeof(buf));
         if (n == -EAGAIN)
@@ -291,13 +273,13 @@ static int sample(void *state, struct gtel_registry *registry, struct gtel_batch
     int r = hear(uevents, batch);
     if (uevents->has_changed) {
         gtel_cards_changed(registry->cards);
-        (void)gtel_card_list_discover(&uevents->cards,
+        (void)gtel_card_list_discover(&uevents->source.cards,
                                       registry); /* comes again at the next gather */
     }
     uevents->has_changed = false;
-    for (size_t i = 0; i < uevents->cards.n && uevents->handle_plus_1 > 0; i++)
-        if (gtel_card_at(&uevents->cards, i)->device->is_present)
-            report(uevents, gtel_card_at(&uevents->cards, i), batch);
+    for (size_t i = 0; i < uevents->source.cards.n && uevents->handle_plus_1 > 0; i++)
+        if (gtel_card_at(&uevents->source.cards, i)->device->is_present)
+            report(uevents, gtel_card_at(&uevents->source.cards, i), batch);
     return r;
 }
 
@@ -320,14 +302,16 @@ static void diagnose(void *state, struct gtel_registry *registry, struct gtel_fi
     (void)registry;
     if (is_listening && uevents->is_apart && !uevents->has_heard)
         gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU_ERROR, 0, apart);
-    if (!is_listening && uevents->cards.n > 0)
+    if (!is_listening && uevents->source.cards.n > 0)
         gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU_ERROR, uevents->error,
                          uevents->error == -EOPNOTSUPP ? unheard : refused);
-    for (size_t i = 0; i < uevents->cards.n; i++)
+    for (size_t i = 0; i < uevents->source.cards.n; i++)
         if (is_listening && uevents->has_release && !uevents->reports_wedged)
-            gtel_finding_put(findings, gtel_card_at(&uevents->cards, i)->device,
+            gtel_finding_put(findings, gtel_card_at(&uevents->source.cards, i)->device,
                              GTEL_MEASUREMENT_GPU_ERROR, 0, silent);
 }
+
+static const struct gtel_card_work work = {.own_size = sizeof(struct gtel_card *)};
 
 static const char *const origins[] = {"uevents", NULL};
 
@@ -343,7 +327,7 @@ const struct gtel_source gtel_source_uevents = {
     .state_size = sizeof(struct uevents),
     .is_indirect = true,
     .drivers = drivers,
-    .open = open_uevents,
+    .work = &work,
     .discover = discover,
     .sample = sample,
     .diagnose = diagnose,
@@ -362,7 +346,7 @@ const struct gtel_source gtel_source_amdgpu_uevents = {
     .state_size = sizeof(struct uevents),
     .is_indirect = true,
     .drivers = amd_drivers,
-    .open = open_amd,
+    .work = &work,
     .discover = discover,
     .sample = sample,
     .diagnose = diagnose,

@@ -2,10 +2,9 @@
 /* Source rapl: power and package temperature of GPUs that are part of an Intel CPU. */
 #include "sources/drm/hwmon.h"
 #include "host/kernel.h"
-#include "sources/drm/cards.h"
+#include "sources/drm/card_source.h"
 #include "sources/intel/perf.h"
 #include "sources/intel/rapl_meter.h"
-#include "sources/source.h"
 
 #include "base/error.h"
 #include <errno.h>
@@ -42,8 +41,7 @@ struct rapl_card {
 };
 
 struct rapl {
-    const struct gtel_env *env;
-    struct gtel_card_list cards;
+    struct gtel_card_source source;
     struct gtel_arena arena; /* for the time of a discovery */
 };
 
@@ -54,16 +52,6 @@ static void close_card(const struct gtel_env *env, void *own)
     struct rapl_card *card = own;
     gtel_rapl_close(env, &card->meter);
     gtel_fs_close(env, &card->sensor.file);
-}
-
-static int open_rapl(void *state, const struct gtel_env *env, const struct gtel_options *options)
-{
-    struct rapl *rapl = state;
-    (void)options;
-    rapl->env = env;
-    rapl->cards = (struct gtel_card_list){
-        .env = env, .drivers = drivers, .own_size = sizeof(struct rapl_card), .close = close_card};
-    return 0;
 }
 
 /* ---- discovery ---- */
@@ -132,32 +120,23 @@ static void note_refusal(const struct gtel_env *env, struct rapl_card *card)
     card->is_refusal_logged = is_refused;
 }
 
-static int refresh(struct rapl *rapl, struct rapl_card *card)
+static int refresh(void *state, void *own)
 {
+    struct rapl *rapl = state;
+    struct rapl_card *card = own;
     if (!card->is_integrated) {
         gtel_arena_reset(&rapl->arena);
-        int r = is_integrated(rapl->env, &rapl->arena, card->card);
+        int r = is_integrated(rapl->source.env, &rapl->arena, card->card);
         if (r <= 0)
             return r;
         card->is_integrated = true;
     }
     gtel_arena_reset(&rapl->arena);
-    gtel_rapl_refresh(rapl->env, &rapl->arena, &card->meter);
-    note_refusal(rapl->env, card);
+    gtel_rapl_refresh(rapl->source.env, &rapl->arena, &card->meter);
+    note_refusal(rapl->source.env, card);
     gtel_arena_reset(&rapl->arena);
-    card->sensor_error = find_sensor(rapl->env, &rapl->arena, &card->sensor);
+    card->sensor_error = find_sensor(rapl->source.env, &rapl->arena, &card->sensor);
     return 0;
-}
-
-static int discover(void *state, struct gtel_registry *registry)
-{
-    struct rapl *rapl = state;
-    int first = gtel_card_list_discover(&rapl->cards, registry);
-    for (size_t i = 0; i < rapl->cards.n; i++) {
-        int r = refresh(rapl, rapl->cards.slot[i].own);
-        first = first < 0 ? first : r;
-    }
-    return first;
 }
 
 /* ---- sampling ---- */
@@ -233,11 +212,11 @@ static int sample(void *state, struct gtel_registry *registry, struct gtel_batch
     struct rapl *rapl = state;
     int first = 0;
     (void)registry;
-    for (size_t i = 0; i < rapl->cards.n; i++) {
-        struct rapl_card *card = rapl->cards.slot[i].own;
+    for (size_t i = 0; i < rapl->source.cards.n; i++) {
+        struct rapl_card *card = rapl->source.cards.slot[i].own;
         if (!card->is_integrated)
             continue;
-        int r = sample_card(rapl->env, card, batch);
+        int r = sample_card(rapl->source.env, card, batch);
         first = first < 0 ? first : r;
     }
     return first;
@@ -257,8 +236,8 @@ static uint64_t due(const void *state)
 {
     const struct rapl *rapl = state;
     uint64_t first = 0;
-    for (size_t i = 0; i < rapl->cards.n; i++) {
-        uint64_t due_ns = due_of(rapl->cards.slot[i].own);
+    for (size_t i = 0; i < rapl->source.cards.n; i++) {
+        uint64_t due_ns = due_of(rapl->source.cards.slot[i].own);
         first = due_ns > 0 && (first == 0 || due_ns < first) ? due_ns : first;
     }
     return first;
@@ -268,11 +247,11 @@ static int tick(void *state, struct gtel_registry *registry, struct gtel_batch *
 {
     struct rapl *rapl = state;
     (void)registry;
-    for (size_t i = 0; i < rapl->cards.n; i++) {
-        struct rapl_card *card = rapl->cards.slot[i].own;
+    for (size_t i = 0; i < rapl->source.cards.n; i++) {
+        struct rapl_card *card = rapl->source.cards.slot[i].own;
         uint64_t due_ns = due_of(card);
         if (due_ns > 0 && batch->t_ns >= due_ns)
-            (void)sample_energy(rapl->env, card,
+            (void)sample_energy(rapl->source.env, card,
                                 batch); /* closed then: the next gather reports it */
     }
     return 0;
@@ -378,23 +357,26 @@ static void diagnose(void *state, struct gtel_registry *registry, struct gtel_fi
 {
     struct rapl *rapl = state;
     (void)registry;
-    for (size_t i = 0; i < rapl->cards.n; i++) {
-        const struct rapl_card *card = rapl->cards.slot[i].own;
+    for (size_t i = 0; i < rapl->source.cards.n; i++) {
+        const struct rapl_card *card = rapl->source.cards.slot[i].own;
         if (!card->is_integrated)
             continue;
         if (!gtel_rapl_has(&card->meter, GTEL_RAPL_GPU))
-            diagnose_power(rapl->env, card, findings);
+            diagnose_power(rapl->source.env, card, findings);
         if (card->sensor_error < 0)
-            diagnose_sensor(rapl->env, card, findings);
+            diagnose_sensor(rapl->source.env, card, findings);
     }
 }
 
 static void close_rapl(void *state)
 {
     struct rapl *rapl = state;
-    gtel_card_list_done(&rapl->cards);
+    gtel_card_source_close(state);
     gtel_arena_done(&rapl->arena);
 }
+
+static const struct gtel_card_work work = {
+    .own_size = sizeof(struct rapl_card), .close = close_card, .discover = refresh};
 
 /* In the order of enum gtel_rapl_way, then CORETEMP. */
 static const char *const origins[] = {"RAPL PMU", "RAPL powercap", "coretemp", NULL};
@@ -411,8 +393,8 @@ const struct gtel_source gtel_source_rapl = {
     .origins = origins,
     .state_size = sizeof(struct rapl),
     .drivers = drivers,
-    .open = open_rapl,
-    .discover = discover,
+    .work = &work,
+    .discover = gtel_card_source_discover,
     .sample = sample,
     .due_ns = due,
     .tick = tick,

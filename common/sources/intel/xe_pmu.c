@@ -602,7 +602,6 @@ static void diagnose_card(const void *p, const void *own, struct gtel_findings *
 }
 
 static const struct gtel_card_work work = {
-    .drivers = drivers,
     .own_size = sizeof(struct xe_card),
     .close = close_card,
     .discover = describe_again,
@@ -615,13 +614,14 @@ static const struct gtel_card_work work = {
 static int open_source(void *p, const struct gtel_env *env, const struct gtel_options *options)
 {
     struct xe_pmu *state = p;
+    (void)env;
     struct gtel_str mode = gtel_option_text(options, GTEL_O_XE_ENGINES);
     if (gtel_str_eq(mode, GTEL_STR("off")))
         return -ENOENT;
     state->is_held = gtel_str_eq(mode, GTEL_STR("hold"));
     state->has_instances =
         gtel_str_eq(gtel_option_text(options, GTEL_O_ENGINE_INSTANCES), GTEL_STR("on"));
-    return gtel_card_source_open(&state->source, env, &work);
+    return 0;
 }
 
 static const char *const origins[] = {"xe PMU (sampled)", "xe PMU", "xe gtidle", NULL};
@@ -637,6 +637,7 @@ const struct gtel_source gtel_source_xe_pmu = {
     .origins = origins,
     .state_size = sizeof(struct xe_pmu),
     .drivers = drivers,
+    .work = &work,
     .open = open_source,
     .discover = gtel_card_source_discover,
     .sample = sample,

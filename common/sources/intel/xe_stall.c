@@ -399,7 +399,6 @@ static void diagnose_card(const void *state, const void *p, struct gtel_findings
 }
 
 static const struct gtel_card_work work = {
-    .drivers = drivers,
     .own_size = sizeof(struct stall_card),
     .close = close_card,
     .discover = describe_card,
@@ -412,9 +411,10 @@ static const struct gtel_card_work work = {
 static int open_source(void *p, const struct gtel_env *env, const struct gtel_options *options)
 {
     struct xe_stall *state = p;
+    (void)env;
     (void)options;
     state->buffer = malloc(BUFFER);
-    return state->buffer ? gtel_card_source_open(&state->source, env, &work) : -ENOMEM;
+    return state->buffer ? 0 : -ENOMEM;
 }
 
 static void close_source(void *p)
@@ -438,6 +438,7 @@ const struct gtel_source gtel_source_xe_stall = {
     .state_size = sizeof(struct xe_stall),
     .opt_in_plus_1 = 1 + GTEL_O_XE_STALLS,
     .drivers = drivers,
+    .work = &work,
     .open = open_source,
     .discover = gtel_card_source_discover,
     .sample = gtel_card_source_sample,
