@@ -70,6 +70,16 @@ void gtel_batch_u64(struct gtel_batch *batch, const struct gtel_device *device,
         reading->value.u64 = value;
 }
 
+void gtel_batch_error(struct gtel_batch *batch, const struct gtel_device *device,
+                      struct gtel_str kind, struct gtel_str severity, uint64_t count)
+{
+    struct gtel_reading *reading = add(batch, device, GTEL_M_ERROR_COUNT, kind);
+    if (!reading)
+        return;
+    reading->dim[1] = severity;
+    reading->value.u64 = count;
+}
+
 void gtel_batch_f64(struct gtel_batch *batch, const struct gtel_device *device,
                     enum gtel_metric metric, struct gtel_str dim, double value)
 {

@@ -140,19 +140,17 @@ static void put_last(struct gtel_batch *batch, const struct ras_card *own, size_
     const struct gtel_amd_ras *last = &own->part[i].last;
     if (last->known == 0)
         return;
+    batch->origin = i == REPLAYS ? ORIGIN_REPLAYS : ORIGIN_RAS;
     for (unsigned c = 0; c < GTEL_AMD_RAS_COUNTS; c++) {
-        struct gtel_reading reading = {
-            .device = own->card->device,
-            .metric = GTEL_M_ERROR_COUNT,
-            .value_type = GTEL_VALUE_U64,
-            .value.u64 = last->count[c],
-            .dim = {i < BLOCKS ? blocks[i] : GTEL_STR("bad-pages"), words[i == PAGES][c]}};
-        batch->origin = i == REPLAYS ? ORIGIN_REPLAYS : ORIGIN_RAS;
-        if ((last->known & 1u << c) != 0 && i == REPLAYS)
+        if ((last->known & 1u << c) == 0)
+            continue;
+        if (i == REPLAYS)
             gtel_batch_u64(batch, own->card->device, GTEL_M_GPU_PCIE_REPLAYS, GTEL_STR_NONE,
                            last->count[c]);
-        else if ((last->known & 1u << c) != 0)
-            gtel_batch_put(batch, &reading);
+        else
+            gtel_batch_error(batch, own->card->device,
+                             i < BLOCKS ? blocks[i] : GTEL_STR("bad-pages"), words[i == PAGES][c],
+                             last->count[c]);
     }
 }
 

@@ -47,22 +47,6 @@ static void add_clock(struct gtel_attr_list *list)
     gtel_attr_add_files(list, dims, path, files, GTEL_ARRAY_LEN(files));
 }
 
-/* Where errors are not counted the kernel shows 0, so 0 is no reading (drivers/pci/pcie/aer.c). */
-static void add_errors(struct gtel_attr_list *list)
-{
-    static const struct {
-        const char *file;
-        struct gtel_str severity;
-    } rows[] = {{"aer_dev_correctable", GTEL_STR_INIT("corrected")},
-                {"aer_dev_nonfatal", GTEL_STR_INIT("nonfatal")},
-                {"aer_dev_fatal", GTEL_STR_INIT("fatal")}};
-    static const struct gtel_attr_kind kind = {GTEL_M_ERROR_COUNT, GTEL_ATTR_TOTAL, 1};
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(rows); i++) {
-        const struct gtel_str dims[GTEL_ATTR_DIMS] = {GTEL_STR("pcie-aer"), rows[i].severity};
-        gtel_attr_add(list, &kind, dims, list->card->path, gtel_str_of(rows[i].file));
-    }
-}
-
 /*
  * The sensors of nouveau and radeon leave the autosuspend delay alone (kernel: nouveau_hwmon.c,
  * radeon_pm.c). Others may start it again, and the link does on newer kernels: neither is read of a
@@ -77,8 +61,7 @@ static void add(struct gtel_attr_list *list)
     if (!may_sleep)
         gtel_link_add(list);
     add_clock(list);
-    if (list->card->drm.is_pci)
-        add_errors(list);
+    gtel_link_add_errors(list);
 }
 
 static const struct gtel_card_work work = {

@@ -11,6 +11,7 @@
 #include "host/kernel.h"
 #include "parse/aer.h"
 #include "sources/drm/card_source.h"
+#include "sources/drm/link.h"
 #include "sources/drm/sriov.h"
 
 #include <errno.h>
@@ -18,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AER_FILES = 3, REPAIRS_MAX = 16, NAMES_MAX = 4096 };
+enum { REPAIRS_MAX = 16, NAMES_MAX = 4096 };
 enum { HEALTH_CRITICAL = 2 }; /* the worst of what the catalogue says of GPU_HEALTH */
 enum { ORIGIN_AER, ORIGIN_HEALTH, ORIGIN_SRIOV };
 
@@ -26,20 +27,9 @@ static const char *const drivers[] = {"i915", "xe", NULL};
 static const char *const amd_drivers[] = {"amdgpu", NULL};
 static const char xe_path[] = "sys/bus/pci/drivers/xe";
 
-static const struct {
-    const char *file;
-    struct gtel_str total;
-    struct gtel_str severity;
-} aer_files[AER_FILES] = {
-    /* 64 bits each, which the kernel counts (pci/pcie/aer.c, struct aer_stats): they never wrap. */
-    {"aer_dev_correctable", GTEL_STR_INIT("TOTAL_ERR_COR"), GTEL_STR_INIT("corrected")},
-    {"aer_dev_nonfatal", GTEL_STR_INIT("TOTAL_ERR_NONFATAL"), GTEL_STR_INIT("nonfatal")},
-    {"aer_dev_fatal", GTEL_STR_INIT("TOTAL_ERR_FATAL"), GTEL_STR_INIT("fatal")},
-};
-
 struct health_card {
     struct gtel_card *card; /* first: see sources/drm/cards.h */
-    struct gtel_fs_file aer[AER_FILES];
+    struct gtel_fs_file aer[GTEL_AER_FILES];
     struct gtel_fs_file verdict; /* gpu_health, opened when the GPU is first seen awake */
     bool has_asked;              /* verdict has been opened, or is not there */
     bool is_repairing;
@@ -101,7 +91,7 @@ static bool present(const struct gtel_env *env)
 static void close_files(const struct gtel_env *env, void *own)
 {
     struct health_card *card = own;
-    for (size_t i = 0; i < AER_FILES; i++)
+    for (size_t i = 0; i < GTEL_AER_FILES; i++)
         gtel_fs_close(env, &card->aer[i]);
     gtel_fs_close(env, &card->verdict);
 }
@@ -111,11 +101,11 @@ static void close_files(const struct gtel_env *env, void *own)
 static int open_aer(const struct gtel_env *env, struct health_card *own)
 {
     int first = 0;
-    for (size_t i = 0; i < AER_FILES; i++) {
+    for (size_t i = 0; i < GTEL_AER_FILES; i++) {
         if (gtel_fs_is_open(&own->aer[i]))
             continue;
         int r = gtel_fs_open(env, &own->aer[i],
-                             GTEL_FS_AT("%s/%s", own->card->path, aer_files[i].file));
+                             GTEL_FS_AT("%s/%s", own->card->path, gtel_aer_files[i].name));
         first = first < 0 || gtel_error_is_no_path(r) ? first : r;
     }
     return first;
@@ -282,18 +272,6 @@ static int discover(void *state, struct gtel_registry *registry)
 
 /* Reading */
 
-static void put_error(struct gtel_batch *batch, const struct gtel_device *device,
-                      struct gtel_str severity, uint64_t value)
-{
-    struct gtel_reading reading = {.device = device,
-                                   .metric = GTEL_M_ERROR_COUNT,
-                                   .value_type = GTEL_VALUE_U64,
-                                   .value.u64 = value,
-                                   .dim = {GTEL_STR("pcie-aer"), severity}};
-    batch->origin = ORIGIN_AER;
-    gtel_batch_put(batch, &reading);
-}
-
 static void put(struct gtel_batch *batch, const struct gtel_device *device, enum gtel_metric metric,
                 uint8_t origin, uint64_t value)
 {
@@ -310,14 +288,16 @@ static int read_aer(const struct drm_health *health, const struct health_card *o
     struct gtel_str text;
     uint64_t value;
     int first = 0;
-    for (size_t i = 0; i < AER_FILES; i++) {
+    batch->origin = ORIGIN_AER;
+    for (size_t i = 0; i < GTEL_AER_FILES; i++) {
         if (!gtel_fs_is_open(&own->aer[i]))
             continue;
         int r = gtel_fs_read(env, &own->aer[i], buf, sizeof(buf), &text);
         if (r == 0)
-            r = gtel_aer_total(text, aer_files[i].total, &value);
+            r = gtel_aer_total(text, gtel_aer_files[i].total, &value);
         if (r == 0 && (value > 0 || health->aer == AER_SERVED))
-            put_error(batch, own->card->device, aer_files[i].severity, value);
+            gtel_batch_error(batch, own->card->device, GTEL_STR("pcie-aer"),
+                             gtel_aer_files[i].severity, value);
         first = first < 0 ? first : r;
     }
     return first;

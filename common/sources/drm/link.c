@@ -4,6 +4,12 @@
 
 #include "parse/link.h"
 
+const struct gtel_aer_file gtel_aer_files[GTEL_AER_FILES] = {
+    {"aer_dev_correctable", GTEL_STR_INIT("TOTAL_ERR_COR"), GTEL_STR_INIT("corrected")},
+    {"aer_dev_nonfatal", GTEL_STR_INIT("TOTAL_ERR_NONFATAL"), GTEL_STR_INIT("nonfatal")},
+    {"aer_dev_fatal", GTEL_STR_INIT("TOTAL_ERR_FATAL"), GTEL_STR_INIT("fatal")},
+};
+
 struct link {
     uint64_t gen;
     uint64_t lanes;
@@ -75,4 +81,14 @@ void gtel_link_add(struct gtel_attr_list *list)
     char port[GTEL_FS_PATH_MAX];
     if (list->card->drm.is_pci && find_port(list, port))
         gtel_attr_add_files(list, NULL, port, files, GTEL_ARRAY_LEN(files));
+}
+
+void gtel_link_add_errors(struct gtel_attr_list *list)
+{
+    static const struct gtel_attr_kind kind = {GTEL_M_ERROR_COUNT, GTEL_ATTR_TOTAL, 1};
+    for (size_t i = 0; list->card->drm.is_pci && i < GTEL_AER_FILES; i++) {
+        const struct gtel_str dims[GTEL_ATTR_DIMS] = {GTEL_STR("pcie-aer"),
+                                                      gtel_aer_files[i].severity};
+        gtel_attr_add(list, &kind, dims, list->card->path, gtel_str_of(gtel_aer_files[i].name));
+    }
 }

@@ -12,6 +12,18 @@
 
 #include "sources/drm/attr_list.h"
 
+enum { GTEL_AER_FILES = 3 };
+
+/* PCIe errors of a device: 64 bits each, which the kernel counts (pci/pcie/aer.c): no wrap. */
+struct gtel_aer_file {
+    const char *name;
+    struct gtel_str total; /* word before the sum of all kinds */
+    struct gtel_str severity;
+};
+extern const struct gtel_aer_file gtel_aer_files[GTEL_AER_FILES];
+
+/* Adds them. Where errors are not counted the kernel shows 0, so 0 is no reading. */
+void gtel_link_add_errors(struct gtel_attr_list *list);
 /* Adds speed and width of the link; nothing where no port of the card reports a real one. */
 void gtel_link_add(struct gtel_attr_list *list);
 

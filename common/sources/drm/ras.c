@@ -65,15 +65,10 @@ static int sample_card(void *state, void *p, struct gtel_batch *batch)
         return 0;
     own->error = gtel_env_ras_read(env, own->card->drm.key, counter, GTEL_RAS_MAX, &n);
     log_change(env, own);
-    for (size_t i = 0; own->error == 0 && i < n; i++) {
-        struct gtel_reading reading = {.device = own->card->device,
-                                       .metric = GTEL_M_ERROR_COUNT,
-                                       .value_type = GTEL_VALUE_U64,
-                                       .value.u64 = counter[i].value,
-                                       .dim = {gtel_batch_text(batch, gtel_str_of(counter[i].name)),
-                                               severity(batch, counter[i].node)}};
-        gtel_batch_put(batch, &reading);
-    }
+    for (size_t i = 0; own->error == 0 && i < n; i++)
+        gtel_batch_error(batch, own->card->device,
+                         gtel_batch_text(batch, gtel_str_of(counter[i].name)),
+                         severity(batch, counter[i].node), counter[i].value);
     return is_final(own->error) ? 0 : own->error;
 }
 

@@ -231,17 +231,6 @@ static int hear(struct uevents *uevents, struct gtel_batch *batch)
     return 0;
 }
 
-static void put_error(struct gtel_batch *batch, const struct gtel_card *card, struct gtel_str kind,
-                      struct gtel_str severity, uint64_t value)
-{
-    struct gtel_reading reading = {.device = card->device,
-                                   .metric = GTEL_M_ERROR_COUNT,
-                                   .value_type = GTEL_VALUE_U64,
-                                   .value.u64 = value,
-                                   .dim = {kind, severity}};
-    gtel_batch_put(batch, &reading);
-}
-
 /* Zero is reported only of what this driver and this kernel would report here. */
 static void report(struct uevents *uevents, const struct gtel_card *card, struct gtel_batch *batch)
 {
@@ -257,13 +246,15 @@ static void report(struct uevents *uevents, const struct gtel_card *card, struct
     if (is_i915 || (is_amd && has_recovered) || resets > 0)
         gtel_batch_u64(batch, card->device, GTEL_M_GPU_RESETS, GTEL_STR_NONE, resets);
     if (is_i915 || tally->hangs > 0)
-        put_error(batch, card, GTEL_STR("hang"), GTEL_STR("nonfatal"), tally->hangs);
+        gtel_batch_error(batch, card->device, GTEL_STR("hang"), GTEL_STR("nonfatal"), tally->hangs);
     if (tally->parity_errors > 0)
-        put_error(batch, card, GTEL_STR("l3-parity"), GTEL_STR("nonfatal"), tally->parity_errors);
+        gtel_batch_error(batch, card->device, GTEL_STR("l3-parity"), GTEL_STR("nonfatal"),
+                         tally->parity_errors);
     if ((is_reported && uevents->reports_wedged) || tally->wedged > 0)
-        put_error(batch, card, GTEL_STR("wedged"), GTEL_STR("fatal"), tally->wedged);
+        gtel_batch_error(batch, card->device, GTEL_STR("wedged"), GTEL_STR("fatal"), tally->wedged);
     if (has_recovered)
-        put_error(batch, card, GTEL_STR("wedged"), GTEL_STR("corrected"), tally->recovered);
+        gtel_batch_error(batch, card->device, GTEL_STR("wedged"), GTEL_STR("corrected"),
+                         tally->recovered);
 }
 
 static int sample(void *state, struct gtel_registry *registry, struct gtel_batch *batch)
