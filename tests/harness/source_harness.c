@@ -51,7 +51,8 @@ int machine_gather(struct machine *machine)
     int r = 0;
     gtel_batch_reset(&machine->batch);
     if (!machine->is_open) {
-        r = gtel_source_open(machine->source, machine->state, &machine->fault->env, &machine->options);
+        r = gtel_source_open(machine->source, machine->state, &machine->fault->env,
+                             &machine->options);
         if (r < 0)
             return r;
         machine->is_open = true;

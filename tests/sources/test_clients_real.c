@@ -54,7 +54,7 @@ static uint32_t read_text(void *arg, const struct gtel_scan_text *text)
     size_t node = holders_node(watch->holders, text->text);
     if (node == 0)
         return 0;
-    CHECK(!text->has_device || text->major == 226);
+    CHECK(text->major == 0 || text->major == 226);
     watch->texts++;
     if (watch->pid[node] == 0) {
         watch->pid[node] = text->owner.birth.pid;

@@ -51,7 +51,7 @@ static uint32_t read_text(void *arg, const struct gtel_scan_text *text)
     if (key == 0 || !CHECK(key < KEYS_MAX))
         return 0;
     CHECK(text->owner.number != 0 && text->t_ns != 0);
-    CHECK(!text->has_device || text->major == 226 || text->major == 261);
+    CHECK(text->major == 0 || text->major == 226 || text->major == 261);
     world->texts++;
     world->seen += world->is_read[key] ? 0 : 1;
     world->is_read[key] = true;
@@ -61,8 +61,8 @@ static uint32_t read_text(void *arg, const struct gtel_scan_text *text)
 static bool may_read(void *arg, const struct gtel_scan_ask *ask)
 {
     const struct world *world = arg;
-    return !world->is_asleep || (ask->has_device && ask->minor != 129) ||
-           (!ask->has_device && ask->client != 0);
+    return !world->is_asleep || (ask->major != 0 && ask->minor != 129) ||
+           (ask->major == 0 && ask->client != 0);
 }
 
 static void closed(void *arg, uint32_t key)

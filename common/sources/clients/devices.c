@@ -340,7 +340,7 @@ bool gtel_clients_mark_ambiguous(struct gtel_clients *state, const struct gtel_f
                                  const struct gtel_scan_text *seen)
 {
     bool has_any = false;
-    if (fdinfo->pdev.n > 0 || seen->has_device)
+    if (fdinfo->pdev.n > 0 || seen->major != 0)
         return false;
     for (size_t i = 0; i < state->n; i++) {
         struct gtel_client_device *device = state->device[i];
@@ -356,7 +356,7 @@ int64_t gtel_clients_device(const struct gtel_clients *state, const struct gtel_
 {
     if (fdinfo->pdev.n > 0)
         return find(state, fdinfo->pdev);
-    if (seen->has_device)
+    if (seen->major != 0)
         return gtel_clients_node(state, seen->major, seen->minor);
     return find_by_driver(state, fdinfo->driver);
 }

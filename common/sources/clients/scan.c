@@ -228,7 +228,7 @@ int gtel_scan_new(const struct gtel_env *env, const struct gtel_scan_settings *s
 void gtel_scan_read_again(struct gtel_scan *scan)
 {
     for (size_t i = 0; i < scan->slots; i++)
-        if (scan->slot[i].has_device && scan->slot[i].client == 0)
+        if (scan->slot[i].major != 0 && scan->slot[i].client == 0)
             scan->slot[i].is_due = true;
 }
 

@@ -37,8 +37,9 @@ struct gtel_scan_owner {
 struct gtel_scan_text {
     struct gtel_scan_owner owner;
     uint32_t fd;
-    bool has_device; /* false where descriptors of the process may not be checked (see counts) */
-    uint32_t major;  /* of the device: 226 DRM, 261 accelerators */
+    /* Of the device: 226 DRM, 261 accelerators; 0: not known, for descriptors of the process may
+     * not be checked (see counts). */
+    uint32_t major;
     uint32_t minor;
     uint64_t t_ns;        /* when it was read */
     struct gtel_str text; /* of proc/PID/fdinfo/FD; valid during the call */
@@ -47,7 +48,6 @@ struct gtel_scan_text {
 /* What may be read. */
 struct gtel_scan_ask {
     uint32_t client; /* 0: not read before */
-    bool has_device;
     uint32_t major;
     uint32_t minor;
 };

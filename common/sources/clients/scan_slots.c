@@ -199,9 +199,7 @@ void gtel_scan_forget(struct gtel_scan *scan, struct gtel_scan_process *process)
 static void set_device(struct gtel_scan *scan, uint32_t i, const struct gtel_scan_found *found)
 {
     struct gtel_scan_slot *slot = &scan->slot[i - 1];
-    bool is_same = slot->has_device == found->has_device && slot->major == found->major &&
-                   slot->minor == found->minor;
-    slot->has_device = found->has_device;
+    bool is_same = slot->major == found->major && slot->minor == found->minor;
     slot->major = found->major;
     slot->minor = found->minor;
     slot->is_due = slot->is_due || !is_same || !leads(scan, i);
@@ -360,10 +358,8 @@ static int read_in_time(struct gtel_scan *scan, const struct gtel_scan_process *
 
 static struct gtel_scan_ask ask_of(const struct gtel_scan_slot *slot)
 {
-    return (struct gtel_scan_ask){.client = slot->client,
-                                  .has_device = slot->has_device,
-                                  .major = slot->major,
-                                  .minor = slot->minor};
+    return (struct gtel_scan_ask){
+        .client = slot->client, .major = slot->major, .minor = slot->minor};
 }
 
 static bool may_read(const struct gtel_scan *scan, const struct gtel_scan_ask *ask)
@@ -376,7 +372,6 @@ static uint32_t hand_out(const struct gtel_scan *scan, const struct gtel_scan_pr
 {
     const struct gtel_scan_text read = {.owner = process->owner,
                                         .fd = slot->fd,
-                                        .has_device = slot->has_device,
                                         .major = slot->major,
                                         .minor = slot->minor,
                                         .t_ns = t_ns,
@@ -421,7 +416,7 @@ static bool read_slot(struct gtel_scan *scan, struct gtel_scan_process *process,
     /* A file that cannot be read is opened again; only those that are read each time are kept. */
     if (r < 0 || !leads(scan, i) || scan->kept > scan->kept_max)
         close_file(scan, slot);
-    return !gtel_scan_is_ended(r) && (slot->client != 0 || slot->is_due || slot->has_device);
+    return !gtel_scan_is_ended(r) && (slot->client != 0 || slot->is_due || slot->major != 0);
 }
 
 static void read_process(struct gtel_scan *scan, struct gtel_scan_process *process)

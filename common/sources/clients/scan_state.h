@@ -23,11 +23,10 @@ struct gtel_scan_slot {
     uint32_t fd;
     uint32_t client; /* 0: the text is of none */
     uint32_t gather; /* in which it was read last, or could not be */
-    uint32_t major;
+    uint32_t major;  /* of the device; 0: not known */
     uint32_t minor;
     int file_plus_1; /* kept open; 0: not */
-    bool has_device;
-    bool is_due; /* to be read, whether it leads or not */
+    bool is_due;     /* to be read, whether it leads or not */
 };
 
 /* A descriptor that stands for a client, or could. */
@@ -66,7 +65,6 @@ struct gtel_scan_process {
 /* A descriptor that a walk has found. */
 struct gtel_scan_found {
     uint32_t fd;
-    bool has_device;
     bool is_unknown; /* the check failed: what it was before, it still is */
     uint32_t major;
     uint32_t minor;

@@ -191,11 +191,8 @@ static int check_device(void *arg, uint32_t fd)
     walk->process->checked++;
     walk->process->refused += gtel_error_is_refusal(r) ? 1 : 0;
     walk->process->is_due = walk->process->is_due || is_unknown;
-    const struct gtel_scan_found found = {.fd = fd,
-                                          .has_device = true,
-                                          .is_unknown = is_unknown,
-                                          .major = st.major,
-                                          .minor = st.minor};
+    const struct gtel_scan_found found = {
+        .fd = fd, .is_unknown = is_unknown, .major = st.major, .minor = st.minor};
     if (is_drm || is_unknown)
         add(walk, &found);
     return 0;
@@ -305,8 +302,7 @@ static int add_listed(void *arg, const struct gtel_drm_fd *fd)
 {
     struct walk *walk = arg;
     const struct gtel_scan_process *end = walk->scan->process + walk->scan->processes;
-    const struct gtel_scan_found found = {
-        .fd = fd->fd, .has_device = true, .major = fd->major, .minor = fd->minor};
+    const struct gtel_scan_found found = {.fd = fd->fd, .major = fd->major, .minor = fd->minor};
     while (walk->process < end && walk->process->pid < fd->pid)
         end_listed(walk);
     if (walk->process < end && walk->process->pid == fd->pid)

@@ -190,7 +190,7 @@ static int64_t device_of(struct gtel_clients *state, const struct gtel_scan_text
 /* A descriptor of the device without any line of ours: perhaps its driver never has one. */
 static void mark_silent(struct gtel_clients *state, const struct gtel_scan_text *text)
 {
-    int64_t at = text->has_device ? gtel_clients_node(state, text->major, text->minor) : -1;
+    int64_t at = text->major != 0 ? gtel_clients_node(state, text->major, text->minor) : -1;
     if (at >= 0)
         state->device[at]->is_silent = !state->device[at]->has_reported;
 }
@@ -271,11 +271,11 @@ bool gtel_clients_may_read(void *arg, const struct gtel_scan_ask *ask)
     struct gtel_clients *state = arg;
     const struct gtel_client *client =
         ask->client != 0 ? gtel_client_table_get(&state->table, ask->client) : NULL;
-    int64_t at = ask->has_device ? gtel_clients_node(state, ask->major, ask->minor) : -1;
+    int64_t at = ask->major != 0 ? gtel_clients_node(state, ask->major, ask->minor) : -1;
     if (client && client->key.device != GTEL_CLIENT_NO_DEVICE)
         return state->device[client->key.device]->is_read;
     if (at < 0)
-        return ask->has_device ? !state->is_incomplete : may_read_unknown(state);
+        return ask->major != 0 ? !state->is_incomplete : may_read_unknown(state);
     struct gtel_client_device *device = state->device[at];
     device->has_unread = device->has_unread || !device->is_read;
     return device->is_read;
@@ -284,7 +284,7 @@ bool gtel_clients_may_read(void *arg, const struct gtel_scan_ask *ask)
 void gtel_clients_failed(void *arg, const struct gtel_scan_ask *ask)
 {
     struct gtel_clients *state = arg;
-    int64_t at = ask->has_device ? gtel_clients_node(state, ask->major, ask->minor) : -1;
+    int64_t at = ask->major != 0 ? gtel_clients_node(state, ask->major, ask->minor) : -1;
     if (at >= 0 && state->device[at]->device && !state->is_keeping)
         gtel_batch_failed(state->batch, state->device[at]->device);
 }
