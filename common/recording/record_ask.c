@@ -68,7 +68,7 @@ int gtel_record_ask_pmu_open(void *arg, uint32_t type, const uint64_t *configs, 
     uint64_t values[GTEL_PMU_EVENTS_MAX];
     uint64_t enabled_ns;
     int i = 0;
-    while (i < GTEL_RECORD_GROUPS && env->group[i].is_open)
+    while (i < GTEL_RECORD_GROUPS && env->group[i].inner_plus_1 != 0)
         i++;
     if (i == GTEL_RECORD_GROUPS || n > GTEL_PMU_EVENTS_MAX)
         return -EMFILE;
@@ -79,8 +79,7 @@ int gtel_record_ask_pmu_open(void *arg, uint32_t type, const uint64_t *configs, 
     record_pmu_error(env, group->pmu, handle);
     if (handle < 0)
         return handle;
-    group->is_open = true;
-    group->inner = handle;
+    group->inner_plus_1 = handle + 1;
     group->n = n;
     memcpy(group->config, configs, n * sizeof(*configs));
     /* The counters must be there when they are opened, so they are read now. */
@@ -93,10 +92,11 @@ int gtel_record_ask_pmu_read(void *arg, int handle, uint64_t *values, size_t n,
                              uint64_t *ret_enabled_ns)
 {
     struct gtel_record_env *env = arg;
-    if (handle < 0 || handle >= GTEL_RECORD_GROUPS || !env->group[handle].is_open)
+    if (handle < 0 || handle >= GTEL_RECORD_GROUPS || env->group[handle].inner_plus_1 == 0)
         return -EBADF;
     const struct gtel_record_group *group = &env->group[handle];
-    int r = env->inner->ops->pmu_read(env->inner->arg, group->inner, values, n, ret_enabled_ns);
+    int r = env->inner->ops->pmu_read(env->inner->arg, group->inner_plus_1 - 1, values, n,
+                                      ret_enabled_ns);
     if (r == 0 && n == group->n)
         record_counters(env, group, values);
     return r;
@@ -105,10 +105,10 @@ int gtel_record_ask_pmu_read(void *arg, int handle, uint64_t *values, size_t n,
 void gtel_record_ask_pmu_close(void *arg, int handle)
 {
     struct gtel_record_env *env = arg;
-    if (handle < 0 || handle >= GTEL_RECORD_GROUPS || !env->group[handle].is_open)
+    if (handle < 0 || handle >= GTEL_RECORD_GROUPS || env->group[handle].inner_plus_1 == 0)
         return;
-    env->inner->ops->pmu_close(env->inner->arg, env->group[handle].inner);
-    env->group[handle].is_open = false;
+    env->inner->ops->pmu_close(env->inner->arg, env->group[handle].inner_plus_1 - 1);
+    env->group[handle].inner_plus_1 = 0;
 }
 
 /* ---- queries ---- */

@@ -15,14 +15,12 @@ enum {
 };
 
 struct gtel_record_handle {
-    bool is_open;
-    int inner;
+    int inner_plus_1;            /* 0: closed */
     char path[GTEL_RECORD_PATH]; /* as asked for */
 };
 
 struct gtel_record_group {
-    bool is_open;
-    int inner;
+    int inner_plus_1;            /* 0: closed */
     char pmu[GTEL_TREE_PMU_MAX]; /* empty: its name was not found */
     size_t n;
     uint64_t config[GTEL_PMU_EVENTS_MAX];

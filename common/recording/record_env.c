@@ -124,7 +124,7 @@ static uint64_t suspended_ns(void *arg)
 static int keep_handle(struct gtel_record_env *env, const char *path, int inner)
 {
     size_t i = 0;
-    while (i < env->handles && env->handle[i].is_open)
+    while (i < env->handles && env->handle[i].inner_plus_1 != 0)
         i++;
     if (i == env->handles) {
         size_t size = env->handles ? env->handles * 2 : 64;
@@ -136,8 +136,7 @@ static int keep_handle(struct gtel_record_env *env, const char *path, int inner)
         env->handle = p;
         env->handles = size;
     }
-    env->handle[i].is_open = true;
-    env->handle[i].inner = inner;
+    env->handle[i].inner_plus_1 = inner + 1;
     if (!gtel_str_copy(env->handle[i].path, GTEL_RECORD_PATH, str(path)))
         env->record->has_failed = true; /* no path of ours is that long */
     return (int)i;
@@ -199,10 +198,11 @@ static int64_t file_read(void *arg, int handle, void *buf, size_t n)
 {
     struct gtel_record_env *env = arg;
     struct gtel_way way;
-    if (handle < 0 || (size_t)handle >= env->handles || !env->handle[handle].is_open)
+    if (handle < 0 || (size_t)handle >= env->handles || env->handle[handle].inner_plus_1 == 0)
         return -EBADF;
     const struct gtel_record_handle *file = &env->handle[handle];
-    int64_t r = env->inner->ops->file_read(env->inner->arg, file->inner, env->buf, READ_MAX);
+    int64_t r =
+        env->inner->ops->file_read(env->inner->arg, file->inner_plus_1 - 1, env->buf, READ_MAX);
     if (r == -ENODEV) {
         save_dead(env, file->path);
         return r;
@@ -223,10 +223,10 @@ static int64_t file_read(void *arg, int handle, void *buf, size_t n)
 static void file_close(void *arg, int handle)
 {
     struct gtel_record_env *env = arg;
-    if (handle < 0 || (size_t)handle >= env->handles || !env->handle[handle].is_open)
+    if (handle < 0 || (size_t)handle >= env->handles || env->handle[handle].inner_plus_1 == 0)
         return;
-    env->inner->ops->file_close(env->inner->arg, env->handle[handle].inner);
-    env->handle[handle].is_open = false;
+    env->inner->ops->file_close(env->inner->arg, env->handle[handle].inner_plus_1 - 1);
+    env->handle[handle].inner_plus_1 = 0;
 }
 
 /* ---- directories and links ---- */

@@ -73,7 +73,6 @@ struct gtel_client_device {
     bool has_vfs;            /* they were on since the gather before: guests use it, too */
     bool has_vfs_now;
     bool wants_vfs;     /* the file is looked for: after each discovery */
-    bool has_work;      /* takes work: see host/drm_nodes.h */
     bool is_integrated; /* its own memory is a piece of the host's */
     bool is_place_known;
     bool is_watched; /* for sleeps between two gathers, where the kernel counts them */

@@ -40,7 +40,6 @@ struct busy_card {
     struct busy_file file[FILES_MAX];
     size_t n;
     struct gtel_busy_clients clients;
-    bool has_clients;
     bool is_listed; /* since the last discovery */
     int error;      /* of the last listing or reading */
 };
@@ -142,7 +141,7 @@ static int search_card(struct busy_files *state, struct busy_card *busy)
         state->source.env, &state->arena, busy, {.gt = NO_GT}, .has_instance = false};
     char path[GTEL_FS_PATH_MAX];
     int r = 0;
-    if (busy->is_listed || busy->n > 0 || busy->has_clients)
+    if (busy->is_listed || busy->n > 0 || busy->clients.client)
         return 0;
     gtel_arena_reset(&state->arena);
     gtel_fs_path(path, "sys/class/drm/%s", busy->card->drm.card);
@@ -150,7 +149,6 @@ static int search_card(struct busy_files *state, struct busy_card *busy)
         r = find_files(&search, path, gtel_str_of(patterns[i]));
     if (r == 0 && busy->n == 0) {
         r = gtel_busy_clients_open(search.env, search.arena, &busy->card->drm, &busy->clients);
-        busy->has_clients = r == 0;
         r = r == -ENOENT ? 0 : r;
     }
     if (r < 0)
@@ -257,13 +255,13 @@ static int sample_card(void *p, void *own, struct gtel_batch *batch)
 {
     struct busy_files *state = p;
     struct busy_card *busy = own;
-    bool has_work = !busy->is_listed || busy->n > 0 || busy->has_clients;
+    bool has_work = !busy->is_listed || busy->n > 0 || busy->clients.client;
     if (!has_work || !gtel_card_may_read(busy->card))
         return 0;
     int r = search_card(state, busy);
     if (r == 0 && busy->n > 0)
         r = read_card(state, busy, batch);
-    else if (r == 0 && busy->has_clients && !has_engines(batch, busy->card->device))
+    else if (r == 0 && busy->clients.client && !has_engines(batch, busy->card->device))
         r = read_clients(state, busy, batch);
     busy->error = r;
     return r;
@@ -273,7 +271,7 @@ static void diagnose_card(const void *p, const void *own, struct gtel_findings *
 {
     const struct busy_card *busy = own;
     const char *text[3] = {"busy files", "no kernel of kernel.org makes any", ""};
-    bool is_missing = busy->is_listed && busy->n == 0 && !busy->has_clients;
+    bool is_missing = busy->is_listed && busy->n == 0 && !busy->clients.client;
     (void)p;
     if (busy->error < 0)
         text[1] = "";

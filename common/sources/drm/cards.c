@@ -167,9 +167,8 @@ static int list_cards(struct gtel_cards *cards, struct gtel_registry *registry)
     r = r == -ENOENT ? 0 : r;
     for (size_t i = 0; r == 0 && i < n; i++)
         r = add(cards, registry, &list[i]);
-    cards->is_complete = r == 0 && missed == 0;
-    cards->retries = cards->is_complete ? 0 : cards->retries + 1;
-    for (size_t i = 0; cards->is_complete && i < cards->n; i++) { /* else it may still be there */
+    cards->retries = r == 0 && missed == 0 ? 0 : cards->retries + 1;
+    for (size_t i = 0; cards->retries == 0 && i < cards->n; i++) { /* else it may still be there */
         struct gtel_card *card = cards->card[i];
         if (card->is_found || !card->is_present)
             continue;

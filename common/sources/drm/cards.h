@@ -62,7 +62,6 @@ struct gtel_cards {
     uint32_t version;        /* grows when all sources have to look for devices */
     uint32_t retries;        /* listings in a row that were not complete */
     bool is_listed;          /* in this gather */
-    bool is_complete;        /* the last listing */
     struct gtel_arena arena; /* for the time of a listing */
 };
 

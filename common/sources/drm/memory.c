@@ -34,10 +34,9 @@ struct memory_card {
     struct gtel_card *card;       /* first: see sources/drm/cards.h */
     char node[GTEL_DRM_NODE_MAX]; /* "dev/dri/renderD128"; empty: none found */
     enum gtel_drm_driver driver;
-    int error;      /* of the last query; 0 before the first */
-    int logged;     /* the last failure that was logged */
-    bool was_asked; /* error and regions mean something */
-    bool is_due;    /* to be asked at the next sample */
+    int error;   /* of the last query; 0 before the first */
+    int logged;  /* the last failure that was logged */
+    bool is_due; /* to be asked at the next sample */
     struct gtel_drm_regions regions;
     size_t length;             /* of the last answer, in bytes; 0: none yet */
     struct gtel_fs_file total; /* of the backports; not open elsewhere */
@@ -93,7 +92,6 @@ static bool is_changing(const struct memory_card *own)
 
 static void ask(const struct gtel_env *env, struct memory_card *own)
 {
-    own->was_asked = true;
     own->error = gtel_drm_regions(env, own->node, own->driver, &own->length, &own->regions);
     if (own->error < 0)
         own->regions.n = 0;
@@ -311,7 +309,7 @@ static void diagnose_card(const void *state, const void *p, struct gtel_findings
     }
     if (own->node[0] == '\0')
         put_finding(findings, own, "render node", "the driver has made none", NULL);
-    else if (!own->was_asked)
+    else if (own->error == 0 && own->length == 0)
         return; /* asleep or left alone: the driver's own source says so */
     else if (own->error < 0)
         diagnose_error(env, own, findings);

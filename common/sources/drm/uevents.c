@@ -35,14 +35,13 @@ struct uevents {
     struct tally tally[TALLIES_MAX];
     size_t n;
     int handle_plus_1;
-    int error;           /* why nothing is heard, or 0 */
-    bool is_refused;     /* that has been logged */
-    bool has_lost;       /* lost messages have been logged */
-    bool has_release;    /* of the kernel */
-    bool reports_wedged; /* the kernel says so when a device is wedged */
-    bool is_apart;       /* in a network namespace that may get no messages */
-    bool has_changed;    /* a device may have come, left or changed */
-    bool has_heard;      /* about a device that the machine has, so there are messages */
+    int error;                      /* why nothing is heard, or 0 */
+    bool is_refused;                /* that has been logged */
+    bool has_lost;                  /* lost messages have been logged */
+    enum gtel_known reports_wedged; /* whether the kernel says so when a device is wedged */
+    bool is_apart;                  /* in a network namespace that may get no messages */
+    bool has_changed;               /* a device may have come, left or changed */
+    bool has_heard;                 /* about a device that the machine has, so there are messages */
 };
 
 static const char *const drivers[] = {"i915", "xe", NULL};
@@ -66,10 +65,9 @@ static void close_uevents(void *state)
 static void read_release(struct uevents *uevents)
 {
     struct gtel_release release;
-    if (uevents->has_release || !gtel_kernel_release(uevents->source.env, &release))
-        return;
-    uevents->has_release = true;
-    uevents->reports_wedged = gtel_release_is_at_least(&release, 6, 16);
+    if (uevents->reports_wedged == GTEL_NOT_KNOWN &&
+        gtel_kernel_release(uevents->source.env, &release))
+        uevents->reports_wedged = gtel_release_is_at_least(&release, 6, 16) ? GTEL_YES : GTEL_NO;
 }
 
 static int discover(void *state, struct gtel_registry *registry)
@@ -241,7 +239,8 @@ static void report(struct uevents *uevents, const struct gtel_card *card, struct
     if (!tally)
         tally = &nothing;
     bool is_amd = strcmp(card->drm.driver, "amdgpu") == 0;
-    bool has_recovered = tally->recovered > 0 || (is_amd && is_reported && uevents->reports_wedged);
+    bool has_recovered =
+        tally->recovered > 0 || (is_amd && is_reported && uevents->reports_wedged == GTEL_YES);
     uint64_t resets = is_amd ? tally->recovered : tally->resets;
     if (is_i915 || (is_amd && has_recovered) || resets > 0)
         gtel_batch_u64(batch, card->device, GTEL_M_GPU_RESETS, GTEL_STR_NONE, resets);
@@ -250,7 +249,7 @@ static void report(struct uevents *uevents, const struct gtel_card *card, struct
     if (tally->parity_errors > 0)
         gtel_batch_error(batch, card->device, GTEL_STR("l3-parity"), GTEL_STR("nonfatal"),
                          tally->parity_errors);
-    if ((is_reported && uevents->reports_wedged) || tally->wedged > 0)
+    if ((is_reported && uevents->reports_wedged == GTEL_YES) || tally->wedged > 0)
         gtel_batch_error(batch, card->device, GTEL_STR("wedged"), GTEL_STR("fatal"), tally->wedged);
     if (has_recovered)
         gtel_batch_error(batch, card->device, GTEL_STR("wedged"), GTEL_STR("corrected"),
@@ -297,7 +296,7 @@ static void diagnose(void *state, struct gtel_registry *registry, struct gtel_fi
         gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU_ERROR, uevents->error,
                          uevents->error == -EOPNOTSUPP ? unheard : refused);
     for (size_t i = 0; i < uevents->source.cards.n; i++)
-        if (is_listening && uevents->has_release && !uevents->reports_wedged)
+        if (is_listening && uevents->reports_wedged == GTEL_NO)
             gtel_finding_put(findings, gtel_card_at(&uevents->source.cards, i)->device,
                              GTEL_MEASUREMENT_GPU_ERROR, 0, silent);
 }

@@ -23,9 +23,7 @@ static const char package_1[] = "sys/devices/platform/coretemp.1";
  */
 struct sensor {
     struct gtel_fs_file file;
-    bool has_limit;
-    bool has_critical;
-    uint64_t limit;
+    uint64_t limit; /* 0: not known */
     uint64_t critical;
 };
 
@@ -73,12 +71,13 @@ static int is_integrated(const struct gtel_env *env, struct gtel_arena *arena,
 }
 
 /* A limit beside the sensor; it may change, but not within a Rescan interval. */
-static bool read_limit(const struct gtel_env *env, const char *dir, uint64_t channel,
-                       const char *item, uint64_t *ret)
+static uint64_t read_limit(const struct gtel_env *env, const char *dir, uint64_t channel,
+                           const char *item)
 {
-    char path[GTEL_FS_PATH_MAX];
-    gtel_fs_path(path, "%s/temp%llu_%s", dir, (unsigned long long)channel, item);
-    return gtel_fs_u64(env, path, ret) == 0;
+    uint64_t value = 0;
+    int r = gtel_fs_u64(env, GTEL_FS_AT("%s/temp%llu_%s", dir, (unsigned long long)channel, item),
+                        &value);
+    return r == 0 ? value : 0;
 }
 
 static int find_sensor(const struct gtel_env *env, struct gtel_arena *arena, struct sensor *sensor)
@@ -99,9 +98,8 @@ static int find_sensor(const struct gtel_env *env, struct gtel_arena *arena, str
             !gtel_str_eq(list[i].name.item, GTEL_STR("input")) ||
             !gtel_str_eq(list[i].label, GTEL_STR("Package id 0")))
             continue;
-        sensor->has_limit = read_limit(env, dir, list[i].name.channel, "max", &sensor->limit);
-        sensor->has_critical =
-            read_limit(env, dir, list[i].name.channel, "crit", &sensor->critical);
+        sensor->limit = read_limit(env, dir, list[i].name.channel, "max");
+        sensor->critical = read_limit(env, dir, list[i].name.channel, "crit");
         gtel_fs_path(path, "%s/%.*s", dir, GTEL_STR_ARG(list[i].file));
         return gtel_fs_is_open(&sensor->file) ? 0 : gtel_fs_open(env, &sensor->file, path);
     }
@@ -185,9 +183,9 @@ static int sample_temperature(const struct gtel_env *env, struct rapl_card *card
     }
     batch->origin = CORETEMP;
     put_degrees(batch, device, GTEL_M_TEMPERATURE, (double)value);
-    if (sensor->has_limit)
+    if (sensor->limit > 0)
         put_degrees(batch, device, GTEL_M_TEMPERATURE_LIMIT, (double)sensor->limit);
-    if (sensor->has_critical)
+    if (sensor->critical > 0)
         put_degrees(batch, device, GTEL_M_TEMPERATURE_CRITICAL, (double)sensor->critical);
     return 0;
 }

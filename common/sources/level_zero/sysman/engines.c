@@ -25,12 +25,11 @@ bool gtel_sysman_activity_step(struct gtel_sysman_activity *activity,
 {
     struct gtel_sysman_activity last = *activity;
     double most = pace_max * (double)(now_ns - last.last_ns);
-    bool is_fine = !last.has_last ||
+    bool is_fine = last.last_ns == 0 ||
                    (now->timestamp >= last.last_timestamp && now->active >= last.last_active &&
                     (double)(now->timestamp - last.last_timestamp) <= most);
     if (!is_fine && ++activity->rejected <= REJECTED_MAX)
         return false;
-    activity->has_last = true;
     activity->rejected = 0;
     activity->last_active = now->active;
     activity->last_timestamp = now->timestamp;

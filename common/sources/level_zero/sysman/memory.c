@@ -61,12 +61,10 @@ static bool bandwidth_step(struct gtel_sysman_bandwidth *bandwidth,
                            const struct gtel_zes_mem_bandwidth *now)
 {
     struct gtel_sysman_bandwidth last = *bandwidth;
-    bandwidth->has_last = true;
     bandwidth->last_read = now->read;
     bandwidth->last_write = now->write;
     bandwidth->last_us = now->timestamp;
-    if (last.has_last && (now->read < last.last_read || now->write < last.last_write ||
-                          now->timestamp < last.last_us))
+    if (now->read < last.last_read || now->write < last.last_write || now->timestamp < last.last_us)
         return false;
     double grown = (double)(now->read - last.last_read) + (double)(now->write - last.last_write);
     bandwidth->peak_s += grown / (double)now->max;

@@ -52,7 +52,6 @@ struct gtel_sysman_energy {
 
 /* Time at the peak bandwidth, and the device's time over which it was counted; known steps only. */
 struct gtel_sysman_bandwidth {
-    bool has_last;
     uint64_t last_read;
     uint64_t last_write;
     uint64_t last_us;
@@ -62,11 +61,10 @@ struct gtel_sysman_bandwidth {
 
 /* Time worked and time passed of an engine, behind a check: see engines.c. */
 struct gtel_sysman_activity {
-    bool has_last;
     unsigned rejected; /* impossible steps one after another */
     uint64_t last_active;
     uint64_t last_timestamp;
-    uint64_t last_ns; /* on our clock */
+    uint64_t last_ns; /* on our clock; 0: there was none */
     uint64_t active;  /* of all steps that are known */
     uint64_t passed;
 };
