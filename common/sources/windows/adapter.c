@@ -137,6 +137,19 @@ static uint64_t known(uint64_t bytes)
     return bytes == UINT64_MAX ? 0 : bytes;
 }
 
+/* The version as people write it, 2700 is 2.7 (KMT_DRIVERVERSION), and who schedules. */
+static void describe_modes(const struct gtel_wddm *wddm, struct gtel_wddm_adapter *adapter)
+{
+    uint32_t version = query_number(wddm, adapter, GTEL_KMT_DRIVER_VERSION);
+    uint32_t caps = query_number(wddm, adapter, GTEL_KMT_WDDM_2_7_CAPS);
+    const char *schedules = caps == UINT32_MAX                 ? ""
+                            : (caps & GTEL_KMT_SCHEDULES) != 0 ? " hardware_scheduling=on"
+                                                               : " hardware_scheduling=off";
+    if (version >= 1000 && version != UINT32_MAX)
+        (void)snprintf(adapter->modes, sizeof(adapter->modes), "wddm=%" PRIu32 ".%" PRIu32 "%s",
+                       version / 1000, version % 1000 / 100, schedules);
+}
+
 static void describe(const struct gtel_wddm *wddm, struct gtel_wddm_adapter *adapter)
 {
     struct gtel_kmt_segment_size size = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
@@ -151,6 +164,7 @@ static void describe(const struct gtel_wddm *wddm, struct gtel_wddm_adapter *ada
     note(adapter, r);
     if (r == 0)
         adapter->temperature_warning = (double)caps.temperature_warning / 10;
+    describe_modes(wddm, adapter);
     describe_parts(wddm, adapter);
 }
 
@@ -230,23 +244,6 @@ void gtel_wddm_adapter_close(const struct gtel_wddm *wddm, struct gtel_wddm_gpu 
     if (gpu->adapter.is_open)
         (void)wddm->call.D3DKMTCloseAdapter(&close); /* nothing else could be done */
     gpu->adapter.is_open = false;
-}
-
-/* The version as people write it: 2700 is 2.7 (KMT_DRIVERVERSION). */
-void gtel_wddm_adapter_modes(const struct gtel_wddm *wddm, const struct gtel_wddm_gpu *gpu,
-                             char *buf, size_t size)
-{
-    buf[0] = '\0';
-    if (!gpu->adapter.is_open)
-        return;
-    uint32_t version = query_number(wddm, &gpu->adapter, GTEL_KMT_DRIVER_VERSION);
-    uint32_t caps = query_number(wddm, &gpu->adapter, GTEL_KMT_WDDM_2_7_CAPS);
-    if (version < 1000 || version == UINT32_MAX)
-        return;
-    int n = snprintf(buf, size, "wddm=%" PRIu32 ".%" PRIu32, version / 1000, version % 1000 / 100);
-    if (caps != UINT32_MAX && n > 0 && (size_t)n < size)
-        (void)snprintf(buf + n, size - (size_t)n, " hardware_scheduling=%s",
-                       (caps & GTEL_KMT_SCHEDULES) != 0 ? "on" : "off");
 }
 
 /* ---- memory ---- */

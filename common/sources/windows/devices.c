@@ -228,9 +228,9 @@ static bool label(const struct gtel_wddm *wddm, struct gtel_registry *registry,
     gtel_device_label(registry, gpu->device, GTEL_LABEL_PCI_ID, gtel_str_of(text));
     bool is_named = label_model(wddm, registry, gpu);
     label_version(wddm, registry, gpu);
-    gtel_wddm_adapter_modes(wddm, gpu, text, sizeof(text));
     if (!is_nvidia) /* NVML's modes are others */
-        gtel_device_relabel(registry, gpu->device, GTEL_LABEL_MODES, gtel_str_of(text));
+        gtel_device_relabel(registry, gpu->device, GTEL_LABEL_MODES,
+                            gtel_str_of(gpu->adapter.modes));
     return is_named;
 }
 

@@ -173,8 +173,9 @@ static void diagnose_engines(const struct gtel_wddm_gpu *gpu, struct gtel_findin
         (void)snprintf(what, sizeof(what), "running time of %.*s", GTEL_STR_ARG(name));
         const char *const text[3] = {
             what, "it has not moved: the engine did nothing, or the driver does not count", NULL};
-        if (n > 0 && !has_moved)
-            gtel_finding_put(findings, gpu->device, GTEL_MEASUREMENT_GPU_ENGINE, -ENOENT, text);
+        if (n > 0 && !has_moved) /* worth a word where nothing else says how busy the GPU is */
+            gtel_finding_put_lack(findings, gpu->device, GTEL_MEASUREMENT_GPU_ENGINE,
+                                  GTEL_M_GPU_BUSY, 0, text);
     }
 }
 
@@ -184,16 +185,25 @@ static void diagnose_gpu(const struct gtel_wddm *wddm, const struct gtel_wddm_gp
     static const char *const no_power[3] = {
         "DEVPKEY_Device_PowerData", "the power state is not known, so that the GPU is left alone",
         NULL};
-    static const char *const no_open[3] = {"D3DKMTOpenAdapterFromDeviceName", "", NULL};
+    static const char *const no_open[3] = {"D3DKMTOpenAdapterFromDeviceName", NULL, NULL};
+    static const char *const no_adapter[3] = {
+        "GUID_DISPLAY_DEVICE_ARRIVAL",
+        "the device has no such interface: its driver has failed, "
+        "or is none of the driver model's",
+        NULL};
     static const char *const no_statistics[3] = {
         "D3DKMTQueryStatistics", "it succeeds and says nothing, or is not supported", NULL};
     const struct gtel_wddm_adapter *adapter = &gpu->adapter;
     if (gpu->power == 0)
-        gtel_finding_put(findings, gpu->device, GTEL_MEASUREMENT_GPU, 0, no_power);
+        gtel_finding_put_lack(findings, gpu->device, GTEL_MEASUREMENT_GPU, GTEL_M_GPU_AWAKE, 0,
+                              no_power);
     if (gpu->power != GTEL_POWER_D0 || !wddm->call.D3DKMTOpenAdapterFromDeviceName)
         return;
-    if (adapter->error < 0)
-        gtel_finding_put(findings, gpu->device, GTEL_MEASUREMENT_GPU, adapter->error, no_open);
+    if (adapter->error == -ENOENT)
+        gtel_finding_put(findings, gpu->device, GTEL_MEASUREMENT_GPU_ENGINE, 0, no_adapter);
+    else if (adapter->error < 0)
+        gtel_finding_put(findings, gpu->device, GTEL_MEASUREMENT_GPU_ENGINE, adapter->error,
+                         no_open);
     else if (!adapter->has_statistics)
         gtel_finding_put(findings, gpu->device, GTEL_MEASUREMENT_GPU_ENGINE, 0, no_statistics);
     else

@@ -54,6 +54,7 @@ struct gtel_wddm_adapter {
     struct gtel_backoff backoff;
     uint32_t handle;
     struct gtel_luid luid;
+    char modes[64]; /* version of the driver model and who schedules; empty: not known */
     uint32_t segments;
     uint32_t nodes;
     uint64_t total[2];          /* dedicated and shared memory; 0: not known */
@@ -104,9 +105,6 @@ void gtel_wddm_forget(struct gtel_wddm *wddm);
 /* Opens what is not open, unless that has just failed; adapter.error has the reason. */
 void gtel_wddm_adapter_open(const struct gtel_wddm *wddm, struct gtel_wddm_gpu *gpu);
 void gtel_wddm_adapter_close(const struct gtel_wddm *wddm, struct gtel_wddm_gpu *gpu);
-/* The version of the driver model, and who schedules; empty: not known. */
-void gtel_wddm_adapter_modes(const struct gtel_wddm *wddm, const struct gtel_wddm_gpu *gpu,
-                             char *buf, size_t size);
 /* 0, or -ENODEV when the adapter is no more. */
 int gtel_wddm_adapter_sample(const struct gtel_wddm *wddm, struct gtel_wddm_gpu *gpu,
                              struct gtel_batch *batch);

@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Source wddm where Windows changes, refuses and lies; the recorded machines have what it reports
+ * when all is well. With the word "walk": each call fails in turn.
+ */
+#include "base/compiler.h"
+#include "harness/source_harness.h"
+#include "harness/test.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HEAD "file System32/setupapi.dll\nlibrary libwddm.so\n"
+#define DRIVER "{4d36e968-e325-11ce-bfc1-08002be10318}\\0001"
+/* One GPU whose 3D works half of the time and whose copy never does. */
+#define GPU                                                                                        \
+    "call SetupDiGetDeviceInstanceIdW 0 = PCI\\VEN_8086&DEV_E20B\\6\n"                             \
+    "call SetupDiGetDeviceRegistryPropertyW 0 0 = Arc B580\n"                                      \
+    "call SetupDiGetDeviceRegistryPropertyW 0 9 = " DRIVER "\n"                                    \
+    "call SetupDiGetDevicePropertyW 0 23 = 3\n"                                                    \
+    "call SetupDiGetDevicePropertyW 0 30 = 0\n"                                                    \
+    "call SetupDiGetDevicePropertyW 0 32 = 1\n"                                                    \
+    "call SetupDiGetDevicePropertyW 0 3 = 32.0.101.6734\n"                                         \
+    "call SetupDiGetDeviceInterfaceDetailW 0 = PCI#VEN_8086\n"                                     \
+    "call RegGetValueW " DRIVER " HardwareInformation.qwMemorySize = 8000\n"                       \
+    "call D3DKMTOpenAdapterFromDeviceName 0 = 0x1000\n"                                            \
+    "call D3DKMTQueryAdapterInfo 0 15 = 4:0x3\n"                                                   \
+    "call D3DKMTQueryAdapterInfo 0 3 = 8:8000 8:0 8:16000\n"                                       \
+    "call D3DKMTQueryAdapterInfo 0 63 = 4:0 4:0 8:0 8:0 4:0 4:1100 4:1000 4:0\n"                   \
+    "call D3DKMTQueryAdapterInfo 0 62 = 40:0 8:0 4:900 4:0 4:455 4:0\n"                            \
+    "call D3DKMTQueryStatistics 0 0 0 = 4:2 4:2 4:0 4:0 4:7\n"                                     \
+    "call D3DKMTQueryStatistics 0 3 0 = 8:0 8:0 8:2000 16:0 4:0 60:0 8:0\n"                        \
+    "call D3DKMTQueryStatistics 0 3 1 = 8:0 8:0 8:1000 16:0 4:1 60:0 8:1\n"                        \
+    "call D3DKMTQueryAdapterInfo 0 25 0 = 1 3D\n"                                                  \
+    "call D3DKMTQueryAdapterInfo 0 25 1 = 6 Copy\n"                                                \
+    "call D3DKMTQueryStatistics 0 5 0 = 8:5+5000000 536:0 4:0 4:0 8:2000000000 8:0 8:0 4:800\n"    \
+    "call D3DKMTQueryStatistics 0 5 1 = 8:77 536:0 4:1 4:0 8:0\n"
+
+static const char key[] = "0000:03:00.0";
+
+/* How much the played Windows has open. */
+static int open_count(void)
+{
+    void *lib;
+    int n = -1;
+    if (gtel_env_real_lib_open(TEST_PLAYED "/libwddm.so", &lib) < 0)
+        return n;
+    const int *count = gtel_env_real_lib_symbol(lib, "gtel_played_wddm_open");
+    if (count)
+        n = *count;
+    gtel_env_real_lib_close(lib);
+    return n;
+}
+
+static bool begin(struct machine *machine, const char *text)
+{
+    static char all[32768];
+    (void)snprintf(all, sizeof(all), HEAD "%send\n", text);
+    if (!CHECK(machine_init(machine, all, "wddm")))
+        return false;
+    gtel_env_tree_libraries(&machine->tree_env, TEST_PLAYED);
+    return true;
+}
+
+/* Keeps the library in the process, so that it can be asked once all is closed. */
+static void finish(struct machine *machine)
+{
+    void *lib = NULL;
+    CHECK_INT(gtel_env_real_lib_open(TEST_PLAYED "/libwddm.so", &lib), 0);
+    machine_close(machine);
+    CHECK_INT(open_count(), 0);
+    machine_done(machine);
+    if (lib)
+        gtel_env_real_lib_close(lib);
+}
+
+static double value(const struct machine *machine, enum gtel_metric metric, const char *dim)
+{
+    const struct gtel_reading *reading = machine_find(machine, key, metric, dim, NULL);
+    return reading ? gtel_reading_number(reading) : -1;
+}
+
+static int next(struct machine *machine, unsigned seconds)
+{
+    machine_step(machine, seconds * 1000);
+    (void)gtel_env_now(&machine->tree_env); /* moves the machine on, for those who ask a library */
+    return machine_gather(machine);
+}
+
+/* All that the GPU has; render is -1 until its running time has moved. */
+static void check_whole(const struct machine *machine, double render)
+{
+    CHECK_NEAR(value(machine, GTEL_M_GPU_AWAKE, NULL), 1, 0);
+    CHECK_NEAR(value(machine, GTEL_M_GPU_RESETS, NULL), 7, 0);
+    CHECK_NEAR(value(machine, GTEL_M_MEMORY_TOTAL, "vram"), 8000, 0);
+    CHECK_NEAR(value(machine, GTEL_M_MEMORY_USED, "vram"), 2000, 0);
+    CHECK_NEAR(value(machine, GTEL_M_MEMORY_USED_RATIO, "vram"), 0.25, 1e-9);
+    CHECK_NEAR(value(machine, GTEL_M_MEMORY_USED, "shared"), 1000, 0);
+    CHECK_NEAR(value(machine, GTEL_M_TEMPERATURE, "gpu"), 45.5, 1e-9);
+    CHECK_NEAR(value(machine, GTEL_M_TEMPERATURE_CRITICAL, "gpu"), 100, 1e-9);
+    CHECK_NEAR(value(machine, GTEL_M_FAN_RPM, "0"), 900, 0);
+    CHECK_NEAR(value(machine, GTEL_M_FREQUENCY_ACTUAL, "graphics"), 2e9, 0);
+    CHECK_NEAR(value(machine, GTEL_M_VOLTAGE, "graphics"), 0.8, 1e-9);
+    CHECK_NEAR(value(machine, GTEL_M_ENGINE_CAPACITY, "copy"), 1, 0);
+    CHECK_NEAR(value(machine, GTEL_M_ENGINE_BUSY_TIME, "copy"), -1, 0);
+    CHECK_NEAR(value(machine, GTEL_M_ENGINE_BUSY_TIME, "render"), render, 1e-9);
+}
+
+static void test_well(void)
+{
+    struct machine machine;
+    if (!begin(&machine, GPU))
+        return;
+    CHECK_INT(machine_gather(&machine), 0);
+    check_whole(&machine, -1);
+    CHECK_INT(next(&machine, 2), 0);
+    check_whole(&machine, 5e-7 + 1);
+    const struct gtel_device *device = gtel_registry_find(&machine.registry, gtel_str_of(key));
+    CHECK(device && strcmp(device->label[GTEL_LABEL_MODEL], "Arc B580") == 0);
+    CHECK(device && strcmp(device->label[GTEL_LABEL_DRIVER_VERSION], "32.0.101.6734") == 0);
+    CHECK_INT(open_count(), 2); /* a list and an adapter */
+    machine.needs_discovery = true;
+    CHECK_INT(next(&machine, 1), 0);
+    check_whole(&machine, 5e-7 + 1.5);
+    CHECK_INT(open_count(), 2);
+    finish(&machine);
+}
+
+/* With the option each engine is reported by itself too, once its running time has moved. */
+static void test_instances(void)
+{
+    struct machine machine;
+    if (!begin(&machine, GPU))
+        return;
+    char error[100];
+    CHECK_INT(gtel_option_set(&machine.options, GTEL_O_ENGINE_INSTANCES, GTEL_STR("on"), error,
+                              sizeof(error)),
+              0);
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK_INT(next(&machine, 2), 0);
+    const struct gtel_reading *node =
+        machine_find(&machine, key, GTEL_M_ENGINE_BUSY_TIME, "render", "node0");
+    CHECK(node && node->value.f64 > 1 && node->value.f64 < 1.1);
+    CHECK(!machine_find(&machine, key, GTEL_M_ENGINE_BUSY_TIME, "copy", NULL));
+    finish(&machine);
+}
+
+/* After a restart of the driver the GPU has another LUID: it is opened again, its times restart. */
+static void test_restart_of_driver(void)
+{
+    struct machine machine;
+    if (!begin(&machine, GPU "at 3s\ncall D3DKMTOpenAdapterFromDeviceName 0 = 0x2000\n"))
+        return;
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK_INT(next(&machine, 2), 0);
+    check_whole(&machine, 5e-7 + 1);
+    CHECK_INT(next(&machine, 1), -ENODEV);
+    CHECK_NEAR(value(&machine, GTEL_M_MEMORY_USED, "vram"), -1, 0);
+    CHECK_NEAR(value(&machine, GTEL_M_ENGINE_BUSY_TIME, "render"), -1, 0);
+    CHECK_INT(next(&machine, 1), 0);
+    check_whole(&machine, -1);
+    CHECK_INT(next(&machine, 1), 0);
+    check_whole(&machine, 5e-7 + 2.5);
+    finish(&machine);
+}
+
+static void test_removal(void)
+{
+    struct machine machine;
+    if (!begin(&machine, GPU "at 2s\ncall SetupDiGetDeviceInstanceIdW 0 = gone\n"
+                             "at 5s\ncall SetupDiGetDeviceInstanceIdW 0 = "
+                             "PCI\\VEN_8086&DEV_E20B\\6\n"))
+        return;
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK_INT(next(&machine, 2), -ENODEV); /* its power state is not known any more */
+    CHECK_INT(machine.batch.n, 0);
+    CHECK_INT(next(&machine, 1), -ENODEV); /* asked twice whether that is so */
+    CHECK(!gtel_registry_find(&machine.registry, gtel_str_of(key))->is_present);
+    CHECK_INT(open_count(), 1);
+    CHECK_INT(next(&machine, 1), 0);
+    CHECK_INT(machine.batch.n, 0);
+    machine.needs_discovery = true;
+    CHECK_INT(next(&machine, 1), 0);
+    check_whole(&machine, -1);
+    finish(&machine);
+}
+
+/* The power state is asked before anything else; a GPU that is not in D0 is left alone. */
+static void test_sleep(void)
+{
+    struct machine machine;
+    if (!begin(&machine, GPU "call SetupDiGetDevicePropertyW 0 32 = 4\n"
+                             "call double D3DKMTOpenAdapterFromDeviceName = crash\n"
+                             "at 2s\ncall double D3DKMTOpenAdapterFromDeviceName = nothing\n"
+                             "call SetupDiGetDevicePropertyW 0 32 = 1\n"
+                             "at 5s\ncall SetupDiGetDevicePropertyW 0 32 = 2\n"
+                             "call double D3DKMTQueryAdapterInfo = crash\n"
+                             "call double D3DKMTQueryStatistics = crash\n"
+                             "call double D3DKMTCloseAdapter = crash\n"
+                             "at 7s\ncall SetupDiGetDevicePropertyW 0 32 = 9\n"
+                             "at 8s\ncall double D3DKMTCloseAdapter = nothing\n"))
+        return;
+    for (unsigned i = 0; i < 2; i++) {
+        machine.needs_discovery = true;
+        CHECK_INT(next(&machine, i), 0);
+        CHECK_NEAR(value(&machine, GTEL_M_GPU_AWAKE, NULL), 0, 0);
+        CHECK_INT(machine.batch.n, 1);
+    }
+    CHECK_INT(next(&machine, 1), 0);
+    check_whole(&machine, -1);
+    CHECK_INT(next(&machine, 1), 0);
+    check_whole(&machine, 5e-7 + 1.5);
+    machine.needs_discovery = true;
+    CHECK_INT(next(&machine, 2), 0);
+    CHECK_NEAR(value(&machine, GTEL_M_GPU_AWAKE, NULL), 0, 0);
+    CHECK_INT(machine.batch.n, 1);
+    /* A state that is not known is none in which it may be asked. */
+    CHECK_INT(next(&machine, 2), -ENODEV);
+    CHECK_NEAR(value(&machine, GTEL_M_GPU_AWAKE, NULL), -1, 0);
+    CHECK_INT(next(&machine, 1), 0);
+    CHECK_NEAR(value(&machine, GTEL_M_GPU_AWAKE, NULL), -1, 0);
+    finish(&machine);
+}
+
+/* What may stand in an answer, and which value is absent then. */
+static const struct {
+    const char *label;
+    const char *line;
+    enum gtel_metric metric;
+    const char *dim;
+    double want;
+} answers[] = {
+    {"no dedicated memory", "QueryAdapterInfo 0 3 = 8:0 8:0 8:16000", GTEL_M_MEMORY_USED, "vram",
+     -1},
+    {"a size that was not written", "QueryAdapterInfo 0 3 = untouched", GTEL_M_MEMORY_USED, "vram",
+     -1},
+    {"the registry's instead", "QueryAdapterInfo 0 3 = untouched", GTEL_M_MEMORY_TOTAL, "vram",
+     8000},
+    {"more in use than there is", "QueryStatistics 0 3 0 = 8:0 8:0 8:8001 16:0 4:0 60:0 8:0",
+     GTEL_M_MEMORY_USED, "vram", -1},
+    {"all of it in use", "QueryStatistics 0 3 0 = 8:0 8:0 8:8000 16:0 4:0 60:0 8:0",
+     GTEL_M_MEMORY_USED, "vram", 8000},
+    {"a segment that says nothing", "QueryStatistics 0 3 1 = untouched", GTEL_M_MEMORY_USED, "vram",
+     -1},
+    {"half an answer of a segment", "QueryStatistics 0 3 1 = 8:0 8:0 8:1000", GTEL_M_MEMORY_USED,
+     "shared", -1},
+    {"a segment of the host by its properties alone",
+     "QueryStatistics 0 3 1 = 8:0 8:0 8:1000 16:0 4:0 60:0 8:1", GTEL_M_MEMORY_USED, "shared",
+     1000},
+    {"properties that an older kernel does not write",
+     "QueryStatistics 0 3 1 = 8:0 8:0 8:1000 16:0 4:0", GTEL_M_MEMORY_USED, "vram", 3000},
+    {"33 segments", "QueryStatistics 0 0 0 = 4:33 4:2 8:0 4:7", GTEL_M_MEMORY_USED, "vram", -1},
+    {"2^31 nodes", "QueryStatistics 0 0 0 = 4:2 4:2147483648 8:0 4:7", GTEL_M_ENGINE_CAPACITY,
+     "render", -1},
+    {"no nodes", "QueryStatistics 0 0 0 = 4:2 4:0 8:0 4:7", GTEL_M_MEMORY_USED, "vram", -1},
+    {"timeouts that are not written", "QueryStatistics 0 0 0 = 4:2 4:2", GTEL_M_GPU_RESETS, NULL,
+     -1},
+    {"a running time that is not written", "QueryStatistics 0 5 0 = untouched",
+     GTEL_M_ENGINE_BUSY_TIME, "render", -1},
+    {"a node that fails", "QueryStatistics 0 5 0 = !0xc0000001", GTEL_M_ENGINE_BUSY_TIME, "render",
+     -1},
+    {"a node whose class is not known", "QueryAdapterInfo 0 25 0 = untouched",
+     GTEL_M_ENGINE_CAPACITY, "render", -1},
+    {"a kernel without clocks", "QueryStatistics 0 5 0 = 8:5+5000000", GTEL_M_FREQUENCY_ACTUAL,
+     "graphics", -1},
+    {"and its running time", "QueryStatistics 0 5 0 = 8:5+5000000", GTEL_M_ENGINE_BUSY_TIME,
+     "render", 1.0000005},
+    {"a clock of 0", "QueryStatistics 0 5 0 = 8:5+5000000 536:0 8:0 8:0 8:0 8:0 4:0",
+     GTEL_M_FREQUENCY_ACTUAL, "graphics", -1},
+    {"a clock beyond reason", "QueryStatistics 0 5 0 = 8:5 536:0 8:0 8:20000000001 8:0 8:0 4:0",
+     GTEL_M_FREQUENCY_ACTUAL, "graphics", -1},
+    {"a voltage beyond reason", "QueryStatistics 0 5 0 = 8:5 536:0 8:0 8:1000 8:0 8:0 4:5001",
+     GTEL_M_VOLTAGE, "graphics", -1},
+    {"a highest clock below the clock",
+     "QueryStatistics 0 5 0 = 8:5 536:0 8:0 8:1000 8:999 8:0 4:0", GTEL_M_FREQUENCY_HARDWARE_MAX,
+     "graphics", -1},
+    {"no temperature", "QueryAdapterInfo 0 62 = 40:0 8:0 4:900 4:0 4:0 4:0", GTEL_M_TEMPERATURE,
+     "gpu", -1},
+    {"the highest that is one", "QueryAdapterInfo 0 62 = 40:0 8:0 4:900 4:0 4:2000 4:0",
+     GTEL_M_TEMPERATURE, "gpu", 200},
+    {"below zero degrees", "QueryAdapterInfo 0 62 = 40:0 8:0 4:900 4:0 4:0xffffffce 4:0",
+     GTEL_M_TEMPERATURE, "gpu", -1},
+    {"no fan", "QueryAdapterInfo 0 62 = 40:0 8:0 4:0 4:0 4:455 4:0", GTEL_M_FAN_RPM, "0", -1},
+    {"power is no watts", "QueryAdapterInfo 0 62 = 40:0 8:0 4:0 4:550 4:455 4:0", GTEL_M_POWER,
+     NULL, -1},
+    {"no limits", "QueryAdapterInfo 0 63 = !0xc00000bb", GTEL_M_TEMPERATURE_CRITICAL, "gpu", -1},
+    {"an adapter type that is not written", "QueryAdapterInfo 0 15 = untouched", GTEL_M_MEMORY_USED,
+     "vram", 2000},
+    {"statistics of nothing", "QueryStatistics 0 0 0 = untouched", GTEL_M_GPU_RESETS, NULL, -1},
+};
+
+static void test_answers(void)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(answers); i++) {
+        struct machine machine;
+        char text[8192];
+        test_label = answers[i].label;
+        (void)snprintf(text, sizeof(text), GPU "call D3DKMT%s\n", answers[i].line);
+        if (!begin(&machine, text))
+            return;
+        (void)machine_gather(&machine);
+        (void)next(&machine, 2);
+        CHECK_NEAR(value(&machine, answers[i].metric, answers[i].dim), answers[i].want, 1e-9);
+        CHECK_NEAR(value(&machine, GTEL_M_GPU_AWAKE, NULL), 1, 0);
+        finish(&machine);
+    }
+    test_label = "";
+}
+
+/* Which devices are GPUs of this host, by what the adapter's type says. */
+static void test_types(void)
+{
+    static const struct {
+        const char *type;
+        bool is_gpu;
+    } types[] = {{"0x1", true},   {"0x3", true},   {"0x800", true}, {"0x2033", true},
+                 {"0x0", false},  {"0x2", false},  {"0x5", false},  {"0x41", false},
+                 {"0x81", false}, {"0x803", true}, {"0x805", false}};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(types); i++) {
+        struct machine machine;
+        char text[8192];
+        test_label = types[i].type;
+        (void)snprintf(text, sizeof(text), GPU "call D3DKMTQueryAdapterInfo 0 15 = 4:%s\n",
+                       types[i].type);
+        if (!begin(&machine, text))
+            return;
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK_INT(machine.batch.n > 0, types[i].is_gpu);
+        CHECK_INT(machine.registry.n, types[i].is_gpu ? 1 : 0);
+        finish(&machine);
+    }
+    test_label = "";
+}
+
+/* Of a sleeping one that is found out to be none once it is awake. */
+static void test_late_type(void)
+{
+    struct machine machine;
+    if (!begin(&machine, GPU "call D3DKMTQueryAdapterInfo 0 15 = 4:0x83\n"
+                             "call SetupDiGetDevicePropertyW 0 32 = 4\n"
+                             "at 1s\ncall SetupDiGetDevicePropertyW 0 32 = 1\n"))
+        return;
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK_INT(machine.registry.n, 1);
+    CHECK_INT(next(&machine, 1), 0);
+    CHECK(!gtel_registry_find(&machine.registry, gtel_str_of(key))->is_present);
+    machine.needs_discovery = true;
+    CHECK_INT(next(&machine, 1), 0);
+    CHECK_INT(machine.batch.n, 0);
+    finish(&machine);
+}
+
+/* Engine classes: type, name, class. */
+static void test_places(void)
+{
+    static const struct {
+        const char *bus;
+        const char *place;
+        const char *want; /* NULL: none */
+    } places[] = {{"255", "0x1f0007", "0000:ff:1f.7"},
+                  {"256", "0", "0001:00:00.0"},
+                  {"0xffffff", "0x10000", "ffff:ff:01.0"},
+                  {"0x1000000", "0", NULL},
+                  {"3", "0x200000", NULL},
+                  {"3", "8", NULL}};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(places); i++) {
+        struct machine machine;
+        char text[8192];
+        (void)snprintf(text, sizeof(text),
+                       GPU "call SetupDiGetDevicePropertyW 0 23 = %s\n"
+                           "call SetupDiGetDevicePropertyW 0 30 = %s\n",
+                       places[i].bus, places[i].place);
+        if (!begin(&machine, text))
+            return;
+        (void)machine_gather(&machine);
+        CHECK_INT(machine.registry.n, places[i].want ? 1 : 0);
+        if (places[i].want && machine.registry.n > 0)
+            CHECK(strcmp(machine.registry.device[0]->key, places[i].want) == 0);
+        finish(&machine);
+    }
+}
+
+/* What drivers and Windows versions lack costs what comes from it, and no more. */
+static void test_missing(void)
+{
+    static const struct {
+        const char *name;
+        double total;
+        double used;
+    } calls[] = {{"D3DKMTOpenAdapterFromDeviceName", 8000, -1},
+                 {"D3DKMTCloseAdapter", 8000, -1},
+                 {"D3DKMTQueryAdapterInfo", 8000, -1},
+                 {"D3DKMTQueryStatistics", 8000, -1},
+                 {"SetupDiEnumDeviceInterfaces", 8000, -1},
+                 {"SetupDiGetDeviceInterfaceDetailW", 8000, -1},
+                 {"SetupDiGetDeviceRegistryPropertyW", 8000, 2000},
+                 {"RegGetValueW", 8000, 2000}};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(calls); i++) {
+        struct machine machine;
+        char text[8192];
+        test_label = calls[i].name;
+        (void)snprintf(text, sizeof(text), GPU "call %s = !nosymbol\n", calls[i].name);
+        if (!begin(&machine, text))
+            return;
+        (void)machine_gather(&machine);
+        (void)next(&machine, 1);
+        CHECK_NEAR(value(&machine, GTEL_M_MEMORY_TOTAL, "vram"), calls[i].total, 0);
+        CHECK_NEAR(value(&machine, GTEL_M_MEMORY_USED, "vram"), calls[i].used, 0);
+        finish(&machine);
+    }
+    test_label = "";
+}
+
+/*
+ * One call fails N times from its M-th on: nothing that is reported is wrong, and all is back in
+ * the end, at the latest after GPUs were searched for again, as they are from time to time.
+ */
+static void live(const char *name, unsigned at, unsigned times)
+{
+    struct machine machine;
+    char text[8192];
+    char label[100];
+    enum { GATHERS = 36 }; /* the last fault is behind us then */
+    (void)snprintf(label, sizeof(label), "%s fails from %u on, %u times", name, at, times);
+    test_label = label;
+    (void)snprintf(text, sizeof(text), GPU "call double %s = fail 0xc0000001 %u %u\n", name, at,
+                   times);
+    if (!begin(&machine, text))
+        return;
+    for (unsigned i = 0; i < GATHERS; i++) {
+        machine.needs_discovery = machine.needs_discovery || (i % 4 == 3 && i < 24) || i == 30;
+        (void)next(&machine, i > 0);
+        double render = value(&machine, GTEL_M_ENGINE_BUSY_TIME, "render");
+        double total = value(&machine, GTEL_M_MEMORY_TOTAL, "vram");
+        double used = value(&machine, GTEL_M_MEMORY_USED, "vram");
+        CHECK(render < 0 || (i > 0 && render > i * 0.5 && render < i * 0.5 + 1e-6));
+        CHECK(total < 0 || (total > 7999 && total < 8001));
+        CHECK(used < 0 || (used > 1999 && used < 2001));
+        CHECK(value(&machine, GTEL_M_ENGINE_BUSY_TIME, "copy") < 0);
+    }
+    check_whole(&machine, (GATHERS - 1) * 0.5 + 5e-7);
+    finish(&machine);
+    test_label = "";
+}
+
+static void test_walk(void)
+{
+    static const char *const names[] = {"SetupDiGetClassDevsW",
+                                        "SetupDiEnumDeviceInfo",
+                                        "SetupDiGetDeviceInstanceIdW",
+                                        "SetupDiGetDeviceRegistryPropertyW",
+                                        "SetupDiGetDevicePropertyW",
+                                        "SetupDiEnumDeviceInterfaces",
+                                        "SetupDiGetDeviceInterfaceDetailW",
+                                        "D3DKMTOpenAdapterFromDeviceName",
+                                        "D3DKMTQueryAdapterInfo",
+                                        "D3DKMTQueryStatistics",
+                                        "RegGetValueW"};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(names); i++)
+        for (unsigned at = 1; at <= (names[i][0] == 'D' ? 24 : 12); at++) {
+            live(names[i], at, 1);
+            live(names[i], at, 3);
+        }
+}
+
+/* Opening the libraries, and asking whether they are there. */
+static void test_walk_env(void)
+{
+    static const int errors[] = {-EIO, -EACCES, -ENOENT, -EMFILE};
+    for (size_t e = 0; e < GTEL_ARRAY_LEN(errors); e++)
+        for (uint64_t at = 1; at <= 8; at++) {
+            struct machine machine;
+            if (!begin(&machine, GPU))
+                return;
+            env_fault_arm(machine.fault, at, errors[e]);
+            for (unsigned i = 0; i < 4; i++) {
+                if (machine_gather(&machine) < 0)
+                    machine_close(&machine);
+                machine_step(&machine, 1000);
+            }
+            CHECK_NEAR(value(&machine, GTEL_M_MEMORY_TOTAL, "vram"), 8000, 0);
+            finish(&machine);
+        }
+}
+
+int main(int argc, char **argv)
+{
+    (void)argv;
+    if (argc > 1) {
+        test_walk();
+        test_walk_env();
+        return test_result();
+    }
+    test_well();
+    test_instances();
+    test_restart_of_driver();
+    test_removal();
+    test_sleep();
+    test_answers();
+    test_types();
+    test_late_type();
+    test_places();
+    test_missing();
+    return test_result();
+}
