@@ -44,11 +44,12 @@ if(CMAKE_CROSSCOMPILING_EMULATOR AND GTEL_NVML AND GTEL_LEVEL_ZERO AND Python3_I
       --objdump ${CMAKE_OBJDUMP} --source ${PROJECT_SOURCE_DIR} --nvml ${nvml} ${ARGN} ${case})
     set_tests_properties(e2e.windows_${case} PROPERTIES TIMEOUT 180)
   endfunction()
-  foreach(case IN ITEMS imports golden explain doctor loop unread inputs files faults killed nvml)
+  foreach(case IN ITEMS imports golden explain doctor loop unread inputs files faults killed nvml
+      registry)
     gtel_test_windows(${case})
   endforeach()
   # The agent, and what Wine lacks for it.
-  set(serial e2e.windows_nvml e2e.windows_unread)
+  set(serial e2e.windows_nvml e2e.windows_registry e2e.windows_unread)
   set(GTEL_TELEGRAF_WINDOWS "" CACHE FILEPATH "Telegraf for Windows, for an end-to-end test")
   if(EXISTS "${GTEL_TELEGRAF_WINDOWS}")
     add_library(bcryptprimitives MODULE fakes/bcryptprimitives.c)
@@ -61,7 +62,7 @@ if(CMAKE_CROSSCOMPILING_EMULATOR AND GTEL_NVML AND GTEL_LEVEL_ZERO AND Python3_I
   else()
     gtel_missing("e2e.windows_telegraf: set GTEL_TELEGRAF_WINDOWS; contrib/check builds one")
   endif()
-  # A DLL in the folder of the system is there for all.
+  # A DLL in the folder of the system is there for all, and so is a GPU in the registry.
   set_tests_properties(${serial} PROPERTIES RUN_SERIAL ON)
 endif()
 

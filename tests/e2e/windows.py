@@ -15,6 +15,7 @@ import os
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -295,6 +296,63 @@ def case_nvml(arguments, folder):
             os.remove(place)
     done = run(arguments, arguments.gtel, "--once", stdin=subprocess.DEVNULL)
     check(b"vendor=nvidia" not in done.stdout, "without the library there is nothing")
+
+
+CLASS = "{4D36E968-E325-11CE-BFC1-08002BE10318}"
+DEVICE = (r"HKEY_LOCAL_MACHINE\System\CurrentControlSet\Enum\PCI"
+          r"\VEN_8086&DEV_E20B&SUBSYS_11008086&REV_00")
+DRIVER = rf"HKEY_LOCAL_MACHINE\System\CurrentControlSet\Control\Class\{CLASS}\0077"
+
+
+def registry_text(power):
+    """A display device as Plug and Play writes it, in that power state: 1 is D0, 4 is D3."""
+    device = DEVICE + r"\6&1A2B3C4D&0&00080008"
+    properties = device + r"\Properties\{A45C254E-DF1C-4EFD-8020-67D146A850E0}"
+    version = device + r"\Properties\{A8B865DD-2E3D-4094-AD97-E593A70C75D6}"
+
+    def data(kind, content):
+        return f"@=hex(ffff{kind}):" + ",".join(f"{byte:02x}" for byte in content)
+    values = [
+        (device, [f'"ClassGUID"="{CLASS}"', '"Class"="Display"',
+                  '"DeviceDesc"="@oem7.inf,%b580%;Intel(R) Arc(TM) B580 Graphics"',
+                  f'"Driver"="{CLASS}\\\\0077"']),
+        (properties + r"\0017", [data("0007", struct.pack("<I", 3))]),
+        (properties + r"\001E", [data("0007", struct.pack("<I", 0))]),
+        (properties + r"\0020", [data("1003", struct.pack("<II48x", 56, power))]),
+        (version + r"\0003", [data("0012", "32.0.101.6734\0".encode("utf-16-le"))]),
+        (DRIVER, ['"HardwareInformation.qwMemorySize"=hex(b):00,00,00,00,03,00,00,00']),
+    ]
+    lines = ["Windows Registry Editor Version 5.00"]
+    for name, content in values:
+        lines += ["", f"[{name}]", *content]
+    return "\r\n".join(lines) + "\r\n"
+
+
+def case_registry(arguments, folder):
+    """A GPU in the registry, through the real SetupAPI: name, version, 12 GiB, D0 and D3."""
+    path = os.path.join(folder, "gpu.reg")
+    common = ("gpu=0000:03:00.0,model=Intel(R)\\ Arc(TM)\\ B580\\ Graphics,vendor=intel up=1i",)
+    awake = ("awake=1i", "memory_total_bytes=12884901888i", 'pci_id="8086:e20b"',
+             'driver_version="32.0.101.6734"', 'metrics_source="WDDM + registry"')
+    try:
+        for power, wanted, unwanted in ((1, awake, ("awake=0i", "memory_used")),
+                                        (4, ("awake=0i",), ("awake=1i", "memory_"))):
+            with open(path, "w", encoding="utf-16", newline="") as file:
+                file.write(registry_text(power))
+            done = run(arguments, "regedit", "/S", "Z:" + path.replace("/", "\\"))
+            check(done.returncode == 0, f"regedit: {done.stderr}")
+            done = run(arguments, arguments.gtel, "--once", stdin=subprocess.DEVNULL)
+            text = "".join(line + "\n" for line in done.stdout.decode().splitlines()
+                           if line.startswith("gpu"))
+            for word in common + wanted:
+                check(word in text, f"power state {power}: {word} is not in {text} {done.stderr}")
+            for word in unwanted:
+                check(word not in text, f"power state {power}: {word} is in {text}")
+    finally:
+        for name in (DEVICE, DRIVER):
+            run(arguments, "reg", "delete", name, "/f")
+    done = run(arguments, arguments.gtel, "--once", stdin=subprocess.DEVNULL)
+    check(b"gpus=0i" in done.stdout, f"the GPU is removed: {done.stdout}")
 
 
 TELEGRAF = """[agent]

@@ -250,11 +250,7 @@ static struct gtel_wddm_gpu *keep(struct gtel_wddm *wddm, const struct gtel_wddm
         wddm->gpu[i]->info = found->info;
         return wddm->gpu[i];
     }
-    if (wddm->n == GTEL_WDDM_GPUS_MAX) {
-        wddm->dropped++;
-        return NULL;
-    }
-    struct gtel_wddm_gpu *gpu = malloc(sizeof(*gpu));
+    struct gtel_wddm_gpu *gpu = wddm->n < GTEL_WDDM_GPUS_MAX ? malloc(sizeof(*gpu)) : NULL;
     if (!gpu)
         return NULL;
     *gpu = *found;
@@ -312,7 +308,6 @@ int gtel_wddm_find(struct gtel_wddm *wddm, struct gtel_registry *registry)
     if (wddm->set)
         (void)wddm->call.SetupDiDestroyDeviceInfoList(wddm->set); /* nothing else could be done */
     wddm->set = set;
-    wddm->dropped = 0;
     for (size_t i = 0; i < wddm->n; i++)
         wddm->gpu[i]->is_found = false;
     for (uint32_t i = 0; i < DEVICES_MAX; i++) {

@@ -151,8 +151,8 @@ static void diagnose_calls(const struct gtel_wddm *wddm, struct gtel_findings *f
         const struct gtel_dynlib_symbol *symbol = &symbols[i].symbol;
         void *address;
         memcpy(&address, (const char *)&wddm->call + symbol->offset, sizeof(address));
-        const char *const text[3] = {symbol->name, "this Windows does not have it",
-                                     "Windows 10 1803, Windows Server 2019 and newer have it"};
+        const char *const text[3] = {
+            symbol->name, "this Windows does not have it; Windows 10 1803 and newer do", NULL};
         if (!address)
             gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU, 0, text);
     }

@@ -84,7 +84,6 @@ struct gtel_wddm {
     bool wants_instances;
     struct gtel_wddm_gpu *gpu[GTEL_WDDM_GPUS_MAX];
     size_t n;
-    size_t dropped;   /* GPUs beyond these */
     unsigned retries; /* searches in a row in which something was missing */
 };
 
