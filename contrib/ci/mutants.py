@@ -79,6 +79,8 @@ class Reader:
                 self.control.add(pairs[i + 1])
             if LEFT_ALONE.fullmatch(toks[i].text) and following == "(":
                 self.closed.update(range(i, pairs[i + 1] + 1))
+            if toks[i].text == "[" and self.is_declared(i - 1):
+                self.closed.update(range(i, pairs[i]))  # the size of an array
             if toks[i].text == "static":
                 self.closed.update(range(i, self.end_of_statement(i)))
 
@@ -95,16 +97,15 @@ class Reader:
         return before.kind == "number" or before.text in (")", "]") or (
             before.kind == "name" and before.text not in KEYWORDS)
 
-    def is_array_size(self, i):
-        """The number of `char text[64]`, where a type stands before the name."""
-        t = self.toks
-        return t[i - 1].text == "[" and t[i + 1].text == "]" and t[i - 2].kind == "name" and (
-            t[i - 3].kind == "name" and t[i - 3].text not in KEYWORDS or t[i - 3].text == "*")
+    def is_declared(self, i):
+        """Whether the name at i has a type before it, as in `char text[64]`."""
+        at = i - 2 if self.toks[i - 1].text == "*" else i - 1
+        return self.toks[i].kind == self.toks[at].kind == "name" and self.toks[at].text not in KEYWORDS
 
     def is_changeable(self, i):
-        """Not the size of an array, zeroed memory and what is returned; `x < 1` is `x <= 0`."""
+        """Not zeroed memory and what is returned; `x < 1` is `x <= 0`."""
         before, after = self.toks[i - 1].text, self.toks[i + 1].text
-        return not (self.is_array_size(i) or (before, after) == ("{", "}") or before in ("<", ">=") or
+        return not ((before, after) == ("{", "}") or before in ("<", ">=") or
                     after == ";" and "return" in (before, before == "-" and self.toks[i - 2].text))
 
     def call(self, i):

@@ -22,7 +22,7 @@ struct pair {
 static int sum(const struct pair *pair, int n)
 {
     static const int more[] = {3};
-    char text[64] = {0};
+    char text[64 + 2] = {0}; char *at[2];
     if (!pair || n < 4)
         return -EINVAL;
     gtel_log(pair->log, "n = %d", n + 1); // n == 5
