@@ -68,6 +68,8 @@ static const struct {
     {"a serial number", "file sys/a/serial_number\n| UKB7-00412345\n", "00412345"},
     {"the same elsewhere", "file sys/a\n| of ukb700412345\nfile sys/b/serial\n| UKB7-00412345\n",
      "412345"},
+    {"with dashes elsewhere",
+     "file sys/a\n| of zk-1177-xw-2288\nfile sys/b/serial\n| ZK1177XW2288\n", "2288"},
     {"unique_id", "file sys/a/unique_id\n| 9a3f1c20b7d4e611\n", "9a3f1c20"},
     {"a message", "uevent change /devices/a SERIAL=A1B2C3\n", "a1b2c3"},
     {"a disk", "link dev/disk/by-id/ata-WDC_WD40-X12345 -> ../../sda\n", "x12345"},
