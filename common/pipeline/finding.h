@@ -16,8 +16,9 @@ struct gtel_finding {
     const struct gtel_device *device; /* NULL: the machine as a whole */
     struct gtel_str what;             /* the file, event, call or library that was asked for */
     struct gtel_str why;              /* the reason in words; empty: the error says it all */
-    struct gtel_str fix;              /* what to do about it, with commands to copy on lines of
-                                         their own; empty: nothing can be done */
+    struct gtel_str fix;              /* what to do about it; commands stand on lines behind the
+                                         first, which ends in "or:" where they are another way;
+                                         empty: nothing can be done */
     uint8_t measurement;              /* enum gtel_measurement: the group that lacks values */
     uint8_t source;                   /* position in gtel_sources; set by the core */
     uint16_t lacks_plus_1;            /* the metric that is missing, for a finding that is moot only

@@ -76,7 +76,7 @@ def golden_lines(root):
     folder = os.path.join(root, "tests", "golden")
     lines = set()
     for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
-        if name.endswith((".lp", ".explain", ".doctor")):
+        if name.endswith((".lp", ".explain", ".doctor", ".fix")):
             with open(os.path.join(folder, name), encoding="utf-8") as file:
                 lines.update(file.read().splitlines())
     return lines

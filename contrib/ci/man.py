@@ -48,6 +48,8 @@ Drivers and vendor libraries are called in helper processes.
 .B gtel doctor
 Reports for each GPU which groups of values are available and from which source, which are missing
 and why, and the commands that help.
+.B \-\-fix\-script
+prints these commands as a shell script, to be read and run by a person.
 .TP
 .B gtel capture
 Writes a recorded machine: what the sources read in

@@ -12,6 +12,7 @@ enum switch_id {
     SWITCH_ONCE,
     SWITCH_WATCH,
     SWITCH_EXPLAIN,
+    SWITCH_FIX_SCRIPT,
     SWITCH_COUNT,
     SWITCH_STEPPED,
     SWITCH_ROOT,
@@ -38,6 +39,9 @@ static const struct switch_row {
     {"explain", NULL, SWITCH_EXPLAIN, 0,
      "Print a table instead of line protocol: each field with its value and where it comes from. "
      "Once, unless --count or --interval says otherwise."},
+    {"fix-script", NULL, SWITCH_FIX_SCRIPT, 0,
+     "Print the commands that gtel doctor advises as a shell script, to be read and run by a "
+     "person."},
     {"count", "N", SWITCH_COUNT, 0, "End after N gathers."},
     {"root", "PATH", SWITCH_ROOT, 0,
      "Read a directory instead of /, or play a recorded machine (a .tree file). The real machine "
@@ -127,6 +131,9 @@ static int set_switch(struct gtel_args *args, const struct switch_row *row, cons
         return 0;
     case SWITCH_EXPLAIN:
         args->is_explained = true;
+        return 0;
+    case SWITCH_FIX_SCRIPT:
+        args->is_script = true;
         return 0;
     case SWITCH_STEPPED:
         args->is_stepped = true;
@@ -248,6 +255,10 @@ int gtel_args_parse(struct gtel_args *args, int argc, char *const *argv, char *e
     }
     if (args->is_watching && !args->options.value[GTEL_O_INTERVAL].is_given)
         (void)gtel_option_set(&args->options, GTEL_O_INTERVAL, GTEL_STR("2s"), error, size);
+    if (args->is_script && args->action != GTEL_ARGS_DOCTOR) {
+        (void)snprintf(error, size, "--fix-script is for gtel doctor: gtel doctor --fix-script");
+        return -EINVAL;
+    }
     bool is_clocked = gtel_args_has_clock(args);
     if (args->is_explained && args->count == 0 && !is_clocked)
         args->is_once = true;

@@ -33,6 +33,7 @@ struct gtel_args {
     bool is_once;
     bool is_watching; /* a table for people, again and again */
     bool is_explained;
+    bool is_script; /* of doctor: the commands that fix what it found */
     bool is_stepped;
     bool is_clock_off; /* -poll_interval_disabled: no own clock, whatever the interval */
     uint64_t count;    /* gathers until the end; 0: no end */

@@ -342,6 +342,7 @@ bool gtel_doctor_report(struct gtel_doctor *doctor, const struct gtel_doctor_cas
     if (!report)
         return true;
     *report = (struct report){.doctor = doctor, .about = about, .out = out};
+    size_t before = out->n;
     gtel_host_facts_read(about->env, &report->facts);
     gtel_buf_printf(out, "gtel %s\n", gtel_version);
     gtel_host_facts_write(&report->facts, out);
@@ -360,7 +361,12 @@ bool gtel_doctor_report(struct gtel_doctor *doctor, const struct gtel_doctor_cas
                                      "this whole report");
     write_common(report);
     write_messages(report);
-    gtel_doctor_fixes_write(&report->fixes, &report->facts, out);
+    if (about->is_script) {
+        gtel_buf_back(out, before);
+        gtel_doctor_fixes_script(&report->fixes, &report->facts, out);
+    } else {
+        gtel_doctor_fixes_write(&report->fixes, &report->facts, out);
+    }
     bool has_fixes = report->fixes.n > 0;
     gtel_doctor_fixes_done(&report->fixes);
     free(report);

@@ -134,47 +134,92 @@ static void put_setcap(struct gtel_str rights, struct gtel_buf *out)
 /* Asked for beside the right, where that is not enough (perf.c). */
 static const char setting[] = "kernel.perf_event_paranoid=2";
 
+/* What brings the rights that the advice names; the advice cannot know who runs the program. */
+enum step { STEP_SETTING, STEP_RIGHTS, STEP_GROUP, STEPS };
+
+/* The commands of one step, a line each; nothing where it is not needed. rights: of put_rights. */
+static void put_step(const struct gtel_doctor_fixes *fixes, const struct gtel_host_facts *facts,
+                     enum step step, struct gtel_str rights, struct gtel_buf *out)
+{
+    if (step == STEP_SETTING && is_named(fixes, setting))
+        gtel_buf_printf(out,
+                        "sysctl %s\n"
+                        "echo %s > /etc/sysctl.d/90-gtel.conf\n",
+                        setting, setting);
+    if (step == STEP_RIGHTS && rights.n > 0)
+        gtel_buf_printf(out,
+                        "mkdir -p /etc/systemd/system/telegraf.service.d\n"
+                        "printf '[Service]\\nAmbientCapabilities=%.*s\\n' \\\n"
+                        "  > /etc/systemd/system/telegraf.service.d/gtel.conf\n"
+                        "systemctl daemon-reload; systemctl restart telegraf\n",
+                        GTEL_STR_ARG(rights));
+    if (step == STEP_GROUP && is_named(fixes, "render") && facts->is_render != GTEL_YES)
+        gtel_buf_str(out, GTEL_STR("usermod -aG render telegraf; systemctl restart telegraf\n"));
+}
+
+static void put_lines(struct gtel_buf *out, const char *prefix, struct gtel_str text)
+{
+    struct gtel_str line;
+    while (gtel_str_line(&text, &line))
+        gtel_buf_printf(out, "%s%.*s\n", prefix, GTEL_STR_ARG(line));
+}
+
+static void put_drop_in(const struct gtel_host_facts *facts, struct gtel_str rights,
+                        const char *prefix, struct gtel_buf *out)
+{
+    if (rights.n == 0 || !facts->has_drop_in)
+        return;
+    gtel_buf_char(out, '\n');
+    put_lines(out, prefix,
+              GTEL_STR("The package telegraf-gtel gives Telegraf's service CAP_PERFMON, which "
+                       "`sudo -u\ntelegraf gtel doctor` does not have: /" GTEL_HOST_DROP_IN ".\n"
+                       "gtel-processes.conf beside it says how to give CAP_SYS_PTRACE.\n"));
+}
+
+static void put_by_hand(struct gtel_str rights, struct gtel_buf *out)
+{
+    gtel_buf_str(out, GTEL_STR("or, for gtel by hand; any user who may start it sees what these "
+                               "rights\nshow, so give it to one group:\n"
+                               "  gtel=$(command -v gtel)\n"
+                               "  chown root:telegraf \"$gtel\"; chmod 0750 \"$gtel\"\n"
+                               "  setcap "));
+    put_setcap(rights, out);
+    gtel_buf_str(out, GTEL_STR(" \"$gtel\"\n"));
+}
+
 static void write_commands(const struct gtel_doctor_fixes *fixes,
                            const struct gtel_host_facts *facts, struct gtel_buf *out)
 {
-    struct gtel_buf rights;
-    bool needs_group = is_named(fixes, "render") && facts->is_render != GTEL_YES;
-    bool needs_setting = is_named(fixes, setting);
-    gtel_buf_init(&rights, 256);
-    put_rights(fixes, facts, &rights);
-    if (rights.n > 0 && facts->has_drop_in)
-        gtel_buf_str(out, GTEL_STR("\nThe package telegraf-gtel gives Telegraf's service "
-                                   "CAP_PERFMON, which `sudo -u\n"
-                                   "telegraf gtel doctor` does not have: /" GTEL_HOST_DROP_IN ".\n"
-                                   "gtel-processes.conf beside it says how to give "
-                                   "CAP_SYS_PTRACE.\n"));
-    if (rights.n > 0 || needs_group || needs_setting)
-        gtel_buf_str(out, GTEL_STR("\nHow, as root; for collectd, write collectd for telegraf:\n"));
-    if (needs_setting)
-        gtel_buf_printf(out,
-                        "  sysctl %s\n"
-                        "  echo %s > /etc/sysctl.d/90-gtel.conf\n%s",
-                        setting, setting, rights.n > 0 ? "and\n" : "");
-    if (rights.n > 0) {
-        struct gtel_str names = gtel_buf_text(&rights);
-        gtel_buf_printf(out,
-                        "  mkdir -p /etc/systemd/system/telegraf.service.d\n"
-                        "  printf '[Service]\\nAmbientCapabilities=%.*s\\n' \\\n"
-                        "    > /etc/systemd/system/telegraf.service.d/gtel.conf\n"
-                        "  systemctl daemon-reload; systemctl restart telegraf\n"
-                        "or, for gtel by hand; any user who may start it sees what these rights\n"
-                        "show, so give it to one group:\n"
-                        "  gtel=$(command -v gtel)\n"
-                        "  chown root:telegraf \"$gtel\"; chmod 0750 \"$gtel\"\n"
-                        "  setcap ",
-                        GTEL_STR_ARG(names));
-        put_setcap(names, out);
-        gtel_buf_str(out, GTEL_STR(" \"$gtel\"\n"));
+    struct gtel_buf names;
+    struct gtel_buf block;
+    size_t n = 0;
+    gtel_buf_init(&names, 256);
+    gtel_buf_init(&block, 1024);
+    put_rights(fixes, facts, &names);
+    struct gtel_str rights = gtel_buf_text(&names);
+    put_drop_in(facts, rights, "", out);
+    for (enum step step = STEP_SETTING; step < STEPS; step++) {
+        gtel_buf_reset(&block);
+        put_step(fixes, facts, step, rights, &block);
+        if (block.n == 0)
+            continue;
+        gtel_buf_str(out, n++ > 0 ? GTEL_STR("and\n")
+                                  : GTEL_STR("\nHow, as root; for collectd, write collectd for "
+                                             "telegraf:\n"));
+        put_lines(out, "  ", gtel_buf_text(&block));
+        if (step == STEP_RIGHTS)
+            put_by_hand(rights, out);
     }
-    if (needs_group)
-        gtel_buf_printf(out, "%s  usermod -aG render telegraf; systemctl restart telegraf\n",
-                        rights.n > 0 ? "and\n" : "");
-    gtel_buf_done(&rights);
+    gtel_buf_done(&block);
+    gtel_buf_done(&names);
+}
+
+static void put_fix(const struct gtel_doctor_fixes *fixes, size_t i, struct gtel_buf *out)
+{
+    gtel_buf_printf(out, "  [%zu] for ", i + 1);
+    gtel_doctor_wrap(out, 10, 6, gtel_buf_text(&fixes->brings[i]));
+    gtel_buf_str(out, GTEL_STR("      "));
+    gtel_doctor_wrap(out, 6, 6, fixes->fix[i]);
 }
 
 void gtel_doctor_fixes_write(const struct gtel_doctor_fixes *fixes,
@@ -185,11 +230,81 @@ void gtel_doctor_fixes_write(const struct gtel_doctor_fixes *fixes,
         return;
     }
     gtel_buf_str(out, GTEL_STR("\nWhat can be fixed\n"));
-    for (size_t i = 0; i < fixes->n; i++) {
-        gtel_buf_printf(out, "  [%zu] for ", i + 1);
-        gtel_doctor_wrap(out, 10, 6, gtel_buf_text(&fixes->brings[i]));
-        gtel_buf_str(out, GTEL_STR("      "));
-        gtel_doctor_wrap(out, 6, 6, fixes->fix[i]);
-    }
+    for (size_t i = 0; i < fixes->n; i++)
+        put_fix(fixes, i, out);
     write_commands(fixes, facts, out);
+}
+
+/* ---- the same as a shell script ---- */
+
+/*
+ * Whether a line of advice is a command that may stand in a script as it is. Advice comes from
+ * helpers and may name files: what it could do is limited to these programs, without a shell's
+ * other signs.
+ */
+static bool is_command(struct gtel_str line)
+{
+    static const char *const programs[] = {"chmod ", "echo ", "modprobe ", "sysctl "};
+    static const struct gtel_str signs = GTEL_STR_INIT(" ./_-=+*>:");
+    bool is_known = false;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(programs); i++)
+        is_known = is_known || gtel_str_starts(line, gtel_str_of(programs[i]));
+    for (size_t i = 0; i < line.n; i++) {
+        char c = line.p[i];
+        bool is_word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        is_known = is_known && (is_word || gtel_str_find(signs, c) < signs.n);
+    }
+    return is_known;
+}
+
+/* The first line of advice is prose; with "or:" at its end the commands are another way. */
+static void put_script_fix(struct gtel_str fix, struct gtel_buf *out)
+{
+    struct gtel_str prose;
+    struct gtel_str line;
+    if (!gtel_str_line(&fix, &prose))
+        return;
+    bool is_other = gtel_str_ends(prose, GTEL_STR(" or:"));
+    while (gtel_str_line(&fix, &line))
+        if (is_command(line))
+            gtel_buf_printf(out, "%s%.*s\n", is_other ? "# " : "", GTEL_STR_ARG(line));
+}
+
+void gtel_doctor_fixes_script(const struct gtel_doctor_fixes *fixes,
+                              const struct gtel_host_facts *facts, struct gtel_buf *out)
+{
+    static const char *const reasons[STEPS] = {
+        "The setting named above, now and from each start on",
+        "The rights named above, for Telegraf's service", "The group named above, for Telegraf"};
+    struct gtel_buf names;
+    struct gtel_buf block;
+    gtel_buf_str(out, GTEL_STR("#!/bin/sh\n"));
+    if (fixes->n == 0) {
+        gtel_buf_str(out, GTEL_STR("# Nothing is missing that could be fixed.\n"));
+        return;
+    }
+    gtel_buf_str(out,
+                 GTEL_STR("# What gtel doctor would fix on this machine. Nothing of it has been "
+                          "run: read it,\n# remove what you do not want, and run it as root. "
+                          "For collectd, write collectd for\n# telegraf.\nset -eu\n"));
+    gtel_buf_init(&names, 256);
+    gtel_buf_init(&block, 4096);
+    for (size_t i = 0; i < fixes->n; i++) {
+        gtel_buf_reset(&block);
+        put_fix(fixes, i, &block);
+        gtel_buf_char(out, '\n');
+        put_lines(out, "#", gtel_buf_text(&block));
+        put_script_fix(fixes->fix[i], out);
+    }
+    put_rights(fixes, facts, &names);
+    put_drop_in(facts, gtel_buf_text(&names), "# ", out);
+    for (enum step step = STEP_SETTING; step < STEPS; step++) {
+        gtel_buf_reset(&block);
+        put_step(fixes, facts, step, gtel_buf_text(&names), &block);
+        if (block.n > 0)
+            gtel_buf_printf(out, "\n# %s\n", reasons[step]);
+        gtel_buf_str(out, gtel_buf_text(&block));
+    }
+    gtel_buf_done(&block);
+    gtel_buf_done(&names);
 }

@@ -29,6 +29,10 @@ size_t gtel_doctor_fixes_text(struct gtel_doctor_fixes *fixes, struct gtel_str f
 void gtel_doctor_fixes_write(const struct gtel_doctor_fixes *fixes,
                              const struct gtel_host_facts *facts, struct gtel_buf *out);
 
+/* The same as a shell script for a person to read and run: the reasons are its comments. */
+void gtel_doctor_fixes_script(const struct gtel_doctor_fixes *fixes,
+                              const struct gtel_host_facts *facts, struct gtel_buf *out);
+
 /* Appends text in lines of at most 80 columns, of which the first begins at column `at`. */
 void gtel_doctor_wrap(struct gtel_buf *out, size_t at, size_t indent, struct gtel_str text);
 

@@ -164,11 +164,11 @@ static void write_card(const struct cards *cards, struct gtel_str name)
 static const char *driver_fix(uint64_t vendor)
 {
     if (vendor == 0x8086)
-        return "modprobe -a i915 xe; then dmesg | grep -E 'xe|i915'";
+        return "load them, then see dmesg | grep -E 'xe|i915':\nmodprobe -a i915 xe";
     if (vendor == 0x10de && gtel_source_find(GTEL_STR("nvml")) >= 0)
         return "install NVIDIA's driver; then modprobe nvidia";
     if (vendor == 0x1002 && gtel_source_find(GTEL_STR("drm_clients")) >= 0)
-        return "modprobe amdgpu; then dmesg | grep amdgpu";
+        return "load it, then see dmesg | grep amdgpu:\nmodprobe amdgpu";
     return NULL;
 }
 

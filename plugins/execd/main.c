@@ -198,7 +198,8 @@ static int run_doctor(struct program *program)
 {
     const struct gtel_doctor_case about = {.env = &program->machine.env,
                                            .options = &program->args.options,
-                                           .context = program->context};
+                                           .context = program->context,
+                                           .is_script = program->args.is_script};
     int r = prepare_once(program, starting_ns);
     gtel_context_set_findings(program->context, &program->doctor.findings);
     if (r == 0)

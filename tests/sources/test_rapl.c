@@ -49,7 +49,7 @@ static double joules(const struct machine *machine, enum gtel_metric metric, con
     return got ? got->value.f64 : -1;
 }
 
-#define NO_SENSOR "sys/devices/platform/coretemp.0: 2: : load the kernel module: modprobe coretemp"
+#define NO_SENSOR "sys/devices/platform/coretemp.0: 2: : load the kernel module:\nmodprobe coretemp"
 #define PACKAGES                                                                                   \
     ": 34: the machine has several CPU packages, and nothing says which one the GPU is part of: "
 
@@ -147,7 +147,7 @@ static const struct value_case {
      -1,
      0,
      {"perf event power/energy-gpu/, sys/class/powercap: 2: no kernel module reads the CPU's "
-      "energy counters: load the kernel modules: modprobe -a rapl intel_rapl_msr",
+      "energy counters: load the kernel modules:\nmodprobe -a rapl intel_rapl_msr",
       NO_SENSOR}},
     {"a discrete card where integrated graphics belong",
      CARD "file " GPU "/hwmon/hwmon1/name\n| i915\n" TYPE("0") PERF_GPU PERF_PACKAGE SENSOR "end\n",

@@ -105,6 +105,8 @@ static const struct bad_case {
     {{"-=1"}, {"unknown option --:"}},
     {{"--once", "--once", "three"}, {"'three'", "not an option"}},
     {{"--config=/nonexistent/gtel.conf"}, {"/nonexistent/gtel.conf", "No such file"}},
+    {{"--fix-script"}, {"--fix-script", "gtel doctor --fix-script"}},
+    {{"capture", "--fix-script"}, {"--fix-script", "gtel doctor --fix-script"}},
     {{"--config=/"}, {"--config /", "cannot be read"}},
 };
 
@@ -138,6 +140,7 @@ static const struct {
     {{"--lane=kernel"}, GTEL_ARGS_LANE, false, false},
     {{"doctor"}, GTEL_ARGS_DOCTOR, true, false},
     {{"doctor", "--root=/x"}, GTEL_ARGS_DOCTOR, true, false},
+    {{"doctor", "--fix-script"}, GTEL_ARGS_DOCTOR, true, false},
     {{"capture"}, GTEL_ARGS_CAPTURE, true, false},
     {{"capture", "--root=x.tree"}, GTEL_ARGS_CAPTURE, true, true},
     {{"--once"}, GTEL_ARGS_RUN, true, false},
@@ -158,6 +161,7 @@ static void test_actions(void)
         CHECK_INT(args.action, action_cases[i].action);
         CHECK_INT(args.is_once, action_cases[i].is_once);
         CHECK_INT(args.is_stepped, action_cases[i].is_stepped);
+        CHECK_INT(args.is_script, words[0] && words[1] && strcmp(words[1], "--fix-script") == 0);
         CHECK(!args.is_explained && !args.is_clock_off);
     }
     static const char *const helper[WORDS_MAX] = {"--lane=level-zero", "--epoch", "7", "--root=x"};

@@ -302,6 +302,65 @@ static void test_list(void)
     CHECK_INT(fixes.n, 0);
 }
 
+/*
+ * Lines of advice behind the first are commands, of some programs and without a shell's signs;
+ * after "or:" they are another way and stay comments.
+ */
+static const struct {
+    const char *fix;
+    const char *lines; /* what stands behind the comment of the advice */
+} scripts[] = {
+    {"load it:\nmodprobe a", "modprobe a\n"},
+    {"modprobe a", ""},
+    {"use both:\nmodprobe a\nchmod a+r /sys/b*/c", "modprobe a\nchmod a+r /sys/b*/c\n"},
+    {"be root; or:\nsysctl a.b=0", "# sysctl a.b=0\n"},
+    {"hostile:\nrm -r /", ""},
+    {"hostile:\necho 1 > /sys/$(reboot)/x", ""},
+    {"hostile:\necho `reboot`", ""},
+    {"hostile:\necho a; reboot", ""},
+    {"hostile:\necho a && reboot", ""},
+    {"hostile:\necho a | sh", ""},
+    {"hostile:\necho 'a", ""},
+    {"hostile:\necho \"a", ""},
+    {"hostile:\necho a \\", ""},
+    {"hostile:\nechoes 1", ""},
+};
+
+#define HEAD                                                                                       \
+    "#!/bin/sh\n"                                                                                  \
+    "# What gtel doctor would fix on this machine. Nothing of it has been run: read it,\n"         \
+    "# remove what you do not want, and run it as root. For collectd, write collectd for\n"        \
+    "# telegraf.\nset -eu\n"
+
+static void test_script(void)
+{
+    struct gtel_host_facts facts = {.has_uid = true};
+    struct gtel_buf out;
+    gtel_buf_init(&out, 10000);
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(scripts); i++) {
+        struct gtel_doctor_fixes fixes = {.n = 0};
+        struct gtel_str rest = gtel_str_of(scripts[i].fix);
+        char want[700] = HEAD "\n#  [1] for a fan\n#     ";
+        struct gtel_str word;
+        test_label = scripts[i].fix;
+        while (gtel_str_word(&rest, &word))
+            (void)snprintf(want + strlen(want), sizeof(want) - strlen(want), " %.*s",
+                           GTEL_STR_ARG(word));
+        (void)snprintf(want + strlen(want), sizeof(want) - strlen(want), "\n%s", scripts[i].lines);
+        (void)gtel_doctor_fixes_text(&fixes, gtel_str_of(scripts[i].fix), "a fan");
+        gtel_buf_reset(&out);
+        gtel_doctor_fixes_script(&fixes, &facts, &out);
+        CHECK_STR(gtel_buf_text(&out), want);
+        gtel_doctor_fixes_done(&fixes);
+    }
+    test_label = "";
+    const struct gtel_doctor_fixes none = {.n = 0};
+    gtel_buf_reset(&out);
+    gtel_doctor_fixes_script(&none, &facts, &out);
+    CHECK_STR(gtel_buf_text(&out), "#!/bin/sh\n# Nothing is missing that could be fixed.\n");
+    gtel_buf_done(&out);
+}
+
 /* Of what it is good for, what fits in 600 characters; of advice, 64 pieces. */
 static void test_limits(void)
 {
@@ -329,6 +388,7 @@ int main(void)
     test_hosts();
     test_commands();
     test_list();
+    test_script();
     test_limits();
     return test_result();
 }

@@ -297,8 +297,9 @@ static void diagnose_powercap(const struct rapl_card *card, struct gtel_findings
     else if (gtel_error_is_refusal(r))
         text[1] = "the kernel shows it to root alone";
     if (gtel_error_is_refusal(r) && !meter->has_pmu)
-        text[2] = "load the kernel module rapl (modprobe rapl) and give the program CAP_PERFMON, "
-                  "or run the program as root";
+        text[2] =
+            "load the kernel module rapl and give the program CAP_PERFMON, or run the program "
+            "as root:\nmodprobe rapl";
     put_power(findings, card, r, text);
 }
 
@@ -315,7 +316,7 @@ static void diagnose_uncounted(const struct gtel_env *env, const struct rapl_car
         text[1] = "this CPU does not count the energy of its GPU";
     } else {
         text[1] = "no kernel module reads the CPU's energy counters";
-        text[2] = "load the kernel modules: modprobe -a rapl intel_rapl_msr";
+        text[2] = "load the kernel modules:\nmodprobe -a rapl intel_rapl_msr";
     }
     put_power(findings, card, -ENOENT, text);
 }
@@ -345,7 +346,7 @@ static void diagnose_sensor(const struct gtel_env *env, const struct rapl_card *
     } else if (card->sensor_error == -ENOENT && gtel_fs_exists(env, package_0)) {
         text[1] = "this CPU has no sensor of its package";
     } else if (card->sensor_error == -ENOENT) {
-        text[2] = "load the kernel module: modprobe coretemp";
+        text[2] = "load the kernel module:\nmodprobe coretemp";
     }
     gtel_finding_put(findings, card->card->device, GTEL_MEASUREMENT_GPU_TEMPERATURE_SENSOR,
                      card->sensor_error, text);

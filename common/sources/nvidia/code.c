@@ -37,7 +37,7 @@ enum gtel_nvml_meaning gtel_nvml_meaning(int code)
 
 /* The last one is for all others. */
 static const struct gtel_nvml_code texts[] = {
-    {GTEL_NVML_DRIVER_NOT_LOADED, "the kernel driver is not loaded", "modprobe nvidia"},
+    {GTEL_NVML_DRIVER_NOT_LOADED, "the kernel driver is not loaded", "load it:\nmodprobe nvidia"},
     {GTEL_NVML_VERSION_MISMATCH,
      "library and kernel driver are of different versions: reload the driver or reboot",
      "load the driver of the library's version: reboot, or stop what uses the GPUs, then "

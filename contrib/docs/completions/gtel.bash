@@ -36,7 +36,7 @@ _gtel() {
         ;;
     *:?*) ;;
     *)
-        words="--once --watch --explain --count= --root= --stepped --config= --poll-interval= --poll-interval-disabled --list-metrics --list-sources --help --version --interval= --deadline= --sample-interval= --sources= --rescan= --info-interval= --unchanged= --wake= --xe-engines= --xe-stalls= --l0-metrics= --amd-tool= --engine-instances= --process-limit= --process-tags= --process-energy= --isolation= --host-tag="
+        words="--once --watch --explain --fix-script --count= --root= --stepped --config= --poll-interval= --poll-interval-disabled --list-metrics --list-sources --help --version --interval= --deadline= --sample-interval= --sources= --rescan= --info-interval= --unchanged= --wake= --xe-engines= --xe-stalls= --l0-metrics= --amd-tool= --engine-instances= --process-limit= --process-tags= --process-energy= --isolation= --host-tag="
         [ "$COMP_CWORD" -gt 1 ] || words="doctor capture $words"
         ;;
     esac

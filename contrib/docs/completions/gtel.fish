@@ -7,6 +7,7 @@ complete -c gtel -n '__fish_seen_subcommand_from capture' -F
 complete -c gtel -l once -d 'Take two samples half a second apart (on a recorded machine, a second of its time), print the readings once and end'
 complete -c gtel -l watch -d 'Print that table again each --interval (2s), until it is interrupted'
 complete -c gtel -l explain -d 'Print a table instead of line protocol'
+complete -c gtel -l fix-script -d 'Print the commands that gtel doctor advises as a shell script, to be read and run by a person'
 complete -c gtel -l count -x -d 'End after N gathers'
 complete -c gtel -l root -r -F -d 'Read a directory instead of /, or play a recorded machine (a .tree file)'
 complete -c gtel -l stepped -d 'Let the time of a recorded machine advance by the interval at each gather, without waiting'

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-static const char telem[] = "run as root; or:\n"
+static const char telem[] = "run as root, or let every user read the files:\n"
                             "chmod a+r /sys/class/intel_pmt/telem*/telem";
 
 /* The group of metrics that a family feeds, and what its values need. */
