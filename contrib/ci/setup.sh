@@ -45,12 +45,33 @@ fail() {
     exit 1
 }
 
-# quietly WHAT FIX COMMAND...: runs a command; its output is shown only when it fails.
+# show_progress: over itself, how far the command of quietly is: the end of its output so far.
+show_progress() {
+    while sleep 0.3; do
+        printf '\r\033[K               %.60s' \
+            "$(tail -n 1 "$GTEL_SCRATCH/step.log" 2>/dev/null | tr -d '\r\t')"
+    done
+}
+
+# quietly WHAT FIX COMMAND...: runs a command; its output is shown only when it fails. On a terminal
+# its last line shows how far it is.
 quietly() {
     gtel_what=$1
     gtel_fix=$2
     shift 2
-    if "$@" >"$GTEL_SCRATCH/step.log" 2>&1; then
+    gtel_result=0
+    if [ -t 1 ]; then
+        show_progress &
+        gtel_child=$!
+    fi
+    "$@" >"$GTEL_SCRATCH/step.log" 2>&1 || gtel_result=$?
+    if [ -n "$gtel_child" ]; then
+        kill "$gtel_child"
+        wait "$gtel_child" 2>/dev/null || true
+        gtel_child=
+        printf '\r\033[K'
+    fi
+    if [ "$gtel_result" -eq 0 ]; then
         return 0
     fi
     printf '\n'
