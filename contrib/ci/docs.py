@@ -17,9 +17,11 @@ import subprocess
 import sys
 import textwrap
 
-import completions
-import man
-import support
+sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fleet"))
+import completions  # noqa: E402
+import man  # noqa: E402
+import plan  # noqa: E402
+import support  # noqa: E402
 
 BLOCK = re.compile(r"(?P<begin><!-- begin (?P<name>\w+) -->\n)"
                    r"(?P<text>.*?)(?P<end><!-- end (?P=name) -->)", re.S)
@@ -58,6 +60,7 @@ TABLES = {
     "apple": lambda arguments: support.apple(arguments.root),
     "rights": lambda arguments: support.rights(arguments.root),
     "tried": tried,
+    **{name: lambda arguments, text=text: text for name, text in plan.tables().items()},
 }
 
 
