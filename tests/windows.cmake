@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # The tests that only a build for Windows has, run there or under Wine.
+gtel_test(unit.files_win32 unit/test_files_win32.c)
 if(GTEL_LEVEL_ZERO)
   # A DLL with the loader's name, in variants, each in a folder of its own; and recorded machines.
   set(dlls ${CMAKE_CURRENT_BINARY_DIR}/zes)

@@ -2,6 +2,7 @@
 /* The real machine under Windows, as far as libraries of vendors need it. */
 #include "host/env.h"
 
+#include "host/files_win32.h"
 #include "host/system_win32.h"
 
 #include <errno.h>
@@ -18,7 +19,11 @@ struct win32_env {
     wchar_t root[PATH_LENGTH]; /* the folder of Windows, "C:\WINDOWS" */
     size_t root_n;
     uint32_t page_size;
+    struct gtel_win32_files *files;
 };
+
+/* The handle of how much memory this process has; those of other files count from 1. */
+enum { STATM = 0, FILES_FIRST = 1 };
 
 /* ---- clocks: Windows counts them in units of 100 ns ---- */
 
@@ -62,12 +67,17 @@ static uint64_t suspended_ns(void *arg)
     return awake_ns > 0 && all_ns > awake_ns ? all_ns - awake_ns : 0;
 }
 
-/* ---- files: none is read but how much memory this process has ---- */
+/* ---- files: those of files_win32.h, and how much memory this process has ---- */
 
 static int exists(void *arg, const char *path)
 {
     const struct win32_env *env = arg;
     wchar_t wide[PATH_LENGTH];
+    int handle = gtel_win32_files_open(env->files, path);
+    if (handle >= 0) {
+        gtel_win32_files_close(env->files, handle);
+        return 0;
+    }
     memcpy(wide, env->root, env->root_n * sizeof(wide[0]));
     wide[env->root_n] = L'\\';
     int room = PATH_LENGTH - (int)env->root_n - 1;
@@ -81,8 +91,11 @@ static int exists(void *arg, const char *path)
 
 static int file_open(void *arg, const char *path)
 {
-    (void)arg;
-    return strcmp(path, "proc/self/statm") == 0 ? 0 : -ENOENT;
+    const struct win32_env *env = arg;
+    if (strcmp(path, "proc/self/statm") == 0)
+        return STATM;
+    int handle = gtel_win32_files_open(env->files, path);
+    return handle < 0 ? handle : FILES_FIRST + handle;
 }
 
 /* proc(5): all and resident memory, in pages. */
@@ -90,7 +103,8 @@ static int64_t file_read(void *arg, int handle, void *buf, size_t n)
 {
     const struct win32_env *env = arg;
     PROCESS_MEMORY_COUNTERS memory = {.cb = sizeof(memory)};
-    (void)handle;
+    if (handle != STATM)
+        return gtel_win32_files_read(env->files, handle - FILES_FIRST, buf, n);
     if (!K32GetProcessMemoryInfo(GetCurrentProcess(), &memory, sizeof(memory)))
         return -EIO;
     int length = snprintf(buf, n, "%zu %zu\n", memory.PagefileUsage / env->page_size,
@@ -98,11 +112,10 @@ static int64_t file_read(void *arg, int handle, void *buf, size_t n)
     return length < (int)n ? length : -ENOBUFS;
 }
 
-/* What has no handle of its own. */
-static void handle_close(void *arg, int handle)
+static void file_close(void *arg, int handle)
 {
-    (void)arg;
-    (void)handle;
+    const struct win32_env *env = arg;
+    gtel_win32_files_close(env->files, handle - FILES_FIRST);
 }
 
 static int dir_list(void *arg, const char *path, gtel_dir_fn fn, void *fn_arg)
@@ -136,10 +149,8 @@ static int64_t link_read(void *arg, const char *path, char *buf, size_t n)
 
 static int stat_file(void *arg, const char *path, struct gtel_stat *ret)
 {
-    (void)arg;
-    (void)path;
-    (void)ret;
-    return -ENOENT;
+    const struct win32_env *env = arg;
+    return gtel_win32_files_stat(env->files, path, ret);
 }
 
 /* ---- libraries ---- */
@@ -220,7 +231,7 @@ static const struct gtel_env_ops win32_ops = {
     .suspended_ns = suspended_ns,
     .file_open = file_open,
     .file_read = file_read,
-    .file_close = handle_close,
+    .file_close = file_close,
     .dir_list = dir_list,
     .link_read = link_read,
     .exists = exists,
@@ -237,9 +248,12 @@ int gtel_env_win32_init(struct gtel_env *ret)
     if (!env)
         return -ENOMEM;
     UINT n = GetSystemWindowsDirectoryW(env->root, PATH_LENGTH);
-    if (n == 0 || n >= PATH_LENGTH - 1) {
+    env->files = gtel_win32_files_new();
+    if (!env->files || n == 0 || n >= PATH_LENGTH - 1) {
+        int r = env->files ? -EIO : -ENOMEM;
+        gtel_win32_files_free(env->files);
         free(env);
-        return -EIO;
+        return r;
     }
     env->root_n = n;
     SYSTEM_INFO system;
@@ -251,6 +265,9 @@ int gtel_env_win32_init(struct gtel_env *ret)
 
 void gtel_env_win32_done(struct gtel_env *env)
 {
-    free(env->arg);
+    struct win32_env *win32 = env->arg;
+    if (win32)
+        gtel_win32_files_free(win32->files);
+    free(win32);
     *env = (struct gtel_env){0};
 }

@@ -41,6 +41,7 @@ SYSTEM = {
     "common/host/drm_fds_bpf.c": None,
     "common/host/env_posix.c": None,
     "common/host/env_win32.c": None,
+    "common/host/files_win32.c": None,
     "common/host/netlink_posix.c": None,
     "common/host/pmu_posix.c": None,
     "common/host/root_posix.c": None,
