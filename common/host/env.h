@@ -281,8 +281,8 @@ void gtel_env_posix_done(struct gtel_env *env);
  * The real machine under Windows: clocks and libraries. Libraries by a name alone are looked for in
  * the system's folder only, never in the current one, beside the program or along PATH; others by
  * their full path ("C:\\..."). The root is the folder of Windows: what is in it can be looked for
- * (exists) and not read; beside it there are the files of host/files_win32.h. Freed with gtel_env_win32_done; 0 or a negative
- * errno.
+ * (exists) and not read; beside it there are the files of host/files_win32.h. Freed with
+ * gtel_env_win32_done; 0 or a negative errno.
  */
 int gtel_env_win32_init(struct gtel_env *ret);
 void gtel_env_win32_done(struct gtel_env *env);

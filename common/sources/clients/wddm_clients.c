@@ -490,22 +490,26 @@ static bool present(const struct gtel_env *env)
     return gtel_fs_exists(env, engine_set) || gtel_fs_exists(env, memory_set);
 }
 
+/* The GPUs are those of source wddm; a set may be registered later than the other. */
+static int discover(void *p, struct gtel_registry *registry)
+{
+    struct state *state = p;
+    int engines = 0;
+    int memory = 0;
+    (void)registry;
+    if (!gtel_fs_is_open(&state->engines_file))
+        engines = gtel_fs_open(state->env, &state->engines_file, engine_set);
+    if (!gtel_fs_is_open(&state->memory_file))
+        memory = gtel_fs_open(state->env, &state->memory_file, memory_set);
+    return engines < 0 && memory < 0 ? engines : 0;
+}
+
 static int open_source(void *p, const struct gtel_env *env, const struct gtel_options *options)
 {
     struct state *state = p;
     (void)options;
     state->env = env;
-    int engines = gtel_fs_open(env, &state->engines_file, engine_set);
-    int memory = gtel_fs_open(env, &state->memory_file, memory_set);
-    return engines == 0 || memory == 0 ? 0 : engines;
-}
-
-/* The GPUs are those of source wddm. */
-static int discover(void *p, struct gtel_registry *registry)
-{
-    (void)p;
-    (void)registry;
-    return 0;
+    return discover(state, NULL);
 }
 
 static void diagnose(void *p, struct gtel_registry *registry, struct gtel_findings *findings)
