@@ -386,7 +386,7 @@ static int read_reading(struct cursor *cursor, const struct gtel_wire_map *map,
     uint64_t value = take_u64(cursor);
     uint64_t what = take_u64(cursor);
     uint16_t device = (uint16_t)(what >> 16);
-    size_t ndims = what >> 56;
+    size_t ndims = (size_t)(what >> 56);
     reading.metric = (uint16_t)what;
     reading.source = (uint8_t)(what >> 32);
     reading.origin = (uint8_t)(what >> 40);

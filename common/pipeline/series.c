@@ -42,7 +42,7 @@ static bool has_same_key(const struct gtel_reading *a, const struct gtel_reading
 static void insert(struct gtel_series_table *table, struct gtel_series *series)
 {
     size_t mask = table->size - 1;
-    size_t at = series->hash & mask;
+    size_t at = (size_t)series->hash & mask;
     while (table->slot[at])
         at = (at + 1) & mask;
     table->slot[at] = series;
@@ -105,7 +105,7 @@ static struct gtel_series *find_or_make(struct gtel_series_table *table,
                                         const struct gtel_reading *reading)
 {
     uint64_t hash = hash_of(reading);
-    for (size_t at = hash; table->size > 0; at++) {
+    for (size_t at = (size_t)hash; table->size > 0; at++) {
         struct gtel_series *series = table->slot[at & (table->size - 1)];
         if (!series)
             break;
