@@ -1,21 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The Debian packages: built twice, inspected, installed, removed and purged in a small Debian.
+"""The packages: built twice, inspected, installed, upgraded, removed and purged in small Debians.
 
-    packages.py --source DIR --root FILE.tar [--telegraf FILE] [--launcher PROGRAM]
+    packages.py --source DIR --root FILE.tar... [--telegraf FILE] [--launcher PROGRAM]
+    packages.py --source DIR --build DIR ARCHITECTURE
 
-Needs root, since dpkg's files belong to it; nothing outside a scratch folder is written. FILE.tar
-is a Debian with collectd (need_package_root in contrib/ci/setup.sh).
+The first needs root, since dpkg's files belong to it; nothing outside a scratch folder is written.
+FILE.tar is a Debian with collectd (need_package_roots in contrib/ci/setup.sh). The second inspects
+what a finished build for another architecture gives.
 """
 import argparse
+import concurrent.futures
 import glob
 import hashlib
+import io
 import os
 import re
 import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 
@@ -24,7 +29,9 @@ import expand
 NAMES = ("collectd-gtel", "gtel", "telegraf-gtel")
 PLUGINS = ("gpu_amd", "gpu_clients", "gpu_drm", "gpu_intel", "gpu_nvml")
 EPOCH = "1700000000"
-LIBRARIES = {"libc.so.6", "libm.so.6", "libdrm.so.2", "libyajl.so.2", "ld-linux-x86-64.so.2"}
+OLDER = "0.0.9"
+LIBRARIES = {"libc.so.6", "libm.so.6", "libdrm.so.2", "libyajl.so.2"}
+MACHINES = {"amd64": "X86-64", "arm64": "AArch64", "armhf": "ARM"}
 AGENTS = {"collectd": "/etc/collectd/collectd.conf.d", "telegraf": "/etc/telegraf/telegraf.d"}
 # What dpkg and ldconfig keep for themselves.
 THEIRS = ("var/lib/dpkg/", "var/cache/", "var/log/", "etc/ld.so.cache", "tmp/", "dev/", "proc/")
@@ -78,16 +85,44 @@ def must(*command, **options):
     return text
 
 
+def cpack(folder, launcher):
+    """The packages of the sources in a folder."""
+    env = dict(os.environ, SOURCE_DATE_EPOCH=EPOCH, CMAKE_C_COMPILER_LAUNCHER=launcher)
+    shutil.rmtree(os.path.join(folder, "build/package/packages"), ignore_errors=True)
+    must("cmake", "--preset", "package", cwd=folder, env=env)
+    must("cpack", "--preset", "package", cwd=folder, env=env)
+    return packages_in(os.path.join(folder, "build/package/packages"))
+
+
+def packages_in(folder):
+    return (sorted(glob.glob(os.path.join(folder, "*.deb"))),
+            sorted(glob.glob(os.path.join(folder, "*.tar.gz"))))
+
+
 def build(source, folder, launcher):
     """The packages of a copy of the sources in a folder."""
     for name in ("common", "plugins", "contrib"):
         shutil.copytree(os.path.join(source, name), os.path.join(folder, name))
     for name in ("CMakeLists.txt", "CMakePresets.json", "CHANGELOG.md", "LICENSE", "SECURITY.md"):
         shutil.copy(os.path.join(source, name), folder)
-    env = dict(os.environ, SOURCE_DATE_EPOCH=EPOCH, CMAKE_C_COMPILER_LAUNCHER=launcher)
-    must("cmake", "--preset", "package", cwd=folder, env=env)
-    must("cpack", "--preset", "package", cwd=folder, env=env)
-    return sorted(glob.glob(os.path.join(folder, "build/package/packages/*.deb")))
+    return cpack(folder, launcher)
+
+
+def build_older(folder, launcher):
+    """The same as an older version, with another configuration."""
+    edit(os.path.join(folder, "CMakeLists.txt"), r"(project\(gtel VERSION )[0-9.]+",
+         r"\g<1>" + OLDER)
+    for name in ("plugins/execd/gpu.conf", "plugins/collectd/gpu.conf"):
+        edit(os.path.join(folder, name), r"\A", "# older\n")
+    return cpack(folder, launcher)
+
+
+def edit(path, pattern, new):
+    with open(path, encoding="utf-8") as file:
+        text, count = re.subn(pattern, new, file.read(), count=1)
+    check(count == 1, f"{path} has {pattern}")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
 
 
 def digest(path):
@@ -122,7 +157,8 @@ def check_contents(debs):
             check(path in listed, f"{name} has {path}")
         for path, (mode, owner) in listed.items():
             check(owner == "root/root", f"{name}: {path} belongs to root")
-            check(mode[5] != "w" and mode[8] != "w" and "s" not in mode, f"{name}: {path} is {mode}")
+            check(mode[5] != "w" and mode[8] != "w" and "s" not in mode,
+                  f"{name}: {path} is {mode}")
             check(not path.startswith(("/etc", "/var")), f"{name} brings nothing like {path}")
             if not path.endswith("/"):
                 check(owned.setdefault(path, name) == name, f"{path} is in one package")
@@ -130,7 +166,47 @@ def check_contents(debs):
         check("conffiles" not in control, f"{name} has no conffiles")
 
 
-def check_hardening(folder, debs):
+def by_name(debs):
+    named = {os.path.basename(path).split("_")[0]: path for path in debs}
+    check(tuple(sorted(named)) == NAMES, f"three packages: {sorted(named)}")
+    return named
+
+
+def check_dependencies(debs, architecture):
+    """The C library and the two libraries by name: dpkg-shlibdeps has known all of them."""
+    for name in ("gtel", "collectd-gtel"):
+        fields = must("dpkg-deb", "-f", debs[name], "Architecture", "Depends")
+        check(f"Architecture: {architecture}\n" in fields, f"{name}: {fields}")
+        for library in ("libc6 (>= ", "libdrm2 (>= ", "libyajl2 (>= "):
+            check(library in fields, f"{name} depends on {library}: {fields}")
+
+
+def check_lintian(debs):
+    code, text = output("lintian", "--allow-root", "--fail-on", "error,warning",
+                        "--suppress-tags", "initial-upload-closes-no-bugs", *debs)
+    check(code == 0, f"lintian: {text}")
+
+
+def check_tarball(path, debs):
+    """One archive of the same programs, without owners and without what is Debian's."""
+    want = {"gtel": "usr/bin/gtel", "collectd-gtel": "usr/lib/collectd/gpu_intel.so",
+            "telegraf-gtel": "usr/share/telegraf-gtel/gpu.conf"}
+    with tarfile.open(path) as archive:
+        top = os.path.basename(path)[:-len(".tar.gz")]
+        for name, file in want.items():
+            mine = hashlib.sha256(archive.extractfile(f"{top}/{file}").read()).hexdigest()
+            listed = subprocess.run(["dpkg-deb", "--fsys-tarfile", debs[name]], check=True,
+                                    stdout=subprocess.PIPE).stdout
+            with tarfile.open(fileobj=io.BytesIO(listed)) as deb:
+                theirs = hashlib.sha256(deb.extractfile(f"./{file}").read()).hexdigest()
+            check(mine == theirs, f"{file} is the same in {name}")
+        for entry in archive.getmembers():
+            check(entry.uid == 0 and entry.gid == 0 and entry.mtime == int(EPOCH),
+                  f"{entry.name}: owner {entry.uid}, time {entry.mtime}")
+            check(not entry.name.endswith("changelog.Debian.gz"), f"{entry.name} is Debian's")
+
+
+def check_hardening(folder, debs, architecture, names):
     files = []
     for name, deb in debs.items():
         must("dpkg-deb", "-x", deb, os.path.join(folder, name))
@@ -139,6 +215,8 @@ def check_hardening(folder, debs):
     for path in files + [f"{folder}/gtel/usr/bin/gtel"]:
         text = must("readelf", "-W", "-h", "-l", "-d", "-S", "--dyn-syms", path)
         name = os.path.basename(path)
+        check(re.search(rf"Machine:.*{MACHINES[architecture]}", text),
+              f"{name} is for {architecture}")
         check(re.search(r"Type:\s+DYN", text), f"{name} is position independent")
         check("BIND_NOW" in text, f"{name} resolves its symbols at the start")
         check("GNU_RELRO" in text, f"{name} has read-only relocations")
@@ -148,9 +226,12 @@ def check_hardening(folder, debs):
         check("RPATH" not in text and "RUNPATH" not in text, f"{name} has no path for libraries")
         check(".symtab" not in text and ".debug" not in text, f"{name} is stripped")
         needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", text))
+        needed = {library for library in needed if not library.startswith("ld-linux")}
         check(needed <= LIBRARIES, f"{name} needs {needed}")
         with open(path, "rb") as file:
-            check(folder.encode() not in file.read(), f"{name} has no path of the build")
+            bytes_of = file.read()
+        for place in names:
+            check(place.encode() not in bytes_of, f"{name} has no path of the build")
 
 
 class Root:
@@ -171,6 +252,10 @@ class Root:
                 return file.read()
         except OSError:
             return ""
+
+    def read_linked(self, name):
+        """Of a file behind a link, which is meant for the root."""
+        return self.read(os.readlink(self.path(name)))
 
     def write(self, name, text):
         os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
@@ -277,9 +362,7 @@ def walk(root, runs):
     check(root.run("gtel", "--once")[0] == 0, "gtel --once")
     for agent in AGENTS:
         walk_agent(root, agent, runs.get(agent))
-    root.dpkg("-i", *(f"/debs/{name}.deb" for name in NAMES))
-    for agent, run in runs.items():
-        run(root, "with all packages", True)
+    walk_upgrade(root, runs)
     root.dpkg("-r", *NAMES)
     for agent, run in runs.items():
         run(root, "after all were removed", False)
@@ -319,29 +402,87 @@ def walk_agent(root, agent, run):
     check(not os.path.lexists(root.path(link + ".removed")), f"{link}.removed goes with purge")
 
 
+def walk_upgrade(root, runs):
+    """From an older version: a link leads to the new configuration, an own file stays as it is."""
+    links = {agent: f"{folder}/gpu.conf" for agent, folder in AGENTS.items()}
+    root.dpkg("-i", *(f"/debs/older/{name}.deb" for name in NAMES))
+    version = root.run("gtel", "--version")[1]
+    check(f"gtel {OLDER}" in version, f"the older version: {version}")
+    for link in links.values():
+        check(root.read_linked(link).startswith("# older\n"), f"{link}: the older configuration")
+    own = root.read_linked(links["telegraf"]) + "# mine\n"
+    os.remove(root.path(links["telegraf"]))
+    root.write(links["telegraf"], own)
+    for run in runs.values():
+        run(root, "with the older version", True)
+    root.dpkg("-i", *(f"/debs/{name}.deb" for name in NAMES))
+    version = root.run("gtel", "--version")[1]
+    check(OLDER not in version and version.startswith("gtel "), f"the new version: {version}")
+    new = root.read_linked(links["collectd"])
+    check(new and "# older" not in new, "collectd's link leads to the new configuration")
+    check(root.read(links["telegraf"]) == own, "Telegraf's own file stays")
+    for run in runs.values():
+        run(root, "after the upgrade", True)
+
+
+def walk_all(args, scratch, debs, older):
+    def one(n, tar):
+        root = Root(os.path.join(scratch, f"root{n}"), tar)
+        for folder, named in (("debs", debs), ("debs/older", older)):
+            os.makedirs(root.path(folder), exist_ok=True)
+            for name, path in named.items():
+                shutil.copy(path, root.path(f"{folder}/{name}.deb"))
+        walk(root, prepare_agents(root, args))
+    # They wait most of the time.
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        for done in [pool.submit(one, n, tar) for n, tar in enumerate(args.root)]:
+            done.result()
+
+
+def inspect(build, architecture, source):
+    """The packages of a finished build."""
+    with tempfile.TemporaryDirectory(prefix="gtel-packages-") as scratch:
+        must("cpack", "--config", os.path.join(build, "CPackConfig.cmake"), "-B", scratch,
+             cwd=scratch, env=dict(os.environ, SOURCE_DATE_EPOCH=EPOCH))
+        debs, tarballs = packages_in(scratch)
+        named = by_name(debs)
+        check_contents(named)
+        check_dependencies(named, architecture)
+        check_hardening(scratch, named, architecture, (source, build))
+        check(len(tarballs) == 1, f"one tarball: {tarballs}")
+        check_tarball(tarballs[0], named)
+        check_lintian(debs)
+
+
+def build_and_walk(args):
+    with tempfile.TemporaryDirectory(prefix="gtel-packages-") as scratch:
+        other = os.path.join(scratch, "another/place/tree")
+        first, tarballs = build(args.source, os.path.join(scratch, "one"), args.launcher)
+        second, more = build(args.source, other, args.launcher)
+        check(len(tarballs) == len(more) == 1, f"a tarball: {tarballs}")
+        for a, b in zip(first + tarballs, second + more):
+            check(digest(a) == digest(b), f"the same bytes twice: {os.path.basename(a)}")
+        debs = by_name(first)
+        check_contents(debs)
+        check_hardening(scratch, debs, "amd64", (scratch,))
+        check_dependencies(debs, "amd64")
+        check_tarball(tarballs[0], debs)
+        check_lintian(first)
+        walk_all(args, scratch, debs, by_name(build_older(other, args.launcher)[0]))
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--source", required=True)
-    parser.add_argument("--root", required=True)
+    parser.add_argument("--root", action="append")
     parser.add_argument("--telegraf", default="")
     parser.add_argument("--launcher", default="")
+    parser.add_argument("--build", nargs=2)
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="gtel-packages-") as scratch:
-        first = build(args.source, os.path.join(scratch, "one"), args.launcher)
-        second = build(args.source, os.path.join(scratch, "another/place/tree"), args.launcher)
-        debs = {os.path.basename(path).split("_")[0]: path for path in first}
-        check(tuple(sorted(debs)) == NAMES, f"three packages: {sorted(debs)}")
-        for a, b in zip(first, second):
-            check(digest(a) == digest(b), f"the same bytes twice: {os.path.basename(a)}")
-        check_contents(debs)
-        check_hardening(scratch, debs)
-        code, text = output("lintian", "--allow-root", "--fail-on", "error,warning",
-                            "--suppress-tags", "initial-upload-closes-no-bugs", *first)
-        check(code == 0, f"lintian: {text}")
-        root = Root(os.path.join(scratch, "root"), args.root)
-        for name, path in debs.items():
-            shutil.copy(path, root.path(f"debs/{name}.deb"))
-        walk(root, prepare_agents(root, args))
+    if args.build:
+        inspect(*args.build, args.source)
+    else:
+        build_and_walk(args)
     print(f"{checks} checks, {len(failures)} failed")
     return 1 if failures else 0
 
