@@ -12,6 +12,7 @@ GTEL_VICTORIA_VERSION=1.122.0
 GTEL_VICTORIA=$GTEL_CACHE/victoria-metrics-$GTEL_VICTORIA_VERSION/victoria-metrics
 GTEL_PYZES_VERSION=0.1.3
 GTEL_PYZES=$GTEL_CACHE/pyzes-$GTEL_PYZES_VERSION
+GTEL_KUBERNETES_VERSION=1.37.0
 GTEL_JOBS=$(nproc)
 GTEL_SCRATCH=
 gtel_start=$(date +%s)
@@ -326,6 +327,25 @@ need_pyzes() {
     rm -rf "$gtel_new"
 }
 
+# need_kubernetes_validate: a program that checks manifests of Kubernetes without a cluster, in the
+# cache: GTEL_KUBERNETES_VALIDATE.
+need_kubernetes_validate() {
+    gtel_folder=$GTEL_CACHE/kubernetes-validate-$GTEL_KUBERNETES_VERSION
+    # shellcheck disable=SC2034
+    GTEL_KUBERNETES_VALIDATE=$gtel_folder/bin/kubernetes-validate
+    if [ -e "$gtel_folder/done" ]; then
+        note "in the cache: $gtel_folder"
+        return 0
+    fi
+    rm -rf "$gtel_folder"
+    quietly "no virtual environment can be made" "install python3-venv" \
+        python3 -m venv "$gtel_folder"
+    quietly "kubernetes-validate cannot be fetched" "check the network: it is a PyPI package" \
+        "$gtel_folder/bin/pip" install --quiet --disable-pip-version-check \
+        "kubernetes-validate==$GTEL_KUBERNETES_VERSION"
+    : >"$gtel_folder/done"
+}
+
 # need_nvml_headers PACKAGE==VERSION...: nvml.h of these PyPI packages of NVIDIA, for a comparison.
 # GTEL_NVML_HEADERS: a folder for each, as a list of CMake.
 need_nvml_headers() {
@@ -367,13 +387,16 @@ need_lists() {
 }
 
 # fetch_aside FOLDER COMMAND...: apt-get with the sources FOLDER/list and nothing of the machine's;
-# what it fetches comes into the folder.
+# what it fetches comes into the folder. FOLDER/conf: more settings of apt.
 fetch_aside() {
     gtel_aside=$1
     shift
     mkdir -p "$gtel_aside/lists/partial" "$gtel_aside/cache/archives/partial"
     (
         cd "$gtel_aside" || exit 1
+        if [ -e conf ]; then
+            export APT_CONFIG="$gtel_aside/conf"
+        fi
         for gtel_command in update "$*"; do
             # shellcheck disable=SC2086
             apt-get -q -o Acquire::Retries=3 -o Dir::Etc::SourceList="$gtel_aside/list" \
@@ -416,6 +439,55 @@ need_loader() {
     done
     rm -rf "$GTEL_ZE_ROOT"
     mv "$gtel_new/root" "$GTEL_ZE_ROOT"
+    rm -rf "$gtel_new"
+}
+
+# need_cross_root SUITE ARCHITECTURE: what gtel is built with and needs to run, of another
+# architecture, unpacked in the cache, never installed; and what dpkg-shlibdeps asks of dpkg, with
+# the paths in the cache. Its root: GTEL_CROSS_ROOT.
+need_cross_root() {
+    GTEL_CROSS_ROOT=$GTEL_CACHE/cross-$1-$2
+    if ! command -v dpkg-deb >/dev/null || [ "$(uname -m)" != x86_64 ]; then
+        GTEL_CROSS_ROOT=
+        note "no Debian on x86-64: nothing is built for $2"
+        return 0
+    fi
+    if [ -e "$GTEL_CROSS_ROOT/var/lib/dpkg/status" ]; then
+        note "in the cache: $GTEL_CROSS_ROOT"
+        return 0
+    fi
+    need_lists
+    gtel_new=$(mktemp -d "$GTEL_CACHE/cross-new-XXXXXX")
+    # shellcheck disable=SC2016
+    gtel_site=$(debian_sources '$(SITE)' | grep -v security | head -n 1)
+    printf 'deb [arch=%s signed-by=%s] %s %s main\n' "$2" \
+        /usr/share/keyrings/debian-archive-keyring.gpg "$gtel_site" "$1" >"$gtel_new/list"
+    printf 'APT { Architecture "%s"; Architectures "%s"; };\n' "$2" "$2" >"$gtel_new/conf"
+    quietly "libraries of $2 cannot be fetched" "check the network" \
+        fetch_aside "$gtel_new" download libc6 libc6-dev libgcc-s1 linux-libc-dev libdrm2 \
+        libdrm-dev libyajl2 libyajl-dev collectd-dev
+    gtel_info=$gtel_new/root/var/lib/dpkg/info
+    mkdir -p "$gtel_info"
+    for gtel_package in "$gtel_new"/*.deb; do
+        gtel_name=$gtel_info/$(dpkg-deb -f "$gtel_package" Package):$2
+        # shellcheck disable=SC2016
+        quietly "$gtel_package cannot be unpacked" "remove $gtel_new and try again" \
+            sh -ec 'dpkg-deb -x "$1" "$2/root" && dpkg-deb -e "$1" "$2/control"
+                dpkg-deb --fsys-tarfile "$1" | tar -t |
+                    sed -n "s|^[.]/\(.*[^/]\)\$|$3/\1|p" >"$4.list"
+                for part in shlibs symbols; do
+                    [ ! -e "$2/control/$part" ] || mv "$2/control/$part" "$4.$part"
+                done
+                sed "/^Package:/a Status: install ok installed" "$2/control/control"
+                echo' sh "$gtel_package" "$gtel_new" "$GTEL_CROSS_ROOT" "$gtel_name"
+        cat "$GTEL_SCRATCH/step.log" >>"$gtel_new/status"
+        rm -r "$gtel_new/control"
+    done
+    mkdir "$gtel_new/root/var/lib/dpkg/updates"
+    echo 1 >"$gtel_info/format"
+    mv "$gtel_new/status" "$gtel_new/root/var/lib/dpkg/status"
+    rm -rf "$GTEL_CROSS_ROOT"
+    mv "$gtel_new/root" "$GTEL_CROSS_ROOT"
     rm -rf "$gtel_new"
 }
 
@@ -493,26 +565,29 @@ need_amd_header() {
     mv "$gtel_new" "$GTEL_AMD_HEADER"
 }
 
-# need_package_root SUITE: a small Debian with collectd, as a tar archive in the cache: packages are
-# installed in copies of it. Its name: GTEL_PACKAGE_ROOT.
-need_package_root() {
-    GTEL_PACKAGE_ROOT=$GTEL_CACHE/package-root-$1.tar
+# need_package_roots SUITE...: a small Debian of each with collectd, as a tar archive in the cache:
+# packages are installed in copies of it. Their names, as a list of CMake: GTEL_PACKAGE_ROOTS.
+need_package_roots() {
+    GTEL_PACKAGE_ROOTS=
     if ! command -v mmdebstrap >/dev/null; then
-        GTEL_PACKAGE_ROOT=
         note "no Debian: packages are not built and not installed"
         return 0
     fi
-    if [ -f "$GTEL_PACKAGE_ROOT" ]; then
-        note "in the cache: $GTEL_PACKAGE_ROOT"
-        return 0
-    fi
-    need_lists
-    # shellcheck disable=SC2016
-    gtel_site=$(debian_sources '$(SITE)' | grep -v security | head -n 1)
-    quietly "a Debian $1 cannot be made" "check the network" as_root mmdebstrap --format=tar \
-        --variant=essential --include=collectd,libdrm2,libyajl2 "$1" \
-        "$GTEL_PACKAGE_ROOT.new" "$gtel_site"
-    mv "$GTEL_PACKAGE_ROOT.new" "$GTEL_PACKAGE_ROOT"
+    for gtel_suite in "$@"; do
+        gtel_root=$GTEL_CACHE/package-root-$gtel_suite.tar
+        GTEL_PACKAGE_ROOTS="$GTEL_PACKAGE_ROOTS${GTEL_PACKAGE_ROOTS:+;}$gtel_root"
+        if [ -f "$gtel_root" ]; then
+            note "in the cache: $gtel_root"
+            continue
+        fi
+        need_lists
+        # shellcheck disable=SC2016
+        gtel_site=$(debian_sources '$(SITE)' | grep -v security | head -n 1)
+        quietly "a Debian $gtel_suite cannot be made" "check the network" as_root mmdebstrap \
+            --format=tar --variant=essential --include=collectd,libdrm2,libyajl2 "$gtel_suite" \
+            "$gtel_root.new" "$gtel_site"
+        mv "$gtel_root.new" "$gtel_root"
+    done
 }
 
 # Names the kernel that the installed headers belong to, and its place in the cache.

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 # Runs `gtel doctor` on a recorded machine and compares its output and exit status.
 #   cmake -DPROGRAM=… -DTREE=… -DGOLDEN=… -DSTATUS=… [-DUPDATE=ON] [-DOUT=…]
-#     [-DOPTIONS=…] [-DHAS_LIBRARIES=OFF] -P doctor.cmake
+#     [-DOPTIONS=…] [-DEMULATOR=…] [-DHAS_LIBRARIES=OFF] -P doctor.cmake
 # HAS_LIBRARIES OFF: a build without the libraries of vendors has no lines about them. UPDATE
 # writes the golden file instead: look at every line of the difference before committing.
 separate_arguments(OPTIONS)
-execute_process(COMMAND ${PROGRAM} doctor --root ${TREE} ${OPTIONS}
+separate_arguments(EMULATOR)
+execute_process(COMMAND ${EMULATOR} ${PROGRAM} doctor --root ${TREE} ${OPTIONS}
   OUTPUT_FILE ${OUT} ERROR_VARIABLE messages RESULT_VARIABLE status TIMEOUT 60)
 if(NOT status EQUAL STATUS OR messages)
   message(FATAL_ERROR "exit status ${status}, not ${STATUS}\n${messages}")

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+# Another architecture of Debian: GTEL_CROSS_ARCH is Debian's name of it, GTEL_CROSS_ROOT a folder
+# with its libraries (need_cross_root in contrib/ci/setup.sh). Its programs run under qemu-user.
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES GTEL_CROSS_ARCH GTEL_CROSS_ROOT)
+set(CMAKE_SYSTEM_NAME Linux)
+if(GTEL_CROSS_ARCH STREQUAL "arm64")
+  set(CMAKE_SYSTEM_PROCESSOR aarch64)
+  set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
+  set(emulator qemu-aarch64-static)
+elseif(GTEL_CROSS_ARCH STREQUAL "armhf")
+  set(CMAKE_SYSTEM_PROCESSOR armv7l)
+  set(CMAKE_LIBRARY_ARCHITECTURE arm-linux-gnueabihf)
+  set(emulator qemu-arm-static)
+else()
+  message(FATAL_ERROR "GTEL_CROSS_ARCH is \"${GTEL_CROSS_ARCH}\", neither arm64 nor armhf")
+endif()
+if(NOT IS_DIRECTORY "${GTEL_CROSS_ROOT}/usr/include")
+  message(FATAL_ERROR "Set GTEL_CROSS_ROOT: a folder with libraries of ${GTEL_CROSS_ARCH}")
+endif()
+set(CMAKE_C_COMPILER ${CMAKE_LIBRARY_ARCHITECTURE}-gcc)
+set(CMAKE_SYSROOT ${GTEL_CROSS_ROOT})
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(ENV{PKG_CONFIG_SYSROOT_DIR} ${GTEL_CROSS_ROOT})
+set(ENV{PKG_CONFIG_LIBDIR}
+  ${GTEL_CROSS_ROOT}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/pkgconfig)
+set(CMAKE_CROSSCOMPILING_EMULATOR ${emulator} -L ${GTEL_CROSS_ROOT})
