@@ -147,6 +147,31 @@ static void test_instances(void)
     finish(&machine);
 }
 
+/* Of engines of one class that are not alike the busiest counts, of those that are the mean. */
+static void test_unlike(void)
+{
+    struct machine machine;
+    if (!begin(&machine, GPU "call D3DKMTQueryStatistics 0 0 0 = 4:2 4:4 4:0 4:0 4:7\n"
+                             "call D3DKMTQueryAdapterInfo 0 25 1 = 1 High Priority 3D\n"
+                             "call D3DKMTQueryStatistics 0 5 1 = 8:2+8000000\n"
+                             "call D3DKMTQueryAdapterInfo 0 25 2 = 6 Copy\n"
+                             "call D3DKMTQueryStatistics 0 5 2 = 8:0+4000000\n"
+                             "call D3DKMTQueryAdapterInfo 0 25 3 = 6 Copy 1\n"
+                             "call D3DKMTQueryStatistics 0 5 3 = 8:0\n"
+                             "at 4s\ncall D3DKMTQueryStatistics 0 5 1 = 8:32000002\n"))
+        return;
+    CHECK_INT(machine_gather(&machine), 0);
+    for (unsigned i = 1; i <= 8; i++) {
+        CHECK_INT(next(&machine, 1), 0);
+        double render = i <= 4 ? i * 0.8 : 3.2 + (i - 4) * 0.5;
+        CHECK_NEAR(value(&machine, GTEL_M_ENGINE_BUSY_TIME, "render"), 5e-7 + render, 1e-9);
+        CHECK_NEAR(value(&machine, GTEL_M_ENGINE_BUSY_TIME, "copy"), i * 0.2, 1e-9);
+        CHECK_NEAR(value(&machine, GTEL_M_ENGINE_CAPACITY, "render"), 1, 0);
+        CHECK_NEAR(value(&machine, GTEL_M_ENGINE_CAPACITY, "copy"), 2, 0);
+    }
+    finish(&machine);
+}
+
 /* After a restart of the driver the GPU has another LUID: it is opened again, its times restart. */
 static void test_restart_of_driver(void)
 {
@@ -352,7 +377,7 @@ static void test_late_type(void)
     finish(&machine);
 }
 
-/* Engine classes: type, name, class. */
+/* Addresses: beyond eight bits of the bus stands the segment. */
 static void test_places(void)
 {
     static const struct {
@@ -495,6 +520,7 @@ int main(int argc, char **argv)
     }
     test_well();
     test_instances();
+    test_unlike();
     test_restart_of_driver();
     test_removal();
     test_sleep();

@@ -103,9 +103,14 @@ static void describe_node(const struct gtel_wddm *wddm, struct gtel_wddm_adapter
     note(adapter, r);
     *node = (struct gtel_wddm_node){.kind = GTEL_ENGINE_KINDS};
     (void)snprintf(node->name, sizeof(node->name), "node%" PRIu32, n);
-    if (r == 0 && data.type != UINT32_MAX)
-        node->kind = gtel_wddm_engine_kind(
-            data.type, gtel_utf16_text(data.name, GTEL_ARRAY_LEN(data.name), name, sizeof(name)));
+    if (r < 0 || data.type == UINT32_MAX)
+        return;
+    struct gtel_str text =
+        gtel_utf16_text(data.name, GTEL_ARRAY_LEN(data.name), name, sizeof(name));
+    node->kind = gtel_wddm_engine_kind(data.type, text);
+    while (text.n > 0 && strchr("0123456789 _", text.p[text.n - 1]))
+        text.n--;
+    gtel_str_clean(node->of, sizeof(node->of), text);
 }
 
 /* Numbers beyond reason are as good as none. */
@@ -115,6 +120,7 @@ static void describe_parts(const struct gtel_wddm *wddm, struct gtel_wddm_adapte
     struct gtel_d3dkmt_statistics query;
     adapter->nodes = 0;
     adapter->segments = 0;
+    memset(adapter->busy, 0, sizeof(adapter->busy));
     int r = query_statistics(wddm, adapter, GTEL_KMT_STATISTICS_ADAPTER, 0, &query);
     note(adapter, r);
     adapter->has_statistics = r == 0 && query.result.adapter.nodes <= REASON &&
@@ -294,7 +300,7 @@ struct class
 {
     uint32_t n;
     uint32_t read;
-    uint64_t running; /* of all, 100 ns */
+    uint32_t alike; /* the most of one name */
     bool has_moved;
 };
 
@@ -348,26 +354,65 @@ static bool read_node(const struct gtel_wddm *wddm, struct gtel_wddm_gpu *gpu, u
     return true;
 }
 
+static bool is_alike(const struct gtel_wddm_node *a, const struct gtel_wddm_node *b)
+{
+    return a->kind == b->kind && strcmp(a->of, b->of) == 0;
+}
+
+/* The mean running time of the nodes that are like this one, and how many there are. */
+static double mean_of(const struct gtel_wddm_adapter *adapter, const struct gtel_wddm_node *node,
+                      uint32_t *ret_n)
+{
+    double sum = 0;
+    *ret_n = 0;
+    for (uint32_t i = 0; i < adapter->nodes; i++) {
+        bool is_like = is_alike(&adapter->node[i], node);
+        sum += is_like ? (double)adapter->node[i].running : 0;
+        *ret_n += is_like;
+    }
+    return sum / *ret_n;
+}
+
 /*
- * A class is as busy as its engines on average, which are alike; those without a class are not, so
- * that each is reported by itself, if at all. Compute is not reported before 3D, where both are:
- * alone it would stand for the GPU.
+ * What is alike counts on average. Of what is not, as AMD's 3D and High Priority 3D, which share
+ * hardware, the busiest: the class goes on by as much as the one that did most since the last time.
  */
-static void put_classes(const struct gtel_wddm *wddm, const struct gtel_wddm_gpu *gpu,
-                        const struct class *classes, struct gtel_batch *batch)
+static void count_class(struct gtel_wddm_adapter *adapter, enum gtel_engine_kind kind,
+                        struct class *of)
+{
+    double most = 0;
+    for (uint32_t i = 0; i < adapter->nodes; i++) {
+        struct gtel_wddm_node *node = &adapter->node[i];
+        uint32_t n;
+        if (node->kind != kind)
+            continue;
+        double mean = mean_of(adapter, node, &n);
+        of->alike = n > of->alike ? n : of->alike;
+        if (of->read < of->n)
+            continue;
+        most = mean - node->counted > most ? mean - node->counted : most;
+        node->counted = mean;
+    }
+    adapter->busy[kind] += most;
+}
+
+/* Compute is not reported before 3D, where both are: alone it would stand for the GPU. */
+static void put_classes(const struct gtel_wddm *wddm, struct gtel_wddm_gpu *gpu,
+                        struct class *classes, struct gtel_batch *batch)
 {
     const struct class *render = &classes[GTEL_ENGINE_KIND_RENDER];
-    for (size_t kind = 0; kind < GTEL_ENGINE_KINDS; kind++) {
-        const struct class *of = &classes[kind];
-        bool is_alike = kind != GTEL_ENGINE_KIND_OTHER || of->n == 1;
+    for (size_t k = 0; k < GTEL_ENGINE_KINDS; k++) {
+        enum gtel_engine_kind kind = (enum gtel_engine_kind)k;
+        struct class *of = &classes[kind];
         bool is_whole = kind != GTEL_ENGINE_KIND_COMPUTE || render->n == 0 || render->has_moved;
-        struct gtel_str name = gtel_engine_kind_name((enum gtel_engine_kind)kind);
-        if (of->n == 0 || !is_alike)
+        if (of->n == 0)
             continue;
-        gtel_batch_u64(batch, gpu->device, GTEL_M_ENGINE_CAPACITY, name, of->n);
+        count_class(&gpu->adapter, kind, of);
+        if (kind != GTEL_ENGINE_KIND_OTHER || of->alike == of->n)
+            gtel_batch_u64(batch, gpu->device, GTEL_M_ENGINE_CAPACITY, gtel_engine_kind_name(kind),
+                           of->alike);
         if (of->read == of->n && of->has_moved && is_whole)
-            put_busy(batch, gpu, (enum gtel_engine_kind)kind, GTEL_STR_NONE,
-                     (double)of->running / of->n);
+            put_busy(batch, gpu, kind, GTEL_STR_NONE, gpu->adapter.busy[kind]);
     }
     for (uint32_t i = 0; i < gpu->adapter.nodes && wddm->wants_instances; i++) {
         const struct gtel_wddm_node *node = &gpu->adapter.node[i];
@@ -392,7 +437,6 @@ static void sample_engines(const struct gtel_wddm *wddm, struct gtel_wddm_gpu *g
             continue;
         }
         of->read++;
-        of->running += node->running;
         of->has_moved = of->has_moved || node->has_moved;
         if (!has_clock && node->kind == GTEL_ENGINE_KIND_RENDER)
             has_clock = put_clock(batch, gpu->device, &perf);

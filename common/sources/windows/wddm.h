@@ -41,7 +41,9 @@ enum gtel_wddm_library {
 struct gtel_wddm_node {
     enum gtel_engine_kind kind; /* GTEL_ENGINE_KINDS: not known */
     char name[16];              /* "node3" */
-    uint64_t running;           /* at the last sample */
+    char of[32];      /* the driver's name without a number: alike where that is the same */
+    uint64_t running; /* at the last sample, 100 ns */
+    double counted;   /* of its like on average, as far as its class has it */
     bool has_running;
     bool has_moved;
 };
@@ -57,9 +59,10 @@ struct gtel_wddm_adapter {
     char modes[64]; /* version of the driver model and who schedules; empty: not known */
     uint32_t segments;
     uint32_t nodes;
-    uint64_t total[2];          /* dedicated and shared memory; 0: not known */
-    double temperature_warning; /* degrees Celsius; 0: not known */
-    bool has_statistics;        /* they were written */
+    uint64_t total[2];              /* dedicated and shared memory; 0: not known */
+    double temperature_warning;     /* degrees Celsius; 0: not known */
+    bool has_statistics;            /* they were written */
+    double busy[GTEL_ENGINE_KINDS]; /* running time of each class, 100 ns */
     struct gtel_wddm_node node[GTEL_WDDM_NODES_MAX];
 };
 
