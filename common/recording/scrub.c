@@ -286,6 +286,17 @@ static struct gtel_str around(struct gtel_str text, size_t at, size_t n, bool (*
     return (struct gtel_str){text.p + at, end - at};
 }
 
+/* Whether a name is part of a number as the kernel writes it: 0x10abe3, 8086:ADA5. */
+static bool is_in_number(struct gtel_str text, size_t at, size_t n)
+{
+    struct gtel_str number = around(text, at, n, gtel_scrub_is_hex);
+    for (size_t i = at; i < at + n; i++)
+        if (!gtel_scrub_is_hex(text.p[i]))
+            return false;
+    bool has_mark = number.p > text.p && gtel_scrub_lower(number.p[-1]) == 'x';
+    return has_mark || (number.n > n && has(number, gtel_scrub_is_digit));
+}
+
 /* A name of one word may be one that is used there for something else. */
 static bool is_usual(enum gtel_scrub_writer writer, struct gtel_str text, size_t at, size_t n)
 {
@@ -301,7 +312,8 @@ static bool is_usual(enum gtel_scrub_writer writer, struct gtel_str text, size_t
             at += i;
     }
     word = around(text, at, 1, gtel_scrub_is_letter);
-    bool is_short = word.n < NAME_MIN && writer == GTEL_SCRUB_RELEASE; /* "rc4" */
+    /* "jd42" may be anybody's number in texts of the kernel, as "fb0". */
+    bool is_short = word.n < NAME_MIN && writer != GTEL_SCRUB_PEOPLE && writer != GTEL_SCRUB_CGROUP;
     return runs == 1 && (is_short || gtel_scrub_is_usual(writer, word));
 }
 
@@ -311,14 +323,15 @@ static bool is_secret_here(const struct work *work, const struct gtel_scrub_secr
 {
     struct gtel_str word = around(text, at, n, gtel_scrub_is_alnum);
     struct gtel_str numeral = around(text, at, n, gtel_scrub_is_digit);
+    bool is_kernel = work->writer <= GTEL_SCRUB_VERSION;
     if (secret->is_local)
         return false;
     if (!secret->is_name)
         return word.n == n || (n >= ANYWHERE_MIN && has(secret->real, gtel_scrub_is_letter));
-    if (work->writer <= GTEL_SCRUB_VERSION)
-        return false;
-    return has(secret->real, gtel_scrub_is_letter) ? !is_usual(work->writer, text, at, n)
-                                                   : numeral.n == n;
+    if (!has(secret->real, gtel_scrub_is_letter))
+        return is_kernel ? word.n == n : numeral.n == n;
+    return work->writer != GTEL_SCRUB_PUBLIC && !(is_kernel && is_in_number(text, at, n)) &&
+           !is_usual(work->writer, text, at, n);
 }
 
 /* The known secret at that place of a text, or NULL. The longest one. */
@@ -547,15 +560,15 @@ static void write_content(struct work *work, struct gtel_str path, struct gtel_s
 
 /* ---- recorded machines (recording/tree.h) ---- */
 
-/* Who names a path from the root, or the names in it. */
+/* Whether a path, or what a link leads to, is named by the kernel or a distribution. */
 static enum gtel_scrub_writer names_path(struct gtel_str path)
 {
     static const struct gtel_str folders[] = {GTEL_STR_INIT("sys/"), GTEL_STR_INIT("proc"),
                                               GTEL_STR_INIT("dev/"), GTEL_STR_INIT("etc/"),
-                                              GTEL_STR_INIT("usr/share/")};
+                                              GTEL_STR_INIT("../")};
     path = gtel_str_skip(path, gtel_str_starts(path, GTEL_STR("/")));
-    if (gtel_str_starts(path, GTEL_STR("sys/fs/cgroup/")))
-        return GTEL_SCRUB_CGROUP;
+    if (gtel_scrub_writer_of(path) == GTEL_SCRUB_PUBLIC)
+        return GTEL_SCRUB_PUBLIC;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(folders); i++)
         if (gtel_str_starts(path, folders[i]))
             return GTEL_SCRUB_KERNEL;
@@ -581,16 +594,15 @@ static void write_entry(struct work *work, struct gtel_str line, struct gtel_str
     work->writer = names_path(path);
     write_plain(work, path);
     rest = gtel_str_skip(rest, path.n);
+    work->writer = GTEL_SCRUB_KERNEL;
     if (gtel_str_eq(word, GTEL_STR("owner"))) {
         write_numbers(work, rest);
     } else if (gtel_str_eq(word, GTEL_STR("link"))) {
         struct gtel_str target = behind(rest, ' ');
         gtel_buf_str(work->out, head(rest, rest.n - target.n));
-        if (gtel_str_starts(target, GTEL_STR("/")))
-            work->writer = names_path(target);
+        work->writer = names_path(target);
         write_plain(work, target);
     } else {
-        work->writer = GTEL_SCRUB_KERNEL;
         write_line(work, rest);
     }
 }

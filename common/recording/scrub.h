@@ -6,10 +6,10 @@
  * comments. Twice: what is found to be a secret in the first run is replaced everywhere in the
  * second. The same secret always becomes the same text, so that relations stay:
  * - Names of the host, its domain and its users are replaced in upper and lower case and inside
- *   words, by "host1" or "user1000". Names below three bytes stay, and in cgroups a word of systemd
- *   and container programs. Paths and texts of the kernel (sys, dev, fdinfo) have no such names,
- * and keep their words whatever a user is called; what their forms and keys say is replaced there,
- *   too.
+ *   words, by "host1" or "user1000". Names below three bytes stay. In texts of the kernel
+ *   (sys, dev, most of proc) a word that the kernel itself uses there (scrub_rules.c) stays, as
+ *   do two letters and a number ("fb0") and a part of a hexadecimal number; in cgroups a word of
+ *   systemd and container programs.
  * - Numbers, uuids and addresses are known by the file or key that has them, or by their form
  *   (scrub_rules.c), and keep it: letters stay letters, digits digits.
  * - User and group numbers from 1000 on are counted up from 1000.

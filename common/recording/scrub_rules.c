@@ -385,6 +385,11 @@ bool gtel_scrub_is_secret_key(struct gtel_str name, struct gtel_scrub_find *ret)
 
 /* ---- words ---- */
 
+/* Of paths and texts in sys, dev and proc that some source reads. */
+static const char kernel_words[] =
+#include "recording/scrub_words.def"
+    ;
+
 /* Of cgroups (systemd.slice(5), parse/cgroup.c). */
 static const char cgroup_words[] =
     " app azure besteffort burstable cgroup container containerd cri crio default docker "
@@ -419,8 +424,10 @@ static bool has_word(const char *words, struct gtel_str word)
 bool gtel_scrub_is_usual(enum gtel_scrub_writer writer, struct gtel_str word)
 {
     static const char *const words[] = {
-        [GTEL_SCRUB_CGROUP] = cgroup_words, [GTEL_SCRUB_RELEASE] = release_words};
-    return writer < GTEL_ARRAY_LEN(words) && words[writer] && has_word(words[writer], word);
+        [GTEL_SCRUB_KERNEL] = kernel_words, [GTEL_SCRUB_VERSION] = kernel_words,
+        [GTEL_SCRUB_CGROUP] = cgroup_words, [GTEL_SCRUB_RELEASE] = release_words,
+        [GTEL_SCRUB_PUBLIC] = "",           [GTEL_SCRUB_PEOPLE] = ""};
+    return has_word(words[writer], word);
 }
 
 bool gtel_scrub_is_domain(struct gtel_str word)
@@ -440,25 +447,24 @@ static bool is_release(struct gtel_str path)
 enum gtel_scrub_writer gtel_scrub_writer_of(struct gtel_str path)
 {
     static const struct gtel_str folders[] = {
-        GTEL_STR_INIT("sys/"),       GTEL_STR_INIT("dev/"),      GTEL_STR_INIT("proc/sys/"),
-        GTEL_STR_INIT("run/udev/"),  GTEL_STR_INIT("etc/group"), GTEL_STR_INIT("proc/driver/"),
-        GTEL_STR_INIT("usr/share/"),
+        GTEL_STR_INIT("sys/"),         GTEL_STR_INIT("dev/"),      GTEL_STR_INIT("proc/sys/"),
+        GTEL_STR_INIT("proc/driver/"), GTEL_STR_INIT("run/udev/"), GTEL_STR_INIT("etc/group"),
     };
     struct gtel_str rest = path;
     struct gtel_str part;
     if (is_release(path))
         return GTEL_SCRUB_RELEASE;
-    if (gtel_str_starts(path, GTEL_STR("sys/fs/cgroup/")))
-        return GTEL_SCRUB_CGROUP;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(folders); i++)
         if (gtel_str_starts(path, folders[i]))
             return gtel_scrub_is_about_versions(path) ? GTEL_SCRUB_VERSION : GTEL_SCRUB_KERNEL;
+    if (gtel_str_starts(path, GTEL_STR("usr/share/")))
+        return GTEL_SCRUB_PUBLIC;
     if (!gtel_str_part(&rest, '/', &part) || !gtel_str_eq(part, GTEL_STR("proc")))
         return GTEL_SCRUB_PEOPLE;
-    (void)gtel_str_part(&rest, '/', &part); /* the process, or the file */
+    (void)gtel_str_part(&rest, '/', &part); /* the process */
     if (gtel_str_eq(rest, GTEL_STR("cgroup")))
         return GTEL_SCRUB_CGROUP;
-    bool is_kernel = rest.n == 0 || gtel_str_eq(rest, GTEL_STR("status")) ||
-                     gtel_str_starts(rest, GTEL_STR("fdinfo/"));
-    return is_kernel ? GTEL_SCRUB_KERNEL : GTEL_SCRUB_PEOPLE;
+    bool is_peoples = gtel_str_eq(rest, GTEL_STR("comm")) || gtel_str_eq(rest, GTEL_STR("stat")) ||
+                      gtel_str_eq(rest, GTEL_STR("cmdline"));
+    return is_peoples ? GTEL_SCRUB_PEOPLE : GTEL_SCRUB_KERNEL;
 }

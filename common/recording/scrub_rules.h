@@ -10,10 +10,11 @@
 
 /* Who writes a text. */
 enum gtel_scrub_writer {
-    GTEL_SCRUB_KERNEL,  /* sysfs, drivers, fdinfo; lists that each machine of a distribution has */
+    GTEL_SCRUB_KERNEL,  /* sysfs, drivers, most of proc */
     GTEL_SCRUB_VERSION, /* the same, where 1.2.3.4 is a version */
     GTEL_SCRUB_CGROUP,  /* systemd and container programs */
     GTEL_SCRUB_RELEASE, /* who built the kernel */
+    GTEL_SCRUB_PUBLIC,  /* what each machine of a distribution has, as a list of devices */
     GTEL_SCRUB_PEOPLE   /* anybody: names of processes, comments */
 };
 

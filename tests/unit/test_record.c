@@ -15,7 +15,7 @@ static const char secrets[] =
     "file sys/dev0/uuid\n| 4c4c4544-0042-3510-8052-b4c04f4d3732\n"
     "file sys/dev0/uevent\n| DRIVER=xe\n| ID_SERIAL_SHORT=UKB7-00412345\n"
     "| PCI_SLOT_NAME=0000:03:00.0\n"
-    "file srv/text\n| of 4c4c4544-0042-3510-8052-b4c04f4d3732 on rack17-node4, by maria\n"
+    "file sys/dev0/text\n| of 4c4c4544-0042-3510-8052-b4c04f4d3732 on rack17-node4, by maria\n"
     "| Serial Number: 99ZZ 17-C\n| maria2 rack17-node45 8086:e20b\n"
     "file etc/group\n| root:x:0:\n| users:x:100:maria,jose\n| render:x:105:maria\n"
     "end\n";
@@ -87,7 +87,7 @@ static void test_secrets(void)
                                         "sys/dev0/board_number",
                                         "sys/dev0/uuid",
                                         "sys/dev0/uevent",
-                                        "srv/text",
+                                        "sys/dev0/text",
                                         "etc/group"};
     if (!start(&recorder, secrets))
         return;
