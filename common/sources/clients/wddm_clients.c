@@ -552,6 +552,7 @@ const struct gtel_source gtel_source_wddm_clients = {
     .seen = "not tried on hardware",
     .origins = origins,
     .state_size = sizeof(struct state),
+    .is_indirect = true,
     .has_all_engines = true,
     .present = present,
     .open = open_source,
