@@ -773,7 +773,7 @@ bool gtel_context_lane(const struct gtel_context *context, size_t i, struct gtel
         .name = lane->setup.name,
         .health = health_of(lane),
         .error = lane->start_error,
-        .fix = lane->start_error < 0 ? gtel_lane_start_fix(lane->start_error) : NULL,
+        .fix = lane->start_error < 0 ? gtel_channel_start_fix(lane->start_error) : NULL,
     };
     return true;
 }

@@ -2,6 +2,8 @@
 /* The machine that a front end reads. */
 #include "machine.h"
 
+#include "base/error.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +50,7 @@ int gtel_machine_open(struct gtel_machine *machine, const struct gtel_machine_se
                     : open_root(machine, setup, problem, sizeof(problem));
     if (r < 0) {
         (void)snprintf(error, size, "%.150s: %s", is_here ? "/" : setup->root,
-                       problem[0] ? problem : strerror(-r));
+                       problem[0] ? problem : gtel_error_text(r));
         return r;
     }
     return 0;

@@ -2,6 +2,8 @@
 /* Files that a user names. */
 #include "whole_file.h"
 
+#include "base/error.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,7 +19,7 @@ static int fail(int error, const char *what, char *problem, size_t size)
 
 static int fail_errno(int error, char *problem, size_t size)
 {
-    return fail(error, strerror(error), problem, size);
+    return fail(error, gtel_error_text(-error), problem, size);
 }
 
 /* 0 for a regular file. */

@@ -2,6 +2,7 @@
 /* Files that a user names, under Windows. */
 #include "whole_file.h"
 
+#include "base/error.h"
 #include "host/system_win32.h"
 
 #include <errno.h>
@@ -19,7 +20,7 @@ static int fail(int r, const char *what, char *problem, size_t size)
 static int fail_last(char *problem, size_t size)
 {
     int r = gtel_win32_error(GetLastError());
-    return fail(r, strerror(-r), problem, size);
+    return fail(r, gtel_error_text(r), problem, size);
 }
 
 static int check_kind(HANDLE file, char *problem, size_t size)
@@ -53,7 +54,7 @@ static int open_regular(const char *path, bool is_written, HANDLE *ret, char *pr
     wchar_t *wide = malloc(GTEL_WIN32_PATH_MAX * sizeof(*wide));
     int r = wide ? gtel_win32_path(path, wide) : -ENOMEM;
     if (r < 0)
-        (void)fail(r, strerror(-r), problem, size);
+        (void)fail(r, gtel_error_text(r), problem, size);
     else
         r = open_wide(wide, is_written, ret, problem, size);
     free(wide);
@@ -79,7 +80,7 @@ int gtel_whole_file_read(const char *path, struct gtel_buf *text, char *problem,
         } else {
             gtel_buf_bytes(text, chunk, n);
             if (text->has_failed)
-                r = fail(-ENOMEM, strerror(ENOMEM), problem, size);
+                r = fail(-ENOMEM, gtel_error_text(-ENOMEM), problem, size);
         }
     }
     (void)CloseHandle(file); /* only read */

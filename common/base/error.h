@@ -20,6 +20,10 @@
 #define EHOSTDOWN 1112
 #endif
 
+/* The words for a negative errno, and the number behind it: those of Linux on each system. */
+const char *gtel_error_text(int r);
+int gtel_error_number(int r);
+
 /* The machine, the kernel or the device does not have it. */
 static inline bool gtel_error_is_absence(int r)
 {

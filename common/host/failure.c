@@ -21,7 +21,7 @@ void gtel_failure_log(const struct gtel_log *log, int *error, int r, const char 
     va_end(args);
     if (n < 0)
         return;
-    const char *state = r < 0 ? strerror(-r) : "works again";
+    const char *state = r < 0 ? gtel_error_text(r) : "works again";
     if (is_broken)
         gtel_log(log, GTEL_LOG_WARNING, "%s: %s%s%s", what, state, fix[0] ? "; " : "", fix);
     else

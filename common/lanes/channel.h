@@ -19,6 +19,10 @@ struct gtel_channel {
     void *life; /* Windows: handles of the process and its job until it is reaped */
 };
 
+/* What to do when a helper cannot be started, by the negative errno, and when one hangs. */
+const char *gtel_channel_start_fix(int error);
+const char *gtel_channel_hang_fix(void);
+
 void gtel_channel_init(struct gtel_channel *channel);
 /*
  * Starts the program path with args (its name first, NULL at the end), a clean environment and

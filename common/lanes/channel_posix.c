@@ -2,6 +2,7 @@
 /* A helper process behind a socket pair. */
 #include "lanes/channel.h"
 
+#include "host/fs.h"
 #include "host/spawn_posix.h"
 
 #include <errno.h>
@@ -18,6 +19,33 @@ enum { HELPER_FD = 3, WAIT_MAX = 32 };
 
 /* How often to see whether a helper has answered where poll is refused. */
 static const uint64_t refused_step_ns = 1000000;
+
+const char *gtel_channel_start_fix(int error)
+{
+    switch (-error) {
+    case EAGAIN:
+        return "the number of processes is at its limit: raise TasksMax= of the unit, the limit "
+               "of the user (ulimit -u), pids.max of the container, or kernel.pid_max";
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+        return gtel_fs_shortage_fix(error);
+    case EACCES:
+    case EPERM:
+        return "see whether this user may run it: its mode, noexec of its file system, and what "
+               "keeps the agent in (AppArmor, SELinux, seccomp)";
+    case ENOEXEC:
+        return "it is no program for this machine: install gtel there";
+    default:
+        return "install gtel there, or name it with the option Helper";
+    }
+}
+
+const char *gtel_channel_hang_fix(void)
+{
+    return "see dmesg, and where it hangs while the agent runs gtel: pgrep -f 'gtel --lane' | "
+           "xargs -I{} cat /proc/{}/wchan; a driver that hangs needs a reboot";
+}
 
 void gtel_channel_init(struct gtel_channel *channel)
 {

@@ -41,6 +41,27 @@ struct birth {
 };
 
 void gtel_channel_init(struct gtel_channel *channel)
+const char *gtel_channel_start_fix(int error)
+{
+    switch (-error) {
+    case ENOMEM:
+        return "the host is out of memory";
+    case EACCES:
+        return "see whether this account may run it: its permissions, and what guards the host "
+               "(AppLocker, antivirus)";
+    case ENOEXEC:
+        return "it is no program for this machine: install gtel there";
+    default:
+        return "install gtel there";
+    }
+}
+
+const char *gtel_channel_hang_fix(void)
+{
+    return "see the event log (System, source Display); a driver that hangs needs a restart of the "
+           "host";
+}
+
 {
     *channel = (struct gtel_channel){.fd = -1};
 }

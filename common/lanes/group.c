@@ -79,7 +79,7 @@ static void note_failure(struct gtel_group *group, struct gtel_group_entry *entr
     entry->is_failing = true;
     const char *fix = gtel_fs_shortage_fix(r);
     gtel_log(&group->env->log, GTEL_LOG_WARNING, "%s: %s failed: %s; %s%strying again",
-             entry->source->name, what, strerror(-r), fix, fix[0] ? "; " : "");
+             entry->source->name, what, gtel_error_text(r), fix, fix[0] ? "; " : "");
 }
 
 static void note_success(struct gtel_group *group, struct gtel_group_entry *entry)

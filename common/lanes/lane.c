@@ -2,6 +2,7 @@
 /* A lane as its front end sees it. */
 #include "lanes/lane.h"
 
+#include "base/error.h"
 #include "base/version.h"
 
 #include <errno.h>
@@ -27,27 +28,6 @@ static const uint64_t start_grace_ns = 5000000000u;
 static const struct gtel_log *log_of(const struct gtel_lane *lane)
 {
     return &lane->setup.env->log;
-}
-
-const char *gtel_lane_start_fix(int error)
-{
-    switch (-error) {
-    case EAGAIN:
-        return "the number of processes is at its limit: raise TasksMax= of the unit, the limit "
-               "of the user (ulimit -u), pids.max of the container, or kernel.pid_max";
-    case EMFILE:
-    case ENFILE:
-    case ENOMEM:
-        return gtel_fs_shortage_fix(error);
-    case EACCES:
-    case EPERM:
-        return "see whether this user may run it: its mode, noexec of its file system, and what "
-               "keeps the agent in (AppArmor, SELinux, seccomp)";
-    case ENOEXEC:
-        return "it is no program for this machine: install gtel there";
-    default:
-        return "install gtel there, or name it with the option Helper";
-    }
 }
 
 int gtel_lane_init(struct gtel_lane *lane, const struct gtel_lane_setup *setup)
@@ -237,7 +217,7 @@ void gtel_lane_tick(struct gtel_lane *lane, uint64_t now_ns)
         if (!lane->is_failing)
             gtel_log(log_of(lane), GTEL_LOG_ERROR,
                      "lane %s: cannot start the helper %s: %s; %s; trying again", lane->setup.name,
-                     lane->setup.helper, strerror(-r), gtel_lane_start_fix(r));
+                     lane->setup.helper, gtel_error_text(r), gtel_channel_start_fix(r));
         note_failure(lane);
         return;
     }

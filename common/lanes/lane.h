@@ -74,9 +74,6 @@ struct gtel_lane {
     bool is_failing;           /* said so in the log */
 };
 
-/* What to do when a helper cannot be started: by the negative errno; a constant. */
-const char *gtel_lane_start_fix(int error);
-
 /* setup and what it points to outlive the lane. 0 or -ENOMEM. */
 int gtel_lane_init(struct gtel_lane *lane, const struct gtel_lane_setup *setup);
 /* Closes the socket of a helper: it ends by itself. */

@@ -2,6 +2,7 @@
 /* What the program says of itself, and of each device as a whole. */
 #include "lanes/self.h"
 
+#include "base/error.h"
 #include "lanes/lane.h"
 
 #include <stdlib.h>
@@ -219,7 +220,7 @@ void gtel_self_say_found(struct gtel_self *self, size_t devices, int shortage, u
         if (!self->has_said || self->said_found != not_known)
             gtel_log(&self->env->log, GTEL_LOG_ERROR,
                      "it is not known which GPUs there are: %s; %s; trying again",
-                     strerror(-shortage), gtel_fs_shortage_fix(shortage));
+                     gtel_error_text(shortage), gtel_fs_shortage_fix(shortage));
         self->has_said = true;
         self->said_found = not_known;
         return;

@@ -2,6 +2,7 @@
 /* `gtel doctor`: what is there, what is missing, why, and what would bring it. */
 #include "execd/doctor.h"
 
+#include "base/error.h"
 #include "execd/doctor_fix.h"
 #include "execd/doctor_host.h"
 
@@ -153,8 +154,8 @@ static void put_reason(struct report *report, const struct gtel_finding *finding
     gtel_buf_init(&line, 8192);
     gtel_buf_str(&line, finding->what);
     if (finding->error < 0)
-        gtel_buf_printf(&line, "%s%s (errno %d)", line.n > 0 ? ": " : "", strerror(-finding->error),
-                        -finding->error);
+        gtel_buf_printf(&line, "%s%s (errno %d)", line.n > 0 ? ": " : "",
+                        gtel_error_text(finding->error), gtel_error_number(finding->error));
     if (finding->why.n > 0)
         gtel_buf_printf(&line, "%s%.*s", line.n > 0 ? ": " : "", GTEL_STR_ARG(finding->why));
     if (number > 0)
@@ -332,7 +333,7 @@ static void write_no_device(struct report *report, int shortage)
         gtel_buf_str(report->out, GTEL_STR("\nNo GPU was found that a source of gtel reads.\n"));
     else
         gtel_buf_printf(report->out, "\nIt is not known which GPUs there are: %s.\n",
-                        strerror(-shortage));
+                        gtel_error_text(shortage));
 }
 
 bool gtel_doctor_report(struct gtel_doctor *doctor, const struct gtel_doctor_case *about,

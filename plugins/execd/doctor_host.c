@@ -2,8 +2,10 @@
 /* The parts of `gtel doctor` about the machine. */
 #include "execd/doctor_host.h"
 
-#include "lanes/group.h"
+#include "base/error.h"
 #include "host/drm.h"
+#include "lanes/channel.h"
+#include "lanes/group.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -55,20 +57,16 @@ void gtel_doctor_write_sources(const struct gtel_doctor_case *about, struct gtel
 void gtel_doctor_write_lanes(const struct gtel_doctor_case *about, struct gtel_doctor_fixes *fixes,
                              struct gtel_buf *out)
 {
-    /* The helpers of this program end with it. */
-    static const char late[] =
-        "see dmesg, and where it hangs while the agent runs gtel: pgrep -f 'gtel --lane' | "
-        "xargs -I{} cat /proc/{}/wchan; a driver that hangs needs a reboot";
     static const char broken[] = "see the messages below; both programs must be of one version";
     struct gtel_lane_report lane;
     for (size_t i = 0; gtel_context_lane(about->context, i, &lane); i++) {
         char text[160];
-        const char *fix = late;
+        const char *fix = gtel_channel_hang_fix();
         const char *state = "does not answer";
         if (lane.health == GTEL_LANE_UNUSED || lane.health == GTEL_LANE_FINE)
             continue;
         if (lane.health == GTEL_LANE_UNSTARTED) {
-            state = strerror(-lane.error);
+            state = gtel_error_text(lane.error);
             fix = lane.fix;
         } else if (lane.health == GTEL_LANE_BROKEN) {
             state = "ended, or is of another version";

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The program: start, one gather per request, stop; lists for the documentation; helpers. */
+#include "base/error.h"
 #include "lanes/lane.h"
 #include "execd/args.h"
 #include "execd/capture.h"
@@ -274,7 +275,7 @@ static int run(struct program *program)
         gtel_log(&program->log, GTEL_LOG_ERROR,
                  "cannot wait for input and signals: ppoll: %s; see whether a sandbox "
                  "(SystemCallFilter= of the unit, seccomp of the container) refuses it",
-                 strerror(-program->pace.error));
+                 gtel_error_text(program->pace.error));
         return program->pace.error;
     }
     /* Nobody reads us any more, or not in time: the end, and no failure of ours. */
@@ -392,7 +393,8 @@ static int leave_folder(const struct program *program)
 {
     int r = gtel_system_leave_folder();
     if (r < 0)
-        gtel_log(&program->log, GTEL_LOG_ERROR, "cannot change to the folder /: %s", strerror(-r));
+        gtel_log(&program->log, GTEL_LOG_ERROR, "cannot change to the folder /: %s",
+                 gtel_error_text(r));
     return r < 0 ? -EACCES : 0;
 }
 
@@ -421,7 +423,7 @@ static int run_program(struct program *program)
         status = r < 0 || program->has_fixes ? EXIT_FAILURE : EXIT_SUCCESS;
     }
     if (r < 0 && status != EXIT_USAGE && program->pace.error == 0)
-        gtel_log(&program->log, GTEL_LOG_ERROR, "cannot go on: %s", strerror(-r));
+        gtel_log(&program->log, GTEL_LOG_ERROR, "cannot go on: %s", gtel_error_text(r));
     stop(program);
     gtel_machine_close(&program->machine);
     return status;
@@ -440,7 +442,7 @@ static int write_file(const struct program *program)
     char problem[160] = "";
     int r = gtel_privileges_pause(&program->privileges);
     if (r < 0)
-        (void)snprintf(problem, sizeof(problem), "%s", strerror(-r));
+        (void)snprintf(problem, sizeof(problem), "%s", gtel_error_text(r));
     else
         r = gtel_whole_file_write(program->args.file, gtel_buf_text(&program->out), problem,
                                   sizeof(problem));
@@ -478,7 +480,7 @@ static int run_capture(struct program *program)
     gtel_buf_init(&program->out, CAPTURE_MAX);
     r = gtel_capture_run(&capture, &program->out);
     if (r < 0 && r != -EINVAL)
-        gtel_log(&program->log, GTEL_LOG_ERROR, "capture: %s", strerror(-r));
+        gtel_log(&program->log, GTEL_LOG_ERROR, "capture: %s", gtel_error_text(r));
     else if (r == 0 && program->args.file)
         r = write_file(program);
     else if (r == 0)
@@ -498,8 +500,8 @@ static int run_lane(struct program *program)
                                  "the command line");
     int r = gtel_system_begin_helper(fd);
     if (r < 0) {
-        gtel_log(&program->log, GTEL_LOG_ERROR, "cannot start a thread: %s; %s", strerror(-r),
-                 gtel_lane_start_fix(r));
+        gtel_log(&program->log, GTEL_LOG_ERROR, "cannot start a thread: %s; %s", gtel_error_text(r),
+                 gtel_channel_start_fix(r));
         return EXIT_FAILURE;
     }
     r = open_machine(program);
@@ -560,7 +562,7 @@ static int complain_of_rights(const struct program *program, int r)
         return complain(program, "set-user-ID and set-group-ID programs are not supported: give "
                                  "rights with setcap or in the unit (README, Permissions)");
     gtel_log(&program->log, GTEL_LOG_ERROR, "capabilities cannot be read or changed: %s",
-             strerror(-r));
+             gtel_error_text(r));
     return EXIT_USAGE;
 }
 
