@@ -26,8 +26,8 @@ const char *gtel_channel_hang_fix(void);
 void gtel_channel_init(struct gtel_channel *channel);
 /*
  * Starts the program path with args (its name first, NULL at the end), a clean environment and
- * nothing of the front end's but its end of the way. Its standard error goes to text, where the
- * system lets a writer drop what does not fit. 0 or a negative errno; then nothing of it is left.
+ * nothing of the front end's but its end of the way. Its standard error goes to text. 0 or a
+ * negative errno; then nothing of it is left.
  */
 int gtel_channel_start(struct gtel_channel *channel, struct gtel_helper_text *text,
                        const char *path, char *const *args);

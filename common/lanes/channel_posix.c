@@ -119,14 +119,14 @@ int gtel_channel_start(struct gtel_channel *channel, struct gtel_helper_text *te
                        const char *path, char *const *args)
 {
     int fd[2];
-    int text_fd;
+    intptr_t text_fd;
     int r = open_socket(fd);
     if (r < 0)
         return r;
     r = gtel_helper_text_open(text, &text_fd);
     if (r == 0) {
-        r = spawn_on(channel, fd[1], text_fd, path, args);
-        (void)close(text_fd);
+        r = spawn_on(channel, fd[1], (int)text_fd, path, args);
+        gtel_helper_text_end(text_fd);
     }
     (void)close(fd[1]);
     if (r == 0) {

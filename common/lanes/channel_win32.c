@@ -21,7 +21,7 @@ enum {
     PIPE_BYTES = 65536,
     WAIT_MAX = 32,
     SEND_MS = 10, /* a request is far smaller than the pipe */
-    HANDLES = 2,
+    HANDLES = 3,
     ATTRIBUTES = 2,
     COMMAND_MAX = 32767 /* UTF-16 units (CreateProcessW) */
 };
@@ -33,14 +33,14 @@ struct life {
 
 /* What a helper is started with. */
 struct birth {
-    HANDLE way; /* its end of the pipe */
-    HANDLE nul; /* its standard output and error */
+    HANDLE way;    /* its end of the pipe */
+    HANDLE nul;    /* its standard output */
+    intptr_t text; /* its standard error */
     HANDLE given[HANDLES];
     HANDLE job;
     LPPROC_THREAD_ATTRIBUTE_LIST attributes;
 };
 
-void gtel_channel_init(struct gtel_channel *channel)
 const char *gtel_channel_start_fix(int error)
 {
     switch (-error) {
@@ -62,6 +62,7 @@ const char *gtel_channel_hang_fix(void)
            "host";
 }
 
+void gtel_channel_init(struct gtel_channel *channel)
 {
     *channel = (struct gtel_channel){.fd = -1};
 }
@@ -169,6 +170,7 @@ static int limit_birth(struct birth *birth)
     birth->attributes = list;
     birth->given[0] = birth->way;
     birth->given[1] = birth->nul;
+    birth->given[2] = (HANDLE)birth->text;
     /* PROC_THREAD_ATTRIBUTE_JOB_LIST (Windows 10: winbase.h); older headers lack it. */
     static const DWORD_PTR job_list = 0x2000d;
     if (UpdateProcThreadAttribute(list, 0, PROC_THREAD_ATTRIBUTE_HANDLE_LIST, birth->given,
@@ -238,7 +240,7 @@ static int create(struct birth *birth, const wchar_t *path, wchar_t *line, struc
                                             .dwFlags = STARTF_USESTDHANDLES,
                                             .hStdInput = birth->way,
                                             .hStdOutput = birth->nul,
-                                            .hStdError = birth->nul},
+                                            .hStdError = (HANDLE)birth->text},
                             .lpAttributeList = birth->attributes};
     environment(variables, sizeof(variables) / sizeof(variables[0]) - 2);
     DWORD flags = CREATE_NO_WINDOW | CREATE_UNICODE_ENVIRONMENT | EXTENDED_STARTUPINFO_PRESENT;
@@ -277,17 +279,21 @@ static void close_handle(HANDLE handle)
         (void)CloseHandle(handle);
 }
 
-static int give_birth(struct birth *birth, struct gtel_channel *channel, const char *path,
-                      char *const *args)
+static int give_birth(struct birth *birth, struct gtel_helper_text *text,
+                      struct gtel_channel *channel, const char *path, char *const *args)
 {
     SECURITY_ATTRIBUTES inherited = {sizeof(inherited), NULL, TRUE};
     birth->nul = CreateFileW(L"NUL", GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_WRITE, &inherited,
                              OPEN_EXISTING, 0, NULL);
     int r = birth->nul == INVALID_HANDLE_VALUE ? gtel_win32_error(GetLastError()) : open_job(birth);
     if (r == 0)
+        r = gtel_helper_text_open(text, &birth->text);
+    if (r == 0) {
         r = limit_birth(birth);
-    if (r == 0)
-        r = create_with(birth, channel, path, args);
+        if (r == 0)
+            r = create_with(birth, channel, path, args);
+        gtel_helper_text_end(birth->text);
+    }
     if (birth->attributes)
         DeleteProcThreadAttributeList(birth->attributes);
     free(birth->attributes);
@@ -302,11 +308,10 @@ int gtel_channel_start(struct gtel_channel *channel, struct gtel_helper_text *te
 {
     struct birth birth = {0};
     HANDLE ours;
-    (void)text;
     struct gtel_pipe *pipe = malloc(sizeof(*pipe));
     int r = pipe ? open_pipe(&birth, &ours) : -ENOMEM;
     if (r == 0) {
-        r = give_birth(&birth, channel, path, args);
+        r = give_birth(&birth, text, channel, path, args);
         if (r == 0)
             r = gtel_pipe_open(pipe, ours); /* should this fail, the helper sees it and ends */
         else

@@ -1,30 +1,51 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a helper writes to its standard error leads nowhere under Windows: a writer waits there for
- * room in a full pipe (WriteFile, "Pipes"), so that a library that prints much would hang its lane.
+ * The pipe through which a helper's standard error comes.
+ *
+ * Each of its ends has a wait mode of its own, which goes with the handle to the helper: without
+ * waiting, a write to a full pipe succeeds with what fits, or nothing (Microsoft: Named
+ * Pipe Type, Read, and Wait Modes; Wine does the same).
  */
 #include "lanes/helper_text.h"
 
-void gtel_helper_text_init(struct gtel_helper_text *text)
+#include "host/system_win32.h"
+
+#include <windows.h>
+
+enum { PIPE_BYTES = 65536 };
+
+static bool is_never_waiting(HANDLE end)
 {
-    *text = (struct gtel_helper_text){.fd = -1};
+    DWORD mode = PIPE_READMODE_BYTE | PIPE_NOWAIT;
+    return SetNamedPipeHandleState(end, &mode, NULL, NULL);
 }
 
-void gtel_helper_text_forward(struct gtel_helper_text *text, const struct gtel_log *log,
-                              const char *lane)
+int gtel_helper_text_open(struct gtel_helper_text *text, intptr_t *ret_end)
 {
-    (void)text;
-    (void)log;
-    (void)lane;
+    HANDLE ours;
+    HANDLE theirs;
+    if (!CreatePipe(&ours, &theirs, NULL, PIPE_BYTES))
+        return gtel_win32_error(GetLastError());
+    if (!is_never_waiting(ours) || !is_never_waiting(theirs) ||
+        !SetHandleInformation(theirs, HANDLE_FLAG_INHERIT, HANDLE_FLAG_INHERIT)) {
+        int r = gtel_win32_error(GetLastError());
+        (void)CloseHandle(ours);
+        (void)CloseHandle(theirs);
+        return r;
+    }
+    text->end = (intptr_t)ours;
+    text->n = 0;
+    *ret_end = (intptr_t)theirs;
+    return 0;
 }
 
-void gtel_helper_text_close(struct gtel_helper_text *text, const struct gtel_log *log,
-                            const char *lane)
+int64_t gtel_helper_text_read(intptr_t end, void *buf, size_t n)
 {
-    gtel_helper_text_forward(text, log, lane);
+    DWORD got = 0;
+    return ReadFile((HANDLE)end, buf, (DWORD)n, &got, NULL) ? (int64_t)got : -1;
 }
 
-void gtel_helper_text_renew(struct gtel_helper_text *text)
+void gtel_helper_text_end(intptr_t end)
 {
-    text->lines = 0;
+    (void)CloseHandle((HANDLE)end); /* only read, or written by somebody else */
 }

@@ -5,6 +5,7 @@
 #include "execd/pace_win32.h"
 #include "host/system_win32.h"
 
+#include <errno.h>
 #include <string.h>
 #include <windows.h>
 
@@ -30,6 +31,8 @@ static int write_all(HANDLE handle, struct gtel_str text)
         DWORD part = text.n < PART_MAX ? (DWORD)text.n : PART_MAX;
         if (!WriteFile(handle, text.p, part, &n, NULL))
             r = gtel_win32_error(GetLastError());
+        else if (n == 0) /* a helper's standard error is full (lanes/helper_text.h) */
+            r = -EAGAIN;
         text = gtel_str_skip(text, n);
     }
     gtel_pace_writing(false);

@@ -129,6 +129,17 @@ static uint32_t fail(const char *name, struct gtel_str text)
     return call >= v[1] && call < v[1] + v[2] ? (uint32_t)v[0] : 0;
 }
 
+/* So many KiB in one call; a pipe holds 64. */
+static void flood(uint64_t kib)
+{
+    char line[1024];
+    memset(line, '.', sizeof(line));
+    memcpy(line, "the flood", 9);
+    line[sizeof(line) - 1] = '\n';
+    for (; kib > 0; kib--)
+        (void)fwrite(line, 1, sizeof(line), stderr);
+}
+
 /* What `call double NAME` says. */
 static uint32_t act(const char *name, struct gtel_str text)
 {
@@ -146,6 +157,8 @@ static uint32_t act(const char *name, struct gtel_str text)
         spin(n);
     else if (gtel_str_eq(word, GTEL_STR("say")))
         (void)fprintf(stderr, "%.*s\n", GTEL_STR_ARG(gtel_str_trim(text)));
+    else if (gtel_str_eq(word, GTEL_STR("flood")))
+        flood(n);
     else if (gtel_str_eq(word, GTEL_STR("leak")))
         leak(n);
     else if (gtel_str_eq(word, GTEL_STR("stale")))
