@@ -34,6 +34,12 @@ typedef int (*gtel_dir_fn)(void *arg, struct gtel_str name);
 /* Gets each number that is a name in a directory. Non-zero stops the listing. */
 typedef int (*gtel_number_fn)(void *arg, uint32_t number);
 
+/*
+ * A file that a Windows host has, and no other: "Version: 10.0.19045", "User: NT AUTHORITY\SYSTEM",
+ * "Administrator: yes", each on a line where it is known.
+ */
+#define GTEL_HOST_FACTS "windows/system"
+
 /* What is known of a file without opening it. */
 struct gtel_stat {
     uint64_t

@@ -22,8 +22,8 @@ struct win32_env {
     struct gtel_win32_files *files;
 };
 
-/* The handle of how much memory this process has; those of other files count from 1. */
-enum { STATM = 0, FILES_FIRST = 1 };
+/* Handles of what is no file: how much memory this process has, and what the doctor says. */
+enum { STATM = 0, HOST_FACTS, FILES_FIRST };
 
 /* ---- clocks: Windows counts them in units of 100 ns ---- */
 
@@ -67,7 +67,7 @@ static uint64_t suspended_ns(void *arg)
     return awake_ns > 0 && all_ns > awake_ns ? all_ns - awake_ns : 0;
 }
 
-/* ---- files: those of files_win32.h, and how much memory this process has ---- */
+/* ---- files: those of files_win32.h, how much memory this process has, what doctor says ---- */
 
 static int exists(void *arg, const char *path)
 {
@@ -94,6 +94,8 @@ static int file_open(void *arg, const char *path)
     const struct win32_env *env = arg;
     if (strcmp(path, "proc/self/statm") == 0)
         return STATM;
+    if (strcmp(path, GTEL_HOST_FACTS) == 0)
+        return HOST_FACTS;
     int handle = gtel_win32_files_open(env->files, path);
     return handle < 0 ? handle : FILES_FIRST + handle;
 }
@@ -103,6 +105,8 @@ static int64_t file_read(void *arg, int handle, void *buf, size_t n)
 {
     const struct win32_env *env = arg;
     PROCESS_MEMORY_COUNTERS memory = {.cb = sizeof(memory)};
+    if (handle == HOST_FACTS)
+        return gtel_win32_facts(buf, n);
     if (handle != STATM)
         return gtel_win32_files_read(env->files, handle - FILES_FIRST, buf, n);
     if (!K32GetProcessMemoryInfo(GetCurrentProcess(), &memory, sizeof(memory)))
@@ -115,7 +119,8 @@ static int64_t file_read(void *arg, int handle, void *buf, size_t n)
 static void file_close(void *arg, int handle)
 {
     const struct win32_env *env = arg;
-    gtel_win32_files_close(env->files, handle - FILES_FIRST);
+    if (handle >= FILES_FIRST)
+        gtel_win32_files_close(env->files, handle - FILES_FIRST);
 }
 
 static int dir_list(void *arg, const char *path, gtel_dir_fn fn, void *fn_arg)

@@ -3,6 +3,7 @@
 #include "host/system_win32.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <windows.h>
@@ -70,4 +71,58 @@ char *gtel_win32_utf8(const wchar_t *text)
     if (ret)
         (void)WideCharToMultiByte(CP_UTF8, 0, text, -1, ret, n, NULL, NULL); /* it has the room */
     return ret;
+}
+
+/* ---- facts ---- */
+
+/* A function of a library of the system's, which stays loaded; NULL: none. Its type is for the
+ * caller to know. */
+static FARPROC system_function(const wchar_t *library, const char *name)
+{
+    HMODULE module = LoadLibraryExW(library, NULL, LOAD_LIBRARY_SEARCH_SYSTEM32);
+    return module ? GetProcAddress(module, name) : NULL;
+}
+
+/* GetVersionEx says what the program is made for; this what it runs on (wdm.h, RtlGetVersion). */
+static int write_version(char *ret, size_t size)
+{
+    LONG(WINAPI * get)(OSVERSIONINFOW *);
+    OSVERSIONINFOW version = {.dwOSVersionInfoSize = sizeof(version)};
+    FARPROC function = system_function(L"ntdll.dll", "RtlGetVersion");
+    memcpy(&get, &function, sizeof(get));
+    if (!function || get(&version) != 0)
+        return 0;
+    return snprintf(ret, size, "Version: %lu.%lu.%lu\n", version.dwMajorVersion,
+                    version.dwMinorVersion, version.dwBuildNumber);
+}
+
+/* "NT AUTHORITY\SYSTEM": NameSamCompatible (secext.h). */
+static int write_user(char *ret, size_t size)
+{
+    BOOLEAN(WINAPI * get)(int, wchar_t *, ULONG *);
+    enum { SAM_COMPATIBLE = 2 };
+    wchar_t name[256];
+    ULONG length = sizeof(name) / sizeof(name[0]);
+    FARPROC function = system_function(L"secur32.dll", "GetUserNameExW");
+    memcpy(&get, &function, sizeof(get));
+    char *user = function && get(SAM_COMPATIBLE, name, &length) ? gtel_win32_utf8(name) : NULL;
+    int n = user ? snprintf(ret, size, "User: %s\n", user) : 0;
+    free(user);
+    return n;
+}
+
+/* Of the process, not of the user: false where it is not elevated (shlobj.h, IsUserAnAdmin). */
+static int write_administrator(char *ret, size_t size)
+{
+    BOOL(WINAPI * is)(void);
+    FARPROC function = system_function(L"shell32.dll", "IsUserAnAdmin");
+    memcpy(&is, &function, sizeof(is));
+    return function ? snprintf(ret, size, "Administrator: %s\n", is() ? "yes" : "no") : 0;
+}
+
+void gtel_win32_facts(char ret[GTEL_WIN32_FACTS_MAX])
+{
+    int n = write_version(ret, GTEL_WIN32_FACTS_MAX / 2); /* each is far shorter */
+    n += write_user(ret + n, GTEL_WIN32_FACTS_MAX / 2);
+    (void)write_administrator(ret + n, GTEL_WIN32_FACTS_MAX / 8);
 }

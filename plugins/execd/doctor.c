@@ -348,7 +348,7 @@ bool gtel_doctor_report(struct gtel_doctor *doctor, const struct gtel_doctor_cas
     gtel_buf_printf(out, "gtel %s\n", gtel_version);
     gtel_host_facts_write(&report->facts, out);
     gtel_doctor_write_sources(about, out);
-    gtel_doctor_write_libraries(about, out);
+    gtel_doctor_write_libraries(about, report->facts.is_windows, out);
     gtel_doctor_write_lanes(about, &report->fixes, out);
     gtel_doctor_write_cards(about, &report->fixes, out);
     size_t n = gtel_context_devices(about->context);

@@ -89,7 +89,7 @@ static bool is_first_user(size_t source)
     return gtel_sources[source]->library != NULL;
 }
 
-static void write_library(const struct gtel_doctor_case *about,
+static void write_library(const struct gtel_doctor_case *about, bool is_windows,
                           const struct gtel_source_library *library, struct gtel_buf *out)
 {
     char path[GTEL_FS_PATH_MAX];
@@ -101,7 +101,10 @@ static void write_library(const struct gtel_doctor_case *about,
         if (gtel_sources[s]->library == library)
             gtel_buf_printf(&line, "%s%s", users++ > 0 ? ", " : "", gtel_sources[s]->name);
     if (library->find(about->env, path, sizeof(path)))
-        gtel_buf_printf(&line, "): installed, /%s", path);
+        gtel_buf_printf(&line, is_windows ? "): installed, %%SystemRoot%%/%s" : "): installed, /%s",
+                        path);
+    else if (is_windows)
+        gtel_buf_str(&line, GTEL_STR("): not installed; the GPU's driver brings it"));
     else if (!library->soname)
         gtel_buf_printf(&line, "): not installed; %s", library->fix);
     else
@@ -114,11 +117,12 @@ static void write_library(const struct gtel_doctor_case *about,
     gtel_buf_done(&line);
 }
 
-void gtel_doctor_write_libraries(const struct gtel_doctor_case *about, struct gtel_buf *out)
+void gtel_doctor_write_libraries(const struct gtel_doctor_case *about, bool is_windows,
+                                 struct gtel_buf *out)
 {
     for (size_t s = 0; gtel_sources[s]; s++)
         if (is_first_user(s) && gtel_sources[s]->library->is_wanted(about->env))
-            write_library(about, gtel_sources[s]->library, out);
+            write_library(about, is_windows, gtel_sources[s]->library, out);
 }
 
 /* ---- cards ---- */

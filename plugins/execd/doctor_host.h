@@ -10,7 +10,8 @@
 void gtel_doctor_write_sources(const struct gtel_doctor_case *about, struct gtel_buf *out);
 /* Vendors' libraries that this machine's hardware could use: where they are, or what brings them.
  */
-void gtel_doctor_write_libraries(const struct gtel_doctor_case *about, struct gtel_buf *out);
+void gtel_doctor_write_libraries(const struct gtel_doctor_case *about, bool is_windows,
+                                 struct gtel_buf *out);
 /* Helpers that are late or could not start; nothing when all is well. */
 void gtel_doctor_write_lanes(const struct gtel_doctor_case *about, struct gtel_doctor_fixes *fixes,
                              struct gtel_buf *out);

@@ -121,9 +121,28 @@ static void read_word(const struct gtel_env *env, const char *path, char *ret, s
         (void)gtel_str_copy(ret, size, text); /* cut where it does not fit: for people */
 }
 
+static bool read_windows(const struct gtel_env *env, struct gtel_host_facts *ret)
+{
+    char buf[2048];
+    struct gtel_str text;
+    struct gtel_str value;
+    if (gtel_fs_text(env, GTEL_HOST_FACTS, buf, sizeof(buf), &text) < 0)
+        return false;
+    if (find_line(text, GTEL_STR("Version"), &value))
+        (void)gtel_str_copy(ret->version, sizeof(ret->version), value); /* cut: for people */
+    if (find_line(text, GTEL_STR("User"), &value))
+        (void)gtel_str_copy(ret->account, sizeof(ret->account), value);
+    if (find_line(text, GTEL_STR("Administrator"), &value))
+        ret->is_administrator = gtel_str_eq(value, GTEL_STR("yes")) ? GTEL_YES : GTEL_NO;
+    return true;
+}
+
 void gtel_host_facts_read(const struct gtel_env *env, struct gtel_host_facts *ret)
 {
     *ret = (struct gtel_host_facts){0};
+    ret->is_windows = read_windows(env, ret);
+    if (ret->is_windows)
+        return;
     read_word(env, "proc/sys/kernel/osrelease", ret->kernel, sizeof(ret->kernel));
     ret->has_release = gtel_release_parse(gtel_str_of(ret->kernel), &ret->release) == 0;
     read_word(env, "proc/sys/kernel/perf_event_paranoid", ret->paranoid, sizeof(ret->paranoid));
@@ -155,6 +174,14 @@ static void write_rights(const struct gtel_host_facts *facts, enum gtel_known kn
 
 void gtel_host_facts_write(const struct gtel_host_facts *facts, struct gtel_buf *buf)
 {
+    if (facts->is_windows) {
+        gtel_buf_printf(buf, "  system        Windows, version %s\n",
+                        facts->version[0] ? facts->version : "not known");
+        gtel_buf_printf(buf, "  user          %s; administrator: %s\n",
+                        facts->account[0] ? facts->account : "not known",
+                        yes_or_no(facts->is_administrator));
+        return;
+    }
     gtel_buf_printf(buf, "  kernel        %s\n", facts->kernel[0] ? facts->kernel : "not known");
     gtel_buf_printf(buf, "  perf events   kernel.perf_event_paranoid = %s\n",
                     facts->paranoid[0] ? facts->paranoid : "not known");

@@ -26,6 +26,10 @@ enum gtel_right {
 #define GTEL_HOST_DROP_IN "usr/lib/systemd/system/telegraf.service.d/gtel.conf"
 
 struct gtel_host_facts {
+    bool is_windows; /* the next three and nothing else; empty: not known */
+    char version[32];
+    char account[200];
+    enum gtel_known is_administrator;
     char kernel[96]; /* release; empty: not known */
     struct gtel_release release;
     bool has_release;

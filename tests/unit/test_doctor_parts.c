@@ -97,6 +97,16 @@ static const struct {
      "  perf events   kernel.perf_event_paranoid = not known\n"
      "  user          uid 2; in group render: not known\n"
      "  right unknown CAP_PERFMON CAP_SYS_ADMIN CAP_SYS_PTRACE CAP_NET_ADMIN\n"},
+    /* Windows: nothing of Linux, even where a file of it should be there. */
+    {STATUS "| Uid:\t1 2\nfile windows/system\n| Version: 10.0.26100\n| User: BOX\\user one\n"
+            "| Administrator: no\nend\n",
+     "  system        Windows, version 10.0.26100\n"
+     "  user          BOX\\user one; administrator: no\n"},
+    {"file windows/system\n| Users: x\nend\n", "  system        Windows, version not known\n"
+                                               "  user          not known; administrator: not "
+                                               "known\n"},
+    {"file windows/system\nend\n", "  system        Windows, version not known\n"
+                                   "  user          not known; administrator: not known\n"},
 };
 
 static void test_hosts(void)
