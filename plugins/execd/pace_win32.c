@@ -9,7 +9,7 @@
 #include <string.h>
 #include <windows.h>
 
-enum { STEP_MS = 50, BLOCKED_END_MS = 1000, THREAD_STACK = 65536 };
+enum { STEP_MS = 50, BLOCKED_END_MS = 850 /* a second with all else */, THREAD_STACK = 65536 };
 
 /* What the threads have seen; only one pace in a process. */
 static struct {
@@ -31,8 +31,8 @@ void gtel_pace_writing(bool is_writing)
 }
 
 /*
- * After the end of the input: a reader that does not read may hold it up for a second. A write that
- * waits cannot be asked for how long, so the thread that has nothing more to read looks.
+ * After the end of the input: a reader that does not read may hold it up within a second. A write
+ * that waits cannot be asked for how long, so the thread that has nothing more to read looks.
  */
 static void limit_end(void)
 {
