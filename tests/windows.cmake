@@ -63,6 +63,17 @@ if(CMAKE_CROSSCOMPILING_EMULATOR AND GTEL_NVML AND GTEL_LEVEL_ZERO AND Python3_I
   else()
     gtel_missing("e2e.windows_telegraf: set GTEL_TELEGRAF_WINDOWS; contrib/check builds one")
   endif()
+  # The packages, built once more as users get them.
+  find_program(GTEL_NSIS NAMES makensis)
+  if(GTEL_NSIS)
+    add_test(NAME e2e.windows_package COMMAND ${Python3_EXECUTABLE} -B
+      ${CMAKE_CURRENT_SOURCE_DIR}/e2e/windows_package.py --source ${PROJECT_SOURCE_DIR}
+      --wine ${CMAKE_CROSSCOMPILING_EMULATOR} --objdump ${CMAKE_OBJDUMP}
+      --launcher=${CMAKE_C_COMPILER_LAUNCHER})
+    set_tests_properties(e2e.windows_package PROPERTIES TIMEOUT 900 LABELS "slow;e2e")
+  else()
+    gtel_missing("e2e.windows_package: it needs makensis (Debian: nsis)")
+  endif()
   # A DLL in the folder of the system is there for all, and so is a GPU in the registry.
   set_tests_properties(${serial} PROPERTIES RUN_SERIAL ON)
 endif()
