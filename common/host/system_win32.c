@@ -120,9 +120,12 @@ static int write_administrator(char *ret, size_t size)
     return function ? snprintf(ret, size, "Administrator: %s\n", is() ? "yes" : "no") : 0;
 }
 
-void gtel_win32_facts(char ret[GTEL_WIN32_FACTS_MAX])
+int gtel_win32_facts(char *ret, size_t size)
 {
-    int n = write_version(ret, GTEL_WIN32_FACTS_MAX / 2); /* each is far shorter */
-    n += write_user(ret + n, GTEL_WIN32_FACTS_MAX / 2);
-    (void)write_administrator(ret + n, GTEL_WIN32_FACTS_MAX / 8);
+    enum { LINE_MAX = 800 }; /* a name has 255 characters */
+    if (size < (size_t)3 * LINE_MAX)
+        return -ENOBUFS;
+    int n = write_version(ret, LINE_MAX);
+    n += write_user(ret + n, LINE_MAX);
+    return n + write_administrator(ret + n, LINE_MAX);
 }

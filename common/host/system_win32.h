@@ -14,9 +14,8 @@ int gtel_win32_error(unsigned long error);
 /* A path as a user gives it, in UTF-8, for the calls of Windows: whole, and of any length. 0 or a
  * negative errno. ret has GTEL_WIN32_PATH_MAX units. */
 int gtel_win32_path(const char *path, wchar_t *ret);
-/* What GTEL_HOST_FACTS has (host/env.h): lines of a key and a value, where Windows answers. */
-enum { GTEL_WIN32_FACTS_MAX = 2048 };
-void gtel_win32_facts(char ret[GTEL_WIN32_FACTS_MAX]);
+/* What GTEL_HOST_FACTS has (host/env.h), as far as Windows answers. Bytes, or a negative errno. */
+int gtel_win32_facts(char *ret, size_t size);
 /* A string of Windows in UTF-8, allocated; what is no UTF-16 becomes U+FFFD. NULL: no memory. */
 char *gtel_win32_utf8(const wchar_t *text);
 

@@ -49,10 +49,8 @@ const char *gtel_channel_start_fix(int error)
     case EACCES:
         return "see whether this account may run it: its permissions, and what guards the host "
                "(AppLocker, antivirus)";
-    case ENOEXEC:
-        return "it is no program for this machine: install gtel there";
     default:
-        return "install gtel there";
+        return "install gtel for this machine there";
     }
 }
 

@@ -123,7 +123,7 @@ static void read_word(const struct gtel_env *env, const char *path, char *ret, s
 
 static bool read_windows(const struct gtel_env *env, struct gtel_host_facts *ret)
 {
-    char buf[2048];
+    char buf[4096];
     struct gtel_str text;
     struct gtel_str value;
     if (gtel_fs_text(env, GTEL_HOST_FACTS, buf, sizeof(buf), &text) < 0)
