@@ -66,22 +66,3 @@ int expand_tree(const struct gtel_env *env, const char *dir)
 {
     return expand_dir(env, "", dir, 0);
 }
-
-char *read_whole_file(const char *path, size_t *ret_n)
-{
-    FILE *file = fopen(path, "rb");
-    char *text = NULL;
-    size_t n = 0;
-    if (!file)
-        return NULL;
-    for (size_t got = 1; got > 0; n += got) {
-        char *more = realloc(text, n + 65536);
-        if (!more)
-            break;
-        text = more;
-        got = fread(text + n, 1, 65536, file);
-    }
-    (void)fclose(file); /* opened for reading */
-    *ret_n = n;
-    return text;
-}

@@ -6,6 +6,7 @@
 #ifndef GTEL_TESTS_HARNESS_TREE_FILES_H
 #define GTEL_TESTS_HARNESS_TREE_FILES_H
 
+#include "harness/whole_file.h"
 #include "host/env.h"
 
 #include <stdlib.h>
@@ -13,7 +14,5 @@
 /* Writes everything that the env holds below the folder dir, which exists. 0 or a negative errno.
  */
 int expand_tree(const struct gtel_env *env, const char *dir);
-/* Reads a whole file. The text is the caller's to free; NULL when it cannot be read. */
-char *read_whole_file(const char *path, size_t *ret_n);
 
 #endif
