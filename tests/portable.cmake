@@ -33,6 +33,16 @@ set(GTEL_TEST_ARGS ${CMAKE_CURRENT_SOURCE_DIR}/fixtures/clients-xe.tree)
 gtel_test(unit.lane_frames unit/test_lane_frames.c harness/lane_way_${os}.c)
 unset(GTEL_TEST_ARGS)
 target_compile_definitions(test_unit_lane_frames PRIVATE _GNU_SOURCE _WIN32_WINNT=0x0A00)
+# Lanes with real helpers: GTEL MACHINE. The machine has GPUs of two vendors.
+if(GTEL_NVML)
+  set(GTEL_TEST_ARGS ${drive}$<TARGET_FILE:gtel_played>
+    ${drive}${CMAKE_CURRENT_SOURCE_DIR}/fixtures/workstation.tree)
+  gtel_test(unit.lane_faults unit/test_lane_faults.c harness/lane_machine.c
+    harness/helper_process_${os}.c)
+  unset(GTEL_TEST_ARGS)
+  target_compile_definitions(test_unit_lane_faults PRIVATE _GNU_SOURCE _WIN32_WINNT=0x0A00)
+  set_tests_properties(unit.lane_faults PROPERTIES LABELS lanes)
+endif()
 gtel_test(unit.lineproto unit/test_lineproto.c harness/lineproto_check.c)
 gtel_test(unit.link unit/test_link.c)
 gtel_test(unit.perf_counters unit/test_perf_counters.c harness/perf_buffer.c)

@@ -15,10 +15,10 @@ bool lane_way_send(intptr_t peer, struct gtel_str bytes);
 void lane_way_close(intptr_t peer);
 
 /*
- * One life of a helper (lanes/serve.h) that hears these bytes, and then nothing sound. *ret_n: what
- * it has said, in ret. Its result.
+ * One life of a helper of the lane clients (lanes/serve.h) that hears these bytes, and then nothing
+ * sound. *ret_n: what it has said, in ret. Its result.
  */
-int lane_way_serve(const char *lane, struct gtel_env *env, const struct gtel_options *options,
-                   struct gtel_str bytes, char *ret, size_t size, size_t *ret_n);
+int lane_way_serve(struct gtel_env *env, const struct gtel_options *options, struct gtel_str bytes,
+                   char *ret, size_t size, size_t *ret_n);
 
 #endif

@@ -5,6 +5,7 @@
 #include "lanes/lane.h"
 #include "lanes/serve.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -31,8 +32,8 @@ void lane_way_close(intptr_t peer)
 }
 
 /* What follows the bytes is the end. */
-int lane_way_serve(const char *lane, struct gtel_env *env, const struct gtel_options *options,
-                   struct gtel_str bytes, char *ret, size_t size, size_t *ret_n)
+int lane_way_serve(struct gtel_env *env, const struct gtel_options *options, struct gtel_str bytes,
+                   char *ret, size_t size, size_t *ret_n)
 {
     int fd[2];
     ssize_t got;
@@ -40,7 +41,7 @@ int lane_way_serve(const char *lane, struct gtel_env *env, const struct gtel_opt
         return -errno;
     bool is_sent = lane_way_send(fd[0], bytes);
     (void)shutdown(fd[0], SHUT_WR);
-    int r = is_sent ? gtel_lane_serve(lane, fd[1], env, options) : -EPIPE;
+    int r = is_sent ? gtel_lane_serve("clients", fd[1], env, options) : -EPIPE;
     (void)close(fd[1]);
     *ret_n = 0;
     while (*ret_n < size && (got = recv(fd[0], ret + *ret_n, size - *ret_n, 0)) > 0)

@@ -59,8 +59,8 @@ void lane_way_close(intptr_t peer)
 }
 
 /* A pipe cannot be closed in one direction: zeros, which are no frame, end the life. */
-int lane_way_serve(const char *lane, struct gtel_env *env, const struct gtel_options *options,
-                   struct gtel_str bytes, char *ret, size_t size, size_t *ret_n)
+int lane_way_serve(struct gtel_env *env, const struct gtel_options *options, struct gtel_str bytes,
+                   char *ret, size_t size, size_t *ret_n)
 {
     static const char zeros[4096];
     HANDLE ours;
@@ -73,7 +73,7 @@ int lane_way_serve(const char *lane, struct gtel_env *env, const struct gtel_opt
     bool is_sent = lane_way_send((intptr_t)ours, bytes) &&
                    lane_way_send((intptr_t)ours, (struct gtel_str){zeros, sizeof(zeros)}) &&
                    SetStdHandle(STD_INPUT_HANDLE, theirs);
-    int r = is_sent ? gtel_lane_serve(lane, 0, env, options) : -EPIPE;
+    int r = is_sent ? gtel_lane_serve("clients", 0, env, options) : -EPIPE;
     (void)SetStdHandle(STD_INPUT_HANDLE, before);
     *ret_n = 0;
     while (*ret_n < size && PeekNamedPipe(ours, NULL, 0, NULL, &waiting, NULL) && waiting > 0 &&

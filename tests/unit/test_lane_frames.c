@@ -255,9 +255,7 @@ static void serve(struct machine *machine, struct gtel_str bytes, unsigned *ret_
 {
     static char said[1 << 20];
     size_t n = 0;
-    CHECK_INT(
-        lane_way_serve("clients", &machine->env, &machine->options, bytes, said, sizeof(said), &n),
-        0);
+    CHECK_INT(lane_way_serve(&machine->env, &machine->options, bytes, said, sizeof(said), &n), 0);
     *ret_answers = count_frames((struct gtel_str){said, n}, GTEL_FRAME_ANSWER);
 }
 
