@@ -392,7 +392,7 @@ static bool read_slot(struct gtel_scan *scan, struct gtel_scan_process *process,
     struct gtel_scan_slot *slot = &scan->slot[i - 1];
     const struct gtel_scan_ask ask = ask_of(slot);
     bool was_walked = slot->is_due;
-    struct gtel_str text;
+    struct gtel_str text = GTEL_STR_NONE;
     uint64_t t_ns = 0;
     slot->gather = scan->gather;
     if (!may_read(scan, &ask)) {
