@@ -132,9 +132,10 @@ static uint32_t fail(const char *name, struct gtel_str text)
 /* So many KiB in one call; a pipe holds 64. */
 static void flood(uint64_t kib)
 {
+    static const char text[] = "the flood";
     char line[1024];
-    memset(line, '.', sizeof(line));
-    memcpy(line, "the flood", 9);
+    for (size_t i = 0; i < sizeof(line); i++)
+        line[i] = i < sizeof(text) - 1 ? text[i] : '.';
     line[sizeof(line) - 1] = '\n';
     for (; kib > 0; kib--)
         (void)fwrite(line, 1, sizeof(line), stderr);
