@@ -397,6 +397,7 @@ static int32_t failed_status(uint32_t code)
         return r;                                                                                  \
     }
 
+/* NOLINTBEGIN(readability-function-size): their parameters are those of Windows */
 CALL(list, void *, SetupDiGetClassDevsW,
      (const struct gtel_guid *class, const uint16_t *enumerator, void *parent, uint32_t flags),
      (class, enumerator, parent, flags))
@@ -431,3 +432,4 @@ CALL(status, int32_t, RegGetValueW,
      (void *key, const uint16_t *path, const uint16_t *name, uint32_t flags, uint32_t *ret_type,
       void *ret, uint32_t *size),
      (((void)key, path), name, flags, ret_type, ret, size))
+/* NOLINTEND(readability-function-size) */
