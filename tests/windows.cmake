@@ -43,7 +43,7 @@ if(CMAKE_CROSSCOMPILING_EMULATOR AND GTEL_NVML AND GTEL_LEVEL_ZERO AND Python3_I
       ${CMAKE_CURRENT_SOURCE_DIR}/e2e/windows.py --gtel $<TARGET_FILE:gtel_program>
       --played $<TARGET_FILE:gtel_played> --wine ${CMAKE_CROSSCOMPILING_EMULATOR}
       --objdump ${CMAKE_OBJDUMP} --source ${PROJECT_SOURCE_DIR} --nvml ${nvml} ${ARGN} ${case})
-    set_tests_properties(e2e.windows_${case} PROPERTIES TIMEOUT 180)
+    set_tests_properties(e2e.windows_${case} PROPERTIES TIMEOUT 600)
   endfunction()
   foreach(case IN ITEMS imports golden explain doctor loop unread inputs console files messages
       faults killed nvml registry)
