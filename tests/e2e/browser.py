@@ -12,7 +12,8 @@ import time
 import agents
 
 FLAGS = ["--headless", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync", "--remote-debugging-pipe"]
+         "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
+         "--remote-debugging-pipe"]
 
 
 def pipe():

@@ -149,7 +149,7 @@ def main():
         parser.add_argument(name, required=True)
     parser.add_argument("--pictures", default="")
     parser.add_argument("--picture", default="")
-    parser.add_argument("--seconds", type=float, default=55)
+    parser.add_argument("--seconds", type=float, default=150)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="gtel-vmui-", ignore_cleanup_errors=True) as scratch:
         return run(arguments, scratch)
