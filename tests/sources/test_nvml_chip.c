@@ -200,6 +200,15 @@ static const struct {
     {"call nvmlSystemGetConfComputeState = 2 3 0\n", ""},
     {"call nvmlDeviceGetC2cModeInfoV 0 = 1\n", "c2c=on"},
     {"call nvmlDeviceGetC2cModeInfoV 0 = 2\n", ""},
+    {"call nvmlDeviceGetMigMode 0 = 1 0\n", "mig=on"},
+    {"call nvmlDeviceGetMigMode 0 = 2 1\n", ""},
+    {"call nvmlDeviceGetComputeMode 0 = 0\n", "compute=default"},
+    {"call nvmlDeviceGetComputeMode 0 = 4\n", ""},
+    {"call nvmlDeviceGetPersistenceMode 0 = 1\n", "persistence=on"},
+    {"call nvmlDeviceGetPersistenceMode 0 = 2\n", ""},
+    {"call nvmlDeviceGetVirtualizationMode 0 = 4\n", "virtualization=vsga_host"},
+    {"call nvmlDeviceGetVirtualizationMode 0 = 5\n", ""},
+    {"call nvmlDeviceGetHostVgpuMode 0 = 2\n", ""},
     {"call nvmlDeviceGetHostVgpuMode 0 = 1\n", "vgpu_host=sriov"},
     {"call nvmlDeviceGetMigMode 0 = 0 1\ncall nvmlDeviceGetComputeMode 0 = 3\n"
      "call nvmlDeviceGetPersistenceMode 0 = 0\ncall nvmlDeviceGetVirtualizationMode 0 = 1\n"
