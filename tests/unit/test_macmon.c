@@ -174,8 +174,8 @@ static void test_fans(void)
     static const char text[] = "{\"gpu_power\":1,\"fans\":[{\"rpm\":0,\"name\":\"Left\\u0001\","
                                "\"max_rpm\":null},{\"name\":\"\","
                                "\"rpm\":\"1200.5\"},{\"name\":\"x\",\"rpm\":-1},{\"rpm\":50001},7,{"
-                               "},{\"name\":\"\xc3\"},{\"rpm\":8},{\"rpm\":9}]}";
-    static const double rpm[GTEL_MACMON_FANS] = {0, 1200.5, NONE, NONE, NONE, NONE, NONE, 8};
+                               "\"rpm\":50000},{\"name\":\"\xc3\"},{\"rpm\":8},{\"rpm\":9}]}";
+    static const double rpm[GTEL_MACMON_FANS] = {0, 1200.5, NONE, NONE, NONE, 50000, NONE, 8};
     static const char *const names[GTEL_MACMON_FANS] = {"Left?", "2", "x", "4", "5", "6", "7", "8"};
     CHECK_INT(parse(gtel_str_of(text)), 0);
     for (size_t i = 0; i < GTEL_MACMON_FANS; i++) {
