@@ -397,6 +397,18 @@ static void find_engines(struct state *state, const struct gtel_batch *batch)
     }
 }
 
+/* More engines than alike ones: they are not alike, and the busiest counts, as in source wddm. */
+static void find_unlike(struct state *state)
+{
+    double seen[GPUS_MAX][GTEL_ENGINE_KINDS] = {0};
+    for (size_t i = 0; i < state->engines; i++) {
+        struct gpu *gpu = gpu_of(state, state->engine[i].luid);
+        enum gtel_engine_kind kind = state->engine[i].kind;
+        if (gpu && ++seen[gpu - state->gpu][kind] > gpu->engines[kind])
+            gpu->engines[kind] = 0;
+    }
+}
+
 /* Of alike engines the share of all, else of the busiest one. */
 static double share_of(const struct gpu *gpu, size_t kind, double sum, double most)
 {
@@ -475,6 +487,7 @@ static int sample(void *p, struct gtel_registry *registry, struct gtel_batch *ba
     state->engines_error = read_engines(state);
     state->memory_error = read_memory(state);
     find_engines(state, batch);
+    find_unlike(state);
     report_users(state, batch);
     for (size_t i = 0; i < state->gpus; i++)
         if (state->engines_error == 0 && state->span == GTEL_SPAN_WHOLE && !state->is_cut)
