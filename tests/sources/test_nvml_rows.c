@@ -225,11 +225,12 @@ static void test_bar1(void)
     }
 }
 
-/* Sessions: a mean latency in microseconds. Modes are words of gpu_info. */
+/* Sessions: a mean latency in microseconds, none without a frame. Modes are words of gpu_info. */
 static void test_sessions_and_modes(void)
 {
     struct machine m;
     if (!begin(&m, "call nvmlDeviceGetEncoderStats 0 = 3 60 8500\n"
+                   "call nvmlDeviceGetFBCStats 0 = 1 0 0\n"
                    "call nvmlDeviceGetMigMode 0 = 1 1\n"
                    "call nvmlDeviceGetComputeMode 0 = 3\n"
                    "call nvmlDeviceGetPersistenceMode 0 = 2\n"
@@ -243,6 +244,9 @@ static void test_sessions_and_modes(void)
     CHECK_NEAR(value(&m, GTEL_M_ENGINE_SESSIONS, "encode"), 3, 0);
     CHECK_NEAR(value(&m, GTEL_M_ENGINE_FRAMES, "encode"), 60, 0);
     CHECK_NEAR(value(&m, GTEL_M_ENGINE_LATENCY, "encode"), 0.0085, 1e-12);
+    CHECK_NEAR(value(&m, GTEL_M_ENGINE_SESSIONS, "capture"), 1, 0);
+    CHECK_NEAR(value(&m, GTEL_M_ENGINE_FRAMES, "capture"), 0, 0);
+    CHECK_NEAR(value(&m, GTEL_M_ENGINE_LATENCY, "capture"), -1, 0);
     CHECK_STR(gtel_str_of(gpu->label[GTEL_LABEL_MODES]),
               "mig=on compute=exclusive_process virtualization=vgpu_guest");
     CHECK_STR(gtel_str_of(gpu->label[GTEL_LABEL_ARCHITECTURE]), "");

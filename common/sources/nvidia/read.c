@@ -275,13 +275,15 @@ static int read_licences(union call call, struct gtel_nvml_device *device,
     return give_u64(code, is_licensed, ret);
 }
 
+/* Without a frame there is no mean latency: it is 0 then (H200, 580.159), which no frame takes. */
 static int read_sessions(union call call, struct gtel_nvml_device *device, bool is_capture,
                          struct gtel_nvml_answer *ret)
 {
     struct gtel_nvml_capture_stats stats = {0};
     int code = is_capture ? call.capture(device, &stats)
                           : call.u32_three(device, &stats.sessions, &stats.fps, &stats.latency_us);
-    *ret = (struct gtel_nvml_answer){.u = {stats.sessions, stats.fps, stats.latency_us}, .n = 3};
+    *ret = (struct gtel_nvml_answer){.u = {stats.sessions, stats.fps, stats.latency_us},
+                                     .n = stats.latency_us > 0 ? 3 : 2};
     return code;
 }
 
