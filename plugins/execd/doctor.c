@@ -256,7 +256,8 @@ static void write_device(struct report *report, const struct gtel_device *device
     if (rest.n > 0) {
         gtel_buf_printf(&rest, ": %s",
                         seen->is_asleep ? "not read while the GPU sleeps (--wake=always wakes it)"
-                                        : "no source reads it from this GPU");
+                                        : "no source reports it for this GPU, or there is nothing "
+                                          "to report now");
         put_head(report->out, "others", "no");
         gtel_doctor_wrap(report->out, NAME_WIDTH + STATE_WIDTH, NAME_WIDTH + STATE_WIDTH,
                          gtel_buf_text(&rest));

@@ -271,7 +271,8 @@ static void diagnose_card(const void *p, const void *own, struct gtel_findings *
 {
     const struct busy_card *busy = own;
     const char *text[3] = {"busy files", "no kernel of kernel.org makes any", ""};
-    bool is_missing = busy->is_listed && busy->n == 0 && !busy->clients.client;
+    bool is_missing = busy->is_listed && busy->n == 0 && !busy->clients.client &&
+                      !busy->card->device->is_left_alone;
     (void)p;
     if (busy->error < 0)
         text[1] = "";
