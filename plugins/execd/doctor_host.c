@@ -153,7 +153,8 @@ static void write_card(const struct cards *cards, struct gtel_str name)
     gtel_fs_path(path, "sys/class/drm/%.*s/device", GTEL_STR_ARG(name));
     if (gtel_fs_link_name(env, path, key_buf, sizeof(key_buf), &key) < 0)
         key = GTEL_STR("device not known");
-    if (is_device(cards->about, key))
+    /* Partitions of an AMD GPU are among the GPUs (kernel: amdxcp/amdgpu_xcp_drv.c). */
+    if (is_device(cards->about, key) || gtel_str_starts(key, GTEL_STR("amdgpu_xcp_")))
         return;
     gtel_fs_path(path, "sys/class/drm/%.*s/device/driver", GTEL_STR_ARG(name));
     if (gtel_fs_link_name(env, path, driver_buf, sizeof(driver_buf), &driver) < 0)
