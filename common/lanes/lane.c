@@ -361,8 +361,7 @@ static int take_log(struct gtel_lane *lane, struct gtel_str payload)
     bool is_news = !lane->is_renewed || hash != lane->said;
     lane->said = hash;
     if (is_news)
-        gtel_log(log_of(lane), (enum gtel_log_level)level, "%.*s",
-                 (int)(text.n < 1000 ? text.n : 1000), text.n ? text.p : "");
+        gtel_log(log_of(lane), (enum gtel_log_level)level, "%.*s", GTEL_STR_ARG(text));
     return 0;
 }
 
