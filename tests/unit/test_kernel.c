@@ -62,6 +62,8 @@ static void test_place(void)
          CPU("x86,ven0000fam0006mod009A:feature:,0000,009E,01C0") UIDS(
              "         0          0 4294967295") "file proc/sys/net/core/dev_weight\n| 64\nend\n",
          false, GTEL_USER_NAMESPACE_INITIAL, true},
+        {"a type or a model of that number is no feature", CPU("x86,009F:feature:,0000") "end\n",
+         false, GTEL_USER_NAMESPACE_UNKNOWN, false},
         {"a virtual machine",
          CPU("x86,ven0000fam0006mod009A:feature:,0000,009E,009F,00A0")
              UIDS("0 0 4294967295") "end\n",
@@ -92,8 +94,37 @@ static void test_place(void)
     test_label = "";
 }
 
+static void test_capability(void)
+{
+    static const struct {
+        const char *label;
+        const char *text;
+        unsigned bit;
+        enum gtel_known want;
+    } cases[] = {
+        {"it has it", "file proc/self/status\n| CapEff:\t0000004000000000\nend\n", 38, GTEL_YES},
+        {"only the next one", "file proc/self/status\n| CapEff:\t0000008000000000\nend\n", 38,
+         GTEL_NO},
+        {"the first one", "file proc/self/status\n| CapEff:\t0000000000000001\nend\n", 0, GTEL_YES},
+        {"no such line", "file proc/self/status\n| Name:\tx\nend\n", 38, GTEL_NOT_KNOWN},
+        {"no such file", "end\n", 38, GTEL_NOT_KNOWN},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct gtel_tree *tree;
+        struct gtel_env env;
+        test_label = cases[i].label;
+        if (!start(cases[i].text, &tree, &env))
+            continue;
+        CHECK_INT(gtel_kernel_has_capability(&env, cases[i].bit), cases[i].want);
+        gtel_env_tree_done(&env);
+        gtel_tree_free(tree);
+    }
+    test_label = "";
+}
+
 int main(void)
 {
+    test_capability();
     test_release();
     test_place();
     return test_result();

@@ -12,6 +12,8 @@
 static const char list[] = "#\n# a comment: 8086  No vendor\n\n"
                            "1002  Advanced Micro Devices\n"
                            "\t56a0  Another card\n"
+                           "0x02  No number of a vendor\n"
+                           "\t56a0  No card\n"
                            "8086  Intel Corporation\n"
                            "\t1234\n"
                            "\t56a0  DG2 [Arc A770]\n"
@@ -38,6 +40,7 @@ static const struct {
     {0x8087, 0x56a0, -ENOENT, ""},
     {0x9999, 0x56a0, -ENOENT, ""},
     {0x8087, 0x0000, -ENOENT, ""},
+    {0x0002, 0x56a0, -ENOENT, ""},
 };
 
 static const struct {
@@ -175,6 +178,46 @@ static void test_places(void)
     test_label = "";
 }
 
+#define AMD_ID "file usr/share/libdrm/amdgpu.ids\n| 744C,\tC8,\tAMD Radeon RX 7900 XTX\n"
+#define AMD_REVISION "file dev/revision\n| 0xc8\n"
+
+/* A board's own name, else that of libdrm's list. */
+static void test_amd(void)
+{
+    static const struct {
+        const char *label;
+        const char *text;
+        uint16_t device;
+        int rc;
+        const char *want;
+    } cases[] = {
+        {"of the board",
+         "file dev/product_name\n| AMD Instinct MI210\n" AMD_REVISION AMD_ID "end\n", 0x744c, 0,
+         "Instinct MI210"},
+        {"an empty one", "file dev/product_name\n| \n" AMD_REVISION AMD_ID "end\n", 0x744c, 0,
+         "Radeon RX 7900 XTX"},
+        {"of the list", AMD_REVISION AMD_ID "end\n", 0x744c, 0, "Radeon RX 7900 XTX"},
+        {"not in the list", AMD_REVISION AMD_ID "end\n", 0x744d, -ENOENT, ""},
+        {"no list", AMD_REVISION "end\n", 0x744c, -ENOENT, ""},
+        {"no revision", AMD_ID "end\n", 0x744c, -ENOENT, ""},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct gtel_tree *tree = NULL;
+        struct gtel_env env;
+        char error[200];
+        char buf[64] = "";
+        test_label = cases[i].label;
+        if (!CHECK(gtel_tree_parse(gtel_str_of(cases[i].text), &tree, error, sizeof(error)) == 0) ||
+            !CHECK(gtel_env_tree_init(tree, true, 0, &env) == 0))
+            return;
+        CHECK_INT(gtel_amd_name(&env, "dev", cases[i].device, buf, sizeof(buf)), cases[i].rc);
+        CHECK_STR(gtel_str_of(buf), cases[i].want);
+        gtel_env_tree_done(&env);
+        gtel_tree_free(tree);
+    }
+    test_label = "";
+}
+
 static void test_intel(void)
 {
     static const struct {
@@ -208,6 +251,7 @@ int main(void)
 {
     test_parsers();
     test_places();
+    test_amd();
     test_intel();
     return test_result();
 }

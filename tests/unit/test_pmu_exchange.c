@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { FIRST_FD = 1000, EVENTS_MAX = 8 };
+enum { FIRST_FD = 1000, EVENTS_MAX = GTEL_PMU_EVENTS_MAX };
 
 /* What the played kernel does, and what it has seen. */
 static struct {
@@ -200,8 +200,32 @@ static void test_reads(void)
     }
 }
 
+static void test_limits(void)
+{
+    static uint64_t many[GTEL_PMU_EVENTS_MAX + 1];
+    struct gtel_pmu_posix pmu = {0};
+    test_label = "limits";
+    memset(&kernel, 0, sizeof(kernel));
+    CHECK_INT(gtel_pmu_posix_open(&pmu, 27, many, 0, 3), -EINVAL);
+    CHECK_INT(gtel_pmu_posix_open(&pmu, 27, many, GTEL_PMU_EVENTS_MAX + 1, 3), -EINVAL);
+    CHECK_INT(gtel_pmu_posix_open(&pmu, 27, many, 1, (uint32_t)INT32_MAX + 1), -EINVAL);
+    CHECK_INT(kernel.opened, 0);
+    CHECK_INT(gtel_pmu_posix_open(&pmu, 27, many, GTEL_PMU_EVENTS_MAX, 3), 0);
+    CHECK_INT(kernel.opened, GTEL_PMU_EVENTS_MAX);
+    gtel_pmu_posix_close(&pmu, 0);
+    kernel.opened = 0;
+    for (int i = 0; i < GTEL_PMU_GROUPS_MAX; i++)
+        CHECK_INT(gtel_pmu_posix_open(&pmu, 27, many, 1, 3), i);
+    CHECK_INT(gtel_pmu_posix_open(&pmu, 27, many, 1, 3), -EMFILE);
+    CHECK_INT(kernel.opened, GTEL_PMU_GROUPS_MAX);
+    gtel_pmu_posix_close(&pmu, 5); /* each is the leader of a group of its own */
+    CHECK_INT(gtel_pmu_posix_open(&pmu, 27, many, 1, 3), 5);
+    gtel_pmu_posix_done(&pmu);
+}
+
 int main(void)
 {
+    test_limits();
     test_group();
     test_refusals();
     test_reads();

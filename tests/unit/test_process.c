@@ -452,6 +452,34 @@ static void test_many_jobs(void)
     gtel_tree_free(tree);
 }
 
+/* ---- namespaces ---- */
+
+static void test_namespaces(void)
+{
+    static const struct {
+        const char *label;
+        const char *text;
+        enum gtel_namespace want;
+    } cases[] = {
+        {"of the host", "link proc/self/ns/pid -> pid:[4026531836]\nend\n", GTEL_NAMESPACE_HOST},
+        {"another", "link proc/self/ns/pid -> pid:[4026531837]\nend\n", GTEL_NAMESPACE_OTHER},
+        {"none", "end\n", GTEL_NAMESPACE_UNKNOWN},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct gtel_tree *tree = NULL;
+        struct gtel_env env;
+        char error[200];
+        test_label = cases[i].label;
+        if (!CHECK(gtel_tree_parse(gtel_str_of(cases[i].text), &tree, error, sizeof(error)) == 0) ||
+            !CHECK(gtel_env_tree_init(tree, true, 0, &env) == 0))
+            return;
+        CHECK_INT(gtel_process_namespace(&env), cases[i].want);
+        gtel_env_tree_done(&env);
+        gtel_tree_free(tree);
+    }
+    test_label = "";
+}
+
 /* ---- users ---- */
 
 /* The list grows beyond one read, changes, cannot be read, and can again. */
@@ -642,6 +670,19 @@ static void test_slurm_limits(void)
         check_slurm_number(lists[i].label, &text, true, lists[i].want);
     }
     add_titled(&text, 99, 1, "slurmstepd: [3385.0]");
+    add_titled(&text, 98, 1, "slurmstepd: [8.0]");
+    add_titled(&text, 900, 97, "a");
+    add_titled(&text, 97, 1, "slurmstepd: [9.0]");
+    gtel_buf_str(&text,
+                 GTEL_STR("file sys/fs/cgroup" SLURM_STEP "/slurm/cgroup.procs\n| 99\n| 98\n"
+                          "file sys/fs/cgroup/unified" SLURM_STEP "/slurm/cgroup.procs\n| 98\n"));
+    check_slurm_number("the first daemon, and no parent", &text, true, "3385");
+    add_titled(&text, 99, 1, "sleep");
+    add_titled(&text, 900, 97, "a");
+    add_titled(&text, 97, 1, "slurmstepd: [9.0]");
+    gtel_buf_str(&text, GTEL_STR("file sys/fs/cgroup" SLURM_STEP "/slurm/cgroup.procs\n| 99\n"));
+    check_slurm_number("a parent where the step has no daemon", &text, true, "9");
+    add_titled(&text, 99, 1, "slurmstepd: [3385.0]");
     gtel_buf_str(&text,
                  GTEL_STR("file sys/fs/cgroup/unified" SLURM_STEP "/slurm/cgroup.procs\n| 99\n"));
     check_slurm_number("beside version 1", &text, true, "3385");
@@ -714,6 +755,7 @@ int main(void)
     test_parsers();
     test_births();
     test_machine();
+    test_namespaces();
     test_slurm();
     test_slurm_limits();
     test_slurm_many();

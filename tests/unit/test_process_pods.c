@@ -39,6 +39,9 @@ static const char mounts[] =
     "file proc/42/mountinfo\n| 1 2 0:52 / / rw - overlay overlay rw\n"
     "| 3 1 259:2 /var/lib/kubelet/pods/" UUID
     "/containers/main/5d8a1f2c /dev/termination-log rw - ext4 /dev/sda rw\n";
+/* Names of one letter. */
+static const char short_links[] = "link var/log/containers/p_n_c-" ID ".log -> /x\n";
+static const char short_folders[] = "dir var/log/pods/n_p_" UUID "\n";
 static const char refused[] = "refuse var/log/containers EACCES\nrefuse var/log/pods EACCES\n"
                               "refuse proc/42/mountinfo EACCES\n";
 
@@ -70,6 +73,11 @@ static const struct {
     {"all",
      {links, folders, mounts},
      {"main|" UUID "|train-0|ml", "fedcba987654|" UUID "|train-0|ml", "|" UUID "|train-0|ml",
+      "0123456789ab|fedcba987654||"},
+     0},
+    {"short names",
+     {short_links, short_folders},
+     {"c|" UUID "|p|n", "fedcba987654|" UUID "|p|n", "|" UUID "|p|n",
       "0123456789ab|fedcba987654||"},
      0},
     {"nothing may be read",
