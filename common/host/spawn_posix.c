@@ -33,9 +33,8 @@ static int set_state(posix_spawnattr_t *attr, bool has_own_group)
     int r = posix_spawnattr_setsigmask(attr, &none);
     if (r == 0)
         r = posix_spawnattr_setsigdefault(attr, &all);
-    if (r == 0 && has_own_group)
-        r = posix_spawnattr_setpgroup(attr, 0);
     if (r == 0)
+        /* the number of a new group is 0 if nothing else is set: its own */
         r = posix_spawnattr_setflags(attr, has_own_group ? flags | POSIX_SPAWN_SETPGROUP : flags);
     return -r;
 }

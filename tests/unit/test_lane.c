@@ -20,6 +20,8 @@
     "file " DEVICE "/drm/card0/dev\n| 226:0\n"                                                     \
     "link " DEVICE "/drm/card0/device -> ../../../0000:03:00.0\nend\n"
 
+#define SAID "lane kernel: standard error of the helper: "
+
 static const uint64_t second_ns = 1000000000u;
 static const uint64_t mib = 1u << 20;
 
@@ -441,6 +443,51 @@ static void test_resident(void)
     }
 }
 
+static void await_end(struct front *front)
+{
+    struct gtel_str none;
+    for (int i = 0; i < 1000 && front->lane.state != GTEL_LANE_OFF; i++) {
+        gtel_channel_nap(second_ns / 100);
+        CHECK_INT(gtel_lane_receive(&front->lane, &none), 0);
+    }
+}
+
+/* Signals as for a new login, whatever the agent does with its own; input and output to nowhere. */
+static void test_inside(void)
+{
+    static const char script[] = "#!/bin/sh\ncat && echo nowhere\n"
+                                 "while read key value; do case $key in Sig[BI]*)\n"
+                                 "echo $key $((0x$value & 0x7fffffff)) >&2; esac\n"
+                                 "done </proc/$$/status\n"
+                                 "read pid name state parent group rest </proc/$$/stat\n"
+                                 "echo $((group - $$)) >&2\n";
+    static struct front front;
+    struct sigaction ignored = {.sa_handler = SIG_IGN};
+    struct sigaction before;
+    sigset_t blocked;
+    sigset_t mask;
+    test_label = "inside";
+    if (!open_front(&front, CARD))
+        return;
+    (void)sigemptyset(&blocked);
+    (void)sigaddset(&blocked, SIGUSR1);
+    CHECK(sigprocmask(SIG_BLOCK, &blocked, &mask) == 0);
+    CHECK(sigaction(SIGUSR2, &ignored, &before) == 0);
+    bool is_started = start_script(&front, script);
+    CHECK(sigaction(SIGUSR2, &before, NULL) == 0 && sigprocmask(SIG_SETMASK, &mask, NULL) == 0);
+    if (!is_started)
+        return;
+    int group = (int)getpgrp() - (int)front.lane.channel.pid;
+    await_end(&front);
+    char want[400];
+    (void)snprintf(want, sizeof(want),
+                   SAID "SigBlk: 0\n" SAID "SigIgn: 0\n" SAID
+                        "%d\nlane kernel: helper ended without a greeting; starting it again\n",
+                   group);
+    CHECK_STR(gtel_buf_text(&front.all), want);
+    close_front(&front);
+}
+
 /* What is given of the options that the program has, then what the front end adds. */
 static void test_words(void)
 {
@@ -453,7 +500,6 @@ static void test_words(void)
                  {GTEL_O_HELPER, "/bin/true"},
                  {GTEL_O_HOST_TAG, "here"}};
     static struct front front;
-    struct gtel_str none;
     char error[200];
     test_label = "words";
     if (!open_front(&front, CARD))
@@ -465,11 +511,7 @@ static void test_words(void)
     front.lane.setup.helper_args = more;
     if (!start_script(&front, "#!/bin/sh\nfor word; do echo \"$word\"; done >&2\n"))
         return;
-    for (int i = 0; i < 500 && front.lane.state != GTEL_LANE_OFF; i++) {
-        gtel_channel_nap(second_ns / 100);
-        CHECK_INT(gtel_lane_receive(&front.lane, &none), 0);
-    }
-#define SAID "lane kernel: standard error of the helper: "
+    await_end(&front);
     CHECK_STR(gtel_buf_text(&front.all),
               SAID "--lane\n" SAID "kernel\n" SAID "--interval=5s\n" SAID "--sources=xe\n" SAID
                    "--host-tag=here\n" SAID "--root\n" SAID "/a b\n"
@@ -553,6 +595,7 @@ static void test_descriptors(void)
 int main(void)
 {
     test_descriptors();
+    test_inside();
     test_words();
     test_many_words();
     test_ends();
