@@ -93,7 +93,7 @@ static void close_front(struct front *front)
 /* Starts a shell script as the helper of a lane. */
 static bool start_script(struct front *front, const char *script)
 {
-    (void)strcpy(front->script, "/tmp/gtel-helper-XXXXXX");
+    (void)gtel_str_copy(front->script, sizeof(front->script), GTEL_STR("/tmp/gtel-helper-XXXXXX"));
     int fd = mkstemp(front->script);
     size_t n = strlen(script);
     if (!CHECK(fd >= 0 && write(fd, script, n) == (ssize_t)n && fchmod(fd, 0700) == 0 &&
