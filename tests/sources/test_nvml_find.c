@@ -30,8 +30,8 @@ enum fate {
 static const struct {
     int code;
     enum fate fate;
-} look_ups[] = {{1, STOPPED},  {2, REMOVED}, {3, REMOVED},  {4, REMOVED},  {5, KEPT},
-                {6, REMOVED},  {7, KEPT},    {9, STOPPED},  {10, KEPT},    {13, REMOVED},
+} look_ups[] = {{1, STOPPED},  {2, REMOVED},  {3, REMOVED},  {4, REMOVED},  {5, KEPT},
+                {6, REMOVED},  {7, KEPT},     {9, STOPPED},  {10, KEPT},    {13, REMOVED},
                 {15, REMOVED}, {16, REMOVED}, {18, STOPPED}, {20, KEPT},    {21, KEPT},
                 {25, REMOVED}, {26, REMOVED}, {27, KEPT},    {28, REMOVED}, {999, KEPT}};
 
@@ -308,8 +308,10 @@ static void test_link_is_asked_once(void)
 #define PCI "sys/bus/pci/devices/0000:19:00.0/"
 #define ASLEEP "file " PCI "power/runtime_status\n| suspended\n"
 #define CARD_OF(vendor, class, driver)                                                             \
-    "file " PCI "vendor\n| " vendor "\nfile " PCI "class\n| " class "\n"                           \
-    "dir sys/bus/pci/drivers/" driver "\nlink " PCI "driver -> ../../drivers/" driver "\n"
+    "file " PCI "vendor\n| " vendor "\nfile " PCI                                                  \
+    "class\n| " class "\n"                                                                         \
+                      "dir sys/bus/pci/drivers/" driver "\nlink " PCI                              \
+                      "driver -> ../../drivers/" driver "\n"
 
 /* Which devices are GPUs that must not be woken; of the others NVML is asked at the start. */
 static const struct {
@@ -347,8 +349,7 @@ static void test_sleepers(void)
 }
 
 #define AWAKE CARD_OF("0x10de", "0x030000", "nvidia") "file " PCI "power/runtime_status\n| active\n"
-#define IDLE                                                                                       \
-    "call nvmlDeviceGetCount_v2 = 1\ncall nvmlDeviceGetUtilizationRates 0 = 0 0\n" AWAKE
+#define IDLE "call nvmlDeviceGetCount_v2 = 1\ncall nvmlDeviceGetUtilizationRates 0 = 0 0\n" AWAKE
 #define SUSPENDS(control, ms)                                                                      \
     "file " PCI "power/control\n| " control "\n"                                                   \
     "file " PCI "power/runtime_suspended_time\n| " ms "\n"
