@@ -41,6 +41,37 @@ static const struct {
              "call nvmlDeviceGetGraphicsRunningProcesses_v3 0 = 1200 4096, 1300 8192\n"
              "call nvmlDeviceGetMPSComputeRunningProcesses_v3 0 = 1200 4096\n",
      4096, 8192, 2},
+#define GRAPHICS "call nvmlDeviceGetGraphicsRunningProcesses"
+#define MPS "call nvmlDeviceGetMPSComputeRunningProcesses"
+    /* Each list by the newest call that the library has. */
+    {GRAPHICS "_v3 0 = 1200 1\n" GRAPHICS "_v2 0 = 1200 2\n" GRAPHICS " 0 = 1200 4\n", 1, -1, 1},
+    {GRAPHICS "_v3 = !nosymbol\n" GRAPHICS "_v2 0 = 1200 2\n" GRAPHICS " 0 = 1200 4\n", 2, -1, 1},
+    {GRAPHICS "_v3 = !nosymbol\n" GRAPHICS "_v2 = !nosymbol\n" GRAPHICS " 0 = 1200 4\n", 4, -1, 1},
+    {GRAPHICS "_v3 = !nosymbol\n" GRAPHICS "_v2 = !nosymbol\n" GRAPHICS " = !nosymbol\n" MPS
+              "_v3 0 = 1200 1\n" MPS "_v2 0 = 1200 2\n" MPS " 0 = 1200 4\n",
+     1, -1, 1},
+    {MPS "_v3 = !nosymbol\n" MPS "_v2 0 = 1200 2\n" MPS " 0 = 1200 4\n", 2, -1, 1},
+    {MPS "_v3 = !nosymbol\n" MPS "_v2 = !nosymbol\n" MPS " 0 = 1200 4\n", 4, -1, 1},
+    {"", -1, -1, -1},
+    /* One list that fails: the others are not all there is. */
+    {COMPUTE "_v3 0 = 1200 4096\n" GRAPHICS "_v3 0 = !999\n", -1, -1, -1},
+    {COMPUTE "_v3 0 = 1200 4096\n" MPS "_v3 0 = !15\n", -1, -1, -1},
+    {COMPUTE "_v3 0 = 1200 4096\n" MPS "_v3 0 = !6\n", -1, -1, -1},
+    {COMPUTE "_v3 0 = 1200 4096\n" MPS "_v3 0 = !25\n", -1, -1, -1},
+    {COMPUTE "_v3 0 = 1200 4096\n" MPS "_v3 0 = !4\n", 4096, -1, 1},
+    /* The same process in lists of different forms, and of two instances. */
+    {COMPUTE "_v3 0 = 1200 4096\n" COMPUTE "_v3 stride = 16\n" GRAPHICS "_v3 0 = 1200 4096\n", 4096,
+     -1, 1},
+    {COMPUTE "_v3 0 = 1200 4096\n" COMPUTE "_v3 stride = 32\n" GRAPHICS "_v3 0 = 1200 4096\n", 4096,
+     -1, 1},
+    {COMPUTE "_v3 0 = 1200 4096 1 0\n" GRAPHICS "_v3 0 = 1200 4096 1 0\n", 4096, -1, 1},
+    {COMPUTE "_v3 0 = 1200 4096 1 0\n" GRAPHICS "_v3 0 = 1200 1024 2 0\n", 5120, -1, 1},
+    {COMPUTE "_v3 0 = 1200 4096 1 0\n" GRAPHICS "_v3 0 = 1200 1024 1 1\n", 5120, -1, 1},
+    /* The highest pid that there can be, and the next number. */
+    {COMPUTE "_v3 0 = 4194304 4096, 1300 8192\n", -1, 8192, 2},
+    {COMPUTE "_v3 0 = 4194305 4096, 1300 8192\n", -1, -1, -1},
+#undef GRAPHICS
+#undef MPS
     /* Two instances of a MIG GPU are two amounts of one process. */
     {COMPUTE "_v3 0 = 1200 4096 1 0, 1200 1024 2 0\n", 5120, -1, 1},
     /* Unknown memory is not 0. */
@@ -131,6 +162,165 @@ static void test_shares(void)
     finish(&m);
 }
 
+/* Each engine by itself: the most of a process's samples; 100 is a share, and 101 is none. */
+static void test_engines(void)
+{
+    static const struct {
+        const char *samples;
+        double want[6]; /* busy, compute, encode, decode, jpeg, ofa */
+    } rows[] = {
+        {"300 1200 1 90 2 3 4 5", {0.05, 0.01, 0.02, 0.03, 0.04, 0.05}},
+        {"300 1200 1 90 2 3 4 5, 301 1200 5 0 4 3 2 1", {0.05, 0.05, 0.04, 0.03, 0.04, 0.05}},
+        {"300 1200 100 0 100 100 100 100", {1, 1, 1, 1, 1, 1}},
+        {"300 1200 101 0 0 0 0 0", {-1, -1, -1, -1, -1, -1}},
+        {"300 1200 0 0 0 101 0 0", {-1, -1, -1, -1, -1, -1}},
+        {"300 1200 0 0 0 0 101 0", {-1, -1, -1, -1, -1, -1}},
+        {"300 1200 0 0 0 0 0 101", {-1, -1, -1, -1, -1, -1}},
+        {"300 1200 0 101 0 0 0 0", {0, 0, 0, 0, 0, 0}}, /* of memory: not a share of ours */
+        {"300 1200 7 0 0 0 0 0, 301 1200 101 0 0 0 0 0", {-1, -1, -1, -1, -1, -1}},
+        {"300 1200 101 0 0 0 0 0, 301 1200 7 0 0 0 0 0", {-1, -1, -1, -1, -1, -1}},
+        {"101 1200 7 0 0 0 0 0", {0.07, 0.07, 0, 0, 0, 0}},
+        {"100 1200 7 0 0 0 0 0", {0, 0, 0, 0, 0, 0}}, /* as old as what was there before */
+        {"300 0 7 0 0 0 0 0, 300 999 7 0 0 0 0 0", {0, 0, 0, 0, 0, 0}},
+        {"!21", {-1, -1, -1, -1, -1, -1}},
+        {"!6", {0, 0, 0, 0, 0, 0}},
+    };
+    static const enum gtel_metric metrics[] = {GTEL_M_PROCESS_BUSY,   GTEL_M_PROCESS_COMPUTE,
+                                               GTEL_M_PROCESS_ENCODE, GTEL_M_PROCESS_DECODE,
+                                               GTEL_M_PROCESS_JPEG,   GTEL_M_PROCESS_OFA};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(rows); i++) {
+        struct machine m;
+        char text[1200];
+        test_label = rows[i].samples;
+        (void)snprintf(text, sizeof(text),
+                       PROCESSES COMPUTE "_v3 0 = 1200 4096\n" SHARES "100 1200 90 1 0 0 0 0\n"
+                                         "at 20s\n" SHARES "%s\n",
+                       rows[i].samples);
+        if (!begin(&m, text))
+            return;
+        gather(&m, 0);
+        gather(&m, 20);
+        for (size_t k = 0; k < GTEL_ARRAY_LEN(metrics); k++)
+            CHECK_NEAR(value(&m, metrics[k], "train"), rows[i].want[k], 1e-12);
+        finish(&m);
+    }
+    test_label = "";
+}
+
+/* What was seen is not asked for again: a sample counts in one interval only. */
+static void test_seen(void)
+{
+    struct machine m;
+    if (!begin(&m,
+               PROCESSES COMPUTE "_v3 0 = 1200 4096\n" SHARES "100 1200 90 1 0 0 0 0\n"
+                                 "at 20s\n" SHARES "300 1200 9 0 0 0 0 0, 200 1200 8 0 0 0 0 0\n"
+                                 "at 40s\n" SHARES "300 1200 9 0 0 0 0 0, 250 1200 8 0 0 0 0 0\n"
+                                 "at 60s\n" SHARES "301 1200 7 0 0 0 0 0\n"))
+        return;
+    static const double want[] = {-1, 0.09, 0, 0.07, 0};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(want); i++) {
+        gather(&m, i > 0 ? 20 : 0);
+        CHECK_NEAR(busy(&m, "train"), want[i], 1e-12);
+    }
+    finish(&m);
+}
+
+/* How often a call is made in six gathers of twenty seconds, by what it answers. */
+static void test_calls(void)
+{
+    static const char list[] = "nvmlDeviceGetComputeRunningProcesses_v3";
+    static const char shares[] = "nvmlDeviceGetProcessesUtilizationInfo";
+    static const struct {
+        const char *call;
+        const char *text;
+        unsigned calls; /* for the first GPU, and once for the other one */
+        uint32_t failed;
+    } rows[] = {
+        {list, COMPUTE "_v3 0 = 1200 4096\n", 6, 0},
+        {list, "", 1, 0},
+        {list, COMPUTE "_v3 0 = !4\n", 1, 0},
+        {list, COMPUTE "_v3 0 = !25\n", 1, 0}, /* a form that is not known */
+        {list, COMPUTE "_v3 0 = 1200 4096, 1300 8192\n" COMPUTE "_v3 stride = 40\n", 1, 0},
+        {list, COMPUTE "_v3 0 = !999\n", 6, 1},
+        {list, COMPUTE "_v3 0 = !6\n", 6, 1},
+        /* It needs more room than it may have, and more each time that it gets some. */
+        {list, COMPUTE "_v3 0 = 1200 4096\n" COMPUTE "_v3 count = 8193\n", 6, 1},
+        {list, COMPUTE "_v3 0 = 1200 4096\n" COMPUTE "_v3 count = 8192\n", 2, 0},
+        {list, COMPUTE "_v3 0 = !7\n", 4 * 5 + 1, 1},
+        {shares, COMPUTE "_v3 0 = 1200 4096\n" SHARES "100 1200 90 1 0 0 0 0\n", 6, 0},
+        {shares, COMPUTE "_v3 0 = 1200 4096\n", 1, 0},
+        {shares, COMPUTE "_v3 0 = 1200 4096\n" SHARES "!4\n", 1, 0},
+        {shares, COMPUTE "_v3 0 = 1200 4096\n" SHARES "!999\n", 6, 0},
+        {shares, COMPUTE "_v3 0 = 1200 4096\n" SHARES "!6\n", 6, 0},
+        {shares, SHARES "100 1200 90 1 0 0 0 0\n", 0, 0}, /* nobody to have one */
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(rows); i++) {
+        struct machine m;
+        char text[1200];
+        char label[16];
+        (void)snprintf(label, sizeof(label), "row %zu", i);
+        test_label = label;
+        (void)snprintf(text, sizeof(text), "%s%s", PROCESSES, rows[i].text);
+        if (!begin(&m, text))
+            return;
+        spy.count_name = rows[i].call;
+        for (unsigned k = 0; k < 6; k++)
+            gather(&m, k > 0 ? 20 : 0);
+        CHECK_INT(spy.counted, rows[i].calls + (rows[i].call == list));
+        CHECK_INT(m.group.batch.failed[0], rows[i].failed);
+        finish(&m);
+    }
+    test_label = "";
+}
+
+/* NVML was started again: what it has refused is asked for again, and old shares are not new. */
+static void test_restart(void)
+{
+    struct machine m;
+    if (!begin(&m, PROCESSES COMPUTE "_v3 0 = !4\n"
+                                     "at 2s\ncall nvmlDeviceGetUtilizationRates 0 = !9\n"
+                                     "at 3s\ncall nvmlDeviceGetUtilizationRates 0 = 41 7\n" COMPUTE
+                                     "_v3 0 = 1200 4096\n" SHARES "100 1200 90 1 0 0 0 0\n"))
+        return;
+    gather(&m, 1);
+    CHECK_NEAR(memory(&m, "train"), -1, 0);
+    gather(&m, 1);
+    gather(&m, 20);
+    CHECK_NEAR(memory(&m, "train"), 4096, 0);
+    CHECK_NEAR(busy(&m, "train"), -1, 0);
+    gather(&m, 20);
+    CHECK_NEAR(busy(&m, "train"), 0, 0);
+    finish(&m);
+}
+
+/* When a process began is read once, as long as it is in the lists. */
+static unsigned stat_opens;
+
+static int count_stat(void *arg, const char *path)
+{
+    stat_opens += strstr(path, "/stat") != NULL;
+    return spy.ops->file_open(arg, path);
+}
+
+static void test_starts(void)
+{
+    struct machine m;
+    if (!begin(&m, PROCESSES COMPUTE "_v3 0 = 1200 4096, 1300 8192\n"
+                                     "at 3s\n" COMPUTE "_v3 0 = 1300 8192, 1200 4096\n"
+                                     "at 4s\n" COMPUTE "_v3 0 = 1300 8192\n"
+                                     "at 5s\n" COMPUTE "_v3 0 = 1200 4096, 1300 8192, 1400 1\n"))
+        return;
+    /* Each of both twice, for its name as well; 1400 is not there, and tried again. */
+    static const unsigned want[] = {4, 0, 0, 0, 0, 4, 1};
+    spy.with_spy.file_open = count_stat;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(want); i++) {
+        stat_opens = 0;
+        gather(&m, i > 0);
+        CHECK_INT(stat_opens, want[i]);
+    }
+    finish(&m);
+}
+
 /* With ProcessEnergy, energy and shares are of the same intervals, so both come each time. */
 static void test_energy(void)
 {
@@ -179,12 +369,76 @@ static void test_many(void)
     finish(&m);
 }
 
+static void list_many(char *text, size_t size, int n)
+{
+    int length = (int)strlen(text);
+    for (int i = 1; i <= n; i++)
+        length += snprintf(text + length, size - (size_t)length, i == 1 ? " %d 7" : ",%d 7", i);
+    (void)snprintf(text + length, size - (size_t)length, "\n");
+}
+
+/* There is room for a quarter more than the last time, and for 64 beside it. */
+static void test_room(void)
+{
+    static char text[4 * 1400 * 16];
+    static const unsigned calls[] = {1, 2, 1, 2}; /* for 64, 65, 65 + 16 + 64 and one more */
+    struct machine m;
+    (void)snprintf(text, sizeof(text), "%s", COMPUTE "_v3 0 =");
+    list_many(text, sizeof(text), 64);
+    (void)strcat(text, "at 1s\n" COMPUTE "_v3 0 =");
+    list_many(text, sizeof(text), 65);
+    (void)strcat(text, "at 2s\n" COMPUTE "_v3 0 =");
+    list_many(text, sizeof(text), 65 + 16 + 64);
+    (void)strcat(text, "at 3s\n" COMPUTE "_v3 0 =");
+    list_many(text, sizeof(text), 65 + 16 + 65);
+    if (!begin(&m, text))
+        return;
+    spy.count_name = "nvmlDeviceGetComputeRunningProcesses_v3";
+    for (unsigned i = 0; i < GTEL_ARRAY_LEN(calls); i++) {
+        spy.counted = 0;
+        gather(&m, i > 0);
+        CHECK_INT(spy.counted, calls[i] + (i == 0));
+    }
+    CHECK_NEAR(value(&m, GTEL_M_GPU_PROCESSES, ""), 146, 0);
+    finish(&m);
+}
+
+/* More samples than there is room for: the library says how many, and is asked again. */
+static void test_many_shares(void)
+{
+    static char text[300 * 40];
+    struct machine m;
+    (void)snprintf(text, sizeof(text), "%s",
+                   PROCESSES COMPUTE "_v3 0 = 1200 4096\n" SHARES "100 1200 90 1 0 0 0 0\n"
+                                     "at 20s\n" SHARES "200 1200 5 0 0 0 0 0");
+    for (int i = 1; i < 200; i++)
+        (void)snprintf(text + strlen(text), sizeof(text) - strlen(text), ",%d 1200 %d 0 0 0 0 0",
+                       200 + i, i % 50);
+    (void)strcat(text, "\n");
+    if (!begin(&m, text))
+        return;
+    spy.count_name = "nvmlDeviceGetProcessesUtilizationInfo";
+    gather(&m, 0);
+    CHECK_INT(spy.counted, 1);
+    gather(&m, 20);
+    CHECK_INT(spy.counted, 3);
+    CHECK_NEAR(busy(&m, "train"), 0.49, 1e-12);
+    finish(&m);
+}
+
 int main(void)
 {
     test_forms();
     test_foreign();
     test_shares();
+    test_engines();
+    test_seen();
+    test_calls();
+    test_restart();
+    test_starts();
     test_energy();
     test_many();
+    test_room();
+    test_many_shares();
     return test_result();
 }

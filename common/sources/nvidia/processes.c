@@ -115,16 +115,17 @@ static int add_entries(struct gtel_nvml_processes *processes,
 static int read_list(list_fn call, struct gtel_nvml_process_room *room, struct gtel_nvml_gpu *gpu)
 {
     unsigned n = 0;
-    int code = make_room(room, ROOM_FIRST);
-    for (int i = 0; i < TRIES && code == GTEL_NVML_SUCCESS; i++) {
+    size_t wanted = ROOM_FIRST;
+    int code = GTEL_NVML_INSUFFICIENT_SIZE;
+    for (int i = 0; i < TRIES && code == GTEL_NVML_INSUFFICIENT_SIZE; i++) {
+        if (make_room(room, wanted) != GTEL_NVML_SUCCESS)
+            return GTEL_NVML_MEMORY;
         n = (unsigned)(room->size / ENTRY_MAX);
         memset(room->bytes, FILL, room->size);
         code = call(gpu->handle, &n, room->bytes);
-        if (code != GTEL_NVML_INSUFFICIENT_SIZE)
-            break;
-        if (n > GTEL_NVML_PROCESSES_MAX) /* what it says can be a lie, too */
-            return GTEL_NVML_MEMORY;
-        code = make_room(room, n + n / 4 + ROOM_FIRST);
+        if (code == GTEL_NVML_INSUFFICIENT_SIZE && n > GTEL_NVML_PROCESSES_MAX)
+            return GTEL_NVML_MEMORY; /* what it says can be a lie, too */
+        wanted = (size_t)n + n / 4 + ROOM_FIRST;
     }
     if (code == GTEL_NVML_SUCCESS && n > room->size / ENTRY_MAX)
         return GTEL_NVML_INSUFFICIENT_SIZE;
