@@ -57,7 +57,7 @@ static const struct {
 static void add_reasons(const struct gtel_sysman_pass *pass, struct gtel_sysman_part *part,
                         uint32_t flags)
 {
-    struct gtel_sysman_place at = {.dim = {{NULL, 0}, clock_place(part).dim[1]}};
+    struct gtel_sysman_place at = {.dim = {[1] = clock_place(part).dim[1]}};
     part->is.frequency.reasons_seen |= flags;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(reasons); i++) {
         bool is_common = reasons[i].bit <= GTEL_ZES_THROTTLE_THERMAL_LIMIT;

@@ -19,7 +19,7 @@ static void add_errors(const struct gtel_sysman_pass *pass, struct gtel_sysman_p
                        uint32_t category, uint64_t count)
 {
     char text[48];
-    struct gtel_sysman_place place = {.dim = {{NULL, 0}, gtel_str_of(part->name)}};
+    struct gtel_sysman_place place = {.dim = {[1] = gtel_str_of(part->name)}};
     if (count == UINT64_MAX || category >= GTEL_ARRAY_LEN(categories))
         return;
     (void)snprintf(text, sizeof(text), part->is_on_tile ? "ras-%s-tile%s" : "ras-%s%s",

@@ -173,9 +173,9 @@ static void set_limit_ext(struct gtel_sysman_part *part, const struct gtel_zes_l
 
 static uint32_t get_limits_old(const struct gtel_sysman_pass *pass, struct gtel_sysman_part *part)
 {
-    struct gtel_zes_limit_sustained sustained = {.power = -1};
-    struct gtel_zes_limit_burst burst = {.power = -1};
-    struct gtel_zes_limit_peak peak = {-1, -1};
+    struct gtel_zes_limit_sustained sustained = {0};
+    struct gtel_zes_limit_burst burst = {0};
+    struct gtel_zes_limit_peak peak = {0};
     if (!pass->sysman->call.zesPowerGetLimits)
         return GTEL_ZE_UNSUPPORTED_FEATURE;
     uint32_t code = pass->sysman->call.zesPowerGetLimits(part->handle, &sustained, &burst, &peak);
