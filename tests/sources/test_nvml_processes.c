@@ -253,6 +253,15 @@ static void test_calls(void)
         {shares, COMPUTE "_v3 0 = 1200 4096\n" SHARES "!999\n", 6, 0},
         {shares, COMPUTE "_v3 0 = 1200 4096\n" SHARES "!6\n", 6, 0},
         {shares, SHARES "100 1200 90 1 0 0 0 0\n", 0, 0}, /* nobody to have one */
+        {shares,
+         COMPUTE "_v3 0 = 1200 4096\n" SHARES "100 1200 90 1 0 0 0 0\n"
+                 "call nvmlDeviceGetProcessesUtilizationInfo count = 8192\n",
+         7, 0},
+        {shares,
+         COMPUTE "_v3 0 = 1200 4096\n" SHARES "100 1200 90 1 0 0 0 0\n"
+                 "call nvmlDeviceGetProcessesUtilizationInfo count = 8193\n",
+         6, 0},
+        {shares, COMPUTE "_v3 0 = 1200 4096\n" SHARES "!7\n", 13, 0}, /* until it says too many */
     };
     for (size_t i = 0; i < GTEL_ARRAY_LEN(rows); i++) {
         struct machine m;

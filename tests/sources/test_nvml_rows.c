@@ -343,6 +343,96 @@ static void test_events_refused(void)
     finish(&m);
 }
 
+#define WATCHES "call nvmlDeviceGetSupportedEventTypes 0 = 8\n"
+
+/* What the library lacks or refuses: the total after five gathers, and how often a call was made.
+ */
+static void test_events_by_call(void)
+{
+    static const struct {
+        const char *text;
+        const char *call;
+        unsigned calls;
+        double total; /* -1: none */
+    } rows[] = {
+        {"", "nvmlDeviceGetSupportedEventTypes", 2, 2},
+        {"", "nvmlDeviceRegisterEvents", 1, 2},
+        {"", "nvmlEventSetCreate", 1, 2},
+        {"", "nvmlEventSetWait_v2", 5 + 2, 2},
+        {"call nvmlEventSetCreate = !nosymbol\n", "nvmlEventSetWait_v2", 0, -1},
+        {"call nvmlEventSetFree = !nosymbol\n", "nvmlEventSetCreate", 0, -1},
+        {"call nvmlEventSetWait_v2 = !nosymbol\n", "nvmlEventSetCreate", 0, -1},
+        {"call nvmlDeviceRegisterEvents = !nosymbol\n", "nvmlEventSetCreate", 0, -1},
+        {"call nvmlDeviceGetSupportedEventTypes = !nosymbol\n", "nvmlEventSetCreate", 0, -1},
+        {"call nvmlEventSetCreate = !20\n", "nvmlEventSetCreate", 5, -1},
+        {"call nvmlEventSetCreate = !20\nat 2s\ncall nvmlEventSetCreate =\n", "nvmlEventSetCreate",
+         2, 2},
+        {"call nvmlDeviceGetSupportedEventTypes 0 = !3\n", "nvmlDeviceRegisterEvents", 0, -1},
+        {"call nvmlDeviceGetSupportedEventTypes 0 = 7\n", "nvmlDeviceRegisterEvents", 0, -1},
+        {"call nvmlDeviceRegisterEvents 0 = !3\n", "nvmlDeviceRegisterEvents", 1, -1},
+        {"call nvmlDeviceRegisterEvents 0 = !999\n", "nvmlDeviceRegisterEvents", 1, -1},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(rows); i++) {
+        struct machine m;
+        char text[400];
+        test_label = rows[i].text;
+        (void)snprintf(text, sizeof(text), WATCHES "%s%s", rows[i].text,
+                       strstr(rows[i].text, "_v2 = !no")
+                           ? ""
+                           : "at 4s\ncall nvmlEventSetWait_v2 = 0 8 79 1, 0 8 31 1\n");
+        if (!begin(&m, text))
+            return;
+        spy.count_name = rows[i].call;
+        for (unsigned k = 0; k < 5; k++)
+            gather(&m, 1);
+        CHECK_INT(spy.counted, rows[i].calls);
+        CHECK_NEAR(xids(&m, "xid"), rows[i].total, 0);
+        CHECK_INT(spy.closes, 0);
+        CHECK_INT(m.group.batch.failed[0], 0);
+        finish(&m);
+    }
+    test_label = "";
+}
+
+/* A code that concerns all of NVML starts it again, whichever of these calls answers it. */
+static void test_events_broken(void)
+{
+    static const char *const calls[] = {"nvmlDeviceGetSupportedEventTypes 0",
+                                        "nvmlDeviceRegisterEvents 0", "nvmlEventSetWait_v2"};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(calls); i++) {
+        struct machine m;
+        char text[200];
+        test_label = calls[i];
+        (void)snprintf(text, sizeof(text), WATCHES "call %s = !1\n", calls[i]);
+        if (!begin(&m, text))
+            return;
+        gather(&m, 1);
+        CHECK_INT(spy.closes, 1);
+        CHECK_INT(m.group.batch.n, 0);
+        finish(&m);
+    }
+    test_label = "";
+}
+
+/* A lost GPU that is back is watched again, and what it has counted goes on. */
+static void test_events_of_lost(void)
+{
+    struct machine m;
+    if (!begin(&m, WATCHES "at 2s\ncall nvmlEventSetWait_v2 = 0 8 79 1\n"
+                           "at 3s\ncall nvmlDeviceGetUtilizationRates 0 = !15\n"
+                           "at 4s\ncall nvmlDeviceGetUtilizationRates 0 = 41 7\n"
+                           "at 6s\ncall nvmlEventSetWait_v2 = 0 8 79 2\n"))
+        return;
+    spy.count_name = "nvmlDeviceRegisterEvents";
+    static const double want[] = {0, 1, -1, 1, 1, 2};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(want); i++) {
+        gather(&m, 1);
+        CHECK_NEAR(xids(&m, "xid"), want[i], 0);
+        CHECK_INT(spy.counted, i < 3 ? 1 : 2);
+    }
+    finish(&m);
+}
+
 /* The sum each 20 s, the links each minute; one of three is down. KiB become bytes. */
 static void test_links(void)
 {
@@ -352,6 +442,7 @@ static void test_links(void)
                    "call nvmlDeviceGetFieldValues 0 138 4294967295 = ull 1007\n"
                    "call nvmlDeviceGetFieldValues 0 139 4294967295 = ull 4294967296\n"
                    "call nvmlDeviceGetFieldValues 0 165 0 = uint 0\n"
+                   "call nvmlDeviceGetFieldValues 0 138 0 = ull 5\n" /* of what it was up */
                    "call nvmlDeviceGetFieldValues 0 165 1 = uint 1\n"
                    "call nvmlDeviceGetFieldValues 0 138 1 = ull 1000\n"
                    "call nvmlDeviceGetFieldValues 0 161 1 = ull 3\n"
@@ -364,7 +455,7 @@ static void test_links(void)
     CHECK_NEAR(value(&m, GTEL_M_GPU_LINKS_TX, ""), 1007 * 1024, 0);
     CHECK_NEAR(value(&m, GTEL_M_GPU_LINKS_RX, ""), 4294967296.0 * 1024, 0);
     CHECK_NEAR(value(&m, GTEL_M_FABRIC_UP, "0"), 0, 0);
-    CHECK_NEAR(value(&m, GTEL_M_FABRIC_TX, "0"), -1, 0);
+    CHECK_NEAR(value(&m, GTEL_M_FABRIC_TX, "0"), 5 * 1024, 0);
     CHECK_NEAR(value(&m, GTEL_M_FABRIC_UP, "1"), 1, 0);
     CHECK_NEAR(value(&m, GTEL_M_FABRIC_TX, "1"), 1024000, 0);
     CHECK_NEAR(value(&m, GTEL_M_FABRIC_REPLAYS, "1"), 3, 0);
@@ -411,6 +502,9 @@ int main(void)
     test_events();
     test_many_xids();
     test_events_refused();
+    test_events_by_call();
+    test_events_broken();
+    test_events_of_lost();
     test_recovery();
     test_health();
     test_bar1();

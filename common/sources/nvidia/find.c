@@ -285,7 +285,7 @@ static void mark_missing(struct gtel_nvml *nvml, struct gtel_registry *registry)
 
 void gtel_nvml_find(struct gtel_nvml *nvml, struct gtel_registry *registry)
 {
-    struct gtel_nvml_pci_gpus gpus = {.n = 0};
+    struct gtel_nvml_pci_gpus gpus = {0};
     for (size_t i = 0; i < nvml->n; i++)
         nvml->gpu[i]->is_found = false;
     if (!nvml->may_wake)

@@ -163,7 +163,7 @@ static void read_calls(struct work *work)
 {
     for (size_t i = 0; i < gtel_nvml_rows_n && !is_over(work); i++) {
         const struct gtel_nvml_row *row = &gtel_nvml_rows[i];
-        struct gtel_nvml_answer answer = {.n = 0};
+        struct gtel_nvml_answer answer = {0};
         if (row->shape == GTEL_NVML_SHAPE_FIELD || !is_due(work, i))
             continue;
         int code = gtel_nvml_read(&work->library->call, work->gpu->handle, row, &answer);
@@ -233,7 +233,7 @@ void gtel_nvml_gpu_forget(struct gtel_nvml_gpu *gpu)
     gpu->has_denied = false;
     gtel_nvml_gpm_forget(&gpu->gpm);
     gtel_nvml_pcie_forget(&gpu->pcie);
-    gpu->links = (struct gtel_nvml_links){.n = 0};
+    gpu->links = (struct gtel_nvml_links){0};
     gtel_nvml_processes_forget(&gpu->processes);
     gpu->mig.due_ns = 0;
 }

@@ -219,5 +219,5 @@ void gtel_nvml_mig_remove(const struct gtel_nvml_calls *call, struct gtel_regist
 {
     while (gpu->mig.n > 0)
         remove_one(call, registry, &gpu->mig, gpu->mig.n - 1);
-    gpu->mig = (struct gtel_nvml_mig){.n = 0};
+    gpu->mig = (struct gtel_nvml_mig){0};
 }

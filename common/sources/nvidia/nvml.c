@@ -231,7 +231,7 @@ static void close_source(void *state)
     }
     nvml->n = 0;
     free(nvml->room.bytes);
-    nvml->room = (struct gtel_nvml_process_room){.size = 0};
+    nvml->room = (struct gtel_nvml_process_room){0};
 }
 
 static const char *const origins[] = {

@@ -4,6 +4,8 @@
 
 #include "sources/nvidia/gpu.h"
 
+#include <string.h>
+
 static const uint64_t field_range = UINT64_C(1) << 32;
 /* GPM counts headers as well (up to 1.07 of the payload on an H200), a clock jitters. */
 static const double slack = 1.25;
@@ -99,7 +101,6 @@ void gtel_nvml_pcie_sample(const struct gtel_env *env, struct gtel_nvml_gpu *gpu
 
 void gtel_nvml_pcie_forget(struct gtel_nvml_pcie *pcie)
 {
-    for (size_t way = 0; way < GTEL_NVML_PCIE_WAYS; way++)
-        pcie->field[way].has_last = false;
+    memset(pcie->field, 0, sizeof(pcie->field));
     pcie->is_counting = false;
 }

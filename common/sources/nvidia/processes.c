@@ -326,5 +326,5 @@ void gtel_nvml_processes_done(struct gtel_nvml_processes *processes)
 {
     free(processes->process[0]);
     free(processes->process[1]);
-    *processes = (struct gtel_nvml_processes){.now = 0};
+    *processes = (struct gtel_nvml_processes){0};
 }

@@ -649,7 +649,7 @@ static int answer_shares(const char *name, struct gtel_nvml_device *device,
     int rc = ask(name, device, 0, NULL, &text);
     if (rc != GTEL_NVML_SUCCESS)
         return rc;
-    ret->n = count_parts(text);
+    ret->n = setting(name, "count", count_parts(text));
     if (ret->n > room)
         return GTEL_NVML_INSUFFICIENT_SIZE;
     for (unsigned i = 0; gtel_str_part(&text, ',', &part); i++) {

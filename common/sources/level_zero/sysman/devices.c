@@ -164,17 +164,17 @@ static uint32_t label_tiles(const struct gtel_sysman *sysman, struct gtel_regist
         char uuid[UUID_TEXT];
         const struct gtel_zes_subdevice *found = find_tile(tile, n, id);
         if (!found)
-            return code;
+            return GTEL_ZE_SUCCESS;
         write_uuid(uuid, found->uuid.id);
         int r = snprintf(text + length, sizeof(text) - length, id > 0 ? " %u=%s" : "%u=%s",
                          (unsigned)id, uuid);
         if (r < 0 || (size_t)r >= sizeof(text) - length)
-            return code;
+            return GTEL_ZE_SUCCESS;
         length += (size_t)r;
     }
     gtel_device_label(registry, gpu->card->device, GTEL_LABEL_TILE_UUIDS,
                       (struct gtel_str){text, length});
-    return code;
+    return GTEL_ZE_SUCCESS;
 }
 
 /*
