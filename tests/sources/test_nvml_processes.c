@@ -378,61 +378,63 @@ static void test_many(void)
     finish(&m);
 }
 
-static void list_many(char *text, size_t size, int n)
+/* One gather's list of so many processes. */
+static void list_many(struct gtel_buf *text, unsigned second, unsigned n)
 {
-    int length = (int)strlen(text);
-    for (int i = 1; i <= n; i++)
-        length += snprintf(text + length, size - (size_t)length, i == 1 ? " %d 7" : ",%d 7", i);
-    (void)snprintf(text + length, size - (size_t)length, "\n");
+    gtel_buf_printf(text, "at %us\n" COMPUTE "_v3 0 =", second);
+    for (unsigned i = 1; i <= n; i++)
+        gtel_buf_printf(text, i == 1 ? " %u 7" : ",%u 7", i);
+    gtel_buf_char(text, '\n');
 }
 
 /* There is room for a quarter more than the last time, and for 64 beside it. */
 static void test_room(void)
 {
-    static char text[4 * 1400 * 16];
-    static const unsigned calls[] = {1, 2, 1, 2}; /* for 64, 65, 65 + 16 + 64 and one more */
+    static const struct {
+        unsigned processes;
+        unsigned calls;
+    } gathers[] = {{64, 1}, {65, 2}, {65 + 16 + 64, 1}, {65 + 16 + 65, 2}};
+    struct gtel_buf text;
     struct machine m;
-    (void)snprintf(text, sizeof(text), "%s", COMPUTE "_v3 0 =");
-    list_many(text, sizeof(text), 64);
-    (void)strcat(text, "at 1s\n" COMPUTE "_v3 0 =");
-    list_many(text, sizeof(text), 65);
-    (void)strcat(text, "at 2s\n" COMPUTE "_v3 0 =");
-    list_many(text, sizeof(text), 65 + 16 + 64);
-    (void)strcat(text, "at 3s\n" COMPUTE "_v3 0 =");
-    list_many(text, sizeof(text), 65 + 16 + 65);
-    if (!begin(&m, text))
-        return;
-    spy.count_name = "nvmlDeviceGetComputeRunningProcesses_v3";
-    for (unsigned i = 0; i < GTEL_ARRAY_LEN(calls); i++) {
-        spy.counted = 0;
-        gather(&m, i > 0);
-        CHECK_INT(spy.counted, calls[i] + (i == 0));
+    gtel_buf_init(&text, 16384);
+    for (unsigned i = 0; i < GTEL_ARRAY_LEN(gathers); i++)
+        list_many(&text, i + 1, gathers[i].processes);
+    gtel_buf_char(&text, '\0');
+    if (begin(&m, text.p)) {
+        spy.count_name = "nvmlDeviceGetComputeRunningProcesses_v3";
+        for (unsigned i = 0; i < GTEL_ARRAY_LEN(gathers); i++) {
+            spy.counted = 0;
+            gather(&m, 1);
+            CHECK_INT(spy.counted, gathers[i].calls + (i == 0)); /* the other GPU once */
+            CHECK_NEAR(value(&m, GTEL_M_GPU_PROCESSES, ""), gathers[i].processes, 0);
+        }
+        finish(&m);
     }
-    CHECK_NEAR(value(&m, GTEL_M_GPU_PROCESSES, ""), 146, 0);
-    finish(&m);
+    gtel_buf_done(&text);
 }
 
 /* More samples than there is room for: the library says how many, and is asked again. */
 static void test_many_shares(void)
 {
-    static char text[300 * 40];
+    struct gtel_buf text;
     struct machine m;
-    (void)snprintf(text, sizeof(text), "%s",
-                   PROCESSES COMPUTE "_v3 0 = 1200 4096\n" SHARES "100 1200 90 1 0 0 0 0\n"
-                                     "at 20s\n" SHARES "200 1200 5 0 0 0 0 0");
-    for (int i = 1; i < 200; i++)
-        (void)snprintf(text + strlen(text), sizeof(text) - strlen(text), ",%d 1200 %d 0 0 0 0 0",
-                       200 + i, i % 50);
-    (void)strcat(text, "\n");
-    if (!begin(&m, text))
-        return;
-    spy.count_name = "nvmlDeviceGetProcessesUtilizationInfo";
-    gather(&m, 0);
-    CHECK_INT(spy.counted, 1);
-    gather(&m, 20);
-    CHECK_INT(spy.counted, 3);
-    CHECK_NEAR(busy(&m, "train"), 0.49, 1e-12);
-    finish(&m);
+    gtel_buf_init(&text, 16384);
+    gtel_buf_printf(&text, "%s",
+                    PROCESSES COMPUTE "_v3 0 = 1200 4096\n" SHARES "100 1200 90 1 0 0 0 0\n"
+                                      "at 20s\n" SHARES "200 1200 5 0 0 0 0 0");
+    for (unsigned i = 1; i < 200; i++)
+        gtel_buf_printf(&text, ",%u 1200 %u 0 0 0 0 0", 200 + i, i % 50);
+    gtel_buf_bytes(&text, "\n", 2);
+    if (begin(&m, text.p)) {
+        spy.count_name = "nvmlDeviceGetProcessesUtilizationInfo";
+        gather(&m, 0);
+        CHECK_INT(spy.counted, 1);
+        gather(&m, 20);
+        CHECK_INT(spy.counted, 3);
+        CHECK_NEAR(busy(&m, "train"), 0.49, 1e-12);
+        finish(&m);
+    }
+    gtel_buf_done(&text);
 }
 
 int main(void)

@@ -199,10 +199,313 @@ static void test_described_again(void)
     finish(&m);
 }
 
+#define CLOCK(flags) "call zesFrequencyGetState 1 0 = 0.75 1500 -1 400 1400 " flags "\n"
+#define LINK "call zesDevicePciGetState 1 = "
+#define MEMORY "call zesMemoryGetState 1 0 = "
+#define PSU "call zesPsuGetState 1 0 = "
+#define TWO_POWERS                                                                                 \
+    "call zesDeviceEnumPowerDomains 1 = 2\ncall zesPowerGetEnergyCounter 1 1 = 1500000 1000\n"
+
+/* Limits of values, one past which is none, and what flags and numbers stand for. */
+static const struct value_case {
+    const char *text;
+    enum gtel_metric metric;
+    const char *dim;
+    const char *dim_2;
+    double want; /* -1: there is no such reading */
+} values[] = {
+    {CLOCK("0x1"), GTEL_M_THROTTLE_ACTIVE, "pl1", "0", 1},
+    {CLOCK("0x2"), GTEL_M_THROTTLE_ACTIVE, "pl2", "0", 1},
+    {CLOCK("0x4"), GTEL_M_THROTTLE_ACTIVE, "pl4", "0", 1},
+    {CLOCK("0x4"), GTEL_M_THROTTLE_ACTIVE, "thermal", "0", 0},
+    {CLOCK("0x4"), GTEL_M_THROTTLE_ACTIVE, "psu_alert", "0", -1},
+    {CLOCK("0x10"), GTEL_M_THROTTLE_ACTIVE, "psu_alert", "0", 1},
+    {CLOCK("0x10"), GTEL_M_THROTTLE_ACTIVE, "thermal", "0", 0},
+    {CLOCK("0x10"), GTEL_M_THROTTLE_ACTIVE, "hardware_range", "0", -1},
+    {CLOCK("0x40"), GTEL_M_THROTTLE_ACTIVE, "hardware_range", "0", 1},
+    {CLOCK("0x80"), GTEL_M_THROTTLE_ACTIVE, "any_voltage", "0", 1},
+    {CLOCK("0x100"), GTEL_M_THROTTLE_ACTIVE, "any_thermal", "0", 1},
+    {CLOCK("0x200"), GTEL_M_THROTTLE_ACTIVE, "any_power", "0", 1},
+    {CLOCK("0x20"), GTEL_M_THROTTLE_ACTIVE, "pl1", "0", 0},
+    {CLOCK("0xffffffff"), GTEL_M_THROTTLE_ACTIVE, "pl1", "0", -1},
+    {"call zesFrequencyGetProperties 1 0 = 1 0 0 100 2600\n", GTEL_M_THROTTLE_ACTIVE, "thermal",
+     NULL, -1},
+    {"call zesFrequencyGetProperties 1 0 = 1 0 0 100 2600\n", GTEL_M_FREQUENCY_ACTUAL, "memory",
+     NULL, 1400e6},
+    {"call zesFrequencyGetProperties 1 0 = 2 0 0 100 2600\n", GTEL_M_FREQUENCY_ACTUAL, "media", "1",
+     1400e6},
+    {"call zesFrequencyGetProperties 1 0 = 2 1 0 100 2600\n", GTEL_M_FREQUENCY_ACTUAL, "media",
+     NULL, 1400e6},
+    {"call zesFrequencyGetProperties 1 0 = 3 0 0 100 2600\n", GTEL_M_FREQUENCY_ACTUAL, "media", "1",
+     -1},
+    {"call zesFrequencyGetProperties 1 0 = 0 1 999\n", GTEL_M_FREQUENCY_ACTUAL, "graphics", "999",
+     1400e6},
+    {"call zesFrequencyGetProperties 1 0 = 0 1 1000\n", GTEL_M_FREQUENCY_ACTUAL, "graphics", "0",
+     1400e6},
+    {"call zesFrequencyGetProperties 1 0 = 0 2 1\n", GTEL_M_FREQUENCY_ACTUAL, "graphics", "0",
+     1400e6},
+    {"call zesFrequencyGetProperties 1 0 = 0 1 0\n", GTEL_M_VOLTAGE, "graphics", NULL, -1},
+    {"call zesFrequencyGetProperties 1 0 = 0 1 0\n", GTEL_M_GPU_THROTTLED_TIME, NULL, NULL, -1},
+    {"call zesFrequencyGetProperties 1 0 = 2 0 0\n", GTEL_M_GPU_THROTTLED_TIME, NULL, NULL, -1},
+    {"call zesFrequencyGetState 1 0 = 19.5 1500 -1 400 1400 8\n", GTEL_M_VOLTAGE, "graphics", NULL,
+     19.5},
+    {"call zesFrequencyGetState 1 0 = 20 1500 -1 400 1400 8\n", GTEL_M_VOLTAGE, "graphics", NULL,
+     -1},
+    {"call zesFrequencyGetState 1 0 = 0 1500 -1 400 1400 8\n", GTEL_M_VOLTAGE, "graphics", NULL,
+     -1},
+    {"call zesFrequencyGetState 1 0 = 1 1500 -1 400 19999 8\n", GTEL_M_FREQUENCY_ACTUAL, "graphics",
+     "0", 19999e6},
+    {"call zesFrequencyGetState 1 0 = 1 1500 -1 400 20000 8\n", GTEL_M_FREQUENCY_ACTUAL, "graphics",
+     "0", -1},
+    {"call zesFrequencyGetState 1 0 = 1 1500 -1 0 1400 8\n", GTEL_M_FREQUENCY_EFFICIENT, "graphics",
+     "0", -1},
+    {"call zesFrequencyGetState 1 0 = 1 0 -1 400 1400 8\n", GTEL_M_FREQUENCY_REQUESTED, "graphics",
+     "0", 0},
+    {"call zesFrequencyGetState 1 0 = 1 1500 -1 400 1400.0000006 8\n", GTEL_M_FREQUENCY_ACTUAL,
+     "graphics", "0", 1400000001},
+    {"call zesFrequencyGetRange 1 0 = 0 2400\n", GTEL_M_FREQUENCY_MIN, "graphics", "0", 0},
+    {LINK "0 15 8 0\n", GTEL_M_GPU_PCIE_GEN, NULL, NULL, 15},
+    {LINK "0 16 8 0\n", GTEL_M_GPU_PCIE_GEN, NULL, NULL, -1},
+    {LINK "0 1 8 0\n", GTEL_M_GPU_PCIE_GEN, NULL, NULL, 1},
+    {LINK "0 4 32 0\n", GTEL_M_GPU_PCIE_WIDTH, NULL, NULL, 32},
+    {LINK "0 4 33 0\n", GTEL_M_GPU_PCIE_WIDTH, NULL, NULL, -1},
+    {LINK "0 4 1 0\n", GTEL_M_GPU_PCIE_WIDTH, NULL, NULL, 1},
+    {LINK "1 4 8 0\n", GTEL_M_GPU_PCIE_HEALTH, NULL, NULL, 0},
+    {LINK "2 4 8 0\n", GTEL_M_GPU_PCIE_HEALTH, NULL, NULL, 1},
+    {LINK "4 4 8 0\n", GTEL_M_GPU_PCIE_HEALTH, NULL, NULL, -1},
+    {"call zesDevicePciGetStats 1 = 1000 3 0 5 0\n", GTEL_M_GPU_PCIE_TX, NULL, NULL, 0},
+    {"call zesDevicePciGetStats 1 = 1000 3 0 0 5\n", GTEL_M_GPU_PCIE_RX, NULL, NULL, 0},
+    {"call zesDevicePciGetProperties 1 = 0 3 0 0 4 8 -1 0 0 1\n", GTEL_M_GPU_PCIE_RX, NULL, NULL,
+     -1},
+    {"call zesDevicePciGetProperties 1 = 0 3 0 0 4 8 -1 1 0 0\n", GTEL_M_GPU_PCIE_REPLAYS, NULL,
+     NULL, -1},
+    {"call zesDevicePciGetProperties 1 = 0 3 0 0 4 8 -1 1 0 0\n", GTEL_M_GPU_PCIE_RX, NULL, NULL,
+     11},
+    {"call zesDevicePciGetProperties 1 = 0 3 0 0 4 8 -1 0 1 0\n"
+     "call zesDevicePciGetStats 1 = 1000 3 1 11 12\n",
+     GTEL_M_GPU_PCIE_PACKETS, NULL, NULL, 1},
+    {MEMORY "0 999 1000\n", GTEL_M_MEMORY_USED, "vram0", NULL, 1},
+    {MEMORY "0 1001 1000\n", GTEL_M_MEMORY_USED, "vram0", NULL, -1},
+    {MEMORY "0 0 1000\n", GTEL_M_MEMORY_USED_RATIO, "vram0", NULL, 1},
+    {MEMORY "0 1000 1000\n", GTEL_M_GPU_MEMORY_TOTAL, NULL, NULL, 1000},
+    {MEMORY "0 1000 1000\n", GTEL_M_GPU_MEMORY_USED, NULL, NULL, -1},
+    {MEMORY "3 750 1000\n", GTEL_M_MEMORY_HEALTH, "vram0", NULL, 2},
+    {"call zesMemoryGetBandwidth 1 0 = 1000000 1000000 1000000 1000\n", GTEL_M_MEMORY_PEAK_TIME,
+     "vram0", NULL, 2},
+    {"call zesMemoryGetBandwidth 1 0 = 1000000 1000000 999999 1000\n", GTEL_M_MEMORY_PEAK_TIME,
+     "vram0", NULL, -1},
+    {"call zesDeviceEnumMemoryModules 1 = 2\ncall zesMemoryGetProperties 1 1 = 2 0 0 0 1000\n",
+     GTEL_M_GPU_MEMORY_PEAK_TIME, NULL, NULL, 2},
+    {"call zesDeviceEnumMemoryModules 1 = 2\ncall zesMemoryGetProperties 1 1 = 17 0 0 1 1000\n",
+     GTEL_M_GPU_MEMORY_PEAK_TIME, NULL, NULL, -1},
+    {"call zesDeviceEnumMemoryModules 1 = 2\ncall zesMemoryGetProperties 1 1 = 17 0 0 1 1000\n",
+     GTEL_M_GPU_MEMORY_TOTAL, NULL, NULL, -1},
+    {"call zesFabricPortGetState 1 0 = 2\n", GTEL_M_FABRIC_UP, "0.3", NULL, 1},
+    {"call zesFabricPortGetState 1 0 = 3\n", GTEL_M_FABRIC_HEALTH, "0.3", NULL, 2},
+    {"call zesFabricPortGetState 1 0 = 4\n", GTEL_M_FABRIC_UP, "0.3", NULL, 0},
+    {PSU "1 0 1 0\n", GTEL_M_TEMPERATURE, "psu1", NULL, 1},
+    {PSU "1 0 0 0\n", GTEL_M_TEMPERATURE, "psu1", NULL, -1},
+    {PSU "1 0 249 0\n", GTEL_M_TEMPERATURE, "psu1", NULL, 249},
+    {PSU "1 0 250 0\n", GTEL_M_TEMPERATURE, "psu1", NULL, -1},
+    {PSU "1 0 48 0\n", GTEL_M_CURRENT, "psu1", NULL, 0},
+    {PSU "1 2 48 0\n", GTEL_M_FAN_FAILED, "psu1", NULL, -1},
+    {"call zesPsuGetProperties 1 0 = 0 0 1 1\n", GTEL_M_CURRENT_LIMIT, "psu1", NULL, 0.001},
+    {"call zesPsuGetProperties 1 0 = 0 0 1 0\n", GTEL_M_CURRENT_LIMIT, "psu1", NULL, -1},
+    {"call zesTemperatureGetProperties 1 0 = 1 0 0 -1\n", GTEL_M_TEMPERATURE_EMERGENCY, "gpu", NULL,
+     -1},
+    {"call zesTemperatureGetProperties 1 0 = 1 0 0 -20\n", GTEL_M_TEMPERATURE_EMERGENCY, "gpu",
+     NULL, -1},
+    {"call zesFanGetProperties 1 0 = 0 0 0\n", GTEL_M_FAN_RPM, "1", NULL, 900},
+    {"call zesFanGetProperties 1 0 = 0 0 3\n", GTEL_M_FAN_RPM, "1", NULL, 900},
+    {"call zesFanGetProperties 1 0 = untouched\n", GTEL_M_FAN_RPM, "1", NULL, -1},
+    {"call zesDeviceEnumFans 1 = 2\ncall zesFanGetProperties 1 1 = 0 0 1\n"
+     "call zesFanGetState 1 1 0 = 700\n",
+     GTEL_M_FAN_RPM, "2", NULL, 700},
+    {"call zesFabricPortGetProperties 1 0 = untouched\n", GTEL_M_FABRIC_UP, "0.3", NULL, -1},
+    {"call zesRasGetProperties 1 0 = 2 0 0\n", GTEL_M_ERROR_COUNT, "ras-reset", "uncorrected", -1},
+    {"call zesRasGetStateExp 1 0 = 12 41\n", GTEL_M_ERROR_COUNT, "ras-soc-internal", "uncorrected",
+     41},
+    /* Names of power domains, of a card and of its tiles. */
+    {TWO_POWERS "call zesPowerGetProperties 1 1 = 0 0 -1 -1 -1 0\n", GTEL_M_ENERGY, "pkg", NULL,
+     1.5},
+    {TWO_POWERS "call zesPowerGetProperties 1 1 = 0 0 -1 -1 -1 2\n", GTEL_M_ENERGY, "pkg", NULL,
+     1.5},
+    {TWO_POWERS "call zesPowerGetProperties 1 1 = 0 0 -1 -1 -1 3\n", GTEL_M_ENERGY, "stack", NULL,
+     1.5},
+    {TWO_POWERS "call zesPowerGetProperties 1 1 = 0 0 -1 -1 -1 5\n", GTEL_M_ENERGY, "gpu", NULL,
+     1.5},
+    {TWO_POWERS "call zesPowerGetProperties 1 1 = 1 1 -1 -1 -1 2\n", GTEL_M_ENERGY, "pkg-tile1",
+     NULL, 1.5},
+    {TWO_POWERS "call zesPowerGetProperties 1 1 = 0 0 -1 -1 -1 6\n", GTEL_M_ENERGY, "gpu", NULL,
+     -1},
+};
+
+static void test_values(void)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(values); i++) {
+        const struct value_case *c = &values[i];
+        struct machine m;
+        test_label = c->text;
+        if (!begin(&m, c->text))
+            return;
+        gather(&m, 1);
+        CHECK_NEAR(value(&m, c->metric, c->dim, c->dim_2), c->want, 1e-9);
+        finish(&m);
+    }
+    test_label = "";
+}
+
+/* i915 has one counter, which is the card's; what belongs to a tile is not. */
+static void test_power_of_i915(void)
+{
+    struct machine m;
+    if (!begin(&m, "call zesDeviceEnumPowerDomains 0 = 3\n"
+                   "call zesPowerGetProperties 0 0 = 0 0 -1 -1 -1 2\n"
+                   "call zesPowerGetProperties 0 1 = 1 0 -1 -1 -1 2\n"
+                   "call zesPowerGetProperties 0 2 = 0 0 -1 -1 -1 4\n"
+                   "call zesPowerGetEnergyCounter 0 0 = 5000000 1000\n"
+                   "call zesPowerGetEnergyCounter 0 1 = 2000000 1000\n"
+                   "call zesPowerGetEnergyCounter 0 2 = 1000000 1000\n"))
+        return;
+    gather(&m, 1);
+    static const struct {
+        const char *name;
+        double joules;
+    } want[] = {{"card", 5}, {"pkg-tile0", 2}, {"memory", 1}};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(want); i++) {
+        const struct gtel_reading *r = find(&m, i915, GTEL_M_ENERGY, want[i].name, NULL);
+        CHECK_NEAR(r ? gtel_reading_number(r) : -1, want[i].joules, 1e-9);
+    }
+    finish(&m);
+}
+
+/* What fails, and whether all readings work again: each once, and the latter of all of them. */
+static void test_logs(void)
+{
+    static const struct {
+        const char *failing; /* from second 3 on */
+        const char *first;   /* what is logged of it */
+    } rows[] = {
+        {"call zesTemperatureGetState 1 0 = !0x7ffffffe\n",
+         "sysman: 0000:03:00.0: 1 readings failed, first zesTemperatureGetState with code "
+         "0x7ffffffe"},
+        {"call zesTemperatureGetState 1 0 = !0x7ffffffe\ncall zesFanGetState 1 0 0 = !0x78000006\n",
+         "sysman: 0000:03:00.0: 2 readings failed, first zesTemperatureGetState with code "
+         "0x7ffffffe"},
+        {"call zesFrequencyGetThrottleTime 1 0 = !0x7ffffffe\n",
+         "sysman: 0000:03:00.0: 1 readings failed, first zesFrequencyGetThrottleTime with code "
+         "0x7ffffffe"},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(rows); i++) {
+        struct machine m;
+        char text[400];
+        test_label = rows[i].failing;
+        (void)snprintf(text, sizeof(text),
+                       "at 3s\n%sat 6s\ncall zesTemperatureGetState 1 0 = 61.5\n"
+                       "call zesFanGetState 1 0 0 = 900\n"
+                       "call zesFrequencyGetThrottleTime 1 0 = 5000 1000\n",
+                       rows[i].failing);
+        if (!begin(&m, text))
+            return;
+        for (unsigned second = 1; second <= 5; second++) {
+            gather(&m, 1);
+            CHECK_INT(spy.logs[GTEL_LOG_WARNING], second >= 3);
+            if (second == 3)
+                CHECK_STR(gtel_str_of(spy.last_log), rows[i].first);
+        }
+        for (unsigned second = 6; second <= 30; second++)
+            gather(&m, 1);
+        CHECK_INT(spy.logs[GTEL_LOG_WARNING], 1);
+        CHECK_INT(spy.logs[GTEL_LOG_INFO], 1);
+        CHECK_STR(gtel_str_of(spy.last_log), "sysman: 0000:03:00.0: all readings work again");
+        finish(&m);
+    }
+    test_label = "";
+}
+
+/* Lists and descriptions count, too; in the end all of them work. */
+static void test_log_of_lists(void)
+{
+    struct machine m;
+    if (!begin(&m, "call zesDeviceEnumFans 1 = !0x7ffffffe\n"
+                   "call zesTemperatureGetProperties 1 1 = !0x7ffffffe\n"
+                   "at 2s\ncall zesDeviceEnumFans 1 = 1\n"
+                   "at 10s\ncall zesTemperatureGetProperties 1 1 = 2 0 0 -1\n"))
+        return;
+    for (unsigned second = 1; second <= 30; second++) {
+        gather(&m, 1);
+        CHECK_INT(spy.logs[GTEL_LOG_WARNING], 1);
+        CHECK_INT(spy.logs[GTEL_LOG_INFO], second >= 17); /* asked at 1, 2, 3, 5, 9 and 17 */
+    }
+    finish(&m);
+}
+
+/* ---- lost ---- */
+
+static void test_log_of_lost(void)
+{
+    static const struct {
+        const char *code;
+        const char *log;
+    } rows[] = {
+        {"0x70000001", "sysman: 0000:03:00.0: the GPU is lost (Level Zero code 0x70000001); trying "
+                       "again"},
+        {"0x70000006", "sysman: 0000:03:00.0: the GPU needs a reset or repair (Level Zero code "
+                       "0x70000006); trying again"},
+        {"0x78000020", "sysman: 0000:03:00.0: the GPU needs a reset or repair (Level Zero code "
+                       "0x78000020); trying again"},
+        {"0x78000001", "sysman: 0000:03:00.0: Level Zero says that it is not started (Level Zero "
+                       "code 0x78000001); trying again"},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(rows); i++) {
+        struct machine m;
+        char text[300];
+        test_label = rows[i].code;
+        (void)snprintf(text, sizeof(text),
+                       "at 3s\ncall zesTemperatureGetState 1 0 = !%s\n"
+                       "call zesDeviceGetProperties 1 = !%s\n"
+                       "at 6s\ncall zesTemperatureGetState 1 0 = 61.5\n" XE_ANSWERS,
+                       rows[i].code, rows[i].code);
+        if (!begin(&m, text))
+            return;
+        spy.count_name = "zesTemperatureGetState";
+        for (unsigned second = 1; second <= 13; second++) {
+            spy.counted = 0;
+            gather(&m, 1);
+            CHECK_INT(spy.counted, second < 3 || second == 13 ? 3 : second == 3 ? 2 : 1);
+            if (second == 3)
+                CHECK_STR(gtel_str_of(spy.last_log), rows[i].log);
+        }
+        CHECK_STR(gtel_str_of(spy.last_log), "sysman: 0000:03:00.0: the GPU answers again");
+        CHECK_INT(spy.logs[GTEL_LOG_WARNING], 1);
+        CHECK_INT(spy.logs[GTEL_LOG_INFO], 1);
+        finish(&m);
+    }
+    test_label = "";
+}
+
+static void test_log_of_rights(void)
+{
+    struct machine m;
+    if (!begin(&m, "call zesFanGetState 1 0 0 = !0x70010000\n"))
+        return;
+    gather(&m, 1);
+    CHECK_STR(gtel_str_of(spy.last_log), "sysman: 0000:03:00.0: zesFanGetState is not permitted; "
+                                         "gtel doctor says which right it needs");
+    CHECK_INT(spy.logs[GTEL_LOG_INFO], 1);
+    finish(&m);
+}
+
 int main(void)
 {
     test_cases();
     test_pauses();
     test_described_again();
+    test_values();
+    test_power_of_i915();
+    test_logs();
+    test_log_of_lists();
+    test_log_of_lost();
+    test_log_of_rights();
     return test_result();
 }

@@ -43,6 +43,7 @@ static const struct {
     {0x7ffffffe, GTEL_ANSWER_FAILING}, /* UNKNOWN */
     {0x12345678, GTEL_ANSWER_FAILING}, /* of a later API */
     {GTEL_ZE_NO_VALUE, GTEL_ANSWER_SILENT},
+    {GTEL_ZE_NOT_ASKED, GTEL_ANSWER_SILENT},
 };
 
 static void test_answers(void)

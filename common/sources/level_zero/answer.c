@@ -22,6 +22,7 @@ enum gtel_answer gtel_answer_of(uint32_t code)
     case GTEL_ZE_NOT_READY:
     case GTEL_ZE_NOT_AVAILABLE:
     case GTEL_ZE_NO_VALUE:
+    case GTEL_ZE_NOT_ASKED:
         return GTEL_ANSWER_SILENT;
     case GTEL_ZE_NO_PERMISSION:
         return GTEL_ANSWER_REFUSED;
