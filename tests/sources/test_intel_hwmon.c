@@ -152,11 +152,123 @@ static void check(const struct hwmon_case *c)
     machine_done(&machine);
 }
 
+/* The card's energy at the present time, or -1. */
+static double energy_of(struct machine *machine)
+{
+    CHECK_INT(machine_gather(machine), 0);
+    const struct gtel_reading *got = machine_find(machine, NULL, GTEL_M_ENERGY, "card", NULL);
+    return got ? gtel_reading_number(got) : -1;
+}
+
+/*
+ * What means more than three times the limit is no energy, and the next minute has none: 600 J in
+ * 2 s can be, 300.000001 J in 1 s cannot, and another such step later begins another minute.
+ */
+static void test_steps_of_energy(void)
+{
+    static const char text[] =
+        CARD("i915")
+            SENSOR("power1_max", "100000000")
+                SENSOR("energy1_input", "5000000") "at 2s\n" SENSOR("energy1_input", "605000000") "at 3s\n" SENSOR(
+                    "energy1_input",
+                    "905000001") "at 4s\ngrow " DEVICE
+                                 "/hwmon/hwmon2/energy1_input 906000001 1000000\n"
+                                 "at 63s\n" SENSOR("energy1_input", "965000001") "at 64s\n" SENSOR(
+                                     "energy1_input",
+                                     "965000001") "at 65s\n" SENSOR("energy1_input",
+                                                                    "966000001") "at 66s\n" SENSOR("energy1_input",
+                                                                                                   "7000000") "end\n";
+    struct machine machine;
+    test_label = "steps of energy";
+    if (!CHECK(machine_init(&machine, text, "i915")))
+        return;
+    CHECK_NEAR(energy_of(&machine), 5, 1e-9);
+    machine_step(&machine, 2000);
+    CHECK_NEAR(energy_of(&machine), 605, 1e-9);
+    for (unsigned second = 3; second < 63; second++) {
+        machine_step(&machine, 1000);
+        CHECK_NEAR(energy_of(&machine), -1, 0);
+        CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 1); /* once */
+    }
+    machine_step(&machine, 1000);
+    CHECK_NEAR(energy_of(&machine), 665, 1e-6); /* without the step that was none */
+    machine_step(&machine, 1000);
+    CHECK_NEAR(energy_of(&machine), -1, 0); /* stands still */
+    machine_step(&machine, 1000);
+    CHECK_NEAR(energy_of(&machine), 666, 1e-6);
+    machine_step(&machine, 1000);
+    CHECK_NEAR(energy_of(&machine), 7, 1e-9); /* the driver was loaded again */
+    CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 1);
+    machine_done(&machine);
+}
+
+/* Without a limit: 1500 W. Zero is no energy. */
+static void test_most_energy(void)
+{
+    static const char text[] = CARD("i915") SENSOR("energy1_input", "0") "at 1s\n" SENSOR(
+        "energy1_input", "1500000000") "at 2s\n" SENSOR("energy1_input", "3000000001") "end\n";
+    struct machine machine;
+    test_label = "the most energy";
+    if (!CHECK(machine_init(&machine, text, "i915")))
+        return;
+    CHECK_NEAR(energy_of(&machine), -1, 0);
+    machine_step(&machine, 1000);
+    CHECK_NEAR(energy_of(&machine), 1500, 1e-9);
+    machine_step(&machine, 1000);
+    CHECK_NEAR(energy_of(&machine), -1, 0);
+    machine_done(&machine);
+}
+
+/* When counters that turn are read at the latest: each 2 min with energy, else each hour. */
+static void test_kept(void)
+{
+    static const struct {
+        const char *label;
+        const char *text;
+        uint64_t minutes; /* 0: no matter when */
+    } kept[] = {
+        {"nothing that turns", CARD("i915") SENSOR("temp1_input", "50000") "end\n", 0},
+        {"energy", CARD("i915") SENSOR("energy1_input", "5000000") "end\n", 2},
+        {"residency",
+         CARD("i915") "file " DEVICE "/drm/card0/gt/gt0/rc6_residency_ms\n| 500\nend\n", 60},
+        {"both",
+         CARD("i915")
+             SENSOR("energy1_input", "5000000") "file " DEVICE
+                                                "/drm/card0/gt/gt0/rc6_residency_ms\n| 500\nend\n",
+         2},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(kept); i++) {
+        struct machine machine;
+        test_label = kept[i].label;
+        if (!CHECK(machine_init(&machine, kept[i].text, "i915")))
+            return;
+        CHECK_INT(machine_gather(&machine), 0);
+        uint64_t now_ns = gtel_env_now(&machine.fault->env);
+        uint64_t due_ns = machine.source->due_ns(machine.state);
+        CHECK_INT(due_ns, kept[i].minutes > 0 ? now_ns + kept[i].minutes * 60000000000 : 0);
+        uint64_t calls = machine.fault->calls;
+        machine_step(&machine, kept[i].minutes * 60000 - 1); /* not yet */
+        gtel_batch_reset(&machine.batch);
+        machine.batch.t_ns = gtel_env_now(&machine.fault->env);
+        CHECK_INT(machine.source->tick(machine.state, &machine.registry, &machine.batch), 0);
+        CHECK(kept[i].minutes == 0 || machine.fault->calls == calls);
+        machine_step(&machine, 1);
+        gtel_batch_reset(&machine.batch);
+        machine.batch.t_ns = gtel_env_now(&machine.fault->env);
+        CHECK_INT(machine.source->tick(machine.state, &machine.registry, &machine.batch), 0);
+        CHECK((machine.fault->calls > calls) == (kept[i].minutes > 0));
+        machine_done(&machine);
+    }
+}
+
 int main(void)
 {
     for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
         test_label = cases[i].label;
         check(&cases[i]);
     }
+    test_steps_of_energy();
+    test_most_energy();
+    test_kept();
     return test_result();
 }
