@@ -150,13 +150,13 @@ static char *make_machine(void)
     return out.has_failed ? NULL : out.p;
 }
 
-/* Lives through the machine's five seconds and calls fn in each gather. */
-static void live(void (*fn)(struct world *world, int second))
+/* Lives through the gathers of a machine, which is freed, and calls fn in each. */
+static void live_on(char *text, int gathers, uint64_t step_ns,
+                    void (*fn)(struct world *world, int gather))
 {
     static struct world world;
     struct gtel_tree *tree = NULL;
     char error[200] = "";
-    char *text = make_machine();
     memset(&world, 0, sizeof(world));
     if (!CHECK(text) ||
         !CHECK(gtel_tree_parse(gtel_str_of(text), &tree, error, sizeof(error)) == 0) ||
@@ -170,10 +170,10 @@ static void live(void (*fn)(struct world *world, int second))
     world.ops.drm_fds = play;
     world.env.ops = &world.ops;
     if (CHECK(gtel_scan_new(&world.env, NULL, &world.scan) == 0)) {
-        for (int second = 0; second < 5; second++) {
+        for (int n = 0; n < gathers; n++) {
             CHECK_INT(gather(&world), 0);
-            fn(&world, second);
-            gtel_env_tree_step(&world.env, second_ns);
+            fn(&world, n);
+            gtel_env_tree_step(&world.env, step_ns);
         }
         gtel_scan_free(world.scan);
     }
@@ -181,6 +181,12 @@ static void live(void (*fn)(struct world *world, int second))
     gtel_env_tree_done(&world.env);
     gtel_tree_free(tree);
     free(text);
+}
+
+/* The five seconds of the machine above. */
+static void live(void (*fn)(struct world *world, int second))
+{
+    live_on(make_machine(), 5, second_ns, fn);
 }
 
 /* What there is to be found in each second. */
@@ -200,7 +206,7 @@ static void check_listed(struct world *world, int second)
     check_found(world, second);
     CHECK_INT(kernel.lists, 1);
     CHECK_INT(kernel.walks, 0);
-    CHECK(counts(world)->is_listed && counts(world)->has_numbers);
+    CHECK(counts(world)->is_listed && counts(world)->has_numbers && !counts(world)->is_by_text);
 }
 
 static void test_listed(void)
@@ -251,6 +257,86 @@ static void test_fallback(void)
             kernel.error = errors[i];
             live(check_fallback);
         }
+}
+
+/* What may pass is asked for again after a minute, anything else never: gathers each 20 s. */
+static bool may_pass;
+
+static void check_retried(struct world *world, int n)
+{
+    (void)world;
+    CHECK_INT(kernel.lists, n == 0 || (may_pass && n % 3 == 0));
+}
+
+static void test_retried(void)
+{
+    static const struct {
+        int error;
+        bool may_pass;
+    } cases[] = {{-EMFILE, true}, {-ENFILE, true}, {-ENOMEM, true}, {-EINTR, true},
+                 {-EPERM, false}, {-EIO, false},   {-EAGAIN, false}};
+    kernel.took_ns = 0;
+    kernel.given = 0;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        test_label = strerror(-cases[i].error);
+        kernel.error = cases[i].error;
+        may_pass = cases[i].may_pass;
+        live_on(make_machine(), 8, 20 * second_ns, check_retried);
+    }
+}
+
+/* A list that takes very long is asked for as often as rotation would come round. */
+static void check_slow(struct world *world, int n)
+{
+    CHECK_INT(kernel.lists, n % 3 == 0);
+    CHECK_INT(counts(world)->rotation_ns, 60 * second_ns);
+}
+
+static void test_slow(void)
+{
+    test_label = "slow";
+    kernel.took_ns = 121000000; /* 500 times that is more than a minute */
+    kernel.error = 0;
+    live_on(make_machine(), 7, 20 * second_ns, check_slow);
+}
+
+/* Processes behind the last one of the list have none any more, and a new one may be the last. */
+static char *make_ends(void)
+{
+    struct gtel_buf out;
+    gtel_buf_init(&out, 1 << 16);
+    put(&out, 5, 3, 1);
+    put(&out, 8, 3, 2);
+    put(&out, 9, 3, 3);
+    gtel_buf_str(&out, GTEL_STR("at 1s\n"));
+    put(&out, 9, 3, 0);
+    gtel_buf_str(&out, GTEL_STR("at 2s\n"));
+    put(&out, 5, 3, 0);
+    put(&out, 8, 3, 0);
+    put(&out, 12, 7, 4);
+    gtel_buf_str(&out, GTEL_STR("at 3s\nend\n"));
+    gtel_buf_char(&out, '\0');
+    return out.has_failed ? NULL : out.p;
+}
+
+static void check_ends(struct world *world, int second)
+{
+    CHECK(counts(world)->is_listed && counts(world)->waiting == 0);
+    CHECK_INT(counts(world)->clients, second == 0 ? 3 : second == 1 ? 2 : 1);
+    CHECK_INT(world->pid[1], second < 2 ? 5 : 0);
+    CHECK_INT(world->pid[2], second < 2 ? 8 : 0);
+    CHECK_INT(world->pid[3], second < 1 ? 9 : 0);
+    CHECK_INT(world->pid[4], second < 2 ? 0 : 12);
+    CHECK(world->is_gone[3] == (second == 1) && world->is_gone[1] == (second == 2));
+}
+
+static void test_ends(void)
+{
+    test_label = "ends";
+    kernel.took_ns = 0;
+    kernel.error = 0;
+    live_on(make_ends(), 3, second_ns, check_ends);
+    test_label = "";
 }
 
 /* ---- the real one ---- */
@@ -333,5 +419,8 @@ int main(int argc, char **argv)
     test_listed();
     test_paused();
     test_fallback();
+    test_retried();
+    test_slow();
+    test_ends();
     return test_result();
 }

@@ -1,139 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* The scan for clients on recorded machines: what is found, when, and what it costs. */
-#include "sources/clients/scan.h"
-
-#include "base/buf.h"
 #include "harness/alloc_fault.h"
-#include "harness/env_fault.h"
-#include "recording/tree.h"
+#include "harness/scan_world.h"
 #include "harness/test.h"
 
 #include <errno.h>
 #include <inttypes.h>
 
-enum { KEYS_MAX = 512, SEEN_MAX = 4096 };
-
 static const uint64_t second_ns = 1000000000;
 static const uint64_t millisecond_ns = 1000000;
 
-/* What the scan has handed out in a gather. */
-struct world {
-    struct gtel_tree *tree;
-    struct gtel_env machine;
-    struct env_fault fault;
-    struct gtel_env env; /* what the scan gets */
-    struct gtel_env_ops ops;
-    struct gtel_scan *scan;
-    struct gtel_scan_hooks hooks;
-    size_t seen;  /* clients */
-    size_t texts; /* of clients */
-    bool is_read[KEYS_MAX];
-    uint32_t pid[KEYS_MAX]; /* the owner of what was read; 0: it was not */
-    uint64_t process[KEYS_MAX];
-    bool is_gone[KEYS_MAX];
-    bool is_asleep;   /* nothing of minor 129 may be read, nor of a device that is not known */
-    uint64_t calls;   /* of the outside, but for clocks */
-    uint64_t tick_ns; /* by how much the clock moves when it is read */
-    uint64_t extra_ns;
-    int open_max; /* 0: any number */
-};
-
-static uint32_t read_text(void *arg, const struct gtel_scan_text *text)
-{
-    static const struct gtel_str name = GTEL_STR_INIT("drm-client-id:");
-    struct world *world = arg;
-    struct gtel_str rest = text->text;
-    struct gtel_str line;
-    uint64_t key = 0;
-    while (gtel_str_line(&rest, &line))
-        if (gtel_str_starts(line, name))
-            (void)gtel_str_u64(gtel_str_trim(gtel_str_skip(line, name.n)), &key);
-    if (key == 0 || !CHECK(key < KEYS_MAX))
-        return 0;
-    CHECK(text->owner.number != 0 && text->t_ns != 0);
-    CHECK(text->major == 0 || text->major == 226 || text->major == 261);
-    world->texts++;
-    world->seen += world->is_read[key] ? 0 : 1;
-    world->is_read[key] = true;
-    return (uint32_t)key;
-}
-
-static bool may_read(void *arg, const struct gtel_scan_ask *ask)
-{
-    const struct world *world = arg;
-    return !world->is_asleep || (ask->major != 0 && ask->minor != 129) ||
-           (ask->major == 0 && ask->client != 0);
-}
-
-static void closed(void *arg, uint32_t key)
-{
-    struct world *world = arg;
-    CHECK(key != 0 && key < KEYS_MAX && !world->is_gone[key]);
-    world->is_gone[key % KEYS_MAX] = true;
-}
-
-static bool start(struct world *world, const char *text, uint64_t rotation_ns)
-{
-    const struct gtel_scan_settings settings = {.rotation_ns = rotation_ns};
-    char error[200] = "";
-    memset(world, 0, sizeof(*world));
-    if (!CHECK(gtel_tree_parse(gtel_str_of(text), &world->tree, error, sizeof(error)) == 0)) {
-        printf("    %s\n", error);
-        return false;
-    }
-    CHECK_INT(gtel_env_tree_init(world->tree, true, 1, &world->machine), 0);
-    env_fault_init(&world->fault, &world->machine);
-    world->env = world->fault.env;
-    world->hooks = (struct gtel_scan_hooks){
-        .arg = world, .read = read_text, .may_read = may_read, .closed = closed};
-    return CHECK(gtel_scan_new(&world->env, &settings, &world->scan) == 0);
-}
-
-static void stop(struct world *world)
-{
-    gtel_scan_free(world->scan);
-    CHECK_INT(world->fault.open_files, 0);
-    gtel_env_tree_done(&world->machine);
-    gtel_tree_free(world->tree);
-}
-
-static int gather(struct world *world)
-{
-    world->seen = 0;
-    world->texts = 0;
-    memset(world->is_read, 0, sizeof(world->is_read));
-    memset(world->pid, 0, sizeof(world->pid));
-    memset(world->is_gone, 0, sizeof(world->is_gone));
-    uint64_t before = world->fault.calls;
-    int r = gtel_scan_gather(world->scan, &world->hooks);
-    world->calls = world->fault.calls - before;
-    for (uint32_t key = 1; key < KEYS_MAX; key++)
-        if (world->is_read[key] && !world->is_gone[key]) {
-            const struct gtel_scan_owner *owner = gtel_scan_owner(world->scan, key);
-            world->pid[key] = owner->birth.pid;
-            world->process[key] = owner->number;
-        }
-    return r;
-}
-
-/* A second later. */
-static int later(struct world *world)
-{
-    gtel_env_tree_step(&world->machine, second_ns);
-    return gather(world);
-}
-
-static const struct gtel_scan_counts *counts(const struct world *world)
-{
-    return gtel_scan_counts(world->scan);
-}
-
 /* ---- clients with many descriptors ---- */
-
-#define FDINFO(path, id) "file proc/" path "\n| drm-driver: x\n| drm-client-id:\t" id "\n"
-#define CLIENT(pid, fd, id) "char proc/" pid "/fd/" fd " 226:128\n" FDINFO(pid "/fdinfo/" fd, id)
-#define OTHER(pid, fd)                                                                             \
-    "link proc/" pid "/fd/" fd " -> other\nfile proc/" pid "/fdinfo/" fd "\n| pos: 0\n"
 
 static const char shared[] = "file proc/uptime\n| 5\n" OTHER("1", "0")   /* nothing to find */
     CLIENT("20", "3", "7") CLIENT("20", "4", "7") CLIENT("20", "9", "8") /* dup, and another */
@@ -149,38 +26,39 @@ static const char shared[] = "file proc/uptime\n| 5\n" OTHER("1", "0")   /* noth
 /* One stands for the client: the first one; then one of its process; then the lowest process. */
 static void test_shared(void)
 {
-    static struct world world;
-    if (!start(&world, shared, 0))
+    static struct scan_world world;
+    if (!scan_start(&world, shared, 0))
         return;
     test_label = "first sight";
-    CHECK_INT(gather(&world), 0);
+    CHECK_INT(scan_gather(&world), 0);
     CHECK(world.pid[7] == 20 && world.pid[8] == 20 && world.pid[9] == 10);
     CHECK(world.seen == 3 && world.texts == 4); /* the duplicate is seen once */
-    CHECK(counts(&world)->visible == 3 && counts(&world)->readable == 3);
-    CHECK_INT(counts(&world)->clients, 3);
-    CHECK(counts(&world)->has_init && counts(&world)->has_numbers && counts(&world)->waiting == 0);
-    CHECK(!counts(&world)->is_by_text);
+    CHECK(scan_counts(&world)->visible == 3 && scan_counts(&world)->readable == 3);
+    CHECK_INT(scan_counts(&world)->clients, 3);
+    CHECK(scan_counts(&world)->has_init && scan_counts(&world)->has_numbers &&
+          scan_counts(&world)->waiting == 0);
+    CHECK(!scan_counts(&world)->is_by_text);
     uint64_t process = world.process[7];
     test_label = "passed on and forked";
-    CHECK_INT(later(&world), 0);
+    CHECK_INT(scan_later(&world), 0);
     CHECK(world.pid[7] == 20 && world.process[7] == process && world.seen == 3);
-    CHECK_INT(later(&world), 0);
+    CHECK_INT(scan_later(&world), 0);
     CHECK(world.pid[7] == 20 && world.seen == 3); /* each client once */
     test_label = "one descriptor less";
-    CHECK_INT(later(&world), 0);
+    CHECK_INT(scan_later(&world), 0);
     CHECK(world.pid[7] == 20 && world.process[7] == process && world.pid[8] == 20);
     CHECK_INT(world.seen, 3);
     test_label = "the process ends";
-    CHECK_INT(later(&world), 0);
+    CHECK_INT(scan_later(&world), 0);
     CHECK(world.pid[7] == 10 && world.pid[8] == 0 && world.is_gone[8] && !world.is_gone[7]);
     test_label = "the next one ends";
-    CHECK_INT(later(&world), 0);
+    CHECK_INT(scan_later(&world), 0);
     CHECK(world.pid[7] == 30 && world.pid[9] == 0 && world.is_gone[9] && !world.is_gone[7]);
     test_label = "none is left";
-    CHECK_INT(later(&world), 0);
+    CHECK_INT(scan_later(&world), 0);
     CHECK(world.seen == 0 && world.is_gone[7] && !world.is_gone[9]);
-    CHECK_INT(counts(&world)->clients, 0);
-    stop(&world);
+    CHECK_INT(scan_counts(&world)->clients, 0);
+    scan_stop(&world);
 }
 
 #define STAT(pid, name, parent)                                                                    \
@@ -199,35 +77,12 @@ static const char family[] = HOLDER("900", "1", "500", "1") HOLDER("20", "900", 
 /* The process that began first has the client, whatever its number. */
 static void test_family(void)
 {
-    static struct world world;
-    if (!start(&world, family, 0) || !CHECK(gather(&world) == 0))
+    static struct scan_world world;
+    if (!scan_start(&world, family, 0) || !CHECK(scan_gather(&world) == 0))
         return;
-    CHECK(later(&world) == 0 && world.pid[1] == 900 && world.pid[2] == 950);
-    CHECK(later(&world) == 0 && world.pid[1] == 30 && world.pid[2] == 40);
-    stop(&world);
-}
-
-static void put_process(struct gtel_buf *out, unsigned pid, unsigned fds)
-{
-    for (unsigned fd = 0; fd < fds; fd++)
-        gtel_buf_printf(out, "link proc/%u/fd/%u -> other\nfile proc/%u/fdinfo/%u\n| pos: 0\n", pid,
-                        fd, pid, fd);
-}
-
-static void put_client(struct gtel_buf *out, unsigned pid, unsigned fd, unsigned id)
-{
-    gtel_buf_printf(out,
-                    "char proc/%u/fd/%u 226:128\nfile proc/%u/fdinfo/%u\n"
-                    "| drm-driver:\tx\n| drm-client-id:\t%u\n",
-                    pid, fd, pid, fd, id);
-}
-
-static bool start_buf(struct world *world, struct gtel_buf *text, uint64_t rotation_ns)
-{
-    gtel_buf_char(text, '\0');
-    bool is_fine = CHECK(!text->has_failed) && start(world, text->p, rotation_ns);
-    gtel_buf_done(text);
-    return is_fine;
+    CHECK(scan_later(&world) == 0 && world.pid[1] == 900 && world.pid[2] == 950);
+    CHECK(scan_later(&world) == 0 && world.pid[1] == 30 && world.pid[2] == 40);
+    scan_stop(&world);
 }
 
 /* One client in three processes, which differ in start and parent: whose it is. */
@@ -245,7 +100,7 @@ static void test_births(void)
         {"a start that is not known", {{0, 20, 30}, {60, 30, 1}}, 20},
         {"three generations", {{80, 20, 40}, {70, 40, 30}, {60, 30, 1}}, 30},
     };
-    static struct world world;
+    static struct scan_world world;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
         struct gtel_buf text;
         gtel_buf_init(&text, 1 << 16);
@@ -255,15 +110,15 @@ static void test_births(void)
                             "file proc/%u/stat\n| 1 (w) S %u 1 1 0 - 0 0 0 0 0 0 0 0 0 0 0 1 0 "
                             "%" PRIu64 "\n",
                             birth->pid, birth->parent, birth->start);
-            put_client(&text, birth->pid, 3, 1);
+            scan_put_client(&text, birth->pid, 3, 1);
         }
         gtel_buf_str(&text, GTEL_STR("at 1s\nend\n"));
-        if (!start_buf(&world, &text, 0))
+        if (!scan_start_buf(&world, &text, 0))
             return;
         test_label = cases[i].label;
-        CHECK(gather(&world) == 0 && world.pid[1] == cases[i].owner);
-        CHECK(later(&world) == 0 && world.pid[1] == cases[i].owner);
-        stop(&world);
+        CHECK(scan_gather(&world) == 0 && world.pid[1] == cases[i].owner);
+        CHECK(scan_later(&world) == 0 && world.pid[1] == cases[i].owner);
+        scan_stop(&world);
     }
     test_label = "";
 }
@@ -281,29 +136,29 @@ static const char numbers[] = CLIENT("5", "3", "1") OTHER("5", "0") OTHER("5", "
 
 static void test_numbers(void)
 {
-    static struct world world;
-    if (!start(&world, numbers, 3 * second_ns))
+    static struct scan_world world;
+    if (!scan_start(&world, numbers, 3 * second_ns))
         return;
     test_label = "kinds of descriptors";
-    CHECK_INT(gather(&world), 0);
+    CHECK_INT(scan_gather(&world), 0);
     CHECK(world.pid[1] == 5 && world.pid[2] == 6 && world.pid[3] == 0 && world.seen == 2);
-    CHECK(counts(&world)->visible == 3 && counts(&world)->readable == 3);
+    CHECK(scan_counts(&world)->visible == 3 && scan_counts(&world)->readable == 3);
     uint64_t process = world.process[1];
     test_label = "pid used again";
-    CHECK_INT(later(&world), 0);
+    CHECK_INT(scan_later(&world), 0);
     CHECK(world.pid[4] == 5 && world.process[4] != process && world.is_gone[1]);
     CHECK_INT(world.seen, 2);
     process = world.process[4];
     test_label = "descriptor used again";
-    CHECK_INT(later(&world), 0);
+    CHECK_INT(scan_later(&world), 0);
     CHECK(world.pid[5] == 5 && world.process[5] == process && world.is_gone[4]);
     test_label = "no client any more";
-    CHECK_INT(later(&world), 0);
+    CHECK_INT(scan_later(&world), 0);
     CHECK(world.is_gone[5] && world.seen == 1 && world.pid[2] == 6);
     test_label = "a client where there was none";
-    CHECK_INT(later(&world), 0);
+    CHECK_INT(scan_later(&world), 0);
     CHECK(world.pid[6] == 6 && world.pid[1] == 6 && world.seen == 3);
-    stop(&world);
+    scan_stop(&world);
 }
 
 /* ---- time ---- */
@@ -315,116 +170,91 @@ static void test_numbers(void)
 static void test_rotation(void)
 {
     enum { PROCESSES = 60, FDS = 20, ROTATION_S = 40 };
-    static struct world world;
+    static struct scan_world world;
     struct gtel_buf text;
     unsigned found = 0;
     gtel_buf_init(&text, 1 << 24);
     for (unsigned pid = 1; pid <= PROCESSES; pid++)
-        put_process(&text, pid, FDS);
+        scan_put_process(&text, pid, FDS);
     gtel_buf_str(&text, GTEL_STR("at 1s\n"));
     for (unsigned pid = 1; pid <= PROCESSES; pid++)
-        put_client(&text, pid, pid % FDS, pid);
+        scan_put_client(&text, pid, pid % FDS, pid);
     gtel_buf_str(&text, GTEL_STR("end\n"));
-    if (!start_buf(&world, &text, ROTATION_S * second_ns))
+    if (!scan_start_buf(&world, &text, ROTATION_S * second_ns))
         return;
     test_label = "rotation";
-    CHECK_INT(gather(&world), 0);
+    CHECK_INT(scan_gather(&world), 0);
     CHECK_INT(world.seen, 0);
     uint64_t first_calls = world.calls;
     unsigned passed = 0;
     for (; passed < ROTATION_S && found < PROCESSES; passed++) {
-        CHECK_INT(later(&world), 0);
+        CHECK_INT(scan_later(&world), 0);
         /* listing, a number and a text each; and as much again, where a text costs three calls */
         CHECK(world.calls <= 2 * (1 + PROCESSES + world.texts) + 4);
-        found = counts(&world)->clients;
+        found = scan_counts(&world)->clients;
     }
     CHECK(found == PROCESSES && passed > ROTATION_S / 2 && first_calls > PROCESSES * FDS);
-    CHECK(counts(&world)->rotation_ns == ROTATION_S * second_ns);
-    stop(&world);
-}
-
-static uint64_t ticking_ns(void *arg)
-{
-    struct world *world = arg;
-    world->extra_ns += world->tick_ns;
-    return world->machine.ops->monotonic_ns(world->machine.arg) + world->extra_ns;
-}
-
-/* The ops of the fault env, with the world as their argument where it matters: the clock. */
-static struct world *the_world;
-
-static uint64_t clock_of_world(void *arg)
-{
-    (void)arg;
-    return ticking_ns(the_world);
-}
-
-static void take_clock(struct world *world, uint64_t tick_ns)
-{
-    world->ops = *world->fault.env.ops;
-    world->ops.monotonic_ns = clock_of_world;
-    world->env.ops = &world->ops;
-    world->tick_ns = tick_ns;
-    the_world = world;
+    CHECK(scan_counts(&world)->rotation_ns == ROTATION_S * second_ns);
+    scan_stop(&world);
 }
 
 /* A rotation that would cost too much takes longer, and the scan knows how long. */
 static void test_long_rotation(void)
 {
     enum { FDS = 6000, PROCESSES = 10 };
-    static struct world world;
+    static struct scan_world world;
     struct gtel_buf text;
     gtel_buf_init(&text, 1 << 24);
     for (unsigned pid = 1; pid <= PROCESSES; pid++)
-        put_process(&text, pid, FDS);
+        scan_put_process(&text, pid, FDS);
     gtel_buf_str(&text, GTEL_STR("at 100s\n"));
-    put_client(&text, PROCESSES, FDS - 1, 1);
+    scan_put_client(&text, PROCESSES, FDS - 1, 1);
     gtel_buf_str(&text, GTEL_STR("end\n"));
-    if (!start_buf(&world, &text, 60 * second_ns))
+    if (!scan_start_buf(&world, &text, 60 * second_ns))
         return;
     test_label = "long rotation";
-    CHECK_INT(gather(&world), 0);
-    uint64_t promised_ns = counts(&world)->rotation_ns;
+    CHECK_INT(scan_gather(&world), 0);
+    uint64_t promised_ns = scan_counts(&world)->rotation_ns;
     CHECK(promised_ns > 70 * second_ns && promised_ns < 80 * second_ns);
     uint64_t passed = 0;
-    while (counts(&world)->clients == 0 && passed <= 100 + 2 * promised_ns / second_ns) {
-        CHECK_INT(later(&world), 0);
+    while (scan_counts(&world)->clients == 0 && passed <= 100 + 2 * promised_ns / second_ns) {
+        CHECK_INT(scan_later(&world), 0);
         passed++;
     }
-    CHECK(counts(&world)->clients == 1 && passed > 100);
-    stop(&world);
+    CHECK(scan_counts(&world)->clients == 1 && passed > 100);
+    scan_stop(&world);
 }
 
 /* A first scan is spread: no gather looks for long, and all is found in the end. */
 static void test_spread(void)
 {
     enum { PROCESSES = 100, FDS = 100 };
-    static struct world world;
+    static struct scan_world world;
     struct gtel_buf text;
     uint64_t longest_ns = 0;
     unsigned gathers = 0;
     gtel_buf_init(&text, 1 << 24);
     for (unsigned pid = 1; pid <= PROCESSES; pid++) {
-        put_process(&text, pid, FDS);
-        put_client(&text, pid, FDS, pid);
+        scan_put_process(&text, pid, FDS);
+        scan_put_client(&text, pid, FDS, pid);
     }
     gtel_buf_str(&text, GTEL_STR("end\n"));
-    if (!start_buf(&world, &text, 0))
+    if (!scan_start_buf(&world, &text, 0))
         return;
     test_label = "spread";
-    take_clock(&world, 8 * 4000); /* 4 us for each of eight descriptors */
+    scan_set_clock(&world, 8 * 4000); /* 4 us for each of eight descriptors */
     do {
         uint64_t before_ns = world.extra_ns;
-        CHECK_INT(later(&world), 0);
+        CHECK_INT(scan_later(&world), 0);
         uint64_t took_ns = world.extra_ns - before_ns;
         longest_ns = took_ns > longest_ns ? took_ns : longest_ns;
-        CHECK(counts(&world)->waiting > 0 || counts(&world)->clients == PROCESSES);
-        CHECK(counts(&world)->is_first == (counts(&world)->waiting > 0));
-    } while (counts(&world)->waiting > 0 && ++gathers < 100);
+        CHECK(scan_counts(&world)->waiting > 0 || scan_counts(&world)->clients == PROCESSES);
+        CHECK(scan_counts(&world)->is_first == (scan_counts(&world)->waiting > 0));
+    } while (scan_counts(&world)->waiting > 0 && ++gathers < 100);
     CHECK(gathers >= 1 && gathers < 10 && longest_ns < 50 * millisecond_ns);
-    CHECK_INT(later(&world), 0);
+    CHECK_INT(scan_later(&world), 0);
     CHECK_INT(world.seen, PROCESSES);
-    stop(&world);
+    scan_stop(&world);
 }
 
 /* ---- rights ---- */
@@ -442,23 +272,23 @@ static const char rights[] =
 
 static void test_rights(void)
 {
-    static struct world world;
-    if (!start(&world, rights, 0))
+    static struct scan_world world;
+    if (!scan_start(&world, rights, 0))
         return;
     test_label = "rights";
-    CHECK_INT(gather(&world), 0);
-    CHECK(world.pid[1] == 5 && world.pid[2] == 7 && counts(&world)->is_by_text);
-    CHECK(counts(&world)->visible == 3 && counts(&world)->readable == 2);
-    CHECK(!counts(&world)->has_init);
-    CHECK_INT(later(&world), 0);
+    CHECK_INT(scan_gather(&world), 0);
+    CHECK(world.pid[1] == 5 && world.pid[2] == 7 && scan_counts(&world)->is_by_text);
+    CHECK(scan_counts(&world)->visible == 3 && scan_counts(&world)->readable == 2);
+    CHECK(!scan_counts(&world)->has_init);
+    CHECK_INT(scan_later(&world), 0);
     CHECK(world.pid[3] == 5 && world.seen == 3);
     test_label = "rights that came";
-    CHECK_INT(later(&world), 0);
-    CHECK(world.pid[4] == 6 && world.pid[5] == 6 && counts(&world)->readable == 3);
+    CHECK_INT(scan_later(&world), 0);
+    CHECK(world.pid[4] == 6 && world.pid[5] == 6 && scan_counts(&world)->readable == 3);
     test_label = "by text, one descriptor less";
-    CHECK_INT(later(&world), 0);
+    CHECK_INT(scan_later(&world), 0);
     CHECK(world.pid[1] == 5 && world.seen == 5);
-    stop(&world);
+    scan_stop(&world);
 }
 
 /* clang-format off */
@@ -473,24 +303,24 @@ static const char asleep[] =
 /* What sleeps is neither read nor closed, nor is what may be of a device that sleeps. */
 static void test_asleep(void)
 {
-    static struct world world;
-    if (!start(&world, asleep, 0))
+    static struct scan_world world;
+    if (!scan_start(&world, asleep, 0))
         return;
     test_label = "asleep";
-    CHECK_INT(gather(&world), 0);
+    CHECK_INT(scan_gather(&world), 0);
     CHECK(world.pid[1] == 5 && world.pid[2] == 6);
     world.is_asleep = true;
-    CHECK_INT(later(&world), 0);
+    CHECK_INT(scan_later(&world), 0);
     CHECK(world.pid[1] == 5 && world.seen == 1 && !world.is_gone[2]);
-    CHECK_INT(counts(&world)->asleep, 3);
+    CHECK_INT(scan_counts(&world)->asleep, 3);
     world.is_asleep = false;
-    CHECK_INT(later(&world), 0);
+    CHECK_INT(scan_later(&world), 0);
     CHECK(world.pid[1] == 5 && world.pid[2] == 6 && world.pid[3] == 6 && world.pid[4] == 8);
-    CHECK_INT(counts(&world)->asleep, 0);
+    CHECK_INT(scan_counts(&world)->asleep, 0);
     world.is_asleep = true;
-    CHECK_INT(later(&world), 0); /* gone while asleep */
+    CHECK_INT(scan_later(&world), 0); /* gone while asleep */
     CHECK(world.is_gone[2] && !world.is_gone[3] && world.pid[3] == 0);
-    stop(&world);
+    scan_stop(&world);
 }
 
 /* clang-format off */
@@ -507,15 +337,15 @@ static const char ours[] =
 /* Neither this process nor other helpers of the same program. */
 static void test_ours(void)
 {
-    static struct world world;
-    if (!start(&world, ours, 0))
+    static struct scan_world world;
+    if (!scan_start(&world, ours, 0))
         return;
     test_label = "ours";
-    CHECK_INT(gather(&world), 0);
-    CHECK_INT(later(&world), 0);
+    CHECK_INT(scan_gather(&world), 0);
+    CHECK_INT(scan_later(&world), 0);
     CHECK(world.pid[1] == 0 && world.pid[2] == 0 && world.pid[3] == 42 && world.pid[4] == 43);
-    CHECK(world.pid[5] == 0 && world.seen == 2 && counts(&world)->visible == 2);
-    stop(&world);
+    CHECK(world.pid[5] == 0 && world.seen == 2 && scan_counts(&world)->visible == 2);
+    scan_stop(&world);
 }
 
 /* clang-format off */
@@ -530,24 +360,24 @@ static const char brokers[] =
 /* Who opens a device for others is not the one that uses it, if another one has it. */
 static void test_brokers(void)
 {
-    static struct world world;
-    if (!start(&world, brokers, 0))
+    static struct scan_world world;
+    if (!scan_start(&world, brokers, 0))
         return;
     test_label = "brokers";
-    CHECK_INT(gather(&world), 0);
-    CHECK_INT(later(&world), 0);
+    CHECK_INT(scan_gather(&world), 0);
+    CHECK_INT(scan_later(&world), 0);
     CHECK(world.pid[1] == 50 && world.pid[2] == 9 && world.pid[3] == 10 && world.seen == 3);
-    CHECK_INT(later(&world), 0);
-    CHECK_INT(later(&world), 0);
+    CHECK_INT(scan_later(&world), 0);
+    CHECK_INT(scan_later(&world), 0);
     CHECK(world.pid[1] == 9 && world.pid[2] == 9 && world.pid[3] == 60 && world.seen == 3);
-    stop(&world);
+    scan_stop(&world);
 }
 
 /* ---- kernels that do not report numbers ---- */
 
 static int stat_without_size(void *arg, const char *path, struct gtel_stat *ret)
 {
-    int r = the_world->fault.env.ops->stat(arg, path, ret);
+    int r = scan_the_world->fault.env.ops->stat(arg, path, ret);
     ret->size = 0;
     return r;
 }
@@ -563,30 +393,30 @@ static int refuse_dir(void *arg, const char *path)
 /* A process that begins is walked in each gather; others in rotation. */
 static void test_without_numbers(void)
 {
-    static struct world world;
+    static struct scan_world world;
     struct gtel_buf text;
     gtel_buf_init(&text, 1 << 20);
-    put_process(&text, 5, 20);
+    scan_put_process(&text, 5, 20);
     gtel_buf_str(&text, GTEL_STR("at 1s\n"));
-    put_process(&text, 6, 5);
+    scan_put_process(&text, 6, 5);
     gtel_buf_str(&text, GTEL_STR("at 2s\n"));
-    put_client(&text, 6, 5, 1);
-    put_client(&text, 5, 20, 2);
+    scan_put_client(&text, 6, 5, 1);
+    scan_put_client(&text, 5, 20, 2);
     gtel_buf_str(&text, GTEL_STR("end\n"));
-    if (!start_buf(&world, &text, 8 * second_ns))
+    if (!scan_start_buf(&world, &text, 8 * second_ns))
         return;
     test_label = "without numbers";
-    take_clock(&world, 0);
+    scan_set_clock(&world, 0);
     world.ops.stat = stat_without_size;
     world.ops.dir_open = refuse_dir;
-    CHECK_INT(gather(&world), 0);
-    CHECK_INT(later(&world), 0);
-    CHECK_INT(later(&world), 0);
-    CHECK(world.pid[1] == 6 && !counts(&world)->has_numbers);
-    for (unsigned i = 0; i < 8 && counts(&world)->clients < 2; i++)
-        CHECK_INT(later(&world), 0);
-    CHECK_INT(counts(&world)->clients, 2);
-    stop(&world);
+    CHECK_INT(scan_gather(&world), 0);
+    CHECK_INT(scan_later(&world), 0);
+    CHECK_INT(scan_later(&world), 0);
+    CHECK(world.pid[1] == 6 && !scan_counts(&world)->has_numbers);
+    for (unsigned i = 0; i < 8 && scan_counts(&world)->clients < 2; i++)
+        CHECK_INT(scan_later(&world), 0);
+    CHECK_INT(scan_counts(&world)->clients, 2);
+    scan_stop(&world);
 }
 
 /* ---- cost ---- */
@@ -595,79 +425,79 @@ static void test_without_numbers(void)
 static void test_cost(void)
 {
     enum { PROCESSES = 100, CLIENTS = 50 };
-    static struct world world;
+    static struct scan_world world;
     struct gtel_buf text;
     gtel_buf_init(&text, 1 << 22);
     for (unsigned pid = 1; pid <= PROCESSES; pid++) {
-        put_process(&text, pid, 3);
+        scan_put_process(&text, pid, 3);
         if (pid > PROCESSES - CLIENTS)
-            put_client(&text, pid, 3, pid);
+            scan_put_client(&text, pid, 3, pid);
         if (pid > PROCESSES - CLIENTS)
-            put_client(&text, pid, 4, pid); /* a duplicate */
+            scan_put_client(&text, pid, 4, pid); /* a duplicate */
     }
     gtel_buf_str(&text, GTEL_STR("end\n"));
-    if (!start_buf(&world, &text, 1000000 * second_ns))
+    if (!scan_start_buf(&world, &text, 1000000 * second_ns))
         return;
     test_label = "cost";
-    CHECK_INT(gather(&world), 0);
-    CHECK_INT(later(&world), 0);
+    CHECK_INT(scan_gather(&world), 0);
+    CHECK_INT(scan_later(&world), 0);
     for (unsigned i = 0; i < 20; i++) {
         alloc_fault_arm(0);
-        CHECK_INT(later(&world), 0);
+        CHECK_INT(scan_later(&world), 0);
         CHECK_INT(alloc_fault_count(), 0);
         CHECK_INT(world.seen, CLIENTS);
         /* and the little that rotation does in any case */
         CHECK(world.calls <= 1 + PROCESSES + CLIENTS + 30);
     }
     CHECK_INT(world.fault.open_files, PROCESSES + CLIENTS);
-    stop(&world);
+    scan_stop(&world);
 }
 
 static int open_some(void *arg, const char *path)
 {
-    if ((int)the_world->fault.open_files >= the_world->open_max)
+    if ((int)scan_the_world->fault.open_files >= scan_the_world->open_max)
         return -EMFILE;
-    return the_world->fault.env.ops->file_open(arg, path);
+    return scan_the_world->fault.env.ops->file_open(arg, path);
 }
 
 static int open_some_dirs(void *arg, const char *path)
 {
-    if ((int)the_world->fault.open_files >= the_world->open_max)
+    if ((int)scan_the_world->fault.open_files >= scan_the_world->open_max)
         return -EMFILE;
-    return the_world->fault.env.ops->dir_open(arg, path);
+    return scan_the_world->fault.env.ops->dir_open(arg, path);
 }
 
 static int list_some(void *arg, const char *path, uint32_t first, gtel_number_fn fn, void *fn_arg)
 {
-    if ((int)the_world->fault.open_files >= the_world->open_max)
+    if ((int)scan_the_world->fault.open_files >= scan_the_world->open_max)
         return -EMFILE;
-    return the_world->fault.env.ops->dir_list_from(arg, path, first, fn, fn_arg);
+    return scan_the_world->fault.env.ops->dir_list_from(arg, path, first, fn, fn_arg);
 }
 
 /* With few descriptors of our own, all is found and read, at a higher cost. */
 static void test_few_descriptors(void)
 {
     enum { PROCESSES = 100 };
-    static struct world world;
+    static struct scan_world world;
     for (int max = 1; max <= 130; max += 43) {
         struct gtel_buf text;
         gtel_buf_init(&text, 1 << 22);
         for (unsigned pid = 1; pid <= PROCESSES; pid++)
-            put_client(&text, pid, 3, pid);
+            scan_put_client(&text, pid, 3, pid);
         gtel_buf_str(&text, GTEL_STR("end\n"));
-        if (!start_buf(&world, &text, 0))
+        if (!scan_start_buf(&world, &text, 0))
             return;
         test_label = "few descriptors";
-        take_clock(&world, 0);
+        scan_set_clock(&world, 0);
         world.open_max = max;
         world.ops.file_open = open_some;
         world.ops.dir_open = open_some_dirs;
         world.ops.dir_list_from = list_some;
-        CHECK_INT(gather(&world), 0);
+        CHECK_INT(scan_gather(&world), 0);
         for (unsigned i = 0; i < 5; i++)
-            CHECK_INT(later(&world), 0);
+            CHECK_INT(scan_later(&world), 0);
         CHECK_INT(world.seen, PROCESSES);
-        stop(&world);
+        scan_stop(&world);
     }
 }
 
@@ -675,30 +505,30 @@ static void test_few_descriptors(void)
 static void test_fewer_descriptors(void)
 {
     enum { PROCESSES = 100 };
-    static struct world world;
+    static struct scan_world world;
     struct gtel_buf text;
     gtel_buf_init(&text, 1 << 22);
     for (unsigned pid = 1; pid <= PROCESSES; pid++)
-        put_client(&text, pid, 3, pid);
+        scan_put_client(&text, pid, 3, pid);
     gtel_buf_str(&text, GTEL_STR("end\n"));
-    if (!start_buf(&world, &text, 0))
+    if (!scan_start_buf(&world, &text, 0))
         return;
     test_label = "fewer descriptors";
-    take_clock(&world, 0);
+    scan_set_clock(&world, 0);
     world.open_max = 1000;
     world.ops.file_open = open_some;
     world.ops.dir_open = open_some_dirs;
     world.ops.dir_list_from = list_some;
-    CHECK_INT(gather(&world), 0);
-    CHECK_INT(later(&world), 0);
+    CHECK_INT(scan_gather(&world), 0);
+    CHECK_INT(scan_later(&world), 0);
     CHECK(world.seen == PROCESSES && world.fault.open_files > PROCESSES);
     for (unsigned i = 0; i < 5; i++) {
         world.open_max = (int)world.fault.open_files; /* others have opened what was left */
-        CHECK_INT(later(&world), 0);
+        CHECK_INT(scan_later(&world), 0);
         CHECK_INT(world.seen, PROCESSES);
         CHECK((int)world.fault.open_files <= world.open_max);
     }
-    stop(&world);
+    scan_stop(&world);
 }
 
 /* ---- faults ---- */
@@ -716,43 +546,44 @@ static const char many[] = "link proc/self -> 3\n" STAT("3", "gtel", "2") OTHER(
 static void run_with_fault(const char *label, uint64_t call, uint64_t allocation, int error,
                            unsigned gathers, size_t whole)
 {
-    static struct world world;
-    if (!start(&world, many, 3 * second_ns))
+    static struct scan_world world;
+    if (!scan_start(&world, many, 3 * second_ns))
         return;
     env_fault_arm(&world.fault, call, error);
     alloc_fault_arm(allocation);
-    int r = gather(&world);
-    bool is_known = r < 0 || counts(&world)->dropped > 0 || counts(&world)->waiting > 0;
+    int r = scan_gather(&world);
+    bool is_known = r < 0 || scan_counts(&world)->dropped > 0 || scan_counts(&world)->waiting > 0;
     CHECK(allocation == 0 || world.seen == whole || is_known); /* what is missing is counted */
-    (void)later(&world);
-    (void)later(&world);
+    (void)scan_later(&world);
+    (void)scan_later(&world);
     env_fault_arm(&world.fault, 0, 0);
     alloc_fault_arm(0);
     for (unsigned i = 0; i < gathers; i++)
-        CHECK_INT(later(&world), 0);
+        CHECK_INT(scan_later(&world), 0);
     test_label = label;
-    bool is_fine = CHECK(world.seen == 7) && CHECK(world.pid[1] == 6 && world.pid[2] == 7) &&
-                   CHECK(world.pid[3] == 8 && world.pid[4] == 8 && world.pid[5] == 10) &&
-                   CHECK(world.pid[6] == 8 && world.pid[8] == 9 && counts(&world)->clients == 7);
+    bool is_fine =
+        CHECK(world.seen == 7) && CHECK(world.pid[1] == 6 && world.pid[2] == 7) &&
+        CHECK(world.pid[3] == 8 && world.pid[4] == 8 && world.pid[5] == 10) &&
+        CHECK(world.pid[6] == 8 && world.pid[8] == 9 && scan_counts(&world)->clients == 7);
     if (!is_fine)
         printf("    call %" PRIu64 ", allocation %" PRIu64 ", error %d\n", call, allocation, error);
-    stop(&world);
+    scan_stop(&world);
 }
 
 static void test_faults(void)
 {
     static const int errors[] = {-EIO, -ENOMEM, -EMFILE, -EINTR, -ENOENT, -ESRCH, -EACCES};
-    static struct world world;
-    if (!start(&world, many, 3 * second_ns))
+    static struct scan_world world;
+    if (!scan_start(&world, many, 3 * second_ns))
         return;
     alloc_fault_arm(0);
-    (void)gather(&world);
+    (void)scan_gather(&world);
     size_t whole = world.seen;
-    (void)later(&world);
-    (void)later(&world);
+    (void)scan_later(&world);
+    (void)scan_later(&world);
     uint64_t calls = world.fault.calls;
     uint64_t allocations = alloc_fault_count();
-    stop(&world);
+    scan_stop(&world);
     for (size_t i = 0; i < GTEL_ARRAY_LEN(errors); i++)
         for (uint64_t k = 1; k <= calls; k++) /* an answer that kernels give is valid for a while */
             run_with_fault("a call fails", k, 0, errors[i], i < 4 ? 1 : 3, whole);

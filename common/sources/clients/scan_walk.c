@@ -103,19 +103,26 @@ static void identify(struct gtel_scan *scan, struct gtel_scan_process *process)
     scan->needs_election = true;
 }
 
+/* The position of the first process of that number or above. */
+static size_t find_from(const struct gtel_scan *scan, uint32_t pid)
+{
+    size_t low = 0;
+    size_t high = scan->processes;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (scan->process[middle].pid < pid)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 int gtel_scan_birth(struct gtel_scan *scan, uint32_t pid, struct gtel_pid_birth *ret)
 {
-    size_t from = 0;
-    size_t to = scan->processes;
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        if (scan->process[middle].pid < pid)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    struct gtel_scan_process *process = &scan->process[from];
-    if (from == scan->processes || process->pid != pid || process->is_ended)
+    size_t at = find_from(scan, pid);
+    struct gtel_scan_process *process = &scan->process[at];
+    if (at == scan->processes || process->pid != pid || process->is_ended)
         return -ESRCH;
     if (process->owner.birth.start == 0 && process->first == 0)
         identify(scan, process);
@@ -336,21 +343,6 @@ static void read_list(struct gtel_scan *scan)
 static bool has_nothing(const struct gtel_scan *scan, const struct gtel_scan_process *process)
 {
     return scan->counts.has_numbers && process->ino != 0 && process->size == 0;
-}
-
-/* The position of the first process of that number or above. */
-static size_t find_from(const struct gtel_scan *scan, uint32_t pid)
-{
-    size_t low = 0;
-    size_t high = scan->processes;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (scan->process[middle].pid < pid)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
 }
 
 /* False when the time is over. */
