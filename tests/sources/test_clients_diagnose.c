@@ -41,6 +41,21 @@ enum { SAYS_MAX = 4 };
     "drm-memory of fdinfo: 0: the driver does not report memory of its clients, or "               \
     "only in unknown regions: "
 
+#define KFD "sys/class/kfd/kfd/"
+#define ROCM(pid) "file " KFD "proc/" pid "/pasid\n| 0\n"
+#define OPEN(who, whose)                                                                           \
+    "sys/class/kfd/kfd/proc: 0: " who                                                              \
+    " ROCm open, and the work of its queues (KFD) is in no text of a client: no "                  \
+    "compute, copy and busy shares of " whose ", and no engine use from clients: "
+#define ONE_OPEN OPEN("1 process has", "those with memory or queues")
+#define TWO_OPEN OPEN("2 processes have", "those with memory or queues")
+#define ANY_OPEN OPEN("1 process has", "any process")
+#define NOT_LISTED "sys/class/kfd/kfd/proc: 13: which processes use ROCm is not known: "
+#define USER_QUEUES                                                                                \
+    "sys/module/amdgpu/parameters/user_queue: 0: clients may have queues in user"                  \
+    " mode, whose work is in no text of a client: no busy shares, and no engine "                  \
+    "use from clients: "
+
 /* A machine with one card, a client of process 700 in the first seconds, and a process 800. */
 static const struct sight {
     const char *label;
@@ -255,6 +270,33 @@ static const struct sight {
      "",
      0,
      {NULL}},
+    {"KFD: one process", "amdgpu", NULL, ROCM("700"), "", 0, {ONE_OPEN, ONE_OPEN}},
+    {"KFD: two processes", "amdgpu", NULL, ROCM("700") ROCM("800"), "", 0, {TWO_OPEN, TWO_OPEN}},
+    {"KFD: one process, of another driver", "tyr", NULL, ROCM("700"), "", 0, {NULL}},
+    {"KFD: in a container",
+     "amdgpu",
+     NULL,
+     ROCM("700") "link proc/self/ns/pid -> pid:[4026532299]\n",
+     "",
+     0,
+     {CONTAINER, ANY_OPEN, ANY_OPEN,
+      "DRM clients: 0: the sum over clients is that of the GPU only where all processes are seen "
+      "and read: "}},
+    {"KFD: refused",
+     "amdgpu",
+     NULL,
+     "refuse " KFD "proc EACCES\n",
+     "",
+     0,
+     {NOT_LISTED, NOT_LISTED}},
+    {"KFD: nobody", "amdgpu", NULL, "dir " KFD "proc\n", "", 0, {NULL}},
+    {"queues of clients",
+     "amdgpu",
+     NULL,
+     "file sys/module/amdgpu/parameters/user_queue\n| 1\n",
+     "",
+     0,
+     {USER_QUEUES, USER_QUEUES}},
     {"nobody uses it", "i915", NULL, "", "gone proc/700\n", 0, {NULL}},
 };
 

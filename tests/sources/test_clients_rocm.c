@@ -3,6 +3,7 @@
 #include "harness/client_machine.h"
 #include "harness/test.h"
 
+#include <errno.h>
 #include <string.h>
 
 static const char first_gpu[] = "0000:01:00.0";
@@ -66,6 +67,11 @@ static const struct {
      NODE("1", "77", "256") NODE("2", "88", "512") NODE("3", "89", "515") IDLE("700", "77")
          VRAM("700", "88", "1048576") VRAM("700", "89", "1048576"),
      1, -1, -1, 2, -1, false, 2},
+    {"a GPU that KFD does not have",
+     NODE("0", "0", "0") NODE("2", "88", "512") VRAM("700", "88", "2097152"), 1, -1, -1, 2, -1,
+     false, 2},
+    {"one byte on the other GPU", NODES VRAM("700", "77", "0") VRAM("700", "88", "1"), 1, -1, -1, 2,
+     -1, false, 1.0 / 1048576},
     {"no VRAM in a kernel before 5.9", NODES "file " KFD "proc/700/pasid\n| 32768\n", 1, -1, -1, 2,
      -1, true, 0},
     {"a node that the device cgroup denies",
@@ -203,10 +209,100 @@ static void test_changes(void)
     gtel_buf_done(&all);
 }
 
+enum { MANY = 40, ROOM = 32, FIRST = 600, LATE = 650 };
+
+/* The openings of a process's memory, and one that fails. */
+struct room {
+    struct env_fault *fault;
+    unsigned opens;
+    unsigned opens_of_last; /* of those that are there from the beginning to the end */
+    int error;
+};
+
+static void watch_room(void *arg, enum fault_op op, const char *path)
+{
+    struct room *room = arg;
+    if (op != FAULT_OPEN || !strstr(path, "/vram_"))
+        return;
+    room->opens++;
+    room->opens_of_last += strstr(path, "/607/") != NULL;
+    if (room->error == 0 || !strstr(path, "/650/"))
+        return;
+    room->fault->error = room->error;
+    room->fault->fail_at = room->fault->calls + 1;
+    room->error = 0;
+}
+
+static unsigned kept_files(const struct env_fault *fault)
+{
+    unsigned n = 0;
+    for (int i = 0; i < FAULT_HANDLES_MAX; i++)
+        n += fault->is_open[i] && strstr(fault->path[i], "/vram_");
+    return n;
+}
+
+/*
+ * Where no more files can be kept open, 32 are closed and what they report is read all the same;
+ * when processes end, others get their room.
+ */
+static void test_room(int error)
+{
+    struct gtel_buf text;
+    struct gtel_buf kfd;
+    struct gtel_buf machine;
+    struct lane lane;
+    struct room room = {0};
+    test_label = error == -EMFILE ? "no room in the process" : "no room in the system";
+    gtel_buf_init(&text, 1 << 20);
+    gtel_buf_init(&kfd, 1 << 20);
+    gtel_buf_init(&machine, 1 << 20);
+    gtel_buf_str(&kfd, GTEL_STR(NODES));
+    for (unsigned i = 0; i < MANY; i++)
+        gtel_buf_printf(&kfd, "file " KFD "proc/%u/vram_77\n| 1048576\n", FIRST + i);
+    gtel_buf_char(&kfd, '\0');
+    put_machine(&text, kfd.p);
+    for (char *rest = text.p, *at = NULL; rest; rest = at) {
+        at = strstr(rest + 1, "\nat ");
+        gtel_buf_printf(&machine, "%.*s", at ? (int)(at - rest) : (int)strlen(rest), rest);
+        if (strncmp(rest, "\nat 2s", 6) == 0)
+            gtel_buf_printf(&machine, "\nfile " KFD "proc/%u/vram_77\n| 3145728", LATE);
+        for (unsigned i = 0; i < 4 && strncmp(rest, "\nat 4s", 6) == 0; i++)
+            gtel_buf_printf(&machine, "\ngone " KFD "proc/%u", FIRST + i);
+    }
+    gtel_buf_char(&machine, '\0');
+    if (!CHECK(!machine.has_failed && lane_init_in(&lane, "clients", machine.p, "")))
+        return;
+    lane_set(&lane, GTEL_O_RESCAN, "1h");
+    room.fault = lane.fault;
+    room.error = error;
+    lane.fault->watch = watch_room;
+    lane.fault->watch_arg = &room;
+    for (unsigned t = 0; t <= 5; t++) {
+        lane_gather(&lane);
+        unsigned kept = t < 2 ? MANY : MANY - ROOM;
+        CHECK_INT(kept_files(lane.fault), kept);
+        CHECK_NEAR(mib_of(&lane, first_gpu, "other"),
+                   t < 2   ? MANY
+                   : t < 4 ? MANY + 3
+                           : MANY - 1,
+                   1e-9);
+        if (t == 1)
+            CHECK_INT(room.opens, 5 * MANY); /* and the other nodes', which are not there, twice */
+        CHECK_INT(room.opens_of_last, t == 0 ? 3 : 5);
+        lane_step(&lane, 1000);
+    }
+    lane_done(&lane);
+    gtel_buf_done(&text);
+    gtel_buf_done(&kfd);
+    gtel_buf_done(&machine);
+}
+
 int main(void)
 {
     for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++)
         run_case(c);
     test_changes();
+    test_room(-EMFILE);
+    test_room(-ENFILE);
     return test_result();
 }

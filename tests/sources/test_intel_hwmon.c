@@ -166,18 +166,16 @@ static double energy_of(struct machine *machine)
  */
 static void test_steps_of_energy(void)
 {
+    /* clang-format off */
     static const char text[] =
-        CARD("i915")
-            SENSOR("power1_max", "100000000")
-                SENSOR("energy1_input", "5000000") "at 2s\n" SENSOR("energy1_input", "605000000") "at 3s\n" SENSOR(
-                    "energy1_input",
-                    "905000001") "at 4s\ngrow " DEVICE
-                                 "/hwmon/hwmon2/energy1_input 906000001 1000000\n"
-                                 "at 63s\n" SENSOR("energy1_input", "965000001") "at 64s\n" SENSOR(
-                                     "energy1_input",
-                                     "965000001") "at 65s\n" SENSOR("energy1_input",
-                                                                    "966000001") "at 66s\n" SENSOR("energy1_input",
-                                                                                                   "7000000") "end\n";
+        CARD("i915") SENSOR("power1_max", "100000000") SENSOR("energy1_input", "5000000")
+        "at 2s\n" SENSOR("energy1_input", "605000000")
+        "at 3s\n" SENSOR("energy1_input", "905000001")
+        "at 4s\ngrow " DEVICE "/hwmon/hwmon2/energy1_input 906000001 1000000\n"
+        "at 63s\n" SENSOR("energy1_input", "965000001")
+        "at 65s\n" SENSOR("energy1_input", "966000001")
+        "at 66s\n" SENSOR("energy1_input", "7000000") "end\n";
+    /* clang-format on */
     struct machine machine;
     test_label = "steps of energy";
     if (!CHECK(machine_init(&machine, text, "i915")))
