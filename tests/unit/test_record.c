@@ -233,7 +233,6 @@ static void test_messages(void)
     stop(&recorder);
 }
 
-/* Times are written in the largest unit that holds them. */
 /* Bytes with a NUL inside; a text that ends in NULs stays one. */
 static void test_binary(void)
 {
@@ -253,6 +252,7 @@ static void test_binary(void)
     stop(&recorder);
 }
 
+/* Times are written in the largest unit that holds them. */
 static void test_times(void)
 {
     static const char text[] = "file a/b\n| 1\nat 1s\nfile a/b\n| 2\nat 1500ms\nfile a/b\n| 3\n"
@@ -340,8 +340,196 @@ static void test_processes(void)
     stop(&recorder);
 }
 
+/* Counters, each with its value when it was read; what fails, and that it does so no more. */
+static void test_counters(void)
+{
+    static const char text[] = "file sys/bus/event_source/devices/p/type\n| 9\n"
+                               "pmu p 0x10 5 1000\npmu p 0x11 7 0\n"
+                               "at 1s\npmu_error p EACCES\nat 2s\npmu_error p none\nend\n";
+    static const uint64_t both[2] = {0x10, 0x11};
+    static const uint64_t unknown[1] = {0x99};
+    static struct recorder recorder;
+    uint64_t values[2];
+    uint64_t t_ns;
+    test_label = "counters";
+    if (!start(&recorder, text))
+        return;
+    const struct gtel_env *env = &recorder.env;
+    CHECK_INT(gtel_env_pmu_open(env, 9, both, 2, 0), 0);
+    CHECK_INT(gtel_env_pmu_open(env, 9, both + 1, 1, 0), 1);
+    CHECK_INT(gtel_env_pmu_open(env, 9, unknown, 1, 0), -ENODEV);
+    CHECK_INT(gtel_env_pmu_open(env, 8, both, 2, 0), -ENOENT);
+    CHECK_INT(env->ops->pmu_read(env->arg, 1, values, 1, &t_ns), 0);
+    CHECK_INT(values[0], 7);
+    gtel_env_tree_step(&recorder.inner, 1000000000);
+    gtel_record_at(&recorder.record, 1000000000);
+    CHECK_INT(env->ops->pmu_read(env->arg, 0, values, 2, &t_ns), 0);
+    CHECK(values[0] == 1005 && values[1] == 7);
+    CHECK_INT(env->ops->pmu_read(env->arg, 0, values, 1, &t_ns), -EBADF);
+    CHECK_INT(gtel_env_pmu_open(env, 9, both, 2, 0), -EACCES);
+    gtel_env_tree_step(&recorder.inner, 1000000000);
+    gtel_record_at(&recorder.record, 2000000000);
+    env->ops->pmu_close(env->arg, 0);
+    static const int none[] = {0, 2, -1, 256};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(none); i++) {
+        CHECK_INT(env->ops->pmu_read(env->arg, none[i], values, 2, &t_ns), -EBADF);
+        env->ops->pmu_close(env->arg, none[i]); /* no harm */
+    }
+    CHECK_INT(gtel_env_pmu_open(env, 9, both + 1, 1, 0), 0);
+    CHECK_INT(env->ops->pmu_read(env->arg, 1, values, 1, &t_ns), 0); /* still open */
+    CHECK_STR(gtel_str_of(finish(&recorder)), "pmu p 0x10 5 0\npmu p 0x11 7 0\n"
+                                              "at 1s\npmu p 0x10 1005 0\npmu_error p EACCES\n"
+                                              "at 2s\npmu_error p none\nend\n");
+    stop(&recorder);
+}
+
+/* Answers of drivers as words: eight bytes each, long runs of zero in one, six in a line. */
+static void test_words(void)
+{
+    static const char text[] = "query dev/dri/renderD128 xe 5\n"
+                               "| 8:1 8:2 8:3 8:4 8:5 8:6 8:7 15:0 1:255 20:0 4:5 3:9\nend\n";
+    static struct recorder recorder;
+    unsigned char answer[128];
+    test_label = "words";
+    if (!start(&recorder, text))
+        return;
+    CHECK_INT(gtel_env_drm_query(&recorder.env, "dev/dri/renderD128", GTEL_DRM_XE, 5, answer,
+                                 sizeof(answer)),
+              99);
+    CHECK_INT(gtel_env_drm_query(&recorder.env, "dev/dri/renderD128", GTEL_DRM_I915, 5, answer,
+                                 sizeof(answer)),
+              -ENOENT);
+    CHECK_INT(gtel_env_drm_query(&recorder.env, "dev/dri/renderD128", GTEL_DRM_XE, 5, answer, 98),
+              -E2BIG);
+    CHECK_STR(gtel_str_of(finish(&recorder)),
+              "query dev/dri/renderD128 xe 5\n"
+              "| 8:0x1 8:0x2 8:0x3 8:0x4 8:0x5 8:0x6\n"
+              "| 8:0x7 8:0x0 8:0xff00000000000000 16:0x0 8:0x500000000 3:0x9\nend\n");
+    stop(&recorder);
+}
+
+/* Error counters of drivers. */
+static void test_errors(void)
+{
+    static const char text[] = "ras 0000:03:00.0 correctable-errors device-memory 5\n"
+                               "ras 0000:03:00.0 correctable-errors fabric 1\n"
+                               "at 1s\nras_error EPERM\n"
+                               "at 2s\nras_error none\n"
+                               "ras 0000:03:00.0 correctable-errors device-memory 6\nend\n";
+    static struct recorder recorder;
+    test_label = "errors";
+    if (!start(&recorder, text))
+        return;
+    for (uint64_t s = 0; s < 3; s++) {
+        struct gtel_ras_counter counters[4];
+        size_t n = 9;
+        gtel_record_at(&recorder.record, s * 1000000000);
+        CHECK_INT(gtel_env_ras_read(&recorder.env, "0000:03:00.0", counters, 4, &n),
+                  s == 1 ? -EPERM : 0);
+        CHECK_INT(n, s == 1 ? 9 : 2);
+        CHECK_INT(gtel_env_ras_read(&recorder.env, "0000:04:00.0", counters, 4, &n),
+                  s == 1 ? -EPERM : -ENOENT);
+        gtel_env_tree_step(&recorder.inner, 1000000000);
+    }
+    CHECK_STR(gtel_str_of(finish(&recorder)), text);
+    stop(&recorder);
+}
+
+/* What two listeners hear is written once, also after the first one has stopped. */
+static void test_listeners(void)
+{
+    static const char text[] = "uevents on\nat 1s\nuevent lost\n"
+                               "uevent change /devices/pci0/drm/card0 A=1\n"
+                               "at 2s\nuevent change /devices/pci0/drm/card0 A=2\nend\n";
+    static struct recorder recorder;
+    char message[512];
+    test_label = "listeners";
+    if (!start(&recorder, text))
+        return;
+    const struct gtel_env *env = &recorder.env;
+    int first = gtel_env_uevent_open(env);
+    int second = gtel_env_uevent_open(env);
+    CHECK(first >= 0 && second >= 0);
+    for (uint64_t s = 1; s < 3; s++) {
+        gtel_env_tree_step(&recorder.inner, 1000000000);
+        gtel_record_at(&recorder.record, s * 1000000000);
+        for (int i = 0; i < 3; i++) {
+            int64_t a =
+                s == 1 ? env->ops->uevent_read(env->arg, first, message, sizeof(message)) : 0;
+            int64_t b = env->ops->uevent_read(env->arg, second, message, sizeof(message));
+            CHECK(s > 1 || a == b);
+            CHECK(i < 2 || b == -EAGAIN);
+        }
+        if (s == 1)
+            env->ops->uevent_close(env->arg, first);
+    }
+    env->ops->uevent_close(env->arg, second);
+    CHECK(env->ops->uevent_read(env->arg, second, message, sizeof(message)) < 0);
+    CHECK_STR(gtel_str_of(finish(&recorder)), text);
+    stop(&recorder);
+}
+
+static void set(struct gtel_record *record, const char *path, enum gtel_record_kind kind,
+                const char *text)
+{
+    gtel_record_set(record, gtel_str_of(path), kind, gtel_str_of(text));
+}
+
+/* What lies below what, from the first path on. */
+static void test_below(void)
+{
+    static const char *const known[] = {"x", "y", "z/1", "z/10"};
+    struct gtel_scrub scrub = {0};
+    struct gtel_record record;
+    struct gtel_buf out;
+    struct gtel_str names[GTEL_ARRAY_LEN(known)];
+    test_label = "below";
+    gtel_buf_init(&out, 1 << 16);
+    CHECK_INT(gtel_record_init(&record, &scrub), 0);
+    set(&record, "", GTEL_RECORD_DIR, "");
+    CHECK_INT(record.nodes, 0); /* the root is there */
+    set(&record, "d/5", GTEL_RECORD_FILE, "1\n");
+    set(&record, "e", GTEL_RECORD_FILE, "1\n");
+    CHECK(gtel_record_has_below(&record, GTEL_STR("d")));
+    CHECK(!gtel_record_has_below(&record, GTEL_STR("d/5")));
+    CHECK(!gtel_record_has_below(&record, GTEL_STR("e")));
+    set(&record, "e/f", GTEL_RECORD_FILE, "2\n"); /* that was no file, then */
+    set(&record, "e", GTEL_RECORD_FILE, "3\n");
+    gtel_record_keep(&record, GTEL_STR("d"), names, 0, true);
+    CHECK(!gtel_record_has_below(&record, GTEL_STR("d")));
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(known); i++) {
+        names[i] = gtel_str_of(known[i]);
+        set(&record, known[i], GTEL_RECORD_DIR, "");
+    }
+    set(&record, "z/2", GTEL_RECORD_DIR, "");
+    set(&record, "z/word", GTEL_RECORD_DIR, "");
+    set(&record, "z/2/3", GTEL_RECORD_DIR, "");
+    static const struct gtel_str ones[] = {GTEL_STR_INIT("1"), GTEL_STR_INIT("10")};
+    gtel_record_keep(&record, GTEL_STR("z"), ones, 2, true);
+    CHECK(gtel_record_find(&record, GTEL_STR("z/1")) == GTEL_RECORD_DIR);
+    CHECK(gtel_record_find(&record, GTEL_STR("z/10")) == GTEL_RECORD_DIR);
+    CHECK(gtel_record_find(&record, GTEL_STR("z/2")) == GTEL_RECORD_NOTHING);
+    CHECK(gtel_record_find(&record, GTEL_STR("z/2/3")) == GTEL_RECORD_NOTHING);
+    CHECK(gtel_record_find(&record, GTEL_STR("z/word")) == GTEL_RECORD_DIR);
+    gtel_record_keep(&record, GTEL_STR("z"), ones, 1, false);
+    CHECK(gtel_record_find(&record, GTEL_STR("z/word")) == GTEL_RECORD_NOTHING);
+    CHECK_INT(gtel_record_write(&record, NULL, NULL, &out), 0);
+    CHECK_STR(gtel_buf_text(&out),
+              "file d/5\n| 1\nfile e\n| 1\nfile e/f\n| 2\nfile e\n| 3\ngone d/5\n"
+              "dir x\ndir y\ndir z/1\ndir z/10\ndir z/2\ndir z/word\ndir z/2/3\n"
+              "gone z/2\ngone z/10\ngone z/word\nend\n");
+    gtel_record_done(&record);
+    gtel_scrub_done(&scrub);
+    gtel_buf_done(&out);
+}
+
 int main(void)
 {
+    test_counters();
+    test_words();
+    test_errors();
+    test_listeners();
+    test_below();
     test_secrets();
     test_states();
     test_messages();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A recorded machine that does not fit into memory. */
+/* A recorded machine that does not fit into memory, read and written. */
 #include "base/buf.h"
+#include "recording/record.h"
 #include "recording/tree.h"
 #include "harness/alloc_fault.h"
 #include "harness/test.h"
@@ -43,8 +44,76 @@ static void test_memory(void)
     gtel_buf_done(&text);
 }
 
+static void write_head(void *arg, struct gtel_buf *out)
+{
+    (void)arg;
+    gtel_buf_str(out, GTEL_STR("# a machine\n"));
+}
+
+static int write_record(struct gtel_buf *out)
+{
+    struct gtel_scrub scrub = {0};
+    struct gtel_record record;
+    int r = gtel_record_init(&record, &scrub);
+    if (r == 0) {
+        gtel_record_file(&record, GTEL_STR("sys/a/b"), GTEL_STR("1\n"));
+        gtel_record_event(&record, GTEL_STR("uevent lost"));
+        gtel_record_at(&record, 1000000000);
+        gtel_record_gone(&record, GTEL_STR("sys/a/b"));
+        r = gtel_record_write(&record, write_head, NULL, out);
+    }
+    gtel_record_done(&record);
+    gtel_scrub_done(&scrub);
+    return r;
+}
+
+/* Whichever allocation fails: there is the whole text, or none. */
+static void test_record(void)
+{
+    uint64_t k = 0;
+    test_label = "record";
+    for (bool has_failed = true; has_failed && ++k < 100;) {
+        struct gtel_buf out;
+        gtel_buf_init(&out, 1 << 20);
+        alloc_fault_arm(k);
+        int r = write_record(&out);
+        has_failed = alloc_fault_count() >= k;
+        alloc_fault_arm(0);
+        CHECK_INT(r, has_failed ? -ENOMEM : 0);
+        if (r == 0)
+            CHECK_STR(gtel_buf_text(&out), "# a machine\nfile sys/a/b\n| 1\nuevent lost\n"
+                                           "at 1s\ngone sys/a/b\nend\n");
+        gtel_buf_done(&out);
+    }
+    CHECK(k > 10 && k < 100);
+    test_label = "";
+}
+
+/* As many paths as a record has room for, and one more. */
+static void test_many_paths(void)
+{
+    const unsigned most = 1 << 18;
+    struct gtel_scrub scrub = {0};
+    struct gtel_record record;
+    char path[16];
+    test_label = "many paths";
+    CHECK_INT(gtel_record_init(&record, &scrub), 0);
+    for (unsigned i = 0; i <= most; i++) {
+        CHECK(!record.has_failed);
+        (void)snprintf(path, sizeof(path), "%u", i);
+        gtel_record_set(&record, gtel_str_of(path), GTEL_RECORD_DIR, GTEL_STR_NONE);
+    }
+    CHECK(record.has_failed);
+    CHECK_INT(record.nodes, most);
+    gtel_record_done(&record);
+    gtel_scrub_done(&scrub);
+    test_label = "";
+}
+
 int main(void)
 {
+    test_record();
+    test_many_paths();
     test_memory();
     return test_result();
 }
