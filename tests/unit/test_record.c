@@ -469,6 +469,153 @@ static void test_listeners(void)
     stop(&recorder);
 }
 
+static int count_number(void *arg, uint32_t number)
+{
+    (void)number;
+    ++*(int *)arg;
+    return 0;
+}
+
+static int count_name(void *arg, struct gtel_str name)
+{
+    (void)name;
+    ++*(int *)arg;
+    return 0;
+}
+
+/* What each question leaves in the record of a machine of which nothing was known. */
+static void test_questions(void)
+{
+    static const char text[] = "file a/b\n| 1\nlink a/l -> b\nlink a/dir -> ../d\n"
+                               "link a/none -> nowhere\nfile d/x\n| 2\nfile d/7\nlink d/12 -> x\n"
+                               "dir d/8\nrefuse no EACCES\nfile empty\nerror broken EIO\n"
+                               "char dev/dri/card0 226:0\nowner d/x 1000\nowner d/y 0\nend\n";
+    enum question { EXISTS, LINK, LIST, NUMBERS, OPEN, STAT };
+    static const struct {
+        enum question question;
+        const char *path;
+        int64_t rc;
+        const char *want;
+    } cases[] = {
+        {EXISTS, "a/b", 0, "file a/b\n"},
+        {EXISTS, "a/l", 0, "link a/l -> b\nfile a/b\n"},
+        {EXISTS, "a/dir", 0, "link a/dir -> ../d\ndir d\n"},
+        {EXISTS, "a/none", -ENOENT, "link a/none -> nowhere\n"},
+        {EXISTS, "c", -ENOENT, ""},
+        {LINK, "a/l", 1, "link a/l -> b\n"},
+        {LINK, "a/b", -EINVAL, "file a/b\n"},
+        {LINK, "d", -EINVAL, "dir d\n"},
+        {LINK, "c", -ENOENT, ""},
+        {LIST, "d", 4, "dir d\nlink d/12 -> x\nfile d/7\ndir d/8\nfile d/x\n"},
+        {LIST, "a/dir", 4,
+         "link a/dir -> ../d\ndir d\nlink d/12 -> x\nfile d/7\ndir d/8\nfile d/x\n"},
+        {LIST, "a/b", -ENOTDIR, "file a/b\n"},
+        {LIST, "no", -EACCES, "refuse no EACCES\n"},
+        {LIST, "c", -ENOENT, ""},
+        {NUMBERS, "d", 3, "dir d\nlink d/12 -> x\nfile d/7\ndir d/8\n"},
+        {OPEN, "d/x", 2, "file d/x\n| 2\n"},
+        {OPEN, "a/dir/x", 2, "link a/dir -> ../d\nfile d/x\n| 2\n"},
+        {OPEN, "d", -EISDIR, "dir d\n"},
+        {OPEN, "no", -EACCES, "refuse no EACCES\n"},
+        {OPEN, "empty", 0, "file empty\n"},
+        {OPEN, "broken", -EIO, "error broken EIO\n"},
+        {OPEN, "c", -ENOENT, ""},
+        {STAT, "dev/dri/card0", 0, "char dev/dri/card0 226:0\n"},
+        {STAT, "d/x", 0, "file d/x\nowner d/x 1000\n"},
+        {STAT, "d", 0, "dir d\n"},
+        {STAT, "c", -ENOENT, ""},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        static struct recorder recorder;
+        char buf[64];
+        char want[200];
+        struct gtel_stat st;
+        int n = 0;
+        int64_t r = 0;
+        test_label = cases[i].path;
+        if (!start(&recorder, text))
+            return;
+        const struct gtel_env *env = &recorder.env;
+        CHECK_INT(env->ops->monotonic_ns(env->arg),
+                  recorder.inner.ops->monotonic_ns(recorder.inner.arg));
+        CHECK_INT(env->ops->wall_ns(env->arg), recorder.inner.ops->wall_ns(recorder.inner.arg));
+        CHECK(env->ops->wall_ns(env->arg) > 0);
+        switch (cases[i].question) {
+        case EXISTS:
+            r = env->ops->exists(env->arg, cases[i].path);
+            break;
+        case LINK:
+            r = env->ops->link_read(env->arg, cases[i].path, buf, sizeof(buf));
+            break;
+        case LIST:
+            r = env->ops->dir_list(env->arg, cases[i].path, count_name, &n);
+            break;
+        case NUMBERS:
+            r = env->ops->dir_list_from(env->arg, cases[i].path, 0, count_number, &n);
+            break;
+        case OPEN:
+            r = env->ops->file_open(env->arg, cases[i].path);
+            r = r < 0 ? r : env->ops->file_read(env->arg, (int)r, buf, sizeof(buf));
+            break;
+        case STAT:
+            r = env->ops->stat(env->arg, cases[i].path, &st);
+            break;
+        }
+        CHECK_INT(r < 0 ? r : r + n, cases[i].rc);
+        (void)snprintf(want, sizeof(want), "%send\n", cases[i].want);
+        CHECK_STR(gtel_str_of(finish(&recorder)), want);
+        stop(&recorder);
+    }
+    test_label = "";
+}
+
+/* Files that are open together; a number that is free is used again, and not answered before. */
+static void test_handles(void)
+{
+    enum { OPEN = 130 };
+    static struct recorder recorder;
+    char buf[8] = "";
+    test_label = "handles";
+    if (!start(&recorder, "file a\n| 12345\nfile b\n| 7\nend\n"))
+        return;
+    const struct gtel_env *env = &recorder.env;
+    for (int i = 0; i < OPEN; i++)
+        CHECK_INT(env->ops->file_open(env->arg, i == 64 ? "b" : "a"), i);
+    CHECK_INT(env->ops->file_read(env->arg, 64, buf, sizeof(buf)), 2);
+    CHECK_INT(buf[0], '7');
+    CHECK_INT(env->ops->file_read(env->arg, OPEN - 1, buf, 3), 3); /* no more than there is room */
+    CHECK(memcmp(buf, "123", 3) == 0);
+    env->ops->file_close(env->arg, 64);
+    static const int none[] = {64, OPEN, 255, 256, -1};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(none); i++) {
+        CHECK_INT(env->ops->file_read(env->arg, none[i], buf, sizeof(buf)), -EBADF);
+        env->ops->file_close(env->arg, none[i]); /* no harm */
+    }
+    CHECK_INT(env->ops->file_read(env->arg, 63, buf, sizeof(buf)), 6);
+    CHECK_INT(env->ops->file_open(env->arg, "b"), 64);
+    CHECK_STR(gtel_str_of(finish(&recorder)), "file a\n| 12345\nfile b\n| 7\nend\n");
+    stop(&recorder);
+}
+
+/* A file that may not be read any more, then may be; a device that comes again with new files. */
+static void test_changes(void)
+{
+    static const char text[] = "file a/b\n| 1\nat 1s\nrefuse a/b EACCES\n"
+                               "at 2s\nfile a/b\n| 1\nat 3s\ngone a\nat 4s\nfile a/b\n| 1\nend\n";
+    static struct recorder recorder;
+    static const int want[] = {0, -EACCES, 0, -ENOENT, 0};
+    test_label = "changes";
+    if (!start(&recorder, text))
+        return;
+    for (uint64_t s = 0; s < GTEL_ARRAY_LEN(want); s++) {
+        gtel_record_at(&recorder.record, s * 1000000000);
+        CHECK_INT(read_file(&recorder.env, "a/b"), want[s]);
+        gtel_env_tree_step(&recorder.inner, 1000000000);
+    }
+    CHECK_STR(gtel_str_of(finish(&recorder)), text);
+    stop(&recorder);
+}
+
 static void set(struct gtel_record *record, const char *path, enum gtel_record_kind kind,
                 const char *text)
 {
@@ -529,6 +676,9 @@ int main(void)
     test_words();
     test_errors();
     test_listeners();
+    test_questions();
+    test_handles();
+    test_changes();
     test_below();
     test_secrets();
     test_states();
