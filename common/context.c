@@ -101,7 +101,7 @@ static int choose_sources(struct gtel_context *context, const struct gtel_setup 
     struct gtel_buf names;
     char error[128];
     gtel_buf_init(&names, GTEL_OPTION_TEXT_MAX - 1);
-    for (int i = 0; gtel_sources[i] && i < GTEL_SOURCES_MAX; i++) {
+    for (int i = 0; gtel_sources[i]; i++) {
         context->rank[i] = UINT32_MAX;
         if (!is_wanted(setup, gtel_sources[i]))
             continue;
@@ -133,7 +133,7 @@ static int make_lanes(struct gtel_context *context, const struct gtel_setup *set
     context->lane = calloc(GTEL_SOURCES_MAX, sizeof(*context->lane));
     if (!context->lane)
         return -ENOMEM;
-    for (int i = 0; gtel_sources[i] && i < GTEL_SOURCES_MAX; i++) {
+    for (int i = 0; gtel_sources[i]; i++) {
         if (context->rank[i] == UINT32_MAX || has_lane(context, gtel_sources[i]->lane))
             continue;
         struct gtel_lane_setup lane = {.name = gtel_sources[i]->lane,
@@ -410,7 +410,7 @@ static void update_presence(struct gtel_context *context)
 /* Whether a lane has sources whose readings show that a GPU answers. */
 static bool has_direct_source(const struct gtel_context *context, const struct gtel_lane *lane)
 {
-    for (int i = 0; gtel_sources[i] && i < GTEL_SOURCES_MAX; i++)
+    for (int i = 0; gtel_sources[i]; i++)
         if (context->rank[i] != UINT32_MAX && !gtel_sources[i]->is_indirect &&
             (context->meters >> i & 1) == 0 && strcmp(gtel_sources[i]->lane, lane->setup.name) == 0)
             return true;

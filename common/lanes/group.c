@@ -36,7 +36,7 @@ int gtel_group_init(struct gtel_group *group, const char *lane, const struct gte
     group->batch.usage = &group->usage;
     gtel_cards_init(&group->cards, env, options);
     group->registry.cards = &group->cards;
-    for (int i = 0; gtel_sources[i] && i < GTEL_SOURCES_MAX; i++) {
+    for (int i = 0; gtel_sources[i]; i++) {
         const struct gtel_source *source = gtel_sources[i];
         if (strcmp(source->lane, lane) != 0 || !gtel_group_is_chosen(options, source))
             continue;

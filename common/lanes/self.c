@@ -36,7 +36,7 @@ void gtel_self_begin(struct gtel_self *self)
 {
     self->readings = 0;
     for (size_t i = 0; i < self->n; i++) {
-        self->device[i].readings = 0;
+        self->device[i].has_readings = false;
         self->device[i].is_known = false;
         self->device[i].has_direct_answer = false;
     }
@@ -65,7 +65,7 @@ void gtel_self_record(struct gtel_self *self, const struct gtel_reading *reading
         device->is_busy_idle = reading->source == GTEL_SOURCE_CORE;
     if (reading->source == GTEL_SOURCE_CORE || reading->is_derived)
         return;
-    device->readings += gtel_sources[reading->source]->is_indirect ? 0 : 1;
+    device->has_readings |= !gtel_sources[reading->source]->is_indirect;
     device->origins[reading->source] |= 1u << (reading->origin & 31u);
     self->readings++;
 }
@@ -97,10 +97,10 @@ static void write_origin(struct gtel_buf *buf, const char *text)
 /* "sysfs + hwmon + NVML", in source order. */
 static void write_origins(const struct gtel_self_device *device, struct gtel_buf *buf)
 {
-    for (size_t s = 0; gtel_sources[s] && s < GTEL_SOURCES_MAX; s++) {
+    for (size_t s = 0; gtel_sources[s]; s++) {
         const char *const *origins = gtel_sources[s]->origins;
         uint32_t seen = device->origins[s] | device->origins_before[s];
-        for (size_t o = 0; origins[o] && o < 32; o++)
+        for (size_t o = 0; origins[o]; o++)
             if ((seen >> o & 1u) != 0)
                 write_origin(buf, origins[o]);
     }
@@ -163,7 +163,7 @@ static void report_info(struct gtel_self *self, const struct gtel_device *device
     struct gtel_str origins = gtel_buf_text(&self->origins);
     uint64_t hash = hash_info(device, origins);
     bool is_over = own->info_ns > 0 && now_ns - own->info_ns >= interval_ns;
-    if (own->info_ns == 0 || hash != own->info_hash || is_over) {
+    if (hash != own->info_hash || is_over) {
         if (is_over)
             forget_origins(own);
         own->info_ns = now_ns;
@@ -185,7 +185,7 @@ void gtel_self_report(struct gtel_self *self, const struct gtel_registry *regist
         const struct gtel_self_device *own = &self->device[i];
         if (!own->is_known)
             continue; /* its lane has not answered: nothing is known of it now */
-        bool is_up = device->is_present && own->readings > 0;
+        bool is_up = device->is_present && own->has_readings;
         if (own->has_direct_answer || !device->is_present)
             gtel_batch_u64(batch, device, GTEL_M_GPU_UP, GTEL_STR_NONE, is_up);
         gtel_batch_u64(batch, device, GTEL_M_GPU_READINGS_FAILED, GTEL_STR_NONE, own->failed);

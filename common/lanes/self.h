@@ -13,7 +13,7 @@
 
 /* Per device, by its index. */
 struct gtel_self_device {
-    uint32_t readings;                  /* in this sample */
+    bool has_readings;                  /* in this sample, not only indirect ones */
     bool is_known;                      /* a lane that answered this sample knows it */
     bool has_direct_answer;             /* one whose readings show whether the device answers */
     uint64_t failed;                    /* failed readings since the start */

@@ -69,6 +69,8 @@ const struct gtel_source *const gtel_sources[] = {
     NULL,
 };
 
+_Static_assert(GTEL_ARRAY_LEN(gtel_sources) - 1 <= GTEL_SOURCES_MAX, "a place per source");
+
 int gtel_source_find(struct gtel_str name)
 {
     for (int i = 0; gtel_sources[i]; i++)

@@ -115,7 +115,7 @@ static size_t count_fields(const struct gtel_doctor_device *device, size_t group
 static void put_origins(struct gtel_buf *out, const struct gtel_doctor_device *device, size_t group)
 {
     size_t sources = 0;
-    for (size_t s = 0; gtel_sources[s] && s < GTEL_SOURCES_MAX; s++) {
+    for (size_t s = 0; gtel_sources[s]; s++) {
         uint32_t bits = device->origin[group][s];
         if (bits == 0)
             continue;

@@ -177,6 +177,14 @@ static void test_labels(void)
             gtel_device_label(&machine.registry, machine.device, labels[i].label,
                               gtel_str_of(labels[i].text));
     }
+    for (int l = 0; l < GTEL_LABEL_COUNT; l++) { /* tags, too: the line is another one */
+        sample(&machine, "xe", 0);
+        CHECK(!find(&machine, GTEL_M_INFO));
+        gtel_device_relabel(&machine.registry, machine.device, (enum gtel_label)l,
+                            GTEL_STR("other"));
+        sample(&machine, "xe", 0);
+        CHECK(find(&machine, GTEL_M_INFO));
+    }
     end(&machine);
 }
 
@@ -222,6 +230,12 @@ static void test_failures(void)
         CHECK_INT(find(&machine, GTEL_M_GPU_UP)->value.u64, 0);
         CHECK(!find(&machine, GTEL_M_INFO));
     }
+    sample(&machine, "xe", 0);
+    gtel_batch_reset(&machine.batch);
+    gtel_self_begin(&machine.self);
+    gtel_self_answered(&machine.self, &machine.registry, &machine.map, &machine.batch, false);
+    gtel_self_report(&machine.self, &machine.registry, &machine.options, &machine.batch);
+    CHECK(!find(&machine, GTEL_M_GPU_UP)); /* what the sample before has shown is over */
     gtel_registry_lost(&machine.registry, machine.device);
     sample(&machine, "xe", 0);
     CHECK_INT(find(&machine, GTEL_M_GPU_UP)->value.u64, 0);
@@ -327,8 +341,33 @@ static void test_found(void)
     end(&machine);
 }
 
+/* A bit stands for each way of a source. */
+static void test_origins(void)
+{
+    for (size_t s = 0; gtel_sources[s]; s++) {
+        static struct machine machine;
+        size_t n = 0;
+        if (!begin(&machine, gtel_sources[s]->name))
+            return;
+        while (gtel_sources[s]->origins[n])
+            n++;
+        CHECK(n <= 32);
+        for (size_t o = 0; o < n; o++) {
+            record(&machine, gtel_sources[s]->name, (uint8_t)o);
+            CHECK_INT(machine.self.device[0].origins[s], (UINT64_C(2) << o) - 1);
+        }
+        if (n > 0 && !gtel_sources[s]->is_indirect) {
+            sample(&machine, gtel_sources[s]->name, 0);
+            CHECK(gtel_str_starts(text_of(&machine, GTEL_M_INFO_METRICS_SOURCE),
+                                  gtel_str_of(gtel_sources[s]->origins[0])));
+        }
+        end(&machine);
+    }
+}
+
 int main(void)
 {
+    test_origins();
     test_times();
     test_labels();
     test_idle();
