@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Source drm: which cards are GPUs, and what of them is a value. */
+#include "base/buf.h"
 #include "harness/source_harness.h"
 #include "harness/test.h"
+#include "sources/drm/attr_list.h"
 
 #include <errno.h>
 #include <string.h>
@@ -134,6 +136,10 @@ static const struct drm_case {
          FILE_OF("aer_dev_correctable", "RxErr 0\n| TOTAL_ERR_COR 0") "end\n",
      1,
      {{GTEL_M_ERROR_COUNT, "pcie-aer", 2}, {GTEL_M_NONE, NULL, 0}}},
+    {"one error",
+     CARD("radeon") FILE_OF("aer_dev_fatal", "DLP 1\n| TOTAL_ERR_FATAL 1") "end\n",
+     1,
+     {{GTEL_M_ERROR_COUNT, "pcie-aer", 1}, {GTEL_M_NONE, NULL, 0}}},
     {"no sensor and no link of a card that may fall asleep",
      CARD("tyr") POWER("active", "auto") SENSOR("temp1_input", "51000") FILE_OF(
          "current_link_speed", "16.0 GT/s PCIe") FILE_OF("current_link_width", "16") "end\n",
@@ -221,10 +227,127 @@ static void test_asleep(void)
     machine_done(&machine);
 }
 
+/* The read of a file that fails. */
+struct broken {
+    struct env_fault *fault;
+    const char *name;
+    int error;
+};
+
+static void break_read(void *arg, enum fault_op op, const char *path)
+{
+    const struct broken *broken = arg;
+    if (op != FAULT_READ || !path || !strstr(path, broken->name))
+        return;
+    broken->fault->error = broken->error;
+    broken->fault->fail_at = broken->fault->calls + 1;
+}
+
+/* What a sensor cannot say now is absent; what else fails is counted, but for files that went. */
+static void test_failures(void)
+{
+    static const struct {
+        const char *name;
+        int error;
+        bool is_failure;
+    } failures[] = {{"temp1_input", -EINVAL, false},       {"temp1_input", -EBUSY, true},
+                    {"temp1_input", -EPERM, true},         {"temp1_input", -EIO, true},
+                    {"temp1_input", -ENODATA, false},      {"temp1_input", -ENOENT, false},
+                    {"temp1_input", -EOPNOTSUPP, false},   {"current_link_speed", -EINVAL, true},
+                    {"current_link_speed", -EBUSY, true},  {"current_link_speed", -EPERM, true},
+                    {"current_link_speed", -ENOENT, false}};
+    static const char text[] = CARD("radeon") POWER("active", "on") SENSOR("temp1_input", "51000")
+        FILE_OF("current_link_speed", "16.0 GT/s PCIe") FILE_OF("current_link_width", "16") "end\n";
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(failures); i++) {
+        struct machine machine;
+        struct broken broken = {.name = failures[i].name, .error = failures[i].error};
+        bool is_sensor = strcmp(failures[i].name, "temp1_input") == 0;
+        test_label = failures[i].name;
+        if (!CHECK(machine_init(&machine, text, "drm")))
+            return;
+        CHECK_INT(machine_gather(&machine), 0);
+        broken.fault = machine.fault;
+        machine.fault->watch = break_read;
+        machine.fault->watch_arg = &broken;
+        for (int n = 0; n < 2; n++) {
+            CHECK_INT(machine_gather(&machine), 0);
+            CHECK_INT(machine.batch.failed[0], failures[i].is_failure);
+            CHECK(!machine_find(&machine, NULL, GTEL_M_TEMPERATURE, NULL, NULL) == is_sensor);
+            CHECK(!machine_find(&machine, NULL, GTEL_M_GPU_PCIE_GEN, NULL, NULL) == !is_sensor);
+            CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], failures[i].is_failure); /* once */
+            machine_step(&machine, 1000);
+        }
+        machine.fault->watch = NULL;
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK(machine_find(&machine, NULL, GTEL_M_TEMPERATURE, "gpu", NULL));
+        machine_done(&machine);
+    }
+    test_label = "";
+}
+
+/* Where nothing could be read of a card, that is another failure. */
+static void test_all_fails(void)
+{
+    static const char text[] = CARD("radeon") SENSOR("temp1_input", "51000") "end\n";
+    struct machine machine;
+    struct broken broken = {.name = "temp1_input", .error = -EIO};
+    test_label = "all fails";
+    if (!CHECK(machine_init(&machine, text, "drm")))
+        return;
+    broken.fault = machine.fault;
+    machine.fault->watch = break_read;
+    machine.fault->watch_arg = &broken;
+    for (int n = 0; n < 3; n++) {
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK_INT(machine.batch.failed[0], 2);
+        CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 2); /* once each */
+    }
+    broken.error = -ENODATA;
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK_INT(machine.batch.failed[0], 0);
+    CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 2);
+    machine_done(&machine);
+    test_label = "";
+}
+
+/* More sensors than there is room for: how many are skipped is said once. */
+static void test_too_many(void)
+{
+    enum { OTHERS = 3 }; /* those of AER */
+    struct gtel_buf text;
+    struct machine machine;
+    for (unsigned more = 0; more < 2; more++) {
+        test_label = more ? "one too many" : "as many as can be";
+        gtel_buf_init(&text, 1 << 20);
+        gtel_buf_str(&text, GTEL_STR(CARD("radeon")));
+        for (unsigned i = 0; i < GTEL_ATTRS_MAX - OTHERS + more; i++)
+            gtel_buf_printf(&text,
+                            "file " DEVICE "/hwmon/hwmon%u/name\n| any\n"
+                            "file " DEVICE "/hwmon/hwmon%u/temp%u_input\n| 51000\n",
+                            i / 100, i / 100, i % 100 + 1);
+        gtel_buf_str(&text, GTEL_STR("end\n"));
+        gtel_buf_char(&text, '\0');
+        if (!CHECK(!text.has_failed && machine_init(&machine, text.p, "drm")))
+            return;
+        for (int n = 0; n < 3; n++) {
+            CHECK_INT(machine_gather(&machine), 0);
+            CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], more);
+            machine.needs_discovery = true;
+        }
+        CHECK(more == 0 || strstr(machine.fault->last_log, "has 1 files too many to read"));
+        machine_done(&machine);
+        gtel_buf_done(&text);
+    }
+    test_label = "";
+}
+
 int main(void)
 {
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
         check(&cases[i]);
     test_asleep();
+    test_failures();
+    test_all_fails();
+    test_too_many();
     return test_result();
 }
