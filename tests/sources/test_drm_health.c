@@ -6,6 +6,7 @@
 #include "harness/test.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define DEVICE "sys/devices/pci0000:00/0000:03:00.0"
@@ -109,6 +110,8 @@ static void test_repair(void)
     if (CHECK(device)) {
         CHECK(device->is_present);
         CHECK_STR(gtel_str_of(device->label[GTEL_LABEL_PCI_ID]), "8086:e20b");
+        CHECK_STR(gtel_str_of(device->label[GTEL_LABEL_GPU]), "0000:07:00.0");
+        CHECK_STR(gtel_str_of(device->label[GTEL_LABEL_VENDOR]), "intel");
         CHECK_STR(gtel_str_of(device->label[GTEL_LABEL_DRIVER]), "xe");
         CHECK_STR(gtel_str_of(device->label[GTEL_LABEL_MODEL]), "Intel Arc B580");
     }
@@ -130,6 +133,86 @@ static void test_repair(void)
     CHECK_INT(machine_gather(&machine), 0);
     CHECK_INT(machine.registry.n, 0);
     machine_done(&machine);
+}
+
+/* Three devices without cards, of which one is repaired and another one comes. */
+static void test_repairs(void)
+{
+#define REPAIR(bus)                                                                                \
+    "link sys/bus/pci/drivers/xe/0000:" bus ":00.0 -> ../../../../devices/0000:" bus ":00.0\n"     \
+    "file sys/devices/0000:" bus ":00.0/survivability_mode\n| 1\n"
+    static const char text[] = REPAIR("07") REPAIR("08") REPAIR(
+        "09") "at 1s\ngone sys/devices/0000:08:00.0/survivability_mode\n" REPAIR("0a") "end\n";
+    static const char *const keys[] = {"0000:07:00.0", "0000:08:00.0", "0000:09:00.0",
+                                       "0000:0a:00.0"};
+    struct machine machine;
+    test_label = "repairs";
+    if (!CHECK(machine_init(&machine, text, "drm_health")))
+        return;
+    for (int n = 0; n < 3; n++) {
+        machine.needs_discovery = true;
+        CHECK_INT(machine_gather(&machine), 0);
+        for (size_t i = 0; i < GTEL_ARRAY_LEN(keys); i++) {
+            bool is_in_repair = i == (n == 0 ? 3 : 1) ? false : true;
+            const struct gtel_reading *got =
+                machine_find(&machine, keys[i], GTEL_M_GPU_HEALTH, NULL, NULL);
+            const struct gtel_device *device =
+                gtel_registry_find(&machine.registry, gtel_str_of(keys[i]));
+            CHECK((got != NULL) == is_in_repair && (!got || got->value.u64 == 2));
+            CHECK((device && device->is_present) == is_in_repair);
+        }
+        CHECK_INT(machine.batch.n, 3);
+        CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], n == 0 ? 3 : 4);
+        machine_step(&machine, 1000);
+    }
+    machine_done(&machine);
+    test_label = "";
+}
+
+/* A card that has to be repaired says so once; again when it was well in between. */
+static void test_repair_of_card(void)
+{
+    static const char text[] = CARD("xe") "file " DEVICE "/survivability_mode\n| 1\n"
+                                          "at 2s\ngone " DEVICE "/survivability_mode\n"
+                                          "at 3s\nfile " DEVICE "/survivability_mode\n| 1\nend\n";
+    static const uint64_t warnings[] = {1, 1, 1, 2, 2};
+    struct machine machine;
+    test_label = "repair of a card";
+    if (!CHECK(machine_init(&machine, text, "drm_health")))
+        return;
+    for (size_t n = 0; n < GTEL_ARRAY_LEN(warnings); n++) {
+        machine.needs_discovery = true;
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], warnings[n]);
+        CHECK_INT(value(&machine, GTEL_M_GPU_HEALTH, NULL), n == 2 ? -1 : 2);
+        machine_step(&machine, 1000);
+    }
+    machine_done(&machine);
+    test_label = "";
+}
+
+/* A file that may not be opened is what the discovery reports; the rest is read all the same. */
+static void test_refused(void)
+{
+    static const char *const names[] = {"correctable", "nonfatal", "fatal"};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(names); i++) {
+        char text[2048];
+        struct machine machine;
+        test_label = names[i];
+        (void)snprintf(text, sizeof(text), "%srefuse " DEVICE "/aer_dev_%s EACCES\nend\n",
+                       CARD("i915") AER("3", "2", "1"), names[i]);
+        if (!CHECK(machine_init(&machine, text, "drm_health")))
+            return;
+        CHECK_INT(machine_gather(&machine), -EACCES);
+        machine.needs_discovery = false;
+        machine.version = machine.cards.version;
+        CHECK_INT(machine_gather(&machine), 0);
+        CHECK_INT(value(&machine, GTEL_M_ERROR_COUNT, "corrected"), i == 0 ? -1 : 3);
+        CHECK_INT(value(&machine, GTEL_M_ERROR_COUNT, "nonfatal"), i == 1 ? -1 : 2);
+        CHECK_INT(value(&machine, GTEL_M_ERROR_COUNT, "fatal"), i == 2 ? -1 : 1);
+        machine_done(&machine);
+    }
+    test_label = "";
 }
 
 static void test_functions(void)
@@ -201,6 +284,12 @@ static void test_uncounted(void)
          "file sys/bus/pci_express/drivers/aer/bind\n" AER("0", "0", "2") "end\n",
          -1,
          2,
+         {COUNTS "the firmware keeps them to itself, or the ports above have no AER: "}},
+        {"one by the firmware",
+         CARD("i915") PORTS
+         "file sys/bus/pci_express/drivers/aer/bind\n" AER("1", "0", "0") "end\n",
+         1,
+         -1,
          {COUNTS "the firmware keeps them to itself, or the ports above have no AER: "}},
         {"no AER",
          CARD("i915") PORTS SERVICE "end\n",
@@ -308,6 +397,9 @@ int main(void)
     test_amd();
     test_verdict();
     test_repair();
+    test_repairs();
+    test_repair_of_card();
+    test_refused();
     test_functions();
     test_uncounted();
     test_faults();
