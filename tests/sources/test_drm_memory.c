@@ -417,6 +417,22 @@ static const struct {
      "used memory", "CAP_PERFMON only", "give the program CAP_PERFMON", 0},
     {"i915, an old kernel", CARD("i915") BARE OLD I915("1") I915_LOCAL(G16, G16, "0", "0") "end\n",
      "used memory", "from Linux 6.0 on", "use Linux 6.0", 0},
+    {"i915, the first kernel with it",
+     CARD("i915") BARE "file proc/sys/kernel/osrelease\n| 6.0.0\n" I915("1")
+         I915_LOCAL(G16, G16, "0", "0") "end\n",
+     "used memory", "CAP_PERFMON only", "give the program CAP_PERFMON", 0},
+    {"i915, the last kernel without",
+     CARD("i915") BARE "file proc/sys/kernel/osrelease\n| 5.19.0\n" I915("1")
+         I915_LOCAL(G16, G16, "0", "0") "end\n",
+     "used memory", "from Linux 6.0 on", "use Linux 6.0", 0},
+    {"xe, the last kernel that hides",
+     CARD("xe") BARE "file proc/sys/kernel/osrelease\n| 6.16.9\n" XE("1")
+         XE_VRAM("1", G12, "0", G12, "0") "end\n",
+     "used memory", "CAP_PERFMON only", "CAP_PERFMON, or use Linux 6.17 or newer", 0},
+    {"xe, the first kernel that does not",
+     CARD("xe") BARE "file proc/sys/kernel/osrelease\n| 6.17.0\n" XE("1")
+         XE_VRAM("1", G12, "0", G12, "0") "end\n",
+     "used memory", "cannot be true", "", 0},
     {"i915 in a container",
      CARD("i915") CAPABLE NESTED NEW I915("1") I915_LOCAL(G16, G16, G16, G16) "end\n",
      "used memory", "user namespace", "outside of the container", 0},
