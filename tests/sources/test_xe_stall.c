@@ -131,19 +131,46 @@ static void test_values(void)
 /* A window is never open together with the counters of xe_pmu, whatever the interval. */
 static void test_bursts(void)
 {
-    static const uint64_t intervals[] = {100, 200, 300, 500, 1000, 3000};
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(intervals); i++) {
+    /* The first after the second gather, the others 900 ms later or at the next gather. */
+    static const struct {
+        uint64_t interval_ms;
+        unsigned opens;
+    } cases[] = {{100, 0}, {200, 6}, {300, 7}, {500, 6}, {1000, 5}, {3000, 1}};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
         struct lane lane;
         if (!start(&lane, MACHINE COUNTERS))
             continue;
-        gather_all(&lane, (unsigned)(6000 / intervals[i]), intervals[i]);
+        gather_all(&lane, (unsigned)(6000 / cases[i].interval_ms), cases[i].interval_ms);
         CHECK(!seen.has_overlap);
         CHECK(seen.counters_ns > 0);
-        CHECK((seen.opens > 0) == (intervals[i] > 150));
-        CHECK(seen.opens <= 7); /* 900 ms apart */
+        CHECK_INT(seen.opens, cases[i].opens);
         CHECK(seen.longest_ns <= 50000000);
         lane_done(&lane);
     }
+}
+
+/* A result is reported in the gathers of the next 1.2 s, when no newer one comes. */
+static void test_kept(void)
+{
+    struct lane lane;
+    unsigned reported = 0;
+    uint64_t last_ns = 0;
+    if (!start(&lane, MACHINE "at 1100ms\n" IDLE("0", "0", "550", "1000")))
+        return;
+    gather_all(&lane, 1, 1000); /* it has worked: a window from 1.15 s to 1.19 s */
+    lane_step(&lane, 190);
+    for (int i = 0; i < 40; i++) {
+        lane_gather(&lane);
+        if (value(&lane, GTEL_M_STALL_SHARE, "send") >= 0) {
+            reported++;
+            last_ns = gtel_env_now(&lane.tree_env);
+        }
+        lane_step(&lane, 50);
+    }
+    CHECK_INT(seen.opens, 1);
+    CHECK_INT(reported, 24); /* each 50 ms up to 1.2 s */
+    CHECK_INT(last_ns, seen.read_ns + 1200000000);
+    lane_done(&lane);
 }
 
 /* What measuring takes does not keep source xe from seeing that the GT has fallen idle. */
@@ -332,6 +359,7 @@ int main(void)
 {
     test_values();
     test_bursts();
+    test_kept();
     test_idle();
     test_held();
     test_pauses();
