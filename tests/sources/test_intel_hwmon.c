@@ -259,6 +259,35 @@ static void test_kept(void)
     }
 }
 
+/* A card of which a file cannot be opened is searched again in each of the next four gathers, then
+ * rarely.
+ */
+static void test_retries(void)
+{
+    static const char text[] = CARD("i915")
+        SENSOR("temp1_input",
+               "50000") "refuse " DEVICE "/hwmon/hwmon2/in0_input EIO\n"
+                        "at 8s\n" SENSOR("in0_input",
+                                         "750") "at 9s\n"
+                                                "gone " DEVICE "/hwmon/hwmon2/in0_input\n"
+                                                "refuse " DEVICE "/hwmon/hwmon2/in0_input EIO\n"
+                                                "file " DEVICE
+                                                "/hwmon/hwmon2/temp2_input\n| 60000\nend\n";
+    struct machine machine;
+    test_label = "retries";
+    if (!CHECK(machine_init(&machine, text, "i915")))
+        return;
+    for (unsigned second = 0; second < 16; second++) {
+        /* One that is not due is made by the option Rescan. */
+        machine.needs_discovery = machine.needs_discovery || second > 5;
+        bool is_due = second < 4 || (second >= 9 && second < 13); /* it was well at 8 s */
+        CHECK_INT(machine_gather(&machine), is_due ? -ENODEV : 0);
+        CHECK(machine_find(&machine, NULL, GTEL_M_TEMPERATURE, NULL, NULL));
+        machine_step(&machine, 1000);
+    }
+    machine_done(&machine);
+}
+
 int main(void)
 {
     for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
@@ -268,5 +297,6 @@ int main(void)
     test_steps_of_energy();
     test_most_energy();
     test_kept();
+    test_retries();
     return test_result();
 }

@@ -231,6 +231,7 @@ static void test_refused_again(void)
             machine.fault->watch_arg = machine.fault;
         }
         CHECK_INT(machine_gather(&machine), t == 4 ? -EIO : 0);
+        CHECK((machine.cards.version != machine.version) == (t == 4)); /* anything may be lost */
         CHECK_INT(resets(&machine, IGPU), t == 2 || t == 3 ? 0 : -1);
         CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], warnings[t]);
         machine_step(&machine, 1000);
@@ -260,6 +261,47 @@ static void test_hotplug(void)
         machine_step(&machine, 1000);
     }
     machine_done(&machine);
+}
+
+/* After which messages the sources of the lane search for cards again. */
+static void test_changes(void)
+{
+#define PCI "/devices/pci0000:00/0000:03:00.0"
+    static const struct {
+        const char *message;
+        bool is_change;
+    } cases[] = {
+        {"uevent add " PCI "/drm/card1 SUBSYSTEM=drm", true},
+        {"uevent remove " PCI "/drm/card1 SUBSYSTEM=drm", true},
+        {"uevent change " PCI "/drm/card1 SUBSYSTEM=drm", false},
+        {"uevent change " PCI "/drm/card1 SUBSYSTEM=drm ERROR=1", false},
+        {"uevent change " PCI "/drm/card1 SUBSYSTEM=drm WEDGED=rebind", true},
+        {"uevent add " PCI "/sound/card1 SUBSYSTEM=sound", false},
+        {"uevent add " PCI " SUBSYSTEM=pci", false},
+        {"uevent remove " PCI " SUBSYSTEM=pci", false},
+        {"uevent bind " PCI " SUBSYSTEM=pci", true},
+        {"uevent unbind " PCI " SUBSYSTEM=pci", true},
+        {"uevent bind " PCI " SUBSYSTEM=usb", false},
+        {"uevent unbind " PCI " DRIVER=pci", false},
+        {"uevent bind " PCI "/drm/card1 SUBSYSTEM=drm", false},
+        {"uevent lost", true},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        char text[2000];
+        struct machine machine;
+        test_label = cases[i].message;
+        (void)snprintf(text, sizeof(text), "%sat 1s\n%s\nat 2s\nend\n", TWO "uevents on\n",
+                       cases[i].message);
+        if (!CHECK(machine_init(&machine, text, "uevents")))
+            return;
+        for (int t = 0; t < 3; t++) {
+            CHECK_INT(machine_gather(&machine), 0);
+            CHECK((machine.cards.version != machine.version) == (t == 1 && cases[i].is_change));
+            machine_step(&machine, 1000);
+        }
+        machine_done(&machine);
+    }
+    test_label = "";
 }
 
 /* Each call to the outside fails alone, and each allocation: afterwards all is said again. */
@@ -359,6 +401,7 @@ int main(void)
     test_refused();
     test_refused_again();
     test_hotplug();
+    test_changes();
     test_faults();
     return test_result();
 }

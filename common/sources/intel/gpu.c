@@ -96,7 +96,7 @@ enum { RETRIES_MAX = 4 }; /* discoveries soon after one that was not whole; then
 void gtel_intel_retry(struct gtel_intel *intel, bool is_whole)
 {
     intel->is_retry_due = !is_whole && intel->retries < RETRIES_MAX;
-    intel->retries = is_whole ? 0 : intel->retries + (intel->retries < RETRIES_MAX ? 1 : 0);
+    intel->retries = is_whole ? 0 : intel->retries + intel->is_retry_due;
 }
 
 /* Lists a GPU that may be read now; one that sleeps is left alone. */
