@@ -124,6 +124,11 @@ static void test_life(struct gtel_env *tree_env, struct env_fault *fault)
     CHECK(slot && slot->is_new);
     if (slot)
         CHECK_STR(gtel_str_of((*(struct gtel_card **)slot->own)->drm.card), "card7");
+    const struct gtel_device *device =
+        gtel_registry_find(&world.registry, GTEL_STR("0000:00:02.0"));
+    CHECK_STR(gtel_str_of(device->label[GTEL_LABEL_CARD]), "card7"); /* it was card0 */
+    CHECK_STR(gtel_str_of(device->label[GTEL_LABEL_DRIVER]), "i915");
+    CHECK_STR(gtel_str_of(device->label[GTEL_LABEL_VENDOR]), "intel");
     world_done(&world);
 }
 
@@ -171,6 +176,62 @@ static void test_faults(struct env_fault *fault)
             break;
     }
     CHECK_INT(fault->open_files, 0);
+}
+
+/* Listings of cards, which fail. */
+struct listing {
+    struct env_fault *fault;
+    unsigned lists;
+    bool fails;
+};
+
+static void on_list(void *arg, enum fault_op op, const char *path)
+{
+    struct listing *listing = arg;
+    if (op != FAULT_LIST || strcmp(path, "sys/class/drm") != 0)
+        return;
+    listing->lists++;
+    if (!listing->fails)
+        return;
+    listing->fault->error = -EIO;
+    listing->fault->fail_at = listing->fault->calls + 1;
+}
+
+/* After a listing that failed the next four gathers list again, whatever the sources do. */
+static void test_retries(struct env_fault *fault)
+{
+    struct world world;
+    struct listing listing = {.fault = fault};
+    test_label = "retries";
+    world_init(&world, &fault->env);
+    fault->watch = on_list;
+    fault->watch_arg = &listing;
+    CHECK_INT(gather(&world), 0);
+    CHECK_INT(world.list.n, 2);
+    CHECK_INT(listing.lists, 1);
+    for (int n = 0; n < 2; n++) {
+        listing.fails = true;
+        CHECK_INT(gather(&world), -EIO);
+        CHECK_INT(listing.lists, 2);
+        CHECK_INT(world.list.n, 2); /* what is known stays */
+        for (unsigned i = 1; i <= 7; i++) {
+            gtel_cards_begin(&world.cards, &world.registry);
+            CHECK_INT(listing.lists, 2 + (i < 4 ? i : 4));
+        }
+        listing.fails = false;
+        CHECK_INT(gather(&world), 0);
+        listing.lists = 0;
+        gtel_cards_begin(&world.cards, &world.registry);
+        CHECK_INT(listing.lists, 0);
+        CHECK_INT(gtel_card_list_discover(&world.list, &world.registry), 0);
+        CHECK_INT(listing.lists, 1);
+        CHECK_INT(gtel_card_list_discover(&world.list, &world.registry), 0);
+        CHECK_INT(listing.lists, 1); /* once per gather */
+    }
+    fault->watch = NULL;
+    env_fault_arm(fault, 0, 0);
+    world_done(&world);
+    test_label = "";
 }
 
 #define BOARD "sys/devices/pci0000:00/0000:05:00."
@@ -334,6 +395,7 @@ int main(void)
         !CHECK(gtel_env_tree_init(tree, true, 0, &tree_env) == 0))
         return test_result();
     env_fault_init(&fault, &tree_env);
+    test_retries(&fault);
     test_faults(&fault);
     test_restart(&fault);
     test_life(&tree_env, &fault);
