@@ -196,6 +196,32 @@ static void test_fabric(void)
     amd_life_end(&life);
 }
 
+/* All links, each with its own data; the most that is a number of bytes, and one more. */
+static void test_links(void)
+{
+    enum { LINKS = 8 };
+    const uint64_t most = UINT64_MAX / 1024;
+    struct amd_life life;
+    amd_life_begin(&life, 0x74a1);
+    amd_table_begin("v1_7");
+    for (unsigned i = 0; i < LINKS; i++) {
+        amd_set("v1_7", GTEL_AMD_XGMI_LINK_STATUS, i, 1);
+        amd_set("v1_7", GTEL_AMD_XGMI_READ_DATA_ACC, i, i + 1);
+        amd_set("v1_7", GTEL_AMD_XGMI_WRITE_DATA_ACC, i, i == 6 ? most : i == 7 ? most + 1 : i + 9);
+    }
+    CHECK_INT(amd_gather(&life), 0);
+    for (unsigned i = 0; i < LINKS; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof(name), "xgmi%u", i);
+        CHECK_NEAR(amd_value(&life, GTEL_M_FABRIC_UP, name), 1, 0);
+        CHECK_NEAR(amd_value(&life, GTEL_M_FABRIC_RX, name), (i + 1) * 1024, 0);
+        const double want = i == 6 ? (double)(most * 1024) : i == 7 ? -1 : (i + 9) * 1024.0;
+        CHECK_NEAR(amd_value(&life, GTEL_M_FABRIC_TX, name), want, 0);
+    }
+    CHECK(!amd_find(&life, GTEL_M_FABRIC_UP, "xgmi8"));
+    amd_life_end(&life);
+}
+
 static const struct fabric_case {
     const char *label;
     unsigned unit;
@@ -245,6 +271,7 @@ int main(void)
     test_energy_check();
     test_residencies();
     test_fabric();
+    test_links();
     test_fabric_forms();
     amd_machine_done();
     return test_result();

@@ -287,6 +287,85 @@ static void test_reasons(void)
     amd_life_end(&life);
 }
 
+/* Each bit of a mask that has its own order: which reason it is. */
+static void test_mask_2_1(void)
+{
+    static const char *const names[] = {
+        "spl",     "fppt",    "sppt",        "sppt_apu",    "temp_core", "temp_gpu", "temp_soc",
+        "tdc_vdd", "tdc_soc", "prochot_cpu", "prochot_gfx", "edc_cpu",   "edc_gfx"};
+    for (unsigned bit = 0; bit < 16; bit++) {
+        struct amd_life life;
+        size_t active = 0;
+        test_label = bit < GTEL_ARRAY_LEN(names) ? names[bit] : "no reason";
+        amd_life_begin(&life, 0x15bf);
+        amd_table_begin("v2_1");
+        amd_set("v2_1", GTEL_AMD_THROTTLE_STATUS, 0, 1u << bit);
+        amd_put(amd_place("v2_1", GTEL_AMD_SYSTEM_CLOCK_COUNTER)->offset, 8, 1);
+        CHECK_INT(amd_gather(&life), 0);
+        for (size_t i = 0; i < life.batch.n; i++)
+            active += life.batch.reading[i].metric == GTEL_M_THROTTLE_ACTIVE;
+        bool is_reason = bit < GTEL_ARRAY_LEN(names);
+        CHECK_INT(active, is_reason);
+        CHECK_NEAR(amd_value(&life, GTEL_M_GPU_THROTTLED, ""), is_reason, 0);
+        CHECK(!is_reason || amd_value(&life, GTEL_M_THROTTLE_ACTIVE, names[bit]) > 0);
+        amd_life_end(&life);
+    }
+    test_label = "";
+}
+
+/* Each residency that has grown. */
+static void test_mask_3_0(void)
+{
+    static const char *const names[] = {"prochot_cpu", "spl",      "fppt",    "sppt",
+                                        "temp_core",   "temp_gpu", "temp_soc"};
+    struct amd_life life;
+    amd_life_begin(&life, 0x150e);
+    amd_load("strix-point");
+    CHECK_INT(amd_gather(&life), 0);
+    for (unsigned i = 0; i < GTEL_ARRAY_LEN(names); i++) {
+        test_label = names[i];
+        amd_set("v3_0", GTEL_AMD_THROTTLE_RESIDENCY_PROCHOT + i, 0, 1000000 + i);
+        CHECK_INT(amd_gather(&life), 0);
+        for (unsigned k = 0; k < GTEL_ARRAY_LEN(names); k++)
+            CHECK_NEAR(amd_value(&life, GTEL_M_THROTTLE_ACTIVE, names[k]),
+                       k < i    ? 0
+                       : k == i ? 1
+                                : -1,
+                       0);
+        CHECK_NEAR(amd_value(&life, GTEL_M_GPU_THROTTLED, ""), 1, 0);
+    }
+    amd_life_end(&life);
+    test_label = "";
+}
+
+/* Lanes are powers of two up to 32, and speeds those of PCIe; anything else is no link. */
+static void test_link(void)
+{
+    static const struct {
+        unsigned lanes;
+        unsigned speed; /* tenths of GT/s */
+        double gen;     /* -1: no link */
+    } cases[] = {{1, 25, 1},    {2, 50, 2},    {4, 80, 3},    {8, 160, 4},   {16, 320, 5},
+                 {32, 640, 6},  {0, 25, -1},   {3, 25, -1},   {6, 80, -1},   {12, 160, -1},
+                 {24, 160, -1}, {33, 160, -1}, {64, 160, -1}, {16, 0, -1},   {16, 24, -1},
+                 {16, 26, -1},  {16, 161, -1}, {16, 16, -1},  {16, 641, -1}, {16, 1280, -1}};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct amd_life life;
+        test_label = "link";
+        amd_life_begin(&life, 0x73bf);
+        amd_table_begin("v1_3");
+        amd_set("v1_3", GTEL_AMD_TEMPERATURE_EDGE, 0, 50);
+        amd_set("v1_3", GTEL_AMD_PCIE_LINK_WIDTH, 0, cases[i].lanes);
+        amd_set("v1_3", GTEL_AMD_PCIE_LINK_SPEED, 0, cases[i].speed);
+        CHECK_INT(amd_gather(&life), 0);
+        CHECK_NEAR(amd_value(&life, GTEL_M_GPU_PCIE_GEN, ""), cases[i].gen, 0);
+        CHECK_NEAR(amd_value(&life, GTEL_M_GPU_PCIE_WIDTH, ""),
+                   cases[i].gen > 0 ? (double)cases[i].lanes : -1, 0);
+        amd_life_end(&life);
+    }
+    test_label = "";
+}
+
 /* Of several shader engines the first that runs has the clock, as in hwmon. */
 static void test_several(void)
 {
@@ -380,6 +459,15 @@ static void test_says_what(void)
     CHECK(strstr(amd_machine.last_log, "0000:03:00.0: gpu_metrics") != NULL);
     CHECK(strstr(amd_machine.last_log, "revision 1.10 of 120 bytes") != NULL);
     amd_life_end(&life);
+    amd_life_begin(&life, 0x73bf);
+    amd_table_begin("v1_3");
+    amd_machine.bytes[0] = 5;
+    amd_machine.bytes[1] = 2;
+    amd_machine.bytes[2] = 9;
+    amd_machine.n = 517;
+    CHECK_INT(amd_gather(&life), -EPROTONOSUPPORT);
+    CHECK(strstr(amd_machine.last_log, "revision 9.3 of 517 bytes") != NULL);
+    amd_life_end(&life);
     struct gtel_amd_table_state none = {.device_id = 0};
     CHECK_INT(gtel_amd_table_open(&amd_env, &none, "other", 0), -ENOENT);
     struct gtel_batch batch = {.n = 0};
@@ -427,6 +515,9 @@ int main(void)
     test_npu();
     test_chips();
     test_reasons();
+    test_mask_2_1();
+    test_mask_3_0();
+    test_link();
     test_several();
     test_bad();
     test_says_what();
