@@ -4,6 +4,7 @@
  * text, and the fault walk: what fails costs values, never makes wrong ones.
  */
 #include "harness/alloc_fault.h"
+#include "harness/findings.h"
 #include "harness/readings.h"
 #include "harness/source_lane.h"
 #include "harness/test.h"
@@ -12,6 +13,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define ENGINES "file windows/counters/978C167D-4764-4D9C-9824-14747351DC81\n"
 #define MEMORY "file windows/counters/F802502B-77B4-4713-81B3-3BE05759DA5D\n"
@@ -117,6 +119,154 @@ static void test_left_alone(void)
     lane_done(&lane);
 }
 
+#define HUGE_UNITS "184467440737095516" /* of 100 ns: the most that is a number of ns */
+#define MORE_UNITS "184467440737095517"
+
+/* What a process has worked on a render engine of the one GPU, each second; NULL: it has nothing.
+ */
+static const struct work_case {
+    const char *label;
+    const char *units[4]; /* of 100 ns */
+    unsigned start[4];    /* ticks: another process when it is another one */
+    double share[4];      /* of the process; -1: not known */
+    double busy[4];       /* of the engine, beside 10 % by another process: 1 at most */
+} works[] = {
+    {"works",
+     {"1000000", "3000000", "3000000", "13000000"},
+     {50, 50, 50, 50},
+     {-1, 0.2, 0, 1},
+     {-1, 0.3, 0.1, 1}},
+    {"a little more than all of the time",
+     {"0", "10500000", "21000001", "21000001"},
+     {50, 50, 50, 50},
+     {-1, 1, -1, 0},
+     {-1, 1, -1, 0.1}},
+    {"comes without work",
+     {NULL, "0", "5000000", "5000000"},
+     {50, 50, 50, 50},
+     {-1, 0, 0.5, 0},
+     {-1, 0.1, 0.6, 0.1}},
+    {"comes with work",
+     {NULL, "1", "5000001", "5000001"},
+     {50, 50, 50, 50},
+     {-1, -1, 0.5, 0},
+     {-1, -1, 0.6, 0.1}},
+    {"its number is used again",
+     {"1000000", "2000000", "3000000", "4000000"},
+     {50, 50, 60, 60},
+     {-1, 0.1, -1, 0.1},
+     {-1, 0.2, -1, 0.2}},
+    {"ends at work",
+     {"1000000", "2000000", NULL, NULL},
+     {50, 50, 50, 50},
+     {-1, 0.1, -1, -1},
+     {-1, 0.2, -1, 0.1}},
+    {"ends idle",
+     {"1000000", "1000000", NULL, NULL},
+     {50, 50, 50, 50},
+     {-1, 0, -1, -1},
+     {-1, 0.1, 0.1, 0.1}},
+    {"the largest number",
+     {HUGE_UNITS, HUGE_UNITS, HUGE_UNITS, HUGE_UNITS},
+     {50, 50, 50, 50},
+     {-1, 0, 0, 0},
+     {-1, 0.1, 0.1, 0.1}},
+    {"too large a number",
+     {MORE_UNITS, MORE_UNITS, MORE_UNITS, MORE_UNITS},
+     {50, 50, 50, 50},
+     {-1, -1, -1, -1},
+     {-1, -1, -1, -1}},
+};
+
+static void put_work(const struct work_case *work)
+{
+    length = 0;
+    put("file proc/6/stat\n| 6 (other.exe) S 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 40\n");
+    for (unsigned t = 0; t < 4; t++) {
+        if (t > 0)
+            put("at %us\n", t);
+        put("file proc/5/stat\n| 5 (this.exe) S 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 %u\n",
+            work->start[t]);
+        put(ENGINES "| clock %u000000000\n", 100 + t);
+        put("| 1:%u pid_6_luid_0x0_0x1_phys_0_eng_0_engtype_3D\n", t * 1000000);
+        if (work->units[t])
+            put("| 1:%s pid_5_luid_0x0_0x1_phys_0_eng_0_engtype_3D\n", work->units[t]);
+        put("| 1:%u pid_6_luid_0x0_0x1_phys_0_eng_1_engtype_Copy\n", t * 3000000);
+    }
+    put("end\n");
+}
+
+static double value_of(const struct lane *lane, enum gtel_metric metric, const char *dim)
+{
+    const struct gtel_reading *got = lane_find(lane, metric, dim, NULL);
+    return got ? gtel_reading_number(got) : -1;
+}
+
+static void test_works(void)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(works); i++) {
+        struct lane lane;
+        test_label = works[i].label;
+        put_work(&works[i]);
+        if (!CHECK(lane_init_in(&lane, "kernel", text, "wddm_clients")))
+            return;
+        put_gpus(&lane.group.registry, 1);
+        for (unsigned t = 0; t < 4; t++) {
+            gtel_group_sample(&lane.group);
+            CHECK_NEAR(value_of(&lane, GTEL_M_PROCESS_RENDER, "this.exe"), works[i].share[t], 1e-9);
+            CHECK_NEAR(value_of(&lane, GTEL_M_PROCESS_RENDER, "other.exe"), t == 0 ? -1 : 0.1,
+                       1e-9);
+            CHECK_NEAR(value_of(&lane, GTEL_M_PROCESS_COPY, "other.exe"), t == 0 ? -1 : 0.3, 1e-9);
+            CHECK_NEAR(value_of(&lane, GTEL_M_ENGINE_BUSY, "render"), works[i].busy[t], 1e-9);
+            /* All engines are known, or none is reported. */
+            CHECK_NEAR(value_of(&lane, GTEL_M_ENGINE_BUSY, "copy"), works[i].busy[t] < 0 ? -1 : 0.3,
+                       1e-9);
+            lane_step(&lane, 1000);
+        }
+        lane_done(&lane);
+    }
+    test_label = "";
+}
+
+/* What is said of sets that cannot be read. */
+static void test_diagnose(void)
+{
+#define FIX                                                                                        \
+    "performance counters may be switched off, or damaged: lodctr /Q shows it, lodctr /R makes "   \
+    "them again (both as administrator)"
+#define SOURCE "wddm_clients: 5: the source does not work; it is tried again: "
+#define ENGINE_SET "counter set GPU Engine: 5: : " FIX
+#define MEMORY_SET "counter set GPU Process Memory: 5: : " FIX
+    static const char *const says[4][3] = {{NULL},
+                                           {SOURCE, ENGINE_SET, NULL},
+                                           {SOURCE, MEMORY_SET, NULL},
+                                           {SOURCE, ENGINE_SET, MEMORY_SET}};
+    for (unsigned bad = 0; bad < 4; bad++) { /* a bit for each set */
+        struct gtel_findings findings = {0};
+        struct lane lane;
+        test_label = bad == 0 ? "both sets" : bad == 3 ? "none" : "one of them";
+        put_machine(1, 3);
+        length -= strlen("end\n");
+        put("at 20s\n");
+        if ((bad & 1) != 0)
+            put("error windows/counters/978C167D-4764-4D9C-9824-14747351DC81 EIO\n");
+        if ((bad & 2) != 0)
+            put("error windows/counters/F802502B-77B4-4713-81B3-3BE05759DA5D EIO\n");
+        put("end\n");
+        if (!CHECK(lane_init_in(&lane, "kernel", text, "wddm_clients")))
+            return;
+        put_gpus(&lane.group.registry, 1);
+        gtel_group_sample(&lane.group);
+        lane_step(&lane, 20000);
+        gtel_group_sample(&lane.group);
+        gtel_group_diagnose(&lane.group, &findings);
+        check_findings(&findings, says[bad], 3);
+        gtel_findings_done(&findings);
+        lane_done(&lane);
+    }
+    test_label = "";
+}
+
 static void life(struct env_fault *fault, struct gathered *learned, const struct gathered *truth,
                  uint64_t at, int error)
 {
@@ -182,6 +332,8 @@ int main(void)
 {
     test_many();
     test_left_alone();
+    test_works();
+    test_diagnose();
     test_walk();
     return test_result();
 }
