@@ -616,6 +616,46 @@ static void test_changes(void)
     stop(&recorder);
 }
 
+/* The device of a file that is kept open is removed, and perhaps comes again with another file. */
+static void test_dead(void)
+{
+    static const struct {
+        const char *label;
+        const char *change;
+        const char *want;
+    } cases[] = {
+        {"removed", "gone d\n", "gone d\n"},
+        {"again there", "gone d\nfile d/x\n| 5\n", "gone d/x\nfile d/x\n| 5\n"},
+        {"again there, without content", "gone d\nfile d/x\n", "gone d/x\nfile d/x\n"},
+        {"again there, and broken", "gone d\nfile d/x\nerror d/x EIO\n", "error d/x EIO\n"},
+        {"again there, and closed", "gone d\nrefuse d/x EACCES\n", ""},
+        {"the link removed", "gone d\ngone l\nfile d/x\n| 5\n", "gone l\n"},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        static struct recorder recorder;
+        char text[200];
+        char want[200];
+        char buf[8];
+        (void)snprintf(text, sizeof(text), "file d/x\n| 1\nlink l -> d/x\nat 1s\n%send\n",
+                       cases[i].change);
+        (void)snprintf(want, sizeof(want), "link l -> d/x\nfile d/x\n| 1\n%s%send\n", "at 1s\n",
+                       cases[i].want);
+        if (!start(&recorder, text))
+            return;
+        test_label = cases[i].label;
+        const struct gtel_env *env = &recorder.env;
+        CHECK_INT(read_file(env, "l"), 0);
+        int handle = env->ops->file_open(env->arg, "l"); /* no news */
+        CHECK_INT(env->ops->file_read(env->arg, handle, buf, sizeof(buf)), 2);
+        gtel_env_tree_step(&recorder.inner, 1000000000);
+        gtel_record_at(&recorder.record, 1000000000);
+        CHECK_INT(env->ops->file_read(env->arg, handle, buf, sizeof(buf)), -ENODEV);
+        CHECK_STR(gtel_str_of(finish(&recorder)), want);
+        stop(&recorder);
+    }
+    test_label = "";
+}
+
 static void set(struct gtel_record *record, const char *path, enum gtel_record_kind kind,
                 const char *text)
 {
@@ -679,6 +719,7 @@ int main(void)
     test_questions();
     test_handles();
     test_changes();
+    test_dead();
     test_below();
     test_secrets();
     test_states();
