@@ -122,11 +122,9 @@ int gtel_sink_v5_name(const struct gtel_reading *reading, char *plugin_instance,
     type_instance[0] = '\0';
     name_device(&device, reading->device);
     mark(&device);
-    struct gtel_str pattern = gtel_str_of(row->collectd_instance);
-    bool has_first = gtel_str_find(pattern, '%') < pattern.n;
-    add_pattern(&part, pattern, reading->dim[0]);
+    add_pattern(&part, gtel_str_of(row->collectd_instance), reading->dim[0]);
     const struct gtel_measurement_row *measurement = gtel_measurement_row(row->measurement);
-    for (size_t i = has_first ? 1 : 0; i < GTEL_DIMS_MAX && measurement->dims[i]; i++)
+    for (size_t i = 1; i < GTEL_DIMS_MAX && measurement->dims[i]; i++)
         add_dim(&part, measurement->dims[i], reading->dim[i]);
     mark(&part);
     return 0;

@@ -162,6 +162,9 @@ static void test_catalogue(void)
             CHECK(row->field.n == 0 || row->measurement != other->measurement ||
                   !gtel_str_eq(row->field, other->field));
         }
+        /* collectd's names have the first dimension in the pattern. */
+        CHECK(!row->collectd_type || (strchr(row->collectd_instance, '%') != NULL) ==
+                                         (gtel_measurement_row(row->measurement)->dims[0] != NULL));
         if (ends_in_unit(row->field))
             CHECK(row->unit[0] != '\0');
     }
