@@ -505,6 +505,72 @@ static void test_rules(void)
     test_label = "";
 }
 
+/*
+ * What is made up depends on how many secrets came before, and on nothing else: a machine that is
+ * recorded again, also by another version, differs in what has changed on it only.
+ */
+static void test_made_up(struct gtel_buf *out)
+{
+    static const char text[] = "file sys/a/serial_number\n| UKB7-00412345\n"
+                               "file sys/b/uuid\n| 4c4c4544-0042-3510-8052-b4c04f4d3732\n"
+                               "file sys/c/serial_number\n| UKB7-00412346\n"
+                               "file sys/d/text\n| ukb700412345 of jose, by MARIA on rack17\n"
+                               "owner proc/7 48213\nowner proc/8 48214\nowner proc/9 48213\n"
+                               "owner proc/10 999\nowner proc/11 65534\nowner proc/12 1000\nowner "
+                               "proc/13 65533\nowner proc/14 65535\n"
+                               "owner proc/15 65536\nowner proc/16 4294967295\nend\n";
+    static const char want[] = "file sys/a/serial_number\n| DLZ7-19666343\n"
+                               "file sys/b/uuid\n| 4a7b2631-6522-6402-0132-a3f35a0e5144\n"
+                               "file sys/c/serial_number\n| FHD7-69932372\n"
+                               "file sys/d/text\n| dlz719666343 of user1001, by user1000 on host1\n"
+                               "owner proc/7 1000\nowner proc/8 1001\nowner proc/9 1000\n"
+                               "owner proc/10 999\nowner proc/11 65534\nowner proc/12 1002\nowner "
+                               "proc/13 1003\nowner proc/14 65535\n"
+                               "owner proc/15 1004\nowner proc/16 4294967295\nend\n";
+    static const struct {
+        const char *name;
+        size_t replaced;
+    } kinds[GTEL_SCRUB_KINDS] = {{"serial and board numbers", 2},
+                                 {"uuids and ids", 1},
+                                 {"names of hosts", 1},
+                                 {"names of users", 2},
+                                 {"addresses", 0}};
+    struct gtel_scrub scrub = {0};
+    test_label = "made up";
+    gtel_scrub_host(&scrub, GTEL_STR("rack17"));
+    gtel_scrub_user(&scrub, GTEL_STR("maria"));
+    gtel_scrub_user(&scrub, GTEL_STR("Maria"));
+    gtel_scrub_user(&scrub, GTEL_STR("root"));
+    gtel_scrub_user(&scrub, GTEL_STR("jose"));
+    CHECK_INT(scrub.n, 3);
+    gtel_buf_reset(out);
+    gtel_scrub_record(&scrub, gtel_str_of(text), out);
+    CHECK_STR(gtel_buf_text(out), want);
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(kinds); i++) {
+        CHECK_STR(gtel_str_of(gtel_scrub_kind_name((enum gtel_scrub_kind)i)), kinds[i].name);
+        CHECK_INT(scrub.replaced[i], kinds[i].replaced);
+    }
+    gtel_scrub_done(&scrub);
+    test_label = "";
+}
+
+/* As many secrets as there is room for, and one more. */
+static void test_many(void)
+{
+    const unsigned most = 1 << 18;
+    struct gtel_scrub scrub = {0};
+    char name[32];
+    test_label = "many";
+    for (unsigned i = 0; i <= most && !scrub.has_failed; i++) {
+        (void)snprintf(name, sizeof(name), "%xz%x", i, i);
+        gtel_scrub_user(&scrub, gtel_str_of(name));
+    }
+    CHECK(scrub.has_failed);
+    CHECK_INT(scrub.n, most);
+    gtel_scrub_done(&scrub);
+    test_label = "";
+}
+
 int main(void)
 {
     struct gtel_buf out;
@@ -516,6 +582,8 @@ int main(void)
     test_long_line(&out);
     test_found_forms();
     test_rules();
+    test_made_up(&out);
+    test_many();
     gtel_buf_done(&out);
     return test_result();
 }
