@@ -297,7 +297,6 @@ static void put(void *arg, const struct gtel_reading *reading, enum gtel_aspect 
 static void begin(void *arg, uint64_t wall_ns)
 {
     struct gtel_lineproto *lp = arg;
-    end_line(lp);
     /* InfluxDB's last time is one below the largest integer. */
     uint64_t t_ns = wall_ns < INT64_MAX ? wall_ns : INT64_MAX - 1;
     char text[20];
@@ -322,7 +321,6 @@ void gtel_lineproto_init(struct gtel_lineproto *lp, struct gtel_buf *out, struct
 {
     *lp = (struct gtel_lineproto){.out = out};
     (void)gtel_str_copy(lp->host, sizeof(lp->host), host);
-    begin(lp, 0);
     for (size_t m = 0; m < GTEL_MEASUREMENT_COUNT; m++) {
         for (size_t i = 0; i < FROM_DIM; i++)
             add_tag(lp, m, fixed_keys[i], i);

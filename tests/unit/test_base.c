@@ -192,6 +192,7 @@ static const struct {
     {"ProcessTags", ",user", -EINVAL, "ProcessTags: ',user'"},
     {"ProcessLimit", "1001", -ERANGE, "0 to 1000"},
     {"NoSuch", "1", -ENOENT, ""},
+    {"Intervax", "1s", -ENOENT, ""},
     {"", "1", -ENOENT, ""},
 };
 
@@ -223,6 +224,25 @@ static void test_options(void)
         CHECK(strstr(error, option_cases[i].message) != NULL);
     }
     char error[200];
+    char text[GTEL_OPTION_TEXT_MAX + 1];
+    memset(text, 'x', sizeof(text));
+    for (size_t n = GTEL_OPTION_TEXT_MAX - 1; n <= GTEL_OPTION_TEXT_MAX; n++) {
+        bool fits = n < GTEL_OPTION_TEXT_MAX;
+        const struct gtel_str value = {text, n};
+        test_label = "longest text";
+        CHECK_INT(gtel_option_set(&options, GTEL_O_HOST_TAG, value, error, sizeof(error)),
+                  fits ? 0 : -ERANGE);
+        CHECK_INT(gtel_option_text(&options, GTEL_O_HOST_TAG).n, GTEL_OPTION_TEXT_MAX - 1);
+        CHECK(fits ||
+              strcmp(error, "HostTag: 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+                            "xxxxxxxxxxxxxxxxxxxxxxxxx…' is longer than 255 bytes") == 0);
+    }
+    for (size_t i = 0; i < GTEL_OPTION_TEXT_MAX; i++)
+        text[i] = "pid,"[i % 4];
+    struct gtel_str words = {text, GTEL_OPTION_TEXT_MAX};
+    CHECK_INT(gtel_option_set(&options, GTEL_O_PROCESS_TAGS, words, error, sizeof(error)), -ERANGE);
+    words.n--;
+    CHECK_INT(gtel_option_set(&options, GTEL_O_PROCESS_TAGS, words, error, sizeof(error)), 0);
     test_label = "a bit per word";
     CHECK_INT(gtel_option_set(&options, GTEL_O_PROCESS_TAGS, GTEL_STR("pid,container"), error,
                               sizeof(error)),

@@ -144,6 +144,14 @@ static const struct value_case {
      {.metric = GTEL_M_FAN_RPM, .value.f64 = 1e19, .value_type = GTEL_VALUE_F64},
      -ERANGE,
      ""},
+    {"too small for an integer",
+     {.metric = GTEL_M_FAN_RPM, .value.f64 = -9.3e18, .value_type = GTEL_VALUE_F64},
+     -ERANGE,
+     ""},
+    {"a counter",
+     {.metric = GTEL_M_ENGINE_BUSY_TIME, .value.f64 = 1.0 / 3, .value_type = GTEL_VALUE_F64},
+     0,
+     "0.333333333333333"},
     {"not a number for an integer",
      {.metric = GTEL_M_FAN_RPM, .value.f64 = NAN, .value_type = GTEL_VALUE_F64},
      -ERANGE,
@@ -277,6 +285,22 @@ static void test_limits(void)
         gtel_buf_done(&out.buf);
     }
 
+    test_label = "no value";
+    output_init(&out, 4096, "");
+    put(&out, u64(GTEL_M_GPU_UP, "", 1));
+    put(&out, f64(GTEL_M_GPU_POWER, "", NAN));
+    put(&out, text(GTEL_M_INFO_UUID, GTEL_STR_NONE)); /* nothing is said: nothing is dropped */
+    CHECK_STR(output_end(&out), "gpu" TAGS " up=1i" TIME);
+    CHECK_INT(out.lp.dropped, 1);
+    gtel_buf_done(&out.buf);
+
+    test_label = "the last time";
+    output_init(&out, 4096, "");
+    out.sink.begin(out.sink.arg, UINT64_MAX);
+    put(&out, u64(GTEL_M_GPU_UP, "", 1));
+    CHECK_STR(output_end(&out), "gpu" TAGS " up=1i 9223372036854775806\n");
+    gtel_buf_done(&out.buf);
+
     test_label = "a field twice";
     output_init(&out, 4096, "");
     put(&out, u64(GTEL_M_GPU_UP, "", 1));
@@ -303,7 +327,11 @@ static void test_catalogue(void)
         output_init(&out, 4096, "h");
         for (int aspect = GTEL_ASPECT_VALUE; aspect <= GTEL_ASPECT_MAX; aspect++)
             out.sink.put(out.sink.arg, &reading, (enum gtel_aspect)aspect);
+        CHECK_INT(out.lp.dropped, 0);
+        for (int aspect = GTEL_ASPECT_VALUE; aspect <= GTEL_ASPECT_MAX; aspect++)
+            out.sink.put(out.sink.arg, &reading, (enum gtel_aspect)aspect); /* again: dropped */
         struct gtel_str got = output_end(&out);
+        CHECK_INT(out.lp.dropped, gtel_metric_row((enum gtel_metric)m)->field.n > 0 ? 3 : 0);
         if (gtel_metric_row((enum gtel_metric)m)->field.n > 0) {
             const char *error = lp_line((struct gtel_str){got.p, got.n - 1}, &line);
             CHECK_STR(gtel_str_of(error), "");

@@ -483,6 +483,39 @@ static int count_name(void *arg, struct gtel_str name)
     return 0;
 }
 
+enum question { EXISTS, LINK, LIST, NUMBERS, OPEN, STAT };
+
+/* Its result, for a listing how many names there were. */
+static int64_t ask(const struct gtel_env *env, enum question question, const char *path)
+{
+    char buf[64];
+    struct gtel_stat st;
+    int n = 0;
+    int64_t r = 0;
+    switch (question) {
+    case EXISTS:
+        r = env->ops->exists(env->arg, path);
+        break;
+    case LINK:
+        r = env->ops->link_read(env->arg, path, buf, sizeof(buf));
+        break;
+    case LIST:
+        r = env->ops->dir_list(env->arg, path, count_name, &n);
+        break;
+    case NUMBERS:
+        r = env->ops->dir_list_from(env->arg, path, 0, count_number, &n);
+        break;
+    case OPEN:
+        r = env->ops->file_open(env->arg, path);
+        r = r < 0 ? r : env->ops->file_read(env->arg, (int)r, buf, sizeof(buf));
+        break;
+    case STAT:
+        r = env->ops->stat(env->arg, path, &st);
+        break;
+    }
+    return r < 0 ? r : r + n;
+}
+
 /* What each question leaves in the record of a machine of which nothing was known. */
 static void test_questions(void)
 {
@@ -490,7 +523,6 @@ static void test_questions(void)
                                "link a/none -> nowhere\nfile d/x\n| 2\nfile d/7\nlink d/12 -> x\n"
                                "dir d/8\nrefuse no EACCES\nfile empty\nerror broken EIO\n"
                                "char dev/dri/card0 226:0\nowner d/x 1000\nowner d/y 0\nend\n";
-    enum question { EXISTS, LINK, LIST, NUMBERS, OPEN, STAT };
     static const struct {
         enum question question;
         const char *path;
@@ -527,11 +559,7 @@ static void test_questions(void)
     };
     for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
         static struct recorder recorder;
-        char buf[64];
         char want[200];
-        struct gtel_stat st;
-        int n = 0;
-        int64_t r = 0;
         test_label = cases[i].path;
         if (!start(&recorder, text))
             return;
@@ -540,28 +568,8 @@ static void test_questions(void)
                   recorder.inner.ops->monotonic_ns(recorder.inner.arg));
         CHECK_INT(env->ops->wall_ns(env->arg), recorder.inner.ops->wall_ns(recorder.inner.arg));
         CHECK(env->ops->wall_ns(env->arg) > 0);
-        switch (cases[i].question) {
-        case EXISTS:
-            r = env->ops->exists(env->arg, cases[i].path);
-            break;
-        case LINK:
-            r = env->ops->link_read(env->arg, cases[i].path, buf, sizeof(buf));
-            break;
-        case LIST:
-            r = env->ops->dir_list(env->arg, cases[i].path, count_name, &n);
-            break;
-        case NUMBERS:
-            r = env->ops->dir_list_from(env->arg, cases[i].path, 0, count_number, &n);
-            break;
-        case OPEN:
-            r = env->ops->file_open(env->arg, cases[i].path);
-            r = r < 0 ? r : env->ops->file_read(env->arg, (int)r, buf, sizeof(buf));
-            break;
-        case STAT:
-            r = env->ops->stat(env->arg, cases[i].path, &st);
-            break;
-        }
-        CHECK_INT(r < 0 ? r : r + n, cases[i].rc);
+        int64_t r = ask(env, cases[i].question, cases[i].path);
+        CHECK_INT(r, cases[i].rc);
         (void)snprintf(want, sizeof(want), "%send\n", cases[i].want);
         CHECK_STR(gtel_str_of(finish(&recorder)), want);
         stop(&recorder);
@@ -572,21 +580,21 @@ static void test_questions(void)
 /* Files that are open together; a number that is free is used again, and not answered before. */
 static void test_handles(void)
 {
-    enum { OPEN = 130 };
+    enum { FILES = 130 };
     static struct recorder recorder;
     char buf[8] = "";
     test_label = "handles";
     if (!start(&recorder, "file a\n| 12345\nfile b\n| 7\nend\n"))
         return;
     const struct gtel_env *env = &recorder.env;
-    for (int i = 0; i < OPEN; i++)
+    for (int i = 0; i < FILES; i++)
         CHECK_INT(env->ops->file_open(env->arg, i == 64 ? "b" : "a"), i);
     CHECK_INT(env->ops->file_read(env->arg, 64, buf, sizeof(buf)), 2);
     CHECK_INT(buf[0], '7');
-    CHECK_INT(env->ops->file_read(env->arg, OPEN - 1, buf, 3), 3); /* no more than there is room */
+    CHECK_INT(env->ops->file_read(env->arg, FILES - 1, buf, 3), 3); /* no more than there is room */
     CHECK(memcmp(buf, "123", 3) == 0);
     env->ops->file_close(env->arg, 64);
-    static const int none[] = {64, OPEN, 255, 256, -1};
+    static const int none[] = {64, FILES, 255, 256, -1};
     for (size_t i = 0; i < GTEL_ARRAY_LEN(none); i++) {
         CHECK_INT(env->ops->file_read(env->arg, none[i], buf, sizeof(buf)), -EBADF);
         env->ops->file_close(env->arg, none[i]); /* no harm */
