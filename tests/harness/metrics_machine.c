@@ -70,6 +70,7 @@ static void spy_after(const char *name, uint32_t code)
 static uint32_t spy_activate(void *context, void *handle, uint32_t count, void **group)
 {
     uint32_t code = spy_zetContextActivateMetricGroups(context, handle, count, group);
+    CHECK(count == 0 ? group == NULL : count == 1);
     if (code == GTEL_ZE_SUCCESS)
         spy.groups = count;
     return code;
