@@ -145,6 +145,36 @@ static void test_rests(void)
     test_label = "";
 }
 
+/* When one that may fall asleep after ten seconds is read while it is idle, in 260 seconds. */
+static void test_rest_times(void)
+{
+    static const struct {
+        const char *control;
+        unsigned after[4]; /* seconds of readings beyond the first twelve; 0: no more */
+    } cases[] = {{"auto", {92, 172, 252}}, {"on", {0}}};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct machine m;
+        char text[600];
+        size_t next = 0;
+        test_label = cases[i].control;
+        (void)snprintf(
+            text, sizeof(text),
+            POWER("0000:03:00.0", "runtime_status", "active") POWER("0000:03:00.0", "control", "%s")
+                POWER("0000:03:00.0", "autosuspend_delay_ms", "10000") GROW("gt0", "1000"),
+            cases[i].control);
+        if (!begin(&m, text))
+            return;
+        for (unsigned second = 1; second <= 260; second++) {
+            gather(&m, 1);
+            bool is_due = second <= 12 || cases[i].after[0] == 0 || second == cases[i].after[next];
+            next += second == cases[i].after[next];
+            CHECK_INT(readings_of(&m, xe) > 0, is_due);
+        }
+        finish(&m);
+    }
+    test_label = "";
+}
+
 static bool is_reported(const struct gtel_findings *findings, const char *why)
 {
     for (size_t i = 0; i < findings->n; i++) {
@@ -502,6 +532,7 @@ int main(void)
 #endif
     test_waiting();
     test_rests();
+    test_rest_times();
     test_lacks();
     test_withheld();
     test_answers();
