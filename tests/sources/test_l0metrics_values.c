@@ -243,6 +243,21 @@ static void test_two_groups(void)
     finish(&m);
 }
 
+/* What the driver has not written is no value, not even in the first column. */
+static void test_untouched(void)
+{
+    struct machine m;
+    if (!begin(&m, "call zetMetricGetProperties 1 0 0 = XmxActive 0 2\n"
+                   "call zetMetricGetProperties 1 0 3 = B 0 2\n"
+                   "call zetMetricGroupCalculateMetricValues 1 0 = untouched 4\n"))
+        return;
+    gather(&m, 0);
+    gather(&m, 1);
+    CHECK_NEAR(value(&m, GTEL_M_ACTIVITY, "xmx"), -1, 0);
+    CHECK_INT(m.group.batch.failed[0], 1);
+    finish(&m);
+}
+
 /* A result of 100 ms is repeated until it is 1.2 s old, unless there is a newer one. */
 static void test_kept(void)
 {
@@ -268,6 +283,7 @@ int main(void)
     test_names();
     test_types();
     test_two_groups();
+    test_untouched();
     test_kept();
     return test_result();
 }

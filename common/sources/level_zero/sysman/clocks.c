@@ -30,7 +30,8 @@ static void add_clock(const struct gtel_sysman_pass *pass, const struct gtel_sys
 static void add_limit(const struct gtel_sysman_pass *pass, const struct gtel_sysman_place *place,
                       enum gtel_metric metric, double mhz)
 {
-    add_clock(pass, place, metric, mhz > 0 ? mhz : -1);
+    if (mhz > 0)
+        add_clock(pass, place, metric, mhz);
 }
 
 /* The first four have the kernel's names for the same flags. */
