@@ -275,6 +275,23 @@ static void test_kept(void)
     finish(&m);
 }
 
+/* A GPU whose tiles are not all known is left for later, also when another driver lists it. */
+static void test_two_drivers(void)
+{
+    struct machine m;
+    if (!begin(&m, "call zeDriverGet = 2\ncall zeDeviceGet 1 = 1\n"
+                   "call zeDeviceGetProperties 16 = 1 0x8086\n"
+                   "call zeDevicePciGetPropertiesExt 16 = 0 3 0 0\n"
+                   "call zeDeviceGetSubDevices 1 = !0x70020000\n"))
+        return;
+    spy.count_name = "zetDeviceEnableMetricsExp";
+    gather(&m, 0);
+    CHECK_INT(m.group.batch.failed[0], 1);
+    gather(&m, 1);
+    CHECK_INT(spy.counted, 0);
+    finish(&m);
+}
+
 int main(void)
 {
     test_activity();
@@ -284,6 +301,7 @@ int main(void)
     test_types();
     test_two_groups();
     test_untouched();
+    test_two_drivers();
     test_kept();
     return test_result();
 }

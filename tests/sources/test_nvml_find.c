@@ -262,6 +262,33 @@ static void test_labels(void)
     test_label = "";
 }
 
+/* What shows that there may be a GPU, when nvidiactl is not there. */
+static void test_present(void)
+{
+    static const struct {
+        const char *text;
+        bool is_present;
+    } rows[] = {{"", false},
+                {"file dev/dxg\n", true},
+                {"file proc/driver/nvidia/version\n| x\n", true},
+                {"dir sys/module/nvidia\n", true},
+                {"dir sys/module/nvidiafb\n", false}};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(rows); i++) {
+        struct machine m;
+        char text[100];
+        test_label = rows[i].text;
+        (void)snprintf(text, sizeof(text), "%sat 1s\ngone dev/nvidiactl\n", rows[i].text);
+        if (!begin(&m, text))
+            return;
+        const struct gtel_source *source = m.group.entry[0].source;
+        CHECK(source->present(&m.env));
+        gather(&m, 2);
+        CHECK_INT(source->present(&m.env), rows[i].is_present);
+        finish(&m);
+    }
+    test_label = "";
+}
+
 /* ---- limits ---- */
 
 /* No more look-ups than there is room for GPUs, whatever the library says. */
@@ -426,6 +453,7 @@ int main(void)
     test_keys();
     test_same_key();
     test_labels();
+    test_present();
     test_many();
     test_link_is_asked_once();
     test_sleepers();

@@ -146,7 +146,10 @@ static void test_comes_back(void)
         const char *answer;
         bool is_there;
         int arrivals;
-    } codes[] = {{"!999", true, 1}, {"!27", true, 1}, {"!10", true, 1}, {"!6", false, 2}};
+        uint32_t failed; /* of the GPU, when it is not read */
+    } codes[] = {{"!999", true, 1, 1}, {"!27", true, 1, 0}, {"!21", true, 1, 0},
+                 {"!10", true, 1, 1},  {"!6", false, 2, 0}, {"!3", false, 2, 0},
+                 {"!15", false, 2, 0}};
     for (size_t i = 0; i < GTEL_ARRAY_LEN(codes); i++) {
         struct machine m;
         char text[8192];
@@ -160,6 +163,8 @@ static void test_comes_back(void)
         gather(&m, 1);
         gather(&m, 1);
         CHECK_INT(is_there(&m, B), codes[i].is_there);
+        CHECK_INT(m.group.batch.failed[0], codes[i].failed);
+        CHECK_NEAR(of(&m, B, GTEL_M_MEMORY_USED, "vram"), -1, 0);
         gather(&m, 1);
         CHECK(is_there(&m, B));
         CHECK_INT((int)device_of(&m, B)->arrivals, codes[i].arrivals);
@@ -247,6 +252,43 @@ static void test_lies(void)
     /* The first of one number counts, and it is the same one each time. */
     CHECK_STR(gtel_str_of(device_of(&m, B)->label[GTEL_LABEL_UUID]), "MIG-e");
     CHECK_INT((int)device_of(&m, B)->arrivals, 1);
+    finish(&m);
+}
+
+/* Instances have numbers below 64. */
+static void test_numbers(void)
+{
+    struct machine m;
+    if (!begin(&m, MIG PLACE("4", "63", "0", "MIG-d", "x") PLACE("5", "64", "0", "MIG-e", "x")
+                       PLACE("6", "3", "63", "MIG-f", "x")
+                           PLACE("7", "3", "64", "MIG-g",
+                                 "x") "call nvmlDeviceGetMaxMigDeviceCount 0 = 8\n"))
+        return;
+    gather(&m, 1);
+    CHECK(is_there(&m, GPU "/mig63.0") && is_there(&m, GPU "/mig3.63"));
+    CHECK(!device_of(&m, GPU "/mig64.0") && !device_of(&m, GPU "/mig3.64"));
+    finish(&m);
+}
+
+static uint64_t slept_ns(void *arg)
+{
+    (void)arg;
+    return 3600ull * SECOND;
+}
+
+/* No mean reaches over a sleep of the host. */
+static void test_host_sleep(void)
+{
+    static const double want[] = {-1, 0.125, 0.125, -1, 0.125};
+    struct machine m;
+    if (!begin(&m, MIG))
+        return;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(want); i++) {
+        if (i == 3)
+            spy.with_spy.suspended_ns = slept_ns;
+        gather(&m, 1);
+        CHECK_NEAR(of(&m, B, GTEL_M_ACTIVITY, "sm"), want[i], 1e-9);
+    }
     finish(&m);
 }
 
@@ -399,6 +441,8 @@ int main(void)
     test_shared();
     test_symbols();
     test_lies();
+    test_numbers();
+    test_host_sleep();
     test_cost();
     test_switched();
     test_lost();

@@ -410,6 +410,68 @@ static void test_short_gaps(void)
     finish(&m);
 }
 
+/* Gathers just as far apart as GPM wants, and just as far as it may. */
+static void test_gaps(void)
+{
+    static const struct {
+        uint64_t gap_ns;
+        bool has_mean;
+    } gaps[] = {{99 * MS, false}, {100 * MS, true}, {600 * S, true}, {600 * S + 1, false}};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(gaps); i++) {
+        struct machine m;
+        if (!begin(&m, true, 5, 16))
+            return;
+        gather(&m);
+        go(gaps[i].gap_ns);
+        gather(&m);
+        CHECK_INT(value(&m, GTEL_M_ACTIVITY, "sm") >= 0, gaps[i].has_mean);
+        finish(&m);
+    }
+}
+
+/* Permission is asked for again after a minute. */
+static void test_permission(void)
+{
+    static const uint64_t pauses[] = {60 * S - 1, 60 * S};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(pauses); i++) {
+        struct machine m;
+        if (!begin(&m, true, 5, 16))
+            return;
+        link_.sample_code = GTEL_NVML_NO_PERMISSION;
+        gather(&m);
+        CHECK_INT(m.batch.failed[0], 1);
+        go(pauses[i]);
+        gather(&m);
+        CHECK_INT(m.batch.failed[0], i);
+        finish(&m);
+    }
+}
+
+/* A quarter more than the link can move is what headers and clocks make; more is none. */
+static void test_slack(void)
+{
+    static const struct {
+        double factor; /* of 50 GB/s, on a link of 64 */
+        bool counts;
+    } cases[] = {{1.59, true}, {1.61, false}};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        for (size_t way = 0; way < GTEL_NVML_PCIE_WAYS; way++) {
+            struct machine m;
+            if (!begin(&m, true, 5, 16))
+                return;
+            link_.speed[way] = 50 * GB;
+            for (int k = 0; k < 3; k++) {
+                link_.too_much = k == 2 ? cases[i].factor : 1;
+                gather(&m);
+                go(S);
+            }
+            CHECK_INT(tx(&m) >= 0, cases[i].counts);
+            CHECK_INT(rx(&m) >= 0, cases[i].counts);
+            finish(&m);
+        }
+    }
+}
+
 /* ---- DRAM ---- */
 
 /* DRAM comes with the first two means and then each twenty seconds, other units each time. */
@@ -443,6 +505,9 @@ int main(void)
     test_no_hole();
     test_holes();
     test_short_gaps();
+    test_gaps();
+    test_permission();
+    test_slack();
     test_dram();
     return test_result();
 }

@@ -85,6 +85,7 @@ static void test_host_sleep(void)
                    "call nvmlDeviceGetCurrPcieLinkWidth 0 = 1\n"
                    "call nvmlDeviceGetFieldValues 0 197 0 = uint 4294000000\n"
                    "call nvmlDeviceGetFieldValues 0 198 0 = uint 1000\n"
+                   "call nvmlGpmQueryDeviceSupport 0 = 1\ncall nvmlGpmMetricsGet 0 2 = 50\n"
                    "at 2s\ncall nvmlDeviceGetFieldValues 0 197 0 = uint 4294000500\n"
                    "at 3s\ncall nvmlDeviceGetFieldValues 0 197 0 = uint 700\n"))
         return;
@@ -94,6 +95,7 @@ static void test_host_sleep(void)
             spy.with_spy.suspended_ns = slept_ns;
         gather(&m, i ? 1 : 0);
         CHECK_NEAR(value(&m, GTEL_M_GPU_PCIE_TX, NULL), want[i], 1);
+        CHECK_NEAR(value(&m, GTEL_M_ACTIVITY, "sm"), want[i] < 0 ? -1 : 0.5, 0);
     }
     finish(&m);
 }

@@ -355,6 +355,45 @@ static void test_values(void)
     test_label = "";
 }
 
+/* Counters have the device's own time, 1 ms here, and all else that of the gather. */
+static void test_clocks(void)
+{
+    static const enum gtel_metric counters[] = {GTEL_M_GPU_PCIE_RX,
+                                                GTEL_M_GPU_PCIE_TX,
+                                                GTEL_M_GPU_PCIE_REPLAYS,
+                                                GTEL_M_GPU_PCIE_PACKETS,
+                                                GTEL_M_ENERGY,
+                                                GTEL_M_GPU_ENERGY,
+                                                GTEL_M_GPU_THROTTLED_TIME,
+                                                GTEL_M_MEMORY_READ,
+                                                GTEL_M_MEMORY_WRITE,
+                                                GTEL_M_MEMORY_PEAK_TIME,
+                                                GTEL_M_GPU_MEMORY_PEAK_TIME,
+                                                GTEL_M_FABRIC_RX,
+                                                GTEL_M_FABRIC_TX};
+    size_t found = 0;
+    struct machine m;
+    if (!begin(&m, "call zesDevicePciGetProperties 1 = 0 3 0 0 4 8 -1 1 1 1\n"
+                   "call zesDevicePciGetStats 1 = 1000 3 5 11 12\n"))
+        return;
+    gather(&m, 1);
+    for (size_t i = 0; i < m.group.batch.n; i++) {
+        const struct gtel_reading *r = &m.group.batch.reading[i];
+        bool is_counter = false;
+        for (size_t k = 0; k < GTEL_ARRAY_LEN(counters); k++)
+            is_counter = is_counter || r->metric == counters[k];
+        if (strcmp(r->device->key, xe) != 0)
+            continue;
+        found += is_counter;
+        test_label = gtel_metric_row((enum gtel_metric)r->metric)->field.p;
+        CHECK_INT(r->has_device_clock, is_counter);
+        CHECK_INT(r->t_ns, is_counter ? 1000000 : gtel_env_now(&m.env));
+    }
+    test_label = "";
+    CHECK_INT(found, GTEL_ARRAY_LEN(counters) + 1); /* energy of two domains */
+    finish(&m);
+}
+
 /* i915 has one counter, which is the card's; what belongs to a tile is not. */
 static void test_power_of_i915(void)
 {
@@ -502,6 +541,7 @@ int main(void)
     test_pauses();
     test_described_again();
     test_values();
+    test_clocks();
     test_power_of_i915();
     test_logs();
     test_log_of_lists();

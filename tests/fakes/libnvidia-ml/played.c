@@ -716,7 +716,8 @@ static int answer_event_wait(const char *name, struct gtel_nvml_event_set *set,
 {
     uint64_t event[4];
     struct gtel_str text;
-    (void)timeout_ms;
+    if (timeout_ms > 0) /* nobody is to wait here */
+        return GTEL_NVML_INVALID_ARGUMENT;
     int rc = ask_key(name, GTEL_NVML_TIMEOUT, &text);
     if (rc != GTEL_NVML_SUCCESS)
         return rc;

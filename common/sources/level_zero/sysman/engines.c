@@ -43,7 +43,6 @@ bool gtel_sysman_activity_step(struct gtel_sysman_activity *activity,
 
 GTEL_SYSMAN_READ(engine)
 {
-    part->is.engine.has_value = false;
     if (got->activity.timestamp == UINT64_MAX || got->activity.timestamp == 0)
         return GTEL_ZE_NO_VALUE;
     part->is.engine.has_value =
