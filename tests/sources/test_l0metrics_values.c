@@ -275,6 +275,26 @@ static void test_kept(void)
     finish(&m);
 }
 
+/* A group that does not say what it is stops no other one, counts as failed, and is asked again. */
+static void test_silent_group(void)
+{
+    struct machine m;
+    if (!begin(&m, "call zetMetricGroupGetProperties 1 0 = !0x7ffffffe\n"
+                   "at 3s\ncall zetMetricGroupGetProperties 1 0 = ComputeBasic 2 0 4\n"))
+        return;
+    gather(&m, 0);
+    gather(&m, 1);
+    CHECK_NEAR(value(&m, GTEL_M_ACTIVITY, "xmx"), -1, 0);
+    CHECK_NEAR(value(&m, GTEL_M_STALL_SHARE, "send"), 0.75, 1e-9);
+    CHECK_INT(m.group.batch.failed[0], 1);
+    CHECK(strstr(spy.last_log, "zetMetricGroupGetProperties answers code 0x7ffffffe") != NULL);
+    for (unsigned i = 0; i < 6; i++)
+        gather(&m, 1);
+    CHECK_NEAR(value(&m, GTEL_M_ACTIVITY, "xmx"), 0.45, 1e-9);
+    CHECK_INT(spy.logs[GTEL_LOG_INFO], 1);
+    finish(&m);
+}
+
 /* A GPU whose tiles are not all known is left for later, also when another driver lists it. */
 static void test_two_drivers(void)
 {
@@ -302,6 +322,7 @@ int main(void)
     test_two_groups();
     test_untouched();
     test_two_drivers();
+    test_silent_group();
     test_kept();
     return test_result();
 }

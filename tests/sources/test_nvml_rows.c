@@ -451,7 +451,8 @@ static void test_links(void)
                    "call nvmlDeviceGetFieldValues 0 163 1 = ull 0\n"
                    "call nvmlDeviceGetFieldValues 0 165 2 = uint 1\n"
                    "call nvmlDeviceGetFieldValues 0 138 2 = ull 7\n"
-                   "call nvmlDeviceGetFieldValues 0 163 2 = ull 9\n"))
+                   "call nvmlDeviceGetFieldValues 0 163 2 = ull 9\n"
+                   "at 30s\ncall nvmlDeviceGetFieldValues 0 162 1 = ull 4\n"))
         return;
     gather(&m, 0);
     CHECK_NEAR(value(&m, GTEL_M_GPU_LINKS_TX, ""), 1007 * 1024, 0);
@@ -474,6 +475,7 @@ static void test_links(void)
     gather(&m, 20);
     CHECK_NEAR(value(&m, GTEL_M_FABRIC_UP, "1"), 1, 0);
     CHECK_NEAR(value(&m, GTEL_M_FABRIC_TX, "2"), 7168, 0);
+    CHECK_NEAR(value(&m, GTEL_M_FABRIC_RECOVERIES, "1"), -1, 0); /* not asked for again */
     finish(&m);
 }
 

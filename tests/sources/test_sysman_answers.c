@@ -181,6 +181,50 @@ static void test_pauses(void)
     finish(&m);
 }
 
+/*
+ * What one of two sensors lacks, or fails to describe, is asked again: when in 20 minutes of a
+ * gather each ten seconds, whichever of both it is.
+ */
+static void test_lists_again(void)
+{
+    static const struct {
+        const char *code;
+        unsigned calls; /* for both, and one of i915 */
+    } rows[] = {{"!0x78000003", 3 + 1 + 1}, {"!0x70010000", 3 + 1 + 1}};
+    for (size_t i = 0; i < 2 * GTEL_ARRAY_LEN(rows); i++) {
+        struct machine m;
+        char text[100];
+        (void)snprintf(text, sizeof(text), "call zesTemperatureGetProperties 1 %u = %s\n",
+                       (unsigned)(i % 2), rows[i / 2].code);
+        test_label = text;
+        if (!begin(&m, text))
+            return;
+        spy.count_name = "zesTemperatureGetProperties";
+        for (unsigned k = 0; k <= 120; k++)
+            gather(&m, k == 0 ? 1 : 10);
+        CHECK_INT(spy.counted, rows[i / 2].calls);
+        CHECK_NEAR(value(&m, GTEL_M_TEMPERATURE, i % 2 ? "gpu" : "memory", NULL), i % 2 ? 61.5 : 66,
+                   0);
+        finish(&m);
+    }
+    test_label = "";
+}
+
+/* The first of two fails, the second does not. */
+static void test_first_again(void)
+{
+    struct machine m;
+    if (!begin(&m, "call zesTemperatureGetProperties 1 0 = !0x7ffffffe\n"
+                   "at 2s\ncall zesTemperatureGetProperties 1 0 = 1 0 0 100\n"))
+        return;
+    gather(&m, 1);
+    CHECK_NEAR(value(&m, GTEL_M_TEMPERATURE, "gpu", NULL), -1, 0);
+    CHECK_NEAR(value(&m, GTEL_M_TEMPERATURE, "memory", NULL), 66, 0);
+    gather(&m, 1);
+    CHECK_NEAR(value(&m, GTEL_M_TEMPERATURE, "gpu", NULL), 61.5, 0);
+    finish(&m);
+}
+
 /* Each family's parts are described once, and those that could not be are again. */
 static void test_described_again(void)
 {
@@ -392,6 +436,12 @@ static void test_clocks(void)
     test_label = "";
     CHECK_INT(found, GTEL_ARRAY_LEN(counters) + 1); /* energy of two domains */
     finish(&m);
+    if (!begin(&m, "call zesDevicePciGetStats 1 = 1 3 5 11 12\n"))
+        return;
+    gather(&m, 1);
+    const struct gtel_reading *r = find(&m, xe, GTEL_M_GPU_PCIE_RX, NULL, NULL);
+    CHECK(r && r->has_device_clock && r->t_ns == 1000); /* the earliest there can be */
+    finish(&m);
 }
 
 /* i915 has one counter, which is the card's; what belongs to a tile is not. */
@@ -539,6 +589,8 @@ int main(void)
 {
     test_cases();
     test_pauses();
+    test_lists_again();
+    test_first_again();
     test_described_again();
     test_values();
     test_clocks();
