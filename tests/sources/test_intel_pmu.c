@@ -464,6 +464,108 @@ static void test_read_error(void)
     test_label = "";
 }
 
+/* Which events count what: one beside bcs0-busy, and its value when it grows by 5e8 a second. */
+static const struct event_case {
+    const char *name;
+    const char *config;
+    const char *unit;        /* NULL: no such file */
+    enum gtel_metric metric; /* NONE: it is not opened */
+    const char *dims[2];
+    double value; /* in the second gather */
+} event_cases[] = {
+    {"rcs0-busy", "0x0", "ns", GTEL_M_ENGINE_BUSY_TIME, {"render", NULL}, 0.5},
+    {"rcs0-wait", "0x1", "ns", GTEL_M_ENGINE_WAIT_TIME, {"render", NULL}, 0.5},
+    {"rcs0-sema", "0x2", "ns", GTEL_M_ENGINE_SEMA_TIME, {"render", NULL}, 0.5},
+    {"rcs0-new", "0x3", "ns", GTEL_M_NONE, {NULL}, 0},
+    {"vcs255-busy", "0x2ff0", "ns", GTEL_M_ENGINE_BUSY_TIME, {"video", NULL}, 0.5},
+    {"vecs0-busy", "0x3000", "ns", GTEL_M_ENGINE_BUSY_TIME, {"video-enhance", NULL}, 0.5},
+    {"ccs0-busy", "0x4000", "ns", GTEL_M_ENGINE_BUSY_TIME, {"compute", NULL}, 0.5},
+    {"xcs0-busy", "0x5000", "ns", GTEL_M_NONE, {NULL}, 0},
+    {"xcs0-busy-ticks", "0x5003", "ns", GTEL_M_NONE, {NULL}, 0},
+    {"rcs0-busy", "0x0", "us", GTEL_M_NONE, {NULL}, 0},
+    {"rcs0-busy", "0x0", "M", GTEL_M_NONE, {NULL}, 0},
+    {"rcs0-busy", "0x0", NULL, GTEL_M_NONE, {NULL}, 0},
+    {"actual-frequency", "0x100000", "M", GTEL_M_FREQUENCY_CYCLES, {"graphics", "0"}, 5e14},
+    {"actual-frequency", "0x100000", "ns", GTEL_M_NONE, {NULL}, 0},
+    {"requested-frequency",
+     "0x100001",
+     "M",
+     GTEL_M_FREQUENCY_REQUESTED_CYCLES,
+     {"graphics", "0"},
+     5e14},
+    {"interrupts", "0x100002", NULL, GTEL_M_GPU_INTERRUPTS, {NULL}, 5e8},
+    {"rc6-residency", "0x100003", "ns", GTEL_M_FREQUENCY_IDLE_TIME, {"graphics", "0"}, 0.5},
+    {"rc6-residency", "0x100003", "M", GTEL_M_NONE, {NULL}, 0},
+    {"software-gt-awake-time", "0x100004", "ns", GTEL_M_NONE, {NULL}, 0},
+    {"actual-frequency-gt1",
+     "0x1000000000100000",
+     "M",
+     GTEL_M_FREQUENCY_CYCLES,
+     {"media", "1"},
+     5e14},
+    {"requested-frequency-gt1",
+     "0x1000000000100001",
+     "M",
+     GTEL_M_FREQUENCY_REQUESTED_CYCLES,
+     {"media", "1"},
+     5e14},
+    {"rc6-residency-gt1",
+     "0x1000000000100003",
+     "ns",
+     GTEL_M_FREQUENCY_IDLE_TIME,
+     {"media", "1"},
+     0.5},
+    {"interrupts-gt1", "0x1000000000100002", NULL, GTEL_M_NONE, {NULL}, 0},
+    {"rc6-residency-gt2", "0x2000000000100003", "ns", GTEL_M_NONE, {NULL}, 0},
+};
+
+static void check_event(const struct event_case *event)
+{
+    struct machine machine;
+    char text[2048];
+    char unit[200] = "";
+    test_label = event->config;
+    if (event->unit)
+        (void)snprintf(unit, sizeof(unit), "file " PMU "/events/%s.unit\n| %s\n", event->name,
+                       event->unit);
+    (void)snprintf(text, sizeof(text),
+                   "%sfile " PMU "/events/%s\n| config=%s\n%spmu i915 %s 0 5e8\nend\n",
+                   CARD TYPE("12") EVENT("bcs0-busy", "0x1000")
+                       NS("bcs0-busy") "file " PMU "/cpumask\n| 0\npmu i915 0x1000 0 1e8\n",
+                   event->name, event->config, unit, event->config);
+    if (!CHECK(machine_init(&machine, text, "i915")))
+        return;
+    CHECK_INT(machine_gather(&machine), 0);
+    size_t alone = machine.batch.n;
+    machine_step(&machine, 1000);
+    CHECK_INT(machine_gather(&machine), 0);
+    const struct gtel_reading *copy =
+        machine_find(&machine, NULL, GTEL_M_ENGINE_BUSY_TIME, "copy", NULL);
+    CHECK_NEAR(copy ? copy->value.f64 : -1, 0.1, 1e-9);
+    if (event->metric != GTEL_M_NONE) {
+        const struct gtel_reading *got =
+            machine_find(&machine, NULL, event->metric, event->dims[0], event->dims[1]);
+        CHECK_NEAR(got ? gtel_reading_number(got) : -1, event->value, 1e-3);
+    }
+    for (size_t k = 0; event->metric == GTEL_M_NONE && k < machine.batch.n; k++) {
+        enum gtel_metric metric = (enum gtel_metric)machine.batch.reading[k].metric;
+        bool is_copy = gtel_str_eq(machine.batch.reading[k].dim[0], GTEL_STR("copy"));
+        CHECK(is_copy || (metric != GTEL_M_ENGINE_BUSY_TIME && metric != GTEL_M_ENGINE_TICKS &&
+                          metric != GTEL_M_FREQUENCY_CYCLES && metric != GTEL_M_GPU_INTERRUPTS &&
+                          metric != GTEL_M_FREQUENCY_IDLE_TIME));
+    }
+    CHECK_INT(machine.batch.n, alone);
+    CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 0);
+    machine_done(&machine);
+}
+
+static void test_events(void)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(event_cases); i++)
+        check_event(&event_cases[i]);
+    test_label = "";
+}
+
 int main(void)
 {
     test_gts();
@@ -472,6 +574,7 @@ int main(void)
     test_hotplug();
     test_read_error();
     test_class();
+    test_events();
     test_ticks();
     test_ticks_partial();
     test_instances();
