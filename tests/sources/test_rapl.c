@@ -247,6 +247,34 @@ static void test_refused(void)
     machine_done(&machine);
 }
 
+/* Rights to zones come one by one: what was counted goes on, and the other one begins. */
+static void test_rights_later(void)
+{
+    static const char gpu_first[] =
+        CARD ZONES SENSOR "grow " UNCORE " 5000000 3000000\nrefuse " PACKAGE " EACCES\n"
+                          "at 2s\ngrow " PACKAGE " 7000000 9000000\nend\n";
+    static const char package_first[] =
+        CARD ZONES SENSOR "refuse " UNCORE " EACCES\ngrow " PACKAGE " 7000000 9000000\n"
+                          "at 2s\ngrow " UNCORE " 5000000 3000000\nend\n";
+    for (int is_package = 0; is_package < 2; is_package++) {
+        struct machine machine;
+        test_label = is_package ? "the package first" : "the GPU first";
+        if (!CHECK(machine_init(&machine, is_package ? package_first : gpu_first, "rapl")))
+            return;
+        for (int t = 0; t < 5; t++) {
+            const double gpu = is_package ? (t < 2 ? -1 : 3.0 * (t - 2)) : 3.0 * t;
+            const double package = is_package ? 9.0 * t : (t < 2 ? -1 : 9.0 * (t - 2));
+            machine.needs_discovery = true;
+            CHECK_INT(machine_gather(&machine), 0);
+            CHECK_NEAR(joules(&machine, GTEL_M_ENERGY, "gpu"), gpu, 1e-9);
+            CHECK_NEAR(joules(&machine, GTEL_M_ENERGY, "package"), package, 1e-9);
+            machine_step(&machine, 1000);
+        }
+        machine_done(&machine);
+    }
+    test_label = "";
+}
+
 static void count_groups(void *arg, enum fault_op op, const char *path)
 {
     (void)path;
@@ -344,6 +372,7 @@ int main(void)
     test_values();
     test_mixed();
     test_refused();
+    test_rights_later();
     test_hotplug();
     test_keep();
     test_host_sleep();
