@@ -31,12 +31,19 @@ void gtel_buf_back(struct gtel_buf *buf, size_t n);
 
 /* Makes room for n more bytes; false, with the flag set, when there is none. */
 bool gtel_buf_make_room(struct gtel_buf *buf, size_t n);
+/* Appends n bytes for the caller to write; NULL, with the flag set, when there is no room. */
+static inline char *gtel_buf_room(struct gtel_buf *buf, size_t n)
+{
+    if ((buf->has_failed || n > buf->size - buf->n) && !gtel_buf_make_room(buf, n))
+        return NULL;
+    buf->n += n;
+    return buf->p + buf->n - n;
+}
 static inline void gtel_buf_bytes(struct gtel_buf *buf, const void *p, size_t n)
 {
-    if (n == 0 || ((buf->has_failed || n > buf->size - buf->n) && !gtel_buf_make_room(buf, n)))
-        return;
-    memcpy(buf->p + buf->n, p, n);
-    buf->n += n;
+    char *at = n > 0 ? gtel_buf_room(buf, n) : NULL;
+    if (at)
+        memcpy(at, p, n);
 }
 void gtel_buf_str(struct gtel_buf *buf, struct gtel_str s);
 void gtel_buf_char(struct gtel_buf *buf, char c);

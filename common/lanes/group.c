@@ -92,7 +92,7 @@ static void note_success(struct gtel_group *group, struct gtel_group_entry *entr
 
 static void schedule_rescan(struct gtel_group *group, struct gtel_group_entry *entry)
 {
-    entry->rescan_ns = gtel_env_now(group->env) + gtel_option_number(group->options, GTEL_O_RESCAN);
+    entry->rescan_ns = group->now_ns + gtel_option_number(group->options, GTEL_O_RESCAN);
 }
 
 /* True when the source is open. */
@@ -100,7 +100,7 @@ static bool ensure_open(struct gtel_group *group, struct gtel_group_entry *entry
 {
     if (entry->is_open)
         return true;
-    if (entry->rescan_ns > gtel_env_now(group->env) && entry->version == group->cards.version)
+    if (entry->rescan_ns > group->now_ns && entry->version == group->cards.version)
         return false;
     entry->version = group->cards.version;
     memset(entry->state, 0, entry->source->state_size);
@@ -124,7 +124,7 @@ static bool ensure_open(struct gtel_group *group, struct gtel_group_entry *entry
 static int ensure_discovered(struct gtel_group *group, struct gtel_group_entry *entry)
 {
     if (!entry->is_discovery_due && entry->version == group->cards.version &&
-        entry->rescan_ns > gtel_env_now(group->env))
+        entry->rescan_ns > group->now_ns)
         return entry->found;
     if (gtel_backoff_is_waiting(&entry->discovery_pause, group->gathers))
         return entry->found;
@@ -191,6 +191,7 @@ void gtel_group_sample(struct gtel_group *group)
     gtel_batch_reset(&group->batch);
     gtel_usage_begin(&group->usage);
     group->gathers++;
+    group->now_ns = gtel_env_now(group->env);
     gtel_cards_begin(&group->cards, &group->registry);
     for (size_t i = 0; i < group->n; i++)
         sample_entry(group, &group->entry[i]);

@@ -42,6 +42,7 @@ struct gtel_group {
     struct gtel_group_entry entry[GTEL_SOURCES_MAX];
     size_t n;
     uint64_t gathers;
+    uint64_t now_ns; /* when the gather began */
     uint64_t errors; /* failed gathers of a source since the start */
 };
 

@@ -131,11 +131,14 @@ static void put_failures(struct gtel_buf *buf, const struct gtel_registry *regis
     }
 }
 
+/* Only of the tags that its measurement has: the rest of a reading is not touched. */
 static size_t count_dims(const struct gtel_reading *reading)
 {
-    size_t n = GTEL_DIMS_MAX;
-    while (n > 0 && reading->dim[n - 1].n == 0)
-        n--;
+    const struct gtel_metric_row *row = gtel_metric_row((enum gtel_metric)reading->metric);
+    const char *const *tags = gtel_measurement_row(row->measurement)->dims;
+    size_t n = 0;
+    for (size_t i = 0; i < GTEL_DIMS_MAX && tags[i]; i++)
+        n = reading->dim[i].n > 0 ? i + 1 : n;
     return n;
 }
 
@@ -149,11 +152,16 @@ static void put_reading(struct gtel_buf *buf, const struct gtel_reading *reading
     uint64_t device = reading->device ? reading->device->index : NO_DEVICE;
     uint64_t flags = reading->has_device_clock ? FLAG_DEVICE_CLOCK : 0;
     uint64_t ndims = count_dims(reading);
-    put_u64(buf, reading->t_ns);
-    put_u64(buf, is_text ? 0 : reading->value.u64); /* or the bits of the double */
-    put_u64(buf, reading->metric | device << 16 | (uint64_t)reading->source << 32 |
-                     (uint64_t)reading->origin << 40 | (uint64_t)reading->value_type << 48 |
-                     flags << 52 | ndims << 56);
+    uint64_t value = is_text ? 0 : reading->value.u64; /* or the bits of the double */
+    uint64_t what = reading->metric | device << 16 | (uint64_t)reading->source << 32 |
+                    (uint64_t)reading->origin << 40 | (uint64_t)reading->value_type << 48 |
+                    flags << 52 | ndims << 56;
+    char *at = gtel_buf_room(buf, 3 * sizeof(what));
+    if (!at)
+        return;
+    memcpy(at, &reading->t_ns, sizeof(what));
+    memcpy(at + sizeof(what), &value, sizeof(what));
+    memcpy(at + 2 * sizeof(what), &what, sizeof(what));
     if (is_text)
         put_str(buf, reading->value.text);
     for (size_t i = 0; i < ndims; i++)

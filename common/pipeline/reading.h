@@ -25,14 +25,14 @@ struct gtel_reading {
         double f64;
         struct gtel_str text;
     } value;
-    struct gtel_str dim[GTEL_DIMS_MAX]; /* in the order of the measurement's row; may be empty */
-    uint16_t metric;                    /* enum gtel_metric */
-    uint8_t value_type;                 /* enum gtel_value_type */
-    uint8_t source;                     /* position in gtel_sources */
-    uint8_t origin;                     /* position in that source's list of origins */
+    uint16_t metric;       /* enum gtel_metric */
+    uint8_t value_type;    /* enum gtel_value_type */
+    uint8_t source;        /* position in gtel_sources */
+    uint8_t origin;        /* position in that source's list of origins */
     bool has_device_clock; /* t_ns counts on a clock of the device: only differences mean something
                             */
     bool is_derived;       /* a rate that delta made from a counter of that origin */
+    struct gtel_str dim[GTEL_DIMS_MAX]; /* in the order of the measurement's row; may be empty */
 };
 
 _Static_assert(sizeof(struct gtel_reading) <= 192, "a reading is at most 192 bytes");

@@ -80,18 +80,23 @@ static void put_levels(struct gtel_batch *batch, const struct gtel_amd_gpu *gpu)
     }
 }
 
-/*
- * Those that are free, or the others; with a table, without what it has. -ENODEV, or 0: what failed
- * is counted.
- */
-static int read_attrs(struct gtel_attr_sample *sample, bool is_free, bool has_table)
+/* Free ones are the first of a list (files.c). */
+static size_t count_free(const struct gtel_attrs *attrs)
 {
-    for (size_t i = 0; i < sample->attrs->n; i++) {
-        struct gtel_attr *attr = &sample->attrs->attr[i];
-        if (attr->is_free == is_free && !(attr->is_covered && has_table) &&
-            gtel_attr_read(sample, attr) == -ENODEV)
+    size_t n = 0;
+    while (n < attrs->n && attrs->attr[n].is_free)
+        n++;
+    return n;
+}
+
+/* From first up to end but those that are covered. -ENODEV, or 0: what failed is counted. */
+static int read_attrs(struct gtel_attr_sample *sample, size_t first, size_t end,
+                      const bool *is_covered)
+{
+    for (size_t i = first; i < end; i++)
+        if (!(is_covered && is_covered[i]) &&
+            gtel_attr_read(sample, &sample->attrs->attr[i]) == -ENODEV)
             return -ENODEV;
-    }
     return 0;
 }
 
@@ -101,8 +106,8 @@ static void cover(struct gtel_amd_gpu *gpu)
     const struct gtel_attrs *attrs = &gpu->card.attrs;
     const struct gtel_amd_table_state *table = &gpu->table;
     for (size_t i = 0; gpu->given != table->given && i < attrs->n; i++)
-        attrs->attr[i].is_covered =
-            gtel_amd_table_has(table, attrs->attr[i].kind.metric, attrs->attr[i].reading.dim[0]);
+        gpu->is_covered[i] =
+            gtel_amd_table_has(table, attrs->attr[i].kind.metric, attrs->attr[i].dim[0]);
     gpu->given = table->given;
 }
 
@@ -135,7 +140,7 @@ static bool is_settling(struct gtel_amd_gpu *gpu, uint64_t now_ns)
  */
 static int sample_free(struct gtel_amd_gpu *gpu, struct gtel_attr_sample *sample, struct seen *seen)
 {
-    int r = read_attrs(sample, true, false);
+    int r = read_attrs(sample, 0, count_free(sample->attrs), NULL);
     see(seen, sample->batch);
     put_memory(sample->batch, gpu, seen);
     uint64_t used = seen->used[0] + seen->used[1];
@@ -155,7 +160,8 @@ static int sample_awake(struct gtel_amd_gpu *gpu, struct gtel_attr_sample *sampl
         sample_npu(gpu, sample->batch);
         cover(gpu);
     }
-    int r = read_attrs(sample, false, table == 0);
+    int r = read_attrs(sample, count_free(sample->attrs), sample->attrs->n,
+                       table == 0 ? gpu->is_covered : NULL);
     if (r < 0)
         return r;
     sample->batch->origin = GTEL_ATTR_SYSFS;

@@ -25,7 +25,8 @@ struct gtel_amd_gpu {
     struct gtel_attr_card card; /* first: its attributes are the text files */
     struct gtel_amd_table_state table;
     uint64_t given; /* by the table, when it was decided which attributes it covers */
-    bool is_apu;    /* its memory is the host's: VRAM is a part set aside, GTT the rest */
+    bool is_covered[GTEL_ATTRS_MAX];
+    bool is_apu; /* its memory is the host's: VRAM is a part set aside, GTT the rest */
     struct gtel_amd_clock clock[GTEL_AMD_CLOCKS];
     bool is_clock_due; /* the driver refused some of them for a moment, as in a reset */
     /* Since the last sample that read it. */

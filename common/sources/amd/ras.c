@@ -31,6 +31,7 @@ enum { ORIGIN_RAS, ORIGIN_REPLAYS };
 static const uint64_t minute_ns = 59500000000;
 
 static const char *const drivers[] = {"amdgpu", NULL};
+_Static_assert(PARTS <= 32, "bits");
 
 /* A file, and what it said last. */
 struct part {
@@ -42,6 +43,7 @@ struct part {
 
 struct ras_card {
     struct gtel_card *card; /* first: see sources/drm/cards.h */
+    uint32_t open;          /* parts, as bits: most cards have few */
     struct part part[PARTS];
 };
 
@@ -50,6 +52,11 @@ struct amd_ras {
     struct gtel_arena arena;        /* for the time of a listing */
     char text[TEXT_MAX];
 };
+
+static bool is_open(const struct ras_card *own, size_t i)
+{
+    return (own->open >> i & 1) != 0;
+}
 
 static void close_files(const struct gtel_env *env, void *own)
 {
@@ -62,10 +69,11 @@ static void close_files(const struct gtel_env *env, void *own)
 /* Opening a file reads nothing. 0, also where it is not there, or a negative errno. */
 static int open_part(struct ras_card *own, size_t i, const char *folder, struct gtel_str name)
 {
-    if (gtel_fs_is_open(&own->part[i].file))
+    if (is_open(own, i))
         return 0;
     int r = gtel_fs_open(own->card->cards->env, &own->part[i].file,
                          GTEL_FS_AT("%s/%s%.*s", own->card->path, folder, GTEL_STR_ARG(name)));
+    own->open |= (uint32_t)(r == 0) << i;
     return r == -ENOENT ? 0 : r;
 }
 
@@ -162,13 +170,14 @@ static int sample_card(void *state, void *p, struct gtel_batch *batch)
     int first = 0;
     batch->t_ns = gtel_env_now(own->card->cards->env);
     for (size_t i = 0; i < PARTS; i++)
-        is_any_due = is_any_due ||
-                     (gtel_fs_is_open(&own->part[i].file) && own->part[i].due_ns <= batch->t_ns);
+        is_any_due = is_any_due || (is_open(own, i) && own->part[i].due_ns <= batch->t_ns);
     if (own->card->device->is_left_alone || (is_any_due && !gtel_card_may_read(own->card)))
         return 0;
     for (size_t i = 0; i < PARTS; i++) {
         struct part *part = &own->part[i];
-        if (gtel_fs_is_open(&part->file) && part->due_ns <= batch->t_ns) {
+        if (!is_open(own, i))
+            continue;
+        if (part->due_ns <= batch->t_ns) {
             part->error = read_part(state, part, i);
             if (part->error < 0)
                 part->last.known = 0;
@@ -198,7 +207,7 @@ static void diagnose_card(const void *state, const void *p, struct gtel_findings
         const char *const text[3] = {i < BLOCKS   ? blocks[i].p
                                      : i == PAGES ? "gpu_vram_bad_pages"
                                                   : "pcie_replay_count"};
-        has_any = has_any || (i < BLOCKS && gtel_fs_is_open(&own->part[i].file));
+        has_any = has_any || (i < BLOCKS && is_open(own, i));
         if (gtel_error_is_broken(own->part[i].error))
             gtel_finding_put(findings, own->card->device, GTEL_MEASUREMENT_GPU_ERROR,
                              own->part[i].error, text);

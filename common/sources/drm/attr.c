@@ -9,18 +9,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void put_u64(struct gtel_attr_sample *sample, struct gtel_attr *attr, uint64_t value)
+/* NULL: there is no room. */
+static struct gtel_reading *put(struct gtel_attr_sample *sample, const struct gtel_attr *attr)
 {
     sample->batch->origin = attr->origin;
-    struct gtel_reading *reading = gtel_batch_add(sample->batch, &attr->reading);
+    struct gtel_reading *reading = gtel_batch_add(sample->batch, &sample->batch->blank);
+    if (!reading)
+        return NULL;
+    reading->device = attr->device;
+    reading->metric = (uint16_t)attr->kind.metric;
+    memcpy(reading->dim, attr->dim, sizeof(attr->dim));
+    return reading;
+}
+
+static void put_u64(struct gtel_attr_sample *sample, const struct gtel_attr *attr, uint64_t value)
+{
+    struct gtel_reading *reading = put(sample, attr);
     if (reading)
         reading->value.u64 = value;
 }
 
-static void put_f64(struct gtel_attr_sample *sample, struct gtel_attr *attr, double value)
+static void put_f64(struct gtel_attr_sample *sample, const struct gtel_attr *attr, double value)
 {
-    sample->batch->origin = attr->origin;
-    struct gtel_reading *reading = gtel_batch_add(sample->batch, &attr->reading);
+    struct gtel_reading *reading = put(sample, attr);
     if (!reading)
         return;
     reading->value.f64 = value;
@@ -329,7 +340,7 @@ int gtel_attr_read(struct gtel_attr_sample *sample, struct gtel_attr *attr)
         return 0;
     }
     sample->error = sample->error < 0 ? sample->error : r;
-    gtel_batch_failed(sample->batch, attr->reading.device);
+    gtel_batch_failed(sample->batch, attr->device);
     return r;
 }
 

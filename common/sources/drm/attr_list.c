@@ -73,12 +73,12 @@ void gtel_attr_add(struct gtel_attr_list *list, const struct gtel_attr_kind *kin
         .origin = list->origin,
         .is_free = list->is_free,
         .name = gtel_attr_text(list, name),
-        .reading = {.device = list->card->device, .metric = (uint16_t)kind->metric},
+        .device = list->card->device,
     };
     for (size_t i = 0; dims && i < GTEL_ATTR_DIMS; i++) {
         list->hash = gtel_hash(list->hash, &dims[i].n, sizeof(dims[i].n));
         list->hash = gtel_hash(list->hash, dims[i].p, dims[i].n);
-        attr->reading.dim[i] = dims[i];
+        attr->dim[i] = dims[i];
     }
 }
 
@@ -113,8 +113,7 @@ static void inherit(struct gtel_attr *attr, const struct gtel_attrs *before)
     for (size_t i = 0; before->attr && i < before->n; i++) {
         const struct gtel_attr *old = &before->attr[i];
         if (old->kind.metric != attr->kind.metric || !gtel_str_eq(old->name, attr->name) ||
-            !gtel_str_eq(old->reading.dim[0], attr->reading.dim[0]) ||
-            !gtel_str_eq(old->reading.dim[1], attr->reading.dim[1]))
+            !gtel_str_eq(old->dim[0], attr->dim[0]) || !gtel_str_eq(old->dim[1], attr->dim[1]))
             continue;
         attr->state = old->state;
         return;
@@ -193,8 +192,8 @@ static void put(struct gtel_findings *findings, const struct gtel_attr *attr, in
                 const char *what, const char *why, const char *fix)
 {
     const char *const text[3] = {what, why, fix};
-    gtel_finding_put(findings, attr->reading.device,
-                     gtel_metric_row(attr->kind.metric)->measurement, error, text);
+    gtel_finding_put(findings, attr->device, gtel_metric_row(attr->kind.metric)->measurement, error,
+                     text);
 }
 
 /* Files that are there and cannot be opened: the attributes in use lack them. */

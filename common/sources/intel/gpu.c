@@ -64,7 +64,7 @@ int gtel_intel_scan_gpu(struct gtel_intel *intel, const struct gtel_intel_gpu *g
 
 bool gtel_intel_is_free(const struct gtel_intel *intel, const struct gtel_attr *attr)
 {
-    return intel->has_pmu && attr->reading.metric == GTEL_M_FREQUENCY_ACTUAL;
+    return intel->has_pmu && attr->kind.metric == GTEL_M_FREQUENCY_ACTUAL;
 }
 
 static int list_attrs(struct gtel_intel *intel, struct gtel_intel_gpu *gpu)

@@ -34,7 +34,7 @@ static void record_idle(struct gtel_intel_sample *sample, const struct gtel_attr
     if (!before->has_last || now->last_ns <= before->last_ns || now->last < before->last)
         return;
     uint64_t span_ns = now->last_ns - before->last_ns;
-    bool has_gt = gtel_str_u64(attr->reading.dim[1], &gt) == 0 && gt < 32;
+    bool has_gt = gtel_str_u64(attr->dim[1], &gt) == 0 && gt < 32;
     uint32_t bit = has_gt ? 1U << gt : 0;
     uint64_t held_ns = (sample->gts.held & bit) != 0 ? sample->gts.held_ns : 0;
     if (span_ns <= held_ns)
@@ -59,7 +59,7 @@ static int read_attrs(struct gtel_intel_gpu *gpu, struct gtel_intel_sample *samp
     for (size_t i = 0; i < gpu->attrs.n; i++) {
         struct gtel_attr *attr = &gpu->attrs.attr[i];
         bool is_idle_time = attr->kind.metric == GTEL_M_FREQUENCY_IDLE_TIME;
-        if (is_idle_time && gtel_intel_pmu_has_idle(&gpu->pmu, attr->reading.dim[1]))
+        if (is_idle_time && gtel_intel_pmu_has_idle(&gpu->pmu, attr->dim[1]))
             continue; /* counted there, finer, and without waking anything */
         const struct gtel_counter before = attr->state.counter;
         if (gtel_attr_read(&sample->attrs, attr) == -ENODEV)
