@@ -70,6 +70,15 @@ static void read_release(struct uevents *uevents)
         uevents->reports_wedged = gtel_release_is_at_least(&release, 6, 16) ? GTEL_YES : GTEL_NO;
 }
 
+/* Without AMD GPUs nobody listens for them: a new one is heard of by uevents, or found by Rescan.
+ */
+static int open_amd(void *state, const struct gtel_env *env, const struct gtel_options *options)
+{
+    (void)state;
+    (void)options;
+    return gtel_cards_any(env, amd_drivers) ? 0 : -ENOENT;
+}
+
 static int discover(void *state, struct gtel_registry *registry)
 {
     struct uevents *uevents = state;
@@ -337,6 +346,7 @@ const struct gtel_source gtel_source_amdgpu_uevents = {
     .is_indirect = true,
     .drivers = amd_drivers,
     .work = &work,
+    .open = open_amd,
     .discover = discover,
     .sample = sample,
     .diagnose = diagnose,
