@@ -387,6 +387,12 @@ static void test_several(void)
     amd_put(vcn->offset + 7 * 168 + 6, 2, 100);
     CHECK_INT(amd_gather(&life), 0);
     CHECK_NEAR(amd_value(&life, GTEL_M_ENGINE_BUSY, "video"), 0.4, 1e-12);
+    CHECK_NEAR(amd_value(&life, GTEL_M_ENGINE_BUSY, "jpeg"), -1, 0); /* not known of any */
+    const struct amd_place_at *jpeg = amd_place("v1_6", GTEL_AMD_JPEG_BUSY);
+    amd_put(jpeg->offset, 2, 50);
+    amd_put(jpeg->offset + 7 * 168 + 62, 2, 25);
+    CHECK_INT(amd_gather(&life), 0);
+    CHECK_NEAR(amd_value(&life, GTEL_M_ENGINE_BUSY, "jpeg"), 0.375, 1e-12);
     amd_life_end(&life);
     /* Stacks of memory, one of which is not there. */
     amd_life_begin(&life, 0x740f);

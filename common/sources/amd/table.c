@@ -277,8 +277,9 @@ static void sample_rows(struct gtel_amd_table_state *table, const struct gtel_am
 {
     const struct row *given = NULL;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(rows); i++) {
-        if (scene->metrics->place[rows[i].field].count == 0 ||
-            (rows[i].families & scene->family) == 0 || (given && is_same(given, &rows[i])) ||
+        if ((rows[i].families & scene->family) == 0 ||
+            scene->metrics->place[rows[i].field].count == 0 ||
+            (given && is_same(given, &rows[i])) ||
             (rows[i].metric == GTEL_M_FAN_RPM && !table->has_fan) || !sample_row(scene, &rows[i]))
             continue;
         given = &rows[i];
@@ -286,29 +287,42 @@ static void sample_rows(struct gtel_amd_table_state *table, const struct gtel_am
     }
 }
 
-/* The mean of the engines, in all partitions. */
-static void sample_video(const struct gtel_amd_scene *scene)
+/* Adds up an engine's fields over all partitions; returns how many engines that are. */
+static unsigned add_engines(const struct gtel_amd_metrics *metrics, enum gtel_amd_field field,
+                            double *sum)
 {
-    static const enum gtel_amd_field fields[] = {GTEL_AMD_VCN_ACTIVITY, GTEL_AMD_VCN_BUSY};
-    double sum = 0;
+    const struct gtel_amd_place *place = &metrics->place[field];
+    unsigned parts = place->is_per_part ? metrics->parts : 1;
     unsigned n = 0;
-    for (size_t f = 0; f < GTEL_ARRAY_LEN(fields); f++) {
-        const struct gtel_amd_place *place = &scene->metrics->place[fields[f]];
-        unsigned parts = place->is_per_part ? scene->metrics->parts : 1;
-        for (unsigned part = 0; part < parts; part++)
-            for (unsigned i = 0; i < place->count; i++) {
-                uint64_t percent;
-                bool has = place->is_per_part
-                               ? gtel_amd_metrics_part(scene->metrics, part, fields[f], i, &percent)
-                               : gtel_amd_metrics_get(scene->metrics, fields[f], i, &percent);
-                if (!has || percent > 100)
-                    continue;
-                sum += (double)percent / 100;
-                n++;
-            }
+    for (unsigned part = 0; part < parts; part++)
+        for (unsigned i = 0; i < place->count; i++) {
+            uint64_t percent;
+            bool has = place->is_per_part ? gtel_amd_metrics_part(metrics, part, field, i, &percent)
+                                          : gtel_amd_metrics_get(metrics, field, i, &percent);
+            if (!has || percent > 100)
+                continue;
+            *sum += (double)percent / 100;
+            n++;
+        }
+    return n;
+}
+
+/* The mean of the engines of a kind. */
+static void sample_engines(const struct gtel_amd_scene *scene)
+{
+    static const struct {
+        enum gtel_amd_field field[2];
+        struct gtel_str engine;
+    } kinds[] = {{{GTEL_AMD_VCN_ACTIVITY, GTEL_AMD_VCN_BUSY}, GTEL_STR_INIT("video")},
+                 {{GTEL_AMD_JPEG_ACTIVITY, GTEL_AMD_JPEG_BUSY}, GTEL_STR_INIT("jpeg")}};
+    for (size_t k = 0; k < GTEL_ARRAY_LEN(kinds); k++) {
+        double sum = 0;
+        unsigned n = add_engines(scene->metrics, kinds[k].field[0], &sum);
+        n += add_engines(scene->metrics, kinds[k].field[1], &sum);
+        if (n > 0)
+            gtel_batch_f64(scene->batch, scene->device, GTEL_M_ENGINE_BUSY, kinds[k].engine,
+                           sum / n);
     }
-    if (n > 0)
-        gtel_batch_f64(scene->batch, scene->device, GTEL_M_ENGINE_BUSY, GTEL_STR("video"), sum / n);
 }
 
 /* The driver's own view: a card with a bridge of its own has another link inside. */
@@ -381,7 +395,7 @@ int gtel_amd_table_sample(struct gtel_amd_table_state *table, const struct gtel_
     batch->origin = GTEL_AMD_TABLE_ORIGIN;
     gtel_amd_table_counters(table, &scene);
     sample_rows(table, &scene);
-    sample_video(&scene);
+    sample_engines(&scene);
     sample_link(table, &scene);
     gtel_amd_table_throttling(table, &scene);
     return 0;
