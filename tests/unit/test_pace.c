@@ -92,6 +92,31 @@ static void test_input(void)
     end(&ends);
 }
 
+/* Samples between gathers begin again with each gather. */
+static void test_samples(void)
+{
+    const uint64_t step_ns = 50000000;
+    struct ends ends;
+    test_label = "samples";
+    if (!begin(&ends, 0))
+        return;
+    ends.pace.sample_ns = step_ns;
+    CHECK_INT(gtel_pace_wait(&ends.pace), GTEL_PACE_SAMPLE);
+    CHECK(ends.pace.next_sample_ns > gtel_pace_now());
+    for (int i = 0; i < 2; i++) {
+        ask(&ends, "\n");
+        uint64_t before = gtel_pace_now();
+        CHECK_INT(gtel_pace_wait(&ends.pace), GTEL_PACE_GATHER);
+        CHECK(ends.pace.next_sample_ns >= before + step_ns);
+        CHECK_INT(gtel_pace_wait(&ends.pace), GTEL_PACE_SAMPLE);
+        CHECK(gtel_pace_now() >= before + step_ns);
+    }
+    ask(&ends, "\n"); /* a request that waits already comes before a sample that is due */
+    gtel_pace_pause(&ends.pace, gtel_pace_now() + 2 * step_ns);
+    CHECK_INT(gtel_pace_wait(&ends.pace), GTEL_PACE_GATHER);
+    end(&ends);
+}
+
 static void test_ends(void)
 {
     struct ends ends;
@@ -210,6 +235,7 @@ int main(void)
 {
     (void)alarm(60); /* what waits for ever fails */
     test_input();
+    test_samples();
     test_ends();
     test_slow_reader(false);
     test_slow_reader(true);
