@@ -377,6 +377,10 @@ static void test_held(void)
         {ACTIVITY("1000 0 0 0")
              STALLS("5 0 0 0") "grow " IDLE_FILE " 5000 740\nat 1s\ngrow " IDLE_FILE " 5740 1000\n",
          2},
+        /* without a result nothing is known to have been empty */
+        {ACTIVITY("!0x7ffffffe") STALLS(
+             "!0x7ffffffe") "grow " IDLE_FILE " 5000 740\nat 1s\ngrow " IDLE_FILE " 5740 1000\n",
+         4},
         /* a little work in the third second, in which nothing was measured */
         {"grow " IDLE_FILE " 5000 860\nat 1s\ngrow " IDLE_FILE " 5860 1000\n"
          "at 2s\ngrow " IDLE_FILE " 6860 955\nat 3s\ngrow " IDLE_FILE " 7815 1000\n",

@@ -295,6 +295,40 @@ static void test_silent_group(void)
     finish(&m);
 }
 
+#define GROUP_OF(device, number, name)                                                             \
+    "call zetMetricGroupGetProperties " device " " number " = " name " 2 0 2\n"                    \
+    "call zetMetricGet " device " " number " = 2\n"                                                \
+    "call zetMetricGetProperties " device " " number " 0 = XmxActive 0 2\n"                        \
+    "call zetMetricGetProperties " device " " number                                               \
+    " 1 = " EXECUTED("FP64") " 0 2\n"                                                              \
+                             "call zetMetricStreamerOpen " device " " number " = 1024 10000000\n"  \
+                             "call zetMetricStreamerReadData " device " " number " = 512 0\n"      \
+                             "call zetMetricGroupCalculateMetricValues " device " " number         \
+                             " = 30 60\n"
+
+/* Of two tiles one has more to measure: the other one waits for the next gather meanwhile. */
+static void test_two_tiles(void)
+{
+    struct machine m;
+    if (!begin(&m, "call zeDeviceGetSubDevices 1 = 2 3\n"
+                   "call zeDeviceGetProperties 3 = 1 0x8086 0\n"
+                   "call zeDeviceGetProperties 4 = 1 0x8086 1\n"
+                   "call zetDeviceEnableMetricsExp 3 =\ncall zetDeviceEnableMetricsExp 4 =\n"
+                   "call zetMetricGroupGet 3 = 1\ncall zetMetricGroupGet 4 = 2\n" GROUP_OF(
+                       "3", "0", "ComputeBasic") GROUP_OF("4", "0", "ComputeBasic")
+                       GROUP_OF("4", "1", "Ext1000")))
+        return;
+    gather(&m, 0);
+    gather_ms(&m, 99);
+    CHECK_INT(spy.windows, 2);
+    gather_ms(&m, 2);
+    CHECK_INT(spy.windows, 3);
+    gather_ms(&m, 200);
+    CHECK_INT(spy.windows, 3);
+    CHECK(is_all_closed());
+    finish(&m);
+}
+
 /* A GPU whose tiles are not all known is left for later, also when another driver lists it. */
 static void test_two_drivers(void)
 {
@@ -323,6 +357,7 @@ int main(void)
     test_untouched();
     test_two_drivers();
     test_silent_group();
+    test_two_tiles();
     test_kept();
     return test_result();
 }

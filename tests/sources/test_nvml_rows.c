@@ -284,6 +284,7 @@ static void test_events(void)
     gather(&m, 1);
     CHECK_NEAR(xids(&m, "xid"), 3, 0);
     CHECK_NEAR(xids(&m, "xid_31"), 2, 0);
+    CHECK_NEAR(xids(&m, "xid_0"), -1, 0); /* none beyond those that came */
     CHECK_NEAR(xids(&m, "xid_79"), 1, 0);
     CHECK_NEAR(xids(&m, "xid_48"), -1, 0); /* of the other GPU, which does not watch them */
     CHECK_NEAR(value(&m, GTEL_M_GPU_RECOVERY_ACTION, ""), 1, 0); /* asked again */

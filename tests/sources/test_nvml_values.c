@@ -184,6 +184,31 @@ static void test_fan_calls(void)
     }
 }
 
+/* All fields of a GPU come in one call; where it is refused as a whole, each in one of its own. */
+static void test_field_calls(void)
+{
+    struct machine m;
+    if (!begin(&m, "call nvmlDeviceGetCount_v2 = 1\n"))
+        return;
+    spy.count_name = "nvmlDeviceGetFieldValues";
+    gather(&m, 1);
+    CHECK_INT(spy.counted, 2); /* and how many links there are */
+    for (unsigned i = 1; i <= 5; i++) {
+        gather(&m, 1);
+        CHECK_INT(spy.counted, 2 + i);
+    }
+    finish(&m);
+    if (!begin(&m, "call nvmlDeviceGetCount_v2 = 1\ncall nvmlDeviceGetFieldValues 0 = !3\n"))
+        return;
+    spy.count_name = "nvmlDeviceGetFieldValues";
+    gather(&m, 1);
+    CHECK(spy.counted > 40);
+    spy.counted = 0;
+    gather(&m, 1);
+    CHECK_INT(spy.counted, 0); /* none of them is there */
+    finish(&m);
+}
+
 /* What the memory is now is not known: its share that the CPU sees neither. */
 static void test_visible(void)
 {
@@ -323,6 +348,7 @@ int main(void)
 {
     test_cases();
     test_fan_calls();
+    test_field_calls();
     test_visible();
     test_logs();
     test_log_of_rights();
