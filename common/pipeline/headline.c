@@ -222,7 +222,7 @@ bool gtel_headlines_get(const struct gtel_headlines *headlines, size_t device,
     if (!has_value(headline, rule))
         return false;
     *ret = choice->series->now;
-    *ret_rank = GTEL_RANK_HEADLINE + choice->rank;
+    *ret_rank = GTEL_RANK_HEADLINE + choice->rank + 1; /* behind what the source reads itself */
     ret->metric = (uint16_t)rules[rule].headline;
     for (size_t i = 0; i < GTEL_DIMS_MAX; i++)
         ret->dim[i] = GTEL_STR_NONE;

@@ -33,9 +33,9 @@ enum gtel_headline_rule {
 
 /*
  * A derived rate ranks behind every direct reading of the same key, a headline behind that, and
- * idle time behind all engines. A source's rank is far below the step.
+ * idle time behind all engines. A source's rank is far below the step, and one more than names.
  */
-enum { GTEL_RANK_STEP = 1000, GTEL_RANK_HEADLINE = 2 * GTEL_RANK_STEP, GTEL_HEADLINE_NAMES = 5 };
+enum { GTEL_RANK_STEP = 1000, GTEL_RANK_HEADLINE = 2 * GTEL_RANK_STEP, GTEL_HEADLINE_NAMES = 6 };
 
 /* What one sample has of the parts of one rule. */
 struct gtel_headline_choice {
@@ -70,7 +70,8 @@ struct gtel_headline_source {
 
 /*
  * Whether a rule makes that metric. A source that reads it of the whole GPU, or knows better which
- * of its parts are there, ranks with what is made of the parts of that source, and before it.
+ * of its parts are there, ranks before what is made of the parts of that source: while it fails to
+ * read it, no part stands for the whole.
  */
 bool gtel_headline_is_made(enum gtel_metric metric);
 

@@ -2,6 +2,7 @@
 /* Which files of amdgpu are read, and what that does to a card. */
 #include "sources/amd/gpu.h"
 
+#include "base/error.h"
 #include "sources/drm/hwmon.h"
 #include "sources/drm/link.h"
 
@@ -129,7 +130,12 @@ void gtel_amd_read_levels(struct gtel_amd_gpu *gpu)
 void gtel_amd_add(struct gtel_attr_list *list)
 {
     struct gtel_amd_gpu *gpu = list->own;
-    bool is_apu = gtel_hwmon_is_apu(list->env, list->card->path) > 0;
+    int r = gtel_hwmon_is_apu(list->env, list->card->path);
+    bool is_apu = r > 0;
+    if (gtel_error_is_broken(r) && !gtel_error_is_refusal(r)) {
+        gtel_attr_list_check(list, r); /* whose memory it is is not known: at the next discovery */
+        return;
+    }
     add_files(list);
     gtel_hwmon_add(list);
     if (!is_apu) /* that of an APU is within the chip */
