@@ -100,7 +100,8 @@ static const struct {
 } fallbacks[] = {
     {"call nvmlDeviceGetMemoryInfo_v2 = !nosymbol\n", GTEL_M_MEMORY_USED, "vram", 350},
     {"call nvmlDeviceGetMemoryInfo_v2 = !nosymbol\n", GTEL_M_MEMORY_RESERVED, "vram", -1},
-    {"call nvmlDeviceGetMemoryInfo_v2 0 = !999\n", GTEL_M_MEMORY_USED, "vram", 350},
+    {"call nvmlDeviceGetMemoryInfo_v2 0 = !999\n", GTEL_M_MEMORY_USED, "vram", -1},
+    {"file dev/dxg\ncall nvmlDeviceGetMemoryInfo_v2 0 = !999\n", GTEL_M_MEMORY_USED, "vram", 350},
     {"call nvmlDeviceGetMemoryInfo_v2 0 = !25\n", GTEL_M_MEMORY_USED, "vram", 350},
     {"call nvmlDeviceGetMemoryInfo_v2 0 = !10\n", GTEL_M_MEMORY_USED, "vram", -1},
     {"call nvmlDeviceGetMemoryInfo_v2 0 = !3\ncall nvmlDeviceGetMemoryInfo 0 = 0 0 0\n",

@@ -121,8 +121,12 @@ static void handle(struct work *work, size_t i, int code, const struct gtel_nvml
         work->is_blocked[group] = true;
         break;
     case GTEL_NVML_MEANS_FAILURE:
-        /* In WSL the second form of memory always answers UNKNOWN: then the first is asked. */
-        work->is_blocked[group] = code != GTEL_NVML_UNKNOWN;
+        /*
+         * Another form is asked. In WSL, where the version of the driver is not known, the second
+         * form of memory always answers UNKNOWN: then the first is asked.
+         */
+        work->is_blocked[group] = code != GTEL_NVML_UNKNOWN ||
+                                  (group == GTEL_NVML_GROUP_MEMORY && work->library->driver > 0);
         count_failure(work, i, code);
         break;
     }
