@@ -226,8 +226,9 @@ static void diagnose_attr(const struct gtel_env *env, const struct gtel_attr *at
     (void)gtel_str_copy(name, sizeof(name), attr->name);
     if (state->error < 0) {
         int r = gtel_fs_read(env, &attr->file, buf, sizeof(buf), &text);
-        put(findings, attr, r, name,
-            r == 0 ? "its text is not what the kernel's documents say" : NULL, NULL);
+        bool is_text = r == 0 && (state->error == -EINVAL || state->error == -ERANGE);
+        put(findings, attr, r < 0 || is_text ? r : state->error, name,
+            is_text ? "its text is not what the kernel's documents say" : NULL, NULL);
     }
     if (state->suspect_until_ns > gtel_env_now(env))
         put(findings, attr, 0, name, "it makes impossible steps, which are ignored", NULL);
