@@ -14,10 +14,10 @@ SPDX = "SPDX-License-Identifier: MIT"
 GPL_FOLDER = "tests/guest/module/"
 GPL = "SPDX-License-Identifier: GPL-2.0-only"
 # Files that cannot or need not say their licence in themselves.
-NO_SPDX = (".json", ".md", ".lp", ".doctor", ".explain", ".fix", ".tree", ".gitignore", "LICENSE", ".clang-format", ".txt", ".conf")
+NO_SPDX = (".json", ".md", ".lp", ".doctor", ".explain", ".costs", ".fix", ".tree", ".gitignore", "LICENSE", ".clang-format", ".txt", ".conf")
 MAX_COLUMNS = 100
 COMPLETIONS = "contrib/docs/completions/"
-LONG_LINES = ("CHANGELOG.md", ".1", ".5", ".lp", ".explain", ".tree", ".json", ".equivalent", "LICENSE", ".py",
+LONG_LINES = ("CHANGELOG.md", ".1", ".5", ".lp", ".explain", ".costs", ".tree", ".json", ".equivalent", "LICENSE", ".py",
               "dashboards/alerts/prometheus.yml", "dashboards/alerts/influxdb.yml")
 # What people read first is short.
 MAX_BYTES = {"README.md": 8192, "plugins/execd/README.md": 8192, "plugins/collectd/README.md": 8192}

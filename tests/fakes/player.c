@@ -26,6 +26,8 @@ static struct {
     uint64_t ended_ns;     /* when the last call ended; 0: none has */
     void *kept;            /* what was leaked */
     bool is_stale;
+    bool (*watch)(void *arg, const char *name);
+    void *watch_arg;
     struct {
         const char *name;
         uint64_t calls;
@@ -45,6 +47,12 @@ int gtel_play(const struct gtel_tree *tree)
         gtel_player_reset();
     playing.tree = tree;
     return 0;
+}
+
+void gtel_play_watch(bool (*fn)(void *arg, const char *name), void *arg)
+{
+    playing.watch = fn;
+    playing.watch_arg = arg;
 }
 
 const struct gtel_tree *gtel_player_tree(void)
@@ -188,6 +196,8 @@ uint32_t gtel_player_begin(const char *name)
     (void)snprintf(key, sizeof(key), "double %s", name);
     if (gtel_tree_call(playing.tree, gtel_str_of(key), &text) == 0)
         code = act(name, text);
+    if (code == 0 && playing.watch && playing.watch(playing.watch_arg, name))
+        code = gtel_player_codes.unknown;
     if (code == 0 && playing.is_stale)
         code = gtel_player_codes.unknown;
     return code == 0 && is_missing(name) ? gtel_player_codes.missing : code;

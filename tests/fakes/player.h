@@ -32,6 +32,12 @@
 /* Starts to answer from the tree, which outlives that; NULL ends one start. */
 GTEL_EXPORT int gtel_play(const struct gtel_tree *tree);
 
+/*
+ * Asks fn before each call: when it returns true, the call fails and does nothing else. NULL:
+ * nobody is asked any more.
+ */
+GTEL_EXPORT void gtel_play_watch(bool (*fn)(void *arg, const char *name), void *arg);
+
 /* ---- what a library's own files define ---- */
 
 struct gtel_player_codes {

@@ -131,7 +131,7 @@ static int dir_open(void *arg, const char *path)
 static int dir_stat(void *arg, int handle, const char *name, struct gtel_stat *ret)
 {
     struct env_fault *fault = arg;
-    if (fails(fault, FAULT_STAT, NULL))
+    if (fails(fault, FAULT_STAT, name))
         return fault->error;
     return fault->inner->ops->dir_stat(fault->inner->arg, handle, name, ret);
 }
@@ -143,12 +143,30 @@ static void dir_close(void *arg, int handle)
     fault->inner->ops->dir_close(fault->inner->arg, handle);
 }
 
+static bool fails_call(void *arg, const char *name)
+{
+    return fails(arg, FAULT_CALL, name);
+}
+
+/* Has a played library ask before each call, or stop that. */
+static void watch_player(struct env_fault *fault, void *lib, bool is_watched)
+{
+    void (*fn)(bool (*)(void *, const char *), void *);
+    void *address = fault->inner->ops->lib_symbol(fault->inner->arg, lib, "gtel_play_watch");
+    memcpy(&fn, &address, sizeof(fn));
+    if (fn)
+        fn(is_watched ? fails_call : NULL, fault);
+}
+
 static int lib_open(void *arg, const char *const *names, void **ret)
 {
     struct env_fault *fault = arg;
     if (fails(fault, FAULT_LIBRARY, names[0]))
         return fault->error;
-    return fault->inner->ops->lib_open(fault->inner->arg, names, ret);
+    int r = fault->inner->ops->lib_open(fault->inner->arg, names, ret);
+    if (r == 0 && fault->has_players)
+        watch_player(fault, *ret, true);
+    return r;
 }
 
 static void *lib_symbol(void *arg, void *lib, const char *name)
@@ -162,6 +180,8 @@ static void *lib_symbol(void *arg, void *lib, const char *name)
 static void lib_close(void *arg, void *lib)
 {
     struct env_fault *fault = arg;
+    if (fault->has_players)
+        watch_player(fault, lib, false);
     fault->inner->ops->lib_close(fault->inner->arg, lib);
 }
 
@@ -363,6 +383,8 @@ static void write_log(void *arg, enum gtel_log_level level, const char *text)
     struct env_fault *fault = arg;
     fault->logs[level]++;
     (void)gtel_str_copy(fault->last_log, sizeof(fault->last_log), gtel_str_of(text));
+    if (fault->said)
+        fault->said(fault->watch_arg, level, text);
 }
 
 void env_fault_init(struct env_fault *fault, const struct gtel_env *inner)

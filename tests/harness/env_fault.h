@@ -28,7 +28,8 @@ enum fault_op {
     FAULT_UEVENT,  /* its path is "uevents" */
     FAULT_RAS,     /* "drm-ras/DEVICE/" */
     FAULT_DRM_FDS, /* "descriptors" */
-    FAULT_CHILD    /* its path is the program, or "child" for reading */
+    FAULT_CHILD,   /* its path is the program, or "child" for reading */
+    FAULT_CALL     /* of a played vendor library (fakes/player.h): its name */
 };
 
 /* A group of perf counters. */
@@ -46,8 +47,10 @@ struct env_fault {
     uint64_t fail_at; /* the call that fails, counted from 1; 0: none */
     int error;        /* the negative errno that it fails with */
     bool has_failed;
+    bool has_players; /* calls of played vendor libraries count, too */
     uint64_t logs[4]; /* messages by level */
     char last_log[512];
+    void (*said)(void *arg, enum gtel_log_level level, const char *text); /* each; NULL: off */
     /* Called for each call that names a file, kept ones included; NULL: off. */
     void (*watch)(void *arg, enum fault_op op, const char *path);
     void *watch_arg;
