@@ -480,6 +480,24 @@ static void test_links(void)
     finish(&m);
 }
 
+/* Where there is GPM, links are read when the activity of DRAM is: in the second and third gather,
+ * and then each twenty seconds. */
+static void test_links_beside_gpm(void)
+{
+    struct machine m;
+    if (!begin(&m, "call nvmlGpmQueryDeviceSupport 0 = 1\ncall nvmlGpmMetricsGet 0 10 = 5\n"
+                   "call nvmlDeviceGetNvLinkState 0 0 = 1\n"
+                   "call nvmlDeviceGetFieldValues 0 138 4294967295 = ull 1007\n"))
+        return;
+    for (unsigned second = 1; second <= 45; second++) {
+        bool is_long = second == 2 || second == 3 || second == 23 || second == 43;
+        gather(&m, 1);
+        CHECK_INT(value(&m, GTEL_M_GPU_LINKS_TX, "") >= 0, is_long);
+        CHECK_INT(value(&m, GTEL_M_ACTIVITY, "dram") >= 0, is_long);
+    }
+    finish(&m);
+}
+
 /* NVLink 5 counts bytes, by other fields; a GPU without links has no sum of them, not even 0. */
 static void test_other_links(void)
 {
@@ -503,6 +521,7 @@ static void test_other_links(void)
 int main(void)
 {
     test_links();
+    test_links_beside_gpm();
     test_other_links();
     test_events();
     test_many_xids();

@@ -399,6 +399,29 @@ static void test_values(void)
     test_label = "";
 }
 
+/* The older call: limits that are switched off are none, and of a minute later no more. */
+static void test_old_limits(void)
+{
+    static const struct {
+        unsigned after;
+        double limit_w;
+        double burst_w;
+        double peak_w;
+    } want[] = {{1, 50, 60, 70}, {60, -1, 60, -1}, {60, 55, -1, 75}};
+    struct machine m;
+    if (!begin(&m, "call zesPowerGetLimits 1 1 = 1 50000 0 1 60000 70000 -1\n"
+                   "at 30s\ncall zesPowerGetLimits 1 1 = 0 50000 0 1 60000 0 -1\n"
+                   "at 90s\ncall zesPowerGetLimits 1 1 = 1 55000 0 0 60000 75000 80000\n"))
+        return;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(want); i++) {
+        gather(&m, want[i].after);
+        CHECK_NEAR(value(&m, GTEL_M_POWER_LIMIT, "memory", NULL), want[i].limit_w, 0);
+        CHECK_NEAR(value(&m, GTEL_M_POWER_BURST_LIMIT, "memory", NULL), want[i].burst_w, 0);
+        CHECK_NEAR(value(&m, GTEL_M_POWER_PEAK_LIMIT, "memory", NULL), want[i].peak_w, 0);
+    }
+    finish(&m);
+}
+
 /* Counters have the device's own time, 1 ms here, and all else that of the gather. */
 static void test_clocks(void)
 {
@@ -593,6 +616,7 @@ int main(void)
     test_first_again();
     test_described_again();
     test_values();
+    test_old_limits();
     test_clocks();
     test_power_of_i915();
     test_logs();
