@@ -7,7 +7,7 @@
  * there stands at each item) for 64-bit Windows 10 1803 and newer. D3DKMTQueryStatistics is "for
  * system use" there; what is used of it has stood still since Windows 8, as programs show that live
  * on it (winsiderss/systeminformer: plugins/ExtendedTools/gpumon.c). The calls themselves are
- * listed in wddm_syms.def. Offsets: tests/abi/wddm_layout.c.
+ * listed in wddm_syms.def and pnp_syms.def. Offsets: tests/abi/wddm_layout.c.
  */
 #ifndef GTEL_ABI_WDDM_ABI_H
 #define GTEL_ABI_WDDM_ABI_H

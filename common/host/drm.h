@@ -19,7 +19,7 @@ enum {
 };
 
 struct gtel_drm_card {
-    char card[16];                  /* "card10", "accel0" */
+    char card[16];                  /* "card10", "accel0"; empty under Windows */
     char driver[GTEL_DRM_NAME_MAX]; /* "xe" */
     /* PCI address in the kernel's form, or the platform device's name. */
     char key[GTEL_DRM_NAME_MAX];

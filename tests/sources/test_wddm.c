@@ -418,9 +418,6 @@ static void test_missing(void)
                  {"D3DKMTCloseAdapter", 8000, -1},
                  {"D3DKMTQueryAdapterInfo", 8000, -1},
                  {"D3DKMTQueryStatistics", 8000, -1},
-                 {"SetupDiEnumDeviceInterfaces", 8000, -1},
-                 {"SetupDiGetDeviceInterfaceDetailW", 8000, -1},
-                 {"SetupDiGetDeviceRegistryPropertyW", 8000, 2000},
                  {"RegGetValueW", 8000, 2000}};
     for (size_t i = 0; i < GTEL_ARRAY_LEN(calls); i++) {
         struct machine machine;

@@ -6,9 +6,19 @@
 
 enum { DELAY_MAX_MS = 3600000 };
 
+static int watch(const struct gtel_env *env, struct gtel_awake *awake, struct gtel_str path)
+{
+    size_t n = path.n;
+    while (n > 0 && path.p[n - 1] != '/')
+        n--;
+    return gtel_pnp_watch(env, &awake->pnp, gtel_str_skip(path, n), &awake->gpu);
+}
+
 int gtel_awake_open(const struct gtel_env *env, struct gtel_awake *awake, const char *device_path)
 {
     int r = gtel_fs_open(env, &awake->status, GTEL_FS_AT("%s/power/runtime_status", device_path));
+    if (r == -ENOENT)
+        r = watch(env, awake, gtel_str_of(device_path));
     awake->is_open = r == 0 || r == -ENOENT;
     return r == -ENOENT ? 0 : r;
 }
@@ -17,6 +27,7 @@ void gtel_awake_close(const struct gtel_env *env, struct gtel_awake *awake)
 {
     gtel_fs_close(env, &awake->status);
     gtel_fs_close(env, &awake->suspended);
+    gtel_pnp_close(env, &awake->pnp);
     awake->is_open = false;
 }
 
@@ -27,6 +38,11 @@ int gtel_awake_look(const struct gtel_env *env, const struct gtel_awake *awake, 
     if (!awake->is_open)
         return -EBADF;
     *ret_asleep = false;
+    if (awake->pnp.set) {
+        uint32_t power = gtel_pnp_power(&awake->pnp, &awake->gpu.info);
+        *ret_asleep = power > GTEL_POWER_D0;
+        return power == 0 ? -EIO : 0;
+    }
     if (!gtel_fs_is_open(&awake->status))
         return 0;
     int r = gtel_fs_read(env, &awake->status, buf, sizeof(buf), &text);

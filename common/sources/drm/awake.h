@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether a device sleeps: its power/runtime_status, kept open. Reading that file never wakes the
- * device (kernel: Documentation/ABI/testing/sysfs-devices-power).
+ * Whether a device sleeps: its power/runtime_status, kept open, or the books of Plug and Play under
+ * Windows. Reading either never wakes the device (kernel: Documentation/ABI/testing/
+ * sysfs-devices-power).
  */
 #ifndef GTEL_SOURCES_DRM_AWAKE_H
 #define GTEL_SOURCES_DRM_AWAKE_H
 
 #include "host/fs.h"
+#include "host/pnp.h"
 
 /* Zeroed: not open. */
 struct gtel_awake {
     struct gtel_fs_file status;    /* not open where the kernel has no runtime power management */
     struct gtel_fs_file suspended; /* power/runtime_suspended_time; only with gtel_awake_watch */
+    struct gtel_pnp pnp;           /* open under Windows alone */
+    struct gtel_pnp_gpu gpu;
     bool is_open;
 };
 
-/* Opens the file of the device in that directory. 0, or a negative errno: nothing may be read. */
+/* Opens the file of the device in that directory, whose name is its PCI address under Windows. 0,
+ * or a negative errno: nothing may be read. */
 int gtel_awake_open(const struct gtel_env *env, struct gtel_awake *awake, const char *device_path);
 void gtel_awake_close(const struct gtel_env *env, struct gtel_awake *awake);
 /*

@@ -56,7 +56,8 @@ struct gtel_card {
 /* Zeroed but for env and may_wake: nothing is known. */
 struct gtel_cards {
     const struct gtel_env *env;
-    bool may_wake; /* the option Wake is "always" */
+    bool may_wake;       /* the option Wake is "always" */
+    uint16_t pnp_vendor; /* whose GPUs under Windows belong to them, too; 0: nobody's */
     struct gtel_card **card;
     size_t n;
     uint32_t version;        /* grows when all sources have to look for devices */
@@ -124,6 +125,7 @@ struct gtel_card_list {
     const struct gtel_env *env;
     const char *const *drivers; /* NULL at the end */
     gtel_card_fn is_wanted;     /* instead of drivers */
+    uint16_t pnp_vendor;        /* of the GPUs of driver "wddm"; 0: none are wanted */
     size_t own_size;
     /* Closes what own holds of the outside world; NULL: nothing. */
     void (*close)(const struct gtel_env *env, void *own);
@@ -162,6 +164,13 @@ void gtel_cards_identify(const struct gtel_env *env, struct gtel_registry *regis
  */
 void gtel_cards_label(const struct gtel_env *env, struct gtel_registry *registry,
                       struct gtel_device *device, const struct gtel_drm_card *drm);
+/*
+ * The same under Windows, with the name that Device Manager shows; all that have a part in the GPU
+ * label it so. A model is for ever: it is made up of the ids only when is_last_try. False: not yet.
+ */
+bool gtel_cards_label_pnp(const struct gtel_pnp *pnp, struct gtel_registry *registry,
+                          struct gtel_device *device, const struct gtel_pnp_gpu *gpu,
+                          bool is_last_try);
 /*
  * Whether the kernel's energy counters of a card are useless: up to Linux 6.16 xe reads those of
  * Battlemage, of the card and of the package, from registers that hold nonsense on some boards

@@ -4,6 +4,7 @@
 
 #include "host/pci_names.h"
 #include "parse/uevent.h"
+#include "parse/utf16.h"
 #include "tables/intel_names.h"
 
 #include <errno.h>
@@ -34,17 +35,17 @@ static const struct {
     {"asahi", "apple"},
 };
 
-static size_t vendor_of(const struct gtel_drm_card *drm)
+static size_t vendor_of(uint16_t id)
 {
     size_t i = 0;
-    while (i < GTEL_ARRAY_LEN(vendors) && vendors[i].id != drm->vendor_id)
+    while (i < GTEL_ARRAY_LEN(vendors) && vendors[i].id != id)
         i++;
     return i;
 }
 
 static const char *maker_of(const struct gtel_drm_card *drm)
 {
-    size_t vendor = vendor_of(drm);
+    size_t vendor = vendor_of(drm->vendor_id);
     for (size_t i = 0; i < GTEL_ARRAY_LEN(makers); i++)
         if (strcmp(makers[i].driver, drm->driver) == 0)
             return makers[i].tag;
@@ -110,7 +111,7 @@ void gtel_cards_label(const struct gtel_env *env, struct gtel_registry *registry
                       struct gtel_device *device, const struct gtel_drm_card *drm)
 {
     char text[GTEL_LABEL_MAX];
-    size_t vendor = vendor_of(drm);
+    size_t vendor = vendor_of(drm->vendor_id);
     const char *maker = maker_of(drm);
     const char *twin = NULL;
     bool is_named = device->label[GTEL_LABEL_MODEL][0] != '\0';
@@ -133,4 +134,34 @@ void gtel_cards_label(const struct gtel_env *env, struct gtel_registry *registry
     else if (!find_compatible(env, drm, text, sizeof(text)))
         return;
     gtel_device_label(registry, device, GTEL_LABEL_MODEL, gtel_str_of(text));
+}
+
+/* What stands in the books may have its place in an INF in front. */
+bool gtel_cards_label_pnp(const struct gtel_pnp *pnp, struct gtel_registry *registry,
+                          struct gtel_device *device, const struct gtel_pnp_gpu *gpu,
+                          bool is_last_try)
+{
+    uint16_t units[GTEL_PNP_UNITS];
+    char text[GTEL_LABEL_MAX];
+    size_t vendor = vendor_of(gpu->pci_id[0]);
+    bool is_known = vendor < GTEL_ARRAY_LEN(vendors);
+    bool is_nvidia = is_known && strcmp(vendors[vendor].tag, "nvidia") == 0; /* NVML has it, too */
+    gtel_device_label(registry, device, GTEL_LABEL_GPU, gtel_str_of(gpu->key));
+    if (is_known)
+        gtel_device_label(registry, device, GTEL_LABEL_VENDOR, gtel_str_of(vendors[vendor].tag));
+    gtel_device_label(registry, device, GTEL_LABEL_DRIVER,
+                      is_nvidia ? GTEL_STR("nvidia") : GTEL_STR("wddm"));
+    (void)snprintf(text, sizeof(text), "%04x:%04x", gpu->pci_id[0], gpu->pci_id[1]);
+    gtel_device_label(registry, device, GTEL_LABEL_PCI_ID, gtel_str_of(text));
+    if (gtel_pnp_text(pnp, &gpu->info, GTEL_SPDRP_DESCRIPTION, units)) {
+        struct gtel_str name = gtel_utf16_text(units, GTEL_PNP_UNITS, text, sizeof(text));
+        if (gtel_str_starts(name, GTEL_STR("@")))
+            name = gtel_str_skip(name, gtel_str_find(name, ';') + 1);
+        gtel_device_label(registry, device, GTEL_LABEL_MODEL, name);
+    } else if (is_last_try) {
+        (void)snprintf(text, sizeof(text), "%s %04x:%04x", is_known ? vendors[vendor].name : "GPU",
+                       gpu->pci_id[0], gpu->pci_id[1]);
+        gtel_device_label(registry, device, GTEL_LABEL_MODEL, gtel_str_of(text));
+    }
+    return device->label[GTEL_LABEL_MODEL][0] != '\0';
 }

@@ -183,19 +183,17 @@ static int read_interface(const struct gtel_wddm *wddm, const struct gtel_wddm_g
         0x1ca05180, 0xa699, 0x450a, {0x9a, 0x0c, 0xde, 0x4f, 0xbe, 0x3d, 0xdd, 0x89}};
     struct gtel_device_interface interface = {.size = sizeof(interface)};
     uint32_t n;
-    if (!wddm->call.SetupDiEnumDeviceInterfaces || !wddm->call.SetupDiGetDeviceInterfaceDetailW)
-        return -ENOENT;
-    void *set = wddm->call.SetupDiGetClassDevsW(&arrival, gpu->id, NULL,
-                                                GTEL_DIGCF_PRESENT | GTEL_DIGCF_DEVICE_INTERFACE);
+    const struct gtel_pnp_calls *call = &wddm->pnp.call;
+    void *set = call->SetupDiGetClassDevsW(&arrival, gpu->pnp.id, NULL,
+                                           GTEL_DIGCF_PRESENT | GTEL_DIGCF_DEVICE_INTERFACE);
     if (set == GTEL_NO_LIST)
         return -ENOENT;
     *ret = (struct gtel_interface_detail){.size = GTEL_INTERFACE_DETAIL_SIZE};
     bool is_there =
-        wddm->call.SetupDiEnumDeviceInterfaces(set, NULL, &arrival, 0, &interface) != 0 &&
-        wddm->call.SetupDiGetDeviceInterfaceDetailW(set, &interface, ret, sizeof(*ret), &n, NULL) !=
-            0;
+        call->SetupDiEnumDeviceInterfaces(set, NULL, &arrival, 0, &interface) != 0 &&
+        call->SetupDiGetDeviceInterfaceDetailW(set, &interface, ret, sizeof(*ret), &n, NULL) != 0;
     ret->path[GTEL_INTERFACE_PATH_MAX - 1] = 0;
-    (void)wddm->call.SetupDiDestroyDeviceInfoList(set);
+    (void)call->SetupDiDestroyDeviceInfoList(set);
     return is_there && ret->path[0] != 0 ? 0 : -ENOENT;
 }
 

@@ -3,7 +3,6 @@
 #include "sources/windows/wddm.h"
 
 #include "base/error.h"
-#include "host/fs.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +14,6 @@
  */
 #define PLAYED "libwddm.so"
 static const char *const names[GTEL_WDDM_LIBRARIES][3] = {
-    [GTEL_WDDM_SETUPAPI] = {"setupapi.dll", PLAYED},
     [GTEL_WDDM_GDI32] = {"gdi32.dll", PLAYED},
     [GTEL_WDDM_ADVAPI32] = {"advapi32.dll", PLAYED},
 };
@@ -24,20 +22,11 @@ static const struct {
     enum gtel_wddm_library library;
     struct gtel_dynlib_symbol symbol;
 } symbols[] = {
-#define OPTIONAL false
-#define REQUIRED true
-#define GTEL_WDDM_SYM(library, name, need, result, params)                                         \
-    {GTEL_WDDM_##library, {#name, offsetof(struct gtel_wddm_calls, name), need}},
+#define GTEL_WDDM_SYM(library, name, result, params)                                               \
+    {GTEL_WDDM_##library, {#name, offsetof(struct gtel_wddm_calls, name), false}},
 #include "abi/wddm_syms.def"
 #undef GTEL_WDDM_SYM
-#undef OPTIONAL
-#undef REQUIRED
 };
-
-static bool present(const struct gtel_env *env)
-{
-    return gtel_fs_exists(env, "System32/setupapi.dll"); /* below the folder of Windows */
-}
 
 static int open_library(struct gtel_wddm *wddm, enum gtel_wddm_library library)
 {
@@ -52,12 +41,10 @@ static int open_library(struct gtel_wddm *wddm, enum gtel_wddm_library library)
 static int open_source(void *state, const struct gtel_env *env, const struct gtel_options *options)
 {
     struct gtel_wddm *wddm = state;
-    if (!present(env))
-        return -ENOENT;
     wddm->env = env;
     wddm->wants_instances =
         gtel_str_eq(gtel_option_text(options, GTEL_O_ENGINE_INSTANCES), GTEL_STR("on"));
-    int r = open_library(wddm, GTEL_WDDM_SETUPAPI);
+    int r = gtel_pnp_open(env, &wddm->pnp);
     if (r < 0)
         return r;
     (void)open_library(wddm, GTEL_WDDM_GDI32); /* without it sizes are known, at most */
@@ -113,7 +100,8 @@ static bool sample_gpu(const struct gtel_wddm *wddm, struct gtel_registry *regis
     bool was_known = gpu->power != 0;
     batch->t_ns = gtel_env_now(wddm->env);
     batch->origin = GTEL_WDDM_ORIGIN_WDDM;
-    bool is_known = gtel_wddm_read_power(wddm, gpu);
+    gpu->power = gtel_pnp_power(&wddm->pnp, &gpu->pnp.info);
+    bool is_known = gpu->power != 0;
     gpu->device->is_left_alone = !is_known || gpu->power != GTEL_POWER_D0;
     if (!is_known) { /* as one that sleeps, for all that is known */
         gtel_batch_failed(batch, gpu->device);
@@ -226,6 +214,7 @@ static void close_source(void *state)
     if (!wddm->env)
         return;
     gtel_wddm_forget(wddm);
+    gtel_pnp_close(wddm->env, &wddm->pnp);
     for (size_t i = 0; i < GTEL_WDDM_LIBRARIES; i++)
         gtel_dynlib_close(wddm->env, &wddm->library[i]);
 }
@@ -243,7 +232,7 @@ const struct gtel_source gtel_source_wddm = {
     .seen = "not tried on hardware",
     .origins = origins,
     .state_size = sizeof(struct gtel_wddm),
-    .present = present,
+    .present = gtel_pnp_is_there,
     .open = open_source,
     .discover = discover,
     .sample = sample,

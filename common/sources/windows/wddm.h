@@ -10,8 +10,7 @@
 
 #include "abi/wddm_abi.h"
 #include "base/backoff.h"
-#include "host/dynlib.h"
-#include "parse/pci.h"
+#include "host/pnp.h"
 #include "sources/source.h"
 #include "tables/engine.h"
 
@@ -19,24 +18,18 @@ enum {
     GTEL_WDDM_GPUS_MAX = 32,
     GTEL_WDDM_NODES_MAX = 64,    /* of a GPU: what runs work, one engine or several */
     GTEL_WDDM_SEGMENTS_MAX = 32, /* of its memory */
-    GTEL_WDDM_ID_MAX = 200,      /* units of an instance id with its NUL (cfgmgr32.h) */
     GTEL_WDDM_RETRIES = 3        /* of a search in which something was missing */
 };
 
 enum { GTEL_WDDM_ORIGIN_WDDM, GTEL_WDDM_ORIGIN_REGISTRY };
 
 struct gtel_wddm_calls {
-#define GTEL_WDDM_SYM(library, name, need, result, params) result(*name) params;
+#define GTEL_WDDM_SYM(library, name, result, params) result(*name) params;
 #include "abi/wddm_syms.def"
 #undef GTEL_WDDM_SYM
 };
 
-enum gtel_wddm_library {
-    GTEL_WDDM_SETUPAPI,
-    GTEL_WDDM_GDI32,
-    GTEL_WDDM_ADVAPI32,
-    GTEL_WDDM_LIBRARIES
-};
+enum gtel_wddm_library { GTEL_WDDM_GDI32, GTEL_WDDM_ADVAPI32, GTEL_WDDM_LIBRARIES };
 
 struct gtel_wddm_node {
     enum gtel_engine_kind kind; /* GTEL_ENGINE_KINDS: not known */
@@ -67,10 +60,7 @@ struct gtel_wddm_adapter {
 };
 
 struct gtel_wddm_gpu {
-    char key[GTEL_PCI_TEXT_MAX];
-    uint16_t id[GTEL_WDDM_ID_MAX]; /* of Plug and Play */
-    uint16_t pci[2];               /* vendor and device */
-    struct gtel_devinfo info;      /* in the present list */
+    struct gtel_pnp_gpu pnp;
     struct gtel_device *device;
     uint32_t power;         /* 1 is D0 … 4 is D3; 0: not known */
     uint64_t registry_size; /* bytes of memory, as the driver's setup wrote it; 0: not known */
@@ -81,9 +71,9 @@ struct gtel_wddm_gpu {
 
 struct gtel_wddm {
     const struct gtel_env *env;
+    struct gtel_pnp pnp;
     struct gtel_dynlib library[GTEL_WDDM_LIBRARIES];
     struct gtel_wddm_calls call;
-    void *set; /* the list of devices that `info` belongs to; NULL: none */
     bool wants_instances;
     struct gtel_wddm_gpu *gpu[GTEL_WDDM_GPUS_MAX];
     size_t n;
@@ -97,8 +87,6 @@ struct gtel_wddm {
  * listed: all stays as it was.
  */
 int gtel_wddm_find(struct gtel_wddm *wddm, struct gtel_registry *registry);
-/* Reads gpu->power. False: the device is no more, or its state is not known. */
-bool gtel_wddm_read_power(const struct gtel_wddm *wddm, struct gtel_wddm_gpu *gpu);
 /* Forgets all GPUs, and closes what is open. */
 void gtel_wddm_forget(struct gtel_wddm *wddm);
 
