@@ -19,7 +19,7 @@ if(GTEL_LEVEL_ZERO)
       LIBRARY_OUTPUT_DIRECTORY ${dlls}/${variant})
     add_dependencies(test_source_level_zero_dll zes_${variant})
   endfunction()
-  foreach(variant IN ITEMS new old no_gpu empty missing)
+  foreach(variant IN ITEMS new old no_gpu empty missing windows untouched)
     string(TOUPPER ${variant} define)
     gtel_loader_dll(${variant} fakes/libze_loader/fake.c)
     target_compile_definitions(zes_${variant} PRIVATE FAKE_${define})
@@ -42,15 +42,17 @@ if(CMAKE_CROSSCOMPILING_EMULATOR AND GTEL_NVML AND GTEL_LEVEL_ZERO AND Python3_I
     add_test(NAME e2e.windows_${case} COMMAND ${Python3_EXECUTABLE} -B
       ${CMAKE_CURRENT_SOURCE_DIR}/e2e/windows.py --gtel $<TARGET_FILE:gtel_program>
       --played $<TARGET_FILE:gtel_played> --wine ${CMAKE_CROSSCOMPILING_EMULATOR}
-      --objdump ${CMAKE_OBJDUMP} --source ${PROJECT_SOURCE_DIR} --nvml ${nvml} ${ARGN} ${case})
+      --objdump ${CMAKE_OBJDUMP} --source ${PROJECT_SOURCE_DIR} --nvml ${nvml} --zes ${dlls}
+      ${ARGN} ${case})
     set_tests_properties(e2e.windows_${case} PROPERTIES TIMEOUT 600)
   endfunction()
   foreach(case IN ITEMS imports golden explain doctor loop unread inputs console files messages
-      faults killed nvml registry)
+      faults killed nvml registry level_zero)
     gtel_test_windows(${case})
   endforeach()
   # The agent, and what Wine lacks for it.
-  set(serial e2e.windows_doctor e2e.windows_nvml e2e.windows_registry e2e.windows_unread)
+  set(serial e2e.windows_doctor e2e.windows_level_zero e2e.windows_nvml e2e.windows_registry
+    e2e.windows_unread)
   set(GTEL_TELEGRAF_WINDOWS "" CACHE FILEPATH "Telegraf for Windows, for an end-to-end test")
   if(EXISTS "${GTEL_TELEGRAF_WINDOWS}")
     add_library(bcryptprimitives MODULE fakes/bcryptprimitives.c)

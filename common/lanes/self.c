@@ -94,16 +94,25 @@ static void write_origin(struct gtel_buf *buf, const char *text)
     gtel_buf_str(buf, gtel_str_of(text));
 }
 
-/* "sysfs + hwmon + NVML", in source order. */
-static void write_origins(const struct gtel_self_device *device, struct gtel_buf *buf)
+static void write_origins_of(const struct gtel_self_device *device, bool of_kernel,
+                             struct gtel_buf *buf)
 {
     for (size_t s = 0; gtel_sources[s]; s++) {
         const char *const *origins = gtel_sources[s]->origins;
         uint32_t seen = device->origins[s] | device->origins_before[s];
+        if ((strcmp(gtel_sources[s]->lane, "kernel") == 0) != of_kernel)
+            continue;
         for (size_t o = 0; origins[o]; o++)
             if ((seen >> o & 1u) != 0)
                 write_origin(buf, origins[o]);
     }
+}
+
+/* "sysfs + hwmon + NVML": those of the system, then the others, each in source order. */
+static void write_origins(const struct gtel_self_device *device, struct gtel_buf *buf)
+{
+    write_origins_of(device, true, buf);
+    write_origins_of(device, false, buf);
     if (device->is_busy_idle)
         write_origin(buf, gtel_self_idle_origin);
 }

@@ -2,10 +2,10 @@
 """gtel.exe under Wine: what it needs, what it says of recorded machines, and how it lives and ends.
 
     windows.py --gtel FILE --played FILE --wine PROGRAM --objdump PROGRAM --source FOLDER
-               --nvml FOLDER [--telegraf FILE --crypto FILE] [CASE...]
+               --nvml FOLDER --zes FOLDER [--telegraf FILE --crypto FILE] [CASE...]
 
 WINEPREFIX is that of the tests (contrib/ci/wine). FILE of --played opens the played libraries of a
-recorded machine; FOLDER of --nvml has VARIANT/nvml.dll. The agent is Telegraf for Windows; newer
+recorded machine; FOLDER of --nvml has VARIANT/nvml.dll, that of --zes VARIANT/ze_loader.dll. The agent is Telegraf for Windows; newer
 programs in Go ask for a DLL that Wine lacks, which is FILE of --crypto.
 """
 
@@ -454,19 +454,58 @@ def registry_text(power):
     return "\r\n".join(lines) + "\r\n"
 
 
+def write_registry(arguments, folder, power):
+    path = os.path.join(folder, "gpu.reg")
+    with open(path, "w", encoding="utf-16", newline="") as file:
+        file.write(registry_text(power))
+    done = run(arguments, "regedit", "/S", "Z:" + path.replace("/", "\\"))
+    check(done.returncode == 0, f"regedit: {done.stderr}")
+
+
+def clear_registry(arguments):
+    for name in (DEVICE, DRIVER):
+        run(arguments, "reg", "delete", name, "/f")
+
+
+def case_level_zero(arguments, folder):
+    """ze_loader.dll in the folder of the system and a GPU in the registry: one GPU of both, at the
+    address that stands in the UUID. While it sleeps Level Zero is not called."""
+    place = os.path.join(system32(), "ze_loader.dll")
+    gpu = "gpu=0000:03:00.0,model=Intel(R)\\ Arc(TM)\\ B580\\ Graphics,"
+    try:
+        for power, variant, wanted, has_ended in (
+                (1, "windows", ("sensor=gpu,vendor=intel celsius=61.5", "awake=1i",
+                                'metrics_source="WDDM + registry + Level Zero"'), False),
+                (1, "untouched", ("awake=1i", 'metrics_source="WDDM + registry"'), True),
+                (4, "untouched", ("awake=0i",), False)):
+            what = f"power state {power}, {variant}"
+            write_registry(arguments, folder, power)
+            shutil.copy(os.path.join(arguments.zes, variant, "ze_loader.dll"), place)
+            done = run(arguments, arguments.gtel, "--once", stdin=subprocess.DEVNULL)
+            text = "".join(line + "\n" for line in done.stdout.decode().splitlines()
+                           if line.startswith("gpu"))
+            for word in wanted:
+                check(word in text, f"{what}: {word} is not in {text} {done.stderr}")
+            check(text.count("gpu=") == text.count(gpu), f"{what}: another GPU: {text}")
+            check(text.count("\ngpu,") + text.startswith("gpu,") == 1, f"{what}: GPUs: {text}")
+            check((b"lane sysman: helper ended" in done.stderr) == has_ended,
+                  f"{what}: Level Zero was called, or not: {done.stderr}")
+    finally:
+        clear_registry(arguments)
+        os.remove(place)
+    done = run(arguments, arguments.gtel, "--once", stdin=subprocess.DEVNULL)
+    check(b"gpus=0i" in done.stdout, f"the GPU is removed: {done.stdout}")
+
+
 def case_registry(arguments, folder):
     """A GPU in the registry, through the real SetupAPI: name, version, 12 GiB, D0 and D3."""
-    path = os.path.join(folder, "gpu.reg")
     common = ("gpu=0000:03:00.0,model=Intel(R)\\ Arc(TM)\\ B580\\ Graphics,vendor=intel up=1i",)
     awake = ("awake=1i", "memory_total_bytes=12884901888i", 'pci_id="8086:e20b"',
              'driver_version="32.0.101.6734"', 'metrics_source="WDDM + registry"')
     try:
         for power, wanted, unwanted in ((1, awake, ("awake=0i", "memory_used")),
                                         (4, ("awake=0i",), ("awake=1i", "memory_"))):
-            with open(path, "w", encoding="utf-16", newline="") as file:
-                file.write(registry_text(power))
-            done = run(arguments, "regedit", "/S", "Z:" + path.replace("/", "\\"))
-            check(done.returncode == 0, f"regedit: {done.stderr}")
+            write_registry(arguments, folder, power)
             done = run(arguments, arguments.gtel, "--once", stdin=subprocess.DEVNULL)
             text = "".join(line + "\n" for line in done.stdout.decode().splitlines()
                            if line.startswith("gpu"))
@@ -475,8 +514,7 @@ def case_registry(arguments, folder):
             for word in unwanted:
                 check(word not in text, f"power state {power}: {word} is in {text}")
     finally:
-        for name in (DEVICE, DRIVER):
-            run(arguments, "reg", "delete", name, "/f")
+        clear_registry(arguments)
     done = run(arguments, arguments.gtel, "--once", stdin=subprocess.DEVNULL)
     check(b"gpus=0i" in done.stdout, f"the GPU is removed: {done.stdout}")
 
@@ -539,7 +577,7 @@ CASES = {name[5:]: function for name, function in list(globals().items())
 
 def main():
     parser = argparse.ArgumentParser()
-    for name in ("gtel", "played", "wine", "objdump", "source", "nvml"):
+    for name in ("gtel", "played", "wine", "objdump", "source", "nvml", "zes"):
         parser.add_argument("--" + name, required=True)
     parser.add_argument("--telegraf")
     parser.add_argument("--crypto")

@@ -151,6 +151,44 @@ static int add(struct gtel_cards *cards, struct gtel_registry *registry,
     return 0;
 }
 
+/* Under Windows. What its books had of a device is read again with each listing. */
+static int add_pnp(struct gtel_cards *cards, struct gtel_registry *registry,
+                   const struct gtel_pnp_gpu *gpu)
+{
+    struct gtel_drm_card drm = {.driver = "wddm",
+                                .is_pci = true,
+                                .pci = gpu->pci,
+                                .vendor_id = gpu->pci_id[0],
+                                .device_id = gpu->pci_id[1]};
+    memcpy(drm.key, gpu->key, sizeof(gpu->key));
+    int r = add(cards, registry, &drm);
+    struct gtel_card *card = r == 0 ? find_or_add(cards, drm.key) : NULL;
+    if (!card)
+        return r;
+    (void)snprintf(card->path, sizeof(card->path), "sys/bus/pci/devices/%s", gpu->key);
+    gtel_awake_close(cards->env, &card->awake);
+    return 0;
+}
+
+static int list_pnp(struct gtel_cards *cards, struct gtel_registry *registry, size_t *missed)
+{
+    struct gtel_pnp pnp = {0};
+    struct gtel_pnp_gpu gpu;
+    int r = cards->pnp_vendor != 0 ? gtel_pnp_open(cards->env, &pnp) : -ENOENT;
+    if (r == 0)
+        r = gtel_pnp_list(&pnp);
+    for (uint32_t i = 0; r == 0; i++) {
+        int got = gtel_pnp_get(&pnp, i, &gpu);
+        if (got == 1)
+            break;
+        *missed += got == -EIO;
+        if (got == 0 && gpu.pci_id[0] == cards->pnp_vendor)
+            r = add_pnp(cards, registry, &gpu);
+    }
+    gtel_pnp_close(cards->env, &pnp);
+    return r == -ENOENT ? 0 : r;
+}
+
 /* Once per gather. 0, also when it was not complete; -ENOMEM, or the error of the listing. */
 static int list_cards(struct gtel_cards *cards, struct gtel_registry *registry)
 {
@@ -167,6 +205,8 @@ static int list_cards(struct gtel_cards *cards, struct gtel_registry *registry)
     r = r == -ENOENT ? 0 : r;
     for (size_t i = 0; r == 0 && i < n; i++)
         r = add(cards, registry, &list[i]);
+    if (r == 0)
+        r = list_pnp(cards, registry, &missed);
     cards->retries = r == 0 && missed == 0 ? 0 : cards->retries + 1;
     for (size_t i = 0; cards->retries == 0 && i < cards->n; i++) { /* else it may still be there */
         struct gtel_card *card = cards->card[i];
@@ -188,6 +228,17 @@ void gtel_cards_begin(struct gtel_cards *cards, struct gtel_registry *registry)
         cards->is_listed = false; /* for a source to report */
 }
 
+static int enroll_pnp(struct gtel_card *card, struct gtel_registry *registry)
+{
+    int r = 0;
+    memcpy(card->core_path, card->path, sizeof(card->path));
+    if (!card->awake.is_open)
+        r = gtel_awake_open(card->cards->env, &card->awake, card->path);
+    card->is_registered = r == 0 && gtel_cards_label_pnp(&card->awake.pnp, registry, card->device,
+                                                         &card->awake.gpu, false);
+    return r;
+}
+
 /* Gives a card that a source asks for its device. What fails here is repeated. */
 static int enroll(struct gtel_card *card, struct gtel_registry *registry)
 {
@@ -198,6 +249,8 @@ static int enroll(struct gtel_card *card, struct gtel_registry *registry)
     int r = gtel_registry_add(registry, gtel_str_of(card->drm.key), &card->device);
     if (r < 0)
         return r;
+    if (card->drm.card[0] == '\0')
+        return enroll_pnp(card, registry);
     gtel_cards_identify(env, registry, card->device, &card->drm);
     gtel_cards_label(env, registry, card->device, &card->drm);
     gtel_device_relabel(registry, card->device, GTEL_LABEL_DRIVER, gtel_str_of(card->drm.driver));
@@ -391,6 +444,8 @@ static int attach(struct gtel_card_list *list, struct gtel_card *card,
 int gtel_card_list_discover(struct gtel_card_list *list, struct gtel_registry *registry)
 {
     struct gtel_cards *cards = registry->cards;
+    if (list->pnp_vendor != 0)
+        cards->pnp_vendor = list->pnp_vendor;
     int first = list_cards(cards, registry);
     drop_unwanted(list);
     for (size_t d = 0; d < count_drivers(list); d++)

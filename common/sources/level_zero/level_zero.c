@@ -11,7 +11,7 @@
 #define TEN_MINUTES_NS UINT64_C(600000000000)
 
 static const char soname[] = "libze_loader.so.1";
-static const char *const drivers[] = {"i915", "xe", NULL};
+static const char *const drivers[] = {"i915", "xe", "wddm", NULL};
 
 static bool find(const struct gtel_env *env, char *ret, size_t size)
 {
@@ -22,7 +22,7 @@ static bool find(const struct gtel_env *env, char *ret, size_t size)
 
 static bool is_wanted(const struct gtel_env *env)
 {
-    return gtel_cards_any(env, drivers);
+    return gtel_cards_any(env, drivers) || gtel_pnp_has(env, GTEL_PNP_INTEL);
 }
 
 bool gtel_level_zero_present(const struct gtel_env *env)
@@ -36,14 +36,25 @@ static const char packages[] = "apt install libze1 (Debian), level-zero (Ubuntu)
 const struct gtel_source_library gtel_level_zero_library = {
     .name = "Level Zero", .soname = soname, .fix = packages, .is_wanted = is_wanted, .find = find};
 
-static const char *advice_on(uint32_t code)
+const char gtel_level_zero_driver[] =
+    "install Intel's Level Zero driver for it (libze-intel-gpu1, intel-level-zero-gpu)";
+
+const char *gtel_level_zero_fix(const struct gtel_env *env, const char *others)
+{
+    return gtel_pnp_word(env, "install or update Intel's graphics driver", others);
+}
+
+static const char *advice_on(const struct gtel_env *env, uint32_t code)
 {
     switch (code) {
     case GTEL_ZE_UNINITIALIZED:
-        return "it finds no GPU: is Intel's driver for it installed (libze-intel-gpu1, "
-               "intel-level-zero-gpu)?";
+        return gtel_pnp_word(env, "it finds no GPU: install or update Intel's graphics driver",
+                             "it finds no GPU: is Intel's driver for it installed "
+                             "(libze-intel-gpu1, intel-level-zero-gpu)?");
     case GTEL_ZE_NO_PERMISSION:
-        return "this user may not open the GPU's device nodes: add it to the group render";
+        return gtel_pnp_word(
+            env, "this account may not use the GPU",
+            "this user may not open the GPU's device nodes: add it to the group render");
     case GTEL_ZE_NO_DEPENDENCY:
         return "a library that it needs is missing";
     case GTEL_ZE_UNSUPPORTED_VERSION:
@@ -59,6 +70,7 @@ int gtel_level_zero_open(struct gtel_level_zero *lz, const struct gtel_env *env)
         return -ENOENT;
     lz->cards.env = env;
     lz->cards.drivers = drivers;
+    lz->cards.pnp_vendor = GTEL_PNP_INTEL;
     return 0;
 }
 
@@ -98,7 +110,7 @@ bool gtel_level_zero_load(struct gtel_level_zero *lz, const struct gtel_dynlib_s
 void gtel_level_zero_started(struct gtel_level_zero *lz, uint32_t code, const char *advice)
 {
     lz->state = code == GTEL_ZE_SUCCESS ? GTEL_LEVEL_ZERO_RUNS : GTEL_LEVEL_ZERO_FAILED;
-    lz->advice = advice ? advice : advice_on(code);
+    lz->advice = advice ? advice : advice_on(lz->cards.env, code);
     if (lz->state == GTEL_LEVEL_ZERO_FAILED)
         gtel_log(&lz->cards.env->log, lz->level, "%s: Level Zero does not start, code 0x%x: %s",
                  lz->source, (unsigned)code, lz->advice);
@@ -131,12 +143,17 @@ int gtel_level_zero_discover(struct gtel_level_zero *lz, struct gtel_registry *r
     return r;
 }
 
-/* The folder of a card is another one after each bind. */
+/* The folder of a card is another one after each bind. Windows shows no more than a device. */
 static void check_card(const struct gtel_level_zero *lz, struct gtel_card *card,
                        struct gtel_registry *registry)
 {
     const struct gtel_env *env = lz->cards.env;
     struct gtel_stat stat;
+    bool is_asleep;
+    if (card->awake.pnp.set) {
+        card->is_gone = gtel_awake_look(env, &card->awake, &is_asleep) < 0;
+        return;
+    }
     int r = env->ops->stat(env->arg, GTEL_FS_AT("sys/class/drm/%s", card->drm.card), &stat);
     card->is_gone = r == -ENOENT;
     if (r < 0)
@@ -163,7 +180,9 @@ bool gtel_level_zero_diagnose(const struct gtel_level_zero *lz, const char *star
 {
     char why[128];
     const struct gtel_card *card = gtel_card_list_awaited(&lz->cards);
-    const char *const no_library[3] = {soname, "it cannot be opened", packages};
+    const struct gtel_env *env = lz->cards.env;
+    const char *const no_library[3] = {gtel_pnp_word(env, "ze_loader.dll", soname),
+                                       "it cannot be opened", gtel_level_zero_fix(env, packages)};
     const char *const no_start[3] = {start_call, lz->advice, NULL};
     const char *const waits[3] = {"Level Zero", why,
                                   "let that GPU work once, or set the option Wake to always"};

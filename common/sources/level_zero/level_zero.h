@@ -46,6 +46,10 @@ bool gtel_level_zero_switch_on(const char *variable);
 
 /* Whether there are GPUs and a loader that a helper finds; nothing is opened. */
 bool gtel_level_zero_present(const struct gtel_env *env);
+/* What brings a part of Intel's: under Windows its graphics driver, else those packages. */
+const char *gtel_level_zero_fix(const struct gtel_env *env, const char *others);
+/* Intel's driver behind the loader. */
+extern const char gtel_level_zero_driver[];
 /* The loader for `gtel doctor`. */
 extern const struct gtel_source_library gtel_level_zero_library;
 

@@ -7,6 +7,8 @@
  * variable; FAKE_NO_GPU fails to start; FAKE_EMPTY succeeds with everything and writes nothing, as
  * the null driver does; FAKE_MISSING lacks a required call; FAKE_HANG never returns from the third
  * reading of a temperature (but ends the process after 3 s), FAKE_CRASH ends the process there.
+ * FAKE_WINDOWS answers with the address of the root port and has the GPU's own in its UUID, as
+ * Intel's driver for Windows; FAKE_UNTOUCHED ends the process with the first call.
  * Calls before a successful start end the process, as those of loader 1.32 do.
  */
 #include "abi/zes_abi.h"
@@ -76,6 +78,9 @@ FAKE(zesInit, init, void)
     (void)flags;
     return GTEL_ZE_UNINITIALIZED;
 #else
+#ifdef FAKE_UNTOUCHED
+    (void)raise(SIGSEGV);
+#endif
     is_started = flags == 0;
     return GTEL_ZE_SUCCESS;
 #endif
@@ -99,6 +104,10 @@ FAKE(zesDeviceGetProperties, get, struct gtel_zes_device_properties *)
 #ifndef FAKE_EMPTY
     ret->core.device_type = GTEL_ZE_DEVICE_GPU;
     ret->core.vendor_id = 0x8086;
+#ifdef FAKE_WINDOWS
+    static const uint8_t uuid[GTEL_ZES_UUID] = {0x86, 0x80, 0x0b, 0xe2, 0, 0, 0, 0, 3};
+    memcpy(ret->core.uuid, uuid, sizeof(uuid));
+#endif
 #endif
     (void)ret;
     return known(handle, &gpu);
@@ -109,8 +118,13 @@ FAKE(zesDevicePciGetProperties, get, struct gtel_zes_pci_properties *)
 {
 #ifndef FAKE_EMPTY
     ret->domain = 0;
+#ifdef FAKE_WINDOWS
+    ret->bus = 0;
+    ret->device = 1;
+#else
     ret->bus = 3;
     ret->device = 0;
+#endif
     ret->function = 0;
 #endif
     (void)ret;

@@ -22,11 +22,13 @@ const char *gtel_l0m_refusal(const struct gtel_env *env, const struct gtel_l0m_g
 {
     bool is_xe = strcmp(gpu->card->drm.driver, "xe") == 0;
     uint64_t level = 1;
+    *ret_fix = NULL;
+    if (gpu->card->awake.pnp.set)
+        return NULL;
     int r = gtel_fs_u64(env,
                         is_xe ? "proc/sys/dev/xe/observation_paranoid"
                               : "proc/sys/dev/i915/perf_stream_paranoid",
                         &level);
-    *ret_fix = NULL;
     if (r == 0 && level == 0)
         return NULL;
     if (gtel_kernel_has_capability(env, GTEL_CAP_PERFMON) == GTEL_YES ||
@@ -61,7 +63,7 @@ void gtel_l0m_explain(const struct gtel_env *env, const struct gtel_l0m_gpu *gpu
     if (try->code == GTEL_ZE_NO_DEPENDENCY) {
         *ret_why = "Intel's metrics libraries are missing, or this GPU has no metrics, or another "
                    "program measures";
-        *ret_fix = gtel_l0m_libraries;
+        *ret_fix = gtel_level_zero_fix(env, gtel_l0m_libraries);
     } else if (try->code == GTEL_L0M_NO_METRICS) {
         *ret_why = "this GPU has none of the metrics that gtel knows (ComputeBasic, "
                    "EuStallSampling)";

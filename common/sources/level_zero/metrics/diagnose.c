@@ -27,9 +27,9 @@ static void add(const struct gtel_env *env, const struct gtel_l0m_gpu *gpu,
 static void add_missing(const struct gtel_env *env, const struct gtel_l0m_gpu *gpu,
                         const struct gtel_l0m_tile *tile, struct gtel_findings *findings)
 {
-    static const char *const no_activity[3] = {
+    const char *const no_activity[3] = {
         "ComputeBasic", "Level Zero lists no such group: the metrics libraries are missing",
-        gtel_l0m_libraries};
+        gtel_level_zero_fix(env, gtel_l0m_libraries)};
     const char *no_stalls[3] = {"EuStallSampling", NULL, NULL};
     no_stalls[1] = gtel_l0m_refusal(env, gpu, &no_stalls[2]);
     if (!no_stalls[1])
@@ -46,9 +46,8 @@ static void add_missing(const struct gtel_env *env, const struct gtel_l0m_gpu *g
 static void diagnose_gpu(const struct gtel_env *env, const struct gtel_l0m_gpu *gpu,
                          struct gtel_findings *findings)
 {
-    static const char *const unknown[3] = {
-        "Level Zero", "it does not know this GPU",
-        "install Intel's Level Zero driver for it (libze-intel-gpu1, intel-level-zero-gpu)"};
+    const char *const unknown[3] = {"Level Zero", "it does not know this GPU",
+                                    gtel_level_zero_fix(env, gtel_level_zero_driver)};
     if (!gpu->card->device)
         return;
     if (gpu->n == 0)

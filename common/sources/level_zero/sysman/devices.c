@@ -25,15 +25,16 @@ static const struct gtel_dynlib_symbol symbols[] = {
 /*
  * Loaders before 1.9.4 know Sysman as a part of the core API alone, and only where this variable is
  * set before the first zeInit. Only then: with zesInit it would break GPUs before Xe2. It works
- * with i915 alone (compute-runtime: SYSMAN.md).
+ * with i915, and under Windows (compute-runtime: SYSMAN.md).
  */
 static uint32_t start_legacy(struct gtel_sysman *sysman)
 {
     const struct gtel_zes_calls *call = &sysman->call;
-    bool has_i915 = false;
+    bool has_others = false; /* than those of xe */
     for (size_t i = 0; i < sysman->lz.cards.n; i++)
-        has_i915 = has_i915 || strcmp(gtel_card_at(&sysman->lz.cards, i)->drm.driver, "i915") == 0;
-    if (!has_i915 || !call->zeInit || !call->zeDriverGet || !call->zeDeviceGet)
+        has_others =
+            has_others || strcmp(gtel_card_at(&sysman->lz.cards, i)->drm.driver, "xe") != 0;
+    if (!has_others || !call->zeInit || !call->zeDriverGet || !call->zeDeviceGet)
         return GTEL_ZE_UNSUPPORTED_FEATURE;
     sysman->is_legacy = true;
     if (!gtel_level_zero_switch_on("ZES_ENABLE_SYSMAN"))
@@ -56,6 +57,11 @@ static void start(struct gtel_sysman *sysman)
 
 /* ---- devices ---- */
 
+static bool is_windows(const struct gtel_sysman *sysman)
+{
+    return sysman->lz.cards.n > 0 && gtel_card_at(&sysman->lz.cards, 0)->awake.pnp.set;
+}
+
 static struct gtel_sysman_gpu *gpu_at(const struct gtel_sysman *sysman,
                                       const struct gtel_zes_pci_properties *got)
 {
@@ -77,6 +83,36 @@ static bool has_any(const uint8_t uuid[GTEL_ZES_UUID])
     return has;
 }
 
+/*
+ * Under Windows Intel's driver has the address of the root port for a GPU with memory of its own,
+ * and that of the GPU in the UUID: the vendor in the first two bytes, domain, bus, device, function
+ * from the seventh on (compute-runtime: WddmGlobalOperationsImp::generateUuidFromPciBusInfo). The
+ * domain in there is always 0. False where that is not the way.
+ */
+static bool read_uuid(const struct gtel_sysman *sysman, const uint8_t *uuid,
+                      struct gtel_zes_pci_properties *ret)
+{
+    ret->domain = (uint32_t)(uuid[6] | uuid[7] << 8);
+    ret->bus = uuid[8];
+    ret->device = uuid[9];
+    ret->function = uuid[10];
+    return is_windows(sysman) && (uuid[0] | uuid[1] << 8) == VENDOR_INTEL;
+}
+
+/* Under Windows: the one GPU of that PCI device id, else NULL. */
+static struct gtel_sysman_gpu *only_one(const struct gtel_sysman *sysman, uint32_t id)
+{
+    struct gtel_sysman_gpu *found = NULL;
+    for (size_t i = 0; is_windows(sysman) && i < sysman->lz.cards.n; i++) {
+        if (gtel_card_at(&sysman->lz.cards, i)->drm.device_id != id)
+            continue;
+        if (found)
+            return NULL;
+        found = sysman->lz.cards.slot[i].own;
+    }
+    return found;
+}
+
 /* Joins one device of Level Zero to its card. Other vendors' devices and NPUs are none of ours. */
 static void join(const struct gtel_sysman *sysman, void *handle)
 {
@@ -86,20 +122,25 @@ static void join(const struct gtel_sysman *sysman, void *handle)
         GTEL_SYSMAN_CALL(zesDevicePciGetProperties, GTEL_ZES_TYPE_PCI_PROPERTIES);
     struct gtel_zes_device_ext_properties ext = {.head.type = GTEL_ZES_TYPE_DEVICE_EXT_PROPERTIES};
     union gtel_sysman_answer got;
-    union gtel_sysman_answer pci;
+    union gtel_sysman_answer at;
+    struct gtel_zes_pci_properties own;
     if (gtel_sysman_get(sysman, &properties, handle, sysman->is_legacy ? NULL : &ext.head, &got) !=
             GTEL_ZE_SUCCESS ||
         got.device.core.device_type != GTEL_ZE_DEVICE_GPU ||
-        got.device.core.vendor_id != VENDOR_INTEL ||
-        gtel_sysman_get(sysman, &address, handle, NULL, &pci) != GTEL_ZE_SUCCESS)
+        got.device.core.vendor_id != VENDOR_INTEL)
         return;
-    struct gtel_sysman_gpu *gpu = gpu_at(sysman, &pci.pci);
+    /* Drivers before 1.7 know the core's alone, which is the same (level zero: device mapping). */
+    const uint8_t *uuid = has_any(ext.uuid) ? ext.uuid : got.device.core.uuid;
+    struct gtel_sysman_gpu *gpu = read_uuid(sysman, uuid, &own) ? gpu_at(sysman, &own) : NULL;
+    if (!gpu && gtel_sysman_get(sysman, &address, handle, NULL, &at) == GTEL_ZE_SUCCESS)
+        gpu = gpu_at(sysman, &at.pci);
+    if (!gpu)
+        gpu = only_one(sysman, got.device.core.device_id);
     if (!gpu || gpu->handle || !gpu->card->device)
         return;
     gpu->handle = handle;
     gpu->subdevices = got.device.subdevices;
-    /* Drivers before 1.7 know the core's alone, which is the same (level zero: device mapping). */
-    memcpy(gpu->uuid.id, has_any(ext.uuid) ? ext.uuid : got.device.core.uuid, sizeof(gpu->uuid.id));
+    memcpy(gpu->uuid.id, uuid, sizeof(gpu->uuid.id));
 }
 
 static void join_all(const struct gtel_sysman *sysman)

@@ -91,9 +91,9 @@ static void diagnose_gpu(const struct gtel_sysman_gpu *gpu, struct gtel_findings
         return;
     }
     if (!gpu->handle) {
-        static const char *const text[3] = {
+        const char *const text[3] = {
             "Level Zero", "it does not know this GPU",
-            "install Intel's Level Zero driver for it (libze-intel-gpu1, intel-level-zero-gpu)"};
+            gtel_level_zero_fix(gpu->card->cards->env, gtel_level_zero_driver)};
         gtel_finding_put(findings, gpu->card->device, GTEL_MEASUREMENT_GPU_TEMPERATURE_SENSOR, 0,
                          text);
         return;

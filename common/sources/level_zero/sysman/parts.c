@@ -12,6 +12,7 @@ struct properties {
     struct gtel_zes_power_ext_properties power;
     struct gtel_zes_mem_counter_bits bits;
     bool is_i915;
+    bool is_wddm;
 };
 
 /* A tile has no values of the card, and the card none of its tiles. */
@@ -92,8 +93,8 @@ static void describe_temperature(struct gtel_sysman_part *part, const struct pro
 }
 
 /*
- * The names of the kernel's sources: the GPU's own memory, by tile where it has several. Of an
- * integrated GPU the values are those of the machine's memory: none of the GPU's.
+ * The names of the kernel's sources: the GPU's own memory, by tile where the system has tiles. Of
+ * an integrated GPU the values are those of the machine's memory: none of the GPU's.
  */
 static void describe_memory(struct gtel_sysman_part *part, const struct properties *props)
 {
@@ -102,7 +103,8 @@ static void describe_memory(struct gtel_sysman_part *part, const struct properti
     part->type = got->location;
     set_tile(part, got->on_subdevice, got->subdevice_id);
     if (got->location == GTEL_ZES_MEM_DEVICE)
-        (void)snprintf(part->name, sizeof(part->name), "vram%u", (unsigned)part->tile);
+        (void)snprintf(part->name, sizeof(part->name), props->is_wddm ? "vram" : "vram%u",
+                       (unsigned)part->tile);
 }
 
 static void describe_engine(struct gtel_sysman_part *part, const struct properties *props)
@@ -230,7 +232,8 @@ static enum gtel_answer describe_part(struct gtel_sysman_pass *pass, enum gtel_s
     const struct gtel_sysman_list *list = &pass->gpu->list[family];
     struct properties props = {.power.head.type = GTEL_ZES_TYPE_POWER_EXT_PROPERTIES,
                                .bits.head.type = GTEL_ZES_TYPE_MEM_COUNTER_BITS,
-                               .is_i915 = strcmp(pass->gpu->card->drm.driver, "i915") == 0};
+                               .is_i915 = strcmp(pass->gpu->card->drm.driver, "i915") == 0,
+                               .is_wddm = strcmp(pass->gpu->card->drm.driver, "wddm") == 0};
     bool has_bits = family == GTEL_SYSMAN_MEMORY && pass->gpu->hardware == GTEL_INTEL_PONTE_VECCHIO;
     struct gtel_zes_head *chained = family == GTEL_SYSMAN_POWER ? &props.power.head
                                     : has_bits                  ? &props.bits.head
