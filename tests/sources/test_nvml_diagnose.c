@@ -10,7 +10,7 @@
     "file " GPU "vendor\n| 0x10de\nfile " GPU "class\n| 0x030000\n"                                \
     "dir sys/bus/pci/drivers/nvidia\nlink " GPU "driver -> ../../drivers/nvidia\n"                 \
     "file " GPU "power/runtime_status\n| " status "\n"
-#define DENIED "run gtel as root, or in a container with the device nodes"
+#define DENIED "run gtel as root or administrator, or in a container with the device nodes"
 
 #define RESET "nvidia-smi --gpu-reset, or reboot"
 #define NODES "nvidia-smi says whether the driver works; in a container, check the device nodes"

@@ -6,20 +6,28 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char right[] = "run gtel as root, or in a container with the device nodes";
+static const char right[] =
+    "run gtel as root or administrator, or in a container with the device nodes";
 
-static void diagnose_library(int trouble, struct gtel_findings *findings)
+static const char driver[] = "install or update NVIDIA's driver; nvidia-smi says whether it works";
+
+static void diagnose_library(const struct gtel_env *env, int trouble,
+                             struct gtel_findings *findings)
 {
     char why[160];
     if (trouble == GTEL_NVML_NO_LIBRARY) {
-        static const char *const text[3] = {
-            "libnvidia-ml.so.1", "the driver's NVML library cannot be opened",
-            "install it: apt install libnvidia-ml1 (Debian), libnvidia-compute-VERSION (Ubuntu)"};
+        const char *const text[3] = {
+            gtel_pnp_word(env, "nvml.dll", "libnvidia-ml.so.1"),
+            "the driver's NVML library cannot be opened",
+            gtel_pnp_word(env, driver,
+                          "install it: apt install libnvidia-ml1 (Debian), "
+                          "libnvidia-compute-VERSION (Ubuntu)")};
         gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU, 0, text);
     } else if (trouble != 0) {
         (void)snprintf(why, sizeof(why), "it answers code %d: %s", trouble,
                        gtel_nvml_code(trouble)->text);
-        const char *const text[3] = {"nvmlInit_v2", why, gtel_nvml_code(trouble)->fix};
+        const char *const text[3] = {"nvmlInit_v2", why,
+                                     gtel_pnp_word(env, driver, gtel_nvml_code(trouble)->fix)};
         gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU, 0, text);
     }
 }
@@ -102,9 +110,9 @@ static void diagnose_gpu(const struct gtel_nvml_gpu *gpu, struct gtel_findings *
         return;
     }
     if (gpu->device->is_asleep) {
-        static const char *const text[3] = {
-            "power/runtime_status", "suspended: nothing is read, so that the GPU stays asleep",
-            NULL};
+        const char *const text[3] = {
+            gpu->awake.pnp.set ? "DEVPKEY_Device_PowerData" : "power/runtime_status",
+            "suspended: nothing is read, so that the GPU stays asleep", NULL};
         gtel_finding_put(findings, gpu->device, GTEL_MEASUREMENT_GPU, 0, text);
         return;
     }
@@ -129,7 +137,7 @@ void gtel_nvml_diagnose(void *state, struct gtel_registry *registry, struct gtel
 {
     const struct gtel_nvml *nvml = state;
     (void)registry;
-    diagnose_library(nvml->library.trouble, findings);
+    diagnose_library(nvml->env, nvml->library.trouble, findings);
     for (size_t i = 0; i < nvml->n; i++)
         if (nvml->gpu[i]->device)
             diagnose_gpu(nvml->gpu[i], findings);

@@ -205,6 +205,12 @@ static void choose_length(struct gtel_nvml_gpu *gpu, uint64_t now)
         gpu->long_ns = now;
 }
 
+void gtel_nvml_add_awake(const struct gtel_nvml_gpu *gpu, struct gtel_batch *batch, uint64_t value)
+{
+    if (!gpu->awake.pnp.set)
+        gtel_batch_u64(batch, gpu->device, GTEL_M_GPU_AWAKE, GTEL_STR_NONE, value);
+}
+
 void gtel_nvml_gpu_sample(struct gtel_nvml_library *library, struct gtel_nvml_gpu *gpu,
                           struct gtel_batch *batch)
 {
@@ -220,7 +226,7 @@ void gtel_nvml_gpu_sample(struct gtel_nvml_library *library, struct gtel_nvml_gp
     if (is_over(&work))
         return;
     batch->origin = GTEL_NVML_ORIGIN_CALL;
-    gtel_batch_u64(batch, gpu->device, GTEL_M_GPU_AWAKE, GTEL_STR_NONE, 1);
+    gtel_nvml_add_awake(gpu, batch, 1);
     gtel_nvml_emit(gpu, batch);
     gtel_nvml_gpm_sample(library, gpu, batch);
     if (gpu->parent) /* has no links of its own */

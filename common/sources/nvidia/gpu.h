@@ -82,6 +82,8 @@ void gtel_nvml_gpu_sample(struct gtel_nvml_library *library, struct gtel_nvml_gp
                           struct gtel_batch *batch);
 /* Forgets which calls answer, and what they answered. */
 void gtel_nvml_gpu_forget(struct gtel_nvml_gpu *gpu);
+/* Under Windows source wddm has it. */
+void gtel_nvml_add_awake(const struct gtel_nvml_gpu *gpu, struct gtel_batch *batch, uint64_t value);
 /* All rows that have ever answered are due. */
 void gtel_nvml_gpu_read_all(struct gtel_nvml_gpu *gpu);
 /* Nothing ran in the last sample; a GPU without that value counts as busy. */

@@ -21,6 +21,17 @@ static const struct gtel_dynlib_symbol symbols[] = {
 #undef REQUIRED
 };
 
+bool gtel_nvml_find_dll(const struct gtel_env *env, char *ret, size_t size)
+{
+    /* From the folder of Windows. */
+    static const char *const paths[] = {"System32/nvml.dll",
+                                        "../Program Files/NVIDIA Corporation/NVSMI/nvml.dll"};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(paths); i++)
+        if (gtel_fs_exists(env, paths[i]))
+            return gtel_str_copy(ret, size, gtel_str_of(paths[i]));
+    return false;
+}
+
 bool gtel_nvml_find_library(const struct gtel_env *env, char *ret, size_t size)
 {
     return gtel_nvml_find_dll(env, ret, size) || gtel_library_find(env, gtel_nvml_names, ret, size);

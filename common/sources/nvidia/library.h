@@ -42,7 +42,7 @@ void gtel_nvml_fail(struct gtel_nvml_library *library, int code);
 
 /* Its names, in the order in which they are tried; NULL at the end. By system. */
 extern const char *const gtel_nvml_names[];
-/* Whether it is among the files of this Windows, and where; false everywhere else. */
+/* Whether it is among the files of a Windows host, and where. */
 bool gtel_nvml_find_dll(const struct gtel_env *env, char *ret, size_t size);
 /* Where a helper finds the library: struct gtel_source_library. */
 bool gtel_nvml_find_library(const struct gtel_env *env, char *ret, size_t size);

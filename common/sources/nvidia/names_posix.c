@@ -14,11 +14,3 @@ const char *const gtel_nvml_names[] = {
     "/run/opengl-driver/lib/libnvidia-ml.so.1", /* NixOS */
     NULL,
 };
-
-bool gtel_nvml_find_dll(const struct gtel_env *env, char *ret, size_t size)
-{
-    (void)env;
-    (void)ret;
-    (void)size;
-    return false;
-}

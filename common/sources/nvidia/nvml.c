@@ -86,11 +86,12 @@ static bool sample_sleep(struct gtel_nvml *nvml, struct gtel_batch *batch, bool 
         if (gpu->device->is_asleep) {
             asleep++;
             nvml->sleep = (struct gtel_nvml_sleep){0}; /* it has done its work */
-            gtel_batch_u64(batch, gpu->device, GTEL_M_GPU_AWAKE, GTEL_STR_NONE, 0);
+            gpu->may_suspend = gpu->may_suspend || gpu->awake.pnp.set;
+            gtel_nvml_add_awake(gpu, batch, 0);
         } else if (!gpu->handle) {
             *ret_has_woken = *ret_has_woken || was_asleep;
             if (nvml->sleep.closed_ns != 0)
-                gtel_batch_u64(batch, gpu->device, GTEL_M_GPU_AWAKE, GTEL_STR_NONE, 1);
+                gtel_nvml_add_awake(gpu, batch, 1);
         }
     }
     return asleep > 0 && asleep == nvml->n;

@@ -263,12 +263,27 @@ static void update_shares(const struct gtel_nvml_library *library,
     processes->has_shares = code == GTEL_NVML_SUCCESS && !is_first;
 }
 
+/*
+ * Under the driver model of Windows NVML knows processes and not their memory (NVML API reference,
+ * nvmlDeviceGetComputeRunningProcesses): source wddm_clients has both. In TCC mode it is the other
+ * way round.
+ */
+static bool has_memory(const struct gtel_nvml_processes *processes)
+{
+    bool has_any = false;
+    for (size_t i = 0; i < processes->n[processes->now]; i++)
+        has_any = has_any || processes->process[processes->now][i].bytes != UINT64_MAX;
+    return has_any;
+}
+
 static void report(struct gtel_nvml_gpu *gpu, bool is_foreign, struct gtel_batch *batch)
 {
     static const enum gtel_engine_kind kinds[] = {GTEL_ENGINE_KIND_COMPUTE, GTEL_ENGINE_KIND_ENCODE,
                                                   GTEL_ENGINE_KIND_DECODE, GTEL_ENGINE_KIND_JPEG,
                                                   GTEL_ENGINE_KIND_OFA};
     const struct gtel_nvml_processes *processes = &gpu->processes;
+    if (gpu->awake.pnp.set && !has_memory(processes))
+        return;
     gtel_usage_complete(batch->usage, gpu->device, batch->source, GTEL_NVML_ORIGIN_CALL);
     for (size_t i = 0; i < processes->n[processes->now]; i++) {
         const struct gtel_nvml_process *process = &processes->process[processes->now][i];

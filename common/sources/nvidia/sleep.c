@@ -2,6 +2,8 @@
 /* Sleeping GPUs are not touched, and idle ones may fall asleep. */
 #include "sources/nvidia/sleep.h"
 
+#include <string.h>
+
 #define PCI_DEVICES "sys/bus/pci/devices"
 
 enum { PCI_DEVICES_MAX = 4096, VENDOR_NVIDIA = 0x10de, CLASS_DISPLAY = 0x03 };
@@ -37,6 +39,26 @@ static bool look_asleep(const struct gtel_env *env, struct gtel_str name)
     return is_asleep;
 }
 
+/* Under Windows. A state that is not known counts as asleep: such a GPU is left alone. */
+static void list_pnp(const struct gtel_env *env, struct gtel_nvml_pci_gpus *ret)
+{
+    struct gtel_pnp pnp = {0};
+    struct gtel_pnp_gpu gpu;
+    int r = gtel_pnp_open(env, &pnp);
+    if (r == 0)
+        r = gtel_pnp_list(&pnp);
+    for (uint32_t i = 0; r == 0 && ret->n < GTEL_NVML_GPUS_MAX; i++) {
+        int got = gtel_pnp_get(&pnp, i, &gpu);
+        r = got == 1 ? got : 0;
+        if (got != 0 || gpu.pci_id[0] != VENDOR_NVIDIA)
+            continue;
+        memcpy(ret->gpu[ret->n].address, gpu.key, sizeof(gpu.key));
+        ret->gpu[ret->n].is_asleep = gtel_pnp_power(&pnp, &gpu.info) != GTEL_POWER_D0;
+        ret->asleep += ret->gpu[ret->n++].is_asleep;
+    }
+    gtel_pnp_close(env, &pnp);
+}
+
 void gtel_nvml_pci_list(const struct gtel_env *env, struct gtel_nvml_pci_gpus *ret)
 {
     struct gtel_arena arena = {0};
@@ -54,6 +76,8 @@ void gtel_nvml_pci_list(const struct gtel_env *env, struct gtel_nvml_pci_gpus *r
         ret->asleep += ret->gpu[ret->n++].is_asleep;
     }
     gtel_arena_done(&arena);
+    if (ret->n == 0)
+        list_pnp(env, ret);
 }
 
 /* Runtime power management is allowed, and has suspended the GPU at some time since boot. */
@@ -74,7 +98,10 @@ static bool may_suspend(const struct gtel_env *env, const char *address)
 void gtel_nvml_watch_sleep(const struct gtel_env *env, struct gtel_nvml_gpu *gpu,
                            const char *address)
 {
-    gpu->may_suspend = may_suspend(env, address);
+    if (!gpu->awake.pnp.set) /* under Windows it may where it did */
+        gpu->may_suspend = may_suspend(env, address);
+    if (gpu->awake.pnp.set && gtel_pnp_power(&gpu->awake.pnp, &gpu->awake.gpu.info) == 0)
+        gtel_awake_close(env, &gpu->awake); /* it may be back */
     if (gpu->awake.is_open)
         return;
     (void)gtel_awake_open(env, &gpu->awake,
@@ -84,7 +111,8 @@ void gtel_nvml_watch_sleep(const struct gtel_env *env, struct gtel_nvml_gpu *gpu
 bool gtel_nvml_is_asleep(const struct gtel_env *env, const struct gtel_nvml_gpu *gpu)
 {
     bool is_asleep = false;
-    return gtel_awake_look(env, &gpu->awake, &is_asleep) == 0 && is_asleep;
+    int r = gtel_awake_look(env, &gpu->awake, &is_asleep);
+    return r == 0 ? is_asleep : gpu->awake.pnp.set != NULL;
 }
 
 bool gtel_nvml_sleep_begin(struct gtel_nvml_sleep *sleep, bool is_idle, uint64_t now_ns)

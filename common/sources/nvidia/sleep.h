@@ -14,7 +14,7 @@
 
 enum { GTEL_NVML_GPUS_MAX = 64 };
 
-/* GPUs with NVIDIA's driver that sysfs shows; none at all where it shows nothing (WSL). */
+/* GPUs with NVIDIA's driver that sysfs, or Plug and Play, shows; none where neither does (WSL). */
 struct gtel_nvml_pci_gpus {
     struct {
         char address[GTEL_PCI_TEXT_MAX];
@@ -28,7 +28,7 @@ void gtel_nvml_pci_list(const struct gtel_env *env, struct gtel_nvml_pci_gpus *r
 /* Opens the power files of the GPU at that PCI address. */
 void gtel_nvml_watch_sleep(const struct gtel_env *env, struct gtel_nvml_gpu *gpu,
                            const char *address);
-/* Whether the GPU is suspended now; false where that is not known. */
+/* Whether the GPU is suspended now; where that is not known, false, but under Windows true. */
 bool gtel_nvml_is_asleep(const struct gtel_env *env, const struct gtel_nvml_gpu *gpu);
 
 /* When NVML is closed so that GPUs can fall asleep. Zeroed: all GPUs work. */
