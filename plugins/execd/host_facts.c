@@ -3,6 +3,7 @@
 #include "execd/host_facts.h"
 
 #include "host/fs.h"
+#include "host/pnp.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -140,7 +141,7 @@ static bool read_windows(const struct gtel_env *env, struct gtel_host_facts *ret
 void gtel_host_facts_read(const struct gtel_env *env, struct gtel_host_facts *ret)
 {
     *ret = (struct gtel_host_facts){0};
-    ret->is_windows = read_windows(env, ret);
+    ret->is_windows = read_windows(env, ret) || gtel_pnp_is_there(env);
     if (ret->is_windows)
         return;
     read_word(env, "proc/sys/kernel/osrelease", ret->kernel, sizeof(ret->kernel));
