@@ -283,6 +283,7 @@ static void test_retries(void)
         bool is_due = second < 4 || (second >= 9 && second < 13); /* it was well at 8 s */
         CHECK_INT(machine_gather(&machine), is_due ? -ENODEV : 0);
         CHECK(machine_find(&machine, NULL, GTEL_M_TEMPERATURE, NULL, NULL));
+        CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], second < 9 ? 1 : 2); /* said once each */
         machine_step(&machine, 1000);
     }
     machine_done(&machine);
