@@ -122,9 +122,88 @@ static void test_several(void)
     gtel_buf_done(&text);
 }
 
+/* Numbers of nodes are told apart by their kind: a card and an accelerator of the same one. */
+static void test_kinds_of_nodes(void)
+{
+    struct gtel_buf text;
+    struct lane lane;
+    test_label = "kinds of nodes";
+    gtel_buf_init(&text, 1 << 20);
+    clients_begin(&text);
+    put_card(&text, 0, "v3d");
+    gtel_buf_str(&text, GTEL_STR("file sys/devices/7.npu/uevent\n| DRIVER=intel_vpu\n"
+                                 "link sys/class/accel/accel0 -> ../../devices/7.npu/accel/accel0\n"
+                                 "link sys/devices/7.npu/accel/accel0/device -> ../../../7.npu\n"));
+    for (unsigned pid = 700; pid <= 701; pid++) {
+        clients_process(&text, pid, pid == 700 ? "draws" : "infers", 50);
+        gtel_buf_printf(&text,
+                        "char proc/%u/fd/5 %u:0\nfile proc/%u/fdinfo/5\n| drm-driver:\t%s\n"
+                        "| drm-client-id:\t%u\n| drm-memory-memory:\t%u KiB\n",
+                        pid, pid == 700 ? 226 : 261, pid, pid == 700 ? "v3d" : "intel_vpu", pid,
+                        pid == 700 ? 1024 : 2048);
+    }
+    gtel_buf_str(&text, GTEL_STR("at 5s\n"));
+    if (!clients_run(&lane, &text, 2))
+        return;
+    CHECK_NEAR(clients_value(&lane, "0.gpu", GTEL_M_PROCESS_MEMORY, "draws"), 1048576, 0);
+    CHECK_NEAR(clients_value(&lane, "0.gpu", GTEL_M_PROCESS_MEMORY, "infers"), -1, 0);
+    CHECK_NEAR(clients_value(&lane, "7.npu", GTEL_M_PROCESS_MEMORY, "infers"), 2097152, 0);
+    CHECK_NEAR(clients_value(&lane, "7.npu", GTEL_M_PROCESS_MEMORY, "draws"), -1, 0);
+    lane_done(&lane);
+    gtel_buf_done(&text);
+    test_label = "";
+}
+
+/* An idle GPU that its clients' texts keep awake is read each time only where it may be woken. */
+static void test_wake(void)
+{
+    static const char *const wakes[] = {"never", "always"};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(wakes); i++) {
+        struct gtel_buf text;
+        struct lane lane;
+        unsigned reads = 0;
+        test_label = wakes[i];
+        gtel_buf_init(&text, 1 << 20);
+        clients_begin(&text);
+        clients_card(&text, 0, "xe");
+        gtel_buf_str(&text, GTEL_STR("file sys/devices/0000:01:00.0/power/control\n| auto\n"
+                                     "file sys/devices/0000:01:00.0/power/autosuspend_delay_ms\n"
+                                     "| 1000\n"
+                                     "file sys/devices/0000:01:00.0/power/runtime_usage\n| 0\n"));
+        clients_process(&text, 700, "worker", 50);
+        clients_fd(&text, 700, 5, 0);
+        for (unsigned t = 0; t < 20; t++) {
+            if (t > 0)
+                gtel_buf_printf(&text, "at %us\n", t);
+            gtel_buf_printf(&text,
+                            "file proc/700/fdinfo/5\n| drm-driver:\txe\n| drm-client-id:\t9\n"
+                            "| drm-pdev:\t0000:01:00.0\n| drm-resident-vram0:\t1024 KiB\n"
+                            "| drm-cycles-rcs:\t5\n| drm-total-cycles-rcs:\t%u\n",
+                            1000 * (t + 1));
+        }
+        gtel_buf_str(&text, GTEL_STR("end\n"));
+        gtel_buf_char(&text, '\0');
+        if (!CHECK(lane_init_in(&lane, "clients", text.p, "")))
+            return;
+        lane_set(&lane, GTEL_O_WAKE, wakes[i]);
+        for (unsigned t = 0; t < 20; t++) {
+            lane_gather(&lane);
+            reads += clients_value(&lane, "0000:01:00.0", GTEL_M_PROCESS_MEMORY, "worker") > 0;
+            lane_step(&lane, 1000);
+        }
+        CHECK((reads == 20) == (i == 1));
+        CHECK(reads >= 2);
+        lane_done(&lane);
+        gtel_buf_done(&text);
+    }
+    test_label = "";
+}
+
 int main(void)
 {
     test_names();
     test_several();
+    test_kinds_of_nodes();
+    test_wake();
     return test_result();
 }
