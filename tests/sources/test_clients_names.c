@@ -199,11 +199,92 @@ static void test_wake(void)
     test_label = "";
 }
 
+/* A text that names a GPU which nobody has heard of: it is found in the same gather. */
+static void test_new_gpu(void)
+{
+    struct gtel_buf text;
+    struct lane lane;
+    test_label = "a new GPU";
+    gtel_buf_init(&text, 1 << 20);
+    clients_begin(&text);
+    clients_card(&text, 0, "i915");
+    for (unsigned t = 1; t <= 4; t++) {
+        gtel_buf_printf(&text, "at %us\n", t);
+        if (t == 2)
+            clients_card(&text, 1, "i915");
+        if (t == 4)
+            clients_card(&text, 2, "i915");
+        if (t % 2 != 0)
+            continue;
+        clients_process(&text, 700 + t, t == 2 ? "second" : "third", 50);
+        clients_fd(&text, 700 + t, 5, t / 2);
+        clients_text(&text, (struct clients_client){700 + t, 5, t / 2, "i915", t}, t);
+    }
+    gtel_buf_str(&text, GTEL_STR("end\n"));
+    gtel_buf_char(&text, '\0');
+    if (!CHECK(lane_init_in(&lane, "clients", text.p, "")))
+        return;
+    lane_set(&lane, GTEL_O_RESCAN, "1h");
+    for (unsigned t = 0; t <= 4; t++) {
+        lane_gather(&lane);
+        CHECK_NEAR(clients_value(&lane, "0000:02:00.0", GTEL_M_PROCESS_MEMORY, "second"),
+                   t < 2 ? -1 : 1048576, 0);
+        CHECK_NEAR(clients_value(&lane, "0000:03:00.0", GTEL_M_PROCESS_MEMORY, "third"),
+                   t < 4 ? -1 : 1048576, 0);
+        lane_step(&lane, 1000);
+    }
+    lane_done(&lane);
+    gtel_buf_done(&text);
+    test_label = "";
+}
+
+/* The number of a card becomes that of another GPU: the first one is not there any more. */
+static void test_renumbered(void)
+{
+    struct gtel_buf text;
+    struct lane lane;
+    test_label = "renumbered";
+    gtel_buf_init(&text, 1 << 20);
+    clients_begin(&text);
+    clients_card(&text, 0, "i915");
+    clients_process(&text, 700, "worker", 50);
+    clients_fd(&text, 700, 5, 0);
+    clients_text(&text, (struct clients_client){700, 5, 0, "i915", 9}, 0);
+    gtel_buf_str(&text, GTEL_STR("at 2s\ngone proc/700\ngone sys/class/drm\n"
+                                 "file sys/devices/0000:09:00.0/uevent\n| DRIVER=i915\n"
+                                 "| PCI_SLOT_NAME=0000:09:00.0\n"));
+    for (int i = 0; i < 2; i++) {
+        const char *node = i == 0 ? "card0" : "renderD128";
+        gtel_buf_printf(&text,
+                        "link sys/class/drm/%s -> ../../devices/0000:09:00.0/drm/%s\n"
+                        "link sys/devices/0000:09:00.0/drm/%s/device -> ../../../0000:09:00.0\n",
+                        node, node, node);
+    }
+    gtel_buf_str(&text, GTEL_STR("at 4s\nend\n"));
+    gtel_buf_char(&text, '\0');
+    if (!CHECK(lane_init_in(&lane, "clients", text.p, "")))
+        return;
+    lane_set(&lane, GTEL_O_RESCAN, "1s");
+    for (unsigned t = 0; t <= 4; t++) {
+        lane_gather(&lane);
+        lane_step(&lane, 1000);
+    }
+    const struct gtel_device *before = lane_device(&lane, "0000:01:00.0");
+    const struct gtel_device *now = lane_device(&lane, "0000:09:00.0");
+    CHECK(before && !before->is_present);
+    CHECK(now && now->is_present);
+    lane_done(&lane);
+    gtel_buf_done(&text);
+    test_label = "";
+}
+
 int main(void)
 {
     test_names();
     test_several();
     test_kinds_of_nodes();
     test_wake();
+    test_new_gpu();
+    test_renumbered();
     return test_result();
 }
