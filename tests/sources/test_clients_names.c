@@ -122,7 +122,7 @@ static void test_several(void)
     gtel_buf_done(&text);
 }
 
-/* Numbers of nodes are told apart by their kind: a card and an accelerator of the same one. */
+/* A card and an accelerator may have the same number: their kinds differ. */
 static void test_kinds_of_nodes(void)
 {
     struct gtel_buf text;
