@@ -78,7 +78,7 @@ static void test_activity(void)
 static void test_no_time(void)
 {
     static const uint32_t times[] = {UINT32_MAX, COLUMNS};
-    static const double number[] = {1000, 40, 30, 3000, 80, 50};
+    static const double number[] = {1000, 40, 30, 90, 80, 50};
     for (size_t i = 0; i < GTEL_ARRAY_LEN(times); i++) {
         struct gtel_zet_value value[NUMBERS_MAX];
         struct gtel_l0m_meter meter;
@@ -170,6 +170,20 @@ static void test_names(void)
         finish(&m);
     }
     test_label = "";
+}
+
+/* Where activity is not sampled with the stalls, there is no share of it. */
+static void test_no_active(void)
+{
+    struct machine m;
+    if (!begin(&m, "call zetMetricGetProperties 1 1 1 = DistStall 1 1\n"))
+        return;
+    gather(&m, 0);
+    gather(&m, 1);
+    CHECK_NEAR(value(&m, GTEL_M_STALL_SHARE, "dist"), 0.2, 1e-9);
+    CHECK_NEAR(value(&m, GTEL_M_ACTIVITY, "eu-loaded"), -1, 0);
+    CHECK_NEAR(value(&m, GTEL_M_ACTIVITY_STALL, "eu-loaded"), -1, 0);
+    finish(&m);
 }
 
 /* ---- groups ---- */
@@ -352,6 +366,7 @@ int main(void)
     test_no_time();
     test_stalls();
     test_names();
+    test_no_active();
     test_types();
     test_two_groups();
     test_untouched();
