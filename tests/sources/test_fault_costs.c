@@ -302,10 +302,10 @@ static void write_costs(FILE *out, const char *name, uint64_t stride)
 {
     (void)fprintf(
         out,
-        "# %s: what one failing call costs; one of %llu calls failed, %zu lives.\n"
+        "# %s: what one failing call costs; one of %llu calls fails.\n"
         "# CALL: the gathers in which it failed, and with what; then what that cost, the\n"
         "# gather with the fault being +0; then what is logged and reported by doctor.\n",
-        name, (unsigned long long)stride, machine.faults);
+        name, (unsigned long long)stride);
     for (size_t i = 0; i < machine.faults; i++) {
         const struct fault *fault = &machine.fault[i];
         if (fault->is_written)
