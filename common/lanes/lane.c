@@ -219,6 +219,7 @@ void gtel_lane_tick(struct gtel_lane *lane, uint64_t now_ns)
                      "lane %s: cannot start the helper %s: %s; %s; trying again", lane->setup.name,
                      lane->setup.helper, gtel_error_text(r), gtel_channel_start_fix(r));
         note_failure(lane);
+        lane->probe_ns = now_ns; /* the pause is enough */
         return;
     }
     if (lane->has_started && !lane->is_renewed)

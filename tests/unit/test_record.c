@@ -516,6 +516,40 @@ static int64_t ask(const struct gtel_env *env, enum question question, const cha
     return r < 0 ? r : r + n;
 }
 
+static const struct {
+    enum question question;
+    const char *path;
+    int64_t rc;
+    const char *want;
+} questions[] = {
+    {EXISTS, "a/b", 0, "file a/b\n"},
+    {EXISTS, "a/l", 0, "link a/l -> b\nfile a/b\n"},
+    {EXISTS, "a/dir", 0, "link a/dir -> ../d\ndir d\n"},
+    {EXISTS, "a/none", -ENOENT, "link a/none -> nowhere\n"},
+    {EXISTS, "c", -ENOENT, ""},
+    {LINK, "a/l", 1, "link a/l -> b\n"},
+    {LINK, "a/b", -EINVAL, "file a/b\n"},
+    {LINK, "d", -EINVAL, "dir d\n"},
+    {LINK, "c", -ENOENT, ""},
+    {LIST, "d", 4, "dir d\nlink d/12 -> x\nfile d/7\ndir d/8\nfile d/x\n"},
+    {LIST, "a/dir", 4, "link a/dir -> ../d\ndir d\nlink d/12 -> x\nfile d/7\ndir d/8\nfile d/x\n"},
+    {LIST, "a/b", -ENOTDIR, "file a/b\n"},
+    {LIST, "no", -EACCES, "refuse no EACCES\n"},
+    {LIST, "c", -ENOENT, ""},
+    {NUMBERS, "d", 3, "dir d\nlink d/12 -> x\nfile d/7\ndir d/8\n"},
+    {OPEN, "d/x", 2, "file d/x\n| 2\n"},
+    {OPEN, "a/dir/x", 2, "link a/dir -> ../d\nfile d/x\n| 2\n"},
+    {OPEN, "d", -EISDIR, "dir d\n"},
+    {OPEN, "no", -EACCES, "refuse no EACCES\n"},
+    {OPEN, "empty", 0, "file empty\n"},
+    {OPEN, "broken", -EIO, "error broken EIO\n"},
+    {OPEN, "c", -ENOENT, ""},
+    {STAT, "dev/dri/card0", 0, "char dev/dri/card0 226:0\n"},
+    {STAT, "d/x", 0, "file d/x\nowner d/x 1000\n"},
+    {STAT, "d", 0, "dir d\n"},
+    {STAT, "c", -ENOENT, ""},
+};
+
 /* What each question leaves in the record of a machine of which nothing was known. */
 static void test_questions(void)
 {
@@ -523,44 +557,10 @@ static void test_questions(void)
                                "link a/none -> nowhere\nfile d/x\n| 2\nfile d/7\nlink d/12 -> x\n"
                                "dir d/8\nrefuse no EACCES\nfile empty\nerror broken EIO\n"
                                "char dev/dri/card0 226:0\nowner d/x 1000\nowner d/y 0\nend\n";
-    static const struct {
-        enum question question;
-        const char *path;
-        int64_t rc;
-        const char *want;
-    } cases[] = {
-        {EXISTS, "a/b", 0, "file a/b\n"},
-        {EXISTS, "a/l", 0, "link a/l -> b\nfile a/b\n"},
-        {EXISTS, "a/dir", 0, "link a/dir -> ../d\ndir d\n"},
-        {EXISTS, "a/none", -ENOENT, "link a/none -> nowhere\n"},
-        {EXISTS, "c", -ENOENT, ""},
-        {LINK, "a/l", 1, "link a/l -> b\n"},
-        {LINK, "a/b", -EINVAL, "file a/b\n"},
-        {LINK, "d", -EINVAL, "dir d\n"},
-        {LINK, "c", -ENOENT, ""},
-        {LIST, "d", 4, "dir d\nlink d/12 -> x\nfile d/7\ndir d/8\nfile d/x\n"},
-        {LIST, "a/dir", 4,
-         "link a/dir -> ../d\ndir d\nlink d/12 -> x\nfile d/7\ndir d/8\nfile d/x\n"},
-        {LIST, "a/b", -ENOTDIR, "file a/b\n"},
-        {LIST, "no", -EACCES, "refuse no EACCES\n"},
-        {LIST, "c", -ENOENT, ""},
-        {NUMBERS, "d", 3, "dir d\nlink d/12 -> x\nfile d/7\ndir d/8\n"},
-        {OPEN, "d/x", 2, "file d/x\n| 2\n"},
-        {OPEN, "a/dir/x", 2, "link a/dir -> ../d\nfile d/x\n| 2\n"},
-        {OPEN, "d", -EISDIR, "dir d\n"},
-        {OPEN, "no", -EACCES, "refuse no EACCES\n"},
-        {OPEN, "empty", 0, "file empty\n"},
-        {OPEN, "broken", -EIO, "error broken EIO\n"},
-        {OPEN, "c", -ENOENT, ""},
-        {STAT, "dev/dri/card0", 0, "char dev/dri/card0 226:0\n"},
-        {STAT, "d/x", 0, "file d/x\nowner d/x 1000\n"},
-        {STAT, "d", 0, "dir d\n"},
-        {STAT, "c", -ENOENT, ""},
-    };
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(questions); i++) {
         static struct recorder recorder;
         char want[200];
-        test_label = cases[i].path;
+        test_label = questions[i].path;
         if (!start(&recorder, text))
             return;
         const struct gtel_env *env = &recorder.env;
@@ -568,9 +568,9 @@ static void test_questions(void)
                   recorder.inner.ops->monotonic_ns(recorder.inner.arg));
         CHECK_INT(env->ops->wall_ns(env->arg), recorder.inner.ops->wall_ns(recorder.inner.arg));
         CHECK(env->ops->wall_ns(env->arg) > 0);
-        int64_t r = ask(env, cases[i].question, cases[i].path);
-        CHECK_INT(r, cases[i].rc);
-        (void)snprintf(want, sizeof(want), "%send\n", cases[i].want);
+        int64_t r = ask(env, questions[i].question, questions[i].path);
+        CHECK_INT(r, questions[i].rc);
+        (void)snprintf(want, sizeof(want), "%send\n", questions[i].want);
         CHECK_STR(gtel_str_of(finish(&recorder)), want);
         stop(&recorder);
     }
