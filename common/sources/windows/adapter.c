@@ -313,22 +313,34 @@ static void put_busy(struct gtel_batch *batch, const struct gtel_wddm_gpu *gpu,
     gtel_batch_put(batch, &reading);
 }
 
+/* That of an Intel GPU is the one of GT 0, as Level Zero and Linux have it. */
+static void put_frequency(struct gtel_batch *batch, const struct gtel_wddm_gpu *gpu,
+                          enum gtel_metric metric, uint64_t hertz)
+{
+    bool is_intel = gpu->pnp.pci_id[0] == GTEL_PNP_INTEL;
+    struct gtel_reading reading = {.device = gpu->device,
+                                   .metric = (uint16_t)metric,
+                                   .value_type = GTEL_VALUE_F64,
+                                   .dim = {graphics, is_intel ? GTEL_STR("0") : GTEL_STR_NONE}};
+    reading.value.f64 = (double)hertz;
+    gtel_batch_put(batch, &reading);
+}
+
 /*
  * The clock of the hardware that the node runs on, where the driver reports it. False: it does not.
  */
-static bool put_clock(struct gtel_batch *batch, const struct gtel_device *device,
+static bool put_clock(struct gtel_batch *batch, const struct gtel_wddm_gpu *gpu,
                       const struct gtel_kmt_node_perf *perf)
 {
     static const uint64_t highest = 20000000000; /* hertz: beyond is no clock */
     enum { MILLIVOLTS = 5000 };
     if (perf->frequency == 0 || perf->frequency > highest)
         return false;
-    gtel_batch_f64(batch, device, GTEL_M_FREQUENCY_ACTUAL, graphics, (double)perf->frequency);
+    put_frequency(batch, gpu, GTEL_M_FREQUENCY_ACTUAL, perf->frequency);
     if (perf->frequency_max >= perf->frequency && perf->frequency_max <= highest)
-        gtel_batch_f64(batch, device, GTEL_M_FREQUENCY_HARDWARE_MAX, graphics,
-                       (double)perf->frequency_max);
+        put_frequency(batch, gpu, GTEL_M_FREQUENCY_HARDWARE_MAX, perf->frequency_max);
     if (perf->voltage > 0 && perf->voltage <= MILLIVOLTS)
-        gtel_batch_f64(batch, device, GTEL_M_VOLTAGE, graphics, (double)perf->voltage / 1e3);
+        gtel_batch_f64(batch, gpu->device, GTEL_M_VOLTAGE, graphics, (double)perf->voltage / 1e3);
     return true;
 }
 
@@ -437,7 +449,7 @@ static void sample_engines(const struct gtel_wddm *wddm, struct gtel_wddm_gpu *g
         of->read++;
         of->has_moved = of->has_moved || node->has_moved;
         if (!has_clock && node->kind == GTEL_ENGINE_KIND_RENDER)
-            has_clock = put_clock(batch, gpu->device, &perf);
+            has_clock = put_clock(batch, gpu, &perf);
     }
     put_classes(wddm, gpu, classes, batch);
 }
