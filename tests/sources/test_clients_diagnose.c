@@ -82,7 +82,7 @@ static const struct sight {
      "refuse proc/800/fd EACCES\nrefuse proc/800/fdinfo EACCES\n",
      "",
      0,
-     {"proc/PID/fdinfo: 0: of 3 visible processes, 1 belong to others and cannot be "
+     {"proc/PID/fdinfo: 0: others own 1 of 3 visible processes, which cannot be "
       "read: " PTRACE}},
     {"one of three, of a driver that needs sums",
      "tyr",
@@ -90,7 +90,7 @@ static const struct sight {
      "refuse proc/800/fd EACCES\nrefuse proc/800/fdinfo EACCES\n",
      "",
      0,
-     {"proc/PID/fdinfo: 0: of 3 visible processes, 1 belong to others and cannot be read: " PTRACE,
+     {"proc/PID/fdinfo: 0: others own 1 of 3 visible processes, which cannot be read: " PTRACE,
       "DRM clients: 0: the sum over clients is that of the GPU only where all processes are seen "
       "and read: " PTRACE}},
     {"identified by text, and the GPU sleeps",
@@ -123,7 +123,7 @@ static const struct sight {
      "",
      "refuse proc/800/fd EIO\n",
      0,
-     {"proc/PID/fd: 0: of 3 processes, 1 are not scanned yet: clients of a GPU may be missing: "}},
+     {"proc/PID/fd: 0: 1 of 3 processes still to be scanned: clients of a GPU may be missing: "}},
     {"switched off",
      "panfrost",
      "| drm-engine-x:\t1 ns\n"

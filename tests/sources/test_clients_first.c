@@ -78,7 +78,7 @@ static void check_begun(struct lane *lane)
     CHECK(!lane_find(lane, GTEL_M_SELF_PROCESSES_VISIBLE, NULL, NULL));
     CHECK(!lane_find(lane, GTEL_M_SELF_PROCESSES_READABLE, NULL, NULL));
     CHECK_NEAR(clients_value(lane, card0, GTEL_M_ENGINE_BUSY_TIME, "render"), -1, 0);
-    CHECK(has_finding(lane, "proc/PID/fd", "are not scanned yet"));
+    CHECK(has_finding(lane, "proc/PID/fd", "still to be scanned"));
     CHECK(!has_finding(lane, "proc/PID/fdinfo", ""));
 }
 
@@ -109,7 +109,7 @@ static void test_begun(void)
         CHECK_INT(visible->value.u64, PROCESSES + 2);
         CHECK_INT(readable->value.u64, PROCESSES + 1);
     }
-    CHECK(has_finding(&lane, "proc/PID/fdinfo", "1 belong to others"));
+    CHECK(has_finding(&lane, "proc/PID/fdinfo", "others own 1 of"));
     CHECK(!has_finding(&lane, "proc/PID/fd", ""));
     lane_done(&lane);
     gtel_buf_done(&text);
@@ -147,7 +147,7 @@ static void test_new_process(void)
     }
     CHECK(!lane_find(&lane, GTEL_M_GPU_PROCESSES, NULL, NULL));
     CHECK(!has_finding(&lane, "proc/PID/fdinfo", ""));
-    CHECK(has_finding(&lane, "proc/PID/fd", "of 3 processes, 1 are not scanned"));
+    CHECK(has_finding(&lane, "proc/PID/fd", "1 of 3 processes still to be scanned"));
     lane_done(&lane);
     gtel_buf_done(&text);
 }

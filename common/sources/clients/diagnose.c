@@ -52,8 +52,8 @@ static void diagnose_rights(const struct diagnosis *diagnosis)
             "option gid= names");
     if (refused > 0) {
         (void)snprintf(why, sizeof(why),
-                       "of %u visible processes, %u belong to others and cannot be read",
-                       (unsigned)counts->visible, (unsigned)refused);
+                       "others own %u of %u visible processes, which cannot be read",
+                       (unsigned)refused, (unsigned)counts->visible);
         add(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/PID/fdinfo", why, read_fix);
     }
     if (counts->is_by_text && counts->asleep > 0)
@@ -87,8 +87,8 @@ static void diagnose_pace(const struct diagnosis *diagnosis)
     }
     if (counts->is_first || counts->waiting > counts->asleep) {
         (void)snprintf(why, sizeof(why),
-                       "of %u processes, %u are not scanned yet: clients of a GPU may be missing",
-                       (unsigned)counts->visible, (unsigned)counts->waiting);
+                       "%u of %u processes still to be scanned: clients of a GPU may be missing",
+                       (unsigned)counts->waiting, (unsigned)counts->visible);
         add(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/PID/fd", why, NULL);
     }
     if (counts->dropped > 0 || diagnosis->state->table.dropped > 0)
