@@ -32,6 +32,7 @@ END_S = 1  # after the end of the input, on an idle host
 SLOW = 4  # how many times longer a busy one may take
 # Golden files that need options or other intervals, and which.
 OPTIONS = {"xe-b580-l0m": ["--l0-metrics", "on"], "xe-b580-wrap": ["--interval", "10m"],
+           "h100": ["--engine-instances=on", "--process-tags=container,unit"],
            "h200-processes": ["--process-tags=container,unit"],
            "gb200": ["--engine-instances=on", "--interval", "60s"]}
 DOCTOR_OPTIONS = {"doctor-jobs": ["--process-tags=container,pod,job_id"],
