@@ -240,7 +240,7 @@ static void fail(size_t at, size_t error)
     struct gtel_str text = costs_text(&machine.costs, gathers, machine.call[at].gather);
     *fault = (struct fault){.call = at, .error = error, .cost = calloc(1, text.n + 1)};
     if (CHECK(fault->cost))
-        memcpy(fault->cost, text.p, text.n);
+        (void)gtel_str_copy(fault->cost, text.n + 1, text);
     machine.faults++;
     test_label = "";
 }
