@@ -419,6 +419,43 @@ static void test_without_numbers(void)
     scan_stop(&world);
 }
 
+static uint64_t moved_by;
+
+static int stat_moved(void *arg, const char *path, struct gtel_stat *ret)
+{
+    int r = stat_without_size(arg, path, ret);
+    if (strcmp(path, "proc/20/fd") == 0)
+        ret->ino += moved_by;
+    return r;
+}
+
+/*
+ * The kernel gives a folder of proc a new inode when it had no memory for the old one: the process
+ * is the same, and keeps what it shares with one that began in the same tick.
+ */
+static void test_new_inode(void)
+{
+    static const char text[] = STAT("10", "receiver", "1") OTHER("10", "0") STAT("20", "owner", "1")
+        CLIENT("20", "5", "1") "at 1s\n" CLIENT("10", "5", "1") "end\n";
+    static struct scan_world world;
+    if (!scan_start(&world, text, 8 * second_ns))
+        return;
+    test_label = "a new inode";
+    scan_set_clock(&world, 0);
+    world.ops.stat = stat_moved;
+    moved_by = 0;
+    CHECK_INT(scan_gather(&world), 0);
+    uint64_t process = world.process[1];
+    CHECK_INT(scan_later(&world), 0);
+    CHECK_INT(scan_later(&world), 0);
+    moved_by = 1000;
+    for (unsigned i = 0; i < 10; i++) {
+        CHECK_INT(scan_later(&world), 0);
+        CHECK(world.pid[1] == 20 && world.process[1] == process);
+    }
+    scan_stop(&world);
+}
+
 /* ---- cost ---- */
 
 /* In the steady state: one listing, one number for each process, one text for each client. */
@@ -607,6 +644,7 @@ int main(void)
     test_ours();
     test_brokers();
     test_without_numbers();
+    test_new_inode();
     test_cost();
     test_few_descriptors();
     test_fewer_descriptors();

@@ -3,6 +3,7 @@
 #include "sources/clients/scan_state.h"
 
 #include "host/fs.h"
+#include "host/process.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -130,6 +131,21 @@ static int stat_process(struct gtel_scan *scan, struct gtel_scan_process *proces
     return env->ops->stat(env->arg, path, ret);
 }
 
+/*
+ * Whether the folder is another process's. Without memory the kernel gives up inodes of proc, and
+ * makes new ones (fs/proc/base.c, proc_pid_make_inode): then the start is that of before.
+ */
+static bool is_another(const struct gtel_scan *scan, const struct gtel_scan_process *process,
+                       uint64_t ino)
+{
+    uint64_t start = 0;
+    if (process->is_ended || process->ino == 0 || process->ino == ino)
+        return process->is_ended;
+    return process->owner.birth.start == 0 ||
+           gtel_process_start(scan->env, process->pid, &start) < 0 ||
+           start != process->owner.birth.start;
+}
+
 /* Checks whether a process is still the same and has the same number of descriptors. */
 static void check_process(struct gtel_scan *scan, struct gtel_scan_process *process)
 {
@@ -141,7 +157,7 @@ static void check_process(struct gtel_scan *scan, struct gtel_scan_process *proc
     }
     if (r < 0) /* not there, not to be seen (hidepid), or not now */
         return;
-    if (process->is_ended || (process->ino != 0 && process->ino != st.ino)) {
+    if (is_another(scan, process, st.ino)) {
         gtel_scan_forget(scan, process);
         reset_process(scan, process, process->pid);
     }
