@@ -186,12 +186,12 @@ static void ask(struct stage *stage, uint32_t n)
 /* After the gather of that number, late in the interval. */
 static void act(struct stage *stage, uint32_t n)
 {
-    struct player *receiver = &stage->player[0];
-    struct player *owner = &stage->player[1];
+    struct player *owner = &stage->player[0];
+    struct player *receiver = &stage->player[1];
     struct player *copier = &stage->player[2];
     struct player *coder = &stage->player[3];
     switch (n) {
-    case 4: /* from now on in five descriptors of three processes, one of them older */
+    case 4: /* from now on in five descriptors of three processes, none of them older */
         (void)command(owner, (struct word){'d', 0, 0, 0});
         (void)command(owner, (struct word){'s', 0, 0, 0});
         (void)command(receiver, (struct word){'t', 0, 0, 0});
@@ -227,8 +227,8 @@ static void set_up(struct stage *stage)
 {
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, stage->pair) != 0)
         guest_fail("socketpair");
-    (void)enter(stage, "receiver");
     struct player *owner = enter(stage, "owner");
+    (void)enter(stage, "receiver"); /* not before: the process that began first has the client */
     struct player *copier = enter(stage, "copier");
     struct player *coder = enter(stage, "coder");
     open_client(owner, 0, 16);
