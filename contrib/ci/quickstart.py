@@ -258,7 +258,7 @@ def main():
     parser.add_argument("--victoria-metrics", default="")
     parser.add_argument("--root", default="")
     parser.add_argument("--vendor", action="append", choices=sorted(PLUGINS), default=[])
-    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--seconds", type=float, default=10)
     arguments = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     signal.signal(signal.SIGHUP, lambda *_: sys.exit(129))
