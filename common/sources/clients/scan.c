@@ -132,8 +132,8 @@ static int stat_process(struct gtel_scan *scan, struct gtel_scan_process *proces
 }
 
 /*
- * Whether the folder is another process's. Without memory the kernel gives up inodes of proc, and
- * makes new ones (fs/proc/base.c, proc_pid_make_inode): then the start is that of before.
+ * Whether the folder is another process's now. A new inode alone does not show it: the kernel drops
+ * inodes of proc when memory is short, and numbers new ones (fs/proc/base.c, proc_pid_make_inode).
  */
 static bool is_another(const struct gtel_scan *scan, const struct gtel_scan_process *process,
                        uint64_t ino)
