@@ -8,9 +8,12 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 
 /* The descriptor of a child's output: closed; the child was killed and may not have ended yet. */
 enum { CLOSED = -1, KILLED = -2 };
@@ -39,8 +42,9 @@ static int find_place(struct gtel_children *children)
 
 static int open_pipe(int fd[2])
 {
-    if (pipe2(fd, O_CLOEXEC) < 0)
-        return -errno;
+    int r = gtel_spawn_posix_pipe(fd);
+    if (r < 0)
+        return r;
     /* The child's end waits, ours does not. */
     if (fcntl(fd[0], F_SETFL, O_NONBLOCK) == 0)
         return 0;

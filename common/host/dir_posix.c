@@ -3,11 +3,13 @@
 #include "host/dir_posix.h"
 
 #include "host/numbers.h"
+#include "host/root_posix.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #ifdef __linux__
@@ -66,11 +68,7 @@ int gtel_dir_posix_stat(int root_fd, const char *path, struct gtel_stat *ret)
 
 int gtel_dir_posix_open(int root_fd, const char *path)
 {
-#ifdef O_PATH
-    int fd = openat(root_fd, path, O_PATH | O_CLOEXEC | O_DIRECTORY);
-#else
-    int fd = openat(root_fd, path, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
-#endif
+    int fd = openat(root_fd, path, GTEL_ROOT_PATH | O_CLOEXEC | O_DIRECTORY);
     return fd < 0 ? -errno : fd;
 }
 

@@ -80,14 +80,14 @@ static uint64_t wall_ns(void *arg)
 static uint64_t suspended_ns(void *arg)
 {
     (void)arg;
-#ifdef CLOCK_BOOTTIME
-    /* CLOCK_BOOTTIME counts suspend, CLOCK_MONOTONIC does not (clock_gettime(2)). */
-    uint64_t monotonic = clock_ns(CLOCK_MONOTONIC);
-    uint64_t boot = clock_ns(CLOCK_BOOTTIME);
-    return boot > monotonic ? boot - monotonic : 0;
-#else
-    return 0;
+#ifdef __APPLE__ /* clock_gettime(3) there: the second one stops while the system sleeps */
+    uint64_t all = clock_ns(CLOCK_MONOTONIC_RAW);
+    uint64_t awake = clock_ns(CLOCK_UPTIME_RAW);
+#else /* CLOCK_BOOTTIME counts suspend, CLOCK_MONOTONIC does not (clock_gettime(2)) */
+    uint64_t all = clock_ns(CLOCK_BOOTTIME);
+    uint64_t awake = clock_ns(CLOCK_MONOTONIC);
 #endif
+    return all > awake ? all - awake : 0;
 }
 
 /* On this machine the kernel follows links; below another root none leads out of it. */
@@ -176,7 +176,7 @@ static int dir_list(void *arg, const char *path, gtel_dir_fn fn, void *fn_arg)
 /* Of a descriptor that is no link, readlinkat(2) says ENOENT (kernel: fs/stat.c, do_readlinkat). */
 static int64_t read_link_below(const struct posix_env *env, const char *path, char *buf, size_t n)
 {
-    int fd = open_path(env, path, O_PATH | O_NOFOLLOW);
+    int fd = open_path(env, path, GTEL_ROOT_PATH | O_NOFOLLOW);
     if (fd < 0)
         return fd;
     ssize_t got = readlinkat(fd, "", buf, n);
@@ -199,7 +199,7 @@ static int stat_file(void *arg, const char *path, struct gtel_stat *ret)
     const struct posix_env *env = arg;
     if (env->is_machine)
         return gtel_dir_posix_stat(env->root_fd, path, ret);
-    int fd = open_path(env, path, O_PATH);
+    int fd = open_path(env, path, GTEL_ROOT_PATH);
     if (fd < 0)
         return fd;
     int r = gtel_dir_posix_stat(fd, "", ret);
@@ -213,7 +213,7 @@ static int exists(void *arg, const char *path)
     struct stat st;
     if (env->is_machine)
         return fstatat(env->root_fd, path, &st, 0) < 0 ? -errno : 0;
-    int fd = open_path(env, path, O_PATH);
+    int fd = open_path(env, path, GTEL_ROOT_PATH);
     if (fd >= 0)
         (void)close(fd);
     return fd < 0 ? fd : 0;

@@ -5,31 +5,16 @@
 #include "base/str.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#ifdef __linux__
+#include <sys/syscall.h>
+#endif
 
 /* The kernel's own limits (path_resolution(7)). */
 enum { PATH_BYTES = 4096, NAME_BYTES = 256, LINKS_MAX = 40 };
-
-/* ---- the short way ---- */
-
-/* linux/openat2.h, which C libraries and headers of older kernels lack. */
-struct how {
-    uint64_t flags;
-    uint64_t mode;
-    uint64_t resolve;
-};
-
-enum { IN_ROOT = 0x10 }; /* RESOLVE_IN_ROOT */
-
-#ifndef SYS_openat2
-#define SYS_openat2 437 /* of all architectures: include/uapi/asm-generic/unistd.h */
-#endif
-
-/* ---- the long way ---- */
 
 struct walk {
     int root_fd;
@@ -44,7 +29,7 @@ struct walk {
 /* fd becomes the directory of that name in the one at from. */
 static int enter(struct walk *walk, int from, const char *name)
 {
-    int fd = openat(from, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int fd = openat(from, name, GTEL_ROOT_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return -errno;
     if (walk->fd >= 0)
@@ -160,6 +145,21 @@ int gtel_root_posix_walk(int root_fd, const char *path, int flags)
     return r;
 }
 
+#ifdef __linux__
+
+/* linux/openat2.h, which C libraries and headers of older kernels lack. */
+struct how {
+    uint64_t flags;
+    uint64_t mode;
+    uint64_t resolve;
+};
+
+enum { IN_ROOT = 0x10 }; /* RESOLVE_IN_ROOT */
+
+#ifndef SYS_openat2
+#define SYS_openat2 437 /* of all architectures: include/uapi/asm-generic/unistd.h */
+#endif
+
 /* Whether the kernel, or a filter of system calls before it, has no opinion on the path itself. */
 static bool is_undecided(int error)
 {
@@ -175,3 +175,12 @@ int gtel_root_posix_open(int root_fd, const char *path, int flags)
         return (int)fd;
     return is_undecided(errno) ? gtel_root_posix_walk(root_fd, path, flags) : -errno;
 }
+
+#else
+
+int gtel_root_posix_open(int root_fd, const char *path, int flags)
+{
+    return gtel_root_posix_walk(root_fd, path, flags);
+}
+
+#endif

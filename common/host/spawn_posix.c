@@ -2,9 +2,13 @@
 /* Starts a program without a shell. */
 #include "host/spawn_posix.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stddef.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 static int set_files(posix_spawn_file_actions_t *actions, const int *fd, int n)
 {
@@ -28,6 +32,9 @@ static int set_state(posix_spawnattr_t *attr, bool has_own_group)
     sigset_t none;
     sigset_t all;
     short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
+#ifdef POSIX_SPAWN_CLOEXEC_DEFAULT /* macOS: only what set_files() names is handed on */
+    flags |= POSIX_SPAWN_CLOEXEC_DEFAULT;
+#endif
     (void)sigemptyset(&none); /* these two fail for no argument that exists here */
     (void)sigfillset(&all);
     int r = posix_spawnattr_setsigmask(attr, &none);
@@ -62,3 +69,36 @@ int gtel_spawn_posix(const char *path, char *const *args, const int *fd, int n, 
     (void)posix_spawn_file_actions_destroy(&actions);
     return r;
 }
+
+#ifdef __linux__
+
+int gtel_spawn_posix_pipe(int fd[2])
+{
+    return pipe2(fd, O_CLOEXEC) < 0 ? -errno : 0;
+}
+
+int gtel_spawn_posix_sockets(int fd[2])
+{
+    return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd) < 0 ? -errno : 0;
+}
+
+#else /* set_state() keeps what another thread starts in between from getting them */
+
+static int close_on_exec(const int fd[2], int r)
+{
+    for (int i = 0; r == 0 && i < 2; i++)
+        r = fcntl(fd[i], F_SETFD, FD_CLOEXEC); /* cannot fail for what is open */
+    return r < 0 ? -errno : 0;
+}
+
+int gtel_spawn_posix_pipe(int fd[2])
+{
+    return close_on_exec(fd, pipe(fd));
+}
+
+int gtel_spawn_posix_sockets(int fd[2])
+{
+    return close_on_exec(fd, socketpair(AF_UNIX, SOCK_STREAM, 0, fd));
+}
+
+#endif

@@ -20,5 +20,9 @@
  */
 int gtel_spawn_posix(const char *path, char *const *args, const int *fd, int n, bool has_own_group,
                      pid_t *ret);
+/* A pipe, and two connected sockets, that no child gets unless it is given them. 0 or a negative
+ * errno. */
+int gtel_spawn_posix_pipe(int fd[2]);
+int gtel_spawn_posix_sockets(int fd[2]);
 
 #endif

@@ -103,8 +103,9 @@ static int spawn_on(struct gtel_channel *channel, int fd, int text_fd, const cha
 
 static int open_socket(int fd[2])
 {
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd) < 0)
-        return -errno;
+    int r = gtel_spawn_posix_sockets(fd);
+    if (r < 0)
+        return r;
     int flags = fcntl(fd[0], F_GETFL);
     if (flags < 0 || fcntl(fd[0], F_SETFL, flags | O_NONBLOCK) < 0) {
         int error = errno;

@@ -2,6 +2,8 @@
 /* The pipe through which a helper's standard error comes. */
 #include "lanes/helper_text.h"
 
+#include "host/spawn_posix.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -11,10 +13,13 @@ enum { FD_MIN = 4 /* the helper's standard files and its socket are below */ };
 int gtel_helper_text_open(struct gtel_helper_text *text, intptr_t *ret_end)
 {
     int fd[2];
+    int r = gtel_spawn_posix_pipe(fd);
+    if (r < 0)
+        return r;
     /* O_NONBLOCK belongs to each end (pipe(2)), and the helper inherits it with its end. */
-    if (pipe2(fd, O_CLOEXEC | O_NONBLOCK) < 0)
-        return -errno;
-    int high = fcntl(fd[1], F_DUPFD_CLOEXEC, FD_MIN);
+    int high = -1;
+    if (fcntl(fd[0], F_SETFL, O_NONBLOCK) == 0 && fcntl(fd[1], F_SETFL, O_NONBLOCK) == 0)
+        high = fcntl(fd[1], F_DUPFD_CLOEXEC, FD_MIN);
     int error = errno;
     (void)close(fd[1]);
     if (high < 0) {

@@ -293,7 +293,7 @@ static const char *find_helper(struct program *program)
     if (gtel_system_program(program->helper, sizeof(program->helper)) == 0)
         return program->helper;
     gtel_log(&program->log, GTEL_LOG_WARNING,
-             GTEL_SYSTEM_PROGRAM " cannot be read: sources run inside the program");
+             "the path of this program cannot be read: sources run inside the program");
     return NULL;
 }
 

@@ -45,7 +45,10 @@ static bool is_pipe(void)
  */
 static size_t next_part(struct gtel_str text)
 {
-    int room = unread() == 0 ? fcntl(STDOUT_FILENO, F_GETPIPE_SZ) : -1;
+    int room = -1;
+#ifdef F_GETPIPE_SZ /* of Linux alone */
+    room = unread() == 0 ? fcntl(STDOUT_FILENO, F_GETPIPE_SZ) : -1;
+#endif
     size_t n = room > PIPE_BUF ? (size_t)room : PIPE_BUF;
     if (n >= text.n)
         return text.n;

@@ -23,7 +23,7 @@ enum gtel_pace_event { GTEL_PACE_GATHER, GTEL_PACE_SAMPLE, GTEL_PACE_TICK, GTEL_
 struct gtel_pace {
     int in;          /* standard input, or -1 when it is not watched */
     int out;         /* standard output */
-    int signal;      /* a signalfd */
+    int signal;      /* readable when one came (execd/signals.h), or negative */
     bool is_pending; /* somebody asked for a gather */
     bool is_ending;
     bool is_stopped; /* by SIGTERM or SIGINT, not by the end of the input */

@@ -2,11 +2,12 @@
 /* When to gather, and when to end: files and signals. */
 #include "execd/pace.h"
 
+#include "execd/signals.h"
+
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -30,7 +31,6 @@ static bool is_held(int fd)
 void gtel_pace_init(struct gtel_pace *pace, uint64_t interval_ns, uint64_t sample_ns,
                     bool watches_input)
 {
-    sigset_t set;
     uint64_t now = gtel_pace_now();
     *pace = (struct gtel_pace){.in = -1,
                                .out = STDOUT_FILENO,
@@ -41,14 +41,7 @@ void gtel_pace_init(struct gtel_pace *pace, uint64_t interval_ns, uint64_t sampl
                                .next_sample_ns = now + sample_ns};
     if (watches_input && (interval_ns == 0 || is_held(STDIN_FILENO)))
         pace->in = STDIN_FILENO;
-    (void)sigemptyset(&set); /* these fail for bad signal numbers only */
-    (void)sigaddset(&set, SIGTERM);
-    (void)sigaddset(&set, SIGINT);
-    (void)sigaddset(&set, SIGUSR1);
-    (void)sigprocmask(SIG_BLOCK, &set, NULL);
-    pace->signal = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (pace->signal < 0)
-        (void)sigprocmask(SIG_UNBLOCK, &set, NULL); /* they end the program, then */
+    pace->signal = gtel_signals_open();
 }
 
 void gtel_pace_done(struct gtel_pace *pace)
@@ -60,9 +53,9 @@ void gtel_pace_done(struct gtel_pace *pace)
 
 static void read_signals(struct gtel_pace *pace)
 {
-    struct signalfd_siginfo info;
-    while (read(pace->signal, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
-        if (info.ssi_signo == SIGUSR1)
+    int number;
+    while (gtel_signals_next(pace->signal, &number)) {
+        if (number == SIGUSR1)
             pace->is_pending = true;
         else
             pace->is_stopped = true;
@@ -98,18 +91,36 @@ static void read_input(struct gtel_pace *pace)
     }
 }
 
-bool gtel_pace_wait_any(struct gtel_pace *pace, uint64_t t_ns, bool wants_out)
+#ifdef __linux__
+
+static int wait_until(struct pollfd *item, nfds_t n, uint64_t t_ns)
 {
     uint64_t now = gtel_pace_now();
     uint64_t left = t_ns > now ? t_ns - now : 0;
     struct timespec timeout = {.tv_sec = (time_t)(left / 1000000000u),
                                .tv_nsec = (long)(left % 1000000000u)};
+    return ppoll(item, n, t_ns == UINT64_MAX ? NULL : &timeout, NULL);
+}
+
+#else
+
+static int wait_until(struct pollfd *item, nfds_t n, uint64_t t_ns)
+{
+    uint64_t now = gtel_pace_now();
+    uint64_t ms = t_ns > now ? (t_ns - now + 999999u) / 1000000u : 0;
+    return poll(item, n, t_ns == UINT64_MAX ? -1 : ms < INT_MAX ? (int)ms : INT_MAX);
+}
+
+#endif
+
+bool gtel_pace_wait_any(struct gtel_pace *pace, uint64_t t_ns, bool wants_out)
+{
     struct pollfd item[] = {
         {.fd = pace->in, .events = POLLIN},
         {.fd = pace->signal, .events = POLLIN},
         {.fd = pace->out, .events = wants_out ? POLLOUT : 0},
     };
-    int n = ppoll(item, 3, t_ns == UINT64_MAX ? NULL : &timeout, NULL);
+    int n = wait_until(item, 3, t_ns);
     if (n < 0 && errno != EINTR) {
         /* Refused, as by a sandbox, or no memory: to ask again would only use a processor up. */
         pace->error = -errno;

@@ -14,8 +14,6 @@
  */
 int gtel_system_init(int *argc, char ***argv);
 
-/* What is asked for the path of this program. */
-#define GTEL_SYSTEM_PROGRAM "/proc/self/exe"
 /* The path of this program, by which helpers are started. 0 or a negative errno. */
 int gtel_system_program(char *ret, size_t size);
 /* Goes where nobody else may write. 0 or a negative errno. */

@@ -10,6 +10,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#ifdef __APPLE__
+#include <mach-o/dyld.h> /* dyld(3) */
+#endif
+
 enum { HELPER_FD = 3 };
 
 int gtel_system_init(int *argc, char ***argv)
@@ -22,11 +26,16 @@ int gtel_system_init(int *argc, char ***argv)
 
 int gtel_system_program(char *ret, size_t size)
 {
-    ssize_t n = readlink(GTEL_SYSTEM_PROGRAM, ret, size - 1);
+#ifdef __APPLE__
+    uint32_t n = (uint32_t)size;
+    return _NSGetExecutablePath(ret, &n) < 0 ? -ENAMETOOLONG : 0;
+#else
+    ssize_t n = readlink("/proc/self/exe", ret, size - 1);
     if (n <= 0)
         return n < 0 ? -errno : -EIO;
     ret[n] = '\0';
     return 0;
+#endif
 }
 
 int gtel_system_leave_folder(void)

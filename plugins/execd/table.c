@@ -20,7 +20,7 @@ static void put_bar(struct gtel_buf *buf, double percent)
         gtel_buf_printf(buf, "%-*s    -  ", BAR, "");
         return;
     }
-    int full = (int)lround((percent < 100 ? percent : 100) * BAR / 100);
+    int full = (int)lround((percent < 100 ? percent : 100) * (double)BAR / 100);
     for (int i = 0; i < BAR; i++)
         bar[i] = i < full ? '|' : '.';
     bar[BAR] = '\0';

@@ -25,7 +25,7 @@ ALLOWED = {
     "common/lanes/peer_posix.c": {"signal"},  # a helper's own process, not the host's
     "common/sources/level_zero/level_zero_posix.c": {"setenv"},  # for old loaders, in a helper
     "common/sources/level_zero/level_zero_win32.c": {"_putenv_s"},  # the same
-    "plugins/execd/privileges_posix.c": {"setenv"},  # before anything else runs
+    "plugins/execd/privileges_linux.c": {"setenv"},  # before anything else runs
 }
 
 

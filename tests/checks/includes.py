@@ -61,6 +61,7 @@ SYSTEM = {
     "common/sources/wmi.c": None,
     "common/sources/pdh.c": None,
     "common/host/child_posix.h": ("sys/types.h",),
+    "common/host/root_posix.h": ("fcntl.h",),
     "common/host/spawn_posix.h": ("sys/types.h",),
     "common/lanes/channel.h": ("sys/types.h",),
     "common/host/fs.c": ("fcntl.h", "unistd.h", "dirent.h", "sys/stat.h"),

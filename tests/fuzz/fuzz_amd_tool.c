@@ -27,9 +27,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct gtel_amd_tool_answer *answer = malloc(sizeof(*answer));
     if (memory && answer) {
         int r = gtel_amd_tool_read(fuzz_text(data, size), memory, answer);
-        FUZZ_CHECK(r == 0 || r == -EBADMSG || r == -EREMOTEIO);
+        FUZZ_CHECK(r == 0 || r == -EBADMSG || r == -EPROTO);
         FUZZ_CHECK((r == 0) == (answer->n > 0) && answer->n <= GTEL_AMD_TOOL_DEVICES);
-        FUZZ_CHECK((r == -EREMOTEIO) == (answer->n == 0 && answer->error[0] != '\0'));
+        FUZZ_CHECK((r == -EPROTO) == (answer->n == 0 && answer->error[0] != '\0'));
         for (size_t i = 0; i < answer->n; i++)
             check_device(&answer->device[i]);
     }

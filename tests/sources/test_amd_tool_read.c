@@ -157,7 +157,7 @@ static const struct {
     {GIM, 0, 1, 0, "", ""},
     {"smi-gim-static", 0, 1, 0, "0000:1b:00.0", "AMD Instinct MI300X"},
     {"smi-none-metric", 0, 1, 0, "", ""},
-    {"smi-error", -EREMOTEIO, 0, 0, NULL, NULL},
+    {"smi-error", -EPROTO, 0, 0, NULL, NULL},
     {ROCM_43, 0, 1, -1, "0000:2d:00.0", ""}, /* 0x1002 is no name */
     {ROCM_57, 0, 2, -1, "0000:c1:00.0", "AMD INSTINCT MI250 (MCM) OAM AC MBA"},
     {ROCM_60, 0, 1, -1, "0000:05:00.0", ""},
@@ -250,7 +250,7 @@ static void test_devices(void)
     CHECK_INT(read_text(text_of(test_label), &whole), 0);
     CHECK_INT(whole.device[0].has, 0); /* N/A in each place */
     test_label = "smi-error";
-    CHECK_INT(read_text(text_of(test_label), &whole), -EREMOTEIO);
+    CHECK_INT(read_text(text_of(test_label), &whole), -EPROTO);
     CHECK_STR(gtel_str_of(whole.error),
               "Command 'metrics' is invalid. Run '--help' for more info.");
     test_label = "";

@@ -333,5 +333,5 @@ int gtel_amd_tool_read(struct gtel_str text, void *memory, struct gtel_amd_tool_
     }
     if (ret->n > 0)
         return 0;
-    return ret->error[0] != '\0' ? -EREMOTEIO : -EBADMSG;
+    return ret->error[0] != '\0' ? -EPROTO : -EBADMSG;
 }

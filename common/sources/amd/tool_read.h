@@ -50,7 +50,7 @@ struct gtel_amd_tool_answer {
 /*
  * Reads what a tool has printed: the first JSON text in it that has devices, whatever stands in
  * front. Where it is cut, the devices before the cut are there. memory: as for gtel_json_read. 0;
- * -EREMOTEIO when it reports an error; -EBADMSG when it has no device.
+ * -EPROTO when it reports an error; -EBADMSG when it has no device.
  */
 int gtel_amd_tool_read(struct gtel_str text, void *memory, struct gtel_amd_tool_answer *ret);
 

@@ -188,7 +188,7 @@ static void finish(struct gtel_amd_tool *tool, struct gtel_registry *registry, i
         (void)snprintf(why, sizeof(why), "did not end within 5 s");
     else if (r == -EFBIG)
         (void)snprintf(why, sizeof(why), "more than 2 MiB of output");
-    else if (r == -EREMOTEIO)
+    else if (r == -EPROTO)
         (void)snprintf(why, sizeof(why), "it says: %s", tool->answer[tool->phase].error);
     else
         (void)snprintf(why, sizeof(why), "no GPU in %zu bytes of output, exit status %d", text.n,

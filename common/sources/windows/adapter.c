@@ -470,7 +470,7 @@ static void sample_card(const struct gtel_wddm *wddm, const struct gtel_wddm_gpu
     if (perf.temperature > 0 && perf.temperature <= TENTHS) {
         double warning = gpu->adapter.temperature_warning;
         gtel_batch_f64(batch, device, GTEL_M_TEMPERATURE, sensor, (double)perf.temperature / 10);
-        if (warning > 0 && warning <= TENTHS / 10.0)
+        if (warning > 0 && warning * 10 <= (double)TENTHS)
             gtel_batch_f64(batch, device, GTEL_M_TEMPERATURE_CRITICAL, sensor, warning);
     }
     if (perf.fan_rpm > 0 && perf.fan_rpm <= RPM)

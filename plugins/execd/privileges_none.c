@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Windows has no programs with more rights than those of the user who starts them. */
+/*
+ * Windows and macOS have no capabilities: a program has no more rights than the user who starts it,
+ * but for set-user-ID of macOS, which is not supported.
+ */
 #include "execd/privileges.h"
+
+#include <errno.h>
+#include <unistd.h>
 
 int gtel_privileges_init(struct gtel_privileges *privileges)
 {
     *privileges = (struct gtel_privileges){0};
+#ifndef _WIN32
+    if (getuid() != geteuid() || getgid() != getegid())
+        return -EPERM;
+#endif
     return 0;
 }
 
