@@ -13,6 +13,7 @@ GTEL_VICTORIA=$GTEL_CACHE/victoria-metrics-$GTEL_VICTORIA_VERSION/victoria-metri
 GTEL_PYZES_VERSION=0.1.3
 GTEL_PYZES=$GTEL_CACHE/pyzes-$GTEL_PYZES_VERSION
 GTEL_KUBERNETES_VERSION=1.37.0
+GTEL_ZIG_VERSION=0.17.0
 GTEL_JOBS=$(nproc)
 GTEL_SCRATCH=
 gtel_start=$(date +%s)
@@ -525,6 +526,51 @@ need_null_driver() {
     rm -rf "$GTEL_ZE_NULL"
     mv "$gtel_new/build/lib" "$GTEL_ZE_NULL"
     rm -rf "$gtel_new"
+}
+
+# What builds for macOS: the compiler and headers of Zig, by a Python that has them, and yajl from
+# Debian's source package. GTEL_ZIG, GTEL_MACOS_ROOT (contrib/cmake/macos.cmake).
+need_macos() {
+    gtel_folder=$GTEL_CACHE/macos-zig-$GTEL_ZIG_VERSION
+    # shellcheck disable=SC2034
+    GTEL_ZIG=$gtel_folder/zig/bin/python3
+    # shellcheck disable=SC2034
+    GTEL_MACOS_ROOT=$gtel_folder/root
+    if ! command -v dpkg-query >/dev/null; then
+        GTEL_ZIG=
+        note "no Debian: nothing is built for macOS"
+        return 0
+    fi
+    if [ -e "$GTEL_MACOS_ROOT/lib/libyajl.a" ]; then
+        note "in the cache: $gtel_folder"
+        return 0
+    fi
+    need_lists
+    rm -rf "$gtel_folder"
+    mkdir -p "$gtel_folder/yajl" "$GTEL_MACOS_ROOT/lib/pkgconfig" "$GTEL_MACOS_ROOT/include"
+    quietly "no virtual environment can be made" "install python3-venv" \
+        python3 -m venv "$gtel_folder/zig"
+    quietly "Zig cannot be fetched (100 MB)" "check the network: it is a PyPI package" \
+        "$gtel_folder/zig/bin/pip" install --quiet --disable-pip-version-check --no-compile \
+        "ziglang==$GTEL_ZIG_VERSION"
+    # shellcheck disable=SC2016
+    debian_sources 'deb-src $(SITE) $(RELEASE) $(COMPONENT)' >"$gtel_folder/yajl/list"
+    quietly "the source package of yajl cannot be fetched" \
+        "check the network and /etc/apt/sources.list" \
+        fetch_aside "$gtel_folder/yajl" --download-only source yajl
+    # The headers are those of the machine's package: they are made when yajl is built.
+    # shellcheck disable=SC2016
+    quietly "yajl does not build for macOS" "see the compiler's message above" \
+        sh -ec 'cp -r /usr/include/yajl "$2/include"
+            cd "$1/yajl"
+            tar -x -f yajl_*.orig.tar.* --strip-components=1
+            "$3" -m ziglang cc -target aarch64-macos.11.0 -O2 -std=gnu99 -w -I "$2/include" \
+                -I "$2/include/yajl" -c src/*.c
+            "$3" -m ziglang ar qc "$2/lib/libyajl.a" *.o
+            printf "Name: yajl\nDescription: JSON\nVersion: 2\nCflags: -I%s\nLibs: -L%s -lyajl\n" \
+                "$2/include" "$2/lib" >"$2/lib/pkgconfig/yajl.pc"' \
+        sh "$gtel_folder" "$GTEL_MACOS_ROOT" "$GTEL_ZIG"
+    rm -rf "$gtel_folder/yajl"
 }
 
 # need_amd_header SUITE: amdgpu's kgd_pp_interface.h from a Debian suite's linux-source (170 MB, of
