@@ -52,3 +52,20 @@ int gtel_kfd_node_render(struct gtel_str text, uint32_t *ret)
     *ret = (uint32_t)number;
     return 0;
 }
+
+/* Heaps of a GPU: all of it is visible to the processor, or not (uapi: kfd_sysfs.h). */
+int gtel_kfd_bank_bytes(struct gtel_str text, uint64_t *ret)
+{
+    enum { PUBLIC = 1, PRIVATE = 2 };
+    uint64_t heap;
+    uint64_t bytes;
+    int r = find_number(text, GTEL_STR("heap_type"), &heap);
+    if (r == 0)
+        r = find_number(text, GTEL_STR("size_in_bytes"), &bytes);
+    if (r < 0)
+        return r;
+    if ((heap != PUBLIC && heap != PRIVATE) || bytes == 0)
+        return -ENODATA;
+    *ret = bytes;
+    return 0;
+}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The properties of a node of KFD's topology, as "name value" lines (kernel: amdkfd/kfd_topology.c,
- * node_show). Pure: no allocation, no input or output.
+ * The properties of a node of KFD's topology and of its memory, as "name value" lines (kernel:
+ * amdkfd/kfd_topology.c, node_show, mem_show). Pure: no allocation, no input or output.
  */
 #ifndef GTEL_PARSE_KFD_NODE_H
 #define GTEL_PARSE_KFD_NODE_H
@@ -16,5 +16,10 @@
 int gtel_kfd_node_pci(struct gtel_str text, struct gtel_pci *ret);
 /* The number of its render node: 128 is renderD128. 0, -ENODATA without one, -EINVAL or -ERANGE. */
 int gtel_kfd_node_render(struct gtel_str text, uint32_t *ret);
+/*
+ * The size of a bank of memory that is a GPU's own. 0; -ENODATA where it is not, or has no size;
+ * -EINVAL or -ERANGE.
+ */
+int gtel_kfd_bank_bytes(struct gtel_str text, uint64_t *ret);
 
 #endif

@@ -30,6 +30,8 @@
 #define NODE(n, place, render)                                                                     \
     "file " NODES n "/properties\n| simd_count 4\n| location_id " place                            \
     "\n| domain 0\n| drm_render_minor " render "\n"
+#define BANK(n, heap, bytes)                                                                       \
+    "file " NODES n "/mem_banks/0/properties\n| heap_type " heap "\n| size_in_bytes " bytes "\n"
 #define MODE(key, compute)                                                                         \
     "file " PCI key "/current_compute_partition\n| " compute "\n"                                  \
     "file " PCI key "/current_memory_partition\n| NPS4\n"
@@ -56,7 +58,10 @@
 
 #define CARDS CARD("1", "129", A) XCP("0", "2", "130") XCP("1", "3", "131") CARD("9", "137", B)
 #define MODES MODE(A, "DPX") MODE(B, "SPX") "file " NODES "0/properties\n| location_id 0\n"
-#define TOPOLOGY NODE("1", "1280", "129") NODE("2", "1281", "130") NODE("3", "1536", "137")
+#define TOPOLOGY                                                                                   \
+    NODE("1", "1280", "129")                                                                       \
+    NODE("2", "1281", "130") NODE("3", "1536", "137") BANK("1", "1", "103070826496")               \
+        BANK("2", "0", "4096")
 #define MACHINE CARDS MODES TABLES TOPOLOGY
 
 static double number(const struct machine *machine, const char *device, enum gtel_metric metric,
@@ -110,6 +115,9 @@ static void test_partitions(void)
     CHECK(is_near(number(&machine, A "/xcp1", GTEL_M_FREQUENCY_ACTUAL, "graphics"), 132e6));
     CHECK(number(&machine, A "/xcp1", GTEL_M_ENGINE_BUSY, NULL) < 0); /* it has no such engine */
     CHECK(number(&machine, A, GTEL_M_GPU_BUSY, NULL) < 0);
+    CHECK(is_near(number(&machine, A "/xcp0", GTEL_M_MEMORY_TOTAL, "vram"), 103070826496));
+    CHECK(number(&machine, A "/xcp1", GTEL_M_MEMORY_TOTAL, NULL) < 0); /* the host's bank */
+    CHECK(number(&machine, A, GTEL_M_MEMORY_TOTAL, NULL) < 0);
     machine_done(&machine);
 }
 
@@ -277,6 +285,7 @@ static void test_faults(void)
             CHECK_INT(machine_gather(&machine), 0);
             CHECK(is_near(number(&machine, A "/xcp0", GTEL_M_GPU_BUSY, NULL), 0.6));
             CHECK(is_near(number(&machine, A "/xcp1", GTEL_M_GPU_BUSY, NULL), 0));
+            CHECK(is_near(number(&machine, A "/xcp0", GTEL_M_MEMORY_TOTAL, NULL), 103070826496));
             CHECK(is_near(number(&machine, B, GTEL_M_TEMPERATURE, "system_ubb_fpga"), 33));
             CHECK(is_near(number(&machine, B, GTEL_M_POWER, "node"), 5210));
             machine_close(&machine);

@@ -45,8 +45,32 @@ static const struct {
     {"drm_render_minor 4294967296\n", -ERANGE, 7},
 };
 
+static const struct {
+    const char *label;
+    const char *text;
+    int rc;
+    uint64_t want;
+} banks[] = {
+    {"visible", "heap_type 1\nsize_in_bytes 25767706624\nflags 0\nwidth 8192\n", 0, 25767706624},
+    {"not visible", "heap_type 2\nsize_in_bytes 1\n", 0, 1},
+    {"the host's", "heap_type 0\nsize_in_bytes 4096\n", -ENODATA, 7},
+    {"the local data share", "heap_type 4\nsize_in_bytes 65536\n", -ENODATA, 7},
+    {"no size", "heap_type 1\nsize_in_bytes 0\n", -ENODATA, 7},
+    {"no line of it", "heap_type 1\n", -ENODATA, 7},
+    {"no heap", "size_in_bytes 4096\n", -ENODATA, 7},
+    {"no number", "heap_type 1\nsize_in_bytes x\n", -EINVAL, 7},
+    {"overflow", "heap_type 1\nsize_in_bytes 18446744073709551616\n", -ERANGE, 7},
+    {"nothing", "", -ENODATA, 7},
+};
+
 int main(void)
 {
+    for (size_t i = 0; i < sizeof(banks) / sizeof(banks[0]); i++) {
+        uint64_t got = 7;
+        test_label = banks[i].label;
+        CHECK_INT(gtel_kfd_bank_bytes(gtel_str_of(banks[i].text), &got), banks[i].rc);
+        CHECK_INT(got, banks[i].want);
+    }
     for (size_t i = 0; i < sizeof(nodes) / sizeof(nodes[0]); i++) {
         uint32_t got = 7;
         test_label = nodes[i].text;

@@ -19,7 +19,7 @@
 #include <string.h>
 
 enum { UNITS_MAX = 8 };
-enum { ORIGIN_XCP, ORIGIN_BOARD };
+enum { ORIGIN_XCP, ORIGIN_BOARD, ORIGIN_KFD };
 
 static const char *const drivers[] = {"amdgpu", NULL};
 
@@ -42,8 +42,11 @@ static const struct {
 } boards[] = {{"gpuboard_temp", GTEL_AMD_TABLE_GPUBOARD},
               {"baseboard_temp", GTEL_AMD_TABLE_BASEBOARD}};
 
+/* render and bytes are of the last search. */
 struct unit {
     struct gtel_device *device;
+    uint32_t render;                  /* number of its node */
+    uint64_t bytes;                   /* of its memory; 0: not known */
     struct gtel_amd_table_file table; /* Linux 7.0 and newer */
 };
 
@@ -52,8 +55,7 @@ struct parts_card {
     bool has_texts;
     bool is_divided;
     bool has_board;
-    uint32_t render[UNITS_MAX]; /* of partitions that KFD has shown now */
-    size_t shown;
+    size_t shown; /* by KFD, now */
     struct unit unit[UNITS_MAX];
     size_t n;
     struct gtel_amd_table_file board[GTEL_ARRAY_LEN(boards)];
@@ -120,7 +122,8 @@ static void read_modes(struct gtel_registry *registry, struct parts_card *own)
 struct finder {
     const struct gtel_card_source *source;
     struct parts_card *at; /* whose partitions follow */
-    int error;
+    int error;             /* which partitions there are is not known */
+    int lack;              /* nor is the size of the memory of one */
 };
 
 static struct parts_card *find_card(const struct gtel_card_source *source, struct gtel_str key)
@@ -131,6 +134,21 @@ static struct parts_card *find_card(const struct gtel_card_source *source, struc
     return NULL;
 }
 
+/* The text of a node's file. -ENOENT: none, or the node has gone since it was listed. */
+static int read_node(const struct finder *finder, uint32_t number, const char *file, char *buf,
+                     struct gtel_str *ret)
+{
+    return gtel_fs_text(
+        finder->source->env,
+        GTEL_FS_AT("sys/class/kfd/kfd/topology/nodes/%lu/%s", (unsigned long)number, file), buf,
+        GTEL_FS_TEXT_MAX, ret);
+}
+
+/*
+ * A partition's memory is what KFD gives to its processes: its share of the memory partition that
+ * it lies in (kernel: amdgpu_amdkfd_get_local_mem_info, amdgpu_amdkfd_xcp_memory_size), in one
+ * bank (kfd_crat.c, kfd_create_vcrat_image_gpu).
+ */
 static int add_node(void *arg, uint32_t number)
 {
     struct finder *finder = arg;
@@ -139,10 +157,8 @@ static int add_node(void *arg, uint32_t number)
     struct gtel_str text;
     struct gtel_pci pci;
     uint32_t render;
-    gtel_fs_path(path, "sys/class/kfd/kfd/topology/nodes/%lu/properties", (unsigned long)number);
-    int r = gtel_fs_text(finder->source->env, path, buf, sizeof(buf), &text);
-    if (r < 0 && r != -ENOENT) /* it may have gone since */
-        finder->error = r;
+    int r = read_node(finder, number, "properties", buf, &text);
+    finder->error = r < 0 && r != -ENOENT ? r : finder->error;
     if (r < 0 || gtel_kfd_node_pci(text, &pci) < 0 || gtel_kfd_node_render(text, &render) < 0)
         return 0;
     gtel_fs_path(path, "sys/class/drm/renderD%lu/device", (unsigned long)render);
@@ -153,8 +169,16 @@ static int add_node(void *arg, uint32_t number)
         finder->at = first;
     else if (r < 0 || !at || at->bus != pci.bus || at->device != pci.device)
         finder->at = NULL;
-    if (finder->at && finder->at->shown < UNITS_MAX)
-        finder->at->render[finder->at->shown++] = render;
+    if (!finder->at || finder->at->shown == UNITS_MAX)
+        return 0;
+    struct unit *unit = &finder->at->unit[finder->at->shown++];
+    unit->render = render;
+    unit->bytes = 0;
+    r = read_node(finder, number, "mem_banks/0/properties", buf, &text);
+    if (r == 0)
+        (void)gtel_kfd_bank_bytes(text, &unit->bytes); /* else it is not known */
+    else if (r != -ENOENT)
+        finder->lack = r;
     return 0;
 }
 
@@ -178,7 +202,7 @@ static int open_unit(struct gtel_registry *registry, struct parts_card *own, siz
     if (gtel_fs_is_open(&unit->table.file))
         return 0;
     gtel_fs_path(text, "sys/class/drm/renderD%lu/device/xcp/xcp_metrics",
-                 (unsigned long)own->render[i]);
+                 (unsigned long)unit->render);
     r = gtel_amd_table_file_open(env, &unit->table, text);
     return r == -ENOENT ? 0 : r;
 }
@@ -265,7 +289,8 @@ static int discover(void *state, struct gtel_registry *registry)
         first = first < 0 ? first : r;
     }
     drop_unowned(source, registry);
-    return first < 0 ? first : finder.error;
+    first = first < 0 ? first : finder.error;
+    return first < 0 ? first : finder.lack;
 }
 
 /* ---- reading ---- */
@@ -321,6 +346,10 @@ static int read_units(struct parts_card *own, struct gtel_batch *batch)
     const struct gtel_amd_metrics *package = own->card->gpu_metrics;
     for (size_t i = 0; i < own->n; i++) {
         struct unit *unit = &own->unit[i];
+        batch->origin = ORIGIN_KFD;
+        if (unit->bytes > 0)
+            gtel_batch_u64(batch, unit->device, GTEL_M_MEMORY_TOTAL, GTEL_STR("vram"), unit->bytes);
+        batch->origin = ORIGIN_XCP;
         int r = gtel_amd_table_file_read(env, &unit->table, GTEL_AMD_TABLE_PARTITION);
         if (r == -ENODEV)
             return r;
@@ -381,8 +410,13 @@ static void diagnose_card(const void *state, const void *p, struct gtel_findings
     static const char *const hidden[3] = {
         "sys/class/kfd/kfd/topology", "the GPU is divided, and KFD does not show its partitions",
         "give the container /sys/class/kfd and the GPU's devices"};
+    static const char *const used[3] = {
+        "mem_info_vram_used", "the kernel knows the used memory of the whole GPU only", NULL};
     const struct parts_card *own = p;
     (void)state;
+    for (size_t i = 0; i < own->n; i++)
+        gtel_finding_put_lack(findings, own->unit[i].device, GTEL_MEASUREMENT_GPU_MEMORY_REGION,
+                              GTEL_M_MEMORY_USED, 0, used);
     if (own->is_divided && own->n == 0)
         gtel_finding_put(findings, own->card->device, GTEL_MEASUREMENT_GPU, 0, hidden);
 }
@@ -395,7 +429,7 @@ static const struct gtel_card_work work = {
 };
 
 /* In the order of ORIGIN_XCP … */
-static const char *const origins[] = {"xcp_metrics", "board sensors", NULL};
+static const char *const origins[] = {"xcp_metrics", "board sensors", "KFD", NULL};
 
 const struct gtel_source gtel_source_amdgpu_parts = {
     .name = "amdgpu_parts",
@@ -403,7 +437,9 @@ const struct gtel_source gtel_source_amdgpu_parts = {
     .vendor = "amd",
     .summary = "Partitions of Instinct GPUs as instances, temperatures and power of their boards, "
                "and what an AMD GPU is",
-    .needs = "no rights; partitions need KFD, their values Linux 7.0 or AMD's own driver",
+    .needs =
+        "no rights; partitions need KFD, their use Linux 7.0 or AMD's own driver; of their memory "
+        "the kernel knows the size alone",
     .seen = "not tried on hardware",
     .origins = origins,
     .state_size = sizeof(struct gtel_card_source),
