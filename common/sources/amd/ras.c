@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Source amdgpu_ras: what amdgpu counts of an AMD GPU's hardware errors: by block of the chip, the
- * pages of its memory that are bad, and PCIe packets that were sent again.
+ * pages of its memory that are bad, PCIe packets that were sent again, and PCIe errors of the slot
+ * where the card carries a switch.
+ *
+ * Such a GPU has a link inside of the card only, so its own PCIe errors say nothing of the slot's.
+ * These are counted by the card's first port, or by its partner, the port of the slot (kernel:
+ * Documentation/ABI/testing/sysfs-bus-pci-devices-aer_stats). Both files are the kernel's memory.
  *
  * These files access registers, most of them without a check of the GPU's power state, and take
  * longer than others (kernel: amdgpu/amdgpu_ras.c, amdgpu_device.c). So they are read once a
@@ -9,8 +14,12 @@
  * what the hardware has counted since it was loaded, so others who read do no harm.
  */
 #include "base/error.h"
+#include "parse/aer.h"
 #include "parse/amd_ras.h"
 #include "sources/drm/card_source.h"
+#include "sources/drm/link.h"
+
+#include <stdio.h>
 
 /* As the driver names them (kernel: amdgpu_ras.c, ras_block_string); no other file is opened. */
 static const struct gtel_str blocks[] = {
@@ -23,9 +32,22 @@ static const struct gtel_str blocks[] = {
     GTEL_STR_INIT("mpio"),  GTEL_STR_INIT("mmsch"),
 };
 
-enum { BLOCKS = GTEL_ARRAY_LEN(blocks), PAGES = BLOCKS, REPLAYS, PARTS, NAMES_MAX = 128 };
+/* Above the GPU come its port of the card's switch, the card's first port, and the slot's. */
+static const struct port {
+    const char *above;
+    struct gtel_str kind;
+} ports[] = {{"../..", GTEL_STR_INIT("pcie-aer-card")},
+             {"../../..", GTEL_STR_INIT("pcie-aer-slot")}};
+
+enum {
+    BLOCKS = GTEL_ARRAY_LEN(blocks),
+    PAGES = BLOCKS,
+    REPLAYS,
+    PORTS, /* three files of each */
+    PARTS = PORTS + GTEL_ARRAY_LEN(ports) * GTEL_AER_FILES
+};
 enum { TEXT_MAX = 256 << 10 }; /* 28 bytes for each bad page of 4 KiB */
-enum { ORIGIN_RAS, ORIGIN_REPLAYS };
+enum { ORIGIN_RAS, ORIGIN_REPLAYS, ORIGIN_AER };
 
 /* A little less than a minute, so that a clock's jitter does not skip a gather. */
 static const uint64_t minute_ns = 59500000000;
@@ -49,9 +71,18 @@ struct ras_card {
 
 struct amd_ras {
     struct gtel_card_source source; /* first */
-    struct gtel_arena arena;        /* for the time of a listing */
     char text[TEXT_MAX];
 };
+
+static const struct port *port_of(size_t i)
+{
+    return &ports[(i - PORTS) / GTEL_AER_FILES];
+}
+
+static const struct gtel_aer_file *aer_of(size_t i)
+{
+    return &gtel_aer_files[(i - PORTS) % GTEL_AER_FILES];
+}
 
 static bool is_open(const struct ras_card *own, size_t i)
 {
@@ -67,63 +98,66 @@ static void close_files(const struct gtel_env *env, void *own)
 /* ---- finding ---- */
 
 /* Opening a file reads nothing. 0, also where it is not there, or a negative errno. */
-static int open_part(struct ras_card *own, size_t i, const char *folder, struct gtel_str name)
+static int open_part(struct ras_card *own, size_t i, const char *file)
 {
     if (is_open(own, i))
         return 0;
     int r = gtel_fs_open(own->card->cards->env, &own->part[i].file,
-                         GTEL_FS_AT("%s/%s%.*s", own->card->path, folder, GTEL_STR_ARG(name)));
+                         GTEL_FS_AT("%s/%s", own->card->path, file));
     own->open |= (uint32_t)(r == 0) << i;
     return r == -ENOENT ? 0 : r;
 }
 
-/* Of "umc_err_count" or "aca_umc" (Linux 6.9 and newer, MI300), which have the same text. */
-static size_t part_of(struct gtel_str name)
+/* "aca_umc" (Linux 6.9 and newer, MI300) or "umc_err_count", which have the same text. */
+static int open_blocks(struct ras_card *own)
 {
-    static const struct gtel_str front = GTEL_STR_INIT("aca_");
-    static const struct gtel_str back = GTEL_STR_INIT("_err_count");
-    size_t i = 0;
-    if (gtel_str_eq(name, GTEL_STR("gpu_vram_bad_pages")))
-        return PAGES;
-    if (gtel_str_starts(name, front))
-        name = gtel_str_skip(name, front.n);
-    else if (gtel_str_ends(name, back))
-        name.n -= back.n;
-    else
-        return PARTS;
-    while (i < BLOCKS && !gtel_str_eq(blocks[i], name))
-        i++;
-    return i < BLOCKS ? i : PARTS;
+    static const char *const forms[] = {"ras/aca_%s", "ras/%s_err_count"};
+    char file[48];
+    int first = open_part(own, PAGES, "ras/gpu_vram_bad_pages");
+    for (size_t i = 0; i < 2 * (size_t)BLOCKS; i++) {
+        (void)snprintf(file, sizeof(file), forms[i % 2], blocks[i / 2].p);
+        int r = open_part(own, i / 2, file);
+        first = first < 0 ? first : r;
+    }
+    return first;
+}
+
+static int open_ports(struct ras_card *own)
+{
+    char file[48];
+    int first = 0;
+    for (size_t i = PORTS; i < PARTS; i++) {
+        (void)snprintf(file, sizeof(file), "%s/%s", port_of(i)->above, aer_of(i)->name);
+        int r = open_part(own, i, file);
+        first = first < 0 ? first : r;
+    }
+    return first;
 }
 
 /* MI300 and newer have the replays in gpu_metrics, counted from elsewhere. */
 static int discover_card(void *state, void *p)
 {
-    struct amd_ras *ras = state;
     struct ras_card *own = p;
-    const struct gtel_env *env = ras->source.env;
-    struct gtel_str *names = NULL;
-    size_t n = 0;
-    int first = 0;
-    if (!gtel_fs_exists(env, GTEL_FS_AT("%s/current_compute_partition", own->card->path)))
-        first = open_part(own, REPLAYS, "", GTEL_STR("pcie_replay_count"));
-    gtel_arena_reset(&ras->arena);
-    int r = gtel_fs_list(env, GTEL_FS_AT("%s/ras", own->card->path), &ras->arena, NAMES_MAX, &names,
-                         &n);
-    first = first < 0 || r == -ENOENT ? first : r;
-    for (size_t i = 0; r == 0 && i < n && i < NAMES_MAX; i++) {
-        size_t part = part_of(names[i]);
-        int opened = part < PARTS ? open_part(own, part, "ras/", names[i]) : 0;
-        first = first < 0 ? first : opened;
-    }
-    return first;
+    const struct gtel_env *env = own->card->cards->env;
+    const char *path = own->card->path;
+    int r[3] = {0};
+    (void)state;
+    if (!gtel_fs_exists(env, GTEL_FS_AT("%s/current_compute_partition", path)))
+        r[0] = open_part(own, REPLAYS, "pcie_replay_count");
+    if (gtel_fs_exists(env, GTEL_FS_AT("%s/ras", path)))
+        r[1] = open_blocks(own);
+    if (gtel_link_is_bridge(env, GTEL_FS_AT("%s/..", path), GTEL_LINK_AMD) &&
+        gtel_link_is_bridge(env, GTEL_FS_AT("%s/../..", path), GTEL_LINK_AMD))
+        r[2] = open_ports(own);
+    return r[0] < 0 ? r[0] : r[1] < 0 ? r[1] : r[2];
 }
 
 /* ---- reading ---- */
 
 /*
  * EINVAL is the answer of a block without counters, and with older kernels while a reset runs.
- * Chips whose replays nobody counts show 0 (kernel: amdgpu/nv.c), so 0 is no reading.
+ * Chips whose replays nobody counts show 0 (kernel: amdgpu/nv.c), and so does AER where the
+ * firmware keeps the errors to itself (drm/health.c): then 0 is no reading.
  */
 static int read_part(struct amd_ras *ras, struct part *part, size_t i)
 {
@@ -135,7 +169,8 @@ static int read_part(struct amd_ras *ras, struct part *part, size_t i)
         return gtel_amd_pages_parse(text, &part->last);
     if (i < BLOCKS)
         return gtel_amd_ras_parse(text, &part->last);
-    r = gtel_str_u64(text, &part->last.count[0]);
+    r = i == REPLAYS ? gtel_str_u64(text, &part->last.count[0])
+                     : gtel_aer_total(text, aer_of(i)->total, &part->last.count[0]);
     part->last.known = part->last.count[0] > 0;
     return r;
 }
@@ -148,13 +183,16 @@ static void put_last(struct gtel_batch *batch, const struct ras_card *own, size_
     const struct gtel_amd_ras *last = &own->part[i].last;
     if (last->known == 0)
         return;
-    batch->origin = i == REPLAYS ? ORIGIN_REPLAYS : ORIGIN_RAS;
+    batch->origin = i >= PORTS ? ORIGIN_AER : i == REPLAYS ? ORIGIN_REPLAYS : ORIGIN_RAS;
     for (unsigned c = 0; c < GTEL_AMD_RAS_COUNTS; c++) {
         if ((last->known & 1u << c) == 0)
             continue;
         if (i == REPLAYS)
             gtel_batch_u64(batch, own->card->device, GTEL_M_GPU_PCIE_REPLAYS, GTEL_STR_NONE,
                            last->count[c]);
+        else if (i >= PORTS)
+            gtel_batch_error(batch, own->card->device, port_of(i)->kind, aer_of(i)->severity,
+                             last->count[c]);
         else
             gtel_batch_error(batch, own->card->device,
                              i < BLOCKS ? blocks[i] : GTEL_STR("bad-pages"), words[i == PAGES][c],
@@ -204,9 +242,10 @@ static void diagnose_card(const void *state, const void *p, struct gtel_findings
     bool has_any = false;
     (void)state;
     for (size_t i = 0; i < PARTS; i++) {
-        const char *const text[3] = {i < BLOCKS   ? blocks[i].p
-                                     : i == PAGES ? "gpu_vram_bad_pages"
-                                                  : "pcie_replay_count"};
+        const char *const text[3] = {i < BLOCKS     ? blocks[i].p
+                                     : i == PAGES   ? "gpu_vram_bad_pages"
+                                     : i == REPLAYS ? "pcie_replay_count"
+                                                    : aer_of(i)->name};
         has_any = has_any || (i < BLOCKS && is_open(own, i));
         if (gtel_error_is_broken(own->part[i].error))
             gtel_finding_put(findings, own->card->device, GTEL_MEASUREMENT_GPU_ERROR,
@@ -225,21 +264,16 @@ static const struct gtel_card_work work = {
     .diagnose = diagnose_card,
 };
 
-static void close_ras(void *state)
-{
-    gtel_card_source_close(state);
-    gtel_arena_done(&((struct amd_ras *)state)->arena);
-}
-
 /* In the order of ORIGIN_RAS … */
-static const char *const origins[] = {"RAS", "PCIe replays", NULL};
+static const char *const origins[] = {"RAS", "PCIe replays", "AER", NULL};
 
 const struct gtel_source gtel_source_amdgpu_ras = {
     .name = "amdgpu_ras",
     .lane = "kernel",
     .vendor = "amd",
-    .summary = "Hardware errors of AMD GPUs by block of the chip, bad pages of their memory, and "
-               "PCIe packets that were sent again, once a minute",
+    .summary = "Hardware errors of AMD GPUs by block of the chip, bad pages of their memory, "
+               "PCIe packets that were sent again, and PCIe errors (AER) of the slot where the "
+               "card carries a switch, once a minute",
     .needs = "no rights; boards with ECC",
     .seen = "not tried on hardware",
     .origins = origins,
@@ -250,5 +284,5 @@ const struct gtel_source gtel_source_amdgpu_ras = {
     .discover = gtel_card_source_discover,
     .sample = gtel_card_source_sample,
     .diagnose = gtel_card_source_diagnose,
-    .close = close_ras,
+    .close = gtel_card_source_close,
 };

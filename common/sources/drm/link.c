@@ -34,8 +34,7 @@ static bool has_hex(const struct gtel_env *env, const char *port, const char *na
     return gtel_fs_hex(env, GTEL_FS_AT("%s/%s", port, name), &value) == 0 && value == want;
 }
 
-/* A PCI bridge: a port of the switch on the card, or the slot's own root port. */
-static bool is_bridge(const struct gtel_env *env, const char *port, uint16_t vendor)
+bool gtel_link_is_bridge(const struct gtel_env *env, const char *port, uint16_t vendor)
 {
     return has_hex(env, port, "vendor", vendor) && has_hex(env, port, "class", 0x060400);
 }
@@ -52,9 +51,11 @@ static bool find_port(const struct gtel_attr_list *list, char *port)
     struct link link;
     /* Cards of AMD, too; their bridges have ATI's vendor id (kernel: amdgpu/amdgpu_device.c). */
     gtel_fs_path(port, "%s/..", list->card->path);
-    if (list->card->drm.vendor_id == 0x1002 && is_bridge(list->env, port, 0x1002)) {
+    if (list->card->drm.vendor_id == GTEL_LINK_AMD &&
+        gtel_link_is_bridge(list->env, port, GTEL_LINK_AMD)) {
         gtel_fs_path(port, "%s/../..", list->card->path);
-        return is_bridge(list->env, port, 0x1002) && read_link(list->env, port, &link);
+        return gtel_link_is_bridge(list->env, port, GTEL_LINK_AMD) &&
+               read_link(list->env, port, &link);
     }
     gtel_fs_path(port, "%s", list->card->path);
     if (!read_link(list->env, port, &link))
@@ -65,7 +66,7 @@ static bool find_port(const struct gtel_attr_list *list, char *port)
         return true;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(above); i++) {
         gtel_fs_path(port, "%s%s", list->card->path, above[i]);
-        if (is_bridge(list->env, port, 0x8086) && read_link(list->env, port, &link) &&
+        if (gtel_link_is_bridge(list->env, port, 0x8086) && read_link(list->env, port, &link) &&
             (link.lanes > 1 || link.gen > 1))
             return true;
     }
