@@ -291,6 +291,24 @@ static void test_functions(void)
 #define LIST(id, name)                                                                             \
     "file usr/share/misc/pci.ids\n| 8086  Intel Corporation\n| \t" id "  " name "\n"
 
+static void check_model(const struct gtel_drm_card *drm, const char *machine, const char *want)
+{
+    char error[200];
+    struct gtel_tree *tree;
+    struct gtel_env env;
+    struct gtel_registry registry = {0};
+    struct gtel_device *device = NULL;
+    if (!CHECK(gtel_tree_parse(gtel_str_of(machine), &tree, error, sizeof(error)) == 0) ||
+        !CHECK(gtel_env_tree_init(tree, true, 0, &env) == 0) ||
+        !CHECK(gtel_registry_add(&registry, gtel_str_of(drm->key), &device) == 0))
+        return;
+    gtel_cards_label(&env, &registry, device, drm);
+    CHECK_STR(gtel_str_of(device->label[GTEL_LABEL_MODEL]), want);
+    gtel_registry_done(&registry);
+    gtel_env_tree_done(&env);
+    gtel_tree_free(tree);
+}
+
 /* A market name, else the platform's, else the ids; the same with and without databases. */
 static void test_names(void)
 {
@@ -318,26 +336,40 @@ static void test_names(void)
         {"no ids", "end\n", 0, ""}, /* no name that would stay once they can be read */
     };
     for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
-        char error[200];
-        struct gtel_tree *tree;
-        struct gtel_env env;
-        struct gtel_registry registry = {0};
-        struct gtel_device *device = NULL;
         const struct gtel_drm_card drm = {.key = "0000:03:00.0",
                                           .driver = "xe",
                                           .is_pci = true,
                                           .vendor_id = cases[i].id ? 0x8086 : 0,
                                           .device_id = cases[i].id};
         test_label = cases[i].label;
-        if (!CHECK(gtel_tree_parse(gtel_str_of(cases[i].text), &tree, error, sizeof(error)) == 0) ||
-            !CHECK(gtel_env_tree_init(tree, true, 0, &env) == 0) ||
-            !CHECK(gtel_registry_add(&registry, GTEL_STR("0000:03:00.0"), &device) == 0))
-            return;
-        gtel_cards_label(&env, &registry, device, &drm);
-        CHECK_STR(gtel_str_of(device->label[GTEL_LABEL_MODEL]), cases[i].want);
-        gtel_registry_done(&registry);
-        gtel_env_tree_done(&env);
-        gtel_tree_free(tree);
+        check_model(&drm, cases[i].text, cases[i].want);
+    }
+    test_label = "";
+}
+
+#define BOARD_UEVENT(compatible)                                                                   \
+    "file sys/class/drm/card0/device/uevent\n| DRIVER=panthor\n" compatible "end\n"
+
+/* Without PCI the model is what the device tree calls it; without that there is none. */
+static void test_boards(void)
+{
+    static const struct gtel_drm_card drm = {
+        .key = "fb000000.gpu", .driver = "panthor", .card = "card0"};
+    static const struct {
+        const char *label;
+        const char *text;
+        const char *want;
+    } cases[] = {
+        {"compatible",
+         BOARD_UEVENT("| OF_COMPATIBLE_0=rockchip,rk3588-mali\n| OF_COMPATIBLE_1=arm,mali\n"),
+         "rockchip,rk3588-mali"},
+        {"none", BOARD_UEVENT("| OF_COMPATIBLE_N=0\n"), ""},
+        {"empty", BOARD_UEVENT("| OF_COMPATIBLE_0=\n"), ""},
+        {"no file", "end\n", ""},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        test_label = cases[i].label;
+        check_model(&drm, cases[i].text, cases[i].want);
     }
     test_label = "";
 }
@@ -401,6 +433,7 @@ int main(void)
     test_life(&tree_env, &fault);
     test_functions();
     test_names();
+    test_boards();
     test_amd_names();
     gtel_env_tree_done(&tree_env);
     gtel_tree_free(tree);
