@@ -82,6 +82,8 @@ static bool is_free(const char *file)
                                         "power_state", "vbios_version", "pwm1_min"};
     static const char *const starts[] = {"mem_info_", "aer_dev_", "power/", "drm/", "product_"};
     static const char *const ends[] = {"/name", "_label", "_crit", "_emergency", "_crit_hyst"};
+    while (strncmp(file, "../", 3) == 0) /* of a port above */
+        file += 3;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(whole); i++)
         if (strcmp(file, whole[i]) == 0)
             return true;

@@ -60,8 +60,8 @@
 #define MODES MODE(A, "DPX") MODE(B, "SPX") "file " NODES "0/properties\n| location_id 0\n"
 #define TOPOLOGY                                                                                   \
     NODE("1", "1280", "129")                                                                       \
-    NODE("2", "1281", "130") NODE("3", "1536", "137") BANK("1", "1", "103070826496")               \
-        BANK("2", "0", "4096")
+    NODE("2", "1281", "130")                                                                       \
+    NODE("3", "1536", "137") BANK("1", "1", "103070826496") BANK("2", "0", "4096")
 #define MACHINE CARDS MODES TABLES TOPOLOGY
 
 static double number(const struct machine *machine, const char *device, enum gtel_metric metric,
