@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const enum gtel_metric share_metrics[GTEL_ENGINE_KINDS] = {
     [GTEL_ENGINE_KIND_RENDER] = GTEL_M_PROCESS_RENDER,
@@ -21,6 +22,300 @@ static const enum gtel_metric share_metrics[GTEL_ENGINE_KINDS] = {
     [GTEL_ENGINE_KIND_OTHER] = GTEL_M_PROCESS_OTHER,
 };
 
+static const uint64_t keep_ns = 600000000000; /* a place, after its name was among the largest */
+
+static void done_lines(struct gtel_usage_lines *lines)
+{
+    for (size_t i = 0; i < lines->n; i++)
+        free(lines->line[i].text);
+    free(lines->line);
+    free(lines->order);
+    free(lines->device);
+    gtel_index_done(&lines->index);
+    *lines = (struct gtel_usage_lines){0};
+}
+
+/*
+ * Adds one amount to another. A value that one of them does not know is not known of both; what is
+ * known of it is added all the same, to rank lines by. to->processes 0: nothing was added yet.
+ */
+static void add_sum(struct gtel_usage_sum *to, const struct gtel_usage_sum *sum)
+{
+    const struct gtel_use *use = &sum->use;
+    bool is_first = to->processes == 0;
+    to->processes += sum->processes;
+    gtel_use_memory_add(&to->use.memory, &use->memory, is_first);
+    to->use.has_share = use->has_share & (is_first ? UINT32_MAX : to->use.has_share);
+    to->any_share |= sum->any_share;
+    for (size_t kind = 0; kind < GTEL_ENGINE_KINDS; kind++)
+        to->use.share[kind] += use->share[kind];
+}
+
+/* Devices */
+
+static bool make_room(struct gtel_usage_lines *lines, size_t n)
+{
+    if (n <= lines->devices)
+        return true;
+    struct gtel_usage_device *p = realloc(lines->device, n * sizeof(*p));
+    if (!p)
+        return false;
+    memset(p + lines->devices, 0, (n - lines->devices) * sizeof(*p));
+    lines->device = p;
+    lines->devices = n;
+    return true;
+}
+
+static bool has_device(const struct gtel_usage_lines *lines, size_t index)
+{
+    return lines->device[index].gather == lines->gather + 1;
+}
+
+static struct gtel_usage_device *device_of(struct gtel_usage_lines *lines,
+                                           const struct gtel_device *device, uint8_t source,
+                                           uint8_t origin)
+{
+    if (!make_room(lines, device->index + 1))
+        return NULL;
+    struct gtel_usage_device *on = &lines->device[device->index];
+    if (has_device(lines, device->index))
+        return on;
+    on->device = device;
+    on->gather = lines->gather + 1;
+    on->all = (struct gtel_usage_sum){0};
+    on->other = (struct gtel_usage_sum){0};
+    on->is_complete = false;
+    on->source = source;
+    on->origin = origin;
+    return on;
+}
+
+/* Lines */
+
+static size_t length_of(const struct gtel_usage_tags *tags)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < GTEL_DIMS_MAX; i++)
+        n += tags->n[i];
+    return n;
+}
+
+static bool is_line(const struct gtel_usage_line *line, const struct gtel_device *device,
+                    const struct gtel_usage_tags *tags)
+{
+    return line->device == device && line->tags.hash == tags->hash &&
+           memcmp(line->tags.n, tags->n, sizeof(tags->n)) == 0 &&
+           memcmp(line->text, tags->text, length_of(tags)) == 0;
+}
+
+static uint64_t line_hash(const struct gtel_device *device, const struct gtel_usage_tags *tags)
+{
+    return gtel_hash(tags->hash, &device->index, sizeof(device->index));
+}
+
+static bool grow_lines(struct gtel_usage_lines *lines)
+{
+    size_t size = lines->size ? lines->size * 2 : 64;
+    if (lines->n < lines->size)
+        return true;
+    if (gtel_index_reserve(&lines->index, size) < 0)
+        return false;
+    struct gtel_usage_line **order = realloc(lines->order, size * sizeof(struct gtel_usage_line *));
+    if (!order)
+        return false;
+    lines->order = order;
+    struct gtel_usage_line *line = realloc(lines->line, size * sizeof(*line));
+    if (!line)
+        return false;
+    lines->line = line;
+    lines->size = size;
+    return true;
+}
+
+static struct gtel_usage_line *make(struct gtel_usage_lines *lines,
+                                    const struct gtel_device *device,
+                                    const struct gtel_usage_tags *tags)
+{
+    size_t n = length_of(tags);
+    char *text = grow_lines(lines) ? malloc(n) : NULL; /* never empty: the first tag has a value */
+    if (!text)
+        return NULL;
+    memcpy(text, tags->text, n);
+    gtel_index_put(&lines->index, line_hash(device, tags), lines->n);
+    struct gtel_usage_line *line = &lines->line[lines->n++];
+    *line = (struct gtel_usage_line){.device = device, .tags = *tags, .text = text};
+    line->tags.text = text;
+    return line;
+}
+
+static struct gtel_usage_line *find_or_make(struct gtel_usage_lines *lines,
+                                            const struct gtel_device *device,
+                                            const struct gtel_usage_tags *tags)
+{
+    size_t at = 0;
+    for (;;) {
+        int64_t i = gtel_index_next(&lines->index, line_hash(device, tags), &at);
+        if (i == GTEL_INDEX_NONE)
+            return make(lines, device, tags);
+        if (is_line(&lines->line[i], device, tags))
+            return &lines->line[i];
+    }
+}
+
+/* Whether it is there in this gather. */
+static bool is_there(const struct gtel_usage_lines *lines, const struct gtel_usage_line *line)
+{
+    return line->gather == lines->gather + 1;
+}
+
+static void add_to_line(struct gtel_usage_lines *lines, const struct gtel_device *device,
+                        const struct gtel_usage_tags *tags, const struct gtel_usage_sum *sum)
+{
+    struct gtel_usage_line *line = tags ? find_or_make(lines, device, tags) : NULL;
+    if (!line) {
+        add_sum(&lines->device[device->index].other, sum);
+        return;
+    }
+    if (!is_there(lines, line)) {
+        line->gather = lines->gather + 1;
+        line->sum = (struct gtel_usage_sum){0};
+    }
+    add_sum(&line->sum, sum);
+}
+
+/* Choosing */
+
+static double busy_of(const struct gtel_use *use)
+{
+    double busy = 0;
+    for (size_t kind = 0; kind < GTEL_ENGINE_KINDS; kind++)
+        if (use->share[kind] > busy)
+            busy = use->share[kind];
+    return busy < 1 ? busy : 1;
+}
+
+/* The first kind, as far as it is known. */
+static double memory_of(const struct gtel_use *use)
+{
+    return (double)use->memory.bytes[0];
+}
+
+static double score_of(const struct gtel_usage_lines *lines, const struct gtel_usage_line *line)
+{
+    double all = memory_of(&lines->device[line->device->index].all.use);
+    double memory = all > 0 ? memory_of(&line->sum.use) / all : 0;
+    double busy = busy_of(&line->sum.use);
+    return memory > busy ? memory : busy;
+}
+
+/* Below 0 when a comes before b. No two lines are equal. */
+static int compare(const struct gtel_usage_line *a, const struct gtel_usage_line *b)
+{
+    if (a->device != b->device)
+        return a->device->index < b->device->index ? -1 : 1;
+    if (a->score != b->score)
+        return a->score > b->score ? -1 : 1;
+    if (a->until_ns != b->until_ns)
+        return a->until_ns > b->until_ns ? -1 : 1;
+    struct gtel_str text_a = {a->text, length_of(&a->tags)};
+    struct gtel_str text_b = {b->text, length_of(&b->tags)};
+    int c = gtel_str_cmp(text_a, text_b);
+    return c != 0 ? c : memcmp(a->tags.n, b->tags.n, sizeof(a->tags.n));
+}
+
+static void sink(struct gtel_usage_line **p, size_t n, size_t at)
+{
+    for (size_t child = 2 * at + 1; child < n; child = 2 * at + 1) {
+        if (child + 1 < n && compare(p[child], p[child + 1]) < 0)
+            child++;
+        if (compare(p[at], p[child]) >= 0)
+            return;
+        struct gtel_usage_line *line = p[at];
+        p[at] = p[child];
+        p[child] = line;
+        at = child;
+    }
+}
+
+/* A heap sort: qsort() may allocate. */
+static void sort(struct gtel_usage_line **p, size_t n)
+{
+    for (size_t i = n / 2; i > 0; i--)
+        sink(p, n, i - 1);
+    for (size_t i = n; i > 1; i--) {
+        struct gtel_usage_line *last = p[0];
+        p[0] = p[i - 1];
+        p[i - 1] = last;
+        sink(p, i - 1, 0);
+    }
+}
+
+/* Lists those that are there, and counts the places that are taken. */
+static size_t prepare(struct gtel_usage_lines *lines, uint64_t now_ns)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < lines->devices; i++)
+        lines->device[i].places = 0;
+    for (size_t i = 0; i < lines->n; i++) {
+        struct gtel_usage_line *line = &lines->line[i];
+        if (line->until_ns <= now_ns)
+            line->until_ns = 0;
+        lines->device[line->device->index].places += line->until_ns != 0 ? 1 : 0;
+        if (!is_there(lines, line))
+            continue;
+        line->score = score_of(lines, line);
+        lines->order[n++] = line;
+    }
+    return n;
+}
+
+static void choose(struct gtel_usage_lines *lines, uint64_t limit, uint64_t now_ns)
+{
+    size_t n = prepare(lines, now_ns);
+    if (n > 0)
+        sort(lines->order, n);
+    const struct gtel_device *device = NULL;
+    uint64_t rank = 0; /* on it */
+    lines->shown = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct gtel_usage_line *line = lines->order[i];
+        struct gtel_usage_device *on = &lines->device[line->device->index];
+        rank = line->device == device ? rank + 1 : 0;
+        device = line->device;
+        bool has_place = line->until_ns != 0;
+        if (rank < limit && (has_place || on->places < limit)) {
+            on->places += has_place ? 0 : 1;
+            line->until_ns = now_ns + keep_ns;
+        }
+        if (line->until_ns != 0)
+            lines->order[lines->shown++] = line;
+        else
+            add_sum(&on->other, &line->sum);
+    }
+}
+
+static void end_lines(struct gtel_usage_lines *lines)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < lines->n; i++) {
+        struct gtel_usage_line *line = &lines->line[i];
+        if (line->until_ns != 0 || is_there(lines, line))
+            lines->line[kept++] = *line;
+        else
+            free(line->text);
+    }
+    bool has_moved = kept < lines->n;
+    lines->n = kept;
+    lines->shown = 0;
+    if (!has_moved)
+        return;
+    gtel_index_reset(&lines->index);
+    for (size_t i = 0; i < kept; i++)
+        gtel_index_put(&lines->index, line_hash(lines->line[i].device, &lines->line[i].tags), i);
+}
+
+/* Adding */
+
 void gtel_usage_init(struct gtel_usage *usage, const struct gtel_env *env,
                      const struct gtel_options *options)
 {
@@ -32,7 +327,7 @@ void gtel_usage_done(struct gtel_usage *usage)
     free(usage->entry);
     gtel_index_done(&usage->index);
     gtel_usage_names_done(&usage->names);
-    gtel_usage_lines_done(&usage->lines);
+    done_lines(&usage->lines);
     *usage = (struct gtel_usage){0};
 }
 
@@ -40,17 +335,15 @@ void gtel_usage_begin(struct gtel_usage *usage)
 {
     usage->n = 0;
     gtel_index_reset(&usage->index);
-    gtel_usage_lines_begin(&usage->lines);
+    usage->lines.gather++;
 }
-
-/* Adding */
 
 void gtel_usage_complete(struct gtel_usage *usage, const struct gtel_device *device, uint8_t source,
                          uint8_t origin)
 {
     if (!usage)
         return;
-    struct gtel_usage_device *on = gtel_usage_lines_device(&usage->lines, device, source, origin);
+    struct gtel_usage_device *on = device_of(&usage->lines, device, source, origin);
     if (on)
         on->is_complete = true;
     else
@@ -129,7 +422,7 @@ void gtel_usage_add(struct gtel_usage *usage, const struct gtel_device *device, 
 {
     if (!usage)
         return;
-    struct gtel_usage_device *on = gtel_usage_lines_device(&usage->lines, device, source, origin);
+    struct gtel_usage_device *on = device_of(&usage->lines, device, source, origin);
     if (!on) {
         usage->dropped++;
         return;
@@ -139,8 +432,8 @@ void gtel_usage_add(struct gtel_usage *usage, const struct gtel_device *device, 
     bool is_first = !entry || entry->sum.processes == 0;
     struct gtel_usage_sum sum = {.use = known_of(use), .processes = is_first ? 1 : 0};
     sum.any_share = sum.use.has_share | use->hidden;
-    gtel_usage_sum_add(entry ? &entry->sum : &on->other, &sum);
-    gtel_usage_sum_add(&on->all, &sum);
+    add_sum(entry ? &entry->sum : &on->other, &sum);
+    add_sum(&on->all, &sum);
 }
 
 void gtel_usage_join(struct gtel_usage *usage, const struct gtel_device *device, uint8_t source,
@@ -156,7 +449,7 @@ void gtel_usage_join(struct gtel_usage *usage, const struct gtel_device *device,
         gtel_usage_add(usage, device, source, origin, process, use);
     else if (!entry && use)
         usage->dropped++; /* beyond the limit: it may be in "other" already */
-    struct gtel_usage_device *on = gtel_usage_lines_device(&usage->lines, device, source, origin);
+    struct gtel_usage_device *on = device_of(&usage->lines, device, source, origin);
     if (!on || !use)
         return;
     on->origin = origin; /* the lines are of both from now on */
@@ -172,7 +465,7 @@ void gtel_usage_join_unnamed(struct gtel_usage *usage, const struct gtel_device 
 {
     if (!usage)
         return;
-    struct gtel_usage_device *on = gtel_usage_lines_device(&usage->lines, device, source, origin);
+    struct gtel_usage_device *on = device_of(&usage->lines, device, source, origin);
     struct gtel_usage_sum sum = {.any_share = use->hidden};
     if (!on || processes <= on->all.processes)
         return;
@@ -181,8 +474,8 @@ void gtel_usage_join_unnamed(struct gtel_usage *usage, const struct gtel_device 
     gtel_use_memory_join(&all, &use->memory, &sum.use.memory);
     sum.use.memory.has = use->memory.has;
     sum.processes = processes - on->all.processes;
-    gtel_usage_sum_add(&on->other, &sum);
-    gtel_usage_sum_add(&on->all, &sum);
+    add_sum(&on->other, &sum);
+    add_sum(&on->all, &sum);
     on->origin = origin;
 }
 
@@ -254,14 +547,14 @@ static void put_device(struct gtel_batch *batch, const struct gtel_usage_device 
         put_line(batch, &on->other, &reading);
 }
 
-static void name_all(struct gtel_usage *usage)
+static void name_all(struct gtel_usage *usage, uint64_t now_ns)
 {
     for (size_t i = 0; i < usage->n; i++) {
         const struct gtel_usage_entry *entry = &usage->entry[i];
         struct gtel_usage_tags tags;
-        bool is_named =
-            gtel_usage_names_of(&usage->names, usage->env, usage->options, entry->process, &tags);
-        gtel_usage_lines_add(&usage->lines, entry->device, is_named ? &tags : NULL, &entry->sum);
+        bool is_named = gtel_usage_names_of(&usage->names, usage->env, usage->options, now_ns,
+                                            entry->process, &tags);
+        add_to_line(&usage->lines, entry->device, is_named ? &tags : NULL, &entry->sum);
     }
 }
 
@@ -300,14 +593,12 @@ void gtel_usage_emit(struct gtel_usage *usage, struct gtel_batch *batch)
     if (lines->devices == 0)
         return; /* no source here knows processes */
     uint64_t now_ns = gtel_env_now(usage->env);
-    gtel_usage_names_begin(&usage->names, now_ns);
-    name_all(usage);
+    name_all(usage, now_ns);
     gtel_usage_names_end(&usage->names);
-    gtel_usage_lines_choose(lines, gtel_option_number(usage->options, GTEL_O_PROCESS_LIMIT),
-                            now_ns);
+    choose(lines, gtel_option_number(usage->options, GTEL_O_PROCESS_LIMIT), now_ns);
     batch->t_ns = now_ns;
     for (size_t i = 0; i < lines->devices; i++) {
-        if (!gtel_usage_lines_has_device(lines, i))
+        if (!has_device(lines, i))
             continue;
         batch->source = lines->device[i].source;
         batch->origin = lines->device[i].origin;
@@ -323,6 +614,6 @@ void gtel_usage_emit(struct gtel_usage *usage, struct gtel_batch *batch)
         batch->origin = on->origin;
         put_named(batch, lines->order[i]);
     }
-    gtel_usage_lines_end(lines);
+    end_lines(lines);
     gtel_usage_begin(usage);
 }

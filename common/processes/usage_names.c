@@ -55,13 +55,6 @@ void gtel_usage_names_done(struct gtel_usage_names *names)
     *names = (struct gtel_usage_names){0};
 }
 
-void gtel_usage_names_begin(struct gtel_usage_names *names, uint64_t now_ns)
-{
-    names->gather++;
-    names->now_ns = now_ns;
-    names->reads = READS_MAX;
-}
-
 /* The text of all tags under construction. */
 struct text {
     char p[TEXT_SIZE];
@@ -138,22 +131,21 @@ static void keep(struct gtel_usage_process *process, const struct text *text)
     }
     memcpy(process->text, text->p, text->n);
     process->tags = text->tags;
-    process->is_named = true;
 }
 
 /* Reads who a process is. What cannot be read now leaves what is known of it. */
 static void read_who(struct gtel_usage_names *names, const struct gtel_env *env, uint64_t wanted,
-                     struct gtel_usage_process *process)
+                     uint64_t now_ns, struct gtel_usage_process *process)
 {
     struct gtel_process_who who = {0};
     struct text text = {.n = 0};
-    names->reads--;
+    names->reads++;
     int r = gtel_process_who(env, &names->book, process->id, wanted_of(wanted), &who);
-    uint64_t pause_s = process->is_named ? LATER_PAUSE_S + process->id.pid % 16 : FIRST_PAUSE_S;
-    process->due_ns = names->now_ns + pause_s * second_ns;
+    uint64_t pause_s = process->text ? LATER_PAUSE_S + process->id.pid % 16 : FIRST_PAUSE_S;
+    process->due_ns = now_ns + pause_s * second_ns;
     bool may_pass = r != -ENOENT && r != -ESRCH && r != -EACCES && r != -EPERM;
     if (r < 0 && may_pass)
-        process->due_ns = names->now_ns; /* in the next gather again */
+        process->due_ns = now_ns; /* in the next gather again */
     if (r < 0 && who.name[0] == '\0')
         return; /* it has ended, or is hidden */
     write_tags(&text, &who, process->id, wanted);
@@ -199,16 +191,16 @@ static struct gtel_usage_process *process_of(struct gtel_usage_names *names,
 }
 
 bool gtel_usage_names_of(struct gtel_usage_names *names, const struct gtel_env *env,
-                         const struct gtel_options *options, struct gtel_process_id id,
-                         struct gtel_usage_tags *ret)
+                         const struct gtel_options *options, uint64_t now_ns,
+                         struct gtel_process_id id, struct gtel_usage_tags *ret)
 {
     struct gtel_usage_process *process = process_of(names, id);
     if (!process)
         return false;
     process->gather = names->gather;
-    if (process->due_ns <= names->now_ns && names->reads > 0)
-        read_who(names, env, gtel_option_number(options, GTEL_O_PROCESS_TAGS), process);
-    if (!process->is_named)
+    if (process->due_ns <= now_ns && names->reads < READS_MAX)
+        read_who(names, env, gtel_option_number(options, GTEL_O_PROCESS_TAGS), now_ns, process);
+    if (!process->text)
         return false;
     *ret = process->tags;
     ret->text = process->text;
@@ -225,6 +217,8 @@ void gtel_usage_names_end(struct gtel_usage_names *names)
         else
             free(names->process[i].text);
     }
+    names->gather++;
+    names->reads = 0;
     if (kept == names->n)
         return;
     names->n = kept;

@@ -30,7 +30,6 @@ struct gtel_usage_process {
     char *text;      /* of the tags; NULL: nothing known yet */
     size_t size;     /* bytes allocated */
     struct gtel_usage_tags tags;
-    bool is_named;
 };
 
 struct gtel_usage_names {
@@ -40,20 +39,17 @@ struct gtel_usage_names {
     size_t size;
     struct gtel_index index;
     uint64_t gather;
-    uint64_t now_ns;
-    uint32_t reads; /* that are left in this gather */
+    uint32_t reads; /* in this gather */
 };
 
 void gtel_usage_names_done(struct gtel_usage_names *names);
-/* Begins a gather. */
-void gtel_usage_names_begin(struct gtel_usage_names *names, uint64_t now_ns);
 /*
  * The tags of a process, valid until the next call. False: it has none (yet), because it has ended
  * or may not be read, or it is called "other" itself.
  */
 bool gtel_usage_names_of(struct gtel_usage_names *names, const struct gtel_env *env,
-                         const struct gtel_options *options, struct gtel_process_id id,
-                         struct gtel_usage_tags *ret);
+                         const struct gtel_options *options, uint64_t now_ns,
+                         struct gtel_process_id id, struct gtel_usage_tags *ret);
 /* Ends a gather: forgets the processes that were not asked for. */
 void gtel_usage_names_end(struct gtel_usage_names *names);
 
