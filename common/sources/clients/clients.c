@@ -2,7 +2,10 @@
 /* Source drm_clients: who uses which GPU, from DRM fdinfo. */
 #include "sources/clients/clients.h"
 
+#include "parse/release.h"
+
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 /*
@@ -28,7 +31,10 @@ static int open_source(void *p, const struct gtel_env *env, const struct gtel_op
         return r;
     state->env = env;
     state->may_wake = gtel_str_eq(gtel_option_text(options, GTEL_O_WAKE), GTEL_STR("always"));
-    return gtel_scan_new(env, NULL, &state->scan);
+    r = gtel_scan_new(env, NULL, &state->scan);
+    if (r == 0)
+        state->counts = gtel_scan_counts(state->scan);
+    return r;
 }
 
 static int discover(void *p, struct gtel_registry *registry)
@@ -44,7 +50,7 @@ static int scan(struct gtel_clients *state)
                                           .may_read = gtel_clients_may_read,
                                           .failed = gtel_clients_failed,
                                           .closed = gtel_clients_closed};
-    gtel_client_table_begin(&state->table);
+    state->table.gather++;
     return gtel_scan_gather(state->scan, &hooks);
 }
 
@@ -74,6 +80,218 @@ static void begin_gather(struct gtel_clients *state, struct gtel_registry *regis
             gtel_client_table_forget_bases(&state->table, (uint32_t)i);
 }
 
+/* What the clients use: per process, and per engine class of each device */
+
+/* The engines of each class. */
+struct classes {
+    double share[GTEL_ENGINE_KINDS];      /* of the busiest */
+    uint32_t capacity[GTEL_ENGINE_KINDS]; /* of all */
+    uint32_t is_known;                    /* a bit per class that has engines */
+};
+
+/*
+ * Engines that have names of their own within a class are unlike (amdgpu's enc and enc_1, all that
+ * is "other"), and a driver may report one only once it has worked. So the busiest counts: neither
+ * a mean over those seen so far, which other processes would change, nor a sum, which would call a
+ * class full while each of its engines has room. Like engines are one name with a capacity.
+ */
+static void add(struct classes *classes, const struct gtel_client_engine *engine, double share)
+{
+    enum gtel_engine_kind kind = engine->kind;
+    classes->is_known |= 1u << kind;
+    classes->capacity[kind] += engine->capacity;
+    classes->share[kind] = share > classes->share[kind] ? share : classes->share[kind];
+}
+
+/* The engines that a client omits although they may have worked. */
+static uint32_t unreported(const struct gtel_client_device *device,
+                           const struct gtel_client *client)
+{
+    const uint32_t all = (1u << device->engines) - 1;
+    bool are_idle = device->driver && device->driver->omits_zeros;
+    return are_idle ? 0 : all & ~client->has_engine;
+}
+
+/* All engines or none: the busiest of a part of them would be no value of the client. */
+static void sum_client(const struct gtel_client_device *device, const struct gtel_client *client,
+                       struct gtel_use *use)
+{
+    struct classes classes = {0};
+    if (client->has_share != client->has_engine || unreported(device, client) != 0)
+        return;
+    for (size_t e = 0; e < device->engines; e++) {
+        /* One that another client was the first to report, and later than this one was read. */
+        bool is_new = (client->has_share >> e & 1) == 0;
+        add(&classes, &device->engine[e], is_new ? 0 : client->share_of[e]);
+    }
+    use->has_share = classes.is_known;
+    memcpy(use->share, classes.share, sizeof(use->share));
+}
+
+/* NULL: the number is not in use, or the client may be of several devices. */
+static struct gtel_client_device *device_of(const struct gtel_clients *state,
+                                            const struct gtel_client *client)
+{
+    bool has_device = client->is_used && client->key.device != GTEL_CLIENT_NO_DEVICE;
+    return has_device ? state->device[client->key.device] : NULL;
+}
+
+/*
+ * Whose the client is. A counter that went back when the owner changed is that of another client,
+ * which has the id now.
+ */
+static const struct gtel_scan_owner *update_owner(const struct gtel_clients *state, size_t i)
+{
+    struct gtel_client *client = &state->table.client[i];
+    const struct gtel_scan_owner *owner = gtel_scan_owner(state->scan, (uint32_t)i + 1);
+    if (client->owner != 0 && client->owner != owner->number && client->is_below)
+        gtel_client_forget_bases(client);
+    client->owner = owner->number;
+    return owner;
+}
+
+/*
+ * A client whose text may not be read now, or cannot be, is still there, and its process with it;
+ * what that process uses of the device is not known then.
+ */
+static void report_client(const struct gtel_clients *state, struct gtel_batch *batch, size_t i)
+{
+    const struct gtel_client *client = &state->table.client[i];
+    const struct gtel_client_device *device = device_of(state, client);
+    struct gtel_use use = {0};
+    if (!device || !device->is_present || !device->device)
+        return;
+    const struct gtel_scan_owner *owner = update_owner(state, i);
+    if (gtel_client_is_read(&state->table, client)) {
+        use.memory = client->memory;
+        if (state->span != GTEL_SPAN_SHORT)
+            sum_client(device, client, &use);
+    } else if (device->is_read) {
+        gtel_batch_failed(batch, device->device);
+    }
+    gtel_clients_hide(state, device, owner->birth.pid, &use);
+    const struct gtel_process_id process = {.pid = owner->birth.pid, .start = owner->birth.start};
+    gtel_usage_add(batch->usage, device->device, batch->source, batch->origin, process, &use);
+}
+
+/* Whether there are any processes: false for a recording that has none. */
+static bool has_processes(const struct gtel_clients *state)
+{
+    const struct gtel_scan_counts *counts = state->counts;
+    return state->scan_error == 0 && (counts->has_init || counts->visible > 0);
+}
+
+/*
+ * Whether every process of the host was walked, and the kernel shows when one opens more, so that
+ * sums are those of the device.
+ */
+static bool is_complete(const struct gtel_clients *state)
+{
+    const struct gtel_scan_counts *counts = state->counts;
+    return state->scan_error == 0 && state->is_initial && !state->is_incomplete &&
+           counts->has_init && counts->visible == counts->readable && counts->waiting == 0 &&
+           counts->dropped == 0 && counts->unread == 0 &&
+           (counts->has_numbers || counts->is_listed) &&
+           !(counts->is_by_text && counts->asleep > 0);
+}
+
+/* Whether nothing is left to be walked: only then is it known who has no client. */
+static bool is_walked(const struct gtel_clients *state)
+{
+    const struct gtel_scan_counts *counts = state->counts;
+    return !counts->is_first && counts->waiting == 0 && counts->unread == 0 &&
+           !state->is_incomplete;
+}
+
+/* Engines of which a client of this gather does not report what it did. */
+static void mark_partial(struct gtel_clients *state)
+{
+    for (size_t i = 0; i < state->table.n; i++) {
+        const struct gtel_client *client = &state->table.client[i];
+        struct gtel_client_device *device = device_of(state, client);
+        if (!device)
+            continue;
+        bool is_read = gtel_client_is_read(&state->table, client);
+        uint32_t unknown = is_read ? unreported(device, client) : (1u << device->engines) - 1;
+        for (size_t e = 0; unknown != 0; e++, unknown >>= 1)
+            device->engine[e].is_partial = device->engine[e].is_partial || (unknown & 1) != 0;
+    }
+}
+
+/*
+ * The device's share of a class is the sum of its clients', each of them over the interval of this
+ * gather. No more than that is known: there is no value in a gather in which the share of one
+ * client is not known, or in which one was closed that was at work. What clients do that come and
+ * go within an interval is not seen: the sums are a lower bound.
+ */
+static void report_engines(struct gtel_batch *batch, const struct gtel_client_device *device)
+{
+    struct classes classes = {0};
+    bool is_exact = device->driver && device->driver->is_exact;
+    for (size_t e = 0; e < device->engines; e++) {
+        const struct gtel_client_engine *engine = &device->engine[e];
+        if (engine->is_partial)
+            return;
+        add(&classes, engine, engine->used < 1 ? engine->used : 1);
+    }
+    for (size_t kind = 0; kind < GTEL_ENGINE_KINDS; kind++) {
+        if ((classes.is_known >> kind & 1) == 0)
+            continue;
+        struct gtel_str name = gtel_engine_kind_name((enum gtel_engine_kind)kind);
+        gtel_batch_f64(batch, device->device, GTEL_M_ENGINE_BUSY, name, classes.share[kind]);
+        if (is_exact && kind != GTEL_ENGINE_KIND_OTHER)
+            gtel_batch_u64(batch, device->device, GTEL_M_ENGINE_CAPACITY, name,
+                           classes.capacity[kind]);
+    }
+}
+
+/* What was not walked yet is neither readable nor not. */
+static void report_counts(const struct gtel_clients *state, struct gtel_batch *batch)
+{
+    const struct gtel_scan_counts *counts = state->counts;
+    if (counts->is_first) {
+        gtel_batch_u64(batch, NULL, GTEL_M_SELF_PROCESSES_WAITING, GTEL_STR_NONE, counts->waiting);
+        return;
+    }
+    gtel_batch_u64(batch, NULL, GTEL_M_SELF_PROCESSES_VISIBLE, GTEL_STR_NONE,
+                   counts->visible - counts->unknown);
+    gtel_batch_u64(batch, NULL, GTEL_M_SELF_PROCESSES_READABLE, GTEL_STR_NONE, counts->readable);
+}
+
+/* Whether the clients of a device that were read in this gather are all that it had to do. */
+static bool is_whole(const struct gtel_clients *state, const struct gtel_client_device *device)
+{
+    return state->span == GTEL_SPAN_WHOLE && device->is_read && !device->has_ambiguous &&
+           !device->has_closed && !device->has_vfs && !gtel_clients_is_hidden(state, device);
+}
+
+static void report(struct gtel_clients *state, struct gtel_batch *batch)
+{
+    bool are_sums_whole = is_complete(state);
+    bool is_through = is_walked(state);
+    mark_partial(state);
+    for (size_t i = 0; i < state->n; i++) {
+        struct gtel_client_device *device = state->device[i];
+        if (!device->is_present || !device->device)
+            continue;
+        if (are_sums_whole && is_whole(state, device))
+            report_engines(batch, device);
+        device->has_closed = device->has_closed && state->span == GTEL_SPAN_SHORT;
+    }
+    for (size_t i = 0; i < state->table.n; i++)
+        report_client(state, batch, i);
+    gtel_clients_report_kfd(state, batch);
+    for (size_t i = 0; i < state->n; i++) {
+        const struct gtel_client_device *device = state->device[i];
+        if (is_through && device->is_present && device->device && !device->is_silent &&
+            !device->has_unread && !device->has_ambiguous)
+            gtel_usage_complete(batch->usage, device->device, batch->source, batch->origin);
+    }
+    report_counts(state, batch);
+}
+
+/* Each gather */
+
 /* What a discovery has missed is looked for again: immediately, and then less and less often. */
 static bool is_look_due(struct gtel_clients *state)
 {
@@ -94,9 +312,9 @@ static int sample(void *p, struct gtel_registry *registry, struct gtel_batch *ba
     }
     gtel_clients_read_kfd(state);
     state->scan_error = scan(state);
-    if (gtel_clients_has_processes(state)) {
+    if (has_processes(state)) {
         gtel_clients_update_rests(state);
-        gtel_clients_report(state, batch);
+        report(state, batch);
     }
     bool is_due = state->needs_discovery || is_look_due(state);
     return is_due && state->scan_error == 0 ? -ENODEV : state->scan_error;
@@ -107,7 +325,7 @@ static int sample(void *p, struct gtel_registry *registry, struct gtel_batch *ba
 static uint64_t due_ns(const void *p)
 {
     const struct gtel_clients *state = p;
-    if (state->t_ns > 0 && has_devices(state) && gtel_scan_counts(state->scan)->is_first)
+    if (state->t_ns > 0 && has_devices(state) && state->counts->is_first)
         return state->t_ns + first_ns;
     for (size_t i = 0; i < state->n; i++) {
         const struct gtel_client_device *device = state->device[i];
@@ -129,6 +347,264 @@ static int tick(void *p, struct gtel_registry *registry, struct gtel_batch *batc
     int r = has_devices(state) ? scan(state) : 0;
     state->is_keeping = false;
     return state->needs_discovery ? -ENODEV : r;
+}
+
+/* Why processes, or what they use of a GPU, are not known */
+
+struct diagnosis {
+    const struct gtel_clients *state;
+    struct gtel_findings *findings;
+    bool has_kernel;
+    struct gtel_release kernel;
+};
+
+static void say(const struct diagnosis *diagnosis, const struct gtel_device *device,
+                enum gtel_measurement measurement, const char *what, const char *why,
+                const char *fix)
+{
+    const char *const text[3] = {what, why, fix};
+    gtel_finding_put(diagnosis->findings, device, measurement, 0, text);
+}
+
+/* The host */
+
+/* Where processes of others cannot be read. */
+static const char read_fix[] =
+    "give the program CAP_SYS_PTRACE; in a container, start it with --cap-add=SYS_PTRACE";
+
+static uint32_t count_refused(const struct gtel_scan_counts *counts)
+{
+    return counts->visible - counts->unknown - counts->readable;
+}
+
+static void diagnose_rights(const struct diagnosis *diagnosis)
+{
+    const struct gtel_clients *state = diagnosis->state;
+    const struct gtel_scan_counts *counts = state->counts;
+    uint32_t refused = count_refused(counts);
+    char why[160];
+    if (state->is_namespace_known && !state->is_initial)
+        say(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/self/ns/pid",
+            "this is a container (a pid namespace): processes outside of it cannot be seen",
+            "run gtel on the host, or give the container the host's processes: docker and podman "
+            "run --pid=host, Kubernetes hostPID: true");
+    if (!counts->has_init)
+        say(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/1",
+            "proc is mounted with hidepid: processes of other users cannot be seen",
+            "give the program CAP_SYS_PTRACE, or let its user into the group that the mount "
+            "option gid= names");
+    if (refused > 0) {
+        (void)snprintf(why, sizeof(why),
+                       "others own %u of %u visible processes, which cannot be read",
+                       (unsigned)refused, (unsigned)counts->visible);
+        say(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/PID/fdinfo", why, read_fix);
+    }
+    if (counts->is_by_text && counts->asleep > 0)
+        say(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/PID/fd",
+            "descriptors can only be identified by reading them, which would wake a sleeping "
+            "GPU; new clients are found when it is awake",
+            "give the program CAP_DAC_READ_SEARCH and CAP_SYS_PTRACE");
+}
+
+static void diagnose_pace(const struct diagnosis *diagnosis)
+{
+    const struct gtel_scan_counts *counts = diagnosis->state->counts;
+    const uint64_t promise_ns = 60000000000;
+    unsigned seconds = (unsigned)((counts->rotation_ns + 999999999) / 1000000000);
+    char why[200];
+    if (!counts->has_numbers) {
+        (void)snprintf(
+            why, sizeof(why),
+            "this kernel does not report how many descriptors a process has: clients that "
+            "a process opens later are found within %u s",
+            seconds);
+        say(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "st_size of proc/PID/fd", why,
+            "run Linux 6.2 or newer");
+    } else if (counts->rotation_ns > promise_ns) {
+        (void)snprintf(
+            why, sizeof(why),
+            "very many descriptors are open: a client behind one that replaced another is "
+            "found within %u s",
+            seconds);
+        say(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/PID/fd", why, NULL);
+    }
+    if (counts->is_first || counts->waiting > counts->asleep) {
+        (void)snprintf(why, sizeof(why),
+                       "%u of %u processes still to be scanned: clients of a GPU may be missing",
+                       (unsigned)counts->waiting, (unsigned)counts->visible);
+        say(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/PID/fd", why, NULL);
+    }
+    if (counts->dropped > 0 || diagnosis->state->table.dropped > 0)
+        say(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "clients",
+            "there are more clients than the limit", NULL);
+}
+
+/* The devices */
+
+/* Since when a driver prints what of its clients (kernel: see devices.c). */
+static const struct {
+    const char *driver;
+    struct {
+        uint32_t major;
+        uint32_t minor;
+    } engines, memory;
+} since[] = {
+    {"i915", {6, 5}, {6, 8}},     {"xe", {6, 11}, {6, 8}},       {"amdgpu", {5, 19}, {5, 19}},
+    {"panfrost", {6, 8}, {6, 8}}, {"panthor", {6, 14}, {6, 14}},
+};
+
+/* What needs a newer kernel: "run Linux 6.8 or newer", or NULL. */
+static const char *newer(const struct diagnosis *diagnosis, const char *driver, bool is_memory,
+                         char *buf, size_t size)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(since); i++) {
+        uint32_t major = is_memory ? since[i].memory.major : since[i].engines.major;
+        uint32_t minor = is_memory ? since[i].memory.minor : since[i].engines.minor;
+        if (strcmp(since[i].driver, driver) != 0 || !diagnosis->has_kernel ||
+            gtel_release_is_at_least(&diagnosis->kernel, major, minor))
+            continue;
+        (void)snprintf(buf, size, "run Linux %u.%u or newer", (unsigned)major, (unsigned)minor);
+        return buf;
+    }
+    return NULL;
+}
+
+static bool is_profiling_off(const struct diagnosis *diagnosis,
+                             const struct gtel_client_device *device, char *path)
+{
+    uint64_t value;
+    gtel_fs_path(path, "%s/profiling", device->path);
+    return device->driver && device->driver->has_profiling &&
+           gtel_fs_u64(diagnosis->state->env, path, &value) == 0 && value == 0;
+}
+
+static void diagnose_engines(const struct diagnosis *diagnosis,
+                             const struct gtel_client_device *device)
+{
+    char path[GTEL_FS_PATH_MAX];
+    char fix[GTEL_FS_PATH_MAX + 64];
+    char buf[64];
+    if (is_profiling_off(diagnosis, device, path)) {
+        (void)snprintf(fix, sizeof(fix), "switch it on, as root:\necho 1 > /%s", path);
+        say(diagnosis, device->device, GTEL_MEASUREMENT_GPU_PROCESS, path,
+            "the driver counts engine time only when this is switched on", fix);
+    } else if (device->engines == 0) {
+        say(diagnosis, device->device, GTEL_MEASUREMENT_GPU_PROCESS, "drm-engine- of fdinfo",
+            "the driver does not report engine time of its clients",
+            newer(diagnosis, device->card.driver, false, buf, sizeof(buf)));
+    }
+}
+
+static bool has_memory(const struct gtel_clients *state, const struct gtel_client_device *device)
+{
+    uint64_t bytes;
+    for (size_t i = 0; i < state->table.n; i++) {
+        const struct gtel_client *client = &state->table.client[i];
+        if (state->device[client->key.device] == device &&
+            gtel_use_memory_get(&client->memory, GTEL_M_PROCESS_MEMORY, &bytes))
+            return true;
+    }
+    return false;
+}
+
+/* Work that is in no text of a client. */
+static void diagnose_hidden(const struct diagnosis *diagnosis,
+                            const struct gtel_client_device *device)
+{
+    const struct gtel_client_kfd *kfd = &diagnosis->state->kfd;
+    bool is_anyone = kfd->error < 0 || !diagnosis->state->is_initial;
+    const char *what = "sys/class/kfd/kfd/proc";
+    char why[240] = "";
+    if (!gtel_clients_is_hidden(diagnosis->state, device))
+        return;
+    if (kfd->has_user_queues) {
+        what = "sys/module/amdgpu/parameters/user_queue";
+        (void)snprintf(
+            why, sizeof(why),
+            "clients may have queues in user mode, whose work is in no text of a client: no "
+            "busy shares, and no engine use from clients");
+    } else if (kfd->error < 0) {
+        (void)snprintf(why, sizeof(why), "which processes use ROCm is not known");
+    } else {
+        (void)snprintf(
+            why, sizeof(why),
+            "%u process%s ROCm open, and the work of its queues (KFD) is in no text of a "
+            "client: no compute, copy and busy shares of %s, and no engine use from "
+            "clients",
+            (unsigned)kfd->listed, kfd->listed == 1 ? " has" : "es have",
+            is_anyone ? "any process" : "those with memory or queues");
+    }
+    const char *const text[3] = {what, why, NULL};
+    gtel_finding_put(diagnosis->findings, NULL, GTEL_MEASUREMENT_GPU_PROCESS, kfd->error, text);
+    gtel_finding_put(diagnosis->findings, device->device, GTEL_MEASUREMENT_GPU_ENGINE, kfd->error,
+                     text);
+}
+
+static void diagnose_device(const struct diagnosis *diagnosis,
+                            const struct gtel_client_device *device)
+{
+    char buf[64];
+    if (device->is_silent) {
+        say(diagnosis, device->device, GTEL_MEASUREMENT_GPU_PROCESS, "fdinfo",
+            "the driver does not report its clients", "run Linux 5.19 or newer");
+        return;
+    }
+    if (device->has_ambiguous)
+        say(diagnosis, device->device, GTEL_MEASUREMENT_GPU_PROCESS, "drm-driver of fdinfo",
+            "of clients in processes whose descriptors may not be checked, only the driver is "
+            "known, and it has several GPUs here: the GPU of these clients is not known",
+            "give the program CAP_DAC_READ_SEARCH and CAP_SYS_PTRACE");
+    if (!device->is_read) {
+        say(diagnosis, device->device, GTEL_MEASUREMENT_GPU_PROCESS, "fdinfo",
+            device->is_asleep ? "suspended: clients are not read, so that the GPU stays asleep"
+                              : "idle: clients are not read for a while, so that the GPU can fall "
+                                "asleep",
+            NULL);
+        return;
+    }
+    if (!device->has_texts)
+        return; /* nobody uses it */
+    diagnose_engines(diagnosis, device);
+    diagnose_hidden(diagnosis, device);
+    if (!has_memory(diagnosis->state, device))
+        say(diagnosis, device->device, GTEL_MEASUREMENT_GPU_PROCESS, "drm-memory of fdinfo",
+            "the driver does not report memory of its clients, or only in unknown regions",
+            newer(diagnosis, device->card.driver, true, buf, sizeof(buf)));
+    /* Drivers with counters of the whole device need no sums. */
+    bool has_better = device->driver && device->driver->is_exact;
+    const struct gtel_scan_counts *counts = diagnosis->state->counts;
+    if (device->engines > 0 && !has_better && device->has_vfs)
+        say(diagnosis, device->device, GTEL_MEASUREMENT_GPU_ENGINE, "sriov_numvfs",
+            "virtual functions are on: guests use the GPU, too, and their work is in no client",
+            NULL);
+    else if (device->engines > 0 && !has_better && !counts->has_numbers && !counts->is_listed)
+        say(diagnosis, device->device, GTEL_MEASUREMENT_GPU_ENGINE, "st_size of proc/PID/fd",
+            "the sum over clients is that of the GPU only where the kernel reports how many "
+            "descriptors a process has",
+            "run Linux 6.2 or newer");
+    else if (device->engines > 0 && !has_better && !is_complete(diagnosis->state))
+        say(diagnosis, device->device, GTEL_MEASUREMENT_GPU_ENGINE, "DRM clients",
+            "the sum over clients is that of the GPU only where all processes are seen and read",
+            count_refused(counts) > 0 ? read_fix : NULL);
+}
+
+static void diagnose(void *p, struct gtel_registry *registry, struct gtel_findings *findings)
+{
+    const struct gtel_clients *state = p;
+    struct diagnosis diagnosis = {.state = state, .findings = findings};
+    char buf[256];
+    struct gtel_str text;
+    (void)registry;
+    if (!has_processes(state))
+        return;
+    diagnosis.has_kernel =
+        gtel_fs_text(state->env, "proc/sys/kernel/osrelease", buf, sizeof(buf), &text) == 0 &&
+        gtel_release_parse(text, &diagnosis.kernel) == 0;
+    diagnose_rights(&diagnosis);
+    diagnose_pace(&diagnosis);
+    for (size_t i = 0; i < state->n; i++)
+        if (state->device[i]->is_present && state->device[i]->device)
+            diagnose_device(&diagnosis, state->device[i]);
 }
 
 static void close_source(void *p)
@@ -160,7 +636,7 @@ const struct gtel_source gtel_source_drm_clients = {
     .open = open_source,
     .discover = discover,
     .sample = sample,
-    .diagnose = gtel_clients_diagnose,
+    .diagnose = diagnose,
     .due_ns = due_ns,
     .tick = tick,
     .close = close_source,

@@ -5,7 +5,7 @@
  * Each gather: every device is checked (devices.c: present, awake, in a pause), descriptors are
  * found and read (scan.h), each text updates its client (texts.c: memory, shares of the engines
  * over the interval of the gather), and what the clients use is reported per process and, where
- * every process of the host could be read, per engine class of the device (report.c).
+ * every process of the host could be read, per engine class of the device (clients.c).
  *
  * The device's engine use is reported as a share, never as a counter of busy time: nothing is known
  * of an interval in which the share of one client is not, and a counter would include it.
@@ -149,6 +149,7 @@ struct gtel_clients {
     size_t nodes;
     struct gtel_arena arena; /* for the time of a discovery */
     struct gtel_scan *scan;
+    const struct gtel_scan_counts *counts; /* of its last gather */
     struct gtel_client_table table;
     struct gtel_share_clock clock;
     enum gtel_share_span span; /* of this gather */
@@ -212,16 +213,19 @@ void gtel_clients_close_devices(struct gtel_clients *state);
 bool gtel_clients_find_kfd(struct gtel_clients *state, int hidden);
 /* When a gather begins: which processes have work that is in no text. */
 void gtel_clients_read_kfd(struct gtel_clients *state);
-/* A bit for each class of engines in which a process may have such work on the device. */
-uint32_t gtel_clients_hidden_of(const struct gtel_clients *state,
-                                const struct gtel_client_device *device, uint32_t pid);
+/*
+ * What a process uses of a present device as its clients have it: sets the classes in which it may
+ * have such work, and omits the memory where a file of KFD failed, for there may be more.
+ */
+void gtel_clients_hide(const struct gtel_clients *state, const struct gtel_client_device *device,
+                       uint32_t pid, struct gtel_use *use);
 /* Whether any process may: then no sum over clients is the device's. */
 bool gtel_clients_is_hidden(const struct gtel_clients *state,
                             const struct gtel_client_device *device);
-/* False: a file of KFD failed, so that more may be used of the device than is in texts. */
-bool gtel_clients_is_kfd_read(const struct gtel_clients *state,
-                              const struct gtel_client_device *device);
-/* After all clients were reported: what processes use as KFD has it. */
+/*
+ * After all clients were reported: what processes use as KFD has it. Where a file of KFD failed,
+ * the device has something that was not read.
+ */
 void gtel_clients_report_kfd(struct gtel_clients *state, struct gtel_batch *batch);
 void gtel_clients_close_kfd(struct gtel_clients *state);
 
@@ -233,21 +237,5 @@ bool gtel_clients_is_drm(void *arg, struct gtel_str text);
 bool gtel_clients_may_read(void *arg, const struct gtel_scan_ask *ask);
 void gtel_clients_failed(void *arg, const struct gtel_scan_ask *ask);
 void gtel_clients_closed(void *arg, uint32_t number);
-
-/* report.c */
-
-/* Whether there are any processes: false for a recording that has none. */
-bool gtel_clients_has_processes(const struct gtel_clients *state);
-/*
- * Whether every process of the host was walked, and the kernel shows when one opens more, so that
- * sums are those of the device.
- */
-bool gtel_clients_is_complete(const struct gtel_clients *state);
-/* Appends what the clients of this gather use. */
-void gtel_clients_report(struct gtel_clients *state, struct gtel_batch *batch);
-
-/* diagnose.c */
-void gtel_clients_diagnose(void *state, struct gtel_registry *registry,
-                           struct gtel_findings *findings);
 
 #endif

@@ -387,13 +387,21 @@ static bool is_worker(const struct gtel_clients *state, const struct gtel_client
     return process && works_on(state, process, device);
 }
 
-uint32_t gtel_clients_hidden_of(const struct gtel_clients *state,
-                                const struct gtel_client_device *device, uint32_t pid)
+/* Whether no file of KFD failed; else more may be used of the device than is in texts. */
+static bool is_read(const struct gtel_clients *state)
 {
-    if (!device->driver || !device->driver->has_kfd)
-        return 0;
-    return (state->kfd.has_user_queues ? user_classes : 0) |
-           (is_worker(state, device, pid) ? kfd_classes : 0);
+    return !is_failure(state->kfd.error) && !is_failure(state->kfd.nodes_error);
+}
+
+void gtel_clients_hide(const struct gtel_clients *state, const struct gtel_client_device *device,
+                       uint32_t pid, struct gtel_use *use)
+{
+    if (!is_kfds(device))
+        return;
+    use->hidden = (state->kfd.has_user_queues ? user_classes : 0) |
+                  (is_worker(state, device, pid) ? kfd_classes : 0);
+    if (!is_read(state))
+        use->memory = (struct gtel_use_memory){0};
 }
 
 bool gtel_clients_is_hidden(const struct gtel_clients *state,
@@ -404,13 +412,6 @@ bool gtel_clients_is_hidden(const struct gtel_clients *state,
 }
 
 /* ---- what they use ---- */
-
-bool gtel_clients_is_kfd_read(const struct gtel_clients *state,
-                              const struct gtel_client_device *device)
-{
-    return !is_kfds(device) ||
-           !(is_failure(state->kfd.error) || is_failure(state->kfd.nodes_error));
-}
 
 /* Adds up a file over a device's nodes; what one of them does not report is not known. */
 static void add_files(struct gtel_clients *state, const struct gtel_client_kfd_process *process,
@@ -487,11 +488,14 @@ void gtel_clients_report_kfd(struct gtel_clients *state, struct gtel_batch *batc
 {
     const struct gtel_client_kfd *kfd = &state->kfd;
     size_t range[2] = {0, 0};
+    for (size_t i = 0; i < state->n; i++)
+        if (is_kfds(state->device[i]) && !is_read(state))
+            state->device[i]->has_unread = true;
     for (; kfd->error == 0 && range[0] < kfd->nodes; range[0] = range[1]) {
         const struct gtel_client_device *device = state->device[kfd->node[range[0]].device];
         while (range[1] < kfd->nodes && kfd->node[range[1]].device == kfd->node[range[0]].device)
             range[1]++;
-        if (is_kfds(device) && device->device && gtel_clients_is_kfd_read(state, device))
+        if (is_kfds(device) && device->device && is_read(state))
             report_device(state, batch, range);
     }
 }

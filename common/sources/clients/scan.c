@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the descriptors of DRM devices that processes hold: what a gather does, in order. */
+/*
+ * What a gather does, in order: which processes there are, which descriptors of DRM devices they
+ * have, and when that is checked again. What is found goes to scan_slots.c, which reads it.
+ */
 #include "sources/clients/scan_state.h"
 
+#include "base/error.h"
 #include "host/fs.h"
 #include "host/process.h"
 
@@ -10,8 +14,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PROCESSES_MAX = 1 << 17 };
+enum {
+    PROCESSES_MAX = 1 << 17,
+    DRM_MAJOR = 226,   /* kernel: Documentation/admin-guide/devices.txt */
+    ACCEL_MAJOR = 261, /* the same */
+    CLOCK_EVERY = 8,   /* descriptors between two readings of the clock */
+    FOUND_MAX = 128,   /* descriptors between two updates of the slots */
+    FRESH_MAX = 1024,  /* new ones in a gather: all of them are read in it */
+    RATE_LEAST = 8,    /* descriptors that rotation walks in a second, also on small machines */
+    RATE_MOST = 800,   /* the same, of very many: some 3 ms of work */
+    LIST_PARTS = 500   /* of its cost; the kernel's list comes that rarely: 50 ns per open file */
+};
 
+static const uint64_t second_ns = 1000000000;
+static const uint64_t all = (uint64_t)UINT32_MAX + 1;
+static const uint64_t retry_ns = 60000000000; /* after a failure of the list that may pass */
 static const uint64_t default_rotation_ns = 60000000000;
 static const uint64_t default_walk_ns = 30000000;
 /* Without numbers of descriptors: how long a new process is expected to open more. */
@@ -169,6 +186,421 @@ static void check_process(struct gtel_scan *scan, struct gtel_scan_process *proc
     process->size = st.size;
 }
 
+struct walk {
+    struct gtel_scan *scan;
+    struct gtel_scan_process *process;
+    uint32_t from; /* the first descriptor that is not in the slots yet */
+    uint32_t steps;
+    bool is_late;
+    size_t n;
+    struct gtel_scan_found found[FOUND_MAX];
+};
+
+static bool is_over(const struct gtel_scan *scan)
+{
+    return scan->fresh >= FRESH_MAX || gtel_env_now(scan->env) >= scan->deadline_ns;
+}
+
+/*
+ * What a file of a network or of a file system in user space answers when its server does not,
+ * which the nodes of GPUs (devtmpfs) never do: such a descriptor is none, however often it is
+ * asked.
+ */
+static bool is_elsewhere(int r)
+{
+    return r == -ENOTCONN || r == -ESTALE || r == -ETIMEDOUT || r == -EHOSTDOWN;
+}
+
+/* ---- whose process it is ---- */
+
+/*
+ * They open GPUs and pass the descriptors on, and hold one, too: the work is done by others
+ * (systemd: org.freedesktop.login1(5), TakeDevice; logind's are kept by process 1 when it
+ * restarts).
+ */
+static bool is_of_broker(struct gtel_str name)
+{
+    static const struct gtel_str names[] = {
+        GTEL_STR_INIT("systemd-logind"), GTEL_STR_INIT("systemd"), GTEL_STR_INIT("elogind"),
+        GTEL_STR_INIT("elogind-daemon"), GTEL_STR_INIT("seatd")};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(names); i++)
+        if (gtel_str_eq(name, names[i]))
+            return true;
+    return false;
+}
+
+static void find_own(struct gtel_scan *scan)
+{
+    char buf[1024];
+    struct gtel_str text;
+    struct gtel_str word;
+    struct gtel_pid_stat stat;
+    uint64_t pid;
+    if (gtel_fs_text(scan->env, "proc/self/stat", buf, sizeof(buf), &text) < 0 ||
+        gtel_pid_stat(text, &stat) < 0 || !gtel_str_word(&text, &word) ||
+        gtel_str_u64(word, &pid) < 0 || pid > UINT32_MAX)
+        return;
+    scan->own_pid = (uint32_t)pid;
+    scan->own_parent = stat.parent;
+    (void)gtel_str_copy(scan->own_name, sizeof(scan->own_name), stat.name);
+}
+
+/* Other helpers of this program open GPUs for a query. They have our parent and our name. */
+static void identify(struct gtel_scan *scan, struct gtel_scan_process *process)
+{
+    char path[GTEL_FS_PATH_MAX];
+    char buf[1024];
+    struct gtel_str text;
+    struct gtel_pid_stat stat;
+    (void)gtel_fs_path(path, "proc/%" PRIu32 "/stat", process->pid);
+    int r = gtel_fs_text(scan->env, path, buf, sizeof(buf), &text);
+    if (r < 0 && !gtel_scan_is_ended(r))
+        process->is_due = true; /* to be asked again */
+    if (r < 0 || gtel_pid_stat(text, &stat) < 0)
+        return;
+    process->owner.birth.start = stat.start;
+    process->owner.birth.parent = stat.parent;
+    process->is_broker = is_of_broker(stat.name);
+    process->is_ours = scan->own_name[0] != '\0' && stat.parent == scan->own_parent &&
+                       gtel_str_eq(stat.name, gtel_str_of(scan->own_name));
+    scan->needs_election = true;
+}
+
+/* The position of the first process of that number or above. */
+static size_t find_from(const struct gtel_scan *scan, uint32_t pid)
+{
+    size_t low = 0;
+    size_t high = scan->processes;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (scan->process[middle].pid < pid)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+int gtel_scan_birth(struct gtel_scan *scan, uint32_t pid, struct gtel_pid_birth *ret)
+{
+    size_t at = find_from(scan, pid);
+    struct gtel_scan_process *process = &scan->process[at];
+    if (at == scan->processes || process->pid != pid || process->is_ended)
+        return -ESRCH;
+    if (process->owner.birth.start == 0 && process->first == 0)
+        identify(scan, process);
+    bool is_waiting = process->is_due || process->next_fd != 0 || !process->is_walked;
+    for (uint32_t i = process->first; i != 0; i = scan->slot[i - 1].next)
+        is_waiting = is_waiting || scan->slot[i - 1].is_due;
+    *ret = process->owner.birth;
+    return is_waiting ? -EAGAIN : 0;
+}
+
+/* ---- one process ---- */
+
+/* The slots become what was found up to that descriptor. */
+static void update(struct walk *walk, uint64_t to)
+{
+    struct gtel_scan_process *process = walk->process;
+    if (walk->n > 0 && process->owner.birth.start == 0)
+        identify(walk->scan, process);
+    if (process->is_ours)
+        walk->n = 0;
+    gtel_scan_update(walk->scan, process, process->is_ours ? 0 : walk->from, to, walk->found,
+                     walk->n);
+    walk->from = (uint32_t)to;
+    walk->n = 0;
+}
+
+static void add(struct walk *walk, const struct gtel_scan_found *found)
+{
+    if (walk->n == FOUND_MAX)
+        update(walk, found->fd);
+    walk->found[walk->n++] = *found;
+}
+
+static void finish(struct gtel_scan_process *process, bool is_unreadable)
+{
+    process->next_fd = 0;
+    process->is_walked = true;
+    process->is_unreadable = is_unreadable;
+}
+
+static bool is_late(struct walk *walk, uint32_t fd)
+{
+    walk->scan->walked++;
+    if (walk->steps++ % CLOCK_EVERY == 0 && walk->steps > 1 && is_over(walk->scan)) {
+        walk->is_late = true;
+        walk->process->next_fd = fd;
+    }
+    return walk->is_late;
+}
+
+static int stat_fd(const struct walk *walk, uint32_t fd, struct gtel_stat *ret)
+{
+    const struct gtel_env *env = walk->scan->env;
+    char path[GTEL_FS_PATH_MAX];
+    if (walk->process->dir_plus_1 != 0) {
+        (void)gtel_fs_path(path, "%" PRIu32, fd);
+        return env->ops->dir_stat(env->arg, walk->process->dir_plus_1 - 1, path, ret);
+    }
+    (void)gtel_fs_path(path, "proc/%" PRIu32 "/fd/%" PRIu32, walk->process->pid, fd);
+    return env->ops->stat(env->arg, path, ret);
+}
+
+static int check_device(void *arg, uint32_t fd)
+{
+    struct walk *walk = arg;
+    struct gtel_stat st = {0};
+    if (is_late(walk, fd))
+        return 1;
+    int r = stat_fd(walk, fd, &st);
+    bool is_drm = r == 0 && st.is_char && (st.major == DRM_MAJOR || st.major == ACCEL_MAJOR);
+    bool is_unknown =
+        r < 0 && !gtel_error_is_refusal(r) && !gtel_scan_is_ended(r) && !is_elsewhere(r);
+    walk->process->checked++;
+    walk->process->refused += gtel_error_is_refusal(r) ? 1 : 0;
+    walk->process->is_due = walk->process->is_due || is_unknown;
+    const struct gtel_scan_found found = {
+        .fd = fd, .is_unknown = is_unknown, .major = st.major, .minor = st.minor};
+    if (is_drm || is_unknown)
+        add(walk, &found);
+    return 0;
+}
+
+/* Without permission to check devices, each text is read. One that cannot be may be a client's. */
+static int check_text(void *arg, uint32_t fd)
+{
+    struct walk *walk = arg;
+    struct gtel_scan *scan = walk->scan;
+    char path[GTEL_FS_PATH_MAX];
+    struct gtel_str text;
+    if (is_late(walk, fd))
+        return 1;
+    (void)gtel_fs_path(path, "proc/%" PRIu32 "/fdinfo/%" PRIu32, walk->process->pid, fd);
+    int r = gtel_fs_text(scan->env, path, scan->text, sizeof(scan->text), &text);
+    bool is_drm = r == 0 && (!scan->hooks->is_drm || scan->hooks->is_drm(scan->hooks->arg, text));
+    if (is_drm || (r < 0 && !gtel_scan_is_ended(r)))
+        add(walk, &(struct gtel_scan_found){.fd = fd});
+    return 0;
+}
+
+static int list(struct walk *walk)
+{
+    const struct gtel_env *env = walk->scan->env;
+    const struct gtel_scan_process *process = walk->process;
+    char path[GTEL_FS_PATH_MAX];
+    (void)gtel_fs_path(path, "proc/%" PRIu32 "/%s", process->pid,
+                       process->is_by_text ? "fdinfo" : "fd");
+    return env->ops->dir_list_from(env->arg, path, process->next_fd,
+                                   process->is_by_text ? check_text : check_device, walk);
+}
+
+static void begin(struct gtel_scan_process *process, bool is_by_text)
+{
+    process->is_due = false;
+    process->is_by_text = is_by_text;
+    process->next_fd = 0;
+    process->checked = 0;
+    process->refused = 0;
+}
+
+/* A text of which nothing is known may be of a device that sleeps. */
+static bool may_read_any(const struct gtel_scan *scan)
+{
+    const struct gtel_scan_ask ask = {.client = 0};
+    return !scan->hooks->may_read || scan->hooks->may_read(scan->hooks->arg, &ask);
+}
+
+/* One way of walking. -EACCES: nothing may be read in this way. */
+static int walk_once(struct walk *walk)
+{
+    struct gtel_scan_process *process = walk->process;
+    walk->from = process->next_fd;
+    int r = list(walk);
+    if (r >= 0)
+        update(walk, r == 1 ? process->next_fd : all);
+    if (gtel_error_is_refusal(r) && process->is_by_text) {
+        walk->from = 0;
+        walk->n = 0;
+        update(walk, all);
+    }
+    bool is_closed = r == 0 && process->refused > 0 && process->refused == process->checked;
+    return gtel_error_is_refusal(r) || is_closed ? -EACCES : r;
+}
+
+/* Walks a process, or goes on with that. False: the time is over. */
+static bool walk_process(struct gtel_scan *scan, struct gtel_scan_process *process)
+{
+    struct walk walk = {.scan = scan, .process = process};
+    if (process->next_fd == 0)
+        begin(process, false); /* permissions may have changed */
+    int r = process->is_by_text ? -EACCES : walk_once(&walk);
+    if (r == -EACCES && !process->is_by_text)
+        begin(process, true);
+    if (r == -EACCES && !may_read_any(scan)) {
+        begin(process, true);
+        process->is_due = true;
+        scan->counts.asleep++;
+        return true;
+    }
+    if (r == -EACCES)
+        r = walk_once(&walk);
+    if (r == 0 || r == -EACCES) {
+        finish(process, r < 0);
+    } else if (r < 0) {
+        process->next_fd = 0; /* in the next gather again, if it is still there */
+        process->is_due = true;
+        scan->needs_room = scan->needs_room || r == -EMFILE || r == -ENFILE;
+    }
+    return r != 1;
+}
+
+/* ---- the kernel's own list, where it can be had ---- */
+
+static void end_listed(struct walk *walk)
+{
+    struct gtel_scan_process *process = walk->process;
+    if (process->ino != 0 && !process->is_ended && !process->is_ours) {
+        begin(process, false);
+        update(walk, all);
+        finish(process, false);
+    }
+    walk->process++;
+    walk->from = 0;
+    walk->n = 0;
+}
+
+static int add_listed(void *arg, const struct gtel_drm_fd *fd)
+{
+    struct walk *walk = arg;
+    const struct gtel_scan_process *end = walk->scan->process + walk->scan->processes;
+    const struct gtel_scan_found found = {.fd = fd->fd, .major = fd->major, .minor = fd->minor};
+    while (walk->process < end && walk->process->pid < fd->pid)
+        end_listed(walk);
+    if (walk->process < end && walk->process->pid == fd->pid)
+        add(walk, &found); /* others came after processes were listed */
+    return 0;
+}
+
+static void read_list(struct gtel_scan *scan)
+{
+    const struct gtel_env *env = scan->env;
+    struct walk walk = {.scan = scan, .process = scan->process};
+    if (scan->now_ns < scan->list_due_ns)
+        return;
+    uint64_t begin_ns = gtel_env_now(scan->env);
+    int r = gtel_env_drm_fds(env, add_listed, &walk);
+    while (r == 0 && walk.process < scan->process + scan->processes)
+        end_listed(&walk);
+    uint64_t pause_ns = (gtel_env_now(scan->env) - begin_ns) * LIST_PARTS;
+    bool may_pass = r == -EMFILE || r == -ENFILE || r == -ENOMEM || r == -EINTR;
+    if (pause_ns > scan->settings.rotation_ns)
+        pause_ns = scan->settings.rotation_ns;
+    scan->counts.is_listed = r == 0;
+    if (r == 0)
+        scan->counts.rotation_ns = pause_ns;
+    scan->list_due_ns = r == 0 ? begin_ns + pause_ns : may_pass ? begin_ns + retry_ns : UINT64_MAX;
+}
+
+/* ---- what is walked in a gather ---- */
+
+/* A process without descriptors (a thread of the kernel) needs no walk. */
+static bool has_nothing(const struct gtel_scan *scan, const struct gtel_scan_process *process)
+{
+    return scan->counts.has_numbers && process->ino != 0 && process->size == 0;
+}
+
+/* False when the time is over. */
+static bool walk_if_due(struct gtel_scan *scan, struct gtel_scan_process *process)
+{
+    bool is_due = process->is_due || process->next_fd != 0;
+    if (!is_due || process->is_ended || process->is_ours)
+        return true;
+    if (!has_nothing(scan, process))
+        return !is_over(scan) && walk_process(scan, process);
+    struct walk walk = {.scan = scan, .process = process};
+    begin(process, false);
+    update(&walk, all);
+    finish(process, false);
+    return true;
+}
+
+/* Begins where the time was over in the gather before, so that each has its turn. */
+static void walk_due(struct gtel_scan *scan)
+{
+    size_t first = find_from(scan, scan->walk_pid);
+    for (size_t n = 0; n < scan->processes; n++) {
+        struct gtel_scan_process *process = &scan->process[(first + n) % scan->processes];
+        scan->walk_pid = process->pid;
+        if (!walk_if_due(scan, process))
+            return;
+    }
+    scan->walk_pid = 0;
+    scan->is_through = true;
+}
+
+/* A round has ended, or the first scan: the next one begins. */
+static void begin_round(struct gtel_scan *scan)
+{
+    uint64_t took_ns = scan->round_ns != 0 ? scan->now_ns - scan->round_ns : 0;
+    uint64_t least_ns = scan->settings.rotation_ns;
+    uint64_t fast_ns = scan->walked * (second_ns / RATE_MOST);
+    uint64_t slow_ns = scan->walked * (second_ns / RATE_LEAST) + 1;
+    uint64_t period_ns = least_ns - least_ns / 16; /* in time */
+    period_ns = slow_ns < period_ns ? slow_ns : period_ns;
+    scan->period_ns = fast_ns > least_ns ? fast_ns : period_ns;
+    scan->counts.rotation_ns = fast_ns > least_ns ? fast_ns : least_ns;
+    if (took_ns > scan->counts.rotation_ns)
+        scan->counts.rotation_ns = took_ns;
+    scan->round_ns = scan->now_ns;
+    scan->round_walked = 0;
+    scan->rotation_pid = 0;
+    scan->walked = 0;
+}
+
+/* Walks as many of the others as brings all of them round in time. */
+static void rotate(struct gtel_scan *scan)
+{
+    uint64_t passed_ns = scan->now_ns - scan->round_ns;
+    double share = (double)passed_ns / (double)scan->period_ns;
+    size_t wanted = share < 1 ? (size_t)(share * (double)scan->processes) : SIZE_MAX;
+    while (scan->round_walked < wanted) {
+        size_t at = find_from(scan, scan->rotation_pid);
+        if (at == scan->processes) {
+            if (share >= 1)
+                begin_round(scan);
+            scan->kept_max = SIZE_MAX; /* perhaps there are descriptors again */
+            return;
+        }
+        struct gtel_scan_process *process = &scan->process[at];
+        bool is_wanted = !process->is_due && !process->is_ended && !process->is_ours &&
+                         !has_nothing(scan, process);
+        if (is_wanted && is_over(scan))
+            return;
+        scan->rotation_pid = process->pid + 1;
+        scan->round_walked++;
+        if (is_wanted)
+            (void)walk_process(scan, process); /* what is left of it is due in the next gather */
+    }
+}
+
+static void walk_all(struct gtel_scan *scan)
+{
+    uint64_t now_ns = gtel_env_now(scan->env);
+    scan->deadline_ns = scan->now_ns + scan->settings.walk_ns;
+    if (scan->deadline_ns < now_ns + scan->settings.walk_ns / 4)
+        scan->deadline_ns = now_ns + scan->settings.walk_ns / 4;
+    read_list(scan);
+    walk_due(scan);
+    if (scan->counts.is_listed)
+        return;
+    if (scan->period_ns != 0)
+        rotate(scan);
+    else if (scan->is_through)
+        begin_round(scan);
+}
+
 /* ---- a gather ---- */
 
 static void count(struct gtel_scan *scan)
@@ -199,7 +631,7 @@ int gtel_scan_gather(struct gtel_scan *scan, const struct gtel_scan_hooks *hooks
     scan->fresh = scan->again = 0;
     scan->counts.dropped = scan->counts.asleep = scan->counts.unread = 0;
     if (scan->own_pid == 0)
-        gtel_scan_find_own(scan);
+        find_own(scan);
     int r = list_pids(scan);
     if (r < 0)
         return r;
@@ -207,7 +639,7 @@ int gtel_scan_gather(struct gtel_scan *scan, const struct gtel_scan_hooks *hooks
     for (size_t i = 0; i < scan->processes; i++)
         check_process(scan, &scan->process[i]);
     gtel_scan_read(scan); /* known clients */
-    gtel_scan_walk(scan);
+    walk_all(scan);
     gtel_scan_read(scan); /* what was found */
     gtel_scan_close_clients(scan);
     count(scan);
@@ -236,7 +668,7 @@ int gtel_scan_new(const struct gtel_env *env, const struct gtel_scan_settings *s
     if (scan->settings.walk_ns == 0)
         scan->settings.walk_ns = default_walk_ns;
     scan->kept_max = SIZE_MAX;
-    gtel_scan_find_own(scan);
+    find_own(scan);
     *ret = scan;
     return 0;
 }

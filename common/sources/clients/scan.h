@@ -112,7 +112,7 @@ void gtel_scan_free(struct gtel_scan *scan);
  * be listed: then nothing is read, and nothing is closed.
  */
 int gtel_scan_gather(struct gtel_scan *scan, const struct gtel_scan_hooks *hooks);
-/* Of the last gather. */
+/* Of the last gather; the address is the same as long as the scan lives. */
 const struct gtel_scan_counts *gtel_scan_counts(const struct gtel_scan *scan);
 /* Whose a client is that was not closed; valid until the next gather. */
 const struct gtel_scan_owner *gtel_scan_owner(const struct gtel_scan *scan, uint32_t client);

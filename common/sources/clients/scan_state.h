@@ -3,8 +3,8 @@
  * The inside of the scan, for scan*.c only: processes, their descriptors of DRM devices (slots),
  * and the clients behind these.
  *
- * scan.c orders a gather and knows processes; scan_walk.c finds descriptors; scan_slots.c keeps and
- * reads them. Each calls only those behind it in this list.
+ * scan.c orders a gather, knows processes and finds descriptors; scan_slots.c keeps and reads
+ * them, and calls nothing of scan.c.
  *
  * Slots and clients are named by their index + 1 in arrays that can move; 0 is none.
  */
@@ -117,8 +117,6 @@ struct gtel_scan {
     char text[GTEL_SCAN_TEXT_MAX];
 };
 
-/* ---- scan_slots.c ---- */
-
 /* Closes some of what is kept, because there are no more descriptors. */
 void gtel_scan_make_room(struct gtel_scan *scan);
 /* Drops the slots of a process and closes its directory. */
@@ -133,13 +131,6 @@ void gtel_scan_update(struct gtel_scan *scan, struct gtel_scan_process *process,
 void gtel_scan_read(struct gtel_scan *scan);
 /* Reports the clients without slots as closed. */
 void gtel_scan_close_clients(struct gtel_scan *scan);
-
-/* ---- scan_walk.c ---- */
-
-/* Who we are, by the proc that is read. */
-void gtel_scan_find_own(struct gtel_scan *scan);
-/* Walks the processes that want it, and those whose turn it is, until the deadline. */
-void gtel_scan_walk(struct gtel_scan *scan);
 
 /* Whether an error means that the descriptor or its process is not there any more. */
 static inline bool gtel_scan_is_ended(int r)

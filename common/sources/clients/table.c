@@ -24,11 +24,6 @@ void gtel_client_table_reset(struct gtel_client_table *table)
     gtel_index_reset(&table->index);
 }
 
-void gtel_client_table_begin(struct gtel_client_table *table)
-{
-    table->gather++;
-}
-
 static uint64_t hash_of(const struct gtel_client_key *key)
 {
     uint64_t h = gtel_hash(GTEL_HASH_SEED, &key->id, sizeof(key->id));
@@ -105,21 +100,11 @@ uint32_t gtel_client_table_add(struct gtel_client_table *table, const struct gte
     return number;
 }
 
-struct gtel_client *gtel_client_table_get(const struct gtel_client_table *table, uint32_t number)
-{
-    return &table->client[number - 1];
-}
-
 void gtel_client_table_remove(struct gtel_client_table *table, uint32_t number)
 {
     table->client[number - 1] = (struct gtel_client){.next_free = table->free};
     table->free = number;
     table->has_removed = true;
-}
-
-bool gtel_client_is_read(const struct gtel_client_table *table, const struct gtel_client *client)
-{
-    return client->is_used && client->gather == table->gather;
 }
 
 void gtel_client_forget_bases(struct gtel_client *client)

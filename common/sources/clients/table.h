@@ -52,22 +52,28 @@ struct gtel_client_table {
     uint32_t free; /* a number that is not used; 0: none */
     struct gtel_index index;
     bool has_removed; /* since the index was made */
-    uint64_t gather;
+    uint64_t gather;  /* the caller counts them */
     uint64_t dropped; /* clients beyond the limit, each time they were read */
 };
 
 void gtel_client_table_done(struct gtel_client_table *table);
 /* Forgets all clients, keeps the memory. */
 void gtel_client_table_reset(struct gtel_client_table *table);
-/* A gather begins. */
-void gtel_client_table_begin(struct gtel_client_table *table);
 /* The number of that client, which is added where it is not known; 0: there is no room. */
 uint32_t gtel_client_table_add(struct gtel_client_table *table, const struct gtel_client_key *key);
 /* The client of a number that is in use. */
-struct gtel_client *gtel_client_table_get(const struct gtel_client_table *table, uint32_t number);
+static inline struct gtel_client *gtel_client_table_get(const struct gtel_client_table *table,
+                                                        uint32_t number)
+{
+    return &table->client[number - 1];
+}
 void gtel_client_table_remove(struct gtel_client_table *table, uint32_t number);
 /* Whether the client was read in this gather. */
-bool gtel_client_is_read(const struct gtel_client_table *table, const struct gtel_client *client);
+static inline bool gtel_client_is_read(const struct gtel_client_table *table,
+                                       const struct gtel_client *client)
+{
+    return client->is_used && client->gather == table->gather;
+}
 /* No share spans what happened to this client, or to all clients of a device. */
 void gtel_client_forget_bases(struct gtel_client *client);
 void gtel_client_table_forget_bases(struct gtel_client_table *table, size_t device);
