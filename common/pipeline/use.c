@@ -4,25 +4,6 @@
 
 _Static_assert(GTEL_USE_MEMORIES > 0 && GTEL_USE_MEMORIES <= 32, "a bit per kind of memory");
 
-static uint32_t kind_of(enum gtel_metric metric)
-{
-    return (uint32_t)metric - GTEL_M_PROCESS_MEMORY;
-}
-
-void gtel_use_memory_put(struct gtel_use_memory *memory, enum gtel_metric kind, uint64_t bytes)
-{
-    memory->has |= 1u << kind_of(kind);
-    memory->bytes[kind_of(kind)] = bytes;
-}
-
-bool gtel_use_memory_get(const struct gtel_use_memory *memory, enum gtel_metric kind, uint64_t *ret)
-{
-    if ((memory->has >> kind_of(kind) & 1u) == 0)
-        return false;
-    *ret = memory->bytes[kind_of(kind)];
-    return true;
-}
-
 void gtel_use_memory_add(struct gtel_use_memory *sum, const struct gtel_use_memory *memory,
                          bool is_first)
 {
@@ -34,8 +15,8 @@ void gtel_use_memory_add(struct gtel_use_memory *sum, const struct gtel_use_memo
 void gtel_use_memory_join(struct gtel_use_memory *sum, const struct gtel_use_memory *other,
                           struct gtel_use_memory *ret_more)
 {
-    const uint32_t memory =
-        1u << kind_of(GTEL_M_PROCESS_MEMORY) | 1u << kind_of(GTEL_M_PROCESS_MEMORY_VRAM);
+    const uint32_t memory = 1u << gtel_use_kind(GTEL_M_PROCESS_MEMORY) |
+                            1u << gtel_use_kind(GTEL_M_PROCESS_MEMORY_VRAM);
     uint32_t has = (sum->has & memory) | (other->has & ~memory);
     bool is_raised = false;
     *ret_more = (struct gtel_use_memory){.has = UINT32_MAX};

@@ -30,11 +30,29 @@ struct gtel_use {
     uint32_t hidden; /* a bit per class in which it may work to an extent that nobody reports */
 };
 
-/* Says an amount; kind is one of the rows above. */
-void gtel_use_memory_put(struct gtel_use_memory *memory, enum gtel_metric kind, uint64_t bytes);
+static inline uint32_t gtel_use_kind(enum gtel_metric metric)
+{
+    return (uint32_t)metric - GTEL_M_PROCESS_MEMORY;
+}
+
+/* Sets an amount; metric is one of the rows above. */
+static inline void gtel_use_memory_put(struct gtel_use_memory *memory, enum gtel_metric metric,
+                                       uint64_t bytes)
+{
+    memory->has |= 1u << gtel_use_kind(metric);
+    memory->bytes[gtel_use_kind(metric)] = bytes;
+}
+
 /* False: not known, and *ret is not written. */
-bool gtel_use_memory_get(const struct gtel_use_memory *memory, enum gtel_metric kind,
-                         uint64_t *ret);
+static inline bool gtel_use_memory_get(const struct gtel_use_memory *memory,
+                                       enum gtel_metric metric, uint64_t *ret)
+{
+    if ((memory->has >> gtel_use_kind(metric) & 1u) == 0)
+        return false;
+    *ret = memory->bytes[gtel_use_kind(metric)];
+    return true;
+}
+
 /*
  * Adds amounts to a sum. A kind that one of them does not know is not known of the sum; what is
  * known of it is added all the same, to rank by. is_first: nothing was added to the sum yet.

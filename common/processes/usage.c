@@ -481,6 +481,20 @@ void gtel_usage_join_unnamed(struct gtel_usage *usage, const struct gtel_device 
 
 /* Emitting */
 
+static void put(struct gtel_batch *batch, struct gtel_reading *reading, enum gtel_metric metric)
+{
+    reading->metric = (uint16_t)metric;
+    gtel_batch_put(batch, reading);
+}
+
+static void put_count(struct gtel_batch *batch, struct gtel_reading *reading,
+                      enum gtel_metric metric, uint64_t value)
+{
+    reading->value_type = GTEL_VALUE_U64;
+    reading->value.u64 = value;
+    put(batch, reading, metric);
+}
+
 static void put_shares(struct gtel_batch *batch, const struct gtel_usage_sum *sum,
                        struct gtel_reading *reading)
 {
@@ -492,24 +506,13 @@ static void put_shares(struct gtel_batch *batch, const struct gtel_usage_sum *su
             continue;
         /* Each process was measured over its own time: the sum may pass 1 a little. */
         double share = sum->use.share[kind] < 1 ? sum->use.share[kind] : 1;
-        reading->metric = (uint16_t)share_metrics[kind];
         reading->value.f64 = share;
-        gtel_batch_put(batch, reading);
+        put(batch, reading, share_metrics[kind]);
         busy = share > busy ? share : busy;
     }
-    reading->metric = GTEL_M_PROCESS_BUSY;
     reading->value.f64 = busy;
     if (known != 0 && known == sum->any_share) /* else it may be busier elsewhere */
-        gtel_batch_put(batch, reading);
-}
-
-static void put_count(struct gtel_batch *batch, struct gtel_reading *reading,
-                      enum gtel_metric metric, uint64_t value)
-{
-    reading->metric = (uint16_t)metric;
-    reading->value_type = GTEL_VALUE_U64;
-    reading->value.u64 = value;
-    gtel_batch_put(batch, reading);
+        put(batch, reading, GTEL_M_PROCESS_BUSY);
 }
 
 /* The readings of one line; *reading has its device and tags. */
@@ -594,7 +597,6 @@ void gtel_usage_emit(struct gtel_usage *usage, struct gtel_batch *batch)
         return; /* no source here knows processes */
     uint64_t now_ns = gtel_env_now(usage->env);
     name_all(usage, now_ns);
-    gtel_usage_names_end(&usage->names);
     choose(lines, gtel_option_number(usage->options, GTEL_O_PROCESS_LIMIT), now_ns);
     batch->t_ns = now_ns;
     for (size_t i = 0; i < lines->devices; i++) {

@@ -135,17 +135,17 @@ static void keep(struct gtel_usage_process *process, const struct text *text)
 
 /* Reads who a process is. What cannot be read now leaves what is known of it. */
 static void read_who(struct gtel_usage_names *names, const struct gtel_env *env, uint64_t wanted,
-                     uint64_t now_ns, struct gtel_usage_process *process)
+                     struct gtel_usage_process *process)
 {
     struct gtel_process_who who = {0};
     struct text text = {.n = 0};
     names->reads++;
     int r = gtel_process_who(env, &names->book, process->id, wanted_of(wanted), &who);
     uint64_t pause_s = process->text ? LATER_PAUSE_S + process->id.pid % 16 : FIRST_PAUSE_S;
-    process->due_ns = now_ns + pause_s * second_ns;
+    process->due_ns = names->now_ns + pause_s * second_ns;
     bool may_pass = r != -ENOENT && r != -ESRCH && r != -EACCES && r != -EPERM;
     if (r < 0 && may_pass)
-        process->due_ns = now_ns; /* in the next gather again */
+        process->due_ns = names->now_ns; /* in the next gather again */
     if (r < 0 && who.name[0] == '\0')
         return; /* it has ended, or is hidden */
     write_tags(&text, &who, process->id, wanted);
@@ -190,34 +190,16 @@ static struct gtel_usage_process *process_of(struct gtel_usage_names *names,
     return process;
 }
 
-bool gtel_usage_names_of(struct gtel_usage_names *names, const struct gtel_env *env,
-                         const struct gtel_options *options, uint64_t now_ns,
-                         struct gtel_process_id id, struct gtel_usage_tags *ret)
-{
-    struct gtel_usage_process *process = process_of(names, id);
-    if (!process)
-        return false;
-    process->gather = names->gather;
-    if (process->due_ns <= now_ns && names->reads < READS_MAX)
-        read_who(names, env, gtel_option_number(options, GTEL_O_PROCESS_TAGS), now_ns, process);
-    if (!process->text)
-        return false;
-    *ret = process->tags;
-    ret->text = process->text;
-    struct gtel_str name = {process->text, process->tags.n[0]};
-    return !gtel_str_eq(name, GTEL_STR("other"));
-}
-
-void gtel_usage_names_end(struct gtel_usage_names *names)
+static void begin_gather(struct gtel_usage_names *names, uint64_t now_ns)
 {
     size_t kept = 0;
     for (size_t i = 0; i < names->n; i++) {
-        if (names->process[i].gather == names->gather)
+        if (names->process[i].asked_ns == names->now_ns)
             names->process[kept++] = names->process[i];
         else
             free(names->process[i].text);
     }
-    names->gather++;
+    names->now_ns = now_ns;
     names->reads = 0;
     if (kept == names->n)
         return;
@@ -225,4 +207,24 @@ void gtel_usage_names_end(struct gtel_usage_names *names)
     gtel_index_reset(&names->index);
     for (size_t i = 0; i < kept; i++)
         gtel_index_put(&names->index, names->process[i].hash, i);
+}
+
+bool gtel_usage_names_of(struct gtel_usage_names *names, const struct gtel_env *env,
+                         const struct gtel_options *options, uint64_t now_ns,
+                         struct gtel_process_id id, struct gtel_usage_tags *ret)
+{
+    if (now_ns != names->now_ns)
+        begin_gather(names, now_ns);
+    struct gtel_usage_process *process = process_of(names, id);
+    if (!process)
+        return false;
+    process->asked_ns = now_ns;
+    if (process->due_ns <= now_ns && names->reads < READS_MAX)
+        read_who(names, env, gtel_option_number(options, GTEL_O_PROCESS_TAGS), process);
+    if (!process->text)
+        return false;
+    *ret = process->tags;
+    ret->text = process->text;
+    struct gtel_str name = {process->text, process->tags.n[0]};
+    return !gtel_str_eq(name, GTEL_STR("other"));
 }
