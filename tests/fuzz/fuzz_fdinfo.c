@@ -60,25 +60,24 @@ static void check_regions(const struct gtel_fdinfo *info, struct gtel_str text)
 static void check_memory(const struct gtel_fdinfo *info)
 {
     for (uint32_t i = 0; i < 4; i++) {
-        const struct gtel_client_memory_rules rules = {
-            .is_place_known = true,
-            .is_integrated = (i & 1u) != 0,
-            .omitted = (i & 2u) != 0 ? 1u << GTEL_FDINFO_RESIDENT | 1u << GTEL_FDINFO_ACTIVE : 0};
+        bool is_host = (i & 1u) != 0;
+        uint32_t omitted =
+            (i & 2u) != 0 ? 1u << GTEL_FDINFO_RESIDENT | 1u << GTEL_FDINFO_ACTIVE : 0;
         struct gtel_use_memory got;
         uint64_t vram;
         uint64_t system;
         uint64_t memory;
-        gtel_client_memory(info, &rules, &got);
+        gtel_client_memory(info, is_host ? GTEL_PLACE_HOST : GTEL_PLACE_OWN, omitted, &got);
         FUZZ_CHECK(got.has >> GTEL_USE_MEMORIES == 0);
         for (size_t kind = 0; kind < GTEL_USE_MEMORIES; kind++)
             FUZZ_CHECK((got.has >> kind & 1u) != 0 || got.bytes[kind] == 0);
         bool has_vram = gtel_use_memory_get(&got, GTEL_M_PROCESS_MEMORY_VRAM, &vram);
         bool has_system = gtel_use_memory_get(&got, GTEL_M_PROCESS_MEMORY_SYSTEM, &system);
         bool has_memory = gtel_use_memory_get(&got, GTEL_M_PROCESS_MEMORY, &memory);
-        if (has_vram && has_system && rules.is_integrated)
+        if (has_vram && has_system && is_host)
             FUZZ_CHECK(has_memory == (vram <= UINT64_MAX - system) &&
                        (!has_memory || memory == vram + system));
-        if (has_vram && !rules.is_integrated)
+        if (has_vram && !is_host)
             FUZZ_CHECK(has_memory && memory == vram);
     }
 }

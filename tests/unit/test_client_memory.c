@@ -14,15 +14,15 @@ static const enum gtel_metric metrics[] = {
     GTEL_M_PROCESS_MEMORY_SYSTEM,
 };
 
-static void check(const char *label, struct gtel_str text,
-                  const struct gtel_client_memory_rules *rules, const int64_t *want)
+static void check(const char *label, struct gtel_str text, enum gtel_client_place place,
+                  uint32_t omitted, const int64_t *want)
 {
     static struct gtel_fdinfo info;
     struct gtel_use_memory got;
     memset(&got, 0xa5, sizeof(got));
     test_label = label;
     CHECK_INT(gtel_fdinfo_parse(text, &info), 0);
-    gtel_client_memory(&info, rules, &got);
+    gtel_client_memory(&info, place, omitted, &got);
     for (size_t i = 0; i < GTEL_ARRAY_LEN(metrics); i++) {
         uint64_t bytes = 0;
         bool has = gtel_use_memory_get(&got, metrics[i], &bytes);
@@ -94,10 +94,7 @@ static void test_drivers(void)
     static char text[GTEL_FDINFO_TEXT_MAX];
     for (size_t i = 0; i < GTEL_ARRAY_LEN(drivers); i++) {
         const struct gtel_client_driver *driver = gtel_client_driver_find(drivers[i].driver);
-        const struct gtel_client_memory_rules rules = {.is_place_known = true,
-                                                       .is_integrated = drivers[i].is_integrated,
-                                                       .omitted =
-                                                           driver ? driver->omitted_memory : 0};
+        enum gtel_client_place place = drivers[i].is_integrated ? GTEL_PLACE_HOST : GTEL_PLACE_OWN;
         char path[512];
         (void)snprintf(path, sizeof(path), TEST_DIR "/fuzz/corpus/fdinfo/%s", drivers[i].file);
         test_label = drivers[i].file;
@@ -107,7 +104,8 @@ static void test_drivers(void)
             continue;
         size_t n = fread(text, 1, sizeof(text), f);
         (void)fclose(f); /* only read */
-        check(drivers[i].file, (struct gtel_str){text, n}, &rules, drivers[i].want);
+        check(drivers[i].file, (struct gtel_str){text, n}, place, driver->omitted_memory,
+              drivers[i].want);
     }
 }
 
@@ -261,11 +259,10 @@ static const struct {
 static void test_cases(void)
 {
     for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
-        const struct gtel_client_memory_rules rules = {
-            .is_place_known = (cases[i].flags & IS_ANYWHERE) == 0,
-            .is_integrated = (cases[i].flags & IS_INTEGRATED) != 0,
-            .omitted = cases[i].omitted};
-        check(cases[i].label, gtel_str_of(cases[i].text), &rules, cases[i].want);
+        enum gtel_client_place place = (cases[i].flags & IS_ANYWHERE) != 0     ? GTEL_PLACE_UNKNOWN
+                                       : (cases[i].flags & IS_INTEGRATED) != 0 ? GTEL_PLACE_HOST
+                                                                               : GTEL_PLACE_OWN;
+        check(cases[i].label, gtel_str_of(cases[i].text), place, cases[i].omitted, cases[i].want);
     }
 }
 
@@ -273,12 +270,11 @@ static void test_cases(void)
 static void test_cut(void)
 {
     static const int64_t unknown[] = {NEVER, NEVER, NEVER, NEVER, NEVER, NEVER, NEVER};
-    static const struct gtel_client_memory_rules rules = {.is_place_known = true};
     static char text[GTEL_FDINFO_TEXT_MAX];
     static const char head[] = X "drm-total-vram:\t8\ndrm-client-name:\t";
     memset(text, 'n', sizeof(text));
     memcpy(text, head, sizeof(head) - 1);
-    check("a cut text", (struct gtel_str){text, sizeof(text)}, &rules, unknown);
+    check("a cut text", (struct gtel_str){text, sizeof(text)}, GTEL_PLACE_OWN, 0, unknown);
 }
 
 int main(void)

@@ -8,7 +8,7 @@ static size_t used(const struct gtel_client_table *table)
 {
     size_t n = 0;
     for (size_t i = 0; i < table->n; i++)
-        n += table->client[i].is_used ? 1 : 0;
+        n += table->client[i].key.device != GTEL_CLIENT_FREE ? 1 : 0;
     return n;
 }
 

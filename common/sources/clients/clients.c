@@ -108,7 +108,7 @@ static uint32_t unreported(const struct gtel_client_device *device,
                            const struct gtel_client *client)
 {
     const uint32_t all = (1u << device->engines) - 1;
-    bool are_idle = device->driver && device->driver->omits_zeros;
+    bool are_idle = device->driver->counting == GTEL_COUNTS_NO_ZEROS;
     return are_idle ? 0 : all & ~client->has_engine;
 }
 
@@ -132,8 +132,7 @@ static void sum_client(const struct gtel_client_device *device, const struct gte
 static struct gtel_client_device *device_of(const struct gtel_clients *state,
                                             const struct gtel_client *client)
 {
-    bool has_device = client->is_used && client->key.device != GTEL_CLIENT_NO_DEVICE;
-    return has_device ? state->device[client->key.device] : NULL;
+    return client->key.device >= 0 ? state->device[client->key.device] : NULL;
 }
 
 /*
@@ -144,7 +143,7 @@ static const struct gtel_scan_owner *update_owner(const struct gtel_clients *sta
 {
     struct gtel_client *client = &state->table.client[i];
     const struct gtel_scan_owner *owner = gtel_scan_owner(state->scan, (uint32_t)i + 1);
-    if (client->owner != 0 && client->owner != owner->number && client->is_below)
+    if (client->owner != 0 && client->owner != owner->number && gtel_client_is_below(client))
         gtel_client_forget_bases(client);
     client->owner = owner->number;
     return owner;
@@ -188,9 +187,9 @@ static bool has_processes(const struct gtel_clients *state)
 static bool is_complete(const struct gtel_clients *state)
 {
     const struct gtel_scan_counts *counts = state->counts;
-    return state->scan_error == 0 && state->is_initial && !state->is_incomplete &&
-           counts->has_init && counts->visible == counts->readable && counts->waiting == 0 &&
-           counts->dropped == 0 && counts->unread == 0 &&
+    return state->scan_error == 0 && state->namespace == GTEL_NAMESPACE_HOST &&
+           !state->is_incomplete && counts->has_init && counts->visible == counts->readable &&
+           counts->waiting == 0 && counts->dropped == 0 && counts->unread == 0 &&
            (counts->has_numbers || counts->is_listed) &&
            !(counts->is_by_text && counts->asleep > 0);
 }
@@ -227,7 +226,7 @@ static void mark_partial(struct gtel_clients *state)
 static void report_engines(struct gtel_batch *batch, const struct gtel_client_device *device)
 {
     struct classes classes = {0};
-    bool is_exact = device->driver && device->driver->is_exact;
+    bool is_exact = device->driver->counting == GTEL_COUNTS_EXACTLY;
     for (size_t e = 0; e < device->engines; e++) {
         const struct gtel_client_engine *engine = &device->engine[e];
         if (engine->is_partial)
@@ -261,8 +260,9 @@ static void report_counts(const struct gtel_clients *state, struct gtel_batch *b
 /* Whether the clients of a device that were read in this gather are all that it had to do. */
 static bool is_whole(const struct gtel_clients *state, const struct gtel_client_device *device)
 {
-    return state->span == GTEL_SPAN_WHOLE && device->is_read && !device->has_ambiguous &&
-           !device->has_closed && !device->has_vfs && !gtel_clients_is_hidden(state, device);
+    return state->span == GTEL_SPAN_WHOLE && device->is_read && device->gap != GTEL_GAP_AMBIGUOUS &&
+           !device->has_closed && device->guests == GTEL_GUESTS_NONE &&
+           !gtel_clients_is_hidden(state, device);
 }
 
 static void report(struct gtel_clients *state, struct gtel_batch *batch)
@@ -283,8 +283,8 @@ static void report(struct gtel_clients *state, struct gtel_batch *batch)
     gtel_clients_report_kfd(state, batch);
     for (size_t i = 0; i < state->n; i++) {
         const struct gtel_client_device *device = state->device[i];
-        if (is_through && device->is_present && device->device && !device->is_silent &&
-            !device->has_unread && !device->has_ambiguous)
+        if (is_through && device->is_present && device->device &&
+            device->texts != GTEL_TEXTS_SILENT && device->gap == GTEL_GAP_NONE)
             gtel_usage_complete(batch->usage, device->device, batch->source, batch->origin);
     }
     report_counts(state, batch);
@@ -329,8 +329,9 @@ static uint64_t due_ns(const void *p)
         return state->t_ns + first_ns;
     for (size_t i = 0; i < state->n; i++) {
         const struct gtel_client_device *device = state->device[i];
-        bool is_kept = device->driver && device->driver->wakes && device->has_texts;
-        if (device->is_present && is_kept && state->t_ns > 0)
+        bool is_kept =
+            device->is_present && device->driver->wakes && device->work != GTEL_WORK_UNREAD;
+        if (is_kept && state->t_ns > 0)
             return state->t_ns + keep_ns;
     }
     return 0;
@@ -383,7 +384,7 @@ static void diagnose_rights(const struct diagnosis *diagnosis)
     const struct gtel_scan_counts *counts = state->counts;
     uint32_t refused = count_refused(counts);
     char why[160];
-    if (state->is_namespace_known && !state->is_initial)
+    if (state->namespace == GTEL_NAMESPACE_OTHER)
         say(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/self/ns/pid",
             "this is a container (a pid namespace): processes outside of it cannot be seen",
             "run gtel on the host, or give the container the host's processes: docker and podman "
@@ -474,7 +475,7 @@ static bool is_profiling_off(const struct diagnosis *diagnosis,
 {
     uint64_t value;
     gtel_fs_path(path, "%s/profiling", device->path);
-    return device->driver && device->driver->has_profiling &&
+    return device->driver->counting == GTEL_COUNTS_PROFILING &&
            gtel_fs_u64(diagnosis->state->env, path, &value) == 0 && value == 0;
 }
 
@@ -500,7 +501,7 @@ static bool has_memory(const struct gtel_clients *state, const struct gtel_clien
     uint64_t bytes;
     for (size_t i = 0; i < state->table.n; i++) {
         const struct gtel_client *client = &state->table.client[i];
-        if (state->device[client->key.device] == device &&
+        if (client->key.device >= 0 && state->device[client->key.device] == device &&
             gtel_use_memory_get(&client->memory, GTEL_M_PROCESS_MEMORY, &bytes))
             return true;
     }
@@ -512,7 +513,7 @@ static void diagnose_hidden(const struct diagnosis *diagnosis,
                             const struct gtel_client_device *device)
 {
     const struct gtel_client_kfd *kfd = &diagnosis->state->kfd;
-    bool is_anyone = kfd->error < 0 || !diagnosis->state->is_initial;
+    bool is_anyone = kfd->error < 0 || diagnosis->state->namespace != GTEL_NAMESPACE_HOST;
     const char *what = "sys/class/kfd/kfd/proc";
     char why[240] = "";
     if (!gtel_clients_is_hidden(diagnosis->state, device))
@@ -544,12 +545,12 @@ static void diagnose_device(const struct diagnosis *diagnosis,
                             const struct gtel_client_device *device)
 {
     char buf[64];
-    if (device->is_silent) {
+    if (device->texts == GTEL_TEXTS_SILENT) {
         say(diagnosis, device->device, GTEL_MEASUREMENT_GPU_PROCESS, "fdinfo",
             "the driver does not report its clients", "run Linux 5.19 or newer");
         return;
     }
-    if (device->has_ambiguous)
+    if (device->gap == GTEL_GAP_AMBIGUOUS)
         say(diagnosis, device->device, GTEL_MEASUREMENT_GPU_PROCESS, "drm-driver of fdinfo",
             "of clients in processes whose descriptors may not be checked, only the driver is "
             "known, and it has several GPUs here: the GPU of these clients is not known",
@@ -562,7 +563,7 @@ static void diagnose_device(const struct diagnosis *diagnosis,
             NULL);
         return;
     }
-    if (!device->has_texts)
+    if (device->work == GTEL_WORK_UNREAD)
         return; /* nobody uses it */
     diagnose_engines(diagnosis, device);
     diagnose_hidden(diagnosis, device);
@@ -571,9 +572,9 @@ static void diagnose_device(const struct diagnosis *diagnosis,
             "the driver does not report memory of its clients, or only in unknown regions",
             newer(diagnosis, device->card.driver, true, buf, sizeof(buf)));
     /* Drivers with counters of the whole device need no sums. */
-    bool has_better = device->driver && device->driver->is_exact;
+    bool has_better = device->driver->counting == GTEL_COUNTS_EXACTLY;
     const struct gtel_scan_counts *counts = diagnosis->state->counts;
-    if (device->engines > 0 && !has_better && device->has_vfs)
+    if (device->engines > 0 && !has_better && device->guests != GTEL_GUESTS_NONE)
         say(diagnosis, device->device, GTEL_MEASUREMENT_GPU_ENGINE, "sriov_numvfs",
             "virtual functions are on: guests use the GPU, too, and their work is in no client",
             NULL);

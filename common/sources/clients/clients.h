@@ -21,6 +21,7 @@
 #include "processes/usage.h"
 #include "sources/drm/awake.h"
 #include "host/drm_nodes.h"
+#include "host/process.h"
 #include "sources/drm/rest.h"
 #include "parse/fdinfo.h"
 #include "sources/clients/memory.h"
@@ -47,47 +48,71 @@ struct gtel_client_engine {
     bool is_partial;       /* in this gather: the share of a client is not known */
 };
 
+/* How a driver counts the work of engines. */
+enum gtel_client_counting {
+    GTEL_COUNTS_LUMPS,     /* when it ends, or that of an unknown number of engines */
+    GTEL_COUNTS_EXACTLY,   /* what the hardware measured: never more than the interval */
+    GTEL_COUNTS_NO_ZEROS,  /* in lumps; an engine that is not there has done nothing */
+    GTEL_COUNTS_PROFILING, /* in lumps, while the device's file `profiling` is not 0 */
+};
+
 /* What is not in a driver's texts. */
 struct gtel_client_driver {
-    const char *name;        /* of the driver in sysfs */
+    const char *name;        /* of the driver in sysfs; NULL: one that is not known here */
     const char *text;        /* drm-driver in its texts; NULL: the same */
-    bool is_exact;           /* counts what the hardware measured: never more than the interval */
     uint32_t omitted_memory; /* a bit per kind of memory (parse/fdinfo.h) omitted when it is 0 */
-    bool omits_zeros;        /* an engine that is not there has done nothing */
-    bool wakes;              /* reading a text wakes the device and keeps it awake */
-    bool has_profiling;      /* counts only while the device's file `profiling` is not 0 */
-    bool has_kfd;            /* takes work that is in no text of a client: see kfd.c */
+    enum gtel_client_counting counting;
+    bool wakes;   /* reading a text wakes the device and keeps it awake */
+    bool has_kfd; /* takes work that is in no text of a client: see kfd.c */
 };
+
+/* What the texts of a device have shown of its driver so far. */
+enum gtel_client_texts {
+    GTEL_TEXTS_UNKNOWN,
+    GTEL_TEXTS_SILENT, /* they have no lines of DRM: the driver is too old */
+    GTEL_TEXTS_REPORT  /* a client had memory or engines */
+};
+
+/* The work of a device's clients in a gather; each includes those before. */
+enum gtel_client_work {
+    GTEL_WORK_UNREAD, /* no text was read */
+    GTEL_WORK_NONE,
+    GTEL_WORK_SOME /* a counter of a client has moved, or may have */
+};
+
+/* Which clients of a device are missing in a gather; each includes those before. */
+enum gtel_client_gap {
+    GTEL_GAP_NONE,
+    GTEL_GAP_UNREAD,   /* a descriptor that nothing is known of was not read */
+    GTEL_GAP_AMBIGUOUS /* a client may be of this device or of another one of the driver */
+};
+
+/* Whether guests use a device through virtual functions. */
+enum gtel_client_guests { GTEL_GUESTS_NONE, GTEL_GUESTS_LEFT, GTEL_GUESTS_PRESENT };
 
 struct gtel_client_device {
     struct gtel_drm_card card;
     char path[GTEL_DRM_PATH_MAX];
-    const struct gtel_client_driver *driver; /* NULL: one that is not known here */
+    const struct gtel_client_driver *driver;
     struct gtel_device *device; /* NULL: not registered, for no client has reported yet */
     struct gtel_awake awake;
     struct gtel_rest rest;
     struct gtel_fs_file users; /* power/runtime_usage, where the kernel has it */
     bool is_present;
-    bool is_found;           /* by the discovery that runs */
-    struct gtel_fs_file vfs; /* sriov_numvfs, of a device that can have virtual functions */
-    bool has_vfs;            /* they were on since the gather before: guests use it, too */
-    bool has_vfs_now;
-    bool wants_vfs;     /* the file is looked for: after each discovery */
-    bool is_integrated; /* its own memory is a piece of the host's */
-    bool is_place_known;
+    bool is_found;                  /* by the discovery that runs */
+    struct gtel_fs_file vfs;        /* sriov_numvfs, of a device that can have virtual functions */
+    bool wants_vfs;                 /* the file is looked for: after each discovery */
+    enum gtel_client_guests guests; /* LEFT: since the gather before */
+    enum gtel_client_place place;
     bool is_watched; /* for sleeps between two gathers, where the kernel counts them */
     bool is_asleep;
     bool is_read;          /* may be read in this gather */
     bool was_asleep;       /* since its clients were read last */
     uint64_t suspended_ns; /* for how long until the gather before, where that is known */
-    bool has_moved;        /* in this gather: a counter of a client did, or may have */
-    bool has_texts;        /* in this gather: a text was read */
-    bool has_unread;       /* in this gather: a descriptor that nothing is known of was not read */
-    bool has_ambiguous;    /* in this gather: of a client it is not known whether it is of this
-                              device or of another one of the driver */
     bool has_closed;       /* since the last sums: a client that was at work, with its last work */
-    bool is_silent;        /* its texts have no lines of DRM: the driver is too old */
-    bool has_reported;     /* a client ever had memory or engines */
+    enum gtel_client_work work;
+    enum gtel_client_gap gap;
+    enum gtel_client_texts texts;
     size_t engines;
     struct gtel_client_engine engine[GTEL_CLIENT_ENGINES_MAX];
 };
@@ -114,13 +139,14 @@ struct gtel_client_kfd_use {
     uint64_t vram;   /* bytes */
 };
 
+enum gtel_client_kfd_queues { GTEL_QUEUES_NONE, GTEL_QUEUES_LEFT, GTEL_QUEUES_PRESENT };
+
 struct gtel_client_kfd_process {
     uint32_t pid;
-    uint32_t gathers;                /* in which it was read */
-    bool is_listed;                  /* in this gather; else in the one before */
-    bool has_queues;                 /* without VRAM */
-    bool had_queues;                 /* in the gather before */
-    struct gtel_client_kfd_use *use; /* one per node */
+    uint32_t gathers;                   /* in which it was read */
+    bool is_listed;                     /* in this gather; else in the one before */
+    enum gtel_client_kfd_queues queues; /* without VRAM; LEFT: since the gather before */
+    struct gtel_client_kfd_use *use;    /* one per node */
 };
 
 struct gtel_client_kfd {
@@ -165,15 +191,14 @@ struct gtel_clients {
     uint32_t missed;                /* gathers since it could */
     bool is_keeping;                /* between gathers: texts are read, and nothing reported */
     int scan_error;                 /* of the last gather */
-    bool is_initial;                /* our pid namespace is the one of the host */
-    bool is_namespace_known;
+    enum gtel_namespace namespace;  /* of pids: ours */
     struct gtel_client_kfd kfd;
     struct gtel_fdinfo fdinfo;
 };
 
 /* devices.c */
 
-/* The driver of that name, or NULL. */
+/* The driver of that name, or the one without a name. */
 const struct gtel_client_driver *gtel_client_driver_find(const char *name);
 /*
  * 0 when some device may have clients with texts, -ENOENT, or the error of the listing; wakes
@@ -203,6 +228,11 @@ int64_t gtel_clients_device(const struct gtel_clients *state, const struct gtel_
 bool gtel_clients_mark_ambiguous(struct gtel_clients *state, const struct gtel_fdinfo *fdinfo,
                                  const struct gtel_scan_text *seen);
 void gtel_clients_close_devices(struct gtel_clients *state);
+
+static inline void gtel_clients_miss(struct gtel_client_device *device, enum gtel_client_gap gap)
+{
+    device->gap = device->gap < gap ? gap : device->gap;
+}
 
 /* kfd.c */
 

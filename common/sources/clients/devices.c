@@ -33,11 +33,11 @@ enum {
  * amdxdna_pci_drv.c)
  */
 static const struct gtel_client_driver known[] = {
-    {.name = "i915", .is_exact = true},
-    {.name = "xe", .is_exact = true, .wakes = true},
-    {.name = "amdgpu", .omits_zeros = true, .has_kfd = true},
-    {.name = "panfrost", .omitted_memory = PRINTS_PURGEABLE, .has_profiling = true},
-    {.name = "panthor", .omitted_memory = PRINTS_RESIDENT, .has_profiling = true},
+    {.name = "i915", .counting = GTEL_COUNTS_EXACTLY},
+    {.name = "xe", .counting = GTEL_COUNTS_EXACTLY, .wakes = true},
+    {.name = "amdgpu", .counting = GTEL_COUNTS_NO_ZEROS, .has_kfd = true},
+    {.name = "panfrost", .omitted_memory = PRINTS_PURGEABLE, .counting = GTEL_COUNTS_PROFILING},
+    {.name = "panthor", .omitted_memory = PRINTS_RESIDENT, .counting = GTEL_COUNTS_PROFILING},
     {.name = "msm", .omitted_memory = PRINTS_PURGEABLE},
     {.name = "msm_dpu", .text = "msm", .omitted_memory = PRINTS_PURGEABLE},
     {.name = "msm_mdp", .text = "msm", .omitted_memory = PRINTS_PURGEABLE},
@@ -48,6 +48,7 @@ static const struct gtel_client_driver known[] = {
     {.name = "intel_vpu", .omitted_memory = PRINTS_RESIDENT},
     {.name = "amdxdna", .text = "amdxdna_accel_driver", .omitted_memory = PRINTS_ACTIVE},
     {.name = "asahi"},
+    {.name = NULL}, /* any other one */
 };
 
 /* Drivers that take work and print nothing about their clients (as of Linux 7.2). */
@@ -57,10 +58,10 @@ static const char *const silent[] = {"nouveau", "nova",       "nova-drm", "nvidi
 
 const struct gtel_client_driver *gtel_client_driver_find(const char *name)
 {
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(known); i++)
-        if (strcmp(known[i].name, name) == 0)
-            return &known[i];
-    return NULL;
+    const struct gtel_client_driver *driver = known;
+    while (driver->name && strcmp(driver->name, name) != 0)
+        driver++;
+    return driver;
 }
 
 /* A driver that is not known may print them; a device that takes no work has no clients. */
@@ -117,8 +118,7 @@ static void find_place(const struct gtel_env *env, struct gtel_client_device *de
     bool is_amdgpu = strcmp(device->card.driver, "amdgpu") == 0;
     int r = is_amdgpu ? gtel_hwmon_is_apu(env, device->path) : 0;
     if (r >= 0)
-        device->is_integrated = r == 1;
-    device->is_place_known = device->is_place_known || r >= 0;
+        device->place = r == 1 ? GTEL_PLACE_HOST : GTEL_PLACE_OWN;
 }
 
 /*
@@ -142,8 +142,8 @@ static void close_device(const struct gtel_env *env, struct gtel_client_device *
     gtel_awake_close(env, &device->awake);
     gtel_fs_close(env, &device->users);
     gtel_fs_close(env, &device->vfs);
-    device->is_place_known = false;
-    device->has_vfs_now = false;
+    device->place = GTEL_PLACE_UNKNOWN;
+    device->guests = GTEL_GUESTS_NONE;
     device->rest = (struct gtel_rest){0};
 }
 
@@ -160,8 +160,8 @@ static void read_vfs(const struct gtel_env *env, struct gtel_client_device *devi
     device->wants_vfs = false;
     bool has_vfs =
         gtel_fs_is_open(&device->vfs) && (gtel_fs_read_u64(env, &device->vfs, &n) < 0 || n > 0);
-    device->has_vfs = has_vfs || device->has_vfs_now;
-    device->has_vfs_now = has_vfs;
+    bool had_vfs = device->guests == GTEL_GUESTS_PRESENT;
+    device->guests = has_vfs ? GTEL_GUESTS_PRESENT : had_vfs ? GTEL_GUESTS_LEFT : GTEL_GUESTS_NONE;
 }
 
 static int register_device(struct gtel_clients *state, struct gtel_client_device *device,
@@ -199,9 +199,9 @@ static int add_device(struct gtel_clients *state, struct gtel_registry *registry
     device->driver = gtel_client_driver_find(drm->card.driver);
     (void)gtel_str_copy(device->path, sizeof(device->path), gtel_str_of(drm->path)); /* it fits */
     find_place(state->env, device);
-    bool rests = device->driver && device->driver->wakes && !state->may_wake;
+    bool rests = device->driver->wakes && !state->may_wake;
     device->rest.delay_ns = rests ? delay_of(state->env, device) : 0;
-    if (device->driver || device->has_reported) {
+    if (device->driver->name || device->texts == GTEL_TEXTS_REPORT) {
         int r = register_device(state, device, registry);
         if (r < 0)
             return r;
@@ -251,7 +251,7 @@ static void update_nodes(struct gtel_clients *state, const struct gtel_drm_devic
 
 static bool is_known_fully(const struct gtel_client_device *device)
 {
-    return device->is_place_known && device->is_watched;
+    return device->place != GTEL_PLACE_UNKNOWN && device->is_watched;
 }
 
 /* What was not known before may be a client's: descriptors that were none are read again. */
@@ -274,10 +274,8 @@ static void update_missed(struct gtel_clients *state, const struct gtel_drm_devi
 static int find_namespace(struct gtel_clients *state)
 {
     char buf[64];
-    enum gtel_namespace namespace = gtel_process_namespace(state->env);
-    state->is_namespace_known = namespace != GTEL_NAMESPACE_UNKNOWN;
-    state->is_initial = namespace == GTEL_NAMESPACE_HOST;
-    if (state->is_namespace_known)
+    state->namespace = gtel_process_namespace(state->env);
+    if (state->namespace != GTEL_NAMESPACE_UNKNOWN)
         return 0;
     int64_t n = state->env->ops->link_read(state->env->arg, "proc/self/ns/pid", buf, sizeof(buf));
     return n < 0 ? (int)n : -EAGAIN;
@@ -317,8 +315,7 @@ int64_t gtel_clients_node(const struct gtel_clients *state, uint32_t major, uint
 /* Whether a text without address and node may be about the device, by the driver's name. */
 static bool is_about(const struct gtel_client_device *device, struct gtel_str driver)
 {
-    const char *name =
-        device->driver && device->driver->text ? device->driver->text : device->card.driver;
+    const char *name = device->driver->text ? device->driver->text : device->card.driver;
     return device->is_present && !device->card.is_pci && gtel_str_eq(gtel_str_of(name), driver);
 }
 
@@ -345,7 +342,8 @@ bool gtel_clients_mark_ambiguous(struct gtel_clients *state, const struct gtel_f
     for (size_t i = 0; i < state->n; i++) {
         struct gtel_client_device *device = state->device[i];
         bool is_it = is_about(device, fdinfo->driver);
-        device->has_ambiguous = device->has_ambiguous || is_it;
+        if (is_it)
+            gtel_clients_miss(device, GTEL_GAP_AMBIGUOUS);
         has_any = has_any || is_it;
     }
     return has_any;
@@ -401,7 +399,7 @@ static bool has_slept(const struct gtel_env *env, struct gtel_client_device *dev
 static int check_device(struct gtel_clients *state, struct gtel_client_device *device)
 {
     const struct gtel_env *env = state->env;
-    bool wakes = device->driver && device->driver->wakes;
+    bool wakes = device->driver->wakes;
     if (env->ops->exists(env->arg, device->path) == -ENOENT)
         return -ENODEV;
     int r = gtel_awake_look(env, &device->awake, &device->is_asleep);
@@ -423,7 +421,7 @@ static int check_device(struct gtel_clients *state, struct gtel_client_device *d
 /* Whether it counts time by a clock that stands still, or begins again, while it sleeps. */
 static bool stands_still(const struct gtel_client_device *device)
 {
-    bool has_clock = device->driver && device->driver->wakes;
+    bool has_clock = device->driver->wakes;
     for (size_t e = 0; e < device->engines; e++)
         has_clock = has_clock || device->engine[e].total > 0 || device->engine[e].total_before > 0;
     return has_clock;
@@ -442,10 +440,8 @@ static void forget_before(struct gtel_clients *state, size_t i)
 
 static void begin_device(struct gtel_client_device *device)
 {
-    device->has_moved = false;
-    device->has_texts = false;
-    device->has_unread = false;
-    device->has_ambiguous = false;
+    device->work = GTEL_WORK_UNREAD;
+    device->gap = GTEL_GAP_NONE;
     for (size_t e = 0; e < device->engines; e++) {
         struct gtel_client_engine *engine = &device->engine[e];
         engine->total_before = engine->total;
@@ -515,7 +511,7 @@ void gtel_clients_update_rests(struct gtel_clients *state)
 {
     for (size_t i = 0; i < state->n; i++) {
         struct gtel_client_device *device = state->device[i];
-        if (device->rest.delay_ns > 0 && device->has_texts)
-            gtel_rest_note(&device->rest, !device->has_moved, state->t_ns);
+        if (device->rest.delay_ns > 0 && device->work != GTEL_WORK_UNREAD)
+            gtel_rest_note(&device->rest, device->work == GTEL_WORK_NONE, state->t_ns);
     }
 }

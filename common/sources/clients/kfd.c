@@ -47,7 +47,7 @@ static const uint32_t user_classes =
 
 static bool is_kfds(const struct gtel_client_device *device)
 {
-    return device->is_present && device->driver && device->driver->has_kfd;
+    return device->is_present && device->driver->has_kfd;
 }
 
 static bool has_any_device(const struct gtel_clients *state)
@@ -312,8 +312,10 @@ static int read_process(struct gtel_clients *state, struct gtel_client_kfd_proce
             read_vram(state, process, node);
         has_vram = has_vram || use->vram > 0 || use->error < 0;
     }
-    process->had_queues = process->has_queues;
-    process->has_queues = process->is_listed && !has_vram && has_queues(state, process->pid);
+    bool had_queues = process->queues == GTEL_QUEUES_PRESENT;
+    process->queues = had_queues ? GTEL_QUEUES_LEFT : GTEL_QUEUES_NONE;
+    if (process->is_listed && !has_vram && has_queues(state, process->pid))
+        process->queues = GTEL_QUEUES_PRESENT;
     return 0;
 }
 
@@ -348,7 +350,7 @@ static bool works_on(const struct gtel_clients *state,
 {
     const struct gtel_client_kfd *kfd = &state->kfd;
     bool has_node = false;
-    if (process->has_queues || process->had_queues || !process->use)
+    if (process->queues != GTEL_QUEUES_NONE || !process->use)
         return true;
     for (size_t i = 0; i < kfd->nodes; i++) {
         const struct gtel_client_kfd_use *use = &process->use[i];
@@ -380,7 +382,7 @@ static bool is_worker(const struct gtel_clients *state, const struct gtel_client
                       uint32_t pid)
 {
     const struct gtel_client_kfd *kfd = &state->kfd;
-    if (kfd->error < 0 || !state->is_initial)
+    if (kfd->error < 0 || state->namespace != GTEL_NAMESPACE_HOST)
         return has_worker(state, device); /* which process it is is not known */
     const struct gtel_client_kfd_process *process =
         kfd->n > 0 ? bsearch(&pid, kfd->process, kfd->n, sizeof(*process), compare_pid) : NULL;
@@ -407,8 +409,7 @@ void gtel_clients_hide(const struct gtel_clients *state, const struct gtel_clien
 bool gtel_clients_is_hidden(const struct gtel_clients *state,
                             const struct gtel_client_device *device)
 {
-    return device->driver && device->driver->has_kfd &&
-           (state->kfd.has_user_queues || has_worker(state, device));
+    return device->driver->has_kfd && (state->kfd.has_user_queues || has_worker(state, device));
 }
 
 /* ---- what they use ---- */
@@ -443,13 +444,13 @@ static int read_use(struct gtel_clients *state, const struct gtel_client_kfd_pro
     *ret = (struct gtel_use){.hidden = kfd_classes};
     if (bytes == 0)
         return -ENODATA;
-    if (!device->is_place_known)
+    if (device->place == GTEL_PLACE_UNKNOWN)
         return -EAGAIN;
     gtel_use_memory_put(&ret->memory, GTEL_M_PROCESS_MEMORY, bytes);
     /* An APU has it in its piece of the host's memory, or outside of it. */
-    if (!device->is_integrated)
+    if (device->place == GTEL_PLACE_OWN)
         gtel_use_memory_put(&ret->memory, GTEL_M_PROCESS_MEMORY_VRAM, bytes);
-    if (!state->is_initial)
+    if (state->namespace != GTEL_NAMESPACE_HOST)
         return 0;
     add_files(state, process, range, GTEL_CLIENT_KFD_EVICTED, GTEL_M_PROCESS_EVICTED, ret);
     if (device->is_read && !device->is_asleep)
@@ -463,24 +464,26 @@ static void report_device(struct gtel_clients *state, struct gtel_batch *batch, 
     struct gtel_client_device *device = state->device[kfd->node[range[0]].device];
     struct gtel_use all = {.hidden = kfd_classes};
     uint64_t n = 0;
+    bool are_pids_known = state->namespace == GTEL_NAMESPACE_HOST;
     for (size_t i = 0; i < kfd->n; i++) {
         struct gtel_pid_birth birth = {.pid = kfd->process[i].pid};
         struct gtel_use use = {0};
         int r = read_use(state, &kfd->process[i], range, &use);
         if (r == -ENODATA)
             continue;
-        if (state->is_initial && gtel_scan_birth(state->scan, birth.pid, &birth) == -EAGAIN)
+        if (are_pids_known && gtel_scan_birth(state->scan, birth.pid, &birth) == -EAGAIN)
             r = -EAGAIN;
-        device->has_unread = device->has_unread || r < 0;
         if (r == 0)
             gtel_use_memory_add(&all.memory, &use.memory, n++ == 0);
-        if (!state->is_initial)
+        else
+            gtel_clients_miss(device, GTEL_GAP_UNREAD);
+        if (!are_pids_known)
             continue;
         const struct gtel_process_id process = {.pid = birth.pid, .start = birth.start};
         gtel_usage_join(batch->usage, device->device, batch->source, KFD_ORIGIN, process,
                         r == 0 ? &use : NULL);
     }
-    if (!state->is_initial && n > 0)
+    if (!are_pids_known && n > 0)
         gtel_usage_join_unnamed(batch->usage, device->device, batch->source, KFD_ORIGIN, n, &all);
 }
 
@@ -490,7 +493,7 @@ void gtel_clients_report_kfd(struct gtel_clients *state, struct gtel_batch *batc
     size_t range[2] = {0, 0};
     for (size_t i = 0; i < state->n; i++)
         if (is_kfds(state->device[i]) && !is_read(state))
-            state->device[i]->has_unread = true;
+            gtel_clients_miss(state->device[i], GTEL_GAP_UNREAD);
     for (; kfd->error == 0 && range[0] < kfd->nodes; range[0] = range[1]) {
         const struct gtel_client_device *device = state->device[kfd->node[range[0]].device];
         while (range[1] < kfd->nodes && kfd->node[range[1]].device == kfd->node[range[0]].device)

@@ -7,22 +7,21 @@ enum { USED = GTEL_FDINFO_MEMORY };
 
 enum { ALL_KINDS = (1u << GTEL_FDINFO_KINDS) - 1 };
 
+/* What is in regions; of several, the last one of these. */
+enum fill { NO_REGIONS, NOTHING, SOMETHING };
+
 /* The regions of one place. */
 struct group {
     uint32_t known; /* a bit per kind: all regions report it */
-    bool has_any;   /* regions */
-    bool is_empty;  /* nothing is in them */
+    enum fill fill;
     uint64_t bytes[GTEL_FDINFO_KINDS];
 };
-
-static const struct group no_regions = {.known = ALL_KINDS, .is_empty = true};
 
 /* Adds up: what both know, as long as a number holds it. */
 static void add(struct group *to, const struct group *group)
 {
     to->known &= group->known;
-    to->has_any = true;
-    to->is_empty = to->is_empty && group->is_empty;
+    to->fill = group->fill > to->fill ? group->fill : to->fill;
     for (size_t kind = 0; kind < GTEL_FDINFO_KINDS; kind++) {
         uint64_t sum = to->bytes[kind] + group->bytes[kind];
         to->known &= ~((uint32_t)(sum < group->bytes[kind]) << kind);
@@ -61,13 +60,13 @@ static uint32_t zeros_of(const struct gtel_fdinfo_region *region, uint32_t omitt
  */
 static struct group read_region(const struct gtel_fdinfo_region *region, uint32_t omitted)
 {
-    struct group group = {.known = region->has, .has_any = true};
+    struct group group = {.known = region->has};
     uint64_t all = 0;
     for (size_t kind = 0; kind < GTEL_FDINFO_KINDS; kind++) {
         group.bytes[kind] = region->bytes[kind];
         all |= region->bytes[kind];
     }
-    group.is_empty = all == 0 && region->has != 0;
+    group.fill = all == 0 && region->has != 0 ? NOTHING : SOMETHING;
     group.known |= zeros_of(region, omitted);
     bool is_resident_known = (group.known & RESIDENT) != 0;
     bool has_other = (omitted & RESIDENT) == 0 || (region->has >> GTEL_FDINFO_MEMORY & 1u) != 0;
@@ -82,7 +81,7 @@ static struct group read_region(const struct gtel_fdinfo_region *region, uint32_
 static void put(const struct group *group, size_t kind, enum gtel_metric metric,
                 struct gtel_use_memory *ret)
 {
-    if (group->has_any && (group->known >> kind & 1u) != 0)
+    if (group->fill != NO_REGIONS && (group->known >> kind & 1u) != 0)
         gtel_use_memory_put(ret, metric, group->bytes[kind]);
 }
 
@@ -95,11 +94,11 @@ static uint32_t whole_kinds(const struct gtel_fdinfo *fdinfo)
     return ALL_KINDS & ~(missed | (uint32_t)((fdinfo->missed & used_kinds) != 0) << USED);
 }
 
-static void put_all(const struct group *own, const struct group *host, bool has_host,
-                    struct gtel_use_memory *ret)
+/* host: added; NULL: nothing is. */
+static void put_all(const struct group *own, const struct group *host, struct gtel_use_memory *ret)
 {
     struct group both = *own;
-    if (has_host && host->has_any)
+    if (host && host->fill != NO_REGIONS)
         add(&both, host);
     put(&both, USED, GTEL_M_PROCESS_MEMORY, ret);
     put(&both, GTEL_FDINFO_SHARED, GTEL_M_PROCESS_MEMORY_SHARED, ret);
@@ -108,14 +107,13 @@ static void put_all(const struct group *own, const struct group *host, bool has_
     put(&both, GTEL_FDINFO_PURGEABLE, GTEL_M_PROCESS_MEMORY_PURGEABLE, ret);
 }
 
-void gtel_client_memory(const struct gtel_fdinfo *fdinfo,
-                        const struct gtel_client_memory_rules *rules, struct gtel_use_memory *ret)
+void gtel_client_memory(const struct gtel_fdinfo *fdinfo, enum gtel_client_place place_of_own,
+                        uint32_t omitted, struct gtel_use_memory *ret)
 {
-    struct group own = no_regions;
-    struct group host = no_regions;
-    struct group unknown = no_regions;
+    struct group own = {.known = whole_kinds(fdinfo)};
+    struct group host = own;
+    struct group unknown = own;
     *ret = (struct gtel_use_memory){0};
-    own.known = host.known = unknown.known = whole_kinds(fdinfo);
     for (size_t i = 0; i < fdinfo->regions; i++) {
         enum gtel_fdinfo_place place = gtel_fdinfo_region_place(fdinfo->region[i].name);
         if (place == GTEL_FDINFO_APART)
@@ -123,17 +121,18 @@ void gtel_client_memory(const struct gtel_fdinfo *fdinfo,
         struct group *to = place == GTEL_FDINFO_DEVICE ? &own
                            : place == GTEL_FDINFO_HOST ? &host
                                                        : &unknown;
-        const struct group region = read_region(&fdinfo->region[i], rules->omitted);
-        if (place != GTEL_FDINFO_UNKNOWN || !region.is_empty)
+        const struct group region = read_region(&fdinfo->region[i], omitted);
+        if (place != GTEL_FDINFO_UNKNOWN || region.fill == SOMETHING)
             add(to, &region);
     }
-    if (unknown.has_any) {
-        if (!own.has_any && host.is_empty && rules->is_place_known)
-            put_all(&unknown, &host, false, ret);
+    if (unknown.fill != NO_REGIONS) {
+        if (own.fill == NO_REGIONS && host.fill != SOMETHING && place_of_own != GTEL_PLACE_UNKNOWN)
+            put_all(&unknown, NULL, ret);
         return;
     }
-    if (rules->is_place_known)
-        put_all(&own, &host, !own.has_any || rules->is_integrated, ret);
+    bool has_host = own.fill == NO_REGIONS || place_of_own == GTEL_PLACE_HOST;
+    if (place_of_own != GTEL_PLACE_UNKNOWN)
+        put_all(&own, has_host ? &host : NULL, ret);
     put(&own, USED, GTEL_M_PROCESS_MEMORY_VRAM, ret);
     put(&host, USED, GTEL_M_PROCESS_MEMORY_SYSTEM, ret);
 }

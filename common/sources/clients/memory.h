@@ -17,14 +17,11 @@
 #include "pipeline/use.h"
 #include "parse/fdinfo.h"
 
-/* What is known beyond the text. */
-struct gtel_client_memory_rules {
-    bool is_place_known; /* of is_integrated */
-    bool is_integrated;  /* the GPU's own memory is a piece of the host's */
-    uint32_t omitted;    /* a bit per kind of parse/fdinfo.h that is omitted when it is 0 */
-};
+/* Where the GPU's own memory is: its own, or a piece of the host's. */
+enum gtel_client_place { GTEL_PLACE_UNKNOWN, GTEL_PLACE_OWN, GTEL_PLACE_HOST };
 
-void gtel_client_memory(const struct gtel_fdinfo *fdinfo,
-                        const struct gtel_client_memory_rules *rules, struct gtel_use_memory *ret);
+/* omitted: a bit per kind of parse/fdinfo.h that the driver omits when it is 0. */
+void gtel_client_memory(const struct gtel_fdinfo *fdinfo, enum gtel_client_place place_of_own,
+                        uint32_t omitted, struct gtel_use_memory *ret);
 
 #endif

@@ -105,22 +105,23 @@ enum gtel_share_span gtel_share_tick(struct gtel_share_clock *clock, uint64_t no
                                      uint64_t suspended_ns, uint64_t *ret_dt_ns)
 {
     uint64_t interval_ns = clock->interval_ns;
-    uint64_t dt_ns = clock->has_last && now_ns > clock->last_ns ? now_ns - clock->last_ns : 0;
-    bool has_slept = clock->has_last && suspended_ns > clock->suspended_ns + suspend_min_ns;
+    bool has_last = clock->last != GTEL_SPAN_FIRST;
+    uint64_t dt_ns = has_last && now_ns > clock->last_ns ? now_ns - clock->last_ns : 0;
+    bool has_slept = has_last && suspended_ns > clock->suspended_ns + suspend_min_ns;
     *ret_dt_ns = dt_ns;
-    if (clock->has_last && !has_slept && (dt_ns == 0 || dt_ns < interval_ns / SHORT_PARTS))
+    if (has_last && !has_slept && (dt_ns == 0 || dt_ns < interval_ns / SHORT_PARTS))
         return GTEL_SPAN_SHORT;
-    bool is_first = !clock->has_last;
-    clock->has_last = true;
     clock->last_ns = now_ns;
     clock->suspended_ns = suspended_ns;
-    if (is_first)
+    bool was_gap = clock->last == GTEL_SPAN_GAP;
+    clock->last = GTEL_SPAN_WHOLE;
+    if (!has_last)
         return GTEL_SPAN_FIRST;
     bool is_long = dt_ns > gap_min_ns && interval_ns > 0 && dt_ns / GAP_INTERVALS > interval_ns;
     /* One long gap is not the interval; twice the same is a new pace. */
-    if (!has_slept && (!is_long || clock->is_gap))
+    if (!has_slept && (!is_long || was_gap))
         clock->interval_ns = dt_ns;
-    bool is_gap = has_slept || (is_long && !clock->is_gap);
-    clock->is_gap = is_gap;
-    return is_gap ? GTEL_SPAN_GAP : GTEL_SPAN_WHOLE;
+    if (has_slept || (is_long && !was_gap))
+        clock->last = GTEL_SPAN_GAP;
+    return clock->last;
 }

@@ -72,8 +72,7 @@ struct gtel_share_clock {
     uint64_t last_ns;
     uint64_t interval_ns; /* of the gathers so far; 0: not known */
     uint64_t suspended_ns;
-    bool has_last;
-    bool is_gap; /* the last span was one */
+    enum gtel_share_span last; /* FIRST: no gather yet, else WHOLE or GAP */
 };
 
 /*

@@ -33,7 +33,7 @@ static uint64_t hash_of(const struct gtel_client_key *key)
 
 static bool is_client(const struct gtel_client *client, const struct gtel_client_key *key)
 {
-    return client->is_used && client->key.id == key->id && client->key.device == key->device &&
+    return client->key.id == key->id && client->key.device == key->device &&
            client->key.pid == key->pid;
 }
 
@@ -54,7 +54,7 @@ static void renew_index(struct gtel_client_table *table)
     table->has_removed = false;
     gtel_index_reset(&table->index);
     for (size_t i = 0; i < table->n; i++)
-        if (table->client[i].is_used)
+        if (table->client[i].key.device != GTEL_CLIENT_FREE)
             gtel_index_put(&table->index, hash_of(&table->client[i].key), i);
 }
 
@@ -95,29 +95,37 @@ uint32_t gtel_client_table_add(struct gtel_client_table *table, const struct gte
         table->dropped++;
         return 0;
     }
-    table->client[number - 1] = (struct gtel_client){.key = *key, .is_used = true};
+    table->client[number - 1] = (struct gtel_client){.key = *key};
     gtel_index_put(&table->index, hash_of(key), number - 1);
     return number;
 }
 
 void gtel_client_table_remove(struct gtel_client_table *table, uint32_t number)
 {
-    table->client[number - 1] = (struct gtel_client){.next_free = table->free};
+    table->client[number - 1] =
+        (struct gtel_client){.key.device = GTEL_CLIENT_FREE, .next_free = table->free};
     table->free = number;
     table->has_removed = true;
+}
+
+bool gtel_client_is_below(const struct gtel_client *client)
+{
+    for (size_t e = 0; e < GTEL_CLIENT_ENGINES_MAX; e++)
+        if (client->share[e].below > 0)
+            return true;
+    return false;
 }
 
 void gtel_client_forget_bases(struct gtel_client *client)
 {
     memset(client->share, 0, sizeof(client->share));
     client->has_share = 0;
-    client->is_below = false;
     client->t_ns = 0;
 }
 
 void gtel_client_table_forget_bases(struct gtel_client_table *table, size_t device)
 {
     for (size_t i = 0; i < table->n; i++)
-        if (table->client[i].is_used && table->client[i].key.device == (int32_t)device)
+        if (table->client[i].key.device == (int32_t)device)
             gtel_client_forget_bases(&table->client[i]);
 }

@@ -17,23 +17,22 @@
 enum {
     GTEL_CLIENTS_MAX = 65536,     /* more are dropped and counted */
     GTEL_CLIENT_ENGINES_MAX = 16, /* as its device numbers them */
-    GTEL_CLIENT_NO_DEVICE = -1    /* one of several devices */
+    GTEL_CLIENT_NO_DEVICE = -1,   /* one of several devices */
+    GTEL_CLIENT_FREE = -2         /* a number that is not in use */
 };
 
 struct gtel_client_key {
     uint64_t id;    /* the client's; without one the number of the descriptor */
-    int32_t device; /* as the caller numbers them */
+    int32_t device; /* as the caller numbers them, or one of the above */
     uint32_t pid;   /* 0: the client has an id */
 };
 
 struct gtel_client {
     struct gtel_client_key key;
-    bool is_used;
-    uint32_t next_free; /* of one that is not used: the next of these */
+    uint32_t next_free; /* of one that is free: the next of these */
     uint64_t gather;    /* when it was read last */
     /* What it uses now; the caller's. */
     uint64_t owner;  /* its process's number; 0: not known yet */
-    bool is_below;   /* a counter stands below its base */
     bool was_read;   /* ever */
     bool has_worked; /* when it was read last, or may have */
     uint64_t t_ns;   /* when its bases were taken; 0: it has none */
@@ -46,10 +45,10 @@ struct gtel_client {
 
 /* Zeroed: empty. */
 struct gtel_client_table {
-    struct gtel_client *client; /* by number; some are not used; moved by add() */
+    struct gtel_client *client; /* by number; some are free; moved by add() */
     size_t n;
     size_t size;
-    uint32_t free; /* a number that is not used; 0: none */
+    uint32_t free; /* a free number; 0: none */
     struct gtel_index index;
     bool has_removed; /* since the index was made */
     uint64_t gather;  /* the caller counts them */
@@ -72,8 +71,10 @@ void gtel_client_table_remove(struct gtel_client_table *table, uint32_t number);
 static inline bool gtel_client_is_read(const struct gtel_client_table *table,
                                        const struct gtel_client *client)
 {
-    return client->is_used && client->gather == table->gather;
+    return client->gather == table->gather;
 }
+/* Whether a counter stands below its base. */
+bool gtel_client_is_below(const struct gtel_client *client);
 /* No share spans what happened to this client, or to all clients of a device. */
 void gtel_client_forget_bases(struct gtel_client *client);
 void gtel_client_table_forget_bases(struct gtel_client_table *table, size_t device);

@@ -14,16 +14,6 @@ static bool is_born_since(const struct gtel_clients *state, uint64_t start)
            start * tick_ns <= boot_ns;
 }
 
-static void read_memory(const struct gtel_clients *state, const struct gtel_client_device *device,
-                        struct gtel_client *client)
-{
-    const struct gtel_client_memory_rules rules = {
-        .is_place_known = device->is_place_known,
-        .is_integrated = device->is_integrated,
-        .omitted = device->driver ? device->driver->omitted_memory : 0};
-    gtel_client_memory(&state->fdinfo, &rules, &client->memory);
-}
-
 /* Engines */
 
 /* Position of an engine of that name, or -1: no room for more. */
@@ -62,15 +52,26 @@ static void choose_counter(const struct gtel_fdinfo_engine *from, bool is_exact,
     }
 }
 
+/* Since when a client is known. */
+enum age {
+    AGE_FOUND, /* it may have worked before */
+    AGE_BORN,  /* it did not exist at the last gather */
+    AGE_KNOWN, /* it was read before */
+    AGE_LATE   /* and not in the last gather: how much of its work is of this interval? */
+};
+
 struct feed {
     struct gtel_clients *state;
     struct gtel_client_device *device;
     struct gtel_client *client;
     uint64_t dt_ns; /* since the client was read last */
-    bool is_born;   /* it did not exist at the last gather */
-    bool is_known;  /* it was read before */
-    bool is_late;   /* and not in the last gather: how much of its work is of this interval? */
+    enum age age;
 };
+
+static bool omits_zeros(const struct gtel_client_device *device)
+{
+    return device->driver->counting == GTEL_COUNTS_NO_ZEROS;
+}
 
 static void feed_engine(const struct feed *feed, size_t e, const struct gtel_share_counter *sample)
 {
@@ -80,9 +81,8 @@ static void feed_engine(const struct feed *feed, size_t e, const struct gtel_sha
     bool has_base = share->kind != GTEL_SHARE_NONE;
     bool was_below = share->below > 0;
     /* Where engines without work are omitted, one that is new has worked since the last time. */
-    bool began = feed->is_born ||
-                 (feed->is_known && feed->device->driver && feed->device->driver->omits_zeros);
-    uint64_t dt_ns = feed->is_known ? feed->dt_ns : feed->state->dt_ns;
+    bool began = feed->age == AGE_BORN || (feed->age >= AGE_KNOWN && omits_zeros(feed->device));
+    uint64_t dt_ns = feed->age >= AGE_KNOWN ? feed->dt_ns : feed->state->dt_ns;
     double value = 0;
     client->has_engine |= 1u << e;
     int r;
@@ -90,20 +90,20 @@ static void feed_engine(const struct feed *feed, size_t e, const struct gtel_sha
         r = gtel_share_born(share, sample, dt_ns, engine->total_before, &value);
     else
         r = gtel_share_feed(share, sample, feed->dt_ns, &value);
-    client->is_below = client->is_below || r == 1;
     /* While a counter stands below its base, and when it has caught up, its step is not that of the
      * interval. */
-    if (r != 0 || was_below || (feed->is_late && value > 0)) {
+    if (r != 0 || was_below || (feed->age == AGE_LATE && value > 0)) {
         engine->is_partial = true;
         client->has_worked = true;
-        feed->device->has_moved = true;
+        feed->device->work = GTEL_WORK_SOME;
         return;
     }
     client->has_share |= 1u << e;
     client->share_of[e] = value;
     engine->used += value;
     client->has_worked = client->has_worked || value > 0;
-    feed->device->has_moved = feed->device->has_moved || value > 0;
+    if (value > 0)
+        feed->device->work = GTEL_WORK_SOME;
 }
 
 /* What is not reported may be work, and the next count that is reported not of one interval. */
@@ -111,7 +111,8 @@ static void forget_engine(const struct feed *feed, size_t e)
 {
     struct gtel_share *share = &feed->client->share[e];
     feed->client->has_worked = true; /* perhaps */
-    feed->device->has_moved = feed->device->has_moved || share->kind != GTEL_SHARE_NONE;
+    if (share->kind != GTEL_SHARE_NONE)
+        feed->device->work = GTEL_WORK_SOME;
     *share = (struct gtel_share){0};
 }
 
@@ -119,11 +120,10 @@ static void forget_engine(const struct feed *feed, size_t e)
 static void feed_omitted(const struct feed *feed, uint32_t reported)
 {
     const struct gtel_share_counter zero = {.kind = GTEL_SHARE_TIME, .capacity = 1};
-    bool are_idle = feed->device->driver && feed->device->driver->omits_zeros;
     for (size_t e = 0; e < feed->device->engines; e++) {
         if ((reported >> e & 1) != 0)
             continue;
-        if (are_idle)
+        if (omits_zeros(feed->device))
             feed_engine(feed, e, &zero);
         else
             forget_engine(feed, e);
@@ -133,7 +133,7 @@ static void feed_omitted(const struct feed *feed, uint32_t reported)
 static void read_engines(const struct feed *feed)
 {
     const struct gtel_fdinfo *fdinfo = &feed->state->fdinfo;
-    bool is_exact = feed->device->driver && feed->device->driver->is_exact;
+    bool is_exact = feed->device->driver->counting == GTEL_COUNTS_EXACTLY;
     uint32_t reported = 0;
     for (size_t i = 0; i < fdinfo->engines; i++) {
         struct gtel_share_counter sample;
@@ -156,17 +156,18 @@ static void update_client(struct gtel_clients *state, struct gtel_client_device 
                           struct gtel_client *client, const struct gtel_scan_text *text)
 {
     uint64_t t_ns = text->t_ns;
-    read_memory(state, device, client);
+    gtel_client_memory(&state->fdinfo, device->place, device->driver->omitted_memory,
+                       &client->memory);
     client->has_share = 0;
     client->has_engine = 0;
     if (state->span == GTEL_SPAN_SHORT)
         return;
     struct feed feed = {.state = state, .device = device, .client = client};
-    feed.is_known = client->t_ns > 0;
-    feed.dt_ns = feed.is_known && t_ns > client->t_ns ? t_ns - client->t_ns : 0;
-    feed.is_late = feed.is_known && client->t_ns < state->t_ns - state->dt_ns;
-    feed.is_born = !client->was_read && is_born_since(state, text->owner.birth.start);
-    client->is_below = false;
+    feed.dt_ns = client->t_ns > 0 && t_ns > client->t_ns ? t_ns - client->t_ns : 0;
+    if (client->t_ns > 0)
+        feed.age = client->t_ns < state->t_ns - state->dt_ns ? AGE_LATE : AGE_KNOWN;
+    else if (!client->was_read && is_born_since(state, text->owner.birth.start))
+        feed.age = AGE_BORN;
     client->has_worked = false;
     client->was_read = true;
     client->t_ns = t_ns;
@@ -191,18 +192,19 @@ static int64_t device_of(struct gtel_clients *state, const struct gtel_scan_text
 static void mark_silent(struct gtel_clients *state, const struct gtel_scan_text *text)
 {
     int64_t at = text->major != 0 ? gtel_clients_node(state, text->major, text->minor) : -1;
-    if (at >= 0)
-        state->device[at]->is_silent = !state->device[at]->has_reported;
+    if (at >= 0 && state->device[at]->texts != GTEL_TEXTS_REPORT)
+        state->device[at]->texts = GTEL_TEXTS_SILENT;
 }
 
 static void mark_reported(struct gtel_clients *state, struct gtel_client_device *device)
 {
-    device->has_texts = true;
-    device->is_silent = false;
-    if (device->has_reported)
+    bool has_lines = state->fdinfo.engines > 0 || state->fdinfo.regions > 0;
+    if (device->work == GTEL_WORK_UNREAD)
+        device->work = GTEL_WORK_NONE;
+    if (device->texts == GTEL_TEXTS_REPORT)
         return;
-    device->has_reported = state->fdinfo.engines > 0 || state->fdinfo.regions > 0;
-    if (device->has_reported && !device->device)
+    device->texts = has_lines ? GTEL_TEXTS_REPORT : GTEL_TEXTS_UNKNOWN;
+    if (has_lines && !device->device)
         state->needs_discovery = true; /* a driver that is not known here: registered by that */
 }
 
@@ -259,8 +261,10 @@ static bool may_read_unknown(struct gtel_clients *state)
     bool may_read = true;
     for (size_t i = 0; i < state->n; i++) {
         struct gtel_client_device *device = state->device[i];
-        device->has_unread = device->has_unread || (device->is_present && !device->is_read);
-        may_read = may_read && !(device->is_present && !device->is_read);
+        if (!device->is_present || device->is_read)
+            continue;
+        gtel_clients_miss(device, GTEL_GAP_UNREAD);
+        may_read = false;
     }
     return may_read;
 }
@@ -272,12 +276,13 @@ bool gtel_clients_may_read(void *arg, const struct gtel_scan_ask *ask)
     const struct gtel_client *client =
         ask->client != 0 ? gtel_client_table_get(&state->table, ask->client) : NULL;
     int64_t at = ask->major != 0 ? gtel_clients_node(state, ask->major, ask->minor) : -1;
-    if (client && client->key.device != GTEL_CLIENT_NO_DEVICE)
+    if (client && client->key.device >= 0)
         return state->device[client->key.device]->is_read;
     if (at < 0)
         return ask->major != 0 ? !state->is_incomplete : may_read_unknown(state);
     struct gtel_client_device *device = state->device[at];
-    device->has_unread = device->has_unread || !device->is_read;
+    if (!device->is_read)
+        gtel_clients_miss(device, GTEL_GAP_UNREAD);
     return device->is_read;
 }
 
@@ -293,7 +298,7 @@ void gtel_clients_closed(void *arg, uint32_t number)
 {
     struct gtel_clients *state = arg;
     const struct gtel_client *client = gtel_client_table_get(&state->table, number);
-    if (client->key.device != GTEL_CLIENT_NO_DEVICE && client->has_worked)
+    if (client->key.device >= 0 && client->has_worked)
         state->device[client->key.device]->has_closed = true;
     gtel_client_table_remove(&state->table, number);
 }
