@@ -191,7 +191,6 @@ struct walk {
     struct gtel_scan_process *process;
     uint32_t from; /* the first descriptor that is not in the slots yet */
     uint32_t steps;
-    bool is_late;
     size_t n;
     struct gtel_scan_found found[FOUND_MAX];
 };
@@ -260,9 +259,11 @@ static void identify(struct gtel_scan *scan, struct gtel_scan_process *process)
         return;
     process->owner.birth.start = stat.start;
     process->owner.birth.parent = stat.parent;
-    process->is_broker = is_of_broker(stat.name);
-    process->is_ours = scan->own_name[0] != '\0' && stat.parent == scan->own_parent &&
-                       gtel_str_eq(stat.name, gtel_str_of(scan->own_name));
+    bool is_ours = scan->own_name[0] != '\0' && stat.parent == scan->own_parent &&
+                   gtel_str_eq(stat.name, gtel_str_of(scan->own_name));
+    process->role = is_ours                   ? GTEL_SCAN_OURS
+                    : is_of_broker(stat.name) ? GTEL_SCAN_BROKER
+                                              : GTEL_SCAN_USER;
     scan->needs_election = true;
 }
 
@@ -289,7 +290,8 @@ int gtel_scan_birth(struct gtel_scan *scan, uint32_t pid, struct gtel_pid_birth 
         return -ESRCH;
     if (process->owner.birth.start == 0 && process->first == 0)
         identify(scan, process);
-    bool is_waiting = process->is_due || process->next_fd != 0 || !process->is_walked;
+    bool is_waiting =
+        process->is_due || process->next_fd != 0 || process->walked == GTEL_SCAN_NEVER;
     for (uint32_t i = process->first; i != 0; i = scan->slot[i - 1].next)
         is_waiting = is_waiting || scan->slot[i - 1].is_due;
     *ret = process->owner.birth;
@@ -304,10 +306,11 @@ static void update(struct walk *walk, uint64_t to)
     struct gtel_scan_process *process = walk->process;
     if (walk->n > 0 && process->owner.birth.start == 0)
         identify(walk->scan, process);
-    if (process->is_ours)
+    if (process->role == GTEL_SCAN_OURS) {
         walk->n = 0;
-    gtel_scan_update(walk->scan, process, process->is_ours ? 0 : walk->from, to, walk->found,
-                     walk->n);
+        walk->from = 0;
+    }
+    gtel_scan_update(walk->scan, process, walk->from, to, walk->found, walk->n);
     walk->from = (uint32_t)to;
     walk->n = 0;
 }
@@ -319,21 +322,19 @@ static void add(struct walk *walk, const struct gtel_scan_found *found)
     walk->found[walk->n++] = *found;
 }
 
-static void finish(struct gtel_scan_process *process, bool is_unreadable)
+static void finish(struct gtel_scan_process *process, enum gtel_scan_walked walked)
 {
     process->next_fd = 0;
-    process->is_walked = true;
-    process->is_unreadable = is_unreadable;
+    process->walked = walked;
 }
 
 static bool is_late(struct walk *walk, uint32_t fd)
 {
     walk->scan->walked++;
-    if (walk->steps++ % CLOCK_EVERY == 0 && walk->steps > 1 && is_over(walk->scan)) {
-        walk->is_late = true;
-        walk->process->next_fd = fd;
-    }
-    return walk->is_late;
+    if (walk->steps++ % CLOCK_EVERY != 0 || walk->steps == 1 || !is_over(walk->scan))
+        return false;
+    walk->process->next_fd = fd;
+    return true;
 }
 
 static int stat_fd(const struct walk *walk, uint32_t fd, struct gtel_stat *ret)
@@ -447,7 +448,7 @@ static bool walk_process(struct gtel_scan *scan, struct gtel_scan_process *proce
     if (r == -EACCES)
         r = walk_once(&walk);
     if (r == 0 || r == -EACCES) {
-        finish(process, r < 0);
+        finish(process, r < 0 ? GTEL_SCAN_REFUSED : GTEL_SCAN_READ);
     } else if (r < 0) {
         process->next_fd = 0; /* in the next gather again, if it is still there */
         process->is_due = true;
@@ -461,10 +462,10 @@ static bool walk_process(struct gtel_scan *scan, struct gtel_scan_process *proce
 static void end_listed(struct walk *walk)
 {
     struct gtel_scan_process *process = walk->process;
-    if (process->ino != 0 && !process->is_ended && !process->is_ours) {
+    if (process->ino != 0 && !process->is_ended && process->role != GTEL_SCAN_OURS) {
         begin(process, false);
         update(walk, all);
-        finish(process, false);
+        finish(process, GTEL_SCAN_READ);
     }
     walk->process++;
     walk->from = 0;
@@ -515,14 +516,14 @@ static bool has_nothing(const struct gtel_scan *scan, const struct gtel_scan_pro
 static bool walk_if_due(struct gtel_scan *scan, struct gtel_scan_process *process)
 {
     bool is_due = process->is_due || process->next_fd != 0;
-    if (!is_due || process->is_ended || process->is_ours)
+    if (!is_due || process->is_ended || process->role == GTEL_SCAN_OURS)
         return true;
     if (!has_nothing(scan, process))
         return !is_over(scan) && walk_process(scan, process);
     struct walk walk = {.scan = scan, .process = process};
     begin(process, false);
     update(&walk, all);
-    finish(process, false);
+    finish(process, GTEL_SCAN_READ);
     return true;
 }
 
@@ -574,8 +575,8 @@ static void rotate(struct gtel_scan *scan)
             return;
         }
         struct gtel_scan_process *process = &scan->process[at];
-        bool is_wanted = !process->is_due && !process->is_ended && !process->is_ours &&
-                         !has_nothing(scan, process);
+        bool is_wanted = !process->is_due && !process->is_ended &&
+                         process->role != GTEL_SCAN_OURS && !has_nothing(scan, process);
         if (is_wanted && is_over(scan))
             return;
         scan->rotation_pid = process->pid + 1;
@@ -612,11 +613,11 @@ static void count(struct gtel_scan *scan)
     counts->is_by_text = false;
     for (size_t i = 0; i < scan->processes; i++) {
         const struct gtel_scan_process *process = &scan->process[i];
-        bool is_readable = process->is_walked && !process->is_unreadable && process->ino != 0;
-        if (process->is_ended || process->is_ours)
+        bool is_readable = process->walked == GTEL_SCAN_READ && process->ino != 0;
+        if (process->is_ended || process->role == GTEL_SCAN_OURS)
             continue;
         counts->visible++;
-        counts->unknown += process->is_walked ? 0 : 1;
+        counts->unknown += process->walked == GTEL_SCAN_NEVER ? 1 : 0;
         counts->readable += is_readable ? 1 : 0;
         counts->waiting += process->is_due || process->next_fd != 0 ? 1 : 0;
         counts->is_by_text = counts->is_by_text || (is_readable && process->is_by_text);

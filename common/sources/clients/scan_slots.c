@@ -125,7 +125,7 @@ static void release(struct gtel_scan *scan, uint32_t slot)
 static struct gtel_scan_leader leader_of(const struct gtel_scan_process *process, uint32_t slot)
 {
     return (struct gtel_scan_leader){
-        .slot = slot, .owner = process->owner, .is_broker = process->is_broker};
+        .slot = slot, .owner = process->owner, .is_broker = process->role == GTEL_SCAN_BROKER};
 }
 
 /* Gives the slot to that client (0: to none). False: there is no room for it. */

@@ -42,6 +42,14 @@ struct gtel_scan_client {
     struct gtel_scan_leader next; /* in the election that runs; slot 0: nobody yet */
 };
 
+enum gtel_scan_role {
+    GTEL_SCAN_USER,
+    GTEL_SCAN_BROKER, /* opens devices for others */
+    GTEL_SCAN_OURS    /* the program's own */
+};
+
+enum gtel_scan_walked { GTEL_SCAN_NEVER, GTEL_SCAN_REFUSED, GTEL_SCAN_READ };
+
 struct gtel_scan_process {
     struct gtel_scan_owner owner;
     uint32_t pid;
@@ -55,11 +63,9 @@ struct gtel_scan_process {
     int dir_plus_1;    /* proc/PID/fd, kept; 0: not */
     bool is_due;       /* wants a walk, or another one after an unfinished one */
     bool is_ended;     /* since processes were listed */
-    bool is_walked;    /* ever */
     bool is_by_text;   /* descriptors may not be checked: their texts are read */
-    bool is_unreadable;
-    bool is_ours;   /* the program's own */
-    bool is_broker; /* opens devices for others */
+    enum gtel_scan_role role;
+    enum gtel_scan_walked walked; /* when that was done last */
 };
 
 /* A descriptor that a walk has found. */
