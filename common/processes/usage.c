@@ -9,18 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const enum gtel_metric share_metrics[GTEL_ENGINE_KINDS] = {
-    [GTEL_ENGINE_KIND_RENDER] = GTEL_M_PROCESS_RENDER,
-    [GTEL_ENGINE_KIND_COPY] = GTEL_M_PROCESS_COPY,
-    [GTEL_ENGINE_KIND_COMPUTE] = GTEL_M_PROCESS_COMPUTE,
-    [GTEL_ENGINE_KIND_VIDEO] = GTEL_M_PROCESS_VIDEO,
-    [GTEL_ENGINE_KIND_VIDEO_ENHANCE] = GTEL_M_PROCESS_VIDEO_ENHANCE,
-    [GTEL_ENGINE_KIND_ENCODE] = GTEL_M_PROCESS_ENCODE,
-    [GTEL_ENGINE_KIND_DECODE] = GTEL_M_PROCESS_DECODE,
-    [GTEL_ENGINE_KIND_JPEG] = GTEL_M_PROCESS_JPEG,
-    [GTEL_ENGINE_KIND_OFA] = GTEL_M_PROCESS_OFA,
-    [GTEL_ENGINE_KIND_OTHER] = GTEL_M_PROCESS_OTHER,
-};
+_Static_assert((int)GTEL_M_PROCESS_OTHER - (int)GTEL_M_PROCESS_RENDER == GTEL_ENGINE_KIND_OTHER,
+               "a row per class of engines, in their order");
 
 static const uint64_t keep_ns = 600000000000; /* a place, after its name was among the largest */
 
@@ -507,7 +497,7 @@ static void put_shares(struct gtel_batch *batch, const struct gtel_usage_sum *su
         /* Each process was measured over its own time: the sum may pass 1 a little. */
         double share = sum->use.share[kind] < 1 ? sum->use.share[kind] : 1;
         reading->value.f64 = share;
-        put(batch, reading, share_metrics[kind]);
+        put(batch, reading, (enum gtel_metric)(GTEL_M_PROCESS_RENDER + kind));
         busy = share > busy ? share : busy;
     }
     reading->value.f64 = busy;

@@ -169,7 +169,8 @@ struct gtel_client_kfd {
 struct gtel_clients {
     const struct gtel_env *env;
     bool may_wake;
-    struct gtel_client_device **device; /* in the order in which they came; never removed */
+    /* In the order in which they came; never removed. */
+    struct gtel_client_device *device[GTEL_CLIENT_DEVICES_MAX];
     size_t n;
     struct gtel_drm_node node[GTEL_DRM_NODES_MAX]; /* device: position in the list above */
     size_t nodes;
@@ -216,17 +217,15 @@ void gtel_clients_find_returned(struct gtel_clients *state);
 void gtel_clients_check_devices(struct gtel_clients *state, struct gtel_batch *batch);
 /* After it: which idle ones are left alone from now on. */
 void gtel_clients_update_rests(struct gtel_clients *state);
-/* Position of the device of a node, or -1. */
+/* Position of the device of a node, or -1, as of major 0. */
 int64_t gtel_clients_node(const struct gtel_clients *state, uint32_t major, uint32_t minor);
-/* Position of the device that a text is about, or -1. */
-int64_t gtel_clients_device(const struct gtel_clients *state, const struct gtel_fdinfo *fdinfo,
-                            const struct gtel_scan_text *seen);
 /*
- * Notes at the devices that a text without an address may be about, when there are several, that
- * they have a client which is not known. False: there is none.
+ * Position of the device that a text is about; GTEL_CLIENT_FREE: there is none; or
+ * GTEL_CLIENT_NO_DEVICE: the text is without an address, and one of several, each of which is
+ * missing a client then.
  */
-bool gtel_clients_mark_ambiguous(struct gtel_clients *state, const struct gtel_fdinfo *fdinfo,
-                                 const struct gtel_scan_text *seen);
+int32_t gtel_clients_device(const struct gtel_clients *state, const struct gtel_fdinfo *fdinfo,
+                            const struct gtel_scan_text *seen);
 void gtel_clients_close_devices(struct gtel_clients *state);
 
 static inline void gtel_clients_miss(struct gtel_client_device *device, enum gtel_client_gap gap)

@@ -100,16 +100,8 @@ static int64_t find_or_add(struct gtel_clients *state, const char *key)
     int64_t at = find(state, gtel_str_of(key));
     if (at >= 0 || state->n == GTEL_CLIENT_DEVICES_MAX)
         return at;
-    struct gtel_client_device **list =
-        realloc(state->device, (state->n + 1) * sizeof(struct gtel_client_device *));
-    if (!list)
-        return -1;
-    state->device = list;
-    struct gtel_client_device *device = calloc(1, sizeof(*device));
-    if (!device)
-        return -1;
-    list[state->n] = device;
-    return (int64_t)state->n++;
+    state->device[state->n] = calloc(1, sizeof(struct gtel_client_device));
+    return state->device[state->n] ? (int64_t)state->n++ : -1;
 }
 
 /* Where its memory is; tried again until it is known. */
@@ -319,44 +311,26 @@ static bool is_about(const struct gtel_client_device *device, struct gtel_str dr
     return device->is_present && !device->card.is_pci && gtel_str_eq(gtel_str_of(name), driver);
 }
 
-/* The one device that a text may be about, or -1: none, or one of several. */
-static int64_t find_by_driver(const struct gtel_clients *state, struct gtel_str driver)
+static int32_t find_by_driver(const struct gtel_clients *state, struct gtel_str driver)
 {
-    int64_t found = -1;
-    for (size_t i = 0; i < state->n; i++) {
-        if (!is_about(state->device[i], driver))
-            continue;
-        if (found >= 0)
-            return -1;
-        found = (int64_t)i;
-    }
+    int32_t found = GTEL_CLIENT_FREE;
+    for (size_t i = 0; i < state->n; i++)
+        if (is_about(state->device[i], driver))
+            found = found == GTEL_CLIENT_FREE ? (int32_t)i : GTEL_CLIENT_NO_DEVICE;
+    for (size_t i = 0; found == GTEL_CLIENT_NO_DEVICE && i < state->n; i++)
+        if (is_about(state->device[i], driver))
+            gtel_clients_miss(state->device[i], GTEL_GAP_AMBIGUOUS);
     return found;
 }
 
-bool gtel_clients_mark_ambiguous(struct gtel_clients *state, const struct gtel_fdinfo *fdinfo,
-                                 const struct gtel_scan_text *seen)
-{
-    bool has_any = false;
-    if (fdinfo->pdev.n > 0 || seen->major != 0)
-        return false;
-    for (size_t i = 0; i < state->n; i++) {
-        struct gtel_client_device *device = state->device[i];
-        bool is_it = is_about(device, fdinfo->driver);
-        if (is_it)
-            gtel_clients_miss(device, GTEL_GAP_AMBIGUOUS);
-        has_any = has_any || is_it;
-    }
-    return has_any;
-}
-
-int64_t gtel_clients_device(const struct gtel_clients *state, const struct gtel_fdinfo *fdinfo,
+int32_t gtel_clients_device(const struct gtel_clients *state, const struct gtel_fdinfo *fdinfo,
                             const struct gtel_scan_text *seen)
 {
-    if (fdinfo->pdev.n > 0)
-        return find(state, fdinfo->pdev);
-    if (seen->major != 0)
-        return gtel_clients_node(state, seen->major, seen->minor);
-    return find_by_driver(state, fdinfo->driver);
+    int64_t at = fdinfo->pdev.n > 0 ? find(state, fdinfo->pdev)
+                                    : gtel_clients_node(state, seen->major, seen->minor);
+    if (fdinfo->pdev.n == 0 && seen->major == 0)
+        return find_by_driver(state, fdinfo->driver);
+    return at < 0 ? GTEL_CLIENT_FREE : (int32_t)at;
 }
 
 void gtel_clients_close_devices(struct gtel_clients *state)
@@ -365,8 +339,6 @@ void gtel_clients_close_devices(struct gtel_clients *state)
         close_device(state->env, state->device[i]);
         free(state->device[i]);
     }
-    free(state->device);
-    state->device = NULL;
     state->n = 0;
 }
 

@@ -177,9 +177,9 @@ static void update_client(struct gtel_clients *state, struct gtel_client_device 
 /* Whose a text is */
 
 /* A device that came after the last discovery is searched for immediately, once per gather. */
-static int64_t device_of(struct gtel_clients *state, const struct gtel_scan_text *text)
+static int32_t device_of(struct gtel_clients *state, const struct gtel_scan_text *text)
 {
-    int64_t at = gtel_clients_device(state, &state->fdinfo, text);
+    int32_t at = gtel_clients_device(state, &state->fdinfo, text);
     if (at >= 0 || state->has_searched || state->fdinfo.pdev.n == 0)
         return at;
     state->has_searched = true;
@@ -191,7 +191,7 @@ static int64_t device_of(struct gtel_clients *state, const struct gtel_scan_text
 /* A descriptor of the device without any line of ours: perhaps its driver never has one. */
 static void mark_silent(struct gtel_clients *state, const struct gtel_scan_text *text)
 {
-    int64_t at = text->major != 0 ? gtel_clients_node(state, text->major, text->minor) : -1;
+    int64_t at = gtel_clients_node(state, text->major, text->minor);
     if (at >= 0 && state->device[at]->texts != GTEL_TEXTS_REPORT)
         state->device[at]->texts = GTEL_TEXTS_SILENT;
 }
@@ -233,22 +233,20 @@ uint32_t gtel_clients_read(void *arg, const struct gtel_scan_text *text)
         mark_silent(state, text);
         return 0;
     }
-    int64_t at = device_of(state, text);
+    int32_t at = device_of(state, text);
+    if (at == GTEL_CLIENT_FREE)
+        return 0;
+    if (at >= 0)
+        mark_reported(state, state->device[at]);
+    uint32_t number = add_client(state, at, text);
     /* A client of one of several devices is read in each gather, so that its end is known. */
-    if (at < 0)
-        return gtel_clients_mark_ambiguous(state, &state->fdinfo, text)
-                   ? add_client(state, GTEL_CLIENT_NO_DEVICE, text)
-                   : 0;
-    struct gtel_client_device *device = state->device[at];
-    mark_reported(state, device);
-    uint32_t number = add_client(state, (int32_t)at, text);
-    if (number == UINT32_MAX)
+    if (number == UINT32_MAX || at < 0)
         return number;
     struct gtel_client *client = gtel_client_table_get(&state->table, number);
     bool is_first = client->gather != state->table.gather;
     client->gather = state->table.gather;
     if (is_first && !state->is_keeping)
-        update_client(state, device, client, text);
+        update_client(state, state->device[at], client, text);
     return number;
 }
 
@@ -275,7 +273,7 @@ bool gtel_clients_may_read(void *arg, const struct gtel_scan_ask *ask)
     struct gtel_clients *state = arg;
     const struct gtel_client *client =
         ask->client != 0 ? gtel_client_table_get(&state->table, ask->client) : NULL;
-    int64_t at = ask->major != 0 ? gtel_clients_node(state, ask->major, ask->minor) : -1;
+    int64_t at = gtel_clients_node(state, ask->major, ask->minor);
     if (client && client->key.device >= 0)
         return state->device[client->key.device]->is_read;
     if (at < 0)
@@ -289,7 +287,7 @@ bool gtel_clients_may_read(void *arg, const struct gtel_scan_ask *ask)
 void gtel_clients_failed(void *arg, const struct gtel_scan_ask *ask)
 {
     struct gtel_clients *state = arg;
-    int64_t at = ask->major != 0 ? gtel_clients_node(state, ask->major, ask->minor) : -1;
+    int64_t at = gtel_clients_node(state, ask->major, ask->minor);
     if (at >= 0 && state->device[at]->device && !state->is_keeping)
         gtel_batch_failed(state->batch, state->device[at]->device);
 }
