@@ -7,12 +7,392 @@
  * The tools are Python programs that ask every GPU, so one run reads all, no more often than each
  * 10 s and for at most a twentieth of the time, and none begins while a GPU sleeps.
  */
-#include "sources/amd/tool.h"
-
+#include "base/backoff.h"
+#include "base/buf.h"
 #include "base/error.h"
+#include "host/failure.h"
+#include "parse/json.h"
+#include "sources/amd/tool_read.h"
+#include "sources/drm/awake.h"
+#include "sources/source.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { GPUS_MAX = 64, TOOL_PATH_MAX = 256 };
+
+/* What a run asks for. rocm-smi has the second alone. */
+enum phase { STATIC, METRIC, PHASES };
+
+struct tool_gpu {
+    char address[GTEL_PCI_TEXT_MAX];
+    const char *driver;
+    struct gtel_device *device; /* NULL: not registered */
+    struct gtel_awake awake;
+    uint32_t search;   /* the last one that found it */
+    bool is_shared;    /* between partitions, each a device of the tool */
+    size_t at[PHASES]; /* 1 + its place in the answers; 0: none */
+};
+
+struct tool {
+    const struct gtel_env *env;
+    bool may_wake;
+    bool is_wsl; /* GPUs are known from the tool alone */
+    char given[TOOL_PATH_MAX];
+    const char *path; /* of the tool in use; NULL: none was found */
+    size_t place;     /* where to look for the next one */
+    uint32_t searches;
+    struct tool_gpu gpu[GPUS_MAX];
+    size_t n;
+    struct gtel_amd_tool_answer answer[PHASES];
+    uint64_t read_ns[PHASES];
+    uint64_t valid_ns; /* until when the values may be repeated */
+    bool is_new;       /* the counters were not reported yet */
+    bool has_waited;   /* for the first answer */
+    bool is_asleep;    /* a GPU was, when a run was due */
+    bool has_asked;    /* in this run, for what is static */
+    enum phase phase;
+    int child_plus_1; /* 0: none runs */
+    uint64_t start_ns;
+    uint64_t due_ns;
+    struct gtel_buf output;
+    struct gtel_backoff pause;
+    int error;
+    char why[200];
+};
+
+/* ---- which GPUs and tools there are ---- */
+
+static const char *const places[] = {"/usr/bin/amd-smi", "/opt/rocm/bin/amd-smi",
+                                     "/usr/bin/rocm-smi", "/opt/rocm/bin/rocm-smi"};
+
+static bool has_files(const struct gtel_env *env, const char *driver, struct gtel_str address)
+{
+    static const char *const files[] = {"gpu_metrics", "hwmon", "gpu_busy_percent",
+                                        "mem_info_vram_total"};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(files); i++)
+        if (gtel_fs_exists(env, GTEL_FS_AT("sys/bus/pci/drivers/%s/%.*s/%s", driver,
+                                           GTEL_STR_ARG(address), files[i])))
+            return true;
+    return false;
+}
+
+static struct tool_gpu *gpu_at(struct tool *tool, const char *address)
+{
+    for (size_t i = 0; i < tool->n; i++)
+        if (strcmp(tool->gpu[i].address, address) == 0)
+            return &tool->gpu[i];
+    return NULL;
+}
+
+static struct tool_gpu *add_gpu(struct tool *tool, const char *address, const char *driver)
+{
+    struct tool_gpu *gpu = gpu_at(tool, address);
+    if (!gpu && tool->n < GPUS_MAX) {
+        gpu = &tool->gpu[tool->n++];
+        *gpu = (struct tool_gpu){.driver = driver};
+        tool->read_ns[STATIC] = 0; /* the tool counts otherwise now */
+        (void)gtel_str_copy(gpu->address, sizeof(gpu->address), gtel_str_of(address));
+    }
+    if (gpu)
+        gpu->search = tool->searches;
+    return gpu;
+}
+
+/*
+ * Counts the GPUs that a driver of AMD is bound to, and adds them to tool, which may be NULL. 0
+ * where one of them has the driver's files: then another source reads them.
+ */
+static size_t find_gpus(const struct gtel_env *env, struct tool *tool)
+{
+    static const char *const drivers[] = {"amdgpu", "gim"};
+    struct gtel_arena arena = {0};
+    size_t found = 0;
+    bool is_served = false;
+    for (size_t d = 0; d < GTEL_ARRAY_LEN(drivers) && !is_served; d++) {
+        struct gtel_str *name;
+        size_t n;
+        if (gtel_fs_list(env, GTEL_FS_AT("sys/bus/pci/drivers/%s", drivers[d]), &arena, GPUS_MAX,
+                         &name, &n) < 0)
+            continue;
+        for (size_t i = 0; i < n && i < GPUS_MAX && !is_served; i++) {
+            struct gtel_pci pci;
+            char address[GTEL_PCI_TEXT_MAX];
+            if (gtel_pci_parse(name[i], &pci) < 0)
+                continue;
+            is_served = has_files(env, drivers[d], name[i]);
+            gtel_pci_print(address, &pci);
+            found += is_served || (tool && !add_gpu(tool, address, drivers[d])) ? 0 : 1;
+        }
+    }
+    gtel_arena_done(&arena);
+    return is_served ? 0 : found;
+}
+
+/* The first tool that is there, counted from that place of four on; NULL when there is none. */
+static const char *find_tool(const struct gtel_env *env, size_t from)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(places); i++) {
+        const char *path = places[(from + i) % GTEL_ARRAY_LEN(places)];
+        if (gtel_fs_exists(env, path + 1))
+            return path;
+    }
+    return NULL;
+}
+
+/* In WSL there is neither sysfs nor PCI, but a tool may be built for it. */
+static bool is_wsl(const struct gtel_env *env)
+{
+    return gtel_fs_exists(env, "dev/dxg") && find_tool(env, 0);
+}
+
+static void register_gpu(struct tool *tool, struct gtel_registry *registry, struct tool_gpu *gpu)
+{
+    if (gtel_registry_add(registry, gtel_str_of(gpu->address), &gpu->device) < 0) {
+        gpu->device = NULL;
+        return;
+    }
+    gtel_device_label(registry, gpu->device, GTEL_LABEL_GPU, gtel_str_of(gpu->address));
+    gtel_device_label(registry, gpu->device, GTEL_LABEL_VENDOR, GTEL_STR("amd"));
+    gtel_device_label(registry, gpu->device, GTEL_LABEL_DRIVER, gtel_str_of(gpu->driver));
+    if (!gpu->awake.is_open)
+        (void)gtel_awake_open(tool->env, &gpu->awake,
+                              GTEL_FS_AT("sys/bus/pci/drivers/%s/%s", gpu->driver,
+                                         gpu->address)); /* else it counts as asleep */
+}
+
+/* As gtel_awake_look; all are awake where that does not matter. */
+static int look(const struct tool *tool, const struct tool_gpu *gpu, bool *ret_asleep)
+{
+    *ret_asleep = false;
+    return tool->may_wake || tool->is_wsl ? 0 : gtel_awake_look(tool->env, &gpu->awake, ret_asleep);
+}
+
+/* ---- runs ---- */
+
+#define SECOND UINT64_C(1000000000)
+
+enum { ARGS_MAX = 32 };
+
+static const uint64_t period_ns = 10 * SECOND;
+static const uint64_t duty = 20; /* so many times its run time lie between two runs */
+static const uint64_t run_max_ns = 5 * SECOND;
+static const uint64_t static_ns = 600 * SECOND; /* limits and names change rarely */
+static const uint64_t step_ns = SECOND / 20;
+
+/* What the tools are called with, by kind of tool and phase. */
+static const char *const words[2][PHASES][ARGS_MAX] = {
+    {{"static", "--json"}, {"metric", "--json"}},
+    {{NULL},
+     {"--showuse", "--showmemuse", "--showmeminfo", "vram", "vis_vram", "gtt", "--showtemp",
+      "--showpower", "--showmaxpower", "--showclocks", "--showfan", "--showvoltage",
+      "--showenergycounter", "--showbus", "--showproductname", "--showreplaycount", "--json"}},
+};
+
+static bool is_rocm(const struct tool *tool)
+{
+    return gtel_str_ends(gtel_str_of(tool->path), GTEL_STR("rocm-smi"));
+}
+
+static void fail(struct tool *tool, int r, const char *why)
+{
+    uint64_t now = gtel_env_now(tool->env);
+    (void)gtel_str_copy(tool->why, sizeof(tool->why), gtel_str_of(why));
+    gtel_failure_log(&tool->env->log, &tool->error, r, "gtel doctor says more", "amd_tool: %s: %s",
+                     tool->path ? tool->path : "amd-smi, rocm-smi", why);
+    tool->place++; /* another one may do better */
+    tool->pause.pause = tool->pause.pause ? tool->pause.pause : period_ns;
+    gtel_backoff_fail(&tool->pause, now, period_ns, 64 * period_ns);
+    tool->due_ns = tool->pause.due;
+}
+
+static void begin(struct tool *tool)
+{
+    const char *args[ARGS_MAX + 2] = {NULL};
+    const char *const *word = words[is_rocm(tool)][tool->phase];
+    args[0] = tool->path;
+    for (size_t i = 0; word[i]; i++)
+        args[i + 1] = word[i];
+    gtel_buf_reset(&tool->output);
+    tool->start_ns = gtel_env_now(tool->env);
+    tool->due_ns = tool->start_ns + step_ns;
+    int r = gtel_env_child_start(tool->env, args);
+    if (r < 0)
+        fail(tool, r, "cannot be started");
+    else
+        tool->child_plus_1 = r + 1;
+}
+
+static void begin_static(struct tool *tool)
+{
+    tool->has_asked = true;
+    tool->phase = STATIC;
+    begin(tool);
+}
+
+/* A run is due. */
+static void begin_first(struct tool *tool)
+{
+    uint64_t now = gtel_env_now(tool->env);
+    bool is_awake = true;
+    tool->is_asleep = false;
+    for (size_t i = 0; i < tool->n; i++) {
+        bool is_asleep;
+        int r = look(tool, &tool->gpu[i], &is_asleep);
+        tool->is_asleep = tool->is_asleep || (r == 0 && is_asleep);
+        is_awake = is_awake && r == 0 && !is_asleep; /* not known: left alone */
+    }
+    tool->due_ns = now + period_ns;
+    if (!is_awake)
+        return;
+    tool->path = tool->given[0] != '\0' ? tool->given : find_tool(tool->env, tool->place);
+    if (!tool->path) {
+        fail(tool, -ENOENT, "not found");
+        return;
+    }
+    tool->has_asked = false;
+    tool->phase = METRIC;
+    if (is_rocm(tool) || (tool->read_ns[STATIC] > 0 && now < tool->read_ns[STATIC] + static_ns))
+        begin(tool);
+    else
+        begin_static(tool);
+}
+
+/* The GPU of a device that the tool lists. A partition's function is its number. */
+static struct tool_gpu *gpu_of(struct tool *tool, struct gtel_registry *registry,
+                               struct gtel_pci pci)
+{
+    char address[GTEL_PCI_TEXT_MAX];
+    gtel_pci_print(address, &pci);
+    struct tool_gpu *gpu = gpu_at(tool, address);
+    if (!gpu && tool->is_wsl) {
+        gpu = add_gpu(tool, address, "dxgkrnl");
+        if (gpu)
+            register_gpu(tool, registry, gpu);
+    } else if (!gpu) {
+        pci.function = 0;
+        gtel_pci_print(address, &pci);
+        gpu = gpu_at(tool, address);
+        if (gpu)
+            gpu->is_shared = true;
+    }
+    return gpu;
+}
+
+/* Which device of the answers is which GPU. amd-smi numbers them, and has addresses in the first.
+ */
+static void join(struct tool *tool, struct gtel_registry *registry)
+{
+    for (size_t i = 0; i < tool->n; i++) {
+        tool->gpu[i].at[STATIC] = tool->gpu[i].at[METRIC] = 0;
+        tool->gpu[i].is_shared = false;
+    }
+    for (size_t i = 0; i < tool->answer[METRIC].n; i++) {
+        const struct gtel_amd_tool_device *named = &tool->answer[METRIC].device[i];
+        size_t other = 0;
+        while (!named->has_pci && other < tool->answer[STATIC].n)
+            if (tool->answer[STATIC].device[other++].index == tool->answer[METRIC].device[i].index)
+                named = &tool->answer[STATIC].device[other - 1];
+        struct tool_gpu *gpu = named->has_pci ? gpu_of(tool, registry, named->pci) : NULL;
+        if (!gpu)
+            continue;
+        gpu->is_shared = gpu->is_shared || gpu->at[METRIC] > 0;
+        if (gpu->at[METRIC] > 0)
+            continue;
+        gpu->at[METRIC] = i + 1;
+        gpu->at[STATIC] = other;
+        if (gpu->device)
+            gtel_device_label(registry, gpu->device, GTEL_LABEL_MODEL, gtel_str_of(named->model));
+    }
+}
+
+static void succeed(struct tool *tool, struct gtel_registry *registry)
+{
+    uint64_t now = gtel_env_now(tool->env);
+    tool->read_ns[tool->phase] = now;
+    if (is_rocm(tool)) {
+        tool->answer[STATIC].n = 0;
+        tool->read_ns[STATIC] = 0;
+    } else if (tool->phase == STATIC) {
+        tool->valid_ns = 0; /* until both are joined again */
+        tool->phase = METRIC;
+        begin(tool);
+        return;
+    } else if (!tool->has_asked && tool->answer[STATIC].n != tool->answer[METRIC].n) {
+        begin_static(tool); /* a GPU came or went: the numbers may be others now */
+        return;
+    }
+    join(tool, registry);
+    uint64_t pause = (now - tool->start_ns) * duty;
+    tool->due_ns = tool->start_ns + (pause > period_ns ? pause : period_ns);
+    tool->valid_ns = tool->due_ns + 2 * run_max_ns + SECOND;
+    tool->is_new = true;
+    tool->pause = (struct gtel_backoff){0};
+    gtel_failure_log(&tool->env->log, &tool->error, 0, "", "amd_tool: %s", tool->path);
+}
+
+/* The run is over: r is 0 when the tool has ended by itself. */
+static void finish(struct tool *tool, struct gtel_registry *registry, int r)
+{
+    char why[200];
+    int status = tool->env->ops->child_end(tool->env->arg, tool->child_plus_1 - 1);
+    tool->child_plus_1 = 0;
+    const struct gtel_str text = gtel_buf_text(&tool->output);
+    void *memory = r == 0 ? malloc(gtel_json_memory(text.n)) : NULL;
+    if (r == 0)
+        r = memory ? gtel_amd_tool_read(text, memory, &tool->answer[tool->phase]) : -ENOMEM;
+    free(memory);
+    if (r == -ETIMEDOUT)
+        (void)snprintf(why, sizeof(why), "did not end within 5 s");
+    else if (r == -EFBIG)
+        (void)snprintf(why, sizeof(why), "more than 2 MiB of output");
+    else if (r == -EPROTO)
+        (void)snprintf(why, sizeof(why), "it says: %s", tool->answer[tool->phase].error);
+    else
+        (void)snprintf(why, sizeof(why), "no GPU in %zu bytes of output, exit status %d", text.n,
+                       status);
+    if (r < 0)
+        fail(tool, r, why);
+    else
+        succeed(tool, registry);
+}
+
+/* Goes on with the run, or begins one that is due; waits at most wait_ns for output. */
+static void advance(struct tool *tool, struct gtel_registry *registry, uint64_t wait_ns)
+{
+    char buf[16384];
+    if (tool->child_plus_1 == 0 && gtel_env_now(tool->env) >= tool->due_ns)
+        begin_first(tool);
+    while (tool->child_plus_1 > 0) {
+        int64_t n = tool->env->ops->child_read(tool->env->arg, tool->child_plus_1 - 1, buf,
+                                               sizeof(buf), wait_ns);
+        uint64_t now = gtel_env_now(tool->env);
+        if (n > 0)
+            gtel_buf_bytes(&tool->output, buf, (size_t)n);
+        if (tool->output.has_failed)
+            n = -EFBIG;
+        else if (n == -EAGAIN && now - tool->start_ns >= run_max_ns)
+            n = -ETIMEDOUT;
+        if (n == -EAGAIN) {
+            tool->due_ns = now + step_ns;
+            return;
+        }
+        if (n <= 0)
+            finish(tool, registry, (int)n);
+    }
+}
+
+/* Ends the run, if there is one. */
+static void stop(struct tool *tool)
+{
+    if (tool->child_plus_1 > 0)
+        (void)tool->env->ops->child_end(tool->env->arg, tool->child_plus_1 - 1);
+    tool->child_plus_1 = 0;
+}
+
+/* ---- the source ---- */
 
 enum { OUTPUT_MAX = 2 << 20 };
 
@@ -21,10 +401,10 @@ static const uint64_t first_step_ns = 50000000;
 
 static bool present(const struct gtel_env *env)
 {
-    return gtel_amd_tool_gpus(env, NULL) > 0 || gtel_amd_tool_is_wsl(env);
+    return find_gpus(env, NULL) > 0 || is_wsl(env);
 }
 
-static void emit(const struct gtel_amd_tool *tool, const struct gtel_amd_tool_gpu *gpu,
+static void emit(const struct tool *tool, const struct tool_gpu *gpu,
                  const struct gtel_amd_tool_device *from, struct gtel_batch *batch)
 {
     const struct gtel_amd_tool_row *total = NULL; /* of the memory before */
@@ -34,7 +414,8 @@ static void emit(const struct gtel_amd_tool *tool, const struct gtel_amd_tool_gp
         const struct gtel_metric_row *metric = gtel_metric_row(row->metric);
         const struct gtel_str part = gtel_str_of(row->dim[0]);
         bool is_old = metric->kind == GTEL_KIND_COUNTER && !tool->is_new;
-        if ((from->has >> i & 1) == 0 || is_old || (gpu->is_shared && !row->is_of_whole))
+        if ((from->has >> i & 1) == 0 || is_old ||
+            (gpu->is_shared && row->of == GTEL_AMD_TOOL_PART))
             continue;
         double value = from->value[i] * row->scale;
         struct gtel_reading reading = {.device = gpu->device,
@@ -57,38 +438,35 @@ static void emit(const struct gtel_amd_tool *tool, const struct gtel_amd_tool_gp
     }
 }
 
-static void sample_gpu(struct gtel_amd_tool *tool, struct gtel_amd_tool_gpu *gpu,
-                       struct gtel_batch *batch)
+static void sample_gpu(struct tool *tool, struct tool_gpu *gpu, struct gtel_batch *batch)
 {
     bool is_asleep;
-    int r = gtel_amd_tool_look(tool, gpu, &is_asleep);
+    int r = look(tool, gpu, &is_asleep);
     gpu->device->is_asleep = r == 0 && is_asleep;
     if (r < 0 || gtel_error_is_broken(tool->error))
         gtel_batch_failed(batch, gpu->device);
     if (r == 0 && !tool->is_wsl)
         gtel_batch_u64(batch, gpu->device, GTEL_M_GPU_AWAKE, GTEL_STR_NONE, !is_asleep);
-    if (r < 0 || is_asleep || gpu->at[GTEL_AMD_TOOL_METRIC] == 0 ||
-        gtel_env_now(tool->env) > tool->valid_ns)
+    if (r < 0 || is_asleep || gpu->at[METRIC] == 0 || gtel_env_now(tool->env) > tool->valid_ns)
         return;
-    batch->t_ns = tool->read_ns[GTEL_AMD_TOOL_METRIC];
-    for (enum gtel_amd_tool_phase phase = GTEL_AMD_TOOL_STATIC; phase < GTEL_AMD_TOOL_PHASES;
-         phase++)
+    batch->t_ns = tool->read_ns[METRIC];
+    for (enum phase phase = STATIC; phase < PHASES; phase++)
         if (gpu->at[phase] > 0)
             emit(tool, gpu, &tool->answer[phase].device[gpu->at[phase] - 1], batch);
 }
 
 static int sample(void *state, struct gtel_registry *registry, struct gtel_batch *batch)
 {
-    struct gtel_amd_tool *tool = state;
+    struct tool *tool = state;
     bool is_needed = tool->n > 0 || tool->is_wsl;
     uint64_t first_ns = gtel_env_now(tool->env);
     if (is_needed)
-        gtel_amd_tool_advance(tool, registry, 0);
+        advance(tool, registry, 0);
     while (!tool->has_waited && tool->child_plus_1 > 0 &&
            gtel_env_now(tool->env) < first_ns + first_wait_ns)
-        gtel_amd_tool_advance(tool, registry, first_step_ns);
+        advance(tool, registry, first_step_ns);
     tool->has_waited = true;
-    batch->origin = tool->path && gtel_amd_tool_is_rocm(tool);
+    batch->origin = tool->path && is_rocm(tool);
     for (size_t i = 0; i < tool->n; i++) {
         batch->t_ns = gtel_env_now(tool->env);
         if (tool->gpu[i].device)
@@ -100,20 +478,20 @@ static int sample(void *state, struct gtel_registry *registry, struct gtel_batch
 
 static uint64_t due_ns(const void *state)
 {
-    const struct gtel_amd_tool *tool = state;
+    const struct tool *tool = state;
     return tool->has_waited && (tool->n > 0 || tool->is_wsl) ? tool->due_ns : 0;
 }
 
 static int tick(void *state, struct gtel_registry *registry, struct gtel_batch *batch)
 {
     (void)batch;
-    gtel_amd_tool_advance(state, registry, 0);
+    advance(state, registry, 0);
     return 0;
 }
 
 static int open_tool(void *state, const struct gtel_env *env, const struct gtel_options *options)
 {
-    struct gtel_amd_tool *tool = state;
+    struct tool *tool = state;
     struct gtel_str given = gtel_option_text(options, GTEL_O_AMD_TOOL);
     if (!present(env))
         return -ENOENT;
@@ -128,27 +506,26 @@ static int open_tool(void *state, const struct gtel_env *env, const struct gtel_
 
 static int discover(void *state, struct gtel_registry *registry)
 {
-    struct gtel_amd_tool *tool = state;
+    struct tool *tool = state;
     size_t kept = 0;
-    for (size_t i = 0; i < tool->n; i++)
-        tool->gpu[i].is_found = false;
-    size_t found = gtel_amd_tool_gpus(tool->env, tool);
-    tool->is_wsl = found == 0 && gtel_amd_tool_is_wsl(tool->env);
+    tool->searches++;
+    size_t found = find_gpus(tool->env, tool);
+    tool->is_wsl = found == 0 && is_wsl(tool->env);
     for (size_t i = 0; i < tool->n; i++) {
-        struct gtel_amd_tool_gpu *gpu = &tool->gpu[i];
-        if ((found > 0 && gpu->is_found) || tool->is_wsl) {
-            gtel_amd_tool_register(tool, registry, gpu);
+        struct tool_gpu *gpu = &tool->gpu[i];
+        if ((found > 0 && gpu->search == tool->searches) || tool->is_wsl) {
+            register_gpu(tool, registry, gpu);
             tool->gpu[kept++] = *gpu;
             continue;
         }
-        tool->read_ns[GTEL_AMD_TOOL_STATIC] = 0;
+        tool->read_ns[STATIC] = 0;
         gtel_awake_close(tool->env, &gpu->awake);
         if (gpu->device && found > 0) /* else another source has it now */
             gtel_registry_lost(registry, gpu->device);
     }
     tool->n = kept;
     if (kept == 0)
-        gtel_amd_tool_stop(tool);
+        stop(tool);
     return 0;
 }
 
@@ -162,7 +539,7 @@ static void diagnose(void *state, struct gtel_registry *registry, struct gtel_fi
         "a tool cannot say what the whole GPU does: use, clocks and memory are of "
         "parts",
         NULL};
-    const struct gtel_amd_tool *tool = state;
+    const struct tool *tool = state;
     const char *const failed[3] = {
         tool->path ? tool->path : "amd-smi, rocm-smi", tool->why,
         "install amd-smi (package amd-smi-lib) or name it with the option AmdTool; run it by hand "
@@ -179,10 +556,10 @@ static void diagnose(void *state, struct gtel_registry *registry, struct gtel_fi
 
 static void close_tool(void *state)
 {
-    struct gtel_amd_tool *tool = state;
+    struct tool *tool = state;
     if (!tool->env)
         return;
-    gtel_amd_tool_stop(tool);
+    stop(tool);
     for (size_t i = 0; i < tool->n; i++)
         gtel_awake_close(tool->env, &tool->gpu[i].awake);
     tool->n = 0;
@@ -201,7 +578,7 @@ const struct gtel_source gtel_source_amd_tool = {
              "video",
     .seen = "not tried on hardware",
     .origins = origins,
-    .state_size = sizeof(struct gtel_amd_tool),
+    .state_size = sizeof(struct tool),
     .present = present,
     .open = open_tool,
     .discover = discover,

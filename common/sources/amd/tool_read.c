@@ -34,19 +34,16 @@ enum form { NUMBER, SPEED, LINK_SPEED, LINK_WIDTH, WORD };
 #define GENERATION "GT/s", 1, 6, 1
 #define REVOLUTIONS "RPM", 0, 50000, 1
 
-/* WHOLE: each partition of a GPU shows that of all of it. */
-enum { PART, WHOLE };
-
 #define ROW(of, range, metric, part, keys)                                                         \
     {                                                                                              \
-        keys, range, of, NUMBER, GTEL_M_##metric,                                                  \
+        keys, range, GTEL_AMD_TOOL_##of, NUMBER, GTEL_M_##metric,                                  \
         {                                                                                          \
             part                                                                                   \
         }                                                                                          \
     }
 #define ROW_AS(form, of, range, metric, part, more, keys)                                          \
     {                                                                                              \
-        keys, range, of, form, GTEL_M_##metric,                                                    \
+        keys, range, GTEL_AMD_TOOL_##of, form, GTEL_M_##metric,                                    \
         {                                                                                          \
             part, more                                                                             \
         }                                                                                          \

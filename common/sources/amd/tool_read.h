@@ -14,14 +14,17 @@
 
 enum { GTEL_AMD_TOOL_DEVICES = 64, GTEL_AMD_TOOL_ROWS = 64 };
 
+/* A partition of a GPU shows its own value, or that of all of it. */
+enum gtel_amd_tool_of { GTEL_AMD_TOOL_PART, GTEL_AMD_TOOL_WHOLE };
+
 /* A value that a tool prints, and what it is. */
 struct gtel_amd_tool_row {
     const char *keys; /* names that lead to it, ">" between; alternatives have "|" between */
     const char *unit; /* that the tool may add; "" for none */
     double least;     /* below, or above the next: unknown */
     double most;
-    double scale;       /* base unit = value × scale */
-    bool is_of_whole;   /* each partition of a GPU shows that of all of it */
+    double scale; /* base unit = value × scale */
+    enum gtel_amd_tool_of of;
     unsigned char form; /* how it is written: tool_read.c */
     enum gtel_metric metric;
     const char *dim[2];
