@@ -3,8 +3,6 @@
 #include "sources/drm/cards.h"
 
 #include "host/kernel.h"
-#include "sources/drm/core.h"
-#include "sources/drm/sriov.h"
 #include "tables/intel_names.h"
 
 #include <errno.h>
@@ -43,6 +41,38 @@ bool gtel_cards_any_wanted(const struct gtel_env *env, gtel_card_fn is_wanted)
     return has_any;
 }
 
+/*
+ * Whether the device in that directory, with that PCI address, is a virtual function of one that
+ * this machine has, too: in a virtual machine, a function looks like a device of its own. pf gets
+ * the address of the physical one, *ret_number the function's number as xe counts them, from 1
+ * (virtfn0 is 1). Only links are read, from the kernel's memory (kernel: drivers/pci/iov.c). 0,
+ * -ENOENT for any other device, or the error of the check.
+ */
+static int find_physical(const struct gtel_env *env, const char *device_path, struct gtel_str key,
+                         char *pf, uint32_t *ret_number)
+{
+    char buf[64];
+    struct gtel_str name;
+    struct gtel_pci pci;
+    int r = gtel_fs_link_name(env, GTEL_FS_AT("%s/physfn", device_path), buf, sizeof(buf), &name);
+    if (r < 0)
+        return r == -EINVAL || r == -ENOTDIR ? -ENOENT : r;
+    if (gtel_pci_parse(name, &pci) < 0)
+        return -ENOENT;
+    for (uint32_t i = 0; i < GTEL_FUNCTIONS_MAX; i++) {
+        r = gtel_fs_link_name(env, GTEL_FS_AT("%s/physfn/virtfn%u", device_path, (unsigned)i), buf,
+                              sizeof(buf), &name);
+        if (r < 0)
+            return r;
+        if (!gtel_str_eq(name, key))
+            continue;
+        gtel_pci_print(pf, &pci);
+        *ret_number = i + 1;
+        return 0;
+    }
+    return -ENOENT;
+}
+
 void gtel_cards_identify(const struct gtel_env *env, struct gtel_registry *registry,
                          struct gtel_device *device, const struct gtel_drm_card *drm)
 {
@@ -53,7 +83,7 @@ void gtel_cards_identify(const struct gtel_env *env, struct gtel_registry *regis
     if (device->label[GTEL_LABEL_GPU][0] != '\0')
         return;
     gtel_fs_path(path, "%s/%s/device", gtel_drm_folder(drm), drm->card);
-    int r = drm->is_pci ? gtel_sriov_look(env, path, gtel_str_of(drm->key), pf, &number) : -ENOENT;
+    int r = drm->is_pci ? find_physical(env, path, gtel_str_of(drm->key), pf, &number) : -ENOENT;
     if (r == 0) {
         (void)snprintf(text, sizeof(text), "vf%u", (unsigned)number);
         gtel_device_label(registry, device, GTEL_LABEL_INSTANCE, gtel_str_of(text));
@@ -61,6 +91,44 @@ void gtel_cards_identify(const struct gtel_env *env, struct gtel_registry *regis
     } else if (r == -ENOENT) {
         gtel_device_label(registry, device, GTEL_LABEL_GPU, gtel_str_of(drm->key));
     }
+}
+
+static const struct {
+    const char *card; /* driver of the card */
+    const char *core; /* and of the GPU */
+} facades[] = {{"msm", "adreno"},  {"msm_dpu", "adreno"},  {"msm_mdp", "adreno"},
+               {"mdp4", "adreno"}, {"vc4-drm", "vc4_v3d"}, {"etnaviv", "etnaviv-gpu"}};
+
+struct search {
+    char name[GTEL_DRM_NAME_MAX];
+    size_t n;
+};
+
+/* A device's name has a dot: "3d00000.gpu". Other entries of a driver's folder have none. */
+static int add_device(void *arg, struct gtel_str name)
+{
+    struct search *search = arg;
+    if (gtel_str_find(name, '.') < name.n &&
+        gtel_str_copy(search->name, sizeof(search->name), name))
+        search->n++;
+    return 0;
+}
+
+int gtel_card_core(const struct gtel_env *env, const struct gtel_drm_card *drm, char *path)
+{
+    struct search search = {.n = 0};
+    size_t i = 0;
+    while (i < GTEL_ARRAY_LEN(facades) && strcmp(facades[i].card, drm->driver) != 0)
+        i++;
+    gtel_fs_path(path, "%s/%s/device", gtel_drm_folder(drm), drm->card);
+    if (i == GTEL_ARRAY_LEN(facades))
+        return 0;
+    gtel_fs_path(path, "sys/bus/platform/drivers/%s", facades[i].core);
+    int r = env->ops->dir_list(env->arg, path, add_device, &search);
+    if (r < 0)
+        return r;
+    gtel_fs_path(path, "sys/bus/platform/drivers/%s/%s", facades[i].core, search.name);
+    return search.n == 1 ? 0 : -ENOENT;
 }
 
 /* ---- the cards of a lane ---- */
@@ -136,7 +204,7 @@ static int add(struct gtel_cards *cards, struct gtel_registry *registry,
     struct gtel_card *card = find_or_add(cards, drm->key);
     if (!card)
         return -ENOMEM;
-    if (card->is_found)
+    if (card->listing == cards->listings)
         return 0; /* one device with two cards */
     bool is_same =
         strcmp(card->drm.card, drm->card) == 0 && strcmp(card->drm.driver, drm->driver) == 0;
@@ -145,7 +213,7 @@ static int add(struct gtel_cards *cards, struct gtel_registry *registry,
     cards->version += card->is_present ? 0 : 1;
     card->drm = *drm;
     card->is_present = true;
-    card->is_found = true;
+    card->listing = cards->listings;
     card->is_registered = false;
     (void)snprintf(card->path, sizeof(card->path), "%s/%s/device", gtel_drm_folder(drm), drm->card);
     return 0;
@@ -198,8 +266,7 @@ static int list_cards(struct gtel_cards *cards, struct gtel_registry *registry)
     if (cards->is_listed)
         return 0;
     cards->is_listed = true;
-    for (size_t i = 0; i < cards->n; i++)
-        cards->card[i]->is_found = false;
+    cards->listings++;
     gtel_arena_reset(&cards->arena);
     int r = gtel_drm_list(cards->env, &cards->arena, GTEL_STR_NONE, &list, &n, &missed);
     r = r == -ENOENT ? 0 : r;
@@ -210,7 +277,7 @@ static int list_cards(struct gtel_cards *cards, struct gtel_registry *registry)
     cards->retries = r == 0 && missed == 0 ? 0 : cards->retries + 1;
     for (size_t i = 0; cards->retries == 0 && i < cards->n; i++) { /* else it may still be there */
         struct gtel_card *card = cards->card[i];
-        if (card->is_found || !card->is_present)
+        if (card->listing == cards->listings || !card->is_present)
             continue;
         card->is_present = false;
         leave(card, registry);
@@ -255,7 +322,7 @@ static int enroll(struct gtel_card *card, struct gtel_registry *registry)
     gtel_cards_label(env, registry, card->device, &card->drm);
     gtel_device_relabel(registry, card->device, GTEL_LABEL_DRIVER, gtel_str_of(card->drm.driver));
     gtel_device_relabel(registry, card->device, GTEL_LABEL_CARD, gtel_str_of(card->drm.card));
-    r = gtel_core_find(env, &card->drm, path);
+    r = gtel_card_core(env, &card->drm, path);
     (void)gtel_str_copy(card->core_path, sizeof(card->core_path), gtel_str_of(r < 0 ? "" : path));
     if (r == 0)
         (void)gtel_awake_watch(env, &card->awake, path); /* or at the next discovery */

@@ -42,14 +42,15 @@ struct gtel_card {
     struct gtel_fs_file users;  /* power/runtime_usage: the same; not on every kernel */
     uint64_t suspended_ns;      /* for how long it was, when that was read last; 0: not known */
     char path[64];              /* of the device: "sys/class/drm/card0/device" */
-    char core_path[128];        /* of the GPU behind it (core.h): mostly the same; empty: unknown */
+    char
+        core_path[128]; /* of the GPU behind it (gtel_card_core): mostly the same; empty: unknown */
     struct gtel_card_gts gts;
     const struct gtel_amd_metrics *gpu_metrics; /* of amdgpu, in this gather; NULL: none */
     uint64_t node;       /* of Level Zero: which of the kernel's cards; 0: not known */
     bool is_gone;        /* the same: removed since */
     uint32_t generation; /* grows when what sources hold open of it has become useless */
     bool is_present;
-    bool is_found;      /* by the listing that runs */
+    uint32_t listing;   /* the last one that found it */
     bool is_registered; /* since the last listing */
 };
 
@@ -61,6 +62,7 @@ struct gtel_cards {
     struct gtel_card **card;
     size_t n;
     uint32_t version;        /* grows when all sources have to look for devices */
+    uint32_t listings;       /* so far */
     uint32_t retries;        /* listings in a row that were not complete */
     bool is_listed;          /* in this gather */
     struct gtel_arena arena; /* for the time of a listing */
@@ -108,6 +110,8 @@ void gtel_card_read_autosuspend(struct gtel_card *card, bool is_watched);
  * at their next discovery.
  */
 void gtel_card_restart(struct gtel_card *card, struct gtel_registry *registry);
+
+enum { GTEL_FUNCTIONS_MAX = 256 }; /* virtual functions of one device that are checked */
 
 /* A card, and what a source keeps for it. */
 struct gtel_card_slot {
@@ -180,6 +184,15 @@ bool gtel_cards_label_pnp(const struct gtel_pnp *pnp, struct gtel_registry *regi
  * is no value, also on a kernel that is not known.
  */
 bool gtel_cards_has_bad_energy(const struct gtel_env *env, const struct gtel_drm_card *drm);
+/*
+ * Which device has a GPU's power state and clock. Mostly it is the one behind the DRM card. Some
+ * drivers make the card of a display controller or of a device without hardware, and the GPU is a
+ * device of another driver: the state of the card means nothing for it (kernel:
+ * msm/adreno/adreno_device.c, vc4/vc4_v3d.c, etnaviv/etnaviv_gpu.c). Writes its path into path:
+ * GTEL_FS_PATH_MAX bytes. 0; -ENOENT where there is none, or several of which none stands for the
+ * GPU; or the error of the listing.
+ */
+int gtel_card_core(const struct gtel_env *env, const struct gtel_drm_card *drm, char *path);
 /* Whether the machine has a card of one of the drivers; wakes nothing. */
 bool gtel_cards_any(const struct gtel_env *env, const char *const *drivers);
 bool gtel_cards_any_wanted(const struct gtel_env *env, gtel_card_fn is_wanted);

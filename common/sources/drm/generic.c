@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Source drm: what GPUs of every DRM driver without a source of its own have in common. */
 #include "sources/drm/attr_source.h"
-#include "sources/drm/core.h"
 #include "sources/drm/hwmon.h"
 #include "sources/drm/link.h"
 
@@ -21,7 +20,7 @@ static bool is_wanted(const struct gtel_env *env, const struct gtel_drm_card *dr
         if (strcmp(others[i], drm->driver) == 0)
             return false;
     gtel_fs_path(path, "sys/class/drm/%s/device", drm->card);
-    return gtel_drm_render_node(env, path, node) == 0 && gtel_core_find(env, drm, path) == 0;
+    return gtel_drm_render_node(env, path, node) == 0 && gtel_card_core(env, drm, path) == 0;
 }
 
 /*

@@ -12,7 +12,6 @@
 #include "parse/aer.h"
 #include "sources/drm/card_source.h"
 #include "sources/drm/link.h"
-#include "sources/drm/sriov.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -33,8 +32,7 @@ struct health_card {
     struct gtel_fs_file verdict; /* gpu_health, opened when the GPU is first seen awake */
     bool has_asked;              /* verdict has been opened, or is not there */
     bool is_repairing;
-    bool has_functions; /* the device can have virtual ones */
-    uint64_t functions; /* switched on */
+    uint64_t functions_plus_1; /* virtual ones that are switched on; 0: it can have none */
 };
 
 /*
@@ -132,15 +130,14 @@ static int count_functions(const struct gtel_env *env, struct health_card *own)
     uint64_t n = 0;
     int r = env->ops->exists(env->arg, GTEL_FS_AT("%s/sriov_numvfs", own->card->path));
     bool has_functions = r == 0;
-    while (r == 0 && n < GTEL_SRIOV_MAX) {
+    while (r == 0 && n < GTEL_FUNCTIONS_MAX) {
         r = gtel_fs_link_name(env, GTEL_FS_AT("%s/virtfn%u", own->card->path, (unsigned)n), target,
                               sizeof(target), &name);
         n += r == 0 ? 1 : 0;
     }
     if (r < 0 && !gtel_error_is_no_path(r))
         return r;
-    own->has_functions = has_functions;
-    own->functions = n;
+    own->functions_plus_1 = has_functions ? n + 1 : 0;
     return 0;
 }
 
@@ -346,8 +343,9 @@ static int sample_card(void *state, void *p, struct gtel_batch *batch)
     if (own->is_repairing || asked == 0)
         put(batch, own->card->device, GTEL_M_GPU_HEALTH, ORIGIN_HEALTH,
             own->is_repairing ? HEALTH_CRITICAL : verdict);
-    if (own->has_functions)
-        put(batch, own->card->device, GTEL_M_GPU_VIRTUAL_FUNCTIONS, ORIGIN_SRIOV, own->functions);
+    if (own->functions_plus_1 > 0)
+        put(batch, own->card->device, GTEL_M_GPU_VIRTUAL_FUNCTIONS, ORIGIN_SRIOV,
+            own->functions_plus_1 - 1);
     return r < 0 || !gtel_error_is_broken(asked) ? r : asked;
 }
 
