@@ -25,13 +25,13 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FILES_MAX = 128, NAMES_MAX = 64, NO_GT = UINT16_MAX };
+enum { FILES_MAX = 128, NAMES_MAX = 64, NO_NUMBER = UINT16_MAX };
 
 struct busy_file {
     struct gtel_fs_file file;
     uint8_t class; /* enum gtel_engine_class */
     uint16_t instance;
-    uint16_t gt; /* NO_GT where engines are counted over all of them */
+    uint16_t gt; /* NO_NUMBER where engines are counted over all of them */
     uint64_t ns; /* at the last cycle */
 };
 
@@ -67,15 +67,14 @@ struct search {
     const struct gtel_env *env;
     struct gtel_arena *arena;
     struct busy_card *busy;
-    struct busy_file file; /* what is known of the files below the folder */
-    bool has_instance;
+    struct busy_file file; /* what is known of the files below the folder, or NO_NUMBER */
 };
 
 /* Keeps a file open when it is there. 0 or a negative errno. */
 static int open_file(const struct search *search, const char *path)
 {
     struct busy_card *busy = search->busy;
-    if (busy->n == FILES_MAX || !search->has_instance)
+    if (busy->n == FILES_MAX || search->file.instance == NO_NUMBER)
         return 0;
     busy->file[busy->n] = search->file;
     int r = gtel_fs_open(search->env, &busy->file[busy->n].file, path);
@@ -93,19 +92,16 @@ static bool parse_name(struct search *search, struct gtel_str part, struct gtel_
         if (gtel_engine_name_parse(name, &engine) < 0)
             return false;
         search->file.class = (uint8_t)engine.class;
-        search->file.instance = (uint16_t)engine.instance;
-        search->has_instance = engine.has_instance;
+        search->file.instance = engine.has_instance ? (uint16_t)engine.instance : NO_NUMBER;
         return true;
     }
     if (!gtel_str_starts(name, prefix) ||
-        gtel_str_u64(gtel_str_skip(name, prefix.n), &number) < 0 || number >= NO_GT)
+        gtel_str_u64(gtel_str_skip(name, prefix.n), &number) < 0 || number >= NO_NUMBER)
         return false;
-    if (gtel_str_eq(prefix, GTEL_STR("gt"))) {
+    if (gtel_str_eq(prefix, GTEL_STR("gt")))
         search->file.gt = (uint16_t)number;
-    } else if (prefix.n == 0) {
+    else if (prefix.n == 0)
         search->file.instance = (uint16_t)number;
-        search->has_instance = true;
-    }
     return true;
 }
 
@@ -138,7 +134,7 @@ static int search_card(struct busy_files *state, struct busy_card *busy)
                                            "device/tile#/gt#/engines/*/busy_ns",
                                            "device/tile#/gt#/engines/*/#/busy_ns"};
     const struct search search = {
-        state->source.env, &state->arena, busy, {.gt = NO_GT}, .has_instance = false};
+        state->source.env, &state->arena, busy, {.gt = NO_NUMBER, .instance = NO_NUMBER}};
     char path[GTEL_FS_PATH_MAX];
     int r = 0;
     if (busy->is_listed || busy->n > 0 || busy->clients.client)
@@ -171,20 +167,34 @@ static void put_engine(struct gtel_batch *batch, const struct gtel_device *devic
     (void)snprintf(gt, sizeof(gt), "%u", (unsigned)file->gt);
     reading.dim[0] = gtel_engine_class_name(class);
     reading.dim[1] = gtel_batch_text(batch, gtel_str_of(name));
-    if (file->gt != NO_GT)
+    if (file->gt != NO_NUMBER)
         reading.dim[2] = gtel_batch_text(batch, gtel_str_of(gt));
     if (reading.dim[1].n > 0)
         gtel_batch_put(batch, &reading);
 }
 
-/* Nanoseconds of all engines; a class of which one cannot be read has no value. */
+/* The mean over the engines of each class. */
+static void put_classes(struct gtel_batch *batch, const struct gtel_device *device,
+                        const uint64_t *sum_ns, const size_t *engines)
+{
+    for (unsigned c = 0; c < GTEL_ENGINE_CLASSES; c++) {
+        struct gtel_str engine = gtel_engine_class_name((enum gtel_engine_class)c);
+        if (engines[c] == 0)
+            continue;
+        if (sum_ns[c] != UINT64_MAX)
+            gtel_batch_f64(batch, device, GTEL_M_ENGINE_BUSY_TIME, engine,
+                           (double)sum_ns[c] / 1e9 / (double)engines[c]);
+        gtel_batch_u64(batch, device, GTEL_M_ENGINE_CAPACITY, engine, engines[c]);
+    }
+}
+
+/* Nanoseconds of all engines; a class of which one cannot be read has no value (UINT64_MAX). */
 static int read_card(const struct busy_files *state, struct busy_card *busy,
                      struct gtel_batch *batch)
 {
     const struct gtel_env *env = state->source.env;
     uint64_t sum[GTEL_ENGINE_CLASSES] = {0};
     size_t engines[GTEL_ENGINE_CLASSES] = {0};
-    bool is_broken[GTEL_ENGINE_CLASSES] = {false};
     int first = 0;
     batch->t_ns = gtel_env_now(env);
     batch->origin = ORIGIN_ENGINES;
@@ -196,20 +206,11 @@ static int read_card(const struct busy_files *state, struct busy_card *busy,
             return r;
         if (r == 0 && state->has_instances)
             put_engine(batch, busy->card->device, file);
-        sum[class] += file->ns;
+        sum[class] = r < 0 || sum[class] == UINT64_MAX ? UINT64_MAX : sum[class] + file->ns;
         engines[class]++;
-        is_broken[class] = is_broken[class] || r < 0;
         first = first < 0 ? first : r;
     }
-    for (unsigned c = 0; c < GTEL_ENGINE_CLASSES; c++) {
-        struct gtel_str engine = gtel_engine_class_name((enum gtel_engine_class)c);
-        if (engines[c] == 0)
-            continue;
-        if (!is_broken[c])
-            gtel_batch_f64(batch, busy->card->device, GTEL_M_ENGINE_BUSY_TIME, engine,
-                           (double)sum[c] / 1e9 / (double)engines[c]);
-        gtel_batch_u64(batch, busy->card->device, GTEL_M_ENGINE_CAPACITY, engine, engines[c]);
-    }
+    put_classes(batch, busy->card->device, sum, engines);
     return first;
 }
 
@@ -227,20 +228,12 @@ static bool has_engines(const struct gtel_batch *batch, const struct gtel_device
 static int read_clients(struct busy_files *state, struct busy_card *busy, struct gtel_batch *batch)
 {
     const struct gtel_env *env = state->source.env;
-    const struct gtel_busy_clients *clients = &busy->clients;
     gtel_arena_reset(&state->arena);
     batch->t_ns = gtel_env_now(env);
     int r = gtel_busy_clients_read(env, &state->arena, &busy->card->drm, &busy->clients);
     batch->origin = ORIGIN_CLIENTS;
-    for (unsigned c = 0; r == 0 && c < GTEL_ENGINE_CLASSES; c++) {
-        struct gtel_str engine = gtel_engine_class_name((enum gtel_engine_class)c);
-        if (clients->engines[c] == 0)
-            continue;
-        gtel_batch_f64(batch, busy->card->device, GTEL_M_ENGINE_BUSY_TIME, engine,
-                       (double)clients->sum_ns[c] / 1e9 / (double)clients->engines[c]);
-        gtel_batch_u64(batch, busy->card->device, GTEL_M_ENGINE_CAPACITY, engine,
-                       clients->engines[c]);
-    }
+    if (r == 0)
+        put_classes(batch, busy->card->device, busy->clients.sum_ns, busy->clients.engines);
     return r;
 }
 
