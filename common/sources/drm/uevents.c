@@ -36,12 +36,11 @@ struct uevents {
     size_t n;
     int handle_plus_1;
     int error;                      /* why nothing is heard, or 0 */
-    bool is_refused;                /* that has been logged */
     bool has_lost;                  /* lost messages have been logged */
     enum gtel_known reports_wedged; /* whether the kernel says so when a device is wedged */
-    bool is_apart;                  /* in a network namespace that may get no messages */
-    bool has_changed;               /* a device may have come, left or changed */
-    bool has_heard;                 /* about a device that the machine has, so there are messages */
+    /* Whether messages about devices come here: in some network namespaces none do. */
+    enum gtel_known comes;
+    bool has_changed; /* a device may have come, left or changed */
 };
 
 static const char *const drivers[] = {"i915", "xe", NULL};
@@ -102,14 +101,14 @@ static void listen(struct uevents *uevents)
 {
     if (uevents->handle_plus_1 > 0)
         return;
+    int before = uevents->error;
     int r = gtel_env_uevent_open(uevents->source.env);
     uevents->error = r < 0 ? r : 0;
     if (r >= 0) {
         uevents->handle_plus_1 = r + 1;
-        uevents->is_refused = false;
-        uevents->is_apart = is_apart(uevents->source.env);
-    } else if (r != -EOPNOTSUPP && !uevents->is_refused) {
-        uevents->is_refused = true;
+        if (uevents->comes != GTEL_YES)
+            uevents->comes = is_apart(uevents->source.env) ? GTEL_NO : GTEL_YES;
+    } else if (r != -EOPNOTSUPP && (before == 0 || before == -EOPNOTSUPP)) {
         gtel_log(&uevents->source.env->log, GTEL_LOG_WARNING,
                  "uevents: listening to the kernel's messages: %s; resets and hangs are not "
                  "counted (a service needs AF_NETLINK in RestrictAddressFamilies)",
@@ -193,7 +192,8 @@ static void take(struct uevents *uevents, struct gtel_str message)
     struct gtel_uevent event;
     if (gtel_uevent_parse(message, &event) < 0)
         return;
-    uevents->has_heard = uevents->has_heard || !is_of_network(event.devpath);
+    if (!is_of_network(event.devpath)) /* of a device that the machine has */
+        uevents->comes = GTEL_YES;
     struct gtel_str wedged;
     bool is_wedged = gtel_uevent_value(&event, GTEL_STR("WEDGED"), &wedged) == 0;
     /* A device that has just been given up may need repair: drm_health checks it. */
@@ -243,7 +243,7 @@ static void report(struct uevents *uevents, const struct gtel_card *card, struct
 {
     static const struct tally nothing;
     const struct tally *tally = find_tally(uevents, gtel_str_of(card->drm.key), false);
-    bool is_reported = !uevents->is_apart || uevents->has_heard;
+    bool is_reported = uevents->comes == GTEL_YES;
     bool is_i915 = is_reported && strcmp(card->drm.driver, "i915") == 0;
     if (!tally)
         tally = &nothing;
@@ -299,7 +299,7 @@ static void diagnose(void *state, struct gtel_registry *registry, struct gtel_fi
     const struct uevents *uevents = state;
     bool is_listening = uevents->handle_plus_1 > 0;
     (void)registry;
-    if (is_listening && uevents->is_apart && !uevents->has_heard)
+    if (is_listening && uevents->comes == GTEL_NO)
         gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU_ERROR, 0, apart);
     if (!is_listening && uevents->source.cards.n > 0)
         gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU_ERROR, uevents->error,
