@@ -259,6 +259,22 @@ bool gtel_amd_metrics_part(const struct gtel_amd_metrics *metrics, unsigned part
            get_at(metrics, place, at, ret);
 }
 
+unsigned gtel_amd_metrics_add(const struct gtel_amd_metrics *metrics, int part,
+                              enum gtel_amd_field field, uint64_t most, double *sum)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < metrics->place[field].count; i++) {
+        uint64_t value;
+        bool has = part < 0 ? gtel_amd_metrics_get(metrics, field, i, &value)
+                            : gtel_amd_metrics_part(metrics, (unsigned)part, field, i, &value);
+        if (!has || value > most)
+            continue;
+        *sum += (double)value;
+        n++;
+    }
+    return n;
+}
+
 /* An entry of boards 1.0: the sensor's number in the upper 8 bits, degrees in the others. */
 static bool get_entry(const struct gtel_amd_metrics *metrics, enum gtel_amd_field field, unsigned i,
                       struct gtel_amd_sensor *ret)

@@ -104,6 +104,13 @@ bool gtel_amd_metrics_part(const struct gtel_amd_metrics *metrics, unsigned part
                            enum gtel_amd_field field, unsigned i, uint64_t *ret);
 
 /*
+ * Adds the values of a field that are at most `most` to *sum: of a partition, or, with part -1, of
+ * a field outside of that array. Returns how many there are.
+ */
+unsigned gtel_amd_metrics_add(const struct gtel_amd_metrics *metrics, int part,
+                              enum gtel_amd_field field, uint64_t most, double *sum);
+
+/*
  * The i-th temperature of a board's table, i below GTEL_AMD_SENSORS_MAX, in both forms of the
  * table. False: there is none at this position; the next position may have one.
  */

@@ -11,14 +11,15 @@
  */
 static const uint64_t settle_ns = 15 * UINT64_C(1000000000);
 
+static const uint64_t not_known = UINT64_MAX;
+
 /* What one sample has appended about a GPU. */
 struct seen {
     const struct gtel_device *device;
     size_t first;
-    bool is_idle;      /* it reports how busy it is, and that is 0 */
-    uint64_t used[2];  /* memory, in bytes: vram, gtt */
+    double busy;       /* share; 1 where it is not known */
+    uint64_t used[2];  /* memory, in bytes: vram, gtt; or not_known */
     uint64_t total[2]; /* 0: not known */
-    bool has_used[2];
 };
 
 static void see(struct seen *seen, const struct gtel_batch *batch)
@@ -26,16 +27,12 @@ static void see(struct seen *seen, const struct gtel_batch *batch)
     for (size_t i = seen->first; i < batch->n; i++) {
         const struct gtel_reading *reading = &batch->reading[i];
         if (reading->metric == GTEL_M_GPU_BUSY && reading->device == seen->device)
-            seen->is_idle = gtel_reading_number(reading) <= 0;
-        if (reading->metric != GTEL_M_MEMORY_TOTAL && reading->metric != GTEL_M_MEMORY_USED)
-            continue;
+            seen->busy = gtel_reading_number(reading);
         bool is_gtt = gtel_str_eq(reading->dim[0], GTEL_STR("gtt"));
-        if (reading->metric == GTEL_M_MEMORY_TOTAL) {
+        if (reading->metric == GTEL_M_MEMORY_TOTAL)
             seen->total[is_gtt] = reading->value.u64;
-            continue;
-        }
-        seen->has_used[is_gtt] = true;
-        seen->used[is_gtt] = reading->value.u64;
+        if (reading->metric == GTEL_M_MEMORY_USED)
+            seen->used[is_gtt] = reading->value.u64;
     }
     seen->first = batch->n;
 }
@@ -43,7 +40,7 @@ static void see(struct seen *seen, const struct gtel_batch *batch)
 static void put_share(struct gtel_batch *batch, const struct gtel_device *device,
                       enum gtel_metric metric, struct gtel_str region, const uint64_t of[2])
 {
-    if (of[0] <= of[1] && of[1] > 0)
+    if (of[0] <= of[1] && of[1] > 0) /* not where one is not known */
         gtel_batch_f64(batch, device, metric, region, (double)of[0] / (double)of[1]);
 }
 
@@ -54,11 +51,10 @@ static void put_memory(struct gtel_batch *batch, const struct gtel_amd_gpu *gpu,
     static const struct gtel_str regions[] = {GTEL_STR_INIT("vram"), GTEL_STR_INIT("gtt")};
     for (size_t i = 0; i < GTEL_ARRAY_LEN(regions); i++) {
         const uint64_t of[2] = {seen->used[i], seen->total[i]};
-        if (seen->has_used[i])
-            put_share(batch, seen->device, GTEL_M_MEMORY_USED_RATIO, regions[i], of);
+        put_share(batch, seen->device, GTEL_M_MEMORY_USED_RATIO, regions[i], of);
     }
-    if (!gpu->is_apu || !seen->has_used[0] || !seen->has_used[1] || seen->total[0] == 0 ||
-        seen->total[1] == 0)
+    if (!gpu->is_apu || seen->used[0] == not_known || seen->used[1] == not_known ||
+        seen->total[0] == 0 || seen->total[1] == 0)
         return;
     const uint64_t both[2] = {seen->used[0] + seen->used[1], seen->total[0] + seen->total[1]};
     gtel_batch_u64(batch, seen->device, GTEL_M_GPU_MEMORY_USED, GTEL_STR_NONE, both[0]);
@@ -125,10 +121,9 @@ static void sample_npu(struct gtel_amd_gpu *gpu, struct gtel_batch *batch)
 static bool is_settling(struct gtel_amd_gpu *gpu, uint64_t now_ns)
 {
     const struct gtel_card *card = gpu->card.card;
-    bool has_woken = gpu->has_slept || (gpu->was_read && gpu->suspended_ns != card->suspended_ns);
-    gpu->was_read = true;
-    gpu->suspended_ns = card->suspended_ns;
-    gpu->has_slept = false;
+    uint64_t before = gpu->suspended_plus_1;
+    gpu->suspended_plus_1 = 1 + card->suspended_ns;
+    bool has_woken = before > 0 && before != gpu->suspended_plus_1;
     if (has_woken && gtel_fs_exists(card->cards->env, GTEL_FS_AT("%s/gpu_metrics", card->path)))
         gpu->settled_ns = now_ns + settle_ns;
     return now_ns < gpu->settled_ns;
@@ -170,7 +165,7 @@ static int sample_awake(struct gtel_amd_gpu *gpu, struct gtel_attr_sample *sampl
     put_levels(sample->batch, gpu);
     see(seen, sample->batch);
     if (gpu->card.card->rest.delay_ns > 0)
-        gtel_rest_note(&gpu->card.card->rest, seen->is_idle && !is_used, sample->batch->t_ns);
+        gtel_rest_note(&gpu->card.card->rest, seen->busy <= 0 && !is_used, sample->batch->t_ns);
     return sample->read > 0 || sample->attrs->n == 0 ? 0 : sample->error;
 }
 
@@ -185,9 +180,10 @@ static int sample(void *state, void *own, struct gtel_batch *batch)
     int r = gtel_card_begin(card, batch, &power);
     if (r < 0)
         return r;
-    gpu->has_slept = gpu->has_slept || power == GTEL_CARD_ASLEEP;
-    if (power == GTEL_CARD_ASLEEP)
+    if (power == GTEL_CARD_ASLEEP) {
+        gpu->suspended_plus_1 = UINT64_MAX; /* whatever it says next, it has slept */
         return 0;
+    }
     bool is_settling_now = power == GTEL_CARD_AWAKE && is_settling(gpu, batch->t_ns);
     if (is_settling_now)
         card->device->is_left_alone = true; /* it may fall asleep again */
@@ -195,9 +191,10 @@ static int sample(void *state, void *own, struct gtel_batch *batch)
         r = gtel_attr_source_open(state, &gpu->card, batch->t_ns);
     if (r < 0)
         return r;
-    struct seen seen = {.device = card->device, .first = batch->n};
+    struct seen seen = {
+        .device = card->device, .first = batch->n, .busy = 1, .used = {not_known, not_known}};
     r = sample_free(gpu, &sample, &seen);
-    if (r >= 0 && !seen.has_used[0] && gtel_card_is_removed(card))
+    if (r >= 0 && seen.used[0] == not_known && gtel_card_is_removed(card))
         return -ENODEV; /* files that are not the driver's stay */
     if (r < 0 || is_settling_now || (power == GTEL_CARD_PAUSES && r == 0))
         return r < 0 ? r : 0;

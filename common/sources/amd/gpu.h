@@ -29,12 +29,11 @@ struct gtel_amd_gpu {
     bool is_apu; /* its memory is the host's: VRAM is a part set aside, GTT the rest */
     struct gtel_amd_clock clock[GTEL_AMD_CLOCKS];
     bool is_clock_due; /* the driver refused some of them for a moment, as in a reset */
-    /* Since the last sample that read it. */
-    bool has_slept;
-    bool was_read;         /* there was one */
-    uint64_t suspended_ns; /* of the card, at that sample; 0 also before its first sleep */
-    uint64_t settled_ns;   /* after waking: no reading before that time */
-    uint64_t memory_used;  /* VRAM and GTT, in bytes */
+    /* 1 + for how long the card was suspended, at the last sample that read it; 0: there was none
+     */
+    uint64_t suspended_plus_1;
+    uint64_t settled_ns;  /* after waking: no reading before that time */
+    uint64_t memory_used; /* VRAM and GTT, in bytes */
 };
 
 /* Adds the files of a card that is awake; with list->own, reads its levels and what it is. */

@@ -52,9 +52,7 @@ struct unit {
 
 struct parts_card {
     struct gtel_card *card; /* first: see sources/drm/cards.h */
-    bool has_texts;
     bool is_divided;
-    bool has_board;
     size_t shown; /* by KFD, now */
     struct unit unit[UNITS_MAX];
     size_t n;
@@ -95,10 +93,9 @@ static void label_texts(struct gtel_registry *registry, struct parts_card *own)
                  {"vbios_version", GTEL_LABEL_FIRMWARE},
                  {"mem_info_vram_vendor", GTEL_LABEL_MEMORY_VENDOR}};
     char buf[GTEL_LABEL_MAX];
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(texts) && !own->has_texts; i++)
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(texts); i++)
         if (read_text(own, texts[i].file, buf, sizeof(buf)) && strspn(buf, "0") < strlen(buf))
             gtel_device_label(registry, own->card->device, texts[i].label, gtel_str_of(buf));
-    own->has_texts = true;
 }
 
 /* Both are registers, read without a guard: of a card that is awake, once per discovery. */
@@ -245,16 +242,16 @@ static int open_board(struct parts_card *own)
     const struct gtel_env *env = own->card->cards->env;
     char path[GTEL_FS_PATH_MAX];
     int first = 0;
-    gtel_fs_path(path, "%s/board", own->card->path);
-    own->has_board = gtel_fs_exists(env, path);
-    for (size_t i = 0; own->has_board && i < GTEL_ARRAY_LEN(boards); i++) {
+    if (!gtel_fs_exists(env, gtel_fs_path(path, "%s/board", own->card->path)))
+        return 0;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(boards); i++) {
         gtel_fs_path(path, "%s/board/%s", own->card->path, boards[i].file);
         int r = gtel_fs_is_open(&own->board[i].file)
                     ? 0
                     : gtel_amd_table_file_open(env, &own->board[i], path);
         first = first < 0 || r == -ENOENT ? first : r;
     }
-    for (size_t i = 0; own->has_board && i < 2 * GTEL_ARRAY_LEN(powers); i++) {
+    for (size_t i = 0; i < 2 * GTEL_ARRAY_LEN(powers); i++) {
         struct gtel_fs_file *file = &own->power[i / 2];
         gtel_fs_path(path, "%s/board/%s%s", own->card->path, i % 2 == 1 ? "npm/" : "",
                      powers[i / 2].file);
@@ -262,6 +259,16 @@ static int open_board(struct parts_card *own)
         first = first < 0 || r == -ENOENT ? first : r;
     }
     return first;
+}
+
+static bool has_board(const struct parts_card *own)
+{
+    bool has_any = false;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(boards); i++)
+        has_any = has_any || gtel_fs_is_open(&own->board[i].file);
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(powers); i++)
+        has_any = has_any || gtel_fs_is_open(&own->power[i]);
+    return has_any;
 }
 
 static int discover(void *state, struct gtel_registry *registry)
@@ -272,7 +279,8 @@ static int discover(void *state, struct gtel_registry *registry)
     int first = gtel_card_source_discover(state, registry);
     for (size_t i = 0; i < source->cards.n; i++) {
         struct parts_card *own = source->cards.slot[i].own;
-        label_texts(registry, own);
+        if (source->cards.slot[i].is_new)
+            label_texts(registry, own);
         read_modes(registry, own);
         int r = open_board(own);
         first = first < 0 ? first : r;
@@ -295,18 +303,10 @@ static int discover(void *state, struct gtel_registry *registry)
 
 /* ---- reading ---- */
 
-/* Of partition `part` in the package's table, or of the table's own (-1). */
-static bool get(const struct gtel_amd_metrics *metrics, int part, enum gtel_amd_field field,
-                unsigned i, uint64_t *ret)
-{
-    bool is_per_part = metrics->place[field].is_per_part;
-    if (is_per_part != (part >= 0))
-        return false;
-    return is_per_part ? gtel_amd_metrics_part(metrics, (unsigned)part, field, i, ret)
-                       : gtel_amd_metrics_get(metrics, field, i, ret);
-}
-
-/* The mean of those that the partition has, in percent; a clock is the mean of its compute dies. */
+/*
+ * Of partition `part` in the package's table, or of the table's own (-1): the mean of those that it
+ * has, in percent; a clock is the mean of its compute dies.
+ */
 static void put_unit(struct gtel_batch *batch, const struct gtel_device *device,
                      const struct gtel_amd_metrics *metrics, int part)
 {
@@ -324,18 +324,12 @@ static void put_unit(struct gtel_batch *batch, const struct gtel_device *device,
     };
     for (size_t r = 0; r < GTEL_ARRAY_LEN(rows); r++) {
         double sum = 0;
-        unsigned n = 0;
-        uint64_t value;
-        for (unsigned i = 0; i < metrics->place[rows[r].field].count; i++) {
-            if (!get(metrics, part, rows[r].field, i, &value) || value > rows[r].most)
-                continue;
-            sum += (double)value * rows[r].scale;
-            n++;
-        }
-        if (n > 0 && rows[r].metric == GTEL_M_FREQUENCY_ACTUAL && sum > 0)
-            gtel_batch_u64(batch, device, rows[r].metric, rows[r].dim, (uint64_t)(sum / n));
-        else if (n > 0 && rows[r].metric != GTEL_M_FREQUENCY_ACTUAL)
-            gtel_batch_f64(batch, device, rows[r].metric, rows[r].dim, sum / n);
+        unsigned n = gtel_amd_metrics_add(metrics, part, rows[r].field, rows[r].most, &sum);
+        double mean = n > 0 ? sum * rows[r].scale / n : 0;
+        if (n > 0 && rows[r].metric != GTEL_M_FREQUENCY_ACTUAL)
+            gtel_batch_f64(batch, device, rows[r].metric, rows[r].dim, mean);
+        else if (mean > 0)
+            gtel_batch_u64(batch, device, rows[r].metric, rows[r].dim, (uint64_t)mean);
     }
 }
 
@@ -391,7 +385,7 @@ static int sample_card(void *state, void *p, struct gtel_batch *batch)
 {
     struct parts_card *own = p;
     (void)state;
-    if (own->n == 0 && !own->has_board)
+    if (own->n == 0 && !has_board(own))
         return 0;
     batch->t_ns = gtel_env_now(own->card->cards->env);
     batch->origin = ORIGIN_XCP;
@@ -402,7 +396,7 @@ static int sample_card(void *state, void *p, struct gtel_batch *batch)
         return 0;
     int r = read_units(own, batch);
     batch->origin = ORIGIN_BOARD;
-    return r < 0 || !own->has_board ? r : read_board(own, batch);
+    return r < 0 ? r : read_board(own, batch);
 }
 
 static void diagnose_card(const void *state, const void *p, struct gtel_findings *findings)

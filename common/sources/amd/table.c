@@ -287,27 +287,7 @@ static void sample_rows(struct gtel_amd_table_state *table, const struct gtel_am
     }
 }
 
-/* Adds up an engine's fields over all partitions; returns how many engines that are. */
-static unsigned add_engines(const struct gtel_amd_metrics *metrics, enum gtel_amd_field field,
-                            double *sum)
-{
-    const struct gtel_amd_place *place = &metrics->place[field];
-    unsigned parts = place->is_per_part ? metrics->parts : 1;
-    unsigned n = 0;
-    for (unsigned part = 0; part < parts; part++)
-        for (unsigned i = 0; i < place->count; i++) {
-            uint64_t percent;
-            bool has = place->is_per_part ? gtel_amd_metrics_part(metrics, part, field, i, &percent)
-                                          : gtel_amd_metrics_get(metrics, field, i, &percent);
-            if (!has || percent > 100)
-                continue;
-            *sum += (double)percent / 100;
-            n++;
-        }
-    return n;
-}
-
-/* The mean of the engines of a kind. */
+/* The mean of the engines of a kind, over all partitions. */
 static void sample_engines(const struct gtel_amd_scene *scene)
 {
     static const struct {
@@ -317,11 +297,13 @@ static void sample_engines(const struct gtel_amd_scene *scene)
                  {{GTEL_AMD_JPEG_ACTIVITY, GTEL_AMD_JPEG_BUSY}, GTEL_STR_INIT("jpeg")}};
     for (size_t k = 0; k < GTEL_ARRAY_LEN(kinds); k++) {
         double sum = 0;
-        unsigned n = add_engines(scene->metrics, kinds[k].field[0], &sum);
-        n += add_engines(scene->metrics, kinds[k].field[1], &sum);
+        unsigned n = 0;
+        for (size_t f = 0; f < 2; f++)
+            for (int part = -1; part < scene->metrics->parts; part++)
+                n += gtel_amd_metrics_add(scene->metrics, part, kinds[k].field[f], 100, &sum);
         if (n > 0)
             gtel_batch_f64(scene->batch, scene->device, GTEL_M_ENGINE_BUSY, kinds[k].engine,
-                           sum / n);
+                           sum / 100 / n);
     }
 }
 
