@@ -2,6 +2,8 @@
 /* One source on one recorded machine, for tests. */
 #include "harness/source_harness.h"
 
+#include "harness/test.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,4 +112,55 @@ uint64_t machine_hash(const struct machine *machine)
         sum += h;
     }
     return sum;
+}
+
+static void gather_thrice(struct machine *machine)
+{
+    for (int i = 0; i < 3; i++) {
+        (void)machine_gather(machine); /* the fault may show in any of them */
+        machine_step(machine, 100);
+    }
+}
+
+/* The hash of the last gather of a life in which that call fails; 0: none does. */
+static uint64_t fail_once(const char *text, const char *source, uint64_t call, int error,
+                          uint64_t *ret_calls)
+{
+    struct machine machine;
+    if (!CHECK(machine_init(&machine, text, source)))
+        return 0;
+    env_fault_arm(machine.fault, call, error);
+    gather_thrice(&machine);
+    *ret_calls = machine.fault->calls;
+    CHECK(call == 0 || machine.fault->has_failed);
+    env_fault_arm(machine.fault, 0, 0);
+    gather_thrice(&machine);
+    machine.needs_discovery = true;
+    CHECK_INT(machine_gather(&machine), 0);
+    uint64_t hash = machine_hash(&machine);
+    for (size_t i = 0; i < machine.registry.n; i++)
+        CHECK(machine.registry.device[i]->is_present);
+    machine_close(&machine);
+    CHECK_INT(machine.fault->open_files, 0);
+    machine_done(&machine);
+    return hash;
+}
+
+uint64_t machine_fail_in_turn(const char *text, const char *source, const int *errors)
+{
+    const char *name = test_label;
+    uint64_t calls = 0;
+    uint64_t ignored = 0;
+    uint64_t want = fail_once(text, source, 0, 0, &calls);
+    CHECK(want != 0);
+    for (; *errors != 0; errors++)
+        for (uint64_t k = 1; k <= calls; k++) {
+            char label[100];
+            (void)snprintf(label, sizeof(label), "%s: call %llu of %llu with %d", name,
+                           (unsigned long long)k, (unsigned long long)calls, *errors);
+            test_label = label;
+            CHECK(fail_once(text, source, k, *errors, &ignored) == want);
+        }
+    test_label = name;
+    return calls;
 }

@@ -46,5 +46,11 @@ const struct gtel_reading *machine_find(const struct machine *machine, const cha
                                         const char *dim1);
 /* A hash over the keys and values of all readings, in any order. */
 uint64_t machine_hash(const struct machine *machine);
+/*
+ * For every outside call of three gathers, and each of the errors (0 at the end): it fails alone;
+ * three gathers and a discovery later all readings and devices are there as without it, and nothing
+ * is open once the source is closed. Returns how many calls there are.
+ */
+uint64_t machine_fail_in_turn(const char *text, const char *source, const int *errors);
 
 #endif

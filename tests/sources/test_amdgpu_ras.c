@@ -247,30 +247,12 @@ static void test_others(void)
 
 static void test_faults(void)
 {
-    static const char text[] = CARD STATUS("active") UMC("0", "1")
-        REPLAYS("5") "file " DEVICE "/ras/gpu_vram_bad_pages\n" PAGE("R") "end\n";
-    static const int faults[] = {-EIO, -ENODEV, -EACCES, -EMFILE};
-    for (size_t f = 0; f < sizeof(faults) / sizeof(faults[0]); f++) {
-        bool has_failed = true;
-        for (uint64_t k = 1; has_failed; k++) {
-            struct machine machine;
-            if (!CHECK(machine_init(&machine, text, "amdgpu_ras")))
-                return;
-            env_fault_arm(machine.fault, k, faults[f]);
-            for (int i = 0; i < 3; i++)
-                (void)machine_gather(&machine); /* the fault may show in any of them */
-            has_failed = machine.fault->has_failed;
-            env_fault_arm(machine.fault, 0, 0);
-            machine.needs_discovery = true;
-            CHECK_INT(machine_gather(&machine), 0);
-            CHECK_INT(errors(&machine, "umc", "corrected"), 1);
-            CHECK_INT(errors(&machine, "bad-pages", "retired"), 1);
-            CHECK_INT(replays(&machine), 5);
-            machine_close(&machine);
-            CHECK_INT(machine.fault->open_files, 0);
-            machine_done(&machine);
-        }
-    }
+    static const char text[] = BEHIND PORT(INNER, "1002", "060400") PORT(SWITCH, "1002", "060400")
+        COUNTED "file " INNER "0000:03:00.0/ras/umc_err_count\n| ue: 0\n| ce: 1\n"
+                "file " INNER "0000:03:00.0/pcie_replay_count\n| 5\n"
+                "file " INNER "0000:03:00.0/ras/gpu_vram_bad_pages\n" PAGE("R") "end\n";
+    static const int errors[] = {-EIO, -ENODEV, -EACCES, -EMFILE, 0};
+    CHECK(machine_fail_in_turn(text, "amdgpu_ras", errors) > 30);
 }
 
 int main(void)

@@ -329,49 +329,15 @@ static void test_uncounted(void)
     test_label = "";
 }
 
-/* Three gathers with a fault, then two without; a hash over the last one. */
-static uint64_t run(const char *text, uint64_t fail_at, int error, uint64_t *ret_calls)
-{
-    struct machine machine;
-    if (!CHECK(machine_init(&machine, text, "drm_health")))
-        return 0;
-    env_fault_arm(machine.fault, fail_at, error);
-    for (int i = 0; i < 3; i++)
-        (void)machine_gather(&machine); /* the fault may show in any of them */
-    *ret_calls = machine.fault->calls;
-    env_fault_arm(machine.fault, 0, 0);
-    for (int i = 0; i < 2; i++) {
-        machine.needs_discovery = true;
-        CHECK_INT(machine_gather(&machine), 0);
-    }
-    uint64_t hash = machine_hash(&machine);
-    for (size_t i = 0; i < machine.registry.n; i++)
-        CHECK(machine.registry.device[i]->is_present);
-    machine_close(&machine);
-    CHECK_INT(machine.fault->open_files, 0);
-    machine_done(&machine);
-    return hash;
-}
-
 static void test_faults(void)
 {
     static const char text[] =
         CARD("xe") STATUS("active") AER("3", "2", "1") VERDICT("ok") IN_REPAIR "end\n";
-    static const int faults[] = {-EIO, -ENODEV, -EMFILE};
-    uint64_t calls = 0;
-    uint64_t ignored = 0;
+    static const int errors[] = {-EIO, -ENODEV, -EMFILE, 0};
     char label[60];
-    uint64_t want = run(text, 0, 0, &calls);
-    CHECK(calls > 20);
-    for (size_t f = 0; f < 3; f++) {
-        for (uint64_t k = 1; k <= calls; k++) {
-            (void)snprintf(label, sizeof(label), "call %d with %d", (int)k, faults[f]);
-            test_label = label;
-            CHECK(run(text, k, faults[f], &ignored) == want);
-        }
-    }
+    CHECK(machine_fail_in_turn(text, "drm_health", errors) > 20);
     alloc_fault_arm(0);
-    (void)run(text, 0, 0, &ignored);
+    (void)machine_fail_in_turn(text, "drm_health", &errors[3]); /* none */
     uint64_t n = alloc_fault_count();
     CHECK(n > 5);
     for (uint64_t k = 1; k <= n; k++) {

@@ -304,46 +304,13 @@ static void test_changes(void)
     test_label = "";
 }
 
-/* Each call to the outside fails alone, and each allocation: afterwards all is said again. */
-static uint64_t run(const char *text, uint64_t fail_at, int error, uint64_t *ret_calls)
-{
-    struct machine machine;
-    if (!CHECK(machine_init(&machine, text, "uevents")))
-        return 0;
-    env_fault_arm(machine.fault, fail_at, error);
-    for (int i = 0; i < 3; i++) {
-        (void)machine_gather(&machine); /* the fault may show in any of them */
-        machine_step(&machine, 100);
-    }
-    *ret_calls = machine.fault->calls;
-    env_fault_arm(machine.fault, 0, 0);
-    machine.needs_discovery = true;
-    CHECK_INT(machine_gather(&machine), 0);
-    uint64_t hash = machine_hash(&machine);
-    machine_close(&machine);
-    CHECK_INT(machine.fault->open_files, 0);
-    machine_done(&machine);
-    return hash;
-}
-
 static void test_faults(void)
 {
     static const char text[] = TWO "uevents on\nat 5s\nend\n";
-    static const int faults[] = {-EIO, -EMFILE, -ENOBUFS};
-    uint64_t calls = 0;
-    uint64_t ignored = 0;
-    char label[60];
-    uint64_t want = run(text, 0, 0, &calls);
-    CHECK(calls > 10);
-    for (size_t f = 0; f < 3; f++) {
-        for (uint64_t k = 1; k <= calls; k++) {
-            (void)snprintf(label, sizeof(label), "call %d with %d", (int)k, faults[f]);
-            test_label = label;
-            CHECK(run(text, k, faults[f], &ignored) == want);
-        }
-    }
+    static const int errors[] = {-EIO, -EMFILE, -ENOBUFS, 0};
+    CHECK(machine_fail_in_turn(text, "uevents", errors) > 10);
     alloc_fault_arm(0);
-    (void)run(text, 0, 0, &ignored);
+    (void)machine_fail_in_turn(text, "uevents", &errors[3]); /* none */
     uint64_t n = alloc_fault_count();
     for (uint64_t k = 1; k <= n; k++) {
         struct machine machine;
