@@ -111,69 +111,30 @@ int gtel_hwmon_list(const struct gtel_env *env, struct gtel_arena *arena, const 
  */
 static const struct sensor {
     enum gtel_hwmon_kind of;
-    struct gtel_str item;
-    struct gtel_str unless; /* the channel has this item */
-    struct gtel_attr_kind kind;
+    const char *item;
+    const char *unless; /* the channel has this item */
+    enum gtel_metric metric;
+    enum gtel_attr_form form;
+    double scale;
 } sensors[] = {
-    {GTEL_HWMON_POWER,
-     GTEL_STR_INIT("cap"),
-     GTEL_STR_INIT(""),
-     {GTEL_M_POWER_LIMIT, GTEL_ATTR_LIMIT, 1e-6}},
-    {GTEL_HWMON_POWER,
-     GTEL_STR_INIT("max"),
-     GTEL_STR_INIT("cap"),
-     {GTEL_M_POWER_LIMIT, GTEL_ATTR_LIMIT, 1e-6}},
+    {GTEL_HWMON_POWER, "cap", "", GTEL_M_POWER_LIMIT, GTEL_ATTR_LIMIT, 1e-6},
+    {GTEL_HWMON_POWER, "max", "cap", GTEL_M_POWER_LIMIT, GTEL_ATTR_LIMIT, 1e-6},
     /* The emergency threshold, no sustained limit (Syllo/nvtop #493). */
-    {GTEL_HWMON_POWER,
-     GTEL_STR_INIT("crit"),
-     GTEL_STR_INIT(""),
-     {GTEL_M_POWER_PEAK_LIMIT, GTEL_ATTR_LIMIT, 1e-6}},
+    {GTEL_HWMON_POWER, "crit", "", GTEL_M_POWER_PEAK_LIMIT, GTEL_ATTR_LIMIT, 1e-6},
     /* The same on boards that state it in amperes; what that means in watts is not known. */
-    {GTEL_HWMON_CURRENT,
-     GTEL_STR_INIT("crit"),
-     GTEL_STR_INIT(""),
-     {GTEL_M_PEAK_CURRENT_LIMIT, GTEL_ATTR_LIMIT, 1e-3}},
-    {GTEL_HWMON_ENERGY,
-     GTEL_STR_INIT("input"),
-     GTEL_STR_INIT(""),
-     {GTEL_M_ENERGY, GTEL_ATTR_ENERGY, 1e-6}},
-    {GTEL_HWMON_POWER,
-     GTEL_STR_INIT("average"),
-     GTEL_STR_INIT(""),
-     {GTEL_M_POWER, GTEL_ATTR_POWER, 1e-6}},
-    {GTEL_HWMON_POWER,
-     GTEL_STR_INIT("input"),
-     GTEL_STR_INIT("average"),
-     {GTEL_M_POWER, GTEL_ATTR_POWER, 1e-6}},
-    {GTEL_HWMON_VOLTAGE,
-     GTEL_STR_INIT("input"),
-     GTEL_STR_INIT(""),
-     {GTEL_M_VOLTAGE, GTEL_ATTR_VOLTAGE, 1e-3}},
-    {GTEL_HWMON_TEMPERATURE,
-     GTEL_STR_INIT("input"),
-     GTEL_STR_INIT(""),
-     {GTEL_M_TEMPERATURE, GTEL_ATTR_TEMPERATURE, 1e-3}},
-    {GTEL_HWMON_TEMPERATURE,
-     GTEL_STR_INIT("max"),
-     GTEL_STR_INIT(""),
-     {GTEL_M_TEMPERATURE_LIMIT, GTEL_ATTR_TEMPERATURE, 1e-3}},
-    {GTEL_HWMON_TEMPERATURE,
-     GTEL_STR_INIT("crit"),
-     GTEL_STR_INIT(""),
-     {GTEL_M_TEMPERATURE_CRITICAL, GTEL_ATTR_TEMPERATURE, 1e-3}},
-    {GTEL_HWMON_TEMPERATURE,
-     GTEL_STR_INIT("emergency"),
-     GTEL_STR_INIT(""),
-     {GTEL_M_TEMPERATURE_EMERGENCY, GTEL_ATTR_TEMPERATURE, 1e-3}},
-    {GTEL_HWMON_FAN, GTEL_STR_INIT("input"), GTEL_STR_INIT(""), {GTEL_M_FAN_RPM, GTEL_ATTR_FAN, 1}},
-    {GTEL_HWMON_PWM,
-     GTEL_STR_INIT(""),
-     GTEL_STR_INIT(""),
-     {GTEL_M_FAN, GTEL_ATTR_SHARE, 1.0 / 255}},
-    {GTEL_HWMON_FREQUENCY,
-     GTEL_STR_INIT("input"),
-     GTEL_STR_INIT(""),
-     {GTEL_M_FREQUENCY_ACTUAL, GTEL_ATTR_CLOCK, 1}},
+    {GTEL_HWMON_CURRENT, "crit", "", GTEL_M_PEAK_CURRENT_LIMIT, GTEL_ATTR_LIMIT, 1e-3},
+    {GTEL_HWMON_ENERGY, "input", "", GTEL_M_ENERGY, GTEL_ATTR_ENERGY, 1e-6},
+    {GTEL_HWMON_POWER, "average", "", GTEL_M_POWER, GTEL_ATTR_POWER, 1e-6},
+    {GTEL_HWMON_POWER, "input", "average", GTEL_M_POWER, GTEL_ATTR_POWER, 1e-6},
+    {GTEL_HWMON_VOLTAGE, "input", "", GTEL_M_VOLTAGE, GTEL_ATTR_VOLTAGE, 1e-3},
+    {GTEL_HWMON_TEMPERATURE, "input", "", GTEL_M_TEMPERATURE, GTEL_ATTR_TEMPERATURE, 1e-3},
+    {GTEL_HWMON_TEMPERATURE, "max", "", GTEL_M_TEMPERATURE_LIMIT, GTEL_ATTR_TEMPERATURE, 1e-3},
+    {GTEL_HWMON_TEMPERATURE, "crit", "", GTEL_M_TEMPERATURE_CRITICAL, GTEL_ATTR_TEMPERATURE, 1e-3},
+    {GTEL_HWMON_TEMPERATURE, "emergency", "", GTEL_M_TEMPERATURE_EMERGENCY, GTEL_ATTR_TEMPERATURE,
+     1e-3},
+    {GTEL_HWMON_FAN, "input", "", GTEL_M_FAN_RPM, GTEL_ATTR_FAN, 1},
+    {GTEL_HWMON_PWM, "", "", GTEL_M_FAN, GTEL_ATTR_SHARE, 1.0 / 255},
+    {GTEL_HWMON_FREQUENCY, "input", "", GTEL_M_FREQUENCY_ACTUAL, GTEL_ATTR_CLOCK, 1},
 };
 
 #define KIND(name) (1U << GTEL_HWMON_##name)
@@ -257,7 +218,7 @@ static bool has_item(const struct folder *folder, const struct gtel_hwmon_name *
 static void add_one(struct gtel_attr_list *list, const struct folder *folder,
                     const struct sensor *sensor, const struct gtel_hwmon_attribute *at)
 {
-    struct gtel_attr_kind kind = sensor->kind;
+    struct gtel_attr_kind kind = {sensor->metric, sensor->form, sensor->scale};
     bool is_nouveau = strcmp(list->card->drm.driver, "nouveau") == 0;
     const struct gtel_str part = folder->gt.n > 0 ? folder->gt : part_of(list, at);
     const struct gtel_str dims[GTEL_ATTR_DIMS] = {part};
@@ -285,8 +246,8 @@ static void add_folder(struct gtel_attr_list *list, const struct folder *folder)
         const struct sensor *sensor = &sensors[s];
         for (size_t i = 0; i < folder->n; i++) {
             const struct gtel_hwmon_name *name = &folder->at[i].name;
-            if (name->kind == sensor->of && gtel_str_eq(name->item, sensor->item) &&
-                !has_item(folder, name, sensor->unless) &&
+            if (name->kind == sensor->of && gtel_str_eq(name->item, gtel_str_of(sensor->item)) &&
+                !has_item(folder, name, gtel_str_of(sensor->unless)) &&
                 !(sensor->of == GTEL_HWMON_ENERGY && has_bad_energy))
                 add_one(list, folder, sensor, &folder->at[i]);
         }
