@@ -56,7 +56,7 @@ struct gtel_amd_share {
 
 /* The energy counter beside the integral of power, since start_ns. */
 struct gtel_amd_energy_check {
-    uint64_t start_ns; /* 0: none has begun */
+    uint64_t start_ns; /* 0: none has begun; UINT64_MAX: they did not agree, for good */
     uint64_t last_ns;
     double last_w;
     double integral_j;
@@ -71,7 +71,6 @@ struct gtel_amd_table_state {
     uint16_t device_id; /* PCI */
     uint64_t given;     /* rows that have ever had a value, as bits; the uppermost: the link */
     bool has_fan;       /* hwmon shows a fan of the card: without one the table has 0, too */
-    bool is_energy_bad; /* for good */
     struct gtel_counter energy;
     struct gtel_amd_energy_check check;
     struct gtel_counter accumulation;

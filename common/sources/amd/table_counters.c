@@ -80,8 +80,8 @@ static void sample_energy(struct gtel_amd_table_state *table, const struct gtel_
     double unit = energy_unit(scene);
     uint64_t raw;
     uint64_t watts;
-    if (unit == 0 || table->is_energy_bad || !get(scene, GTEL_AMD_ENERGY_ACCUMULATOR, 0, &raw) ||
-        raw == 0)
+    if (unit == 0 || table->check.start_ns == UINT64_MAX ||
+        !get(scene, GTEL_AMD_ENERGY_ACCUMULATOR, 0, &raw) || raw == 0)
         return;
     bool is_short = scene->chip == GTEL_AMD_MI100 || scene->chip == GTEL_AMD_NAVI21;
     table->energy.most = watts_most / unit;
@@ -91,7 +91,7 @@ static void sample_energy(struct gtel_amd_table_state *table, const struct gtel_
         !get(scene, GTEL_AMD_AVERAGE_SOCKET_POWER, 0, &watts)) {
         table->check.start_ns = 0;
     } else if (disagrees(table, scene->batch->t_ns, (double)watts, unit)) {
-        table->is_energy_bad = true;
+        table->check.start_ns = UINT64_MAX;
         gtel_log(scene->log, GTEL_LOG_WARNING,
                  "amdgpu: %s: the energy counter of gpu_metrics does not agree with the power: it "
                  "is not reported any more",

@@ -79,7 +79,6 @@ struct gtel_attrs {
     double limit_w;         /* the largest power limit seen, or 0 */
     uint64_t keep_ns;       /* the longest time between two reads; 0: any */
     bool is_drop_logged;    /* more files than a list can have were logged */
-    bool is_open_logged;    /* a file that cannot be opened has been logged */
     bool is_suspect_logged; /* impossible energy has been logged */
 };
 

@@ -142,6 +142,7 @@ static int open_files(struct gtel_attrs *attrs, const struct gtel_attr_list *lis
 static int open_list(struct gtel_attrs *attrs, const struct gtel_attr_list *list)
 {
     const char *what;
+    bool was_whole = !attrs->attr || attrs->hash != 0; /* else the failure has been logged */
     struct gtel_attr *attr = calloc(list->n + 1, sizeof(*attr));
     if (!attr)
         return -ENOMEM;
@@ -154,12 +155,11 @@ static int open_list(struct gtel_attrs *attrs, const struct gtel_attr_list *list
     int first = open_files(attrs, list, &what);
     attrs->keep_ns = gtel_attr_keep(attrs->attr, attrs->n);
     attrs->hash = first == 0 ? list->hash : 0;
-    if (first < 0 && !attrs->is_open_logged)
+    if (first < 0 && was_whole)
         gtel_log(&list->env->log, GTEL_LOG_WARNING, "%s: %s: %s%s: %s; going on without it%s",
                  list->card->drm.driver, list->card->drm.key, first == list->failure ? "" : "/",
                  what, strerror(-first),
                  gtel_error_is_refusal(first) ? " until this user may read it" : "");
-    attrs->is_open_logged = first < 0;
     return 0;
 }
 
