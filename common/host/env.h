@@ -39,6 +39,8 @@ typedef int (*gtel_number_fn)(void *arg, uint32_t number);
  * "Administrator: yes", each on a line where it is known.
  */
 #define GTEL_HOST_FACTS "windows/system"
+/* Another: what Windows Management Instrumentation knows of display devices; reading is slow. */
+#define GTEL_WMI_CONTROLLERS "windows/wmi/Win32_VideoController"
 
 /* What is known of a file without opening it. */
 struct gtel_stat {

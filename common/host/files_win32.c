@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that Windows does not have: performance counters, processes, users. */
+/* Files that Windows does not have: performance counters, processes, users, WMI. */
 #include "host/files_win32.h"
 
 #include "host/system_win32.h"
+#include "host/wmi_win32.h"
 #include "parse/perf_counters.h"
 
 #include <errno.h>
@@ -91,7 +92,7 @@ struct user {
     char name[NAME_SIZE];
 };
 
-enum kind { NOTHING, COUNTERS, STAT, PASSWD };
+enum kind { NOTHING, COUNTERS, STAT, PASSWD, CONTROLLERS };
 
 struct handle {
     enum kind kind;
@@ -453,6 +454,8 @@ int gtel_win32_files_open(struct gtel_win32_files *files, const char *path)
     int r = 0;
     if (gtel_str_eq(text, GTEL_STR("etc/passwd")))
         handle.kind = PASSWD;
+    else if (gtel_str_eq(text, GTEL_STR(GTEL_WMI_CONTROLLERS)))
+        handle.kind = CONTROLLERS;
     else if (gtel_str_between(text, GTEL_STR("proc/"), GTEL_STR("/stat"), &part) &&
              read_pid(part, &handle.pid))
         handle.kind = STAT;
@@ -482,6 +485,8 @@ int64_t gtel_win32_files_read(struct gtel_win32_files *files, int handle, void *
         return read_stat(files, files->handle[handle].pid, buf, n);
     if (files->handle[handle].kind == PASSWD)
         return read_users(files, buf, n);
+    if (files->handle[handle].kind == CONTROLLERS)
+        return gtel_win32_wmi_controllers(buf, n);
     return read_counters(files, &files->handle[handle], buf, n);
 }
 

@@ -6,6 +6,8 @@
  *     proc/PID/stat           as under Linux: name, and start in units of 100 ns since 1601
  *     proc/PID                its owner by the last part of its SID, for stat alone
  *     etc/passwd              names of those owners that were asked for so far
+ *     windows/wmi/Win32_VideoController   display devices by WMI, when it is read: slow
+ *                             (host/wmi_win32.h)
  *
  * All processes are listed by one call, which is made again after a set was read and after a
  * second. No right is needed but for owners of other users' processes. The calls are looked up when

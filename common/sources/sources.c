@@ -26,6 +26,7 @@ extern const struct gtel_source gtel_source_sysman;
 extern const struct gtel_source gtel_source_uevents;
 extern const struct gtel_source gtel_source_wddm;
 extern const struct gtel_source gtel_source_wddm_clients;
+extern const struct gtel_source gtel_source_wmi;
 extern const struct gtel_source gtel_source_xe;
 extern const struct gtel_source gtel_source_xe_pmu;
 extern const struct gtel_source gtel_source_xe_stall;
@@ -66,6 +67,7 @@ const struct gtel_source *const gtel_sources[] = {
     &gtel_source_macmon,
 #endif
     &gtel_source_wddm_clients, /* behind what reads the GPUs themselves */
+    &gtel_source_wmi,          /* where nothing else knows a size */
     NULL,
 };
 

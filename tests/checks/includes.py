@@ -49,6 +49,7 @@ SYSTEM = {
     "common/host/spawn_posix.c": None,
     "common/host/stall_posix.c": None,
     "common/host/system_win32.c": None,
+    "common/host/wmi_win32.c": None,
     "common/lanes/channel_posix.c": None,
     "common/lanes/channel_win32.c": None,
     "common/lanes/helper_text_posix.c": None,  # the pipe beside that socket
@@ -58,8 +59,6 @@ SYSTEM = {
     "common/lanes/pipe_win32.c": None,
     "common/lanes/pipe_win32.h": None,
     "common/parse/json.c": ("yajl/yajl_parse.h",),
-    "common/sources/wmi.c": None,
-    "common/sources/pdh.c": None,
     "common/host/child_posix.h": ("sys/types.h",),
     "common/host/root_posix.h": ("fcntl.h",),
     "common/host/spawn_posix.h": ("sys/types.h",),

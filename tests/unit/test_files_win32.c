@@ -7,6 +7,8 @@
 #include "harness/test.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 #include <windows.h>
 
 static struct gtel_env env;
@@ -77,6 +79,22 @@ static void test_handles(void)
     }
 }
 
+/* Display devices by WMI, of which Wine has one. Twice: COM ends in between. */
+static void test_controllers(void)
+{
+    char text[GTEL_FS_TEXT_MAX];
+    struct gtel_str said;
+    for (unsigned i = 0; i < 2; i++) {
+        if (!CHECK(gtel_fs_text(&env, GTEL_WMI_CONTROLLERS, text, sizeof(text), &said) == 0))
+            return;
+        CHECK(gtel_str_starts(said, GTEL_STR("PNPDeviceID: PCI\\VEN_")));
+        CHECK(strstr(text, "\nName: "));
+        const char *ram = strstr(text, "\nAdapterRAM: ");
+        CHECK(ram && strtoull(ram + sizeof("\nAdapterRAM: ") - 1, NULL, 10) > 1 << 20);
+    }
+    (void)fprintf(stderr, "%.*s", GTEL_STR_ARG(said));
+}
+
 int main(void)
 {
     if (!CHECK(gtel_env_win32_init(&env) == 0))
@@ -84,6 +102,7 @@ int main(void)
     test_process();
     test_nothing();
     test_handles();
+    test_controllers();
     gtel_env_win32_done(&env);
     return test_result();
 }

@@ -26,7 +26,7 @@ static size_t put_units(uint16_t *ret, const char *text)
  * What the driver's setup wrote of its card. The older value beside it has 32 bits, and 4 GiB less
  * 1 MiB of any larger card: it is not asked, nor believed where it was copied.
  */
-static uint64_t read_size(const struct gtel_wddm *wddm, struct gtel_wddm_gpu *gpu)
+uint64_t gtel_wddm_registry_size(const struct gtel_wddm *wddm, const struct gtel_pnp_gpu *gpu)
 {
     static const uint64_t capped = 0xfff00000;
     uint16_t path[64 + GTEL_PNP_UNITS];
@@ -37,7 +37,7 @@ static uint64_t read_size(const struct gtel_wddm *wddm, struct gtel_wddm_gpu *gp
     size_t front = put_units(path, "SYSTEM\\CurrentControlSet\\Control\\Class\\");
     (void)put_units(name, "HardwareInformation.qwMemorySize");
     if (!wddm->call.RegGetValueW ||
-        !gtel_pnp_text(&wddm->pnp, &gpu->pnp.info, GTEL_SPDRP_DRIVER, path + front) ||
+        !gtel_pnp_text(&wddm->pnp, &gpu->info, GTEL_SPDRP_DRIVER, path + front) ||
         wddm->call.RegGetValueW(GTEL_LOCAL_MACHINE, path, name, GTEL_REG_64_BITS, &type, &bytes,
                                 &n) != 0 ||
         n != sizeof(bytes) || bytes == capped)
@@ -129,7 +129,7 @@ static int add(struct gtel_wddm *wddm, struct gtel_registry *registry, struct gt
     int r = gtel_registry_add(registry, gtel_str_of(gpu->pnp.key), &gpu->device);
     if (r < 0)
         return r;
-    uint64_t size = read_size(wddm, gpu);
+    uint64_t size = gtel_wddm_registry_size(wddm, &gpu->pnp);
     gpu->registry_size = size > 0 ? size : gpu->registry_size;
     return label(wddm, registry, gpu) ? 0 : 1;
 }

@@ -38,18 +38,34 @@ static int open_library(struct gtel_wddm *wddm, enum gtel_wddm_library library)
     return gtel_dynlib_open(wddm->env, &wddm->library[library], names[library], of, n, &wddm->call);
 }
 
-static int open_source(void *state, const struct gtel_env *env, const struct gtel_options *options)
+int gtel_wddm_open(struct gtel_wddm *wddm, const struct gtel_env *env)
 {
-    struct gtel_wddm *wddm = state;
-    wddm->env = env;
-    wddm->wants_instances =
-        gtel_str_eq(gtel_option_text(options, GTEL_O_ENGINE_INSTANCES), GTEL_STR("on"));
     int r = gtel_pnp_open(env, &wddm->pnp);
     if (r < 0)
         return r;
+    wddm->env = env;
     (void)open_library(wddm, GTEL_WDDM_GDI32); /* without it sizes are known, at most */
     (void)open_library(wddm, GTEL_WDDM_ADVAPI32);
     return 0;
+}
+
+void gtel_wddm_close(struct gtel_wddm *wddm)
+{
+    if (!wddm->env)
+        return;
+    gtel_wddm_forget(wddm);
+    gtel_pnp_close(wddm->env, &wddm->pnp);
+    for (size_t i = 0; i < GTEL_WDDM_LIBRARIES; i++)
+        gtel_dynlib_close(wddm->env, &wddm->library[i]);
+    wddm->env = NULL;
+}
+
+static int open_source(void *state, const struct gtel_env *env, const struct gtel_options *options)
+{
+    struct gtel_wddm *wddm = state;
+    wddm->wants_instances =
+        gtel_str_eq(gtel_option_text(options, GTEL_O_ENGINE_INSTANCES), GTEL_STR("on"));
+    return gtel_wddm_open(wddm, env);
 }
 
 static int discover(void *state, struct gtel_registry *registry)
@@ -210,13 +226,7 @@ static void diagnose(void *state, struct gtel_registry *registry, struct gtel_fi
 
 static void close_source(void *state)
 {
-    struct gtel_wddm *wddm = state;
-    if (!wddm->env)
-        return;
-    gtel_wddm_forget(wddm);
-    gtel_pnp_close(wddm->env, &wddm->pnp);
-    for (size_t i = 0; i < GTEL_WDDM_LIBRARIES; i++)
-        gtel_dynlib_close(wddm->env, &wddm->library[i]);
+    gtel_wddm_close(state);
 }
 
 static const char *const origins[] = {

@@ -80,7 +80,17 @@ struct gtel_wddm {
     unsigned retries; /* searches in a row in which something was missing */
 };
 
+/* ---- wddm.c ---- */
+
+/* Opens Plug and Play and what there is of the calls; finds nothing yet. 0, or as gtel_pnp_open. */
+int gtel_wddm_open(struct gtel_wddm *wddm, const struct gtel_env *env);
+/* Accepts a zeroed struct. */
+void gtel_wddm_close(struct gtel_wddm *wddm);
+
 /* ---- devices.c ---- */
+
+/* Bytes of memory, as the driver's setup wrote them into the registry; 0: not known. */
+uint64_t gtel_wddm_registry_size(const struct gtel_wddm *wddm, const struct gtel_pnp_gpu *gpu);
 
 /*
  * Brings wddm->gpu and the registry up to date. 0, or a negative errno when devices cannot be

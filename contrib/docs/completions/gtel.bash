@@ -14,7 +14,7 @@ _gtel() {
     fi
     COMPREPLY=()
     case $name in
-    --sources) words="uevents amdgpu_uevents i915 xe amdgpu amdgpu_parts drm npu xe_pmu xe_stall busy_files drm_memory rapl drm_health drm_ras amdgpu_health amdgpu_ras drm_clients sysman l0metrics nvml wddm amd_tool macmon wddm_clients" ;;
+    --sources) words="uevents amdgpu_uevents i915 xe amdgpu amdgpu_parts drm npu xe_pmu xe_stall busy_files drm_memory rapl drm_health drm_ras amdgpu_health amdgpu_ras drm_clients sysman l0metrics nvml wddm amd_tool macmon wddm_clients wmi" ;;
     --unchanged) words="send omit" ;;
     --wake) words="never always" ;;
     --xe-engines) words="burst hold off" ;;

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Source wmi: the memory of GPUs whose size neither the driver model nor the registry knows.
+ *
+ * WMI cannot be asked about one device: it is asked about all, between two gathers, while no GPU
+ * sleeps, and only where a GPU lacks a size.
+ */
+#include "base/error.h"
+#include "host/fs.h"
+#include "parse/utf16.h"
+#include "sources/drm/cards.h"
+#include "sources/windows/wddm.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXT_SIZE = 32768 };
+
+/* A GPU whose size WMI knows. */
+struct sized {
+    struct gtel_device *device;
+    uint64_t bytes;
+};
+
+struct wmi {
+    struct gtel_wddm wddm;     /* a second one: that of source wddm is another process's */
+    struct gtel_registry seen; /* by that one */
+    struct sized sized[GTEL_WDDM_GPUS_MAX];
+    size_t n;
+    bool is_due;
+    bool is_capped; /* the last answer had one of 4 GiB less 1 MiB or more, which is no size */
+    int error;      /* of the last answer */
+};
+
+static const char *const origins[] = {"WMI", NULL};
+
+/* The GPU of that address, or NULL. */
+static const struct gtel_wddm_gpu *gpu_at(const struct gtel_wddm *wddm, const char *key)
+{
+    for (size_t i = 0; i < wddm->n; i++)
+        if (strcmp(wddm->gpu[i]->pnp.key, key) == 0)
+            return wddm->gpu[i];
+    return NULL;
+}
+
+/* Whether that is known without WMI; no memory of its own is an answer, too. */
+static bool has_size(const struct gtel_wddm_gpu *gpu)
+{
+    return gpu->registry_size > 0 || gpu->adapter.total[0] > 0 || gpu->adapter.total[1] > 0;
+}
+
+static bool lacks_size(const struct wmi *wmi, const struct gtel_wddm_gpu *gpu)
+{
+    for (size_t i = 0; i < wmi->n; i++)
+        if (strcmp(wmi->sized[i].device->key, gpu->pnp.key) == 0)
+            return false;
+    return gpu->device && !gpu->adapter.is_no_gpu && !has_size(gpu);
+}
+
+/* Without a call of the driver, which may block: the helper makes these. */
+static bool present(const struct gtel_env *env)
+{
+    struct gtel_wddm *wddm = calloc(1, sizeof(*wddm));
+    struct gtel_pnp_gpu gpu;
+    bool lacks_one = false;
+    int got = wddm && gtel_pnp_is_there(env) && gtel_fs_exists(env, GTEL_WMI_CONTROLLERS) &&
+                      gtel_wddm_open(wddm, env) == 0
+                  ? gtel_pnp_list(&wddm->pnp)
+                  : 1;
+    for (uint32_t i = 0; got != 1 && !lacks_one; i++) {
+        got = got == 0 || i > 0 ? gtel_pnp_get(&wddm->pnp, i, &gpu) : 1;
+        lacks_one = got == 0 && gtel_wddm_registry_size(wddm, &gpu) == 0;
+    }
+    if (wddm)
+        gtel_wddm_close(wddm);
+    free(wddm);
+    return lacks_one;
+}
+
+static int open_wmi(void *state, const struct gtel_env *env, const struct gtel_options *options)
+{
+    struct wmi *wmi = state;
+    (void)options;
+    return gtel_wddm_open(&wmi->wddm, env);
+}
+
+/* ---- what it answers ---- */
+
+/* AdapterRAM has 32 bits, and 4 GiB less 1 MiB of any larger card (oshi, issue 2521). */
+static uint64_t size_of(struct wmi *wmi, struct gtel_str text)
+{
+    static const uint64_t capped = 0xfff00000;
+    uint64_t bytes;
+    if (gtel_str_u64(text, &bytes) < 0)
+        return 0;
+    wmi->is_capped = wmi->is_capped || bytes >= capped;
+    return bytes < capped ? bytes : 0;
+}
+
+static char upper(char c)
+{
+    return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+}
+
+static bool is_same(struct gtel_str a, struct gtel_str b)
+{
+    size_t same = 0;
+    while (same < a.n && same < b.n && upper(a.p[same]) == upper(b.p[same]))
+        same++;
+    return same == a.n && same == b.n;
+}
+
+/* The GPU of that instance id, which has upper and lower case alike, if it lacks a size. */
+static const struct gtel_wddm_gpu *gpu_of(const struct wmi *wmi, struct gtel_str id)
+{
+    char text[GTEL_PNP_ID_MAX * 3];
+    for (size_t i = 0; i < wmi->wddm.n; i++) {
+        const struct gtel_wddm_gpu *gpu = wmi->wddm.gpu[i];
+        if (is_same(gtel_utf16_text(gpu->pnp.id, GTEL_PNP_ID_MAX, text, sizeof(text)), id))
+            return lacks_size(wmi, gpu) ? gpu : NULL;
+    }
+    return NULL;
+}
+
+/* Its model where Plug and Play has no name of it. */
+static void add(struct wmi *wmi, struct gtel_registry *registry, const struct gtel_wddm_gpu *gpu,
+                struct gtel_str name, uint64_t bytes)
+{
+    struct sized *sized = &wmi->sized[wmi->n];
+    if (bytes == 0 || wmi->n == GTEL_WDDM_GPUS_MAX ||
+        gtel_registry_add(registry, gtel_str_of(gpu->pnp.key), &sized->device) < 0)
+        return;
+    (void)gtel_cards_label_pnp(&wmi->wddm.pnp, registry, sized->device, &gpu->pnp, false);
+    gtel_device_label(registry, sized->device, GTEL_LABEL_MODEL, name);
+    sized->bytes = bytes;
+    wmi->n++;
+}
+
+static void read_answer(struct wmi *wmi, struct gtel_registry *registry, struct gtel_str text)
+{
+    static const struct gtel_str id = GTEL_STR_INIT("PNPDeviceID: ");
+    static const struct gtel_str name = GTEL_STR_INIT("Name: ");
+    static const struct gtel_str ram = GTEL_STR_INIT("AdapterRAM: ");
+    const struct gtel_wddm_gpu *gpu = NULL;
+    struct gtel_str model = GTEL_STR_NONE;
+    struct gtel_str line;
+    while (gtel_str_line(&text, &line)) {
+        if (gtel_str_starts(line, id)) {
+            gpu = gpu_of(wmi, gtel_str_skip(line, id.n));
+            model = GTEL_STR_NONE;
+        } else if (gtel_str_starts(line, name)) {
+            model = gtel_str_skip(line, name.n);
+        } else if (gtel_str_starts(line, ram) && gpu) {
+            add(wmi, registry, gpu, model, size_of(wmi, gtel_str_skip(line, ram.n)));
+            gpu = NULL;
+        }
+    }
+}
+
+/* ---- the source ---- */
+
+static int discover(void *state, struct gtel_registry *registry)
+{
+    struct wmi *wmi = state;
+    int r = gtel_wddm_find(&wmi->wddm, &wmi->seen);
+    for (size_t i = wmi->n; i-- > 0;) {
+        const struct gtel_wddm_gpu *gpu = gpu_at(&wmi->wddm, wmi->sized[i].device->key);
+        if (gpu && !gpu->adapter.is_no_gpu && !has_size(gpu))
+            continue;
+        gtel_registry_lost(registry, wmi->sized[i].device);
+        wmi->sized[i] = wmi->sized[--wmi->n];
+    }
+    wmi->is_due = false;
+    for (size_t i = 0; i < wmi->wddm.n; i++) {
+        gtel_wddm_adapter_close(&wmi->wddm, wmi->wddm.gpu[i]);
+        wmi->is_due = wmi->is_due || lacks_size(wmi, wmi->wddm.gpu[i]);
+    }
+    return r;
+}
+
+static uint64_t due_ns(const void *state)
+{
+    return ((const struct wmi *)state)->is_due ? 1 : 0; /* now */
+}
+
+/*
+ * What it does to a GPU that sleeps is not known: while one does, nothing is asked before the next
+ * gather. One that slept until now may have a size after all.
+ */
+static int ask(void *state, struct gtel_registry *registry, struct gtel_batch *batch)
+{
+    struct wmi *wmi = state;
+    const struct gtel_wddm *wddm = &wmi->wddm;
+    struct gtel_str text;
+    (void)batch;
+    for (size_t i = 0; i < wddm->n; i++)
+        if (gtel_pnp_power(&wddm->pnp, &wddm->gpu[i]->pnp.info) != GTEL_POWER_D0)
+            return 0;
+    int r = discover(wmi, registry);
+    if (r < 0 || !wmi->is_due)
+        return r < 0 ? -ENODEV : 0;
+    char *buf = malloc(TEXT_SIZE);
+    wmi->error =
+        buf ? gtel_fs_text(wddm->env, GTEL_WMI_CONTROLLERS, buf, TEXT_SIZE, &text) : -ENOMEM;
+    wmi->is_due = false;
+    wmi->is_capped = false;
+    if (wmi->error == 0)
+        read_answer(wmi, registry, text);
+    free(buf);
+    return 0;
+}
+
+static int sample(void *state, struct gtel_registry *registry, struct gtel_batch *batch)
+{
+    const struct wmi *wmi = state;
+    int r = gtel_error_is_broken(wmi->error) ? wmi->error : 0;
+    (void)registry;
+    for (size_t i = 0; i < wmi->n; i++) {
+        const struct sized *sized = &wmi->sized[i];
+        const struct gtel_wddm_gpu *gpu = gpu_at(&wmi->wddm, sized->device->key);
+        uint32_t power = gpu ? gtel_pnp_power(&wmi->wddm.pnp, &gpu->pnp.info) : 0;
+        if (power == GTEL_POWER_D0)
+            gtel_batch_u64(batch, sized->device, GTEL_M_MEMORY_TOTAL, GTEL_STR("vram"),
+                           sized->bytes);
+        else if (power == 0)
+            r = -ENODEV; /* it may be removed */
+    }
+    return r;
+}
+
+static void diagnose(void *state, struct gtel_registry *registry, struct gtel_findings *findings)
+{
+    const struct wmi *wmi = state;
+    const char *const text[3] = {
+        "WMI, Win32_VideoController",
+        wmi->is_capped ? "AdapterRAM is 4 GiB or more, which it has no room for" : NULL, NULL};
+    (void)registry;
+    if (wmi->error < 0 || wmi->is_capped)
+        gtel_finding_put_lack(findings, NULL, GTEL_MEASUREMENT_GPU, GTEL_M_MEMORY_TOTAL, wmi->error,
+                              text);
+}
+
+static void close_wmi(void *state)
+{
+    struct wmi *wmi = state;
+    gtel_wddm_close(&wmi->wddm);
+    gtel_registry_done(&wmi->seen);
+}
+
+const struct gtel_source gtel_source_wmi = {
+    .name = "wmi",
+    .lane = "wmi",
+    .vendor = "drm",
+    .summary = "Windows: memory of GPUs below 4 GiB where neither the driver model nor the "
+               "registry knows it; asked at the start and at each rescan, never in a gather",
+    .needs = "no rights; the service Windows Management Instrumentation",
+    .seen = "not tried on hardware",
+    .origins = origins,
+    .state_size = sizeof(struct wmi),
+    .is_indirect = true,
+    .present = present,
+    .open = open_wmi,
+    .discover = discover,
+    .sample = sample,
+    .diagnose = diagnose,
+    .due_ns = due_ns,
+    .tick = ask,
+    .close = close_wmi,
+};
