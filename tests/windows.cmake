@@ -47,12 +47,12 @@ if(CMAKE_CROSSCOMPILING_EMULATOR AND GTEL_NVML AND GTEL_LEVEL_ZERO AND Python3_I
     set_tests_properties(e2e.windows_${case} PROPERTIES TIMEOUT 600)
   endfunction()
   foreach(case IN ITEMS imports golden explain doctor loop unread inputs console files messages
-      faults killed nvml registry level_zero wmi)
+      faults killed nvml registry level_zero capture wmi)
     gtel_test_windows(${case})
   endforeach()
   # The agent, and what Wine lacks for it.
-  set(serial e2e.windows_doctor e2e.windows_level_zero e2e.windows_nvml e2e.windows_registry
-    e2e.windows_unread e2e.windows_wmi)
+  set(serial e2e.windows_capture e2e.windows_doctor e2e.windows_level_zero e2e.windows_nvml
+    e2e.windows_registry e2e.windows_unread e2e.windows_wmi)
   set(GTEL_TELEGRAF_WINDOWS "" CACHE FILEPATH "Telegraf for Windows, for an end-to-end test")
   if(EXISTS "${GTEL_TELEGRAF_WINDOWS}")
     add_library(bcryptprimitives MODULE fakes/bcryptprimitives.c)

@@ -157,6 +157,61 @@ bool gtel_pnp_text(const struct gtel_pnp *pnp, const struct gtel_devinfo *info, 
            ret[0] != 0;
 }
 
+/* ---- the registry ---- */
+
+/* A path or name of ASCII in front, as units; how many they are. */
+static size_t put_units(uint16_t *ret, const char *text)
+{
+    size_t n = strlen(text);
+    for (size_t i = 0; i <= n; i++)
+        ret[i] = (unsigned char)text[i];
+    return n;
+}
+
+/*
+ * What the driver's setup wrote of its card. The older value beside it has 32 bits, and 4 GiB less
+ * 1 MiB of any larger card: it is not asked, nor believed where it was copied.
+ */
+uint64_t gtel_pnp_registry_size(const struct gtel_pnp *pnp, const struct gtel_devinfo *info,
+                                gtel_reg_get_value *get)
+{
+    static const uint64_t capped = 0xfff00000;
+    uint16_t path[64 + GTEL_PNP_UNITS];
+    uint16_t name[64];
+    uint64_t bytes = 0;
+    uint32_t type;
+    uint32_t n = sizeof(bytes);
+    size_t front = put_units(path, "SYSTEM\\CurrentControlSet\\Control\\Class\\");
+    (void)put_units(name, "HardwareInformation.qwMemorySize");
+    if (!get || !gtel_pnp_text(pnp, info, GTEL_SPDRP_DRIVER, path + front) ||
+        get(GTEL_LOCAL_MACHINE, path, name, GTEL_REG_64_BITS, &type, &bytes, &n) != 0 ||
+        n != sizeof(bytes) || bytes == capped)
+        return 0;
+    return bytes;
+}
+
+int gtel_pnp_interface(const struct gtel_pnp *pnp, const struct gtel_pnp_gpu *gpu,
+                       struct gtel_interface_detail *ret)
+{
+    /* GUID_DISPLAY_DEVICE_ARRIVAL */
+    static const struct gtel_guid arrival = {
+        0x1ca05180, 0xa699, 0x450a, {0x9a, 0x0c, 0xde, 0x4f, 0xbe, 0x3d, 0xdd, 0x89}};
+    struct gtel_device_interface interface = {.size = sizeof(interface)};
+    uint32_t n;
+    const struct gtel_pnp_calls *call = &pnp->call;
+    void *set = call->SetupDiGetClassDevsW(&arrival, gpu->id, NULL,
+                                           GTEL_DIGCF_PRESENT | GTEL_DIGCF_DEVICE_INTERFACE);
+    if (set == GTEL_NO_LIST)
+        return -ENOENT;
+    *ret = (struct gtel_interface_detail){.size = GTEL_INTERFACE_DETAIL_SIZE};
+    bool is_there =
+        call->SetupDiEnumDeviceInterfaces(set, NULL, &arrival, 0, &interface) != 0 &&
+        call->SetupDiGetDeviceInterfaceDetailW(set, &interface, ret, sizeof(*ret), &n, NULL) != 0;
+    ret->path[GTEL_INTERFACE_PATH_MAX - 1] = 0;
+    (void)call->SetupDiDestroyDeviceInfoList(set);
+    return is_there && ret->path[0] != 0 ? 0 : -ENOENT;
+}
+
 /* ---- one question ---- */
 
 /* Opens, lists and finds: by address, or where that is empty the first of the vendor. */

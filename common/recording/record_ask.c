@@ -121,10 +121,9 @@ static size_t count_zeros(const unsigned char *bytes, size_t n)
     return zeros;
 }
 
-/* Bytes as words (parse/words.h): eight at a time, long runs of zero as one. */
-static void write_words(struct gtel_buf *out, const unsigned char *bytes, size_t n)
+void gtel_record_ask_words(struct gtel_buf *out, const unsigned char *bytes, size_t n,
+                           size_t line_words)
 {
-    enum { LINE_WORDS = 6 };
     for (size_t i = 0, words = 0; i < n; words++) {
         uint64_t value = 0;
         size_t width = n - i < 8 ? n - i : 8;
@@ -133,11 +132,13 @@ static void write_words(struct gtel_buf *out, const unsigned char *bytes, size_t
             width = zeros - zeros % sizeof(value);
         for (size_t k = 0; k < width && k < sizeof(value); k++)
             value |= (uint64_t)bytes[i + k] << 8 * k;
-        gtel_buf_printf(out, "%s%zu:0x%" PRIx64, words % LINE_WORDS == 0 ? "\n| " : " ", width,
-                        value);
+        gtel_buf_printf(out, "%s%zu:0x%" PRIx64,
+                        line_words > 0 && words % line_words == 0 ? "\n| " : " ", width, value);
         i += width;
     }
 }
+
+enum { LINE_WORDS = 6 };
 
 static void record_query(struct gtel_record_env *env, const char *name, const void *bytes,
                          int64_t r)
@@ -152,7 +153,7 @@ static void record_query(struct gtel_record_env *env, const char *name, const vo
     gtel_buf_init(&lines, 1 << 16);
     (void)snprintf(words, sizeof(words), "\1query %s", name);
     gtel_buf_str(&lines, str(words + 1));
-    write_words(&lines, bytes, (size_t)r);
+    gtel_record_ask_words(&lines, bytes, (size_t)r, LINE_WORDS);
     gtel_record_set(env->record, str(words), GTEL_RECORD_ANSWER, gtel_buf_text(&lines));
     gtel_buf_done(&lines);
 }

@@ -34,6 +34,7 @@ struct gtel_record_env {
     struct gtel_record_group *group;
     char *buf;           /* READ_MAX */
     char libraries[256]; /* asked for; with blanks between them */
+    bool has_no_links;   /* Windows, some of whose files are in no folder */
     int heard_by_plus_1; /* the handle whose messages of the kernel are written down; 0: none */
 };
 
@@ -41,6 +42,13 @@ struct gtel_record_env {
 void gtel_record_ask_answer(struct gtel_record_env *env, const char *words, const char *answer);
 /* Whether there is a line of these words already. */
 bool gtel_record_ask_is_known(const struct gtel_record_env *env, const char *words);
+
+/*
+ * Appends bytes as words (parse/words.h), each behind a blank: eight bytes at a time, long runs of
+ * zero as one. So many words behind each "| "; 0: all on this line.
+ */
+void gtel_record_ask_words(struct gtel_buf *out, const unsigned char *bytes, size_t n,
+                           size_t line_words);
 
 /* Functions of struct gtel_env_ops; arg is the recording env. */
 int gtel_record_ask_pmu_open(void *arg, uint32_t type, const uint64_t *configs, size_t n,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* An env around another one that records what is asked and answered. */
 #include "recording/record_ask.h"
+#include "recording/record_windows.h"
 #include "recording/way.h"
 
 #include "host/fs.h"
@@ -46,7 +47,7 @@ static bool is_descriptor(const char *path)
 static int64_t link_of(void *arg, const char *path, bool follows, char *buf)
 {
     struct gtel_record_env *env = arg;
-    if (is_descriptor(path))
+    if (env->has_no_links || is_descriptor(path))
         return 0;
     int64_t n = env->inner->ops->link_read(env->inner->arg, path, buf, GTEL_WAY_MAX - 1);
     if (n < 0)
@@ -365,13 +366,19 @@ static int stat_file(void *arg, const char *path, struct gtel_stat *ret)
 
 /* ---- libraries ---- */
 
-/* Its first name is the library's; it is noted once, and not again by its path. */
+/*
+ * Those of Windows itself are asked, and what they answer is written down behind each gather
+ * (record_windows.h). Of a vendor's the first name is the library's; it is noted once, and not
+ * again by its path.
+ */
 static int lib_open(void *arg, const char *const *names, void **ret)
 {
     struct gtel_record_env *env = arg;
     struct gtel_str rest = str(env->libraries);
     struct gtel_str known;
-    (void)ret;
+    for (size_t i = 0; names[i]; i++)
+        if (strcmp(names[i], GTEL_RECORD_WINDOWS_LIBRARY) == 0)
+            return env->inner->ops->lib_open(env->inner->arg, names, ret);
     if (names[0][0] == '/')
         return -ENOENT;
     while (gtel_str_word(&rest, &known))
@@ -381,6 +388,18 @@ static int lib_open(void *arg, const char *const *names, void **ret)
     (void)snprintf(env->libraries + n, sizeof(env->libraries) - n, "%s%s", n > 0 ? " " : "",
                    names[0]); /* a name that does not fit is cut: for people */
     return -ENOENT;
+}
+
+static void *lib_symbol(void *arg, void *lib, const char *name)
+{
+    const struct gtel_record_env *env = arg;
+    return env->inner->ops->lib_symbol(env->inner->arg, lib, name);
+}
+
+static void lib_close(void *arg, void *lib)
+{
+    const struct gtel_record_env *env = arg;
+    env->inner->ops->lib_close(env->inner->arg, lib);
 }
 
 /*
@@ -400,6 +419,8 @@ static const struct gtel_env_ops record_ops = {
     .stat = stat_file,
     .dir_list_from = dir_list_from,
     .lib_open = lib_open,
+    .lib_symbol = lib_symbol,
+    .lib_close = lib_close,
     .pmu_open = gtel_record_ask_pmu_open,
     .pmu_read = gtel_record_ask_pmu_read,
     .pmu_close = gtel_record_ask_pmu_close,
@@ -420,6 +441,7 @@ int gtel_record_env_init(const struct gtel_env *inner, struct gtel_record *recor
     env->record = record;
     env->group = calloc(GTEL_RECORD_GROUPS, sizeof(*env->group));
     env->buf = malloc(READ_MAX);
+    env->has_no_links = gtel_pnp_is_there(inner);
     *ret = (struct gtel_env){.ops = &record_ops, .arg = env, .log = inner->log};
     if (env->group && env->buf)
         return 0;

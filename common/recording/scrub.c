@@ -594,7 +594,8 @@ static void write_entry(struct work *work, struct gtel_str line, struct gtel_str
     work->writer = names_path(path);
     write_plain(work, path);
     rest = gtel_str_skip(rest, path.n);
-    work->writer = GTEL_SCRUB_KERNEL;
+    /* Of Windows: 31.0.15.255 is the version of a driver. */
+    work->writer = gtel_str_eq(word, GTEL_STR("call")) ? GTEL_SCRUB_VERSION : GTEL_SCRUB_KERNEL;
     if (gtel_str_eq(word, GTEL_STR("owner"))) {
         write_numbers(work, rest);
     } else if (gtel_str_eq(word, GTEL_STR("link"))) {

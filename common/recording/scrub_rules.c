@@ -332,6 +332,44 @@ static bool has_form(const struct form *form, struct gtel_str rest, struct gtel_
     return n > 0;
 }
 
+/* Ids that each Windows has: of classes of devices and of sets of counters (host/pnp.c,
+ * sources/clients/wddm_clients.c). */
+static bool is_in_public_id(struct gtel_str text, size_t at)
+{
+    static const struct gtel_str ids[] = {
+        GTEL_STR_INIT("4d36e968-e325-11ce-bfc1-08002be10318"),
+        GTEL_STR_INIT("1ca05180-a699-450a-9a0c-de4fbe3ddd89"),
+        GTEL_STR_INIT("978c167d-4764-4d9c-9824-14747351dc81"),
+        GTEL_STR_INIT("f802502b-77b4-4713-81b3-3be05759da5d"),
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(ids); i++)
+        for (size_t back = 0; back <= at && back < ids[i].n; back++)
+            if (begins(gtel_str_skip(text, at - back), ids[i]))
+                return true;
+    return false;
+}
+
+static bool is_instance(char c)
+{
+    return gtel_scrub_is_alnum(c) || c == '&';
+}
+
+/*
+ * The end of a device's name under Windows, which may hold its serial number:
+ * PCI\VEN_8086&DEV_E20B&SUBSYS_11008086&REV_00\6&1A2B3C4D&0&00080008, or the same with '#'.
+ */
+static bool find_instance(struct gtel_str text, size_t at, struct gtel_scrub_find *ret)
+{
+    static const struct gtel_str revision = GTEL_STR_INIT("&rev_");
+    size_t front = revision.n + 3;
+    if (at < front || (text.p[at - 1] != '\\' && text.p[at - 1] != '#') ||
+        !begins(gtel_str_skip(text, at - front), revision))
+        return false;
+    *ret = (struct gtel_scrub_find){.n = run(gtel_str_skip(text, at), is_instance),
+                                    .kind = GTEL_SCRUB_SERIAL};
+    return ret->n > 0;
+}
+
 bool gtel_scrub_find_form(struct gtel_str text, size_t at, enum gtel_scrub_writer writer,
                           struct gtel_scrub_find *ret)
 {
@@ -340,6 +378,8 @@ bool gtel_scrub_find_form(struct gtel_str text, size_t at, enum gtel_scrub_write
     char first = rest.n > 0 ? gtel_scrub_lower(rest.p[0]) : '\0';
     if (is_inside ? !gtel_scrub_is_hex(first) : !gtel_scrub_is_alnum(first) && first != ':')
         return false;
+    if (find_instance(text, at, ret))
+        return true;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(forms); i++) {
         const struct form *form = &forms[i];
         bool is_likely = form->before.n == 0 || form->before.p[0] == first;
@@ -347,7 +387,7 @@ bool gtel_scrub_find_form(struct gtel_str text, size_t at, enum gtel_scrub_write
             !has_form(form, rest, ret))
             continue;
         if ((form->flags & NO_VERSION) == 0 || writer != GTEL_SCRUB_VERSION)
-            return true;
+            return !is_in_public_id(text, at);
     }
     return false;
 }

@@ -7,6 +7,7 @@
 #include "execd/survey.h"
 #include "host/fs.h"
 #include "recording/record_env.h"
+#include "recording/record_windows.h"
 #include "recording/tree.h"
 
 #include <errno.h>
@@ -28,6 +29,7 @@ struct run {
     struct gtel_scrub scrub;
     struct gtel_record record;
     struct gtel_env env; /* the recording one */
+    struct gtel_record_windows windows;
     struct gtel_context *context;
     struct gtel_buf unread; /* lines about GPUs without values in the record */
     size_t gpus;            /* that sources read */
@@ -90,6 +92,21 @@ static void learn_environment(struct gtel_scrub *scrub, struct gtel_str text)
     }
 }
 
+/* "User: HOST\\NAME" (host/env.h); the system's own accounts belong to everybody. */
+static void learn_facts(struct gtel_scrub *scrub, struct gtel_str text)
+{
+    static const struct gtel_str user = GTEL_STR_INIT("User: ");
+    struct gtel_str line;
+    while (gtel_str_line(&text, &line)) {
+        struct gtel_str name = gtel_str_skip(line, user.n);
+        struct gtel_str host = {name.p, gtel_str_find(name, '\\')};
+        if (!gtel_str_starts(line, user) || gtel_str_eq(host, GTEL_STR("NT AUTHORITY")))
+            continue;
+        gtel_scrub_host(scrub, host.n < name.n ? host : GTEL_STR_NONE);
+        gtel_scrub_user(scrub, gtel_str_skip(name, host.n < name.n ? host.n + 1 : 0));
+    }
+}
+
 static int learn_home(void *arg, struct gtel_str name)
 {
     gtel_scrub_user(arg, name);
@@ -108,6 +125,7 @@ static void learn_names(struct run *run)
         {"etc/resolv.conf", learn_domains},
         {"etc/passwd", gtel_scrub_users},
         {"proc/self/environ", learn_environment},
+        {GTEL_HOST_FACTS, learn_facts},
     };
     const struct gtel_env *env = run->capture->env;
     char *text = malloc(NAMES_MAX);
@@ -179,6 +197,7 @@ static int gather_all(struct run *run)
     for (uint64_t n = 1; r == 0 && n <= capture->count && !is_ended(run); n++) {
         wait_until(run, n * capture->interval_ns);
         r = gtel_context_gather(run->context);
+        gtel_record_windows(&run->windows, capture->env, &run->record);
     }
     return r;
 }
@@ -199,6 +218,7 @@ static int record_doctor(struct run *run)
     gtel_context_set_findings(run->context, NULL);
     if (r == 0)
         (void)gtel_doctor_report(&doctor, &about, &report);
+    gtel_record_windows(&run->windows, run->capture->env, &run->record);
     gtel_survey(&run->env, run->context, &run->unread);
     gtel_doctor_done(&doctor);
     gtel_buf_done(&report);
@@ -352,6 +372,7 @@ int gtel_capture_run(const struct gtel_capture *capture, struct gtel_buf *out)
             r = write_record(run, out);
         if (r == 0)
             report_result(run);
+        gtel_record_windows_close(&run->windows, capture->env);
         gtel_record_env_done(&run->env);
     }
     gtel_buf_done(&run->unread);

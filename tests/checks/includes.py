@@ -33,6 +33,9 @@ ARROWS = {
 JOINTS = {
     # Answers of drivers, in the kernel's layout.
     "common/parse/drm_regions.c": ("abi/",),
+    # The same of Windows.
+    "common/recording/record_windows.c": ("abi/",),
+    "common/recording/record_windows.h": ("abi/",),
 }
 # Files of common/ that may include headers beyond those of ISO C, and which (None: any).
 SYSTEM = {

@@ -16,6 +16,7 @@ import pty
 import re
 import shutil
 import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -528,6 +529,36 @@ def case_registry(arguments, folder):
         clear_registry(arguments)
     done = run(arguments, arguments.gtel, "--once", stdin=subprocess.DEVNULL)
     check(b"gpus=0i" in done.stdout, f"the GPU is removed: {done.stdout}")
+
+
+def case_capture(arguments, folder):
+    """What a user sends of a GPU in the registry says the same when it is played, without the names
+    of the host and of the device."""
+    path = os.path.join(folder, "captured.tree")
+
+    def lines_of(done):
+        return sorted(line.rsplit(" ", 1)[0] for line in done.stdout.decode().splitlines()
+                      if line.startswith("gpu"))
+    try:
+        for power in (1, 4):
+            write_registry(arguments, folder, power)
+            done = run(arguments, arguments.gtel, "capture", "Z:" + path, "--count", "2",
+                       "--interval", "500ms", stdin=subprocess.DEVNULL)
+            check(done.returncode == 0, f"capture: {done.stderr}")
+            real = lines_of(run(arguments, arguments.gtel, "--once", stdin=subprocess.DEVNULL))
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+            played = lines_of(run(arguments, arguments.played, "--root", path, "--once",
+                                  stdin=subprocess.DEVNULL))
+            check(len(real) > 1 and real == played, f"power state {power}: {real}, played {played}")
+            check("VEN_8086&DEV_E20B&SUBSYS_11008086&REV_00\\" in text, f"the GPU: {text}")
+            check("1A2B3C4D" not in text and "0078" not in text, f"its number: {text}")
+            host = socket.gethostname()
+            check(len(host) < 3 or host.lower() not in text.lower(), f"the host: {text}")
+            check(b"NOT IN HERE" not in done.stderr and "a GPU: no source" not in text,
+                  f"what is missing: {text}")
+    finally:
+        clear_registry(arguments)
 
 
 def case_wmi(arguments, folder):

@@ -19,6 +19,7 @@ SECRETS = [
     "1a2b3c4d5e6f", "7881ed9e", "ac55a08ae939", "00112233", "aabbccddeeff", "89abcdef01234567",
     "00:1b:21", "0a:ff:e0", "10.20.30.41", "fe80::21b", "secret project", "otto", "ukb7", "00412345",
     "9a3f1c20b7d4e611", "4c4c4544", "customer", "zebralab",
+    "yardstick", "vasquez",
 ]
 OF_STARTER = ["brandt", "kowalski", "nguyen", "atlas07"]
 OF_HOMES = ["zacharias", "quentin"]
@@ -39,6 +40,8 @@ file etc/passwd
 | root:x:0:0:root:/root:/bin/bash
 | maria:x:48213:48213:Maria:/home/maria:/bin/bash
 | jose:x:50017:50017:Jose:/home/jose:/bin/zsh
+file windows/system
+| User: YARDSTICK\\vasquez
 dir home/annalena
 dir home/quentin
 dir home/zacharias

@@ -75,6 +75,13 @@ static const struct {
     {"a disk", "link dev/disk/by-id/ata-WDC_WD40-X12345 -> ../../sda\n", "x12345"},
     {"a disk's number", "file sys/a\n| wwn-0x5000c500a1b2c3d4\n", "5000c500"},
     {"a disk's label", "link dev/disk/by-label/Photos -> ../../sda\n", "photos"},
+    {"the number of a device of Windows",
+     "call SetupDiGetDeviceInstanceIdW 0 = PCI\\VEN_8086&DEV_E20B&SUBSYS_0&REV_00\\6&1A2B3C4D&0\n",
+     "1a2b3c4d"},
+    {"the same in its interface",
+     "call SetupDiGetDeviceInterfaceDetailW 0 = #VEN_8086&REV_00#6&1A2B3C4D&0#{a}\n", "1a2b3c4d"},
+    {"another of WMI", "file windows/wmi/A\n| PNPDeviceID: pci\\ven_8086&rev_0c\\3&1a2b3c4d\n",
+     "1a2b3c4d"},
     {"MAC", "file sys/a\n| 00:1b:21:0a:ff:e0\n", "1b:21"},
     {"MAC, dashes", "file sys/a\n| 00-1B-21-0A-FF-E0\n", "1b-21"},
     {"MAC, underscores", "file proc/7/comm\n| a_00_1B_21_0A_FF_E0\n", "1b_21"},
@@ -101,6 +108,10 @@ static const struct {
 
 /* What stays as it is, whatever the users are called. */
 static const char kept[] =
+    "call SetupDiGetDeviceRegistryPropertyW 0 9 = {4D36E968-E325-11CE-BFC1-08002BE10318}\\0001\n"
+    "call SetupDiGetDevicePropertyW 0 3 = 31.0.15.255\n"
+    "file windows/counters/978C167D-4764-4D9C-9824-14747351DC81\n"
+    "file windows/counters/F802502B-77B4-4713-81B3-3BE05759DA5D\n"
     "file sys/class/drm/card0/device/hwmon/hwmon3/power1_max\n| 35000000\n"
     "link sys/class/drm/renderD128 -> ../../devices/pci0000:00/0000:03:00.0/drm/renderD128\n"
     "file sys/devices/pci0000:00/0000:03:00.0/uevent\n| DRIVER=xe\n| PCI_ID=8086:ADA5\n"

@@ -174,36 +174,13 @@ static void describe(const struct gtel_wddm *wddm, struct gtel_wddm_adapter *ada
     describe_parts(wddm, adapter);
 }
 
-/* The name of the interface that the device has as an adapter. 0 or -ENOENT. */
-static int read_interface(const struct gtel_wddm *wddm, const struct gtel_wddm_gpu *gpu,
-                          struct gtel_interface_detail *ret)
-{
-    /* GUID_DISPLAY_DEVICE_ARRIVAL */
-    static const struct gtel_guid arrival = {
-        0x1ca05180, 0xa699, 0x450a, {0x9a, 0x0c, 0xde, 0x4f, 0xbe, 0x3d, 0xdd, 0x89}};
-    struct gtel_device_interface interface = {.size = sizeof(interface)};
-    uint32_t n;
-    const struct gtel_pnp_calls *call = &wddm->pnp.call;
-    void *set = call->SetupDiGetClassDevsW(&arrival, gpu->pnp.id, NULL,
-                                           GTEL_DIGCF_PRESENT | GTEL_DIGCF_DEVICE_INTERFACE);
-    if (set == GTEL_NO_LIST)
-        return -ENOENT;
-    *ret = (struct gtel_interface_detail){.size = GTEL_INTERFACE_DETAIL_SIZE};
-    bool is_there =
-        call->SetupDiEnumDeviceInterfaces(set, NULL, &arrival, 0, &interface) != 0 &&
-        call->SetupDiGetDeviceInterfaceDetailW(set, &interface, ret, sizeof(*ret), &n, NULL) != 0;
-    ret->path[GTEL_INTERFACE_PATH_MAX - 1] = 0;
-    (void)call->SetupDiDestroyDeviceInfoList(set);
-    return is_there && ret->path[0] != 0 ? 0 : -ENOENT;
-}
-
 /* The adapter of the device's interface. */
 static int open_adapter(const struct gtel_wddm *wddm, const struct gtel_wddm_gpu *gpu,
                         struct gtel_wddm_adapter *adapter)
 {
     struct gtel_interface_detail detail;
     struct gtel_d3dkmt_open open = {.name = detail.path};
-    int r = read_interface(wddm, gpu, &detail);
+    int r = gtel_pnp_interface(&wddm->pnp, &gpu->pnp, &detail);
     if (r == 0)
         r = error_of(wddm->call.D3DKMTOpenAdapterFromDeviceName(&open));
     adapter->error = r;

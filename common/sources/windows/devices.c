@@ -11,40 +11,6 @@
 
 enum { NVIDIA = 0x10de };
 
-/* ---- the registry ---- */
-
-/* A path or name of ASCII in front, as units; how many they are. */
-static size_t put_units(uint16_t *ret, const char *text)
-{
-    size_t n = strlen(text);
-    for (size_t i = 0; i <= n; i++)
-        ret[i] = (unsigned char)text[i];
-    return n;
-}
-
-/*
- * What the driver's setup wrote of its card. The older value beside it has 32 bits, and 4 GiB less
- * 1 MiB of any larger card: it is not asked, nor believed where it was copied.
- */
-uint64_t gtel_wddm_registry_size(const struct gtel_wddm *wddm, const struct gtel_pnp_gpu *gpu)
-{
-    static const uint64_t capped = 0xfff00000;
-    uint16_t path[64 + GTEL_PNP_UNITS];
-    uint16_t name[64];
-    uint64_t bytes = 0;
-    uint32_t type;
-    uint32_t n = sizeof(bytes);
-    size_t front = put_units(path, "SYSTEM\\CurrentControlSet\\Control\\Class\\");
-    (void)put_units(name, "HardwareInformation.qwMemorySize");
-    if (!wddm->call.RegGetValueW ||
-        !gtel_pnp_text(&wddm->pnp, &gpu->info, GTEL_SPDRP_DRIVER, path + front) ||
-        wddm->call.RegGetValueW(GTEL_LOCAL_MACHINE, path, name, GTEL_REG_64_BITS, &type, &bytes,
-                                &n) != 0 ||
-        n != sizeof(bytes) || bytes == capped)
-        return 0;
-    return bytes;
-}
-
 /* ---- labels ---- */
 
 /*
@@ -129,7 +95,7 @@ static int add(struct gtel_wddm *wddm, struct gtel_registry *registry, struct gt
     int r = gtel_registry_add(registry, gtel_str_of(gpu->pnp.key), &gpu->device);
     if (r < 0)
         return r;
-    uint64_t size = gtel_wddm_registry_size(wddm, &gpu->pnp);
+    uint64_t size = gtel_pnp_registry_size(&wddm->pnp, &gpu->pnp.info, wddm->call.RegGetValueW);
     gpu->registry_size = size > 0 ? size : gpu->registry_size;
     return label(wddm, registry, gpu) ? 0 : 1;
 }

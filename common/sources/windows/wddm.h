@@ -89,9 +89,6 @@ void gtel_wddm_close(struct gtel_wddm *wddm);
 
 /* ---- devices.c ---- */
 
-/* Bytes of memory, as the driver's setup wrote them into the registry; 0: not known. */
-uint64_t gtel_wddm_registry_size(const struct gtel_wddm *wddm, const struct gtel_pnp_gpu *gpu);
-
 /*
  * Brings wddm->gpu and the registry up to date. 0, or a negative errno when devices cannot be
  * listed: all stays as it was.

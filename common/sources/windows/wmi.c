@@ -28,9 +28,9 @@ struct wmi {
     struct gtel_registry seen; /* by that one */
     struct sized sized[GTEL_WDDM_GPUS_MAX];
     size_t n;
-    bool is_due;
-    bool is_capped; /* the last answer had one of 4 GiB less 1 MiB or more, which is no size */
-    int error;      /* of the last answer */
+    uint64_t due_ns; /* when WMI is to be asked; 0: not now */
+    bool is_capped;  /* the last answer had one of 4 GiB less 1 MiB or more, which is no size */
+    int error;       /* of the last answer */
 };
 
 static const char *const origins[] = {"WMI", NULL};
@@ -70,7 +70,8 @@ static bool present(const struct gtel_env *env)
                   : 1;
     for (uint32_t i = 0; got != 1 && !lacks_one; i++) {
         got = got == 0 || i > 0 ? gtel_pnp_get(&wddm->pnp, i, &gpu) : 1;
-        lacks_one = got == 0 && gtel_wddm_registry_size(wddm, &gpu) == 0;
+        lacks_one =
+            got == 0 && gtel_pnp_registry_size(&wddm->pnp, &gpu.info, wddm->call.RegGetValueW) == 0;
     }
     if (wddm)
         gtel_wddm_close(wddm);
@@ -171,17 +172,18 @@ static int discover(void *state, struct gtel_registry *registry)
         gtel_registry_lost(registry, wmi->sized[i].device);
         wmi->sized[i] = wmi->sized[--wmi->n];
     }
-    wmi->is_due = false;
+    wmi->due_ns = 0;
     for (size_t i = 0; i < wmi->wddm.n; i++) {
         gtel_wddm_adapter_close(&wmi->wddm, wmi->wddm.gpu[i]);
-        wmi->is_due = wmi->is_due || lacks_size(wmi, wmi->wddm.gpu[i]);
+        if (lacks_size(wmi, wmi->wddm.gpu[i]))
+            wmi->due_ns = gtel_env_now(wmi->wddm.env);
     }
     return r;
 }
 
 static uint64_t due_ns(const void *state)
 {
-    return ((const struct wmi *)state)->is_due ? 1 : 0; /* now */
+    return ((const struct wmi *)state)->due_ns;
 }
 
 /*
@@ -198,12 +200,12 @@ static int ask(void *state, struct gtel_registry *registry, struct gtel_batch *b
         if (gtel_pnp_power(&wddm->pnp, &wddm->gpu[i]->pnp.info) != GTEL_POWER_D0)
             return 0;
     int r = discover(wmi, registry);
-    if (r < 0 || !wmi->is_due)
+    if (r < 0 || wmi->due_ns == 0)
         return r < 0 ? -ENODEV : 0;
     char *buf = malloc(TEXT_SIZE);
     wmi->error =
         buf ? gtel_fs_text(wddm->env, GTEL_WMI_CONTROLLERS, buf, TEXT_SIZE, &text) : -ENOMEM;
-    wmi->is_due = false;
+    wmi->due_ns = 0;
     wmi->is_capped = false;
     if (wmi->error == 0)
         read_answer(wmi, registry, text);
