@@ -276,17 +276,20 @@ void gtel_doctor_fixes_script(const struct gtel_doctor_fixes *fixes,
     static const char *const reasons[STEPS] = {
         "The setting named above, now and from each start on",
         "The rights named above, for Telegraf's service", "The group named above, for Telegraf"};
+    static const struct gtel_str as_root = GTEL_STR_INIT(
+        "# What gtel doctor would fix on this machine. Nothing of it has been run: read it,\n"
+        "# remove what you do not want, and run it as root. For collectd, write collectd for\n"
+        "# telegraf.\nset -eu\n");
+    static const struct gtel_str by_hand =
+        GTEL_STR_INIT("# What gtel doctor would fix on this machine, by hand.\n");
     struct gtel_buf names;
     struct gtel_buf block;
-    gtel_buf_str(out, GTEL_STR("#!/bin/sh\n"));
+    gtel_buf_str(out, facts->is_windows ? GTEL_STR_NONE : GTEL_STR("#!/bin/sh\n"));
     if (fixes->n == 0) {
         gtel_buf_str(out, GTEL_STR("# Nothing is missing that could be fixed.\n"));
         return;
     }
-    gtel_buf_str(out,
-                 GTEL_STR("# What gtel doctor would fix on this machine. Nothing of it has been "
-                          "run: read it,\n# remove what you do not want, and run it as root. "
-                          "For collectd, write collectd for\n# telegraf.\nset -eu\n"));
+    gtel_buf_str(out, facts->is_windows ? by_hand : as_root);
     gtel_buf_init(&names, 256);
     gtel_buf_init(&block, 4096);
     for (size_t i = 0; i < fixes->n; i++) {

@@ -138,11 +138,34 @@ static bool read_windows(const struct gtel_env *env, struct gtel_host_facts *ret
     return true;
 }
 
+/* "<key>ProductVersion</key> <string>14.5</string>", on two lines. */
+static bool read_mac(const struct gtel_env *env, struct gtel_host_facts *ret)
+{
+    static const char path[] = "System/Library/CoreServices/SystemVersion.plist";
+    char buf[4096];
+    struct gtel_str text;
+    struct gtel_str line;
+    struct gtel_str value;
+    bool is_next = false;
+    if (!gtel_fs_exists(env, path))
+        return false;
+    if (gtel_fs_text(env, path, buf, sizeof(buf), &text) < 0)
+        return true;
+    while (gtel_str_line(&text, &line)) {
+        line = gtel_str_trim(line);
+        if (is_next && gtel_str_between(line, GTEL_STR("<string>"), GTEL_STR("</string>"), &value))
+            (void)gtel_str_copy(ret->version, sizeof(ret->version), value); /* cut: for people */
+        is_next = gtel_str_eq(line, GTEL_STR("<key>ProductVersion</key>"));
+    }
+    return true;
+}
+
 void gtel_host_facts_read(const struct gtel_env *env, struct gtel_host_facts *ret)
 {
     *ret = (struct gtel_host_facts){0};
     ret->is_windows = read_windows(env, ret) || gtel_pnp_is_there(env);
-    if (ret->is_windows)
+    ret->is_mac = !ret->is_windows && read_mac(env, ret);
+    if (ret->is_windows || ret->is_mac)
         return;
     read_word(env, "proc/sys/kernel/osrelease", ret->kernel, sizeof(ret->kernel));
     ret->has_release = gtel_release_parse(gtel_str_of(ret->kernel), &ret->release) == 0;
@@ -175,9 +198,13 @@ static void write_rights(const struct gtel_host_facts *facts, enum gtel_known kn
 
 void gtel_host_facts_write(const struct gtel_host_facts *facts, struct gtel_buf *buf)
 {
-    if (facts->is_windows) {
-        gtel_buf_printf(buf, "  system        Windows, version %s\n",
+    if (facts->is_windows || facts->is_mac)
+        gtel_buf_printf(buf, "  system        %s, version %s\n",
+                        facts->is_mac ? "macOS" : "Windows",
                         facts->version[0] ? facts->version : "not known");
+    if (facts->is_mac)
+        return;
+    if (facts->is_windows) {
         gtel_buf_printf(buf, "  user          %s; administrator: %s\n",
                         facts->account[0] ? facts->account : "not known",
                         yes_or_no(facts->is_administrator));

@@ -26,6 +26,7 @@ enum gtel_right {
 #define GTEL_HOST_DROP_IN "usr/lib/systemd/system/telegraf.service.d/gtel.conf"
 
 struct gtel_host_facts {
+    bool is_mac;     /* the version and nothing else */
     bool is_windows; /* the next three and nothing else; empty: not known */
     char version[32];
     char account[200];
