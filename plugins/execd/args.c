@@ -189,7 +189,9 @@ static int take_word(struct gtel_args *args, int left, char *const *argv, char *
     struct gtel_str text = gtel_str_of(argv[0]);
     size_t dashes = gtel_str_starts(text, GTEL_STR("--")) ? 2 : 1;
     if (text.n <= dashes || text.p[0] != '-') {
-        (void)snprintf(error, size, "'%.80s' is not an option: `gtel --help` lists them", argv[0]);
+        bool is_command = strcmp(argv[0], "doctor") == 0 || strcmp(argv[0], "capture") == 0;
+        (void)snprintf(error, size, "'%.80s' %s: `gtel --help` lists them", argv[0],
+                       is_command ? "comes before all options" : "is not an option");
         return -EINVAL;
     }
     text = gtel_str_skip(text, dashes);

@@ -142,7 +142,10 @@ def contents(deb):
 def check_contents(debs):
     want = {
         "gtel": ["/usr/bin/gtel", "/usr/share/man/man1/gtel.1.gz",
-                 "/usr/share/man/man5/gtel.tree.5.gz", "/usr/share/doc/gtel/changelog.gz"],
+                 "/usr/share/man/man5/gtel.tree.5.gz", "/usr/share/doc/gtel/changelog.gz",
+                 "/usr/share/gtel/dashboards/telegraf-prometheus.conf",
+                 "/usr/share/gtel/dashboards/vmui/host.json",
+                 "/usr/share/gtel/dashboards/alerts/prometheus.yml"],
         "telegraf-gtel": ["/usr/share/telegraf-gtel/gpu.conf"] + [
             f"/usr/lib/systemd/system/telegraf.service.d/{n}.conf"
             for n in ("gtel", "gtel-processes")],

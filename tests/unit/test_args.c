@@ -104,6 +104,8 @@ static const struct bad_case {
     {{"--listxmetrics"}, {"unknown option --listxmetrics:"}},
     {{"-=1"}, {"unknown option --:"}},
     {{"--once", "--once", "three"}, {"'three'", "not an option"}},
+    {{"--once", "doctor"}, {"'doctor'", "comes before all options"}},
+    {{"--once", "capture"}, {"'capture'", "comes before all options"}},
     {{"--config=/nonexistent/gtel.conf"}, {"/nonexistent/gtel.conf", "No such file"}},
     {{"--fix-script"}, {"--fix-script", "gtel doctor --fix-script"}},
     {{"capture", "--fix-script"}, {"--fix-script", "gtel doctor --fix-script"}},
