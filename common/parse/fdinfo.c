@@ -12,7 +12,6 @@ enum field {
     FIELD_UNKNOWN,
     FIELD_PDEV,
     FIELD_CLIENT_ID,
-    FIELD_CLIENT_NAME,
     /* of an engine */
     FIELD_BUSY,
     FIELD_CAPACITY,
@@ -105,9 +104,7 @@ static enum field take_field(struct gtel_str *line)
     case 'c':
         if (CUT(line, "cycles-"))
             return FIELD_CYCLES;
-        if (CUT(line, "client-id:"))
-            return FIELD_CLIENT_ID;
-        return CUT(line, "client-name:") ? FIELD_CLIENT_NAME : FIELD_UNKNOWN;
+        return CUT(line, "client-id:") ? FIELD_CLIENT_ID : FIELD_UNKNOWN;
     case 'e':
         if (!CUT(line, "engine-"))
             return FIELD_UNKNOWN;
@@ -185,19 +182,11 @@ static bool take_frequency(const struct amount *amount, uint64_t *ret)
     return amount->unit.n == 0 || IS(amount->unit, "Hz");
 }
 
-static bool add(uint64_t value, uint64_t *sum, bool *ret_has)
+static void add(uint64_t value, uint64_t *sum, bool *ret_has)
 {
     if (value > UINT64_MAX - *sum)
-        return false;
+        return;
     *sum += value;
-    *ret_has = true;
-    return true;
-}
-
-static void raise_to(uint64_t value, uint64_t *most, bool *ret_has)
-{
-    if (value > *most)
-        *most = value;
     *ret_has = true;
 }
 
@@ -241,31 +230,35 @@ static bool is_sound(enum field field, const struct amount *amount)
     return amount->unit.n == 0;
 }
 
-static bool take_engine(struct gtel_fdinfo *info, enum field field, struct gtel_str name,
+static void take_engine(struct gtel_fdinfo *info, enum field field, struct gtel_str name,
                         const struct amount *amount)
 {
     uint64_t hz = 0;
     if (field == FIELD_MAXFREQ ? !take_frequency(amount, &hz) : !is_sound(field, amount))
-        return false;
+        return;
     struct gtel_fdinfo_engine *engine = find_engine(info, name);
     if (!engine)
-        return false;
+        return;
     switch (field) {
     case FIELD_BUSY:
-        return add(amount->number, &engine->busy_ns, &engine->has_busy_ns);
+        add(amount->number, &engine->busy_ns, &engine->has_busy_ns);
+        break;
     case FIELD_CYCLES:
-        return add(amount->number, &engine->cycles, &engine->has_cycles);
+        add(amount->number, &engine->cycles, &engine->has_cycles);
+        break;
     case FIELD_TOTAL_CYCLES:
-        raise_to(amount->number, &engine->total_cycles, &engine->has_total_cycles);
-        return true;
+        if (amount->number > engine->total_cycles)
+            engine->total_cycles = amount->number;
+        engine->has_total_cycles = true;
+        break;
     case FIELD_MAXFREQ:
-        if (hz > 0) /* panfrost without devfreq does not know its clock */
-            raise_to(hz, &engine->maxfreq_hz, &engine->has_maxfreq);
-        return true;
+        if (hz > engine->maxfreq_hz)
+            engine->maxfreq_hz = hz;
+        break;
     default:
         if (amount->number > engine->capacity)
             engine->capacity = (uint32_t)amount->number;
-        return true;
+        break;
     }
 }
 
@@ -285,20 +278,6 @@ static bool take_region(struct gtel_fdinfo *info, unsigned kind, struct gtel_str
     return true;
 }
 
-static void take_first(struct gtel_str value, struct gtel_str *ret)
-{
-    if (ret->n == 0)
-        *ret = value;
-}
-
-static bool take_client_id(struct gtel_fdinfo *info, struct gtel_str value)
-{
-    if (info->has_client_id)
-        return true;
-    info->has_client_id = gtel_str_u64(value, &info->client_id) == 0;
-    return info->has_client_id;
-}
-
 /* Cuts a name and its colon off a line. Names are too short for a call of memchr. */
 static inline bool take_name(struct gtel_str *line, struct gtel_str *ret)
 {
@@ -314,38 +293,28 @@ static inline bool take_name(struct gtel_str *line, struct gtel_str *ret)
 }
 
 /* The rest of a line of an engine or region. */
-static bool take_value(struct gtel_fdinfo *info, enum field field, struct gtel_str line)
+static void take_value(struct gtel_fdinfo *info, enum field field, struct gtel_str line)
 {
     struct gtel_str name;
     struct amount amount;
     bool is_sound = take_name(&line, &name) && take_amount(line, &amount);
-    if (field < FIELD_REGION)
-        return is_sound && take_engine(info, field, name, &amount);
     unsigned kind = (unsigned)field - FIELD_REGION;
-    if (is_sound && take_region(info, kind, name, &amount))
-        return true;
-    info->missed |= 1u << kind;
-    return false;
+    if (field >= FIELD_REGION && !(is_sound && take_region(info, kind, name, &amount)))
+        info->missed |= 1u << kind;
+    else if (field < FIELD_REGION && is_sound)
+        take_engine(info, field, name, &amount);
 }
 
-/* A line without its "drm-". False when its value is of no use. */
-static bool take_line(struct gtel_fdinfo *info, struct gtel_str line)
+/* A line without its "drm-". */
+static void take_line(struct gtel_fdinfo *info, struct gtel_str line)
 {
     enum field field = take_field(&line);
-    switch (field) {
-    case FIELD_UNKNOWN:
-        return true;
-    case FIELD_PDEV:
-        take_first(strip(line), &info->pdev);
-        return true;
-    case FIELD_CLIENT_NAME:
-        take_first(strip(line), &info->client_name);
-        return true;
-    case FIELD_CLIENT_ID:
-        return take_client_id(info, strip(line));
-    default:
-        return take_value(info, field, line);
-    }
+    if (field > FIELD_CLIENT_ID)
+        take_value(info, field, line);
+    else if (field == FIELD_PDEV && info->pdev.n == 0)
+        info->pdev = strip(line);
+    else if (field == FIELD_CLIENT_ID && !info->has_client_id)
+        info->has_client_id = gtel_str_u64(strip(line), &info->client_id) == 0;
 }
 
 /*
@@ -397,33 +366,27 @@ int gtel_fdinfo_parse(struct gtel_str text, struct gtel_fdinfo *ret)
         return -ENODATA;
     ret->driver = driver;
     ret->pdev = GTEL_STR_NONE;
-    ret->client_name = GTEL_STR_NONE;
     ret->client_id = 0;
     ret->has_client_id = false;
-    ret->ignored = is_whole ? 0 : 1;
     ret->missed = is_whole ? 0 : (1u << GTEL_FDINFO_KINDS) - 1;
     ret->engines = 0;
     ret->regions = 0;
     while (next_line(&text, &line))
-        if (CUT(&line, "drm-") && !take_line(ret, line))
-            ret->ignored++;
+        if (CUT(&line, "drm-"))
+            take_line(ret, line);
     return 0;
-}
-
-bool gtel_fdinfo_region_get(const struct gtel_fdinfo_region *region, enum gtel_fdinfo_kind kind,
-                            uint64_t *ret)
-{
-    if ((region->has >> kind & 1u) == 0)
-        return false;
-    *ret = region->bytes[kind];
-    return true;
 }
 
 bool gtel_fdinfo_region_used(const struct gtel_fdinfo_region *region, uint64_t *ret)
 {
-    return gtel_fdinfo_region_get(region, GTEL_FDINFO_RESIDENT, ret) ||
-           gtel_fdinfo_region_get(region, GTEL_FDINFO_MEMORY, ret) ||
-           gtel_fdinfo_region_get(region, GTEL_FDINFO_TOTAL, ret);
+    static const enum gtel_fdinfo_kind kinds[] = {GTEL_FDINFO_RESIDENT, GTEL_FDINFO_MEMORY,
+                                                  GTEL_FDINFO_TOTAL};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(kinds); i++)
+        if ((region->has >> kinds[i] & 1u) != 0) {
+            *ret = region->bytes[kinds[i]];
+            return true;
+        }
+    return false;
 }
 
 /* Known by their first letters: this is asked for each region of each text. */

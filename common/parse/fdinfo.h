@@ -10,8 +10,8 @@
  *
  * A counter that is named twice is the sum of both, for amdgpu has several blocks of one name; of a
  * number that only describes (capacity, maximum clock, elapsed cycles) the larger one stays. Of
- * what names the client, the first one stays. A line whose value cannot be understood says nothing
- * but is counted: a size in an unknown unit is no size.
+ * what names the client, the first one stays. A line whose value cannot be understood says nothing:
+ * a size in an unknown unit is no size. Of sizes it is known that one was missed.
  */
 #ifndef GTEL_PARSE_FDINFO_H
 #define GTEL_PARSE_FDINFO_H
@@ -30,12 +30,11 @@ struct gtel_fdinfo_engine {
     uint64_t busy_ns;      /* counter */
     uint64_t cycles;       /* counter of busy cycles */
     uint64_t total_cycles; /* counter of the same clock, busy or not */
-    uint64_t maxfreq_hz;   /* of the clock of cycles */
-    uint32_t capacity;     /* engines behind the name; 1 where it is not said */
+    uint64_t maxfreq_hz; /* of the clock of cycles; 0: not known, as to panfrost without devfreq */
+    uint32_t capacity;   /* engines behind the name; 1 where it is not said */
     bool has_busy_ns;
     bool has_cycles;
     bool has_total_cycles;
-    bool has_maxfreq;
 };
 
 /* What is counted of a region. */
@@ -62,12 +61,11 @@ struct gtel_fdinfo_region {
 /* One client. Texts are borrowed from what was parsed. */
 struct gtel_fdinfo {
     struct gtel_str driver;
-    struct gtel_str pdev;        /* "0000:03:00.0"; empty: no PCI device */
-    struct gtel_str client_name; /* what the client calls itself, from 6.14 on; empty: none */
-    uint64_t client_id;          /* unique for a device at least; 0 unless it is there */
+    struct gtel_str pdev; /* "0000:03:00.0"; empty: no PCI device */
+    uint64_t client_id;   /* unique for a device at least; 0 unless it is there */
     bool has_client_id;
-    uint32_t ignored; /* lines of known keys without a usable value, or beyond the room here */
-    uint32_t missed;  /* a bit per kind: such a line was one of it, or may have been */
+    uint32_t missed; /* a bit per kind: a line of it had no usable value, or there was no room for
+                        it, or the text was cut, and may have had one */
     size_t engines;
     size_t regions;
     struct gtel_fdinfo_engine engine[GTEL_FDINFO_ENGINES_MAX]; /* unset from number engines on */
@@ -76,15 +74,12 @@ struct gtel_fdinfo {
 
 /*
  * Parses a text; the last line needs no newline, but where the text has GTEL_FDINFO_TEXT_MAX bytes
- * or more, a line that does not end within them counts as ignored. 0, or -ENODATA when no line
+ * or more, a line that does not end within them is not read. 0, or -ENODATA when no line
  * names a DRM driver: some other file, or a device that was removed (from 6.16). *ret is written
  * on success only, and is valid as long as the text.
  */
 int gtel_fdinfo_parse(struct gtel_str text, struct gtel_fdinfo *ret);
 
-/* False: not known of the region, and *ret is not written. */
-bool gtel_fdinfo_region_get(const struct gtel_fdinfo_region *region, enum gtel_fdinfo_kind kind,
-                            uint64_t *ret);
 /*
  * How much of a region the client uses: resident, else memory, else total. False: not known, and
  * *ret is not written.

@@ -30,7 +30,6 @@ static void check_engines(const struct gtel_fdinfo *info, struct gtel_str text)
         FUZZ_CHECK(engine->has_busy_ns || engine->busy_ns == 0);
         FUZZ_CHECK(engine->has_cycles || engine->cycles == 0);
         FUZZ_CHECK(engine->has_total_cycles || engine->total_cycles == 0);
-        FUZZ_CHECK(engine->has_maxfreq == (engine->maxfreq_hz > 0));
         for (size_t k = 0; k < i; k++)
             FUZZ_CHECK(!gtel_str_eq(engine->name, info->engine[k].name));
     }
@@ -103,8 +102,7 @@ static void check_more_lines(struct gtel_str text, const struct gtel_fdinfo *wan
     if (!want)
         return;
     FUZZ_CHECK(gtel_str_eq(info.driver, want->driver) && gtel_str_eq(info.pdev, want->pdev));
-    FUZZ_CHECK(info.client_id == want->client_id && info.ignored == want->ignored);
-    FUZZ_CHECK(info.missed == want->missed);
+    FUZZ_CHECK(info.client_id == want->client_id && info.missed == want->missed);
     FUZZ_CHECK(info.engines == want->engines && info.regions == want->regions);
     for (size_t i = 0; i < info.engines; i++)
         FUZZ_CHECK(info.engine[i].busy_ns == want->engine[i].busy_ns &&
@@ -119,19 +117,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct gtel_fdinfo info;
     struct gtel_str text = fuzz_text(data, size);
-    info.ignored = 0xfdf0;
+    info.missed = 0xfdf0;
     int r = gtel_fdinfo_parse(text, &info);
     check_more_lines(text, r == 0 ? &info : NULL);
     if (r < 0) {
-        FUZZ_CHECK(r == -ENODATA && info.ignored == 0xfdf0);
+        FUZZ_CHECK(r == -ENODATA && info.missed == 0xfdf0);
         return 0;
     }
     FUZZ_CHECK(info.driver.n > 0 && is_inside(info.driver, text));
-    FUZZ_CHECK(is_inside(info.pdev, text) && is_inside(info.client_name, text));
+    FUZZ_CHECK(is_inside(info.pdev, text));
     FUZZ_CHECK(info.has_client_id || info.client_id == 0);
     check_engines(&info, text);
     check_regions(&info, text);
     check_memory(&info);
-    FUZZ_CHECK(info.missed == 0 || info.ignored > 0);
     return 0;
 }
