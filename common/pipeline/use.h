@@ -17,6 +17,8 @@
 /* Kinds of memory, by their rows. */
 enum { GTEL_USE_MEMORIES = GTEL_M_PROCESS_BUSY - GTEL_M_PROCESS_MEMORY };
 
+_Static_assert(GTEL_USE_MEMORIES > 0 && GTEL_USE_MEMORIES <= 32, "a bit per kind of memory");
+
 /* Zeroed: nothing is known. */
 struct gtel_use_memory {
     uint32_t has;                      /* a bit per kind: it is known */
@@ -57,15 +59,12 @@ static inline bool gtel_use_memory_get(const struct gtel_use_memory *memory,
  * Adds amounts to a sum. A kind that one of them does not know is not known of the sum; what is
  * known of it is added all the same, to rank by. is_first: nothing was added to the sum yet.
  */
-void gtel_use_memory_add(struct gtel_use_memory *sum, const struct gtel_use_memory *memory,
-                         bool is_first);
-/*
- * Joins a sum with amounts that are known from elsewhere and may count the same memory again: of
- * memory_bytes and memory_vram_bytes, where the sum knows them, the larger one is what there is at
- * least; a kind that only the other one can know is added. Where memory was raised, the kinds that
- * only the sum knew are those of a part, and not known. *ret_more: by how much each kind grew.
- */
-void gtel_use_memory_join(struct gtel_use_memory *sum, const struct gtel_use_memory *other,
-                          struct gtel_use_memory *ret_more);
+static inline void gtel_use_memory_add(struct gtel_use_memory *sum,
+                                       const struct gtel_use_memory *memory, bool is_first)
+{
+    sum->has = memory->has & (is_first ? UINT32_MAX : sum->has);
+    for (size_t kind = 0; kind < GTEL_USE_MEMORIES; kind++)
+        sum->bytes[kind] += memory->bytes[kind];
+}
 
 #endif

@@ -426,6 +426,30 @@ void gtel_usage_add(struct gtel_usage *usage, const struct gtel_device *device, 
     add_sum(&on->all, &sum);
 }
 
+/*
+ * Joins a sum with amounts that are known from elsewhere and may count the same memory again: of
+ * memory_bytes and memory_vram_bytes, where the sum knows them, the larger one is what there is at
+ * least; a kind that only the other one can know is added. Where memory was raised, the kinds that
+ * only the sum knew are those of a part, and not known. *ret_more: by how much each kind grew.
+ */
+static void join_memory(struct gtel_use_memory *sum, const struct gtel_use_memory *other,
+                        struct gtel_use_memory *ret_more)
+{
+    const uint32_t memory = 1u << gtel_use_kind(GTEL_M_PROCESS_MEMORY) |
+                            1u << gtel_use_kind(GTEL_M_PROCESS_MEMORY_VRAM);
+    uint32_t has = (sum->has & memory) | (other->has & ~memory);
+    bool is_raised = false;
+    *ret_more = (struct gtel_use_memory){.has = UINT32_MAX};
+    for (size_t kind = 0; kind < GTEL_USE_MEMORIES; kind++) {
+        if (((has & other->has) >> kind & 1u) != 0 && other->bytes[kind] > sum->bytes[kind]) {
+            ret_more->bytes[kind] = other->bytes[kind] - sum->bytes[kind];
+            sum->bytes[kind] = other->bytes[kind];
+            is_raised = is_raised || (memory >> kind & 1u) != 0;
+        }
+    }
+    sum->has = has | (is_raised ? 0 : sum->has);
+}
+
 void gtel_usage_join(struct gtel_usage *usage, const struct gtel_device *device, uint8_t source,
                      uint8_t origin, struct gtel_process_id process, const struct gtel_use *use)
 {
@@ -445,7 +469,7 @@ void gtel_usage_join(struct gtel_usage *usage, const struct gtel_device *device,
     on->origin = origin; /* the lines are of both from now on */
     if (!entry)
         return;
-    gtel_use_memory_join(&entry->sum.use.memory, &use->memory, &more);
+    join_memory(&entry->sum.use.memory, &use->memory, &more);
     gtel_use_memory_add(&on->all.use.memory, &more, false);
 }
 
@@ -461,7 +485,7 @@ void gtel_usage_join_unnamed(struct gtel_usage *usage, const struct gtel_device 
         return;
     struct gtel_use_memory all = on->all.use.memory;
     all.has = use->memory.has; /* of the clients, what is known */
-    gtel_use_memory_join(&all, &use->memory, &sum.use.memory);
+    join_memory(&all, &use->memory, &sum.use.memory);
     sum.use.memory.has = use->memory.has;
     sum.processes = processes - on->all.processes;
     add_sum(&on->other, &sum);
