@@ -2,6 +2,7 @@
 /* Number formats, bounded output, arenas, and the two tables. */
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/grow.h"
 #include "base/index.h"
 #include "tables/catalogue.h"
 #include "tables/options.h"
@@ -284,6 +285,24 @@ static void test_index(void)
     gtel_index_done(&index);
 }
 
+static void test_grow(void)
+{
+    enum { MAX = 100 };
+    uint32_t *list = NULL;
+    size_t size = 0;
+    for (size_t n = 1; n <= MAX; n++) {
+        CHECK(gtel_grow(&list, &size, n, MAX, sizeof(*list)));
+        CHECK(size >= n && size <= MAX);
+        CHECK_INT(list[n - 1], 0);
+        list[n - 1] = (uint32_t)n;
+    }
+    for (size_t i = 0; i < MAX; i++)
+        CHECK_INT(list[i], i + 1);
+    CHECK(!gtel_grow(&list, &size, MAX + 1, MAX, sizeof(*list)) && size == MAX);
+    CHECK(gtel_grow(&list, &size, 0, MAX, sizeof(*list)) && size == MAX);
+    free(list);
+}
+
 int main(void)
 {
     (void)setlocale(LC_ALL, ""); /* whatever it is, numbers do not change */
@@ -294,5 +313,6 @@ int main(void)
     test_joined_names();
     test_options();
     test_index();
+    test_grow();
     return test_result();
 }
