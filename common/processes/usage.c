@@ -3,6 +3,7 @@
 #include "processes/usage.h"
 
 #include "base/compiler.h"
+#include "base/grow.h"
 #include "pipeline/finding.h"
 
 #include <stdio.h>
@@ -43,19 +44,6 @@ static void add_sum(struct gtel_usage_sum *to, const struct gtel_usage_sum *sum)
 
 /* Devices */
 
-static bool make_room(struct gtel_usage_lines *lines, size_t n)
-{
-    if (n <= lines->devices)
-        return true;
-    struct gtel_usage_device *p = realloc(lines->device, n * sizeof(*p));
-    if (!p)
-        return false;
-    memset(p + lines->devices, 0, (n - lines->devices) * sizeof(*p));
-    lines->device = p;
-    lines->devices = n;
-    return true;
-}
-
 static bool has_device(const struct gtel_usage_lines *lines, size_t index)
 {
     return lines->device[index].gather == lines->gather + 1;
@@ -65,7 +53,8 @@ static struct gtel_usage_device *device_of(struct gtel_usage_lines *lines,
                                            const struct gtel_device *device, uint8_t source,
                                            uint8_t origin)
 {
-    if (!make_room(lines, device->index + 1))
+    if (!gtel_grow(&lines->device, &lines->devices, device->index + 1, GTEL_DEVICES_MAX,
+                   sizeof(*lines->device)))
         return NULL;
     struct gtel_usage_device *on = &lines->device[device->index];
     if (has_device(lines, device->index))
@@ -105,21 +94,10 @@ static uint64_t line_hash(const struct gtel_device *device, const struct gtel_us
 
 static bool grow_lines(struct gtel_usage_lines *lines)
 {
-    size_t size = lines->size ? lines->size * 2 : 64;
-    if (lines->n < lines->size)
-        return true;
-    if (gtel_index_reserve(&lines->index, size) < 0)
-        return false;
-    struct gtel_usage_line **order = realloc(lines->order, size * sizeof(struct gtel_usage_line *));
-    if (!order)
-        return false;
-    lines->order = order;
-    struct gtel_usage_line *line = realloc(lines->line, size * sizeof(*line));
-    if (!line)
-        return false;
-    lines->line = line;
-    lines->size = size;
-    return true;
+    size_t size = lines->size;
+    return gtel_index_reserve(&lines->index, lines->n + 1) == 0 &&
+           gtel_grow(&lines->order, &size, lines->n + 1, SIZE_MAX, sizeof(*lines->order)) &&
+           gtel_grow(&lines->line, &lines->size, lines->n + 1, SIZE_MAX, sizeof(*lines->line));
 }
 
 static struct gtel_usage_line *make(struct gtel_usage_lines *lines,
@@ -342,17 +320,9 @@ void gtel_usage_complete(struct gtel_usage *usage, const struct gtel_device *dev
 
 static bool grow(struct gtel_usage *usage)
 {
-    size_t size = usage->size ? usage->size * 2 : 64;
-    if (usage->n < usage->size)
-        return true;
-    if (size > GTEL_USES_MAX || gtel_index_reserve(&usage->index, size) < 0)
-        return false;
-    struct gtel_usage_entry *p = realloc(usage->entry, size * sizeof(*p));
-    if (!p)
-        return false;
-    usage->entry = p;
-    usage->size = size;
-    return true;
+    return gtel_index_reserve(&usage->index, usage->n + 1) == 0 &&
+           gtel_grow(&usage->entry, &usage->size, usage->n + 1, GTEL_USES_MAX,
+                     sizeof(*usage->entry));
 }
 
 static uint64_t hash_of(const struct gtel_device *device, struct gtel_process_id process)

@@ -2,6 +2,8 @@
 /* The tags of processes. */
 #include "processes/usage_names.h"
 
+#include "base/grow.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,17 +156,9 @@ static void read_who(struct gtel_usage_names *names, const struct gtel_env *env,
 
 static bool grow(struct gtel_usage_names *names)
 {
-    size_t size = names->size ? names->size * 2 : 64;
-    if (names->n < names->size)
-        return true;
-    if (gtel_index_reserve(&names->index, size) < 0)
-        return false;
-    struct gtel_usage_process *p = realloc(names->process, size * sizeof(*p));
-    if (!p)
-        return false;
-    names->process = p;
-    names->size = size;
-    return true;
+    return gtel_index_reserve(&names->index, names->n + 1) == 0 &&
+           gtel_grow(&names->process, &names->size, names->n + 1, SIZE_MAX,
+                     sizeof(*names->process));
 }
 
 /* The process, remembered from now on; NULL when memory is out. */

@@ -6,6 +6,7 @@
 #include "sources/clients/scan_state.h"
 
 #include "base/error.h"
+#include "base/grow.h"
 #include "host/fs.h"
 #include "host/process.h"
 
@@ -41,14 +42,8 @@ static int keep_pid(void *arg, uint32_t pid)
     struct gtel_scan *scan = arg;
     if (pid == scan->own_pid || pid == 0)
         return 0;
-    if (scan->pids == scan->pids_size) {
-        size_t size = scan->pids_size ? scan->pids_size * 2 : 512;
-        uint32_t *p = size <= PROCESSES_MAX ? realloc(scan->pid, size * sizeof(*p)) : NULL;
-        if (!p)
-            return -ENOMEM;
-        scan->pid = p;
-        scan->pids_size = size;
-    }
+    if (!gtel_grow(&scan->pid, &scan->pids_size, scan->pids + 1, PROCESSES_MAX, sizeof(*scan->pid)))
+        return -ENOMEM;
     scan->pid[scan->pids++] = pid;
     return 0;
 }
@@ -75,23 +70,11 @@ static bool is_as_listed(const struct gtel_scan *scan)
     return true;
 }
 
-static int make_room_for(struct gtel_scan *scan, size_t n)
+static bool make_room_for(struct gtel_scan *scan, size_t n)
 {
-    if (n <= scan->processes_size)
-        return 0;
-    size_t size = scan->processes_size ? scan->processes_size : 256;
-    while (size < n)
-        size *= 2;
-    struct gtel_scan_process *p = realloc(scan->process, size * sizeof(*p));
-    if (!p)
-        return -ENOMEM;
-    scan->process = p;
-    p = realloc(scan->spare, size * sizeof(*p));
-    if (!p)
-        return -ENOMEM;
-    scan->spare = p;
-    scan->processes_size = size;
-    return 0;
+    size_t size = scan->processes_size;
+    return gtel_grow(&scan->spare, &size, n, SIZE_MAX, sizeof(*scan->spare)) &&
+           gtel_grow(&scan->process, &scan->processes_size, n, SIZE_MAX, sizeof(*scan->process));
 }
 
 static void reset_process(struct gtel_scan *scan, struct gtel_scan_process *process, uint32_t pid)
@@ -108,9 +91,8 @@ static int update_processes(struct gtel_scan *scan)
 {
     if (is_as_listed(scan))
         return 0;
-    int r = make_room_for(scan, scan->pids);
-    if (r < 0)
-        return r;
+    if (!make_room_for(scan, scan->pids))
+        return -ENOMEM;
     size_t old = 0;
     for (size_t i = 0; i < scan->pids; i++) {
         while (old < scan->processes && scan->process[old].pid < scan->pid[i])

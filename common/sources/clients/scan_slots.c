@@ -2,6 +2,7 @@
 /* Descriptors of DRM devices, the clients behind them, and what is kept open. */
 #include "sources/clients/scan_state.h"
 
+#include "base/grow.h"
 #include "host/fs.h"
 
 #include <errno.h>
@@ -82,33 +83,6 @@ static bool leads(const struct gtel_scan *scan, uint32_t slot)
     return client && client->leader.slot == slot;
 }
 
-static bool grow(void **list, size_t *size, size_t n, size_t item)
-{
-    size_t wanted = *size > 0 ? *size : 64;
-    if (n <= *size)
-        return true;
-    while (wanted < n)
-        wanted *= 2;
-    void *p = realloc(*list, wanted * item);
-    if (!p)
-        return false;
-    *list = p;
-    *size = wanted;
-    return true;
-}
-
-static bool grow_clients(struct gtel_scan *scan, uint32_t number)
-{
-    size_t before = scan->clients;
-    void *list = scan->client;
-    if (number > GTEL_SCAN_CLIENTS_MAX ||
-        !grow(&list, &scan->clients, number, sizeof(*scan->client)))
-        return false;
-    scan->client = list;
-    memset(scan->client + before, 0, (scan->clients - before) * sizeof(*scan->client));
-    return true;
-}
-
 /* Takes the slot from its client. */
 static void release(struct gtel_scan *scan, uint32_t slot)
 {
@@ -136,7 +110,8 @@ static bool assign(struct gtel_scan *scan, const struct gtel_scan_process *proce
         release(scan, slot);
         if (number == 0)
             return true;
-        if (number > scan->clients && !grow_clients(scan, number))
+        if (!gtel_grow(&scan->client, &scan->clients, number, GTEL_SCAN_CLIENTS_MAX,
+                       sizeof(*scan->client)))
             return false;
         scan->slot[slot - 1].client = number;
         scan->client[number - 1].slots++;
@@ -162,11 +137,9 @@ static uint32_t add_slot(struct gtel_scan *scan, struct gtel_scan_process *proce
     if (i != 0) {
         scan->free_slot = scan->slot[i - 1].next;
     } else {
-        void *list = scan->slot;
-        if (scan->slots == SLOTS_MAX ||
-            !grow(&list, &scan->slots_size, scan->slots + 1, sizeof(*scan->slot)))
+        if (!gtel_grow(&scan->slot, &scan->slots_size, scan->slots + 1, SLOTS_MAX,
+                       sizeof(*scan->slot)))
             return 0;
-        scan->slot = list;
         i = (uint32_t)++scan->slots;
     }
     uint32_t *link = link_behind(scan, process, before);

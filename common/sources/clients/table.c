@@ -2,12 +2,11 @@
 /* The DRM clients of all processes. */
 #include "sources/clients/table.h"
 
+#include "base/grow.h"
 #include "base/str.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { FIRST_SIZE = 32 };
 
 void gtel_client_table_done(struct gtel_client_table *table)
 {
@@ -60,17 +59,9 @@ static void renew_index(struct gtel_client_table *table)
 
 static bool grow(struct gtel_client_table *table)
 {
-    size_t size = table->size > 0 ? table->size * 2 : FIRST_SIZE;
-    if (table->n < table->size)
-        return true;
-    if (size > GTEL_CLIENTS_MAX || gtel_index_reserve(&table->index, size) < 0)
-        return false;
-    struct gtel_client *client = realloc(table->client, size * sizeof(*client));
-    if (!client)
-        return false;
-    table->client = client;
-    table->size = size;
-    return true;
+    return gtel_index_reserve(&table->index, table->n + 1) == 0 &&
+           gtel_grow(&table->client, &table->size, table->n + 1, GTEL_CLIENTS_MAX,
+                     sizeof(*table->client));
 }
 
 /* A number for a new client, or 0. */
