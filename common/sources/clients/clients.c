@@ -359,12 +359,18 @@ struct diagnosis {
     struct gtel_release kernel;
 };
 
-static void say(const struct diagnosis *diagnosis, const struct gtel_device *device,
-                enum gtel_measurement measurement, const char *what, const char *why,
-                const char *fix)
+static void say_of(const struct diagnosis *diagnosis, const struct gtel_device *device,
+                   enum gtel_measurement measurement, const char *what, const char *why,
+                   const char *fix)
 {
     const char *const text[3] = {what, why, fix};
     gtel_finding_put(diagnosis->findings, device, measurement, 0, text);
+}
+
+static void say(const struct diagnosis *diagnosis, const struct gtel_device *device,
+                const char *what, const char *why, const char *fix)
+{
+    say_of(diagnosis, device, GTEL_MEASUREMENT_GPU_PROCESS, what, why, fix);
 }
 
 /* The host */
@@ -385,12 +391,12 @@ static void diagnose_rights(const struct diagnosis *diagnosis)
     uint32_t refused = count_refused(counts);
     char why[160];
     if (state->namespace == GTEL_NAMESPACE_OTHER)
-        say(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/self/ns/pid",
+        say(diagnosis, NULL, "proc/self/ns/pid",
             "this is a container (a pid namespace): processes outside of it cannot be seen",
             "run gtel on the host, or give the container the host's processes: docker and podman "
             "run --pid=host, Kubernetes hostPID: true");
     if (!counts->has_init)
-        say(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/1",
+        say(diagnosis, NULL, "proc/1",
             "proc is mounted with hidepid: processes of other users cannot be seen",
             "give the program CAP_SYS_PTRACE, or let its user into the group that the mount "
             "option gid= names");
@@ -398,10 +404,10 @@ static void diagnose_rights(const struct diagnosis *diagnosis)
         (void)snprintf(why, sizeof(why),
                        "others own %u of %u visible processes, which cannot be read",
                        (unsigned)refused, (unsigned)counts->visible);
-        say(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/PID/fdinfo", why, read_fix);
+        say(diagnosis, NULL, "proc/PID/fdinfo", why, read_fix);
     }
     if (counts->is_by_text && counts->asleep > 0)
-        say(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/PID/fd",
+        say(diagnosis, NULL, "proc/PID/fd",
             "descriptors can only be identified by reading them, which would wake a sleeping "
             "GPU; new clients are found when it is awake",
             "give the program CAP_DAC_READ_SEARCH and CAP_SYS_PTRACE");
@@ -419,25 +425,23 @@ static void diagnose_pace(const struct diagnosis *diagnosis)
             "this kernel does not report how many descriptors a process has: clients that "
             "a process opens later are found within %u s",
             seconds);
-        say(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "st_size of proc/PID/fd", why,
-            "run Linux 6.2 or newer");
+        say(diagnosis, NULL, "st_size of proc/PID/fd", why, "run Linux 6.2 or newer");
     } else if (counts->rotation_ns > promise_ns) {
         (void)snprintf(
             why, sizeof(why),
             "very many descriptors are open: a client behind one that replaced another is "
             "found within %u s",
             seconds);
-        say(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/PID/fd", why, NULL);
+        say(diagnosis, NULL, "proc/PID/fd", why, NULL);
     }
     if (counts->is_first || counts->waiting > counts->asleep) {
         (void)snprintf(why, sizeof(why),
                        "%u of %u processes still to be scanned: clients of a GPU may be missing",
                        (unsigned)counts->waiting, (unsigned)counts->visible);
-        say(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "proc/PID/fd", why, NULL);
+        say(diagnosis, NULL, "proc/PID/fd", why, NULL);
     }
     if (counts->dropped > 0 || diagnosis->state->table.dropped > 0)
-        say(diagnosis, NULL, GTEL_MEASUREMENT_GPU_PROCESS, "clients",
-            "there are more clients than the limit", NULL);
+        say(diagnosis, NULL, "clients", "there are more clients than the limit", NULL);
 }
 
 /* The devices */
@@ -487,10 +491,10 @@ static void diagnose_engines(const struct diagnosis *diagnosis,
     char buf[64];
     if (is_profiling_off(diagnosis, device, path)) {
         (void)snprintf(fix, sizeof(fix), "switch it on, as root:\necho 1 > /%s", path);
-        say(diagnosis, device->device, GTEL_MEASUREMENT_GPU_PROCESS, path,
+        say(diagnosis, device->device, path,
             "the driver counts engine time only when this is switched on", fix);
     } else if (device->engines == 0) {
-        say(diagnosis, device->device, GTEL_MEASUREMENT_GPU_PROCESS, "drm-engine- of fdinfo",
+        say(diagnosis, device->device, "drm-engine- of fdinfo",
             "the driver does not report engine time of its clients",
             newer(diagnosis, device->card.driver, false, buf, sizeof(buf)));
     }
@@ -546,17 +550,17 @@ static void diagnose_device(const struct diagnosis *diagnosis,
 {
     char buf[64];
     if (device->texts == GTEL_TEXTS_SILENT) {
-        say(diagnosis, device->device, GTEL_MEASUREMENT_GPU_PROCESS, "fdinfo",
-            "the driver does not report its clients", "run Linux 5.19 or newer");
+        say(diagnosis, device->device, "fdinfo", "the driver does not report its clients",
+            "run Linux 5.19 or newer");
         return;
     }
     if (device->gap == GTEL_GAP_AMBIGUOUS)
-        say(diagnosis, device->device, GTEL_MEASUREMENT_GPU_PROCESS, "drm-driver of fdinfo",
+        say(diagnosis, device->device, "drm-driver of fdinfo",
             "of clients in processes whose descriptors may not be checked, only the driver is "
             "known, and it has several GPUs here: the GPU of these clients is not known",
             "give the program CAP_DAC_READ_SEARCH and CAP_SYS_PTRACE");
     if (!device->is_read) {
-        say(diagnosis, device->device, GTEL_MEASUREMENT_GPU_PROCESS, "fdinfo",
+        say(diagnosis, device->device, "fdinfo",
             device->is_asleep ? "suspended: clients are not read, so that the GPU stays asleep"
                               : "idle: clients are not read for a while, so that the GPU can fall "
                                 "asleep",
@@ -568,25 +572,25 @@ static void diagnose_device(const struct diagnosis *diagnosis,
     diagnose_engines(diagnosis, device);
     diagnose_hidden(diagnosis, device);
     if (!has_memory(diagnosis->state, device))
-        say(diagnosis, device->device, GTEL_MEASUREMENT_GPU_PROCESS, "drm-memory of fdinfo",
+        say(diagnosis, device->device, "drm-memory of fdinfo",
             "the driver does not report memory of its clients, or only in unknown regions",
             newer(diagnosis, device->card.driver, true, buf, sizeof(buf)));
     /* Drivers with counters of the whole device need no sums. */
     bool has_better = device->driver->counting == GTEL_COUNTS_EXACTLY;
     const struct gtel_scan_counts *counts = diagnosis->state->counts;
     if (device->engines > 0 && !has_better && device->guests != GTEL_GUESTS_NONE)
-        say(diagnosis, device->device, GTEL_MEASUREMENT_GPU_ENGINE, "sriov_numvfs",
-            "virtual functions are on: guests use the GPU, too, and their work is in no client",
-            NULL);
+        say_of(diagnosis, device->device, GTEL_MEASUREMENT_GPU_ENGINE, "sriov_numvfs",
+               "virtual functions are on: guests use the GPU, too, and their work is in no client",
+               NULL);
     else if (device->engines > 0 && !has_better && !counts->has_numbers && !counts->is_listed)
-        say(diagnosis, device->device, GTEL_MEASUREMENT_GPU_ENGINE, "st_size of proc/PID/fd",
-            "the sum over clients is that of the GPU only where the kernel reports how many "
-            "descriptors a process has",
-            "run Linux 6.2 or newer");
+        say_of(diagnosis, device->device, GTEL_MEASUREMENT_GPU_ENGINE, "st_size of proc/PID/fd",
+               "the sum over clients is that of the GPU only where the kernel reports how many "
+               "descriptors a process has",
+               "run Linux 6.2 or newer");
     else if (device->engines > 0 && !has_better && !is_complete(diagnosis->state))
-        say(diagnosis, device->device, GTEL_MEASUREMENT_GPU_ENGINE, "DRM clients",
-            "the sum over clients is that of the GPU only where all processes are seen and read",
-            count_refused(counts) > 0 ? read_fix : NULL);
+        say_of(diagnosis, device->device, GTEL_MEASUREMENT_GPU_ENGINE, "DRM clients",
+               "the sum over clients is that of the GPU only where all processes are seen and read",
+               count_refused(counts) > 0 ? read_fix : NULL);
 }
 
 static void diagnose(void *p, struct gtel_registry *registry, struct gtel_findings *findings)

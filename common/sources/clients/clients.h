@@ -256,6 +256,7 @@ bool gtel_clients_is_hidden(const struct gtel_clients *state,
  * the device has something that was not read.
  */
 void gtel_clients_report_kfd(struct gtel_clients *state, struct gtel_batch *batch);
+/* Forgets the processes of KFD, and closes their files. */
 void gtel_clients_close_kfd(struct gtel_clients *state);
 
 /* texts.c */

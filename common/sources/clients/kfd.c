@@ -88,7 +88,7 @@ static void make_room(struct gtel_clients *state)
         close_process(state, &kfd->process[i - 1]);
 }
 
-static void forget_processes(struct gtel_clients *state)
+void gtel_clients_close_kfd(struct gtel_clients *state)
 {
     struct gtel_client_kfd *kfd = &state->kfd;
     for (size_t i = 0; i < kfd->n; i++) {
@@ -97,11 +97,6 @@ static void forget_processes(struct gtel_clients *state)
     }
     kfd->n = 0;
     kfd->kept_max = SIZE_MAX;
-}
-
-void gtel_clients_close_kfd(struct gtel_clients *state)
-{
-    forget_processes(state);
 }
 
 /* ---- nodes ---- */
@@ -183,7 +178,7 @@ bool gtel_clients_find_kfd(struct gtel_clients *state, int hidden)
     if (!is_same) {
         size_t nodes = kfd->nodes;
         kfd->nodes = n; /* as many as processes have */
-        forget_processes(state);
+        gtel_clients_close_kfd(state);
         kfd->nodes = nodes;
     }
     for (size_t i = 0; i < kfd->n; i++)
@@ -325,7 +320,7 @@ void gtel_clients_read_kfd(struct gtel_clients *state)
     struct gtel_client_kfd *kfd = &state->kfd;
     kfd->error = 0;
     if (!has_any_device(state)) {
-        forget_processes(state);
+        gtel_clients_close_kfd(state);
         return;
     }
     kfd->last = kfd->process;

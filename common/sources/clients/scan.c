@@ -388,13 +388,6 @@ static void begin(struct gtel_scan_process *process, bool is_by_text)
     process->refused = 0;
 }
 
-/* A text of which nothing is known may be of a device that sleeps. */
-static bool may_read_any(const struct gtel_scan *scan)
-{
-    const struct gtel_scan_ask ask = {.client = 0};
-    return !scan->hooks->may_read || scan->hooks->may_read(scan->hooks->arg, &ask);
-}
-
 /* One way of walking. -EACCES: nothing may be read in this way. */
 static int walk_once(struct walk *walk)
 {
@@ -421,7 +414,8 @@ static bool walk_process(struct gtel_scan *scan, struct gtel_scan_process *proce
     int r = process->is_by_text ? -EACCES : walk_once(&walk);
     if (r == -EACCES && !process->is_by_text)
         begin(process, true);
-    if (r == -EACCES && !may_read_any(scan)) {
+    /* A text of which nothing is known may be of a device that sleeps. */
+    if (r == -EACCES && !gtel_scan_may_read(scan, &(struct gtel_scan_ask){0})) {
         begin(process, true);
         process->is_due = true;
         scan->counts.asleep++;

@@ -329,17 +329,6 @@ static int read_in_time(struct gtel_scan *scan, const struct gtel_scan_process *
     }
 }
 
-static struct gtel_scan_ask ask_of(const struct gtel_scan_slot *slot)
-{
-    return (struct gtel_scan_ask){
-        .client = slot->client, .major = slot->major, .minor = slot->minor};
-}
-
-static bool may_read(const struct gtel_scan *scan, const struct gtel_scan_ask *ask)
-{
-    return !scan->hooks->may_read || scan->hooks->may_read(scan->hooks->arg, ask);
-}
-
 static uint32_t hand_out(const struct gtel_scan *scan, const struct gtel_scan_process *process,
                          const struct gtel_scan_slot *slot, struct gtel_str text, uint64_t t_ns)
 {
@@ -352,23 +341,16 @@ static uint32_t hand_out(const struct gtel_scan *scan, const struct gtel_scan_pr
     return scan->hooks->read(scan->hooks->arg, &read);
 }
 
-static void count_failed(struct gtel_scan *scan, const struct gtel_scan_ask *ask)
-{
-    scan->counts.unread++;
-    if (scan->hooks->failed)
-        scan->hooks->failed(scan->hooks->arg, ask);
-}
-
 /* False when the descriptor is not there any more, or of no interest. */
 static bool read_slot(struct gtel_scan *scan, struct gtel_scan_process *process, uint32_t i)
 {
     struct gtel_scan_slot *slot = &scan->slot[i - 1];
-    const struct gtel_scan_ask ask = ask_of(slot);
+    const struct gtel_scan_ask ask = {slot->client, slot->major, slot->minor};
     bool was_walked = slot->is_due;
     struct gtel_str text = GTEL_STR_NONE;
     uint64_t t_ns = 0;
     slot->gather = scan->gather;
-    if (!may_read(scan, &ask)) {
+    if (!gtel_scan_may_read(scan, &ask)) {
         scan->counts.asleep++;
         return true;
     }
@@ -381,7 +363,9 @@ static bool read_slot(struct gtel_scan *scan, struct gtel_scan_process *process,
         }
     } else if (!gtel_scan_is_ended(r) && ask.client == 0) {
         slot->is_due = true;
-        count_failed(scan, &ask);
+        scan->counts.unread++;
+        if (scan->hooks->failed)
+            scan->hooks->failed(scan->hooks->arg, &ask);
     }
     /* Its process has closed or replaced it since the last walk, and perhaps others. */
     bool has_changed = gtel_scan_is_ended(r) || (ask.client != 0 && slot->client != ask.client);

@@ -138,6 +138,11 @@ void gtel_scan_read(struct gtel_scan *scan);
 /* Reports the clients without slots as closed. */
 void gtel_scan_close_clients(struct gtel_scan *scan);
 
+static inline bool gtel_scan_may_read(const struct gtel_scan *scan, const struct gtel_scan_ask *ask)
+{
+    return !scan->hooks->may_read || scan->hooks->may_read(scan->hooks->arg, ask);
+}
+
 /* Whether an error means that the descriptor or its process is not there any more. */
 static inline bool gtel_scan_is_ended(int r)
 {

@@ -7,6 +7,7 @@
  * to which source wddm has given a LUID; other adapters in the counters are software.
  */
 #include "base/error.h"
+#include "base/grow.h"
 #include "base/index.h"
 #include "host/fs.h"
 #include "host/process.h"
@@ -22,7 +23,6 @@
 enum {
     TEXT_FIRST = 65536, /* bytes of a set's text */
     TEXT_LAST = 16 << 20,
-    ROOM_FIRST = 64, /* entries of a list */
     WORKS_MAX = 65536,
     ENGINES_MAX = 512, /* of all GPUs */
     GPUS_MAX = 64
@@ -110,14 +110,8 @@ struct state {
 /* A zeroed entry at the end, or NULL. */
 static void *add(struct list *list, size_t entry_size, size_t max)
 {
-    if (list->n == list->size) {
-        size_t size = list->size ? list->size * 2 : ROOM_FIRST;
-        void *p = size <= max ? realloc(list->p, size * entry_size) : NULL;
-        if (!p)
-            return NULL;
-        list->p = p;
-        list->size = size;
-    }
+    if (!gtel_grow(&list->p, &list->size, list->n + 1, max, entry_size))
+        return NULL;
     void *entry = (char *)list->p + list->n++ * entry_size;
     memset(entry, 0, entry_size);
     return entry;
