@@ -90,6 +90,15 @@ void gtel_batch_f64(struct gtel_batch *batch, const struct gtel_device *device,
     reading->value_type = GTEL_VALUE_F64;
 }
 
+void gtel_batch_number(struct gtel_batch *batch, const struct gtel_device *device,
+                       enum gtel_metric metric, struct gtel_str dim, double value)
+{
+    if (gtel_metric_row(metric)->type == GTEL_TYPE_INT)
+        gtel_batch_u64(batch, device, metric, dim, (uint64_t)(value + 0.5));
+    else
+        gtel_batch_f64(batch, device, metric, dim, value);
+}
+
 void gtel_batch_failed(struct gtel_batch *batch, const struct gtel_device *device)
 {
     if (device)

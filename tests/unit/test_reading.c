@@ -72,6 +72,17 @@ static void test_values(void)
         CHECK_INT(batch.reading[1].origin, 2);
         CHECK_NEAR(gtel_reading_number(&batch.reading[0]), 0.5, 0);
     }
+    gtel_batch_number(&batch, NULL, GTEL_M_FAN_RPM, GTEL_STR("1"), 1199.5);
+    gtel_batch_number(&batch, NULL, GTEL_M_FAN_RPM, GTEL_STR("2"), 1199.4);
+    gtel_batch_number(&batch, NULL, GTEL_M_POWER, GTEL_STR("pkg"), 0.5);
+    gtel_batch_number(&batch, NULL, GTEL_M_POWER, GTEL_STR("pkg"), NAN);
+    if (CHECK(batch.n == 5)) {
+        CHECK(batch.reading[2].value_type == GTEL_VALUE_U64 && batch.reading[2].value.u64 == 1200);
+        CHECK(batch.reading[3].value_type == GTEL_VALUE_U64 && batch.reading[3].value.u64 == 1199);
+        CHECK(batch.reading[4].value_type == GTEL_VALUE_F64);
+        CHECK_NEAR(batch.reading[4].value.f64, 0.5, 0);
+        CHECK_STR(batch.reading[4].dim[0], "pkg");
+    }
     gtel_batch_done(&batch);
 }
 

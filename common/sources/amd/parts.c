@@ -326,10 +326,8 @@ static void put_unit(struct gtel_batch *batch, const struct gtel_device *device,
         double sum = 0;
         unsigned n = gtel_amd_metrics_add(metrics, part, rows[r].field, rows[r].most, &sum);
         double mean = n > 0 ? sum * rows[r].scale / n : 0;
-        if (n > 0 && rows[r].metric != GTEL_M_FREQUENCY_ACTUAL)
-            gtel_batch_f64(batch, device, rows[r].metric, rows[r].dim, mean);
-        else if (mean > 0)
-            gtel_batch_u64(batch, device, rows[r].metric, rows[r].dim, (uint64_t)mean);
+        if (n > 0 && (mean > 0 || rows[r].metric != GTEL_M_FREQUENCY_ACTUAL))
+            gtel_batch_number(batch, device, rows[r].metric, rows[r].dim, mean);
     }
 }
 

@@ -216,16 +216,6 @@ static bool is_plausible(uint16_t metric, double value)
     }
 }
 
-static void put(const struct gtel_amd_scene *scene, const struct row *row, struct gtel_str part,
-                double value)
-{
-    enum gtel_metric metric = (enum gtel_metric)row->metric;
-    if (metric == GTEL_M_FREQUENCY_ACTUAL || metric == GTEL_M_FAN_RPM)
-        gtel_batch_u64(scene->batch, scene->device, metric, part, (uint64_t)value);
-    else
-        gtel_batch_f64(scene->batch, scene->device, metric, part, value);
-}
-
 static bool value_of(const struct gtel_amd_scene *scene, const struct row *row, unsigned i,
                      double *ret)
 {
@@ -260,7 +250,7 @@ static bool sample_row(const struct gtel_amd_scene *scene, const struct row *row
             (void)snprintf(text, sizeof(text), "%s%u", part.p, i);
             part = gtel_batch_text(scene->batch, gtel_str_of(text));
         }
-        put(scene, row, part, value);
+        gtel_batch_number(scene->batch, scene->device, (enum gtel_metric)row->metric, part, value);
         has_value = true;
         if (row->metric == GTEL_M_FREQUENCY_ACTUAL)
             break;

@@ -418,16 +418,11 @@ static void emit(const struct tool *tool, const struct tool_gpu *gpu,
             (gpu->is_shared && row->of == GTEL_AMD_TOOL_PART))
             continue;
         double value = from->value[i] * row->scale;
-        struct gtel_reading reading = {.device = gpu->device,
-                                       .metric = (uint16_t)row->metric,
-                                       .value_type = GTEL_VALUE_F64,
-                                       .value.f64 = value,
-                                       .dim = {part, gtel_str_of(row->dim[1])}};
-        if (metric->type == GTEL_TYPE_INT) {
-            reading.value_type = GTEL_VALUE_U64;
-            reading.value.u64 = (uint64_t)(value + 0.5);
-        }
-        gtel_batch_put(batch, &reading);
+        if (row->metric == GTEL_M_ERROR_COUNT)
+            gtel_batch_error(batch, gpu->device, part, gtel_str_of(row->dim[1]),
+                             (uint64_t)(value + 0.5));
+        else
+            gtel_batch_number(batch, gpu->device, row->metric, part, value);
         if (row->metric == GTEL_M_MEMORY_TOTAL) {
             total = row;
             size = value;

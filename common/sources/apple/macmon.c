@@ -268,10 +268,7 @@ static void emit_row(const struct macmon *macmon, const struct row *row, struct 
         return;
     if (row->is_mean)
         value = macmon->sum[row->value] / lines;
-    if (gtel_metric_row(row->metric)->type == GTEL_TYPE_INT)
-        gtel_batch_u64(batch, macmon->device, row->metric, part, (uint64_t)(value + 0.5));
-    else
-        gtel_batch_f64(batch, macmon->device, row->metric, part, value);
+    gtel_batch_number(batch, macmon->device, row->metric, part, value);
 }
 
 static void emit(const struct macmon *macmon, struct gtel_batch *batch)
@@ -288,8 +285,8 @@ static void emit(const struct macmon *macmon, struct gtel_batch *batch)
                        now->value[GTEL_MACMON_RAM_USED] / now->value[GTEL_MACMON_RAM_TOTAL]);
     for (size_t i = 0; i < GTEL_MACMON_FANS; i++)
         if (now->fan[i].has_rpm)
-            gtel_batch_u64(batch, macmon->device, GTEL_M_FAN_RPM, gtel_str_of(now->fan[i].name),
-                           (uint64_t)(now->fan[i].rpm + 0.5));
+            gtel_batch_number(batch, macmon->device, GTEL_M_FAN_RPM, gtel_str_of(now->fan[i].name),
+                              now->fan[i].rpm);
 }
 
 static int sample(void *state, struct gtel_registry *registry, struct gtel_batch *batch)
