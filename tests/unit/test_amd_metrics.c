@@ -87,17 +87,44 @@ static bool get(const struct gtel_amd_metrics *metrics, const struct expected *e
                                  : gtel_amd_metrics_get(metrics, expected->field, i, ret);
 }
 
+/* The sum of those of a partition that are at most the first one; all are without a bound. */
+static void check_sum(const struct gtel_amd_metrics *metrics, const struct layout *layout,
+                      const struct expected *expected, unsigned part)
+{
+    const size_t at = expected->offset + (size_t)part * layout->part_size;
+    const uint64_t bounds[] = {value_at(at, expected->width), UINT64_MAX};
+    for (size_t b = 0; b < GTEL_ARRAY_LEN(bounds); b++) {
+        double want = 0;
+        double got = 0;
+        unsigned n = 0;
+        for (unsigned i = 0; i < expected->count; i++) {
+            uint64_t value = value_at(at + (size_t)i * expected->width, expected->width);
+            want += value <= bounds[b] ? (double)value : 0;
+            n += value <= bounds[b];
+        }
+        CHECK_INT(gtel_amd_metrics_add(metrics, expected->is_per_part ? (int)part : -1,
+                                       expected->field, bounds[b], &got),
+                  n);
+        CHECK_NEAR(got, want, 0);
+        CHECK_INT(gtel_amd_metrics_add(metrics, expected->is_per_part ? -1 : 0, expected->field,
+                                       bounds[b], &got),
+                  0);
+    }
+}
+
 static void check_field(const struct gtel_amd_metrics *metrics, const struct layout *layout,
                         const struct expected *expected)
 {
     unsigned parts = expected->is_per_part ? 8 : 1;
     uint64_t got = 0;
-    for (unsigned part = 0; part < parts; part++)
+    for (unsigned part = 0; part < parts; part++) {
+        check_sum(metrics, layout, expected, part);
         for (unsigned i = 0; i < expected->count; i++) {
             size_t at = expected->offset + (size_t)part * layout->part_size + i * expected->width;
             CHECK(at + expected->width <= layout->size);
             CHECK(get(metrics, expected, part, i, &got) && got == value_at(at, expected->width));
         }
+    }
     CHECK(!get(metrics, expected, 0, expected->count, &got));
     CHECK(!get(metrics, expected, parts, 0, &got) || !expected->is_per_part);
     CHECK_INT(metrics->place[expected->field].unit, GTEL_AMD_UNIT_NONE);
