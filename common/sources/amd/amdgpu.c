@@ -28,11 +28,11 @@ static void see(struct seen *seen, const struct gtel_batch *batch)
         const struct gtel_reading *reading = &batch->reading[i];
         if (reading->metric == GTEL_M_GPU_BUSY && reading->device == seen->device)
             seen->busy = gtel_reading_number(reading);
-        bool is_gtt = gtel_str_eq(reading->dim[0], GTEL_STR("gtt"));
-        if (reading->metric == GTEL_M_MEMORY_TOTAL)
-            seen->total[is_gtt] = reading->value.u64;
-        if (reading->metric == GTEL_M_MEMORY_USED)
-            seen->used[is_gtt] = reading->value.u64;
+        uint64_t *to = reading->metric == GTEL_M_MEMORY_TOTAL  ? seen->total
+                       : reading->metric == GTEL_M_MEMORY_USED ? seen->used
+                                                               : NULL;
+        if (to)
+            to[gtel_str_eq(reading->dim[0], GTEL_STR("gtt"))] = reading->value.u64;
     }
     seen->first = batch->n;
 }

@@ -53,7 +53,7 @@ enum { ORIGIN_RAS, ORIGIN_REPLAYS, ORIGIN_AER };
 static const uint64_t minute_ns = 59500000000;
 
 static const char *const drivers[] = {"amdgpu", NULL};
-_Static_assert(PARTS <= 32, "bits");
+_Static_assert(PARTS < 32, "bits");
 
 /* A file, and what it said last. */
 struct part {
@@ -207,11 +207,11 @@ static int sample_card(void *state, void *p, struct gtel_batch *batch)
     bool is_any_due = false;
     int first = 0;
     batch->t_ns = gtel_env_now(own->card->cards->env);
-    for (size_t i = 0; i < PARTS; i++)
+    for (size_t i = 0; own->open >> i != 0; i++)
         is_any_due = is_any_due || (is_open(own, i) && own->part[i].due_ns <= batch->t_ns);
     if (own->card->device->is_left_alone || (is_any_due && !gtel_card_may_read(own->card)))
         return 0;
-    for (size_t i = 0; i < PARTS; i++) {
+    for (size_t i = 0; own->open >> i != 0; i++) {
         struct part *part = &own->part[i];
         if (!is_open(own, i))
             continue;
