@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Source i915: engine use, idle time, clocks and interrupts from the perf PMU. */
+#include "harness/alloc_fault.h"
 #include "harness/source_harness.h"
 #include "harness/test.h"
 
@@ -54,6 +55,32 @@ static void test_class(void)
         CHECK_INT(machine.fault->logs[GTEL_LOG_WARNING], 0);
     }
     machine_done(&machine);
+}
+
+/* Without memory for its name an engine is skipped: only the class has no name. */
+static void test_short_of_memory(void)
+{
+    uint64_t n = 1;
+    for (uint64_t k = 0; k <= n; k++) {
+        struct machine machine;
+        char error[100];
+        size_t classes = 0;
+        if (!CHECK(machine_init(&machine, CARD TYPE("12") ENGINES COUNTERS "end\n", "i915")))
+            return;
+        CHECK_INT(gtel_option_set(&machine.options, GTEL_O_ENGINE_INSTANCES, GTEL_STR("on"), error,
+                                  sizeof(error)),
+                  0);
+        alloc_fault_arm(k);
+        (void)machine_gather(&machine);
+        n = k == 0 ? alloc_fault_count() : n;
+        alloc_fault_arm(0);
+        for (size_t i = 0; i < machine.batch.n; i++)
+            classes += machine.batch.reading[i].metric == GTEL_M_ENGINE_BUSY_TIME &&
+                       machine.batch.reading[i].dim[1].n == 0;
+        CHECK(classes <= 1);
+        machine_done(&machine);
+    }
+    CHECK(n > 5);
 }
 
 /* Eight gathers with a discovery each; the right is there from 5 s on. */
@@ -578,6 +605,7 @@ int main(void)
     test_ticks();
     test_ticks_partial();
     test_instances();
+    test_short_of_memory();
     test_ticks_alone();
     test_refused();
     test_absent();

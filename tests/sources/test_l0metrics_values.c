@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* From measured values to shares: limits, weights, names of reasons, and for how long they are. */
+#include "harness/alloc_fault.h"
 #include "harness/metrics_machine.h"
 #include "harness/test.h"
 #include "sources/level_zero/metrics/values.h"
@@ -309,6 +310,22 @@ static void test_silent_group(void)
     finish(&m);
 }
 
+/* Measurement after measurement takes no more memory than the first ones. */
+static void test_no_leak(void)
+{
+    struct machine m;
+    int64_t live = 0;
+    if (!begin(&m, ""))
+        return;
+    for (unsigned i = 0; i < 12; i++) {
+        gather(&m, 1);
+        live = i == 5 ? alloc_fault_live() : live;
+    }
+    CHECK(spy.windows > 8);
+    CHECK_INT(alloc_fault_live(), live);
+    finish(&m);
+}
+
 #define GROUP_OF(device, number, name)                                                             \
     "call zetMetricGroupGetProperties " device " " number " = " name " 2 0 2\n"                    \
     "call zetMetricGet " device " " number " = 2\n"                                                \
@@ -372,6 +389,7 @@ int main(void)
     test_untouched();
     test_two_drivers();
     test_silent_group();
+    test_no_leak();
     test_two_tiles();
     test_kept();
     return test_result();

@@ -164,6 +164,7 @@ static const struct {
     {"", first},
     {"call nvmlDeviceGetPciInfo_v3 0 = 0000ABCD:3B:1F.7 0x233510de 0\n", "abcd:3b:1f.7"},
     {"call nvmlDeviceGetPciInfo_v3 0 = !3\n", "nvidia:GPU-a"},
+    {"call nvmlDeviceGetPciInfo_v3 0 = nonsense 0x233510de 0\n", "nvidia:GPU-a"},
     {"call nvmlDeviceGetPciInfo_v3 0 = !15\n", NULL},
     {"call nvmlDeviceGetPciInfo_v3 = !nosymbol\n", "nvidia:GPU-a"},
     {"call nvmlDeviceGetPciInfo_v3 0 = !3\ncall nvmlDeviceGetUUID 0 = !3\n", NULL},

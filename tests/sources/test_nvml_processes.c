@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Processes of an NVIDIA GPU: the forms of NVML's lists, shares, and what is not believed. */
+#include "harness/alloc_fault.h"
 #include "harness/nvml_machine.h"
 #include "harness/test.h"
 
@@ -413,6 +414,27 @@ static void test_room(void)
     gtel_buf_done(&text);
 }
 
+/* Lists of the same length take no memory any more, also where they fill all that there is. */
+static void test_no_allocation(void)
+{
+    struct gtel_buf text;
+    struct machine m;
+    uint64_t taken[2] = {0};
+    gtel_buf_init(&text, 16384);
+    list_many(&text, 1, 64);
+    gtel_buf_char(&text, '\0');
+    for (size_t i = 0; i < 2 && begin(&m, i == 0 ? text.p : ""); i++) {
+        for (unsigned t = 0; t < 5; t++)
+            gather(&m, 1);
+        alloc_fault_arm(0);
+        gather(&m, 1);
+        taken[i] = alloc_fault_count();
+        finish(&m);
+    }
+    CHECK_INT(taken[0], taken[1]); /* those of the played library */
+    gtel_buf_done(&text);
+}
+
 /* More samples than there is room for: the library says how many, and is asked again. */
 static void test_many_shares(void)
 {
@@ -450,6 +472,7 @@ int main(void)
     test_energy();
     test_many();
     test_room();
+    test_no_allocation();
     test_many_shares();
     return test_result();
 }

@@ -209,6 +209,21 @@ static void test_field_calls(void)
     finish(&m);
 }
 
+/* Once a field says that the GPU is lost, what the others say is no failure. */
+static void test_lost_fields(void)
+{
+    struct machine m;
+    if (!begin(&m, "call nvmlDeviceGetCount_v2 = 1\nat 2s\n"
+                   "call nvmlDeviceGetFieldValues 0 186 0 = !15\n"
+                   "call nvmlDeviceGetFieldValues 0 185 0 = !999\n"))
+        return;
+    gather(&m, 1);
+    gather(&m, 1);
+    CHECK_INT(m.group.batch.failed[0], 0);
+    CHECK(strstr(spy.last_log, "the GPU is lost or needs a reset (NVML code 15)") != NULL);
+    finish(&m);
+}
+
 /* What the memory is now is not known: its share that the CPU sees neither. */
 static void test_visible(void)
 {
@@ -349,6 +364,7 @@ int main(void)
     test_cases();
     test_fan_calls();
     test_field_calls();
+    test_lost_fields();
     test_visible();
     test_logs();
     test_log_of_rights();

@@ -604,6 +604,16 @@ static void test_no_allocation(const char *mode)
     CHECK(count_allocations(sources, mode) == count_allocations("xe", mode));
 }
 
+/* A reading of one engine has both of its names, and that of a class none. */
+static void check_names(const struct lane *lane)
+{
+    for (size_t i = 0; i < lane->group.batch.n; i++) {
+        const struct gtel_reading *reading = &lane->group.batch.reading[i];
+        if (reading->metric == GTEL_M_ENGINE_BUSY || reading->metric == GTEL_M_ENGINE_TICKS)
+            CHECK_INT(reading->dim[1].n > 0, reading->dim[2].n > 0);
+    }
+}
+
 /* Memory that runs out at any one time: values are there all the same, soon after. */
 static void test_short_of_memory(const char *mode)
 {
@@ -617,9 +627,11 @@ static void test_short_of_memory(const char *mode)
             return;
         lane_set(&lane, GTEL_O_XE_ENGINES, mode);
         lane_set(&lane, GTEL_O_RESCAN, "1s");
+        lane_set(&lane, GTEL_O_ENGINE_INSTANCES, "on");
         alloc_fault_arm(k);
         for (int t = 0; t < 5; t++) {
             lane_gather(&lane);
+            check_names(&lane);
             lane_step(&lane, 1000);
         }
         n = k == 0 ? alloc_fault_count() : n;

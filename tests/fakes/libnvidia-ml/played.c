@@ -342,14 +342,15 @@ static int answer_pci(const char *name, struct gtel_nvml_device *device, struct 
 {
     struct gtel_str text;
     struct gtel_str word;
-    struct gtel_pci pci;
+    struct gtel_pci pci = {0}; /* of a text that is no address */
     uint64_t id[2];
     int rc = ask(name, device, 0, NULL, &text);
     if (rc != GTEL_NVML_SUCCESS)
         return rc;
-    if (!gtel_str_word(&text, &word) || gtel_pci_parse(word, &pci) < 0 ||
-        word.n >= sizeof(ret->bus_id) || numbers(text, id, 2) != GTEL_NVML_SUCCESS)
+    if (!gtel_str_word(&text, &word) || word.n >= sizeof(ret->bus_id) ||
+        numbers(text, id, 2) != GTEL_NVML_SUCCESS)
         return GTEL_NVML_UNKNOWN;
+    (void)gtel_pci_parse(word, &pci);
     *ret = (struct gtel_nvml_pci){.domain = pci.domain,
                                   .bus = pci.bus,
                                   .device = pci.device,

@@ -49,7 +49,7 @@ static const struct {
     {"EuStallSampling", GTEL_L0M_STALL},
 };
 
-/* "InstrFetchStall" is the reason instrfetch: none needs to be known in advance. */
+/* "InstrFetchStall" is the reason instrfetch: none needs to be known in advance. It is zeroed. */
 static void name_reason(struct gtel_l0m_reason *reason, const char *name)
 {
     static const char tail[] = "Stall";
@@ -62,7 +62,6 @@ static void name_reason(struct gtel_l0m_reason *reason, const char *name)
         bool is_plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
         reason->name[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : is_plain ? c : '_';
     }
-    reason->name[n] = '\0';
     reason->is_active = strcmp(name, "Active") == 0;
 }
 
