@@ -3,7 +3,7 @@
 #include "harness/alloc_fault.h"
 #include "harness/metrics_machine.h"
 #include "harness/test.h"
-#include "sources/level_zero/metrics/values.h"
+#include "sources/level_zero/metrics/state.h"
 
 #include <string.h>
 

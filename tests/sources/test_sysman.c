@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The Sysman source on recorded machines: values, quirks, start, sleep and failures. */
 #include "harness/sysman_machine.h"
-#include "sources/level_zero/sysman/engines.h"
-#include "sources/level_zero/sysman/power.h"
+#include "sources/level_zero/sysman/rows.h"
 #include "harness/test.h"
 
 #include <stdlib.h>

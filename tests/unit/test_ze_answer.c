@@ -67,21 +67,21 @@ static void test_pauses(void)
     static const enum gtel_answer fine[] = {GTEL_ANSWER_FINE, GTEL_ANSWER_ASLEEP};
     const uint64_t now = 1000 * SECOND_NS;
     for (size_t k = 0; k < 2; k++) {
-        struct gtel_retry retry = {0};
+        struct gtel_backoff retry = {0};
         for (size_t i = 0; i < GTEL_ARRAY_LEN(pauses_s); i++) {
             gtel_retry_after(&retry, growing[k], now);
-            CHECK_INT(retry.due_ns, now + pauses_s[i] * SECOND_NS);
+            CHECK_INT(retry.due, now + pauses_s[i] * SECOND_NS);
         }
         gtel_retry_after(&retry, rare[k], now);
-        CHECK_INT(retry.due_ns, now + 600 * SECOND_NS);
+        CHECK_INT(retry.due, now + 600 * SECOND_NS);
         gtel_retry_after(&retry, growing[k], now); /* the first failure again */
-        CHECK_INT(retry.due_ns, now);
+        CHECK_INT(retry.due, now);
         gtel_retry_after(&retry, growing[k], now);
-        CHECK_INT(retry.due_ns, now + SECOND_NS);
+        CHECK_INT(retry.due, now + SECOND_NS);
         gtel_retry_after(&retry, fine[k], now);
-        CHECK_INT(retry.due_ns, 0);
+        CHECK_INT(retry.due, 0);
         gtel_retry_after(&retry, growing[k], now);
-        CHECK_INT(retry.due_ns, now);
+        CHECK_INT(retry.due, now);
     }
 }
 

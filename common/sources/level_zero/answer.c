@@ -7,9 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SECOND_NS UINT64_C(1000000000)
-#define PAUSE_LAST_NS (64 * SECOND_NS)
-
 enum { TRIES = 3 };
 
 enum gtel_answer gtel_answer_of(uint32_t code)
@@ -40,18 +37,13 @@ enum gtel_answer gtel_answer_of(uint32_t code)
     }
 }
 
-void gtel_retry_after(struct gtel_retry *retry, enum gtel_answer answer, uint64_t now_ns)
+void gtel_retry_after(struct gtel_backoff *retry, enum gtel_answer answer, uint64_t now_ns)
 {
-    struct gtel_retry last = *retry;
-    *retry = (struct gtel_retry){0};
-    if (answer == GTEL_ANSWER_ABSENT || answer == GTEL_ANSWER_REFUSED) {
-        retry->due_ns = now_ns + GTEL_ANSWER_RARELY_NS;
-    } else if (answer == GTEL_ANSWER_SILENT || answer == GTEL_ANSWER_FAILING) {
-        retry->due_ns = now_ns + last.pause_ns;
-        retry->pause_ns = last.pause_ns == 0              ? SECOND_NS
-                          : last.pause_ns < PAUSE_LAST_NS ? last.pause_ns * 2
-                                                          : PAUSE_LAST_NS;
-    }
+    bool is_rare = answer == GTEL_ANSWER_ABSENT || answer == GTEL_ANSWER_REFUSED;
+    if (answer == GTEL_ANSWER_SILENT || answer == GTEL_ANSWER_FAILING)
+        gtel_backoff_fail(retry, now_ns, GTEL_BACKOFF_FIRST_NS, GTEL_BACKOFF_LAST_NS);
+    else
+        *retry = (struct gtel_backoff){.due = is_rare ? now_ns + GTEL_ANSWER_RARELY_NS : 0};
 }
 
 /* How many handles lie in the first n places, moved to the front. */

@@ -8,8 +8,9 @@
 #ifndef GTEL_SOURCES_LEVEL_ZERO_ANSWER_H
 #define GTEL_SOURCES_LEVEL_ZERO_ANSWER_H
 
+#include "base/backoff.h"
+
 #include <stddef.h>
-#include <stdint.h>
 
 /* Codes of ours, none of theirs: success without a value; and not asked yet. */
 #define GTEL_ZE_NO_VALUE 0x6fffffffu
@@ -28,14 +29,8 @@ enum gtel_answer {
 
 enum gtel_answer gtel_answer_of(uint32_t code);
 
-/* Zeroed: due now. */
-struct gtel_retry {
-    uint64_t due_ns;   /* when to ask next */
-    uint64_t pause_ns; /* after the next failure */
-};
-
-/* Sets the time of the next question: now after a first failure, then after 1, 2, 4 … 64 s. */
-void gtel_retry_after(struct gtel_retry *retry, enum gtel_answer answer, uint64_t now_ns);
+/* Sets the time of the next question: after failures as base/backoff.h does. */
+void gtel_retry_after(struct gtel_backoff *retry, enum gtel_answer answer, uint64_t now_ns);
 
 /* A call that lists handles: zesDeviceEnum…, zetMetricGroupGet … */
 typedef uint32_t (*gtel_ze_list_fn)(void *handle, uint32_t *count, void **ret);

@@ -83,6 +83,18 @@ void gtel_level_zero_close(struct gtel_level_zero *lz)
     gtel_dynlib_close(env, &lz->dynlib);
 }
 
+void *gtel_level_zero_at(const struct gtel_level_zero *lz, uint32_t domain, uint32_t bus,
+                         uint32_t device, uint32_t function)
+{
+    for (size_t i = 0; i < lz->cards.n; i++) {
+        const struct gtel_drm_card *drm = &gtel_card_at(&lz->cards, i)->drm;
+        if (drm->is_pci && domain == drm->pci.domain && bus == drm->pci.bus &&
+            device == drm->pci.device && function == drm->pci.function)
+            return lz->cards.slot[i].own;
+    }
+    return NULL;
+}
+
 bool gtel_level_zero_may_start(const struct gtel_level_zero *lz)
 {
     return lz->cards.n > 0 && !gtel_card_list_awaited(&lz->cards);

@@ -58,6 +58,10 @@ extern const struct gtel_source_library gtel_level_zero_library;
 int gtel_level_zero_open(struct gtel_level_zero *lz, const struct gtel_env *env);
 void gtel_level_zero_close(struct gtel_level_zero *lz);
 
+/* What the source keeps for the card at that PCI address, or NULL. */
+void *gtel_level_zero_at(const struct gtel_level_zero *lz, uint32_t domain, uint32_t bus,
+                         uint32_t device, uint32_t function);
+
 /* Its start opens the nodes of all GPUs: it waits until none of them sleeps. */
 bool gtel_level_zero_may_start(const struct gtel_level_zero *lz);
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the failure of a step means, in logs and for `gtel doctor`. */
-#include "sources/level_zero/metrics/ask.h"
+#include "sources/level_zero/metrics/state.h"
 
 #include "host/kernel.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Level Zero's start for metrics, its devices, and their tiles. */
-#include "sources/level_zero/metrics/devices.h"
+#include "sources/level_zero/metrics/state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,18 +54,6 @@ static bool is_ours(const struct gtel_l0m *l0m, void *handle,
            l0m->call.zeDevicePciGetPropertiesExt(handle, ret_pci) == GTEL_ZE_SUCCESS;
 }
 
-static struct gtel_l0m_gpu *gpu_at(const struct gtel_l0m *l0m,
-                                   const struct gtel_ze_pci_ext_properties *got)
-{
-    for (size_t i = 0; i < l0m->lz.cards.n; i++) {
-        const struct gtel_drm_card *drm = &gtel_card_at(&l0m->lz.cards, i)->drm;
-        if (drm->is_pci && got->domain == drm->pci.domain && got->bus == drm->pci.bus &&
-            got->device == drm->pci.device && got->function == drm->pci.function)
-            return l0m->lz.cards.slot[i].own;
-    }
-    return NULL;
-}
-
 static void add_tile(struct gtel_l0m_gpu *gpu, void *driver, void *handle)
 {
     bool is_known = gpu->n >= GTEL_L0M_TILES_MAX;
@@ -111,7 +99,9 @@ static void join_all(const struct gtel_l0m *l0m, void *driver)
     size_t n = 0;
     (void)gtel_ze_list(l0m->call.zeDeviceGet, driver, GTEL_L0M_HANDLES_MAX, &device, &n);
     for (size_t i = 0; i < n; i++) {
-        struct gtel_l0m_gpu *gpu = is_ours(l0m, device[i], &pci) ? gpu_at(l0m, &pci) : NULL;
+        struct gtel_l0m_gpu *gpu = NULL;
+        if (is_ours(l0m, device[i], &pci))
+            gpu = gtel_level_zero_at(&l0m->lz, pci.domain, pci.bus, pci.device, pci.function);
         if (gpu && gpu->is_new && gpu->card->device)
             add_device(l0m, gpu, driver, device[i]);
     }

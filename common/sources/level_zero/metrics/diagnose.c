@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What was asked for of Level Zero's metrics and cannot be had, and why. */
-#include "sources/level_zero/metrics/diagnose.h"
-
-#include "sources/level_zero/metrics/ask.h"
+#include "sources/level_zero/metrics/state.h"
 
 #include <stdio.h>
 

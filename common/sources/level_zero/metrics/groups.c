@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The groups of metrics of a tile that we know, and their columns. */
-#include "sources/level_zero/metrics/groups.h"
-
-#include "sources/level_zero/metrics/ask.h"
+#include "sources/level_zero/metrics/state.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -194,7 +192,7 @@ void gtel_l0m_set_up(struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu, struct gtel
     const char *fix;
     const struct gtel_env *env = l0m->lz.cards.env;
     bool is_done = tile->is_described && tile->setup.code == GTEL_ZE_SUCCESS;
-    if (is_done || tile->setup.retry.due_ns > gtel_env_now(env))
+    if (is_done || tile->setup.retry.due > gtel_env_now(env))
         return;
     uint32_t code = set_up(l0m, tile, &call);
     bool has_all = tile->meter[GTEL_L0M_ACTIVITY].group && tile->meter[GTEL_L0M_STALL].group;

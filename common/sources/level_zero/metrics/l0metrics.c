@@ -9,11 +9,7 @@
  * until the next one. A GPU that sleeps, rests or does nothing is not measured, and has no values
  * then: what they would be is known without it.
  */
-#include "sources/level_zero/metrics/ask.h"
-#include "sources/level_zero/metrics/devices.h"
-#include "sources/level_zero/metrics/diagnose.h"
-#include "sources/level_zero/metrics/values.h"
-#include "sources/level_zero/metrics/window.h"
+#include "sources/level_zero/metrics/state.h"
 
 #include <errno.h>
 

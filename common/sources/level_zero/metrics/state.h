@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * State of the source of Level Zero's metrics.
+ * State of the source of Level Zero's metrics, and what its files do.
  *
- * The folder in layers, each of which knows those before it: state.h; ask.h (what a failure means);
- * groups.h (the metrics that we know); values.h (from measured values to readings); window.h (one
- * measurement); devices.h (what Level Zero lists); l0metrics.c, the source, which decides when to
- * measure, and diagnose.c.
+ * The files in layers, in the order in which they stand below, each of which knows those before it;
+ * on top l0metrics.c, the source, which decides when to measure.
  *
  * No counter of ours can wrap: values of a report are differences over its period of milliseconds,
  * which the vendor's library takes, and counts of stalls are those of one window.
@@ -60,7 +58,7 @@ enum gtel_l0m_role {
 
 /* A step that may fail, and its last outcome. */
 struct gtel_l0m_try {
-    struct gtel_retry retry;
+    struct gtel_backoff retry;
     uint32_t code;
     const char *call; /* that gave it */
     bool is_logged;   /* a failure has been, and nothing has worked since */
@@ -143,5 +141,63 @@ struct gtel_l0m {
     bool leaves_xe_stalls; /* to source xe_stall: the option XeStalls */
     bool is_by_variable;   /* metrics were enabled before the start, for all devices */
 };
+
+/* ---- ask.c: what a failure means, in logs and for `gtel doctor` ---- */
+
+/*
+ * Records the outcome of a step: when it is tried next, and logs the first failure and the end of
+ * failing. A failure that is neither a lack nor a refusal is counted.
+ */
+void gtel_l0m_record(const struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu, struct gtel_l0m_try *try,
+                     const char *call, uint32_t code);
+/* Whether the kernel lets nobody with our rights measure on that GPU: why, or NULL. ret_fix: what
+ * helps, or NULL. */
+const char *gtel_l0m_refusal(const struct gtel_env *env, const struct gtel_l0m_gpu *gpu,
+                             const char **ret_fix);
+/*
+ * What a failure means in words, and what helps; both may be NULL. The driver gives one code for
+ * all that the kernel refuses, so rights are checked here.
+ */
+void gtel_l0m_explain(const struct gtel_env *env, const struct gtel_l0m_gpu *gpu,
+                      const struct gtel_l0m_try *try, const char **ret_why, const char **ret_fix);
+/* What brings groups of metrics. */
+extern const char gtel_l0m_libraries[];
+
+/* ---- groups.c: the groups of metrics of a tile that we know, and their columns ---- */
+
+/* Enables metrics and finds the groups that we know, again where some failed. */
+void gtel_l0m_set_up(struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu, struct gtel_l0m_tile *tile);
+
+/* ---- values.c: from measured values to results, and from these to readings ---- */
+
+/* Makes the result of n values, `columns` of each report. False when they are not valid. */
+bool gtel_l0m_read_activity(struct gtel_l0m_meter *meter, const struct gtel_zet_value *value,
+                            size_t n);
+bool gtel_l0m_read_stalls(struct gtel_l0m_meter *meter, const struct gtel_zet_value *value,
+                          size_t n);
+/* Adds results that are new, or have been measured within the last second. */
+void gtel_l0m_add(struct gtel_batch *batch, const struct gtel_l0m_gpu *gpu,
+                  struct gtel_l0m_tile *tile);
+
+/* ---- window.c: one measurement of a tile ---- */
+
+/* The next step of a tile's measurements: opens, reads, closes. Sets its due_ns. */
+void gtel_l0m_step(struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu, struct gtel_l0m_tile *tile);
+/* Whether a measurement that cannot be ended keeps others from beginning, and not just once. */
+bool gtel_l0m_is_stuck(const struct gtel_l0m_tile *tile);
+/* Nothing of a tile is open or enabled afterwards. */
+void gtel_l0m_release(struct gtel_l0m *l0m, struct gtel_l0m_tile *tile);
+
+/* ---- devices.c: Level Zero's start for metrics, its devices, and their tiles ---- */
+
+/*
+ * Opens and starts Level Zero unless that was done or a GPU sleeps, and finds the devices behind
+ * cards that have none yet.
+ */
+void gtel_l0m_find_devices(struct gtel_l0m *l0m);
+
+/* ---- diagnose.c: what was asked for and cannot be had, and why ---- */
+
+void gtel_l0m_diagnose(void *state, struct gtel_registry *registry, struct gtel_findings *findings);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* From measured values to results, and from these to readings. */
-#include "sources/level_zero/metrics/values.h"
+#include "sources/level_zero/metrics/state.h"
 
 #include <math.h>
 

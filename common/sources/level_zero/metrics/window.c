@@ -6,11 +6,7 @@
  * Nothing is open outside of a window, for while a stream is, the kernel keeps the GPU awake, and
  * nobody else can measure (kernel: i915_perf.c, xe_oa.c, xe_eu_stall.c).
  */
-#include "sources/level_zero/metrics/window.h"
-
-#include "sources/level_zero/metrics/ask.h"
-#include "sources/level_zero/metrics/groups.h"
-#include "sources/level_zero/metrics/values.h"
+#include "sources/level_zero/metrics/state.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -283,7 +279,7 @@ static void open_next(struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu, struct gte
     for (; tile->kind < GTEL_L0M_KINDS; tile->kind++) {
         struct gtel_l0m_meter *meter = &tile->meter[tile->kind];
         bool is_left = tile->kind == GTEL_L0M_STALL && gpu->leaves_stalls;
-        if (!meter->group || is_left || meter->last.retry.due_ns > now)
+        if (!meter->group || is_left || meter->last.retry.due > now)
             continue;
         uint32_t code = open_window(l0m, tile, &call);
         if (code == GTEL_ZE_SUCCESS) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Level Zero's start for Sysman, its devices, and the UUIDs by which other programs know them. */
-#include "sources/level_zero/sysman/devices.h"
+#include "sources/level_zero/sysman/ask.h"
 
 #include "host/kernel.h"
 
@@ -62,18 +62,6 @@ static bool is_windows(const struct gtel_sysman *sysman)
     return sysman->lz.cards.n > 0 && gtel_card_at(&sysman->lz.cards, 0)->awake.pnp.set;
 }
 
-static struct gtel_sysman_gpu *gpu_at(const struct gtel_sysman *sysman,
-                                      const struct gtel_zes_pci_properties *got)
-{
-    for (size_t i = 0; i < sysman->lz.cards.n; i++) {
-        const struct gtel_drm_card *drm = &gtel_card_at(&sysman->lz.cards, i)->drm;
-        if (drm->is_pci && got->domain == drm->pci.domain && got->bus == drm->pci.bus &&
-            got->device == drm->pci.device && got->function == drm->pci.function)
-            return sysman->lz.cards.slot[i].own;
-    }
-    return NULL;
-}
-
 /* Neither all zeros nor, as before a call, all ones. */
 static bool has_any(const uint8_t uuid[GTEL_ZES_UUID])
 {
@@ -131,9 +119,12 @@ static void join(const struct gtel_sysman *sysman, void *handle)
         return;
     /* Drivers before 1.7 know the core's alone, which is the same (level zero: device mapping). */
     const uint8_t *uuid = has_any(ext.uuid) ? ext.uuid : got.device.core.uuid;
-    struct gtel_sysman_gpu *gpu = read_uuid(sysman, uuid, &own) ? gpu_at(sysman, &own) : NULL;
+    struct gtel_sysman_gpu *gpu = NULL;
+    if (read_uuid(sysman, uuid, &own))
+        gpu = gtel_level_zero_at(&sysman->lz, own.domain, own.bus, own.device, own.function);
     if (!gpu && gtel_sysman_get(sysman, &address, handle, NULL, &at) == GTEL_ZE_SUCCESS)
-        gpu = gpu_at(sysman, &at.pci);
+        gpu = gtel_level_zero_at(&sysman->lz, at.pci.domain, at.pci.bus, at.pci.device,
+                                 at.pci.function);
     if (!gpu)
         gpu = only_one(sysman, got.device.core.device_id);
     if (!gpu || gpu->handle || !gpu->card->device)

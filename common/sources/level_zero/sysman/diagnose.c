@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What Level Zero does not give, and why. */
-#include "sources/level_zero/sysman/diagnose.h"
 
-#include "sources/level_zero/sysman/parts.h"
 #include "sources/level_zero/sysman/rows.h"
 
 #include <stdio.h>

@@ -7,8 +7,6 @@
  * encoding are two names of one video engine, and a driver that knows codec engines means the same
  * ones.
  */
-#include "sources/level_zero/sysman/engines.h"
-
 #include "sources/level_zero/sysman/rows.h"
 
 /* No driver counts finer than in nanoseconds. */

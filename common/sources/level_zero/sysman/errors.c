@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Errors, by severity, category and tile. */
-#include "sources/level_zero/sysman/errors.h"
-
 #include "sources/level_zero/sysman/rows.h"
 
 #include <stdio.h>

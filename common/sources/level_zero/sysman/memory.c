@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory: bytes. */
 #include "sources/level_zero/sysman/rows.h"
-#include "sources/level_zero/sysman/telemetry.h"
 
 /* Ponte Vecchio reports it (compute-runtime: sysman memory); others say that it is unknown. */
 static uint64_t health_of(uint32_t health)

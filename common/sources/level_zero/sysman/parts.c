@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The parts of a GPU by family: lists of handles, and what each of them is. */
-#include "sources/level_zero/sysman/parts.h"
+#include "sources/level_zero/sysman/ask.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -296,7 +296,7 @@ bool gtel_sysman_list_parts(struct gtel_sysman_pass *pass, enum gtel_sysman_fami
 {
     struct gtel_sysman_list *list = &pass->gpu->list[family];
     bool has_new = false;
-    if (list->retry.due_ns > pass->now)
+    if (list->retry.due > pass->now)
         return false;
     pass->family = family;
     enum gtel_answer answer = list->n == 0 ? list_handles(pass, family) : GTEL_ANSWER_FINE;
@@ -311,6 +311,6 @@ bool gtel_sysman_list_parts(struct gtel_sysman_pass *pass, enum gtel_sysman_fami
         return has_new;
     gtel_retry_after(&list->retry, answer, pass->now);
     if (answer == GTEL_ANSWER_FINE)
-        list->retry.due_ns = UINT64_MAX; /* all is known */
+        list->retry.due = UINT64_MAX; /* all is known */
     return has_new;
 }

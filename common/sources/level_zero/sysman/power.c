@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Energy and power limits of the power domains. */
-#include "sources/level_zero/sysman/power.h"
-
 #include "sources/level_zero/sysman/rows.h"
 
 #include <string.h>

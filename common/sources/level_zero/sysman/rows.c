@@ -77,7 +77,8 @@ static enum gtel_answer ask_part(struct gtel_sysman_pass *pass, const struct gte
 }
 
 /* The next time, by how many parts gave each answer. */
-static void set_due(struct gtel_retry *retry, const unsigned answers[], bool is_slow, uint64_t now)
+static void set_due(struct gtel_backoff *retry, const unsigned answers[], bool is_slow,
+                    uint64_t now)
 {
     bool is_fine = answers[GTEL_ANSWER_FINE] > 0;
     bool is_failing = answers[GTEL_ANSWER_SILENT] > 0 || answers[GTEL_ANSWER_FAILING] > 0;
@@ -85,7 +86,7 @@ static void set_due(struct gtel_retry *retry, const unsigned answers[], bool is_
     if (is_failing && (is_slow || !is_fine)) {
         gtel_retry_after(retry, GTEL_ANSWER_FAILING, now);
     } else if (is_fine || is_asleep) {
-        *retry = (struct gtel_retry){.due_ns = is_slow && !is_asleep ? now + MINUTE_NS : 0};
+        *retry = (struct gtel_backoff){.due = is_slow && !is_asleep ? now + MINUTE_NS : 0};
     } else if (answers[GTEL_ANSWER_ABSENT] > 0 || answers[GTEL_ANSWER_REFUSED] > 0) {
         gtel_retry_after(retry, GTEL_ANSWER_ABSENT, now);
     }
@@ -95,9 +96,9 @@ void gtel_sysman_ask_row(struct gtel_sysman_pass *pass, size_t i, bool is_new)
 {
     const struct gtel_sysman_row *row = &gtel_sysman_rows[i];
     const struct gtel_sysman_list *list = &pass->gpu->list[row->family];
-    struct gtel_retry *retry = &pass->gpu->row[i];
+    struct gtel_backoff *retry = &pass->gpu->row[i];
     unsigned answers[GTEL_ANSWER_FAILING + 1] = {0};
-    bool is_due = is_new || retry->due_ns <= pass->now;
+    bool is_due = is_new || retry->due <= pass->now;
     pass->family = row->family;
     for (size_t k = 0; k < list->n && !gtel_sysman_is_over(pass); k++) {
         struct gtel_sysman_part *part = &list->part[k];

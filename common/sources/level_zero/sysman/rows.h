@@ -61,8 +61,15 @@ GTEL_SYSMAN_ADD(ecc);
 GTEL_SYSMAN_GET(processes);
 /* engines.c */
 GTEL_SYSMAN_READ(engine);
+/* Takes one sample at a time on our clock; true when it has a value. */
+bool gtel_sysman_activity_step(struct gtel_sysman_activity *activity,
+                               const struct gtel_zes_engine_stats *now, uint64_t now_ns);
+/* Adds the classes of the engines that were just read. */
+void gtel_sysman_add_engines(const struct gtel_sysman_pass *pass);
 /* errors.c */
 GTEL_SYSMAN_GET(ras);
+/* Adds the resets of the whole GPU: their sum over the sets of errors that were just read. */
+void gtel_sysman_add_resets(const struct gtel_sysman_pass *pass);
 /* links.c */
 GTEL_SYSMAN_READ(link);
 GTEL_SYSMAN_GET(traffic);
@@ -81,6 +88,16 @@ GTEL_SYSMAN_GET(energy);
 GTEL_SYSMAN_READ(energy);
 GTEL_SYSMAN_GET(limits);
 GTEL_SYSMAN_ADD(limits);
+/* Whether the energy counters of the GPU wrap within minutes. */
+bool gtel_sysman_wraps(const struct gtel_sysman_gpu *gpu);
+/* The GPU was seen asleep: its counters may have restarted. */
+void gtel_sysman_record_sleep(struct gtel_sysman_gpu *gpu);
+/*
+ * Takes one sample of an energy counter that wraps at wrap_uj (0: never); limit_w: the largest
+ * sustained limit known, 0 for none. True when the counter has a value: total_uj at total_us.
+ */
+bool gtel_sysman_energy_step(struct gtel_sysman_energy *energy, const struct gtel_zes_energy *now,
+                             uint64_t wrap_uj, double limit_w);
 /* sensors.c */
 GTEL_SYSMAN_READ(temperature);
 GTEL_SYSMAN_READ(threshold);
@@ -88,5 +105,9 @@ GTEL_SYSMAN_ADD(threshold);
 GTEL_SYSMAN_GET(fan);
 GTEL_SYSMAN_READ(fan);
 GTEL_SYSMAN_READ(psu);
+/* telemetry.c, what the kernel says of the telemetry that Level Zero reads. */
+/* How many bits the memory counters of a tile of Ponte Vecchio have; 0: the kernel does not say. */
+uint32_t gtel_sysman_counter_bits(const struct gtel_env *env, const struct gtel_drm_card *drm,
+                                  uint32_t tile);
 
 #endif

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One sample of a GPU, and when it is left alone. */
-#include "sources/level_zero/sysman/sample.h"
 
-#include "sources/level_zero/sysman/engines.h"
-#include "sources/level_zero/sysman/errors.h"
-#include "sources/level_zero/sysman/parts.h"
-#include "sources/level_zero/sysman/power.h"
 #include "sources/level_zero/sysman/rows.h"
 
 #include <inttypes.h>

@@ -2,10 +2,8 @@
 /*
  * State of the Sysman source: GPUs, their parts by family, and what each part last answered.
  *
- * The folder in layers, each of which knows those before it: state.h; ask.h (calls, result codes,
- * readings); devices.h, parts.h (what Level Zero lists); rows.h (the table of what is read, and the
- * files that read it); sample.h (one sample); sysman.c, the
- * source, and diagnose.c.
+ * The headers in layers: state.h; ask.h (calls, result codes, readings, what Level Zero lists, one
+ * sample); rows.h (the table of what is read, and the files that read it).
  */
 #ifndef GTEL_SOURCES_LEVEL_ZERO_SYSMAN_STATE_H
 #define GTEL_SOURCES_LEVEL_ZERO_SYSMAN_STATE_H
@@ -140,8 +138,8 @@ struct gtel_sysman_part {
 };
 
 struct gtel_sysman_list {
-    struct gtel_retry retry; /* of the enumeration and of what describes its parts */
-    uint32_t code;           /* of the enumeration */
+    struct gtel_backoff retry; /* of the enumeration and of what describes its parts */
+    uint32_t code;             /* of the enumeration */
     struct gtel_sysman_part *part;
     size_t n;
 };
@@ -174,7 +172,7 @@ struct gtel_sysman_gpu {
     uint64_t rest_ns;       /* it is left alone until then */
 
     struct gtel_sysman_list list[GTEL_SYSMAN_FAMILIES];
-    struct gtel_retry row[GTEL_SYSMAN_ROWS_MAX];
+    struct gtel_backoff row[GTEL_SYSMAN_ROWS_MAX];
 };
 
 struct gtel_sysman {

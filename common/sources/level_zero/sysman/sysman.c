@@ -7,9 +7,7 @@
  * is left alone, and one that may fall asleep and is idle is given time to: opening a node and
  * reading hwmon or telemetry wake it, or keep it awake.
  */
-#include "sources/level_zero/sysman/devices.h"
-#include "sources/level_zero/sysman/diagnose.h"
-#include "sources/level_zero/sysman/sample.h"
+#include "sources/level_zero/sysman/ask.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
  * sysman_driver_handle_imp_helper.cpp, sysman_memory_imp.cpp). It knows by the telemetry's guid
  * (sysman_product_helper_pvc.cpp), which the kernel shows to everybody.
  */
-#include "sources/level_zero/sysman/telemetry.h"
+#include "sources/level_zero/sysman/rows.h"
 
 #include "host/fs.h"
 
