@@ -29,10 +29,10 @@ static void start(struct gtel_l0m *l0m)
 {
     if (!gtel_level_zero_load(&l0m->lz, symbols, GTEL_ARRAY_LEN(symbols), &l0m->call))
         return;
-    l0m->is_by_variable = !l0m->call.zetDeviceEnableMetricsExp;
-    bool is_set = !l0m->is_by_variable || gtel_level_zero_switch_on("ZET_ENABLE_METRICS");
+    bool is_by_variable = !l0m->call.zetDeviceEnableMetricsExp;
+    bool is_set = !is_by_variable || gtel_level_zero_switch_on("ZET_ENABLE_METRICS");
     uint32_t code = is_set ? l0m->call.zeInit(0) : GTEL_ZE_OUT_OF_HOST_MEMORY;
-    bool is_all_or_none = code == GTEL_ZE_NO_DEPENDENCY && l0m->is_by_variable;
+    bool is_all_or_none = code == GTEL_ZE_NO_DEPENDENCY && is_by_variable;
     gtel_level_zero_started(
         &l0m->lz, code,
         is_all_or_none ? "a GPU has no metrics, and this loader wants them for all or none: one of "
@@ -138,7 +138,6 @@ static void prepare(struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu)
     uint64_t delay_ns = gtel_awake_delay(l0m->lz.cards.env, gpu->card->path);
     gpu->rest.delay_ns = gpu->card->cards->may_wake ? 0 : gtel_rest_delay(delay_ns, true);
     gpu->owner = l0m;
-    gpu->leaves_stalls = l0m->leaves_xe_stalls && strcmp(gpu->card->drm.driver, "xe") == 0;
 }
 
 void gtel_l0m_find_devices(struct gtel_l0m *l0m)

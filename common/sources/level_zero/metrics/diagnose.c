@@ -37,7 +37,7 @@ static void add_missing(const struct gtel_env *env, const struct gtel_l0m_gpu *g
     if (!tile->meter[GTEL_L0M_ACTIVITY].group)
         gtel_finding_put(findings, gpu->card->device, GTEL_MEASUREMENT_GPU_ACTIVITY, 0,
                          no_activity);
-    if (!tile->meter[GTEL_L0M_STALL].group && !gpu->leaves_stalls)
+    if (!tile->meter[GTEL_L0M_STALL].group && !gtel_l0m_leaves_stalls(gpu))
         gtel_finding_put(findings, gpu->card->device, GTEL_MEASUREMENT_GPU_STALL, 0, no_stalls);
 }
 
@@ -58,7 +58,7 @@ static void diagnose_gpu(const struct gtel_env *env, const struct gtel_l0m_gpu *
             findings);
         add(env, gpu, GTEL_MEASUREMENT_GPU_ACTIVITY, &tile->meter[GTEL_L0M_TYPES].last, findings);
         add(env, gpu, GTEL_MEASUREMENT_GPU_STALL, &tile->meter[GTEL_L0M_STALL].last, findings);
-        if (tile->is_described)
+        if (gtel_l0m_has_group(tile))
             add_missing(env, gpu, tile, findings);
     }
 }

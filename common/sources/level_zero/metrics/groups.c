@@ -132,7 +132,7 @@ static size_t kind_of(const char *name)
     return GTEL_L0M_KINDS;
 }
 
-static bool has_group(const struct gtel_l0m_tile *tile)
+bool gtel_l0m_has_group(const struct gtel_l0m_tile *tile)
 {
     bool has = false;
     for (size_t k = 0; k < GTEL_L0M_KINDS; k++)
@@ -167,7 +167,7 @@ static uint32_t set_up(const struct gtel_l0m *l0m, struct gtel_l0m_tile *tile, c
     void **group = NULL;
     size_t n = 0;
     *call = "zetDeviceEnableMetricsExp";
-    if (!l0m->is_by_variable && !tile->is_enabled) {
+    if (l0m->call.zetDeviceEnableMetricsExp && !tile->is_enabled) {
         uint32_t code = l0m->call.zetDeviceEnableMetricsExp(tile->handle);
         tile->is_enabled = code == GTEL_ZE_SUCCESS;
         if (code != GTEL_ZE_SUCCESS)
@@ -183,7 +183,7 @@ static uint32_t set_up(const struct gtel_l0m *l0m, struct gtel_l0m_tile *tile, c
         code = describe_groups(l0m, tile, group, n);
     }
     free(group);
-    return code == GTEL_ZE_SUCCESS && !has_group(tile) ? GTEL_L0M_NO_METRICS : code;
+    return code == GTEL_ZE_SUCCESS && !gtel_l0m_has_group(tile) ? GTEL_L0M_NO_METRICS : code;
 }
 
 void gtel_l0m_set_up(struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu, struct gtel_l0m_tile *tile)
@@ -191,12 +191,11 @@ void gtel_l0m_set_up(struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu, struct gtel
     const char *call;
     const char *fix;
     const struct gtel_env *env = l0m->lz.cards.env;
-    bool is_done = tile->is_described && tile->setup.code == GTEL_ZE_SUCCESS;
+    bool is_done = gtel_l0m_has_group(tile) && tile->setup.code == GTEL_ZE_SUCCESS;
     if (is_done || tile->setup.retry.due > gtel_env_now(env))
         return;
     uint32_t code = set_up(l0m, tile, &call);
     bool has_all = tile->meter[GTEL_L0M_ACTIVITY].group && tile->meter[GTEL_L0M_STALL].group;
-    tile->is_described = has_group(tile);
     tile->was_barred = !(code == GTEL_ZE_SUCCESS && has_all) && gtel_l0m_refusal(env, gpu, &fix);
     gtel_l0m_record(l0m, gpu, &tile->setup, call, code);
 }

@@ -19,6 +19,8 @@
 #include "sources/level_zero/gts.h"
 #include "sources/level_zero/level_zero.h"
 
+#include <string.h>
+
 enum {
     GTEL_L0M_TILES_MAX = 8,
     GTEL_L0M_HANDLES_MAX = 64,  /* drivers, and devices of one */
@@ -102,7 +104,6 @@ struct gtel_l0m_tile {
     char text[12];             /* its number; empty when the GPU has one tile */
     struct gtel_l0m_try setup; /* enabling, and looking for groups */
     bool is_enabled;           /* has to be disabled in the end */
-    bool is_described;         /* some group that we know has been found */
     bool was_barred;           /* not all has been, while the kernel let nobody like us measure */
     struct gtel_l0m_meter meter[GTEL_L0M_KINDS];
     /* The measurement that runs. */
@@ -128,19 +129,23 @@ struct gtel_l0m_gpu {
     struct gtel_gts gts;
     uint64_t seen_ns; /* when these were read last; 0: never */
     struct gtel_rest rest;
-    uint64_t round_ns;  /* when the last measurements began */
-    bool was_empty;     /* they found nothing at work */
-    bool leaves_stalls; /* another source samples them */
-    bool is_new;        /* its tiles are being listed */
-    uint32_t failed;    /* tries since the last gather, for the batch */
+    uint64_t round_ns; /* when the last measurements began */
+    bool was_empty;    /* they found nothing at work */
+    bool is_new;       /* its tiles are being listed */
+    uint32_t failed;   /* tries since the last gather, for the batch */
 };
 
 struct gtel_l0m {
     struct gtel_level_zero lz;
     struct gtel_zet_calls call;
     bool leaves_xe_stalls; /* to source xe_stall: the option XeStalls */
-    bool is_by_variable;   /* metrics were enabled before the start, for all devices */
 };
+
+/* Whether source xe_stall samples the stalls of that GPU. */
+static inline bool gtel_l0m_leaves_stalls(const struct gtel_l0m_gpu *gpu)
+{
+    return gpu->owner->leaves_xe_stalls && strcmp(gpu->card->drm.driver, "xe") == 0;
+}
 
 /* ---- ask.c: what a failure means, in logs and for `gtel doctor` ---- */
 
@@ -165,6 +170,8 @@ extern const char gtel_l0m_libraries[];
 
 /* ---- groups.c: the groups of metrics of a tile that we know, and their columns ---- */
 
+/* Whether some group that we know has been found. */
+bool gtel_l0m_has_group(const struct gtel_l0m_tile *tile);
 /* Enables metrics and finds the groups that we know, again where some failed. */
 void gtel_l0m_set_up(struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu, struct gtel_l0m_tile *tile);
 

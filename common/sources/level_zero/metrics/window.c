@@ -278,7 +278,7 @@ static void open_next(struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu, struct gte
     uint64_t now = gtel_env_now(l0m->lz.cards.env);
     for (; tile->kind < GTEL_L0M_KINDS; tile->kind++) {
         struct gtel_l0m_meter *meter = &tile->meter[tile->kind];
-        bool is_left = tile->kind == GTEL_L0M_STALL && gpu->leaves_stalls;
+        bool is_left = tile->kind == GTEL_L0M_STALL && gtel_l0m_leaves_stalls(gpu);
         if (!meter->group || is_left || meter->last.retry.due > now)
             continue;
         uint32_t code = open_window(l0m, tile, &call);
@@ -320,7 +320,7 @@ void gtel_l0m_step(struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu, struct gtel_l
     }
     tile->kind = 0;
     gtel_l0m_set_up(l0m, gpu, tile);
-    if (tile->is_described)
+    if (gtel_l0m_has_group(tile))
         open_next(l0m, gpu, tile);
     else
         tile->due_ns = 0;

@@ -164,7 +164,7 @@ bool gtel_sysman_has_tiles(const struct gtel_sysman_list *list, uint32_t type)
 {
     for (size_t i = 0; i < list->n; i++)
         if (list->part[i].use == GTEL_SYSMAN_USED && list->part[i].type == type &&
-            list->part[i].is_on_tile)
+            gtel_sysman_on_tile(&list->part[i]))
             return true;
     return false;
 }

@@ -8,8 +8,8 @@ static struct gtel_sysman_place clock_place(const struct gtel_sysman_part *part)
     struct gtel_sysman_place place = gtel_sysman_place_of(part, 0);
     place.dim[2] = gtel_str_of(part->tile_text);
     if (part->type == GTEL_ZES_FREQ_GPU) /* of a standby domain the type is the same 0 */
-        place.dim[1] = part->is_on_tile ? place.dim[2] : GTEL_STR("0");
-    else if (part->type == GTEL_ZES_FREQ_MEDIA && !part->is_on_tile)
+        place.dim[1] = gtel_sysman_on_tile(part) ? place.dim[2] : GTEL_STR("0");
+    else if (part->type == GTEL_ZES_FREQ_MEDIA && !gtel_sysman_on_tile(part))
         place.dim[1] = GTEL_STR("1");
     return place;
 }
@@ -78,7 +78,7 @@ GTEL_SYSMAN_READ(clock)
     add_limit(pass, &place, GTEL_M_FREQUENCY_EFFICIENT, clock->efficient);
     /* under the present power limit: rapl_PL1_freq_mhz of i915 */
     add_limit(pass, &place, GTEL_M_FREQUENCY_ACHIEVABLE, clock->tdp);
-    if (clock->voltage > 0 && clock->voltage < 20 && !part->is_on_tile)
+    if (clock->voltage > 0 && clock->voltage < 20 && !gtel_sysman_on_tile(part))
         gtel_sysman_add_f64(pass, GTEL_M_VOLTAGE, &domain, clock->voltage);
     if (part->type == GTEL_ZES_FREQ_GPU && clock->throttle_reasons != UINT32_MAX)
         add_reasons(pass, part, clock->throttle_reasons);
@@ -108,7 +108,7 @@ GTEL_SYSMAN_READ(throttle)
     struct gtel_sysman_place whole = {.t_us = throttle->timestamp};
     if (throttle->timestamp == UINT64_MAX || throttle->timestamp == 0)
         return GTEL_ZE_NO_VALUE;
-    if (part->type == GTEL_ZES_FREQ_GPU && !part->is_on_tile)
+    if (part->type == GTEL_ZES_FREQ_GPU && !gtel_sysman_on_tile(part))
         gtel_sysman_add_f64(pass, GTEL_M_GPU_THROTTLED_TIME, &whole,
                             (double)throttle->throttled * 1e-6);
     return GTEL_ZE_SUCCESS;
@@ -120,12 +120,13 @@ GTEL_SYSMAN_READ(standby)
     (void)pass;
     if (got->mode != GTEL_ZES_STANDBY_DEFAULT && got->mode != GTEL_ZES_STANDBY_NEVER)
         return GTEL_ZE_NO_VALUE;
-    part->is.standby.may_sleep = got->mode == GTEL_ZES_STANDBY_DEFAULT;
+    part->is.standby.mode = got->mode;
     return GTEL_ZE_SUCCESS;
 }
 
 GTEL_SYSMAN_ADD(standby)
 {
     struct gtel_sysman_place place = clock_place(part);
-    gtel_sysman_add_u64(pass, GTEL_M_FREQUENCY_SLEEP_ENABLED, &place, part->is.standby.may_sleep);
+    gtel_sysman_add_u64(pass, GTEL_M_FREQUENCY_SLEEP_ENABLED, &place,
+                        part->is.standby.mode == GTEL_ZES_STANDBY_DEFAULT);
 }

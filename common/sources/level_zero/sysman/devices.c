@@ -228,8 +228,8 @@ static void identify(const struct gtel_sysman *sysman, struct gtel_registry *reg
     enum gtel_answer answer = gtel_answer_of(sysman->is_legacy || gpu->subdevices == 0
                                                  ? GTEL_ZE_SUCCESS
                                                  : label_tiles(sysman, registry, gpu));
-    gpu->is_identified =
-        answer == GTEL_ANSWER_FINE || answer == GTEL_ANSWER_ABSENT || answer == GTEL_ANSWER_REFUSED;
+    if (answer == GTEL_ANSWER_FINE || answer == GTEL_ANSWER_ABSENT || answer == GTEL_ANSWER_REFUSED)
+        gpu->stage = GTEL_SYSMAN_IDENTIFIED;
 }
 
 /* ---- discovery ---- */
@@ -251,9 +251,8 @@ static void prepare(const struct gtel_sysman *sysman, struct gtel_sysman_gpu *gp
     gpu->hardware = gtel_intel_family(drm->device_id);
     gpu->has_processes = has_processes(env, drm);
     gpu->has_bad_energy = gtel_cards_has_bad_energy(env, drm);
-    gpu->may_hold = strcmp(drm->driver, "xe") != 0 || sysman->may_hold;
     gpu->delay_ns = gpu->card->cards->may_wake ? 0 : gtel_awake_delay(env, gpu->card->path);
-    gpu->is_prepared = true;
+    gpu->stage = GTEL_SYSMAN_PREPARED;
 }
 
 void gtel_sysman_find_devices(struct gtel_sysman *sysman, struct gtel_registry *registry)
@@ -262,7 +261,7 @@ void gtel_sysman_find_devices(struct gtel_sysman *sysman, struct gtel_registry *
     start(sysman);
     for (size_t i = 0; i < sysman->lz.cards.n; i++) {
         struct gtel_sysman_gpu *gpu = sysman->lz.cards.slot[i].own;
-        if (!gpu->is_prepared)
+        if (gpu->stage == GTEL_SYSMAN_NEW)
             prepare(sysman, gpu);
         is_due = is_due || !gpu->handle;
     }
@@ -270,7 +269,7 @@ void gtel_sysman_find_devices(struct gtel_sysman *sysman, struct gtel_registry *
         join_all(sysman);
     for (size_t i = 0; i < sysman->lz.cards.n; i++) {
         struct gtel_sysman_gpu *gpu = sysman->lz.cards.slot[i].own;
-        if (gpu->handle && !gpu->is_identified)
+        if (gpu->handle && gpu->stage < GTEL_SYSMAN_IDENTIFIED)
             identify(sysman, registry, gpu);
     }
 }

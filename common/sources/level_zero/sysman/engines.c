@@ -85,7 +85,8 @@ static bool add_kind(const struct gtel_sysman_pass *pass, struct gtel_str class,
     double passed = 0;
     for (size_t i = 0; i < list->n; i++) {
         const struct gtel_sysman_part *part = &list->part[i];
-        if (part->use != GTEL_SYSMAN_USED || part->type != kind || part->is_on_tile != has_tiles)
+        if (part->use != GTEL_SYSMAN_USED || part->type != kind ||
+            gtel_sysman_on_tile(part) != has_tiles)
             continue;
         engines++;
         values += part->code[0] == GTEL_ZE_SUCCESS && part->is.engine.has_value;

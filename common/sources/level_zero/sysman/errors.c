@@ -20,7 +20,7 @@ static void add_errors(const struct gtel_sysman_pass *pass, struct gtel_sysman_p
     struct gtel_sysman_place place = {.dim = {[1] = gtel_str_of(part->name)}};
     if (count == UINT64_MAX || category >= GTEL_ARRAY_LEN(categories))
         return;
-    (void)snprintf(text, sizeof(text), part->is_on_tile ? "ras-%s-tile%s" : "ras-%s%s",
+    (void)snprintf(text, sizeof(text), gtel_sysman_on_tile(part) ? "ras-%s-tile%s" : "ras-%s%s",
                    categories[category], part->tile_text);
     place.dim[0] = gtel_batch_text(pass->batch, gtel_str_of(text));
     gtel_sysman_add_u64(pass, GTEL_M_ERROR_COUNT, &place, count);
@@ -72,7 +72,7 @@ void gtel_sysman_add_resets(const struct gtel_sysman_pass *pass)
         if (part->use == GTEL_SYSMAN_UNDESCRIBED)
             return;
         if (part->use == GTEL_SYSMAN_SKIPPED ||
-            part->is_on_tile != gtel_sysman_has_tiles(list, part->type))
+            gtel_sysman_on_tile(part) != gtel_sysman_has_tiles(list, part->type))
             continue;
         if (part->code[0] != GTEL_ZE_SUCCESS ||
             (part->is.ras.has_resets && part->is.ras.resets == UINT64_MAX))

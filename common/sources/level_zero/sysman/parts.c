@@ -11,17 +11,16 @@ struct properties {
     union gtel_sysman_answer got;
     struct gtel_zes_power_ext_properties power;
     struct gtel_zes_mem_counter_bits bits;
-    bool is_i915;
-    bool is_wddm;
+    const char *driver; /* of the card */
 };
 
 /* A tile has no values of the card, and the card none of its tiles. */
 static void set_tile(struct gtel_sysman_part *part, uint8_t on_subdevice, uint32_t subdevice)
 {
-    part->is_on_tile = on_subdevice == 1 && subdevice < 1000;
-    part->tile = part->is_on_tile ? subdevice : 0;
-    if (part->is_on_tile)
-        (void)snprintf(part->tile_text, sizeof(part->tile_text), "%u", (unsigned)subdevice);
+    if (on_subdevice != 1 || subdevice >= 1000)
+        return;
+    part->tile = subdevice;
+    (void)snprintf(part->tile_text, sizeof(part->tile_text), "%u", (unsigned)subdevice);
 }
 
 /* A part without a name is nothing that we know. */
@@ -34,8 +33,8 @@ static void set_name(struct gtel_sysman_part *part, const char *name)
 static void set_tile_name(struct gtel_sysman_part *part, const char *name)
 {
     if (name)
-        (void)snprintf(part->name, sizeof(part->name), part->is_on_tile ? "%s-tile%s" : "%s%s",
-                       name, part->tile_text);
+        (void)snprintf(part->name, sizeof(part->name),
+                       gtel_sysman_on_tile(part) ? "%s-tile%s" : "%s%s", name, part->tile_text);
 }
 
 static const char *name_of(const char *const *names, size_t n, uint32_t type)
@@ -77,7 +76,8 @@ static void describe_power(struct gtel_sysman_part *part, const struct propertie
         return;
     part->type = domain;
     set_tile(part, got->on_subdevice, got->subdevice_id);
-    bool is_i915_card = is_package && !part->is_on_tile && props->is_i915;
+    bool is_i915_card =
+        is_package && !gtel_sysman_on_tile(part) && strcmp(props->driver, "i915") == 0;
     set_tile_name(part, is_i915_card ? "card" : name_of(names, GTEL_ARRAY_LEN(names), domain));
 }
 
@@ -103,7 +103,8 @@ static void describe_memory(struct gtel_sysman_part *part, const struct properti
     part->type = got->location;
     set_tile(part, got->on_subdevice, got->subdevice_id);
     if (got->location == GTEL_ZES_MEM_DEVICE)
-        (void)snprintf(part->name, sizeof(part->name), props->is_wddm ? "vram" : "vram%u",
+        (void)snprintf(part->name, sizeof(part->name),
+                       strcmp(props->driver, "wddm") == 0 ? "vram" : "vram%u",
                        (unsigned)part->tile);
 }
 
@@ -198,11 +199,11 @@ static void skip_doubles(struct gtel_sysman_list *list, enum gtel_sysman_family 
 {
     bool has_tiles = false;
     for (size_t i = 0; i < list->n; i++)
-        has_tiles = has_tiles || list->part[i].is_on_tile;
+        has_tiles = has_tiles || gtel_sysman_on_tile(&list->part[i]);
     if (!has_tiles || (family != GTEL_SYSMAN_MEMORY && family != GTEL_SYSMAN_FREQUENCY))
         return;
     for (size_t i = 0; i < list->n; i++)
-        if (!list->part[i].is_on_tile && list->part[i].use == GTEL_SYSMAN_USED)
+        if (!gtel_sysman_on_tile(&list->part[i]) && list->part[i].use == GTEL_SYSMAN_USED)
             list->part[i].use = GTEL_SYSMAN_SKIPPED;
 }
 
@@ -211,7 +212,8 @@ static bool is_used_name(const struct gtel_sysman_list *list, const struct gtel_
     for (size_t i = 0; i < list->n; i++) {
         const struct gtel_sysman_part *other = &list->part[i];
         if (other != part && other->use == GTEL_SYSMAN_USED &&
-            other->is_on_tile == part->is_on_tile && strcmp(other->name, part->name) == 0)
+            gtel_sysman_on_tile(other) == gtel_sysman_on_tile(part) &&
+            strcmp(other->name, part->name) == 0)
             return true;
     }
     return false;
@@ -232,8 +234,7 @@ static enum gtel_answer describe_part(struct gtel_sysman_pass *pass, enum gtel_s
     const struct gtel_sysman_list *list = &pass->gpu->list[family];
     struct properties props = {.power.head.type = GTEL_ZES_TYPE_POWER_EXT_PROPERTIES,
                                .bits.head.type = GTEL_ZES_TYPE_MEM_COUNTER_BITS,
-                               .is_i915 = strcmp(pass->gpu->card->drm.driver, "i915") == 0,
-                               .is_wddm = strcmp(pass->gpu->card->drm.driver, "wddm") == 0};
+                               .driver = pass->gpu->card->drm.driver};
     bool has_bits = family == GTEL_SYSMAN_MEMORY && pass->gpu->hardware == GTEL_INTEL_PONTE_VECCHIO;
     struct gtel_zes_head *chained = family == GTEL_SYSMAN_POWER ? &props.power.head
                                     : has_bits                  ? &props.bits.head

@@ -48,9 +48,8 @@ bool gtel_sysman_energy_step(struct gtel_sysman_energy *energy, const struct gte
                              uint64_t wrap_uj, double limit_w)
 {
     uint64_t grown = 0;
-    if (!energy->has_last) {
-        *energy = (struct gtel_sysman_energy){.has_last = true,
-                                              .last_uj = now->energy,
+    if (energy->last_us == 0) {
+        *energy = (struct gtel_sysman_energy){.last_uj = now->energy,
                                               .last_us = now->timestamp,
                                               .total_uj = now->energy,
                                               .total_us = now->timestamp};

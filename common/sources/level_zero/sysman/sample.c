@@ -4,6 +4,7 @@
 #include "sources/level_zero/sysman/rows.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #define SECOND_NS UINT64_C(1000000000)
 #define REST_NS (60 * SECOND_NS)
@@ -87,9 +88,9 @@ static void update_rest(const struct gtel_sysman_pass *pass)
 static void ask_all(struct gtel_sysman_pass *pass)
 {
     bool is_new[GTEL_SYSMAN_FAMILIES] = {false};
-    const struct gtel_sysman_gpu *gpu = pass->gpu;
+    bool may_hold = pass->sysman->may_hold || strcmp(pass->gpu->card->drm.driver, "xe") != 0;
     for (size_t f = 0; f < GTEL_SYSMAN_FAMILIES && !gtel_sysman_is_over(pass); f++)
-        if (f != GTEL_SYSMAN_ENGINE || gpu->may_hold)
+        if (f != GTEL_SYSMAN_ENGINE || may_hold)
             is_new[f] = gtel_sysman_list_parts(pass, (enum gtel_sysman_family)f);
     for (size_t i = 0; i < gtel_sysman_rows_n && !gtel_sysman_is_over(pass); i++)
         gtel_sysman_ask_row(pass, i, is_new[gtel_sysman_rows[i].family]);

@@ -39,11 +39,10 @@ enum gtel_sysman_family {
 
 /* An energy counter behind plausibility checks: see power.c. */
 struct gtel_sysman_energy {
-    bool has_last;
     bool has_slept;    /* since the last one: the counter may have restarted */
     unsigned rejected; /* impossible steps one after another */
     uint64_t last_uj;
-    uint64_t last_us;
+    uint64_t last_us;  /* 0: there was none */
     uint64_t total_uj; /* of all steps that are known, and the device's time over these */
     uint64_t total_us;
 };
@@ -77,13 +76,12 @@ enum gtel_sysman_use {
 struct gtel_sysman_part {
     void *handle;
     enum gtel_sysman_use use;
-    uint32_t number; /* position in the driver's list */
-    uint32_t type;   /* in the family's own enumeration; of memory, its location */
-    bool is_on_tile;
+    uint32_t number;  /* position in the driver's list */
+    uint32_t type;    /* in the family's own enumeration; of memory, its location */
     bool is_counting; /* counters that are 0 as long as nothing feeds them have moved */
     uint32_t tile;
     char name[GTEL_SYSMAN_NAME];     /* first dimension */
-    char tile_text[12];              /* empty when it belongs to no tile */
+    char tile_text[12];              /* empty when it belongs to no tile: gtel_sysman_on_tile */
     uint32_t described;              /* the last result codes: of its properties, */
     uint32_t code[GTEL_SYSMAN_ASKS]; /* and by row of its family; GTEL_ZE_NOT_ASKED at first */
     union {
@@ -132,10 +130,16 @@ struct gtel_sysman_part {
             int32_t max_current; /* mA, or negative */
         } psu;
         struct {
-            bool may_sleep;
+            uint32_t mode; /* as it was answered */
         } standby;
     } is;
 };
+
+/* Whether it is one of a tile, not of the card. */
+static inline bool gtel_sysman_on_tile(const struct gtel_sysman_part *part)
+{
+    return part->tile_text[0] != '\0';
+}
 
 struct gtel_sysman_list {
     struct gtel_backoff retry; /* of the enumeration and of what describes its parts */
@@ -144,15 +148,19 @@ struct gtel_sysman_list {
     size_t n;
 };
 
+enum gtel_sysman_stage {
+    GTEL_SYSMAN_NEW,
+    GTEL_SYSMAN_PREPARED,  /* what is known without Level Zero is filled in */
+    GTEL_SYSMAN_IDENTIFIED /* and its UUIDs are known, as far as they can be */
+};
+
 struct gtel_sysman_gpu {
     struct gtel_card *card; /* first: see sources/drm/cards.h */
     void *handle;           /* NULL: Level Zero does not know the card, or has not been asked */
     struct gtel_zes_uuid uuid;
     uint32_t subdevices; /* tiles; 0: a GPU of one */
-    bool is_identified;  /* its UUIDs are known, as far as they can be */
+    enum gtel_sysman_stage stage;
     enum gtel_intel_family hardware;
-    bool is_prepared;    /* these are known: */
-    bool may_hold;       /* counters that keep the GPU awake may be opened */
     bool has_processes;  /* nobody else reports them */
     bool has_bad_energy; /* of card and package: the driver may read it where the kernel does */
 
