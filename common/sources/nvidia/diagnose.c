@@ -116,7 +116,7 @@ static void diagnose_gpu(const struct gtel_nvml_gpu *gpu, struct gtel_findings *
         gtel_finding_put(findings, gpu->device, GTEL_MEASUREMENT_GPU, 0, text);
         return;
     }
-    if (gpu->is_failing) {
+    if (gpu->failed > 0) {
         (void)snprintf(why, sizeof(why), "%u readings failed, this one first, with code %d",
                        (unsigned)gpu->failed, gpu->first_code);
         const char *const text[3] = {gpu->first, why, NULL};

@@ -59,7 +59,6 @@ static struct gtel_nvml_gpu *add_gpu(struct gtel_nvml *nvml, struct gtel_registr
     if (!gpu)
         return NULL;
     gpu->device = device;
-    gpu->wants_energy = nvml->wants_energy;
     nvml->gpu[nvml->n++] = gpu;
     gtel_device_label(registry, device, GTEL_LABEL_GPU, key);
     gtel_device_label(registry, device, GTEL_LABEL_VENDOR, GTEL_STR("nvidia"));

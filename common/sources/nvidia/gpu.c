@@ -85,7 +85,7 @@ static void keep_answer(struct work *work, size_t i, const struct gtel_nvml_answ
     slot->answer = *answer;
     slot->has_answer = true;
     slot->answers++;
-    bool is_wanted = work->gpu->wants_energy && row->metric == GTEL_M_ENERGY;
+    bool is_wanted = work->library->wants_energy && row->metric == GTEL_M_ENERGY;
     bool is_rare = row->period == GTEL_NVML_SETTING ||
                    (row->period == GTEL_NVML_EACH_MINUTE && slot->answers >= FIRST_ANSWERS);
     is_rare = is_rare && !is_wanted;
@@ -176,20 +176,20 @@ static void read_calls(struct work *work)
 }
 
 /* Once when readings begin to fail, and once when all work again. */
-static void log_change(const struct gtel_env *env, struct gtel_nvml_gpu *gpu)
+static void log_change(const struct gtel_env *env, const struct gtel_nvml_gpu *gpu,
+                       bool was_failing)
 {
     if (gpu->is_unavailable && gpu->parent) /* destroyed, or its GPU says so */
         return;
     if (gpu->is_unavailable)
         gtel_log(&env->log, GTEL_LOG_WARNING, "%s: the GPU is lost or needs a reset (NVML code %d)",
                  gpu->device->key, gpu->first_code);
-    else if (gpu->failed > 0 && !gpu->is_failing)
+    else if (gpu->failed > 0 && !was_failing)
         gtel_log(&env->log, GTEL_LOG_WARNING,
                  "%s: %" PRIu32 " readings failed, first %s with code %d", gpu->device->key,
                  gpu->failed, gpu->first, gpu->first_code);
-    else if (gpu->failed == 0 && gpu->is_failing)
+    else if (gpu->failed == 0 && was_failing)
         gtel_log(&env->log, GTEL_LOG_INFO, "%s: all readings work again", gpu->device->key);
-    gpu->is_failing = gpu->failed > 0;
 }
 
 /*
@@ -215,6 +215,7 @@ void gtel_nvml_gpu_sample(struct gtel_nvml_library *library, struct gtel_nvml_gp
                           struct gtel_batch *batch)
 {
     struct work work = {.library = library, .gpu = gpu, .batch = batch};
+    bool was_failing = gpu->failed > 0;
     batch->t_ns = gtel_env_now(library->env);
     gpu->failed = 0;
     for (size_t i = 0; i < gtel_nvml_rows_n; i++)
@@ -222,7 +223,7 @@ void gtel_nvml_gpu_sample(struct gtel_nvml_library *library, struct gtel_nvml_gp
             gpu->slot[i].has_answer = false;
     read_fields(&work);
     read_calls(&work);
-    log_change(library->env, gpu);
+    log_change(library->env, gpu, was_failing);
     if (is_over(&work))
         return;
     batch->origin = GTEL_NVML_ORIGIN_CALL;

@@ -50,14 +50,11 @@ struct gtel_nvml_gpu {
     struct gtel_awake awake; /* not open without PCI */
     bool is_found;           /* by the discovery that runs */
     bool is_unavailable;     /* answered that it is lost, needs a reset, or is not there */
-    bool is_failing;         /* some readings failed in the last gather */
     bool has_denied;         /* the hint about rights has been logged */
     bool may_suspend;        /* the kernel may suspend it, and has done so since boot */
-    bool wants_energy;       /* energy and the shares of processes in each gather, though slow: they
-                                are split by the shares of the same interval */
     bool is_long;            /* the present gather asks for what takes milliseconds, too … */
     uint64_t long_ns;        /* … as the one at that time did; 0: none yet */
-    uint32_t failed;         /* readings of the present gather */
+    uint32_t failed;         /* readings of the present gather, or of the last one */
     const char *first;       /* the call behind the first of them, and its code */
     int first_code;
     struct gtel_nvml_gpu *parent; /* of a MIG instance, which has the next three; else NULL */

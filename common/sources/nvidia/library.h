@@ -25,6 +25,8 @@ struct gtel_nvml_library {
     bool is_running;    /* nvmlInit_v2 has succeeded */
     unsigned driver;    /* its version (GTEL_NVML_DRIVER); 0: not known */
     bool wants_engines; /* each engine is reported, too */
+    bool wants_energy;  /* option ProcessEnergy: energy and the shares of processes in each gather,
+                           though slow: they are split by the shares of the same interval */
     int broken;         /* a code that concerns all GPUs, to be ended with gtel_nvml_fail; else 0 */
     int trouble;        /* what was logged last: 0, GTEL_NVML_NO_LIBRARY, or a code */
     struct gtel_backoff backoff;

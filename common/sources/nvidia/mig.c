@@ -96,7 +96,6 @@ static struct gtel_nvml_gpu *add(struct gtel_registry *registry, struct gtel_nvm
     instance->parent = gpu;
     instance->gpu_instance = found->gpu_instance;
     instance->compute_instance = found->compute_instance;
-    instance->wants_energy = gpu->wants_energy;
     gpu->mig.instance[gpu->mig.n++] = instance;
     label(registry, instance, found);
     return instance;

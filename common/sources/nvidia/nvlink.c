@@ -46,7 +46,6 @@ struct target {
 static void count_links(const struct gtel_nvml_calls *call, struct gtel_nvml_gpu *gpu)
 {
     unsigned state;
-    gpu->links.is_asked = true;
     while (call->nvmlDeviceGetNvLinkState && gpu->links.n < GTEL_NVML_LINKS_MAX &&
            call->nvmlDeviceGetNvLinkState(gpu->handle, gpu->links.n, &state) == GTEL_NVML_SUCCESS)
         gpu->links.n++;
@@ -116,7 +115,7 @@ void gtel_nvml_links_sample(struct gtel_nvml_library *library, struct gtel_nvml_
     const struct target all = {.kind = ALL_LINKS, .scope = GTEL_NVML_SCOPE_ALL_LINKS};
     if (!library->call.nvmlDeviceGetFieldValues || !gpu->is_long)
         return;
-    if (!links->is_asked)
+    if (links->gathers == 0)
         count_links(&library->call, gpu);
     if (links->n > 0)
         sample(library, gpu, &all, batch);

@@ -26,7 +26,6 @@ struct gtel_nvml_links {
     unsigned c2c;       /* the same of those to the CPU */
     unsigned gathers;   /* long ones so far */
     uint32_t absent[3]; /* by what is asked for: a bit per field that it does not have */
-    bool is_asked;      /* how many links there are */
 };
 
 /* Reads what is due and appends it. Failures count as failed readings. */

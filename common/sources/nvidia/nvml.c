@@ -30,7 +30,7 @@ static int open_source(void *state, const struct gtel_env *env, const struct gte
     nvml->env = env;
     nvml->library.env = env;
     nvml->may_wake = gtel_option_may_wake(options);
-    nvml->wants_energy = gtel_option_number(options, GTEL_O_PROCESS_ENERGY) > 0;
+    nvml->library.wants_energy = gtel_option_number(options, GTEL_O_PROCESS_ENERGY) > 0;
     nvml->library.wants_engines =
         gtel_str_eq(gtel_option_text(options, GTEL_O_ENGINE_INSTANCES), GTEL_STR("on"));
     nvml->room.is_foreign = gtel_process_namespace(env) == GTEL_NAMESPACE_OTHER;

@@ -248,19 +248,19 @@ static int read_shares(const struct gtel_nvml_calls *call, struct gtel_nvml_proc
     return code == GTEL_NVML_NOT_FOUND ? GTEL_NVML_SUCCESS : code; /* no sample is newer */
 }
 
-/* The first time only says from when on samples count. */
-static void update_shares(const struct gtel_nvml_library *library,
+/* Whether there are shares of this gather. The first time only says from when on samples count. */
+static bool update_shares(const struct gtel_nvml_library *library,
                           struct gtel_nvml_process_room *room, struct gtel_nvml_gpu *gpu)
 {
     struct gtel_nvml_processes *processes = &gpu->processes;
-    bool is_first = !processes->has_asked;
-    processes->has_shares = false;
-    if (processes->has_no_shares || (!is_first && !gpu->is_long && !gpu->wants_energy))
-        return;
-    processes->has_asked = true;
+    bool is_first = processes->lists == GTEL_NVML_LISTS_NEW;
+    if (processes->lists == GTEL_NVML_LISTS_NO_SHARES ||
+        (!is_first && !gpu->is_long && !library->wants_energy))
+        return false;
     int code = read_shares(&library->call, room, gpu);
-    processes->has_no_shares = gtel_nvml_meaning(code) == GTEL_NVML_MEANS_ABSENT;
-    processes->has_shares = code == GTEL_NVML_SUCCESS && !is_first;
+    processes->lists = gtel_nvml_meaning(code) == GTEL_NVML_MEANS_ABSENT ? GTEL_NVML_LISTS_NO_SHARES
+                                                                         : GTEL_NVML_LISTS_SHARES;
+    return code == GTEL_NVML_SUCCESS && !is_first;
 }
 
 /*
@@ -276,7 +276,8 @@ static bool has_memory(const struct gtel_nvml_processes *processes)
     return has_any;
 }
 
-static void report(struct gtel_nvml_gpu *gpu, bool is_foreign, struct gtel_batch *batch)
+static void report(struct gtel_nvml_gpu *gpu, bool is_foreign, bool has_shares,
+                   struct gtel_batch *batch)
 {
     static const enum gtel_engine_kind kinds[] = {GTEL_ENGINE_KIND_COMPUTE, GTEL_ENGINE_KIND_ENCODE,
                                                   GTEL_ENGINE_KIND_DECODE, GTEL_ENGINE_KIND_JPEG,
@@ -292,7 +293,7 @@ static void report(struct gtel_nvml_gpu *gpu, bool is_foreign, struct gtel_batch
                                            .start = process->start};
         if (process->bytes != UINT64_MAX)
             gtel_use_memory_put(&use.memory, GTEL_M_PROCESS_MEMORY, process->bytes);
-        bool has_share = processes->has_shares && !process->has_junk;
+        bool has_share = has_shares && !process->has_junk;
         for (size_t k = 0; has_share && k < GTEL_ARRAY_LEN(kinds); k++) {
             use.has_share |= 1u << kinds[k];
             use.share[kinds[k]] = process->share[k] / 1e2;
@@ -306,7 +307,7 @@ void gtel_nvml_processes_sample(struct gtel_nvml_library *library,
                                 struct gtel_batch *batch)
 {
     struct gtel_nvml_processes *processes = &gpu->processes;
-    if (!batch->usage || processes->is_absent)
+    if (!batch->usage || processes->lists == GTEL_NVML_LISTS_NONE)
         return;
     processes->now = 1 - processes->now;
     processes->n[processes->now] = 0;
@@ -318,7 +319,7 @@ void gtel_nvml_processes_sample(struct gtel_nvml_library *library,
         library->broken = code;
         return;
     case GTEL_NVML_MEANS_ABSENT:
-        processes->is_absent = true;
+        processes->lists = GTEL_NVML_LISTS_NONE;
         return;
     default: /* a lost GPU shows in its rows */
         gtel_batch_failed(batch, gpu->device);
@@ -326,15 +327,15 @@ void gtel_nvml_processes_sample(struct gtel_nvml_library *library,
     }
     if (!room->is_foreign)
         find_starts(library->env, processes);
-    update_shares(library, room, gpu);
-    report(gpu, room->is_foreign, batch);
+    bool has_shares = update_shares(library, room, gpu);
+    report(gpu, room->is_foreign, has_shares, batch);
 }
 
 void gtel_nvml_processes_forget(struct gtel_nvml_processes *processes)
 {
     processes->n[0] = processes->n[1] = 0;
     processes->seen_us = 0;
-    processes->is_absent = processes->has_no_shares = processes->has_asked = false;
+    processes->lists = GTEL_NVML_LISTS_NEW;
 }
 
 void gtel_nvml_processes_done(struct gtel_nvml_processes *processes)

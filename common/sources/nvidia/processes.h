@@ -28,17 +28,22 @@ struct gtel_nvml_process {
     bool has_junk; /* these are not known */
 };
 
+/* What NVML gives, until it is started again. */
+enum gtel_nvml_lists {
+    GTEL_NVML_LISTS_NEW,       /* shares were not asked for yet */
+    GTEL_NVML_LISTS_SHARES,    /* they were */
+    GTEL_NVML_LISTS_NO_SHARES, /* there are none */
+    GTEL_NVML_LISTS_NONE       /* nor any list */
+};
+
 /* Of one GPU. */
 struct gtel_nvml_processes {
     struct gtel_nvml_process *process[2]; /* of this gather and of the one before, by turns */
     size_t n[2];
     size_t size; /* of each */
     unsigned now;
-    uint64_t seen_us;   /* time of the newest share, on the driver's clock */
-    bool has_asked;     /* for shares */
-    bool has_shares;    /* in this gather */
-    bool has_no_shares; /* NVML does not give them, until it is started again */
-    bool is_absent;     /* nor any list */
+    uint64_t seen_us; /* time of the newest share, on the driver's clock */
+    enum gtel_nvml_lists lists;
 };
 
 /* Room for what NVML answers, shared by all GPUs. */
