@@ -73,13 +73,12 @@ int gtel_card_source_tick(void *state, struct gtel_registry *registry, struct gt
     const struct gtel_card_source *source = state;
     int first = 0;
     (void)registry;
-    (void)batch;
     for (size_t i = 0; i < source->cards.n; i++) {
         struct gtel_card_slot *slot = &source->cards.slot[i];
         uint64_t due_ns = source->work->due_ns(slot->own);
         if (due_ns == 0 || gtel_env_now(source->env) < due_ns)
             continue;
-        int r = end(source, slot, source->work->tick(state, slot->own));
+        int r = end(source, slot, source->work->tick(state, slot->own, batch));
         first = first < 0 ? first : r;
     }
     return first;

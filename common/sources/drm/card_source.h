@@ -27,7 +27,7 @@ struct gtel_card_work {
     int (*sample)(void *state, void *own, struct gtel_batch *batch);
     /* When tick is to be called; 0: not at all. Both or none. */
     uint64_t (*due_ns)(const void *own);
-    int (*tick)(void *state, void *own);
+    int (*tick)(void *state, void *own, struct gtel_batch *batch);
     void (*diagnose)(const void *state, const void *own, struct gtel_findings *findings);
     /* Of a source that reads attributes (attr_source.h): adds what a card that is awake has. */
     void (*add)(struct gtel_attr_list *list);

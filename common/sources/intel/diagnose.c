@@ -17,8 +17,7 @@ struct diagnosis {
     struct gtel_intel *intel;
     struct gtel_intel_gpu *gpu;
     struct gtel_findings *findings;
-    struct gtel_release kernel;
-    bool has_kernel;
+    struct gtel_release kernel; /* zeroed: not known */
 };
 
 static void put(const struct diagnosis *diagnosis, enum gtel_measurement measurement, int error,
@@ -36,15 +35,15 @@ static void diagnose_pmu(const struct diagnosis *diagnosis)
     const struct gtel_drm_card *card = &diagnosis->gpu->card->drm;
     char dir[GTEL_INTEL_PERF_DIR_MAX];
     char fix[256];
-    if (!diagnosis->intel->has_pmu || !card->is_pci || pmu->handle_plus_1 != 0)
+    if (!gtel_intel_has_pmu(diagnosis->intel) || !card->is_pci || pmu->handle_plus_1 != 0)
         return;
     gtel_intel_perf_dir(dir, "i915", card->key);
-    if (!gtel_fs_exists(diagnosis->intel->env, GTEL_FS_AT("%s/type", dir)))
+    if (!gtel_fs_exists(diagnosis->intel->source.env, GTEL_FS_AT("%s/type", dir)))
         gtel_intel_perf_dir(dir, "i915", NULL);
     if (gtel_error_is_refusal(pmu->error))
         put(diagnosis, GTEL_MEASUREMENT_GPU_ENGINE, pmu->error, dir,
             "opening the engine counters is refused",
-            gtel_intel_perf_fix(diagnosis->intel->env, fix, sizeof(fix)));
+            gtel_intel_perf_fix(diagnosis->intel->source.env, fix, sizeof(fix)));
     else if (pmu->error == -ENOENT)
         put(diagnosis, GTEL_MEASUREMENT_GPU_ENGINE, pmu->error, dir,
             "this kernel was built without perf events for i915, or /sys is a container's", NULL);
@@ -71,21 +70,22 @@ static void diagnose_files(const struct diagnosis *diagnosis)
     struct gtel_attr_list list;
     bool has_list =
         attrs->hash == 0 && gtel_intel_scan_gpu(diagnosis->intel, diagnosis->gpu, &list) == 0;
-    gtel_attrs_diagnose(diagnosis->intel->env, attrs, has_list ? &list : NULL, diagnosis->findings);
+    gtel_attrs_diagnose(diagnosis->intel->source.env, attrs, has_list ? &list : NULL,
+                        diagnosis->findings);
 }
 
 /* Of a virtual function, which has no sensors, the rest is said below. */
 static bool is_function(const struct diagnosis *diagnosis)
 {
-    return gtel_fs_exists(diagnosis->intel->env, GTEL_FS_AT("sys/class/drm/%s/device/physfn",
-                                                            diagnosis->gpu->card->drm.card));
+    return gtel_fs_exists(diagnosis->intel->source.env, GTEL_FS_AT("sys/class/drm/%s/device/physfn",
+                                                                   diagnosis->gpu->card->drm.card));
 }
 
 /* Counters that are not read at all: see cards.h. */
 static bool has_bad_energy(const struct diagnosis *diagnosis)
 {
     return !is_function(diagnosis) &&
-           gtel_cards_has_bad_energy(diagnosis->intel->env, &diagnosis->gpu->card->drm);
+           gtel_cards_has_bad_energy(diagnosis->intel->source.env, &diagnosis->gpu->card->drm);
 }
 
 static void diagnose_bad_energy(const struct diagnosis *diagnosis)
@@ -120,7 +120,7 @@ static void explain_sensor(const struct diagnosis *diagnosis, enum gtel_measurem
     fix[0] = '\0';
     if (is_function(diagnosis)) {
         (void)snprintf(buf, size, "a virtual function (SR-IOV) has no sensors");
-    } else if (text && diagnosis->has_kernel &&
+    } else if (text && diagnosis->kernel.major > 0 &&
                gtel_release_parse(gtel_str_of(text), &since) == 0 &&
                !gtel_release_is_at_least(&diagnosis->kernel, since.major, since.minor)) {
         (void)snprintf(buf, size, "%s gives it since Linux %u.%u, and this is %u.%u", card->driver,
@@ -185,9 +185,9 @@ void gtel_intel_diagnose(void *state, struct gtel_registry *registry,
     struct gtel_intel *intel = state;
     struct diagnosis diagnosis = {.intel = intel, .findings = findings};
     (void)registry;
-    diagnosis.has_kernel = gtel_kernel_release(intel->env, &diagnosis.kernel);
-    for (size_t i = 0; i < intel->gpus.n; i++) {
-        diagnosis.gpu = intel->gpus.slot[i].own;
+    (void)gtel_kernel_release(intel->source.env, &diagnosis.kernel);
+    for (size_t i = 0; i < intel->source.cards.n; i++) {
+        diagnosis.gpu = intel->source.cards.slot[i].own;
         diagnose_gpu(&diagnosis);
     }
 }

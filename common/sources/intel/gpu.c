@@ -14,27 +14,21 @@
 
 const char *const gtel_intel_origins[] = {"sysfs", "hwmon", NULL};
 
-static void close_gpu(const struct gtel_env *env, void *own)
+void gtel_intel_close_gpu(const struct gtel_env *env, void *own)
 {
     struct gtel_intel_gpu *gpu = own;
     gtel_attrs_close(env, &gpu->attrs);
     gtel_intel_pmu_close(env, &gpu->pmu);
 }
 
-int gtel_intel_open(struct gtel_intel *intel, const struct gtel_env *env,
-                    const struct gtel_options *options, const char *const *drivers,
-                    void (*scan)(struct gtel_attr_list *list))
+int gtel_intel_open(void *state, const struct gtel_env *env, const struct gtel_options *options)
 {
-    intel->env = env;
-    intel->scan = scan;
-    intel->gpus = (struct gtel_card_list){.env = env,
-                                          .drivers = drivers,
-                                          .own_size = sizeof(struct gtel_intel_gpu),
-                                          .close = close_gpu};
+    struct gtel_intel *intel = state;
+    (void)env;
     intel->has_instances =
         gtel_str_eq(gtel_option_text(options, GTEL_O_ENGINE_INSTANCES), GTEL_STR("on"));
     intel->is_engines_off =
-        strcmp(drivers[0], "xe") == 0 &&
+        !gtel_intel_has_pmu(intel) &&
         gtel_str_eq(gtel_option_text(options, GTEL_O_XE_ENGINES), GTEL_STR("off"));
     return 0;
 }
@@ -42,7 +36,7 @@ int gtel_intel_open(struct gtel_intel *intel, const struct gtel_env *env,
 void gtel_intel_close(void *state)
 {
     struct gtel_intel *intel = state;
-    gtel_card_list_done(&intel->gpus);
+    gtel_card_source_close(state);
     gtel_arena_done(&intel->texts.arena);
     gtel_arena_done(&intel->scan_arena);
     *intel = (struct gtel_intel){0};
@@ -56,7 +50,7 @@ int gtel_intel_scan_gpu(struct gtel_intel *intel, const struct gtel_intel_gpu *g
     int r = gtel_attr_list_init(ret);
     if (r < 0)
         return r;
-    intel->scan(ret);
+    intel->source.work->add(ret);
     gtel_hwmon_add(ret);
     gtel_link_add(ret);
     return ret->error;
@@ -64,7 +58,7 @@ int gtel_intel_scan_gpu(struct gtel_intel *intel, const struct gtel_intel_gpu *g
 
 bool gtel_intel_is_free(const struct gtel_intel *intel, const struct gtel_attr *attr)
 {
-    return intel->has_pmu && attr->kind.metric == GTEL_M_FREQUENCY_ACTUAL;
+    return gtel_intel_has_pmu(intel) && attr->kind.metric == GTEL_M_FREQUENCY_ACTUAL;
 }
 
 static int list_attrs(struct gtel_intel *intel, struct gtel_intel_gpu *gpu)
@@ -84,10 +78,9 @@ static int list_attrs(struct gtel_intel *intel, struct gtel_intel_gpu *gpu)
 int gtel_intel_list(struct gtel_intel *intel, struct gtel_intel_gpu *gpu)
 {
     int r = list_attrs(intel, gpu);
-    gpu->pmu.has_instances = intel->has_instances;
-    if (r == 0 && intel->has_pmu)
-        gtel_intel_pmu_refresh(intel->env, &intel->scan_arena, &gpu->card->drm, intel->gpus.n == 1,
-                               &gpu->pmu);
+    if (r == 0 && gtel_intel_has_pmu(intel))
+        gtel_intel_pmu_refresh(intel->source.env, &intel->scan_arena, &gpu->card->drm,
+                               intel->source.cards.n == 1, &gpu->pmu);
     return r;
 }
 
@@ -109,15 +102,15 @@ static int refresh(struct gtel_intel *intel, struct gtel_intel_gpu *gpu)
 /* 0 when everything of it is open, 1 when more of it may come, or a negative errno. */
 static int open_gpu(struct gtel_intel *intel, struct gtel_registry *registry, size_t i)
 {
-    struct gtel_intel_gpu *gpu = intel->gpus.slot[i].own;
+    struct gtel_intel_gpu *gpu = intel->source.cards.slot[i].own;
     int r = refresh(intel, gpu);
     if (r == -ENODEV) { /* its files are no more: the driver has been loaded again */
         gtel_card_restart(gpu->card, registry);
-        r = gtel_card_list_discover(&intel->gpus, registry);
+        r = gtel_card_list_discover(&intel->source.cards, registry);
         r = r < 0 ? r : refresh(intel, gpu);
     }
     /* A driver shows its card before its folders and its PMU: once more at the next gather. */
-    bool is_back = intel->gpus.slot[i].is_new && gpu->card->device->arrivals > 1;
+    bool is_back = intel->source.cards.slot[i].is_new && gpu->card->device->arrivals > 1;
     return r < 0 ? r : is_back || (gpu->attrs.attr && gpu->attrs.hash == 0);
 }
 
@@ -125,14 +118,14 @@ int gtel_intel_discover(void *state, struct gtel_registry *registry)
 {
     struct gtel_intel *intel = state;
     size_t fine = 0;
-    for (size_t i = 0; i < intel->gpus.n; i++) {
-        const struct gtel_intel_gpu *gpu = intel->gpus.slot[i].own;
+    for (size_t i = 0; i < intel->source.cards.n; i++) {
+        const struct gtel_intel_gpu *gpu = intel->source.cards.slot[i].own;
         if (gpu->is_lost)
             gtel_card_restart(gpu->card, registry);
     }
-    int first = gtel_card_list_discover(&intel->gpus, registry);
+    int first = gtel_card_list_discover(&intel->source.cards, registry);
     bool is_whole = first == 0;
-    for (size_t i = 0; i < intel->gpus.n; i++) {
+    for (size_t i = 0; i < intel->source.cards.n; i++) {
         int r = open_gpu(intel, registry, i);
         fine += r >= 0 ? 1 : 0;
         first = first < 0 || r > 0 ? first : r;

@@ -9,10 +9,12 @@
 #ifndef GTEL_SOURCES_INTEL_GPU_H
 #define GTEL_SOURCES_INTEL_GPU_H
 
-#include "sources/drm/cards.h"
+#include "sources/drm/card_source.h"
 #include "sources/intel/pmu.h"
 #include "sources/intel/scan.h"
 #include "sources/source.h"
+
+#include <string.h>
 
 struct gtel_intel_gpu {
     struct gtel_card *card; /* first: see sources/drm/cards.h */
@@ -24,24 +26,29 @@ struct gtel_intel_gpu {
 
 /* The state of a source. Zeroed: nothing to close. */
 struct gtel_intel {
-    const struct gtel_env *env;
-    /* Lists the attributes that only this driver has. */
-    void (*scan)(struct gtel_attr_list *list);
-    bool is_engines_off; /* the option XeEngines, for the doctor */
-    /* The driver has counters that may stay open, and shows how fast a GT runs without using it. */
-    bool has_pmu;
-    bool has_instances; /* each engine is reported, too */
-    bool is_retry_due;  /* the last discovery was not whole: sample() asks for another one */
-    uint32_t retries;   /* such discoveries in a row */
-    struct gtel_card_list gpus; /* struct gtel_intel_gpu */
+    struct gtel_card_source source; /* first; of each card a struct gtel_intel_gpu */
+    bool is_engines_off;            /* the option XeEngines, for the doctor */
+    bool has_instances;             /* each engine is reported, too */
+    bool is_retry_due; /* the last discovery was not whole: sample() asks for another one */
+    uint32_t retries;  /* such discoveries in a row */
     struct gtel_attr_texts texts;
     struct gtel_arena scan_arena; /* for the time of one GPU's scan */
 };
 
+/* i915 has counters that may stay open, and shows how fast a GT runs without using it. */
+static inline bool gtel_intel_has_pmu(const struct gtel_intel *intel)
+{
+    return strcmp(intel->source.cards.drivers[0], "i915") == 0;
+}
+
+/* The parts of struct gtel_card_work; add is the driver's own. */
+void gtel_intel_close_gpu(const struct gtel_env *env, void *own);
+/* Between gathers: counters of few bits are read so that the driver sees each of their turns. */
+uint64_t gtel_intel_due(const void *own);
+int gtel_intel_tick(void *state, void *own, struct gtel_batch *batch);
+
 /* The parts of struct gtel_source, for one driver. */
-int gtel_intel_open(struct gtel_intel *intel, const struct gtel_env *env,
-                    const struct gtel_options *options, const char *const *drivers,
-                    void (*scan)(struct gtel_attr_list *list));
+int gtel_intel_open(void *state, const struct gtel_env *env, const struct gtel_options *options);
 int gtel_intel_discover(void *state, struct gtel_registry *registry);
 /* Fails only when nothing could be read: one broken file is counted and logged once. */
 int gtel_intel_sample(void *state, struct gtel_registry *registry, struct gtel_batch *batch);
@@ -49,9 +56,6 @@ int gtel_intel_sample(void *state, struct gtel_registry *registry, struct gtel_b
 void gtel_intel_diagnose(void *state, struct gtel_registry *registry,
                          struct gtel_findings *findings);
 void gtel_intel_close(void *state);
-/* Between gathers: counters of few bits are read so that the driver sees each of their turns. */
-uint64_t gtel_intel_due(const void *state);
-int gtel_intel_tick(void *state, struct gtel_registry *registry, struct gtel_batch *batch);
 
 /* "sysfs", "hwmon": in the order of GTEL_ATTR_SYSFS … */
 extern const char *const gtel_intel_origins[];

@@ -79,13 +79,13 @@ static void scan_i915(struct gtel_attr_list *list)
 
 static const char *const drivers[] = {"i915", NULL};
 
-static int open_i915(void *state, const struct gtel_env *env, const struct gtel_options *options)
-{
-    struct gtel_intel *intel = state;
-    int r = gtel_intel_open(intel, env, options, drivers, scan_i915);
-    intel->has_pmu = r == 0;
-    return r;
-}
+static const struct gtel_card_work work = {
+    .own_size = sizeof(struct gtel_intel_gpu),
+    .close = gtel_intel_close_gpu,
+    .due_ns = gtel_intel_due,
+    .tick = gtel_intel_tick,
+    .add = scan_i915,
+};
 
 /* In the order of GTEL_ATTR_SYSFS … GTEL_INTEL_PMU. */
 static const char *const origins[] = {"sysfs", "hwmon", "i915 PMU", NULL};
@@ -103,11 +103,12 @@ const struct gtel_source gtel_source_i915 = {
     .origins = origins,
     .state_size = sizeof(struct gtel_intel),
     .drivers = drivers,
-    .open = open_i915,
+    .work = &work,
+    .open = gtel_intel_open,
     .discover = gtel_intel_discover,
     .sample = gtel_intel_sample,
     .diagnose = gtel_intel_diagnose,
-    .due_ns = gtel_intel_due,
-    .tick = gtel_intel_tick,
+    .due_ns = gtel_card_source_due,
+    .tick = gtel_card_source_tick,
     .close = gtel_intel_close,
 };

@@ -405,8 +405,6 @@ static void put_all(const struct gtel_device *device, const struct gtel_intel_pm
     batch->origin = GTEL_INTEL_PMU;
     for (size_t i = 0; i < GTEL_INTEL_CLASSES; i++)
         put_class(batch, device, pmu, i, counts);
-    if (pmu->has_instances && pmu->vfs == 0)
-        put_engines(batch, device, pmu, counts);
     for (size_t i = 0; i < GTEL_INTEL_PMU_GTS; i++)
         put_gt(batch, device, pmu, i, counts);
     if (pmu->counters[INTERRUPTS] > 0)
@@ -455,7 +453,7 @@ static int read_counts(const struct gtel_env *env, const struct gtel_intel_pmu *
 
 int gtel_intel_pmu_read(const struct gtel_env *env, const struct gtel_drm_card *card,
                         const struct gtel_device *device, struct gtel_intel_pmu *pmu,
-                        struct gtel_intel_sample *sample)
+                        bool has_instances, struct gtel_intel_sample *sample)
 {
     struct counts counts = {0};
     if (pmu->handle_plus_1 == 0)
@@ -472,6 +470,8 @@ int gtel_intel_pmu_read(const struct gtel_env *env, const struct gtel_drm_card *
     if (counts.enabled_ns > 0) {
         note_idle(pmu, &counts, sample);
         put_all(device, pmu, &counts, sample->attrs.batch);
+        if (has_instances && pmu->vfs == 0)
+            put_engines(sample->attrs.batch, device, pmu, &counts);
     }
     return 0;
 }

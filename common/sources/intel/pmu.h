@@ -54,12 +54,11 @@ struct gtel_intel_pmu {
     uint64_t idle_ns[GTEL_INTEL_PMU_GTS];    /* RC6 at the last read */
     uint64_t enabled_ns;                     /* at the last read; 0: none yet */
     uint64_t last;                           /* of all counters together: whether any has moved */
-    uint32_t partial;   /* how often in a row the engines alone could be opened */
-    bool has_instances; /* each engine is reported, too; set by the caller */
-    bool has_link;      /* the driver's folder has been seen to name the device */
-    int error;          /* why the counters are not open */
-    bool is_refused;    /* a failure to open has been logged */
-    bool is_failing;    /* a failed read has been logged */
+    uint32_t partial; /* how often in a row the engines alone could be opened */
+    bool has_link;    /* the driver's folder has been seen to name the device */
+    int error;        /* why the counters are not open */
+    bool is_refused;  /* a failure to open has been logged */
+    bool is_failing;  /* a failed read has been logged */
 };
 
 /*
@@ -72,13 +71,14 @@ void gtel_intel_pmu_refresh(const struct gtel_env *env, struct gtel_arena *arena
                             const struct gtel_drm_card *card, bool is_only,
                             struct gtel_intel_pmu *pmu);
 /*
- * Appends what is counted to the batch, and notes how idle the GTs were. Returns 0, also when
+ * Appends what is counted to the batch, of each engine as well with has_instances, and notes how
+ * idle the GTs were. Returns 0, also when
  * nothing is open; -ENODEV when the PMU has gone, or its driver is leaving, so that counters may
  * stand still already; any other errno of a failed read. The counters are closed after an error.
  */
 int gtel_intel_pmu_read(const struct gtel_env *env, const struct gtel_drm_card *card,
                         const struct gtel_device *device, struct gtel_intel_pmu *pmu,
-                        struct gtel_intel_sample *sample);
+                        bool has_instances, struct gtel_intel_sample *sample);
 /* Whether the open counters show how long the GT of that number ("0") has slept. */
 bool gtel_intel_pmu_has_idle(const struct gtel_intel_pmu *pmu, struct gtel_str gt);
 void gtel_intel_pmu_close(const struct gtel_env *env, struct gtel_intel_pmu *pmu);

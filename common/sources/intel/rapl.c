@@ -8,10 +8,11 @@
 
 #include "base/error.h"
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
-/* Position in the list of origins, behind those of enum gtel_rapl_way. */
-enum { CORETEMP = GTEL_RAPL_WAYS };
+/* Position in the list of origins, behind those of the ways of an open meter. */
+enum { CORETEMP = GTEL_RAPL_WAYS - GTEL_RAPL_PERF };
 
 static const char package_0[] = "sys/devices/platform/coretemp.0";
 static const char package_1[] = "sys/devices/platform/coretemp.1";
@@ -111,7 +112,7 @@ static void note_refusal(const struct gtel_env *env, struct rapl_card *card)
 {
     char fix[256];
     int r = card->meter.error[GTEL_RAPL_PERF];
-    bool is_refused = !card->meter.is_open && gtel_error_is_refusal(r);
+    bool is_refused = card->meter.way == GTEL_RAPL_CLOSED && gtel_error_is_refusal(r);
     if (is_refused && !card->is_refusal_logged)
         gtel_log(&env->log, GTEL_LOG_WARNING, "rapl: %s: power: %s; %s; going on without it",
                  card->card->drm.key, strerror(-r), gtel_intel_perf_fix(env, fix, sizeof(fix)));
@@ -150,11 +151,11 @@ static int sample_energy(const struct gtel_env *env, struct rapl_card *card,
     int r = gtel_rapl_read(env, &card->meter, batch->t_ns, &got);
     if (r < 0)
         return r;
-    batch->origin = (uint8_t)card->meter.way;
+    batch->origin = (uint8_t)(card->meter.way - GTEL_RAPL_PERF);
     for (size_t i = 0; i < GTEL_RAPL_DOMAINS; i++)
-        if (got.has[i])
+        if (!isnan(got.joules[i]))
             gtel_batch_f64(batch, device, GTEL_M_ENERGY, names[i], got.joules[i]);
-    if (got.has[GTEL_RAPL_GPU])
+    if (!isnan(got.joules[GTEL_RAPL_GPU]))
         gtel_batch_f64(batch, device, GTEL_M_GPU_ENERGY, GTEL_STR_NONE, got.joules[GTEL_RAPL_GPU]);
     return 0;
 }
@@ -223,35 +224,21 @@ static int sample(void *state, struct gtel_registry *registry, struct gtel_batch
 /* ---- between gathers ---- */
 
 /* A zone of 262144 J is through in four minutes at 1000 W. */
-static uint64_t due_of(const struct rapl_card *card)
+static uint64_t due_ns(const void *own)
 {
     const uint64_t keep_ns = 120 * UINT64_C(1000000000);
-    bool is_kept = card->meter.is_open && card->meter.way == GTEL_RAPL_POWERCAP;
+    const struct rapl_card *card = own;
+    bool is_kept = card->meter.way == GTEL_RAPL_POWERCAP;
     return is_kept && card->read_ns > 0 ? card->read_ns + keep_ns : 0;
 }
 
-static uint64_t due(const void *state)
+static int tick_card(void *state, void *own, struct gtel_batch *batch)
 {
-    const struct rapl *rapl = state;
-    uint64_t first = 0;
-    for (size_t i = 0; i < rapl->source.cards.n; i++) {
-        uint64_t due_ns = due_of(rapl->source.cards.slot[i].own);
-        first = due_ns > 0 && (first == 0 || due_ns < first) ? due_ns : first;
-    }
-    return first;
-}
-
-static int tick(void *state, struct gtel_registry *registry, struct gtel_batch *batch)
-{
-    struct rapl *rapl = state;
-    (void)registry;
-    for (size_t i = 0; i < rapl->source.cards.n; i++) {
-        struct rapl_card *card = rapl->source.cards.slot[i].own;
-        uint64_t due_ns = due_of(card);
-        if (due_ns > 0 && batch->t_ns >= due_ns)
-            (void)sample_energy(rapl->source.env, card,
-                                batch); /* closed then: the next gather reports it */
-    }
+    const struct gtel_env *env = ((const struct rapl *)state)->source.env;
+    struct rapl_card *card = own;
+    batch->t_ns = gtel_env_now(env);
+    /* Closed after a failure: the next gather reports it. */
+    (void)sample_energy(env, card, batch);
     return 0;
 }
 
@@ -270,12 +257,24 @@ static void put_power(struct gtel_findings *findings, const struct rapl_card *ca
                           GTEL_M_GPU_ENERGY, error, text);
 }
 
+static bool has_pmu(const struct gtel_env *env)
+{
+    return gtel_fs_exists(env, "sys/bus/event_source/devices/power/cpumask");
+}
+
+/* Whether the PMU, that of one package, has no event of the GPU. */
+static bool lacks_gpu_event(const struct gtel_env *env, const struct rapl_card *card)
+{
+    return card->meter.error[GTEL_RAPL_PERF] != -ERANGE && has_pmu(env) &&
+           !gtel_fs_exists(env, "sys/bus/event_source/devices/power/events/energy-gpu");
+}
+
 /* The PMU cannot be opened, so neither of its events. */
 static void diagnose_perf(const struct gtel_env *env, const struct rapl_card *card,
                           struct gtel_findings *findings)
 {
     char fix[256];
-    bool lacks_gpu = card->meter.lacks_gpu_event;
+    bool lacks_gpu = lacks_gpu_event(env, card);
     const char *text[3] = {lacks_gpu ? "perf event power/energy-pkg/"
                                      : "perf event power/energy-gpu/"};
     int r = card->meter.error[GTEL_RAPL_PERF];
@@ -287,7 +286,8 @@ static void diagnose_perf(const struct gtel_env *env, const struct rapl_card *ca
 }
 
 /* Refused, as it is made: where the event is there, it asks for less than root. */
-static void diagnose_powercap(const struct rapl_card *card, struct gtel_findings *findings)
+static void diagnose_powercap(const struct gtel_env *env, const struct rapl_card *card,
+                              struct gtel_findings *findings)
 {
     const struct gtel_rapl_meter *meter = &card->meter;
     const char *text[3] = {meter->zone_path[0] ? meter->zone_path : "sys/class/powercap"};
@@ -296,7 +296,7 @@ static void diagnose_powercap(const struct rapl_card *card, struct gtel_findings
         text[1] = several;
     else if (gtel_error_is_refusal(r))
         text[1] = "the kernel shows it to root alone";
-    if (gtel_error_is_refusal(r) && !meter->has_pmu)
+    if (gtel_error_is_refusal(r) && !has_pmu(env))
         text[2] =
             "load the kernel module rapl and give the program CAP_PERFMON, or run the program "
             "as root:\nmodprobe rapl";
@@ -311,7 +311,8 @@ static void diagnose_uncounted(const struct gtel_env *env, const struct rapl_car
     const char *text[3] = {"perf event power/energy-gpu/, sys/class/powercap"};
     if (gtel_kernel_is_guest(env)) {
         text[1] = guest;
-    } else if (meter->has_pmu || meter->has_zones || meter->is_open) {
+    } else if (has_pmu(env) || meter->way != GTEL_RAPL_CLOSED ||
+               gtel_fs_exists(env, "sys/class/powercap/intel-rapl:0")) {
         text[0] = "perf event power/energy-gpu/";
         text[1] = "this CPU does not count the energy of its GPU";
     } else {
@@ -330,8 +331,8 @@ static void diagnose_power(const struct gtel_env *env, const struct rapl_card *c
     if (perf < 0 && perf != -ENOENT)
         diagnose_perf(env, card, findings);
     if (has_zone && perf != -ERANGE)
-        diagnose_powercap(card, findings);
-    if (!has_zone && (perf == -ENOENT || card->meter.lacks_gpu_event))
+        diagnose_powercap(env, card, findings);
+    if (!has_zone && (perf == -ENOENT || lacks_gpu_event(env, card)))
         diagnose_uncounted(env, card, findings);
 }
 
@@ -352,19 +353,14 @@ static void diagnose_sensor(const struct gtel_env *env, const struct rapl_card *
                      card->sensor_error, text);
 }
 
-static void diagnose(void *state, struct gtel_registry *registry, struct gtel_findings *findings)
+static void diagnose_card(const void *state, const void *own, struct gtel_findings *findings)
 {
-    struct rapl *rapl = state;
-    (void)registry;
-    for (size_t i = 0; i < rapl->source.cards.n; i++) {
-        const struct rapl_card *card = rapl->source.cards.slot[i].own;
-        if (!card->is_integrated)
-            continue;
-        if (!gtel_rapl_has(&card->meter, GTEL_RAPL_GPU))
-            diagnose_power(rapl->source.env, card, findings);
-        if (card->sensor_error < 0)
-            diagnose_sensor(rapl->source.env, card, findings);
-    }
+    const struct gtel_env *env = ((const struct rapl *)state)->source.env;
+    const struct rapl_card *card = own;
+    if (card->is_integrated && !gtel_rapl_has(&card->meter, GTEL_RAPL_GPU))
+        diagnose_power(env, card, findings);
+    if (card->is_integrated && card->sensor_error < 0)
+        diagnose_sensor(env, card, findings);
 }
 
 static void close_rapl(void *state)
@@ -375,9 +371,15 @@ static void close_rapl(void *state)
 }
 
 static const struct gtel_card_work work = {
-    .own_size = sizeof(struct rapl_card), .close = close_card, .discover = refresh};
+    .own_size = sizeof(struct rapl_card),
+    .close = close_card,
+    .discover = refresh,
+    .due_ns = due_ns,
+    .tick = tick_card,
+    .diagnose = diagnose_card,
+};
 
-/* In the order of enum gtel_rapl_way, then CORETEMP. */
+/* In the order of enum gtel_rapl_way from PERF on, then CORETEMP. */
 static const char *const origins[] = {"RAPL PMU", "RAPL powercap", "coretemp", NULL};
 
 const struct gtel_source gtel_source_rapl = {
@@ -395,8 +397,8 @@ const struct gtel_source gtel_source_rapl = {
     .work = &work,
     .discover = gtel_card_source_discover,
     .sample = sample,
-    .due_ns = due,
-    .tick = tick,
-    .diagnose = diagnose,
+    .due_ns = gtel_card_source_due,
+    .tick = gtel_card_source_tick,
+    .diagnose = gtel_card_source_diagnose,
     .close = close_rapl,
 };

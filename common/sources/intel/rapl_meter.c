@@ -7,6 +7,7 @@
 #include "sources/intel/perf.h"
 
 #include <errno.h>
+#include <math.h>
 
 static const char powercap[] = "sys/class/powercap";
 
@@ -25,7 +26,7 @@ void gtel_rapl_close(const struct gtel_env *env, struct gtel_rapl_meter *meter)
         gtel_fs_close(env, &meter->zone[i].file);
         meter->zone[i] = (struct gtel_rapl_zone){0};
     }
-    meter->is_open = false;
+    meter->way = GTEL_RAPL_CLOSED;
 }
 
 /* ---- the perf PMU ---- */
@@ -93,12 +94,10 @@ static int open_perf(const struct gtel_env *env, struct gtel_rapl_meter *meter)
         r = gtel_fs_read_u64(env, &meter->type, &meter->type_number);
     if (r == 0)
         r = meter->type_number > UINT32_MAX ? -EINVAL : find_cpu(env, dir, &meter->cpu);
-    meter->has_pmu = r != -ENOENT;
     if (r < 0)
         return r;
     int of_gpu = take_event(env, dir, GTEL_RAPL_GPU, meter, config);
     int of_package = take_event(env, dir, GTEL_RAPL_PACKAGE, meter, config);
-    meter->lacks_gpu_event = of_gpu == -ENOENT;
     if (meter->n == 0)
         return of_gpu;
     meter->is_suspect = is_suspect_error(of_gpu) || is_suspect_error(of_package);
@@ -107,7 +106,6 @@ static int open_perf(const struct gtel_env *env, struct gtel_rapl_meter *meter)
         return r;
     meter->handle_plus_1 = r + 1;
     meter->way = GTEL_RAPL_PERF;
-    meter->is_open = true;
     return of_gpu;
 }
 
@@ -117,10 +115,9 @@ static int read_perf(const struct gtel_env *env, const struct gtel_rapl_meter *m
     uint64_t value[GTEL_RAPL_DOMAINS];
     uint64_t enabled_ns;
     int r = env->ops->pmu_read(env->arg, meter->handle_plus_1 - 1, value, meter->n, &enabled_ns);
-    for (size_t i = 0; r == 0 && i < meter->n; i++) {
-        ret->has[meter->domain[i]] = true;
+    for (size_t i = 0; r == 0 && i < meter->n; i++)
         ret->joules[meter->domain[i]] = (double)value[i] * meter->scale[i];
-    }
+
     return r;
 }
 
@@ -189,14 +186,13 @@ static int open_powercap(const struct gtel_env *env, struct gtel_arena *arena,
     struct zones zones = {0};
     int error[GTEL_RAPL_DOMAINS];
     int r = find_zones(env, arena, &zones);
-    meter->has_zones = zones.n[GTEL_RAPL_PACKAGE] > 0;
     if (r == 0 && (zones.n[GTEL_RAPL_PACKAGE] > 1 || zones.n[GTEL_RAPL_GPU] > 1))
         r = -ERANGE;
     if (r < 0)
         return r;
     for (size_t i = 0; i < GTEL_RAPL_DOMAINS; i++) {
         error[i] = zones.n[i] > 0 ? open_zone(env, zones.name[i], &meter->zone[i]) : -ENOENT;
-        meter->is_open = meter->is_open || error[i] == 0;
+        meter->way = error[i] == 0 ? GTEL_RAPL_POWERCAP : meter->way;
         bool is_refused = gtel_error_is_refusal(error[i]); /* that is how they are made */
         meter->is_suspect = meter->is_suspect || (is_suspect_error(error[i]) && !is_refused);
     }
@@ -205,7 +201,6 @@ static int open_powercap(const struct gtel_env *env, struct gtel_arena *arena,
                             gtel_str_of(GTEL_FS_AT("%s/%.*s/energy_uj", powercap,
                                                    GTEL_STR_ARG(zones.name[GTEL_RAPL_GPU]))));
     }
-    meter->way = GTEL_RAPL_POWERCAP;
     return error[GTEL_RAPL_GPU];
 }
 
@@ -224,6 +219,12 @@ static void open_more(const struct gtel_env *env, struct gtel_arena *arena,
             (void)open_zone(env, zones.name[i], &meter->zone[i]); /* as before, then */
 }
 
+/* Whether its counter was not always 0, as that of a register that does not exist. */
+static bool has_counted(const struct gtel_rapl_zone *zone)
+{
+    return zone->uj.sum > 0 || zone->uj.last > 0;
+}
+
 /* A step that is not known to be right adds nothing. */
 static int read_zone(const struct gtel_env *env, struct gtel_rapl_zone *zone, uint64_t t_ns)
 {
@@ -232,7 +233,6 @@ static int read_zone(const struct gtel_env *env, struct gtel_rapl_zone *zone, ui
     if (r < 0)
         return r;
     (void)gtel_counter_add(&zone->uj, value, t_ns);
-    zone->has_counted = zone->has_counted || value > 0;
     return 0;
 }
 
@@ -258,8 +258,8 @@ static int read_powercap(const struct gtel_env *env, struct gtel_rapl_meter *met
         int r = read_zone(env, zone, t_ns);
         if (r < 0)
             return r;
-        ret->has[i] = zone->has_counted; /* a register that does not exist reads 0 for ever */
-        ret->joules[i] = (double)zone->uj.sum / 1e6;
+        if (has_counted(zone))
+            ret->joules[i] = (double)zone->uj.sum / 1e6;
     }
     return 0;
 }
@@ -269,11 +269,9 @@ static int read_powercap(const struct gtel_env *env, struct gtel_rapl_meter *met
 bool gtel_rapl_has(const struct gtel_rapl_meter *meter, enum gtel_rapl_domain domain)
 {
     bool has = false;
-    if (!meter->is_open)
-        return false;
     if (meter->way == GTEL_RAPL_POWERCAP)
         return gtel_fs_is_open(&meter->zone[domain].file) &&
-               (meter->zone[domain].has_counted || !meter->zone[domain].uj.has_last);
+               (has_counted(&meter->zone[domain]) || !meter->zone[domain].uj.has_last);
     for (size_t i = 0; i < meter->n; i++)
         has = has || meter->domain[i] == domain;
     return has;
@@ -282,7 +280,7 @@ bool gtel_rapl_has(const struct gtel_rapl_meter *meter, enum gtel_rapl_domain do
 void gtel_rapl_refresh(const struct gtel_env *env, struct gtel_arena *arena,
                        struct gtel_rapl_meter *meter)
 {
-    if (meter->is_open && !meter->is_suspect) {
+    if (meter->way != GTEL_RAPL_CLOSED && !meter->is_suspect) {
         bool is_powercap = meter->way == GTEL_RAPL_POWERCAP;
         if (is_powercap)
             open_more(env, arena, meter);
@@ -291,22 +289,20 @@ void gtel_rapl_refresh(const struct gtel_env *env, struct gtel_arena *arena,
     }
     gtel_rapl_close(env, meter);
     meter->error[GTEL_RAPL_POWERCAP] = 0;
-    meter->lacks_gpu_event = false;
-    meter->has_zones = false;
     meter->error[GTEL_RAPL_PERF] = open_perf(env, meter);
-    if (meter->is_open)
+    if (meter->way != GTEL_RAPL_CLOSED)
         return; /* what the PMU does not count the zones do not count either */
     gtel_rapl_close(env, meter);
     meter->error[GTEL_RAPL_POWERCAP] = open_powercap(env, arena, meter);
-    if (!meter->is_open)
+    if (meter->way == GTEL_RAPL_CLOSED)
         gtel_rapl_close(env, meter);
 }
 
 int gtel_rapl_read(const struct gtel_env *env, struct gtel_rapl_meter *meter, uint64_t t_ns,
                    struct gtel_rapl_reading *ret)
 {
-    *ret = (struct gtel_rapl_reading){0};
-    if (!meter->is_open)
+    *ret = (struct gtel_rapl_reading){{NAN, NAN}};
+    if (meter->way == GTEL_RAPL_CLOSED)
         return 0;
     int r = meter->way == GTEL_RAPL_PERF ? read_perf(env, meter, ret)
                                          : read_powercap(env, meter, t_ns, ret);

@@ -21,21 +21,19 @@
 #include "host/fs.h"
 
 enum gtel_rapl_domain { GTEL_RAPL_GPU, GTEL_RAPL_PACKAGE, GTEL_RAPL_DOMAINS };
-/* Also positions in the source's list of origins. */
-enum gtel_rapl_way { GTEL_RAPL_PERF, GTEL_RAPL_POWERCAP, GTEL_RAPL_WAYS };
+/* How an open meter counts. */
+enum gtel_rapl_way { GTEL_RAPL_CLOSED, GTEL_RAPL_PERF, GTEL_RAPL_POWERCAP, GTEL_RAPL_WAYS };
 
 /* One powercap zone. Zeroed: not open. */
 struct gtel_rapl_zone {
     struct gtel_fs_file file;
     struct gtel_counter uj; /* its sum: since it was opened */
-    bool has_counted;       /* its counter was not always 0 */
 };
 
 /* Zeroed: not open. */
 struct gtel_rapl_meter {
-    bool is_open;
-    bool is_suspect; /* one of the two could not be checked: opened again at the next refresh */
     enum gtel_rapl_way way;
+    bool is_suspect; /* one of the two could not be checked: opened again at the next refresh */
     /* The perf PMU. */
     struct gtel_fs_file type;
     uint64_t type_number;
@@ -48,15 +46,11 @@ struct gtel_rapl_meter {
     uint64_t suspended_ns; /* for how long the host had slept when the zones were read last */
     /* Why there is no value of the GPU, by way: a negative errno, -ERANGE for several packages. */
     int error[GTEL_RAPL_WAYS];
-    bool has_pmu;         /* the kernel has the PMU */
-    bool lacks_gpu_event; /* and no event of the GPU in it */
-    bool has_zones;       /* powercap has a zone of the package */
-    char zone_path[64];   /* of the GPU's zone, where there is one */
+    char zone_path[64]; /* of the GPU's zone, where there is one */
 };
 
-/* What a read has given: joules that only grow while the meter stays open. */
+/* What a read has given: joules that only grow while the meter stays open; not a number: none. */
 struct gtel_rapl_reading {
-    bool has[GTEL_RAPL_DOMAINS];
     double joules[GTEL_RAPL_DOMAINS];
 };
 

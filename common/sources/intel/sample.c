@@ -15,7 +15,7 @@ static bool has_clock(const struct gtel_intel *intel, const struct gtel_intel_gp
     bool has = false;
     for (size_t i = 0; !gtel_fs_is_open(&gpu->card->users) && !has && i < gpu->attrs.n; i++)
         has = gtel_intel_is_free(intel, &gpu->attrs.attr[i]) &&
-              gtel_fs_read_u64(intel->env, &gpu->attrs.attr[i].file, &mhz) == 0 && mhz > 0;
+              gtel_fs_read_u64(intel->source.env, &gpu->attrs.attr[i].file, &mhz) == 0 && mhz > 0;
     return has;
 }
 
@@ -81,7 +81,8 @@ static int read_pmu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
                     struct gtel_intel_sample *sample)
 {
     bool was_failing = gpu->pmu.is_failing;
-    int r = gtel_intel_pmu_read(intel->env, &gpu->card->drm, gpu->card->device, &gpu->pmu, sample);
+    int r = gtel_intel_pmu_read(intel->source.env, &gpu->card->drm, gpu->card->device, &gpu->pmu,
+                                intel->has_instances, sample);
     if (r == -ENODEV && gtel_card_is_removed(gpu->card))
         return r;
     if (r == -ENODEV)
@@ -157,8 +158,8 @@ int gtel_intel_sample(void *state, struct gtel_registry *registry, struct gtel_b
     int first = 0;
     size_t fine = 0;
     bool is_lost = false;
-    for (size_t i = 0; i < intel->gpus.n; i++) {
-        struct gtel_intel_gpu *gpu = intel->gpus.slot[i].own;
+    for (size_t i = 0; i < intel->source.cards.n; i++) {
+        struct gtel_intel_gpu *gpu = intel->source.cards.slot[i].own;
         if (gpu->is_lost)
             continue;
         int r = sample_gpu(intel, gpu, batch);
@@ -181,49 +182,25 @@ int gtel_intel_sample(void *state, struct gtel_registry *registry, struct gtel_b
     return fine > 0 ? 0 : first;
 }
 
-/* When the counters of a GPU are to be read at the latest; 0: no matter. */
-static uint64_t keep_until(const struct gtel_intel_gpu *gpu)
+uint64_t gtel_intel_due(const void *own)
 {
+    const struct gtel_intel_gpu *gpu = own;
     if (gpu->attrs.keep_ns == 0 || gpu->kept_ns == 0 || gpu->is_lost)
         return 0;
     return gpu->kept_ns + gpu->attrs.keep_ns;
 }
 
-uint64_t gtel_intel_due(const void *state)
-{
-    const struct gtel_intel *intel = state;
-    uint64_t first = 0;
-    for (size_t i = 0; i < intel->gpus.n; i++) {
-        uint64_t due_ns = keep_until(intel->gpus.slot[i].own);
-        first = due_ns > 0 && (first == 0 || due_ns < first) ? due_ns : first;
-    }
-    return first;
-}
-
 /* A GPU that sleeps or pauses is left alone: its counters stand still, or nearly so. */
-static void keep_gpu(struct gtel_intel_gpu *gpu, struct gtel_batch *batch)
+int gtel_intel_tick(void *state, void *own, struct gtel_batch *batch)
 {
+    struct gtel_intel_gpu *gpu = own;
     struct gtel_intel_sample sample = begin(gpu, batch);
     sample.attrs.is_between = true;
+    batch->t_ns = gtel_env_now(((const struct gtel_intel *)state)->source.env);
     gpu->kept_ns = batch->t_ns;
     bool may_read = gtel_card_check_power(gpu->card) > 0;
     for (size_t i = 0; may_read && i < gpu->attrs.n; i++)
         if (gtel_attr_is_kept(&gpu->attrs.attr[i]))
             (void)gtel_attr_read(&sample.attrs, &gpu->attrs.attr[i]); /* the next sample reports */
-}
-
-int gtel_intel_tick(void *state, struct gtel_registry *registry, struct gtel_batch *batch)
-{
-    struct gtel_intel *intel = state;
-    uint64_t now_ns = batch->t_ns;
-    (void)registry;
-    for (size_t i = 0; i < intel->gpus.n; i++) {
-        struct gtel_intel_gpu *gpu = intel->gpus.slot[i].own;
-        uint64_t due_ns = keep_until(gpu);
-        if (due_ns == 0 || now_ns < due_ns)
-            continue;
-        batch->t_ns = gtel_env_now(intel->env);
-        keep_gpu(gpu, batch);
-    }
     return 0;
 }

@@ -89,10 +89,13 @@ static void scan_xe(struct gtel_attr_list *list)
 
 static const char *const drivers[] = {"xe", NULL};
 
-static int open_xe(void *state, const struct gtel_env *env, const struct gtel_options *options)
-{
-    return gtel_intel_open(state, env, options, drivers, scan_xe);
-}
+static const struct gtel_card_work work = {
+    .own_size = sizeof(struct gtel_intel_gpu),
+    .close = gtel_intel_close_gpu,
+    .due_ns = gtel_intel_due,
+    .tick = gtel_intel_tick,
+    .add = scan_xe,
+};
 
 const struct gtel_source gtel_source_xe = {
     .name = "xe",
@@ -105,11 +108,12 @@ const struct gtel_source gtel_source_xe = {
     .origins = gtel_intel_origins,
     .state_size = sizeof(struct gtel_intel),
     .drivers = drivers,
-    .open = open_xe,
+    .work = &work,
+    .open = gtel_intel_open,
     .discover = gtel_intel_discover,
     .sample = gtel_intel_sample,
     .diagnose = gtel_intel_diagnose,
-    .due_ns = gtel_intel_due,
-    .tick = gtel_intel_tick,
+    .due_ns = gtel_card_source_due,
+    .tick = gtel_card_source_tick,
     .close = gtel_intel_close,
 };

@@ -259,9 +259,10 @@ static uint64_t due_ns(const void *own)
     return ((const struct xe_card *)own)->due_ns;
 }
 
-static int tick_card(void *state, void *own)
+static int tick_card(void *state, void *own, struct gtel_batch *batch)
 {
     struct xe_card *xe = own;
+    (void)batch;
     if (xe->handle_plus_1 == 0)
         return begin_burst(state, xe);
     end_burst(((const struct xe_pmu *)state)->source.env, xe);

@@ -63,9 +63,8 @@ struct stall_card {
     char node[GTEL_DRM_NODE_MAX]; /* empty: none found */
     struct stall_gt gt[GTS_MAX];
     size_t n;
-    bool is_known; /* layout: the hardware is one whose records we can read */
-    enum gtel_eu_stall_layout layout;
-    int error; /* of the last try; 0: none, or it worked */
+    enum gtel_eu_stall_layout layout; /* as find_layout() says */
+    int error;                        /* of the last try; 0: none, or it worked */
     struct gtel_backoff backoff;
     uint32_t next_gts; /* the GTs of the window that is due */
     uint64_t due_ns;   /* when tick() has something to do; 0: nothing */
@@ -151,8 +150,8 @@ static void describe(const struct gtel_env *env, struct stall_card *own)
     if (is_open(own))
         close_window(env, own, true);
     own->n = 0;
-    own->is_known = find_layout(own->card->drm.device_id, &own->layout);
-    if (!own->is_known || gtel_xe_engines_scan(env, own->card->path, &engines) < 0 ||
+    if (!find_layout(own->card->drm.device_id, &own->layout) ||
+        gtel_xe_engines_scan(env, own->card->path, &engines) < 0 ||
         gtel_drm_render_node(env, own->card->path, own->node) < 0)
         return;
     uint32_t gts = engines.class_gts[GTEL_ENGINE_RENDER] | engines.class_gts[GTEL_ENGINE_COMPUTE];
@@ -268,9 +267,10 @@ static uint64_t due_ns(const void *own)
     return ((const struct stall_card *)own)->due_ns;
 }
 
-static int tick_card(void *state, void *p)
+static int tick_card(void *state, void *p, struct gtel_batch *batch)
 {
     struct stall_card *own = p;
+    (void)batch;
     if (is_open(own))
         go_on(state, own);
     else if (gtel_card_may_read(own->card))
@@ -370,11 +370,12 @@ static int sample_card(void *state, void *p, struct gtel_batch *batch)
 static void diagnose_card(const void *state, const void *p, struct gtel_findings *findings)
 {
     const struct stall_card *own = p;
+    enum gtel_eu_stall_layout layout;
     const char *text[3] = {"EU stall sampling", NULL, NULL};
     (void)state;
     if (own->card->device->is_left_alone)
         return;
-    if (!own->is_known)
+    if (!find_layout(own->card->drm.device_id, &layout))
         text[1] = "this GPU has none, or its records are not known here: Ponte Vecchio, Lunar "
                   "Lake, Battlemage, Panther Lake and Crescent Island have it";
     else if (own->node[0] == '\0' || own->n == 0)
