@@ -6,6 +6,7 @@
 #include "sources/nvidia/gpu.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const uint64_t gap_min_ns = 100000000;
@@ -22,58 +23,43 @@ enum { FIRST_MEANS = 2 };
 
 #define MIB 1048576.0
 
-#define NONE                                                                                       \
-    {                                                                                              \
-        NULL, 0                                                                                    \
-    }
-#define ENGINE(id, i, class, name)                                                                 \
-    {                                                                                              \
-        GTEL_NVML_GPM_##id + (i), GTEL_NVML_GPM_FAST, GTEL_STR_INIT(class), 0, GTEL_STR_INIT(name) \
-    }
-
 /*
  * Not the first of all, the graphics engine: it alone took 1.0 to 3.4 ms of CPU time for each
  * gather (H200, driver 580.159), and busy_percent says about the same.
  */
-static const struct {
+enum { FIRST_ENGINE = 9, EACH_MAX = 8 };
+static const struct metric {
     unsigned id;
+    unsigned n; /* of engines: so many, by the next ids */
     unsigned window;
     struct gtel_str unit; /* of execution, or class of an engine; empty: PCIe */
     unsigned way;
-    struct gtel_str engine; /* its name; empty: no engine */
+    const char *engine; /* how its name begins; NULL: no engine */
 } metrics[] = {
-    {GTEL_NVML_GPM_SM, GTEL_NVML_GPM_FAST, GTEL_STR_INIT("sm"), 0, NONE},
-    {GTEL_NVML_GPM_SM_OCCUPANCY, GTEL_NVML_GPM_FAST, GTEL_STR_INIT("sm_occupancy"), 0, NONE},
-    {GTEL_NVML_GPM_TENSOR, GTEL_NVML_GPM_FAST, GTEL_STR_INIT("tensor"), 0, NONE},
-    {GTEL_NVML_GPM_FP64, GTEL_NVML_GPM_FAST, GTEL_STR_INIT("fp64"), 0, NONE},
-    {GTEL_NVML_GPM_FP32, GTEL_NVML_GPM_FAST, GTEL_STR_INIT("fp32"), 0, NONE},
-    {GTEL_NVML_GPM_FP16, GTEL_NVML_GPM_FAST, GTEL_STR_INIT("fp16"), 0, NONE},
-    {GTEL_NVML_GPM_PCIE_TX, GTEL_NVML_GPM_FAST, NONE, GTEL_NVML_PCIE_TX, NONE},
-    {GTEL_NVML_GPM_PCIE_RX, GTEL_NVML_GPM_FAST, NONE, GTEL_NVML_PCIE_RX, NONE},
-    {GTEL_NVML_GPM_DRAM, GTEL_NVML_GPM_SLOW, GTEL_STR_INIT("dram"), 0, NONE},
-    ENGINE(NVDEC, 0, "decode", "nvdec0"),
-    ENGINE(NVDEC, 1, "decode", "nvdec1"),
-    ENGINE(NVDEC, 2, "decode", "nvdec2"),
-    ENGINE(NVDEC, 3, "decode", "nvdec3"),
-    ENGINE(NVDEC, 4, "decode", "nvdec4"),
-    ENGINE(NVDEC, 5, "decode", "nvdec5"),
-    ENGINE(NVDEC, 6, "decode", "nvdec6"),
-    ENGINE(NVDEC, 7, "decode", "nvdec7"),
-    ENGINE(NVJPG, 0, "jpeg", "nvjpg0"),
-    ENGINE(NVJPG, 1, "jpeg", "nvjpg1"),
-    ENGINE(NVJPG, 2, "jpeg", "nvjpg2"),
-    ENGINE(NVJPG, 3, "jpeg", "nvjpg3"),
-    ENGINE(NVJPG, 4, "jpeg", "nvjpg4"),
-    ENGINE(NVJPG, 5, "jpeg", "nvjpg5"),
-    ENGINE(NVJPG, 6, "jpeg", "nvjpg6"),
-    ENGINE(NVJPG, 7, "jpeg", "nvjpg7"),
-    ENGINE(NVOFA, 0, "ofa", "nvofa0"),
-    ENGINE(NVOFA, 1, "ofa", "nvofa1"),
-    ENGINE(NVENC, 0, "encode", "nvenc0"),
-    ENGINE(NVENC, 1, "encode", "nvenc1"),
-    ENGINE(NVENC, 2, "encode", "nvenc2"),
-    ENGINE(NVENC, 3, "encode", "nvenc3"),
+    {GTEL_NVML_GPM_SM, 1, GTEL_NVML_GPM_FAST, GTEL_STR_INIT("sm"), 0, NULL},
+    {GTEL_NVML_GPM_SM_OCCUPANCY, 1, GTEL_NVML_GPM_FAST, GTEL_STR_INIT("sm_occupancy"), 0, NULL},
+    {GTEL_NVML_GPM_TENSOR, 1, GTEL_NVML_GPM_FAST, GTEL_STR_INIT("tensor"), 0, NULL},
+    {GTEL_NVML_GPM_FP64, 1, GTEL_NVML_GPM_FAST, GTEL_STR_INIT("fp64"), 0, NULL},
+    {GTEL_NVML_GPM_FP32, 1, GTEL_NVML_GPM_FAST, GTEL_STR_INIT("fp32"), 0, NULL},
+    {GTEL_NVML_GPM_FP16, 1, GTEL_NVML_GPM_FAST, GTEL_STR_INIT("fp16"), 0, NULL},
+    {GTEL_NVML_GPM_PCIE_TX, 1, GTEL_NVML_GPM_FAST, {NULL, 0}, GTEL_NVML_PCIE_TX, NULL},
+    {GTEL_NVML_GPM_PCIE_RX, 1, GTEL_NVML_GPM_FAST, {NULL, 0}, GTEL_NVML_PCIE_RX, NULL},
+    {GTEL_NVML_GPM_DRAM, 1, GTEL_NVML_GPM_SLOW, GTEL_STR_INIT("dram"), 0, NULL},
+    [FIRST_ENGINE] = {GTEL_NVML_GPM_NVDEC, 8, GTEL_NVML_GPM_FAST, GTEL_STR_INIT("decode"), 0,
+                      "nvdec"},
+    {GTEL_NVML_GPM_NVJPG, 8, GTEL_NVML_GPM_FAST, GTEL_STR_INIT("jpeg"), 0, "nvjpg"},
+    {GTEL_NVML_GPM_NVOFA, 2, GTEL_NVML_GPM_FAST, GTEL_STR_INIT("ofa"), 0, "nvofa"},
+    {GTEL_NVML_GPM_NVENC, 4, GTEL_NVML_GPM_FAST, GTEL_STR_INIT("encode"), 0, "nvenc"},
 };
+
+/* The row of an id, or NULL: the library writes it, too. */
+static const struct metric *metric_of(unsigned id)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(metrics); i++)
+        if (id >= metrics[i].id && id - metrics[i].id < metrics[i].n)
+            return &metrics[i];
+    return NULL;
+}
 
 static bool has_calls(const struct gtel_nvml_calls *call, const struct gtel_nvml_gpu *gpu)
 {
@@ -112,7 +98,6 @@ static int prepare(const struct gtel_nvml_calls *calls, struct gtel_nvml_gpu *gp
     for (size_t i = 0; i < GTEL_ARRAY_LEN(gpu->gpm.sample) && code == GTEL_NVML_SUCCESS; i++)
         if (!gpu->gpm.sample[i])
             code = calls->nvmlGpmSampleAlloc(&gpu->gpm.sample[i]);
-    gpu->gpm.is_ready = code == GTEL_NVML_SUCCESS;
     return code;
 }
 
@@ -123,23 +108,22 @@ static bool is_known(const struct gtel_nvml_gpm_metric *metric)
            metric->short_name && metric->short_name[0];
 }
 
-/* Asks for the means of a window up to a sample. An NVML code; row[k]: the row of get->metric[k].
- */
+/* Asks for the means of a window up to a sample. An NVML code. */
 static int ask_means(const struct gtel_nvml_library *library, const struct gtel_nvml_gpu *gpu,
-                     unsigned which, unsigned newest, struct gtel_nvml_gpm_get *get, size_t *row)
+                     unsigned which, unsigned newest, struct gtel_nvml_gpm_get *get)
 {
     memset(get, 0, sizeof(*get));
     get->version = GTEL_NVML_GPM_GET_VERSION;
     get->older = gpu->gpm.sample[gpu->gpm.window[which].base];
     get->newer = gpu->gpm.sample[newest];
     for (size_t i = 0; i < GTEL_ARRAY_LEN(metrics); i++) {
-        bool is_unit = metrics[i].unit.n > 0 && metrics[i].engine.n == 0;
-        if (metrics[i].window != which || (metrics[i].engine.n > 0 && !library->wants_engines) ||
+        bool is_unit = metrics[i].unit.n > 0 && !metrics[i].engine;
+        if (metrics[i].window != which || (metrics[i].engine && !library->wants_engines) ||
             (gpu->parent && !is_unit)) /* links and engines are numbered for the whole GPU */
             continue;
-        get->metric[get->n].metric_id = metrics[i].id;
-        get->metric[get->n].rc = GTEL_NVML_NO_DATA;
-        row[get->n++] = i;
+        for (unsigned k = 0; k < metrics[i].n; k++)
+            get->metric[get->n++] = (struct gtel_nvml_gpm_metric){.metric_id = metrics[i].id + k,
+                                                                  .rc = GTEL_NVML_NO_DATA};
     }
     return library->call.nvmlGpmMetricsGet(get);
 }
@@ -149,19 +133,25 @@ static int ask_means(const struct gtel_nvml_library *library, const struct gtel_
  * and no NVENC, it named 8, 8, 2 and 4 (driver 580.159). So an engine is one that has worked. A
  * little more than all of the time is rounding; much more is no share.
  */
-static void put_engine(struct gtel_nvml_gpu *gpu, size_t row, double percent,
-                       struct gtel_batch *batch)
+static void put_engine(struct gtel_nvml_gpu *gpu, const struct metric *metric, unsigned number,
+                       double percent, struct gtel_batch *batch)
 {
-    const uint64_t bit = UINT64_C(1) << row;
-    const struct gtel_reading reading = {.device = gpu->device,
-                                         .metric = GTEL_M_ENGINE_BUSY,
-                                         .dim = {metrics[row].unit, metrics[row].engine},
-                                         .value_type = GTEL_VALUE_F64,
-                                         .value.f64 = percent < 100 ? percent / 1e2 : 1};
+    size_t row = (size_t)(metric - &metrics[FIRST_ENGINE]);
+    const uint64_t bit = UINT64_C(1) << (row * EACH_MAX + number);
+    char name[16];
+    struct gtel_reading reading = {.device = gpu->device,
+                                   .metric = GTEL_M_ENGINE_BUSY,
+                                   .dim = {metric->unit},
+                                   .value_type = GTEL_VALUE_F64,
+                                   .value.f64 = percent < 100 ? percent / 1e2 : 1};
     if (percent >= 101)
         return;
     gpu->gpm.engines |= percent > 0 ? bit : 0;
-    if ((gpu->gpm.engines & bit) != 0)
+    if ((gpu->gpm.engines & bit) == 0)
+        return;
+    (void)snprintf(name, sizeof(name), "%s%u", metric->engine, number);
+    reading.dim[1] = gtel_batch_text(batch, gtel_str_of(name));
+    if (reading.dim[1].n > 0)
         gtel_batch_put(batch, &reading);
 }
 
@@ -171,23 +161,23 @@ static int emit_means(const struct gtel_nvml_library *library, struct gtel_nvml_
 {
     struct gtel_nvml_pcie_step *pcie = &gpu->gpm.pcie;
     struct gtel_nvml_gpm_get get;
-    size_t row[GTEL_ARRAY_LEN(metrics)];
     unsigned ways = 0;
-    int code = ask_means(library, gpu, which, newest, &get, row);
+    int code = ask_means(library, gpu, which, newest, &get);
     if (code != GTEL_NVML_SUCCESS)
         return code;
     batch->origin = GTEL_NVML_ORIGIN_GPM;
-    for (size_t k = 0; k < get.n; k++) {
+    for (size_t k = 0; k < get.n && k < GTEL_NVML_GPM_MAX; k++) { /* the library writes n, too */
+        const struct metric *metric = metric_of(get.metric[k].metric_id);
         double value = get.metric[k].value;
-        if (!is_known(&get.metric[k]))
+        if (!metric || !is_known(&get.metric[k]))
             continue;
         gpu->gpm.has_worked = true;
-        if (metrics[row[k]].engine.n > 0) {
-            put_engine(gpu, row[k], value, batch);
-        } else if (metrics[row[k]].unit.n > 0) {
-            gtel_batch_f64(batch, gpu->device, GTEL_M_ACTIVITY, metrics[row[k]].unit, value / 1e2);
+        if (metric->engine) {
+            put_engine(gpu, metric, get.metric[k].metric_id - metric->id, value, batch);
+        } else if (metric->unit.n > 0) {
+            gtel_batch_f64(batch, gpu->device, GTEL_M_ACTIVITY, metric->unit, value / 1e2);
         } else {
-            pcie->bytes[metrics[row[k]].way] = value * MIB * ((double)window_ns / 1e9);
+            pcie->bytes[metric->way] = value * MIB * ((double)window_ns / 1e9);
             ways++;
         }
     }
@@ -273,7 +263,7 @@ void gtel_nvml_gpm_sample(struct gtel_nvml_library *library, struct gtel_nvml_gp
     gpm->has_slow_means = false;
     if (now < gpm->due_ns || (last_ns != 0 && now - last_ns < gap_min_ns))
         return;
-    if (!gpm->is_ready)
+    if (!gpm->sample[GTEL_NVML_GPM_WINDOWS])
         code = prepare(&library->call, gpu);
     if (code == GTEL_NVML_SUCCESS)
         code = sample(library, gpu, batch);

@@ -27,10 +27,10 @@ struct gtel_nvml_gpm_window {
 };
 
 struct gtel_nvml_gpm {
-    /* One more than there are windows: the newest. NULL: not allocated. */
+    /* One more than there are windows: the newest. NULL: not allocated; the last one is so only
+     * where the GPU has GPM. */
     struct gtel_nvml_gpm_sample *sample[GTEL_NVML_GPM_WINDOWS + 1];
     struct gtel_nvml_gpm_window window[GTEL_NVML_GPM_WINDOWS];
-    bool is_ready;                   /* the GPU has it, and the samples are allocated */
     bool has_worked;                 /* means came */
     uint64_t engines;                /* those that have ever worked, a bit each */
     bool has_slow_means;             /* in the present gather: a slow window has ended */

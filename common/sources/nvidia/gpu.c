@@ -198,7 +198,7 @@ static void log_change(const struct gtel_env *env, const struct gtel_nvml_gpu *g
  */
 static void choose_length(struct gtel_nvml_gpu *gpu, uint64_t now)
 {
-    bool has_gpm = gpu->gpm.is_ready && gpu->gpm.code == GTEL_NVML_SUCCESS;
+    bool has_gpm = gpu->gpm.sample[GTEL_NVML_GPM_WINDOWS] && gpu->gpm.code == GTEL_NVML_SUCCESS;
     bool is_time = gpu->long_ns == 0 || now - gpu->long_ns >= long_period_ns;
     gpu->is_long = has_gpm ? gpu->gpm.has_slow_means : is_time;
     if (gpu->is_long)
