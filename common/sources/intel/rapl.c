@@ -257,24 +257,12 @@ static void put_power(struct gtel_findings *findings, const struct rapl_card *ca
                           GTEL_M_GPU_ENERGY, error, text);
 }
 
-static bool has_pmu(const struct gtel_env *env)
-{
-    return gtel_fs_exists(env, "sys/bus/event_source/devices/power/cpumask");
-}
-
-/* Whether the PMU, that of one package, has no event of the GPU. */
-static bool lacks_gpu_event(const struct gtel_env *env, const struct rapl_card *card)
-{
-    return card->meter.error[GTEL_RAPL_PERF] != -ERANGE && has_pmu(env) &&
-           !gtel_fs_exists(env, "sys/bus/event_source/devices/power/events/energy-gpu");
-}
-
 /* The PMU cannot be opened, so neither of its events. */
 static void diagnose_perf(const struct gtel_env *env, const struct rapl_card *card,
                           struct gtel_findings *findings)
 {
     char fix[256];
-    bool lacks_gpu = lacks_gpu_event(env, card);
+    bool lacks_gpu = card->meter.event_error == -ENOENT;
     const char *text[3] = {lacks_gpu ? "perf event power/energy-pkg/"
                                      : "perf event power/energy-gpu/"};
     int r = card->meter.error[GTEL_RAPL_PERF];
@@ -286,8 +274,7 @@ static void diagnose_perf(const struct gtel_env *env, const struct rapl_card *ca
 }
 
 /* Refused, as it is made: where the event is there, it asks for less than root. */
-static void diagnose_powercap(const struct gtel_env *env, const struct rapl_card *card,
-                              struct gtel_findings *findings)
+static void diagnose_powercap(const struct rapl_card *card, struct gtel_findings *findings)
 {
     const struct gtel_rapl_meter *meter = &card->meter;
     const char *text[3] = {meter->zone_path[0] ? meter->zone_path : "sys/class/powercap"};
@@ -296,7 +283,7 @@ static void diagnose_powercap(const struct gtel_env *env, const struct rapl_card
         text[1] = several;
     else if (gtel_error_is_refusal(r))
         text[1] = "the kernel shows it to root alone";
-    if (gtel_error_is_refusal(r) && !has_pmu(env))
+    if (gtel_error_is_refusal(r) && meter->pmu_error == -ENOENT)
         text[2] =
             "load the kernel module rapl and give the program CAP_PERFMON, or run the program "
             "as root:\nmodprobe rapl";
@@ -311,8 +298,8 @@ static void diagnose_uncounted(const struct gtel_env *env, const struct rapl_car
     const char *text[3] = {"perf event power/energy-gpu/, sys/class/powercap"};
     if (gtel_kernel_is_guest(env)) {
         text[1] = guest;
-    } else if (has_pmu(env) || meter->way != GTEL_RAPL_CLOSED ||
-               gtel_fs_exists(env, "sys/class/powercap/intel-rapl:0")) {
+    } else if (meter->pmu_error != -ENOENT || meter->packages > 0 ||
+               meter->way != GTEL_RAPL_CLOSED) {
         text[0] = "perf event power/energy-gpu/";
         text[1] = "this CPU does not count the energy of its GPU";
     } else {
@@ -331,8 +318,8 @@ static void diagnose_power(const struct gtel_env *env, const struct rapl_card *c
     if (perf < 0 && perf != -ENOENT)
         diagnose_perf(env, card, findings);
     if (has_zone && perf != -ERANGE)
-        diagnose_powercap(env, card, findings);
-    if (!has_zone && (perf == -ENOENT || lacks_gpu_event(env, card)))
+        diagnose_powercap(card, findings);
+    if (!has_zone && (perf == -ENOENT || card->meter.event_error == -ENOENT))
         diagnose_uncounted(env, card, findings);
 }
 

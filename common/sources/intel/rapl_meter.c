@@ -94,10 +94,12 @@ static int open_perf(const struct gtel_env *env, struct gtel_rapl_meter *meter)
         r = gtel_fs_read_u64(env, &meter->type, &meter->type_number);
     if (r == 0)
         r = meter->type_number > UINT32_MAX ? -EINVAL : find_cpu(env, dir, &meter->cpu);
+    meter->pmu_error = r;
     if (r < 0)
         return r;
     int of_gpu = take_event(env, dir, GTEL_RAPL_GPU, meter, config);
     int of_package = take_event(env, dir, GTEL_RAPL_PACKAGE, meter, config);
+    meter->event_error = of_gpu;
     if (meter->n == 0)
         return of_gpu;
     meter->is_suspect = is_suspect_error(of_gpu) || is_suspect_error(of_package);
@@ -186,6 +188,7 @@ static int open_powercap(const struct gtel_env *env, struct gtel_arena *arena,
     struct zones zones = {0};
     int error[GTEL_RAPL_DOMAINS];
     int r = find_zones(env, arena, &zones);
+    meter->packages = zones.n[GTEL_RAPL_PACKAGE];
     if (r == 0 && (zones.n[GTEL_RAPL_PACKAGE] > 1 || zones.n[GTEL_RAPL_GPU] > 1))
         r = -ERANGE;
     if (r < 0)
@@ -289,6 +292,8 @@ void gtel_rapl_refresh(const struct gtel_env *env, struct gtel_arena *arena,
     }
     gtel_rapl_close(env, meter);
     meter->error[GTEL_RAPL_POWERCAP] = 0;
+    meter->event_error = 0;
+    meter->packages = 0;
     meter->error[GTEL_RAPL_PERF] = open_perf(env, meter);
     if (meter->way != GTEL_RAPL_CLOSED)
         return; /* what the PMU does not count the zones do not count either */

@@ -46,6 +46,9 @@ struct gtel_rapl_meter {
     uint64_t suspended_ns; /* for how long the host had slept when the zones were read last */
     /* Why there is no value of the GPU, by way: a negative errno, -ERANGE for several packages. */
     int error[GTEL_RAPL_WAYS];
+    int pmu_error;      /* of the PMU itself: -ENOENT without it */
+    int event_error;    /* of its event of the GPU */
+    size_t packages;    /* zones of packages that powercap has */
     char zone_path[64]; /* of the GPU's zone, where there is one */
 };
 
