@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "host/kernel.h"
 #include "sources/intel/perf.h"
-#include "sources/intel/sample.h"
 #include "tables/support.h"
 
 #include <errno.h>

@@ -5,7 +5,6 @@
 #include "sources/drm/hwmon.h"
 #include "sources/drm/link.h"
 #include "tables/intel_names.h"
-#include "sources/intel/sample.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -9,9 +9,9 @@
 #ifndef GTEL_SOURCES_INTEL_GPU_H
 #define GTEL_SOURCES_INTEL_GPU_H
 
+#include "sources/drm/attr_list.h"
 #include "sources/drm/card_source.h"
 #include "sources/intel/pmu.h"
-#include "sources/intel/scan.h"
 #include "sources/source.h"
 
 #include <string.h>
@@ -56,6 +56,34 @@ int gtel_intel_sample(void *state, struct gtel_registry *registry, struct gtel_b
 void gtel_intel_diagnose(void *state, struct gtel_registry *registry,
                          struct gtel_findings *findings);
 void gtel_intel_close(void *state);
+
+/* ---- between gpu.c, scan.c and sample.c ---- */
+
+/*
+ * Lists what a GPU that is awake has to read, and opens it where that differs from what is open. 0
+ * or -ENOMEM; a file that cannot be opened is logged and skipped until the next discovery.
+ */
+int gtel_intel_list(struct gtel_intel *intel, struct gtel_intel_gpu *gpu);
+
+/*
+ * Lists the same without opening it, into the arena for lists, which the next one empties. The GPU
+ * is awake. 0 or -ENOMEM.
+ */
+int gtel_intel_scan_gpu(struct gtel_intel *intel, const struct gtel_intel_gpu *gpu,
+                        struct gtel_attr_list *ret);
+
+/* After a discovery: whether it was complete; if not, it is repeated soon, some
+ * times. */
+void gtel_intel_retry(struct gtel_intel *intel, bool is_whole);
+
+/* Whether reading an attribute of a GPU that is awake does nothing to keep it awake. */
+bool gtel_intel_is_free(const struct gtel_intel *intel, const struct gtel_attr *attr);
+
+/* The dimensions of what a GT has: "graphics" or "media"; its number; the tile's, of several. */
+enum { GTEL_INTEL_DOMAIN, GTEL_INTEL_GT, GTEL_INTEL_TILE };
+/* Adds every file of dir that begins with prefix as a reason, and the status file. */
+void gtel_intel_add_throttle(struct gtel_attr_list *list, const struct gtel_str *gt,
+                             const char *dir, struct gtel_str prefix, struct gtel_str status);
 
 /* "sysfs", "hwmon": in the order of GTEL_ATTR_SYSFS … */
 extern const char *const gtel_intel_origins[];

@@ -51,28 +51,26 @@ static const struct gtel_attr_file of_media[] = {
 static void scan_gt(struct gtel_attr_list *list, uint64_t number)
 {
     char dir[GTEL_FS_PATH_MAX];
-    struct gtel_intel_gt gt = {.domain = GTEL_STR("media")};
-    if (number == 0)
-        gt.domain = GTEL_STR("graphics");
-    gt.gt = gtel_attr_number_text(list, number);
+    struct gtel_str gt[GTEL_ATTR_DIMS] = {number == 0 ? GTEL_STR("graphics") : GTEL_STR("media"),
+                                          gtel_attr_number_text(list, number)};
     gtel_fs_path(dir, "%s/gt/gt%llu", list->card_path, (unsigned long long)number);
-    gtel_intel_add_files(list, &gt, dir, of_gt, GTEL_ARRAY_LEN(of_gt));
-    gtel_intel_add_throttle(list, &gt, dir, GTEL_STR("throttle_reason_"),
+    gtel_attr_add_files(list, gt, dir, of_gt, GTEL_ARRAY_LEN(of_gt));
+    gtel_intel_add_throttle(list, gt, dir, GTEL_STR("throttle_reason_"),
                             GTEL_STR("throttle_reason_status"));
-    gt.domain = GTEL_STR("media");
-    gtel_intel_add_files(list, &gt, dir, of_media, GTEL_ARRAY_LEN(of_media));
+    gt[GTEL_INTEL_DOMAIN] = GTEL_STR("media");
+    gtel_attr_add_files(list, gt, dir, of_media, GTEL_ARRAY_LEN(of_media));
 }
 
 /* Kernels before 5.19 have the card's own files alone. */
 static void scan_i915(struct gtel_attr_list *list)
 {
-    static const struct gtel_intel_gt card = {.domain = GTEL_STR_INIT("graphics"),
-                                              .gt = GTEL_STR_INIT("0")};
+    static const struct gtel_str card[GTEL_ATTR_DIMS] = {GTEL_STR_INIT("graphics"),
+                                                         GTEL_STR_INIT("0")};
     uint64_t gts[8];
     size_t n = gtel_attr_numbers(list, GTEL_FS_AT("%s/gt", list->card_path), GTEL_STR("gt"), gts,
                                  GTEL_ARRAY_LEN(gts));
     if (n == 0)
-        gtel_intel_add_files(list, &card, list->card_path, of_card, GTEL_ARRAY_LEN(of_card));
+        gtel_attr_add_files(list, card, list->card_path, of_card, GTEL_ARRAY_LEN(of_card));
     for (size_t i = 0; i < n; i++)
         scan_gt(list, gts[i]);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The Intel GPUs of one driver: one sample. */
-#include "sources/intel/sample.h"
+#include "sources/intel/gpu.h"
 
 #include "host/kernel.h"
 #include "tables/intel_names.h"

@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Lists what the GTs of an Intel GPU have to read. */
-#include "sources/intel/scan.h"
-
-void gtel_intel_add_files(struct gtel_attr_list *list, const struct gtel_intel_gt *gt,
-                          const char *dir, const struct gtel_attr_file *files, size_t n)
-{
-    const struct gtel_str dims[GTEL_ATTR_DIMS] = {gt->domain, gt->gt, gt->tile};
-    gtel_attr_add_files(list, dims, dir, files, n);
-}
+#include "sources/intel/gpu.h"
 
 /*
  * The status file says that any reason holds, also one that has no file of its own; it is no reason
@@ -15,7 +8,7 @@ void gtel_intel_add_files(struct gtel_attr_list *list, const struct gtel_intel_g
  * (crescent island in 6.19, pwrbrk in 7.3), so the directory says which there are. xe's `reasons`
  * is the same as a list and is skipped.
  */
-void gtel_intel_add_throttle(struct gtel_attr_list *list, const struct gtel_intel_gt *gt,
+void gtel_intel_add_throttle(struct gtel_attr_list *list, const struct gtel_str *gt,
                              const char *dir, struct gtel_str prefix, struct gtel_str status)
 {
     static const struct gtel_attr_kind any = {GTEL_M_THROTTLE_STATUS, GTEL_ATTR_FLAG, 1};
@@ -31,7 +24,7 @@ void gtel_intel_add_throttle(struct gtel_attr_list *list, const struct gtel_inte
         struct gtel_str reason = GTEL_STR_NONE;
         if (!is_status && gtel_str_starts(names[i], prefix))
             reason = gtel_attr_text(list, gtel_str_skip(names[i], prefix.n));
-        const struct gtel_str dims[GTEL_ATTR_DIMS] = {reason, gt->gt};
+        const struct gtel_str dims[GTEL_ATTR_DIMS] = {reason, gt[GTEL_INTEL_GT]};
         if (is_status || reason.n > 0)
             gtel_attr_add(list, is_status ? &any : &one, dims, dir, names[i]);
     }

@@ -22,7 +22,7 @@ static bool is_media(struct gtel_attr_list *list, const char *dir)
            !gtel_fs_exists(list->env, GTEL_FS_AT("%s/engines/ccs", dir));
 }
 
-static void scan_gt(struct gtel_attr_list *list, const struct gtel_intel_gt *gt, const char *dir)
+static void scan_gt(struct gtel_attr_list *list, const struct gtel_str *gt, const char *dir)
 {
     /*
      * The state comes first: reading the requested clock wakes the GT. Idle time is milliseconds;
@@ -43,7 +43,7 @@ static void scan_gt(struct gtel_attr_list *list, const struct gtel_intel_gt *gt,
         {"freq0/rpn_freq", {GTEL_M_FREQUENCY_HARDWARE_MIN, GTEL_ATTR_CLOCK, 1e6}},
         {"freq0/power_profile", {GTEL_M_FREQUENCY_POWER_SAVING, GTEL_ATTR_PROFILE, 1}},
     };
-    gtel_intel_add_files(list, gt, dir, files, GTEL_ARRAY_LEN(files));
+    gtel_attr_add_files(list, gt, dir, files, GTEL_ARRAY_LEN(files));
     gtel_intel_add_throttle(list, gt, GTEL_FS_AT("%s/freq0/throttle", dir), GTEL_STR("reason_"),
                             GTEL_STR("status"));
 }
@@ -55,9 +55,9 @@ static void scan_memory_clock(struct gtel_attr_list *list, const char *dir, stru
         {"min_freq", {GTEL_M_FREQUENCY_MIN, GTEL_ATTR_INTEGER, 1e6}},
         {"max_freq", {GTEL_M_FREQUENCY_MAX, GTEL_ATTR_INTEGER, 1e6}},
     };
-    const struct gtel_intel_gt memory = {.domain = GTEL_STR("memory"), .tile = tile};
-    gtel_intel_add_files(list, &memory, GTEL_FS_AT("%s/memory/freq0", dir), files,
-                         GTEL_ARRAY_LEN(files));
+    const struct gtel_str memory[GTEL_ATTR_DIMS] = {GTEL_STR("memory"), {NULL, 0}, tile};
+    gtel_attr_add_files(list, memory, GTEL_FS_AT("%s/memory/freq0", dir), files,
+                        GTEL_ARRAY_LEN(files));
 }
 
 /* <device>/tileT/gtG; xe numbers GTs over all tiles. */
@@ -75,14 +75,13 @@ static void scan_xe(struct gtel_attr_list *list)
         scan_memory_clock(list, dir, tile);
         size_t ngts = gtel_attr_numbers(list, dir, GTEL_STR("gt"), gts, GTS_MAX);
         for (size_t g = 0; g < ngts; g++) {
-            struct gtel_intel_gt gt = {.domain = GTEL_STR("media"), .tile = tile};
-            gt.gt = gtel_attr_number_text(list, gts[g]);
             gtel_fs_path(dir, "%s/tile%llu/gt%llu", list->card->path, (unsigned long long)tiles[t],
                          (unsigned long long)gts[g]);
-            if (!is_media(list, dir)) {
-                gt.domain = GTEL_STR("graphics");
-            }
-            scan_gt(list, &gt, dir);
+            bool is_of_media = is_media(list, dir);
+            const struct gtel_str gt[GTEL_ATTR_DIMS] = {is_of_media ? GTEL_STR("media")
+                                                                    : GTEL_STR("graphics"),
+                                                        gtel_attr_number_text(list, gts[g]), tile};
+            scan_gt(list, gt, dir);
         }
     }
 }
