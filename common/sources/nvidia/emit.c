@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Readings from the answers of a GPU's rows. */
-#include "sources/nvidia/emit.h"
+#include "sources/nvidia/gpu.h"
 
 /* Appends one value in base units, as an integer where the catalogue wants one. dim: NULL or two.
  */

@@ -202,7 +202,6 @@ static int advance(const struct gtel_nvml_library *library, struct gtel_nvml_gpu
         int code = emit_means(library, gpu, which, newest, t_ns - window->t_ns, batch);
         if (code != GTEL_NVML_SUCCESS)
             return code;
-        gpu->gpm.has_slow_means = gpu->gpm.has_slow_means || which == GTEL_NVML_GPM_SLOW;
         if (which == GTEL_NVML_GPM_SLOW && ++window->means >= FIRST_MEANS)
             window->due_ns = t_ns + slow_window_ns;
     }
@@ -260,7 +259,6 @@ void gtel_nvml_gpm_sample(struct gtel_nvml_library *library, struct gtel_nvml_gp
     uint64_t last_ns = gpm->window[GTEL_NVML_GPM_FAST].t_ns;
     int code = GTEL_NVML_SUCCESS;
     gpm->pcie = (struct gtel_nvml_pcie_step){0};
-    gpm->has_slow_means = false;
     if (now < gpm->due_ns || (last_ns != 0 && now - last_ns < gap_min_ns))
         return;
     if (!gpm->sample[GTEL_NVML_GPM_WINDOWS])

@@ -33,7 +33,6 @@ struct gtel_nvml_gpm {
     struct gtel_nvml_gpm_window window[GTEL_NVML_GPM_WINDOWS];
     bool has_worked;                 /* means came */
     uint64_t engines;                /* those that have ever worked, a bit each */
-    bool has_slow_means;             /* in the present gather: a slow window has ended */
     int code;                        /* of the last failure, or SUCCESS */
     uint64_t due_ns;                 /* when to try again after one; UINT64_MAX: not on this GPU */
     struct gtel_nvml_pcie_step pcie; /* of the present gather */

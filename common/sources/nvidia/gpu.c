@@ -9,7 +9,6 @@
 #include "sources/nvidia/gpu.h"
 
 #include "sources/nvidia/code.h"
-#include "sources/nvidia/emit.h"
 #include "sources/nvidia/read.h"
 
 #include <inttypes.h>
@@ -196,12 +195,11 @@ static void log_change(const struct gtel_env *env, const struct gtel_nvml_gpu *g
  * What takes milliseconds comes in one gather in twenty seconds, so that the others are short: in
  * those in which a slow window of GPM ends, where the GPU has GPM.
  */
-static void choose_length(struct gtel_nvml_gpu *gpu, uint64_t now)
+static void choose_length(struct gtel_nvml_gpu *gpu, uint64_t now, bool has_slow_means)
 {
     bool has_gpm = gpu->gpm.sample[GTEL_NVML_GPM_WINDOWS] && gpu->gpm.code == GTEL_NVML_SUCCESS;
     bool is_time = gpu->long_ns == 0 || now - gpu->long_ns >= long_period_ns;
-    gpu->is_long = has_gpm ? gpu->gpm.has_slow_means : is_time;
-    if (gpu->is_long)
+    if (has_gpm ? has_slow_means : is_time)
         gpu->long_ns = now;
 }
 
@@ -215,6 +213,8 @@ void gtel_nvml_gpu_sample(struct gtel_nvml_library *library, struct gtel_nvml_gp
                           struct gtel_batch *batch)
 {
     struct work work = {.library = library, .gpu = gpu, .batch = batch};
+    const struct gtel_nvml_gpm_window *slow = &gpu->gpm.window[GTEL_NVML_GPM_SLOW];
+    uint32_t means = slow->means;
     bool was_failing = gpu->failed > 0;
     batch->t_ns = gtel_env_now(library->env);
     gpu->failed = 0;
@@ -233,7 +233,7 @@ void gtel_nvml_gpu_sample(struct gtel_nvml_library *library, struct gtel_nvml_gp
     if (gpu->parent) /* has no links of its own */
         return;
     gtel_nvml_pcie_sample(library->env, gpu, batch);
-    choose_length(gpu, batch->t_ns);
+    choose_length(gpu, batch->t_ns, slow->means > means);
     gtel_nvml_links_sample(library, gpu, batch);
 }
 

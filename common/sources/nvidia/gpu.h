@@ -52,8 +52,7 @@ struct gtel_nvml_gpu {
     bool is_unavailable;     /* answered that it is lost, needs a reset, or is not there */
     bool has_denied;         /* the hint about rights has been logged */
     bool may_suspend;        /* the kernel may suspend it, and has done so since boot */
-    bool is_long;            /* the present gather asks for what takes milliseconds, too … */
-    uint64_t long_ns;        /* … as the one at that time did; 0: none yet */
+    uint64_t long_ns;        /* of the last gather that asks for what takes milliseconds, too */
     uint32_t failed;         /* readings of the present gather, or of the last one */
     const char *first;       /* the call behind the first of them, and its code */
     int first_code;
@@ -85,5 +84,17 @@ void gtel_nvml_add_awake(const struct gtel_nvml_gpu *gpu, struct gtel_batch *bat
 void gtel_nvml_gpu_read_all(struct gtel_nvml_gpu *gpu);
 /* Nothing ran in the last sample; a GPU without that value counts as busy. */
 bool gtel_nvml_gpu_is_idle(const struct gtel_nvml_gpu *gpu);
+/* emit.c: appends what the slots hold. */
+void gtel_nvml_emit(const struct gtel_nvml_gpu *gpu, struct gtel_batch *batch);
+
+/* ---- info.c: the labels of gpu_info that only NVML knows ---- */
+
+/*
+ * Sets architecture, compute capability, CUDA version, firmware of the GPU system processor and
+ * modes, as far as NVML answers; what it does not answer stays as it was. By each discovery: modes
+ * can be changed while programs run. For a GPU with a handle.
+ */
+void gtel_nvml_label_info(const struct gtel_nvml_calls *call, struct gtel_registry *registry,
+                          const struct gtel_nvml_gpu *gpu);
 
 #endif

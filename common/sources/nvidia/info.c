@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a GPU is and how it is set: the labels of gpu_info that only NVML knows. */
-#include "sources/nvidia/info.h"
+#include "sources/nvidia/gpu.h"
 
 #include <stdio.h>
 #include <string.h>

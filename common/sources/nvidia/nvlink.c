@@ -113,7 +113,7 @@ void gtel_nvml_links_sample(struct gtel_nvml_library *library, struct gtel_nvml_
 {
     struct gtel_nvml_links *links = &gpu->links;
     const struct target all = {.kind = ALL_LINKS, .scope = GTEL_NVML_SCOPE_ALL_LINKS};
-    if (!library->call.nvmlDeviceGetFieldValues || !gpu->is_long)
+    if (!library->call.nvmlDeviceGetFieldValues || gpu->long_ns != batch->t_ns)
         return;
     if (links->gathers == 0)
         count_links(&library->call, gpu);

@@ -33,8 +33,10 @@ static int open_source(void *state, const struct gtel_env *env, const struct gte
     nvml->library.wants_energy = gtel_option_number(options, GTEL_O_PROCESS_ENERGY) > 0;
     nvml->library.wants_engines =
         gtel_str_eq(gtel_option_text(options, GTEL_O_ENGINE_INSTANCES), GTEL_STR("on"));
-    nvml->room.is_foreign = gtel_process_namespace(env) == GTEL_NAMESPACE_OTHER;
-    nvml->is_wsl = gtel_fs_exists(env, "dev/dxg");
+    if (gtel_process_namespace(env) == GTEL_NAMESPACE_OTHER)
+        nvml->room.pids = GTEL_NVML_PIDS_FOREIGN;
+    if (gtel_fs_exists(env, "dev/dxg"))
+        nvml->room.pids = GTEL_NVML_PIDS_WINDOWS;
     return 0;
 }
 
@@ -139,7 +141,7 @@ static bool is_idle(const struct gtel_nvml *nvml)
 static void sample_processes(struct gtel_nvml *nvml, struct gtel_nvml_gpu *gpu,
                              struct gtel_batch *batch)
 {
-    if (!nvml->is_wsl && !gpu->is_unavailable && !nvml->library.broken)
+    if (!gpu->is_unavailable && !nvml->library.broken)
         gtel_nvml_processes_sample(&nvml->library, &nvml->room, gpu, batch);
 }
 

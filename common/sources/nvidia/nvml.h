@@ -28,7 +28,6 @@ struct gtel_nvml {
     const struct gtel_env *env;
     struct gtel_nvml_library library;
     bool may_wake;         /* option Wake */
-    bool is_wsl;           /* processes have numbers of Windows */
     bool is_find_due;      /* discovery was not complete */
     uint64_t suspended_ns; /* state of gtel_env_has_slept */
     struct gtel_nvml_sleep sleep;

@@ -250,12 +250,12 @@ static int read_shares(const struct gtel_nvml_calls *call, struct gtel_nvml_proc
 
 /* Whether there are shares of this gather. The first time only says from when on samples count. */
 static bool update_shares(const struct gtel_nvml_library *library,
-                          struct gtel_nvml_process_room *room, struct gtel_nvml_gpu *gpu)
+                          struct gtel_nvml_process_room *room, struct gtel_nvml_gpu *gpu,
+                          bool is_wanted)
 {
     struct gtel_nvml_processes *processes = &gpu->processes;
     bool is_first = processes->lists == GTEL_NVML_LISTS_NEW;
-    if (processes->lists == GTEL_NVML_LISTS_NO_SHARES ||
-        (!is_first && !gpu->is_long && !library->wants_energy))
+    if (processes->lists == GTEL_NVML_LISTS_NO_SHARES || (!is_first && !is_wanted))
         return false;
     int code = read_shares(&library->call, room, gpu);
     processes->lists = gtel_nvml_meaning(code) == GTEL_NVML_MEANS_ABSENT ? GTEL_NVML_LISTS_NO_SHARES
@@ -307,7 +307,8 @@ void gtel_nvml_processes_sample(struct gtel_nvml_library *library,
                                 struct gtel_batch *batch)
 {
     struct gtel_nvml_processes *processes = &gpu->processes;
-    if (!batch->usage || processes->lists == GTEL_NVML_LISTS_NONE)
+    if (!batch->usage || room->pids == GTEL_NVML_PIDS_WINDOWS ||
+        processes->lists == GTEL_NVML_LISTS_NONE)
         return;
     processes->now = 1 - processes->now;
     processes->n[processes->now] = 0;
@@ -325,10 +326,11 @@ void gtel_nvml_processes_sample(struct gtel_nvml_library *library,
         gtel_batch_failed(batch, gpu->device);
         return;
     }
-    if (!room->is_foreign)
+    if (room->pids == GTEL_NVML_PIDS_OURS)
         find_starts(library->env, processes);
-    bool has_shares = update_shares(library, room, gpu);
-    report(gpu, room->is_foreign, has_shares, batch);
+    bool is_wanted = library->wants_energy || gpu->long_ns == batch->t_ns;
+    bool has_shares = update_shares(library, room, gpu, is_wanted);
+    report(gpu, room->pids == GTEL_NVML_PIDS_FOREIGN, has_shares, batch);
 }
 
 void gtel_nvml_processes_forget(struct gtel_nvml_processes *processes)

@@ -46,9 +46,16 @@ struct gtel_nvml_processes {
     enum gtel_nvml_lists lists;
 };
 
+/* Whose numbers of processes NVML gives. */
+enum gtel_nvml_pids {
+    GTEL_NVML_PIDS_OURS,
+    GTEL_NVML_PIDS_FOREIGN, /* not those in proc: processes are counted, and have no names */
+    GTEL_NVML_PIDS_WINDOWS  /* in WSL: nothing is reported */
+};
+
 /* Room for what NVML answers, shared by all GPUs. */
 struct gtel_nvml_process_room {
-    bool is_foreign; /* its pids are not those in proc: processes are counted, and have no names */
+    enum gtel_nvml_pids pids;
     unsigned char *bytes;
     size_t size;
 };
