@@ -58,6 +58,19 @@ struct gtel_str gtel_str_skip(struct gtel_str s, size_t n)
     return (struct gtel_str){n ? s.p + n : s.p, s.n - n};
 }
 
+bool gtel_str_is_hex(struct gtel_str s)
+{
+    for (size_t i = 0; i < s.n; i++)
+        if ((s.p[i] < '0' || s.p[i] > '9') && (s.p[i] < 'a' || s.p[i] > 'f'))
+            return false;
+    return true;
+}
+
+struct gtel_str gtel_str_head(struct gtel_str s, size_t n)
+{
+    return (struct gtel_str){s.p, n < s.n ? n : s.n};
+}
+
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';

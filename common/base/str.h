@@ -43,10 +43,14 @@ bool gtel_str_ends(struct gtel_str s, struct gtel_str suffix);
  */
 bool gtel_str_between(struct gtel_str s, struct gtel_str prefix, struct gtel_str suffix,
                       struct gtel_str *ret);
+/* Whether it has hexadecimal digits only, in lower case; true of the empty text. */
+bool gtel_str_is_hex(struct gtel_str s);
 /* Position of the first c, or s.n. */
 size_t gtel_str_find(struct gtel_str s, char c);
 /* The text without its first n bytes (n may exceed the length). */
 struct gtel_str gtel_str_skip(struct gtel_str s, size_t n);
+/* Its first n bytes; all of it where it has fewer. */
+struct gtel_str gtel_str_head(struct gtel_str s, size_t n);
 /* Without blanks, tabs, CR and LF at both ends. */
 struct gtel_str gtel_str_trim(struct gtel_str s);
 

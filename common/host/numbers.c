@@ -2,6 +2,8 @@
 /* Names of a directory that are numbers, in ascending order. */
 #include "host/numbers.h"
 
+#include "base/grow.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -10,14 +12,9 @@ int gtel_numbers_add(struct gtel_numbers *numbers, struct gtel_str name, uint32_
     uint64_t value;
     if (gtel_str_u64(name, &value) < 0 || value < first || value > UINT32_MAX)
         return 0;
-    if (numbers->n == numbers->size) {
-        size_t size = numbers->size ? numbers->size * 2 : 256;
-        uint32_t *p = realloc(numbers->number, size * sizeof(*p));
-        if (!p)
-            return -ENOMEM;
-        numbers->number = p;
-        numbers->size = size;
-    }
+    if (!gtel_grow(&numbers->number, &numbers->size, numbers->n + 1, UINT32_MAX,
+                   sizeof(*numbers->number)))
+        return -ENOMEM;
     numbers->number[numbers->n++] = (uint32_t)value;
     return 0;
 }

@@ -2,6 +2,7 @@
 /* Names of pods and containers. */
 #include "host/pods.h"
 
+#include "base/grow.h"
 #include "host/fs.h"
 
 #include <errno.h>
@@ -83,19 +84,6 @@ static void search(struct gtel_pods *pods, const struct gtel_env *env, uint32_t 
         gtel_backoff_fail(&pod->backoff, now_ns, first_pause_ns, last_pause_ns);
 }
 
-static bool grow(struct gtel_pods *pods)
-{
-    size_t size = pods->size ? pods->size * 2 : 16;
-    if (pods->n < pods->size)
-        return true;
-    struct gtel_pod *p = size <= GTEL_PODS_MAX ? realloc(pods->pod, size * sizeof(*p)) : NULL;
-    if (!p)
-        return false;
-    pods->pod = p;
-    pods->size = size;
-    return true;
-}
-
 /* The entry, new or that of another container that was not used for longest; NULL: no memory. */
 static struct gtel_pod *entry_of(struct gtel_pods *pods, struct gtel_str uid, struct gtel_str id)
 {
@@ -107,7 +95,9 @@ static struct gtel_pod *entry_of(struct gtel_pods *pods, struct gtel_str uid, st
         if (!oldest || pod->used < oldest->used)
             oldest = pod;
     }
-    struct gtel_pod *pod = grow(pods) ? &pods->pod[pods->n++] : oldest;
+    struct gtel_pod *pod = oldest;
+    if (gtel_grow(&pods->pod, &pods->size, pods->n + 1, GTEL_PODS_MAX, sizeof(*pod)))
+        pod = &pods->pod[pods->n++];
     if (!pod)
         return NULL;
     *pod = (struct gtel_pod){.used = 0};

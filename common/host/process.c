@@ -78,11 +78,11 @@ int gtel_process_start(const struct gtel_env *env, uint32_t pid, uint64_t *ret)
 static void find_job(const struct gtel_env *env, struct gtel_process_book *book,
                      struct gtel_process_id process, const struct gtel_cgroup *cgroup, char *job)
 {
-    uint32_t owner = cgroup->job_manager;
+    uint32_t owner;
     struct gtel_slurm_process wanted = {
         .step = cgroup->job_step, .pid = process.pid, .start = process.start};
-    if (cgroup->has_job_manager &&
-        (read_owner(env, process.pid, &owner) < 0 || owner == cgroup->job_manager))
+    if (cgroup->job_manager_plus_1 > 0 &&
+        (read_owner(env, process.pid, &owner) < 0 || owner == cgroup->job_manager_plus_1 - 1))
         return;
     memcpy(job, cgroup->job, GTEL_PROCESS_JOB_MAX);
     if (cgroup->is_sluid)

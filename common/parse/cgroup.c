@@ -20,10 +20,8 @@ struct place {
     struct gtel_str pod_container; /* of a pod of Kubernetes, the whole id */
     bool is_kubernetes;
     struct gtel_job job;
-    bool has_job;
     size_t depth; /* containers and pods on the way */
-    bool is_set;
-    int rank; /* of its hierarchy: the higher, the better it is kept */
+    int rank;     /* of its hierarchy: the higher, the better it is kept; 0: there is none */
 };
 
 /* A step on the way down a path. */
@@ -32,19 +30,6 @@ struct step {
     struct gtel_str name;
     struct gtel_str below; /* the rest of the path */
 };
-
-static bool is_hex(struct gtel_str s)
-{
-    for (size_t i = 0; i < s.n; i++)
-        if ((s.p[i] < '0' || s.p[i] > '9') && (s.p[i] < 'a' || s.p[i] > 'f'))
-            return false;
-    return true;
-}
-
-static struct gtel_str head(struct gtel_str s, size_t n)
-{
-    return (struct gtel_str){s.p, n < s.n ? n : s.n};
-}
 
 /* ---- units ---- */
 
@@ -79,7 +64,7 @@ static bool is_pod_uid(struct gtel_str s)
         return false;
     for (size_t i = 0; i < s.n; i++) {
         bool is_dash = s.p[i] == '-' || s.p[i] == '_';
-        if (is_dash ? s.n != 36 : !is_hex((struct gtel_str){s.p + i, 1}))
+        if (is_dash ? s.n != 36 : !gtel_str_is_hex((struct gtel_str){s.p + i, 1}))
             return false;
     }
     return true;
@@ -108,15 +93,15 @@ static bool is_podman_pod(const struct step *step, struct gtel_str *ret)
     static const struct gtel_str key = GTEL_STR_INIT("libpod_pod_");
     struct gtel_str name = step->name;
     if (gtel_str_eq(step->parent, GTEL_STR("libpod_parent"))) {
-        *ret = head(name, SHOWN_DIGITS);
-        return name.n == ID_DIGITS && is_hex(name);
+        *ret = gtel_str_head(name, SHOWN_DIGITS);
+        return name.n == ID_DIGITS && gtel_str_is_hex(name);
     }
     if (!gtel_str_between(name, GTEL_STR_NONE, GTEL_STR(".slice"), &name) ||
         name.n < ID_DIGITS + key.n)
         return false;
     struct gtel_str id = gtel_str_skip(name, name.n - ID_DIGITS);
-    *ret = head(id, SHOWN_DIGITS);
-    return is_hex(id) && gtel_str_ends(head(name, name.n - ID_DIGITS), key);
+    *ret = gtel_str_head(id, SHOWN_DIGITS);
+    return gtel_str_is_hex(id) && gtel_str_ends(gtel_str_head(name, name.n - ID_DIGITS), key);
 }
 
 /* ---- containers ---- */
@@ -166,10 +151,10 @@ static bool is_id(struct gtel_str name, struct gtel_str *ret)
     if (name.n < ID_DIGITS)
         return false;
     struct gtel_str id = gtel_str_skip(name, name.n - ID_DIGITS);
-    struct gtel_str word = head(name, name.n - ID_DIGITS);
-    if (!is_hex(id) || gtel_str_ends(word, GTEL_STR("conmon-")))
+    struct gtel_str word = gtel_str_head(name, name.n - ID_DIGITS);
+    if (!gtel_str_is_hex(id) || gtel_str_ends(word, GTEL_STR("conmon-")))
         return false;
-    *ret = head(id, SHOWN_DIGITS);
+    *ret = gtel_str_head(id, SHOWN_DIGITS);
     return word.n == 0 || word.p[word.n - 1] == '-' || word.p[word.n - 1] == '_';
 }
 
@@ -204,7 +189,7 @@ static void take_name(struct place *place, struct step step)
     struct gtel_str rest = step.name;
     struct gtel_str part;
     size_t colon = gtel_str_find(rest, ':');
-    if (colon == rest.n || !gtel_str_ends(head(rest, colon), mark)) {
+    if (colon == rest.n || !gtel_str_ends(gtel_str_head(rest, colon), mark)) {
         take_step(place, &step);
         return;
     }
@@ -225,7 +210,7 @@ static void take_path(struct place *place, struct gtel_str path)
     struct step step = {GTEL_STR_NONE, GTEL_STR_NONE, GTEL_STR_NONE};
     if (!gtel_str_between(path, GTEL_STR_NONE, GTEL_STR(" (deleted)"), &rest))
         rest = path;
-    place->has_job = gtel_job_find(rest, &place->job);
+    (void)gtel_job_find(rest, &place->job); /* else its id stays empty */
     while (gtel_str_part(&rest, '/', &step.name)) {
         step.below = rest;
         if (step.name.n == 0 || gtel_str_eq(step.name, GTEL_STR("..")))
@@ -247,11 +232,11 @@ static bool take_line(struct gtel_str line, struct place *ret)
     if (!gtel_str_part(&line, ':', &number) || !gtel_str_part(&line, ':', &controllers) ||
         gtel_str_u64(number, &n) < 0 || !gtel_str_starts(line, GTEL_STR("/")))
         return false;
-    *ret = (struct place){.is_set = true};
+    *ret = (struct place){.rank = 1};
     if (n == 0)
-        ret->rank = 2;
+        ret->rank = 3;
     else if (gtel_str_eq(controllers, GTEL_STR("name=systemd")))
-        ret->rank = 1;
+        ret->rank = 2;
     take_path(ret, line);
     return true;
 }
@@ -262,8 +247,8 @@ static bool take_line(struct gtel_str line, struct place *ret)
  */
 static bool is_better(const struct place *place, const struct place *than)
 {
-    if (!than->is_set || place->depth != than->depth)
-        return !than->is_set || place->depth > than->depth;
+    if (than->rank == 0 || place->depth != than->depth)
+        return than->rank == 0 || place->depth > than->depth;
     if ((place->unit.n > 0) != (than->unit.n > 0))
         return place->unit.n > 0;
     return place->rank > than->rank;
@@ -278,9 +263,9 @@ static void show(char *buf, size_t size, struct gtel_str text)
     size_t n = 0;
     while (text.n > 0 && n < sizeof(plain)) {
         uint64_t c;
-        struct gtel_str digits = gtel_str_skip(head(text, 4), 2);
+        struct gtel_str digits = gtel_str_skip(gtel_str_head(text, 4), 2);
         bool is_escape = gtel_str_starts(text, GTEL_STR("\\x")) && digits.n == 2 &&
-                         is_hex(digits) && gtel_str_hex(digits, &c) == 0;
+                         gtel_str_is_hex(digits) && gtel_str_hex(digits, &c) == 0;
         plain[n++] = is_escape ? (char)c : text.p[0];
         text = gtel_str_skip(text, is_escape ? 4 : 1);
     }
@@ -291,10 +276,8 @@ static void show(char *buf, size_t size, struct gtel_str text)
  */
 static void add_job(struct place *best, const struct place *place)
 {
-    if (best->has_job || !place->has_job)
-        return;
-    best->job = place->job;
-    best->has_job = true;
+    if (best->job.id.n == 0)
+        best->job = place->job;
 }
 
 int gtel_cgroup_parse(struct gtel_str text, struct gtel_cgroup *ret)
@@ -310,7 +293,7 @@ int gtel_cgroup_parse(struct gtel_str text, struct gtel_cgroup *ret)
         if (is_better(&place, &best))
             best = place;
     }
-    if (!best.is_set)
+    if (best.rank == 0)
         return -ENODATA;
     add_job(&best, &first);
     ret->is_kubernetes = best.is_kubernetes;
@@ -319,8 +302,7 @@ int gtel_cgroup_parse(struct gtel_str text, struct gtel_cgroup *ret)
     show(ret->job, sizeof(ret->job), best.job.id);
     ret->job_step = best.job.is_sluid ? best.job.step : GTEL_STR_NONE;
     ret->is_sluid = best.job.is_sluid;
-    ret->has_job_manager = best.job.has_manager;
-    ret->job_manager = best.job.manager;
+    ret->job_manager_plus_1 = best.job.manager_plus_1;
     show(ret->unit, sizeof(ret->unit), best.unit);
     show(ret->container, sizeof(ret->container), best.container);
     show(ret->pod, sizeof(ret->pod), best.pod);

@@ -43,10 +43,9 @@ struct gtel_cgroup {
     /* The batch job as its scheduler's commands name it: that of the hierarchy that has the
        container, else of the first one that has any. */
     char job[GTEL_CGROUP_JOB_MAX];
-    bool is_sluid;            /* Slurm's id of 26.05 and newer in place of the number */
-    struct gtel_str job_step; /* of such a job: the path of its step; borrows from the text */
-    bool has_job_manager;     /* no job of a process of the user job_manager (parse/job.h) */
-    uint32_t job_manager;
+    bool is_sluid;               /* Slurm's id of 26.05 and newer in place of the number */
+    struct gtel_str job_step;    /* of such a job: the path of its step; borrows from the text */
+    uint64_t job_manager_plus_1; /* no job of a process of that user (parse/job.h); 0: of none */
 };
 
 /* 0, or -ENODATA when no line of the text is that of a cgroup hierarchy. */

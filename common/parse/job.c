@@ -8,14 +8,8 @@ struct level {
     struct gtel_str parent;
     struct gtel_str name;
     bool is_below_oar;
-    bool has_manager;
-    uint32_t manager;
+    uint64_t manager_plus_1; /* whose number; 0: none */
 };
-
-static struct gtel_str head(struct gtel_str s, size_t n)
-{
-    return (struct gtel_str){s.p, n < s.n ? n : s.n};
-}
 
 /* How many digits it begins with. */
 static size_t digits(struct gtel_str s)
@@ -73,7 +67,8 @@ static bool is_sluid(const struct level *level, struct gtel_str *ret)
     *ret = level->name;
     return gtel_str_between(level->name, GTEL_STR("s"), GTEL_STR_NONE, &number) &&
            number.n == DIGITS && is_of(number, GTEL_STR("0123456789ABCDEFGHJKMNPQRSTVWXYZ")) &&
-           is_of(head(number, 1), GTEL_STR("0123456789ABCDEF")) && is_step_scope(level->parent);
+           is_of(gtel_str_head(number, 1), GTEL_STR("0123456789ABCDEF")) &&
+           is_step_scope(level->parent);
 }
 
 /* ---- the others ---- */
@@ -131,7 +126,7 @@ static bool is_flux(const struct level *level, struct gtel_str *ret)
         return false;
     struct gtel_str id = gtel_str_skip(rest, digits(rest) + 1);
     *ret = id;
-    if (level->has_manager && (!is_system || level->manager >= SYSTEM_USERS))
+    if (level->manager_plus_1 > (is_system ? SYSTEM_USERS : 0))
         return false;
     return digits(rest) > 0 && rest.n > digits(rest) && rest.p[digits(rest)] == '-' &&
            gtel_str_starts(id, GTEL_STR("f")) &&
@@ -146,7 +141,7 @@ static bool is_flux(const struct level *level, struct gtel_str *ret)
  */
 static bool is_grid_engine(const struct level *level, struct gtel_str *ret)
 {
-    struct gtel_str cell = head(level->name, gtel_str_find(level->name, '.'));
+    struct gtel_str cell = gtel_str_head(level->name, gtel_str_find(level->name, '.'));
     struct gtel_str id = gtel_str_skip(level->name, cell.n + 1);
     struct gtel_str slice = gtel_str_skip(level->parent, cell.n);
     size_t n = digits(id);
@@ -158,7 +153,7 @@ static bool is_grid_engine(const struct level *level, struct gtel_str *ret)
     struct gtel_str task = gtel_str_skip(id, n + 1);
     if (id.p[n] == '.' && digits(task) > 0)
         n += 1 + digits(task);
-    *ret = head(id, n);
+    *ret = gtel_str_head(id, n);
     return id.p[n] == '.' || id.p[n] == '-';
 }
 
@@ -177,7 +172,7 @@ static bool is_oar(const struct level *level, struct gtel_str *ret)
         digits(rest) == 0)
         return false;
     rest = gtel_str_skip(rest, digits(rest));
-    *ret = head(gtel_str_skip(rest, 2), digits(gtel_str_skip(rest, 2)));
+    *ret = gtel_str_head(gtel_str_skip(rest, 2), digits(gtel_str_skip(rest, 2)));
     return gtel_str_starts(rest, GTEL_STR("-j")) && ret->n > 0;
 }
 
@@ -189,11 +184,10 @@ static bool is_job(const struct level *level, struct gtel_job *ret)
         is_slurm, is_sluid, is_pbs, is_torque, is_grid_engine, is_oar};
     struct gtel_str id;
     if (is_flux(level, &id)) {
-        *ret = (struct gtel_job){
-            .id = id, .has_manager = level->has_manager, .manager = level->manager};
+        *ret = (struct gtel_job){.id = id, .manager_plus_1 = level->manager_plus_1};
         return true;
     }
-    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]) && !level->has_manager; i++) {
+    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]) && level->manager_plus_1 == 0; i++) {
         if (!rules[i](level, &id))
             continue;
         *ret = (struct gtel_job){.id = id, .is_sluid = rules[i] == is_sluid};
@@ -210,8 +204,7 @@ static void record_place(struct level *level)
     if (!gtel_str_between(level->name, GTEL_STR("user@"), GTEL_STR(".service"), &user))
         return;
     bool is_number = gtel_str_u64(user, &number) == 0 && number <= UINT32_MAX;
-    level->has_manager = true;
-    level->manager = is_number ? (uint32_t)number : UINT32_MAX;
+    level->manager_plus_1 = (is_number ? number : UINT32_MAX) + 1;
 }
 
 bool gtel_job_find(struct gtel_str path, struct gtel_job *ret)
@@ -226,7 +219,7 @@ bool gtel_job_find(struct gtel_str path, struct gtel_job *ret)
             continue;
         if (job.is_sluid && !is_outside && job.step.n == 0 && gtel_str_eq(level.parent, job.id) &&
             gtel_str_starts(level.name, GTEL_STR("step_")))
-            job.step = head(path, (size_t)(level.name.p - path.p) + level.name.n);
+            job.step = gtel_str_head(path, (size_t)(level.name.p - path.p) + level.name.n);
         (void)is_job(&level, &job);
         record_place(&level);
         level.above = level.parent;
@@ -242,13 +235,13 @@ bool gtel_job_title(struct gtel_str cmdline, struct gtel_str *ret)
 {
     static const struct gtel_str begin = GTEL_STR_INIT("slurmstepd: [");
     enum { DIGITS_MAX = 10 };
-    struct gtel_str title = head(cmdline, gtel_str_find(cmdline, '\0'));
+    struct gtel_str title = gtel_str_head(cmdline, gtel_str_find(cmdline, '\0'));
     struct gtel_str inside; /* JOB.STEP, and perhaps a word */
     if (!gtel_str_between(title, begin, GTEL_STR("]"), &inside))
         return false;
     size_t n = digits(inside);
     if (n == 0 || n > DIGITS_MAX || n + 1 >= inside.n || inside.p[n] != '.')
         return false;
-    *ret = head(inside, n);
+    *ret = gtel_str_head(inside, n);
     return true;
 }

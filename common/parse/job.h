@@ -23,9 +23,9 @@ struct gtel_job {
        step has its processes in the cgroup "slurm" below it. */
     struct gtel_str step;
     bool is_sluid;
-    /* The job is in the folder of that user; a process of the user itself proves nothing. */
-    bool has_manager;
-    uint32_t manager;
+    /* The job is in the folder of that user; a process of the user itself proves nothing. 0: none
+     */
+    uint64_t manager_plus_1;
 };
 
 /*

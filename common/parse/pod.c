@@ -4,14 +4,6 @@
 
 enum { ID_DIGITS = GTEL_POD_ID_MAX - 1 };
 
-static bool is_hex(struct gtel_str s)
-{
-    for (size_t i = 0; i < s.n; i++)
-        if ((s.p[i] < '0' || s.p[i] > '9') && (s.p[i] < 'a' || s.p[i] > 'f'))
-            return false;
-    return true;
-}
-
 /* Whether it is a name that fits into so many bytes with a NUL; extra: one more character. */
 static bool is_name(struct gtel_str s, size_t size, char extra)
 {
@@ -28,9 +20,9 @@ static bool is_uid(struct gtel_str s)
 {
     enum { UUID_LEN = 36, HASH_LEN = 32 };
     for (size_t i = 0; i < s.n; i++)
-        if (s.p[i] != '-' && !is_hex((struct gtel_str){s.p + i, 1}))
+        if (s.p[i] != '-' && !gtel_str_is_hex((struct gtel_str){s.p + i, 1}))
             return false;
-    return s.n == UUID_LEN || (s.n == HASH_LEN && is_hex(s));
+    return s.n == UUID_LEN || (s.n == HASH_LEN && gtel_str_is_hex(s));
 }
 
 /* The three parts of A_B_C; false when they are not three. */
@@ -60,7 +52,7 @@ bool gtel_pod_link(struct gtel_str name, struct gtel_pod_file *ret)
                                        .container = {last.p, last.n - ID_DIGITS - 1},
                                        .key = gtel_str_skip(last, last.n - ID_DIGITS)};
     if (!are_names(&file) || !is_name(file.container, GTEL_POD_CONTAINER_MAX, '-') ||
-        !is_hex(file.key))
+        !gtel_str_is_hex(file.key))
         return false;
     *ret = file;
     return true;
@@ -91,7 +83,8 @@ static bool is_termination_log(struct gtel_str root, struct gtel_str uid, struct
     *ret = last[3];
     return gtel_str_eq(last[0], GTEL_STR("pods")) && gtel_str_eq(last[1], uid) &&
            gtel_str_eq(last[2], GTEL_STR("containers")) &&
-           is_name(last[3], GTEL_POD_CONTAINER_MAX, '-') && last[4].n > 0 && is_hex(last[4]);
+           is_name(last[3], GTEL_POD_CONTAINER_MAX, '-') && last[4].n > 0 &&
+           gtel_str_is_hex(last[4]);
 }
 
 /* The fourth field of a line is what of its file system is mounted (man 5 proc_pid_mountinfo). */

@@ -2,6 +2,8 @@
 /* Why a value is missing: the list. */
 #include "pipeline/finding.h"
 
+#include "base/grow.h"
+
 #include <stdlib.h>
 
 void gtel_findings_done(struct gtel_findings *findings)
@@ -22,26 +24,13 @@ static bool is_there(const struct gtel_findings *findings, const struct gtel_fin
     return false;
 }
 
-static bool grow(struct gtel_findings *findings)
-{
-    size_t size = findings->size ? findings->size * 2 : 64;
-    if (findings->n < findings->size)
-        return true;
-    struct gtel_finding *p =
-        size <= GTEL_FINDINGS_MAX ? realloc(findings->finding, size * sizeof(*p)) : NULL;
-    if (!p)
-        return false;
-    findings->finding = p;
-    findings->size = size;
-    return true;
-}
-
 void gtel_finding_add(struct gtel_findings *findings, const struct gtel_finding *finding)
 {
     struct gtel_finding new = *finding;
     if (is_there(findings, &new))
         return;
-    bool is_copied = grow(findings) &&
+    bool is_copied = gtel_grow(&findings->finding, &findings->size, findings->n + 1,
+                               GTEL_FINDINGS_MAX, sizeof(new)) &&
                      gtel_arena_str(&findings->arena, finding->what, &new.what) == 0 &&
                      gtel_arena_str(&findings->arena, finding->why, &new.why) == 0 &&
                      gtel_arena_str(&findings->arena, finding->fix, &new.fix) == 0;

@@ -2,6 +2,7 @@
 /* What the core makes of a GPU's parts. */
 #include "pipeline/headline.h"
 
+#include "base/grow.h"
 #include "tables/catalogue.h"
 
 #include <errno.h>
@@ -76,15 +77,10 @@ int gtel_headlines_begin(struct gtel_headlines *headlines, size_t devices)
         headline->is_counted = false;
         headline->has_slept = false;
     }
-    if (devices <= headlines->n)
-        return 0;
-    struct gtel_headline *p = realloc(headlines->device, devices * sizeof(struct gtel_headline));
-    if (!p)
-        return -ENOMEM;
-    memset(p + headlines->n, 0, (devices - headlines->n) * sizeof(struct gtel_headline));
-    headlines->device = p;
-    headlines->n = devices;
-    return 0;
+    return gtel_grow(&headlines->device, &headlines->n, devices, GTEL_DEVICES_MAX,
+                     sizeof(*headlines->device))
+               ? 0
+               : -ENOMEM;
 }
 
 /* "gpu" is that part; with numbers, "gpu2", "gpu-2" and "gpu-tile1" are of that name, too. */

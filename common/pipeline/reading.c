@@ -2,6 +2,8 @@
 /* Readings and the batch that carries them. */
 #include "pipeline/reading.h"
 
+#include "base/grow.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,17 +25,10 @@ void gtel_batch_reset(struct gtel_batch *batch)
 
 struct gtel_reading *gtel_batch_add(struct gtel_batch *batch, const struct gtel_reading *reading)
 {
-    if (batch->n == batch->size) {
-        size_t size = batch->size ? batch->size * 2 : 256;
-        struct gtel_reading *p = NULL;
-        if (size <= GTEL_BATCH_MAX)
-            p = realloc(batch->reading, size * sizeof(*p));
-        if (!p) {
-            batch->dropped++;
-            return NULL;
-        }
-        batch->reading = p;
-        batch->size = size;
+    if (batch->n == batch->size && !gtel_grow(&batch->reading, &batch->size, batch->n + 1,
+                                              GTEL_BATCH_MAX, sizeof(*batch->reading))) {
+        batch->dropped++;
+        return NULL;
     }
     struct gtel_reading *copy = &batch->reading[batch->n++];
     *copy = *reading;

@@ -322,14 +322,13 @@ static void check_jobs(void)
         0);
     CHECK_STR(got.job_step, "/system.slice/slurmstepd.scope/s5K1KKYAYG5D00/step_0");
     CHECK_STR(gtel_str_of(got.unit), "slurmstepd.scope");
-    CHECK(!got.has_job_manager);
+    CHECK_INT(got.job_manager_plus_1, 0);
     CHECK_INT(gtel_cgroup_parse(GTEL_STR("0::/../slurmstepd.scope/s5K1KKYAYG5D00/step_0\n"), &got),
               0);
     CHECK_STR(gtel_str_of(got.job), "s5K1KKYAYG5D00");
     CHECK_STR(got.job_step, ""); /* nobody knows where that is */
     CHECK_INT(gtel_cgroup_parse(GTEL_STR(FLUX "/imp-shell-4-f1.service\n"), &got), 0);
-    CHECK(got.has_job_manager);
-    CHECK_INT(got.job_manager, 765);
+    CHECK_INT(got.job_manager_plus_1, 766);
     CHECK_INT(gtel_cgroup_parse(GTEL_STR(KUBE "/slurmstepd.scope/job_5/step_0\n"), &got), 0);
     CHECK_STR(gtel_str_of(got.container), A12);
     CHECK_STR(gtel_str_of(got.pod), UID);

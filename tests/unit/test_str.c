@@ -176,8 +176,19 @@ static void test_clean(void)
     }
 }
 
+static void test_parts(void)
+{
+    CHECK_STR(gtel_str_head(GTEL_STR("abc"), 0), "");
+    CHECK_STR(gtel_str_head(GTEL_STR("abc"), 2), "ab");
+    CHECK_STR(gtel_str_head(GTEL_STR("abc"), 4), "abc");
+    CHECK(gtel_str_is_hex(GTEL_STR("09af")) && gtel_str_is_hex(GTEL_STR_NONE));
+    CHECK(!gtel_str_is_hex(GTEL_STR("0A")) && !gtel_str_is_hex(GTEL_STR("0g")));
+    CHECK(!gtel_str_is_hex(GTEL_STR("/")) && !gtel_str_is_hex(GTEL_STR(":")));
+}
+
 int main(void)
 {
+    test_parts();
     test_numbers();
     test_pieces();
     test_clean();
