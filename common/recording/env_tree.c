@@ -34,22 +34,18 @@ struct tree_group {
 
 struct tree_env {
     struct gtel_tree *tree;
-    bool is_stepped;
-    uint64_t epoch_ns; /* real monotonic time of time 0 */
+    uint64_t epoch_ns; /* real monotonic time of time 0; 0: time is stepped */
     uint64_t step_ns;
     const char *libraries; /* folder of shared objects that play; NULL: none */
     struct tree_group group[GROUPS_MAX];
-    struct {
-        bool is_open;
-        size_t at; /* place in the recording */
-    } ear[EARS_MAX];
+    size_t ear[EARS_MAX]; /* place in the recording + 1; 0: not open */
     struct gtel_stall_tree stalls;
     struct gtel_numbers numbers; /* memory for the next listing */
 };
 
 static uint64_t tree_time(const struct tree_env *env)
 {
-    if (env->is_stepped)
+    if (env->epoch_ns == 0)
         return env->step_ns;
     uint64_t now = gtel_env_real_now();
     return now > env->epoch_ns ? now - env->epoch_ns : 0;
@@ -66,13 +62,13 @@ static uint64_t monotonic_ns(void *arg)
 {
     struct tree_env *env = arg;
     (void)tree_now(env);
-    return env->is_stepped ? stepped_base_ns + env->step_ns : gtel_env_real_now();
+    return env->epoch_ns == 0 ? stepped_base_ns + env->step_ns : gtel_env_real_now();
 }
 
 static uint64_t wall_ns(void *arg)
 {
     struct tree_env *env = arg;
-    return env->is_stepped ? gtel_tree_wall_ns(tree_now(env)) : gtel_env_real_wall();
+    return env->epoch_ns == 0 ? gtel_tree_wall_ns(tree_now(env)) : gtel_env_real_wall();
 }
 
 static struct gtel_tree_node *find(struct tree_env *env, const char *path, bool follows, int *error)
@@ -105,7 +101,7 @@ static int file_open(void *arg, const char *path)
         return r;
     if (node->kind == GTEL_TREE_CHAR)
         return -ENXIO; /* as of a node without a driver behind it */
-    if (node->kind != GTEL_TREE_FILE)
+    if (!gtel_tree_is_file(node->kind))
         return -EISDIR;
     if (node->open_error)
         return -node->open_error;
@@ -142,13 +138,13 @@ static int64_t file_read(void *arg, int handle, void *buf, size_t n)
     struct tree_env *env = arg;
     const struct gtel_tree_node *node = handle_node(env, handle);
     /* A sysfs file whose device is gone answers ENODEV (kernfs, kernel 6.x). */
-    if (!node || node->kind != GTEL_TREE_FILE)
+    if (!node || !gtel_tree_is_file(node->kind))
         return -ENODEV;
     if (node->read_error)
         return -node->read_error;
-    if (node->is_growing)
+    if (node->kind == GTEL_TREE_GROWING)
         return (int64_t)grown_text(env->tree, node, buf, n);
-    if (node->is_binary)
+    if (node->kind == GTEL_TREE_BINARY)
         return binary_content(env->tree, node, buf, n);
     size_t size = node->text.n < n ? node->text.n : n;
     if (size > 0)
@@ -219,7 +215,7 @@ static void stat_node(const struct tree_env *env, const struct gtel_tree_node *n
                               .is_char = node->kind == GTEL_TREE_CHAR};
     if (gtel_way_is_descriptors(node->path)) /* also of one that cannot be listed */
         ret->size = has_counts(env) ? gtel_tree_entries(env->tree, node) : 0;
-    else if (node->kind == GTEL_TREE_FILE)
+    else if (gtel_tree_is_file(node->kind))
         ret->size = node->text.n;
     if (ret->is_char) {
         ret->major = (uint32_t)node->start;
@@ -455,10 +451,9 @@ static int uevent_open(void *arg)
     if (r < 0)
         return r;
     for (int i = 0; i < EARS_MAX; i++) {
-        if (env->ear[i].is_open)
+        if (env->ear[i] > 0)
             continue;
-        env->ear[i].is_open = true;
-        env->ear[i].at = gtel_tree_uevents_end(env->tree);
+        env->ear[i] = gtel_tree_uevents_end(env->tree) + 1;
         return i;
     }
     return -EMFILE;
@@ -468,9 +463,11 @@ static int64_t uevent_read(void *arg, int handle, void *buf, size_t n)
 {
     struct tree_env *env = arg;
     struct gtel_str message;
-    if (handle < 0 || handle >= EARS_MAX || !env->ear[handle].is_open)
+    if (handle < 0 || handle >= EARS_MAX || env->ear[handle] == 0)
         return -EBADF;
-    int r = gtel_tree_uevent(tree_now(env), &env->ear[handle].at, &message);
+    size_t at = env->ear[handle] - 1;
+    int r = gtel_tree_uevent(tree_now(env), &at, &message);
+    env->ear[handle] = at + 1;
     if (r < 0)
         return r;
     if (message.n > n)
@@ -483,7 +480,7 @@ static void uevent_close(void *arg, int handle)
 {
     struct tree_env *env = arg;
     if (handle >= 0 && handle < EARS_MAX)
-        env->ear[handle].is_open = false;
+        env->ear[handle] = 0;
 }
 
 static int ras_read(void *arg, const char *device, struct gtel_ras_counter *ret, size_t max,
@@ -530,8 +527,8 @@ int gtel_env_tree_init(struct gtel_tree *tree, bool is_stepped, uint64_t epoch_n
     if (!env)
         return -ENOMEM;
     env->tree = tree;
-    env->is_stepped = is_stepped;
-    env->epoch_ns = epoch_ns ? epoch_ns : gtel_env_real_now();
+    if (!is_stepped)
+        env->epoch_ns = epoch_ns ? epoch_ns : gtel_env_real_now();
     *ret = (struct gtel_env){.ops = &tree_ops, .arg = env};
     return 0;
 }

@@ -2,6 +2,7 @@
 /* Writes a recorded machine. */
 #include "recording/record.h"
 
+#include "base/grow.h"
 #include "recording/scrub_process.h"
 #include "recording/tree.h"
 
@@ -22,9 +23,8 @@ struct gtel_record_node {
 };
 
 struct gtel_record_change {
-    uint32_t node; /* UINT32_MAX: text is the line */
-    bool is_gone;
-    enum gtel_record_kind kind;
+    uint32_t node;              /* UINT32_MAX: text is the line */
+    enum gtel_record_kind kind; /* GTEL_RECORD_NOTHING: it is gone */
     struct gtel_str text;
 };
 
@@ -57,34 +57,19 @@ static struct gtel_record_node *find(const struct gtel_record *record, struct gt
     return NULL;
 }
 
-static bool grow(void **list, size_t *size, size_t n, size_t item, size_t max)
-{
-    if (n < *size)
-        return true;
-    size_t wanted = *size ? *size * 2 : 256;
-    void *p = wanted <= max ? realloc(*list, wanted * item) : NULL;
-    if (!p)
-        return false;
-    *list = p;
-    *size = wanted;
-    return true;
-}
-
 /* The node of that path, new if need be; NULL when memory is out. */
 static struct gtel_record_node *node_of(struct gtel_record *record, struct gtel_str path)
 {
     struct gtel_record_node *node = find(record, path);
     struct gtel_str copy;
-    void *list = record->node;
     if (node)
         return node;
-    if (!grow(&list, &record->nodes_size, record->nodes, sizeof(*node), NODES_MAX) ||
+    if (!gtel_grow(&record->node, &record->nodes_size, record->nodes + 1, NODES_MAX,
+                   sizeof(*node)) ||
         gtel_arena_str(&record->arena, path, &copy) < 0) {
-        record->node = list;
         record->has_failed = true;
         return NULL;
     }
-    record->node = list;
     uint32_t *bucket = &record->bucket[gtel_hash(GTEL_HASH_SEED, path.p, path.n) % BUCKETS];
     node = &record->node[record->nodes++];
     *node = (struct gtel_record_node){.path = copy, .next = *bucket};
@@ -94,11 +79,8 @@ static struct gtel_record_node *node_of(struct gtel_record *record, struct gtel_
 
 static struct gtel_record_change *add_change(struct gtel_record *record, uint32_t node)
 {
-    void *list = record->change;
-    bool has_room =
-        grow(&list, &record->changes_size, record->changes, sizeof(*record->change), CHANGES_MAX);
-    record->change = list;
-    if (!has_room) {
+    if (!gtel_grow(&record->change, &record->changes_size, record->changes + 1, CHANGES_MAX,
+                   sizeof(*record->change))) {
         record->has_failed = true;
         return NULL;
     }
@@ -190,9 +172,7 @@ void gtel_record_gone(struct gtel_record *record, struct gtel_str path)
     struct gtel_record_node *node = find(record, path);
     if (!node || node->kind == GTEL_RECORD_NOTHING)
         return;
-    struct gtel_record_change *change = add_change(record, (uint32_t)(node - record->node));
-    if (change)
-        change->is_gone = true;
+    (void)add_change(record, (uint32_t)(node - record->node)); /* no room: has_failed */
     for (size_t i = 0; i < record->nodes; i++) {
         struct gtel_record_node *other = &record->node[i];
         if (other != node && !is_below(other->path, path))
@@ -290,17 +270,13 @@ static void write_change(struct gtel_record *record, const struct gtel_record_ch
     static const struct {
         const char *word;
         const char *between; /* the path and the text */
-    } forms[] = {[GTEL_RECORD_DIR] = {"dir", ""},
-                 [GTEL_RECORD_LINK] = {"link", " -> "},
-                 [GTEL_RECORD_CHAR] = {"char", " "},
-                 [GTEL_RECORD_REFUSED] = {"refuse", " "},
-                 [GTEL_RECORD_BROKEN] = {"error", " "}};
+    } forms[] = {[GTEL_RECORD_NOTHING] = {"gone", ""},    [GTEL_RECORD_DIR] = {"dir", ""},
+                 [GTEL_RECORD_LINK] = {"link", " -> "},   [GTEL_RECORD_CHAR] = {"char", " "},
+                 [GTEL_RECORD_REFUSED] = {"refuse", " "}, [GTEL_RECORD_BROKEN] = {"error", " "}};
     struct gtel_buf *out = &record->text;
     bool is_line = change->node == UINT32_MAX || change->kind == GTEL_RECORD_ANSWER;
     struct gtel_str path = is_line ? GTEL_STR_NONE : record->node[change->node].path;
-    if (change->is_gone)
-        gtel_buf_printf(out, "gone %.*s\n", GTEL_STR_ARG(path));
-    else if (is_line)
+    if (is_line)
         gtel_buf_printf(out, "%.*s\n", GTEL_STR_ARG(change->text));
     else if (change->kind == GTEL_RECORD_FILE)
         write_file(record, path, change->text);

@@ -4,6 +4,7 @@
 #include "recording/record_windows.h"
 #include "recording/way.h"
 
+#include "base/grow.h"
 #include "host/fs.h"
 #include "host/numbers.h"
 
@@ -127,16 +128,8 @@ static int keep_handle(struct gtel_record_env *env, const char *path, int inner)
     size_t i = 0;
     while (i < env->handles && env->handle[i].inner_plus_1 != 0)
         i++;
-    if (i == env->handles) {
-        size_t size = env->handles ? env->handles * 2 : 64;
-        struct gtel_record_handle *p =
-            size <= HANDLES_MAX ? realloc(env->handle, size * sizeof(*p)) : NULL;
-        if (!p)
-            return -EMFILE;
-        memset(p + env->handles, 0, (size - env->handles) * sizeof(*p));
-        env->handle = p;
-        env->handles = size;
-    }
+    if (!gtel_grow(&env->handle, &env->handles, i + 1, HANDLES_MAX, sizeof(*env->handle)))
+        return -EMFILE;
     env->handle[i].inner_plus_1 = inner + 1;
     if (!gtel_str_copy(env->handle[i].path, GTEL_RECORD_PATH, str(path)))
         env->record->has_failed = true; /* no path of ours is that long */

@@ -3,6 +3,7 @@
 #include "recording/scrub.h"
 
 #include "base/compiler.h"
+#include "base/grow.h"
 #include "recording/scrub_process.h"
 #include "recording/scrub_rules.h"
 
@@ -41,11 +42,6 @@ const char *gtel_scrub_kind_name(enum gtel_scrub_kind kind)
                                                         "names of hosts", "names of users",
                                                         "addresses"};
     return names[kind];
-}
-
-static struct gtel_str head(struct gtel_str s, size_t n)
-{
-    return (struct gtel_str){s.p, n < s.n ? n : s.n};
 }
 
 /* ---- secrets ---- */
@@ -106,19 +102,6 @@ static int make_up(struct gtel_scrub *scrub, struct gtel_scrub_secret *secret)
     return 0;
 }
 
-static bool grow(struct gtel_scrub *scrub)
-{
-    if (scrub->n < scrub->size)
-        return true;
-    size_t size = scrub->size ? scrub->size * 2 : 64;
-    void *p = size <= SECRETS_MAX ? realloc(scrub->secret, size * sizeof(*scrub->secret)) : NULL;
-    if (!p)
-        return false;
-    scrub->secret = p;
-    scrub->size = size;
-    return true;
-}
-
 /*
  * The secret like that one, new if need be; its made-up text is of the same shape unless it has
  * one. NULL when there is no room for it.
@@ -130,12 +113,14 @@ static struct gtel_scrub_secret *learn(struct gtel_scrub *scrub,
     struct gtel_scrub_secret new = *like;
     for (uint32_t i = *bucket; i != 0; i = scrub->secret[i - 1].next) {
         struct gtel_scrub_secret *known = &scrub->secret[i - 1];
-        if (known->is_name != like->is_name || !gtel_str_eq(known->real, like->real))
+        if ((known->how == GTEL_SCRUB_NAME) != (like->how == GTEL_SCRUB_NAME) ||
+            !gtel_str_eq(known->real, like->real))
             continue;
-        known->is_local = known->is_local && like->is_local;
+        known->how = known->how == GTEL_SCRUB_LOCAL ? like->how : known->how;
         return known;
     }
-    if (!grow(scrub) || gtel_arena_str(&scrub->arena, like->real, &new.real) < 0 ||
+    if (!gtel_grow(&scrub->secret, &scrub->size, scrub->n + 1, SECRETS_MAX, sizeof(new)) ||
+        gtel_arena_str(&scrub->arena, like->real, &new.real) < 0 ||
         (like->made_up.n > 0 ? gtel_arena_str(&scrub->arena, like->made_up, &new.made_up)
                              : make_up(scrub, &new)) < 0) {
         scrub->has_failed = true;
@@ -163,7 +148,8 @@ static struct gtel_scrub_secret *learn_name(struct gtel_scrub *scrub, enum gtel_
     char buf[REAL_MAX];
     char made_up[32];
     bool is_user = kind == GTEL_SCRUB_USER;
-    struct gtel_scrub_secret like = {.real = fold(name, true, buf), .kind = kind, .is_name = true};
+    struct gtel_scrub_secret like = {
+        .real = fold(name, true, buf), .kind = kind, .how = GTEL_SCRUB_NAME};
     if (like.real.n <
         (has(like.real, gtel_scrub_is_letter) ? (size_t)NAME_MIN : (size_t)NUMERAL_MIN))
         return NULL;
@@ -186,7 +172,7 @@ static void learn_user(struct gtel_scrub *scrub, struct gtel_str name)
  */
 void gtel_scrub_user(struct gtel_scrub *scrub, struct gtel_str name)
 {
-    struct gtel_str alone = head(name, gtel_str_find(name, '@'));
+    struct gtel_str alone = gtel_str_head(name, gtel_str_find(name, '@'));
     size_t domain = gtel_str_find(alone, '\\');
     learn_user(scrub, name);
     if (domain < alone.n)
@@ -231,7 +217,7 @@ static void write_number(struct work *work, struct gtel_str digits)
     const struct gtel_scrub_secret like = {.real = gtel_str_of(real),
                                            .made_up = gtel_str_of(made_up),
                                            .kind = GTEL_SCRUB_USER,
-                                           .is_local = true};
+                                           .how = GTEL_SCRUB_LOCAL};
     size_t before = scrub->n;
     const struct gtel_scrub_secret *secret = learn(scrub, &like);
     scrub->numbers += scrub->n > before;
@@ -254,19 +240,20 @@ void gtel_scrub_users(struct gtel_scrub *scrub, struct gtel_str passwd)
 /* Bytes at the beginning of text that are the secret, however it is written there, or 0. */
 static size_t match(const struct gtel_scrub_secret *secret, struct gtel_str text)
 {
+    bool is_name = secret->how == GTEL_SCRUB_NAME;
     size_t at = 0;
     for (size_t i = 0; i < secret->real.n;) {
         struct gtel_str rest = gtel_str_skip(text, at);
         size_t separator = gtel_scrub_separator(rest);
         if (rest.n == 0)
             return 0;
-        if (separator > 0 && secret->is_name && secret->real.p[i] == '-') {
+        if (separator > 0 && is_name && secret->real.p[i] == '-') {
             at += separator;
             i++;
         } else if (gtel_scrub_lower(rest.p[0]) == secret->real.p[i]) {
             at++;
             i++;
-        } else if (separator > 0 && !secret->is_name && i > 0) {
+        } else if (separator > 0 && !is_name && i > 0) {
             at += separator;
         } else {
             return 0;
@@ -324,9 +311,9 @@ static bool is_secret_here(const struct work *work, const struct gtel_scrub_secr
     struct gtel_str word = around(text, at, n, gtel_scrub_is_alnum);
     struct gtel_str numeral = around(text, at, n, gtel_scrub_is_digit);
     bool is_kernel = work->writer <= GTEL_SCRUB_VERSION;
-    if (secret->is_local)
+    if (secret->how == GTEL_SCRUB_LOCAL)
         return false;
-    if (!secret->is_name)
+    if (secret->how == GTEL_SCRUB_SPREAD)
         return word.n == n || (n >= ANYWHERE_MIN && has(secret->real, gtel_scrub_is_letter));
     if (!has(secret->real, gtel_scrub_is_letter))
         return is_kernel ? word.n == n : numeral.n == n;
@@ -362,7 +349,7 @@ static void write_made_up(struct work *work, struct gtel_scrub_secret *secret, s
     size_t at = 0;
     work->scrub->replaced[secret->kind] += secret->is_used ? 0 : 1;
     secret->is_used = true;
-    if (secret->is_name) {
+    if (secret->how == GTEL_SCRUB_NAME) {
         gtel_buf_str(work->out, secret->made_up);
         return;
     }
@@ -375,7 +362,7 @@ static void write_made_up(struct work *work, struct gtel_scrub_secret *secret, s
             gtel_buf_char(work->out,
                           is_upper && gtel_scrub_is_letter(c) ? (char)(c - 'a' + 'A') : c);
         else
-            gtel_buf_str(work->out, head(text, separator > 0 ? separator : 1));
+            gtel_buf_str(work->out, gtel_str_head(text, separator > 0 ? separator : 1));
         at += is_made_up;
         text = gtel_str_skip(text, separator > 0 ? separator : 1);
     }
@@ -386,15 +373,16 @@ static void write_found(struct work *work, const struct gtel_scrub_find *found,
 {
     char buf[REAL_MAX];
     struct gtel_scrub_secret *secret = NULL;
-    struct gtel_scrub_secret like = {.kind = found->kind, .real = fold(text, false, buf)};
-    like.is_local =
-        found->is_local || !has(like.real, gtel_scrub_is_digit) ||
-        like.real.n < (has(like.real, gtel_scrub_is_letter) ? (size_t)SPREAD_MIN : ANYWHERE_MIN);
-    if (found->is_number) {
+    struct gtel_scrub_secret like = {
+        .kind = found->kind, .how = found->how, .real = fold(text, false, buf)};
+    if (!has(like.real, gtel_scrub_is_digit) ||
+        like.real.n < (has(like.real, gtel_scrub_is_letter) ? (size_t)SPREAD_MIN : ANYWHERE_MIN))
+        like.how = GTEL_SCRUB_LOCAL;
+    if (found->how == GTEL_SCRUB_NUMBER) {
         write_number(work, text);
         return;
     }
-    if (found->is_name)
+    if (found->how == GTEL_SCRUB_NAME)
         secret = learn_name(work->scrub, found->kind, text);
     else if (like.real.n > 0)
         secret = learn(work->scrub, &like);
@@ -411,7 +399,7 @@ static bool find_builder(struct gtel_str text, size_t at, struct gtel_scrub_find
     struct gtel_str letters = around(text, at, 1, gtel_scrub_is_letter);
     struct gtel_str word = around(text, at, 1, gtel_scrub_is_alnum);
     *ret = (struct gtel_scrub_find){
-        .n = (size_t)(word.p + word.n - rest.p), .kind = GTEL_SCRUB_HOST, .is_local = true};
+        .n = (size_t)(word.p + word.n - rest.p), .kind = GTEL_SCRUB_HOST, .how = GTEL_SCRUB_LOCAL};
     return gtel_scrub_is_letter(rest.p[0]) && letters.p == rest.p && letters.n > 1 &&
            !gtel_scrub_is_usual(GTEL_SCRUB_RELEASE, letters);
 }
@@ -427,11 +415,11 @@ static void write_plain(struct work *work, struct gtel_str text)
         if (!has_form && !secret && work->writer == GTEL_SCRUB_RELEASE)
             has_form = find_builder(text, at, &found);
         if (has_form) {
-            gtel_buf_str(work->out, head(gtel_str_skip(text, at), found.at));
-            write_found(work, &found, head(gtel_str_skip(text, at + found.at), found.n));
+            gtel_buf_str(work->out, gtel_str_head(gtel_str_skip(text, at), found.at));
+            write_found(work, &found, gtel_str_head(gtel_str_skip(text, at + found.at), found.n));
             at += found.at + found.n;
         } else if (secret) {
-            write_made_up(work, secret, head(gtel_str_skip(text, at), n));
+            write_made_up(work, secret, gtel_str_head(gtel_str_skip(text, at), n));
             at += n;
         } else {
             gtel_buf_char(work->out, text.p[at++]);
@@ -448,7 +436,7 @@ static void write_secret(struct work *work, const struct gtel_scrub_find *found,
         while (n < text.n && (unsigned char)text.p[n] > ' ')
             n++;
         if (n > 0)
-            write_found(work, found, head(text, n));
+            write_found(work, found, gtel_str_head(text, n));
         for (; n < text.n && (unsigned char)text.p[n] <= ' '; n++)
             gtel_buf_char(work->out, text.p[n]);
         text = gtel_str_skip(text, n);
@@ -460,8 +448,8 @@ static void write_word(struct work *work, struct gtel_str word)
 {
     struct gtel_scrub_find found;
     size_t at = gtel_str_find(word, '=');
-    if (at < word.n && gtel_scrub_is_secret_key(head(word, at), &found)) {
-        gtel_buf_str(work->out, head(word, at + 1));
+    if (at < word.n && gtel_scrub_is_secret_key(gtel_str_head(word, at), &found)) {
+        gtel_buf_str(work->out, gtel_str_head(word, at + 1));
         write_secret(work, &found, gtel_str_skip(word, at + 1));
         return;
     }
@@ -476,8 +464,9 @@ static void write_line(struct work *work, struct gtel_str line)
     bool has_keys = gtel_str_find(line, '=') < line.n;
     if (work->writer == GTEL_SCRUB_KERNEL && gtel_scrub_is_about_versions(line))
         work->writer = GTEL_SCRUB_VERSION;
-    if (!has_keys && colon < line.n && gtel_scrub_is_secret_key(head(line, colon), &found)) {
-        gtel_buf_str(work->out, head(line, colon + 1));
+    if (!has_keys && colon < line.n &&
+        gtel_scrub_is_secret_key(gtel_str_head(line, colon), &found)) {
+        gtel_buf_str(work->out, gtel_str_head(line, colon + 1));
         write_secret(work, &found, gtel_str_skip(line, colon + 1));
         return;
     }
@@ -487,7 +476,7 @@ static void write_line(struct work *work, struct gtel_str line)
     }
     while (line.n > 0) {
         size_t n = gtel_str_find(line, ' ');
-        write_word(work, head(line, n));
+        write_word(work, gtel_str_head(line, n));
         if (n < line.n)
             gtel_buf_char(work->out, ' ');
         line = gtel_str_skip(line, n + 1);
@@ -502,7 +491,7 @@ static void write_numbers(struct work *work, struct gtel_str line)
         while (n < line.n && gtel_scrub_is_digit(line.p[n]))
             n++;
         if (n > 0)
-            write_number(work, head(line, n));
+            write_number(work, gtel_str_head(line, n));
         else
             gtel_buf_char(work->out, line.p[n++]);
     }
@@ -532,7 +521,7 @@ static bool has_numbers(struct gtel_str path, struct gtel_str line, size_t *ret_
     *ret_at = colon;
     if (is_list && gtel_str_part(&rest, ':', &part) && gtel_str_part(&rest, ':', &part))
         *ret_at = line.n - rest.n;
-    struct gtel_str key = head(line, colon);
+    struct gtel_str key = gtel_str_head(line, colon);
     return is_list ||
            (is_status && (gtel_str_eq(key, GTEL_STR("Uid")) || gtel_str_eq(key, GTEL_STR("Gid")) ||
                           gtel_str_eq(key, GTEL_STR("Groups"))));
@@ -545,7 +534,7 @@ static void write_content(struct work *work, struct gtel_str path, struct gtel_s
     size_t numbers;
     work->writer = gtel_scrub_writer_of(path);
     if (has_numbers(path, line, &numbers)) {
-        write_plain(work, head(line, numbers));
+        write_plain(work, gtel_str_head(line, numbers));
         write_numbers(work, gtel_str_skip(line, numbers));
     } else if (!gtel_scrub_is_secret_key(behind(path, '/'), &found)) {
         write_line(work, line);
@@ -583,13 +572,13 @@ static void write_entry(struct work *work, struct gtel_str line, struct gtel_str
         GTEL_STR_INIT("error"), GTEL_STR_INIT("char"), GTEL_STR_INIT("refuse"),
         GTEL_STR_INIT("owner"), GTEL_STR_INIT("gone"),
     };
-    struct gtel_str word = head(line, gtel_str_find(line, ' '));
+    struct gtel_str word = gtel_str_head(line, gtel_str_find(line, ' '));
     struct gtel_str rest = gtel_str_skip(line, word.n + 1);
     bool has_path = false;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(with_path); i++)
         has_path = has_path || gtel_str_eq(word, with_path[i]);
-    struct gtel_str path = head(rest, has_path ? gtel_str_find(rest, ' ') : 0);
-    gtel_buf_str(work->out, head(line, word.n + 1));
+    struct gtel_str path = gtel_str_head(rest, has_path ? gtel_str_find(rest, ' ') : 0);
+    gtel_buf_str(work->out, gtel_str_head(line, word.n + 1));
     *ret_file = gtel_str_eq(word, GTEL_STR("file")) ? path : GTEL_STR_NONE;
     work->writer = names_path(path);
     write_plain(work, path);
@@ -600,7 +589,7 @@ static void write_entry(struct work *work, struct gtel_str line, struct gtel_str
         write_numbers(work, rest);
     } else if (gtel_str_eq(word, GTEL_STR("link"))) {
         struct gtel_str target = behind(rest, ' ');
-        gtel_buf_str(work->out, head(rest, rest.n - target.n));
+        gtel_buf_str(work->out, gtel_str_head(rest, rest.n - target.n));
         work->writer = names_path(target);
         write_plain(work, target);
     } else {
@@ -614,7 +603,7 @@ static void write_comment(struct work *work, struct gtel_str line)
     static const struct gtel_str kernel = GTEL_STR_INIT("# kernel ");
     bool is_release = gtel_str_starts(line, kernel);
     size_t n = is_release ? kernel.n : 0;
-    gtel_buf_str(work->out, head(line, n));
+    gtel_buf_str(work->out, gtel_str_head(line, n));
     work->writer = is_release ? GTEL_SCRUB_RELEASE : GTEL_SCRUB_PEOPLE;
     write_plain(work, gtel_str_skip(line, n));
 }
@@ -626,7 +615,7 @@ static void write_record(struct work *work, struct gtel_str text)
     while (gtel_str_line(&text, &line)) {
         struct gtel_str content = gtel_str_skip(line, 2);
         if (gtel_str_starts(line, GTEL_STR("| "))) {
-            gtel_buf_str(work->out, head(line, 2));
+            gtel_buf_str(work->out, gtel_str_head(line, 2));
             write_content(work, file.n > 0 ? file : GTEL_STR("sys/"), content);
         } else if (gtel_str_starts(line, GTEL_STR("#"))) {
             write_comment(work, line);

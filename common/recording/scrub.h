@@ -29,6 +29,14 @@ enum gtel_scrub_kind {
     GTEL_SCRUB_KINDS
 };
 
+/* Where a secret is replaced, and by what. */
+enum gtel_scrub_how {
+    GTEL_SCRUB_SPREAD, /* everywhere, by made-up letters and digits */
+    GTEL_SCRUB_LOCAL,  /* the same, but only where its place says that it is a secret */
+    GTEL_SCRUB_NAME,   /* inside words, too, by made_up as it is */
+    GTEL_SCRUB_NUMBER  /* of a user or group: only found, never kept as such */
+};
+
 enum { GTEL_SCRUB_BUCKETS = 1024 };
 
 struct gtel_scrub_secret {
@@ -36,9 +44,8 @@ struct gtel_scrub_secret {
     struct gtel_str made_up; /* of the same length, or the text that stands for a name */
     uint32_t next;           /* index + 1 in the bucket */
     enum gtel_scrub_kind kind;
-    bool is_name;  /* replaced inside words, too, by made_up as it is */
-    bool is_local; /* replaced only where its place says that it is a secret */
-    bool is_used;  /* it stood in a text */
+    enum gtel_scrub_how how;
+    bool is_used; /* it stood in a text */
 };
 
 /* A zeroed struct knows of no secrets. */

@@ -6,11 +6,6 @@
 
 #include <inttypes.h>
 
-static struct gtel_str head(struct gtel_str s, size_t n)
-{
-    return (struct gtel_str){s.p, n < s.n ? n : s.n};
-}
-
 /* Up to the start of the process, field 22: behind it are addresses and signals (proc(5)). */
 static void write_stat(struct gtel_str text, struct gtel_buf *out)
 {
@@ -22,7 +17,7 @@ static void write_stat(struct gtel_str text, struct gtel_buf *out)
     struct gtel_str word;
     for (int i = 0; i < WORDS; i++)
         (void)gtel_str_word(&rest, &word); /* fewer words: all of them */
-    gtel_buf_str(out, head(text, text.n - rest.n));
+    gtel_buf_str(out, gtel_str_head(text, text.n - rest.n));
     gtel_buf_char(out, '\n');
 }
 
@@ -35,7 +30,7 @@ static void write_status(struct gtel_str text, struct gtel_buf *out)
         GTEL_STR_INIT("CapAmb"), GTEL_STR_INIT("NoNewPrivs"), GTEL_STR_INIT("Seccomp")};
     struct gtel_str line;
     while (gtel_str_line(&text, &line)) {
-        const struct gtel_str key = head(line, gtel_str_find(line, ':'));
+        const struct gtel_str key = gtel_str_head(line, gtel_str_find(line, ':'));
         for (size_t i = 0; i < GTEL_ARRAY_LEN(keys); i++)
             if (gtel_str_eq(key, keys[i]))
                 gtel_buf_printf(out, "%.*s\n", GTEL_STR_ARG(line));

@@ -42,11 +42,6 @@ size_t gtel_scrub_separator(struct gtel_str text)
            (text.p[0] == '-' || text.p[0] == '_' || text.p[0] == ':' || text.p[0] == '.');
 }
 
-static struct gtel_str head(struct gtel_str s, size_t n)
-{
-    return (struct gtel_str){s.p, n < s.n ? n : s.n};
-}
-
 /* Whether text begins with a word in lower case, in any case of its own. */
 static bool begins(struct gtel_str text, struct gtel_str word)
 {
@@ -97,7 +92,7 @@ static size_t uuid(struct gtel_str text)
         if (i > 0 && separator == 0)
             return 0;
         at += separator;
-        if (run(head(gtel_str_skip(text, at), groups[i]), gtel_scrub_is_hex) < groups[i])
+        if (run(gtel_str_head(gtel_str_skip(text, at), groups[i]), gtel_scrub_is_hex) < groups[i])
             return 0;
         at += groups[i];
     }
@@ -147,7 +142,7 @@ static size_t grouped(struct gtel_str text, size_t width, size_t min, const char
     if (separator == '\0' ||
         gtel_str_find(gtel_str_of(separators), separator) == gtel_str_of(separators).n)
         return 0;
-    while (run(head(gtel_str_skip(text, n), width), gtel_scrub_is_hex) == width) {
+    while (run(gtel_str_head(gtel_str_skip(text, n), width), gtel_scrub_is_hex) == width) {
         n += width;
         groups++;
         if (n >= text.n || text.p[n] != separator)
@@ -179,7 +174,7 @@ static size_t quad(struct gtel_str text, char separator)
     for (int i = 0; i < 4; i++) {
         uint64_t byte;
         size_t width = run(gtel_str_skip(text, n), gtel_scrub_is_digit);
-        if (gtel_str_u64(head(gtel_str_skip(text, n), width), &byte) < 0 || byte > 255)
+        if (gtel_str_u64(gtel_str_head(gtel_str_skip(text, n), width), &byte) < 0 || byte > 255)
             return 0;
         n += width;
         if (i < 3 && (n >= text.n || text.p[n++] != separator))
@@ -206,7 +201,7 @@ static size_t ipv6(struct gtel_str text)
     size_t groups = 0;
     bool is_short = false;
     while (n < text.n) {
-        size_t width = run(head(gtel_str_skip(text, n), 5), gtel_scrub_is_hex);
+        size_t width = run(gtel_str_head(gtel_str_skip(text, n), 5), gtel_scrub_is_hex);
         if (width > 4 || groups == 9)
             return 0;
         groups += width > 0;
@@ -232,10 +227,10 @@ static size_t mail(struct gtel_str text)
         GTEL_STR_INIT(".socket"),  GTEL_STR_INIT(".mount"), GTEL_STR_INIT(".swap"),
     };
     /* 64 and 255 bytes at most: RFC 5321, section 4.5.3.1. */
-    size_t name = run(head(text, 65), is_mail);
+    size_t name = run(gtel_str_head(text, 65), is_mail);
     if (name == 0 || name >= text.n || text.p[name] != '@')
         return 0;
-    struct gtel_str place = head(gtel_str_skip(text, name + 1), 255);
+    struct gtel_str place = gtel_str_head(gtel_str_skip(text, name + 1), 255);
     place.n = run(place, is_mail);
     for (size_t i = 0; i < GTEL_ARRAY_LEN(units); i++)
         if (gtel_str_ends(place, units[i]))
@@ -260,50 +255,53 @@ static const struct form {
     size_t (*length)(struct gtel_str text);
     struct gtel_str behind; /* the end of what has the form, which stays */
     enum gtel_scrub_kind kind;
-    enum { ANYWHERE = 1, IS_NAME = 2, IS_NUMBER = 4, IS_LOCAL = 8, NO_VERSION = 16 } flags;
+    enum gtel_scrub_how how;
+    /* At the beginning of a word; inside words, too; or not in texts about versions. */
+    enum { WORD, INSIDE, NO_VERSION } where;
 } forms[] = {
-#define FORM(before, length, behind, kind, flags)                                                  \
+#define FORM(before, length, behind, kind, how, where)                                             \
     {                                                                                              \
-        GTEL_STR_INIT(before), length, GTEL_STR_INIT(behind), GTEL_SCRUB_##kind, flags             \
+        GTEL_STR_INIT(before), length, GTEL_STR_INIT(behind), GTEL_SCRUB_##kind, GTEL_SCRUB_##how, \
+            where                                                                                  \
     }
     /* Whose it is, in cgroups and folders (systemd: user@.service; Slurm: uid_1000). */
-    FORM("user-", digits, "", USER, IS_NUMBER),
-    FORM("user@", digits, "", USER, IS_NUMBER),
-    FORM("uid_", digits, "", USER, IS_NUMBER),
-    FORM("run/user/", digits, "", USER, IS_NUMBER),
-    FORM("home/", label, "", USER, IS_NAME),
-    FORM("users/", label, "", USER, IS_NAME),
+    FORM("user-", digits, "", USER, NUMBER, WORD),
+    FORM("user@", digits, "", USER, NUMBER, WORD),
+    FORM("uid_", digits, "", USER, NUMBER, WORD),
+    FORM("run/user/", digits, "", USER, NUMBER, WORD),
+    FORM("home/", label, "", USER, NAME, WORD),
+    FORM("users/", label, "", USER, NAME, WORD),
     /* Containers with names, as parse/cgroup.c knows them. */
-    FORM("lxc/", label, "", HOST, IS_LOCAL),
-    FORM("lxc.payload/", label, "", HOST, IS_LOCAL),
-    FORM("lxc.monitor/", label, "", HOST, IS_LOCAL),
-    FORM("lxc.payload.", label, "", HOST, IS_LOCAL),
-    FORM("lxc.monitor.", label, "", HOST, IS_LOCAL),
-    FORM("machine-", label, ".scope", HOST, IS_LOCAL),
-    FORM("systemd-nspawn@", label, ".service", HOST, IS_LOCAL),
-    FORM("container@", label, ".service", HOST, IS_LOCAL),
+    FORM("lxc/", label, "", HOST, LOCAL, WORD),
+    FORM("lxc.payload/", label, "", HOST, LOCAL, WORD),
+    FORM("lxc.monitor/", label, "", HOST, LOCAL, WORD),
+    FORM("lxc.payload.", label, "", HOST, LOCAL, WORD),
+    FORM("lxc.monitor.", label, "", HOST, LOCAL, WORD),
+    FORM("machine-", label, ".scope", HOST, LOCAL, WORD),
+    FORM("systemd-nspawn@", label, ".service", HOST, LOCAL, WORD),
+    FORM("container@", label, ".service", HOST, LOCAL, WORD),
     /* Pods and containers, hashes of commits, ids of anything. */
-    FORM("", uuid, "", UUID, ANYWHERE),
-    FORM("pod", id_word, "", UUID, 0),
-    FORM("g", hash_word, "", UUID, IS_LOCAL),
-    FORM("", id_word, "", UUID, 0),
+    FORM("", uuid, "", UUID, SPREAD, INSIDE),
+    FORM("pod", id_word, "", UUID, SPREAD, WORD),
+    FORM("g", hash_word, "", UUID, LOCAL, WORD),
+    FORM("", id_word, "", UUID, SPREAD, WORD),
     /* Disks (udev: /dev/disk) and their world wide names. */
-    FORM("by-id/", label, "", SERIAL, IS_LOCAL),
-    FORM("by-label/", label, "", SERIAL, IS_LOCAL),
-    FORM("by-partlabel/", label, "", SERIAL, IS_LOCAL),
-    FORM("wwn-0x", hex_word, "", SERIAL, 0),
-    FORM("eui.", hex_word, "", SERIAL, 0),
-    FORM("naa.", hex_word, "", SERIAL, 0),
+    FORM("by-id/", label, "", SERIAL, LOCAL, WORD),
+    FORM("by-label/", label, "", SERIAL, LOCAL, WORD),
+    FORM("by-partlabel/", label, "", SERIAL, LOCAL, WORD),
+    FORM("wwn-0x", hex_word, "", SERIAL, SPREAD, WORD),
+    FORM("eui.", hex_word, "", SERIAL, SPREAD, WORD),
+    FORM("naa.", hex_word, "", SERIAL, SPREAD, WORD),
     /* Networks; interfaces are named after their address (systemd.net-naming-scheme(7)). */
-    FORM("enx", mac_word, "", ADDRESS, 0),
-    FORM("wlx", mac_word, "", ADDRESS, 0),
-    FORM("wwx", mac_word, "", ADDRESS, 0),
-    FORM("", mac, "", ADDRESS, NO_VERSION),
-    FORM("", mixed_word, "", ADDRESS, 0),
-    FORM("", ipv6, "", ADDRESS, 0),
-    FORM("", ipv4, "", ADDRESS, NO_VERSION),
-    FORM("ip-", ipv4_dashed, "", ADDRESS, 0), /* as a cloud calls its hosts */
-    FORM("", mail, "", ADDRESS, 0),
+    FORM("enx", mac_word, "", ADDRESS, SPREAD, WORD),
+    FORM("wlx", mac_word, "", ADDRESS, SPREAD, WORD),
+    FORM("wwx", mac_word, "", ADDRESS, SPREAD, WORD),
+    FORM("", mac, "", ADDRESS, SPREAD, NO_VERSION),
+    FORM("", mixed_word, "", ADDRESS, SPREAD, WORD),
+    FORM("", ipv6, "", ADDRESS, SPREAD, WORD),
+    FORM("", ipv4, "", ADDRESS, SPREAD, NO_VERSION),
+    FORM("ip-", ipv4_dashed, "", ADDRESS, SPREAD, WORD), /* as a cloud calls its hosts */
+    FORM("", mail, "", ADDRESS, SPREAD, WORD),
 #undef FORM
 };
 
@@ -319,16 +317,12 @@ static bool has_form(const struct form *form, struct gtel_str rest, struct gtel_
     struct gtel_str text = gtel_str_skip(rest, form->before.n);
     size_t n = form->length(text);
     if (form->behind.n > 0) {
-        if (!gtel_str_ends(head(text, n), form->behind))
+        if (!gtel_str_ends(gtel_str_head(text, n), form->behind))
             return false;
         n -= form->behind.n;
     }
-    *ret = (struct gtel_scrub_find){.at = form->before.n,
-                                    .n = n,
-                                    .kind = form->kind,
-                                    .is_name = (form->flags & IS_NAME) != 0,
-                                    .is_number = (form->flags & IS_NUMBER) != 0,
-                                    .is_local = (form->flags & IS_LOCAL) != 0};
+    *ret = (struct gtel_scrub_find){
+        .at = form->before.n, .n = n, .kind = form->kind, .how = form->how};
     return n > 0;
 }
 
@@ -383,10 +377,9 @@ bool gtel_scrub_find_form(struct gtel_str text, size_t at, enum gtel_scrub_write
     for (size_t i = 0; i < GTEL_ARRAY_LEN(forms); i++) {
         const struct form *form = &forms[i];
         bool is_likely = form->before.n == 0 || form->before.p[0] == first;
-        if (!is_likely || (is_inside && (form->flags & ANYWHERE) == 0) ||
-            !has_form(form, rest, ret))
-            continue;
-        if ((form->flags & NO_VERSION) == 0 || writer != GTEL_SCRUB_VERSION)
+        if (is_likely && (!is_inside || form->where == INSIDE) &&
+            (form->where != NO_VERSION || writer != GTEL_SCRUB_VERSION) &&
+            has_form(form, rest, ret))
             return !is_in_public_id(text, at);
     }
     return false;
@@ -397,27 +390,28 @@ bool gtel_scrub_is_secret_key(struct gtel_str name, struct gtel_scrub_find *ret)
     static const struct {
         struct gtel_str part;
         enum gtel_scrub_kind kind;
-        bool is_local;
+        enum gtel_scrub_how how;
     } keys[] = {
-        {GTEL_STR_INIT("serial"), GTEL_SCRUB_SERIAL, false},
-        {GTEL_STR_INIT("asset_tag"), GTEL_SCRUB_SERIAL, false},
-        {GTEL_STR_INIT("board_id"), GTEL_SCRUB_SERIAL, false},
-        {GTEL_STR_INIT("board_number"), GTEL_SCRUB_SERIAL, false},
-        {GTEL_STR_INIT("unique_id"), GTEL_SCRUB_SERIAL, false},
-        {GTEL_STR_INIT("wwid"), GTEL_SCRUB_SERIAL, false},
-        {GTEL_STR_INIT("uuid"), GTEL_SCRUB_UUID, false},
-        {GTEL_STR_INIT("machine-id"), GTEL_SCRUB_UUID, false},
-        {GTEL_STR_INIT("boot_id"), GTEL_SCRUB_UUID, false},
-        {GTEL_STR_INIT("hostname"), GTEL_SCRUB_HOST, true},
-        {GTEL_STR_INIT("domainname"), GTEL_SCRUB_HOST, true},
-        {GTEL_STR_INIT("ssid"), GTEL_SCRUB_ADDRESS, true},
-        {GTEL_STR_INIT("username"), GTEL_SCRUB_USER, true},
-        {GTEL_STR_INIT("client-name"), GTEL_SCRUB_USER, true}, /* what a program says it is */
+        {GTEL_STR_INIT("serial"), GTEL_SCRUB_SERIAL, GTEL_SCRUB_SPREAD},
+        {GTEL_STR_INIT("asset_tag"), GTEL_SCRUB_SERIAL, GTEL_SCRUB_SPREAD},
+        {GTEL_STR_INIT("board_id"), GTEL_SCRUB_SERIAL, GTEL_SCRUB_SPREAD},
+        {GTEL_STR_INIT("board_number"), GTEL_SCRUB_SERIAL, GTEL_SCRUB_SPREAD},
+        {GTEL_STR_INIT("unique_id"), GTEL_SCRUB_SERIAL, GTEL_SCRUB_SPREAD},
+        {GTEL_STR_INIT("wwid"), GTEL_SCRUB_SERIAL, GTEL_SCRUB_SPREAD},
+        {GTEL_STR_INIT("uuid"), GTEL_SCRUB_UUID, GTEL_SCRUB_SPREAD},
+        {GTEL_STR_INIT("machine-id"), GTEL_SCRUB_UUID, GTEL_SCRUB_SPREAD},
+        {GTEL_STR_INIT("boot_id"), GTEL_SCRUB_UUID, GTEL_SCRUB_SPREAD},
+        {GTEL_STR_INIT("hostname"), GTEL_SCRUB_HOST, GTEL_SCRUB_LOCAL},
+        {GTEL_STR_INIT("domainname"), GTEL_SCRUB_HOST, GTEL_SCRUB_LOCAL},
+        {GTEL_STR_INIT("ssid"), GTEL_SCRUB_ADDRESS, GTEL_SCRUB_LOCAL},
+        {GTEL_STR_INIT("username"), GTEL_SCRUB_USER, GTEL_SCRUB_LOCAL},
+        {GTEL_STR_INIT("client-name"), GTEL_SCRUB_USER,
+         GTEL_SCRUB_LOCAL}, /* what a program says it is */
     };
     for (size_t i = 0; i < GTEL_ARRAY_LEN(keys); i++) {
         if (!has_part(name, keys[i].part))
             continue;
-        *ret = (struct gtel_scrub_find){.kind = keys[i].kind, .is_local = keys[i].is_local};
+        *ret = (struct gtel_scrub_find){.kind = keys[i].kind, .how = keys[i].how};
         return true;
     }
     return false;

@@ -23,15 +23,13 @@ struct gtel_scrub_find {
     size_t at; /* bytes before it that stay */
     size_t n;
     enum gtel_scrub_kind kind;
-    bool is_name;   /* of a user */
-    bool is_number; /* of a user */
-    bool is_local;
+    enum gtel_scrub_how how;
 };
 
 /* Who writes the file of that path, which is also who names it. */
 enum gtel_scrub_writer gtel_scrub_writer_of(struct gtel_str path);
 bool gtel_scrub_is_about_versions(struct gtel_str text);
-/* Whether the name of a file or a key says that its value is a secret; sets kind and is_local. */
+/* Whether the name of a file or a key says that its value is a secret; sets kind and how. */
 bool gtel_scrub_is_secret_key(struct gtel_str name, struct gtel_scrub_find *ret);
 /* Whether the text from position at on begins with a secret of a known form. */
 bool gtel_scrub_find_form(struct gtel_str text, size_t at, enum gtel_scrub_writer writer,

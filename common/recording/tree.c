@@ -3,6 +3,7 @@
 #include "recording/tree_node.h"
 #include "recording/way.h"
 
+#include "base/grow.h"
 #include "parse/words.h"
 
 #include <errno.h>
@@ -55,32 +56,14 @@ static struct gtel_tree_node *find(const struct gtel_tree *tree, struct gtel_str
     return NULL;
 }
 
-static bool make_room(struct gtel_tree *tree)
-{
-    if (tree->nodes < tree->nodes_size)
-        return true;
-    if (tree->nodes == GTEL_TREE_NODES_MAX) {
-        tree->lack = GTEL_TREE_LACKS_NODES;
-        return false;
-    }
-    size_t size = tree->nodes_size ? tree->nodes_size * 2 : 1024;
-    struct gtel_tree_node *p = realloc(tree->node, size * sizeof(*p));
-    if (!p) {
-        tree->lack = GTEL_TREE_LACKS_MEMORY;
-        return false;
-    }
-    tree->node = p;
-    tree->nodes_size = size;
-    return true;
-}
-
 struct gtel_tree_node *gtel_tree_add_node(struct gtel_tree *tree, struct gtel_str path)
 {
     struct gtel_str copy;
-    if (!make_room(tree))
-        return NULL;
-    if (gtel_arena_str(&tree->arena, path, &copy) < 0) {
-        tree->lack = GTEL_TREE_LACKS_MEMORY;
+    if (!gtel_grow(&tree->node, &tree->nodes_size, tree->nodes + 1, GTEL_TREE_NODES_MAX,
+                   sizeof(*tree->node)) ||
+        gtel_arena_str(&tree->arena, path, &copy) < 0) {
+        tree->lack =
+            tree->nodes < GTEL_TREE_NODES_MAX ? GTEL_TREE_LACKS_MEMORY : GTEL_TREE_LACKS_NODES;
         return NULL;
     }
     struct gtel_tree_node *node = &tree->node[tree->nodes++];
@@ -148,7 +131,7 @@ static struct gtel_tree_node *target_node(struct gtel_tree *tree,
                                           const struct gtel_tree_event *event)
 {
     struct gtel_way way = {.link = link_of, .arg = tree};
-    if (gtel_way_go(&way, event->path, event->kind == GTEL_TREE_FILE) < 0)
+    if (gtel_way_go(&way, event->path, gtel_tree_is_file(event->kind)) < 0)
         return NULL;
     struct gtel_str path = {way.path, way.n};
     if (event->kind == GTEL_TREE_GONE) {
@@ -187,8 +170,6 @@ static void apply(struct gtel_tree *tree, const struct gtel_tree_event *event)
     node->read_error = event->kind == GTEL_TREE_FILE ? event->error : 0;
     if (event->error == 0 || event->text.p)
         node->text = event->text;
-    node->is_growing = event->kind == GTEL_TREE_FILE && event->error == 0 && !event->text.p;
-    node->is_binary = event->is_binary;
     node->since_ns = event->t_ns;
     node->start = event->start;
     node->per_second = event->per_second;

@@ -17,12 +17,19 @@ enum gtel_tree_kind {
     GTEL_TREE_GONE,
     GTEL_TREE_DIR,
     GTEL_TREE_FILE,
+    GTEL_TREE_GROWING, /* a file with a number */
+    GTEL_TREE_BINARY,  /* a file whose text is words */
     GTEL_TREE_LINK,
     GTEL_TREE_CHAR,
     GTEL_TREE_CALL,
     GTEL_TREE_REFUSED, /* of events only: the node is a file */
     GTEL_TREE_UEVENT   /* of events only: a message, no node */
 };
+
+static inline bool gtel_tree_is_file(enum gtel_tree_kind kind)
+{
+    return kind >= GTEL_TREE_FILE && kind <= GTEL_TREE_BINARY;
+}
 
 struct gtel_tree_node {
     struct gtel_str path; /* canonical: no link, no "..", no slash at either end */
@@ -32,8 +39,6 @@ struct gtel_tree_node {
     enum gtel_tree_kind kind;
     int open_error; /* positive errno, or 0 */
     int read_error;
-    bool is_growing;
-    bool is_binary; /* text is words */
     uint64_t since_ns;
     double start;
     double per_second;
@@ -48,7 +53,6 @@ struct gtel_tree_event {
     struct gtel_str path;
     struct gtel_str text; /* content, target or answer */
     int error;
-    bool is_binary;
     double start;
     double per_second;
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A recorded machine: reading the text. */
 #include "base/buf.h"
+#include "base/grow.h"
 #include "recording/tree_node.h"
 #include "parse/words.h"
 
@@ -90,14 +91,9 @@ static int add_event(struct reader *reader)
     struct gtel_tree *tree = reader->tree;
     if (tree->events == EVENTS_MAX)
         return fail(reader, "more than %d changes of files, links and answers", EVENTS_MAX);
-    if (tree->events == tree->events_size) {
-        size_t size = tree->events_size ? tree->events_size * 2 : 256;
-        struct gtel_tree_event *p = realloc(tree->event, size * sizeof(*p));
-        if (!p)
-            return -ENOMEM;
-        tree->event = p;
-        tree->events_size = size;
-    }
+    if (!gtel_grow(&tree->event, &tree->events_size, tree->events + 1, EVENTS_MAX,
+                   sizeof(*tree->event)))
+        return -ENOMEM;
     struct gtel_tree_event *added = &tree->event[tree->events++];
     *added = reader->event;
     added->t_ns = reader->t_ns;
@@ -155,7 +151,6 @@ static int read_binary(struct reader *reader, struct gtel_str args)
         return r;
     if (gtel_words_pack(reader->event.text, 0, bytes, sizeof(bytes), &n) < 0)
         return fail(reader, words_form);
-    reader->event.is_binary = true;
     return add_event(reader);
 }
 
@@ -439,11 +434,11 @@ static int read_end(struct reader *reader, struct gtel_str args)
 #define AT_PATH(what) .kind = GTEL_TREE_##what, .has_path = true
 static const struct row rows[] = {
     {WORD("file"), read_file, "file PATH", AT_PATH(FILE)},
-    {WORD("binary"), read_binary, "binary PATH", AT_PATH(FILE)},
+    {WORD("binary"), read_binary, "binary PATH", AT_PATH(BINARY)},
     {WORD("link"), read_link, "link PATH -> TARGET", AT_PATH(LINK)},
     {WORD("char"), read_char, "char PATH MAJOR:MINOR", AT_PATH(CHAR)},
     {WORD("owner"), read_owner, "owner PATH UID", AT_PATH(CALL)},
-    {WORD("grow"), read_growth, "grow PATH START PER_SECOND", AT_PATH(FILE)},
+    {WORD("grow"), read_growth, "grow PATH START PER_SECOND", AT_PATH(GROWING)},
     {WORD("call"), read_call, .form = "call NAME WORD… = ANSWER"},
     {WORD("dir"), read_dir_or_gone, "dir PATH", AT_PATH(DIR)},
     {WORD("gone"), read_dir_or_gone, "gone PATH", AT_PATH(GONE)},

@@ -408,20 +408,20 @@ static const struct {
     const char *name;
     enum gtel_scrub_kind kind;
     bool is_secret;
-    bool is_local;
+    enum gtel_scrub_how how;
 } keys[] = {
-    {"serial", GTEL_SCRUB_SERIAL, true, false},
-    {"SERIAL_NUMBER", GTEL_SCRUB_SERIAL, true, false},
-    {"board_id", GTEL_SCRUB_SERIAL, true, false},
-    {"gpu_uuid", GTEL_SCRUB_UUID, true, false},
-    {"machine-id", GTEL_SCRUB_UUID, true, false},
-    {"hostname", GTEL_SCRUB_HOST, true, true},
-    {"SSID", GTEL_SCRUB_ADDRESS, true, true},
-    {"drm-client-name", GTEL_SCRUB_USER, true, true},
-    {"seria", 0, false, false},
-    {"erial", 0, false, false},
-    {"", 0, false, false},
-    {"power1_max", 0, false, false},
+    {"serial", GTEL_SCRUB_SERIAL, true, GTEL_SCRUB_SPREAD},
+    {"SERIAL_NUMBER", GTEL_SCRUB_SERIAL, true, GTEL_SCRUB_SPREAD},
+    {"board_id", GTEL_SCRUB_SERIAL, true, GTEL_SCRUB_SPREAD},
+    {"gpu_uuid", GTEL_SCRUB_UUID, true, GTEL_SCRUB_SPREAD},
+    {"machine-id", GTEL_SCRUB_UUID, true, GTEL_SCRUB_SPREAD},
+    {"hostname", GTEL_SCRUB_HOST, true, GTEL_SCRUB_LOCAL},
+    {"SSID", GTEL_SCRUB_ADDRESS, true, GTEL_SCRUB_LOCAL},
+    {"drm-client-name", GTEL_SCRUB_USER, true, GTEL_SCRUB_LOCAL},
+    {"seria", 0, false, GTEL_SCRUB_SPREAD},
+    {"erial", 0, false, GTEL_SCRUB_SPREAD},
+    {"", 0, false, GTEL_SCRUB_SPREAD},
+    {"power1_max", 0, false, GTEL_SCRUB_SPREAD},
 };
 
 static const struct {
@@ -481,7 +481,7 @@ static void test_rules(void)
         test_label = keys[i].name;
         CHECK_INT(gtel_scrub_is_secret_key(gtel_str_of(keys[i].name), &find), keys[i].is_secret);
         CHECK_INT(find.kind, keys[i].kind);
-        CHECK_INT(find.is_local, keys[i].is_local);
+        CHECK_INT(find.how, keys[i].how);
     }
     for (size_t i = 0; i < GTEL_ARRAY_LEN(writers); i++) {
         test_label = writers[i].path;
