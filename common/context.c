@@ -21,10 +21,10 @@ struct gtel_context {
     const struct gtel_env *env;
     const struct gtel_sink *sink;
     struct gtel_options options;
-    bool is_interval_given; /* by the front end, else it is learned */
-    uint64_t interval_ns;   /* expected time between samples, 0 while it is not known */
-    uint64_t period_ns;     /* between the last two samples */
-    uint64_t sampled_ns;    /* when the last sample began */
+    uint64_t given_ns;   /* by the front end: expected time between samples; 0: learned */
+    uint64_t learned_ns; /* the same from what they were, 0 while it is not known */
+    uint64_t period_ns;  /* between the last two samples */
+    uint64_t sampled_ns; /* when the last sample began */
     uint64_t sampled_wall_ns;
     uint64_t suspended_ns;
     uint64_t request; /* number of the last request */
@@ -44,7 +44,6 @@ struct gtel_context {
     struct gtel_self self;
     uint64_t emitted_wall_ns;   /* time of the last gather that was emitted; 0: none */
     uint64_t processes_waiting; /* of the last answer */
-    bool has_emitted;
 };
 
 /* Making */
@@ -160,8 +159,7 @@ int gtel_context_new(const struct gtel_setup *setup, struct gtel_context **ret)
     context->sink = setup->sink;
     context->options = *setup->options;
     uint64_t sample_ns = gtel_option_number(setup->options, GTEL_O_SAMPLE_INTERVAL);
-    context->is_interval_given = setup->interval_ns > 0;
-    context->interval_ns =
+    context->given_ns =
         sample_ns > 0 && sample_ns < setup->interval_ns ? sample_ns : setup->interval_ns;
     context->suspended_ns = gtel_env_suspended(setup->env);
     gtel_self_init(&context->self, setup->env);
@@ -207,12 +205,10 @@ static bool is_owned_by_another(struct gtel_context *context, const struct gtel_
                              gtel_metric_row(metric)->measurement != GTEL_MEASUREMENT_GPU_PROCESS))
         return false;
     struct gtel_device *device = context->registry.device[reading->device->index];
-    bool is_fresh = device->has_processes && context->gather - device->processes_gather < LATELY;
-    if (is_fresh && rank > device->processes_rank)
+    if (context->gather < device->processes_until && rank > device->processes_rank)
         return true;
-    device->has_processes = true;
     device->processes_rank = rank;
-    device->processes_gather = context->gather;
+    device->processes_until = context->gather + LATELY;
     return false;
 }
 
@@ -307,10 +303,15 @@ static void forget_earlier_life(struct gtel_series *series, bool is_share)
     uint32_t suspends = device ? device->suspends : 0;
     if (series->arrivals != arrivals || (is_share && series->sleeps != sleeps) ||
         (series->suspends != suspends && is_idle_time((enum gtel_metric)series->now.metric)))
-        series->delta.has_base = false;
+        series->delta.host_ns = 0;
     series->arrivals = arrivals;
     series->sleeps = sleeps;
     series->suspends = suspends;
+}
+
+static uint64_t interval_of(const struct gtel_context *context)
+{
+    return context->given_ns > 0 ? context->given_ns : context->learned_ns;
 }
 
 static void derive(struct gtel_context *context, struct gtel_series *series, uint64_t now_ns)
@@ -322,7 +323,7 @@ static void derive(struct gtel_context *context, struct gtel_series *series, uin
     bool is_share = gtel_metric_row(rate)->kind == GTEL_KIND_RATIO;
     forget_earlier_life(series, is_share);
     uint64_t host_ns = series->now.has_device_clock ? now_ns : series->now.t_ns;
-    if (gtel_delta_rate(&series->delta, &series->now, host_ns, context->interval_ns, &value) < 0)
+    if (gtel_delta_rate(&series->delta, &series->now, host_ns, interval_of(context), &value) < 0)
         return;
     if (is_share && gtel_delta_share(value, &value) < 0)
         return;
@@ -366,7 +367,7 @@ static void add_headlines(struct gtel_context *context)
         if (!is_missing || !gtel_series_is_silent(series, context->gather))
             gtel_headlines_add(headlines, series, source_of(series), is_missing);
     }
-    for (size_t d = 0; d < headlines->n; d++)
+    for (size_t d = 0; d < context->registry.n && d < headlines->n; d++)
         for (size_t rule = 0; rule < GTEL_HEADLINE_RULES; rule++)
             if (gtel_headlines_get(headlines, d, (enum gtel_headline_rule)rule, &reading, &rank) &&
                 gtel_series_offer(table, &reading, rank, context->section, context->gather))
@@ -442,7 +443,7 @@ static void attribute_energy(struct gtel_context *context, bool has_slept)
     const struct gtel_attribution_sample sample = {.registry = &context->registry,
                                                    .section = context->section,
                                                    .gather = context->gather,
-                                                   .is_begin = !context->has_emitted,
+                                                   .is_begin = context->emitted_wall_ns == 0,
                                                    .has_slept = has_slept};
     if (gtel_option_number(&context->options, GTEL_O_PROCESS_ENERGY) > 0 &&
         gtel_attribution_run(&context->attribution, &context->series, &sample) < 0)
@@ -470,12 +471,12 @@ static void emit_beginnings(struct gtel_context *context)
         struct gtel_reading zero = series->now;
         zero.value.f64 = 0;
         if (!is_open)
-            sink->begin(sink->arg, context->emitted_wall_ns);
+            gtel_sink_begin(sink, context->emitted_wall_ns);
         is_open = true;
         sink->put(sink->arg, &zero, GTEL_ASPECT_VALUE);
     }
     if (is_open)
-        sink->end(sink->arg);
+        gtel_sink_end(sink);
 }
 
 /* Whether it comes from a source that is read for something else. */
@@ -494,7 +495,7 @@ static void emit_window(struct gtel_context *context, uint64_t wall_ns)
     uint64_t max_age_ns = gtel_option_number(&context->options, GTEL_O_UNCHANGED) > 0
                               ? gtel_option_number(&context->options, GTEL_O_INFO_INTERVAL)
                               : 0;
-    sink->begin(sink->arg, wall_ns);
+    gtel_sink_begin(sink, wall_ns);
     for (size_t i = 0; i < table->n; i++) {
         struct gtel_series *series = table->sorted[i];
         if (gtel_metric_row((enum gtel_metric)series->now.metric)->field.n > 0 &&
@@ -504,7 +505,7 @@ static void emit_window(struct gtel_context *context, uint64_t wall_ns)
             gtel_window_emit(&series->window, &series->now, sink);
         gtel_window_reset(&series->window);
     }
-    sink->end(sink->arg);
+    gtel_sink_end(sink);
     gtel_arena_reset(&context->texts);
 }
 
@@ -517,7 +518,7 @@ static void take_late_answer(struct gtel_context *context, struct gtel_lane *lan
     if (take_answer(context, lane, payload) < 0)
         return;
     finish_section(context, gtel_env_now(context->env));
-    if (context->has_emitted && !is_folding(context))
+    if (context->emitted_wall_ns > 0 && !is_folding(context))
         emit_window(context, wall_ns);
 }
 
@@ -576,8 +577,8 @@ static void learn_interval(struct gtel_context *context, uint64_t period_ns)
     if (period_ns < period_min_ns)
         return;
     context->period_ns = period_ns;
-    if (!context->is_interval_given && period_ns <= 2 * last && last <= 2 * period_ns)
-        context->interval_ns = period_ns;
+    if (period_ns <= 2 * last && last <= 2 * period_ns)
+        context->learned_ns = period_ns;
 }
 
 /* A host that has slept: no counter's growth over that time means anything. True when it has. */
@@ -592,7 +593,7 @@ static bool check_suspend(struct gtel_context *context)
 static uint64_t deadline(const struct gtel_context *context)
 {
     uint64_t wait_ns = gtel_option_number(&context->options, GTEL_O_DEADLINE);
-    uint64_t half = context->interval_ns / 2;
+    uint64_t half = interval_of(context) / 2;
     if (half > 0 && half < wait_ns)
         wait_ns = half;
     return wait_ns > deadline_min_ns ? wait_ns : deadline_min_ns;
@@ -693,7 +694,6 @@ int gtel_context_emit(struct gtel_context *context)
     emit_beginnings(context);
     emit_window(context, context->sampled_wall_ns);
     context->emitted_wall_ns = context->sampled_wall_ns;
-    context->has_emitted = true;
     gtel_series_age(&context->series, context->gather++);
     say_what_was_found(context);
     return 0;
@@ -714,7 +714,7 @@ bool gtel_context_is_starting(const struct gtel_context *context)
 {
     for (size_t i = 0; i < context->lanes; i++) {
         const struct gtel_lane *lane = &context->lane[i];
-        if (lane->state != GTEL_LANE_OFF && !lane->has_answered)
+        if (lane->state != GTEL_LANE_OFF && lane->answers == 0)
             return true;
     }
     return false;
@@ -724,8 +724,7 @@ uint64_t gtel_context_due(const struct gtel_context *context)
 {
     uint64_t first = 0;
     for (size_t i = 0; i < context->lanes; i++) {
-        const struct gtel_lane *lane = &context->lane[i];
-        uint64_t due = lane->has_group ? gtel_group_due(&lane->group) : 0;
+        uint64_t due = gtel_group_due(&context->lane[i].group);
         first = due > 0 && (first == 0 || due < first) ? due : first;
     }
     return first;
@@ -734,8 +733,7 @@ uint64_t gtel_context_due(const struct gtel_context *context)
 void gtel_context_tick(struct gtel_context *context)
 {
     for (size_t i = 0; i < context->lanes; i++)
-        if (context->lane[i].has_group)
-            gtel_group_tick(&context->lane[i].group);
+        gtel_group_tick(&context->lane[i].group);
 }
 
 size_t gtel_context_devices(const struct gtel_context *context)
@@ -761,7 +759,7 @@ static enum gtel_lane_health health_of(const struct gtel_lane *lane)
         return GTEL_LANE_BROKEN;
     if (gtel_lane_is_waiting(lane))
         return GTEL_LANE_LATE;
-    return lane->has_answered ? GTEL_LANE_FINE : GTEL_LANE_UNUSED;
+    return lane->answers > 0 ? GTEL_LANE_FINE : GTEL_LANE_UNUSED;
 }
 
 bool gtel_context_lane(const struct gtel_context *context, size_t i, struct gtel_lane_report *ret)

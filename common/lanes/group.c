@@ -3,7 +3,7 @@
 #include "lanes/group.h"
 
 #include "base/error.h"
-#include "host/fs.h"
+#include "lanes/wire.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ bool gtel_group_is_chosen(const struct gtel_options *options, const struct gtel_
 int gtel_group_init(struct gtel_group *group, const char *lane, const struct gtel_env *env,
                     const struct gtel_options *options)
 {
-    *group = (struct gtel_group){.env = env, .options = options};
+    *group = (struct gtel_group){.env = env, .options = options, .sent = UINT64_MAX};
     gtel_usage_init(&group->usage, env, options);
     group->batch.usage = &group->usage;
     gtel_cards_init(&group->cards, env, options);
@@ -72,11 +72,11 @@ static void lengthen(const struct gtel_group *group, struct gtel_backoff *pause)
 static void note_failure(struct gtel_group *group, struct gtel_group_entry *entry, const char *what,
                          int r)
 {
+    bool is_known = entry->error < 0;
     group->errors++;
     entry->error = r;
-    if (entry->is_failing)
+    if (is_known)
         return;
-    entry->is_failing = true;
     const char *fix = gtel_fs_shortage_fix(r);
     gtel_log(&group->env->log, GTEL_LOG_WARNING, "%s: %s failed: %s; %s%strying again",
              entry->source->name, what, gtel_error_text(r), fix, fix[0] ? "; " : "");
@@ -84,9 +84,9 @@ static void note_failure(struct gtel_group *group, struct gtel_group_entry *entr
 
 static void note_success(struct gtel_group *group, struct gtel_group_entry *entry)
 {
-    if (!entry->is_failing)
+    if (entry->error == 0)
         return;
-    entry->is_failing = false;
+    entry->error = 0;
     gtel_log(&group->env->log, GTEL_LOG_INFO, "%s: works again", entry->source->name);
 }
 
@@ -108,7 +108,7 @@ static bool ensure_open(struct gtel_group *group, struct gtel_group_entry *entry
     int r = gtel_source_open(entry->source, entry->state, group->env, group->options);
     if (r == 0) {
         entry->is_open = true;
-        entry->is_discovery_due = true;
+        entry->rescan_ns = 0;
         return true;
     }
     int shortage = gtel_error_is_absence(r) ? gtel_fs_shortage(group->env) : r;
@@ -123,19 +123,17 @@ static bool ensure_open(struct gtel_group *group, struct gtel_group_entry *entry
 
 static int ensure_discovered(struct gtel_group *group, struct gtel_group_entry *entry)
 {
-    if (!entry->is_discovery_due && entry->version == group->cards.version &&
-        entry->rescan_ns > group->now_ns)
+    if (entry->version == group->cards.version && entry->rescan_ns > group->now_ns)
         return entry->found;
     if (gtel_backoff_is_waiting(&entry->discovery_pause, group->gathers))
         return entry->found;
-    entry->is_discovery_due = false;
     schedule_rescan(group, entry);
     entry->found = entry->source->discover(entry->state, &group->registry);
     entry->version = group->cards.version;
     if (gtel_error_is_absence(entry->found))
         entry->found = 0;
     if (entry->found < 0) {
-        entry->is_discovery_due = true;
+        entry->rescan_ns = 0;
         lengthen(group, &entry->discovery_pause);
     } else {
         entry->discovery_pause = (struct gtel_backoff){0};
@@ -156,7 +154,7 @@ static void sample_entry(struct gtel_group *group, struct gtel_group_entry *entr
     group->batch.t_ns = gtel_env_now(group->env);
     int r = entry->source->sample(entry->state, &group->registry, &group->batch);
     if (r == -ENODEV) {
-        entry->is_discovery_due = true; /* at the next gather */
+        entry->rescan_ns = 0; /* at the next gather */
         r = 0;
     }
     bool is_sampled = r >= 0 || gtel_error_is_absence(r);
@@ -179,7 +177,7 @@ void gtel_group_diagnose(struct gtel_group *group, struct gtel_findings *finding
         const char *const text[3] = {entry->source->name,
                                      "the source does not work; it is tried again", NULL};
         findings->source = entry->index;
-        if (entry->is_failing)
+        if (entry->error < 0)
             gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU, entry->error, text);
         if (entry->is_open && entry->source->diagnose)
             entry->source->diagnose(entry->state, &group->registry, findings);
@@ -199,6 +197,52 @@ void gtel_group_sample(struct gtel_group *group)
     group->errors += group->batch.failed_sources;
     if (group->batch.findings)
         gtel_group_diagnose(group, group->batch.findings);
+}
+
+uint64_t gtel_group_rss(const struct gtel_env *env, struct gtel_fs_file *statm)
+{
+    char buf[128];
+    struct gtel_str text;
+    struct gtel_str word;
+    uint64_t pages = 0;
+    if (env->page_size == 0)
+        return 0;
+    if (!gtel_fs_is_open(statm) && gtel_fs_open(env, statm, "proc/self/statm") < 0)
+        return 0;
+    if (gtel_fs_read(env, statm, buf, sizeof(buf), &text) < 0)
+        return 0;
+    /* proc(5): size, resident, … in pages */
+    if (!gtel_str_word(&text, &word) || !gtel_str_word(&text, &word) ||
+        gtel_str_u64(word, &pages) < 0)
+        return 0;
+    return pages * env->page_size;
+}
+
+void gtel_group_answer(struct gtel_group *group, uint64_t request, bool with_findings,
+                       struct gtel_fs_file *statm, struct gtel_buf *out)
+{
+    struct gtel_findings findings = {0};
+    struct gtel_batch *batch = &group->batch;
+    batch->findings = with_findings ? &findings : NULL;
+    gtel_group_sample(group);
+    const struct gtel_answer head = {.request = request,
+                                     .errors = group->errors,
+                                     .dropped = gtel_group_dropped(group),
+                                     .rss_bytes = statm ? gtel_group_rss(group->env, statm) : 0,
+                                     .needs_restart = group->registry.needs_restart};
+    bool with_devices = group->sent != group->registry.generation;
+    gtel_buf_reset(out);
+    gtel_wire_answer(out, &head, &group->registry, with_devices, batch);
+    if (out->has_failed) { /* beyond all limits: say nothing rather than half */
+        batch->dropped += batch->n;
+        batch->n = 0;
+        batch->findings = NULL;
+        gtel_buf_reset(out);
+        gtel_wire_answer(out, &head, &group->registry, with_devices, batch);
+    }
+    batch->findings = NULL;
+    gtel_findings_done(&findings);
+    group->sent = group->registry.generation;
 }
 
 /* When a source asks to be called, or 0. */
@@ -232,7 +276,7 @@ void gtel_group_tick(struct gtel_group *group)
         group->batch.origin = 0;
         group->batch.t_ns = now;
         if (entry->source->tick(entry->state, &group->registry, &group->batch) == -ENODEV)
-            entry->is_discovery_due = true;
+            entry->rescan_ns = 0;
         due = due_of(group, entry);
         entry->is_tick_stuck = due > 0 && due <= now;
     }

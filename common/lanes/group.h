@@ -12,6 +12,8 @@
 #define GTEL_LANES_GROUP_H
 
 #include "base/backoff.h"
+#include "base/buf.h"
+#include "host/fs.h"
 #include "processes/usage.h"
 #include "sources/drm/cards.h"
 #include "sources/source.h"
@@ -21,14 +23,12 @@ struct gtel_group_entry {
     uint8_t index; /* in gtel_sources */
     void *state;
     bool is_open;
-    bool is_failing;
-    int error; /* of the last failure, while it fails */
-    bool is_discovery_due;
+    int error;                           /* of the last failure, while it fails; else 0 */
     struct gtel_backoff pause;           /* after a failed start or sample; in gathers */
     struct gtel_backoff discovery_pause; /* after a failed discovery */
     int found;                           /* what the last discovery returned, but for absence */
     uint32_t version;                    /* of the lane's cards at the last discovery */
-    uint64_t rescan_ns; /* when to check for devices again, or to try to open again */
+    uint64_t rescan_ns; /* when to check for devices again (0: now), or to try to open again */
     bool is_tick_stuck; /* tick() was called and its time has not moved on: not before sample() */
 };
 
@@ -44,6 +44,7 @@ struct gtel_group {
     uint64_t gathers;
     uint64_t now_ns; /* when the gather began */
     uint64_t errors; /* failed gathers of a source since the start */
+    uint64_t sent;   /* generation of the registry in the last answer; UINT64_MAX: none was made */
 };
 
 /*
@@ -58,6 +59,15 @@ void gtel_group_done(struct gtel_group *group);
  * never returned.
  */
 void gtel_group_sample(struct gtel_group *group);
+
+/*
+ * The same, and makes it an answer (lanes/wire.h) in out, with the devices where they have changed
+ * since the last one. statm: as of gtel_group_rss; NULL: the answer has no memory.
+ */
+void gtel_group_answer(struct gtel_group *group, uint64_t request, bool with_findings,
+                       struct gtel_fs_file *statm, struct gtel_buf *out);
+/* Resident memory of this process; 0 where it is not known. statm is opened at the first call. */
+uint64_t gtel_group_rss(const struct gtel_env *env, struct gtel_fs_file *statm);
 
 /* When a source asks to be called before the next gather, on the env's clock; 0: none does. */
 uint64_t gtel_group_due(const struct gtel_group *group);

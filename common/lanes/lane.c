@@ -30,16 +30,19 @@ static const struct gtel_log *log_of(const struct gtel_lane *lane)
     return &lane->setup.env->log;
 }
 
+static bool is_inline(const struct gtel_lane *lane)
+{
+    return !lane->setup.helper;
+}
+
 int gtel_lane_init(struct gtel_lane *lane, const struct gtel_lane_setup *setup)
 {
     *lane = (struct gtel_lane){.setup = *setup};
     gtel_channel_init(&lane->channel);
     gtel_helper_text_init(&lane->text);
     gtel_buf_init(&lane->tx, GTEL_FRAME_MAX);
-    if (setup->helper)
-        return 0;
-    lane->has_group = true;
-    return gtel_group_init(&lane->group, setup->name, setup->env, setup->options);
+    return is_inline(lane) ? gtel_group_init(&lane->group, setup->name, setup->env, setup->options)
+                           : 0;
 }
 
 void gtel_lane_close(struct gtel_lane *lane)
@@ -88,8 +91,7 @@ void gtel_lanes_done(struct gtel_lane *lanes, size_t n, uint64_t wait_ns)
     await_ends(lanes, n, wait_ns);
     for (size_t i = 0; i < n; i++) {
         gtel_helper_text_close(&lanes[i].text, log_of(&lanes[i]), lanes[i].setup.name);
-        if (lanes[i].has_group)
-            gtel_group_done(&lanes[i].group);
+        gtel_group_done(&lanes[i].group);
         gtel_buf_done(&lanes[i].tx);
         free(lanes[i].rx);
         lanes[i].rx = NULL;
@@ -176,7 +178,7 @@ static bool is_due(struct gtel_lane *lane, uint64_t now_ns)
         lane->pause--;
         return false;
     }
-    if (lane->has_started)
+    if (lane->started_ns > 0)
         return true;
     if (now_ns < lane->probe_ns)
         return false;
@@ -192,7 +194,7 @@ static bool is_due(struct gtel_lane *lane, uint64_t now_ns)
 static void drain_idle(struct gtel_lane *lane)
 {
     struct gtel_str none;
-    if (lane->state == GTEL_LANE_IDLE && !lane->has_group)
+    if (lane->state == GTEL_LANE_IDLE && !is_inline(lane))
         (void)gtel_lane_receive(lane, &none); /* no answer is due: one would be nonsense */
 }
 
@@ -203,15 +205,8 @@ void gtel_lane_tick(struct gtel_lane *lane, uint64_t now_ns)
     if (lane->state != GTEL_LANE_OFF || !gtel_channel_reap(&lane->channel, &status) ||
         !is_due(lane, now_ns))
         return;
-    lane->has_answered = false;
     lane->answers = 0;
-    lane->started_ns = now_ns;
-    if (lane->has_group) {
-        lane->state = GTEL_LANE_IDLE;
-        lane->has_started = true;
-        return;
-    }
-    int r = start_helper(lane);
+    int r = is_inline(lane) ? 0 : start_helper(lane);
     lane->start_error = r;
     if (r < 0) {
         if (!lane->is_failing)
@@ -222,10 +217,10 @@ void gtel_lane_tick(struct gtel_lane *lane, uint64_t now_ns)
         lane->probe_ns = now_ns; /* the pause is enough */
         return;
     }
-    if (lane->has_started && !lane->is_renewed)
+    if (lane->started_ns > 0 && !lane->is_renewed && !is_inline(lane))
         lane->restarts++; /* a restart that it asked for is no accident */
-    lane->has_started = true;
-    lane->state = GTEL_LANE_GREETING;
+    lane->started_ns = now_ns;
+    lane->state = is_inline(lane) ? GTEL_LANE_IDLE : GTEL_LANE_GREETING;
 }
 
 /* Leaves the helper to its end; the next one counts from 0. *ret_status: if it has ended already.
@@ -234,7 +229,7 @@ static void leave(struct gtel_lane *lane, int *ret_status)
 {
     gtel_lane_close(lane);
     gtel_helper_text_close(&lane->text, log_of(lane), lane->setup.name);
-    if (!lane->has_group) {
+    if (!is_inline(lane)) {
         lane->past.errors += lane->answer.errors;
         lane->past.dropped += lane->answer.dropped;
         lane->answer = (struct gtel_answer){0};
@@ -268,17 +263,7 @@ static void send_request(struct gtel_lane *lane)
 
 static void answer_inline(struct gtel_lane *lane, bool with_findings)
 {
-    struct gtel_group *group = &lane->group;
-    struct gtel_findings findings = {0};
-    group->batch.findings = with_findings ? &findings : NULL;
-    gtel_group_sample(group);
-    struct gtel_answer answer = {
-        .request = lane->request, .errors = group->errors, .dropped = gtel_group_dropped(group)};
-    bool with_devices = lane->device_generation != group->registry.generation;
-    gtel_wire_answer(&lane->tx, &answer, &group->registry, with_devices, &group->batch);
-    group->batch.findings = NULL;
-    gtel_findings_done(&findings);
-    lane->device_generation = group->registry.generation;
+    gtel_group_answer(&lane->group, lane->request, with_findings, NULL, &lane->tx);
     lane->state = GTEL_LANE_BUSY;
 }
 
@@ -290,7 +275,7 @@ void gtel_lane_request(struct gtel_lane *lane, uint64_t number, uint64_t wall_ns
     lane->request = number;
     lane->request_wall_ns = wall_ns;
     gtel_buf_reset(&lane->tx);
-    if (lane->has_group) {
+    if (is_inline(lane)) {
         answer_inline(lane, with_findings);
         return;
     }
@@ -403,7 +388,7 @@ static int receive_inline(struct gtel_lane *lane, struct gtel_str *ret_payload)
 
 int gtel_lane_receive(struct gtel_lane *lane, struct gtel_str *ret_payload)
 {
-    if (lane->has_group)
+    if (is_inline(lane))
         return receive_inline(lane, ret_payload);
     if (lane->channel.fd < 0)
         return 0;
@@ -464,14 +449,13 @@ void gtel_lane_understood(struct gtel_lane *lane, int r)
     if (lane->is_failing || lane->is_late)
         gtel_log(log_of(lane), GTEL_LOG_INFO, "lane %s: works again", lane->setup.name);
     lane->state = GTEL_LANE_IDLE;
-    if (!lane->has_answered)
+    if (lane->answers == 0)
         gtel_helper_text_renew(&lane->text);
-    lane->has_answered = true;
     lane->is_failing = false;
     lane->is_late = false;
     if (++lane->answers >= SOUND_ANSWERS)
         lane->next_pause = 0;
-    if (lane->has_group)
+    if (is_inline(lane))
         return;
     check_growth(lane);
     if (lane->state == GTEL_LANE_IDLE && lane->answer.needs_restart)
@@ -485,7 +469,7 @@ bool gtel_lane_is_waiting(const struct gtel_lane *lane)
 
 void gtel_lane_missed(struct gtel_lane *lane, uint64_t now_ns, uint64_t waited_ns)
 {
-    if (!lane->has_answered && now_ns - lane->started_ns < start_grace_ns)
+    if (lane->answers == 0 && now_ns - lane->started_ns < start_grace_ns)
         return;
     lane->late++;
     if (lane->is_late)
@@ -505,23 +489,4 @@ void gtel_lanes_wait(struct gtel_lane *lanes, size_t n, uint64_t wait_ns)
             channels[count++] = &lanes[i].channel;
     if (count > 0)
         gtel_channels_wait(channels, count, wait_ns);
-}
-
-uint64_t gtel_lane_rss(const struct gtel_env *env, struct gtel_fs_file *file)
-{
-    char buf[128];
-    struct gtel_str text;
-    struct gtel_str word;
-    uint64_t pages = 0;
-    if (env->page_size == 0)
-        return 0;
-    if (!gtel_fs_is_open(file) && gtel_fs_open(env, file, "proc/self/statm") < 0)
-        return 0;
-    if (gtel_fs_read(env, file, buf, sizeof(buf), &text) < 0)
-        return 0;
-    /* proc(5): size, resident, … in pages */
-    if (!gtel_str_word(&text, &word) || !gtel_str_word(&text, &word) ||
-        gtel_str_u64(word, &pages) < 0)
-        return 0;
-    return pages * env->page_size;
 }

@@ -41,8 +41,7 @@ struct gtel_lane_setup {
 struct gtel_lane {
     struct gtel_lane_setup setup;
     enum gtel_lane_state state;
-    struct gtel_group group; /* inline only */
-    bool has_group;
+    struct gtel_group group; /* inline only, else zeroed */
     struct gtel_channel channel;
     char *rx; /* bytes received */
     size_t rx_n;
@@ -50,13 +49,12 @@ struct gtel_lane {
     size_t rx_used;               /* bytes of frames already handed out */
     struct gtel_helper_text text; /* what it writes to its standard error */
     struct gtel_buf tx;
-    uint64_t device_generation; /* inline: of the last answer */
     struct gtel_wire_map map;
     uint64_t request; /* number of the request that is out, or was answered last */
     uint64_t request_wall_ns;
-    uint64_t started_ns;
-    uint64_t probe_ns; /* when to check again whether there is anything to read */
-    uint32_t pause;    /* gathers until the next start */
+    uint64_t started_ns; /* when a helper was started last; 0: none was */
+    uint64_t probe_ns;   /* when to check again whether there is anything to read */
+    uint32_t pause;      /* gathers until the next start */
     uint32_t next_pause;
     uint64_t late; /* gathers that ended without its answer */
     uint64_t restarts;
@@ -64,10 +62,8 @@ struct gtel_lane {
     struct gtel_answer past;   /* totals of the helpers before this one */
     int shortage;              /* for want of what nothing was found to read, or 0 */
     int start_error;           /* why the helper could not be started the last time, or 0 */
-    bool has_started;          /* a helper ran before */
     uint32_t answers;          /* of this helper */
     uint64_t settled_rss;      /* its resident memory after some answers; 0: not known */
-    bool has_answered;         /* this helper has answered once */
     bool is_renewed;           /* the helper before this one asked for a restart */
     uint64_t said;             /* hash of what a helper has logged last; 0: nothing */
     bool is_late;              /* said so in the log */
@@ -107,8 +103,5 @@ void gtel_lane_missed(struct gtel_lane *lane, uint64_t now_ns, uint64_t waited_n
 
 /* Sleeps until one of the awaited lanes has something to read, at most wait_ns. */
 void gtel_lanes_wait(struct gtel_lane *lanes, size_t n, uint64_t wait_ns);
-
-/* Resident memory of this process; 0 where it is not known. file is opened at the first call. */
-uint64_t gtel_lane_rss(const struct gtel_env *env, struct gtel_fs_file *file);
 
 #endif

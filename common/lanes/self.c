@@ -3,7 +3,8 @@
 #include "lanes/self.h"
 
 #include "base/error.h"
-#include "lanes/lane.h"
+#include "base/grow.h"
+#include "lanes/group.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +13,13 @@ enum { ORIGINS_MAX = 512 }; /* bytes of metrics_source */
 
 /* As a number of devices: nothing can be opened, so that nobody knows. */
 static const size_t not_known = SIZE_MAX;
+/* The same: nothing was said yet. */
+static const size_t nothing_said = SIZE_MAX - 1;
 
 void gtel_self_init(struct gtel_self *self, const struct gtel_env *env)
 {
     struct gtel_str text;
-    *self = (struct gtel_self){.env = env};
+    *self = (struct gtel_self){.env = env, .said_found = nothing_said};
     gtel_buf_init(&self->origins, ORIGINS_MAX);
     char buf[GTEL_LABEL_MAX];
     if (gtel_fs_text(env, "proc/sys/kernel/osrelease", buf, sizeof(buf), &text) == 0)
@@ -37,23 +40,14 @@ void gtel_self_begin(struct gtel_self *self)
     self->readings = 0;
     for (size_t i = 0; i < self->n; i++) {
         self->device[i].has_readings = false;
-        self->device[i].is_known = false;
-        self->device[i].has_direct_answer = false;
+        self->device[i].answer = GTEL_SELF_NONE;
     }
 }
 
 /* Room for all devices of the registry; false when memory is out. */
 static bool make_room(struct gtel_self *self, size_t n)
 {
-    if (n <= self->n)
-        return true;
-    struct gtel_self_device *p = realloc(self->device, n * sizeof(*p));
-    if (!p)
-        return false;
-    memset(p + self->n, 0, (n - self->n) * sizeof(*p));
-    self->device = p;
-    self->n = n;
-    return true;
+    return gtel_grow(&self->device, &self->n, n, GTEL_DEVICES_MAX, sizeof(*self->device));
 }
 
 void gtel_self_record(struct gtel_self *self, const struct gtel_reading *reading)
@@ -81,8 +75,11 @@ void gtel_self_answered(struct gtel_self *self, const struct gtel_registry *regi
     for (size_t i = 0; i < registry->n; i++) {
         if (map->arrivals[i] == 0)
             continue;
-        self->device[i].is_known = true; /* also when a new helper has never seen it: it is gone */
-        self->device[i].has_direct_answer |= has_direct_sources;
+        /* Also when a new helper has never seen it: it is gone. */
+        if (has_direct_sources)
+            self->device[i].answer = GTEL_SELF_DIRECT;
+        else if (self->device[i].answer == GTEL_SELF_NONE)
+            self->device[i].answer = GTEL_SELF_INDIRECT;
         self->device[i].failed += batch->failed[i];
     }
 }
@@ -192,13 +189,14 @@ void gtel_self_report(struct gtel_self *self, const struct gtel_registry *regist
     for (size_t i = 0; i < registry->n && i < self->n; i++) {
         const struct gtel_device *device = registry->device[i];
         const struct gtel_self_device *own = &self->device[i];
-        if (!own->is_known)
+        bool is_direct = own->answer == GTEL_SELF_DIRECT;
+        if (own->answer == GTEL_SELF_NONE)
             continue; /* its lane has not answered: nothing is known of it now */
         bool is_up = device->is_present && own->has_readings;
-        if (own->has_direct_answer || !device->is_present)
+        if (is_direct || !device->is_present)
             gtel_batch_u64(batch, device, GTEL_M_GPU_UP, GTEL_STR_NONE, is_up);
         gtel_batch_u64(batch, device, GTEL_M_GPU_READINGS_FAILED, GTEL_STR_NONE, own->failed);
-        if (own->has_direct_answer ? is_up : device->is_present)
+        if (is_direct ? is_up : device->is_present)
             report_info(self, device, gtel_option_number(options, GTEL_O_INFO_INTERVAL), batch);
     }
 }
@@ -209,7 +207,7 @@ void gtel_self_totals(struct gtel_self *self, const struct gtel_registry *regist
     size_t gpus = 0;
     for (size_t i = 0; i < registry->n; i++)
         gpus += registry->device[i]->is_present;
-    uint64_t rss = gtel_lane_rss(self->env, &self->statm);
+    uint64_t rss = gtel_group_rss(self->env, &self->statm);
     gtel_batch_f64(batch, NULL, GTEL_M_SELF_GATHER, GTEL_STR_NONE, (double)totals->gather_ns / 1e9);
     gtel_batch_u64(batch, NULL, GTEL_M_SELF_GPUS, GTEL_STR_NONE, gpus);
     gtel_batch_u64(batch, NULL, GTEL_M_SELF_READINGS, GTEL_STR_NONE, self->readings);
@@ -223,14 +221,13 @@ void gtel_self_totals(struct gtel_self *self, const struct gtel_registry *regist
 
 void gtel_self_say_found(struct gtel_self *self, size_t devices, int shortage, uint64_t rescan_ns)
 {
-    if (self->has_said && self->said_found == devices)
+    if (self->said_found == devices)
         return;
     if (shortage < 0 && devices == 0) {
-        if (!self->has_said || self->said_found != not_known)
+        if (self->said_found != not_known)
             gtel_log(&self->env->log, GTEL_LOG_ERROR,
                      "it is not known which GPUs there are: %s; %s; trying again",
                      gtel_error_text(shortage), gtel_fs_shortage_fix(shortage));
-        self->has_said = true;
         self->said_found = not_known;
         return;
     }
@@ -240,8 +237,7 @@ void gtel_self_say_found(struct gtel_self *self, size_t devices, int shortage, u
             "no GPU found: no driver that is known here (gtel --list-sources) is loaded, or its "
             "GPUs do not answer (gtel doctor says more); checking again every %u s",
             (unsigned)((rescan_ns + 999999999u) / 1000000000u));
-    else if (self->has_said)
+    else if (self->said_found != nothing_said)
         gtel_log(&self->env->log, GTEL_LOG_INFO, "GPUs found: %u", (unsigned)devices);
-    self->has_said = true;
     self->said_found = devices;
 }

@@ -11,11 +11,17 @@
 #include "host/fs.h"
 #include "sources/source.h"
 
+/* Which lanes that answered know a device. */
+enum gtel_self_answer {
+    GTEL_SELF_NONE,
+    GTEL_SELF_INDIRECT, /* none whose readings show whether the device answers */
+    GTEL_SELF_DIRECT
+};
+
 /* Per device, by its index. */
 struct gtel_self_device {
     bool has_readings;                  /* in this sample, not only indirect ones */
-    bool is_known;                      /* a lane that answered this sample knows it */
-    bool has_direct_answer;             /* one whose readings show whether the device answers */
+    enum gtel_self_answer answer;       /* of this sample */
     uint64_t failed;                    /* failed readings since the start */
     uint32_t origins[GTEL_SOURCES_MAX]; /* bits: what has given readings in this interval of
                                            gpu_info, and in the one before */
@@ -33,8 +39,7 @@ struct gtel_self {
     char kernel[GTEL_LABEL_MAX];
     struct gtel_buf origins; /* scratch: kept, so that a gather allocates nothing */
     uint64_t readings;       /* in this sample, all devices */
-    size_t said_found;       /* devices at the last message */
-    bool has_said;
+    size_t said_found;       /* devices at the last message, or a word for none (self.c) */
 };
 
 struct gtel_self_totals {

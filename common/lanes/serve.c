@@ -15,8 +15,6 @@ struct server {
     struct gtel_buf log_out;
     struct gtel_group group;
     struct gtel_fs_file statm;
-    uint64_t device_generation;
-    bool has_sent_devices;
 };
 
 static void send_log(void *arg, enum gtel_log_level level, const char *text)
@@ -30,30 +28,7 @@ static void send_log(void *arg, enum gtel_log_level level, const char *text)
 
 static int answer(struct server *server, uint64_t number, bool with_findings)
 {
-    struct gtel_group *group = &server->group;
-    struct gtel_findings findings = {0};
-    group->batch.findings = with_findings ? &findings : NULL;
-    gtel_group_sample(group);
-    struct gtel_answer head = {.request = number,
-                               .errors = group->errors,
-                               .dropped = gtel_group_dropped(group),
-                               .rss_bytes = gtel_lane_rss(group->env, &server->statm),
-                               .needs_restart = group->registry.needs_restart};
-    bool with_devices =
-        !server->has_sent_devices || server->device_generation != group->registry.generation;
-    gtel_buf_reset(&server->out);
-    gtel_wire_answer(&server->out, &head, &group->registry, with_devices, &group->batch);
-    if (server->out.has_failed) { /* beyond all limits: say nothing rather than half */
-        group->batch.dropped += group->batch.n;
-        group->batch.n = 0;
-        group->batch.findings = NULL;
-        gtel_buf_reset(&server->out);
-        gtel_wire_answer(&server->out, &head, &group->registry, with_devices, &group->batch);
-    }
-    group->batch.findings = NULL;
-    gtel_findings_done(&findings);
-    server->device_generation = group->registry.generation;
-    server->has_sent_devices = true;
+    gtel_group_answer(&server->group, number, with_findings, &server->statm, &server->out);
     return gtel_peer_send(server->fd, gtel_buf_text(&server->out));
 }
 

@@ -360,16 +360,22 @@ static int read_failures(struct cursor *cursor, const struct gtel_wire_map *map,
     return cursor->is_bad ? -EPROTO : 0;
 }
 
+static bool has_source(uint8_t source)
+{
+    size_t n = 0;
+    while (n < source && gtel_sources[n])
+        n++;
+    return gtel_sources[n] != NULL;
+}
+
 static bool has_origin(uint8_t source, uint8_t origin)
 {
-    for (size_t s = 0; gtel_sources[s]; s++) {
-        if (s != source)
-            continue;
-        for (size_t o = 0; gtel_sources[s]->origins[o]; o++)
-            if (o == origin)
-                return true;
-    }
-    return false;
+    size_t n = 0;
+    if (!has_source(source))
+        return false;
+    while (n < origin && gtel_sources[source]->origins[n])
+        n++;
+    return gtel_sources[source]->origins[n] != NULL;
 }
 
 /* Readings are about a device, but for those that the program has of itself. */
@@ -419,14 +425,6 @@ static int read_reading(struct cursor *cursor, const struct gtel_wire_map *map,
     batch->origin = reading.origin;
     gtel_batch_put(batch, &reading);
     return 0;
-}
-
-static bool has_source(uint8_t source)
-{
-    size_t n = 0;
-    while (gtel_sources[n])
-        n++;
-    return source < n;
 }
 
 static int read_finding(struct cursor *cursor, const struct gtel_wire_map *map,

@@ -2,6 +2,8 @@
 /* The energy of a GPU, split among processes. */
 #include "pipeline/attribution.h"
 
+#include "base/grow.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,21 +49,14 @@ static int begin(struct gtel_attribution *attribution, const struct gtel_registr
                  size_t series)
 {
     if (registry->n > attribution->gpus) {
-        struct gtel_attribution_gpu *p = realloc(attribution->gpu, registry->n * sizeof(*p));
-        if (!p)
+        if (!gtel_grow(&attribution->gpu, &attribution->gpus, registry->n, GTEL_DEVICES_MAX,
+                       sizeof(*attribution->gpu)))
             return -ENOMEM;
-        memset(p + attribution->gpus, 0, (registry->n - attribution->gpus) * sizeof(*p));
-        attribution->gpu = p;
-        attribution->gpus = registry->n;
         attribution->generation = registry->generation + 1;
     }
-    if (series > attribution->size) {
-        struct gtel_attribution_line *p = realloc(attribution->line, series * sizeof(*p));
-        if (!p)
-            return -ENOMEM;
-        attribution->line = p;
-        attribution->size = series;
-    }
+    if (!gtel_grow(&attribution->line, &attribution->size, series, GTEL_SERIES_MAX,
+                   sizeof(*attribution->line)))
+        return -ENOMEM;
     if (attribution->generation != registry->generation)
         join_parts(attribution, registry);
     for (size_t i = 0; i < attribution->gpus; i++) {
@@ -71,7 +66,8 @@ static int begin(struct gtel_attribution *attribution, const struct gtel_registr
         gpu->last = NULL;
         gpu->lines = 0;
         gpu->sum = 0;
-        gpu->has_unknown = gpu->has_list = gpu->is_reader = gpu->is_incomplete = false;
+        gpu->has_unknown = gpu->is_incomplete = false;
+        gpu->list = GTEL_LIST_NONE;
     }
     attribution->lines = 0;
     return 0;
@@ -105,9 +101,9 @@ static void collect_process(struct gtel_attribution *attribution, const struct g
 static void collect_list(struct gtel_attribution *attribution, const struct gtel_reading *now)
 {
     struct gtel_attribution_gpu *part = &attribution->gpu[now->device->index];
-    part->has_list = true;
     attribution->gpu[part->gpu].has_processes = true;
-    part->is_reader = now->source < 32 && (attribution->readers >> now->source & 1) != 0;
+    bool is_reader = now->source < 32 && (attribution->readers >> now->source & 1) != 0;
+    part->list = is_reader ? GTEL_LIST_OF_READER : GTEL_LIST_OF_ALL;
 }
 
 static void collect_of_gpu(struct gtel_attribution *attribution, const struct gtel_series *series)
@@ -172,7 +168,7 @@ static void sum_up(struct gtel_attribution *attribution, const struct gtel_regis
     for (size_t i = 0; i < registry->n; i++) {
         const struct gtel_attribution_gpu *part = &attribution->gpu[i];
         if (registry->device[i]->is_present &&
-            (!part->has_list || (part->is_reader && !is_all_read)))
+            (part->list == GTEL_LIST_NONE || (part->list == GTEL_LIST_OF_READER && !is_all_read)))
             attribution->gpu[part->gpu].is_incomplete = true;
     }
 }
@@ -232,11 +228,10 @@ static double step(struct gtel_attribution_gpu *gpu, uint64_t run, bool *ret_lat
 {
     const struct gtel_reading *now = &gpu->energy->now;
     double joules = gtel_reading_number(now);
-    bool is_same = gpu->has_base && gpu->source == now->source && gpu->origin == now->origin &&
+    bool is_same = gpu->run > 0 && gpu->source == now->source && gpu->origin == now->origin &&
                    gpu->arrivals == now->device->arrivals && joules >= gpu->joules;
     double grown = is_same ? joules - gpu->joules : 0;
     *ret_lately = gpu->run + 1 == run;
-    gpu->has_base = true;
     gpu->joules = joules;
     gpu->source = now->source;
     gpu->origin = now->origin;

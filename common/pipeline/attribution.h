@@ -30,18 +30,20 @@ struct gtel_attribution_line {
     double share;                     /* below 0: not known */
 };
 
+/* A list of processes, and whether its source is one of the readers below. */
+enum gtel_attribution_list { GTEL_LIST_NONE, GTEL_LIST_OF_READER, GTEL_LIST_OF_ALL };
+
 /* Of a GPU; of a part of one, only the index of the GPU is used. */
 struct gtel_attribution_gpu {
     uint32_t gpu;       /* index of the device that stands for it and its parts */
     bool has_processes; /* a list of its processes, or of a part's, was ever there */
     /* What the counter was, and of which counter. */
-    bool has_base;
     double joules;
     uint8_t source;
     uint8_t origin;
     uint32_t arrivals;
     uint32_t sleeps;
-    uint64_t run;   /* in which that was */
+    uint64_t run;   /* in which that was; 0: never */
     uint64_t alone; /* hash of the line that had it to itself then; 0: none */
     /* Of this sample. */
     const struct gtel_series *energy;
@@ -50,9 +52,8 @@ struct gtel_attribution_gpu {
     size_t lines;
     double sum; /* of their shares */
     bool has_unknown;
-    bool has_list;      /* of the device itself: of its processes */
-    bool is_reader;     /* the list is of one of the readers below */
-    bool is_incomplete; /* not all processes of all parts are known */
+    enum gtel_attribution_list list; /* of the device itself: of its processes */
+    bool is_incomplete;              /* not all processes of all parts are known */
 };
 
 /* Zeroed: nothing is known. */

@@ -11,7 +11,6 @@ static void set_base(struct gtel_delta_state *state, const struct gtel_reading *
 {
     state->last = *sample;
     state->host_ns = host_ns;
-    state->has_base = true;
 }
 
 /* The growth of the value; negative when it went back. Integers are subtracted as integers. */
@@ -36,7 +35,7 @@ int gtel_delta_rate(struct gtel_delta_state *state, const struct gtel_reading *s
 {
     struct gtel_reading old = state->last;
     uint64_t waited = host_ns - state->host_ns;
-    if (!state->has_base || !is_same_counter(&old, sample) || host_ns <= state->host_ns ||
+    if (state->host_ns == 0 || !is_same_counter(&old, sample) || host_ns <= state->host_ns ||
         (interval_ns > 0 && waited > interval_ns * GAP_INTERVALS)) {
         set_base(state, sample, host_ns);
         return -EAGAIN;

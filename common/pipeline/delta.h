@@ -13,8 +13,7 @@
 
 struct gtel_delta_state {
     struct gtel_reading last; /* metric, value and t_ns of the sample that is the base */
-    uint64_t host_ns;         /* when it was taken, on our clock */
-    bool has_base;
+    uint64_t host_ns;         /* when it was taken, on our clock; 0: there is none */
 };
 
 /*

@@ -53,10 +53,10 @@ struct gtel_device {
     bool is_asleep;     /* runtime suspended at the last check */
     bool is_left_alone; /* asleep, or allowed to fall asleep: the sources of its lane that come
                            after its driver's do nothing that would wake it */
-    /* Whose readings of its processes were taken last, and when; the context's own. */
-    bool has_processes;
+    /* Whose readings of its processes were taken last, and in which gather that counts no more; the
+       context's own. */
     uint32_t processes_rank;
-    uint64_t processes_gather;
+    uint64_t processes_until;
 };
 
 struct gtel_cards;

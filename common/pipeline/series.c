@@ -176,7 +176,7 @@ struct gtel_series *gtel_series_offer(struct gtel_series_table *table,
     if (is_taken || (rank > series->rank && !is_owner_silent))
         return NULL;
     if (rank != series->rank) {
-        series->delta.has_base = false; /* another source: no difference between the two */
+        series->delta.host_ns = 0; /* another source: no difference between the two */
         series->rank = rank;
     }
     take_reading(series, reading);
@@ -249,5 +249,5 @@ void gtel_series_age(struct gtel_series_table *table, uint64_t gather)
 void gtel_series_forget_bases(struct gtel_series_table *table)
 {
     for (size_t i = 0; i < table->n; i++)
-        table->sorted[i]->delta.has_base = false;
+        table->sorted[i]->delta.host_ns = 0;
 }

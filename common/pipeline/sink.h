@@ -21,10 +21,22 @@ enum gtel_aspect {
 
 struct gtel_sink {
     void *arg;
-    /* wall_ns: since 1970, the same for all that follows. */
+    /* wall_ns: since 1970, the same for all that follows. This one and end may be NULL. */
     void (*begin)(void *arg, uint64_t wall_ns);
     void (*put)(void *arg, const struct gtel_reading *reading, enum gtel_aspect aspect);
     void (*end)(void *arg);
 };
+
+static inline void gtel_sink_begin(const struct gtel_sink *sink, uint64_t wall_ns)
+{
+    if (sink->begin)
+        sink->begin(sink->arg, wall_ns);
+}
+
+static inline void gtel_sink_end(const struct gtel_sink *sink)
+{
+    if (sink->end)
+        sink->end(sink->arg);
+}
 
 #endif

@@ -37,24 +37,12 @@ struct run {
     uint64_t wall_ns;
 };
 
-/* ---- the sink: nothing is emitted ---- */
-
-static void begin(void *arg, uint64_t wall_ns)
-{
-    (void)arg;
-    (void)wall_ns;
-}
-
+/* The sink: nothing is emitted. */
 static void put(void *arg, const struct gtel_reading *reading, enum gtel_aspect aspect)
 {
     (void)arg;
     (void)reading;
     (void)aspect;
-}
-
-static void end(void *arg)
-{
-    (void)arg;
 }
 
 /* ---- names that identify ---- */
@@ -227,7 +215,7 @@ static int record_doctor(struct run *run)
 
 static int gather_and_diagnose(struct run *run)
 {
-    const struct gtel_sink sink = {.begin = begin, .put = put, .end = end};
+    const struct gtel_sink sink = {.put = put};
     const struct gtel_setup setup = {.env = &run->env,
                                      .options = run->capture->options,
                                      .sink = &sink,

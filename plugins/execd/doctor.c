@@ -38,12 +38,6 @@ void gtel_doctor_done(struct gtel_doctor *doctor)
     gtel_findings_done(&doctor->findings);
 }
 
-static void begin(void *arg, uint64_t wall_ns)
-{
-    (void)arg;
-    (void)wall_ns;
-}
-
 static void put(void *arg, const struct gtel_reading *reading, enum gtel_aspect aspect)
 {
     struct gtel_doctor *doctor = arg;
@@ -60,14 +54,9 @@ static void put(void *arg, const struct gtel_reading *reading, enum gtel_aspect 
         device->origin[group][reading->source] |= (uint16_t)(1U << reading->origin);
 }
 
-static void end(void *arg)
-{
-    (void)arg;
-}
-
 struct gtel_sink gtel_doctor_sink(struct gtel_doctor *doctor)
 {
-    return (struct gtel_sink){.arg = doctor, .begin = begin, .put = put, .end = end};
+    return (struct gtel_sink){.arg = doctor, .put = put};
 }
 
 static void keep_message(void *arg, enum gtel_log_level level, const char *text)

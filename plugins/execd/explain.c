@@ -64,11 +64,6 @@ static void put(void *arg, const struct gtel_reading *reading, enum gtel_aspect 
         gtel_buf_back(out, before);
 }
 
-static void end(void *arg)
-{
-    (void)arg;
-}
-
 void gtel_explain_init(struct gtel_explain *explain, struct gtel_buf *out, struct gtel_str host)
 {
     explain->out = out;
@@ -85,5 +80,5 @@ void gtel_explain_done(struct gtel_explain *explain)
 
 struct gtel_sink gtel_explain_sink(struct gtel_explain *explain)
 {
-    return (struct gtel_sink){.arg = explain, .begin = begin, .put = put, .end = end};
+    return (struct gtel_sink){.arg = explain, .begin = begin, .put = put};
 }

@@ -48,9 +48,9 @@ static const struct fake_value *emit(const struct gtel_reading *reading)
     fake_daemon_clear();
     gtel_sink_v5_init(&sink, "gpu_test", &fake_log, TIME_T_TO_CDTIME_T_STATIC(2));
     struct gtel_sink table = gtel_sink_v5_sink(&sink);
-    table.begin(table.arg, 1767225600500000000u);
+    gtel_sink_begin(&table, 1767225600500000000u);
     table.put(table.arg, reading, GTEL_ASPECT_VALUE);
-    table.end(table.arg);
+    gtel_sink_end(&table);
     return fake_daemon.n > 0 ? &fake_daemon.value[0] : NULL;
 }
 

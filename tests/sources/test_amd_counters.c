@@ -22,7 +22,7 @@ static double rate(struct meter *meter, const struct gtel_reading *reading)
 static void test_energy_turns(void)
 {
     struct amd_life life;
-    struct meter meter = {.state = {.has_base = false}};
+    struct meter meter = {.state = {.host_ns = 0}};
     uint64_t counter = UINT64_C(0x100000000) - 20 * 300000;
     double first = (double)counter / 1e3;
     amd_life_begin(&life, 0x73bf);
@@ -122,7 +122,7 @@ static double ppt_share(struct amd_life *life, struct meter *meter, uint64_t tic
 static void test_residencies(void)
 {
     struct amd_life life;
-    struct meter meter = {.state = {.has_base = false}};
+    struct meter meter = {.state = {.host_ns = 0}};
     amd_life_begin(&life, 0x74a1);
     amd_table_begin("v1_6");
     amd_set("v1_6", GTEL_AMD_AVERAGE_GFX_ACTIVITY, 0, 90);
@@ -241,7 +241,7 @@ static void test_fabric_forms(void)
     for (size_t c = 0; c < GTEL_ARRAY_LEN(fabric_cases); c++) {
         const struct fabric_case *fabric = &fabric_cases[c];
         struct amd_life life;
-        struct meter meter = {.state = {.has_base = false}};
+        struct meter meter = {.state = {.host_ns = 0}};
         test_label = fabric->label;
         amd_life_begin(&life, 0x74a1);
         for (unsigned i = 0; i < 5; i++) {

@@ -103,7 +103,6 @@ static bool start_script(struct front *front, const char *script)
     gtel_lane_tick(&front->lane, second_ns);
     CHECK_INT(front->lane.start_error, 0);
     CHECK_INT(front->lane.started_ns, second_ns);
-    CHECK(front->lane.has_started);
     return CHECK(front->lane.state == GTEL_LANE_GREETING && front->lane.channel.pid > 0);
 }
 
@@ -138,7 +137,6 @@ static bool connect_helper(struct front *front)
     if (!CHECK(lane_way_open(&front->lane.channel, &front->peer)))
         return false;
     front->lane.state = GTEL_LANE_GREETING;
-    front->lane.has_answered = false;
     front->lane.answers = 0;
     say_hello(front, GTEL_TEST_VERSION);
     return CHECK(front->lane.state == GTEL_LANE_IDLE);
@@ -175,7 +173,7 @@ static void test_tries(void)
         test_label = cases[i].label;
         if (!open_front(&front, CARD))
             return;
-        front.lane.has_started = cases[i].has_started;
+        front.lane.started_ns = cases[i].has_started;
         for (uint32_t gather = 1; gather < 211; gather++) {
             front.lane.start_error = 0;
             gtel_lane_tick(&front.lane, gather * second_ns);
@@ -192,7 +190,7 @@ static void test_tries(void)
                   "lane kernel: cannot start the helper /nonexistent/gtel: No such file or "
                   "directory; install gtel there, or name it with the option Helper; trying again");
         CHECK_INT(front.lane.restarts, 0);
-        CHECK_INT(front.lane.has_started, cases[i].has_started);
+        CHECK_INT(front.lane.started_ns, cases[i].has_started);
         close_front(&front);
     }
 }
@@ -381,13 +379,13 @@ static void test_lateness(void)
 {
     static const struct {
         const char *label;
-        bool has_answered;
+        uint32_t answers;
         uint64_t now_ns;
         uint64_t late;
     } cases[] = {
-        {"starting", false, 14999999999u, 0},
-        {"no answer for five seconds", false, 15000000000u, 1},
-        {"after the first answer", true, 10000000001u, 1},
+        {"starting", 0, 14999999999u, 0},
+        {"no answer for five seconds", 0, 15000000000u, 1},
+        {"after the first answer", 1, 10000000001u, 1},
     };
     for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
         static struct front front;
@@ -395,7 +393,7 @@ static void test_lateness(void)
         if (!open_front(&front, CARD))
             return;
         front.lane.started_ns = 10 * second_ns;
-        front.lane.has_answered = cases[i].has_answered;
+        front.lane.answers = cases[i].answers;
         gtel_lane_missed(&front.lane, cases[i].now_ns, 500999999);
         CHECK_INT(front.lane.late, cases[i].late);
         CHECK_INT(front.logs, cases[i].late);
@@ -429,10 +427,10 @@ static void test_resident(void)
         if (!open_front(&front, cases[i].text))
             return;
         front.env.page_size = 4096;
-        CHECK_INT(gtel_lane_rss(&front.env, &file), cases[i].want);
-        CHECK_INT(gtel_lane_rss(&front.env, &file), cases[i].want); /* from the open file */
+        CHECK_INT(gtel_group_rss(&front.env, &file), cases[i].want);
+        CHECK_INT(gtel_group_rss(&front.env, &file), cases[i].want); /* from the open file */
         front.env.page_size = 0;
-        CHECK_INT(gtel_lane_rss(&front.env, &file), 0);
+        CHECK_INT(gtel_group_rss(&front.env, &file), 0);
         gtel_fs_close(&front.env, &file);
         close_front(&front);
     }
