@@ -22,9 +22,9 @@ struct gtel_machine_setup {
 
 /* A zeroed struct is closed. */
 struct gtel_machine {
-    struct gtel_env env;    /* without a log: the caller sets it */
-    struct gtel_tree *tree; /* NULL: no recorded machine */
-    void (*close_tree)(struct gtel_machine *machine);
+    struct gtel_env env;                         /* without a log: the caller sets it */
+    struct gtel_tree *tree;                      /* NULL: no recorded machine */
+    void (*close)(struct gtel_machine *machine); /* of what has been opened */
     const char *helper_args[GTEL_MACHINE_ARGS]; /* how a helper reaches the same; NULL at the end */
     char root[GTEL_MACHINE_PATH_MAX];
     char epoch[24];
@@ -38,6 +38,14 @@ int gtel_machine_open(struct gtel_machine *machine, const struct gtel_machine_se
                       char *error, size_t size);
 /* Accepts a machine that could not be opened. */
 void gtel_machine_close(struct gtel_machine *machine);
+
+/* What differs by system: opens this machine. */
+int gtel_machine_open_here(struct gtel_machine *machine);
+/* The whole path of a root, allocated. 0 or a negative errno. */
+int gtel_machine_resolve(const char *root, char **ret);
+/* Opens what is at machine->root, a whole path; problem as of gtel_machine_play. */
+int gtel_machine_open_path(struct gtel_machine *machine, const struct gtel_machine_setup *setup,
+                           char *problem, size_t size);
 
 /*
  * Opens the recorded machine in the file machine->root, or refuses it with a problem: each front

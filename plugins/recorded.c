@@ -30,7 +30,7 @@ int gtel_recorded_open(struct gtel_machine *machine, const struct gtel_machine_s
     gtel_buf_done(&text);
     if (r < 0)
         return r;
-    machine->close_tree = close_tree;
+    machine->close = close_tree;
     r = gtel_env_tree_init(machine->tree, setup->is_stepped, epoch_ns, &machine->env);
     if (r < 0) {
         close_tree(machine);

@@ -26,9 +26,8 @@ struct module {
     struct gtel_context *context;
     char helper[GTEL_OPTION_TEXT_MAX];
     uint64_t interval_ns;
-    bool is_registered;      /* init was here; read callbacks come */
-    bool has_said_no_helper; /* until the helper can be run again */
-    bool has_run_helper;
+    bool is_registered; /* init was here; read callbacks come */
+    enum { HELPER_NEW, HELPER_MISSING, HELPER_THERE, HELPER_GONE } helper_state;
     bool has_failed; /* the last read could not begin, and said so */
 };
 
@@ -126,16 +125,17 @@ static bool check_helper(struct module *m)
     else if (!S_ISREG(st.st_mode) || access(m->helper, X_OK) < 0)
         fault = "is not a program that this user may run";
 
-    if (fault && !m->has_said_no_helper)
+    bool was_missing = m->helper_state == HELPER_MISSING || m->helper_state == HELPER_GONE;
+    if (fault && !was_missing)
         gtel_log(&m->log, GTEL_LOG_WARNING,
                  "the helper %s %s: no values until it is; install the gtel program there, or set "
                  "option Helper to its absolute path",
                  m->helper, fault);
-    else if (!fault && m->has_said_no_helper)
+    else if (!fault && was_missing)
         gtel_log(&m->log, GTEL_LOG_INFO, "the helper %s is there now", m->helper);
-    m->has_said_no_helper = fault != NULL;
-    m->has_run_helper = m->has_run_helper || !fault;
-    return !fault || m->has_run_helper;
+    bool has_run = m->helper_state == HELPER_THERE || m->helper_state == HELPER_GONE;
+    m->helper_state = !fault ? HELPER_THERE : has_run ? HELPER_GONE : HELPER_MISSING;
+    return m->helper_state != HELPER_MISSING;
 }
 
 /*

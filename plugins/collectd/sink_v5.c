@@ -9,9 +9,8 @@
 struct name {
     char *p;
     size_t n;
-    uint64_t hash;    /* of the name as it should be */
-    bool is_too_long; /* what did not fit is dropped */
-    bool is_other;    /* something in it had to be replaced */
+    uint64_t hash;   /* of the name as it should be */
+    bool is_changed; /* what did not fit is dropped, or something in it had to be replaced */
 };
 
 static void add(struct name *name, struct gtel_str s)
@@ -22,11 +21,10 @@ static void add(struct name *name, struct gtel_str s)
         if (i >= fine)
             fine = i + gtel_str_shown(gtel_str_skip(s, i));
         bool is_bad = i >= fine || s.p[i] == '/';
-        name->is_other |= is_bad;
-        if (name->n == DATA_MAX_NAME_LEN - 1) {
-            name->is_too_long = true;
+        bool is_full = name->n == DATA_MAX_NAME_LEN - 1;
+        name->is_changed |= is_bad || is_full;
+        if (is_full)
             break;
-        }
         name->p[name->n++] = is_bad ? '_' : s.p[i];
     }
     name->p[name->n] = '\0';
@@ -39,7 +37,7 @@ static void add(struct name *name, struct gtel_str s)
 static void mark(struct name *name)
 {
     enum { MARK = 9 }; /* "~1f3a9c04" */
-    if (!name->is_other && !name->is_too_long)
+    if (!name->is_changed)
         return;
     if (name->n > DATA_MAX_NAME_LEN - 1 - MARK)
         name->n = DATA_MAX_NAME_LEN - 1 - MARK;
@@ -209,11 +207,6 @@ static void put(void *arg, const struct gtel_reading *reading, enum gtel_aspect 
     (void)plugin_dispatch_values(&vl); /* copies it; what it refuses, the daemon logs */
 }
 
-static void end(void *arg)
-{
-    (void)arg;
-}
-
 /* The daemon's own form of a type: GAUGE, DERIVE or COUNTER with one value, or -1. */
 static int8_t find_type(const char *type)
 {
@@ -253,5 +246,5 @@ void gtel_sink_v5_init(struct gtel_sink_v5 *sink, const char *plugin, const stru
 
 struct gtel_sink gtel_sink_v5_sink(struct gtel_sink_v5 *sink)
 {
-    return (struct gtel_sink){.arg = sink, .begin = begin, .put = put, .end = end};
+    return (struct gtel_sink){.arg = sink, .begin = begin, .put = put};
 }

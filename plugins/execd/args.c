@@ -71,7 +71,6 @@ static const struct switch_row {
 struct word {
     struct gtel_str name; /* without dashes */
     const char *value;    /* behind the `=`, or the next word; NULL: none */
-    bool has_own_value;   /* it was behind an `=` */
 };
 
 static bool is_name(struct gtel_str given, const char *name)
@@ -133,8 +132,12 @@ static int set_switch(struct gtel_args *args, const struct switch_row *row, cons
         args->is_explained = true;
         return 0;
     case SWITCH_FIX_SCRIPT:
-        args->is_script = true;
-        return 0;
+        if (args->action == GTEL_ARGS_DOCTOR || args->action == GTEL_ARGS_SCRIPT) {
+            args->action = GTEL_ARGS_SCRIPT;
+            return 0;
+        }
+        (void)snprintf(error, size, "--fix-script is for gtel doctor: gtel doctor --fix-script");
+        return -EINVAL;
     case SWITCH_STEPPED:
         args->is_stepped = true;
         return 0;
@@ -196,8 +199,9 @@ static int take_word(struct gtel_args *args, int left, char *const *argv, char *
     }
     text = gtel_str_skip(text, dashes);
     size_t n = gtel_str_find(text, '=');
-    struct word word = {.name = {text.p, n}, .has_own_value = n < text.n};
-    if (word.has_own_value)
+    struct word word = {.name = {text.p, n}};
+    bool has_own_value = n < text.n; /* behind an `=` */
+    if (has_own_value)
         word.value = text.p + n + 1;
     else if (left > 1 && argv[1][0] != '-')
         word.value = argv[1];
@@ -212,7 +216,7 @@ static int take_word(struct gtel_args *args, int left, char *const *argv, char *
                        GTEL_STR_ARG(word.name), row ? row->value : gtel_option_row(option)->preset);
         return -EINVAL;
     }
-    if (!needs_value && word.has_own_value) {
+    if (!needs_value && has_own_value) {
         (void)snprintf(error, size, "--%.*s takes no value, and '%.80s' was given",
                        GTEL_STR_ARG(word.name), word.value);
         return -EINVAL;
@@ -221,7 +225,7 @@ static int take_word(struct gtel_args *args, int left, char *const *argv, char *
                 : set_option(args, option, &word, error, size);
     if (r < 0)
         return -EINVAL;
-    return needs_value && !word.has_own_value ? 2 : 1;
+    return needs_value && !has_own_value ? 2 : 1;
 }
 
 enum { CAPTURE_COUNT = 3 };
@@ -257,10 +261,6 @@ int gtel_args_parse(struct gtel_args *args, int argc, char *const *argv, char *e
     }
     if (args->is_watching && !args->options.value[GTEL_O_INTERVAL].is_given)
         (void)gtel_option_set(&args->options, GTEL_O_INTERVAL, GTEL_STR("2s"), error, size);
-    if (args->is_script && args->action != GTEL_ARGS_DOCTOR) {
-        (void)snprintf(error, size, "--fix-script is for gtel doctor: gtel doctor --fix-script");
-        return -EINVAL;
-    }
     bool is_clocked = gtel_args_has_clock(args);
     if (args->is_explained && args->count == 0 && !is_clocked)
         args->is_once = true;

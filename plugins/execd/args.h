@@ -16,6 +16,7 @@
 enum gtel_args_action {
     GTEL_ARGS_RUN,
     GTEL_ARGS_DOCTOR,  /* the first word was `doctor` */
+    GTEL_ARGS_SCRIPT,  /* the same: only the commands that fix what it found */
     GTEL_ARGS_CAPTURE, /* the first word was `capture` */
     GTEL_ARGS_HELP,
     GTEL_ARGS_VERSION,
@@ -33,7 +34,6 @@ struct gtel_args {
     bool is_once;
     bool is_watching; /* a table for people, again and again */
     bool is_explained;
-    bool is_script; /* of doctor: the commands that fix what it found */
     bool is_stepped;
     bool is_clock_off; /* -poll_interval_disabled: no own clock, whatever the interval */
     uint64_t count;    /* gathers until the end; 0: no end */

@@ -97,7 +97,7 @@ static bool is_missing(const struct gtel_doctor_fixes *fixes, const struct gtel_
 {
     /* Kernels before 5.8 have CAP_SYS_ADMIN in the place of CAP_PERFMON (capabilities(7)), and the
      * advice names both. */
-    bool has_perfmon = !facts->has_release || gtel_release_is_at_least(&facts->release, 5, 8);
+    bool has_perfmon = facts->release.major == 0 || gtel_release_is_at_least(&facts->release, 5, 8);
     bool is_other = right == (has_perfmon ? GTEL_RIGHT_SYS_ADMIN : GTEL_RIGHT_PERFMON);
     return is_named(fixes, gtel_host_right_name(right)) && facts->right[right] != GTEL_YES &&
            !is_other;
@@ -111,7 +111,7 @@ static void put_rights(const struct gtel_doctor_fixes *fixes, const struct gtel_
                        struct gtel_buf *out)
 {
     size_t missing = 0;
-    bool is_given = facts->has_uid && facts->uid != 0;
+    bool is_given = facts->uid != UINT64_MAX && facts->uid != 0;
     for (size_t i = 0; i < GTEL_RIGHTS; i++)
         missing += is_missing(fixes, facts, (enum gtel_right)i);
     for (size_t i = 0; missing > 0 && i < GTEL_RIGHTS; i++)

@@ -63,55 +63,50 @@ static bool has_number(struct gtel_str list, uint64_t want)
     return false;
 }
 
-/* A whole file of any length up to the limit. */
-static bool read_all(const struct gtel_env *env, const char *path, struct gtel_buf *buf)
+enum { FILE_MAX = 65536 };
+
+/* A file, or its first bytes. */
+static bool read_start(const struct gtel_env *env, const char *path, char *buf,
+                       struct gtel_str *ret)
 {
-    enum { CHUNK = 65536 };
-    struct gtel_arena arena = {0};
     int handle = env->ops->file_open(env->arg, path);
-    char *p = handle >= 0 ? gtel_arena_alloc(&arena, CHUNK) : NULL;
-    int64_t n = p ? env->ops->file_read(env->arg, handle, p, CHUNK) : -1;
-    if (n > 0)
-        gtel_buf_bytes(buf, p, (size_t)n);
+    int64_t n = handle >= 0 ? env->ops->file_read(env->arg, handle, buf, FILE_MAX) : -1;
     if (handle >= 0)
         env->ops->file_close(env->arg, handle);
-    gtel_arena_done(&arena);
+    *ret = (struct gtel_str){buf, n > 0 ? (size_t)n : 0};
     return n >= 0;
 }
 
 static void read_groups(const struct gtel_env *env, struct gtel_str groups,
                         struct gtel_host_facts *facts)
 {
-    struct gtel_buf buf;
+    char buf[FILE_MAX];
+    struct gtel_str text;
     uint64_t gid;
-    gtel_buf_init(&buf, 1 << 16);
-    if (read_all(env, "etc/group", &buf)) {
-        facts->has_render_group = find_group(gtel_buf_text(&buf), GTEL_STR("render"), &gid);
+    if (read_start(env, "etc/group", buf, &text)) {
+        facts->has_render_group = find_group(text, GTEL_STR("render"), &gid);
         facts->is_render = facts->has_render_group && has_number(groups, gid) ? GTEL_YES : GTEL_NO;
     }
-    gtel_buf_done(&buf);
 }
 
 /* proc(5): Uid: real, effective, saved, file system; CapEff: hexadecimal. */
 static void read_status(const struct gtel_env *env, struct gtel_host_facts *facts)
 {
-    struct gtel_buf buf;
+    char buf[FILE_MAX];
+    struct gtel_str text;
     struct gtel_str line = GTEL_STR_NONE;
     struct gtel_str word;
     uint64_t mask;
-    gtel_buf_init(&buf, 1 << 16);
-    if (read_all(env, "proc/self/status", &buf)) {
-        struct gtel_str text = gtel_buf_text(&buf);
+    if (read_start(env, "proc/self/status", buf, &text)) {
         if (find_line(text, GTEL_STR("Uid"), &line) && gtel_str_word(&line, &word) &&
             gtel_str_word(&line, &word))
-            facts->has_uid = gtel_str_u64(word, &facts->uid) == 0;
+            (void)gtel_str_u64(word, &facts->uid); /* else it is not known */
         if (find_line(text, GTEL_STR("CapEff"), &line) && gtel_str_hex(line, &mask) == 0)
             for (size_t i = 0; i < GTEL_RIGHTS; i++)
                 facts->right[i] = (mask >> rights[i].bit & 1) != 0 ? GTEL_YES : GTEL_NO;
         if (find_line(text, GTEL_STR("Groups"), &line))
             read_groups(env, line, facts);
     }
-    gtel_buf_done(&buf);
 }
 
 static void read_word(const struct gtel_env *env, const char *path, char *ret, size_t size)
@@ -162,13 +157,13 @@ static bool read_mac(const struct gtel_env *env, struct gtel_host_facts *ret)
 
 void gtel_host_facts_read(const struct gtel_env *env, struct gtel_host_facts *ret)
 {
-    *ret = (struct gtel_host_facts){0};
+    *ret = (struct gtel_host_facts){.uid = UINT64_MAX};
     ret->is_windows = read_windows(env, ret) || gtel_pnp_is_there(env);
     ret->is_mac = !ret->is_windows && read_mac(env, ret);
     if (ret->is_windows || ret->is_mac)
         return;
     read_word(env, "proc/sys/kernel/osrelease", ret->kernel, sizeof(ret->kernel));
-    ret->has_release = gtel_release_parse(gtel_str_of(ret->kernel), &ret->release) == 0;
+    (void)gtel_release_parse(gtel_str_of(ret->kernel), &ret->release); /* else zero */
     read_word(env, "proc/sys/kernel/perf_event_paranoid", ret->paranoid, sizeof(ret->paranoid));
     ret->has_drop_in = gtel_fs_exists(env, GTEL_HOST_DROP_IN);
     read_status(env, ret);
@@ -214,7 +209,7 @@ void gtel_host_facts_write(const struct gtel_host_facts *facts, struct gtel_buf 
     gtel_buf_printf(buf, "  perf events   kernel.perf_event_paranoid = %s\n",
                     facts->paranoid[0] ? facts->paranoid : "not known");
     gtel_buf_str(buf, GTEL_STR("  user          "));
-    if (!facts->has_uid)
+    if (facts->uid == UINT64_MAX)
         gtel_buf_str(buf, GTEL_STR("not known"));
     else
         gtel_buf_printf(buf, "uid %" PRIu64 "%s", facts->uid, facts->uid == 0 ? " (root)" : "");

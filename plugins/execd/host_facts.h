@@ -31,11 +31,9 @@ struct gtel_host_facts {
     char version[32];
     char account[200];
     enum gtel_known is_administrator;
-    char kernel[96]; /* release; empty: not known */
-    struct gtel_release release;
-    bool has_release;
-    bool has_uid;
-    uint64_t uid; /* effective */
+    char kernel[96];             /* release; empty: not known */
+    struct gtel_release release; /* zero: not known */
+    uint64_t uid;                /* effective; UINT64_MAX: not known */
     enum gtel_known right[GTEL_RIGHTS];
     enum gtel_known is_render; /* member of the group render */
     bool has_render_group;

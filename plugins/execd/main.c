@@ -46,16 +46,19 @@ struct program {
     struct gtel_explain explain;
     struct gtel_table table;
     struct gtel_doctor doctor;
-    bool has_fixes; /* the doctor found something to fix */
     struct gtel_sink sink;
     struct gtel_context *context;
     uint64_t interval_ns;
     uint64_t now_ns;    /* of a stepped machine */
     uint64_t primed_ns; /* when the counters were read first */
-    bool has_clock;
-    bool has_dropped; /* said so */
+    bool has_dropped;   /* said so */
     char helper[GTEL_MACHINE_PATH_MAX];
 };
+
+static bool is_doctor(const struct program *program)
+{
+    return program->args.action == GTEL_ARGS_DOCTOR || program->args.action == GTEL_ARGS_SCRIPT;
+}
 
 /* ---- gathers ---- */
 
@@ -117,7 +120,7 @@ static int prime(struct program *program, uint64_t wait_ns)
 static int prepare_first(struct program *program)
 {
     pause_until(program, program->primed_ns + rates_ns);
-    if (!program->pace.is_ending || program->pace.is_stopped ||
+    if (program->pace.ending != GTEL_PACE_INPUT_ENDED ||
         !gtel_context_is_starting(program->context))
         return 0;
     int r = prime(program, starting_ns);
@@ -194,13 +197,16 @@ static int run_once(struct program *program)
     return r < 0 ? r : gather(program);
 }
 
-/* As for --once, with more time: a slow answer is not what is searched for. */
+/*
+ * As for --once, with more time: a slow answer is not what is searched for. 1: the doctor found
+ * something to fix.
+ */
 static int run_doctor(struct program *program)
 {
     const struct gtel_doctor_case about = {.env = &program->machine.env,
                                            .options = &program->args.options,
                                            .context = program->context,
-                                           .is_script = program->args.is_script};
+                                           .is_script = program->args.action == GTEL_ARGS_SCRIPT};
     int r = prepare_once(program, starting_ns);
     gtel_context_set_findings(program->context, &program->doctor.findings);
     if (r == 0)
@@ -210,9 +216,10 @@ static int run_doctor(struct program *program)
         r = gtel_context_emit(program->context);
     if (r < 0)
         return r;
-    program->has_fixes = gtel_doctor_report(&program->doctor, &about, &program->out);
+    bool has_fixes = gtel_doctor_report(&program->doctor, &about, &program->out);
     gtel_buf_clean(&program->out);
-    return gtel_out_write(&program->pace, gtel_buf_text(&program->out));
+    r = gtel_out_write(&program->pace, gtel_buf_text(&program->out));
+    return r < 0 ? r : has_fixes;
 }
 
 /* A recorded machine by its own time: gathers follow each other without a pause. */
@@ -233,7 +240,7 @@ static int run_stepped(struct program *program)
 
 static int run_loop(struct program *program)
 {
-    int r = program->has_clock ? 0 : prime(program, 0);
+    int r = gtel_args_has_clock(&program->args) ? 0 : prime(program, 0);
     for (uint64_t n = 0; r == 0;) {
         if (program->args.count > 0 && n >= program->args.count)
             break;
@@ -251,7 +258,7 @@ static int run_loop(struct program *program)
         }
         if (program->args.is_stepped)
             step(program, program->interval_ns);
-        else if (n == 0 && !program->has_clock)
+        else if (n == 0 && !gtel_args_has_clock(&program->args))
             r = prepare_first(program);
         if (r == 0)
             r = gather(program);
@@ -263,11 +270,11 @@ static int run_loop(struct program *program)
 static int run(struct program *program)
 {
     int r;
-    if (program->args.action == GTEL_ARGS_DOCTOR)
+    if (is_doctor(program))
         r = run_doctor(program);
     else if (program->args.is_once)
         r = run_once(program);
-    else if (program->args.is_stepped && program->has_clock)
+    else if (program->args.is_stepped && gtel_args_has_clock(&program->args))
         r = run_stepped(program);
     else
         r = run_loop(program);
@@ -317,9 +324,9 @@ static int start(struct program *program)
     const struct gtel_options *options = &program->args.options;
     struct gtel_str host = gtel_option_text(options, GTEL_O_HOST_TAG);
     int r;
-    bool watches_input =
-        !program->args.is_once && !(program->args.is_stepped && program->has_clock);
-    gtel_pace_init(&program->pace, program->has_clock ? program->interval_ns : 0,
+    bool watches_input = !program->args.is_once &&
+                         !(program->args.is_stepped && gtel_args_has_clock(&program->args));
+    gtel_pace_init(&program->pace, gtel_args_has_clock(&program->args) ? program->interval_ns : 0,
                    gtel_option_number(options, GTEL_O_SAMPLE_INTERVAL), watches_input);
     gtel_buf_init(&program->out, OUTPUT_MAX);
     gtel_lineproto_init(&program->encoder, &program->out, host);
@@ -331,7 +338,7 @@ static int start(struct program *program)
         program->sink = gtel_table_sink(&program->table);
     else
         program->sink = gtel_lineproto_sink(&program->encoder);
-    if (program->args.action == GTEL_ARGS_DOCTOR) {
+    if (is_doctor(program)) {
         r = gtel_doctor_init(&program->doctor);
         if (r < 0)
             return r;
@@ -348,7 +355,9 @@ static int start(struct program *program)
         .sink = &program->sink,
         .helper = helper,
         .helper_args = program->machine.helper_args,
-        .interval_ns = program->has_clock || program->args.is_stepped ? program->interval_ns : 0,
+        .interval_ns = gtel_args_has_clock(&program->args) || program->args.is_stepped
+                           ? program->interval_ns
+                           : 0,
     };
     return gtel_context_new(&setup, &program->context);
 }
@@ -413,14 +422,13 @@ static int run_program(struct program *program)
     if (r < 0)
         return EXIT_USAGE;
     program->interval_ns = gtel_option_number(&program->args.options, GTEL_O_INTERVAL);
-    program->has_clock = gtel_args_has_clock(&program->args);
-    if (program->args.is_once && program->args.is_stepped && !program->has_clock)
+    if (program->args.is_once && program->args.is_stepped && !gtel_args_has_clock(&program->args))
         program->interval_ns = once_interval(program);
     r = start(program);
     int status = r == -EINVAL ? EXIT_USAGE : EXIT_FAILURE; /* an option that the core refuses */
     if (r == 0) {
         r = run(program);
-        status = r < 0 || program->has_fixes ? EXIT_FAILURE : EXIT_SUCCESS;
+        status = r == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
     }
     if (r < 0 && status != EXIT_USAGE && program->pace.error == 0)
         gtel_log(&program->log, GTEL_LOG_ERROR, "cannot go on: %s", gtel_error_text(r));
@@ -600,7 +608,7 @@ int main(int argc, char **argv)
         status = run_lane(program);
     else if (program->args.action == GTEL_ARGS_CAPTURE)
         status = has_output || program->args.file ? run_capture(program) : EXIT_SUCCESS;
-    else if (program->args.action != GTEL_ARGS_RUN && program->args.action != GTEL_ARGS_DOCTOR)
+    else if (program->args.action != GTEL_ARGS_RUN && !is_doctor(program))
         status = print(program);
     else if (has_output)
         status = run_program(program);

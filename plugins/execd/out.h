@@ -30,7 +30,9 @@ int gtel_out_write(struct gtel_pace *pace, struct gtel_str text);
  * can be logged after this.
  */
 void gtel_out_close(void);
-/* The log of this program: standard error. */
+/* Writes a line to standard error. Under POSIX it is dropped where it would have to wait. */
+void gtel_out_message(struct gtel_str line);
+/* The log of this program: such lines. */
 struct gtel_log gtel_out_log(void);
 
 #endif

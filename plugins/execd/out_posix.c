@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MESSAGE_MAX = 500, NAP_NS = 1000000, DRAIN_NAPS = 500, CLOSE_NAPS = 5 };
+enum { NAP_NS = 1000000, DRAIN_NAPS = 500, CLOSE_NAPS = 5 };
 
 bool gtel_out_init(void)
 {
@@ -96,22 +96,9 @@ void gtel_out_close(void)
         nap();
 }
 
-static void write_message(void *arg, enum gtel_log_level level, const char *text)
+void gtel_out_message(struct gtel_str line)
 {
-    static const char letters[] = "EWID";
-    char line[MESSAGE_MAX] = "E! ";
-    (void)arg;
-    if ((unsigned)level < sizeof(letters) - 1)
-        line[0] = letters[level];
-    gtel_str_clean(line + 3, sizeof(line) - 4, gtel_str_of(text)); /* what is cut, between two */
-    size_t n = strlen(line);
-    line[n++] = '\n';
     struct pollfd item = {.fd = STDERR_FILENO, .events = POLLOUT};
     if (poll(&item, 1, 0) == 1 && (item.revents & POLLOUT) != 0)
-        (void)!write(STDERR_FILENO, line, n); /* full or gone: nobody reads it */
-}
-
-struct gtel_log gtel_out_log(void)
-{
-    return (struct gtel_log){.write = write_message};
+        (void)!write(STDERR_FILENO, line.p, line.n); /* full or gone: nobody reads it */
 }

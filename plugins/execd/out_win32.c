@@ -9,7 +9,7 @@
 #include <string.h>
 #include <windows.h>
 
-enum { MESSAGE_MAX = 500, DRAIN_MS = 500, PART_MAX = 1 << 20, THREAD_STACK = 65536 };
+enum { DRAIN_MS = 500, PART_MAX = 1 << 20, THREAD_STACK = 65536 };
 
 static bool is_open(HANDLE handle)
 {
@@ -65,22 +65,9 @@ void gtel_out_close(void)
 }
 
 /* A message that does not fit into a full pipe waits, for Telegraf always reads them. */
-static void write_message(void *arg, enum gtel_log_level level, const char *text)
+void gtel_out_message(struct gtel_str line)
 {
-    static const char letters[] = "EWID";
-    char line[MESSAGE_MAX] = "E! ";
-    (void)arg;
-    if ((unsigned)level < sizeof(letters) - 1)
-        line[0] = letters[level];
-    gtel_str_clean(line + 3, sizeof(line) - 4, gtel_str_of(text)); /* what is cut, between two */
-    size_t n = strlen(line);
-    line[n++] = '\n';
     HANDLE handle = GetStdHandle(STD_ERROR_HANDLE);
     if (is_open(handle))
-        (void)write_all(handle, (struct gtel_str){line, n}); /* gone: nobody reads it */
-}
-
-struct gtel_log gtel_out_log(void)
-{
-    return (struct gtel_log){.write = write_message};
+        (void)write_all(handle, line); /* gone: nobody reads it */
 }

@@ -18,8 +18,9 @@ uint64_t gtel_pace_next_tick(uint64_t tick_ns, uint64_t interval_ns, uint64_t no
 static bool is_due(struct gtel_pace *pace, enum gtel_pace_event *ret)
 {
     uint64_t now = gtel_pace_now();
-    bool is_tick = pace->interval_ns > 0 && now >= pace->next_ns && !pace->is_ending;
-    if (pace->is_out_closed || pace->error < 0 || (pace->is_ending && !pace->is_pending)) {
+    bool is_tick = pace->interval_ns > 0 && now >= pace->next_ns && !pace->ending;
+    if (pace->ending == GTEL_PACE_OUT_CLOSED || pace->error < 0 ||
+        (pace->ending && !pace->is_pending)) {
         *ret = GTEL_PACE_END;
         return true;
     }
@@ -61,7 +62,7 @@ enum gtel_pace_event gtel_pace_wait(struct gtel_pace *pace)
 
 bool gtel_pace_is_cut(const struct gtel_pace *pace)
 {
-    return pace->is_out_closed || pace->is_stopped || pace->error < 0;
+    return pace->ending >= GTEL_PACE_STOPPED || pace->error < 0;
 }
 
 void gtel_pace_pause(struct gtel_pace *pace, uint64_t t_ns)
@@ -74,14 +75,14 @@ int gtel_pace_writable(struct gtel_pace *pace)
 {
     for (;;) {
         bool is_ready = gtel_pace_wait_any(
-            pace, pace->is_ending ? pace->ending_ns + blocked_end_ns : UINT64_MAX, true);
-        if (pace->is_out_closed)
+            pace, pace->ending ? pace->ending_ns + blocked_end_ns : UINT64_MAX, true);
+        if (pace->ending == GTEL_PACE_OUT_CLOSED)
             return -EPIPE;
         if (is_ready)
             return 0;
         if (pace->error < 0)
             return pace->error;
-        if (pace->is_ending && gtel_pace_now() >= pace->ending_ns + blocked_end_ns)
+        if (pace->ending && gtel_pace_now() >= pace->ending_ns + blocked_end_ns)
             return -ETIMEDOUT;
     }
 }

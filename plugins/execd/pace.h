@@ -20,14 +20,20 @@
 
 enum gtel_pace_event { GTEL_PACE_GATHER, GTEL_PACE_SAMPLE, GTEL_PACE_TICK, GTEL_PACE_END };
 
+/* Why the end was asked for: the last that holds. */
+enum gtel_pace_ending {
+    GTEL_PACE_GOES_ON,
+    GTEL_PACE_INPUT_ENDED,
+    GTEL_PACE_STOPPED, /* by SIGTERM or SIGINT */
+    GTEL_PACE_OUT_CLOSED
+};
+
 struct gtel_pace {
     int in;          /* standard input, or -1 when it is not watched */
     int out;         /* standard output */
     int signal;      /* readable when one came (execd/signals.h), or negative */
     bool is_pending; /* somebody asked for a gather */
-    bool is_ending;
-    bool is_stopped; /* by SIGTERM or SIGINT, not by the end of the input */
-    bool is_out_closed;
+    enum gtel_pace_ending ending;
     int error;               /* why nothing can be waited for, a negative errno, or 0 */
     int failed_reads;        /* of the input, in a row */
     uint64_t ending_ns;      /* when the end was asked for */
@@ -71,11 +77,12 @@ bool gtel_pace_wait_any(struct gtel_pace *pace, uint64_t t_ns, bool wants_out);
 /* Nanoseconds on the monotonic clock of the system. */
 uint64_t gtel_pace_now(void);
 /* For gtel_pace_wait_any: the end is asked for. */
-static inline void gtel_pace_begin_end(struct gtel_pace *pace)
+static inline void gtel_pace_begin_end(struct gtel_pace *pace, enum gtel_pace_ending why)
 {
-    if (!pace->is_ending)
+    if (pace->ending == GTEL_PACE_GOES_ON)
         pace->ending_ns = gtel_pace_now();
-    pace->is_ending = true;
+    if (pace->ending < why)
+        pace->ending = why;
 }
 
 /* The first tick after now_ns of a clock with a tick at tick_ns. */

@@ -58,10 +58,8 @@ static void read_signals(struct gtel_pace *pace)
         if (number == SIGUSR1)
             pace->is_pending = true;
         else
-            pace->is_stopped = true;
+            gtel_pace_begin_end(pace, GTEL_PACE_STOPPED);
     }
-    if (pace->is_stopped)
-        gtel_pace_begin_end(pace);
 }
 
 static bool is_readable(int fd)
@@ -80,7 +78,7 @@ static void read_input(struct gtel_pace *pace)
             return; /* an error that stays, as of a terminal that is gone, is an end */
         if (n <= 0) {
             pace->in = -1;
-            gtel_pace_begin_end(pace);
+            gtel_pace_begin_end(pace, GTEL_PACE_INPUT_ENDED);
             return;
         }
         pace->failed_reads = 0;
@@ -133,9 +131,7 @@ bool gtel_pace_wait_any(struct gtel_pace *pace, uint64_t t_ns, bool wants_out)
     if (item[0].revents != 0)
         read_input(pace);
     /* POLLERR: the last reader of the pipe is gone. POLLHUP: the terminal or the socket is. */
-    if ((item[2].revents & (POLLERR | POLLHUP | POLLNVAL)) != 0) {
-        pace->is_out_closed = true;
-        gtel_pace_begin_end(pace);
-    }
+    if ((item[2].revents & (POLLERR | POLLHUP | POLLNVAL)) != 0)
+        gtel_pace_begin_end(pace, GTEL_PACE_OUT_CLOSED);
     return (item[2].revents & POLLOUT) != 0;
 }

@@ -120,14 +120,15 @@ bool gtel_pace_wait_any(struct gtel_pace *pace, uint64_t t_ns, bool wants_out)
     (void)WaitForSingleObject(input.seen, t_ns == UINT64_MAX && !wants_out ? INFINITE
                                           : ms < INFINITE                  ? (DWORD)ms
                                                                            : INFINITE - 1);
-    pace->is_stopped = input.is_stopped != 0;
     bool has_ended =
         pace->in >= 0 && input.has_ended != 0; /* before its last newline is asked for */
     if (InterlockedExchange(&input.has_newline, 0) != 0)
         pace->is_pending = true;
-    if (has_ended)
+    if (has_ended) {
         pace->in = -1;
-    if (has_ended || pace->is_stopped)
-        gtel_pace_begin_end(pace);
+        gtel_pace_begin_end(pace, GTEL_PACE_INPUT_ENDED);
+    }
+    if (input.is_stopped)
+        gtel_pace_begin_end(pace, GTEL_PACE_STOPPED);
     return wants_out;
 }

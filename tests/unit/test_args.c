@@ -142,7 +142,7 @@ static const struct {
     {{"--lane=kernel"}, GTEL_ARGS_LANE, false, false},
     {{"doctor"}, GTEL_ARGS_DOCTOR, true, false},
     {{"doctor", "--root=/x"}, GTEL_ARGS_DOCTOR, true, false},
-    {{"doctor", "--fix-script"}, GTEL_ARGS_DOCTOR, true, false},
+    {{"doctor", "--fix-script"}, GTEL_ARGS_SCRIPT, true, false},
     {{"capture"}, GTEL_ARGS_CAPTURE, true, false},
     {{"capture", "--root=x.tree"}, GTEL_ARGS_CAPTURE, true, true},
     {{"--once"}, GTEL_ARGS_RUN, true, false},
@@ -163,7 +163,6 @@ static void test_actions(void)
         CHECK_INT(args.action, action_cases[i].action);
         CHECK_INT(args.is_once, action_cases[i].is_once);
         CHECK_INT(args.is_stepped, action_cases[i].is_stepped);
-        CHECK_INT(args.is_script, words[0] && words[1] && strcmp(words[1], "--fix-script") == 0);
         CHECK(!args.is_explained && !args.is_clock_off);
     }
     static const char *const helper[WORDS_MAX] = {"--lane=level-zero", "--epoch", "7", "--root=x"};

@@ -291,7 +291,7 @@ static void test_list(void)
         {.measurement = GTEL_MEASUREMENT_GPU_ENGINE, .fix = GTEL_STR_INIT("one")}};
     static const size_t numbers[] = {1, 2, 1, 0, 1};
     struct gtel_doctor_fixes fixes = {.n = 0};
-    struct gtel_host_facts facts = {.has_uid = true};
+    struct gtel_host_facts facts = {.uid = 0};
     struct gtel_buf out;
     char want[300];
     gtel_buf_init(&out, 10000);
@@ -344,7 +344,7 @@ static const struct {
 
 static void test_script(void)
 {
-    struct gtel_host_facts facts = {.has_uid = true};
+    struct gtel_host_facts facts = {.uid = 0};
     struct gtel_buf out;
     gtel_buf_init(&out, 10000);
     for (size_t i = 0; i < GTEL_ARRAY_LEN(scripts); i++) {
