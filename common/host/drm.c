@@ -211,34 +211,26 @@ bool gtel_drm_has(const struct gtel_env *env, struct gtel_str driver)
     return has_it;
 }
 
-struct node_search {
-    uint64_t number;
-    bool is_found;
-};
-
 /* The lowest number: a device has one render node, unless a driver to come makes more. */
 static int see_node(void *arg, struct gtel_str name)
 {
-    struct node_search *search = arg;
+    uint64_t *lowest = arg;
     uint64_t number;
-    if (!gtel_str_starts(name, GTEL_STR("renderD")) ||
-        gtel_str_u64(gtel_str_skip(name, 7), &number) < 0 ||
-        (search->is_found && number > search->number))
-        return 0;
-    search->number = number;
-    search->is_found = true;
+    if (gtel_str_starts(name, GTEL_STR("renderD")) &&
+        gtel_str_u64(gtel_str_skip(name, 7), &number) == 0 && number < *lowest)
+        *lowest = number;
     return 0;
 }
 
 int gtel_drm_render_node(const struct gtel_env *env, const char *device_path,
                          char node[GTEL_DRM_NODE_MAX])
 {
-    struct node_search search = {0};
-    int r = env->ops->dir_list(env->arg, GTEL_FS_AT("%s/drm", device_path), see_node, &search);
+    uint64_t number = UINT64_MAX;
+    int r = env->ops->dir_list(env->arg, GTEL_FS_AT("%s/drm", device_path), see_node, &number);
     if (r < 0)
         return r;
-    if (!search.is_found || search.number > UINT32_MAX)
+    if (number > UINT32_MAX)
         return -ENOENT;
-    (void)snprintf(node, GTEL_DRM_NODE_MAX, "dev/dri/renderD%lu", (unsigned long)search.number);
+    (void)snprintf(node, GTEL_DRM_NODE_MAX, "dev/dri/renderD%lu", (unsigned long)number);
     return 0;
 }

@@ -44,7 +44,7 @@ static int read_list(struct gtel_users *users, const struct gtel_env *env)
 static bool is_due(const struct gtel_users *users, uint64_t now, bool has_helped)
 {
     uint64_t wait = has_helped && users->error == 0 ? AGE_NS : RETRY_NS;
-    return !users->was_read || now - users->read_ns >= wait;
+    return users->read_ns == 0 || now - users->read_ns >= wait;
 }
 
 static bool find(struct gtel_users *users, const struct gtel_env *env, uint32_t user,
@@ -56,7 +56,6 @@ static bool find(struct gtel_users *users, const struct gtel_env *env, uint32_t 
         return is_found;
     users->error = read_list(users, env);
     users->read_ns = now;
-    users->was_read = true;
     return gtel_passwd_find(users->text, user, ret) == 0;
 }
 

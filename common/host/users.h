@@ -17,8 +17,7 @@ enum { GTEL_USER_NAME_MAX = 33 }; /* bytes of a name, with its NUL */
 struct gtel_users {
     char *buf;
     struct gtel_str text; /* of the file, in buf */
-    bool was_read;        /* or tried to */
-    uint64_t read_ns;     /* when, on the env's clock */
+    uint64_t read_ns;     /* when it was read last, or tried to, on the env's clock; 0: never */
     int error; /* of the last try: 0 or a negative errno; the text is an older one then */
 };
 

@@ -20,7 +20,6 @@ struct reader {
     struct gtel_json_path path;
     struct level level[GTEL_JSON_DEPTH];
     size_t depth; /* of open objects and arrays */
-    bool is_too_deep;
     char *memory;
     size_t size;
     size_t used;
@@ -109,8 +108,7 @@ static int on_number(void *arg, const char *p, size_t n)
 static int on_begin(struct reader *reader, bool is_array)
 {
     enter(reader);
-    reader->is_too_deep = reader->depth == GTEL_JSON_DEPTH;
-    if (reader->is_too_deep)
+    if (reader->depth == GTEL_JSON_DEPTH)
         return 0;
     reader->level[reader->depth++] = (struct level){.is_array = is_array};
     return 1;
@@ -168,7 +166,7 @@ int gtel_json_read(struct gtel_str text, void *memory, const struct gtel_json_vi
         status = yajl_complete_parse(handle);
     if (status == yajl_status_ok)
         return 0;
-    return reader.is_too_deep ? -E2BIG : -EBADMSG;
+    return status == yajl_status_client_canceled ? -E2BIG : -EBADMSG; /* by on_begin */
 }
 
 struct gtel_str gtel_json_find(struct gtel_str text)

@@ -91,28 +91,26 @@ int gtel_netlink_attr(struct gtel_str attrs, uint16_t type, struct gtel_str *ret
     return -ENOENT;
 }
 
-int gtel_netlink_u16(struct gtel_str attrs, uint16_t type, uint16_t *ret)
+static int get_number(struct gtel_str attrs, uint16_t type, void *ret, size_t n)
 {
     struct gtel_str value;
     int r = gtel_netlink_attr(attrs, type, &value);
     if (r < 0)
         return r;
-    if (value.n != sizeof(*ret))
+    if (value.n != n)
         return -EINVAL;
-    *ret = get_u16(value.p);
+    memcpy(ret, value.p, n);
     return 0;
+}
+
+int gtel_netlink_u16(struct gtel_str attrs, uint16_t type, uint16_t *ret)
+{
+    return get_number(attrs, type, ret, sizeof(*ret));
 }
 
 int gtel_netlink_u32(struct gtel_str attrs, uint16_t type, uint32_t *ret)
 {
-    struct gtel_str value;
-    int r = gtel_netlink_attr(attrs, type, &value);
-    if (r < 0)
-        return r;
-    if (value.n != sizeof(*ret))
-        return -EINVAL;
-    *ret = get_u32(value.p);
-    return 0;
+    return get_number(attrs, type, ret, sizeof(*ret));
 }
 
 int gtel_netlink_text(struct gtel_str attrs, uint16_t type, struct gtel_str *ret)

@@ -22,14 +22,12 @@ static const char *const fixed_keys[FROM_DIM] = {"driver",   "gpu",   "host",
 
 /* ---- text ---- */
 
-static bool is_plain_in_tag(unsigned char c)
+/* Whether a byte stands for itself in the value of a tag, or in a string. */
+static bool is_plain(unsigned char c, bool is_tag)
 {
-    return c > ' ' && c < 0x7f && c != ',' && c != '=' && c != '\\';
-}
-
-static bool is_plain_in_string(unsigned char c)
-{
-    return c >= ' ' && c < 0x7f && c != '"' && c != '\\';
+    if (c < ' ' || c >= 0x7f || c == '\\')
+        return false;
+    return is_tag ? c != ' ' && c != ',' && c != '=' : c != '"';
 }
 
 /* A byte that is no plain one, at the beginning of s; returns how many bytes it took. */
@@ -54,32 +52,17 @@ static size_t put_special(struct gtel_buf *buf, struct gtel_str s, bool is_tag)
     return 1;
 }
 
-static void put_tag_value(struct gtel_buf *buf, struct gtel_str s)
+static void put_text(struct gtel_buf *buf, struct gtel_str s, bool is_tag)
 {
     while (s.n > 0) {
         size_t n = 0;
-        while (n < s.n && is_plain_in_tag((unsigned char)s.p[n]))
+        while (n < s.n && is_plain((unsigned char)s.p[n], is_tag))
             n++;
         gtel_buf_bytes(buf, s.p, n);
         s = gtel_str_skip(s, n);
         if (s.n > 0)
-            s = gtel_str_skip(s, put_special(buf, s, true));
+            s = gtel_str_skip(s, put_special(buf, s, is_tag));
     }
-}
-
-static void put_string(struct gtel_buf *buf, struct gtel_str s)
-{
-    gtel_buf_char(buf, '"');
-    while (s.n > 0) {
-        size_t n = 0;
-        while (n < s.n && is_plain_in_string((unsigned char)s.p[n]))
-            n++;
-        gtel_buf_bytes(buf, s.p, n);
-        s = gtel_str_skip(s, n);
-        if (s.n > 0)
-            s = gtel_str_skip(s, put_special(buf, s, false));
-    }
-    gtel_buf_char(buf, '"');
 }
 
 /* ---- values ---- */
@@ -109,7 +92,9 @@ int gtel_lineproto_value(struct gtel_buf *buf, const struct gtel_reading *readin
     if (is_text) {
         if (reading->value.text.n == 0)
             return -ENODATA;
-        put_string(buf, reading->value.text);
+        gtel_buf_char(buf, '"');
+        put_text(buf, reading->value.text, false);
+        gtel_buf_char(buf, '"');
         return 0;
     }
     if (row->type == GTEL_TYPE_INT)
@@ -174,7 +159,7 @@ void gtel_lineproto_identity(const struct gtel_lineproto *lp, struct gtel_buf *b
             gtel_buf_char(buf, '/');
         else
             gtel_buf_bytes(buf, tag->text, tag->n);
-        put_tag_value(buf, value);
+        put_text(buf, value, true);
         last = tag;
     }
 }
@@ -213,21 +198,22 @@ static void lose_line(struct gtel_lineproto *lp, size_t n)
 {
     gtel_buf_back(lp->out, lp->start);
     lp->dropped += n;
-    lp->is_lost = true;
+    lp->line = GTEL_LINEPROTO_LOST;
 }
 
 static void end_line(struct gtel_lineproto *lp)
 {
-    if (!lp->is_open)
-        return;
-    lp->is_open = false;
-    if (lp->is_lost)
+    bool is_open = lp->line == GTEL_LINEPROTO_OPEN;
+    lp->line = GTEL_LINEPROTO_NO_LINE;
+    if (!is_open)
         return;
     gtel_buf_bytes(lp->out, lp->time, lp->ntime);
-    if (lp->nfields == 0 || is_too_long(lp))
-        lose_line(lp, lp->nfields);
-    else
+    if (lp->nfields == 0 || is_too_long(lp)) {
+        gtel_buf_back(lp->out, lp->start);
+        lp->dropped += lp->nfields;
+    } else {
         lp->lines++;
+    }
 }
 
 static bool is_same_line(const struct gtel_reading *a, const struct gtel_reading *b)
@@ -247,8 +233,7 @@ static void begin_line(struct gtel_lineproto *lp, const struct gtel_reading *rea
     lp->at = *reading;
     lp->start = lp->out->n;
     lp->nfields = 0;
-    lp->is_open = true;
-    lp->is_lost = false;
+    lp->line = GTEL_LINEPROTO_OPEN;
     memset(lp->seen, 0, sizeof(lp->seen));
     gtel_lineproto_identity(lp, lp->out, reading);
 }
@@ -273,9 +258,9 @@ static void put(void *arg, const struct gtel_reading *reading, enum gtel_aspect 
     }
     if (gtel_metric_row((enum gtel_metric)reading->metric)->field.n == 0)
         return;
-    if (!lp->is_open || !is_same_line(&lp->at, reading))
+    if (lp->line == GTEL_LINEPROTO_NO_LINE || !is_same_line(&lp->at, reading))
         begin_line(lp, reading);
-    if (lp->is_lost || is_repeated(lp, reading, aspect)) {
+    if (lp->line == GTEL_LINEPROTO_LOST || is_repeated(lp, reading, aspect)) {
         lp->dropped++;
         return;
     }

@@ -41,8 +41,11 @@ struct gtel_lineproto {
     struct gtel_reading at; /* a reading of the line being written */
     size_t start;           /* its first byte in out */
     size_t nfields;
-    bool is_open; /* a line is being written */
-    bool is_lost; /* it did not fit; its other readings are lost too */
+    enum {
+        GTEL_LINEPROTO_NO_LINE,
+        GTEL_LINEPROTO_OPEN, /* a line is being written */
+        GTEL_LINEPROTO_LOST  /* it did not fit; its other readings are lost too */
+    } line;
     uint64_t seen[(GTEL_M_COUNT * 3 + 63) / 64]; /* fields of the line, by metric and aspect */
 
     uint64_t lines;   /* written since init */
