@@ -2,15 +2,12 @@
 /* Queries to the DRM drivers of the machine: i915's and xe's own ioctls. */
 #include "host/drm_query_posix.h"
 
-#include <errno.h>
-#include <string.h>
-
-#ifdef __linux__
-
 #include "abi/xe_uapi.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <i915_drm.h>
+#include <string.h>
 #include <unistd.h>
 #include <xf86drm.h>
 
@@ -94,19 +91,3 @@ int64_t gtel_drm_query_posix(int root_fd, const char *node, enum gtel_drm_driver
     (void)close(fd); /* nothing was written */
     return r;
 }
-
-#else
-
-int64_t gtel_drm_query_posix(int root_fd, const char *node, enum gtel_drm_driver driver,
-                             uint32_t item, void *buf, size_t n)
-{
-    (void)root_fd;
-    (void)node;
-    (void)driver;
-    (void)item;
-    (void)buf;
-    (void)n;
-    return -EOPNOTSUPP;
-}
-
-#endif

@@ -293,6 +293,8 @@ static void lib_close(void *arg, void *lib)
     gtel_env_real_lib_close(lib);
 }
 
+#ifdef __linux__
+
 static int pmu_open(void *arg, uint32_t type, const uint64_t *configs, size_t n, uint32_t cpu)
 {
     struct posix_env *env = arg;
@@ -361,6 +363,20 @@ static int ras_read(void *arg, const char *device, struct gtel_ras_counter *ret,
     return env->is_machine ? gtel_netlink_ras_read(device, ret, max, ret_n) : -EOPNOTSUPP;
 }
 
+static void close_counters(struct posix_env *env)
+{
+    gtel_pmu_posix_done(&env->pmu);
+}
+
+#else
+
+static void close_counters(struct posix_env *env)
+{
+    (void)env;
+}
+
+#endif
+
 static int drm_fds(void *arg, gtel_drm_fd_fn fn, void *fn_arg)
 {
     struct posix_env *env = arg;
@@ -405,6 +421,7 @@ static const struct gtel_env_ops posix_ops = {
     .lib_open = lib_open,
     .lib_symbol = lib_symbol,
     .lib_close = lib_close,
+#ifdef __linux__
     .pmu_open = pmu_open,
     .pmu_read = pmu_read,
     .pmu_close = pmu_close,
@@ -416,6 +433,7 @@ static const struct gtel_env_ops posix_ops = {
     .uevent_read = uevent_read,
     .uevent_close = file_close,
     .ras_read = ras_read,
+#endif
     .drm_fds = drm_fds,
     .child_start = child_start,
     .child_read = child_read,
@@ -449,7 +467,7 @@ void gtel_env_posix_done(struct gtel_env *env)
     struct posix_env *posix = env->arg;
     if (posix) {
         (void)close(posix->root_fd);
-        gtel_pmu_posix_done(&posix->pmu);
+        close_counters(posix);
         gtel_drm_fds_done(&posix->drm_fds);
         gtel_child_posix_done(&posix->children);
         free(posix);

@@ -5,9 +5,6 @@
 #include "parse/netlink.h"
 
 #include <errno.h>
-
-#ifdef __linux__
-
 #include <linux/netlink.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -251,30 +248,3 @@ int gtel_netlink_ras_read(const char *device, struct gtel_ras_counter *ret, size
         *ret_n = counters.n;
     return r;
 }
-
-#else
-
-int gtel_netlink_uevent_open(void)
-{
-    return -EOPNOTSUPP;
-}
-
-int64_t gtel_netlink_uevent_read(int handle, void *buf, size_t n)
-{
-    (void)handle;
-    (void)buf;
-    (void)n;
-    return -EBADF;
-}
-
-int gtel_netlink_ras_read(const char *device, struct gtel_ras_counter *ret, size_t max,
-                          size_t *ret_n)
-{
-    (void)device;
-    (void)ret;
-    (void)max;
-    (void)ret_n;
-    return -EOPNOTSUPP;
-}
-
-#endif

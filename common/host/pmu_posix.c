@@ -3,12 +3,9 @@
 #include "host/pmu_posix.h"
 
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
-
-#ifdef __linux__
-
-#include <linux/perf_event.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -107,40 +104,3 @@ void gtel_pmu_posix_done(struct gtel_pmu_posix *pmu)
         free(pmu->group[i].fd);
     *pmu = (struct gtel_pmu_posix){0};
 }
-
-#else
-
-int gtel_pmu_posix_open(struct gtel_pmu_posix *pmu, uint32_t type, const uint64_t *configs,
-                        size_t n, uint32_t cpu)
-{
-    (void)pmu;
-    (void)type;
-    (void)configs;
-    (void)n;
-    (void)cpu;
-    return -EOPNOTSUPP;
-}
-
-int gtel_pmu_posix_read(const struct gtel_pmu_posix *pmu, int handle, uint64_t *values, size_t n,
-                        uint64_t *ret_enabled_ns)
-{
-    (void)pmu;
-    (void)handle;
-    (void)values;
-    (void)n;
-    (void)ret_enabled_ns;
-    return -EBADF;
-}
-
-void gtel_pmu_posix_close(struct gtel_pmu_posix *pmu, int handle)
-{
-    (void)pmu;
-    (void)handle;
-}
-
-void gtel_pmu_posix_done(struct gtel_pmu_posix *pmu)
-{
-    (void)pmu;
-}
-
-#endif

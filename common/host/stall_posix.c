@@ -2,12 +2,9 @@
 /* Stall samples of the machine's xe GPUs: the observation ioctl of xe (kernel: xe_eu_stall.c). */
 #include "host/stall_posix.h"
 
-#include <errno.h>
-
-#ifdef __linux__
-
 #include "abi/xe_uapi.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -65,29 +62,3 @@ void gtel_stall_posix_close(int handle)
 {
     (void)close(handle); /* opened for reading: nothing can be lost */
 }
-
-#else
-
-int gtel_stall_posix_open(int root_fd, const char *node, uint32_t gt, uint32_t clocks)
-{
-    (void)root_fd;
-    (void)node;
-    (void)gt;
-    (void)clocks;
-    return -EOPNOTSUPP;
-}
-
-int64_t gtel_stall_posix_read(int handle, void *buf, size_t n)
-{
-    (void)handle;
-    (void)buf;
-    (void)n;
-    return -EBADF;
-}
-
-void gtel_stall_posix_close(int handle)
-{
-    (void)handle;
-}
-
-#endif
