@@ -605,7 +605,7 @@ static void forget_windows(struct gtel_context *context)
         gtel_window_reset(&context->series.sorted[i]->window);
 }
 
-int gtel_context_sample(struct gtel_context *context, uint64_t wait_ns)
+void gtel_context_sample(struct gtel_context *context, uint64_t wait_ns)
 {
     uint64_t now_ns = gtel_env_now(context->env);
     uint64_t period_ns = context->sampled_ns ? now_ns - context->sampled_ns : 0;
@@ -636,7 +636,6 @@ int gtel_context_sample(struct gtel_context *context, uint64_t wait_ns)
     finish_section(context, now_ns);
     attribute_energy(context, has_slept);
     learn_interval(context, period_ns);
-    return 0;
 }
 
 /* What the program says of itself, and of each device as a whole. */
@@ -687,7 +686,7 @@ static void say_what_was_found(struct gtel_context *context)
                         gtel_option_number(&context->options, GTEL_O_RESCAN));
 }
 
-int gtel_context_emit(struct gtel_context *context)
+void gtel_context_emit(struct gtel_context *context)
 {
     report_self(context);
     gtel_series_sort(&context->series);
@@ -696,13 +695,12 @@ int gtel_context_emit(struct gtel_context *context)
     context->emitted_wall_ns = context->sampled_wall_ns;
     gtel_series_age(&context->series, context->gather++);
     say_what_was_found(context);
-    return 0;
 }
 
-int gtel_context_gather(struct gtel_context *context)
+void gtel_context_gather(struct gtel_context *context)
 {
-    int r = gtel_context_sample(context, 0);
-    return r < 0 ? r : gtel_context_emit(context);
+    gtel_context_sample(context, 0);
+    gtel_context_emit(context);
 }
 
 uint64_t gtel_context_processes_waiting(const struct gtel_context *context)

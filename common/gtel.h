@@ -48,14 +48,14 @@ void gtel_context_free(struct gtel_context *context);
 /*
  * Takes one sample from all lanes into the window, waiting at most wait_ns for their answers (0:
  * the Deadline option, never more than half the interval). The first sample of a counter gives no
- * rate: call it once at the start so that the first gather has rates. Returns 0, also when lanes
- * failed (the self-telemetry says so), or -ENOMEM.
+ * rate: call it once at the start so that the first gather has rates. Nothing can fail that the
+ * caller could fix: the self-telemetry has lanes that failed and readings that were dropped.
  */
-int gtel_context_sample(struct gtel_context *context, uint64_t wait_ns);
-/* Hands what has come in since the last call to the sink. 0 or -ENOMEM. */
-int gtel_context_emit(struct gtel_context *context);
+void gtel_context_sample(struct gtel_context *context, uint64_t wait_ns);
+/* Hands what has come in since the last call to the sink. */
+void gtel_context_emit(struct gtel_context *context);
 /* gtel_context_sample with the usual deadline, then gtel_context_emit. */
-int gtel_context_gather(struct gtel_context *context);
+void gtel_context_gather(struct gtel_context *context);
 /* Whether a lane that was started has never answered yet. */
 bool gtel_context_is_starting(const struct gtel_context *context);
 /*

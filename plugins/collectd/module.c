@@ -148,11 +148,8 @@ static int read_values(user_data_t *data)
     if (!check_helper(m))
         return 0;
     int r = m->context ? 0 : start(m);
-    if (r == 0) {
-        r = gtel_context_gather(m->context);
-        if (r < 0 && !m->has_failed)
-            gtel_log(&m->log, GTEL_LOG_ERROR, "a gather failed (error %d); trying again", -r);
-    }
+    if (r == 0)
+        gtel_context_gather(m->context);
     m->has_failed = r < 0;
     return 0;
 }

@@ -178,16 +178,14 @@ static void wait_until(struct run *run, uint64_t t_ns)
 
 /* ---- the work ---- */
 
-static int gather_all(struct run *run)
+static void gather_all(struct run *run)
 {
     const struct gtel_capture *capture = run->capture;
-    int r = 0;
-    for (uint64_t n = 1; r == 0 && n <= capture->count && !is_ended(run); n++) {
+    for (uint64_t n = 1; n <= capture->count && !is_ended(run); n++) {
         wait_until(run, n * capture->interval_ns);
-        r = gtel_context_gather(run->context);
+        gtel_context_gather(run->context);
         gtel_record_windows(&run->windows, capture->env, &run->record);
     }
-    return r;
 }
 
 /* The first sample, and what `gtel doctor` reads, so that it works on the record: its report is
@@ -202,7 +200,7 @@ static int record_doctor(struct run *run)
     int r = gtel_doctor_init(&doctor);
     gtel_context_set_findings(run->context, &doctor.findings);
     if (r == 0)
-        r = gtel_context_sample(run->context, diagnose_ns);
+        gtel_context_sample(run->context, diagnose_ns);
     gtel_context_set_findings(run->context, NULL);
     if (r == 0)
         (void)gtel_doctor_report(&doctor, &about, &report);
@@ -225,7 +223,7 @@ static int gather_and_diagnose(struct run *run)
         return r;
     r = record_doctor(run);
     if (r == 0)
-        r = gather_all(run);
+        gather_all(run);
     run->gpus = gtel_context_devices(run->context);
     gtel_context_free(run->context);
     return r;

@@ -92,13 +92,11 @@ static void pause_until(struct program *program, uint64_t t_ns)
     gtel_pace_pause(&program->pace, t_ns);
 }
 
-/* 0, -ENOMEM, or why the output could not be written. */
+/* 0, or why the output could not be written. */
 static int gather(struct program *program)
 {
     gtel_buf_reset(&program->out);
-    int r = gtel_context_gather(program->context);
-    if (r < 0)
-        return r;
+    gtel_context_gather(program->context);
     if (program->encoder.dropped > 0 && !program->has_dropped) {
         program->has_dropped = true;
         gtel_log(&program->log, GTEL_LOG_WARNING,
@@ -109,35 +107,32 @@ static int gather(struct program *program)
     return gtel_out_write(&program->pace, gtel_buf_text(&program->out));
 }
 
-static int prime(struct program *program, uint64_t wait_ns)
+static void prime(struct program *program, uint64_t wait_ns)
 {
-    int r = gtel_context_sample(program->context, wait_ns);
+    gtel_context_sample(program->context, wait_ns);
     program->primed_ns = gtel_pace_now();
-    return r;
 }
 
 /* Before the first answer to a newline: rates, and with the end in sight everything. */
-static int prepare_first(struct program *program)
+static void prepare_first(struct program *program)
 {
     pause_until(program, program->primed_ns + rates_ns);
     if (program->pace.ending != GTEL_PACE_INPUT_ENDED ||
         !gtel_context_is_starting(program->context))
-        return 0;
-    int r = prime(program, starting_ns);
+        return;
+    prime(program, starting_ns);
     pause_until(program, program->primed_ns + rates_ns);
-    return r;
 }
 
 /*
  * Which processes use the GPUs is known when all were scanned once, which takes seconds
  * where they have very many descriptors.
  */
-static int await_processes(struct program *program)
+static void await_processes(struct program *program)
 {
     const struct gtel_env *env = &program->machine.env;
     uint64_t begin_ns = gtel_env_now(env);
-    int r = 0;
-    while (r == 0 && gtel_context_processes_waiting(program->context) > 0 &&
+    while (gtel_context_processes_waiting(program->context) > 0 &&
            !gtel_pace_is_cut(&program->pace)) {
         if (gtel_env_now(env) - begin_ns >= looking_ns) {
             gtel_log(&env->log, GTEL_LOG_WARNING,
@@ -151,9 +146,8 @@ static int await_processes(struct program *program)
             step(program, looking_step_ns);
         else
             pause_until(program, gtel_pace_now() + looking_step_ns);
-        r = prime(program, starting_ns);
+        prime(program, starting_ns);
     }
-    return r;
 }
 
 /*
@@ -161,40 +155,37 @@ static int await_processes(struct program *program)
  * when a state begins, and half an interval would have all of its work. A recording that ends
  * before the second interval has no time for a sample half-way.
  */
-static int step_once(struct program *program, uint64_t wait_ns)
+static void step_once(struct program *program, uint64_t wait_ns)
 {
     uint64_t end_ns = gtel_tree_duration(program->machine.tree);
     step(program, program->interval_ns);
     if (end_ns > 0 && end_ns < program->now_ns + program->interval_ns)
-        return 0;
-    int r = gtel_context_sample(program->context, wait_ns);
-    if (r == 0)
-        step(program, program->interval_ns);
-    return r;
+        return;
+    gtel_context_sample(program->context, wait_ns);
+    step(program, program->interval_ns);
 }
 
 /*
  * What a single gather needs before it: the counters primed, and half-way a sample, from
  * which on it is known which GPUs work (sources/intel/xe_pmu.c). wait_ns: of that sample.
  */
-static int prepare_once(struct program *program, uint64_t wait_ns)
+static void prepare_once(struct program *program, uint64_t wait_ns)
 {
-    int r = prime(program, starting_ns);
-    if (r == 0)
-        r = await_processes(program);
-    if (r < 0 || program->args.is_stepped)
-        return r < 0 ? r : step_once(program, wait_ns);
+    prime(program, starting_ns);
+    await_processes(program);
+    if (program->args.is_stepped) {
+        step_once(program, wait_ns);
+        return;
+    }
     pause_until(program, program->primed_ns + once_ns / 2);
-    r = gtel_context_sample(program->context, wait_ns);
-    if (r == 0)
-        pause_until(program, program->primed_ns + once_ns);
-    return r;
+    gtel_context_sample(program->context, wait_ns);
+    pause_until(program, program->primed_ns + once_ns);
 }
 
 static int run_once(struct program *program)
 {
-    int r = prepare_once(program, 0);
-    return r < 0 ? r : gather(program);
+    prepare_once(program, 0);
+    return gather(program);
 }
 
 /*
@@ -207,18 +198,14 @@ static int run_doctor(struct program *program)
                                            .options = &program->args.options,
                                            .context = program->context,
                                            .is_script = program->args.action == GTEL_ARGS_SCRIPT};
-    int r = prepare_once(program, starting_ns);
+    prepare_once(program, starting_ns);
     gtel_context_set_findings(program->context, &program->doctor.findings);
-    if (r == 0)
-        r = gtel_context_sample(program->context, starting_ns);
+    gtel_context_sample(program->context, starting_ns);
     gtel_context_set_findings(program->context, NULL);
-    if (r == 0)
-        r = gtel_context_emit(program->context);
-    if (r < 0)
-        return r;
+    gtel_context_emit(program->context);
     bool has_fixes = gtel_doctor_report(&program->doctor, &about, &program->out);
     gtel_buf_clean(&program->out);
-    r = gtel_out_write(&program->pace, gtel_buf_text(&program->out));
+    int r = gtel_out_write(&program->pace, gtel_buf_text(&program->out));
     return r < 0 ? r : has_fixes;
 }
 
@@ -226,7 +213,8 @@ static int run_doctor(struct program *program)
 static int run_stepped(struct program *program)
 {
     uint64_t end_ns = gtel_tree_duration(program->machine.tree);
-    int r = prime(program, 0);
+    int r = 0;
+    prime(program, 0);
     for (uint64_t n = 0; r == 0; n++) {
         bool is_over =
             program->args.count > 0 ? n >= program->args.count : n > 0 && program->now_ns >= end_ns;
@@ -240,7 +228,10 @@ static int run_stepped(struct program *program)
 
 static int run_loop(struct program *program)
 {
-    int r = gtel_args_has_clock(&program->args) ? 0 : prime(program, 0);
+    bool has_clock = gtel_args_has_clock(&program->args);
+    int r = 0;
+    if (!has_clock)
+        prime(program, 0);
     for (uint64_t n = 0; r == 0;) {
         if (program->args.count > 0 && n >= program->args.count)
             break;
@@ -249,7 +240,7 @@ static int run_loop(struct program *program)
         if (event == GTEL_PACE_END)
             break;
         if (event == GTEL_PACE_SAMPLE) {
-            r = gtel_context_sample(program->context, 0);
+            gtel_context_sample(program->context, 0);
             continue;
         }
         if (event == GTEL_PACE_TICK) {
@@ -258,10 +249,9 @@ static int run_loop(struct program *program)
         }
         if (program->args.is_stepped)
             step(program, program->interval_ns);
-        else if (n == 0 && !gtel_args_has_clock(&program->args))
-            r = prepare_first(program);
-        if (r == 0)
-            r = gather(program);
+        else if (n == 0 && !has_clock)
+            prepare_first(program);
+        r = gather(program);
         n++;
     }
     return r;

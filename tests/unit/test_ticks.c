@@ -163,12 +163,12 @@ static void test_hours(void)
                                    .interval_ns = 3600 * second_ns};
         if (!CHECK(gtel_context_new(&setup, &machine.context) == 0))
             return;
-        CHECK_INT(gtel_context_gather(machine.context), 0);
+        gtel_context_gather(machine.context);
         unsigned before = machine.gaps.reads;
         CHECK_INT(before, 1);
         pass_hour(&machine);
         CHECK_INT(machine.gaps.reads - before, c->reads);
-        CHECK_INT(gtel_context_gather(machine.context), 0);
+        gtel_context_gather(machine.context);
         CHECK_INT(machine.gaps.longest_ns / second_ns, c->longest_s);
         CHECK_NEAR(machine.watts, c->watts, 0.01);
         end(&machine);
@@ -200,12 +200,12 @@ static void test_turns(void)
                                .interval_ns = 7200 * second_ns};
     if (!CHECK(gtel_context_new(&setup, &machine.context) == 0))
         return;
-    CHECK_INT(gtel_context_gather(machine.context), 0);
+    gtel_context_gather(machine.context);
     CHECK_INT(machine.gaps.reads, 1);
     pass_hour(&machine);
     gtel_context_tick(machine.context);
     pass_hour(&machine);
-    CHECK_INT(gtel_context_gather(machine.context), 0);
+    gtel_context_gather(machine.context);
     CHECK_INT(machine.gaps.reads, 3);
     CHECK_INT(machine.gaps.longest_ns / second_ns, 3600);
     end(&machine);
