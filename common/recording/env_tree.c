@@ -78,16 +78,17 @@ static struct gtel_tree_node *find(struct tree_env *env, const char *path, bool 
 
 static int node_handle(const struct tree_env *env, const struct gtel_tree_node *node)
 {
-    size_t index = gtel_tree_index(env->tree, node);
+    size_t index = (size_t)(node - env->tree->node);
     return (int)((node->generation & GENERATION_MASK) << INDEX_BITS | index);
 }
 
 /* The node of a handle, or NULL when it has gone since. */
 static const struct gtel_tree_node *handle_node(struct tree_env *env, int handle)
 {
-    const struct gtel_tree_node *node =
-        gtel_tree_node_at(tree_now(env), (size_t)(handle & INDEX_MASK));
-    bool is_same = node && node->kind != GTEL_TREE_GONE &&
+    const struct gtel_tree *tree = tree_now(env);
+    size_t index = (size_t)(handle & INDEX_MASK);
+    const struct gtel_tree_node *node = &tree->node[index];
+    bool is_same = index < tree->nodes && node->kind != GTEL_TREE_GONE &&
                    (node->generation & GENERATION_MASK) == (uint32_t)handle >> INDEX_BITS;
     return is_same ? node : NULL;
 }
@@ -210,7 +211,7 @@ static void stat_node(const struct tree_env *env, const struct gtel_tree_node *n
                       struct gtel_stat *ret)
 {
     *ret = (struct gtel_stat){.ino = (uint64_t)node->generation << INDEX_BITS |
-                                     gtel_tree_index(env->tree, node),
+                                     (uint64_t)(node - env->tree->node),
                               .uid = gtel_tree_owner(env->tree, node),
                               .is_char = node->kind == GTEL_TREE_CHAR};
     if (gtel_way_is_descriptors(node->path)) /* also of one that cannot be listed */
@@ -399,7 +400,7 @@ static int pmu_read(void *arg, int handle, uint64_t *values, size_t n, uint64_t 
             return r;
     }
     /* All groups count from a second before time 0, so that it does not matter when they begin. */
-    *ret_enabled_ns = stepped_base_ns + gtel_tree_now(tree);
+    *ret_enabled_ns = stepped_base_ns + tree->now_ns;
     return 0;
 }
 

@@ -67,48 +67,40 @@ int gtel_record_ask_pmu_open(void *arg, uint32_t type, const uint64_t *configs, 
     const struct gtel_env *inner = env->inner;
     uint64_t values[GTEL_PMU_EVENTS_MAX];
     uint64_t enabled_ns;
-    int i = 0;
-    while (i < GTEL_RECORD_GROUPS && env->group[i].inner_plus_1 != 0)
-        i++;
-    if (i == GTEL_RECORD_GROUPS || n > GTEL_PMU_EVENTS_MAX)
-        return -EMFILE;
-    struct gtel_record_group *group = &env->group[i];
+    char name[GTEL_TREE_PMU_MAX] = "";
     int handle = gtel_env_pmu_open(inner, type, configs, n, cpu);
-    if (!gtel_tree_pmu_name(inner, type, group->pmu))
-        group->pmu[0] = '\0';
-    record_pmu_error(env, group->pmu, handle);
+    (void)gtel_tree_pmu_name(inner, type, name); /* else it stays empty */
+    record_pmu_error(env, name, handle);
     if (handle < 0)
         return handle;
-    group->inner_plus_1 = handle + 1;
+    if (handle >= GTEL_RECORD_GROUPS || n > GTEL_PMU_EVENTS_MAX) {
+        inner->ops->pmu_close(inner->arg, handle);
+        return -EMFILE;
+    }
+    struct gtel_record_group *group = &env->group[handle];
+    memcpy(group->pmu, name, sizeof(name));
     group->n = n;
     memcpy(group->config, configs, n * sizeof(*configs));
     /* The counters must be there when they are opened, so they are read now. */
     if (inner->ops->pmu_read(inner->arg, handle, values, n, &enabled_ns) == 0)
         record_counters(env, group, values);
-    return i;
+    return handle;
 }
 
 int gtel_record_ask_pmu_read(void *arg, int handle, uint64_t *values, size_t n,
                              uint64_t *ret_enabled_ns)
 {
     struct gtel_record_env *env = arg;
-    if (handle < 0 || handle >= GTEL_RECORD_GROUPS || env->group[handle].inner_plus_1 == 0)
-        return -EBADF;
-    const struct gtel_record_group *group = &env->group[handle];
-    int r = env->inner->ops->pmu_read(env->inner->arg, group->inner_plus_1 - 1, values, n,
-                                      ret_enabled_ns);
-    if (r == 0 && n == group->n)
-        record_counters(env, group, values);
+    int r = env->inner->ops->pmu_read(env->inner->arg, handle, values, n, ret_enabled_ns);
+    if (r == 0 && n == env->group[handle].n)
+        record_counters(env, &env->group[handle], values);
     return r;
 }
 
 void gtel_record_ask_pmu_close(void *arg, int handle)
 {
     struct gtel_record_env *env = arg;
-    if (handle < 0 || handle >= GTEL_RECORD_GROUPS || env->group[handle].inner_plus_1 == 0)
-        return;
-    env->inner->ops->pmu_close(env->inner->arg, env->group[handle].inner_plus_1 - 1);
-    env->group[handle].inner_plus_1 = 0;
+    env->inner->ops->pmu_close(env->inner->arg, handle);
 }
 
 /* ---- queries ---- */

@@ -20,7 +20,6 @@ struct gtel_record_handle {
 };
 
 struct gtel_record_group {
-    int inner_plus_1;            /* 0: closed */
     char pmu[GTEL_TREE_PMU_MAX]; /* empty: its name was not found */
     size_t n;
     uint64_t config[GTEL_PMU_EVENTS_MAX];
@@ -31,10 +30,10 @@ struct gtel_record_env {
     struct gtel_record *record;
     struct gtel_record_handle *handle;
     size_t handles;
-    struct gtel_record_group *group;
-    char *buf;           /* READ_MAX */
-    char libraries[256]; /* asked for; with blanks between them */
-    bool has_no_links;   /* Windows, some of whose files are in no folder */
+    struct gtel_record_group *group; /* by the handles of the inner env */
+    char *buf;                       /* READ_MAX */
+    char libraries[256];             /* asked for; with blanks between them */
+    bool has_no_links;               /* Windows, some of whose files are in no folder */
     int heard_by_plus_1; /* the handle whose messages of the kernel are written down; 0: none */
 };
 

@@ -197,21 +197,6 @@ void gtel_tree_seek(struct gtel_tree *tree, uint64_t t_ns)
         apply(tree, &tree->event[tree->applied++]);
 }
 
-uint64_t gtel_tree_now(const struct gtel_tree *tree)
-{
-    return tree->now_ns;
-}
-
-struct gtel_tree_node *gtel_tree_node_at(struct gtel_tree *tree, size_t index)
-{
-    return index < tree->nodes ? &tree->node[index] : NULL;
-}
-
-size_t gtel_tree_index(const struct gtel_tree *tree, const struct gtel_tree_node *node)
-{
-    return (size_t)(node - tree->node);
-}
-
 /* Whether the node is a name in some directory. */
 static bool is_name(const struct gtel_tree_node *node)
 {

@@ -65,8 +65,8 @@ struct gtel_tree {
     struct gtel_tree_event *event;
     size_t events;
     size_t events_size;
-    size_t applied; /* events before this one are in force */
-    struct gtel_tree_node *node;
+    size_t applied;              /* events before this one are in force */
+    struct gtel_tree_node *node; /* indexes stay while the tree lives, addresses do not */
     size_t nodes;
     size_t nodes_size;
     uint32_t bucket[GTEL_TREE_BUCKETS]; /* index + 1 of the first node, or 0 */
@@ -93,9 +93,6 @@ int gtel_tree_counter_key(struct gtel_str name, uint64_t config, char *buf, stru
 /* The node of a path at the present time, or NULL with a negative errno in *ret_error. */
 struct gtel_tree_node *gtel_tree_find(struct gtel_tree *tree, struct gtel_str path,
                                       bool follows_last, int *ret_error);
-/* Nodes by index; indexes stay while the tree lives. NULL beyond the end. */
-struct gtel_tree_node *gtel_tree_node_at(struct gtel_tree *tree, size_t index);
-size_t gtel_tree_index(const struct gtel_tree *tree, const struct gtel_tree_node *node);
 int gtel_tree_list(const struct gtel_tree *tree, const struct gtel_tree_node *dir, gtel_dir_fn fn,
                    void *arg);
 /* How many names a directory has at the present time. */
@@ -107,6 +104,5 @@ size_t gtel_tree_bytes(const struct gtel_tree *tree, const struct gtel_tree_node
                        unsigned char *buf);
 /* The value of a growing node at the present time, cut to an integer. */
 int64_t gtel_tree_grown(const struct gtel_tree *tree, const struct gtel_tree_node *node);
-uint64_t gtel_tree_now(const struct gtel_tree *tree);
 
 #endif

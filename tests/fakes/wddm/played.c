@@ -293,7 +293,7 @@ static int32_t put_words(const char *key, void *ret, size_t size)
         return (int32_t)NOT_SUPPORTED;
     if (status_of(text) != 0 || gtel_str_eq(text, GTEL_STR("untouched")))
         return (int32_t)status_of(text);
-    double seconds = (double)gtel_tree_now(gtel_player_tree()) / 1e9;
+    double seconds = (double)gtel_player_tree()->now_ns / 1e9;
     if (gtel_words_pack(text, seconds, bytes, sizeof(bytes), &n) < 0 || n > size)
         return (int32_t)INVALID_PARAMETER;
     memcpy(ret, bytes, n);
