@@ -744,6 +744,11 @@ const struct gtel_device *gtel_context_device(const struct gtel_context *context
     return context->registry.device[i];
 }
 
+const struct gtel_device *gtel_context_find(const struct gtel_context *context, struct gtel_str key)
+{
+    return gtel_registry_find(&context->registry, key);
+}
+
 void gtel_context_set_findings(struct gtel_context *context, struct gtel_findings *findings)
 {
     context->batch.findings = findings;

@@ -78,6 +78,9 @@ void gtel_context_tick(struct gtel_context *context);
 /* Devices seen so far, gone ones included. */
 size_t gtel_context_devices(const struct gtel_context *context);
 /* The device of that number, below gtel_context_devices. */
+/* The device of that key, or NULL. */
+const struct gtel_device *gtel_context_find(const struct gtel_context *context,
+                                            struct gtel_str key);
 const struct gtel_device *gtel_context_device(const struct gtel_context *context, size_t i);
 
 /* How a lane stands, for people. */

@@ -133,14 +133,6 @@ struct cards {
     struct gtel_buf *out;
 };
 
-static bool is_device(const struct gtel_doctor_case *about, struct gtel_str key)
-{
-    for (size_t i = 0; i < gtel_context_devices(about->context); i++)
-        if (gtel_str_eq(gtel_str_of(gtel_context_device(about->context, i)->key), key))
-            return true;
-    return false;
-}
-
 /* A DRM card: the base names of what its links point to. */
 static void write_card(const struct cards *cards, struct gtel_str name)
 {
@@ -154,7 +146,8 @@ static void write_card(const struct cards *cards, struct gtel_str name)
     if (gtel_fs_link_name(env, path, key_buf, sizeof(key_buf), &key) < 0)
         key = GTEL_STR("device not known");
     /* Partitions of an AMD GPU are among the GPUs (kernel: amdxcp/amdgpu_xcp_drv.c). */
-    if (is_device(cards->about, key) || gtel_str_starts(key, GTEL_STR("amdgpu_xcp_")))
+    if (gtel_context_find(cards->about->context, key) ||
+        gtel_str_starts(key, GTEL_STR("amdgpu_xcp_")))
         return;
     gtel_fs_path(path, "sys/class/drm/%.*s/device/driver", GTEL_STR_ARG(name));
     if (gtel_fs_link_name(env, path, driver_buf, sizeof(driver_buf), &driver) < 0)
@@ -186,7 +179,8 @@ static void write_pci(const struct cards *cards, struct gtel_str name)
     uint64_t vendor = 0;
     const struct gtel_env *env = cards->about->env;
     gtel_fs_path(path, "sys/bus/pci/devices/%.*s/class", GTEL_STR_ARG(name));
-    if (gtel_fs_hex(env, path, &class) < 0 || class >> 16 != 3 || is_device(cards->about, name))
+    if (gtel_fs_hex(env, path, &class) < 0 || class >> 16 != 3 ||
+        gtel_context_find(cards->about->context, name))
         return;
     gtel_fs_path(path, "sys/bus/pci/devices/%.*s/driver", GTEL_STR_ARG(name));
     if (gtel_fs_link_name(env, path, buf, sizeof(buf), &driver) == 0)

@@ -62,34 +62,34 @@ static bool is_doctor(const struct program *program)
 
 /* ---- gathers ---- */
 
-/* Steps a recorded machine, with what sources ask for in between. */
-static void step(struct program *program, uint64_t ns)
+static void go_to(struct program *program, uint64_t t_ns)
 {
     struct gtel_env *env = &program->machine.env;
-    uint64_t end_ns = gtel_env_now(env) + ns;
-    for (;;) {
-        uint64_t due_ns = gtel_context_due(program->context);
-        uint64_t now_ns = gtel_env_now(env);
-        if (due_ns == 0 || due_ns >= end_ns)
-            break;
-        gtel_env_tree_step(env, due_ns > now_ns ? due_ns - now_ns : 0);
-        gtel_context_tick(program->context);
-    }
-    gtel_env_tree_step(env, end_ns - gtel_env_now(env));
-    program->now_ns += ns;
+    uint64_t now_ns = gtel_env_now(env);
+    if (!program->args.is_stepped)
+        gtel_pace_pause(&program->pace, t_ns);
+    else if (t_ns > now_ns)
+        gtel_env_tree_step(env, t_ns - now_ns);
 }
 
-/* The same for a machine that runs by itself. */
+/* Waits until a time on the machine's clock, with what sources ask for in between. */
 static void pause_until(struct program *program, uint64_t t_ns)
 {
     for (;;) {
         uint64_t due_ns = gtel_context_due(program->context);
         if (due_ns == 0 || due_ns >= t_ns || gtel_pace_is_cut(&program->pace))
             break;
-        gtel_pace_pause(&program->pace, due_ns);
+        go_to(program, due_ns);
         gtel_context_tick(program->context);
     }
-    gtel_pace_pause(&program->pace, t_ns);
+    go_to(program, t_ns);
+}
+
+/* The same for so long, of a stepped machine. */
+static void step(struct program *program, uint64_t ns)
+{
+    pause_until(program, gtel_env_now(&program->machine.env) + ns);
+    program->now_ns += ns;
 }
 
 /* 0, or why the output could not be written. */

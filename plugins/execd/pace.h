@@ -47,7 +47,7 @@ struct gtel_pace {
 /*
  * interval_ns 0: no own clock. The clock's first tick is now. watches_input false: standard input
  * is left alone; with a clock it is also left alone where it is no pipe, socket or terminal, since
- * the end of /dev/null means nothing. Returns 0 or a negative errno.
+ * the end of /dev/null means nothing.
  */
 void gtel_pace_init(struct gtel_pace *pace, uint64_t interval_ns, uint64_t sample_ns,
                     bool watches_input);

@@ -33,14 +33,6 @@ static void read_files(const struct gtel_env *env, struct gtel_str name)
         read_file(env, GTEL_FS_AT("sys/bus/pci/devices/%.*s/%s", GTEL_STR_ARG(name), awake[i]));
 }
 
-static bool is_read(struct gtel_context *context, struct gtel_str name)
-{
-    for (size_t i = 0; i < gtel_context_devices(context); i++)
-        if (gtel_str_eq(gtel_str_of(gtel_context_device(context, i)->key), name))
-            return true;
-    return false;
-}
-
 static void write_unread(const struct gtel_env *env, struct gtel_str name, struct gtel_buf *out)
 {
     char buf[GTEL_DRM_NAME_MAX];
@@ -99,7 +91,7 @@ void gtel_survey(const struct gtel_env *env, struct gtel_context *context, struc
             (class >> 16 != CLASS_DISPLAY && class >> 16 != CLASS_ACCELERATOR))
             continue;
         read_files(env, names[i]);
-        if (!is_read(context, names[i]))
+        if (!gtel_context_find(context, names[i]))
             write_unread(env, names[i], out);
     }
     gtel_arena_done(&arena);
