@@ -342,13 +342,10 @@ static bool is_folding(const struct gtel_context *context)
     return gtel_option_number(&context->options, GTEL_O_SAMPLE_INTERVAL) > 0;
 }
 
-static struct gtel_headline_source source_of(const struct gtel_series *series)
+static bool has_all_engines(const struct gtel_series *series)
 {
     uint8_t source = series->now.source;
-    bool is_core = source == GTEL_SOURCE_CORE;
-    return (struct gtel_headline_source){.rank = series->rank % GTEL_RANK_STEP,
-                                         .has_all_engines =
-                                             !is_core && gtel_sources[source]->has_all_engines};
+    return source != GTEL_SOURCE_CORE && gtel_sources[source]->has_all_engines;
 }
 
 /* Makes the headlines of the devices of this section from what their sources have reported. */
@@ -365,7 +362,7 @@ static void add_headlines(struct gtel_context *context)
         const struct gtel_series *series = table->sorted[i];
         bool is_missing = series->section != context->section;
         if (!is_missing || !gtel_series_is_silent(series, context->gather))
-            gtel_headlines_add(headlines, series, source_of(series), is_missing);
+            gtel_headlines_add(headlines, series, has_all_engines(series), is_missing);
     }
     for (size_t d = 0; d < context->registry.n && d < headlines->n; d++)
         for (size_t rule = 0; rule < GTEL_HEADLINE_RULES; rule++)

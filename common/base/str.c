@@ -149,13 +149,9 @@ int gtel_str_i64(struct gtel_str s, int64_t *ret)
 
 static int hex_digit(char c)
 {
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
+    if (!gtel_is_hex(c))
+        return -1;
+    return gtel_is_digit(c) ? c - '0' : gtel_lower(c) - 'a' + 10;
 }
 
 int gtel_str_hex(struct gtel_str s, uint64_t *ret)

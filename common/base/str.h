@@ -18,6 +18,32 @@ struct gtel_str {
     size_t n;
 };
 
+/* Of ASCII, whatever the locale. */
+static inline bool gtel_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static inline bool gtel_is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static inline bool gtel_is_alnum(char c)
+{
+    return gtel_is_digit(c) || gtel_is_letter(c);
+}
+
+static inline char gtel_lower(char c)
+{
+    return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+}
+
+static inline bool gtel_is_hex(char c)
+{
+    return gtel_is_digit(c) || (gtel_lower(c) >= 'a' && gtel_lower(c) <= 'f');
+}
+
 /* A string literal as gtel_str. */
 #define GTEL_STR(literal) ((struct gtel_str){"" literal, sizeof(literal) - 1})
 /* The same where a constant initialiser is needed. */

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Where cards are, and what their names begin with. */
 static const struct {
@@ -100,7 +99,7 @@ int gtel_drm_look(const struct gtel_env *env, const char *folder, struct gtel_st
 {
     char buf[GTEL_FS_TEXT_MAX];
     struct gtel_str uevent;
-    *ret = (struct gtel_drm_card){.is_accel = strcmp(folder, folders[1].path) == 0};
+    *ret = (struct gtel_drm_card){.vendor_id = 0};
     if (!gtel_str_copy(ret->card, sizeof(ret->card), name))
         return -ENOENT;
     int r = gtel_fs_text(env, GTEL_FS_AT("%s/%s/device/uevent", folder, ret->card), buf,

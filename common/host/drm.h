@@ -23,7 +23,6 @@ struct gtel_drm_card {
     char driver[GTEL_DRM_NAME_MAX]; /* "xe" */
     /* PCI address in the kernel's form, or the platform device's name. */
     char key[GTEL_DRM_NAME_MAX];
-    bool is_accel; /* its folder is gtel_drm_folder() */
     bool is_pci;
     struct gtel_pci pci; /* when is_pci */
     uint16_t vendor_id;  /* 0: not known */
@@ -33,10 +32,16 @@ struct gtel_drm_card {
 /* Whether a name is "card" followed by a decimal number and nothing else. */
 bool gtel_drm_is_card(struct gtel_str name);
 
+/* Whether it is an accelerator. */
+static inline bool gtel_drm_is_accel(const struct gtel_drm_card *card)
+{
+    return card->card[0] == 'a'; /* else "card…" or "renderD…" */
+}
+
 /* Below which the card's own folder is: "sys/class/drm" or "sys/class/accel". */
 static inline const char *gtel_drm_folder(const struct gtel_drm_card *card)
 {
-    return card->is_accel ? "sys/class/accel" : "sys/class/drm";
+    return gtel_drm_is_accel(card) ? "sys/class/accel" : "sys/class/drm";
 }
 
 /*

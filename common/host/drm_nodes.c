@@ -59,7 +59,7 @@ static uint32_t find_or_add(struct gtel_drm_devices *list, const struct gtel_drm
                             size_t kind)
 {
     for (size_t i = 0; i < list->n; i++)
-        if (list->device[i].card.is_accel == card->is_accel &&
+        if (gtel_drm_is_accel(&list->device[i].card) == gtel_drm_is_accel(card) &&
             strcmp(list->device[i].card.key, card->key) == 0)
             return (uint32_t)i;
     struct gtel_drm_device *device = &list->device[list->n];

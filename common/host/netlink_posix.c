@@ -98,12 +98,12 @@ static int take_messages(const struct talk *talk, struct gtel_str rest)
             continue;
         if (message.kind == GTEL_NETLINK_END)
             return message.error < 0 ? message.error : 1;
-        if (message.kind != GTEL_NETLINK_ANSWER)
+        if (message.kind == GTEL_NETLINK_OTHER)
             continue;
         r = talk->take(talk->arg, message.attrs);
         if (r < 0)
             return r;
-        if (!message.is_multi)
+        if (message.kind == GTEL_NETLINK_ANSWER)
             return 1;
     }
     return r == -ENODATA ? 0 : r;

@@ -47,9 +47,7 @@ const char *gtel_engine_name_print(char buf[GTEL_ENGINE_TEXT_MAX], enum gtel_eng
 
 static char plain(char c)
 {
-    if (c >= 'A' && c <= 'Z')
-        return (char)(c - 'A' + 'a');
-    return (char)(c == '_' ? '-' : c);
+    return (char)(c == '_' ? '-' : gtel_lower(c));
 }
 
 static bool is_name(struct gtel_str text, struct gtel_str name)

@@ -17,16 +17,11 @@ static const struct gtel_str kinds[] = {
     [GTEL_HWMON_VOLTAGE] = GTEL_STR_INIT("in"),
 };
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 int gtel_hwmon_name_parse(struct gtel_str text, struct gtel_hwmon_name *ret)
 {
     size_t underscore = gtel_str_find(text, '_');
     size_t letters = 0;
-    while (letters < underscore && !is_digit(text.p[letters]))
+    while (letters < underscore && !gtel_is_digit(text.p[letters]))
         letters++;
     uint64_t channel;
     int r = gtel_str_u64((struct gtel_str){text.p + letters, underscore - letters}, &channel);

@@ -60,13 +60,13 @@ int gtel_netlink_next(struct gtel_str *rest, struct gtel_netlink_message *ret)
     uint16_t type = get_u16(rest->p + 4);
     struct gtel_str payload = {rest->p + HEADER, n - HEADER};
     struct gtel_netlink_message message = {.kind = GTEL_NETLINK_OTHER,
-                                           .is_multi = (get_u16(rest->p + 6) & FLAG_MULTI) != 0,
                                            .sequence = get_u32(rest->p + 8)};
     if (type == TYPE_ERROR || type == TYPE_DONE) {
         message.kind = GTEL_NETLINK_END;
         message.error = end_error(payload);
     } else if (type >= TYPE_FIRST && payload.n >= GENERIC_HEADER) {
-        message.kind = GTEL_NETLINK_ANSWER;
+        bool is_part = (get_u16(rest->p + 6) & FLAG_MULTI) != 0;
+        message.kind = is_part ? GTEL_NETLINK_PART : GTEL_NETLINK_ANSWER;
         message.attrs = gtel_str_skip(payload, GENERIC_HEADER);
     }
     *rest = gtel_str_skip(*rest, aligned(n, rest->n));

@@ -14,6 +14,7 @@
 
 enum gtel_netlink_kind {
     GTEL_NETLINK_ANSWER, /* attributes of a generic netlink message */
+    GTEL_NETLINK_PART,   /* the same; more messages follow, up to an end */
     GTEL_NETLINK_END,    /* of an answer of several messages, or an error: see error */
     GTEL_NETLINK_OTHER
 };
@@ -21,7 +22,6 @@ enum gtel_netlink_kind {
 struct gtel_netlink_message {
     enum gtel_netlink_kind kind;
     int error;             /* of GTEL_NETLINK_END: 0 or a negative errno */
-    bool is_multi;         /* more messages follow, up to an end */
     uint32_t sequence;     /* the number of the request */
     struct gtel_str attrs; /* borrowed */
 };

@@ -142,7 +142,7 @@ static void record_counters(struct gtel_headline *headline, const struct gtel_re
 }
 
 void gtel_headlines_add(struct gtel_headlines *headlines, const struct gtel_series *series,
-                        struct gtel_headline_source from, bool is_missing)
+                        bool has_all_engines, bool is_missing)
 {
     const struct gtel_reading *now = &series->now;
     if (!now->device || now->device->index >= headlines->n)
@@ -157,7 +157,8 @@ void gtel_headlines_add(struct gtel_headlines *headlines, const struct gtel_seri
         index = GTEL_HEADLINE_THROTTLE_ACTIVE; /* one set of parts */
     const struct rule *rule = &rules[index];
     uint32_t position = position_of(rule, now);
-    uint32_t rank = rule->how == ANY ? 0 : from.rank * GTEL_HEADLINE_NAMES + position;
+    uint32_t source = series->rank % GTEL_RANK_STEP;
+    uint32_t rank = rule->how == ANY ? 0 : source * GTEL_HEADLINE_NAMES + position;
     struct gtel_headline_choice *choice = &headline->choice[index];
     if (position == GTEL_HEADLINE_NAMES || (choice->n > 0 && rank > choice->rank))
         return;
@@ -171,7 +172,7 @@ void gtel_headlines_add(struct gtel_headlines *headlines, const struct gtel_seri
     if (is_missing)
         return;
     if (index == GTEL_HEADLINE_ENGINE_BUSY)
-        headline->has_main |= from.has_all_engines || is_main(now->dim[0]);
+        headline->has_main |= has_all_engines || is_main(now->dim[0]);
     if (is_better(choice, rule->how, now))
         choice->series = series;
     if (rule->how == AWAKE && choice->n == 1)

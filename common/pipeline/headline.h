@@ -61,13 +61,6 @@ struct gtel_headlines {
     size_t n;
 };
 
-/* The source that owns a series. */
-struct gtel_headline_source {
-    uint32_t rank; /* below GTEL_RANK_STEP / GTEL_HEADLINE_NAMES */
-    /* As in sources/source.h: else only render or compute engines stand for a GPU. */
-    bool has_all_engines;
-};
-
 /*
  * Whether a rule makes that metric. A source that reads it of the whole GPU, or knows better which
  * of its parts are there, ranks before what is made of the parts of that source: while it fails to
@@ -83,7 +76,7 @@ int gtel_headlines_begin(struct gtel_headlines *headlines, size_t devices);
  * has not been silent for long.
  */
 void gtel_headlines_add(struct gtel_headlines *headlines, const struct gtel_series *series,
-                        struct gtel_headline_source from, bool is_missing);
+                        bool has_all_engines, bool is_missing);
 /*
  * What a rule makes of the parts of a device, as a reading, and the rank to offer it with. False:
  * nothing.

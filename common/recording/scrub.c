@@ -54,8 +54,8 @@ static struct gtel_str fold(struct gtel_str text, bool is_name, char *buf)
         size_t separator = gtel_scrub_separator(text);
         if (separator > 0 && is_name)
             buf[ret.n++] = '-';
-        else if (separator == 0 && (is_name || gtel_scrub_is_alnum(text.p[0])))
-            buf[ret.n++] = gtel_scrub_lower(text.p[0]);
+        else if (separator == 0 && (is_name || gtel_is_alnum(text.p[0])))
+            buf[ret.n++] = gtel_lower(text.p[0]);
         text = gtel_str_skip(text, separator > 0 ? separator : 1);
     }
     return ret;
@@ -69,7 +69,7 @@ static uint32_t *bucket_of(struct gtel_scrub *scrub, struct gtel_str text)
     while (text.n > 0 && n < KEY) {
         size_t separator = gtel_scrub_separator(text);
         if (separator == 0)
-            key[n++] = gtel_scrub_lower(text.p[0]);
+            key[n++] = gtel_lower(text.p[0]);
         text = gtel_str_skip(text, separator > 0 ? separator : 1);
     }
     return &scrub->bucket[gtel_hash(GTEL_HASH_SEED, key, n) % GTEL_SCRUB_BUCKETS];
@@ -80,9 +80,9 @@ static char next_char(char c, bool is_hex, uint32_t *state)
 {
     *state = *state * 1664525u + 1013904223u;
     uint32_t n = *state >> 16;
-    if (gtel_scrub_is_digit(c))
+    if (gtel_is_digit(c))
         return (char)('0' + n % 10);
-    if (gtel_scrub_is_letter(c))
+    if (gtel_is_letter(c))
         return (char)('a' + n % (is_hex ? 6 : 26));
     return c;
 }
@@ -95,7 +95,7 @@ static int make_up(struct gtel_scrub *scrub, struct gtel_scrub_secret *secret)
     if (!p)
         return -1;
     for (size_t i = 0; i < secret->real.n; i++)
-        is_hex = is_hex && gtel_scrub_is_hex(secret->real.p[i]);
+        is_hex = is_hex && gtel_is_hex(secret->real.p[i]);
     for (size_t i = 0; i < secret->real.n; i++)
         p[i] = next_char(secret->real.p[i], is_hex, &state);
     secret->made_up = (struct gtel_str){p, secret->real.n};
@@ -150,8 +150,7 @@ static struct gtel_scrub_secret *learn_name(struct gtel_scrub *scrub, enum gtel_
     bool is_user = kind == GTEL_SCRUB_USER;
     struct gtel_scrub_secret like = {
         .real = fold(name, true, buf), .kind = kind, .how = GTEL_SCRUB_NAME};
-    if (like.real.n <
-        (has(like.real, gtel_scrub_is_letter) ? (size_t)NAME_MIN : (size_t)NUMERAL_MIN))
+    if (like.real.n < (has(like.real, gtel_is_letter) ? (size_t)NAME_MIN : (size_t)NUMERAL_MIN))
         return NULL;
     int n = snprintf(made_up, sizeof(made_up), "%s%zu", is_user ? "user" : "host",
                      scrub->names[kind] + (is_user ? GTEL_SCRUB_PEOPLE_FROM : 1));
@@ -250,7 +249,7 @@ static size_t match(const struct gtel_scrub_secret *secret, struct gtel_str text
         if (separator > 0 && is_name && secret->real.p[i] == '-') {
             at += separator;
             i++;
-        } else if (gtel_scrub_lower(rest.p[0]) == secret->real.p[i]) {
+        } else if (gtel_lower(rest.p[0]) == secret->real.p[i]) {
             at++;
             i++;
         } else if (separator > 0 && !is_name && i > 0) {
@@ -276,12 +275,12 @@ static struct gtel_str around(struct gtel_str text, size_t at, size_t n, bool (*
 /* Whether a name is part of a number as the kernel writes it: 0x10abe3, 8086:ADA5. */
 static bool is_in_number(struct gtel_str text, size_t at, size_t n)
 {
-    struct gtel_str number = around(text, at, n, gtel_scrub_is_hex);
+    struct gtel_str number = around(text, at, n, gtel_is_hex);
     for (size_t i = at; i < at + n; i++)
-        if (!gtel_scrub_is_hex(text.p[i]))
+        if (!gtel_is_hex(text.p[i]))
             return false;
-    bool has_mark = number.p > text.p && gtel_scrub_lower(number.p[-1]) == 'x';
-    return has_mark || (number.n > n && has(number, gtel_scrub_is_digit));
+    bool has_mark = number.p > text.p && gtel_lower(number.p[-1]) == 'x';
+    return has_mark || (number.n > n && has(number, gtel_is_digit));
 }
 
 /* A name of one word may be one that is used there for something else. */
@@ -292,13 +291,13 @@ static bool is_usual(enum gtel_scrub_writer writer, struct gtel_str text, size_t
     size_t letters = 0;
     size_t runs = 0;
     for (size_t i = 0; i < n; i++) {
-        bool is_letter = gtel_scrub_is_letter(words.p[i]);
-        runs += is_letter && (i == 0 || !gtel_scrub_is_letter(words.p[i - 1]));
+        bool is_letter = gtel_is_letter(words.p[i]);
+        runs += is_letter && (i == 0 || !gtel_is_letter(words.p[i - 1]));
         letters += is_letter;
         if (is_letter && letters == 1)
             at += i;
     }
-    word = around(text, at, 1, gtel_scrub_is_letter);
+    word = around(text, at, 1, gtel_is_letter);
     /* "jd42" may be anybody's number in texts of the kernel, as "fb0". */
     bool is_short = word.n < NAME_MIN && writer != GTEL_SCRUB_PEOPLE && writer != GTEL_SCRUB_CGROUP;
     return runs == 1 && (is_short || gtel_scrub_is_usual(writer, word));
@@ -308,14 +307,14 @@ static bool is_usual(enum gtel_scrub_writer writer, struct gtel_str text, size_t
 static bool is_secret_here(const struct work *work, const struct gtel_scrub_secret *secret,
                            struct gtel_str text, size_t at, size_t n)
 {
-    struct gtel_str word = around(text, at, n, gtel_scrub_is_alnum);
-    struct gtel_str numeral = around(text, at, n, gtel_scrub_is_digit);
+    struct gtel_str word = around(text, at, n, gtel_is_alnum);
+    struct gtel_str numeral = around(text, at, n, gtel_is_digit);
     bool is_kernel = work->writer <= GTEL_SCRUB_VERSION;
     if (secret->how == GTEL_SCRUB_LOCAL)
         return false;
     if (secret->how == GTEL_SCRUB_SPREAD)
-        return word.n == n || (n >= ANYWHERE_MIN && has(secret->real, gtel_scrub_is_letter));
-    if (!has(secret->real, gtel_scrub_is_letter))
+        return word.n == n || (n >= ANYWHERE_MIN && has(secret->real, gtel_is_letter));
+    if (!has(secret->real, gtel_is_letter))
         return is_kernel ? word.n == n : numeral.n == n;
     return work->writer != GTEL_SCRUB_PUBLIC && !(is_kernel && is_in_number(text, at, n)) &&
            !is_usual(work->writer, text, at, n);
@@ -327,7 +326,7 @@ static struct gtel_scrub_secret *known_at(const struct work *work, struct gtel_s
 {
     struct gtel_scrub_secret *best = NULL;
     struct gtel_str rest = gtel_str_skip(text, at);
-    if (work->scrub->n == 0 || !gtel_scrub_is_alnum(rest.p[0]))
+    if (work->scrub->n == 0 || !gtel_is_alnum(rest.p[0]))
         return NULL;
     *ret_n = 0;
     for (uint32_t i = *bucket_of(work->scrub, rest); i != 0; i = work->scrub->secret[i - 1].next) {
@@ -356,11 +355,10 @@ static void write_made_up(struct work *work, struct gtel_scrub_secret *secret, s
     while (text.n > 0) {
         size_t separator = gtel_scrub_separator(text);
         char c = secret->made_up.p[at % secret->made_up.n];
-        bool is_upper = text.p[0] != gtel_scrub_lower(text.p[0]);
-        bool is_made_up = separator == 0 && gtel_scrub_is_alnum(text.p[0]);
+        bool is_upper = text.p[0] != gtel_lower(text.p[0]);
+        bool is_made_up = separator == 0 && gtel_is_alnum(text.p[0]);
         if (is_made_up)
-            gtel_buf_char(work->out,
-                          is_upper && gtel_scrub_is_letter(c) ? (char)(c - 'a' + 'A') : c);
+            gtel_buf_char(work->out, is_upper && gtel_is_letter(c) ? (char)(c - 'a' + 'A') : c);
         else
             gtel_buf_str(work->out, gtel_str_head(text, separator > 0 ? separator : 1));
         at += is_made_up;
@@ -375,8 +373,8 @@ static void write_found(struct work *work, const struct gtel_scrub_find *found,
     struct gtel_scrub_secret *secret = NULL;
     struct gtel_scrub_secret like = {
         .kind = found->kind, .how = found->how, .real = fold(text, false, buf)};
-    if (!has(like.real, gtel_scrub_is_digit) ||
-        like.real.n < (has(like.real, gtel_scrub_is_letter) ? (size_t)SPREAD_MIN : ANYWHERE_MIN))
+    if (!has(like.real, gtel_is_digit) ||
+        like.real.n < (has(like.real, gtel_is_letter) ? (size_t)SPREAD_MIN : ANYWHERE_MIN))
         like.how = GTEL_SCRUB_LOCAL;
     if (found->how == GTEL_SCRUB_NUMBER) {
         write_number(work, text);
@@ -396,11 +394,11 @@ static void write_found(struct work *work, const struct gtel_scrub_find *found,
 static bool find_builder(struct gtel_str text, size_t at, struct gtel_scrub_find *ret)
 {
     struct gtel_str rest = gtel_str_skip(text, at);
-    struct gtel_str letters = around(text, at, 1, gtel_scrub_is_letter);
-    struct gtel_str word = around(text, at, 1, gtel_scrub_is_alnum);
+    struct gtel_str letters = around(text, at, 1, gtel_is_letter);
+    struct gtel_str word = around(text, at, 1, gtel_is_alnum);
     *ret = (struct gtel_scrub_find){
         .n = (size_t)(word.p + word.n - rest.p), .kind = GTEL_SCRUB_HOST, .how = GTEL_SCRUB_LOCAL};
-    return gtel_scrub_is_letter(rest.p[0]) && letters.p == rest.p && letters.n > 1 &&
+    return gtel_is_letter(rest.p[0]) && letters.p == rest.p && letters.n > 1 &&
            !gtel_scrub_is_usual(GTEL_SCRUB_RELEASE, letters);
 }
 
@@ -488,7 +486,7 @@ static void write_numbers(struct work *work, struct gtel_str line)
 {
     for (size_t n; line.n > 0; line = gtel_str_skip(line, n)) {
         n = 0;
-        while (n < line.n && gtel_scrub_is_digit(line.p[n]))
+        while (n < line.n && gtel_is_digit(line.p[n]))
             n++;
         if (n > 0)
             write_number(work, gtel_str_head(line, n));

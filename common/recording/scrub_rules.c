@@ -8,31 +8,6 @@
 
 enum { MAC_BYTES = 6, HASH_MIN = 7, HASH_MAX = 40, ID_MIN = 32, WORD_MAX = 24 };
 
-bool gtel_scrub_is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-bool gtel_scrub_is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-bool gtel_scrub_is_hex(char c)
-{
-    return gtel_scrub_is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
-bool gtel_scrub_is_alnum(char c)
-{
-    return gtel_scrub_is_digit(c) || gtel_scrub_is_letter(c);
-}
-
-char gtel_scrub_lower(char c)
-{
-    return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-}
-
 size_t gtel_scrub_separator(struct gtel_str text)
 {
     static const struct gtel_str escape = GTEL_STR_INIT("\\x2d");
@@ -48,7 +23,7 @@ static bool begins(struct gtel_str text, struct gtel_str word)
     if (text.n < word.n)
         return false;
     for (size_t i = 0; i < word.n; i++)
-        if (gtel_scrub_lower(text.p[i]) != word.p[i])
+        if (gtel_lower(text.p[i]) != word.p[i])
             return false;
     return true;
 }
@@ -56,7 +31,7 @@ static bool begins(struct gtel_str text, struct gtel_str word)
 static bool has_part(struct gtel_str text, struct gtel_str part)
 {
     for (size_t i = 0; i + part.n <= text.n; i++)
-        if (gtel_scrub_lower(text.p[i]) == part.p[0] && begins(gtel_str_skip(text, i), part))
+        if (gtel_lower(text.p[i]) == part.p[0] && begins(gtel_str_skip(text, i), part))
             return true;
     return false;
 }
@@ -73,12 +48,12 @@ static size_t run(struct gtel_str text, bool (*is)(char c))
 
 static bool ends_word(struct gtel_str text, size_t n)
 {
-    return n >= text.n || !gtel_scrub_is_alnum(text.p[n]);
+    return n >= text.n || !gtel_is_alnum(text.p[n]);
 }
 
 static size_t digits(struct gtel_str text)
 {
-    size_t n = run(text, gtel_scrub_is_digit);
+    size_t n = run(text, gtel_is_digit);
     return ends_word(text, n) ? n : 0;
 }
 
@@ -92,7 +67,7 @@ static size_t uuid(struct gtel_str text)
         if (i > 0 && separator == 0)
             return 0;
         at += separator;
-        if (run(gtel_str_head(gtel_str_skip(text, at), groups[i]), gtel_scrub_is_hex) < groups[i])
+        if (run(gtel_str_head(gtel_str_skip(text, at), groups[i]), gtel_is_hex) < groups[i])
             return 0;
         at += groups[i];
     }
@@ -102,7 +77,7 @@ static size_t uuid(struct gtel_str text)
 /* Hexadecimal digits as a word by themselves. */
 static size_t hex_word(struct gtel_str text)
 {
-    size_t n = run(text, gtel_scrub_is_hex);
+    size_t n = run(text, gtel_is_hex);
     return ends_word(text, n) ? n : 0;
 }
 
@@ -129,7 +104,7 @@ static size_t mixed_word(struct gtel_str text)
     size_t n = mac_word(text);
     size_t decimals = 0;
     for (size_t i = 0; i < n; i++)
-        decimals += gtel_scrub_is_digit(text.p[i]);
+        decimals += gtel_is_digit(text.p[i]);
     return decimals > 0 && decimals < n ? n : 0;
 }
 
@@ -142,7 +117,7 @@ static size_t grouped(struct gtel_str text, size_t width, size_t min, const char
     if (separator == '\0' ||
         gtel_str_find(gtel_str_of(separators), separator) == gtel_str_of(separators).n)
         return 0;
-    while (run(gtel_str_head(gtel_str_skip(text, n), width), gtel_scrub_is_hex) == width) {
+    while (run(gtel_str_head(gtel_str_skip(text, n), width), gtel_is_hex) == width) {
         n += width;
         groups++;
         if (n >= text.n || text.p[n] != separator)
@@ -163,7 +138,7 @@ static size_t mac(struct gtel_str text)
         return n;
     n = grouped(text, 2, MAC_BYTES, " ");
     for (size_t i = 0; i < n; i++) /* numbers in a row are none */
-        if (gtel_scrub_is_letter(text.p[i]))
+        if (gtel_is_letter(text.p[i]))
             return n;
     return 0;
 }
@@ -173,14 +148,14 @@ static size_t quad(struct gtel_str text, char separator)
     size_t n = 0;
     for (int i = 0; i < 4; i++) {
         uint64_t byte;
-        size_t width = run(gtel_str_skip(text, n), gtel_scrub_is_digit);
+        size_t width = run(gtel_str_skip(text, n), gtel_is_digit);
         if (gtel_str_u64(gtel_str_head(gtel_str_skip(text, n), width), &byte) < 0 || byte > 255)
             return 0;
         n += width;
         if (i < 3 && (n >= text.n || text.p[n++] != separator))
             return 0;
     }
-    bool goes_on = n + 1 < text.n && text.p[n] == separator && gtel_scrub_is_digit(text.p[n + 1]);
+    bool goes_on = n + 1 < text.n && text.p[n] == separator && gtel_is_digit(text.p[n + 1]);
     return ends_word(text, n) && !goes_on ? n : 0;
 }
 
@@ -201,7 +176,7 @@ static size_t ipv6(struct gtel_str text)
     size_t groups = 0;
     bool is_short = false;
     while (n < text.n) {
-        size_t width = run(gtel_str_head(gtel_str_skip(text, n), 5), gtel_scrub_is_hex);
+        size_t width = run(gtel_str_head(gtel_str_skip(text, n), 5), gtel_is_hex);
         if (width > 4 || groups == 9)
             return 0;
         groups += width > 0;
@@ -216,7 +191,7 @@ static size_t ipv6(struct gtel_str text)
 
 static bool is_mail(char c)
 {
-    return gtel_scrub_is_alnum(c) || c == '-' || c == '_' || c == '.' || c == '+';
+    return gtel_is_alnum(c) || c == '-' || c == '_' || c == '.' || c == '+';
 }
 
 /* NAME@PLACE, but neither a unit of systemd nor a node of a device tree ("gpu@13000000"). */
@@ -235,7 +210,7 @@ static size_t mail(struct gtel_str text)
     for (size_t i = 0; i < GTEL_ARRAY_LEN(units); i++)
         if (gtel_str_ends(place, units[i]))
             return 0;
-    return run(place, gtel_scrub_is_hex) < place.n ? name + 1 + place.n : 0;
+    return run(place, gtel_is_hex) < place.n ? name + 1 + place.n : 0;
 }
 
 static bool is_label(char c)
@@ -345,7 +320,7 @@ static bool is_in_public_id(struct gtel_str text, size_t at)
 
 static bool is_instance(char c)
 {
-    return gtel_scrub_is_alnum(c) || c == '&';
+    return gtel_is_alnum(c) || c == '&';
 }
 
 /*
@@ -368,9 +343,9 @@ bool gtel_scrub_find_form(struct gtel_str text, size_t at, enum gtel_scrub_write
                           struct gtel_scrub_find *ret)
 {
     struct gtel_str rest = gtel_str_skip(text, at);
-    bool is_inside = at > 0 && gtel_scrub_is_alnum(text.p[at - 1]);
-    char first = rest.n > 0 ? gtel_scrub_lower(rest.p[0]) : '\0';
-    if (is_inside ? !gtel_scrub_is_hex(first) : !gtel_scrub_is_alnum(first) && first != ':')
+    bool is_inside = at > 0 && gtel_is_alnum(text.p[at - 1]);
+    char first = rest.n > 0 ? gtel_lower(rest.p[0]) : '\0';
+    if (is_inside ? !gtel_is_hex(first) : !gtel_is_alnum(first) && first != ':')
         return false;
     if (find_instance(text, at, ret))
         return true;
@@ -449,7 +424,7 @@ static bool has_word(const char *words, struct gtel_str word)
     if (word.n >= WORD_MAX)
         return false;
     for (size_t i = 0; i < word.n; i++)
-        wanted[i + 1] = gtel_scrub_lower(word.p[i]);
+        wanted[i + 1] = gtel_lower(word.p[i]);
     wanted[word.n + 1] = ' ';
     wanted[word.n + 2] = '\0';
     return strstr(words, wanted) != NULL;

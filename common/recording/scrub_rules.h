@@ -40,11 +40,6 @@ bool gtel_scrub_is_usual(enum gtel_scrub_writer writer, struct gtel_str word);
 /* Whether the end of a host's name is one that many hosts have: "org", "local". */
 bool gtel_scrub_is_domain(struct gtel_str word);
 
-bool gtel_scrub_is_digit(char c);
-bool gtel_scrub_is_letter(char c);
-bool gtel_scrub_is_hex(char c);
-bool gtel_scrub_is_alnum(char c);
-char gtel_scrub_lower(char c);
 /* Bytes of what separates letters and digits at the beginning of text: '-', or systemd's \x2d. */
 size_t gtel_scrub_separator(struct gtel_str text);
 

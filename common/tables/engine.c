@@ -101,7 +101,7 @@ enum gtel_engine_kind gtel_engine_kind_of_windows(struct gtel_str name)
             continue;
         if (n == sizeof(plain))
             return GTEL_ENGINE_KIND_OTHER;
-        plain[n++] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+        plain[n++] = gtel_lower(c);
     }
     for (size_t i = 0; i < GTEL_ARRAY_LEN(windows_names); i++)
         if (gtel_str_eq((struct gtel_str){plain, n}, windows_names[i].name))

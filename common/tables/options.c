@@ -18,16 +18,6 @@ const struct gtel_option_row *gtel_option_row(enum gtel_option id)
     return &rows[id];
 }
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-static bool is_upper(char c)
-{
-    return c >= 'A' && c <= 'Z';
-}
-
 /* Next letter of a name without separators and case, or 0 at its end. */
 static char next_letter(struct gtel_str *s)
 {
@@ -35,7 +25,7 @@ static char next_letter(struct gtel_str *s)
         char c = s->p[0];
         *s = gtel_str_skip(*s, 1);
         if (c != '-' && c != '_')
-            return lower(c);
+            return gtel_lower(c);
     }
     return '\0';
 }
@@ -195,9 +185,9 @@ void gtel_option_flag(struct gtel_buf *buf, enum gtel_option id)
 {
     gtel_buf_str(buf, GTEL_STR("--"));
     for (const char *p = rows[id].name; *p; p++) {
-        if (is_upper(*p) && p != rows[id].name)
+        if (*p != gtel_lower(*p) && p != rows[id].name)
             gtel_buf_char(buf, '-');
-        gtel_buf_char(buf, lower(*p));
+        gtel_buf_char(buf, gtel_lower(*p));
     }
 }
 

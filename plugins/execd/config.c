@@ -83,8 +83,7 @@ static int take_string(struct reader *in, struct gtel_buf *value)
 
 static bool is_bare(char c)
 {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
-           c == '_' || c == '.' || c == '+';
+    return gtel_is_alnum(c) || c == '-' || c == '_' || c == '.' || c == '+';
 }
 
 static int take_scalar(struct reader *in, struct gtel_buf *value)

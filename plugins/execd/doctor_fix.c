@@ -126,7 +126,7 @@ static void put_setcap(struct gtel_str rights, struct gtel_buf *out)
 {
     for (size_t i = 0; i < rights.n; i++) {
         char c = rights.p[i];
-        gtel_buf_char(out, (char)(c == ' ' ? ',' : c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c));
+        gtel_buf_char(out, (char)(c == ' ' ? ',' : gtel_lower(c)));
     }
     gtel_buf_str(out, GTEL_STR("+ep"));
 }
@@ -251,8 +251,7 @@ static bool is_command(struct gtel_str line)
         is_known = is_known || gtel_str_starts(line, gtel_str_of(programs[i]));
     for (size_t i = 0; i < line.n; i++) {
         char c = line.p[i];
-        bool is_word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-        is_known = is_known && (is_word || gtel_str_find(signs, c) < signs.n);
+        is_known = is_known && (gtel_is_alnum(c) || gtel_str_find(signs, c) < signs.n);
     }
     return is_known;
 }

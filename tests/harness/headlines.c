@@ -15,7 +15,6 @@ static bool has(const struct gtel_batch *batch, const struct gtel_reading *headl
 void headlines_append(struct headlines *headlines, size_t devices, struct gtel_batch *batch)
 {
     struct gtel_series_table *table = &headlines->series;
-    const struct gtel_headline_source from = {.rank = 1};
     struct gtel_reading reading;
     uint32_t rank;
     headlines->gathers++;
@@ -29,7 +28,7 @@ void headlines_append(struct headlines *headlines, size_t devices, struct gtel_b
         const struct gtel_series *series = table->sorted[i];
         bool is_missing = series->section != headlines->gathers;
         if (!is_missing || !gtel_series_is_silent(series, headlines->gathers))
-            gtel_headlines_add(&headlines->made, series, from, is_missing);
+            gtel_headlines_add(&headlines->made, series, false, is_missing);
     }
     for (size_t d = 0; d < headlines->made.n; d++)
         for (size_t rule = 0; rule < GTEL_HEADLINE_RULES; rule++) {

@@ -98,7 +98,7 @@ static void check_list(const struct gtel_env *env)
     CHECK_INT(gtel_drm_list(env, &arena, GTEL_STR_NONE, &cards, &n, &missed), 0);
     if (CHECK(n == 6)) {
         CHECK_STR(gtel_str_of(cards[4].card), "card10");
-        CHECK(!cards[4].is_accel);
+        CHECK(!gtel_drm_is_accel(&cards[4]));
         CHECK_STR(gtel_str_of(cards[5].card), "accel0");
         CHECK_STR(gtel_str_of(cards[5].key), "0000:00:0b.0");
         CHECK_STR(gtel_str_of(gtel_drm_folder(&cards[5])), "sys/class/accel");

@@ -56,7 +56,7 @@ static void check_list(const struct gtel_drm_devices *list)
         CHECK_STR(gtel_str_of(device->card.key), want[i].key);
         CHECK_STR(gtel_str_of(device->path), want[i].path);
         CHECK_STR(gtel_str_of(device->card.driver), want[i].driver);
-        CHECK_INT(device->card.is_accel, want[i].is_accel);
+        CHECK_INT(gtel_drm_is_accel(&device->card), want[i].is_accel);
         CHECK_INT(device->has_work, want[i].has_work);
     }
     for (size_t i = 0; i < list->nodes; i++) {

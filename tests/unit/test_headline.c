@@ -279,11 +279,9 @@ static void test_main_engines(void)
                                                   .value_type = GTEL_VALUE_F64,
                                                   .value.f64 = cases[i].share[k]};
             series[k].now.dim[0] = gtel_str_of(cases[i].engine[k]);
-            gtel_headlines_add(
-                &headlines, &series[k],
-                (struct gtel_headline_source){
-                    .rank = 1, .has_all_engines = gtel_sources[source]->has_all_engines},
-                false);
+            series[k].rank = 1;
+            gtel_headlines_add(&headlines, &series[k], gtel_sources[source]->has_all_engines,
+                               false);
         }
         CHECK_INT(gtel_headlines_get(&headlines, 0, GTEL_HEADLINE_ENGINE_BUSY, &reading, &rank),
                   cases[i].want >= 0);
@@ -383,9 +381,8 @@ static void test_parts(void)
                                                   .value_type = GTEL_VALUE_F64,
                                                   .value.f64 = c->part[k].value};
             series[k].now.dim[0] = gtel_str_of(c->part[k].name);
-            gtel_headlines_add(&headlines, &series[k],
-                               (struct gtel_headline_source){.rank = c->part[k].rank},
-                               c->part[k].value < 0);
+            series[k].rank = c->part[k].rank;
+            gtel_headlines_add(&headlines, &series[k], false, c->part[k].value < 0);
         }
         bool has_value = gtel_headlines_get(&headlines, 0, c->rule, &reading, &rank);
         CHECK_INT(has_value, c->want >= 0);
@@ -399,12 +396,12 @@ static void add_part(struct gtel_headlines *headlines, struct gtel_series *serie
                      enum gtel_metric metric, const char *name)
 {
     static struct gtel_device device = {.index = 0};
-    *series = (struct gtel_series){0};
+    *series = (struct gtel_series){.rank = 1};
     series->now = (struct gtel_reading){
         .device = &device, .metric = (uint16_t)metric, .value_type = GTEL_VALUE_F64};
     series->now.value.f64 = 7;
     series->now.dim[0] = gtel_str_of(name);
-    gtel_headlines_add(headlines, series, (struct gtel_headline_source){.rank = 1}, false);
+    gtel_headlines_add(headlines, series, false, false);
 }
 
 /* A better part that answers late stands for the GPU, but no counter jumps to it. */

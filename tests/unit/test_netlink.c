@@ -51,7 +51,7 @@ static void test_messages(void)
     n = put(buf, n, NLMSG_NOOP, 0, "", 0);
     struct gtel_str rest = {buf, n};
     CHECK_INT(gtel_netlink_next(&rest, &message), 0);
-    CHECK(message.kind == GTEL_NETLINK_ANSWER && message.is_multi && message.sequence == 7);
+    CHECK(message.kind == GTEL_NETLINK_PART && message.sequence == 7);
     CHECK_INT(gtel_netlink_u32(message.attrs, 1, &number), 0);
     CHECK_INT(number, 5);
     CHECK_INT(gtel_netlink_text(message.attrs, 2, &text), 0);

@@ -501,12 +501,12 @@ static void test_rules(void)
         bool is_upper = c >= 'A' && c <= 'Z';
         bool is_lower = c >= 'a' && c <= 'z';
         char text[2] = {(char)c, 'x'};
-        CHECK_INT(gtel_scrub_is_digit((char)c), is_digit);
-        CHECK_INT(gtel_scrub_is_letter((char)c), is_upper || is_lower);
-        CHECK_INT(gtel_scrub_is_alnum((char)c), is_digit || is_upper || is_lower);
-        CHECK_INT(gtel_scrub_is_hex((char)c),
+        CHECK_INT(gtel_is_digit((char)c), is_digit);
+        CHECK_INT(gtel_is_letter((char)c), is_upper || is_lower);
+        CHECK_INT(gtel_is_alnum((char)c), is_digit || is_upper || is_lower);
+        CHECK_INT(gtel_is_hex((char)c),
                   is_digit || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'));
-        CHECK_INT((unsigned char)gtel_scrub_lower((char)c), is_upper ? c + 32 : c);
+        CHECK_INT((unsigned char)gtel_lower((char)c), is_upper ? c + 32 : c);
         CHECK_INT(gtel_scrub_separator((struct gtel_str){text, 2}),
                   c == '-' || c == '_' || c == ':' || c == '.');
     }
