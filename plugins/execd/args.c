@@ -9,34 +9,31 @@
 #include <string.h>
 
 enum switch_id {
-    SWITCH_ONCE,
-    SWITCH_WATCH,
-    SWITCH_EXPLAIN,
+    SWITCH_FLAG, /* the rows that only set a flag */
     SWITCH_FIX_SCRIPT,
     SWITCH_COUNT,
-    SWITCH_STEPPED,
     SWITCH_ROOT,
     SWITCH_CONFIG,
     SWITCH_POLL_INTERVAL,
-    SWITCH_POLL_INTERVAL_DISABLED,
     SWITCH_EPOCH,
     SWITCH_LANE,
     SWITCH_ACTION /* the rows below that only choose an action */
 };
 
+#define FLAG(name) offsetof(struct gtel_args, name)
 static const struct switch_row {
     const char *name;
     const char *value; /* what to call its value in --help; NULL: it takes none */
     enum switch_id id;
-    enum gtel_args_action action;
+    size_t what;      /* of a flag where it is in the struct, of an action that one */
     const char *text; /* NULL: for the program's own use, not in --help */
 } switches[] = {
-    {"once", NULL, SWITCH_ONCE, 0,
+    {"once", NULL, SWITCH_FLAG, FLAG(is_once),
      "Take two samples half a second apart (on a recorded machine, a second of its time), print "
      "the readings once and end: to a terminal as a table, else as line protocol."},
-    {"watch", NULL, SWITCH_WATCH, 0,
+    {"watch", NULL, SWITCH_FLAG, FLAG(is_watching),
      "Print that table again each --interval (2s), until it is interrupted."},
-    {"explain", NULL, SWITCH_EXPLAIN, 0,
+    {"explain", NULL, SWITCH_FLAG, FLAG(is_explained),
      "Print a table instead of line protocol: each field with its value and where it comes from. "
      "Once, unless --count or --interval says otherwise."},
     {"fix-script", NULL, SWITCH_FIX_SCRIPT, 0,
@@ -47,12 +44,12 @@ static const struct switch_row {
      "Read a directory instead of /, or play a recorded machine (a .tree file). The real machine "
      "is "
      "not touched."},
-    {"stepped", NULL, SWITCH_STEPPED, 0,
+    {"stepped", NULL, SWITCH_FLAG, FLAG(is_stepped),
      "Let the time of a recorded machine advance by the interval at each gather, without waiting."},
     {"config", "FILE", SWITCH_CONFIG, 0,
      "Read options from FILE (name = value). The command line wins over it."},
     {"poll-interval", "TIME", SWITCH_POLL_INTERVAL, 0, "The same as --interval."},
-    {"poll-interval-disabled", NULL, SWITCH_POLL_INTERVAL_DISABLED, 0,
+    {"poll-interval-disabled", NULL, SWITCH_FLAG, FLAG(is_clock_off),
      "Gather at newlines only, whatever the interval is."},
     {"list-metrics", NULL, SWITCH_ACTION, GTEL_ARGS_LIST_METRICS,
      "Print every measurement and field."},
@@ -122,14 +119,8 @@ static int set_switch(struct gtel_args *args, const struct switch_row *row, cons
                       char *error, size_t size)
 {
     switch (row->id) {
-    case SWITCH_ONCE:
-        args->is_once = true;
-        return 0;
-    case SWITCH_WATCH:
-        args->is_watching = true;
-        return 0;
-    case SWITCH_EXPLAIN:
-        args->is_explained = true;
+    case SWITCH_FLAG:
+        *(bool *)((char *)args + row->what) = true;
         return 0;
     case SWITCH_FIX_SCRIPT:
         if (args->action == GTEL_ARGS_DOCTOR || args->action == GTEL_ARGS_SCRIPT) {
@@ -138,12 +129,6 @@ static int set_switch(struct gtel_args *args, const struct switch_row *row, cons
         }
         (void)snprintf(error, size, "--fix-script is for gtel doctor: gtel doctor --fix-script");
         return -EINVAL;
-    case SWITCH_STEPPED:
-        args->is_stepped = true;
-        return 0;
-    case SWITCH_POLL_INTERVAL_DISABLED:
-        args->is_clock_off = true;
-        return 0;
     case SWITCH_ROOT:
         args->root = word->value;
         return 0;
@@ -161,7 +146,7 @@ static int set_switch(struct gtel_args *args, const struct switch_row *row, cons
         args->action = GTEL_ARGS_LANE;
         return 0;
     default:
-        args->action = row->action;
+        args->action = (enum gtel_args_action)row->what;
         return 0;
     }
 }
