@@ -78,7 +78,7 @@ int gtel_process_start(const struct gtel_env *env, uint32_t pid, uint64_t *ret)
 static void find_job(const struct gtel_env *env, struct gtel_process_book *book,
                      struct gtel_process_id process, const struct gtel_cgroup *cgroup, char *job)
 {
-    uint32_t owner;
+    uint32_t owner = 0;
     struct gtel_slurm_process wanted = {
         .step = cgroup->job_step, .pid = process.pid, .start = process.start};
     if (cgroup->job_manager_plus_1 > 0 &&
