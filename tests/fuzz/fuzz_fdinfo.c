@@ -63,9 +63,9 @@ static void check_memory(const struct gtel_fdinfo *info)
         uint32_t omitted =
             (i & 2u) != 0 ? 1u << GTEL_FDINFO_RESIDENT | 1u << GTEL_FDINFO_ACTIVE : 0;
         struct gtel_use_memory got;
-        uint64_t vram;
-        uint64_t system;
-        uint64_t memory;
+        uint64_t vram = 0;
+        uint64_t system = 0;
+        uint64_t memory = 0;
         gtel_client_memory(info, is_host ? GTEL_PLACE_HOST : GTEL_PLACE_OWN, omitted, &got);
         FUZZ_CHECK(got.has >> GTEL_USE_MEMORIES == 0);
         for (size_t kind = 0; kind < GTEL_USE_MEMORIES; kind++)
