@@ -22,8 +22,19 @@ bool gtel_grow(void *list, size_t *size, size_t n, size_t max, size_t bytes)
     p = realloc(p, wanted * bytes);
     if (!p)
         return false;
-    memset(p + *size * bytes, 0, (wanted - *size) * bytes);
     memcpy(list, &p, sizeof(p));
     *size = wanted;
+    return true;
+}
+
+bool gtel_grow_zeroed(void *list, size_t *size, size_t n, size_t max, size_t bytes)
+{
+    char *p;
+    size_t before = *size;
+    if (!gtel_grow(list, size, n, max, bytes))
+        return false;
+    memcpy(&p, list, sizeof(p));
+    if (*size > before)
+        memset(p + before * bytes, 0, (*size - before) * bytes);
     return true;
 }

@@ -47,7 +47,7 @@ void gtel_self_begin(struct gtel_self *self)
 /* Room for all devices of the registry; false when memory is out. */
 static bool make_room(struct gtel_self *self, size_t n)
 {
-    return gtel_grow(&self->device, &self->n, n, GTEL_DEVICES_MAX, sizeof(*self->device));
+    return gtel_grow_zeroed(&self->device, &self->n, n, GTEL_DEVICES_MAX, sizeof(*self->device));
 }
 
 void gtel_self_record(struct gtel_self *self, const struct gtel_reading *reading)

@@ -49,13 +49,13 @@ static int begin(struct gtel_attribution *attribution, const struct gtel_registr
                  size_t series)
 {
     if (registry->n > attribution->gpus) {
-        if (!gtel_grow(&attribution->gpu, &attribution->gpus, registry->n, GTEL_DEVICES_MAX,
-                       sizeof(*attribution->gpu)))
+        if (!gtel_grow_zeroed(&attribution->gpu, &attribution->gpus, registry->n, GTEL_DEVICES_MAX,
+                              sizeof(*attribution->gpu)))
             return -ENOMEM;
         attribution->generation = registry->generation + 1;
     }
-    if (!gtel_grow(&attribution->line, &attribution->size, series, GTEL_SERIES_MAX,
-                   sizeof(*attribution->line)))
+    if (!gtel_grow_zeroed(&attribution->line, &attribution->size, series, GTEL_SERIES_MAX,
+                          sizeof(*attribution->line)))
         return -ENOMEM;
     if (attribution->generation != registry->generation)
         join_parts(attribution, registry);

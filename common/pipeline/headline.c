@@ -77,8 +77,8 @@ int gtel_headlines_begin(struct gtel_headlines *headlines, size_t devices)
         headline->is_counted = false;
         headline->has_slept = false;
     }
-    return gtel_grow(&headlines->device, &headlines->n, devices, GTEL_DEVICES_MAX,
-                     sizeof(*headlines->device))
+    return gtel_grow_zeroed(&headlines->device, &headlines->n, devices, GTEL_DEVICES_MAX,
+                            sizeof(*headlines->device))
                ? 0
                : -ENOMEM;
 }

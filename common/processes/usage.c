@@ -53,8 +53,8 @@ static struct gtel_usage_device *device_of(struct gtel_usage_lines *lines,
                                            const struct gtel_device *device, uint8_t source,
                                            uint8_t origin)
 {
-    if (!gtel_grow(&lines->device, &lines->devices, device->index + 1, GTEL_DEVICES_MAX,
-                   sizeof(*lines->device)))
+    if (!gtel_grow_zeroed(&lines->device, &lines->devices, device->index + 1, GTEL_DEVICES_MAX,
+                          sizeof(*lines->device)))
         return NULL;
     struct gtel_usage_device *on = &lines->device[device->index];
     if (has_device(lines, device->index))
@@ -96,7 +96,8 @@ static bool grow_lines(struct gtel_usage_lines *lines)
 {
     size_t size = lines->size;
     return gtel_index_reserve(&lines->index, lines->n + 1) == 0 &&
-           gtel_grow(&lines->order, &size, lines->n + 1, SIZE_MAX, sizeof(*lines->order)) &&
+           gtel_grow(&lines->order, &size, lines->n + 1, SIZE_MAX,
+                     sizeof(struct gtel_usage_line *)) &&
            gtel_grow(&lines->line, &lines->size, lines->n + 1, SIZE_MAX, sizeof(*lines->line));
 }
 

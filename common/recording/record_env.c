@@ -128,7 +128,7 @@ static int keep_handle(struct gtel_record_env *env, const char *path, int inner)
     size_t i = 0;
     while (i < env->handles && env->handle[i].inner_plus_1 != 0)
         i++;
-    if (!gtel_grow(&env->handle, &env->handles, i + 1, HANDLES_MAX, sizeof(*env->handle)))
+    if (!gtel_grow_zeroed(&env->handle, &env->handles, i + 1, HANDLES_MAX, sizeof(*env->handle)))
         return -EMFILE;
     env->handle[i].inner_plus_1 = inner + 1;
     if (!gtel_str_copy(env->handle[i].path, GTEL_RECORD_PATH, str(path)))

@@ -110,8 +110,8 @@ static bool assign(struct gtel_scan *scan, const struct gtel_scan_process *proce
         release(scan, slot);
         if (number == 0)
             return true;
-        if (!gtel_grow(&scan->client, &scan->clients, number, GTEL_SCAN_CLIENTS_MAX,
-                       sizeof(*scan->client)))
+        if (!gtel_grow_zeroed(&scan->client, &scan->clients, number, GTEL_SCAN_CLIENTS_MAX,
+                              sizeof(*scan->client)))
             return false;
         scan->slot[slot - 1].client = number;
         scan->client[number - 1].slots++;
