@@ -369,9 +369,11 @@ static int lib_open(void *arg, const char *const *names, void **ret)
     struct gtel_record_env *env = arg;
     struct gtel_str rest = str(env->libraries);
     struct gtel_str known;
-    for (size_t i = 0; names[i]; i++)
+    size_t i = 0;
+    do {
         if (strcmp(names[i], GTEL_RECORD_WINDOWS_LIBRARY) == 0)
             return env->inner->ops->lib_open(env->inner->arg, names, ret);
+    } while (names[++i]);
     if (names[0][0] == '/')
         return -ENOENT;
     while (gtel_str_word(&rest, &known))
