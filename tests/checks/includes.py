@@ -23,7 +23,8 @@ ARROWS = {
     # Processes get their names from /proc.
     "processes": ("base/", "tables/", "pipeline/", "processes/", "host/env.h", "host/process.h"),
     "sinks": ("base/", "tables/", "pipeline/", "sinks/"),
-    "recording": ("base/", "parse/", "host/", "recording/"),
+    # It writes down what host/ asks, in the same layouts.
+    "recording": ("base/", "parse/", "abi/", "host/", "recording/"),
     "sources": ("base/", "tables/", "parse/", "abi/", "host/", "pipeline/device.h",
                 "pipeline/finding.h", "pipeline/reading.h", "pipeline/use.h", "processes/usage.h",
                 "sources/drm/", "sources/source.h"),
@@ -33,9 +34,6 @@ ARROWS = {
 JOINTS = {
     # Answers of drivers, in the kernel's layout.
     "common/parse/drm_regions.c": ("abi/",),
-    # The same of Windows.
-    "common/recording/record_windows.c": ("abi/",),
-    "common/recording/record_windows.h": ("abi/",),
 }
 # Files of common/ that may include headers beyond those of ISO C, and which (None: any).
 SYSTEM = {
