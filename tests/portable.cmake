@@ -41,7 +41,46 @@ if(GTEL_NVML)
     harness/helper_process_${os}.c)
   unset(GTEL_TEST_ARGS)
   target_compile_definitions(test_unit_lane_faults PRIVATE _GNU_SOURCE _WIN32_WINNT=0x0A00)
-  set_tests_properties(unit.lane_faults PROPERTIES LABELS lanes)
+  # And helpers that are not ours, with what they say.
+  find_package(Threads REQUIRED)
+  function(gtel_odd_helper variant bytes)
+    add_executable(odd_helper_${variant} fakes/odd_helper.c harness/helper_self_${os}.c)
+    target_include_directories(odd_helper_${variant} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+    target_compile_definitions(odd_helper_${variant} PRIVATE "ODD_BYTES=\"${bytes}\"")
+    target_link_libraries(odd_helper_${variant} PRIVATE gtel gtel_warnings)
+  endfunction()
+  gtel_odd_helper(silent "")
+  gtel_odd_helper(noise "this is no frame at all\\n")
+  gtel_odd_helper(other "GTEL\\001\\000\\000\\000\\005\\000\\000\\0009.8.7")
+  gtel_odd_helper(steers
+    "GTEL\\001\\000\\000\\000\\007\\000\\000\\000\\033[31m\\302\\233")
+  set(GTEL_TEST_ARGS ${drive}$<TARGET_FILE:gtel_played>
+    ${drive}${CMAKE_CURRENT_SOURCE_DIR}/fixtures/workstation.tree
+    ${drive}$<TARGET_FILE:odd_helper_silent> ${drive}$<TARGET_FILE:odd_helper_noise>
+    ${drive}$<TARGET_FILE:odd_helper_other> ${drive}$<TARGET_FILE:odd_helper_steers>)
+  gtel_test(unit.lanes unit/test_lanes.c harness/lane_machine.c harness/system_${os}.c
+    harness/helper_process_${os}.c)
+  unset(GTEL_TEST_ARGS)
+  target_link_libraries(test_unit_lanes PRIVATE Threads::Threads)
+  target_compile_definitions(test_unit_lanes PRIVATE
+    _GNU_SOURCE _WIN32_WINNT=0x0A00 GTEL_TEST_VERSION="${PROJECT_VERSION}")
+  # Helpers that lie: LIAR MACHINE, with a lane of its own for NVIDIA.
+  add_executable(liar fakes/liar.c harness/helper_self_${os}.c)
+  target_include_directories(liar PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  target_compile_definitions(liar PRIVATE _GNU_SOURCE
+    GTEL_TEST_PROGRAM="${drive}$<TARGET_FILE:gtel_played>")
+  target_link_libraries(liar PRIVATE gtel_recording gtel_warnings)
+  add_dependencies(liar gtel_played)
+  set(GTEL_TEST_ARGS ${drive}$<TARGET_FILE:liar>
+    ${drive}${CMAKE_CURRENT_SOURCE_DIR}/fixtures/workstation.tree)
+  gtel_test(unit.lane_lives unit/test_lane_lives.c harness/system_${os}.c
+    harness/helper_process_${os}.c)
+  unset(GTEL_TEST_ARGS)
+  target_link_libraries(test_unit_lane_lives PRIVATE Threads::Threads)
+  target_compile_definitions(test_unit_lane_lives PRIVATE _GNU_SOURCE _WIN32_WINNT=0x0A00)
+  add_dependencies(test_unit_lane_lives liar)
+  set_tests_properties(unit.lane_faults unit.lanes PROPERTIES LABELS lanes)
+  set_tests_properties(unit.lane_lives PROPERTIES LABELS "lanes;slow" TIMEOUT 300)
 endif()
 gtel_test(unit.lineproto unit/test_lineproto.c harness/lineproto_check.c)
 gtel_test(unit.link unit/test_link.c)

@@ -9,21 +9,18 @@
  * life comes; but from life LAST on it hangs for an hour, deaf to all that can be ignored.
  */
 #include "base/compiler.h"
+#include "harness/helper_self.h"
+#include "lanes/channel.h"
+#include "lanes/peer.h"
 #include "lanes/wire.h"
 #include "gtel.h"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { FD = 3, LAST = 200, MOMENT_MS = 20 };
+enum { LAST = 200, MOMENT_MS = 20 };
 
 struct liar {
     struct gtel_buf out;
@@ -40,15 +37,14 @@ static uint64_t next(struct liar *liar)
 
 static void nap(unsigned ms)
 {
-    struct timespec ts = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};
-    (void)nanosleep(&ts, NULL);
+    gtel_channel_nap((uint64_t)ms * 1000000);
 }
 
 /* Sends what has been put together, but for so many bytes at the end. */
 static void say(struct liar *liar, size_t less)
 {
     size_t n = liar->out.n > less ? liar->out.n - less : 0;
-    (void)!send(FD, liar->out.p, n, MSG_NOSIGNAL);
+    (void)gtel_peer_send(HELPER_SELF_WAY, (struct gtel_str){liar->out.p, n}); /* it may hang up */
     gtel_buf_reset(&liar->out);
 }
 
@@ -62,9 +58,8 @@ static void greet(struct liar *liar)
 static void hear(void)
 {
     char bytes[256];
-    struct pollfd item = {.fd = FD, .events = POLLIN};
-    if (poll(&item, 1, MOMENT_MS) == 1)
-        (void)!recv(FD, bytes, sizeof(bytes), 0);
+    if (gtel_peer_wait(HELPER_SELF_WAY, MOMENT_MS) == 1)
+        (void)gtel_peer_receive(HELPER_SELF_WAY, bytes, sizeof(bytes));
 }
 
 static void put_answer(struct liar *liar)
@@ -170,7 +165,7 @@ static void shout(struct liar *liar)
 static void hang_up(struct liar *liar)
 {
     greet(liar);
-    (void)close(FD);
+    helper_self_hang_up();
     nap(2 * MOMENT_MS);
 }
 
@@ -187,7 +182,7 @@ static void killed(struct liar *liar)
 {
     greet(liar);
     hear();
-    (void)raise(SIGKILL);
+    helper_self_kill();
 }
 
 static void cut(struct liar *liar)
@@ -250,22 +245,14 @@ static void (*const lies[])(struct liar *liar) = {
 static size_t count_life(const char *folder)
 {
     char path[512];
-    struct stat st;
     (void)snprintf(path, sizeof(path), "%s/lives", folder);
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    if (fd < 0 || write(fd, "+", 1) != 1 || fstat(fd, &st) < 0)
+    FILE *file = fopen(path, "ab");
+    if (!file || fputc('+', file) == EOF || fflush(file) != 0)
         _exit(8);
-    (void)close(fd);
-    return (size_t)st.st_size;
-}
-
-static void hang(void)
-{
-    (void)signal(SIGTERM, SIG_IGN);
-    (void)signal(SIGINT, SIG_IGN);
-    (void)signal(SIGHUP, SIG_IGN);
-    (void)signal(SIGPIPE, SIG_IGN);
-    nap(3600000);
+    long lives = ftell(file);
+    if (fclose(file) != 0 || lives <= 0)
+        _exit(8);
+    return (size_t)lives;
 }
 
 int main(int argc, char **argv)
@@ -275,13 +262,15 @@ int main(int argc, char **argv)
         return 7;
     const char *folder = argv[argc - 1];
     argv[argc - 2] = NULL;
-    if (strcmp(argv[2], "kernel") == 0) {
-        (void)execv(GTEL_TEST_PROGRAM, argv);
-        return 6;
-    }
+    if (strcmp(argv[2], "kernel") == 0)
+        return helper_self_become(GTEL_TEST_PROGRAM, argv);
     size_t life = count_life(folder);
-    if (life >= LAST)
-        hang();
+    if (life >= LAST) {
+        helper_self_deafen();
+        nap(3600000);
+    }
+    if (!helper_self_open())
+        return 5;
     gtel_buf_init(&liar.out, 1 << 20);
     liar.seed = 20261122 + life;
     lies[life % GTEL_ARRAY_LEN(lies)](&liar);

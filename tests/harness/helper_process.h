@@ -14,6 +14,19 @@ bool helper_halt(uint64_t pid);
 bool helper_go_on(uint64_t pid);
 /* False once its status was collected, too. */
 bool helper_is_there(uint64_t pid);
+/* Whether any child is there, or its status was not collected. */
+bool helper_is_left(void);
+
+/* Whether it has its end of the way to us. */
+bool helper_has_way(uint64_t pid);
+/*
+ * Opens and changes what a process that this one starts may inherit, and a helper must not: POSIX:
+ * a descriptor and the signal mask; Windows: a handle. Until helper_gifts_close.
+ */
+bool helper_gifts_open(void);
+bool helper_has_gift(uint64_t pid);
+bool helper_gifts_close(void);
+
 /* In so many gathers after its end a helper is there again. */
 unsigned helper_gathers_to_return(void);
 

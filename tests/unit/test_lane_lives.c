@@ -7,17 +7,16 @@
  *
  *     test_lane_lives LIAR MACHINE.tree
  */
-#include "harness/tree_files.h"
 #include "gtel.h"
-#include "recording/tree.h"
+#include "harness/helper_process.h"
+#include "harness/system.h"
 #include "harness/test.h"
+#include "harness/whole_file.h"
+#include "lanes/channel.h"
+#include "recording/tree.h"
 
-#include <dirent.h>
-#include <errno.h>
+#include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 enum { LIVES = 200, GATHERS = 28, CONTEXTS_MAX = 100, LINES_PER_LIFE = 40, ALARM_S = 280 };
 
@@ -97,17 +96,6 @@ static void stop(struct machine *machine)
     gtel_tree_free(machine->tree);
 }
 
-static size_t count_open(void)
-{
-    DIR *dir = opendir("/proc/self/fd");
-    size_t n = 0;
-    while (dir && readdir(dir))
-        n++;
-    if (dir)
-        (void)closedir(dir);
-    return n;
-}
-
 static size_t count_lives(const char *folder)
 {
     char path[512];
@@ -122,7 +110,6 @@ static unsigned run(struct machine *machine)
 {
     unsigned without = 0;
     for (int i = 0; i < GATHERS; i++) {
-        struct timespec pause = {.tv_nsec = 5000000};
         machine->honest = 0;
         machine->own = 0;
         uint64_t before = gtel_env_real_now();
@@ -130,7 +117,7 @@ static unsigned run(struct machine *machine)
         CHECK(gtel_env_real_now() - before < 5 * second_ns); /* a deadline, and a busy host */
         CHECK_INT(machine->own, 1);
         without += machine->honest == 0;
-        (void)nanosleep(&pause, NULL);
+        gtel_channel_nap(5000000);
     }
     return without;
 }
@@ -138,15 +125,16 @@ static unsigned run(struct machine *machine)
 int main(int argc, char **argv)
 {
     static struct machine machine;
-    char folder[] = "/tmp/gtel-lives-XXXXXX";
+    char folder[SYSTEM_PATH_MAX];
+    char path[SYSTEM_PATH_MAX + 16];
     if (argc != 3) {
         fprintf(stderr, "usage: test_lane_lives LIAR MACHINE.tree\n");
         return 2;
     }
-    (void)alarm(ALARM_S);
-    if (!CHECK(mkdtemp(folder) != NULL))
+    system_end_after(ALARM_S);
+    if (!CHECK(system_scratch_folder(folder)))
         return 1;
-    size_t open_before = count_open();
+    size_t open_before = system_count_open();
     unsigned gathers = 0;
     unsigned without = 0;
     unsigned logs = 0;
@@ -158,7 +146,7 @@ int main(int argc, char **argv)
         uint64_t before = gtel_env_real_now();
         stop(&machine);
         CHECK(gtel_env_real_now() - before < 2 * second_ns);
-        CHECK(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD); /* nobody is left */
+        CHECK(!helper_is_left());
         logs += machine.logs;
     }
     size_t lives = count_lives(folder);
@@ -167,10 +155,9 @@ int main(int argc, char **argv)
     CHECK(lives > LIVES);
     CHECK(without * 10 < gathers); /* on a busy host it may be late, too */
     CHECK(logs < LINES_PER_LIFE * lives);
-    CHECK_INT(count_open(), open_before);
-    char path[512];
+    CHECK_INT(system_count_open(), open_before);
     (void)snprintf(path, sizeof(path), "%s/lives", folder);
-    (void)unlink(path);
-    (void)rmdir(folder);
+    system_remove_file(path);
+    system_remove_folder(folder);
     return test_result();
 }
