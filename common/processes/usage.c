@@ -535,13 +535,13 @@ static void put_device(struct gtel_batch *batch, const struct gtel_usage_device 
         put_line(batch, &on->other, &reading);
 }
 
-static void name_all(struct gtel_usage *usage, uint64_t now_ns)
+static void name_all(struct gtel_usage *usage)
 {
     for (size_t i = 0; i < usage->n; i++) {
         const struct gtel_usage_entry *entry = &usage->entry[i];
         struct gtel_usage_tags tags;
-        bool is_named = gtel_usage_names_of(&usage->names, usage->env, usage->options, now_ns,
-                                            entry->process, &tags);
+        bool is_named =
+            gtel_usage_names_of(&usage->names, usage->env, usage->options, entry->process, &tags);
         add_to_line(&usage->lines, entry->device, is_named ? &tags : NULL, &entry->sum);
     }
 }
@@ -581,7 +581,8 @@ void gtel_usage_emit(struct gtel_usage *usage, struct gtel_batch *batch)
     if (lines->devices == 0)
         return; /* no source here knows processes */
     uint64_t now_ns = gtel_env_now(usage->env);
-    name_all(usage, now_ns);
+    gtel_usage_names_begin(&usage->names, now_ns);
+    name_all(usage);
     choose(lines, gtel_option_number(usage->options, GTEL_O_PROCESS_LIMIT), now_ns);
     batch->t_ns = now_ns;
     for (size_t i = 0; i < lines->devices; i++) {

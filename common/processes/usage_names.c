@@ -184,15 +184,16 @@ static struct gtel_usage_process *process_of(struct gtel_usage_names *names,
     return process;
 }
 
-static void begin_gather(struct gtel_usage_names *names, uint64_t now_ns)
+void gtel_usage_names_begin(struct gtel_usage_names *names, uint64_t now_ns)
 {
     size_t kept = 0;
     for (size_t i = 0; i < names->n; i++) {
-        if (names->process[i].asked_ns == names->now_ns)
+        if (names->process[i].gather == names->gather)
             names->process[kept++] = names->process[i];
         else
             free(names->process[i].text);
     }
+    names->gather++;
     names->now_ns = now_ns;
     names->reads = 0;
     if (kept == names->n)
@@ -204,16 +205,14 @@ static void begin_gather(struct gtel_usage_names *names, uint64_t now_ns)
 }
 
 bool gtel_usage_names_of(struct gtel_usage_names *names, const struct gtel_env *env,
-                         const struct gtel_options *options, uint64_t now_ns,
-                         struct gtel_process_id id, struct gtel_usage_tags *ret)
+                         const struct gtel_options *options, struct gtel_process_id id,
+                         struct gtel_usage_tags *ret)
 {
-    if (now_ns != names->now_ns)
-        begin_gather(names, now_ns);
     struct gtel_usage_process *process = process_of(names, id);
     if (!process)
         return false;
-    process->asked_ns = now_ns;
-    if (process->due_ns <= now_ns && names->reads < READS_MAX)
+    process->gather = names->gather;
+    if (process->due_ns <= names->now_ns && names->reads < READS_MAX)
         read_who(names, env, gtel_option_number(options, GTEL_O_PROCESS_TAGS), process);
     if (!process->text)
         return false;

@@ -25,10 +25,10 @@ struct gtel_usage_tags {
 struct gtel_usage_process {
     struct gtel_process_id id;
     uint64_t hash;
-    uint64_t asked_ns; /* the gather in which it was asked for last */
-    uint64_t due_ns;   /* when to read again who it is */
-    char *text;        /* of the tags; NULL: nothing known yet */
-    size_t size;       /* bytes allocated */
+    uint64_t gather; /* in which it was asked for last */
+    uint64_t due_ns; /* when to read again who it is */
+    char *text;      /* of the tags; NULL: nothing known yet */
+    size_t size;     /* bytes allocated */
     struct gtel_usage_tags tags;
 };
 
@@ -38,18 +38,23 @@ struct gtel_usage_names {
     size_t n;
     size_t size;
     struct gtel_index index;
-    uint64_t now_ns; /* when this gather began */
+    uint64_t gather; /* number of this gather */
+    uint64_t now_ns; /* when it began */
     uint32_t reads;  /* in it */
 };
 
 void gtel_usage_names_done(struct gtel_usage_names *names);
 /*
- * The tags of a process, valid until the next call. A new now_ns begins a gather: the processes
- * that were not asked for in the one before are forgotten. False: it has none (yet), because it has
- * ended or may not be read, or it is called "other" itself.
+ * Begins a gather, also one in which no process uses a GPU: who was not asked for in the one before
+ * is forgotten. A number may be another process's then.
+ */
+void gtel_usage_names_begin(struct gtel_usage_names *names, uint64_t now_ns);
+/*
+ * The tags of a process, valid until the next call. False: it has none (yet), because it has ended
+ * or may not be read, or it is called "other" itself.
  */
 bool gtel_usage_names_of(struct gtel_usage_names *names, const struct gtel_env *env,
-                         const struct gtel_options *options, uint64_t now_ns,
-                         struct gtel_process_id id, struct gtel_usage_tags *ret);
+                         const struct gtel_options *options, struct gtel_process_id id,
+                         struct gtel_usage_tags *ret);
 
 #endif

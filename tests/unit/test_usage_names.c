@@ -29,7 +29,6 @@ struct machine {
     struct env_fault fault;
     struct gtel_options options;
     struct gtel_usage_names names;
-    uint64_t now_ns;
 };
 
 static bool begin(struct machine *machine, const char *tags)
@@ -58,7 +57,7 @@ static void end(struct machine *machine)
 static bool tags_of(struct machine *machine, uint32_t pid, struct gtel_usage_tags *ret)
 {
     return gtel_usage_names_of(&machine->names, &machine->fault.env, &machine->options,
-                               machine->now_ns, (struct gtel_process_id){pid, 9}, ret);
+                               (struct gtel_process_id){pid, 9}, ret);
 }
 
 static void test_tags(void)
@@ -92,7 +91,7 @@ static void test_tags(void)
         if (!begin(&machine, cases[i].tags))
             return;
         gtel_buf_init(&text, 1000);
-        machine.now_ns = second_ns;
+        gtel_usage_names_begin(&machine.names, second_ns);
         bool has_tags = tags_of(&machine, cases[i].pid, &tags);
         CHECK_INT(has_tags, cases[i].want != NULL);
         size_t at = 0;
@@ -123,7 +122,7 @@ static void test_times(void)
             return;
         for (uint64_t s = 1; s < 60 || (s < 300 && cases[i].pid != 47); s++) {
             uint64_t before = machine.fault.calls;
-            machine.now_ns = s * second_ns;
+            gtel_usage_names_begin(&machine.names, s * second_ns);
             CHECK_INT(tags_of(&machine, cases[i].pid, &tags), cases[i].pid != 47);
             if (machine.fault.calls == before)
                 continue;
@@ -148,7 +147,7 @@ static void test_many(void)
         return;
     for (size_t g = 0; g < GTEL_ARRAY_LEN(want); g++) {
         uint32_t read = 0;
-        machine.now_ns = (g + 1) * second_ns;
+        gtel_usage_names_begin(&machine.names, (g + 1) * second_ns);
         for (uint32_t pid = 1000; pid < 1000 + PROCESSES; pid++) {
             uint64_t before = machine.fault.calls;
             CHECK(!tags_of(&machine, pid, &tags));
@@ -158,13 +157,16 @@ static void test_many(void)
         CHECK_INT(machine.names.n, PROCESSES);
     }
     for (uint32_t g = 0; g < 2; g++) {
-        machine.now_ns = (4 + g) * second_ns;
+        gtel_usage_names_begin(&machine.names, (4 + g) * second_ns);
         uint64_t before = machine.fault.calls;
         CHECK(!tags_of(&machine, 1699, &tags));
         CHECK_INT(machine.fault.calls, before); /* still known */
         CHECK_INT(tags_of(&machine, 45, &tags), true);
         CHECK_INT(machine.names.n, g == 0 ? PROCESSES + 1 : 2); /* forgotten when one begins */
     }
+    gtel_usage_names_begin(&machine.names, 6 * second_ns); /* in which nobody uses a GPU */
+    gtel_usage_names_begin(&machine.names, 7 * second_ns);
+    CHECK_INT(machine.names.n, 0);
     end(&machine);
 }
 
