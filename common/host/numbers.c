@@ -7,13 +7,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
+enum { FIRST = 256 }; /* a list is made anew in each gather: mostly with one allocation */
+
 int gtel_numbers_add(struct gtel_numbers *numbers, struct gtel_str name, uint32_t first)
 {
     uint64_t value;
     if (gtel_str_u64(name, &value) < 0 || value < first || value > UINT32_MAX)
         return 0;
-    if (!gtel_grow(&numbers->number, &numbers->size, numbers->n + 1, UINT32_MAX,
-                   sizeof(*numbers->number)))
+    size_t wanted = numbers->n < FIRST ? FIRST : numbers->n + 1;
+    if (!gtel_grow(&numbers->number, &numbers->size, wanted, UINT32_MAX, sizeof(*numbers->number)))
         return -ENOMEM;
     numbers->number[numbers->n++] = (uint32_t)value;
     return 0;
