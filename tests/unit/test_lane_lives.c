@@ -100,8 +100,8 @@ static size_t count_lives(const char *folder)
 {
     char path[512];
     struct stat st;
-    (void)snprintf(path, sizeof(path), "%s/lives", folder);
-    return stat(path, &st) == 0 ? (size_t)st.st_size : 0;
+    int n = snprintf(path, sizeof(path), "%s/lives", folder);
+    return n > 0 && (size_t)n < sizeof(path) && stat(path, &st) == 0 ? (size_t)st.st_size : 0;
 }
 
 /* One context with some lives in each of its lanes. Returns how many gathers lacked the honest one.
