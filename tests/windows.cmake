@@ -80,6 +80,16 @@ if(CMAKE_CROSSCOMPILING_EMULATOR AND GTEL_NVML AND GTEL_LEVEL_ZERO AND Python3_I
   set_tests_properties(${serial} PROPERTIES RUN_SERIAL ON)
 endif()
 
+# A gather beside its bare calls, as the benchmarks of Linux (CMakeLists.txt).
+add_executable(bench_windows bench/bench_windows.c harness/alloc_fault.c)
+target_include_directories(bench_windows PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+target_compile_definitions(bench_windows PRIVATE _WIN32_WINNT=0x0A00)
+target_link_libraries(bench_windows PRIVATE gtel_recording gtel_warnings advapi32)
+target_link_options(bench_windows PRIVATE -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free
+  -Wl,--wrap=gtel_env_real_lib_symbol)
+add_test(NAME bench.windows COMMAND bench_windows)
+set_tests_properties(bench.windows PROPERTIES LABELS bench RUN_SERIAL ON TIMEOUT 120)
+
 # Wine keeps services up between the tests, in a folder that is removed behind them.
 if(CMAKE_CROSSCOMPILING_EMULATOR)
   set(prefix "WINEPREFIX=${CMAKE_BINARY_DIR}/wine")
