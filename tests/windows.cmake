@@ -24,6 +24,18 @@ if(GTEL_LEVEL_ZERO)
     gtel_loader_dll(${variant} fakes/libze_loader/fake.c)
     target_compile_definitions(zes_${variant} PRIVATE FAKE_${define})
   endforeach()
+  # Those that play a machine with metrics, whoever loads them; one ends the process when it starts.
+  file(READ ${machines}/xe-b580-l0m.tree machine)
+  file(GENERATE OUTPUT ${dlls}/metrics.tree CONTENT "${machine}")
+  file(GENERATE OUTPUT ${dlls}/metrics_crash.tree CONTENT "call double zeInit = crash\n${machine}")
+  set(l0 fakes/libze_loader)
+  foreach(variant IN ITEMS metrics metrics_crash)
+    gtel_loader_dll(${variant} fakes/player.c ${l0}/played_metrics.c ${l0}/played_more.c
+      ${l0}/played_sysman.c)
+    target_link_libraries(zes_${variant} PRIVATE gtel_recording)
+    target_compile_definitions(zes_${variant} PRIVATE _POSIX_C_SOURCE=200809L
+      GTEL_PLAY_FILE="${drive}${dlls}/${variant}.tree")
+  endforeach()
 endif()
 
 # The program under Wine. NVML is played by a DLL, in variants, each in a folder of its own.
@@ -47,12 +59,12 @@ if(CMAKE_CROSSCOMPILING_EMULATOR AND GTEL_NVML AND GTEL_LEVEL_ZERO AND Python3_I
     set_tests_properties(e2e.windows_${case} PROPERTIES TIMEOUT 600)
   endfunction()
   foreach(case IN ITEMS imports golden explain doctor loop unread inputs console files messages
-      faults killed nvml registry level_zero capture wmi)
+      faults killed nvml registry level_zero l0metrics capture wmi)
     gtel_test_windows(${case})
   endforeach()
   # The agent, and what Wine lacks for it.
-  set(serial e2e.windows_capture e2e.windows_doctor e2e.windows_level_zero e2e.windows_nvml
-    e2e.windows_registry e2e.windows_unread e2e.windows_wmi)
+  set(serial e2e.windows_capture e2e.windows_doctor e2e.windows_l0metrics e2e.windows_level_zero
+    e2e.windows_nvml e2e.windows_registry e2e.windows_unread e2e.windows_wmi)
   set(GTEL_TELEGRAF_WINDOWS "" CACHE FILEPATH "Telegraf for Windows, for an end-to-end test")
   if(EXISTS "${GTEL_TELEGRAF_WINDOWS}")
     add_library(bcryptprimitives MODULE fakes/bcryptprimitives.c)

@@ -509,6 +509,43 @@ def case_level_zero(arguments, folder):
     check(b"gpus=0i" in done.stdout, f"the GPU is removed: {done.stdout}")
 
 
+def case_l0metrics(arguments, folder):
+    """The same with metrics, which are asked for: measured after a gather and reported with the next
+    one. While the GPU sleeps Level Zero is not called, and without the option never."""
+    place = os.path.join(system32(), "ze_loader.dll")
+    gpu = "driver=wddm,gpu=0000:03:00.0,model=Intel(R)\\ Arc(TM)\\ B580\\ Graphics,"
+    # As on Linux, from the same answers: tests/golden/xe-b580-l0m.hand.
+    measured = (f"gpu_activity,{gpu}unit=eu,vendor=intel active_percent=58,stall_percent=22.4,"
+                "samples=3i,dropped=0i ",
+                f"gpu_activity,{gpu}unit=alu2,vendor=intel active_percent=33.2,samples=3i,",
+                f"gpu_stall,{gpu}reason=control,vendor=intel share_percent=1.11111111,samples=10i,")
+    try:
+        for power, variant, words, wanted, has_ended in (
+                (1, "metrics", ["--l0-metrics=on"], measured, False),
+                (1, "metrics_crash", [], (), False),
+                (1, "metrics_crash", ["--l0-metrics=on"], (), True),
+                (4, "metrics_crash", ["--l0-metrics=on"], (), False)):
+            what = f"power state {power}, {variant}, {words}"
+            write_registry(arguments, folder, power)
+            shutil.copy(os.path.join(arguments.zes, variant, "ze_loader.dll"), place)
+            program = Program(arguments, arguments.gtel, "--sources=wddm,l0metrics", *words)
+            for _ in range(4):
+                program.gather()
+                time.sleep(0.5)
+            program.end(what, END_S)
+            text = "".join(program.lines)
+            for word in wanted:
+                check(word in text, f"{what}: {word} is not in {text} {program.messages}")
+            check(f"gpu,{gpu}" in text and f"awake={1 if power == 1 else 0}i" in text,
+                  f"{what}: the GPU: {text}")
+            check(bool(wanted) == ("gpu_activity" in text), f"{what}: activity: {text}")
+            ended = any("lane l0metrics: helper ended" in line for line in program.messages)
+            check(ended == has_ended, f"{what}: Level Zero was called, or not: {program.messages}")
+    finally:
+        clear_registry(arguments)
+        os.remove(place)
+
+
 def case_registry(arguments, folder):
     """A GPU in the registry, through the real SetupAPI: name, version, 12 GiB, D0 and D3."""
     common = ("gpu=0000:03:00.0,model=Intel(R)\\ Arc(TM)\\ B580\\ Graphics,vendor=intel up=1i",)

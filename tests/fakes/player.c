@@ -16,6 +16,10 @@
 #define READ "re"
 #endif
 
+#ifndef GTEL_PLAY_FILE
+#define GTEL_PLAY_FILE NULL
+#endif
+
 enum { TREE_MAX = 1 << 20, COUNTED_MAX = 16, PAUSE_NS = 700000000 };
 
 static struct {
@@ -66,6 +70,7 @@ static void play_own(void)
     static char text[TREE_MAX];
     char error[200] = "no such file";
     const char *path = getenv("GTEL_PLAY");
+    path = path ? path : GTEL_PLAY_FILE;
     if (!path)
         return;
     FILE *file = fopen(path, READ);

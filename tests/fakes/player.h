@@ -5,8 +5,9 @@
  * can any other program.
  *
  * Which machine: the one that gtel_play was given, or, without that, the one in the file that the
- * variable GTEL_PLAY names. The latter stands still at time 0, and a pause of the caller of 0.7 s
- * begins its next second.
+ * variable GTEL_PLAY names, or else the one of GTEL_PLAY_FILE, where it is built with that: under
+ * Windows no variable comes to helpers. In a file the machine stands still at time 0, and a pause
+ * of the caller of 0.7 s begins its next second.
  *
  * What a call does before it answers:
  *
