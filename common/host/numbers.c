@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { FIRST = 256 }; /* a list is made anew in each gather: mostly with one allocation */
+enum { FIRST = 256 }; /* made again in each gather: mostly with one allocation */
 
 int gtel_numbers_add(struct gtel_numbers *numbers, struct gtel_str name, uint32_t first)
 {
