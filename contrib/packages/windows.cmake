@@ -22,7 +22,8 @@ gtel_windows_text(contrib/docs/windows.md README.txt)
 gtel_windows_text(LICENSE LICENSE.txt)
 set(folder "C:\\Program Files")
 gtel_windows_text(plugins/execd/gpu.conf gpu.conf
-  "# A package has a link there; cp --remove-destination makes it a file of yours.\n" ""
+  "gpu.conf\n# A package has a link there: cp --remove-destination makes it a file of yours.\n"
+  "gpu.conf\n"
   "/etc/telegraf/telegraf.d/gpu.conf" "${folder}\\Telegraf\\telegraf.d\\gpu.conf"
   "\"/usr/local/bin/gtel\"" "'${folder}\\gtel\\gtel.exe'"
   "--sources=xe,i915,nvml" "--sources=sysman,nvml"
