@@ -10,8 +10,9 @@
  * kept. Prints a JSON line where nobody uses ROCm, and one where all do: CPU time of both, medians;
  * the ratio; heap allocations of all steady gathers. It fails when the ratio with ROCm is
  * above 1.4 (1.20 to 1.36 of one process on the same machine, the mean is 1.3), or a gather
- * allocates more than once for each listing of a folder that is none of procfs. And where nobody uses ROCm, when a gather costs more than 1.1 times one of the same
- * machine with cards of a driver without KFD, made in turn.
+ * allocates more than once for each listing of a folder that is none of procfs. And where nobody
+ * uses ROCm, when a gather costs more than 1.1 times one of the same machine with cards of a driver
+ * without KFD, made in turn.
  */
 #include "harness/alloc_fault.h"
 #include "lanes/group.h"
