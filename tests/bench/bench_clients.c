@@ -15,6 +15,7 @@
  * gathers; the longest of the first gathers, which is spread, and how many there were; and how
  * long rotation takes. It fails when a steady gather allocates, or a first one takes too long.
  */
+#include "bench/median.h"
 #include "harness/alloc_fault.h"
 #include "harness/fd_holders.h"
 #include "sources/clients/scan.h"
@@ -257,19 +258,6 @@ static double time_floor(void)
         bench.hash += n > 0 ? (uint64_t)n : 0;
     }
     return cpu_ms() - start;
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *list, size_t n)
-{
-    qsort(list, n, sizeof(*list), compare_doubles);
-    return list[n / 2];
 }
 
 /* Gathers until everything was walked; how many, and the longest. */

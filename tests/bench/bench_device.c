@@ -18,6 +18,7 @@
 #include "lanes/group.h"
 #include "sinks/lineproto.h"
 #include "lanes/wire.h"
+#include "bench/median.h"
 #include "harness/tree_files.h"
 #include "gtel.h"
 #include "recording/tree.h"
@@ -115,19 +116,6 @@ static double time_floor(bool is_least)
         sum += cpu_us() - start;
     }
     return sum / CYCLES;
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *v, size_t n)
-{
-    qsort(v, n, sizeof(*v), compare_doubles);
-    return v[n / 2];
 }
 
 struct result {

@@ -9,6 +9,7 @@
  * for comparison, one pread of a file in /proc/self/fdinfo, which the kernel writes again each
  * time, though only a few lines. Values are medians over rounds in which both are taken in turn.
  */
+#include "bench/median.h"
 #include "parse/fdinfo.h"
 
 #include <dirent.h>
@@ -106,19 +107,6 @@ static void read_own(struct bench *bench, int fd)
             bench->sum += (unsigned char)buf[0];
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *v)
-{
-    qsort(v, ROUNDS, sizeof(*v), compare_doubles);
-    return v[ROUNDS / 2];
-}
-
 static void measure(struct bench *bench, int own)
 {
     static double parse[ROUNDS];
@@ -143,8 +131,8 @@ static void measure(struct bench *bench, int own)
     }
     printf("{\"bench\":\"fdinfo\",\"files\":%zu,\"bytes_per_file\":%.0f,\"parse_ns\":%.0f,"
            "\"floor_ns\":%.0f,\"ratio\":%.3f,\"procfs_ns\":%.0f}\n",
-           bench->files, (double)bench->bytes / (double)bench->files, median(parse), median(bare),
-           median(ratio), median(proc));
+           bench->files, (double)bench->bytes / (double)bench->files, median(parse, ROUNDS),
+           median(bare, ROUNDS), median(ratio, ROUNDS), median(proc, ROUNDS));
 }
 
 int main(int argc, char **argv)

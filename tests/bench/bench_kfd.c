@@ -14,6 +14,7 @@
  * uses ROCm, when a gather costs more than 1.1 times one of the same machine with cards of a driver
  * without KFD, made in turn.
  */
+#include "bench/median.h"
 #include "harness/alloc_fault.h"
 #include "lanes/group.h"
 
@@ -177,19 +178,6 @@ static double time_gather(struct gtel_group *group)
     double start = cpu_ms();
     gtel_group_sample(group);
     return cpu_ms() - start;
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, size_t n)
-{
-    qsort(values, n, sizeof(*values), compare_doubles);
-    return values[n / 2];
 }
 
 /* other: of the same machine without KFD; NULL: it is not compared. */

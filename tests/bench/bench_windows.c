@@ -17,6 +17,7 @@
  */
 #include "abi/wddm_abi.h"
 #include "gtel.h"
+#include "bench/median.h"
 #include "harness/alloc_fault.h"
 #include "sinks/lineproto.h"
 
@@ -494,19 +495,6 @@ static double time_calls(const unsigned long *calls)
     }
     now_ns -= (uint64_t)GATHERS * 1000000000; /* as if they had not been */
     return (now_us() - start) / GATHERS;
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *v, size_t n)
-{
-    qsort(v, n, sizeof(*v), compare_doubles);
-    return v[n / 2];
 }
 
 static int bench(struct gtel_context *context, struct gtel_buf *out,
