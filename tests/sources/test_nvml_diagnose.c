@@ -158,30 +158,36 @@ static void test_cases(void)
     test_label = "";
 }
 
+#define NO_LIBRARY(label, text, fix)                                                               \
+    {label, text, 2, GTEL_MEASUREMENT_GPU, "libnvidia-ml.so.1",                                    \
+     "the driver's NVML library cannot be opened", fix}
+
 static void test_no_library(void)
 {
-    static const struct diagnose_case none = {
-        "no library",
-        "",
-        2,
-        GTEL_MEASUREMENT_GPU,
-        "libnvidia-ml.so.1",
-        "the driver's NVML library cannot be opened",
-        "install it: apt install libnvidia-ml1 (Debian), libnvidia-compute-VERSION (Ubuntu)"};
-    struct gtel_findings findings = {0};
-    struct machine m;
-    test_label = none.label;
-    if (!begin(&m, none.text))
-        return;
-    spy.open_error = -ENOENT;
-    gather(&m, 1);
-    gtel_group_diagnose(&m.group, &findings);
-    check_case(&none, &findings);
-    CHECK_INT(findings.n, 1);
-    gtel_findings_done(&findings);
-    spy.opens = 0; /* there was nothing to close */
-    spy.open_error = 0;
-    finish(&m);
+    static const struct diagnose_case none[] = {
+        NO_LIBRARY("no library", "",
+                   "install it: apt install libnvidia-ml1 (Debian), libnvidia-compute-VERSION "
+                   "(Ubuntu)"),
+        NO_LIBRARY("a library that cannot be loaded",
+                   "file usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1\n",
+                   "its file is there: ldd shows what it lacks; gtel needs driver 390 or newer"),
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(none); i++) {
+        struct gtel_findings findings = {0};
+        struct machine m;
+        test_label = none[i].label;
+        if (!begin(&m, none[i].text))
+            continue;
+        spy.open_error = -ENOENT;
+        gather(&m, 1);
+        gtel_group_diagnose(&m.group, &findings);
+        check_case(&none[i], &findings);
+        CHECK_INT(findings.n, 1);
+        gtel_findings_done(&findings);
+        spy.opens = 0; /* there was nothing to close */
+        spy.open_error = 0;
+        finish(&m);
+    }
     test_label = "";
 }
 

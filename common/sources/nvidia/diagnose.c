@@ -11,6 +11,16 @@ static const char right[] =
 
 static const char driver[] = "install or update NVIDIA's driver; nvidia-smi says whether it works";
 
+/* What helps when the library cannot be opened: its file may be there all the same. */
+static const char *fix_of_library(const struct gtel_env *env)
+{
+    char path[GTEL_FS_PATH_MAX];
+    return gtel_nvml_find_library(env, path, sizeof(path))
+               ? "its file is there: ldd shows what it lacks; gtel needs driver 390 or newer"
+               : "install it: apt install libnvidia-ml1 (Debian), "
+                 "libnvidia-compute-VERSION (Ubuntu)";
+}
+
 static void diagnose_library(const struct gtel_env *env, int trouble,
                              struct gtel_findings *findings)
 {
@@ -19,9 +29,7 @@ static void diagnose_library(const struct gtel_env *env, int trouble,
         const char *const text[3] = {
             gtel_pnp_word(env, "nvml.dll", "libnvidia-ml.so.1"),
             "the driver's NVML library cannot be opened",
-            gtel_pnp_word(env, driver,
-                          "install it: apt install libnvidia-ml1 (Debian), "
-                          "libnvidia-compute-VERSION (Ubuntu)")};
+            gtel_pnp_word(env, driver, fix_of_library(env))};
         gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU, 0, text);
     } else if (trouble != 0) {
         (void)snprintf(why, sizeof(why), "it answers code %d: %s", trouble,
