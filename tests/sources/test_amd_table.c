@@ -203,6 +203,10 @@ static const struct chip_case {
      GTEL_M_FREQUENCY_ACTUAL, "graphics", 3e8},
     {"MI210: what is current", "v1_3", 0x740f, GTEL_AMD_CURRENT_GFXCLK, 1700,
      GTEL_M_FREQUENCY_ACTUAL, "graphics", 1.7e9},
+    {"MI210: a 0 that nothing has measured", "v1_3", 0x740f, GTEL_AMD_AVERAGE_MM_ACTIVITY, 0,
+     GTEL_M_ENGINE_BUSY, "video", -1},
+    {"Navi 31: video", "v1_3", 0x744c, GTEL_AMD_AVERAGE_MM_ACTIVITY, 0, GTEL_M_ENGINE_BUSY, "video",
+     0},
     {"the second die's power", "v1_3", 0x7408, GTEL_AMD_AVERAGE_SOCKET_POWER, 0, GTEL_M_POWER,
      "pkg", -1},
     {"the second die's energy", "v1_3", 0x7408, GTEL_AMD_ENERGY_ACCUMULATOR, 0, GTEL_M_ENERGY,
@@ -313,6 +317,24 @@ static void test_mask_2_1(void)
     test_label = "";
 }
 
+/* Of a table before they began again, or that could not be read, nothing is known. */
+static void check_mask_breaks(struct amd_life *life)
+{
+    test_label = "begun again";
+    amd_set("v3_0", GTEL_AMD_THROTTLE_RESIDENCY_PROCHOT, 0, 0);
+    CHECK_INT(amd_gather(life), 0);
+    CHECK_NEAR(amd_value(life, GTEL_M_GPU_THROTTLED, ""), -1, 0);
+    CHECK_INT(amd_gather(life), 0);
+    CHECK_NEAR(amd_value(life, GTEL_M_GPU_THROTTLED, ""), 0, 0);
+    test_label = "not read";
+    amd_machine.error = -EBUSY;
+    CHECK_INT(amd_gather(life), -ENODATA);
+    amd_machine.error = 0;
+    amd_set("v3_0", GTEL_AMD_THROTTLE_RESIDENCY_PROCHOT, 0, 500);
+    CHECK_INT(amd_gather(life), 0);
+    CHECK_NEAR(amd_value(life, GTEL_M_GPU_THROTTLED, ""), -1, 0);
+}
+
 /* Each residency that has grown. */
 static void test_mask_3_0(void)
 {
@@ -334,6 +356,7 @@ static void test_mask_3_0(void)
                        0);
         CHECK_NEAR(amd_value(&life, GTEL_M_GPU_THROTTLED, ""), 1, 0);
     }
+    check_mask_breaks(&life);
     amd_life_end(&life);
     test_label = "";
 }

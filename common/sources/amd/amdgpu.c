@@ -124,6 +124,8 @@ static bool is_settling(struct gtel_amd_gpu *gpu, uint64_t now_ns)
     uint64_t before = gpu->suspended_plus_1;
     gpu->suspended_plus_1 = 1 + card->suspended_ns;
     bool has_woken = before > 0 && before != gpu->suspended_plus_1;
+    if (has_woken)
+        gtel_amd_table_break(&gpu->table);
     if (has_woken && gtel_fs_exists(card->cards->env, GTEL_FS_AT("%s/gpu_metrics", card->path)))
         gpu->settled_ns = now_ns + settle_ns;
     return now_ns < gpu->settled_ns;

@@ -184,10 +184,14 @@ _Static_assert(GTEL_ARRAY_LEN(rows) <= GTEL_AMD_TABLE_ROWS_MAX, "rows");
  * Fields of a chip that are not what they are of others: Renoir's socket power is in watts or
  * milliwatts, by firmware; Cyan Skillfish's power is cut to 16 bits, which end at 65 W (kernel:
  * smu12/renoir_ppt.c, smu11/cyan_skillfish_ppt.c); the video activity of format 2 is in percent or
- * hundredths of that, and known for Renoir and revision 2.1 (smu13/yellow_carp_ppt.c …) alone.
+ * hundredths of that, and known for Renoir and revision 2.1 (smu13/yellow_carp_ppt.c …) alone; that
+ * of MI200 is 0 without a measurement (smu13/aldebaran_ppt.c; a later patch, for stable kernels as
+ * well, leaves it at all ones).
  */
 static bool is_suspect(const struct gtel_amd_scene *scene, const struct row *row)
 {
+    if (scene->chip == GTEL_AMD_MI200 && row->metric == GTEL_M_ENGINE_BUSY)
+        return true;
     if (scene->family != GTEL_AMD_APU2)
         return false;
     if (row->metric == GTEL_M_ENGINE_BUSY)
@@ -354,8 +358,10 @@ int gtel_amd_table_sample(struct gtel_amd_table_state *table, const struct gtel_
     int r = gtel_amd_table_file_read(env, &table->file, GTEL_AMD_TABLE_GPU);
     if (r != -ENODEV && r != -EBADF && (r < 0 || table->error < 0))
         log_result(env, table, card->drm.key, r);
-    if (r < 0)
+    if (r < 0) {
+        gtel_amd_table_break(table);
         return r;
+    }
     enum gtel_amd_chip chip = chip_of(table->device_id);
     struct gtel_amd_scene scene = {.metrics = metrics,
                                    .device = card->device,

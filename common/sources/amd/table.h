@@ -56,7 +56,7 @@ struct gtel_amd_share {
 
 /* The energy counter beside the integral of power, since start_ns. */
 struct gtel_amd_energy_check {
-    uint64_t start_ns; /* 0: none has begun; UINT64_MAX: they did not agree, for good */
+    uint64_t start_ns; /* 0: none runs; UINT64_MAX: they did not agree, for good */
     uint64_t last_ns;
     double last_w;
     double integral_j;
@@ -95,6 +95,11 @@ void gtel_amd_table_close(const struct gtel_env *env, struct gtel_amd_table_stat
  */
 int gtel_amd_table_sample(struct gtel_amd_table_state *table, const struct gtel_card *card,
                           struct gtel_batch *batch);
+/*
+ * The card sleeps, or has slept, since the last table: nothing is compared over that time, and what
+ * counts less afterwards has begun again. Also after a table that could not be read.
+ */
+void gtel_amd_table_break(struct gtel_amd_table_state *table);
 /*
  * Whether the table has ever had that value of that part ("edge", "graphics", "1" of a fan; empty
  * for metrics of the whole GPU), so that no other file needs to be read for it while sample() is 0.

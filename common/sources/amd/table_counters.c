@@ -83,7 +83,9 @@ static void sample_energy(struct gtel_amd_table_state *table, const struct gtel_
     if (unit == 0 || table->check.start_ns == UINT64_MAX ||
         !get(scene, GTEL_AMD_ENERGY_ACCUMULATOR, 0, &raw) || raw == 0)
         return;
-    bool is_short = scene->chip == GTEL_AMD_MI100 || scene->chip == GTEL_AMD_NAVI21;
+    /* Where no check runs, the card may have slept since: less than before is no turn then. */
+    bool is_short = (scene->chip == GTEL_AMD_MI100 || scene->chip == GTEL_AMD_NAVI21) &&
+                    table->check.start_ns != 0;
     table->energy.most = watts_most / unit;
     if (carry(scene, &table->energy, is_short ? 4 : 8, raw) != GTEL_COUNTER_STEP)
         table->check.start_ns = 0;
@@ -207,7 +209,8 @@ static void sample_pcie(struct gtel_amd_table_state *table, const struct gtel_am
         if (!get(scene, counters[i].field, 0, &value))
             continue;
         struct gtel_counter *counter = &table->counter[i];
-        (void)carry(scene, counter, scene->metrics->place[counters[i].field].width, value);
+        /* No card has 2^32 errors: less than before is a reset, also of a counter of 32 bits. */
+        (void)carry(scene, counter, 8, value);
         if (counters[i].kind)
             put(scene, GTEL_M_ERROR_COUNT, gtel_str_of(counters[i].kind), GTEL_STR("corrected"),
                 counter->sum);
@@ -247,6 +250,14 @@ static void sample_xgmi(struct gtel_amd_table_state *table, const struct gtel_am
                 put(scene, ways[w].metric, names[i], GTEL_STR_NONE, counter->sum * 1024);
         }
     }
+}
+
+void gtel_amd_table_break(struct gtel_amd_table_state *table)
+{
+    if (table->check.start_ns != UINT64_MAX)
+        table->check.start_ns = 0;
+    table->has_residency = false;
+    table->was_busy = false;
 }
 
 void gtel_amd_table_counters(struct gtel_amd_table_state *table, const struct gtel_amd_scene *scene)
@@ -290,26 +301,30 @@ static uint64_t mask_2_1(uint64_t status)
 }
 
 /*
- * Revision 3.0: residencies without a unit of time. One that has grown was in force since the table
- * before. False: nothing is known of them.
+ * Revision 3.0: residencies of 32 bits without a unit of time. One that has grown was in force
+ * since the table before; one that is lower has begun again with all others. False: nothing is
+ * known.
  */
 static bool mask_3_0(struct gtel_amd_table_state *table, const struct gtel_amd_scene *scene,
                      uint64_t *ret)
 {
     static const uint8_t bits[GTEL_AMD_TABLE_RESIDENCIES] = {46, 4, 5, 6, 33, 32, 37};
-    bool had = table->has_residency;
+    bool is_known = table->has_residency;
     uint64_t mask = 0;
+    table->has_residency = false;
     for (unsigned i = 0; i < GTEL_AMD_TABLE_RESIDENCIES; i++) {
         uint64_t value;
         if (!get(scene, (enum gtel_amd_field)(GTEL_AMD_THROTTLE_RESIDENCY_PROCHOT + i), 0, &value))
             return false;
-        if (value != table->residency[i])
+        uint32_t step = (uint32_t)value - table->residency[i];
+        if (step > 0)
             mask |= UINT64_C(1) << bits[i];
+        is_known = is_known && step <= INT32_MAX;
         table->residency[i] = (uint32_t)value;
     }
     table->has_residency = true;
     *ret = mask;
-    return had;
+    return is_known;
 }
 
 static bool mask_of(struct gtel_amd_table_state *table, const struct gtel_amd_scene *scene,

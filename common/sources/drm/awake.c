@@ -46,9 +46,10 @@ int gtel_awake_look(const struct gtel_env *env, const struct gtel_awake *awake, 
     if (!gtel_fs_is_open(&awake->status))
         return 0;
     int r = gtel_fs_read(env, &awake->status, buf, sizeof(buf), &text);
-    if (r == 0)
-        *ret_asleep =
-            gtel_str_eq(text, GTEL_STR("suspended")) || gtel_str_eq(text, GTEL_STR("suspending"));
+    if (r == 0) /* "resuming" is neither: it is awake in the next gather */
+        *ret_asleep = gtel_str_eq(text, GTEL_STR("suspended")) ||
+                      gtel_str_eq(text, GTEL_STR("suspending")) ||
+                      gtel_str_eq(text, GTEL_STR("resuming"));
     return r;
 }
 
