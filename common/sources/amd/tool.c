@@ -187,8 +187,8 @@ static const char *const words[2][PHASES][ARGS_MAX] = {
     {{"static", "--json"}, {"metric", "--json"}},
     {{NULL},
      {"--showuse", "--showmemuse", "--showmeminfo", "vram", "vis_vram", "gtt", "--showtemp",
-      "--showpower", "--showmaxpower", "--showclocks", "--showfan", "--showvoltage",
-      "--showenergycounter", "--showbus", "--showproductname", "--showreplaycount", "--json"}},
+      "--showpower", "--showmaxpower", "--showclocks", "--showfan", "--showvoltage", "--showbus",
+      "--showproductname", "--showreplaycount", "--json"}},
 };
 
 static bool is_rocm(const struct tool *tool)
