@@ -186,7 +186,7 @@ def influxql_where(query, variables):
 def influxql_value(query):
     def of(field):
         if query.growth:
-            return f'last("{field}") - first("{field}")'
+            return f'non_negative_difference("{field}")'
         if query.rate and not query.is_now:
             return f'non_negative_derivative(last("{field}"), 1s)'
         if query.is_now:
@@ -218,6 +218,15 @@ def influxql(query, variables):
         names = (every + quoted(tags)).rstrip(", ")
         return f"{text} GROUP BY {names}" if names else text
 
+    def lines():
+        # A count would be 0 while nothing is known.
+        value = f"0 * {influxql_value(query)} + 1" if query.over == "count" else influxql_value(query)
+        text = grouped(f'SELECT {value} AS "value" FROM "{query.measurement}" WHERE {where}', query.line_tags)
+        if query.growth and query.over != "sum":
+            # The sum of all steps up: a counter can begin again within the time shown.
+            text = grouped(f'SELECT sum("value") AS "value" FROM ({text}) WHERE $timeFilter', query.line_tags)
+        return text
+
     if query.over and query.percent_of:
         first = "last" if query.is_now else query.during
         # Lines with one of the two count for neither. A test of the inner query's result would take away
@@ -227,14 +236,10 @@ def influxql(query, variables):
                         f'FROM "{query.measurement}" WHERE {where} AND {both}', query.line_tags)
         text = grouped(f'SELECT 100 * sum("part") / sum("whole") AS "value" FROM ({inner}) WHERE $timeFilter', query.by)
     elif query.over:
-        # A count would be 0 while nothing is known.
-        value = f"0 * {influxql_value(query)} + 1" if query.over == "count" else influxql_value(query)
-        inner = grouped(f'SELECT {value} AS "value" FROM "{query.measurement}" WHERE {where}', query.line_tags)
         value = INFLUXQL_OVER[query.over].format('"value"')
-        text = grouped(f'SELECT {value} AS "value" FROM ({inner}) WHERE $timeFilter', query.by)
+        text = grouped(f'SELECT {value} AS "value" FROM ({lines()}) WHERE $timeFilter', query.by)
     else:
-        text = grouped(f'SELECT {influxql_value(query)} AS "value" FROM "{query.measurement}" WHERE {where}',
-                       query.line_tags)
+        text = lines()
     if query.top:
         function = "top" if query.top > 0 else "bottom"
         test = f' AND "value" {query.only.replace("==", "=")}' if query.only else ""

@@ -24,6 +24,9 @@ STEP = 10     # s between two gathers
 GATHERS = 30  # of each machine; the last one recorded goes on to the end
 # What expected outputs do not have: what differs in each run, and a host on which gtel has trouble.
 MORE = ["gtel,host=trouble gpus=0i,rss_bytes=8000000i,lanes_late={n}i,lane_restarts={n}i,errors={n}i,dropped={n}i"]
+# A counter that begins again when gtel is restarted.
+RESTARTED, GROWTH = (100, 400, 0, 50), 350
+GROWTH_PANEL = "Processes and jobs: Energy by process name"
 # Of one GPU InfluxQL gives no tenth percentile.
 NOT_OF_ONE = "percentile"
 
@@ -54,6 +57,12 @@ def trouble_lines(start_s, step_s=STEP, count=GATHERS):
     for i in range(count):
         for text in MORE:
             yield f"{text.format(n=i)} {(start_s + i * step_s) * 10**9}"
+
+
+def restarted_lines(start_s, step_s=STEP):
+    for i, joules in enumerate(RESTARTED):
+        yield (f"gpu_process,gpu=0000:01:00.0,host=restarted,process=restarted attributed_joules={joules} "
+               f"{(start_s + i * step_s) * 10**9}")
 
 
 def machine_lines(path, start_s, step_s=STEP, count=GATHERS):
@@ -146,6 +155,12 @@ def last_values(series):
             yield one.get("tags", {}), values[-1]
 
 
+def check_growth(report, name, series):
+    """A list of the time shown: time, value and tags in each row."""
+    found = [row[1] for one in series for row in one["values"] if "restarted" in row]
+    report.check(found == [GROWTH], f"{name}: {found} instead of {GROWTH} of a counter that began again")
+
+
 def influx_answers(influx, database, text):
     """Whether any value came back that is not null."""
     return any(value is not None for series in influx.query(text, database) for row in series["values"]
@@ -165,7 +180,7 @@ def try_influxql(arguments, influx, machines, start, report):
         report.check(why is None, f"InfluxDB refuses {path}: {why}")
         if path.endswith("/h200.lp"):  # alone: no GPU has the tag instance
             influx.write("one", lines)
-    influx.write("all", "\n".join(trouble_lines(start)).encode())
+    influx.write("all", "\n".join([*trouble_lines(start), *restarted_lines(start)]).encode())
     wanted = sums(machines, "influxql")
     for name, row, target in targets(arguments.source, "influxql"):
         text = fill_in(target["query"], every)
@@ -175,6 +190,8 @@ def try_influxql(arguments, influx, machines, start, report):
                          f"{name}: no answer on one host without the tag instance: {text}")
         if name in wanted:
             check_value(report, name, last_values(influx.query(text, "all")), wanted[name])
+        if name.endswith(GROWTH_PANEL):
+            check_growth(report, name, influx.query(text, "all"))
     for name, variable in variables(arguments.source, "influxql"):
         series = influx.query(fill_in(variable["query"], every), "all")
         found = {row[1] for s in series for row in s["values"]}
