@@ -60,7 +60,7 @@ RULES = (
          "Check fans, air and dust.", "warning", f'gpu_throttle_active{{reason=~"{THERMAL}"}} == 1', "10m",
          (("gpu_throttle", "active"),),
          Check("gpu_throttle", "active", "10m", "min", ("greater", 0.5), f"r.reason =~ /^{THERMAL}$/",
-               ("host", "gpu", "model", "reason"))),
+               ("host", "gpu", "model", "reason", "gt"))),
     Rule("GpuThrottled", f"{GPU} has been throttled for an hour",
          "A limit of power, current, voltage or temperature. At a power limit that is normal for a GPU under full load; "
          "drop this rule where it is.", "info", "gpu_throttled == 1", "1h", (("gpu", "throttled"),),

@@ -89,6 +89,14 @@ class Check:
         self.need(tags <= self.tags[measurement[0]] | {"whole"}, f"{measurement[0]} has not all tags of {tags}: {text}")
         self.need("fill(" not in text, f"gaps become values: {text}")
 
+    def lines_apart(self, text):
+        """A check judges each line by itself: a minimum over several would hide one at fault."""
+        measurement = re.search(r'r\._measurement == "(\w+)"', text)[1]
+        own = self.tags[measurement] - {"host", "gpu", "vendor", "driver", "model", "instance"}
+        by = set(re.findall(r'"(\w+)"', re.search(r"group\(columns: \[([^\]]*)\]", text)[1]))
+        is_one = any(f"r.{tag} ==" in text for tag in own)  # as the total of Xid errors
+        self.need(is_one or own <= by, f"not grouped by {sorted(own - by)}: {text}")
+
     def used_variables(self, text, defined):
         used = set(re.findall(r"\$\{?(\w+)", text)) - KNOWN
         self.need(used <= defined, f"variables that are not defined: {sorted(used - defined)}: {text}")
@@ -189,6 +197,7 @@ class Check:
             query = re.search(r"query: \|-\n((?: {4}.*\n)+)", check)
             if query:
                 self.flux(query[1])
+                self.lines_apart(query[1])
                 # InfluxDB makes the threshold of the one field that the query names.
                 self.need(query[1].count("_field ==") == 1, f"a check has one field: {check}")
                 every = re.search(r"\n  every: (\w+)", check)[1]
