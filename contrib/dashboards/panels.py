@@ -254,7 +254,7 @@ HOST = Dashboard("host", "GPUs: host", "One host or a few, every GPU with all it
         one("Fabric traffic", "By link to another GPU.", "lines",
             Query("gpu_fabric", "rx_bytes", rate=True, name="received"),
             Query("gpu_fabric", "tx_bytes", rate=True, name="sent")),
-        one("Fabric links", "1 while a link is up.", "states", Query("gpu_fabric", "up", during="max")),
+        one("Fabric links", "1 while a link is up.", "states", Query("gpu_fabric", "up", during="last")),
         one("Fabric errors", "Per second.", "lines", Query("gpu_fabric", "errors", rate=True), unit="short"),
     )),
     ("Processes and jobs", (

@@ -24,6 +24,16 @@ TAGS = {
     "gpu_process": ("process", "container", "namespace", "pod", "pod_uid", "job_id", "unit", "user", "pid"),
     "gpu_info": (),
 }
+# What NVIDIA GPUs report once a minute, or None for all fields: longer than $__rate_interval, and in
+# Prometheus a rate needs two values in its window.
+RARE = {
+    "gpu": ("energy_joules",),
+    "gpu_power_domain": ("energy_joules",),
+    "gpu_temperature_sensor": ("margin_celsius",),
+    "gpu_throttle": ("seconds",),
+    "gpu_fabric": None,
+    "gpu_error": ("count",),
+}
 # Functions over time or over lines.
 PROMQL_OVER = {"sum": "sum", "mean": "avg", "max": "max", "count": "count", "p10": "quantile", "p90": "quantile"}
 INFLUXQL_OVER = {"sum": "sum({})", "mean": "mean({})", "max": "max({})", "count": "sum({})",
@@ -85,6 +95,14 @@ class Query:
     def metric(self):
         return f"{self.measurement}_{self.field}"
 
+    @property
+    def window(self):
+        """In PromQL, of a value over time."""
+        if self.is_now:
+            return "5m"
+        fields = RARE.get(self.measurement, ())
+        return "3m" if fields is None or self.field in fields else "$__rate_interval"
+
 
 @dataclasses.dataclass(frozen=True)
 class Table:
@@ -126,10 +144,10 @@ def promql_value(query, variables):
             # Not increase(): VictoriaMetrics' counts from 0 what a new series begins with.
             return f"rate({selector}[$__range]) * $__range_s"
         if query.rate:
-            return f"rate({selector}[{'5m' if query.is_now else '$__rate_interval'}])"
+            return f"rate({selector}[{query.window}])"
         if query.is_now:
             return selector
-        return f"{'avg' if query.during == 'mean' else query.during}_over_time({selector}[$__rate_interval])"
+        return f"{'avg' if query.during == 'mean' else query.during}_over_time({selector}[{query.window}])"
 
     if query.percent_of:
         return f"100 * {of(query.field)} / {of(query.percent_of)}"

@@ -41,11 +41,28 @@ def catalogue(root):
     return fields, tags
 
 
+def once_a_minute(root):
+    """Metrics, as in PromQL, that come so rarely from NVIDIA GPUs: by the tables of the source."""
+    rows = tree.read(root, "common/sources/nvidia/rows.c").split("gtel_nvml_rows[] = {", 1)[1]
+    found = set()
+    for row in rows.split("\n    {"):
+        match = re.search(r"\bMINUTE\b.*\b(TO|HEADLINE)\((\w+)\)", row, re.S)
+        if match:
+            found |= {match[2]} | ({"GPU_" + match[2]} if match[1] == "HEADLINE" else set())
+    found |= set(re.findall(r"GTEL_M_(FABRIC_\w+)", tree.read(root, "common/sources/nvidia/nvlink.c")))
+    catalogue_text = tree.read(root, "common/tables/catalogue.def")
+    return {f"{measurement.lower()}_{field}" for name, measurement, field in
+            re.findall(r'GTEL_METRIC\((\w+),\s*(\w+),\s*"(\w+)"', catalogue_text) if name in found}
+
+
 class Check:
     def __init__(self, root, found):
         self.root, self.found = root, found
         self.fields, self.tags = catalogue(root)
         self.joined = {f"{m}_{f}": (m, f) for m, names in self.fields.items() for f in names}
+        self.rare = once_a_minute(root)
+        self.need({"gpu_energy_joules", "gpu_throttle_seconds", "gpu_fabric_rx_bytes"} <= self.rare,
+                  f"once a minute: {sorted(self.rare)}")
         self.path = ""
 
     def add(self, text):
@@ -69,6 +86,10 @@ class Check:
             self.need(set(labels) <= self.tags[measurement], f"{measurement} has not all tags of {labels}: {text}")
         by = [tag.strip() for group in re.findall(r"\bby \(([^)]*)\)", text) for tag in group.split(",")]
         self.need(all(any(tag in known for known in self.tags.values()) for tag in by), f"no such tag: {by}: {text}")
+        # Prometheus wants two values in the window of a rate; Grafana's is 40 to 60 s.
+        for name, window in re.findall(r"\b(gpu_\w+)(?:\{[^}]*\})?\[([^\]]*)\]", text):
+            is_long = window not in ("$__rate_interval", "$__interval", "1m", "2m")
+            self.need(name not in self.rare or is_long, f"{name} can come once a minute: {text}")
         # VictoriaMetrics counts from 0 what a new series begins with.
         self.need("increase(" not in text and "or vector(0)" not in text, f"gaps and starts become values: {text}")
 
