@@ -159,8 +159,10 @@ static void test_cases(void)
 }
 
 #define NO_LIBRARY(label, text, fix)                                                               \
-    {label, text, 2, GTEL_MEASUREMENT_GPU, "libnvidia-ml.so.1",                                    \
-     "the driver's NVML library cannot be opened", fix}
+    {                                                                                              \
+        label, text, 2, GTEL_MEASUREMENT_GPU, "libnvidia-ml.so.1",                                 \
+            "the driver's NVML library cannot be opened", fix                                      \
+    }
 
 static void test_no_library(void)
 {

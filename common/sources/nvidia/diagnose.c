@@ -26,10 +26,9 @@ static void diagnose_library(const struct gtel_env *env, int trouble,
 {
     char why[160];
     if (trouble == GTEL_NVML_NO_LIBRARY) {
-        const char *const text[3] = {
-            gtel_pnp_word(env, "nvml.dll", "libnvidia-ml.so.1"),
-            "the driver's NVML library cannot be opened",
-            gtel_pnp_word(env, driver, fix_of_library(env))};
+        const char *const text[3] = {gtel_pnp_word(env, "nvml.dll", "libnvidia-ml.so.1"),
+                                     "the driver's NVML library cannot be opened",
+                                     gtel_pnp_word(env, driver, fix_of_library(env))};
         gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU, 0, text);
     } else if (trouble != 0) {
         (void)snprintf(why, sizeof(why), "it answers code %d: %s", trouble,
