@@ -175,11 +175,13 @@ struct gtel_series *gtel_series_offer(struct gtel_series_table *table,
     bool is_taken = series->section == section && rank >= series->rank;
     if (is_taken || (rank > series->rank && !is_owner_silent))
         return NULL;
+    bool is_first = series->rank == UINT32_MAX;
     if (rank != series->rank) {
         series->delta.host_ns = 0; /* another source: no difference between the two */
         series->rank = rank;
     }
     take_reading(series, reading);
+    series->now.gathers = is_first ? 0 : (uint16_t)(gather - series->gather);
     series->section = section;
     series->gather = gather;
     return series;

@@ -200,7 +200,8 @@ static void put(void *arg, const struct gtel_reading *reading, enum gtel_aspect 
     vl.values = &value;
     vl.values_len = 1;
     vl.time = sink->time;
-    vl.interval = sink->interval;
+    /* The daemon forgets a value after two intervals: what comes rarely has a longer one. */
+    vl.interval = sink->interval * (reading->gathers > 1 ? reading->gathers : 1);
     /* Our own names: init checked that they fit. */
     (void)gtel_str_copy(vl.plugin, sizeof(vl.plugin), gtel_str_of(sink->plugin));
     (void)gtel_str_copy(vl.type, sizeof(vl.type), gtel_str_of(row->collectd_type));

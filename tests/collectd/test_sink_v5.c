@@ -238,6 +238,15 @@ static void test_frame(void)
     CHECK_STR(gtel_str_of(value->list.type), "power");
     CHECK_STR(gtel_str_of(value->list.host), ""); /* the daemon fills it in */
     CHECK_INT(value->list.interval, TIME_T_TO_CDTIME_T_STATIC(2));
+    /* What comes each 30 gathers: the daemon forgets a value after two of its intervals. */
+    reading.gathers = 30;
+    value = emit(&reading);
+    CHECK(value && value->list.interval == TIME_T_TO_CDTIME_T_STATIC(60));
+    reading.gathers = 1;
+    value = emit(&reading);
+    if (!CHECK(value != NULL))
+        return;
+    CHECK_INT(value->list.interval, TIME_T_TO_CDTIME_T_STATIC(2));
     CHECK_INT(value->list.time, (UINT64_C(1767225600) << 30) + (1u << 29));
 
     struct gtel_sink_v5 sink;

@@ -34,6 +34,21 @@ static void test_preference(void)
     gtel_series_done(&table);
 }
 
+static void test_gathers(void)
+{
+    struct gtel_series_table table = {0};
+    struct gtel_device device = {.index = 0};
+    struct gtel_reading reading = reading_of(&device, GTEL_M_ENERGY, GTEL_STR("pkg"), 40);
+    const struct gtel_series *series = gtel_series_offer(&table, &reading, 1, 7, 7);
+    test_label = "gathers";
+    CHECK(series && series->now.gathers == 0); /* the first one */
+    series = gtel_series_offer(&table, &reading, 1, 8, 8);
+    CHECK(series && series->now.gathers == 1);
+    series = gtel_series_offer(&table, &reading, 1, 14, 14);
+    CHECK(series && series->now.gathers == 6);
+    gtel_series_done(&table);
+}
+
 static void test_keys(void)
 {
     struct gtel_series_table table = {0};
@@ -74,6 +89,7 @@ static void test_keys(void)
 int main(void)
 {
     test_preference();
+    test_gathers();
     test_keys();
     return test_result();
 }
