@@ -18,9 +18,12 @@ bool gtel_kernel_is_older(const struct gtel_env *env, uint32_t major, uint32_t m
     return gtel_kernel_release(env, &release) && !gtel_release_is_at_least(&release, major, minor);
 }
 
-/* "cpu:type:x86,ven0000fam0006mod009A:feature:,0000,0001,…" (kernel: arch/x86/kernel/cpu/match.c).
+/*
+ * Whether the processor has the feature of that number (kernel: arch/x86/include/asm/cpufeatures.h;
+ * word × 32 + bit), by "cpu:type:x86,ven0000fam0006mod009A:feature:,0000,0001,…" (kernel:
+ * arch/x86/kernel/cpu/match.c). False when it is not known.
  */
-bool gtel_kernel_has_feature(const struct gtel_env *env, unsigned feature)
+static bool has_feature(const struct gtel_env *env, unsigned feature)
 {
     char buf[GTEL_FS_TEXT_MAX];
     struct gtel_str text;
@@ -39,7 +42,7 @@ bool gtel_kernel_has_feature(const struct gtel_env *env, unsigned feature)
 
 bool gtel_kernel_is_guest(const struct gtel_env *env)
 {
-    return gtel_kernel_has_feature(env, HYPERVISOR);
+    return has_feature(env, HYPERVISOR);
 }
 
 enum gtel_known gtel_kernel_has_capability(const struct gtel_env *env, unsigned bit)

@@ -14,11 +14,6 @@
 bool gtel_kernel_release(const struct gtel_env *env, struct gtel_release *ret);
 /* Whether the kernel is older than that; false when it is not known. */
 bool gtel_kernel_is_older(const struct gtel_env *env, uint32_t major, uint32_t minor);
-/*
- * Whether the processor has the feature of that number (kernel: arch/x86/include/asm/cpufeatures.h;
- * word × 32 + bit). False when it is not known.
- */
-bool gtel_kernel_has_feature(const struct gtel_env *env, unsigned feature);
 /* Whether the kernel runs in a virtual machine; false when it is not known. */
 bool gtel_kernel_is_guest(const struct gtel_env *env);
 

@@ -14,8 +14,7 @@ enum { PAUSE_MAX = 64 };
 bool gtel_group_is_opted_in(const struct gtel_options *options, const struct gtel_source *source)
 {
     return source->opt_in_plus_1 == 0 ||
-           gtel_str_eq(gtel_option_text(options, (enum gtel_option)(source->opt_in_plus_1 - 1)),
-                       GTEL_STR("on"));
+           gtel_option_is(options, (enum gtel_option)(source->opt_in_plus_1 - 1), "on");
 }
 
 bool gtel_group_is_chosen(const struct gtel_options *options, const struct gtel_source *source)
@@ -225,9 +224,11 @@ void gtel_group_answer(struct gtel_group *group, uint64_t request, bool with_fin
     struct gtel_batch *batch = &group->batch;
     batch->findings = with_findings ? &findings : NULL;
     gtel_group_sample(group);
+    /* To a limit, since the start: readings, and devices at each search for them. */
+    uint64_t dropped = batch->dropped + group->registry.dropped + group->usage.dropped;
     const struct gtel_answer head = {.request = request,
                                      .errors = group->errors,
-                                     .dropped = gtel_group_dropped(group),
+                                     .dropped = dropped,
                                      .rss_bytes = statm ? gtel_group_rss(group->env, statm) : 0,
                                      .needs_restart = group->registry.needs_restart};
     bool with_devices = group->sent != group->registry.generation;
@@ -282,9 +283,4 @@ void gtel_group_tick(struct gtel_group *group)
     }
     gtel_batch_reset(&group->batch);
     gtel_usage_begin(&group->usage);
-}
-
-uint64_t gtel_group_dropped(const struct gtel_group *group)
-{
-    return group->batch.dropped + group->registry.dropped + group->usage.dropped;
 }

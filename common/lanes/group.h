@@ -77,9 +77,6 @@ void gtel_group_tick(struct gtel_group *group);
  */
 void gtel_group_diagnose(struct gtel_group *group, struct gtel_findings *findings);
 
-/* What was lost to a limit since the start: readings, and devices at each search for them. */
-uint64_t gtel_group_dropped(const struct gtel_group *group);
-
 /* Whether a source that is off unless asked for has been asked for; true for all others. */
 bool gtel_group_is_opted_in(const struct gtel_options *options, const struct gtel_source *source);
 /* Whether the options leave a source in: Sources, which when empty names all, and its own one. */

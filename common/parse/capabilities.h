@@ -16,10 +16,4 @@ enum { GTEL_CAP_SYS_ADMIN = 21, GTEL_CAP_PERFMON = 38 };
 /* The effective set, from the line CapEff. 0, -ENODATA without such a line, -EINVAL, -ERANGE. */
 int gtel_capabilities_parse(struct gtel_str status, uint64_t *ret);
 
-/* Whether the set has the right to counters of the whole machine (kernel: perfmon_capable). */
-static inline bool gtel_capabilities_perfmon(uint64_t set)
-{
-    return ((set >> GTEL_CAP_PERFMON | set >> GTEL_CAP_SYS_ADMIN) & 1) != 0;
-}
-
 #endif

@@ -62,8 +62,6 @@ struct gtel_metric_row {
 const struct gtel_metric_row *gtel_metric_row(enum gtel_metric id);
 /* The row of a measurement, which must be below GTEL_MEASUREMENT_COUNT. */
 const struct gtel_measurement_row *gtel_measurement_row(enum gtel_measurement id);
-/* "gauge", "state", "counter", "ratio", "text". */
-const char *gtel_kind_name(enum gtel_kind kind);
 
 /* Appends the whole catalogue as Markdown tables: what the READMEs and --list-metrics show. */
 void gtel_catalogue_write(struct gtel_buf *buf);

@@ -176,9 +176,9 @@ struct gtel_str gtel_option_text(const struct gtel_options *options, enum gtel_o
     return gtel_str_of(options->value[id].text);
 }
 
-bool gtel_option_may_wake(const struct gtel_options *options)
+bool gtel_option_is(const struct gtel_options *options, enum gtel_option id, const char *text)
 {
-    return gtel_str_eq(gtel_option_text(options, GTEL_O_WAKE), GTEL_STR("always"));
+    return gtel_str_eq(gtel_option_text(options, id), gtel_str_of(text));
 }
 
 void gtel_option_flag(struct gtel_buf *buf, enum gtel_option id)

@@ -62,8 +62,8 @@ int gtel_option_set(struct gtel_options *options, enum gtel_option id, struct gt
 
 uint64_t gtel_option_number(const struct gtel_options *options, enum gtel_option id);
 struct gtel_str gtel_option_text(const struct gtel_options *options, enum gtel_option id);
-/* The option Wake: whether GPUs that sleep may be woken. */
-bool gtel_option_may_wake(const struct gtel_options *options);
+/* Whether the option has that text. */
+bool gtel_option_is(const struct gtel_options *options, enum gtel_option id, const char *text);
 
 /* The command-line spelling: "--sample-interval". */
 void gtel_option_flag(struct gtel_buf *buf, enum gtel_option id);

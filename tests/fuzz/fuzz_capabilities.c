@@ -6,7 +6,6 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint64_t set;
-    if (gtel_capabilities_parse(fuzz_text(data, size), &set) == 0)
-        (void)gtel_capabilities_perfmon(set);
+    (void)gtel_capabilities_parse(fuzz_text(data, size), &set); /* any answer is fine */
     return 0;
 }

@@ -494,7 +494,7 @@ static int open_tool(void *state, const struct gtel_env *env, const struct gtel_
         return -EINVAL;
     (void)gtel_str_copy(tool->given, sizeof(tool->given), given);
     tool->env = env;
-    tool->may_wake = gtel_option_may_wake(options);
+    tool->may_wake = gtel_option_is(options, GTEL_O_WAKE, "always");
     gtel_buf_init(&tool->output, OUTPUT_MAX);
     return 0;
 }

@@ -30,7 +30,7 @@ static int open_source(void *p, const struct gtel_env *env, const struct gtel_op
     if (r < 0)
         return r;
     state->env = env;
-    state->may_wake = gtel_str_eq(gtel_option_text(options, GTEL_O_WAKE), GTEL_STR("always"));
+    state->may_wake = gtel_option_is(options, GTEL_O_WAKE, "always");
     r = gtel_scan_new(env, NULL, &state->scan);
     if (r == 0)
         state->counts = gtel_scan_counts(state->scan);

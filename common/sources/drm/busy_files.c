@@ -287,8 +287,7 @@ static int open_source(void *p, const struct gtel_env *env, const struct gtel_op
 {
     struct busy_files *state = p;
     (void)env;
-    state->has_instances =
-        gtel_str_eq(gtel_option_text(options, GTEL_O_ENGINE_INSTANCES), GTEL_STR("on"));
+    state->has_instances = gtel_option_is(options, GTEL_O_ENGINE_INSTANCES, "on");
     return 0;
 }
 

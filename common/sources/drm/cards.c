@@ -139,7 +139,7 @@ void gtel_cards_init(struct gtel_cards *cards, const struct gtel_env *env,
                      const struct gtel_options *options)
 {
     *cards = (struct gtel_cards){.env = env};
-    cards->may_wake = gtel_option_may_wake(options);
+    cards->may_wake = gtel_option_is(options, GTEL_O_WAKE, "always");
 }
 
 void gtel_cards_done(struct gtel_cards *cards)

@@ -24,11 +24,9 @@ int gtel_intel_open(void *state, const struct gtel_env *env, const struct gtel_o
 {
     struct gtel_intel *intel = state;
     (void)env;
-    intel->has_instances =
-        gtel_str_eq(gtel_option_text(options, GTEL_O_ENGINE_INSTANCES), GTEL_STR("on"));
+    intel->has_instances = gtel_option_is(options, GTEL_O_ENGINE_INSTANCES, "on");
     intel->is_engines_off =
-        !gtel_intel_has_pmu(intel) &&
-        gtel_str_eq(gtel_option_text(options, GTEL_O_XE_ENGINES), GTEL_STR("off"));
+        !gtel_intel_has_pmu(intel) && gtel_option_is(options, GTEL_O_XE_ENGINES, "off");
     return 0;
 }
 

@@ -620,8 +620,7 @@ static int open_source(void *p, const struct gtel_env *env, const struct gtel_op
     if (gtel_str_eq(mode, GTEL_STR("off")))
         return -ENOENT;
     state->is_held = gtel_str_eq(mode, GTEL_STR("hold"));
-    state->has_instances =
-        gtel_str_eq(gtel_option_text(options, GTEL_O_ENGINE_INSTANCES), GTEL_STR("on"));
+    state->has_instances = gtel_option_is(options, GTEL_O_ENGINE_INSTANCES, "on");
     return 0;
 }
 

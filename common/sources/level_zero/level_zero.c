@@ -95,7 +95,8 @@ void *gtel_level_zero_at(const struct gtel_level_zero *lz, uint32_t domain, uint
     return NULL;
 }
 
-bool gtel_level_zero_may_start(const struct gtel_level_zero *lz)
+/* Its start opens the nodes of all GPUs: it waits until none of them sleeps. */
+static bool may_start(const struct gtel_level_zero *lz)
 {
     return lz->cards.n > 0 && !gtel_card_list_awaited(&lz->cards);
 }
@@ -104,8 +105,7 @@ bool gtel_level_zero_load(struct gtel_level_zero *lz, const struct gtel_dynlib_s
                           size_t n, void *calls)
 {
     const struct gtel_env *env = lz->cards.env;
-    if (lz->state == GTEL_LEVEL_ZERO_FAILED || lz->state == GTEL_LEVEL_ZERO_RUNS ||
-        !gtel_level_zero_may_start(lz))
+    if (lz->state == GTEL_LEVEL_ZERO_FAILED || lz->state == GTEL_LEVEL_ZERO_RUNS || !may_start(lz))
         return false;
     if (gtel_dynlib_open(env, &lz->dynlib, gtel_level_zero_names, symbols, n, calls) == 0) {
         lz->started_ns = gtel_env_now(env);
@@ -177,7 +177,7 @@ static void check_card(const struct gtel_level_zero *lz, struct gtel_card *card,
 
 bool gtel_level_zero_check(const struct gtel_level_zero *lz, struct gtel_registry *registry)
 {
-    bool is_due = lz->state == GTEL_LEVEL_ZERO_NEW && gtel_level_zero_may_start(lz);
+    bool is_due = lz->state == GTEL_LEVEL_ZERO_NEW && may_start(lz);
     for (size_t i = 0; i < lz->cards.n; i++) {
         check_card(lz, gtel_card_at(&lz->cards, i), registry);
         is_due = is_due || gtel_card_at(&lz->cards, i)->is_gone;

@@ -62,8 +62,6 @@ void gtel_level_zero_close(struct gtel_level_zero *lz);
 void *gtel_level_zero_at(const struct gtel_level_zero *lz, uint32_t domain, uint32_t bus,
                          uint32_t device, uint32_t function);
 
-/* Its start opens the nodes of all GPUs: it waits until none of them sleeps. */
-bool gtel_level_zero_may_start(const struct gtel_level_zero *lz);
 /*
  * Opens the loader unless that or the start was done. True when the source is to start it and to
  * say so by gtel_level_zero_started.

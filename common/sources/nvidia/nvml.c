@@ -29,10 +29,9 @@ static int open_source(void *state, const struct gtel_env *env, const struct gte
     struct gtel_nvml *nvml = state;
     nvml->env = env;
     nvml->library.env = env;
-    nvml->may_wake = gtel_option_may_wake(options);
+    nvml->may_wake = gtel_option_is(options, GTEL_O_WAKE, "always");
     nvml->library.wants_energy = gtel_option_number(options, GTEL_O_PROCESS_ENERGY) > 0;
-    nvml->library.wants_engines =
-        gtel_str_eq(gtel_option_text(options, GTEL_O_ENGINE_INSTANCES), GTEL_STR("on"));
+    nvml->library.wants_engines = gtel_option_is(options, GTEL_O_ENGINE_INSTANCES, "on");
     if (gtel_process_namespace(env) == GTEL_NAMESPACE_OTHER)
         nvml->room.pids = GTEL_NVML_PIDS_FOREIGN;
     if (gtel_fs_exists(env, "dev/dxg"))

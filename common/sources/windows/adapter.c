@@ -68,7 +68,8 @@ static int query_statistics(const struct gtel_wddm *wddm, const struct gtel_wddm
 
 /* ---- opening ---- */
 
-enum gtel_engine_kind gtel_wddm_engine_kind(uint32_t type, struct gtel_str name)
+/* The class of an engine, by its type and the name that the driver gives it. */
+static enum gtel_engine_kind engine_kind(uint32_t type, struct gtel_str name)
 {
     static const enum gtel_engine_kind kinds[] = {
         [GTEL_DXGK_ENGINE_3D] = GTEL_ENGINE_KIND_RENDER,
@@ -107,7 +108,7 @@ static void describe_node(const struct gtel_wddm *wddm, struct gtel_wddm_adapter
         return;
     struct gtel_str text =
         gtel_utf16_text(data.name, GTEL_ARRAY_LEN(data.name), name, sizeof(name));
-    node->kind = gtel_wddm_engine_kind(data.type, text);
+    node->kind = engine_kind(data.type, text);
     while (text.n > 0 && strchr("0123456789 _", text.p[text.n - 1]))
         text.n--;
     gtel_str_clean(node->of, sizeof(node->of), text);

@@ -106,7 +106,4 @@ void gtel_wddm_adapter_close(const struct gtel_wddm *wddm, struct gtel_wddm_gpu 
 int gtel_wddm_adapter_sample(const struct gtel_wddm *wddm, struct gtel_wddm_gpu *gpu,
                              struct gtel_batch *batch);
 
-/* The class of an engine, by its type and the name that the driver gives it. */
-enum gtel_engine_kind gtel_wddm_engine_kind(uint32_t type, struct gtel_str name);
-
 #endif
