@@ -427,12 +427,36 @@ static void test_events_of_lost(void)
                            "at 6s\ncall nvmlEventSetWait_v2 = 0 8 79 2\n"))
         return;
     spy.count_name = "nvmlDeviceRegisterEvents";
-    static const double want[] = {0, 1, -1, 1, 1, 2};
+    static const double want[] = {0, 1, 1, 1, 1, 2};
     for (size_t i = 0; i < GTEL_ARRAY_LEN(want); i++) {
         gather(&m, 1);
         CHECK_NEAR(xids(&m, "xid"), want[i], 0);
         CHECK_INT(spy.counted, i < 3 ? 1 : 2);
     }
+    finish(&m);
+}
+
+/*
+ * The error that takes a GPU is reported with its loss and from then on, also with no GPU left:
+ * NVML is ended then. There is room for 1024 events in one read.
+ */
+static void test_events_of_loss(void)
+{
+    struct machine m;
+    if (!begin(&m, WATCHES "at 2s\ncall nvmlEventSetWait_v2 = 0 8 31 1024, 0 8 79 1\n"
+                           "call nvmlDeviceGetUtilizationRates 0 = !15\n"
+                           "call nvmlDeviceGetTemperature 0 0 = !15\n"
+                           "at 5s\ncall nvmlDeviceGetUtilizationRates 1 = !15\n"
+                           "call nvmlDeviceGetTemperature 1 0 = !15\n"))
+        return;
+    for (unsigned i = 0; i < 8; i++) {
+        gather(&m, 1);
+        CHECK_NEAR(xids(&m, "xid"), i > 0 ? 1025 : 0, 0);
+        CHECK_NEAR(xids(&m, "xid_79"), i > 0 ? 1 : -1, 0);
+        const struct gtel_reading *r = find(&m, "0000:19:00.0", GTEL_M_ERROR_COUNT, "xid", NULL);
+        CHECK(r && r->t_ns == gtel_env_now(&m.env));
+    }
+    CHECK(spy.closes > 0);
     finish(&m);
 }
 
@@ -529,6 +553,7 @@ int main(void)
     test_events_by_call();
     test_events_broken();
     test_events_of_lost();
+    test_events_of_loss();
     test_recovery();
     test_health();
     test_bar1();

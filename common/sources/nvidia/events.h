@@ -42,7 +42,10 @@ struct gtel_nvml_xids {
  * read each minute is due. Sets library.broken where a code says so.
  */
 void gtel_nvml_events_read(struct gtel_nvml *nvml);
-/* Appends the total, 0 from the start, and a count for each number seen. */
+/*
+ * Appends the total, 0 from the start, and a count for each number seen; of a GPU that is not
+ * available, too.
+ */
 void gtel_nvml_events_emit(const struct gtel_nvml_gpu *gpu, struct gtel_batch *batch);
 /* Frees the set, before NVML is ended. */
 void gtel_nvml_events_done(struct gtel_nvml *nvml);

@@ -175,6 +175,7 @@ static int sample_gpus(struct gtel_nvml *nvml, struct gtel_registry *registry,
         }
         if (!gpu->is_unavailable)
             continue;
+        gtel_nvml_events_read(nvml); /* the call that finds the loss may be what raises its Xid */
         gtel_nvml_mig_remove(&nvml->library.call, registry, gpu);
         gpu->handle = NULL;
         gpu->xids.watch = GTEL_NVML_WATCH_NOT_ASKED;
@@ -182,6 +183,15 @@ static int sample_gpus(struct gtel_nvml *nvml, struct gtel_registry *registry,
         result = -ENODEV;
     }
     return result;
+}
+
+/* Counts go on while a GPU is unavailable: the Xid of its loss is the one that matters. */
+static void emit_unavailable(const struct gtel_nvml *nvml, struct gtel_batch *batch)
+{
+    batch->t_ns = gtel_env_now(nvml->env);
+    for (size_t i = 0; i < nvml->n; i++)
+        if (nvml->gpu[i]->is_unavailable)
+            gtel_nvml_events_emit(nvml->gpu[i], batch);
 }
 
 /* Whether NVML should work and does not: its GPUs were known, or it answers an error. */
@@ -215,6 +225,7 @@ static int sample(void *state, struct gtel_registry *registry, struct gtel_batch
         if (gtel_nvml_sleep_begin(&nvml->sleep, is_idle(nvml), gtel_env_now(nvml->env)))
             stop(nvml, registry);
     }
+    emit_unavailable(nvml, batch);
     if (has_failed(nvml))
         gtel_batch_failed(batch, NULL);
     return result;
