@@ -460,6 +460,44 @@ static void test_events_of_loss(void)
     finish(&m);
 }
 
+/* A lost GPU makes each wait fail while it is in the set: the others are watched without it. */
+static void test_events_beside_lost(void)
+{
+    static const double want[] = {0, 1, 1, 2, 2};
+    struct machine m;
+    if (!begin(&m, WATCHES "call nvmlDeviceGetSupportedEventTypes 1 = 8\n"
+                           "at 2s\ncall nvmlEventSetWait_v2 = 1 8 48 1\n"
+                           "at 3s\ncall nvmlEventSetWait_v2 0 = !15\n"
+                           "call nvmlDeviceRegisterEvents 0 = !15\n"
+                           "call nvmlDeviceGetUtilizationRates 0 = !15\n"
+                           "call nvmlDeviceGetTemperature 0 0 = !15\n"
+                           "at 4s\ncall nvmlEventSetWait_v2 = 1 8 48 1, 1 8 31 1\n"))
+        return;
+    spy.count_name = "nvmlEventSetCreate";
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(want); i++) {
+        gather(&m, 1);
+        const struct gtel_reading *r = find(&m, "0001:3b:00.0", GTEL_M_ERROR_COUNT, "xid", NULL);
+        CHECK_NEAR(r ? (double)r->value.u64 : -1, want[i], 0);
+        CHECK_INT(spy.counted, i < 2 ? 1 : 2);
+    }
+    finish(&m);
+}
+
+/* A new set that fails as well is not replaced in each gather. */
+static void test_events_pause(void)
+{
+    struct machine m;
+    if (!begin(&m, WATCHES "at 2s\ncall nvmlEventSetWait_v2 = !15\n"))
+        return;
+    spy.count_name = "nvmlEventSetCreate";
+    for (unsigned i = 0; i < 130; i++) {
+        gather(&m, 1);
+        CHECK_INT(spy.counted, i < 1 ? 1 : 2 + (i - 1) / 60);
+        CHECK_NEAR(xids(&m, "xid"), 0, 0);
+    }
+    finish(&m);
+}
+
 /* The sum each 20 s, the links each minute; one of three is down. KiB become bytes. */
 static void test_links(void)
 {
@@ -554,6 +592,8 @@ int main(void)
     test_events_broken();
     test_events_of_lost();
     test_events_of_loss();
+    test_events_beside_lost();
+    test_events_pause();
     test_recovery();
     test_health();
     test_bar1();

@@ -3,9 +3,10 @@
  * Xid errors and other events of GPUs, from NVML's event set (NVML API Reference, Event Handling
  * Methods): Linux only, not in WSL.
  *
- * The set lives as long as NVML runs and is asked without waiting: 2 us on an H200 with driver
- * 580.159, where registration took 7 to 10 ms and the end of the set 6 ms. What came before is not
- * reported. The counts are this process's and go on when NVML is started again.
+ * The set lives as long as NVML runs, or until a GPU in it is lost, and is asked without waiting:
+ * 2 us on an H200 with driver 580.159, where registration took 7 to 10 ms and the end of the set
+ * 6 ms. What came before is not reported. The counts are this process's and go on when NVML is
+ * started again.
  */
 #ifndef GTEL_SOURCES_NVIDIA_EVENTS_H
 #define GTEL_SOURCES_NVIDIA_EVENTS_H

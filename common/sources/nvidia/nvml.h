@@ -33,6 +33,7 @@ struct gtel_nvml {
     struct gtel_nvml_sleep sleep;
     struct gtel_nvml_process_room room;
     struct gtel_nvml_event_set *events; /* NULL: none yet */
+    uint64_t events_due_ns;             /* not before that time a set replaces one that fails */
     struct gtel_nvml_gpu *gpu[GTEL_NVML_GPUS_MAX];
     size_t n;
 };

@@ -35,6 +35,8 @@
  *
  * An event set reports what has come since it was made, in this order.
  *
+ *     call nvmlEventSetWait_v2 0 = !15          (of each set in which GPU 0 has been registered)
+ *
  * The word before a field's value is its type: double uint ulong ull sll int ushort. `!N` as answer
  * is return code N. A call on a GPU without a line is NOT_SUPPORTED; nvmlInit_v2, nvmlShutdown and
  * the look-ups of a GPU below the count succeed without one. `call NAME = !nosymbol` takes the call
@@ -667,6 +669,7 @@ static int answer_shares(const char *name, struct gtel_nvml_device *device,
 /* How much of each entry of the line was reported, or came before. */
 struct gtel_nvml_event_set {
     uint64_t reported[EVENTS_MAX];
+    bool has_gpu[GPUS_MAX];
 };
 
 /* The n-th entry of the line: GPU, type, data, count. False: there is none. */
@@ -709,7 +712,24 @@ static int answer_event_register(const char *name, struct gtel_nvml_device *devi
     if (!set || types == 0)
         return GTEL_NVML_INVALID_ARGUMENT;
     (void)snprintf(key, sizeof(key), "%s %s", name, who_is(device, who));
-    return ask_key(key, GTEL_NVML_SUCCESS, &text);
+    int rc = ask_key(key, GTEL_NVML_SUCCESS, &text);
+    for (unsigned i = 0; i < GPUS_MAX && rc == GTEL_NVML_SUCCESS; i++)
+        set->has_gpu[i] = set->has_gpu[i] || device == device_at(i);
+    return rc;
+}
+
+/* The answer that a GPU in the set has to each wait, or SUCCESS. */
+static int answer_of_gpus(const char *name, const struct gtel_nvml_event_set *set)
+{
+    char key[KEY_SIZE];
+    struct gtel_str text;
+    int rc = GTEL_NVML_SUCCESS;
+    for (unsigned i = 0; i < GPUS_MAX && rc == GTEL_NVML_SUCCESS; i++) {
+        (void)snprintf(key, sizeof(key), "%s %u", name, i);
+        if (set->has_gpu[i])
+            rc = ask_key(key, GTEL_NVML_SUCCESS, &text);
+    }
+    return rc;
 }
 
 static int answer_event_wait(const char *name, struct gtel_nvml_event_set *set,
@@ -719,7 +739,9 @@ static int answer_event_wait(const char *name, struct gtel_nvml_event_set *set,
     struct gtel_str text;
     if (timeout_ms > 0) /* nobody is to wait here */
         return GTEL_NVML_INVALID_ARGUMENT;
-    int rc = ask_key(name, GTEL_NVML_TIMEOUT, &text);
+    int rc = answer_of_gpus(name, set);
+    if (rc == GTEL_NVML_SUCCESS)
+        rc = ask_key(name, GTEL_NVML_TIMEOUT, &text);
     if (rc != GTEL_NVML_SUCCESS)
         return rc;
     for (size_t i = 0; find_event(i, event); i++) {
