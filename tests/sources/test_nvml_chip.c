@@ -32,12 +32,13 @@ static void test_shares(void)
 {
     for (size_t i = 0; i < GTEL_ARRAY_LEN(shares); i++) {
         struct machine m;
-        char text[200];
+        char text[240];
         test_label = shares[i].answer;
         (void)snprintf(text, sizeof(text),
                        "call nvmlGpmQueryDeviceSupport 0 = 1\ncall nvmlGpmMetricsGet 0 31 = %s\n"
+                       "call nvmlGpmMetricsGet 0 2 = %s\n"
                        "call nvmlDeviceGetDecoderUtilization 0 = 12 100000\n",
-                       shares[i].answer);
+                       shares[i].answer, shares[i].answer);
         if (!begin(&m, text))
             return;
         want_engines(&m);
@@ -46,6 +47,8 @@ static void test_shares(void)
         gather(&m, 1);
         CHECK_NEAR(busy(&m, "decode", "nvdec1"), shares[i].want, 1e-12);
         CHECK_NEAR(busy(&m, "decode", "nvdec0"), -1, 0);
+        bool is_zero = strcmp(shares[i].answer, "0") == 0; /* a unit is there when idle */
+        CHECK_NEAR(value(&m, GTEL_M_ACTIVITY, "sm"), is_zero ? 0 : shares[i].want, 1e-12);
         CHECK_NEAR(busy(&m, "decode", ""), 0.12, 1e-12); /* the class keeps its own */
         CHECK_INT(m.group.batch.failed[0], 0);
         finish(&m);

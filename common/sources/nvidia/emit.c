@@ -94,13 +94,14 @@ static void emit_recovery(const struct gtel_nvml_gpu *gpu, const struct gtel_nvm
         put_number(gpu, GTEL_M_GPU_RESET_NEEDED, NULL, 1, is_fine || is_of_peers ? 0 : 1, batch);
 }
 
+/* Above 100 % it is not known: 808 and 905 were seen (H100, NVIDIA/dcgm-exporter issue 418). */
 static void emit_utilization(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml_row *row,
                              const struct gtel_nvml_answer *answer, struct gtel_batch *batch)
 {
-    if (answer->u[0] != UINT32_MAX)
+    if (answer->u[0] <= 100)
         gtel_batch_f64(batch, gpu->device, GTEL_M_GPU_BUSY, GTEL_STR_NONE,
                        (double)answer->u[0] * row->scale);
-    if (answer->u[1] != UINT32_MAX)
+    if (answer->u[1] <= 100)
         gtel_batch_f64(batch, gpu->device, GTEL_M_GPU_MEMORY_BANDWIDTH, GTEL_STR_NONE,
                        (double)answer->u[1] * row->scale);
 }

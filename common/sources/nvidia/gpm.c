@@ -130,11 +130,10 @@ static int ask_means(const struct gtel_nvml_library *library, const struct gtel_
 
 /*
  * GPM knows engines that a GPU lacks, too, as idle: on an H200, which has 7 NVDEC, 7 NVJPG, 1 OFA
- * and no NVENC, it named 8, 8, 2 and 4 (driver 580.159). So an engine is one that has worked. A
- * little more than all of the time is rounding; much more is no share.
+ * and no NVENC, it named 8, 8, 2 and 4 (driver 580.159). So an engine is one that has worked.
  */
 static void put_engine(struct gtel_nvml_gpu *gpu, const struct metric *metric, unsigned number,
-                       double percent, struct gtel_batch *batch)
+                       double share, struct gtel_batch *batch)
 {
     size_t row = (size_t)(metric - &metrics[FIRST_ENGINE]);
     const uint64_t bit = UINT64_C(1) << (row * EACH_MAX + number);
@@ -143,16 +142,27 @@ static void put_engine(struct gtel_nvml_gpu *gpu, const struct metric *metric, u
                                    .metric = GTEL_M_ENGINE_BUSY,
                                    .dim = {metric->unit},
                                    .value_type = GTEL_VALUE_F64,
-                                   .value.f64 = percent < 100 ? percent / 1e2 : 1};
-    if (percent >= 101)
-        return;
-    gpu->gpm.engines |= percent > 0 ? bit : 0;
+                                   .value.f64 = share};
+    gpu->gpm.engines |= share > 0 ? bit : 0;
     if ((gpu->gpm.engines & bit) == 0)
         return;
     (void)snprintf(name, sizeof(name), "%s%u", metric->engine, number);
     reading.dim[1] = gtel_batch_text(batch, gtel_str_of(name));
     if (reading.dim[1].n > 0)
         gtel_batch_put(batch, &reading);
+}
+
+/* A little more than all of the time is rounding; much more is no share (NVIDIA/DCGM issue 199). */
+static void add_share(struct gtel_nvml_gpu *gpu, const struct metric *metric, unsigned number,
+                      double percent, struct gtel_batch *batch)
+{
+    if (percent >= 101)
+        return;
+    double share = percent < 100 ? percent / 1e2 : 1;
+    if (metric->engine)
+        put_engine(gpu, metric, number, share, batch);
+    else
+        gtel_batch_f64(batch, gpu->device, GTEL_M_ACTIVITY, metric->unit, share);
 }
 
 /* Ends a window of so many nanoseconds at a sample: appends its means. An NVML code. */
@@ -172,10 +182,8 @@ static int emit_means(const struct gtel_nvml_library *library, struct gtel_nvml_
         if (!metric || !is_known(&get.metric[k]))
             continue;
         gpu->gpm.has_worked = true;
-        if (metric->engine) {
-            put_engine(gpu, metric, get.metric[k].metric_id - metric->id, value, batch);
-        } else if (metric->unit.n > 0) {
-            gtel_batch_f64(batch, gpu->device, GTEL_M_ACTIVITY, metric->unit, value / 1e2);
+        if (metric->unit.n > 0) {
+            add_share(gpu, metric, get.metric[k].metric_id - metric->id, value, batch);
         } else {
             pcie->bytes[metric->way] = value * MIB * ((double)window_ns / 1e9);
             ways++;

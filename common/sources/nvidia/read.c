@@ -71,7 +71,7 @@ static int read_number(union call call, struct gtel_nvml_device *device,
         return give_u32(code, value, ret);
     case GTEL_NVML_SHAPE_U32_PAIR:
         code = call.u32_pair(device, &value, &other);
-        return give_u32(code, value, ret);
+        return give_u32(code, value > 100 ? UINT32_MAX : value, ret); /* as in emit_utilization() */
     case GTEL_NVML_SHAPE_DEGREES:
         code = call.u32_of(device, row->of, &value);
         return give_i64(code, (int32_t)value, ret);

@@ -38,7 +38,7 @@ enum gtel_nvml_shape {
     GTEL_NVML_SHAPE_FIELD, /* no call of its own: read together with the other fields */
     GTEL_NVML_SHAPE_U32,
     GTEL_NVML_SHAPE_U32_OF,
-    GTEL_NVML_SHAPE_U32_PAIR, /* the second number is a sampling period */
+    GTEL_NVML_SHAPE_U32_PAIR, /* percent, and a sampling period */
     GTEL_NVML_SHAPE_U64,
     GTEL_NVML_SHAPE_U64_OF2,
     GTEL_NVML_SHAPE_U64_OF3,
