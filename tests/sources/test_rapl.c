@@ -95,11 +95,11 @@ static const struct value_case {
      -1,
      58,
      {NULL}},
-    {"powercap that restarts", /* 3 J, and what seems to be a turn of 4000 J is none */
+    {"powercap that restarts", /* 3 J, and what seems to be a turn of 4000 J is none: from 0 J */
      CARD "file sys/class/powercap/intel-rapl:0:1/name\n| uncore\n"
           "file sys/class/powercap/intel-rapl:0:1/max_energy_range_uj\n| 9000000000\n"
           "grow " UNCORE " 5000000000 3000000\nat 2s\nfile " UNCORE "\n| 6000000\nend\n",
-     3,
+     0,
      -1,
      0,
      {NO_SENSOR}},
@@ -344,7 +344,7 @@ static void test_host_sleep(void)
     static const char text[] = CARD ZONES "file " UNCORE "\n| 600000000\nat 1s\nfile " UNCORE
                                           "\n| 603000000\nat 2s\nfile " UNCORE
                                           "\n| 5000000\nat 3s\nfile " UNCORE "\n| 9000000\nend\n";
-    static const double reported[2][4] = {{0, 3, 405, 409}, {0, 3, 3, 7}};
+    static const double reported[2][4] = {{0, 3, 405, 409}, {0, 3, 0, 4}};
     for (int sleeps = 0; sleeps < 2; sleeps++) {
         struct machine machine;
         test_label = sleeps ? "a sleep of the host" : "a turn";
@@ -367,6 +367,51 @@ static void test_host_sleep(void)
     test_label = "";
 }
 
+/*
+ * What seems to be a turn of a range of 9000 J, on counters of J: the energy starts again at 0. A
+ * 0 after a 0 would be a step of 0, so there is no reading.
+ */
+static const struct {
+    const char *label;
+    unsigned counter[5];
+    double want[5]; /* -1: no reading */
+} restarts[] = {
+    {"after steps", {5000, 5003, 6, 9, 12}, {0, 3, 0, 3, 6}},
+    {"after the first read", {5000, 6, 9, 12, 15}, {0, -1, 3, 6, 9}},
+    {"at 0", {5000, 5003, 0, 3, 6}, {0, 3, 0, 3, 6}},
+    {"twice", {5000, 5003, 6, 2, 5}, {0, 3, 0, -1, 3}},
+    {"that turns", {8998, 8999, 2, 4, 6}, {0, 1, 4, 6, 8}},
+    {"with nothing used", {5000, 5000, 5003, 5003, 5004}, {0, 0, 3, 3, 4}},
+    {"late", {0, 0, 3, 6, 9}, {-1, -1, 3, 6, 9}},
+};
+
+static void test_restarts(void)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(restarts); i++) {
+        struct machine machine;
+        char text[2000];
+        size_t n = (size_t)snprintf(
+            text, sizeof(text),
+            CARD "file sys/class/powercap/intel-rapl:0:1/name\n| uncore\n"
+                 "file sys/class/powercap/intel-rapl:0:1/max_energy_range_uj\n| 9000000000\n");
+        for (size_t t = 0; t < 5; t++)
+            n += (size_t)snprintf(text + n, sizeof(text) - n,
+                                  "at %zus\nfile " UNCORE "\n| %u000000\n", t,
+                                  restarts[i].counter[t]);
+        (void)snprintf(text + n, sizeof(text) - n, "end\n");
+        test_label = restarts[i].label;
+        if (!CHECK(machine_init(&machine, text, "rapl")))
+            return;
+        for (size_t t = 0; t < 5; t++) {
+            CHECK_INT(machine_gather(&machine), 0);
+            CHECK_NEAR(joules(&machine, GTEL_M_ENERGY, "gpu"), restarts[i].want[t], 1e-6);
+            machine_step(&machine, 1000);
+        }
+        machine_done(&machine);
+    }
+    test_label = "";
+}
+
 int main(void)
 {
     test_values();
@@ -376,5 +421,6 @@ int main(void)
     test_hotplug();
     test_keep();
     test_host_sleep();
+    test_restarts();
     return test_result();
 }

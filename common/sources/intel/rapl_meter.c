@@ -222,20 +222,24 @@ static void open_more(const struct gtel_env *env, struct gtel_arena *arena,
             (void)open_zone(env, zones.name[i], &meter->zone[i]); /* as before, then */
 }
 
-/* Whether its counter was not always 0, as that of a register that does not exist. */
-static bool has_counted(const struct gtel_rapl_zone *zone)
+/*
+ * After a step that is not known to be right the sum starts again at 0, so that no rate is computed
+ * over it. Where it was reported as 0 before, that would look like a step of 0: no reading then.
+ */
+static int read_zone(const struct gtel_env *env, struct gtel_rapl_zone *zone, uint64_t t_ns,
+                     double *ret_joules)
 {
-    return zone->uj.sum > 0 || zone->uj.last > 0;
-}
-
-/* A step that is not known to be right adds nothing. */
-static int read_zone(const struct gtel_env *env, struct gtel_rapl_zone *zone, uint64_t t_ns)
-{
+    bool was_zero = zone->has_counted && zone->uj.sum == 0;
     uint64_t value;
     int r = gtel_fs_read_u64(env, &zone->file, &value);
     if (r < 0)
         return r;
-    (void)gtel_counter_add(&zone->uj, value, t_ns);
+    bool is_step = gtel_counter_add(&zone->uj, value, t_ns) == GTEL_COUNTER_STEP;
+    if (!is_step)
+        zone->uj.sum = 0;
+    zone->has_counted = zone->has_counted || value > 0;
+    if (zone->has_counted && (is_step || !was_zero))
+        *ret_joules = (double)zone->uj.sum / 1e6;
     return 0;
 }
 
@@ -258,11 +262,9 @@ static int read_powercap(const struct gtel_env *env, struct gtel_rapl_meter *met
         struct gtel_rapl_zone *zone = &meter->zone[i];
         if (!gtel_fs_is_open(&zone->file))
             continue;
-        int r = read_zone(env, zone, t_ns);
+        int r = read_zone(env, zone, t_ns, &ret->joules[i]);
         if (r < 0)
             return r;
-        if (has_counted(zone))
-            ret->joules[i] = (double)zone->uj.sum / 1e6;
     }
     return 0;
 }
@@ -274,7 +276,7 @@ bool gtel_rapl_has(const struct gtel_rapl_meter *meter, enum gtel_rapl_domain do
     bool has = false;
     if (meter->way == GTEL_RAPL_POWERCAP)
         return gtel_fs_is_open(&meter->zone[domain].file) &&
-               (has_counted(&meter->zone[domain]) || !meter->zone[domain].uj.has_last);
+               (meter->zone[domain].has_counted || !meter->zone[domain].uj.has_last);
     for (size_t i = 0; i < meter->n; i++)
         has = has || meter->domain[i] == domain;
     return has;

@@ -27,7 +27,8 @@ enum gtel_rapl_way { GTEL_RAPL_CLOSED, GTEL_RAPL_PERF, GTEL_RAPL_POWERCAP, GTEL_
 /* One powercap zone. Zeroed: not open. */
 struct gtel_rapl_zone {
     struct gtel_fs_file file;
-    struct gtel_counter uj; /* its sum: since it was opened */
+    bool has_counted;       /* not always 0, as a register that does not exist is */
+    struct gtel_counter uj; /* its sum: since it was opened, or since a step that is not known */
 };
 
 /* Zeroed: not open. */
@@ -52,7 +53,7 @@ struct gtel_rapl_meter {
     char zone_path[64]; /* of the GPU's zone, where there is one */
 };
 
-/* What a read has given: joules that only grow while the meter stays open; not a number: none. */
+/* What a read has given: joules that only grow, or start again at 0; not a number: none. */
 struct gtel_rapl_reading {
     double joules[GTEL_RAPL_DOMAINS];
 };
