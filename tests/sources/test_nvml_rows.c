@@ -227,6 +227,22 @@ static void test_bar1(void)
     }
 }
 
+/* How much of the window is used is reported when it is read, its size in between as well. */
+static void test_bar1_used(void)
+{
+    struct machine m;
+    if (!begin(&m, "call nvmlDeviceGetBAR1MemoryInfo 0 = 256 200 56\n"
+                   "at 30s\ncall nvmlDeviceGetBAR1MemoryInfo 0 = 256 156 100\n"))
+        return;
+    for (unsigned t = 0; t < 70; t++) {
+        gather(&m, t > 0);
+        CHECK_NEAR(value(&m, GTEL_M_MEMORY_USED, "bar1"), t < 3 ? 56 : t == 62 ? 100 : -1, 0);
+        CHECK_NEAR(value(&m, GTEL_M_MEMORY_TOTAL, "bar1"), 256, 0);
+        CHECK_NEAR(value(&m, GTEL_M_MEMORY_VISIBLE, "vram"), 256, 0);
+    }
+    finish(&m);
+}
+
 /* Sessions: a mean latency in microseconds, none without a frame. Modes are words of gpu_info. */
 static void test_sessions_and_modes(void)
 {
@@ -597,6 +613,7 @@ int main(void)
     test_recovery();
     test_health();
     test_bar1();
+    test_bar1_used();
     test_sessions_and_modes();
     test_drivers();
     test_pcie();

@@ -71,7 +71,6 @@ static void emit_bar1(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml_an
     uint64_t window = answer->u[0];
     uint64_t total = vram_total(gpu);
     gtel_batch_u64(batch, gpu->device, GTEL_M_MEMORY_TOTAL, GTEL_STR("bar1"), window);
-    gtel_batch_u64(batch, gpu->device, GTEL_M_MEMORY_USED, GTEL_STR("bar1"), answer->u[1]);
     if (total > 0)
         gtel_batch_u64(batch, gpu->device, GTEL_M_MEMORY_VISIBLE, GTEL_STR("vram"),
                        window < total ? window : total);

@@ -90,6 +90,7 @@ static const struct gtel_nvml_part sram[] = {
     COUNT("ecc_aggregate_sram_other", "uncorrected"),
     OF_GPU(GPU_SRAM_THRESHOLD),
 };
+static const struct gtel_nvml_part bar1[] = {OF_GPU(NONE), OF(MEMORY_USED, "bar1", 1)};
 static const struct gtel_nvml_part ecc_mode[] = {OF_GPU(GPU_ECC), OF_GPU(GPU_ECC_PENDING)};
 static const struct gtel_nvml_part repair[] = {OF_GPU(GPU_MEMORY_REPAIR_PENDING),
                                                OF_GPU(GPU_TPC_REPAIR_PENDING)};
@@ -138,6 +139,8 @@ const struct gtel_nvml_row gtel_nvml_rows[] = {
      PLAIN},
     {CALL(nvmlDeviceGetBAR1MemoryInfo), READ(MEMORY), FORM(BAR1), SETTING, TO(NONE), INSTANCE,
      PLAIN},
+    /* What is used is no setting: absent in between, not repeated. */
+    {CALL(nvmlDeviceGetBAR1MemoryInfo), READ(MEMORY), PARTS(bar1), MINUTE, TO(NONE), INSTANCE},
 
     {CALL(nvmlDeviceGetEncoderStats), READ(ENCODER), PARTS(encoder), TO(ENGINE_SESSIONS)},
     {CALL(nvmlDeviceGetFBCStats), READ(CAPTURE), PARTS(capture), TO(ENGINE_SESSIONS)},
