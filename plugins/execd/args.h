@@ -50,8 +50,8 @@ struct gtel_args {
  */
 int gtel_args_parse(struct gtel_args *args, int argc, char *const *argv, char *error, size_t size);
 /*
- * Sets options from text: `name = value` with strings, numbers and arrays of strings; comments and
- * table headers are skipped. file is its name for messages. An option that is set already stays.
+ * Sets options from text: `name = value` with strings, numbers and arrays of strings, comments, and
+ * the header [[inputs.gtel]]. file is its name for messages. An option that is set already stays.
  * Returns 0, or -EINVAL with "FILE:LINE: …" in error, where nothing of the text is repeated but the
  * value of a known option.
  */

@@ -123,6 +123,27 @@ static int take_array(struct reader *in, struct gtel_buf *value)
     return 0;
 }
 
+/* Nothing but blanks and a comment up to the end of the line. */
+static int take_end(struct reader *in)
+{
+    skip_blanks(in);
+    if (peek(in) == '#')
+        skip_line(in);
+    if (in->rest.n > 0 && peek(in) != '\n')
+        return fail(in, "nothing may follow on this line but a comment");
+    return 0;
+}
+
+/* The table of this plugin: options of another one would be a mistake. */
+static int take_header(struct reader *in)
+{
+    static const struct gtel_str own = GTEL_STR_INIT("[[inputs.gtel]]");
+    if (!gtel_str_starts(in->rest, own))
+        return fail(in, "the only table is [[inputs.gtel]]");
+    in->rest = gtel_str_skip(in->rest, own.n);
+    return take_end(in);
+}
+
 static int take_pair(struct reader *in, struct gtel_str *ret_name, struct gtel_buf *value)
 {
     struct gtel_str name = {in->rest.p, 0};
@@ -138,11 +159,9 @@ static int take_pair(struct reader *in, struct gtel_str *ret_name, struct gtel_b
     int r = peek(in) == '[' ? take_array(in, value) : take_scalar(in, value);
     if (r < 0)
         return r;
-    skip_blanks(in);
-    if (peek(in) == '#')
-        skip_line(in);
-    if (in->rest.n > 0 && peek(in) != '\n')
-        return fail(in, "nothing may follow the value but a comment");
+    r = take_end(in);
+    if (r < 0)
+        return r;
     if (value->has_failed)
         return fail(in, "the value is too long");
     *ret_name = name;
@@ -186,17 +205,13 @@ int gtel_args_config(struct gtel_options *options, struct gtel_str text, const c
     if (gtel_str_starts(in.rest, GTEL_STR("\xef\xbb\xbf"))) /* a byte order mark, of Windows */
         in.rest = gtel_str_skip(in.rest, 3);
     for (skip_space(&in); r == 0 && in.rest.n > 0; skip_space(&in)) {
-        struct gtel_str name;
+        struct gtel_str name = GTEL_STR_NONE;
         line = in.line;
-        if (peek(&in) == '[') { /* the plugin's table; its name does not matter */
-            skip_line(&in);
-            continue;
-        }
         gtel_buf_reset(&value);
-        r = take_pair(&in, &name, &value);
+        r = peek(&in) == '[' ? take_header(&in) : take_pair(&in, &name, &value);
         if (r < 0)
             (void)snprintf(problem, sizeof(problem), "%s", in.problem);
-        else
+        else if (name.n > 0)
             r = set_pair(options, name, gtel_buf_text(&value), is_seen, problem, sizeof(problem));
     }
     gtel_buf_done(&value);

@@ -193,7 +193,14 @@ static const struct config_case {
     const char *sources;
 } config_cases[] = {
     {"empty", "", NULL, 10000000000, ""},
-    {"comments and tables", "# a\n[[inputs.gtel]]\n\n  [x]\n", NULL, 10000000000, ""},
+    {"comments and the table", "# a\n[[inputs.gtel]]\n\n  [[inputs.gtel]] \t# b\r\ninterval=2\n",
+     NULL, 2000000000, ""},
+    {"the table alone", "[[inputs.gtel]]", NULL, 10000000000, ""},
+    {"an option behind the table", "\n[[inputs.gtel]] wake=\"always\" interval=zzz\n",
+     "f:2: nothing may follow on this line but a comment", 0, ""},
+    {"an open table", "[[inputs.gtel]\n", "f:1: the only table is [[inputs.gtel]]", 0, ""},
+    {"another table", "[agent]\ninterval = \"1s\"\n", "f:1: the only table is ", 0, ""},
+    {"another plugin", "[[inputs.cpu]]\n", "f:1: the only table is ", 0, ""},
     {"strings", "interval = \"2s\" # two\nsources='xe,nvml'\n", NULL, 2000000000, "xe,nvml"},
     {"number", "interval = 3", NULL, 3000000000, ""},
     {"shim", "poll_interval = \"1m\"\r\n", NULL, 60000000000, ""},
