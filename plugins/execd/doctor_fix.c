@@ -167,13 +167,19 @@ static void put_lines(struct gtel_buf *out, const char *prefix, struct gtel_str 
 static void put_drop_in(const struct gtel_host_facts *facts, struct gtel_str rights,
                         const char *prefix, struct gtel_buf *out)
 {
-    if (rights.n == 0 || !facts->has_drop_in)
+    if (rights.n == 0 || !(facts->has_drop_in || facts->has_own_drop_in))
         return;
     gtel_buf_char(out, '\n');
-    put_lines(out, prefix,
-              GTEL_STR("The package telegraf-gtel gives Telegraf's service CAP_PERFMON, which "
-                       "`sudo -u\ntelegraf gtel doctor` does not have: /" GTEL_HOST_DROP_IN ".\n"
-                       "gtel-processes.conf beside it says how to give CAP_SYS_PTRACE.\n"));
+    if (facts->has_own_drop_in)
+        put_lines(out, prefix,
+                  GTEL_STR("Telegraf's service has the rights that /" GTEL_HOST_OWN_DROP_IN
+                           "\ngives it, which `sudo -u telegraf gtel doctor` does not have.\n"));
+    else
+        put_lines(out, prefix,
+                  GTEL_STR("The package telegraf-gtel gives Telegraf's service CAP_PERFMON, which "
+                           "`sudo -u\ntelegraf gtel doctor` does not have: /" GTEL_HOST_DROP_IN
+                           ".\n"
+                           "gtel-processes.conf beside it says how to give CAP_SYS_PTRACE.\n"));
 }
 
 static void put_by_hand(struct gtel_str rights, struct gtel_buf *out)

@@ -166,6 +166,7 @@ void gtel_host_facts_read(const struct gtel_env *env, struct gtel_host_facts *re
     (void)gtel_release_parse(gtel_str_of(ret->kernel), &ret->release); /* else zero */
     read_word(env, "proc/sys/kernel/perf_event_paranoid", ret->paranoid, sizeof(ret->paranoid));
     ret->has_drop_in = gtel_fs_exists(env, GTEL_HOST_DROP_IN);
+    ret->has_own_drop_in = gtel_fs_exists(env, GTEL_HOST_OWN_DROP_IN);
     read_status(env, ret);
 }
 

@@ -22,8 +22,11 @@ enum gtel_right {
     GTEL_RIGHTS
 };
 
-/* What the package telegraf-gtel brings for Telegraf's service (contrib/packages/systemd). */
+/* What gives Telegraf's service rights: the file that the package telegraf-gtel brings
+ * (contrib/packages/systemd), and that of gtel doctor's advice, which replaces it
+ * (systemd.unit(5)). */
 #define GTEL_HOST_DROP_IN "usr/lib/systemd/system/telegraf.service.d/gtel.conf"
+#define GTEL_HOST_OWN_DROP_IN "etc/systemd/system/telegraf.service.d/gtel.conf"
 
 struct gtel_host_facts {
     bool is_mac;     /* the version and nothing else */
@@ -37,8 +40,9 @@ struct gtel_host_facts {
     enum gtel_known right[GTEL_RIGHTS];
     enum gtel_known is_render; /* member of the group render */
     bool has_render_group;
-    bool has_drop_in;  /* GTEL_HOST_DROP_IN exists */
-    char paranoid[16]; /* kernel.perf_event_paranoid; empty: not known */
+    bool has_drop_in;     /* GTEL_HOST_DROP_IN exists */
+    bool has_own_drop_in; /* GTEL_HOST_OWN_DROP_IN exists */
+    char paranoid[16];    /* kernel.perf_event_paranoid; empty: not known */
 };
 
 void gtel_host_facts_read(const struct gtel_env *env, struct gtel_host_facts *ret);

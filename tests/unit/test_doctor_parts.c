@@ -178,6 +178,21 @@ static const struct {
      FILES("cap_perfmon"),
      0,
      0},
+    {"a file of the administrator gives it to the service",
+     {PERFMON},
+     USER("5", "0") "file " GTEL_HOST_OWN_DROP_IN "\n| [Service]\n",
+     SERVICE("CAP_PERFMON"),
+     FILES("cap_perfmon"),
+     0,
+     0},
+    {"it replaces that of a package",
+     {PERFMON},
+     USER("5", "0") "file " GTEL_HOST_OWN_DROP_IN "\n| [Service]\nfile " GTEL_HOST_DROP_IN
+                    "\n| [Service]\n",
+     SERVICE("CAP_PERFMON"),
+     FILES("cap_perfmon"),
+     0,
+     0},
     {"a package gives it, and it is there",
      {PERFMON},
      USER("5", "4000000000") "file " GTEL_HOST_DROP_IN "\n| [Service]\n",
@@ -252,8 +267,11 @@ static void check_commands(size_t i, const char *text)
     CHECK_INT(count(text, "  " SYSCTL "  echo kernel.perf_event_paranoid=2 > /etc/sysctl.d"),
               advice[i].has_sysctl);
     CHECK_INT(count(text, USERMOD), advice[i].has_usermod);
+    bool is_own = strstr(advice[i].facts, GTEL_HOST_OWN_DROP_IN) != NULL;
     CHECK_INT(count(text, "/" GTEL_HOST_DROP_IN ".\ngtel-processes.conf"),
-              advice[i].service && strstr(advice[i].facts, GTEL_HOST_DROP_IN));
+              advice[i].service && !is_own && strstr(advice[i].facts, GTEL_HOST_DROP_IN));
+    CHECK_INT(count(text, "rights that /" GTEL_HOST_OWN_DROP_IN "\ngives it"),
+              advice[i].service && is_own);
     CHECK_INT(count(text, "\nand\n"), advice[i].service ? parts - 1 : 0);
 }
 
