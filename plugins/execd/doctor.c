@@ -326,6 +326,23 @@ static void write_no_device(struct report *report, int shortage)
                         gtel_error_text(shortage));
 }
 
+/* Nor anything to fix: that does not mean that all is well. */
+static void write_no_way(const struct report *report)
+{
+    const char *check = " Check that lspci shows the card, and that /sys and the device nodes are "
+                        "visible (in a container: are they mounted?).";
+    struct gtel_buf text;
+    if (report->facts.is_windows)
+        check = " Check that the Device Manager shows the GPU with its driver.";
+    else if (report->facts.is_mac)
+        check = "";
+    gtel_buf_init(&text, 300);
+    gtel_buf_printf(&text, "There is nothing that gtel knows how to fix.%s", check);
+    gtel_buf_char(report->out, '\n');
+    gtel_doctor_wrap(report->out, 0, 0, gtel_buf_text(&text));
+    gtel_buf_done(&text);
+}
+
 bool gtel_doctor_report(struct gtel_doctor *doctor, const struct gtel_doctor_case *about,
                         struct gtel_buf *out)
 {
@@ -355,6 +372,8 @@ bool gtel_doctor_report(struct gtel_doctor *doctor, const struct gtel_doctor_cas
     if (about->is_script) {
         gtel_buf_back(out, before);
         gtel_doctor_fixes_script(&report->fixes, &report->facts, out);
+    } else if (n == 0 && report->fixes.n == 0) {
+        write_no_way(report);
     } else {
         gtel_doctor_fixes_write(&report->fixes, &report->facts, out);
     }

@@ -291,7 +291,7 @@ void gtel_doctor_fixes_script(const struct gtel_doctor_fixes *fixes,
     struct gtel_buf block;
     gtel_buf_str(out, facts->is_windows ? GTEL_STR_NONE : GTEL_STR("#!/bin/sh\n"));
     if (fixes->n == 0) {
-        gtel_buf_str(out, GTEL_STR("# Nothing is missing that could be fixed.\n"));
+        gtel_buf_str(out, GTEL_STR("# There is nothing that gtel knows how to fix.\n"));
         return;
     }
     gtel_buf_str(out, facts->is_windows ? by_hand : as_root);

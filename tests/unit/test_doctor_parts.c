@@ -385,7 +385,7 @@ static void test_script(void)
     const struct gtel_doctor_fixes none = {.n = 0};
     gtel_buf_reset(&out);
     gtel_doctor_fixes_script(&none, &facts, &out);
-    CHECK_STR(gtel_buf_text(&out), "#!/bin/sh\n# Nothing is missing that could be fixed.\n");
+    CHECK_STR(gtel_buf_text(&out), "#!/bin/sh\n# There is nothing that gtel knows how to fix.\n");
     gtel_buf_done(&out);
 }
 
