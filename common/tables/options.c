@@ -99,7 +99,9 @@ static int parse_value(const struct gtel_option_row *row, struct gtel_str text, 
         return parse_choice(row, text, ret);
     if (row->type == GTEL_OPTION_WORDS)
         return parse_words(row, text, ret);
-    if (row->type == GTEL_OPTION_TEXT)
+    if (row->type == GTEL_OPTION_PATH && text.n > 0 && text.p[0] != '/')
+        return -EINVAL;
+    if (row->type == GTEL_OPTION_TEXT || row->type == GTEL_OPTION_PATH)
         return text.n < GTEL_OPTION_TEXT_MAX ? 0 : -ERANGE;
     if (row->type == GTEL_OPTION_DURATION)
         r = gtel_str_duration(text, ret);
@@ -115,6 +117,11 @@ static void explain(const struct gtel_option_row *row, struct gtel_str text, cha
 {
     int n = (int)(text.n < 80 ? text.n : 80);
     const char *p = text.n ? text.p : "";
+    if (row->type == GTEL_OPTION_PATH && p[0] != '/') {
+        (void)snprintf(error, size, "%s: '%.*s' is not an absolute path, as %s", row->name, n, p,
+                       row->min);
+        return;
+    }
     switch (row->type) {
     case GTEL_OPTION_CHOICE:
         (void)snprintf(error, size, "%s: '%.*s' is not one of: %s", row->name, n, p, row->min);
@@ -124,6 +131,7 @@ static void explain(const struct gtel_option_row *row, struct gtel_str text, cha
                        n, p, row->min);
         break;
     case GTEL_OPTION_TEXT:
+    case GTEL_OPTION_PATH:
         (void)snprintf(error, size, "%s: '%.*s…' is longer than %d bytes", row->name, n, p,
                        GTEL_OPTION_TEXT_MAX - 1);
         break;
@@ -210,6 +218,8 @@ static void write_range(struct gtel_buf *buf, const struct gtel_option_row *row)
             gtel_buf_printf(buf, "%s`%.*s`", is_first ? "" : ", ", GTEL_STR_ARG(word));
     } else if (row->type == GTEL_OPTION_TEXT) {
         gtel_buf_str(buf, GTEL_STR("text"));
+    } else if (row->type == GTEL_OPTION_PATH) {
+        gtel_buf_str(buf, GTEL_STR("absolute path"));
     } else {
         gtel_buf_printf(buf, "%s to %s", row->min, row->max);
     }

@@ -23,7 +23,8 @@ enum gtel_option_type {
     GTEL_OPTION_COUNT,
     GTEL_OPTION_CHOICE,
     GTEL_OPTION_WORDS, /* any of the words, comma separated */
-    GTEL_OPTION_TEXT
+    GTEL_OPTION_TEXT,
+    GTEL_OPTION_PATH /* absolute, or empty */
 };
 enum gtel_option_where { GTEL_OPTION_EXECD = 1, GTEL_OPTION_COLLECTD = 2, GTEL_OPTION_BOTH = 3 };
 
@@ -31,7 +32,7 @@ struct gtel_option_row {
     const char *name;
     enum gtel_option_type type;
     const char *preset; /* the default, as a user would write it */
-    const char *min;    /* CHOICE, WORDS: the words, comma separated */
+    const char *min;    /* CHOICE, WORDS: the words, comma separated; PATH: an example */
     const char *max;
     enum gtel_option_where where;
     const char *text;

@@ -67,7 +67,7 @@ def options(gtel):
         if name == "sources":
             option["words"] = sources
         option["is_list"] = name == "sources" or option["kind"].endswith("...")
-        option["is_file"] = option["kind"] in ("PATH", "FILE") or name == "amd-tool"
+        option["is_file"] = option["kind"] in ("PATH", "FILE")
         found.append(option)
     return found
 

@@ -30,12 +30,6 @@ static void write_values(struct gtel_buf *buf, const oconfig_item_t *item)
     }
 }
 
-/* A path that depends on the daemon's working directory is a surprise. */
-static bool is_bad_path(enum gtel_option id, struct gtel_str text)
-{
-    return (id == GTEL_O_HELPER || id == GTEL_O_ROOT) && text.n > 0 && text.p[0] != '/';
-}
-
 static void set_option(const oconfig_item_t *item, enum gtel_option id,
                        struct gtel_options *options, const struct gtel_log *log)
 {
@@ -43,17 +37,12 @@ static void set_option(const oconfig_item_t *item, enum gtel_option id,
     struct gtel_buf buf;
     gtel_buf_init(&buf, 4096);
     write_values(&buf, item);
-    struct gtel_str text = gtel_buf_text(&buf);
     int r = buf.has_failed ? -ERANGE : 0;
     if (r < 0 || item->values_num < 1) {
         gtel_log(log, GTEL_LOG_WARNING, "option %s: needs one value; its default stays",
                  gtel_option_row(id)->name);
-    } else if (is_bad_path(id, text)) {
-        gtel_log(log, GTEL_LOG_WARNING,
-                 "option %s: '%.*s' is not an absolute path (as /usr/bin/gtel); it is ignored",
-                 gtel_option_row(id)->name, (int)(text.n < 80 ? text.n : 80), text.p);
     } else {
-        r = gtel_option_set(options, id, text, error, sizeof(error));
+        r = gtel_option_set(options, id, gtel_buf_text(&buf), error, sizeof(error));
         if (r < 0)
             gtel_log(log, GTEL_LOG_WARNING, "option %s; it is ignored", error);
     }

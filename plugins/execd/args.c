@@ -301,7 +301,7 @@ static void put_wrapped(struct gtel_buf *buf, const char *text)
 static void put_option(struct gtel_buf *buf, enum gtel_option id)
 {
     const struct gtel_option_row *row = gtel_option_row(id);
-    static const char *const words[] = {"TIME", "N", "WORD", "WORD,WORD...", "TEXT"};
+    static const char *const words[] = {"TIME", "N", "WORD", "WORD,WORD...", "TEXT", "PATH"};
     gtel_buf_str(buf, GTEL_STR("  "));
     gtel_option_flag(buf, id);
     gtel_buf_printf(buf, "=%s", words[row->type]);
@@ -309,7 +309,7 @@ static void put_option(struct gtel_buf *buf, enum gtel_option id)
         gtel_buf_printf(buf, "  one of %s; default %s\n", row->min, row->preset);
     else if (row->type == GTEL_OPTION_WORDS)
         gtel_buf_printf(buf, "\n      any of %s.\n", row->min);
-    else if (row->type == GTEL_OPTION_TEXT)
+    else if (row->type == GTEL_OPTION_TEXT || row->type == GTEL_OPTION_PATH)
         gtel_buf_char(buf, '\n');
     else
         gtel_buf_printf(buf, "  %s to %s; default %s\n", row->min, row->max, row->preset);

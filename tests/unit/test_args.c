@@ -86,6 +86,8 @@ static const struct bad_case {
     {{"--interval=1ms"}, {"--interval: ", "'1ms'", "100ms to 1h"}},
     {{"--interval=fast"}, {"--interval: ", "'fast'", "10s"}},
     {{"--interval="}, {"--interval: ", "''"}},
+    {{"--amd-tool=amd-smi"},
+     {"--amd-tool: ", "'amd-smi' is not an absolute path", "as /opt/rocm/bin/amd-smi"}},
     {{"--wake=maybe"}, {"--wake: ", "'maybe'", "never,always"}},
     {{"--process-tags=pid,name"}, {"--process-tags: ", "'pid,name'", "container,pod,namespace"}},
     {{"--once=yes"}, {"--once", "no value", "'yes'"}},

@@ -490,7 +490,7 @@ static int open_tool(void *state, const struct gtel_env *env, const struct gtel_
     struct gtel_str given = gtel_option_text(options, GTEL_O_AMD_TOOL);
     if (!present(env))
         return -ENOENT;
-    if (given.n > 0 && (given.p[0] != '/' || given.n >= sizeof(tool->given)))
+    if (given.n >= sizeof(tool->given))
         return -EINVAL;
     (void)gtel_str_copy(tool->given, sizeof(tool->given), given);
     tool->env = env;
