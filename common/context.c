@@ -76,8 +76,8 @@ static int check_sources(const struct gtel_setup *setup)
         if (gtel_source_find(name) >= 0)
             continue;
         gtel_log(&setup->env->log, GTEL_LOG_ERROR,
-                 "Sources: '%.*s' is no source; gtel --list-sources shows them",
-                 GTEL_STR_ARG(name));
+                 "%s: '%.*s' is no source; gtel --list-sources shows them",
+                 setup->vendor ? "Sources" : "--sources", GTEL_STR_ARG(name));
         return -EINVAL;
     }
     return 0;

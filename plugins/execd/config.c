@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { VALUE_MAX = 1024, NAME_MAX_BYTES = 64 };
 
@@ -185,11 +186,15 @@ static int set_pair(struct gtel_options *options, struct gtel_str name, struct g
         return -EINVAL;
     }
     is_seen[id] = true;
-    if (!options->value[id].is_given)
-        return gtel_option_set(options, id, value, error, size);
     /* The command line has set it: only check whether the value would do. */
     struct gtel_options scratch = *options;
-    return gtel_option_set(&scratch, id, value, error, size);
+    struct gtel_options *to = options->value[id].is_given ? &scratch : options;
+    char why[GTEL_ARGS_ERROR_MAX] = "";
+    int r = gtel_option_set(to, id, value, why, sizeof(why));
+    if (r < 0) /* with the name as it is written in the file */
+        (void)snprintf(error, size, "%.*s%s", GTEL_STR_ARG(name),
+                       why + strlen(gtel_option_row(id)->name));
+    return r;
 }
 
 int gtel_args_config(struct gtel_options *options, struct gtel_str text, const char *file,

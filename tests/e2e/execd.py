@@ -361,7 +361,7 @@ BAD = [
     (["--stepped"], ["--stepped", "--root FILE.tree"]),
     (["--stepped", "--root", "/"], ["--stepped", "--root FILE.tree"]),
     (["--root", "/nonexistent"], ["/nonexistent", "No such file"]),
-    (["--sources", "nosuch"], ["'nosuch'", "--list-sources"]),
+    (["--sources", "nosuch"], ["--sources: 'nosuch' is no source", "--list-sources"]),
     (["--config", "/nonexistent"], ["/nonexistent", "No such file"]),
     (["--lane", "kernel"], ["--lane"]),
     (["--bad\nname\x1b[31m"], ["--bad"]),

@@ -213,7 +213,7 @@ static const struct config_case {
     {"empty string in an array", "sources = [\"\", \"xe\"]", NULL, 10000000000, ",xe"},
     {"escapes", "sources = \"a\\\\b\\\"c\"", NULL, 10000000000, "a\\b\"c"},
     {"unknown", "\n\nspeed = 1\n", "f:3: unknown option: ", 0, ""},
-    {"out of range", "interval = \"1ms\"", "f:1: Interval: '1ms' is not a time from 100ms", 0, ""},
+    {"out of range", "interval = \"1ms\"", "f:1: interval: '1ms' is not a time from 100ms", 0, ""},
     {"no value", "interval =\n", "f:1: a string, a number or an array", 0, ""},
     {"no =", "interval 5\n", "f:1: expected: name = value", 0, ""},
     {"no name", "= 5\n", "f:1: expected: name = value", 0, ""},
