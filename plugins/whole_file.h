@@ -15,6 +15,11 @@
  * with what is wrong in problem (of size bytes, at least 1; without the path).
  */
 int gtel_whole_file_read(const char *path, struct gtel_buf *text, char *problem, size_t size);
+/*
+ * Whether gtel_whole_file_write can be expected to work, asked before there is anything to write;
+ * the file and its folder stay as they are. Returns as above.
+ */
+int gtel_whole_file_check(const char *path, char *problem, size_t size);
 /* Creates a file, or replaces the content of one. Returns as above. */
 int gtel_whole_file_write(const char *path, struct gtel_str text, char *problem, size_t size);
 

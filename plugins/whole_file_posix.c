@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -124,6 +125,21 @@ static int write_all(int fd, struct gtel_str text)
             text = gtel_str_skip(text, (size_t)n);
     }
     return 0;
+}
+
+int gtel_whole_file_check(const char *path, char *problem, size_t size)
+{
+    struct stat st;
+    char folder[PATH_MAX + 1]; /* stat(2) has refused a path that is longer */
+    if (stat(path, &st) == 0) {
+        int r = check_kind(st.st_mode, problem, size);
+        return r == 0 && access(path, W_OK) < 0 ? fail_errno(errno, problem, size) : r;
+    }
+    if (errno != ENOENT)
+        return fail_errno(errno, problem, size);
+    const char *slash = strrchr(path, '/');
+    (void)snprintf(folder, sizeof(folder), "%.*s.", slash ? (int)(slash + 1 - path) : 0, path);
+    return access(folder, W_OK | X_OK) < 0 ? fail_errno(errno, problem, size) : 0;
 }
 
 int gtel_whole_file_write(const char *path, struct gtel_str text, char *problem, size_t size)

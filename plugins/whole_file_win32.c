@@ -87,6 +87,24 @@ int gtel_whole_file_read(const char *path, struct gtel_buf *text, char *problem,
     return r;
 }
 
+/* Who may write there is known when it is tried. */
+int gtel_whole_file_check(const char *path, char *problem, size_t size)
+{
+    wchar_t *wide = malloc(GTEL_WIN32_PATH_MAX * sizeof(*wide));
+    int r = wide ? gtel_win32_path(path, wide) : -ENOMEM;
+    if (r < 0) {
+        (void)fail(r, gtel_error_text(r), problem, size);
+    } else {
+        DWORD kind = GetFileAttributesW(wide);
+        if (kind == INVALID_FILE_ATTRIBUTES && GetLastError() != ERROR_FILE_NOT_FOUND)
+            r = fail_last(problem, size);
+        else if (kind != INVALID_FILE_ATTRIBUTES && (kind & FILE_ATTRIBUTE_DIRECTORY) != 0)
+            r = fail(-EISDIR, "it is a directory", problem, size);
+    }
+    free(wide);
+    return r;
+}
+
 int gtel_whole_file_write(const char *path, struct gtel_str text, char *problem, size_t size)
 {
     HANDLE file;

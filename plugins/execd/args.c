@@ -171,17 +171,27 @@ static int set_option(struct gtel_args *args, enum gtel_option option, const str
     return r;
 }
 
+static int refuse_word(const struct gtel_args *args, const char *word, char *error, size_t size)
+{
+    bool is_command = strcmp(word, "doctor") == 0 || strcmp(word, "capture") == 0;
+    if (args->action == GTEL_ARGS_CAPTURE)
+        (void)snprintf(error, size,
+                       "'%.80s': the file comes directly after capture: gtel capture FILE "
+                       "[OPTION]...",
+                       word);
+    else
+        (void)snprintf(error, size, "'%.80s' %s: `gtel --help` lists them", word,
+                       is_command ? "comes before all options" : "is not an option");
+    return -EINVAL;
+}
+
 /* Takes argv[i] and, where it has a value of its own word, that; returns how many, or -EINVAL. */
 static int take_word(struct gtel_args *args, int left, char *const *argv, char *error, size_t size)
 {
     struct gtel_str text = gtel_str_of(argv[0]);
     size_t dashes = gtel_str_starts(text, GTEL_STR("--")) ? 2 : 1;
-    if (text.n <= dashes || text.p[0] != '-') {
-        bool is_command = strcmp(argv[0], "doctor") == 0 || strcmp(argv[0], "capture") == 0;
-        (void)snprintf(error, size, "'%.80s' %s: `gtel --help` lists them", argv[0],
-                       is_command ? "comes before all options" : "is not an option");
-        return -EINVAL;
-    }
+    if (text.n <= dashes || text.p[0] != '-')
+        return refuse_word(args, argv[0], error, size);
     text = gtel_str_skip(text, dashes);
     size_t n = gtel_str_find(text, '=');
     struct word word = {.name = {text.p, n}};

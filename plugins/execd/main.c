@@ -434,6 +434,13 @@ static void step_machine(void *arg, uint64_t ns)
     gtel_env_tree_step(arg, ns);
 }
 
+static int complain_of_file(const struct program *program, int r, const char *problem)
+{
+    if (r < 0)
+        gtel_log(&program->log, GTEL_LOG_ERROR, "capture %s: %s", program->args.file, problem);
+    return r;
+}
+
 /* The end, with the rights of the user alone. 0, or a negative errno, which has been logged. */
 static int write_file(const struct program *program)
 {
@@ -444,9 +451,7 @@ static int write_file(const struct program *program)
     else
         r = gtel_whole_file_write(program->args.file, gtel_buf_text(&program->out), problem,
                                   sizeof(problem));
-    if (r < 0)
-        gtel_log(&program->log, GTEL_LOG_ERROR, "capture %s: %s", program->args.file, problem);
-    return r;
+    return complain_of_file(program, r, problem);
 }
 
 /* For people and for copies from a terminal; a record in a file stays as it is. */
@@ -576,6 +581,12 @@ static int read_arguments(struct program *program, int argc, char **argv)
         return complain_of_rights(program, r);
     if (gtel_args_parse(&program->args, argc, argv, error, sizeof(error)) < 0)
         return complain(program, error);
+    /* Before a gather in vain. */
+    if (program->args.action == GTEL_ARGS_CAPTURE && program->args.file) {
+        r = gtel_whole_file_check(program->args.file, error, sizeof(error));
+        if (complain_of_file(program, r, error) < 0)
+            return EXIT_FAILURE;
+    }
     /* A machine that the user names must need no more rights than the user's; before any thread. */
     bool is_named = program->args.root && program->args.root[0];
     r = is_named ? gtel_privileges_drop(privileges) : gtel_privileges_resume(privileges);

@@ -58,6 +58,9 @@ def test_files_of_other_kinds():
         check(time.monotonic() - began < 5, f"--{option} {path}: no wait")
     status, _, messages = run("--config", most, "--version")
     check(status == 0, f"65535 bytes: {messages!r}")
+    # Also where nothing could be gathered: the target is checked first.
+    status, _, messages = run("capture", "/nonexistent/x", "--root", scratch_file("odd.tree", "odd\n"))
+    check(status == 1 and messages == "E! capture /nonexistent/x: No such file or directory\n", messages)
     for path, want in ((fifo, "it is a FIFO"), (folder, "it is a directory"),
                        ("/dev/full", "it is a device")):
         status, _, messages = run("capture", path, "--root", scratch_file("empty.tree", "end\n"))

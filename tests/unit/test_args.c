@@ -108,6 +108,8 @@ static const struct bad_case {
     {{"--once", "--once", "three"}, {"'three'", "not an option"}},
     {{"--once", "doctor"}, {"'doctor'", "comes before all options"}},
     {{"--once", "capture"}, {"'capture'", "comes before all options"}},
+    {{"capture", "--root", "x.tree", "cap.tree"},
+     {"'cap.tree'", "the file comes directly after capture: gtel capture FILE [OPTION]..."}},
     {{"--config=/nonexistent/gtel.conf"}, {"/nonexistent/gtel.conf", "No such file"}},
     {{"--fix-script"}, {"--fix-script", "gtel doctor --fix-script"}},
     {{"capture", "--fix-script"}, {"--fix-script", "gtel doctor --fix-script"}},

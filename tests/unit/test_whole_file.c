@@ -124,6 +124,9 @@ static void test_kinds(void)
         CHECK_INT(gtel_whole_file_write(path, GTEL_STR("x"), problem, sizeof(problem)),
                   cases[i].rc);
         CHECK_STR(gtel_str_of(problem), cases[i].problem);
+        problem[0] = '\0';
+        CHECK_INT(gtel_whole_file_check(path, problem, sizeof(problem)), cases[i].rc);
+        CHECK_STR(gtel_str_of(problem), cases[i].problem);
     }
     CHECK_INT(unlink(path_of("socket")) + unlink(path_of("fifo")) + rmdir(path_of("folder")), 0);
     test_label = "";
@@ -157,6 +160,29 @@ static void test_write(void)
     test_label = "";
 }
 
+/* Nothing is created, and what is there stays. */
+static void test_check(void)
+{
+    char problem[100] = "";
+    struct stat st;
+    CHECK_INT(unlink(path_of("file")), 0);
+    CHECK_INT(gtel_whole_file_check(path_of("file"), problem, sizeof(problem)), 0);
+    CHECK_INT(stat(path_of("file"), &st), -1);
+    CHECK_INT(gtel_whole_file_check("gtel-no-such-file", problem, sizeof(problem)), 0);
+    CHECK_STR(gtel_str_of(problem), "");
+    CHECK_INT(gtel_whole_file_check(path_of("none/x"), problem, sizeof(problem)), -ENOENT);
+    CHECK_STR(gtel_str_of(problem), "No such file or directory");
+    CHECK_INT(gtel_whole_file_check("/dev/null/x", problem, sizeof(problem)), -ENOTDIR);
+    make_file(100);
+    CHECK_INT(gtel_whole_file_check(path_of("file"), problem, sizeof(problem)), 0);
+    CHECK_INT(stat(path_of("file"), &st), 0);
+    CHECK_INT(st.st_size, 100);
+    if (geteuid() == 0)
+        return;
+    CHECK_INT(chmod(path_of("file"), 0400), 0);
+    CHECK_INT(gtel_whole_file_check(path_of("file"), problem, sizeof(problem)), -EACCES);
+}
+
 int main(void)
 {
     if (!CHECK(mkdtemp(top) != NULL))
@@ -164,6 +190,7 @@ int main(void)
     test_lengths();
     test_kinds();
     test_write();
+    test_check();
     CHECK_INT(unlink(path_of("file")) + rmdir(top), 0);
     return test_result();
 }
