@@ -151,10 +151,11 @@ static int set_switch(struct gtel_args *args, const struct switch_row *row, cons
     }
 }
 
-static int unknown(struct gtel_str name, char *error, size_t size)
+/* given: with its dashes. */
+static int unknown(struct gtel_str given, char *error, size_t size)
 {
-    (void)snprintf(error, size, "unknown option --%.*s: `gtel --help` lists the options",
-                   (int)(name.n < 80 ? name.n : 80), name.p);
+    (void)snprintf(error, size, "unknown option %.*s: `gtel --help` lists the options",
+                   (int)(given.n < 80 ? given.n : 80), given.p);
     return -EINVAL;
 }
 
@@ -204,7 +205,7 @@ static int take_word(struct gtel_args *args, int left, char *const *argv, char *
     const struct switch_row *row = find_switch(word.name);
     enum gtel_option option = row ? GTEL_O_COUNT : gtel_option_find(word.name, GTEL_OPTION_EXECD);
     if (!row && option == GTEL_O_COUNT)
-        return unknown(word.name, error, size);
+        return unknown((struct gtel_str){argv[0], dashes + n}, error, size);
     bool needs_value = !row || row->value;
     if (needs_value && !word.value) {
         (void)snprintf(error, size, "--%.*s needs a value, as --%.*s=%s", GTEL_STR_ARG(word.name),
@@ -253,6 +254,11 @@ int gtel_args_parse(struct gtel_args *args, int argc, char *const *argv, char *e
         if (n < 0)
             return n;
         i += n;
+    }
+    if (args->is_watching && (args->is_once || args->is_explained)) {
+        (void)snprintf(error, size,
+                       "--watch goes with none of --once, --explain, doctor and capture");
+        return -EINVAL;
     }
     if (args->is_watching && !args->options.value[GTEL_O_INTERVAL].is_given)
         (void)gtel_option_set(&args->options, GTEL_O_INTERVAL, GTEL_STR("2s"), error, size);

@@ -321,7 +321,8 @@ static int start(struct program *program)
     gtel_buf_init(&program->out, OUTPUT_MAX);
     gtel_lineproto_init(&program->encoder, &program->out, host);
     gtel_explain_init(&program->explain, &program->out, host);
-    gtel_table_init(&program->table, &program->out, program->args.is_watching);
+    gtel_table_init(&program->table, &program->out,
+                    program->args.is_watching && gtel_system_is_terminal());
     if (program->args.is_explained)
         program->sink = gtel_explain_sink(&program->explain);
     else if (program->args.is_watching || (program->args.is_once && gtel_system_is_terminal()))

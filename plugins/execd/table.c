@@ -177,17 +177,17 @@ static void end(void *arg)
     struct gtel_table *table = arg;
     finish_gpu(table);
     gtel_buf_clean(&table->text);
-    if (table->is_watching)
+    if (table->clears)
         gtel_buf_str(table->out, GTEL_STR("\033[H\033[J")); /* to the corner, and clear */
     if (table->text.n > 0)
         gtel_buf_str(table->out, gtel_str_of(heading));
     gtel_buf_str(table->out, gtel_buf_text(&table->text));
 }
 
-void gtel_table_init(struct gtel_table *table, struct gtel_buf *out, bool is_watching)
+void gtel_table_init(struct gtel_table *table, struct gtel_buf *out, bool clears)
 {
     table->out = out;
-    table->is_watching = is_watching;
+    table->clears = clears;
     gtel_buf_init(&table->text, 1 << 20);
 }
 

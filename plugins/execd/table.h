@@ -26,11 +26,11 @@ struct gtel_table {
     double value[GTEL_M_COUNT];       /* of that GPU as a whole, as its fields; NAN: unknown */
     struct gtel_table_process process[GTEL_TABLE_PROCESSES + 1]; /* the busiest first */
     size_t n;
-    bool is_watching; /* each table takes the place of the one before */
+    bool clears; /* each table takes the place of the one before */
 };
 
-/* out is the caller's: tables are appended to it, with is_watching behind a clear screen. */
-void gtel_table_init(struct gtel_table *table, struct gtel_buf *out, bool is_watching);
+/* out is the caller's: tables are appended to it, with clears each behind a clear screen. */
+void gtel_table_init(struct gtel_table *table, struct gtel_buf *out, bool clears);
 void gtel_table_done(struct gtel_table *table);
 /* Valid as long as table stays where it is. */
 struct gtel_sink gtel_table_sink(struct gtel_table *table);

@@ -106,6 +106,9 @@ def main():
     check(len(pages) == 4 and pages[0] == "", f"three pages, each in place of the last: {watched}")
     check(all(page.startswith("GPU ") for page in pages[1:]), "each page has its heading")
     check("%" in pages[3], "with the second gather there are rates")
+    piped = subprocess.run((program, "--watch", "--stepped", "--count", "2", "--root", tree),
+                           stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True, timeout=60)
+    check("\033" not in piped.stdout and piped.stdout.count("GPU ") > 0, f"in a pipe: {piped.stdout}")
     return 1 if failures else 0
 
 

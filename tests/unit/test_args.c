@@ -77,6 +77,8 @@ static const struct bad_case {
 } bad_cases[] = {
     {{"--nonsense"}, {"--nonsense", "--help"}},
     {{"--helper=/x"}, {"--helper"}},
+    {{"-v"}, {"unknown option -v:"}},
+    {{"-verbose=1"}, {"unknown option -verbose:"}},
     {{"once"}, {"'once'", "not an option"}},
     {{"-"}, {"not an option"}},
     {{"--"}, {"not an option"}},
@@ -104,10 +106,13 @@ static const struct bad_case {
     {{"--oncee"}, {"unknown option --oncee:"}},
     {{"--_nce"}, {"unknown option --_nce:"}},
     {{"--listxmetrics"}, {"unknown option --listxmetrics:"}},
-    {{"-=1"}, {"unknown option --:"}},
+    {{"-=1"}, {"unknown option -:"}},
     {{"--once", "--once", "three"}, {"'three'", "not an option"}},
     {{"--once", "doctor"}, {"'doctor'", "comes before all options"}},
     {{"--once", "capture"}, {"'capture'", "comes before all options"}},
+    {{"--once", "--watch"}, {"--watch goes with none of --once"}},
+    {{"--watch", "--explain"}, {"--watch goes with none of --once"}},
+    {{"doctor", "--watch"}, {"--watch goes with none of --once"}},
     {{"capture", "--root", "x.tree", "cap.tree"},
      {"'cap.tree'", "the file comes directly after capture: gtel capture FILE [OPTION]..."}},
     {{"--config=/nonexistent/gtel.conf"}, {"/nonexistent/gtel.conf", "No such file"}},
@@ -178,12 +183,12 @@ static void test_actions(void)
     test_label = "a long name";
     char word[120] = "--";
     const char *const words[WORDS_MAX] = {word};
-    memset(word + 2, 'x', 79);
-    for (size_t n = 79; n <= 82; n++) { /* of it 80 bytes are repeated */
+    memset(word + 2, 'x', 77);
+    for (size_t n = 77; n <= 80; n++) { /* of it 80 bytes are repeated, with the dashes */
         char want[GTEL_ARGS_ERROR_MAX];
         CHECK_INT(parse(&args, words, error, sizeof(error)), -EINVAL);
-        (void)snprintf(want, sizeof(want), "unknown option --%.*s: `gtel --help` lists the options",
-                       (int)(n < 80 ? n : 80), word + 2);
+        (void)snprintf(want, sizeof(want), "unknown option %.*s: `gtel --help` lists the options",
+                       (int)(n < 78 ? n + 2 : 80), word);
         CHECK_STR(gtel_str_of(error), want);
         word[2 + n] = 'x';
     }
