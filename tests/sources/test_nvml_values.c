@@ -339,6 +339,23 @@ static void test_pauses(void)
     finish(&m);
 }
 
+/* The env of a recorded machine: installing the library would not help. */
+static void test_forbidden(void)
+{
+    struct machine m;
+    if (!begin(&m, ""))
+        return;
+    spy.open_error = -EPERM;
+    gather(&m, 1);
+    CHECK_INT(m.group.batch.failed_sources, 0);
+    CHECK(strstr(spy.last_log, "a build with -DGTEL_DEMONSTRATION=ON plays") != NULL);
+    spy.open_error = 0;
+    spy.opens = 0;
+    gather(&m, 30);
+    CHECK_STR(gtel_str_of(spy.last_log), "nvml: NVML works again");
+    finish(&m);
+}
+
 /* Without the library no GPU was ever known: that is no failure. With it, it is. */
 static void test_no_library(void)
 {
@@ -379,5 +396,6 @@ int main(void)
     test_library();
     test_pauses();
     test_no_library();
+    test_forbidden();
     return test_result();
 }

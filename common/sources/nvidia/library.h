@@ -23,6 +23,7 @@ struct gtel_nvml_library {
     struct gtel_dynlib dynlib;
     struct gtel_nvml_calls call;
     bool is_running;    /* nvmlInit_v2 has succeeded */
+    bool is_forbidden;  /* the env opens no libraries, as that of a recorded machine */
     unsigned driver;    /* its version (GTEL_NVML_DRIVER); 0: not known */
     bool wants_engines; /* each engine is reported, too */
     bool wants_energy;  /* option ProcessEnergy: energy and the shares of processes in each gather,
