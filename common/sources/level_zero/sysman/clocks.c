@@ -68,11 +68,20 @@ static void add_reasons(const struct gtel_sysman_pass *pass, struct gtel_sysman_
     }
 }
 
+/* Under Windows the memory's clock of an A750 was in MT/s (oneapi-src/level-zero issue 440). */
+static bool is_in_transfers(const struct gtel_sysman_gpu *gpu, const struct gtel_sysman_part *part)
+{
+    return gtel_sysman_is_dg2(gpu) && part->type == GTEL_ZES_FREQ_MEMORY &&
+           part->is.frequency.hardware_max_mhz > 4000;
+}
+
 GTEL_SYSMAN_READ(clock)
 {
     const struct gtel_zes_freq_state *clock = &got->clock;
     struct gtel_sysman_place place = clock_place(part);
     struct gtel_sysman_place domain = gtel_sysman_place_of(part, 0);
+    if (is_in_transfers(pass->gpu, part))
+        return GTEL_ZE_NO_VALUE;
     add_clock(pass, &place, GTEL_M_FREQUENCY_ACTUAL, clock->actual);
     add_clock(pass, &place, GTEL_M_FREQUENCY_REQUESTED, clock->request);
     add_limit(pass, &place, GTEL_M_FREQUENCY_EFFICIENT, clock->efficient);
@@ -96,6 +105,8 @@ GTEL_SYSMAN_READ(range)
 GTEL_SYSMAN_ADD(range)
 {
     struct gtel_sysman_place place = clock_place(part);
+    if (is_in_transfers(pass->gpu, part))
+        return;
     add_clock(pass, &place, GTEL_M_FREQUENCY_MIN, part->is.frequency.min_mhz);
     add_clock(pass, &place, GTEL_M_FREQUENCY_MAX, part->is.frequency.max_mhz);
     add_limit(pass, &place, GTEL_M_FREQUENCY_HARDWARE_MIN, part->is.frequency.hardware_min_mhz);

@@ -90,9 +90,15 @@ GTEL_SYSMAN_GET(bandwidth)
 }
 
 /*
- * Counters are bytes, whatever the specification says of transactions. A peak bandwidth of less
- * than a megabyte per second is none.
+ * A peak bandwidth of less than a megabyte per second is none, nor is one of DG2 above a terabyte:
+ * under Windows that of an A750 was in bits (oneapi-src/level-zero issue 440).
  */
+static bool is_peak(const struct gtel_sysman_gpu *gpu, uint64_t bytes)
+{
+    return bytes >= 1000000 && !(gtel_sysman_is_dg2(gpu) && bytes > 1000000000000);
+}
+
+/* Counters are bytes, whatever the specification says of transactions. */
 GTEL_SYSMAN_READ(bandwidth)
 {
     const struct gtel_zes_mem_bandwidth *now = &got->bandwidth;
@@ -105,7 +111,7 @@ GTEL_SYSMAN_READ(bandwidth)
         return GTEL_ZE_NO_VALUE;
     gtel_sysman_add_u64(pass, GTEL_M_MEMORY_READ, &place, now->read);
     gtel_sysman_add_u64(pass, GTEL_M_MEMORY_WRITE, &place, now->write);
-    if (now->max < 1000000 || !bandwidth_step(bandwidth, now))
+    if (!is_peak(pass->gpu, now->max) || !bandwidth_step(bandwidth, now))
         return GTEL_ZE_SUCCESS;
     place.t_us = bandwidth->total_us;
     gtel_sysman_add_f64(pass, GTEL_M_MEMORY_PEAK_TIME, &place, bandwidth->peak_s);

@@ -183,6 +183,12 @@ struct gtel_sysman_gpu {
     struct gtel_backoff row[GTEL_SYSMAN_ROWS_MAX];
 };
 
+/* Arc A and Flex. */
+static inline bool gtel_sysman_is_dg2(const struct gtel_sysman_gpu *gpu)
+{
+    return gpu->hardware == GTEL_INTEL_DG2 || gpu->hardware == GTEL_INTEL_FLEX;
+}
+
 struct gtel_sysman {
     struct gtel_level_zero lz;
     struct gtel_zes_calls call;
