@@ -48,11 +48,12 @@ static int add(struct gtel_drm_regions *regions, struct gtel_drm_region region)
         return 0;
     if (regions->n == GTEL_DRM_REGIONS_MAX)
         return -E2BIG;
-    region.has_used = region.has_used && region.used <= region.total;
-    region.has_visible =
-        region.is_device && is_size(region.visible) && region.visible <= region.total;
+    if (region.used > region.total)
+        region.used = 0;
+    if (!region.is_device || region.visible > region.total)
+        region.visible = 0;
     region.has_visible_used =
-        region.has_used && region.has_visible && region.visible_used <= region.visible;
+        region.used > 0 && region.visible > 0 && region.visible_used <= region.visible;
     for (size_t i = 0; i < regions->n; i++)
         if (regions->region[i].is_device == region.is_device)
             region.number++;
@@ -68,12 +69,11 @@ static int add(struct gtel_drm_regions *regions, struct gtel_drm_region region)
 static int add_i915(struct gtel_drm_regions *regions, const struct gtel_i915_region_record *record)
 {
     struct gtel_drm_region region = {.is_device = record->memory_class == GTEL_I915_REGION_DEVICE,
-                                     .has_used = record->unallocated_size < record->probed_size,
                                      .total = record->probed_size,
                                      .visible = record->probed_cpu_visible_size};
     if (!region.is_device && record->memory_class != GTEL_I915_REGION_SYSTEM)
         return 0;
-    if (region.has_used)
+    if (record->unallocated_size < record->probed_size)
         region.used = region.total - record->unallocated_size;
     /* More unallocated than there is gives a value that add() throws away. */
     region.visible_used = region.visible - record->unallocated_cpu_visible_size;
@@ -99,7 +99,6 @@ int gtel_i915_regions_parse(const void *answer, size_t n, struct gtel_drm_region
 static int add_xe(struct gtel_drm_regions *regions, const struct gtel_xe_region_record *record)
 {
     struct gtel_drm_region region = {.is_device = record->mem_class == GTEL_XE_REGION_VRAM,
-                                     .has_used = record->used != 0,
                                      .total = record->total_size,
                                      .used = record->used,
                                      .visible = record->cpu_visible_size,

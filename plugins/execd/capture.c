@@ -278,7 +278,8 @@ static void write_head(void *arg, struct gtel_buf *out)
     if (facts.kernel[0]) /* other words there would be replaced, as those of a release */
         gtel_buf_printf(out, "# kernel %s\n", facts.kernel);
     if (facts.version[0])
-        gtel_buf_printf(out, "# %s %s\n", facts.is_mac ? "macOS" : "Windows", facts.version);
+        gtel_buf_printf(out, "# %s %s\n", facts.system == GTEL_HOST_MAC ? "macOS" : "Windows",
+                        facts.version);
     gtel_buf_str(out, GTEL_STR("# Replaced by made-up ones: "));
     write_replaced(&run->scrub, out);
     gtel_buf_str(out, GTEL_STR(".\n# A file that is empty here was there and was not read.\n"));

@@ -332,9 +332,9 @@ static void write_no_way(const struct report *report)
     const char *check = " Check that lspci shows the card, and that /sys and the device nodes are "
                         "visible (in a container: are they mounted?).";
     struct gtel_buf text;
-    if (report->facts.is_windows)
+    if (report->facts.system == GTEL_HOST_WINDOWS)
         check = " Check that the Device Manager shows the GPU with its driver.";
-    else if (report->facts.is_mac)
+    else if (report->facts.system == GTEL_HOST_MAC)
         check = "";
     gtel_buf_init(&text, 300);
     gtel_buf_printf(&text, "There is nothing that gtel knows how to fix.%s", check);
@@ -355,7 +355,7 @@ bool gtel_doctor_report(struct gtel_doctor *doctor, const struct gtel_doctor_cas
     gtel_buf_printf(out, "gtel %s\n", gtel_version);
     gtel_host_facts_write(&report->facts, out);
     gtel_doctor_write_sources(about, out);
-    gtel_doctor_write_libraries(about, report->facts.is_windows, out);
+    gtel_doctor_write_libraries(about, report->facts.system == GTEL_HOST_WINDOWS, out);
     gtel_doctor_write_lanes(about, &report->fixes, out);
     gtel_doctor_write_cards(about, &report->fixes, out);
     size_t n = gtel_context_devices(about->context);

@@ -289,12 +289,12 @@ void gtel_doctor_fixes_script(const struct gtel_doctor_fixes *fixes,
         GTEL_STR_INIT("# What gtel doctor would fix on this machine, by hand.\n");
     struct gtel_buf names;
     struct gtel_buf block;
-    gtel_buf_str(out, facts->is_windows ? GTEL_STR_NONE : GTEL_STR("#!/bin/sh\n"));
+    gtel_buf_str(out, facts->system == GTEL_HOST_WINDOWS ? GTEL_STR_NONE : GTEL_STR("#!/bin/sh\n"));
     if (fixes->n == 0) {
         gtel_buf_str(out, GTEL_STR("# There is nothing that gtel knows how to fix.\n"));
         return;
     }
-    gtel_buf_str(out, facts->is_windows ? by_hand : as_root);
+    gtel_buf_str(out, facts->system == GTEL_HOST_WINDOWS ? by_hand : as_root);
     gtel_buf_init(&names, 256);
     gtel_buf_init(&block, 4096);
     for (size_t i = 0; i < fixes->n; i++) {

@@ -158,9 +158,11 @@ static bool read_mac(const struct gtel_env *env, struct gtel_host_facts *ret)
 void gtel_host_facts_read(const struct gtel_env *env, struct gtel_host_facts *ret)
 {
     *ret = (struct gtel_host_facts){.uid = UINT64_MAX};
-    ret->is_windows = read_windows(env, ret) || gtel_pnp_is_there(env);
-    ret->is_mac = !ret->is_windows && read_mac(env, ret);
-    if (ret->is_windows || ret->is_mac)
+    if (read_windows(env, ret) || gtel_pnp_is_there(env))
+        ret->system = GTEL_HOST_WINDOWS;
+    else if (read_mac(env, ret))
+        ret->system = GTEL_HOST_MAC;
+    if (ret->system != GTEL_HOST_LINUX)
         return;
     read_word(env, "proc/sys/kernel/osrelease", ret->kernel, sizeof(ret->kernel));
     (void)gtel_release_parse(gtel_str_of(ret->kernel), &ret->release); /* else zero */
@@ -194,13 +196,13 @@ static void write_rights(const struct gtel_host_facts *facts, enum gtel_known kn
 
 void gtel_host_facts_write(const struct gtel_host_facts *facts, struct gtel_buf *buf)
 {
-    if (facts->is_windows || facts->is_mac)
+    if (facts->system != GTEL_HOST_LINUX)
         gtel_buf_printf(buf, "  system        %s, version %s\n",
-                        facts->is_mac ? "macOS" : "Windows",
+                        facts->system == GTEL_HOST_MAC ? "macOS" : "Windows",
                         facts->version[0] ? facts->version : "not known");
-    if (facts->is_mac)
+    if (facts->system == GTEL_HOST_MAC)
         return;
-    if (facts->is_windows) {
+    if (facts->system == GTEL_HOST_WINDOWS) {
         gtel_buf_printf(buf, "  user          %s; administrator: %s\n",
                         facts->account[0] ? facts->account : "not known",
                         yes_or_no(facts->is_administrator));

@@ -28,9 +28,11 @@ enum gtel_right {
 #define GTEL_HOST_DROP_IN "usr/lib/systemd/system/telegraf.service.d/gtel.conf"
 #define GTEL_HOST_OWN_DROP_IN "etc/systemd/system/telegraf.service.d/gtel.conf"
 
+enum gtel_host_system { GTEL_HOST_LINUX, GTEL_HOST_MAC, GTEL_HOST_WINDOWS };
+
 struct gtel_host_facts {
-    bool is_mac;     /* the version and nothing else */
-    bool is_windows; /* the next three and nothing else; empty: not known */
+    enum gtel_host_system system;
+    /* Of a Mac the version and nothing else; of Windows these three; empty: not known. */
     char version[32];
     char account[200];
     enum gtel_known is_administrator;

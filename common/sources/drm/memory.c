@@ -85,7 +85,7 @@ static bool is_changing(const struct memory_card *own)
 {
     bool has_used = false;
     for (size_t i = 0; i < own->regions.n; i++)
-        has_used = has_used || own->regions.region[i].has_used;
+        has_used = has_used || own->regions.region[i].used > 0;
     return own->error == 0 ? has_used
                            : gtel_error_is_broken(own->error) && !gtel_error_is_refusal(own->error);
 }
@@ -116,12 +116,12 @@ static void put_region(struct gtel_batch *batch, const struct gtel_device *devic
     if (name.n == 0)
         return;
     gtel_batch_u64(batch, device, GTEL_M_MEMORY_TOTAL, name, region->total);
-    if (region->has_used) {
+    if (region->used > 0) {
         gtel_batch_u64(batch, device, GTEL_M_MEMORY_USED, name, region->used);
         gtel_batch_f64(batch, device, GTEL_M_MEMORY_USED_RATIO, name,
                        (double)region->used / (double)region->total);
     }
-    if (region->has_visible)
+    if (region->visible > 0)
         gtel_batch_u64(batch, device, GTEL_M_MEMORY_VISIBLE, name, region->visible);
     if (region->has_visible_used)
         gtel_batch_u64(batch, device, GTEL_M_MEMORY_VISIBLE_USED, name, region->visible_used);
@@ -150,7 +150,7 @@ static bool put_sums(struct gtel_batch *batch, const struct memory_card *own, ui
             continue;
         total += region->total;
         used += region->used;
-        has_used = has_used && region->has_used;
+        has_used = has_used && region->used > 0;
     }
     *ret_total = total;
     if (total == 0)
@@ -305,7 +305,7 @@ static void diagnose_card(const void *state, const void *p, struct gtel_findings
     size_t hidden = 0;
     for (size_t i = 0; i < own->regions.n; i++) {
         own_regions += own->regions.region[i].is_device ? 1 : 0;
-        hidden += own->regions.region[i].is_device && !own->regions.region[i].has_used ? 1 : 0;
+        hidden += own->regions.region[i].is_device && own->regions.region[i].used == 0 ? 1 : 0;
     }
     if (own->node[0] == '\0')
         put_finding(findings, own, "render node", "the driver has made none", NULL);

@@ -124,10 +124,8 @@ static void describe_parts(const struct gtel_wddm *wddm, struct gtel_wddm_adapte
     memset(adapter->busy, 0, sizeof(adapter->busy));
     int r = query_statistics(wddm, adapter, GTEL_KMT_STATISTICS_ADAPTER, 0, &query);
     note(adapter, r);
-    adapter->has_statistics = r == 0 && query.result.adapter.nodes <= REASON &&
-                              query.result.adapter.segments <= REASON &&
-                              query.result.adapter.nodes > 0;
-    if (!adapter->has_statistics)
+    if (r < 0 || query.result.adapter.nodes > REASON || query.result.adapter.segments > REASON ||
+        query.result.adapter.nodes == 0)
         return;
     /* Use of a part of the memory would not be that of the memory. */
     if (query.result.adapter.segments <= GTEL_WDDM_SEGMENTS_MAX)
@@ -466,9 +464,9 @@ int gtel_wddm_adapter_sample(const struct gtel_wddm *wddm, struct gtel_wddm_gpu 
 {
     struct gtel_d3dkmt_statistics query;
     int r = query_statistics(wddm, &gpu->adapter, GTEL_KMT_STATISTICS_ADAPTER, 0, &query);
-    if (r < 0 && gpu->adapter.has_statistics)
+    if (r < 0 && gpu->adapter.nodes > 0)
         return -ENODEV; /* after a restart of the driver the adapter is another one */
-    if (gpu->adapter.has_statistics && query.result.adapter.resets != UINT32_MAX)
+    if (gpu->adapter.nodes > 0 && query.result.adapter.resets != UINT32_MAX)
         gtel_batch_u64(batch, gpu->device, GTEL_M_GPU_RESETS, GTEL_STR_NONE,
                        query.result.adapter.resets);
     sample_memory(wddm, gpu, batch);

@@ -207,7 +207,7 @@ static void diagnose_gpu(const struct gtel_wddm *wddm, const struct gtel_wddm_gp
     else if (adapter->error < 0)
         gtel_finding_put(findings, gpu->device, GTEL_MEASUREMENT_GPU_ENGINE, adapter->error,
                          no_open);
-    else if (!adapter->has_statistics)
+    else if (adapter->nodes == 0)
         gtel_finding_put(findings, gpu->device, GTEL_MEASUREMENT_GPU_ENGINE, 0, no_statistics);
     else
         diagnose_engines(gpu, findings);

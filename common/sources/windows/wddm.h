@@ -51,10 +51,9 @@ struct gtel_wddm_adapter {
     struct gtel_luid luid;
     char modes[64]; /* version of the driver model and who schedules; empty: not known */
     uint32_t segments;
-    uint32_t nodes;
+    uint32_t nodes;                 /* 0: the driver has no statistics */
     uint64_t total[2];              /* dedicated and shared memory; 0: not known */
     double temperature_warning;     /* degrees Celsius; 0: not known */
-    bool has_statistics;            /* they were written */
     double busy[GTEL_ENGINE_KINDS]; /* running time of each class, 100 ns */
     struct gtel_wddm_node node[GTEL_WDDM_NODES_MAX];
 };
