@@ -496,46 +496,6 @@ static void test_bandwidth(void)
     finish(&m);
 }
 
-/* An A750 under Windows: a peak in bits, and a memory clock in transfers. */
-static void test_units_of_dg2(void)
-{
-    static const struct {
-        const char *card; /* its id */
-        const char *text;
-        double peak_s;
-        double max_hz; /* of the memory */
-    } cases[] = {
-        {"56A1", "call zesMemoryGetBandwidth 1 0 = 3000000 2000000 1000000000000 1000\n", 5e-6,
-         2400e6},
-        {"56A1", "call zesMemoryGetBandwidth 1 0 = 3000000 2000000 1000000000001 1000\n", -1,
-         2400e6},
-        {"E20B", "call zesMemoryGetBandwidth 1 0 = 3000000 2000000 4096000000000 1000\n",
-         5e6 / 4096e9, 2400e6},
-        {"56A1", "call zesFrequencyGetProperties 1 0 = 1 0 0 100 4000\n", 2, 2400e6},
-        {"56A1", "call zesFrequencyGetProperties 1 0 = 1 0 0 100 16000\n", 2, -1},
-        {"E20B", "call zesFrequencyGetProperties 1 0 = 1 0 0 100 16000\n", 2, 2400e6},
-    };
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
-        char head[2048];
-        char text[512];
-        struct machine m;
-        test_label = cases[i].text;
-        (void)snprintf(head, sizeof(head), CARD("card0", "0000:03:00.0", "xe", "%s") LIBRARY,
-                       cases[i].card);
-        (void)snprintf(text, sizeof(text), "%s%s", cases[i].text,
-                       i < 3 ? "call zesFrequencyGetProperties 1 0 = 1 0 0 100 2000\n" : "");
-        if (!begin_with(&m, head, text))
-            continue;
-        gather(&m, 0);
-        CHECK_NEAR(value(&m, GTEL_M_MEMORY_PEAK_TIME, "vram0", NULL), cases[i].peak_s, 1e-12);
-        CHECK_NEAR(value(&m, GTEL_M_MEMORY_READ, "vram0", NULL), 3000000, 0);
-        CHECK_NEAR(value(&m, GTEL_M_FREQUENCY_MAX, "memory", NULL), cases[i].max_hz, 0);
-        CHECK(!find(&m, xe, GTEL_M_FREQUENCY_ACTUAL, "memory", NULL) == (cases[i].max_hz < 0));
-        finish(&m);
-    }
-    test_label = "";
-}
-
 /* Ponte Vecchio's counters restart too often to be reported, unless they have 64 bits. */
 #define TELEM(number, device, guid)                                                                \
     "link sys/class/intel_pmt/telem" number " -> ../../devices/pci0000:00/0000:" device            \
@@ -828,7 +788,6 @@ int main(void)
     test_limits();
     test_reasons();
     test_bandwidth();
-    test_units_of_dg2();
     test_counter_bits();
     test_start();
     test_legacy();

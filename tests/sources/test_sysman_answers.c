@@ -3,6 +3,7 @@
 #include "harness/sysman_machine.h"
 #include "harness/test.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define NO_VALUE "the driver answers without a value"
@@ -611,6 +612,46 @@ static void test_log_of_rights(void)
     finish(&m);
 }
 
+/* An A750 under Windows: a peak in bits, and a memory clock in transfers. */
+static void test_units_of_dg2(void)
+{
+    static const struct {
+        const char *card; /* its id */
+        const char *text;
+        double peak_s;
+        double max_hz; /* of the memory */
+    } units[] = {
+        {"56A1", "call zesMemoryGetBandwidth 1 0 = 3000000 2000000 1000000000000 1000\n", 5e-6,
+         2400e6},
+        {"56A1", "call zesMemoryGetBandwidth 1 0 = 3000000 2000000 1000000000001 1000\n", -1,
+         2400e6},
+        {"E20B", "call zesMemoryGetBandwidth 1 0 = 3000000 2000000 4096000000000 1000\n",
+         5e6 / 4096e9, 2400e6},
+        {"56A1", "call zesFrequencyGetProperties 1 0 = 1 0 0 100 4000\n", 2, 2400e6},
+        {"56A1", "call zesFrequencyGetProperties 1 0 = 1 0 0 100 16000\n", 2, -1},
+        {"E20B", "call zesFrequencyGetProperties 1 0 = 1 0 0 100 16000\n", 2, 2400e6},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(units); i++) {
+        char head[2048];
+        char text[512];
+        struct machine m;
+        test_label = units[i].text;
+        (void)snprintf(head, sizeof(head), CARD("card0", "0000:03:00.0", "xe", "%s") LIBRARY,
+                       units[i].card);
+        (void)snprintf(text, sizeof(text), "%s%s", units[i].text,
+                       i < 3 ? "call zesFrequencyGetProperties 1 0 = 1 0 0 100 2000\n" : "");
+        if (!begin_with(&m, head, text))
+            continue;
+        gather(&m, 0);
+        CHECK_NEAR(value(&m, GTEL_M_MEMORY_PEAK_TIME, "vram0", NULL), units[i].peak_s, 1e-12);
+        CHECK_NEAR(value(&m, GTEL_M_MEMORY_READ, "vram0", NULL), 3000000, 0);
+        CHECK_NEAR(value(&m, GTEL_M_FREQUENCY_MAX, "memory", NULL), units[i].max_hz, 0);
+        CHECK(!find(&m, xe, GTEL_M_FREQUENCY_ACTUAL, "memory", NULL) == (units[i].max_hz < 0));
+        finish(&m);
+    }
+    test_label = "";
+}
+
 int main(void)
 {
     test_cases();
@@ -621,6 +662,7 @@ int main(void)
     test_values();
     test_old_limits();
     test_clocks();
+    test_units_of_dg2();
     test_power_of_i915();
     test_logs();
     test_log_of_lists();

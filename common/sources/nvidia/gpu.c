@@ -93,6 +93,16 @@ static void keep_answer(struct work *work, size_t i, const struct gtel_nvml_answ
         work->gpu->chosen[row->group] = i + 1;
 }
 
+/*
+ * In WSL, where the version of the driver is not known, the second form of memory always answers
+ * UNKNOWN (XuehaiPan/nvitop pull request 30): no failure, and the first is asked.
+ */
+static bool is_as_in_wsl(const struct work *work, enum gtel_nvml_group group, int code)
+{
+    return code == GTEL_NVML_UNKNOWN && group == GTEL_NVML_GROUP_MEMORY &&
+           work->library->driver == 0;
+}
+
 /* The policy. answer is valid with SUCCESS only. */
 static void handle(struct work *work, size_t i, int code, const struct gtel_nvml_answer *answer)
 {
@@ -120,12 +130,10 @@ static void handle(struct work *work, size_t i, int code, const struct gtel_nvml
         work->is_blocked[group] = true;
         break;
     case GTEL_NVML_MEANS_FAILURE:
-        /*
-         * Another form is asked. In WSL, where the version of the driver is not known, the second
-         * form of memory always answers UNKNOWN: then the first is asked.
-         */
-        work->is_blocked[group] = code != GTEL_NVML_UNKNOWN ||
-                                  (group == GTEL_NVML_GROUP_MEMORY && work->library->driver > 0);
+        if (is_as_in_wsl(work, group, code))
+            break;
+        /* After UNKNOWN another form is asked, but of memory, whose forms count differently. */
+        work->is_blocked[group] = code != GTEL_NVML_UNKNOWN || group == GTEL_NVML_GROUP_MEMORY;
         count_failure(work, i, code);
         break;
     }
