@@ -245,7 +245,8 @@ def case_console(arguments, folder):
         program = Program(arguments, arguments.gtel, "--root", tree, stdin=slave,
                           start_new_session=True)
         os.close(slave)
-        time.sleep(1)
+        check(wait_for(lambda: helpers(folder), 20), f"console, {what}: it starts")
+        time.sleep(1)  # until it reads the console: what is typed before is lost
         for n in range(1, 3):
             os.write(master, b"\r")
             check(wait_for(lambda n=n: program.answers() >= n, 10), f"console, {what}: answer {n}")
