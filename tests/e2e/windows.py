@@ -31,15 +31,6 @@ from collectd import check, failures, wait_for  # noqa: E402
 
 END_S = 1  # after the end of the input, on an idle host
 SLOW = 4  # how many times longer a busy one may take
-# Golden files that need options or other intervals, and which.
-OPTIONS = {"xe-b580-l0m": ["--l0-metrics", "on"], "xe-b580-wrap": ["--interval", "10m"],
-           "h100": ["--engine-instances=on", "--process-tags=container,unit"],
-           "h200-processes": ["--process-tags=container,unit"],
-           "gb200": ["--engine-instances=on", "--interval", "60s"]}
-DOCTOR_OPTIONS = {"doctor-jobs": ["--process-tags=container,pod,job_id"],
-                  "doctor-l0m": ["--l0-metrics", "on"], "xe-b580-l0m": ["--l0-metrics", "on"],
-                  "i915-pvc-l0m": ["--l0-metrics", "on"],
-                  "xe-b580-stall": ["--xe-stalls=on"]}
 OTHERS = ("jobs", "i915-pvc-l0m", "xe-b580-stall")  # the tests on Linux have them
 
 
@@ -132,6 +123,14 @@ def case_imports(arguments, _):
     check("pei-x86-64" in done.stdout.decode(), "64 bits")
 
 
+def options(arguments, golden):
+    """The program's options for a golden file."""
+    path = os.path.join(arguments.source, "tests", "golden", "options.txt")
+    with open(path, encoding="utf-8") as file:
+        lines = [line.split() for line in file]
+    return next((words[1:] for words in lines if words[0] == golden), [])
+
+
 def play(arguments, name, words):
     with open(fixture(arguments, name), encoding="utf-8", errors="replace") as file:
         has_libraries = any(line.startswith("library ") for line in file)
@@ -151,7 +150,7 @@ def case_golden(arguments, _):
             golden = file.read()
         count = sum(line.startswith(b"gtel ") for line in golden.split(b"\n"))
         words = ["--isolation", "none", "--stepped", "--interval", "1s", "--count", str(count),
-                 *OPTIONS.get(name, [])]
+                 *options(arguments, name + ".lp")]
         done = play(arguments, name, words)
         check(done.returncode == 0, f"{name}: exit status {done.returncode}")
         check(done.stdout == golden, f"{name}: other lines than on Linux")
@@ -180,7 +179,7 @@ def case_doctor(arguments, _):
             continue
         with open(path, "rb") as file:
             golden = file.read()
-        done = play(arguments, name, ["doctor", *DOCTOR_OPTIONS.get(name, [])])
+        done = play(arguments, name, ["doctor", *options(arguments, name + ".doctor")])
         check(done.stdout == golden, f"doctor, {name}: other words than on Linux")
         status = int(b"\nWhat can be fixed\n" in golden)
         check(done.returncode == status, f"doctor, {name}: exit status {done.returncode}")

@@ -4,7 +4,7 @@
 #     [-DOPTIONS=…] [-DEMULATOR=…] [-DHAS_LIBRARIES=OFF] -P doctor.cmake
 # HAS_LIBRARIES OFF: a build without the libraries of vendors has no lines about them. UPDATE
 # writes the golden file instead: look at every line of the difference before committing.
-separate_arguments(OPTIONS)
+include(${CMAKE_CURRENT_LIST_DIR}/options.cmake)
 separate_arguments(EMULATOR)
 execute_process(COMMAND ${EMULATOR} ${PROGRAM} doctor --root ${TREE} ${OPTIONS}
   OUTPUT_FILE ${OUT} ERROR_VARIABLE messages RESULT_VARIABLE status TIMEOUT 60)

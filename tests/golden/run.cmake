@@ -5,7 +5,7 @@
 # SAYS is a regular expression for what the program says beside its output; without it, that is
 # nothing. WITHOUT is one for what is taken out of the output. UPDATE writes the golden file
 # instead: look at every line of the difference.
-separate_arguments(OPTIONS)
+include(${CMAKE_CURRENT_LIST_DIR}/options.cmake)
 separate_arguments(EMULATOR)
 execute_process(
   COMMAND ${EMULATOR} ${PROGRAM} --root ${TREE} --isolation none --stepped --interval 1s
