@@ -28,6 +28,9 @@ gtel_test(unit.helper_text unit/test_helper_text.c harness/text_end_${os}.c)
 target_compile_definitions(test_unit_helper_text PRIVATE _POSIX_C_SOURCE=200809L)
 gtel_test(unit.hwmon_name unit/test_hwmon_name.c)
 gtel_test(unit.kernel unit/test_kernel.c)
+gtel_test(unit.lane unit/test_lane.c harness/lane_front.c harness/lane_way_${os}.c)
+target_compile_definitions(test_unit_lane PRIVATE _GNU_SOURCE _WIN32_WINNT=0x0A00
+  GTEL_TEST_VERSION="${PROJECT_VERSION}")
 # Frames that nobody would send, both ways.
 set(GTEL_TEST_ARGS ${CMAKE_CURRENT_SOURCE_DIR}/fixtures/clients-xe.tree)
 gtel_test(unit.lane_frames unit/test_lane_frames.c harness/lane_way_${os}.c)

@@ -8,6 +8,9 @@
 
 #include <stdbool.h>
 
+/* What the log advises when a helper's program is not there. */
+extern const char lane_way_missing_fix[];
+
 /* Opens the channel of a helper that the test plays; *ret_peer is the helper's end. */
 bool lane_way_open(struct gtel_channel *channel, intptr_t *ret_peer);
 /* Bytes at the helper's end: whether all of them were taken. */

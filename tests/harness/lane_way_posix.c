@@ -10,6 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+const char lane_way_missing_fix[] = "install gtel there, or name it with the option Helper";
+
 bool lane_way_open(struct gtel_channel *channel, intptr_t *ret_peer)
 {
     int fd[2];

@@ -31,6 +31,8 @@ static bool open_pipe(bool is_ours_overlapped, HANDLE *ret_ours, HANDLE *ret_the
     return false;
 }
 
+const char lane_way_missing_fix[] = "install gtel for this machine there";
+
 bool lane_way_open(struct gtel_channel *channel, intptr_t *ret_peer)
 {
     HANDLE ours;
