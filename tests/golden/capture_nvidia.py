@@ -27,6 +27,7 @@ CASES = [
     ("doctor-none", [], ["not in the file: "]),
     ("doctor-cards", [
         "file sys/devices/pci0000:00/0000:09:00.0/power/runtime_status\n| active\n",
+        "file sys/devices/pci0000:00/0000:09:00.0/current_link_speed\n| 2.5 GT/s PCIe\n",
         "file sys/devices/pci0000:00/0000:09:00.0/current_link_width\n| 1\n",
         "file sys/devices/pci0000:00/0000:08:00.0/device\n| 0x1060\n",
     ], [

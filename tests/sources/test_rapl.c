@@ -275,6 +275,30 @@ static void test_rights_later(void)
     test_label = "";
 }
 
+static void count_zones(void *arg, enum fault_op op, const char *path)
+{
+    *(unsigned *)arg += op == FAULT_LIST && strcmp(path, "sys/class/powercap") == 0 ? 1 : 0;
+}
+
+/* Once all zones are open, nobody looks for more of them. */
+static void test_all_open(void)
+{
+    struct machine machine;
+    unsigned calls = 0;
+    if (!CHECK(machine_init(&machine,
+                            CARD ZONES SENSOR "grow " UNCORE " 5 3\ngrow " PACKAGE " 7 9\nend\n",
+                            "rapl")))
+        return;
+    machine.fault->watch = count_zones;
+    machine.fault->watch_arg = &calls;
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK_INT(calls, 1);
+    machine.needs_discovery = true;
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK_INT(calls, 1);
+    machine_done(&machine);
+}
+
 static void count_groups(void *arg, enum fault_op op, const char *path)
 {
     (void)path;
@@ -418,6 +442,7 @@ int main(void)
     test_mixed();
     test_refused();
     test_rights_later();
+    test_all_open();
     test_hotplug();
     test_keep();
     test_host_sleep();

@@ -164,6 +164,8 @@ static const struct {
     {"call zesFrequencyGetState 1 0 = -1 -1 -1 -1 0 0\n", {GTEL_M_VOLTAGE, "graphics", NULL, -1}},
     {"call zesFrequencyGetState 1 0 = -1 -1 -1 -1 0 0\n", {GTEL_M_GPU_FREQUENCY, NULL, NULL, 0}},
     {"call zesFrequencyGetRange 1 0 = -1 2400\n", {GTEL_M_FREQUENCY_MIN, "graphics", "0", -1}},
+    {"call zesFrequencyGetState 1 0 = -1 1500 1 400 1400 0\n",
+     {GTEL_M_FREQUENCY_ACHIEVABLE, "graphics", "0", 1e6}},
     {"call zesFrequencyGetRange 1 0 = 400 x\n", {GTEL_M_FREQUENCY_MIN, "graphics", "0", -1}},
     {"call zesFanGetState 1 0 0 = -1\n", {GTEL_M_FAN_RPM, "1", NULL, -1}},
     {"call zesFanGetState 1 0 0 = 0\n", {GTEL_M_FAN_RPM, "1", NULL, 0}},

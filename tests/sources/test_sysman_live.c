@@ -432,6 +432,17 @@ static void test_keeps(void)
     test_label = "";
 }
 
+/* A GPU of the same driver behind it, whose counters do not restart, changes nothing. */
+static void test_keeps_before_another(void)
+{
+    struct machine m;
+    if (!begin_with(&m, BATTLEMAGE CARD("card1", "0000:04:00.0", "xe", "56A0") LIBRARY, ""))
+        return;
+    gather(&m, 1);
+    CHECK_INT(idle_for(&m, 599), 4);
+    finish(&m);
+}
+
 /* A-series: 64 bits. */
 static void test_kept_by_hardware(void)
 {
@@ -539,6 +550,7 @@ int main(void)
     test_missing_gpu();
     test_long_intervals();
     test_keeps();
+    test_keeps_before_another();
     test_kept_by_hardware();
     test_crescent_island();
     test_any_failure();

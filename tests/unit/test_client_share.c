@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Shares of one client: each kind of counter, counters that go back, births, spans of time. */
-#include "sources/clients/share.h"
+#include "sources/clients/table.h"
 #include "harness/test.h"
 
 #include <errno.h>
@@ -298,8 +298,22 @@ static void test_spans(void)
     test_label = "";
 }
 
+static void test_below(void)
+{
+    struct gtel_client client = {0};
+    test_label = "of a client";
+    CHECK(!gtel_client_is_below(&client));
+    for (size_t e = 0; e < GTEL_CLIENT_ENGINES_MAX; e++) {
+        client.share[e].below = 1;
+        CHECK(gtel_client_is_below(&client));
+        client.share[e].below = 0;
+    }
+    test_label = "";
+}
+
 int main(void)
 {
+    test_below();
     test_feed();
     test_born();
     test_spans();

@@ -100,6 +100,7 @@ static void test_machine(void)
     struct gtel_stat st = {0};
     if (!CHECK(gtel_env_posix_init("/", &env) == 0))
         return;
+    CHECK_INT(env.page_size, sysconf(_SC_PAGESIZE));
     CHECK(list(&env, "proc", 0, (uint32_t)getpid(), 0).has_want);
     CHECK(list(&env, "proc", (uint32_t)getpid(), (uint32_t)getpid(), 0).has_want);
     CHECK(!list(&env, "proc", (uint32_t)getpid() + 1, (uint32_t)getpid(), 0).has_want);
@@ -126,6 +127,7 @@ static void test_files(void)
     struct gtel_stat st = {0};
     if (!CHECK(mkdtemp(dir) != NULL) || !CHECK(gtel_env_posix_init(dir, &env) == 0))
         return;
+    CHECK_INT(env.page_size, 0); /* proc/self is not below it */
     int at = open(dir, O_RDONLY | O_DIRECTORY);
     for (size_t i = 0; i < GTEL_ARRAY_LEN(names); i++)
         CHECK(mkdirat(at, names[i], 0700) == 0);

@@ -90,8 +90,8 @@ static uint32_t whole_kinds(const struct gtel_fdinfo *fdinfo)
 {
     const uint32_t used_kinds =
         1u << GTEL_FDINFO_RESIDENT | 1u << GTEL_FDINFO_MEMORY | 1u << GTEL_FDINFO_TOTAL;
-    uint32_t missed = fdinfo->missed & ~(1u << USED);
-    return ALL_KINDS & ~(missed | (uint32_t)((fdinfo->missed & used_kinds) != 0) << USED);
+    bool is_used_missed = (fdinfo->missed & used_kinds) != 0;
+    return ALL_KINDS & ~(fdinfo->missed | (uint32_t)is_used_missed << USED);
 }
 
 /* host: added; NULL: nothing is. */
