@@ -280,6 +280,12 @@ static void test_helper(const char *path)
     gtel_wire_request(&buf, 2, false);
     serve(&machine, gtel_buf_text(&buf), &answers);
     CHECK_INT(answers, 2);
+    test_label = "helper, a request that is called a message";
+    gtel_buf_reset(&buf);
+    gtel_wire_request(&buf, 1, false);
+    buf.p[4] = GTEL_FRAME_LOG; /* behind the magic */
+    serve(&machine, gtel_buf_text(&buf), &answers);
+    CHECK_INT(answers, 0);
     gtel_buf_done(&buf);
     gtel_env_tree_done(&machine.env);
     gtel_tree_free(machine.tree);
