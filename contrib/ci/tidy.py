@@ -4,7 +4,7 @@
     tidy.py BUILD FOLDER
 
 FOLDER gets a compile_commands.json. A file of a fake library stays once for each variant (FAKE_...);
-what the build writes itself is left out.
+what the build writes itself is not in it.
 """
 
 import json
