@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+const char lane_way_missing_fix[] = "install gtel for this machine there";
+
 enum { PIPE_BYTES = 65536 };
 
 /* Two ends; only ours, or only theirs, is overlapped. */
@@ -30,8 +32,6 @@ static bool open_pipe(bool is_ours_overlapped, HANDLE *ret_ours, HANDLE *ret_the
     (void)CloseHandle(*ret_ours);
     return false;
 }
-
-const char lane_way_missing_fix[] = "install gtel for this machine there";
 
 bool lane_way_open(struct gtel_channel *channel, intptr_t *ret_peer)
 {
