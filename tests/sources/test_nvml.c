@@ -310,8 +310,10 @@ static void test_only_one_lost(void)
     for (int k = 0; k < 5; k++)
         gather(&m, 1);
     CHECK(!gpu->is_present && spy.closes >= 1);
+    CHECK_INT(spy.logs, 2); /* the loss, and that no GPU answers */
     for (int k = 0; k < 200; k++)
         gather(&m, 1);
+    CHECK_INT(spy.logs, 3); /* it works again */
     CHECK(gpu->is_present && readings_of(&m, "0000:19:00.0") > 5);
     finish(&m);
 }
@@ -409,7 +411,8 @@ static void test_one_asleep(void)
         struct machine m;
         char text[4096];
         test_label = cases[i].text;
-        (void)snprintf(text, sizeof(text), "%s%s%s", cases[i].text,
+        (void)snprintf(text, sizeof(text), "%scall nvmlDeviceGetUtilizationRates 1 = 5 0\n%s%s",
+                       cases[i].text,
                        PCI_GPU STATUS("suspended") PCI_GPU_AT("0001:3b:00.0", "nvidia")
                            STATUS_OF("0001:3b:00.0", "active"),
                        /* a GPU that is given to a virtual machine sleeps for itself */
@@ -445,6 +448,32 @@ static void test_wake_always(void)
     gather(&m, 1);
     CHECK_NEAR(value(&m, GTEL_M_GPU_BUSY, NULL), 0.41, 1e-9);
     finish(&m);
+}
+
+/*
+ * Two that may suspend: the other one sleeps, and this one may fall asleep as well, now and when
+ * the other one falls asleep before it.
+ */
+static void test_let_both_sleep(void)
+{
+    static const char *const statuses[] = {
+        STATUS_OF("0001:3b:00.0", "suspended"),
+        STATUS_OF("0001:3b:00.0", "active") "at 40s\n" STATUS_OF("0001:3b:00.0", "suspended")};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(statuses); i++) {
+        struct machine m;
+        char text[4096];
+        (void)snprintf(text, sizeof(text), "call nvmlDeviceGetUtilizationRates 0 = 0 0\n%s%s%s",
+                       PCI_GPU STATUS("active") PCI_GPU_AT("0001:3b:00.0", "nvidia"), statuses[i],
+                       "at 45s\n" STATUS("suspended"));
+        if (!begin(&m, text))
+            return;
+        for (int k = 0; k < 100; k++)
+            gather(&m, 1);
+        CHECK_NEAR(value(&m, GTEL_M_GPU_AWAKE, NULL), 0, 0);
+        CHECK_INT(spy.opens, 1);
+        CHECK_INT(spy.closes, 1);
+        finish(&m);
+    }
 }
 
 /* Idle for 30 s: NVML is closed, the GPU falls asleep, and is read again once it works. */
@@ -605,6 +634,7 @@ int main(void)
     test_one_asleep();
     test_wake_always();
     test_let_sleep();
+    test_let_both_sleep();
     test_activity();
     test_faults();
     return test_result();

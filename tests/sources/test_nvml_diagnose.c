@@ -12,7 +12,12 @@
     "file " GPU "power/runtime_status\n| " status "\n"
 #define DENIED "run gtel as root or administrator, or in a container with the device nodes"
 
-#define RESET "nvidia-smi --gpu-reset, or reboot"
+#define RESET                                                                                      \
+    "dmesg | grep -i xid says what happened; stop what uses the GPU, and the agent that runs "     \
+    "gtel, then nvidia-smi --gpu-reset -i GPU; or reboot"
+#define LOOK_UP "nvmlDeviceGetHandleByIndex_v2"
+#define REFUSED(code)                                                                              \
+    "1 of the GPUs that NVML counts cannot be looked up, the first with code " code
 #define NODES "nvidia-smi says whether the driver works; in a container, check the device nodes"
 #define HAS_GPM "call nvmlGpmQueryDeviceSupport 0 = 1\n"
 #define INSTANCE                                                                                   \
@@ -57,6 +62,22 @@ static const struct diagnose_case {
     {"a stub", "call nvmlInit_v2 = !3\n", 2, GTEL_MEASUREMENT_GPU, "nvmlInit_v2",
      "it answers code 3: it may be a stub without a driver", NODES},
     {"all is well", "", 2, GTEL_MEASUREMENT_GPU, "nvmlInit", NULL, NULL},
+    {"refused", "call nvmlDeviceGetHandleByIndex_v2 0 = !4\n", 2, GTEL_MEASUREMENT_GPU, LOOK_UP,
+     REFUSED("4"), DENIED},
+    {"refused: gone", "call nvmlDeviceGetHandleByIndex_v2 0 = !15\n", 2, GTEL_MEASUREMENT_GPU,
+     LOOK_UP, REFUSED("15"), RESET},
+    {"refused: another reason", "call nvmlDeviceGetHandleByIndex_v2 0 = !3\n", 2,
+     GTEL_MEASUREMENT_GPU, LOOK_UP, REFUSED("3"), "nvidia-smi -L says which"},
+    {"refused: known from sysfs", PCI_GPU("active") "call nvmlDeviceGetHandleByIndex_v2 0 = !999\n",
+     2, GTEL_MEASUREMENT_GPU, "NVML", "the GPU is lost or needs a reset (NVML code 999)", RESET},
+    {"refused: said once", PCI_GPU("active") "call nvmlDeviceGetHandleByIndex_v2 0 = !999\n", 2,
+     GTEL_MEASUREMENT_GPU, LOOK_UP, NULL, NULL},
+    {"lost: said once",
+     "at 2s\ncall nvmlDeviceGetUtilizationRates 0 = !15\n"
+     "call nvmlDeviceGetHandleByIndex_v2 0 = !15\n",
+     4, GTEL_MEASUREMENT_GPU, LOOK_UP, NULL, NULL},
+    {"not listed any more", "at 20s\ncall nvmlDeviceGetCount_v2 = 0\n", 40, GTEL_MEASUREMENT_GPU,
+     "NVML", "NVML does not list the GPU any more", RESET},
     {"lost", "at 1s\ncall nvmlDeviceGetUtilizationRates 0 = !15\n", 4, GTEL_MEASUREMENT_GPU, "NVML",
      "the GPU is lost or needs a reset (NVML code 15)", RESET},
     {"reset required", "at 1s\ncall nvmlDeviceGetUtilizationRates 0 = !16\n", 4,

@@ -64,6 +64,68 @@ static void test_look_up(const char *call, const char *more)
     test_label = "";
 }
 
+/* A GPU that does not answer for good is asked for less and less often. */
+static void test_pauses(void)
+{
+    struct machine m;
+    if (!begin(&m, "call nvmlDeviceGetHandleByIndex_v2 0 = !999\n"))
+        return;
+    spy.count_name = "nvmlDeviceGetCount_v2";
+    for (int k = 0; k < 300; k++)
+        gather(&m, 1);
+    CHECK(spy.counted > 10 && spy.counted < 25); /* one in ten is the core's, each 30 s */
+    CHECK_INT(spy.logs, 1);
+    CHECK_STR(gtel_str_of(spy.last_log), "nvml: 1 of the GPUs cannot be looked up, the first with "
+                                         "code 999 (gtel doctor says more)");
+    CHECK(is_there(&m, other));
+    finish(&m);
+}
+
+#define GPU_AT(address)                                                                            \
+    "file sys/bus/pci/devices/" address "/vendor\n| 0x10de\n"                                      \
+    "file sys/bus/pci/devices/" address "/class\n| 0x030200\n"                                     \
+    "dir sys/bus/pci/drivers/nvidia\n"                                                             \
+    "link sys/bus/pci/devices/" address "/driver -> ../../drivers/nvidia\n"
+
+/* A GPU that has not answered since the start is known from sysfs, unless it may be another's. */
+static void test_gone(void)
+{
+    static const struct {
+        const char *text;
+        bool is_known;
+        unsigned logs; /* in a minute */
+    } cases[] = {
+        {GPU_AT("0000:19:00.0") GPU_AT("0001:3b:00.0"), true, 1},
+        {GPU_AT("0000:19:00.0") GPU_AT("0001:3b:00.0") GPU_AT("0001:3c:00.0"), false, 1},
+        {"", false, 1},
+    };
+    static const int codes[] = {15, 16, 999};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases) * GTEL_ARRAY_LEN(codes); i++) {
+        size_t at = i / GTEL_ARRAY_LEN(codes);
+        struct machine m;
+        char text[4096];
+        (void)snprintf(text, sizeof(text),
+                       "%scall nvmlDeviceGetHandleByIndex_v2 0 = !%d\nat 60s\n"
+                       "call nvmlDeviceGetHandleByIndex_v2 0 = ok\n",
+                       cases[at].text, codes[i % GTEL_ARRAY_LEN(codes)]);
+        test_label = text;
+        if (!begin(&m, text))
+            return;
+        for (int k = 0; k < 59; k++)
+            gather(&m, 1);
+        CHECK_INT(device_of(&m, first) != NULL, cases[at].is_known);
+        CHECK(!is_there(&m, first));
+        CHECK(is_there(&m, other));
+        CHECK_INT(spy.logs, cases[at].logs);
+        for (int k = 0; k < 100; k++)
+            gather(&m, 1);
+        CHECK(is_there(&m, first));
+        CHECK_NEAR(value(&m, GTEL_M_GPU_BUSY, NULL), 0.41, 1e-9);
+        finish(&m);
+    }
+    test_label = "";
+}
+
 /* Without the number of GPUs nothing is known of any. */
 static void test_count(void)
 {
@@ -448,6 +510,8 @@ static void test_times(void)
 int main(void)
 {
     test_look_up("nvmlDeviceGetHandleByIndex_v2 0", "");
+    test_pauses();
+    test_gone();
     test_count();
     test_removed();
     test_back();

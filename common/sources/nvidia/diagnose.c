@@ -9,6 +9,11 @@
 static const char right[] =
     "run gtel as root or administrator, or in a container with the device nodes";
 
+/* An agent that holds NVML open holds each GPU (NVIDIA/NVSentinel issues 1690 and 1691). */
+static const char gone[] =
+    "dmesg | grep -i xid says what happened; stop what uses the GPU, and the agent that runs gtel, "
+    "then nvidia-smi --gpu-reset -i GPU; or reboot";
+
 static const char driver[] = "install or update NVIDIA's driver; nvidia-smi says whether it works";
 
 /* What helps when the library cannot be opened: its file may be there all the same. */
@@ -37,6 +42,24 @@ static void diagnose_library(const struct gtel_env *env, int trouble,
                                      gtel_pnp_word(env, driver, gtel_nvml_code(trouble)->fix)};
         gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU, 0, text);
     }
+}
+
+/* GPUs that NVML counts, and does not give. */
+static void diagnose_refusals(const struct gtel_nvml_refusals *refusals,
+                              struct gtel_findings *findings)
+{
+    char why[160];
+    bool is_gone = refusals->gone > 0;
+    (void)snprintf(why, sizeof(why),
+                   "%zu of the GPUs that NVML counts cannot be looked up, the first with code %d",
+                   refusals->logged, refusals->code);
+    const char *const text[3] = {"nvmlDeviceGetHandleByIndex_v2", why,
+                                 is_gone ? gone
+                                 : refusals->code == GTEL_NVML_NO_PERMISSION
+                                     ? right
+                                     : "nvidia-smi -L says which"};
+    if (refusals->logged > 0)
+        gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU, 0, text);
 }
 
 /* The calls of one measurement that this GPU does not answer, as one finding. */
@@ -110,9 +133,12 @@ static void diagnose_gpu(const struct gtel_nvml_gpu *gpu, struct gtel_findings *
 {
     char why[160];
     if (gpu->is_unavailable) {
-        (void)snprintf(why, sizeof(why), "the GPU is lost or needs a reset (NVML code %d)",
-                       gpu->first_code);
-        const char *const text[3] = {"NVML", why, "nvidia-smi --gpu-reset, or reboot"};
+        if (gpu->first_code == GTEL_NVML_SUCCESS)
+            (void)snprintf(why, sizeof(why), "NVML does not list the GPU any more");
+        else
+            (void)snprintf(why, sizeof(why), "the GPU is lost or needs a reset (NVML code %d)",
+                           gpu->first_code);
+        const char *const text[3] = {"NVML", why, gone};
         gtel_finding_put(findings, gpu->device, GTEL_MEASUREMENT_GPU, 0, text);
         return;
     }
@@ -145,6 +171,7 @@ void gtel_nvml_diagnose(void *state, struct gtel_registry *registry, struct gtel
     const struct gtel_nvml *nvml = state;
     (void)registry;
     diagnose_library(nvml->env, nvml->library.trouble, findings);
+    diagnose_refusals(&nvml->refusals, findings);
     for (size_t i = 0; i < nvml->n; i++)
         if (nvml->gpu[i]->device)
             diagnose_gpu(nvml->gpu[i], findings);

@@ -28,11 +28,22 @@ static bool may_pass(int code)
     }
 }
 
-/* What a failure means for the discovery; keeps a code that concerns all GPUs. */
-static enum outcome judge(struct gtel_nvml *nvml, int code)
+/* Keeps a code that concerns all GPUs. */
+static void note_code(struct gtel_nvml *nvml, int code)
 {
     if (gtel_nvml_meaning(code) == GTEL_NVML_MEANS_BROKEN)
         nvml->library.broken = code;
+}
+
+/* A GPU that NVML counts and does not give: what that means for the discovery. */
+static enum outcome refuse(struct gtel_nvml *nvml, int code)
+{
+    struct gtel_nvml_refusals *refusals = &nvml->refusals;
+    note_code(nvml, code);
+    if (refusals->n++ == 0)
+        refusals->code = code;
+    refusals->gone +=
+        gtel_nvml_meaning(code) == GTEL_NVML_MEANS_NO_GPU || code == GTEL_NVML_UNKNOWN;
     return may_pass(code) ? UNSURE : SKIPPED;
 }
 
@@ -141,10 +152,10 @@ static enum outcome read_key(struct gtel_nvml *nvml, struct gtel_nvml_device *ha
     }
     *ret = (struct gtel_nvml_pci){0};
     if (may_pass(code) || gtel_nvml_meaning(code) == GTEL_NVML_MEANS_NO_GPU)
-        return judge(nvml, code);
+        return refuse(nvml, code);
     code = nvml->library.call.nvmlDeviceGetUUID(handle, uuid, sizeof(uuid) - 1);
     if (code != GTEL_NVML_SUCCESS)
-        return judge(nvml, code);
+        return refuse(nvml, code);
     if (snprintf(key, GTEL_KEY_MAX, "nvidia:%s", uuid) >= GTEL_KEY_MAX)
         return SKIPPED;
     return FOUND;
@@ -204,7 +215,7 @@ static enum outcome adopt(struct gtel_nvml *nvml, struct gtel_registry *registry
 static enum outcome adopt_if(struct gtel_nvml *nvml, struct gtel_registry *registry, int code,
                              struct gtel_nvml_device *handle)
 {
-    return code == GTEL_NVML_SUCCESS ? adopt(nvml, registry, handle) : judge(nvml, code);
+    return code == GTEL_NVML_SUCCESS ? adopt(nvml, registry, handle) : refuse(nvml, code);
 }
 
 /* All GPUs that NVML counts. A look-up attaches the GPU, and so wakes it. */
@@ -216,7 +227,7 @@ static enum outcome find_by_index(struct gtel_nvml *nvml, struct gtel_registry *
     unsigned n = 0;
     int code = call->nvmlDeviceGetCount_v2(&n);
     if (code != GTEL_NVML_SUCCESS) {
-        (void)judge(nvml, code);
+        note_code(nvml, code);
         return UNSURE;
     }
     for (unsigned i = 0; i < n && i < GTEL_NVML_GPUS_MAX && !nvml->library.broken; i++) {
@@ -274,11 +285,65 @@ static void mark_missing(struct gtel_nvml *nvml, struct gtel_registry *registry)
             continue;
         gtel_nvml_mig_remove(&nvml->library.call, registry, gpu);
         gpu->handle = NULL;
-        gpu->is_unavailable = true;
+        if (!gpu->is_unavailable) {
+            gpu->first_code = nvml->refusals.code;
+            gpu->is_unavailable = true;
+            gtel_nvml_gpu_log_lost(nvml->env, gpu);
+        }
         gtel_registry_lost(registry, gpu->device);
     }
     if (nvml->n > 0 && found == 0)
         nvml->library.broken = GTEL_NVML_GPU_IS_LOST;
+}
+
+/* Of the GPUs that were refused: those that are not known to be lost. */
+static size_t count_unexplained(const struct gtel_nvml *nvml)
+{
+    size_t lost = 0;
+    for (size_t i = 0; i < nvml->n; i++)
+        lost += nvml->gpu[i]->is_unavailable;
+    return nvml->refusals.n > lost ? nvml->refusals.n - lost : 0;
+}
+
+/*
+ * GPUs that did not answer from the start are known from sysfs, so that somebody sees them. Only
+ * when as many are missing as were refused: in containers sysfs shows the GPUs of others, too.
+ */
+static void register_gone(struct gtel_nvml *nvml, struct gtel_registry *registry,
+                          const struct gtel_nvml_pci_gpus *gpus)
+{
+    size_t missing = 0;
+    for (size_t i = 0; i < gpus->n; i++) {
+        const struct gtel_nvml_gpu *gpu = find_known(nvml, gtel_str_of(gpus->gpu[i].address));
+        missing += !gpu || (!gpu->is_found && !gpu->is_unavailable);
+    }
+    if (nvml->refusals.n != nvml->refusals.gone || missing != count_unexplained(nvml))
+        return;
+    for (size_t i = 0; i < gpus->n; i++) {
+        struct gtel_str key = gtel_str_of(gpus->gpu[i].address);
+        struct gtel_nvml_gpu *gpu = find_known(nvml, key) ? NULL : add_gpu(nvml, registry, key);
+        if (!gpu)
+            continue;
+        gpu->first_code = nvml->refusals.code;
+        gpu->is_unavailable = true;
+        gtel_nvml_gpu_log_lost(nvml->env, gpu);
+        gtel_registry_lost(registry, gpu->device);
+    }
+}
+
+/* Once when there are more of them, and once when there are none any more. */
+static void log_refusals(struct gtel_nvml *nvml)
+{
+    struct gtel_nvml_refusals *refusals = &nvml->refusals;
+    size_t n = count_unexplained(nvml);
+    if (n > refusals->logged)
+        gtel_log(&nvml->env->log, GTEL_LOG_WARNING,
+                 "nvml: %zu of the GPUs cannot be looked up, the first with code %d (gtel doctor "
+                 "says more)",
+                 n, refusals->code);
+    if (refusals->n == 0 && refusals->logged > 0)
+        gtel_log(&nvml->env->log, GTEL_LOG_INFO, "nvml: all GPUs can be looked up again");
+    refusals->logged = n;
 }
 
 void gtel_nvml_find(struct gtel_nvml *nvml, struct gtel_registry *registry)
@@ -294,9 +359,19 @@ void gtel_nvml_find(struct gtel_nvml *nvml, struct gtel_registry *registry)
     if (gtel_nvml_sleep_is_on(&nvml->sleep, gtel_env_now(nvml->env)) ||
         gtel_nvml_start(&nvml->library) < 0)
         return;
+    nvml->refusals = (struct gtel_nvml_refusals){.logged = nvml->refusals.logged};
     enum outcome outcome =
         gpus.asleep > 0 ? find_by_address(nvml, registry, &gpus) : find_by_index(nvml, registry);
-    nvml->is_find_due = outcome == UNSURE;
-    if (outcome != UNSURE && !nvml->library.broken)
+    if (outcome == UNSURE)
+        gtel_backoff_fail(&nvml->find_pause, gtel_env_now(nvml->env), GTEL_BACKOFF_FIRST_NS,
+                          GTEL_BACKOFF_LAST_NS);
+    else
+        nvml->find_pause = (struct gtel_backoff){0};
+    if (nvml->library.broken)
+        return;
+    register_gone(nvml, registry, &gpus);
+    if (outcome != UNSURE)
         mark_missing(nvml, registry);
+    if (!nvml->library.broken) /* else that is what is logged */
+        log_refusals(nvml);
 }

@@ -182,6 +182,16 @@ static void read_calls(struct work *work)
     }
 }
 
+void gtel_nvml_gpu_log_lost(const struct gtel_env *env, const struct gtel_nvml_gpu *gpu)
+{
+    if (gpu->first_code == GTEL_NVML_SUCCESS)
+        gtel_log(&env->log, GTEL_LOG_WARNING, "%s: NVML does not list the GPU any more",
+                 gpu->device->key);
+    else
+        gtel_log(&env->log, GTEL_LOG_WARNING, "%s: the GPU is lost or needs a reset (NVML code %d)",
+                 gpu->device->key, gpu->first_code);
+}
+
 /* Once when readings begin to fail, and once when all work again. */
 static void log_change(const struct gtel_env *env, const struct gtel_nvml_gpu *gpu,
                        bool was_failing)
@@ -189,8 +199,7 @@ static void log_change(const struct gtel_env *env, const struct gtel_nvml_gpu *g
     if (gpu->is_unavailable && gpu->parent) /* destroyed, or its GPU says so */
         return;
     if (gpu->is_unavailable)
-        gtel_log(&env->log, GTEL_LOG_WARNING, "%s: the GPU is lost or needs a reset (NVML code %d)",
-                 gpu->device->key, gpu->first_code);
+        gtel_nvml_gpu_log_lost(env, gpu);
     else if (gpu->failed > 0 && !was_failing)
         gtel_log(&env->log, GTEL_LOG_WARNING,
                  "%s: %" PRIu32 " readings failed, first %s with code %d", gpu->device->key,

@@ -76,6 +76,8 @@ struct gtel_nvml_gpu {
  */
 void gtel_nvml_gpu_sample(struct gtel_nvml_library *library, struct gtel_nvml_gpu *gpu,
                           struct gtel_batch *batch);
+/* Says that it is lost: first_code is why, 0 when it is not listed any more. */
+void gtel_nvml_gpu_log_lost(const struct gtel_env *env, const struct gtel_nvml_gpu *gpu);
 /* Forgets which calls answer, and what they answered. */
 void gtel_nvml_gpu_forget(struct gtel_nvml_gpu *gpu);
 /* Under Windows source wddm has it. */

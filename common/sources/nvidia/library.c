@@ -115,8 +115,13 @@ int gtel_nvml_start(struct gtel_nvml_library *library)
     library->is_running = true;
     library->broken = 0;
     library->driver = read_driver(library);
-    report(library, 0);
     return 0;
+}
+
+void gtel_nvml_works(struct gtel_nvml_library *library)
+{
+    library->backoff = (struct gtel_backoff){0};
+    report(library, 0);
 }
 
 void gtel_nvml_stop(struct gtel_nvml_library *library)

@@ -40,6 +40,8 @@ struct gtel_nvml_library {
 int gtel_nvml_start(struct gtel_nvml_library *library);
 /* Ends NVML and closes the library: a new driver needs a newly loaded library. */
 void gtel_nvml_stop(struct gtel_nvml_library *library);
+/* After a gather with it: a failure before that is over, which is logged. */
+void gtel_nvml_works(struct gtel_nvml_library *library);
 /* After gtel_nvml_stop, because of a code: logs it. The first try to start again may follow. */
 void gtel_nvml_fail(struct gtel_nvml_library *library, int code);
 

@@ -86,7 +86,8 @@ static bool sample_sleep(struct gtel_nvml *nvml, struct gtel_batch *batch, bool 
         gpu->device->is_asleep = !nvml->may_wake && gtel_nvml_is_asleep(nvml->env, gpu);
         if (gpu->device->is_asleep) {
             asleep++;
-            nvml->sleep = (struct gtel_nvml_sleep){0}; /* it has done its work */
+            if (!was_asleep)
+                nvml->sleep.wait_ns = 0; /* it was worth the while */
             gpu->may_suspend = gpu->may_suspend || gpu->awake.pnp.set;
             gtel_nvml_add_awake(gpu, batch, 0);
         } else if (!gpu->handle) {
@@ -95,16 +96,20 @@ static bool sample_sleep(struct gtel_nvml *nvml, struct gtel_batch *batch, bool 
                 gtel_nvml_add_awake(gpu, batch, 1);
         }
     }
-    return asleep > 0 && asleep == nvml->n;
+    bool is_all_asleep = asleep > 0 && asleep == nvml->n;
+    if (is_all_asleep)
+        nvml->sleep = (struct gtel_nvml_sleep){0};
+    return is_all_asleep;
 }
 
 /* Whether to find GPUs before this gather; the core asks for it each Rescan interval anyway. */
 static bool should_find(const struct gtel_nvml *nvml, bool is_all_asleep, bool has_woken)
 {
+    uint64_t now = gtel_env_now(nvml->env);
     if (nvml->library.is_running)
-        return nvml->is_find_due || has_woken;
-    return has_woken || (!is_all_asleep &&
-                         !gtel_backoff_is_waiting(&nvml->library.backoff, gtel_env_now(nvml->env)));
+        return has_woken ||
+               (nvml->find_pause.pause > 0 && !gtel_backoff_is_waiting(&nvml->find_pause, now));
+    return has_woken || (!is_all_asleep && !gtel_backoff_is_waiting(&nvml->library.backoff, now));
 }
 
 /*
@@ -128,7 +133,7 @@ static bool is_idle(const struct gtel_nvml *nvml)
     size_t used = 0;
     for (size_t i = 0; i < nvml->n; i++) {
         const struct gtel_nvml_gpu *gpu = nvml->gpu[i];
-        if (!gpu->handle || gpu->is_unavailable)
+        if (!gpu->handle || gpu->is_unavailable || gpu->device->is_asleep)
             continue;
         if (!gpu->may_suspend || !gtel_nvml_gpu_is_idle(gpu))
             return false;
@@ -221,7 +226,7 @@ static int sample(void *state, struct gtel_registry *registry, struct gtel_batch
     if (nvml->library.broken) {
         give_up(nvml, registry);
     } else if (nvml->library.is_running) {
-        nvml->library.backoff = (struct gtel_backoff){0};
+        gtel_nvml_works(&nvml->library);
         if (gtel_nvml_sleep_begin(&nvml->sleep, is_idle(nvml), gtel_env_now(nvml->env)))
             stop(nvml, registry);
     }

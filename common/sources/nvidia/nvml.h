@@ -24,12 +24,21 @@
 #include "sources/nvidia/sleep.h"
 #include "sources/source.h"
 
+/* GPUs that NVML counts, and that the last discovery could not look up. */
+struct gtel_nvml_refusals {
+    size_t n;
+    size_t gone;   /* of them: answered as one that has fallen off the bus */
+    int code;      /* of the first one */
+    size_t logged; /* those that were not known to be lost */
+};
+
 struct gtel_nvml {
     const struct gtel_env *env;
     struct gtel_nvml_library library;
-    bool may_wake;         /* option Wake */
-    bool is_find_due;      /* discovery was not complete */
-    uint64_t suspended_ns; /* state of gtel_env_has_slept */
+    bool may_wake;                  /* option Wake */
+    uint64_t suspended_ns;          /* state of gtel_env_has_slept */
+    struct gtel_backoff find_pause; /* after a discovery that was not complete */
+    struct gtel_nvml_refusals refusals;
     struct gtel_nvml_sleep sleep;
     struct gtel_nvml_process_room room;
     struct gtel_nvml_event_set *events; /* NULL: none yet */
