@@ -510,11 +510,12 @@ static void emit_window(struct gtel_context *context, uint64_t wall_ns)
 static void take_late_answer(struct gtel_context *context, struct gtel_lane *lane,
                              struct gtel_str payload)
 {
+    uint64_t now_ns = lane->request_ns;
     uint64_t wall_ns = lane->request_wall_ns;
     context->section++;
     if (take_answer(context, lane, payload) < 0)
         return;
-    finish_section(context, gtel_env_now(context->env));
+    finish_section(context, now_ns);
     if (context->emitted_wall_ns > 0 && !is_folding(context))
         emit_window(context, wall_ns);
 }
@@ -523,7 +524,7 @@ static void take_late_answer(struct gtel_context *context, struct gtel_lane *lan
 
 static void ask(const struct gtel_context *context, struct gtel_lane *lane)
 {
-    gtel_lane_request(lane, context->request, context->sampled_wall_ns,
+    gtel_lane_request(lane, context->request, context->sampled_ns, context->sampled_wall_ns,
                       context->batch.findings != NULL);
 }
 

@@ -36,10 +36,11 @@ set(GTEL_TEST_ARGS ${CMAKE_CURRENT_SOURCE_DIR}/fixtures/clients-xe.tree)
 gtel_test(unit.lane_frames unit/test_lane_frames.c harness/lane_way_${os}.c)
 unset(GTEL_TEST_ARGS)
 target_compile_definitions(test_unit_lane_frames PRIVATE _GNU_SOURCE _WIN32_WINNT=0x0A00)
-# Lanes with real helpers: GTEL MACHINE. The machine has GPUs of two vendors.
+# Lanes with real helpers: GTEL MACHINE I915. The machine has GPUs of two vendors.
 if(GTEL_NVML)
   set(GTEL_TEST_ARGS ${drive}$<TARGET_FILE:gtel_played>
-    ${drive}${CMAKE_CURRENT_SOURCE_DIR}/fixtures/workstation.tree)
+    ${drive}${CMAKE_CURRENT_SOURCE_DIR}/fixtures/workstation.tree
+    ${drive}${CMAKE_CURRENT_SOURCE_DIR}/fixtures/i915-a770-6.8.tree)
   gtel_test(unit.lane_faults unit/test_lane_faults.c harness/lane_machine.c
     harness/helper_process_${os}.c)
   unset(GTEL_TEST_ARGS)

@@ -267,12 +267,13 @@ static void answer_inline(struct gtel_lane *lane, bool with_findings)
     lane->state = GTEL_LANE_BUSY;
 }
 
-void gtel_lane_request(struct gtel_lane *lane, uint64_t number, uint64_t wall_ns,
+void gtel_lane_request(struct gtel_lane *lane, uint64_t number, uint64_t now_ns, uint64_t wall_ns,
                        bool with_findings)
 {
     if (lane->state != GTEL_LANE_IDLE)
         return;
     lane->request = number;
+    lane->request_ns = now_ns;
     lane->request_wall_ns = wall_ns;
     gtel_buf_reset(&lane->tx);
     if (is_inline(lane)) {

@@ -50,11 +50,12 @@ struct gtel_lane {
     struct gtel_helper_text text; /* what it writes to its standard error */
     struct gtel_buf tx;
     struct gtel_wire_map map;
-    uint64_t request; /* number of the request that is out, or was answered last */
-    uint64_t request_wall_ns;
-    uint64_t started_ns; /* when a helper was started last; 0: none was */
-    uint64_t probe_ns;   /* when to check again whether there is anything to read */
-    uint32_t pause;      /* gathers until the next start */
+    uint64_t request;         /* number of the request that is out, or was answered last */
+    uint64_t request_ns;      /* when the gather of that request began, on the env's clock */
+    uint64_t request_wall_ns; /* the same as time of day */
+    uint64_t started_ns;      /* when a helper was started last; 0: none was */
+    uint64_t probe_ns;        /* when to check again whether there is anything to read */
+    uint32_t pause;           /* gathers until the next start */
     uint32_t next_pause;
     uint64_t late; /* gathers that ended without its answer */
     uint64_t restarts;
@@ -83,10 +84,10 @@ void gtel_lanes_done(struct gtel_lane *lanes, size_t n, uint64_t wait_ns);
 /* Starts the helper when that is due. now_ns: the env's clock. */
 void gtel_lane_tick(struct gtel_lane *lane, uint64_t now_ns);
 /*
- * Sends a request unless one is out or the helper has not greeted. with_findings: also for what is
- * missing. Inline: does the work.
+ * Sends a request unless one is out or the helper has not greeted. now_ns, wall_ns: when its gather
+ * began. with_findings: also for what is missing. Inline: does the work.
  */
-void gtel_lane_request(struct gtel_lane *lane, uint64_t number, uint64_t wall_ns,
+void gtel_lane_request(struct gtel_lane *lane, uint64_t number, uint64_t now_ns, uint64_t wall_ns,
                        bool with_findings);
 /*
  * Takes in what has come, without waiting. Returns 1 with an answer's payload, valid until the next

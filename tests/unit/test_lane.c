@@ -48,7 +48,7 @@ static bool connect_helper(struct lane_front *front)
 
 static void answer(struct lane_front *front, const struct gtel_answer *answer)
 {
-    gtel_lane_request(&front->lane, 7, 8, false);
+    gtel_lane_request(&front->lane, 7, 8, 9, false);
     CHECK_INT(front->lane.state, GTEL_LANE_BUSY);
     CHECK(gtel_lane_is_waiting(&front->lane));
     gtel_wire_answer(&front->buf, answer, &front->registry, false, &front->batch);
@@ -277,7 +277,7 @@ static void test_unasked(void)
     CHECK_INT(front.lane.state, GTEL_LANE_OFF);
     CHECK_STR(gtel_str_of(front.log), "lane kernel: helper protocol error; starting it again");
     CHECK_INT(front.level, GTEL_LOG_ERROR);
-    gtel_lane_request(&front.lane, 1, 1, false); /* nobody to ask */
+    gtel_lane_request(&front.lane, 1, 1, 1, false); /* nobody to ask */
     CHECK_INT(front.lane.state, GTEL_LANE_OFF);
     lane_front_close(&front);
 }

@@ -102,6 +102,46 @@ static void test_flood(const char *gtel, const char *tree)
     lane_machine_stop(&machine);
 }
 
+/* Gathers until there are this many values of engine use; false after 10 s. */
+static bool settle_engines(struct lane_machine *machine, unsigned *ret_n)
+{
+    for (int i = 0; i < 100; i++) {
+        (void)lane_machine_gather(machine);
+        *ret_n = machine->view.readings[GTEL_M_ENGINE_BUSY];
+        if (*ret_n > 0)
+            return true;
+        lane_machine_nap(100);
+    }
+    return false;
+}
+
+/* Counters with a clock of their own: both the late answer and that of now have their rates. */
+static void test_late_rates(const char *gtel, const char *tree)
+{
+    static struct lane_machine machine;
+    char error[64];
+    unsigned n = 0;
+    test_label = "late rates";
+    if (!lane_machine_start(&machine, gtel, tree))
+        return;
+    CHECK_INT(
+        gtel_option_set(&machine.options, GTEL_O_DEADLINE, GTEL_STR("100ms"), error, sizeof(error)),
+        0);
+    uint64_t pid = CHECK(settle_engines(&machine, &n)) ? helper_of("kernel") : 0;
+    if (!CHECK(pid > 0))
+        return;
+    lane_machine_nap(200);
+    CHECK(helper_halt(pid));
+    (void)lane_machine_gather(&machine);
+    CHECK_INT(machine.view.readings[GTEL_M_ENGINE_BUSY], 0);
+    lane_machine_nap(200);
+    CHECK(helper_go_on(pid));
+    lane_machine_nap(100);
+    (void)lane_machine_gather(&machine);
+    CHECK_INT(machine.view.readings[GTEL_M_ENGINE_BUSY], 2 * n);
+    lane_machine_stop(&machine);
+}
+
 static size_t count_findings(const struct gtel_findings *findings, const char *source)
 {
     size_t n = 0;
@@ -158,13 +198,14 @@ static void test_diagnosed(const char *gtel, const char *tree)
 
 int main(int argc, char **argv)
 {
-    if (argc != 3) {
-        fprintf(stderr, "usage: test_lane_faults GTEL MACHINE.tree\n");
+    if (argc != 4) {
+        fprintf(stderr, "usage: test_lane_faults GTEL MACHINE.tree I915.tree\n");
         return 2;
     }
     test_killed(argv[1], argv[2]);
     test_stopped(argv[1], argv[2]);
     test_flood(argv[1], argv[2]);
+    test_late_rates(argv[1], argv[3]);
     test_diagnosed(argv[1], argv[2]);
     return test_result();
 }

@@ -215,7 +215,7 @@ static void test_front(const char *path)
         await_bytes(&front);
         CHECK_INT(gtel_lane_receive(&front.lane, &payload), 0);
         CHECK_INT(front.lane.state, GTEL_LANE_IDLE);
-        gtel_lane_request(&front.lane, 1, 1, false);
+        gtel_lane_request(&front.lane, 1, 1, 1, false);
         gtel_buf_reset(&buf);
         put_answer(&buf);
         CHECK(lane_way_send(front.peer, gtel_buf_text(&buf)));
