@@ -32,17 +32,26 @@ int gtel_link_speed(struct gtel_str text, uint64_t *ret_gen)
     return -ERANGE;
 }
 
+/* The same, chapter 7: link widths. */
+static const uint64_t widths[] = {1, 2, 4, 8, 12, 16, 32};
+
 int gtel_link_width(struct gtel_str text, uint64_t *ret_lanes)
 {
     uint64_t lanes;
     int r = gtel_str_u64(text, &lanes);
     if (r < 0)
         return r;
-    /* 255 is the kernel's PCIE_LNK_WIDTH_UNKNOWN (include/linux/pci.h); 0 on integrated GPUs. */
-    if (lanes == 0 || lanes == 255)
+    /*
+     * 255 is the kernel's PCIE_LNK_WIDTH_UNKNOWN (include/linux/pci.h), and 63 all ones in a
+     * register of a device that does not answer (PCI_EXP_LNKSTA_NLW); 0 on integrated GPUs.
+     */
+    if (lanes == 0 || lanes == 63 || lanes == 255)
         return -ENODATA;
-    if (lanes > 64)
-        return -ERANGE;
-    *ret_lanes = lanes;
-    return 0;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(widths); i++) {
+        if (lanes == widths[i]) {
+            *ret_lanes = lanes;
+            return 0;
+        }
+    }
+    return -ERANGE;
 }

@@ -15,7 +15,7 @@
  * text of another form, -ERANGE for a speed that no generation has.
  */
 int gtel_link_speed(struct gtel_str text, uint64_t *ret_gen);
-/* Lanes, 1 to 64. 0, -ENODATA for 0 or 255 (unknown), -EINVAL, -ERANGE. */
+/* Lanes. 0, -ENODATA for 0, 63 or 255 (unknown), -EINVAL, -ERANGE for a width that no link has. */
 int gtel_link_width(struct gtel_str text, uint64_t *ret_lanes);
 
 #endif

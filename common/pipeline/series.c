@@ -148,18 +148,18 @@ bool gtel_series_mark_sent(struct gtel_series *series, uint64_t gather, uint64_t
     if ((kind != GTEL_KIND_STATE && kind != GTEL_KIND_COUNTER) || series->window.n == 0)
         return true;
     uint64_t value = series->now.value.u64; /* of a number with a fraction: its bits */
-    bool is_mean = kind == GTEL_KIND_STATE && series->window.min < series->window.max;
+    bool has_moved = kind == GTEL_KIND_STATE && series->window.min < series->window.max;
     uint64_t gap = gather - series->seen_gather;
     bool was_away = gap > 1 && series->gap > 0 && gap > series->gap + series->gap / 2;
     uint64_t until_next_ns = now_ns - series->seen_ns; /* as long as since the last time */
-    bool is_known = !is_mean && series->sent == value && !was_away && series->sent_ns > 0 &&
+    bool is_known = !has_moved && series->sent == value && !was_away && series->sent_ns > 0 &&
                     now_ns - series->sent_ns + until_next_ns <= max_age_ns;
     series->gap = series->seen_ns > 0 ? gap : 0;
     series->seen_gather = gather;
     series->seen_ns = now_ns;
     if (!is_known) {
         series->sent = value;
-        series->sent_ns = is_mean ? 0 : now_ns;
+        series->sent_ns = has_moved ? 0 : now_ns;
     }
     return !is_known;
 }

@@ -31,11 +31,13 @@ void gtel_window_emit(const struct gtel_window *window, const struct gtel_readin
     if (window->n == 0)
         return;
     enum gtel_kind kind = gtel_metric_row((enum gtel_metric)last->metric)->kind;
-    if (window->n == 1 || kind == GTEL_KIND_COUNTER || kind == GTEL_KIND_TEXT) {
+    bool is_mean = window->n > 1 && (kind == GTEL_KIND_GAUGE || kind == GTEL_KIND_RATIO);
+    if (is_mean)
+        put(sink, last, window->sum / window->n, GTEL_ASPECT_VALUE);
+    else
         sink->put(sink->arg, last, GTEL_ASPECT_VALUE);
+    if (!is_mean && (window->n == 1 || kind != GTEL_KIND_STATE))
         return;
-    }
-    put(sink, last, window->sum / window->n, GTEL_ASPECT_VALUE);
     put(sink, last, window->min, GTEL_ASPECT_MIN);
     put(sink, last, window->max, GTEL_ASPECT_MAX);
 }

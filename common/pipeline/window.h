@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Folding of several samples within one interval, by kind: counters and text keep the last, gauges
- * and ratios give mean, minimum and maximum.
+ * and ratios give mean, minimum and maximum, states the last, minimum and maximum: between "ok" and
+ * "critical" is no "warning" that anything was in.
  */
 #ifndef GTEL_PIPELINE_WINDOW_H
 #define GTEL_PIPELINE_WINDOW_H

@@ -476,6 +476,25 @@ static void test_numbers(void)
     end(&play);
 }
 
+/* The same while the tool does not say which is which: a number may be another GPU's by now. */
+static void test_unknown_numbers(void)
+{
+    static const char one[] = "[{\"gpu\": 0, \"usage\": {\"gfx_activity\": 42}}]";
+    struct play play;
+    if (!begin(&play, TWO "end\n", "amd-smi"))
+        return;
+    plays(&play, "smi-6.2");
+    CHECK_INT(machine_gather(&play.machine), 0);
+    played_tool_says(&play.tools, "amd-smi", "metric", "0 plain", gtel_str_of(one));
+    played_tool_says(&play.tools, "amd-smi", "static", "1 plain", GTEL_STR_NONE);
+    machine_step(&play.machine, 10000);
+    settle(&play);
+    (void)machine_gather(&play.machine);
+    CHECK_NEAR(value(&play, GPU0, GTEL_M_GPU_BUSY, NULL), -1, 0);
+    CHECK_NEAR(value(&play, GPU1, GTEL_M_GPU_BUSY, NULL), -1, 0);
+    end(&play);
+}
+
 /* One that goes away is lost; one that comes is read. */
 static void test_changes(void)
 {
@@ -549,6 +568,7 @@ int main(int argc, char **argv)
         test_wsl();
         test_none();
         test_numbers();
+        test_unknown_numbers();
         test_changes();
     }
     gtel_env_posix_done(&real);

@@ -391,6 +391,37 @@ static void test_host_sleep(void)
     test_label = "";
 }
 
+/* The PMU: 10 and 40 W, and what the kernel took for a turn while the host slept. */
+static void test_host_sleep_perf(void)
+{
+    static const char text[] = CARD TYPE("0") PERF_GPU PERF_PACKAGE
+        "at 1500ms\npmu power 0x4 1000000000000000 42949672960\nend\n";
+    static const double watts[] = {10, 40};
+    struct machine machine;
+    test_label = "a sleep of the host, perf";
+    slept_ns = 0;
+    if (!CHECK(machine_init(&machine, text, "rapl")))
+        return;
+    struct gtel_env_ops ops = *machine.fault->env.ops;
+    ops.suspended_ns = sleeping_host;
+    machine.fault->env.ops = &ops;
+    double before[2] = {0};
+    for (int t = 0; t < 5; t++) {
+        bool is_sleep = t == 2;
+        if (is_sleep)
+            slept_ns += 60000000000;
+        CHECK_INT(machine_gather(&machine), 0);
+        const double now[2] = {joules(&machine, GTEL_M_ENERGY, "gpu"),
+                               joules(&machine, GTEL_M_ENERGY, "package")};
+        for (int i = 0; i < 2 && t > 0; i++)
+            CHECK_NEAR(now[i] - before[i], is_sleep ? 0 : watts[i], 1e-6);
+        memcpy(before, now, sizeof(before));
+        machine_step(&machine, 1000);
+    }
+    machine_done(&machine);
+    test_label = "";
+}
+
 /*
  * What seems to be a turn of a range of 9000 J, on counters of J: the energy starts again at 0. A
  * 0 after a 0 would be a step of 0, so there is no reading.
@@ -446,6 +477,7 @@ int main(void)
     test_hotplug();
     test_keep();
     test_host_sleep();
+    test_host_sleep_perf();
     test_restarts();
     return test_result();
 }

@@ -417,6 +417,39 @@ static void test_amd_names(void)
     gtel_tree_free(tree);
 }
 
+/* Every word of the kernel (Documentation/ABI/testing/sysfs-devices-power), and another one. */
+static void test_statuses(void)
+{
+    static const struct {
+        const char *status;
+        int rc;
+        bool is_asleep;
+    } cases[] = {{"active", 0, false},     {"unsupported", 0, false}, {"suspended", 0, true},
+                 {"suspending", 0, true},  {"resuming", 0, true},     {"error", -EIO, false},
+                 {"halfway", -EIO, false}, {"", -EIO, false}};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        char machine[512];
+        char error[200];
+        struct gtel_tree *tree = NULL;
+        struct gtel_env env;
+        struct gtel_awake awake = {0};
+        bool is_asleep = false;
+        test_label = cases[i].status;
+        (void)snprintf(machine, sizeof(machine), CARD("0", "0000:00:02.0", "i915", "%s") "end\n",
+                       cases[i].status);
+        if (!CHECK(gtel_tree_parse(gtel_str_of(machine), &tree, error, sizeof(error)) == 0))
+            return;
+        CHECK_INT(gtel_env_tree_init(tree, true, 0, &env), 0);
+        CHECK_INT(gtel_awake_open(&env, &awake, "sys/devices/pci0000:00/0000:00:02.0"), 0);
+        CHECK_INT(gtel_awake_look(&env, &awake, &is_asleep), cases[i].rc);
+        CHECK_INT(is_asleep, cases[i].is_asleep);
+        gtel_awake_close(&env, &awake);
+        gtel_env_tree_done(&env);
+        gtel_tree_free(tree);
+    }
+    test_label = "";
+}
+
 int main(void)
 {
     char error[200];
@@ -432,6 +465,7 @@ int main(void)
     test_restart(&fault);
     test_life(&tree_env, &fault);
     test_functions();
+    test_statuses();
     test_names();
     test_boards();
     test_amd_names();

@@ -103,7 +103,7 @@ static void see(void *arg, const struct gtel_reading *reading, enum gtel_aspect 
 
 static void test_window(enum gtel_metric metric, size_t want_n, double want_value)
 {
-    static const uint64_t samples[] = {10, 30, 20};
+    static const uint64_t samples[] = {10, 30, 14};
     struct seen seen = {0};
     struct gtel_sink sink = {&seen, NULL, see, NULL};
     struct gtel_window window = {0};
@@ -158,8 +158,10 @@ int main(void)
     test_rates();
     test_shares();
     test_label = "window of a gauge";
-    test_window(GTEL_M_FAN_RPM, 3, 20);
+    test_window(GTEL_M_FAN_RPM, 3, 18);
     test_label = "window of a counter";
-    test_window(GTEL_M_GPU_PCIE_RX, 1, 20);
+    test_window(GTEL_M_GPU_PCIE_RX, 1, 14);
+    test_label = "state";
+    test_window(GTEL_M_GPU_HEALTH, 3, 14);
     return test_result();
 }

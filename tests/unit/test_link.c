@@ -33,8 +33,9 @@ static const struct {
     int rc;
     uint64_t lanes;
 } width_cases[] = {
-    {"1", 0, 1},        {"16", 0, 16},        {"64", 0, 64},           {"0", -ENODATA, 0},
-    {"65", -ERANGE, 0}, {"255", -ENODATA, 0}, {"Unknown", -EINVAL, 0}, {"", -EINVAL, 0},
+    {"1", 0, 1},        {"12", 0, 12},       {"16", 0, 16},           {"32", 0, 32},
+    {"0", -ENODATA, 0}, {"63", -ENODATA, 0}, {"255", -ENODATA, 0},    {"3", -ERANGE, 0},
+    {"64", -ERANGE, 0}, {"65", -ERANGE, 0},  {"Unknown", -EINVAL, 0}, {"", -EINVAL, 0},
 };
 
 int main(void)

@@ -321,7 +321,8 @@ static void succeed(struct tool *tool, struct gtel_registry *registry)
         begin(tool);
         return;
     } else if (!tool->has_asked && tool->answer[STATIC].n != tool->answer[METRIC].n) {
-        begin_static(tool); /* a GPU came or went: the numbers may be others now */
+        tool->valid_ns = 0; /* a GPU came or went: the numbers may be others now */
+        begin_static(tool);
         return;
     }
     join(tool, registry);

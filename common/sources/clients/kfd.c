@@ -182,7 +182,7 @@ bool gtel_clients_find_kfd(struct gtel_clients *state, int hidden)
         kfd->nodes = nodes;
     }
     for (size_t i = 0; i < kfd->n; i++)
-        for (size_t at = 0; at < kfd->nodes; at++)
+        for (size_t at = 0; at < kfd->nodes && kfd->process[i].use; at++)
             kfd->process[i].use[at].absent = 0;
     return !is_failure(kfd->nodes_error);
 }

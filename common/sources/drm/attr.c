@@ -64,6 +64,16 @@ static double watts_bound(const struct gtel_attr_sample *sample)
 /* Without a reading after an impossible step. */
 static const uint64_t suspect_ns = 60 * UINT64_C(1000000000);
 
+/* A card that sleeps uses next to nothing: that time makes no step possible. */
+static void skip_sleep(const struct gtel_card *card, struct gtel_attr_state *state, uint64_t t_ns)
+{
+    uint64_t waited_ns = t_ns - state->counter.last_ns;
+    uint64_t slept_ns = card->suspended_ns - state->suspended_ns;
+    if (state->counter.last_ns > 0 && card->suspended_ns > state->suspended_ns)
+        state->counter.last_ns += slept_ns < waited_ns ? slept_ns : waited_ns;
+    state->suspended_ns = card->suspended_ns;
+}
+
 /*
  * Battlemage up to kernel 6.16 reads energy from registers which give nonsense on some boards: a
  * card counter that stays 0 (B580), steps of megajoules (B570; Syllo/nvtop #409). So a zero that
@@ -75,6 +85,7 @@ static void energy(struct gtel_attr_sample *sample, struct gtel_attr *attr, uint
 {
     struct gtel_attr_state *state = &attr->state;
     uint64_t t_ns = sample->batch->t_ns;
+    skip_sleep(sample->card, state, t_ns);
     state->counter.most = watts_bound(sample) / attr->kind.scale;
     enum gtel_counter_result result = gtel_counter_add(&state->counter, value, t_ns);
     if (result == GTEL_COUNTER_IMPOSSIBLE) {

@@ -58,6 +58,7 @@ struct gtel_attr_state {
     bool has_reported;
     uint64_t reported;         /* ENERGY, FAN: number in the file at the last sample */
     uint64_t suspect_until_ns; /* ENERGY: no reading until then */
+    uint64_t suspended_ns;     /* ENERGY: for how long the card had slept at the last read */
 };
 
 struct gtel_attr {

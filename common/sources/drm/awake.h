@@ -25,8 +25,8 @@ int gtel_awake_open(const struct gtel_env *env, struct gtel_awake *awake, const 
 void gtel_awake_close(const struct gtel_env *env, struct gtel_awake *awake);
 /*
  * "suspending", "suspended" and "resuming" are asleep: a read would call the device back, or reach
- * registers that are not there yet. 0 or a negative
- * errno, after which nothing may be read; -EBADF when it is not open.
+ * registers that are not there yet. 0 or a negative errno, after which nothing may be read: -EIO
+ * for "error", after a failed change of its power state; -EBADF when it is not open.
  */
 int gtel_awake_look(const struct gtel_env *env, const struct gtel_awake *awake, bool *ret_asleep);
 /*

@@ -73,8 +73,7 @@ static int take_event(const struct gtel_env *env, const char *dir, enum gtel_rap
         r = gtel_pmu_scale(text, &scale);
     if (r < 0)
         return r;
-    meter->scale[meter->n] = scale;
-    meter->domain[meter->n++] = (uint8_t)domain;
+    meter->event[meter->n++] = (struct gtel_rapl_event){.domain = domain, .scale = scale};
     return 0;
 }
 
@@ -111,15 +110,24 @@ static int open_perf(const struct gtel_env *env, struct gtel_rapl_meter *meter)
     return of_gpu;
 }
 
-static int read_perf(const struct gtel_env *env, const struct gtel_rapl_meter *meter,
+/*
+ * The package's registers lose their values while the host sleeps (ACPI S3), and the kernel takes
+ * what it finds then for a turn of 32 bits: nothing is counted over a sleep.
+ */
+static int read_perf(const struct gtel_env *env, struct gtel_rapl_meter *meter,
                      struct gtel_rapl_reading *ret)
 {
+    bool has_slept = gtel_env_has_slept(env, &meter->suspended_ns);
     uint64_t value[GTEL_RAPL_DOMAINS];
     uint64_t enabled_ns;
     int r = env->ops->pmu_read(env->arg, meter->handle_plus_1 - 1, value, meter->n, &enabled_ns);
-    for (size_t i = 0; r == 0 && i < meter->n; i++)
-        ret->joules[meter->domain[i]] = (double)value[i] * meter->scale[i];
-
+    for (size_t i = 0; r == 0 && i < meter->n; i++) {
+        struct gtel_rapl_event *event = &meter->event[i];
+        if (has_slept)
+            event->lost += value[i] - event->last;
+        event->last = value[i];
+        ret->joules[event->domain] = (double)(value[i] - event->lost) * event->scale;
+    }
     return r;
 }
 
@@ -243,10 +251,7 @@ static int read_zone(const struct gtel_env *env, struct gtel_rapl_zone *zone, ui
     return 0;
 }
 
-/*
- * The package's registers lose their values while the host sleeps (ACPI S3), and what then looks
- * like a turn may be none: nothing is counted over a sleep.
- */
+/* As of the PMU: what looks like a turn after a sleep may be none. */
 static void forget_before_sleep(const struct gtel_env *env, struct gtel_rapl_meter *meter)
 {
     bool has_slept = gtel_env_has_slept(env, &meter->suspended_ns);
@@ -278,7 +283,7 @@ bool gtel_rapl_has(const struct gtel_rapl_meter *meter, enum gtel_rapl_domain do
         return gtel_fs_is_open(&meter->zone[domain].file) &&
                (meter->zone[domain].has_counted || !meter->zone[domain].uj.has_last);
     for (size_t i = 0; i < meter->n; i++)
-        has = has || meter->domain[i] == domain;
+        has = has || meter->event[i].domain == domain;
     return has;
 }
 

@@ -31,6 +31,14 @@ struct gtel_rapl_zone {
     struct gtel_counter uj; /* its sum: since it was opened, or since a step that is not known */
 };
 
+/* One counter of the perf PMU, in its units. */
+struct gtel_rapl_event {
+    enum gtel_rapl_domain domain;
+    double scale; /* joules in a unit */
+    uint64_t last;
+    uint64_t lost; /* of the steps over sleeps of the host, which are not counted */
+};
+
 /* Zeroed: not open. */
 struct gtel_rapl_meter {
     enum gtel_rapl_way way;
@@ -41,10 +49,9 @@ struct gtel_rapl_meter {
     uint32_t cpu;
     int handle_plus_1;
     size_t n;
-    uint8_t domain[GTEL_RAPL_DOMAINS]; /* of each counter */
-    double scale[GTEL_RAPL_DOMAINS];   /* joules in a unit of it */
+    struct gtel_rapl_event event[GTEL_RAPL_DOMAINS];
     struct gtel_rapl_zone zone[GTEL_RAPL_DOMAINS];
-    uint64_t suspended_ns; /* for how long the host had slept when the zones were read last */
+    uint64_t suspended_ns; /* for how long the host had slept at the last read */
     /* Why there is no value of the GPU, by way: a negative errno, -ERANGE for several packages. */
     int error[GTEL_RAPL_WAYS];
     int pmu_error;      /* of the PMU itself: -ENOENT without it */
