@@ -103,10 +103,38 @@ static void test_asleep(void)
     finish(&m);
 }
 
+/* A sleeping one is not touched by the search for one that Level Zero does not know. */
+static void test_sleep_beside_unknown(void)
+{
+    struct machine m;
+    if (!begin(&m, "call zesDeviceGetProperties 0 = !0x78000003\n" POWER(
+                       "0000:03:00.0", "runtime_status",
+                       "active") "at 5s\n" POWER("0000:03:00.0", "runtime_status",
+                                                 "suspended") "at 500s\n" POWER("0000:03:00.0",
+                                                                                "runtime_status",
+                                                                                "active")))
+        return;
+    spy.count_name = "zesDeviceGetProperties";
+    gather(&m, 0);
+    CHECK(readings_of(&m, xe) > 0);
+    CHECK_INT(readings_of(&m, i915), 0);
+    unsigned before = spy.counted;
+    CHECK(before > 0);
+    for (int i = 0; i < 10; i++)
+        gather(&m, 40);
+    CHECK_INT(spy.counted, before);
+    gather(&m, 100);
+    gather(&m, 40);
+    CHECK(spy.counted > before);
+    CHECK(readings_of(&m, xe) > 0);
+    finish(&m);
+}
+
 int main(void)
 {
     test_labels();
     test_once();
     test_asleep();
+    test_sleep_beside_unknown();
     return test_result();
 }

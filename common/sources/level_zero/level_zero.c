@@ -119,6 +119,11 @@ bool gtel_level_zero_load(struct gtel_level_zero *lz, const struct gtel_dynlib_s
     return false;
 }
 
+bool gtel_level_zero_may_ask(const struct gtel_level_zero *lz)
+{
+    return lz->state == GTEL_LEVEL_ZERO_RUNS && !gtel_card_list_awaited(&lz->cards);
+}
+
 void gtel_level_zero_started(struct gtel_level_zero *lz, uint32_t code, const char *advice)
 {
     lz->state = code == GTEL_ZE_SUCCESS ? GTEL_LEVEL_ZERO_RUNS : GTEL_LEVEL_ZERO_FAILED;

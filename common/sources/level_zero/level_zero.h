@@ -68,6 +68,12 @@ void *gtel_level_zero_at(const struct gtel_level_zero *lz, uint32_t domain, uint
  */
 bool gtel_level_zero_load(struct gtel_level_zero *lz, const struct gtel_dynlib_symbol *symbols,
                           size_t n, void *calls);
+/*
+ * Whether devices may be asked which GPU they are: it runs, and no GPU sleeps. A question opens the
+ * node of the device, whichever it is, and its end resumes the card (intel/compute-runtime:
+ * SingleInstance in sysman's getTimerResolution; kernel: xe_file_close).
+ */
+bool gtel_level_zero_may_ask(const struct gtel_level_zero *lz);
 /* The start answered that code; advice: NULL, or what helps against a failure. */
 void gtel_level_zero_started(struct gtel_level_zero *lz, uint32_t code, const char *advice);
 

@@ -153,7 +153,7 @@ void gtel_l0m_find_devices(struct gtel_l0m *l0m)
         gpu->is_new = gpu->n == 0;
         is_due = is_due || gpu->is_new;
     }
-    if (is_due && l0m->lz.state == GTEL_LEVEL_ZERO_RUNS)
+    if (is_due && gtel_level_zero_may_ask(&l0m->lz))
         (void)gtel_ze_drivers(l0m->call.zeDriverGet, driver, GTEL_L0M_HANDLES_MAX, &n);
     for (size_t i = 0; i < n; i++)
         join_all(l0m, driver[i]);

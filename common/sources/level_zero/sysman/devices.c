@@ -265,7 +265,7 @@ void gtel_sysman_find_devices(struct gtel_sysman *sysman, struct gtel_registry *
             prepare(sysman, gpu);
         is_due = is_due || !gpu->handle;
     }
-    if (is_due && sysman->lz.state == GTEL_LEVEL_ZERO_RUNS)
+    if (is_due && gtel_level_zero_may_ask(&sysman->lz))
         join_all(sysman);
     for (size_t i = 0; i < sysman->lz.cards.n; i++) {
         struct gtel_sysman_gpu *gpu = sysman->lz.cards.slot[i].own;
