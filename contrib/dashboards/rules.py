@@ -40,6 +40,8 @@ class Rule:
 
 GPU = "{{ $labels.host }}: GPU {{ $labels.gpu }} ({{ $labels.model }})"
 THERMAL = "(.*therm.*|hw_slowdown|prochot|temp_.*)"
+ERRORS = 'gpu_error_count{severity!="corrected",kind!~"xid.*"}'
+
 RULES = (
     Rule("GpuGone", f"{GPU} does not answer", "up is 0: the GPU was removed, or it answers nothing. gtel doctor and "
          "the kernel's log on the host say more.", "critical", "gpu_up == 0", "2m", (("gpu", "up"),),
@@ -67,7 +69,9 @@ RULES = (
          Check("gpu", "throttled", "1h", "min", ("greater", 0.5))),
     Rule("GpuErrors", f"{GPU}: errors of kind {{{{ $labels.kind }}}} ({{{{ $labels.severity }}}}) are rising",
          "Errors that the hardware did not correct, hangs and wedged GPUs, in the last 10 minutes.", "critical",
-         'rate(gpu_error_count{severity!="corrected",kind!~"xid.*"}[10m]) > 0', "", (("gpu_error", COUNTED),),
+         # Some counters are reported from the first error on: a new series of a GPU that was there before.
+         f'rate({ERRORS}[10m]) > 0 or ({ERRORS} > 0 unless {ERRORS} offset 10m) and on (host, gpu) gpu_up offset 15m',
+         "", (("gpu_error", COUNTED), ("gpu", "up")),
          Check("gpu_error", COUNTED, "10m", "growth", ("greater", 0),
                'r.severity != "corrected" and r.kind !~ /^xid/', ("host", "gpu", "model", "kind", "severity"))),
     Rule("GpuXid", f"{GPU}: an Xid error", "The driver of NVIDIA reports it; the kernel's log has its number, and so has the kind of the "

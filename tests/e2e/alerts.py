@@ -46,7 +46,7 @@ CHANGED = {
 }
 # Half an hour after the start.
 FROM = 60
-SILENT, MISSING, LINK, BROKEN = "silent", "missing", "link", "broken"
+SILENT, MISSING, LINK, BROKEN, FIRST = "silent", "missing", "link", "broken", "first"
 
 
 def at(i, start_s):
@@ -89,6 +89,13 @@ def vanishing_lines(source, start_s):
                 yield f"{dashboards.add_host(text, MISSING)} {at(i, start_s)}"
         yield links.format(host=LINK, field="up", value=int(i < FROM), time=at(i, start_s))
         yield links.format(host=BROKEN, field="health", value=0 if i < FROM else 2, time=at(i, start_s))
+        # The first error of a kind that has no series before, of a GPU that was there.
+        series = "gpu,driver=xe,gpu=0000:03:00.0,host={host},model=M,vendor=intel up=1i {time}"
+        yield series.format(host=FIRST, time=at(i, start_s))
+        if i >= FROM:
+            yield (f"gpu_error,driver=xe,gpu=0000:03:00.0,host={FIRST},kind=pcie-fatal,model=M,severity=fatal,"
+                   f"vendor=intel count=1i {at(i, start_s)}")
+            yield series.format(host="new", time=at(i, start_s)).replace("0000:03:00.0", "0000:3b:00.0")
         # Counters that are not 0 when a host is first seen are no new errors.
         if i >= FROM:
             yield (f"gpu_error,driver=nvidia,gpu=0000:3b:00.0,host=new,kind=ecc_aggregate,model=M,severity=uncorrected,"
@@ -105,7 +112,8 @@ def wanted():
     """(alert, host) of everything that has to fire."""
     found = {(alert, host) for host, alerts in RECORDED.items() for alert in alerts}
     found |= {(name, name) for name in CHANGED}
-    return found | {("HostSilent", SILENT), ("GpuMissing", MISSING), ("GpuLinkDown", LINK), ("GpuLinkFailed", BROKEN)}
+    return found | {("HostSilent", SILENT), ("GpuMissing", MISSING), ("GpuLinkDown", LINK), ("GpuLinkFailed", BROKEN),
+                    ("GpuErrors", FIRST)}
 
 
 def run(arguments, scratch):
