@@ -63,18 +63,16 @@ static bool is_name(struct gtel_str text, struct gtel_str name)
 int gtel_engine_name_parse(struct gtel_str text, struct gtel_engine_name *ret)
 {
     size_t letters = text.n;
-    uint64_t instance = 0;
+    uint64_t instance = UINT32_MAX;
     while (letters > 0 && text.p[letters - 1] >= '0' && text.p[letters - 1] <= '9')
         letters--;
-    bool has_instance = letters < text.n;
-    if (has_instance &&
+    if (letters < text.n &&
         (gtel_str_u64(gtel_str_skip(text, letters), &instance) < 0 || instance > UINT16_MAX))
         return -EINVAL;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(names); i++) {
         if (!is_name((struct gtel_str){text.p, letters}, names[i].name))
             continue;
-        *ret = (struct gtel_engine_name){
-            .class = names[i].class, .instance = (uint32_t)instance, .has_instance = has_instance};
+        *ret = (struct gtel_engine_name){names[i].class, (uint32_t)instance};
         return 0;
     }
     return -EINVAL;

@@ -25,8 +25,7 @@ enum gtel_engine_class {
 
 struct gtel_engine_name {
     enum gtel_engine_class class;
-    uint32_t instance; /* 0 where the name has no number */
-    bool has_instance;
+    uint32_t instance; /* at most UINT16_MAX; UINT32_MAX: the name has no number */
 };
 
 /*

@@ -28,7 +28,7 @@ static int count_engines(const struct gtel_env *env, struct gtel_arena *arena,
                          &names, &n);
     memset(clients->engines, 0, sizeof(clients->engines));
     for (size_t i = 0; r == 0 && i < n && i < ENGINES_MAX; i++) {
-        if (gtel_engine_name_parse(names[i], &engine) < 0 || !engine.has_instance)
+        if (gtel_engine_name_parse(names[i], &engine) < 0 || engine.instance == UINT32_MAX)
             continue;
         clients->engines[engine.class]++;
         engines++;

@@ -92,7 +92,7 @@ static bool parse_name(struct search *search, struct gtel_str part, struct gtel_
         if (gtel_engine_name_parse(name, &engine) < 0)
             return false;
         search->file.class = (uint8_t)engine.class;
-        search->file.instance = engine.has_instance ? (uint16_t)engine.instance : NO_NUMBER;
+        search->file.instance = engine.instance < NO_NUMBER ? (uint16_t)engine.instance : NO_NUMBER;
         return true;
     }
     if (!gtel_str_starts(name, prefix) ||
