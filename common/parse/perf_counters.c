@@ -25,8 +25,7 @@ static const uint64_t number_max = 10000000000; /* seconds, and ticks of a clock
 struct out {
     char *p;
     size_t size;
-    size_t n;
-    bool is_full;
+    size_t n; /* more than size: it does not fit */
 };
 
 static uint64_t number(struct gtel_str bytes, size_t at, size_t width)
@@ -52,10 +51,8 @@ static int cut(struct gtel_str *rest, size_t header, size_t place, struct gtel_s
 
 static void print(struct out *out, const char *text, size_t n)
 {
-    out->is_full = out->is_full || n > out->size - out->n;
-    if (out->is_full)
-        return;
-    memcpy(out->p + out->n, text, n);
+    if (out->n + n <= out->size)
+        memcpy(out->p + out->n, text, n);
     out->n += n;
 }
 
@@ -158,7 +155,7 @@ int gtel_perf_print(const void *data, size_t n, char *buf, size_t size, size_t *
     int r = print_set(&out, set);
     if (r < 0)
         return r;
-    if (out.is_full)
+    if (out.n > out.size)
         return -E2BIG;
     *ret_n = out.n;
     return 0;
@@ -200,10 +197,10 @@ static int read_name(struct gtel_str name, struct gtel_perf_instance *instance)
         !read_part(&name, GTEL_STR("phys"), &instance->adapter))
         return -EINVAL;
     instance->luid = (uint64_t)high << 32 | low;
-    instance->has_engine = name.n > 0;
-    if (!instance->has_engine)
+    instance->engine = UINT32_MAX;
+    if (name.n == 0)
         return 0;
-    if (!read_part(&name, GTEL_STR("eng"), &instance->engine) ||
+    if (!read_part(&name, GTEL_STR("eng"), &instance->engine) || instance->engine == UINT32_MAX ||
         !gtel_str_part(&name, '_', &part) || !gtel_str_eq(part, GTEL_STR("engtype")))
         return -EINVAL;
     instance->type = name;

@@ -24,9 +24,8 @@ enum {
 /* An instance: a process on a GPU (GPU Process Memory), or on one engine of it (GPU Engine). */
 struct gtel_perf_instance {
     uint32_t pid;
-    uint32_t adapter; /* which of the linked ones of that LUID: phys_ */
-    uint32_t engine;
-    bool has_engine;
+    uint32_t adapter;     /* which of the linked ones of that LUID: phys_ */
+    uint32_t engine;      /* UINT32_MAX: it is on no engine */
     uint64_t luid;        /* of the GPU, until it restarts */
     struct gtel_str type; /* of the engine, as its driver calls it: "Compute_0"; borrowed */
     uint32_t has;         /* a bit per counter */

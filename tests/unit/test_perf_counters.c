@@ -14,38 +14,38 @@ static const struct {
     uint32_t pid;
     uint64_t luid;
     uint32_t adapter;
-    bool has_engine;
     uint32_t engine;
     const char *type;
     uint32_t has;
     uint64_t first; /* counter 1 */
 } lines[] = {
-    {"1:5 2:7 pid_10472_luid_0x00000000_0x0000F814_phys_0_eng_0_engtype_3D", 0, 10472, 0xf814, 0,
-     true, 0, "3D", 6, 5},
-    {"1:5 pid_4_luid_0x00000001_0x0000C85A_phys_1_eng_3_engtype_Compute_0", 0, 4, 0x10000c85a, 1,
-     true, 3, "Compute_0", 2, 5},
+    {"1:5 2:7 pid_10472_luid_0x00000000_0x0000F814_phys_0_eng_0_engtype_3D", 0, 10472, 0xf814, 0, 0,
+     "3D", 6, 5},
+    {"1:5 pid_4_luid_0x00000001_0x0000C85A_phys_1_eng_3_engtype_Compute_0", 0, 4, 0x10000c85a, 1, 3,
+     "Compute_0", 2, 5},
     {"1:5 pid_4_luid_0x00000000_0x0000C85A_phys_0_eng_12_engtype_High Priority 3D", 0, 4, 0xc85a, 0,
-     true, 12, "High Priority 3D", 2, 5},
-    {"1:0 pid_1_luid_0x0_0x1_phys_0_eng_0_engtype_", 0, 1, 1, 0, true, 0, "", 2, 0},
+     12, "High Priority 3D", 2, 5},
+    {"1:0 pid_1_luid_0x0_0x1_phys_0_eng_0_engtype_", 0, 1, 1, 0, 0, "", 2, 0},
     {"1:18446744073709551615 3:2 pid_4294967295_luid_0xFFFFFFFF_0xffffffff_phys_0", 0, 4294967295,
-     UINT64_MAX, 0, false, 0, "", 10, UINT64_MAX},
-    {"pid_7_luid_0x0_0x9_phys_0", 0, 7, 9, 0, false, 0, "", 0, 0},
-    {"16:1 99:2 pid_7_luid_0x0_0x9_phys_0", 0, 7, 9, 0, false, 0, "", 0, 0},
-    {"1:1 1:2 pid_7_luid_0x0_0x9_phys_0", 0, 7, 9, 0, false, 0, "", 2, 2},
-    {"", -EINVAL, 0, 0, 0, false, 0, NULL, 0, 0},
-    {"1:5", -EINVAL, 0, 0, 0, false, 0, NULL, 0, 0},
-    {"1:5 _Total", -EINVAL, 0, 0, 0, false, 0, NULL, 0, 0},
-    {"1:5 luid_0x0_0x9_phys_0", -EINVAL, 0, 0, 0, false, 0, NULL, 0, 0},
-    {"1:5 pid_4294967296_luid_0x0_0x9_phys_0", -EINVAL, 0, 0, 0, false, 0, NULL, 0, 0},
-    {"1:5 pid_-1_luid_0x0_0x9_phys_0", -EINVAL, 0, 0, 0, false, 0, NULL, 0, 0},
-    {"1:5 pid__luid_0x0_0x9_phys_0", -EINVAL, 0, 0, 0, false, 0, NULL, 0, 0},
-    {"1:5 pid_7_luid_0x100000000_0x9_phys_0", -EINVAL, 0, 0, 0, false, 0, NULL, 0, 0},
-    {"1:5 pid_7_luid_0x0_0x9", -EINVAL, 0, 0, 0, false, 0, NULL, 0, 0},
-    {"1:5 pid_7_luid_0x0_0x9_phys_0_part_0", -EINVAL, 0, 0, 0, false, 0, NULL, 0, 0},
-    {"1:5 pid_7_luid_0x0_0x9_phys_0_eng_0", -EINVAL, 0, 0, 0, false, 0, NULL, 0, 0},
-    {"1:5 pid_7_luid_0x0_0x9_phys_0_eng_x_engtype_3D", -EINVAL, 0, 0, 0, false, 0, NULL, 0, 0},
-    {"-1:5 pid_7_luid_0x0_0x9_phys_0", -EINVAL, 0, 0, 0, false, 0, NULL, 0, 0},
-    {"1:18446744073709551616 pid_7_luid_0x0_0x9_phys_0", -EINVAL, 0, 0, 0, false, 0, NULL, 0, 0},
+     UINT64_MAX, 0, UINT32_MAX, "", 10, UINT64_MAX},
+    {"pid_7_luid_0x0_0x9_phys_0", 0, 7, 9, 0, UINT32_MAX, "", 0, 0},
+    {"16:1 99:2 pid_7_luid_0x0_0x9_phys_0", 0, 7, 9, 0, UINT32_MAX, "", 0, 0},
+    {"1:1 1:2 pid_7_luid_0x0_0x9_phys_0", 0, 7, 9, 0, UINT32_MAX, "", 2, 2},
+    {"", -EINVAL, 0, 0, 0, 0, NULL, 0, 0},
+    {"1:5", -EINVAL, 0, 0, 0, 0, NULL, 0, 0},
+    {"1:5 _Total", -EINVAL, 0, 0, 0, 0, NULL, 0, 0},
+    {"1:5 luid_0x0_0x9_phys_0", -EINVAL, 0, 0, 0, 0, NULL, 0, 0},
+    {"1:5 pid_4294967296_luid_0x0_0x9_phys_0", -EINVAL, 0, 0, 0, 0, NULL, 0, 0},
+    {"1:5 pid_-1_luid_0x0_0x9_phys_0", -EINVAL, 0, 0, 0, 0, NULL, 0, 0},
+    {"1:5 pid__luid_0x0_0x9_phys_0", -EINVAL, 0, 0, 0, 0, NULL, 0, 0},
+    {"1:5 pid_7_luid_0x100000000_0x9_phys_0", -EINVAL, 0, 0, 0, 0, NULL, 0, 0},
+    {"1:5 pid_7_luid_0x0_0x9", -EINVAL, 0, 0, 0, 0, NULL, 0, 0},
+    {"1:5 pid_7_luid_0x0_0x9_phys_0_part_0", -EINVAL, 0, 0, 0, 0, NULL, 0, 0},
+    {"1:5 pid_7_luid_0x0_0x9_phys_0_eng_0", -EINVAL, 0, 0, 0, 0, NULL, 0, 0},
+    {"1:5 pid_7_luid_0x0_0x9_phys_0_eng_x_engtype_3D", -EINVAL, 0, 0, 0, 0, NULL, 0, 0},
+    {"1:5 pid_7_luid_0x0_0x9_phys_0_eng_4294967295_engtype_3D", -EINVAL, 0, 0, 0, 0, NULL, 0, 0},
+    {"-1:5 pid_7_luid_0x0_0x9_phys_0", -EINVAL, 0, 0, 0, 0, NULL, 0, 0},
+    {"1:18446744073709551616 pid_7_luid_0x0_0x9_phys_0", -EINVAL, 0, 0, 0, 0, NULL, 0, 0},
 };
 
 static void test_lines(void)
@@ -63,7 +63,6 @@ static void test_lines(void)
         CHECK_INT(got.pid, lines[i].pid);
         CHECK(got.luid == lines[i].luid);
         CHECK_INT(got.adapter, lines[i].adapter);
-        CHECK_INT(got.has_engine, lines[i].has_engine);
         CHECK_INT(got.engine, lines[i].engine);
         CHECK_STR(got.type, lines[i].type);
         CHECK_INT(got.has, lines[i].has);

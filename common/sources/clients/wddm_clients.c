@@ -298,7 +298,7 @@ static int read_engines(struct state *state)
     state->span =
         gtel_share_tick(&state->clock, clock_ns, gtel_env_suspended(state->env), &state->dt_ns);
     for (r = gtel_perf_next(&text, &instance); r != -ENODATA; r = gtel_perf_next(&text, &instance))
-        if (r == 0 && instance.has_engine)
+        if (r == 0 && instance.engine != UINT32_MAX)
             add_work(state, &instance);
     find_ended(state);
     keep_bases(state);
@@ -348,7 +348,7 @@ static int read_memory(struct state *state)
     if (r < 0)
         return r;
     for (r = gtel_perf_next(&text, &instance); r != -ENODATA; r = gtel_perf_next(&text, &instance))
-        if (r == 0 && !instance.has_engine)
+        if (r == 0 && instance.engine == UINT32_MAX)
             add_memory(state, &instance);
     return 0;
 }
