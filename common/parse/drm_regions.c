@@ -52,8 +52,8 @@ static int add(struct gtel_drm_regions *regions, struct gtel_drm_region region)
         region.used = 0;
     if (!region.is_device || region.visible > region.total)
         region.visible = 0;
-    region.has_visible_used =
-        region.used > 0 && region.visible > 0 && region.visible_used <= region.visible;
+    if (region.used == 0 || region.visible == 0 || region.visible_used > region.visible)
+        region.visible_used = UINT64_MAX;
     for (size_t i = 0; i < regions->n; i++)
         if (regions->region[i].is_device == region.is_device)
             region.number++;

@@ -18,13 +18,12 @@ enum {
 
 /* One memory region, in bytes. */
 struct gtel_drm_region {
-    bool is_device;        /* the GPU's own memory; else the host's, as far as the GPU reaches it */
-    bool has_visible_used; /* never where one of the next two is not known */
-    uint16_t number;       /* among the regions of its kind, from 0: own memory of tile 0, 1 … */
+    bool is_device;  /* the GPU's own memory; else the host's, as far as the GPU reaches it */
+    uint16_t number; /* among the regions of its kind, from 0: own memory of tile 0, 1 … */
     uint64_t total;
     uint64_t used;    /* 0: hidden, for the right or the kernel lacks */
     uint64_t visible; /* own memory that the CPU reaches, less with a small BAR; 0: not known */
-    uint64_t visible_used;
+    uint64_t visible_used; /* UINT64_MAX: not known, as where used or visible is not */
 };
 
 struct gtel_drm_regions {

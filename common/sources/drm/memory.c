@@ -123,7 +123,7 @@ static void put_region(struct gtel_batch *batch, const struct gtel_device *devic
     }
     if (region->visible > 0)
         gtel_batch_u64(batch, device, GTEL_M_MEMORY_VISIBLE, name, region->visible);
-    if (region->has_visible_used)
+    if (region->visible_used != UINT64_MAX)
         gtel_batch_u64(batch, device, GTEL_M_MEMORY_VISIBLE_USED, name, region->visible_used);
 }
 
