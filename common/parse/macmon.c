@@ -86,8 +86,9 @@ static void take_fan(struct reader *reader, const struct gtel_json_path *path, s
     struct gtel_macmon_fan *fan = &reader->now.fan[place];
     if (gtel_str_eq(path->key[2], GTEL_STR("name")))
         take_name(fan, text);
-    if (gtel_str_eq(path->key[2], GTEL_STR("rpm")))
-        fan->has_rpm = gtel_str_f64(text, &fan->rpm) == 0 && fan->rpm >= 0 && fan->rpm <= 50000;
+    if (gtel_str_eq(path->key[2], GTEL_STR("rpm")) &&
+        (gtel_str_f64(text, &fan->rpm) < 0 || fan->rpm > 50000))
+        fan->rpm = -1;
 }
 
 static void on_value(void *arg, const struct gtel_json_path *path, struct gtel_str text)
@@ -114,8 +115,10 @@ int gtel_macmon_parse(struct gtel_str line, void *memory, struct gtel_macmon *re
     struct reader reader = {.rank = {0}};
     struct gtel_macmon *now = &reader.now;
     const struct gtel_json_visitor visitor = {&reader, on_value, on_end};
-    for (unsigned i = 0; i < GTEL_MACMON_FANS; i++)
+    for (unsigned i = 0; i < GTEL_MACMON_FANS; i++) {
+        now->fan[i].rpm = -1;
         (void)snprintf(now->fan[i].name, sizeof(now->fan[i].name), "%u", i + 1);
+    }
     int r = gtel_json_read(line, memory, &visitor);
     if (r < 0)
         return r;

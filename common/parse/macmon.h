@@ -31,10 +31,9 @@ struct gtel_macmon {
     bool is_scaled; /* the ratio is busy time × clock / highest clock, not busy time */
     struct gtel_macmon_fan {
         char name[GTEL_MACMON_NAME_MAX]; /* macmon's, else its number from 1 on */
-        bool has_rpm;
-        double rpm;
-    } fan[GTEL_MACMON_FANS];           /* by their place in the line; others are dropped */
-    char model[GTEL_MACMON_MODEL_MAX]; /* "Apple M2 Max"; empty: not stated */
+        double rpm;                      /* below 0: not known */
+    } fan[GTEL_MACMON_FANS];             /* by their place in the line; others are dropped */
+    char model[GTEL_MACMON_MODEL_MAX];   /* "Apple M2 Max"; empty: not stated */
 };
 
 /*

@@ -64,7 +64,7 @@ static void check_version(const struct version *version)
                    1e-9 + (version->value[i] > 0 ? 1e-9 * version->value[i] : 0));
     CHECK(line.is_scaled == version->is_scaled);
     CHECK_STR(gtel_str_of(line.model), version->model);
-    CHECK_NEAR(line.fan[0].has_rpm ? line.fan[0].rpm : NONE, version->rpm, 0);
+    CHECK_NEAR(line.fan[0].rpm >= 0 ? line.fan[0].rpm : NONE, version->rpm, 0);
     CHECK_STR(gtel_str_of(line.fan[0].name), version->fan);
 }
 
@@ -179,7 +179,7 @@ static void test_fans(void)
     static const char *const names[GTEL_MACMON_FANS] = {"Left?", "2", "x", "4", "5", "6", "7", "8"};
     CHECK_INT(parse(gtel_str_of(text)), 0);
     for (size_t i = 0; i < GTEL_MACMON_FANS; i++) {
-        CHECK_NEAR(line.fan[i].has_rpm ? line.fan[i].rpm : NONE, rpm[i], 0);
+        CHECK_NEAR(line.fan[i].rpm >= 0 ? line.fan[i].rpm : NONE, rpm[i], 0);
         CHECK_STR(gtel_str_of(line.fan[i].name), names[i]);
     }
 }

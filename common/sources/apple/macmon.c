@@ -284,7 +284,7 @@ static void emit(const struct macmon *macmon, struct gtel_batch *batch)
         gtel_batch_f64(batch, macmon->device, GTEL_M_MEMORY_USED_RATIO, GTEL_STR("system"),
                        now->value[GTEL_MACMON_RAM_USED] / now->value[GTEL_MACMON_RAM_TOTAL]);
     for (size_t i = 0; i < GTEL_MACMON_FANS; i++)
-        if (now->fan[i].has_rpm)
+        if (now->fan[i].rpm >= 0)
             gtel_batch_number(batch, macmon->device, GTEL_M_FAN_RPM, gtel_str_of(now->fan[i].name),
                               now->fan[i].rpm);
 }
