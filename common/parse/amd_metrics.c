@@ -121,7 +121,6 @@ static const struct revision *find_revision(enum gtel_amd_table table, const uns
 /* The fields of a fixed layout; those behind the end belong to later revisions of it. */
 static void place_rows(const struct revision *revision, struct gtel_amd_metrics *metrics)
 {
-    unsigned end = revision->parts_at + (unsigned)revision->part_size * PARTS;
     metrics->layout = revision;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(rows); i++) {
         const struct row *row = &rows[i];
@@ -132,11 +131,11 @@ static void place_rows(const struct revision *revision, struct gtel_amd_metrics 
             .offset = at,
             .count = row->count,
             .width = row->width,
-            .is_per_part = at >= revision->parts_at && at < end && revision->part_size > 0,
         };
     }
     metrics->parts = revision->part_size > 0 ? PARTS : 0;
     metrics->part_size = revision->part_size;
+    metrics->parts_at = revision->parts_at;
 }
 
 static bool is_all(const unsigned char *bytes, size_t n, unsigned char value)
@@ -246,7 +245,7 @@ bool gtel_amd_metrics_get(const struct gtel_amd_metrics *metrics, enum gtel_amd_
                           unsigned i, uint64_t *ret)
 {
     const struct gtel_amd_place *place = &metrics->place[field];
-    return i < place->count && !place->is_per_part &&
+    return i < place->count && !gtel_amd_metrics_is_per_part(metrics, field) &&
            get_at(metrics, place, place->offset + (size_t)i * place->width, ret);
 }
 
@@ -255,8 +254,8 @@ bool gtel_amd_metrics_part(const struct gtel_amd_metrics *metrics, unsigned part
 {
     const struct gtel_amd_place *place = &metrics->place[field];
     size_t at = place->offset + (size_t)part * metrics->part_size + (size_t)i * place->width;
-    return i < place->count && part < metrics->parts && place->is_per_part &&
-           get_at(metrics, place, at, ret);
+    return i < place->count && part < metrics->parts &&
+           gtel_amd_metrics_is_per_part(metrics, field) && get_at(metrics, place, at, ret);
 }
 
 unsigned gtel_amd_metrics_add(const struct gtel_amd_metrics *metrics, int part,

@@ -57,7 +57,6 @@ struct gtel_amd_place {
     uint8_t width;   /* bytes of one: 1, 2, 4 or 8 */
     uint8_t unit;    /* enum gtel_amd_unit, or larger */
     bool is_signed;
-    bool is_per_part; /* lies in the array of partitions */
 };
 
 struct gtel_amd_metrics {
@@ -68,8 +67,18 @@ struct gtel_amd_metrics {
     uint8_t content;
     uint16_t parts;     /* the array of partitions has room for so many: 8; 0: no such array */
     uint16_t part_size; /* bytes from one of them to the next */
+    uint16_t parts_at;  /* where the array begins */
     struct gtel_amd_place place[GTEL_AMD_FIELDS];
 };
+
+/* Whether a field lies in the array of partitions. */
+static inline bool gtel_amd_metrics_is_per_part(const struct gtel_amd_metrics *metrics,
+                                                enum gtel_amd_field field)
+{
+    unsigned at = metrics->place[field].offset;
+    unsigned end = metrics->parts_at + (unsigned)metrics->parts * metrics->part_size;
+    return at >= metrics->parts_at && at < end;
+}
 
 /* One temperature of a board. */
 struct gtel_amd_sensor {
@@ -97,8 +106,8 @@ int gtel_amd_metrics_parse(enum gtel_amd_table table, const void *bytes, size_t 
 bool gtel_amd_metrics_get(const struct gtel_amd_metrics *metrics, enum gtel_amd_field field,
                           unsigned i, uint64_t *ret);
 /*
- * The same of a partition, 0 and up, for fields that lie in the array of partitions (is_per_part);
- * how many of them are in use is NUM_PARTITION.
+ * The same of a partition, 0 and up, for fields that lie in the array of partitions; how many of
+ * them are in use is NUM_PARTITION.
  */
 bool gtel_amd_metrics_part(const struct gtel_amd_metrics *metrics, unsigned part,
                            enum gtel_amd_field field, unsigned i, uint64_t *ret);

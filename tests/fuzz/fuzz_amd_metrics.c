@@ -6,7 +6,8 @@
 static void check_place(const struct gtel_amd_metrics *metrics, enum gtel_amd_field field)
 {
     const struct gtel_amd_place *place = &metrics->place[field];
-    unsigned parts = place->is_per_part ? metrics->parts : 1;
+    bool is_per_part = gtel_amd_metrics_is_per_part(metrics, field);
+    unsigned parts = is_per_part ? metrics->parts : 1;
     uint64_t value;
     FUZZ_CHECK((place->offset == 0) == (place->count == 0));
     if (place->count == 0)
@@ -18,10 +19,10 @@ static void check_place(const struct gtel_amd_metrics *metrics, enum gtel_amd_fi
                metrics->size);
     for (unsigned i = 0; i <= place->count; i++) {
         bool has = gtel_amd_metrics_get(metrics, field, i, &value);
-        FUZZ_CHECK(!has || (i < place->count && !place->is_per_part));
+        FUZZ_CHECK(!has || (i < place->count && !is_per_part));
         for (unsigned part = 0; part <= metrics->parts; part++) {
             has = gtel_amd_metrics_part(metrics, part, field, i, &value);
-            FUZZ_CHECK(!has || (i < place->count && part < metrics->parts && place->is_per_part));
+            FUZZ_CHECK(!has || (i < place->count && part < metrics->parts && is_per_part));
         }
     }
 }
