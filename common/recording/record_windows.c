@@ -297,23 +297,23 @@ void gtel_record_windows(struct gtel_record_windows *windows, const struct gtel_
                          struct gtel_record *record)
 {
     struct gtel_pnp_gpu gpu;
+    bool is_there[GTEL_RECORD_WINDOWS_MAX] = {false};
     windows->record = record;
     if (!open_all(windows, env) || gtel_pnp_list(&windows->pnp) < 0)
         return;
-    memset(windows->is_there, 0, sizeof(windows->is_there));
     int got = 0;
     for (uint32_t i = 0; got != 1; i++) {
         got = gtel_pnp_get(&windows->pnp, i, &gpu);
         size_t device = got == 0 ? number_of(windows, &gpu) : GTEL_RECORD_WINDOWS_MAX;
         if (device == GTEL_RECORD_WINDOWS_MAX)
             continue;
-        windows->is_there[device] = true;
+        is_there[device] = true;
         ask_device(windows, device, &gpu);
     }
     for (size_t i = 0; i < windows->n; i++) {
         char key[KEY_MAX];
         (void)snprintf(key, sizeof(key), "SetupDiGetDeviceInstanceIdW %zu", i);
-        if (!windows->is_there[i])
+        if (!is_there[i])
             put(windows, key, "gone");
     }
 }

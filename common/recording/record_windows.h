@@ -29,7 +29,6 @@ struct gtel_record_windows {
     struct gtel_dynlib library[2];
     struct gtel_record_windows_calls call;
     uint16_t id[GTEL_RECORD_WINDOWS_MAX][GTEL_PNP_ID_MAX]; /* a device keeps its number */
-    bool is_there[GTEL_RECORD_WINDOWS_MAX];
     size_t n;
     struct gtel_record *record;
 };
