@@ -67,7 +67,7 @@ static struct gtel_record_node *node_of(struct gtel_record *record, struct gtel_
     if (!gtel_grow(&record->node, &record->nodes_size, record->nodes + 1, NODES_MAX,
                    sizeof(*node)) ||
         gtel_arena_str(&record->arena, path, &copy) < 0) {
-        record->has_failed = true;
+        record->text.has_failed = true;
         return NULL;
     }
     uint32_t *bucket = &record->bucket[gtel_hash(GTEL_HASH_SEED, path.p, path.n) % BUCKETS];
@@ -81,7 +81,7 @@ static struct gtel_record_change *add_change(struct gtel_record *record, uint32_
 {
     if (!gtel_grow(&record->change, &record->changes_size, record->changes + 1, CHANGES_MAX,
                    sizeof(*record->change))) {
-        record->has_failed = true;
+        record->text.has_failed = true;
         return NULL;
     }
     struct gtel_record_change *change = &record->change[record->changes++];
@@ -113,7 +113,7 @@ void gtel_record_set(struct gtel_record *record, struct gtel_str path, enum gtel
     if (!node || (node->kind == kind && gtel_str_eq(node->text, text)))
         return;
     if (gtel_arena_str(&record->arena, text, &copy) < 0) {
-        record->has_failed = true;
+        record->text.has_failed = true;
         return;
     }
     struct gtel_record_change *change = node->pending > 0
@@ -145,7 +145,7 @@ void gtel_record_event(struct gtel_record *record, struct gtel_str line)
 {
     struct gtel_record_change *change = add_change(record, UINT32_MAX);
     if (change && gtel_arena_str(&record->arena, line, &change->text) < 0)
-        record->has_failed = true;
+        record->text.has_failed = true;
 }
 
 enum gtel_record_kind gtel_record_find(const struct gtel_record *record, struct gtel_str path)
@@ -172,7 +172,7 @@ void gtel_record_gone(struct gtel_record *record, struct gtel_str path)
     struct gtel_record_node *node = find(record, path);
     if (!node || node->kind == GTEL_RECORD_NOTHING)
         return;
-    (void)add_change(record, (uint32_t)(node - record->node)); /* no room: has_failed */
+    (void)add_change(record, (uint32_t)(node - record->node)); /* no room: text has failed */
     for (size_t i = 0; i < record->nodes; i++) {
         struct gtel_record_node *other = &record->node[i];
         if (other != node && !is_below(other->path, path))
@@ -261,7 +261,7 @@ static void write_file(struct gtel_record *record, struct gtel_str path, struct 
         gtel_scrub_users(record->scrub, text);
     gtel_buf_printf(&record->text, "file %.*s\n", GTEL_STR_ARG(path));
     write_content(&record->text, gtel_buf_text(&reduced));
-    record->has_failed = record->has_failed || reduced.has_failed;
+    record->text.has_failed = record->text.has_failed || reduced.has_failed;
     gtel_buf_done(&reduced);
 }
 
@@ -340,11 +340,11 @@ int gtel_record_write(struct gtel_record *record, gtel_record_head_fn head, void
         gtel_buf_init(&first, TEXT_MAX);
         head(arg, &first);
         gtel_scrub_record(record->scrub, gtel_buf_text(&first), out);
-        record->has_failed = record->has_failed || first.has_failed;
+        text->has_failed = text->has_failed || first.has_failed;
         gtel_buf_done(&first);
     }
     gtel_buf_str(out, gtel_buf_text(&clean));
-    bool has_failed = record->has_failed || text->has_failed || clean.has_failed || out->has_failed;
+    bool has_failed = text->has_failed || clean.has_failed || out->has_failed;
     gtel_buf_done(&clean);
     return has_failed || record->scrub->has_failed ? -ENOMEM : 0;
 }

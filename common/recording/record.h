@@ -38,10 +38,9 @@ struct gtel_record {
     size_t changes;
     size_t changes_size;
     struct gtel_arena arena;
-    struct gtel_buf text; /* the states before it */
+    struct gtel_buf text; /* the states before it; failed: they lack something, and are of no use */
     uint64_t t_ns;
     uint64_t written_ns; /* of the last `at` */
-    bool has_failed;     /* memory or the limit is out: the text is of no use */
 };
 
 /* 0 or -ENOMEM. scrub outlives the record. */

@@ -132,7 +132,7 @@ static int keep_handle(struct gtel_record_env *env, const char *path, int inner)
         return -EMFILE;
     env->handle[i].inner_plus_1 = inner + 1;
     if (!gtel_str_copy(env->handle[i].path, GTEL_RECORD_PATH, str(path)))
-        env->record->has_failed = true; /* no path of ours is that long */
+        env->record->text.has_failed = true; /* no path of ours is that long */
     return (int)i;
 }
 

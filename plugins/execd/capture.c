@@ -118,7 +118,7 @@ static void learn_names(struct run *run)
     const struct gtel_env *env = run->capture->env;
     char *text = malloc(NAMES_MAX);
     if (!text) {
-        run->record.has_failed = true;
+        run->record.text.has_failed = true;
         return;
     }
     for (size_t i = 0; i < GTEL_ARRAY_LEN(files); i++) {

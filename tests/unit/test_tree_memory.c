@@ -99,11 +99,11 @@ static void test_many_paths(void)
     test_label = "many paths";
     CHECK_INT(gtel_record_init(&record, &scrub), 0);
     for (unsigned i = 0; i <= most; i++) {
-        CHECK(!record.has_failed);
+        CHECK(!record.text.has_failed);
         (void)snprintf(path, sizeof(path), "%u", i);
         gtel_record_set(&record, gtel_str_of(path), GTEL_RECORD_DIR, GTEL_STR_NONE);
     }
-    CHECK(record.has_failed);
+    CHECK(record.text.has_failed);
     CHECK_INT(record.nodes, most);
     gtel_record_done(&record);
     gtel_scrub_done(&scrub);
