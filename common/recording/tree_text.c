@@ -28,7 +28,6 @@ struct row {
     int (*read)(struct reader *reader, struct gtel_str args);
     const char *form; /* of the line: what is expected */
     enum gtel_tree_kind kind;
-    bool has_path; /* the line goes on with a path */
     /* Of an error that answers to something: how many words of the line name that, where the
      * answer is kept, and what ends the error. */
     size_t names;
@@ -38,13 +37,12 @@ struct row {
 
 struct reader {
     struct gtel_tree *tree;
-    const struct row *row; /* of the present line */
+    const struct row *row; /* of the present line; a comment leaves it */
     struct gtel_str rest;
     size_t line;
     struct gtel_tree_event
         event; /* of that line: its kind, and its path where it begins with one */
     uint64_t t_ns;
-    bool has_end;
     char *error;
     size_t error_size;
 };
@@ -425,25 +423,25 @@ static int read_uevent(struct reader *reader, struct gtel_str args)
 
 static int read_end(struct reader *reader, struct gtel_str args)
 {
+    (void)reader;
     (void)args;
-    reader->has_end = true;
     return 0;
 }
 
 #define WORD(name) GTEL_STR_INIT(name)
-#define AT_PATH(what) .kind = GTEL_TREE_##what, .has_path = true
+enum { WITH_PATH = 10 }; /* lines that go on with a path: the first ones */
 static const struct row rows[] = {
-    {WORD("file"), read_file, "file PATH", AT_PATH(FILE)},
-    {WORD("binary"), read_binary, "binary PATH", AT_PATH(BINARY)},
-    {WORD("link"), read_link, "link PATH -> TARGET", AT_PATH(LINK)},
-    {WORD("char"), read_char, "char PATH MAJOR:MINOR", AT_PATH(CHAR)},
-    {WORD("owner"), read_owner, "owner PATH UID", AT_PATH(CALL)},
-    {WORD("grow"), read_growth, "grow PATH START PER_SECOND", AT_PATH(GROWING)},
+    {WORD("file"), read_file, "file PATH", .kind = GTEL_TREE_FILE},
+    {WORD("binary"), read_binary, "binary PATH", .kind = GTEL_TREE_BINARY},
+    {WORD("link"), read_link, "link PATH -> TARGET", .kind = GTEL_TREE_LINK},
+    {WORD("char"), read_char, "char PATH MAJOR:MINOR", .kind = GTEL_TREE_CHAR},
+    {WORD("owner"), read_owner, "owner PATH UID", .kind = GTEL_TREE_CALL},
+    {WORD("grow"), read_growth, "grow PATH START PER_SECOND", .kind = GTEL_TREE_GROWING},
+    {WORD("dir"), read_dir_or_gone, "dir PATH", .kind = GTEL_TREE_DIR},
+    {WORD("gone"), read_dir_or_gone, "gone PATH", .kind = GTEL_TREE_GONE},
+    {WORD("error"), read_error, "error PATH ERROR", .kind = GTEL_TREE_FILE},
+    {WORD("refuse"), read_error, "refuse PATH ERROR", .kind = GTEL_TREE_REFUSED},
     {WORD("call"), read_call, .form = "call NAME WORD… = ANSWER"},
-    {WORD("dir"), read_dir_or_gone, "dir PATH", AT_PATH(DIR)},
-    {WORD("gone"), read_dir_or_gone, "gone PATH", AT_PATH(GONE)},
-    {WORD("error"), read_error, "error PATH ERROR", AT_PATH(FILE)},
-    {WORD("refuse"), read_error, "refuse PATH ERROR", AT_PATH(REFUSED)},
     {WORD("at"), read_at, .form = "at TIME"},
     {WORD("wall"), read_wall, .form = "wall SECONDS, before anything else"},
     {WORD("library"), read_library, .form = "library NAME, or library NAME gone"},
@@ -466,12 +464,17 @@ static const struct row rows[] = {
      .good = "on"},
 };
 
+static bool is_ended(const struct reader *reader)
+{
+    return reader->row && reader->row->read == read_end;
+}
+
 static int read_line(struct reader *reader, struct gtel_str line)
 {
     struct gtel_str word;
     if (gtel_str_starts(line, GTEL_STR("#")) || !gtel_str_word(&line, &word))
         return 0;
-    if (reader->has_end)
+    if (is_ended(reader))
         return fail(reader, "text after end");
     for (size_t i = 0; i < GTEL_ARRAY_LEN(rows); i++) {
         const struct row *row = &rows[i];
@@ -479,7 +482,7 @@ static int read_line(struct reader *reader, struct gtel_str line)
             continue;
         reader->row = row;
         reader->event = (struct gtel_tree_event){.kind = row->kind};
-        int r = row->has_path ? read_path(reader, &line) : 0;
+        int r = i < WITH_PATH ? read_path(reader, &line) : 0;
         return r < 0 ? r : row->read(reader, line);
     }
     return fail(reader, "unknown word");
@@ -489,7 +492,7 @@ static int read_line(struct reader *reader, struct gtel_str line)
 static void add_hint(const struct reader *reader)
 {
     size_t n = strlen(reader->error);
-    if (!reader->has_end && reader->rest.n == 0 && n < reader->error_size)
+    if (!is_ended(reader) && reader->rest.n == 0 && n < reader->error_size)
         (void)snprintf(reader->error + n, reader->error_size - n,
                        "; there the file ends without 'end': it has been cut");
 }
@@ -505,7 +508,7 @@ static int read_all(struct reader *reader)
         if (r < 0)
             return r;
     }
-    if (!reader->has_end)
+    if (!is_ended(reader))
         return fail(reader, "the last line is not 'end': the file has been cut");
     return 0;
 }
