@@ -192,86 +192,86 @@ void gtel_wire_answer(struct gtel_buf *buf, const struct gtel_answer *answer,
 
 /* Reading */
 
-struct cursor {
-    struct gtel_str rest;
-    bool is_bad; /* the bytes ended too early, or held nonsense */
-};
+/*
+ * All take from the front of what is left, which has no pointer once the bytes ended too early, or
+ * held nonsense: zeros and empty texts come from there.
+ */
 
-static void take(struct cursor *cursor, void *p, size_t n)
+static void take(struct gtel_str *rest, void *p, size_t n)
 {
-    if (cursor->is_bad || cursor->rest.n < n) {
-        cursor->is_bad = true;
+    if (rest->n < n) {
+        *rest = GTEL_STR_NONE;
         memset(p, 0, n);
         return;
     }
-    memcpy(p, cursor->rest.p, n);
-    cursor->rest = gtel_str_skip(cursor->rest, n);
+    memcpy(p, rest->p, n);
+    *rest = gtel_str_skip(*rest, n);
 }
 
-static uint8_t take_u8(struct cursor *cursor)
+static uint8_t take_u8(struct gtel_str *rest)
 {
     uint8_t v;
-    take(cursor, &v, sizeof(v));
+    take(rest, &v, sizeof(v));
     return v;
 }
 
-static uint16_t take_u16(struct cursor *cursor)
+static uint16_t take_u16(struct gtel_str *rest)
 {
     uint16_t v;
-    take(cursor, &v, sizeof(v));
+    take(rest, &v, sizeof(v));
     return v;
 }
 
-static uint32_t take_u32(struct cursor *cursor)
+static uint32_t take_u32(struct gtel_str *rest)
 {
     uint32_t v;
-    take(cursor, &v, sizeof(v));
+    take(rest, &v, sizeof(v));
     return v;
 }
 
-static uint64_t take_u64(struct cursor *cursor)
+static uint64_t take_u64(struct gtel_str *rest)
 {
     uint64_t v;
-    take(cursor, &v, sizeof(v));
+    take(rest, &v, sizeof(v));
     return v;
 }
 
-static struct gtel_str take_str(struct cursor *cursor)
+static struct gtel_str take_str(struct gtel_str *rest)
 {
-    size_t n = take_u16(cursor);
-    if (cursor->is_bad || n > TEXT_MAX || n > cursor->rest.n) {
-        cursor->is_bad = true;
+    size_t n = take_u16(rest);
+    if (n > TEXT_MAX || n > rest->n) {
+        *rest = GTEL_STR_NONE;
         return GTEL_STR_NONE;
     }
-    struct gtel_str s = {cursor->rest.p, n};
-    cursor->rest = gtel_str_skip(cursor->rest, n);
+    struct gtel_str s = {rest->p, n};
+    *rest = gtel_str_skip(*rest, n);
     return s;
 }
 
 int gtel_frame_next(struct gtel_str bytes, struct gtel_frame *ret, size_t *ret_used)
 {
-    struct cursor cursor = {.rest = bytes};
+    struct gtel_str rest = bytes;
     if (bytes.n < GTEL_FRAME_HEADER)
         return -EAGAIN;
-    uint32_t found = take_u32(&cursor);
-    uint32_t type = take_u32(&cursor);
-    uint32_t n = take_u32(&cursor);
+    uint32_t found = take_u32(&rest);
+    uint32_t type = take_u32(&rest);
+    uint32_t n = take_u32(&rest);
     if (found != magic || type < GTEL_FRAME_HELLO || type > GTEL_FRAME_REQUEST ||
         n > GTEL_FRAME_MAX)
         return -EPROTO;
-    if (cursor.rest.n < n)
+    if (rest.n < n)
         return -EAGAIN;
-    *ret = (struct gtel_frame){(enum gtel_frame_type)type, {cursor.rest.p, n}};
+    *ret = (struct gtel_frame){(enum gtel_frame_type)type, {rest.p, n}};
     *ret_used = GTEL_FRAME_HEADER + n;
     return 0;
 }
 
 int gtel_wire_read_request(struct gtel_str payload, uint64_t *ret_number, bool *ret_with_findings)
 {
-    struct cursor cursor = {.rest = payload};
-    uint64_t number = take_u64(&cursor);
-    uint8_t with_findings = take_u8(&cursor);
-    if (cursor.is_bad || cursor.rest.n > 0 || with_findings > 1)
+    struct gtel_str rest = payload;
+    uint64_t number = take_u64(&rest);
+    uint8_t with_findings = take_u8(&rest);
+    if (!rest.p || rest.n > 0 || with_findings > 1)
         return -EPROTO;
     *ret_number = number;
     *ret_with_findings = with_findings == 1;
@@ -280,26 +280,26 @@ int gtel_wire_read_request(struct gtel_str payload, uint64_t *ret_number, bool *
 
 int gtel_wire_read_log(struct gtel_str payload, uint8_t *ret_level, struct gtel_str *ret_text)
 {
-    struct cursor cursor = {.rest = payload};
-    uint8_t level = take_u8(&cursor);
-    if (cursor.is_bad || level > GTEL_LOG_DEBUG)
+    struct gtel_str rest = payload;
+    uint8_t level = take_u8(&rest);
+    if (!rest.p || level > GTEL_LOG_DEBUG)
         return -EPROTO;
     *ret_level = level;
-    *ret_text = cursor.rest;
+    *ret_text = rest;
     return 0;
 }
 
 /* One device: known ones keep their place, so a lane's index means the same device for ever. */
-static int read_device(struct cursor *cursor, struct gtel_registry *registry,
+static int read_device(struct gtel_str *rest, struct gtel_registry *registry,
                        struct gtel_wire_map *map, size_t i)
 {
-    struct gtel_str key = take_str(cursor);
-    bool is_present = take_u8(cursor) == 1;
-    uint32_t arrivals = take_u32(cursor);
+    struct gtel_str key = take_str(rest);
+    bool is_present = take_u8(rest) == 1;
+    uint32_t arrivals = take_u32(rest);
     struct gtel_str label[GTEL_LABEL_COUNT];
     for (size_t l = 0; l < GTEL_LABEL_COUNT; l++)
-        label[l] = take_str(cursor);
-    if (cursor->is_bad || key.n == 0 || key.n >= GTEL_KEY_MAX || arrivals == 0)
+        label[l] = take_str(rest);
+    if (!rest->p || key.n == 0 || key.n >= GTEL_KEY_MAX || arrivals == 0)
         return -EPROTO;
     struct gtel_device *device = gtel_registry_find(registry, key);
     if (!device) {
@@ -329,14 +329,14 @@ static int read_device(struct cursor *cursor, struct gtel_registry *registry,
     return 0;
 }
 
-static int read_devices(struct cursor *cursor, struct gtel_registry *registry,
+static int read_devices(struct gtel_str *rest, struct gtel_registry *registry,
                         struct gtel_wire_map *map)
 {
-    uint32_t n = take_u32(cursor);
-    if (cursor->is_bad || n > GTEL_DEVICES_MAX)
+    uint32_t n = take_u32(rest);
+    if (!rest->p || n > GTEL_DEVICES_MAX)
         return -EPROTO;
     for (size_t i = 0; i < n; i++) {
-        int r = read_device(cursor, registry, map, i);
+        int r = read_device(rest, registry, map, i);
         if (r < 0)
             return r;
     }
@@ -345,19 +345,19 @@ static int read_devices(struct cursor *cursor, struct gtel_registry *registry,
     return 0;
 }
 
-static int read_failures(struct cursor *cursor, const struct gtel_wire_map *map,
+static int read_failures(struct gtel_str *rest, const struct gtel_wire_map *map,
                          struct gtel_batch *batch)
 {
-    uint32_t n = take_u32(cursor);
-    for (uint32_t i = 0; i < n && !cursor->is_bad; i++) {
-        uint16_t index = take_u16(cursor);
-        uint32_t failed = take_u32(cursor);
-        if (cursor->is_bad || index >= map->n)
+    uint32_t n = take_u32(rest);
+    for (uint32_t i = 0; i < n && rest->p; i++) {
+        uint16_t index = take_u16(rest);
+        uint32_t failed = take_u32(rest);
+        if (!rest->p || index >= map->n)
             return -EPROTO;
         if (map->device[index])
             batch->failed[map->device[index]->index] += failed;
     }
-    return cursor->is_bad ? -EPROTO : 0;
+    return rest->p ? 0 : -EPROTO;
 }
 
 static bool has_source(uint8_t source)
@@ -393,12 +393,12 @@ static bool is_plausible(const struct gtel_reading *reading, uint16_t device, si
            has_origin(reading->source, reading->origin);
 }
 
-static int read_reading(struct cursor *cursor, const struct gtel_wire_map *map,
+static int read_reading(struct gtel_str *rest, const struct gtel_wire_map *map,
                         struct gtel_batch *batch)
 {
-    struct gtel_reading reading = {.t_ns = take_u64(cursor)};
-    uint64_t value = take_u64(cursor);
-    uint64_t what = take_u64(cursor);
+    struct gtel_reading reading = {.t_ns = take_u64(rest)};
+    uint64_t value = take_u64(rest);
+    uint64_t what = take_u64(rest);
     uint16_t device = (uint16_t)(what >> 16);
     size_t ndims = (size_t)(what >> 56);
     reading.metric = (uint16_t)what;
@@ -406,16 +406,16 @@ static int read_reading(struct cursor *cursor, const struct gtel_wire_map *map,
     reading.origin = (uint8_t)(what >> 40);
     reading.value_type = what >> 48 & 0xf;
     reading.has_device_clock = (what >> 52 & FLAG_DEVICE_CLOCK) != 0;
-    if (cursor->is_bad || !is_plausible(&reading, device, ndims, map))
+    if (!rest->p || !is_plausible(&reading, device, ndims, map))
         return -EPROTO;
     reading.device = device == NO_DEVICE ? NULL : map->device[device];
     if (reading.value_type == GTEL_VALUE_TEXT)
-        reading.value.text = take_str(cursor);
+        reading.value.text = take_str(rest);
     else
         reading.value.u64 = value;
     for (size_t i = 0; i < ndims; i++)
-        reading.dim[i] = take_str(cursor);
-    if (cursor->is_bad)
+        reading.dim[i] = take_str(rest);
+    if (!rest->p)
         return -EPROTO;
     if (!reading.device && device != NO_DEVICE) {
         batch->dropped++;
@@ -427,18 +427,18 @@ static int read_reading(struct cursor *cursor, const struct gtel_wire_map *map,
     return 0;
 }
 
-static int read_finding(struct cursor *cursor, const struct gtel_wire_map *map,
+static int read_finding(struct gtel_str *rest, const struct gtel_wire_map *map,
                         struct gtel_findings *findings)
 {
-    uint16_t device = take_u16(cursor);
-    uint8_t measurement = take_u8(cursor);
-    uint8_t source = take_u8(cursor);
-    uint16_t lacks_plus_1 = take_u16(cursor);
-    uint32_t error = take_u32(cursor);
-    struct gtel_str what = take_str(cursor);
-    struct gtel_str why = take_str(cursor);
-    struct gtel_str fix = take_str(cursor);
-    bool is_sound = !cursor->is_bad && measurement < GTEL_MEASUREMENT_COUNT && has_source(source) &&
+    uint16_t device = take_u16(rest);
+    uint8_t measurement = take_u8(rest);
+    uint8_t source = take_u8(rest);
+    uint16_t lacks_plus_1 = take_u16(rest);
+    uint32_t error = take_u32(rest);
+    struct gtel_str what = take_str(rest);
+    struct gtel_str why = take_str(rest);
+    struct gtel_str fix = take_str(rest);
+    bool is_sound = rest->p && measurement < GTEL_MEASUREMENT_COUNT && has_source(source) &&
                     lacks_plus_1 <= GTEL_M_COUNT && error <= ERROR_MAX &&
                     (device < map->n || device == NO_DEVICE);
     if (!is_sound)
@@ -463,14 +463,14 @@ static int read_finding(struct cursor *cursor, const struct gtel_wire_map *map,
     return 0;
 }
 
-static int read_findings(struct cursor *cursor, const struct gtel_wire_map *map,
+static int read_findings(struct gtel_str *rest, const struct gtel_wire_map *map,
                          struct gtel_findings *findings)
 {
-    uint32_t dropped = take_u32(cursor);
-    uint32_t n = take_u32(cursor);
+    uint32_t dropped = take_u32(rest);
+    uint32_t n = take_u32(rest);
     int r = 0;
     for (uint32_t i = 0; i < n && r == 0; i++)
-        r = read_finding(cursor, map, findings);
+        r = read_finding(rest, map, findings);
     if (findings && r == 0)
         findings->dropped += dropped;
     return r;
@@ -480,24 +480,24 @@ int gtel_wire_read_answer(struct gtel_str payload, struct gtel_registry *registr
                           struct gtel_wire_map *map, struct gtel_batch *batch,
                           struct gtel_answer *ret)
 {
-    struct cursor cursor = {.rest = payload};
+    struct gtel_str rest = payload;
     struct gtel_answer answer;
-    answer.request = take_u64(&cursor);
-    answer.errors = take_u64(&cursor);
-    answer.dropped = take_u64(&cursor);
-    answer.rss_bytes = take_u64(&cursor);
-    answer.needs_restart = take_u8(&cursor) == 1;
+    answer.request = take_u64(&rest);
+    answer.errors = take_u64(&rest);
+    answer.dropped = take_u64(&rest);
+    answer.rss_bytes = take_u64(&rest);
+    answer.needs_restart = take_u8(&rest) == 1;
     int r = 0;
-    if (take_u8(&cursor) == 1)
-        r = read_devices(&cursor, registry, map);
+    if (take_u8(&rest) == 1)
+        r = read_devices(&rest, registry, map);
     if (r == 0)
-        r = read_failures(&cursor, map, batch);
-    uint32_t n = r == 0 ? take_u32(&cursor) : 0;
+        r = read_failures(&rest, map, batch);
+    uint32_t n = r == 0 ? take_u32(&rest) : 0;
     for (uint32_t i = 0; i < n && r == 0; i++)
-        r = read_reading(&cursor, map, batch);
+        r = read_reading(&rest, map, batch);
     if (r == 0)
-        r = read_findings(&cursor, map, batch->findings);
-    if (r == 0 && (cursor.is_bad || cursor.rest.n > 0))
+        r = read_findings(&rest, map, batch->findings);
+    if (r == 0 && (!rest.p || rest.n > 0))
         r = -EPROTO;
     if (r == 0)
         *ret = answer;
