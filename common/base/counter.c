@@ -7,7 +7,7 @@ static enum gtel_counter_result judge(const struct gtel_counter *counter, uint64
 {
     double seconds = t_ns > counter->last_ns ? (double)(t_ns - counter->last_ns) / 1e9 : 0;
     bool has_bound = counter->most > 0;
-    if (!counter->has_last)
+    if (counter->last_ns == 0)
         return GTEL_COUNTER_FIRST;
     if (has_bound && counter->range > 0 && counter->most * seconds > (double)counter->range)
         return GTEL_COUNTER_UNKNOWN;
@@ -29,7 +29,6 @@ enum gtel_counter_result gtel_counter_add(struct gtel_counter *counter, uint64_t
     enum gtel_counter_result result = judge(counter, value, t_ns, &step);
     if (result == GTEL_COUNTER_STEP)
         counter->sum += step;
-    counter->has_last = true;
     counter->last = value;
     counter->last_ns = t_ns;
     return result;

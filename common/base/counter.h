@@ -18,10 +18,9 @@
 struct gtel_counter {
     uint64_t range; /* it wraps to 0 there: 2^32 for 32 bits; 0: it does not wrap */
     double most;    /* what it can grow by in a second; 0: not known */
-    bool has_last;
     uint64_t last;
-    uint64_t last_ns;
-    uint64_t sum; /* of the steps */
+    uint64_t last_ns; /* 0: there is no last value */
+    uint64_t sum;     /* of the steps */
 };
 
 enum gtel_counter_result {

@@ -41,7 +41,6 @@ static void test_cases(void)
     for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
         struct gtel_counter counter = {.range = cases[i].range,
                                        .most = cases[i].most,
-                                       .has_last = true,
                                        .last = cases[i].last,
                                        .last_ns = 7 * S,
                                        .sum = 100};

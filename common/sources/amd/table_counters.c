@@ -120,7 +120,7 @@ static uint64_t step_of(const struct gtel_amd_scene *scene, struct gtel_counter 
     uint64_t value;
     *ret_is_known = false;
     if (!get(scene, field, 0, &value)) {
-        counter->has_last = false;
+        counter->last_ns = 0;
         return 0;
     }
     counter->most = ticks_most;
@@ -156,7 +156,7 @@ static void sample_residencies(struct gtel_amd_table_state *table,
     for (size_t i = 0; i < GTEL_AMD_TABLE_SHARES; i++) {
         struct gtel_amd_share *share = &table->share[i];
         uint64_t part = step_of(scene, &share->counter, reasons[i].field, &is_known);
-        if (!share->counter.has_last)
+        if (share->counter.last_ns == 0)
             continue; /* the table has no such field */
         if (!has_clock || !is_known) {
             share->held = 0;

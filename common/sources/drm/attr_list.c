@@ -232,7 +232,7 @@ static void diagnose_attr(const struct gtel_env *env, const struct gtel_attr *at
     }
     if (state->suspect_until_ns > gtel_env_now(env))
         put(findings, attr, 0, name, "it makes impossible steps, which are ignored", NULL);
-    else if (attr->kind.form == GTEL_ATTR_ENERGY && state->counter.has_last &&
+    else if (attr->kind.form == GTEL_ATTR_ENERGY && state->counter.last_ns > 0 &&
              state->counter.last == 0)
         put(findings, attr, 0, name, "it stays 0, which cannot be true and is ignored", NULL);
 }

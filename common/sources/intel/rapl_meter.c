@@ -256,7 +256,7 @@ static void forget_before_sleep(const struct gtel_env *env, struct gtel_rapl_met
 {
     bool has_slept = gtel_env_has_slept(env, &meter->suspended_ns);
     for (size_t i = 0; has_slept && i < GTEL_RAPL_DOMAINS; i++)
-        meter->zone[i].uj.has_last = false;
+        meter->zone[i].uj.last_ns = 0;
 }
 
 static int read_powercap(const struct gtel_env *env, struct gtel_rapl_meter *meter, uint64_t t_ns,
@@ -281,7 +281,7 @@ bool gtel_rapl_has(const struct gtel_rapl_meter *meter, enum gtel_rapl_domain do
     bool has = false;
     if (meter->way == GTEL_RAPL_POWERCAP)
         return gtel_fs_is_open(&meter->zone[domain].file) &&
-               (meter->zone[domain].has_counted || !meter->zone[domain].uj.has_last);
+               (meter->zone[domain].has_counted || meter->zone[domain].uj.last_ns == 0);
     for (size_t i = 0; i < meter->n; i++)
         has = has || meter->event[i].domain == domain;
     return has;

@@ -31,7 +31,7 @@ static void record_idle(struct gtel_intel_sample *sample, const struct gtel_attr
 {
     const struct gtel_counter *now = &attr->state.counter;
     uint64_t gt = 0;
-    if (!before->has_last || now->last_ns <= before->last_ns || now->last < before->last)
+    if (before->last_ns == 0 || now->last_ns <= before->last_ns || now->last < before->last)
         return;
     uint64_t span_ns = now->last_ns - before->last_ns;
     bool has_gt = gtel_str_u64(attr->dim[1], &gt) == 0 && gt < 32;

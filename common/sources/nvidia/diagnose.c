@@ -119,7 +119,7 @@ static void diagnose_pcie(const struct gtel_nvml_gpu *gpu, struct gtel_findings 
 {
     char why[160] = "a counter of 32 bits, and the speed of the link is not known";
     const char *const text[3] = {"field PCIE_TX_BYTES, field PCIE_RX_BYTES", why, NULL};
-    if (gpu->pcie.by != GTEL_NVML_BY_NOTHING || !gpu->pcie.field[0].has_last)
+    if (gpu->pcie.by != GTEL_NVML_BY_NOTHING || gpu->pcie.field[0].last_ns == 0)
         return;
     if (gpu->pcie.speed > 0)
         (void)snprintf(why, sizeof(why),
