@@ -440,7 +440,6 @@ static void attribute_energy(struct gtel_context *context, bool has_slept)
     const struct gtel_attribution_sample sample = {.registry = &context->registry,
                                                    .section = context->section,
                                                    .gather = context->gather,
-                                                   .is_begin = context->emitted_wall_ns == 0,
                                                    .has_slept = has_slept};
     if (gtel_option_number(&context->options, GTEL_O_PROCESS_ENERGY) > 0 &&
         gtel_attribution_run(&context->attribution, &context->series, &sample) < 0)

@@ -66,7 +66,7 @@ static int begin(struct gtel_attribution *attribution, const struct gtel_registr
         gpu->last = NULL;
         gpu->lines = 0;
         gpu->sum = 0;
-        gpu->has_unknown = gpu->is_incomplete = false;
+        gpu->is_incomplete = false;
         gpu->list = GTEL_LIST_NONE;
     }
     attribution->lines = 0;
@@ -162,8 +162,7 @@ static void sum_up(struct gtel_attribution *attribution, const struct gtel_regis
         struct gtel_attribution_gpu *gpu = &attribution->gpu[attribution->gpu[index].gpu];
         gpu->last = line;
         gpu->lines++;
-        gpu->has_unknown = gpu->has_unknown || line->share < 0;
-        gpu->sum += line->share > 0 ? line->share : 0;
+        gpu->sum = gpu->sum < 0 || line->share < 0 ? -1 : gpu->sum + line->share;
     }
     for (size_t i = 0; i < registry->n; i++) {
         const struct gtel_attribution_gpu *part = &attribution->gpu[i];
@@ -212,7 +211,7 @@ static struct split split_of(const struct gtel_attribution_gpu *gpu, bool was_as
     if (busy < 0)
         return (struct split){.unattributed = 1};
     busy = busy < 1 ? busy : 1;
-    if (gpu->has_unknown)
+    if (gpu->sum < 0)
         return was_alone ? (struct split){.alone = busy} : (struct split){.unattributed = busy};
     if (gpu->sum > busy)
         return (struct split){.factor = busy / gpu->sum};
@@ -255,7 +254,7 @@ static void attribute(struct gtel_attribution *attribution, struct gtel_series_t
         split = (struct split){.unattributed = 1};
     gpu->sleeps = device->sleeps;
     gpu->alone = alone;
-    if (sample->is_begin)
+    if (sample->gather == 0)
         joules = 0;
     double rest = joules;
     for (size_t i = 0; i < attribution->lines; i++) {

@@ -50,8 +50,7 @@ struct gtel_attribution_gpu {
     const struct gtel_series *busy;
     const struct gtel_attribution_line *last; /* of its lines */
     size_t lines;
-    double sum; /* of their shares */
-    bool has_unknown;
+    double sum;                      /* of their shares; below 0: one of them is not known */
     enum gtel_attribution_list list; /* of the device itself: of its processes */
     bool is_incomplete;              /* not all processes of all parts are known */
 };
@@ -74,9 +73,8 @@ struct gtel_attribution {
 struct gtel_attribution_sample {
     const struct gtel_registry *registry;
     uint64_t section;
-    uint64_t gather;
-    bool is_begin;  /* nothing was emitted yet: counters begin at 0 */
-    bool has_slept; /* the host has slept since the sample before */
+    uint64_t gather; /* 0: nothing was emitted yet, counters begin at 0 */
+    bool has_slept;  /* the host has slept since the sample before */
 };
 
 void gtel_attribution_done(struct gtel_attribution *attribution);

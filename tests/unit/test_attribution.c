@@ -18,7 +18,6 @@ struct machine {
     struct gtel_attribution attribution;
     uint64_t section;
     uint64_t gather;
-    bool has_emitted;
 };
 
 static void begin(struct machine *m)
@@ -77,10 +76,8 @@ static void run(struct machine *m, bool has_slept)
     const struct gtel_attribution_sample sample = {.registry = &m->registry,
                                                    .section = m->section,
                                                    .gather = m->gather,
-                                                   .is_begin = !m->has_emitted,
                                                    .has_slept = has_slept};
     CHECK_INT(gtel_attribution_run(&m->attribution, &m->table, &sample), 0);
-    m->has_emitted = true;
     gtel_series_age(&m->table, m->gather++);
     m->section += 2; /* one of what the program says of itself */
 }
@@ -310,7 +307,7 @@ static void run_meter(struct machine *m, int gpu, struct meter *meter)
     put(m, gpu, GTEL_M_GPU_ENERGY, "", meter->joules, DRIVER);
     if (draw(20) > 0)
         put(m, gpu, GTEL_M_GPU_BUSY, "", chance() * 1.05, DRIVER);
-    if (m->has_emitted && meter->reported >= 0 && meter->joules >= meter->reported)
+    if (m->gather > 0 && meter->reported >= 0 && meter->joules >= meter->reported)
         meter->counted += meter->joules - meter->reported;
     meter->reported = meter->joules;
 }
@@ -356,10 +353,8 @@ static void test_no_memory(void)
         begin(&m);
         test_label = "no memory";
         for (int round = 0; round < 3; round++) {
-            const struct gtel_attribution_sample sample = {.registry = &m.registry,
-                                                           .section = m.section,
-                                                           .gather = m.gather,
-                                                           .is_begin = round == 0};
+            const struct gtel_attribution_sample sample = {
+                .registry = &m.registry, .section = m.section, .gather = m.gather};
             put_line(&m, 0, "a", 0.5);
             put_lists(&m, 0, 3, 100);
             put(&m, 0, GTEL_M_GPU_BUSY, "", 0.5, DRIVER);
