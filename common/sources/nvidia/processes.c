@@ -201,8 +201,9 @@ static void keep_share(struct gtel_nvml_processes *processes,
     if (!process || share->pid == 0 || share->time_us <= since_us)
         return;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(value); i++)
-        process->has_junk = process->has_junk || value[i] > 100;
-    if (process->has_junk)
+        if (value[i] > 100)
+            process->share[0] = UINT8_MAX;
+    if (process->share[0] > 100)
         return;
     if (share->time_us > *newest_us)
         *newest_us = share->time_us;
@@ -293,7 +294,7 @@ static void report(struct gtel_nvml_gpu *gpu, bool is_foreign, bool has_shares,
                                            .start = process->start};
         if (process->bytes != UINT64_MAX)
             gtel_use_memory_put(&use.memory, GTEL_M_PROCESS_MEMORY, process->bytes);
-        bool has_share = has_shares && !process->has_junk;
+        bool has_share = has_shares && process->share[0] <= 100;
         for (size_t k = 0; has_share && k < GTEL_ARRAY_LEN(kinds); k++) {
             use.has_share |= 1u << kinds[k];
             use.share[kinds[k]] = process->share[k] / 1e2;

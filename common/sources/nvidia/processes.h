@@ -23,9 +23,9 @@ struct gtel_nvml_process {
     uint32_t compute_instance;
     uint64_t bytes; /* UINT64_MAX: not known */
     uint64_t start; /* of the process, in clock ticks since boot; 0: not known */
-    /* Percent since the last time, as NVML orders them: SM, encoder, decoder, JPEG, OFA. */
+    /* Percent since the last time, as NVML orders them: SM, encoder, decoder, JPEG, OFA. Where the
+     * first is above 100, they are not known. */
     uint8_t share[5];
-    bool has_junk; /* these are not known */
 };
 
 /* What NVML gives, until it is started again. */
