@@ -61,7 +61,7 @@ static void emit_max_clock(const struct gtel_nvml_gpu *gpu, const struct gtel_nv
 static uint64_t vram_total(const struct gtel_nvml_gpu *gpu)
 {
     size_t row = gpu->chosen[GTEL_NVML_GROUP_MEMORY];
-    return row > 0 && gpu->slot[row - 1].has_answer ? gpu->slot[row - 1].answer.u[0] : 0;
+    return row > 0 && gpu->slot[row - 1].answer.n > 0 ? gpu->slot[row - 1].answer.u[0] : 0;
 }
 
 /* The window through which the CPU reaches the memory; it may be larger than that. */
@@ -153,7 +153,7 @@ static void emit_reasons(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml
 static bool is_memory_power(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml_answer *answer)
 {
     size_t whole = gpu->chosen[GTEL_NVML_GROUP_POWER];
-    return whole > 0 && gpu->slot[whole - 1].has_answer &&
+    return whole > 0 && gpu->slot[whole - 1].answer.n > 0 &&
            answer->f < gpu->slot[whole - 1].answer.f;
 }
 
@@ -218,7 +218,7 @@ void gtel_nvml_emit(const struct gtel_nvml_gpu *gpu, struct gtel_batch *batch)
     for (size_t i = 0; i < gtel_nvml_rows_n; i++) {
         const struct gtel_nvml_row *row = &gtel_nvml_rows[i];
         bool is_field = row->shape == GTEL_NVML_SHAPE_FIELD;
-        if (!gpu->slot[i].has_answer)
+        if (gpu->slot[i].answer.n == 0)
             continue;
         batch->origin = is_field ? GTEL_NVML_ORIGIN_FIELD : GTEL_NVML_ORIGIN_CALL;
         emit_row(gpu, row, &gpu->slot[i].answer, batch);

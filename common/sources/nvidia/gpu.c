@@ -82,7 +82,6 @@ static void keep_answer(struct work *work, size_t i, const struct gtel_nvml_answ
     const struct gtel_nvml_row *row = &gtel_nvml_rows[i];
     struct gtel_nvml_slot *slot = &work->gpu->slot[i];
     slot->answer = *answer;
-    slot->has_answer = true;
     slot->answers++;
     bool is_wanted = work->library->wants_energy && row->metric == GTEL_M_ENERGY;
     bool is_rare = row->period == GTEL_NVML_SETTING ||
@@ -108,7 +107,7 @@ static void handle(struct work *work, size_t i, int code, const struct gtel_nvml
 {
     enum gtel_nvml_group group = gtel_nvml_rows[i].group;
     struct gtel_nvml_slot *slot = &work->gpu->slot[i];
-    slot->has_answer = false;
+    slot->answer.n = 0;
     slot->due_ns = 0;
     switch (gtel_nvml_meaning(code)) {
     case GTEL_NVML_MEANS_FINE:
@@ -237,7 +236,7 @@ void gtel_nvml_gpu_sample(struct gtel_nvml_library *library, struct gtel_nvml_gp
     gpu->failed = 0;
     for (size_t i = 0; i < gtel_nvml_rows_n; i++)
         if (gtel_nvml_rows[i].period != GTEL_NVML_SETTING)
-            gpu->slot[i].has_answer = false;
+            gpu->slot[i].answer.n = 0;
     read_fields(&work);
     read_calls(&work);
     log_change(library->env, gpu, was_failing);
@@ -277,6 +276,6 @@ bool gtel_nvml_gpu_is_idle(const struct gtel_nvml_gpu *gpu)
 {
     for (size_t i = 0; i < gtel_nvml_rows_n; i++)
         if (gtel_nvml_rows[i].form == GTEL_NVML_FORM_UTILIZATION)
-            return gpu->slot[i].has_answer && gpu->slot[i].answer.u[0] == 0;
+            return gpu->slot[i].answer.n > 0 && gpu->slot[i].answer.u[0] == 0;
     return false;
 }

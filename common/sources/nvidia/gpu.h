@@ -38,10 +38,9 @@ struct gtel_nvml_answer {
 
 /* What is known about one row on one GPU. */
 struct gtel_nvml_slot {
-    uint64_t due_ns; /* when to ask next; UINT64_MAX: not before NVML is started again */
-    bool has_answer;
+    uint64_t due_ns;  /* when to ask next; UINT64_MAX: not before NVML is started again */
     uint32_t answers; /* so many */
-    struct gtel_nvml_answer answer;
+    struct gtel_nvml_answer answer; /* without words: there is none */
 };
 
 struct gtel_nvml_gpu {

@@ -26,7 +26,7 @@ static const struct gtel_nvml_slot *field_of(const struct gtel_nvml_gpu *gpu, si
     enum gtel_metric metric = way == GTEL_NVML_PCIE_TX ? GTEL_M_GPU_PCIE_TX : GTEL_M_GPU_PCIE_RX;
     for (size_t i = 0; i < gtel_nvml_rows_n; i++)
         if (gtel_nvml_rows[i].metric == metric)
-            return gpu->slot[i].has_answer ? &gpu->slot[i] : NULL;
+            return gpu->slot[i].answer.n > 0 ? &gpu->slot[i] : NULL;
     return NULL;
 }
 
