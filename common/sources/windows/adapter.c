@@ -102,7 +102,7 @@ static void describe_node(const struct gtel_wddm *wddm, struct gtel_wddm_adapter
     char name[sizeof(data.name) * 2];
     int r = query_info(wddm, adapter, GTEL_KMT_NODE_METADATA, &data, GTEL_KMT_NODE_METADATA_SIZE);
     note(adapter, r);
-    *node = (struct gtel_wddm_node){.kind = GTEL_ENGINE_KINDS};
+    *node = (struct gtel_wddm_node){.kind = GTEL_ENGINE_KINDS, .running = UINT64_MAX};
     (void)snprintf(node->name, sizeof(node->name), "node%" PRIu32, n);
     if (r < 0 || data.type == UINT32_MAX)
         return;
@@ -274,8 +274,8 @@ struct class
 {
     uint32_t n;
     uint32_t read;
+    uint32_t moved;
     uint32_t alike; /* the most of one name */
-    bool has_moved;
 };
 
 static void put_busy(struct gtel_batch *batch, const struct gtel_wddm_gpu *gpu,
@@ -333,8 +333,7 @@ static bool read_node(const struct gtel_wddm *wddm, struct gtel_wddm_gpu *gpu, u
         query.result.node.running == UINT64_MAX)
         return false;
     uint64_t running = query.result.node.running;
-    node->has_moved = node->has_moved || (node->has_running && running > node->running);
-    node->has_running = true;
+    node->has_moved = node->has_moved || running > node->running;
     node->running = running;
     *ret_perf = query.result.node.perf;
     return true;
@@ -390,14 +389,14 @@ static void put_classes(const struct gtel_wddm *wddm, struct gtel_wddm_gpu *gpu,
     for (size_t k = 0; k < GTEL_ENGINE_KINDS; k++) {
         enum gtel_engine_kind kind = (enum gtel_engine_kind)k;
         struct class *of = &classes[kind];
-        bool is_whole = kind != GTEL_ENGINE_KIND_COMPUTE || render->n == 0 || render->has_moved;
+        bool is_whole = kind != GTEL_ENGINE_KIND_COMPUTE || render->n == 0 || render->moved > 0;
         if (of->n == 0)
             continue;
         count_class(&gpu->adapter, kind, of);
         if (kind != GTEL_ENGINE_KIND_OTHER || of->alike == of->n)
             gtel_batch_u64(batch, gpu->device, GTEL_M_ENGINE_CAPACITY, gtel_engine_kind_name(kind),
                            of->alike);
-        if (of->read == of->n && of->has_moved && is_whole)
+        if (of->read == of->n && of->moved > 0 && is_whole)
             put_busy(batch, gpu, kind, GTEL_STR_NONE, gpu->adapter.busy[kind]);
     }
     for (uint32_t i = 0; i < gpu->adapter.nodes && wddm->wants_instances; i++) {
@@ -423,7 +422,7 @@ static void sample_engines(const struct gtel_wddm *wddm, struct gtel_wddm_gpu *g
             continue;
         }
         of->read++;
-        of->has_moved = of->has_moved || node->has_moved;
+        of->moved += node->has_moved;
         if (!has_clock && node->kind == GTEL_ENGINE_KIND_RENDER)
             has_clock = put_clock(batch, gpu, &perf);
     }

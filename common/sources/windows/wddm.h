@@ -35,9 +35,8 @@ struct gtel_wddm_node {
     enum gtel_engine_kind kind; /* GTEL_ENGINE_KINDS: not known */
     char name[16];              /* "node3" */
     char of[32];      /* the driver's name without a number: alike where that is the same */
-    uint64_t running; /* at the last sample, 100 ns */
+    uint64_t running; /* at the last sample, 100 ns; UINT64_MAX: none yet */
     double counted;   /* of its like on average, as far as its class has it */
-    bool has_running;
     bool has_moved;
 };
 
