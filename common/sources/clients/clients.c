@@ -2,9 +2,10 @@
 /* Source drm_clients: who uses which GPU, from DRM fdinfo. */
 #include "sources/clients/clients.h"
 
-#include "parse/release.h"
+#include "host/kernel.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -213,7 +214,8 @@ static void mark_partial(struct gtel_clients *state)
         bool is_read = gtel_client_is_read(&state->table, client);
         uint32_t unknown = is_read ? unreported(device, client) : (1u << device->engines) - 1;
         for (size_t e = 0; unknown != 0; e++, unknown >>= 1)
-            device->engine[e].is_partial = device->engine[e].is_partial || (unknown & 1) != 0;
+            if ((unknown & 1) != 0)
+                device->engine[e].used = NAN;
     }
 }
 
@@ -229,7 +231,7 @@ static void report_engines(struct gtel_batch *batch, const struct gtel_client_de
     bool is_exact = device->driver->counting == GTEL_COUNTS_EXACTLY;
     for (size_t e = 0; e < device->engines; e++) {
         const struct gtel_client_engine *engine = &device->engine[e];
-        if (engine->is_partial)
+        if (isnan(engine->used))
             return;
         add(&classes, engine, engine->used < 1 ? engine->used : 1);
     }
@@ -355,8 +357,7 @@ static int tick(void *p, struct gtel_registry *registry, struct gtel_batch *batc
 struct diagnosis {
     const struct gtel_clients *state;
     struct gtel_findings *findings;
-    bool has_kernel;
-    struct gtel_release kernel;
+    struct gtel_release kernel; /* zeroed: not known */
 };
 
 static void say_of(const struct diagnosis *diagnosis, const struct gtel_device *device,
@@ -465,7 +466,7 @@ static const char *newer(const struct diagnosis *diagnosis, const char *driver, 
     for (size_t i = 0; i < GTEL_ARRAY_LEN(since); i++) {
         uint32_t major = is_memory ? since[i].memory.major : since[i].engines.major;
         uint32_t minor = is_memory ? since[i].memory.minor : since[i].engines.minor;
-        if (strcmp(since[i].driver, driver) != 0 || !diagnosis->has_kernel ||
+        if (strcmp(since[i].driver, driver) != 0 || diagnosis->kernel.major == 0 ||
             gtel_release_is_at_least(&diagnosis->kernel, major, minor))
             continue;
         (void)snprintf(buf, size, "run Linux %u.%u or newer", (unsigned)major, (unsigned)minor);
@@ -597,14 +598,10 @@ static void diagnose(void *p, struct gtel_registry *registry, struct gtel_findin
 {
     const struct gtel_clients *state = p;
     struct diagnosis diagnosis = {.state = state, .findings = findings};
-    char buf[256];
-    struct gtel_str text;
     (void)registry;
     if (!has_processes(state))
         return;
-    diagnosis.has_kernel =
-        gtel_fs_text(state->env, "proc/sys/kernel/osrelease", buf, sizeof(buf), &text) == 0 &&
-        gtel_release_parse(text, &diagnosis.kernel) == 0;
+    (void)gtel_kernel_release(state->env, &diagnosis.kernel);
     diagnose_rights(&diagnosis);
     diagnose_pace(&diagnosis);
     for (size_t i = 0; i < state->n; i++)

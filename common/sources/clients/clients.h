@@ -44,8 +44,7 @@ struct gtel_client_engine {
     uint32_t capacity;     /* the largest that a client has reported */
     uint64_t total;        /* all cycles, as a client of this gather showed them; 0: none did */
     uint64_t total_before; /* the same of the gather before */
-    double used;           /* in this gather: the sum of the clients' shares */
-    bool is_partial;       /* in this gather: the share of a client is not known */
+    double used; /* in this gather: the sum of the clients' shares; NAN: one is not known */
 };
 
 /* How a driver counts the work of engines. */

@@ -419,7 +419,6 @@ static void begin_device(struct gtel_client_device *device)
         engine->total_before = engine->total;
         engine->total = 0;
         engine->used = 0;
-        engine->is_partial = false;
     }
 }
 

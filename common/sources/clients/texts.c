@@ -2,6 +2,8 @@
 /* From the text of a descriptor to what its client uses. */
 #include "sources/clients/clients.h"
 
+#include <math.h>
+
 /* Clock ticks of start times: 100 a second, whatever the kernel's own clock (USER_HZ). */
 static const uint64_t tick_ns = 10000000;
 
@@ -93,7 +95,7 @@ static void feed_engine(const struct feed *feed, size_t e, const struct gtel_sha
     /* While a counter stands below its base, and when it has caught up, its step is not that of the
      * interval. */
     if (r != 0 || was_below || (feed->age == AGE_LATE && value > 0)) {
-        engine->is_partial = true;
+        engine->used = NAN;
         client->has_worked = true;
         feed->device->work = GTEL_WORK_SOME;
         return;

@@ -17,6 +17,7 @@
 #include "sources/source.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,9 +44,8 @@ struct work {
     uint32_t pid;
     uint32_t adapter;
     uint32_t engine;
-    bool has_value;
     bool is_found; /* in the gather after this one */
-    double value;  /* the share of the last interval */
+    double value;  /* the share of the last interval; below 0: not known */
     struct gtel_share share;
 };
 
@@ -65,8 +65,7 @@ struct engine {
     uint32_t adapter;
     uint32_t engine;
     enum gtel_engine_kind kind;
-    bool is_partial; /* what some process did is not known */
-    double used;
+    double used; /* NAN: what some process did is not known */
 };
 
 struct gpu {
@@ -219,8 +218,10 @@ static void measure(struct state *state, struct work *work, uint64_t units)
         base->is_found = true;
         work->share = base->share;
     }
-    int r = gtel_share_feed(&work->share, &sample, state->dt_ns, &work->value);
-    work->has_value = r == 0 || (!base && units == 0 && state->span == GTEL_SPAN_WHOLE);
+    double value = 0;
+    int r = gtel_share_feed(&work->share, &sample, state->dt_ns, &value);
+    if (r == 0 || (!base && units == 0 && state->span == GTEL_SPAN_WHOLE))
+        work->value = value;
 }
 
 static void add_work(struct state *state, const struct gtel_perf_instance *instance)
@@ -236,14 +237,16 @@ static void add_work(struct state *state, const struct gtel_perf_instance *insta
     work->start = user->process.start;
     work->adapter = instance->adapter;
     work->engine = instance->engine;
+    work->value = -1;
     if ((instance->has >> RUNNING_TIME & 1) != 0)
         measure(state, work, instance->value[RUNNING_TIME]);
     struct engine *engine = engine_of(state, instance->luid, instance->adapter, instance->engine);
     engine->kind = gtel_engine_kind_of_windows(instance->type);
-    engine->is_partial = engine->is_partial || !work->has_value;
-    user->has_unknown_work = user->has_unknown_work || !work->has_value;
-    if (!work->has_value)
+    if (work->value < 0) {
+        engine->used = NAN;
+        user->has_unknown_work = true;
         return;
+    }
     engine->used += work->value;
     double *share = &user->use.share[engine->kind];
     *share = work->value > *share ? work->value : *share;
@@ -256,8 +259,8 @@ static void find_ended(struct state *state)
 {
     for (size_t i = 0; i < state->before.n && state->span == GTEL_SPAN_WHOLE; i++) {
         const struct work *work = (struct work *)state->before.p + i;
-        if (!work->is_found && (!work->has_value || work->value > 0))
-            engine_of(state, work->luid, work->adapter, work->engine)->is_partial = true;
+        if (!work->is_found && work->value != 0)
+            engine_of(state, work->luid, work->adapter, work->engine)->used = NAN;
     }
 }
 
@@ -421,7 +424,7 @@ static void report_engines(const struct state *state, const struct gpu *gpu,
         const struct engine *engine = &state->engine[i];
         if (engine->luid != gpu->luid)
             continue;
-        if (engine->is_partial)
+        if (isnan(engine->used))
             return;
         known |= 1u << engine->kind;
         sum[engine->kind] += engine->used;
