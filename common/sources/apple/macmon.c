@@ -49,16 +49,15 @@ static const struct row {
     enum gtel_macmon_value value;
     enum gtel_metric metric;
     const char *part;
-    bool is_mean; /* of the lines since the last gather; else that of the last line */
 } rows[] = {
-    {GTEL_MACMON_BUSY, GTEL_M_GPU_BUSY, NULL, true},
-    {GTEL_MACMON_FREQUENCY, GTEL_M_FREQUENCY_ACTUAL, "graphics", false},
-    {GTEL_MACMON_TEMPERATURE, GTEL_M_TEMPERATURE, "gpu", false},
-    {GTEL_MACMON_RAM_TOTAL, GTEL_M_MEMORY_TOTAL, "system", false},
-    {GTEL_MACMON_RAM_USED, GTEL_M_MEMORY_USED, "system", false},
-    {GTEL_MACMON_POWER_GPU, GTEL_M_POWER, "gpu", true},
-    {GTEL_MACMON_POWER_ANE, GTEL_M_POWER, "ane", true},
-    {GTEL_MACMON_POWER_ALL, GTEL_M_POWER, "pkg", true},
+    {GTEL_MACMON_BUSY, GTEL_M_GPU_BUSY, NULL},
+    {GTEL_MACMON_FREQUENCY, GTEL_M_FREQUENCY_ACTUAL, "graphics"},
+    {GTEL_MACMON_TEMPERATURE, GTEL_M_TEMPERATURE, "gpu"},
+    {GTEL_MACMON_RAM_TOTAL, GTEL_M_MEMORY_TOTAL, "system"},
+    {GTEL_MACMON_RAM_USED, GTEL_M_MEMORY_USED, "system"},
+    {GTEL_MACMON_POWER_GPU, GTEL_M_POWER, "gpu"},
+    {GTEL_MACMON_POWER_ANE, GTEL_M_POWER, "ane"},
+    {GTEL_MACMON_POWER_ALL, GTEL_M_POWER, "pkg"},
 };
 
 struct macmon {
@@ -67,12 +66,11 @@ struct macmon {
     const struct place *place; /* of the program; NULL: none */
     int child_plus_1;          /* 0: none runs */
     bool no_soc;               /* it does not know --soc-info */
-    bool has_waited;           /* for the first line */
     bool has_line;             /* since it was started */
     bool is_taken;             /* the lines so far were reported */
     uint64_t start_ns;
     uint64_t line_ns; /* of the last line with values */
-    uint64_t due_ns;
+    uint64_t due_ns;  /* 0: it was never started */
     struct gtel_backoff pause;
     int error;
     char why[120];
@@ -259,14 +257,16 @@ static void advance(struct macmon *macmon, struct gtel_registry *registry, uint6
 
 /* ---- readings ---- */
 
+/* Busy time and power are means of the lines since the last gather, others are of the last line. */
 static void emit_row(const struct macmon *macmon, const struct row *row, struct gtel_batch *batch)
 {
     const struct gtel_str part = gtel_str_of(row->part);
     const unsigned lines = macmon->lines[row->value];
     double value = macmon->now.value[row->value];
-    if (row->is_mean ? lines == 0 : (macmon->now.known >> row->value & 1) == 0)
+    bool is_mean = row->metric == GTEL_M_GPU_BUSY || row->metric == GTEL_M_POWER;
+    if (is_mean ? lines == 0 : (macmon->now.known >> row->value & 1) == 0)
         return;
-    if (row->is_mean)
+    if (is_mean)
         value = macmon->sum[row->value] / lines;
     gtel_batch_number(batch, macmon->device, row->metric, part, value);
 }
@@ -292,11 +292,11 @@ static void emit(const struct macmon *macmon, struct gtel_batch *batch)
 static int sample(void *state, struct gtel_registry *registry, struct gtel_batch *batch)
 {
     struct macmon *macmon = state;
+    bool is_first = macmon->due_ns == 0;
     advance(macmon, registry, 0);
-    for (int i = 0; i < FIRST_STEPS && !macmon->has_waited && !macmon->has_line; i++)
+    for (int i = 0; i < FIRST_STEPS && is_first && !macmon->has_line; i++)
         if (macmon->child_plus_1 > 0)
             advance(macmon, registry, SECOND / 20);
-    macmon->has_waited = true;
     batch->t_ns = gtel_env_now(macmon->env);
     if (gtel_error_is_broken(macmon->error))
         gtel_batch_failed(batch, macmon->device);
@@ -311,7 +311,7 @@ static int sample(void *state, struct gtel_registry *registry, struct gtel_batch
 static uint64_t due_ns(const void *state)
 {
     const struct macmon *macmon = state;
-    return macmon->has_waited ? macmon->due_ns : 0;
+    return macmon->due_ns;
 }
 
 static int tick(void *state, struct gtel_registry *registry, struct gtel_batch *batch)
