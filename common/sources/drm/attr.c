@@ -95,11 +95,9 @@ static void energy(struct gtel_attr_sample *sample, struct gtel_attr *attr, uint
         state->suspect_until_ns = 0;
     }
     /* Reads between gathers do not count: the one of the gather may follow immediately. */
-    bool is_stuck = state->has_reported && value == state->reported;
-    if (!sample->is_between) {
-        state->has_reported = true;
-        state->reported = value;
-    }
+    bool is_stuck = value + 1 == state->reported_plus_1;
+    if (!sample->is_between)
+        state->reported_plus_1 = value + 1;
     if (value > 0 && !is_stuck && t_ns >= state->suspect_until_ns)
         put_f64(sample, attr, (double)state->counter.sum * attr->kind.scale);
 }
@@ -184,8 +182,7 @@ static int sensor(struct gtel_attr_sample *sample, struct gtel_attr *attr, struc
         put_f64(sample, attr, value);
         return 0;
     }
-    attr->state.has_reported = true;
-    attr->state.reported = (uint64_t)number;
+    attr->state.reported_plus_1 = (uint64_t)number + 1;
     put_u64(sample, attr, (uint64_t)number);
     return 0;
 }
@@ -319,8 +316,8 @@ static int read_attr(struct gtel_attr_sample *sample, struct gtel_attr *attr)
         r = parse(sample, attr, text);
     /* Two reads of a fan within one jiffy: xe answers EAGAIN, and the value stands. */
     if (r == -EAGAIN && attr->kind.form == GTEL_ATTR_FAN) {
-        if (attr->state.has_reported)
-            put_u64(sample, attr, attr->state.reported);
+        if (attr->state.reported_plus_1 > 0)
+            put_u64(sample, attr, attr->state.reported_plus_1 - 1);
         r = 0;
     }
     return gtel_error_is_absence(r) ? 0 : r;

@@ -55,10 +55,9 @@ struct gtel_attr_kind {
 struct gtel_attr_state {
     struct gtel_counter counter; /* also of a fan: its last value */
     int error;                   /* of the last read */
-    bool has_reported;
-    uint64_t reported;         /* ENERGY, FAN: number in the file at the last sample */
-    uint64_t suspect_until_ns; /* ENERGY: no reading until then */
-    uint64_t suspended_ns;     /* ENERGY: for how long the card had slept at the last read */
+    uint64_t reported_plus_1;    /* ENERGY, FAN: number in the file at the last sample; 0: none */
+    uint64_t suspect_until_ns;   /* ENERGY: no reading until then */
+    uint64_t suspended_ns;       /* ENERGY: for how long the card had slept at the last read */
 };
 
 struct gtel_attr {
