@@ -203,7 +203,7 @@ static int record_doctor(struct run *run)
         gtel_context_sample(run->context, diagnose_ns);
     gtel_context_set_findings(run->context, NULL);
     if (r == 0)
-        (void)gtel_doctor_report(&doctor, &about, &report);
+        (void)gtel_doctor_report(&doctor, &about, false, &report);
     gtel_record_windows(&run->windows, run->capture->env, &run->record);
     gtel_survey(&run->env, run->context, &run->unread);
     gtel_doctor_done(&doctor);

@@ -344,7 +344,7 @@ static void write_no_way(const struct report *report)
 }
 
 bool gtel_doctor_report(struct gtel_doctor *doctor, const struct gtel_doctor_case *about,
-                        struct gtel_buf *out)
+                        bool is_script, struct gtel_buf *out)
 {
     struct report *report = calloc(1, sizeof(*report));
     if (!report)
@@ -369,7 +369,7 @@ bool gtel_doctor_report(struct gtel_doctor *doctor, const struct gtel_doctor_cas
                                      "this whole report");
     write_common(report);
     write_messages(report);
-    if (about->is_script) {
+    if (is_script) {
         gtel_buf_back(out, before);
         gtel_doctor_fixes_script(&report->fixes, &report->facts, out);
     } else if (n == 0 && report->fixes.n == 0) {

@@ -24,7 +24,6 @@ struct gtel_doctor_case {
     const struct gtel_env *env;
     const struct gtel_options *options;
     struct gtel_context *context; /* has gathered at least once, into the sink */
-    bool is_script;               /* commands instead of the report */
 };
 
 /* 0 or -ENOMEM. */
@@ -34,8 +33,11 @@ void gtel_doctor_done(struct gtel_doctor *doctor);
 struct gtel_sink gtel_doctor_sink(struct gtel_doctor *doctor);
 /* Keeps warnings and errors for the report, where they belong to a helper or an unknown cause. */
 struct gtel_log gtel_doctor_log(struct gtel_doctor *doctor);
-/* Appends the report, or the script. True when something is missing that could be fixed. */
+/*
+ * Appends the report; with is_script, commands instead. True when something is missing that could
+ * be fixed.
+ */
 bool gtel_doctor_report(struct gtel_doctor *doctor, const struct gtel_doctor_case *about,
-                        struct gtel_buf *out);
+                        bool is_script, struct gtel_buf *out);
 
 #endif

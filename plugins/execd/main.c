@@ -196,14 +196,14 @@ static int run_doctor(struct program *program)
 {
     const struct gtel_doctor_case about = {.env = &program->machine.env,
                                            .options = &program->args.options,
-                                           .context = program->context,
-                                           .is_script = program->args.action == GTEL_ARGS_SCRIPT};
+                                           .context = program->context};
+    bool is_script = program->args.action == GTEL_ARGS_SCRIPT;
     prepare_once(program, starting_ns);
     gtel_context_set_findings(program->context, &program->doctor.findings);
     gtel_context_sample(program->context, starting_ns);
     gtel_context_set_findings(program->context, NULL);
     gtel_context_emit(program->context);
-    bool has_fixes = gtel_doctor_report(&program->doctor, &about, &program->out);
+    bool has_fixes = gtel_doctor_report(&program->doctor, &about, is_script, &program->out);
     gtel_buf_clean(&program->out);
     int r = gtel_out_write(&program->pace, gtel_buf_text(&program->out));
     return r < 0 ? r : has_fixes;

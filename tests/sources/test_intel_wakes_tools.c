@@ -90,7 +90,7 @@ static void examine(struct life *life, struct gtel_doctor *doctor)
     gtel_context_sample(about.context, 0);
     gtel_context_emit(about.context);
     gtel_buf_init(&report, TEXT_MAX);
-    (void)gtel_doctor_report(doctor, &about, &report);
+    (void)gtel_doctor_report(doctor, &about, false, &report);
     CHECK(report.n > 100);
     gtel_buf_done(&report);
     gtel_context_free(about.context);
