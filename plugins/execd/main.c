@@ -51,7 +51,6 @@ struct program {
     uint64_t interval_ns;
     uint64_t now_ns;    /* of a stepped machine */
     uint64_t primed_ns; /* when the counters were read first */
-    bool has_dropped;   /* said so */
     char helper[GTEL_MACHINE_PATH_MAX];
 };
 
@@ -95,15 +94,14 @@ static void step(struct program *program, uint64_t ns)
 /* 0, or why the output could not be written. */
 static int gather(struct program *program)
 {
+    uint64_t dropped = program->encoder.dropped;
     gtel_buf_reset(&program->out);
     gtel_context_gather(program->context);
-    if (program->encoder.dropped > 0 && !program->has_dropped) {
-        program->has_dropped = true;
+    if (dropped == 0 && program->encoder.dropped > 0)
         gtel_log(&program->log, GTEL_LOG_WARNING,
                  "readings were dropped from the output: more than %d MB in one gather, or values "
                  "beyond 64 bits; --sources takes fewer",
                  OUTPUT_MAX >> 20);
-    }
     return gtel_out_write(&program->pace, gtel_buf_text(&program->out));
 }
 
