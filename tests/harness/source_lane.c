@@ -33,6 +33,7 @@ void lane_set(struct lane *lane, enum gtel_option option, const char *value)
 {
     char error[100];
     CHECK_INT(gtel_option_set(&lane->options, option, gtel_str_of(value), error, sizeof(error)), 0);
+    lane->group.cards.may_wake = gtel_option_is(&lane->options, GTEL_O_WAKE, "always");
 }
 
 void lane_gather(struct lane *lane)

@@ -78,8 +78,6 @@ static void check_with(const struct want *want, enum gtel_option option, const c
         return;
     if (value)
         lane_set(&lane, option, value);
-    lane.group.cards.may_wake =
-        gtel_option_is(&lane.options, GTEL_O_WAKE, "always"); /* as if it was set before */
     for (int i = 0; i < 2; i++) {
         lane_gather(&lane);
         lane_step(&lane, 1000);

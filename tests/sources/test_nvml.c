@@ -445,6 +445,8 @@ static void test_wake_always(void)
         return;
     CHECK_INT(gtel_option_set(&m.options, GTEL_O_WAKE, GTEL_STR("always"), error, sizeof(error)),
               0);
+    gtel_group_done(&m.group);
+    start_lane(&m);
     gather(&m, 1);
     CHECK_NEAR(value(&m, GTEL_M_GPU_BUSY, NULL), 0.41, 1e-9);
     finish(&m);

@@ -14,6 +14,7 @@
 #include "parse/json.h"
 #include "sources/amd/tool_read.h"
 #include "sources/drm/awake.h"
+#include "sources/drm/cards.h"
 #include "sources/source.h"
 
 #include <errno.h>
@@ -38,7 +39,6 @@ struct tool_gpu {
 
 struct tool {
     const struct gtel_env *env;
-    bool may_wake;
     bool is_wsl; /* GPUs are known from the tool alone */
     char given[TOOL_PATH_MAX];
     const char *path; /* of the tool in use; NULL: none was found */
@@ -164,10 +164,12 @@ static void register_gpu(struct tool *tool, struct gtel_registry *registry, stru
 }
 
 /* As gtel_awake_look; all are awake where that does not matter. */
-static int look(const struct tool *tool, const struct tool_gpu *gpu, bool *ret_asleep)
+static int look(const struct tool *tool, const struct gtel_registry *registry,
+                const struct tool_gpu *gpu, bool *ret_asleep)
 {
+    bool is_free = registry->cards->may_wake || tool->is_wsl;
     *ret_asleep = false;
-    return tool->may_wake || tool->is_wsl ? 0 : gtel_awake_look(tool->env, &gpu->awake, ret_asleep);
+    return is_free ? 0 : gtel_awake_look(tool->env, &gpu->awake, ret_asleep);
 }
 
 /* ---- runs ---- */
@@ -233,14 +235,14 @@ static void begin_static(struct tool *tool)
 }
 
 /* A run is due. */
-static void begin_first(struct tool *tool)
+static void begin_first(struct tool *tool, const struct gtel_registry *registry)
 {
     uint64_t now = gtel_env_now(tool->env);
     bool is_awake = true;
     tool->is_asleep = false;
     for (size_t i = 0; i < tool->n; i++) {
         bool is_asleep;
-        int r = look(tool, &tool->gpu[i], &is_asleep);
+        int r = look(tool, registry, &tool->gpu[i], &is_asleep);
         tool->is_asleep = tool->is_asleep || (r == 0 && is_asleep);
         is_awake = is_awake && r == 0 && !is_asleep; /* not known: left alone */
     }
@@ -365,7 +367,7 @@ static void advance(struct tool *tool, struct gtel_registry *registry, uint64_t 
 {
     char buf[16384];
     if (tool->child_plus_1 == 0 && gtel_env_now(tool->env) >= tool->due_ns)
-        begin_first(tool);
+        begin_first(tool, registry);
     while (tool->child_plus_1 > 0) {
         int64_t n = tool->env->ops->child_read(tool->env->arg, tool->child_plus_1 - 1, buf,
                                                sizeof(buf), wait_ns);
@@ -434,10 +436,11 @@ static void emit(const struct tool *tool, const struct tool_gpu *gpu,
     }
 }
 
-static void sample_gpu(struct tool *tool, struct tool_gpu *gpu, struct gtel_batch *batch)
+static void sample_gpu(const struct tool *tool, const struct gtel_registry *registry,
+                       const struct tool_gpu *gpu, struct gtel_batch *batch)
 {
     bool is_asleep;
-    int r = look(tool, gpu, &is_asleep);
+    int r = look(tool, registry, gpu, &is_asleep);
     gpu->device->is_asleep = r == 0 && is_asleep;
     if (r < 0 || gtel_error_is_broken(tool->error))
         gtel_batch_failed(batch, gpu->device);
@@ -466,7 +469,7 @@ static int sample(void *state, struct gtel_registry *registry, struct gtel_batch
     for (size_t i = 0; i < tool->n; i++) {
         batch->t_ns = gtel_env_now(tool->env);
         if (tool->gpu[i].device)
-            sample_gpu(tool, &tool->gpu[i], batch);
+            sample_gpu(tool, registry, &tool->gpu[i], batch);
     }
     tool->is_new = false;
     return 0;
@@ -495,7 +498,6 @@ static int open_tool(void *state, const struct gtel_env *env, const struct gtel_
         return -EINVAL;
     (void)gtel_str_copy(tool->given, sizeof(tool->given), given);
     tool->env = env;
-    tool->may_wake = gtel_option_is(options, GTEL_O_WAKE, "always");
     gtel_buf_init(&tool->output, OUTPUT_MAX);
     return 0;
 }

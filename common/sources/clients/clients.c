@@ -28,10 +28,10 @@ static int open_source(void *p, const struct gtel_env *env, const struct gtel_op
 {
     struct gtel_clients *state = p;
     int r = gtel_clients_any(env);
+    (void)options;
     if (r < 0)
         return r;
     state->env = env;
-    state->may_wake = gtel_option_is(options, GTEL_O_WAKE, "always");
     r = gtel_scan_new(env, NULL, &state->scan);
     if (r == 0)
         state->counts = gtel_scan_counts(state->scan);

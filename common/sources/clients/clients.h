@@ -167,7 +167,6 @@ struct gtel_client_kfd {
 
 struct gtel_clients {
     const struct gtel_env *env;
-    bool may_wake;
     /* In the order in which they came; never removed. */
     struct gtel_client_device *device[GTEL_CLIENT_DEVICES_MAX];
     size_t n;

@@ -191,7 +191,7 @@ static int add_device(struct gtel_clients *state, struct gtel_registry *registry
     device->driver = gtel_client_driver_find(drm->card.driver);
     (void)gtel_str_copy(device->path, sizeof(device->path), gtel_str_of(drm->path)); /* it fits */
     find_place(state->env, device);
-    bool rests = device->driver->wakes && !state->may_wake;
+    bool rests = device->driver->wakes && !registry->cards->may_wake;
     device->rest.delay_ns = rests ? delay_of(state->env, device) : 0;
     if (device->driver->name || device->texts == GTEL_TEXTS_REPORT) {
         int r = register_device(state, device, registry);
@@ -383,7 +383,7 @@ static int check_device(struct gtel_clients *state, struct gtel_client_device *d
     } else if (has_slept(env, device)) {
         device->was_asleep = true;
     }
-    bool may_use = !device->is_asleep || state->may_wake;
+    bool may_use = !device->is_asleep || state->registry->cards->may_wake;
     device->is_read = !wakes || (may_use && !is_resting(state, device));
     if (device->is_read && !device->is_asleep && !state->is_keeping)
         read_vfs(env, device);

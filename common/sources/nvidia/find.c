@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds GPUs: key, labels, handles. */
+#include "sources/drm/cards.h"
 #include "sources/nvidia/code.h"
 #include "sources/nvidia/nvml.h"
 
@@ -351,7 +352,7 @@ void gtel_nvml_find(struct gtel_nvml *nvml, struct gtel_registry *registry)
     struct gtel_nvml_pci_gpus gpus = {0};
     for (size_t i = 0; i < nvml->n; i++)
         nvml->gpu[i]->is_found = false;
-    if (!nvml->may_wake)
+    if (!registry->cards->may_wake)
         gtel_nvml_pci_list(nvml->env, &gpus);
     register_asleep(nvml, registry, &gpus);
     if (gpus.n > 0 && gpus.asleep == gpus.n && !nvml->library.is_running)

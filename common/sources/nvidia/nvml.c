@@ -3,6 +3,7 @@
 #include "sources/nvidia/nvml.h"
 
 #include "host/process.h"
+#include "sources/drm/cards.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -29,7 +30,6 @@ static int open_source(void *state, const struct gtel_env *env, const struct gte
     struct gtel_nvml *nvml = state;
     nvml->env = env;
     nvml->library.env = env;
-    nvml->may_wake = gtel_option_is(options, GTEL_O_WAKE, "always");
     nvml->library.wants_energy = gtel_option_number(options, GTEL_O_PROCESS_ENERGY) > 0;
     nvml->library.wants_engines = gtel_option_is(options, GTEL_O_ENGINE_INSTANCES, "on");
     if (gtel_process_namespace(env) == GTEL_NAMESPACE_OTHER)
@@ -73,7 +73,8 @@ static int discover(void *state, struct gtel_registry *registry)
 }
 
 /* Reports who sleeps. *ret_has_woken: one does no longer. True when all sleep. */
-static bool sample_sleep(struct gtel_nvml *nvml, struct gtel_batch *batch, bool *ret_has_woken)
+static bool sample_sleep(struct gtel_nvml *nvml, bool may_wake, struct gtel_batch *batch,
+                         bool *ret_has_woken)
 {
     size_t asleep = 0;
     *ret_has_woken = false;
@@ -83,7 +84,7 @@ static bool sample_sleep(struct gtel_nvml *nvml, struct gtel_batch *batch, bool 
         if (gpu->is_unavailable)
             continue;
         bool was_asleep = gpu->device->is_asleep;
-        gpu->device->is_asleep = !nvml->may_wake && gtel_nvml_is_asleep(nvml->env, gpu);
+        gpu->device->is_asleep = !may_wake && gtel_nvml_is_asleep(nvml->env, gpu);
         if (gpu->device->is_asleep) {
             asleep++;
             if (!was_asleep)
@@ -139,7 +140,7 @@ static bool is_idle(const struct gtel_nvml *nvml)
             return false;
         used++;
     }
-    return used > 0 && !nvml->may_wake;
+    return used > 0;
 }
 
 static void sample_processes(struct gtel_nvml *nvml, struct gtel_nvml_gpu *gpu,
@@ -215,7 +216,7 @@ static int sample(void *state, struct gtel_registry *registry, struct gtel_batch
     struct gtel_nvml *nvml = state;
     int result = 0;
     bool has_woken;
-    bool is_all_asleep = sample_sleep(nvml, batch, &has_woken);
+    bool is_all_asleep = sample_sleep(nvml, registry->cards->may_wake, batch, &has_woken);
     forget_before_sleep(nvml);
     if (should_find(nvml, is_all_asleep, has_woken))
         gtel_nvml_find(nvml, registry);
@@ -227,7 +228,8 @@ static int sample(void *state, struct gtel_registry *registry, struct gtel_batch
         give_up(nvml, registry);
     } else if (nvml->library.is_running) {
         gtel_nvml_works(&nvml->library);
-        if (gtel_nvml_sleep_begin(&nvml->sleep, is_idle(nvml), gtel_env_now(nvml->env)))
+        bool may_sleep = !registry->cards->may_wake && is_idle(nvml);
+        if (gtel_nvml_sleep_begin(&nvml->sleep, may_sleep, gtel_env_now(nvml->env)))
             stop(nvml, registry);
     }
     emit_unavailable(nvml, batch);

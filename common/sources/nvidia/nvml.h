@@ -35,7 +35,6 @@ struct gtel_nvml_refusals {
 struct gtel_nvml {
     const struct gtel_env *env;
     struct gtel_nvml_library library;
-    bool may_wake;                  /* option Wake */
     uint64_t suspended_ns;          /* state of gtel_env_has_slept */
     struct gtel_backoff find_pause; /* after a discovery that was not complete */
     struct gtel_nvml_refusals refusals;
