@@ -66,8 +66,8 @@ struct gtel_source {
      */
     const struct gtel_card_work *work;
     /*
-     * 0, or -ENOENT when this machine has nothing for the source. env outlives the state. NULL: it
-     * needs no more than its cards.
+     * 0, or -ENOENT when this machine has nothing for the source. env and options outlive the
+     * state. NULL: it needs no more than its cards.
      */
     int (*open)(void *state, const struct gtel_env *env, const struct gtel_options *options);
     /*

@@ -94,6 +94,6 @@ int gtel_source_open(const struct gtel_source *source, void *state, const struct
                      const struct gtel_options *options)
 {
     if (source->work)
-        gtel_card_source_init(state, env, source);
+        gtel_card_source_init(state, env, options, source);
     return source->open ? source->open(state, env, options) : 0;
 }

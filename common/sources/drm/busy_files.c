@@ -47,7 +47,6 @@ struct busy_card {
 struct busy_files {
     struct gtel_card_source source;
     struct gtel_arena arena; /* for the time of a listing */
-    bool has_instances;      /* each engine is reported, too */
 };
 
 static const char *const drivers[] = {"i915", "xe", NULL};
@@ -204,7 +203,7 @@ static int read_card(const struct busy_files *state, struct busy_card *busy,
         int r = gtel_fs_read_u64(env, &file->file, &file->ns);
         if (r == -ENODEV)
             return r;
-        if (r == 0 && state->has_instances)
+        if (r == 0 && gtel_option_is(state->source.options, GTEL_O_ENGINE_INSTANCES, "on"))
             put_engine(batch, busy->card->device, file);
         sum[class] = r < 0 || sum[class] == UINT64_MAX ? UINT64_MAX : sum[class] + file->ns;
         engines[class]++;
@@ -283,14 +282,6 @@ static const struct gtel_card_work work = {
     .diagnose = diagnose_card,
 };
 
-static int open_source(void *p, const struct gtel_env *env, const struct gtel_options *options)
-{
-    struct busy_files *state = p;
-    (void)env;
-    state->has_instances = gtel_option_is(options, GTEL_O_ENGINE_INSTANCES, "on");
-    return 0;
-}
-
 static void close_source(void *p)
 {
     struct busy_files *state = p;
@@ -309,7 +300,6 @@ const struct gtel_source gtel_source_busy_files = {
     .state_size = sizeof(struct busy_files),
     .drivers = drivers,
     .work = &work,
-    .open = open_source,
     .discover = gtel_card_source_discover,
     .sample = gtel_card_source_sample,
     .diagnose = gtel_card_source_diagnose,

@@ -5,9 +5,10 @@
 #include "host/failure.h"
 
 void gtel_card_source_init(struct gtel_card_source *source, const struct gtel_env *env,
-                           const struct gtel_source *row)
+                           const struct gtel_options *options, const struct gtel_source *row)
 {
     source->env = env;
+    source->options = options;
     source->work = row->work;
     source->cards = (struct gtel_card_list){.env = env,
                                             .drivers = row->drivers,

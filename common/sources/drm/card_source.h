@@ -36,12 +36,13 @@ struct gtel_card_work {
 struct gtel_card_source {
     struct gtel_card_list cards;
     const struct gtel_env *env;
+    const struct gtel_options *options;
     const struct gtel_card_work *work;
 };
 
-/* A machine without such cards has an empty list. */
+/* A machine without such cards has an empty list. env and options outlive the source. */
 void gtel_card_source_init(struct gtel_card_source *source, const struct gtel_env *env,
-                           const struct gtel_source *row);
+                           const struct gtel_options *options, const struct gtel_source *row);
 
 /* As in struct gtel_source. */
 int gtel_card_source_discover(void *state, struct gtel_registry *registry);

@@ -56,7 +56,8 @@ static void diagnose_option(const struct diagnosis *diagnosis)
 {
     static const char *const text[3] = {"option XeEngines", "it is off: engine use is not measured",
                                         NULL};
-    if (diagnosis->intel->is_engines_off)
+    if (!gtel_intel_has_pmu(diagnosis->intel) &&
+        gtel_option_is(diagnosis->intel->source.options, GTEL_O_XE_ENGINES, "off"))
         gtel_finding_put_lack(diagnosis->findings, diagnosis->gpu->card->device,
                               GTEL_MEASUREMENT_GPU_ENGINE, GTEL_M_ENGINE_BUSY, 0, text);
 }

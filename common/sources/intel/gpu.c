@@ -20,16 +20,6 @@ void gtel_intel_close_gpu(const struct gtel_env *env, void *own)
     gtel_intel_pmu_close(env, &gpu->pmu);
 }
 
-int gtel_intel_open(void *state, const struct gtel_env *env, const struct gtel_options *options)
-{
-    struct gtel_intel *intel = state;
-    (void)env;
-    intel->has_instances = gtel_option_is(options, GTEL_O_ENGINE_INSTANCES, "on");
-    intel->is_engines_off =
-        !gtel_intel_has_pmu(intel) && gtel_option_is(options, GTEL_O_XE_ENGINES, "off");
-    return 0;
-}
-
 void gtel_intel_close(void *state)
 {
     struct gtel_intel *intel = state;

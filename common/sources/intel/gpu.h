@@ -27,8 +27,6 @@ struct gtel_intel_gpu {
 /* The state of a source. Zeroed: nothing to close. */
 struct gtel_intel {
     struct gtel_card_source source; /* first; of each card a struct gtel_intel_gpu */
-    bool is_engines_off;            /* the option XeEngines, for the doctor */
-    bool has_instances;             /* each engine is reported, too */
     bool is_retry_due; /* the last discovery was not whole: sample() asks for another one */
     uint32_t retries;  /* such discoveries in a row */
     struct gtel_attr_texts texts;
@@ -48,7 +46,6 @@ uint64_t gtel_intel_due(const void *own);
 int gtel_intel_tick(void *state, void *own, struct gtel_batch *batch);
 
 /* The parts of struct gtel_source, for one driver. */
-int gtel_intel_open(void *state, const struct gtel_env *env, const struct gtel_options *options);
 int gtel_intel_discover(void *state, struct gtel_registry *registry);
 /* Fails only when nothing could be read: one broken file is counted and logged once. */
 int gtel_intel_sample(void *state, struct gtel_registry *registry, struct gtel_batch *batch);

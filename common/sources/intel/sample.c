@@ -81,8 +81,9 @@ static int read_pmu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
                     struct gtel_intel_sample *sample)
 {
     bool was_failing = gpu->pmu.is_failing;
+    bool has_instances = gtel_option_is(intel->source.options, GTEL_O_ENGINE_INSTANCES, "on");
     int r = gtel_intel_pmu_read(intel->source.env, &gpu->card->drm, gpu->card->device, &gpu->pmu,
-                                intel->has_instances, sample);
+                                has_instances, sample);
     if (r == -ENODEV && gtel_card_is_removed(gpu->card))
         return r;
     if (r == -ENODEV)

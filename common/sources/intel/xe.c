@@ -108,7 +108,6 @@ const struct gtel_source gtel_source_xe = {
     .state_size = sizeof(struct gtel_intel),
     .drivers = drivers,
     .work = &work,
-    .open = gtel_intel_open,
     .discover = gtel_intel_discover,
     .sample = gtel_intel_sample,
     .diagnose = gtel_intel_diagnose,

@@ -72,13 +72,23 @@ struct xe_card {
 
 struct xe_pmu {
     struct gtel_card_source source;
-    bool is_held;
-    bool has_instances; /* each engine is reported, too */
     uint64_t sampled_ns;
     uint64_t period_ns; /* between the last two samples */
 };
 
 static const char *const drivers[] = {"xe", NULL};
+
+static bool is_held(const struct xe_pmu *state)
+{
+    return gtel_option_is(state->source.options, GTEL_O_XE_ENGINES, "hold");
+}
+
+/* Whether each engine of the card is reported, too: with virtual functions, these are. */
+static bool has_instances(const struct xe_pmu *state, const struct xe_card *xe)
+{
+    return xe->functions == 1 &&
+           gtel_option_is(state->source.options, GTEL_O_ENGINE_INSTANCES, "on");
+}
 
 static void close_group(const struct gtel_env *env, struct xe_card *xe)
 {
@@ -398,14 +408,14 @@ static void put_all_idle(struct gtel_batch *batch, const struct xe_card *xe)
                            gtel_engine_class_name((enum gtel_engine_class)c), 0);
 }
 
-static void report_burst(struct gtel_batch *batch, struct xe_card *xe, bool has_instances)
+static void report_burst(const struct xe_pmu *state, struct gtel_batch *batch, struct xe_card *xe)
 {
     bool is_refused = xe->is_refused || xe->error < 0;
     if (!is_refused && !xe->engines.is_listed)
         put_all_idle(batch, xe);
     for (uint32_t f = 0; !is_refused && xe->engines.is_listed && f < xe->functions; f++)
         put_function(batch, xe, f);
-    if (!is_refused && xe->engines.is_listed && has_instances && xe->functions == 1)
+    if (!is_refused && xe->engines.is_listed && has_instances(state, xe))
         put_engines(batch, xe);
     batch->origin = SAMPLED;
     if (xe->engines.is_listed && xe->functions == 1)
@@ -476,7 +486,7 @@ static int sample_held(const struct xe_pmu *state, struct xe_card *xe, struct gt
     batch->origin = HELD;
     for (uint32_t f = 0; f < xe->functions; f++)
         put_ticks(batch, xe, value, f);
-    if (state->has_instances && xe->functions == 1)
+    if (has_instances(state, xe))
         put_engine_ticks(batch, xe, value);
     if (xe->functions == 1)
         put_capacity(batch, xe);
@@ -514,13 +524,13 @@ static uint32_t gts_to_sample(struct xe_card *xe, uint64_t now_ns)
 static int report_card(const struct xe_pmu *state, struct xe_card *xe, struct gtel_batch *batch)
 {
     const struct gtel_env *env = state->source.env;
-    bool is_opening = !xe->is_described || (state->is_held && xe->handle_plus_1 == 0);
+    bool is_opening = !xe->is_described || (is_held(state) && xe->handle_plus_1 == 0);
     if (xe->card->device->is_left_alone || (is_opening && !gtel_card_may_read(xe->card)))
         return 0;
     describe(env, xe);
-    if (state->is_held)
+    if (is_held(state))
         return xe->error < 0 ? xe->error : sample_held(state, xe, batch);
-    report_burst(batch, xe, state->has_instances);
+    report_burst(state, batch, xe);
     xe->next_gts = gts_to_sample(xe, batch->t_ns);
     if (xe->error == 0 && xe->next_gts != 0 && state->period_ns > 0)
         xe->due_ns = batch->t_ns;
@@ -531,7 +541,7 @@ static int sample_card(void *p, void *own, struct gtel_batch *batch)
 {
     const struct xe_pmu *state = p;
     struct xe_card *xe = own;
-    if (!state->is_held)
+    if (!is_held(state))
         end_burst(state->source.env, xe);
     xe->due_ns = 0;
     int r = report_card(state, xe, batch);
@@ -589,7 +599,7 @@ static void diagnose_card(const void *p, const void *own, struct gtel_findings *
     } else if (xe->error == -ENOENT) {
         text[1] = "no events of engines: the GuC firmware has an interface before 1.14.1";
         text[2] = "install newer firmware (linux-firmware)";
-    } else if (xe->error == 0 && !state->is_held &&
+    } else if (xe->error == 0 && !is_held(state) &&
                !gtel_fs_exists(env, GTEL_FS_AT("%s/tile0/gt0/gtidle", xe->card->path))) {
         text[1] = "idle residency, which shows when to measure, is not there";
         text[2] = "set the option XeEngines to hold";
@@ -614,14 +624,9 @@ static const struct gtel_card_work work = {
 
 static int open_source(void *p, const struct gtel_env *env, const struct gtel_options *options)
 {
-    struct xe_pmu *state = p;
+    (void)p;
     (void)env;
-    struct gtel_str mode = gtel_option_text(options, GTEL_O_XE_ENGINES);
-    if (gtel_str_eq(mode, GTEL_STR("off")))
-        return -ENOENT;
-    state->is_held = gtel_str_eq(mode, GTEL_STR("hold"));
-    state->has_instances = gtel_option_is(options, GTEL_O_ENGINE_INSTANCES, "on");
-    return 0;
+    return gtel_option_is(options, GTEL_O_XE_ENGINES, "off") ? -ENOENT : 0;
 }
 
 static const char *const origins[] = {"xe PMU (sampled)", "xe PMU", "xe gtidle", NULL};
