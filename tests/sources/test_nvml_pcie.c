@@ -117,6 +117,7 @@ static int fake_fields(struct gtel_nvml_device *device, int n, struct gtel_nvml_
 struct machine {
     struct gtel_env_ops ops;
     struct gtel_env env;
+    struct gtel_options options;
     struct gtel_nvml_library library;
     struct gtel_nvml_gpu *gpu;
     struct gtel_device device;
@@ -131,7 +132,9 @@ static bool begin(struct machine *m, bool has_gpm, unsigned gen, unsigned width)
     memset(m, 0, sizeof(*m));
     m->ops.monotonic_ns = monotonic_ns;
     m->env.ops = &m->ops;
+    gtel_options_init(&m->options);
     m->library.env = &m->env;
+    m->library.options = &m->options;
     m->library.is_running = true;
     m->library.call.nvmlDeviceGetFieldValues = fake_fields;
     m->library.call.nvmlGpmQueryDeviceSupport = has_gpm ? fake_support : NULL;

@@ -64,13 +64,15 @@ static const char *advice_on(const struct gtel_env *env, uint32_t code)
     }
 }
 
-int gtel_level_zero_open(struct gtel_level_zero *lz, const struct gtel_env *env)
+int gtel_level_zero_open(struct gtel_level_zero *lz, const struct gtel_env *env,
+                         const struct gtel_options *options)
 {
     if (!gtel_level_zero_present(env))
         return -ENOENT;
     lz->cards.env = env;
     lz->cards.drivers = drivers;
     lz->cards.pnp_vendor = GTEL_PNP_INTEL;
+    lz->options = options;
     return 0;
 }
 

@@ -27,6 +27,7 @@ struct gtel_level_zero {
     const char *source; /* its name, for messages */
     enum gtel_log_level level;
     struct gtel_card_list cards;
+    const struct gtel_options *options;
     struct gtel_dynlib dynlib;
     enum gtel_level_zero_state state;
     const char *advice;  /* of FAILED: what helps */
@@ -55,7 +56,8 @@ extern const struct gtel_source_library gtel_level_zero_library;
 
 /* Sets up the cards, for open() of a source; source, level and own_size, close of cards are set.
  * 0 or -ENOENT. */
-int gtel_level_zero_open(struct gtel_level_zero *lz, const struct gtel_env *env);
+int gtel_level_zero_open(struct gtel_level_zero *lz, const struct gtel_env *env,
+                         const struct gtel_options *options);
 void gtel_level_zero_close(struct gtel_level_zero *lz);
 
 /* What the source keeps for the card at that PCI address, or NULL. */

@@ -112,13 +112,14 @@ static bool is_known(const struct gtel_nvml_gpm_metric *metric)
 static int ask_means(const struct gtel_nvml_library *library, const struct gtel_nvml_gpu *gpu,
                      unsigned which, unsigned newest, struct gtel_nvml_gpm_get *get)
 {
+    bool wants_engines = gtel_option_is(library->options, GTEL_O_ENGINE_INSTANCES, "on");
     memset(get, 0, sizeof(*get));
     get->version = GTEL_NVML_GPM_GET_VERSION;
     get->older = gpu->gpm.sample[gpu->gpm.window[which].base];
     get->newer = gpu->gpm.sample[newest];
     for (size_t i = 0; i < GTEL_ARRAY_LEN(metrics); i++) {
         bool is_unit = metrics[i].unit.n > 0 && !metrics[i].engine;
-        if (metrics[i].window != which || (metrics[i].engine && !library->wants_engines) ||
+        if (metrics[i].window != which || (metrics[i].engine && !wants_engines) ||
             (gpu->parent && !is_unit)) /* links and engines are numbered for the whole GPU */
             continue;
         for (unsigned k = 0; k < metrics[i].n; k++)

@@ -83,7 +83,7 @@ static void keep_answer(struct work *work, size_t i, const struct gtel_nvml_answ
     struct gtel_nvml_slot *slot = &work->gpu->slot[i];
     slot->answer = *answer;
     slot->answers++;
-    bool is_wanted = work->library->wants_energy && row->metric == GTEL_M_ENERGY;
+    bool is_wanted = row->metric == GTEL_M_ENERGY && gtel_nvml_wants_energy(work->library);
     bool is_rare = row->period == GTEL_NVML_SETTING ||
                    (row->period == GTEL_NVML_EACH_MINUTE && slot->answers >= FIRST_ANSWERS);
     is_rare = is_rare && !is_wanted;

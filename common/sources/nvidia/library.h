@@ -11,27 +11,35 @@
 #include "abi/nvml_abi.h"
 #include "base/backoff.h"
 #include "host/dynlib.h"
+#include "tables/options.h"
 
 /* A driver version that can be compared: 580.82.07 is GTEL_NVML_DRIVER(580, 82). */
 #define GTEL_NVML_DRIVER(major, minor) ((unsigned)(major) << 16 | (unsigned)(minor))
 
 enum { GTEL_NVML_NO_LIBRARY = -1 };
 
-/* Zeroed but for env: not open. */
+/* Zeroed but for env and options: not open. */
 struct gtel_nvml_library {
     const struct gtel_env *env;
+    const struct gtel_options *options;
     struct gtel_dynlib dynlib;
     struct gtel_nvml_calls call;
-    bool is_running;    /* nvmlInit_v2 has succeeded */
-    bool is_forbidden;  /* the env opens no libraries, as that of a recorded machine */
-    unsigned driver;    /* its version (GTEL_NVML_DRIVER); 0: not known */
-    bool wants_engines; /* each engine is reported, too */
-    bool wants_energy;  /* option ProcessEnergy: energy and the shares of processes in each gather,
-                           though slow: they are split by the shares of the same interval */
-    int broken;         /* a code that concerns all GPUs, to be ended with gtel_nvml_fail; else 0 */
-    int trouble;        /* what was logged last: 0, GTEL_NVML_NO_LIBRARY, or a code */
+    bool is_running;   /* nvmlInit_v2 has succeeded */
+    bool is_forbidden; /* the env opens no libraries, as that of a recorded machine */
+    unsigned driver;   /* its version (GTEL_NVML_DRIVER); 0: not known */
+    int broken;        /* a code that concerns all GPUs, to be ended with gtel_nvml_fail; else 0 */
+    int trouble;       /* what was logged last: 0, GTEL_NVML_NO_LIBRARY, or a code */
     struct gtel_backoff backoff;
 };
+
+/*
+ * Energy and the shares of processes are read in each gather, though slow: the one is split by the
+ * shares of the same interval.
+ */
+static inline bool gtel_nvml_wants_energy(const struct gtel_nvml_library *library)
+{
+    return gtel_option_number(library->options, GTEL_O_PROCESS_ENERGY) > 0;
+}
 
 /*
  * Opens the library and starts NVML unless it runs or a pause is not over. 0, -EAGAIN during a

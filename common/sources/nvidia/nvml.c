@@ -30,8 +30,7 @@ static int open_source(void *state, const struct gtel_env *env, const struct gte
     struct gtel_nvml *nvml = state;
     nvml->env = env;
     nvml->library.env = env;
-    nvml->library.wants_energy = gtel_option_number(options, GTEL_O_PROCESS_ENERGY) > 0;
-    nvml->library.wants_engines = gtel_option_is(options, GTEL_O_ENGINE_INSTANCES, "on");
+    nvml->library.options = options;
     if (gtel_process_namespace(env) == GTEL_NAMESPACE_OTHER)
         nvml->room.pids = GTEL_NVML_PIDS_FOREIGN;
     if (gtel_fs_exists(env, "dev/dxg"))

@@ -329,7 +329,7 @@ void gtel_nvml_processes_sample(struct gtel_nvml_library *library,
     }
     if (room->pids == GTEL_NVML_PIDS_OURS)
         find_starts(library->env, processes);
-    bool is_wanted = library->wants_energy || gpu->long_ns == batch->t_ns;
+    bool is_wanted = gtel_nvml_wants_energy(library) || gpu->long_ns == batch->t_ns;
     bool has_shares = update_shares(library, room, gpu, is_wanted);
     report(gpu, room->pids == GTEL_NVML_PIDS_FOREIGN, has_shares, batch);
 }

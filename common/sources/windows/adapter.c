@@ -399,7 +399,9 @@ static void put_classes(const struct gtel_wddm *wddm, struct gtel_wddm_gpu *gpu,
         if (of->read == of->n && of->moved > 0 && is_whole)
             put_busy(batch, gpu, kind, GTEL_STR_NONE, gpu->adapter.busy[kind]);
     }
-    for (uint32_t i = 0; i < gpu->adapter.nodes && wddm->wants_instances; i++) {
+    if (!gtel_option_is(wddm->options, GTEL_O_ENGINE_INSTANCES, "on"))
+        return;
+    for (uint32_t i = 0; i < gpu->adapter.nodes; i++) {
         const struct gtel_wddm_node *node = &gpu->adapter.node[i];
         if (node->has_moved && node->kind < GTEL_ENGINE_KINDS)
             put_busy(batch, gpu, node->kind, gtel_str_of(node->name), (double)node->running);

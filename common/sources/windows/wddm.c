@@ -63,7 +63,7 @@ void gtel_wddm_close(struct gtel_wddm *wddm)
 static int open_source(void *state, const struct gtel_env *env, const struct gtel_options *options)
 {
     struct gtel_wddm *wddm = state;
-    wddm->wants_instances = gtel_option_is(options, GTEL_O_ENGINE_INSTANCES, "on");
+    wddm->options = options;
     return gtel_wddm_open(wddm, env);
 }
 

@@ -69,10 +69,10 @@ struct gtel_wddm_gpu {
 
 struct gtel_wddm {
     const struct gtel_env *env;
+    const struct gtel_options *options; /* NULL where no adapter is sampled */
     struct gtel_pnp pnp;
     struct gtel_dynlib library[GTEL_WDDM_LIBRARIES];
     struct gtel_wddm_calls call;
-    bool wants_instances;
     struct gtel_wddm_gpu *gpu[GTEL_WDDM_GPUS_MAX];
     size_t n;
     unsigned retries; /* searches in a row in which something was missing */

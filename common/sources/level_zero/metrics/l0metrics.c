@@ -43,8 +43,7 @@ static int open_source(void *state, const struct gtel_env *env, const struct gte
         .source = "l0metrics",
         .level = GTEL_LOG_WARNING,
         .cards = {.own_size = sizeof(struct gtel_l0m_gpu), .close = close_card}};
-    l0m->leaves_xe_stalls = gtel_option_is(options, GTEL_O_XE_STALLS, "on");
-    return gtel_level_zero_open(&l0m->lz, env);
+    return gtel_level_zero_open(&l0m->lz, env, options);
 }
 
 /*

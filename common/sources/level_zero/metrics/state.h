@@ -138,13 +138,13 @@ struct gtel_l0m_gpu {
 struct gtel_l0m {
     struct gtel_level_zero lz;
     struct gtel_zet_calls call;
-    bool leaves_xe_stalls; /* to source xe_stall: the option XeStalls */
 };
 
 /* Whether source xe_stall samples the stalls of that GPU. */
 static inline bool gtel_l0m_leaves_stalls(const struct gtel_l0m_gpu *gpu)
 {
-    return gpu->owner->leaves_xe_stalls && strcmp(gpu->card->drm.driver, "xe") == 0;
+    return strcmp(gpu->card->drm.driver, "xe") == 0 &&
+           gtel_option_is(gpu->owner->lz.options, GTEL_O_XE_STALLS, "on");
 }
 
 /* ---- ask.c: what a failure means, in logs and for `gtel doctor` ---- */

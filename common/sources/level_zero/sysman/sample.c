@@ -88,7 +88,9 @@ static void update_rest(const struct gtel_sysman_pass *pass)
 static void ask_all(struct gtel_sysman_pass *pass)
 {
     bool is_new[GTEL_SYSMAN_FAMILIES] = {false};
-    bool may_hold = pass->sysman->may_hold || strcmp(pass->gpu->card->drm.driver, "xe") != 0;
+    /* On xe, engine counters keep the GPU awake for as long as the process lives. */
+    bool may_hold = strcmp(pass->gpu->card->drm.driver, "xe") != 0 ||
+                    gtel_option_is(pass->sysman->lz.options, GTEL_O_XE_ENGINES, "hold");
     for (size_t f = 0; f < GTEL_SYSMAN_FAMILIES && !gtel_sysman_is_over(pass); f++)
         if (f != GTEL_SYSMAN_ENGINE || may_hold)
             is_new[f] = gtel_sysman_list_parts(pass, (enum gtel_sysman_family)f);

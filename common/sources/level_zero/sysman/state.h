@@ -193,7 +193,6 @@ struct gtel_sysman {
     struct gtel_level_zero lz;
     struct gtel_zes_calls call;
     bool is_legacy; /* started by zeInit */
-    bool may_hold;  /* option XeEngines */
 };
 
 #endif

@@ -32,9 +32,7 @@ static int open_source(void *state, const struct gtel_env *env, const struct gte
         .source = "sysman",
         .level = GTEL_LOG_INFO,
         .cards = {.own_size = sizeof(struct gtel_sysman_gpu), .close = close_card}};
-    /* On xe, engine counters keep the GPU awake for as long as the process lives. */
-    sysman->may_hold = gtel_option_is(options, GTEL_O_XE_ENGINES, "hold");
-    return gtel_level_zero_open(&sysman->lz, env);
+    return gtel_level_zero_open(&sysman->lz, env, options);
 }
 
 static int discover(void *state, struct gtel_registry *registry)
