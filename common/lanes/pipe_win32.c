@@ -19,7 +19,7 @@ int gtel_pipe_open(struct gtel_pipe *pipe, HANDLE handle)
 void gtel_pipe_close(struct gtel_pipe *pipe)
 {
     DWORD n;
-    if (pipe->is_reading) {
+    if (pipe->state == GTEL_PIPE_READS) {
         (void)CancelIoEx(pipe->handle, &pipe->read); /* it may have ended just now */
         (void)GetOverlappedResult(pipe->handle, &pipe->read, &n, TRUE);
     }
@@ -37,8 +37,7 @@ static void end_read(struct gtel_pipe *pipe)
     bool is_over = GetOverlappedResult(pipe->handle, &pipe->read, &n, FALSE);
     if (!is_over && GetLastError() == ERROR_IO_INCOMPLETE)
         return;
-    pipe->is_reading = false;
-    pipe->is_gone = !is_over || n == 0;
+    pipe->state = is_over && n > 0 ? GTEL_PIPE_IDLE : GTEL_PIPE_GONE;
     pipe->n = is_over ? n : 0;
     pipe->used = 0;
 }
@@ -47,14 +46,14 @@ bool gtel_pipe_is_ready(struct gtel_pipe *pipe)
 {
     if (pipe->used < pipe->n)
         return true;
-    if (!pipe->is_gone && !pipe->is_reading) {
-        pipe->is_reading = ReadFile(pipe->handle, pipe->in, sizeof(pipe->in), NULL, &pipe->read) ||
-                           GetLastError() == ERROR_IO_PENDING;
-        pipe->is_gone = !pipe->is_reading;
+    if (pipe->state == GTEL_PIPE_IDLE) {
+        bool has_begun = ReadFile(pipe->handle, pipe->in, sizeof(pipe->in), NULL, &pipe->read) ||
+                         GetLastError() == ERROR_IO_PENDING;
+        pipe->state = has_begun ? GTEL_PIPE_READS : GTEL_PIPE_GONE;
     }
-    if (pipe->is_reading)
+    if (pipe->state == GTEL_PIPE_READS)
         end_read(pipe);
-    return pipe->used < pipe->n || pipe->is_gone;
+    return pipe->used < pipe->n || pipe->state == GTEL_PIPE_GONE;
 }
 
 int64_t gtel_pipe_take(struct gtel_pipe *pipe, void *buf, size_t n)

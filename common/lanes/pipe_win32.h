@@ -7,12 +7,17 @@
 
 #include <windows.h>
 
+enum gtel_pipe_state {
+    GTEL_PIPE_IDLE,
+    GTEL_PIPE_READS, /* the system may write to in at any time */
+    GTEL_PIPE_GONE   /* the other end is */
+};
+
 struct gtel_pipe {
     HANDLE handle; /* overlapped */
     HANDLE written;
     OVERLAPPED read; /* its event: something can be taken, or the other end is gone */
-    bool is_reading; /* the system may write to in at any time */
-    bool is_gone;
+    enum gtel_pipe_state state;
     DWORD n; /* bytes in `in` */
     DWORD used;
     char in[16384];
