@@ -52,7 +52,7 @@ void gtel_group_done(struct gtel_group *group)
 {
     for (size_t i = 0; i < group->n; i++) {
         struct gtel_group_entry *entry = &group->entry[i];
-        if (entry->is_open)
+        if (entry->phase != GTEL_GROUP_CLOSED)
             entry->source->close(entry->state);
         free(entry->state);
     }
@@ -97,7 +97,7 @@ static void schedule_rescan(struct gtel_group *group, struct gtel_group_entry *e
 /* True when the source is open. */
 static bool ensure_open(struct gtel_group *group, struct gtel_group_entry *entry)
 {
-    if (entry->is_open)
+    if (entry->phase != GTEL_GROUP_CLOSED)
         return true;
     if (entry->rescan_ns > group->now_ns && entry->version == group->cards.version)
         return false;
@@ -106,7 +106,7 @@ static bool ensure_open(struct gtel_group *group, struct gtel_group_entry *entry
     (void)gtel_fs_shortage(group->env); /* what was before is of no interest */
     int r = gtel_source_open(entry->source, entry->state, group->env, group->options);
     if (r == 0) {
-        entry->is_open = true;
+        entry->phase = GTEL_GROUP_OPEN;
         entry->rescan_ns = 0;
         return true;
     }
@@ -142,7 +142,8 @@ static int ensure_discovered(struct gtel_group *group, struct gtel_group_entry *
 
 static void sample_entry(struct gtel_group *group, struct gtel_group_entry *entry)
 {
-    entry->is_tick_stuck = false;
+    if (entry->phase == GTEL_GROUP_TICK_STUCK)
+        entry->phase = GTEL_GROUP_OPEN;
     if (gtel_backoff_is_waiting(&entry->pause, group->gathers))
         return;
     if (!ensure_open(group, entry))
@@ -178,7 +179,7 @@ void gtel_group_diagnose(struct gtel_group *group, struct gtel_findings *finding
         findings->source = entry->index;
         if (entry->error < 0)
             gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU, entry->error, text);
-        if (entry->is_open && entry->source->diagnose)
+        if (entry->phase != GTEL_GROUP_CLOSED && entry->source->diagnose)
             entry->source->diagnose(entry->state, &group->registry, findings);
     }
 }
@@ -249,7 +250,7 @@ void gtel_group_answer(struct gtel_group *group, uint64_t request, bool with_fin
 /* When a source asks to be called, or 0. */
 static uint64_t due_of(const struct gtel_group *group, const struct gtel_group_entry *entry)
 {
-    bool can_tick = entry->is_open && !entry->is_tick_stuck &&
+    bool can_tick = entry->phase == GTEL_GROUP_OPEN &&
                     !gtel_backoff_is_waiting(&entry->pause, group->gathers + 1);
     return can_tick && entry->source->due_ns ? entry->source->due_ns(entry->state) : 0;
 }
@@ -279,7 +280,8 @@ void gtel_group_tick(struct gtel_group *group)
         if (entry->source->tick(entry->state, &group->registry, &group->batch) == -ENODEV)
             entry->rescan_ns = 0;
         due = due_of(group, entry);
-        entry->is_tick_stuck = due > 0 && due <= now;
+        if (due > 0 && due <= now)
+            entry->phase = GTEL_GROUP_TICK_STUCK;
     }
     gtel_batch_reset(&group->batch);
     gtel_usage_begin(&group->usage);

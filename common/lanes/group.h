@@ -18,18 +18,24 @@
 #include "sources/drm/cards.h"
 #include "sources/source.h"
 
+enum gtel_group_phase {
+    GTEL_GROUP_CLOSED,
+    GTEL_GROUP_OPEN,
+    GTEL_GROUP_TICK_STUCK /* open; tick() was called and its time has not moved on: not before
+                             sample() */
+};
+
 struct gtel_group_entry {
     const struct gtel_source *source;
     uint8_t index; /* in gtel_sources */
     void *state;
-    bool is_open;
+    enum gtel_group_phase phase;
     int error;                           /* of the last failure, while it fails; else 0 */
     struct gtel_backoff pause;           /* after a failed start or sample; in gathers */
     struct gtel_backoff discovery_pause; /* after a failed discovery */
     int found;                           /* what the last discovery returned, but for absence */
     uint32_t version;                    /* of the lane's cards at the last discovery */
     uint64_t rescan_ns; /* when to check for devices again (0: now), or to try to open again */
-    bool is_tick_stuck; /* tick() was called and its time has not moved on: not before sample() */
 };
 
 struct gtel_group {
