@@ -231,7 +231,7 @@ void gtel_group_answer(struct gtel_group *group, uint64_t request, bool with_fin
                                      .errors = group->errors,
                                      .dropped = dropped,
                                      .rss_bytes = statm ? gtel_group_rss(group->env, statm) : 0,
-                                     .needs_restart = group->registry.needs_restart};
+                                     .needs_restart = group->registry.renewal == GTEL_RENEWAL_DUE};
     bool with_devices = group->sent != group->registry.generation;
     gtel_buf_reset(out);
     gtel_wire_answer(out, &head, &group->registry, with_devices, batch);

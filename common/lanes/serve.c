@@ -114,7 +114,7 @@ int gtel_lane_serve(const char *lane, int fd, struct gtel_env *env,
     if (r == 0) {
         env->log = (struct gtel_log){send_log, &server};
         r = gtel_group_init(&server.group, lane, env, options);
-        server.group.registry.can_renew = true;
+        server.group.registry.renewal = GTEL_RENEWAL_POSSIBLE;
         if (r == 0)
             serve(&server);
         gtel_group_done(&server.group);

@@ -61,16 +61,20 @@ struct gtel_device {
 
 struct gtel_cards;
 
+/* Whether the lane begins again in a new process. */
+enum gtel_renewal {
+    GTEL_RENEWAL_NEVER,    /* it does not run in a helper process */
+    GTEL_RENEWAL_POSSIBLE, /* it does, and that can be restarted */
+    GTEL_RENEWAL_DUE       /* a source's library can do no more in this process */
+};
+
 struct gtel_registry {
     struct gtel_device **device; /* each allocated by itself */
     size_t n;
     uint64_t generation;      /* grows when a device, a label or is_present changes */
     uint64_t dropped;         /* devices beyond GTEL_DEVICES_MAX */
     struct gtel_cards *cards; /* of the lane: sources/drm/cards.h */
-    bool can_renew;           /* the lane runs in a helper process, which can be restarted */
-    /* Set by a source whose library can do no more in this process: the helper is to be restarted.
-     * In vain without can_renew. */
-    bool needs_restart;
+    enum gtel_renewal renewal;
 };
 
 /* A zeroed struct is an empty registry. */

@@ -265,10 +265,10 @@ static void test_stuck(void)
         unsigned after = 0;
         if (!begin(&m, CLOSE("0", " !0x7ffffffe") "at 30s\n" CLOSE("0", "")))
             return;
-        m.group.registry.can_renew = can_renew;
+        m.group.registry.renewal = can_renew ? GTEL_RENEWAL_POSSIBLE : GTEL_RENEWAL_NEVER;
         for (unsigned k = 1; k <= 29; k++) {
             gather(&m, 1);
-            after = after == 0 && m.group.registry.needs_restart ? k : after;
+            after = after == 0 && m.group.registry.renewal == GTEL_RENEWAL_DUE ? k : after;
         }
         CHECK_INT(after, can_renew ? 4 : 0);
         CHECK_INT(spy.logs[GTEL_LOG_INFO], can_renew);
@@ -734,10 +734,11 @@ static void test_renewals(void)
         test_label = renewals[i].label;
         if (!begin(&m, renewals[i].text))
             continue;
-        m.group.registry.can_renew = !renewals[i].is_inline;
+        m.group.registry.renewal =
+            renewals[i].is_inline ? GTEL_RENEWAL_NEVER : GTEL_RENEWAL_POSSIBLE;
         for (unsigned k = 1; k <= SECONDS && after == 0; k++) {
             gather(&m, 1);
-            after = m.group.registry.needs_restart ? k : 0;
+            after = m.group.registry.renewal == GTEL_RENEWAL_DUE ? k : 0;
         }
         CHECK_INT(after, renewals[i].after);
         CHECK_INT(spy.logs[GTEL_LOG_INFO], renewals[i].infos);

@@ -380,10 +380,11 @@ static void test_renewals(void)
         test_label = renewals[i].label;
         if (!begin(&m, renewals[i].text))
             continue;
-        m.group.registry.can_renew = !renewals[i].is_inline;
+        m.group.registry.renewal =
+            renewals[i].is_inline ? GTEL_RENEWAL_NEVER : GTEL_RENEWAL_POSSIBLE;
         for (unsigned k = 1; k <= SECONDS && after == 0; k++) {
             gather(&m, 1);
-            after = m.group.registry.needs_restart ? k : 0;
+            after = m.group.registry.renewal == GTEL_RENEWAL_DUE ? k : 0;
         }
         CHECK_INT(after, renewals[i].after);
         CHECK_INT(spy.logs[GTEL_LOG_INFO], renewals[i].infos);

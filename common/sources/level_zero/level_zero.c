@@ -140,9 +140,9 @@ void gtel_level_zero_started(struct gtel_level_zero *lz, uint32_t code, const ch
 void gtel_level_zero_restart(const struct gtel_level_zero *lz, struct gtel_registry *registry,
                              const char *why)
 {
-    if (registry->needs_restart || !registry->can_renew)
+    if (registry->renewal != GTEL_RENEWAL_POSSIBLE)
         return;
-    registry->needs_restart = true;
+    registry->renewal = GTEL_RENEWAL_DUE;
     if (why)
         gtel_log(&lz->cards.env->log, GTEL_LOG_INFO, "%s: %s: restarting the helper", lz->source,
                  why);

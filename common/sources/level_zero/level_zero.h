@@ -84,7 +84,7 @@ void gtel_level_zero_restart(const struct gtel_level_zero *lz, struct gtel_regis
                              const char *why);
 /*
  * Finds the cards; has_devices: Level Zero knows one of them. Returns what gtel_card_list_discover
- * does. After it, registry->needs_restart: what is known here is outdated.
+ * does. After it, registry->renewal is DUE: what is known here is outdated.
  */
 int gtel_level_zero_discover(struct gtel_level_zero *lz, struct gtel_registry *registry,
                              bool has_devices);

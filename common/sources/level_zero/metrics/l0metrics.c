@@ -69,7 +69,7 @@ static int discover(void *state, struct gtel_registry *registry)
     for (size_t i = 0; i < l0m->lz.cards.n; i++)
         if (is_allowed_now(l0m, gpu_of(l0m, i)))
             gtel_level_zero_restart(&l0m->lz, registry, "the kernel lets it measure now");
-    if (!registry->needs_restart)
+    if (registry->renewal != GTEL_RENEWAL_DUE)
         gtel_l0m_find_devices(l0m);
     return r;
 }
@@ -171,7 +171,7 @@ static int sample(void *state, struct gtel_registry *registry, struct gtel_batch
     struct gtel_l0m *l0m = state;
     bool is_discovery_due = gtel_level_zero_check(&l0m->lz, registry);
     batch->t_ns = gtel_env_now(l0m->lz.cards.env);
-    bool is_usable = l0m->lz.state == GTEL_LEVEL_ZERO_RUNS && !registry->needs_restart;
+    bool is_usable = l0m->lz.state == GTEL_LEVEL_ZERO_RUNS && registry->renewal != GTEL_RENEWAL_DUE;
     for (size_t i = 0; is_usable && i < l0m->lz.cards.n; i++)
         sample_gpu(l0m, gpu_of(l0m, i), batch);
     return is_discovery_due ? -ENODEV : 0;

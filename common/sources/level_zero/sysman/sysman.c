@@ -42,7 +42,7 @@ static int discover(void *state, struct gtel_registry *registry)
     for (size_t i = 0; i < sysman->lz.cards.n; i++)
         has_devices = has_devices || gpu_of(sysman, i)->handle;
     int r = gtel_level_zero_discover(&sysman->lz, registry, has_devices);
-    if (!registry->needs_restart)
+    if (registry->renewal != GTEL_RENEWAL_DUE)
         gtel_sysman_find_devices(sysman, registry);
     return r;
 }
@@ -53,7 +53,7 @@ static int sample(void *state, struct gtel_registry *registry, struct gtel_batch
     bool is_discovery_due = gtel_level_zero_check(&sysman->lz, registry);
     for (size_t i = 0; i < sysman->lz.cards.n; i++) {
         struct gtel_sysman_gpu *gpu = gpu_of(sysman, i);
-        if (sysman->lz.state == GTEL_LEVEL_ZERO_RUNS && !registry->needs_restart &&
+        if (sysman->lz.state == GTEL_LEVEL_ZERO_RUNS && registry->renewal != GTEL_RENEWAL_DUE &&
             gtel_sysman_may_ask(sysman, gpu))
             gtel_sysman_sample(sysman, gpu, batch);
         if (gtel_sysman_is_lost(sysman, gpu))
@@ -81,7 +81,8 @@ static int tick(void *state, struct gtel_registry *registry, struct gtel_batch *
         uint64_t due = gtel_sysman_energy_due(gpu);
         if (due > 0 && due <= batch->t_ns)
             gtel_sysman_keep_energy(sysman, gpu, batch,
-                                    !registry->needs_restart && gtel_sysman_may_ask(sysman, gpu));
+                                    registry->renewal != GTEL_RENEWAL_DUE &&
+                                        gtel_sysman_may_ask(sysman, gpu));
     }
     return 0;
 }
