@@ -183,7 +183,7 @@ static int open_adapter(const struct gtel_wddm *wddm, const struct gtel_wddm_gpu
     if (r == 0)
         r = error_of(wddm->call.D3DKMTOpenAdapterFromDeviceName(&open));
     adapter->error = r;
-    adapter->is_open = r == 0;
+    adapter->state = r == 0 ? GTEL_WDDM_OPEN : adapter->state;
     adapter->handle = open.adapter;
     adapter->luid = open.luid;
     return r;
@@ -201,16 +201,18 @@ void gtel_wddm_adapter_open(const struct gtel_wddm *wddm, struct gtel_wddm_gpu *
 {
     struct gtel_wddm_adapter *adapter = &gpu->adapter;
     uint64_t now_ns = gtel_env_now(wddm->env);
-    if ((adapter->is_open && adapter->error == 0) || !wddm->call.D3DKMTOpenAdapterFromDeviceName ||
+    bool is_open = adapter->state == GTEL_WDDM_OPEN;
+    if ((is_open && adapter->error == 0) || !wddm->call.D3DKMTOpenAdapterFromDeviceName ||
         !wddm->call.D3DKMTCloseAdapter || gtel_backoff_is_waiting(&adapter->backoff, now_ns))
         return;
     adapter->error = 0;
-    if (adapter->is_open || open_adapter(wddm, gpu, adapter) == 0) {
-        adapter->is_no_gpu = is_no_gpu(query_number(wddm, adapter, GTEL_KMT_ADAPTER_TYPE));
-        if (adapter->is_no_gpu)
+    if (is_open || open_adapter(wddm, gpu, adapter) == 0) {
+        if (is_no_gpu(query_number(wddm, adapter, GTEL_KMT_ADAPTER_TYPE))) {
             gtel_wddm_adapter_close(wddm, gpu);
-        else
+            adapter->state = GTEL_WDDM_NO_GPU;
+        } else {
             describe(wddm, adapter);
+        }
     }
     if (adapter->error < 0)
         gtel_backoff_fail(&adapter->backoff, now_ns, GTEL_BACKOFF_FIRST_NS, GTEL_BACKOFF_LAST_NS);
@@ -221,9 +223,10 @@ void gtel_wddm_adapter_open(const struct gtel_wddm *wddm, struct gtel_wddm_gpu *
 void gtel_wddm_adapter_close(const struct gtel_wddm *wddm, struct gtel_wddm_gpu *gpu)
 {
     const struct gtel_d3dkmt_close close = {gpu->adapter.handle};
-    if (gpu->adapter.is_open)
-        (void)wddm->call.D3DKMTCloseAdapter(&close); /* nothing else could be done */
-    gpu->adapter.is_open = false;
+    if (gpu->adapter.state != GTEL_WDDM_OPEN)
+        return;
+    (void)wddm->call.D3DKMTCloseAdapter(&close); /* nothing else could be done */
+    gpu->adapter.state = GTEL_WDDM_CLOSED;
 }
 
 /* ---- memory ---- */

@@ -90,7 +90,7 @@ static int add(struct gtel_wddm *wddm, struct gtel_registry *registry, struct gt
     gpu->power = gtel_pnp_power(&wddm->pnp, &gpu->pnp.info);
     if (gpu->power == GTEL_POWER_D0)
         gtel_wddm_adapter_open(wddm, gpu);
-    if (gpu->adapter.is_no_gpu)
+    if (gpu->adapter.state == GTEL_WDDM_NO_GPU)
         return 0;
     int r = gtel_registry_add(registry, gtel_str_of(gpu->pnp.key), &gpu->device);
     if (r < 0)

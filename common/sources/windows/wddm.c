@@ -82,12 +82,12 @@ static int sample_awake(const struct gtel_wddm *wddm, struct gtel_registry *regi
         gpu->adapter.backoff = (struct gtel_backoff){0};
     gpu->has_slept = false;
     gtel_wddm_adapter_open(wddm, gpu);
-    if (gpu->adapter.is_no_gpu) {
+    if (gpu->adapter.state == GTEL_WDDM_NO_GPU) {
         gtel_registry_lost(registry, gpu->device);
         gpu->device = NULL;
         return 0;
     }
-    if (gpu->adapter.is_open) {
+    if (gpu->adapter.state == GTEL_WDDM_OPEN) {
         const struct gtel_luid luid = gpu->adapter.luid;
         gpu->device->luid = (uint64_t)(uint32_t)luid.high << 32 | luid.low;
         r = gtel_wddm_adapter_sample(wddm, gpu, batch);

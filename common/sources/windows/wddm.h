@@ -40,11 +40,16 @@ struct gtel_wddm_node {
     bool has_moved;
 };
 
-/* An adapter of the driver model; open while the device is in D0 and answers. */
+enum gtel_wddm_state {
+    GTEL_WDDM_CLOSED,
+    GTEL_WDDM_OPEN,  /* the device is in D0 and answers */
+    GTEL_WDDM_NO_GPU /* a renderer in software, a display without a GPU, another host's GPU */
+};
+
+/* An adapter of the driver model. */
 struct gtel_wddm_adapter {
-    bool is_open;
-    bool is_no_gpu; /* a renderer in software, a display without a GPU, another host's GPU */
-    int error;      /* why it could not be opened, or all of it be known */
+    enum gtel_wddm_state state;
+    int error; /* why it could not be opened, or all of it be known */
     struct gtel_backoff backoff;
     uint32_t handle;
     struct gtel_luid luid;

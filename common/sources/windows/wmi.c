@@ -55,7 +55,7 @@ static bool lacks_size(const struct wmi *wmi, const struct gtel_wddm_gpu *gpu)
     for (size_t i = 0; i < wmi->n; i++)
         if (strcmp(wmi->sized[i].device->key, gpu->pnp.key) == 0)
             return false;
-    return gpu->device && !gpu->adapter.is_no_gpu && !has_size(gpu);
+    return gpu->device && gpu->adapter.state != GTEL_WDDM_NO_GPU && !has_size(gpu);
 }
 
 /* Without a call of the driver, which may block: the helper makes these. */
@@ -167,7 +167,7 @@ static int discover(void *state, struct gtel_registry *registry)
     int r = gtel_wddm_find(&wmi->wddm, &wmi->seen);
     for (size_t i = wmi->n; i-- > 0;) {
         const struct gtel_wddm_gpu *gpu = gpu_at(&wmi->wddm, wmi->sized[i].device->key);
-        if (gpu && !gpu->adapter.is_no_gpu && !has_size(gpu))
+        if (gpu && gpu->adapter.state != GTEL_WDDM_NO_GPU && !has_size(gpu))
             continue;
         gtel_registry_lost(registry, wmi->sized[i].device);
         wmi->sized[i] = wmi->sized[--wmi->n];
