@@ -74,8 +74,7 @@ int gtel_headlines_begin(struct gtel_headlines *headlines, size_t devices)
         keep_best(headline);
         memset(headline->choice, 0, sizeof(headline->choice));
         headline->has_main = false;
-        headline->is_counted = false;
-        headline->has_slept = false;
+        headline->work = GTEL_HEADLINE_UNKNOWN;
     }
     return gtel_grow_zeroed(&headlines->device, &headlines->n, devices, GTEL_DEVICES_MAX,
                             sizeof(*headlines->device))
@@ -135,10 +134,10 @@ static bool is_better(const struct gtel_headline_choice *choice, enum how how,
 static void record_counters(struct gtel_headline *headline, const struct gtel_reading *now)
 {
     if (now->metric == GTEL_M_ENGINE_BUSY_TIME || now->metric == GTEL_M_ENGINE_TICKS)
-        headline->is_counted = true;
-    if (now->metric == GTEL_M_FREQUENCY_IDLE_TIME && gtel_reading_number(now) > 0 &&
-        gtel_str_eq(now->dim[0], GTEL_STR("graphics")))
-        headline->has_slept = true;
+        headline->work = GTEL_HEADLINE_COUNTED;
+    if (headline->work == GTEL_HEADLINE_UNKNOWN && now->metric == GTEL_M_FREQUENCY_IDLE_TIME &&
+        gtel_reading_number(now) > 0 && gtel_str_eq(now->dim[0], GTEL_STR("graphics")))
+        headline->work = GTEL_HEADLINE_SLEPT;
 }
 
 void gtel_headlines_add(struct gtel_headlines *headlines, const struct gtel_series *series,
@@ -205,7 +204,7 @@ static bool has_value(const struct gtel_headline *headline, size_t rule)
     case GTEL_HEADLINE_ENGINE_BUSY:
         return headline->has_main && choice->missing == 0;
     case GTEL_HEADLINE_FREQUENCY_IDLE:
-        return headline->has_slept && headline->idle_samples > 1 && !headline->is_counted;
+        return headline->work == GTEL_HEADLINE_SLEPT && headline->idle_samples > 1;
     default:
         return choice->missing == 0;
     }

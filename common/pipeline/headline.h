@@ -45,14 +45,20 @@ struct gtel_headline_choice {
     uint32_t missing;                 /* of these, without a value this time */
 };
 
+/* What a sample says of how busy a GPU is, besides rates: the last that holds. */
+enum gtel_headline_work {
+    GTEL_HEADLINE_UNKNOWN,
+    GTEL_HEADLINE_SLEPT,  /* a graphics part has ever slept: else its idle time is not counted */
+    GTEL_HEADLINE_COUNTED /* engines are counted, also where no rate is known yet */
+};
+
 /* Of one device. Zeroed: nothing. */
 struct gtel_headline {
     struct gtel_headline_choice choice[GTEL_HEADLINE_RULES];
     uint32_t best[GTEL_HEADLINE_RULES]; /* rank that stood for the GPU before + 1; 0: none. Kept */
     uint32_t idle_samples;              /* that had idle time: kept */
     bool has_main;                      /* its engines stand for the whole GPU */
-    bool is_counted;                    /* engines are counted, also where no rate is known yet */
-    bool has_slept;                     /* a graphics part has ever slept: else it is not counted */
+    enum gtel_headline_work work;
 };
 
 /* By device index. Zeroed: none. */
