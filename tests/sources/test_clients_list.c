@@ -206,7 +206,7 @@ static void check_listed(struct world *world, int second)
     check_found(world, second);
     CHECK_INT(kernel.lists, 1);
     CHECK_INT(kernel.walks, 0);
-    CHECK(counts(world)->is_listed && counts(world)->has_numbers && !counts(world)->is_by_text);
+    CHECK(counts(world)->is_listed && counts(world)->has_numbers && counts(world)->by_text == 0);
 }
 
 static void test_listed(void)

@@ -410,7 +410,7 @@ static void check_rights(const struct rights *row, const struct holders *holders
             CHECK_INT(watch.pid[k + 1], is_seen ? holder[k].pid : 0);
         }
         CHECK(watch.pid[HOLDERS + 1] == 0); /* outside of our process namespace */
-        CHECK(counts->has_init == row->has_first && counts->is_by_text == row->is_by_text);
+        CHECK(counts->has_init == row->has_first && (counts->by_text > 0) == row->is_by_text);
         CHECK_INT(counts->clients, row->sees_others ? HOLDERS : 1);
         CHECK_INT(counts->visible, row->has_first ? HOLDERS + 1 : 1);
         CHECK_INT(counts->readable, row->sees_others ? HOLDERS + 1 : 1);

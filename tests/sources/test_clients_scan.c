@@ -37,7 +37,7 @@ static void test_shared(void)
     CHECK_INT(scan_counts(&world)->clients, 3);
     CHECK(scan_counts(&world)->has_init && scan_counts(&world)->has_numbers &&
           scan_counts(&world)->waiting == 0);
-    CHECK(!scan_counts(&world)->is_by_text);
+    CHECK_INT(scan_counts(&world)->by_text, 0);
     uint64_t process = world.process[7];
     test_label = "passed on and forked";
     CHECK_INT(scan_later(&world), 0);
@@ -277,7 +277,7 @@ static void test_rights(void)
         return;
     test_label = "rights";
     CHECK_INT(scan_gather(&world), 0);
-    CHECK(world.pid[1] == 5 && world.pid[2] == 7 && scan_counts(&world)->is_by_text);
+    CHECK(world.pid[1] == 5 && world.pid[2] == 7 && scan_counts(&world)->by_text > 0);
     CHECK(scan_counts(&world)->visible == 3 && scan_counts(&world)->readable == 2);
     CHECK(!scan_counts(&world)->has_init);
     CHECK_INT(scan_later(&world), 0);

@@ -192,7 +192,7 @@ static bool is_complete(const struct gtel_clients *state)
            !state->is_incomplete && counts->has_init && counts->visible == counts->readable &&
            counts->waiting == 0 && counts->dropped == 0 && counts->unread == 0 &&
            (counts->has_numbers || counts->is_listed) &&
-           !(counts->is_by_text && counts->asleep > 0);
+           !(counts->by_text > 0 && counts->asleep > 0);
 }
 
 /* Whether nothing is left to be walked: only then is it known who has no client. */
@@ -407,7 +407,7 @@ static void diagnose_rights(const struct diagnosis *diagnosis)
                        (unsigned)refused, (unsigned)counts->visible);
         say(diagnosis, NULL, "proc/PID/fdinfo", why, read_fix);
     }
-    if (counts->is_by_text && counts->asleep > 0)
+    if (counts->by_text > 0 && counts->asleep > 0)
         say(diagnosis, NULL, "proc/PID/fd",
             "descriptors can only be identified by reading them, which would wake a sleeping "
             "GPU; new clients are found when it is awake",

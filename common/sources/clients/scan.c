@@ -583,10 +583,9 @@ static void walk_all(struct gtel_scan *scan)
 static void count(struct gtel_scan *scan)
 {
     struct gtel_scan_counts *counts = &scan->counts;
-    counts->visible = counts->unknown = counts->readable = counts->waiting = 0;
+    counts->visible = counts->unknown = counts->readable = counts->by_text = counts->waiting = 0;
     counts->has_init = scan->own_pid == 1 || (scan->processes > 0 && scan->process[0].pid == 1);
     counts->is_first = !scan->is_through;
-    counts->is_by_text = false;
     for (size_t i = 0; i < scan->processes; i++) {
         const struct gtel_scan_process *process = &scan->process[i];
         bool is_readable = process->walked == GTEL_SCAN_READ && process->ino != 0;
@@ -596,7 +595,7 @@ static void count(struct gtel_scan *scan)
         counts->unknown += process->walked == GTEL_SCAN_NEVER ? 1 : 0;
         counts->readable += is_readable ? 1 : 0;
         counts->waiting += process->is_due || process->next_fd != 0 ? 1 : 0;
-        counts->is_by_text = counts->is_by_text || (is_readable && process->is_by_text);
+        counts->by_text += is_readable && process->is_by_text ? 1 : 0;
     }
 }
 

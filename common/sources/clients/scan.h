@@ -85,21 +85,21 @@ struct gtel_scan_settings {
 };
 
 struct gtel_scan_counts {
-    uint32_t visible;     /* processes, without our own */
-    uint32_t unknown;     /* of these: which were never walked, so that the rest is not known */
-    uint32_t readable;    /* of these: whose descriptors can be walked, or that have none */
-    uint32_t waiting;     /* not yet walked, or changed since: the next gathers' work */
-    uint32_t clients;     /* numbers in use */
-    uint32_t asleep;      /* descriptors (by text: processes) that might not be read */
-    uint32_t unread;      /* descriptors that could not be read, and nothing is known of them */
-    uint32_t dropped;     /* descriptors beyond what is kept: clients may be missing */
+    uint32_t visible;  /* processes, without our own */
+    uint32_t unknown;  /* of these: which were never walked, so that the rest is not known */
+    uint32_t readable; /* of these: whose descriptors can be walked, or that have none */
+    uint32_t by_text;  /* of the readable: can only be walked by reading fdinfo (CAP_SYS_PTRACE) */
+    uint32_t waiting;  /* not yet walked, or changed since: the next gathers' work */
+    uint32_t clients;  /* numbers in use */
+    uint32_t asleep;   /* descriptors (by text: processes) that might not be read */
+    uint32_t unread;   /* descriptors that could not be read, and nothing is known of them */
+    uint32_t dropped;  /* descriptors beyond what is kept: clients may be missing */
     uint64_t rotation_ns; /* by when each descriptor is walked again here, or listed by the kernel;
                              0: not known yet */
     bool has_numbers;     /* the kernel reports how many descriptors a process has (Linux 6.2) */
     bool is_first;        /* the first scan goes on: not everything could be walked in the time */
     bool is_listed;       /* the kernel itself lists descriptors (GTEL_BPF): no rotation */
     bool has_init;        /* process 1 is visible */
-    bool is_by_text;      /* some processes can only be walked by reading fdinfo (CAP_SYS_PTRACE) */
 };
 
 /* 0 or -ENOMEM. env outlives the scan; settings may be NULL. */
