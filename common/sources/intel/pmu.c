@@ -392,7 +392,7 @@ static void note_idle(struct gtel_intel_pmu *pmu, const struct counts *counts,
         if (pmu->counters[slot] > 0 && has_last && idle_ns >= pmu->idle_ns[i]) {
             double slept_ns = (double)(idle_ns - pmu->idle_ns[i]);
             sample->idle_times++;
-            sample->is_idle = sample->is_idle && slept_ns >= 0.98 * (double)passed_ns;
+            sample->busy_times += slept_ns >= 0.98 * (double)passed_ns ? 0 : 1;
         }
         pmu->idle_ns[i] = idle_ns;
     }

@@ -33,9 +33,8 @@ enum {
 /* What one sample of a GPU has seen. */
 struct gtel_intel_sample {
     struct gtel_attr_sample attrs;
-    /* Idle counters that have grown, and whether all grew by almost all of the time. */
-    uint32_t idle_times;
-    bool is_idle;
+    uint32_t idle_times; /* idle counters that have not gone back */
+    uint32_t busy_times; /* of these: which grew by less than almost all of the time */
     struct gtel_card_gts gts;
 };
 

@@ -44,7 +44,7 @@ static void record_idle(struct gtel_intel_sample *sample, const struct gtel_attr
     bool is_idle = slept_ns >= 0.98 * free_ns;
     bool is_asleep = slept_ns + idle_resolution_ns >= free_ns;
     sample->idle_times++;
-    sample->is_idle = sample->is_idle && (is_idle || is_asleep);
+    sample->busy_times += is_idle || is_asleep ? 0 : 1;
     if (is_asleep)
         sample->gts.idle |= bit;
     else
@@ -73,7 +73,7 @@ static int read_attrs(struct gtel_intel_gpu *gpu, struct gtel_intel_sample *samp
 static struct gtel_intel_sample begin(struct gtel_intel_gpu *gpu, struct gtel_batch *batch)
 {
     return (struct gtel_intel_sample){
-        .attrs = {.card = gpu->card, .attrs = &gpu->attrs, .batch = batch}, .is_idle = true};
+        .attrs = {.card = gpu->card, .attrs = &gpu->attrs, .batch = batch}};
 }
 
 /* Engine use is an extra: without it the rest of the GPU is as good as before. */
@@ -113,7 +113,8 @@ static int read_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu, struct
     if (r != -ENODEV && read_pmu(intel, gpu, &sample) == -ENODEV)
         r = -ENODEV;
     if (gpu->card->rest.delay_ns > 0)
-        gtel_rest_note(&gpu->card->rest, sample.idle_times > 0 && sample.is_idle, batch->t_ns);
+        gtel_rest_note(&gpu->card->rest, sample.idle_times > 0 && sample.busy_times == 0,
+                       batch->t_ns);
     return r;
 }
 
@@ -126,7 +127,7 @@ static int read_pausing(struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
 {
     struct gtel_intel_sample sample = begin(gpu, batch);
     int r = read_pmu(intel, gpu, &sample);
-    if (r == 0 && !sample.is_idle)
+    if (r == 0 && sample.busy_times > 0)
         gtel_rest_end(&gpu->card->rest, batch->t_ns);
     return r;
 }
