@@ -80,7 +80,7 @@ static void put_levels(struct gtel_batch *batch, const struct gtel_amd_gpu *gpu)
 static size_t count_free(const struct gtel_attrs *attrs)
 {
     size_t n = 0;
-    while (n < attrs->n && attrs->attr[n].is_free)
+    while (n < attrs->n && gtel_amd_is_free(attrs->attr[n].name))
         n++;
     return n;
 }

@@ -87,6 +87,14 @@ static bool is_busy(enum gtel_metric metric)
     return metric == GTEL_M_GPU_BUSY || metric == GTEL_M_GPU_MEMORY_BANDWIDTH;
 }
 
+bool gtel_amd_is_free(struct gtel_str name)
+{
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(files); i++)
+        if (gtel_str_eq(name, gtel_str_of(files[i].name)))
+            return files[i].effect == FREE;
+    return false;
+}
+
 static void add_files(struct gtel_attr_list *list)
 {
     bool is_stuck = gtel_amd_has_stuck_busy(&list->card->drm);
@@ -96,10 +104,8 @@ static void add_files(struct gtel_attr_list *list)
         const struct gtel_str dims[GTEL_ATTR_DIMS] = {gtel_str_of(file->part)};
         if (file->metric == GTEL_M_COUNT || (is_stuck && is_busy(file->metric)))
             continue;
-        list->is_free = file->effect == FREE;
         gtel_attr_add(list, &kind, dims, list->card->path, gtel_str_of(file->name));
     }
-    list->is_free = false;
 }
 
 void gtel_amd_read_levels(struct gtel_amd_gpu *gpu)

@@ -42,6 +42,8 @@ void gtel_amd_add(struct gtel_attr_list *list);
 void gtel_amd_read_levels(struct gtel_amd_gpu *gpu);
 /* Whether the card's busy values are known to be wrong, so that they are not read. */
 bool gtel_amd_has_stuck_busy(const struct gtel_drm_card *drm);
+/* Whether reading that file of a card neither wakes it nor keeps it awake. */
+bool gtel_amd_is_free(struct gtel_str name);
 void gtel_amd_diagnose(const void *state, const void *own, struct gtel_findings *findings);
 
 #endif

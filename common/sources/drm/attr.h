@@ -64,8 +64,7 @@ struct gtel_attr {
     struct gtel_fs_file file;
     struct gtel_attr_kind kind;
     uint8_t origin;
-    bool is_free;         /* reading it neither wakes the device nor keeps it awake */
-    struct gtel_str name; /* of the file, for messages */
+    struct gtel_str name; /* of the file */
     const struct gtel_device *device;
     struct gtel_str dim[GTEL_ATTR_DIMS];
     struct gtel_attr_state state;

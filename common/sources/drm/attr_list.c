@@ -71,7 +71,6 @@ void gtel_attr_add(struct gtel_attr_list *list, const struct gtel_attr_kind *kin
     *attr = (struct gtel_attr){
         .kind = *kind,
         .origin = list->origin,
-        .is_free = list->is_free,
         .name = gtel_attr_text(list, name),
         .device = list->card->device,
     };

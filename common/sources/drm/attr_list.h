@@ -34,7 +34,6 @@ struct gtel_attr_list {
     size_t n;
     size_t dropped;
     uint8_t origin; /* of what is added; GTEL_ATTR_SYSFS at first */
-    bool is_free;   /* of the same: attr.h */
     uint64_t hash;  /* over paths and dimensions, in order */
     int error;      /* -ENOMEM: the list is of no use */
     int failure;    /* of the machine: parts may be missing or without their label */
