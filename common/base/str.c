@@ -16,6 +16,14 @@ bool gtel_str_eq(struct gtel_str a, struct gtel_str b)
     return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
 }
 
+bool gtel_str_same(struct gtel_str a, struct gtel_str b)
+{
+    size_t n = 0;
+    while (n < a.n && n < b.n && gtel_lower(a.p[n]) == gtel_lower(b.p[n]))
+        n++;
+    return n == a.n && n == b.n;
+}
+
 int gtel_str_cmp(struct gtel_str a, struct gtel_str b)
 {
     size_t n = a.n < b.n ? a.n : b.n;

@@ -59,6 +59,8 @@ static inline bool gtel_is_hex(char c)
 struct gtel_str gtel_str_of(const char *z);
 
 bool gtel_str_eq(struct gtel_str a, struct gtel_str b);
+/* The same, but that upper and lower case of ASCII are alike. */
+bool gtel_str_same(struct gtel_str a, struct gtel_str b);
 /* Below, at or above 0 as a sorts before, with or after b; by bytes. */
 int gtel_str_cmp(struct gtel_str a, struct gtel_str b);
 bool gtel_str_starts(struct gtel_str s, struct gtel_str prefix);

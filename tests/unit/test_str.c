@@ -121,6 +121,11 @@ static void test_pieces(void)
     CHECK_STR(gtel_str_trim(GTEL_STR(" \t x y\r\n")), "x y");
     CHECK_STR(gtel_str_trim(GTEL_STR("  ")), "");
     CHECK(!gtel_str_eq(GTEL_STR("compute"), GTEL_STR("compute-copy")));
+    CHECK(gtel_str_same(GTEL_STR("PCI_Ven@z"), GTEL_STR("pci_vEN@Z")));
+    CHECK(gtel_str_same(GTEL_STR_NONE, GTEL_STR("")));
+    CHECK(!gtel_str_same(GTEL_STR("MHz"), GTEL_STR("mhz ")));
+    CHECK(!gtel_str_same(GTEL_STR("MHz "), GTEL_STR("mhz")));
+    CHECK(!gtel_str_same(GTEL_STR("@["), GTEL_STR("`{"))); /* letters alone have a case */
     CHECK(gtel_str_starts(GTEL_STR("compute-copy"), GTEL_STR("compute")));
 
     char buf[4];

@@ -126,20 +126,6 @@ enum { JOINED_MAX = 3 * GTEL_JSON_KEY_MAX };
 
 /* ---- values ---- */
 
-static char lower(char c)
-{
-    return (char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
-}
-
-/* Keys and units differ in case between versions. */
-static bool is_same(struct gtel_str a, struct gtel_str b)
-{
-    for (size_t i = 0; i < a.n && a.n == b.n; i++)
-        if (lower(a.p[i]) != lower(b.p[i]))
-            return false;
-    return a.n == b.n;
-}
-
 /* "37", "(1402Mhz)", "88 W"; not "N/A (Secondary die)". */
 static int parse_number(struct gtel_str text, struct gtel_str unit, double *ret)
 {
@@ -147,10 +133,10 @@ static int parse_number(struct gtel_str text, struct gtel_str unit, double *ret)
     if (text.n > 1 && text.p[0] == '(' && text.p[text.n - 1] == ')')
         text = (struct gtel_str){text.p + 1, text.n - 2};
     while (n < text.n && text.p[n] != ' ' && text.p[n] != '%' &&
-           (lower(text.p[n]) < 'a' || lower(text.p[n]) > 'z' || (lower(text.p[n]) == 'e' && n > 0)))
+           (!gtel_is_letter(text.p[n]) || (gtel_lower(text.p[n]) == 'e' && n > 0)))
         n++;
     struct gtel_str rest = gtel_str_trim(gtel_str_skip(text, n));
-    if (rest.n > 0 && !is_same(rest, unit))
+    if (rest.n > 0 && !gtel_str_same(rest, unit))
         return -EINVAL;
     return gtel_str_f64((struct gtel_str){text.p, n}, ret);
 }
@@ -226,12 +212,13 @@ static size_t names_before(const struct gtel_json_path *path)
     return is_number(is_card ? gtel_str_skip(path->key[0], card.n) : path->key[0]) ? 1 : 0;
 }
 
+/* Keys and units differ in case between versions. */
 static bool has_key(const char *keys, struct gtel_str key)
 {
     struct gtel_str rest = gtel_str_of(keys);
     struct gtel_str one;
     while (gtel_str_part(&rest, '|', &one))
-        if (is_same(one, key))
+        if (gtel_str_same(one, key))
             return true;
     return false;
 }
@@ -262,7 +249,7 @@ static void take_value(struct reader *reader, struct gtel_str key, bool is_unit,
         if (!has_key(row->keys, key))
             continue;
         if (is_unit) {
-            reader->now.bad |= (uint64_t)!is_same(text, gtel_str_of(row->unit)) << i;
+            reader->now.bad |= (uint64_t)!gtel_str_same(text, gtel_str_of(row->unit)) << i;
         } else if (parse_value(row, text, &value) == 0 && value >= row->least &&
                    value <= row->most && value != unknown_u32) {
             reader->now.value[i] = value;

@@ -99,26 +99,13 @@ static uint64_t size_of(struct wmi *wmi, struct gtel_str text)
     return bytes < capped ? bytes : 0;
 }
 
-static char upper(char c)
-{
-    return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
-}
-
-static bool is_same(struct gtel_str a, struct gtel_str b)
-{
-    size_t same = 0;
-    while (same < a.n && same < b.n && upper(a.p[same]) == upper(b.p[same]))
-        same++;
-    return same == a.n && same == b.n;
-}
-
 /* The GPU of that instance id, which has upper and lower case alike, if it lacks a size. */
 static const struct gtel_wddm_gpu *gpu_of(const struct wmi *wmi, struct gtel_str id)
 {
     char text[GTEL_PNP_ID_MAX * 3];
     for (size_t i = 0; i < wmi->wddm.n; i++) {
         const struct gtel_wddm_gpu *gpu = wmi->wddm.gpu[i];
-        if (is_same(gtel_utf16_text(gpu->pnp.id, GTEL_PNP_ID_MAX, text, sizeof(text)), id))
+        if (gtel_str_same(gtel_utf16_text(gpu->pnp.id, GTEL_PNP_ID_MAX, text, sizeof(text)), id))
             return lacks_size(wmi, gpu) ? gpu : NULL;
     }
     return NULL;
