@@ -2,6 +2,8 @@
 /* The registry of devices. */
 #include "pipeline/device.h"
 
+#include "base/compiler.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,4 +93,13 @@ void gtel_device_label(struct gtel_registry *registry, struct gtel_device *devic
 {
     if (device->label[label][0] == '\0')
         gtel_device_relabel(registry, device, label, value);
+}
+
+void gtel_device_label_part(struct gtel_registry *registry, struct gtel_device *part,
+                            const struct gtel_device *whole)
+{
+    static const enum gtel_label same[] = {GTEL_LABEL_GPU, GTEL_LABEL_VENDOR, GTEL_LABEL_DRIVER,
+                                           GTEL_LABEL_MODEL, GTEL_LABEL_PCI_ID};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(same); i++)
+        gtel_device_label(registry, part, same[i], gtel_str_of(whole->label[same[i]]));
 }

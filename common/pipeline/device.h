@@ -99,5 +99,8 @@ void gtel_device_label(struct gtel_registry *registry, struct gtel_device *devic
                        enum gtel_label label, struct gtel_str value);
 void gtel_device_relabel(struct gtel_registry *registry, struct gtel_device *device,
                          enum gtel_label label, struct gtel_str value);
+/* Sets those labels of a part of a GPU, where they are empty, that say which GPU it is. */
+void gtel_device_label_part(struct gtel_registry *registry, struct gtel_device *part,
+                            const struct gtel_device *whole);
 
 #endif

@@ -182,8 +182,6 @@ static int add_node(void *arg, uint32_t number)
 /* The device of a partition, and its table. 0 or a negative errno. */
 static int open_unit(struct gtel_registry *registry, struct parts_card *own, size_t i)
 {
-    static const enum gtel_label same[] = {GTEL_LABEL_GPU, GTEL_LABEL_VENDOR, GTEL_LABEL_DRIVER,
-                                           GTEL_LABEL_MODEL, GTEL_LABEL_PCI_ID};
     const struct gtel_env *env = own->card->cards->env;
     struct unit *unit = &own->unit[i];
     char text[GTEL_FS_PATH_MAX];
@@ -191,9 +189,7 @@ static int open_unit(struct gtel_registry *registry, struct parts_card *own, siz
     int r = gtel_registry_add(registry, gtel_str_of(text), &unit->device);
     if (r < 0)
         return r;
-    for (size_t l = 0; l < GTEL_ARRAY_LEN(same); l++)
-        gtel_device_label(registry, unit->device, same[l],
-                          gtel_str_of(own->card->device->label[same[l]]));
+    gtel_device_label_part(registry, unit->device, own->card->device);
     (void)snprintf(text, sizeof(text), "xcp%zu", i);
     gtel_device_label(registry, unit->device, GTEL_LABEL_INSTANCE, gtel_str_of(text));
     if (gtel_fs_is_open(&unit->table.file))

@@ -63,13 +63,9 @@ static void remove_one(const struct gtel_nvml_calls *call, struct gtel_registry 
 static void label(struct gtel_registry *registry, const struct gtel_nvml_gpu *instance,
                   const struct found *found)
 {
-    static const enum gtel_label same[] = {GTEL_LABEL_GPU, GTEL_LABEL_VENDOR, GTEL_LABEL_DRIVER,
-                                           GTEL_LABEL_MODEL, GTEL_LABEL_PCI_ID};
     const char *profile = strstr(found->name, " MIG ");
     const char *tag = strchr(instance->device->key, '/') + 1;
-    for (size_t l = 0; l < GTEL_ARRAY_LEN(same); l++)
-        gtel_device_label(registry, instance->device, same[l],
-                          gtel_str_of(instance->parent->device->label[same[l]]));
+    gtel_device_label_part(registry, instance->device, instance->parent->device);
     gtel_device_label(registry, instance->device, GTEL_LABEL_INSTANCE, gtel_str_of(tag));
     gtel_device_relabel(registry, instance->device, GTEL_LABEL_UUID, gtel_str_of(found->uuid));
     if (profile)
