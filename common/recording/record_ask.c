@@ -9,25 +9,20 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct gtel_str str(const char *text)
-{
-    return gtel_str_of(text);
-}
-
 void gtel_record_ask_answer(struct gtel_record_env *env, const char *words, const char *answer)
 {
     char key[GTEL_RECORD_PATH + 32];
     char line[2 * GTEL_RECORD_PATH];
     (void)snprintf(key, sizeof(key), "\1%s", words);
     (void)snprintf(line, sizeof(line), "%s %s", words, answer);
-    gtel_record_set(env->record, str(key), GTEL_RECORD_ANSWER, str(line));
+    gtel_record_set(env->record, gtel_str_of(key), GTEL_RECORD_ANSWER, gtel_str_of(line));
 }
 
 bool gtel_record_ask_is_known(const struct gtel_record_env *env, const char *words)
 {
     char key[GTEL_RECORD_PATH + 32];
     (void)snprintf(key, sizeof(key), "\1%s", words);
-    return gtel_record_find(env->record, str(key)) == GTEL_RECORD_ANSWER;
+    return gtel_record_find(env->record, gtel_str_of(key)) == GTEL_RECORD_ANSWER;
 }
 
 /* That something fails, or, with r of 0 or more, that it does so no more. */
@@ -144,9 +139,9 @@ static void record_query(struct gtel_record_env *env, const char *name, const vo
         return;
     gtel_buf_init(&lines, 1 << 16);
     (void)snprintf(words, sizeof(words), "\1query %s", name);
-    gtel_buf_str(&lines, str(words + 1));
+    gtel_buf_str(&lines, gtel_str_of(words + 1));
     gtel_record_ask_words(&lines, bytes, (size_t)r, LINE_WORDS);
-    gtel_record_set(env->record, str(words), GTEL_RECORD_ANSWER, gtel_buf_text(&lines));
+    gtel_record_set(env->record, gtel_str_of(words), GTEL_RECORD_ANSWER, gtel_buf_text(&lines));
     gtel_buf_done(&lines);
 }
 

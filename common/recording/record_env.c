@@ -19,11 +19,6 @@ enum { HANDLES_MAX = 16384, READ_MAX = 65536, NAMES_MAX = 65536 };
 /* What a descriptor leads to that is no character device. */
 static const struct gtel_str other_file = GTEL_STR_INIT("other");
 
-static struct gtel_str str(const char *text)
-{
-    return gtel_str_of(text);
-}
-
 /* "Not there" needs no line: what is not in the text is not there. */
 static bool is_missing(int r)
 {
@@ -38,10 +33,10 @@ static bool is_missing(int r)
  */
 static bool is_descriptor(const char *path)
 {
-    struct gtel_str folder = gtel_way_parent(str(path));
+    struct gtel_str folder = gtel_way_parent(gtel_str_of(path));
     uint64_t number;
     return gtel_way_is_descriptors(folder) &&
-           gtel_str_u64(gtel_str_skip(str(path), folder.n + 1), &number) == 0;
+           gtel_str_u64(gtel_str_skip(gtel_str_of(path), folder.n + 1), &number) == 0;
 }
 
 /* A link on the way is recorded, and followed where it should be. */
@@ -53,7 +48,8 @@ static int64_t link_of(void *arg, const char *path, bool follows, char *buf)
     int64_t n = env->inner->ops->link_read(env->inner->arg, path, buf, GTEL_WAY_MAX - 1);
     if (n < 0)
         return is_missing((int)n) ? n : 0; /* else no link, or not to be known */
-    gtel_record_set(env->record, str(path), GTEL_RECORD_LINK, (struct gtel_str){buf, (size_t)n});
+    gtel_record_set(env->record, gtel_str_of(path), GTEL_RECORD_LINK,
+                    (struct gtel_str){buf, (size_t)n});
     return follows ? n : 0;
 }
 
@@ -62,7 +58,7 @@ static int resolve(struct gtel_record_env *env, const char *path, bool follows_l
                    struct gtel_way *way)
 {
     *way = (struct gtel_way){.link = link_of, .arg = env};
-    return gtel_way_go(way, str(path), follows_last);
+    return gtel_way_go(way, gtel_str_of(path), follows_last);
 }
 
 /* Records that something that may have been there is not. */
@@ -70,7 +66,7 @@ static void save_missing(struct gtel_record_env *env, const char *path, bool fol
 {
     struct gtel_way way;
     if (is_missing(resolve(env, path, follows_last, &way)))
-        gtel_record_gone(env->record, str(way.path));
+        gtel_record_gone(env->record, gtel_str_of(way.path));
 }
 
 static int stop_listing(void *arg, struct gtel_str name)
@@ -85,20 +81,20 @@ static void save_there(struct gtel_record_env *env, const char *path)
 {
     const struct gtel_env *inner = env->inner;
     char target[GTEL_RECORD_PATH];
-    if (path[0] == '\0' || gtel_record_find(env->record, str(path)) != GTEL_RECORD_NOTHING)
+    if (path[0] == '\0' || gtel_record_find(env->record, gtel_str_of(path)) != GTEL_RECORD_NOTHING)
         return;
     if (is_descriptor(path)) {
-        gtel_record_set(env->record, str(path), GTEL_RECORD_LINK, other_file);
+        gtel_record_set(env->record, gtel_str_of(path), GTEL_RECORD_LINK, other_file);
         return;
     }
     int64_t n = inner->ops->link_read(inner->arg, path, target, sizeof(target));
     if (n > 0)
-        gtel_record_set(env->record, str(path), GTEL_RECORD_LINK,
+        gtel_record_set(env->record, gtel_str_of(path), GTEL_RECORD_LINK,
                         (struct gtel_str){target, (size_t)n});
     else if (inner->ops->dir_list(inner->arg, path, stop_listing, NULL) >= 0)
-        gtel_record_set(env->record, str(path), GTEL_RECORD_DIR, GTEL_STR_NONE);
+        gtel_record_set(env->record, gtel_str_of(path), GTEL_RECORD_DIR, GTEL_STR_NONE);
     else
-        gtel_record_file(env->record, str(path), GTEL_STR_NONE);
+        gtel_record_file(env->record, gtel_str_of(path), GTEL_STR_NONE);
 }
 
 /* ---- clocks ---- */
@@ -131,7 +127,7 @@ static int keep_handle(struct gtel_record_env *env, const char *path, int inner)
     if (!gtel_grow_zeroed(&env->handle, &env->handles, i + 1, HANDLES_MAX, sizeof(*env->handle)))
         return -EMFILE;
     env->handle[i].inner_plus_1 = inner + 1;
-    if (!gtel_str_copy(env->handle[i].path, GTEL_RECORD_PATH, str(path)))
+    if (!gtel_str_copy(env->handle[i].path, GTEL_RECORD_PATH, gtel_str_of(path)))
         env->record->text.has_failed = true; /* no path of ours is that long */
     return (int)i;
 }
@@ -146,13 +142,13 @@ static int file_open(void *arg, const char *path)
         return inner;
     }
     if (resolve(env, path, true, &way) == 0) {
-        enum gtel_record_kind kind = gtel_record_find(env->record, str(way.path));
+        enum gtel_record_kind kind = gtel_record_find(env->record, gtel_str_of(way.path));
         if (inner >= 0 && (kind == GTEL_RECORD_NOTHING || kind == GTEL_RECORD_REFUSED))
-            gtel_record_file(env->record, str(way.path), GTEL_STR_NONE);
+            gtel_record_file(env->record, gtel_str_of(way.path), GTEL_STR_NONE);
         else if (inner == -EISDIR)
             save_there(env, way.path);
         else if (inner < 0)
-            gtel_record_failed(env->record, str(way.path), GTEL_RECORD_REFUSED, inner);
+            gtel_record_failed(env->record, gtel_str_of(way.path), GTEL_RECORD_REFUSED, inner);
     }
     if (inner < 0)
         return inner;
@@ -181,11 +177,11 @@ static void save_dead(struct gtel_record_env *env, const char *path)
     if (resolve(env, path, true, &way) < 0)
         return;
     if (n < 0) {
-        gtel_record_failed(env->record, str(way.path), GTEL_RECORD_BROKEN, (int)n);
+        gtel_record_failed(env->record, gtel_str_of(way.path), GTEL_RECORD_BROKEN, (int)n);
         return;
     }
-    gtel_record_gone(env->record, str(way.path));
-    gtel_record_file(env->record, str(way.path), (struct gtel_str){env->buf, (size_t)n});
+    gtel_record_gone(env->record, gtel_str_of(way.path));
+    gtel_record_file(env->record, gtel_str_of(way.path), (struct gtel_str){env->buf, (size_t)n});
 }
 
 static int64_t file_read(void *arg, int handle, void *buf, size_t n)
@@ -202,11 +198,12 @@ static int64_t file_read(void *arg, int handle, void *buf, size_t n)
         return r;
     }
     if (resolve(env, file->path, true, &way) < 0)
-        gtel_record_gone(env->record, str(way.path)); /* gone, though it still answers */
+        gtel_record_gone(env->record, gtel_str_of(way.path)); /* gone, though it still answers */
     else if (r >= 0)
-        gtel_record_file(env->record, str(way.path), (struct gtel_str){env->buf, (size_t)r});
+        gtel_record_file(env->record, gtel_str_of(way.path),
+                         (struct gtel_str){env->buf, (size_t)r});
     else
-        gtel_record_failed(env->record, str(way.path), GTEL_RECORD_BROKEN, (int)r);
+        gtel_record_failed(env->record, gtel_str_of(way.path), GTEL_RECORD_BROKEN, (int)r);
     if (r <= 0)
         return r;
     size_t size = (size_t)r < n ? (size_t)r : n;
@@ -233,10 +230,10 @@ static int compare_names(const void *a, const void *b)
 static void record_listing(struct gtel_record_env *env, const char *dir, struct gtel_str *names,
                            size_t n, bool is_numbers)
 {
-    gtel_record_set(env->record, str(dir), GTEL_RECORD_DIR, GTEL_STR_NONE);
+    gtel_record_set(env->record, gtel_str_of(dir), GTEL_RECORD_DIR, GTEL_STR_NONE);
     if (n > 0)
         qsort(names, n, sizeof(*names), compare_names);
-    gtel_record_keep(env->record, str(dir), names, n, is_numbers);
+    gtel_record_keep(env->record, gtel_str_of(dir), names, n, is_numbers);
     for (size_t i = 0; i < n; i++) {
         char path[2 * GTEL_RECORD_PATH];
         int length = snprintf(path, sizeof(path), "%s/%.*s", dir, GTEL_STR_ARG(names[i]));
@@ -269,7 +266,7 @@ static int list(struct gtel_record_env *env, const char *path, bool is_numbers,
     else if (r == -ENOTDIR)
         save_there(env, way.path);
     else if (r < 0)
-        gtel_record_failed(env->record, str(way.path), GTEL_RECORD_REFUSED, r);
+        gtel_record_failed(env->record, gtel_str_of(way.path), GTEL_RECORD_REFUSED, r);
     return r;
 }
 
@@ -332,7 +329,7 @@ static void save_stat(struct gtel_record_env *env, const char *path, const struc
     char number[32];
     (void)snprintf(number, sizeof(number), "%" PRIu32 ":%" PRIu32, st->major, st->minor);
     if (st->is_char)
-        gtel_record_set(env->record, str(path), GTEL_RECORD_CHAR, str(number));
+        gtel_record_set(env->record, gtel_str_of(path), GTEL_RECORD_CHAR, gtel_str_of(number));
     else
         save_there(env, path);
     (void)snprintf(words, sizeof(words), "owner %s", path);
@@ -341,8 +338,9 @@ static void save_stat(struct gtel_record_env *env, const char *path, const struc
         gtel_record_ask_answer(env, words, number);
     /* One unknown descriptor stands for those of a process that cannot be listed. */
     (void)snprintf(words, sizeof(words), "%s/0", path);
-    if (st->size > 0 && is_descriptor(words) && !gtel_record_has_below(env->record, str(path)))
-        gtel_record_set(env->record, str(words), GTEL_RECORD_LINK, other_file);
+    if (st->size > 0 && is_descriptor(words) &&
+        !gtel_record_has_below(env->record, gtel_str_of(path)))
+        gtel_record_set(env->record, gtel_str_of(words), GTEL_RECORD_LINK, other_file);
 }
 
 static int stat_file(void *arg, const char *path, struct gtel_stat *ret)
@@ -367,7 +365,7 @@ static int stat_file(void *arg, const char *path, struct gtel_stat *ret)
 static int lib_open(void *arg, const char *const *names, void **ret)
 {
     struct gtel_record_env *env = arg;
-    struct gtel_str rest = str(env->libraries);
+    struct gtel_str rest = gtel_str_of(env->libraries);
     struct gtel_str known;
     size_t i = 0;
     do {
@@ -377,7 +375,7 @@ static int lib_open(void *arg, const char *const *names, void **ret)
     if (names[0][0] == '/')
         return -ENOENT;
     while (gtel_str_word(&rest, &known))
-        if (gtel_str_eq(known, str(names[0])))
+        if (gtel_str_eq(known, gtel_str_of(names[0])))
             return -ENOENT;
     size_t n = strlen(env->libraries);
     (void)snprintf(env->libraries + n, sizeof(env->libraries) - n, "%s%s", n > 0 ? " " : "",
@@ -459,5 +457,5 @@ void gtel_record_env_done(struct gtel_env *env)
 struct gtel_str gtel_record_env_libraries(const struct gtel_env *env)
 {
     const struct gtel_record_env *record_env = env->arg;
-    return str(record_env->libraries);
+    return gtel_str_of(record_env->libraries);
 }
