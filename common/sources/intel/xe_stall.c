@@ -282,12 +282,6 @@ static int tick_card(void *state, void *p, struct gtel_batch *batch)
 
 /* ---- readings ---- */
 
-static void put(struct gtel_batch *batch, const struct gtel_reading *what)
-{
-    struct gtel_reading reading = *what;
-    gtel_batch_put(batch, &reading);
-}
-
 /* Shares are of all stalled samples; only units with a thread loaded are sampled. */
 static void put_gt(struct gtel_batch *batch, const struct stall_card *own,
                    const struct stall_gt *gt)
@@ -301,17 +295,17 @@ static void put_gt(struct gtel_batch *batch, const struct stall_card *own,
     reading.value_type = GTEL_VALUE_F64;
     reading.metric = GTEL_M_ACTIVITY;
     reading.value.f64 = (double)active / (double)all;
-    put(batch, &reading);
+    gtel_batch_put(batch, &reading);
     reading.metric = GTEL_M_ACTIVITY_STALL;
     reading.value.f64 = (double)stalled / (double)all;
-    put(batch, &reading);
+    gtel_batch_put(batch, &reading);
     reading.value_type = GTEL_VALUE_U64;
     reading.metric = GTEL_M_ACTIVITY_SAMPLES;
     reading.value.u64 = all;
-    put(batch, &reading);
+    gtel_batch_put(batch, &reading);
     reading.metric = GTEL_M_ACTIVITY_DROPPED;
     reading.value.u64 = gt->has_gap;
-    put(batch, &reading);
+    gtel_batch_put(batch, &reading);
     for (int k = GTEL_EU_STALL_PSDEP; stalled > 0 && k < GTEL_EU_STALL_KINDS; k++) {
         if (gtel_eu_stall_bit(own->layout, (enum gtel_eu_stall)k) < 0)
             continue;
@@ -319,14 +313,14 @@ static void put_gt(struct gtel_batch *batch, const struct stall_card *own,
         reading.metric = GTEL_M_STALL_DROPPED;
         reading.value.u64 = gt->has_gap;
         reading.value_type = GTEL_VALUE_U64;
-        put(batch, &reading);
+        gtel_batch_put(batch, &reading);
         reading.metric = GTEL_M_STALL_SAMPLES;
         reading.value.u64 = gt->sums.count[k];
-        put(batch, &reading);
+        gtel_batch_put(batch, &reading);
         reading.metric = GTEL_M_STALL_SHARE;
         reading.value_type = GTEL_VALUE_F64;
         reading.value.f64 = (double)gt->sums.count[k] / (double)stalled;
-        put(batch, &reading);
+        gtel_batch_put(batch, &reading);
     }
 }
 
