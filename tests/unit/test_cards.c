@@ -143,7 +143,7 @@ static void test_restart(struct env_fault *fault)
     struct gtel_card *card = gtel_card_at(&world.list, 0);
     uint32_t arrivals = card->device->arrivals;
     CHECK(gtel_card_at(&second, 0) == card);
-    gtel_card_restart(card, &world.registry);
+    gtel_card_leave(card, &world.registry);
     CHECK(!gtel_card_may_read(card));
     CHECK_INT(gather(&world), 0);
     CHECK_INT(gtel_card_list_discover(&second, &world.registry), 0);

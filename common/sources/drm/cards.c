@@ -160,8 +160,7 @@ void gtel_cards_changed(struct gtel_cards *cards)
     cards->is_listed = false;
 }
 
-/* Its counters begin again when it is back. */
-static void leave(struct gtel_card *card, struct gtel_registry *registry)
+void gtel_card_leave(struct gtel_card *card, struct gtel_registry *registry)
 {
     if (card->device)
         gtel_registry_lost(registry, card->device);
@@ -174,11 +173,6 @@ static void leave(struct gtel_card *card, struct gtel_registry *registry)
     card->is_registered = false;
     card->generation++;
     card->cards->version++;
-}
-
-void gtel_card_restart(struct gtel_card *card, struct gtel_registry *registry)
-{
-    leave(card, registry);
 }
 
 static struct gtel_card *find_or_add(struct gtel_cards *cards, const char *key)
@@ -209,7 +203,7 @@ static int add(struct gtel_cards *cards, struct gtel_registry *registry,
     bool is_same =
         strcmp(card->drm.card, drm->card) == 0 && strcmp(card->drm.driver, drm->driver) == 0;
     if (card->is_present && !is_same)
-        leave(card, registry);
+        gtel_card_leave(card, registry);
     cards->version += card->is_present ? 0 : 1;
     card->drm = *drm;
     card->is_present = true;
@@ -280,7 +274,7 @@ static int list_cards(struct gtel_cards *cards, struct gtel_registry *registry)
         if (card->listing == cards->listings || !card->is_present)
             continue;
         card->is_present = false;
-        leave(card, registry);
+        gtel_card_leave(card, registry);
     }
     return r;
 }

@@ -106,10 +106,10 @@ int gtel_card_check_power(struct gtel_card *card);
  */
 void gtel_card_read_autosuspend(struct gtel_card *card, bool is_watched);
 /*
- * The driver has been loaded again: the counters begin again, and all sources open the card again
- * at their next discovery.
+ * The card has left, or its driver has been loaded again: its counters begin again, and all sources
+ * open the card again at their next discovery that finds it.
  */
-void gtel_card_restart(struct gtel_card *card, struct gtel_registry *registry);
+void gtel_card_leave(struct gtel_card *card, struct gtel_registry *registry);
 
 enum { GTEL_FUNCTIONS_MAX = 256 }; /* virtual functions of one device that are checked */
 

@@ -92,7 +92,7 @@ static int open_gpu(struct gtel_intel *intel, struct gtel_registry *registry, si
     struct gtel_intel_gpu *gpu = intel->source.cards.slot[i].own;
     int r = refresh(intel, gpu);
     if (r == -ENODEV) { /* its files are no more: the driver has been loaded again */
-        gtel_card_restart(gpu->card, registry);
+        gtel_card_leave(gpu->card, registry);
         r = gtel_card_list_discover(&intel->source.cards, registry);
         r = r < 0 ? r : refresh(intel, gpu);
     }
@@ -108,7 +108,7 @@ int gtel_intel_discover(void *state, struct gtel_registry *registry)
     for (size_t i = 0; i < intel->source.cards.n; i++) {
         const struct gtel_intel_gpu *gpu = intel->source.cards.slot[i].own;
         if (gpu->is_lost)
-            gtel_card_restart(gpu->card, registry);
+            gtel_card_leave(gpu->card, registry);
     }
     int first = gtel_card_list_discover(&intel->source.cards, registry);
     bool is_whole = first == 0;
