@@ -30,7 +30,12 @@ static void diagnose_library(const struct gtel_env *env, int trouble,
                              struct gtel_findings *findings)
 {
     char why[160];
-    if (trouble == GTEL_NVML_NO_LIBRARY) {
+    if (trouble == GTEL_NVML_FORBIDDEN) {
+        const char *const text[3] = {
+            "libnvidia-ml.so.1", "with --root no vendor library is used",
+            "a build with -DGTEL_DEMONSTRATION=ON plays the recorded answers of NVML"};
+        gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU, 0, text);
+    } else if (trouble == GTEL_NVML_NO_LIBRARY) {
         const char *const text[3] = {gtel_pnp_word(env, "nvml.dll", "libnvidia-ml.so.1"),
                                      "the driver's NVML library cannot be opened",
                                      gtel_pnp_word(env, driver, fix_of_library(env))};

@@ -46,7 +46,7 @@ static void report(struct gtel_nvml_library *library, int trouble)
     library->trouble = trouble;
     if (trouble == 0)
         gtel_log(log, GTEL_LOG_INFO, "nvml: NVML works again");
-    else if (trouble == GTEL_NVML_NO_LIBRARY && library->is_forbidden)
+    else if (trouble == GTEL_NVML_FORBIDDEN)
         gtel_log(
             log, GTEL_LOG_INFO,
             "nvml: with --root no vendor library is used; a build with -DGTEL_DEMONSTRATION=ON "
@@ -102,8 +102,7 @@ int gtel_nvml_start(struct gtel_nvml_library *library)
                              GTEL_ARRAY_LEN(symbols), &library->call);
     if (r < 0) {
         library->dynlib = (struct gtel_dynlib){0};
-        library->is_forbidden = r == -EPERM;
-        gtel_nvml_fail(library, GTEL_NVML_NO_LIBRARY);
+        gtel_nvml_fail(library, r == -EPERM ? GTEL_NVML_FORBIDDEN : GTEL_NVML_NO_LIBRARY);
         return -ENOENT;
     }
     int code = library->call.nvmlInit_v2();

@@ -16,7 +16,10 @@
 /* A driver version that can be compared: 580.82.07 is GTEL_NVML_DRIVER(580, 82). */
 #define GTEL_NVML_DRIVER(major, minor) ((unsigned)(major) << 16 | (unsigned)(minor))
 
-enum { GTEL_NVML_NO_LIBRARY = -1 };
+enum {
+    GTEL_NVML_NO_LIBRARY = -1,
+    GTEL_NVML_FORBIDDEN = -2 /* the env opens no libraries, as that of a recorded machine */
+};
 
 /* Zeroed but for env and options: not open. */
 struct gtel_nvml_library {
@@ -24,11 +27,10 @@ struct gtel_nvml_library {
     const struct gtel_options *options;
     struct gtel_dynlib dynlib;
     struct gtel_nvml_calls call;
-    bool is_running;   /* nvmlInit_v2 has succeeded */
-    bool is_forbidden; /* the env opens no libraries, as that of a recorded machine */
-    unsigned driver;   /* its version (GTEL_NVML_DRIVER); 0: not known */
-    int broken;        /* a code that concerns all GPUs, to be ended with gtel_nvml_fail; else 0 */
-    int trouble;       /* what was logged last: 0, GTEL_NVML_NO_LIBRARY, or a code */
+    bool is_running; /* nvmlInit_v2 has succeeded */
+    unsigned driver; /* its version (GTEL_NVML_DRIVER); 0: not known */
+    int broken;      /* a code that concerns all GPUs, to be ended with gtel_nvml_fail; else 0 */
+    int trouble;     /* what was logged last: 0, one of the above, or a code */
     struct gtel_backoff backoff;
 };
 

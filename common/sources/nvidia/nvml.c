@@ -203,7 +203,7 @@ static void emit_unavailable(const struct gtel_nvml *nvml, struct gtel_batch *ba
 static bool has_failed(const struct gtel_nvml *nvml)
 {
     int trouble = nvml->library.trouble;
-    return trouble == GTEL_NVML_NO_LIBRARY ? nvml->n > 0 : trouble != 0;
+    return trouble < 0 ? nvml->n > 0 : trouble != 0;
 }
 
 /*
