@@ -12,7 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKETS = 4096, NODES_MAX = 1 << 18, CHANGES_MAX = 1 << 20, TEXT_MAX = 48 << 20 };
+enum {
+    BUCKETS = 4096,
+    NODES_MAX = 1 << 18,
+    CHANGES_MAX = 1 << 20,
+    TEXT_MAX = 48 << 20,
+    CONTENT_MAX = GTEL_TREE_CONTENT_MAX / 2 /* of a file: made-up names may be longer */
+};
 
 struct gtel_record_node {
     struct gtel_str path;
@@ -259,8 +265,12 @@ static void write_file(struct gtel_record *record, struct gtel_str path, struct 
     gtel_scrub_reduce(path, text, &reduced);
     if (gtel_str_eq(path, GTEL_STR("etc/passwd")))
         gtel_scrub_users(record->scrub, text);
-    gtel_buf_printf(&record->text, "file %.*s\n", GTEL_STR_ARG(path));
-    write_content(&record->text, gtel_buf_text(&reduced));
+    if (reduced.n <= CONTENT_MAX) {
+        gtel_buf_printf(&record->text, "file %.*s\n", GTEL_STR_ARG(path));
+        write_content(&record->text, gtel_buf_text(&reduced));
+    } else {
+        gtel_buf_printf(&record->text, "error %.*s E2BIG\n", GTEL_STR_ARG(path));
+    }
     record->text.has_failed = record->text.has_failed || reduced.has_failed;
     gtel_buf_done(&reduced);
 }

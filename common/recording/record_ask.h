@@ -7,6 +7,7 @@
 #define GTEL_RECORDING_RECORD_ASK_H
 
 #include "recording/record_env.h"
+#include "recording/record_pci.h"
 #include "recording/tree.h"
 
 enum {
@@ -31,9 +32,11 @@ struct gtel_record_env {
     struct gtel_record_handle *handle;
     size_t handles;
     struct gtel_record_group *group; /* by the handles of the inner env */
-    char *buf;                       /* READ_MAX */
-    char libraries[256];             /* asked for; with blanks between them */
-    bool has_no_links;               /* Windows, some of whose files are in no folder */
+    char *buf;                       /* for files; it grows to what a reader asks for */
+    size_t buf_size;
+    struct gtel_record_pci pci;
+    char libraries[256]; /* asked for; with blanks between them */
+    bool has_no_links;   /* Windows, some of whose files are in no folder */
     int heard_by_plus_1; /* the handle whose messages of the kernel are written down; 0: none */
 };
 

@@ -14,7 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HANDLES_MAX = 16384, READ_MAX = 65536, NAMES_MAX = 65536 };
+enum {
+    HANDLES_MAX = 16384,
+    READ_FIRST = 65536, /* bytes of a file that are read in any case */
+    READ_MOST = 16 << 20,
+    NAMES_MAX = 65536
+};
 
 /* What a descriptor leads to that is no character device. */
 static const struct gtel_str other_file = GTEL_STR_INIT("other");
@@ -158,6 +163,40 @@ static int file_open(void *arg, const char *path)
     return handle;
 }
 
+/* ret is the buffer's. */
+static int64_t read_inner(struct gtel_record_env *env, int handle, struct gtel_str *ret)
+{
+    int64_t n = env->inner->ops->file_read(env->inner->arg, handle, env->buf, env->buf_size);
+    *ret = (struct gtel_str){env->buf, n > 0 ? (size_t)n : 0};
+    return n;
+}
+
+/*
+ * What was read of a file. A text that fills the buffer may be cut: readers get -E2BIG for it from
+ * a record, as they did here, until one that has more room gets all of it.
+ */
+static void save_read(struct gtel_record_env *env, struct gtel_str path, int64_t n,
+                      struct gtel_str text)
+{
+    if (n >= 0 && text.n == env->buf_size)
+        n = -E2BIG;
+    if (n < 0) {
+        gtel_record_failed(env->record, path, GTEL_RECORD_BROKEN, (int)n);
+        return;
+    }
+    gtel_record_pci_learn(&env->pci, path, text);
+    if (!gtel_record_pci_is_list(path)) {
+        gtel_record_file(env->record, path, text);
+        return;
+    }
+    struct gtel_buf list;
+    gtel_buf_init(&list, READ_MOST);
+    gtel_record_pci_reduce(&env->pci, text, &list);
+    gtel_record_file(env->record, path, gtel_buf_text(&list));
+    env->record->text.has_failed = env->record->text.has_failed || list.has_failed;
+    gtel_buf_done(&list);
+}
+
 /*
  * The device of an open file is gone: its old handles are dead, and the same path may lead to a new
  * file already.
@@ -167,7 +206,8 @@ static void save_dead(struct gtel_record_env *env, const char *path)
     const struct gtel_env *inner = env->inner;
     struct gtel_way way;
     int fresh = inner->ops->file_open(inner->arg, path);
-    int64_t n = fresh >= 0 ? inner->ops->file_read(inner->arg, fresh, env->buf, READ_MAX) : fresh;
+    struct gtel_str text;
+    int64_t n = fresh >= 0 ? read_inner(env, fresh, &text) : fresh;
     if (fresh >= 0)
         inner->ops->file_close(inner->arg, fresh);
     if (fresh < 0) {
@@ -176,12 +216,9 @@ static void save_dead(struct gtel_record_env *env, const char *path)
     }
     if (resolve(env, path, true, &way) < 0)
         return;
-    if (n < 0) {
-        gtel_record_failed(env->record, gtel_str_of(way.path), GTEL_RECORD_BROKEN, (int)n);
-        return;
-    }
-    gtel_record_gone(env->record, gtel_str_of(way.path));
-    gtel_record_file(env->record, gtel_str_of(way.path), (struct gtel_str){env->buf, (size_t)n});
+    if (n >= 0)
+        gtel_record_gone(env->record, gtel_str_of(way.path));
+    save_read(env, gtel_str_of(way.path), n, text);
 }
 
 static int64_t file_read(void *arg, int handle, void *buf, size_t n)
@@ -190,25 +227,26 @@ static int64_t file_read(void *arg, int handle, void *buf, size_t n)
     struct gtel_way way;
     if (handle < 0 || (size_t)handle >= env->handles || env->handle[handle].inner_plus_1 == 0)
         return -EBADF;
+    if (!gtel_grow(&env->buf, &env->buf_size, n, READ_MOST, 1)) {
+        env->record->text.has_failed = true;
+        return -ENOMEM;
+    }
     const struct gtel_record_handle *file = &env->handle[handle];
-    int64_t r =
-        env->inner->ops->file_read(env->inner->arg, file->inner_plus_1 - 1, env->buf, READ_MAX);
+    struct gtel_str text;
+    int64_t r = read_inner(env, file->inner_plus_1 - 1, &text);
     if (r == -ENODEV) {
         save_dead(env, file->path);
         return r;
     }
     if (resolve(env, file->path, true, &way) < 0)
         gtel_record_gone(env->record, gtel_str_of(way.path)); /* gone, though it still answers */
-    else if (r >= 0)
-        gtel_record_file(env->record, gtel_str_of(way.path),
-                         (struct gtel_str){env->buf, (size_t)r});
     else
-        gtel_record_failed(env->record, gtel_str_of(way.path), GTEL_RECORD_BROKEN, (int)r);
+        save_read(env, gtel_str_of(way.path), r, text);
     if (r <= 0)
         return r;
-    size_t size = (size_t)r < n ? (size_t)r : n;
-    memcpy(buf, env->buf, size);
-    return (int64_t)size;
+    text = gtel_str_head(text, n);
+    memcpy(buf, text.p, text.n);
+    return (int64_t)text.n;
 }
 
 static void file_close(void *arg, int handle)
@@ -433,10 +471,10 @@ int gtel_record_env_init(const struct gtel_env *inner, struct gtel_record *recor
     env->inner = inner;
     env->record = record;
     env->group = calloc(GTEL_RECORD_GROUPS, sizeof(*env->group));
-    env->buf = malloc(READ_MAX);
+    bool has_room = gtel_grow(&env->buf, &env->buf_size, READ_FIRST, READ_MOST, 1);
     env->has_no_links = gtel_pnp_is_there(inner);
     *ret = (struct gtel_env){.ops = &record_ops, .arg = env, .log = inner->log};
-    if (env->group && env->buf)
+    if (env->group && has_room)
         return 0;
     gtel_record_env_done(ret);
     return -ENOMEM;

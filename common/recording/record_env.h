@@ -6,6 +6,8 @@
  * message of the kernel passes through and is written down, with its error where it has one. Paths
  * are written as the kernel would resolve them, so that the links on the way are recorded, too; but
  * not what descriptors of processes lead to (proc/PID/fd/N), unless it is a character device.
+ * A file that is too long for a record reads as E2BIG there; of the list of all PCI devices only
+ * those of the machine are recorded.
  * Vendor libraries are not recorded: they are "not there", and that they were asked for is noted.
  */
 #ifndef GTEL_RECORDING_RECORD_ENV_H

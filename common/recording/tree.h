@@ -85,7 +85,10 @@ bool gtel_tree_has_library(const struct gtel_tree *tree, struct gtel_str name);
  */
 int gtel_tree_call(const struct gtel_tree *tree, struct gtel_str key, struct gtel_str *ret);
 
-enum { GTEL_TREE_PMU_MAX = 64 }; /* bytes of the name of a PMU with its NUL */
+enum {
+    GTEL_TREE_CONTENT_MAX = 1 << 20, /* bytes of a file */
+    GTEL_TREE_PMU_MAX = 64           /* of the name of a PMU with its NUL */
+};
 /* The PMU of a type below sys/bus/event_source/devices of any env; false when none has it. */
 bool gtel_tree_pmu_name(const struct gtel_env *env, uint32_t type, char ret[GTEL_TREE_PMU_MAX]);
 /*

@@ -13,7 +13,6 @@
 
 enum {
     EVENTS_MAX = 1 << 20,
-    CONTENT_MAX = 1 << 20,    /* bytes of a file */
     UEVENT_MAX = 4096,        /* bytes of a message; the kernel's own limit is half of that */
     WALL_DEFAULT = 1767225600 /* 2026-01-01 00:00:00 UTC */
 };
@@ -103,7 +102,7 @@ static int add_event(struct reader *reader)
 static int read_content(struct reader *reader, struct gtel_str *ret)
 {
     struct gtel_buf buf;
-    gtel_buf_init(&buf, CONTENT_MAX);
+    gtel_buf_init(&buf, GTEL_TREE_CONTENT_MAX);
     bool is_long = false;
     while (!buf.has_failed && gtel_str_starts(reader->rest, GTEL_STR("|"))) {
         struct gtel_str line;
@@ -111,11 +110,12 @@ static int read_content(struct reader *reader, struct gtel_str *ret)
         reader->line++;
         line = gtel_str_skip(line, 1);
         line = gtel_str_skip(line, gtel_str_starts(line, GTEL_STR(" ")));
-        is_long = line.n >= CONTENT_MAX - buf.n;
+        is_long = line.n >= GTEL_TREE_CONTENT_MAX - buf.n;
         gtel_buf_str(&buf, line);
         gtel_buf_char(&buf, '\n');
     }
-    int r = is_long ? fail(reader, "more than %d bytes of content", CONTENT_MAX) : -ENOMEM;
+    int r =
+        is_long ? fail(reader, "more than %d bytes of content", GTEL_TREE_CONTENT_MAX) : -ENOMEM;
     if (!buf.has_failed)
         r = gtel_arena_str(&reader->tree->arena, gtel_buf_text(&buf), ret);
     gtel_buf_done(&buf);

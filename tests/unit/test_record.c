@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Recording a machine: what was asked is written once per state, and identities are made up. */
 #include "host/fs.h"
-#include "recording/record_env.h"
-#include "recording/tree.h"
+#include "harness/recorder.h"
 #include "harness/test.h"
 
 #include <errno.h>
@@ -26,52 +25,6 @@ static const char *const kept[] = {
     "DRIVER=xe",     "0000:03:00.0",     "user10002 host15", "8086:e20b",
     "render:x:105:", "ID_SERIAL_SHORT=", "Serial Number: "};
 
-struct recorder {
-    struct gtel_tree *tree;
-    struct gtel_env inner;
-    struct gtel_scrub scrub;
-    struct gtel_record record;
-    struct gtel_env env;
-    struct gtel_buf out;
-};
-
-static bool start(struct recorder *recorder, const char *text)
-{
-    char error[200] = "";
-    *recorder = (struct recorder){0};
-    gtel_buf_init(&recorder->out, 1 << 20);
-    if (!CHECK(gtel_tree_parse(gtel_str_of(text), &recorder->tree, error, sizeof(error)) == 0)) {
-        printf("    %s\n", error);
-        return false;
-    }
-    return CHECK(gtel_env_tree_init(recorder->tree, true, 1, &recorder->inner) == 0) &&
-           CHECK(gtel_record_init(&recorder->record, &recorder->scrub) == 0) &&
-           CHECK(gtel_record_env_init(&recorder->inner, &recorder->record, &recorder->env) == 0);
-}
-
-/* The text of the record, which must be one that can be read back. */
-static const char *finish(struct recorder *recorder)
-{
-    struct gtel_tree *back = NULL;
-    char error[200] = "";
-    CHECK_INT(gtel_record_write(&recorder->record, NULL, NULL, &recorder->out), 0);
-    if (!CHECK(gtel_tree_parse(gtel_buf_text(&recorder->out), &back, error, sizeof(error)) == 0))
-        printf("    %s\n", error);
-    gtel_tree_free(back);
-    gtel_buf_char(&recorder->out, '\0');
-    return recorder->out.p;
-}
-
-static void stop(struct recorder *recorder)
-{
-    gtel_record_env_done(&recorder->env);
-    gtel_record_done(&recorder->record);
-    gtel_scrub_done(&recorder->scrub);
-    gtel_env_tree_done(&recorder->inner);
-    gtel_tree_free(recorder->tree);
-    gtel_buf_done(&recorder->out);
-}
-
 static int read_file(const struct gtel_env *env, const char *path)
 {
     char buf[4096];
@@ -89,13 +42,13 @@ static void test_secrets(void)
                                         "sys/dev0/uevent",
                                         "sys/dev0/text",
                                         "etc/group"};
-    if (!start(&recorder, secrets))
+    if (!recorder_start(&recorder, secrets))
         return;
     gtel_scrub_host(&recorder.scrub, GTEL_STR("rack17-node4"));
     gtel_scrub_user(&recorder.scrub, GTEL_STR("maria"));
     for (size_t i = 0; i < GTEL_ARRAY_LEN(files); i++)
         CHECK_INT(read_file(&recorder.env, files[i]), 0);
-    const char *text = finish(&recorder);
+    const char *text = recorder_finish(&recorder);
     for (size_t i = 0; i < GTEL_ARRAY_LEN(hidden); i++) {
         test_label = hidden[i];
         CHECK(strstr(text, hidden[i]) == NULL);
@@ -114,7 +67,7 @@ static void test_secrets(void)
         CHECK(again && strstr(again, made_up) != NULL); /* the same one everywhere */
     }
     CHECK(recorder.scrub.replaced[GTEL_SCRUB_UUID] == 1 && !recorder.scrub.has_failed);
-    stop(&recorder);
+    recorder_stop(&recorder);
 }
 
 static const char machine[] = "link sys/class/a -> ../devices/b/c\n"
@@ -172,7 +125,7 @@ static void test_states(void)
     char message[512];
     void *lib;
     test_label = "states";
-    if (!start(&recorder, machine))
+    if (!recorder_start(&recorder, machine))
         return;
     const struct gtel_env *env = &recorder.env;
     ask_all(env);
@@ -192,13 +145,13 @@ static void test_states(void)
     gtel_record_at(&recorder.record, 2000000000);
     CHECK_INT(read_file(env, "sys/class/a/value"), -ENOENT);
     env->ops->uevent_close(env->arg, ear);
-    struct gtel_str text = gtel_str_of(finish(&recorder));
+    struct gtel_str text = gtel_str_of(recorder_finish(&recorder));
     CHECK(gtel_str_starts(text, gtel_str_of(wanted)));
     CHECK(strstr(text.p, "A1B2") == NULL && strstr(text.p, " WEDGED=none\n") != NULL);
     CHECK(gtel_str_ends(text, GTEL_STR("at 2s\ngone sys/devices/b/c\nend\n")));
     if (!gtel_str_starts(text, gtel_str_of(wanted)))
         printf("%s", text.p);
-    stop(&recorder);
+    recorder_stop(&recorder);
 }
 
 /* Messages about cards, PCI devices and hangs are recorded; of others only that there was one. */
@@ -214,7 +167,7 @@ static void test_messages(void)
     char message[512];
     int n = 0;
     test_label = "messages";
-    if (!start(&recorder, text))
+    if (!recorder_start(&recorder, text))
         return;
     int ear = gtel_env_uevent_open(&recorder.env);
     gtel_env_tree_step(&recorder.inner, 1000000000);
@@ -223,14 +176,14 @@ static void test_messages(void)
         n++;
     CHECK_INT(n, 5); /* all are passed on */
     recorder.env.ops->uevent_close(recorder.env.arg, ear);
-    CHECK_STR(gtel_str_of(finish(&recorder)),
+    CHECK_STR(gtel_str_of(recorder_finish(&recorder)),
               "uevents on\nat 1s\n"
               "uevent change /devices/other\n"
               "uevent change /devices/pci0/0000:03:00.0/drm/card0 A=1\n"
               "uevent change /devices/pci0/0000:03:00.0 SUBSYSTEM=pci\n"
               "uevent change /devices/pci0/0000:03:00.0 WEDGED=none\n"
               "uevent change /devices/other\nend\n");
-    stop(&recorder);
+    recorder_stop(&recorder);
 }
 
 /* Bytes with a NUL inside; a text that ends in NULs stays one. */
@@ -243,13 +196,13 @@ static void test_binary(void)
         "file sys/a/text\n| 5\n| ??\nend\n";
     static struct recorder recorder;
     test_label = "binary";
-    if (!start(&recorder, "binary sys/a/table\n| 2:17 1:255 5:3 9:0x0807060504030201\n"
-                          "binary sys/a/text\n| 1:53 1:10 2:0\nend\n"))
+    if (!recorder_start(&recorder, "binary sys/a/table\n| 2:17 1:255 5:3 9:0x0807060504030201\n"
+                                   "binary sys/a/text\n| 1:53 1:10 2:0\nend\n"))
         return;
     CHECK_INT(read_file(&recorder.env, "sys/a/table"), 0);
     CHECK_INT(read_file(&recorder.env, "sys/a/text"), 0);
-    CHECK_STR(gtel_str_of(finish(&recorder)), text);
-    stop(&recorder);
+    CHECK_STR(gtel_str_of(recorder_finish(&recorder)), text);
+    recorder_stop(&recorder);
 }
 
 /* Times are written in the largest unit that holds them. */
@@ -260,15 +213,15 @@ static void test_times(void)
     static const uint64_t times[] = {0, 1000000000, 1500000000, 1500000001};
     static struct recorder recorder;
     test_label = "times";
-    if (!start(&recorder, text))
+    if (!recorder_start(&recorder, text))
         return;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(times); i++) {
         gtel_env_tree_step(&recorder.inner, i > 0 ? times[i] - times[i - 1] : 0);
         gtel_record_at(&recorder.record, times[i]);
         CHECK_INT(read_file(&recorder.env, "a/b"), 0);
     }
-    CHECK_STR(gtel_str_of(finish(&recorder)), text);
-    stop(&recorder);
+    CHECK_STR(gtel_str_of(recorder_finish(&recorder)), text);
+    recorder_stop(&recorder);
 }
 
 static const char processes[] = "char proc/9/fd/3 226:128\n"
@@ -312,7 +265,7 @@ static int stat_path(const struct gtel_env *env, const char *path)
 static void test_processes(void)
 {
     static struct recorder recorder;
-    if (!start(&recorder, processes))
+    if (!recorder_start(&recorder, processes))
         return;
     const struct gtel_env *env = &recorder.env;
     list(env, "proc", 0);
@@ -331,13 +284,13 @@ static void test_processes(void)
     gtel_env_tree_step(&recorder.inner, 1000000000);
     gtel_record_at(&recorder.record, 2000000000);
     list(env, "proc", 0);
-    const char *text = finish(&recorder);
+    const char *text = recorder_finish(&recorder);
     test_label = "text";
     if (!CHECK(gtel_str_starts(gtel_str_of(text), gtel_str_of(recorded))) ||
         !CHECK(strstr(text, "gone proc/10\nend\n") != NULL) ||
         !CHECK(strstr(text, "owner proc/9 0\n") != NULL) || !CHECK(strstr(text, "maria") == NULL))
         printf("%s", text);
-    stop(&recorder);
+    recorder_stop(&recorder);
 }
 
 /* Counters, each with its value when it was read; what fails, and that it does so no more. */
@@ -352,7 +305,7 @@ static void test_counters(void)
     uint64_t values[2];
     uint64_t t_ns;
     test_label = "counters";
-    if (!start(&recorder, text))
+    if (!recorder_start(&recorder, text))
         return;
     const struct gtel_env *env = &recorder.env;
     CHECK_INT(gtel_env_pmu_open(env, 9, both, 2, 0), 0);
@@ -377,10 +330,11 @@ static void test_counters(void)
     }
     CHECK_INT(gtel_env_pmu_open(env, 9, both + 1, 1, 0), 0);
     CHECK_INT(env->ops->pmu_read(env->arg, 1, values, 1, &t_ns), 0); /* still open */
-    CHECK_STR(gtel_str_of(finish(&recorder)), "pmu p 0x10 5 0\npmu p 0x11 7 0\n"
-                                              "at 1s\npmu p 0x10 1005 0\npmu_error p EACCES\n"
-                                              "at 2s\npmu_error p none\nend\n");
-    stop(&recorder);
+    CHECK_STR(gtel_str_of(recorder_finish(&recorder)),
+              "pmu p 0x10 5 0\npmu p 0x11 7 0\n"
+              "at 1s\npmu p 0x10 1005 0\npmu_error p EACCES\n"
+              "at 2s\npmu_error p none\nend\n");
+    recorder_stop(&recorder);
 }
 
 /* Answers of drivers as words: eight bytes each, long runs of zero in one, six in a line. */
@@ -391,7 +345,7 @@ static void test_words(void)
     static struct recorder recorder;
     unsigned char answer[128];
     test_label = "words";
-    if (!start(&recorder, text))
+    if (!recorder_start(&recorder, text))
         return;
     CHECK_INT(gtel_env_drm_query(&recorder.env, "dev/dri/renderD128", GTEL_DRM_XE, 5, answer,
                                  sizeof(answer)),
@@ -401,11 +355,11 @@ static void test_words(void)
               -ENOENT);
     CHECK_INT(gtel_env_drm_query(&recorder.env, "dev/dri/renderD128", GTEL_DRM_XE, 5, answer, 98),
               -E2BIG);
-    CHECK_STR(gtel_str_of(finish(&recorder)),
+    CHECK_STR(gtel_str_of(recorder_finish(&recorder)),
               "query dev/dri/renderD128 xe 5\n"
               "| 8:0x1 8:0x2 8:0x3 8:0x4 8:0x5 8:0x6\n"
               "| 8:0x7 8:0x0 8:0xff00000000000000 16:0x0 8:0x500000000 3:0x9\nend\n");
-    stop(&recorder);
+    recorder_stop(&recorder);
 }
 
 /* Error counters of drivers. */
@@ -418,7 +372,7 @@ static void test_errors(void)
                                "ras 0000:03:00.0 correctable-errors device-memory 6\nend\n";
     static struct recorder recorder;
     test_label = "errors";
-    if (!start(&recorder, text))
+    if (!recorder_start(&recorder, text))
         return;
     for (uint64_t s = 0; s < 3; s++) {
         struct gtel_ras_counter counters[4];
@@ -431,8 +385,8 @@ static void test_errors(void)
                   s == 1 ? -EPERM : -ENOENT);
         gtel_env_tree_step(&recorder.inner, 1000000000);
     }
-    CHECK_STR(gtel_str_of(finish(&recorder)), text);
-    stop(&recorder);
+    CHECK_STR(gtel_str_of(recorder_finish(&recorder)), text);
+    recorder_stop(&recorder);
 }
 
 /* What two listeners hear is written once, also after the first one has stopped. */
@@ -444,7 +398,7 @@ static void test_listeners(void)
     static struct recorder recorder;
     char message[512];
     test_label = "listeners";
-    if (!start(&recorder, text))
+    if (!recorder_start(&recorder, text))
         return;
     const struct gtel_env *env = &recorder.env;
     int first = gtel_env_uevent_open(env);
@@ -465,8 +419,8 @@ static void test_listeners(void)
     }
     env->ops->uevent_close(env->arg, second);
     CHECK(env->ops->uevent_read(env->arg, second, message, sizeof(message)) < 0);
-    CHECK_STR(gtel_str_of(finish(&recorder)), text);
-    stop(&recorder);
+    CHECK_STR(gtel_str_of(recorder_finish(&recorder)), text);
+    recorder_stop(&recorder);
 }
 
 static int count_number(void *arg, uint32_t number)
@@ -561,7 +515,7 @@ static void test_questions(void)
         static struct recorder recorder;
         char want[200];
         test_label = questions[i].path;
-        if (!start(&recorder, text))
+        if (!recorder_start(&recorder, text))
             return;
         const struct gtel_env *env = &recorder.env;
         CHECK_INT(env->ops->monotonic_ns(env->arg),
@@ -571,8 +525,8 @@ static void test_questions(void)
         int64_t r = ask(env, questions[i].question, questions[i].path);
         CHECK_INT(r, questions[i].rc);
         (void)snprintf(want, sizeof(want), "%send\n", questions[i].want);
-        CHECK_STR(gtel_str_of(finish(&recorder)), want);
-        stop(&recorder);
+        CHECK_STR(gtel_str_of(recorder_finish(&recorder)), want);
+        recorder_stop(&recorder);
     }
     test_label = "";
 }
@@ -584,7 +538,7 @@ static void test_handles(void)
     static struct recorder recorder;
     char buf[8] = "";
     test_label = "handles";
-    if (!start(&recorder, "file a\n| 12345\nfile b\n| 7\nend\n"))
+    if (!recorder_start(&recorder, "file a\n| 12345\nfile b\n| 7\nend\n"))
         return;
     const struct gtel_env *env = &recorder.env;
     for (int i = 0; i < FILES; i++)
@@ -601,8 +555,8 @@ static void test_handles(void)
     }
     CHECK_INT(env->ops->file_read(env->arg, 63, buf, sizeof(buf)), 6);
     CHECK_INT(env->ops->file_open(env->arg, "b"), 64);
-    CHECK_STR(gtel_str_of(finish(&recorder)), "file a\n| 12345\nfile b\n| 7\nend\n");
-    stop(&recorder);
+    CHECK_STR(gtel_str_of(recorder_finish(&recorder)), "file a\n| 12345\nfile b\n| 7\nend\n");
+    recorder_stop(&recorder);
 }
 
 /* A file that may not be read any more, then may be; a device that comes again with new files. */
@@ -613,15 +567,15 @@ static void test_changes(void)
     static struct recorder recorder;
     static const int want[] = {0, -EACCES, 0, -ENOENT, 0};
     test_label = "changes";
-    if (!start(&recorder, text))
+    if (!recorder_start(&recorder, text))
         return;
     for (uint64_t s = 0; s < GTEL_ARRAY_LEN(want); s++) {
         gtel_record_at(&recorder.record, s * 1000000000);
         CHECK_INT(read_file(&recorder.env, "a/b"), want[s]);
         gtel_env_tree_step(&recorder.inner, 1000000000);
     }
-    CHECK_STR(gtel_str_of(finish(&recorder)), text);
-    stop(&recorder);
+    CHECK_STR(gtel_str_of(recorder_finish(&recorder)), text);
+    recorder_stop(&recorder);
 }
 
 /* The device of a file that is kept open is removed, and perhaps comes again with another file. */
@@ -648,7 +602,7 @@ static void test_dead(void)
                        cases[i].change);
         (void)snprintf(want, sizeof(want), "link l -> d/x\nfile d/x\n| 1\n%s%send\n", "at 1s\n",
                        cases[i].want);
-        if (!start(&recorder, text))
+        if (!recorder_start(&recorder, text))
             return;
         test_label = cases[i].label;
         const struct gtel_env *env = &recorder.env;
@@ -658,8 +612,8 @@ static void test_dead(void)
         gtel_env_tree_step(&recorder.inner, 1000000000);
         gtel_record_at(&recorder.record, 1000000000);
         CHECK_INT(env->ops->file_read(env->arg, handle, buf, sizeof(buf)), -ENODEV);
-        CHECK_STR(gtel_str_of(finish(&recorder)), want);
-        stop(&recorder);
+        CHECK_STR(gtel_str_of(recorder_finish(&recorder)), want);
+        recorder_stop(&recorder);
     }
     test_label = "";
 }
