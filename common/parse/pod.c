@@ -71,7 +71,7 @@ bool gtel_pod_folder(struct gtel_str name, struct gtel_pod_file *ret)
 }
 
 /* …/pods/UID/containers/NAME/HASH; …: the kubelet's folder, which can be anywhere. */
-static bool is_termination_log(struct gtel_str root, struct gtel_str uid, struct gtel_str *ret)
+static bool is_termination_log(struct gtel_str root, struct gtel_pod_file *ret)
 {
     struct gtel_str last[5] = {{0}};
     struct gtel_str part;
@@ -80,28 +80,39 @@ static bool is_termination_log(struct gtel_str root, struct gtel_str uid, struct
             last[i] = last[i + 1];
         last[4] = part;
     }
-    *ret = last[3];
-    return gtel_str_eq(last[0], GTEL_STR("pods")) && gtel_str_eq(last[1], uid) &&
-           gtel_str_eq(last[2], GTEL_STR("containers")) &&
-           is_name(last[3], GTEL_POD_CONTAINER_MAX, '-') && last[4].n > 0 &&
-           gtel_str_is_hex(last[4]);
+    if (!gtel_str_eq(last[0], GTEL_STR("pods")) || !is_uid(last[1]) ||
+        !gtel_str_eq(last[2], GTEL_STR("containers")) ||
+        !is_name(last[3], GTEL_POD_CONTAINER_MAX, '-') || last[4].n == 0 ||
+        !gtel_str_is_hex(last[4]))
+        return false;
+    *ret = (struct gtel_pod_file){.container = last[3], .key = last[1]};
+    return true;
 }
 
 /* The fourth field of a line is what of its file system is mounted (man 5 proc_pid_mountinfo). */
-bool gtel_pod_mount(struct gtel_str mountinfo, struct gtel_str uid, struct gtel_str *ret)
+bool gtel_pod_mount_next(struct gtel_str *mountinfo, struct gtel_pod_file *ret)
 {
     enum { ROOT = 4 };
     struct gtel_str line;
-    while (gtel_str_line(&mountinfo, &line)) {
+    while (gtel_str_line(mountinfo, &line)) {
         struct gtel_str field = GTEL_STR_NONE;
-        struct gtel_str name;
         int n = 0;
         while (n < ROOT && gtel_str_word(&line, &field))
             n++;
-        if (n == ROOT && is_termination_log(field, uid, &name)) {
-            *ret = name;
+        if (n == ROOT && is_termination_log(field, ret))
             return true;
-        }
+    }
+    return false;
+}
+
+bool gtel_pod_mount(struct gtel_str mountinfo, struct gtel_str uid, struct gtel_str *ret)
+{
+    struct gtel_pod_file file;
+    while (gtel_pod_mount_next(&mountinfo, &file)) {
+        if (!gtel_str_eq(file.key, uid))
+            continue;
+        *ret = file.container;
+        return true;
     }
     return false;
 }

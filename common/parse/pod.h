@@ -25,8 +25,8 @@ enum {
 struct gtel_pod_file {
     struct gtel_str pod;
     struct gtel_str namespace_;
-    struct gtel_str container; /* of a link only */
-    struct gtel_str key;       /* of a link the container's id, 64 digits; of a folder the uid */
+    struct gtel_str container; /* not of a folder */
+    struct gtel_str key;       /* of a link the container's id, 64 digits; of others the uid */
 };
 
 /*
@@ -45,5 +45,7 @@ bool gtel_pod_folder(struct gtel_str name, struct gtel_pod_file *ret);
  * found.
  */
 bool gtel_pod_mount(struct gtel_str mountinfo, struct gtel_str uid, struct gtel_str *ret);
+/* Container and uid of the next such mount of any pod; *mountinfo goes on behind it. */
+bool gtel_pod_mount_next(struct gtel_str *mountinfo, struct gtel_pod_file *ret);
 
 #endif

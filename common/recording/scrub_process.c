@@ -3,6 +3,7 @@
 #include "recording/scrub_process.h"
 
 #include "base/compiler.h"
+#include "parse/pod.h"
 
 #include <inttypes.h>
 
@@ -79,6 +80,15 @@ static void write_groups(struct gtel_str text, struct gtel_buf *out)
     }
 }
 
+/* Which container a process is in, and no other mount: those name servers, users and secrets. */
+static void write_mounts(struct gtel_str text, struct gtel_buf *out)
+{
+    struct gtel_pod_file file;
+    while (gtel_pod_mount_next(&text, &file))
+        gtel_buf_printf(out, "0 0 0:0 /pods/%.*s/containers/%.*s/0\n", GTEL_STR_ARG(file.key),
+                        GTEL_STR_ARG(file.container));
+}
+
 /* What a process was started with is nobody else's business. */
 static void write_nothing(struct gtel_str text, struct gtel_buf *out)
 {
@@ -97,6 +107,7 @@ void gtel_scrub_reduce(struct gtel_str path, struct gtel_str text, struct gtel_b
         {GTEL_STR_INIT("etc/group"), GTEL_STR_INIT(""), write_groups},
         {GTEL_STR_INIT("proc/"), GTEL_STR_INIT("/stat"), write_stat},
         {GTEL_STR_INIT("proc/"), GTEL_STR_INIT("/status"), write_status},
+        {GTEL_STR_INIT("proc/"), GTEL_STR_INIT("/mountinfo"), write_mounts},
         {GTEL_STR_INIT("proc/"), GTEL_STR_INIT("cmdline"), write_nothing},
         {GTEL_STR_INIT("proc/"), GTEL_STR_INIT("/environ"), write_nothing},
     };

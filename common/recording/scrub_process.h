@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reduces files about processes and users to what a reader of a recorded machine needs: no command
- * lines, no members of groups, no real names, no addresses of memory.
+ * lines, no members of groups, no real names, no addresses of memory, no mounts but the kubelet's.
  */
 #ifndef GTEL_RECORDING_SCRUB_PROCESS_H
 #define GTEL_RECORDING_SCRUB_PROCESS_H

@@ -474,6 +474,7 @@ enum gtel_scrub_writer gtel_scrub_writer_of(struct gtel_str path)
     if (gtel_str_eq(rest, GTEL_STR("cgroup")))
         return GTEL_SCRUB_CGROUP;
     bool is_peoples = gtel_str_eq(rest, GTEL_STR("comm")) || gtel_str_eq(rest, GTEL_STR("stat")) ||
-                      gtel_str_eq(rest, GTEL_STR("cmdline"));
+                      gtel_str_eq(rest, GTEL_STR("cmdline")) ||
+                      gtel_str_eq(rest, GTEL_STR("mountinfo"));
     return is_peoples ? GTEL_SCRUB_PEOPLE : GTEL_SCRUB_KERNEL;
 }

@@ -29,5 +29,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     if (gtel_pod_mount(text, uid, &name))
         check(text, name, GTEL_POD_CONTAINER_MAX);
+    for (struct gtel_str rest = text; gtel_pod_mount_next(&rest, &file);) {
+        check(text, file.container, GTEL_POD_CONTAINER_MAX);
+        check(text, file.key, GTEL_POD_UID_MAX);
+    }
     return 0;
 }

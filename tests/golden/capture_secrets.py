@@ -19,7 +19,7 @@ SECRETS = [
     "1a2b3c4d5e6f", "7881ed9e", "ac55a08ae939", "00112233", "aabbccddeeff", "89abcdef01234567",
     "00:1b:21", "0a:ff:e0", "10.20.30.41", "fe80::21b", "secret project", "otto", "ukb7", "00412345",
     "9a3f1c20b7d4e611", "4c4c4544", "customer", "zebralab",
-    "yardstick", "vasquez",
+    "yardstick", "vasquez", "export", "fileserver", "192.0.2.7", "katharina", "token", "/srv",
 ]
 OF_STARTER = ["brandt", "kowalski", "nguyen", "atlas07"]
 OF_HOMES = ["zacharias", "quentin"]
@@ -58,7 +58,16 @@ CGROUPS = [
     "0::/lxc.payload.customer/system.slice/jose.service",
     "0::/machine.slice/machine-customer.scope/7881ED9EC63E4425B5E0AC55A08AE939",
 ]
+# Of each process, for the name of its container.
+MOUNTS = """| 21 1 0:52 / / rw - overlay overlay rw,lowerdir=/srv/acme/layers
+| 22 21 0:53 / /data rw - nfs4 fileserver:/export/acme rw,addr=192.0.2.7
+| 23 21 0:54 / /mnt rw - cifs //fileserver/acme rw,username=katharina
+| 24 21 0:55 / /run/secrets/otto-token ro - tmpfs tmpfs rw
+| 25 21 8:1 /srv/acme/pods/7881ed9e-c63e-4425-b5e0-ac55a08ae939/containers/trainer/5d8a1f2c /dev/acme-log rw
+"""
 CLIENTS = ["Secret Project (Otto)", "00-1B-21-0A-FF-E0", "fe80::21b:21ff:fe0a:ffe0", "maria"]
+TAGS = ("--process-tags", "container,pod")
+PLAY = ("--isolation", "none", "--stepped", "--interval", "1s", "--count", "3")
 NAMES = """file etc/hostname
 | card0
 file proc/sys/kernel/hostname
@@ -106,6 +115,12 @@ def add_clients(text):
                   text, flags=re.M)
 
 
+def add_mounts(text):
+    """What is mounted for each process."""
+    return re.sub(r"^(file proc/\d+/)cgroup\n(?:\|.*\n)*", lambda m: f"{m[0]}{m[1]}mountinfo\n{MOUNTS}",
+                  text, flags=re.M)
+
+
 def rename_processes(text, comms):
     """Names of processes in proc/N/stat, "N (name) S …"."""
     names = iter(comms * 100)
@@ -124,19 +139,19 @@ def check_secrets(program, source, out, comms):
     text = insert(source, HEAD)
     text = replace_contents(text, r"proc/\d+/comm", comms)
     text = replace_contents(text, r"proc/\d+/cgroup", CGROUPS)
-    text = rename_processes(add_clients(text), comms)
+    text = rename_processes(add_clients(add_mounts(text)), comms)
     with open(f"{out}.secrets.tree", "w", encoding="utf-8") as file:
         file.write(text)
     there = [s for s in SECRETS if s in text.lower()]
-    run(program, "capture", f"{out}.clean.tree", "--root", f"{out}.secrets.tree", "--interval", "1s")
+    run(program, "capture", f"{out}.clean.tree", "--root", f"{out}.secrets.tree", "--interval", "1s",
+        *TAGS)
     with open(f"{out}.clean.tree", encoding="utf-8") as file:
         clean = file.read()
     found = [s for s in SECRETS if s in clean.lower()]
     if found:
         sys.exit(f"{out}.clean.tree has {found} of {there}")
-    play = ("--isolation", "none", "--stepped", "--interval", "1s", "--count", "3")
-    if values(run(program, *play, "--root", f"{out}.secrets.tree")) != \
-            values(run(program, *play, "--root", f"{out}.clean.tree")):
+    if values(run(program, *PLAY, *TAGS, "--root", f"{out}.secrets.tree")) != \
+            values(run(program, *PLAY, *TAGS, "--root", f"{out}.clean.tree")):
         sys.exit(f"{out}.clean.tree says something else than {out}.secrets.tree")
     return there
 
@@ -147,9 +162,8 @@ def check_words(program, source, out):
     with open(f"{out}.words.tree", "w", encoding="utf-8") as file:
         file.write(insert(source, NAMES + users))
     run(program, "capture", f"{out}.played.tree", "--root", f"{out}.words.tree", "--interval", "1s")
-    play = ("--isolation", "none", "--stepped", "--interval", "1s", "--count", "3")
-    before = run(program, *play, "--root", f"{out}.words.tree")
-    if not before or before != run(program, *play, "--root", f"{out}.played.tree"):
+    before = run(program, *PLAY, "--root", f"{out}.words.tree")
+    if not before or before != run(program, *PLAY, "--root", f"{out}.played.tree"):
         sys.exit(f"{out}.played.tree says something else than {out}.words.tree")
 
 
@@ -172,6 +186,8 @@ def main():
             source = file.read()
         for first in range(0, len(COMMS), 4):  # there are only so many processes
             seen.update(check_secrets(program, source, f"{out}-{name}", COMMS[first:] + COMMS[:first]))
+    if "container=trainer," not in run(program, *PLAY, *TAGS, "--root", f"{out}-clients-i915.clean.tree"):
+        sys.exit("the name of a container is not in the record")
     print(len(seen), "secrets")
     if not seen.issuperset(OF_STARTER):
         sys.exit(f"nowhere: {set(OF_STARTER) - seen}")

@@ -446,6 +446,7 @@ static const struct {
     {"proc/7/comm", GTEL_SCRUB_PEOPLE},
     {"proc/7/stat", GTEL_SCRUB_PEOPLE},
     {"proc/7/cmdline", GTEL_SCRUB_PEOPLE},
+    {"proc/7/mountinfo", GTEL_SCRUB_PEOPLE},
     {"proc/7/fdinfo/3", GTEL_SCRUB_KERNEL},
     {"proc/self/status", GTEL_SCRUB_KERNEL},
     {"proc", GTEL_SCRUB_KERNEL},

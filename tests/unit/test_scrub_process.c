@@ -4,6 +4,7 @@
 #include "parse/cgroup.h"
 #include "parse/passwd.h"
 #include "parse/pid.h"
+#include "parse/pod.h"
 #include "harness/test.h"
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -113,6 +114,37 @@ static void test_again(struct gtel_buf *out)
     gtel_scrub_done(&scrub);
 }
 
+/* Of mounts the kubelet's alone, and of these the container. */
+static void test_mounts(struct gtel_buf *out)
+{
+    static struct gtel_scrub scrub;
+    static const char mounts[] =
+        "21 1 0:52 / / rw - overlay overlay rw,lowerdir=/var/lib/customer\n"
+        "22 21 0:53 / /home rw - nfs4 files.customer.test:/export/home rw,addr=192.0.2.7\n"
+        "23 21 0:54 / /mnt rw - cifs //nas/customer rw,username=maria,domain=customer\n"
+        "24 21 0:55 / /run/secrets/customer-token ro - tmpfs tmpfs rw\n"
+        "25 21 8:1 /srv/customer/pods/" UID "/volumes/kubernetes.io~secret/customer/0 /a ro - x y\n"
+        "26 21 8:1 /srv/customer/pods/" UID "/containers/main/5d8a1f2c /dev/customer rw - ext4 y\n"
+        "27 21 8:1 /srv/customer/pods/customer/containers/main/5d8a1f2c /dev/log rw - ext4 y\n"
+        "28 21 8:1 /pods/" UID "/containers/customer_x/5d8a1f2c /dev/log rw - ext4 y\n";
+    struct gtel_pod_file before;
+    struct gtel_pod_file after;
+    struct gtel_str rest = gtel_str_of(mounts);
+    const char *clean = scrub_file(&scrub, "proc/42/mountinfo", mounts, out);
+    test_label = "mounts";
+    CHECK(gtel_str_starts(gtel_str_of(clean), GTEL_STR("0 0 0:0 /pods/")));
+    CHECK(gtel_str_ends(gtel_str_of(clean), GTEL_STR("/containers/main/0\n")));
+    CHECK_INT(strlen(clean), strlen("0 0 0:0 /pods/" UID "/containers/main/0\n"));
+    CHECK(strstr(clean, UID) == NULL);
+    CHECK(gtel_pod_mount_next(&rest, &before) && gtel_str_starts(rest, GTEL_STR("27")));
+    CHECK(!gtel_pod_mount_next(&rest, &after));
+    rest = gtel_str_of(clean);
+    CHECK(gtel_pod_mount_next(&rest, &after));
+    CHECK(gtel_str_eq(before.container, after.container) && before.key.n == after.key.n);
+    test_label = "";
+    gtel_scrub_done(&scrub);
+}
+
 static void test_others(struct gtel_buf *out)
 {
     static struct gtel_scrub scrub;
@@ -148,6 +180,7 @@ int main(void)
     struct gtel_buf out;
     gtel_buf_init(&out, 1 << 16);
     test_cgroup(&out);
+    test_mounts(&out);
     test_again(&out);
     test_others(&out);
     gtel_buf_done(&out);
