@@ -454,22 +454,28 @@ static void write_word(struct work *work, struct gtel_str word)
     write_plain(work, word);
 }
 
-/* The same of "KEY: VALUE", otherwise word by word; a line stays one for what is known by form. */
-static void write_line(struct work *work, struct gtel_str line)
+/* The same of "KEY: VALUE". False: it is no such line, and nothing is written. */
+static bool write_value(struct work *work, struct gtel_str line)
 {
     struct gtel_scrub_find found;
     size_t colon = gtel_str_find(line, ':');
+    if (colon == line.n || colon > gtel_str_find(line, '=') ||
+        !gtel_scrub_is_secret_key(gtel_str_head(line, colon), &found))
+        return false;
+    gtel_buf_str(work->out, gtel_str_head(line, colon + 1));
+    write_secret(work, &found, gtel_str_skip(line, colon + 1));
+    return true;
+}
+
+/* Word by word where there are keys; otherwise a line stays one for what is known by form. */
+static void write_line(struct work *work, struct gtel_str line)
+{
     bool has_keys = gtel_str_find(line, '=') < line.n;
     if (work->writer == GTEL_SCRUB_KERNEL && gtel_scrub_is_about_versions(line))
         work->writer = GTEL_SCRUB_VERSION;
-    if (!has_keys && colon < line.n &&
-        gtel_scrub_is_secret_key(gtel_str_head(line, colon), &found)) {
-        gtel_buf_str(work->out, gtel_str_head(line, colon + 1));
-        write_secret(work, &found, gtel_str_skip(line, colon + 1));
-        return;
-    }
     if (!has_keys) {
-        write_plain(work, line);
+        if (!write_value(work, line))
+            write_plain(work, line);
         return;
     }
     while (line.n > 0) {
@@ -506,23 +512,28 @@ static struct gtel_str behind(struct gtel_str text, char c)
     return text;
 }
 
-/* "maria:x:1000:1000::/:" and "render:x:105:" have numbers behind the name and the password. */
+/*
+ * "maria:x:1000:1000::/:" and "render:x:105:" have numbers behind the name and the password, a map
+ * of user numbers (user_namespaces(7)) from its beginning.
+ */
 static bool has_numbers(struct gtel_str path, struct gtel_str line, size_t *ret_at)
 {
     struct gtel_str rest = line;
     struct gtel_str part;
+    struct gtel_str name = behind(path, '/');
     size_t colon = gtel_str_find(line, ':');
-    bool is_status = gtel_str_starts(path, GTEL_STR("proc/")) &&
-                     gtel_str_eq(behind(path, '/'), GTEL_STR("status"));
+    struct gtel_str key = gtel_str_head(line, colon);
+    bool is_process = gtel_str_starts(path, GTEL_STR("proc/"));
+    bool is_map = is_process && gtel_str_eq(name, GTEL_STR("uid_map"));
     bool is_list =
         gtel_str_eq(path, GTEL_STR("etc/passwd")) || gtel_str_eq(path, GTEL_STR("etc/group"));
-    *ret_at = colon;
+    *ret_at = is_map ? 0 : colon;
     if (is_list && gtel_str_part(&rest, ':', &part) && gtel_str_part(&rest, ':', &part))
         *ret_at = line.n - rest.n;
-    struct gtel_str key = gtel_str_head(line, colon);
-    return is_list ||
-           (is_status && (gtel_str_eq(key, GTEL_STR("Uid")) || gtel_str_eq(key, GTEL_STR("Gid")) ||
-                          gtel_str_eq(key, GTEL_STR("Groups"))));
+    return is_list || is_map ||
+           (is_process && gtel_str_eq(name, GTEL_STR("status")) &&
+            (gtel_str_eq(key, GTEL_STR("Uid")) || gtel_str_eq(key, GTEL_STR("Gid")) ||
+             gtel_str_eq(key, GTEL_STR("Groups"))));
 }
 
 /* One line of the content of a file. */
@@ -535,7 +546,8 @@ static void write_content(struct work *work, struct gtel_str path, struct gtel_s
         write_plain(work, gtel_str_head(line, numbers));
         write_numbers(work, gtel_str_skip(line, numbers));
     } else if (!gtel_scrub_is_secret_key(behind(path, '/'), &found)) {
-        write_line(work, line);
+        if (!write_value(work, line))
+            write_line(work, line);
     } else if (found.kind == GTEL_SCRUB_HOST) {
         gtel_scrub_host(work->scrub, line);
         work->writer = GTEL_SCRUB_PEOPLE;

@@ -20,6 +20,7 @@ SECRETS = [
     "00:1b:21", "0a:ff:e0", "10.20.30.41", "fe80::21b", "secret project", "otto", "ukb7", "00412345",
     "9a3f1c20b7d4e611", "4c4c4544", "customer", "zebralab",
     "yardstick", "vasquez", "export", "fileserver", "192.0.2.7", "katharina", "token", "/srv",
+    "alphaville", "mustermann",
 ]
 OF_STARTER = ["brandt", "kowalski", "nguyen", "atlas07"]
 OF_HOMES = ["zacharias", "quentin"]
@@ -65,7 +66,8 @@ MOUNTS = """| 21 1 0:52 / / rw - overlay overlay rw,lowerdir=/srv/acme/layers
 | 24 21 0:55 / /run/secrets/otto-token ro - tmpfs tmpfs rw
 | 25 21 8:1 /srv/acme/pods/7881ed9e-c63e-4425-b5e0-ac55a08ae939/containers/trainer/5d8a1f2c /dev/acme-log rw
 """
-CLIENTS = ["Secret Project (Otto)", "00-1B-21-0A-FF-E0", "fe80::21b:21ff:fe0a:ffe0", "maria"]
+CLIENTS = ["Secret Project (Otto)", "00-1B-21-0A-FF-E0", "fe80::21b:21ff:fe0a:ffe0", "maria",
+           "job=alphaville Mustermann"]
 TAGS = ("--process-tags", "container,pod")
 PLAY = ("--isolation", "none", "--stepped", "--interval", "1s", "--count", "3")
 NAMES = """file etc/hostname

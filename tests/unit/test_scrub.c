@@ -52,6 +52,9 @@ static const struct {
     {"a manager", "file proc/7/cgroup\n| 0::/user@48213.service/a\n", "48213"},
     {"Slurm", "file proc/7/cgroup\n| 0::/slurm/uid_48213/job_7\n", "48213"},
     {"an owner", "owner proc/7 48213\n", "48213"},
+    {"a namespace of users", "file proc/self/uid_map\n|          0      48213          1\n",
+     "48213"},
+    {"that of a process", "file proc/77/uid_map\n| 1 624288 65536\n", "624288"},
     {"who runs it", "file proc/self/status\n| Uid:\t48213\t48213\n", "48213"},
     {"a pod", "file proc/7/cgroup\n| 0::/kubepods/pod7881ed9e-c63e-4425-b5e0-ac55a08ae939\n",
      "7881ed9e"},
@@ -100,6 +103,13 @@ static const struct {
     {"mail", "file sys/a\n| <otto.normal@mail.invalid>\n", "otto"},
     {"what a program says it is", "file proc/7/fdinfo/4\n| drm-client-name:\tMy Secret (Otto)\n",
      "secret"},
+    {"the same with an equals sign",
+     "file proc/7/fdinfo/4\n| drm-client-name:\tjob=alpha Otto Normal\n", "alpha"},
+    {"the word before it", "file proc/7/fdinfo/4\n| drm-client-name:\tzork=1 Otto Normal\n",
+     "zork"},
+    {"the words behind it", "file proc/7/fdinfo/4\n| drm-client-name:\tjob=alpha Otto Normal\n",
+     "normal"},
+    {"a serial number with one", "file sys/a\n| Board Serial Number: A=ZK1177XW2288\n", "zk1177"},
     {"the same, a MAC", "file proc/7/fdinfo/4\n| drm-client-name:\t00:1b:21:0a:ff:e0\n", "1b:21"},
     {"wifi", "file proc/7/comm\n| SSID=FRITZBox7590\n", "fritz"},
     {"an answer of a library", "call nvmlDeviceGetSerial 0 = 1650322004\ncall a = maria\n",
@@ -129,6 +139,8 @@ static const char kept[] =
     "file proc/7/fdinfo/4\n| drm-engine-render:\t9288864723 ns\n| drm-pdev:\t0000:03:00.0\n"
     "file proc/7/cgroup\n| 0::/system.slice/docker.service\n| 0::/init.scope\n| 0::/\n"
     "file proc/self/status\n| CapEff:\t000001ffffffffff\n"
+    "file proc/self/uid_map\n|          0          0 4294967295\n"
+    "uevent change /devices/platform/serial8250/0000:03:00.0 A=1 B=2\n"
     "file etc/group\n| render:x:105:\n"
     "owner proc/7 990\n"
     "at 1500ms\n";
