@@ -4,6 +4,7 @@
 
 #include "pipeline/attribution.h"
 #include "pipeline/headline.h"
+#include "lanes/choice.h"
 #include "lanes/lane.h"
 #include "lanes/self.h"
 #include "pipeline/series.h"
@@ -48,41 +49,6 @@ struct gtel_context {
 
 /* Making */
 
-/*
- * The plugin of the processes has no counters of GPUs: to split their energy, it reads the kernel's
- * own, too, and emits nothing of them.
- */
-static bool is_meter(const struct gtel_setup *setup, const struct gtel_source *source)
-{
-    return setup->vendor && strcmp(setup->vendor, "clients") == 0 &&
-           gtel_option_number(setup->options, GTEL_O_PROCESS_ENERGY) > 0 &&
-           strcmp(source->lane, "kernel") == 0;
-}
-
-static bool is_wanted(const struct gtel_setup *setup, const struct gtel_source *source)
-{
-    return (!setup->vendor || strcmp(setup->vendor, source->vendor) == 0 ||
-            is_meter(setup, source)) &&
-           gtel_group_is_chosen(setup->options, source);
-}
-
-/* Names in the Sources option must exist: a typing error would look like a machine without GPU. */
-static int check_sources(const struct gtel_setup *setup)
-{
-    struct gtel_str rest = gtel_option_text(setup->options, GTEL_O_SOURCES);
-    struct gtel_str name;
-    while (gtel_str_part(&rest, ',', &name)) {
-        name = gtel_str_trim(name);
-        if (gtel_source_find(name) >= 0)
-            continue;
-        gtel_log(&setup->env->log, GTEL_LOG_ERROR,
-                 "%s: '%.*s' is no source; gtel --list-sources shows them",
-                 setup->vendor ? "Sources" : "--sources", GTEL_STR_ARG(name));
-        return -EINVAL;
-    }
-    return 0;
-}
-
 /* Position in the user's list, else in the table. */
 static uint32_t rank_of(const struct gtel_setup *setup, int source)
 {
@@ -97,17 +63,18 @@ static uint32_t rank_of(const struct gtel_setup *setup, int source)
 /* Ranks the wanted sources and narrows the Sources option to them, for the helpers. */
 static int choose_sources(struct gtel_context *context, const struct gtel_setup *setup)
 {
+    const struct gtel_choice choice = {.vendor = setup->vendor, .options = setup->options};
     struct gtel_buf names;
     char error[128];
     gtel_buf_init(&names, GTEL_OPTION_TEXT_MAX - 1);
     for (int i = 0; gtel_sources[i]; i++) {
         context->rank[i] = UINT32_MAX;
-        if (!is_wanted(setup, gtel_sources[i]))
+        if (!gtel_choice_is_wanted(&choice, gtel_sources[i]))
             continue;
         context->rank[i] = rank_of(setup, i);
         if (strcmp(gtel_sources[i]->lane, "clients") == 0)
             context->attribution.readers |= 1u << i;
-        if (is_meter(setup, gtel_sources[i]))
+        if (gtel_choice_is_meter(&choice, gtel_sources[i]))
             context->meters |= 1u << i;
         gtel_buf_printf(&names, "%s%s", names.n > 0 ? "," : "", gtel_sources[i]->name);
     }
@@ -149,7 +116,8 @@ static int make_lanes(struct gtel_context *context, const struct gtel_setup *set
 
 int gtel_context_new(const struct gtel_setup *setup, struct gtel_context **ret)
 {
-    int r = check_sources(setup);
+    const struct gtel_choice choice = {.vendor = setup->vendor, .options = setup->options};
+    int r = gtel_choice_check(&choice, &setup->env->log);
     if (r < 0)
         return r;
     struct gtel_context *context = calloc(1, sizeof(*context));

@@ -99,7 +99,7 @@ static int start(struct module *m)
     m->machine.env.log = m->log;
     r = new_context(m);
     if (r == -EINVAL && gtel_option_text(&m->options, GTEL_O_SOURCES).n > 0) {
-        /* The core has said which name is wrong. No values at all would be the worse answer. */
+        /* The core has said what is wrong with it. No values at all would be the worse answer. */
         gtel_log(&m->log, GTEL_LOG_WARNING, "option Sources is ignored: all sources are used");
         (void)gtel_option_set(&m->options, GTEL_O_SOURCES, GTEL_STR_NONE, error, sizeof(error));
         r = new_context(m);

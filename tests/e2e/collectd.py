@@ -305,13 +305,15 @@ def case_bad_configuration(args):
     options = {"Deadline": '"soon"', "Sources": '"nosuch"', "Hugo": "true", "Wake": "sometimes"}
     plugins = both(args)
     plugins["gpu_intel"].update(options)
+    plugins["gpu_nvml"]["Sources"] = '"xe" "i915"'
     with Daemon(args, plugins) as daemon:
         check(daemon.run("-t") == 0, "-t accepts bad options")
         daemon.start()
         check(wait_for(lambda: daemon.of_gpus("gpu_intel"), 10), "values in spite of bad options")
         for text in ("gpu_intel: unknown option 'Hugo'", "Deadline: 'soon' is not a time",
                      "Wake: 'sometimes' is not one of: never,always", "'nosuch' is no source",
-                     "option Sources is ignored"):
+                     "gpu_intel: option Sources is ignored", "gpu_nvml: option Sources is ignored",
+                     "gpu_nvml: Sources names no source of this plugin; it has: nvml"):
             check(daemon.said(text) == 1, f"the log says once: {text}\n{daemon.log()}")
         check(daemon.stop()[1] == 0, "a normal end")
 

@@ -78,6 +78,58 @@ static void test_no_gpu(void)
     gtel_tree_free(tree);
 }
 
+/* Names of other plugins' sources alone are an error, which names the plugin's own. */
+static void test_foreign_sources(void)
+{
+    static const struct {
+        const char *label;
+        const char *vendor;
+        const char *sources;
+        const char *energy;
+        const char *want; /* part of the message; NULL: there are sources */
+    } cases[] = {
+        {"none given", "amd", "", "off", NULL},
+        {"one of the two", "amd", "xe,amdgpu", "off", NULL},
+        {"only others", "amd", "xe, i915", "off",
+         "Sources names no source of this plugin; it has: amdgpu_uevents, amdgpu, "},
+        {"no plugin", NULL, "xe", "off", NULL},
+        {"not for the energy of processes", "clients", "xe", "off", "it has: drm_clients"},
+        {"for the energy of processes", "clients", "xe", "on", NULL},
+        {"a wrong name first", "amd", "nosuch,xe", "off", "Sources: 'nosuch' is no source"},
+        {"off without its own option", "intel", "xe_stall", "off", NULL},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct record record = {0};
+        struct gtel_sink sink = {&record, on_begin, on_put, on_end};
+        struct gtel_tree *tree = NULL;
+        struct gtel_env env;
+        struct gtel_options options;
+        struct gtel_context *context = NULL;
+        char error[128];
+        test_label = cases[i].label;
+        if (!CHECK(gtel_tree_parse(GTEL_STR("end\n"), &tree, error, sizeof(error)) == 0))
+            return;
+        CHECK_INT(gtel_env_tree_init(tree, true, 0, &env), 0);
+        env.log = (struct gtel_log){on_log, &record};
+        gtel_options_init(&options);
+        CHECK_INT(gtel_option_set(&options, GTEL_O_SOURCES, gtel_str_of(cases[i].sources), error,
+                                  sizeof(error)),
+                  0);
+        CHECK_INT(gtel_option_set(&options, GTEL_O_PROCESS_ENERGY, gtel_str_of(cases[i].energy),
+                                  error, sizeof(error)),
+                  0);
+        struct gtel_setup setup = {
+            .env = &env, .options = &options, .sink = &sink, .vendor = cases[i].vendor};
+        CHECK_INT(gtel_context_new(&setup, &context), cases[i].want ? -EINVAL : 0);
+        CHECK_INT(record.logs, cases[i].want != NULL);
+        CHECK(strstr(record.last, cases[i].want ? cases[i].want : "") != NULL);
+        gtel_context_free(context);
+        gtel_env_tree_done(&env);
+        gtel_tree_free(tree);
+    }
+    test_label = "";
+}
+
 #define DEVICE "sys/devices/pci0000:00/0000:03:00.0"
 /* 25 W, counted in microjoules. */
 static const char counting[] =
@@ -280,5 +332,6 @@ int main(void)
     test_flash();
     test_slow();
     test_no_gpu();
+    test_foreign_sources();
     return test_result();
 }
