@@ -140,8 +140,8 @@ FLEET = Dashboard("fleet", "GPUs: fleet", "All hosts: sums and means by model, a
         one("Fabric traffic by model", "Over all links to other GPUs.", "lines",
             Query("gpu_fabric", "rx_bytes", where=WHOLE, rate=True, over="sum", by=BY_MODEL, name="received"),
             Query("gpu_fabric", "tx_bytes", where=WHOLE, rate=True, over="sum", by=BY_MODEL, name="sent")),
-        top("PCIe links with the fewest lanes", "Lanes as a share of those that GPU and slot have in common. "
-            "An idle GPU may give up speed, not lanes.", gpu("pcie_width", percent_of="pcie_highest_width", top=-TOP),
+        top("PCIe links with the fewest lanes", "Of NVIDIA GPUs: lanes as a share of those that GPU and slot have in "
+            "common. An idle GPU may give up speed, not lanes.", gpu("pcie_width", percent_of="pcie_highest_width", top=-TOP),
             unit="percent"),
         one("Fabric links that are down", "Links that nothing is connected to are down, too.", "table",
             Query("gpu_fabric", "up", where=WHOLE, only="== 0", top=LIST), unit="short", width=12),

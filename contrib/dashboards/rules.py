@@ -92,7 +92,7 @@ RULES = (
          "The driver's own verdict of the link is 2.", "warning", "gpu_fabric_health >= 2", "5m", (("gpu_fabric", "health"),),
          Check("gpu_fabric", "health", "5m", "min", ("greater", 1.5), by=("host", "gpu", "model", "link"))),
     Rule("GpuPcieNarrow", f"{GPU} runs on fewer PCIe lanes than it could",
-         "Lanes are missing: the card or riser may sit badly. An idle GPU lowers the generation, not the lanes.", "warning",
+         "Only NVIDIA reports what is possible. Lanes are missing: the card or riser may sit badly. An idle GPU lowers the generation, not the lanes.", "warning",
          "gpu_pcie_width < gpu_pcie_highest_width", "15m", (("gpu", "pcie_width"), ("gpu", "pcie_highest_width"))),
     Rule("GtelLate", "{{ $labels.host }}: a helper of gtel misses its deadline again and again",
          "A driver or library hangs or is slow; the log of the agent names it.", "warning",
