@@ -84,7 +84,9 @@ ends with 1 when something can be fixed.
 gtel \-\-once
 gtel \-\-explain
 gtel \-\-root my\-machine.tree \-\-once
-sudo \-u telegraf gtel doctor
+sudo systemd\-run \-\-pipe \-\-uid=telegraf \e
+    \-p AmbientCapabilities="CAP_PERFMON CAP_SYS_PTRACE" \e
+    \-p SupplementaryGroups=render gtel doctor
 .fi
 .SH SEE ALSO
 .BR gtel.tree (5),
@@ -111,7 +113,8 @@ and
 .B gpu_drm
 read the GPUs of a host, and
 .B gpu_clients
-which processes use them.
+which processes use them; those of NVIDIA GPUs are in
+.BR gpu_nvml .
 Each plugin starts the program
 .BR gtel (1)
 as a helper, which must have the same version.
