@@ -89,10 +89,11 @@ def telegraf_processes(influx):
 
 
 def collectd_processes(influx):
-    """The same of what collectd has stored, under names like process-ffmpeg-memory."""
+    """The same of what collectd has stored, under names like process-ffmpeg-memory. NVIDIA's come
+    from the plugin of its GPUs."""
     found = {}
-    for series in influx.query('SELECT last("value") FROM "gpu_clients_value" WHERE time > now() - 10s '
-                               'GROUP BY "instance", "type", "type_instance"', "collectd"):
+    for series in influx.query('SELECT last("value") FROM /^gpu_(clients|nvml)_value$/ WHERE '
+                               'time > now() - 10s GROUP BY "instance", "type", "type_instance"', "collectd"):
         tags = series["tags"]
         for i, (kind, ending) in enumerate((("memory", "-memory"), ("percent", "-busy"))):
             name = tags["type_instance"]

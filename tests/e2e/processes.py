@@ -210,7 +210,7 @@ def check_telegraf_sums(influx):
 
 def check_collectd(arguments, influx):
     # agents.py lets InfluxDB split values: another name of the measurement, as its README says.
-    queries = [text.replace('"gpu_clients"', '"gpu_clients_value"')
+    queries = [text.replace("(clients|nvml)$/", "(clients|nvml)_value$/")
                for text in documented_queries(arguments, "collectd")]
     by_memory, by_busy, of_container, how_many = queries
     found = sorted((-row["top"], (row["instance"], row["type_instance"]))
