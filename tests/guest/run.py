@@ -29,7 +29,7 @@ def parse():
     parser.add_argument("--qemu", default="qemu-system-x86_64")
     parser.add_argument("--busybox", default="/bin/busybox", help="linked statically")
     parser.add_argument("--intel-gpu-top", default=shutil.which("intel_gpu_top"))
-    parser.add_argument("--cycles", type=int, default=int(os.environ.get("GTEL_GUEST_CYCLES", "1000")),
+    parser.add_argument("--cycles", type=int, default=int(os.environ.get("GTEL_GUEST_CYCLES", "300")),
                         help="unbind and bind so often (environment: GTEL_GUEST_CYCLES)")
     parser.add_argument("--churn", type=int, default=int(os.environ.get("GTEL_GUEST_CHURN", "6")),
                         help="seconds of clients that come and go (environment: GTEL_GUEST_CHURN)")

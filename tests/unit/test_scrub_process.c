@@ -69,6 +69,18 @@ static const char *scrub_file(struct gtel_scrub *scrub, const char *path, const 
     return out->p;
 }
 
+/* Of a process the rights alone, each line once. */
+static void test_status(struct gtel_buf *out)
+{
+    static const char text[] = "Name:\tsecret\nUmask:\t0022\nPPid:\t1234\nUid:\t0\t0\t0\t0\n"
+                               "VmRSS:\t 812 kB\nCapEff:\t000001ffffffffff\nSeccomp:\t0\n";
+    static struct gtel_scrub scrub;
+    test_label = "status";
+    CHECK_STR(gtel_str_of(scrub_file(&scrub, "proc/42/status", text, out)),
+              "Uid:\t0\t0\t0\t0\nCapEff:\t000001ffffffffff\nSeccomp:\t0\n");
+    test_label = "";
+}
+
 static void test_cgroup(struct gtel_buf *out)
 {
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -179,6 +191,7 @@ int main(void)
 {
     struct gtel_buf out;
     gtel_buf_init(&out, 1 << 16);
+    test_status(&out);
     test_cgroup(&out);
     test_mounts(&out);
     test_again(&out);
