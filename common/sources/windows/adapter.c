@@ -183,7 +183,8 @@ static int open_adapter(const struct gtel_wddm *wddm, const struct gtel_wddm_gpu
     if (r == 0)
         r = error_of(wddm->call.D3DKMTOpenAdapterFromDeviceName(&open));
     adapter->error = r;
-    adapter->state = r == 0 ? GTEL_WDDM_OPEN : adapter->state;
+    if (r == 0)
+        adapter->state = GTEL_WDDM_OPEN;
     adapter->handle = open.adapter;
     adapter->luid = open.luid;
     return r;
