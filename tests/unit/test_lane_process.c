@@ -165,9 +165,30 @@ static void test_descriptors(void)
         CHECK(fcntl(fd, F_GETFD) >= 0);
 }
 
+/* Starts that fail leave nothing open. */
+static void test_failed_starts(void)
+{
+    static struct lane_front front;
+    int next[2];
+    test_label = "failed starts";
+    if (!lane_front_open(&front, LANE_FRONT_CARD))
+        return;
+    front.lane.setup.helper = "/nonexistent/gtel";
+    for (int i = 0; i < 2; i++) {
+        next[i] = dup(0);
+        CHECK(close(next[i]) == 0);
+        for (uint64_t k = 1; k < 400 && i == 0; k++)
+            gtel_lane_tick(&front.lane, k * second_ns);
+    }
+    CHECK(front.lane.start_error < 0);
+    CHECK_INT(next[1], next[0]);
+    lane_front_close(&front);
+}
+
 int main(void)
 {
     test_descriptors();
+    test_failed_starts();
     test_inside();
     test_words();
     test_ends();
