@@ -4,10 +4,10 @@
 
 #include "harness/test.h"
 
-const uint32_t walk_codes[WALK_CODES] = {
-    0x1,        0x70000001, 0x70000002, 0x70000003, 0x70000006, 0x70000007, 0x70010000, 0x70010001,
-    0x70020000, 0x70020001, 0x78000001, 0x78000002, 0x78000003, 0x78000004, 0x78000005, 0x78000006,
-    0x78000007, 0x78000008, 0x7800000c, 0x7800000d, 0x7800001b, 0x78000020, 0x7ffffffe};
+const uint32_t walk_codes[WALK_CODES] = {0x1,        0x70000001, 0x70000002, 0x70000006, 0x70000007,
+                                         0x70010000, 0x70010001, 0x70020000, 0x78000001, 0x78000002,
+                                         0x78000003, 0x78000004, 0x78000006, 0x78000008, 0x7800000d,
+                                         0x78000020, 0x7ffffffe};
 
 /* What the program says of itself, and of failures. */
 static bool is_about_gpu(const struct gtel_reading *reading)
