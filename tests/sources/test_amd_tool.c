@@ -486,7 +486,7 @@ static void test_unknown_numbers(void)
     plays(&play, "smi-6.2");
     CHECK_INT(machine_gather(&play.machine), 0);
     played_tool_says(&play.tools, "amd-smi", "metric", "0 plain", gtel_str_of(one));
-    played_tool_says(&play.tools, "amd-smi", "static", "1 plain", GTEL_STR_NONE);
+    played_tool_says(&play.tools, "amd-smi", "static", "1 plain", GTEL_STR(""));
     machine_step(&play.machine, 10000);
     settle(&play);
     (void)machine_gather(&play.machine);
