@@ -35,8 +35,8 @@ void walk_check(const struct walk *walk, size_t due, size_t (*more_of)(enum gtel
 void walk_check_others(const struct walk *walk);
 
 /*
- * Every code of the specification that is no success and that anything in gtel tells from another
- * one (level zero: ze_result_t); of the others, which test_ze_answer.c has, one for each answer.
+ * Every code of the specification that is no success and that gtel treats as no other one (level
+ * zero: ze_result_t); of the others, which test_ze_answer.c has, one for each answer.
  */
 enum { WALK_CODES = 17 };
 extern const uint32_t walk_codes[WALK_CODES];
