@@ -424,9 +424,10 @@ static void test_statuses(void)
         const char *status;
         int rc;
         bool is_asleep;
-    } cases[] = {{"active", 0, false},     {"unsupported", 0, false}, {"suspended", 0, true},
-                 {"suspending", 0, true},  {"resuming", 0, true},     {"error", -EIO, false},
-                 {"halfway", -EIO, false}, {"", -EIO, false}};
+    } cases[] = {{"active", 0, false},   {"unsupported", 0, false},
+                 {"suspended", 0, true}, {"suspending", 0, true},
+                 {"resuming", 0, true},  {"error", -EIO, false},
+                 {"halfway", 0, false},  {"", 0, false}};
     for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
         char machine[512];
         char error[200];

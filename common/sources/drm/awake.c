@@ -48,13 +48,11 @@ int gtel_awake_look(const struct gtel_env *env, const struct gtel_awake *awake, 
     int r = gtel_fs_read(env, &awake->status, buf, sizeof(buf), &text);
     if (r < 0)
         return r;
-    if (gtel_str_eq(text, GTEL_STR("active")) || gtel_str_eq(text, GTEL_STR("unsupported")))
-        return 0;
     /* "resuming" is neither: it is awake in the next gather */
     *ret_asleep = gtel_str_eq(text, GTEL_STR("suspended")) ||
                   gtel_str_eq(text, GTEL_STR("suspending")) ||
                   gtel_str_eq(text, GTEL_STR("resuming"));
-    return *ret_asleep ? 0 : -EIO; /* "error": a change of its power state has failed */
+    return gtel_str_eq(text, GTEL_STR("error")) ? -EIO : 0;
 }
 
 int gtel_awake_watch(const struct gtel_env *env, struct gtel_awake *awake, const char *device_path)
