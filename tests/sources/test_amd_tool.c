@@ -454,17 +454,25 @@ static void test_none(void)
     end(&play);
 }
 
-/* The first of two is gone, so the tool counts the other as 0: it is asked again which is which. */
-static void test_numbers(void)
+/* Both GPUs were read; the first is gone now, so that the tool counts the other as 0. */
+static bool begin_renumbered(struct play *play)
 {
     static const char one[] = "[{\"gpu\": 0, \"usage\": {\"gfx_activity\": 42}}]";
+    if (!begin(play, TWO "end\n", "amd-smi"))
+        return false;
+    plays(play, "smi-6.2");
+    CHECK_INT(machine_gather(&play->machine), 0);
+    played_tool_says(&play->tools, "amd-smi", "metric", "0 plain", gtel_str_of(one));
+    return true;
+}
+
+/* The tool is asked again which is which. */
+static void test_numbers(void)
+{
     static const char its_name[] = "[{\"gpu\": 0, \"bus\": {\"bdf\": \"" GPU1 "\"}}]";
     struct play play;
-    if (!begin(&play, TWO "end\n", "amd-smi"))
+    if (!begin_renumbered(&play))
         return;
-    plays(&play, "smi-6.2");
-    CHECK_INT(machine_gather(&play.machine), 0);
-    played_tool_says(&play.tools, "amd-smi", "metric", "0 plain", gtel_str_of(one));
     played_tool_says(&play.tools, "amd-smi", "static", "0 plain", gtel_str_of(its_name));
     machine_step(&play.machine, 10000);
     settle(&play);
@@ -479,13 +487,9 @@ static void test_numbers(void)
 /* The same while the tool does not say which is which: a number may be another GPU's by now. */
 static void test_unknown_numbers(void)
 {
-    static const char one[] = "[{\"gpu\": 0, \"usage\": {\"gfx_activity\": 42}}]";
     struct play play;
-    if (!begin(&play, TWO "end\n", "amd-smi"))
+    if (!begin_renumbered(&play))
         return;
-    plays(&play, "smi-6.2");
-    CHECK_INT(machine_gather(&play.machine), 0);
-    played_tool_says(&play.tools, "amd-smi", "metric", "0 plain", gtel_str_of(one));
     played_tool_says(&play.tools, "amd-smi", "static", "1 plain", GTEL_STR(""));
     machine_step(&play.machine, 10000);
     settle(&play);

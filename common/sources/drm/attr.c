@@ -78,8 +78,8 @@ static void skip_sleep(const struct gtel_card *card, struct gtel_attr_state *sta
  * Battlemage up to kernel 6.16 reads energy from registers which give nonsense on some boards: a
  * card counter that stays 0 (B580), steps of megajoules (B570; Syllo/nvtop #409). So a zero that
  * has never moved is no reading, and a step that means more than three times the limit is not
- * counted, with a minute of silence after it. No card that is awake uses nothing: a counter that
- * has not moved means nothing, and the next step is over the whole time.
+ * counted, with a minute of silence after it and a new begin at 0. No card that is awake uses
+ * nothing: a counter that has not moved means nothing, and the next step is over the whole time.
  */
 static void energy(struct gtel_attr_sample *sample, struct gtel_attr *attr, uint64_t value)
 {
@@ -89,6 +89,7 @@ static void energy(struct gtel_attr_sample *sample, struct gtel_attr *attr, uint
     state->counter.most = watts_bound(sample) / attr->kind.scale;
     enum gtel_counter_result result = gtel_counter_add(&state->counter, value, t_ns);
     if (result == GTEL_COUNTER_IMPOSSIBLE) {
+        state->counter.sum = 0; /* so that no rate spans the step */
         state->suspect_until_ns = t_ns + suspect_ns;
     } else if (result != GTEL_COUNTER_STEP) { /* the first one, or the driver was loaded again */
         state->counter.sum = value;
