@@ -58,8 +58,8 @@ if(CMAKE_CROSSCOMPILING_EMULATOR AND GTEL_NVML AND GTEL_LEVEL_ZERO AND Python3_I
       ${ARGN} ${case})
     set_tests_properties(e2e.windows_${case} PROPERTIES TIMEOUT 600)
   endfunction()
-  foreach(case IN ITEMS imports golden explain doctor loop unread inputs console files messages
-      faults killed nvml registry level_zero l0metrics capture wmi)
+  foreach(case IN ITEMS imports golden explain doctor doctor_golden loop unread inputs console files
+      messages faults killed nvml registry level_zero l0metrics capture wmi)
     gtel_test_windows(${case})
   endforeach()
   # The agent, and what Wine lacks for it.

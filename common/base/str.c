@@ -360,10 +360,31 @@ void gtel_str_clean(char *buf, size_t size, struct gtel_str s)
     buf[at] = '\0';
 }
 
-uint64_t gtel_hash(uint64_t h, const void *p, size_t n)
+uint64_t gtel_fnv(uint64_t h, const void *p, size_t n)
 {
     const unsigned char *byte = p;
     for (size_t i = 0; i < n; i++)
         h = (h ^ byte[i]) * 1099511628211ull;
     return h;
+}
+
+static uint64_t hash_word(uint64_t h, uint64_t word)
+{
+    h = (h ^ word) * 0x9e3779b97f4a7c15ull; /* 2^64 divided by the golden ratio: Knuth, 6.4 */
+    return h ^ h >> 32;                     /* what has gathered above comes down */
+}
+
+uint64_t gtel_hash(uint64_t h, const void *p, size_t n)
+{
+    const char *at = p;
+    uint64_t word = 0;
+    for (; n >= sizeof(word); n -= sizeof(word), at += sizeof(word)) {
+        memcpy(&word, at, sizeof(word));
+        h = hash_word(h, word);
+    }
+    if (n == 0)
+        return h;
+    word = (uint64_t)n << 56; /* the last byte of the word, which a rest does not fill */
+    memcpy(&word, at, n);
+    return hash_word(h, word);
 }

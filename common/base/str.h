@@ -137,8 +137,13 @@ size_t gtel_str_shown(struct gtel_str s);
  */
 void gtel_str_clean(char *buf, size_t size, struct gtel_str s);
 
-/* 64-bit hash of n bytes, seeded with h (FNV-1a; start with GTEL_HASH_SEED). */
 #define GTEL_HASH_SEED 14695981039346656037ull
+/* FNV-1a of n bytes, started with GTEL_HASH_SEED: the same everywhere, for what stands in names. */
+uint64_t gtel_fnv(uint64_t h, const void *p, size_t n);
+/*
+ * 64-bit hash of n bytes, seeded with h: start with GTEL_HASH_SEED. For tables in memory alone: it
+ * depends on the machine's order of bytes, and is no protection against those who choose the bytes.
+ */
 uint64_t gtel_hash(uint64_t h, const void *p, size_t n);
 
 #endif

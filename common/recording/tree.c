@@ -209,9 +209,11 @@ int gtel_tree_list(const struct gtel_tree *tree, const struct gtel_tree_node *di
     struct gtel_str path = dir->path;
     for (size_t i = 0; i < tree->nodes; i++) {
         const struct gtel_tree_node *node = &tree->node[i];
-        if (!is_name(node) || !gtel_str_eq(gtel_way_parent(node->path), path))
+        size_t under = path.n > 0 ? path.n + 1 : 0; /* where a name in it begins */
+        if (!is_name(node) || node->path.n <= under || (under > 0 && node->path.p[path.n] != '/') ||
+            !gtel_str_eq(gtel_way_parent(node->path), path))
             continue;
-        int r = fn(arg, gtel_str_skip(node->path, path.n > 0 ? path.n + 1 : 0));
+        int r = fn(arg, gtel_str_skip(node->path, under));
         if (r != 0)
             return r;
     }

@@ -15,7 +15,7 @@ struct name {
 
 static void add(struct name *name, struct gtel_str s)
 {
-    name->hash = gtel_hash(name->hash, s.p, s.n);
+    name->hash = gtel_fnv(name->hash, s.p, s.n);
     size_t fine = 0; /* bytes up to here belong to a character that can be shown */
     for (size_t i = 0; i < s.n; i++) {
         if (i >= fine)

@@ -253,7 +253,7 @@ static void fail_in_turn(uint64_t stride)
 {
     for (size_t at = 1; at <= machine.calls; at++) {
         const struct call *call = &machine.call[at];
-        uint64_t hash = gtel_hash(GTEL_HASH_SEED, call->name, strlen(call->name));
+        uint64_t hash = gtel_fnv(GTEL_HASH_SEED, call->name, strlen(call->name));
         bool has_errno = !gtel_str_starts(gtel_str_of(call->name), GTEL_STR("call ")) &&
                          !gtel_str_starts(gtel_str_of(call->name), GTEL_STR("load "));
         if (call->gather >= FAILED_GATHERS || (hash + call->gather) % stride != 0)
