@@ -65,6 +65,7 @@ static int begin(struct gtel_attribution *attribution, const struct gtel_registr
         gpu->busy = NULL;
         gpu->last = NULL;
         gpu->lines = 0;
+        gpu->measured = 0;
         gpu->sum = 0;
         gpu->is_incomplete = false;
         gpu->list = GTEL_LIST_NONE;
@@ -114,6 +115,8 @@ static void collect_of_gpu(struct gtel_attribution *attribution, const struct gt
         gpu->energy = series;
     else if (now->metric == GTEL_M_GPU_BUSY && !is_part(now->device))
         gpu->busy = series;
+    else if (now->metric == GTEL_M_ENGINE_BUSY && now->is_derived && now->source < 32)
+        gpu->measured |= 1u << now->source;
     else if (now->metric == GTEL_M_GPU_PROCESSES)
         collect_list(attribution, now);
     else
@@ -195,6 +198,20 @@ static void add_named(struct gtel_series_table *table, const struct gtel_attribu
     add(table, sample, &line, joules);
 }
 
+/* The busy share of the GPU; below 0: not known. */
+static double busy_of(const struct gtel_attribution *attribution,
+                      const struct gtel_attribution_gpu *gpu)
+{
+    if (!gpu->busy)
+        return -1;
+    double busy = gtel_reading_number(&gpu->busy->now);
+    uint32_t means = gpu->measured | attribution->readers;
+    uint8_t source = gpu->busy->now.source;
+    bool is_mean = source == GTEL_SOURCE_CORE || (source < 32 && (means >> source & 1) != 0);
+    busy = !is_mean && busy < gpu->sum ? gpu->sum : busy;
+    return busy < 1 ? busy : 1;
+}
+
 /* What of 1 a joule each line gets. */
 struct split {
     double factor; /* of each share */
@@ -202,15 +219,13 @@ struct split {
     double unattributed;
 };
 
-static struct split split_of(const struct gtel_attribution_gpu *gpu, bool was_asleep,
+static struct split split_of(const struct gtel_attribution_gpu *gpu, double busy, bool was_asleep,
                              bool was_alone)
 {
-    double busy = gpu->busy ? gtel_reading_number(&gpu->busy->now) : -1;
     if (was_asleep)
         return (struct split){.factor = 0};
     if (busy < 0)
         return (struct split){.unattributed = 1};
-    busy = busy < 1 ? busy : 1;
     if (gpu->sum < 0)
         return was_alone ? (struct split){.alone = busy} : (struct split){.unattributed = busy};
     if (gpu->sum > busy)
@@ -249,7 +264,8 @@ static void attribute(struct gtel_attribution *attribution, struct gtel_series_t
     bool was_asleep = sample->has_slept || device->is_asleep || gpu->sleeps != device->sleeps;
     bool is_lately;
     double joules = step(gpu, attribution->run, &is_lately);
-    struct split split = split_of(gpu, was_asleep, is_alone && alone == gpu->alone);
+    struct split split =
+        split_of(gpu, busy_of(attribution, gpu), was_asleep, is_alone && alone == gpu->alone);
     if (!is_lately && !was_asleep)
         split = (struct split){.unattributed = 1};
     gpu->sleeps = device->sleeps;

@@ -8,11 +8,12 @@
  *   a line         b × min(1, u / B)
  *   unattributed   max(0, u - B): work of nobody that is seen
  *   idle           the rest
- * A line whose share is not known gets u where it has the GPU to itself, at both ends of the
- * interval, among all processes; else no line gets anything, and u is unattributed. Where u is not
- * known, all is unattributed; after the GPU or the host has slept, all is idle. Every joule goes to
- * one line, so that their sum grows as the GPU's counter does; a step back of that counter, another
- * counter, or a device that was removed gives nothing.
+ * A source that takes no mean over the interval may see nothing of work that was there, so that u
+ * of such a one is min(1, B) at least. A line whose share is not known gets u where it has the GPU
+ * to itself, at both ends of the interval, among all processes; else no line gets anything, and u
+ * is unattributed. Where u is not known, all is unattributed; after the GPU or the host has slept,
+ * all is idle. Every joule goes to one line, so that their sum grows as the GPU's counter does; a
+ * step back of that counter, another counter, or a device that was removed gives nothing.
  *
  * Nothing is attributed on a GPU of which no list of processes was ever there.
  *
@@ -50,7 +51,8 @@ struct gtel_attribution_gpu {
     const struct gtel_series *busy;
     const struct gtel_attribution_line *last; /* of its lines */
     size_t lines;
-    double sum;                      /* of their shares; below 0: one of them is not known */
+    uint32_t measured; /* a bit per source whose shares of engines are means over the interval */
+    double sum;        /* of their shares; below 0: one of them is not known */
     enum gtel_attribution_list list; /* of the device itself: of its processes */
     bool is_incomplete;              /* not all processes of all parts are known */
 };

@@ -55,6 +55,20 @@ static void put(struct machine *m, int device, enum gtel_metric metric, const ch
     CHECK(gtel_series_offer(&m->table, &reading, 0, m->section, m->gather) != NULL);
 }
 
+/* With the mean of an engine over the interval, which says of the source that it takes means. */
+static void put_mean(struct machine *m, int device, double busy)
+{
+    const struct gtel_reading engine = {.device = m->registry.device[device],
+                                        .metric = GTEL_M_ENGINE_BUSY,
+                                        .value_type = GTEL_VALUE_F64,
+                                        .value.f64 = busy,
+                                        .source = DRIVER,
+                                        .is_derived = true,
+                                        .dim = {GTEL_STR("render")}};
+    put(m, device, GTEL_M_GPU_BUSY, "", busy, DRIVER);
+    CHECK(gtel_series_offer(&m->table, &engine, 0, m->section, m->gather) != NULL);
+}
+
 /* share below 0: not known. */
 static void put_line(struct machine *m, int device, const char *name, double share)
 {
@@ -152,7 +166,7 @@ static void test_cases(void)
             put_lists(&m, 0, 3, c->readable);
             put(&m, gpu, GTEL_M_GPU_ENERGY, "", 1000 + 100 * round, DRIVER);
             if (c->busy >= 0)
-                put(&m, gpu, GTEL_M_GPU_BUSY, "", c->busy, DRIVER);
+                put_mean(&m, gpu, c->busy);
             m.registry.device[gpu]->is_asleep = c->is_asleep;
             run(&m, c->has_slept);
         }
@@ -164,6 +178,39 @@ static void test_cases(void)
         end(&m);
     }
     test_label = "";
+}
+
+/*
+ * A momentary share sees a process that works in bursts now as 1, then as 0: it gets the half that
+ * it has worked for in any case, and no more than that.
+ */
+static void test_momentary(void)
+{
+    static const struct {
+        double busy;
+        double share[2];
+        double want[2]; /* joules of 100 */
+        double unattributed;
+    } moments[] = {
+        {0, {0.5, 0}, {50, 0}, 0},      {1, {0.5, 0}, {50, 0}, 50}, {0.1, {0.5, 0.25}, {50, 25}, 0},
+        {0, {0.75, 0.75}, {50, 50}, 0}, {0, {0, 0}, {0, 0}, 0},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(moments); i++) {
+        struct machine m;
+        begin(&m);
+        for (int round = 0; round < 2; round++) {
+            put_line(&m, 0, "a", moments[i].share[0]);
+            put_line(&m, 0, "b", moments[i].share[1]);
+            put_lists(&m, 0, 3, 100);
+            put(&m, 0, GTEL_M_GPU_ENERGY, "", 1000 + 100 * round, DRIVER);
+            put(&m, 0, GTEL_M_GPU_BUSY, "", moments[i].busy, DRIVER);
+            run(&m, false);
+        }
+        CHECK_NEAR(get(&m, 0, "a"), moments[i].want[0], 1e-9);
+        CHECK_NEAR(get(&m, 0, "b"), moments[i].want[1], 1e-9);
+        CHECK_NEAR(get(&m, 0, "unattributed"), moments[i].unattributed, 1e-9);
+        end(&m);
+    }
 }
 
 /* What the counter does between two gathers. */
@@ -306,7 +353,7 @@ static void run_meter(struct machine *m, int gpu, struct meter *meter)
         return; /* not read */
     put(m, gpu, GTEL_M_GPU_ENERGY, "", meter->joules, DRIVER);
     if (draw(20) > 0)
-        put(m, gpu, GTEL_M_GPU_BUSY, "", chance() * 1.05, DRIVER);
+        put_mean(m, gpu, chance() * 1.05);
     if (m->gather > 0 && meter->reported >= 0 && meter->joules >= meter->reported)
         meter->counted += meter->joules - meter->reported;
     meter->reported = meter->joules;
@@ -376,6 +423,7 @@ static void test_no_memory(void)
 int main(void)
 {
     test_cases();
+    test_momentary();
     test_counter();
     test_alone();
     test_conservation();
