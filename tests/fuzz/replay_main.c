@@ -144,9 +144,17 @@ static void change_byte(struct replay *replay)
         *byte = (uint8_t)(*byte ^ (1U << below(replay, 8)));
 }
 
+/* The smaller one of two, so that most runs are short, and a change meets what matters. */
+static const struct seed *choose(struct replay *replay)
+{
+    const struct seed *a = &replay->seed[below(replay, replay->nseeds)];
+    const struct seed *b = &replay->seed[below(replay, replay->nseeds)];
+    return a->n < b->n ? a : b;
+}
+
 static void mutate(struct replay *replay)
 {
-    const struct seed *seed = &replay->seed[below(replay, replay->nseeds)];
+    const struct seed *seed = choose(replay);
     if (seed->n > 0)
         memcpy(replay->work, seed->p, seed->n);
     replay->n = seed->n;
