@@ -41,6 +41,24 @@ static int fail_foreign(const struct gtel_choice *choice, const struct gtel_log 
     return -EINVAL;
 }
 
+/* Named, but not switched on: it would look like a machine without a GPU. */
+static void warn_of_opt_in(const struct gtel_choice *choice, const struct gtel_source *source,
+                           const struct gtel_log *log)
+{
+    if (gtel_group_is_opted_in(choice->options, source))
+        return;
+    const enum gtel_option option = (enum gtel_option)(source->opt_in_plus_1 - 1);
+    struct gtel_buf flag;
+    gtel_buf_init(&flag, NAMES_MAX);
+    if (choice->vendor)
+        gtel_buf_str(&flag, gtel_str_of(gtel_option_row(option)->name));
+    else
+        gtel_option_flag(&flag, option);
+    gtel_log(log, GTEL_LOG_WARNING, "source %s reports nothing unless the option %.*s is on",
+             source->name, GTEL_STR_ARG(gtel_buf_text(&flag)));
+    gtel_buf_done(&flag);
+}
+
 int gtel_choice_check(const struct gtel_choice *choice, const struct gtel_log *log)
 {
     struct gtel_str rest = gtel_option_text(choice->options, GTEL_O_SOURCES);
@@ -54,6 +72,7 @@ int gtel_choice_check(const struct gtel_choice *choice, const struct gtel_log *l
                      choice->vendor ? "Sources" : "--sources", GTEL_STR_ARG(name));
             return -EINVAL;
         }
+        warn_of_opt_in(choice, gtel_sources[source], log);
         has_own = has_own || is_own(choice, gtel_sources[source]);
     }
     return has_own ? 0 : fail_foreign(choice, log);
