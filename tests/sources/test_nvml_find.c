@@ -444,6 +444,14 @@ static void test_sleepers(void)
     "file " PCI "power/control\n| " control "\n"                                                   \
     "file " PCI "power/runtime_suspended_time\n| " ms "\n"
 
+#define WINDOWS                                                                                    \
+    "call nvmlDeviceGetCount_v2 = 1\ncall nvmlDeviceGetUtilizationRates 0 = 0 0\n"                 \
+    "file System32/setupapi.dll\nlibrary libwddm.so\n"                                             \
+    "call SetupDiGetDeviceInstanceIdW 0 = PCI\\VEN_10DE&DEV_2335\\6\n"                             \
+    "call SetupDiGetDevicePropertyW 0 23 = 0x19\n"                                                 \
+    "call SetupDiGetDevicePropertyW 0 30 = 0\n"                                                    \
+    "call SetupDiGetDevicePropertyW 0 32 = 1\n"
+
 /* Whether NVML is closed after a minute, so that an idle GPU can fall asleep. */
 static const struct {
     const char *text;
@@ -457,6 +465,8 @@ static const struct {
     {IDLE SUSPENDS("auto", "9000") "call nvmlDeviceGetUtilizationRates 0 = 1 0\n", 0},
     {IDLE SUSPENDS("auto", "9000") "call nvmlDeviceGetUtilizationRates 0 = 0 5\n", 1},
     {IDLE SUSPENDS("auto", "9000") "call nvmlDeviceGetUtilizationRates 0 = !3\n", 0},
+    {WINDOWS, 1}, /* though it was not seen asleep */
+    {WINDOWS "call nvmlDeviceGetUtilizationRates 0 = 1 0\n", 0},
     /* The other one works, and is not to sleep: it may not suspend. */
     {IDLE SUSPENDS("auto", "9000") "call nvmlDeviceGetCount_v2 = 2\n", 0},
 };
@@ -468,11 +478,12 @@ static void test_closings(void)
         test_label = closings[i].text;
         if (!begin(&m, closings[i].text))
             return;
+        spy.count_name = "nvmlShutdown";
         for (int k = 0; k <= 30; k++) {
-            CHECK_INT(spy.closes, 0);
+            CHECK_INT(spy.counted, 0);
             gather(&m, 1); /* idle since the first of these */
         }
-        CHECK_INT(spy.closes, closings[i].closes);
+        CHECK_INT(spy.counted, closings[i].closes);
         finish(&m);
     }
     test_label = "";

@@ -88,7 +88,6 @@ static bool sample_sleep(struct gtel_nvml *nvml, bool may_wake, struct gtel_batc
             asleep++;
             if (!was_asleep)
                 nvml->sleep.wait_ns = 0; /* it was worth the while */
-            gpu->may_suspend = gpu->may_suspend || gpu->awake.pnp.set;
             gtel_nvml_add_awake(gpu, batch, 0);
         } else if (!gpu->handle) {
             *ret_has_woken = *ret_has_woken || was_asleep;

@@ -98,14 +98,13 @@ static bool may_suspend(const struct gtel_env *env, const char *address)
 void gtel_nvml_watch_sleep(const struct gtel_env *env, struct gtel_nvml_gpu *gpu,
                            const char *address)
 {
-    if (!gpu->awake.pnp.set) /* under Windows it may where it did */
-        gpu->may_suspend = may_suspend(env, address);
     if (gpu->awake.pnp.set && gtel_pnp_power(&gpu->awake.pnp, &gpu->awake.gpu.info) == 0)
         gtel_awake_close(env, &gpu->awake); /* it may be back */
-    if (gpu->awake.is_open)
-        return;
-    (void)gtel_awake_open(env, &gpu->awake,
-                          GTEL_FS_AT(PCI_DEVICES "/%s", address)); /* not known: not asleep */
+    if (!gpu->awake.is_open)
+        (void)gtel_awake_open(env, &gpu->awake,
+                              GTEL_FS_AT(PCI_DEVICES "/%s", address)); /* not known: not asleep */
+    /* Windows has no count of suspensions: where a GPU does not suspend, pauses get rarer. */
+    gpu->may_suspend = gpu->awake.pnp.set || may_suspend(env, address);
 }
 
 bool gtel_nvml_is_asleep(const struct gtel_env *env, const struct gtel_nvml_gpu *gpu)
