@@ -263,6 +263,8 @@ static const struct {
      -1},
     {"the registry's instead", "QueryAdapterInfo 0 3 = untouched", GTEL_M_MEMORY_TOTAL, "vram",
      8000},
+    {"a part of the host's memory is none of the GPU's", "QueryAdapterInfo 0 3 = 8:0 8:0 8:16000",
+     GTEL_M_MEMORY_TOTAL, "vram", -1},
     {"more in use than there is", "QueryStatistics 0 3 0 = 8:0 8:0 8:8001 16:0 4:0 60:0 8:0",
      GTEL_M_MEMORY_USED, "vram", -1},
     {"all of it in use", "QueryStatistics 0 3 0 = 8:0 8:0 8:8000 16:0 4:0 60:0 8:0",

@@ -99,11 +99,14 @@ static int sample_awake(const struct gtel_wddm *wddm, struct gtel_registry *regi
     return r;
 }
 
-/* What is known without a call to the driver. */
+/*
+ * What is known without a call to the driver; the size of a GPU that has shared memory alone is of
+ * a part of the host's.
+ */
 static void sample_size(const struct gtel_wddm_gpu *gpu, struct gtel_batch *batch)
 {
     batch->origin = GTEL_WDDM_ORIGIN_REGISTRY;
-    if (gpu->adapter.total[0] == 0 && gpu->registry_size > 0)
+    if (gpu->adapter.total[0] == 0 && gpu->adapter.total[1] == 0 && gpu->registry_size > 0)
         gtel_batch_u64(batch, gpu->device, GTEL_M_MEMORY_TOTAL, GTEL_STR("vram"),
                        gpu->registry_size);
 }
