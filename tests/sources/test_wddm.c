@@ -172,6 +172,22 @@ static void test_unlike(void)
     finish(&machine);
 }
 
+/* A running time that goes back begins again at 0, so that no rate spans it. */
+static void test_back(void)
+{
+    static const double want[] = {-1, 5e-7 + 0.5, 5e-7 + 1, 0, 0.5, 0, 0};
+    struct machine machine;
+    if (!begin(&machine, GPU "at 3s\ncall D3DKMTQueryStatistics 0 5 0 = 8:1000\n"
+                             "at 4s\ncall D3DKMTQueryStatistics 0 5 0 = 8:5001000\n"
+                             "at 5s\ncall D3DKMTQueryStatistics 0 5 0 = 8:5000000\n"))
+        return;
+    for (unsigned i = 0; i < GTEL_ARRAY_LEN(want); i++) {
+        CHECK_INT(next(&machine, i > 0), 0);
+        CHECK_NEAR(value(&machine, GTEL_M_ENGINE_BUSY_TIME, "render"), want[i], 1e-9);
+    }
+    finish(&machine);
+}
+
 /* After a restart of the driver the GPU has another LUID: it is opened again, its times restart. */
 static void test_restart_of_driver(void)
 {
@@ -520,6 +536,7 @@ int main(int argc, char **argv)
     test_well();
     test_instances();
     test_unlike();
+    test_back();
     test_restart_of_driver();
     test_removal();
     test_sleep();

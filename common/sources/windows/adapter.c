@@ -338,6 +338,7 @@ static bool read_node(const struct gtel_wddm *wddm, struct gtel_wddm_gpu *gpu, u
         return false;
     uint64_t running = query.result.node.running;
     node->has_moved = node->has_moved || running > node->running;
+    node->is_back = node->is_back || (node->running != UINT64_MAX && running < node->running);
     node->running = running;
     *ret_perf = query.result.node.perf;
     return true;
@@ -365,11 +366,13 @@ static double mean_of(const struct gtel_wddm_adapter *adapter, const struct gtel
 /*
  * What is alike counts on average. Of what is not, as AMD's 3D and High Priority 3D, which share
  * hardware, the busiest: the class goes on by as much as the one that did most since the last time.
+ * Where a running time went back the class begins again at 0, so that no rate spans it.
  */
 static void count_class(struct gtel_wddm_adapter *adapter, enum gtel_engine_kind kind,
                         struct class *of)
 {
     double most = 0;
+    bool is_back = false;
     for (uint32_t i = 0; i < adapter->nodes; i++) {
         struct gtel_wddm_node *node = &adapter->node[i];
         uint32_t n;
@@ -381,8 +384,10 @@ static void count_class(struct gtel_wddm_adapter *adapter, enum gtel_engine_kind
             continue;
         most = mean - node->counted > most ? mean - node->counted : most;
         node->counted = mean;
+        is_back = is_back || node->is_back;
+        node->is_back = false;
     }
-    adapter->busy[kind] += most;
+    adapter->busy[kind] = is_back ? 0 : adapter->busy[kind] + most;
 }
 
 /* Compute is not reported before 3D, where both are: alone it would stand for the GPU. */
