@@ -188,6 +188,20 @@ static void test_back(void)
     finish(&machine);
 }
 
+/* A question that always fails is asked again and again; what is known of the nodes stays. */
+static void test_failing_question(void)
+{
+    struct machine machine;
+    if (!begin(&machine, GPU "call D3DKMTQueryAdapterInfo 0 63 = !0xc0000001\n"))
+        return;
+    CHECK_INT(machine_gather(&machine), 0);
+    for (unsigned i = 1; i <= 8; i++) {
+        CHECK_INT(next(&machine, 1), 0);
+        CHECK_NEAR(value(&machine, GTEL_M_ENGINE_BUSY_TIME, "render"), 5e-7 + i * 0.5, 1e-9);
+    }
+    finish(&machine);
+}
+
 /* After a restart of the driver the GPU has another LUID: it is opened again, its times restart. */
 static void test_restart_of_driver(void)
 {
@@ -537,6 +551,7 @@ int main(int argc, char **argv)
     test_instances();
     test_unlike();
     test_back();
+    test_failing_question();
     test_restart_of_driver();
     test_removal();
     test_sleep();

@@ -94,34 +94,51 @@ static void note(struct gtel_wddm_adapter *adapter, int r)
         adapter->error = r;
 }
 
-static void describe_node(const struct gtel_wddm *wddm, struct gtel_wddm_adapter *adapter,
+/* Whether it is of another class than before. One that fails to be described stays as it was. */
+static bool describe_node(const struct gtel_wddm *wddm, struct gtel_wddm_adapter *adapter,
                           uint32_t n)
 {
     struct gtel_kmt_node_metadata data = {.node = n, .type = UINT32_MAX};
     struct gtel_wddm_node *node = &adapter->node[n];
     char name[sizeof(data.name) * 2];
     int r = query_info(wddm, adapter, GTEL_KMT_NODE_METADATA, &data, GTEL_KMT_NODE_METADATA_SIZE);
+    enum gtel_engine_kind before = node->kind;
     note(adapter, r);
-    *node = (struct gtel_wddm_node){.kind = GTEL_ENGINE_KINDS, .running = UINT64_MAX};
     (void)snprintf(node->name, sizeof(node->name), "node%" PRIu32, n);
     if (r < 0 || data.type == UINT32_MAX)
-        return;
+        return false;
     struct gtel_str text =
         gtel_utf16_text(data.name, GTEL_ARRAY_LEN(data.name), name, sizeof(name));
     node->kind = engine_kind(data.type, text);
     while (text.n > 0 && strchr("0123456789 _", text.p[text.n - 1]))
         text.n--;
     gtel_str_clean(node->of, sizeof(node->of), text);
+    return node->kind != before;
 }
 
-/* Numbers beyond reason are as good as none. */
+/* Nothing has been read of the nodes yet. */
+static void begin_nodes(struct gtel_wddm_adapter *adapter)
+{
+    memset(adapter->busy, 0, sizeof(adapter->busy));
+    for (uint32_t i = 0; i < adapter->nodes; i++) {
+        adapter->node[i].running = UINT64_MAX;
+        adapter->node[i].counted = 0;
+        adapter->node[i].has_moved = false;
+        adapter->node[i].is_back = false;
+    }
+}
+
+/*
+ * Numbers beyond reason are as good as none. What was read of the nodes stays while there are as
+ * many, of the same classes.
+ */
 static void describe_parts(const struct gtel_wddm *wddm, struct gtel_wddm_adapter *adapter)
 {
     enum { REASON = 4096 };
     struct gtel_d3dkmt_statistics query;
+    uint32_t before = adapter->nodes;
     adapter->nodes = 0;
     adapter->segments = 0;
-    memset(adapter->busy, 0, sizeof(adapter->busy));
     int r = query_statistics(wddm, adapter, GTEL_KMT_STATISTICS_ADAPTER, 0, &query);
     note(adapter, r);
     if (r < 0 || query.result.adapter.nodes > REASON || query.result.adapter.segments > REASON ||
@@ -133,8 +150,13 @@ static void describe_parts(const struct gtel_wddm *wddm, struct gtel_wddm_adapte
     adapter->nodes = query.result.adapter.nodes;
     if (adapter->nodes > GTEL_WDDM_NODES_MAX)
         adapter->nodes = GTEL_WDDM_NODES_MAX;
+    bool has_changed = adapter->nodes != before;
+    for (uint32_t i = 0; has_changed && i < adapter->nodes; i++)
+        adapter->node[i] = (struct gtel_wddm_node){.kind = GTEL_ENGINE_KINDS};
     for (uint32_t i = 0; i < adapter->nodes; i++)
-        describe_node(wddm, adapter, i);
+        has_changed |= describe_node(wddm, adapter, i);
+    if (has_changed)
+        begin_nodes(adapter);
 }
 
 static uint64_t known(uint64_t bytes)
@@ -183,6 +205,7 @@ static int open_adapter(const struct gtel_wddm *wddm, const struct gtel_wddm_gpu
     if (r == 0)
         r = error_of(wddm->call.D3DKMTOpenAdapterFromDeviceName(&open));
     adapter->error = r;
+    adapter->nodes = 0; /* what was read of another adapter says nothing */
     if (r == 0)
         adapter->state = GTEL_WDDM_OPEN;
     adapter->handle = open.adapter;
