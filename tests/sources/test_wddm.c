@@ -157,7 +157,7 @@ static void test_unlike(void)
                              "call D3DKMTQueryAdapterInfo 0 25 2 = 6 Copy\n"
                              "call D3DKMTQueryStatistics 0 5 2 = 8:0+4000000\n"
                              "call D3DKMTQueryAdapterInfo 0 25 3 = 6 Copy 1\n"
-                             "call D3DKMTQueryStatistics 0 5 3 = 8:0\n"
+                             "call D3DKMTQueryStatistics 0 5 3 = 8:0+2000000\n"
                              "at 4s\ncall D3DKMTQueryStatistics 0 5 1 = 8:32000002\n"))
         return;
     CHECK_INT(machine_gather(&machine), 0);
@@ -165,7 +165,7 @@ static void test_unlike(void)
         CHECK_INT(next(&machine, 1), 0);
         double render = i <= 4 ? i * 0.8 : 3.2 + (i - 4) * 0.5;
         CHECK_NEAR(value(&machine, GTEL_M_ENGINE_BUSY_TIME, "render"), 5e-7 + render, 1e-9);
-        CHECK_NEAR(value(&machine, GTEL_M_ENGINE_BUSY_TIME, "copy"), i * 0.2, 1e-9);
+        CHECK_NEAR(value(&machine, GTEL_M_ENGINE_BUSY_TIME, "copy"), i * 0.3, 1e-9);
         CHECK_NEAR(value(&machine, GTEL_M_ENGINE_CAPACITY, "render"), 1, 0);
         CHECK_NEAR(value(&machine, GTEL_M_ENGINE_CAPACITY, "copy"), 2, 0);
     }
@@ -318,6 +318,8 @@ static const struct {
      GTEL_M_ENGINE_BUSY_TIME, "render", -1},
     {"a node that fails", "QueryStatistics 0 5 0 = !0xc0000001", GTEL_M_ENGINE_BUSY_TIME, "render",
      -1},
+    {"one of two alike that has never moved", "QueryAdapterInfo 0 25 1 = 1 3D 1",
+     GTEL_M_ENGINE_BUSY_TIME, "render", -1},
     {"a node whose class is not known", "QueryAdapterInfo 0 25 0 = untouched",
      GTEL_M_ENGINE_CAPACITY, "render", -1},
     {"a kernel without clocks", "QueryStatistics 0 5 0 = 8:5+5000000", GTEL_M_FREQUENCY_ACTUAL,

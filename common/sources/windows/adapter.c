@@ -413,7 +413,10 @@ static void count_class(struct gtel_wddm_adapter *adapter, enum gtel_engine_kind
     adapter->busy[kind] = is_back ? 0 : adapter->busy[kind] + most;
 }
 
-/* Compute is not reported before 3D, where both are: alone it would stand for the GPU. */
+/*
+ * A class of which one has never moved is left to the performance counters: it may work uncounted.
+ * Compute is not reported before 3D, where both are: alone it would stand for the GPU.
+ */
 static void put_classes(const struct gtel_wddm *wddm, struct gtel_wddm_gpu *gpu,
                         struct class *classes, struct gtel_batch *batch)
 {
@@ -421,14 +424,14 @@ static void put_classes(const struct gtel_wddm *wddm, struct gtel_wddm_gpu *gpu,
     for (size_t k = 0; k < GTEL_ENGINE_KINDS; k++) {
         enum gtel_engine_kind kind = (enum gtel_engine_kind)k;
         struct class *of = &classes[kind];
-        bool is_whole = kind != GTEL_ENGINE_KIND_COMPUTE || render->n == 0 || render->moved > 0;
+        bool is_whole = kind != GTEL_ENGINE_KIND_COMPUTE || render->moved == render->n;
         if (of->n == 0)
             continue;
         count_class(&gpu->adapter, kind, of);
         if (kind != GTEL_ENGINE_KIND_OTHER || of->alike == of->n)
             gtel_batch_u64(batch, gpu->device, GTEL_M_ENGINE_CAPACITY, gtel_engine_kind_name(kind),
                            of->alike);
-        if (of->read == of->n && of->moved > 0 && is_whole)
+        if (of->read == of->n && of->moved == of->n && is_whole)
             put_busy(batch, gpu, kind, GTEL_STR_NONE, gpu->adapter.busy[kind]);
     }
     if (!gtel_option_is(wddm->options, GTEL_O_ENGINE_INSTANCES, "on"))

@@ -169,17 +169,14 @@ static void diagnose_engines(const struct gtel_wddm_gpu *gpu, struct gtel_findin
     const struct gtel_wddm_adapter *adapter = &gpu->adapter;
     for (size_t kind = 0; kind < GTEL_ENGINE_KINDS; kind++) {
         char what[64];
-        bool has_moved = false;
-        uint32_t n = 0;
-        for (uint32_t i = 0; i < adapter->nodes; i++) {
-            n += adapter->node[i].kind == kind;
-            has_moved = has_moved || (adapter->node[i].kind == kind && adapter->node[i].has_moved);
-        }
+        bool has_all = true;
+        for (uint32_t i = 0; i < adapter->nodes; i++)
+            has_all = has_all && (adapter->node[i].kind != kind || adapter->node[i].has_moved);
         struct gtel_str name = gtel_engine_kind_name((enum gtel_engine_kind)kind);
         (void)snprintf(what, sizeof(what), "running time of %.*s", GTEL_STR_ARG(name));
         const char *const text[3] = {
             what, "it has not moved: the engine did nothing, or the driver does not count", NULL};
-        if (n > 0 && !has_moved) /* worth a word where nothing else says how busy the GPU is */
+        if (!has_all) /* worth a word where nothing else says how busy the GPU is */
             gtel_finding_put_lack(findings, gpu->device, GTEL_MEASUREMENT_GPU_ENGINE,
                                   GTEL_M_GPU_BUSY, 0, text);
     }
