@@ -73,6 +73,7 @@ int gtel_headlines_begin(struct gtel_headlines *headlines, size_t devices)
         struct gtel_headline *headline = &headlines->device[i];
         keep_best(headline);
         memset(headline->choice, 0, sizeof(headline->choice));
+        headline->all = (struct gtel_headline_choice){0};
         headline->has_main = false;
         headline->work = GTEL_HEADLINE_UNKNOWN;
     }
@@ -131,6 +132,15 @@ static bool is_better(const struct gtel_headline_choice *choice, enum how how,
     return how == AWAKE ? value < old : value > old;
 }
 
+static void add_part(struct gtel_headline_choice *choice, enum how how,
+                     const struct gtel_series *series, bool is_missing)
+{
+    choice->n++;
+    choice->missing += is_missing;
+    if (!is_missing && is_better(choice, how, &series->now))
+        choice->series = series;
+}
+
 static void record_counters(struct gtel_headline *headline, const struct gtel_reading *now)
 {
     if (now->metric == GTEL_M_ENGINE_BUSY_TIME || now->metric == GTEL_M_ENGINE_TICKS)
@@ -159,6 +169,8 @@ void gtel_headlines_add(struct gtel_headlines *headlines, const struct gtel_seri
     uint32_t source = series->rank % GTEL_RANK_STEP;
     uint32_t rank = rule->how == ANY ? 0 : source * GTEL_HEADLINE_NAMES + position;
     struct gtel_headline_choice *choice = &headline->choice[index];
+    if (index == GTEL_HEADLINE_ENGINE_BUSY && has_all_engines && position < GTEL_HEADLINE_NAMES)
+        add_part(&headline->all, rule->how, series, is_missing);
     if (position == GTEL_HEADLINE_NAMES || (choice->n > 0 && rank > choice->rank))
         return;
     if (choice->n == 0 || rank < choice->rank) {
@@ -166,14 +178,11 @@ void gtel_headlines_add(struct gtel_headlines *headlines, const struct gtel_seri
         if (index == GTEL_HEADLINE_ENGINE_BUSY)
             headline->has_main = false;
     }
-    choice->n++;
-    choice->missing += is_missing;
+    add_part(choice, rule->how, series, is_missing);
     if (is_missing)
         return;
     if (index == GTEL_HEADLINE_ENGINE_BUSY)
-        headline->has_main |= has_all_engines || is_main(now->dim[0]);
-    if (is_better(choice, rule->how, now))
-        choice->series = series;
+        headline->has_main |= is_main(now->dim[0]);
     if (rule->how == AWAKE && choice->n == 1)
         headline->idle_samples++;
 }
@@ -202,7 +211,8 @@ static bool has_value(const struct gtel_headline *headline, size_t rule)
         return !is_second_choice(headline, rule);
     switch (rule) {
     case GTEL_HEADLINE_ENGINE_BUSY:
-        return headline->has_main && choice->missing == 0;
+        return (headline->has_main || headline->all.n > 0) && choice->missing == 0 &&
+               headline->all.missing == 0;
     case GTEL_HEADLINE_FREQUENCY_IDLE:
         return headline->work == GTEL_HEADLINE_SLEPT && headline->idle_samples > 1;
     default:
@@ -217,7 +227,9 @@ bool gtel_headlines_get(const struct gtel_headlines *headlines, size_t device,
     const struct gtel_headline_choice *choice = &headline->choice[rule];
     if (!has_value(headline, rule))
         return false;
-    *ret = choice->series->now;
+    bool is_of_all = rule == GTEL_HEADLINE_ENGINE_BUSY && headline->all.series &&
+                     is_better(choice, rules[rule].how, &headline->all.series->now);
+    *ret = is_of_all ? headline->all.series->now : choice->series->now;
     *ret_rank = GTEL_RANK_HEADLINE + choice->rank + 1; /* behind what the source reads itself */
     ret->metric = (uint16_t)rules[rule].headline;
     for (size_t i = 0; i < GTEL_DIMS_MAX; i++)

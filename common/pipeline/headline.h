@@ -10,11 +10,12 @@
  * source, better or not: what would be stored is a jump. A value that needs several parts is
  * missing when one of them is.
  *
- * Busy: the busiest engine class where the source has render or compute engines, or all of a GPU;
- * else the share of time in which the graphics part did not sleep, unless engines are counted. Idle
- * time waits for one sample more, in which a measurement that takes a while can show up: a series
- * does not begin with a value that is replaced immediately. A GPU is throttled while any reason
- * holds on any of its GTs; it is not while all of them are known and none does.
+ * Busy: the busiest engine class where the source has render or compute engines, or all of a GPU,
+ * which also stands in for classes that a better source lacks; else the share of time in which the
+ * graphics part did not sleep, unless engines are counted. Idle time waits for one sample more, in
+ * which a measurement that takes a while can show up: a series does not begin with a value that is
+ * replaced immediately. A GPU is throttled while any reason holds on any of its GTs; it is not
+ * while all of them are known and none does.
  */
 #ifndef GTEL_PIPELINE_HEADLINE_H
 #define GTEL_PIPELINE_HEADLINE_H
@@ -55,6 +56,7 @@ enum gtel_headline_work {
 /* Of one device. Zeroed: nothing. */
 struct gtel_headline {
     struct gtel_headline_choice choice[GTEL_HEADLINE_RULES];
+    struct gtel_headline_choice all;    /* busy engines of sources that have all of a GPU */
     uint32_t best[GTEL_HEADLINE_RULES]; /* rank that stood for the GPU before + 1; 0: none. Kept */
     uint32_t idle_samples;              /* that had idle time: kept */
     bool has_main;                      /* its engines stand for the whole GPU */

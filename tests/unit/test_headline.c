@@ -291,6 +291,49 @@ static void test_main_engines(void)
     }
 }
 
+/* Of a GPU some of whose engines are counted, and the others known from its clients. */
+static void test_engines_of_two(void)
+{
+    static const struct {
+        const char *label;
+        const char *engine[2];
+        double share[2]; /* negative: missing */
+        bool has_all_engines[2];
+        double want; /* negative: none */
+    } cases[] = {
+        {"clients have the rest", {"render", "decode"}, {0.03, 0.95}, {false, true}, 0.95},
+        {"less of it", {"decode", "render"}, {0.95, 0.03}, {true, false}, 0.95},
+        {"render by clients alone", {"decode", "render"}, {0.2, 0.1}, {false, true}, 0.2},
+        {"the rest is missing", {"render", "decode"}, {0.03, -1}, {false, true}, -1},
+        {"another source has some", {"render", "decode"}, {0.03, 0.95}, {false, false}, 0.03},
+    };
+    struct gtel_device device = {.index = 0};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct gtel_headlines headlines = {0};
+        struct gtel_series series[2] = {0};
+        struct gtel_reading reading;
+        uint32_t rank;
+        test_label = cases[i].label;
+        CHECK_INT(gtel_headlines_begin(&headlines, 1), 0);
+        for (size_t k = 0; k < 2; k++) {
+            series[k].now = (struct gtel_reading){.device = &device,
+                                                  .metric = GTEL_M_ENGINE_BUSY,
+                                                  .value_type = GTEL_VALUE_F64,
+                                                  .value.f64 = cases[i].share[k]};
+            series[k].now.dim[0] = gtel_str_of(cases[i].engine[k]);
+            series[k].rank = cases[i].has_all_engines[k] ? 9 : (uint32_t)k + 1;
+            gtel_headlines_add(&headlines, &series[k], cases[i].has_all_engines[k],
+                               cases[i].share[k] < 0);
+        }
+        bool has_value =
+            gtel_headlines_get(&headlines, 0, GTEL_HEADLINE_ENGINE_BUSY, &reading, &rank);
+        CHECK_INT(has_value, cases[i].want >= 0);
+        if (has_value)
+            CHECK_NEAR(gtel_reading_number(&reading), cases[i].want, 1e-12);
+        gtel_headlines_done(&headlines);
+    }
+}
+
 /* One sample of parts, and the headline that is made of them. */
 enum { PARTS = 4 };
 static const struct part_case {
@@ -522,6 +565,7 @@ int main(void)
     test_order();
     test_clients();
     test_main_engines();
+    test_engines_of_two();
     test_parts();
     test_late_part();
     test_refused();
