@@ -59,10 +59,14 @@ static DWORD WINAPI read_input(void *handle)
     return 0;
 }
 
-/* The second one ends the process in the system's way. */
+/*
+ * The second one ends the process in the system's way. What a service has started also hears of
+ * each user who logs off (SetConsoleCtrlHandler, CTRL_LOGOFF_EVENT), and goes on.
+ */
 static BOOL WINAPI stop(DWORD type)
 {
-    (void)type;
+    if (type == CTRL_LOGOFF_EVENT)
+        return TRUE;
     bool is_first = InterlockedExchange(&input.is_stopped, 1) == 0;
     (void)SetEvent(input.seen);
     return is_first;
