@@ -61,6 +61,7 @@ void gtel_pnp_close(const struct gtel_env *env, struct gtel_pnp *pnp)
 {
     forget(pnp);
     gtel_dynlib_close(env, &pnp->library);
+    pnp->call = (struct gtel_pnp_calls){0};
 }
 
 int gtel_pnp_list(struct gtel_pnp *pnp)

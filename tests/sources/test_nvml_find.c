@@ -490,6 +490,32 @@ static void test_closings(void)
 }
 
 /*
+ * While devices cannot be listed nobody knows who sleeps, and NVML is not started; a GPU that Plug
+ * and Play does not have counts as asleep.
+ */
+static void test_unlisted(void)
+{
+    struct machine m;
+    test_label = "no list";
+    if (!begin(&m, WINDOWS "call double SetupDiGetClassDevsW = fail 0xc0000001 1 1000\n"))
+        return;
+    spy.count_name = "nvmlInit_v2";
+    for (int k = 0; k < 3; k++)
+        gather(&m, 30);
+    CHECK_INT(spy.counted, 0);
+    finish(&m);
+    test_label = "another GPU in the list";
+    if (!begin(&m, WINDOWS "call SetupDiGetDevicePropertyW 0 23 = 0x20\n"))
+        return;
+    spy.count_name = "nvmlDeviceGetUtilizationRates";
+    gather(&m, 1);
+    gather(&m, 1);
+    CHECK_INT(spy.counted, 0);
+    finish(&m);
+    test_label = "";
+}
+
+/*
  * Idle for 30 s: closed, for 20 s at least. Each time at which nothing falls asleep doubles how
  * long they must be idle, up to an hour and a little.
  */
@@ -534,6 +560,7 @@ int main(void)
     test_link_is_asked_once();
     test_sleepers();
     test_closings();
+    test_unlisted();
     test_times();
     return test_result();
 }

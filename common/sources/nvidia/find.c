@@ -352,8 +352,8 @@ void gtel_nvml_find(struct gtel_nvml *nvml, struct gtel_registry *registry)
     struct gtel_nvml_pci_gpus gpus = {0};
     for (size_t i = 0; i < nvml->n; i++)
         nvml->gpu[i]->is_found = false;
-    if (!registry->cards->may_wake)
-        gtel_nvml_pci_list(nvml->env, &gpus);
+    if (!registry->cards->may_wake && gtel_nvml_pci_list(nvml->env, &gpus) < 0)
+        return;
     register_asleep(nvml, registry, &gpus);
     if (gpus.n > 0 && gpus.asleep == gpus.n && !nvml->library.is_running)
         return;

@@ -2,6 +2,7 @@
 /* Sleeping GPUs are not touched, and idle ones may fall asleep. */
 #include "sources/nvidia/sleep.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define PCI_DEVICES "sys/bus/pci/devices"
@@ -40,16 +41,16 @@ static bool look_asleep(const struct gtel_env *env, struct gtel_str name)
 }
 
 /* Under Windows. A state that is not known counts as asleep: such a GPU is left alone. */
-static void list_pnp(const struct gtel_env *env, struct gtel_nvml_pci_gpus *ret)
+static int list_pnp(const struct gtel_env *env, struct gtel_nvml_pci_gpus *ret)
 {
     struct gtel_pnp pnp = {0};
     struct gtel_pnp_gpu gpu;
     int r = gtel_pnp_open(env, &pnp);
     if (r == 0)
         r = gtel_pnp_list(&pnp);
-    for (uint32_t i = 0; r == 0 && ret->n < GTEL_NVML_GPUS_MAX; i++) {
-        int got = gtel_pnp_get(&pnp, i, &gpu);
-        r = got == 1 ? got : 0;
+    int got = r;
+    for (uint32_t i = 0; r == 0 && got != 1 && ret->n < GTEL_NVML_GPUS_MAX; i++) {
+        got = gtel_pnp_get(&pnp, i, &gpu);
         if (got != 0 || gpu.pci_id[0] != VENDOR_NVIDIA)
             continue;
         memcpy(ret->gpu[ret->n].address, gpu.key, sizeof(gpu.key));
@@ -57,9 +58,10 @@ static void list_pnp(const struct gtel_env *env, struct gtel_nvml_pci_gpus *ret)
         ret->asleep += ret->gpu[ret->n++].is_asleep;
     }
     gtel_pnp_close(env, &pnp);
+    return r == -ENOENT ? 0 : r;
 }
 
-void gtel_nvml_pci_list(const struct gtel_env *env, struct gtel_nvml_pci_gpus *ret)
+int gtel_nvml_pci_list(const struct gtel_env *env, struct gtel_nvml_pci_gpus *ret)
 {
     struct gtel_arena arena = {0};
     struct gtel_str *name = NULL;
@@ -76,8 +78,7 @@ void gtel_nvml_pci_list(const struct gtel_env *env, struct gtel_nvml_pci_gpus *r
         ret->asleep += ret->gpu[ret->n++].is_asleep;
     }
     gtel_arena_done(&arena);
-    if (ret->n == 0)
-        list_pnp(env, ret);
+    return ret->n == 0 ? list_pnp(env, ret) : 0;
 }
 
 /* Runtime power management is allowed, and has suspended the GPU at some time since boot. */
@@ -111,7 +112,7 @@ bool gtel_nvml_is_asleep(const struct gtel_env *env, const struct gtel_nvml_gpu 
 {
     bool is_asleep = false;
     int r = gtel_awake_look(env, &gpu->awake, &is_asleep);
-    return r == 0 ? is_asleep : gpu->awake.pnp.set != NULL;
+    return r == 0 ? is_asleep : gtel_pnp_is_there(env);
 }
 
 bool gtel_nvml_sleep_begin(struct gtel_nvml_sleep *sleep, bool is_idle, uint64_t now_ns)
