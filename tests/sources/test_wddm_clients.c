@@ -267,6 +267,38 @@ static void test_diagnose(void)
     test_label = "";
 }
 
+/* The same of a Windows that lacks both sets, and of one that does not let this user have them. */
+static void test_no_sets(void)
+{
+#define RIGHT                                                                                      \
+    "run gtel as administrator or as LocalSystem, or add its user to the group Performance "       \
+    "Monitor Users"
+    static const struct {
+        const char *text;
+        const char *says[3];
+    } cases[] = {
+        {"",
+         {"counter set GPU Engine: 2: : " FIX, "counter set GPU Process Memory: 2: : " FIX, NULL}},
+        {"error windows/counters/978C167D-4764-4D9C-9824-14747351DC81 EACCES\n"
+         "error windows/counters/F802502B-77B4-4713-81B3-3BE05759DA5D EACCES\n",
+         {"wddm_clients: 13: the source does not work; it is tried again: ",
+          "counter set GPU Engine: 13: : " RIGHT, "counter set GPU Process Memory: 13: : " RIGHT}}};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct gtel_findings findings = {0};
+        struct lane lane;
+        length = 0;
+        put("file System32/setupapi.dll\n%send\n", cases[i].text);
+        if (!CHECK(lane_init_in(&lane, "kernel", text, "wddm_clients")))
+            return;
+        put_gpus(&lane.group.registry, 1);
+        gtel_group_sample(&lane.group);
+        gtel_group_diagnose(&lane.group, &findings);
+        check_findings(&findings, cases[i].says, 3);
+        gtel_findings_done(&findings);
+        lane_done(&lane);
+    }
+}
+
 static void life(struct env_fault *fault, struct gathered *learned, const struct gathered *truth,
                  uint64_t at, int error)
 {
@@ -334,6 +366,7 @@ int main(void)
     test_left_alone();
     test_works();
     test_diagnose();
+    test_no_sets();
     test_walk();
     return test_result();
 }

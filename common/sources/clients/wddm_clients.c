@@ -10,6 +10,7 @@
 #include "base/grow.h"
 #include "base/index.h"
 #include "host/fs.h"
+#include "host/pnp.h"
 #include "host/process.h"
 #include "parse/perf_counters.h"
 #include "processes/usage.h"
@@ -481,8 +482,10 @@ static int sample(void *p, struct gtel_registry *registry, struct gtel_batch *ba
         state->clock = (struct gtel_share_clock){0};
         return 0;
     }
-    state->engines_error = read_engines(state);
-    state->memory_error = read_memory(state);
+    if (gtel_fs_is_open(&state->engines_file))
+        state->engines_error = read_engines(state);
+    if (gtel_fs_is_open(&state->memory_file))
+        state->memory_error = read_memory(state);
     find_engines(state, batch);
     find_unlike(state);
     report_users(state, batch);
@@ -497,21 +500,22 @@ static int sample(void *p, struct gtel_registry *registry, struct gtel_batch *ba
 
 static bool present(const struct gtel_env *env)
 {
-    return gtel_fs_exists(env, engine_set) || gtel_fs_exists(env, memory_set);
+    return gtel_pnp_is_there(env) || gtel_fs_exists(env, engine_set) ||
+           gtel_fs_exists(env, memory_set);
 }
 
 /* The GPUs are those of source wddm; a set may be registered later than the other. */
 static int discover(void *p, struct gtel_registry *registry)
 {
     struct state *state = p;
-    int engines = 0;
-    int memory = 0;
+    bool is_open = gtel_fs_is_open(&state->engines_file) || gtel_fs_is_open(&state->memory_file);
     (void)registry;
     if (!gtel_fs_is_open(&state->engines_file))
-        engines = gtel_fs_open(state->env, &state->engines_file, engine_set);
+        state->engines_error = gtel_fs_open(state->env, &state->engines_file, engine_set);
     if (!gtel_fs_is_open(&state->memory_file))
-        memory = gtel_fs_open(state->env, &state->memory_file, memory_set);
-    return engines < 0 && memory < 0 ? engines : 0;
+        state->memory_error = gtel_fs_open(state->env, &state->memory_file, memory_set);
+    return !is_open && state->engines_error < 0 && state->memory_error < 0 ? state->engines_error
+                                                                           : 0;
 }
 
 static int open_source(void *p, const struct gtel_env *env, const struct gtel_options *options)
@@ -519,18 +523,28 @@ static int open_source(void *p, const struct gtel_env *env, const struct gtel_op
     struct state *state = p;
     (void)options;
     state->env = env;
-    return discover(state, NULL);
+    int r = discover(state, NULL);
+    return gtel_pnp_is_there(env) ? 0 : r; /* of a Windows without them doctor says why */
+}
+
+static const char *fix_of(int error)
+{
+    return error == -EACCES
+               ? "run gtel as administrator or as LocalSystem, or add its user to the group "
+                 "Performance Monitor Users"
+               : "performance counters may be switched off, or damaged: lodctr /Q shows it, "
+                 "lodctr /R makes them again (both as administrator)";
 }
 
 static void diagnose(void *p, struct gtel_registry *registry, struct gtel_findings *findings)
 {
     const struct state *state = p;
-    static const char fix[] =
-        "performance counters may be switched off, or damaged: lodctr /Q shows it, lodctr /R makes "
-        "them again (both as administrator)";
-    const char *const engines[3] = {"counter set GPU Engine", NULL, fix};
-    const char *const memory[3] = {"counter set GPU Process Memory", NULL, fix};
+    const char *const engines[3] = {"counter set GPU Engine", NULL, fix_of(state->engines_error)};
+    const char *const memory[3] = {"counter set GPU Process Memory", NULL,
+                                   fix_of(state->memory_error)};
     (void)registry;
+    if (state->gpus == 0)
+        return;
     if (state->engines_error < 0)
         gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU_ENGINE, state->engines_error,
                          engines);
