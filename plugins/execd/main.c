@@ -267,10 +267,8 @@ static int run(struct program *program)
     else
         r = run_loop(program);
     if (program->pace.error < 0) {
-        gtel_log(&program->log, GTEL_LOG_ERROR,
-                 "cannot wait for input and signals: ppoll: %s; see whether a sandbox "
-                 "(SystemCallFilter= of the unit, seccomp of the container) refuses it",
-                 gtel_error_text(program->pace.error));
+        gtel_log(&program->log, GTEL_LOG_ERROR, "cannot wait for input and signals: %s: %s%s",
+                 gtel_pace_call, gtel_error_text(program->pace.error), gtel_pace_fix);
         return program->pace.error;
     }
     /* Nobody reads us any more, or not in time: the end, and no failure of ours. */

@@ -71,7 +71,10 @@ bool gtel_pace_is_cut(const struct gtel_pace *pace);
  */
 int gtel_pace_writable(struct gtel_pace *pace);
 
-/* What differs by system: waits for anything until t_ns, and takes it in; true when standard output
+/* What differs by system: the call behind pace->error, and what may help, or nothing. */
+extern const char gtel_pace_call[];
+extern const char gtel_pace_fix[];
+/* The same: waits for anything until t_ns, and takes it in; true when standard output
  * can be written to and wants_out. */
 bool gtel_pace_wait_any(struct gtel_pace *pace, uint64_t t_ns, bool wants_out);
 /* Nanoseconds on the monotonic clock of the system. */

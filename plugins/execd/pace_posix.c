@@ -14,6 +14,11 @@
 
 enum { READS_MAX = 32 };
 
+const char gtel_pace_call[] = "ppoll";
+const char gtel_pace_fix[] =
+    "; see whether a sandbox (SystemCallFilter= of the unit, seccomp of the "
+    "container) refuses it";
+
 uint64_t gtel_pace_now(void)
 {
     struct timespec now = {0};

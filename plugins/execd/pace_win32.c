@@ -11,6 +11,9 @@
 
 enum { STEP_MS = 50, BLOCKED_END_MS = 850 /* a second with all else */, THREAD_STACK = 65536 };
 
+const char gtel_pace_call[] = "CreateEvent, CreateThread";
+const char gtel_pace_fix[] = "";
+
 /* What the threads have seen; only one pace in a process. */
 static struct {
     HANDLE seen; /* an event: read the rest */
