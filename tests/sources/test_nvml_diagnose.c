@@ -12,6 +12,13 @@
     "file " GPU "power/runtime_status\n| " status "\n"
 #define DENIED "run gtel as root or administrator, or in a container with the device nodes"
 
+#define WINDOWS                                                                                    \
+    "file System32/setupapi.dll\nlibrary libwddm.so\n"                                             \
+    "call SetupDiGetDeviceInstanceIdW 0 = PCI\\VEN_10DE&DEV_2335\\6\n"                             \
+    "call SetupDiGetDevicePropertyW 0 23 = 0x19\n"                                                 \
+    "call SetupDiGetDevicePropertyW 0 30 = 0\n"                                                    \
+    "call SetupDiGetDevicePropertyW 0 32 = 1\n"
+
 #define RESET                                                                                      \
     "dmesg | grep -i xid says what happened; stop what uses the GPU, and the agent that runs "     \
     "gtel, then nvidia-smi --gpu-reset -i GPU; or reboot"
@@ -61,11 +68,18 @@ static const struct diagnose_case {
      "it answers code 999: in a container, are the device nodes there?", NODES},
     {"a stub", "call nvmlInit_v2 = !3\n", 2, GTEL_MEASUREMENT_GPU, "nvmlInit_v2",
      "it answers code 3: it may be a stub without a driver", NODES},
+    {"no reason, under Windows", WINDOWS "call nvmlInit_v2 = !999\n", 2, GTEL_MEASUREMENT_GPU,
+     "nvmlInit_v2", "it answers code 999: nvidia-smi says whether the driver works",
+     "install or update NVIDIA's driver; nvidia-smi says whether it works"},
     {"all is well", "", 2, GTEL_MEASUREMENT_GPU, "nvmlInit", NULL, NULL},
     {"refused", "call nvmlDeviceGetHandleByIndex_v2 0 = !4\n", 2, GTEL_MEASUREMENT_GPU, LOOK_UP,
      REFUSED("4"), DENIED},
     {"refused: gone", "call nvmlDeviceGetHandleByIndex_v2 0 = !15\n", 2, GTEL_MEASUREMENT_GPU,
      LOOK_UP, REFUSED("15"), RESET},
+    {"refused: gone, under Windows", WINDOWS "call nvmlDeviceGetHandleByIndex_v2 0 = !15\n", 2,
+     GTEL_MEASUREMENT_GPU, "NVML", "the GPU is lost or needs a reset (NVML code 15)",
+     "the event log of Windows says what happened (source nvlddmkm); disable the GPU in the Device "
+     "Manager and enable it again, or reboot"},
     {"refused: another reason", "call nvmlDeviceGetHandleByIndex_v2 0 = !3\n", 2,
      GTEL_MEASUREMENT_GPU, LOOK_UP, REFUSED("3"), "nvidia-smi -L says which"},
     {"refused: known from sysfs", PCI_GPU("active") "call nvmlDeviceGetHandleByIndex_v2 0 = !999\n",

@@ -3,6 +3,7 @@
 #include "sources/nvidia/code.h"
 
 #include "base/compiler.h"
+#include "host/pnp.h"
 
 #include <stddef.h>
 
@@ -59,4 +60,17 @@ const struct gtel_nvml_code *gtel_nvml_code(int code)
     while (i + 1 < GTEL_ARRAY_LEN(texts) && texts[i].code != code)
         i++;
     return &texts[i];
+}
+
+const char *gtel_nvml_code_text(const struct gtel_env *env, int code)
+{
+    const char *text = gtel_nvml_code(code)->text;
+    switch (code) {
+    case GTEL_NVML_NO_PERMISSION:
+        return gtel_pnp_word(env, "this user may not use the driver", text);
+    case GTEL_NVML_UNKNOWN:
+        return gtel_pnp_word(env, "nvidia-smi says whether the driver works", text);
+    default:
+        return text;
+    }
 }

@@ -4,6 +4,7 @@
 #define GTEL_SOURCES_NVIDIA_CODE_H
 
 #include "abi/nvml_abi.h"
+#include "host/env.h"
 
 #include <stdbool.h>
 
@@ -26,5 +27,7 @@ struct gtel_nvml_code {
 };
 
 const struct gtel_nvml_code *gtel_nvml_code(int code);
+/* What it says on that host. */
+const char *gtel_nvml_code_text(const struct gtel_env *env, int code);
 
 #endif

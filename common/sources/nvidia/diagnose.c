@@ -14,6 +14,14 @@ static const char gone[] =
     "dmesg | grep -i xid says what happened; stop what uses the GPU, and the agent that runs gtel, "
     "then nvidia-smi --gpu-reset -i GPU; or reboot";
 
+static const char *fix_of_gone(const struct gtel_env *env)
+{
+    return gtel_pnp_word(env,
+                         "the event log of Windows says what happened (source nvlddmkm); disable "
+                         "the GPU in the Device Manager and enable it again, or reboot",
+                         gone);
+}
+
 static const char driver[] = "install or update NVIDIA's driver; nvidia-smi says whether it works";
 
 /* What helps when the library cannot be opened: its file may be there all the same. */
@@ -42,7 +50,7 @@ static void diagnose_library(const struct gtel_env *env, int trouble,
         gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU, 0, text);
     } else if (trouble != 0) {
         (void)snprintf(why, sizeof(why), "it answers code %d: %s", trouble,
-                       gtel_nvml_code(trouble)->text);
+                       gtel_nvml_code_text(env, trouble));
         const char *const text[3] = {"nvmlInit_v2", why,
                                      gtel_pnp_word(env, driver, gtel_nvml_code(trouble)->fix)};
         gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU, 0, text);
@@ -50,7 +58,7 @@ static void diagnose_library(const struct gtel_env *env, int trouble,
 }
 
 /* GPUs that NVML counts, and does not give. */
-static void diagnose_refusals(const struct gtel_nvml_refusals *refusals,
+static void diagnose_refusals(const struct gtel_env *env, const struct gtel_nvml_refusals *refusals,
                               struct gtel_findings *findings)
 {
     char why[160];
@@ -59,7 +67,7 @@ static void diagnose_refusals(const struct gtel_nvml_refusals *refusals,
                    "%zu of the GPUs that NVML counts cannot be looked up, the first with code %d",
                    refusals->logged, refusals->code);
     const char *const text[3] = {"nvmlDeviceGetHandleByIndex_v2", why,
-                                 is_gone ? gone
+                                 is_gone ? fix_of_gone(env)
                                  : refusals->code == GTEL_NVML_NO_PERMISSION
                                      ? right
                                      : "nvidia-smi -L says which"};
@@ -134,7 +142,8 @@ static void diagnose_pcie(const struct gtel_nvml_gpu *gpu, struct gtel_findings 
     gtel_finding_put_lack(findings, gpu->device, GTEL_MEASUREMENT_GPU, GTEL_M_GPU_PCIE_RX, 0, text);
 }
 
-static void diagnose_gpu(const struct gtel_nvml_gpu *gpu, struct gtel_findings *findings)
+static void diagnose_gpu(const struct gtel_env *env, const struct gtel_nvml_gpu *gpu,
+                         struct gtel_findings *findings)
 {
     char why[160];
     if (gpu->is_unavailable) {
@@ -143,13 +152,13 @@ static void diagnose_gpu(const struct gtel_nvml_gpu *gpu, struct gtel_findings *
         else
             (void)snprintf(why, sizeof(why), "the GPU is lost or needs a reset (NVML code %d)",
                            gpu->first_code);
-        const char *const text[3] = {"NVML", why, gone};
+        const char *const text[3] = {"NVML", why, fix_of_gone(env)};
         gtel_finding_put(findings, gpu->device, GTEL_MEASUREMENT_GPU, 0, text);
         return;
     }
     if (gpu->device->is_asleep) {
         const char *const text[3] = {
-            gpu->awake.pnp.set ? "DEVPKEY_Device_PowerData" : "power/runtime_status",
+            gtel_pnp_word(env, "DEVPKEY_Device_PowerData", "power/runtime_status"),
             "suspended: nothing is read, so that the GPU stays asleep", NULL};
         gtel_finding_put(findings, gpu->device, GTEL_MEASUREMENT_GPU, 0, text);
         return;
@@ -176,8 +185,8 @@ void gtel_nvml_diagnose(void *state, struct gtel_registry *registry, struct gtel
     const struct gtel_nvml *nvml = state;
     (void)registry;
     diagnose_library(nvml->env, nvml->library.trouble, findings);
-    diagnose_refusals(&nvml->refusals, findings);
+    diagnose_refusals(nvml->env, &nvml->refusals, findings);
     for (size_t i = 0; i < nvml->n; i++)
         if (nvml->gpu[i]->device)
-            diagnose_gpu(nvml->gpu[i], findings);
+            diagnose_gpu(nvml->env, nvml->gpu[i], findings);
 }

@@ -56,7 +56,7 @@ static void report(struct gtel_nvml_library *library, int trouble)
                  gtel_nvml_names[0]);
     else
         gtel_log(log, GTEL_LOG_WARNING, "nvml: NVML answers code %d: %s; trying again", trouble,
-                 gtel_nvml_code(trouble)->text);
+                 gtel_nvml_code_text(library->env, trouble));
 }
 
 /* The version from "580.82.07"; 0: not of that form. */
