@@ -76,7 +76,7 @@ static void note_failure(struct gtel_group *group, struct gtel_group_entry *entr
     entry->error = r;
     if (is_known)
         return;
-    const char *fix = gtel_fs_shortage_fix(r);
+    const char *fix = group->env->ops->shortage ? gtel_fs_shortage_fix(r) : ""; /* Linux's words */
     gtel_log(&group->env->log, GTEL_LOG_WARNING, "%s: %s failed: %s; %s%strying again",
              entry->source->name, what, gtel_error_text(r), fix, fix[0] ? "; " : "");
 }
