@@ -473,17 +473,41 @@ static void emit_window(struct gtel_context *context, uint64_t wall_ns)
     gtel_arena_reset(&context->texts);
 }
 
+/* What is said of each device as a whole, after what its lanes have answered. */
+static void report_devices(struct gtel_context *context, uint64_t t_ns)
+{
+    gtel_batch_reset(&context->batch);
+    context->batch.source = GTEL_SOURCE_CORE;
+    context->batch.origin = 0;
+    context->batch.t_ns = t_ns;
+    gtel_self_report(&context->self, &context->registry, &context->options, &context->batch);
+}
+
+/* Takes in what the core has reported itself. */
+static void finish_report(struct gtel_context *context, uint64_t now_ns)
+{
+    context->section++;
+    merge_batch(context);
+    finish_section(context, now_ns);
+}
+
 /* An answer to an earlier request: emitted now with its own time, unless samples are folded. */
 static void take_late_answer(struct gtel_context *context, struct gtel_lane *lane,
                              struct gtel_str payload)
 {
     uint64_t now_ns = lane->request_ns;
     uint64_t wall_ns = lane->request_wall_ns;
+    bool is_primed = context->emitted_wall_ns > 0;
     context->section++;
+    gtel_self_begin(&context->self, lane->request);
     if (take_answer(context, lane, payload) < 0)
         return;
     finish_section(context, now_ns);
-    if (context->emitted_wall_ns > 0 && !is_folding(context))
+    if (!is_primed && !is_folding(context))
+        return;
+    report_devices(context, now_ns);
+    finish_report(context, now_ns);
+    if (is_primed && !is_folding(context))
         emit_window(context, wall_ns);
 }
 
@@ -590,7 +614,7 @@ void gtel_context_sample(struct gtel_context *context, uint64_t wait_ns)
         gtel_series_forget_bases(&context->series);
 
     context->section++;
-    gtel_self_begin(&context->self);
+    gtel_self_begin(&context->self, context->request);
     for (size_t i = 0; i < context->lanes; i++) {
         struct gtel_lane *lane = &context->lane[i];
         if (context->answer[i].p)
@@ -618,15 +642,9 @@ static void report_self(struct gtel_context *context)
         totals.dropped += lane->past.dropped + lane->answer.dropped;
         totals.rss_bytes += lane->answer.rss_bytes;
     }
-    gtel_batch_reset(&context->batch);
-    context->batch.source = GTEL_SOURCE_CORE;
-    context->batch.origin = 0;
-    context->batch.t_ns = context->sampled_ns;
-    gtel_self_report(&context->self, &context->registry, &context->options, &context->batch);
+    report_devices(context, context->sampled_ns);
     gtel_self_totals(&context->self, &context->registry, &totals, &context->batch);
-    context->section++;
-    merge_batch(context);
-    finish_section(context, context->sampled_ns);
+    finish_report(context, context->sampled_ns);
 }
 
 int gtel_context_shortage(const struct gtel_context *context)

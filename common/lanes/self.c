@@ -35,8 +35,9 @@ void gtel_self_done(struct gtel_self *self, const struct gtel_env *env)
     *self = (struct gtel_self){0};
 }
 
-void gtel_self_begin(struct gtel_self *self)
+void gtel_self_begin(struct gtel_self *self, uint64_t request)
 {
+    self->request = request;
     self->readings = 0;
     for (size_t i = 0; i < self->n; i++) {
         self->device[i].has_readings = false;
@@ -188,14 +189,20 @@ void gtel_self_report(struct gtel_self *self, const struct gtel_registry *regist
 {
     for (size_t i = 0; i < registry->n && i < self->n; i++) {
         const struct gtel_device *device = registry->device[i];
-        const struct gtel_self_device *own = &self->device[i];
+        struct gtel_self_device *own = &self->device[i];
+        bool is_known = own->request >= self->request; /* by another lane */
         bool is_direct = own->answer == GTEL_SELF_DIRECT;
         if (own->answer == GTEL_SELF_NONE)
             continue; /* its lane has not answered: nothing is known of it now */
+        if (is_known && own->answer <= own->reported)
+            continue;
+        own->reported = own->answer;
+        own->request = self->request;
         bool is_up = device->is_present && own->has_readings;
         if (is_direct || !device->is_present)
             gtel_batch_u64(batch, device, GTEL_M_GPU_UP, GTEL_STR_NONE, is_up);
-        gtel_batch_u64(batch, device, GTEL_M_GPU_READINGS_FAILED, GTEL_STR_NONE, own->failed);
+        if (!is_known)
+            gtel_batch_u64(batch, device, GTEL_M_GPU_READINGS_FAILED, GTEL_STR_NONE, own->failed);
         if (is_direct ? is_up : device->is_present)
             report_info(self, device, gtel_option_number(options, GTEL_O_INFO_INTERVAL), batch);
     }

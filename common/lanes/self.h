@@ -22,6 +22,8 @@ enum gtel_self_answer {
 struct gtel_self_device {
     bool has_readings;                  /* in this sample, not only indirect ones */
     enum gtel_self_answer answer;       /* of this sample */
+    enum gtel_self_answer reported;     /* in the last report */
+    uint64_t request;                   /* the request of that report */
     uint64_t failed;                    /* failed readings since the start */
     uint32_t origins[GTEL_SOURCES_MAX]; /* bits: what has given readings in this interval of
                                            gpu_info, and in the one before */
@@ -35,6 +37,7 @@ struct gtel_self {
     const struct gtel_env *env;
     struct gtel_self_device *device;
     size_t n;
+    uint64_t request; /* of this sample or late answer */
     struct gtel_fs_file statm;
     char kernel[GTEL_LABEL_MAX];
     struct gtel_buf origins; /* scratch: kept, so that a gather allocates nothing */
@@ -53,8 +56,9 @@ struct gtel_self_totals {
 
 void gtel_self_init(struct gtel_self *self, const struct gtel_env *env);
 void gtel_self_done(struct gtel_self *self, const struct gtel_env *env);
-/* A new sample begins. */
-void gtel_self_begin(struct gtel_self *self);
+/* A new sample begins, or the late answer to an earlier request is taken in; requests count from 1.
+ */
+void gtel_self_begin(struct gtel_self *self, uint64_t request);
 /* A reading of a source came in, or a headline was made. */
 void gtel_self_record(struct gtel_self *self, const struct gtel_reading *reading);
 /* What metrics_source has for a busy_percent that is made from idle residency. */
@@ -68,7 +72,8 @@ void gtel_self_answered(struct gtel_self *self, const struct gtel_registry *regi
                         bool has_direct_sources);
 /*
  * Appends readings_failed of each device that a lane spoke of, up when it was such a one or
- * the device is gone, and gpu_info when it is due.
+ * the device is gone, and gpu_info when it is due. Of a late answer only what no report has had
+ * since its request.
  */
 void gtel_self_report(struct gtel_self *self, const struct gtel_registry *registry,
                       const struct gtel_options *options, struct gtel_batch *batch);

@@ -308,7 +308,7 @@ static bool report(const struct gtel_registry *reported, struct gtel_registry *r
     gtel_wire_answer(&buf, &answer, reported, true, &none);
     CHECK_INT(gtel_frame_next(gtel_buf_text(&buf), &frame, &used), 0);
     CHECK_INT(gtel_wire_read_answer(frame.payload, registry, map, &batch, &answer), 0);
-    gtel_self_begin(self);
+    gtel_self_begin(self, self->request + 1);
     gtel_self_answered(self, registry, map, &batch, true);
     gtel_batch_done(&batch);
     gtel_buf_done(&buf);
@@ -381,7 +381,7 @@ static void test_indirect_only(void)
     map.arrivals[0] = 1;
     for (int has_direct_sources = 0; has_direct_sources < 2; has_direct_sources++) {
         gtel_batch_reset(&batch);
-        gtel_self_begin(&self);
+        gtel_self_begin(&self, self.request + 1);
         gtel_self_answered(&self, &registry, &map, &batch, false);
         gtel_self_answered(&self, &registry, &map, &batch, has_direct_sources);
         gtel_self_report(&self, &registry, &options, &batch);
@@ -424,7 +424,7 @@ static void test_late_lane(void)
         struct gtel_reading reading = {.device = device[!late], .metric = GTEL_M_GPU_AWAKE};
         reading.source = (uint8_t)gtel_source_find(GTEL_STR("i915"));
         gtel_batch_reset(&batch);
-        gtel_self_begin(&self);
+        gtel_self_begin(&self, self.request + 1);
         gtel_self_answered(&self, &registry, &map[!late], &batch, true);
         gtel_self_record(&self, &reading);
         gtel_self_report(&self, &registry, &options, &batch);
@@ -443,6 +443,50 @@ static void test_late_lane(void)
     gtel_registry_done(&registry);
     gtel_env_tree_done(&env);
     gtel_tree_free(tree);
+}
+
+/*
+ * A GPU that two lanes know. The late answer of one adds what the other has not said since its
+ * request: nothing twice at one time, nothing older than what is known.
+ */
+static void test_late_answer(void)
+{
+    static const struct {
+        const char *label;
+        uint64_t request;
+        bool is_direct;
+        size_t up;
+        size_t failed;
+    } steps[] = {
+        {"in time, indirect", 1, false, 0, 1}, {"late, direct", 1, true, 1, 0},
+        {"late, once more", 1, true, 0, 0},    {"in time, direct", 5, true, 1, 1},
+        {"late, indirect", 5, false, 0, 0},    {"much later", 2, true, 0, 0},
+        {"the next", 6, true, 1, 1},
+    };
+    static struct machine machine;
+    static struct gtel_wire_map map;
+    static struct gtel_batch batch;
+    struct gtel_registry registry = {0};
+    struct gtel_self self;
+    struct gtel_device *device;
+    if (!begin(&machine, "end\n", "30s", "0s"))
+        return;
+    gtel_self_init(&self, &machine.env);
+    CHECK_INT(gtel_registry_add(&registry, GTEL_STR("0000:03:00.0"), &device), 0);
+    map.arrivals[0] = 1;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(steps); i++) {
+        test_label = steps[i].label;
+        gtel_batch_reset(&batch);
+        gtel_self_begin(&self, steps[i].request);
+        gtel_self_answered(&self, &registry, &map, &batch, steps[i].is_direct);
+        gtel_self_report(&self, &registry, &machine.options, &batch);
+        CHECK_INT(count(&batch, GTEL_M_GPU_UP), steps[i].up);
+        CHECK_INT(count(&batch, GTEL_M_GPU_READINGS_FAILED), steps[i].failed);
+    }
+    gtel_self_done(&self, &machine.env);
+    gtel_batch_done(&batch);
+    gtel_registry_done(&registry);
+    end(&machine);
 }
 
 /* Devices come and go under new names: one too many costs its own readings, not the lane's. */
@@ -491,6 +535,7 @@ int main(void)
     test_new_helper();
     test_indirect_only();
     test_late_lane();
+    test_late_answer();
     test_reload();
     test_device_sleep();
     test_failed_look();

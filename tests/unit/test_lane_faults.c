@@ -79,6 +79,34 @@ static void test_stopped(const char *gtel, const char *tree)
     CHECK(strstr(machine.view.log, "lane nvml: no answer within") != NULL);
 }
 
+/* A lane that is late in every gather: each of its answers says that its GPU is up. */
+static void test_always_late(const char *gtel, const char *tree)
+{
+    static struct lane_machine machine;
+    char error[64];
+    test_label = "always late";
+    if (!lane_machine_start(&machine, gtel, tree))
+        return;
+    CHECK_INT(
+        gtel_option_set(&machine.options, GTEL_O_DEADLINE, GTEL_STR("100ms"), error, sizeof(error)),
+        0);
+    uint64_t pid = CHECK(lane_machine_settle(&machine)) ? helper_of("nvml") : 0;
+    if (!CHECK(pid > 0))
+        return;
+    unsigned gpus = machine.view.readings[GTEL_M_GPU_UP];
+    for (unsigned i = 0; i < 6; i++) {
+        CHECK(helper_halt(pid));
+        (void)lane_machine_gather(&machine);
+        CHECK(lane_machine_has_nvml(&machine) == (i > 0)); /* of the gather before */
+        CHECK_INT(machine.view.readings[GTEL_M_GPU_UP], i > 0 ? gpus : gpus - 1);
+        CHECK_INT(machine.view.readings[GTEL_M_GPU_READINGS_FAILED], i > 0 ? gpus : gpus - 1);
+        CHECK(helper_go_on(pid));
+        lane_machine_nap(100);
+    }
+    CHECK_NEAR(machine.view.last[GTEL_M_GPU_UP], 1, 0);
+    lane_machine_stop(&machine);
+}
+
 /* Requests without a pause between them teach no interval: the next deadline is not 0 ms. */
 static void test_flood(const char *gtel, const char *tree)
 {
@@ -204,6 +232,7 @@ int main(int argc, char **argv)
     }
     test_killed(argv[1], argv[2]);
     test_stopped(argv[1], argv[2]);
+    test_always_late(argv[1], argv[2]);
     test_flood(argv[1], argv[2]);
     test_late_rates(argv[1], argv[3]);
     test_diagnosed(argv[1], argv[2]);

@@ -73,7 +73,7 @@ static void record(struct machine *machine, const char *source, uint8_t origin)
 static void sample(struct machine *machine, const char *source, uint8_t origin)
 {
     gtel_batch_reset(&machine->batch);
-    gtel_self_begin(&machine->self);
+    gtel_self_begin(&machine->self, machine->self.request + 1);
     gtel_self_answered(&machine->self, &machine->registry, &machine->map, &machine->batch, true);
     if (source)
         record(machine, source, origin);
@@ -221,7 +221,7 @@ static void test_failures(void)
     for (uint64_t i = 1; i < 4; i++) {
         gtel_batch_reset(&machine.batch);
         machine.batch.failed[0] = 2;
-        gtel_self_begin(&machine.self);
+        gtel_self_begin(&machine.self, machine.self.request + 1);
         gtel_self_answered(&machine.self, &machine.registry, &machine.map, &machine.batch, true);
         gtel_self_answered(&machine.self, &machine.registry, &machine.map, &machine.batch, false);
         record(&machine, "drm_clients", 0); /* proves nothing */
@@ -232,7 +232,7 @@ static void test_failures(void)
     }
     sample(&machine, "xe", 0);
     gtel_batch_reset(&machine.batch);
-    gtel_self_begin(&machine.self);
+    gtel_self_begin(&machine.self, machine.self.request + 1);
     gtel_self_answered(&machine.self, &machine.registry, &machine.map, &machine.batch, false);
     gtel_self_report(&machine.self, &machine.registry, &machine.options, &machine.batch);
     CHECK(!find(&machine, GTEL_M_GPU_UP)); /* what the sample before has shown is over */
