@@ -676,7 +676,7 @@ void gtel_context_emit(struct gtel_context *context)
     emit_beginnings(context);
     emit_window(context, context->sampled_wall_ns);
     context->emitted_wall_ns = context->sampled_wall_ns;
-    gtel_series_age(&context->series, context->gather++);
+    gtel_series_age(&context->series, context->gather++, context->sampled_ns);
     say_what_was_found(context);
 }
 

@@ -231,13 +231,22 @@ void gtel_series_sort(struct gtel_series_table *table)
     table->is_sorted = true;
 }
 
-void gtel_series_age(struct gtel_series_table *table, uint64_t gather)
+static bool is_over(const struct gtel_series *series, uint64_t gather, uint64_t now_ns)
+{
+    bool is_counted = series->now.metric == GTEL_M_PROCESS_JOULES;
+    return gather - series->gather > GTEL_SERIES_AGE &&
+           now_ns - series->gather_ns >
+               (is_counted ? GTEL_SERIES_COUNT_AGE_NS : GTEL_SERIES_AGE_NS);
+}
+
+void gtel_series_age(struct gtel_series_table *table, uint64_t gather, uint64_t now_ns)
 {
     size_t kept = 0;
     for (size_t i = 0; i < table->n; i++) {
         struct gtel_series *series = table->sorted[i];
-        bool is_counted = series->now.metric == GTEL_M_PROCESS_JOULES;
-        if (series->gather + (is_counted ? GTEL_SERIES_COUNT_AGE : GTEL_SERIES_AGE) < gather)
+        if (series->gather == gather)
+            series->gather_ns = now_ns;
+        if (is_over(series, gather, now_ns))
             free(series);
         else
             table->sorted[kept++] = series;

@@ -14,10 +14,14 @@
 #include "pipeline/window.h"
 
 enum {
-    GTEL_SERIES_MAX = 262144,    /* more are dropped and counted */
-    GTEL_SERIES_AGE = 20,        /* gathers without a reading until a series is forgotten */
-    GTEL_SERIES_COUNT_AGE = 3600 /* the same for counters that the core makes: they go on */
+    GTEL_SERIES_MAX = 262144, /* more are dropped and counted */
+    GTEL_SERIES_AGE = 20 /* gathers without a reading until a series is forgotten, once it is old */
 };
+
+/* And the time: beyond two readings of what is read once a minute. */
+#define GTEL_SERIES_AGE_NS UINT64_C(150000000000)
+/* The same for counters that the core makes: they go on. */
+#define GTEL_SERIES_COUNT_AGE_NS UINT64_C(3600000000000)
 
 struct gtel_series {
     struct gtel_reading now; /* the last reading; its dimensions live in this series */
@@ -26,6 +30,7 @@ struct gtel_series {
     uint64_t hash;
     uint64_t section;     /* the pipeline run that `now` belongs to */
     uint64_t gather;      /* the gather in which it was seen last */
+    uint64_t gather_ns;   /* when that was, set by gtel_series_age */
     uint32_t rank;        /* of the owner: lower is preferred */
     uint32_t arrivals;    /* of the device when the counter had its base */
     uint32_t sleeps;      /* the same */
@@ -79,8 +84,8 @@ bool gtel_series_mark_sent(struct gtel_series *series, uint64_t gather, uint64_t
                            uint64_t max_age_ns);
 /* Puts all series in the order of output (pipeline/sink.h). 0. */
 void gtel_series_sort(struct gtel_series_table *table);
-/* Forgets series not seen since so many gathers as above. */
-void gtel_series_age(struct gtel_series_table *table, uint64_t gather);
+/* At the end of a gather: forgets series not seen since so many gathers and so long as above. */
+void gtel_series_age(struct gtel_series_table *table, uint64_t gather, uint64_t now_ns);
 /* Takes the base of every counter away: no rate spans what happened now. */
 void gtel_series_forget_bases(struct gtel_series_table *table);
 

@@ -40,7 +40,7 @@ void headlines_append(struct headlines *headlines, size_t devices, struct gtel_b
             batch->origin = reading.origin;
             gtel_batch_put(batch, &reading);
         }
-    gtel_series_age(table, headlines->gathers);
+    gtel_series_age(table, headlines->gathers, headlines->gathers * GTEL_SERIES_AGE_NS);
 }
 
 void headlines_done(struct headlines *headlines)

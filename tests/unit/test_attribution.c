@@ -92,7 +92,8 @@ static void run(struct machine *m, bool has_slept)
                                                    .gather = m->gather,
                                                    .has_slept = has_slept};
     CHECK_INT(gtel_attribution_run(&m->attribution, &m->table, &sample), 0);
-    gtel_series_age(&m->table, m->gather++);
+    gtel_series_age(&m->table, m->gather, m->gather * 1000000000);
+    m->gather++;
     m->section += 2; /* one of what the program says of itself */
 }
 

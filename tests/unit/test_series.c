@@ -72,13 +72,14 @@ static void test_keys(void)
     for (size_t i = 1; i + 1 < table.n; i++)
         CHECK(table.sorted[i - 1]->now.device->index <= table.sorted[i]->now.device->index);
 
+    gtel_series_age(&table, 1, 0);
     for (int i = 0; i < 10; i++) { /* these ten live on */
         (void)snprintf(name, sizeof(name), "s%d", i);
         struct gtel_reading r =
             reading_of(&device[i % 2], GTEL_M_TEMPERATURE, gtel_str_of(name), i);
         CHECK(gtel_series_offer(&table, &r, 0, 2, 2 + GTEL_SERIES_AGE) != NULL);
     }
-    gtel_series_age(&table, 2 + GTEL_SERIES_AGE);
+    gtel_series_age(&table, 2 + GTEL_SERIES_AGE, GTEL_SERIES_AGE_NS + 1);
     CHECK_INT(table.n, 10);
     struct gtel_reading r = reading_of(&device[0], GTEL_M_TEMPERATURE, GTEL_STR("s4"), 4);
     CHECK(gtel_series_offer(&table, &r, 0, 3, 3 + GTEL_SERIES_AGE) != NULL);
@@ -86,8 +87,45 @@ static void test_keys(void)
     gtel_series_done(&table);
 }
 
+/* What is read once a minute lives on at any interval, and energy for an hour. */
+static void test_age(void)
+{
+    static const struct {
+        const char *label;
+        uint64_t step_ns; /* between gathers */
+        uint64_t gathers; /* without a reading */
+        size_t left;
+    } cases[] = {
+        {"each minute, a gather a second", 1000000000, 60, 2},
+        {"each minute, ten gathers a second", 100000000, 600, 2},
+        {"after 150 s", 1000000000, 149, 2},
+        {"after more than that", 1000000000, 151, 1},
+        {"20 gathers of a minute", 60000000000, 20, 2},
+        {"21 gathers of a minute", 60000000000, 21, 1},
+        {"an hour", 1000000000, 3599, 1},
+        {"more than an hour", 1000000000, 3601, 0},
+        {"20 gathers of five minutes", 300000000000, 20, 2},
+        {"21 gathers of five minutes", 300000000000, 21, 0},
+        {"61 gathers of a minute", 60000000000, 61, 0},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct gtel_series_table table = {0};
+        struct gtel_device device = {.index = 0};
+        struct gtel_reading errors = reading_of(&device, GTEL_M_ERROR_COUNT, GTEL_STR_NONE, 1);
+        struct gtel_reading joules = reading_of(&device, GTEL_M_PROCESS_JOULES, GTEL_STR("a"), 1);
+        test_label = cases[i].label;
+        CHECK(gtel_series_offer(&table, &errors, 0, 1, 1) != NULL);
+        CHECK(gtel_series_count(&table, &joules, 1, 1) != NULL);
+        for (uint64_t gather = 1; gather <= 1 + cases[i].gathers; gather++)
+            gtel_series_age(&table, gather, gather * cases[i].step_ns);
+        CHECK_INT(table.n, cases[i].left);
+        gtel_series_done(&table);
+    }
+}
+
 int main(void)
 {
+    test_age();
     test_preference();
     test_gathers();
     test_keys();
