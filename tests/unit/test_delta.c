@@ -162,6 +162,10 @@ int main(void)
     test_label = "window of a counter";
     test_window(GTEL_M_GPU_PCIE_RX, 1, 14);
     test_label = "state";
-    test_window(GTEL_M_GPU_HEALTH, 3, 14);
+    static const enum gtel_metric states[] = {GTEL_M_GPU_HEALTH,       GTEL_M_GPU_AWAKE,
+                                              GTEL_M_GPU_THROTTLED,    GTEL_M_FREQUENCY_ASLEEP,
+                                              GTEL_M_ACTIVITY_DROPPED, GTEL_M_STALL_DROPPED};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(states); i++)
+        test_window(states[i], 3, 14);
     return test_result();
 }
