@@ -63,9 +63,12 @@ void gtel_group_done(struct gtel_group *group)
     *group = (struct gtel_group){0};
 }
 
+/* In gathers; those that are rare make it no longer than the usual bound on a clock. */
 static void lengthen(const struct gtel_group *group, struct gtel_backoff *pause)
 {
-    gtel_backoff_fail(pause, group->gathers + 1, 1, PAUSE_MAX);
+    uint64_t last = group->period_ns > 0 ? GTEL_BACKOFF_LAST_NS / group->period_ns : PAUSE_MAX;
+    last = last < PAUSE_MAX ? last : PAUSE_MAX;
+    gtel_backoff_fail(pause, group->gathers + 1, last < 1 ? last : 1, last);
 }
 
 static void note_failure(struct gtel_group *group, struct gtel_group_entry *entry, const char *what,
@@ -189,7 +192,9 @@ void gtel_group_sample(struct gtel_group *group)
     gtel_batch_reset(&group->batch);
     gtel_usage_begin(&group->usage);
     group->gathers++;
-    group->now_ns = gtel_env_now(group->env);
+    uint64_t now_ns = gtel_env_now(group->env);
+    group->period_ns = group->now_ns > 0 ? now_ns - group->now_ns : 0;
+    group->now_ns = now_ns;
     gtel_cards_begin(&group->cards, &group->registry);
     for (size_t i = 0; i < group->n; i++)
         sample_entry(group, &group->entry[i]);

@@ -48,9 +48,10 @@ struct gtel_group {
     struct gtel_group_entry entry[GTEL_SOURCES_MAX];
     size_t n;
     uint64_t gathers;
-    uint64_t now_ns; /* when the gather began */
-    uint64_t errors; /* failed gathers of a source since the start */
-    uint64_t sent;   /* generation of the registry in the last answer; UINT64_MAX: none was made */
+    uint64_t now_ns;    /* when the gather began */
+    uint64_t period_ns; /* since the one before; 0: not known */
+    uint64_t errors;    /* failed gathers of a source since the start */
+    uint64_t sent; /* generation of the registry in the last answer; UINT64_MAX: none was made */
 };
 
 /*

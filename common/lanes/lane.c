@@ -102,6 +102,7 @@ void gtel_lanes_done(struct gtel_lane *lanes, size_t n, uint64_t wait_ns)
 static void lengthen_pause(struct gtel_lane *lane)
 {
     lane->pause = lane->next_pause;
+    lane->pause_ns = lane->tick_ns;
     lane->next_pause = lane->next_pause > 0 ? lane->next_pause * 2 : 1;
     if (lane->next_pause > PAUSE_MAX)
         lane->next_pause = PAUSE_MAX;
@@ -174,10 +175,11 @@ static bool has_work(const struct gtel_lane *lane)
 /* Whether there is something to read, looked up no more often than the Rescan interval. */
 static bool is_due(struct gtel_lane *lane, uint64_t now_ns)
 {
-    if (lane->pause > 0) {
+    if (lane->pause > 0 && now_ns - lane->pause_ns <= GTEL_BACKOFF_LAST_NS) {
         lane->pause--;
         return false;
     }
+    lane->pause = 0; /* gathers are rare: the clock has ended it */
     if (lane->started_ns > 0)
         return true;
     if (now_ns < lane->probe_ns)
@@ -201,6 +203,7 @@ static void drain_idle(struct gtel_lane *lane)
 void gtel_lane_tick(struct gtel_lane *lane, uint64_t now_ns)
 {
     int status;
+    lane->tick_ns = now_ns;
     drain_idle(lane);
     if (lane->state != GTEL_LANE_OFF || !gtel_channel_reap(&lane->channel, &status) ||
         !is_due(lane, now_ns))

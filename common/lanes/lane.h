@@ -5,9 +5,9 @@
  * Nothing here waits for a helper but gtel_lanes_wait, which has a limit. One request is
  * outstanding per lane; a helper that does not answer is left alone until it does, and never gets a
  * second one beside it. A helper that died is started again at the next gather, and should that one
- * die soon, too, after 1, 2, 4 … 64 more; likewise one that has said that it can do no more. One
- * that grows without end is restarted, too. A lane none of whose sources may find anything
- * on this machine is not started, and checked again each Rescan interval.
+ * die soon, too, after 1, 2, 4 … 64 more, at most 64 s; likewise one that has said that it can do
+ * no more. One that grows without end is restarted, too. A lane none of whose sources may find
+ * anything on this machine is not started, and checked again each Rescan interval.
  *
  * While the program runs no helper is killed: SIGKILL inside a vendor's call has frozen GPUs. At
  * the end a helper that does not end by itself is killed; what even that does not end, since it
@@ -55,6 +55,8 @@ struct gtel_lane {
     uint64_t request_wall_ns; /* the same as time of day */
     uint64_t started_ns;      /* when a helper was started last; 0: none was */
     uint64_t probe_ns;        /* when to check again whether there is anything to read */
+    uint64_t tick_ns;         /* when the last gather began */
+    uint64_t pause_ns;        /* the same of that in which the pause began */
     uint32_t pause;           /* gathers until the next start */
     uint32_t next_pause;
     uint64_t late; /* gathers that ended without its answer */

@@ -172,6 +172,52 @@ static void test_failed_look(void)
     end(&machine);
 }
 
+static int fail(void *state, struct gtel_registry *registry, struct gtel_batch *batch)
+{
+    (void)registry;
+    (void)batch;
+    (*(unsigned *)state)++;
+    return -EIO;
+}
+
+static int find_none(void *state, struct gtel_registry *registry)
+{
+    (void)state;
+    (void)registry;
+    return 0;
+}
+
+/* A source that fails is tried again after 64 s or one gather, however rare the gathers are. */
+static void test_tries(void)
+{
+    static const struct gtel_source source = {
+        .name = "x", .discover = find_none, .sample = fail, .state_size = sizeof(unsigned)};
+    static const struct {
+        const char *label;
+        uint64_t step_s; /* between gathers */
+        unsigned tries;  /* in 100 gathers: 1, 2, 4, 7, 12 … */
+    } cases[] = {{"tries, 1 s", 1, 8}, {"tries, 20 s", 20, 27}, {"tries, 300 s", 300, 99}};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct machine machine;
+        struct gtel_group group;
+        unsigned tries = 0;
+        test_label = cases[i].label;
+        if (!begin(&machine, "end\n", "1h", "0s"))
+            return;
+        CHECK_INT(gtel_group_init(&group, "none", &machine.env, &machine.options), 0);
+        group.entry[0] = (struct gtel_group_entry){.source = &source, .state = &tries};
+        group.n = 1;
+        for (int gather = 0; gather < 100; gather++) {
+            gtel_group_sample(&group);
+            gtel_env_tree_step(&machine.env, cases[i].step_s * second_ns);
+        }
+        CHECK_INT(tries, cases[i].tries);
+        group.n = 0;
+        gtel_group_done(&group);
+        end(&machine);
+    }
+}
+
 /* What the kernel remembers of a GPU does not show that the GPU answers. */
 static void test_indirect(void)
 {
@@ -539,6 +585,7 @@ int main(void)
     test_reload();
     test_device_sleep();
     test_failed_look();
+    test_tries();
     test_indirect();
     test_hotplug();
     test_rare_samples();

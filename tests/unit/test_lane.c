@@ -68,9 +68,15 @@ static void test_tries(void)
     static const struct {
         const char *label;
         bool has_started; /* one before it */
-    } cases[] = {{"the first helper", false}, {"its successors", true}};
-    /* In which gathers it is tried; 0 after the last. */
-    static const uint32_t tries[] = {1, 2, 4, 7, 12, 21, 38, 71, 136, 201, 0};
+        uint64_t step_s;
+        /* In which gathers it is tried; 0 after the last. */
+        uint32_t tries[12];
+    } cases[] = {
+        {"the first helper", false, 1, {1, 2, 4, 7, 12, 21, 38, 71, 136, 201}},
+        {"its successors", true, 1, {1, 2, 4, 7, 12, 21, 38, 71, 136, 201}},
+        {"after 64 s", false, 20, {1, 2, 4, 7, 11, 15, 19, 23, 27, 31}},
+        {"after one gather", false, 300, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}},
+    };
     for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
         static struct lane_front front;
         char want[200];
@@ -79,14 +85,15 @@ static void test_tries(void)
         if (!lane_front_open(&front, LANE_FRONT_CARD))
             return;
         front.lane.started_ns = cases[i].has_started;
-        for (uint32_t gather = 1; gather < 211; gather++) {
+        const uint32_t *tries = cases[i].tries;
+        for (uint32_t gather = 1; gather < 211 && tries[n] > 0; gather++) {
             front.lane.start_error = 0;
-            gtel_lane_tick(&front.lane, gather * second_ns);
+            gtel_lane_tick(&front.lane, gather * cases[i].step_s * second_ns);
             if (front.lane.start_error == 0)
                 continue;
             CHECK_INT(front.lane.start_error, -ENOENT);
             CHECK_INT(gather, tries[n]);
-            n += n + 1 < GTEL_ARRAY_LEN(tries);
+            n++;
         }
         CHECK_INT(tries[n], 0);
         CHECK_INT(front.logs, 1);
