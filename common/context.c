@@ -416,6 +416,14 @@ static void attribute_energy(struct gtel_context *context, bool has_slept)
 
 /* Emit */
 
+/* The time of the gather before, or about it where the time of day was set back since then. */
+static uint64_t beginning_wall_ns(const struct gtel_context *context)
+{
+    return context->emitted_wall_ns < context->sampled_wall_ns
+               ? context->emitted_wall_ns
+               : context->sampled_wall_ns - context->period_ns;
+}
+
 /*
  * A counter of a line that is new begins with 0 at the time of the gather before: stores take
  * differences, and would lose what the line has done since then.
@@ -435,7 +443,7 @@ static void emit_beginnings(struct gtel_context *context)
         struct gtel_reading zero = series->now;
         zero.value.f64 = 0;
         if (!is_open)
-            gtel_sink_begin(sink, context->emitted_wall_ns);
+            gtel_sink_begin(sink, beginning_wall_ns(context));
         is_open = true;
         sink->put(sink->arg, &zero, GTEL_ASPECT_VALUE);
     }

@@ -67,6 +67,16 @@ static void set(struct machine *machine, enum gtel_option id, const char *text)
     CHECK_INT(gtel_option_set(&machine->options, id, gtel_str_of(text), error, sizeof(error)), 0);
 }
 
+/* In which gather the time of day is set back; -1: in none. */
+static int set_back_at = -1;
+static uint64_t set_back_ns;
+static uint64_t (*tree_wall_ns)(void *);
+
+static uint64_t wall_ns(void *arg)
+{
+    return tree_wall_ns(arg) - set_back_ns;
+}
+
 /* Gathers each second, the first one without being emitted, as the program does. */
 static void play(struct machine *machine, const char *text, const char *vendor, const char *energy,
                  const char *sample)
@@ -85,8 +95,13 @@ static void play(struct machine *machine, const char *text, const char *vendor, 
         !CHECK(gtel_env_tree_init(machine->tree, true, 0, &machine->env) == 0) ||
         !CHECK(gtel_context_new(&setup, &machine->context) == 0))
         return;
+    struct gtel_env_ops ops = *machine->env.ops;
+    tree_wall_ns = ops.wall_ns;
+    ops.wall_ns = wall_ns;
+    machine->env.ops = &ops;
     gtel_context_sample(machine->context, 0);
     for (int i = 0; i < GATHERS; i++) {
+        set_back_ns = i == set_back_at ? 3600 * second_ns : set_back_ns;
         gtel_env_tree_step(&machine->env, second_ns);
         gtel_context_gather(machine->context);
     }
@@ -94,6 +109,7 @@ static void play(struct machine *machine, const char *text, const char *vendor, 
     gtel_context_free(machine->context);
     gtel_env_tree_done(&machine->env);
     gtel_tree_free(machine->tree);
+    set_back_ns = 0;
 }
 
 /* The growth of all lines from their first point to their last one. */
@@ -168,12 +184,38 @@ static void test_begin(const char *text)
     test_label = "";
 }
 
+/* The same while the clock is set back by an hour: 0 lies a second before what follows. */
+static void test_set_back(const char *text)
+{
+    static struct machine machine;
+    const struct point *begin = NULL;
+    size_t i = 0;
+    test_label = "a new line, and an earlier clock";
+    set_back_at = 2;
+    play(&machine, text, NULL, "on", "0s");
+    set_back_at = -1;
+    for (; i < machine.n; i++) {
+        if (strcmp(machine.point[i].process, "late") != 0)
+            continue;
+        if (begin)
+            break;
+        begin = &machine.point[i];
+    }
+    if (CHECK(begin && i < machine.n)) {
+        CHECK_NEAR(begin->joules, 0, 0);
+        CHECK(machine.point[i].joules > 0);
+        CHECK(machine.point[i].wall_ns == begin->wall_ns + second_ns);
+    }
+    test_label = "";
+}
+
 int main(void)
 {
     char *text = machine_text("jobs");
     if (CHECK(text != NULL)) {
         test_vendors(text);
         test_begin(text);
+        test_set_back(text);
     }
     free(text);
     return test_result();
