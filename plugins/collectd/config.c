@@ -30,12 +30,23 @@ static void write_values(struct gtel_buf *buf, const oconfig_item_t *item)
     }
 }
 
+static bool is_list(enum gtel_option id)
+{
+    return id == GTEL_O_SOURCES || gtel_option_row(id)->type == GTEL_OPTION_WORDS;
+}
+
+/* A list may stand on several lines, as the lists of other plugins do. */
 static void set_option(const oconfig_item_t *item, enum gtel_option id,
                        struct gtel_options *options, const struct gtel_log *log)
 {
     char error[256] = "";
     struct gtel_buf buf;
     gtel_buf_init(&buf, 4096);
+    bool is_again = options->value[id].is_given;
+    if (is_again && is_list(id) && gtel_option_text(options, id).n > 0) {
+        gtel_buf_str(&buf, gtel_option_text(options, id));
+        gtel_buf_char(&buf, ',');
+    }
     write_values(&buf, item);
     int r = buf.has_failed ? -ERANGE : 0;
     if (r < 0 || item->values_num < 1) {
@@ -45,6 +56,9 @@ static void set_option(const oconfig_item_t *item, enum gtel_option id,
         r = gtel_option_set(options, id, gtel_buf_text(&buf), error, sizeof(error));
         if (r < 0)
             gtel_log(log, GTEL_LOG_WARNING, "option %s; it is ignored", error);
+        else if (is_again && !is_list(id))
+            gtel_log(log, GTEL_LOG_WARNING, "option %s is set twice; the last line counts",
+                     gtel_option_row(id)->name);
     }
     gtel_buf_done(&buf);
 }

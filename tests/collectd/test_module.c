@@ -209,6 +209,63 @@ static void test_config(void)
     test_label = "";
 }
 
+/* Lines of one option: those of a list are one list, of others the last one counts. */
+static void test_repeated(void)
+{
+    const struct {
+        const char *label;
+        oconfig_item_t line[2];
+        enum gtel_option id;
+        const char *text;
+        const char *said; /* in the one warning; NULL: none */
+    } cases[] = {
+        {"sources",
+         {FAKE_STRING("Sources", "xe"), FAKE_STRING("sources", "i915,hwmon")},
+         GTEL_O_SOURCES,
+         "xe,i915,hwmon",
+         NULL},
+        {"tags",
+         {FAKE_STRING("ProcessTags", "user"), FAKE_STRING("ProcessTags", "pid")},
+         GTEL_O_PROCESS_TAGS,
+         "user,pid",
+         NULL},
+        {"tags, one wrong",
+         {FAKE_STRING("ProcessTags", "user"), FAKE_STRING("ProcessTags", "x")},
+         GTEL_O_PROCESS_TAGS,
+         "user",
+         "'user,x'"},
+        {"an empty list",
+         {FAKE_STRING("Sources", ""), FAKE_STRING("Sources", "xe")},
+         GTEL_O_SOURCES,
+         "xe",
+         NULL},
+        {"a word",
+         {FAKE_STRING("Wake", "always"), FAKE_STRING("Wake", "never")},
+         GTEL_O_WAKE,
+         "never",
+         "option Wake is set twice; the last line counts"},
+        {"a word, one wrong",
+         {FAKE_STRING("Wake", "always"), FAKE_STRING("Wake", "x")},
+         GTEL_O_WAKE,
+         "always",
+         "'x'"},
+    };
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        test_label = cases[i].label;
+        load();
+        configure_helper();
+        configure(cases[i].line[0]);
+        configure(cases[i].line[1]);
+        CHECK_INT(fake_daemon_said("warning: gpu_intel: "), cases[i].said != NULL);
+        if (cases[i].said)
+            CHECK_INT(fake_daemon_said(cases[i].said), 1);
+        CHECK_INT(fake_daemon.init(), 0);
+        CHECK_INT(read_once(), 0);
+        CHECK_STR(gtel_option_text(&stub.options, cases[i].id), cases[i].text);
+    }
+    test_label = "";
+}
+
 /* Missing at the start, there later, gone again: one message each, and the daemon reads on. */
 static void test_helper(void)
 {
@@ -316,6 +373,7 @@ int main(void)
     test_register();
     test_life();
     test_config();
+    test_repeated();
     test_helper();
     test_faults();
     test_root();
