@@ -224,8 +224,22 @@ static int run_stepped(struct program *program)
     return r;
 }
 
+/* Two clocks make twice the gathers; a person who watches may ask for one more. */
+static bool warn_of_newline(const struct program *program)
+{
+    if (!program->pace.has_newline || !gtel_args_has_clock(&program->args) ||
+        program->args.is_watching)
+        return false;
+    gtel_log(&program->log, GTEL_LOG_WARNING,
+             "a newline on standard input asks for gathers, and so does the program's own clock: "
+             "omit interval in the file of --config and --interval, or set signal = \"none\" in "
+             "Telegraf");
+    return true;
+}
+
 static int run_loop(struct program *program)
 {
+    bool has_warned = false;
     bool has_clock = gtel_args_has_clock(&program->args);
     int r = 0;
     if (!has_clock)
@@ -249,6 +263,7 @@ static int run_loop(struct program *program)
             step(program, program->interval_ns);
         else if (n == 0 && !has_clock)
             prepare_first(program);
+        has_warned = has_warned || warn_of_newline(program);
         r = gather(program);
         n++;
     }

@@ -88,7 +88,7 @@ static void read_input(struct gtel_pace *pace)
         }
         pace->failed_reads = 0;
         if (memchr(bytes, '\n', (size_t)n))
-            pace->is_pending = true;
+            pace->is_pending = pace->has_newline = true;
         if (!is_readable(pace->in))
             return;
     }

@@ -333,6 +333,24 @@ def test_clock_after_a_stall():
     check(1 <= out.count(b"\n") <= 6, f"stall: no burst, {out.count(10)} lines")
 
 
+def test_clock_and_newlines():
+    """An interval in the file of --config beside signal = "STDIN": both gather, which is logged."""
+    process = start("--config", scratch_file("both.conf", 'interval = "1h"\n'))
+    for asks in range(3):
+        check(read_line(process) is not None, f"both: the clock's gather and two more, {asks}")
+        if asks < 2:
+            newline(process)
+    _, messages = end(process, "both")
+    check(messages.count(b"--interval") == 1 and messages.count(b"signal") == 1,
+          f"both: logged once, naming both, {messages!r}")
+    process = start("--interval=1h")
+    check(read_line(process) is not None, "a signal: the clock's gather")
+    process.send_signal(signal.SIGUSR1)
+    check(read_line(process) is not None, "a signal: one more")
+    _, messages = end(process, "a signal")
+    check(messages.count(b"--interval") == 0, f"a signal: nothing to log, {messages!r}")
+
+
 def test_stepped():
     arguments = ("--root", empty_machine(), "--isolation", "none", "--stepped", "--interval", "1s",
                  "--count", "3")
