@@ -330,8 +330,9 @@ static int take_hello(struct gtel_lane *lane, struct gtel_str version)
     }
     if (!lane->is_failing)
         gtel_log(log_of(lane), GTEL_LOG_ERROR,
-                 "lane %s: the helper %s is version %.*s and this is version %s: install the same "
-                 "version of both, or name the right program with the option Helper",
+                 "lane %s: the helper %s is version %.*s and this is version %s: restart the "
+                 "agent; if they still differ, install the same version of both, or name the right "
+                 "program with collectd's option Helper",
                  lane->setup.name, lane->setup.helper, (int)(version.n < 40 ? version.n : 40),
                  version.n ? version.p : "", gtel_version);
     lane->is_failing = true;

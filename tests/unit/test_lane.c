@@ -229,8 +229,8 @@ static void test_versions(void)
     CHECK_STR(gtel_str_of(front.log),
               "lane kernel: the helper /nonexistent/gtel is version "
               "0.0.123456789012345678901234567890123456 and this is version " GTEL_TEST_VERSION
-              ": install the same version of both, or name the right program with the option "
-              "Helper");
+              ": restart the agent; if they still differ, install the same version of both, or "
+              "name the right program with collectd's option Helper");
     CHECK_INT(front.lane.pause, 64); /* gathers: somebody has to install another one */
     lane_front_close(&front);
 }
