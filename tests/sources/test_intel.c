@@ -86,13 +86,13 @@ static const struct value_case {
     {"xe-lnl", "xe", adl, 3000, GTEL_M_GPU_FREQUENCY, "", "", 0, 0},
     {"xe-lnl", "xe", adl, 0, GTEL_M_GPU_TEMPERATURE, NULL, NULL, 0, ABSENT},
 
-    /* B580: card before package; limit is cap, crit only the peak; a limit of 0 is off. */
+    /* B580: card before package; cap is for bursts, crit for the peak; a limit of 0 is off. */
     {"xe-b580", "xe", slot, 1000, GTEL_M_GPU_ENERGY, "", "", 5145, 0},
     {"xe-b580", "xe", slot, 1000, GTEL_M_ENERGY, "card", "", 5145, 0},
     {"xe-b580", "xe", slot, 1000, GTEL_M_ENERGY, "pkg", "", 3112, 0},
-    {"xe-b580", "xe", slot, 0, GTEL_M_GPU_POWER_LIMIT, "", "", 200, 0},
+    {"xe-b580", "xe", slot, 0, GTEL_M_POWER_BURST_LIMIT, "card", "", 200, 0},
     {"xe-b580", "xe", slot, 0, GTEL_M_POWER_PEAK_LIMIT, "card", "", 400, 0},
-    {"xe-b580", "xe", slot, 0, GTEL_M_POWER_LIMIT, "pkg", "", 0, ABSENT},
+    {"xe-b580", "xe", slot, 0, GTEL_M_POWER_BURST_LIMIT, "pkg", "", 0, ABSENT},
     {"xe-b580", "xe", slot, 0, GTEL_M_GPU_TEMPERATURE, "", "", 62, 0},
     {"xe-b580", "xe", slot, 2000, GTEL_M_TEMPERATURE, "pkg", "", 64, 0},
     {"xe-b580", "xe", slot, 0, GTEL_M_TEMPERATURE_LIMIT, "pkg", "", 90, 0},

@@ -177,7 +177,9 @@ static int sensor(struct gtel_attr_sample *sample, struct gtel_attr *attr, struc
     double value = (double)number * attr->kind.scale;
     if (!is_plausible(sample, attr->kind.form, value))
         return 0;
-    if (attr->kind.metric == GTEL_M_POWER_LIMIT && value > sample->attrs->limit_w)
+    bool is_limit =
+        attr->kind.metric == GTEL_M_POWER_LIMIT || attr->kind.metric == GTEL_M_POWER_BURST_LIMIT;
+    if (is_limit && value > sample->attrs->limit_w)
         sample->attrs->limit_w = value;
     if (attr->kind.form != GTEL_ATTR_FAN) {
         put_f64(sample, attr, value);

@@ -118,7 +118,7 @@ static const struct sensor {
     double scale;
 } sensors[] = {
     {GTEL_HWMON_POWER, "cap", "", GTEL_M_POWER_LIMIT, GTEL_ATTR_LIMIT, 1e-6},
-    {GTEL_HWMON_POWER, "max", "cap", GTEL_M_POWER_LIMIT, GTEL_ATTR_LIMIT, 1e-6},
+    {GTEL_HWMON_POWER, "max", "", GTEL_M_POWER_LIMIT, GTEL_ATTR_LIMIT, 1e-6},
     /* The emergency threshold, no sustained limit (Syllo/nvtop #493). */
     {GTEL_HWMON_POWER, "crit", "", GTEL_M_POWER_PEAK_LIMIT, GTEL_ATTR_LIMIT, 1e-6},
     /* The same on boards that state it in amperes; what that means in watts is not known. */
@@ -235,6 +235,10 @@ static void add_one(struct gtel_attr_list *list, const struct folder *folder,
             return;
         kind.metric = GTEL_M_POWER_BURST_LIMIT;
     }
+    /* PL2; PL1 is max (kernel: Documentation/ABI/testing/sysfs-driver-intel-xe-hwmon). */
+    if (sensor->of == GTEL_HWMON_POWER && strcmp(sensor->item, "cap") == 0 &&
+        strcmp(list->card->drm.driver, "xe") == 0)
+        kind.metric = GTEL_M_POWER_BURST_LIMIT;
     if (part.n > 0)
         gtel_attr_add(list, &kind, dims, folder->path, at->file);
 }
