@@ -12,6 +12,8 @@
 #define SLEPT(ms) "file " DEVICE "/tile0/gt0/gtidle/idle_residency_ms\n| " ms "\n"
 #define MACHINE(ms) CARD SLEPT("5000") "at 500ms\n" SLEPT(ms) "end\n"
 
+#define SUSPENDED(ms) "file " DEVICE "/power/runtime_suspended_time\n| " ms "\n"
+
 enum { NOTHING, IDLE, NEARLY, BUSY };
 
 static const struct {
@@ -27,6 +29,14 @@ static const struct {
     {"less", MACHINE("5979"), 0, BUSY},
     {"not at all", MACHINE("5000"), 0, BUSY},
     {"a counter that began again", MACHINE("4999"), 0, NOTHING},
+    {"longer, by what reading may take", MACHINE("6102"), 0, IDLE},
+    {"longer than there was time: what xe takes for a wrap", MACHINE("6103"), 0, NOTHING},
+    {"the card did not sleep",
+     CARD SUSPENDED("700") SLEPT("5000") "at 500ms\n" SUSPENDED("700") SLEPT("6000") "end\n", 0,
+     IDLE},
+    {"the card slept meanwhile",
+     CARD SUSPENDED("700") SLEPT("5000") "at 500ms\n" SUSPENDED("900") SLEPT("6000") "end\n", 0,
+     NOTHING},
     {"all but what we held", MACHINE("5898"), 100, IDLE},
     {"almost all but that", MACHINE("5897"), 100, NEARLY},
     {"98 % of the rest", MACHINE("5882"), 100, NEARLY},
@@ -35,8 +45,36 @@ static const struct {
     {"held almost all of it", MACHINE("5000"), 999, IDLE},
 };
 
+/* So long has the host slept. */
+static uint64_t host_slept_ns;
+
+static uint64_t sleeping_host(void *arg)
+{
+    (void)arg;
+    return host_slept_ns;
+}
+
+static void test_host(void)
+{
+    struct machine machine;
+    test_label = "the host slept meanwhile";
+    if (!CHECK(machine_init(&machine, MACHINE("6000"), "xe")))
+        return;
+    struct gtel_env_ops ops = *machine.fault->env.ops;
+    ops.suspended_ns = sleeping_host;
+    machine.fault->env.ops = &ops;
+    CHECK_INT(machine_gather(&machine), 0);
+    machine_step(&machine, 1000);
+    host_slept_ns += 60000000000;
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK_INT(machine.cards.card[0]->gts.idle, 0);
+    CHECK_INT(machine.cards.card[0]->gts.busy, 0);
+    machine_done(&machine);
+}
+
 int main(void)
 {
+    test_host();
     for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
         struct machine machine;
         test_label = cases[i].label;

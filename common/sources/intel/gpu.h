@@ -20,8 +20,10 @@ struct gtel_intel_gpu {
     struct gtel_card *card; /* first: see sources/drm/cards.h */
     struct gtel_attrs attrs;
     struct gtel_intel_pmu pmu;
-    uint64_t kept_ns; /* when they were read last, or it was seen asleep */
-    bool is_lost;     /* answered ENODEV: opened again at the next discovery */
+    uint64_t kept_ns;       /* when they were read last, or it was seen asleep */
+    uint64_t slept_ns;      /* for how long the card had slept at the last sample */
+    uint64_t host_slept_ns; /* the same of the host */
+    bool is_lost;           /* answered ENODEV: opened again at the next discovery */
 };
 
 /* The state of a source. Zeroed: nothing to close. */

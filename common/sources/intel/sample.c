@@ -24,7 +24,8 @@ static const double idle_resolution_ns = 2e6;
 
 /*
  * Records whether the GT slept for all, or almost all, of the time since the value before, except
- * for the time in which we kept it awake.
+ * for the time in which we kept it awake. More than all of it is no answer: xe reads a counter that
+ * began again, after D3cold or a suspend, as one that wrapped (kernel: xe/xe_gt_idle.c).
  */
 static void record_idle(struct gtel_intel_sample *sample, const struct gtel_attr *attr,
                         const struct gtel_counter *before)
@@ -37,9 +38,9 @@ static void record_idle(struct gtel_intel_sample *sample, const struct gtel_attr
     bool has_gt = gtel_str_u64(attr->dim[1], &gt) == 0 && gt < 32;
     uint32_t bit = has_gt ? 1U << gt : 0;
     uint64_t held_ns = (sample->gts.held & bit) != 0 ? sample->gts.held_ns : 0;
-    if (span_ns <= held_ns)
-        return;
     double slept_ns = (double)(now->last - before->last) * attr->kind.scale * 1e9;
+    if (span_ns <= held_ns || slept_ns > 1.1 * (double)span_ns + idle_resolution_ns)
+        return;
     double free_ns = (double)(span_ns - held_ns);
     bool is_idle = slept_ns >= 0.98 * free_ns;
     bool is_asleep = slept_ns + idle_resolution_ns >= free_ns;
@@ -64,7 +65,7 @@ static int read_attrs(struct gtel_intel_gpu *gpu, struct gtel_intel_sample *samp
         const struct gtel_counter before = attr->state.counter;
         if (gtel_attr_read(&sample->attrs, attr) == -ENODEV)
             return -ENODEV;
-        if (is_idle_time)
+        if (is_idle_time && !sample->has_slept)
             record_idle(sample, attr, &before);
     }
     return sample->attrs.read > 0 ? 0 : sample->attrs.error;
@@ -95,6 +96,15 @@ static int read_pmu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
     return 0;
 }
 
+/* Whether the card or the host has slept since the sample before. */
+static bool has_slept(const struct gtel_env *env, struct gtel_intel_gpu *gpu)
+{
+    bool has_host = gtel_env_has_slept(env, &gpu->host_slept_ns);
+    bool has_card = gpu->slept_ns != gpu->card->suspended_ns;
+    gpu->slept_ns = gpu->card->suspended_ns;
+    return has_host || has_card;
+}
+
 static int read_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu, struct gtel_batch *batch)
 {
     struct gtel_intel_sample sample = begin(gpu, batch);
@@ -106,6 +116,7 @@ static int read_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu, struct
             gtel_intel_retry(intel, false);
     }
     sample.gts = gpu->card->gts;
+    sample.has_slept = has_slept(intel->source.env, gpu);
     int r = read_attrs(gpu, &sample);
     gpu->card->gts = sample.gts;
     gpu->card->gts.held = 0;
