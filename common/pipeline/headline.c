@@ -75,6 +75,7 @@ int gtel_headlines_begin(struct gtel_headlines *headlines, size_t devices)
         memset(headline->choice, 0, sizeof(headline->choice));
         headline->all = (struct gtel_headline_choice){0};
         headline->has_main = false;
+        headline->has_idle = false;
         headline->work = GTEL_HEADLINE_UNKNOWN;
     }
     return gtel_grow_zeroed(&headlines->device, &headlines->n, devices, GTEL_DEVICES_MAX,
@@ -143,11 +144,13 @@ static void add_part(struct gtel_headline_choice *choice, enum how how,
 
 static void record_counters(struct gtel_headline *headline, const struct gtel_reading *now)
 {
+    enum gtel_headline_work work = GTEL_HEADLINE_UNKNOWN;
     if (now->metric == GTEL_M_ENGINE_BUSY_TIME || now->metric == GTEL_M_ENGINE_TICKS)
-        headline->work = GTEL_HEADLINE_COUNTED;
-    if (headline->work == GTEL_HEADLINE_UNKNOWN && now->metric == GTEL_M_FREQUENCY_IDLE_TIME &&
-        gtel_reading_number(now) > 0 && gtel_str_eq(now->dim[0], GTEL_STR("graphics")))
-        headline->work = GTEL_HEADLINE_SLEPT;
+        work = GTEL_HEADLINE_COUNTED;
+    else if (now->metric == GTEL_M_FREQUENCY_IDLE_TIME)
+        work = gtel_reading_number(now) > 0 ? GTEL_HEADLINE_SLEPT : GTEL_HEADLINE_SLEEPLESS;
+    if (work > headline->work)
+        headline->work = work;
 }
 
 void gtel_headlines_add(struct gtel_headlines *headlines, const struct gtel_series *series,
@@ -183,8 +186,10 @@ void gtel_headlines_add(struct gtel_headlines *headlines, const struct gtel_seri
         return;
     if (index == GTEL_HEADLINE_ENGINE_BUSY)
         headline->has_main |= is_main(now->dim[0]);
-    if (rule->how == AWAKE && choice->n == 1)
-        headline->idle_samples++;
+    if (rule->how == AWAKE && gtel_str_eq(now->dim[0], GTEL_STR("graphics"))) {
+        headline->idle_samples += !headline->has_idle;
+        headline->has_idle = true;
+    }
 }
 
 /*
@@ -214,7 +219,8 @@ static bool has_value(const struct gtel_headline *headline, size_t rule)
         return (headline->has_main || headline->all.n > 0) && choice->missing == 0 &&
                headline->all.missing == 0;
     case GTEL_HEADLINE_FREQUENCY_IDLE:
-        return headline->work == GTEL_HEADLINE_SLEPT && headline->idle_samples > 1;
+        return headline->work == GTEL_HEADLINE_SLEPT && headline->idle_samples > 1 &&
+               headline->has_idle && choice->missing == 0;
     default:
         return choice->missing == 0;
     }

@@ -49,8 +49,9 @@ struct gtel_headline_choice {
 /* What a sample says of how busy a GPU is, besides rates: the last that holds. */
 enum gtel_headline_work {
     GTEL_HEADLINE_UNKNOWN,
-    GTEL_HEADLINE_SLEPT,  /* a graphics part has ever slept: else its idle time is not counted */
-    GTEL_HEADLINE_COUNTED /* engines are counted, also where no rate is known yet */
+    GTEL_HEADLINE_SLEPT,     /* a GT has ever slept */
+    GTEL_HEADLINE_SLEEPLESS, /* a GT never has: its idle time may not be counted */
+    GTEL_HEADLINE_COUNTED    /* engines are counted, also where no rate is known yet */
 };
 
 /* Of one device. Zeroed: nothing. */
@@ -58,8 +59,9 @@ struct gtel_headline {
     struct gtel_headline_choice choice[GTEL_HEADLINE_RULES];
     struct gtel_headline_choice all;    /* busy engines of sources that have all of a GPU */
     uint32_t best[GTEL_HEADLINE_RULES]; /* rank that stood for the GPU before + 1; 0: none. Kept */
-    uint32_t idle_samples;              /* that had idle time: kept */
+    uint32_t idle_samples;              /* that had such idle time: kept */
     bool has_main;                      /* its engines stand for the whole GPU */
+    bool has_idle;                      /* idle time of a graphics part, in this sample */
     enum gtel_headline_work work;
 };
 

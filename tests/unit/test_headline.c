@@ -526,6 +526,27 @@ static void test_idle_only(void)
     end(&machine);
 }
 
+/* The media GT works from 3 s on, cannot be read at 5 s, and then has never slept. */
+static void test_idle_media(void)
+{
+    static const char text[] =
+        XE_CARD "file " XE "/tile0/gt1/gtidle/name\n| gt1-mc\n"
+                "grow " XE "/tile0/gt1/gtidle/idle_residency_ms 9 900\n"
+                "at 3s\ngrow " XE "/tile0/gt1/gtidle/idle_residency_ms 2709 100\n"
+                "at 4500ms\nerror " XE "/tile0/gt1/gtidle/idle_residency_ms EIO\n"
+                "at 5500ms\nfile " XE "/tile0/gt1/gtidle/idle_residency_ms\n| 0\nend\n";
+    static const double want[] = {-1, -1, 0.75, 0.75, 0.9, -1, -1, -1};
+    struct machine machine;
+    test_label = "idle time of a media GT";
+    if (!begin(&machine, text, "xe"))
+        return;
+    for (int t = 1; t <= 7; t++) {
+        gather(&machine);
+        CHECK_NEAR(machine.busy, want[t], 1e-9);
+    }
+    end(&machine);
+}
+
 #define XE_REASONS XE "/tile0/gt0/freq0/throttle/"
 #define XE_REASONS_2 XE "/tile0/gt1/freq0/throttle/"
 
@@ -570,6 +591,7 @@ int main(void)
     test_late_part();
     test_refused();
     test_idle_only();
+    test_idle_media();
     test_throttled();
     return test_result();
 }
