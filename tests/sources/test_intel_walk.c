@@ -97,7 +97,8 @@ static uint64_t *sum_of(const struct gtel_reading *reading, struct outcome *outc
                    gtel_metric_row(metric)->measurement == GTEL_MEASUREMENT_GPU_THROTTLE))
         return &outcome->kept;
     /* Known from a message alone, which is lost when it cannot be read. */
-    if (metric == GTEL_M_ERROR_COUNT && gtel_str_eq(reading->dim[0], GTEL_STR("wedged")))
+    if (metric == GTEL_M_ERROR_COUNT && (gtel_str_eq(reading->dim[0], GTEL_STR("wedged")) ||
+                                         gtel_str_eq(reading->dim[0], GTEL_STR("hang"))))
         return &outcome->kept;
     bool is_engine = gtel_metric_row(metric)->measurement == GTEL_MEASUREMENT_GPU_ENGINE;
     bool is_xe = strcmp(reading->device->label[GTEL_LABEL_DRIVER], "xe") == 0;

@@ -136,8 +136,9 @@ static bool has_value(const struct gtel_uevent *event, struct gtel_str key, stru
 }
 
 /*
- * i915 says ERROR=1 when it finds a hang, RESET=1 before it resets the whole GPU, and ERROR=0 when
- * that went well; the reset of one engine is silent (kernel: i915/gt/intel_reset.c). L3 parity
+ * i915 says ERROR=1 and RESET=1 before it resets a whole GT, and ERROR=0 when that went well. Most
+ * hangs end with the reset of one engine, by i915 or GuC, which is silent: no message does not mean
+ * no hang (kernel: i915/gt/intel_reset.c: intel_gt_reset_global). L3 parity
  * errors are those of Ivybridge and Haswell (i915_irq.c). WEDGED names what brings the device back,
  * `none` when nothing is needed (drm_drv.c: drm_dev_wedged_event, 6.16 and newer); amdgpu says that
  * after each reset of the GPU or of a ring (amdgpu_device.c, amdgpu_job.c).
@@ -253,7 +254,7 @@ static void report(struct uevents *uevents, const struct gtel_card *card, struct
     uint64_t resets = is_amd ? tally->recovered : tally->resets;
     if (is_i915 || (is_amd && has_recovered) || resets > 0)
         gtel_batch_u64(batch, card->device, GTEL_M_GPU_RESETS, GTEL_STR_NONE, resets);
-    if (is_i915 || tally->hangs > 0)
+    if (tally->hangs > 0)
         gtel_batch_error(batch, card->device, GTEL_STR("hang"), GTEL_STR("nonfatal"), tally->hangs);
     if (tally->parity_errors > 0)
         gtel_batch_error(batch, card->device, GTEL_STR("l3-parity"), GTEL_STR("nonfatal"),
