@@ -131,11 +131,13 @@ static const struct hwmon_case {
     {"xe: memory channels and the fastest fan",
      "xe",
      CARD("xe") SENSOR("temp17_label", "vram_ch_11") SENSOR("temp17_input", "71000")
-         SENSOR("fan1_input", "0") SENSOR("fan3_input", "1450") SENSOR("fan3_max", "3000") "end\n",
+         SENSOR("fan1_input", "0") SENSOR("fan3_input", "1450") SENSOR("fan3_max", "3000")
+             SENSOR("fan4_input", "214748364") "end\n",
      {{GTEL_M_TEMPERATURE, "vram_ch_11", 71},
       {GTEL_M_GPU_TEMPERATURE, NULL, -1},
       {GTEL_M_FAN_RPM, "1", 0},
       {GTEL_M_FAN_RPM, "3", 1450},
+      {GTEL_M_FAN_RPM, "4", -1},
       {GTEL_M_NONE, NULL, 0}}},
 };
 
@@ -183,6 +185,34 @@ static void test_energy_of_sleep(void)
     CHECK_NEAR(energy_of(&machine), 100000, 1e-9);
     machine_step(&machine, 360000);
     CHECK_NEAR(energy_of(&machine), -1, 0);
+    machine_done(&machine);
+    test_label = "";
+}
+
+/* At 2 s the value is over a sleep, and at 3 s the one before it does not return with EAGAIN. */
+static void test_fan_of_sleep(void)
+{
+    /* clang-format off */
+    static const char text[] =
+        CARD("xe") SENSOR("fan1_input", "900") SENSOR("temp2_input", "50000")
+        "file " DEVICE "/power/runtime_status\n| active\n"
+        "file " DEVICE "/power/runtime_suspended_time\n| 0\n"
+        "at 1500ms\n" SENSOR("fan1_input", "40")
+        "file " DEVICE "/power/runtime_suspended_time\n| 700\n"
+        "at 2500ms\nerror " DEVICE "/hwmon/hwmon2/fan1_input EAGAIN\n"
+        "at 3500ms\n" SENSOR("fan1_input", "800") "end\n";
+    /* clang-format on */
+    static const double want[] = {900, 900, -1, -1, 800};
+    struct machine machine;
+    test_label = "fan of a sleep";
+    if (!CHECK(machine_init(&machine, text, "xe")))
+        return;
+    for (size_t t = 0; t < GTEL_ARRAY_LEN(want); t++) {
+        CHECK_INT(machine_gather(&machine), 0);
+        const struct gtel_reading *got = machine_find(&machine, NULL, GTEL_M_FAN_RPM, "1", NULL);
+        CHECK_NEAR(got ? gtel_reading_number(got) : -1, want[t], 0);
+        machine_step(&machine, 1000);
+    }
     machine_done(&machine);
     test_label = "";
 }
@@ -323,6 +353,7 @@ int main(void)
         check(&cases[i]);
     }
     test_energy_of_sleep();
+    test_fan_of_sleep();
     test_steps_of_energy();
     test_most_energy();
     test_kept();

@@ -163,9 +163,23 @@ static bool is_plausible(const struct gtel_attr_sample *sample, enum gtel_attr_f
         return value >= 0 && value <= 1;
     case GTEL_ATTR_LIMIT:
         return value > 0;
+    case GTEL_ATTR_FAN:
+        return value >= 0 && value <= 100000; /* more is a count of pulses that went back */
     default:
         return value >= 0;
     }
+}
+
+/*
+ * i915 and xe count pulses since the last read (kernel: i915/i915_hwmon.c, xe/xe_hwmon.c): the
+ * first value after a sleep is an average over it.
+ */
+static bool is_over_sleep(const struct gtel_card *card, struct gtel_attr_state *state)
+{
+    bool has_slept = card->suspended_ns != state->suspended_ns;
+    state->suspended_ns = card->suspended_ns;
+    return has_slept &&
+           (strcmp(card->drm.driver, "i915") == 0 || strcmp(card->drm.driver, "xe") == 0);
 }
 
 static int sensor(struct gtel_attr_sample *sample, struct gtel_attr *attr, struct gtel_str text)
@@ -183,6 +197,10 @@ static int sensor(struct gtel_attr_sample *sample, struct gtel_attr *attr, struc
         sample->attrs->limit_w = value;
     if (attr->kind.form != GTEL_ATTR_FAN) {
         put_f64(sample, attr, value);
+        return 0;
+    }
+    if (is_over_sleep(sample->card, &attr->state)) {
+        attr->state.reported_plus_1 = 0;
         return 0;
     }
     attr->state.reported_plus_1 = (uint64_t)number + 1;

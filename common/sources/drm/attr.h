@@ -57,7 +57,7 @@ struct gtel_attr_state {
     int error;                   /* of the last read */
     uint64_t reported_plus_1;    /* ENERGY, FAN: number in the file at the last sample; 0: none */
     uint64_t suspect_until_ns;   /* ENERGY: no reading until then */
-    uint64_t suspended_ns;       /* ENERGY: for how long the card had slept at the last read */
+    uint64_t suspended_ns;       /* ENERGY, FAN: how long the card had slept at the last read */
 };
 
 struct gtel_attr {
