@@ -82,6 +82,9 @@ static int choose_sources(struct gtel_context *context, const struct gtel_setup 
     if (r == 0 && setup->vendor && names.n > 0)
         r = gtel_option_set(&context->options, GTEL_O_SOURCES, gtel_buf_text(&names), error,
                             sizeof(error));
+    if (r == 0 && context->meters != 0) /* else gpu_intel would take its bursts for work */
+        r = gtel_option_set(&context->options, GTEL_O_XE_ENGINES, GTEL_STR("off"), error,
+                            sizeof(error));
     gtel_buf_done(&names);
     return r;
 }

@@ -330,8 +330,66 @@ static void test_slow(void)
     test_label = "";
 }
 
+#define XE "sys/devices/pci0000:00/0000:03:00.0"
+#define XE_PMU "sys/bus/event_source/devices/xe_0000_03_00.0"
+/* A GPU that works, whose counters are refused; the message of that shows that they are opened. */
+static const char refusing[] =
+    "file " XE "/uevent\n| DRIVER=xe\n| PCI_ID=8086:E20B\n| PCI_SLOT_NAME=0000:03:00.0\n"
+    "link sys/class/drm/card1 -> ../../devices/pci0000:00/0000:03:00.0/drm/card1\n"
+    "link " XE "/drm/card1/device -> ../../../0000:03:00.0\n"
+    "dir " XE "/tile0/gt0/engines/rcs\nfile " XE "/tile0/gt0/gtidle/name\n| gt0-rc\n"
+    "grow " XE "/tile0/gt0/gtidle/idle_residency_ms 7 250\n"
+    "file " XE_PMU "/type\n| 13\nfile " XE_PMU "/cpumask\n| 0\n"
+    "file " XE_PMU "/events/engine-active-ticks\n| event=0x02\n"
+    "file " XE_PMU "/events/engine-total-ticks\n| event=0x03\n"
+    "pmu_error xe_0000_03_00.0 EACCES\nend\n";
+
+/* Bursts of two plugins keep a GT awake for each other: the plugin of the processes makes none. */
+static void test_meters(void)
+{
+    static const struct {
+        const char *vendor;
+        unsigned logs;
+    } cases[] = {{"intel", 1}, {"clients", 0}};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(cases); i++) {
+        struct record record = {0};
+        struct gtel_sink sink = {&record, on_begin, on_put, on_end};
+        struct gtel_tree *tree = NULL;
+        struct gtel_env env;
+        struct gtel_options options;
+        struct gtel_context *context = NULL;
+        char error[128];
+        test_label = cases[i].vendor;
+        if (!CHECK(gtel_tree_parse(gtel_str_of(refusing), &tree, error, sizeof(error)) == 0))
+            return;
+        CHECK_INT(gtel_env_tree_init(tree, true, 0, &env), 0);
+        env.log = (struct gtel_log){on_log, &record};
+        gtel_options_init(&options);
+        CHECK_INT(gtel_option_set(&options, GTEL_O_SOURCES, GTEL_STR("xe,xe_pmu"), error, 128), 0);
+        CHECK_INT(gtel_option_set(&options, GTEL_O_PROCESS_ENERGY, GTEL_STR("on"), error, 128), 0);
+        struct gtel_setup setup = {.env = &env,
+                                   .options = &options,
+                                   .sink = &sink,
+                                   .vendor = cases[i].vendor,
+                                   .interval_ns = 1000000000};
+        CHECK_INT(gtel_context_new(&setup, &context), 0);
+        for (int t = 0; t < 4; t++) {
+            gtel_context_gather(context);
+            gtel_env_tree_step(&env, 500000000);
+            gtel_context_tick(context);
+            gtel_env_tree_step(&env, 500000000);
+        }
+        CHECK_INT(record.logs, cases[i].logs);
+        gtel_context_free(context);
+        gtel_env_tree_done(&env);
+        gtel_tree_free(tree);
+    }
+    test_label = "";
+}
+
 int main(void)
 {
+    test_meters();
     test_intervals();
     test_unchanged();
     test_flash();
