@@ -316,7 +316,8 @@ static int read_device(struct gtel_str *rest, struct gtel_registry *registry,
     bool may_be_other = has_returned && label[GTEL_LABEL_INSTANCE].n > 0; /* numbers return */
     for (size_t l = 0; l < GTEL_LABEL_COUNT; l++) {
         /* These may change while the driver is reloaded. */
-        if (l >= GTEL_LABEL_CARD || (l == GTEL_LABEL_UUID && may_be_other))
+        if (l >= GTEL_LABEL_CARD || (l == GTEL_LABEL_DRIVER && has_returned) ||
+            (l == GTEL_LABEL_UUID && may_be_other))
             gtel_device_relabel(registry, device, (enum gtel_label)l, label[l]);
         else
             gtel_device_label(registry, device, (enum gtel_label)l, label[l]);

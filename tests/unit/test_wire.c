@@ -569,10 +569,14 @@ static void test_again(void)
     static const struct {
         uint32_t arrivals; /* as the lane says */
         const char *model;
+        const char *driver;
         const char *card;
         uint32_t want; /* arrivals here */
-    } steps[] = {
-        {3, "Arc", "card0", 1}, {3, "B580", "card1", 1}, {4, "", "", 2}, {1, "", "card2", 3}};
+    } steps[] = {{3, "Arc", "i915", "card0", 1},
+                 {3, "B580", "xe", "card1", 1},
+                 {4, "", "xe", "", 2},
+                 {1, "", "", "card2", 3}};
+    static const char *const drivers[] = {"i915", "i915", "xe", "xe"};
     static const char *const cards[] = {"card0", "card1", "card1", "card2"};
     static struct gtel_wire_map map;
     struct gtel_registry front = {0};
@@ -588,6 +592,7 @@ static void test_again(void)
         gtel_buf_init(&buf, 1 << 16);
         CHECK_INT(gtel_registry_add(&lane, GTEL_STR("0000:03:00.0"), &device), 0);
         gtel_device_label(&lane, device, GTEL_LABEL_MODEL, gtel_str_of(steps[i].model));
+        gtel_device_label(&lane, device, GTEL_LABEL_DRIVER, gtel_str_of(steps[i].driver));
         gtel_device_label(&lane, device, GTEL_LABEL_CARD, gtel_str_of(steps[i].card));
         device->arrivals = steps[i].arrivals;
         gtel_wire_answer(&buf, &answer, &lane, true, &batch);
@@ -596,6 +601,7 @@ static void test_again(void)
         CHECK_INT(front.n, 1);
         CHECK_INT(front.device[0]->arrivals, steps[i].want);
         CHECK_STR(gtel_str_of(front.device[0]->label[GTEL_LABEL_MODEL]), "Arc");
+        CHECK_STR(gtel_str_of(front.device[0]->label[GTEL_LABEL_DRIVER]), drivers[i]);
         CHECK_STR(gtel_str_of(front.device[0]->label[GTEL_LABEL_CARD]), cards[i]);
         CHECK_INT(map.version, i + 1);
         gtel_buf_done(&buf);
