@@ -37,6 +37,9 @@ enum { SAYS_MAX = 4 };
 #define NO_ENGINES                                                                                 \
     "drm-engine- of fdinfo: 0: the driver does not report engine time of its clients:"             \
     " "
+#define RUNS_ON                                                                                    \
+    "drm-cycles- of fdinfo: 0: the driver counts the work of a context when it switches out: one " \
+    "that runs on has 0 meanwhile: use Linux 6.15 or newer"
 #define NO_MEMORY                                                                                  \
     "drm-memory of fdinfo: 0: the driver does not report memory of its clients, or "               \
     "only in unknown regions: "
@@ -234,13 +237,27 @@ static const struct sight {
      "",
      0,
      {NO_MEMORY}},
+    {"xe 6.14.0: contexts that run on",
+     "xe",
+     "| drm-engine-x:\t1 ns\n| drm-memory-vram:\t4 KiB\n",
+     "file proc/sys/kernel/osrelease\n| 6.14.0\n",
+     "",
+     0,
+     {RUNS_ON}},
+    {"xe 6.15.0: counted",
+     "xe",
+     "| drm-engine-x:\t1 ns\n| drm-memory-vram:\t4 KiB\n",
+     "file proc/sys/kernel/osrelease\n| 6.15.0\n",
+     "",
+     0,
+     {NULL}},
     {"xe 6.7.0: no memory",
      "xe",
      "| drm-engine-x:\t1 ns\n",
      "file proc/sys/kernel/osrelease\n| 6.7.0\n",
      "",
      0,
-     {NO_MEMORY "run Linux 6.8 or newer"}},
+     {RUNS_ON, NO_MEMORY "run Linux 6.8 or newer"}},
     {"amdgpu 5.18.0: no memory",
      "amdgpu",
      "| drm-engine-x:\t1 ns\n",

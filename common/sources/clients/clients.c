@@ -498,6 +498,13 @@ static void diagnose_engines(const struct diagnosis *diagnosis,
         say(diagnosis, device->device, "drm-engine- of fdinfo",
             "the driver does not report engine time of its clients",
             newer(diagnosis, device->card.driver, false, buf, sizeof(buf)));
+    } else if (strcmp(device->card.driver, "xe") == 0 && diagnosis->kernel.major > 0 &&
+               !gtel_release_is_at_least(&diagnosis->kernel, 6, 15)) {
+        /* kernel: 617d824c5323 (drm/xe: Add WA BB to capture active context utilization) */
+        say(diagnosis, device->device, "drm-cycles- of fdinfo",
+            "the driver counts the work of a context when it switches out: one that runs on has 0 "
+            "meanwhile",
+            "use Linux 6.15 or newer");
     }
 }
 
