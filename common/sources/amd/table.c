@@ -63,7 +63,7 @@ int gtel_amd_table_file_read(const struct gtel_env *env, struct gtel_amd_table_f
 
 /*
  * What decides the meaning of fields, beside the revision (kernel: amdgpu/amdgpu_drv.c, the list of
- * ids; ids of RDNA 3: Navi 31 to 33 of libdrm's amdgpu.ids).
+ * ids; ids of RDNA 3 and 4: Navi 31 to 33, 48 and 44 of libdrm's amdgpu.ids).
  */
 static const struct {
     uint16_t first;
@@ -74,7 +74,8 @@ static const struct {
     {0x15e7, 0x15e7, GTEL_AMD_RENOIR},         {0x1636, 0x1638, GTEL_AMD_RENOIR},
     {0x164c, 0x164c, GTEL_AMD_RENOIR},         {0x7388, 0x7390, GTEL_AMD_MI100},
     {0x73a0, 0x73bf, GTEL_AMD_NAVI21},         {0x7408, 0x7410, GTEL_AMD_MI200},
-    {0x7440, 0x749f, GTEL_AMD_NAVI3X},
+    {0x7440, 0x749f, GTEL_AMD_NAVI3X},         {0x7550, 0x755f, GTEL_AMD_NAVI4X},
+    {0x7590, 0x759f, GTEL_AMD_NAVI4X},
 };
 
 static enum gtel_amd_chip chip_of(uint16_t device_id)

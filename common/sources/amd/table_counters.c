@@ -334,8 +334,11 @@ static bool mask_of(struct gtel_amd_table_state *table, const struct gtel_amd_sc
     if (scene->family == GTEL_AMD_APU3)
         return mask_3_0(table, scene, ret);
     if (get(scene, GTEL_AMD_INDEP_THROTTLE_STATUS, 0, ret)) {
-        /* RDNA 3 has it set nearly always, also when idle (flightlessmango/MangoHud). */
-        if (scene->chip == GTEL_AMD_NAVI3X)
+        /*
+         * RDNA 3 has it set nearly always, also when idle (flightlessmango/MangoHud), as has RDNA 4
+         * (Navi 48: ROCm/rocm-systems issue 11781).
+         */
+        if (scene->chip == GTEL_AMD_NAVI3X || scene->chip == GTEL_AMD_NAVI4X)
             *ret &= ~(UINT64_C(1) << HOTSPOT);
         return true;
     }

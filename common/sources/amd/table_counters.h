@@ -12,6 +12,7 @@ enum gtel_amd_chip {
     GTEL_AMD_RENOIR, /* and Lucienne, Cezanne, Barcelo */
     GTEL_AMD_NAVI21,
     GTEL_AMD_NAVI3X,
+    GTEL_AMD_NAVI4X,
     GTEL_AMD_MI100,
     GTEL_AMD_MI200
 };
