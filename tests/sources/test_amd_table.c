@@ -103,6 +103,7 @@ static void test_strix(void)
         {GTEL_M_FREQUENCY_ACTUAL, "fabric", 1162e6},
         {GTEL_M_FREQUENCY_ACTUAL, "vclk", 800e6},
         {GTEL_M_GPU_BUSY, "", -1},
+        {GTEL_M_ENGINE_BUSY, "video", 0},
         {GTEL_M_GPU_THROTTLED, "", -1},
         {GTEL_M_THROTTLE_ACTIVE, "fppt", -1},
     };
@@ -186,6 +187,10 @@ static const struct chip_case {
     {"Renoir, too", "v2_2", 0x1636, GTEL_AMD_AVERAGE_MM_ACTIVITY, 2500, GTEL_M_ENGINE_BUSY, "video",
      0.25},
     {"Van Gogh: percent or hundredths", "v2_2", 0x163f, GTEL_AMD_AVERAGE_MM_ACTIVITY, 25,
+     GTEL_M_ENGINE_BUSY, "video", -1},
+    {"Strix: video in percent", "v3_0", 0x150e, GTEL_AMD_AVERAGE_VCN_ACTIVITY, 37,
+     GTEL_M_ENGINE_BUSY, "video", 0.37},
+    {"or, by its size, in hundredths", "v3_0", 0x150e, GTEL_AMD_AVERAGE_VCN_ACTIVITY, 101,
      GTEL_M_ENGINE_BUSY, "video", -1},
     {"an APU's busy share is the driver's file's", "v2_4", 0x163f, GTEL_AMD_AVERAGE_GFX_ACTIVITY,
      79, GTEL_M_GPU_BUSY, "", -1},

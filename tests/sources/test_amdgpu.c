@@ -102,6 +102,8 @@ static const struct value_case {
      GTEL_M_GPU_BUSY, NULL, -1},
     {"Cyan Skillfish's, too", CARD("13FE") TEXT("gpu_busy_percent", "100") "end\n", GTEL_M_GPU_BUSY,
      NULL, -1},
+    {"a hundredth of Strix's video", CARD("150E") TEXT("vcn_busy_percent", "1") "end\n",
+     GTEL_M_ENGINE_BUSY, "video", -1},
     {"more than all", CARD("67DF") TEXT("gpu_busy_percent", "255") "end\n", GTEL_M_GPU_BUSY, NULL,
      -1},
     {"NULs behind a number",

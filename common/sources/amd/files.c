@@ -82,6 +82,18 @@ bool gtel_amd_has_stuck_busy(const struct gtel_drm_card *drm)
     return false;
 }
 
+/*
+ * VcnActivity of Strix Point, Strix Halo and Krackan is in percent (kernel: amd/pm,
+ * smu14_driver_if_v14_0_0.h), which their table has (3.0), and of which vcn_busy_percent has a
+ * hundredth (smu_v14_0_0_ppt.c; amd-gfx, February 2024: "modify the gfx activity scaling", of gfx
+ * alone). Ids of libdrm's amdgpu.ids.
+ */
+static bool has_wrong_video(const struct gtel_drm_card *drm)
+{
+    return drm->vendor_id == 0x1002 &&
+           (drm->device_id == 0x1114 || drm->device_id == 0x150e || drm->device_id == 0x1586);
+}
+
 static bool is_busy(enum gtel_metric metric)
 {
     return metric == GTEL_M_GPU_BUSY || metric == GTEL_M_GPU_MEMORY_BANDWIDTH;
@@ -102,7 +114,8 @@ static void add_files(struct gtel_attr_list *list)
         const struct file *file = &files[i];
         const struct gtel_attr_kind kind = {file->metric, file->form, file->scale};
         const struct gtel_str dims[GTEL_ATTR_DIMS] = {gtel_str_of(file->part)};
-        if (file->metric == GTEL_M_COUNT || (is_stuck && is_busy(file->metric)))
+        if (file->metric == GTEL_M_COUNT || (is_stuck && is_busy(file->metric)) ||
+            (file->metric == GTEL_M_ENGINE_BUSY && has_wrong_video(&list->card->drm)))
             continue;
         gtel_attr_add(list, &kind, dims, list->card->path, gtel_str_of(file->name));
     }
