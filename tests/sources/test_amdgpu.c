@@ -175,6 +175,14 @@ static const struct life {
     {"works",
      CARD("67DF") SLEEPS("active") VRAM("1000") SENSORS TEXT("gpu_busy_percent", "1") "end\n",
      "EEEEEEEEEEEEE"},
+    {"busy is not known, memory is",
+     CARD("6820") SLEEPS("active") VRAM("1000") SENSORS "error " DEVICE
+                                                        "/gpu_busy_percent EOPNOTSUPP\nend\n",
+     "EEEEEEmmmmmEEEEEEEE"},
+    {"neither is known",
+     CARD("6820") POWER("active") TEXT("power/control", "auto")
+         TEXT("power/autosuspend_delay_ms", "3000") SENSORS "end\n",
+     "EEEEEEEEEEEEE"},
     {"woken, without gpu_metrics",
      CARD("67DF") SLEEPS("suspended") VRAM("1000") SENSORS "at 1500ms\n" POWER("active") "end\n",
      "zzEEE"},

@@ -17,7 +17,7 @@ static const uint64_t not_known = UINT64_MAX;
 struct seen {
     const struct gtel_device *device;
     size_t first;
-    double busy;       /* share; 1 where it is not known */
+    double busy;       /* share; where it is not known: 0 if memory in use is, else 1 */
     uint64_t used[2];  /* memory, in bytes: vram, gtt; or not_known */
     uint64_t total[2]; /* 0: not known */
 };
@@ -140,6 +140,9 @@ static int sample_free(struct gtel_amd_gpu *gpu, struct gtel_attr_sample *sample
     int r = read_attrs(sample, 0, count_free(sample->attrs), NULL);
     see(seen, sample->batch);
     put_memory(sample->batch, gpu, seen);
+    /* SI has no busy share (kernel: amd/pm/legacy-dpm/si_dpm.c): a pause ends by memory alone. */
+    if (seen->used[0] != not_known)
+        seen->busy = 0;
     uint64_t used = seen->used[0] + seen->used[1];
     bool is_used = used != gpu->memory_used;
     gpu->memory_used = used;
