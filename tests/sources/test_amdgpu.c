@@ -194,6 +194,11 @@ static const struct life {
      CARD("744C") POWER("active") VRAM("1000") SENSORS TEXT("power/runtime_suspended_time", "100")
          TEXT("gpu_metrics", "") "at 1500ms\n" TEXT("power/runtime_suspended_time", "400") "end\n",
      "EEmmmmmmmmmmmmmmmEE"},
+    {"a sleep within a pause",
+     CARD("744C") SLEEPS("active") VRAM("1000") SENSORS TEXT("gpu_busy_percent", "0") TEXT(
+         "power/runtime_suspended_time", "100") TEXT("gpu_metrics", "") "at 7500ms\n" VRAM("2000")
+         TEXT("power/runtime_suspended_time", "400") "end\n",
+     "EEEEEEmmmmmmmmmmmmmmmmmEE"},
 #undef IDLE
 };
 

@@ -203,8 +203,12 @@ static int sample(void *state, void *own, struct gtel_batch *batch)
         return -ENODEV; /* files that are not the driver's stay */
     if (r < 0 || is_settling_now || (power == GTEL_CARD_PAUSES && r == 0))
         return r < 0 ? r : 0;
-    if (power == GTEL_CARD_PAUSES)
+    if (power == GTEL_CARD_PAUSES) {
         gtel_card_end_pause(card, batch);
+        card->device->is_left_alone = is_settling(gpu, batch->t_ns); /* it may have slept */
+        if (card->device->is_left_alone)
+            return 0;
+    }
     return sample_awake(gpu, &sample, &seen, r > 0);
 }
 
