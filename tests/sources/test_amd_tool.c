@@ -174,7 +174,7 @@ static void test_values(void)
     CHECK_NEAR(value(&play, GPU0, GTEL_M_GPU_TEMPERATURE, NULL), 44, 0);
     CHECK_NEAR(value(&play, GPU0, GTEL_M_GPU_FREQUENCY, NULL), 1302e6, 0);
     CHECK_NEAR(value(&play, GPU0, GTEL_M_GPU_MEMORY_USED, NULL), 614.0 * 1048576, 0);
-    CHECK_NEAR(value(&play, GPU0, GTEL_M_GPU_THROTTLED, NULL), 1, 0);
+    CHECK_NEAR(value(&play, GPU0, GTEL_M_GPU_THROTTLED, NULL), -1, 0);
     const struct gtel_device *device = gtel_registry_find(&play.machine.registry, GTEL_STR(GPU0));
     if (CHECK(device != NULL)) {
         CHECK_STR(gtel_str_of(device->label[GTEL_LABEL_MODEL]), "Navi 31 [Radeon RX 7900 XTX]");

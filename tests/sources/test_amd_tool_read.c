@@ -69,7 +69,7 @@ static const struct {
     {SMI_62, 0, GTEL_M_GPU_BUSY, NULL, 0.12},
     {SMI_62, 0, GTEL_M_ENGINE_BUSY, "video", 0.31},
     {SMI_62, 0, GTEL_M_POWER, "pkg", 88},
-    {SMI_62, 0, GTEL_M_GPU_THROTTLED, NULL, 1},
+    {SMI_62, 0, GTEL_M_GPU_THROTTLED, NULL, NONE}, /* THROTTLED: at idle, too */
     {SMI_62, 0, GTEL_M_VOLTAGE, "vddnb", 0.906},
     {SMI_62, 0, GTEL_M_FREQUENCY_ACTUAL, "graphics", 1302e6},
     {SMI_62, 0, GTEL_M_FREQUENCY_ACTUAL, "memory", 456e6},

@@ -64,7 +64,7 @@ const struct gtel_amd_tool_row gtel_amd_tool_rows[] = {
         "Average Graphics Package Power (W)|Current Socket Graphics Package Power (W)"),
     ROW(WHOLE, WATTS(1), POWER_LIMIT, "pkg",
         "limit>socket_power|limit>current_power|Max Graphics Package Power (W)"),
-    ROW_AS(WORD, WHOLE, BETWEEN(0, 1), GPU_THROTTLED, NULL, NULL, "power>throttle_status"),
+    ROW_AS(WORD, WHOLE, BETWEEN(0, 0), GPU_THROTTLED, NULL, NULL, "power>throttle_status"),
     ROW(WHOLE, MILLIVOLTS, VOLTAGE, "vddgfx",
         "power>gfx_voltage|power>current_gfx_voltage|Voltage (mV)"),
     ROW(WHOLE, MILLIVOLTS, VOLTAGE, "vddnb", "power>soc_voltage|power>current_soc_voltage"),
@@ -178,8 +178,12 @@ static int parse_value(const struct gtel_amd_tool_row *row, struct gtel_str text
     case LINK_WIDTH:
         return parse_link(text, row->form == LINK_WIDTH, ret);
     case WORD:
-        *ret = gtel_str_eq(text, GTEL_STR("THROTTLED"));
-        return *ret > 0 || gtel_str_eq(text, GTEL_STR("UNTHROTTLED")) ? 0 : -EINVAL;
+        /*
+         * THROTTLED is any bit of the mask, and RDNA 3 and 4 have one that is set at idle
+         * (ROCm/rocm-systems issue 11781; table_counters.c): nothing is known then.
+         */
+        *ret = 0;
+        return gtel_str_eq(text, GTEL_STR("UNTHROTTLED")) ? 0 : -EINVAL;
     }
     return -EINVAL;
 }
