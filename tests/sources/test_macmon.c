@@ -198,7 +198,7 @@ static void test_one_child(void)
     CHECK_STR(gtel_str_of(child.args), " /" PROGRAM " pipe -s 0 -i 1000 --soc-info");
     CHECK_NEAR(busy(&play), 0.25, 0);
     CHECK_NEAR(value(&play, GTEL_M_POWER, "gpu"), 4, 0);
-    CHECK_NEAR(value(&play, GTEL_M_GPU_POWER, NULL), 9, 0);
+    CHECK_NEAR(value(&play, GTEL_M_GPU_POWER, NULL), 4, 0); /* not of the chip */
     CHECK_NEAR(value(&play, GTEL_M_GPU_FREQUENCY, NULL), 720e6, 0);
     CHECK_INT(play.machine.registry.n, 1);
     const struct gtel_device *device = play.machine.registry.device[0];
@@ -595,7 +595,8 @@ static void test_rows(void)
                 {GTEL_M_MEMORY_TOTAL, "system", 1000},
                 {GTEL_M_MEMORY_USED, "system", 250},
                 {GTEL_M_MEMORY_USED_RATIO, "system", 0.25},
-                {GTEL_M_POWER, "gpu", 5}, /* a mean */
+                {GTEL_M_GPU_POWER, NULL, 5}, /* a mean */
+                {GTEL_M_POWER, "gpu", 5},
                 {GTEL_M_POWER, "ane", 2},
                 {GTEL_M_POWER, "pkg", 15},
                 {GTEL_M_FAN_RPM, "Left", 1235},

@@ -55,6 +55,7 @@ static const struct row {
     {GTEL_MACMON_TEMPERATURE, GTEL_M_TEMPERATURE, "gpu"},
     {GTEL_MACMON_RAM_TOTAL, GTEL_M_MEMORY_TOTAL, "system"},
     {GTEL_MACMON_RAM_USED, GTEL_M_MEMORY_USED, "system"},
+    {GTEL_MACMON_POWER_GPU, GTEL_M_GPU_POWER, NULL},
     {GTEL_MACMON_POWER_GPU, GTEL_M_POWER, "gpu"},
     {GTEL_MACMON_POWER_ANE, GTEL_M_POWER, "ane"},
     {GTEL_MACMON_POWER_ALL, GTEL_M_POWER, "pkg"},
@@ -263,7 +264,8 @@ static void emit_row(const struct macmon *macmon, const struct row *row, struct 
     const struct gtel_str part = gtel_str_of(row->part);
     const unsigned lines = macmon->lines[row->value];
     double value = macmon->now.value[row->value];
-    bool is_mean = row->metric == GTEL_M_GPU_BUSY || row->metric == GTEL_M_POWER;
+    bool is_mean = row->metric == GTEL_M_GPU_BUSY || row->metric == GTEL_M_GPU_POWER ||
+                   row->metric == GTEL_M_POWER;
     if (is_mean ? lines == 0 : (macmon->now.known >> row->value & 1) == 0)
         return;
     if (is_mean)
