@@ -37,6 +37,9 @@ static const struct {
              " stride = 16\n",
      4096, -1, 1},
     {COMPUTE "_v3 0 =\n", -1, -1, 0},
+    /* Twice in one list. */
+    {COMPUTE "_v3 0 = 1200 4096, 1200 4096\n", 4096, -1, 1},
+    {COMPUTE "_v3 0 = 1200 4096, 1300 8192, 1200 4096\n", 4096, 8192, 2},
     /* Compute and graphics at a time: one process, the memory once. */
     {COMPUTE "_v3 0 = 1200 4096\n"
              "call nvmlDeviceGetGraphicsRunningProcesses_v3 0 = 1200 4096, 1300 8192\n"

@@ -90,23 +90,23 @@ static bool is_same(const struct gtel_nvml_process *a, const struct gtel_nvml_pr
            a->compute_instance == b->compute_instance;
 }
 
-/* Adds the entries of one list; before: how many there were before it. An NVML code. */
+/* Adds the entries of one list; one that repeats, in it or in another, is added once. NVML code. */
 static int add_entries(struct gtel_nvml_processes *processes,
                        const struct gtel_nvml_process_room *room, size_t n)
 {
-    size_t before = processes->n[processes->now];
+    size_t *known = &processes->n[processes->now];
     size_t size = n > 0 ? entry_size(room, n) : ENTRY_MAX;
-    int code = size == 0 ? GTEL_NVML_ARGUMENT_VERSION_MISMATCH : grow(processes, before + n);
+    int code = size == 0 ? GTEL_NVML_ARGUMENT_VERSION_MISMATCH : grow(processes, *known + n);
     for (size_t i = 0; i < n && code == GTEL_NVML_SUCCESS; i++) {
         struct gtel_nvml_process *list = processes->process[processes->now];
         struct gtel_nvml_process process = entry_of(room->bytes + i * size, size);
         size_t k = 0;
         if (process.pid > PID_MAX)
             return GTEL_NVML_ARGUMENT_VERSION_MISMATCH;
-        while (k < before && !is_same(&list[k], &process))
+        while (k < *known && !is_same(&list[k], &process))
             k++;
-        if (process.pid != 0 && k == before) /* 0: of a namespace that has no number for it */
-            list[processes->n[processes->now]++] = process;
+        if (process.pid != 0 && k == *known) /* 0: of a namespace that has no number for it */
+            list[(*known)++] = process;
     }
     return code;
 }
