@@ -102,7 +102,7 @@ static const struct value_case {
     {"call nvmlDeviceGetTemperatureThreshold 0 2 = 88\n", GTEL_M_TEMPERATURE_LIMIT, "memory", NULL,
      88},
     /* Clocks and what the board can do. */
-    {"call nvmlDeviceGetMaxClockInfo 0 1 = 1980\n", GTEL_M_FREQUENCY_MAX, "sm", NULL, 1980e6},
+    {"call nvmlDeviceGetMaxClockInfo 0 1 = 1980\n", GTEL_M_FREQUENCY_MAX, "sm", NULL, -1},
     {"call nvmlDeviceGetMaxClockInfo 0 1 = 1980\n", GTEL_M_FREQUENCY_HARDWARE_MAX, "sm", NULL,
      1980e6},
     {"call nvmlDeviceGetClockInfo 0 2 = 4294967295\n", GTEL_M_FREQUENCY_ACTUAL, "memory", NULL, -1},

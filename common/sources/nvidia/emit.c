@@ -49,14 +49,6 @@ static void emit_parts(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml_r
     }
 }
 
-/* NVML knows what the board can do; no call says what it may do now. */
-static void emit_max_clock(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml_row *row,
-                           const struct gtel_nvml_answer *answer, struct gtel_batch *batch)
-{
-    put(gpu, row->metric, row->dim, row->scale, answer, batch);
-    put(gpu, GTEL_M_FREQUENCY_HARDWARE_MAX, row->dim, row->scale, answer, batch);
-}
-
 /* The size of the GPU's own memory, or 0. */
 static uint64_t vram_total(const struct gtel_nvml_gpu *gpu)
 {
@@ -182,9 +174,6 @@ static void emit_row(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml_row
         break;
     case GTEL_NVML_FORM_PARTS:
         emit_parts(gpu, row, answer, batch);
-        break;
-    case GTEL_NVML_FORM_MAX_CLOCK:
-        emit_max_clock(gpu, row, answer, batch);
         break;
     case GTEL_NVML_FORM_BAR1:
         emit_bar1(gpu, answer, batch);

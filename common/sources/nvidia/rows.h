@@ -72,7 +72,6 @@ enum gtel_nvml_form {
     GTEL_NVML_FORM_MEMORY_POWER,
     GTEL_NVML_FORM_REASONS,
     GTEL_NVML_FORM_FANS,
-    GTEL_NVML_FORM_MAX_CLOCK,
     GTEL_NVML_FORM_BAR1,
     GTEL_NVML_FORM_RECOVERY,
     GTEL_NVML_FORM_PCIE /* none: pcie.c counts these */
