@@ -106,6 +106,8 @@ static const struct {
     {"call nvmlDeviceGetMemoryInfo_v2 0 = !10\n", GTEL_M_MEMORY_USED, "vram", -1},
     {"call nvmlDeviceGetMemoryInfo_v2 0 = !3\ncall nvmlDeviceGetMemoryInfo 0 = 0 0 0\n",
      GTEL_M_MEMORY_TOTAL, "vram", -1},
+    {"call nvmlDeviceGetMemoryInfo_v2 0 = !4\ncall nvmlDeviceGetMemoryInfo 0 = !4\n",
+     GTEL_M_GPU_MEMORY_BANDWIDTH, NULL, 0.07},
     {"call nvmlDeviceGetTemperatureV = !nosymbol\n", GTEL_M_TEMPERATURE, "gpu", 53},
     {"call nvmlDeviceGetTemperatureV 0 = -5\n", GTEL_M_TEMPERATURE, "gpu", -5},
     {"call nvmlDeviceGetCurrentClocksEventReasons 0 = 0x113\n", GTEL_M_THROTTLE_ACTIVE, "power_cap",
@@ -158,6 +160,34 @@ static void test_fallbacks(void)
         finish(&m);
     }
     test_label = "";
+}
+
+#define NO_MEMORY                                                                                  \
+    "call nvmlDeviceGetMemoryInfo_v2 0 = !3\ncall nvmlDeviceGetMemoryInfo 0 = 0 0 0\n"             \
+    "call nvmlDeviceGetUtilizationRates 0 = 96 0\n"
+
+#define LINK(name) "call nvmlDeviceGet" name " 0 = 1\ncall nvmlDeviceGet" name " 1 = 1\n"
+
+/* Part of a processor: no controller of its own, and no link, which read as 0 and 1. */
+static void test_no_memory(void)
+{
+    static const enum gtel_metric link[] = {GTEL_M_GPU_PCIE_GEN, GTEL_M_GPU_PCIE_WIDTH,
+                                            GTEL_M_GPU_PCIE_GEN_MAX, GTEL_M_GPU_PCIE_WIDTH_MAX};
+    struct machine m;
+    if (!begin(&m, NO_MEMORY LINK("CurrPcieLinkGeneration") LINK("CurrPcieLinkWidth")
+                       LINK("MaxPcieLinkGeneration") LINK("MaxPcieLinkWidth")))
+        return;
+    for (unsigned round = 0; round < 2; round++) {
+        gather(&m, round);
+        CHECK_NEAR(value(&m, GTEL_M_GPU_BUSY, NULL), 0.96, 0);
+        CHECK_NEAR(value(&m, GTEL_M_GPU_MEMORY_BANDWIDTH, NULL), -1, 0);
+        CHECK(find(&m, "0001:3b:00.0", GTEL_M_GPU_MEMORY_BANDWIDTH, NULL, NULL));
+        for (size_t i = 0; i < GTEL_ARRAY_LEN(link); i++) {
+            CHECK_NEAR(value(&m, link[i], NULL), -1, 0);
+            CHECK(find(&m, "0001:3b:00.0", link[i], NULL, NULL));
+        }
+    }
+    finish(&m);
 }
 
 /* Both forms of memory answer, but mean different things: never one after the other. */
@@ -623,6 +653,7 @@ int main(void)
 {
     test_values();
     test_fallbacks();
+    test_no_memory();
     test_memory_is_not_mixed();
     test_policies();
     test_comes_back();

@@ -49,6 +49,19 @@ static void emit_parts(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml_r
     }
 }
 
+/*
+ * Both forms are absent, or have a total of 0: a GPU that is part of a processor (GB10, Thor). For
+ * the memory controller and the PCIe link, that such a GPU lacks, NVML answers 0, and 1 and 1, for
+ * ever. Where something is not permitted, absence says nothing.
+ */
+static bool has_no_memory(const struct gtel_nvml_gpu *gpu)
+{
+    for (size_t i = 0; i < gtel_nvml_rows_n; i++)
+        if (gtel_nvml_rows[i].group == GTEL_NVML_GROUP_MEMORY && gpu->slot[i].due_ns != UINT64_MAX)
+            return false;
+    return !gpu->has_denied;
+}
+
 /* The size of the GPU's own memory, or 0. */
 static uint64_t vram_total(const struct gtel_nvml_gpu *gpu)
 {
@@ -92,7 +105,7 @@ static void emit_utilization(const struct gtel_nvml_gpu *gpu, const struct gtel_
     if (answer->u[0] <= 100)
         gtel_batch_f64(batch, gpu->device, GTEL_M_GPU_BUSY, GTEL_STR_NONE,
                        (double)answer->u[0] * row->scale);
-    if (answer->u[1] <= 100)
+    if (answer->u[1] <= 100 && !has_no_memory(gpu))
         gtel_batch_f64(batch, gpu->device, GTEL_M_GPU_MEMORY_BANDWIDTH, GTEL_STR_NONE,
                        (double)answer->u[1] * row->scale);
 }
@@ -171,6 +184,10 @@ static void emit_row(const struct gtel_nvml_gpu *gpu, const struct gtel_nvml_row
     switch (row->form) {
     case GTEL_NVML_FORM_VALUE:
         emit_value(gpu, row, answer, batch);
+        break;
+    case GTEL_NVML_FORM_LINK:
+        if (!has_no_memory(gpu))
+            emit_value(gpu, row, answer, batch);
         break;
     case GTEL_NVML_FORM_PARTS:
         emit_parts(gpu, row, answer, batch);

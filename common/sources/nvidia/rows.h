@@ -72,6 +72,7 @@ enum gtel_nvml_form {
     GTEL_NVML_FORM_MEMORY_POWER,
     GTEL_NVML_FORM_REASONS,
     GTEL_NVML_FORM_FANS,
+    GTEL_NVML_FORM_LINK, /* as VALUE, of a GPU with a PCIe link */
     GTEL_NVML_FORM_BAR1,
     GTEL_NVML_FORM_RECOVERY,
     GTEL_NVML_FORM_PCIE /* none: pcie.c counts these */
