@@ -42,6 +42,7 @@ struct gtel_nvml_processes {
     size_t n[2];
     size_t size; /* of each */
     unsigned now;
+    bool is_partial;  /* there are more, which have no number here */
     uint64_t seen_us; /* time of the newest share, on the driver's clock */
     enum gtel_nvml_lists lists;
 };
@@ -49,7 +50,7 @@ struct gtel_nvml_processes {
 /* Whose numbers of processes NVML gives. */
 enum gtel_nvml_pids {
     GTEL_NVML_PIDS_OURS,
-    GTEL_NVML_PIDS_FOREIGN, /* not those in proc: processes are counted, and have no names */
+    GTEL_NVML_PIDS_FOREIGN, /* a container's: its processes alone, without names */
     GTEL_NVML_PIDS_WINDOWS  /* in WSL: nothing is reported */
 };
 
