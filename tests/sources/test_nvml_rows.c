@@ -499,6 +499,30 @@ static void test_events_beside_lost(void)
     finish(&m);
 }
 
+#define LOST(n)                                                                                    \
+    "call nvmlEventSetWait_v2 " n " = !15\ncall nvmlDeviceRegisterEvents " n " = !15\n"            \
+    "call nvmlDeviceGetUtilizationRates " n " = !15\ncall nvmlDeviceGetTemperature " n             \
+    " 0 = !15\n"
+
+/* A second GPU is lost soon after the first one: the third is watched all the same. */
+static void test_events_of_third(void)
+{
+    struct machine m;
+    if (!begin(&m, WATCHES "call nvmlDeviceGetCount_v2 = 3\n"
+                           "call nvmlDeviceGetPciInfo_v3 2 = 00000002:5D:00.0 0x233510de 0\n"
+                           "call nvmlDeviceGetUtilizationRates 2 = 5 5\n"
+                           "call nvmlDeviceGetSupportedEventTypes 1 = 8\n"
+                           "call nvmlDeviceGetSupportedEventTypes 2 = 8\n"
+                           "at 10s\n" LOST("0") "at 20s\n" LOST(
+                               "1") "at 30s\ncall nvmlEventSetWait_v2 = 2 8 48 1\n"))
+        return;
+    for (unsigned i = 0; i < 40; i++)
+        gather(&m, 1);
+    const struct gtel_reading *r = find(&m, "0002:5d:00.0", GTEL_M_ERROR_COUNT, "xid", NULL);
+    CHECK(r && r->value.u64 == 1);
+    finish(&m);
+}
+
 /* A new set that fails as well is not replaced in each gather. */
 static void test_events_pause(void)
 {
@@ -609,6 +633,7 @@ int main(void)
     test_events_of_lost();
     test_events_of_loss();
     test_events_beside_lost();
+    test_events_of_third();
     test_events_pause();
     test_recovery();
     test_health();

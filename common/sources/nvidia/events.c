@@ -89,7 +89,8 @@ static bool make_set(struct gtel_nvml *nvml)
 
 /*
  * A lost GPU makes each wait fail as long as it is in the set (NVIDIA/k8s-test-infra pull request
- * 746), so the others get a set without it. Each costs 7 to 10 ms for a GPU, so not too often.
+ * 746), so the others get a set without it. Each costs 7 to 10 ms for a GPU, so not too often,
+ * unless another GPU was lost since (nvml.c).
  */
 static void replace_set(struct gtel_nvml *nvml)
 {

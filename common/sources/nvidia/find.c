@@ -289,6 +289,7 @@ static void mark_missing(struct gtel_nvml *nvml, struct gtel_registry *registry)
         if (!gpu->is_unavailable) {
             gpu->first_code = nvml->refusals.code;
             gpu->is_unavailable = true;
+            nvml->events_due_ns = 0; /* as after any loss (nvml.c) */
             gtel_nvml_gpu_log_lost(nvml->env, gpu);
         }
         gtel_registry_lost(registry, gpu->device);

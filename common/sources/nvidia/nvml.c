@@ -179,6 +179,7 @@ static int sample_gpus(struct gtel_nvml *nvml, struct gtel_registry *registry,
         }
         if (!gpu->is_unavailable)
             continue;
+        nvml->events_due_ns = 0;     /* a set with this GPU is replaced without a pause */
         gtel_nvml_events_read(nvml); /* the call that finds the loss may be what raises its Xid */
         gtel_nvml_mig_remove(&nvml->library.call, registry, gpu);
         gpu->handle = NULL;
