@@ -444,6 +444,10 @@ static void test_sleepers(void)
     "file " PCI "power/control\n| " control "\n"                                                   \
     "file " PCI "power/runtime_suspended_time\n| " ms "\n"
 
+#define D3_FILE "proc/driver/nvidia/gpus/0000:19:00.0/power"
+#define D3(status)                                                                                 \
+    "file " D3_FILE "\n| Runtime D3 status:" status "\n| Video Memory:               Active\n"
+
 #define WINDOWS                                                                                    \
     "call nvmlDeviceGetCount_v2 = 1\ncall nvmlDeviceGetUtilizationRates 0 = 0 0\n"                 \
     "file System32/setupapi.dll\nlibrary libwddm.so\n"                                             \
@@ -460,6 +464,14 @@ static const struct {
     {IDLE SUSPENDS("auto", "1"), 1},
     {IDLE SUSPENDS("auto", "0"), 0},
     {IDLE SUSPENDS("on", "9000"), 0},
+    /* It has not slept yet. */
+    {IDLE SUSPENDS("auto", "0") D3("         Enabled (fine-grained)"), 1},
+    {IDLE SUSPENDS("auto", "0") D3(" Enabled (coarse-grained)"), 1},
+    {IDLE SUSPENDS("auto", "0") D3("          Disabled by default"), 0},
+    {IDLE SUSPENDS("auto", "0") D3("          Not supported"), 0},
+    {IDLE SUSPENDS("auto", "0") D3(""), 0},
+    {IDLE SUSPENDS("on", "0") D3(" Enabled (fine-grained)"), 0},
+    {IDLE SUSPENDS("auto", "0") "file " D3_FILE "\n| Video Memory: Enabled\n", 0},
     {IDLE "file " PCI "power/control\n| auto\n", 0},
     {IDLE "file " PCI "power/runtime_suspended_time\n| 9000\n", 0},
     {IDLE SUSPENDS("auto", "9000") "call nvmlDeviceGetUtilizationRates 0 = 1 0\n", 0},

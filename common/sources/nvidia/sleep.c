@@ -81,8 +81,23 @@ int gtel_nvml_pci_list(const struct gtel_env *env, struct gtel_nvml_pci_gpus *re
     return ret->n == 0 ? list_pnp(env, ret) : 0;
 }
 
-/* Runtime power management is allowed, and has suspended the GPU at some time since boot. */
-static bool may_suspend(const struct gtel_env *env, const char *address)
+/*
+ * Whether the driver powers the GPU down when nothing uses it (NVIDIA driver README, PCI-Express
+ * Runtime D3 Power Management). Not asked of one that sleeps.
+ */
+static bool is_d3_enabled(const struct gtel_env *env, const char *address)
+{
+    char text[GTEL_FS_TEXT_MAX];
+    struct gtel_str status;
+    return gtel_fs_text(env, GTEL_FS_AT("proc/driver/nvidia/gpus/%s/power", address), text,
+                        sizeof(text), &status) == 0 &&
+           gtel_str_between(status, GTEL_STR("Runtime D3 status:"), GTEL_STR_NONE, &status) &&
+           gtel_str_starts(gtel_str_trim(status), GTEL_STR("Enabled"));
+}
+
+/* Runtime power management is allowed, and has suspended the GPU since boot, or will. */
+static bool may_suspend(const struct gtel_env *env, const struct gtel_nvml_gpu *gpu,
+                        const char *address)
 {
     char text[64];
     struct gtel_str control;
@@ -91,9 +106,11 @@ static bool may_suspend(const struct gtel_env *env, const char *address)
                      &control) < 0 ||
         !gtel_str_eq(control, GTEL_STR("auto")))
         return false;
-    return gtel_fs_u64(env, GTEL_FS_AT(PCI_DEVICES "/%s/power/runtime_suspended_time", address),
-                       &suspended_ms) == 0 &&
-           suspended_ms > 0;
+    if (gtel_fs_u64(env, GTEL_FS_AT(PCI_DEVICES "/%s/power/runtime_suspended_time", address),
+                    &suspended_ms) == 0 &&
+        suspended_ms > 0)
+        return true;
+    return !gtel_nvml_is_asleep(env, gpu) && is_d3_enabled(env, address);
 }
 
 void gtel_nvml_watch_sleep(const struct gtel_env *env, struct gtel_nvml_gpu *gpu,
@@ -105,7 +122,7 @@ void gtel_nvml_watch_sleep(const struct gtel_env *env, struct gtel_nvml_gpu *gpu
         (void)gtel_awake_open(env, &gpu->awake,
                               GTEL_FS_AT(PCI_DEVICES "/%s", address)); /* not known: not asleep */
     /* Windows has no count of suspensions: where a GPU does not suspend, pauses get rarer. */
-    gpu->may_suspend = gpu->awake.pnp.set || may_suspend(env, address);
+    gpu->may_suspend = gpu->awake.pnp.set || may_suspend(env, gpu, address);
 }
 
 bool gtel_nvml_is_asleep(const struct gtel_env *env, const struct gtel_nvml_gpu *gpu)
