@@ -620,9 +620,69 @@ static void test_other_links(void)
     finish(&m);
 }
 
+/* A failure in the first long gather is no end of the links, and not that there are none. */
+static void test_links_count(void)
+{
+    static const struct {
+        const char *text; /* at first */
+        double want[2];   /* link 1: at first, and a minute later */
+    } rows[] = {{"call nvmlDeviceGetNvLinkState 0 0 = !999\n", {-1, 1}},
+                {"call nvmlDeviceGetNvLinkState 0 1 = !999\n", {-1, 1}},
+                {"call nvmlDeviceGetNvLinkState 0 1 = !2\n", {-1, -1}},
+                {"call nvmlDeviceGetNvLinkState 0 0 = !3\n", {-1, -1}},
+                {"call nvmlDeviceGetFieldValues 0 170 0 = !999\n", {1, 1}}};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(rows); i++) {
+        struct machine m;
+        char text[900];
+        test_label = rows[i].text;
+        (void)snprintf(text, sizeof(text),
+                       "call nvmlDeviceGetNvLinkState 0 0 = 1\n"
+                       "call nvmlDeviceGetNvLinkState 0 1 = 1\n"
+                       "call nvmlDeviceGetNvLinkState 0 2 = !2\n"
+                       "call nvmlDeviceGetFieldValues 0 165 1 = uint 1\n"
+                       "call nvmlDeviceGetFieldValues 0 170 0 = uint 1\n"
+                       "call nvmlDeviceGetFieldValues 0 171 0 = uint 1\n"
+                       "%sat 10s\ncall nvmlDeviceGetNvLinkState 0 0 = 1\n"
+                       "call nvmlDeviceGetNvLinkState 0 1 = 1\n"
+                       "call nvmlDeviceGetFieldValues 0 170 0 = uint 1\n",
+                       rows[i].text);
+        if (!begin(&m, text))
+            return;
+        gather(&m, 0);
+        CHECK_NEAR(value(&m, GTEL_M_FABRIC_UP, "1"), rows[i].want[0], 0);
+        for (unsigned k = 0; k < 3; k++)
+            gather(&m, 20);
+        CHECK_NEAR(value(&m, GTEL_M_FABRIC_UP, "1"), rows[i].want[1], 0);
+        CHECK_NEAR(value(&m, GTEL_M_FABRIC_UP, "c2c0"), 1, 0);
+        CHECK_NEAR(value(&m, GTEL_M_FABRIC_UP, "2"), -1, 0);
+        finish(&m);
+    }
+    test_label = "";
+}
+
+/* With all links down there may be no sum, until one is up; what is not there then, is not. */
+static void test_links_sum(void)
+{
+    struct machine m;
+    if (!begin(&m, "call nvmlDeviceGetNvLinkState 0 0 = 0\n"
+                   "call nvmlDeviceGetFieldValues 0 165 0 = uint 0\n"
+                   "at 70s\ncall nvmlDeviceGetFieldValues 0 165 0 = uint 1\n"
+                   "call nvmlDeviceGetFieldValues 0 138 4294967295 = ull 7\n"
+                   "at 150s\ncall nvmlDeviceGetFieldValues 0 139 4294967295 = ull 7\n"))
+        return;
+    for (unsigned k = 0; k < 10; k++) {
+        gather(&m, k > 0 ? 20 : 0);
+        CHECK_NEAR(value(&m, GTEL_M_GPU_LINKS_TX, ""), k < 4 ? -1 : 7 * 1024, 0);
+        CHECK_NEAR(value(&m, GTEL_M_GPU_LINKS_RX, ""), -1, 0);
+    }
+    finish(&m);
+}
+
 int main(void)
 {
     test_links();
+    test_links_count();
+    test_links_sum();
     test_links_beside_gpm();
     test_other_links();
     test_events();

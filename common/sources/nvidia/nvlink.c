@@ -44,22 +44,37 @@ struct target {
     struct gtel_str name;
 };
 
-/* Links are numbered from 0; the first number beyond is an argument that NVML refuses. */
-static void count_links(const struct gtel_nvml_calls *call, struct gtel_nvml_gpu *gpu)
+/* Whether there is a failure that may pass: what is asked for is neither there nor absent. */
+static bool may_pass(int code)
 {
-    unsigned state;
-    while (call->nvmlDeviceGetNvLinkState && gpu->links.n < GTEL_NVML_LINKS_MAX &&
-           call->nvmlDeviceGetNvLinkState(gpu->handle, gpu->links.n, &state) == GTEL_NVML_SUCCESS)
-        gpu->links.n++;
-    struct gtel_nvml_answer answer;
-    struct gtel_nvml_field field = {.field_id = GTEL_NVML_FI_C2C_LINKS, .rc = GTEL_NVML_NO_DATA};
-    if (call->nvmlDeviceGetFieldValues(gpu->handle, 1, &field) == GTEL_NVML_SUCCESS &&
-        gtel_nvml_field_value(&field, &answer) == GTEL_NVML_SUCCESS &&
-        answer.u[0] <= GTEL_NVML_C2C_MAX)
-        gpu->links.c2c = (unsigned)answer.u[0];
+    enum gtel_nvml_meaning meaning = gtel_nvml_meaning(code);
+    return meaning != GTEL_NVML_MEANS_FINE && meaning != GTEL_NVML_MEANS_ABSENT;
 }
 
-/* Of a link that is down nothing is learned about others. */
+/*
+ * Links are numbered from 0; the first number beyond is an argument that NVML refuses. After
+ * another failure it is counted on.
+ */
+static void count_links(const struct gtel_nvml_calls *call, struct gtel_nvml_links *links,
+                        struct gtel_nvml_device *handle)
+{
+    unsigned state;
+    int code = GTEL_NVML_SUCCESS;
+    while (call->nvmlDeviceGetNvLinkState && links->n < GTEL_NVML_LINKS_MAX &&
+           code == GTEL_NVML_SUCCESS) {
+        code = call->nvmlDeviceGetNvLinkState(handle, links->n, &state);
+        links->n += code == GTEL_NVML_SUCCESS;
+    }
+    struct gtel_nvml_answer answer;
+    struct gtel_nvml_field field = {.field_id = GTEL_NVML_FI_C2C_LINKS, .rc = GTEL_NVML_NO_DATA};
+    int c2c = call->nvmlDeviceGetFieldValues(handle, 1, &field);
+    if (c2c == GTEL_NVML_SUCCESS)
+        c2c = gtel_nvml_field_value(&field, &answer);
+    if (c2c == GTEL_NVML_SUCCESS && answer.u[0] <= GTEL_NVML_C2C_MAX)
+        links->c2c = (unsigned)answer.u[0];
+    links->is_counted = !may_pass(code) && !may_pass(c2c);
+}
+
 static void put(struct gtel_nvml_gpu *gpu, const struct target *target, size_t i,
                 const struct gtel_nvml_field *field, struct gtel_batch *batch)
 {
@@ -82,6 +97,7 @@ static bool is_up(const struct gtel_nvml_field *field, const size_t *row, size_t
     return false;
 }
 
+/* Of links that are down nothing is learned about others, nor about the sum. */
 static void sample(struct gtel_nvml_library *library, struct gtel_nvml_gpu *gpu,
                    const struct target *target, struct gtel_batch *batch)
 {
@@ -102,11 +118,13 @@ static void sample(struct gtel_nvml_library *library, struct gtel_nvml_gpu *gpu,
     if (gtel_nvml_meaning(code) == GTEL_NVML_MEANS_BROKEN)
         library->broken = code;
     batch->origin = GTEL_NVML_ORIGIN_FIELD;
+    bool has_up = code == GTEL_NVML_SUCCESS && is_up(field, row, n);
+    gpu->links.was_up = gpu->links.was_up || (has_up && target->kind == ONE_LINK);
     for (size_t k = 0; k < n && code == GTEL_NVML_SUCCESS; k++) {
         put(gpu, target, row[k], &field[k], batch);
         if (gtel_nvml_meaning(field[k].rc) == GTEL_NVML_MEANS_ABSENT &&
-            (target->kind == ALL_LINKS || is_up(field, row, n))) /* all links of a GPU are alike */
-            *absent |= 1u << row[k];
+            (target->kind == ALL_LINKS ? gpu->links.was_up : has_up))
+            *absent |= 1u << row[k]; /* all links of a GPU are alike */
     }
 }
 
@@ -117,8 +135,8 @@ void gtel_nvml_links_sample(struct gtel_nvml_library *library, struct gtel_nvml_
     const struct target all = {.kind = ALL_LINKS, .scope = GTEL_NVML_SCOPE_ALL_LINKS};
     if (!library->call.nvmlDeviceGetFieldValues || gpu->long_ns != batch->t_ns)
         return;
-    if (links->gathers == 0)
-        count_links(&library->call, gpu);
+    if (!links->is_counted)
+        count_links(&library->call, links, gpu->handle);
     if (links->n > 0)
         sample(library, gpu, &all, batch);
     for (unsigned i = 0; links->gathers % LINKS_EACH == 0 && i < links->n + links->c2c; i++) {

@@ -24,6 +24,8 @@ enum { GTEL_NVML_LINKS_MAX = 36, GTEL_NVML_C2C_MAX = 14 };
 struct gtel_nvml_links {
     unsigned n;         /* links; 0: none, or not known */
     unsigned c2c;       /* the same of those to the CPU */
+    bool is_counted;    /* both */
+    bool was_up;        /* one of the first */
     unsigned gathers;   /* long ones so far */
     uint32_t absent[3]; /* by what is asked for: a bit per field that it does not have */
 };
