@@ -72,7 +72,8 @@ static void count_links(const struct gtel_nvml_calls *call, struct gtel_nvml_lin
         c2c = gtel_nvml_field_value(&field, &answer);
     if (c2c == GTEL_NVML_SUCCESS && answer.u[0] <= GTEL_NVML_C2C_MAX)
         links->c2c = (unsigned)answer.u[0];
-    links->is_counted = !may_pass(code) && !may_pass(c2c);
+    if (!may_pass(code) && !may_pass(c2c))
+        links->state = GTEL_NVML_LINKS_COUNTED;
 }
 
 static void put(struct gtel_nvml_gpu *gpu, const struct target *target, size_t i,
@@ -119,11 +120,12 @@ static void sample(struct gtel_nvml_library *library, struct gtel_nvml_gpu *gpu,
         library->broken = code;
     batch->origin = GTEL_NVML_ORIGIN_FIELD;
     bool has_up = code == GTEL_NVML_SUCCESS && is_up(field, row, n);
-    gpu->links.was_up = gpu->links.was_up || (has_up && target->kind == ONE_LINK);
+    if (has_up && target->kind == ONE_LINK && gpu->links.state == GTEL_NVML_LINKS_COUNTED)
+        gpu->links.state = GTEL_NVML_LINKS_UP;
     for (size_t k = 0; k < n && code == GTEL_NVML_SUCCESS; k++) {
         put(gpu, target, row[k], &field[k], batch);
         if (gtel_nvml_meaning(field[k].rc) == GTEL_NVML_MEANS_ABSENT &&
-            (target->kind == ALL_LINKS ? gpu->links.was_up : has_up))
+            (target->kind == ALL_LINKS ? gpu->links.state == GTEL_NVML_LINKS_UP : has_up))
             *absent |= 1u << row[k]; /* all links of a GPU are alike */
     }
 }
@@ -135,11 +137,12 @@ void gtel_nvml_links_sample(struct gtel_nvml_library *library, struct gtel_nvml_
     const struct target all = {.kind = ALL_LINKS, .scope = GTEL_NVML_SCOPE_ALL_LINKS};
     if (!library->call.nvmlDeviceGetFieldValues || gpu->long_ns != batch->t_ns)
         return;
-    if (!links->is_counted)
+    if (links->state == GTEL_NVML_LINKS_UNCOUNTED)
         count_links(&library->call, links, gpu->handle);
     if (links->n > 0)
         sample(library, gpu, &all, batch);
-    for (unsigned i = 0; links->gathers % LINKS_EACH == 0 && i < links->n + links->c2c; i++) {
+    bool is_turn = links->gathers == 1 || links->gathers % LINKS_EACH == 0;
+    for (unsigned i = 0; is_turn && i < links->n + links->c2c; i++) {
         bool is_c2c = i >= links->n;
         unsigned link = is_c2c ? i - links->n : i;
         char name[16];
