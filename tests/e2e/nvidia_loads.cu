@@ -2,12 +2,13 @@
 /*
  * Loads for nvidia_loads.py, each of which keeps one part of an NVIDIA GPU busy:
  *
- *     nvidia_loads tensor|fp64|copy|hold|fault SECONDS [MIB]
+ *     nvidia_loads tensor|fp64|copy|peer|hold|fault SECONDS [MIB]
  *
  * tensor: products of half-precision matrices. fp64: dependent multiply-adds. copy: to the host,
- * from it, and within the GPU, from one stream each; says how many bytes went each way. hold: has
- * the memory and does nothing. fault: writes where nothing is, which the driver reports as an Xid.
- * All of them say "begun" once they are at it; MIB is memory that they have besides.
+ * from it, and within the GPU, from one stream each; says how many bytes went each way. peer: from
+ * the first GPU to the second; says how many bytes. hold: has the memory and does nothing. fault:
+ * writes where nothing is, which the driver reports as an Xid. All of them say "begun" once they
+ * are at it; MIB is memory that they have besides.
  */
 #include <chrono>
 #include <cstdio>
@@ -94,6 +95,31 @@ static void copy(double end)
     std::printf("copied %llu bytes each way in %.3f s\n", rounds * size, now() - start);
 }
 
+/* A copy is whole when it is counted: the last one ends within the time that is said. */
+static void peer(double end)
+{
+    const size_t size = 1 << 30;
+    char *at[2], address[2][16];
+    unsigned long long rounds = 0;
+    for (int i = 0; i < 2; i++) {
+        must(cudaSetDevice(i));
+        must(cudaDeviceEnablePeerAccess(1 - i, 0));
+        must(cudaMalloc(&at[i], size));
+        must(cudaDeviceGetPCIBusId(address[i], sizeof(address[i]), i));
+    }
+    must(cudaSetDevice(0));
+    begun();
+    double start = now();
+    while (now() < end) {
+        for (int i = 0; i < 16; i++)
+            must(cudaMemcpyPeerAsync(at[1], 1, at[0], 0, size));
+        must(cudaDeviceSynchronize());
+        rounds += 16;
+    }
+    std::printf("copied %llu bytes from %s to %s in %.3f s\n", rounds * size, address[0],
+                address[1], now() - start);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 3)
@@ -106,6 +132,10 @@ int main(int argc, char **argv)
     must(cudaMalloc(&out, 64));
     if (std::strcmp(kind, "copy") == 0) {
         copy(end);
+        return 0;
+    }
+    if (std::strcmp(kind, "peer") == 0) {
+        peer(end);
         return 0;
     }
     begun();

@@ -3,12 +3,13 @@
 """Does gtel see what an NVIDIA GPU is made to do? By hand, on a machine with nvcc and a GPU of the
 Hopper generation or newer that does nothing else.
 
-    nvidia_loads.py --gtel FILE [--smi nvidia-smi] [--scratch FOLDER]
+    nvidia_loads.py --gtel FILE [--smi nvidia-smi] [--scratch FOLDER] [--links]
 
 Builds nvidia_loads.cu. Then: each of its loads shows in the units of gpu_activity that it uses, in
 every gather, and in no others; PCIe bytes are what was copied; two processes in cgroups of their own
 have the memory that nvidia-smi says, and their container; one that ends is gone in the next
-gathers; a fault counts as its Xid. Exit status 0: all as it should be.
+gathers; a fault counts as its Xid. With --links, on two GPUs: NVLink's bytes are those copied from
+one to the other, by link and together. Exit status 0: all as it should be.
 """
 import argparse
 import os
@@ -179,10 +180,57 @@ def try_fault(gathers, program):
     check(kinds.get("xid", 0) >= 1 and len(kinds) > 1, f"after: {kinds}")
 
 
+def links_of(gathers):
+    """{(GPU, field): bytes} of a gather that has single links, which are read each 10 s or minute."""
+    for _ in range(70):
+        lines = gathers.gather()[0]
+        if values(lines, "gpu_fabric", "tx_bytes"):
+            break
+        time.sleep(1)
+    found = {}
+    for head, tags, fields in lines:
+        for field in ("links_rx_bytes", "links_tx_bytes", "rx_bytes", "tx_bytes"):
+            if head in ("gpu", "gpu_fabric") and field in fields:
+                key = (tags["gpu"], field)
+                found[key] = found.get(key, 0) + fields[field]
+    return found
+
+
+def try_links(gathers, program):
+    """Bytes from one GPU to another: of the GPU and of its links together, each way."""
+    print("peer")
+    before = links_of(gathers)
+    load = Load(program, "peer", 66)
+    found = watch(gathers, 64)  # which are read each 20 s
+    count, source, target, seconds = re.search(
+        r"copied (\d+) bytes from (\S+) to (\S+) in ([0-9.]+) s", load.end()).groups()
+    time.sleep(2)
+    after = links_of(gathers)
+    source, target = source.lower(), target.lower()
+    for gpu, way in ((source, "tx"), (target, "rx")):
+        for field in (f"links_{way}_bytes", f"{way}_bytes"):
+            grown = after.get((gpu, field), 0) - before.get((gpu, field), 0)
+            check(abs(grown / int(count) - 1) < 0.001, f"{gpu} {field}: {grown} of {count} bytes copied")
+        other = f"links_{'rx' if way == 'tx' else 'tx'}_bytes"
+        grown = after.get((gpu, other), 0) - before.get((gpu, other), 0)
+        check(grown < int(count) / 50, f"{gpu} {other}: {grown}, the other way")
+        numbers = [(at, n) for at, lines in found for n in values(lines, "gpu", f"links_{way}_bytes", gpu=gpu)]
+        steps = [(b[1] - a[1]) / (b[0] - a[0]) / (int(count) / float(seconds)) for a, b in zip(numbers, numbers[1:])]
+        check(len(steps) > 1 and all(0.95 < step < 1.05 for step in steps),
+              f"{gpu} while copying: {' '.join('%.3f' % step for step in steps)} of the mean rate, "
+              f"{int(count) / float(seconds) / 1e9:.0f} GB/s")
+
+
+def finish():
+    print("nvidia_loads:", f"{len(failures)} FAILED" if failures else "all as it should be")
+    return 1 if failures else 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--gtel", required=True)
     parser.add_argument("--smi", default="nvidia-smi")
+    parser.add_argument("--links", action="store_true", help="only NVLink, between two GPUs")
     parser.add_argument("--scratch", default=tempfile.gettempdir())
     arguments = parser.parse_args()
     program = os.path.join(arguments.scratch, "nvidia_loads")
@@ -191,6 +239,10 @@ def main():
     command = [os.path.abspath(arguments.gtel), "--engine-instances", "on"]
     gathers = nvidia_truth.Gathers(command)
     gathers.gather()
+    if arguments.links:
+        try_links(gathers, program)
+        gathers.close()
+        return finish()
     try_load(gathers, program, "tensor", ["sm", "tensor"], ["fp64"])
     try_load(gathers, program, "fp64", ["sm", "fp64"], ["tensor"])
     try_copy(gathers, program)
@@ -200,8 +252,7 @@ def main():
             print("   ", tags.get("engine"), tags.get("instance"), fields)
     gathers.close()
     try_processes(command, program, arguments.smi)
-    print("nvidia_loads:", f"{len(failures)} FAILED" if failures else "all as it should be")
-    return 1 if failures else 0
+    return finish()
 
 
 if __name__ == "__main__":
