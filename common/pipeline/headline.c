@@ -75,7 +75,7 @@ int gtel_headlines_begin(struct gtel_headlines *headlines, size_t devices)
         memset(headline->choice, 0, sizeof(headline->choice));
         headline->all = (struct gtel_headline_choice){0};
         headline->has_main = false;
-        headline->has_idle = false;
+        headline->idle_parts = 0;
         headline->work = GTEL_HEADLINE_UNKNOWN;
     }
     return gtel_grow_zeroed(&headlines->device, &headlines->n, devices, GTEL_DEVICES_MAX,
@@ -186,10 +186,8 @@ void gtel_headlines_add(struct gtel_headlines *headlines, const struct gtel_seri
         return;
     if (index == GTEL_HEADLINE_ENGINE_BUSY)
         headline->has_main |= is_main(now->dim[0]);
-    if (rule->how == AWAKE && gtel_str_eq(now->dim[0], GTEL_STR("graphics"))) {
-        headline->idle_samples += !headline->has_idle;
-        headline->has_idle = true;
-    }
+    if (rule->how == AWAKE && gtel_str_eq(now->dim[0], GTEL_STR("graphics")))
+        headline->idle_samples += headline->idle_parts++ == 0;
 }
 
 /*
@@ -220,7 +218,7 @@ static bool has_value(const struct gtel_headline *headline, size_t rule)
                headline->all.missing == 0;
     case GTEL_HEADLINE_FREQUENCY_IDLE:
         return headline->work == GTEL_HEADLINE_SLEPT && headline->idle_samples > 1 &&
-               headline->has_idle && choice->missing == 0;
+               headline->idle_parts > 0 && choice->missing == 0;
     default:
         return choice->missing == 0;
     }

@@ -61,7 +61,7 @@ struct gtel_headline {
     uint32_t best[GTEL_HEADLINE_RULES]; /* rank that stood for the GPU before + 1; 0: none. Kept */
     uint32_t idle_samples;              /* that had such idle time: kept */
     bool has_main;                      /* its engines stand for the whole GPU */
-    bool has_idle;                      /* idle time of a graphics part, in this sample */
+    uint32_t idle_parts;                /* graphics parts with idle time in this sample */
     enum gtel_headline_work work;
 };
 

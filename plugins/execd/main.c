@@ -227,7 +227,7 @@ static int run_stepped(struct program *program)
 /* Two clocks make twice the gathers; a person who watches may ask for one more. */
 static bool warn_of_newline(const struct program *program)
 {
-    if (!program->pace.has_newline || !gtel_args_has_clock(&program->args) ||
+    if (program->pace.newlines == 0 || !gtel_args_has_clock(&program->args) ||
         program->args.is_watching)
         return false;
     gtel_log(&program->log, GTEL_LOG_WARNING,

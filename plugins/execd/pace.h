@@ -29,11 +29,11 @@ enum gtel_pace_ending {
 };
 
 struct gtel_pace {
-    int in;           /* standard input, or -1 when it is not watched */
-    int out;          /* standard output */
-    int signal;       /* readable when one came (execd/signals.h), or negative */
-    bool is_pending;  /* somebody asked for a gather */
-    bool has_newline; /* a newline has asked for one since the start */
+    int in;            /* standard input, or -1 when it is not watched */
+    int out;           /* standard output */
+    int signal;        /* readable when one came (execd/signals.h), or negative */
+    bool is_pending;   /* somebody asked for a gather */
+    uint64_t newlines; /* that have asked for one since the start, those read together as one */
     enum gtel_pace_ending ending;
     int error;               /* why nothing can be waited for, a negative errno, or 0 */
     int failed_reads;        /* of the input, in a row */

@@ -87,8 +87,10 @@ static void read_input(struct gtel_pace *pace)
             return;
         }
         pace->failed_reads = 0;
-        if (memchr(bytes, '\n', (size_t)n))
-            pace->is_pending = pace->has_newline = true;
+        if (memchr(bytes, '\n', (size_t)n)) {
+            pace->is_pending = true;
+            pace->newlines++;
+        }
         if (!is_readable(pace->in))
             return;
     }

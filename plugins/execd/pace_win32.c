@@ -129,8 +129,10 @@ bool gtel_pace_wait_any(struct gtel_pace *pace, uint64_t t_ns, bool wants_out)
                                                                            : INFINITE - 1);
     bool has_ended =
         pace->in >= 0 && input.has_ended != 0; /* before its last newline is asked for */
-    if (InterlockedExchange(&input.has_newline, 0) != 0)
-        pace->is_pending = pace->has_newline = true;
+    if (InterlockedExchange(&input.has_newline, 0) != 0) {
+        pace->is_pending = true;
+        pace->newlines++;
+    }
     if (has_ended) {
         pace->in = -1;
         gtel_pace_begin_end(pace, GTEL_PACE_INPUT_ENDED);

@@ -36,7 +36,6 @@ struct gtel_intel_sample {
     uint32_t idle_times; /* idle counters that have not gone back */
     uint32_t busy_times; /* of these: which grew by less than almost all of the time */
     struct gtel_card_gts gts;
-    bool has_slept; /* the card or the host, since the sample before: idle times mean nothing */
 };
 
 /* Zeroed: not open. */

@@ -54,8 +54,11 @@ static void record_idle(struct gtel_intel_sample *sample, const struct gtel_attr
         sample->gts.nearly_idle |= bit;
 }
 
-/* Reads all attributes. -ENODEV, the first error when nothing at all could be read, or 0. */
-static int read_attrs(struct gtel_intel_gpu *gpu, struct gtel_intel_sample *sample)
+/*
+ * Reads all attributes; idle times mean nothing over a sleep. -ENODEV, the first error when nothing
+ * at all could be read, or 0.
+ */
+static int read_attrs(struct gtel_intel_gpu *gpu, bool has_slept, struct gtel_intel_sample *sample)
 {
     for (size_t i = 0; i < gpu->attrs.n; i++) {
         struct gtel_attr *attr = &gpu->attrs.attr[i];
@@ -65,7 +68,7 @@ static int read_attrs(struct gtel_intel_gpu *gpu, struct gtel_intel_sample *samp
         const struct gtel_counter before = attr->state.counter;
         if (gtel_attr_read(&sample->attrs, attr) == -ENODEV)
             return -ENODEV;
-        if (is_idle_time && !sample->has_slept)
+        if (is_idle_time && !has_slept)
             record_idle(sample, attr, &before);
     }
     return sample->attrs.read > 0 ? 0 : sample->attrs.error;
@@ -116,8 +119,7 @@ static int read_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu, struct
             gtel_intel_retry(intel, false);
     }
     sample.gts = gpu->card->gts;
-    sample.has_slept = has_slept(intel->source.env, gpu);
-    int r = read_attrs(gpu, &sample);
+    int r = read_attrs(gpu, has_slept(intel->source.env, gpu), &sample);
     gpu->card->gts = sample.gts;
     gpu->card->gts.held = 0;
     gpu->card->gts.held_ns = 0;

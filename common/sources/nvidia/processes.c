@@ -106,7 +106,7 @@ static int add_entries(struct gtel_nvml_processes *processes,
         while (k < *known && !is_same(&list[k], &process))
             k++;
         if (process.pid == 0) /* of a namespace that has no number for it */
-            processes->is_partial = true;
+            processes->hidden++;
         else if (k == *known)
             list[(*known)++] = process;
     }
@@ -288,7 +288,7 @@ static void report(struct gtel_nvml_gpu *gpu, bool is_foreign, bool has_shares,
     const struct gtel_nvml_processes *processes = &gpu->processes;
     if (gpu->awake.pnp.set && !has_memory(processes))
         return;
-    if (!is_foreign && !processes->is_partial)
+    if (!is_foreign && processes->hidden == 0)
         gtel_usage_complete(batch->usage, gpu->device, batch->source, GTEL_NVML_ORIGIN_CALL);
     for (size_t i = 0; i < processes->n[processes->now]; i++) {
         const struct gtel_nvml_process *process = &processes->process[processes->now][i];
@@ -316,7 +316,7 @@ void gtel_nvml_processes_sample(struct gtel_nvml_library *library,
         return;
     processes->now = 1 - processes->now;
     processes->n[processes->now] = 0;
-    processes->is_partial = false;
+    processes->hidden = 0;
     int code = read_lists(&library->call, room, gpu);
     switch (gtel_nvml_meaning(code)) {
     case GTEL_NVML_MEANS_FINE:

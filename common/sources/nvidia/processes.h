@@ -42,7 +42,7 @@ struct gtel_nvml_processes {
     size_t n[2];
     size_t size; /* of each */
     unsigned now;
-    bool is_partial;  /* there are more, which have no number here */
+    unsigned hidden;  /* further entries, of processes that have no number here */
     uint64_t seen_us; /* time of the newest share, on the driver's clock */
     enum gtel_nvml_lists lists;
 };

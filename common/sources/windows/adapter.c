@@ -124,7 +124,7 @@ static void begin_nodes(struct gtel_wddm_adapter *adapter)
         adapter->node[i].running = UINT64_MAX;
         adapter->node[i].counted = 0;
         adapter->node[i].has_moved = false;
-        adapter->node[i].is_back = false;
+        adapter->node[i].backs = 0;
     }
 }
 
@@ -361,7 +361,7 @@ static bool read_node(const struct gtel_wddm *wddm, struct gtel_wddm_gpu *gpu, u
         return false;
     uint64_t running = query.result.node.running;
     node->has_moved = node->has_moved || running > node->running;
-    node->is_back = node->is_back || (node->running != UINT64_MAX && running < node->running);
+    node->backs += node->running != UINT64_MAX && running < node->running;
     node->running = running;
     *ret_perf = query.result.node.perf;
     return true;
@@ -407,8 +407,8 @@ static void count_class(struct gtel_wddm_adapter *adapter, enum gtel_engine_kind
             continue;
         most = mean - node->counted > most ? mean - node->counted : most;
         node->counted = mean;
-        is_back = is_back || node->is_back;
-        node->is_back = false;
+        is_back = is_back || node->backs > 0;
+        node->backs = 0;
     }
     adapter->busy[kind] = is_back ? 0 : adapter->busy[kind] + most;
 }

@@ -38,7 +38,7 @@ struct gtel_wddm_node {
     uint64_t running; /* at the last sample, 100 ns; UINT64_MAX: none yet */
     double counted;   /* of its like on average, as far as its class has it */
     bool has_moved;
-    bool is_back; /* the running time went back, and its class has not begun again since */
+    uint32_t backs; /* how often the running time went back since its class began */
 };
 
 enum gtel_wddm_state {
