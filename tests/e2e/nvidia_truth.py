@@ -475,7 +475,9 @@ def compare_links(table, smi, root, lines):
             numbers = re.findall(pattern, text)
             return sum(map(int, numbers)) if numbers else None
 
-        ours = [values for head, tags, values in lines if head == "gpu_fabric" and tags.get("gpu") == gpu]
+        # Of several gathers the last.
+        ours = list({tags["link"]: values for head, tags, values in lines
+                     if head == "gpu_fabric" and tags.get("gpu") == gpu}.values())
         rows = [("links tx", gtel_value(lines, gpu, GPU + ("links_tx_bytes",)),
                  total(data, r"Data Tx: ([0-9]+) KiB"), 1024),
                 ("links rx", gtel_value(lines, gpu, GPU + ("links_rx_bytes",)),
