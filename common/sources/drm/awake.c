@@ -19,8 +19,6 @@ int gtel_awake_open(const struct gtel_env *env, struct gtel_awake *awake, const 
     int r = gtel_fs_open(env, &awake->status, GTEL_FS_AT("%s/power/runtime_status", device_path));
     if (r == -ENOENT)
         r = watch(env, awake, gtel_str_of(device_path));
-    if (r == -ENOENT && gtel_pnp_is_there(env))
-        r = -ENODEV; /* Plug and Play has every device, and its state */
     awake->is_open = r == 0 || r == -ENOENT;
     return r == -ENOENT ? 0 : r;
 }

@@ -19,10 +19,8 @@ struct gtel_awake {
     bool is_open;
 };
 
-/*
- * Opens the file of the device in that directory, whose name is its PCI address under Windows. 0,
- * or a negative errno: nothing may be read; -ENODEV where Windows has no such device.
- */
+/* Opens the file of the device in that directory, whose name is its PCI address under Windows. 0,
+ * or a negative errno: nothing may be read. */
 int gtel_awake_open(const struct gtel_env *env, struct gtel_awake *awake, const char *device_path);
 void gtel_awake_close(const struct gtel_env *env, struct gtel_awake *awake);
 /*
