@@ -249,10 +249,12 @@ def case_console(arguments, folder):
                           start_new_session=True)
         os.close(slave)
         check(wait_for(lambda: helpers(folder), 20), f"console, {what}: it starts")
-        time.sleep(1)  # until it reads the console: what is typed before is lost
         for n in range(1, 3):
-            os.write(master, b"\r")
-            check(wait_for(lambda n=n: program.answers() >= n, 10), f"console, {what}: answer {n}")
+            for _ in range(20):  # what is typed before it reads the console is lost
+                os.write(master, b"\r")
+                if wait_for(lambda n=n: program.answers() >= n, 1):
+                    break
+            check(program.answers() >= n, f"console, {what}: answer {n}")
         if what == "Ctrl-C":
             program.end(what, how=lambda: program.child.send_signal(signal.SIGINT))
         else:
