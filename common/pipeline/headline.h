@@ -12,9 +12,9 @@
  *
  * Busy: the busiest engine class where the source has render or compute engines, or all of a GPU,
  * which also stands in for classes that a better source lacks; else the share of time in which the
- * graphics part did not sleep, unless engines are counted. Idle time waits for one sample more, in
- * which a measurement that takes a while can show up: a series does not begin with a value that is
- * replaced immediately. A GPU is throttled while any reason holds on any of its GTs; it is not
+ * GT that slept least was awake, unless engines are counted. Idle time waits for one sample more,
+ * in which a measurement that takes a while can show up: a series does not begin with a value that
+ * is replaced immediately. A GPU is throttled while any reason holds on any of its GTs; it is not
  * while all of them are known and none does.
  */
 #ifndef GTEL_PIPELINE_HEADLINE_H
