@@ -2,13 +2,13 @@
 /*
  * Loads for nvidia_loads.py, each of which keeps one part of an NVIDIA GPU busy:
  *
- *     nvidia_loads tensor|fp64|copy|peer|hold|fault SECONDS [MIB]
+ *     nvidia_loads tensor|fp64|copy|up|down|peer|hold|fault SECONDS [MIB]
  *
  * tensor: products of half-precision matrices. fp64: dependent multiply-adds. copy: to the host,
- * from it, and within the GPU, from one stream each; says how many bytes went each way. peer: from
- * the first GPU to the second; says how many bytes. hold: has the memory and does nothing. fault:
- * writes where nothing is, which the driver reports as an Xid. All of them say "begun" once they
- * are at it; MIB is memory that they have besides.
+ * from it, and within the GPU, from one stream each; says how many bytes went each way. up: only
+ * from the host; down: only to it. peer: from the first GPU to the second; says how many bytes.
+ * hold: has the memory and does nothing. fault: writes where nothing is, which the driver reports as
+ * an Xid. All of them say "begun" once they are at it; MIB is memory that they have besides.
  */
 #include <chrono>
 #include <cstdio>
@@ -95,6 +95,25 @@ static void copy(double end)
     std::printf("copied %llu bytes each way in %.3f s\n", rounds * size, now() - start);
 }
 
+static void one_way(double end, cudaMemcpyKind way)
+{
+    const size_t size = 1 << 28;
+    char *host, *gpu;
+    unsigned long long rounds = 0;
+    must(cudaMallocHost(&host, size));
+    must(cudaMalloc(&gpu, size));
+    begun();
+    double start = now();
+    while (now() < end) {
+        bool up = way == cudaMemcpyHostToDevice;
+        for (int i = 0; i < 8; i++)
+            must(cudaMemcpyAsync(up ? gpu : host, up ? host : gpu, size, way));
+        must(cudaDeviceSynchronize());
+        rounds += 8;
+    }
+    std::printf("copied %llu bytes one way in %.3f s\n", rounds * size, now() - start);
+}
+
 /* A copy is whole when it is counted: the last one ends within the time that is said. */
 static void peer(double end)
 {
@@ -132,6 +151,10 @@ int main(int argc, char **argv)
     must(cudaMalloc(&out, 64));
     if (std::strcmp(kind, "copy") == 0) {
         copy(end);
+        return 0;
+    }
+    if (std::strcmp(kind, "up") == 0 || std::strcmp(kind, "down") == 0) {
+        one_way(end, kind[0] == 'u' ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost);
         return 0;
     }
     if (std::strcmp(kind, "peer") == 0) {

@@ -6,10 +6,10 @@ Hopper generation or newer that does nothing else.
     nvidia_loads.py --gtel FILE [--smi nvidia-smi] [--scratch FOLDER] [--links]
 
 Builds nvidia_loads.cu. Then: each of its loads shows in the units of gpu_activity that it uses, in
-every gather, and in no others; PCIe bytes are what was copied; two processes in cgroups of their own
-have the memory that nvidia-smi says, and their container; one that ends is gone in the next
-gathers; a fault counts as its Xid. With --links, on two GPUs: NVLink's bytes are those copied from
-one to the other, by link and together. Exit status 0: all as it should be.
+every gather, and in no others; PCIe bytes are what was copied, both ways and one way; two processes
+in cgroups of their own have the memory that nvidia-smi says, and their container; one that ends is
+gone in the next gathers; a fault counts as its Xid. With --links, on two GPUs: NVLink's bytes are
+those copied from one to the other, by link and together. Exit status 0: all as it should be.
 """
 import argparse
 import os
@@ -103,6 +103,26 @@ def try_copy(gathers, program):
         ratio = (numbers[-1][1] - numbers[0][1]) / (numbers[-1][0] - numbers[0][0]) / rate
         check(0.97 < ratio < 1.25, f"{field}: {ratio:.3f} of the {rate / 1e9:.1f} GB/s copied")
     print("    dram", values(found[-1][1], "gpu_activity", "active_percent", unit="dram"))
+
+
+def try_pcie(gathers, program, kind, field, other):
+    """At full speed one way, in each of ten intervals: the counter has the packets, the copy has not."""
+    print(kind)
+    load = Load(program, kind, 15)
+    gathers.gather()
+    time.sleep(1)
+    found = watch(gathers, 12)
+    count, seconds = re.search(r"copied (\d+) bytes one way in ([0-9.]+) s", load.end()).groups()
+    rate = int(count) / float(seconds)
+    for name in (field, other):
+        numbers = [(at, n) for at, lines in found for n in values(lines, "gpu", name)]
+        steps = [(b[1] - a[1]) / (b[0] - a[0]) / rate for a, b in zip(numbers, numbers[1:])]
+        print("   ", name, " ".join("%.3f" % step for step in steps))
+        if name == field:
+            check(len(steps) >= 10 and all(0.97 < step < 1.15 for step in steps),
+                  f"{name}: within 15 % of the {rate / 1e9:.1f} GB/s copied")
+        else:
+            check(all(step < 0.15 for step in steps), f"{name}: little the other way")
 
 
 def cgroup(name):
@@ -246,6 +266,8 @@ def main():
     try_load(gathers, program, "tensor", ["sm", "tensor"], ["fp64"])
     try_load(gathers, program, "fp64", ["sm", "fp64"], ["tensor"])
     try_copy(gathers, program)
+    try_pcie(gathers, program, "up", "pcie_rx_bytes", "pcie_tx_bytes")
+    try_pcie(gathers, program, "down", "pcie_tx_bytes", "pcie_rx_bytes")
     try_fault(gathers, program)
     for head, tags, fields in gathers.gather()[0]:
         if head == "gpu_engine":
