@@ -251,14 +251,18 @@ static int read_shares(const struct gtel_nvml_calls *call, struct gtel_nvml_proc
     return code == GTEL_NVML_NOT_FOUND ? GTEL_NVML_SUCCESS : code; /* no sample is newer */
 }
 
-/* Whether there are shares of this gather. The first time only says from when on samples count. */
+/*
+ * Whether there are shares of this gather. The first time only says from when on samples count;
+ * later they are not asked for while there is no process.
+ */
 static bool update_shares(const struct gtel_nvml_library *library,
                           struct gtel_nvml_process_room *room, struct gtel_nvml_gpu *gpu,
                           bool is_wanted)
 {
     struct gtel_nvml_processes *processes = &gpu->processes;
     bool is_first = processes->lists == GTEL_NVML_LISTS_NEW;
-    if (processes->lists == GTEL_NVML_LISTS_NO_SHARES || (!is_first && !is_wanted))
+    bool has_any = processes->n[processes->now] > 0;
+    if (processes->lists == GTEL_NVML_LISTS_NO_SHARES || (!is_first && !(is_wanted && has_any)))
         return false;
     int code = read_shares(&library->call, room, gpu);
     processes->lists = gtel_nvml_meaning(code) == GTEL_NVML_MEANS_ABSENT ? GTEL_NVML_LISTS_NO_SHARES
