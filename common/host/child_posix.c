@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Programs that write text to their standard output. */
-#include "host/child_posix.h"
+#include "host/env_posix.h"
 
 #include "host/spawn_posix.h"
 
@@ -30,12 +30,11 @@ static bool reap(struct gtel_child_posix *child, int *ret_status)
 }
 
 /* A place for a child; one that was killed and has ended meanwhile leaves its own. */
-static int find_place(struct gtel_children *children)
+static int find_place(struct gtel_env_posix *env)
 {
     int status;
     for (int i = 0; i < GTEL_CHILDREN_MAX; i++)
-        if (children->child[i].pid == 0 ||
-            (children->child[i].fd == KILLED && reap(&children->child[i], &status)))
+        if (env->child[i].pid == 0 || (env->child[i].fd == KILLED && reap(&env->child[i], &status)))
             return i;
     return -EBUSY;
 }
@@ -54,14 +53,15 @@ static int open_pipe(int fd[2])
     return -error;
 }
 
-int gtel_child_posix_start(struct gtel_children *children, const char *const *args)
+int gtel_child_posix_start(void *arg, const char *const *args)
 {
+    struct gtel_env_posix *env = arg;
     int fd[2];
-    int handle = find_place(children);
+    int handle = find_place(env);
     if (handle < 0)
         return handle;
-    struct gtel_child_posix *child = &children->child[handle];
-    int r = open_pipe(fd);
+    struct gtel_child_posix *child = &env->child[handle];
+    int r = gtel_env_posix_note(env, open_pipe(fd));
     if (r < 0)
         return r;
 #ifdef PR_CAP_AMBIENT
@@ -77,13 +77,13 @@ int gtel_child_posix_start(struct gtel_children *children, const char *const *ar
         return handle;
     (void)close(fd[0]);
     child->pid = 0;
-    return r;
+    return gtel_env_posix_note(env, r);
 }
 
-int64_t gtel_child_posix_read(struct gtel_children *children, int handle, void *buf, size_t n,
-                              uint64_t wait_ns)
+int64_t gtel_child_posix_read(void *arg, int handle, void *buf, size_t n, uint64_t wait_ns)
 {
-    struct gtel_child_posix *child = &children->child[handle];
+    struct gtel_env_posix *env = arg;
+    struct gtel_child_posix *child = &env->child[handle];
     struct pollfd item = {.fd = child->fd, .events = POLLIN};
     siginfo_t info = {0};
     if (child->fd >= 0) {
@@ -104,9 +104,10 @@ int64_t gtel_child_posix_read(struct gtel_children *children, int handle, void *
     return r == 0 && info.si_pid == 0 ? -EAGAIN : 0;
 }
 
-int gtel_child_posix_end(struct gtel_children *children, int handle)
+int gtel_child_posix_end(void *arg, int handle)
 {
-    struct gtel_child_posix *child = &children->child[handle];
+    struct gtel_env_posix *env = arg;
+    struct gtel_child_posix *child = &env->child[handle];
     int status = 0;
     /* Before the pipe: a child that writes would end by SIGPIPE, in a race with this. */
     (void)kill(-child->pid, SIGKILL); /* also what it has started and not waited for */
@@ -121,9 +122,9 @@ int gtel_child_posix_end(struct gtel_children *children, int handle)
     return WIFSIGNALED(status) ? 256 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-void gtel_child_posix_done(struct gtel_children *children)
+void gtel_child_posix_done(struct gtel_env_posix *env)
 {
     for (int i = 0; i < GTEL_CHILDREN_MAX; i++)
-        if (children->child[i].pid != 0)
-            (void)gtel_child_posix_end(children, i);
+        if (env->child[i].pid != 0)
+            (void)gtel_child_posix_end(env, i);
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Directories of numbers, and what is known of a file, on a POSIX machine. */
-#include "host/dir_posix.h"
+#include "host/env_posix.h"
 
 #include "host/numbers.h"
-#include "host/root_posix.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -50,9 +49,10 @@ static int stat_path(int root_fd, const char *path, struct stat *ret)
 
 #endif
 
-int gtel_dir_posix_stat(int root_fd, const char *path, struct gtel_stat *ret)
+int gtel_dir_posix_stat(void *arg, int root_fd, const char *path, struct gtel_stat *ret)
 {
     struct stat st;
+    (void)arg;
     if ((path[0] ? stat_path(root_fd, path, &st) : fstat(root_fd, &st)) < 0)
         return -errno;
     *ret = (struct gtel_stat){.size = st.st_size > 0 ? (uint64_t)st.st_size : 0,
@@ -64,12 +64,6 @@ int gtel_dir_posix_stat(int root_fd, const char *path, struct gtel_stat *ret)
         ret->minor = (uint32_t)minor(st.st_rdev);
     }
     return 0;
-}
-
-int gtel_dir_posix_open(int root_fd, const char *path)
-{
-    int fd = openat(root_fd, path, GTEL_ROOT_PATH | O_CLOEXEC | O_DIRECTORY);
-    return fd < 0 ? -errno : fd;
 }
 
 static int keep_numbers(DIR *dir, uint32_t first, struct gtel_numbers *numbers)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The list of descriptors of DRM devices, from a BPF iterator through libbpf. */
-#include "host/drm_fds.h"
+#include "host/env_posix.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -35,8 +35,8 @@ static bool is_first_namespace(void)
     return n == (ssize_t)(sizeof(first) - 1) && memcmp(link, first, sizeof(first) - 1) == 0;
 }
 
-/* 0 or a negative errno. What was made is in *fds, also after a failure. */
-static int load(struct gtel_drm_fds *fds)
+/* 0 or a negative errno. What was made is in env->drm_fds, also after a failure. */
+static int load(struct gtel_env_posix *env)
 {
     if (!is_first_namespace())
         return -EOPNOTSUPP;
@@ -45,12 +45,12 @@ static int load(struct gtel_drm_fds *fds)
         bpf_object__open_mem(gtel_drm_fds_object, gtel_drm_fds_object_size, NULL);
     if (!object)
         return errno > 0 ? -errno : -EOPNOTSUPP;
-    fds->object = object;
+    env->drm_fds.object = object;
     if (bpf_object__load(object) < 0)
         return -errno;
     struct bpf_program *program = bpf_object__find_program_by_name(object, "gtel_drm_fds");
-    fds->link = program ? bpf_program__attach_iter(program, NULL) : NULL;
-    return fds->link ? 0 : errno > 0 ? -errno : -EOPNOTSUPP;
+    env->drm_fds.link = program ? bpf_program__attach_iter(program, NULL) : NULL;
+    return env->drm_fds.link ? 0 : errno > 0 ? -errno : -EOPNOTSUPP;
 }
 
 static int hand_out(int fd, gtel_drm_fd_fn fn, void *fn_arg)
@@ -70,13 +70,14 @@ static int hand_out(int fd, gtel_drm_fd_fn fn, void *fn_arg)
     }
 }
 
-int gtel_drm_fds_list(struct gtel_drm_fds *fds, gtel_drm_fd_fn fn, void *fn_arg)
+int gtel_drm_fds_list(void *arg, gtel_drm_fd_fn fn, void *fn_arg)
 {
-    if (!fds->object && fds->error == 0)
-        fds->error = load(fds);
-    if (fds->error < 0)
-        return fds->error;
-    int fd = bpf_iter_create(bpf_link__fd(fds->link));
+    struct gtel_env_posix *env = arg;
+    if (!env->drm_fds.object && env->drm_fds.error == 0)
+        env->drm_fds.error = load(env);
+    if (env->drm_fds.error < 0)
+        return env->drm_fds.error;
+    int fd = bpf_iter_create(bpf_link__fd(env->drm_fds.link));
     if (fd < 0)
         return -errno; /* libbpf sets it whatever it returns */
     int r = hand_out(fd, fn, fn_arg);
@@ -84,9 +85,8 @@ int gtel_drm_fds_list(struct gtel_drm_fds *fds, gtel_drm_fd_fn fn, void *fn_arg)
     return r;
 }
 
-void gtel_drm_fds_done(struct gtel_drm_fds *fds)
+void gtel_drm_fds_done(struct gtel_env_posix *env)
 {
-    (void)bpf_link__destroy(fds->link); /* both accept NULL */
-    bpf_object__close(fds->object);
-    *fds = (struct gtel_drm_fds){0};
+    (void)bpf_link__destroy(env->drm_fds.link); /* both accept NULL */
+    bpf_object__close(env->drm_fds.object);
 }

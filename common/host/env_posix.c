@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The real machine, or a directory that looks like one. */
-#include "host/child_posix.h"
-#include "host/dir_posix.h"
-#include "host/drm_fds.h"
-#include "host/drm_query_posix.h"
-#include "host/netlink_posix.h"
-#include "host/pmu_posix.h"
+#include "host/env_posix.h"
+
 #include "host/root_posix.h"
-#include "host/stall_posix.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -20,28 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
-struct posix_env {
-    int root_fd;
-    bool is_machine;  /* the root is "/" */
-    bool is_own_proc; /* proc of the root shows processes by the numbers that we know them by */
-    struct gtel_pmu_posix pmu;
-    struct gtel_drm_fds drm_fds;
-    struct gtel_children children;
-    int shortage; /* the last such error that has not been asked for */
-    size_t page_size;
-};
-
-/* Passes on the negative errno of what was to be opened. */
-static int remember(struct posix_env *env, int error)
-{
-    if (error == -EMFILE || error == -ENFILE || error == -ENOMEM)
-        env->shortage = error;
-    return error;
-}
-
 static int shortage(void *arg)
 {
-    struct posix_env *env = arg;
+    struct gtel_env_posix *env = arg;
     int error = env->shortage;
     env->shortage = 0;
     return error;
@@ -91,7 +67,7 @@ static uint64_t suspended_ns(void *arg)
 }
 
 /* On this machine the kernel follows links; below another root none leads out of it. */
-static int open_path(const struct posix_env *env, const char *path, int flags)
+static int open_path(const struct gtel_env_posix *env, const char *path, int flags)
 {
     if (!env->is_machine)
         return gtel_root_posix_open(env->root_fd, path, flags);
@@ -107,10 +83,10 @@ enum { IS_PIECEWISE = 1 << 30 };
 
 static int file_open(void *arg, const char *path)
 {
-    struct posix_env *env = arg;
+    struct gtel_env_posix *env = arg;
     bool is_piecewise = gtel_str_ends(gtel_str_of(path), GTEL_STR("/mountinfo"));
     /* O_NONBLOCK: a FIFO in the place of a file must not hang us. */
-    int fd = remember(env, open_path(env, path, O_RDONLY | O_NOCTTY | O_NONBLOCK));
+    int fd = gtel_env_posix_note(env, open_path(env, path, O_RDONLY | O_NOCTTY | O_NONBLOCK));
     return fd >= 0 && is_piecewise ? fd | IS_PIECEWISE : fd;
 }
 
@@ -123,7 +99,7 @@ enum { SHORT_OF_PAGE_MAX = 64 };
 
 static int64_t file_read(void *arg, int handle, void *buf, size_t n)
 {
-    const struct posix_env *env = arg;
+    const struct gtel_env_posix *env = arg;
     const int fd = handle & ~IS_PIECEWISE;
     size_t total = 0;
     const size_t last_max = fd != handle ? 0 : env->page_size - SHORT_OF_PAGE_MAX;
@@ -147,10 +123,10 @@ static void file_close(void *arg, int handle)
 
 static int dir_list(void *arg, const char *path, gtel_dir_fn fn, void *fn_arg)
 {
-    struct posix_env *env = arg;
+    struct gtel_env_posix *env = arg;
     int fd = open_path(env, path, O_RDONLY | O_DIRECTORY);
     if (fd < 0)
-        return remember(env, fd);
+        return gtel_env_posix_note(env, fd);
     DIR *dir = fdopendir(fd);
     if (!dir) {
         int error = errno;
@@ -174,7 +150,8 @@ static int dir_list(void *arg, const char *path, gtel_dir_fn fn, void *fn_arg)
 }
 
 /* Of a descriptor that is no link, readlinkat(2) says ENOENT (kernel: fs/stat.c, do_readlinkat). */
-static int64_t read_link_below(const struct posix_env *env, const char *path, char *buf, size_t n)
+static int64_t read_link_below(const struct gtel_env_posix *env, const char *path, char *buf,
+                               size_t n)
 {
     int fd = open_path(env, path, GTEL_ROOT_PATH | O_NOFOLLOW);
     if (fd < 0)
@@ -187,7 +164,7 @@ static int64_t read_link_below(const struct posix_env *env, const char *path, ch
 
 static int64_t link_read(void *arg, const char *path, char *buf, size_t n)
 {
-    struct posix_env *env = arg;
+    struct gtel_env_posix *env = arg;
     if (!env->is_machine)
         return read_link_below(env, path, buf, n);
     ssize_t got = readlinkat(env->root_fd, path, buf, n);
@@ -196,20 +173,20 @@ static int64_t link_read(void *arg, const char *path, char *buf, size_t n)
 
 static int stat_file(void *arg, const char *path, struct gtel_stat *ret)
 {
-    const struct posix_env *env = arg;
+    const struct gtel_env_posix *env = arg;
     if (env->is_machine)
-        return gtel_dir_posix_stat(env->root_fd, path, ret);
+        return gtel_dir_posix_stat(arg, env->root_fd, path, ret);
     int fd = open_path(env, path, GTEL_ROOT_PATH);
     if (fd < 0)
         return fd;
-    int r = gtel_dir_posix_stat(fd, "", ret);
+    int r = gtel_dir_posix_stat(arg, fd, "", ret);
     (void)close(fd);
     return r;
 }
 
 static int exists(void *arg, const char *path)
 {
-    struct posix_env *env = arg;
+    struct gtel_env_posix *env = arg;
     struct stat st;
     if (env->is_machine)
         return fstatat(env->root_fd, path, &st, 0) < 0 ? -errno : 0;
@@ -219,19 +196,13 @@ static int exists(void *arg, const char *path)
     return fd < 0 ? fd : 0;
 }
 
-/* Below another root a link in the directory would be followed by the kernel, and out of it. */
+/* On this machine alone: below another root a link in the directory would lead out of it. */
 static int dir_open(void *arg, const char *path)
 {
-    const struct posix_env *env = arg;
-    return env->is_machine ? gtel_dir_posix_open(env->root_fd, path) : -EOPNOTSUPP;
+    return open_path(arg, path, GTEL_ROOT_PATH | O_DIRECTORY);
 }
 
-static int dir_stat(void *arg, int handle, const char *name, struct gtel_stat *ret)
-{
-    (void)arg;
-    return gtel_dir_posix_stat(handle, name, ret);
-}
-
+#ifdef GTEL_HAVE_BPF
 /* A proc of another process namespace gives us another number, or none (pid_namespaces(7)). */
 static bool knows_us(int root_fd)
 {
@@ -241,6 +212,7 @@ static bool knows_us(int root_fd)
     return n > 0 && gtel_str_u64((struct gtel_str){link, (size_t)n}, &pid) == 0 &&
            pid == (uint64_t)getpid();
 }
+#endif
 
 static int dir_list_from(void *arg, const char *path, uint32_t first, gtel_number_fn fn,
                          void *fn_arg)
@@ -267,7 +239,7 @@ void gtel_env_real_lib_close(void *lib)
 
 static int lib_open(void *arg, const char *const *names, void **ret)
 {
-    struct posix_env *env = arg;
+    struct gtel_env_posix *env = arg;
     if (!env->is_machine)
         return -EPERM;
     for (size_t i = 0; names[i]; i++)
@@ -276,7 +248,7 @@ static int lib_open(void *arg, const char *const *names, void **ret)
     /* dlopen(3) has no number for why: whether it could have opened a file is seen by trying. */
     int fd = openat(env->root_fd, ".", O_RDONLY | O_CLOEXEC | O_DIRECTORY);
     if (fd < 0)
-        return remember(env, -errno);
+        return gtel_env_posix_note(env, -errno);
     (void)close(fd);
     return -ENOENT;
 }
@@ -293,116 +265,8 @@ static void lib_close(void *arg, void *lib)
     gtel_env_real_lib_close(lib);
 }
 
-#ifdef __linux__
-
-static int pmu_open(void *arg, uint32_t type, const uint64_t *configs, size_t n, uint32_t cpu)
-{
-    struct posix_env *env = arg;
-    if (!env->is_machine)
-        return -EOPNOTSUPP;
-    return gtel_pmu_posix_open(&env->pmu, type, configs, n, cpu);
-}
-
-static int pmu_read(void *arg, int handle, uint64_t *values, size_t n, uint64_t *ret_enabled_ns)
-{
-    const struct posix_env *env = arg;
-    return gtel_pmu_posix_read(&env->pmu, handle, values, n, ret_enabled_ns);
-}
-
-static void pmu_close(void *arg, int handle)
-{
-    struct posix_env *env = arg;
-    gtel_pmu_posix_close(&env->pmu, handle);
-}
-
-static int64_t drm_query(void *arg, const char *node, enum gtel_drm_driver driver, uint32_t item,
-                         void *buf, size_t n)
-{
-    const struct posix_env *env = arg;
-    if (!env->is_machine)
-        return -EOPNOTSUPP;
-    return gtel_drm_query_posix(env->root_fd, node, driver, item, buf, n);
-}
-
-static int stall_open(void *arg, const char *node, uint32_t gt, uint32_t clocks)
-{
-    const struct posix_env *env = arg;
-    if (!env->is_machine)
-        return -EOPNOTSUPP;
-    return gtel_stall_posix_open(env->root_fd, node, gt, clocks);
-}
-
-static int64_t stall_read(void *arg, int handle, void *buf, size_t n)
-{
-    (void)arg;
-    return gtel_stall_posix_read(handle, buf, n);
-}
-
-static void stall_close(void *arg, int handle)
-{
-    (void)arg;
-    gtel_stall_posix_close(handle);
-}
-
-static int uevent_open(void *arg)
-{
-    const struct posix_env *env = arg;
-    return env->is_machine ? gtel_netlink_uevent_open() : -EOPNOTSUPP;
-}
-
-static int64_t uevent_read(void *arg, int handle, void *buf, size_t n)
-{
-    (void)arg;
-    return gtel_netlink_uevent_read(handle, buf, n);
-}
-
-static int ras_read(void *arg, const char *device, struct gtel_ras_counter *ret, size_t max,
-                    size_t *ret_n)
-{
-    const struct posix_env *env = arg;
-    return env->is_machine ? gtel_netlink_ras_read(device, ret, max, ret_n) : -EOPNOTSUPP;
-}
-
-static void close_counters(struct posix_env *env)
-{
-    gtel_pmu_posix_done(&env->pmu);
-}
-
-#else
-
-static void close_counters(struct posix_env *env)
-{
-    (void)env;
-}
-
-#endif
-
-static int drm_fds(void *arg, gtel_drm_fd_fn fn, void *fn_arg)
-{
-    struct posix_env *env = arg;
-    return env->is_own_proc ? gtel_drm_fds_list(&env->drm_fds, fn, fn_arg) : -EOPNOTSUPP;
-}
-
-static int child_start(void *arg, const char *const *args)
-{
-    struct posix_env *env = arg;
-    return env->is_machine ? remember(env, gtel_child_posix_start(&env->children, args))
-                           : -EOPNOTSUPP;
-}
-
-static int64_t child_read(void *arg, int handle, void *buf, size_t n, uint64_t wait_ns)
-{
-    struct posix_env *env = arg;
-    return gtel_child_posix_read(&env->children, handle, buf, n, wait_ns);
-}
-
-static int child_end(void *arg, int handle)
-{
-    struct posix_env *env = arg;
-    return gtel_child_posix_end(&env->children, handle);
-}
-
-static const struct gtel_env_ops posix_ops = {
+/* What a directory has, whichever it is. */
+static const struct gtel_env_ops folder_ops = {
     .shortage = shortage,
     .monotonic_ns = monotonic_ns,
     .wall_ns = wall_ns,
@@ -415,34 +279,54 @@ static const struct gtel_env_ops posix_ops = {
     .exists = exists,
     .stat = stat_file,
     .dir_list_from = dir_list_from,
-    .dir_open = dir_open,
-    .dir_stat = dir_stat,
-    .dir_close = file_close,
     .lib_open = lib_open,
     .lib_symbol = lib_symbol,
     .lib_close = lib_close,
-#ifdef __linux__
-    .pmu_open = pmu_open,
-    .pmu_read = pmu_read,
-    .pmu_close = pmu_close,
-    .drm_query = drm_query,
-    .stall_open = stall_open,
-    .stall_read = stall_read,
-    .stall_close = stall_close,
-    .uevent_open = uevent_open,
-    .uevent_read = uevent_read,
-    .uevent_close = file_close,
-    .ras_read = ras_read,
-#endif
-    .drm_fds = drm_fds,
-    .child_start = child_start,
-    .child_read = child_read,
-    .child_end = child_end,
 };
+
+/* And what only this machine has. */
+static void add_machine(struct gtel_env_posix *env)
+{
+    struct gtel_env_ops *ops = &env->ops;
+    ops->dir_open = dir_open;
+    ops->dir_stat = gtel_dir_posix_stat;
+    ops->dir_close = file_close;
+    ops->child_start = gtel_child_posix_start;
+    ops->child_read = gtel_child_posix_read;
+    ops->child_end = gtel_child_posix_end;
+#ifdef __linux__
+    ops->pmu_open = gtel_pmu_posix_open;
+    ops->pmu_read = gtel_pmu_posix_read;
+    ops->pmu_close = gtel_pmu_posix_close;
+    ops->drm_query = gtel_drm_posix_query;
+    ops->stall_open = gtel_drm_posix_stall_open;
+    ops->stall_read = gtel_drm_posix_stall_read;
+    ops->stall_close = file_close;
+    ops->uevent_open = gtel_netlink_posix_uevent_open;
+    ops->uevent_read = gtel_netlink_posix_uevent_read;
+    ops->uevent_close = file_close;
+    ops->ras_read = gtel_netlink_posix_ras_read;
+#endif
+#ifdef GTEL_HAVE_BPF
+    if (knows_us(env->root_fd))
+        ops->drm_fds = gtel_drm_fds_list;
+#endif
+}
+
+static void close_machine(struct gtel_env_posix *env)
+{
+    gtel_child_posix_done(env);
+#ifdef __linux__
+    gtel_pmu_posix_done(env);
+#endif
+#ifdef GTEL_HAVE_BPF
+    gtel_drm_fds_done(env);
+#endif
+}
 
 int gtel_env_posix_init(const char *root, struct gtel_env *ret)
 {
-    struct posix_env *env = calloc(1, sizeof(*env));
+    struct gtel_env_posix *env = calloc(1, sizeof(*env));
     if (!env)
         return -ENOMEM;
     env->is_machine = strcmp(root, "/") == 0;
@@ -452,10 +336,12 @@ int gtel_env_posix_init(const char *root, struct gtel_env *ret)
         free(env);
         return -error;
     }
-    env->is_own_proc = env->is_machine && knows_us(env->root_fd);
+    env->ops = folder_ops;
+    if (env->is_machine)
+        add_machine(env);
     long page = sysconf(_SC_PAGESIZE);
     env->page_size = page > 0 ? (size_t)page : 4096;
-    *ret = (struct gtel_env){.ops = &posix_ops,
+    *ret = (struct gtel_env){.ops = &env->ops,
                              .arg = env,
                              .uid = (uint32_t)geteuid(),
                              .page_size = env->is_machine && page > 0 ? (uint32_t)page : 0};
@@ -464,12 +350,10 @@ int gtel_env_posix_init(const char *root, struct gtel_env *ret)
 
 void gtel_env_posix_done(struct gtel_env *env)
 {
-    struct posix_env *posix = env->arg;
+    struct gtel_env_posix *posix = env->arg;
     if (posix) {
         (void)close(posix->root_fd);
-        close_counters(posix);
-        gtel_drm_fds_done(&posix->drm_fds);
-        gtel_child_posix_done(&posix->children);
+        close_machine(posix);
         free(posix);
     }
     *env = (struct gtel_env){0};

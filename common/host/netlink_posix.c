@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Netlink sockets of the machine: netlink(7). */
-#include "host/netlink_posix.h"
+#include "host/env_posix.h"
 
 #include "parse/netlink.h"
 
@@ -17,8 +17,9 @@ enum {
     RECEIVE_BUFFER = 1 << 20, /* bytes asked for; the kernel cuts it to net.core.rmem_max */
 };
 
-int gtel_netlink_uevent_open(void)
+int gtel_netlink_posix_uevent_open(void *arg)
 {
+    (void)arg;
     int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_KOBJECT_UEVENT);
     if (fd < 0)
         return -errno;
@@ -36,8 +37,9 @@ int gtel_netlink_uevent_open(void)
     return fd;
 }
 
-int64_t gtel_netlink_uevent_read(int handle, void *buf, size_t n)
+int64_t gtel_netlink_posix_uevent_read(void *arg, int handle, void *buf, size_t n)
 {
+    (void)arg;
     for (int foreign = 0; foreign < FOREIGN_MAX;) {
         struct sockaddr_nl sender;
         struct iovec part = {.iov_base = buf, .iov_len = n};
@@ -232,11 +234,12 @@ static int read_ras(int fd, const char *device, struct ras_counters *counters)
     return nodes.n > 0 ? read_counters(&talk, family, &nodes, counters) : -ENOENT;
 }
 
-int gtel_netlink_ras_read(const char *device, struct gtel_ras_counter *ret, size_t max,
-                          size_t *ret_n)
+int gtel_netlink_posix_ras_read(void *arg, const char *device, struct gtel_ras_counter *ret,
+                                size_t max, size_t *ret_n)
 {
     const struct timeval wait = {.tv_usec = 200000};
     struct ras_counters counters = {.counter = ret, .max = max};
+    (void)arg;
     int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
     if (fd < 0)
         return errno == EPROTONOSUPPORT ? -ENOENT : -errno;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Groups of perf counters of the machine: perf_event_open(2). */
-#include "host/pmu_posix.h"
+#include "host/env_posix.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -32,32 +32,32 @@ static void close_events(const int *fd, size_t n)
 }
 
 /* A free group with room for n, or a negative errno. */
-static int find_group(struct gtel_pmu_posix *pmu, size_t n)
+static int find_group(struct gtel_env_posix *env, size_t n)
 {
     int handle = 0;
-    while (handle < GTEL_PMU_GROUPS_MAX && pmu->group[handle].n > 0)
+    while (handle < GTEL_PMU_GROUPS_MAX && env->group[handle].n > 0)
         handle++;
     if (handle == GTEL_PMU_GROUPS_MAX)
         return -EMFILE;
-    if (pmu->group[handle].size < n) {
-        int *fd = realloc(pmu->group[handle].fd, n * sizeof(*fd));
+    if (env->group[handle].size < n) {
+        int *fd = realloc(env->group[handle].fd, n * sizeof(*fd));
         if (!fd)
             return -ENOMEM;
-        pmu->group[handle].fd = fd;
-        pmu->group[handle].size = n;
+        env->group[handle].fd = fd;
+        env->group[handle].size = n;
     }
     return handle;
 }
 
-int gtel_pmu_posix_open(struct gtel_pmu_posix *pmu, uint32_t type, const uint64_t *configs,
-                        size_t n, uint32_t cpu)
+int gtel_pmu_posix_open(void *arg, uint32_t type, const uint64_t *configs, size_t n, uint32_t cpu)
 {
+    struct gtel_env_posix *env = arg;
     if (n == 0 || n > GTEL_PMU_EVENTS_MAX || cpu > INT32_MAX)
         return -EINVAL;
-    int handle = find_group(pmu, n);
+    int handle = find_group(env, n);
     if (handle < 0)
         return handle;
-    int *fd = pmu->group[handle].fd;
+    int *fd = env->group[handle].fd;
     for (size_t i = 0; i < n; i++) {
         int r = open_event(type, configs[i], cpu, i > 0 ? fd[0] : -1);
         if (r < 0) {
@@ -66,20 +66,20 @@ int gtel_pmu_posix_open(struct gtel_pmu_posix *pmu, uint32_t type, const uint64_
         }
         fd[i] = r;
     }
-    pmu->group[handle].n = n;
+    env->group[handle].n = n;
     return handle;
 }
 
-int gtel_pmu_posix_read(const struct gtel_pmu_posix *pmu, int handle, uint64_t *values, size_t n,
-                        uint64_t *ret_enabled_ns)
+int gtel_pmu_posix_read(void *arg, int handle, uint64_t *values, size_t n, uint64_t *ret_enabled_ns)
 {
+    const struct gtel_env_posix *env = arg;
     uint64_t buf[2 + GTEL_PMU_EVENTS_MAX]; /* number, time enabled, values (perf_event_open(2)) */
-    if (handle < 0 || handle >= GTEL_PMU_GROUPS_MAX || n == 0 || pmu->group[handle].n != n)
+    if (handle < 0 || handle >= GTEL_PMU_GROUPS_MAX || n == 0 || env->group[handle].n != n)
         return -EBADF;
     size_t size = (2 + n) * sizeof(buf[0]);
     ssize_t got;
     do {
-        got = read(pmu->group[handle].fd[0], buf, size);
+        got = read(env->group[handle].fd[0], buf, size);
     } while (got < 0 && errno == EINTR);
     if (got < 0)
         return -errno;
@@ -90,17 +90,19 @@ int gtel_pmu_posix_read(const struct gtel_pmu_posix *pmu, int handle, uint64_t *
     return 0;
 }
 
-void gtel_pmu_posix_close(struct gtel_pmu_posix *pmu, int handle)
+void gtel_pmu_posix_close(void *arg, int handle)
 {
+    struct gtel_env_posix *env = arg;
     if (handle < 0 || handle >= GTEL_PMU_GROUPS_MAX)
         return;
-    close_events(pmu->group[handle].fd, pmu->group[handle].n);
-    pmu->group[handle].n = 0;
+    close_events(env->group[handle].fd, env->group[handle].n);
+    env->group[handle].n = 0;
 }
 
-void gtel_pmu_posix_done(struct gtel_pmu_posix *pmu)
+void gtel_pmu_posix_done(struct gtel_env_posix *env)
 {
-    for (int i = 0; i < GTEL_PMU_GROUPS_MAX; i++)
-        free(pmu->group[i].fd);
-    *pmu = (struct gtel_pmu_posix){0};
+    for (int i = 0; i < GTEL_PMU_GROUPS_MAX; i++) {
+        free(env->group[i].fd);
+        env->group[i] = (struct gtel_pmu_group){0};
+    }
 }

@@ -6,7 +6,7 @@
  * uevents) answers what the recorded machine answers, and makes a bare system call of the same size
  * on a scratch file each time: one pread for the counters of a group, open, a pread for each ioctl
  * and close for a query (xe takes an ioctl that is refused and one for the length where that is not
- * known; host/drm_query_posix.c), one pread to check whether an uevent waits. The calls of one
+ * known; host/drm_posix.c), one pread to check whether an uevent waits. The calls of one
  * cycle can be recorded and made again, alone: that is the floor.
  */
 #ifndef GTEL_TESTS_BENCH_OUTSIDE_H

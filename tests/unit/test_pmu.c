@@ -4,7 +4,7 @@
  * with a right only, the test's own process without any where perf_event_paranoid is at most 2;
  * what the machine refuses is reported, and test_pmu_exchange.c shows the rest without its leave.
  */
-#include "host/pmu_posix.h"
+#include "host/env_posix.h"
 #include "recording/tree.h"
 #include "harness/refused.h"
 #include "harness/test.h"
@@ -74,7 +74,7 @@ static void work(void)
 
 static void test_own(void)
 {
-    struct gtel_pmu_posix pmu = {0};
+    struct gtel_env_posix pmu = {0};
     uint64_t first[2] = {0};
     uint64_t second[2] = {0};
     uint64_t first_ns = 0;

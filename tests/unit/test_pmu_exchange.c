@@ -4,7 +4,7 @@
  * the linker hands it the system calls of host/pmu_posix.c. Nothing here depends on what the
  * machine allows.
  */
-#include "host/pmu_posix.h"
+#include "host/env_posix.h"
 #include "harness/test.h"
 
 #include <errno.h>
@@ -107,7 +107,7 @@ static const uint64_t configs[3] = {0x1000, 2, UINT64_C(1) << 60};
 
 static void test_group(void)
 {
-    struct gtel_pmu_posix pmu = {0};
+    struct gtel_env_posix pmu = {0};
     uint64_t values[3] = {0};
     uint64_t enabled_ns = 0;
     memset(&kernel, 0, sizeof(kernel));
@@ -151,7 +151,7 @@ static void test_refusals(void)
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         for (size_t event = 1; event <= 3; event++) {
-            struct gtel_pmu_posix pmu = {0};
+            struct gtel_env_posix pmu = {0};
             memset(&kernel, 0, sizeof(kernel));
             kernel.refused = event;
             kernel.refusal = cases[i].refusal;
@@ -184,7 +184,7 @@ static void test_reads(void)
         {"another number of events", 0, 0, 1, -EIO},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct gtel_pmu_posix pmu = {0};
+        struct gtel_env_posix pmu = {0};
         uint64_t values[3] = {7, 7, 7};
         uint64_t enabled_ns = 9;
         memset(&kernel, 0, sizeof(kernel));
@@ -203,7 +203,7 @@ static void test_reads(void)
 static void test_limits(void)
 {
     static uint64_t many[GTEL_PMU_EVENTS_MAX + 1];
-    struct gtel_pmu_posix pmu = {0};
+    struct gtel_env_posix pmu = {0};
     test_label = "limits";
     memset(&kernel, 0, sizeof(kernel));
     CHECK_INT(gtel_pmu_posix_open(&pmu, 27, many, 0, 3), -EINVAL);

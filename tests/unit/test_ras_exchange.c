@@ -4,7 +4,7 @@
  * the linker hands it the socket calls of the env. Its messages are built from the uapi headers of
  * netlink, and from the numbers of the family drm-ras (kernel: include/uapi/drm/drm_ras.h, 7.1).
  */
-#include "host/netlink_posix.h"
+#include "host/env_posix.h"
 #include "harness/test.h"
 
 #include <errno.h>
@@ -317,7 +317,7 @@ static int exchange(struct gtel_ras_counter *counter, size_t max, size_t *ret_n)
     queued = taken = 0;
     kernel.requests = 0;
     kernel.fd = -1;
-    int r = gtel_netlink_ras_read("0000:03:00.0", counter, max, ret_n);
+    int r = gtel_netlink_posix_ras_read(NULL, "0000:03:00.0", counter, max, ret_n);
     CHECK(kernel.fd < 0 || (fcntl(kernel.fd, F_GETFD) < 0 && errno == EBADF)); /* closed */
     return r;
 }
