@@ -66,31 +66,35 @@ int gtel_dir_posix_stat(void *arg, int root_fd, const char *path, struct gtel_st
     return 0;
 }
 
-static int keep_numbers(DIR *dir, uint32_t first, struct gtel_numbers *numbers)
+int gtel_dir_posix_names(int fd, gtel_dir_fn fn, void *fn_arg)
 {
-    int r = 0;
-    while (r == 0) {
-        errno = 0;
-        const struct dirent *entry = readdir(dir);
-        if (!entry)
-            return -errno;
-        r = gtel_numbers_add(numbers, gtel_str_of(entry->d_name), first);
-    }
-    return r;
-}
-
-/* A directory in any order. Closes fd. */
-static int list_sorted(int fd, uint32_t first, gtel_number_fn fn, void *fn_arg)
-{
-    struct gtel_numbers numbers = {0};
     DIR *dir = fdopendir(fd);
     if (!dir) {
         int error = errno;
         (void)close(fd);
         return -error;
     }
-    int r = keep_numbers(dir, first, &numbers);
+    int r = 0;
+    while (r == 0) {
+        errno = 0;
+        const struct dirent *entry = readdir(dir);
+        if (!entry) {
+            r = -errno;
+            break;
+        }
+        struct gtel_str name = gtel_str_of(entry->d_name);
+        if (!gtel_str_eq(name, GTEL_STR(".")) && !gtel_str_eq(name, GTEL_STR("..")))
+            r = fn(fn_arg, name);
+    }
     (void)closedir(dir);
+    return r;
+}
+
+/* A directory in any order. Closes fd. */
+static int list_sorted(int fd, uint32_t first, gtel_number_fn fn, void *fn_arg)
+{
+    struct gtel_numbers numbers = {.first = first};
+    int r = gtel_dir_posix_names(fd, gtel_numbers_add, &numbers);
     if (r == 0)
         r = gtel_numbers_each(&numbers, fn, fn_arg);
     gtel_numbers_done(&numbers);

@@ -4,7 +4,6 @@
 
 #include "host/root_posix.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -127,26 +126,7 @@ static int dir_list(void *arg, const char *path, gtel_dir_fn fn, void *fn_arg)
     int fd = open_path(env, path, O_RDONLY | O_DIRECTORY);
     if (fd < 0)
         return gtel_env_posix_note(env, fd);
-    DIR *dir = fdopendir(fd);
-    if (!dir) {
-        int error = errno;
-        (void)close(fd);
-        return -error;
-    }
-    int r = 0;
-    while (r == 0) {
-        errno = 0;
-        const struct dirent *entry = readdir(dir);
-        if (!entry) {
-            r = -errno;
-            break;
-        }
-        struct gtel_str name = gtel_str_of(entry->d_name);
-        if (!gtel_str_eq(name, GTEL_STR(".")) && !gtel_str_eq(name, GTEL_STR("..")))
-            r = fn(fn_arg, name);
-    }
-    (void)closedir(dir);
-    return r;
+    return gtel_dir_posix_names(fd, fn, fn_arg);
 }
 
 /* Of a descriptor that is no link, readlinkat(2) says ENOENT (kernel: fs/stat.c, do_readlinkat). */

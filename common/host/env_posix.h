@@ -56,7 +56,8 @@ static inline int gtel_env_posix_note(struct gtel_env_posix *env, int error)
 
 /* Also of any open directory; "": of itself. */
 int gtel_dir_posix_stat(void *arg, int handle, const char *path, struct gtel_stat *ret);
-/* As dir_list_from, for the directory of that path, open at fd. Closes fd. */
+/* As dir_list, and dir_list_from of that path, for the directory that is open at fd. Close it. */
+int gtel_dir_posix_names(int fd, gtel_dir_fn fn, void *fn_arg);
 int gtel_dir_posix_numbers(int fd, const char *path, uint32_t first, gtel_number_fn fn,
                            void *fn_arg);
 

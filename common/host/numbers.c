@@ -9,10 +9,11 @@
 
 enum { FIRST = 256 }; /* made again in each gather: mostly with one allocation */
 
-int gtel_numbers_add(struct gtel_numbers *numbers, struct gtel_str name, uint32_t first)
+int gtel_numbers_add(void *arg, struct gtel_str name)
 {
+    struct gtel_numbers *numbers = arg;
     uint64_t value;
-    if (gtel_str_u64(name, &value) < 0 || value < first || value > UINT32_MAX)
+    if (gtel_str_u64(name, &value) < 0 || value < numbers->first || value > UINT32_MAX)
         return 0;
     size_t wanted = numbers->n < FIRST ? FIRST : numbers->n + 1;
     if (!gtel_grow(&numbers->number, &numbers->size, wanted, UINT32_MAX, sizeof(*numbers->number)))
@@ -36,11 +37,6 @@ int gtel_numbers_each(struct gtel_numbers *numbers, gtel_number_fn fn, void *fn_
     for (size_t i = 0; i < numbers->n && r == 0; i++)
         r = fn(fn_arg, numbers->number[i]);
     return r;
-}
-
-void gtel_numbers_reset(struct gtel_numbers *numbers)
-{
-    numbers->n = 0;
 }
 
 void gtel_numbers_done(struct gtel_numbers *numbers)

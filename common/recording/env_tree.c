@@ -257,29 +257,19 @@ static int dir_stat(void *arg, int handle, const char *name, struct gtel_stat *r
     return n > 0 && n < GTEL_TREE_PATH_MAX ? stat_file(arg, path, ret) : -ENAMETOOLONG;
 }
 
-struct numbers_from {
-    struct gtel_numbers numbers;
-    uint32_t first;
-};
-
-static int keep_number(void *arg, struct gtel_str name)
-{
-    struct numbers_from *from = arg;
-    return gtel_numbers_add(&from->numbers, name, from->first);
-}
-
 static int dir_list_from(void *arg, const char *path, uint32_t first, gtel_number_fn fn,
                          void *fn_arg)
 {
     struct tree_env *env = arg;
-    struct numbers_from from = {.numbers = env->numbers, .first = first};
+    struct gtel_numbers numbers = env->numbers;
     env->numbers = (struct gtel_numbers){0}; /* fn may list, too */
-    int r = dir_list(env, path, keep_number, &from);
+    numbers.n = 0;
+    numbers.first = first;
+    int r = dir_list(env, path, gtel_numbers_add, &numbers);
     if (r == 0)
-        r = gtel_numbers_each(&from.numbers, fn, fn_arg);
-    gtel_numbers_reset(&from.numbers);
+        r = gtel_numbers_each(&numbers, fn, fn_arg);
     gtel_numbers_done(&env->numbers);
-    env->numbers = from.numbers;
+    env->numbers = numbers;
     return r;
 }
 

@@ -324,12 +324,12 @@ static int dir_list_from(void *arg, const char *path, uint32_t first, gtel_numbe
                          void *fn_arg)
 {
     struct gtel_arena arena = {0};
-    struct gtel_numbers numbers = {0};
+    struct gtel_numbers numbers = {.first = first};
     struct gtel_str *names = NULL;
     size_t n;
     int r = list(arg, path, true, &arena, &names, &n);
     for (size_t i = 0; i < n && r == 0; i++)
-        r = gtel_numbers_add(&numbers, names[i], first);
+        r = gtel_numbers_add(&numbers, names[i]);
     if (r == 0)
         r = gtel_numbers_each(&numbers, fn, fn_arg);
     gtel_numbers_done(&numbers);
