@@ -6,25 +6,39 @@
 #include "parse/uevent.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-/* Where cards are, and what their names begin with. */
+/*
+ * The number in a node's name is its minor number (kernel: drm_sysfs_minor_alloc in
+ * drivers/gpu/drm/drm_sysfs.c names it by minor->index, which is the minor number, too); major
+ * numbers: Documentation/admin-guide/devices.txt.
+ */
+enum kind { CARD, RENDER, ACCEL, KINDS };
+
 static const struct {
-    const char *path;
+    const char *folder;
     struct gtel_str prefix;
-} folders[] = {{"sys/class/drm", GTEL_STR_INIT("card")},
-               {"sys/class/accel", GTEL_STR_INIT("accel")}};
+    uint32_t major;
+    bool takes_work;
+} kinds[KINDS] = {
+    [CARD] = {"sys/class/drm", GTEL_STR_INIT("card"), 226, false},
+    [RENDER] = {"sys/class/drm", GTEL_STR_INIT("renderD"), 226, true},
+    [ACCEL] = {"sys/class/accel", GTEL_STR_INIT("accel"), 261, true},
+};
 
-static bool is_numbered(struct gtel_str name, struct gtel_str prefix)
+static bool is_numbered(struct gtel_str name, struct gtel_str prefix, uint64_t *ret)
 {
-    uint64_t number;
-    return gtel_str_starts(name, prefix) &&
-           gtel_str_u64(gtel_str_skip(name, prefix.n), &number) == 0;
+    return gtel_str_starts(name, prefix) && gtel_str_u64(gtel_str_skip(name, prefix.n), ret) == 0 &&
+           *ret <= UINT32_MAX;
 }
 
 bool gtel_drm_is_card(struct gtel_str name)
 {
-    return is_numbered(name, folders[0].prefix);
+    uint64_t number;
+    return is_numbered(name, kinds[CARD].prefix, &number);
 }
 
 /* The driver: the link's target, else the line of the uevent text. 0 or -ENOENT, else broken. */
@@ -94,13 +108,19 @@ static int find_ids(const struct gtel_env *env, const char *folder, struct gtel_
     return r < 0 ? r : read_id(env, folder, card, "device", &card->device_id);
 }
 
-int gtel_drm_look(const struct gtel_env *env, const char *folder, struct gtel_str name,
-                  struct gtel_str driver, struct gtel_drm_card *ret)
+/*
+ * What is behind one node, when its driver is that one (empty: any). 0; -ENOENT when it is not, or
+ * has gone; else the check failed.
+ */
+static int look(const struct gtel_env *env, enum kind kind, uint64_t number, struct gtel_str driver,
+                struct gtel_drm_card *ret)
 {
     char buf[GTEL_FS_TEXT_MAX];
     struct gtel_str uevent;
+    const char *folder = kinds[kind].folder;
     *ret = (struct gtel_drm_card){.vendor_id = 0};
-    if (!gtel_str_copy(ret->card, sizeof(ret->card), name))
+    int n = snprintf(ret->card, sizeof(ret->card), "%s%" PRIu64, kinds[kind].prefix.p, number);
+    if (n < 0 || (size_t)n >= sizeof(ret->card))
         return -ENOENT;
     int r = gtel_fs_text(env, GTEL_FS_AT("%s/%s/device/uevent", folder, ret->card), buf,
                          sizeof(buf), &uevent);
@@ -118,96 +138,149 @@ int gtel_drm_look(const struct gtel_env *env, const char *folder, struct gtel_st
     return gtel_error_is_no_path(r) ? -ENOENT : r;
 }
 
-struct finder {
-    struct gtel_arena *arena;
-    struct gtel_str names[GTEL_DRM_CARDS_MAX];
+/* The nodes of one kind. */
+struct numbers {
+    enum kind kind;
+    uint32_t number[GTEL_DRM_NODES_MAX];
     size_t n;
-    size_t first; /* in the folder that is listed */
-    struct gtel_str prefix;
     size_t missed;
 };
 
-/* Card numbers in ascending order, found by insertion: there are few. */
-static int keep_card(void *arg, struct gtel_str name)
+static int keep_number(void *arg, struct gtel_str name)
 {
-    struct finder *finder = arg;
-    if (!is_numbered(name, finder->prefix))
+    struct numbers *numbers = arg;
+    uint64_t number;
+    if (!is_numbered(name, kinds[numbers->kind].prefix, &number))
         return 0;
-    if (finder->n == GTEL_DRM_CARDS_MAX) {
-        finder->missed++;
-        return 0;
-    }
-    struct gtel_str copy;
-    int r = gtel_arena_str(finder->arena, name, &copy);
-    if (r < 0)
-        return r;
-    size_t at = finder->n++;
-    for (; at > finder->first; at--) {
-        struct gtel_str left = finder->names[at - 1];
-        if (left.n < copy.n || (left.n == copy.n && gtel_str_cmp(left, copy) < 0))
-            break;
-        finder->names[at] = left;
-    }
-    finder->names[at] = copy;
+    if (numbers->n < GTEL_DRM_NODES_MAX)
+        numbers->number[numbers->n++] = (uint32_t)number;
+    else
+        numbers->missed++;
     return 0;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    uint32_t left = *(const uint32_t *)a;
+    uint32_t right = *(const uint32_t *)b;
+    return (left > right) - (left < right);
+}
+
+static int list_kind(const struct gtel_env *env, enum kind kind, struct numbers *ret)
+{
+    ret->kind = kind;
+    ret->n = ret->missed = 0;
+    int r = env->ops->dir_list(env->arg, kinds[kind].folder, keep_number, ret);
+    qsort(ret->number, ret->n, sizeof(ret->number[0]), compare_numbers);
+    return r;
 }
 
 int gtel_drm_list(const struct gtel_env *env, struct gtel_arena *arena, struct gtel_str driver,
                   struct gtel_drm_card **ret, size_t *ret_n, size_t *ret_missed)
 {
-    struct finder finder = {.arena = arena};
-    int r = -ENOENT;
-    size_t accels = 0; /* where they begin */
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(folders); i++) {
-        accels = finder.first = finder.n;
-        finder.prefix = folders[i].prefix;
-        int listed = env->ops->dir_list(env->arg, folders[i].path, keep_card, &finder);
-        if (listed < 0 && listed != -ENOENT)
-            return listed;
-        r = listed == 0 ? 0 : r;
+    struct numbers numbers[2]; /* of cards and accelerators */
+    int listed[2];
+    for (int i = 0; i < 2; i++) {
+        listed[i] = list_kind(env, i == 0 ? CARD : ACCEL, &numbers[i]);
+        if (listed[i] < 0 && listed[i] != -ENOENT)
+            return listed[i];
     }
-    if (r < 0)
-        return r;
-    struct gtel_drm_card *cards = gtel_arena_alloc(arena, (finder.n + 1) * sizeof(*cards));
+    if (listed[0] < 0 && listed[1] < 0)
+        return -ENOENT;
+    struct gtel_drm_card *cards =
+        gtel_arena_alloc(arena, (numbers[0].n + numbers[1].n + 1) * sizeof(*cards));
     if (!cards)
         return -ENOMEM;
     size_t n = 0;
-    for (size_t i = 0; i < finder.n; i++) {
-        r = gtel_drm_look(env, folders[i >= accels].path, finder.names[i], driver, &cards[n]);
-        if (r == 0)
-            n++;
-        else if (r != -ENOENT)
-            finder.missed++;
-    }
+    size_t missed = numbers[0].missed + numbers[1].missed;
+    for (size_t i = 0; i < 2; i++)
+        for (size_t k = 0; k < numbers[i].n; k++) {
+            int r = look(env, numbers[i].kind, numbers[i].number[k], driver, &cards[n]);
+            n += r == 0;
+            missed += r < 0 && r != -ENOENT;
+        }
     *ret = cards;
     *ret_n = n;
-    *ret_missed = finder.missed;
+    *ret_missed = missed;
     return 0;
+}
+
+/* The device of that key and class of nodes, added when it is new. */
+static struct gtel_drm_device *find_or_add(struct gtel_drm_devices *list,
+                                           const struct gtel_drm_card *card)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (gtel_drm_is_accel(&list->device[i].card) == gtel_drm_is_accel(card) &&
+            strcmp(list->device[i].card.key, card->key) == 0)
+            return &list->device[i];
+    struct gtel_drm_device *device = &list->device[list->n++];
+    *device = (struct gtel_drm_device){.card = *card};
+    (void)snprintf(device->path, sizeof(device->path), "%s/%s/device", gtel_drm_folder(card),
+                   card->card);
+    return device;
+}
+
+/* A node without a device is skipped. */
+static void add_node(const struct gtel_env *env, struct gtel_drm_devices *list, enum kind kind,
+                     uint32_t number)
+{
+    struct gtel_drm_card card;
+    int r =
+        list->nodes < GTEL_DRM_NODES_MAX ? look(env, kind, number, GTEL_STR_NONE, &card) : -E2BIG;
+    list->missed += r < 0 && r != -ENOENT;
+    if (r < 0)
+        return;
+    struct gtel_drm_device *device = find_or_add(list, &card);
+    device->has_work |= kinds[kind].takes_work;
+    list->node[list->nodes++] =
+        (struct gtel_drm_node){kinds[kind].major, number, (uint32_t)(device - list->device)};
+}
+
+int gtel_drm_devices(const struct gtel_env *env, struct gtel_arena *arena,
+                     struct gtel_drm_devices *ret)
+{
+    struct gtel_drm_devices list = {0};
+    struct numbers numbers;
+    int first = -ENOENT;
+    list.node = gtel_arena_alloc(arena, GTEL_DRM_NODES_MAX * sizeof(*list.node));
+    list.device = gtel_arena_alloc(arena, GTEL_DRM_NODES_MAX * sizeof(*list.device));
+    if (!list.node || !list.device)
+        return -ENOMEM;
+    for (int kind = 0; kind < KINDS; kind++) {
+        int r = list_kind(env, (enum kind)kind, &numbers);
+        if (r < 0 && r != -ENOENT)
+            return r;
+        first = r == 0 ? 0 : first;
+        list.missed += numbers.missed;
+        for (size_t i = 0; i < numbers.n; i++)
+            add_node(env, &list, numbers.kind, numbers.number[i]);
+    }
+    if (first == 0)
+        *ret = list;
+    return first;
 }
 
 struct search {
     const struct gtel_env *env;
     struct gtel_str driver;
-    size_t folder;
+    enum kind kind;
 };
 
 static int stop_at_card(void *arg, struct gtel_str name)
 {
     const struct search *search = arg;
     struct gtel_drm_card card;
-    return is_numbered(name, folders[search->folder].prefix) &&
-           gtel_drm_look(search->env, folders[search->folder].path, name, search->driver, &card) ==
-               0;
+    uint64_t number;
+    return is_numbered(name, kinds[search->kind].prefix, &number) &&
+           look(search->env, search->kind, number, search->driver, &card) == 0;
 }
 
 bool gtel_drm_has(const struct gtel_env *env, struct gtel_str driver)
 {
-    bool has_it = false;
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(folders) && !has_it; i++) {
-        struct search search = {env, driver, i};
-        has_it = env->ops->dir_list(env->arg, folders[i].path, stop_at_card, &search) == 1;
-    }
-    return has_it;
+    struct search cards = {env, driver, CARD};
+    struct search accels = {env, driver, ACCEL};
+    return env->ops->dir_list(env->arg, kinds[CARD].folder, stop_at_card, &cards) == 1 ||
+           env->ops->dir_list(env->arg, kinds[ACCEL].folder, stop_at_card, &accels) == 1;
 }
 
 /* The lowest number: a device has one render node, unless a driver to come makes more. */
@@ -215,8 +288,7 @@ static int see_node(void *arg, struct gtel_str name)
 {
     uint64_t *lowest = arg;
     uint64_t number;
-    if (gtel_str_starts(name, GTEL_STR("renderD")) &&
-        gtel_str_u64(gtel_str_skip(name, 7), &number) == 0 && number < *lowest)
+    if (is_numbered(name, kinds[RENDER].prefix, &number) && number < *lowest)
         *lowest = number;
     return 0;
 }

@@ -14,8 +14,10 @@
 #include "parse/pci.h"
 
 enum {
-    GTEL_DRM_CARDS_MAX = 256, /* more are dropped and counted */
-    GTEL_DRM_NAME_MAX = 64 /* bytes of a name with its NUL; a card with a longer one is omitted */
+    GTEL_DRM_NODES_MAX = 512, /* more are dropped and counted; the same for devices */
+    GTEL_DRM_NAME_MAX = 64, /* bytes of a name with its NUL; a card with a longer one is omitted */
+    GTEL_DRM_PATH_MAX = 64, /* the same of a device's path */
+    GTEL_DRM_NODE_MAX = 32  /* and of a node's */
 };
 
 struct gtel_drm_card {
@@ -45,13 +47,6 @@ static inline const char *gtel_drm_folder(const struct gtel_drm_card *card)
 }
 
 /*
- * What is behind one node below a class's folder ("sys/class/drm", "card0"), when its driver is
- * that one (empty: any). 0; -ENOENT when it is not, or has gone; else the check failed.
- */
-int gtel_drm_look(const struct gtel_env *env, const char *folder, struct gtel_str name,
-                  struct gtel_str driver, struct gtel_drm_card *ret);
-
-/*
  * Cards of that driver (empty: any) in the order of their numbers, accelerators last, allocated in
  * the arena. *ret_n may be 0. *ret_missed counts cards beyond the limit and cards whose check
  * failed: what is not in the list may still be there. 0, -ENOENT without DRM, -ENOMEM, or the errno
@@ -60,7 +55,34 @@ int gtel_drm_look(const struct gtel_env *env, const char *folder, struct gtel_st
 int gtel_drm_list(const struct gtel_env *env, struct gtel_arena *arena, struct gtel_str driver,
                   struct gtel_drm_card **ret, size_t *ret_n, size_t *ret_missed);
 
-enum { GTEL_DRM_NODE_MAX = 32 }; /* bytes of a node's path with its NUL */
+/* A device with DRM nodes. */
+struct gtel_drm_device {
+    struct gtel_drm_card card;    /* its name: the first node's, "card0" or "accel0" */
+    char path[GTEL_DRM_PATH_MAX]; /* "sys/class/drm/card0/device" */
+    bool has_work; /* has a node that takes work: a render node or an accelerator's */
+};
+
+/* The numbers of its node tell which device a descriptor belongs to. */
+struct gtel_drm_node {
+    uint32_t major;
+    uint32_t minor;
+    uint32_t device; /* position in the list */
+};
+
+struct gtel_drm_devices {
+    struct gtel_drm_device *device; /* in the order of their first nodes, accelerators last */
+    size_t n;
+    struct gtel_drm_node *node;
+    size_t nodes;
+    size_t missed; /* nodes beyond the limit, or not checked: what is not here may be there */
+};
+
+/*
+ * Lists all devices of any driver, in the arena. 0, -ENOENT where there are neither GPUs nor
+ * accelerators, -ENOMEM, or the errno of the listing.
+ */
+int gtel_drm_devices(const struct gtel_env *env, struct gtel_arena *arena,
+                     struct gtel_drm_devices *ret);
 
 /*
  * The render node of the device in that directory ("sys/class/drm/card0/device"), as a path below

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* All devices with DRM nodes, and which node is whose. */
 #include "harness/env_fault.h"
-#include "host/drm_nodes.h"
+#include "host/drm.h"
 #include "recording/tree.h"
 #include "harness/test.h"
 

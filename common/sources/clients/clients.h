@@ -20,7 +20,7 @@
 
 #include "processes/usage.h"
 #include "sources/drm/awake.h"
-#include "host/drm_nodes.h"
+#include "host/drm.h"
 #include "host/process.h"
 #include "sources/drm/rest.h"
 #include "parse/fdinfo.h"
