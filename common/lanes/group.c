@@ -39,11 +39,13 @@ int gtel_group_init(struct gtel_group *group, const char *lane, const struct gte
         const struct gtel_source *source = gtel_sources[i];
         if (strcmp(source->lane, lane) != 0 || !gtel_group_is_chosen(options, source))
             continue;
-        void *state = calloc(1, source->state_size ? source->state_size : 1);
-        if (!state)
+        struct gtel_group_entry *entry = &group->entry[group->n];
+        *entry =
+            (struct gtel_group_entry){.source = gtel_source_whole(source), .index = (uint8_t)i};
+        entry->state = calloc(1, entry->source.state_size ? entry->source.state_size : 1);
+        if (!entry->state)
             return -ENOMEM;
-        group->entry[group->n++] =
-            (struct gtel_group_entry){.source = source, .index = (uint8_t)i, .state = state};
+        group->n++;
     }
     return 0;
 }
@@ -53,7 +55,7 @@ void gtel_group_done(struct gtel_group *group)
     for (size_t i = 0; i < group->n; i++) {
         struct gtel_group_entry *entry = &group->entry[i];
         if (entry->phase != GTEL_GROUP_CLOSED)
-            entry->source->close(entry->state);
+            entry->source.close(entry->state);
         free(entry->state);
     }
     gtel_usage_done(&group->usage);
@@ -81,7 +83,7 @@ static void note_failure(struct gtel_group *group, struct gtel_group_entry *entr
         return;
     const char *fix = group->env->ops->shortage ? gtel_fs_shortage_fix(r) : ""; /* Linux's words */
     gtel_log(&group->env->log, GTEL_LOG_WARNING, "%s: %s failed: %s; %s%strying again",
-             entry->source->name, what, gtel_error_text(r), fix, fix[0] ? "; " : "");
+             entry->source.name, what, gtel_error_text(r), fix, fix[0] ? "; " : "");
 }
 
 static void note_success(struct gtel_group *group, struct gtel_group_entry *entry)
@@ -89,7 +91,7 @@ static void note_success(struct gtel_group *group, struct gtel_group_entry *entr
     if (entry->error == 0)
         return;
     entry->error = 0;
-    gtel_log(&group->env->log, GTEL_LOG_INFO, "%s: works again", entry->source->name);
+    gtel_log(&group->env->log, GTEL_LOG_INFO, "%s: works again", entry->source.name);
 }
 
 static void schedule_rescan(struct gtel_group *group, struct gtel_group_entry *entry)
@@ -105,9 +107,9 @@ static bool ensure_open(struct gtel_group *group, struct gtel_group_entry *entry
     if (entry->rescan_ns > group->now_ns && entry->version == group->cards.version)
         return false;
     entry->version = group->cards.version;
-    memset(entry->state, 0, entry->source->state_size);
+    memset(entry->state, 0, entry->source.state_size);
     (void)gtel_fs_shortage(group->env); /* what was before is of no interest */
-    int r = gtel_source_open(entry->source, entry->state, group->env, group->options);
+    int r = gtel_source_open(&entry->source, entry->state, group->env, group->options);
     if (r == 0) {
         entry->phase = GTEL_GROUP_OPEN;
         entry->rescan_ns = 0;
@@ -130,7 +132,7 @@ static int ensure_discovered(struct gtel_group *group, struct gtel_group_entry *
     if (gtel_backoff_is_waiting(&entry->discovery_pause, group->gathers))
         return entry->found;
     schedule_rescan(group, entry);
-    entry->found = entry->source->discover(entry->state, &group->registry);
+    entry->found = entry->source.discover(entry->state, &group->registry);
     entry->version = group->cards.version;
     if (gtel_error_is_absence(entry->found))
         entry->found = 0;
@@ -155,7 +157,7 @@ static void sample_entry(struct gtel_group *group, struct gtel_group_entry *entr
     group->batch.source = entry->index;
     group->batch.origin = 0;
     group->batch.t_ns = gtel_env_now(group->env);
-    int r = entry->source->sample(entry->state, &group->registry, &group->batch);
+    int r = entry->source.sample(entry->state, &group->registry, &group->batch);
     if (r == -ENODEV) {
         entry->rescan_ns = 0; /* at the next gather */
         r = 0;
@@ -177,13 +179,13 @@ void gtel_group_diagnose(struct gtel_group *group, struct gtel_findings *finding
 {
     for (size_t i = 0; i < group->n; i++) {
         struct gtel_group_entry *entry = &group->entry[i];
-        const char *const text[3] = {entry->source->name,
+        const char *const text[3] = {entry->source.name,
                                      "the source does not work; it is tried again", NULL};
         findings->source = entry->index;
         if (entry->error < 0)
             gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU, entry->error, text);
-        if (entry->phase != GTEL_GROUP_CLOSED && entry->source->diagnose)
-            entry->source->diagnose(entry->state, &group->registry, findings);
+        if (entry->phase != GTEL_GROUP_CLOSED && entry->source.diagnose)
+            entry->source.diagnose(entry->state, &group->registry, findings);
     }
 }
 
@@ -257,7 +259,7 @@ static uint64_t due_of(const struct gtel_group *group, const struct gtel_group_e
 {
     bool can_tick = entry->phase == GTEL_GROUP_OPEN &&
                     !gtel_backoff_is_waiting(&entry->pause, group->gathers + 1);
-    return can_tick && entry->source->due_ns ? entry->source->due_ns(entry->state) : 0;
+    return can_tick && entry->source.due_ns ? entry->source.due_ns(entry->state) : 0;
 }
 
 uint64_t gtel_group_due(const struct gtel_group *group)
@@ -282,7 +284,7 @@ void gtel_group_tick(struct gtel_group *group)
         group->batch.source = entry->index;
         group->batch.origin = 0;
         group->batch.t_ns = now;
-        if (entry->source->tick(entry->state, &group->registry, &group->batch) == -ENODEV)
+        if (entry->source.tick(entry->state, &group->registry, &group->batch) == -ENODEV)
             entry->rescan_ns = 0;
         due = due_of(group, entry);
         if (due > 0 && due <= now)

@@ -26,8 +26,8 @@ enum gtel_group_phase {
 };
 
 struct gtel_group_entry {
-    const struct gtel_source *source;
-    uint8_t index; /* in gtel_sources */
+    struct gtel_source source; /* with what its row leaves out */
+    uint8_t index;             /* in gtel_sources */
     void *state;
     enum gtel_group_phase phase;
     int error;                           /* of the last failure, while it fails; else 0 */

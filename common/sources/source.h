@@ -38,7 +38,7 @@ struct gtel_source {
     const char *vendor;  /* which plugin takes it: "intel", "nvidia" … */
     const char *summary; /* what it reads, one line for --list-sources and the READMEs */
     const char *needs;   /* kernel, library, right; for the same tables */
-    const char *seen;    /* the hardware it was seen on, or "not tried on hardware" */
+    const char *seen;    /* the hardware it was seen on; NULL: not tried on hardware */
     /* Where readings come from, in words a person can search for; NULL at the end. */
     const char *const *origins;
     size_t state_size; /* bytes of private state, zeroed before open() */
@@ -62,7 +62,8 @@ struct gtel_source {
     const char *const *drivers;
     /*
      * What is done for each card of these drivers: the state begins with a struct gtel_card_source
-     * (drm/card_source.h), which is ready before open().
+     * (drm/card_source.h), which is ready before open(). State and functions that are not given
+     * here are those of that header (gtel_source_whole).
      */
     const struct gtel_card_work *work;
     /*
@@ -104,6 +105,8 @@ extern const struct gtel_source *const gtel_sources[];
 
 enum { GTEL_SOURCES_MAX = 32 };
 
+/* A row with what it leaves out. */
+struct gtel_source gtel_source_whole(const struct gtel_source *row);
 bool gtel_source_present(const struct gtel_source *source, const struct gtel_env *env);
 /* What open() says; the state is zeroed. */
 int gtel_source_open(const struct gtel_source *source, void *state, const struct gtel_env *env,

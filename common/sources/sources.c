@@ -81,6 +81,21 @@ int gtel_source_find(struct gtel_str name)
     return -1;
 }
 
+struct gtel_source gtel_source_whole(const struct gtel_source *row)
+{
+    struct gtel_source whole = *row;
+    if (!row->work)
+        return whole;
+    whole.state_size = row->state_size ? row->state_size : sizeof(struct gtel_card_source);
+    whole.discover = row->discover ? row->discover : gtel_card_source_discover;
+    whole.sample = row->sample ? row->sample : gtel_card_source_sample;
+    whole.diagnose = row->diagnose ? row->diagnose : gtel_card_source_diagnose;
+    whole.close = row->close ? row->close : gtel_card_source_close;
+    whole.due_ns = row->work->tick ? gtel_card_source_due : NULL;
+    whole.tick = row->work->tick ? gtel_card_source_tick : NULL;
+    return whole;
+}
+
 bool gtel_source_present(const struct gtel_source *source, const struct gtel_env *env)
 {
     if (source->present)

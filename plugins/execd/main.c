@@ -538,7 +538,8 @@ static void write_sources(struct gtel_buf *buf)
     for (size_t i = 0; gtel_sources[i]; i++) {
         const struct gtel_source *source = gtel_sources[i];
         gtel_buf_printf(buf, "| `%s` | %s | %s | %s | %s | %s |\n", source->name, source->vendor,
-                        source->lane, source->summary, source->needs, source->seen);
+                        source->lane, source->summary, source->needs,
+                        source->seen ? source->seen : "not tried on hardware");
     }
 }
 

@@ -15,7 +15,8 @@ bool machine_init(struct machine *machine, const char *text, const char *source)
     memset(machine, 0, sizeof(*machine));
     gtel_options_init(&machine->options);
     machine->needs_discovery = true;
-    machine->source = gtel_sources[gtel_source_find(gtel_str_of(source))];
+    machine->whole = gtel_source_whole(gtel_sources[gtel_source_find(gtel_str_of(source))]);
+    machine->source = &machine->whole;
     machine->state = calloc(1, machine->source->state_size);
     machine->fault = calloc(1, sizeof(*machine->fault));
     if (!text || !machine->state || !machine->fault ||

@@ -16,7 +16,8 @@ struct machine {
     struct gtel_tree *tree;
     struct gtel_env tree_env;
     struct env_fault *fault;
-    const struct gtel_source *source;
+    struct gtel_source whole;
+    const struct gtel_source *source; /* the same */
     void *state;
     struct gtel_options options;
     struct gtel_registry registry;

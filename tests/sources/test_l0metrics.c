@@ -593,7 +593,7 @@ static void test_opt_in(void)
     if (!begin(&m, ""))
         return;
     CHECK_INT(m.group.n, 1);
-    CHECK(gtel_source_present(m.group.entry[0].source, &m.env));
+    CHECK(gtel_source_present(&m.group.entry[0].source, &m.env));
     gtel_group_done(&m.group);
     CHECK_INT(gtel_option_set(&m.options, GTEL_O_L0_METRICS, GTEL_STR("off"), error, sizeof(error)),
               0);

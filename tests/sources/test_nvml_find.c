@@ -343,7 +343,7 @@ static void test_present(void)
         (void)snprintf(text, sizeof(text), "%sat 1s\ngone dev/nvidiactl\n", rows[i].text);
         if (!begin(&m, text))
             return;
-        const struct gtel_source *source = m.group.entry[0].source;
+        const struct gtel_source *source = &m.group.entry[0].source;
         CHECK(source->present(&m.env));
         gather(&m, 2);
         CHECK_INT(source->present(&m.env), rows[i].is_present);

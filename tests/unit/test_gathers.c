@@ -205,7 +205,7 @@ static void test_tries(void)
         if (!begin(&machine, "end\n", "1h", "0s"))
             return;
         CHECK_INT(gtel_group_init(&group, "none", &machine.env, &machine.options), 0);
-        group.entry[0] = (struct gtel_group_entry){.source = &source, .state = &tries};
+        group.entry[0] = (struct gtel_group_entry){.source = source, .state = &tries};
         group.n = 1;
         for (int gather = 0; gather < 100; gather++) {
             gtel_group_sample(&group);

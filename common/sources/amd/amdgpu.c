@@ -242,13 +242,9 @@ const struct gtel_source gtel_source_amdgpu = {
     .summary = "Use, memory, power, limits, temperatures, fans, voltages, clocks and PCIe link of "
                "AMD GPUs with the driver amdgpu",
     .needs = "Linux 5.4 or newer, 6.12 for video; no rights",
-    .seen = "not tried on hardware",
     .origins = origins,
     .state_size = sizeof(struct gtel_attr_source),
     .drivers = drivers,
     .work = &work,
-    .discover = gtel_card_source_discover,
-    .sample = gtel_card_source_sample,
-    .diagnose = gtel_card_source_diagnose,
     .close = gtel_attr_source_close,
 };

@@ -428,13 +428,8 @@ const struct gtel_source gtel_source_amdgpu_parts = {
     .needs =
         "no rights; partitions need KFD, their use Linux 7.0 or AMD's own driver; of their memory "
         "the kernel knows the size alone",
-    .seen = "not tried on hardware",
     .origins = origins,
-    .state_size = sizeof(struct gtel_card_source),
     .drivers = drivers,
     .work = &work,
     .discover = discover,
-    .sample = gtel_card_source_sample,
-    .diagnose = gtel_card_source_diagnose,
-    .close = gtel_card_source_close,
 };

@@ -275,14 +275,9 @@ const struct gtel_source gtel_source_amdgpu_ras = {
                "PCIe packets that were sent again, and PCIe errors (AER) of the slot where the "
                "card carries a switch, once a minute",
     .needs = "no rights; boards with ECC",
-    .seen = "not tried on hardware",
     .origins = origins,
     .state_size = sizeof(struct amd_ras),
     .is_indirect = true,
     .drivers = drivers,
     .work = &work,
-    .discover = gtel_card_source_discover,
-    .sample = gtel_card_source_sample,
-    .diagnose = gtel_card_source_diagnose,
-    .close = gtel_card_source_close,
 };

@@ -574,7 +574,6 @@ const struct gtel_source gtel_source_amd_tool = {
                "power, temperatures, memory, clocks, fans, errors, PCIe link",
     .needs = "amd-smi or rocm-smi of ROCm 4.3 or newer (option AmdTool); the groups render and "
              "video",
-    .seen = "not tried on hardware",
     .origins = origins,
     .state_size = sizeof(struct tool),
     .present = present,

@@ -371,7 +371,6 @@ const struct gtel_source gtel_source_macmon = {
         "The GPU of Apple chips through macmon: use, clock, temperature, fans, power of GPU, "
         "neural engine and package, memory of the machine",
     .needs = "macOS, and macmon 0.5 or newer in one of Homebrew's folders; no rights",
-    .seen = "not tried on hardware",
     .origins = origins,
     .library = &program,
     .state_size = sizeof(struct macmon),

@@ -636,7 +636,6 @@ const struct gtel_source gtel_source_drm_clients = {
                "processes, from KFD",
     .needs = "Linux 5.19 or newer (memory on Intel 6.8, xe engines 6.11); CAP_SYS_PTRACE for the "
              "processes of other users",
-    .seen = "not tried on hardware",
     .origins = origins,
     .state_size = sizeof(struct gtel_clients),
     .is_indirect = true,

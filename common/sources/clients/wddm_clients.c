@@ -573,7 +573,6 @@ const struct gtel_source gtel_source_wddm_clients = {
     .summary = "Windows: GPU memory and engine time of each process, and engine use, from the "
                "performance counters GPU Process Memory and GPU Engine",
     .needs = "Windows 10 1809 or Server 2019",
-    .seen = "not tried on hardware",
     .origins = origins,
     .state_size = sizeof(struct state),
     .is_indirect = true,

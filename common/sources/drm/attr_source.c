@@ -14,7 +14,6 @@ void gtel_attr_source_close(void *state)
     struct gtel_attr_source *source = state;
     gtel_card_source_close(state);
     gtel_arena_done(&source->texts.arena);
-    gtel_arena_done(&source->arena);
 }
 
 /* Of a card that is awake. 0 or -ENOMEM. */
@@ -22,7 +21,7 @@ static int update(struct gtel_attr_source *source, struct gtel_attr_card *own)
 {
     uint64_t now_ns = gtel_env_now(own->card->cards->env);
     struct gtel_attr_list list = {
-        .card = own->card, .texts = &source->texts, .arena = &source->arena, .own = own};
+        .card = own->card, .texts = &source->texts, .arena = &source->source.arena, .own = own};
     int r = gtel_attr_list_init(&list);
     if (r < 0)
         return r;

@@ -14,7 +14,6 @@
 struct gtel_attr_source {
     struct gtel_card_source source; /* first */
     struct gtel_attr_texts texts;
-    struct gtel_arena arena; /* for the time of one card's list */
 };
 
 struct gtel_attr_card {

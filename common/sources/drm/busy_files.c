@@ -44,11 +44,6 @@ struct busy_card {
     int error;      /* of the last listing or reading */
 };
 
-struct busy_files {
-    struct gtel_card_source source;
-    struct gtel_arena arena; /* for the time of a listing */
-};
-
 static const char *const drivers[] = {"i915", "xe", NULL};
 static const char *const origins[] = {"sysfs (engine counters)", "sysfs (clients)", NULL};
 enum { ORIGIN_ENGINES, ORIGIN_CLIENTS };
@@ -127,13 +122,13 @@ static int find_files(const struct search *search, const char *dir, struct gtel_
 
 /* The first of the forms that a kernel has; searched again after each discovery while it has none.
  */
-static int search_card(struct busy_files *state, struct busy_card *busy)
+static int search_card(struct gtel_card_source *state, struct busy_card *busy)
 {
     static const char *const patterns[] = {"engine/*/busy", "engine/*/#/busy",
                                            "device/tile#/gt#/engines/*/busy_ns",
                                            "device/tile#/gt#/engines/*/#/busy_ns"};
     const struct search search = {
-        state->source.env, &state->arena, busy, {.gt = NO_NUMBER, .instance = NO_NUMBER}};
+        state->env, &state->arena, busy, {.gt = NO_NUMBER, .instance = NO_NUMBER}};
     char path[GTEL_FS_PATH_MAX];
     int r = 0;
     if (busy->is_listed || busy->n > 0 || busy->clients.client)
@@ -147,7 +142,7 @@ static int search_card(struct busy_files *state, struct busy_card *busy)
         r = r == -ENOENT ? 0 : r;
     }
     if (r < 0)
-        gtel_card_list_reopen(&state->source.cards, busy); /* rather nothing than a part */
+        gtel_card_list_reopen(&state->cards, busy); /* rather nothing than a part */
     busy->is_listed = r == 0;
     return r;
 }
@@ -188,10 +183,10 @@ static void put_classes(struct gtel_batch *batch, const struct gtel_device *devi
 }
 
 /* Nanoseconds of all engines; a class of which one cannot be read has no value (UINT64_MAX). */
-static int read_card(const struct busy_files *state, struct busy_card *busy,
+static int read_card(const struct gtel_card_source *state, struct busy_card *busy,
                      struct gtel_batch *batch)
 {
-    const struct gtel_env *env = state->source.env;
+    const struct gtel_env *env = state->env;
     uint64_t sum[GTEL_ENGINE_CLASSES] = {0};
     size_t engines[GTEL_ENGINE_CLASSES] = {0};
     int first = 0;
@@ -203,7 +198,7 @@ static int read_card(const struct busy_files *state, struct busy_card *busy,
         int r = gtel_fs_read_u64(env, &file->file, &file->ns);
         if (r == -ENODEV)
             return r;
-        if (r == 0 && gtel_option_is(state->source.options, GTEL_O_ENGINE_INSTANCES, "on"))
+        if (r == 0 && gtel_option_is(state->options, GTEL_O_ENGINE_INSTANCES, "on"))
             put_engine(batch, busy->card->device, file);
         sum[class] = r < 0 || sum[class] == UINT64_MAX ? UINT64_MAX : sum[class] + file->ns;
         engines[class]++;
@@ -224,9 +219,10 @@ static bool has_engines(const struct gtel_batch *batch, const struct gtel_device
     return false;
 }
 
-static int read_clients(struct busy_files *state, struct busy_card *busy, struct gtel_batch *batch)
+static int read_clients(struct gtel_card_source *state, struct busy_card *busy,
+                        struct gtel_batch *batch)
 {
-    const struct gtel_env *env = state->source.env;
+    const struct gtel_env *env = state->env;
     gtel_arena_reset(&state->arena);
     batch->t_ns = gtel_env_now(env);
     int r = gtel_busy_clients_read(env, &state->arena, &busy->card->drm, &busy->clients);
@@ -245,7 +241,7 @@ static int search_again(void *p, void *own)
 
 static int sample_card(void *p, void *own, struct gtel_batch *batch)
 {
-    struct busy_files *state = p;
+    struct gtel_card_source *state = p;
     struct busy_card *busy = own;
     bool has_work = !busy->is_listed || busy->n > 0 || busy->clients.client;
     if (!has_work || !gtel_card_may_read(busy->card))
@@ -282,26 +278,13 @@ static const struct gtel_card_work work = {
     .diagnose = diagnose_card,
 };
 
-static void close_source(void *p)
-{
-    struct busy_files *state = p;
-    gtel_card_source_close(state);
-    gtel_arena_done(&state->arena);
-}
-
 const struct gtel_source gtel_source_busy_files = {
     .name = "busy_files",
     .lane = "kernel",
     .vendor = "intel",
     .summary = "Engine use from files that count nanoseconds, where a kernel has such files",
     .needs = "a kernel with busy files, which no mainline kernel is; no rights",
-    .seen = "not tried on hardware",
     .origins = origins,
-    .state_size = sizeof(struct busy_files),
     .drivers = drivers,
     .work = &work,
-    .discover = gtel_card_source_discover,
-    .sample = gtel_card_source_sample,
-    .diagnose = gtel_card_source_diagnose,
-    .close = close_source,
 };

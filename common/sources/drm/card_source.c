@@ -98,4 +98,5 @@ void gtel_card_source_close(void *state)
 {
     struct gtel_card_source *source = state;
     gtel_card_list_done(&source->cards);
+    gtel_arena_done(&source->arena);
 }

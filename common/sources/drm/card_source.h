@@ -38,6 +38,7 @@ struct gtel_card_source {
     const struct gtel_env *env;
     const struct gtel_options *options;
     const struct gtel_card_work *work;
+    struct gtel_arena arena; /* for the time of a call, which resets it first */
 };
 
 /* A machine without such cards has an empty list. env and options outlive the source. */

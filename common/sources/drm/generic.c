@@ -83,12 +83,8 @@ const struct gtel_source gtel_source_drm = {
     .summary = "Power state, sensors, clocks and PCIe link of GPUs of every DRM driver without a "
                "source of its own: nouveau, radeon, panfrost, panthor, lima, msm, v3d, vc4",
     .needs = "no rights; what there is depends on the driver",
-    .seen = "not tried on hardware",
     .origins = origins,
     .state_size = sizeof(struct gtel_attr_source),
     .work = &work,
-    .discover = gtel_card_source_discover,
-    .sample = gtel_card_source_sample,
-    .diagnose = gtel_card_source_diagnose,
     .close = gtel_attr_source_close,
 };

@@ -51,7 +51,6 @@ struct drm_health {
     struct gtel_device
         *repair[REPAIRS_MAX]; /* devices of xe that are no cards: firmware needs it */
     size_t n;
-    struct gtel_arena arena; /* for the time of a discovery */
 };
 
 /* Stops at the first device of xe. */
@@ -240,8 +239,8 @@ static int find_repairs(struct drm_health *health, struct gtel_registry *registr
     int first = 0;
     struct gtel_str *names = NULL;
     size_t n = 0;
-    gtel_arena_reset(&health->arena);
-    int r = gtel_fs_list(health->source.env, xe_path, &health->arena, NAMES_MAX, &names, &n);
+    gtel_arena_reset(&health->source.arena);
+    int r = gtel_fs_list(health->source.env, xe_path, &health->source.arena, NAMES_MAX, &names, &n);
     if (r < 0 && !gtel_error_is_no_path(r))
         return r; /* what is known stays */
     for (size_t i = 0; i < n && i < NAMES_MAX && kept < REPAIRS_MAX; i++) {
@@ -423,13 +422,6 @@ static const struct gtel_card_work work = {
     .diagnose = diagnose_card,
 };
 
-static void close_health(void *state)
-{
-    struct drm_health *health = state;
-    gtel_card_source_close(state);
-    gtel_arena_done(&health->arena);
-}
-
 /* In the order of ORIGIN_AER … */
 static const char *const origins[] = {"AER", "gpu_health", "SR-IOV", NULL};
 
@@ -442,7 +434,6 @@ const struct gtel_source gtel_source_drm_health = {
         "functions",
     .needs = "Linux 4.19 or newer for AER, 6.16 for survivability mode, 7.3 for the verdict; no "
              "rights",
-    .seen = "not tried on hardware",
     .origins = origins,
     .state_size = sizeof(struct drm_health),
     .is_indirect = true,
@@ -452,7 +443,6 @@ const struct gtel_source gtel_source_drm_health = {
     .discover = discover,
     .sample = sample,
     .diagnose = diagnose,
-    .close = close_health,
 };
 
 const struct gtel_source gtel_source_amdgpu_health = {
@@ -461,7 +451,6 @@ const struct gtel_source gtel_source_amdgpu_health = {
     .vendor = "amd",
     .summary = "PCIe errors (AER) and virtual functions of AMD GPUs",
     .needs = "Linux 4.19 or newer; no rights",
-    .seen = "not tried on hardware",
     .origins = origins,
     .state_size = sizeof(struct drm_health),
     .is_indirect = true,
@@ -470,5 +459,4 @@ const struct gtel_source gtel_source_amdgpu_health = {
     .discover = discover,
     .sample = sample,
     .diagnose = diagnose,
-    .close = close_health,
 };

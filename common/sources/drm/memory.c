@@ -338,13 +338,7 @@ const struct gtel_source gtel_source_drm_memory = {
                "files where i915 has them",
     .needs = "the group render; used memory: i915 Linux 6.0 and CAP_PERFMON, xe CAP_PERFMON up to "
              "Linux 6.16",
-    .seen = "not tried on hardware",
     .origins = origins,
-    .state_size = sizeof(struct gtel_card_source),
     .drivers = drivers,
     .work = &work,
-    .discover = gtel_card_source_discover,
-    .sample = gtel_card_source_sample,
-    .diagnose = gtel_card_source_diagnose,
-    .close = gtel_card_source_close,
 };

@@ -60,13 +60,9 @@ const struct gtel_source gtel_source_npu = {
     .vendor = "drm",
     .summary = "Power state of NPUs; of Intel's (ivpu) how busy they are, memory and clocks",
     .needs = "no rights; Linux 6.11 for busy shares, 6.15 for memory, about 6.16 for clocks",
-    .seen = "not tried on hardware",
     .origins = origins,
     .state_size = sizeof(struct gtel_attr_source),
     .drivers = drivers,
     .work = &work,
-    .discover = gtel_card_source_discover,
-    .sample = gtel_card_source_sample,
-    .diagnose = gtel_card_source_diagnose,
     .close = gtel_attr_source_close,
 };

@@ -322,7 +322,6 @@ const struct gtel_source gtel_source_uevents = {
     .summary = "Resets, hangs and wedged GPUs since the program started, and GPUs that come and "
                "go, from the kernel's messages",
     .needs = "AF_NETLINK; Linux 6.16 or newer for wedged GPUs; no rights",
-    .seen = "not tried on hardware",
     .origins = origins,
     .state_size = sizeof(struct uevents),
     .is_indirect = true,
@@ -341,7 +340,6 @@ const struct gtel_source gtel_source_amdgpu_uevents = {
     .summary = "Resets and wedged GPUs since the program started, and AMD GPUs that come and go, "
                "from the kernel's messages",
     .needs = "AF_NETLINK; Linux 6.16 or newer for resets; no rights",
-    .seen = "not tried on hardware",
     .origins = origins,
     .state_size = sizeof(struct uevents),
     .is_indirect = true,

@@ -97,7 +97,6 @@ const struct gtel_source gtel_source_i915 = {
     .needs =
         "Linux 5.4 or newer, 6.2 for power; no rights but CAP_PERFMON for engine use, mean clocks "
         "and interrupts",
-    .seen = "not tried on hardware",
     .origins = origins,
     .state_size = sizeof(struct gtel_intel),
     .drivers = drivers,
@@ -105,7 +104,5 @@ const struct gtel_source gtel_source_i915 = {
     .discover = gtel_intel_discover,
     .sample = gtel_intel_sample,
     .diagnose = gtel_intel_diagnose,
-    .due_ns = gtel_card_source_due,
-    .tick = gtel_card_source_tick,
     .close = gtel_intel_close,
 };

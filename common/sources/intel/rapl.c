@@ -39,11 +39,6 @@ struct rapl_card {
     uint64_t read_ns;
 };
 
-struct rapl {
-    struct gtel_card_source source;
-    struct gtel_arena arena; /* for the time of a discovery */
-};
-
 static const char *const drivers[] = {"i915", "xe", NULL};
 
 static void close_card(const struct gtel_env *env, void *own)
@@ -121,20 +116,20 @@ static void note_refusal(const struct gtel_env *env, struct rapl_card *card)
 
 static int refresh(void *state, void *own)
 {
-    struct rapl *rapl = state;
+    struct gtel_card_source *rapl = state;
     struct rapl_card *card = own;
     if (!card->is_integrated) {
         gtel_arena_reset(&rapl->arena);
-        int r = is_integrated(rapl->source.env, &rapl->arena, card->card);
+        int r = is_integrated(rapl->env, &rapl->arena, card->card);
         if (r <= 0)
             return r;
         card->is_integrated = true;
     }
     gtel_arena_reset(&rapl->arena);
-    gtel_rapl_refresh(rapl->source.env, &rapl->arena, &card->meter);
-    note_refusal(rapl->source.env, card);
+    gtel_rapl_refresh(rapl->env, &rapl->arena, &card->meter);
+    note_refusal(rapl->env, card);
     gtel_arena_reset(&rapl->arena);
-    card->sensor_error = find_sensor(rapl->source.env, &rapl->arena, &card->sensor);
+    card->sensor_error = find_sensor(rapl->env, &rapl->arena, &card->sensor);
     return 0;
 }
 
@@ -208,14 +203,14 @@ static int sample_card(const struct gtel_env *env, struct rapl_card *card, struc
 
 static int sample(void *state, struct gtel_registry *registry, struct gtel_batch *batch)
 {
-    struct rapl *rapl = state;
+    const struct gtel_card_source *rapl = state;
     int first = 0;
     (void)registry;
-    for (size_t i = 0; i < rapl->source.cards.n; i++) {
-        struct rapl_card *card = rapl->source.cards.slot[i].own;
+    for (size_t i = 0; i < rapl->cards.n; i++) {
+        struct rapl_card *card = rapl->cards.slot[i].own;
         if (!card->is_integrated)
             continue;
-        int r = sample_card(rapl->source.env, card, batch);
+        int r = sample_card(rapl->env, card, batch);
         first = first < 0 ? first : r;
     }
     return first;
@@ -234,7 +229,7 @@ static uint64_t due_ns(const void *own)
 
 static int tick_card(void *state, void *own, struct gtel_batch *batch)
 {
-    const struct gtel_env *env = ((const struct rapl *)state)->source.env;
+    const struct gtel_env *env = ((const struct gtel_card_source *)state)->env;
     struct rapl_card *card = own;
     batch->t_ns = gtel_env_now(env);
     /* Closed after a failure: the next gather reports it. */
@@ -342,19 +337,12 @@ static void diagnose_sensor(const struct gtel_env *env, const struct rapl_card *
 
 static void diagnose_card(const void *state, const void *own, struct gtel_findings *findings)
 {
-    const struct gtel_env *env = ((const struct rapl *)state)->source.env;
+    const struct gtel_env *env = ((const struct gtel_card_source *)state)->env;
     const struct rapl_card *card = own;
     if (card->is_integrated && !gtel_rapl_has(&card->meter, GTEL_RAPL_GPU))
         diagnose_power(env, card, findings);
     if (card->is_integrated && card->sensor_error < 0)
         diagnose_sensor(env, card, findings);
-}
-
-static void close_rapl(void *state)
-{
-    struct rapl *rapl = state;
-    gtel_card_source_close(state);
-    gtel_arena_done(&rapl->arena);
 }
 
 static const struct gtel_card_work work = {
@@ -377,15 +365,8 @@ const struct gtel_source gtel_source_rapl = {
                "package around them",
     .needs = "a CPU that counts it; CAP_PERFMON, or root for powercap; the temperature needs no "
              "right",
-    .seen = "not tried on hardware",
     .origins = origins,
-    .state_size = sizeof(struct rapl),
     .drivers = drivers,
     .work = &work,
-    .discover = gtel_card_source_discover,
     .sample = sample,
-    .due_ns = gtel_card_source_due,
-    .tick = gtel_card_source_tick,
-    .diagnose = gtel_card_source_diagnose,
-    .close = close_rapl,
 };

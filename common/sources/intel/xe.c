@@ -103,7 +103,6 @@ const struct gtel_source gtel_source_xe = {
     .summary = "Clocks, idle time, throttling, energy, limits, temperatures, fans and PCIe link of "
                "GPUs with Intel's xe driver",
     .needs = "Linux 6.8 or newer; no rights",
-    .seen = "not tried on hardware",
     .origins = gtel_intel_origins,
     .state_size = sizeof(struct gtel_intel),
     .drivers = drivers,
@@ -111,7 +110,5 @@ const struct gtel_source gtel_source_xe = {
     .discover = gtel_intel_discover,
     .sample = gtel_intel_sample,
     .diagnose = gtel_intel_diagnose,
-    .due_ns = gtel_card_source_due,
-    .tick = gtel_card_source_tick,
     .close = gtel_intel_close,
 };

@@ -638,16 +638,10 @@ const struct gtel_source gtel_source_xe_pmu = {
     .summary = "Engine use of GPUs with Intel's xe driver, from its perf PMU in short bursts while "
                "the GPU works (option XeEngines)",
     .needs = "Linux 6.15 or newer, GuC interface 1.14.1 or newer, source xe; CAP_PERFMON",
-    .seen = "not tried on hardware",
     .origins = origins,
     .state_size = sizeof(struct xe_pmu),
     .drivers = drivers,
     .work = &work,
     .open = open_source,
-    .discover = gtel_card_source_discover,
     .sample = sample,
-    .diagnose = gtel_card_source_diagnose,
-    .due_ns = gtel_card_source_due,
-    .tick = gtel_card_source_tick,
-    .close = gtel_card_source_close,
 };

@@ -428,17 +428,11 @@ const struct gtel_source gtel_source_xe_stall = {
     .summary = "Why execution units of GPUs with Intel's xe driver stall, sampled by the driver in "
                "short windows while the GPU works (option XeStalls)",
     .needs = "Linux 6.15 or newer, source xe; CAP_PERFMON and the group render",
-    .seen = "not tried on hardware",
     .origins = origins,
     .state_size = sizeof(struct xe_stall),
     .opt_in_plus_1 = 1 + GTEL_O_XE_STALLS,
     .drivers = drivers,
     .work = &work,
     .open = open_source,
-    .discover = gtel_card_source_discover,
-    .sample = gtel_card_source_sample,
-    .diagnose = gtel_card_source_diagnose,
-    .due_ns = gtel_card_source_due,
-    .tick = gtel_card_source_tick,
     .close = close_source,
 };

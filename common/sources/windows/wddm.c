@@ -238,7 +238,6 @@ const struct gtel_source gtel_source_wddm = {
     .summary = "GPUs under Windows, of every vendor: power state, memory, engines, clocks, "
                "temperature, fan, resets, as far as their drivers report it",
     .needs = "Windows 10 1803, Windows Server 2019 or newer; no rights",
-    .seen = "not tried on hardware",
     .origins = origins,
     .state_size = sizeof(struct gtel_wddm),
     .present = gtel_pnp_is_there,

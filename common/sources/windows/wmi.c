@@ -244,7 +244,6 @@ const struct gtel_source gtel_source_wmi = {
     .summary = "Windows: memory of GPUs below 4 GiB where neither the driver model nor the "
                "registry knows it; asked at the start and at each rescan, never in a gather",
     .needs = "no rights; the service Windows Management Instrumentation",
-    .seen = "not tried on hardware",
     .origins = origins,
     .state_size = sizeof(struct wmi),
     .is_indirect = true,
