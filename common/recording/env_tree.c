@@ -36,7 +36,6 @@ struct tree_env {
     struct gtel_tree *tree;
     uint64_t epoch_ns; /* real monotonic time of time 0; 0: time is stepped */
     uint64_t step_ns;
-    const char *libraries; /* folder of shared objects that play; NULL: none */
     struct tree_group group[GROUPS_MAX];
     size_t ear[EARS_MAX]; /* place in the recording + 1; 0: not open */
     struct gtel_stall_tree stalls;
@@ -273,53 +272,15 @@ static int dir_list_from(void *arg, const char *path, uint32_t first, gtel_numbe
     return r;
 }
 
-/* Gives a library the machine to answer from, or takes it back with NULL. */
-static int play(void *lib, const struct gtel_tree *tree)
-{
-    int (*fn)(const struct gtel_tree *tree);
-    void *address = gtel_env_real_lib_symbol(lib, "gtel_play");
-    memcpy(&fn, &address, sizeof(fn));
-    return fn ? fn(tree) : -ENOSYS;
-}
-
-static int open_library(struct tree_env *env, const char *name, void **ret)
-{
-    char path[GTEL_TREE_PATH_MAX];
-    if (!env->libraries)
-        return -EPERM;
-    int n = snprintf(path, sizeof(path), "%s/%s", env->libraries, name);
-    int r = n > 0 && n < GTEL_TREE_PATH_MAX ? gtel_env_real_lib_open(path, ret) : -ENAMETOOLONG;
-    if (r < 0)
-        return r;
-    r = play(*ret, env->tree);
-    if (r < 0)
-        gtel_env_real_lib_close(*ret);
-    return r;
-}
-
+/* What plays them is not part of a recorded machine (tests/harness/tree_library.h). */
 static int lib_open(void *arg, const char *const *names, void **ret)
 {
     struct tree_env *env = arg;
+    (void)ret;
     for (size_t i = 0; names[i]; i++)
         if (gtel_tree_has_library(tree_now(env), gtel_str_of(names[i])))
-            return open_library(env, names[i], ret);
+            return -EPERM;
     return -ENOENT;
-}
-
-static void *lib_symbol(void *arg, void *lib, const char *name)
-{
-    struct tree_env *env = arg;
-    struct gtel_str text;
-    bool is_missing = gtel_tree_call(env->tree, gtel_str_of(name), &text) == 0 &&
-                      gtel_str_eq(text, GTEL_STR("!nosymbol"));
-    return is_missing ? NULL : gtel_env_real_lib_symbol(lib, name);
-}
-
-static void lib_close(void *arg, void *lib)
-{
-    (void)arg;
-    (void)play(lib, NULL);
-    gtel_env_real_lib_close(lib);
 }
 
 struct pmu_search {
@@ -496,8 +457,6 @@ static const struct gtel_env_ops tree_ops = {
     .dir_stat = dir_stat,
     .dir_close = file_close,
     .lib_open = lib_open,
-    .lib_symbol = lib_symbol,
-    .lib_close = lib_close,
     .pmu_open = pmu_open,
     .pmu_read = pmu_read,
     .pmu_close = pmu_close,
@@ -537,10 +496,4 @@ void gtel_env_tree_done(struct gtel_env *env)
         gtel_numbers_done(&tree->numbers);
     free(tree);
     *env = (struct gtel_env){0};
-}
-
-void gtel_env_tree_libraries(struct gtel_env *env, const char *folder)
-{
-    struct tree_env *tree = env->arg;
-    tree->libraries = folder;
 }

@@ -137,11 +137,5 @@ int gtel_env_tree_init(struct gtel_tree *tree, bool is_stepped, uint64_t epoch_n
                        struct gtel_env *ret);
 void gtel_env_tree_step(struct gtel_env *env, uint64_t ns);
 void gtel_env_tree_done(struct gtel_env *env);
-/*
- * Plays the vendor libraries of the machine by shared objects of their names in a folder, whose
- * path outlives the env: each has a function gtel_play(tree) that gives it the machine to answer
- * from, and takes it back with NULL.
- */
-void gtel_env_tree_libraries(struct gtel_env *env, const char *folder);
 
 #endif

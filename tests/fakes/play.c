@@ -6,6 +6,7 @@
 #include "recorded.h"
 
 #include "harness/tree_child.h"
+#include "harness/tree_library.h"
 
 #include <limits.h>
 #include <string.h>
@@ -72,7 +73,7 @@ int gtel_machine_play(struct gtel_machine *machine, const struct gtel_machine_se
     int r = gtel_recorded_open(machine, setup, problem, size);
     if (r < 0)
         return r;
-    gtel_env_tree_libraries(&machine->env, GTEL_PLAYED);
+    tree_library_play(&machine->env, machine->tree, GTEL_PLAYED);
     tree_child_play(&machine->env, machine->tree, &ops);
     return is_helper ? add_own_memory(&machine->env) : 0;
 }

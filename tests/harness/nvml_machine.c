@@ -4,6 +4,7 @@
 
 #include "harness/call_args.h"
 #include "harness/test.h"
+#include "harness/tree_library.h"
 
 struct nvml_spy spy;
 
@@ -86,7 +87,7 @@ void start_lane(struct machine *m)
 static void init_env(struct machine *m)
 {
     CHECK_INT(gtel_env_tree_init(m->tree, true, 0, &m->env), 0);
-    gtel_env_tree_libraries(&m->env, TEST_PLAYED);
+    tree_library_play(&m->env, m->tree, TEST_PLAYED);
     spy.ops = m->env.ops;
     spy.with_spy = *m->env.ops;
     spy.with_spy.lib_open = spy_open;

@@ -4,6 +4,7 @@
 
 #include "harness/call_args.h"
 #include "harness/test.h"
+#include "harness/tree_library.h"
 
 #include <string.h>
 
@@ -178,7 +179,7 @@ bool begin_text(struct machine *m, const char *text)
     }
     gtel_options_init(&m->options);
     CHECK_INT(gtel_env_tree_init(m->tree, true, 0, &m->env), 0);
-    gtel_env_tree_libraries(&m->env, TEST_PLAYED);
+    tree_library_play(&m->env, m->tree, TEST_PLAYED);
     spy.ops = m->env.ops;
     spy.with_spy = *m->env.ops;
     spy.with_spy.lib_open = spy_open;
@@ -268,7 +269,7 @@ void rewind_machine(struct machine *m)
 {
     gtel_env_tree_done(&m->env);
     CHECK_INT(gtel_env_tree_init(m->tree, true, 0, &m->env), 0);
-    gtel_env_tree_libraries(&m->env, TEST_PLAYED);
+    tree_library_play(&m->env, m->tree, TEST_PLAYED);
     m->env.log = (struct gtel_log){on_log, NULL};
     spy.with_spy.lib_open = spy_open;
     m->env.ops = &spy.with_spy;

@@ -15,6 +15,7 @@
 #include "harness/fixtures.h"
 #include "harness/test.h"
 #include "harness/tree_child.h"
+#include "harness/tree_library.h"
 #include "recording/tree.h"
 
 #include <errno.h>
@@ -208,7 +209,7 @@ static size_t live(size_t at, int error)
     gtel_tree_seek(machine.tree, 0);
     if (!CHECK(gtel_env_tree_init(machine.tree, true, 0, &env) == 0))
         return 0;
-    gtel_env_tree_libraries(&env, TEST_PLAYED);
+    tree_library_play(&env, machine.tree, TEST_PLAYED);
     tree_child_play(&env, machine.tree, &ops);
     env_fault_init(&machine.env, &env);
     env_fault_arm(&machine.env, at, error);

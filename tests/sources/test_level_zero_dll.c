@@ -12,6 +12,7 @@
 #include "recording/tree.h"
 #include "sources/level_zero/level_zero.h"
 #include "harness/test.h"
+#include "harness/tree_library.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -284,7 +285,7 @@ static bool begin(struct machine *m, const char *lane, struct gtel_tree *tree, b
               0);
     if (!CHECK(gtel_env_tree_init(tree, true, 0, &m->env) == 0))
         return false;
-    gtel_env_tree_libraries(&m->env, TEST_PLAYED);
+    tree_library_play(&m->env, tree, TEST_PLAYED);
     m->played = m->env.ops;
     m->ops = *m->played;
     if (is_dll) {

@@ -6,6 +6,7 @@
 #include "base/compiler.h"
 #include "harness/source_harness.h"
 #include "harness/test.h"
+#include "harness/tree_library.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -60,7 +61,7 @@ static bool begin(struct machine *machine, const char *text)
     (void)snprintf(all, sizeof(all), HEAD "%send\n", text);
     if (!CHECK(machine_init(machine, all, "wddm")))
         return false;
-    gtel_env_tree_libraries(&machine->tree_env, TEST_PLAYED);
+    tree_library_play(&machine->tree_env, machine->tree, TEST_PLAYED);
     return true;
 }
 

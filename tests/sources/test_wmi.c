@@ -3,6 +3,7 @@
 #include "base/compiler.h"
 #include "harness/source_harness.h"
 #include "harness/test.h"
+#include "harness/tree_library.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -41,7 +42,7 @@ static bool begin(struct asked *asked, const char *text)
     (void)snprintf(all, sizeof(all), HEAD "%send\n", text);
     if (!CHECK(machine_init(&asked->machine, all, "wmi")))
         return false;
-    gtel_env_tree_libraries(&asked->machine.tree_env, TEST_PLAYED);
+    tree_library_play(&asked->machine.tree_env, asked->machine.tree, TEST_PLAYED);
     asked->machine.fault->watch = watch;
     asked->machine.fault->watch_arg = asked;
     return true;

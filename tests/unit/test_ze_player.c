@@ -5,8 +5,8 @@
  * source.l0metrics*, golden.*l0*, e2e.faults.
  */
 #include "abi/zet_abi.h"
-#include "recording/tree.h"
 #include "harness/test.h"
+#include "harness/tree_library.h"
 
 #include <errno.h>
 #include <math.h>
@@ -46,7 +46,7 @@ static void look_up(void)
 static bool open_library(void)
 {
     static const char *const names[] = {"libze_loader.so.1", NULL};
-    gtel_env_tree_libraries(&it.env, TEST_PLAYED);
+    tree_library_play(&it.env, it.tree, TEST_PLAYED);
     return CHECK(it.env.ops->lib_open(it.env.arg, names, &it.library) == 0);
 }
 
@@ -582,9 +582,9 @@ static void test_refused(void)
         0);
     CHECK_INT(gtel_env_tree_init(other, true, 0, &env), 0);
     CHECK_INT(env.ops->lib_open(env.arg, names, &library), -EPERM);
-    gtel_env_tree_libraries(&env, TEST_PLAYED);
+    tree_library_play(&env, other, TEST_PLAYED);
     CHECK_INT(env.ops->lib_open(env.arg, names, &library), -EBUSY);
-    gtel_env_tree_libraries(&env, TEST_DIR);
+    tree_library_play(&env, other, TEST_DIR);
     CHECK_INT(env.ops->lib_open(env.arg, names, &library), -ENOENT);
     gtel_env_tree_done(&env);
     gtel_tree_free(other);
@@ -607,7 +607,7 @@ static void test_given_back(void)
                                   sizeof(error)),
                   0);
         CHECK_INT(gtel_env_tree_init(tree, true, 0, &env), 0);
-        gtel_env_tree_libraries(&env, TEST_PLAYED);
+        tree_library_play(&env, tree, TEST_PLAYED);
         if (CHECK(env.ops->lib_open(env.arg, names, &library) == 0))
             env.ops->lib_close(env.arg, library);
         gtel_env_tree_done(&env);
