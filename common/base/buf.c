@@ -188,6 +188,27 @@ void gtel_buf_printf(struct gtel_buf *buf, const char *fmt, ...)
     buf->n += (size_t)n;
 }
 
+void gtel_buf_wrap(struct gtel_buf *buf, size_t at, size_t indent, struct gtel_str text)
+{
+    enum { WIDTH = 80 };
+    struct gtel_str word;
+    size_t column = at;
+    bool is_first = true;
+    while (gtel_str_word(&text, &word)) {
+        if (!is_first && column + 1 + word.n > WIDTH) {
+            gtel_buf_printf(buf, "\n%*s", (int)indent, "");
+            column = indent;
+        } else if (!is_first) {
+            gtel_buf_char(buf, ' ');
+            column++;
+        }
+        gtel_buf_str(buf, word);
+        column += word.n;
+        is_first = false;
+    }
+    gtel_buf_char(buf, '\n');
+}
+
 void gtel_buf_clean(struct gtel_buf *buf)
 {
     for (size_t i = 0; i < buf->n;) {

@@ -59,6 +59,12 @@ void gtel_buf_f64(struct gtel_buf *buf, double v, int digits);
 void gtel_buf_printf(struct gtel_buf *buf, const char *fmt, ...) GTEL_PRINTF(2, 3);
 
 /*
+ * Words of text in lines of at most 80 columns: the first one begins at column `at`, the others
+ * behind so many blanks.
+ */
+void gtel_buf_wrap(struct gtel_buf *buf, size_t at, size_t indent, struct gtel_str text);
+
+/*
  * Makes all of it fit to be shown: each control character but the newline, and each byte that is no
  * UTF-8, becomes '?'.
  */

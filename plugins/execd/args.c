@@ -291,27 +291,12 @@ bool gtel_args_has_clock(const struct gtel_args *args)
 
 /* ---- help ---- */
 
-enum { HELP_INDENT = 6, HELP_WIDTH = 80 };
+enum { HELP_INDENT = 6 };
 
-static void put_wrapped(struct gtel_buf *buf, const char *text)
+static void put_text(struct gtel_buf *buf, const char *text)
 {
-    struct gtel_str rest = gtel_str_of(text);
-    struct gtel_str word;
-    size_t column = 0;
-    while (gtel_str_word(&rest, &word)) {
-        if (column == 0 || column + 1 + word.n > HELP_WIDTH) {
-            if (column > 0)
-                gtel_buf_char(buf, '\n');
-            gtel_buf_printf(buf, "%*s", HELP_INDENT, "");
-            column = HELP_INDENT;
-        } else {
-            gtel_buf_char(buf, ' ');
-            column++;
-        }
-        gtel_buf_str(buf, word);
-        column += word.n;
-    }
-    gtel_buf_char(buf, '\n');
+    gtel_buf_printf(buf, "%*s", HELP_INDENT, "");
+    gtel_buf_wrap(buf, HELP_INDENT, HELP_INDENT, gtel_str_of(text));
 }
 
 static void put_option(struct gtel_buf *buf, enum gtel_option id)
@@ -329,7 +314,7 @@ static void put_option(struct gtel_buf *buf, enum gtel_option id)
         gtel_buf_char(buf, '\n');
     else
         gtel_buf_printf(buf, "  %s to %s; default %s\n", row->min, row->max, row->preset);
-    put_wrapped(buf, row->text);
+    put_text(buf, row->text);
 }
 
 void gtel_args_help(struct gtel_buf *buf)
@@ -352,7 +337,7 @@ void gtel_args_help(struct gtel_buf *buf)
             continue;
         gtel_buf_printf(buf, "  --%s%s%s\n", row->name, row->value ? "=" : "",
                         row->value ? row->value : "");
-        put_wrapped(buf, row->text);
+        put_text(buf, row->text);
     }
     gtel_buf_str(buf, GTEL_STR("\nOptions (a TIME is 500ms, 10s, 2m or 1h):\n\n"));
     for (size_t i = 0; i < GTEL_O_COUNT; i++)

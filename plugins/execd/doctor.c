@@ -125,8 +125,8 @@ static void write_origins(const struct report *report, const struct gtel_doctor_
     gtel_buf_init(&line, 4096);
     gtel_buf_printf(&line, "%zu field%s from ", fields, fields == 1 ? "" : "s");
     put_origins(&line, device, group);
-    gtel_doctor_wrap(report->out, NAME_WIDTH + STATE_WIDTH, NAME_WIDTH + STATE_WIDTH,
-                     gtel_buf_text(&line));
+    gtel_buf_wrap(report->out, NAME_WIDTH + STATE_WIDTH, NAME_WIDTH + STATE_WIDTH,
+                  gtel_buf_text(&line));
     gtel_buf_done(&line);
 }
 
@@ -149,8 +149,8 @@ static void put_reason(struct report *report, const struct gtel_finding *finding
         gtel_buf_printf(&line, "%s%.*s", line.n > 0 ? ": " : "", GTEL_STR_ARG(finding->why));
     if (number > 0)
         gtel_buf_printf(&line, " [%zu]", number);
-    gtel_doctor_wrap(report->out, NAME_WIDTH + STATE_WIDTH, NAME_WIDTH + STATE_WIDTH,
-                     gtel_buf_text(&line));
+    gtel_buf_wrap(report->out, NAME_WIDTH + STATE_WIDTH, NAME_WIDTH + STATE_WIDTH,
+                  gtel_buf_text(&line));
     gtel_buf_done(&line);
 }
 
@@ -248,8 +248,8 @@ static void write_device(struct report *report, const struct gtel_device *device
                                         : "no source reports it for this GPU, or there is nothing "
                                           "to report now");
         put_head(report->out, "others", "no");
-        gtel_doctor_wrap(report->out, NAME_WIDTH + STATE_WIDTH, NAME_WIDTH + STATE_WIDTH,
-                         gtel_buf_text(&rest));
+        gtel_buf_wrap(report->out, NAME_WIDTH + STATE_WIDTH, NAME_WIDTH + STATE_WIDTH,
+                      gtel_buf_text(&rest));
     }
     gtel_buf_done(&rest);
 }
@@ -306,7 +306,7 @@ static void write_messages(struct report *report)
         if (n++ == 0)
             gtel_buf_str(report->out, GTEL_STR("\nMessages during the check\n"));
         gtel_buf_str(report->out, GTEL_STR("  "));
-        gtel_doctor_wrap(report->out, 2, 4, line);
+        gtel_buf_wrap(report->out, 2, 4, line);
     }
 }
 
@@ -339,7 +339,7 @@ static void write_no_way(const struct report *report)
     gtel_buf_init(&text, 300);
     gtel_buf_printf(&text, "There is nothing that gtel knows how to fix.%s", check);
     gtel_buf_char(report->out, '\n');
-    gtel_doctor_wrap(report->out, 0, 0, gtel_buf_text(&text));
+    gtel_buf_wrap(report->out, 0, 0, gtel_buf_text(&text));
     gtel_buf_done(&text);
 }
 
@@ -369,14 +369,12 @@ bool gtel_doctor_report(struct gtel_doctor *doctor, const struct gtel_doctor_cas
                                      "this whole report");
     write_common(report);
     write_messages(report);
-    if (is_script) {
+    if (is_script)
         gtel_buf_back(out, before);
-        gtel_doctor_fixes_script(&report->fixes, &report->facts, out);
-    } else if (n == 0 && report->fixes.n == 0) {
+    if (n == 0 && report->fixes.n == 0 && !is_script)
         write_no_way(report);
-    } else {
-        gtel_doctor_fixes_write(&report->fixes, &report->facts, out);
-    }
+    else
+        gtel_doctor_fixes_write(&report->fixes, &report->facts, is_script, out);
     bool has_fixes = report->fixes.n > 0;
     gtel_doctor_fixes_done(&report->fixes);
     free(report);

@@ -6,27 +6,7 @@
 
 #include <string.h>
 
-enum { WIDTH = 80, BRINGS_MAX = 600 };
-
-void gtel_doctor_wrap(struct gtel_buf *out, size_t at, size_t indent, struct gtel_str text)
-{
-    struct gtel_str word;
-    size_t column = at;
-    bool is_first = true;
-    while (gtel_str_word(&text, &word)) {
-        if (!is_first && column + 1 + word.n > WIDTH) {
-            gtel_buf_printf(out, "\n%*s", (int)indent, "");
-            column = indent;
-        } else if (!is_first) {
-            gtel_buf_char(out, ' ');
-            column++;
-        }
-        gtel_buf_str(out, word);
-        column += word.n;
-        is_first = false;
-    }
-    gtel_buf_char(out, '\n');
-}
+enum { BRINGS_MAX = 600, BLOCK_MAX = 16384 };
 
 void gtel_doctor_fixes_done(struct gtel_doctor_fixes *fixes)
 {
@@ -121,16 +101,6 @@ static void put_rights(const struct gtel_doctor_fixes *fixes, const struct gtel_
                             gtel_host_right_name((enum gtel_right)i));
 }
 
-/* The same for setcap(8): "cap_perfmon,cap_sys_ptrace+ep". */
-static void put_setcap(struct gtel_str rights, struct gtel_buf *out)
-{
-    for (size_t i = 0; i < rights.n; i++) {
-        char c = rights.p[i];
-        gtel_buf_char(out, (char)(c == ' ' ? ',' : gtel_lower(c)));
-    }
-    gtel_buf_str(out, GTEL_STR("+ep"));
-}
-
 /* Asked for beside the right, where that is not enough (perf.c). */
 static const char setting[] = "kernel.perf_event_paranoid=2";
 
@@ -182,6 +152,7 @@ static void put_drop_in(const struct gtel_host_facts *facts, struct gtel_str rig
                            "gtel-processes.conf beside it says how to give CAP_SYS_PTRACE.\n"));
 }
 
+/* setcap(8) writes the rights as "cap_perfmon,cap_sys_ptrace+ep". */
 static void put_by_hand(struct gtel_str rights, struct gtel_buf *out)
 {
     gtel_buf_str(out, GTEL_STR("or, for gtel by hand; any user who may start it sees what these "
@@ -189,59 +160,10 @@ static void put_by_hand(struct gtel_str rights, struct gtel_buf *out)
                                "  gtel=$(command -v gtel)\n"
                                "  chown root:telegraf \"$gtel\"; chmod 0750 \"$gtel\"\n"
                                "  setcap "));
-    put_setcap(rights, out);
-    gtel_buf_str(out, GTEL_STR(" \"$gtel\"\n"));
+    for (size_t i = 0; i < rights.n; i++)
+        gtel_buf_char(out, rights.p[i] == ' ' ? ',' : gtel_lower(rights.p[i]));
+    gtel_buf_str(out, GTEL_STR("+ep \"$gtel\"\n"));
 }
-
-static void write_commands(const struct gtel_doctor_fixes *fixes,
-                           const struct gtel_host_facts *facts, struct gtel_buf *out)
-{
-    struct gtel_buf names;
-    struct gtel_buf block;
-    size_t n = 0;
-    gtel_buf_init(&names, 256);
-    gtel_buf_init(&block, 1024);
-    put_rights(fixes, facts, &names);
-    struct gtel_str rights = gtel_buf_text(&names);
-    put_drop_in(facts, rights, "", out);
-    for (enum step step = STEP_SETTING; step < STEPS; step++) {
-        gtel_buf_reset(&block);
-        put_step(fixes, facts, step, rights, &block);
-        if (block.n == 0)
-            continue;
-        gtel_buf_str(out, n++ > 0 ? GTEL_STR("and\n")
-                                  : GTEL_STR("\nHow, as root; for collectd, write collectd for "
-                                             "telegraf:\n"));
-        put_lines(out, "  ", gtel_buf_text(&block));
-        if (step == STEP_RIGHTS)
-            put_by_hand(rights, out);
-    }
-    gtel_buf_done(&block);
-    gtel_buf_done(&names);
-}
-
-static void put_fix(const struct gtel_doctor_fixes *fixes, size_t i, struct gtel_buf *out)
-{
-    gtel_buf_printf(out, "  [%zu] for ", i + 1);
-    gtel_doctor_wrap(out, 10, 6, gtel_buf_text(&fixes->brings[i]));
-    gtel_buf_str(out, GTEL_STR("      "));
-    gtel_doctor_wrap(out, 6, 6, fixes->fix[i]);
-}
-
-void gtel_doctor_fixes_write(const struct gtel_doctor_fixes *fixes,
-                             const struct gtel_host_facts *facts, struct gtel_buf *out)
-{
-    if (fixes->n == 0) {
-        gtel_buf_str(out, GTEL_STR("\nNothing is missing that could be fixed.\n"));
-        return;
-    }
-    gtel_buf_str(out, GTEL_STR("\nWhat can be fixed\n"));
-    for (size_t i = 0; i < fixes->n; i++)
-        put_fix(fixes, i, out);
-    write_commands(fixes, facts, out);
-}
-
-/* ---- the same as a shell script ---- */
 
 /*
  * Whether a line of advice is a command that may stand in a script as it is. Advice comes from
@@ -275,44 +197,80 @@ static void put_script_fix(struct gtel_str fix, struct gtel_buf *out)
             gtel_buf_printf(out, "%s%.*s\n", is_other ? "# " : "", GTEL_STR_ARG(line));
 }
 
-void gtel_doctor_fixes_script(const struct gtel_doctor_fixes *fixes,
-                              const struct gtel_host_facts *facts, struct gtel_buf *out)
+static void put_head(const struct gtel_doctor_fixes *fixes, const struct gtel_host_facts *facts,
+                     bool is_script, struct gtel_buf *out)
+{
+    bool is_windows = facts->system == GTEL_HOST_WINDOWS;
+    if (is_script && !is_windows)
+        gtel_buf_str(out, GTEL_STR("#!/bin/sh\n"));
+    if (fixes->n == 0)
+        gtel_buf_str(out, is_script ? GTEL_STR("# There is nothing that gtel knows how to fix.\n")
+                                    : GTEL_STR("\nNothing is missing that could be fixed.\n"));
+    else if (!is_script)
+        gtel_buf_str(out, GTEL_STR("\nWhat can be fixed\n"));
+    else if (is_windows)
+        gtel_buf_str(out, GTEL_STR("# What gtel doctor would fix on this machine, by hand.\n"));
+    else
+        gtel_buf_str(out, GTEL_STR("# What gtel doctor would fix on this machine. Nothing of it "
+                                   "has been run: read it,\n# remove what you do not want, and run "
+                                   "it as root. For collectd, write collectd for\n"
+                                   "# telegraf.\nset -eu\n"));
+}
+
+static void put_fix(const struct gtel_doctor_fixes *fixes, size_t i, struct gtel_buf *out)
+{
+    gtel_buf_printf(out, "  [%zu] for ", i + 1);
+    gtel_buf_wrap(out, 10, 6, gtel_buf_text(&fixes->brings[i]));
+    gtel_buf_str(out, GTEL_STR("      "));
+    gtel_buf_wrap(out, 6, 6, fixes->fix[i]);
+}
+
+static void put_commands(const struct gtel_doctor_fixes *fixes, const struct gtel_host_facts *facts,
+                         bool is_script, struct gtel_buf *block, struct gtel_buf *out)
 {
     static const char *const reasons[STEPS] = {
         "The setting named above, now and from each start on",
         "The rights named above, for Telegraf's service", "The group named above, for Telegraf"};
-    static const struct gtel_str as_root = GTEL_STR_INIT(
-        "# What gtel doctor would fix on this machine. Nothing of it has been run: read it,\n"
-        "# remove what you do not want, and run it as root. For collectd, write collectd for\n"
-        "# telegraf.\nset -eu\n");
-    static const struct gtel_str by_hand =
-        GTEL_STR_INIT("# What gtel doctor would fix on this machine, by hand.\n");
     struct gtel_buf names;
-    struct gtel_buf block;
-    gtel_buf_str(out, facts->system == GTEL_HOST_WINDOWS ? GTEL_STR_NONE : GTEL_STR("#!/bin/sh\n"));
-    if (fixes->n == 0) {
-        gtel_buf_str(out, GTEL_STR("# There is nothing that gtel knows how to fix.\n"));
-        return;
-    }
-    gtel_buf_str(out, facts->system == GTEL_HOST_WINDOWS ? by_hand : as_root);
+    size_t n = 0;
     gtel_buf_init(&names, 256);
-    gtel_buf_init(&block, 4096);
+    put_rights(fixes, facts, &names);
+    struct gtel_str rights = gtel_buf_text(&names);
+    put_drop_in(facts, rights, is_script ? "# " : "", out);
+    for (enum step step = STEP_SETTING; step < STEPS; step++) {
+        gtel_buf_reset(block);
+        put_step(fixes, facts, step, rights, block);
+        if (block->n == 0)
+            continue;
+        if (is_script)
+            gtel_buf_printf(out, "\n# %s\n", reasons[step]);
+        else
+            gtel_buf_str(out, n++ > 0 ? GTEL_STR("and\n")
+                                      : GTEL_STR("\nHow, as root; for collectd, write collectd for "
+                                                 "telegraf:\n"));
+        put_lines(out, is_script ? "" : "  ", gtel_buf_text(block));
+        if (step == STEP_RIGHTS && !is_script)
+            put_by_hand(rights, out);
+    }
+    gtel_buf_done(&names);
+}
+
+void gtel_doctor_fixes_write(const struct gtel_doctor_fixes *fixes,
+                             const struct gtel_host_facts *facts, bool is_script,
+                             struct gtel_buf *out)
+{
+    struct gtel_buf block;
+    gtel_buf_init(&block, BLOCK_MAX);
+    put_head(fixes, facts, is_script, out);
     for (size_t i = 0; i < fixes->n; i++) {
         gtel_buf_reset(&block);
         put_fix(fixes, i, &block);
-        gtel_buf_char(out, '\n');
-        put_lines(out, "#", gtel_buf_text(&block));
-        put_script_fix(fixes->fix[i], out);
+        if (is_script)
+            gtel_buf_char(out, '\n');
+        put_lines(out, is_script ? "#" : "", gtel_buf_text(&block));
+        if (is_script)
+            put_script_fix(fixes->fix[i], out);
     }
-    put_rights(fixes, facts, &names);
-    put_drop_in(facts, gtel_buf_text(&names), "# ", out);
-    for (enum step step = STEP_SETTING; step < STEPS; step++) {
-        gtel_buf_reset(&block);
-        put_step(fixes, facts, step, gtel_buf_text(&names), &block);
-        if (block.n > 0)
-            gtel_buf_printf(out, "\n# %s\n", reasons[step]);
-        gtel_buf_str(out, gtel_buf_text(&block));
-    }
+    put_commands(fixes, facts, is_script, &block, out);
     gtel_buf_done(&block);
-    gtel_buf_done(&names);
 }

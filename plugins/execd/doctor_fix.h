@@ -25,15 +25,12 @@ size_t gtel_doctor_fixes_add(struct gtel_doctor_fixes *fixes, const struct gtel_
 /* The same for advice that is not about values: brings says what it is good for. */
 size_t gtel_doctor_fixes_text(struct gtel_doctor_fixes *fixes, struct gtel_str fix,
                               const char *brings);
-/* Appends the list and the commands. */
+/*
+ * Appends the list and the commands; with is_script the same as a shell script for a person to read
+ * and run, where the list is comments.
+ */
 void gtel_doctor_fixes_write(const struct gtel_doctor_fixes *fixes,
-                             const struct gtel_host_facts *facts, struct gtel_buf *out);
-
-/* The same as a shell script for a person to read and run: the reasons are its comments. */
-void gtel_doctor_fixes_script(const struct gtel_doctor_fixes *fixes,
-                              const struct gtel_host_facts *facts, struct gtel_buf *out);
-
-/* Appends text in lines of at most 80 columns, of which the first begins at column `at`. */
-void gtel_doctor_wrap(struct gtel_buf *out, size_t at, size_t indent, struct gtel_str text);
+                             const struct gtel_host_facts *facts, bool is_script,
+                             struct gtel_buf *out);
 
 #endif

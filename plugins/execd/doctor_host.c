@@ -48,7 +48,7 @@ void gtel_doctor_write_sources(const struct gtel_doctor_case *about, struct gtel
         if (names.n > 0) {
             gtel_buf_str(&names, gtel_str_of(ends[use]));
             gtel_buf_printf(out, "  %-*s", INDENT - 2, titles[use]);
-            gtel_doctor_wrap(out, INDENT, INDENT, gtel_buf_text(&names));
+            gtel_buf_wrap(out, INDENT, INDENT, gtel_buf_text(&names));
         }
         gtel_buf_done(&names);
     }
@@ -113,7 +113,7 @@ static void write_library(const struct gtel_doctor_case *about, bool is_windows,
                         "to /etc/ld.so.conf.d and run ldconfig: helpers do not get LD_LIBRARY_PATH",
                         library->fix, library->soname);
     gtel_buf_printf(out, "  %-*s", INDENT - 2, library->soname ? "library" : "program");
-    gtel_doctor_wrap(out, INDENT, INDENT, gtel_buf_text(&line));
+    gtel_buf_wrap(out, INDENT, INDENT, gtel_buf_text(&line));
     gtel_buf_done(&line);
 }
 

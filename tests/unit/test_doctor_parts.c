@@ -38,7 +38,7 @@ static void test_wrap(void)
         struct gtel_buf out;
         gtel_buf_init(&out, 1000);
         test_label = cases[i].text;
-        gtel_doctor_wrap(&out, cases[i].at, cases[i].indent, gtel_str_of(cases[i].text));
+        gtel_buf_wrap(&out, cases[i].at, cases[i].indent, gtel_str_of(cases[i].text));
         CHECK_STR(gtel_buf_text(&out), cases[i].want);
         gtel_buf_done(&out);
     }
@@ -288,7 +288,7 @@ static void test_commands(void)
         for (size_t k = 0; k < 3 && advice[i].fix[k]; k++)
             CHECK_INT(gtel_doctor_fixes_text(&fixes, gtel_str_of(advice[i].fix[k]), "it"), k + 1);
         gtel_buf_init(&out, 10000);
-        gtel_doctor_fixes_write(&fixes, &facts, &out);
+        gtel_doctor_fixes_write(&fixes, &facts, false, &out);
         gtel_buf_char(&out, '\0');
         check_commands(i, out.p);
         gtel_buf_done(&out);
@@ -313,12 +313,12 @@ static void test_list(void)
     struct gtel_buf out;
     char want[300];
     gtel_buf_init(&out, 10000);
-    gtel_doctor_fixes_write(&fixes, &facts, &out);
+    gtel_doctor_fixes_write(&fixes, &facts, false, &out);
     CHECK_STR(gtel_buf_text(&out), "\nNothing is missing that could be fixed.\n");
     gtel_buf_reset(&out);
     for (size_t i = 0; i < GTEL_ARRAY_LEN(findings); i++)
         CHECK_INT(gtel_doctor_fixes_add(&fixes, &findings[i]), numbers[i]);
-    gtel_doctor_fixes_write(&fixes, &facts, &out);
+    gtel_doctor_fixes_write(&fixes, &facts, false, &out);
     (void)snprintf(want, sizeof(want),
                    "\nWhat can be fixed\n"
                    "  [1] for gpu_fan of 0000:03:00.0, gpu_engine of all GPUs of %s\n      one\n"
@@ -377,14 +377,14 @@ static void test_script(void)
         (void)snprintf(want + strlen(want), sizeof(want) - strlen(want), "\n%s", scripts[i].lines);
         (void)gtel_doctor_fixes_text(&fixes, gtel_str_of(scripts[i].fix), "a fan");
         gtel_buf_reset(&out);
-        gtel_doctor_fixes_script(&fixes, &facts, &out);
+        gtel_doctor_fixes_write(&fixes, &facts, true, &out);
         CHECK_STR(gtel_buf_text(&out), want);
         gtel_doctor_fixes_done(&fixes);
     }
     test_label = "";
     const struct gtel_doctor_fixes none = {.n = 0};
     gtel_buf_reset(&out);
-    gtel_doctor_fixes_script(&none, &facts, &out);
+    gtel_doctor_fixes_write(&none, &facts, true, &out);
     CHECK_STR(gtel_buf_text(&out), "#!/bin/sh\n# There is nothing that gtel knows how to fix.\n");
     gtel_buf_done(&out);
 }
