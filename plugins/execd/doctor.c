@@ -12,6 +12,7 @@
 #include <string.h>
 
 enum { ORIGINS_MAX = 16, NAME_WIDTH = 25, STATE_WIDTH = 7, MESSAGES_MAX = 16384 };
+enum { TEXT_COLUMN = NAME_WIDTH + STATE_WIDTH, LACKS_MAX = 1 << 18 };
 
 struct gtel_doctor_device {
     bool is_seen[GTEL_M_COUNT];
@@ -100,58 +101,51 @@ static size_t count_fields(const struct gtel_doctor_device *device, size_t group
     return n;
 }
 
-/* "i915 (sysfs + hwmon), rapl (perf)" */
-static void put_origins(struct gtel_buf *out, const struct gtel_doctor_device *device, size_t group)
+/* NAME STATE text; the text's memory is freed. */
+static void put_row(struct gtel_buf *out, const char *name, const char *state,
+                    struct gtel_buf *text)
+{
+    gtel_buf_printf(out, "  %-*s%-*s", NAME_WIDTH - 2, name, STATE_WIDTH, state);
+    gtel_buf_wrap(out, TEXT_COLUMN, TEXT_COLUMN, gtel_buf_text(text));
+    gtel_buf_done(text);
+}
+
+/* "3 fields from i915 (sysfs + hwmon), rapl (perf)" */
+static void write_origins(struct gtel_buf *text, const struct gtel_doctor_device *device,
+                          size_t group, size_t fields)
 {
     size_t sources = 0;
+    gtel_buf_printf(text, "%zu field%s from ", fields, fields == 1 ? "" : "s");
     for (size_t s = 0; gtel_sources[s]; s++) {
         uint32_t bits = device->origin[group][s];
         if (bits == 0)
             continue;
-        gtel_buf_printf(out, "%s%s (", sources++ > 0 ? ", " : "", gtel_sources[s]->name);
+        gtel_buf_printf(text, "%s%s (", sources++ > 0 ? ", " : "", gtel_sources[s]->name);
         size_t origins = 0;
         for (size_t o = 0; gtel_sources[s]->origins[o] && o < ORIGINS_MAX; o++)
             if (((unsigned)bits >> o & 1U) != 0)
-                gtel_buf_printf(out, "%s%s", origins++ > 0 ? " + " : "",
+                gtel_buf_printf(text, "%s%s", origins++ > 0 ? " + " : "",
                                 gtel_sources[s]->origins[o]);
-        gtel_buf_char(out, ')');
+        gtel_buf_char(text, ')');
     }
 }
 
-static void write_origins(const struct report *report, const struct gtel_doctor_device *device,
-                          size_t group, size_t fields)
+/* NAME STATE "hwmon/energy1_input: Permission denied (errno 13): why [1]" */
+static void put_finding(struct report *report, const char *name, const char *state,
+                        const struct gtel_finding *finding, struct gtel_buf *out)
 {
-    struct gtel_buf line;
-    gtel_buf_init(&line, 4096);
-    gtel_buf_printf(&line, "%zu field%s from ", fields, fields == 1 ? "" : "s");
-    put_origins(&line, device, group);
-    gtel_buf_wrap(report->out, NAME_WIDTH + STATE_WIDTH, NAME_WIDTH + STATE_WIDTH,
-                  gtel_buf_text(&line));
-    gtel_buf_done(&line);
-}
-
-static void put_head(struct gtel_buf *out, const char *name, const char *state)
-{
-    gtel_buf_printf(out, "  %-*s%-*s", NAME_WIDTH - 2, name, STATE_WIDTH, state);
-}
-
-/* "hwmon/energy1_input: Permission denied (errno 13): why [1]" */
-static void put_reason(struct report *report, const struct gtel_finding *finding)
-{
-    struct gtel_buf line;
+    struct gtel_buf text;
     size_t number = gtel_doctor_fixes_add(&report->fixes, finding);
-    gtel_buf_init(&line, 8192);
-    gtel_buf_str(&line, finding->what);
+    gtel_buf_init(&text, 8192);
+    gtel_buf_str(&text, finding->what);
     if (finding->error < 0)
-        gtel_buf_printf(&line, "%s%s (errno %d)", line.n > 0 ? ": " : "",
+        gtel_buf_printf(&text, "%s%s (errno %d)", text.n > 0 ? ": " : "",
                         gtel_error_text(finding->error), gtel_error_number(finding->error));
     if (finding->why.n > 0)
-        gtel_buf_printf(&line, "%s%.*s", line.n > 0 ? ": " : "", GTEL_STR_ARG(finding->why));
+        gtel_buf_printf(&text, "%s%.*s", text.n > 0 ? ": " : "", GTEL_STR_ARG(finding->why));
     if (number > 0)
-        gtel_buf_printf(&line, " [%zu]", number);
-    gtel_buf_wrap(report->out, NAME_WIDTH + STATE_WIDTH, NAME_WIDTH + STATE_WIDTH,
-                  gtel_buf_text(&line));
-    gtel_buf_done(&line);
+        gtel_buf_printf(&text, " [%zu]", number);
+    put_row(out, name, state, &text);
 }
 
 /*
@@ -164,12 +158,6 @@ static bool is_reported(const struct gtel_finding *finding, const struct gtel_do
     bool is_broken = finding->error != 0 && finding->error != -ENOENT;
     bool is_lacking = finding->lacks_plus_1 > 0 && !seen->is_seen[finding->lacks_plus_1 - 1];
     return !has_fields || is_broken || is_lacking || (finding->error == 0 && finding->fix.n > 0);
-}
-
-static bool is_about(const struct gtel_finding *finding, const struct gtel_device *device,
-                     size_t group)
-{
-    return finding->device == device && finding->measurement == group;
 }
 
 /* Whether what a source says of the machine as a whole is about values that it gives. */
@@ -194,33 +182,32 @@ static const char *limited_by(const struct report *report, const struct gtel_doc
 static bool write_group(struct report *report, const struct gtel_device *device, size_t group)
 {
     const struct gtel_doctor_device *seen = &report->doctor->device[device->index];
+    const struct gtel_findings *findings = &report->doctor->findings;
+    const char *limit = limited_by(report, seen, group);
     size_t fields = count_fields(seen, group);
-    size_t reported = 0;
-    for (size_t i = 0; i < report->doctor->findings.n; i++) {
-        const struct gtel_finding *finding = &report->doctor->findings.finding[i];
-        reported +=
-            is_about(finding, device, group) && is_reported(finding, seen, fields > 0) ? 1 : 0;
+    struct gtel_buf lacks;
+    struct gtel_buf origins;
+    gtel_buf_init(&lacks, LACKS_MAX);
+    for (size_t i = 0; i < findings->n; i++) {
+        const struct gtel_finding *finding = &findings->finding[i];
+        bool is_first = fields == 0 && lacks.n == 0;
+        if (finding->device == device && finding->measurement == group &&
+            is_reported(finding, seen, fields > 0))
+            put_finding(report, is_first ? group_name(group) : "", is_first ? "no" : "", finding,
+                        &lacks);
     }
     if (fields > 0) {
-        const char *limit = limited_by(report, seen, group);
-        put_head(report->out, group_name(group), reported > 0 || limit ? "part" : "yes");
-        write_origins(report, seen, group, fields);
+        gtel_buf_init(&origins, 4096);
+        write_origins(&origins, seen, group, fields);
+        put_row(report->out, group_name(group), lacks.n > 0 || limit ? "part" : "yes", &origins);
         if (limit)
-            gtel_buf_printf(report->out, "%*sbut not all: see %s at the end\n",
-                            NAME_WIDTH + STATE_WIDTH, "", limit);
-    } else if (reported == 0) {
-        return false;
+            gtel_buf_printf(report->out, "%*sbut not all: see %s at the end\n", TEXT_COLUMN, "",
+                            limit);
     }
-    bool is_first = fields == 0;
-    for (size_t i = 0; i < report->doctor->findings.n; i++) {
-        const struct gtel_finding *finding = &report->doctor->findings.finding[i];
-        if (!is_about(finding, device, group) || !is_reported(finding, seen, fields > 0))
-            continue;
-        put_head(report->out, is_first ? group_name(group) : "", is_first ? "no" : "");
-        put_reason(report, finding);
-        is_first = false;
-    }
-    return true;
+    bool is_known = fields > 0 || lacks.n > 0;
+    gtel_buf_str(report->out, gtel_buf_text(&lacks));
+    gtel_buf_done(&lacks);
+    return is_known;
 }
 
 static bool is_group_of_gpu(size_t group)
@@ -247,11 +234,8 @@ static void write_device(struct report *report, const struct gtel_device *device
                         seen->is_asleep ? "not read while the GPU sleeps (--wake=always wakes it)"
                                         : "no source reports it for this GPU, or there is nothing "
                                           "to report now");
-        put_head(report->out, "others", "no");
-        gtel_buf_wrap(report->out, NAME_WIDTH + STATE_WIDTH, NAME_WIDTH + STATE_WIDTH,
-                      gtel_buf_text(&rest));
+        put_row(report->out, "others", "no", &rest);
     }
-    gtel_buf_done(&rest);
 }
 
 /* Whether the source gives some of what it says something about. */
@@ -273,9 +257,8 @@ static void write_common(struct report *report)
             continue;
         if (n++ == 0)
             gtel_buf_str(report->out, GTEL_STR("\nAll GPUs of a source\n"));
-        put_head(report->out, gtel_sources[finding->source]->name,
-                 gives_some(report, finding) ? "part" : "no");
-        put_reason(report, finding);
+        put_finding(report, gtel_sources[finding->source]->name,
+                    gives_some(report, finding) ? "part" : "no", finding, report->out);
     }
     if (report->doctor->findings.dropped > 0)
         gtel_buf_printf(report->out, "  and %zu findings more than fit\n",
