@@ -261,33 +261,38 @@ uint64_t gtel_tree_wall_ns(const struct gtel_tree *tree)
 /* Calls and libraries are nodes whose path no file can have: it holds a control character. */
 int gtel_tree_answer_key(struct gtel_str words, const char *prefix, char *buf, struct gtel_str *ret)
 {
-    int n = snprintf(buf, GTEL_TREE_PATH_MAX, "\001%s%.*s", prefix, GTEL_STR_ARG(words));
+    int n = snprintf(buf, GTEL_TREE_PATH_MAX, "\001%s%s%.*s", prefix,
+                     prefix[0] != '\0' && words.n > 0 ? " " : "", GTEL_STR_ARG(words));
     if (n < 0 || n >= GTEL_TREE_PATH_MAX)
         return -ENOENT;
     *ret = (struct gtel_str){buf, (size_t)n};
     return 0;
 }
 
-static int find_answer(const struct gtel_tree *tree, struct gtel_str words, const char *prefix,
-                       struct gtel_str *ret)
+static const struct gtel_tree_node *find_call(const struct gtel_tree *tree, struct gtel_str words,
+                                              const char *prefix)
 {
     char buf[GTEL_TREE_PATH_MAX];
     struct gtel_str key;
-    int r = gtel_tree_answer_key(words, prefix, buf, &key);
-    if (r < 0)
-        return r;
-    const struct gtel_tree_node *node = find(tree, key);
-    if (!node || node->kind != GTEL_TREE_CALL)
-        return -ENOENT;
-    *ret = node->text;
-    return 0;
+    bool is_key = gtel_tree_answer_key(words, prefix, buf, &key) == 0;
+    const struct gtel_tree_node *node = is_key ? find(tree, key) : NULL;
+    return node && node->kind == GTEL_TREE_CALL ? node : NULL;
+}
+
+static int find_answer(const struct gtel_tree *tree, struct gtel_str words, const char *prefix,
+                       struct gtel_str *ret)
+{
+    const struct gtel_tree_node *node = find_call(tree, words, prefix);
+    if (node)
+        *ret = node->text;
+    return node ? 0 : -ENOENT;
 }
 
 uint32_t gtel_tree_owner(const struct gtel_tree *tree, const struct gtel_tree_node *node)
 {
     struct gtel_str answer;
     uint64_t uid;
-    if (find_answer(tree, node->path, "owner ", &answer) < 0 || gtel_str_u64(answer, &uid) < 0)
+    if (find_answer(tree, node->path, "owner", &answer) < 0 || gtel_str_u64(answer, &uid) < 0)
         return 0;
     return (uint32_t)uid;
 }
@@ -295,7 +300,7 @@ uint32_t gtel_tree_owner(const struct gtel_tree *tree, const struct gtel_tree_no
 bool gtel_tree_has_library(const struct gtel_tree *tree, struct gtel_str name)
 {
     struct gtel_str answer;
-    return find_answer(tree, name, "library ", &answer) == 0 &&
+    return find_answer(tree, name, "library", &answer) == 0 &&
            !gtel_str_eq(answer, GTEL_STR("gone"));
 }
 
@@ -333,26 +338,21 @@ int64_t gtel_tree_grown(const struct gtel_tree *tree, const struct gtel_tree_nod
     return whole(value + node->per_second * (double)rest_ns / (double)second_ns);
 }
 
-/* Counters are answers too: one of that text, which grows. */
-int gtel_tree_counter_key(struct gtel_str name, uint64_t config, char *buf, struct gtel_str *ret)
+int gtel_tree_counter_words(struct gtel_str name, uint64_t config, char *buf)
 {
-    int n = snprintf(buf, GTEL_TREE_PATH_MAX, "\001pmu %.*s %llx", GTEL_STR_ARG(name),
+    int n = snprintf(buf, GTEL_TREE_PATH_MAX, "%.*s %llx", GTEL_STR_ARG(name),
                      (unsigned long long)config);
-    if (n < 0 || n >= GTEL_TREE_PATH_MAX)
-        return -ENODEV;
-    *ret = (struct gtel_str){buf, (size_t)n};
-    return 0;
+    return n < GTEL_TREE_PATH_MAX ? n : -ENODEV;
 }
 
 int gtel_tree_pmu(const struct gtel_tree *tree, struct gtel_str name, uint64_t config,
                   uint64_t *ret)
 {
-    char buf[GTEL_TREE_PATH_MAX];
-    struct gtel_str key;
-    if (gtel_tree_counter_key(name, config, buf, &key) < 0)
-        return -ENODEV;
-    const struct gtel_tree_node *node = find(tree, key);
-    if (!node || node->kind != GTEL_TREE_CALL)
+    char words[GTEL_TREE_PATH_MAX];
+    int n = gtel_tree_counter_words(name, config, words);
+    const struct gtel_tree_node *node =
+        n > 0 ? find_call(tree, (struct gtel_str){words, (size_t)n}, "pmu") : NULL;
+    if (!node)
         return -ENODEV;
     *ret = (uint64_t)gtel_tree_grown(tree, node);
     return 0;
@@ -367,7 +367,7 @@ static int find_error(const struct gtel_tree *tree, struct gtel_str words, const
 
 int gtel_tree_pmu_error(const struct gtel_tree *tree, struct gtel_str name)
 {
-    return find_error(tree, name, "pmu_error ");
+    return find_error(tree, name, "pmu_error");
 }
 
 int gtel_tree_query(const struct gtel_tree *tree, struct gtel_str node, enum gtel_drm_driver driver,
@@ -379,14 +379,14 @@ int gtel_tree_query(const struct gtel_tree *tree, struct gtel_str node, enum gte
     if (n < 0 || (size_t)n >= sizeof(buf))
         return -ENOENT;
     struct gtel_str key = {buf, (size_t)n};
-    int r = find_error(tree, key, "query_error ");
-    return r < 0 ? r : find_answer(tree, key, "query ", ret);
+    int r = find_error(tree, key, "query_error");
+    return r < 0 ? r : find_answer(tree, key, "query", ret);
 }
 
 int gtel_tree_stall(const struct gtel_tree *tree, struct gtel_str key, struct gtel_str *ret)
 {
-    int r = find_error(tree, key, "stall_error ");
-    return r < 0 ? r : find_answer(tree, key, "stall ", ret);
+    int r = find_error(tree, key, "stall_error");
+    return r < 0 ? r : find_answer(tree, key, "stall", ret);
 }
 
 /* A counter's node is named "\001ras DEVICE NODE NAME". False when it is none of that device. */
@@ -412,10 +412,10 @@ int gtel_tree_ras(const struct gtel_tree *tree, struct gtel_str device,
     struct gtel_str prefix;
     struct gtel_ras_counter counter;
     size_t n = 0;
-    int r = find_error(tree, GTEL_STR("ras_error"), "");
+    int r = find_error(tree, GTEL_STR_NONE, "ras_error");
     if (r < 0)
         return r;
-    if (gtel_tree_answer_key(device, "ras ", buf, &prefix) < 0 || prefix.n + 1 >= sizeof(buf))
+    if (gtel_tree_answer_key(device, "ras", buf, &prefix) < 0 || prefix.n + 1 >= sizeof(buf))
         return -ENOENT;
     buf[prefix.n++] = ' ';
     for (size_t i = 0; i < tree->nodes && n < max; i++)

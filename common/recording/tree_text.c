@@ -27,10 +27,10 @@ struct row {
     int (*read)(struct reader *reader, struct gtel_str args);
     const char *form; /* of the line: what is expected */
     enum gtel_tree_kind kind;
-    /* Of an error that answers to something: how many words of the line name that, where the
-     * answer is kept, and what ends the error. */
+    /* Of an answer that is a word: how many words before it are its key, behind that of the row;
+     * what it may be; of an error, what ends it. */
     size_t names;
-    const char *prefix;
+    enum { ANY_WORD, NUMBER, ERROR_NAME } value;
     const char *good;
 };
 
@@ -184,13 +184,16 @@ static int read_char(struct reader *reader, struct gtel_str args)
     return add_event(reader);
 }
 
+static bool take_growth(struct reader *reader, struct gtel_str args)
+{
+    return gtel_str_f64(next_word(&args), &reader->event.start) == 0 &&
+           gtel_str_f64(next_word(&args), &reader->event.per_second) == 0;
+}
+
 /* START PER_SECOND */
 static int read_growth(struct reader *reader, struct gtel_str args)
 {
-    if (gtel_str_f64(next_word(&args), &reader->event.start) < 0 ||
-        gtel_str_f64(next_word(&args), &reader->event.per_second) < 0)
-        return fail_form(reader);
-    return add_event(reader);
+    return take_growth(reader, args) ? add_event(reader) : fail_form(reader);
 }
 
 static int read_error(struct reader *reader, struct gtel_str args)
@@ -201,6 +204,7 @@ static int read_error(struct reader *reader, struct gtel_str args)
     return add_event(reader);
 }
 
+/* prefix: the word that begins the line; "" for calls. */
 static int add_answer(struct reader *reader, const char *prefix, struct gtel_str words,
                       struct gtel_str answer)
 {
@@ -214,31 +218,29 @@ static int add_answer(struct reader *reader, const char *prefix, struct gtel_str
     return r < 0 ? r : add_event(reader);
 }
 
-/* owner PATH UID */
-static int read_owner(struct reader *reader, struct gtel_str args)
+/* Adds a word to those in buf, of GTEL_TREE_PATH_MAX bytes, behind a blank. False: no room. */
+static bool join(struct gtel_str *words, char *buf, struct gtel_str word)
 {
-    struct gtel_str word = next_word(&args);
-    uint64_t uid;
-    if (gtel_str_u64(word, &uid) < 0 || uid > UINT32_MAX)
-        return fail_form(reader);
-    return add_answer(reader, "owner ", reader->event.path, word);
+    if (words->n + word.n + 1 >= GTEL_TREE_PATH_MAX)
+        return false;
+    if (words->n > 0)
+        buf[words->n++] = ' ';
+    memcpy(buf + words->n, word.p, word.n);
+    words->n += word.n;
+    return true;
 }
 
-/* call NAME WORD… = ANSWER: the words are joined by one blank. */
+/* call NAME WORD… = ANSWER */
 static int read_call(struct reader *reader, struct gtel_str args)
 {
-    char key[GTEL_TREE_PATH_MAX];
-    size_t n = 0;
+    char buf[GTEL_TREE_PATH_MAX];
+    struct gtel_str key = {buf, 0};
     struct gtel_str word;
     while (gtel_str_word(&args, &word)) {
-        if (gtel_str_eq(word, GTEL_STR("=")) && n > 0)
-            return add_answer(reader, "", (struct gtel_str){key, n}, gtel_str_trim(args));
-        if (n + word.n + 1 >= sizeof(key))
+        if (gtel_str_eq(word, GTEL_STR("=")) && key.n > 0)
+            return add_answer(reader, "", key, gtel_str_trim(args));
+        if (!join(&key, buf, word))
             return fail_words(reader);
-        if (n > 0)
-            key[n++] = ' ';
-        memcpy(key + n, word.p, word.n);
-        n += word.n;
     }
     return fail_form(reader);
 }
@@ -262,58 +264,50 @@ static int read_wall(struct reader *reader, struct gtel_str args)
     return 0;
 }
 
-static int read_library(struct reader *reader, struct gtel_str args)
-{
-    struct gtel_str word;
-    if (!gtel_str_word(&args, &word))
-        return fail_form(reader);
-    return add_answer(reader, "library ", word, gtel_str_trim(args));
-}
-
 /* pmu NAME CONFIG START PER_SECOND */
 static int read_pmu(struct reader *reader, struct gtel_str args)
 {
-    char buf[GTEL_TREE_PATH_MAX];
+    char words[GTEL_TREE_PATH_MAX];
     struct gtel_str name = next_word(&args);
-    struct gtel_str key;
     uint64_t config;
-    if (gtel_str_hex(next_word(&args), &config) < 0)
+    if (gtel_str_hex(next_word(&args), &config) < 0 || !take_growth(reader, args))
         return fail_form(reader);
-    if (gtel_tree_counter_key(name, config, buf, &key) < 0)
-        return fail_words(reader);
-    reader->event.text = GTEL_STR("");
-    int r = gtel_arena_str(&reader->tree->arena, key, &reader->event.path);
-    return r < 0 ? r : read_growth(reader, args);
+    int n = gtel_tree_counter_words(name, config, words);
+    return n < 0 ? fail_words(reader)
+                 : add_answer(reader, "pmu", (struct gtel_str){words, (size_t)n}, GTEL_STR_NONE);
 }
 
-/* The next n words as one key, with a blank between them. False when there are fewer. */
-static bool read_key(struct gtel_str *args, size_t n, char *buf, struct gtel_str *ret)
+/* The words of the line that are its key. */
+static int read_key(struct reader *reader, struct gtel_str *args, char *buf, struct gtel_str *ret)
 {
     struct gtel_str word;
     *ret = (struct gtel_str){buf, 0};
-    for (size_t i = 0; i < n; i++) {
-        if (!gtel_str_word(args, &word) || ret->n + word.n + 1 >= GTEL_TREE_PATH_MAX)
-            return false;
-        if (i > 0)
-            buf[ret->n++] = ' ';
-        memcpy(buf + ret->n, word.p, word.n);
-        ret->n += word.n;
+    for (size_t i = 0; i < reader->row->names; i++) {
+        if (!gtel_str_word(args, &word))
+            return fail_form(reader);
+        if (!join(ret, buf, word))
+            return fail_words(reader);
     }
-    return true;
+    return 0;
 }
 
-/* NAME… ERROR, where an answer is kept by the same names. */
-static int read_answer_error(struct reader *reader, struct gtel_str args)
+/* NAME… ANSWER, or PATH ANSWER */
+static int read_answer(struct reader *reader, struct gtel_str args)
 {
     char buf[GTEL_TREE_PATH_MAX];
-    struct gtel_str key;
+    struct gtel_str key = reader->event.path;
     const struct row *row = reader->row;
-    if (!read_key(&args, row->names, buf, &key))
+    uint64_t number;
+    int r = row->names > 0 ? read_key(reader, &args, buf, &key) : 0;
+    if (r < 0)
+        return r;
+    struct gtel_str answer = next_word(&args);
+    if (row->value == NUMBER && (gtel_str_u64(answer, &number) < 0 || number > UINT32_MAX))
         return fail_form(reader);
-    struct gtel_str error = next_word(&args);
-    if (gtel_tree_error_value(error) == 0 && !gtel_str_eq(error, gtel_str_of(row->good)))
+    if (row->value == ERROR_NAME && gtel_tree_error_value(answer) == 0 &&
+        !gtel_str_eq(answer, gtel_str_of(row->good)))
         return fail(reader, "not an error that is known here (EIO, EACCES …)");
-    return add_answer(reader, row->prefix, key, error);
+    return add_answer(reader, row->name.p, key, answer);
 }
 
 /* NODE DRIVER ITEM */
@@ -335,15 +329,15 @@ static int read_query(struct reader *reader, struct gtel_str args)
     struct gtel_str words;
     struct gtel_str answer;
     size_t n;
-    if (!read_key(&args, 3, buf, &key) || !is_query(key))
-        return fail_form(reader);
-    int r = read_content(reader, &words);
+    int r = read_key(reader, &args, buf, &key);
+    if (r == 0)
+        r = is_query(key) ? read_content(reader, &words) : fail_form(reader);
     if (r < 0)
         return r;
     if (gtel_words_pack(words, -1, bytes, sizeof(bytes), &n) < 0)
         return fail(reader, words_form);
     r = gtel_arena_str(&reader->tree->arena, (struct gtel_str){(char *)bytes, n}, &answer);
-    return r < 0 ? r : add_answer(reader, "query ", key, answer);
+    return r < 0 ? r : add_answer(reader, "query", key, answer);
 }
 
 /* stall NODE GT LAYOUT, and records; the answer is the layout and the lines behind it. */
@@ -355,9 +349,9 @@ static int read_stall(struct reader *reader, struct gtel_str args)
     struct gtel_str lines;
     struct gtel_str answer;
     struct gtel_buf text;
-    if (!read_key(&args, 2, buf, &key) || !gtel_str_word(&args, &layout))
-        return fail_form(reader);
-    int r = read_content(reader, &lines);
+    int r = read_key(reader, &args, buf, &key);
+    if (r == 0)
+        r = gtel_str_word(&args, &layout) ? read_content(reader, &lines) : fail_form(reader);
     if (r < 0)
         return r;
     gtel_buf_init(&text, GTEL_TREE_BYTES_MAX);
@@ -366,20 +360,7 @@ static int read_stall(struct reader *reader, struct gtel_str args)
     r = text.has_failed ? fail(reader, "more than 8 KiB of records")
                         : gtel_arena_str(&reader->tree->arena, gtel_buf_text(&text), &answer);
     gtel_buf_done(&text);
-    return r < 0 ? r : add_answer(reader, "stall ", key, answer);
-}
-
-/* ras DEVICE NODE NAME VALUE */
-static int read_ras(struct reader *reader, struct gtel_str args)
-{
-    char buf[GTEL_TREE_PATH_MAX];
-    struct gtel_str key;
-    struct gtel_str word;
-    uint64_t value;
-    if (!read_key(&args, 3, buf, &key) || !gtel_str_word(&args, &word) ||
-        gtel_str_u64(word, &value) < 0 || value > UINT32_MAX)
-        return fail_form(reader);
-    return add_answer(reader, "ras ", key, word);
+    return r < 0 ? r : add_answer(reader, "stall", key, answer);
 }
 
 /* The message as the kernel sends it: each part ends in a NUL (kernel: lib/kobject_uevent.c). */
@@ -435,7 +416,7 @@ static const struct row rows[] = {
     {WORD("binary"), read_binary, "binary PATH", .kind = GTEL_TREE_BINARY},
     {WORD("link"), read_link, "link PATH -> TARGET", .kind = GTEL_TREE_LINK},
     {WORD("char"), read_char, "char PATH MAJOR:MINOR", .kind = GTEL_TREE_CHAR},
-    {WORD("owner"), read_owner, "owner PATH UID", .kind = GTEL_TREE_CALL},
+    {WORD("owner"), read_answer, "owner PATH UID", .value = NUMBER},
     {WORD("grow"), read_growth, "grow PATH START PER_SECOND", .kind = GTEL_TREE_GROWING},
     {WORD("dir"), read_dir_or_gone, "dir PATH", .kind = GTEL_TREE_DIR},
     {WORD("gone"), read_dir_or_gone, "gone PATH", .kind = GTEL_TREE_GONE},
@@ -444,23 +425,22 @@ static const struct row rows[] = {
     {WORD("call"), read_call, .form = "call NAME WORD… = ANSWER"},
     {WORD("at"), read_at, .form = "at TIME"},
     {WORD("wall"), read_wall, .form = "wall SECONDS, before anything else"},
-    {WORD("library"), read_library, .form = "library NAME, or library NAME gone"},
-    {WORD("pmu"), read_pmu, "pmu NAME CONFIG START PER_SECOND", .kind = GTEL_TREE_CALL},
-    {WORD("query"), read_query, .form = "query NODE i915|xe ITEM"},
-    {WORD("stall"), read_stall, .form = "stall NODE GT pvc|xe2|xe3p"},
-    {WORD("ras"), read_ras, .form = "ras DEVICE NODE NAME VALUE"},
+    {WORD("library"), read_answer, "library NAME, or library NAME gone", .names = 1},
+    {WORD("pmu"), read_pmu, .form = "pmu NAME CONFIG START PER_SECOND"},
+    {WORD("query"), read_query, .form = "query NODE i915|xe ITEM", .names = 3},
+    {WORD("stall"), read_stall, .form = "stall NODE GT pvc|xe2|xe3p", .names = 2},
+    {WORD("ras"), read_answer, "ras DEVICE NODE NAME VALUE", .names = 3, .value = NUMBER},
     {WORD("uevent"), read_uevent, "uevent ACTION /DEVPATH KEY=VALUE…, or uevent lost",
      .kind = GTEL_TREE_UEVENT},
     {WORD("end"), read_end, .form = "end"},
-    {WORD("pmu_error"), read_answer_error, "pmu_error NAME ERROR", .names = 1,
-     .prefix = "pmu_error ", .good = "none"},
-    {WORD("query_error"), read_answer_error, "query_error NODE i915|xe ITEM ERROR", .names = 3,
-     .prefix = "query_error ", .good = "none"},
-    {WORD("stall_error"), read_answer_error, "stall_error NODE GT ERROR", .names = 2,
-     .prefix = "stall_error ", .good = "none"},
-    {WORD("ras_error"), read_answer_error, "ras_error ERROR", .prefix = "ras_error",
+    {WORD("pmu_error"), read_answer, "pmu_error NAME ERROR", .names = 1, .value = ERROR_NAME,
      .good = "none"},
-    {WORD("uevents"), read_answer_error, "uevents on, or uevents ERROR", .prefix = "uevents",
+    {WORD("query_error"), read_answer, "query_error NODE i915|xe ITEM ERROR", .names = 3,
+     .value = ERROR_NAME, .good = "none"},
+    {WORD("stall_error"), read_answer, "stall_error NODE GT ERROR", .names = 2, .value = ERROR_NAME,
+     .good = "none"},
+    {WORD("ras_error"), read_answer, "ras_error ERROR", .value = ERROR_NAME, .good = "none"},
+    {WORD("uevents"), read_answer, "uevents on, or uevents ERROR", .value = ERROR_NAME,
      .good = "on"},
 };
 
