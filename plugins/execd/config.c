@@ -8,78 +8,49 @@
 
 enum { VALUE_MAX = 1024, NAME_MAX_BYTES = 64 };
 
-/* The text not read yet, and where it is. */
-struct reader {
-    struct gtel_str rest;
-    size_t line;
-    const char *problem; /* set with the first failure */
-};
-
-static int fail(struct reader *in, const char *problem)
-{
-    in->problem = problem;
-    return -EINVAL;
-}
+/* ---- what is taken off a text; by most of it NULL is returned, or what is wrong ---- */
 
 /* The next byte, or 0 at the end. NUL bytes in the text are refused by every caller. */
-static char peek(const struct reader *in)
+static char peek(struct gtel_str in)
 {
-    return in->rest.n > 0 ? in->rest.p[0] : '\0';
+    return in.n > 0 ? in.p[0] : '\0';
 }
 
-static void skip(struct reader *in)
+static bool take(struct gtel_str *in, char c)
 {
-    if (peek(in) == '\n')
-        in->line++;
-    in->rest = gtel_str_skip(in->rest, 1);
+    bool is_there = in->n > 0 && in->p[0] == c;
+    *in = gtel_str_skip(*in, is_there);
+    return is_there;
 }
 
-static void skip_blanks(struct reader *in)
+/* Blanks and a comment, up to the end of the line. */
+static void take_blanks(struct gtel_str *in)
 {
-    while (peek(in) == ' ' || peek(in) == '\t' || peek(in) == '\r')
-        skip(in);
+    while (take(in, ' ') || take(in, '\t') || take(in, '\r'))
+        continue;
+    if (peek(*in) == '#')
+        *in = gtel_str_skip(*in, gtel_str_find(*in, '\n'));
 }
 
-static void skip_line(struct reader *in)
+/* The same and newlines, as they may stand within an array. */
+static void take_space(struct gtel_str *in)
 {
-    while (in->rest.n > 0 && peek(in) != '\n')
-        skip(in);
+    do
+        take_blanks(in);
+    while (take(in, '\n'));
 }
 
-/* Blanks, newlines and comments, as they may stand within an array. */
-static void skip_space(struct reader *in)
+static const char *take_string(struct gtel_str *in, struct gtel_buf *value)
 {
-    for (;;) {
-        skip_blanks(in);
-        if (peek(in) == '#')
-            skip_line(in);
-        if (peek(in) != '\n')
-            return;
-        skip(in);
+    char quote = peek(*in);
+    for (*in = gtel_str_skip(*in, 1); !take(in, quote); *in = gtel_str_skip(*in, 1)) {
+        if (quote == '"' && take(in, '\\') && peek(*in) != '"' && peek(*in) != '\\')
+            return "only \\\" and \\\\ may follow a backslash; 'single quotes' take it as it is";
+        if ((unsigned char)peek(*in) < ' ' && peek(*in) != '\t')
+            return "a string that does not end on its line";
+        gtel_buf_char(value, peek(*in));
     }
-}
-
-static int take_string(struct reader *in, struct gtel_buf *value)
-{
-    char quote = peek(in);
-    skip(in);
-    while (peek(in) != quote) {
-        char c = peek(in);
-        if ((unsigned char)c < ' ' && c != '\t')
-            return fail(in, "a string that does not end on its line");
-        if (c == '\\' && quote == '"') {
-            skip(in);
-            c = peek(in);
-            if (c != '"' && c != '\\')
-                return fail(in,
-                            "only \\\" and \\\\ may follow a backslash; 'single quotes' take it "
-                            "as it is");
-        }
-        gtel_buf_char(value, c);
-        skip(in);
-    }
-    skip(in);
-    return 0;
+    return NULL;
 }
 
 static bool is_bare(char c)
@@ -87,86 +58,81 @@ static bool is_bare(char c)
     return gtel_is_alnum(c) || c == '-' || c == '_' || c == '.' || c == '+';
 }
 
-static int take_scalar(struct reader *in, struct gtel_buf *value)
+static struct gtel_str take_word(struct gtel_str *in)
 {
-    if (peek(in) == '"' || peek(in) == '\'')
+    size_t n = 0;
+    while (n < in->n && is_bare(in->p[n]))
+        n++;
+    struct gtel_str word = gtel_str_head(*in, n);
+    *in = gtel_str_skip(*in, n);
+    return word;
+}
+
+static const char *take_scalar(struct gtel_str *in, struct gtel_buf *value)
+{
+    if (peek(*in) == '"' || peek(*in) == '\'')
         return take_string(in, value);
-    size_t before = value->n;
-    while (is_bare(peek(in))) {
-        gtel_buf_char(value, peek(in));
-        skip(in);
-    }
-    return value->n > before ? 0 : fail(in, "a string, a number or an array must follow the =");
+    struct gtel_str word = take_word(in);
+    gtel_buf_str(value, word);
+    return word.n > 0 ? NULL : "a string, a number or an array must follow the =";
 }
 
 /* ["a", "b"] becomes a,b: lists of names are comma separated in the options. */
-static int take_array(struct reader *in, struct gtel_buf *value)
+static const char *take_array(struct gtel_str *in, struct gtel_buf *value)
 {
-    skip(in);
-    for (skip_space(in); peek(in) != ']'; skip_space(in)) {
+    for (take_space(in); !take(in, ']'); take_space(in)) {
         size_t before = value->n;
-        int r = take_scalar(in, value);
-        if (r < 0)
-            return r;
+        const char *problem = take_scalar(in, value);
+        if (problem)
+            return problem;
         struct gtel_str item = gtel_str_skip(gtel_buf_text(value), before);
         if (value->has_failed || gtel_str_find(item, ',') < item.n)
-            return fail(in, "an array's strings must be short and without commas");
-        skip_space(in);
-        if (peek(in) == ',')
-            skip(in);
-        else if (peek(in) != ']')
-            return fail(in, "a comma or ] must follow an array's string");
+            return "an array's strings must be short and without commas";
+        take_space(in);
+        if (!take(in, ',') && peek(*in) != ']')
+            return "a comma or ] must follow an array's string";
         gtel_buf_char(value, ',');
     }
-    skip(in);
     if (value->n > 0)
         gtel_buf_back(value, value->n - 1);
-    return 0;
+    return NULL;
 }
 
 /* Nothing but blanks and a comment up to the end of the line. */
-static int take_end(struct reader *in)
+static const char *take_end(struct gtel_str *in)
 {
-    skip_blanks(in);
-    if (peek(in) == '#')
-        skip_line(in);
-    if (in->rest.n > 0 && peek(in) != '\n')
-        return fail(in, "nothing may follow on this line but a comment");
-    return 0;
+    take_blanks(in);
+    return in->n == 0 || peek(*in) == '\n' ? NULL : "nothing may follow on this line but a comment";
 }
 
-/* The table of this plugin: options of another one would be a mistake. */
-static int take_header(struct reader *in)
+/* The table of this plugin (options of another one would be a mistake), or a pair: sets the name.
+ */
+static const char *take_line(struct gtel_str *in, struct gtel_str *ret_name, struct gtel_buf *value)
 {
     static const struct gtel_str own = GTEL_STR_INIT("[[inputs.gtel]]");
-    if (!gtel_str_starts(in->rest, own))
-        return fail(in, "the only table is [[inputs.gtel]]");
-    in->rest = gtel_str_skip(in->rest, own.n);
-    return take_end(in);
+    if (peek(*in) == '[' && !gtel_str_starts(*in, own))
+        return "the only table is [[inputs.gtel]]";
+    if (peek(*in) == '[') {
+        *in = gtel_str_skip(*in, own.n);
+        return take_end(in);
+    }
+    *ret_name = take_word(in);
+    take_blanks(in);
+    if (ret_name->n == 0 || ret_name->n > NAME_MAX_BYTES || !take(in, '='))
+        return "expected: name = value";
+    take_blanks(in);
+    const char *problem = take(in, '[') ? take_array(in, value) : take_scalar(in, value);
+    if (!problem)
+        problem = take_end(in);
+    return !problem && value->has_failed ? "the value is too long" : problem;
 }
 
-static int take_pair(struct reader *in, struct gtel_str *ret_name, struct gtel_buf *value)
+/* ---- options ---- */
+
+static int fail(char *error, size_t size, const char *problem)
 {
-    struct gtel_str name = {in->rest.p, 0};
-    while (is_bare(peek(in)) && name.n < NAME_MAX_BYTES) {
-        skip(in);
-        name.n++;
-    }
-    skip_blanks(in);
-    if (name.n == 0 || peek(in) != '=')
-        return fail(in, "expected: name = value");
-    skip(in);
-    skip_blanks(in);
-    int r = peek(in) == '[' ? take_array(in, value) : take_scalar(in, value);
-    if (r < 0)
-        return r;
-    r = take_end(in);
-    if (r < 0)
-        return r;
-    if (value->has_failed)
-        return fail(in, "the value is too long");
-    *ret_name = name;
-    return 0;
+    (void)snprintf(error, size, "%s", problem);
+    return -EINVAL;
 }
 
 /* Sets one option; is_seen are those that this file has set. */
@@ -176,11 +142,8 @@ static int set_pair(struct gtel_options *options, struct gtel_str name, struct g
     enum gtel_option id = gtel_option_find(name, GTEL_OPTION_EXECD);
     if (id == GTEL_O_COUNT && gtel_str_eq(name, GTEL_STR("poll_interval")))
         id = GTEL_O_INTERVAL;
-    if (id == GTEL_O_COUNT) {
-        /* Without the name: the file may be another one, and not this user's to read. */
-        (void)snprintf(error, size, "unknown option: `gtel --help` lists the options");
-        return -EINVAL;
-    }
+    if (id == GTEL_O_COUNT) /* not its name: the file may be another user's, not to be read */
+        return fail(error, size, "unknown option: `gtel --help` lists the options");
     if (is_seen[id]) {
         (void)snprintf(error, size, "%.*s is set twice", GTEL_STR_ARG(name));
         return -EINVAL;
@@ -197,30 +160,39 @@ static int set_pair(struct gtel_options *options, struct gtel_str name, struct g
     return r;
 }
 
+/* The line of text on which the rest begins. */
+static size_t line_of(struct gtel_str text, struct gtel_str rest)
+{
+    size_t line = 1;
+    for (size_t i = 0; i < text.n - rest.n; i++)
+        line += text.p[i] == '\n';
+    return line;
+}
+
 int gtel_args_config(struct gtel_options *options, struct gtel_str text, const char *file,
                      char *error, size_t size)
 {
-    struct reader in = {.rest = text, .line = 1};
+    struct gtel_str in = text;
+    struct gtel_str from = text;
     struct gtel_buf value;
     bool is_seen[GTEL_O_COUNT] = {false};
     char problem[GTEL_ARGS_ERROR_MAX] = "";
-    size_t line = 0;
     int r = 0;
     gtel_buf_init(&value, VALUE_MAX);
-    if (gtel_str_starts(in.rest, GTEL_STR("\xef\xbb\xbf"))) /* a byte order mark, of Windows */
-        in.rest = gtel_str_skip(in.rest, 3);
-    for (skip_space(&in); r == 0 && in.rest.n > 0; skip_space(&in)) {
+    if (gtel_str_starts(in, GTEL_STR("\xef\xbb\xbf"))) /* a byte order mark, of Windows */
+        in = gtel_str_skip(in, 3);
+    for (take_space(&in); r == 0 && in.n > 0; take_space(&in)) {
         struct gtel_str name = GTEL_STR_NONE;
-        line = in.line;
+        from = in;
         gtel_buf_reset(&value);
-        r = peek(&in) == '[' ? take_header(&in) : take_pair(&in, &name, &value);
-        if (r < 0)
-            (void)snprintf(problem, sizeof(problem), "%s", in.problem);
+        const char *wrong = take_line(&in, &name, &value);
+        if (wrong)
+            r = fail(problem, sizeof(problem), wrong);
         else if (name.n > 0)
             r = set_pair(options, name, gtel_buf_text(&value), is_seen, problem, sizeof(problem));
     }
     gtel_buf_done(&value);
     if (r < 0)
-        (void)snprintf(error, size, "%.120s:%zu: %s", file, line, problem);
+        (void)snprintf(error, size, "%.120s:%zu: %s", file, line_of(text, from), problem);
     return r < 0 ? -EINVAL : 0;
 }
