@@ -6,10 +6,10 @@
 #include "recording/tree_node.h"
 #include "recording/way.h"
 
-#include "base/buf.h"
 #include "parse/release.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,48 +108,38 @@ static int file_open(void *arg, const char *path)
     return node_handle(env, node);
 }
 
-static size_t grown_text(const struct gtel_tree *tree, const struct gtel_tree_node *node, char *buf,
-                         size_t n)
+/* What buf has room for; its length. */
+static int64_t give(struct gtel_str text, void *buf, size_t n)
 {
-    struct gtel_buf out;
-    gtel_buf_init(&out, 32);
-    gtel_buf_i64(&out, gtel_tree_grown(tree, node));
-    gtel_buf_char(&out, '\n');
-    size_t size = out.n < n ? out.n : n;
-    if (size > 0)
-        memcpy(buf, out.p, size);
-    gtel_buf_done(&out);
-    return size;
+    text = gtel_str_head(text, n);
+    if (text.n > 0)
+        memcpy(buf, text.p, text.n);
+    return (int64_t)text.n;
 }
 
-static int64_t binary_content(const struct gtel_tree *tree, const struct gtel_tree_node *node,
-                              void *buf, size_t n)
+/* All of it. */
+static int64_t give_whole(struct gtel_str text, void *buf, size_t n)
 {
-    unsigned char bytes[GTEL_TREE_BYTES_MAX];
-    size_t size = gtel_tree_bytes(tree, node, bytes);
-    if (size > n)
-        size = n;
-    memcpy(buf, bytes, size);
-    return (int64_t)size;
+    return text.n > n ? -E2BIG : give(text, buf, n);
 }
 
 static int64_t file_read(void *arg, int handle, void *buf, size_t n)
 {
     struct tree_env *env = arg;
+    char bytes[GTEL_TREE_BYTES_MAX];
     const struct gtel_tree_node *node = handle_node(env, handle);
     /* A sysfs file whose device is gone answers ENODEV (kernfs, kernel 6.x). */
     if (!node || !gtel_tree_is_file(node->kind))
         return -ENODEV;
     if (node->read_error)
         return -node->read_error;
+    struct gtel_str text = node->text;
     if (node->kind == GTEL_TREE_GROWING)
-        return (int64_t)grown_text(env->tree, node, buf, n);
-    if (node->kind == GTEL_TREE_BINARY)
-        return binary_content(env->tree, node, buf, n);
-    size_t size = node->text.n < n ? node->text.n : n;
-    if (size > 0)
-        memcpy(buf, node->text.p, size);
-    return (int64_t)size;
+        text = (struct gtel_str){bytes, (size_t)snprintf(bytes, sizeof(bytes), "%" PRId64 "\n",
+                                                         gtel_tree_grown(env->tree, node))};
+    else if (node->kind == GTEL_TREE_BINARY)
+        text = (struct gtel_str){bytes, gtel_tree_bytes(env->tree, node, (unsigned char *)bytes)};
+    return give(text, buf, n);
 }
 
 static void file_close(void *arg, int handle)
@@ -181,9 +171,7 @@ static int64_t link_read(void *arg, const char *path, char *buf, size_t n)
         return r;
     if (node->kind != GTEL_TREE_LINK)
         return -EINVAL;
-    size_t size = node->text.n < n ? node->text.n : n;
-    memcpy(buf, node->text.p, size);
-    return (int64_t)size;
+    return give(node->text, buf, n);
 }
 
 static int exists(void *arg, const char *path)
@@ -368,13 +356,7 @@ static int64_t drm_query(void *arg, const char *node, enum gtel_drm_driver drive
     struct tree_env *env = arg;
     struct gtel_str answer;
     int r = gtel_tree_query(tree_now(env), gtel_str_of(node), driver, item, &answer);
-    if (r < 0)
-        return r;
-    if (answer.n > n)
-        return -E2BIG;
-    if (answer.n > 0)
-        memcpy(buf, answer.p, answer.n);
-    return (int64_t)answer.n;
+    return r < 0 ? r : give_whole(answer, buf, n);
 }
 
 static int stall_open(void *arg, const char *node, uint32_t gt, uint32_t clocks)
@@ -420,12 +402,7 @@ static int64_t uevent_read(void *arg, int handle, void *buf, size_t n)
     size_t at = env->ear[handle] - 1;
     int r = gtel_tree_uevent(tree_now(env), &at, &message);
     env->ear[handle] = at + 1;
-    if (r < 0)
-        return r;
-    if (message.n > n)
-        return -E2BIG;
-    memcpy(buf, message.p, message.n);
-    return (int64_t)message.n;
+    return r < 0 ? r : give_whole(message, buf, n);
 }
 
 static void uevent_close(void *arg, int handle)
