@@ -410,7 +410,6 @@ static int read_end(struct reader *reader, struct gtel_str args)
 }
 
 #define WORD(name) GTEL_STR_INIT(name)
-enum { WITH_PATH = 10 }; /* lines that go on with a path: the first ones */
 static const struct row rows[] = {
     {WORD("file"), read_file, "file PATH", .kind = GTEL_TREE_FILE},
     {WORD("binary"), read_binary, "binary PATH", .kind = GTEL_TREE_BINARY},
@@ -444,6 +443,13 @@ static const struct row rows[] = {
      .good = "on"},
 };
 
+/* Whether such a line goes on with a path: its form says so. */
+static bool has_path(const struct row *row)
+{
+    struct gtel_str args = gtel_str_skip(gtel_str_of(row->form), row->name.n);
+    return gtel_str_starts(args, GTEL_STR(" PATH"));
+}
+
 static bool is_ended(const struct reader *reader)
 {
     return reader->row && reader->row->read == read_end;
@@ -462,7 +468,7 @@ static int read_line(struct reader *reader, struct gtel_str line)
             continue;
         reader->row = row;
         reader->event = (struct gtel_tree_event){.kind = row->kind};
-        int r = i < WITH_PATH ? read_path(reader, &line) : 0;
+        int r = has_path(row) ? read_path(reader, &line) : 0;
         return r < 0 ? r : row->read(reader, line);
     }
     return fail(reader, "unknown word");
