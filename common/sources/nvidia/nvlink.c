@@ -13,30 +13,28 @@ enum kind { ALL_LINKS, ONE_LINK, ONE_C2C };
 
 /* Up to NVLink 4, and from NVLink 5 on, a link answers one of both. */
 static const struct {
+    enum kind kind; /* ONE_LINK, whose sum ALL_LINKS asks for, or ONE_C2C */
     unsigned field;
     enum gtel_metric metric;
     enum gtel_metric sum; /* over all links; NONE: there is none */
     uint64_t scale;
 } fields[] = {
-    {GTEL_NVML_FI_LINK_TX_KIB, GTEL_M_FABRIC_TX, GTEL_M_GPU_LINKS_TX, 1024},
-    {GTEL_NVML_FI_LINK_RX_KIB, GTEL_M_FABRIC_RX, GTEL_M_GPU_LINKS_RX, 1024},
-    {GTEL_NVML_FI_LINK5_TX_BYTES, GTEL_M_FABRIC_TX, GTEL_M_GPU_LINKS_TX, 1},
-    {GTEL_NVML_FI_LINK5_RX_BYTES, GTEL_M_FABRIC_RX, GTEL_M_GPU_LINKS_RX, 1},
-    {GTEL_NVML_FI_LINK_STATE, GTEL_M_FABRIC_UP, GTEL_M_NONE, 1},
-    {GTEL_NVML_FI_LINK_REPLAYS, GTEL_M_FABRIC_REPLAYS, GTEL_M_NONE, 1},
-    {GTEL_NVML_FI_LINK_RECOVERIES, GTEL_M_FABRIC_RECOVERIES, GTEL_M_NONE, 1},
-    {GTEL_NVML_FI_LINK_CRC_ERRORS, GTEL_M_FABRIC_CRC, GTEL_M_NONE, 1},
-    {GTEL_NVML_FI_LINK5_RECOVERIES, GTEL_M_FABRIC_RECOVERIES, GTEL_M_NONE, 1},
-    {GTEL_NVML_FI_LINK5_ERRORS, GTEL_M_FABRIC_ERRORS, GTEL_M_NONE, 1},
-    {GTEL_NVML_FI_C2C_STATE, GTEL_M_FABRIC_UP, GTEL_M_NONE, 1},
-    {GTEL_NVML_FI_C2C_CRC_ERRORS, GTEL_M_FABRIC_CRC, GTEL_M_NONE, 1},
-    {GTEL_NVML_FI_C2C_REPLAYS, GTEL_M_FABRIC_REPLAYS, GTEL_M_NONE, 1},
+    {ONE_LINK, GTEL_NVML_FI_LINK_TX_KIB, GTEL_M_FABRIC_TX, GTEL_M_GPU_LINKS_TX, 1024},
+    {ONE_LINK, GTEL_NVML_FI_LINK_RX_KIB, GTEL_M_FABRIC_RX, GTEL_M_GPU_LINKS_RX, 1024},
+    {ONE_LINK, GTEL_NVML_FI_LINK5_TX_BYTES, GTEL_M_FABRIC_TX, GTEL_M_GPU_LINKS_TX, 1},
+    {ONE_LINK, GTEL_NVML_FI_LINK5_RX_BYTES, GTEL_M_FABRIC_RX, GTEL_M_GPU_LINKS_RX, 1},
+    {ONE_LINK, GTEL_NVML_FI_LINK_STATE, GTEL_M_FABRIC_UP, GTEL_M_NONE, 1},
+    {ONE_LINK, GTEL_NVML_FI_LINK_REPLAYS, GTEL_M_FABRIC_REPLAYS, GTEL_M_NONE, 1},
+    {ONE_LINK, GTEL_NVML_FI_LINK_RECOVERIES, GTEL_M_FABRIC_RECOVERIES, GTEL_M_NONE, 1},
+    {ONE_LINK, GTEL_NVML_FI_LINK_CRC_ERRORS, GTEL_M_FABRIC_CRC, GTEL_M_NONE, 1},
+    {ONE_LINK, GTEL_NVML_FI_LINK5_RECOVERIES, GTEL_M_FABRIC_RECOVERIES, GTEL_M_NONE, 1},
+    {ONE_LINK, GTEL_NVML_FI_LINK5_ERRORS, GTEL_M_FABRIC_ERRORS, GTEL_M_NONE, 1},
+    {ONE_C2C, GTEL_NVML_FI_C2C_STATE, GTEL_M_FABRIC_UP, GTEL_M_NONE, 1},
+    {ONE_C2C, GTEL_NVML_FI_C2C_CRC_ERRORS, GTEL_M_FABRIC_CRC, GTEL_M_NONE, 1},
+    {ONE_C2C, GTEL_NVML_FI_C2C_REPLAYS, GTEL_M_FABRIC_REPLAYS, GTEL_M_NONE, 1},
 };
 
-enum {
-    FIRST_C2C = GTEL_ARRAY_LEN(fields) - 3, /* those of links to the CPU are the last ones */
-    LINKS_EACH = 3                          /* long gathers */
-};
+enum { LINKS_EACH = 3 }; /* long gathers */
 
 struct target {
     enum kind kind;
@@ -107,7 +105,7 @@ static void sample(struct gtel_nvml_library *library, struct gtel_nvml_gpu *gpu,
     size_t row[GTEL_ARRAY_LEN(fields)];
     size_t n = 0;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(fields); i++) {
-        if ((*absent >> i & 1) != 0 || (i >= FIRST_C2C) != (target->kind == ONE_C2C) ||
+        if ((*absent >> i & 1) != 0 || (fields[i].kind == ONE_C2C) != (target->kind == ONE_C2C) ||
             (target->kind == ALL_LINKS && fields[i].sum == GTEL_M_NONE))
             continue;
         field[n] = (struct gtel_nvml_field){
