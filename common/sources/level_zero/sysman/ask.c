@@ -25,7 +25,7 @@ static bool is_refused(uint32_t code)
 }
 
 uint32_t gtel_sysman_get(const struct gtel_sysman *sysman, const struct gtel_sysman_call *call,
-                         void *handle, struct gtel_zes_head *chained, union gtel_sysman_answer *ret)
+                         void *handle, struct gtel_zes_head *chained, void *ret, size_t size)
 {
     get_fn get;
     uint32_t code = GTEL_ZE_INVALID_ARGUMENT;
@@ -33,10 +33,11 @@ uint32_t gtel_sysman_get(const struct gtel_sysman *sysman, const struct gtel_sys
     if (!get)
         return GTEL_ZE_UNSUPPORTED_FEATURE;
     for (int i = 0; i < (chained ? TRIES : 1) && is_refused(code); i++) {
-        memset(ret, 0xff, sizeof(*ret));
+        const struct gtel_zes_head head = {.type = call->type,
+                                           .next = i < TRIES - 1 ? chained : NULL};
+        memset(ret, 0xff, size);
         if (call->type != 0)
-            ret->head =
-                (struct gtel_zes_head){.type = call->type, .next = i < TRIES - 1 ? chained : NULL};
+            memcpy(ret, &head, sizeof(head));
         code = get(handle, ret);
     }
     return code;
@@ -88,14 +89,15 @@ static bool is_loss(struct gtel_sysman_pass *pass, uint32_t code)
 {
     static const struct gtel_sysman_call first =
         GTEL_SYSMAN_CALL(zesDeviceGetProperties, GTEL_ZES_TYPE_DEVICE_PROPERTIES);
-    union gtel_sysman_answer got;
+    union gtel_sysman_properties got;
     if (code != GTEL_ZE_UNINITIALIZED && !is_loss_code(code))
         return false;
     uint32_t others = pass->families_lost & ~(1U << pass->family);
     pass->families_lost |= is_loss_code(code) ? 1U << pass->family : 0;
     if (is_loss_code(code) && others != 0)
         return true;
-    uint32_t answer = gtel_sysman_get(pass->sysman, &first, pass->gpu->handle, NULL, &got);
+    uint32_t answer =
+        gtel_sysman_get(pass->sysman, &first, pass->gpu->handle, NULL, &got, sizeof(got));
     return is_loss_code(code) ? is_loss_code(answer) : answer == code;
 }
 

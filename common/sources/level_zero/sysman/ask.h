@@ -51,8 +51,8 @@ struct gtel_sysman_call {
         .name = #call, .offset = offsetof(struct gtel_zes_calls, call), .type = (type_)            \
     }
 
-/* What such calls fill. Before one all bits are set: -1, the largest number, not a number. */
-union gtel_sysman_answer {
+/* What drivers say of a device, or of a part of one. */
+union gtel_sysman_properties {
     struct gtel_zes_head head;
     struct gtel_zes_device_properties device;
     struct gtel_zes_pci_properties pci;
@@ -66,36 +66,16 @@ union gtel_sysman_answer {
     struct gtel_zes_psu_properties psu;
     struct gtel_zes_standby_properties standby;
     struct gtel_zes_fan_properties fan;
-    struct gtel_zes_device_state device_state;
-    struct gtel_zes_ecc_properties ecc;
-    struct gtel_zes_pci_state pci_state;
-    struct gtel_zes_pci_stats pci_stats;
-    struct gtel_zes_engine_stats activity;
-    struct gtel_zes_freq_range range;
-    struct gtel_zes_freq_state clock;
-    struct gtel_zes_throttle_time throttle;
-    struct gtel_zes_energy energy;
-    struct gtel_zes_temp_config thresholds;
-    struct gtel_zes_mem_state memory_state;
-    struct gtel_zes_mem_bandwidth bandwidth;
-    struct gtel_zes_port_state port_state;
-    struct gtel_zes_port_throughput port_rate;
-    struct gtel_zes_port_errors port_errors;
-    struct gtel_zes_psu_state psu_state;
-    double celsius;
-    uint32_t mode;
-    int32_t speed;
-    uint8_t is_available;
 };
 
 /*
- * Asks for one structure; UNSUPPORTED_FEATURE where the loader lacks the call. chained: NULL, or
- * what is chained to it. A driver that does not know the chained structure refuses the call: after
- * two refusals it is asked without.
+ * Asks for one structure, into a union of that size, of which all bits are set before: -1, the
+ * largest number, not a number. UNSUPPORTED_FEATURE where the loader lacks the call. chained: NULL,
+ * or what is chained to it. A driver that does not know the chained structure refuses the call:
+ * after two refusals it is asked without.
  */
 uint32_t gtel_sysman_get(const struct gtel_sysman *sysman, const struct gtel_sysman_call *call,
-                         void *handle, struct gtel_zes_head *chained,
-                         union gtel_sysman_answer *ret);
+                         void *handle, struct gtel_zes_head *chained, void *ret, size_t size);
 
 /* A call that counts, then fills an array of structures of that size with a head of that type. */
 struct gtel_sysman_array {

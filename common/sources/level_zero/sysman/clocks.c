@@ -96,21 +96,14 @@ GTEL_SYSMAN_READ(clock)
 
 GTEL_SYSMAN_READ(range)
 {
-    (void)pass;
-    part->is.frequency.min_mhz = got->range.min;
-    part->is.frequency.max_mhz = got->range.max;
-    return GTEL_ZE_SUCCESS;
-}
-
-GTEL_SYSMAN_ADD(range)
-{
     struct gtel_sysman_place place = clock_place(part);
     if (is_in_transfers(pass->gpu, part))
-        return;
-    add_clock(pass, &place, GTEL_M_FREQUENCY_MIN, part->is.frequency.min_mhz);
-    add_clock(pass, &place, GTEL_M_FREQUENCY_MAX, part->is.frequency.max_mhz);
+        return GTEL_ZE_SUCCESS;
+    add_clock(pass, &place, GTEL_M_FREQUENCY_MIN, got->range.min);
+    add_clock(pass, &place, GTEL_M_FREQUENCY_MAX, got->range.max);
     add_limit(pass, &place, GTEL_M_FREQUENCY_HARDWARE_MIN, part->is.frequency.hardware_min_mhz);
     add_limit(pass, &place, GTEL_M_FREQUENCY_HARDWARE_MAX, part->is.frequency.hardware_max_mhz);
+    return GTEL_ZE_SUCCESS;
 }
 
 GTEL_SYSMAN_READ(throttle)
@@ -128,16 +121,10 @@ GTEL_SYSMAN_READ(throttle)
 /* Whether the GPU, or a tile, may sleep; RC6 of the graphics GT on i915. */
 GTEL_SYSMAN_READ(standby)
 {
-    (void)pass;
+    struct gtel_sysman_place place = clock_place(part);
     if (got->mode != GTEL_ZES_STANDBY_DEFAULT && got->mode != GTEL_ZES_STANDBY_NEVER)
         return GTEL_ZE_NO_VALUE;
-    part->is.standby.mode = got->mode;
-    return GTEL_ZE_SUCCESS;
-}
-
-GTEL_SYSMAN_ADD(standby)
-{
-    struct gtel_sysman_place place = clock_place(part);
     gtel_sysman_add_u64(pass, GTEL_M_FREQUENCY_SLEEP_ENABLED, &place,
-                        part->is.standby.mode == GTEL_ZES_STANDBY_DEFAULT);
+                        got->mode == GTEL_ZES_STANDBY_DEFAULT);
+    return GTEL_ZE_SUCCESS;
 }

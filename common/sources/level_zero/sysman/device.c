@@ -8,12 +8,6 @@
 
 enum { PROCESSES_MAX = 1024 };
 
-static void add_flag(const struct gtel_sysman_pass *pass, enum gtel_metric metric, int value)
-{
-    if (value >= 0)
-        gtel_sysman_add_u64(pass, metric, NULL, value != 0);
-}
-
 /*
  * Drivers only add their reasons to those that are there, and of xe's a reason that is not set says
  * nothing: it is set by events that nobody listens to, or never (compute-runtime, sysman:
@@ -34,19 +28,14 @@ GTEL_SYSMAN_READ(state)
     uint32_t reset = got->device_state.reset;
     uint32_t repaired = got->device_state.repaired;
     bool is_silent = strcmp(pass->gpu->card->drm.driver, "xe") == 0;
+    (void)part;
     if (reset == 0 && repaired == UINT32_MAX)
         return GTEL_ZE_NO_VALUE;
-    part->is.pci.needs_reset = reset != 0 ? 1 : is_silent ? -1 : 0;
-    part->is.pci.is_repaired = repaired == GTEL_ZES_REPAIR_PERFORMED       ? 1
-                               : repaired == GTEL_ZES_REPAIR_NOT_PERFORMED ? 0
-                                                                           : -1;
+    if (reset != 0 || !is_silent)
+        gtel_sysman_add_u64(pass, GTEL_M_GPU_RESET_NEEDED, NULL, reset != 0);
+    if (repaired == GTEL_ZES_REPAIR_PERFORMED || repaired == GTEL_ZES_REPAIR_NOT_PERFORMED)
+        gtel_sysman_add_u64(pass, GTEL_M_GPU_REPAIRED, NULL, repaired == GTEL_ZES_REPAIR_PERFORMED);
     return GTEL_ZE_SUCCESS;
-}
-
-GTEL_SYSMAN_ADD(state)
-{
-    add_flag(pass, GTEL_M_GPU_RESET_NEEDED, part->is.pci.needs_reset);
-    add_flag(pass, GTEL_M_GPU_REPAIRED, part->is.pci.is_repaired);
 }
 
 static bool is_ecc_state(uint32_t state)
@@ -60,29 +49,25 @@ GTEL_SYSMAN_GET(ecc)
     static const struct gtel_sysman_call available = GTEL_SYSMAN_CALL(zesDeviceEccAvailable, 0);
     static const struct gtel_sysman_call state =
         GTEL_SYSMAN_CALL(zesDeviceGetEccState, GTEL_ZES_TYPE_ECC_PROPERTIES);
-    uint32_t code = gtel_sysman_get(pass->sysman, &available, part->handle, NULL, ret);
+    uint32_t code =
+        gtel_sysman_get(pass->sysman, &available, part->handle, NULL, ret, sizeof(*ret));
     if (code != GTEL_ZE_SUCCESS)
         return code;
     if (ret->is_available != 1)
         return ret->is_available == 0 ? GTEL_ZE_UNSUPPORTED_FEATURE : GTEL_ZE_NO_VALUE;
-    return gtel_sysman_get(pass->sysman, &state, part->handle, NULL, ret);
+    return gtel_sysman_get(pass->sysman, &state, part->handle, NULL, ret, sizeof(*ret));
 }
 
 GTEL_SYSMAN_READ(ecc)
 {
     const struct gtel_zes_ecc_properties *ecc = &got->ecc;
-    (void)pass;
+    (void)part;
     if (!is_ecc_state(ecc->current))
         return GTEL_ZE_NO_VALUE;
-    part->is.pci.has_ecc = ecc->current == GTEL_ZES_ECC_ENABLED;
-    part->is.pci.is_ecc_pending = is_ecc_state(ecc->pending) ? ecc->pending != ecc->current : -1;
+    gtel_sysman_add_u64(pass, GTEL_M_GPU_ECC, NULL, ecc->current == GTEL_ZES_ECC_ENABLED);
+    if (is_ecc_state(ecc->pending))
+        gtel_sysman_add_u64(pass, GTEL_M_GPU_ECC_PENDING, NULL, ecc->pending != ecc->current);
     return GTEL_ZE_SUCCESS;
-}
-
-GTEL_SYSMAN_ADD(ecc)
-{
-    add_flag(pass, GTEL_M_GPU_ECC, part->is.pci.has_ecc);
-    add_flag(pass, GTEL_M_GPU_ECC_PENDING, part->is.pci.is_ecc_pending);
 }
 
 /* What a process has created, and what others have and it uses, too. */

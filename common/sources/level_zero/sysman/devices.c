@@ -109,11 +109,11 @@ static void join(const struct gtel_sysman *sysman, void *handle)
     static const struct gtel_sysman_call address =
         GTEL_SYSMAN_CALL(zesDevicePciGetProperties, GTEL_ZES_TYPE_PCI_PROPERTIES);
     struct gtel_zes_device_ext_properties ext = {.head.type = GTEL_ZES_TYPE_DEVICE_EXT_PROPERTIES};
-    union gtel_sysman_answer got;
-    union gtel_sysman_answer at;
+    union gtel_sysman_properties got;
+    union gtel_sysman_properties at;
     struct gtel_zes_pci_properties own;
-    if (gtel_sysman_get(sysman, &properties, handle, sysman->is_legacy ? NULL : &ext.head, &got) !=
-            GTEL_ZE_SUCCESS ||
+    if (gtel_sysman_get(sysman, &properties, handle, sysman->is_legacy ? NULL : &ext.head, &got,
+                        sizeof(got)) != GTEL_ZE_SUCCESS ||
         got.device.core.device_type != GTEL_ZE_DEVICE_GPU ||
         got.device.core.vendor_id != VENDOR_INTEL)
         return;
@@ -122,7 +122,7 @@ static void join(const struct gtel_sysman *sysman, void *handle)
     struct gtel_sysman_gpu *gpu = NULL;
     if (read_uuid(sysman, uuid, &own))
         gpu = gtel_level_zero_at(&sysman->lz, own.domain, own.bus, own.device, own.function);
-    if (!gpu && gtel_sysman_get(sysman, &address, handle, NULL, &at) == GTEL_ZE_SUCCESS)
+    if (!gpu && gtel_sysman_get(sysman, &address, handle, NULL, &at, sizeof(at)) == GTEL_ZE_SUCCESS)
         gpu = gtel_level_zero_at(&sysman->lz, at.pci.domain, at.pci.bus, at.pci.device,
                                  at.pci.function);
     if (!gpu)

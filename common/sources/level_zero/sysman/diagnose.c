@@ -56,7 +56,7 @@ static void diagnose_family(const struct gtel_sysman_gpu *gpu, enum gtel_sysman_
     add_code(gpu, family, list->code, gtel_sysman_list_name(family), findings);
     for (size_t i = 0; i < gtel_sysman_rows_n; i++)
         for (size_t k = 0; gtel_sysman_rows[i].family == family && k < list->n; k++)
-            add_code(gpu, family, list->part[k].code[gtel_sysman_rows[i].ask],
+            add_code(gpu, family, list->part[k].ask[gtel_sysman_rows[i].ask].code,
                      gtel_sysman_rows[i].call.name, findings);
 }
 
@@ -71,7 +71,7 @@ static void diagnose_reasons(const struct gtel_sysman_gpu *gpu, struct gtel_find
     for (size_t i = 0; i < list->n; i++) {
         const struct gtel_sysman_part *part = &list->part[i];
         if (part->use == GTEL_SYSMAN_USED && part->type == GTEL_ZES_FREQ_GPU &&
-            part->code[0] == GTEL_ZE_SUCCESS && part->is.frequency.reasons_seen == 0)
+            part->ask[0].code == GTEL_ZE_SUCCESS && part->is.frequency.reasons_seen == 0)
             gtel_finding_put(findings, gpu->card->device, GTEL_MEASUREMENT_GPU_THROTTLE, 0, text);
     }
 }

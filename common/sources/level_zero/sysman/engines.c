@@ -89,7 +89,7 @@ static bool add_kind(const struct gtel_sysman_pass *pass, struct gtel_str class,
             gtel_sysman_on_tile(part) != has_tiles)
             continue;
         engines++;
-        values += part->code[0] == GTEL_ZE_SUCCESS && part->is.engine.has_value;
+        values += part->ask[0].code == GTEL_ZE_SUCCESS && part->is.engine.has_value;
         active += (double)part->is.engine.activity.active;
         passed += (double)part->is.engine.activity.passed;
     }

@@ -74,7 +74,7 @@ void gtel_sysman_add_resets(const struct gtel_sysman_pass *pass)
         if (part->use == GTEL_SYSMAN_SKIPPED ||
             gtel_sysman_on_tile(part) != gtel_sysman_has_tiles(list, part->type))
             continue;
-        if (part->code[0] != GTEL_ZE_SUCCESS ||
+        if (part->ask[0].code != GTEL_ZE_SUCCESS ||
             (part->is.ras.has_resets && part->is.ras.resets == UINT64_MAX))
             return;
         has_any = has_any || part->is.ras.has_resets;

@@ -29,7 +29,7 @@ GTEL_SYSMAN_GET(traffic)
     static const struct gtel_sysman_call call = GTEL_SYSMAN_CALL(zesDevicePciGetStats, 0);
     if (!part->is.pci.has_bandwidth && !part->is.pci.has_packets && !part->is.pci.has_replays)
         return GTEL_ZE_UNSUPPORTED_FEATURE;
-    return gtel_sysman_get(pass->sysman, &call, part->handle, NULL, ret);
+    return gtel_sysman_get(pass->sysman, &call, part->handle, NULL, ret, sizeof(*ret));
 }
 
 GTEL_SYSMAN_READ(traffic)

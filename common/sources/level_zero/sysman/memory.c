@@ -86,7 +86,7 @@ GTEL_SYSMAN_GET(bandwidth)
             gtel_sysman_counter_bits(pass->sysman->lz.cards.env, &pass->gpu->card->drm, part->tile);
     if (is_narrow && *bits < 64)
         return GTEL_ZE_UNSUPPORTED_FEATURE;
-    return gtel_sysman_get(pass->sysman, &call, part->handle, NULL, ret);
+    return gtel_sysman_get(pass->sysman, &call, part->handle, NULL, ret, sizeof(*ret));
 }
 
 /*

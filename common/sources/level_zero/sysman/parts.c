@@ -8,7 +8,7 @@
 
 /* What a driver writes about a part, and behind it what was chained. */
 struct properties {
-    union gtel_sysman_answer got;
+    union gtel_sysman_properties got;
     struct gtel_zes_power_ext_properties power;
     struct gtel_zes_mem_counter_bits bits;
     const char *driver; /* of the card */
@@ -239,8 +239,8 @@ static enum gtel_answer describe_part(struct gtel_sysman_pass *pass, enum gtel_s
     struct gtel_zes_head *chained = family == GTEL_SYSMAN_POWER ? &props.power.head
                                     : has_bits                  ? &props.bits.head
                                                                 : NULL;
-    uint32_t code =
-        gtel_sysman_get(pass->sysman, &families[family].call, part->handle, chained, &props.got);
+    uint32_t code = gtel_sysman_get(pass->sysman, &families[family].call, part->handle, chained,
+                                    &props.got, sizeof(props.got));
     enum gtel_answer answer =
         gtel_sysman_record(pass, &part->described, families[family].call.name, code);
     if (answer != GTEL_ANSWER_FINE)
@@ -270,7 +270,7 @@ static enum gtel_answer add_parts(struct gtel_sysman_list *list, void *const *ha
         *part = (struct gtel_sysman_part){
             .handle = handle[i], .number = (uint32_t)i, .described = GTEL_ZE_NOT_ASKED};
         for (size_t k = 0; k < GTEL_SYSMAN_ASKS; k++)
-            part->code[k] = GTEL_ZE_NOT_ASKED;
+            part->ask[k].code = GTEL_ZE_NOT_ASKED;
     }
     return GTEL_ANSWER_FINE;
 }

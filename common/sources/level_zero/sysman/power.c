@@ -118,7 +118,7 @@ GTEL_SYSMAN_GET(energy)
     if ((is_memory && gpu->hardware == GTEL_INTEL_CRESCENT_ISLAND) ||
         (may_be_hwmon && gpu->has_bad_energy))
         return GTEL_ZE_UNSUPPORTED_FEATURE;
-    return gtel_sysman_get(pass->sysman, &call, part->handle, NULL, ret);
+    return gtel_sysman_get(pass->sysman, &call, part->handle, NULL, ret, sizeof(*ret));
 }
 
 GTEL_SYSMAN_READ(energy)
@@ -211,7 +211,7 @@ GTEL_SYSMAN_GET(limits)
  * zes_power_level_t: means of power over a long, a short and a very short time; and the power that
  * the firmware expects of the clocks and voltages that are asked for.
  */
-GTEL_SYSMAN_ADD(limits)
+GTEL_SYSMAN_READ(limits)
 {
     static const enum gtel_metric metrics[GTEL_SYSMAN_LEVELS][2] = {
         [GTEL_ZES_LEVEL_SUSTAINED] = {GTEL_M_POWER_LIMIT, GTEL_M_CURRENT_LIMIT},
@@ -220,9 +220,11 @@ GTEL_SYSMAN_ADD(limits)
         [GTEL_ZES_LEVEL_INSTANTANEOUS] = {GTEL_M_INSTANT_POWER_LIMIT, GTEL_M_INSTANT_CURRENT_LIMIT},
     };
     struct gtel_sysman_place place = gtel_sysman_place_of(part, 0);
+    (void)got;
     for (size_t level = GTEL_ZES_LEVEL_SUSTAINED; level < GTEL_SYSMAN_LEVELS; level++)
         for (size_t unit = WATTS; unit <= AMPERES; unit++)
             if (part->is.power.limit[level][unit] > 0)
                 gtel_sysman_add_f64(pass, metrics[level][unit], &place,
                                     part->is.power.limit[level][unit]);
+    return GTEL_ZE_SUCCESS;
 }

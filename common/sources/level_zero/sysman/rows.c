@@ -22,44 +22,37 @@
  *   FabricPortGet...       64 bits, 1 By      never
  *   FrequencyGetThrottleTime  64 bits, 1 us   never
  */
-const struct gtel_sysman_row gtel_sysman_rows[] = {
 #define ROW(family_, ask_, call_, type)                                                            \
     .call = GTEL_SYSMAN_CALL(call_, type), .family = GTEL_SYSMAN_##family_, .ask = (ask_)
-    {ROW(PCI, 0, zesDevicePciGetState, GTEL_ZES_TYPE_PCI_STATE), .read = gtel_sysman_read_link},
-    {ROW(PCI, 1, zesDevicePciGetStats, 0), .get = gtel_sysman_get_traffic,
-     .read = gtel_sysman_read_traffic},
-    {ROW(PCI, 2, zesDeviceGetState, GTEL_ZES_TYPE_DEVICE_STATE), .get = gtel_sysman_get_state,
-     .read = gtel_sysman_read_state, .add = gtel_sysman_add_state},
-    {ROW(PCI, 3, zesDeviceGetEccState, GTEL_ZES_TYPE_ECC_PROPERTIES), .get = gtel_sysman_get_ecc,
-     .read = gtel_sysman_read_ecc, .add = gtel_sysman_add_ecc},
-    {ROW(PCI, 4, zesDeviceProcessesGetState, 0), .get = gtel_sysman_get_processes},
-    {ROW(FREQUENCY, 0, zesFrequencyGetState, GTEL_ZES_TYPE_FREQ_STATE),
-     .read = gtel_sysman_read_clock},
-    {ROW(FREQUENCY, 1, zesFrequencyGetRange, 0), .read = gtel_sysman_read_range,
-     .add = gtel_sysman_add_range},
-    {ROW(FREQUENCY, 2, zesFrequencyGetThrottleTime, 0), .read = gtel_sysman_read_throttle},
-    {ROW(POWER, 0, zesPowerGetEnergyCounter, 0), .get = gtel_sysman_get_energy,
-     .read = gtel_sysman_read_energy},
-    {ROW(POWER, 1, zesPowerGetLimits, 0), .get = gtel_sysman_get_limits,
-     .add = gtel_sysman_add_limits},
-    {ROW(TEMPERATURE, 0, zesTemperatureGetState, 0), .read = gtel_sysman_read_temperature},
-    {ROW(TEMPERATURE, 1, zesTemperatureGetConfig, GTEL_ZES_TYPE_TEMP_CONFIG),
-     .read = gtel_sysman_read_threshold, .add = gtel_sysman_add_threshold},
-    {ROW(MEMORY, 0, zesMemoryGetState, GTEL_ZES_TYPE_MEM_STATE), .read = gtel_sysman_read_memory},
-    {ROW(MEMORY, 1, zesMemoryGetBandwidth, 0), .get = gtel_sysman_get_bandwidth,
-     .read = gtel_sysman_read_bandwidth},
-    {ROW(ENGINE, 0, zesEngineGetActivity, 0), .read = gtel_sysman_read_engine},
-    {ROW(RAS, 0, zesRasGetState, 0), .get = gtel_sysman_get_ras},
-    {ROW(FABRIC, 0, zesFabricPortGetState, GTEL_ZES_TYPE_FABRIC_PORT_STATE),
-     .read = gtel_sysman_read_port},
-    {ROW(FABRIC, 1, zesFabricPortGetThroughput, 0), .read = gtel_sysman_read_port_rate},
-    {ROW(FABRIC, 2, zesFabricPortGetFabricErrorCounters, GTEL_ZES_TYPE_FABRIC_PORT_ERRORS),
-     .read = gtel_sysman_read_port_errors},
-    {ROW(FAN, 0, zesFanGetState, 0), .get = gtel_sysman_get_fan, .read = gtel_sysman_read_fan},
-    {ROW(PSU, 0, zesPsuGetState, GTEL_ZES_TYPE_PSU_STATE), .read = gtel_sysman_read_psu},
-    {ROW(STANDBY, 0, zesStandbyGetMode, 0), .read = gtel_sysman_read_standby,
-     .add = gtel_sysman_add_standby},
-#undef ROW
+#define TYPE(name) GTEL_ZES_TYPE_##name
+#define GET(name) .get = gtel_sysman_get_##name
+#define READ(name) .read = gtel_sysman_read_##name
+#define EACH_MINUTE .period_ns = MINUTE_NS
+
+const struct gtel_sysman_row gtel_sysman_rows[] = {
+    {ROW(PCI, 0, zesDevicePciGetState, TYPE(PCI_STATE)), READ(link)},
+    {ROW(PCI, 1, zesDevicePciGetStats, 0), GET(traffic), READ(traffic)},
+    {ROW(PCI, 2, zesDeviceGetState, 0), GET(state), READ(state), EACH_MINUTE},
+    {ROW(PCI, 3, zesDeviceGetEccState, 0), GET(ecc), READ(ecc), EACH_MINUTE},
+    {ROW(PCI, 4, zesDeviceProcessesGetState, 0), GET(processes)},
+    {ROW(FREQUENCY, 0, zesFrequencyGetState, TYPE(FREQ_STATE)), READ(clock)},
+    {ROW(FREQUENCY, 1, zesFrequencyGetRange, 0), READ(range), EACH_MINUTE},
+    {ROW(FREQUENCY, 2, zesFrequencyGetThrottleTime, 0), READ(throttle)},
+    {ROW(POWER, 0, zesPowerGetEnergyCounter, 0), GET(energy), READ(energy)},
+    {ROW(POWER, 1, zesPowerGetLimits, 0), GET(limits), READ(limits), EACH_MINUTE},
+    {ROW(TEMPERATURE, 0, zesTemperatureGetState, 0), READ(temperature)},
+    {ROW(TEMPERATURE, 1, zesTemperatureGetConfig, TYPE(TEMP_CONFIG)), READ(threshold), EACH_MINUTE},
+    {ROW(MEMORY, 0, zesMemoryGetState, TYPE(MEM_STATE)), READ(memory)},
+    {ROW(MEMORY, 1, zesMemoryGetBandwidth, 0), GET(bandwidth), READ(bandwidth)},
+    {ROW(ENGINE, 0, zesEngineGetActivity, 0), READ(engine)},
+    {ROW(RAS, 0, zesRasGetState, 0), GET(ras)},
+    {ROW(FABRIC, 0, zesFabricPortGetState, TYPE(FABRIC_PORT_STATE)), READ(port)},
+    {ROW(FABRIC, 1, zesFabricPortGetThroughput, 0), READ(port_rate)},
+    {ROW(FABRIC, 2, zesFabricPortGetFabricErrorCounters, TYPE(FABRIC_PORT_ERRORS)),
+     READ(port_errors)},
+    {ROW(FAN, 0, zesFanGetState, 0), GET(fan), READ(fan)},
+    {ROW(PSU, 0, zesPsuGetState, TYPE(PSU_STATE)), READ(psu)},
+    {ROW(STANDBY, 0, zesStandbyGetMode, 0), READ(standby), EACH_MINUTE},
 };
 
 const size_t gtel_sysman_rows_n = GTEL_ARRAY_LEN(gtel_sysman_rows);
@@ -68,25 +61,26 @@ _Static_assert(GTEL_ARRAY_LEN(gtel_sysman_rows) <= GTEL_SYSMAN_ROWS_MAX, "rows")
 static enum gtel_answer ask_part(struct gtel_sysman_pass *pass, const struct gtel_sysman_row *row,
                                  struct gtel_sysman_part *part)
 {
-    union gtel_sysman_answer got;
-    uint32_t code = row->get ? row->get(pass, part, &got)
-                             : gtel_sysman_get(pass->sysman, &row->call, part->handle, NULL, &got);
+    union gtel_sysman_answer *got = &part->ask[row->ask].got;
+    uint32_t code =
+        row->get ? row->get(pass, part, got)
+                 : gtel_sysman_get(pass->sysman, &row->call, part->handle, NULL, got, sizeof(*got));
     if (code == GTEL_ZE_SUCCESS && row->read)
-        code = row->read(pass, part, &got);
-    return gtel_sysman_record(pass, &part->code[row->ask], row->call.name, code);
+        code = row->read(pass, part, got);
+    return gtel_sysman_record(pass, &part->ask[row->ask].code, row->call.name, code);
 }
 
 /* The next time, by how many parts gave each answer. */
-static void set_due(struct gtel_backoff *retry, const unsigned answers[], bool is_slow,
+static void set_due(struct gtel_backoff *retry, const unsigned answers[], uint64_t period_ns,
                     uint64_t now)
 {
     bool is_fine = answers[GTEL_ANSWER_FINE] > 0;
     bool is_failing = answers[GTEL_ANSWER_SILENT] > 0 || answers[GTEL_ANSWER_FAILING] > 0;
     bool is_asleep = answers[GTEL_ANSWER_ASLEEP] > 0;
-    if (is_failing && (is_slow || !is_fine)) {
+    if (is_failing && (period_ns > 0 || !is_fine)) {
         gtel_retry_after(retry, GTEL_ANSWER_FAILING, now);
     } else if (is_fine || is_asleep) {
-        *retry = (struct gtel_backoff){.due = is_slow && !is_asleep ? now + MINUTE_NS : 0};
+        *retry = (struct gtel_backoff){.due = period_ns > 0 && !is_asleep ? now + period_ns : 0};
     } else if (answers[GTEL_ANSWER_ABSENT] > 0 || answers[GTEL_ANSWER_REFUSED] > 0) {
         gtel_retry_after(retry, GTEL_ANSWER_ABSENT, now);
     }
@@ -106,9 +100,9 @@ void gtel_sysman_ask_row(struct gtel_sysman_pass *pass, size_t i, bool is_new)
             continue;
         if (is_due)
             answers[ask_part(pass, row, part)]++;
-        if (row->add && part->code[row->ask] == GTEL_ZE_SUCCESS)
-            row->add(pass, part);
+        else if (row->period_ns > 0 && part->ask[row->ask].code == GTEL_ZE_SUCCESS)
+            (void)row->read(pass, part, &part->ask[row->ask].got);
     }
     if (is_due && !gtel_sysman_is_over(pass))
-        set_due(retry, answers, row->add != NULL, pass->now);
+        set_due(retry, answers, row->period_ns, pass->now);
 }

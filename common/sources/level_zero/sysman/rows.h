@@ -19,12 +19,11 @@ struct gtel_sysman_row {
     /* In place of one structure by `call`; NULL: that. */
     uint32_t (*get)(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part,
                     union gtel_sysman_answer *ret);
-    /* Adds what was answered, or keeps it. Returns SUCCESS or GTEL_ZE_NO_VALUE. */
+    /* Adds what was answered. Returns SUCCESS or, without having added anything, GTEL_ZE_NO_VALUE.
+     */
     uint32_t (*read)(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part,
                      const union gtel_sysman_answer *got);
-    /* NULL: asked in each sample. Else once a minute, and this adds in each sample what was kept.
-     */
-    void (*add)(const struct gtel_sysman_pass *pass, const struct gtel_sysman_part *part);
+    uint64_t period_ns; /* of asking; between two times the answer is read again. 0: each sample */
 };
 
 extern const struct gtel_sysman_row gtel_sysman_rows[];
@@ -40,24 +39,17 @@ void gtel_sysman_ask_row(struct gtel_sysman_pass *pass, size_t row, bool is_new)
 #define GTEL_SYSMAN_READ(name)                                                                     \
     uint32_t gtel_sysman_read_##name(struct gtel_sysman_pass *pass, struct gtel_sysman_part *part, \
                                      const union gtel_sysman_answer *got)
-#define GTEL_SYSMAN_ADD(name)                                                                      \
-    void gtel_sysman_add_##name(const struct gtel_sysman_pass *pass,                               \
-                                const struct gtel_sysman_part *part)
 
 /* clocks.c */
 GTEL_SYSMAN_READ(clock);
 GTEL_SYSMAN_READ(range);
-GTEL_SYSMAN_ADD(range);
 GTEL_SYSMAN_READ(throttle);
 GTEL_SYSMAN_READ(standby);
-GTEL_SYSMAN_ADD(standby);
 /* device.c */
 GTEL_SYSMAN_GET(state);
 GTEL_SYSMAN_READ(state);
-GTEL_SYSMAN_ADD(state);
 GTEL_SYSMAN_GET(ecc);
 GTEL_SYSMAN_READ(ecc);
-GTEL_SYSMAN_ADD(ecc);
 GTEL_SYSMAN_GET(processes);
 /* engines.c */
 GTEL_SYSMAN_READ(engine);
@@ -87,7 +79,7 @@ void gtel_sysman_add_memory(const struct gtel_sysman_pass *pass);
 GTEL_SYSMAN_GET(energy);
 GTEL_SYSMAN_READ(energy);
 GTEL_SYSMAN_GET(limits);
-GTEL_SYSMAN_ADD(limits);
+GTEL_SYSMAN_READ(limits);
 /* Whether the energy counters of the GPU wrap within minutes. */
 bool gtel_sysman_wraps(const struct gtel_sysman_gpu *gpu);
 /* The GPU was seen asleep: its counters may have restarted. */
@@ -101,7 +93,6 @@ bool gtel_sysman_energy_step(struct gtel_sysman_energy *energy, const struct gte
 /* sensors.c */
 GTEL_SYSMAN_READ(temperature);
 GTEL_SYSMAN_READ(threshold);
-GTEL_SYSMAN_ADD(threshold);
 GTEL_SYSMAN_GET(fan);
 GTEL_SYSMAN_READ(fan);
 GTEL_SYSMAN_READ(psu);

@@ -36,7 +36,7 @@ static bool is_failing(const struct gtel_sysman_gpu *gpu)
         for (size_t i = 0; i < list->n; i++) {
             const struct gtel_sysman_part *part = &list->part[i];
             for (size_t k = 0; k < GTEL_SYSMAN_ASKS; k++)
-                found = found || gtel_answer_of(part->code[k]) == GTEL_ANSWER_FAILING;
+                found = found || gtel_answer_of(part->ask[k].code) == GTEL_ANSWER_FAILING;
             found = found || gtel_answer_of(part->described) == GTEL_ANSWER_FAILING;
         }
         if (found)

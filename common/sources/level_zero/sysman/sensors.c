@@ -34,7 +34,7 @@ GTEL_SYSMAN_READ(temperature)
  */
 GTEL_SYSMAN_READ(threshold)
 {
-    (void)pass;
+    struct gtel_sysman_place place = gtel_sysman_place_of(part, 0);
     if (got->thresholds.on_critical == UINT8_MAX)
         return GTEL_ZE_NO_VALUE;
     double lowest = 0;
@@ -43,15 +43,9 @@ GTEL_SYSMAN_READ(threshold)
         if (got->thresholds.threshold[i].on_rise == 1 && is_temperature(celsius) && celsius > 0)
             lowest = lowest > 0 && lowest < celsius ? lowest : celsius;
     }
-    part->is.temperature.threshold = lowest;
+    if (lowest > 0)
+        gtel_sysman_add_f64(pass, GTEL_M_TEMPERATURE_LIMIT, &place, lowest);
     return GTEL_ZE_SUCCESS;
-}
-
-GTEL_SYSMAN_ADD(threshold)
-{
-    struct gtel_sysman_place place = gtel_sysman_place_of(part, 0);
-    if (part->is.temperature.threshold > 0)
-        gtel_sysman_add_f64(pass, GTEL_M_TEMPERATURE_LIMIT, &place, part->is.temperature.threshold);
 }
 
 /* ---- fans: revolutions per minute or percent, -1 is unknown ---- */

@@ -72,6 +72,30 @@ enum gtel_sysman_use {
     GTEL_SYSMAN_SKIPPED /* nothing that we know, or the same as others */
 };
 
+/* What one row of a family answers: see rows.h. */
+union gtel_sysman_answer {
+    struct gtel_zes_device_state device_state;
+    struct gtel_zes_ecc_properties ecc;
+    struct gtel_zes_pci_state pci_state;
+    struct gtel_zes_pci_stats pci_stats;
+    struct gtel_zes_engine_stats activity;
+    struct gtel_zes_freq_range range;
+    struct gtel_zes_freq_state clock;
+    struct gtel_zes_throttle_time throttle;
+    struct gtel_zes_energy energy;
+    struct gtel_zes_temp_config thresholds;
+    struct gtel_zes_mem_state memory_state;
+    struct gtel_zes_mem_bandwidth bandwidth;
+    struct gtel_zes_port_state port_state;
+    struct gtel_zes_port_throughput port_rate;
+    struct gtel_zes_port_errors port_errors;
+    struct gtel_zes_psu_state psu_state;
+    double celsius;
+    uint32_t mode;
+    int32_t speed;
+    uint8_t is_available;
+};
+
 /* One handle of a family. */
 struct gtel_sysman_part {
     void *handle;
@@ -80,10 +104,13 @@ struct gtel_sysman_part {
     uint32_t type;    /* in the family's own enumeration; of memory, its location */
     bool is_counting; /* counters that are 0 as long as nothing feeds them have moved */
     uint32_t tile;
-    char name[GTEL_SYSMAN_NAME];     /* first dimension */
-    char tile_text[12];              /* empty when it belongs to no tile: gtel_sysman_on_tile */
-    uint32_t described;              /* the last result codes: of its properties, */
-    uint32_t code[GTEL_SYSMAN_ASKS]; /* and by row of its family; GTEL_ZE_NOT_ASKED at first */
+    char name[GTEL_SYSMAN_NAME]; /* first dimension */
+    char tile_text[12];          /* empty when it belongs to no tile: gtel_sysman_on_tile */
+    uint32_t described;          /* the last result code of its properties */
+    struct {
+        uint32_t code; /* the last one; GTEL_ZE_NOT_ASKED at first */
+        union gtel_sysman_answer got;
+    } ask[GTEL_SYSMAN_ASKS]; /* by row of its family */
     union {
         struct {
             struct gtel_sysman_energy energy;
@@ -92,14 +119,11 @@ struct gtel_sysman_part {
         } power;
         struct {
             uint32_t reasons_seen;
-            double min_mhz;
-            double max_mhz;
             double hardware_min_mhz;
             double hardware_max_mhz;
         } frequency;
         struct {
-            double max;       /* not a number, or negative: unknown */
-            double threshold; /* 0: none */
+            double max; /* not a number, or negative: unknown */
         } temperature;
         struct {
             struct gtel_sysman_bandwidth bandwidth;
@@ -109,10 +133,6 @@ struct gtel_sysman_part {
             bool has_bandwidth;
             bool has_packets;
             bool has_replays;
-            int needs_reset; /* these four: 1, 0, or -1: unknown */
-            int is_repaired;
-            int has_ecc;
-            int is_ecc_pending;
         } pci;
         struct {
             struct gtel_sysman_activity activity;
@@ -129,9 +149,6 @@ struct gtel_sysman_part {
             bool has_fan;
             int32_t max_current; /* mA, or negative */
         } psu;
-        struct {
-            uint32_t mode; /* as it was answered */
-        } standby;
     } is;
 };
 
