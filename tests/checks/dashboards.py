@@ -43,9 +43,9 @@ def catalogue(root):
 
 def once_a_minute(root):
     """Metrics, as in PromQL, that come so rarely from NVIDIA GPUs: by the tables of the source."""
-    rows = tree.read(root, "common/sources/nvidia/rows.c").split("gtel_nvml_rows[] = {", 1)[1]
+    macros, rows = tree.read(root, "common/sources/nvidia/rows.c").split("gtel_nvml_rows[] = {", 1)
     found = set()
-    for row in rows.split("\n    {"):
+    for row in macros.split("\n#define ") + rows.split("\n    {"):
         match = re.search(r"\bMINUTE\b.*\b(TO|HEADLINE)\((\w+)\)", row, re.S)
         if match:
             found |= {match[2]} | ({"GPU_" + match[2]} if match[1] == "HEADLINE" else set())

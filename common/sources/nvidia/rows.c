@@ -55,10 +55,23 @@
 #define MEGA .scale = 1e6
 #define PLAIN .scale = 1
 #define PARTS(name) .form = GTEL_NVML_FORM_PARTS, .part = (name)
+#define THRESHOLD(name)                                                                            \
+    CALL(nvmlDeviceGetTemperatureThreshold), READ(DEGREES), SETTING, PLAIN,                        \
+        .of = GTEL_NVML_THRESHOLD_##name
+#define CLOCK(name) CALL(nvmlDeviceGetClockInfo), READ(U32_OF), .of = GTEL_NVML_CLOCK_##name, MEGA
+#define CLOCK_MAX(name)                                                                            \
+    CALL(nvmlDeviceGetMaxClockInfo), READ(U32_OF), .of = GTEL_NVML_CLOCK_##name, SETTING, MEGA
+#define THROTTLE(id) FIELD(id, 0), MINUTE, TO(THROTTLE_TIME), NANO
+#define VIOLATION(policy)                                                                          \
+    CALL(nvmlDeviceGetViolationStatus), READ(VIOLATION), MINUTE, TO(THROTTLE_TIME), NANO,          \
+        .of = GTEL_NVML_POLICY_##policy
+#define ECC_TOTAL(type, counter)                                                                   \
+    CALL(nvmlDeviceGetTotalEccErrors), READ(U64_OF2), MINUTE, TO(ERROR_COUNT), PLAIN,              \
+        .of = GTEL_NVML_ECC_##type, .of_2 = GTEL_NVML_ECC_##counter
 #define ECC(type, counter, place)                                                                  \
     CALL(nvmlDeviceGetMemoryErrorCounter), READ(U64_OF3),                                          \
         .of = GTEL_NVML_ECC_##type, .of_2 = GTEL_NVML_ECC_##counter,                               \
-        .of_3 = GTEL_NVML_LOCATION_##place, MINUTE, TO(ERROR_COUNT)
+        .of_3 = GTEL_NVML_LOCATION_##place, MINUTE, TO(ERROR_COUNT), PLAIN
 #define PCIE(id, kind, severity)                                                                   \
     FIELD(PCIE_##id, 0), MINUTE, TO(ERROR_COUNT), DIMS(kind, severity), PLAIN
 
@@ -153,65 +166,44 @@ const struct gtel_nvml_row gtel_nvml_rows[] = {
     {CALL(nvmlDeviceGetMarginTemperature), READ(MARGIN), MINUTE, TO(TEMPERATURE_MARGIN), DIM("gpu"),
      PLAIN},
     /* Which form of limits a card has depends on the card (an RTX 4080 SUPER has the first). */
-    {CALL(nvmlDeviceGetTemperatureThreshold), READ(DEGREES), .of = GTEL_NVML_THRESHOLD_GPU_MAX,
-     SETTING, TO(TEMPERATURE_LIMIT), DIM("gpu"), PLAIN},
-    {CALL(nvmlDeviceGetTemperatureThreshold), READ(DEGREES), .of = GTEL_NVML_THRESHOLD_SLOWDOWN,
-     SETTING, TO(TEMPERATURE_CRITICAL), DIM("gpu"), PLAIN},
-    {CALL(nvmlDeviceGetTemperatureThreshold), READ(DEGREES), .of = GTEL_NVML_THRESHOLD_SHUTDOWN,
-     SETTING, TO(TEMPERATURE_EMERGENCY), DIM("gpu"), PLAIN},
-    {CALL(nvmlDeviceGetTemperatureThreshold), READ(DEGREES), .of = GTEL_NVML_THRESHOLD_MEM_MAX,
-     SETTING, TO(TEMPERATURE_LIMIT), DIM("memory"), PLAIN},
+    {THRESHOLD(GPU_MAX), TO(TEMPERATURE_LIMIT), DIM("gpu")},
+    {THRESHOLD(SLOWDOWN), TO(TEMPERATURE_CRITICAL), DIM("gpu")},
+    {THRESHOLD(SHUTDOWN), TO(TEMPERATURE_EMERGENCY), DIM("gpu")},
+    {THRESHOLD(MEM_MAX), TO(TEMPERATURE_LIMIT), DIM("memory")},
     {FIELD(TLIMIT_GPU_MAX, 0), SETTING, TO(TEMPERATURE_LIMIT_MARGIN), DIM("gpu"), PLAIN},
     {FIELD(TLIMIT_SLOWDOWN, 0), SETTING, TO(TEMPERATURE_CRITICAL_MARGIN), DIM("gpu"), PLAIN},
     {FIELD(TLIMIT_SHUTDOWN, 0), SETTING, TO(TEMPERATURE_EMERGENCY_MARGIN), DIM("gpu"), PLAIN},
     {FIELD(TLIMIT_MEM_MAX, 0), SETTING, TO(TEMPERATURE_LIMIT_MARGIN), DIM("memory"), PLAIN},
 
-    {CALL(nvmlDeviceGetClockInfo), READ(U32_OF), .of = GTEL_NVML_CLOCK_GRAPHICS,
-     TO(FREQUENCY_ACTUAL), DIM("graphics"), MEGA},
-    {CALL(nvmlDeviceGetClockInfo), READ(U32_OF), .of = GTEL_NVML_CLOCK_SM, TO(FREQUENCY_ACTUAL),
-     DIM("sm"), MEGA},
-    {CALL(nvmlDeviceGetClockInfo), READ(U32_OF), .of = GTEL_NVML_CLOCK_MEM, TO(FREQUENCY_ACTUAL),
-     DIM("memory"), MEGA},
-    {CALL(nvmlDeviceGetClockInfo), READ(U32_OF), .of = GTEL_NVML_CLOCK_VIDEO, TO(FREQUENCY_ACTUAL),
-     DIM("video"), MEGA},
+    {CLOCK(GRAPHICS), TO(FREQUENCY_ACTUAL), DIM("graphics")},
+    {CLOCK(SM), TO(FREQUENCY_ACTUAL), DIM("sm")},
+    {CLOCK(MEM), TO(FREQUENCY_ACTUAL), DIM("memory")},
+    {CLOCK(VIDEO), TO(FREQUENCY_ACTUAL), DIM("video")},
     /* What the board can do; no call says what it may do now (nvidia-smi -lgc). */
-    {CALL(nvmlDeviceGetMaxClockInfo), READ(U32_OF), .of = GTEL_NVML_CLOCK_GRAPHICS, SETTING,
-     TO(FREQUENCY_HARDWARE_MAX), DIM("graphics"), MEGA},
-    {CALL(nvmlDeviceGetMaxClockInfo), READ(U32_OF), .of = GTEL_NVML_CLOCK_SM, SETTING,
-     TO(FREQUENCY_HARDWARE_MAX), DIM("sm"), MEGA},
-    {CALL(nvmlDeviceGetMaxClockInfo), READ(U32_OF), .of = GTEL_NVML_CLOCK_MEM, SETTING,
-     TO(FREQUENCY_HARDWARE_MAX), DIM("memory"), MEGA},
-    {CALL(nvmlDeviceGetMaxClockInfo), READ(U32_OF), .of = GTEL_NVML_CLOCK_VIDEO, SETTING,
-     TO(FREQUENCY_HARDWARE_MAX), DIM("video"), MEGA},
+    {CLOCK_MAX(GRAPHICS), TO(FREQUENCY_HARDWARE_MAX), DIM("graphics")},
+    {CLOCK_MAX(SM), TO(FREQUENCY_HARDWARE_MAX), DIM("sm")},
+    {CLOCK_MAX(MEM), TO(FREQUENCY_HARDWARE_MAX), DIM("memory")},
+    {CLOCK_MAX(VIDEO), TO(FREQUENCY_HARDWARE_MAX), DIM("video")},
     {CALL(nvmlDeviceGetPerformanceState), READ(PSTATE), TO(GPU_PERFORMANCE_STATE), PLAIN},
 
     {CALL(nvmlDeviceGetCurrentClocksEventReasons), READ(U64), GROUP(REASONS), FORM(REASONS),
      TO(THROTTLE_ACTIVE), PLAIN},
     {CALL(nvmlDeviceGetCurrentClocksThrottleReasons), READ(U64), GROUP(REASONS), FORM(REASONS),
      TO(THROTTLE_ACTIVE), PLAIN},
-    {FIELD(PERF_POWER, 0), GROUP(TIME_POWER), MINUTE, TO(THROTTLE_TIME), DIM("power_cap"), NANO},
-    {CALL(nvmlDeviceGetViolationStatus), READ(VIOLATION), MINUTE, .of = GTEL_NVML_POLICY_POWER,
-     GROUP(TIME_POWER), TO(THROTTLE_TIME), DIM("power_cap"), NANO},
-    {FIELD(PERF_THERMAL, 0), GROUP(TIME_THERMAL), MINUTE, TO(THROTTLE_TIME), DIM("thermal"), NANO},
-    {CALL(nvmlDeviceGetViolationStatus), READ(VIOLATION), MINUTE, .of = GTEL_NVML_POLICY_THERMAL,
-     GROUP(TIME_THERMAL), TO(THROTTLE_TIME), DIM("thermal"), NANO},
-    {FIELD(PERF_BOARD_LIMIT, 0), GROUP(TIME_BOARD), MINUTE, TO(THROTTLE_TIME), DIM("board_limit"),
-     NANO},
-    {CALL(nvmlDeviceGetViolationStatus), READ(VIOLATION), MINUTE,
-     .of = GTEL_NVML_POLICY_BOARD_LIMIT, GROUP(TIME_BOARD), TO(THROTTLE_TIME), DIM("board_limit"),
-     NANO},
-    {FIELD(PERF_RELIABILITY, 0), MINUTE, TO(THROTTLE_TIME), DIM("reliability"), NANO},
+    {THROTTLE(PERF_POWER), GROUP(TIME_POWER), DIM("power_cap")},
+    {VIOLATION(POWER), GROUP(TIME_POWER), DIM("power_cap")},
+    {THROTTLE(PERF_THERMAL), GROUP(TIME_THERMAL), DIM("thermal")},
+    {VIOLATION(THERMAL), GROUP(TIME_THERMAL), DIM("thermal")},
+    {THROTTLE(PERF_BOARD_LIMIT), GROUP(TIME_BOARD), DIM("board_limit")},
+    {VIOLATION(BOARD_LIMIT), GROUP(TIME_BOARD), DIM("board_limit")},
+    {THROTTLE(PERF_RELIABILITY), DIM("reliability")},
     /* Their ids moved: 251 to 253 became 269 to 271, which had been settings of power smoothing. */
-    {FIELD(SW_THERMAL_TIME, 0), SINCE(580, 82), MINUTE, TO(THROTTLE_TIME), DIM("sw_thermal"), NANO},
-    {FIELD(HW_THERMAL_TIME, 0), SINCE(580, 82), MINUTE, TO(THROTTLE_TIME), DIM("hw_thermal"), NANO},
-    {FIELD(POWER_BRAKE_TIME, 0), SINCE(580, 82), MINUTE, TO(THROTTLE_TIME), DIM("power_brake"),
-     NANO},
-    {FIELD(SW_THERMAL_TIME_575, 0), SINCE(575, 0), BEFORE(580, 82), MINUTE, TO(THROTTLE_TIME),
-     DIM("sw_thermal"), NANO},
-    {FIELD(HW_THERMAL_TIME_575, 0), SINCE(575, 0), BEFORE(580, 82), MINUTE, TO(THROTTLE_TIME),
-     DIM("hw_thermal"), NANO},
-    {FIELD(POWER_BRAKE_TIME_575, 0), SINCE(575, 0), BEFORE(580, 82), MINUTE, TO(THROTTLE_TIME),
-     DIM("power_brake"), NANO},
+    {THROTTLE(SW_THERMAL_TIME), SINCE(580, 82), DIM("sw_thermal")},
+    {THROTTLE(HW_THERMAL_TIME), SINCE(580, 82), DIM("hw_thermal")},
+    {THROTTLE(POWER_BRAKE_TIME), SINCE(580, 82), DIM("power_brake")},
+    {THROTTLE(SW_THERMAL_TIME_575), SINCE(575, 0), BEFORE(580, 82), DIM("sw_thermal")},
+    {THROTTLE(HW_THERMAL_TIME_575), SINCE(575, 0), BEFORE(580, 82), DIM("hw_thermal")},
+    {THROTTLE(POWER_BRAKE_TIME_575), SINCE(575, 0), BEFORE(580, 82), DIM("power_brake")},
 
     {CALL(nvmlDeviceGetFanSpeed_v2), READ(FANS), GROUP(FANS), FORM(FANS), TO(FAN), PERCENT},
     {CALL(nvmlDeviceGetFanSpeed), READ(U32), GROUP(FANS), FORM(FANS), TO(FAN), PERCENT},
@@ -245,26 +237,18 @@ const struct gtel_nvml_row gtel_nvml_rows[] = {
     {FIELD(RECOVERY_ACTION, 0), SETTING, FORM(RECOVERY), TO(GPU_RECOVERY_ACTION), PLAIN},
     {CALL(nvmlDeviceGetRepairStatus), READ(REPAIR), SETTING, PARTS(repair),
      TO(GPU_MEMORY_REPAIR_PENDING)},
-    {CALL(nvmlDeviceGetTotalEccErrors), READ(U64_OF2), .of = GTEL_NVML_ECC_CORRECTED,
-     .of_2 = GTEL_NVML_ECC_VOLATILE, MINUTE, TO(ERROR_COUNT), DIMS("ecc_volatile", "corrected"),
-     PLAIN},
-    {CALL(nvmlDeviceGetTotalEccErrors), READ(U64_OF2), .of = GTEL_NVML_ECC_UNCORRECTED,
-     .of_2 = GTEL_NVML_ECC_VOLATILE, MINUTE, TO(ERROR_COUNT), DIMS("ecc_volatile", "uncorrected"),
-     PLAIN},
-    {CALL(nvmlDeviceGetTotalEccErrors), READ(U64_OF2), .of = GTEL_NVML_ECC_CORRECTED,
-     .of_2 = GTEL_NVML_ECC_AGGREGATE, MINUTE, TO(ERROR_COUNT), DIMS("ecc_aggregate", "corrected"),
-     PLAIN},
-    {CALL(nvmlDeviceGetTotalEccErrors), READ(U64_OF2), .of = GTEL_NVML_ECC_UNCORRECTED,
-     .of_2 = GTEL_NVML_ECC_AGGREGATE, MINUTE, TO(ERROR_COUNT), DIMS("ecc_aggregate", "uncorrected"),
-     PLAIN},
-    {ECC(CORRECTED, VOLATILE, DRAM), DIMS("ecc_volatile_dram", "corrected"), PLAIN},
-    {ECC(UNCORRECTED, VOLATILE, DRAM), DIMS("ecc_volatile_dram", "uncorrected"), PLAIN},
-    {ECC(CORRECTED, AGGREGATE, DRAM), DIMS("ecc_aggregate_dram", "corrected"), PLAIN},
-    {ECC(UNCORRECTED, AGGREGATE, DRAM), DIMS("ecc_aggregate_dram", "uncorrected"), PLAIN},
-    {ECC(CORRECTED, VOLATILE, SRAM), DIMS("ecc_volatile_sram", "corrected"), PLAIN},
-    {ECC(UNCORRECTED, VOLATILE, SRAM), DIMS("ecc_volatile_sram", "uncorrected"), INSTANCE, PLAIN},
-    {ECC(CORRECTED, AGGREGATE, SRAM), DIMS("ecc_aggregate_sram", "corrected"), PLAIN},
-    {ECC(UNCORRECTED, AGGREGATE, SRAM), DIMS("ecc_aggregate_sram", "uncorrected"), PLAIN},
+    {ECC_TOTAL(CORRECTED, VOLATILE), DIMS("ecc_volatile", "corrected")},
+    {ECC_TOTAL(UNCORRECTED, VOLATILE), DIMS("ecc_volatile", "uncorrected")},
+    {ECC_TOTAL(CORRECTED, AGGREGATE), DIMS("ecc_aggregate", "corrected")},
+    {ECC_TOTAL(UNCORRECTED, AGGREGATE), DIMS("ecc_aggregate", "uncorrected")},
+    {ECC(CORRECTED, VOLATILE, DRAM), DIMS("ecc_volatile_dram", "corrected")},
+    {ECC(UNCORRECTED, VOLATILE, DRAM), DIMS("ecc_volatile_dram", "uncorrected")},
+    {ECC(CORRECTED, AGGREGATE, DRAM), DIMS("ecc_aggregate_dram", "corrected")},
+    {ECC(UNCORRECTED, AGGREGATE, DRAM), DIMS("ecc_aggregate_dram", "uncorrected")},
+    {ECC(CORRECTED, VOLATILE, SRAM), DIMS("ecc_volatile_sram", "corrected")},
+    {ECC(UNCORRECTED, VOLATILE, SRAM), DIMS("ecc_volatile_sram", "uncorrected"), INSTANCE},
+    {ECC(CORRECTED, AGGREGATE, SRAM), DIMS("ecc_aggregate_sram", "corrected")},
+    {ECC(UNCORRECTED, AGGREGATE, SRAM), DIMS("ecc_aggregate_sram", "uncorrected")},
     {CALL(nvmlDeviceGetSramEccErrorStatus), READ(SRAM), MINUTE, PARTS(sram), TO(ERROR_COUNT)},
     {CALL(nvmlDeviceGetRowRemapperHistogram), READ(HISTOGRAM), SETTING, PARTS(histogram),
      TO(MEMORY_BANKS_ALL_SPARE)},
