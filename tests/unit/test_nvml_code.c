@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What each of NVML's result codes means (API Reference, nvmlReturn_t), and what is said of it. */
-#include "sources/nvidia/code.h"
+#include "sources/nvidia/library.h"
 
 #include "base/compiler.h"
 #include "harness/test.h"

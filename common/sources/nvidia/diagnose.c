@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What NVML does not give, and why. */
-#include "sources/nvidia/code.h"
 #include "sources/nvidia/nvml.h"
 
 #include <stdio.h>

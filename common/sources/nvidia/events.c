@@ -2,7 +2,6 @@
 /* Xid errors and other events of GPUs. */
 #include "sources/nvidia/events.h"
 
-#include "sources/nvidia/code.h"
 #include "sources/nvidia/nvml.h"
 
 #include <inttypes.h>

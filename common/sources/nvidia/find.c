@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds GPUs: key, labels, handles. */
 #include "sources/drm/cards.h"
-#include "sources/nvidia/code.h"
 #include "sources/nvidia/nvml.h"
 
 #include <stdio.h>

@@ -2,7 +2,6 @@
 /* Activity of execution units, and PCIe traffic, from GPM. */
 #include "sources/nvidia/gpm.h"
 
-#include "sources/nvidia/code.h"
 #include "sources/nvidia/gpu.h"
 
 #include <math.h>

@@ -8,9 +8,6 @@
  */
 #include "sources/nvidia/gpu.h"
 
-#include "sources/nvidia/code.h"
-#include "sources/nvidia/read.h"
-
 #include <inttypes.h>
 #include <string.h>
 

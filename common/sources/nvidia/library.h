@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * NVML in this process: opened, started and ended, with growing pauses between tries.
+ * NVML in this process: opened, started and ended, with growing pauses between tries; and what its
+ * result codes mean for a reader (NVML API Reference, nvmlReturn_t).
  *
  * Knows nothing of GPUs. Functions of this folder that call NVML return its codes (0 and above),
  * the others 0 or a negative errno.
@@ -15,6 +16,28 @@
 
 /* A driver version that can be compared: 580.82.07 is GTEL_NVML_DRIVER(580, 82). */
 #define GTEL_NVML_DRIVER(major, minor) ((unsigned)(major) << 16 | (unsigned)(minor))
+
+enum gtel_nvml_meaning {
+    GTEL_NVML_MEANS_FINE,
+    GTEL_NVML_MEANS_NO_VALUE, /* none this time */
+    GTEL_NVML_MEANS_ABSENT,   /* not on this card or driver, or not for this user */
+    GTEL_NVML_MEANS_FAILURE,  /* the next try may work */
+    GTEL_NVML_MEANS_NO_GPU,   /* this GPU is lost, needs a reset, or is not there */
+    GTEL_NVML_MEANS_BROKEN    /* NVML itself does not work: it has to be started again */
+};
+
+enum gtel_nvml_meaning gtel_nvml_meaning(int code);
+
+/* A code at the start of NVML. */
+struct gtel_nvml_code {
+    int code;
+    const char *text; /* what it says */
+    const char *fix;  /* what a user can do about it */
+};
+
+const struct gtel_nvml_code *gtel_nvml_code(int code);
+/* What it says on that host. */
+const char *gtel_nvml_code_text(const struct gtel_env *env, int code);
 
 enum {
     GTEL_NVML_NO_LIBRARY = -1,

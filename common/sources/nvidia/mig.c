@@ -3,7 +3,6 @@
 #include "sources/nvidia/mig.h"
 
 #include "base/str.h"
-#include "sources/nvidia/code.h"
 #include "sources/nvidia/gpu.h"
 
 #include <stdio.h>

@@ -2,9 +2,7 @@
 /* NVLink: states, bytes and errors of links. */
 #include "sources/nvidia/nvlink.h"
 
-#include "sources/nvidia/code.h"
 #include "sources/nvidia/gpu.h"
-#include "sources/nvidia/read.h"
 
 #include <stdio.h>
 

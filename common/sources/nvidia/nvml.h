@@ -12,9 +12,8 @@
  *     nvlink.c    links to other GPUs
  *     processes.c who uses a GPU
  *     gpu.c       one GPU: asks for what is due; with read.c, emit.c, gpm.c and pcie.c
- *     library.c   opens, starts and ends NVML
+ *     library.c   opens, starts and ends NVML, and what its result codes mean
  *     rows.c      the table of values
- *     code.c      what result codes mean
  */
 #ifndef GTEL_SOURCES_NVIDIA_NVML_H
 #define GTEL_SOURCES_NVIDIA_NVML_H

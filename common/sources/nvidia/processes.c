@@ -4,7 +4,6 @@
 
 #include "host/process.h"
 #include "processes/usage.h"
-#include "sources/nvidia/code.h"
 #include "sources/nvidia/gpu.h"
 
 #include <stdlib.h>

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Makes the call of a row, by its shape. */
-#include "sources/nvidia/read.h"
-
-#include "sources/nvidia/code.h"
+#include "sources/nvidia/gpu.h"
 
 #include <string.h>
 
