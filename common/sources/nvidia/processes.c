@@ -2,6 +2,7 @@
 /* The processes of a GPU. */
 #include "sources/nvidia/processes.h"
 
+#include "base/grow.h"
 #include "host/process.h"
 #include "processes/usage.h"
 #include "sources/nvidia/gpu.h"
@@ -14,8 +15,9 @@ enum {
     ENTRY_MAX = 32,  /* bytes of the longest form of an entry */
     FILL = 0xa5,
     TRIES = 4,
-    STARTS_MAX = 256, /* processes whose start is read in one gather */
-    PID_MAX = 4194304 /* proc(5), /proc/sys/kernel/pid_max */
+    LISTED_MAX = 8 * GTEL_NVML_PROCESSES_MAX, /* in all lists, whatever NVML answers */
+    STARTS_MAX = 256,                         /* processes whose start is read in one gather */
+    PID_MAX = 4194304                         /* proc(5), /proc/sys/kernel/pid_max */
 };
 
 /* Beyond all pids: a process of this number is counted, and has no name. */
@@ -25,13 +27,13 @@ typedef int(*list_fn) GTEL_NVML_PARAMS_processes;
 
 static int make_room(struct gtel_nvml_process_room *room, size_t n)
 {
-    if (n * ENTRY_MAX <= room->size)
-        return 0;
+    if (n <= room->entries)
+        return GTEL_NVML_SUCCESS;
     unsigned char *p = realloc(room->bytes, n * ENTRY_MAX);
     if (!p)
         return GTEL_NVML_MEMORY;
     room->bytes = p;
-    room->size = n * ENTRY_MAX;
+    room->entries = n;
     return GTEL_NVML_SUCCESS;
 }
 
@@ -44,7 +46,7 @@ static int make_room(struct gtel_nvml_process_room *room, size_t n)
 static size_t entry_size(const struct gtel_nvml_process_room *room, size_t n)
 {
     static const size_t forms[] = {24, 16, 32};
-    size_t end = room->size;
+    size_t end = room->entries * ENTRY_MAX;
     while (end > 0 && room->bytes[end - 1] == FILL)
         end--;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(forms); i++)
@@ -65,24 +67,6 @@ static struct gtel_nvml_process entry_of(const unsigned char *bytes, size_t size
     return process;
 }
 
-static int grow(struct gtel_nvml_processes *processes, size_t n)
-{
-    if (n <= processes->size)
-        return GTEL_NVML_SUCCESS;
-    size_t size = processes->size ? processes->size : ROOM_FIRST;
-    while (size < n)
-        size *= 2;
-    for (unsigned i = 0; i < 2; i++) {
-        struct gtel_nvml_process *p =
-            realloc(processes->process[i], size * sizeof(*processes->process[i]));
-        if (!p)
-            return GTEL_NVML_MEMORY;
-        processes->process[i] = p;
-    }
-    processes->size = size;
-    return GTEL_NVML_SUCCESS;
-}
-
 static bool is_same(const struct gtel_nvml_process *a, const struct gtel_nvml_process *b)
 {
     return a->pid == b->pid && a->gpu_instance == b->gpu_instance &&
@@ -93,23 +77,25 @@ static bool is_same(const struct gtel_nvml_process *a, const struct gtel_nvml_pr
 static int add_entries(struct gtel_nvml_processes *processes,
                        const struct gtel_nvml_process_room *room, size_t n)
 {
-    size_t *known = &processes->n[processes->now];
+    struct gtel_nvml_process_list *now = &processes->now;
     size_t size = n > 0 ? entry_size(room, n) : ENTRY_MAX;
-    int code = size == 0 ? GTEL_NVML_ARGUMENT_VERSION_MISMATCH : grow(processes, *known + n);
-    for (size_t i = 0; i < n && code == GTEL_NVML_SUCCESS; i++) {
-        struct gtel_nvml_process *list = processes->process[processes->now];
+    if (size == 0)
+        return GTEL_NVML_ARGUMENT_VERSION_MISMATCH;
+    if (!gtel_grow(&now->process, &now->size, now->n + n, LISTED_MAX, sizeof(*now->process)))
+        return GTEL_NVML_MEMORY;
+    for (size_t i = 0; i < n; i++) {
         struct gtel_nvml_process process = entry_of(room->bytes + i * size, size);
         size_t k = 0;
         if (process.pid > PID_MAX)
             return GTEL_NVML_ARGUMENT_VERSION_MISMATCH;
-        while (k < *known && !is_same(&list[k], &process))
+        while (k < now->n && !is_same(&now->process[k], &process))
             k++;
         if (process.pid == 0) /* of a namespace that has no number for it */
             processes->hidden++;
-        else if (k == *known)
-            list[(*known)++] = process;
+        else if (k == now->n)
+            now->process[now->n++] = process;
     }
-    return code;
+    return GTEL_NVML_SUCCESS;
 }
 
 /* Asks for one list. NOT_SUPPORTED and the like are an empty one. An NVML code. */
@@ -121,14 +107,14 @@ static int read_list(list_fn call, struct gtel_nvml_process_room *room, struct g
     for (int i = 0; i < TRIES && code == GTEL_NVML_INSUFFICIENT_SIZE; i++) {
         if (make_room(room, wanted) != GTEL_NVML_SUCCESS)
             return GTEL_NVML_MEMORY;
-        n = (unsigned)(room->size / ENTRY_MAX);
-        memset(room->bytes, FILL, room->size);
+        n = (unsigned)room->entries;
+        memset(room->bytes, FILL, room->entries * ENTRY_MAX);
         code = call(gpu->handle, &n, room->bytes);
         if (code == GTEL_NVML_INSUFFICIENT_SIZE && n > GTEL_NVML_PROCESSES_MAX)
             return GTEL_NVML_MEMORY; /* what it says can be a lie, too */
         wanted = (size_t)n + n / 4 + ROOM_FIRST;
     }
-    if (code == GTEL_NVML_SUCCESS && n > room->size / ENTRY_MAX)
+    if (code == GTEL_NVML_SUCCESS && n > room->entries)
         return GTEL_NVML_INSUFFICIENT_SIZE;
     return code == GTEL_NVML_SUCCESS ? add_entries(&gpu->processes, room, n) : code;
 }
@@ -137,19 +123,15 @@ static int read_list(list_fn call, struct gtel_nvml_process_room *room, struct g
 static int read_lists(const struct gtel_nvml_calls *call, struct gtel_nvml_process_room *room,
                       struct gtel_nvml_gpu *gpu)
 {
-    const list_fn calls[3][3] = {{call->nvmlDeviceGetComputeRunningProcesses_v3,
-                                  call->nvmlDeviceGetComputeRunningProcesses_v2,
-                                  call->nvmlDeviceGetComputeRunningProcesses},
-                                 {call->nvmlDeviceGetGraphicsRunningProcesses_v3,
-                                  call->nvmlDeviceGetGraphicsRunningProcesses_v2,
-                                  call->nvmlDeviceGetGraphicsRunningProcesses},
-                                 {call->nvmlDeviceGetMPSComputeRunningProcesses_v3,
-                                  call->nvmlDeviceGetMPSComputeRunningProcesses_v2,
-                                  call->nvmlDeviceGetMPSComputeRunningProcesses}};
+#define NEWEST(name)                                                                               \
+    call->name##_v3 ? call->name##_v3 : call->name##_v2 ? call->name##_v2 : call->name
+    const list_fn lists[] = {NEWEST(nvmlDeviceGetComputeRunningProcesses),
+                             NEWEST(nvmlDeviceGetGraphicsRunningProcesses),
+                             NEWEST(nvmlDeviceGetMPSComputeRunningProcesses)};
+#undef NEWEST
     int result = GTEL_NVML_NOT_SUPPORTED;
-    for (size_t kind = 0; kind < 3; kind++) {
-        list_fn list = calls[kind][0] ? calls[kind][0] : calls[kind][1];
-        list = list ? list : calls[kind][2];
+    for (size_t kind = 0; kind < GTEL_ARRAY_LEN(lists); kind++) {
+        list_fn list = lists[kind];
         int code = list ? read_list(list, room, gpu) : GTEL_NVML_FUNCTION_NOT_FOUND;
         bool is_absent = gtel_nvml_meaning(code) == GTEL_NVML_MEANS_ABSENT &&
                          code != GTEL_NVML_ARGUMENT_VERSION_MISMATCH;
@@ -163,12 +145,12 @@ static int read_lists(const struct gtel_nvml_calls *call, struct gtel_nvml_proce
 /* Takes over when a process began, or reads it: a pid alone is given to another one later. */
 static void find_starts(const struct gtel_env *env, struct gtel_nvml_processes *processes)
 {
-    const struct gtel_nvml_process *old = processes->process[1 - processes->now];
-    size_t n_old = processes->n[1 - processes->now];
+    const struct gtel_nvml_process *old = processes->before.process;
+    size_t n_old = processes->before.n;
     int left = STARTS_MAX;
     size_t at = 0;
-    for (size_t i = 0; i < processes->n[processes->now]; i++) {
-        struct gtel_nvml_process *process = &processes->process[processes->now][i];
+    for (size_t i = 0; i < processes->now.n; i++) {
+        struct gtel_nvml_process *process = &processes->now.process[i];
         size_t tries = 0;
         while (tries < n_old && old[at].pid != process->pid) {
             at = (at + 1) % n_old; /* they mostly come in the same order */
@@ -183,9 +165,9 @@ static void find_starts(const struct gtel_env *env, struct gtel_nvml_processes *
 
 static struct gtel_nvml_process *find(struct gtel_nvml_processes *processes, uint32_t pid)
 {
-    for (size_t i = 0; i < processes->n[processes->now]; i++)
-        if (processes->process[processes->now][i].pid == pid)
-            return &processes->process[processes->now][i];
+    for (size_t i = 0; i < processes->now.n; i++)
+        if (processes->now.process[i].pid == pid)
+            return &processes->now.process[i];
     return NULL;
 }
 
@@ -221,7 +203,7 @@ static int ask_shares(const struct gtel_nvml_calls *call, struct gtel_nvml_proce
     if (!call->nvmlDeviceGetProcessesUtilizationInfo)
         return GTEL_NVML_FUNCTION_NOT_FOUND;
     for (int i = 0; i < TRIES && code == GTEL_NVML_INSUFFICIENT_SIZE; i++) {
-        size_t size = room->size / sizeof(*shares->share);
+        size_t size = room->entries * ENTRY_MAX / sizeof(*shares->share);
         *shares = (struct gtel_nvml_shares){
             .n = (unsigned)size,
             .last_us = gpu->processes.seen_us,
@@ -260,7 +242,7 @@ static bool update_shares(const struct gtel_nvml_library *library,
 {
     struct gtel_nvml_processes *processes = &gpu->processes;
     bool is_first = processes->lists == GTEL_NVML_LISTS_NEW;
-    bool has_any = processes->n[processes->now] > 0;
+    bool has_any = processes->now.n > 0;
     if (processes->lists == GTEL_NVML_LISTS_NO_SHARES || (!is_first && !(is_wanted && has_any)))
         return false;
     int code = read_shares(&library->call, room, gpu);
@@ -277,8 +259,8 @@ static bool update_shares(const struct gtel_nvml_library *library,
 static bool has_memory(const struct gtel_nvml_processes *processes)
 {
     bool has_any = false;
-    for (size_t i = 0; i < processes->n[processes->now]; i++)
-        has_any = has_any || processes->process[processes->now][i].bytes != UINT64_MAX;
+    for (size_t i = 0; i < processes->now.n; i++)
+        has_any = has_any || processes->now.process[i].bytes != UINT64_MAX;
     return has_any;
 }
 
@@ -293,8 +275,8 @@ static void report(struct gtel_nvml_gpu *gpu, bool is_foreign, bool has_shares,
         return;
     if (!is_foreign && processes->hidden == 0)
         gtel_usage_complete(batch->usage, gpu->device, batch->source, GTEL_NVML_ORIGIN_CALL);
-    for (size_t i = 0; i < processes->n[processes->now]; i++) {
-        const struct gtel_nvml_process *process = &processes->process[processes->now][i];
+    for (size_t i = 0; i < processes->now.n; i++) {
+        const struct gtel_nvml_process *process = &processes->now.process[i];
         struct gtel_use use = {.memory.has = 0};
         const struct gtel_process_id id = {.pid = process->pid | (is_foreign ? FOREIGN : 0),
                                            .start = process->start};
@@ -317,8 +299,10 @@ void gtel_nvml_processes_sample(struct gtel_nvml_library *library,
     if (!batch->usage || room->pids == GTEL_NVML_PIDS_WINDOWS ||
         processes->lists == GTEL_NVML_LISTS_NONE)
         return;
-    processes->now = 1 - processes->now;
-    processes->n[processes->now] = 0;
+    const struct gtel_nvml_process_list now = processes->now;
+    processes->now = processes->before;
+    processes->before = now;
+    processes->now.n = 0;
     processes->hidden = 0;
     int code = read_lists(&library->call, room, gpu);
     switch (gtel_nvml_meaning(code)) {
@@ -343,14 +327,14 @@ void gtel_nvml_processes_sample(struct gtel_nvml_library *library,
 
 void gtel_nvml_processes_forget(struct gtel_nvml_processes *processes)
 {
-    processes->n[0] = processes->n[1] = 0;
+    processes->now.n = processes->before.n = 0;
     processes->seen_us = 0;
     processes->lists = GTEL_NVML_LISTS_NEW;
 }
 
 void gtel_nvml_processes_done(struct gtel_nvml_processes *processes)
 {
-    free(processes->process[0]);
-    free(processes->process[1]);
+    free(processes->now.process);
+    free(processes->before.process);
     *processes = (struct gtel_nvml_processes){0};
 }

@@ -36,12 +36,16 @@ enum gtel_nvml_lists {
     GTEL_NVML_LISTS_NONE       /* nor any list */
 };
 
+struct gtel_nvml_process_list {
+    struct gtel_nvml_process *process;
+    size_t n;
+    size_t size;
+};
+
 /* Of one GPU. */
 struct gtel_nvml_processes {
-    struct gtel_nvml_process *process[2]; /* of this gather and of the one before, by turns */
-    size_t n[2];
-    size_t size; /* of each */
-    unsigned now;
+    struct gtel_nvml_process_list now;    /* of this gather */
+    struct gtel_nvml_process_list before; /* and of the one before */
     unsigned hidden;  /* further entries, of processes that have no number here */
     uint64_t seen_us; /* time of the newest share, on the driver's clock */
     enum gtel_nvml_lists lists;
@@ -58,7 +62,7 @@ enum gtel_nvml_pids {
 struct gtel_nvml_process_room {
     enum gtel_nvml_pids pids;
     unsigned char *bytes;
-    size_t size;
+    size_t entries; /* of the longest form */
 };
 
 /*
