@@ -30,6 +30,13 @@ union call {
     int(*licences) GTEL_NVML_PARAMS_licences;
 };
 
+/* What is asked: by the call of a row, of a GPU. */
+struct question {
+    union call call;
+    struct gtel_nvml_device *device;
+    const struct gtel_nvml_row *row;
+};
+
 static int give_u64(int code, uint64_t value, struct gtel_nvml_answer *ret)
 {
     if (code != GTEL_NVML_SUCCESS)
@@ -53,61 +60,64 @@ static int give_i64(int code, int64_t value, struct gtel_nvml_answer *ret)
 }
 
 /* Shapes that yield one number. */
-static int read_number(union call call, struct gtel_nvml_device *device,
-                       const struct gtel_nvml_row *row, struct gtel_nvml_answer *ret)
+static int read_number(const struct question *ask, struct gtel_nvml_answer *ret)
 {
+    struct gtel_nvml_violation violation = {0, UINT64_MAX};
     uint64_t wide = UINT64_MAX;
     unsigned value = UINT32_MAX;
     unsigned other;
     int code;
-    switch (row->shape) {
+    switch (ask->row->shape) {
     case GTEL_NVML_SHAPE_U32:
-        code = call.u32(device, &value);
+        code = ask->call.u32(ask->device, &value);
         return give_u32(code, value, ret);
     case GTEL_NVML_SHAPE_U32_OF:
-        code = call.u32_of(device, row->of, &value);
+        code = ask->call.u32_of(ask->device, ask->row->of, &value);
         return give_u32(code, value, ret);
     case GTEL_NVML_SHAPE_U32_PAIR:
-        code = call.u32_pair(device, &value, &other);
+        code = ask->call.u32_pair(ask->device, &value, &other);
         return give_u32(code, value > 100 ? UINT32_MAX : value, ret); /* as in emit_utilization() */
     case GTEL_NVML_SHAPE_DEGREES:
-        code = call.u32_of(device, row->of, &value);
+        code = ask->call.u32_of(ask->device, ask->row->of, &value);
         return give_i64(code, (int32_t)value, ret);
     case GTEL_NVML_SHAPE_PSTATE:
-        code = call.u32(device, &value);
+        code = ask->call.u32(ask->device, &value);
         return give_u32(code, value >= GTEL_NVML_PSTATE_UNKNOWN ? UINT32_MAX : value, ret);
     case GTEL_NVML_SHAPE_U64:
-        code = call.u64(device, &wide);
+        code = ask->call.u64(ask->device, &wide);
         return give_u64(code, wide, ret);
     case GTEL_NVML_SHAPE_U64_OF2:
-        code = call.u64_of2(device, row->of, row->of_2, &wide);
+        code = ask->call.u64_of2(ask->device, ask->row->of, ask->row->of_2, &wide);
         return give_u64(code, wide, ret);
     case GTEL_NVML_SHAPE_U64_OF3:
-        code = call.u64_of3(device, row->of, row->of_2, row->of_3, &wide);
+        code = ask->call.u64_of3(ask->device, ask->row->of, ask->row->of_2, ask->row->of_3, &wide);
         return give_u64(code, wide, ret);
+    case GTEL_NVML_SHAPE_VIOLATION:
+        code = ask->call.violation(ask->device, ask->row->of, &violation);
+        return give_u64(code, violation.violation_time, ret);
     default:
         return GTEL_NVML_FUNCTION_NOT_FOUND;
     }
 }
 
-static int read_utilization(union call call, struct gtel_nvml_device *device,
-                            struct gtel_nvml_answer *ret)
+static int read_utilization(const struct question *ask, struct gtel_nvml_answer *ret)
 {
     struct gtel_nvml_utilization rates = {UINT32_MAX, UINT32_MAX};
-    int code = call.utilization(device, &rates);
+    int code = ask->call.utilization(ask->device, &rates);
     if (code == GTEL_NVML_SUCCESS)
         *ret = (struct gtel_nvml_answer){.u = {rates.gpu, rates.memory}, .n = 2, .f = rates.gpu};
     return code;
 }
 
 /* GPUs that share the host's memory report a total of 0. */
-static int read_memory(union call call, struct gtel_nvml_device *device, bool is_v2,
-                       struct gtel_nvml_answer *ret)
+static int read_memory(const struct question *ask, struct gtel_nvml_answer *ret)
 {
     struct gtel_nvml_memory old = {0};
     struct gtel_nvml_memory_v2 memory = {0};
+    bool is_v2 = ask->row->shape == GTEL_NVML_SHAPE_MEMORY_V2;
     memory.version = GTEL_NVML_VERSION(memory, 2);
-    int code = is_v2 ? call.memory_v2(device, &memory) : call.memory(device, &old);
+    int code =
+        is_v2 ? ask->call.memory_v2(ask->device, &memory) : ask->call.memory(ask->device, &old);
     if (code != GTEL_NVML_SUCCESS)
         return code;
     const struct gtel_nvml_answer answer = {
@@ -119,34 +129,33 @@ static int read_memory(union call call, struct gtel_nvml_device *device, bool is
     return code;
 }
 
-static int read_temperature(union call call, struct gtel_nvml_device *device,
-                            struct gtel_nvml_answer *ret)
+static int read_temperature(const struct question *ask, struct gtel_nvml_answer *ret)
 {
     struct gtel_nvml_temperature temperature = {.sensor = GTEL_NVML_TEMPERATURE_GPU};
     temperature.version = GTEL_NVML_VERSION(temperature, 1);
-    int code = call.temperature(device, &temperature);
+    int code = ask->call.temperature(ask->device, &temperature);
     return give_i64(code, temperature.temperature, ret);
 }
 
-static int read_margin(union call call, struct gtel_nvml_device *device,
-                       struct gtel_nvml_answer *ret)
+static int read_margin(const struct question *ask, struct gtel_nvml_answer *ret)
 {
     struct gtel_nvml_margin margin = {0};
     margin.version = GTEL_NVML_VERSION(margin, 1);
-    int code = call.margin(device, &margin);
+    int code = ask->call.margin(ask->device, &margin);
     return give_i64(code, margin.margin, ret);
 }
 
 /* All fans: the first number beyond them is an argument that NVML refuses. */
-static int read_fans(union call call, struct gtel_nvml_device *device, bool is_rpm,
-                     struct gtel_nvml_answer *ret)
+static int read_fans(const struct question *ask, struct gtel_nvml_answer *ret)
 {
     struct gtel_nvml_answer answer = {0};
+    bool is_rpm = ask->row->shape == GTEL_NVML_SHAPE_FANS_RPM;
     int code = GTEL_NVML_SUCCESS;
     for (unsigned i = 0; i < GTEL_NVML_WORDS && code == GTEL_NVML_SUCCESS; i++) {
         struct gtel_nvml_fan_speed speed = {.fan = i, .speed = UINT32_MAX};
         speed.version = GTEL_NVML_VERSION(speed, 1);
-        code = is_rpm ? call.fan_speed(device, &speed) : call.u32_of(device, i, &speed.speed);
+        code = is_rpm ? ask->call.fan_speed(ask->device, &speed)
+                      : ask->call.u32_of(ask->device, i, &speed.speed);
         if (code == GTEL_NVML_SUCCESS)
             answer.u[answer.n++] = speed.speed;
     }
@@ -157,21 +166,20 @@ static int read_fans(union call call, struct gtel_nvml_device *device, bool is_r
 }
 
 /* ECC can be on, off, or be switched at the next reset. */
-static int read_ecc_mode(union call call, struct gtel_nvml_device *device,
-                         struct gtel_nvml_answer *ret)
+static int read_ecc_mode(const struct question *ask, struct gtel_nvml_answer *ret)
 {
     unsigned now = 0;
     unsigned next = 0;
-    int code = call.u32_pair(device, &now, &next);
+    int code = ask->call.u32_pair(ask->device, &now, &next);
     *ret = (struct gtel_nvml_answer){.u = {now != 0, (now != 0) != (next != 0)}, .n = 2};
     return code;
 }
 
-static int read_sram(union call call, struct gtel_nvml_device *device, struct gtel_nvml_answer *ret)
+static int read_sram(const struct question *ask, struct gtel_nvml_answer *ret)
 {
     struct gtel_nvml_sram_status s = {0};
     s.version = GTEL_NVML_VERSION(s, 1);
-    int code = call.sram(device, &s);
+    int code = ask->call.sram(ask->device, &s);
     *ret = (struct gtel_nvml_answer){
         .u = {s.aggregate_parity, s.aggregate_secded, s.aggregate_corrected, s.volatile_parity,
               s.volatile_secded, s.volatile_corrected, s.aggregate_l2, s.aggregate_sm,
@@ -180,22 +188,20 @@ static int read_sram(union call call, struct gtel_nvml_device *device, struct gt
     return code;
 }
 
-static int read_histogram(union call call, struct gtel_nvml_device *device,
-                          struct gtel_nvml_answer *ret)
+static int read_histogram(const struct question *ask, struct gtel_nvml_answer *ret)
 {
     struct gtel_nvml_remap_histogram banks = {0};
-    int code = call.histogram(device, &banks);
+    int code = ask->call.histogram(ask->device, &banks);
     *ret = (struct gtel_nvml_answer){
         .u = {banks.max, banks.high, banks.partial, banks.low, banks.none}, .n = 5};
     return code;
 }
 
-static int read_repair(union call call, struct gtel_nvml_device *device,
-                       struct gtel_nvml_answer *ret)
+static int read_repair(const struct question *ask, struct gtel_nvml_answer *ret)
 {
     struct gtel_nvml_repair_status status = {0};
     status.version = GTEL_NVML_VERSION(status, 1);
-    int code = call.repair(device, &status);
+    int code = ask->call.repair(ask->device, &status);
     *ret = (struct gtel_nvml_answer){
         .u = {status.is_channel_pending != 0, status.is_tpc_pending != 0}, .n = 2};
     return code;
@@ -228,15 +234,14 @@ static uint64_t fabric_health(const struct gtel_nvml_fabric *fabric)
     }
 }
 
-static int read_fabric(union call call, struct gtel_nvml_device *device,
-                       struct gtel_nvml_answer *ret)
+static int read_fabric(const struct question *ask, struct gtel_nvml_answer *ret)
 {
     struct gtel_nvml_fabric fabric = {0};
     fabric.version = GTEL_NVML_VERSION(fabric, 3);
-    int code = call.fabric(device, &fabric);
+    int code = ask->call.fabric(ask->device, &fabric);
     if (code == GTEL_NVML_ARGUMENT_VERSION_MISMATCH) {
         fabric = (struct gtel_nvml_fabric){.version = GTEL_NVML_FABRIC_V2};
-        code = call.fabric(device, &fabric);
+        code = ask->call.fabric(ask->device, &fabric);
     }
     if (code != GTEL_NVML_SUCCESS)
         return code;
@@ -250,20 +255,18 @@ static int read_fabric(union call call, struct gtel_nvml_device *device,
 }
 
 /* Without room for the list it answers how long that would be, or that it is empty. */
-static int read_vgpus(union call call, struct gtel_nvml_device *device,
-                      struct gtel_nvml_answer *ret)
+static int read_vgpus(const struct question *ask, struct gtel_nvml_answer *ret)
 {
     unsigned n = 0;
-    int code = call.vgpus(device, &n, NULL);
+    int code = ask->call.vgpus(ask->device, &n, NULL);
     return give_u32(code == GTEL_NVML_INSUFFICIENT_SIZE ? GTEL_NVML_SUCCESS : code, n, ret);
 }
 
-static int read_licences(union call call, struct gtel_nvml_device *device,
-                         struct gtel_nvml_answer *ret)
+static int read_licences(const struct question *ask, struct gtel_nvml_answer *ret)
 {
     struct gtel_nvml_licences licences = {0};
     bool is_licensed = false;
-    int code = call.licences(device, &licences);
+    int code = ask->call.licences(ask->device, &licences);
     if (code != GTEL_NVML_SUCCESS)
         return code;
     if (!licences.is_supported || licences.n == 0)
@@ -274,12 +277,13 @@ static int read_licences(union call call, struct gtel_nvml_device *device,
 }
 
 /* Without a frame there is no mean latency: it is 0 then (H200, 580.159), which no frame takes. */
-static int read_sessions(union call call, struct gtel_nvml_device *device, bool is_capture,
-                         struct gtel_nvml_answer *ret)
+static int read_sessions(const struct question *ask, struct gtel_nvml_answer *ret)
 {
     struct gtel_nvml_capture_stats stats = {0};
-    int code = is_capture ? call.capture(device, &stats)
-                          : call.u32_three(device, &stats.sessions, &stats.fps, &stats.latency_us);
+    bool is_capture = ask->row->shape == GTEL_NVML_SHAPE_CAPTURE;
+    int code = is_capture ? ask->call.capture(ask->device, &stats)
+                          : ask->call.u32_three(ask->device, &stats.sessions, &stats.fps,
+                                                &stats.latency_us);
     *ret = (struct gtel_nvml_answer){.u = {stats.sessions, stats.fps, stats.latency_us},
                                      .n = stats.latency_us > 0 ? 3 : 2};
     return code;
@@ -288,48 +292,29 @@ static int read_sessions(union call call, struct gtel_nvml_device *device, bool 
 int gtel_nvml_read(const struct gtel_nvml_calls *calls, struct gtel_nvml_device *device,
                    const struct gtel_nvml_row *row, struct gtel_nvml_answer *ret)
 {
-    struct gtel_nvml_violation violation = {0, UINT64_MAX};
-    union call call;
-    memcpy(&call, (const char *)calls + row->offset, sizeof(call));
-    if (!call.plain)
+    static int (*const readers[])(const struct question *ask, struct gtel_nvml_answer *ret) = {
+        [GTEL_NVML_SHAPE_UTILIZATION] = read_utilization,
+        [GTEL_NVML_SHAPE_MEMORY] = read_memory,
+        [GTEL_NVML_SHAPE_MEMORY_V2] = read_memory,
+        [GTEL_NVML_SHAPE_TEMPERATURE_V] = read_temperature,
+        [GTEL_NVML_SHAPE_MARGIN] = read_margin,
+        [GTEL_NVML_SHAPE_FANS] = read_fans,
+        [GTEL_NVML_SHAPE_FANS_RPM] = read_fans,
+        [GTEL_NVML_SHAPE_ECC_MODE] = read_ecc_mode,
+        [GTEL_NVML_SHAPE_SRAM] = read_sram,
+        [GTEL_NVML_SHAPE_HISTOGRAM] = read_histogram,
+        [GTEL_NVML_SHAPE_REPAIR] = read_repair,
+        [GTEL_NVML_SHAPE_ENCODER] = read_sessions,
+        [GTEL_NVML_SHAPE_CAPTURE] = read_sessions,
+        [GTEL_NVML_SHAPE_FABRIC] = read_fabric,
+        [GTEL_NVML_SHAPE_VGPUS] = read_vgpus,
+        [GTEL_NVML_SHAPE_LICENCES] = read_licences,
+    };
+    struct question ask = {.device = device, .row = row};
+    memcpy(&ask.call, (const char *)calls + row->offset, sizeof(ask.call));
+    if (!ask.call.plain)
         return GTEL_NVML_FUNCTION_NOT_FOUND;
-    switch (row->shape) {
-    case GTEL_NVML_SHAPE_UTILIZATION:
-        return read_utilization(call, device, ret);
-    case GTEL_NVML_SHAPE_MEMORY:
-    case GTEL_NVML_SHAPE_MEMORY_V2:
-        return read_memory(call, device, row->shape == GTEL_NVML_SHAPE_MEMORY_V2, ret);
-    case GTEL_NVML_SHAPE_TEMPERATURE_V:
-        return read_temperature(call, device, ret);
-    case GTEL_NVML_SHAPE_MARGIN:
-        return read_margin(call, device, ret);
-    case GTEL_NVML_SHAPE_VIOLATION: {
-        int code = call.violation(device, row->of, &violation);
-        return give_u64(code, violation.violation_time, ret);
-    }
-    case GTEL_NVML_SHAPE_FANS:
-    case GTEL_NVML_SHAPE_FANS_RPM:
-        return read_fans(call, device, row->shape == GTEL_NVML_SHAPE_FANS_RPM, ret);
-    case GTEL_NVML_SHAPE_ECC_MODE:
-        return read_ecc_mode(call, device, ret);
-    case GTEL_NVML_SHAPE_SRAM:
-        return read_sram(call, device, ret);
-    case GTEL_NVML_SHAPE_HISTOGRAM:
-        return read_histogram(call, device, ret);
-    case GTEL_NVML_SHAPE_REPAIR:
-        return read_repair(call, device, ret);
-    case GTEL_NVML_SHAPE_ENCODER:
-    case GTEL_NVML_SHAPE_CAPTURE:
-        return read_sessions(call, device, row->shape == GTEL_NVML_SHAPE_CAPTURE, ret);
-    case GTEL_NVML_SHAPE_FABRIC:
-        return read_fabric(call, device, ret);
-    case GTEL_NVML_SHAPE_VGPUS:
-        return read_vgpus(call, device, ret);
-    case GTEL_NVML_SHAPE_LICENCES:
-        return read_licences(call, device, ret);
-    default:
-        return read_number(call, device, row, ret);
-    }
+    return readers[row->shape] ? readers[row->shape](&ask, ret) : read_number(&ask, ret);
 }
 
 int gtel_nvml_read_fields(const struct gtel_nvml_calls *calls, struct gtel_nvml_device *device,
