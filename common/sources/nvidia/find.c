@@ -212,47 +212,32 @@ static enum outcome adopt(struct gtel_nvml *nvml, struct gtel_registry *registry
     return FOUND;
 }
 
-static enum outcome adopt_if(struct gtel_nvml *nvml, struct gtel_registry *registry, int code,
-                             struct gtel_nvml_device *handle)
-{
-    return code == GTEL_NVML_SUCCESS ? adopt(nvml, registry, handle) : refuse(nvml, code);
-}
-
-/* All GPUs that NVML counts. A look-up attaches the GPU, and so wakes it. */
-static enum outcome find_by_index(struct gtel_nvml *nvml, struct gtel_registry *registry)
+/*
+ * All GPUs that NVML counts; or only those that are awake, by address, where others sleep: a
+ * look-up attaches the GPU, and so wakes it, and an index says nothing about who that would be.
+ */
+static enum outcome find_all(struct gtel_nvml *nvml, struct gtel_registry *registry,
+                             const struct gtel_nvml_pci_gpus *gpus)
 {
     const struct gtel_nvml_calls *call = &nvml->library.call;
-    struct gtel_nvml_device *handle = NULL;
     enum outcome worst = FOUND;
-    unsigned n = 0;
-    int code = call->nvmlDeviceGetCount_v2(&n);
+    bool is_by_address = gpus->asleep > 0;
+    unsigned n = is_by_address ? (unsigned)gpus->n : 0;
+    int code = is_by_address ? GTEL_NVML_SUCCESS : call->nvmlDeviceGetCount_v2(&n);
     if (code != GTEL_NVML_SUCCESS) {
         note_code(nvml, code);
         return UNSURE;
     }
-    for (unsigned i = 0; i < n && i < GTEL_NVML_GPUS_MAX && !nvml->library.broken; i++) {
-        code = call->nvmlDeviceGetHandleByIndex_v2(i, &handle);
-        if (adopt_if(nvml, registry, code, handle) == UNSURE)
-            worst = UNSURE;
-    }
-    return worst;
-}
-
-/* Only the GPUs that are awake, where others sleep: an index says nothing about who would be woken.
- */
-static enum outcome find_by_address(struct gtel_nvml *nvml, struct gtel_registry *registry,
-                                    const struct gtel_nvml_pci_gpus *gpus)
-{
-    const struct gtel_nvml_calls *call = &nvml->library.call;
-    struct gtel_nvml_device *handle = NULL;
-    enum outcome worst = FOUND;
-    if (!call->nvmlDeviceGetHandleByPciBusId_v2)
+    if (is_by_address && !call->nvmlDeviceGetHandleByPciBusId_v2)
         return FOUND;
-    for (size_t i = 0; i < gpus->n && !nvml->library.broken; i++) {
-        if (gpus->gpu[i].is_asleep)
+    for (unsigned i = 0; i < n && i < GTEL_NVML_GPUS_MAX && !nvml->library.broken; i++) {
+        struct gtel_nvml_device *handle = NULL;
+        if (is_by_address && gpus->gpu[i].is_asleep)
             continue;
-        int code = call->nvmlDeviceGetHandleByPciBusId_v2(gpus->gpu[i].address, &handle);
-        if (adopt_if(nvml, registry, code, handle) == UNSURE)
+        code = is_by_address ? call->nvmlDeviceGetHandleByPciBusId_v2(gpus->gpu[i].address, &handle)
+                             : call->nvmlDeviceGetHandleByIndex_v2(i, &handle);
+        if ((code == GTEL_NVML_SUCCESS ? adopt(nvml, registry, handle) : refuse(nvml, code)) ==
+            UNSURE)
             worst = UNSURE;
     }
     return worst;
@@ -361,8 +346,7 @@ void gtel_nvml_find(struct gtel_nvml *nvml, struct gtel_registry *registry)
         gtel_nvml_start(&nvml->library) < 0)
         return;
     nvml->refusals = (struct gtel_nvml_refusals){.logged = nvml->refusals.logged};
-    enum outcome outcome =
-        gpus.asleep > 0 ? find_by_address(nvml, registry, &gpus) : find_by_index(nvml, registry);
+    enum outcome outcome = find_all(nvml, registry, &gpus);
     if (outcome == UNSURE)
         gtel_backoff_fail(&nvml->find_pause, gtel_env_now(nvml->env), GTEL_BACKOFF_FIRST_NS,
                           GTEL_BACKOFF_LAST_NS);
