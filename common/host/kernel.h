@@ -7,7 +7,7 @@
 #define GTEL_HOST_KERNEL_H
 
 #include "host/fs.h"
-#include "parse/capabilities.h"
+#include "parse/pid.h"
 #include "parse/release.h"
 
 /* Whether the kernel's release is known, and it. */
@@ -20,8 +20,8 @@ bool gtel_kernel_is_guest(const struct gtel_env *env);
 enum gtel_known { GTEL_NOT_KNOWN, GTEL_NO, GTEL_YES };
 
 /*
- * Whether this process has the capability of that bit (parse/capabilities.h), as far as its own
- * user namespace goes.
+ * Whether this process has the capability of that bit (parse/pid.h), as far as its own user
+ * namespace goes.
  */
 enum gtel_known gtel_kernel_has_capability(const struct gtel_env *env, unsigned bit);
 

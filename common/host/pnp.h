@@ -9,7 +9,7 @@
 #define GTEL_HOST_PNP_H
 
 #include "abi/wddm_abi.h"
-#include "host/dynlib.h"
+#include "host/library.h"
 #include "parse/pci.h"
 
 enum {

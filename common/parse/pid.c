@@ -43,3 +43,13 @@ int gtel_pid_stat(struct gtel_str text, struct gtel_pid_stat *ret)
         .name = {text.p + open + 1, close - open - 2}, .parent = (uint32_t)parent, .start = start};
     return 0;
 }
+
+int gtel_capabilities_parse(struct gtel_str status, uint64_t *ret)
+{
+    static const struct gtel_str key = GTEL_STR_INIT("CapEff:");
+    struct gtel_str line;
+    while (gtel_str_line(&status, &line))
+        if (gtel_str_starts(line, key))
+            return gtel_str_hex(gtel_str_trim(gtel_str_skip(line, key.n)), ret);
+    return -ENODATA;
+}

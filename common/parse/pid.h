@@ -31,4 +31,14 @@ struct gtel_pid_birth {
  */
 bool gtel_pid_is_older(const struct gtel_pid_birth *a, const struct gtel_pid_birth *b);
 
+/* Bits of the set of capabilities (linux/capability.h). */
+enum { GTEL_CAP_SYS_ADMIN = 21, GTEL_CAP_PERFMON = 38 };
+
+/*
+ * The effective set, from the line CapEff of the file status: what a kernel that knows of no user
+ * namespace would allow. In a container it can be full and mean nothing outside: what the kernel
+ * really answers comes first. 0, -ENODATA without such a line, -EINVAL, -ERANGE.
+ */
+int gtel_capabilities_parse(struct gtel_str status, uint64_t *ret);
+
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz target: the error counts of a PCIe device. */
 #include "fuzz/fuzz.h"
-#include "parse/aer.h"
+#include "parse/pcie.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz target: amdgpu's texts about hardware errors; the first byte says which. */
 #include "fuzz/fuzz.h"
-#include "parse/amd_ras.h"
+#include "parse/amd_texts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

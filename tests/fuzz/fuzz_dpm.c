@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz target: a clock's levels as amdgpu lists them. */
 #include "fuzz/fuzz.h"
-#include "parse/dpm.h"
+#include "parse/amd_texts.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

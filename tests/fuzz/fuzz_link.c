@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz target: the text of a PCIe link. */
 #include "fuzz/fuzz.h"
-#include "parse/link.h"
+#include "parse/pcie.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

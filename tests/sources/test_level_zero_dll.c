@@ -8,7 +8,7 @@
  */
 #include "abi/zet_abi.h"
 #include "lanes/group.h"
-#include "host/dynlib.h"
+#include "host/library.h"
 #include "recording/tree.h"
 #include "sources/level_zero/level_zero.h"
 #include "harness/test.h"

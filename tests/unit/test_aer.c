@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The error counts of a PCIe device. */
-#include "parse/aer.h"
+#include "parse/pcie.h"
 #include "harness/test.h"
 
 #include <errno.h>

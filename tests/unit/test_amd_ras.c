@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The error counts of one block, and the list of bad pages. */
-#include "parse/amd_ras.h"
+#include "parse/amd_texts.h"
 #include "harness/test.h"
 
 #include <errno.h>

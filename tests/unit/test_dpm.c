@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A clock's levels as amdgpu lists them. */
-#include "parse/dpm.h"
+#include "parse/amd_texts.h"
 #include "harness/test.h"
 
 #include <errno.h>

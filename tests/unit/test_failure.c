@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Failures are logged when they begin and when they are over. */
-#include "host/failure.h"
+#include "base/error.h"
+#include "host/env.h"
 #include "harness/test.h"
 
 struct last {

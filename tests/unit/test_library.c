@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a helper finds a vendor's library. */
-#include "host/dynlib.h"
 #include "host/library.h"
 #include "recording/tree.h"
 #include "harness/test.h"

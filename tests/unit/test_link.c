@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The text of a PCIe link in sysfs. */
-#include "parse/link.h"
+#include "parse/pcie.h"
 #include "harness/test.h"
 
 #include <errno.h>

@@ -9,7 +9,7 @@
 #ifndef GTEL_SOURCES_AMD_GPU_H
 #define GTEL_SOURCES_AMD_GPU_H
 
-#include "parse/dpm.h"
+#include "parse/amd_texts.h"
 #include "sources/amd/table.h"
 #include "sources/drm/attr_source.h"
 

@@ -14,8 +14,8 @@
  * what the hardware has counted since it was loaded, so others who read do no harm.
  */
 #include "base/error.h"
-#include "parse/aer.h"
-#include "parse/amd_ras.h"
+#include "parse/pcie.h"
+#include "parse/amd_texts.h"
 #include "sources/drm/card_source.h"
 #include "sources/drm/link.h"
 

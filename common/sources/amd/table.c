@@ -2,7 +2,8 @@
 /* amdgpu's gpu_metrics as readings: values of the moment. */
 #include "sources/amd/table.h"
 
-#include "host/failure.h"
+#include "base/error.h"
+#include "host/env.h"
 #include "sources/amd/table_counters.h"
 
 #include <stdio.h>

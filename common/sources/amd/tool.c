@@ -10,7 +10,7 @@
 #include "base/backoff.h"
 #include "base/buf.h"
 #include "base/error.h"
-#include "host/failure.h"
+#include "host/env.h"
 #include "parse/json.h"
 #include "sources/amd/tool_read.h"
 #include "sources/drm/awake.h"

@@ -8,7 +8,7 @@
 
 #include "base/compiler.h"
 #include "parse/json.h"
-#include "parse/link.h"
+#include "parse/pcie.h"
 
 #include <errno.h>
 #include <stdio.h>

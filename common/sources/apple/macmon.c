@@ -9,8 +9,9 @@
  */
 #include "sources/source.h"
 
+#include "base/error.h"
 #include "base/backoff.h"
-#include "host/failure.h"
+#include "host/env.h"
 #include "host/fs.h"
 #include "parse/json.h"
 #include "parse/macmon.h"

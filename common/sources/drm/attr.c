@@ -2,8 +2,9 @@
 /* Attributes: kept files of a device that become readings. */
 #include "sources/drm/attr.h"
 
-#include "host/failure.h"
-#include "parse/link.h"
+#include "base/error.h"
+#include "host/env.h"
+#include "parse/pcie.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,7 +2,8 @@
 /* A source that does the same for each card of its drivers. */
 #include "sources/drm/card_source.h"
 
-#include "host/failure.h"
+#include "base/error.h"
+#include "host/env.h"
 
 void gtel_card_source_init(struct gtel_card_source *source, const struct gtel_env *env,
                            const struct gtel_options *options, const struct gtel_source *row)

@@ -9,7 +9,7 @@
  */
 #include "base/error.h"
 #include "host/kernel.h"
-#include "parse/aer.h"
+#include "parse/pcie.h"
 #include "sources/drm/card_source.h"
 #include "sources/drm/link.h"
 

@@ -2,7 +2,7 @@
 /* The PCIe link that a card is plugged in with. */
 #include "sources/drm/link.h"
 
-#include "parse/link.h"
+#include "parse/pcie.h"
 
 const struct gtel_aer_file gtel_aer_files[GTEL_AER_FILES] = {
     {"aer_dev_correctable", GTEL_STR_INIT("TOTAL_ERR_COR"), GTEL_STR_INIT("corrected")},

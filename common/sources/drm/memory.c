@@ -13,7 +13,8 @@
  * discovery: sizes, where the kernel hides what is used.
  */
 #include "host/drm_query.h"
-#include "host/failure.h"
+#include "host/env.h"
+#include "base/error.h"
 #include "host/kernel.h"
 #include "sources/drm/card_source.h"
 

@@ -8,8 +8,9 @@
  * one is left alone. Counters have 32 bits, more errors than a card that works makes in years; they
  * restart at 0 with the driver, and can be cleared.
  */
-#include "host/failure.h"
+#include "host/env.h"
 #include "host/kernel.h"
+#include "base/error.h"
 #include "sources/drm/card_source.h"
 #include "tables/intel_names.h"
 

@@ -13,7 +13,8 @@
  */
 #include "base/backoff.h"
 #include "host/drm_query.h"
-#include "host/failure.h"
+#include "base/error.h"
+#include "host/env.h"
 #include "parse/eu_stall.h"
 #include "sources/drm/card_source.h"
 #include "sources/intel/xe_perf.h"

@@ -11,7 +11,7 @@
 #ifndef GTEL_SOURCES_LEVEL_ZERO_LEVEL_ZERO_H
 #define GTEL_SOURCES_LEVEL_ZERO_LEVEL_ZERO_H
 
-#include "host/dynlib.h"
+#include "host/library.h"
 #include "sources/drm/cards.h"
 #include "sources/source.h"
 

@@ -11,7 +11,7 @@
 
 #include "abi/nvml_abi.h"
 #include "base/backoff.h"
-#include "host/dynlib.h"
+#include "host/library.h"
 #include "tables/options.h"
 
 /* A driver version that can be compared: 580.82.07 is GTEL_NVML_DRIVER(580, 82). */
