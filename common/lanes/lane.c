@@ -6,7 +6,6 @@
 #include "base/version.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -41,6 +40,7 @@ int gtel_lane_init(struct gtel_lane *lane, const struct gtel_lane_setup *setup)
     gtel_channel_init(&lane->channel);
     gtel_helper_text_init(&lane->text);
     gtel_buf_init(&lane->tx, GTEL_FRAME_MAX);
+    gtel_buf_init(&lane->rx, is_inline(lane) ? GTEL_FRAME_MAX : 2 * (size_t)GTEL_FRAME_MAX);
     return is_inline(lane) ? gtel_group_init(&lane->group, setup->name, setup->env, setup->options)
                            : 0;
 }
@@ -49,8 +49,8 @@ void gtel_lane_close(struct gtel_lane *lane)
 {
     gtel_channel_close(&lane->channel);
     lane->state = GTEL_LANE_OFF;
-    lane->rx_n = 0;
     lane->rx_used = 0;
+    gtel_buf_reset(&lane->rx);
 }
 
 /* Until all helpers have ended, at most wait_ns. */
@@ -93,8 +93,7 @@ void gtel_lanes_done(struct gtel_lane *lanes, size_t n, uint64_t wait_ns)
         gtel_helper_text_close(&lanes[i].text, log_of(&lanes[i]), lanes[i].setup.name);
         gtel_group_done(&lanes[i].group);
         gtel_buf_done(&lanes[i].tx);
-        free(lanes[i].rx);
-        lanes[i].rx = NULL;
+        gtel_buf_done(&lanes[i].rx);
     }
 }
 
@@ -196,7 +195,7 @@ static bool is_due(struct gtel_lane *lane, uint64_t now_ns)
 static void drain_idle(struct gtel_lane *lane)
 {
     struct gtel_str none;
-    if (lane->state == GTEL_LANE_IDLE && !is_inline(lane))
+    if (lane->state == GTEL_LANE_IDLE)
         (void)gtel_lane_receive(lane, &none); /* no answer is due: one would be nonsense */
 }
 
@@ -264,12 +263,6 @@ static void send_request(struct gtel_lane *lane)
         lane->state = GTEL_LANE_BUSY;
 }
 
-static void answer_inline(struct gtel_lane *lane, bool with_findings)
-{
-    gtel_group_answer(&lane->group, lane->request, with_findings, NULL, &lane->tx);
-    lane->state = GTEL_LANE_BUSY;
-}
-
 void gtel_lane_request(struct gtel_lane *lane, uint64_t number, uint64_t now_ns, uint64_t wall_ns,
                        bool with_findings)
 {
@@ -278,46 +271,41 @@ void gtel_lane_request(struct gtel_lane *lane, uint64_t number, uint64_t now_ns,
     lane->request = number;
     lane->request_ns = now_ns;
     lane->request_wall_ns = wall_ns;
-    gtel_buf_reset(&lane->tx);
     if (is_inline(lane)) {
-        answer_inline(lane, with_findings);
+        lane->rx_used = 0;
+        gtel_group_answer(&lane->group, number, with_findings, NULL, &lane->rx);
+        if (lane->rx.has_failed)
+            gtel_buf_reset(&lane->rx);
+        else
+            lane->state = GTEL_LANE_BUSY;
         return;
     }
+    gtel_buf_reset(&lane->tx);
     gtel_wire_request(&lane->tx, number, with_findings);
     send_request(lane);
-}
-
-static bool grow_rx(struct gtel_lane *lane)
-{
-    size_t size = lane->rx_size ? lane->rx_size * 2 : RX_MIN;
-    char *p = size <= 2 * (size_t)GTEL_FRAME_MAX ? realloc(lane->rx, size) : NULL;
-    if (!p)
-        return false;
-    lane->rx = p;
-    lane->rx_size = size;
-    return true;
 }
 
 /* Reads what is there. Returns 0, or -EPIPE when the helper is gone. */
 static int fill_rx(struct gtel_lane *lane)
 {
+    struct gtel_buf *rx = &lane->rx;
     for (;;) {
-        if (lane->rx_n == lane->rx_size && !grow_rx(lane))
+        if (rx->n == rx->size && !gtel_buf_make_room(rx, RX_MIN))
             return -ENOMEM;
-        int64_t n =
-            gtel_channel_receive(&lane->channel, lane->rx + lane->rx_n, lane->rx_size - lane->rx_n);
+        int64_t n = gtel_channel_receive(&lane->channel, rx->p + rx->n, rx->size - rx->n);
         if (n <= 0)
             return (int)n;
-        lane->rx_n += (size_t)n;
+        rx->n += (size_t)n;
     }
 }
 
 static void forget_used(struct gtel_lane *lane)
 {
+    size_t n = lane->rx.n - lane->rx_used;
     if (lane->rx_used == 0)
         return;
-    memmove(lane->rx, lane->rx + lane->rx_used, lane->rx_n - lane->rx_used);
-    lane->rx_n -= lane->rx_used;
+    memmove(lane->rx.p, lane->rx.p + lane->rx_used, n);
+    gtel_buf_back(&lane->rx, n);
     lane->rx_used = 0;
 }
 
@@ -376,34 +364,20 @@ static int take_frame(struct gtel_lane *lane, const struct gtel_frame *frame,
     }
 }
 
-static int receive_inline(struct gtel_lane *lane, struct gtel_str *ret_payload)
-{
-    struct gtel_frame frame;
-    size_t used;
-    if (lane->state != GTEL_LANE_BUSY)
-        return 0;
-    if (lane->tx.has_failed || gtel_frame_next(gtel_buf_text(&lane->tx), &frame, &used) < 0) {
-        lane->state = GTEL_LANE_IDLE;
-        return 0;
-    }
-    lane->state = GTEL_LANE_ANSWERED;
-    *ret_payload = frame.payload;
-    return 1;
-}
-
 int gtel_lane_receive(struct gtel_lane *lane, struct gtel_str *ret_payload)
 {
-    if (is_inline(lane))
-        return receive_inline(lane, ret_payload);
-    if (lane->channel.fd < 0)
+    int gone = 0;
+    if (!is_inline(lane) && lane->channel.fd < 0)
         return 0;
     forget_used(lane);
-    int gone = fill_rx(lane);
-    gtel_helper_text_forward(&lane->text, log_of(lane), lane->setup.name);
+    if (!is_inline(lane)) {
+        gone = fill_rx(lane);
+        gtel_helper_text_forward(&lane->text, log_of(lane), lane->setup.name);
+    }
     for (;;) {
         struct gtel_frame frame;
         size_t used;
-        struct gtel_str bytes = {lane->rx + lane->rx_used, lane->rx_n - lane->rx_used};
+        struct gtel_str bytes = gtel_str_skip(gtel_buf_text(&lane->rx), lane->rx_used);
         int r = gtel_frame_next(bytes, &frame, &used);
         if (r == -EAGAIN)
             break;

@@ -43,10 +43,8 @@ struct gtel_lane {
     enum gtel_lane_state state;
     struct gtel_group group; /* inline only, else zeroed */
     struct gtel_channel channel;
-    char *rx; /* bytes received */
-    size_t rx_n;
-    size_t rx_size;
-    size_t rx_used;               /* bytes of frames already handed out */
+    struct gtel_buf rx;           /* frames received, or made inline */
+    size_t rx_used;               /* bytes of those already handed out */
     struct gtel_helper_text text; /* what it writes to its standard error */
     struct gtel_buf tx;
     struct gtel_wire_map map;

@@ -203,7 +203,7 @@ static void test_front(const char *path)
         dropped += front.lane.channel.fd < 0;
     }
     CHECK(dropped > ROUNDS / 4);
-    CHECK(front.lane.rx_size <= 4 * BYTES_MAX * 4); /* no room for what was only announced */
+    CHECK(front.lane.rx.size <= 4 * BYTES_MAX * 4); /* no room for what was only announced */
 
     test_label = "front end, sound again";
     if (connect_lane(&front, &seed)) {

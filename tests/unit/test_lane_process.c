@@ -148,7 +148,7 @@ static void test_ends(void)
                       "lane kernel: the helper hangs: killed at the end of the program");
         }
         CHECK_INT(front.lane.channel.fd, -1);
-        CHECK(!front.lane.rx);
+        CHECK(!front.lane.rx.p);
         end_script(&front);
     }
 }
