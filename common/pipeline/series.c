@@ -2,17 +2,17 @@
 /* What a context remembers of each reading's key. */
 #include "pipeline/series.h"
 
+#include "base/grow.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-enum { SLOTS_MIN = 256 };
 
 void gtel_series_done(struct gtel_series_table *table)
 {
     for (size_t i = 0; i < table->n; i++)
         free(table->sorted[i]);
     free(table->sorted);
-    free(table->slot);
+    gtel_index_done(&table->index);
     *table = (struct gtel_series_table){0};
 }
 
@@ -24,7 +24,7 @@ static uint64_t hash_of(const struct gtel_reading *reading)
     for (size_t i = 0; i < GTEL_DIMS_MAX; i++)
         if (reading->dim[i].n > 0)
             h = gtel_hash(h ^ (i + 1), reading->dim[i].p, reading->dim[i].n);
-    return h ^ h >> 29;
+    return h;
 }
 
 static bool has_same_key(const struct gtel_reading *a, const struct gtel_reading *b)
@@ -39,44 +39,19 @@ static bool has_same_key(const struct gtel_reading *a, const struct gtel_reading
     return true;
 }
 
-static void insert(struct gtel_series_table *table, struct gtel_series *series)
-{
-    size_t mask = table->size - 1;
-    size_t at = (size_t)series->hash & mask;
-    while (table->slot[at])
-        at = (at + 1) & mask;
-    table->slot[at] = series;
-}
-
-/* Fills the slots again from the list of all series. */
+/* The series have moved. */
 static void reindex(struct gtel_series_table *table)
 {
-    memset(table->slot, 0, table->size * sizeof(struct gtel_series *));
+    gtel_index_reset(&table->index);
     for (size_t i = 0; i < table->n; i++)
-        insert(table, table->sorted[i]);
+        gtel_index_put(&table->index, table->sorted[i]->hash, i);
 }
 
 static bool grow(struct gtel_series_table *table)
 {
-    if ((table->n + 1) * 2 <= table->size)
-        return true;
-    size_t size = table->size ? table->size * 2 : SLOTS_MIN;
-    if (table->n >= GTEL_SERIES_MAX)
-        return false;
-    struct gtel_series **slot = calloc(size, sizeof(struct gtel_series *));
-    if (!slot)
-        return false;
-    struct gtel_series **sorted = realloc(table->sorted, size / 2 * sizeof(struct gtel_series *));
-    if (!sorted) {
-        free(slot);
-        return false;
-    }
-    free(table->slot);
-    table->slot = slot;
-    table->sorted = sorted;
-    table->size = size;
-    reindex(table);
-    return true;
+    return gtel_index_reserve(&table->index, table->n + 1) == 0 &&
+           gtel_grow(&table->sorted, &table->size, table->n + 1, GTEL_SERIES_MAX,
+                     sizeof(struct gtel_series *));
 }
 
 /* A series with its own copy of the dimensions behind it. */
@@ -105,19 +80,20 @@ static struct gtel_series *find_or_make(struct gtel_series_table *table,
                                         const struct gtel_reading *reading)
 {
     uint64_t hash = hash_of(reading);
-    for (size_t at = (size_t)hash; table->size > 0; at++) {
-        struct gtel_series *series = table->slot[at & (table->size - 1)];
-        if (!series)
+    size_t at = 0;
+    for (;;) {
+        int64_t i = gtel_index_next(&table->index, hash, &at);
+        if (i == GTEL_INDEX_NONE)
             break;
-        if (series->hash == hash && has_same_key(&series->now, reading))
-            return series;
+        if (has_same_key(&table->sorted[i]->now, reading))
+            return table->sorted[i];
     }
     struct gtel_series *series = grow(table) ? make(reading, hash) : NULL;
     if (!series) {
         table->dropped++;
         return NULL;
     }
-    insert(table, series);
+    gtel_index_put(&table->index, hash, table->n);
     table->sorted[table->n++] = series;
     table->is_sorted = false;
     series->rank = UINT32_MAX;
@@ -226,8 +202,10 @@ static int compare(const void *pa, const void *pb)
 
 void gtel_series_sort(struct gtel_series_table *table)
 {
-    if (!table->is_sorted && table->n > 0)
+    if (!table->is_sorted && table->n > 0) {
         qsort(table->sorted, table->n, sizeof(struct gtel_series *), compare);
+        reindex(table);
+    }
     table->is_sorted = true;
 }
 

@@ -10,6 +10,7 @@
 #ifndef GTEL_PIPELINE_SERIES_H
 #define GTEL_PIPELINE_SERIES_H
 
+#include "base/index.h"
 #include "pipeline/delta.h"
 #include "pipeline/window.h"
 
@@ -44,10 +45,10 @@ struct gtel_series {
 };
 
 struct gtel_series_table {
-    struct gtel_series **slot; /* open addressing; size is a power of two */
-    size_t size;
+    struct gtel_index index;
     struct gtel_series **sorted; /* all series, in the order of output when is_sorted */
     size_t n;
+    size_t size;
     bool is_sorted;
     uint64_t dropped;
 };
