@@ -62,7 +62,7 @@ struct gtel_drm_device {
     bool has_work; /* has a node that takes work: a render node or an accelerator's */
 };
 
-/* The numbers of its node tell which device a descriptor belongs to. */
+/* The numbers of a node show which device a descriptor belongs to. */
 struct gtel_drm_node {
     uint32_t major;
     uint32_t minor;
