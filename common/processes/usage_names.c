@@ -5,6 +5,8 @@
 #include "base/grow.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,25 +26,27 @@ _Static_assert(GTEL_PROCESS_NAME_MAX + GTEL_PROCESS_POD_MAX + GTEL_PROCESS_CONTA
 static const uint64_t second_ns = 1000000000u;
 
 /*
- * The tags in the order of the catalogue's row. The words of ProcessTags are those behind the
- * first, in the same order.
+ * The tags in the order of the catalogue's row, the pid behind them. The words of ProcessTags are
+ * those behind the first, in the same order.
  */
-enum {
-    DIM_PROCESS,
-    DIM_CONTAINER,
-    DIM_POD,
-    DIM_NAMESPACE,
-    DIM_POD_UID,
-    DIM_JOB_ID,
-    DIM_UNIT,
-    DIM_USER,
-    DIM_PID,
-    DIMS
+static const struct {
+    uint32_t who; /* what it takes */
+    size_t at;    /* the text in struct gtel_process_who */
+} dims[] = {
+    {GTEL_WHO_NAME, offsetof(struct gtel_process_who, name)},
+    {GTEL_WHO_CONTAINER, offsetof(struct gtel_process_who, container)},
+    {GTEL_WHO_POD_NAME, offsetof(struct gtel_process_who, pod_name)},
+    {GTEL_WHO_NAMESPACE, offsetof(struct gtel_process_who, namespace_)},
+    {GTEL_WHO_POD, offsetof(struct gtel_process_who, pod)},
+    {GTEL_WHO_JOB, offsetof(struct gtel_process_who, job)},
+    {GTEL_WHO_UNIT, offsetof(struct gtel_process_who, unit)},
+    {GTEL_WHO_USER, offsetof(struct gtel_process_who, user)},
 };
+enum { DIM_PID = sizeof(dims) / sizeof(dims[0]) };
 
-_Static_assert((int)DIMS <= (int)GTEL_DIMS_MAX, "a dimension per tag");
+_Static_assert((int)DIM_PID < (int)GTEL_DIMS_MAX, "a dimension per tag");
 
-static bool is_wanted(uint64_t tags, int dim)
+static bool is_wanted(uint64_t tags, size_t dim)
 {
     return (tags >> (dim - 1) & 1) != 0;
 }
@@ -76,49 +80,28 @@ static void add(struct text *text, size_t dim, struct gtel_str value)
     }
 }
 
-static void add_number(struct text *text, size_t dim, uint32_t value)
-{
-    char digits[10];
-    size_t at = sizeof(digits);
-    do {
-        digits[--at] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value > 0);
-    add(text, dim, (struct gtel_str){digits + at, sizeof(digits) - at});
-}
-
 /* In the order of the dimensions: the text has them one behind the other. */
 static void write_tags(struct text *text, const struct gtel_process_who *who,
                        struct gtel_process_id id, uint64_t wanted)
 {
+    char pid[16];
     struct gtel_str name = gtel_str_trim(gtel_str_of(who->name));
     /* A line without its first tag is another one. */
-    add(text, DIM_PROCESS, name.n > 0 ? name : GTEL_STR("?"));
-    add(text, DIM_CONTAINER, gtel_str_of(who->container));
-    add(text, DIM_POD, gtel_str_of(who->pod_name));
-    add(text, DIM_NAMESPACE, gtel_str_of(who->namespace_));
-    add(text, DIM_POD_UID, gtel_str_of(who->pod));
-    add(text, DIM_JOB_ID, gtel_str_of(who->job));
-    add(text, DIM_UNIT, gtel_str_of(who->unit));
-    add(text, DIM_USER, gtel_str_of(who->user));
+    add(text, 0, name.n > 0 ? name : GTEL_STR("?"));
+    for (size_t dim = 1; dim < DIM_PID; dim++)
+        add(text, dim, gtel_str_of((const char *)who + dims[dim].at));
+    (void)snprintf(pid, sizeof(pid), "%" PRIu32, id.pid);
     if (is_wanted(wanted, DIM_PID))
-        add_number(text, DIM_PID, id.pid);
+        add(text, DIM_PID, gtel_str_of(pid));
     text->tags.hash = gtel_hash(GTEL_HASH_SEED, text->tags.n, sizeof(text->tags.n));
     text->tags.hash = gtel_hash(text->tags.hash, text->p, text->n);
 }
 
 static uint32_t wanted_of(uint64_t tags)
 {
-    static const uint32_t who[DIMS] = {[DIM_CONTAINER] = GTEL_WHO_CONTAINER,
-                                       [DIM_POD] = GTEL_WHO_POD_NAME,
-                                       [DIM_NAMESPACE] = GTEL_WHO_NAMESPACE,
-                                       [DIM_POD_UID] = GTEL_WHO_POD,
-                                       [DIM_JOB_ID] = GTEL_WHO_JOB,
-                                       [DIM_UNIT] = GTEL_WHO_UNIT,
-                                       [DIM_USER] = GTEL_WHO_USER};
-    uint32_t wanted = GTEL_WHO_NAME;
-    for (int dim = DIM_CONTAINER; dim < DIMS; dim++)
-        wanted |= is_wanted(tags, dim) ? who[dim] : 0;
+    uint32_t wanted = dims[0].who;
+    for (size_t dim = 1; dim < DIM_PID; dim++)
+        wanted |= is_wanted(tags, dim) ? dims[dim].who : 0;
     return wanted;
 }
 
