@@ -389,48 +389,31 @@ bool gtel_fdinfo_region_used(const struct gtel_fdinfo_region *region, uint64_t *
     return false;
 }
 
-/* Known by their first letters: this is asked for each region of each text. */
 enum gtel_fdinfo_place gtel_fdinfo_region_place(struct gtel_str name)
 {
+    static const struct {
+        struct gtel_str name;
+        enum gtel_fdinfo_place place;
+    } places[] = {
+        {GTEL_STR_INIT("vram"), GTEL_FDINFO_DEVICE},  /* xe, amdgpu */
+        {GTEL_STR_INIT("gtt"), GTEL_FDINFO_HOST},     /* the same */
+        {GTEL_STR_INIT("system"), GTEL_FDINFO_HOST},  /* i915, xe */
+        {GTEL_STR_INIT("local"), GTEL_FDINFO_DEVICE}, /* i915 */
+        {GTEL_STR_INIT("cpu"), GTEL_FDINFO_HOST},     /* amdgpu */
+        {GTEL_STR_INIT("memory"), GTEL_FDINFO_HOST},  /* drivers without memory of their own */
+        {GTEL_STR_INIT("stolen"), GTEL_FDINFO_APART}, /* what the firmware keeps: xe, i915 */
+        {GTEL_STR_INIT("stolen-local"), GTEL_FDINFO_APART},
+        {GTEL_STR_INIT("stolen-system"), GTEL_FDINFO_APART},
+        {GTEL_STR_INIT("gds"), GTEL_FDINFO_APART}, /* amdgpu: on the chip */
+        {GTEL_STR_INIT("gws"), GTEL_FDINFO_APART},
+        {GTEL_STR_INIT("oa"), GTEL_FDINFO_APART},
+        {GTEL_STR_INIT("doorbell"), GTEL_FDINFO_APART}, /* amdgpu: registers */
+        {GTEL_STR_INIT("mmioremap"), GTEL_FDINFO_APART},
+    };
     while (name.n > 0 && is_digit(name.p[name.n - 1]))
         name.n--;
-    bool is_device = false;
-    bool is_host = false;
-    bool is_apart = false;
-    switch (name.n > 0 ? name.p[0] : '\0') {
-    case 'c':
-        is_host = IS(name, "cpu"); /* amdgpu */
-        break;
-    case 'd':
-        is_apart = IS(name, "doorbell"); /* amdgpu: registers */
-        break;
-    case 'g':
-        is_host = IS(name, "gtt");                     /* xe, amdgpu */
-        is_apart = IS(name, "gds") || IS(name, "gws"); /* amdgpu: on the chip */
-        break;
-    case 'l':
-        is_device = IS(name, "local"); /* i915 */
-        break;
-    case 'm':
-        is_host = IS(name, "memory");     /* drivers without memory of their own */
-        is_apart = IS(name, "mmioremap"); /* amdgpu: registers */
-        break;
-    case 'o':
-        is_apart = IS(name, "oa"); /* amdgpu: on the chip */
-        break;
-    case 's':
-        is_host = IS(name, "system"); /* i915, xe */
-        /* what the firmware keeps for the GPU: xe, i915 */
-        is_apart = IS(name, "stolen") || IS(name, "stolen-local") || IS(name, "stolen-system");
-        break;
-    case 'v':
-        is_device = IS(name, "vram"); /* xe, amdgpu */
-        break;
-    default:
-        break;
-    }
-    return is_device  ? GTEL_FDINFO_DEVICE
-           : is_host  ? GTEL_FDINFO_HOST
-           : is_apart ? GTEL_FDINFO_APART
-                      : GTEL_FDINFO_UNKNOWN;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(places); i++)
+        if (is_same(name, places[i].name))
+            return places[i].place;
+    return GTEL_FDINFO_UNKNOWN;
 }
