@@ -19,48 +19,40 @@ static const uint32_t magic = 0x4c455447; /* "GTEL" */
 
 /* Writing */
 
-static void put_u8(struct gtel_buf *buf, uint8_t v)
+/* The n lower bytes of a number, the lowest first. */
+static void put(struct gtel_buf *buf, uint64_t v, size_t n)
 {
-    gtel_buf_bytes(buf, &v, sizeof(v));
-}
-
-static void put_u16(struct gtel_buf *buf, uint16_t v)
-{
-    gtel_buf_bytes(buf, &v, sizeof(v));
-}
-
-static void put_u32(struct gtel_buf *buf, uint32_t v)
-{
-    gtel_buf_bytes(buf, &v, sizeof(v));
-}
-
-static void put_u64(struct gtel_buf *buf, uint64_t v)
-{
-    gtel_buf_bytes(buf, &v, sizeof(v));
+    unsigned char bytes[sizeof(v)];
+    for (size_t i = 0; i < n; i++)
+        bytes[i] = (unsigned char)(v >> (8 * i));
+    gtel_buf_bytes(buf, bytes, n);
 }
 
 /* Longer text is cut: names are cut before they become readings, this is the last fence. */
 static void put_str(struct gtel_buf *buf, struct gtel_str s)
 {
     size_t n = s.n < TEXT_MAX ? s.n : TEXT_MAX;
-    put_u16(buf, (uint16_t)n);
+    put(buf, n, 2);
     gtel_buf_bytes(buf, s.p, n);
 }
 
 /* Leaves room for the length and returns where the payload begins. */
 static size_t begin_frame(struct gtel_buf *buf, enum gtel_frame_type type)
 {
-    put_u32(buf, magic);
-    put_u32(buf, (uint32_t)type);
-    put_u32(buf, 0);
+    put(buf, magic, 4);
+    put(buf, type, 4);
+    put(buf, 0, 4);
     return buf->n;
 }
 
 static void end_frame(struct gtel_buf *buf, size_t start)
 {
-    uint32_t n = (uint32_t)(buf->n - start);
-    if (!buf->has_failed)
-        memcpy(buf->p + start - sizeof(n), &n, sizeof(n));
+    size_t end = buf->n;
+    if (buf->has_failed)
+        return;
+    buf->n = start - 4;
+    put(buf, end - start, 4);
+    buf->n = end;
 }
 
 void gtel_wire_hello(struct gtel_buf *buf, struct gtel_str version)
@@ -73,7 +65,7 @@ void gtel_wire_hello(struct gtel_buf *buf, struct gtel_str version)
 void gtel_wire_log(struct gtel_buf *buf, uint8_t level, struct gtel_str text)
 {
     size_t start = begin_frame(buf, GTEL_FRAME_LOG);
-    put_u8(buf, level);
+    put(buf, level, 1);
     gtel_buf_str(buf, text);
     end_frame(buf, start);
 }
@@ -81,22 +73,22 @@ void gtel_wire_log(struct gtel_buf *buf, uint8_t level, struct gtel_str text)
 void gtel_wire_request(struct gtel_buf *buf, uint64_t number, bool with_findings)
 {
     size_t start = begin_frame(buf, GTEL_FRAME_REQUEST);
-    put_u64(buf, number);
-    put_u8(buf, with_findings);
+    put(buf, number, 8);
+    put(buf, with_findings, 1);
     end_frame(buf, start);
 }
 
 static void put_findings(struct gtel_buf *buf, const struct gtel_findings *findings)
 {
-    put_u32(buf, (uint32_t)findings->dropped);
-    put_u32(buf, (uint32_t)findings->n);
+    put(buf, findings->dropped, 4);
+    put(buf, findings->n, 4);
     for (size_t i = 0; i < findings->n; i++) {
         const struct gtel_finding *finding = &findings->finding[i];
-        put_u16(buf, finding->device ? (uint16_t)finding->device->index : NO_DEVICE);
-        put_u8(buf, finding->measurement);
-        put_u8(buf, finding->source);
-        put_u16(buf, finding->lacks_plus_1);
-        put_u32(buf, (uint32_t)-finding->error);
+        put(buf, finding->device ? finding->device->index : NO_DEVICE, 2);
+        put(buf, finding->measurement, 1);
+        put(buf, finding->source, 1);
+        put(buf, finding->lacks_plus_1, 2);
+        put(buf, (uint32_t)-finding->error, 4);
         put_str(buf, finding->what);
         put_str(buf, finding->why);
         put_str(buf, finding->fix);
@@ -105,12 +97,12 @@ static void put_findings(struct gtel_buf *buf, const struct gtel_findings *findi
 
 static void put_devices(struct gtel_buf *buf, const struct gtel_registry *registry)
 {
-    put_u32(buf, (uint32_t)registry->n);
+    put(buf, registry->n, 4);
     for (size_t i = 0; i < registry->n; i++) {
         const struct gtel_device *device = registry->device[i];
         put_str(buf, gtel_str_of(device->key));
-        put_u8(buf, device->is_present);
-        put_u32(buf, device->arrivals);
+        put(buf, device->is_present, 1);
+        put(buf, device->arrivals, 4);
         for (size_t label = 0; label < GTEL_LABEL_COUNT; label++)
             put_str(buf, gtel_str_of(device->label[label]));
     }
@@ -122,12 +114,12 @@ static void put_failures(struct gtel_buf *buf, const struct gtel_registry *regis
     uint32_t n = 0;
     for (size_t i = 0; i < registry->n; i++)
         n += batch->failed[i] != 0;
-    put_u32(buf, n);
+    put(buf, n, 4);
     for (size_t i = 0; i < registry->n; i++) {
         if (batch->failed[i] == 0)
             continue;
-        put_u16(buf, (uint16_t)i);
-        put_u32(buf, batch->failed[i]);
+        put(buf, i, 2);
+        put(buf, batch->failed[i], 4);
     }
 }
 
@@ -143,8 +135,8 @@ static size_t count_dims(const struct gtel_reading *reading)
 }
 
 /*
- * The fixed part of a reading is three numbers of 64 bits: time, the bits of the value (0 of a
- * text), and what it is. Fields that are written one by one and copied as a whole would stall.
+ * The fixed part of a reading is three numbers: time, the bits of the value (0 of a text), and what
+ * it is.
  */
 static void put_reading(struct gtel_buf *buf, const struct gtel_reading *reading)
 {
@@ -152,16 +144,13 @@ static void put_reading(struct gtel_buf *buf, const struct gtel_reading *reading
     uint64_t device = reading->device ? reading->device->index : NO_DEVICE;
     uint64_t flags = reading->has_device_clock ? FLAG_DEVICE_CLOCK : 0;
     uint64_t ndims = count_dims(reading);
-    uint64_t value = is_text ? 0 : reading->value.u64; /* or the bits of the double */
-    uint64_t what = reading->metric | device << 16 | (uint64_t)reading->source << 32 |
-                    (uint64_t)reading->origin << 40 | (uint64_t)reading->value_type << 48 |
-                    flags << 52 | ndims << 56;
-    char *at = gtel_buf_room(buf, 3 * sizeof(what));
-    if (!at)
-        return;
-    memcpy(at, &reading->t_ns, sizeof(what));
-    memcpy(at + sizeof(what), &value, sizeof(what));
-    memcpy(at + 2 * sizeof(what), &what, sizeof(what));
+    put(buf, reading->t_ns, 8);
+    put(buf, is_text ? 0 : reading->value.u64, 8); /* or the bits of the double */
+    put(buf,
+        reading->metric | device << 16 | (uint64_t)reading->source << 32 |
+            (uint64_t)reading->origin << 40 | (uint64_t)reading->value_type << 48 | flags << 52 |
+            ndims << 56,
+        8);
     if (is_text)
         put_str(buf, reading->value.text);
     for (size_t i = 0; i < ndims; i++)
@@ -173,16 +162,16 @@ void gtel_wire_answer(struct gtel_buf *buf, const struct gtel_answer *answer,
                       const struct gtel_batch *batch)
 {
     size_t start = begin_frame(buf, GTEL_FRAME_ANSWER);
-    put_u64(buf, answer->request);
-    put_u64(buf, answer->errors);
-    put_u64(buf, answer->dropped);
-    put_u64(buf, answer->rss_bytes);
-    put_u8(buf, answer->needs_restart);
-    put_u8(buf, with_devices);
+    put(buf, answer->request, 8);
+    put(buf, answer->errors, 8);
+    put(buf, answer->dropped, 8);
+    put(buf, answer->rss_bytes, 8);
+    put(buf, answer->needs_restart, 1);
+    put(buf, with_devices, 1);
     if (with_devices)
         put_devices(buf, registry);
     put_failures(buf, registry, batch);
-    put_u32(buf, (uint32_t)batch->n);
+    put(buf, batch->n, 4);
     for (size_t i = 0; i < batch->n; i++)
         put_reading(buf, &batch->reading[i]);
     const struct gtel_findings none = {0};
@@ -197,48 +186,22 @@ void gtel_wire_answer(struct gtel_buf *buf, const struct gtel_answer *answer,
  * held nonsense: zeros and empty texts come from there.
  */
 
-static void take(struct gtel_str *rest, void *p, size_t n)
+static uint64_t take(struct gtel_str *rest, size_t n)
 {
+    uint64_t v = 0;
     if (rest->n < n) {
         *rest = GTEL_STR_NONE;
-        memset(p, 0, n);
-        return;
+        return 0;
     }
-    memcpy(p, rest->p, n);
+    for (size_t i = 0; i < n; i++)
+        v |= (uint64_t)(unsigned char)rest->p[i] << (8 * i);
     *rest = gtel_str_skip(*rest, n);
-}
-
-static uint8_t take_u8(struct gtel_str *rest)
-{
-    uint8_t v;
-    take(rest, &v, sizeof(v));
-    return v;
-}
-
-static uint16_t take_u16(struct gtel_str *rest)
-{
-    uint16_t v;
-    take(rest, &v, sizeof(v));
-    return v;
-}
-
-static uint32_t take_u32(struct gtel_str *rest)
-{
-    uint32_t v;
-    take(rest, &v, sizeof(v));
-    return v;
-}
-
-static uint64_t take_u64(struct gtel_str *rest)
-{
-    uint64_t v;
-    take(rest, &v, sizeof(v));
     return v;
 }
 
 static struct gtel_str take_str(struct gtel_str *rest)
 {
-    size_t n = take_u16(rest);
+    size_t n = take(rest, 2);
     if (n > TEXT_MAX || n > rest->n) {
         *rest = GTEL_STR_NONE;
         return GTEL_STR_NONE;
@@ -253,9 +216,9 @@ int gtel_frame_next(struct gtel_str bytes, struct gtel_frame *ret, size_t *ret_u
     struct gtel_str rest = bytes;
     if (bytes.n < GTEL_FRAME_HEADER)
         return -EAGAIN;
-    uint32_t found = take_u32(&rest);
-    uint32_t type = take_u32(&rest);
-    uint32_t n = take_u32(&rest);
+    uint32_t found = (uint32_t)take(&rest, 4);
+    uint32_t type = (uint32_t)take(&rest, 4);
+    uint32_t n = (uint32_t)take(&rest, 4);
     if (found != magic || type < GTEL_FRAME_HELLO || type > GTEL_FRAME_REQUEST ||
         n > GTEL_FRAME_MAX)
         return -EPROTO;
@@ -269,8 +232,8 @@ int gtel_frame_next(struct gtel_str bytes, struct gtel_frame *ret, size_t *ret_u
 int gtel_wire_read_request(struct gtel_str payload, uint64_t *ret_number, bool *ret_with_findings)
 {
     struct gtel_str rest = payload;
-    uint64_t number = take_u64(&rest);
-    uint8_t with_findings = take_u8(&rest);
+    uint64_t number = take(&rest, 8);
+    uint8_t with_findings = (uint8_t)take(&rest, 1);
     if (!rest.p || rest.n > 0 || with_findings > 1)
         return -EPROTO;
     *ret_number = number;
@@ -281,7 +244,7 @@ int gtel_wire_read_request(struct gtel_str payload, uint64_t *ret_number, bool *
 int gtel_wire_read_log(struct gtel_str payload, uint8_t *ret_level, struct gtel_str *ret_text)
 {
     struct gtel_str rest = payload;
-    uint8_t level = take_u8(&rest);
+    uint8_t level = (uint8_t)take(&rest, 1);
     if (!rest.p || level > GTEL_LOG_DEBUG)
         return -EPROTO;
     *ret_level = level;
@@ -294,8 +257,8 @@ static int read_device(struct gtel_str *rest, struct gtel_registry *registry,
                        struct gtel_wire_map *map, size_t i)
 {
     struct gtel_str key = take_str(rest);
-    bool is_present = take_u8(rest) == 1;
-    uint32_t arrivals = take_u32(rest);
+    bool is_present = take(rest, 1) == 1;
+    uint32_t arrivals = (uint32_t)take(rest, 4);
     struct gtel_str label[GTEL_LABEL_COUNT];
     for (size_t l = 0; l < GTEL_LABEL_COUNT; l++)
         label[l] = take_str(rest);
@@ -333,7 +296,7 @@ static int read_device(struct gtel_str *rest, struct gtel_registry *registry,
 static int read_devices(struct gtel_str *rest, struct gtel_registry *registry,
                         struct gtel_wire_map *map)
 {
-    uint32_t n = take_u32(rest);
+    uint32_t n = (uint32_t)take(rest, 4);
     if (!rest->p || n > GTEL_DEVICES_MAX)
         return -EPROTO;
     for (size_t i = 0; i < n; i++) {
@@ -349,10 +312,10 @@ static int read_devices(struct gtel_str *rest, struct gtel_registry *registry,
 static int read_failures(struct gtel_str *rest, const struct gtel_wire_map *map,
                          struct gtel_batch *batch)
 {
-    uint32_t n = take_u32(rest);
+    uint32_t n = (uint32_t)take(rest, 4);
     for (uint32_t i = 0; i < n && rest->p; i++) {
-        uint16_t index = take_u16(rest);
-        uint32_t failed = take_u32(rest);
+        uint16_t index = (uint16_t)take(rest, 2);
+        uint32_t failed = (uint32_t)take(rest, 4);
         if (!rest->p || index >= map->n)
             return -EPROTO;
         if (map->device[index])
@@ -397,9 +360,9 @@ static bool is_plausible(const struct gtel_reading *reading, uint16_t device, si
 static int read_reading(struct gtel_str *rest, const struct gtel_wire_map *map,
                         struct gtel_batch *batch)
 {
-    struct gtel_reading reading = {.t_ns = take_u64(rest)};
-    uint64_t value = take_u64(rest);
-    uint64_t what = take_u64(rest);
+    struct gtel_reading reading = {.t_ns = take(rest, 8)};
+    uint64_t value = take(rest, 8);
+    uint64_t what = take(rest, 8);
     uint16_t device = (uint16_t)(what >> 16);
     size_t ndims = (size_t)(what >> 56);
     reading.metric = (uint16_t)what;
@@ -431,11 +394,11 @@ static int read_reading(struct gtel_str *rest, const struct gtel_wire_map *map,
 static int read_finding(struct gtel_str *rest, const struct gtel_wire_map *map,
                         struct gtel_findings *findings)
 {
-    uint16_t device = take_u16(rest);
-    uint8_t measurement = take_u8(rest);
-    uint8_t source = take_u8(rest);
-    uint16_t lacks_plus_1 = take_u16(rest);
-    uint32_t error = take_u32(rest);
+    uint16_t device = (uint16_t)take(rest, 2);
+    uint8_t measurement = (uint8_t)take(rest, 1);
+    uint8_t source = (uint8_t)take(rest, 1);
+    uint16_t lacks_plus_1 = (uint16_t)take(rest, 2);
+    uint32_t error = (uint32_t)take(rest, 4);
     struct gtel_str what = take_str(rest);
     struct gtel_str why = take_str(rest);
     struct gtel_str fix = take_str(rest);
@@ -467,8 +430,8 @@ static int read_finding(struct gtel_str *rest, const struct gtel_wire_map *map,
 static int read_findings(struct gtel_str *rest, const struct gtel_wire_map *map,
                          struct gtel_findings *findings)
 {
-    uint32_t dropped = take_u32(rest);
-    uint32_t n = take_u32(rest);
+    uint32_t dropped = (uint32_t)take(rest, 4);
+    uint32_t n = (uint32_t)take(rest, 4);
     int r = 0;
     for (uint32_t i = 0; i < n && r == 0; i++)
         r = read_finding(rest, map, findings);
@@ -483,17 +446,17 @@ int gtel_wire_read_answer(struct gtel_str payload, struct gtel_registry *registr
 {
     struct gtel_str rest = payload;
     struct gtel_answer answer;
-    answer.request = take_u64(&rest);
-    answer.errors = take_u64(&rest);
-    answer.dropped = take_u64(&rest);
-    answer.rss_bytes = take_u64(&rest);
-    answer.needs_restart = take_u8(&rest) == 1;
+    answer.request = take(&rest, 8);
+    answer.errors = take(&rest, 8);
+    answer.dropped = take(&rest, 8);
+    answer.rss_bytes = take(&rest, 8);
+    answer.needs_restart = take(&rest, 1) == 1;
     int r = 0;
-    if (take_u8(&rest) == 1)
+    if (take(&rest, 1) == 1)
         r = read_devices(&rest, registry, map);
     if (r == 0)
         r = read_failures(&rest, map, batch);
-    uint32_t n = r == 0 ? take_u32(&rest) : 0;
+    uint32_t n = r == 0 ? (uint32_t)take(&rest, 4) : 0;
     for (uint32_t i = 0; i < n && r == 0; i++)
         r = read_reading(&rest, map, batch);
     if (r == 0)
