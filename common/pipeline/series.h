@@ -12,7 +12,7 @@
 
 #include "base/index.h"
 #include "pipeline/delta.h"
-#include "pipeline/window.h"
+#include "pipeline/sink.h"
 
 enum {
     GTEL_SERIES_MAX = 262144, /* more are dropped and counted */
@@ -23,6 +23,18 @@ enum {
 #define GTEL_SERIES_AGE_NS UINT64_C(150000000000)
 /* The same for counters that the core makes: they go on. */
 #define GTEL_SERIES_COUNT_AGE_NS UINT64_C(3600000000000)
+
+/*
+ * Several samples within one interval are folded by kind: counters and text keep the last, gauges
+ * and ratios give mean, minimum and maximum, states the last, minimum and maximum: between "ok" and
+ * "critical" is no "warning" that anything was in.
+ */
+struct gtel_window {
+    uint32_t n; /* samples since the last reset */
+    double sum;
+    double min;
+    double max;
+};
 
 struct gtel_series {
     struct gtel_reading now; /* the last reading; its dimensions live in this series */
@@ -89,5 +101,14 @@ void gtel_series_sort(struct gtel_series_table *table);
 void gtel_series_age(struct gtel_series_table *table, uint64_t gather, uint64_t now_ns);
 /* Takes the base of every counter away: no rate spans what happened now. */
 void gtel_series_forget_bases(struct gtel_series_table *table);
+
+void gtel_window_reset(struct gtel_window *window);
+void gtel_window_add(struct gtel_window *window, const struct gtel_reading *sample);
+/*
+ * Hands the folded readings to the sink: last, or their mean where several samples
+ * were taken, then minimum and maximum. Nothing when the window is empty.
+ */
+void gtel_window_emit(const struct gtel_window *window, const struct gtel_reading *last,
+                      const struct gtel_sink *sink);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Counters to rates: wraps, resets, gaps, catch-up calls, device clocks; and the window. */
 #include "pipeline/delta.h"
-#include "pipeline/window.h"
+#include "pipeline/series.h"
 #include "harness/test.h"
 
 #include <errno.h>
