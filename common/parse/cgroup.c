@@ -3,6 +3,7 @@
 #include "parse/cgroup.h"
 
 #include "parse/job.h"
+#include "parse/pod.h"
 
 #include <errno.h>
 
@@ -57,19 +58,6 @@ static void look_for_unit(struct place *place, const struct step *step)
 
 /* ---- pods ---- */
 
-/* A uid, or the hash that a pod from a file has (kubernetes: pkg/kubelet/config/common.go). */
-static bool is_pod_uid(struct gtel_str s)
-{
-    if (s.n != 32 && s.n != 36)
-        return false;
-    for (size_t i = 0; i < s.n; i++) {
-        bool is_dash = s.p[i] == '-' || s.p[i] == '_';
-        if (is_dash ? s.n != 36 : !gtel_str_is_hex((struct gtel_str){s.p + i, 1}))
-            return false;
-    }
-    return true;
-}
-
 /*
  * podUID, or as a slice …-podUID.slice, where dashes of the uid have become underscores since a
  * dash in the name of a slice stands for a level (kubernetes:
@@ -80,11 +68,12 @@ static bool is_kube_pod(struct gtel_str name, struct gtel_str *ret)
     static const struct gtel_str key = GTEL_STR_INIT("pod");
     struct gtel_str slice;
     if (!gtel_str_between(name, GTEL_STR_NONE, GTEL_STR(".slice"), &slice))
-        return gtel_str_between(name, key, GTEL_STR_NONE, ret) && is_pod_uid(*ret);
+        return gtel_str_between(name, key, GTEL_STR_NONE, ret) && gtel_pod_is_uid(*ret, '-');
     size_t at = slice.n;
     while (at > 0 && slice.p[at - 1] != '-')
         at--;
-    return gtel_str_between(gtel_str_skip(slice, at), key, GTEL_STR_NONE, ret) && is_pod_uid(*ret);
+    return gtel_str_between(gtel_str_skip(slice, at), key, GTEL_STR_NONE, ret) &&
+           gtel_pod_is_uid(*ret, '_');
 }
 
 /* Podman: …-libpod_pod_ID.slice (libpod/runtime_pod_linux.go), or ID below libpod_parent. */

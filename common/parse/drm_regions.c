@@ -80,21 +80,6 @@ static int add_i915(struct gtel_drm_regions *regions, const struct gtel_i915_reg
     return add(regions, region);
 }
 
-int gtel_i915_regions_parse(const void *answer, size_t n, struct gtel_drm_regions *ret)
-{
-    struct records records;
-    struct gtel_i915_region_record record;
-    struct gtel_drm_regions regions = {0};
-    int r = open_records(answer, n, GTEL_I915_REGIONS_HEADER, sizeof(record), &records);
-    for (size_t i = 0; r == 0 && i < records.n; i++) {
-        get_record(&records, i, &record);
-        r = add_i915(&regions, &record);
-    }
-    if (r == 0)
-        *ret = regions;
-    return r;
-}
-
 /* A hidden value is 0 (xe_query.c, query_mem_regions); memory in use never is. */
 static int add_xe(struct gtel_drm_regions *regions, const struct gtel_xe_region_record *record)
 {
@@ -108,19 +93,33 @@ static int add_xe(struct gtel_drm_regions *regions, const struct gtel_xe_region_
     return add(regions, region);
 }
 
-int gtel_xe_regions_parse(const void *answer, size_t n, struct gtel_drm_regions *ret)
+static int parse_regions(const void *answer, size_t n, bool is_xe, struct gtel_drm_regions *ret)
 {
+    union {
+        struct gtel_i915_region_record i915;
+        struct gtel_xe_region_record xe;
+    } record;
     struct records records;
-    struct gtel_xe_region_record record;
     struct gtel_drm_regions regions = {0};
-    int r = open_records(answer, n, XE_HEADER, sizeof(record), &records);
+    int r = open_records(answer, n, is_xe ? XE_HEADER : GTEL_I915_REGIONS_HEADER,
+                         is_xe ? sizeof(record.xe) : sizeof(record.i915), &records);
     for (size_t i = 0; r == 0 && i < records.n; i++) {
         get_record(&records, i, &record);
-        r = add_xe(&regions, &record);
+        r = is_xe ? add_xe(&regions, &record.xe) : add_i915(&regions, &record.i915);
     }
     if (r == 0)
         *ret = regions;
     return r;
+}
+
+int gtel_i915_regions_parse(const void *answer, size_t n, struct gtel_drm_regions *ret)
+{
+    return parse_regions(answer, n, false, ret);
+}
+
+int gtel_xe_regions_parse(const void *answer, size_t n, struct gtel_drm_regions *ret)
+{
+    return parse_regions(answer, n, true, ret);
 }
 
 int gtel_xe_engines_parse(const void *answer, size_t n, struct gtel_xe_engine *list, size_t max,

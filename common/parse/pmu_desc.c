@@ -90,12 +90,6 @@ int gtel_pmu_scale(struct gtel_str text, double *ret)
     return 0;
 }
 
-int gtel_pmu_first_cpu(struct gtel_str text, uint32_t *ret)
-{
-    uint32_t n;
-    return gtel_pmu_cpus(text, ret, &n);
-}
-
 int gtel_pmu_cpus(struct gtel_str text, uint32_t *ret_first, uint32_t *ret_n)
 {
     struct gtel_str part;

@@ -23,11 +23,9 @@ int gtel_pmu_format(struct gtel_str text, uint8_t *ret_first, uint8_t *ret_last)
 /* Seconds in the unit of an event ("ns", "ms"). 0, or -EINVAL for any other unit. */
 int gtel_pmu_unit_seconds(struct gtel_str text, double *ret);
 /*
- * The first CPU of a mask in the form of a list: "0", "0-3,8". Numbers must grow. 0, -ENODATA for
- * an empty list, -EINVAL, -ERANGE.
+ * The first CPU of a mask in the form of a list, and how many are in it: "0", "0-3,8". Numbers must
+ * grow. 0, -ENODATA for an empty list, -EINVAL, -ERANGE.
  */
-int gtel_pmu_first_cpu(struct gtel_str text, uint32_t *ret);
-/* The same, and how many CPUs there are in the list. */
 int gtel_pmu_cpus(struct gtel_str text, uint32_t *ret_first, uint32_t *ret_n);
 /*
  * How much of its unit one count of an event is: "2.3283064365386962890625e-10" (RAPL). 0, -EINVAL

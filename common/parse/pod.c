@@ -16,11 +16,11 @@ static bool is_name(struct gtel_str s, size_t size, char extra)
     return s.n > 0 && s.n < size;
 }
 
-static bool is_uid(struct gtel_str s)
+bool gtel_pod_is_uid(struct gtel_str s, char dash)
 {
     enum { UUID_LEN = 36, HASH_LEN = 32 };
     for (size_t i = 0; i < s.n; i++)
-        if (s.p[i] != '-' && !gtel_str_is_hex((struct gtel_str){s.p + i, 1}))
+        if (s.p[i] != dash && !gtel_str_is_hex((struct gtel_str){s.p + i, 1}))
             return false;
     return s.n == UUID_LEN || (s.n == HASH_LEN && gtel_str_is_hex(s));
 }
@@ -64,7 +64,7 @@ bool gtel_pod_folder(struct gtel_str name, struct gtel_pod_file *ret)
     if (!split(name, part))
         return false;
     const struct gtel_pod_file file = {.pod = part[1], .namespace_ = part[0], .key = part[2]};
-    if (!are_names(&file) || !is_uid(file.key))
+    if (!are_names(&file) || !gtel_pod_is_uid(file.key, '-'))
         return false;
     *ret = file;
     return true;
@@ -80,7 +80,7 @@ static bool is_termination_log(struct gtel_str root, struct gtel_pod_file *ret)
             last[i] = last[i + 1];
         last[4] = part;
     }
-    if (!gtel_str_eq(last[0], GTEL_STR("pods")) || !is_uid(last[1]) ||
+    if (!gtel_str_eq(last[0], GTEL_STR("pods")) || !gtel_pod_is_uid(last[1], '-') ||
         !gtel_str_eq(last[2], GTEL_STR("containers")) ||
         !is_name(last[3], GTEL_POD_CONTAINER_MAX, '-') || last[4].n == 0 ||
         !gtel_str_is_hex(last[4]))

@@ -30,6 +30,11 @@ struct gtel_pod_file {
 };
 
 /*
+ * Whether it is the uid of a pod, with that character for its dashes, or the hash that a pod from a
+ * file has (kubernetes: pkg/kubelet/config/common.go).
+ */
+bool gtel_pod_is_uid(struct gtel_str s, char dash);
+/*
  * A link in /var/log/containers: POD_NAMESPACE_CONTAINER-ID.log. False for any other name, also for
  * a long one that the kubelet has cut: what it cuts is the id.
  */

@@ -18,8 +18,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     (void)gtel_pmu_term(text, GTEL_STR("config"), &value);
     if (gtel_pmu_unit_seconds(text, &seconds) == 0)
         FUZZ_CHECK(seconds > 0 && seconds <= 1);
-    if (gtel_pmu_first_cpu(text, &cpu) == 0)
-        FUZZ_CHECK(cpu <= INT32_MAX);
     if (gtel_pmu_cpus(text, &cpu, &n) == 0)
         FUZZ_CHECK(n > 0 && (uint64_t)cpu + n <= (uint64_t)INT32_MAX + 1);
     if (gtel_pmu_scale(text, &scale) == 0)

@@ -25,8 +25,9 @@ int gtel_intel_perf_cpu(const struct gtel_env *env, const char *dir, uint32_t *r
 {
     char buf[1024];
     struct gtel_str text;
+    uint32_t n;
     int r = gtel_fs_text(env, GTEL_FS_AT("%s/cpumask", dir), buf, sizeof(buf), &text);
-    return r < 0 ? r : gtel_pmu_first_cpu(text, ret);
+    return r < 0 ? r : gtel_pmu_cpus(text, ret, &n);
 }
 
 /*
