@@ -10,22 +10,27 @@
  *     cardN/engine/<name>/busy                          rcs0, vcs1 …
  *     cardN/engine/<class>/<number>/busy                rcs/0, VIDEO/1 …
  *     <device>/tileT/gtG/engines/<class>/<number>/busy_ns
- *     cardN/clients/<id>/busy/<class>                   of each client: see busy_clients.h
+ *     cardN/clients/<id>/busy/<class>                   of each client
  *
  * Each counts 64 bits of 1 ns, as far as their trees are known, and never turns.
+ *
+ * The last one has i915 of intel-gpu-i915-backports, with classes numbered as in i915_drm.h. A
+ * client takes its time with it when it goes, so the time of a class is the sum of what clients
+ * have added since the first sample; what one did between the last sample and its end is not in it,
+ * nor what the kernel does for itself.
  *
  * The time of a class is the mean over its engines; the core makes the share of it. A GPU that
  * sleeps or rests is not asked: where such files come from, nothing says that a read does not wake.
  */
 #include "parse/engine_name.h"
-#include "sources/drm/busy_clients.h"
 #include "sources/drm/card_source.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { FILES_MAX = 128, NAMES_MAX = 64, NO_NUMBER = UINT16_MAX };
+enum { FILES_MAX = 128, NAMES_MAX = 64, CLIENTS_MAX = 512, NO_NUMBER = UINT16_MAX };
 
 struct busy_file {
     struct gtel_fs_file file;
@@ -35,13 +40,27 @@ struct busy_file {
     uint64_t ns; /* at the last cycle */
 };
 
+struct client {
+    uint64_t id;
+    uint64_t ns[GTEL_ENGINE_CLASSES];
+};
+
+/* Nanoseconds of the engines of each class; UINT64_MAX: not known. */
+struct times {
+    uint64_t ns[GTEL_ENGINE_CLASSES];
+    size_t engines[GTEL_ENGINE_CLASSES];
+};
+
 struct busy_card {
     struct gtel_card *card; /* first: see sources/drm/cards.h */
     struct busy_file file[FILES_MAX];
     size_t n;
-    struct gtel_busy_clients clients;
-    bool is_listed; /* since the last discovery */
-    int error;      /* of the last listing or reading */
+    struct client *client; /* NULL: has none; two lists of CLIENTS_MAX: the last sample, the next */
+    size_t clients;
+    bool has_looked;    /* the last sample is there */
+    struct times times; /* of all clients since the first sample */
+    bool is_listed;     /* since the last discovery */
+    int error;          /* of the last listing or reading */
 };
 
 static const char *const drivers[] = {"i915", "xe", NULL};
@@ -53,7 +72,7 @@ static void close_card(const struct gtel_env *env, void *own)
     struct busy_card *busy = own;
     for (size_t i = 0; i < busy->n; i++)
         gtel_fs_close(env, &busy->file[i].file);
-    gtel_busy_clients_close(&busy->clients);
+    free(busy->client);
 }
 
 /* A search for the files of a card. */
@@ -120,6 +139,36 @@ static int find_files(const struct search *search, const char *dir, struct gtel_
     return r;
 }
 
+/* cardN/engine/<name>: i915's settings of each engine. -ENOENT without any. */
+static int count_engines(const struct search *search, const char *dir, size_t *ret)
+{
+    struct gtel_str *names;
+    struct gtel_engine_name engine;
+    size_t n;
+    int r = gtel_fs_list(search->env, GTEL_FS_AT("%s/engine", dir), search->arena, FILES_MAX,
+                         &names, &n);
+    bool has_any = false;
+    for (size_t i = 0; r == 0 && i < n && i < FILES_MAX; i++) {
+        if (gtel_engine_name_parse(names[i], &engine) < 0 || engine.instance == UINT32_MAX)
+            continue;
+        ret[engine.class]++;
+        has_any = true;
+    }
+    return r == 0 && !has_any ? -ENOENT : r;
+}
+
+static int open_clients(const struct search *search, const char *dir)
+{
+    struct busy_card *busy = search->busy;
+    int r = search->env->ops->exists(search->env->arg, GTEL_FS_AT("%s/clients", dir));
+    if (r == 0)
+        r = count_engines(search, dir, busy->times.engines);
+    if (r < 0)
+        return r == -ENOENT ? 0 : r;
+    busy->client = calloc(2 * (size_t)CLIENTS_MAX, sizeof(*busy->client));
+    return busy->client ? 0 : -ENOMEM;
+}
+
 /* The first of the forms that a kernel has; searched again after each discovery while it has none.
  */
 static int search_card(struct gtel_card_source *state, struct busy_card *busy)
@@ -131,16 +180,14 @@ static int search_card(struct gtel_card_source *state, struct busy_card *busy)
         state->env, &state->arena, busy, {.gt = NO_NUMBER, .instance = NO_NUMBER}};
     char path[GTEL_FS_PATH_MAX];
     int r = 0;
-    if (busy->is_listed || busy->n > 0 || busy->clients.client)
+    if (busy->is_listed || busy->n > 0 || busy->client)
         return 0;
     gtel_arena_reset(&state->arena);
     gtel_fs_path(path, "sys/class/drm/%s", busy->card->drm.card);
     for (size_t i = 0; r == 0 && i < GTEL_ARRAY_LEN(patterns) && (busy->n == 0 || i % 2 == 1); i++)
         r = find_files(&search, path, gtel_str_of(patterns[i]));
-    if (r == 0 && busy->n == 0) {
-        r = gtel_busy_clients_open(search.env, search.arena, &busy->card->drm, &busy->clients);
-        r = r == -ENOENT ? 0 : r;
-    }
+    if (r == 0 && busy->n == 0)
+        r = open_clients(&search, path);
     if (r < 0)
         gtel_card_list_reopen(&state->cards, busy); /* rather nothing than a part */
     busy->is_listed = r == 0;
@@ -169,42 +216,41 @@ static void put_engine(struct gtel_batch *batch, const struct gtel_device *devic
 
 /* The mean over the engines of each class. */
 static void put_classes(struct gtel_batch *batch, const struct gtel_device *device,
-                        const uint64_t *sum_ns, const size_t *engines)
+                        const struct times *times)
 {
     for (unsigned c = 0; c < GTEL_ENGINE_CLASSES; c++) {
         struct gtel_str engine = gtel_engine_class_name((enum gtel_engine_class)c);
-        if (engines[c] == 0)
+        if (times->engines[c] == 0)
             continue;
-        if (sum_ns[c] != UINT64_MAX)
+        if (times->ns[c] != UINT64_MAX)
             gtel_batch_f64(batch, device, GTEL_M_ENGINE_BUSY_TIME, engine,
-                           (double)sum_ns[c] / 1e9 / (double)engines[c]);
-        gtel_batch_u64(batch, device, GTEL_M_ENGINE_CAPACITY, engine, engines[c]);
+                           (double)times->ns[c] / 1e9 / (double)times->engines[c]);
+        gtel_batch_u64(batch, device, GTEL_M_ENGINE_CAPACITY, engine, times->engines[c]);
     }
 }
 
-/* Nanoseconds of all engines; a class of which one cannot be read has no value (UINT64_MAX). */
-static int read_card(const struct gtel_card_source *state, struct busy_card *busy,
-                     struct gtel_batch *batch)
+/* A class of which one engine cannot be read has no value. */
+static int read_files(const struct gtel_card_source *state, struct busy_card *busy,
+                      struct gtel_batch *batch)
 {
     const struct gtel_env *env = state->env;
-    uint64_t sum[GTEL_ENGINE_CLASSES] = {0};
-    size_t engines[GTEL_ENGINE_CLASSES] = {0};
+    struct times times = {{0}, {0}};
     int first = 0;
     batch->t_ns = gtel_env_now(env);
     batch->origin = ORIGIN_ENGINES;
     for (size_t i = 0; i < busy->n; i++) {
         struct busy_file *file = &busy->file[i];
-        uint8_t class = file->class;
+        uint64_t *sum = &times.ns[file->class];
         int r = gtel_fs_read_u64(env, &file->file, &file->ns);
         if (r == -ENODEV)
             return r;
         if (r == 0 && gtel_option_is(state->options, GTEL_O_ENGINE_INSTANCES, "on"))
             put_engine(batch, busy->card->device, file);
-        sum[class] = r < 0 || sum[class] == UINT64_MAX ? UINT64_MAX : sum[class] + file->ns;
-        engines[class]++;
+        *sum = r < 0 || *sum == UINT64_MAX ? UINT64_MAX : *sum + file->ns;
+        times.engines[file->class]++;
         first = first < 0 ? first : r;
     }
-    put_classes(batch, busy->card->device, sum, engines);
+    put_classes(batch, busy->card->device, &times);
     return first;
 }
 
@@ -219,17 +265,76 @@ static bool has_engines(const struct gtel_batch *batch, const struct gtel_device
     return false;
 }
 
+/* 1; 0 for a client that has gone since it was listed, or has no such files; a negative errno. */
+static int read_client(const struct gtel_env *env, const char *dir, struct gtel_str id,
+                       struct client *ret)
+{
+    int found = 0;
+    *ret = (struct client){0};
+    if (gtel_str_u64(id, &ret->id) < 0)
+        return 0;
+    for (unsigned c = 0; c < GTEL_ENGINE_CLASSES; c++) {
+        int r =
+            gtel_fs_u64(env, GTEL_FS_AT("%s/%.*s/busy/%u", dir, GTEL_STR_ARG(id), c), &ret->ns[c]);
+        if (r == 0)
+            found = 1;
+        else if (r != -ENOENT && r != -ENODEV)
+            return r;
+    }
+    return found;
+}
+
+/*
+ * A client that is new has done all of its time since the last sample: ids are given in turn, and
+ * none again, so that both lists are in their order. A time that goes back has to catch up before
+ * it counts again.
+ */
+static void add_up(struct busy_card *busy, struct client *next, size_t n)
+{
+    static const struct client none;
+    size_t at = 0;
+    for (size_t i = 0; busy->has_looked && i < n; i++) {
+        while (at < busy->clients && busy->client[at].id < next[i].id)
+            at++;
+        bool is_known = at < busy->clients && busy->client[at].id == next[i].id;
+        const struct client *last = is_known ? &busy->client[at] : &none;
+        for (size_t c = 0; c < GTEL_ENGINE_CLASSES; c++) {
+            if (next[i].ns[c] < last->ns[c])
+                next[i].ns[c] = last->ns[c];
+            busy->times.ns[c] += next[i].ns[c] - last->ns[c];
+        }
+    }
+    memcpy(busy->client, next, n * sizeof(*next));
+    busy->clients = n;
+    busy->has_looked = true;
+}
+
+/* After a failure, as of too many clients (-E2BIG), the next sample has the time of both. */
 static int read_clients(struct gtel_card_source *state, struct busy_card *busy,
                         struct gtel_batch *batch)
 {
     const struct gtel_env *env = state->env;
+    struct client *next = busy->client + CLIENTS_MAX;
+    struct gtel_str *names;
+    char dir[GTEL_FS_PATH_MAX];
+    size_t listed = 0;
+    size_t n = 0;
     gtel_arena_reset(&state->arena);
     batch->t_ns = gtel_env_now(env);
-    int r = gtel_busy_clients_read(env, &state->arena, &busy->card->drm, &busy->clients);
     batch->origin = ORIGIN_CLIENTS;
-    if (r == 0)
-        put_classes(batch, busy->card->device, busy->clients.sum_ns, busy->clients.engines);
-    return r;
+    gtel_fs_path(dir, "sys/class/drm/%s/clients", busy->card->drm.card);
+    int r = gtel_fs_list(env, dir, &state->arena, CLIENTS_MAX, &names, &listed);
+    if (r == 0 && listed > CLIENTS_MAX)
+        r = -E2BIG;
+    for (size_t i = 0; r >= 0 && i < listed; i++) {
+        r = read_client(env, dir, names[i], &next[n]);
+        n += r > 0 ? 1 : 0;
+    }
+    if (r < 0)
+        return r;
+    add_up(busy, next, n);
+    put_classes(batch, busy->card->device, &busy->times);
+    return 0;
 }
 
 static int search_again(void *p, void *own)
@@ -243,13 +348,13 @@ static int sample_card(void *p, void *own, struct gtel_batch *batch)
 {
     struct gtel_card_source *state = p;
     struct busy_card *busy = own;
-    bool has_work = !busy->is_listed || busy->n > 0 || busy->clients.client;
+    bool has_work = !busy->is_listed || busy->n > 0 || busy->client;
     if (!has_work || !gtel_card_may_read(busy->card))
         return 0;
     int r = search_card(state, busy);
     if (r == 0 && busy->n > 0)
-        r = read_card(state, busy, batch);
-    else if (r == 0 && busy->clients.client && !has_engines(batch, busy->card->device))
+        r = read_files(state, busy, batch);
+    else if (r == 0 && busy->client && !has_engines(batch, busy->card->device))
         r = read_clients(state, busy, batch);
     busy->error = r;
     return r;
@@ -259,8 +364,8 @@ static void diagnose_card(const void *p, const void *own, struct gtel_findings *
 {
     const struct busy_card *busy = own;
     const char *text[3] = {"busy files", "no kernel of kernel.org makes any", ""};
-    bool is_missing = busy->is_listed && busy->n == 0 && !busy->clients.client &&
-                      !busy->card->device->is_left_alone;
+    bool is_missing =
+        busy->is_listed && busy->n == 0 && !busy->client && !busy->card->device->is_left_alone;
     (void)p;
     if (busy->error < 0)
         text[1] = "";
