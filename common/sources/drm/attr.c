@@ -238,13 +238,15 @@ static int unsigned_value(struct gtel_attr_sample *sample, struct gtel_attr *att
     case GTEL_ATTR_ENERGY:
         energy(sample, attr, value);
         return 0;
-    case GTEL_ATTR_FLAG:
-        if (value > 1)
-            return -ERANGE;
-        put_u64(sample, attr, value);
+    case GTEL_ATTR_MASK:
+        put_u64(sample, attr, value & 1);
         return 0;
     case GTEL_ATTR_BYTES:
         put_u64(sample, attr, value);
+        return 0;
+    case GTEL_ATTR_TOTAL:
+        if (value > 0)
+            put_u64(sample, attr, value);
         return 0;
     case GTEL_ATTR_CLOCK:
         /* An A380 reported an achievable clock of 627200 MHz (rpa_freq under xe): no failure. */
@@ -252,60 +254,42 @@ static int unsigned_value(struct gtel_attr_sample *sample, struct gtel_attr *att
             put_u64(sample, attr, (uint64_t)scaled);
         return 0;
     default:
-        if (value > UINT32_MAX) /* no clock in MHz */
+        /* No clock in MHz is as large. */
+        if (value > (attr->kind.form == GTEL_ATTR_FLAG ? 1 : UINT32_MAX))
             return -ERANGE;
         put_u64(sample, attr, (uint64_t)scaled);
         return 0;
     }
 }
 
-static int total(struct gtel_attr_sample *sample, struct gtel_attr *attr, struct gtel_str text)
+static struct gtel_str last_word(struct gtel_str text)
 {
-    uint64_t value;
     size_t at = text.n;
     while (at > 0 && text.p[at - 1] != ' ')
         at--;
-    int r = gtel_str_u64(gtel_str_skip(text, at), &value);
-    if (r == 0 && value > 0)
-        put_u64(sample, attr, value);
-    return r;
+    return gtel_str_skip(text, at);
 }
 
 static int parse(struct gtel_attr_sample *sample, struct gtel_attr *attr, struct gtel_str text)
 {
+    enum gtel_attr_form form = attr->kind.form;
     uint64_t value = 0;
     int r;
-    switch (attr->kind.form) {
-    case GTEL_ATTR_TEMPERATURE:
-    case GTEL_ATTR_VOLTAGE:
-    case GTEL_ATTR_POWER:
-    case GTEL_ATTR_SHARE:
-    case GTEL_ATTR_LIMIT:
-    case GTEL_ATTR_FAN:
+    if (form >= GTEL_ATTR_TEMPERATURE && form <= GTEL_ATTR_FAN)
         return sensor(sample, attr, text);
-    case GTEL_ATTR_IDLE:
-    case GTEL_ATTR_PROFILE:
+    if (form == GTEL_ATTR_IDLE || form == GTEL_ATTR_PROFILE) {
         word(sample, attr, text);
         return 0;
-    case GTEL_ATTR_MASK:
-        r = gtel_str_hex(text, &value);
-        value &= 1;
-        break;
-    case GTEL_ATTR_TOTAL:
-        return total(sample, attr, text);
-    case GTEL_ATTR_LINK_SPEED:
-        r = gtel_link_speed(text, &value);
-        break;
-    case GTEL_ATTR_LINK_WIDTH:
-        r = gtel_link_width(text, &value);
-        break;
-    default:
-        r = gtel_str_u64(text, &value);
-        return r < 0 ? r : unsigned_value(sample, attr, value);
     }
-    if (r == 0)
-        put_u64(sample, attr, value);
-    return r;
+    if (form == GTEL_ATTR_MASK)
+        r = gtel_str_hex(text, &value);
+    else if (form == GTEL_ATTR_LINK_SPEED)
+        r = gtel_link_speed(text, &value);
+    else if (form == GTEL_ATTR_LINK_WIDTH)
+        r = gtel_link_width(text, &value);
+    else
+        r = gtel_str_u64(form == GTEL_ATTR_TOTAL ? last_word(text) : text, &value);
+    return r < 0 ? r : unsigned_value(sample, attr, value);
 }
 
 /* ---- reading ---- */

@@ -26,7 +26,10 @@ enum gtel_attr_form {
     GTEL_ATTR_MASK,    /* hexadecimal flags: whether the lowest is set */
     GTEL_ATTR_IDLE,    /* "gt-c0", "gt-c6"; anything else is no reading */
     GTEL_ATTR_PROFILE, /* "base [power_saving]": whether that stands in brackets */
-    /* Sensors, value × scale. Negative values but of temperatures are a driver's errno: absent. */
+    /*
+     * Sensors, up to FAN: value × scale. Negative values but of temperatures are a driver's errno:
+     * absent.
+     */
     GTEL_ATTR_TEMPERATURE,
     GTEL_ATTR_VOLTAGE,
     GTEL_ATTR_POWER,
