@@ -16,8 +16,7 @@ void gtel_attr_source_close(void *state)
     gtel_arena_done(&source->texts.arena);
 }
 
-/* Of a card that is awake. 0 or -ENOMEM. */
-static int update(struct gtel_attr_source *source, struct gtel_attr_card *own)
+int gtel_attr_source_update(struct gtel_attr_source *source, struct gtel_attr_card *own)
 {
     uint64_t now_ns = gtel_env_now(own->card->cards->env);
     struct gtel_attr_list list = {
@@ -39,13 +38,13 @@ int gtel_attr_source_open(struct gtel_attr_source *source, struct gtel_attr_card
 {
     /* It slept when it was found, or not all could be opened. */
     bool is_due = own->attrs.hash == 0 && !gtel_backoff_is_waiting(&own->retry, now_ns);
-    return is_due ? update(source, own) : 0;
+    return is_due ? gtel_attr_source_update(source, own) : 0;
 }
 
 int gtel_attr_source_discover(void *state, void *own)
 {
     struct gtel_attr_card *card = own;
-    return gtel_card_may_read(card->card) ? update(state, card) : 0;
+    return gtel_card_may_read(card->card) ? gtel_attr_source_update(state, card) : 0;
 }
 
 int gtel_attr_source_sample(void *state, void *own, struct gtel_batch *batch)
@@ -72,8 +71,10 @@ void gtel_attr_source_diagnose(const void *state, const void *own, struct gtel_f
     struct gtel_arena arena = {0};
     struct gtel_attr_texts texts = {.n = 0};
     struct gtel_attr_list list = {.card = card->card, .texts = &texts, .arena = &arena};
-    if (card->card->device->is_asleep)
+    if (card->card->device->is_asleep && !card->card->cards->may_wake) {
         gtel_finding_put(findings, card->card->device, GTEL_MEASUREMENT_GPU, 0, asleep);
+        return;
+    }
     bool has_list =
         card->attrs.hash == 0 && gtel_card_may_read(card->card) && gtel_attr_list_init(&list) == 0;
     if (has_list)

@@ -23,6 +23,11 @@ struct gtel_attr_card {
 };
 
 /*
+ * Lists what a card that is awake has, and opens it where that differs from what is open. 0 or
+ * -ENOMEM; attrs.hash is 0 where not all could be opened.
+ */
+int gtel_attr_source_update(struct gtel_attr_source *source, struct gtel_attr_card *own);
+/*
  * Before a card that is awake is read: lists and opens what it has where that was not done, or not
  * whole. 0 or -ENOMEM.
  */

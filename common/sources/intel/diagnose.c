@@ -13,8 +13,10 @@
 
 /* A diagnosis of one GPU. */
 struct diagnosis {
-    struct gtel_intel *intel;
-    struct gtel_intel_gpu *gpu;
+    const struct gtel_env *env;
+    const struct gtel_intel *intel;
+    const struct gtel_intel_gpu *gpu;
+    const struct gtel_card *card;
     struct gtel_findings *findings;
     struct gtel_release kernel; /* zeroed: not known */
 };
@@ -23,7 +25,7 @@ static void put(const struct diagnosis *diagnosis, enum gtel_measurement measure
                 const char *what, const char *why, const char *fix)
 {
     const char *const text[3] = {what, why, fix};
-    gtel_finding_put(diagnosis->findings, diagnosis->gpu->card->device, measurement, error, text);
+    gtel_finding_put(diagnosis->findings, diagnosis->card->device, measurement, error, text);
 }
 
 /* ---- engines ---- */
@@ -31,18 +33,18 @@ static void put(const struct diagnosis *diagnosis, enum gtel_measurement measure
 static void diagnose_pmu(const struct diagnosis *diagnosis)
 {
     const struct gtel_intel_pmu *pmu = &diagnosis->gpu->pmu;
-    const struct gtel_drm_card *card = &diagnosis->gpu->card->drm;
+    const struct gtel_drm_card *card = &diagnosis->card->drm;
     char dir[GTEL_INTEL_PERF_DIR_MAX];
     char fix[256];
     if (!gtel_intel_has_pmu(diagnosis->intel) || !card->is_pci || pmu->handle_plus_1 != 0)
         return;
     gtel_intel_perf_dir(dir, "i915", card->key);
-    if (!gtel_fs_exists(diagnosis->intel->source.env, GTEL_FS_AT("%s/type", dir)))
+    if (!gtel_fs_exists(diagnosis->env, GTEL_FS_AT("%s/type", dir)))
         gtel_intel_perf_dir(dir, "i915", NULL);
     if (gtel_error_is_refusal(pmu->error))
         put(diagnosis, GTEL_MEASUREMENT_GPU_ENGINE, pmu->error, dir,
             "opening the engine counters is refused",
-            gtel_intel_perf_fix(diagnosis->intel->source.env, fix, sizeof(fix)));
+            gtel_intel_perf_fix(diagnosis->env, fix, sizeof(fix)));
     else if (pmu->error == -ENOENT)
         put(diagnosis, GTEL_MEASUREMENT_GPU_ENGINE, pmu->error, dir,
             "this kernel was built without perf events for i915, or /sys is a container's", NULL);
@@ -57,35 +59,25 @@ static void diagnose_option(const struct diagnosis *diagnosis)
     static const char *const text[3] = {"option XeEngines", "it is off: engine use is not measured",
                                         NULL};
     if (!gtel_intel_has_pmu(diagnosis->intel) &&
-        gtel_option_is(diagnosis->intel->source.options, GTEL_O_XE_ENGINES, "off"))
-        gtel_finding_put_lack(diagnosis->findings, diagnosis->gpu->card->device,
+        gtel_option_is(diagnosis->intel->files.source.options, GTEL_O_XE_ENGINES, "off"))
+        gtel_finding_put_lack(diagnosis->findings, diagnosis->card->device,
                               GTEL_MEASUREMENT_GPU_ENGINE, GTEL_M_ENGINE_BUSY, 0, text);
 }
 
 /* ---- files ---- */
 
-static void diagnose_files(const struct diagnosis *diagnosis)
-{
-    const struct gtel_attrs *attrs = &diagnosis->gpu->attrs;
-    struct gtel_attr_list list;
-    bool has_list =
-        attrs->hash == 0 && gtel_intel_scan_gpu(diagnosis->intel, diagnosis->gpu, &list) == 0;
-    gtel_attrs_diagnose(diagnosis->intel->source.env, attrs, has_list ? &list : NULL,
-                        diagnosis->findings);
-}
-
 /* Of a virtual function, which has no sensors, the rest is said below. */
 static bool is_function(const struct diagnosis *diagnosis)
 {
-    return gtel_fs_exists(diagnosis->intel->source.env, GTEL_FS_AT("sys/class/drm/%s/device/physfn",
-                                                                   diagnosis->gpu->card->drm.card));
+    return gtel_fs_exists(diagnosis->env,
+                          GTEL_FS_AT("sys/class/drm/%s/device/physfn", diagnosis->card->drm.card));
 }
 
 /* Counters that are not read at all: see cards.h. */
 static bool has_bad_energy(const struct diagnosis *diagnosis)
 {
     return !is_function(diagnosis) &&
-           gtel_cards_has_bad_energy(diagnosis->intel->source.env, &diagnosis->gpu->card->drm);
+           gtel_cards_has_bad_energy(diagnosis->env, &diagnosis->card->drm);
 }
 
 static void diagnose_bad_energy(const struct diagnosis *diagnosis)
@@ -94,16 +86,16 @@ static void diagnose_bad_energy(const struct diagnosis *diagnosis)
         "hwmon/energy*_input",
         "this kernel reads the energy of Battlemage from registers that hold nonsense: ignored",
         "use Linux 6.17 or newer, with the PMT driver (intel_vsec)"};
-    gtel_finding_put_lack(diagnosis->findings, diagnosis->gpu->card->device,
+    gtel_finding_put_lack(diagnosis->findings, diagnosis->card->device,
                           GTEL_MEASUREMENT_GPU_POWER_DOMAIN, GTEL_M_ENERGY, 0, text);
 }
 
 /* ---- sensors ---- */
 
-static bool has_value(const struct gtel_intel_gpu *gpu, enum gtel_measurement measurement)
+static bool has_value(const struct gtel_attrs *attrs, enum gtel_measurement measurement)
 {
-    for (size_t i = 0; i < gpu->attrs.n; i++)
-        if (gtel_metric_row(gpu->attrs.attr[i].kind.metric)->measurement == measurement)
+    for (size_t i = 0; i < attrs->n; i++)
+        if (gtel_metric_row(attrs->attr[i].kind.metric)->measurement == measurement)
             return true;
     return false;
 }
@@ -112,19 +104,19 @@ static bool has_value(const struct gtel_intel_gpu *gpu, enum gtel_measurement me
 static void explain_sensor(const struct diagnosis *diagnosis, enum gtel_measurement measurement,
                            char *buf, size_t size, char *fix)
 {
-    const struct gtel_drm_card *card = &diagnosis->gpu->card->drm;
+    const struct gtel_drm_card *card = &diagnosis->card->drm;
     const char *text =
         gtel_support_since(gtel_str_of(card->driver), gtel_measurement_row(measurement)->name,
                            gtel_intel_family(card->device_id));
+    const struct gtel_release *kernel = &diagnosis->kernel;
     struct gtel_release since;
     fix[0] = '\0';
     if (is_function(diagnosis)) {
         (void)snprintf(buf, size, "a virtual function (SR-IOV) has no sensors");
-    } else if (text && diagnosis->kernel.major > 0 &&
-               gtel_release_parse(gtel_str_of(text), &since) == 0 &&
-               !gtel_release_is_at_least(&diagnosis->kernel, since.major, since.minor)) {
+    } else if (text && kernel->major > 0 && gtel_release_parse(gtel_str_of(text), &since) == 0 &&
+               !gtel_release_is_at_least(kernel, since.major, since.minor)) {
         (void)snprintf(buf, size, "%s gives it since Linux %u.%u, and this is %u.%u", card->driver,
-                       since.major, since.minor, diagnosis->kernel.major, diagnosis->kernel.minor);
+                       since.major, since.minor, kernel->major, kernel->minor);
         (void)snprintf(fix, size, "use Linux %u.%u or newer", since.major, since.minor);
     } else {
         (void)snprintf(buf, size, "%s gives none for this GPU", card->driver);
@@ -139,14 +131,14 @@ static void diagnose_sensors(const struct diagnosis *diagnosis)
                                                     GTEL_MEASUREMENT_GPU_FAN};
     char why[160];
     char fix[160];
-    if (diagnosis->gpu->card->drm.is_pci && diagnosis->gpu->card->drm.pci.bus == 0)
+    if (diagnosis->card->drm.is_pci && diagnosis->card->drm.pci.bus == 0)
         return;
     bool is_bad = has_bad_energy(diagnosis);
     if (is_bad)
         diagnose_bad_energy(diagnosis);
     for (size_t i = 0; i < GTEL_ARRAY_LEN(sensors); i++) {
         if ((is_bad && sensors[i] == GTEL_MEASUREMENT_GPU_POWER_DOMAIN) ||
-            has_value(diagnosis->gpu, sensors[i]))
+            has_value(&diagnosis->gpu->files.attrs, sensors[i]))
             continue;
         explain_sensor(diagnosis, sensors[i], why, sizeof(why), fix);
         put(diagnosis, sensors[i], 0, "hwmon", why, fix);
@@ -157,37 +149,35 @@ static void diagnose_sensors(const struct diagnosis *diagnosis)
 
 static void diagnose_gpu(const struct diagnosis *diagnosis)
 {
-    struct gtel_intel_gpu *gpu = diagnosis->gpu;
-    if (gpu->is_lost) {
-        put(diagnosis, GTEL_MEASUREMENT_GPU, -ENODEV, gpu->card->drm.card,
+    const struct gtel_card *card = diagnosis->card;
+    if (diagnosis->gpu->is_lost) {
+        put(diagnosis, GTEL_MEASUREMENT_GPU, -ENODEV, card->drm.card,
             "the driver has left the GPU, or is being loaded", NULL);
-        return;
-    }
-    if (gpu->card->device->is_asleep && !gpu->card->cards->may_wake) {
-        put(diagnosis, GTEL_MEASUREMENT_GPU, 0, "power/runtime_status",
-            "suspended: nothing is read, so that the GPU stays asleep", NULL);
-        return;
-    }
-    if (gpu->card->device->is_left_alone) {
+    } else if (card->device->is_asleep && !card->cards->may_wake) {
+        gtel_attr_source_diagnose(diagnosis->intel, diagnosis->gpu, diagnosis->findings);
+    } else if (card->device->is_left_alone) {
         put(diagnosis, GTEL_MEASUREMENT_GPU, 0, "power/autosuspend_delay_ms",
             "idle: nothing is read for a while, so that the GPU can fall asleep", NULL);
-        return;
+    } else {
+        diagnose_pmu(diagnosis);
+        diagnose_option(diagnosis);
+        gtel_attr_source_diagnose(diagnosis->intel, diagnosis->gpu, diagnosis->findings);
+        diagnose_sensors(diagnosis);
     }
-    diagnose_pmu(diagnosis);
-    diagnose_option(diagnosis);
-    diagnose_files(diagnosis);
-    diagnose_sensors(diagnosis);
 }
 
 void gtel_intel_diagnose(void *state, struct gtel_registry *registry,
                          struct gtel_findings *findings)
 {
-    struct gtel_intel *intel = state;
-    struct diagnosis diagnosis = {.intel = intel, .findings = findings};
+    const struct gtel_intel *intel = state;
+    const struct gtel_card_list *cards = &intel->files.source.cards;
+    struct diagnosis diagnosis = {
+        .env = intel->files.source.env, .intel = intel, .findings = findings};
     (void)registry;
-    (void)gtel_kernel_release(intel->source.env, &diagnosis.kernel);
-    for (size_t i = 0; i < intel->source.cards.n; i++) {
-        diagnosis.gpu = intel->source.cards.slot[i].own;
+    (void)gtel_kernel_release(diagnosis.env, &diagnosis.kernel);
+    for (size_t i = 0; i < cards->n; i++) {
+        diagnosis.gpu = cards->slot[i].own;
+        diagnosis.card = gtel_card_at(cards, i);
         diagnose_gpu(&diagnosis);
     }
 }

@@ -9,16 +9,13 @@
 #ifndef GTEL_SOURCES_INTEL_GPU_H
 #define GTEL_SOURCES_INTEL_GPU_H
 
-#include "sources/drm/attr_list.h"
-#include "sources/drm/card_source.h"
+#include "sources/drm/attr_source.h"
 #include "sources/intel/pmu.h"
-#include "sources/source.h"
 
 #include <string.h>
 
 struct gtel_intel_gpu {
-    struct gtel_card *card; /* first: see sources/drm/cards.h */
-    struct gtel_attrs attrs;
+    struct gtel_attr_card files; /* first */
     struct gtel_intel_pmu pmu;
     uint64_t kept_ns;       /* when they were read last, or it was seen asleep */
     uint64_t slept_ns;      /* for how long the card had slept at the last sample */
@@ -28,17 +25,15 @@ struct gtel_intel_gpu {
 
 /* The state of a source. Zeroed: nothing to close. */
 struct gtel_intel {
-    struct gtel_card_source source; /* first; of each card a struct gtel_intel_gpu */
+    struct gtel_attr_source files; /* first; of each card a struct gtel_intel_gpu */
     bool is_retry_due; /* the last discovery was not whole: sample() asks for another one */
     uint32_t retries;  /* such discoveries in a row */
-    struct gtel_attr_texts texts;
-    struct gtel_arena scan_arena; /* for the time of one GPU's scan */
 };
 
 /* i915 has counters that may stay open, and shows how fast a GT runs without using it. */
 static inline bool gtel_intel_has_pmu(const struct gtel_intel *intel)
 {
-    return strcmp(intel->source.cards.drivers[0], "i915") == 0;
+    return strcmp(intel->files.source.cards.drivers[0], "i915") == 0;
 }
 
 /* The parts of struct gtel_card_work; add is the driver's own. */
@@ -54,35 +49,15 @@ int gtel_intel_sample(void *state, struct gtel_registry *registry, struct gtel_b
 /* Reports why values of a GPU that is awake are missing; of others, that they are left alone. */
 void gtel_intel_diagnose(void *state, struct gtel_registry *registry,
                          struct gtel_findings *findings);
-void gtel_intel_close(void *state);
-
-/* ---- between gpu.c, scan.c and sample.c ---- */
-
-/*
- * Lists what a GPU that is awake has to read, and opens it where that differs from what is open. 0
- * or -ENOMEM; a file that cannot be opened is logged and skipped until the next discovery.
- */
-int gtel_intel_list(struct gtel_intel *intel, struct gtel_intel_gpu *gpu);
-
-/*
- * Lists the same without opening it, into the arena for lists, which the next one empties. The GPU
- * is awake. 0 or -ENOMEM.
- */
-int gtel_intel_scan_gpu(struct gtel_intel *intel, const struct gtel_intel_gpu *gpu,
-                        struct gtel_attr_list *ret);
-
-/* After a discovery: whether it was complete; if not, it is repeated soon, some
- * times. */
-void gtel_intel_retry(struct gtel_intel *intel, bool is_whole);
-
-/* Whether reading an attribute of a GPU that is awake does nothing to keep it awake. */
-bool gtel_intel_is_free(const struct gtel_intel *intel, const struct gtel_attr *attr);
 
 /* The dimensions of what a GT has: "graphics" or "media"; its number; the tile's, of several. */
 enum { GTEL_INTEL_DOMAIN, GTEL_INTEL_GT, GTEL_INTEL_TILE };
 /* Adds every file of dir that begins with prefix as a reason, and the status file. */
 void gtel_intel_add_throttle(struct gtel_attr_list *list, const struct gtel_str *gt,
                              const char *dir, struct gtel_str prefix, struct gtel_str status);
+
+/* Adds what every card of them may have: sensors and the PCIe link. */
+void gtel_intel_add_card(struct gtel_attr_list *list);
 
 /* "sysfs", "hwmon": in the order of GTEL_ATTR_SYSFS … */
 extern const char *const gtel_intel_origins[];

@@ -73,6 +73,7 @@ static void scan_i915(struct gtel_attr_list *list)
         gtel_attr_add_files(list, card, list->card_path, of_card, GTEL_ARRAY_LEN(of_card));
     for (size_t i = 0; i < n; i++)
         scan_gt(list, gts[i]);
+    gtel_intel_add_card(list);
 }
 
 static const char *const drivers[] = {"i915", NULL};
@@ -104,5 +105,5 @@ const struct gtel_source gtel_source_i915 = {
     .discover = gtel_intel_discover,
     .sample = gtel_intel_sample,
     .diagnose = gtel_intel_diagnose,
-    .close = gtel_intel_close,
+    .close = gtel_attr_source_close,
 };

@@ -35,7 +35,6 @@ struct gtel_intel_sample {
     struct gtel_attr_sample attrs;
     uint32_t idle_times; /* idle counters that have not gone back */
     uint32_t busy_times; /* of these: which grew by less than almost all of the time */
-    struct gtel_card_gts gts;
 };
 
 /* Zeroed: not open. */

@@ -84,6 +84,7 @@ static void scan_xe(struct gtel_attr_list *list)
             scan_gt(list, gt, dir);
         }
     }
+    gtel_intel_add_card(list);
 }
 
 static const char *const drivers[] = {"xe", NULL};
@@ -110,5 +111,5 @@ const struct gtel_source gtel_source_xe = {
     .discover = gtel_intel_discover,
     .sample = gtel_intel_sample,
     .diagnose = gtel_intel_diagnose,
-    .close = gtel_intel_close,
+    .close = gtel_attr_source_close,
 };
