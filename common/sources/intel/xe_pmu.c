@@ -83,13 +83,6 @@ static bool is_held(const struct xe_pmu *state)
     return gtel_option_is(state->source.options, GTEL_O_XE_ENGINES, "hold");
 }
 
-/* Whether each engine of the card is reported, too: with virtual functions, these are. */
-static bool has_instances(const struct xe_pmu *state, const struct xe_card *xe)
-{
-    return xe->functions == 1 &&
-           gtel_option_is(state->source.options, GTEL_O_ENGINE_INSTANCES, "on");
-}
-
 static void close_group(const struct gtel_env *env, struct xe_card *xe)
 {
     if (xe->handle_plus_1 != 0)
@@ -281,11 +274,27 @@ static int tick_card(void *state, void *own, struct gtel_batch *batch)
 
 /* ---- readings ---- */
 
-static void put(struct gtel_batch *batch, const struct xe_card *xe, const struct gtel_reading *what)
+/* What is known of an engine, or of all of a class. */
+struct value {
+    double value;  /* its share, or its active ticks; negative: not known */
+    uint64_t t_ns; /* of a share, 0: now, since it slept; of ticks, the total on their clock */
+};
+
+/*
+ * Of ticks as a counter on the clock of total ticks, the rate is a share of them. Two sums of ticks
+ * over the same engines have the mean of the shares as quotient.
+ */
+static void put(struct gtel_batch *batch, const struct xe_card *xe, bool is_held,
+                const struct value *what, const struct gtel_str dims[3])
 {
-    struct gtel_reading reading = *what;
-    reading.device = xe->card->device;
-    reading.value_type = GTEL_VALUE_F64;
+    struct gtel_reading reading = {.device = xe->card->device,
+                                   .metric = is_held ? GTEL_M_ENGINE_TICKS : GTEL_M_ENGINE_BUSY,
+                                   .value_type = GTEL_VALUE_F64,
+                                   .t_ns = what->t_ns + is_held, /* 0 would mean "now" */
+                                   .has_device_clock = is_held,
+                                   .dim = {dims[0], dims[1], dims[2]}};
+    reading.value.f64 = is_held ? what->value / 1e9 : what->value;
+    batch->origin = is_held ? HELD : what->t_ns > 0 ? SAMPLED : SLEPT;
     gtel_batch_put(batch, &reading);
 }
 
@@ -319,79 +328,88 @@ static void put_capacity(struct gtel_batch *batch, const struct xe_card *xe)
     }
 }
 
-/* An engine's share: as sampled, or 0 when its GT slept all the time; else negative. */
-static double engine_share(const struct xe_card *xe, size_t engine, uint32_t function,
-                           bool *ret_sampled)
+/* An engine's share: as sampled, or 0 when its GT slept all the time. */
+static struct value share_of_engine(const struct xe_card *xe, size_t engine, uint32_t function)
 {
     uint16_t gt = xe->engines.engine[engine].gt;
     size_t i = function * xe->engines.n + engine;
-    *ret_sampled = xe->result_ns > 0 && (xe->burst_gts >> gt & 1) != 0;
-    if (*ret_sampled)
-        return i < PAIRS_MAX ? xe->share[i] : -1;
-    return (xe->card->gts.idle >> gt & 1) != 0 ? 0 : -1;
+    if (xe->result_ns > 0 && (xe->burst_gts >> gt & 1) != 0)
+        return (struct value){i < PAIRS_MAX ? xe->share[i] : -1, xe->result_ns};
+    return (struct value){(xe->card->gts.idle >> gt & 1) != 0 ? 0 : -1, 0};
 }
 
-/* The mean over the engines of each class, when all engines are known. */
-static void put_function(struct gtel_batch *batch, const struct xe_card *xe, uint32_t function)
+/* The values of all engines for a function; false when one is not known. held: what was read. */
+static bool find_values(const struct xe_card *xe, const uint64_t *held, uint32_t function,
+                        struct value ret[GTEL_XE_LIST_MAX])
 {
-    double sum[GTEL_ENGINE_CLASSES] = {0};
-    bool is_sampled[GTEL_ENGINE_CLASSES] = {false};
-    for (size_t e = 0; e < xe->engines.n; e++) {
-        uint16_t class = xe->engines.engine[e].engine_class;
-        bool sampled;
-        double share = engine_share(xe, e, function, &sampled);
-        if (share < 0)
-            return;
-        sum[class] += share;
-        is_sampled[class] = is_sampled[class] || sampled;
-    }
-    struct gtel_str instance = instance_of(batch, xe, function);
-    for (unsigned c = 0; c < GTEL_ENGINE_CLASSES; c++) {
-        size_t n = count_class(xe, c);
-        if (n == 0)
-            continue;
-        batch->origin = is_sampled[c] ? SAMPLED : SLEPT;
-        put(batch, xe,
-            &(struct gtel_reading){
-                .metric = GTEL_M_ENGINE_BUSY,
-                .value.f64 = sum[c] / (double)n,
-                .t_ns = is_sampled[c] ? xe->result_ns : 0,
-                .dim = {gtel_engine_class_name((enum gtel_engine_class)c), instance}});
-    }
-}
-
-/* A value of one engine. GTs have their own numbers of engines, so the GT belongs to its name. */
-static void put_engine(struct gtel_batch *batch, const struct xe_card *xe, size_t engine,
-                       const struct gtel_reading *what)
-{
-    const struct gtel_xe_engine *of = &xe->engines.engine[engine];
-    enum gtel_engine_class class = (enum gtel_engine_class)of->engine_class;
-    struct gtel_reading reading = *what;
-    char name[GTEL_ENGINE_TEXT_MAX];
-    char gt[8];
-    gtel_engine_name_print(name, class, of->instance);
-    (void)snprintf(gt, sizeof(gt), "%u", (unsigned)of->gt);
-    reading.dim[0] = gtel_engine_class_name(class);
-    reading.dim[1] = gtel_batch_text(batch, gtel_str_of(name));
-    reading.dim[2] = gtel_batch_text(batch, gtel_str_of(gt));
-    if (reading.dim[1].n > 0 && reading.dim[2].n > 0)
-        put(batch, xe, &reading);
-}
-
-/* The share of each engine, when all are known. */
-static void put_engines(struct gtel_batch *batch, const struct xe_card *xe)
-{
-    bool sampled;
+    bool are_known = true;
     for (size_t e = 0; e < xe->engines.n; e++)
-        if (engine_share(xe, e, 0, &sampled) < 0)
-            return;
+        ret[e] = held ? (struct value){-1, 0} : share_of_engine(xe, e, function);
+    for (size_t i = 0; held && i < xe->n; i++)
+        if (xe->pair[i] / xe->engines.n == function)
+            ret[xe->pair[i] % xe->engines.n] = (struct value){(double)held[2 * i], held[2 * i + 1]};
+    for (size_t e = 0; e < xe->engines.n; e++)
+        are_known = are_known && ret[e].value >= 0;
+    return are_known;
+}
+
+/* The mean over the engines of each class. */
+static void put_classes(struct gtel_batch *batch, const struct xe_card *xe, bool is_held,
+                        const struct value *of, struct gtel_str instance)
+{
+    for (unsigned c = 0; c < GTEL_ENGINE_CLASSES; c++) {
+        const struct gtel_str dims[3] = {gtel_engine_class_name((enum gtel_engine_class)c),
+                                         instance};
+        struct value all = {0, 0};
+        size_t n = count_class(xe, c);
+        for (size_t e = 0; e < xe->engines.n; e++) {
+            if (xe->engines.engine[e].engine_class != c)
+                continue;
+            all.value += of[e].value;
+            if (is_held)
+                all.t_ns += of[e].t_ns;
+            else if (of[e].t_ns > 0) /* all the same */
+                all.t_ns = of[e].t_ns;
+        }
+        if (n > 0 && !is_held)
+            all.value /= (double)n;
+        if (n > 0)
+            put(batch, xe, is_held, &all, dims);
+    }
+}
+
+/* Each engine. GTs have their own numbers of engines, so the GT belongs to its name. */
+static void put_engines(struct gtel_batch *batch, const struct xe_card *xe, bool is_held,
+                        const struct value *values)
+{
     for (size_t e = 0; e < xe->engines.n; e++) {
-        double share = engine_share(xe, e, 0, &sampled);
-        batch->origin = sampled ? SAMPLED : SLEPT;
-        put_engine(batch, xe, e,
-                   &(struct gtel_reading){.metric = GTEL_M_ENGINE_BUSY,
-                                          .value.f64 = share,
-                                          .t_ns = sampled ? xe->result_ns : 0});
+        const struct gtel_xe_engine *of = &xe->engines.engine[e];
+        enum gtel_engine_class class = (enum gtel_engine_class)of->engine_class;
+        char name[GTEL_ENGINE_TEXT_MAX];
+        char gt[8];
+        gtel_engine_name_print(name, class, of->instance);
+        (void)snprintf(gt, sizeof(gt), "%u", (unsigned)of->gt);
+        const struct gtel_str dims[3] = {gtel_engine_class_name(class),
+                                         gtel_batch_text(batch, gtel_str_of(name)),
+                                         gtel_batch_text(batch, gtel_str_of(gt))};
+        if (dims[1].n > 0 && dims[2].n > 0)
+            put(batch, xe, is_held, &values[e], dims);
+    }
+}
+
+/* With virtual functions, these are reported and no single engines. */
+static void put_values(const struct xe_pmu *state, struct gtel_batch *batch,
+                       const struct xe_card *xe, const uint64_t *held)
+{
+    struct value values[GTEL_XE_LIST_MAX];
+    bool has_instances =
+        xe->functions == 1 && gtel_option_is(state->source.options, GTEL_O_ENGINE_INSTANCES, "on");
+    for (uint32_t f = 0; f < xe->functions; f++) {
+        if (!find_values(xe, held, f, values))
+            continue;
+        put_classes(batch, xe, held != NULL, values, instance_of(batch, xe, f));
+        if (has_instances)
+            put_engines(batch, xe, held != NULL, values);
     }
 }
 
@@ -413,51 +431,11 @@ static void report_burst(const struct xe_pmu *state, struct gtel_batch *batch, s
     bool is_refused = xe->is_refused || xe->error < 0;
     if (!is_refused && !xe->engines.is_listed)
         put_all_idle(batch, xe);
-    for (uint32_t f = 0; !is_refused && xe->engines.is_listed && f < xe->functions; f++)
-        put_function(batch, xe, f);
-    if (!is_refused && xe->engines.is_listed && has_instances(state, xe))
-        put_engines(batch, xe);
+    if (!is_refused && xe->engines.is_listed)
+        put_values(state, batch, xe, NULL);
     batch->origin = SAMPLED;
     if (xe->engines.is_listed && xe->functions == 1)
         put_capacity(batch, xe);
-}
-
-/*
- * Ticks of a class as a counter on the clock of its engines' total ticks, so that its rate is a
- * share of them. Two sums of ticks over the same engines have the mean of the shares as quotient.
- */
-static void put_ticks(struct gtel_batch *batch, const struct xe_card *xe, const uint64_t *value,
-                      uint32_t function)
-{
-    uint64_t sum[GTEL_ENGINE_CLASSES][2] = {{0}};
-    for (size_t i = 0; i < xe->n; i++) {
-        if (xe->pair[i] / xe->engines.n != function)
-            continue;
-        uint64_t *of = sum[xe->engines.engine[xe->pair[i] % xe->engines.n].engine_class];
-        of[0] += value[2 * i];
-        of[1] += value[2 * i + 1];
-    }
-    struct gtel_str instance = instance_of(batch, xe, function);
-    for (unsigned c = 0; c < GTEL_ENGINE_CLASSES; c++)
-        if (count_class(xe, c) > 0)
-            put(batch, xe,
-                &(struct gtel_reading){
-                    .metric = GTEL_M_ENGINE_TICKS,
-                    .value.f64 = (double)sum[c][0] / 1e9,
-                    .t_ns = sum[c][1] + 1, /* 0 would mean "now" */
-                    .has_device_clock = true,
-                    .dim = {gtel_engine_class_name((enum gtel_engine_class)c), instance}});
-}
-
-static void put_engine_ticks(struct gtel_batch *batch, const struct xe_card *xe,
-                             const uint64_t *value)
-{
-    for (size_t i = 0; i < xe->n; i++)
-        put_engine(batch, xe, xe->pair[i],
-                   &(struct gtel_reading){.metric = GTEL_M_ENGINE_TICKS,
-                                          .value.f64 = (double)value[2 * i] / 1e9,
-                                          .t_ns = value[2 * i + 1] + 1,
-                                          .has_device_clock = true});
 }
 
 static int sample_held(const struct xe_pmu *state, struct xe_card *xe, struct gtel_batch *batch)
@@ -483,11 +461,8 @@ static int sample_held(const struct xe_pmu *state, struct xe_card *xe, struct gt
     if (ticks == xe->held_ticks && !gtel_xe_perf_is_current(env, &xe->perf))
         return -ENODEV;
     xe->held_ticks = ticks;
+    put_values(state, batch, xe, value);
     batch->origin = HELD;
-    for (uint32_t f = 0; f < xe->functions; f++)
-        put_ticks(batch, xe, value, f);
-    if (has_instances(state, xe))
-        put_engine_ticks(batch, xe, value);
     if (xe->functions == 1)
         put_capacity(batch, xe);
     return 0;
