@@ -4,70 +4,13 @@
 
 #include "sources/drm/card_source.h"
 
-extern const struct gtel_source gtel_source_amd_tool;
-extern const struct gtel_source gtel_source_amdgpu;
-extern const struct gtel_source gtel_source_amdgpu_health;
-extern const struct gtel_source gtel_source_amdgpu_parts;
-extern const struct gtel_source gtel_source_amdgpu_ras;
-extern const struct gtel_source gtel_source_amdgpu_uevents;
-extern const struct gtel_source gtel_source_busy_files;
-extern const struct gtel_source gtel_source_drm;
-extern const struct gtel_source gtel_source_drm_clients;
-extern const struct gtel_source gtel_source_drm_health;
-extern const struct gtel_source gtel_source_drm_memory;
-extern const struct gtel_source gtel_source_drm_ras;
-extern const struct gtel_source gtel_source_i915;
-extern const struct gtel_source gtel_source_l0metrics;
-extern const struct gtel_source gtel_source_macmon;
-extern const struct gtel_source gtel_source_npu;
-extern const struct gtel_source gtel_source_nvml;
-extern const struct gtel_source gtel_source_rapl;
-extern const struct gtel_source gtel_source_sysman;
-extern const struct gtel_source gtel_source_uevents;
-extern const struct gtel_source gtel_source_wddm;
-extern const struct gtel_source gtel_source_wddm_clients;
-extern const struct gtel_source gtel_source_wmi;
-extern const struct gtel_source gtel_source_xe;
-extern const struct gtel_source gtel_source_xe_pmu;
-extern const struct gtel_source gtel_source_xe_stall;
+#define GTEL_SOURCE(name) extern const struct gtel_source gtel_source_##name;
+#include "tables/sources.def"
+#undef GTEL_SOURCE
 
-/* In order of preference: the first source to report a reading wins. */
 const struct gtel_source *const gtel_sources[] = {
-#ifdef GTEL_HAVE_DRM
-    &gtel_source_uevents, /* first: then the others of its lane search for what was added or removed
-                           */
-    &gtel_source_amdgpu_uevents,
-    &gtel_source_i915,
-    &gtel_source_xe,
-    &gtel_source_amdgpu,
-    &gtel_source_amdgpu_parts,
-    &gtel_source_drm,
-    &gtel_source_npu,
-    &gtel_source_xe_pmu,
-    &gtel_source_xe_stall,
-    &gtel_source_busy_files,
-    &gtel_source_drm_memory,
-    &gtel_source_rapl,
-    &gtel_source_drm_health,
-    &gtel_source_drm_ras,
-    &gtel_source_amdgpu_health,
-    &gtel_source_amdgpu_ras,
-    &gtel_source_drm_clients,
-#endif
-#ifdef GTEL_HAVE_LEVEL_ZERO
-    &gtel_source_sysman, /* behind the kernel's sources: it supplements */
-    &gtel_source_l0metrics,
-#endif
-#ifdef GTEL_HAVE_NVML
-    &gtel_source_nvml,
-#endif
-    &gtel_source_wddm, /* behind the libraries of vendors */
-#ifdef GTEL_HAVE_JSON_TOOLS
-    &gtel_source_amd_tool, /* where nothing else reads AMD GPUs */
-    &gtel_source_macmon,
-#endif
-    &gtel_source_wddm_clients, /* behind what reads the GPUs themselves */
-    &gtel_source_wmi,          /* where nothing else knows a size */
+#define GTEL_SOURCE(name) &gtel_source_##name,
+#include "tables/sources.def"
     NULL,
 };
 
