@@ -88,10 +88,22 @@ void gtel_batch_f64(struct gtel_batch *batch, const struct gtel_device *device,
 void gtel_batch_number(struct gtel_batch *batch, const struct gtel_device *device,
                        enum gtel_metric metric, struct gtel_str dim, double value)
 {
-    if (gtel_metric_row(metric)->type == GTEL_TYPE_INT)
-        gtel_batch_u64(batch, device, metric, dim, (uint64_t)(value + 0.5));
+    const struct gtel_reading like = {.device = device, .dim = {dim}};
+    gtel_batch_like(batch, &like, metric, value);
+}
+
+void gtel_batch_like(struct gtel_batch *batch, const struct gtel_reading *like,
+                     enum gtel_metric metric, double value)
+{
+    bool is_integer = gtel_metric_row(metric)->type == GTEL_TYPE_INT;
+    struct gtel_reading reading = *like;
+    reading.metric = (uint16_t)metric;
+    reading.value_type = is_integer ? GTEL_VALUE_U64 : GTEL_VALUE_F64;
+    if (is_integer)
+        reading.value.u64 = (uint64_t)(value + 0.5);
     else
-        gtel_batch_f64(batch, device, metric, dim, value);
+        reading.value.f64 = value;
+    gtel_batch_put(batch, &reading);
 }
 
 void gtel_batch_failed(struct gtel_batch *batch, const struct gtel_device *device)

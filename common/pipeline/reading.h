@@ -80,6 +80,9 @@ void gtel_batch_f64(struct gtel_batch *batch, const struct gtel_device *device,
 /* The same of either type: rounded where the catalogue has an integer, which is never negative. */
 void gtel_batch_number(struct gtel_batch *batch, const struct gtel_device *device,
                        enum gtel_metric metric, struct gtel_str dim, double value);
+/* The same with device, time and dimensions of another reading. */
+void gtel_batch_like(struct gtel_batch *batch, const struct gtel_reading *like,
+                     enum gtel_metric metric, double value);
 /* The count of one kind of errors. */
 void gtel_batch_error(struct gtel_batch *batch, const struct gtel_device *device,
                       struct gtel_str kind, struct gtel_str severity, uint64_t count);

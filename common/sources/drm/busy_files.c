@@ -198,20 +198,16 @@ static void put_engine(struct gtel_batch *batch, const struct gtel_device *devic
                        const struct busy_file *file)
 {
     enum gtel_engine_class class = (enum gtel_engine_class)file->class;
-    struct gtel_reading reading = {.device = device,
-                                   .metric = GTEL_M_ENGINE_BUSY_TIME,
-                                   .value.f64 = (double)file->ns / 1e9,
-                                   .value_type = GTEL_VALUE_F64};
+    struct gtel_reading like = {.device = device, .dim = {gtel_engine_class_name(class)}};
     char name[GTEL_ENGINE_TEXT_MAX];
     char gt[8];
     gtel_engine_name_print(name, class, file->instance);
     (void)snprintf(gt, sizeof(gt), "%u", (unsigned)file->gt);
-    reading.dim[0] = gtel_engine_class_name(class);
-    reading.dim[1] = gtel_batch_text(batch, gtel_str_of(name));
+    like.dim[1] = gtel_batch_text(batch, gtel_str_of(name));
     if (file->gt != NO_NUMBER)
-        reading.dim[2] = gtel_batch_text(batch, gtel_str_of(gt));
-    if (reading.dim[1].n > 0)
-        gtel_batch_put(batch, &reading);
+        like.dim[2] = gtel_batch_text(batch, gtel_str_of(gt));
+    if (like.dim[1].n > 0)
+        gtel_batch_like(batch, &like, GTEL_M_ENGINE_BUSY_TIME, (double)file->ns / 1e9);
 }
 
 /* The mean over the engines of each class. */

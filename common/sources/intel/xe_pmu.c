@@ -287,15 +287,13 @@ struct value {
 static void put(struct gtel_batch *batch, const struct xe_card *xe, bool is_held,
                 const struct value *what, const struct gtel_str dims[3])
 {
-    struct gtel_reading reading = {.device = xe->card->device,
-                                   .metric = is_held ? GTEL_M_ENGINE_TICKS : GTEL_M_ENGINE_BUSY,
-                                   .value_type = GTEL_VALUE_F64,
-                                   .t_ns = what->t_ns + is_held, /* 0 would mean "now" */
-                                   .has_device_clock = is_held,
-                                   .dim = {dims[0], dims[1], dims[2]}};
-    reading.value.f64 = is_held ? what->value / 1e9 : what->value;
+    const struct gtel_reading like = {.device = xe->card->device,
+                                      .t_ns = what->t_ns + is_held, /* 0 would mean "now" */
+                                      .has_device_clock = is_held,
+                                      .dim = {dims[0], dims[1], dims[2]}};
     batch->origin = is_held ? HELD : what->t_ns > 0 ? SAMPLED : SLEPT;
-    gtel_batch_put(batch, &reading);
+    gtel_batch_like(batch, &like, is_held ? GTEL_M_ENGINE_TICKS : GTEL_M_ENGINE_BUSY,
+                    is_held ? what->value / 1e9 : what->value);
 }
 
 /* With VFs each function has values of its own, and the GPU as a whole has none. */

@@ -287,41 +287,24 @@ static int tick_card(void *state, void *p, struct gtel_batch *batch)
 static void put_gt(struct gtel_batch *batch, const struct stall_card *own,
                    const struct stall_gt *gt)
 {
-    uint64_t all = samples_of(&gt->sums);
-    uint64_t active = gt->sums.count[GTEL_EU_STALL_ACTIVE];
-    uint64_t stalled = all - active;
-    struct gtel_reading reading = {.device = own->card->device,
-                                   .t_ns = gt->result_ns,
-                                   .dim = {GTEL_STR("eu-loaded"), gtel_str_of(gt->tile)}};
-    reading.value_type = GTEL_VALUE_F64;
-    reading.metric = GTEL_M_ACTIVITY;
-    reading.value.f64 = (double)active / (double)all;
-    gtel_batch_put(batch, &reading);
-    reading.metric = GTEL_M_ACTIVITY_STALL;
-    reading.value.f64 = (double)stalled / (double)all;
-    gtel_batch_put(batch, &reading);
-    reading.value_type = GTEL_VALUE_U64;
-    reading.metric = GTEL_M_ACTIVITY_SAMPLES;
-    reading.value.u64 = all;
-    gtel_batch_put(batch, &reading);
-    reading.metric = GTEL_M_ACTIVITY_DROPPED;
-    reading.value.u64 = gt->has_gap;
-    gtel_batch_put(batch, &reading);
+    double all = (double)samples_of(&gt->sums);
+    double active = (double)gt->sums.count[GTEL_EU_STALL_ACTIVE];
+    double stalled = all - active;
+    struct gtel_reading like = {.device = own->card->device,
+                                .t_ns = gt->result_ns,
+                                .dim = {GTEL_STR("eu-loaded"), gtel_str_of(gt->tile)}};
+    gtel_batch_like(batch, &like, GTEL_M_ACTIVITY, active / all);
+    gtel_batch_like(batch, &like, GTEL_M_ACTIVITY_STALL, stalled / all);
+    gtel_batch_like(batch, &like, GTEL_M_ACTIVITY_SAMPLES, all);
+    gtel_batch_like(batch, &like, GTEL_M_ACTIVITY_DROPPED, gt->has_gap);
     for (int k = GTEL_EU_STALL_PSDEP; stalled > 0 && k < GTEL_EU_STALL_KINDS; k++) {
+        double count = (double)gt->sums.count[k];
         if (gtel_eu_stall_bit(own->layout, (enum gtel_eu_stall)k) < 0)
             continue;
-        reading.dim[0] = gtel_str_of(gtel_eu_stall_name((enum gtel_eu_stall)k));
-        reading.metric = GTEL_M_STALL_DROPPED;
-        reading.value.u64 = gt->has_gap;
-        reading.value_type = GTEL_VALUE_U64;
-        gtel_batch_put(batch, &reading);
-        reading.metric = GTEL_M_STALL_SAMPLES;
-        reading.value.u64 = gt->sums.count[k];
-        gtel_batch_put(batch, &reading);
-        reading.metric = GTEL_M_STALL_SHARE;
-        reading.value_type = GTEL_VALUE_F64;
-        reading.value.f64 = (double)gt->sums.count[k] / (double)stalled;
-        gtel_batch_put(batch, &reading);
+        like.dim[0] = gtel_str_of(gtel_eu_stall_name((enum gtel_eu_stall)k));
+        gtel_batch_like(batch, &like, GTEL_M_STALL_DROPPED, gt->has_gap);
+        gtel_batch_like(batch, &like, GTEL_M_STALL_SAMPLES, count);
+        gtel_batch_like(batch, &like, GTEL_M_STALL_SHARE, count / stalled);
     }
 }
 

@@ -94,19 +94,11 @@ struct line {
     struct gtel_str tile;
 };
 
-static void add(const struct line *line, enum gtel_metric metric, enum gtel_value_type type,
-                double value)
+static void add(const struct line *line, enum gtel_metric metric, double value)
 {
-    struct gtel_reading reading = {.device = line->device,
-                                   .metric = (uint16_t)metric,
-                                   .value_type = (uint8_t)type,
-                                   .t_ns = line->meter->result_ns,
-                                   .dim = {line->dim, line->tile}};
-    if (type == GTEL_VALUE_U64)
-        reading.value.u64 = (uint64_t)value;
-    else
-        reading.value.f64 = value;
-    gtel_batch_put(line->batch, &reading);
+    const struct gtel_reading like = {
+        .device = line->device, .t_ns = line->meter->result_ns, .dim = {line->dim, line->tile}};
+    gtel_batch_like(line->batch, &like, metric, value);
 }
 
 static void add_unit(struct line *line, const char *unit, double active, double stall,
@@ -116,11 +108,11 @@ static void add_unit(struct line *line, const char *unit, double active, double 
     if (active < 0 && stall < 0)
         return;
     if (active >= 0)
-        add(line, GTEL_M_ACTIVITY, GTEL_VALUE_F64, active);
+        add(line, GTEL_M_ACTIVITY, active);
     if (stall >= 0)
-        add(line, GTEL_M_ACTIVITY_STALL, GTEL_VALUE_F64, stall);
-    add(line, GTEL_M_ACTIVITY_SAMPLES, GTEL_VALUE_U64, (double)samples);
-    add(line, GTEL_M_ACTIVITY_DROPPED, GTEL_VALUE_U64, line->meter->has_dropped);
+        add(line, GTEL_M_ACTIVITY_STALL, stall);
+    add(line, GTEL_M_ACTIVITY_SAMPLES, (double)samples);
+    add(line, GTEL_M_ACTIVITY_DROPPED, line->meter->has_dropped);
 }
 
 static void add_activity(struct line *line)
@@ -160,9 +152,9 @@ static void add_stalls(struct line *line)
         if (reason->is_active)
             continue;
         line->dim = gtel_str_of(reason->name);
-        add(line, GTEL_M_STALL_SHARE, GTEL_VALUE_F64, (double)reason->count / (double)stalled);
-        add(line, GTEL_M_STALL_SAMPLES, GTEL_VALUE_U64, (double)reason->count);
-        add(line, GTEL_M_STALL_DROPPED, GTEL_VALUE_U64, meter->has_dropped);
+        add(line, GTEL_M_STALL_SHARE, (double)reason->count / (double)stalled);
+        add(line, GTEL_M_STALL_SAMPLES, (double)reason->count);
+        add(line, GTEL_M_STALL_DROPPED, meter->has_dropped);
     }
     if (has_active)
         add_unit(line, "eu-loaded", (double)active / (double)meter->samples,
