@@ -4,6 +4,8 @@
 
 #include <errno.h>
 
+const char *const gtel_attr_origins[] = {"sysfs", "hwmon", NULL};
+
 void gtel_attr_source_close_card(const struct gtel_env *env, void *own)
 {
     gtel_attrs_close(env, &((struct gtel_attr_card *)own)->attrs);

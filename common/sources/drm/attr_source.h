@@ -11,6 +11,9 @@
 #include "sources/drm/attr_list.h"
 #include "sources/drm/card_source.h"
 
+/* In the order of GTEL_ATTR_SYSFS … */
+extern const char *const gtel_attr_origins[];
+
 struct gtel_attr_source {
     struct gtel_card_source source; /* first */
     struct gtel_attr_texts texts;

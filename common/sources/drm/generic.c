@@ -74,8 +74,6 @@ static const struct gtel_card_work work = {
     .diagnose = gtel_attr_source_diagnose,
 };
 
-static const char *const origins[] = {"sysfs", "hwmon", NULL};
-
 const struct gtel_source gtel_source_drm = {
     .name = "drm",
     .lane = "kernel",
@@ -83,7 +81,7 @@ const struct gtel_source gtel_source_drm = {
     .summary = "Power state, sensors, clocks and PCIe link of GPUs of every DRM driver without a "
                "source of its own: nouveau, radeon, panfrost, panthor, lima, msm, v3d, vc4",
     .needs = "no rights; what there is depends on the driver",
-    .origins = origins,
+    .origins = gtel_attr_origins,
     .state_size = sizeof(struct gtel_attr_source),
     .work = &work,
     .close = gtel_attr_source_close,

@@ -52,15 +52,13 @@ static const struct gtel_card_work work = {
     .diagnose = gtel_attr_source_diagnose,
 };
 
-static const char *const origins[] = {"sysfs", "hwmon", NULL};
-
 const struct gtel_source gtel_source_npu = {
     .name = "npu",
     .lane = "kernel",
     .vendor = "drm",
     .summary = "Power state of NPUs; of Intel's (ivpu) how busy they are, memory and clocks",
     .needs = "no rights; Linux 6.11 for busy shares, 6.15 for memory, about 6.16 for clocks",
-    .origins = origins,
+    .origins = gtel_attr_origins,
     .state_size = sizeof(struct gtel_attr_source),
     .drivers = drivers,
     .work = &work,

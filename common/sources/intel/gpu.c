@@ -7,8 +7,6 @@
 
 #include <errno.h>
 
-const char *const gtel_intel_origins[] = {"sysfs", "hwmon", NULL};
-
 void gtel_intel_close_gpu(const struct gtel_env *env, void *own)
 {
     struct gtel_intel_gpu *gpu = own;

@@ -59,7 +59,4 @@ void gtel_intel_add_throttle(struct gtel_attr_list *list, const struct gtel_str 
 /* Adds what every card of them may have: sensors and the PCIe link. */
 void gtel_intel_add_card(struct gtel_attr_list *list);
 
-/* "sysfs", "hwmon": in the order of GTEL_ATTR_SYSFS … */
-extern const char *const gtel_intel_origins[];
-
 #endif

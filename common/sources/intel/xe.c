@@ -104,7 +104,7 @@ const struct gtel_source gtel_source_xe = {
     .summary = "Clocks, idle time, throttling, energy, limits, temperatures, fans and PCIe link of "
                "GPUs with Intel's xe driver",
     .needs = "Linux 6.8 or newer; no rights",
-    .origins = gtel_intel_origins,
+    .origins = gtel_attr_origins,
     .state_size = sizeof(struct gtel_intel),
     .drivers = drivers,
     .work = &work,
