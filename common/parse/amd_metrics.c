@@ -230,32 +230,23 @@ int gtel_amd_metrics_parse(enum gtel_amd_table table, const void *bytes, size_t 
     return 0;
 }
 
-static bool get_at(const struct gtel_amd_metrics *metrics, const struct gtel_amd_place *place,
-                   size_t at, uint64_t *ret)
-{
-    uint64_t ones = UINT64_MAX >> (64 - 8 * place->width);
-    uint64_t value = number(metrics->bytes + at, place->width);
-    if (value == ones)
-        return false;
-    *ret = place->is_signed ? extend(value, 8u * place->width) : value;
-    return true;
-}
-
-bool gtel_amd_metrics_get(const struct gtel_amd_metrics *metrics, enum gtel_amd_field field,
-                          unsigned i, uint64_t *ret)
-{
-    const struct gtel_amd_place *place = &metrics->place[field];
-    return i < place->count && !gtel_amd_metrics_is_per_part(metrics, field) &&
-           get_at(metrics, place, place->offset + (size_t)i * place->width, ret);
-}
-
-bool gtel_amd_metrics_part(const struct gtel_amd_metrics *metrics, unsigned part,
+bool gtel_amd_metrics_part(const struct gtel_amd_metrics *metrics, int part,
                            enum gtel_amd_field field, unsigned i, uint64_t *ret)
 {
     const struct gtel_amd_place *place = &metrics->place[field];
-    size_t at = place->offset + (size_t)part * metrics->part_size + (size_t)i * place->width;
-    return i < place->count && part < metrics->parts &&
-           gtel_amd_metrics_is_per_part(metrics, field) && get_at(metrics, place, at, ret);
+    bool is_there = gtel_amd_metrics_is_per_part(metrics, field)
+                        ? part >= 0 && part < metrics->parts
+                        : part < 0;
+    if (i >= place->count || !is_there)
+        return false;
+    size_t at = place->offset + (size_t)i * place->width;
+    if (part > 0)
+        at += (size_t)part * metrics->part_size;
+    uint64_t value = number(metrics->bytes + at, place->width);
+    if (value == UINT64_MAX >> (64 - 8 * place->width))
+        return false;
+    *ret = place->is_signed ? extend(value, 8u * place->width) : value;
+    return true;
 }
 
 unsigned gtel_amd_metrics_add(const struct gtel_amd_metrics *metrics, int part,
@@ -264,9 +255,7 @@ unsigned gtel_amd_metrics_add(const struct gtel_amd_metrics *metrics, int part,
     unsigned n = 0;
     for (unsigned i = 0; i < metrics->place[field].count; i++) {
         uint64_t value;
-        bool has = part < 0 ? gtel_amd_metrics_get(metrics, field, i, &value)
-                            : gtel_amd_metrics_part(metrics, (unsigned)part, field, i, &value);
-        if (!has || value > most)
+        if (!gtel_amd_metrics_part(metrics, part, field, i, &value) || value > most)
             continue;
         *sum += (double)value;
         n++;

@@ -99,18 +99,19 @@ int gtel_amd_metrics_parse(enum gtel_amd_table table, const void *bytes, size_t 
                            struct gtel_amd_metrics *ret);
 
 /*
- * The i-th value of a field as it stands in the table; a signed one is extended to 64 bits. False:
- * the table has no such field or not so many values of it, this one is not available, or the field
- * lies in the array of partitions.
+ * The i-th value of a field of a partition, 0 and up (how many are in use is NUM_PARTITION), or,
+ * with part -1, of one outside of the array of partitions, as it stands in the table; a signed one
+ * is extended to 64 bits. False: the table has no such field there or not so many values of it, or
+ * this one is not available.
  */
-bool gtel_amd_metrics_get(const struct gtel_amd_metrics *metrics, enum gtel_amd_field field,
-                          unsigned i, uint64_t *ret);
-/*
- * The same of a partition, 0 and up, for fields that lie in the array of partitions; how many of
- * them are in use is NUM_PARTITION.
- */
-bool gtel_amd_metrics_part(const struct gtel_amd_metrics *metrics, unsigned part,
+bool gtel_amd_metrics_part(const struct gtel_amd_metrics *metrics, int part,
                            enum gtel_amd_field field, unsigned i, uint64_t *ret);
+/* The same outside of that array. */
+static inline bool gtel_amd_metrics_get(const struct gtel_amd_metrics *metrics,
+                                        enum gtel_amd_field field, unsigned i, uint64_t *ret)
+{
+    return gtel_amd_metrics_part(metrics, -1, field, i, ret);
+}
 
 /*
  * Adds the values of a field that are at most `most` to *sum: of a partition, or, with part -1, of

@@ -20,7 +20,7 @@ static void check_place(const struct gtel_amd_metrics *metrics, enum gtel_amd_fi
     for (unsigned i = 0; i <= place->count; i++) {
         bool has = gtel_amd_metrics_get(metrics, field, i, &value);
         FUZZ_CHECK(!has || (i < place->count && !is_per_part));
-        for (unsigned part = 0; part <= metrics->parts; part++) {
+        for (int part = 0; part <= metrics->parts; part++) {
             has = gtel_amd_metrics_part(metrics, part, field, i, &value);
             FUZZ_CHECK(!has || (i < place->count && part < metrics->parts && is_per_part));
         }

@@ -83,8 +83,9 @@ static uint64_t value_at(size_t offset, size_t width)
 static bool get(const struct gtel_amd_metrics *metrics, const struct expected *expected,
                 unsigned part, unsigned i, uint64_t *ret)
 {
-    return expected->is_per_part ? gtel_amd_metrics_part(metrics, part, expected->field, i, ret)
-                                 : gtel_amd_metrics_get(metrics, expected->field, i, ret);
+    return expected->is_per_part
+               ? gtel_amd_metrics_part(metrics, (int)part, expected->field, i, ret)
+               : gtel_amd_metrics_get(metrics, expected->field, i, ret);
 }
 
 /* The sum of those of a partition that are at most the first one; all are without a bound. */

@@ -182,13 +182,9 @@ enum { XGMI_LINKS = 8, PCIE_COUNTERS = 6 };
 _Static_assert(PCIE_COUNTERS + 2 * XGMI_LINKS <= GTEL_AMD_TABLE_COUNTERS, "counters");
 
 static void put(const struct gtel_amd_scene *scene, enum gtel_metric metric, struct gtel_str dim,
-                struct gtel_str severity, uint64_t value)
+                uint64_t value)
 {
-    gtel_batch_put(scene->batch, &(struct gtel_reading){.device = scene->device,
-                                                        .metric = (uint16_t)metric,
-                                                        .value.u64 = value,
-                                                        .value_type = GTEL_VALUE_U64,
-                                                        .dim = {dim, severity}});
+    gtel_batch_u64(scene->batch, scene->device, metric, dim, value);
 }
 
 static void sample_pcie(struct gtel_amd_table_state *table, const struct gtel_amd_scene *scene)
@@ -212,10 +208,10 @@ static void sample_pcie(struct gtel_amd_table_state *table, const struct gtel_am
         /* No card has 2^32 errors: less than before is a reset, also of a counter of 32 bits. */
         (void)carry(scene, counter, 8, value);
         if (counters[i].kind)
-            put(scene, GTEL_M_ERROR_COUNT, gtel_str_of(counters[i].kind), GTEL_STR("corrected"),
-                counter->sum);
+            gtel_batch_error(scene->batch, scene->device, gtel_str_of(counters[i].kind),
+                             GTEL_STR("corrected"), counter->sum);
         else
-            put(scene, GTEL_M_GPU_PCIE_REPLAYS, GTEL_STR_NONE, GTEL_STR_NONE, counter->sum);
+            put(scene, GTEL_M_GPU_PCIE_REPLAYS, GTEL_STR_NONE, counter->sum);
     }
 }
 
@@ -237,7 +233,7 @@ static void sample_xgmi(struct gtel_amd_table_state *table, const struct gtel_am
         uint64_t value;
         bool has_status = get(scene, GTEL_AMD_XGMI_LINK_STATUS, i, &status) && status <= 1;
         if (has_status)
-            put(scene, GTEL_M_FABRIC_UP, names[i], GTEL_STR_NONE, status);
+            put(scene, GTEL_M_FABRIC_UP, names[i], status);
         for (size_t w = 0; w < GTEL_ARRAY_LEN(ways); w++) {
             struct gtel_counter *counter = &table->counter[PCIE_COUNTERS + 2 * i + w];
             const struct gtel_amd_place *place = &scene->metrics->place[ways[w].field];
@@ -247,7 +243,7 @@ static void sample_xgmi(struct gtel_amd_table_state *table, const struct gtel_am
                 continue;
             (void)carry(scene, counter, place->width, value);
             if (counter->sum > 0 || (has_status && status == 1))
-                put(scene, ways[w].metric, names[i], GTEL_STR_NONE, counter->sum * 1024);
+                put(scene, ways[w].metric, names[i], counter->sum * 1024);
         }
     }
 }
@@ -361,8 +357,7 @@ void gtel_amd_table_throttling(struct gtel_amd_table_state *table,
         bool is_active = (mask >> reasons[i].bit & 1) != 0;
         is_throttled = is_throttled || is_active;
         if ((table->throttled >> reasons[i].bit & 1) != 0)
-            put(scene, GTEL_M_THROTTLE_ACTIVE, gtel_str_of(reasons[i].name), GTEL_STR_NONE,
-                is_active);
+            put(scene, GTEL_M_THROTTLE_ACTIVE, gtel_str_of(reasons[i].name), is_active);
     }
-    put(scene, GTEL_M_GPU_THROTTLED, GTEL_STR_NONE, GTEL_STR_NONE, is_throttled);
+    put(scene, GTEL_M_GPU_THROTTLED, GTEL_STR_NONE, is_throttled);
 }
