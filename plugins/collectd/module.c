@@ -39,9 +39,9 @@ static void write_log(void *arg, enum gtel_log_level level, const char *text)
                                  [GTEL_LOG_WARNING] = LOG_WARNING,
                                  [GTEL_LOG_INFO] = LOG_INFO,
                                  [GTEL_LOG_DEBUG] = LOG_DEBUG};
-    const char *plugin = arg;
+    (void)arg;
     bool is_known = (size_t)level < GTEL_ARRAY_LEN(levels); /* it may come from a helper */
-    plugin_log(is_known ? levels[level] : LOG_INFO, "%s: %s", plugin, text);
+    plugin_log(is_known ? levels[level] : LOG_INFO, GTEL_PLUGIN ": %s", text);
 }
 
 /* The module of this daemon, made when it is first needed; NULL when memory is out. */
@@ -51,11 +51,10 @@ static struct module *get_module(void)
         return module;
     module = calloc(1, sizeof(*module));
     if (!module) {
-        plugin_log(LOG_ERR, "%s: out of memory", gtel_collectd_plugin.name);
+        plugin_log(LOG_ERR, GTEL_PLUGIN ": out of memory");
         return NULL;
     }
-    /* The log's argument is only read, as text. */
-    module->log = (struct gtel_log){write_log, (void *)(uintptr_t)gtel_collectd_plugin.name};
+    module->log = (struct gtel_log){.write = write_log};
     gtel_options_init(&module->options);
     return module;
 }
@@ -74,7 +73,7 @@ static int new_context(struct module *m)
         .env = &m->machine.env,
         .options = &m->options,
         .sink = &m->sink_table,
-        .vendor = gtel_collectd_plugin.vendor,
+        .vendor = GTEL_VENDOR,
         .helper = m->helper,
         .helper_args = m->machine.helper_args,
         .interval_ns = m->interval_ns,
@@ -162,7 +161,7 @@ static int init(void)
         return 0;
     cdtime_t interval = plugin_get_interval();
     m->interval_ns = CDTIME_T_TO_NS(interval);
-    gtel_sink_v5_init(&m->sink, gtel_collectd_plugin.name, &m->log, interval);
+    gtel_sink_v5_init(&m->sink, GTEL_PLUGIN, &m->log, interval);
     m->sink_table = gtel_sink_v5_sink(&m->sink);
     struct gtel_str helper = gtel_option_text(&m->options, GTEL_O_HELPER);
     if (helper.n == 0)
@@ -170,8 +169,7 @@ static int init(void)
     (void)gtel_str_copy(m->helper, sizeof(m->helper), helper);
 
     user_data_t data = {.data = m, .free_func = NULL}; /* freed at shutdown */
-    if (plugin_register_complex_read(NULL, gtel_collectd_plugin.name, read_values, interval,
-                                     &data) != 0)
+    if (plugin_register_complex_read(NULL, GTEL_PLUGIN, read_values, interval, &data) != 0)
         gtel_log(&m->log, GTEL_LOG_ERROR, "the daemon refused the read callback: no values");
     else
         m->is_registered = true;
@@ -196,7 +194,7 @@ static int end(void)
 
 GTEL_EXPORT void module_register(void)
 {
-    const char *name = gtel_collectd_plugin.name;
+    const char *name = GTEL_PLUGIN;
     (void)plugin_register_complex_config(name, configure); /* only without memory, which it logs */
     (void)plugin_register_init(name, init);
     (void)plugin_register_shutdown(name, end);

@@ -2,10 +2,12 @@
 /*
  * What the files of a collectd plugin share.
  *
- * All plugins are this code with another name and another vendor, which gpu_intel.c and its like
- * give them. The daemon calls module_register (the only exported symbol), then configuration and
- * init callbacks from its main thread, then the read callback from changing threads but never two
- * at the same time, then shutdown from its main thread when no read callback runs any more.
+ * All plugins are this code. The build gives each its name (GTEL_PLUGIN): of the file, of the
+ * configuration block and of the values; and a vendor (GTEL_VENDOR), of whose sources it is; that
+ * of processes is "clients". The daemon calls module_register (the only exported symbol), then
+ * configuration and init callbacks from its main thread, then the read callback from changing
+ * threads but never two at the same time, then shutdown from its main thread when no read callback
+ * runs any more.
  */
 #ifndef GTEL_COLLECTD_MODULE_H
 #define GTEL_COLLECTD_MODULE_H
@@ -14,14 +16,6 @@
 
 #include "collectd/core/daemon/collectd.h"
 #include "collectd/core/daemon/plugin.h"
-
-struct gtel_collectd_plugin {
-    const char *name;   /* of the file, of the configuration block and of the values */
-    const char *vendor; /* only sources of this vendor; "clients": those of processes */
-};
-
-/* One per plugin, in its ten-line file. */
-extern const struct gtel_collectd_plugin gtel_collectd_plugin;
 
 /*
  * Sets options from a <Plugin> block. Strings, numbers and booleans are taken alike. An unknown
