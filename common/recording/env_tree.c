@@ -280,11 +280,11 @@ struct pmu_search {
 static int match_type(void *arg, struct gtel_str name)
 {
     const struct pmu_search *search = arg;
-    char path[GTEL_FS_PATH_MAX];
     uint64_t type;
-    gtel_fs_path(path, "sys/bus/event_source/devices/%.*s/type", GTEL_STR_ARG(name));
-    return gtel_fs_u64(search->env, path, &type) == 0 && type == search->type &&
-           gtel_str_copy(search->name, GTEL_TREE_PMU_MAX, name);
+    return gtel_fs_u64(search->env,
+                       GTEL_FS_AT("sys/bus/event_source/devices/%.*s/type", GTEL_STR_ARG(name)),
+                       &type) == 0 &&
+           type == search->type && gtel_str_copy(search->name, GTEL_TREE_PMU_MAX, name);
 }
 
 bool gtel_tree_pmu_name(const struct gtel_env *env, uint32_t type, char ret[GTEL_TREE_PMU_MAX])

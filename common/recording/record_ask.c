@@ -2,6 +2,7 @@
 /* What a recording env writes down of counters, drivers and messages. */
 #include "recording/record_ask.h"
 
+#include "host/fs.h"
 #include "parse/uevent.h"
 
 #include <errno.h>
@@ -11,18 +12,18 @@
 
 void gtel_record_ask_answer(struct gtel_record_env *env, const char *words, const char *answer)
 {
-    char key[GTEL_RECORD_PATH + 32];
     char line[2 * GTEL_RECORD_PATH];
-    (void)snprintf(key, sizeof(key), "\1%s", words);
+    if (words[0] == '\0')
+        return; /* more than a line of the format can have */
     (void)snprintf(line, sizeof(line), "%s %s", words, answer);
-    gtel_record_set(env->record, gtel_str_of(key), GTEL_RECORD_ANSWER, gtel_str_of(line));
+    gtel_record_set(env->record, gtel_str_of(GTEL_FS_AT("\1%s", words)), GTEL_RECORD_ANSWER,
+                    gtel_str_of(line));
 }
 
 bool gtel_record_ask_is_known(const struct gtel_record_env *env, const char *words)
 {
-    char key[GTEL_RECORD_PATH + 32];
-    (void)snprintf(key, sizeof(key), "\1%s", words);
-    return gtel_record_find(env->record, gtel_str_of(key)) == GTEL_RECORD_ANSWER;
+    return gtel_record_find(env->record, gtel_str_of(GTEL_FS_AT("\1%s", words))) ==
+           GTEL_RECORD_ANSWER;
 }
 
 /* That something fails, or, with r of 0 or more, that it does so no more. */
@@ -37,22 +38,16 @@ static void record_error(struct gtel_record_env *env, const char *words, int r)
 /* A counter that the PMU does not have is no failure of the PMU. */
 static void record_pmu_error(struct gtel_record_env *env, const char *pmu, int r)
 {
-    char words[128];
-    (void)snprintf(words, sizeof(words), "pmu_error %s", pmu);
     if (pmu[0] != '\0' && r != -ENOENT && r != -ENODEV && r != -EOPNOTSUPP)
-        record_error(env, words, r);
+        record_error(env, GTEL_FS_AT("pmu_error %s", pmu), r);
 }
 
 static void record_counters(struct gtel_record_env *env, const struct gtel_record_group *group,
                             const uint64_t *values)
 {
-    for (size_t i = 0; i < group->n && group->pmu[0]; i++) {
-        char words[128];
-        char answer[32];
-        (void)snprintf(words, sizeof(words), "pmu %s 0x%" PRIx64, group->pmu, group->config[i]);
-        (void)snprintf(answer, sizeof(answer), "%" PRIu64 " 0", values[i]);
-        gtel_record_ask_answer(env, words, answer);
-    }
+    for (size_t i = 0; i < group->n && group->pmu[0]; i++)
+        gtel_record_ask_answer(env, GTEL_FS_AT("pmu %s 0x%" PRIx64, group->pmu, group->config[i]),
+                               GTEL_FS_AT("%" PRIu64 " 0", values[i]));
 }
 
 int gtel_record_ask_pmu_open(void *arg, uint32_t type, const uint64_t *configs, size_t n,
@@ -130,18 +125,16 @@ enum { LINE_WORDS = 6 };
 static void record_query(struct gtel_record_env *env, const char *name, const void *bytes,
                          int64_t r)
 {
-    char words[GTEL_RECORD_PATH];
     struct gtel_buf lines;
-    (void)snprintf(words, sizeof(words), "query_error %s", name);
     if (r != -ENOENT && r != -E2BIG)
-        record_error(env, words, (int)r);
+        record_error(env, GTEL_FS_AT("query_error %s", name), (int)r);
     if (r < 0)
         return;
     gtel_buf_init(&lines, 1 << 16);
-    (void)snprintf(words, sizeof(words), "\1query %s", name);
-    gtel_buf_str(&lines, gtel_str_of(words + 1));
+    gtel_buf_printf(&lines, "query %s", name);
     gtel_record_ask_words(&lines, bytes, (size_t)r, LINE_WORDS);
-    gtel_record_set(env->record, gtel_str_of(words), GTEL_RECORD_ANSWER, gtel_buf_text(&lines));
+    gtel_record_set(env->record, gtel_str_of(GTEL_FS_AT("\1query %s", name)), GTEL_RECORD_ANSWER,
+                    gtel_buf_text(&lines));
     gtel_buf_done(&lines);
 }
 
@@ -149,11 +142,10 @@ int64_t gtel_record_ask_drm_query(void *arg, const char *node, enum gtel_drm_dri
                                   uint32_t item, void *buf, size_t n)
 {
     struct gtel_record_env *env = arg;
-    char name[GTEL_RECORD_PATH / 2];
     int64_t r = gtel_env_drm_query(env->inner, node, driver, item, buf, n);
-    (void)snprintf(name, sizeof(name), "%s %s %" PRIu32, node,
-                   driver == GTEL_DRM_XE ? "xe" : "i915", item);
-    record_query(env, name, buf, r);
+    record_query(env,
+                 GTEL_FS_AT("%s %s %" PRIu32, node, driver == GTEL_DRM_XE ? "xe" : "i915", item),
+                 buf, r);
     return r;
 }
 
@@ -238,12 +230,8 @@ int gtel_record_ask_ras_read(void *arg, const char *device, struct gtel_ras_coun
     if (r == -ENOENT || r == -EOPNOTSUPP)
         return r;
     record_error(env, "ras_error", r);
-    for (size_t i = 0; r == 0 && i < *ret_n; i++) {
-        char words[256];
-        char answer[16];
-        (void)snprintf(words, sizeof(words), "ras %s %s %s", device, ret[i].node, ret[i].name);
-        (void)snprintf(answer, sizeof(answer), "%" PRIu32, ret[i].value);
-        gtel_record_ask_answer(env, words, answer);
-    }
+    for (size_t i = 0; r == 0 && i < *ret_n; i++)
+        gtel_record_ask_answer(env, GTEL_FS_AT("ras %s %s %s", device, ret[i].node, ret[i].name),
+                               GTEL_FS_AT("%" PRIu32, ret[i].value));
     return r;
 }

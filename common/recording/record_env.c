@@ -272,12 +272,8 @@ static void record_listing(struct gtel_record_env *env, const char *dir, struct 
     if (n > 0)
         qsort(names, n, sizeof(*names), compare_names);
     gtel_record_keep(env->record, gtel_str_of(dir), names, n, is_numbers);
-    for (size_t i = 0; i < n; i++) {
-        char path[2 * GTEL_RECORD_PATH];
-        int length = snprintf(path, sizeof(path), "%s/%.*s", dir, GTEL_STR_ARG(names[i]));
-        if (length > 0 && length < GTEL_RECORD_PATH)
-            save_there(env, path);
-    }
+    for (size_t i = 0; i < n; i++)
+        save_there(env, GTEL_FS_AT("%s/%.*s", dir, GTEL_STR_ARG(names[i]))); /* too long: none */
 }
 
 /*
@@ -363,22 +359,19 @@ static int exists(void *arg, const char *path)
 
 static void save_stat(struct gtel_record_env *env, const char *path, const struct gtel_stat *st)
 {
-    char words[GTEL_RECORD_PATH + 16];
-    char number[32];
-    (void)snprintf(number, sizeof(number), "%" PRIu32 ":%" PRIu32, st->major, st->minor);
+    const char *owner = GTEL_FS_AT("owner %s", path);
+    const char *first = GTEL_FS_AT("%s/0", path);
     if (st->is_char)
-        gtel_record_set(env->record, gtel_str_of(path), GTEL_RECORD_CHAR, gtel_str_of(number));
+        gtel_record_set(env->record, gtel_str_of(path), GTEL_RECORD_CHAR,
+                        gtel_str_of(GTEL_FS_AT("%" PRIu32 ":%" PRIu32, st->major, st->minor)));
     else
         save_there(env, path);
-    (void)snprintf(words, sizeof(words), "owner %s", path);
-    (void)snprintf(number, sizeof(number), "%" PRIu32, st->uid);
-    if (!is_descriptor(path) && (st->uid != 0 || gtel_record_ask_is_known(env, words)))
-        gtel_record_ask_answer(env, words, number);
+    if (!is_descriptor(path) && (st->uid != 0 || gtel_record_ask_is_known(env, owner)))
+        gtel_record_ask_answer(env, owner, GTEL_FS_AT("%" PRIu32, st->uid));
     /* One unknown descriptor stands for those of a process that cannot be listed. */
-    (void)snprintf(words, sizeof(words), "%s/0", path);
-    if (st->size > 0 && is_descriptor(words) &&
+    if (st->size > 0 && is_descriptor(first) &&
         !gtel_record_has_below(env->record, gtel_str_of(path)))
-        gtel_record_set(env->record, gtel_str_of(words), GTEL_RECORD_LINK, other_file);
+        gtel_record_set(env->record, gtel_str_of(first), GTEL_RECORD_LINK, other_file);
 }
 
 static int stat_file(void *arg, const char *path, struct gtel_stat *ret)

@@ -2,6 +2,7 @@
 /* Asks Windows about its GPUs and writes the answers down. */
 #include "recording/record_windows.h"
 
+#include "host/fs.h"
 #include "parse/utf16.h"
 #include "recording/record_ask.h"
 
@@ -11,7 +12,7 @@
 #include <string.h>
 
 /* More nodes and segments than that are not read (sources/windows/wddm.h). */
-enum { LINE_MAX = 4096, KEY_MAX = 400, NODES_MAX = 64, SEGMENTS_MAX = 32, UNTOUCHED = 0xff };
+enum { LINE_MAX = 4096, NODES_MAX = 64, SEGMENTS_MAX = 32, UNTOUCHED = 0xff };
 
 /* In the order of the calls' library (abi/wddm_syms.def); recorded machines play both as one. */
 static const char *const names[2][3] = {{"gdi32.dll", GTEL_RECORD_WINDOWS_LIBRARY},
@@ -32,16 +33,17 @@ enum { SYMBOLS = sizeof(symbols) / sizeof(symbols[0]) };
 
 /* ---- lines ---- */
 
+/* A key, which fits where a path does. */
+#define KEY(...) GTEL_FS_AT(__VA_ARGS__)
+
 static void put_line(const struct gtel_record_windows *windows, const char *key,
                      const struct gtel_str answer)
 {
     struct gtel_buf line;
-    char own[KEY_MAX + 1];
-    (void)snprintf(own, sizeof(own), "\1%s", key);
     gtel_buf_init(&line, LINE_MAX);
     gtel_buf_printf(&line, "call %s = %.*s", key, GTEL_STR_ARG(answer));
     if (!line.has_failed)
-        gtel_record_set(windows->record, gtel_str_of(own), GTEL_RECORD_ANSWER,
+        gtel_record_set(windows->record, gtel_str_of(KEY("\1%s", key)), GTEL_RECORD_ANSWER,
                         gtel_buf_text(&line));
     gtel_buf_done(&line);
 }
@@ -102,13 +104,12 @@ static void ask_info(const struct gtel_record_windows *windows, size_t device, u
     };
     for (size_t i = 0; i < sizeof(infos) / sizeof(infos[0]); i++) {
         uint64_t data[8];
-        char key[KEY_MAX];
         _Static_assert(sizeof(struct gtel_kmt_adapter_perf) <= sizeof(data), "the largest");
         struct gtel_d3dkmt_query_info query = {
             .adapter = adapter, .type = infos[i].type, .data = data, .size = infos[i].size};
         memset(data, infos[i].fill, sizeof(data));
-        (void)snprintf(key, sizeof(key), "D3DKMTQueryAdapterInfo %zu %" PRIu32, device, query.type);
-        put_bytes(windows, key, windows->call.D3DKMTQueryAdapterInfo(&query), data, query.size);
+        put_bytes(windows, KEY("D3DKMTQueryAdapterInfo %zu %" PRIu32, device, query.type),
+                  windows->call.D3DKMTQueryAdapterInfo(&query), data, query.size);
     }
 }
 
@@ -120,11 +121,10 @@ static void ask_node(const struct gtel_record_windows *windows, size_t device, u
                                            .type = GTEL_KMT_NODE_METADATA,
                                            .data = &data,
                                            .size = GTEL_KMT_NODE_METADATA_SIZE};
-    char key[KEY_MAX];
+    const char *key =
+        KEY("D3DKMTQueryAdapterInfo %zu %d %" PRIu32, device, GTEL_KMT_NODE_METADATA, node);
     char text[sizeof(data.name) * 2];
     int32_t status = windows->call.D3DKMTQueryAdapterInfo(&query);
-    (void)snprintf(key, sizeof(key), "D3DKMTQueryAdapterInfo %zu %d %" PRIu32, device,
-                   GTEL_KMT_NODE_METADATA, node);
     if (!GTEL_STATUS_IS_FINE(status) || data.type == UINT32_MAX) {
         put_bytes(windows, key, status, NULL, 0);
         return;
@@ -139,7 +139,6 @@ static struct gtel_d3dkmt_statistics ask_statistics(const struct gtel_record_win
                                                     uint32_t type, uint32_t id)
 {
     struct gtel_d3dkmt_statistics query = {.type = type, .luid = luid, .id = id};
-    char key[KEY_MAX];
     size_t n = sizeof(query.result.adapter);
     memset(&query.result, UNTOUCHED, sizeof(query.result));
     int32_t status = windows->call.D3DKMTQueryStatistics(&query);
@@ -152,9 +151,8 @@ static struct gtel_d3dkmt_statistics ask_statistics(const struct gtel_record_win
         memset(query.result.node.more, 0, sizeof(query.result.node.more));
         n = offsetof(struct gtel_kmt_node_statistics, rest);
     }
-    (void)snprintf(key, sizeof(key), "D3DKMTQueryStatistics %zu %" PRIu32 " %" PRIu32, device, type,
-                   id);
-    put_bytes(windows, key, status, &query.result, n);
+    put_bytes(windows, KEY("D3DKMTQueryStatistics %zu %" PRIu32 " %" PRIu32, device, type, id),
+              status, &query.result, n);
     if (!GTEL_STATUS_IS_FINE(status))
         memset(&query.result, UNTOUCHED, sizeof(query.result));
     return query;
@@ -165,11 +163,10 @@ static void ask_adapter(const struct gtel_record_windows *windows, size_t device
 {
     const struct gtel_record_windows_calls *call = &windows->call;
     struct gtel_d3dkmt_open open = {.name = interface};
-    char key[KEY_MAX];
+    const char *key = KEY("D3DKMTOpenAdapterFromDeviceName %zu", device);
     if (!call->D3DKMTOpenAdapterFromDeviceName || !call->D3DKMTCloseAdapter)
         return;
     int32_t status = call->D3DKMTOpenAdapterFromDeviceName(&open);
-    (void)snprintf(key, sizeof(key), "D3DKMTOpenAdapterFromDeviceName %zu", device);
     if (!GTEL_STATUS_IS_FINE(status)) {
         put_bytes(windows, key, status, NULL, 0);
         return;
@@ -196,20 +193,16 @@ static void ask_adapter(const struct gtel_record_windows *windows, size_t device
 static void put_number(const struct gtel_record_windows *windows, size_t device, int property,
                        uint32_t number)
 {
-    char key[KEY_MAX];
-    (void)snprintf(key, sizeof(key), "SetupDiGetDevicePropertyW %zu %d", device, property);
-    put(windows, key, "%" PRIu32, number);
+    put(windows, KEY("SetupDiGetDevicePropertyW %zu %d", device, property), "%" PRIu32, number);
 }
 
 static void put_text(const struct gtel_record_windows *windows, size_t device,
                      const struct gtel_devinfo *info, uint32_t property)
 {
     uint16_t units[GTEL_PNP_UNITS];
-    char key[KEY_MAX];
-    (void)snprintf(key, sizeof(key), "SetupDiGetDeviceRegistryPropertyW %zu %" PRIu32, device,
-                   property);
     if (gtel_pnp_text(&windows->pnp, info, property, units))
-        put_units(windows, key, units, GTEL_PNP_UNITS);
+        put_units(windows, KEY("SetupDiGetDeviceRegistryPropertyW %zu %" PRIu32, device, property),
+                  units, GTEL_PNP_UNITS);
 }
 
 /* By the key of the device's driver, as the played registry has it. */
@@ -217,14 +210,12 @@ static void put_size(const struct gtel_record_windows *windows, const struct gte
 {
     uint16_t units[GTEL_PNP_UNITS];
     char text[3 * GTEL_PNP_UNITS];
-    char key[KEY_MAX];
     uint64_t bytes = gtel_pnp_registry_size(&windows->pnp, info, windows->call.RegGetValueW);
     if (bytes == 0 || !gtel_pnp_text(&windows->pnp, info, GTEL_SPDRP_DRIVER, units))
         return;
     struct gtel_str driver = gtel_utf16_text(units, GTEL_PNP_UNITS, text, sizeof(text));
-    (void)snprintf(key, sizeof(key), "RegGetValueW %.*s HardwareInformation.qwMemorySize",
-                   GTEL_STR_ARG(driver));
-    put(windows, key, "%" PRIu64, bytes);
+    put(windows, KEY("RegGetValueW %.*s HardwareInformation.qwMemorySize", GTEL_STR_ARG(driver)),
+        "%" PRIu64, bytes);
 }
 
 static void ask_device(const struct gtel_record_windows *windows, size_t device,
@@ -233,24 +224,21 @@ static void ask_device(const struct gtel_record_windows *windows, size_t device,
     enum { VERSION = 3, BUS = 23, PLACE = 30, POWER = 32 }; /* devpkey.h */
     const struct gtel_pnp *pnp = &windows->pnp;
     struct gtel_interface_detail detail;
-    char key[KEY_MAX];
     char version[160];
     uint32_t power = gtel_pnp_power(pnp, &gpu->info);
-    (void)snprintf(key, sizeof(key), "SetupDiGetDeviceInstanceIdW %zu", device);
-    put_units(windows, key, gpu->id, GTEL_PNP_ID_MAX);
+    put_units(windows, KEY("SetupDiGetDeviceInstanceIdW %zu", device), gpu->id, GTEL_PNP_ID_MAX);
     put_text(windows, device, &gpu->info, GTEL_SPDRP_DESCRIPTION);
     put_text(windows, device, &gpu->info, GTEL_SPDRP_DRIVER);
     put_number(windows, device, BUS, gpu->pci.domain << 8 | gpu->pci.bus);
     put_number(windows, device, PLACE, (uint32_t)gpu->pci.device << 16 | gpu->pci.function);
     put_number(windows, device, POWER, power);
-    (void)snprintf(key, sizeof(key), "SetupDiGetDevicePropertyW %zu %d", device, VERSION);
     if (gtel_pnp_driver_version(pnp, &gpu->info, version, sizeof(version)))
-        put(windows, key, "%s", version);
+        put(windows, KEY("SetupDiGetDevicePropertyW %zu %d", device, VERSION), "%s", version);
     put_size(windows, &gpu->info);
     if (gtel_pnp_interface(pnp, gpu, &detail) < 0)
         return;
-    (void)snprintf(key, sizeof(key), "SetupDiGetDeviceInterfaceDetailW %zu", device);
-    put_units(windows, key, detail.path, GTEL_INTERFACE_PATH_MAX);
+    put_units(windows, KEY("SetupDiGetDeviceInterfaceDetailW %zu", device), detail.path,
+              GTEL_INTERFACE_PATH_MAX);
     if (power == GTEL_POWER_D0)
         ask_adapter(windows, device, detail.path);
 }
@@ -310,12 +298,9 @@ void gtel_record_windows(struct gtel_record_windows *windows, const struct gtel_
         is_there[device] = true;
         ask_device(windows, device, &gpu);
     }
-    for (size_t i = 0; i < windows->n; i++) {
-        char key[KEY_MAX];
-        (void)snprintf(key, sizeof(key), "SetupDiGetDeviceInstanceIdW %zu", i);
+    for (size_t i = 0; i < windows->n; i++)
         if (!is_there[i])
-            put(windows, key, "gone");
-    }
+            put(windows, KEY("SetupDiGetDeviceInstanceIdW %zu", i), "gone");
 }
 
 void gtel_record_windows_close(struct gtel_record_windows *windows, const struct gtel_env *env)
