@@ -136,21 +136,20 @@ struct cards {
 /* A DRM card: the base names of what its links point to. */
 static void write_card(const struct cards *cards, struct gtel_str name)
 {
-    char path[GTEL_FS_PATH_MAX];
     char key_buf[GTEL_DRM_NAME_MAX];
     char driver_buf[GTEL_DRM_NAME_MAX];
     struct gtel_str key;
     struct gtel_str driver;
     const struct gtel_env *env = cards->about->env;
-    gtel_fs_path(path, "sys/class/drm/%.*s/device", GTEL_STR_ARG(name));
-    if (gtel_fs_link_name(env, path, key_buf, sizeof(key_buf), &key) < 0)
+    if (gtel_fs_link_name(env, GTEL_FS_AT("sys/class/drm/%.*s/device", GTEL_STR_ARG(name)), key_buf,
+                          sizeof(key_buf), &key) < 0)
         key = GTEL_STR("device not known");
     /* Partitions of an AMD GPU are among the GPUs (kernel: amdxcp/amdgpu_xcp_drv.c). */
     if (gtel_context_find(cards->about->context, key) ||
         gtel_str_starts(key, GTEL_STR("amdgpu_xcp_")))
         return;
-    gtel_fs_path(path, "sys/class/drm/%.*s/device/driver", GTEL_STR_ARG(name));
-    if (gtel_fs_link_name(env, path, driver_buf, sizeof(driver_buf), &driver) < 0)
+    if (gtel_fs_link_name(env, GTEL_FS_AT("sys/class/drm/%.*s/device/driver", GTEL_STR_ARG(name)),
+                          driver_buf, sizeof(driver_buf), &driver) < 0)
         driver = GTEL_STR("not known");
     gtel_buf_printf(cards->out, "  %-*.*s%.*s, driver %.*s: no source reads it\n", INDENT - 2,
                     GTEL_STR_ARG(name), GTEL_STR_ARG(key), GTEL_STR_ARG(driver));
@@ -171,28 +170,22 @@ static const char *driver_fix(uint64_t vendor)
 /* A PCI device of class 03 (display) that has no driver. */
 static void write_pci(const struct cards *cards, struct gtel_str name)
 {
-    char path[GTEL_FS_PATH_MAX];
+    const char *folder = GTEL_FS_AT("sys/bus/pci/devices/%.*s", GTEL_STR_ARG(name));
     char buf[GTEL_DRM_NAME_MAX];
-    char what[160];
     struct gtel_str driver;
     uint64_t class = 0;
     uint64_t vendor = 0;
     const struct gtel_env *env = cards->about->env;
-    gtel_fs_path(path, "sys/bus/pci/devices/%.*s/class", GTEL_STR_ARG(name));
-    if (gtel_fs_hex(env, path, &class) < 0 || class >> 16 != 3 ||
-        gtel_context_find(cards->about->context, name))
+    if (gtel_fs_hex(env, GTEL_FS_AT("%s/class", folder), &class) < 0 || class >> 16 != 3 ||
+        gtel_context_find(cards->about->context, name) ||
+        gtel_fs_link_name(env, GTEL_FS_AT("%s/driver", folder), buf, sizeof(buf), &driver) == 0)
         return;
-    gtel_fs_path(path, "sys/bus/pci/devices/%.*s/driver", GTEL_STR_ARG(name));
-    if (gtel_fs_link_name(env, path, buf, sizeof(buf), &driver) == 0)
-        return;
-    gtel_fs_path(path, "sys/bus/pci/devices/%.*s/vendor", GTEL_STR_ARG(name));
-    (void)gtel_fs_hex(env, path, &vendor); /* stays 0: no advice then */
-    (void)snprintf(what, sizeof(what), "PCI device %.*s", GTEL_STR_ARG(name));
-    gtel_fs_path(path, "sys/bus/pci/devices/%.*s/physfn", GTEL_STR_ARG(name));
-    bool is_function = gtel_fs_exists(env, path);
+    (void)gtel_fs_hex(env, GTEL_FS_AT("%s/vendor", folder), &vendor); /* stays 0: no advice then */
+    bool is_function = gtel_fs_exists(env, GTEL_FS_AT("%s/physfn", folder));
     size_t number = 0;
     if (!is_function && driver_fix(vendor))
-        number = gtel_doctor_fixes_text(cards->fixes, gtel_str_of(driver_fix(vendor)), what);
+        number = gtel_doctor_fixes_text(cards->fixes, gtel_str_of(driver_fix(vendor)),
+                                        GTEL_FS_AT("PCI device %.*s", GTEL_STR_ARG(name)));
     gtel_buf_printf(cards->out, "  %-*s%.*s, vendor %04x: no driver has it%s", INDENT - 2, "PCI",
                     GTEL_STR_ARG(name), (unsigned)vendor,
                     is_function ? ", a virtual function" : "");

@@ -15,7 +15,7 @@ static void read_file(const struct gtel_env *env, const char *path)
 }
 
 /* Files of the device; those of its link ask the hardware. */
-static void read_files(const struct gtel_env *env, struct gtel_str name)
+static void read_files(const struct gtel_env *env, const char *folder)
 {
     static const char *const quiet[] = {"vendor", "device", "uevent", "power/control"};
     static const char *const awake[] = {"current_link_speed", "current_link_width",
@@ -23,30 +23,27 @@ static void read_files(const struct gtel_env *env, struct gtel_str name)
     char buf[GTEL_FS_TEXT_MAX];
     struct gtel_str status;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(quiet); i++)
-        read_file(env, GTEL_FS_AT("sys/bus/pci/devices/%.*s/%s", GTEL_STR_ARG(name), quiet[i]));
-    if (gtel_fs_text(
-            env, GTEL_FS_AT("sys/bus/pci/devices/%.*s/power/runtime_status", GTEL_STR_ARG(name)),
-            buf, sizeof(buf), &status) < 0 ||
+        read_file(env, GTEL_FS_AT("%s/%s", folder, quiet[i]));
+    if (gtel_fs_text(env, GTEL_FS_AT("%s/power/runtime_status", folder), buf, sizeof(buf),
+                     &status) < 0 ||
         !gtel_str_eq(status, GTEL_STR("active")))
         return;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(awake); i++)
-        read_file(env, GTEL_FS_AT("sys/bus/pci/devices/%.*s/%s", GTEL_STR_ARG(name), awake[i]));
+        read_file(env, GTEL_FS_AT("%s/%s", folder, awake[i]));
 }
 
-static void write_unread(const struct gtel_env *env, struct gtel_str name, struct gtel_buf *out)
+static void write_unread(const struct gtel_env *env, const char *folder, struct gtel_str name,
+                         struct gtel_buf *out)
 {
     char buf[GTEL_DRM_NAME_MAX];
     struct gtel_str driver;
     uint64_t vendor = 0;
     uint64_t device = 0;
-    (void)gtel_fs_hex(env, GTEL_FS_AT("sys/bus/pci/devices/%.*s/vendor", GTEL_STR_ARG(name)),
-                      &vendor); /* stays 0: not known */
-    (void)gtel_fs_hex(env, GTEL_FS_AT("sys/bus/pci/devices/%.*s/device", GTEL_STR_ARG(name)),
-                      &device); /* the same */
+    (void)gtel_fs_hex(env, GTEL_FS_AT("%s/vendor", folder), &vendor); /* stays 0: not known */
+    (void)gtel_fs_hex(env, GTEL_FS_AT("%s/device", folder), &device); /* the same */
     gtel_buf_printf(out, "GPU %.*s (%04x:%04x", GTEL_STR_ARG(name), (unsigned)vendor,
                     (unsigned)device);
-    if (gtel_fs_link_name(env, GTEL_FS_AT("sys/bus/pci/devices/%.*s/driver", GTEL_STR_ARG(name)),
-                          buf, sizeof(buf), &driver) < 0)
+    if (gtel_fs_link_name(env, GTEL_FS_AT("%s/driver", folder), buf, sizeof(buf), &driver) < 0)
         gtel_buf_str(out, GTEL_STR(", no driver): its PCI device is in the file; it has no values "
                                    "without a driver\n"));
     else if (gtel_str_eq(driver, GTEL_STR("nvidia")))
@@ -85,14 +82,14 @@ void gtel_survey(const struct gtel_env *env, struct gtel_context *context, struc
     if (gtel_fs_list(env, "sys/bus/pci/devices", &arena, DEVICES_MAX, &names, &n) < 0)
         n = 0;
     for (size_t i = 0; i < n && i < DEVICES_MAX; i++) {
+        const char *folder = GTEL_FS_AT("sys/bus/pci/devices/%.*s", GTEL_STR_ARG(names[i]));
         uint64_t class = 0;
-        if (gtel_fs_hex(env, GTEL_FS_AT("sys/bus/pci/devices/%.*s/class", GTEL_STR_ARG(names[i])),
-                        &class) < 0 ||
+        if (gtel_fs_hex(env, GTEL_FS_AT("%s/class", folder), &class) < 0 ||
             (class >> 16 != CLASS_DISPLAY && class >> 16 != CLASS_ACCELERATOR))
             continue;
-        read_files(env, names[i]);
+        read_files(env, folder);
         if (!gtel_context_find(context, names[i]))
-            write_unread(env, names[i], out);
+            write_unread(env, folder, names[i], out);
     }
     gtel_arena_done(&arena);
     read_drivers(env);
