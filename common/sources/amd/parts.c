@@ -75,11 +75,10 @@ static void close_files(const struct gtel_env *env, void *p)
 
 static bool read_text(const struct parts_card *own, const char *file, char *buf, size_t size)
 {
-    char path[GTEL_FS_PATH_MAX];
     struct gtel_str text;
-    gtel_fs_path(path, "%s/%s", own->card->path, file);
-    bool is_read = gtel_fs_text(own->card->cards->env, path, buf, size, &text) == 0;
-    return is_read && gtel_str_copy(buf, size, text);
+    return gtel_fs_text(own->card->cards->env, GTEL_FS_AT("%s/%s", own->card->path, file), buf,
+                        size, &text) == 0 &&
+           gtel_str_copy(buf, size, text);
 }
 
 /* From the driver's memory, on each kernel (amdgpu_device.c, amdgpu_atombios.c, amdgpu_vram_mgr.c).
@@ -149,7 +148,6 @@ static int read_node(const struct finder *finder, uint32_t number, const char *f
 static int add_node(void *arg, uint32_t number)
 {
     struct finder *finder = arg;
-    char path[GTEL_FS_PATH_MAX];
     char buf[GTEL_FS_TEXT_MAX];
     struct gtel_str text;
     struct gtel_pci pci;
@@ -158,8 +156,9 @@ static int add_node(void *arg, uint32_t number)
     finder->error = r < 0 && r != -ENOENT ? r : finder->error;
     if (r < 0 || gtel_kfd_node_pci(text, &pci) < 0 || gtel_kfd_node_render(text, &render) < 0)
         return 0;
-    gtel_fs_path(path, "sys/class/drm/renderD%lu/device", (unsigned long)render);
-    r = gtel_fs_link_name(finder->source->env, path, buf, sizeof(buf), &text);
+    r = gtel_fs_link_name(finder->source->env,
+                          GTEL_FS_AT("sys/class/drm/renderD%lu/device", (unsigned long)render), buf,
+                          sizeof(buf), &text);
     struct parts_card *first = r == 0 ? find_card(finder->source, text) : NULL;
     const struct gtel_pci *at = finder->at ? &finder->at->card->drm.pci : NULL;
     if (first)
@@ -184,19 +183,18 @@ static int open_unit(struct gtel_registry *registry, struct parts_card *own, siz
 {
     const struct gtel_env *env = own->card->cards->env;
     struct unit *unit = &own->unit[i];
-    char text[GTEL_FS_PATH_MAX];
-    (void)snprintf(text, sizeof(text), "%s/xcp%zu", own->card->drm.key, i);
-    int r = gtel_registry_add(registry, gtel_str_of(text), &unit->device);
+    int r = gtel_registry_add(registry, gtel_str_of(GTEL_FS_AT("%s/xcp%zu", own->card->drm.key, i)),
+                              &unit->device);
     if (r < 0)
         return r;
     gtel_device_label_part(registry, unit->device, own->card->device);
-    (void)snprintf(text, sizeof(text), "xcp%zu", i);
-    gtel_device_label(registry, unit->device, GTEL_LABEL_INSTANCE, gtel_str_of(text));
+    gtel_device_label(registry, unit->device, GTEL_LABEL_INSTANCE,
+                      gtel_str_of(GTEL_FS_AT("xcp%zu", i)));
     if (gtel_fs_is_open(&unit->table.file))
         return 0;
-    gtel_fs_path(text, "sys/class/drm/renderD%lu/device/xcp/xcp_metrics",
-                 (unsigned long)unit->render);
-    r = gtel_amd_table_file_open(env, &unit->table, text);
+    r = gtel_amd_table_file_open(
+        env, &unit->table,
+        GTEL_FS_AT("sys/class/drm/renderD%lu/device/xcp/xcp_metrics", (unsigned long)unit->render));
     return r == -ENOENT ? 0 : r;
 }
 
@@ -236,21 +234,21 @@ static void drop_unowned(const struct gtel_card_source *source, struct gtel_regi
 static int open_board(struct parts_card *own)
 {
     const struct gtel_env *env = own->card->cards->env;
-    char path[GTEL_FS_PATH_MAX];
+    const char *folder = GTEL_FS_AT("%s/board", own->card->path);
     int first = 0;
-    if (!gtel_fs_exists(env, gtel_fs_path(path, "%s/board", own->card->path)))
+    if (!gtel_fs_exists(env, folder))
         return 0;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(boards); i++) {
-        gtel_fs_path(path, "%s/board/%s", own->card->path, boards[i].file);
         int r = gtel_fs_is_open(&own->board[i].file)
                     ? 0
-                    : gtel_amd_table_file_open(env, &own->board[i], path);
+                    : gtel_amd_table_file_open(env, &own->board[i],
+                                               GTEL_FS_AT("%s/%s", folder, boards[i].file));
         first = first < 0 || r == -ENOENT ? first : r;
     }
     for (size_t i = 0; i < 2 * GTEL_ARRAY_LEN(powers); i++) {
         struct gtel_fs_file *file = &own->power[i / 2];
-        gtel_fs_path(path, "%s/board/%s%s", own->card->path, i % 2 == 1 ? "npm/" : "",
-                     powers[i / 2].file);
+        const char *path =
+            GTEL_FS_AT("%s/%s%s", folder, i % 2 == 1 ? "npm/" : "", powers[i / 2].file);
         int r = gtel_fs_is_open(file) ? 0 : gtel_fs_open(env, file, path);
         first = first < 0 || r == -ENOENT ? first : r;
     }

@@ -19,8 +19,6 @@
 #include "sources/drm/card_source.h"
 #include "sources/drm/link.h"
 
-#include <stdio.h>
-
 /* As the driver names them (kernel: amdgpu_ras.c, ras_block_string); no other file is opened. */
 static const struct gtel_str blocks[] = {
     GTEL_STR_INIT("umc"),   GTEL_STR_INIT("sdma"),      GTEL_STR_INIT("gfx"),
@@ -111,12 +109,12 @@ static int open_part(struct ras_card *own, size_t i, const char *file)
 /* "aca_umc" (Linux 6.9 and newer, MI300) or "umc_err_count", which have the same text. */
 static int open_blocks(struct ras_card *own)
 {
-    static const char *const forms[] = {"ras/aca_%s", "ras/%s_err_count"};
-    char file[48];
     int first = open_part(own, PAGES, "ras/gpu_vram_bad_pages");
     for (size_t i = 0; i < 2 * (size_t)BLOCKS; i++) {
-        (void)snprintf(file, sizeof(file), forms[i % 2], blocks[i / 2].p);
-        int r = open_part(own, i / 2, file);
+        const char *block = blocks[i / 2].p;
+        int r = open_part(own, i / 2,
+                          i % 2 == 0 ? GTEL_FS_AT("ras/aca_%s", block)
+                                     : GTEL_FS_AT("ras/%s_err_count", block));
         first = first < 0 ? first : r;
     }
     return first;
@@ -124,11 +122,9 @@ static int open_blocks(struct ras_card *own)
 
 static int open_ports(struct ras_card *own)
 {
-    char file[48];
     int first = 0;
     for (size_t i = PORTS; i < PARTS; i++) {
-        (void)snprintf(file, sizeof(file), "%s/%s", port_of(i)->above, aer_of(i)->name);
-        int r = open_part(own, i, file);
+        int r = open_part(own, i, GTEL_FS_AT("%s/%s", port_of(i)->above, aer_of(i)->name));
         first = first < 0 ? first : r;
     }
     return first;
