@@ -3,7 +3,6 @@
 #include "recording/record.h"
 
 #include "base/grow.h"
-#include "recording/scrub_process.h"
 #include "recording/tree.h"
 
 #include <errno.h>

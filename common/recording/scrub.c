@@ -4,7 +4,6 @@
 
 #include "base/compiler.h"
 #include "base/grow.h"
-#include "recording/scrub_process.h"
 #include "recording/scrub_rules.h"
 
 #include <inttypes.h>
@@ -46,17 +45,23 @@ const char *gtel_scrub_kind_name(enum gtel_scrub_kind kind)
 
 /* ---- secrets ---- */
 
+/* Cuts the next character off *text, in lower case; '-' for what separates letters and digits. */
+static char next_of(struct gtel_str *text)
+{
+    size_t separator = gtel_scrub_separator(*text);
+    char c = separator > 0 ? '-' : gtel_lower(text->p[0]);
+    *text = gtel_str_skip(*text, separator > 0 ? separator : 1);
+    return c;
+}
+
 /* Lower case. Of names a separator becomes '-', of others it is omitted. */
 static struct gtel_str fold(struct gtel_str text, bool is_name, char *buf)
 {
     struct gtel_str ret = {buf, 0};
     while (text.n > 0 && ret.n < REAL_MAX) {
-        size_t separator = gtel_scrub_separator(text);
-        if (separator > 0 && is_name)
-            buf[ret.n++] = '-';
-        else if (separator == 0 && (is_name || gtel_is_alnum(text.p[0])))
-            buf[ret.n++] = gtel_lower(text.p[0]);
-        text = gtel_str_skip(text, separator > 0 ? separator : 1);
+        char c = next_of(&text);
+        if (is_name || gtel_is_alnum(c))
+            buf[ret.n++] = c;
     }
     return ret;
 }
@@ -67,10 +72,9 @@ static uint32_t *bucket_of(struct gtel_scrub *scrub, struct gtel_str text)
     char key[KEY];
     size_t n = 0;
     while (text.n > 0 && n < KEY) {
-        size_t separator = gtel_scrub_separator(text);
-        if (separator == 0)
-            key[n++] = gtel_lower(text.p[0]);
-        text = gtel_str_skip(text, separator > 0 ? separator : 1);
+        char c = next_of(&text);
+        if (c != '-')
+            key[n++] = c;
     }
     return &scrub->bucket[gtel_hash(GTEL_HASH_SEED, key, n) % GTEL_SCRUB_BUCKETS];
 }
@@ -240,25 +244,17 @@ void gtel_scrub_users(struct gtel_scrub *scrub, struct gtel_str passwd)
 static size_t match(const struct gtel_scrub_secret *secret, struct gtel_str text)
 {
     bool is_name = secret->how == GTEL_SCRUB_NAME;
-    size_t at = 0;
+    struct gtel_str rest = text;
     for (size_t i = 0; i < secret->real.n;) {
-        struct gtel_str rest = gtel_str_skip(text, at);
-        size_t separator = gtel_scrub_separator(rest);
         if (rest.n == 0)
             return 0;
-        if (separator > 0 && is_name && secret->real.p[i] == '-') {
-            at += separator;
+        char c = next_of(&rest);
+        if (c == secret->real.p[i])
             i++;
-        } else if (gtel_lower(rest.p[0]) == secret->real.p[i]) {
-            at++;
-            i++;
-        } else if (separator > 0 && !is_name && i > 0) {
-            at += separator;
-        } else {
+        else if (c != '-' || is_name || i == 0)
             return 0;
-        }
     }
-    return at;
+    return text.n - rest.n;
 }
 
 /* The run of what is around a part of a text. */
@@ -353,16 +349,15 @@ static void write_made_up(struct work *work, struct gtel_scrub_secret *secret, s
         return;
     }
     while (text.n > 0) {
-        size_t separator = gtel_scrub_separator(text);
+        struct gtel_str from = text;
         char c = secret->made_up.p[at % secret->made_up.n];
         bool is_upper = text.p[0] != gtel_lower(text.p[0]);
-        bool is_made_up = separator == 0 && gtel_is_alnum(text.p[0]);
+        bool is_made_up = gtel_is_alnum(next_of(&text));
         if (is_made_up)
             gtel_buf_char(work->out, is_upper && gtel_is_letter(c) ? (char)(c - 'a' + 'A') : c);
         else
-            gtel_buf_str(work->out, gtel_str_head(text, separator > 0 ? separator : 1));
+            gtel_buf_str(work->out, gtel_str_head(from, from.n - text.n));
         at += is_made_up;
-        text = gtel_str_skip(text, separator > 0 ? separator : 1);
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reduces files about processes and users to what a reader of a recorded machine needs. */
-#include "recording/scrub_process.h"
+#include "recording/scrub_rules.h"
 
 #include "base/compiler.h"
 #include "parse/pod.h"

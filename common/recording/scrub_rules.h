@@ -8,6 +8,8 @@
 
 #include "recording/scrub.h"
 
+enum { GTEL_SCRUB_PEOPLE_FROM = 1000 }; /* numbers of users (login.defs(5), UID_MIN) */
+
 /* Who writes a text. */
 enum gtel_scrub_writer {
     GTEL_SCRUB_KERNEL,  /* sysfs, drivers, most of proc */
@@ -39,6 +41,12 @@ bool gtel_scrub_is_usual(enum gtel_scrub_writer writer, struct gtel_str word);
 
 /* Whether the end of a host's name is one that many hosts have: "org", "local". */
 bool gtel_scrub_is_domain(struct gtel_str word);
+
+/*
+ * Name and number of a line of passwd(5). Whether that is a person: it has a high number or a
+ * shell; the others are named after programs.
+ */
+bool gtel_scrub_user_line(struct gtel_str line, struct gtel_str *ret_name, uint64_t *ret_number);
 
 /* Bytes of what separates letters and digits at the beginning of text: '-', or systemd's \x2d. */
 size_t gtel_scrub_separator(struct gtel_str text);

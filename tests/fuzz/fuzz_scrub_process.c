@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz target: files about processes and users, reduced to what a recorded machine needs. */
 #include "fuzz/fuzz.h"
-#include "recording/scrub_process.h"
+#include "recording/scrub_rules.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
