@@ -7,6 +7,19 @@
 /* How long a reader that does not read may hold up the end; Telegraf waits 5 s before SIGTERM. */
 static const uint64_t blocked_end_ns = 1000000000u;
 
+void gtel_pace_init(struct gtel_pace *pace, uint64_t interval_ns, uint64_t sample_ns,
+                    bool watches_input)
+{
+    uint64_t now = gtel_pace_now();
+    *pace = (struct gtel_pace){.in = -1,
+                               .signal = -1,
+                               .interval_ns = interval_ns,
+                               .next_ns = now,
+                               .sample_ns = sample_ns,
+                               .next_sample_ns = now + sample_ns};
+    gtel_pace_open(pace, watches_input);
+}
+
 uint64_t gtel_pace_next_tick(uint64_t tick_ns, uint64_t interval_ns, uint64_t now_ns)
 {
     if (now_ns < tick_ns)

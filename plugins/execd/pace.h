@@ -75,6 +75,8 @@ int gtel_pace_writable(struct gtel_pace *pace);
 /* What differs by system: the call behind pace->error, and what may help, or nothing. */
 extern const char gtel_pace_call[];
 extern const char gtel_pace_fix[];
+/* The same: finds what is waited for, as gtel_pace_init says. */
+void gtel_pace_open(struct gtel_pace *pace, bool watches_input);
 /* The same: waits for anything until t_ns, and takes it in; true when standard output
  * can be written to and wants_out. */
 bool gtel_pace_wait_any(struct gtel_pace *pace, uint64_t t_ns, bool wants_out);

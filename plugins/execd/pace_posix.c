@@ -33,18 +33,10 @@ static bool is_held(int fd)
     return isatty(fd) || (fstat(fd, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)));
 }
 
-void gtel_pace_init(struct gtel_pace *pace, uint64_t interval_ns, uint64_t sample_ns,
-                    bool watches_input)
+void gtel_pace_open(struct gtel_pace *pace, bool watches_input)
 {
-    uint64_t now = gtel_pace_now();
-    *pace = (struct gtel_pace){.in = -1,
-                               .out = STDOUT_FILENO,
-                               .signal = -1,
-                               .interval_ns = interval_ns,
-                               .next_ns = now,
-                               .sample_ns = sample_ns,
-                               .next_sample_ns = now + sample_ns};
-    if (watches_input && (interval_ns == 0 || is_held(STDIN_FILENO)))
+    pace->out = STDOUT_FILENO;
+    if (watches_input && (pace->interval_ns == 0 || is_held(STDIN_FILENO)))
         pace->in = STDIN_FILENO;
     pace->signal = gtel_signals_open();
 }

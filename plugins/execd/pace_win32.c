@@ -82,24 +82,16 @@ static bool is_held(HANDLE handle)
     return GetFileType(handle) == FILE_TYPE_PIPE || GetConsoleMode(handle, &mode);
 }
 
-void gtel_pace_init(struct gtel_pace *pace, uint64_t interval_ns, uint64_t sample_ns,
-                    bool watches_input)
+void gtel_pace_open(struct gtel_pace *pace, bool watches_input)
 {
-    uint64_t now = gtel_pace_now();
     HANDLE handle = GetStdHandle(STD_INPUT_HANDLE);
-    *pace = (struct gtel_pace){.in = -1,
-                               .signal = -1,
-                               .interval_ns = interval_ns,
-                               .next_ns = now,
-                               .sample_ns = sample_ns,
-                               .next_sample_ns = now + sample_ns};
     input.seen = CreateEventW(NULL, FALSE, FALSE, NULL);
     if (!input.seen) {
         pace->error = -ENOMEM;
         return;
     }
     (void)SetConsoleCtrlHandler(stop, TRUE);
-    if (!watches_input || (interval_ns != 0 && !is_held(handle)))
+    if (!watches_input || (pace->interval_ns != 0 && !is_held(handle)))
         return;
     pace->in = 0;
     HANDLE thread = CreateThread(NULL, THREAD_STACK, read_input, handle, 0, NULL);
