@@ -136,20 +136,6 @@ static void learn_names(struct run *run)
 
 /* ---- time ---- */
 
-static uint64_t now_ns(const struct run *run)
-{
-    return gtel_env_now(run->capture->env) - run->start_ns;
-}
-
-static void go_to(const struct run *run, uint64_t t_ns)
-{
-    const struct gtel_capture *capture = run->capture;
-    if (capture->step)
-        capture->step(capture->step_arg, t_ns > now_ns(run) ? t_ns - now_ns(run) : 0);
-    else
-        gtel_pace_pause(capture->pace, run->start_ns + t_ns);
-}
-
 static bool is_ended(const struct run *run)
 {
     return run->capture->pace && gtel_pace_is_cut(run->capture->pace);
@@ -161,18 +147,18 @@ static bool is_ended(const struct run *run)
  */
 static void wait_until(struct run *run, uint64_t t_ns)
 {
+    const struct gtel_capture *capture = run->capture;
     for (;;) {
         uint64_t due_ns = gtel_context_due(run->context);
         if (due_ns == 0 || due_ns >= run->start_ns + t_ns || is_ended(run))
             break;
-        go_to(run, due_ns - run->start_ns);
-        uint64_t at_ns = now_ns(run);
-        if (!run->capture->step)
-            at_ns -= at_ns % millisecond_ns;
+        capture->go_to(capture->arg, due_ns);
+        uint64_t at_ns = gtel_env_now(capture->env) - run->start_ns;
+        at_ns -= at_ns % capture->grain_ns;
         gtel_record_at(&run->record, at_ns < t_ns ? at_ns : t_ns - 1);
         gtel_context_tick(run->context);
     }
-    go_to(run, t_ns);
+    capture->go_to(capture->arg, run->start_ns + t_ns);
     gtel_record_at(&run->record, t_ns);
 }
 

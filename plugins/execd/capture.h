@@ -15,10 +15,11 @@
 struct gtel_capture {
     const struct gtel_env *env; /* the machine */
     const struct gtel_options *options;
-    struct gtel_log log;    /* for the user */
-    struct gtel_pace *pace; /* of a machine that runs by itself: SIGINT ends it early; else NULL */
-    void (*step)(void *arg, uint64_t ns); /* of a stepped machine: lets its time go on; else NULL */
-    void *step_arg;
+    struct gtel_log log;                     /* for the user */
+    const struct gtel_pace *pace;            /* SIGINT ends it early; NULL: nothing does */
+    void (*go_to)(void *arg, uint64_t t_ns); /* lets time go on until then, on the env's clock */
+    void *arg;
+    uint64_t grain_ns; /* times between two gathers are rounded down to it */
     uint64_t interval_ns;
     uint64_t count; /* gathers after the first discovery */
 };

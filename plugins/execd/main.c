@@ -61,8 +61,9 @@ static bool is_doctor(const struct program *program)
 
 /* ---- gathers ---- */
 
-static void go_to(struct program *program, uint64_t t_ns)
+static void go_to(void *arg, uint64_t t_ns)
 {
+    struct program *program = arg;
     struct gtel_env *env = &program->machine.env;
     uint64_t now_ns = gtel_env_now(env);
     if (!program->args.is_stepped)
@@ -441,11 +442,6 @@ static int run_program(struct program *program)
 
 /* ---- capture ---- */
 
-static void step_machine(void *arg, uint64_t ns)
-{
-    gtel_env_tree_step(arg, ns);
-}
-
 static int complain_of_file(const struct program *program, int r, const char *problem)
 {
     if (r < 0)
@@ -485,9 +481,10 @@ static int run_capture(struct program *program)
         .env = &program->machine.env,
         .options = options,
         .log = program->log,
-        .pace = program->args.is_stepped ? NULL : &program->pace,
-        .step = program->args.is_stepped ? step_machine : NULL,
-        .step_arg = &program->machine.env,
+        .pace = &program->pace,
+        .go_to = go_to,
+        .arg = program,
+        .grain_ns = program->args.is_stepped ? 1 : 1000000,
         .interval_ns = is_given ? gtel_option_number(options, GTEL_O_INTERVAL) : once_step_ns,
         .count = program->args.count,
     };

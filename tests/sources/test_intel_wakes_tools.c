@@ -49,10 +49,11 @@ static void life_done(struct life *life)
 }
 
 /* Lets time go on, and checks which cards sleep by then. */
-static void step(void *arg, uint64_t ns)
+static void go_to(void *arg, uint64_t t_ns)
 {
     struct life *life = arg;
-    gtel_env_tree_step(&life->env, ns);
+    uint64_t now_ns = gtel_env_now(&life->env);
+    gtel_env_tree_step(&life->env, t_ns > now_ns ? t_ns - now_ns : 0);
     wakes_look(&life->wakes, &life->env);
 }
 
@@ -62,13 +63,12 @@ static void pass(struct life *life, struct gtel_context *context, uint64_t ns)
     uint64_t end_ns = gtel_env_now(&life->env) + ns;
     for (;;) {
         uint64_t due_ns = gtel_context_due(context);
-        uint64_t now_ns = gtel_env_now(&life->env);
         if (due_ns == 0 || due_ns >= end_ns)
             break;
-        step(life, due_ns > now_ns ? due_ns - now_ns : 0);
+        go_to(life, due_ns);
         gtel_context_tick(context);
     }
-    step(life, end_ns - gtel_env_now(&life->env));
+    go_to(life, end_ns);
 }
 
 /* As the program does it: three looks in a second, then the report. */
@@ -113,8 +113,9 @@ static uint64_t check_doctor(struct life *life, uint64_t start_ns)
 static uint64_t check_capture(struct life *life, uint64_t start_ns)
 {
     struct gtel_capture capture = {.options = &life->options,
-                                   .step = step,
-                                   .step_arg = life,
+                                   .go_to = go_to,
+                                   .arg = life,
+                                   .grain_ns = 1,
                                    .interval_ns = 2 * half_ns,
                                    .count = 4};
     struct gtel_buf record;
