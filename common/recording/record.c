@@ -3,6 +3,7 @@
 #include "recording/record.h"
 
 #include "base/grow.h"
+#include "host/fs.h"
 #include "recording/tree.h"
 
 #include <errno.h>
@@ -16,6 +17,7 @@ enum {
     NODES_MAX = 1 << 18,
     CHANGES_MAX = 1 << 20,
     TEXT_MAX = 48 << 20,
+    ANSWER_MAX = 1 << 16,
     CONTENT_MAX = GTEL_TREE_CONTENT_MAX / 2 /* of a file: made-up names may be longer */
 };
 
@@ -151,6 +153,52 @@ void gtel_record_event(struct gtel_record *record, struct gtel_str line)
     struct gtel_record_change *change = add_change(record, UINT32_MAX);
     if (change && gtel_arena_str(&record->arena, line, &change->text) < 0)
         record->text.has_failed = true;
+}
+
+/* No path begins with a control character. */
+#define ANSWER_KEY(words) gtel_str_of(GTEL_FS_AT("\1%s", words))
+
+void gtel_record_answer(struct gtel_record *record, const char *words, struct gtel_str answer)
+{
+    struct gtel_buf line;
+    if (words[0] == '\0')
+        return; /* more than a line of the format can have */
+    gtel_buf_init(&line, ANSWER_MAX);
+    gtel_buf_printf(&line, "%s%s%.*s", words, gtel_str_starts(answer, GTEL_STR("\n")) ? "" : " ",
+                    GTEL_STR_ARG(answer));
+    record->text.has_failed = record->text.has_failed || line.has_failed;
+    gtel_record_set(record, ANSWER_KEY(words), GTEL_RECORD_ANSWER, gtel_buf_text(&line));
+    gtel_buf_done(&line);
+}
+
+bool gtel_record_is_answered(const struct gtel_record *record, const char *words)
+{
+    return gtel_record_find(record, ANSWER_KEY(words)) == GTEL_RECORD_ANSWER;
+}
+
+static size_t count_zeros(const unsigned char *bytes, size_t n)
+{
+    size_t zeros = 0;
+    while (zeros < n && bytes[zeros] == 0)
+        zeros++;
+    return zeros;
+}
+
+void gtel_record_words(struct gtel_buf *out, const unsigned char *bytes, size_t n,
+                       size_t line_words)
+{
+    for (size_t i = 0, words = 0; i < n; words++) {
+        uint64_t value = 0;
+        size_t width = n - i < 8 ? n - i : 8;
+        size_t zeros = count_zeros(bytes + i, n - i);
+        if (zeros >= 2 * sizeof(value))
+            width = zeros - zeros % sizeof(value);
+        for (size_t k = 0; k < width && k < sizeof(value); k++)
+            value |= (uint64_t)bytes[i + k] << 8 * k;
+        gtel_buf_printf(out, "%s%zu:0x%" PRIx64,
+                        line_words > 0 && words % line_words == 0 ? "\n| " : " ", width, value);
+        i += width;
+    }
 }
 
 enum gtel_record_kind gtel_record_find(const struct gtel_record *record, struct gtel_str path)

@@ -52,8 +52,8 @@ void gtel_record_at(struct gtel_record *record, uint64_t t_ns);
 
 /*
  * What is at a path, which is one that no link leads to, relative to the root. text is copied: the
- * content, the target, MAJOR:MINOR, the name of an error; of an answer lines of the format, and the
- * path is its key. It is written where it differs from what was recorded before.
+ * content, the target, MAJOR:MINOR, the name of an error. It is written where it differs from what
+ * was recorded before.
  */
 void gtel_record_set(struct gtel_record *record, struct gtel_str path, enum gtel_record_kind kind,
                      struct gtel_str text);
@@ -72,6 +72,19 @@ void gtel_record_keep(struct gtel_record *record, struct gtel_str dir, const str
                       size_t n, bool is_numbers);
 /* Whether something is recorded below dir. */
 bool gtel_record_has_below(const struct gtel_record *record, struct gtel_str dir);
+/*
+ * An answer of a library, counter or driver: a line of words, and the answer behind them, which may
+ * go on in lines of its own. Written where it differs from the one before.
+ */
+void gtel_record_answer(struct gtel_record *record, const char *words, struct gtel_str answer);
+/* Whether there is a line of these words already. */
+bool gtel_record_is_answered(const struct gtel_record *record, const char *words);
+/*
+ * Appends bytes as words (parse/words.h), each behind a blank: eight bytes at a time, long runs of
+ * zero as one. So many words behind each "| "; 0: all on this line.
+ */
+void gtel_record_words(struct gtel_buf *out, const unsigned char *bytes, size_t n,
+                       size_t line_words);
 /* A line that is written in any case. */
 void gtel_record_event(struct gtel_record *record, struct gtel_str line);
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* An env around another one that records what is asked and answered. */
-#include "recording/record_ask.h"
+#include "recording/record_env.h"
+#include "recording/record_pci.h"
 #include "recording/record_windows.h"
+#include "recording/tree.h"
 #include "recording/way.h"
 
 #include "base/grow.h"
 #include "host/fs.h"
 #include "host/numbers.h"
+#include "parse/uevent.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -15,10 +18,37 @@
 #include <string.h>
 
 enum {
+    PATH_MAX_BYTES = 512, /* of a path, as in recorded machines */
+    GROUPS_MAX = 256,
     HANDLES_MAX = 16384,
     READ_FIRST = 65536, /* bytes of a file that are read in any case */
     READ_MOST = 16 << 20,
     NAMES_MAX = 65536
+};
+
+struct handle {
+    int inner_plus_1;          /* 0: closed */
+    char path[PATH_MAX_BYTES]; /* as asked for */
+};
+
+struct group {
+    char pmu[GTEL_TREE_PMU_MAX]; /* empty: its name was not found */
+    size_t n;
+    uint64_t config[GTEL_PMU_EVENTS_MAX];
+};
+
+struct gtel_record_env {
+    const struct gtel_env *inner;
+    struct gtel_record *record;
+    struct handle *handle;
+    size_t handles;
+    struct group *group; /* by the handles of the inner env */
+    char *buf;           /* for files; it grows to what a reader asks for */
+    size_t buf_size;
+    struct gtel_record_pci pci;
+    char libraries[256]; /* asked for; with blanks between them */
+    bool has_no_links;   /* Windows, some of whose files are in no folder */
+    int heard_by_plus_1; /* the handle whose messages of the kernel are written down; 0: none */
 };
 
 /* What a descriptor leads to that is no character device. */
@@ -85,7 +115,7 @@ static int stop_listing(void *arg, struct gtel_str name)
 static void save_there(struct gtel_record_env *env, const char *path)
 {
     const struct gtel_env *inner = env->inner;
-    char target[GTEL_RECORD_PATH];
+    char target[PATH_MAX_BYTES];
     if (path[0] == '\0' || gtel_record_find(env->record, gtel_str_of(path)) != GTEL_RECORD_NOTHING)
         return;
     if (is_descriptor(path)) {
@@ -132,7 +162,7 @@ static int keep_handle(struct gtel_record_env *env, const char *path, int inner)
     if (!gtel_grow_zeroed(&env->handle, &env->handles, i + 1, HANDLES_MAX, sizeof(*env->handle)))
         return -EMFILE;
     env->handle[i].inner_plus_1 = inner + 1;
-    if (!gtel_str_copy(env->handle[i].path, GTEL_RECORD_PATH, gtel_str_of(path)))
+    if (!gtel_str_copy(env->handle[i].path, PATH_MAX_BYTES, gtel_str_of(path)))
         env->record->text.has_failed = true; /* no path of ours is that long */
     return (int)i;
 }
@@ -231,7 +261,7 @@ static int64_t file_read(void *arg, int handle, void *buf, size_t n)
         env->record->text.has_failed = true;
         return -ENOMEM;
     }
-    const struct gtel_record_handle *file = &env->handle[handle];
+    const struct handle *file = &env->handle[handle];
     struct gtel_str text;
     int64_t r = read_inner(env, file->inner_plus_1 - 1, &text);
     if (r == -ENODEV) {
@@ -366,8 +396,8 @@ static void save_stat(struct gtel_record_env *env, const char *path, const struc
                         gtel_str_of(GTEL_FS_AT("%" PRIu32 ":%" PRIu32, st->major, st->minor)));
     else
         save_there(env, path);
-    if (!is_descriptor(path) && (st->uid != 0 || gtel_record_ask_is_known(env, owner)))
-        gtel_record_ask_answer(env, owner, GTEL_FS_AT("%" PRIu32, st->uid));
+    if (!is_descriptor(path) && (st->uid != 0 || gtel_record_is_answered(env->record, owner)))
+        gtel_record_answer(env->record, owner, gtel_str_of(GTEL_FS_AT("%" PRIu32, st->uid)));
     /* One unknown descriptor stands for those of a process that cannot be listed. */
     if (st->size > 0 && is_descriptor(first) &&
         !gtel_record_has_below(env->record, gtel_str_of(path)))
@@ -426,6 +456,191 @@ static void lib_close(void *arg, void *lib)
     env->inner->ops->lib_close(env->inner->arg, lib);
 }
 
+/* ---- counters ---- */
+
+/* That something fails, or, with r of 0 or more, that it does so no more. */
+static void record_error(struct gtel_record_env *env, const char *words, int r)
+{
+    if (r < 0 || gtel_record_is_answered(env->record, words))
+        gtel_record_answer(env->record, words,
+                           gtel_str_of(r < 0 ? gtel_record_error_name(r) : "none"));
+}
+
+/* A counter that the PMU does not have is no failure of the PMU. */
+static void record_pmu_error(struct gtel_record_env *env, const char *pmu, int r)
+{
+    if (pmu[0] != '\0' && r != -ENOENT && r != -ENODEV && r != -EOPNOTSUPP)
+        record_error(env, GTEL_FS_AT("pmu_error %s", pmu), r);
+}
+
+static void record_counters(struct gtel_record_env *env, const struct group *group,
+                            const uint64_t *values)
+{
+    for (size_t i = 0; i < group->n && group->pmu[0]; i++)
+        gtel_record_answer(env->record,
+                           GTEL_FS_AT("pmu %s 0x%" PRIx64, group->pmu, group->config[i]),
+                           gtel_str_of(GTEL_FS_AT("%" PRIu64 " 0", values[i])));
+}
+
+static int pmu_open(void *arg, uint32_t type, const uint64_t *configs, size_t n, uint32_t cpu)
+{
+    struct gtel_record_env *env = arg;
+    const struct gtel_env *inner = env->inner;
+    uint64_t values[GTEL_PMU_EVENTS_MAX];
+    uint64_t enabled_ns;
+    char name[GTEL_TREE_PMU_MAX] = "";
+    int handle = gtel_env_pmu_open(inner, type, configs, n, cpu);
+    (void)gtel_tree_pmu_name(inner, type, name); /* else it stays empty */
+    record_pmu_error(env, name, handle);
+    if (handle < 0)
+        return handle;
+    if (handle >= GROUPS_MAX || n > GTEL_PMU_EVENTS_MAX) {
+        inner->ops->pmu_close(inner->arg, handle);
+        return -EMFILE;
+    }
+    struct group *group = &env->group[handle];
+    memcpy(group->pmu, name, sizeof(name));
+    group->n = n;
+    memcpy(group->config, configs, n * sizeof(*configs));
+    /* The counters must be there when they are opened, so they are read now. */
+    if (inner->ops->pmu_read(inner->arg, handle, values, n, &enabled_ns) == 0)
+        record_counters(env, group, values);
+    return handle;
+}
+
+static int pmu_read(void *arg, int handle, uint64_t *values, size_t n, uint64_t *ret_enabled_ns)
+{
+    struct gtel_record_env *env = arg;
+    int r = env->inner->ops->pmu_read(env->inner->arg, handle, values, n, ret_enabled_ns);
+    if (r == 0 && n == env->group[handle].n)
+        record_counters(env, &env->group[handle], values);
+    return r;
+}
+
+static void pmu_close(void *arg, int handle)
+{
+    struct gtel_record_env *env = arg;
+    env->inner->ops->pmu_close(env->inner->arg, handle);
+}
+
+/* ---- queries ---- */
+
+enum { LINE_WORDS = 6 };
+
+static void record_query(struct gtel_record_env *env, const char *name, const void *bytes,
+                         int64_t r)
+{
+    struct gtel_buf lines;
+    if (r != -ENOENT && r != -E2BIG)
+        record_error(env, GTEL_FS_AT("query_error %s", name), (int)r);
+    if (r < 0)
+        return;
+    gtel_buf_init(&lines, 1 << 16);
+    gtel_record_words(&lines, bytes, (size_t)r, LINE_WORDS);
+    gtel_record_answer(env->record, GTEL_FS_AT("query %s", name), gtel_buf_text(&lines));
+    gtel_buf_done(&lines);
+}
+
+static int64_t drm_query(void *arg, const char *node, enum gtel_drm_driver driver, uint32_t item,
+                         void *buf, size_t n)
+{
+    struct gtel_record_env *env = arg;
+    int64_t r = gtel_env_drm_query(env->inner, node, driver, item, buf, n);
+    record_query(env,
+                 GTEL_FS_AT("%s %s %" PRIu32, node, driver == GTEL_DRM_XE ? "xe" : "i915", item),
+                 buf, r);
+    return r;
+}
+
+/* ---- messages of the kernel ---- */
+
+static int uevent_open(void *arg)
+{
+    struct gtel_record_env *env = arg;
+    int r = gtel_env_uevent_open(env->inner);
+    if (r != -EOPNOTSUPP)
+        gtel_record_answer(env->record, "uevents",
+                           gtel_str_of(r >= 0 ? "on" : gtel_record_error_name(r)));
+    return r;
+}
+
+/* Whether a message is about a card, or a driver and its device. */
+static bool is_about_gpus(const struct gtel_uevent *event)
+{
+    struct gtel_str text;
+    return gtel_uevent_card(event->devpath, &text) == 0 ||
+           gtel_uevent_value(event, GTEL_STR("WEDGED"), &text) == 0 ||
+           (gtel_uevent_value(event, GTEL_STR("SUBSYSTEM"), &text) == 0 &&
+            (gtel_str_eq(text, GTEL_STR("pci")) || gtel_str_eq(text, GTEL_STR("drm"))));
+}
+
+/*
+ * The parts of a message that a line has room for: those without blanks. Of other devices only that
+ * something was heard.
+ */
+static void record_message(struct gtel_record_env *env, const struct gtel_uevent *event)
+{
+    struct gtel_buf line;
+    struct gtel_str rest = event->values;
+    struct gtel_str part;
+    if (!is_about_gpus(event)) {
+        gtel_record_event(env->record, GTEL_STR("uevent change /devices/other"));
+        return;
+    }
+    gtel_buf_init(&line, 4096);
+    gtel_buf_printf(&line, "uevent %.*s %.*s", GTEL_STR_ARG(event->action),
+                    GTEL_STR_ARG(event->devpath));
+    while (gtel_str_part(&rest, '\0', &part)) {
+        bool is_word = part.n > 0;
+        for (size_t i = 0; i < part.n; i++)
+            is_word = is_word && (unsigned char)part.p[i] > ' ';
+        if (is_word && !gtel_str_starts(part, GTEL_STR("ACTION=")) &&
+            !gtel_str_starts(part, GTEL_STR("DEVPATH=")))
+            gtel_buf_printf(&line, " %.*s", GTEL_STR_ARG(part));
+    }
+    gtel_record_event(env->record, gtel_buf_text(&line));
+    gtel_buf_done(&line);
+}
+
+static int64_t uevent_read(void *arg, int handle, void *buf, size_t n)
+{
+    struct gtel_record_env *env = arg;
+    struct gtel_uevent event;
+    int64_t r = env->inner->ops->uevent_read(env->inner->arg, handle, buf, n);
+    if (env->heard_by_plus_1 == 0)
+        env->heard_by_plus_1 = handle + 1;
+    if (env->heard_by_plus_1 != handle + 1)
+        return r; /* the same messages again */
+    if (r == -ENOBUFS)
+        gtel_record_event(env->record, GTEL_STR("uevent lost"));
+    else if (r > 0 && gtel_uevent_parse((struct gtel_str){buf, (size_t)r}, &event) == 0)
+        record_message(env, &event);
+    return r;
+}
+
+static void uevent_close(void *arg, int handle)
+{
+    struct gtel_record_env *env = arg;
+    if (env->heard_by_plus_1 == handle + 1)
+        env->heard_by_plus_1 = 0;
+    env->inner->ops->uevent_close(env->inner->arg, handle);
+}
+
+static int ras_read(void *arg, const char *device, struct gtel_ras_counter *ret, size_t max,
+                    size_t *ret_n)
+{
+    struct gtel_record_env *env = arg;
+    int r = gtel_env_ras_read(env->inner, device, ret, max, ret_n);
+    if (r == -ENOENT || r == -EOPNOTSUPP)
+        return r;
+    record_error(env, "ras_error", r);
+    for (size_t i = 0; r == 0 && i < *ret_n; i++)
+        gtel_record_answer(env->record,
+                           GTEL_FS_AT("ras %s %s %s", device, ret[i].node, ret[i].name),
+                           gtel_str_of(GTEL_FS_AT("%" PRIu32, ret[i].value)));
+    return r;
+}
+
 /*
  * What only saves work (kept directories, lists of the kernel) is not there: it is asked for by its
  * path then. Nor is what is opt-in (stalls).
@@ -445,14 +660,14 @@ static const struct gtel_env_ops record_ops = {
     .lib_open = lib_open,
     .lib_symbol = lib_symbol,
     .lib_close = lib_close,
-    .pmu_open = gtel_record_ask_pmu_open,
-    .pmu_read = gtel_record_ask_pmu_read,
-    .pmu_close = gtel_record_ask_pmu_close,
-    .drm_query = gtel_record_ask_drm_query,
-    .uevent_open = gtel_record_ask_uevent_open,
-    .uevent_read = gtel_record_ask_uevent_read,
-    .uevent_close = gtel_record_ask_uevent_close,
-    .ras_read = gtel_record_ask_ras_read,
+    .pmu_open = pmu_open,
+    .pmu_read = pmu_read,
+    .pmu_close = pmu_close,
+    .drm_query = drm_query,
+    .uevent_open = uevent_open,
+    .uevent_read = uevent_read,
+    .uevent_close = uevent_close,
+    .ras_read = ras_read,
 };
 
 int gtel_record_env_init(const struct gtel_env *inner, struct gtel_record *record,
@@ -463,7 +678,7 @@ int gtel_record_env_init(const struct gtel_env *inner, struct gtel_record *recor
         return -ENOMEM;
     env->inner = inner;
     env->record = record;
-    env->group = calloc(GTEL_RECORD_GROUPS, sizeof(*env->group));
+    env->group = calloc(GROUPS_MAX, sizeof(*env->group));
     bool has_room = gtel_grow(&env->buf, &env->buf_size, READ_FIRST, READ_MOST, 1);
     env->has_no_links = gtel_pnp_is_there(inner);
     *ret = (struct gtel_env){.ops = &record_ops, .arg = env, .log = inner->log};

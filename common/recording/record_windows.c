@@ -4,10 +4,8 @@
 
 #include "host/fs.h"
 #include "parse/utf16.h"
-#include "recording/record_ask.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -33,30 +31,18 @@ enum { SYMBOLS = sizeof(symbols) / sizeof(symbols[0]) };
 
 /* ---- lines ---- */
 
-/* A key, which fits where a path does. */
-#define KEY(...) GTEL_FS_AT(__VA_ARGS__)
+/* A key or an answer, which fit where a path does. */
+#define WORDS(...) GTEL_FS_AT(__VA_ARGS__)
 
-static void put_line(const struct gtel_record_windows *windows, const char *key,
-                     const struct gtel_str answer)
+static void put_text(const struct gtel_record_windows *windows, const char *key,
+                     struct gtel_str answer)
 {
-    struct gtel_buf line;
-    gtel_buf_init(&line, LINE_MAX);
-    gtel_buf_printf(&line, "call %s = %.*s", key, GTEL_STR_ARG(answer));
-    if (!line.has_failed)
-        gtel_record_set(windows->record, gtel_str_of(KEY("\1%s", key)), GTEL_RECORD_ANSWER,
-                        gtel_buf_text(&line));
-    gtel_buf_done(&line);
+    gtel_record_answer(windows->record, WORDS("call %s =", key), answer);
 }
 
-GTEL_PRINTF(3, 4)
-static void put(const struct gtel_record_windows *windows, const char *key, const char *fmt, ...)
+static void put(const struct gtel_record_windows *windows, const char *key, const char *answer)
 {
-    char answer[1024];
-    va_list args;
-    va_start(args, fmt);
-    (void)vsnprintf(answer, sizeof(answer), fmt, args);
-    va_end(args);
-    put_line(windows, key, gtel_str_of(answer));
+    put_text(windows, key, gtel_str_of(answer));
 }
 
 static void put_units(const struct gtel_record_windows *windows, const char *key,
@@ -65,7 +51,7 @@ static void put_units(const struct gtel_record_windows *windows, const char *key
     char text[3 * GTEL_INTERFACE_PATH_MAX];
     struct gtel_str said = gtel_utf16_text(units, n, text, sizeof(text));
     if (said.n > 0)
-        put_line(windows, key, said);
+        put_text(windows, key, said);
 }
 
 /* A status that is a failure, or the bytes of the answer; ones at its end were not written. */
@@ -77,12 +63,12 @@ static void put_bytes(const struct gtel_record_windows *windows, const char *key
     while (n > 0 && byte[n - 1] == UNTOUCHED)
         n--;
     if (!GTEL_STATUS_IS_FINE(status)) {
-        put(windows, key, "!0x%08" PRIx32, (uint32_t)status);
+        put(windows, key, WORDS("!0x%08" PRIx32, (uint32_t)status));
         return;
     }
     gtel_buf_init(&words, LINE_MAX);
-    gtel_record_ask_words(&words, byte, n, 0);
-    put_line(windows, key, n > 0 ? gtel_str_trim(gtel_buf_text(&words)) : GTEL_STR("untouched"));
+    gtel_record_words(&words, byte, n, 0);
+    put_text(windows, key, n > 0 ? gtel_str_trim(gtel_buf_text(&words)) : GTEL_STR("untouched"));
     gtel_buf_done(&words);
 }
 
@@ -108,7 +94,7 @@ static void ask_info(const struct gtel_record_windows *windows, size_t device, u
         struct gtel_d3dkmt_query_info query = {
             .adapter = adapter, .type = infos[i].type, .data = data, .size = infos[i].size};
         memset(data, infos[i].fill, sizeof(data));
-        put_bytes(windows, KEY("D3DKMTQueryAdapterInfo %zu %" PRIu32, device, query.type),
+        put_bytes(windows, WORDS("D3DKMTQueryAdapterInfo %zu %" PRIu32, device, query.type),
                   windows->call.D3DKMTQueryAdapterInfo(&query), data, query.size);
     }
 }
@@ -122,7 +108,7 @@ static void ask_node(const struct gtel_record_windows *windows, size_t device, u
                                            .data = &data,
                                            .size = GTEL_KMT_NODE_METADATA_SIZE};
     const char *key =
-        KEY("D3DKMTQueryAdapterInfo %zu %d %" PRIu32, device, GTEL_KMT_NODE_METADATA, node);
+        WORDS("D3DKMTQueryAdapterInfo %zu %d %" PRIu32, device, GTEL_KMT_NODE_METADATA, node);
     char text[sizeof(data.name) * 2];
     int32_t status = windows->call.D3DKMTQueryAdapterInfo(&query);
     if (!GTEL_STATUS_IS_FINE(status) || data.type == UINT32_MAX) {
@@ -130,7 +116,7 @@ static void ask_node(const struct gtel_record_windows *windows, size_t device, u
         return;
     }
     struct gtel_str name = gtel_utf16_text(data.name, 32, text, sizeof(text));
-    put(windows, key, "%" PRIu32 " %.*s", data.type, GTEL_STR_ARG(name));
+    put(windows, key, WORDS("%" PRIu32 " %.*s", data.type, GTEL_STR_ARG(name)));
 }
 
 /* As many bytes of the answer as sources know. */
@@ -151,7 +137,7 @@ static struct gtel_d3dkmt_statistics ask_statistics(const struct gtel_record_win
         memset(query.result.node.more, 0, sizeof(query.result.node.more));
         n = offsetof(struct gtel_kmt_node_statistics, rest);
     }
-    put_bytes(windows, KEY("D3DKMTQueryStatistics %zu %" PRIu32 " %" PRIu32, device, type, id),
+    put_bytes(windows, WORDS("D3DKMTQueryStatistics %zu %" PRIu32 " %" PRIu32, device, type, id),
               status, &query.result, n);
     if (!GTEL_STATUS_IS_FINE(status))
         memset(&query.result, UNTOUCHED, sizeof(query.result));
@@ -163,7 +149,7 @@ static void ask_adapter(const struct gtel_record_windows *windows, size_t device
 {
     const struct gtel_record_windows_calls *call = &windows->call;
     struct gtel_d3dkmt_open open = {.name = interface};
-    const char *key = KEY("D3DKMTOpenAdapterFromDeviceName %zu", device);
+    const char *key = WORDS("D3DKMTOpenAdapterFromDeviceName %zu", device);
     if (!call->D3DKMTOpenAdapterFromDeviceName || !call->D3DKMTCloseAdapter)
         return;
     int32_t status = call->D3DKMTOpenAdapterFromDeviceName(&open);
@@ -171,7 +157,7 @@ static void ask_adapter(const struct gtel_record_windows *windows, size_t device
         put_bytes(windows, key, status, NULL, 0);
         return;
     }
-    put(windows, key, "0x%" PRIx32, open.luid.low);
+    put(windows, key, WORDS("0x%" PRIx32, open.luid.low));
     if (call->D3DKMTQueryAdapterInfo)
         ask_info(windows, device, open.adapter);
     struct gtel_kmt_adapter_statistics all = {0};
@@ -193,16 +179,18 @@ static void ask_adapter(const struct gtel_record_windows *windows, size_t device
 static void put_number(const struct gtel_record_windows *windows, size_t device, int property,
                        uint32_t number)
 {
-    put(windows, KEY("SetupDiGetDevicePropertyW %zu %d", device, property), "%" PRIu32, number);
+    put(windows, WORDS("SetupDiGetDevicePropertyW %zu %d", device, property),
+        WORDS("%" PRIu32, number));
 }
 
-static void put_text(const struct gtel_record_windows *windows, size_t device,
-                     const struct gtel_devinfo *info, uint32_t property)
+static void put_property(const struct gtel_record_windows *windows, size_t device,
+                         const struct gtel_devinfo *info, uint32_t property)
 {
     uint16_t units[GTEL_PNP_UNITS];
     if (gtel_pnp_text(&windows->pnp, info, property, units))
-        put_units(windows, KEY("SetupDiGetDeviceRegistryPropertyW %zu %" PRIu32, device, property),
-                  units, GTEL_PNP_UNITS);
+        put_units(windows,
+                  WORDS("SetupDiGetDeviceRegistryPropertyW %zu %" PRIu32, device, property), units,
+                  GTEL_PNP_UNITS);
 }
 
 /* By the key of the device's driver, as the played registry has it. */
@@ -214,8 +202,8 @@ static void put_size(const struct gtel_record_windows *windows, const struct gte
     if (bytes == 0 || !gtel_pnp_text(&windows->pnp, info, GTEL_SPDRP_DRIVER, units))
         return;
     struct gtel_str driver = gtel_utf16_text(units, GTEL_PNP_UNITS, text, sizeof(text));
-    put(windows, KEY("RegGetValueW %.*s HardwareInformation.qwMemorySize", GTEL_STR_ARG(driver)),
-        "%" PRIu64, bytes);
+    put(windows, WORDS("RegGetValueW %.*s HardwareInformation.qwMemorySize", GTEL_STR_ARG(driver)),
+        WORDS("%" PRIu64, bytes));
 }
 
 static void ask_device(const struct gtel_record_windows *windows, size_t device,
@@ -226,18 +214,18 @@ static void ask_device(const struct gtel_record_windows *windows, size_t device,
     struct gtel_interface_detail detail;
     char version[160];
     uint32_t power = gtel_pnp_power(pnp, &gpu->info);
-    put_units(windows, KEY("SetupDiGetDeviceInstanceIdW %zu", device), gpu->id, GTEL_PNP_ID_MAX);
-    put_text(windows, device, &gpu->info, GTEL_SPDRP_DESCRIPTION);
-    put_text(windows, device, &gpu->info, GTEL_SPDRP_DRIVER);
+    put_units(windows, WORDS("SetupDiGetDeviceInstanceIdW %zu", device), gpu->id, GTEL_PNP_ID_MAX);
+    put_property(windows, device, &gpu->info, GTEL_SPDRP_DESCRIPTION);
+    put_property(windows, device, &gpu->info, GTEL_SPDRP_DRIVER);
     put_number(windows, device, BUS, gpu->pci.domain << 8 | gpu->pci.bus);
     put_number(windows, device, PLACE, (uint32_t)gpu->pci.device << 16 | gpu->pci.function);
     put_number(windows, device, POWER, power);
     if (gtel_pnp_driver_version(pnp, &gpu->info, version, sizeof(version)))
-        put(windows, KEY("SetupDiGetDevicePropertyW %zu %d", device, VERSION), "%s", version);
+        put(windows, WORDS("SetupDiGetDevicePropertyW %zu %d", device, VERSION), version);
     put_size(windows, &gpu->info);
     if (gtel_pnp_interface(pnp, gpu, &detail) < 0)
         return;
-    put_units(windows, KEY("SetupDiGetDeviceInterfaceDetailW %zu", device), detail.path,
+    put_units(windows, WORDS("SetupDiGetDeviceInterfaceDetailW %zu", device), detail.path,
               GTEL_INTERFACE_PATH_MAX);
     if (power == GTEL_POWER_D0)
         ask_adapter(windows, device, detail.path);
@@ -261,9 +249,7 @@ static bool open_all(struct gtel_record_windows *windows, const struct gtel_env 
         return true;
     if (gtel_pnp_open(env, &windows->pnp) < 0)
         return false;
-    static const char library[] = "\1library";
-    gtel_record_set(windows->record, gtel_str_of(library), GTEL_RECORD_ANSWER,
-                    GTEL_STR("library " GTEL_RECORD_WINDOWS_LIBRARY));
+    gtel_record_answer(windows->record, "library", GTEL_STR(GTEL_RECORD_WINDOWS_LIBRARY));
     for (int k = GDI32; k <= ADVAPI32; k++) {
         struct gtel_dynlib_symbol of[SYMBOLS];
         size_t n = 0;
@@ -300,7 +286,7 @@ void gtel_record_windows(struct gtel_record_windows *windows, const struct gtel_
     }
     for (size_t i = 0; i < windows->n; i++)
         if (!is_there[i])
-            put(windows, KEY("SetupDiGetDeviceInstanceIdW %zu", i), "gone");
+            put(windows, WORDS("SetupDiGetDeviceInstanceIdW %zu", i), "gone");
 }
 
 void gtel_record_windows_close(struct gtel_record_windows *windows, const struct gtel_env *env)
