@@ -5,9 +5,8 @@
 #include "abi/zes_abi.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-enum { TRIES = 3 };
+enum { TRIES = 3, DEVICES_MAX = 64 }; /* drivers, and devices of one */
 
 enum gtel_answer gtel_answer_of(uint32_t code)
 {
@@ -80,19 +79,29 @@ uint32_t gtel_ze_list(gtel_ze_list_fn call, void *handle, size_t max, void ***re
     return code;
 }
 
-uint32_t gtel_ze_drivers(uint32_t (*call)(uint32_t *count, void **ret), void **ret, size_t max,
-                         size_t *ret_n)
+static uint32_t list_drivers(void *call, uint32_t *count, void **ret)
 {
-    uint32_t count = 0;
-    *ret_n = 0;
-    memset(ret, 0, max * sizeof(*ret));
-    uint32_t code = call(&count, NULL);
-    if (code != GTEL_ZE_SUCCESS || count == 0)
-        return code;
-    uint32_t room = count < max ? count : (uint32_t)max;
-    count = room;
-    code = call(&count, ret);
-    if (code == GTEL_ZE_SUCCESS)
-        *ret_n = pack(ret, count < room ? count : room);
-    return code;
+    return (*(const gtel_ze_drivers_fn *)call)(count, ret);
+}
+
+uint32_t gtel_ze_drivers(gtel_ze_drivers_fn call, size_t max, void ***ret, size_t *ret_n)
+{
+    return gtel_ze_list(list_drivers, &call, max, ret, ret_n);
+}
+
+void gtel_ze_devices(gtel_ze_drivers_fn drivers, gtel_ze_list_fn devices,
+                     void (*visit)(void *arg, void *driver, void *device), void *arg)
+{
+    void **driver;
+    size_t n;
+    (void)gtel_ze_drivers(drivers, DEVICES_MAX, &driver, &n);
+    for (size_t i = 0; i < n; i++) {
+        void **device;
+        size_t devices_n;
+        (void)gtel_ze_list(devices, driver[i], DEVICES_MAX, &device, &devices_n);
+        for (size_t k = 0; k < devices_n; k++)
+            visit(arg, driver[i], device[k]);
+        free(device);
+    }
+    free(driver);
 }

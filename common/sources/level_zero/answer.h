@@ -40,8 +40,11 @@ typedef uint32_t (*gtel_ze_list_fn)(void *handle, uint32_t *count, void **ret);
  * none. Returns a result code.
  */
 uint32_t gtel_ze_list(gtel_ze_list_fn call, void *handle, size_t max, void ***ret, size_t *ret_n);
-/* The same of drivers, where the call has no handle; at most `max` into *ret. */
-uint32_t gtel_ze_drivers(uint32_t (*call)(uint32_t *count, void **ret), void **ret, size_t max,
-                         size_t *ret_n);
+/* The same of drivers, where the call has no handle. */
+typedef uint32_t (*gtel_ze_drivers_fn)(uint32_t *count, void **ret);
+uint32_t gtel_ze_drivers(gtel_ze_drivers_fn call, size_t max, void ***ret, size_t *ret_n);
+/* Calls `visit` with each device of each driver, as far as these can be listed. */
+void gtel_ze_devices(gtel_ze_drivers_fn drivers, gtel_ze_list_fn devices,
+                     void (*visit)(void *arg, void *driver, void *device), void *arg);
 
 #endif

@@ -92,20 +92,15 @@ static void add_device(const struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu, voi
     free(tile);
 }
 
-static void join_all(const struct gtel_l0m *l0m, void *driver)
+static void join(void *arg, void *driver, void *handle)
 {
+    const struct gtel_l0m *l0m = arg;
     struct gtel_ze_pci_ext_properties pci;
-    void **device = NULL;
-    size_t n = 0;
-    (void)gtel_ze_list(l0m->call.zeDeviceGet, driver, GTEL_L0M_HANDLES_MAX, &device, &n);
-    for (size_t i = 0; i < n; i++) {
-        struct gtel_l0m_gpu *gpu = NULL;
-        if (is_ours(l0m, device[i], &pci))
-            gpu = gtel_level_zero_at(&l0m->lz, pci.domain, pci.bus, pci.device, pci.function);
-        if (gpu && gpu->is_new && gpu->card->device)
-            add_device(l0m, gpu, driver, device[i]);
-    }
-    free(device);
+    struct gtel_l0m_gpu *gpu = NULL;
+    if (is_ours(l0m, handle, &pci))
+        gpu = gtel_level_zero_at(&l0m->lz, pci.domain, pci.bus, pci.device, pci.function);
+    if (gpu && gpu->is_new && gpu->card->device)
+        add_device(l0m, gpu, driver, handle);
 }
 
 /*
@@ -142,8 +137,6 @@ static void prepare(struct gtel_l0m *l0m, struct gtel_l0m_gpu *gpu)
 
 void gtel_l0m_find_devices(struct gtel_l0m *l0m)
 {
-    void *driver[GTEL_L0M_HANDLES_MAX];
-    size_t n = 0;
     bool is_due = false;
     start(l0m);
     for (size_t i = 0; i < l0m->lz.cards.n; i++) {
@@ -154,9 +147,7 @@ void gtel_l0m_find_devices(struct gtel_l0m *l0m)
         is_due = is_due || gpu->is_new;
     }
     if (is_due && gtel_level_zero_may_ask(&l0m->lz))
-        (void)gtel_ze_drivers(l0m->call.zeDriverGet, driver, GTEL_L0M_HANDLES_MAX, &n);
-    for (size_t i = 0; i < n; i++)
-        join_all(l0m, driver[i]);
+        gtel_ze_devices(l0m->call.zeDriverGet, l0m->call.zeDeviceGet, join, l0m);
     for (size_t i = 0; i < l0m->lz.cards.n; i++) {
         struct gtel_l0m_gpu *gpu = l0m->lz.cards.slot[i].own;
         if (gpu->n > 1 && gpu->tile[0].text[0] == '\0' && !name_tiles(l0m, gpu))

@@ -23,7 +23,6 @@
 
 enum {
     GTEL_L0M_TILES_MAX = 8,
-    GTEL_L0M_HANDLES_MAX = 64,  /* drivers, and devices of one */
     GTEL_L0M_GROUPS_MAX = 8192, /* more are ignored */
     GTEL_L0M_COLUMNS_MAX = 512, /* metrics of one group */
     GTEL_L0M_REASONS_MAX = 16,  /* of a stall */

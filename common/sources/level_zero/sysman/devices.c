@@ -5,10 +5,9 @@
 #include "host/kernel.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { VENDOR_INTEL = 0x8086, DEVICES_MAX = 64, TILES_MAX = 32, UUID_TEXT = 37 };
+enum { VENDOR_INTEL = 0x8086, TILES_MAX = 32, UUID_TEXT = 37 };
 
 /* ---- start ---- */
 
@@ -102,8 +101,9 @@ static struct gtel_sysman_gpu *only_one(const struct gtel_sysman *sysman, uint32
 }
 
 /* Joins one device of Level Zero to its card. Other vendors' devices and NPUs are none of ours. */
-static void join(const struct gtel_sysman *sysman, void *handle)
+static void join(void *arg, void *driver, void *handle)
 {
+    const struct gtel_sysman *sysman = arg;
     static const struct gtel_sysman_call properties =
         GTEL_SYSMAN_CALL(zesDeviceGetProperties, GTEL_ZES_TYPE_DEVICE_PROPERTIES);
     static const struct gtel_sysman_call address =
@@ -112,6 +112,7 @@ static void join(const struct gtel_sysman *sysman, void *handle)
     union gtel_sysman_properties got;
     union gtel_sysman_properties at;
     struct gtel_zes_pci_properties own;
+    (void)driver;
     if (gtel_sysman_get(sysman, &properties, handle, sysman->is_legacy ? NULL : &ext.head, &got,
                         sizeof(got)) != GTEL_ZE_SUCCESS ||
         got.device.core.device_type != GTEL_ZE_DEVICE_GPU ||
@@ -132,23 +133,6 @@ static void join(const struct gtel_sysman *sysman, void *handle)
     gpu->handle = handle;
     gpu->subdevices = got.device.subdevices;
     memcpy(gpu->uuid.id, uuid, sizeof(gpu->uuid.id));
-}
-
-static void join_all(const struct gtel_sysman *sysman)
-{
-    void *driver[DEVICES_MAX];
-    size_t drivers = 0;
-    gtel_ze_list_fn call = sysman->is_legacy ? sysman->call.zeDeviceGet : sysman->call.zesDeviceGet;
-    (void)gtel_ze_drivers(sysman->is_legacy ? sysman->call.zeDriverGet : sysman->call.zesDriverGet,
-                          driver, DEVICES_MAX, &drivers);
-    for (size_t i = 0; i < drivers; i++) {
-        void **device = NULL;
-        size_t n = 0;
-        (void)gtel_ze_list(call, driver[i], DEVICES_MAX, &device, &n);
-        for (size_t k = 0; k < n; k++)
-            join(sysman, device[k]);
-        free(device);
-    }
 }
 
 /* ---- UUIDs ---- */
@@ -257,6 +241,7 @@ static void prepare(const struct gtel_sysman *sysman, struct gtel_sysman_gpu *gp
 
 void gtel_sysman_find_devices(struct gtel_sysman *sysman, struct gtel_registry *registry)
 {
+    const struct gtel_zes_calls *call = &sysman->call;
     bool is_due = false;
     start(sysman);
     for (size_t i = 0; i < sysman->lz.cards.n; i++) {
@@ -266,7 +251,8 @@ void gtel_sysman_find_devices(struct gtel_sysman *sysman, struct gtel_registry *
         is_due = is_due || !gpu->handle;
     }
     if (is_due && gtel_level_zero_may_ask(&sysman->lz))
-        join_all(sysman);
+        gtel_ze_devices(sysman->is_legacy ? call->zeDriverGet : call->zesDriverGet,
+                        sysman->is_legacy ? call->zeDeviceGet : call->zesDeviceGet, join, sysman);
     for (size_t i = 0; i < sysman->lz.cards.n; i++) {
         struct gtel_sysman_gpu *gpu = sysman->lz.cards.slot[i].own;
         if (gpu->handle && gpu->stage < GTEL_SYSMAN_IDENTIFIED)
