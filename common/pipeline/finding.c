@@ -4,6 +4,8 @@
 
 #include "base/grow.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 void gtel_findings_done(struct gtel_findings *findings)
@@ -58,6 +60,19 @@ void gtel_finding_put(struct gtel_findings *findings, const struct gtel_device *
 {
     const struct gtel_finding finding = make(findings, device, measurement, error, text);
     gtel_finding_add(findings, &finding);
+}
+
+void gtel_finding_say(struct gtel_findings *findings, const struct gtel_device *device,
+                      enum gtel_measurement measurement, const char *what, const char *fix,
+                      const char *why, ...)
+{
+    char reason[320];
+    const char *const text[3] = {what, reason, fix};
+    va_list args;
+    va_start(args, why);
+    (void)vsnprintf(reason, sizeof(reason), why, args);
+    va_end(args);
+    gtel_finding_put(findings, device, measurement, 0, text);
 }
 
 void gtel_finding_put_lack(struct gtel_findings *findings, const struct gtel_device *device,

@@ -6,7 +6,6 @@
 #include "host/library.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 #define TEN_MINUTES_NS UINT64_C(600000000000)
 
@@ -35,9 +34,6 @@ static const char packages[] = "apt install libze1 (Debian), level-zero (Ubuntu)
 
 const struct gtel_source_library gtel_level_zero_library = {
     .name = "Level Zero", .soname = soname, .fix = packages, .is_wanted = is_wanted, .find = find};
-
-const char gtel_level_zero_driver[] =
-    "install Intel's Level Zero driver for it (libze-intel-gpu1, intel-level-zero-gpu)";
 
 const char *gtel_level_zero_fix(const struct gtel_env *env, const char *others)
 {
@@ -197,23 +193,28 @@ bool gtel_level_zero_check(const struct gtel_level_zero *lz, struct gtel_registr
 bool gtel_level_zero_diagnose(const struct gtel_level_zero *lz, const char *start_call,
                               enum gtel_measurement measurement, struct gtel_findings *findings)
 {
-    char why[128];
     const struct gtel_card *card = gtel_card_list_awaited(&lz->cards);
     const struct gtel_env *env = lz->cards.env;
-    const char *const no_library[3] = {gtel_pnp_word(env, "ze_loader.dll", soname),
-                                       "it cannot be opened", gtel_level_zero_fix(env, packages)};
-    const char *const no_start[3] = {start_call, lz->advice, NULL};
-    const char *const waits[3] = {"Level Zero", why,
-                                  "let that GPU work once, or set the option Wake to always"};
-    if (lz->state == GTEL_LEVEL_ZERO_NO_LIBRARY) {
-        gtel_finding_put(findings, NULL, measurement, 0, no_library);
-    } else if (lz->state == GTEL_LEVEL_ZERO_FAILED) {
-        gtel_finding_put(findings, NULL, measurement, 0, no_start);
-    } else if (lz->state == GTEL_LEVEL_ZERO_NEW && card) {
-        (void)snprintf(why, sizeof(why),
-                       "it starts with all GPUs together, and waits until %s is awake",
-                       card->drm.key);
-        gtel_finding_put(findings, NULL, measurement, 0, waits);
-    }
+    if (lz->state == GTEL_LEVEL_ZERO_NO_LIBRARY)
+        gtel_finding_say(findings, NULL, measurement, gtel_pnp_word(env, "ze_loader.dll", soname),
+                         gtel_level_zero_fix(env, packages), "it cannot be opened");
+    else if (lz->state == GTEL_LEVEL_ZERO_FAILED)
+        gtel_finding_say(findings, NULL, measurement, start_call, NULL, "%s", lz->advice);
+    else if (lz->state == GTEL_LEVEL_ZERO_NEW && card)
+        gtel_finding_say(findings, NULL, measurement, "Level Zero",
+                         "let that GPU work once, or set the option Wake to always",
+                         "it starts with all GPUs together, and waits until %s is awake",
+                         card->drm.key);
     return lz->state == GTEL_LEVEL_ZERO_RUNS;
+}
+
+void gtel_level_zero_say_unknown(const struct gtel_card *card, enum gtel_measurement measurement,
+                                 struct gtel_findings *findings)
+{
+    gtel_finding_say(
+        findings, card->device, measurement, "Level Zero",
+        gtel_level_zero_fix(card->cards->env,
+                            "install Intel's Level Zero driver for it (libze-intel-gpu1, "
+                            "intel-level-zero-gpu)"),
+        "it does not know this GPU");
 }

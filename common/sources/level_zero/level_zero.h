@@ -49,8 +49,6 @@ bool gtel_level_zero_switch_on(const char *variable);
 bool gtel_level_zero_present(const struct gtel_env *env);
 /* What brings a part of Intel's: under Windows its graphics driver, else those packages. */
 const char *gtel_level_zero_fix(const struct gtel_env *env, const char *others);
-/* Intel's driver behind the loader. */
-extern const char gtel_level_zero_driver[];
 /* The loader for `gtel doctor`. */
 extern const struct gtel_source_library gtel_level_zero_library;
 
@@ -97,5 +95,8 @@ bool gtel_level_zero_check(const struct gtel_level_zero *lz, struct gtel_registr
 /* Findings about the library itself; measurement: what its source would measure. True: it runs. */
 bool gtel_level_zero_diagnose(const struct gtel_level_zero *lz, const char *start_call,
                               enum gtel_measurement measurement, struct gtel_findings *findings);
+/* That it does not know that card. */
+void gtel_level_zero_say_unknown(const struct gtel_card *card, enum gtel_measurement measurement,
+                                 struct gtel_findings *findings);
 
 #endif

@@ -36,42 +36,33 @@ static const char *fix_of_library(const struct gtel_env *env)
 static void diagnose_library(const struct gtel_env *env, int trouble,
                              struct gtel_findings *findings)
 {
-    char why[160];
-    if (trouble == GTEL_NVML_FORBIDDEN) {
-        const char *const text[3] = {
-            "libnvidia-ml.so.1", "with --root no vendor library is used",
-            "a build with -DGTEL_DEMONSTRATION=ON plays the recorded answers of NVML"};
-        gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU, 0, text);
-    } else if (trouble == GTEL_NVML_NO_LIBRARY) {
-        const char *const text[3] = {gtel_pnp_word(env, "nvml.dll", "libnvidia-ml.so.1"),
-                                     "the driver's NVML library cannot be opened",
-                                     gtel_pnp_word(env, driver, fix_of_library(env))};
-        gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU, 0, text);
-    } else if (trouble != 0) {
-        (void)snprintf(why, sizeof(why), "it answers code %d: %s", trouble,
-                       gtel_nvml_code_text(env, trouble));
-        const char *const text[3] = {"nvmlInit_v2", why,
-                                     gtel_pnp_word(env, driver, gtel_nvml_code(trouble)->fix)};
-        gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU, 0, text);
-    }
+    if (trouble == GTEL_NVML_FORBIDDEN)
+        gtel_finding_say(findings, NULL, GTEL_MEASUREMENT_GPU, "libnvidia-ml.so.1",
+                         "a build with -DGTEL_DEMONSTRATION=ON plays the recorded answers of NVML",
+                         "with --root no vendor library is used");
+    else if (trouble == GTEL_NVML_NO_LIBRARY)
+        gtel_finding_say(findings, NULL, GTEL_MEASUREMENT_GPU,
+                         gtel_pnp_word(env, "nvml.dll", "libnvidia-ml.so.1"),
+                         gtel_pnp_word(env, driver, fix_of_library(env)),
+                         "the driver's NVML library cannot be opened");
+    else if (trouble != 0)
+        gtel_finding_say(findings, NULL, GTEL_MEASUREMENT_GPU, "nvmlInit_v2",
+                         gtel_pnp_word(env, driver, gtel_nvml_code(trouble)->fix),
+                         "it answers code %d: %s", trouble, gtel_nvml_code_text(env, trouble));
 }
 
 /* GPUs that NVML counts, and does not give. */
 static void diagnose_refusals(const struct gtel_env *env, const struct gtel_nvml_refusals *refusals,
                               struct gtel_findings *findings)
 {
-    char why[160];
-    bool is_gone = refusals->gone > 0;
-    (void)snprintf(why, sizeof(why),
-                   "%zu of the GPUs that NVML counts cannot be looked up, the first with code %d",
-                   refusals->logged, refusals->code);
-    const char *const text[3] = {"nvmlDeviceGetHandleByIndex_v2", why,
-                                 is_gone ? fix_of_gone(env)
-                                 : refusals->code == GTEL_NVML_NO_PERMISSION
-                                     ? right
-                                     : "nvidia-smi -L says which"};
+    const char *fix = refusals->gone > 0                          ? fix_of_gone(env)
+                      : refusals->code == GTEL_NVML_NO_PERMISSION ? right
+                                                                  : "nvidia-smi -L says which";
     if (refusals->logged > 0)
-        gtel_finding_put(findings, NULL, GTEL_MEASUREMENT_GPU, 0, text);
+        gtel_finding_say(
+            findings, NULL, GTEL_MEASUREMENT_GPU, "nvmlDeviceGetHandleByIndex_v2", fix,
+            "%zu of the GPUs that NVML counts cannot be looked up, the first with code %d",
+            refusals->logged, refusals->code);
 }
 
 /* The calls of one measurement that this GPU does not answer, as one finding. */
@@ -96,12 +87,10 @@ static void diagnose_calls(const struct gtel_nvml_gpu *gpu, enum gtel_measuremen
     }
     if (calls.n > 0) {
         gtel_buf_char(&calls, '\0');
-        const char *const text[3] = {calls.p,
-                                     gpu->mig.n > 0
-                                         ? "not while the GPU is divided by MIG, or not at all"
-                                         : "this GPU or driver does not support it",
-                                     gpu->has_denied ? right : NULL};
-        gtel_finding_put(findings, gpu->device, measurement, 0, text);
+        gtel_finding_say(findings, gpu->device, measurement, calls.p,
+                         gpu->has_denied ? right : NULL, "%s",
+                         gpu->mig.n > 0 ? "not while the GPU is divided by MIG, or not at all"
+                                        : "this GPU or driver does not support it");
     }
     gtel_buf_done(&calls);
 }
@@ -109,21 +98,19 @@ static void diagnose_calls(const struct gtel_nvml_gpu *gpu, enum gtel_measuremen
 /* Why there is no activity: GPM has not answered, cannot, or must not. */
 static void diagnose_gpm(const struct gtel_nvml_gpu *gpu, struct gtel_findings *findings)
 {
-    char why[160] = "a mean needs two gathers; there was no second one yet";
-    const char *const text[3] = {"NVML GPM", why,
-                                 gpu->gpm.code == GTEL_NVML_NO_PERMISSION ? right : NULL};
+    char code[40];
+    const char *why = "a mean needs two gathers; there was no second one yet";
+    (void)snprintf(code, sizeof(code), "it answers code %d", gpu->gpm.code);
     if (gpu->gpm.has_worked)
         return;
     if (gpu->mig.n > 0)
-        (void)snprintf(why, sizeof(why),
-                       "the GPU is divided by MIG: instances report it, on Hopper or newer");
+        why = "the GPU is divided by MIG: instances report it, on Hopper or newer";
     else if (gpu->gpm.due_ns == UINT64_MAX)
-        (void)snprintf(why, sizeof(why),
-                       "this GPU or driver does not support it: it needs Hopper "
-                       "or newer");
+        why = "this GPU or driver does not support it: it needs Hopper or newer";
     else if (gpu->gpm.code != GTEL_NVML_SUCCESS)
-        (void)snprintf(why, sizeof(why), "it answers code %d", gpu->gpm.code);
-    gtel_finding_put(findings, gpu->device, GTEL_MEASUREMENT_GPU_ACTIVITY, 0, text);
+        why = code;
+    gtel_finding_say(findings, gpu->device, GTEL_MEASUREMENT_GPU_ACTIVITY, "NVML GPM",
+                     gpu->gpm.code == GTEL_NVML_NO_PERMISSION ? right : NULL, "%s", why);
 }
 
 /* Why there are no PCIe bytes although the fields answer. */
@@ -144,30 +131,26 @@ static void diagnose_pcie(const struct gtel_nvml_gpu *gpu, struct gtel_findings 
 static void diagnose_gpu(const struct gtel_env *env, const struct gtel_nvml_gpu *gpu,
                          struct gtel_findings *findings)
 {
-    char why[160];
+    if (gpu->is_unavailable && gpu->first_code == GTEL_NVML_SUCCESS) {
+        gtel_finding_say(findings, gpu->device, GTEL_MEASUREMENT_GPU, "NVML", fix_of_gone(env),
+                         "NVML does not list the GPU any more");
+        return;
+    }
     if (gpu->is_unavailable) {
-        if (gpu->first_code == GTEL_NVML_SUCCESS)
-            (void)snprintf(why, sizeof(why), "NVML does not list the GPU any more");
-        else
-            (void)snprintf(why, sizeof(why), "the GPU is lost or needs a reset (NVML code %d)",
-                           gpu->first_code);
-        const char *const text[3] = {"NVML", why, fix_of_gone(env)};
-        gtel_finding_put(findings, gpu->device, GTEL_MEASUREMENT_GPU, 0, text);
+        gtel_finding_say(findings, gpu->device, GTEL_MEASUREMENT_GPU, "NVML", fix_of_gone(env),
+                         "the GPU is lost or needs a reset (NVML code %d)", gpu->first_code);
         return;
     }
     if (gpu->device->is_asleep) {
-        const char *const text[3] = {
-            gtel_pnp_word(env, "DEVPKEY_Device_PowerData", "power/runtime_status"),
-            "suspended: nothing is read, so that the GPU stays asleep", NULL};
-        gtel_finding_put(findings, gpu->device, GTEL_MEASUREMENT_GPU, 0, text);
+        gtel_finding_say(findings, gpu->device, GTEL_MEASUREMENT_GPU,
+                         gtel_pnp_word(env, "DEVPKEY_Device_PowerData", "power/runtime_status"),
+                         NULL, "suspended: nothing is read, so that the GPU stays asleep");
         return;
     }
-    if (gpu->failed > 0) {
-        (void)snprintf(why, sizeof(why), "%u readings failed, this one first, with code %d",
-                       (unsigned)gpu->failed, gpu->first_code);
-        const char *const text[3] = {gpu->first, why, NULL};
-        gtel_finding_put(findings, gpu->device, GTEL_MEASUREMENT_GPU, 0, text);
-    }
+    if (gpu->failed > 0)
+        gtel_finding_say(findings, gpu->device, GTEL_MEASUREMENT_GPU, gpu->first, NULL,
+                         "%u readings failed, this one first, with code %d", (unsigned)gpu->failed,
+                         gpu->first_code);
     for (size_t m = 0; m < GTEL_MEASUREMENT_COUNT && gpu->handle; m++)
         diagnose_calls(gpu, (enum gtel_measurement)m, findings);
     if (gpu->handle) {

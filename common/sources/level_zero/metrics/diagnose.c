@@ -2,20 +2,20 @@
 /* What was asked for of Level Zero's metrics and cannot be had, and why. */
 #include "sources/level_zero/metrics/state.h"
 
-#include <stdio.h>
-
 static void add(const struct gtel_env *env, const struct gtel_l0m_gpu *gpu,
                 enum gtel_measurement measurement, const struct gtel_l0m_try *try,
                 struct gtel_findings *findings)
 {
-    char why[64];
-    const char *text[3] = {try->call};
+    const char *why;
+    const char *fix;
     if (try->code == GTEL_ZE_SUCCESS)
         return;
-    (void)snprintf(why, sizeof(why), "Level Zero answers code 0x%x", (unsigned)try->code);
-    gtel_l0m_explain(env, gpu, try, &text[1], &text[2]);
-    text[1] = text[1] ? text[1] : why;
-    gtel_finding_put(findings, gpu->card->device, measurement, 0, text);
+    gtel_l0m_explain(env, gpu, try, &why, &fix);
+    if (why)
+        gtel_finding_say(findings, gpu->card->device, measurement, try->call, fix, "%s", why);
+    else
+        gtel_finding_say(findings, gpu->card->device, measurement, try->call, fix,
+                         "Level Zero answers code 0x%x", (unsigned)try->code);
 }
 
 /*
@@ -25,31 +25,28 @@ static void add(const struct gtel_env *env, const struct gtel_l0m_gpu *gpu,
 static void add_missing(const struct gtel_env *env, const struct gtel_l0m_gpu *gpu,
                         const struct gtel_l0m_tile *tile, struct gtel_findings *findings)
 {
-    const char *const no_activity[3] = {
-        "ComputeBasic", "Level Zero lists no such group: the metrics libraries are missing",
-        gtel_level_zero_fix(env, gtel_l0m_libraries)};
-    const char *no_stalls[3] = {"EuStallSampling", NULL, NULL};
-    no_stalls[1] = gtel_l0m_refusal(env, gpu, &no_stalls[2]);
-    if (!no_stalls[1])
-        no_stalls[1] = "Level Zero lists no such group: stalls are sampled on Ponte Vecchio and "
-                       "from Xe2 on, with xe of Linux 6.15 or newer, and not while another program "
-                       "does";
+    const char *fix;
+    const char *refusal = gtel_l0m_refusal(env, gpu, &fix);
     if (!tile->meter[GTEL_L0M_ACTIVITY].group)
-        gtel_finding_put(findings, gpu->card->device, GTEL_MEASUREMENT_GPU_ACTIVITY, 0,
-                         no_activity);
+        gtel_finding_say(findings, gpu->card->device, GTEL_MEASUREMENT_GPU_ACTIVITY, "ComputeBasic",
+                         gtel_level_zero_fix(env, gtel_l0m_libraries),
+                         "Level Zero lists no such group: the metrics libraries are missing");
     if (!tile->meter[GTEL_L0M_STALL].group && !gtel_l0m_leaves_stalls(gpu))
-        gtel_finding_put(findings, gpu->card->device, GTEL_MEASUREMENT_GPU_STALL, 0, no_stalls);
+        gtel_finding_say(findings, gpu->card->device, GTEL_MEASUREMENT_GPU_STALL, "EuStallSampling",
+                         fix, "%s",
+                         refusal ? refusal
+                                 : "Level Zero lists no such group: stalls are sampled on Ponte "
+                                   "Vecchio and from Xe2 on, with xe of Linux 6.15 or newer, and "
+                                   "not while another program does");
 }
 
 static void diagnose_gpu(const struct gtel_env *env, const struct gtel_l0m_gpu *gpu,
                          struct gtel_findings *findings)
 {
-    const char *const unknown[3] = {"Level Zero", "it does not know this GPU",
-                                    gtel_level_zero_fix(env, gtel_level_zero_driver)};
     if (!gpu->card->device)
         return;
     if (gpu->n == 0)
-        gtel_finding_put(findings, gpu->card->device, GTEL_MEASUREMENT_GPU_ACTIVITY, 0, unknown);
+        gtel_level_zero_say_unknown(gpu->card, GTEL_MEASUREMENT_GPU_ACTIVITY, findings);
     for (size_t i = 0; i < gpu->n; i++) {
         const struct gtel_l0m_tile *tile = &gpu->tile[i];
         add(env, gpu, GTEL_MEASUREMENT_GPU_ACTIVITY, &tile->setup, findings);

@@ -31,22 +31,22 @@ static const struct {
 static void add_code(const struct gtel_sysman_gpu *gpu, enum gtel_sysman_family family,
                      uint32_t code, const char *call, struct gtel_findings *findings)
 {
-    char why[128];
+    char said[48];
+    const char *why = said;
     bool is_refused = code == GTEL_ZE_NO_PERMISSION;
-    const char *text[3] = {call, why, is_refused ? needs[family].fix : NULL};
     if (code == GTEL_ZE_NOT_ASKED || code == GTEL_ZE_SUCCESS)
         return;
+    (void)snprintf(said, sizeof(said), "Level Zero answers code 0x%x", (unsigned)code);
     if (is_refused)
-        text[1] = "Level Zero does not let this user have it";
+        why = "Level Zero does not let this user have it";
     else if (code == GTEL_ZE_UNSUPPORTED_FEATURE || code == GTEL_ZE_UNINITIALIZED)
-        text[1] = "this GPU, driver or loader does not have it";
+        why = "this GPU, driver or loader does not have it";
     else if (code == GTEL_ZE_NO_VALUE)
-        text[1] = "the driver answers without a value";
+        why = "the driver answers without a value";
     else if (code == GTEL_ZE_NOT_AVAILABLE)
-        text[1] = "the driver has no value now";
-    else
-        (void)snprintf(why, sizeof(why), "Level Zero answers code 0x%x", (unsigned)code);
-    gtel_finding_put(findings, gpu->card->device, needs[family].measurement, 0, text);
+        why = "the driver has no value now";
+    gtel_finding_say(findings, gpu->card->device, needs[family].measurement, call,
+                     is_refused ? needs[family].fix : NULL, "%s", why);
 }
 
 static void diagnose_family(const struct gtel_sysman_gpu *gpu, enum gtel_sysman_family family,
@@ -63,37 +63,31 @@ static void diagnose_family(const struct gtel_sysman_gpu *gpu, enum gtel_sysman_
 /* Reasons of throttling that have no value: see add_reasons() in clocks.c. */
 static void diagnose_reasons(const struct gtel_sysman_gpu *gpu, struct gtel_findings *findings)
 {
-    static const char *const text[3] = {
-        "zesFrequencyGetState",
-        "the driver says that nothing slows the GPU down, as it does where it cannot read the "
-        "reasons: they are reported once there was one"};
     const struct gtel_sysman_list *list = &gpu->list[GTEL_SYSMAN_FREQUENCY];
     for (size_t i = 0; i < list->n; i++) {
         const struct gtel_sysman_part *part = &list->part[i];
         if (part->use == GTEL_SYSMAN_USED && part->type == GTEL_ZES_FREQ_GPU &&
             part->ask[0].code == GTEL_ZE_SUCCESS && part->is.frequency.reasons_seen == 0)
-            gtel_finding_put(findings, gpu->card->device, GTEL_MEASUREMENT_GPU_THROTTLE, 0, text);
+            gtel_finding_say(findings, gpu->card->device, GTEL_MEASUREMENT_GPU_THROTTLE,
+                             "zesFrequencyGetState", NULL,
+                             "the driver says that nothing slows the GPU down, as it does where it "
+                             "cannot read the reasons: they are reported once there was one");
     }
 }
 
 static void diagnose_gpu(const struct gtel_sysman_gpu *gpu, struct gtel_findings *findings)
 {
-    char why[128];
-    if (!gpu->card->device)
+    const struct gtel_device *device = gpu->card->device;
+    if (!device)
         return;
     if (gpu->lost_ns > 0) {
-        (void)snprintf(why, sizeof(why), "the GPU is lost or needs a reset or repair (code 0x%x)",
-                       (unsigned)gpu->lost_code);
-        const char *const text[3] = {"Level Zero", why, NULL};
-        gtel_finding_put(findings, gpu->card->device, GTEL_MEASUREMENT_GPU, 0, text);
+        gtel_finding_say(findings, device, GTEL_MEASUREMENT_GPU, "Level Zero", NULL,
+                         "the GPU is lost or needs a reset or repair (code 0x%x)",
+                         (unsigned)gpu->lost_code);
         return;
     }
     if (!gpu->handle) {
-        const char *const text[3] = {
-            "Level Zero", "it does not know this GPU",
-            gtel_level_zero_fix(gpu->card->cards->env, gtel_level_zero_driver)};
-        gtel_finding_put(findings, gpu->card->device, GTEL_MEASUREMENT_GPU_TEMPERATURE_SENSOR, 0,
-                         text);
+        gtel_level_zero_say_unknown(gpu->card, GTEL_MEASUREMENT_GPU_TEMPERATURE_SENSOR, findings);
         return;
     }
     for (size_t f = 0; f < GTEL_SYSMAN_FAMILIES; f++)
