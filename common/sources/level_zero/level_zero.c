@@ -194,10 +194,10 @@ bool gtel_level_zero_diagnose(const struct gtel_level_zero *lz, const char *star
                               enum gtel_measurement measurement, struct gtel_findings *findings)
 {
     const struct gtel_card *card = gtel_card_list_awaited(&lz->cards);
-    const struct gtel_env *env = lz->cards.env;
+    const char *loader = gtel_pnp_word(lz->cards.env, "ze_loader.dll", soname);
+    const char *fix = gtel_level_zero_fix(lz->cards.env, packages);
     if (lz->state == GTEL_LEVEL_ZERO_NO_LIBRARY)
-        gtel_finding_say(findings, NULL, measurement, gtel_pnp_word(env, "ze_loader.dll", soname),
-                         gtel_level_zero_fix(env, packages), "it cannot be opened");
+        gtel_finding_say(findings, NULL, measurement, loader, fix, "it cannot be opened");
     else if (lz->state == GTEL_LEVEL_ZERO_FAILED)
         gtel_finding_say(findings, NULL, measurement, start_call, NULL, "%s", lz->advice);
     else if (lz->state == GTEL_LEVEL_ZERO_NEW && card)
