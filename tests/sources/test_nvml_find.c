@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How GPUs of NVIDIA are found: codes of each look-up, keys, labels, limits, sleep. */
-#include "sources/nvidia/sleep.h"
+#include "sources/nvidia/nvml.h"
 #include "harness/nvml_machine.h"
 #include "harness/test.h"
 

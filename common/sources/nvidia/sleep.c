@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Sleeping GPUs are not touched, and idle ones may fall asleep. */
-#include "sources/nvidia/sleep.h"
+#include "sources/nvidia/nvml.h"
 
 #include <errno.h>
 #include <string.h>
