@@ -41,10 +41,9 @@ static void watch_all(struct gtel_nvml *nvml)
         if (!gpu->handle || gpu->is_unavailable || gpu->xids.watch != GTEL_NVML_WATCH_NOT_ASKED)
             continue;
         int code = watch(nvml, gpu);
-        if (gtel_nvml_meaning(code) == GTEL_NVML_MEANS_BROKEN)
-            nvml->library.broken = code;
-        gpu->xids.watch = code == GTEL_NVML_SUCCESS ? GTEL_NVML_WATCH_ON : GTEL_NVML_WATCH_REFUSED;
-        gpu->xids.was_watched = gpu->xids.was_watched || code == GTEL_NVML_SUCCESS;
+        bool is_fine = gtel_nvml_judge(&nvml->library, code) == GTEL_NVML_MEANS_FINE;
+        gpu->xids.watch = is_fine ? GTEL_NVML_WATCH_ON : GTEL_NVML_WATCH_REFUSED;
+        gpu->xids.was_watched = gpu->xids.was_watched || is_fine;
     }
 }
 
@@ -109,9 +108,7 @@ void gtel_nvml_events_read(struct gtel_nvml *nvml)
     for (int i = 0; i < EVENTS_MAX && !nvml->library.broken; i++) {
         struct gtel_nvml_event event = {.device = NULL};
         int code = call->nvmlEventSetWait_v2(nvml->events, &event, 0);
-        if (gtel_nvml_meaning(code) == GTEL_NVML_MEANS_BROKEN)
-            nvml->library.broken = code;
-        if (gtel_nvml_meaning(code) == GTEL_NVML_MEANS_NO_GPU)
+        if (gtel_nvml_judge(&nvml->library, code) == GTEL_NVML_MEANS_NO_GPU)
             replace_set(nvml);
         if (code != GTEL_NVML_SUCCESS) /* TIMEOUT: there is none; others show in the GPU's rows */
             return;

@@ -28,22 +28,14 @@ static bool may_pass(int code)
     }
 }
 
-/* Keeps a code that concerns all GPUs. */
-static void note_code(struct gtel_nvml *nvml, int code)
-{
-    if (gtel_nvml_meaning(code) == GTEL_NVML_MEANS_BROKEN)
-        nvml->library.broken = code;
-}
-
 /* A GPU that NVML counts and does not give: what that means for the discovery. */
 static enum outcome refuse(struct gtel_nvml *nvml, int code)
 {
     struct gtel_nvml_refusals *refusals = &nvml->refusals;
-    note_code(nvml, code);
+    enum gtel_nvml_meaning meaning = gtel_nvml_judge(&nvml->library, code);
     if (refusals->n++ == 0)
         refusals->code = code;
-    refusals->gone +=
-        gtel_nvml_meaning(code) == GTEL_NVML_MEANS_NO_GPU || code == GTEL_NVML_UNKNOWN;
+    refusals->gone += meaning == GTEL_NVML_MEANS_NO_GPU || code == GTEL_NVML_UNKNOWN;
     return may_pass(code) ? UNSURE : SKIPPED;
 }
 
@@ -224,10 +216,8 @@ static enum outcome find_all(struct gtel_nvml *nvml, struct gtel_registry *regis
     bool is_by_address = gpus->asleep > 0;
     unsigned n = is_by_address ? (unsigned)gpus->n : 0;
     int code = is_by_address ? GTEL_NVML_SUCCESS : call->nvmlDeviceGetCount_v2(&n);
-    if (code != GTEL_NVML_SUCCESS) {
-        note_code(nvml, code);
+    if (gtel_nvml_judge(&nvml->library, code) != GTEL_NVML_MEANS_FINE)
         return UNSURE;
-    }
     if (is_by_address && !call->nvmlDeviceGetHandleByPciBusId_v2)
         return FOUND;
     for (unsigned i = 0; i < n && i < GTEL_NVML_GPUS_MAX && !nvml->library.broken; i++) {

@@ -241,7 +241,7 @@ static void handle_failure(struct gtel_nvml_library *library, struct gtel_nvml_g
                            uint64_t now, int code, struct gtel_batch *batch)
 {
     gpu->gpm.code = code;
-    switch (gtel_nvml_meaning(code)) {
+    switch (gtel_nvml_judge(library, code)) {
     case GTEL_NVML_MEANS_ABSENT:
         /* Permission was seen to come and go in containers (NVIDIA/DCGM issue 214). */
         gpu->gpm.due_ns = code == GTEL_NVML_NO_PERMISSION ? now + pause_ns : UINT64_MAX;
@@ -249,8 +249,6 @@ static void handle_failure(struct gtel_nvml_library *library, struct gtel_nvml_g
             gtel_batch_failed(batch, gpu->device);
         break;
     case GTEL_NVML_MEANS_BROKEN:
-        library->broken = code;
-        break;
     case GTEL_NVML_MEANS_NO_GPU: /* shows in its rows */
         break;
     default:

@@ -106,12 +106,11 @@ static void handle(struct work *work, size_t i, int code, const struct gtel_nvml
     struct gtel_nvml_slot *slot = &work->gpu->slot[i];
     slot->answer.n = 0;
     slot->due_ns = 0;
-    switch (gtel_nvml_meaning(code)) {
+    switch (gtel_nvml_judge(work->library, code)) {
+    case GTEL_NVML_MEANS_BROKEN:
+        break;
     case GTEL_NVML_MEANS_FINE:
         keep_answer(work, i, answer);
-        break;
-    case GTEL_NVML_MEANS_BROKEN:
-        work->library->broken = code;
         break;
     case GTEL_NVML_MEANS_NO_GPU:
         work->gpu->is_unavailable = true;

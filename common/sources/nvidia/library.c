@@ -51,6 +51,14 @@ enum gtel_nvml_meaning gtel_nvml_meaning(int code)
     }
 }
 
+enum gtel_nvml_meaning gtel_nvml_judge(struct gtel_nvml_library *library, int code)
+{
+    enum gtel_nvml_meaning meaning = gtel_nvml_meaning(code);
+    if (meaning == GTEL_NVML_MEANS_BROKEN)
+        library->broken = code;
+    return meaning;
+}
+
 /* The last one is for all others. */
 static const struct gtel_nvml_code texts[] = {
     {GTEL_NVML_DRIVER_NOT_LOADED, "the kernel driver is not loaded", "load it:\nmodprobe nvidia"},

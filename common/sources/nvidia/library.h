@@ -52,7 +52,7 @@ struct gtel_nvml_library {
     struct gtel_nvml_calls call;
     bool is_running; /* nvmlInit_v2 has succeeded */
     unsigned driver; /* its version (GTEL_NVML_DRIVER); 0: not known */
-    int broken;      /* a code that concerns all GPUs, to be ended with gtel_nvml_fail; else 0 */
+    int broken;      /* a BROKEN code, to be ended with gtel_nvml_fail; else 0 */
     int trouble;     /* what was logged last: 0, one of the above, or a code */
     struct gtel_backoff backoff;
 };
@@ -77,6 +77,9 @@ void gtel_nvml_stop(struct gtel_nvml_library *library);
 void gtel_nvml_works(struct gtel_nvml_library *library);
 /* After gtel_nvml_stop, because of a code: logs it. The first try to start again may follow. */
 void gtel_nvml_fail(struct gtel_nvml_library *library, int code);
+
+/* What a code means; BROKEN is kept. */
+enum gtel_nvml_meaning gtel_nvml_judge(struct gtel_nvml_library *library, int code);
 
 /* Its names, in the order in which they are tried; NULL at the end. By system. */
 extern const char *const gtel_nvml_names[];

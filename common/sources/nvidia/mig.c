@@ -147,9 +147,8 @@ static int count_places(const struct gtel_nvml_calls *call, struct gtel_nvml_gpu
 static bool judge(struct gtel_nvml_library *library, const struct gtel_nvml_gpu *gpu, int code,
                   struct gtel_batch *batch)
 {
-    switch (gtel_nvml_meaning(code)) {
+    switch (gtel_nvml_judge(library, code)) {
     case GTEL_NVML_MEANS_BROKEN:
-        library->broken = code;
         return false;
     case GTEL_NVML_MEANS_FAILURE:
         gtel_batch_failed(batch, gpu->device);

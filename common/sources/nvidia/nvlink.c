@@ -112,8 +112,7 @@ static void sample(struct gtel_nvml_library *library, struct gtel_nvml_gpu *gpu,
     }
     int code = n > 0 ? library->call.nvmlDeviceGetFieldValues(gpu->handle, (int)n, field)
                      : GTEL_NVML_NO_DATA;
-    if (gtel_nvml_meaning(code) == GTEL_NVML_MEANS_BROKEN)
-        library->broken = code;
+    (void)gtel_nvml_judge(library, code);
     batch->origin = GTEL_NVML_ORIGIN_FIELD;
     bool has_up = code == GTEL_NVML_SUCCESS && is_up(field, row, n);
     if (has_up && target->kind == ONE_LINK && gpu->links.state == GTEL_NVML_LINKS_COUNTED)

@@ -305,11 +305,10 @@ void gtel_nvml_processes_sample(struct gtel_nvml_library *library,
     processes->now.n = 0;
     processes->hidden = 0;
     int code = read_lists(&library->call, room, gpu);
-    switch (gtel_nvml_meaning(code)) {
+    switch (gtel_nvml_judge(library, code)) {
     case GTEL_NVML_MEANS_FINE:
         break;
     case GTEL_NVML_MEANS_BROKEN:
-        library->broken = code;
         return;
     case GTEL_NVML_MEANS_ABSENT:
         processes->lists = GTEL_NVML_LISTS_NONE;
