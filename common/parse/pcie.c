@@ -69,12 +69,12 @@ static bool last_line(struct gtel_str *rest, struct gtel_str *ret)
     return true;
 }
 
-int gtel_aer_total(struct gtel_str text, struct gtel_str name, uint64_t *ret)
+int gtel_aer_total(struct gtel_str text, uint64_t *ret)
 {
     struct gtel_str line;
     struct gtel_str word;
     while (last_line(&text, &line)) {
-        if (!gtel_str_word(&line, &word) || !gtel_str_eq(word, name))
+        if (!gtel_str_word(&line, &word) || !gtel_str_starts(word, GTEL_STR("TOTAL_ERR_")))
             continue;
         return gtel_str_u64(gtel_str_trim(line), ret);
     }

@@ -21,9 +21,9 @@ int gtel_link_speed(struct gtel_str text, uint64_t *ret_gen);
 /* Lanes. 0, -ENODATA for 0, 63 or 255 (unknown), -EINVAL, -ERANGE for a width that no link has. */
 int gtel_link_width(struct gtel_str text, uint64_t *ret_lanes);
 /*
- * The number of the last line that begins with that name ("TOTAL_ERR_COR"). 0, -ENODATA when there
+ * The sum: the number of the last line whose name begins with "TOTAL_ERR_". 0, -ENODATA when there
  * is none, -EINVAL or -ERANGE.
  */
-int gtel_aer_total(struct gtel_str text, struct gtel_str name, uint64_t *ret);
+int gtel_aer_total(struct gtel_str text, uint64_t *ret);
 
 #endif

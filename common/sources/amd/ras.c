@@ -166,7 +166,7 @@ static int read_part(struct amd_ras *ras, struct part *part, size_t i)
     if (i < BLOCKS)
         return gtel_amd_ras_parse(text, &part->last);
     r = i == REPLAYS ? gtel_str_u64(text, &part->last.count[0])
-                     : gtel_aer_total(text, aer_of(i)->total, &part->last.count[0]);
+                     : gtel_aer_total(text, &part->last.count[0]);
     part->last.known = part->last.count[0] > 0;
     return r;
 }

@@ -262,14 +262,6 @@ static int unsigned_value(struct gtel_attr_sample *sample, struct gtel_attr *att
     }
 }
 
-static struct gtel_str last_word(struct gtel_str text)
-{
-    size_t at = text.n;
-    while (at > 0 && text.p[at - 1] != ' ')
-        at--;
-    return gtel_str_skip(text, at);
-}
-
 static int parse(struct gtel_attr_sample *sample, struct gtel_attr *attr, struct gtel_str text)
 {
     enum gtel_attr_form form = attr->kind.form;
@@ -287,8 +279,10 @@ static int parse(struct gtel_attr_sample *sample, struct gtel_attr *attr, struct
         r = gtel_link_speed(text, &value);
     else if (form == GTEL_ATTR_LINK_WIDTH)
         r = gtel_link_width(text, &value);
+    else if (form == GTEL_ATTR_TOTAL)
+        r = gtel_aer_total(text, &value);
     else
-        r = gtel_str_u64(form == GTEL_ATTR_TOTAL ? last_word(text) : text, &value);
+        r = gtel_str_u64(text, &value);
     return r < 0 ? r : unsigned_value(sample, attr, value);
 }
 

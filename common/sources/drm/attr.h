@@ -39,7 +39,7 @@ enum gtel_attr_form {
     GTEL_ATTR_COUNTER,    /* value × scale */
     GTEL_ATTR_COUNTER32,  /* the same from 32 bits that wrap: extended */
     GTEL_ATTR_ENERGY,     /* microjoule behind plausibility gates */
-    GTEL_ATTR_TOTAL,      /* the number at the end of several lines; 0 is no reading */
+    GTEL_ATTR_TOTAL,      /* the sum of PCIe errors (parse/pcie.h); 0 is no reading */
     GTEL_ATTR_LINK_SPEED, /* "16.0 GT/s PCIe" */
     GTEL_ATTR_LINK_WIDTH
 };

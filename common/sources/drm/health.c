@@ -290,7 +290,7 @@ static int read_aer(const struct drm_health *health, const struct health_card *o
             continue;
         int r = gtel_fs_read(env, &own->aer[i], buf, sizeof(buf), &text);
         if (r == 0)
-            r = gtel_aer_total(text, gtel_aer_files[i].total, &value);
+            r = gtel_aer_total(text, &value);
         if (r == 0 && (value > 0 || health->aer == AER_SERVED))
             gtel_batch_error(batch, own->card->device, GTEL_STR("pcie-aer"),
                              gtel_aer_files[i].severity, value);

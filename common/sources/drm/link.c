@@ -5,9 +5,9 @@
 #include "parse/pcie.h"
 
 const struct gtel_aer_file gtel_aer_files[GTEL_AER_FILES] = {
-    {"aer_dev_correctable", GTEL_STR_INIT("TOTAL_ERR_COR"), GTEL_STR_INIT("corrected")},
-    {"aer_dev_nonfatal", GTEL_STR_INIT("TOTAL_ERR_NONFATAL"), GTEL_STR_INIT("nonfatal")},
-    {"aer_dev_fatal", GTEL_STR_INIT("TOTAL_ERR_FATAL"), GTEL_STR_INIT("fatal")},
+    {"aer_dev_correctable", GTEL_STR_INIT("corrected")},
+    {"aer_dev_nonfatal", GTEL_STR_INIT("nonfatal")},
+    {"aer_dev_fatal", GTEL_STR_INIT("fatal")},
 };
 
 struct link {

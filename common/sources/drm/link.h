@@ -17,7 +17,6 @@ enum { GTEL_AER_FILES = 3, GTEL_LINK_AMD = 0x1002 };
 /* PCIe errors of a device: 64 bits each, which the kernel counts (pci/pcie/aer.c): no wrap. */
 struct gtel_aer_file {
     const char *name;
-    struct gtel_str total; /* word before the sum of all kinds */
     struct gtel_str severity;
 };
 extern const struct gtel_aer_file gtel_aer_files[GTEL_AER_FILES];
