@@ -9,47 +9,45 @@
 #include <string.h>
 
 enum switch_id {
-    SWITCH_FLAG, /* the rows that only set a flag */
+    SWITCH_FLAG,   /* the rows that only set a flag */
+    SWITCH_NUMBER, /* a number of 1 or more */
+    SWITCH_TEXT,   /* a text as it is given */
     SWITCH_FIX_SCRIPT,
-    SWITCH_COUNT,
-    SWITCH_ROOT,
     SWITCH_CONFIG,
     SWITCH_POLL_INTERVAL,
-    SWITCH_EPOCH,
-    SWITCH_LANE,
     SWITCH_ACTION /* the rows below that only choose an action */
 };
 
-#define FLAG(name) offsetof(struct gtel_args, name)
+#define PLACE(name) offsetof(struct gtel_args, name)
 static const struct switch_row {
     const char *name;
     const char *value; /* what to call its value in --help; NULL: it takes none */
     enum switch_id id;
-    size_t what;      /* of a flag where it is in the struct, of an action that one */
+    size_t what;      /* where it is in the struct; of an action that one */
     const char *text; /* NULL: for the program's own use, not in --help */
 } switches[] = {
-    {"once", NULL, SWITCH_FLAG, FLAG(is_once),
+    {"once", NULL, SWITCH_FLAG, PLACE(is_once),
      "Take two samples half a second apart (on a recorded machine, a second of its time), print "
      "the readings once and end: to a terminal as a table, else as line protocol."},
-    {"watch", NULL, SWITCH_FLAG, FLAG(is_watching),
+    {"watch", NULL, SWITCH_FLAG, PLACE(is_watching),
      "Print that table again each --interval (2s), until it is interrupted."},
-    {"explain", NULL, SWITCH_FLAG, FLAG(is_explained),
+    {"explain", NULL, SWITCH_FLAG, PLACE(is_explained),
      "Print a table instead of line protocol: each field with its value and where it comes from. "
      "Once, unless --count or --interval says otherwise."},
     {"fix-script", NULL, SWITCH_FIX_SCRIPT, 0,
      "Print the commands that gtel doctor advises as a shell script, to be read and run by a "
      "person."},
-    {"count", "N", SWITCH_COUNT, 0, "End after N gathers."},
-    {"root", "PATH", SWITCH_ROOT, 0,
+    {"count", "N", SWITCH_NUMBER, PLACE(count), "End after N gathers."},
+    {"root", "PATH", SWITCH_TEXT, PLACE(root),
      "Read a directory instead of /, or play a recorded machine (a .tree file). The real machine "
      "is "
      "not touched."},
-    {"stepped", NULL, SWITCH_FLAG, FLAG(is_stepped),
+    {"stepped", NULL, SWITCH_FLAG, PLACE(is_stepped),
      "Let the time of a recorded machine advance by the interval at each gather, without waiting."},
     {"config", "FILE", SWITCH_CONFIG, 0,
      "Read options from FILE (name = value). The command line wins over it."},
     {"poll-interval", "TIME", SWITCH_POLL_INTERVAL, 0, "The same as --interval."},
-    {"poll-interval-disabled", NULL, SWITCH_FLAG, FLAG(is_clock_off),
+    {"poll-interval-disabled", NULL, SWITCH_FLAG, PLACE(is_clock_off),
      "Gather at newlines only, whatever the interval is."},
     {"list-metrics", NULL, SWITCH_ACTION, GTEL_ARGS_LIST_METRICS,
      "Print every measurement and field."},
@@ -60,8 +58,8 @@ static const struct switch_row {
     {"help", NULL, SWITCH_ACTION, GTEL_ARGS_HELP, "Print this text."},
     {"h", NULL, SWITCH_ACTION, GTEL_ARGS_HELP, NULL},
     {"version", NULL, SWITCH_ACTION, GTEL_ARGS_VERSION, "Print the version."},
-    {"epoch", "NS", SWITCH_EPOCH, 0, NULL},
-    {"lane", "NAME", SWITCH_LANE, 0, NULL},
+    {"epoch", "NS", SWITCH_NUMBER, PLACE(epoch_ns), NULL},
+    {"lane", "NAME", SWITCH_TEXT, PLACE(lane), NULL},
 };
 
 /* One word of the command line, taken apart. */
@@ -118,9 +116,15 @@ static int set_number(uint64_t *ret, const struct word *word, char *error, size_
 static int set_switch(struct gtel_args *args, const struct switch_row *row, const struct word *word,
                       char *error, size_t size)
 {
+    void *place = (char *)args + row->what;
     switch (row->id) {
     case SWITCH_FLAG:
-        *(bool *)((char *)args + row->what) = true;
+        *(bool *)place = true;
+        return 0;
+    case SWITCH_NUMBER:
+        return set_number(place, word, error, size);
+    case SWITCH_TEXT:
+        *(const char **)place = word->value;
         return 0;
     case SWITCH_FIX_SCRIPT:
         if (args->action == GTEL_ARGS_DOCTOR || args->action == GTEL_ARGS_SCRIPT) {
@@ -129,22 +133,11 @@ static int set_switch(struct gtel_args *args, const struct switch_row *row, cons
         }
         (void)snprintf(error, size, "--fix-script is for gtel doctor: gtel doctor --fix-script");
         return -EINVAL;
-    case SWITCH_ROOT:
-        args->root = word->value;
-        return 0;
-    case SWITCH_COUNT:
-        return set_number(&args->count, word, error, size);
-    case SWITCH_EPOCH:
-        return set_number(&args->epoch_ns, word, error, size);
     case SWITCH_CONFIG:
         return read_config(&args->options, word->value, error, size);
     case SWITCH_POLL_INTERVAL:
         return gtel_option_set(&args->options, GTEL_O_INTERVAL, gtel_str_of(word->value), error,
                                size);
-    case SWITCH_LANE:
-        args->lane = word->value;
-        args->action = GTEL_ARGS_LANE;
-        return 0;
     default:
         args->action = (enum gtel_args_action)row->what;
         return 0;
@@ -255,6 +248,8 @@ int gtel_args_parse(struct gtel_args *args, int argc, char *const *argv, char *e
             return n;
         i += n;
     }
+    if (args->lane)
+        args->action = GTEL_ARGS_LANE;
     if (args->is_watching && (args->is_once || args->is_explained)) {
         (void)snprintf(error, size,
                        "--watch goes with none of --once, --explain, doctor and capture");
