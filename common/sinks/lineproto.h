@@ -35,8 +35,7 @@ struct gtel_lineproto {
     struct gtel_lineproto_tag tag[GTEL_MEASUREMENT_COUNT][GTEL_LINEPROTO_TAGS_MAX];
     uint8_t ntags[GTEL_MEASUREMENT_COUNT];
 
-    char time[24]; /* blank, timestamp and newline */
-    size_t ntime;
+    uint64_t t_ns; /* of the lines that follow */
 
     struct gtel_reading at; /* a reading of the line being written */
     size_t start;           /* its first byte in out */
