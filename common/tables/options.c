@@ -112,38 +112,24 @@ static int parse_value(const struct gtel_option_row *row, struct gtel_str text, 
     return *ret < bound(row, row->min) || *ret > bound(row, row->max) ? -ERANGE : 0;
 }
 
+/* A sentence for each type: the name, the text in two words, min and max of the row. */
+static const char *const complaints[] = {
+    [GTEL_OPTION_DURATION] = "%s: '%.*s' is not a time from %s to %s (as 500ms, 10s, 2m)",
+    [GTEL_OPTION_COUNT] = "%s: '%.*s' is not a number from %s to %s",
+    [GTEL_OPTION_CHOICE] = "%s: '%.*s' is not one of: %s",
+    [GTEL_OPTION_WORDS] = "%s: '%.*s' is no list (with commas) of some of: %s",
+    [GTEL_OPTION_TEXT] = "%s: '%.*s…' is longer than 255 bytes",
+    [GTEL_OPTION_PATH] = "%s: '%.*s' is not an absolute path, as %s",
+};
+_Static_assert(GTEL_OPTION_TEXT_MAX == 256, "as the sentence says");
+
 static void explain(const struct gtel_option_row *row, struct gtel_str text, char *error,
                     size_t size)
 {
-    int n = (int)(text.n < 80 ? text.n : 80);
-    const char *p = text.n ? text.p : "";
-    if (row->type == GTEL_OPTION_PATH && p[0] != '/') {
-        (void)snprintf(error, size, "%s: '%.*s' is not an absolute path, as %s", row->name, n, p,
-                       row->min);
-        return;
-    }
-    switch (row->type) {
-    case GTEL_OPTION_CHOICE:
-        (void)snprintf(error, size, "%s: '%.*s' is not one of: %s", row->name, n, p, row->min);
-        break;
-    case GTEL_OPTION_WORDS:
-        (void)snprintf(error, size, "%s: '%.*s' is no list (with commas) of some of: %s", row->name,
-                       n, p, row->min);
-        break;
-    case GTEL_OPTION_TEXT:
-    case GTEL_OPTION_PATH:
-        (void)snprintf(error, size, "%s: '%.*s…' is longer than %d bytes", row->name, n, p,
-                       GTEL_OPTION_TEXT_MAX - 1);
-        break;
-    case GTEL_OPTION_DURATION:
-        (void)snprintf(error, size, "%s: '%.*s' is not a time from %s to %s (as 500ms, 10s, 2m)",
-                       row->name, n, p, row->min, row->max);
-        break;
-    default:
-        (void)snprintf(error, size, "%s: '%.*s' is not a number from %s to %s", row->name, n, p,
-                       row->min, row->max);
-        break;
-    }
+    bool is_long = row->type == GTEL_OPTION_PATH && text.n > 0 && text.p[0] == '/';
+    const char *complaint = complaints[is_long ? GTEL_OPTION_TEXT : row->type];
+    text = gtel_str_head(text, 80);
+    (void)snprintf(error, size, complaint, row->name, GTEL_STR_ARG(text), row->min, row->max);
 }
 
 int gtel_option_set(struct gtel_options *options, enum gtel_option id, struct gtel_str text,
