@@ -215,40 +215,29 @@ static void merge_reading(struct gtel_context *context, const struct gtel_readin
     gtel_self_record(&context->self, reading);
 }
 
-static void note_sleep(const struct gtel_context *context, const struct gtel_reading *reading)
+/* What the context itself has to know: whether a GPU sleeps or has slept, which processes wait. */
+static void note_state(struct gtel_context *context, const struct gtel_reading *reading)
 {
-    if (reading->metric != GTEL_M_GPU_AWAKE || !reading->device)
-        return;
-    struct gtel_device *device = context->registry.device[reading->device->index];
-    bool is_asleep = gtel_reading_number(reading) == 0;
-    device->sleeps += is_asleep && !device->is_asleep ? 1 : 0;
-    device->is_asleep = is_asleep;
-}
-
-static void note_suspended(const struct gtel_context *context, const struct gtel_reading *reading)
-{
-    if (reading->metric != GTEL_M_GPU_SUSPENDED_TIME || !reading->device)
-        return;
-    struct gtel_device *device = context->registry.device[reading->device->index];
-    double suspended_s = gtel_reading_number(reading);
-    device->suspends += suspended_s > device->suspended_s || suspended_s < device->suspended_s;
-    device->suspended_s = suspended_s;
-}
-
-static void note_waiting(struct gtel_context *context, const struct gtel_reading *reading)
-{
-    if (reading->metric == GTEL_M_SELF_PROCESSES_WAITING)
+    double value = gtel_reading_number(reading);
+    struct gtel_device *device =
+        reading->device ? context->registry.device[reading->device->index] : NULL;
+    if (reading->metric == GTEL_M_SELF_PROCESSES_WAITING) {
         context->processes_waiting = reading->value.u64;
-    else if (reading->metric == GTEL_M_SELF_PROCESSES_VISIBLE)
+    } else if (reading->metric == GTEL_M_SELF_PROCESSES_VISIBLE) {
         context->processes_waiting = 0;
+    } else if (device && reading->metric == GTEL_M_GPU_AWAKE) {
+        device->sleeps += value == 0 && !device->is_asleep ? 1 : 0;
+        device->is_asleep = value == 0;
+    } else if (device && reading->metric == GTEL_M_GPU_SUSPENDED_TIME) {
+        device->suspends += value > device->suspended_s || value < device->suspended_s;
+        device->suspended_s = value;
+    }
 }
 
 static void merge_batch(struct gtel_context *context)
 {
     for (size_t i = 0; i < context->batch.n; i++) {
-        note_waiting(context, &context->batch.reading[i]);
-        note_sleep(context, &context->batch.reading[i]);
-        note_suspended(context, &context->batch.reading[i]);
+        note_state(context, &context->batch.reading[i]);
         merge_reading(context, &context->batch.reading[i]);
     }
 }
