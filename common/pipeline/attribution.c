@@ -76,16 +76,6 @@ static int begin(struct gtel_attribution *attribution, const struct gtel_registr
 
 /* ---- collecting ---- */
 
-static bool is_of_line(const struct gtel_reading *a, const struct gtel_reading *b)
-{
-    if (a->device != b->device)
-        return false;
-    for (size_t i = 0; i < GTEL_DIMS_MAX; i++)
-        if (!gtel_str_eq(a->dim[i], b->dim[i]))
-            return false;
-    return true;
-}
-
 /* The metrics of a line follow each other, its number of processes first. */
 static void collect_process(struct gtel_attribution *attribution, const struct gtel_series *series)
 {
@@ -95,7 +85,7 @@ static void collect_process(struct gtel_attribution *attribution, const struct g
         attribution->line[attribution->lines++] =
             (struct gtel_attribution_line){.series = series, .share = -1};
     else if (series->now.metric == GTEL_M_PROCESS_BUSY && last && !is_part(series->now.device) &&
-             is_of_line(&last->series->now, &series->now))
+             gtel_reading_is_same_part(&last->series->now, &series->now))
         last->share = gtel_reading_number(&series->now);
 }
 

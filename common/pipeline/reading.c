@@ -121,6 +121,18 @@ struct gtel_str gtel_batch_text(struct gtel_batch *batch, struct gtel_str text)
     return copy;
 }
 
+bool gtel_reading_is_same_part(const struct gtel_reading *a, const struct gtel_reading *b)
+{
+    if (a->device != b->device)
+        return false;
+    for (size_t i = 0; i < GTEL_DIMS_MAX; i++) {
+        bool is_empty = a->dim[i].n == 0 && b->dim[i].n == 0; /* most are */
+        if (!is_empty && !gtel_str_eq(a->dim[i], b->dim[i]))
+            return false;
+    }
+    return true;
+}
+
 double gtel_reading_number(const struct gtel_reading *reading)
 {
     if (reading->value_type == GTEL_VALUE_F64)

@@ -101,6 +101,8 @@ void gtel_batch_failed(struct gtel_batch *batch, const struct gtel_device *devic
 /* A copy of text that lives as long as the batch's content; empty when memory is out. */
 struct gtel_str gtel_batch_text(struct gtel_batch *batch, struct gtel_str text);
 
+/* Whether both are about the same part of the same device, by all dimensions. */
+bool gtel_reading_is_same_part(const struct gtel_reading *a, const struct gtel_reading *b);
 /* The value as a number; 0 for text. */
 double gtel_reading_number(const struct gtel_reading *reading);
 

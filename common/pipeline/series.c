@@ -27,18 +27,6 @@ static uint64_t hash_of(const struct gtel_reading *reading)
     return h;
 }
 
-static bool has_same_key(const struct gtel_reading *a, const struct gtel_reading *b)
-{
-    if (a->device != b->device || a->metric != b->metric)
-        return false;
-    for (size_t i = 0; i < GTEL_DIMS_MAX; i++) {
-        bool is_empty = a->dim[i].n == 0 && b->dim[i].n == 0; /* most are */
-        if (!is_empty && !gtel_str_eq(a->dim[i], b->dim[i]))
-            return false;
-    }
-    return true;
-}
-
 /* The series have moved. */
 static void reindex(struct gtel_series_table *table)
 {
@@ -81,13 +69,11 @@ static struct gtel_series *find_or_make(struct gtel_series_table *table,
 {
     uint64_t hash = hash_of(reading);
     size_t at = 0;
-    for (;;) {
-        int64_t i = gtel_index_next(&table->index, hash, &at);
-        if (i == GTEL_INDEX_NONE)
-            break;
-        if (has_same_key(&table->sorted[i]->now, reading))
+    int64_t i;
+    while ((i = gtel_index_next(&table->index, hash, &at)) != GTEL_INDEX_NONE)
+        if (table->sorted[i]->now.metric == reading->metric &&
+            gtel_reading_is_same_part(&table->sorted[i]->now, reading))
             return table->sorted[i];
-    }
     struct gtel_series *series = grow(table) ? make(reading, hash) : NULL;
     if (!series) {
         table->dropped++;

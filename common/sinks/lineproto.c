@@ -220,13 +220,9 @@ static void end_line(struct gtel_lineproto *lp)
 
 static bool is_same_line(const struct gtel_reading *a, const struct gtel_reading *b)
 {
-    if (a->device != b->device || gtel_metric_row((enum gtel_metric)a->metric)->measurement !=
-                                      gtel_metric_row((enum gtel_metric)b->metric)->measurement)
-        return false;
-    for (size_t i = 0; i < GTEL_DIMS_MAX; i++)
-        if (!gtel_str_eq(a->dim[i], b->dim[i]))
-            return false;
-    return true;
+    return gtel_metric_row((enum gtel_metric)a->metric)->measurement ==
+               gtel_metric_row((enum gtel_metric)b->metric)->measurement &&
+           gtel_reading_is_same_part(a, b);
 }
 
 static void begin_line(struct gtel_lineproto *lp, const struct gtel_reading *reading)
