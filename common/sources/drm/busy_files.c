@@ -59,7 +59,7 @@ struct busy_card {
     size_t clients;
     bool has_looked;    /* the last sample is there */
     struct times times; /* of all clients since the first sample */
-    bool is_listed;     /* since the last discovery */
+    uint32_t listed;    /* after which discovery; 0: not whole */
     int error;          /* of the last listing or reading */
 };
 
@@ -180,7 +180,7 @@ static int search_card(struct gtel_card_source *state, struct busy_card *busy)
         state->env, &state->arena, busy, {.gt = NO_NUMBER, .instance = NO_NUMBER}};
     char path[GTEL_FS_PATH_MAX];
     int r = 0;
-    if (busy->is_listed || busy->n > 0 || busy->client)
+    if (busy->listed == state->discoveries || busy->n > 0 || busy->client)
         return 0;
     gtel_arena_reset(&state->arena);
     gtel_fs_path(path, "sys/class/drm/%s", busy->card->drm.card);
@@ -190,7 +190,7 @@ static int search_card(struct gtel_card_source *state, struct busy_card *busy)
         r = open_clients(&search, path);
     if (r < 0)
         gtel_card_list_reopen(&state->cards, busy); /* rather nothing than a part */
-    busy->is_listed = r == 0;
+    busy->listed = r == 0 ? state->discoveries : 0;
     return r;
 }
 
@@ -333,18 +333,11 @@ static int read_clients(struct gtel_card_source *state, struct busy_card *busy,
     return 0;
 }
 
-static int search_again(void *p, void *own)
-{
-    (void)p;
-    ((struct busy_card *)own)->is_listed = false;
-    return 0;
-}
-
 static int sample_card(void *p, void *own, struct gtel_batch *batch)
 {
     struct gtel_card_source *state = p;
     struct busy_card *busy = own;
-    bool has_work = !busy->is_listed || busy->n > 0 || busy->client;
+    bool has_work = busy->listed != state->discoveries || busy->n > 0 || busy->client;
     if (!has_work || !gtel_card_may_read(busy->card))
         return 0;
     int r = search_card(state, busy);
@@ -358,11 +351,11 @@ static int sample_card(void *p, void *own, struct gtel_batch *batch)
 
 static void diagnose_card(const void *p, const void *own, struct gtel_findings *findings)
 {
+    const struct gtel_card_source *state = p;
     const struct busy_card *busy = own;
     const char *text[3] = {"busy files", "no kernel of kernel.org makes any", ""};
-    bool is_missing =
-        busy->is_listed && busy->n == 0 && !busy->client && !busy->card->device->is_left_alone;
-    (void)p;
+    bool is_missing = busy->listed == state->discoveries && busy->n == 0 && !busy->client &&
+                      !busy->card->device->is_left_alone;
     if (busy->error < 0)
         text[1] = "";
     if (is_missing || busy->error < 0)
@@ -374,7 +367,6 @@ static const struct gtel_card_work work = {
     .own_size = sizeof(struct busy_card),
     .failure = "busy_files: %s: engine use",
     .close = close_card,
-    .discover = search_again,
     .sample = sample_card,
     .diagnose = diagnose_card,
 };

@@ -22,6 +22,7 @@ int gtel_card_source_discover(void *state, struct gtel_registry *registry)
 {
     struct gtel_card_source *source = state;
     int first = gtel_card_list_discover(&source->cards, registry);
+    source->discoveries++;
     for (size_t i = 0; source->work->discover && i < source->cards.n; i++) {
         int r = source->work->discover(state, source->cards.slot[i].own);
         first = first < 0 ? first : r;

@@ -38,6 +38,7 @@ struct gtel_card_source {
     const struct gtel_env *env;
     const struct gtel_options *options;
     const struct gtel_card_work *work;
+    uint32_t discoveries;    /* so far: what is done once after each of them is done at that one */
     struct gtel_arena arena; /* for the time of a call, which resets it first */
 };
 

@@ -21,6 +21,7 @@ static const char *const drivers[] = {"xe", NULL};
 struct ras_card {
     struct gtel_card *card; /* first: see sources/drm/cards.h */
     int error;              /* of the last question; absence and refusal last until a discovery */
+    uint32_t asked;         /* after which discovery that was */
     int logged;             /* the last failure that was logged */
 };
 
@@ -62,8 +63,10 @@ static int sample_card(void *state, void *p, struct gtel_batch *batch)
     struct ras_card *own = p;
     struct gtel_ras_counter counter[GTEL_RAS_MAX];
     size_t n = 0;
-    if (is_final(own->error) || !own->card->drm.is_pci || !gtel_card_may_read(own->card))
+    bool is_answered = own->asked == source->discoveries && is_final(own->error);
+    if (is_answered || !own->card->drm.is_pci || !gtel_card_may_read(own->card))
         return 0;
+    own->asked = source->discoveries;
     own->error = gtel_env_ras_read(env, own->card->drm.key, counter, GTEL_RAS_MAX, &n);
     log_change(env, own);
     for (size_t i = 0; own->error == 0 && i < n; i++)
@@ -73,19 +76,12 @@ static int sample_card(void *state, void *p, struct gtel_batch *batch)
     return is_final(own->error) ? 0 : own->error;
 }
 
-static int ask_again(void *state, void *own)
-{
-    (void)state;
-    ((struct ras_card *)own)->error = 0;
-    return 0;
-}
-
 static void diagnose_card(const void *state, const void *p, struct gtel_findings *findings)
 {
     const struct gtel_card_source *source = state;
     const struct ras_card *own = p;
     const char *text[3] = {"drm-ras (generic netlink)"};
-    int error = own->error;
+    int error = own->asked == source->discoveries ? own->error : 0;
     if (error == 0)
         return;
     if (!is_final(error)) {
@@ -107,7 +103,6 @@ static void diagnose_card(const void *state, const void *p, struct gtel_findings
 
 static const struct gtel_card_work work = {
     .own_size = sizeof(struct ras_card),
-    .discover = ask_again,
     .sample = sample_card,
     .diagnose = diagnose_card,
 };

@@ -52,7 +52,7 @@ struct xe_card {
     struct gtel_xe_engines engines;
     uint32_t functions;      /* 1, and one per VF */
     int error;               /* of the last check or try; 0: none */
-    bool is_described;       /* since the last discovery */
+    uint32_t described;      /* after which discovery; 0: to be done again */
     bool is_noted;           /* a failure has been logged, and nothing has succeeded since */
     bool is_refused;         /* the last try of counting failed */
     int handle_plus_1;       /* of the open group */
@@ -139,11 +139,12 @@ static int read_functions(const struct gtel_env *env, struct xe_card *xe)
 }
 
 /* Once after each discovery: the number of the PMU, its CPU and the VFs may have changed. */
-static void describe(const struct gtel_env *env, struct xe_card *xe)
+static void describe(const struct xe_pmu *state, struct xe_card *xe)
 {
-    if (xe->is_described)
+    const struct gtel_env *env = state->source.env;
+    if (xe->described == state->source.discoveries)
         return;
-    xe->is_described = true;
+    xe->described = state->source.discoveries;
     int r = read_functions(env, xe);
     if (r == 0 && xe->handle_plus_1 != 0 && gtel_xe_perf_is_current(env, &xe->perf))
         return;
@@ -468,13 +469,6 @@ static int sample_held(const struct xe_pmu *state, struct xe_card *xe, struct gt
 
 /* ---- the source ---- */
 
-static int describe_again(void *state, void *own)
-{
-    (void)state;
-    ((struct xe_card *)own)->is_described = false;
-    return 0;
-}
-
 /*
  * The GTs to sample after this gather: those that worked, and those that seem to have slept because
  * we do not count the time in which they may have fallen asleep after a burst, while they are known
@@ -496,11 +490,11 @@ static uint32_t gts_to_sample(struct xe_card *xe, uint64_t now_ns)
 /* A card that may be read: what its last burst showed, and whether it has worked again since. */
 static int report_card(const struct xe_pmu *state, struct xe_card *xe, struct gtel_batch *batch)
 {
-    const struct gtel_env *env = state->source.env;
-    bool is_opening = !xe->is_described || (is_held(state) && xe->handle_plus_1 == 0);
+    bool is_opening =
+        xe->described != state->source.discoveries || (is_held(state) && xe->handle_plus_1 == 0);
     if (xe->card->device->is_left_alone || (is_opening && !gtel_card_may_read(xe->card)))
         return 0;
-    describe(env, xe);
+    describe(state, xe);
     if (is_held(state))
         return xe->error < 0 ? xe->error : sample_held(state, xe, batch);
     report_burst(state, batch, xe);
@@ -521,7 +515,7 @@ static int sample_card(void *p, void *own, struct gtel_batch *batch)
     xe->result_ns = 0;
     if (!gtel_error_is_broken(r) || gtel_error_is_refusal(r))
         return 0;
-    xe->is_described = false; /* tried again at the next gather */
+    xe->described = 0; /* tried again at the next gather */
     return r;
 }
 
@@ -588,7 +582,6 @@ static void diagnose_card(const void *p, const void *own, struct gtel_findings *
 static const struct gtel_card_work work = {
     .own_size = sizeof(struct xe_card),
     .close = close_card,
-    .discover = describe_again,
     .sample = sample_card,
     .due_ns = due_ns,
     .tick = tick_card,
