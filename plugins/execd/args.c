@@ -5,6 +5,7 @@
 #include "whole_file.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -68,6 +69,23 @@ struct word {
     const char *value;    /* behind the `=`, or the next word; NULL: none */
 };
 
+/* Where the sentence about what is wrong goes. */
+struct problem {
+    char *text;
+    size_t size;
+};
+
+static int fail(struct problem problem, const char *fmt, ...) GTEL_PRINTF(2, 3);
+
+static int fail(struct problem problem, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    (void)vsnprintf(problem.text, problem.size, fmt, args);
+    va_end(args);
+    return -EINVAL;
+}
+
 static bool is_name(struct gtel_str given, const char *name)
 {
     if (given.n != strlen(name))
@@ -86,35 +104,30 @@ static const struct switch_row *find_switch(struct gtel_str name)
     return NULL;
 }
 
-static int read_config(struct gtel_options *options, const char *path, char *error, size_t size)
+static int read_config(struct gtel_options *options, const char *path, struct problem problem)
 {
-    char problem[160] = "";
+    char why[160] = "";
     struct gtel_buf text;
     gtel_buf_init(&text, GTEL_ARGS_CONFIG_MAX);
-    int r = gtel_whole_file_read(path, &text, problem, sizeof(problem));
-    if (r < 0)
-        (void)snprintf(error, size, "--config %.200s: cannot be read: %s", path, problem);
-    else
-        r = gtel_args_config(options, gtel_buf_text(&text), path, error, size);
+    int r = gtel_whole_file_read(path, &text, why, sizeof(why));
+    r = r < 0 ? fail(problem, "--config %.200s: cannot be read: %s", path, why)
+              : gtel_args_config(options, gtel_buf_text(&text), path, problem.text, problem.size);
     gtel_buf_done(&text);
-    return r < 0 ? -EINVAL : 0;
+    return r;
 }
 
-static int set_number(uint64_t *ret, const struct word *word, char *error, size_t size)
+static int set_number(uint64_t *ret, const struct word *word, struct problem problem)
 {
     uint64_t v = 0;
-    int r = gtel_str_u64(gtel_str_of(word->value), &v);
-    if (r == 0 && v > 0) {
-        *ret = v;
-        return 0;
-    }
-    (void)snprintf(error, size, "--%.*s: '%.80s' is not a whole number of 1 or more",
-                   GTEL_STR_ARG(word->name), word->value);
-    return -EINVAL;
+    if (gtel_str_u64(gtel_str_of(word->value), &v) < 0 || v == 0)
+        return fail(problem, "--%.*s: '%.80s' is not a whole number of 1 or more",
+                    GTEL_STR_ARG(word->name), word->value);
+    *ret = v;
+    return 0;
 }
 
 static int set_switch(struct gtel_args *args, const struct switch_row *row, const struct word *word,
-                      char *error, size_t size)
+                      struct problem problem)
 {
     void *place = (char *)args + row->what;
     switch (row->id) {
@@ -122,73 +135,57 @@ static int set_switch(struct gtel_args *args, const struct switch_row *row, cons
         *(bool *)place = true;
         return 0;
     case SWITCH_NUMBER:
-        return set_number(place, word, error, size);
+        return set_number(place, word, problem);
     case SWITCH_TEXT:
         *(const char **)place = word->value;
         return 0;
     case SWITCH_FIX_SCRIPT:
-        if (args->action == GTEL_ARGS_DOCTOR || args->action == GTEL_ARGS_SCRIPT) {
-            args->action = GTEL_ARGS_SCRIPT;
-            return 0;
-        }
-        (void)snprintf(error, size, "--fix-script is for gtel doctor: gtel doctor --fix-script");
-        return -EINVAL;
+        if (args->action != GTEL_ARGS_DOCTOR && args->action != GTEL_ARGS_SCRIPT)
+            return fail(problem, "--fix-script is for gtel doctor: gtel doctor --fix-script");
+        args->action = GTEL_ARGS_SCRIPT;
+        return 0;
     case SWITCH_CONFIG:
-        return read_config(&args->options, word->value, error, size);
+        return read_config(&args->options, word->value, problem);
     case SWITCH_POLL_INTERVAL:
-        return gtel_option_set(&args->options, GTEL_O_INTERVAL, gtel_str_of(word->value), error,
-                               size);
+        return gtel_option_set(&args->options, GTEL_O_INTERVAL, gtel_str_of(word->value),
+                               problem.text, problem.size);
     default:
         args->action = (enum gtel_args_action)row->what;
         return 0;
     }
 }
 
-/* given: with its dashes. */
-static int unknown(struct gtel_str given, char *error, size_t size)
-{
-    (void)snprintf(error, size, "unknown option %.*s: `gtel --help` lists the options",
-                   (int)(given.n < 80 ? given.n : 80), given.p);
-    return -EINVAL;
-}
-
 /* What is wrong with a value is said of the option as it was written. */
 static int set_option(struct gtel_args *args, enum gtel_option option, const struct word *word,
-                      char *error, size_t size)
+                      struct problem problem)
 {
     char why[GTEL_ARGS_ERROR_MAX] = "";
     struct gtel_str text = gtel_str_of(word->value);
     int r = gtel_option_set(&args->options, option, text, why, sizeof(why));
     size_t skip = strlen(gtel_option_row(option)->name);
-    if (r < 0)
-        (void)snprintf(error, size, "--%.*s%s", GTEL_STR_ARG(word->name), why + skip);
-    return r;
+    return r < 0 ? fail(problem, "--%.*s%s", GTEL_STR_ARG(word->name), why + skip) : 0;
 }
 
-static int refuse_word(const struct gtel_args *args, const char *word, char *error, size_t size)
+static int refuse_word(const struct gtel_args *args, const char *word, struct problem problem)
 {
     bool is_command = strcmp(word, "doctor") == 0 || strcmp(word, "capture") == 0;
     if (args->action == GTEL_ARGS_CAPTURE)
-        (void)snprintf(error, size,
-                       "'%.80s': the file comes directly after capture: gtel capture FILE "
-                       "[OPTION]...",
-                       word);
-    else
-        (void)snprintf(error, size, "'%.80s' %s: `gtel --help` lists them", word,
-                       is_command ? "comes before all options" : "is not an option");
-    return -EINVAL;
+        return fail(problem,
+                    "'%.80s': the file comes directly after capture: gtel capture FILE [OPTION]...",
+                    word);
+    return fail(problem, "'%.80s' %s: `gtel --help` lists them", word,
+                is_command ? "comes before all options" : "is not an option");
 }
 
 /* Takes argv[i] and, where it has a value of its own word, that; returns how many, or -EINVAL. */
-static int take_word(struct gtel_args *args, int left, char *const *argv, char *error, size_t size)
+static int take_word(struct gtel_args *args, int left, char *const *argv, struct problem problem)
 {
     struct gtel_str text = gtel_str_of(argv[0]);
     size_t dashes = gtel_str_starts(text, GTEL_STR("--")) ? 2 : 1;
     if (text.n <= dashes || text.p[0] != '-')
-        return refuse_word(args, argv[0], error, size);
-    text = gtel_str_skip(text, dashes);
+        return refuse_word(args, argv[0], problem);
     size_t n = gtel_str_find(text, '=');
-    struct word word = {.name = {text.p, n}};
+    struct word word = {.name = gtel_str_skip(gtel_str_head(text, n), dashes)};
     bool has_own_value = n < text.n; /* behind an `=` */
     if (has_own_value)
         word.value = text.p + n + 1;
@@ -198,20 +195,16 @@ static int take_word(struct gtel_args *args, int left, char *const *argv, char *
     const struct switch_row *row = find_switch(word.name);
     enum gtel_option option = row ? GTEL_O_COUNT : gtel_option_find(word.name, GTEL_OPTION_EXECD);
     if (!row && option == GTEL_O_COUNT)
-        return unknown((struct gtel_str){argv[0], dashes + n}, error, size);
+        return fail(problem, "unknown option %.*s: `gtel --help` lists the options",
+                    (int)(n < 80 ? n : 80), text.p);
     bool needs_value = !row || row->value;
-    if (needs_value && !word.value) {
-        (void)snprintf(error, size, "--%.*s needs a value, as --%.*s=%s", GTEL_STR_ARG(word.name),
-                       GTEL_STR_ARG(word.name), row ? row->value : gtel_option_row(option)->preset);
-        return -EINVAL;
-    }
-    if (!needs_value && has_own_value) {
-        (void)snprintf(error, size, "--%.*s takes no value, and '%.80s' was given",
-                       GTEL_STR_ARG(word.name), word.value);
-        return -EINVAL;
-    }
-    int r = row ? set_switch(args, row, &word, error, size)
-                : set_option(args, option, &word, error, size);
+    if (needs_value && !word.value)
+        return fail(problem, "--%.*s needs a value, as --%.*s=%s", GTEL_STR_ARG(word.name),
+                    GTEL_STR_ARG(word.name), row ? row->value : gtel_option_row(option)->preset);
+    if (!needs_value && has_own_value)
+        return fail(problem, "--%.*s takes no value, and '%.80s' was given",
+                    GTEL_STR_ARG(word.name), word.value);
+    int r = row ? set_switch(args, row, &word, problem) : set_option(args, option, &word, problem);
     if (r < 0)
         return -EINVAL;
     return needs_value && !has_own_value ? 2 : 1;
@@ -240,21 +233,19 @@ static int take_command(struct gtel_args *args, int argc, char *const *argv)
 
 int gtel_args_parse(struct gtel_args *args, int argc, char *const *argv, char *error, size_t size)
 {
+    const struct problem problem = {error, size};
     *args = (struct gtel_args){.action = GTEL_ARGS_RUN};
     gtel_options_init(&args->options);
     for (int i = take_command(args, argc, argv); i < argc;) {
-        int n = take_word(args, argc - i, argv + i, error, size);
+        int n = take_word(args, argc - i, argv + i, problem);
         if (n < 0)
             return n;
         i += n;
     }
     if (args->lane)
         args->action = GTEL_ARGS_LANE;
-    if (args->is_watching && (args->is_once || args->is_explained)) {
-        (void)snprintf(error, size,
-                       "--watch goes with none of --once, --explain, doctor and capture");
-        return -EINVAL;
-    }
+    if (args->is_watching && (args->is_once || args->is_explained))
+        return fail(problem, "--watch goes with none of --once, --explain, doctor and capture");
     if (args->is_watching && !args->options.value[GTEL_O_INTERVAL].is_given)
         (void)gtel_option_set(&args->options, GTEL_O_INTERVAL, GTEL_STR("2s"), error, size);
     bool is_clocked = gtel_args_has_clock(args);
@@ -263,19 +254,15 @@ int gtel_args_parse(struct gtel_args *args, int argc, char *const *argv, char *e
     /* Two gathers of a recorded machine need no real time, and give the same values each time. */
     if (args->is_once && args->root && gtel_str_ends(gtel_str_of(args->root), GTEL_STR(".tree")))
         args->is_stepped = true;
-    if (args->is_stepped && (!args->root || args->lane)) {
-        (void)snprintf(error, size, "--stepped needs a recorded machine: --root FILE.tree");
-        return -EINVAL;
-    }
+    if (args->is_stepped && (!args->root || args->lane))
+        return fail(problem, "--stepped needs a recorded machine: --root FILE.tree");
     uint64_t sample_ns = gtel_option_number(&args->options, GTEL_O_SAMPLE_INTERVAL);
     uint64_t interval_ns = gtel_option_number(&args->options, GTEL_O_INTERVAL);
     /* A helper gets the options of its front end but not what switched the clock off. */
-    if (is_clocked && !args->lane && sample_ns > 0 && sample_ns >= interval_ns) {
-        (void)snprintf(error, size, "--sample-interval (%s) must be shorter than --interval (%s)",
-                       gtel_option_text(&args->options, GTEL_O_SAMPLE_INTERVAL).p,
-                       gtel_option_text(&args->options, GTEL_O_INTERVAL).p);
-        return -EINVAL;
-    }
+    if (is_clocked && !args->lane && sample_ns > 0 && sample_ns >= interval_ns)
+        return fail(problem, "--sample-interval (%s) must be shorter than --interval (%s)",
+                    gtel_option_text(&args->options, GTEL_O_SAMPLE_INTERVAL).p,
+                    gtel_option_text(&args->options, GTEL_O_INTERVAL).p);
     return 0;
 }
 
