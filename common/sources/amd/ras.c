@@ -51,7 +51,6 @@ enum { ORIGIN_RAS, ORIGIN_REPLAYS, ORIGIN_AER };
 static const uint64_t minute_ns = 59500000000;
 
 static const char *const drivers[] = {"amdgpu", NULL};
-_Static_assert(PARTS < 32, "bits");
 
 /* A file, and what it said last. */
 struct part {
@@ -63,7 +62,6 @@ struct part {
 
 struct ras_card {
     struct gtel_card *card; /* first: see sources/drm/cards.h */
-    uint32_t open;          /* parts, as bits: most cards have few */
     struct part part[PARTS];
 };
 
@@ -84,7 +82,7 @@ static const struct gtel_aer_file *aer_of(size_t i)
 
 static bool is_open(const struct ras_card *own, size_t i)
 {
-    return (own->open >> i & 1) != 0;
+    return gtel_fs_is_open(&own->part[i].file);
 }
 
 static void close_files(const struct gtel_env *env, void *own)
@@ -102,7 +100,6 @@ static int open_part(struct ras_card *own, size_t i, const char *file)
         return 0;
     int r = gtel_fs_open(own->card->cards->env, &own->part[i].file,
                          GTEL_FS_AT("%s/%s", own->card->path, file));
-    own->open |= (uint32_t)(r == 0) << i;
     return r == -ENOENT ? 0 : r;
 }
 
@@ -203,11 +200,11 @@ static int sample_card(void *state, void *p, struct gtel_batch *batch)
     bool is_any_due = false;
     int first = 0;
     batch->t_ns = gtel_env_now(own->card->cards->env);
-    for (size_t i = 0; own->open >> i != 0; i++)
+    for (size_t i = 0; i < PARTS; i++)
         is_any_due = is_any_due || (is_open(own, i) && own->part[i].due_ns <= batch->t_ns);
     if (own->card->device->is_left_alone || (is_any_due && !gtel_card_may_read(own->card)))
         return 0;
-    for (size_t i = 0; own->open >> i != 0; i++) {
+    for (size_t i = 0; i < PARTS; i++) {
         struct part *part = &own->part[i];
         if (!is_open(own, i))
             continue;
