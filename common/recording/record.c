@@ -236,33 +236,25 @@ void gtel_record_gone(struct gtel_record *record, struct gtel_str path)
     }
 }
 
-static bool has_name(const struct gtel_str *names, size_t n, struct gtel_str name)
+static int compare_names(const void *a, const void *b)
 {
-    size_t low = 0;
-    while (low < n) {
-        size_t middle = low + (n - low) / 2;
-        int order = gtel_str_cmp(names[middle], name);
-        if (order == 0)
-            return true;
-        if (order < 0)
-            low = middle + 1;
-        else
-            n = middle;
-    }
-    return false;
+    return gtel_str_cmp(*(const struct gtel_str *)a, *(const struct gtel_str *)b);
 }
 
-void gtel_record_keep(struct gtel_record *record, struct gtel_str dir, const struct gtel_str *names,
+void gtel_record_keep(struct gtel_record *record, struct gtel_str dir, struct gtel_str *names,
                       size_t n, bool is_numbers)
 {
     uint64_t number;
+    if (n > 0)
+        qsort(names, n, sizeof(*names), compare_names);
     for (size_t i = 0; i < record->nodes; i++) {
         struct gtel_str path = record->node[i].path;
         enum gtel_record_kind kind = record->node[i].kind;
         if (kind == GTEL_RECORD_NOTHING || kind == GTEL_RECORD_ANSWER || !is_below(path, dir))
             continue;
         struct gtel_str name = gtel_str_skip(path, dir.n + 1);
-        if (gtel_str_find(name, '/') == name.n && !has_name(names, n, name) &&
+        if (gtel_str_find(name, '/') == name.n &&
+            (n == 0 || !bsearch(&name, names, n, sizeof(name), compare_names)) &&
             (!is_numbers || gtel_str_u64(name, &number) == 0))
             gtel_record_gone(record, path);
     }

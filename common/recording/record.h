@@ -65,10 +65,10 @@ void gtel_record_failed(struct gtel_record *record, struct gtel_str path,
 void gtel_record_gone(struct gtel_record *record, struct gtel_str path);
 enum gtel_record_kind gtel_record_find(const struct gtel_record *record, struct gtel_str path);
 /*
- * Those recorded directly below dir that are none of the n names, which are sorted, are gone; with
- * is_numbers only those whose names are numbers.
+ * Those recorded directly below dir that are none of the n names, which are sorted here, are gone;
+ * with is_numbers only those whose names are numbers.
  */
-void gtel_record_keep(struct gtel_record *record, struct gtel_str dir, const struct gtel_str *names,
+void gtel_record_keep(struct gtel_record *record, struct gtel_str dir, struct gtel_str *names,
                       size_t n, bool is_numbers);
 /* Whether something is recorded below dir. */
 bool gtel_record_has_below(const struct gtel_record *record, struct gtel_str dir);

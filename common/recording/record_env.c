@@ -290,17 +290,10 @@ static void file_close(void *arg, int handle)
 
 /* ---- directories and links ---- */
 
-static int compare_names(const void *a, const void *b)
-{
-    return gtel_str_cmp(*(const struct gtel_str *)a, *(const struct gtel_str *)b);
-}
-
 static void record_listing(struct gtel_record_env *env, const char *dir, struct gtel_str *names,
                            size_t n, bool is_numbers)
 {
     gtel_record_set(env->record, gtel_str_of(dir), GTEL_RECORD_DIR, GTEL_STR_NONE);
-    if (n > 0)
-        qsort(names, n, sizeof(*names), compare_names);
     gtel_record_keep(env->record, gtel_str_of(dir), names, n, is_numbers);
     for (size_t i = 0; i < n; i++)
         save_there(env, GTEL_FS_AT("%s/%.*s", dir, GTEL_STR_ARG(names[i]))); /* too long: none */

@@ -653,7 +653,7 @@ static void test_below(void)
     set(&record, "z/2", GTEL_RECORD_DIR, "");
     set(&record, "z/word", GTEL_RECORD_DIR, "");
     set(&record, "z/2/3", GTEL_RECORD_DIR, "");
-    static const struct gtel_str ones[] = {GTEL_STR_INIT("1"), GTEL_STR_INIT("10")};
+    static struct gtel_str ones[] = {GTEL_STR_INIT("1"), GTEL_STR_INIT("10")};
     gtel_record_keep(&record, GTEL_STR("z"), ones, 2, true);
     CHECK(gtel_record_find(&record, GTEL_STR("z/1")) == GTEL_RECORD_DIR);
     CHECK(gtel_record_find(&record, GTEL_STR("z/10")) == GTEL_RECORD_DIR);
