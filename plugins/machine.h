@@ -53,5 +53,8 @@ int gtel_machine_open_path(struct gtel_machine *machine, const struct gtel_machi
  */
 int gtel_machine_play(struct gtel_machine *machine, const struct gtel_machine_setup *setup,
                       char *problem, size_t size);
+/* The same of the program gtel, without the vendor libraries of the machine. */
+int gtel_recorded_open(struct gtel_machine *machine, const struct gtel_machine_setup *setup,
+                       char *problem, size_t size);
 
 #endif

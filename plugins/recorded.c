@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A recorded machine as that of a front end. */
-#include "recorded.h"
+#include "machine.h"
 
 #include "base/buf.h"
 #include "recording/tree.h"

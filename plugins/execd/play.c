@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The program plays recorded machines. */
-#include "recorded.h"
+#include "machine.h"
 
 int gtel_machine_play(struct gtel_machine *machine, const struct gtel_machine_setup *setup,
                       char *problem, size_t size)

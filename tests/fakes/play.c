@@ -3,7 +3,7 @@
  * Recorded machines with their vendor libraries and tools, for the program and the plugins alike. A
  * helper reports the memory that it really has, so that a library can make it grow.
  */
-#include "recorded.h"
+#include "machine.h"
 
 #include "harness/tree_child.h"
 #include "harness/tree_library.h"
