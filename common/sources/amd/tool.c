@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GPUS_MAX = 64, TOOL_PATH_MAX = 256 };
+enum { GPUS_MAX = 64 };
 
 /* What a run asks for. rocm-smi has the second alone. */
 enum phase { STATIC, METRIC, PHASES };
@@ -39,10 +39,10 @@ struct tool_gpu {
 
 struct tool {
     const struct gtel_env *env;
-    bool is_wsl; /* GPUs are known from the tool alone */
-    char given[TOOL_PATH_MAX];
-    const char *path; /* of the tool in use; NULL: none was found */
-    size_t place;     /* where to look for the next one */
+    bool is_wsl;           /* GPUs are known from the tool alone */
+    struct gtel_str given; /* the option, whose text ends in NUL; empty: none */
+    const char *path;      /* of the tool in use; NULL: none was found */
+    size_t place;          /* where to look for the next one */
     uint32_t searches;
     struct tool_gpu gpu[GPUS_MAX];
     size_t n;
@@ -249,7 +249,7 @@ static void begin_first(struct tool *tool, const struct gtel_registry *registry)
     tool->due_ns = now + period_ns;
     if (!is_awake)
         return;
-    tool->path = tool->given[0] != '\0' ? tool->given : find_tool(tool->env, tool->place);
+    tool->path = tool->given.n > 0 ? tool->given.p : find_tool(tool->env, tool->place);
     if (!tool->path) {
         fail(tool, -ENOENT, "not found");
         return;
@@ -491,12 +491,9 @@ static int tick(void *state, struct gtel_registry *registry, struct gtel_batch *
 static int open_tool(void *state, const struct gtel_env *env, const struct gtel_options *options)
 {
     struct tool *tool = state;
-    struct gtel_str given = gtel_option_text(options, GTEL_O_AMD_TOOL);
     if (!present(env))
         return -ENOENT;
-    if (given.n >= sizeof(tool->given))
-        return -EINVAL;
-    (void)gtel_str_copy(tool->given, sizeof(tool->given), given);
+    tool->given = gtel_option_text(options, GTEL_O_AMD_TOOL);
     tool->env = env;
     gtel_buf_init(&tool->output, OUTPUT_MAX);
     return 0;
