@@ -309,7 +309,7 @@ static int pmu_open(void *arg, uint32_t type, const uint64_t *configs, size_t n,
     (void)cpu;
     if (!gtel_tree_pmu_name(&self, type, name))
         return -ENOENT;
-    int r = gtel_tree_pmu_error(env->tree, gtel_str_of(name));
+    int r = gtel_tree_error(env->tree, "pmu_error", gtel_str_of(name));
     if (r < 0)
         return r;
     while (handle < GROUPS_MAX && env->group[handle].n > 0)
@@ -359,7 +359,9 @@ static int64_t drm_query(void *arg, const char *node, enum gtel_drm_driver drive
 {
     struct tree_env *env = arg;
     struct gtel_str answer;
-    int r = gtel_tree_query(tree_now(env), gtel_str_of(node), driver, item, &answer);
+    const char *key =
+        GTEL_FS_AT("%s %s %" PRIu32, node, driver == GTEL_DRM_XE ? "xe" : "i915", item);
+    int r = gtel_tree_answer(tree_now(env), "query", gtel_str_of(key), &answer);
     return r < 0 ? r : give_whole(answer, buf, n);
 }
 
@@ -373,7 +375,7 @@ static int stall_open(void *arg, const char *node, uint32_t gt, uint32_t clocks)
     struct gtel_str text;
     int slot = -EMFILE;
     (void)clocks;
-    int r = gtel_tree_stall(tree_now(env), gtel_str_of(key), &text);
+    int r = gtel_tree_answer(tree_now(env), "stall", gtel_str_of(key), &text);
     if (r < 0 || strlen(key) >= sizeof(env->stall[0].key))
         return r == -ENOENT ? -EOPNOTSUPP : r < 0 ? r : -ENOENT;
     for (int i = STALLS_MAX - 1; i >= 0; i--) {
@@ -439,7 +441,7 @@ static int64_t stall_read(void *arg, int handle, void *buf, size_t n)
     size_t length = 0;
     if (handle < 0 || handle >= STALLS_MAX || env->stall[handle].key[0] == '\0')
         return -EBADF;
-    int r = gtel_tree_stall(tree_now(env), gtel_str_of(env->stall[handle].key), &text);
+    int r = gtel_tree_answer(tree_now(env), "stall", gtel_str_of(env->stall[handle].key), &text);
     if (r < 0)
         return -ENODEV;                /* the GPU has gone */
     (void)gtel_str_line(&text, &line); /* there is one: tree_text.c */

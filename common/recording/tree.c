@@ -358,35 +358,19 @@ int gtel_tree_pmu(const struct gtel_tree *tree, struct gtel_str name, uint64_t c
     return 0;
 }
 
-/* A negative errno that was recorded for these words, or 0. */
-static int find_error(const struct gtel_tree *tree, struct gtel_str words, const char *prefix)
+int gtel_tree_error(const struct gtel_tree *tree, const char *word, struct gtel_str key)
 {
     struct gtel_str error;
-    return find_answer(tree, words, prefix, &error) < 0 ? 0 : -gtel_tree_error_value(error);
+    return find_answer(tree, key, word, &error) < 0 ? 0 : -gtel_tree_error_value(error);
 }
 
-int gtel_tree_pmu_error(const struct gtel_tree *tree, struct gtel_str name)
+int gtel_tree_answer(const struct gtel_tree *tree, const char *word, struct gtel_str key,
+                     struct gtel_str *ret)
 {
-    return find_error(tree, name, "pmu_error");
-}
-
-int gtel_tree_query(const struct gtel_tree *tree, struct gtel_str node, enum gtel_drm_driver driver,
-                    uint32_t item, struct gtel_str *ret)
-{
-    char buf[GTEL_TREE_PATH_MAX];
-    int n = snprintf(buf, sizeof(buf), "%.*s %s %lu", GTEL_STR_ARG(node),
-                     driver == GTEL_DRM_XE ? "xe" : "i915", (unsigned long)item);
-    if (n < 0 || (size_t)n >= sizeof(buf))
-        return -ENOENT;
-    struct gtel_str key = {buf, (size_t)n};
-    int r = find_error(tree, key, "query_error");
-    return r < 0 ? r : find_answer(tree, key, "query", ret);
-}
-
-int gtel_tree_stall(const struct gtel_tree *tree, struct gtel_str key, struct gtel_str *ret)
-{
-    int r = find_error(tree, key, "stall_error");
-    return r < 0 ? r : find_answer(tree, key, "stall", ret);
+    char error[32];
+    (void)snprintf(error, sizeof(error), "%s_error", word);
+    int r = gtel_tree_error(tree, error, key);
+    return r < 0 ? r : find_answer(tree, key, word, ret);
 }
 
 /* A counter's node is named "\001ras DEVICE NODE NAME". False when it is none of that device. */
@@ -412,7 +396,7 @@ int gtel_tree_ras(const struct gtel_tree *tree, struct gtel_str device,
     struct gtel_str prefix;
     struct gtel_ras_counter counter;
     size_t n = 0;
-    int r = find_error(tree, GTEL_STR_NONE, "ras_error");
+    int r = gtel_tree_error(tree, "ras_error", GTEL_STR_NONE);
     if (r < 0)
         return r;
     if (gtel_tree_answer_key(device, "ras", buf, &prefix) < 0 || prefix.n + 1 >= sizeof(buf))

@@ -97,14 +97,15 @@ bool gtel_tree_pmu_name(const struct gtel_env *env, uint32_t type, char ret[GTEL
  */
 int gtel_tree_pmu(const struct gtel_tree *tree, struct gtel_str name, uint64_t config,
                   uint64_t *ret);
-/* What opening counters of a PMU gives: 0 or a negative errno. */
-int gtel_tree_pmu_error(const struct gtel_tree *tree, struct gtel_str name);
-
+/* The negative errno of a line of the format, as "pmu_error NAME ERROR", or 0: there is none. */
+int gtel_tree_error(const struct gtel_tree *tree, const char *word, struct gtel_str key);
 /*
- * What the units of a GT ("NODE GT") give when their stalls are sampled: layout, newline, records.
- * 0, -ENOENT when they give nothing, or the recorded error.
+ * The present answer of a line, as "query NODE DRIVER ITEM", its bytes, or "stall NODE GT", layout,
+ * newline and records. 0, -ENOENT where none is recorded, or the error that is (query_error …).
+ * *ret is valid until the tree is freed.
  */
-int gtel_tree_stall(const struct gtel_tree *tree, struct gtel_str key, struct gtel_str *ret);
+int gtel_tree_answer(const struct gtel_tree *tree, const char *word, struct gtel_str key,
+                     struct gtel_str *ret);
 
 /* The error counters of a device. 0, -ENOENT when there are none, or the recorded error. */
 int gtel_tree_ras(const struct gtel_tree *tree, struct gtel_str device,
@@ -120,13 +121,6 @@ size_t gtel_tree_uevents_end(const struct gtel_tree *tree);
  * *ret is valid until the tree is freed.
  */
 int gtel_tree_uevent(const struct gtel_tree *tree, size_t *at, struct gtel_str *ret);
-
-/*
- * The present answer of a DRM driver to a query. Returns 0, -ENOENT where none is recorded, or the
- * recorded error. *ret is valid until the tree is freed.
- */
-int gtel_tree_query(const struct gtel_tree *tree, struct gtel_str node, enum gtel_drm_driver driver,
-                    uint32_t item, struct gtel_str *ret);
 
 /*
  * An env that is this recorded machine and nothing else. With is_stepped, time stands still until
