@@ -58,6 +58,7 @@ struct parts_card {
     size_t n;
     struct gtel_amd_table_file board[GTEL_ARRAY_LEN(boards)];
     struct gtel_fs_file power[GTEL_ARRAY_LEN(powers)];
+    size_t board_files; /* that are open */
 };
 
 static void close_files(const struct gtel_env *env, void *p)
@@ -238,11 +239,13 @@ static int open_board(struct parts_card *own)
     int first = 0;
     if (!gtel_fs_exists(env, folder))
         return 0;
+    own->board_files = 0;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(boards); i++) {
         int r = gtel_fs_is_open(&own->board[i].file)
                     ? 0
                     : gtel_amd_table_file_open(env, &own->board[i],
                                                GTEL_FS_AT("%s/%s", folder, boards[i].file));
+        own->board_files += gtel_fs_is_open(&own->board[i].file);
         first = first < 0 || r == -ENOENT ? first : r;
     }
     for (size_t i = 0; i < 2 * GTEL_ARRAY_LEN(powers); i++) {
@@ -250,19 +253,10 @@ static int open_board(struct parts_card *own)
         const char *path =
             GTEL_FS_AT("%s/%s%s", folder, i % 2 == 1 ? "npm/" : "", powers[i / 2].file);
         int r = gtel_fs_is_open(file) ? 0 : gtel_fs_open(env, file, path);
+        own->board_files += i % 2 == 1 && gtel_fs_is_open(file);
         first = first < 0 || r == -ENOENT ? first : r;
     }
     return first;
-}
-
-static bool has_board(const struct parts_card *own)
-{
-    bool has_any = false;
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(boards); i++)
-        has_any = has_any || gtel_fs_is_open(&own->board[i].file);
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(powers); i++)
-        has_any = has_any || gtel_fs_is_open(&own->power[i]);
-    return has_any;
 }
 
 static int discover(void *state, struct gtel_registry *registry)
@@ -377,7 +371,7 @@ static int sample_card(void *state, void *p, struct gtel_batch *batch)
 {
     struct parts_card *own = p;
     (void)state;
-    if (own->n == 0 && !has_board(own))
+    if (own->n == 0 && own->board_files == 0)
         return 0;
     batch->t_ns = gtel_env_now(own->card->cards->env);
     batch->origin = ORIGIN_XCP;
