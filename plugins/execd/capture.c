@@ -22,8 +22,6 @@ enum { DEVICES_MAX = 4096, CLASS_DISPLAY = 0x03, CLASS_ACCELERATOR = 0x12 };
 
 static const uint64_t second_ns = 1000000000;
 static const uint64_t millisecond_ns = 1000000;
-/* How long the sources may think about what is missing; they run inside this process. */
-static const uint64_t diagnose_ns = 3000000000;
 
 struct run {
     const struct gtel_capture *capture;
@@ -117,22 +115,20 @@ static void learn_names(struct run *run)
         {GTEL_HOST_FACTS, learn_facts},
     };
     const struct gtel_env *env = run->capture->env;
-    char *text = malloc(NAMES_MAX);
-    if (!text) {
+    char *buf = malloc(NAMES_MAX);
+    if (!buf) {
         run->record.text.has_failed = true;
         return;
     }
     for (size_t i = 0; i < GTEL_ARRAY_LEN(files); i++) {
-        int handle = env->ops->file_open(env->arg, files[i].path);
-        int64_t n = handle >= 0 ? env->ops->file_read(env->arg, handle, text, NAMES_MAX) : handle;
-        if (handle >= 0)
-            env->ops->file_close(env->arg, handle);
-        if (n > 0)
-            files[i].learn(&run->scrub, (struct gtel_str){text, (size_t)n});
-        run->scrub.has_failed = run->scrub.has_failed || n == NAMES_MAX; /* more than fit */
+        struct gtel_str text;
+        int r = gtel_fs_text(env, files[i].path, buf, NAMES_MAX, &text);
+        if (r == 0)
+            files[i].learn(&run->scrub, text);
+        run->scrub.has_failed = run->scrub.has_failed || r == -E2BIG;
     }
     (void)env->ops->dir_list(env->arg, "home", learn_home, &run->scrub); /* none: no names */
-    free(text);
+    free(buf);
 }
 
 /* ---- time ---- */
@@ -282,10 +278,6 @@ static int record_doctor(struct run *run)
     struct gtel_buf report;
     gtel_buf_init(&report, REPORT_MAX);
     int r = gtel_doctor_init(&doctor);
-    gtel_context_set_findings(run->context, &doctor.findings);
-    if (r == 0)
-        gtel_context_sample(run->context, diagnose_ns);
-    gtel_context_set_findings(run->context, NULL);
     if (r == 0)
         (void)gtel_doctor_report(&doctor, &about, false, &report);
     gtel_record_windows(&run->windows, run->capture->env, &run->record);

@@ -525,12 +525,19 @@ static void write_no_way(const struct report *report)
     gtel_buf_done(&text);
 }
 
+/* How long helpers, or sources inside this process, may think about what is missing. */
+static const uint64_t diagnose_ns = 3000000000;
+
 bool gtel_doctor_report(struct gtel_doctor *doctor, const struct gtel_doctor_case *about,
                         bool is_script, struct gtel_buf *out)
 {
     struct report *report = calloc(1, sizeof(*report));
     if (!report)
         return true;
+    gtel_context_set_findings(about->context, &doctor->findings);
+    gtel_context_sample(about->context, diagnose_ns);
+    gtel_context_set_findings(about->context, NULL);
+    gtel_context_emit(about->context);
     *report = (struct report){.doctor = doctor, .about = about, .out = out};
     size_t before = out->n;
     gtel_host_facts_read(about->env, &report->facts);

@@ -198,10 +198,6 @@ static int run_doctor(struct program *program)
                                            .context = program->context};
     bool is_script = program->args.action == GTEL_ARGS_SCRIPT;
     prepare_once(program, starting_ns);
-    gtel_context_set_findings(program->context, &program->doctor.findings);
-    gtel_context_sample(program->context, starting_ns);
-    gtel_context_set_findings(program->context, NULL);
-    gtel_context_emit(program->context);
     bool has_fixes = gtel_doctor_report(&program->doctor, &about, is_script, &program->out);
     gtel_buf_clean(&program->out);
     int r = gtel_out_write(&program->pace, gtel_buf_text(&program->out));

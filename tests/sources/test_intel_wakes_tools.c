@@ -87,8 +87,6 @@ static void examine(struct life *life, struct gtel_doctor *doctor)
     pass(life, about.context, half_ns);
     gtel_context_sample(about.context, 0);
     pass(life, about.context, half_ns);
-    gtel_context_sample(about.context, 0);
-    gtel_context_emit(about.context);
     gtel_buf_init(&report, TEXT_MAX);
     (void)gtel_doctor_report(doctor, &about, false, &report);
     CHECK(report.n > 100);
