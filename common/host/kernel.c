@@ -2,8 +2,6 @@
 /* What the running kernel is, and where it puts us. */
 #include "host/kernel.h"
 
-enum { HYPERVISOR = 4 * 32 + 31 }; /* X86_FEATURE_HYPERVISOR */
-
 bool gtel_kernel_release(const struct gtel_env *env, struct gtel_release *ret)
 {
     char buf[128];
@@ -19,12 +17,12 @@ bool gtel_kernel_is_older(const struct gtel_env *env, uint32_t major, uint32_t m
 }
 
 /*
- * Whether the processor has the feature of that number (kernel: arch/x86/include/asm/cpufeatures.h;
- * word × 32 + bit), by "cpu:type:x86,ven0000fam0006mod009A:feature:,0000,0001,…" (kernel:
- * arch/x86/kernel/cpu/match.c). False when it is not known.
+ * By the processor's features: word × 32 + bit (kernel: arch/x86/include/asm/cpufeatures.h), as
+ * "cpu:type:x86,ven0000fam0006mod009A:feature:,0000,0001,…" (kernel: arch/x86/kernel/cpu/match.c).
  */
-static bool has_feature(const struct gtel_env *env, unsigned feature)
+bool gtel_kernel_is_guest(const struct gtel_env *env)
 {
+    enum { HYPERVISOR = 4 * 32 + 31 }; /* X86_FEATURE_HYPERVISOR */
     char buf[GTEL_FS_TEXT_MAX];
     struct gtel_str text;
     struct gtel_str part;
@@ -35,14 +33,9 @@ static bool has_feature(const struct gtel_env *env, unsigned feature)
     (void)gtel_str_part(&text, ',', &part); /* the type */
     (void)gtel_str_part(&text, ',', &part); /* the model */
     while (gtel_str_part(&text, ',', &part))
-        if (gtel_str_hex(part, &number) == 0 && number == feature)
+        if (gtel_str_hex(part, &number) == 0 && number == HYPERVISOR)
             return true;
     return false;
-}
-
-bool gtel_kernel_is_guest(const struct gtel_env *env)
-{
-    return has_feature(env, HYPERVISOR);
 }
 
 enum gtel_known gtel_kernel_has_capability(const struct gtel_env *env, unsigned bit)

@@ -7,8 +7,7 @@
 #define GTEL_HOST_KERNEL_H
 
 #include "host/fs.h"
-#include "parse/pid.h"
-#include "parse/release.h"
+#include "parse/proc.h"
 
 /* Whether the kernel's release is known, and it. */
 bool gtel_kernel_release(const struct gtel_env *env, struct gtel_release *ret);
@@ -20,7 +19,7 @@ bool gtel_kernel_is_guest(const struct gtel_env *env);
 enum gtel_known { GTEL_NOT_KNOWN, GTEL_NO, GTEL_YES };
 
 /*
- * Whether this process has the capability of that bit (parse/pid.h), as far as its own user
+ * Whether this process has the capability of that bit (parse/proc.h), as far as its own user
  * namespace goes.
  */
 enum gtel_known gtel_kernel_has_capability(const struct gtel_env *env, unsigned bit);

@@ -3,10 +3,12 @@
 #include "host/process.h"
 
 #include "host/fs.h"
-#include "parse/pid.h"
+#include "parse/proc.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A line for each hierarchy: a dozen in version 1, with the same long path. */
@@ -58,6 +60,62 @@ static int read_owner(const struct gtel_env *env, uint32_t pid, uint32_t *ret)
     return as_gone(r);
 }
 
+/* ---- users ---- */
+
+static const uint64_t users_age_ns = 300000000000;  /* after which the file is read again */
+static const uint64_t users_retry_ns = 60000000000; /* the same where it did not help */
+enum { USERS_FIRST = 4096, USERS_LAST = 4 << 20 };  /* bytes of it */
+
+/* Keeps what is there until there is something better. */
+static int read_users(struct gtel_users *users, const struct gtel_env *env)
+{
+    int r = -E2BIG;
+    for (size_t size = USERS_FIRST; size <= USERS_LAST && r == -E2BIG; size *= 2) {
+        struct gtel_str text;
+        char *buf = malloc(size);
+        if (!buf)
+            return -ENOMEM;
+        r = gtel_fs_text(env, "etc/passwd", buf, size, &text);
+        if (r == 0) {
+            free(users->buf);
+            users->buf = buf;
+            users->text = text;
+        } else {
+            free(buf);
+        }
+    }
+    return r;
+}
+
+static bool are_users_due(const struct gtel_users *users, uint64_t now, bool has_helped)
+{
+    uint64_t wait = has_helped && users->error == 0 ? users_age_ns : users_retry_ns;
+    return users->read_ns == 0 || now - users->read_ns >= wait;
+}
+
+static bool find_user(struct gtel_users *users, const struct gtel_env *env, uint32_t user,
+                      struct gtel_str *ret)
+{
+    uint64_t now = gtel_env_now(env);
+    bool is_found = gtel_passwd_find(users->text, user, ret) == 0;
+    if (!are_users_due(users, now, is_found))
+        return is_found;
+    users->error = read_users(users, env);
+    users->read_ns = now;
+    return gtel_passwd_find(users->text, user, ret) == 0;
+}
+
+void gtel_users_name(struct gtel_users *users, const struct gtel_env *env, uint32_t user, char *buf)
+{
+    struct gtel_str name;
+    if (users && find_user(users, env, user, &name))
+        gtel_str_clean(buf, GTEL_USER_NAME_MAX, name);
+    else
+        (void)snprintf(buf, GTEL_USER_NAME_MAX, "%" PRIu32, user);
+}
+
+/* ---- places ---- */
+
 /* Device numbers of the first pid namespace are fixed (kernel: include/linux/proc_ns.h). */
 enum gtel_namespace gtel_process_namespace(const struct gtel_env *env)
 {
@@ -84,14 +142,14 @@ static void find_job(const struct gtel_env *env, struct gtel_process_book *book,
     if (cgroup->job_manager_plus_1 > 0 &&
         (read_owner(env, process.pid, &owner) < 0 || owner == cgroup->job_manager_plus_1 - 1))
         return;
-    memcpy(job, cgroup->job, GTEL_PROCESS_JOB_MAX);
+    memcpy(job, cgroup->job, GTEL_CGROUP_JOB_MAX);
     if (cgroup->is_sluid)
         wanted.sluid = gtel_str_of(cgroup->job);
     else if (cgroup->job[0] || strcmp(cgroup->unit, "slurmd.service") != 0)
         return;
     const char *number = gtel_slurm_number(book ? &book->jobs : NULL, env, &wanted);
     if (number[0])
-        (void)gtel_str_copy(job, GTEL_PROCESS_JOB_MAX, gtel_str_of(number));
+        (void)gtel_str_copy(job, GTEL_CGROUP_JOB_MAX, gtel_str_of(number));
 }
 
 /* A container within one of the pod keeps its own id. */
@@ -149,7 +207,7 @@ static int as_failure(int r)
 
 void gtel_process_book_done(struct gtel_process_book *book)
 {
-    gtel_users_done(&book->users);
+    free(book->users.buf);
     gtel_pods_done(&book->pods);
     *book = (struct gtel_process_book){0};
 }

@@ -18,20 +18,10 @@
 #include "host/env.h"
 #include "host/pods.h"
 #include "host/slurm.h"
-#include "host/users.h"
 #include "parse/cgroup.h"
 
-/* Bytes of each text, with its NUL. */
-enum {
-    GTEL_PROCESS_NAME_MAX = 64,
-    GTEL_PROCESS_USER_MAX = GTEL_USER_NAME_MAX,
-    GTEL_PROCESS_UNIT_MAX = GTEL_CGROUP_UNIT_MAX,
-    GTEL_PROCESS_CONTAINER_MAX = GTEL_CGROUP_CONTAINER_MAX,
-    GTEL_PROCESS_POD_MAX = GTEL_CGROUP_POD_MAX,
-    GTEL_PROCESS_POD_NAME_MAX = GTEL_POD_NAME_MAX,
-    GTEL_PROCESS_NAMESPACE_MAX = GTEL_POD_NAMESPACE_MAX,
-    GTEL_PROCESS_JOB_MAX = GTEL_CGROUP_JOB_MAX
-};
+/* Bytes of two texts, with their NUL; the others are those of what they come from. */
+enum { GTEL_PROCESS_NAME_MAX = 64, GTEL_USER_NAME_MAX = 33 };
 
 /* Which texts are wanted, as bits. */
 enum {
@@ -51,6 +41,25 @@ struct gtel_process_id {
     uint64_t start; /* clock ticks since the host booted; 0: not known */
 };
 
+/*
+ * Names of the machine's users, from its file etc/passwd. It is kept in memory and read again when
+ * it is some minutes old, or when a user is not in it. Users from elsewhere (LDAP, systemd's own)
+ * have no name here: asking the C library would load foreign code and wait for a network.
+ */
+struct gtel_users {
+    char *buf;
+    struct gtel_str text; /* of the file, in buf */
+    uint64_t read_ns;     /* when it was read last, or tried to, on the env's clock; 0: never */
+    int error; /* of the last try: 0 or a negative errno; the text is an older one then */
+};
+
+/*
+ * The name of a user, fit to be shown, or the number where none is known, into buf of
+ * GTEL_USER_NAME_MAX bytes. users NULL: the number.
+ */
+void gtel_users_name(struct gtel_users *users, const struct gtel_env *env, uint32_t user,
+                     char *buf);
+
 /* What is remembered between processes. A zeroed struct knows nothing yet. */
 struct gtel_process_book {
     struct gtel_users users;
@@ -61,13 +70,13 @@ struct gtel_process_book {
 /* Empty: not wanted, there is none, or it may not be read. */
 struct gtel_process_who {
     char name[GTEL_PROCESS_NAME_MAX]; /* as the process calls itself, at most 15 bytes of it */
-    char user[GTEL_PROCESS_USER_MAX]; /* the effective user's name, else the number */
-    char unit[GTEL_PROCESS_UNIT_MAX]; /* see parse/cgroup.h for these */
-    char container[GTEL_PROCESS_CONTAINER_MAX]; /* in Kubernetes its name where it is found */
-    char pod[GTEL_PROCESS_POD_MAX];             /* its uid; Podman's id */
-    char pod_name[GTEL_PROCESS_POD_NAME_MAX];   /* see host/pods.h for these two */
-    char namespace_[GTEL_PROCESS_NAMESPACE_MAX];
-    char job[GTEL_PROCESS_JOB_MAX]; /* Slurm's number where it is found, else its SLUID */
+    char user[GTEL_USER_NAME_MAX];    /* the effective user's name, else the number */
+    char unit[GTEL_CGROUP_UNIT_MAX];  /* see parse/cgroup.h for these */
+    char container[GTEL_CGROUP_CONTAINER_MAX]; /* in Kubernetes its name where it is found */
+    char pod[GTEL_CGROUP_POD_MAX];             /* its uid; Podman's id */
+    char pod_name[GTEL_POD_NAME_MAX];          /* see host/pods.h for these two */
+    char namespace_[GTEL_POD_NAMESPACE_MAX];
+    char job[GTEL_CGROUP_JOB_MAX]; /* Slurm's number where it is found, else its SLUID */
 };
 
 void gtel_process_book_done(struct gtel_process_book *book);

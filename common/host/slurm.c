@@ -4,7 +4,7 @@
 
 #include "host/fs.h"
 #include "parse/job.h"
-#include "parse/pid.h"
+#include "parse/proc.h"
 
 #include <inttypes.h>
 #include <stdio.h>

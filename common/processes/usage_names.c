@@ -17,11 +17,7 @@ enum {
     TEXT_SIZE = 768 /* of all tags together; a pid has ten digits */
 };
 
-_Static_assert(GTEL_PROCESS_NAME_MAX + GTEL_PROCESS_POD_MAX + GTEL_PROCESS_CONTAINER_MAX +
-                       GTEL_PROCESS_POD_NAME_MAX + GTEL_PROCESS_NAMESPACE_MAX +
-                       GTEL_PROCESS_JOB_MAX + GTEL_PROCESS_UNIT_MAX + GTEL_PROCESS_USER_MAX + 10 <=
-                   TEXT_SIZE,
-               "all tags fit");
+_Static_assert(sizeof(struct gtel_process_who) + 10 <= TEXT_SIZE, "all tags fit");
 
 static const uint64_t second_ns = 1000000000u;
 

@@ -6,7 +6,7 @@
 #include "recording/way.h"
 
 #include "parse/eu_stall.h"
-#include "parse/release.h"
+#include "parse/proc.h"
 
 #include <errno.h>
 #include <inttypes.h>

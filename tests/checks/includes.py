@@ -97,7 +97,7 @@ def check(path, number, kind, target, found):
 
 
 # What `gtel doctor` says of the kernel and of the program's rights.
-FRONT_END_PARSERS = ("parse/release.h",)
+FRONT_END_PARSERS = ("parse/proc.h",)
 
 
 def main():

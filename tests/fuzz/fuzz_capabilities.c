@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz target: the capabilities of a process. */
 #include "fuzz/fuzz.h"
-#include "parse/pid.h"
+#include "parse/proc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz target: the list of users. */
 #include "fuzz/fuzz.h"
-#include "parse/passwd.h"
+#include "parse/proc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz target: the kernel's texts about a process, and foreign text made fit to be shown. */
 #include "fuzz/fuzz.h"
-#include "parse/pid.h"
+#include "parse/proc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fuzz target: the release of a kernel. */
 #include "fuzz/fuzz.h"
-#include "parse/release.h"
+#include "parse/proc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The capabilities of a process. */
-#include "parse/pid.h"
+#include "parse/proc.h"
 #include "harness/test.h"
 
 #include <errno.h>

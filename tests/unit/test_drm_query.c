@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Queries to DRM drivers: of this machine as far as it goes, and of recorded ones. */
-#include "host/drm_query.h"
+#include "host/drm.h"
 #include "recording/tree.h"
 #include "harness/test.h"
 

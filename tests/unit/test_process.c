@@ -7,8 +7,7 @@
 #include "host/process.h"
 #include "host/slurm.h"
 #include "recording/tree.h"
-#include "parse/passwd.h"
-#include "parse/pid.h"
+#include "parse/proc.h"
 #include "harness/test.h"
 
 #include <errno.h>
@@ -279,7 +278,7 @@ static void check_no_memory(const struct gtel_env *env)
     alloc_fault_arm(0);
     CHECK_STR(gtel_str_of(name), "1000");
     CHECK_INT(users.error, -ENOMEM);
-    gtel_users_done(&users);
+    free(users.buf);
 }
 
 static void test_machine(void)
@@ -532,8 +531,7 @@ static void test_users(void)
         CHECK_INT(users.error, steps[i].error);
     }
     test_label = "";
-    gtel_users_done(&users);
-    gtel_users_done(&users);
+    free(users.buf);
     gtel_env_tree_done(&env);
     gtel_tree_free(tree);
 }
@@ -559,7 +557,7 @@ static void test_long_list(void)
         CHECK_STR(gtel_str_of(name), "user19999");
         gtel_env_tree_done(&env);
     }
-    gtel_users_done(&users);
+    free(users.buf);
     gtel_tree_free(tree);
     gtel_buf_done(&text);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The release of a kernel. */
-#include "parse/release.h"
+#include "parse/proc.h"
 #include "harness/test.h"
 
 #include <errno.h>

@@ -2,8 +2,7 @@
 /* Files about processes and users, scrubbed: nothing of a person's, and still of use. */
 #include "recording/record.h"
 #include "parse/cgroup.h"
-#include "parse/passwd.h"
-#include "parse/pid.h"
+#include "parse/proc.h"
 #include "parse/pod.h"
 #include "harness/test.h"
 

@@ -21,7 +21,7 @@
 #define GTEL_SOURCES_CLIENTS_SCAN_H
 
 #include "host/env.h"
-#include "parse/pid.h"
+#include "parse/proc.h"
 
 enum { GTEL_SCAN_CLIENTS_MAX = 1 << 16 };
 

@@ -12,7 +12,7 @@
  * A node is opened for each question and closed again, and what cannot change is asked once per
  * discovery: sizes, where the kernel hides what is used.
  */
-#include "host/drm_query.h"
+#include "host/drm.h"
 #include "host/env.h"
 #include "base/error.h"
 #include "host/kernel.h"

@@ -10,7 +10,7 @@
 #ifndef GTEL_SOURCES_INTEL_XE_PERF_H
 #define GTEL_SOURCES_INTEL_XE_PERF_H
 
-#include "host/drm_query.h"
+#include "host/drm.h"
 #include "parse/engine_name.h"
 #include "sources/intel/perf.h"
 

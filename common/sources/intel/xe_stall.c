@@ -12,7 +12,7 @@
  * (kernel: xe/xe_eu_stall.c); summed up here in 64 bits, over one window.
  */
 #include "base/backoff.h"
-#include "host/drm_query.h"
+#include "host/drm.h"
 #include "base/error.h"
 #include "host/env.h"
 #include "parse/eu_stall.h"

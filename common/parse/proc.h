@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the kernel reports of a process in its folder /proc/<pid>. Pure: no allocation, no input or
- * output.
+ * Texts about processes, users and the kernel: files of /proc/<pid>, /proc/sys/kernel/osrelease and
+ * /etc/passwd. Pure: no allocation, no input or output.
  */
-#ifndef GTEL_PARSE_PID_H
-#define GTEL_PARSE_PID_H
+#ifndef GTEL_PARSE_PROC_H
+#define GTEL_PARSE_PROC_H
 
 #include "base/str.h"
 
@@ -40,5 +40,21 @@ enum { GTEL_CAP_SYS_ADMIN = 21, GTEL_CAP_PERFMON = 38 };
  * really answers comes first. 0, -ENODATA without such a line, -EINVAL, -ERANGE.
  */
 int gtel_capabilities_parse(struct gtel_str status, uint64_t *ret);
+
+/* The release of a kernel, as "6.16.0-rc1-amd64". */
+struct gtel_release {
+    uint32_t major;
+    uint32_t minor;
+};
+
+/* The two leading numbers. 0, or -EINVAL. */
+int gtel_release_parse(struct gtel_str text, struct gtel_release *ret);
+bool gtel_release_is_at_least(const struct gtel_release *release, uint32_t major, uint32_t minor);
+
+/*
+ * The name of the first user with that number in the list of users (man 5 passwd). 0 or -ENOENT.
+ * *ret borrows from text.
+ */
+int gtel_passwd_find(struct gtel_str text, uint32_t user, struct gtel_str *ret);
 
 #endif
