@@ -123,8 +123,8 @@ int main(void)
     }
     for (size_t i = 0; i < sizeof(cpu_cases) / sizeof(cpu_cases[0]); i++) {
         uint32_t cpu = 0;
-        test_label = cpu_cases[i].text;
         uint32_t n = 0;
+        test_label = cpu_cases[i].text;
         CHECK_INT(gtel_pmu_cpus(gtel_str_of(cpu_cases[i].text), &cpu, &n), cpu_cases[i].rc);
         CHECK_INT(cpu, cpu_cases[i].cpu);
         CHECK_INT(n, cpu_cases[i].n);

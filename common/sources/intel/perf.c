@@ -21,13 +21,13 @@ void gtel_intel_perf_dir(char dir[GTEL_INTEL_PERF_DIR_MAX], const char *driver, 
             *p = '_';
 }
 
-int gtel_intel_perf_cpu(const struct gtel_env *env, const char *dir, uint32_t *ret)
+int gtel_intel_perf_cpu(const struct gtel_env *env, const char *dir, uint32_t *ret, uint32_t *ret_n)
 {
+    uint32_t n;
     char buf[1024];
     struct gtel_str text;
-    uint32_t n;
     int r = gtel_fs_text(env, GTEL_FS_AT("%s/cpumask", dir), buf, sizeof(buf), &text);
-    return r < 0 ? r : gtel_pmu_cpus(text, ret, &n);
+    return r < 0 ? r : gtel_pmu_cpus(text, ret, ret_n ? ret_n : &n);
 }
 
 /*

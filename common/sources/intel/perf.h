@@ -17,9 +17,11 @@ enum { GTEL_INTEL_PERF_DIR_MAX = 128 }; /* bytes of a PMU's directory with its N
 void gtel_intel_perf_dir(char dir[GTEL_INTEL_PERF_DIR_MAX], const char *driver, const char *key);
 /*
  * The CPU on which events of the PMU are opened: up to Linux 6.14 only that of its cpumask counts,
- * which changes when a CPU is switched off. 0 or a negative errno.
+ * which changes when a CPU is switched off. ret_n: how many it has; NULL: not asked for. 0 or a
+ * negative errno.
  */
-int gtel_intel_perf_cpu(const struct gtel_env *env, const char *dir, uint32_t *ret);
+int gtel_intel_perf_cpu(const struct gtel_env *env, const char *dir, uint32_t *ret,
+                        uint32_t *ret_n);
 /*
  * What helps where opening events is refused: the setting as it is, and the right. buf is of size
  * bytes; returns it.

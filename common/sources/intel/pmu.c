@@ -214,7 +214,7 @@ static int open_counters(struct search *search, const struct gtel_drm_card *card
     if (r == 0)
         r = pmu->type_number > UINT32_MAX ? -ERANGE : list_events(search, pmu);
     if (r == 0)
-        r = gtel_intel_perf_cpu(search->env, search->dir, &pmu->cpu);
+        r = gtel_intel_perf_cpu(search->env, search->dir, &pmu->cpu, NULL);
     if (r == 0)
         r = gtel_env_pmu_open(search->env, (uint32_t)pmu->type_number, search->config, pmu->n,
                               pmu->cpu);
@@ -254,7 +254,7 @@ static bool is_current(const struct gtel_env *env, const struct gtel_intel_pmu *
         (pmu->partial > 0 && pmu->partial < PARTIAL_MAX) ||
         gtel_fs_read_u64(env, &pmu->type, &type) < 0 || type != pmu->type_number)
         return false;
-    return gtel_intel_perf_cpu(env, pmu->dir, &cpu) < 0 || cpu == pmu->cpu;
+    return gtel_intel_perf_cpu(env, pmu->dir, &cpu, NULL) < 0 || cpu == pmu->cpu;
 }
 
 void gtel_intel_pmu_refresh(const struct gtel_env *env, struct gtel_arena *arena,

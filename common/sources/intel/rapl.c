@@ -140,18 +140,18 @@ static int sample_energy(const struct gtel_env *env, struct rapl_card *card,
 {
     static const struct gtel_str names[GTEL_RAPL_DOMAINS] = {GTEL_STR_INIT("gpu"),
                                                              GTEL_STR_INIT("package")};
-    struct gtel_rapl_reading got;
+    double joules[GTEL_RAPL_DOMAINS];
     const struct gtel_device *device = card->card->device;
     card->read_ns = batch->t_ns;
-    int r = gtel_rapl_read(env, &card->meter, batch->t_ns, &got);
+    int r = gtel_rapl_read(env, &card->meter, batch->t_ns, joules);
     if (r < 0)
         return r;
     batch->origin = (uint8_t)(card->meter.way - GTEL_RAPL_PERF);
     for (size_t i = 0; i < GTEL_RAPL_DOMAINS; i++)
-        if (!isnan(got.joules[i]))
-            gtel_batch_f64(batch, device, GTEL_M_ENERGY, names[i], got.joules[i]);
-    if (!isnan(got.joules[GTEL_RAPL_GPU]))
-        gtel_batch_f64(batch, device, GTEL_M_GPU_ENERGY, GTEL_STR_NONE, got.joules[GTEL_RAPL_GPU]);
+        if (!isnan(joules[i]))
+            gtel_batch_f64(batch, device, GTEL_M_ENERGY, names[i], joules[i]);
+    if (!isnan(joules[GTEL_RAPL_GPU]))
+        gtel_batch_f64(batch, device, GTEL_M_GPU_ENERGY, GTEL_STR_NONE, joules[GTEL_RAPL_GPU]);
     return 0;
 }
 

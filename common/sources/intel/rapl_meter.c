@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <math.h>
 
+static const char pmu[] = "sys/bus/event_source/devices/power";
 static const char powercap[] = "sys/class/powercap";
 
 /* More than any package draws: a step beyond it is a counter that has restarted. */
@@ -32,43 +33,39 @@ void gtel_rapl_close(const struct gtel_env *env, struct gtel_rapl_meter *meter)
 /* ---- the perf PMU ---- */
 
 /* The CPU of the only package; -ERANGE when there are several. */
-static int find_cpu(const struct gtel_env *env, const char *dir, uint32_t *ret)
+static int find_cpu(const struct gtel_env *env, uint32_t *ret)
 {
-    char buf[1024];
-    struct gtel_str text;
     uint32_t n = 0;
-    int r = gtel_fs_text(env, GTEL_FS_AT("%s/cpumask", dir), buf, sizeof(buf), &text);
-    if (r == 0)
-        r = gtel_pmu_cpus(text, ret, &n);
+    int r = gtel_intel_perf_cpu(env, pmu, ret, &n);
     return r == 0 && n > 1 ? -ERANGE : r;
 }
 
-static int read_text(const struct gtel_env *env, const char *dir, const char *event,
-                     const char *suffix, char *buf, struct gtel_str *ret)
+static int read_text(const struct gtel_env *env, const char *event, const char *suffix, char *buf,
+                     struct gtel_str *ret)
 {
-    return gtel_fs_text(env, GTEL_FS_AT("%s/events/%s%s", dir, event, suffix), buf, 64, ret);
+    return gtel_fs_text(env, GTEL_FS_AT("%s/events/%s%s", pmu, event, suffix), buf, 64, ret);
 }
 
 /*
  * Takes an event (kernel: arch/x86/events/rapl.c): its number, and a scale such as
  * 2.3283064365386962890625e-10, which are 2^-32, in joules.
  */
-static int take_event(const struct gtel_env *env, const char *dir, enum gtel_rapl_domain domain,
+static int take_event(const struct gtel_env *env, enum gtel_rapl_domain domain,
                       struct gtel_rapl_meter *meter, uint64_t *config)
 {
     static const char *const names[GTEL_RAPL_DOMAINS] = {"energy-gpu", "energy-pkg"};
     char buf[64];
     struct gtel_str text;
     double scale = 0;
-    int r = read_text(env, dir, names[domain], "", buf, &text);
+    int r = read_text(env, names[domain], "", buf, &text);
     if (r == 0)
         r = gtel_pmu_term(text, GTEL_STR("event"), &config[meter->n]);
     if (r == 0)
-        r = read_text(env, dir, names[domain], ".unit", buf, &text);
+        r = read_text(env, names[domain], ".unit", buf, &text);
     if (r == 0 && !gtel_str_eq(text, GTEL_STR("Joules")))
         r = -EOPNOTSUPP;
     if (r == 0)
-        r = read_text(env, dir, names[domain], ".scale", buf, &text);
+        r = read_text(env, names[domain], ".scale", buf, &text);
     if (r == 0)
         r = gtel_pmu_scale(text, &scale);
     if (r < 0)
@@ -85,19 +82,17 @@ static bool is_suspect_error(int r)
 /* Opens what the PMU has of the two; the error of the GPU's. */
 static int open_perf(const struct gtel_env *env, struct gtel_rapl_meter *meter)
 {
-    char dir[GTEL_INTEL_PERF_DIR_MAX];
     uint64_t config[GTEL_RAPL_DOMAINS];
-    gtel_intel_perf_dir(dir, "power", NULL);
-    int r = gtel_fs_open(env, &meter->type, GTEL_FS_AT("%s/type", dir));
+    int r = gtel_fs_open(env, &meter->type, GTEL_FS_AT("%s/type", pmu));
     if (r == 0)
         r = gtel_fs_read_u64(env, &meter->type, &meter->type_number);
     if (r == 0)
-        r = meter->type_number > UINT32_MAX ? -EINVAL : find_cpu(env, dir, &meter->cpu);
+        r = meter->type_number > UINT32_MAX ? -EINVAL : find_cpu(env, &meter->cpu);
     meter->pmu_error = r;
     if (r < 0)
         return r;
-    int of_gpu = take_event(env, dir, GTEL_RAPL_GPU, meter, config);
-    int of_package = take_event(env, dir, GTEL_RAPL_PACKAGE, meter, config);
+    int of_gpu = take_event(env, GTEL_RAPL_GPU, meter, config);
+    int of_package = take_event(env, GTEL_RAPL_PACKAGE, meter, config);
     meter->event_error = of_gpu;
     if (meter->n == 0)
         return of_gpu;
@@ -115,7 +110,7 @@ static int open_perf(const struct gtel_env *env, struct gtel_rapl_meter *meter)
  * what it finds then for a turn of 32 bits: nothing is counted over a sleep.
  */
 static int read_perf(const struct gtel_env *env, struct gtel_rapl_meter *meter,
-                     struct gtel_rapl_reading *ret)
+                     double ret[GTEL_RAPL_DOMAINS])
 {
     bool has_slept = gtel_env_has_slept(env, &meter->suspended_ns);
     uint64_t value[GTEL_RAPL_DOMAINS];
@@ -126,7 +121,7 @@ static int read_perf(const struct gtel_env *env, struct gtel_rapl_meter *meter,
         if (has_slept)
             event->lost += value[i] - event->last;
         event->last = value[i];
-        ret->joules[event->domain] = (double)(value[i] - event->lost) * event->scale;
+        ret[event->domain] = (double)(value[i] - event->lost) * event->scale;
     }
     return r;
 }
@@ -134,12 +129,10 @@ static int read_perf(const struct gtel_env *env, struct gtel_rapl_meter *meter,
 /* Whether the counters that are open still are those of the PMU. */
 static bool is_perf_current(const struct gtel_env *env, const struct gtel_rapl_meter *meter)
 {
-    char dir[GTEL_INTEL_PERF_DIR_MAX];
     uint64_t type;
     uint32_t cpu;
-    gtel_intel_perf_dir(dir, "power", NULL);
     return gtel_fs_read_u64(env, &meter->type, &type) == 0 && type == meter->type_number &&
-           find_cpu(env, dir, &cpu) == 0 && cpu == meter->cpu;
+           find_cpu(env, &cpu) == 0 && cpu == meter->cpu;
 }
 
 /* ---- powercap ---- */
@@ -260,14 +253,14 @@ static void forget_before_sleep(const struct gtel_env *env, struct gtel_rapl_met
 }
 
 static int read_powercap(const struct gtel_env *env, struct gtel_rapl_meter *meter, uint64_t t_ns,
-                         struct gtel_rapl_reading *ret)
+                         double ret[GTEL_RAPL_DOMAINS])
 {
     forget_before_sleep(env, meter);
     for (size_t i = 0; i < GTEL_RAPL_DOMAINS; i++) {
         struct gtel_rapl_zone *zone = &meter->zone[i];
         if (!gtel_fs_is_open(&zone->file))
             continue;
-        int r = read_zone(env, zone, t_ns, &ret->joules[i]);
+        int r = read_zone(env, zone, t_ns, &ret[i]);
         if (r < 0)
             return r;
     }
@@ -311,9 +304,10 @@ void gtel_rapl_refresh(const struct gtel_env *env, struct gtel_arena *arena,
 }
 
 int gtel_rapl_read(const struct gtel_env *env, struct gtel_rapl_meter *meter, uint64_t t_ns,
-                   struct gtel_rapl_reading *ret)
+                   double ret[GTEL_RAPL_DOMAINS])
 {
-    *ret = (struct gtel_rapl_reading){{NAN, NAN}};
+    for (size_t i = 0; i < GTEL_RAPL_DOMAINS; i++)
+        ret[i] = NAN;
     if (meter->way == GTEL_RAPL_CLOSED)
         return 0;
     int r = meter->way == GTEL_RAPL_PERF ? read_perf(env, meter, ret)

@@ -60,11 +60,6 @@ struct gtel_rapl_meter {
     char zone_path[64]; /* of the GPU's zone, where there is one */
 };
 
-/* What a read has given: joules that only grow, or start again at 0; not a number: none. */
-struct gtel_rapl_reading {
-    double joules[GTEL_RAPL_DOMAINS];
-};
-
 /*
  * Opens the meter where that is due: it is not open, or its PMU was registered again or has moved
  * to another CPU. What could not be had is in meter->error. arena is for passing use.
@@ -74,11 +69,12 @@ void gtel_rapl_refresh(const struct gtel_env *env, struct gtel_arena *arena,
 /* Whether the open meter has that domain, and it does not read 0 for ever. */
 bool gtel_rapl_has(const struct gtel_rapl_meter *meter, enum gtel_rapl_domain domain);
 /*
- * Reads the counters at t_ns. A powercap counter must be read at least each two minutes, or a turn
+ * Reads the counters at t_ns: joules that only grow, or start again at 0; not a number: none. A
+ * powercap counter must be read at least each two minutes, or a turn
  * of it is lost. 0, or a negative errno: the meter is closed then.
  */
 int gtel_rapl_read(const struct gtel_env *env, struct gtel_rapl_meter *meter, uint64_t t_ns,
-                   struct gtel_rapl_reading *ret);
+                   double ret[GTEL_RAPL_DOMAINS]);
 /* Keeps the errors. */
 void gtel_rapl_close(const struct gtel_env *env, struct gtel_rapl_meter *meter);
 

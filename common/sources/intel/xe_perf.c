@@ -73,7 +73,7 @@ int gtel_xe_perf_open(const struct gtel_env *env, const char *key, struct gtel_x
     if (r == 0)
         r = read_event(env, perf, "engine-total-ticks", &perf->total);
     if (r == 0)
-        r = gtel_intel_perf_cpu(env, perf->dir, &perf->cpu);
+        r = gtel_intel_perf_cpu(env, perf->dir, &perf->cpu, NULL);
     perf->type_number = (uint32_t)type;
     if (r < 0)
         gtel_xe_perf_close(env, perf);
