@@ -249,7 +249,7 @@ static int begin_burst(const struct xe_pmu *state, struct xe_card *xe)
 {
     const struct gtel_env *env = state->source.env;
     xe->due_ns = 0;
-    if (!gtel_card_may_read(xe->card) || xe->next_gts == 0)
+    if (!gtel_card_may_read(xe->card))
         return 0;
     xe->opened_ns = gtel_env_now(env);
     int r = begin(env, xe, xe->next_gts);

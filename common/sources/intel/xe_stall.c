@@ -144,31 +144,26 @@ static void name_tile(const struct gtel_env *env, const struct stall_card *own, 
             (void)snprintf(gt->tile, sizeof(gt->tile), "%u", t);
 }
 
-/* The GTs that have execution units, by the engines that use these. */
-static void describe(const struct gtel_env *env, struct stall_card *own)
+/* Once: the GTs that have execution units, by the engines that use these. */
+static int describe_card(void *state, void *p)
 {
+    const struct gtel_env *env = ((const struct xe_stall *)state)->source.env;
+    struct stall_card *own = p;
     struct gtel_xe_engines engines = {0};
-    if (is_open(own))
-        close_window(env, own, true);
-    own->n = 0;
-    if (!find_layout(own->card->drm.device_id, &own->layout) ||
+    if (own->n > 0 || !find_layout(own->card->drm.device_id, &own->layout) ||
         gtel_xe_engines_scan(env, own->card->path, &engines) < 0 ||
         gtel_drm_render_node(env, own->card->path, own->node) < 0)
-        return;
+        return 0;
     uint32_t gts = engines.class_gts[GTEL_ENGINE_RENDER] | engines.class_gts[GTEL_ENGINE_COMPUTE];
     for (uint32_t g = 0; g < GTEL_XE_GTS_MAX && own->n < GTS_MAX; g++)
         if ((gts >> g & 1) != 0)
             own->gt[own->n++] = (struct stall_gt){.number = g};
     for (size_t i = 0; own->n > 1 && i < own->n; i++)
         name_tile(env, own, &own->gt[i]);
+    return 0;
 }
 
 /* ---- windows ---- */
-
-static bool is_refusal(int r)
-{
-    return gtel_error_is_refusal(r) || r == -EBUSY;
-}
 
 static void note(const struct gtel_env *env, struct stall_card *own, int r)
 {
@@ -310,19 +305,12 @@ static void put_gt(struct gtel_batch *batch, const struct stall_card *own,
 
 /* ---- the source ---- */
 
-static int describe_card(void *state, void *p)
-{
-    struct stall_card *own = p;
-    if (own->n == 0)
-        describe(((const struct xe_stall *)state)->source.env, own);
-    return 0;
-}
-
 static int sample_card(void *state, void *p, struct gtel_batch *batch)
 {
     struct stall_card *own = p;
     uint64_t now = gtel_env_now(((const struct xe_stall *)state)->source.env);
-    int r = is_refusal(own->error) || !gtel_error_is_broken(own->error) ? 0 : own->error;
+    bool is_refused = gtel_error_is_refusal(own->error) || own->error == -EBUSY;
+    int r = is_refused || !gtel_error_is_broken(own->error) ? 0 : own->error;
     for (size_t i = 0; i < own->n; i++) { /* one that is new, or of the last second */
         struct stall_gt *gt = &own->gt[i];
         if (gt->result_ns == 0 || (gt->is_reported && now - gt->result_ns > keep_ns))
