@@ -135,13 +135,16 @@ static int see_class(void *arg, struct gtel_str name)
     return 0;
 }
 
-static int scan_tile(const struct gtel_env *env, const char *dir, struct gtel_xe_engines *engines)
+static int scan_tile(const struct gtel_env *env, const char *device_path, uint8_t tile,
+                     struct gtel_xe_engines *engines)
 {
+    const char *dir = GTEL_FS_AT("%s/tile%u", device_path, (unsigned)tile);
     struct numbers gts = {.prefix = GTEL_STR("gt")};
     int r = env->ops->dir_list(env->arg, dir, see_number, &gts);
     for (size_t i = 0; r == 0 && i < gts.n; i++) {
         struct gt_search search = {engines, gts.number[i]};
         engines->gts |= 1u << gts.number[i];
+        engines->tile[gts.number[i]] = tile;
         r = env->ops->dir_list(env->arg,
                                GTEL_FS_AT("%s/gt%u/engines", dir, (unsigned)gts.number[i]),
                                see_class, &search);
@@ -156,10 +159,8 @@ int gtel_xe_engines_scan(const struct gtel_env *env, const char *device_path,
     struct numbers tiles = {.prefix = GTEL_STR("tile")};
     *engines = (struct gtel_xe_engines){0};
     int r = env->ops->dir_list(env->arg, device_path, see_number, &tiles);
-    for (size_t i = 0; r == 0 && i < tiles.n && i < TILES_MAX; i++) {
-        r = scan_tile(env, GTEL_FS_AT("%s/tile%u", device_path, (unsigned)tiles.number[i]),
-                      engines);
-    }
+    for (size_t i = 0; r == 0 && i < tiles.n && i < TILES_MAX; i++)
+        r = scan_tile(env, device_path, (uint8_t)tiles.number[i], engines);
     if (r < 0)
         *engines = (struct gtel_xe_engines){0}; /* rather nothing than a part */
     return r;

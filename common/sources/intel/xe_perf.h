@@ -56,6 +56,7 @@ uint64_t gtel_xe_perf_config(const struct gtel_xe_perf *perf, uint64_t event,
 /* What a GPU has. Zeroed: not known. */
 struct gtel_xe_engines {
     uint32_t gts;                            /* a bit per GT */
+    uint8_t tile[GTEL_XE_GTS_MAX];           /* of each GT */
     uint32_t class_gts[GTEL_ENGINE_CLASSES]; /* the GTs with engines of a class */
     struct gtel_xe_engine engine[GTEL_XE_LIST_MAX];
     size_t n;

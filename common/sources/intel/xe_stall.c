@@ -42,7 +42,6 @@ static const uint64_t settle_ns = 30 * MILLISECOND_NS;
 
 enum {
     GTS_MAX = 16,
-    TILES_MAX = 16,
     CLOCKS = 7 * 251, /* as coarse as can be */
     BUFFER = 1 << 20, /* bytes of one read: as much as two cores' buffers hold */
     READS_MAX = 64    /* of what has come at one time */
@@ -136,14 +135,6 @@ static bool find_layout(uint16_t device_id, enum gtel_eu_stall_layout *ret)
     return false;
 }
 
-static void name_tile(const struct gtel_env *env, const struct stall_card *own, struct stall_gt *gt)
-{
-    for (unsigned t = 0; t < TILES_MAX; t++)
-        if (gtel_fs_exists(env,
-                           GTEL_FS_AT("%s/tile%u/gt%u", own->card->path, t, (unsigned)gt->number)))
-            (void)snprintf(gt->tile, sizeof(gt->tile), "%u", t);
-}
-
 /* Once: the GTs that have execution units, by the engines that use these. */
 static int describe_card(void *state, void *p)
 {
@@ -159,7 +150,8 @@ static int describe_card(void *state, void *p)
         if ((gts >> g & 1) != 0)
             own->gt[own->n++] = (struct stall_gt){.number = g};
     for (size_t i = 0; own->n > 1 && i < own->n; i++)
-        name_tile(env, own, &own->gt[i]);
+        (void)snprintf(own->gt[i].tile, sizeof(own->gt[i].tile), "%u",
+                       (unsigned)engines.tile[own->gt[i].number]);
     return 0;
 }
 
