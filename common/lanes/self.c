@@ -133,24 +133,9 @@ static void put_text(struct gtel_batch *batch, const struct gtel_device *device,
         gtel_batch_put(batch, &reading);
 }
 
-static const struct {
-    enum gtel_metric metric;
-    enum gtel_label label;
-} info_labels[] = {
-    {GTEL_M_INFO_UUID, GTEL_LABEL_UUID},
-    {GTEL_M_INFO_TILE_UUIDS, GTEL_LABEL_TILE_UUIDS},
-    {GTEL_M_INFO_PCI_ID, GTEL_LABEL_PCI_ID},
-    {GTEL_M_INFO_CARD, GTEL_LABEL_CARD},
-    {GTEL_M_INFO_DRIVER_VERSION, GTEL_LABEL_DRIVER_VERSION},
-    {GTEL_M_INFO_FIRMWARE, GTEL_LABEL_FIRMWARE},
-    {GTEL_M_INFO_ARCHITECTURE, GTEL_LABEL_ARCHITECTURE},
-    {GTEL_M_INFO_COMPUTE_CAPABILITY, GTEL_LABEL_COMPUTE_CAPABILITY},
-    {GTEL_M_INFO_CUDA_VERSION, GTEL_LABEL_CUDA_VERSION},
-    {GTEL_M_INFO_GSP_FIRMWARE, GTEL_LABEL_GSP_FIRMWARE},
-    {GTEL_M_INFO_MODES, GTEL_LABEL_MODES},
-    {GTEL_M_INFO_MEMORY_VENDOR, GTEL_LABEL_MEMORY_VENDOR},
-    {GTEL_M_INFO_PROFILE, GTEL_LABEL_PROFILE},
-};
+_Static_assert((int)GTEL_M_INFO_PROFILE - (int)GTEL_M_INFO_UUID ==
+                   (int)GTEL_LABEL_PROFILE - (int)GTEL_LABEL_UUID,
+               "a row per label, in their order");
 
 static uint64_t hash_info(const struct gtel_device *device, struct gtel_str origins)
 {
@@ -176,9 +161,9 @@ static void report_info(struct gtel_self *self, const struct gtel_device *device
         own->info_ns = now_ns;
         own->info_hash = hash;
         gtel_batch_u64(batch, device, GTEL_M_INFO, GTEL_STR_NONE, 1);
-        for (size_t i = 0; i < GTEL_ARRAY_LEN(info_labels); i++)
-            put_text(batch, device, info_labels[i].metric,
-                     gtel_str_of(device->label[info_labels[i].label]));
+        for (int label = GTEL_LABEL_UUID; label <= GTEL_LABEL_PROFILE; label++)
+            put_text(batch, device, (enum gtel_metric)(GTEL_M_INFO_UUID + label - GTEL_LABEL_UUID),
+                     gtel_str_of(device->label[label]));
         put_text(batch, device, GTEL_M_INFO_KERNEL, gtel_str_of(self->kernel));
         put_text(batch, device, GTEL_M_INFO_METRICS_SOURCE, origins);
     }
