@@ -135,16 +135,6 @@ static bool collect(struct gtel_attribution *attribution, const struct gtel_seri
 
 /* ---- splitting ---- */
 
-static uint64_t hash_of(const struct gtel_reading *line)
-{
-    uint64_t hash = gtel_hash(GTEL_HASH_SEED, &line->device->index, sizeof(line->device->index));
-    for (size_t i = 0; i < GTEL_DIMS_MAX; i++) {
-        hash = gtel_hash(hash, &line->dim[i].n, sizeof(line->dim[i].n));
-        hash = gtel_hash(hash, line->dim[i].p, line->dim[i].n);
-    }
-    return hash | 1;
-}
-
 /* What the lines of each GPU are together. */
 static void sum_up(struct gtel_attribution *attribution, const struct gtel_registry *registry,
                    bool is_all_read)
@@ -250,7 +240,7 @@ static void attribute(struct gtel_attribution *attribution, struct gtel_series_t
     struct gtel_attribution_gpu *gpu = &attribution->gpu[index];
     const struct gtel_device *device = gpu->energy->now.device;
     bool is_alone = gpu->lines == 1 && !gpu->is_incomplete;
-    uint64_t alone = is_alone ? hash_of(&gpu->last->series->now) : 0;
+    uint64_t alone = is_alone ? gpu->last->series->hash | 1 : 0;
     bool was_asleep = sample->has_slept || device->is_asleep || gpu->sleeps != device->sleeps;
     bool is_lately;
     double joules = step(gpu, attribution->run, &is_lately);
