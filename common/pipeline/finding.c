@@ -42,24 +42,26 @@ void gtel_finding_add(struct gtel_findings *findings, const struct gtel_finding 
         findings->dropped++;
 }
 
-static struct gtel_finding make(const struct gtel_findings *findings,
-                                const struct gtel_device *device, enum gtel_measurement measurement,
-                                int error, const char *const text[3])
+void gtel_finding_put_lack(struct gtel_findings *findings, const struct gtel_device *device,
+                           enum gtel_measurement measurement, enum gtel_metric metric, int error,
+                           const char *const text[3])
 {
-    return (struct gtel_finding){.device = device,
-                                 .measurement = (uint8_t)measurement,
-                                 .source = findings->source,
-                                 .error = error,
-                                 .what = gtel_str_of(text[0]),
-                                 .why = gtel_str_of(text[1]),
-                                 .fix = gtel_str_of(text[2])};
+    const struct gtel_finding finding = {.device = device,
+                                         .measurement = (uint8_t)measurement,
+                                         .source = findings->source,
+                                         .lacks_plus_1 =
+                                             metric != GTEL_M_NONE ? (uint16_t)(metric + 1) : 0,
+                                         .error = error,
+                                         .what = gtel_str_of(text[0]),
+                                         .why = gtel_str_of(text[1]),
+                                         .fix = gtel_str_of(text[2])};
+    gtel_finding_add(findings, &finding);
 }
 
 void gtel_finding_put(struct gtel_findings *findings, const struct gtel_device *device,
                       enum gtel_measurement measurement, int error, const char *const text[3])
 {
-    const struct gtel_finding finding = make(findings, device, measurement, error, text);
-    gtel_finding_add(findings, &finding);
+    gtel_finding_put_lack(findings, device, measurement, GTEL_M_NONE, error, text);
 }
 
 void gtel_finding_say(struct gtel_findings *findings, const struct gtel_device *device,
@@ -73,13 +75,4 @@ void gtel_finding_say(struct gtel_findings *findings, const struct gtel_device *
     (void)vsnprintf(reason, sizeof(reason), why, args);
     va_end(args);
     gtel_finding_put(findings, device, measurement, 0, text);
-}
-
-void gtel_finding_put_lack(struct gtel_findings *findings, const struct gtel_device *device,
-                           enum gtel_measurement measurement, enum gtel_metric metric, int error,
-                           const char *const text[3])
-{
-    struct gtel_finding finding = make(findings, device, measurement, error, text);
-    finding.lacks_plus_1 = (uint16_t)(metric + 1);
-    gtel_finding_add(findings, &finding);
 }
