@@ -26,7 +26,7 @@ enum gtel_group_phase {
 };
 
 struct gtel_group_entry {
-    struct gtel_source source; /* with what its row leaves out */
+    struct gtel_source source; /* with what its row omits */
     uint8_t index;             /* in gtel_sources */
     void *state;
     enum gtel_group_phase phase;

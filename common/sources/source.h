@@ -105,7 +105,7 @@ extern const struct gtel_source *const gtel_sources[];
 
 enum { GTEL_SOURCES_MAX = 32 };
 
-/* A row with what it leaves out. */
+/* A row with what it omits. */
 struct gtel_source gtel_source_whole(const struct gtel_source *row);
 bool gtel_source_present(const struct gtel_source *source, const struct gtel_env *env);
 /* What open() says; the state is zeroed. */

@@ -21,12 +21,12 @@ PARAMETER_LIST = re.compile(r"(\w+)\((.*)\)[^()]*$", re.S)
 
 
 def count_parameters(text):
-    """Commas outside of inner parentheses, plus one."""
+    """Commas outside of inner parentheses, plus one, without "..."."""
     depth = commas = 0
     for char in text:
         depth += (char == "(") - (char == ")")
         commas += char == "," and depth == 0
-    return 0 if text.strip() in ("", "void") else commas + 1
+    return 0 if text.strip() in ("", "void") else commas + 1 - text.rstrip().endswith("...")
 
 
 def deepest_block(body):

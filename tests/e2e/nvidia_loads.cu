@@ -7,8 +7,8 @@
  * tensor: products of half-precision matrices. fp64: dependent multiply-adds. copy: to the host,
  * from it, and within the GPU, from one stream each; says how many bytes went each way. up: only
  * from the host; down: only to it. peer: from the first GPU to the second; says how many bytes.
- * hold: has the memory and does nothing. fault: writes where nothing is, which the driver reports as
- * an Xid. All of them say "begun" once they are at it; MIB is memory that they have besides.
+ * hold: has the memory and does nothing. fault: writes where nothing is, which the driver reports
+ * as an Xid. All of them say "begun" once they are at it; MIB is memory that they have besides.
  */
 #include <chrono>
 #include <cstdio>
