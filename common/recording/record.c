@@ -13,7 +13,6 @@
 #include <string.h>
 
 enum {
-    BUCKETS = 4096,
     NODES_MAX = 1 << 18,
     CHANGES_MAX = 1 << 20,
     TEXT_MAX = 48 << 20,
@@ -35,18 +34,15 @@ struct gtel_record_change {
     struct gtel_str text;
 };
 
-int gtel_record_init(struct gtel_record *record, struct gtel_scrub *scrub)
+void gtel_record_init(struct gtel_record *record, struct gtel_scrub *scrub)
 {
     *record = (struct gtel_record){.scrub = scrub};
     gtel_buf_init(&record->text, TEXT_MAX);
-    record->bucket = calloc(BUCKETS, sizeof(*record->bucket));
-    return record->bucket ? 0 : -ENOMEM;
 }
 
 void gtel_record_done(struct gtel_record *record)
 {
     free(record->node);
-    free(record->bucket);
     free(record->change);
     gtel_arena_done(&record->arena);
     gtel_buf_done(&record->text);
@@ -58,7 +54,7 @@ void gtel_record_done(struct gtel_record *record)
 static struct gtel_record_node *find(const struct gtel_record *record, struct gtel_str path)
 {
     uint64_t hash = gtel_hash(GTEL_HASH_SEED, path.p, path.n);
-    for (uint32_t i = record->bucket[hash % BUCKETS]; i != 0; i = record->node[i - 1].next)
+    for (uint32_t i = record->bucket[hash % GTEL_RECORD_BUCKETS]; i != 0; i = record->node[i - 1].next)
         if (gtel_str_eq(record->node[i - 1].path, path))
             return &record->node[i - 1];
     return NULL;
@@ -77,7 +73,7 @@ static struct gtel_record_node *node_of(struct gtel_record *record, struct gtel_
         record->text.has_failed = true;
         return NULL;
     }
-    uint32_t *bucket = &record->bucket[gtel_hash(GTEL_HASH_SEED, path.p, path.n) % BUCKETS];
+    uint32_t *bucket = &record->bucket[gtel_hash(GTEL_HASH_SEED, path.p, path.n) % GTEL_RECORD_BUCKETS];
     node = &record->node[record->nodes++];
     *node = (struct gtel_record_node){.path = copy, .next = *bucket};
     *bucket = (uint32_t)record->nodes;

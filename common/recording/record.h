@@ -25,6 +25,8 @@ enum gtel_record_kind {
     GTEL_RECORD_ANSWER   /* of a library, counter or driver: the key is no path */
 };
 
+enum { GTEL_RECORD_BUCKETS = 4096 };
+
 struct gtel_record_node;
 struct gtel_record_change;
 
@@ -33,7 +35,7 @@ struct gtel_record {
     struct gtel_record_node *node;
     size_t nodes;
     size_t nodes_size;
-    uint32_t *bucket;
+    uint32_t bucket[GTEL_RECORD_BUCKETS];
     struct gtel_record_change *change; /* of the present state, in order */
     size_t changes;
     size_t changes_size;
@@ -43,8 +45,8 @@ struct gtel_record {
     uint64_t written_ns; /* of the last `at` */
 };
 
-/* 0 or -ENOMEM. scrub outlives the record. */
-int gtel_record_init(struct gtel_record *record, struct gtel_scrub *scrub);
+/* Allocates nothing. scrub outlives the record. */
+void gtel_record_init(struct gtel_record *record, struct gtel_scrub *scrub);
 void gtel_record_done(struct gtel_record *record);
 
 /* A later state begins; times only grow. */

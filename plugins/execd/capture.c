@@ -421,9 +421,8 @@ int gtel_capture_run(const struct gtel_capture *capture, struct gtel_buf *out)
         return -ENOMEM;
     run->capture = capture;
     gtel_buf_init(&run->unread, REPORT_MAX);
-    int r = gtel_record_init(&run->record, &run->scrub);
-    if (r == 0)
-        r = gtel_record_env_init(capture->env, &run->record, &run->env);
+    gtel_record_init(&run->record, &run->scrub);
+    int r = gtel_record_env_init(capture->env, &run->record, &run->env);
     if (r == 0) {
         if (capture->log.write)
             run->env.log = (struct gtel_log){write_log, run};

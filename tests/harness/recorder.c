@@ -13,8 +13,8 @@ bool recorder_start(struct recorder *recorder, const char *text)
         printf("    %s\n", error);
         return false;
     }
+    gtel_record_init(&recorder->record, &recorder->scrub);
     return CHECK(gtel_env_tree_init(recorder->tree, true, 1, &recorder->inner) == 0) &&
-           CHECK(gtel_record_init(&recorder->record, &recorder->scrub) == 0) &&
            CHECK(gtel_record_env_init(&recorder->inner, &recorder->record, &recorder->env) == 0);
 }
 
