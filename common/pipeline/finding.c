@@ -64,8 +64,7 @@ void gtel_finding_put(struct gtel_findings *findings, const struct gtel_device *
     gtel_finding_put_lack(findings, device, measurement, GTEL_M_NONE, error, text);
 }
 
-void gtel_finding_say(struct gtel_findings *findings, const struct gtel_device *device,
-                      enum gtel_measurement measurement, const char *what, const char *fix,
+void gtel_finding_say(const struct gtel_finding_place *at, const char *what, const char *fix,
                       const char *why, ...)
 {
     char reason[320];
@@ -74,5 +73,5 @@ void gtel_finding_say(struct gtel_findings *findings, const struct gtel_device *
     va_start(args, why);
     (void)vsnprintf(reason, sizeof(reason), why, args);
     va_end(args);
-    gtel_finding_put(findings, device, measurement, 0, text);
+    gtel_finding_put(at->findings, at->device, at->measurement, 0, text);
 }

@@ -48,9 +48,13 @@ void gtel_findings_done(struct gtel_findings *findings);
 void gtel_finding_put(struct gtel_findings *findings, const struct gtel_device *device,
                       enum gtel_measurement measurement, int error, const char *const text[3]);
 /* The same, of a try without an errno, with the reason as printed; cut after 319 bytes. */
-void gtel_finding_say(struct gtel_findings *findings, const struct gtel_device *device,
-                      enum gtel_measurement measurement, const char *what, const char *fix,
-                      const char *why, ...) GTEL_PRINTF(6, 7);
+struct gtel_finding_place {
+    struct gtel_findings *findings;
+    const struct gtel_device *device;
+    enum gtel_measurement measurement;
+};
+void gtel_finding_say(const struct gtel_finding_place *at, const char *what, const char *fix,
+                      const char *why, ...) GTEL_PRINTF(4, 5);
 /* The same about one metric, which need not be of that group: see lacks_plus_1. */
 void gtel_finding_put_lack(struct gtel_findings *findings, const struct gtel_device *device,
                            enum gtel_measurement measurement, enum gtel_metric metric, int error,

@@ -194,25 +194,26 @@ bool gtel_level_zero_diagnose(const struct gtel_level_zero *lz, const char *star
                               enum gtel_measurement measurement, struct gtel_findings *findings)
 {
     const struct gtel_card *card = gtel_card_list_awaited(&lz->cards);
+    const struct gtel_finding_place at = {findings, NULL, measurement};
     const char *loader = gtel_pnp_word(lz->cards.env, "ze_loader.dll", soname);
     const char *fix = gtel_level_zero_fix(lz->cards.env, packages);
     if (lz->state == GTEL_LEVEL_ZERO_NO_LIBRARY)
-        gtel_finding_say(findings, NULL, measurement, loader, fix, "it cannot be opened");
+        gtel_finding_say(&at, loader, fix, "it cannot be opened");
     else if (lz->state == GTEL_LEVEL_ZERO_FAILED)
-        gtel_finding_say(findings, NULL, measurement, start_call, NULL, "%s", lz->advice);
+        gtel_finding_say(&at, start_call, NULL, "%s", lz->advice);
     else if (lz->state == GTEL_LEVEL_ZERO_NEW && card)
-        gtel_finding_say(findings, NULL, measurement, "Level Zero",
-                         "let that GPU work once, or set the option Wake to always",
-                         "it starts with all GPUs together, and waits until %s is awake",
-                         card->drm.key);
+        gtel_finding_say(
+            &at, "Level Zero", "let that GPU work once, or set the option Wake to always",
+            "it starts with all GPUs together, and waits until %s is awake", card->drm.key);
     return lz->state == GTEL_LEVEL_ZERO_RUNS;
 }
 
 void gtel_level_zero_say_unknown(const struct gtel_card *card, enum gtel_measurement measurement,
                                  struct gtel_findings *findings)
 {
+    const struct gtel_finding_place at = {findings, card->device, measurement};
     gtel_finding_say(
-        findings, card->device, measurement, "Level Zero",
+        &at, "Level Zero",
         gtel_level_zero_fix(card->cards->env,
                             "install Intel's Level Zero driver for it (libze-intel-gpu1, "
                             "intel-level-zero-gpu)"),

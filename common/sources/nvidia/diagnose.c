@@ -36,17 +36,17 @@ static const char *fix_of_library(const struct gtel_env *env)
 static void diagnose_library(const struct gtel_env *env, int trouble,
                              struct gtel_findings *findings)
 {
+    const struct gtel_finding_place at = {findings, NULL, GTEL_MEASUREMENT_GPU};
     if (trouble == GTEL_NVML_FORBIDDEN)
-        gtel_finding_say(findings, NULL, GTEL_MEASUREMENT_GPU, "libnvidia-ml.so.1",
+        gtel_finding_say(&at, "libnvidia-ml.so.1",
                          "a build with -DGTEL_DEMONSTRATION=ON plays the recorded answers of NVML",
                          "with --root no vendor library is used");
     else if (trouble == GTEL_NVML_NO_LIBRARY)
-        gtel_finding_say(findings, NULL, GTEL_MEASUREMENT_GPU,
-                         gtel_pnp_word(env, "nvml.dll", "libnvidia-ml.so.1"),
+        gtel_finding_say(&at, gtel_pnp_word(env, "nvml.dll", "libnvidia-ml.so.1"),
                          gtel_pnp_word(env, driver, fix_of_library(env)),
                          "the driver's NVML library cannot be opened");
     else if (trouble != 0)
-        gtel_finding_say(findings, NULL, GTEL_MEASUREMENT_GPU, "nvmlInit_v2",
+        gtel_finding_say(&at, "nvmlInit_v2",
                          gtel_pnp_word(env, driver, gtel_nvml_code(trouble)->fix),
                          "it answers code %d: %s", trouble, gtel_nvml_code_text(env, trouble));
 }
@@ -55,12 +55,13 @@ static void diagnose_library(const struct gtel_env *env, int trouble,
 static void diagnose_refusals(const struct gtel_env *env, const struct gtel_nvml_refusals *refusals,
                               struct gtel_findings *findings)
 {
+    const struct gtel_finding_place at = {findings, NULL, GTEL_MEASUREMENT_GPU};
     const char *fix = refusals->gone > 0                          ? fix_of_gone(env)
                       : refusals->code == GTEL_NVML_NO_PERMISSION ? right
                                                                   : "nvidia-smi -L says which";
     if (refusals->logged > 0)
         gtel_finding_say(
-            findings, NULL, GTEL_MEASUREMENT_GPU, "nvmlDeviceGetHandleByIndex_v2", fix,
+            &at, "nvmlDeviceGetHandleByIndex_v2", fix,
             "%zu of the GPUs that NVML counts cannot be looked up, the first with code %d",
             refusals->logged, refusals->code);
 }
@@ -69,6 +70,7 @@ static void diagnose_refusals(const struct gtel_env *env, const struct gtel_nvml
 static void diagnose_calls(const struct gtel_nvml_gpu *gpu, enum gtel_measurement measurement,
                            struct gtel_findings *findings)
 {
+    const struct gtel_finding_place at = {findings, gpu->device, measurement};
     struct gtel_buf calls;
     const char *last = "";
     gtel_buf_init(&calls, 400);
@@ -87,8 +89,7 @@ static void diagnose_calls(const struct gtel_nvml_gpu *gpu, enum gtel_measuremen
     }
     if (calls.n > 0) {
         gtel_buf_char(&calls, '\0');
-        gtel_finding_say(findings, gpu->device, measurement, calls.p,
-                         gpu->has_denied ? right : NULL, "%s",
+        gtel_finding_say(&at, calls.p, gpu->has_denied ? right : NULL, "%s",
                          gpu->mig.n > 0 ? "not while the GPU is divided by MIG, or not at all"
                                         : "this GPU or driver does not support it");
     }
@@ -98,6 +99,7 @@ static void diagnose_calls(const struct gtel_nvml_gpu *gpu, enum gtel_measuremen
 /* Why there is no activity: GPM has not answered, cannot, or must not. */
 static void diagnose_gpm(const struct gtel_nvml_gpu *gpu, struct gtel_findings *findings)
 {
+    const struct gtel_finding_place at = {findings, gpu->device, GTEL_MEASUREMENT_GPU_ACTIVITY};
     char code[40];
     const char *why = "a mean needs two gathers; there was no second one yet";
     (void)snprintf(code, sizeof(code), "it answers code %d", gpu->gpm.code);
@@ -109,8 +111,8 @@ static void diagnose_gpm(const struct gtel_nvml_gpu *gpu, struct gtel_findings *
         why = "this GPU or driver does not support it: it needs Hopper or newer";
     else if (gpu->gpm.code != GTEL_NVML_SUCCESS)
         why = code;
-    gtel_finding_say(findings, gpu->device, GTEL_MEASUREMENT_GPU_ACTIVITY, "NVML GPM",
-                     gpu->gpm.code == GTEL_NVML_NO_PERMISSION ? right : NULL, "%s", why);
+    gtel_finding_say(&at, "NVML GPM", gpu->gpm.code == GTEL_NVML_NO_PERMISSION ? right : NULL, "%s",
+                     why);
 }
 
 /* Why there are no PCIe bytes although the fields answer. */
@@ -131,26 +133,25 @@ static void diagnose_pcie(const struct gtel_nvml_gpu *gpu, struct gtel_findings 
 static void diagnose_gpu(const struct gtel_env *env, const struct gtel_nvml_gpu *gpu,
                          struct gtel_findings *findings)
 {
+    const struct gtel_finding_place at = {findings, gpu->device, GTEL_MEASUREMENT_GPU};
     if (gpu->is_unavailable && gpu->first_code == GTEL_NVML_SUCCESS) {
-        gtel_finding_say(findings, gpu->device, GTEL_MEASUREMENT_GPU, "NVML", fix_of_gone(env),
-                         "NVML does not list the GPU any more");
+        gtel_finding_say(&at, "NVML", fix_of_gone(env), "NVML does not list the GPU any more");
         return;
     }
     if (gpu->is_unavailable) {
-        gtel_finding_say(findings, gpu->device, GTEL_MEASUREMENT_GPU, "NVML", fix_of_gone(env),
+        gtel_finding_say(&at, "NVML", fix_of_gone(env),
                          "the GPU is lost or needs a reset (NVML code %d)", gpu->first_code);
         return;
     }
     if (gpu->device->is_asleep) {
-        gtel_finding_say(findings, gpu->device, GTEL_MEASUREMENT_GPU,
+        gtel_finding_say(&at,
                          gtel_pnp_word(env, "DEVPKEY_Device_PowerData", "power/runtime_status"),
                          NULL, "suspended: nothing is read, so that the GPU stays asleep");
         return;
     }
     if (gpu->failed > 0)
-        gtel_finding_say(findings, gpu->device, GTEL_MEASUREMENT_GPU, gpu->first, NULL,
-                         "%u readings failed, this one first, with code %d", (unsigned)gpu->failed,
-                         gpu->first_code);
+        gtel_finding_say(&at, gpu->first, NULL, "%u readings failed, this one first, with code %d",
+                         (unsigned)gpu->failed, gpu->first_code);
     for (size_t m = 0; m < GTEL_MEASUREMENT_COUNT && gpu->handle; m++)
         diagnose_calls(gpu, (enum gtel_measurement)m, findings);
     if (gpu->handle) {

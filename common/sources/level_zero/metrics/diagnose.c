@@ -6,16 +6,16 @@ static void add(const struct gtel_env *env, const struct gtel_l0m_gpu *gpu,
                 enum gtel_measurement measurement, const struct gtel_l0m_try *try,
                 struct gtel_findings *findings)
 {
+    const struct gtel_finding_place at = {findings, gpu->card->device, measurement};
     const char *why;
     const char *fix;
     if (try->code == GTEL_ZE_SUCCESS)
         return;
     gtel_l0m_explain(env, gpu, try, &why, &fix);
     if (why)
-        gtel_finding_say(findings, gpu->card->device, measurement, try->call, fix, "%s", why);
+        gtel_finding_say(&at, try->call, fix, "%s", why);
     else
-        gtel_finding_say(findings, gpu->card->device, measurement, try->call, fix,
-                         "Level Zero answers code 0x%x", (unsigned)try->code);
+        gtel_finding_say(&at, try->call, fix, "Level Zero answers code 0x%x", (unsigned)try->code);
 }
 
 /*
@@ -27,13 +27,13 @@ static void add_missing(const struct gtel_env *env, const struct gtel_l0m_gpu *g
 {
     const char *fix;
     const char *refusal = gtel_l0m_refusal(env, gpu, &fix);
+    struct gtel_finding_place at = {findings, gpu->card->device, GTEL_MEASUREMENT_GPU_ACTIVITY};
     if (!tile->meter[GTEL_L0M_ACTIVITY].group)
-        gtel_finding_say(findings, gpu->card->device, GTEL_MEASUREMENT_GPU_ACTIVITY, "ComputeBasic",
-                         gtel_level_zero_fix(env, gtel_l0m_libraries),
+        gtel_finding_say(&at, "ComputeBasic", gtel_level_zero_fix(env, gtel_l0m_libraries),
                          "Level Zero lists no such group: the metrics libraries are missing");
+    at.measurement = GTEL_MEASUREMENT_GPU_STALL;
     if (!tile->meter[GTEL_L0M_STALL].group && !gtel_l0m_leaves_stalls(gpu))
-        gtel_finding_say(findings, gpu->card->device, GTEL_MEASUREMENT_GPU_STALL, "EuStallSampling",
-                         fix, "%s",
+        gtel_finding_say(&at, "EuStallSampling", fix, "%s",
                          refusal ? refusal
                                  : "Level Zero lists no such group: stalls are sampled on Ponte "
                                    "Vecchio and from Xe2 on, with xe of Linux 6.15 or newer, and "

@@ -31,6 +31,7 @@ static const struct {
 static void add_code(const struct gtel_sysman_gpu *gpu, enum gtel_sysman_family family,
                      uint32_t code, const char *call, struct gtel_findings *findings)
 {
+    const struct gtel_finding_place at = {findings, gpu->card->device, needs[family].measurement};
     char said[48];
     const char *why = said;
     bool is_refused = code == GTEL_ZE_NO_PERMISSION;
@@ -45,8 +46,7 @@ static void add_code(const struct gtel_sysman_gpu *gpu, enum gtel_sysman_family 
         why = "the driver answers without a value";
     else if (code == GTEL_ZE_NOT_AVAILABLE)
         why = "the driver has no value now";
-    gtel_finding_say(findings, gpu->card->device, needs[family].measurement, call,
-                     is_refused ? needs[family].fix : NULL, "%s", why);
+    gtel_finding_say(&at, call, is_refused ? needs[family].fix : NULL, "%s", why);
 }
 
 static void diagnose_family(const struct gtel_sysman_gpu *gpu, enum gtel_sysman_family family,
@@ -63,13 +63,14 @@ static void diagnose_family(const struct gtel_sysman_gpu *gpu, enum gtel_sysman_
 /* Reasons of throttling that have no value: see add_reasons() in clocks.c. */
 static void diagnose_reasons(const struct gtel_sysman_gpu *gpu, struct gtel_findings *findings)
 {
+    const struct gtel_finding_place at = {findings, gpu->card->device,
+                                          GTEL_MEASUREMENT_GPU_THROTTLE};
     const struct gtel_sysman_list *list = &gpu->list[GTEL_SYSMAN_FREQUENCY];
     for (size_t i = 0; i < list->n; i++) {
         const struct gtel_sysman_part *part = &list->part[i];
         if (part->use == GTEL_SYSMAN_USED && part->type == GTEL_ZES_FREQ_GPU &&
             part->ask[0].code == GTEL_ZE_SUCCESS && part->is.frequency.reasons_seen == 0)
-            gtel_finding_say(findings, gpu->card->device, GTEL_MEASUREMENT_GPU_THROTTLE,
-                             "zesFrequencyGetState", NULL,
+            gtel_finding_say(&at, "zesFrequencyGetState", NULL,
                              "the driver says that nothing slows the GPU down, as it does where it "
                              "cannot read the reasons: they are reported once there was one");
     }
@@ -77,11 +78,11 @@ static void diagnose_reasons(const struct gtel_sysman_gpu *gpu, struct gtel_find
 
 static void diagnose_gpu(const struct gtel_sysman_gpu *gpu, struct gtel_findings *findings)
 {
-    const struct gtel_device *device = gpu->card->device;
-    if (!device)
+    const struct gtel_finding_place at = {findings, gpu->card->device, GTEL_MEASUREMENT_GPU};
+    if (!at.device)
         return;
     if (gpu->lost_ns > 0) {
-        gtel_finding_say(findings, device, GTEL_MEASUREMENT_GPU, "Level Zero", NULL,
+        gtel_finding_say(&at, "Level Zero", NULL,
                          "the GPU is lost or needs a reset or repair (code 0x%x)",
                          (unsigned)gpu->lost_code);
         return;
