@@ -30,14 +30,9 @@ enum {
 };
 
 /* zet_metric_group_sampling_type_flag_t */
-enum { GTEL_ZET_EVENT_BASED = 0x1, GTEL_ZET_TIME_BASED = 0x2 };
+enum { GTEL_ZET_TIME_BASED = 0x2 };
 /* zet_metric_type_t. The address of an instruction was 9 in revisions 1.11.0 to 1.11.4. */
-enum {
-    GTEL_ZET_METRIC_DURATION = 0x0,
-    GTEL_ZET_METRIC_EVENT = 0x1,
-    GTEL_ZET_METRIC_RATIO = 0x6,
-    GTEL_ZET_METRIC_IP = 0x7ffffffe
-};
+enum { GTEL_ZET_METRIC_IP = 0x7ffffffe };
 /* zet_value_type_t */
 enum {
     GTEL_ZET_UINT32,
