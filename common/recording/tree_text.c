@@ -24,8 +24,8 @@ struct reader;
 /* A word that begins a line. */
 struct row {
     struct gtel_str name;
-    int (*read)(struct reader *reader, struct gtel_str args);
-    const char *form; /* of the line: what is expected */
+    int (*read)(struct reader *reader, struct gtel_str args); /* NULL: it ends the text */
+    const char *form;                                         /* of the line: what is expected */
     enum gtel_tree_kind kind;
     /* Of an answer that is a word: how many words before it are its key, behind that of the row;
      * what it may be; of an error, what ends it. */
@@ -134,22 +134,14 @@ static int read_path(struct reader *reader, struct gtel_str *args)
 
 static int read_file(struct reader *reader, struct gtel_str args)
 {
-    (void)args;
-    int r = read_content(reader, &reader->event.text);
-    return r < 0 ? r : add_event(reader);
-}
-
-static int read_binary(struct reader *reader, struct gtel_str args)
-{
     unsigned char bytes[GTEL_TREE_BYTES_MAX];
     size_t n;
     (void)args;
     int r = read_content(reader, &reader->event.text);
-    if (r < 0)
-        return r;
-    if (gtel_words_pack(reader->event.text, 0, bytes, sizeof(bytes), &n) < 0)
-        return fail(reader, words_form);
-    return add_event(reader);
+    if (r == 0 && reader->event.kind == GTEL_TREE_BINARY &&
+        gtel_words_pack(reader->event.text, 0, bytes, sizeof(bytes), &n) < 0)
+        r = fail(reader, words_form);
+    return r < 0 ? r : add_event(reader);
 }
 
 static int read_dir_or_gone(struct reader *reader, struct gtel_str args)
@@ -402,17 +394,10 @@ static int read_uevent(struct reader *reader, struct gtel_str args)
     return r < 0 ? r : add_event(reader);
 }
 
-static int read_end(struct reader *reader, struct gtel_str args)
-{
-    (void)reader;
-    (void)args;
-    return 0;
-}
-
 #define WORD(name) GTEL_STR_INIT(name)
 static const struct row rows[] = {
     {WORD("file"), read_file, "file PATH", .kind = GTEL_TREE_FILE},
-    {WORD("binary"), read_binary, "binary PATH", .kind = GTEL_TREE_BINARY},
+    {WORD("binary"), read_file, "binary PATH", .kind = GTEL_TREE_BINARY},
     {WORD("link"), read_link, "link PATH -> TARGET", .kind = GTEL_TREE_LINK},
     {WORD("char"), read_char, "char PATH MAJOR:MINOR", .kind = GTEL_TREE_CHAR},
     {WORD("owner"), read_answer, "owner PATH UID", .value = NUMBER},
@@ -431,7 +416,7 @@ static const struct row rows[] = {
     {WORD("ras"), read_answer, "ras DEVICE NODE NAME VALUE", .names = 3, .value = NUMBER},
     {WORD("uevent"), read_uevent, "uevent ACTION /DEVPATH KEY=VALUE…, or uevent lost",
      .kind = GTEL_TREE_UEVENT},
-    {WORD("end"), read_end, .form = "end"},
+    {WORD("end"), .form = "end"},
     {WORD("pmu_error"), read_answer, "pmu_error NAME ERROR", .names = 1, .value = ERROR_NAME,
      .good = "none"},
     {WORD("query_error"), read_answer, "query_error NODE i915|xe ITEM ERROR", .names = 3,
@@ -452,7 +437,7 @@ static bool has_path(const struct row *row)
 
 static bool is_ended(const struct reader *reader)
 {
-    return reader->row && reader->row->read == read_end;
+    return reader->row && !reader->row->read;
 }
 
 static int read_line(struct reader *reader, struct gtel_str line)
@@ -469,7 +454,7 @@ static int read_line(struct reader *reader, struct gtel_str line)
         reader->row = row;
         reader->event = (struct gtel_tree_event){.kind = row->kind};
         int r = has_path(row) ? read_path(reader, &line) : 0;
-        return r < 0 ? r : row->read(reader, line);
+        return r < 0 || !row->read ? r : row->read(reader, line);
     }
     return fail(reader, "unknown word");
 }
