@@ -54,7 +54,8 @@ void gtel_record_done(struct gtel_record *record)
 static struct gtel_record_node *find(const struct gtel_record *record, struct gtel_str path)
 {
     uint64_t hash = gtel_hash(GTEL_HASH_SEED, path.p, path.n);
-    for (uint32_t i = record->bucket[hash % GTEL_RECORD_BUCKETS]; i != 0; i = record->node[i - 1].next)
+    for (uint32_t i = record->bucket[hash % GTEL_RECORD_BUCKETS]; i != 0;
+         i = record->node[i - 1].next)
         if (gtel_str_eq(record->node[i - 1].path, path))
             return &record->node[i - 1];
     return NULL;
@@ -73,7 +74,8 @@ static struct gtel_record_node *node_of(struct gtel_record *record, struct gtel_
         record->text.has_failed = true;
         return NULL;
     }
-    uint32_t *bucket = &record->bucket[gtel_hash(GTEL_HASH_SEED, path.p, path.n) % GTEL_RECORD_BUCKETS];
+    uint32_t *bucket =
+        &record->bucket[gtel_hash(GTEL_HASH_SEED, path.p, path.n) % GTEL_RECORD_BUCKETS];
     node = &record->node[record->nodes++];
     *node = (struct gtel_record_node){.path = copy, .next = *bucket};
     *bucket = (uint32_t)record->nodes;
