@@ -19,13 +19,24 @@ static const uint32_t magic = 0x4c455447; /* "GTEL" */
 
 /* Writing */
 
-/* The n lower bytes of a number, the lowest first. */
-static void put(struct gtel_buf *buf, uint64_t v, size_t n)
+/* A number of 1, 2, 4 or 8 bytes, in the order of the machine. */
+union number {
+    uint8_t v1;
+    uint16_t v2;
+    uint32_t v4;
+    uint64_t v8;
+};
+
+static inline void put(struct gtel_buf *buf, uint64_t v, size_t n)
 {
-    unsigned char bytes[sizeof(v)];
-    for (size_t i = 0; i < n; i++)
-        bytes[i] = (unsigned char)(v >> (8 * i));
-    gtel_buf_bytes(buf, bytes, n);
+    union number number = {.v8 = v};
+    if (n == 4)
+        number.v4 = (uint32_t)v;
+    else if (n == 2)
+        number.v2 = (uint16_t)v;
+    else if (n == 1)
+        number.v1 = (uint8_t)v;
+    gtel_buf_bytes(buf, &number, n);
 }
 
 /* Longer text is cut: names are cut before they become readings, this is the last fence. */
@@ -186,17 +197,16 @@ void gtel_wire_answer(struct gtel_buf *buf, const struct gtel_answer *answer,
  * held nonsense: zeros and empty texts come from there.
  */
 
-static uint64_t take(struct gtel_str *rest, size_t n)
+static inline uint64_t take(struct gtel_str *rest, size_t n)
 {
-    uint64_t v = 0;
+    union number number = {.v8 = 0};
     if (rest->n < n) {
         *rest = GTEL_STR_NONE;
         return 0;
     }
-    for (size_t i = 0; i < n; i++)
-        v |= (uint64_t)(unsigned char)rest->p[i] << (8 * i);
+    memcpy(&number, rest->p, n);
     *rest = gtel_str_skip(*rest, n);
-    return v;
+    return n == 8 ? number.v8 : n == 4 ? number.v4 : n == 2 ? number.v2 : number.v1;
 }
 
 static struct gtel_str take_str(struct gtel_str *rest)

@@ -2,8 +2,8 @@
 /*
  * Frames between a front end and its helpers: a batch to bytes and back.
  *
- * A frame is a header (magic, type, payload length) and a payload; numbers have their lowest byte
- * first. Both ends are on one host and, by the greeting, of one version. The reader believes
+ * A frame is a header (magic, type, payload length) and a payload, in the byte order of the
+ * machine: both ends are on one host and, by the greeting, of one version. The reader believes
  * nothing: any bytes give a frame or -EPROTO, never a crash; ids, counts and lengths are checked.
  *
  *     helper -> front end   HELLO version, LOG level text, ANSWER (batch)
