@@ -272,14 +272,15 @@ static void gather_all(struct run *run)
  * discarded. */
 static int record_doctor(struct run *run)
 {
-    const struct gtel_doctor_case about = {
-        .env = &run->env, .options = run->capture->options, .context = run->context};
     struct gtel_doctor doctor;
     struct gtel_buf report;
     gtel_buf_init(&report, REPORT_MAX);
     int r = gtel_doctor_init(&doctor);
+    doctor.env = &run->env;
+    doctor.options = run->capture->options;
+    doctor.context = run->context;
     if (r == 0)
-        (void)gtel_doctor_report(&doctor, &about, false, &report);
+        (void)gtel_doctor_report(&doctor, false, &report);
     gtel_record_windows(&run->windows, run->capture->env, &run->record);
     survey(run);
     gtel_doctor_done(&doctor);

@@ -81,7 +81,6 @@ struct gtel_log gtel_doctor_log(struct gtel_doctor *doctor)
 
 struct report {
     const struct gtel_doctor *doctor;
-    const struct gtel_doctor_case *about;
     struct gtel_buf *out;
     struct gtel_host_facts facts;
     struct gtel_doctor_fixes fixes;
@@ -91,13 +90,13 @@ struct report {
 
 enum use { IN_USE, SWITCHED_OFF, NOT_ASKED_FOR, USES, NOTHING_HERE };
 
-static enum use use_of(const struct gtel_doctor_case *about, const struct gtel_source *source)
+static enum use use_of(const struct gtel_doctor *doctor, const struct gtel_source *source)
 {
-    if (!gtel_group_is_opted_in(about->options, source))
-        return gtel_source_present(source, about->env) ? NOT_ASKED_FOR : NOTHING_HERE;
-    if (!gtel_group_is_chosen(about->options, source))
+    if (!gtel_group_is_opted_in(doctor->options, source))
+        return gtel_source_present(source, doctor->env) ? NOT_ASKED_FOR : NOTHING_HERE;
+    if (!gtel_group_is_chosen(doctor->options, source))
         return SWITCHED_OFF;
-    return gtel_source_present(source, about->env) ? IN_USE : NOTHING_HERE;
+    return gtel_source_present(source, doctor->env) ? IN_USE : NOTHING_HERE;
 }
 
 static void name_source(struct gtel_buf *names, const struct gtel_source *source, enum use use)
@@ -118,7 +117,7 @@ static void write_sources(const struct report *report)
         struct gtel_buf names;
         gtel_buf_init(&names, 2048);
         for (size_t s = 0; gtel_sources[s]; s++)
-            if (use_of(report->about, gtel_sources[s]) == use)
+            if (use_of(report->doctor, gtel_sources[s]) == use)
                 name_source(&names, gtel_sources[s], use);
         if (names.n > 0) {
             gtel_buf_str(&names, gtel_str_of(ends[use]));
@@ -134,7 +133,7 @@ static void write_lanes(struct report *report)
 {
     static const char broken[] = "see the messages below; both programs must be of one version";
     struct gtel_lane_report lane;
-    for (size_t i = 0; gtel_context_lane(report->about->context, i, &lane); i++) {
+    for (size_t i = 0; gtel_context_lane(report->doctor->context, i, &lane); i++) {
         char text[160];
         const char *fix = gtel_channel_hang_fix();
         const char *state = "does not answer";
@@ -176,7 +175,7 @@ static void write_library(const struct report *report, const struct gtel_source_
     for (size_t s = 0; gtel_sources[s]; s++)
         if (gtel_sources[s]->library == library)
             gtel_buf_printf(&line, "%s%s", users++ > 0 ? ", " : "", gtel_sources[s]->name);
-    if (library->find(report->about->env, path, sizeof(path)))
+    if (library->find(report->doctor->env, path, sizeof(path)))
         gtel_buf_printf(&line, is_windows ? "): installed, %%SystemRoot%%/%s" : "): installed, /%s",
                         path);
     else if (is_windows)
@@ -198,7 +197,7 @@ static void write_library(const struct report *report, const struct gtel_source_
 static void write_libraries(const struct report *report)
 {
     for (size_t s = 0; gtel_sources[s]; s++)
-        if (is_first_user(s) && gtel_sources[s]->library->is_wanted(report->about->env))
+        if (is_first_user(s) && gtel_sources[s]->library->is_wanted(report->doctor->env))
             write_library(report, gtel_sources[s]->library);
 }
 
@@ -211,12 +210,12 @@ static void write_card(struct report *report, struct gtel_str name)
     char driver_buf[GTEL_DRM_NAME_MAX];
     struct gtel_str key;
     struct gtel_str driver;
-    const struct gtel_env *env = report->about->env;
+    const struct gtel_env *env = report->doctor->env;
     if (gtel_fs_link_name(env, GTEL_FS_AT("sys/class/drm/%.*s/device", GTEL_STR_ARG(name)), key_buf,
                           sizeof(key_buf), &key) < 0)
         key = GTEL_STR("device not known");
     /* Partitions of an AMD GPU are among the GPUs (kernel: amdxcp/amdgpu_xcp_drv.c). */
-    if (gtel_context_find(report->about->context, key) ||
+    if (gtel_context_find(report->doctor->context, key) ||
         gtel_str_starts(key, GTEL_STR("amdgpu_xcp_")))
         return;
     if (gtel_fs_link_name(env, GTEL_FS_AT("sys/class/drm/%.*s/device/driver", GTEL_STR_ARG(name)),
@@ -246,9 +245,9 @@ static void write_pci(struct report *report, struct gtel_str name)
     struct gtel_str driver;
     uint64_t class = 0;
     uint64_t vendor = 0;
-    const struct gtel_env *env = report->about->env;
+    const struct gtel_env *env = report->doctor->env;
     if (gtel_fs_hex(env, GTEL_FS_AT("%s/class", folder), &class) < 0 || class >> 16 != 3 ||
-        gtel_context_find(report->about->context, name) ||
+        gtel_context_find(report->doctor->context, name) ||
         gtel_fs_link_name(env, GTEL_FS_AT("%s/driver", folder), buf, sizeof(buf), &driver) == 0)
         return;
     (void)gtel_fs_hex(env, GTEL_FS_AT("%s/vendor", folder), &vendor); /* stays 0: no advice then */
@@ -268,7 +267,7 @@ static void write_pci(struct report *report, struct gtel_str name)
 /* Graphics cards that no source reads, and PCI display devices without a driver. */
 static void write_cards(struct report *report)
 {
-    const struct gtel_env *env = report->about->env;
+    const struct gtel_env *env = report->doctor->env;
     struct gtel_arena arena = {0};
     struct gtel_str *names;
     size_t n;
@@ -493,10 +492,10 @@ static void write_messages(struct report *report)
 }
 
 /* What the program, or this report itself, could not open a file for: a negative errno, or 0. */
-static int shortage_of(const struct gtel_doctor_case *about)
+static int shortage_of(const struct gtel_doctor *doctor)
 {
-    int error = gtel_fs_shortage(about->env);
-    return error < 0 ? error : gtel_context_shortage(about->context);
+    int error = gtel_fs_shortage(doctor->env);
+    return error < 0 ? error : gtel_context_shortage(doctor->context);
 }
 
 static void write_no_device(struct report *report, int shortage)
@@ -528,29 +527,28 @@ static void write_no_way(const struct report *report)
 /* How long helpers, or sources inside this process, may think about what is missing. */
 static const uint64_t diagnose_ns = 3000000000;
 
-bool gtel_doctor_report(struct gtel_doctor *doctor, const struct gtel_doctor_case *about,
-                        bool is_script, struct gtel_buf *out)
+bool gtel_doctor_report(struct gtel_doctor *doctor, bool is_script, struct gtel_buf *out)
 {
     struct report *report = calloc(1, sizeof(*report));
     if (!report)
         return true;
-    gtel_context_set_findings(about->context, &doctor->findings);
-    gtel_context_sample(about->context, diagnose_ns);
-    gtel_context_set_findings(about->context, NULL);
-    gtel_context_emit(about->context);
-    *report = (struct report){.doctor = doctor, .about = about, .out = out};
+    gtel_context_set_findings(doctor->context, &doctor->findings);
+    gtel_context_sample(doctor->context, diagnose_ns);
+    gtel_context_set_findings(doctor->context, NULL);
+    gtel_context_emit(doctor->context);
+    *report = (struct report){.doctor = doctor, .out = out};
     size_t before = out->n;
-    gtel_host_facts_read(about->env, &report->facts);
+    gtel_host_facts_read(doctor->env, &report->facts);
     gtel_buf_printf(out, "gtel %s\n", gtel_version);
     gtel_host_facts_write(&report->facts, out);
     write_sources(report);
     write_libraries(report);
     write_lanes(report);
     write_cards(report);
-    size_t n = gtel_context_devices(about->context);
+    size_t n = gtel_context_devices(doctor->context);
     for (size_t i = 0; i < n && i < GTEL_DEVICES_MAX; i++)
-        write_device(report, gtel_context_device(about->context, i));
-    int shortage = shortage_of(about);
+        write_device(report, gtel_context_device(doctor->context, i));
+    int shortage = shortage_of(doctor);
     if (n == 0)
         write_no_device(report, shortage);
     if (shortage < 0)

@@ -14,16 +14,13 @@
 struct gtel_doctor_device; /* what came of one device */
 
 struct gtel_doctor {
+    /* What the report is about, for the caller to set; the context's sink is the doctor's. */
+    const struct gtel_env *env;
+    const struct gtel_options *options;
+    struct gtel_context *context;
     struct gtel_doctor_device *device; /* GTEL_DEVICES_MAX of them, by index */
     struct gtel_buf messages;          /* warnings and errors, a line each */
     struct gtel_findings findings;     /* of the last sample */
-};
-
-/* What the report is about. */
-struct gtel_doctor_case {
-    const struct gtel_env *env;
-    const struct gtel_options *options;
-    struct gtel_context *context; /* its sink is the doctor's where the report is read */
 };
 
 /* 0 or -ENOMEM. */
@@ -35,10 +32,8 @@ struct gtel_sink gtel_doctor_sink(struct gtel_doctor *doctor);
 struct gtel_log gtel_doctor_log(struct gtel_doctor *doctor);
 /*
  * Takes a last sample, at which the sources say what is missing, and emits it. Appends the report;
- * with is_script, commands instead. True when something is missing that could
- * be fixed.
+ * with is_script, commands instead. True when something is missing that could be fixed.
  */
-bool gtel_doctor_report(struct gtel_doctor *doctor, const struct gtel_doctor_case *about,
-                        bool is_script, struct gtel_buf *out);
+bool gtel_doctor_report(struct gtel_doctor *doctor, bool is_script, struct gtel_buf *out);
 
 #endif

@@ -193,12 +193,12 @@ static int run_once(struct program *program)
  */
 static int run_doctor(struct program *program)
 {
-    const struct gtel_doctor_case about = {.env = &program->machine.env,
-                                           .options = &program->args.options,
-                                           .context = program->context};
     bool is_script = program->args.action == GTEL_ARGS_SCRIPT;
     prepare_once(program, starting_ns);
-    bool has_fixes = gtel_doctor_report(&program->doctor, &about, is_script, &program->out);
+    program->doctor.env = &program->machine.env;
+    program->doctor.options = &program->args.options;
+    program->doctor.context = program->context;
+    bool has_fixes = gtel_doctor_report(&program->doctor, is_script, &program->out);
     gtel_buf_clean(&program->out);
     int r = gtel_out_write(&program->pace, gtel_buf_text(&program->out));
     return r < 0 ? r : has_fixes;

@@ -79,19 +79,20 @@ static void examine(struct life *life, struct gtel_doctor *doctor)
                                      .options = &life->options,
                                      .sink = &sink,
                                      .interval_ns = 2 * half_ns};
-    struct gtel_doctor_case about = {.env = &life->fault.env, .options = &life->options};
     struct gtel_buf report;
-    if (!CHECK(gtel_context_new(&setup, &about.context) == 0))
+    if (!CHECK(gtel_context_new(&setup, &doctor->context) == 0))
         return;
-    gtel_context_sample(about.context, 0);
-    pass(life, about.context, half_ns);
-    gtel_context_sample(about.context, 0);
-    pass(life, about.context, half_ns);
+    doctor->env = &life->fault.env;
+    doctor->options = &life->options;
+    gtel_context_sample(doctor->context, 0);
+    pass(life, doctor->context, half_ns);
+    gtel_context_sample(doctor->context, 0);
+    pass(life, doctor->context, half_ns);
     gtel_buf_init(&report, TEXT_MAX);
-    (void)gtel_doctor_report(doctor, &about, false, &report);
+    (void)gtel_doctor_report(doctor, false, &report);
     CHECK(report.n > 100);
     gtel_buf_done(&report);
-    gtel_context_free(about.context);
+    gtel_context_free(doctor->context);
 }
 
 static uint64_t check_doctor(struct life *life, uint64_t start_ns)
