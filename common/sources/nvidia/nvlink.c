@@ -34,12 +34,6 @@ static const struct {
 
 enum { LINKS_EACH = 3 }; /* long gathers */
 
-struct target {
-    enum kind kind;
-    unsigned scope;
-    struct gtel_str name;
-};
-
 /* Whether there is a failure that may pass: what is asked for is neither there nor absent. */
 static bool may_pass(int code)
 {
@@ -72,16 +66,14 @@ static void count_links(const struct gtel_nvml_calls *call, struct gtel_nvml_lin
         links->state = GTEL_NVML_LINKS_COUNTED;
 }
 
-static void put(struct gtel_nvml_gpu *gpu, const struct target *target, size_t i,
-                const struct gtel_nvml_field *field, struct gtel_batch *batch)
+static void put(struct gtel_nvml_gpu *gpu, enum gtel_metric metric, struct gtel_str name,
+                uint64_t scale, const struct gtel_nvml_field *field, struct gtel_batch *batch)
 {
-    enum gtel_metric metric = target->kind == ALL_LINKS ? fields[i].sum : fields[i].metric;
     struct gtel_nvml_answer answer;
     int code = gtel_nvml_field_value(field, &answer);
     if (code == GTEL_NVML_SUCCESS)
-        gtel_batch_u64(batch, gpu->device, metric, target->name,
-                       metric == GTEL_M_FABRIC_UP ? answer.u[0] != 0
-                                                  : answer.u[0] * fields[i].scale);
+        gtel_batch_u64(batch, gpu->device, metric, name,
+                       metric == GTEL_M_FABRIC_UP ? answer.u[0] != 0 : answer.u[0] * scale);
     else if (gtel_nvml_meaning(code) == GTEL_NVML_MEANS_FAILURE)
         gtel_batch_failed(batch, gpu->device);
 }
@@ -95,19 +87,19 @@ static bool is_up(const struct gtel_nvml_field *field, const size_t *row, size_t
 }
 
 /* Of links that are down nothing is learned about others, nor about the sum. */
-static void sample(struct gtel_nvml_library *library, struct gtel_nvml_gpu *gpu,
-                   const struct target *target, struct gtel_batch *batch)
+static void sample(struct gtel_nvml_library *library, struct gtel_nvml_gpu *gpu, enum kind kind,
+                   unsigned scope, struct gtel_str name, struct gtel_batch *batch)
 {
-    uint32_t *absent = &gpu->links.absent[target->kind];
+    uint32_t *absent = &gpu->links.absent[kind];
     struct gtel_nvml_field field[GTEL_ARRAY_LEN(fields)];
     size_t row[GTEL_ARRAY_LEN(fields)];
     size_t n = 0;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(fields); i++) {
-        if ((*absent >> i & 1) != 0 || (fields[i].kind == ONE_C2C) != (target->kind == ONE_C2C) ||
-            (target->kind == ALL_LINKS && fields[i].sum == GTEL_M_NONE))
+        if ((*absent >> i & 1) != 0 || (fields[i].kind == ONE_C2C) != (kind == ONE_C2C) ||
+            (kind == ALL_LINKS && fields[i].sum == GTEL_M_NONE))
             continue;
         field[n] = (struct gtel_nvml_field){
-            .field_id = fields[i].field, .scope_id = target->scope, .rc = GTEL_NVML_NO_DATA};
+            .field_id = fields[i].field, .scope_id = scope, .rc = GTEL_NVML_NO_DATA};
         row[n++] = i;
     }
     int code = n > 0 ? library->call.nvmlDeviceGetFieldValues(gpu->handle, (int)n, field)
@@ -115,12 +107,13 @@ static void sample(struct gtel_nvml_library *library, struct gtel_nvml_gpu *gpu,
     (void)gtel_nvml_judge(library, code);
     batch->origin = GTEL_NVML_ORIGIN_FIELD;
     bool has_up = code == GTEL_NVML_SUCCESS && is_up(field, row, n);
-    if (has_up && target->kind == ONE_LINK && gpu->links.state == GTEL_NVML_LINKS_COUNTED)
+    if (has_up && kind == ONE_LINK && gpu->links.state == GTEL_NVML_LINKS_COUNTED)
         gpu->links.state = GTEL_NVML_LINKS_UP;
     for (size_t k = 0; k < n && code == GTEL_NVML_SUCCESS; k++) {
-        put(gpu, target, row[k], &field[k], batch);
+        put(gpu, kind == ALL_LINKS ? fields[row[k]].sum : fields[row[k]].metric, name,
+            fields[row[k]].scale, &field[k], batch);
         if (gtel_nvml_meaning(field[k].rc) == GTEL_NVML_MEANS_ABSENT &&
-            (target->kind == ALL_LINKS ? gpu->links.state == GTEL_NVML_LINKS_UP : has_up))
+            (kind == ALL_LINKS ? gpu->links.state == GTEL_NVML_LINKS_UP : has_up))
             *absent |= 1u << row[k]; /* all links of a GPU are alike */
     }
 }
@@ -129,22 +122,20 @@ void gtel_nvml_links_sample(struct gtel_nvml_library *library, struct gtel_nvml_
                             struct gtel_batch *batch)
 {
     struct gtel_nvml_links *links = &gpu->links;
-    const struct target all = {.kind = ALL_LINKS, .scope = GTEL_NVML_SCOPE_ALL_LINKS};
     if (!library->call.nvmlDeviceGetFieldValues || gpu->long_ns != batch->t_ns)
         return;
     if (links->state == GTEL_NVML_LINKS_UNCOUNTED)
         count_links(&library->call, links, gpu->handle);
     if (links->n > 0)
-        sample(library, gpu, &all, batch);
+        sample(library, gpu, ALL_LINKS, GTEL_NVML_SCOPE_ALL_LINKS, GTEL_STR_NONE, batch);
     bool is_turn = links->gathers == 1 || links->gathers % LINKS_EACH == 0;
     for (unsigned i = 0; is_turn && i < links->n + links->c2c; i++) {
         bool is_c2c = i >= links->n;
         unsigned link = is_c2c ? i - links->n : i;
         char name[16];
         (void)snprintf(name, sizeof(name), is_c2c ? "c2c%u" : "%u", link);
-        const struct target one = {is_c2c ? ONE_C2C : ONE_LINK, link,
-                                   gtel_batch_text(batch, gtel_str_of(name))};
-        sample(library, gpu, &one, batch);
+        sample(library, gpu, is_c2c ? ONE_C2C : ONE_LINK, link,
+               gtel_batch_text(batch, gtel_str_of(name)), batch);
     }
     links->gathers++;
 }
