@@ -2,8 +2,8 @@
 /*
  * State of the Sysman source: GPUs, their parts by family, and what each part last answered.
  *
- * The headers in layers: state.h; ask.h (calls, result codes, readings, what Level Zero lists, one
- * sample); rows.h (the table of what is read, and the files that read it).
+ * The headers in layers: state.h; ask.h (calls, result codes, readings, what Level Zero lists);
+ * rows.h (the table of what is read, and the files that read it).
  */
 #ifndef GTEL_SOURCES_LEVEL_ZERO_SYSMAN_STATE_H
 #define GTEL_SOURCES_LEVEL_ZERO_SYSMAN_STATE_H
