@@ -358,7 +358,7 @@ int gtel_env_posix_init(const char *root, struct gtel_env *ret)
         return -ENOMEM;
     env->is_machine = strcmp(root, "/") == 0;
     env->root_fd = open(root, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
-    int r = env->root_fd < 0 ? -errno : env->is_machine ? 0 : exists(env, ".");
+    int r = env->root_fd < 0 ? -errno : exists(env, ".");
     if (env->root_fd < 0 || r == -ENOSYS || r == -EOPNOTSUPP) {
         if (env->root_fd >= 0)
             (void)close(env->root_fd);
