@@ -288,11 +288,10 @@ void gtel_failure_log(const struct gtel_log *log, int *error, int r, const char 
                       const char *fmt, ...) GTEL_PRINTF(5, 6);
 
 /*
- * The real machine below the directory root ("/" in production). With any other root, which takes
- * Linux 5.6 or newer (else -ENOSYS or -EOPNOTSUPP), no link leads out of it, vendor libraries are
- * refused (-EPERM), perf counters and DRM queries are not there, and the clocks stay real. The env
- * lives in *ret and is freed with gtel_env_posix_done; the log is left empty for the caller to set.
- * Returns 0 or a negative errno.
+ * The real machine below the directory root ("/" in production). With any other root, vendor
+ * libraries are refused (-EPERM), perf counters and DRM queries are not there, and the clocks stay
+ * real. The env lives in *ret and is freed with gtel_env_posix_done; the log is left empty for the
+ * caller to set. Returns 0 or a negative errno.
  */
 int gtel_env_posix_init(const char *root, struct gtel_env *ret);
 void gtel_env_posix_done(struct gtel_env *env);

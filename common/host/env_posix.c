@@ -2,6 +2,8 @@
 /* The real machine, or a directory that looks like one. */
 #include "host/env_posix.h"
 
+#include "host/root_posix.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,19 +13,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-#ifdef __linux__
-#include <sys/syscall.h>
-#endif
-
-/* To enter a directory or ask about a file: needs no right to read, and touches no device. Of Linux
- * alone. */
-#ifndef O_PATH
-#define O_PATH (O_RDONLY | O_NONBLOCK)
-#endif
-#ifndef SYS_openat2
-#define SYS_openat2 437 /* of all architectures: include/uapi/asm-generic/unistd.h */
-#endif
 
 static int shortage(void *arg)
 {
@@ -76,47 +65,11 @@ static uint64_t suspended_ns(void *arg)
     return all > awake ? all - awake : 0;
 }
 
-#ifdef __linux__
-
-/*
- * Such a directory may be another user's, so no link in it leads out of it: a link that begins with
- * a slash goes on at the directory, and ".." ends there. openat2(2) is of Linux 5.6; its header is
- * missing beside older C libraries.
- */
-static int open_below(int root_fd, const char *path, int flags)
-{
-    enum { IN_ROOT = 0x10 /* RESOLVE_IN_ROOT */, TRIES = 10 };
-    const struct {
-        uint64_t flags;
-        uint64_t mode;
-        uint64_t resolve;
-    } how = {.flags = (uint64_t)(uint32_t)(flags | O_CLOEXEC), .resolve = IN_ROOT};
-    long fd = -1;
-    errno = EAGAIN; /* a directory was moved meanwhile */
-    for (int i = 0; fd < 0 && errno == EAGAIN && i < TRIES; i++)
-        fd = syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
-    if (fd >= 0)
-        return (int)fd;
-    return errno == EXDEV ? -ENOENT : -errno; /* a link of /proc that is no text */
-}
-
-#else
-
-static int open_below(int root_fd, const char *path, int flags)
-{
-    (void)root_fd;
-    (void)path;
-    (void)flags;
-    return -EOPNOTSUPP;
-}
-
-#endif
-
 /* On this machine the kernel follows links; below another root none leads out of it. */
 static int open_path(const struct gtel_env_posix *env, const char *path, int flags)
 {
     if (!env->is_machine)
-        return open_below(env->root_fd, path, flags);
+        return gtel_root_posix_open(env->root_fd, path, flags);
     int fd = openat(env->root_fd, path, flags | O_CLOEXEC);
     return fd < 0 ? -errno : fd;
 }
@@ -180,7 +133,7 @@ static int dir_list(void *arg, const char *path, gtel_dir_fn fn, void *fn_arg)
 static int64_t read_link_below(const struct gtel_env_posix *env, const char *path, char *buf,
                                size_t n)
 {
-    int fd = open_path(env, path, O_PATH | O_NOFOLLOW);
+    int fd = open_path(env, path, GTEL_ROOT_PATH | O_NOFOLLOW);
     if (fd < 0)
         return fd;
     ssize_t got = readlinkat(fd, "", buf, n);
@@ -203,7 +156,7 @@ static int stat_file(void *arg, const char *path, struct gtel_stat *ret)
     const struct gtel_env_posix *env = arg;
     if (env->is_machine)
         return gtel_dir_posix_stat(arg, env->root_fd, path, ret);
-    int fd = open_path(env, path, O_PATH);
+    int fd = open_path(env, path, GTEL_ROOT_PATH);
     if (fd < 0)
         return fd;
     int r = gtel_dir_posix_stat(arg, fd, "", ret);
@@ -217,7 +170,7 @@ static int exists(void *arg, const char *path)
     struct stat st;
     if (env->is_machine)
         return fstatat(env->root_fd, path, &st, 0) < 0 ? -errno : 0;
-    int fd = open_path(env, path, O_PATH);
+    int fd = open_path(env, path, GTEL_ROOT_PATH);
     if (fd >= 0)
         (void)close(fd);
     return fd < 0 ? fd : 0;
@@ -226,7 +179,7 @@ static int exists(void *arg, const char *path)
 /* On this machine alone: below another root a link in the directory would lead out of it. */
 static int dir_open(void *arg, const char *path)
 {
-    return open_path(arg, path, O_PATH | O_DIRECTORY);
+    return open_path(arg, path, GTEL_ROOT_PATH | O_DIRECTORY);
 }
 
 #ifdef GTEL_HAVE_BPF
@@ -358,12 +311,10 @@ int gtel_env_posix_init(const char *root, struct gtel_env *ret)
         return -ENOMEM;
     env->is_machine = strcmp(root, "/") == 0;
     env->root_fd = open(root, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
-    int r = env->root_fd < 0 ? -errno : exists(env, ".");
-    if (env->root_fd < 0 || r == -ENOSYS || r == -EOPNOTSUPP) {
-        if (env->root_fd >= 0)
-            (void)close(env->root_fd);
+    if (env->root_fd < 0) {
+        int error = errno;
         free(env);
-        return r;
+        return -error;
     }
     env->ops = folder_ops;
     if (env->is_machine)

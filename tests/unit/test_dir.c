@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Directories of numbers and what is known of files, on this machine's own /proc and files. */
 #include "host/env.h"
+#include "host/root_posix.h"
 #include "harness/test.h"
 
 #include <errno.h>
@@ -179,7 +180,26 @@ static int64_t read_path(const struct gtel_env *env, const char *path)
     return n;
 }
 
-static void check_paths(const struct gtel_env *env)
+/* The number of the next file to be opened: it grows when one stays open. */
+static int next_fd(int at)
+{
+    int fd = dup(at);
+    (void)close(fd);
+    return fd;
+}
+
+/* The way of kernels before openat2. */
+static int walk(int at, const char *path)
+{
+    int next = next_fd(at);
+    int fd = gtel_root_posix_walk(at, path, O_PATH);
+    if (fd >= 0)
+        (void)close(fd);
+    CHECK_INT(next_fd(at), next);
+    return fd < 0 ? fd : 0;
+}
+
+static void check_paths(const struct gtel_env *env, int at)
 {
     static const struct {
         const char *path;
@@ -192,10 +212,11 @@ static void check_paths(const struct gtel_env *env)
     for (size_t i = 0; i < GTEL_ARRAY_LEN(paths); i++) {
         test_label = paths[i].path;
         CHECK_INT(env->ops->exists(env->arg, paths[i].path), paths[i].rc);
+        CHECK_INT(walk(at, paths[i].path), paths[i].rc);
     }
 }
 
-/* proc below a root has links that are no text: they lead nowhere. */
+/* proc below a root has links that are no text: what they say is below the root, too. */
 static void check_proc(void)
 {
     struct gtel_env env;
@@ -206,7 +227,7 @@ static void check_proc(void)
     if (!CHECK(fd >= 0) || !CHECK(gtel_env_posix_init("/proc", &env) == 0))
         return;
     (void)snprintf(path, sizeof(path), "self/fd/%d", fd);
-    CHECK_INT(env.ops->stat(env.arg, path, &st), -ENOENT);
+    CHECK_INT(env.ops->stat(env.arg, path, &st), -ENOENT); /* /proc/proc/PID/status */
     CHECK_INT(read_path(&env, path), -ENOENT);
     CHECK_INT(env.ops->stat(env.arg, "self/status", &st), 0);
     CHECK(list(&env, "self/fd", (uint32_t)fd, (uint32_t)fd, 0).has_want);
@@ -214,7 +235,7 @@ static void check_proc(void)
     CHECK(close(fd) == 0);
 }
 
-static void check_links(const struct gtel_env *env)
+static void check_links(const struct gtel_env *env, int at)
 {
     char target[64];
     char path[64];
@@ -227,6 +248,7 @@ static void check_links(const struct gtel_env *env)
         CHECK_INT(env->ops->stat(env->arg, links[i].name, &st), has_end ? 0 : links[i].rc);
         CHECK_INT(env->ops->link_read(env->arg, links[i].name, target, sizeof(target)),
                   strlen(links[i].target));
+        CHECK_INT(walk(at, links[i].name), has_end ? 0 : links[i].rc);
         (void)snprintf(path, sizeof(path), "%s/x", links[i].name);
         CHECK(read_path(env, path) < 0);
     }
@@ -253,8 +275,8 @@ static void test_root(void)
     for (size_t i = 0; i < GTEL_ARRAY_LEN(links); i++)
         CHECK(symlinkat(links[i].target, at, links[i].name) == 0);
     if (CHECK(gtel_env_posix_init(dir, &env) == 0)) {
-        check_links(&env);
-        check_paths(&env);
+        check_links(&env, at);
+        check_paths(&env, at);
         test_label = "directories";
         CHECK_INT(env.ops->link_read(env.arg, "dir", dir, sizeof(dir)), -EINVAL);
         CHECK_INT(env.ops->link_read(env.arg, "dir/file", dir, sizeof(dir)), -EINVAL);
