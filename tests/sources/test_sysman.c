@@ -396,7 +396,7 @@ static void check_steps(const char *label, const struct step *step, size_t n, ui
     for (size_t i = 0; i < n; i++) {
         struct gtel_zes_energy now = {step[i].uj, step[i].us};
         bool is_shown = gtel_sysman_energy_step(&energy, &now, wrap_uj, 200);
-        CHECK_INT(is_shown ? (int64_t)energy.uj.sum : -1, step[i].shown);
+        CHECK_INT(is_shown ? (int64_t)energy.total_uj : -1, step[i].shown);
     }
     test_label = "";
 }
@@ -427,7 +427,7 @@ static void test_rare_energy(void)
     for (size_t i = 0; i < GTEL_ARRAY_LEN(steps); i++) {
         struct gtel_zes_energy now = {steps[i].joules * 1000000, steps[i].second * 1000000};
         bool is_shown = gtel_sysman_energy_step(&energy, &now, UINT64_C(262144000000), 200);
-        CHECK_INT(is_shown ? (int64_t)(energy.uj.sum / 1000000) : -1, steps[i].shown);
+        CHECK_INT(is_shown ? (int64_t)(energy.total_uj / 1000000) : -1, steps[i].shown);
         if (is_shown)
             CHECK_INT(energy.total_us, steps[i].shown_second * 1000000);
     }

@@ -15,6 +15,26 @@
 static const double watts_max = 2000;
 enum { REJECTED_MAX = 2, LIMITS_MAX = 32, WATTS = 0, AMPERES = 1 };
 
+static double most_of(double limit_w, uint64_t span_us)
+{
+    double max = limit_w > 0 && 2 * limit_w < watts_max ? 2 * limit_w : watts_max;
+    return max * (double)span_us;
+}
+
+static bool is_fine_step(const struct gtel_sysman_energy *energy, const struct gtel_zes_energy *now,
+                         uint64_t wrap_uj, double limit_w, uint64_t *ret_grown)
+{
+    if (now->timestamp <= energy->last_us)
+        return false;
+    *ret_grown = now->energy - energy->last_uj;
+    if (now->energy < energy->last_uj) {
+        if (wrap_uj == 0 || energy->last_uj >= wrap_uj)
+            return false;
+        *ret_grown += wrap_uj;
+    }
+    return (double)*ret_grown <= most_of(limit_w, now->timestamp - energy->last_us);
+}
+
 /*
  * Over a span in which the counter may have wrapped more than once, nothing is known: it goes on
  * from where it was, in energy and in time. So does one that is lower after a sleep: it has wrapped
@@ -27,34 +47,32 @@ enum { REJECTED_MAX = 2, LIMITS_MAX = 32, WATTS = 0, AMPERES = 1 };
 bool gtel_sysman_energy_step(struct gtel_sysman_energy *energy, const struct gtel_zes_energy *now,
                              uint64_t wrap_uj, double limit_w)
 {
-    struct gtel_counter *uj = &energy->uj;
-    const struct gtel_counter last = *uj;
-    uint64_t now_ns = now->timestamp * 1000;
-    bool is_back = now_ns < last.last_ns;
-    bool is_lower = energy->has_slept && wrap_uj > 0 && now->energy < last.last;
-    if (now_ns == last.last_ns)
-        return false;
-    uj->range = wrap_uj;
-    uj->most = 1e6 * (limit_w > 0 && 2 * limit_w < watts_max ? 2 * limit_w : watts_max);
-    enum gtel_counter_result result = gtel_counter_add(uj, now->energy, now_ns);
-    bool is_unknown = is_lower || result == GTEL_COUNTER_UNKNOWN;
-    bool is_fine = result == GTEL_COUNTER_STEP && !is_back && !is_unknown;
-    if (result == GTEL_COUNTER_FIRST) {
-        uj->sum = now->energy;
-        energy->total_us = now->timestamp;
+    uint64_t grown = 0;
+    if (energy->last_us == 0) {
+        *energy = (struct gtel_sysman_energy){.last_uj = now->energy,
+                                              .last_us = now->timestamp,
+                                              .total_uj = now->energy,
+                                              .total_us = now->timestamp};
         return true;
     }
-    if (!is_fine && !is_unknown && ++energy->rejected <= REJECTED_MAX) {
-        *uj = last;
+    if (now->timestamp == energy->last_us)
         return false;
+    bool is_lower = energy->has_slept && wrap_uj > 0 && now->energy < energy->last_uj;
+    bool is_fine = is_fine_step(energy, now, wrap_uj, limit_w, &grown);
+    bool is_long = wrap_uj > 0 && now->timestamp > energy->last_us &&
+                   most_of(limit_w, now->timestamp - energy->last_us) >= (double)wrap_uj;
+    bool is_unknown = is_lower || is_long;
+    if (!is_fine && !is_unknown && ++energy->rejected <= REJECTED_MAX)
+        return false;
+    if (is_fine && !is_unknown) {
+        energy->total_uj += grown;
+        energy->total_us += now->timestamp - energy->last_us;
     }
-    if (is_fine)
-        energy->total_us += (now_ns - last.last_ns) / 1000;
-    else
-        uj->sum = last.sum; /* the next step counts from here */
+    energy->last_uj = now->energy;
+    energy->last_us = now->timestamp;
     energy->rejected = 0;
     energy->has_slept = false;
-    return is_fine;
+    return is_fine && !is_unknown; /* else the next step counts from here */
 }
 
 /* The largest limit of any domain. */
@@ -119,7 +137,7 @@ GTEL_SYSMAN_READ(energy)
                                  largest_limit(pass->gpu)))
         return GTEL_ZE_SUCCESS;
     struct gtel_sysman_place place = gtel_sysman_place_of(part, energy->total_us);
-    gtel_sysman_add_f64(pass, GTEL_M_ENERGY, &place, (double)energy->uj.sum * 1e-6);
+    gtel_sysman_add_f64(pass, GTEL_M_ENERGY, &place, (double)energy->total_uj * 1e-6);
     return GTEL_ZE_SUCCESS;
 }
 

@@ -86,7 +86,7 @@ bool gtel_sysman_wraps(const struct gtel_sysman_gpu *gpu);
 void gtel_sysman_record_sleep(struct gtel_sysman_gpu *gpu);
 /*
  * Takes one sample of an energy counter that wraps at wrap_uj (0: never); limit_w: the largest
- * sustained limit known, 0 for none. True when the counter has a value: the sum of uj at total_us.
+ * sustained limit known, 0 for none. True when the counter has a value: total_uj at total_us.
  */
 bool gtel_sysman_energy_step(struct gtel_sysman_energy *energy, const struct gtel_zes_energy *now,
                              uint64_t wrap_uj, double limit_w);

@@ -9,7 +9,6 @@
 #define GTEL_SOURCES_LEVEL_ZERO_SYSMAN_STATE_H
 
 #include "abi/zes_abi.h"
-#include "base/counter.h"
 #include "sources/level_zero/answer.h"
 #include "sources/level_zero/gts.h"
 #include "sources/level_zero/level_zero.h"
@@ -42,8 +41,10 @@ enum gtel_sysman_family {
 struct gtel_sysman_energy {
     bool has_slept;    /* since the last one: the counter may have restarted */
     unsigned rejected; /* impossible steps one after another */
-    struct gtel_counter uj;
-    uint64_t total_us; /* the device's time over the sum */
+    uint64_t last_uj;
+    uint64_t last_us;  /* 0: there was none */
+    uint64_t total_uj; /* of all steps that are known, and the device's time over these */
+    uint64_t total_us;
 };
 
 /* Time at the peak bandwidth, and the device's time over which it was counted; known steps only. */
