@@ -207,9 +207,7 @@ static void end_line(struct gtel_lineproto *lp)
     lp->line = GTEL_LINEPROTO_NO_LINE;
     if (!is_open)
         return;
-    gtel_buf_char(lp->out, ' ');
-    gtel_buf_u64(lp->out, lp->t_ns);
-    gtel_buf_char(lp->out, '\n');
+    gtel_buf_bytes(lp->out, lp->time, lp->ntime);
     if (lp->nfields == 0 || is_too_long(lp)) {
         gtel_buf_back(lp->out, lp->start);
         lp->dropped += lp->nfields;
@@ -281,7 +279,18 @@ static void begin(void *arg, uint64_t wall_ns)
 {
     struct gtel_lineproto *lp = arg;
     /* InfluxDB's last time is one below the largest integer. */
-    lp->t_ns = wall_ns < INT64_MAX ? wall_ns : INT64_MAX - 1;
+    uint64_t t_ns = wall_ns < INT64_MAX ? wall_ns : INT64_MAX - 1;
+    char text[20];
+    size_t n = 0;
+    do {
+        text[n++] = (char)('0' + t_ns % 10);
+        t_ns /= 10;
+    } while (t_ns > 0);
+    lp->ntime = 0;
+    lp->time[lp->ntime++] = ' ';
+    while (n > 0)
+        lp->time[lp->ntime++] = text[--n];
+    lp->time[lp->ntime++] = '\n';
 }
 
 static void end(void *arg)

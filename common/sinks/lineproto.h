@@ -35,7 +35,8 @@ struct gtel_lineproto {
     struct gtel_lineproto_tag tag[GTEL_MEASUREMENT_COUNT][GTEL_LINEPROTO_TAGS_MAX];
     uint8_t ntags[GTEL_MEASUREMENT_COUNT];
 
-    uint64_t t_ns; /* of the lines that follow */
+    char time[24]; /* blank, timestamp and newline */
+    size_t ntime;
 
     struct gtel_reading at; /* a reading of the line being written */
     size_t start;           /* its first byte in out */
