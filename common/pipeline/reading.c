@@ -88,8 +88,10 @@ void gtel_batch_f64(struct gtel_batch *batch, const struct gtel_device *device,
 void gtel_batch_number(struct gtel_batch *batch, const struct gtel_device *device,
                        enum gtel_metric metric, struct gtel_str dim, double value)
 {
-    const struct gtel_reading like = {.device = device, .dim = {dim}};
-    gtel_batch_like(batch, &like, metric, value);
+    if (gtel_metric_row(metric)->type == GTEL_TYPE_INT)
+        gtel_batch_u64(batch, device, metric, dim, (uint64_t)(value + 0.5));
+    else
+        gtel_batch_f64(batch, device, metric, dim, value);
 }
 
 void gtel_batch_like(struct gtel_batch *batch, const struct gtel_reading *like,
