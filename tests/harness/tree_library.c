@@ -22,7 +22,7 @@ static const struct machine *machine_of(void *arg)
 {
     size_t i = 0;
     (void)tree_ops->monotonic_ns(arg);
-    while (i < MACHINES && machines[i].arg != arg)
+    while (machines[i].arg != arg && i < MACHINES - 1)
         i++;
     return &machines[i];
 }
