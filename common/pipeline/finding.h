@@ -55,7 +55,7 @@ struct gtel_finding_place {
 };
 void gtel_finding_say(const struct gtel_finding_place *at, const char *what, const char *fix,
                       const char *why, ...) GTEL_PRINTF(4, 5);
-/* The same about one metric, which need not be of that group: see lacks_plus_1. */
+/* As gtel_finding_put, about one metric, which need not be of that group: see lacks_plus_1. */
 void gtel_finding_put_lack(struct gtel_findings *findings, const struct gtel_device *device,
                            enum gtel_measurement measurement, enum gtel_metric metric, int error,
                            const char *const text[3]);
