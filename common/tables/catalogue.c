@@ -37,22 +37,12 @@ const struct gtel_measurement_row *gtel_measurement_row(enum gtel_measurement id
     return &measurement_rows[id];
 }
 
-static const char *kind_name(enum gtel_kind kind)
-{
-    static const char *const names[] = {"gauge", "state", "counter", "ratio", "text"};
-    return (size_t)kind < GTEL_ARRAY_LEN(names) ? names[kind] : "other";
-}
-
-static const char *type_name(enum gtel_type type)
-{
-    static const char *const names[] = {"float", "integer", "string"};
-    return names[type];
-}
-
 static void write_row(struct gtel_buf *buf, const struct gtel_metric_row *row)
 {
-    gtel_buf_printf(buf, "| `%.*s` | %s, %s | ", GTEL_STR_ARG(row->field), kind_name(row->kind),
-                    type_name(row->type));
+    static const char *const kinds[] = {"gauge", "state", "counter", "ratio", "text"};
+    static const char *const types[] = {"float", "integer", "string"};
+    gtel_buf_printf(buf, "| `%.*s` | %s, %s | ", GTEL_STR_ARG(row->field), kinds[row->kind],
+                    types[row->type]);
     if (row->collectd_type)
         gtel_buf_printf(buf, "`%s-%s`", row->collectd_type, row->collectd_instance);
     gtel_buf_printf(buf, " | %s |\n", row->text);
