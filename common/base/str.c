@@ -347,15 +347,12 @@ void gtel_str_clean(char *buf, size_t size, struct gtel_str s)
         size_t n = gtel_str_shown(s);
         if (n == 0 && is_cut_character(s))
             break;
-        if (at + (n ? n : 1) >= size)
+        size_t width = n > 0 ? n : 1;
+        if (at + width >= size)
             break;
-        if (n == 0)
-            buf[at] = '?';
-        else
-            memcpy(buf + at, s.p, n);
-        n = n ? n : 1;
-        at += n;
-        s = gtel_str_skip(s, n);
+        memcpy(buf + at, n > 0 ? s.p : "?", width);
+        at += width;
+        s = gtel_str_skip(s, width);
     }
     buf[at] = '\0';
 }
