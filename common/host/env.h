@@ -126,6 +126,12 @@ struct gtel_env_ops {
      */
     int (*dir_list_from)(void *arg, const char *path, uint32_t first, gtel_number_fn fn,
                          void *fn_arg);
+    /*
+     * Optional, and asked through gtel_process_start alone: the start that proc/PID/stat has, at
+     * less than the cost of its text. 0; -ENOENT when the process has ended, or another negative
+     * errno.
+     */
+    int (*process_start)(void *arg, uint32_t pid, uint64_t *ret);
 
     /*
      * Opens a vendor library: the first of the names (NULL at the end) that loads. Returns 0;

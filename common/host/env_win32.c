@@ -180,6 +180,12 @@ static int stat_file(void *arg, const char *path, struct gtel_stat *ret)
     return gtel_win32_files_stat(env->files, path, ret);
 }
 
+static int process_start(void *arg, uint32_t pid, uint64_t *ret)
+{
+    const struct win32_env *env = arg;
+    return gtel_win32_files_start(env->files, pid, ret);
+}
+
 /* ---- libraries ---- */
 
 /*
@@ -263,6 +269,7 @@ static const struct gtel_env_ops win32_ops = {
     .link_read = link_read,
     .exists = exists,
     .stat = stat_file,
+    .process_start = process_start,
     .dir_list_from = dir_list_from,
     .lib_open = lib_open,
     .lib_symbol = lib_symbol,

@@ -332,6 +332,15 @@ static int64_t read_stat(struct gtel_win32_files *files, uint32_t pid, char *buf
     return length < (int)n ? length : (int64_t)n;
 }
 
+int gtel_win32_files_start(struct gtel_win32_files *files, uint32_t pid, uint64_t *ret)
+{
+    const struct process *process;
+    int r = find_process(files, pid, &process);
+    if (r == 0)
+        *ret = process->start;
+    return r;
+}
+
 /* ---- users ---- */
 
 /* The owner's SID. The process may belong to somebody about whom we may not ask. */

@@ -29,6 +29,7 @@ void gtel_win32_files_free(struct gtel_win32_files *files);
 int gtel_win32_files_open(struct gtel_win32_files *files, const char *path);
 int64_t gtel_win32_files_read(struct gtel_win32_files *files, int handle, void *buf, size_t n);
 void gtel_win32_files_close(struct gtel_win32_files *files, int handle);
+int gtel_win32_files_start(struct gtel_win32_files *files, uint32_t pid, uint64_t *ret);
 int gtel_win32_files_stat(struct gtel_win32_files *files, const char *path, struct gtel_stat *ret);
 
 #endif

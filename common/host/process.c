@@ -129,7 +129,8 @@ enum gtel_namespace gtel_process_namespace(const struct gtel_env *env)
 
 int gtel_process_start(const struct gtel_env *env, uint32_t pid, uint64_t *ret)
 {
-    return read_stat(env, pid, NULL, ret);
+    return env->ops->process_start ? as_gone(env->ops->process_start(env->arg, pid, ret))
+                                   : read_stat(env, pid, NULL, ret);
 }
 
 /* Slurm's daemon starts processes in its own unit where it tracks them without cgroups. */
