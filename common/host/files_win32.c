@@ -106,7 +106,6 @@ struct gtel_win32_files {
     void *advapi;
     void *ntdll;
     struct handle handle[HANDLES_MAX];
-    struct bytes counters;
     struct bytes infos;
     struct process *process; /* by pid */
     size_t processes;
@@ -151,7 +150,6 @@ void gtel_win32_files_free(struct gtel_win32_files *files)
         gtel_env_real_lib_close(files->advapi);
     if (files->ntdll)
         gtel_env_real_lib_close(files->ntdll);
-    free(files->counters.p);
     free(files->infos.p);
     free(files->process);
     free(files);
@@ -217,26 +215,26 @@ static int open_query(struct gtel_win32_files *files, struct handle *handle)
 
 /* A query that fails is opened again at the next reading: the set may have been registered again.
  */
-static int64_t read_counters(struct gtel_win32_files *files, struct handle *handle, char *buf,
+static int64_t read_counters(struct gtel_win32_files *files, struct handle *handle, void *buf,
                              size_t n)
 {
-    size_t length = 0;
-    DWORD need = 0;
-    ULONG error = ERROR_NOT_ENOUGH_MEMORY;
+    struct gtel_perf_set set;
+    uint32_t length = 0;
     int r = open_query(files, handle);
     files->listed_ns = 0;
-    for (int i = 0; i < TRIES && r == 0 && error == ERROR_NOT_ENOUGH_MEMORY; i++) {
-        r = make_room(&files->counters, need);
-        if (r == 0)
-            error = files->call.read(handle->query, files->counters.p, files->counters.size, &need);
+    if (r == 0) {
+        DWORD need;
+        DWORD room = n < BYTES_LAST ? (DWORD)n : BYTES_LAST;
+        ULONG error = files->call.read(handle->query, buf, room, &need);
+        if (error == ERROR_NOT_ENOUGH_MEMORY)
+            return (int64_t)n;
+        r = perf_error(error);
     }
     if (r == 0)
-        r = perf_error(error);
+        r = gtel_perf_begin((struct gtel_str){buf, n}, &set);
     if (r == 0)
-        r = gtel_perf_print(files->counters.p, files->counters.size, buf, n, &length);
-    if (r == -E2BIG)
-        return (int64_t)n;
-    if (r < 0)
+        memcpy(&length, buf, sizeof(length)); /* perflib.h: PERF_DATA_HEADER.TotalSize */
+    else
         close_query(files, handle);
     return r < 0 ? r : (int64_t)length;
 }
@@ -455,7 +453,7 @@ static bool read_pid(struct gtel_str text, uint32_t *ret)
 
 int gtel_win32_files_open(struct gtel_win32_files *files, const char *path)
 {
-    static const struct gtel_str counters = GTEL_STR_INIT("windows/counters/");
+    static const struct gtel_str counters = GTEL_STR_INIT(GTEL_PERF_FOLDER);
     struct gtel_str text = gtel_str_of(path);
     struct gtel_str part;
     struct handle handle = {NOTHING};

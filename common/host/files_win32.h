@@ -2,7 +2,7 @@
 /*
  * Files that Windows does not have, for its env: what it says of GPUs and processes by calls.
  *
- *     windows/counters/GUID   a set of performance counters as text (parse/perf_counters.h)
+ *     windows/counters/GUID   a set of performance counters (parse/perf_counters.h)
  *     proc/PID/stat           as under Linux: name, and start in units of 100 ns since 1601
  *     proc/PID                its owner by the last part of its SID, for stat alone
  *     etc/passwd              names of those owners that were asked for so far

@@ -9,6 +9,7 @@
 #include "base/grow.h"
 #include "host/fs.h"
 #include "host/numbers.h"
+#include "parse/perf_counters.h"
 #include "parse/uevent.h"
 
 #include <errno.h>
@@ -201,6 +202,18 @@ static int64_t read_inner(struct gtel_record_env *env, int handle, struct gtel_s
     return n;
 }
 
+/* Counters of Windows, as the text that recorded machines have. */
+static void save_counters(struct gtel_record_env *env, struct gtel_str path, struct gtel_str data)
+{
+    char *text = malloc(READ_MOST);
+    size_t n;
+    env->record->text.has_failed = env->record->text.has_failed || !text;
+    if (text && gtel_perf_print(data, text, READ_MOST, &n) == 0)
+        data = (struct gtel_str){text, n};
+    gtel_record_file(env->record, path, data);
+    free(text);
+}
+
 /*
  * What was read of a file. A text that fills the buffer may be cut: readers get -E2BIG for it from
  * a record, as they did here, until one that has more room gets all of it.
@@ -212,6 +225,10 @@ static void save_read(struct gtel_record_env *env, struct gtel_str path, int64_t
         n = -E2BIG;
     if (n < 0) {
         gtel_record_failed(env->record, path, GTEL_RECORD_BROKEN, (int)n);
+        return;
+    }
+    if (gtel_str_starts(path, GTEL_STR(GTEL_PERF_FOLDER))) {
+        save_counters(env, path, text);
         return;
     }
     gtel_record_pci_learn(&env->pci, path, text);

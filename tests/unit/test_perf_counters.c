@@ -48,23 +48,25 @@ static const struct {
     {"1:18446744073709551616 pid_7_luid_0x0_0x9_phys_0", -EINVAL, 0, 0, 0, 0, NULL, 0, 0},
 };
 
+static char name_text[GTEL_PERF_NAME_MAX];
+
 static void test_lines(void)
 {
     for (size_t i = 0; i < GTEL_ARRAY_LEN(lines); i++) {
-        struct gtel_str text = gtel_str_of(lines[i].line[0] ? lines[i].line : "\n");
-        struct gtel_perf_instance got = {.pid = 77};
+        struct gtel_perf_set set = {.rest = gtel_str_of(lines[i].line[0] ? lines[i].line : "\n")};
+        struct gtel_perf_instance got;
+        struct gtel_perf_name name;
         test_label = lines[i].line;
-        CHECK_INT(gtel_perf_next(&text, &got), lines[i].rc);
-        CHECK_INT(gtel_perf_next(&text, &got), -ENODATA);
-        if (lines[i].rc < 0) {
-            CHECK_INT(got.pid, 77);
+        CHECK(gtel_perf_next(&set, &got));
+        CHECK_INT(gtel_perf_name(&set, &got, name_text, &name), lines[i].rc);
+        CHECK(!gtel_perf_next(&set, &(struct gtel_perf_instance){0}));
+        if (lines[i].rc < 0)
             continue;
-        }
-        CHECK_INT(got.pid, lines[i].pid);
-        CHECK(got.luid == lines[i].luid);
-        CHECK_INT(got.adapter, lines[i].adapter);
-        CHECK_INT(got.engine, lines[i].engine);
-        CHECK_STR(got.type, lines[i].type);
+        CHECK_INT(name.pid, lines[i].pid);
+        CHECK(name.luid == lines[i].luid);
+        CHECK_INT(name.adapter, lines[i].adapter);
+        CHECK_INT(name.engine, lines[i].engine);
+        CHECK_STR(name.type, lines[i].type);
         CHECK_INT(got.has, lines[i].has);
         CHECK(got.value[1] == lines[i].first);
     }
@@ -73,17 +75,15 @@ static void test_lines(void)
 
 static void test_clock(void)
 {
-    struct gtel_str good = GTEL_STR("clock 12\n1:5 x\n");
     static const char *const bad[] = {"",           "clock",      "clock \n",
                                       "clock -1\n", "clocks 1\n", "1:5 x\n"};
-    uint64_t clock_ns = 0;
-    CHECK_INT(gtel_perf_clock(&good, &clock_ns), 0);
-    CHECK_INT(clock_ns, 12);
-    CHECK_STR(good, "1:5 x\n");
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(bad); i++) {
-        struct gtel_str text = gtel_str_of(bad[i]);
-        CHECK_INT(gtel_perf_clock(&text, &clock_ns), -EINVAL);
-    }
+    struct gtel_perf_set set = {.clock_ns = 77};
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(bad); i++)
+        CHECK_INT(gtel_perf_begin(gtel_str_of(bad[i]), &set), -EINVAL);
+    CHECK_INT(set.clock_ns, 77);
+    CHECK_INT(gtel_perf_begin(GTEL_STR("clock 12\n1:5 x\n"), &set), 0);
+    CHECK_INT(set.clock_ns, 12);
+    CHECK_STR(set.rest, "1:5 x\n");
 }
 
 static unsigned char bytes[1 << 17];
@@ -103,9 +103,35 @@ static struct perf_buffer two_instances(void)
 static int print(const struct perf_buffer *buffer, size_t n, struct gtel_str *ret)
 {
     size_t length = 0;
-    int r = gtel_perf_print(buffer->p, n, text, sizeof(text), &length);
+    int r = gtel_perf_print((struct gtel_str){(char *)buffer->p, n}, text, sizeof(text), &length);
     *ret = (struct gtel_str){text, length};
     return r;
+}
+
+/* The same instances from the buffer as from its text. */
+static void test_both(void)
+{
+    struct perf_buffer buffer = two_instances();
+    struct gtel_perf_set sets[2];
+    struct gtel_str printed;
+    CHECK_INT(print(&buffer, buffer.n, &printed), 0);
+    CHECK_INT(gtel_perf_begin((struct gtel_str){(char *)bytes, buffer.n}, &sets[0]), 0);
+    CHECK_INT(gtel_perf_begin(printed, &sets[1]), 0);
+    CHECK(sets[0].clock_ns == sets[1].clock_ns);
+    struct gtel_perf_instance got[2];
+    while (gtel_perf_next(&sets[0], &got[0]) && CHECK(gtel_perf_next(&sets[1], &got[1]))) {
+        struct gtel_perf_name name[2];
+        CHECK_INT(gtel_perf_name(&sets[0], &got[0], name_text, &name[0]), 0);
+        CHECK_INT(gtel_perf_name(&sets[1], &got[1], NULL, &name[1]), 0);
+        CHECK(gtel_str_eq(name[0].type, name[1].type));
+        CHECK_INT(name[0].pid, name[1].pid);
+        CHECK(name[0].luid == name[1].luid);
+        CHECK_INT(name[0].adapter, name[1].adapter);
+        CHECK_INT(name[0].engine, name[1].engine);
+        CHECK_INT(got[0].has, got[1].has);
+        CHECK_INT(memcmp(got[0].value, got[1].value, sizeof(got[0].value)), 0);
+    }
+    CHECK(!gtel_perf_next(&sets[1], &got[1]));
 }
 
 static void test_print(void)
@@ -142,7 +168,8 @@ static void test_lengths(void)
     }
     for (size_t size = 0; size < 60; size++) {
         size_t length = 0;
-        CHECK_INT(gtel_perf_print(bytes, whole, text, size, &length), -E2BIG);
+        CHECK_INT(gtel_perf_print((struct gtel_str){(char *)bytes, whole}, text, size, &length),
+                  -E2BIG);
         CHECK_INT(length, 0);
     }
 }
@@ -221,6 +248,7 @@ int main(void)
 {
     test_lines();
     test_clock();
+    test_both();
     test_print();
     test_lengths();
     test_changes();

@@ -23,8 +23,8 @@
 #include <string.h>
 
 enum {
-    TEXT_FIRST = 65536, /* bytes of a set's text */
-    TEXT_LAST = 16 << 20,
+    DATA_FIRST = 65536, /* bytes of a set */
+    DATA_LAST = 16 << 20,
     WORKS_MAX = 65536,
     ENGINES_MAX = 512, /* of all GPUs */
     GPUS_MAX = 64
@@ -34,9 +34,22 @@ enum {
 enum { RUNNING_TIME = 1 /* units of 100 ns */ };
 enum { LOCAL_USAGE = 2, NON_LOCAL_USAGE = 3, DEDICATED_USAGE = 4 };
 
-static const char engine_set[] = "windows/counters/978C167D-4764-4D9C-9824-14747351DC81";
-static const char memory_set[] = "windows/counters/F802502B-77B4-4713-81B3-3BE05759DA5D";
+static const char engine_set[] = GTEL_PERF_FOLDER "978C167D-4764-4D9C-9824-14747351DC81";
+static const char memory_set[] = GTEL_PERF_FOLDER "F802502B-77B4-4713-81B3-3BE05759DA5D";
 static const char *const origins[] = {"Windows performance counters", NULL};
+
+/*
+ * What the name of an instance says. Reading it costs more than all else: most names are at their
+ * places in the next gather again.
+ */
+struct known {
+    uint64_t hash;              /* of the name */
+    struct gtel_perf_name name; /* without its type */
+    enum gtel_engine_kind kind;
+    int error;   /* -EINVAL: it is no process on a GPU */
+    size_t user; /* where both were last */
+    size_t engine;
+};
 
 /* What a process does on an engine. */
 struct work {
@@ -86,16 +99,18 @@ struct state {
     const struct gtel_env *env;
     struct gtel_fs_file engines_file;
     struct gtel_fs_file memory_file;
-    char *text;
-    size_t text_size;
+    char *data; /* of a set */
+    size_t data_size;
     int engines_error; /* of the last gather */
     int memory_error;
+    struct list engine_names; /* struct known, in the order of a set */
+    struct list memory_names;
     struct gtel_share_clock clock;
     enum gtel_share_span span;
     uint64_t dt_ns;
     struct list now;         /* struct work */
     struct list before;      /* the same, of the last gather over which shares were taken */
-    struct gtel_index bases; /* of those */
+    struct gtel_index bases; /* of those; empty until one has moved */
     struct list users;
     struct gtel_index user_index;
     bool is_cut;                           /* there was more than is kept */
@@ -107,101 +122,164 @@ struct state {
 
 /* ---- lists ---- */
 
-/* A zeroed entry at the end, or NULL. */
-static void *add(struct list *list, size_t entry_size, size_t max)
+/* An entry at the end, which is to be written, or NULL. */
+static void *add(struct list *list, size_t entry_size)
 {
-    if (!gtel_grow(&list->p, &list->size, list->n + 1, max, entry_size))
+    if (list->n == list->size &&
+        !gtel_grow(&list->p, &list->size, list->n + 1, WORKS_MAX, entry_size))
         return NULL;
-    void *entry = (char *)list->p + list->n++ * entry_size;
-    memset(entry, 0, entry_size);
-    return entry;
+    return (char *)list->p + list->n++ * entry_size;
 }
 
-static uint64_t work_hash(uint64_t luid, uint32_t pid, uint32_t adapter, uint32_t engine)
+static uint64_t work_hash(const struct work *work)
 {
-    const uint64_t key[] = {luid, pid, adapter, engine};
+    const uint64_t key[] = {work->luid, work->pid, work->adapter, work->engine};
     return gtel_hash(GTEL_HASH_SEED, key, sizeof(key));
 }
 
-/* The process on that GPU, made where there is none; NULL: no memory. */
-static struct user *user_of(struct state *state, const struct gtel_perf_instance *instance)
+/* Of a process on several GPUs, which follow one another mostly, the start is asked for once. */
+static struct user *add_user(struct state *state, const struct known *known)
 {
-    const uint64_t key[] = {instance->luid, instance->pid};
-    uint64_t hash = gtel_hash(GTEL_HASH_SEED, key, sizeof(key));
-    size_t at = 0;
-    for (;;) {
-        int64_t i = gtel_index_next(&state->user_index, hash, &at);
-        if (i == GTEL_INDEX_NONE)
-            break;
-        struct user *user = (struct user *)state->users.p + i;
-        if (user->luid == instance->luid && user->process.pid == instance->pid)
-            return user;
-    }
-    if (gtel_index_reserve(&state->user_index, state->users.n + 1) < 0)
-        return NULL;
-    struct user *user = add(&state->users, sizeof(*user), WORKS_MAX);
+    struct user *user = add(&state->users, sizeof(*user));
     if (!user)
         return NULL;
-    gtel_index_put(&state->user_index, hash, state->users.n - 1);
-    user->luid = instance->luid;
-    user->process.pid = instance->pid;
-    user->has_ended = gtel_process_start(state->env, instance->pid, &user->process.start) == -ESRCH;
+    *user = (struct user){.luid = known->name.luid, .process.pid = known->name.pid};
+    if (state->users.n > 1 && user[-1].process.pid == known->name.pid) {
+        user->process.start = user[-1].process.start;
+        user->has_ended = user[-1].has_ended;
+        return user;
+    }
+    user->has_ended =
+        gtel_process_start(state->env, known->name.pid, &user->process.start) == -ESRCH;
     return user;
 }
 
-static struct engine *engine_of(struct state *state, uint64_t luid, uint32_t adapter,
-                                uint32_t number)
+static bool is_user(const struct state *state, size_t i, const struct known *known)
 {
-    for (size_t i = 0; i < state->engines; i++) {
-        struct engine *engine = &state->engine[i];
-        if (engine->luid == luid && engine->adapter == adapter && engine->engine == number)
-            return engine;
+    const struct user *user = (struct user *)state->users.p + i;
+    return i < state->users.n && user->luid == known->name.luid &&
+           user->process.pid == known->name.pid;
+}
+
+/* The process on that GPU, made where there is none; NULL: no memory. */
+static struct user *user_of(struct state *state, struct known *known)
+{
+    const uint64_t key[] = {known->name.luid, known->name.pid};
+    const uint64_t hash = gtel_hash(GTEL_HASH_SEED, key, sizeof(key));
+    size_t at = 0;
+    int64_t i = (int64_t)known->user;
+    while (i != GTEL_INDEX_NONE && !is_user(state, (size_t)i, known))
+        i = gtel_index_next(&state->user_index, hash, &at);
+    if (i != GTEL_INDEX_NONE) {
+        known->user = (size_t)i;
+        return (struct user *)state->users.p + i;
     }
+    if (gtel_index_reserve(&state->user_index, state->users.n + 1) < 0)
+        return NULL;
+    struct user *user = add_user(state, known);
+    if (user) {
+        known->user = state->users.n - 1;
+        gtel_index_put(&state->user_index, hash, known->user);
+    }
+    return user;
+}
+
+static bool is_engine(const struct state *state, size_t i, const struct work *work)
+{
+    const struct engine *engine = &state->engine[i];
+    return i < state->engines && engine->luid == work->luid && engine->adapter == work->adapter &&
+           engine->engine == work->engine;
+}
+
+/* The engine of that work; place: where it was last. */
+static struct engine *engine_of(struct state *state, const struct work *work, size_t place)
+{
+    size_t i = is_engine(state, place, work) ? place : 0;
+    while (i < state->engines && !is_engine(state, i, work))
+        i++;
+    if (i < state->engines)
+        return &state->engine[i];
     struct engine *engine = &state->engine[state->engines];
     if (state->engines < ENGINES_MAX)
         state->engines++;
     else
         state->is_cut = true;
-    *engine = (struct engine){
-        .luid = luid, .adapter = adapter, .engine = number, .kind = GTEL_ENGINE_KIND_OTHER};
+    *engine = (struct engine){.luid = work->luid,
+                              .adapter = work->adapter,
+                              .engine = work->engine,
+                              .kind = GTEL_ENGINE_KIND_OTHER};
     return engine;
 }
 
-/* ---- the text of a set ---- */
+/* ---- a set ---- */
 
-static int read_text(struct state *state, const struct gtel_fs_file *file, struct gtel_str *ret)
+static int read_set(struct state *state, const struct gtel_fs_file *file, struct gtel_perf_set *ret)
 {
+    struct gtel_str data = GTEL_STR_NONE;
     int r = gtel_fs_is_open(file) ? -E2BIG : -ENOENT;
     while (r == -E2BIG) {
-        if (state->text_size > 0)
-            r = gtel_fs_read_bytes(state->env, file, state->text, state->text_size, ret);
-        if (r != -E2BIG || state->text_size == TEXT_LAST)
+        if (state->data_size > 0)
+            r = gtel_fs_read_bytes(state->env, file, state->data, state->data_size, &data);
+        if (r != -E2BIG || state->data_size == DATA_LAST)
             break;
-        size_t size = state->text_size ? state->text_size * 2 : TEXT_FIRST;
-        char *p = realloc(state->text, size);
+        size_t size = state->data_size ? state->data_size * 2 : DATA_FIRST;
+        char *p = realloc(state->data, size);
         if (!p)
             return -ENOMEM;
-        state->text = p;
-        state->text_size = size;
+        state->data = p;
+        state->data_size = size;
     }
-    return r;
+    return r < 0 ? r : gtel_perf_begin(data, ret);
+}
+
+/* What the name of the instance at a place says; NULL: it is no process on a GPU. */
+static struct known *known_of(struct state *state, struct list *names, size_t place,
+                              const struct gtel_perf_set *set,
+                              const struct gtel_perf_instance *instance)
+{
+    const uint64_t hash = gtel_hash(GTEL_HASH_SEED, instance->name.p, instance->name.n);
+    char text[GTEL_PERF_NAME_MAX];
+    bool is_new = place >= names->n;
+    struct known *known = is_new ? add(names, sizeof(*known)) : (struct known *)names->p + place;
+    state->is_cut = state->is_cut || !known;
+    if (known && (is_new || known->hash != hash)) {
+        *known = (struct known){.hash = hash};
+        known->error = gtel_perf_name(set, instance, text, &known->name);
+        known->kind = gtel_engine_kind_of_windows(known->name.type);
+        known->name.type = GTEL_STR_NONE;
+    }
+    return known && known->error == 0 ? known : NULL;
 }
 
 /* ---- engines ---- */
 
+static bool is_same(const struct work *a, const struct work *b)
+{
+    return a->luid == b->luid && a->pid == b->pid && a->start == b->start &&
+           a->adapter == b->adapter && a->engine == b->engine;
+}
+
+/* Work that has moved in the list. */
+static struct work *find_base(struct state *state, const struct work *work)
+{
+    struct work *before = state->before.p;
+    size_t at = 0;
+    int64_t i;
+    if (state->bases.n == 0 && gtel_index_reserve(&state->bases, state->before.n) == 0)
+        for (size_t k = 0; k < state->before.n; k++)
+            gtel_index_put(&state->bases, work_hash(&before[k]), k);
+    do
+        i = gtel_index_next(&state->bases, work_hash(work), &at);
+    while (i != GTEL_INDEX_NONE && !is_same(&before[i], work));
+    return i != GTEL_INDEX_NONE ? &before[i] : NULL;
+}
+
+/* work is the last of those of now. */
 static struct work *base_of(struct state *state, const struct work *work)
 {
-    uint64_t hash = work_hash(work->luid, work->pid, work->adapter, work->engine);
-    size_t at = 0;
-    for (;;) {
-        int64_t i = gtel_index_next(&state->bases, hash, &at);
-        if (i == GTEL_INDEX_NONE)
-            return NULL;
-        struct work *base = (struct work *)state->before.p + i;
-        if (base->luid == work->luid && base->pid == work->pid && base->start == work->start &&
-            base->adapter == work->adapter && base->engine == work->engine)
-            return base;
-    }
+    size_t place = state->now.n - 1;
+    struct work *base = (struct work *)state->before.p + place;
+    return place < state->before.n && is_same(base, work) ? base : find_base(state, work);
 }
 
 /*
@@ -225,24 +303,26 @@ static void measure(struct state *state, struct work *work, uint64_t units)
         work->value = value;
 }
 
-static void add_work(struct state *state, const struct gtel_perf_instance *instance)
+static void add_work(struct state *state, struct known *known,
+                     const struct gtel_perf_instance *instance)
 {
-    struct user *user = user_of(state, instance);
-    struct work *work = user ? add(&state->now, sizeof(*work), WORKS_MAX) : NULL;
+    struct user *user = user_of(state, known);
+    struct work *work = user ? add(&state->now, sizeof(*work)) : NULL;
     if (!work) {
         state->is_cut = true;
         return;
     }
-    work->luid = instance->luid;
-    work->pid = instance->pid;
-    work->start = user->process.start;
-    work->adapter = instance->adapter;
-    work->engine = instance->engine;
-    work->value = -1;
+    *work = (struct work){.luid = known->name.luid,
+                          .start = user->process.start,
+                          .pid = known->name.pid,
+                          .adapter = known->name.adapter,
+                          .engine = known->name.engine,
+                          .value = -1};
     if ((instance->has >> RUNNING_TIME & 1) != 0)
         measure(state, work, instance->value[RUNNING_TIME]);
-    struct engine *engine = engine_of(state, instance->luid, instance->adapter, instance->engine);
-    engine->kind = gtel_engine_kind_of_windows(instance->type);
+    struct engine *engine = engine_of(state, work, known->engine);
+    known->engine = (size_t)(engine - state->engine);
+    engine->kind = known->kind;
     if (work->value < 0) {
         engine->used = NAN;
         user->has_unknown_work = true;
@@ -261,7 +341,7 @@ static void find_ended(struct state *state)
     for (size_t i = 0; i < state->before.n && state->span == GTEL_SPAN_WHOLE; i++) {
         const struct work *work = (struct work *)state->before.p + i;
         if (!work->is_found && work->value != 0)
-            engine_of(state, work->luid, work->adapter, work->engine)->used = NAN;
+            engine_of(state, work, 0)->used = NAN;
     }
 }
 
@@ -274,25 +354,13 @@ static void keep_bases(struct state *state)
     state->before = state->now;
     state->now = before;
     gtel_index_reset(&state->bases);
-    if (gtel_index_reserve(&state->bases, state->before.n) < 0) {
-        state->before.n = 0;
-        return;
-    }
-    for (size_t i = 0; i < state->before.n; i++) {
-        const struct work *work = (struct work *)state->before.p + i;
-        uint64_t hash = work_hash(work->luid, work->pid, work->adapter, work->engine);
-        gtel_index_put(&state->bases, hash, i);
-    }
 }
 
 static int read_engines(struct state *state)
 {
-    struct gtel_str text;
+    struct gtel_perf_set set;
     struct gtel_perf_instance instance;
-    uint64_t clock_ns;
-    int r = read_text(state, &state->engines_file, &text);
-    if (r == 0)
-        r = gtel_perf_clock(&text, &clock_ns);
+    int r = read_set(state, &state->engines_file, &set);
     if (r < 0) {
         state->before.n = 0; /* the next ones begin again */
         gtel_index_reset(&state->bases);
@@ -300,10 +368,13 @@ static int read_engines(struct state *state)
         return r;
     }
     state->span =
-        gtel_share_tick(&state->clock, clock_ns, gtel_env_suspended(state->env), &state->dt_ns);
-    for (r = gtel_perf_next(&text, &instance); r != -ENODATA; r = gtel_perf_next(&text, &instance))
-        if (r == 0 && instance.engine != UINT32_MAX)
-            add_work(state, &instance);
+        gtel_share_tick(&state->clock, set.clock_ns, gtel_env_suspended(state->env), &state->dt_ns);
+    for (size_t i = 0; gtel_perf_next(&set, &instance); i++) {
+        struct known *known = known_of(state, &state->engine_names, i, &set, &instance);
+        if (known && known->name.engine != UINT32_MAX)
+            add_work(state, known, &instance);
+    }
+    state->is_cut = state->is_cut || set.left > 0;
     find_ended(state);
     keep_bases(state);
     return 0;
@@ -324,10 +395,11 @@ static void put_memory(struct gtel_use_memory *memory, enum gtel_metric kind,
  * that all is local (Microsoft: DXGI_MEMORY_SEGMENT_GROUP), and the others are about something
  * else.
  */
-static void add_memory(struct state *state, const struct gtel_perf_instance *instance)
+static void add_memory(struct state *state, struct known *known,
+                       const struct gtel_perf_instance *instance)
 {
     struct gtel_use_memory memory = {0};
-    struct user *user = user_of(state, instance);
+    struct user *user = user_of(state, known);
     if (!user) {
         state->is_cut = true;
         return;
@@ -343,17 +415,17 @@ static void add_memory(struct state *state, const struct gtel_perf_instance *ins
 
 static int read_memory(struct state *state)
 {
-    struct gtel_str text;
+    struct gtel_perf_set set;
     struct gtel_perf_instance instance;
-    uint64_t clock_ns;
-    int r = read_text(state, &state->memory_file, &text);
-    if (r == 0)
-        r = gtel_perf_clock(&text, &clock_ns);
+    int r = read_set(state, &state->memory_file, &set);
     if (r < 0)
         return r;
-    for (r = gtel_perf_next(&text, &instance); r != -ENODATA; r = gtel_perf_next(&text, &instance))
-        if (r == 0 && instance.engine == UINT32_MAX)
-            add_memory(state, &instance);
+    for (size_t i = 0; gtel_perf_next(&set, &instance); i++) {
+        struct known *known = known_of(state, &state->memory_names, i, &set, &instance);
+        if (known && known->name.engine == UINT32_MAX)
+            add_memory(state, known, &instance);
+    }
+    state->is_cut = state->is_cut || set.left > 0;
     return 0;
 }
 
@@ -455,7 +527,8 @@ static void report_users(struct state *state, struct gtel_batch *batch)
         if (user->has_unknown_work)
             user->use.has_share = 0;
         for (size_t kind = 0; kind < GTEL_ENGINE_KINDS; kind++)
-            user->use.share[kind] = share_of(gpu, kind, user->sum[kind], user->use.share[kind]);
+            if ((user->use.has_share >> kind & 1) != 0)
+                user->use.share[kind] = share_of(gpu, kind, user->sum[kind], user->use.share[kind]);
         if (!user->has_ended)
             gtel_usage_add(batch->usage, gpu->device, batch->source, batch->origin, user->process,
                            &user->use);
@@ -557,7 +630,9 @@ static void close_source(void *p)
     struct state *state = p;
     gtel_fs_close(state->env, &state->engines_file);
     gtel_fs_close(state->env, &state->memory_file);
-    free(state->text);
+    free(state->data);
+    free(state->engine_names.p);
+    free(state->memory_names.p);
     free(state->now.p);
     free(state->before.p);
     free(state->users.p);
