@@ -98,7 +98,8 @@ struct handle {
     enum kind kind;
     uint32_t pid;
     GUID set;
-    HANDLE query; /* NULL: to be opened */
+    HANDLE query;   /* NULL: to be opened */
+    uint64_t round; /* in which the set was read last */
 };
 
 struct gtel_win32_files {
@@ -110,7 +111,8 @@ struct gtel_win32_files {
     struct process *process; /* by pid */
     size_t processes;
     size_t process_room;
-    uint64_t listed_ns; /* 0: not since a set was read */
+    uint64_t listed_ns; /* 0: not in this round */
+    uint64_t round;     /* another one begins when a set is read again */
     struct user user[USERS_MAX];
     size_t users;
 };
@@ -221,7 +223,11 @@ static int64_t read_counters(struct gtel_win32_files *files, struct handle *hand
     struct gtel_perf_set set;
     uint32_t length = 0;
     int r = open_query(files, handle);
-    files->listed_ns = 0;
+    if (handle->round == files->round) {
+        files->round++;
+        files->listed_ns = 0;
+    }
+    handle->round = files->round;
     if (r == 0) {
         DWORD need;
         DWORD room = n < BYTES_LAST ? (DWORD)n : BYTES_LAST;

@@ -9,7 +9,7 @@
  *     windows/wmi/Win32_VideoController   display devices by WMI, when it is read: slow
  *                             (host/wmi_win32.h)
  *
- * All processes are listed by one call, which is made again after a set was read and after a
+ * All processes are listed by one call, which is made again when a set was read again, and after a
  * second. No right is needed but for owners of other users' processes. The calls are looked up when
  * they are needed first, in DLLs that each Windows has.
  */
