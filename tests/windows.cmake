@@ -99,7 +99,11 @@ target_compile_definitions(bench_windows PRIVATE _WIN32_WINNT=0x0A00)
 target_link_libraries(bench_windows PRIVATE gtel_recording gtel_warnings advapi32)
 target_link_options(bench_windows PRIVATE -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=free
   -Wl,--wrap=gtel_env_real_lib_symbol)
-add_test(NAME bench.windows COMMAND bench_windows)
+set(bench_limit 1.75)
+if(CMAKE_C_FLAGS MATCHES "sanitize")
+  set(bench_limit 2.2)
+endif()
+add_test(NAME bench.windows COMMAND bench_windows ${bench_limit})
 set_tests_properties(bench.windows PROPERTIES LABELS bench RUN_SERIAL ON TIMEOUT 120)
 
 # Wine keeps services up between the tests, in a folder that is removed behind them.
