@@ -215,9 +215,8 @@ int gtel_pnp_interface(const struct gtel_pnp *pnp, const struct gtel_pnp_gpu *gp
 
 /* ---- one question ---- */
 
-/* Opens, lists and finds: by address, or where that is empty the first of the vendor. */
-static int find(const struct gtel_env *env, struct gtel_pnp *pnp, struct gtel_str address,
-                uint16_t vendor, struct gtel_pnp_gpu *ret)
+int gtel_pnp_find(const struct gtel_env *env, struct gtel_pnp *pnp, struct gtel_str address,
+                  uint16_t vendor, struct gtel_pnp_gpu *ret)
 {
     int r = gtel_pnp_open(env, pnp);
     if (r == 0)
@@ -238,13 +237,7 @@ bool gtel_pnp_has(const struct gtel_env *env, uint16_t vendor)
 {
     struct gtel_pnp pnp = {0};
     struct gtel_pnp_gpu gpu;
-    bool has_it = find(env, &pnp, GTEL_STR_NONE, vendor, &gpu) == 0;
+    bool has_it = gtel_pnp_find(env, &pnp, GTEL_STR_NONE, vendor, &gpu) == 0;
     gtel_pnp_close(env, &pnp);
     return has_it;
-}
-
-int gtel_pnp_watch(const struct gtel_env *env, struct gtel_pnp *pnp, struct gtel_str address,
-                   struct gtel_pnp_gpu *ret)
-{
-    return find(env, pnp, address, 0, ret);
 }

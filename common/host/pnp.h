@@ -82,13 +82,14 @@ uint64_t gtel_pnp_registry_size(const struct gtel_pnp *pnp, const struct gtel_de
 int gtel_pnp_interface(const struct gtel_pnp *pnp, const struct gtel_pnp_gpu *gpu,
                        struct gtel_interface_detail *ret);
 
-/* Whether the host has a GPU of that vendor on PCI. Opens, lists and closes. */
-bool gtel_pnp_has(const struct gtel_env *env, uint16_t vendor);
 /*
- * Opens and lists, for the power state of the GPU at that address ("0000:03:00.0"). 0; -ENOENT
- * where there is no such GPU, or no Plug and Play; else as those above. Closed on failure.
+ * Opens, lists and finds a GPU: by its address ("0000:03:00.0"), or where that is empty the first
+ * of that vendor. 0; -ENOENT where there is no such GPU, or no Plug and Play; else as those above.
+ * Closed on failure.
  */
-int gtel_pnp_watch(const struct gtel_env *env, struct gtel_pnp *pnp, struct gtel_str address,
-                   struct gtel_pnp_gpu *ret);
+int gtel_pnp_find(const struct gtel_env *env, struct gtel_pnp *pnp, struct gtel_str address,
+                  uint16_t vendor, struct gtel_pnp_gpu *ret);
+/* Whether the host has a GPU of that vendor on PCI. */
+bool gtel_pnp_has(const struct gtel_env *env, uint16_t vendor);
 
 #endif

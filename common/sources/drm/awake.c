@@ -11,7 +11,7 @@ static int watch(const struct gtel_env *env, struct gtel_awake *awake, struct gt
     size_t n = path.n;
     while (n > 0 && path.p[n - 1] != '/')
         n--;
-    return gtel_pnp_watch(env, &awake->pnp, gtel_str_skip(path, n), &awake->gpu);
+    return gtel_pnp_find(env, &awake->pnp, gtel_str_skip(path, n), 0, &awake->gpu);
 }
 
 int gtel_awake_open(const struct gtel_env *env, struct gtel_awake *awake, const char *device_path)
