@@ -21,11 +21,6 @@ void gtel_index_reset(struct gtel_index *index)
     index->n = 0;
 }
 
-static uint32_t fold(uint64_t hash)
-{
-    return (uint32_t)(hash ^ hash >> 32);
-}
-
 static void insert(struct gtel_index *index, struct gtel_index_slot pair)
 {
     size_t at = pair.hash & (index->size - 1);
@@ -55,12 +50,12 @@ int gtel_index_reserve(struct gtel_index *index, size_t n)
 
 void gtel_index_put(struct gtel_index *index, uint64_t hash, size_t number)
 {
-    insert(index, (struct gtel_index_slot){fold(hash), (uint32_t)number + 1});
+    insert(index, (struct gtel_index_slot){(uint32_t)hash, (uint32_t)number + 1});
 }
 
 int64_t gtel_index_next(const struct gtel_index *index, uint64_t hash, size_t *at)
 {
-    uint32_t want = fold(hash);
+    uint32_t want = (uint32_t)hash;
     while (index->size > 0 && *at < index->size) {
         struct gtel_index_slot pair = index->slot[(want + *at) & (index->size - 1)];
         if (pair.number_plus_1 == 0)

@@ -30,7 +30,7 @@ void gtel_index_done(struct gtel_index *index);
 void gtel_index_reset(struct gtel_index *index);
 /* Room for n pairs; what is in stays in. 0 or -ENOMEM. */
 int gtel_index_reserve(struct gtel_index *index, size_t n);
-/* Adds a pair (number below 2^31), for which there must be room. */
+/* Adds a pair (number below 2^31), for which there must be room. hash: as of gtel_hash. */
 void gtel_index_put(struct gtel_index *index, uint64_t hash, size_t number);
 /*
  * The next number of that hash, GTEL_INDEX_NONE after the last. *at is 0 before the first call and
