@@ -211,7 +211,7 @@ static inline uint64_t take(struct gtel_str *rest, size_t n)
 
 static struct gtel_str take_str(struct gtel_str *rest)
 {
-    size_t n = take(rest, 2);
+    size_t n = (size_t)take(rest, 2);
     if (n > TEXT_MAX || n > rest->n) {
         *rest = GTEL_STR_NONE;
         return GTEL_STR_NONE;
