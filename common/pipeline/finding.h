@@ -47,12 +47,13 @@ void gtel_findings_done(struct gtel_findings *findings);
  */
 void gtel_finding_put(struct gtel_findings *findings, const struct gtel_device *device,
                       enum gtel_measurement measurement, int error, const char *const text[3]);
-/* The same, of a try without an errno, with the reason as printed; cut after 319 bytes. */
+/* Where findings go, and what they are about. */
 struct gtel_finding_place {
     struct gtel_findings *findings;
     const struct gtel_device *device;
     enum gtel_measurement measurement;
 };
+/* As gtel_finding_put without an errno; the reason is printed as why says, and cut at 319 bytes. */
 void gtel_finding_say(const struct gtel_finding_place *at, const char *what, const char *fix,
                       const char *why, ...) GTEL_PRINTF(4, 5);
 /* As gtel_finding_put, about one metric, which need not be of that group: see lacks_plus_1. */

@@ -91,12 +91,22 @@ def try_load(gathers, program, kind, high, low):
     return found, text
 
 
+def rate_of(text):
+    """Bytes per second that a load says it has copied."""
+    count, seconds = re.search(r"copied (\d+) bytes .* in ([0-9.]+) s", text).groups()
+    return int(count) / float(seconds)
+
+
+def counted(found, field):
+    """[(when, bytes)] of a counter of the GPU."""
+    return [(at, n) for at, lines in found for n in values(lines, "gpu", field)]
+
+
 def try_copy(gathers, program):
     found, text = try_load(gathers, program, "copy", [], ["tensor", "fp64"])
-    count, seconds = re.search(r"copied (\d+) bytes each way in ([0-9.]+) s", text).groups()
-    rate = int(count) / float(seconds)
+    rate = rate_of(text)
     for field in ("pcie_rx_bytes", "pcie_tx_bytes"):
-        numbers = [(at, n) for at, lines in found for n in values(lines, "gpu", field)]
+        numbers = counted(found, field)
         if len(numbers) < 2:
             check(False, f"{field}: {len(numbers)} values")
             continue
@@ -112,10 +122,9 @@ def try_pcie(gathers, program, kind, field, other):
     gathers.gather()
     time.sleep(1)
     found = watch(gathers, 12)
-    count, seconds = re.search(r"copied (\d+) bytes one way in ([0-9.]+) s", load.end()).groups()
-    rate = int(count) / float(seconds)
+    rate = rate_of(load.end())
     for name in (field, other):
-        numbers = [(at, n) for at, lines in found for n in values(lines, "gpu", name)]
+        numbers = counted(found, name)
         steps = [(b[1] - a[1]) / (b[0] - a[0]) / rate for a, b in zip(numbers, numbers[1:])]
         print("   ", name, " ".join("%.3f" % step for step in steps))
         if name == field:

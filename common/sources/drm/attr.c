@@ -254,7 +254,7 @@ static int unsigned_value(struct gtel_attr_sample *sample, struct gtel_attr *att
             put_u64(sample, attr, (uint64_t)scaled);
         return 0;
     default:
-        /* No clock in MHz is as large. */
+        /* A flag is 0 or 1; no clock in MHz has more than 32 bits. */
         if (value > (attr->kind.form == GTEL_ATTR_FLAG ? 1 : UINT32_MAX))
             return -ERANGE;
         put_u64(sample, attr, (uint64_t)scaled);

@@ -69,9 +69,9 @@ void gtel_rapl_refresh(const struct gtel_env *env, struct gtel_arena *arena,
 /* Whether the open meter has that domain, and it does not read 0 for ever. */
 bool gtel_rapl_has(const struct gtel_rapl_meter *meter, enum gtel_rapl_domain domain);
 /*
- * Reads the counters at t_ns: joules that only grow, or start again at 0; not a number: none. A
- * powercap counter must be read at least each two minutes, or a turn
- * of it is lost. 0, or a negative errno: the meter is closed then.
+ * Reads the counters at t_ns: joules that only grow, or start again at 0; NAN where there are none.
+ * A powercap counter must be read at least each two minutes, or a turn of it is lost. 0, or a
+ * negative errno: the meter is closed then.
  */
 int gtel_rapl_read(const struct gtel_env *env, struct gtel_rapl_meter *meter, uint64_t t_ns,
                    double ret[GTEL_RAPL_DOMAINS]);
