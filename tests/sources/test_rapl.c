@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Source rapl: power of integrated GPUs, the two ways to it, and whose power it is not. */
+#include "harness/alloc_fault.h"
 #include "harness/source_harness.h"
 #include "harness/findings.h"
 #include "harness/test.h"
@@ -467,6 +468,26 @@ static void test_restarts(void)
     test_label = "";
 }
 
+/* However often cards are checked, memory does not grow. */
+static void test_memory(void)
+{
+    struct machine machine;
+    int64_t before = 0;
+    test_label = "memory";
+    if (!CHECK(machine_init(&machine, CARD DISCRETE TYPE("0") PERF_GPU SENSOR "end\n", "rapl")))
+        return;
+    for (int t = 0; t < 1000; t++) {
+        machine.needs_discovery = true;
+        CHECK_INT(machine_gather(&machine), 0);
+        machine_step(&machine, 60000);
+        if (t == 10)
+            before = alloc_fault_live();
+    }
+    CHECK_INT(alloc_fault_live(), before);
+    machine_done(&machine);
+    test_label = "";
+}
+
 int main(void)
 {
     test_values();
@@ -479,5 +500,6 @@ int main(void)
     test_host_sleep();
     test_host_sleep_perf();
     test_restarts();
+    test_memory();
     return test_result();
 }

@@ -118,17 +118,15 @@ static int refresh(void *state, void *own)
 {
     struct gtel_card_source *rapl = state;
     struct rapl_card *card = own;
+    gtel_arena_reset(&rapl->arena);
     if (!card->is_integrated) {
-        gtel_arena_reset(&rapl->arena);
         int r = is_integrated(rapl->env, &rapl->arena, card->card);
         if (r <= 0)
             return r;
         card->is_integrated = true;
     }
-    gtel_arena_reset(&rapl->arena);
     gtel_rapl_refresh(rapl->env, &rapl->arena, &card->meter);
     note_refusal(rapl->env, card);
-    gtel_arena_reset(&rapl->arena);
     card->sensor_error = find_sensor(rapl->env, &rapl->arena, &card->sensor);
     return 0;
 }
