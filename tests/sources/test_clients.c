@@ -515,6 +515,36 @@ static void test_returns(void)
     gtel_buf_done(&text);
 }
 
+/* The nodes of one come one after the other: a client of the later one counts immediately. */
+static void test_returns_in_parts(void)
+{
+    struct gtel_buf text;
+    struct lane lane;
+    gtel_buf_init(&text, 1 << 20);
+    put_machine(&text, "i915", 2);
+    gtel_buf_printf(&text,
+                    "at 3s\ngone sys/class/drm/card0\ngone sys/class/drm/renderD128\n"
+                    "file proc/700/fdinfo/5\n| pos:\t0\n"
+                    "at 8s\nlink sys/class/drm/card1 -> ../../devices/0000:01:00.0/drm/card1\n"
+                    "link sys/devices/0000:01:00.0/drm/card1/device -> ../../../0000:01:00.0\n"
+                    "at 9s\nlink sys/class/drm/renderD129 -> "
+                    "../../devices/0000:01:00.0/drm/renderD129\n"
+                    "link sys/devices/0000:01:00.0/drm/renderD129/device -> "
+                    "../../../0000:01:00.0\n");
+    clients_process(&text, 710, "second", 850);
+    clients_fd(&text, 710, 4, 1);
+    clients_text(&text, (struct clients_client){710, 4, 0, "i915", 9}, 0);
+    if (clients_run(&lane, &text, 7)) {
+        for (unsigned t = 8; t <= 9; t++) {
+            lane_step(&lane, 1000);
+            lane_gather(&lane);
+        }
+        CHECK_NEAR(clients_value(&lane, card0, GTEL_M_PROCESS_COUNT, "second"), 1, 0);
+        lane_done(&lane);
+    }
+    gtel_buf_done(&text);
+}
+
 /*
  * A card that is awake at each check and has slept for half of the 2nd and of the 4th second; a
  * process that begins in the 4th one. Cycles are counted by a clock that slept, too; time is not.
@@ -626,6 +656,7 @@ int main(void)
     test_births();
     test_comes_and_goes();
     test_returns();
+    test_returns_in_parts();
     test_unseen_sleep("xe", true);
     test_unseen_sleep("i915", false);
     test_steady();

@@ -450,7 +450,6 @@ void gtel_clients_find_returned(struct gtel_clients *state)
         return;
     state->nodes_sum = sum;
     (void)gtel_clients_discover(state, state->registry);
-    state->needs_discovery = true; /* once more: the nodes of a device come one after the other */
 }
 
 void gtel_clients_check_devices(struct gtel_clients *state, struct gtel_batch *batch)
