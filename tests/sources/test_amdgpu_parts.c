@@ -215,6 +215,20 @@ static void test_texts(void)
     "\nfile " PCI B "/board/npm/node_power\n| 5210\nfile " PCI B                                   \
     "/board/cur_node_power_limit\n| 0\nfile " PCI B "/board/max_node_power_limit\n| 10000\n"
 
+/* ENODEV of any file is the card's, not the file's: it is searched for immediately. */
+static void test_board_gone(void)
+{
+    static const char text[] =
+        CARD("9", "137", B) BOARD "at 1s\nerror " PCI B "/board/npm/node_power ENODEV\nend\n";
+    struct machine machine;
+    if (!CHECK(machine_init(&machine, text, "amdgpu_parts")))
+        return;
+    CHECK_INT(machine_gather(&machine), 0);
+    machine_step(&machine, 1000);
+    CHECK_INT(machine_gather(&machine), -ENODEV);
+    machine_done(&machine);
+}
+
 static void test_board(void)
 {
     static const char text[] = CARD("9", "137", B) BOARD "end\n";
@@ -277,6 +291,7 @@ int main(void)
     test_old();
     test_texts();
     test_board();
+    test_board_gone();
     test_asleep();
     test_faults();
     return test_result();

@@ -178,6 +178,21 @@ static void check_region(const struct machine *machine, const char *name, const 
         CHECK_INT(value_of(machine, metrics[i], name), want[i]);
 }
 
+/* A memory without a name here is not reported, not as one with an empty name either. */
+static void test_unknown_region(void)
+{
+    struct machine machine;
+    if (!CHECK(machine_init(
+            &machine, CARD("xe") XE("3") XE_SYSTEM XE_SYSTEM XE_VRAM("1", G12, G3, G12, G3) "end\n",
+            "drm_memory")))
+        return;
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK_INT(value_of(&machine, GTEL_M_MEMORY_TOTAL, "vram0"), GIB(12));
+    CHECK_INT(value_of(&machine, GTEL_M_MEMORY_TOTAL, "system"), GIB(32));
+    CHECK_INT(value_of(&machine, GTEL_M_MEMORY_TOTAL, ""), NONE);
+    machine_done(&machine);
+}
+
 static void test_values(void)
 {
     for (size_t i = 0; i < sizeof(memories) / sizeof(memories[0]); i++) {
@@ -499,6 +514,7 @@ static void test_absent(void)
 int main(void)
 {
     test_values();
+    test_unknown_region();
     test_thrift();
     test_left_alone();
     test_look_fails();

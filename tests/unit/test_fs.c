@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Small files, the ends of links, and the order of names. */
 #include "host/fs.h"
+#include "host/numbers.h"
 #include "harness/env_fault.h"
 #include "recording/tree.h"
 #include "harness/test.h"
@@ -170,6 +171,31 @@ static void test_order(void)
     test_label = "";
 }
 
+/* More numbers than there is room for at first, in order. */
+static int next_number(void *arg, uint32_t number)
+{
+    uint32_t *last = arg;
+    CHECK_INT(number, *last + 1);
+    *last = number;
+    return 0;
+}
+
+static void test_many_numbers(void)
+{
+    struct gtel_numbers numbers = {.first = 1};
+    char name[16];
+    uint32_t last = 0;
+    test_label = "many numbers";
+    for (unsigned i = 1000; i > 0; i--) {
+        (void)snprintf(name, sizeof(name), "%u", i);
+        CHECK_INT(gtel_numbers_add(&numbers, gtel_str_of(name)), 0);
+    }
+    CHECK_INT(gtel_numbers_each(&numbers, next_number, &last), 0);
+    CHECK_INT(last, 1000);
+    gtel_numbers_done(&numbers);
+    test_label = "";
+}
+
 static void test_paths(void)
 {
     char long_name[GTEL_FS_PATH_MAX];
@@ -210,6 +236,7 @@ int main(void)
     test_sizes();
     test_link_names();
     test_order();
+    test_many_numbers();
     test_paths();
     test_shortages();
     return test_result();

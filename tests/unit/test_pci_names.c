@@ -52,6 +52,7 @@ static const struct {
     {"DG2 [Arc A770] (Arc A770 Limited Edition)", 1, "Arc A770"},
     {"DG9 [Arc 9]", 1, "Arc 9"},
     {"DG0 [Arc 0]", 1, "Arc 0"},
+    {"GM204 [9xx]", 1, "9xx"},
     {"AlderLake-S GT1", 0, "AlderLake-S GT1"},
     {"TigerLake GT2 [Iris Xe Graphics]", 1, "TigerLake GT2 Iris Xe Graphics"},
     {"Meteor Lake-P [Intel Arc Graphics]", 1, "Meteor Lake-P Arc Graphics"},

@@ -242,6 +242,20 @@ static void test_kept(struct gtel_buf *out)
     gtel_scrub_done(&scrub);
 }
 
+/* Of a builder's name in a release nothing is left, not even its first letter. */
+static void test_builder(struct gtel_buf *out)
+{
+    static struct gtel_scrub scrub;
+    learn(&scrub);
+    test_label = "a builder";
+    const char *clean = scrub_text(
+        &scrub, GTEL_STR("file proc/sys/kernel/osrelease\n| 6.8.0-jsmith-amd64\n"), out);
+    CHECK(!has(clean, "-j"));
+    CHECK(has(clean, "| 6.8.0-"));
+    CHECK(has(clean, "-amd64\n"));
+    gtel_scrub_done(&scrub);
+}
+
 /* The same secret becomes the same text, however it is written. */
 static void test_relations(struct gtel_buf *out)
 {
@@ -602,6 +616,7 @@ int main(void)
     test_secrets(&out);
     test_together(&out);
     test_kept(&out);
+    test_builder(&out);
     test_relations(&out);
     test_long_line(&out);
     test_found_forms();

@@ -402,11 +402,38 @@ static void test_binary(struct gtel_tree *tree, struct gtel_env *env)
     env->ops->file_close(env->arg, handle);
 }
 
+/* Listeners to messages: as many as there is room for, and room again after one has ended. */
+static void test_listeners(void)
+{
+    char message[256];
+    char error[200];
+    int handle[5];
+    struct gtel_tree *tree;
+    struct gtel_env env;
+    test_label = "listeners";
+    if (!CHECK(gtel_tree_parse(GTEL_STR("uevents on\nend\n"), &tree, error, sizeof(error)) == 0) ||
+        !CHECK(gtel_env_tree_init(tree, true, 0, &env) == 0))
+        return;
+    for (int i = 0; i < 5; i++)
+        handle[i] = env.ops->uevent_open(env.arg);
+    CHECK(handle[3] >= 0);
+    CHECK_INT(handle[4], -EMFILE);
+    env.ops->uevent_close(env.arg, handle[2]);
+    CHECK_INT(env.ops->uevent_read(env.arg, handle[2], message, sizeof(message)), -EBADF);
+    CHECK_INT(env.ops->uevent_open(env.arg), handle[2]);
+    for (int i = 0; i < 4; i++)
+        env.ops->uevent_close(env.arg, handle[i]);
+    gtel_env_tree_done(&env);
+    gtel_tree_free(tree);
+    test_label = "";
+}
+
 int main(void)
 {
     test_parse();
     test_no_echo();
     test_limits();
+    test_listeners();
     with_machine(machine, test_states);
     with_machine(processes, test_processes);
     with_machine("binary table\n| 2:0x78 1:1 1:3\n| 2:65534+2.5\nat 4s\nbinary table\n"

@@ -43,6 +43,7 @@ static void check_answer(const struct gtel_registry *registry, const struct gtel
     CHECK_STR(batch->reading[1].dim[0], "pkg");
     CHECK_NEAR(batch->reading[1].value.f64, 41.5, 0);
     CHECK_STR(batch->reading[2].dim[1], "1");
+    CHECK(!batch->reading[0].has_device_clock);
     CHECK(batch->reading[2].has_device_clock);
     CHECK_INT(batch->failed[2], 2);
 }
