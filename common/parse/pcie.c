@@ -9,6 +9,17 @@
 /* PCI Express Base Specification, chapter 8: data rates by generation. */
 static const double speeds[] = {2.5, 5, 8, 16, 32, 64};
 
+int gtel_link_gen(double gts, uint64_t *ret_gen)
+{
+    for (uint64_t i = 0; i < GTEL_ARRAY_LEN(speeds); i++) {
+        if (gts > speeds[i] - 0.05 && gts < speeds[i] + 0.05) {
+            *ret_gen = i + 1;
+            return 0;
+        }
+    }
+    return -ERANGE;
+}
+
 int gtel_link_speed(struct gtel_str text, uint64_t *ret_gen)
 {
     struct gtel_str number;
@@ -21,15 +32,7 @@ int gtel_link_speed(struct gtel_str text, uint64_t *ret_gen)
     if (!gtel_str_word(&text, &unit) || !gtel_str_eq(unit, GTEL_STR("GT/s")))
         return -EINVAL;
     int r = gtel_str_f64(number, &speed);
-    if (r < 0)
-        return r;
-    for (uint64_t i = 0; i < GTEL_ARRAY_LEN(speeds); i++) {
-        if (speed > speeds[i] - 0.05 && speed < speeds[i] + 0.05) {
-            *ret_gen = i + 1;
-            return 0;
-        }
-    }
-    return -ERANGE;
+    return r < 0 ? r : gtel_link_gen(speed, ret_gen);
 }
 
 /* The same, chapter 7: link widths. */

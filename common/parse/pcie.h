@@ -13,10 +13,9 @@
 
 #include "base/str.h"
 
-/*
- * The generation (1 for 2.5 GT/s to 6 for 64 GT/s). 0, -ENODATA for an unknown link, -EINVAL for
- * text of another form, -ERANGE for a speed that no generation has.
- */
+/* The generation: 1 for 2.5 GT/s to 6 for 64. 0, or -ERANGE for a speed that no generation has. */
+int gtel_link_gen(double gts, uint64_t *ret_gen);
+/* The same of a text. Also -ENODATA for an unknown link, -EINVAL for text of another form. */
 int gtel_link_speed(struct gtel_str text, uint64_t *ret_gen);
 /* Lanes. 0, -ENODATA for 0, 63 or 255 (unknown), -EINVAL, -ERANGE for a width that no link has. */
 int gtel_link_width(struct gtel_str text, uint64_t *ret_lanes);

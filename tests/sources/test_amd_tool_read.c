@@ -48,14 +48,14 @@ static const struct {
     {SMI_57, 0, GTEL_M_MEMORY_USED, "vram", 2046 * MIB},
     {SMI_57, 0, GTEL_M_MEMORY_VISIBLE, "vram", 256 * MIB},
     {SMI_57, 0, GTEL_M_MEMORY_USED, "gtt", 88 * MIB},
-    {SMI_57, 0, GTEL_M_ERROR_COUNT, "ecc", NONE},
+    {SMI_57, 0, GTEL_M_ERROR_COUNT, "corrected", NONE},
     {SMI_60, 0, GTEL_M_GPU_BUSY, NULL, 0.03},
     {SMI_60, 0, GTEL_M_GPU_MEMORY_BANDWIDTH, NULL, 0},
     {SMI_60, 0, GTEL_M_POWER, "pkg", 41},
     {SMI_60, 0, GTEL_M_POWER_LIMIT, "pkg", NONE},
     {SMI_60, 0, GTEL_M_GPU_THROTTLED, NULL, 0},
     {SMI_60, 0, GTEL_M_ENERGY, "pkg", NONE},
-    {SMI_60, 0, GTEL_M_ERROR_COUNT, "ecc", 7}, /* corrected; it comes first */
+    {SMI_60, 0, GTEL_M_ERROR_COUNT, "corrected", 7},
     {SMI_60, 0, GTEL_M_FAN_RPM, "1", NONE},
     {SMI_60, 0, GTEL_M_MEMORY_USED, "vram", 10 * MIB},
     {SMI_60, 1, GTEL_M_GPU_BUSY, NULL, NONE},
@@ -97,7 +97,7 @@ static const struct {
     {GIM, 0, GTEL_M_FREQUENCY_ACTUAL, "graphics", 131e6},
     {GIM, 0, GTEL_M_GPU_PCIE_GEN, NULL, 5},
     {GIM, 0, GTEL_M_GPU_PCIE_WIDTH, NULL, 16},
-    {GIM, 0, GTEL_M_ERROR_COUNT, "ecc", 4},
+    {GIM, 0, GTEL_M_ERROR_COUNT, "corrected", 4},
     {GIM, 0, GTEL_M_ENERGY, "pkg", NONE},
     {ROCM_43, 0, GTEL_M_GPU_BUSY, NULL, 0.05},
     {ROCM_43, 0, GTEL_M_GPU_MEMORY_BANDWIDTH, NULL, 0.02},
@@ -209,7 +209,7 @@ static double value_of(const struct gtel_amd_tool_device *device, enum gtel_metr
     for (size_t i = 0; i < gtel_amd_tool_rows_n; i++) {
         const struct gtel_amd_tool_row *row = &gtel_amd_tool_rows[i];
         if (row->metric == metric && (device->has >> i & 1) != 0 &&
-            gtel_str_eq(gtel_str_of(row->dim[0]), gtel_str_of(dim)))
+            gtel_str_eq(gtel_str_of(row->part), gtel_str_of(dim)))
             return device->value[i] * row->scale;
     }
     return NONE;

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "host/env.h"
+#include "parse/pcie.h"
 #include "sources/amd/table_counters.h"
 
 #include <stdio.h>
@@ -307,22 +308,19 @@ static void sample_engines(const struct gtel_amd_scene *scene)
 /* The driver's own view: a card with a bridge of its own has another link inside. */
 static void sample_link(struct gtel_amd_table_state *table, const struct gtel_amd_scene *scene)
 {
-    static const uint16_t tenths[] = {25, 50, 80, 160, 320, 640};
     uint64_t lanes;
     uint64_t speed;
+    uint64_t gen;
     if (!gtel_amd_metrics_get(scene->metrics, GTEL_AMD_PCIE_LINK_WIDTH, 0, &lanes) ||
         !gtel_amd_metrics_get(scene->metrics, GTEL_AMD_PCIE_LINK_SPEED, 0, &speed) || lanes == 0 ||
         lanes > 32 || (lanes & (lanes - 1)) != 0)
         return;
-    if (scene->metrics->place[GTEL_AMD_PCIE_LINK_SPEED].unit == GTEL_AMD_UNIT_GT)
-        speed *= 10;
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(tenths); i++) {
-        if (speed != tenths[i])
-            continue;
-        gtel_batch_u64(scene->batch, scene->device, GTEL_M_GPU_PCIE_GEN, GTEL_STR_NONE, i + 1);
-        gtel_batch_u64(scene->batch, scene->device, GTEL_M_GPU_PCIE_WIDTH, GTEL_STR_NONE, lanes);
-        table->given |= has_link;
-    }
+    bool is_whole = scene->metrics->place[GTEL_AMD_PCIE_LINK_SPEED].unit == GTEL_AMD_UNIT_GT;
+    if (gtel_link_gen((double)speed / (is_whole ? 1 : 10), &gen) < 0)
+        return;
+    gtel_batch_u64(scene->batch, scene->device, GTEL_M_GPU_PCIE_GEN, GTEL_STR_NONE, gen);
+    gtel_batch_u64(scene->batch, scene->device, GTEL_M_GPU_PCIE_WIDTH, GTEL_STR_NONE, lanes);
+    table->given |= has_link;
 }
 
 /* ---- one sample ---- */

@@ -415,15 +415,14 @@ static void emit(const struct tool *tool, const struct tool_gpu *gpu,
     for (size_t i = 0; i < gtel_amd_tool_rows_n; i++) {
         const struct gtel_amd_tool_row *row = &gtel_amd_tool_rows[i];
         const struct gtel_metric_row *metric = gtel_metric_row(row->metric);
-        const struct gtel_str part = gtel_str_of(row->dim[0]);
+        const struct gtel_str part = gtel_str_of(row->part);
         bool is_old = metric->kind == GTEL_KIND_COUNTER && !tool->is_new;
         if ((from->has >> i & 1) == 0 || is_old ||
             (gpu->is_shared && row->of == GTEL_AMD_TOOL_PART))
             continue;
         double value = from->value[i] * row->scale;
         if (row->metric == GTEL_M_ERROR_COUNT)
-            gtel_batch_error(batch, gpu->device, part, gtel_str_of(row->dim[1]),
-                             (uint64_t)(value + 0.5));
+            gtel_batch_error(batch, gpu->device, GTEL_STR("ecc"), part, (uint64_t)(value + 0.5));
         else
             gtel_batch_number(batch, gpu->device, row->metric, part, value);
         if (row->metric == GTEL_M_MEMORY_TOTAL) {
@@ -431,7 +430,7 @@ static void emit(const struct tool *tool, const struct tool_gpu *gpu,
             size = value;
         }
         if (row->metric == GTEL_M_MEMORY_USED && total && value <= size &&
-            strcmp(total->dim[0], row->dim[0]) == 0)
+            strcmp(total->part, row->part) == 0)
             gtel_batch_f64(batch, gpu->device, GTEL_M_MEMORY_USED_RATIO, part, value / size);
     }
 }

@@ -11,40 +11,35 @@
 #include "parse/pcie.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
-/* How a value is written: a number; a number in GT/s; "1 (16.0GT/s x16)"; a word. */
-enum form { NUMBER, SPEED, LINK_SPEED, LINK_WIDTH, WORD };
+/* How a value is written. */
+enum form {
+    NUMBER, /* "37", "(1402Mhz)", "88 W" */
+    MIBS,   /* the same; in bytes where the key ends in "(B)" */
+    SPEED,  /* "16.0 GT/s"; "1 (16.0GT/s x16)": so are the lanes, too */
+    LANES,
+    WORD
+};
 
 #define MIB 1048576.0
 
-/* Unit, range and scale. */
-#define SHARE "%", 0, 100, 0.01
-#define WATTS(least) "W", least, 10000, 1
-#define MILLIVOLTS "mV", 100, 5000, 1e-3
-#define CELSIUS "C", 1, 250, 1
-#define MEGAHERTZ(least) "MHz", least, 20000, 1e6
-#define MIBS(least) "MB", least, 268435456, MIB
-#define BYTES(least) "B", least, 281474976710656, 1
-#define COUNT "", 0, 9007199254740992, 1
-#define BETWEEN(least, most) "", least, most, 1
-#define GENERATION "GT/s", 1, 6, 1
-#define REVOLUTIONS "RPM", 0, 50000, 1
+/* Unit, range, scale and form. */
+#define SHARE "%", 0, 100, 0.01, NUMBER
+#define WATTS(least) "W", least, 10000, 1, NUMBER
+#define MILLIVOLTS "mV", 100, 5000, 1e-3, NUMBER
+#define CELSIUS "C", 1, 250, 1, NUMBER
+#define MEGAHERTZ(least) "MHz", least, 20000, 1e6, NUMBER
+#define MEMORY(least) "MB", least, 268435456, MIB, MIBS
+#define COUNT "", 0, 9007199254740992, 1, NUMBER
+#define WIDTH "", 1, 64, 1, LANES
+#define UNTHROTTLED "", 0, 0, 1, WORD
+#define GENERATION "GT/s", 1, 6, 1, SPEED
+#define REVOLUTIONS "RPM", 0, 50000, 1, NUMBER
 
 #define ROW(of, range, metric, part, keys)                                                         \
     {                                                                                              \
-        keys, range, GTEL_AMD_TOOL_##of, NUMBER, GTEL_M_##metric,                                  \
-        {                                                                                          \
-            part                                                                                   \
-        }                                                                                          \
-    }
-#define ROW_AS(form, of, range, metric, part, more, keys)                                          \
-    {                                                                                              \
-        keys, range, GTEL_AMD_TOOL_##of, form, GTEL_M_##metric,                                    \
-        {                                                                                          \
-            part, more                                                                             \
-        }                                                                                          \
+        keys, range, GTEL_AMD_TOOL_##of, GTEL_M_##metric, part                                     \
     }
 
 /*
@@ -56,15 +51,14 @@ enum form { NUMBER, SPEED, LINK_SPEED, LINK_WIDTH, WORD };
 const struct gtel_amd_tool_row gtel_amd_tool_rows[] = {
     ROW(PART, SHARE, GPU_BUSY, NULL, "usage>gfx_activity|usage>gfx_usage|GPU use (%)"),
     ROW(PART, SHARE, GPU_MEMORY_BANDWIDTH, NULL,
-        "usage>umc_activity|usage>mem_usage|GPU memory use (%)|"
-        "GPU Memory Read/Write Activity (%)"),
+        "usage>umc_activity|usage>mem_usage|GPU memory use (%)|GPU Memory Read/Write Activity (%)"),
     ROW(PART, SHARE, ENGINE_BUSY, "video", "usage>mm_activity|usage>mm_ip_usage"),
     ROW(WHOLE, WATTS(0.001), POWER, "pkg",
-        "power>socket_power|power>current_power|power>average_socket_power|"
-        "Average Graphics Package Power (W)|Current Socket Graphics Package Power (W)"),
+        "power>socket_power|power>current_power|power>average_socket_power|Average Graphics "
+        "Package Power (W)|Current Socket Graphics Package Power (W)"),
     ROW(WHOLE, WATTS(1), POWER_LIMIT, "pkg",
         "limit>socket_power|limit>current_power|Max Graphics Package Power (W)"),
-    ROW_AS(WORD, WHOLE, BETWEEN(0, 0), GPU_THROTTLED, NULL, NULL, "power>throttle_status"),
+    ROW(WHOLE, UNTHROTTLED, GPU_THROTTLED, NULL, "power>throttle_status"),
     ROW(WHOLE, MILLIVOLTS, VOLTAGE, "vddgfx",
         "power>gfx_voltage|power>current_gfx_voltage|Voltage (mV)"),
     ROW(WHOLE, MILLIVOLTS, VOLTAGE, "vddnb", "power>soc_voltage|power>current_soc_voltage"),
@@ -90,31 +84,26 @@ const struct gtel_amd_tool_row gtel_amd_tool_rows[] = {
         "clock>mem_0>clk|clock>mem>clk|clock>mem>cur_clk|mclk clock speed:"),
     ROW(PART, MEGAHERTZ(0), FREQUENCY_MIN, "memory", "clock>mem_0>min_clk|clock>mem>min_clk"),
     ROW(PART, MEGAHERTZ(1), FREQUENCY_MAX, "memory", "clock>mem_0>max_clk|clock>mem>max_clk"),
-    ROW(PART, MIBS(1), MEMORY_TOTAL, "vram", "mem_usage>total_vram|mem_usage>vram"),
-    ROW(PART, BYTES(1), MEMORY_TOTAL, "vram", "VRAM Total Memory (B)"),
-    ROW(PART, MIBS(0), MEMORY_USED, "vram", "mem_usage>used_vram"),
-    ROW(PART, BYTES(0), MEMORY_USED, "vram", "VRAM Total Used Memory (B)"),
-    ROW(PART, MIBS(1), MEMORY_VISIBLE, "vram", "mem_usage>total_visible_vram|mem_usage>vis_vram"),
-    ROW(PART, BYTES(1), MEMORY_VISIBLE, "vram", "VIS_VRAM Total Memory (B)"),
-    ROW(PART, MIBS(0), MEMORY_VISIBLE_USED, "vram",
-        "mem_usage>used_visible_vram|mem_usage>used_vis_vram"),
-    ROW(PART, BYTES(0), MEMORY_VISIBLE_USED, "vram", "VIS_VRAM Total Used Memory (B)"),
-    ROW(PART, MIBS(1), MEMORY_TOTAL, "gtt", "mem_usage>total_gtt|mem_usage>gtt"),
-    ROW(PART, BYTES(1), MEMORY_TOTAL, "gtt", "GTT Total Memory (B)"),
-    ROW(PART, MIBS(0), MEMORY_USED, "gtt", "mem_usage>used_gtt"),
-    ROW(PART, BYTES(0), MEMORY_USED, "gtt", "GTT Total Used Memory (B)"),
-    ROW_AS(SPEED, WHOLE, GENERATION, GPU_PCIE_GEN, NULL, NULL,
-           "pcie>speed|pcie>current_speed|pcie>pcie_speed"),
-    ROW(WHOLE, BETWEEN(1, 64), GPU_PCIE_WIDTH, NULL,
-        "pcie>width|pcie>current_lanes|pcie>pcie_lanes"),
-    ROW_AS(LINK_SPEED, WHOLE, GENERATION, GPU_PCIE_GEN, NULL, NULL, "pcie clock level"),
-    ROW_AS(LINK_WIDTH, WHOLE, BETWEEN(1, 64), GPU_PCIE_WIDTH, NULL, NULL, "pcie clock level"),
+    ROW(PART, MEMORY(1), MEMORY_TOTAL, "vram",
+        "mem_usage>total_vram|mem_usage>vram|VRAM Total Memory (B)"),
+    ROW(PART, MEMORY(0), MEMORY_USED, "vram", "mem_usage>used_vram|VRAM Total Used Memory (B)"),
+    ROW(PART, MEMORY(1), MEMORY_VISIBLE, "vram",
+        "mem_usage>total_visible_vram|mem_usage>vis_vram|VIS_VRAM Total Memory (B)"),
+    ROW(PART, MEMORY(0), MEMORY_VISIBLE_USED, "vram",
+        "mem_usage>used_visible_vram|mem_usage>used_vis_vram|VIS_VRAM Total Used Memory (B)"),
+    ROW(PART, MEMORY(1), MEMORY_TOTAL, "gtt",
+        "mem_usage>total_gtt|mem_usage>gtt|GTT Total Memory (B)"),
+    ROW(PART, MEMORY(0), MEMORY_USED, "gtt", "mem_usage>used_gtt|GTT Total Used Memory (B)"),
+    ROW(WHOLE, GENERATION, GPU_PCIE_GEN, NULL,
+        "pcie>speed|pcie>current_speed|pcie>pcie_speed|pcie clock level"),
+    ROW(WHOLE, WIDTH, GPU_PCIE_WIDTH, NULL,
+        "pcie>width|pcie>current_lanes|pcie>pcie_lanes|pcie clock level"),
     ROW(WHOLE, COUNT, GPU_PCIE_REPLAYS, NULL, "pcie>replay_count|replay_count|PCIe Replay Count"),
-    ROW_AS(NUMBER, WHOLE, COUNT, ERROR_COUNT, "ecc", "corrected",
-           "ecc>total_correctable_count|ecc>total_correctable|ecc>correctable"),
-    ROW_AS(NUMBER, WHOLE, COUNT, ERROR_COUNT, "ecc", "uncorrected",
-           "ecc>total_uncorrectable_count|ecc>total_uncorrectable|ecc>uncorrectable"),
-    ROW_AS(NUMBER, WHOLE, COUNT, ERROR_COUNT, "ecc", "deferred", "ecc>total_deferred_count"),
+    ROW(WHOLE, COUNT, ERROR_COUNT, "corrected",
+        "ecc>total_correctable_count|ecc>total_correctable|ecc>correctable"),
+    ROW(WHOLE, COUNT, ERROR_COUNT, "uncorrected",
+        "ecc>total_uncorrectable_count|ecc>total_uncorrectable|ecc>uncorrectable"),
+    ROW(WHOLE, COUNT, ERROR_COUNT, "deferred", "ecc>total_deferred_count"),
     ROW(WHOLE, REVOLUTIONS, FAN_RPM, "1", "fan>rpm|Fan RPM"),
     ROW(WHOLE, SHARE, FAN, "1", "fan>usage|Fan speed (%)"),
 };
@@ -126,7 +115,7 @@ enum { JOINED_MAX = 3 * GTEL_JSON_KEY_MAX };
 
 /* ---- values ---- */
 
-/* "37", "(1402Mhz)", "88 W"; not "N/A (Secondary die)". */
+/* Not "N/A (Secondary die)". */
 static int parse_number(struct gtel_str text, struct gtel_str unit, double *ret)
 {
     size_t n = 0;
@@ -141,42 +130,42 @@ static int parse_number(struct gtel_str text, struct gtel_str unit, double *ret)
     return gtel_str_f64((struct gtel_str){text.p, n}, ret);
 }
 
-static int parse_speed(struct gtel_str number, double *ret)
+/* The first number, or the one in brackets. */
+static int parse_speed(struct gtel_str text, double *ret)
 {
-    char text[32];
+    double speed;
     uint64_t gen;
-    int n = snprintf(text, sizeof(text), "%.*s GT/s", GTEL_STR_ARG(number));
-    if (n < 0 || (size_t)n >= sizeof(text))
-        return -EINVAL;
-    int r = gtel_link_speed(gtel_str_of(text), &gen);
+    size_t open = gtel_str_find(text, '(');
+    text = gtel_str_skip(text, open < text.n ? open + 1 : 0);
+    text.n = gtel_str_find(text, ' ');
+    text.n = gtel_str_find(text, 'G');
+    int r = gtel_str_f64(text, &speed);
+    if (r == 0)
+        r = gtel_link_gen(speed, &gen);
     if (r == 0)
         *ret = (double)gen;
     return r;
 }
 
-/* "1 (16.0GT/s x16)" */
-static int parse_link(struct gtel_str text, bool is_width, double *ret)
+static int parse_value(const struct gtel_amd_tool_row *row, struct gtel_str key,
+                       struct gtel_str text, double *ret)
 {
-    text = gtel_str_skip(text, gtel_str_find(text, '(') + 1);
-    size_t speed = gtel_str_find(text, 'G');
-    size_t width = gtel_str_find(text, 'x');
-    size_t end = gtel_str_find(text, ')');
-    if (speed > width || width >= end || end == text.n)
-        return -EINVAL;
-    return is_width ? gtel_str_f64((struct gtel_str){text.p + width + 1, end - width - 1}, ret)
-                    : parse_speed((struct gtel_str){text.p, speed}, ret);
-}
-
-static int parse_value(const struct gtel_amd_tool_row *row, struct gtel_str text, double *ret)
-{
+    int r;
     switch ((enum form)row->form) {
     case NUMBER:
         return parse_number(text, gtel_str_of(row->unit), ret);
+    case MIBS:
+        r = parse_number(text, gtel_str_of(row->unit), ret);
+        if (r == 0 && gtel_str_ends(key, GTEL_STR("(B)")))
+            *ret /= MIB;
+        return r;
     case SPEED:
-        return parse_speed((struct gtel_str){text.p, gtel_str_find(text, ' ')}, ret);
-    case LINK_SPEED:
-    case LINK_WIDTH:
-        return parse_link(text, row->form == LINK_WIDTH, ret);
+        return parse_speed(text, ret);
+    case LANES:
+        if (gtel_str_find(text, 'x') < text.n)
+            text = gtel_str_skip(text, gtel_str_find(text, 'x') + 1);
+        text.n = gtel_str_find(text, ')');
+        return gtel_str_f64(text, ret);
     case WORD:
         /*
          * THROTTLED is any bit of the mask, and RDNA 3 and 4 have one that is set at idle
@@ -254,7 +243,7 @@ static void take_value(struct reader *reader, struct gtel_str key, bool is_unit,
             continue;
         if (is_unit) {
             reader->now.bad |= (uint64_t)!gtel_str_same(text, gtel_str_of(row->unit)) << i;
-        } else if (parse_value(row, text, &value) == 0 && value >= row->least &&
+        } else if (parse_value(row, key, text, &value) == 0 && value >= row->least &&
                    value <= row->most && value != unknown_u32) {
             reader->now.value[i] = value;
             reader->now.has |= UINT64_C(1) << i;

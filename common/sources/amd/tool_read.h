@@ -23,11 +23,11 @@ struct gtel_amd_tool_row {
     const char *unit; /* that the tool may add; "" for none */
     double least;     /* below, or above the next: unknown */
     double most;
-    double scale; /* base unit = value × scale */
-    enum gtel_amd_tool_of of;
+    double scale;       /* base unit = value × scale */
     unsigned char form; /* how it is written: tool_read.c */
+    enum gtel_amd_tool_of of;
     enum gtel_metric metric;
-    const char *dim[2];
+    const char *part; /* of an error: its severity; NULL: of the whole GPU */
 };
 
 extern const struct gtel_amd_tool_row gtel_amd_tool_rows[];
