@@ -18,6 +18,7 @@
 #define ROCM_57 "rocm-5.7"
 #define ROCM_60 "rocm-6.0"
 #define CPX "rocm-6.1.2-cpx"
+#define STOPPED "rocm-stopped"
 
 /* In base units; NONE: there is no such value. */
 #define NONE (-1e99)
@@ -132,6 +133,8 @@ static const struct {
     {"odd", 0, GTEL_M_MEMORY_TOTAL, "vram", NONE},
     {"odd", 0, GTEL_M_FREQUENCY_ACTUAL, "graphics", NONE},
     {"odd", 0, GTEL_M_FREQUENCY_ACTUAL, "memory", NONE}, /* in another unit */
+    {STOPPED, 0, GTEL_M_FREQUENCY_ACTUAL, "graphics", NONE}, /* as in the driver's files */
+    {STOPPED, 0, GTEL_M_FREQUENCY_ACTUAL, "memory", 96e6},
     {"odd", 0, GTEL_M_GPU_PCIE_GEN, NULL, NONE},
     {"odd", 0, GTEL_M_GPU_PCIE_WIDTH, NULL, NONE},
     {"odd", 0, GTEL_M_GPU_PCIE_REPLAYS, NULL, NONE}, /* all ones of 32 bits */
@@ -164,6 +167,7 @@ static const struct {
     {CPX, 0, 3, -1, "0000:05:00.0", "AMD Instinct MI300X OAM"},
     {"rocm-concise", -EBADMSG, 0, 0, NULL, NULL},
     {"two-texts", 0, 1, 0, "", ""},
+    {STOPPED, 0, 1, -1, "0000:03:00.0", ""},
     {"odd", 0, 1, -1, "0000:03:00.0", ""},
 };
 

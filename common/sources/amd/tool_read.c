@@ -29,7 +29,7 @@ enum form {
 #define WATTS(least) "W", least, 10000, 1, NUMBER
 #define MILLIVOLTS "mV", 100, 5000, 1e-3, NUMBER
 #define CELSIUS "C", 1, 250, 1, NUMBER
-#define MEGAHERTZ(least) "MHz", least, 20000, 1e6, NUMBER
+#define MEGAHERTZ "MHz", 1, 20000, 1e6, NUMBER
 #define MEMORY(least) "MB", least, 268435456, MIB, MIBS
 #define COUNT "", 0, 9007199254740992, 1, NUMBER
 #define WIDTH "", 1, 64, 1, LANES
@@ -43,10 +43,11 @@ enum form {
     }
 
 /*
- * 0 is no temperature, no power and no limit: so the libraries show what they do not know. "MB" are
- * MiB. Gfx activity is the GPU's share of time, umc activity that of its memory. Their energy is
- * the raw counter times 15.3 µJ on every chip (rocm_smi.cc, kEnergyCounterResolution), which is
- * right for none: MI100 counts joules, Navi 21 millijoules, later Instincts 2^-16 J.
+ * 0 is no temperature, no power, no clock and no limit: so the libraries show what they do not
+ * know. "MB" are MiB. Gfx activity is the GPU's share of time, umc activity that of its memory.
+ * Their energy is the raw counter times 15.3 µJ on every chip (rocm_smi.cc,
+ * kEnergyCounterResolution), which is right for none: MI100 counts joules, Navi 21 millijoules,
+ * later Instincts 2^-16 J.
  */
 const struct gtel_amd_tool_row gtel_amd_tool_rows[] = {
     ROW(PART, SHARE, GPU_BUSY, NULL, "usage>gfx_activity|usage>gfx_usage|GPU use (%)"),
@@ -76,14 +77,14 @@ const struct gtel_amd_tool_row gtel_amd_tool_rows[] = {
     ROW(WHOLE, CELSIUS, TEMPERATURE_EMERGENCY, "edge", "limit>shutdown_edge_temperature"),
     ROW(WHOLE, CELSIUS, TEMPERATURE_EMERGENCY, "junction", "limit>shutdown_hotspot_temperature"),
     ROW(WHOLE, CELSIUS, TEMPERATURE_EMERGENCY, "mem", "limit>shutdown_vram_temperature"),
-    ROW(PART, MEGAHERTZ(0), FREQUENCY_ACTUAL, "graphics",
+    ROW(PART, MEGAHERTZ, FREQUENCY_ACTUAL, "graphics",
         "clock>gfx_0>clk|clock>gfx>clk|clock>gfx>cur_clk|sclk clock speed:"),
-    ROW(PART, MEGAHERTZ(0), FREQUENCY_MIN, "graphics", "clock>gfx_0>min_clk|clock>gfx>min_clk"),
-    ROW(PART, MEGAHERTZ(1), FREQUENCY_MAX, "graphics", "clock>gfx_0>max_clk|clock>gfx>max_clk"),
-    ROW(PART, MEGAHERTZ(0), FREQUENCY_ACTUAL, "memory",
+    ROW(PART, MEGAHERTZ, FREQUENCY_MIN, "graphics", "clock>gfx_0>min_clk|clock>gfx>min_clk"),
+    ROW(PART, MEGAHERTZ, FREQUENCY_MAX, "graphics", "clock>gfx_0>max_clk|clock>gfx>max_clk"),
+    ROW(PART, MEGAHERTZ, FREQUENCY_ACTUAL, "memory",
         "clock>mem_0>clk|clock>mem>clk|clock>mem>cur_clk|mclk clock speed:"),
-    ROW(PART, MEGAHERTZ(0), FREQUENCY_MIN, "memory", "clock>mem_0>min_clk|clock>mem>min_clk"),
-    ROW(PART, MEGAHERTZ(1), FREQUENCY_MAX, "memory", "clock>mem_0>max_clk|clock>mem>max_clk"),
+    ROW(PART, MEGAHERTZ, FREQUENCY_MIN, "memory", "clock>mem_0>min_clk|clock>mem>min_clk"),
+    ROW(PART, MEGAHERTZ, FREQUENCY_MAX, "memory", "clock>mem_0>max_clk|clock>mem>max_clk"),
     ROW(PART, MEMORY(1), MEMORY_TOTAL, "vram",
         "mem_usage>total_vram|mem_usage>vram|VRAM Total Memory (B)"),
     ROW(PART, MEMORY(0), MEMORY_USED, "vram", "mem_usage>used_vram|VRAM Total Used Memory (B)"),
