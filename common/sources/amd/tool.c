@@ -24,17 +24,17 @@
 
 enum { GPUS_MAX = 64 };
 
-/* What a run asks for. rocm-smi has the second alone. */
-enum phase { STATIC, METRIC, PHASES };
+/* What a run asks amd-smi for, names and limits or values; and rocm-smi, which has all in one. */
+enum run { STATIC, METRIC_AFTER_STATIC, METRIC, ROCM, RUNS };
 
 struct tool_gpu {
     char address[GTEL_PCI_TEXT_MAX];
     const char *driver;
     struct gtel_device *device; /* NULL: not registered */
     struct gtel_awake awake;
-    uint32_t search;   /* the last one that found it */
-    bool is_shared;    /* between partitions, each a device of the tool */
-    size_t at[PHASES]; /* 1 + its place in the answers; 0: none */
+    uint32_t search;  /* the last one that found it */
+    bool is_shared;   /* between partitions, each a device of the tool */
+    size_t at_plus_1; /* its place in the answer; 0: none */
 };
 
 struct tool {
@@ -46,15 +46,16 @@ struct tool {
     uint32_t searches;
     struct tool_gpu gpu[GPUS_MAX];
     size_t n;
-    struct gtel_amd_tool_answer answer[PHASES];
-    uint64_t read_ns[PHASES];
+    struct gtel_amd_tool_answer names; /* with limits, of amd-smi */
+    uint64_t names_due_ns;             /* from when on they are to be asked for */
+    struct gtel_amd_tool_answer values;
+    uint64_t values_ns;
     uint64_t valid_ns; /* until when the values may be repeated */
     bool is_new;       /* the counters were not reported yet */
     bool has_waited;   /* for the first answer */
     bool is_asleep;    /* a GPU was, when a run was due */
-    bool has_asked;    /* in this run, for what is static */
-    enum phase phase;
-    int child_plus_1; /* 0: none runs */
+    enum run run;      /* the last one */
+    int child_plus_1;  /* 0: none runs */
     uint64_t start_ns;
     uint64_t due_ns;
     struct gtel_buf output;
@@ -93,7 +94,7 @@ static struct tool_gpu *add_gpu(struct tool *tool, const char *address, const ch
     if (!gpu && tool->n < GPUS_MAX) {
         gpu = &tool->gpu[tool->n++];
         *gpu = (struct tool_gpu){.driver = driver};
-        tool->read_ns[STATIC] = 0; /* the tool counts otherwise now */
+        tool->names_due_ns = 0; /* the tool counts otherwise now */
         (void)gtel_str_copy(gpu->address, sizeof(gpu->address), gtel_str_of(address));
     }
     if (gpu)
@@ -176,7 +177,7 @@ static int look(const struct tool *tool, const struct gtel_registry *registry,
 
 #define SECOND UINT64_C(1000000000)
 
-enum { ARGS_MAX = 32 };
+enum { ARGS_MAX = 24 };
 
 static const uint64_t period_ns = 10 * SECOND;
 static const uint64_t duty = 20; /* so many times its run time lie between two runs */
@@ -184,19 +185,14 @@ static const uint64_t run_max_ns = 5 * SECOND;
 static const uint64_t static_ns = 600 * SECOND; /* limits and names change rarely */
 static const uint64_t step_ns = SECOND / 20;
 
-/* What the tools are called with, by kind of tool and phase. */
-static const char *const words[2][PHASES][ARGS_MAX] = {
-    {{"static", "--json"}, {"metric", "--json"}},
-    {{NULL},
-     {"--showuse", "--showmemuse", "--showmeminfo", "vram", "vis_vram", "gtt", "--showtemp",
-      "--showpower", "--showmaxpower", "--showclocks", "--showfan", "--showvoltage", "--showbus",
-      "--showproductname", "--showreplaycount", "--json"}},
+static const char *const words[RUNS][ARGS_MAX] = {
+    {"static", "--json"},
+    {"metric", "--json"},
+    {"metric", "--json"},
+    {"--showuse", "--showmemuse", "--showmeminfo", "vram", "vis_vram", "gtt", "--showtemp",
+     "--showpower", "--showmaxpower", "--showclocks", "--showfan", "--showvoltage", "--showbus",
+     "--showproductname", "--showreplaycount", "--json"},
 };
-
-static bool is_rocm(const struct tool *tool)
-{
-    return gtel_str_ends(gtel_str_of(tool->path), GTEL_STR("rocm-smi"));
-}
 
 static void fail(struct tool *tool, int r, const char *why)
 {
@@ -210,13 +206,12 @@ static void fail(struct tool *tool, int r, const char *why)
     tool->due_ns = tool->pause.due;
 }
 
-static void begin(struct tool *tool)
+static void begin(struct tool *tool, enum run run)
 {
-    const char *args[ARGS_MAX + 2] = {NULL};
-    const char *const *word = words[is_rocm(tool)][tool->phase];
-    args[0] = tool->path;
-    for (size_t i = 0; word[i]; i++)
-        args[i + 1] = word[i];
+    const char *args[ARGS_MAX + 1] = {tool->path};
+    for (size_t i = 0; words[run][i]; i++)
+        args[i + 1] = words[run][i];
+    tool->run = run;
     gtel_buf_reset(&tool->output);
     tool->start_ns = gtel_env_now(tool->env);
     tool->due_ns = tool->start_ns + step_ns;
@@ -225,13 +220,6 @@ static void begin(struct tool *tool)
         fail(tool, r, "cannot be started");
     else
         tool->child_plus_1 = r + 1;
-}
-
-static void begin_static(struct tool *tool)
-{
-    tool->has_asked = true;
-    tool->phase = STATIC;
-    begin(tool);
 }
 
 /* A run is due. */
@@ -254,12 +242,8 @@ static void begin_first(struct tool *tool, const struct gtel_registry *registry)
         fail(tool, -ENOENT, "not found");
         return;
     }
-    tool->has_asked = false;
-    tool->phase = METRIC;
-    if (is_rocm(tool) || (tool->read_ns[STATIC] > 0 && now < tool->read_ns[STATIC] + static_ns))
-        begin(tool);
-    else
-        begin_static(tool);
+    bool is_rocm = gtel_str_ends(gtel_str_of(tool->path), GTEL_STR("rocm-smi"));
+    begin(tool, is_rocm ? ROCM : now < tool->names_due_ns ? METRIC : STATIC);
 }
 
 /* The GPU of a device that the tool lists. A partition's function is its number. */
@@ -283,50 +267,56 @@ static struct tool_gpu *gpu_of(struct tool *tool, struct gtel_registry *registry
     return gpu;
 }
 
-/* Which device of the answers is which GPU. amd-smi numbers them, and has addresses in the first.
- */
+/* amd-smi numbers the devices of both answers, and has addresses in the first. */
+static void add_names(const struct gtel_amd_tool_answer *names, struct gtel_amd_tool_device *device)
+{
+    size_t i = 0;
+    while (i < names->n && names->device[i].index != device->index)
+        i++;
+    if (device->has_pci || i == names->n)
+        return;
+    struct gtel_amd_tool_device both = names->device[i];
+    for (size_t row = 0; row < gtel_amd_tool_rows_n; row++)
+        if ((device->has >> row & 1) != 0)
+            both.value[row] = device->value[row];
+    both.has |= device->has;
+    *device = both;
+}
+
+/* Which device of the answer is which GPU. */
 static void join(struct tool *tool, struct gtel_registry *registry)
 {
     for (size_t i = 0; i < tool->n; i++) {
-        tool->gpu[i].at[STATIC] = tool->gpu[i].at[METRIC] = 0;
+        tool->gpu[i].at_plus_1 = 0;
         tool->gpu[i].is_shared = false;
     }
-    for (size_t i = 0; i < tool->answer[METRIC].n; i++) {
-        const struct gtel_amd_tool_device *named = &tool->answer[METRIC].device[i];
-        size_t other = 0;
-        while (!named->has_pci && other < tool->answer[STATIC].n)
-            if (tool->answer[STATIC].device[other++].index == tool->answer[METRIC].device[i].index)
-                named = &tool->answer[STATIC].device[other - 1];
-        struct tool_gpu *gpu = named->has_pci ? gpu_of(tool, registry, named->pci) : NULL;
+    for (size_t i = 0; i < tool->values.n; i++) {
+        struct gtel_amd_tool_device *device = &tool->values.device[i];
+        add_names(&tool->names, device);
+        struct tool_gpu *gpu = device->has_pci ? gpu_of(tool, registry, device->pci) : NULL;
         if (!gpu)
             continue;
-        gpu->is_shared = gpu->is_shared || gpu->at[METRIC] > 0;
-        if (gpu->at[METRIC] > 0)
+        gpu->is_shared = gpu->is_shared || gpu->at_plus_1 > 0;
+        if (gpu->at_plus_1 > 0)
             continue;
-        gpu->at[METRIC] = i + 1;
-        gpu->at[STATIC] = other;
+        gpu->at_plus_1 = i + 1;
         if (gpu->device)
-            gtel_device_label(registry, gpu->device, GTEL_LABEL_MODEL, gtel_str_of(named->model));
+            gtel_device_label(registry, gpu->device, GTEL_LABEL_MODEL, gtel_str_of(device->model));
     }
 }
 
 static void succeed(struct tool *tool, struct gtel_registry *registry)
 {
     uint64_t now = gtel_env_now(tool->env);
-    tool->read_ns[tool->phase] = now;
-    if (is_rocm(tool)) {
-        tool->answer[STATIC].n = 0;
-        tool->read_ns[STATIC] = 0;
-    } else if (tool->phase == STATIC) {
+    bool is_renumbered = tool->names.n != tool->values.n; /* a GPU came or went */
+    if (tool->run == STATIC)
+        tool->names_due_ns = now + static_ns;
+    if (tool->run == STATIC || (tool->run == METRIC && is_renumbered)) {
         tool->valid_ns = 0; /* until both are joined again */
-        tool->phase = METRIC;
-        begin(tool);
-        return;
-    } else if (!tool->has_asked && tool->answer[STATIC].n != tool->answer[METRIC].n) {
-        tool->valid_ns = 0; /* a GPU came or went: the numbers may be others now */
-        begin_static(tool);
+        begin(tool, tool->run == STATIC ? METRIC_AFTER_STATIC : STATIC);
         return;
     }
+    tool->values_ns = now;
     join(tool, registry);
     uint64_t pause = (now - tool->start_ns) * duty;
     tool->due_ns = tool->start_ns + (pause > period_ns ? pause : period_ns);
@@ -343,16 +333,17 @@ static void finish(struct tool *tool, struct gtel_registry *registry, int r)
     int status = tool->env->ops->child_end(tool->env->arg, tool->child_plus_1 - 1);
     tool->child_plus_1 = 0;
     const struct gtel_str text = gtel_buf_text(&tool->output);
+    struct gtel_amd_tool_answer *answer = tool->run == STATIC ? &tool->names : &tool->values;
     void *memory = r == 0 ? malloc(gtel_json_memory(text.n)) : NULL;
     if (r == 0)
-        r = memory ? gtel_amd_tool_read(text, memory, &tool->answer[tool->phase]) : -ENOMEM;
+        r = memory ? gtel_amd_tool_read(text, memory, answer) : -ENOMEM;
     free(memory);
     if (r == -ETIMEDOUT)
         (void)snprintf(why, sizeof(why), "did not end within 5 s");
     else if (r == -EFBIG)
         (void)snprintf(why, sizeof(why), "more than 2 MiB of output");
     else if (r == -EPROTO)
-        (void)snprintf(why, sizeof(why), "it says: %s", tool->answer[tool->phase].error);
+        (void)snprintf(why, sizeof(why), "it says: %s", answer->error);
     else
         (void)snprintf(why, sizeof(why), "no GPU in %zu bytes of output, exit status %d", text.n,
                        status);
@@ -410,8 +401,6 @@ static bool present(const struct gtel_env *env)
 static void emit(const struct tool *tool, const struct tool_gpu *gpu,
                  const struct gtel_amd_tool_device *from, struct gtel_batch *batch)
 {
-    const struct gtel_amd_tool_row *total = NULL; /* of the memory before */
-    double size = 0;
     for (size_t i = 0; i < gtel_amd_tool_rows_n; i++) {
         const struct gtel_amd_tool_row *row = &gtel_amd_tool_rows[i];
         const struct gtel_metric_row *metric = gtel_metric_row(row->metric);
@@ -425,13 +414,11 @@ static void emit(const struct tool *tool, const struct tool_gpu *gpu,
             gtel_batch_error(batch, gpu->device, GTEL_STR("ecc"), part, (uint64_t)(value + 0.5));
         else
             gtel_batch_number(batch, gpu->device, row->metric, part, value);
-        if (row->metric == GTEL_M_MEMORY_TOTAL) {
-            total = row;
-            size = value;
-        }
-        if (row->metric == GTEL_M_MEMORY_USED && total && value <= size &&
-            strcmp(total->part, row->part) == 0)
-            gtel_batch_f64(batch, gpu->device, GTEL_M_MEMORY_USED_RATIO, part, value / size);
+        /* The row before has the total. */
+        if (row->metric == GTEL_M_MEMORY_USED && (from->has >> (i - 1) & 1) != 0 &&
+            from->value[i] <= from->value[i - 1])
+            gtel_batch_f64(batch, gpu->device, GTEL_M_MEMORY_USED_RATIO, part,
+                           from->value[i] / from->value[i - 1]);
     }
 }
 
@@ -445,12 +432,10 @@ static void sample_gpu(const struct tool *tool, const struct gtel_registry *regi
         gtel_batch_failed(batch, gpu->device);
     if (r == 0 && !tool->is_wsl)
         gtel_batch_u64(batch, gpu->device, GTEL_M_GPU_AWAKE, GTEL_STR_NONE, !is_asleep);
-    if (r < 0 || is_asleep || gpu->at[METRIC] == 0 || gtel_env_now(tool->env) > tool->valid_ns)
+    if (r < 0 || is_asleep || gpu->at_plus_1 == 0 || gtel_env_now(tool->env) > tool->valid_ns)
         return;
-    batch->t_ns = tool->read_ns[METRIC];
-    for (enum phase phase = STATIC; phase < PHASES; phase++)
-        if (gpu->at[phase] > 0)
-            emit(tool, gpu, &tool->answer[phase].device[gpu->at[phase] - 1], batch);
+    batch->t_ns = tool->values_ns;
+    emit(tool, gpu, &tool->values.device[gpu->at_plus_1 - 1], batch);
 }
 
 static int sample(void *state, struct gtel_registry *registry, struct gtel_batch *batch)
@@ -464,7 +449,7 @@ static int sample(void *state, struct gtel_registry *registry, struct gtel_batch
            gtel_env_now(tool->env) < first_ns + first_wait_ns)
         advance(tool, registry, first_step_ns);
     tool->has_waited = true;
-    batch->origin = tool->path && is_rocm(tool);
+    batch->origin = tool->run == ROCM;
     for (size_t i = 0; i < tool->n; i++) {
         batch->t_ns = gtel_env_now(tool->env);
         if (tool->gpu[i].device)
@@ -512,7 +497,7 @@ static int discover(void *state, struct gtel_registry *registry)
             tool->gpu[kept++] = *gpu;
             continue;
         }
-        tool->read_ns[STATIC] = 0;
+        tool->names_due_ns = 0;
         gtel_awake_close(tool->env, &gpu->awake);
         if (gpu->device && found > 0) /* else another source has it now */
             gtel_registry_lost(registry, gpu->device);

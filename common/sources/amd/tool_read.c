@@ -47,7 +47,7 @@ enum form {
  * know. "MB" are MiB. Gfx activity is the GPU's share of time, umc activity that of its memory.
  * Their energy is the raw counter times 15.3 µJ on every chip (rocm_smi.cc,
  * kEnergyCounterResolution), which is right for none: MI100 counts joules, Navi 21 millijoules,
- * later Instincts 2^-16 J.
+ * later Instincts 2^-16 J. Memory in use follows its total.
  */
 const struct gtel_amd_tool_row gtel_amd_tool_rows[] = {
     ROW(PART, SHARE, GPU_BUSY, NULL, "usage>gfx_activity|usage>gfx_usage|GPU use (%)"),
