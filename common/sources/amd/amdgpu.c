@@ -227,7 +227,6 @@ static const struct gtel_card_work work = {
     .own_size = sizeof(struct gtel_amd_gpu),
     .failure = "amdgpu: %s",
     .close = close_gpu,
-    .discover = gtel_attr_source_discover,
     .sample = sample,
     .diagnose = gtel_amd_diagnose,
 };
@@ -243,8 +242,6 @@ const struct gtel_source gtel_source_amdgpu = {
                "AMD GPUs with the driver amdgpu",
     .needs = "Linux 5.4 or newer, 6.12 for video; no rights",
     .origins = origins,
-    .state_size = sizeof(struct gtel_attr_source),
     .drivers = drivers,
     .work = &work,
-    .close = gtel_attr_source_close,
 };

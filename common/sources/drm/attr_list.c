@@ -3,11 +3,14 @@
 #include "sources/drm/attr_list.h"
 
 #include "base/error.h"
+#include "base/grow.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { TEXTS_MAX = 1024 };
 
 int gtel_attr_list_init(struct gtel_attr_list *list)
 {
@@ -33,12 +36,13 @@ void gtel_attr_list_check(struct gtel_attr_list *list, int r)
 
 struct gtel_str gtel_attr_text(struct gtel_attr_list *list, struct gtel_str text)
 {
-    struct gtel_attr_texts *texts = list->texts;
+    struct gtel_card_texts *texts = &list->card->cards->texts;
     for (size_t i = 0; i < texts->n; i++)
         if (gtel_str_eq(texts->text[i], text))
             return texts->text[i];
     struct gtel_str copy;
-    if (texts->n == GTEL_ARRAY_LEN(texts->text) || gtel_arena_str(&texts->arena, text, &copy) < 0)
+    if (!gtel_grow(&texts->text, &texts->size, texts->n + 1, TEXTS_MAX, sizeof(copy)) ||
+        gtel_arena_str(&texts->arena, text, &copy) < 0)
         return GTEL_STR_NONE;
     texts->text[texts->n++] = copy;
     return copy;

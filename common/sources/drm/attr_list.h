@@ -15,16 +15,8 @@
 
 enum { GTEL_ATTRS_MAX = 512 };
 
-/* Texts that live as long as a source: sensors, domains, reasons, GT numbers. Zeroed: empty. */
-struct gtel_attr_texts {
-    struct gtel_arena arena;
-    struct gtel_str text[1024];
-    size_t n;
-};
-
 struct gtel_attr_list {
     const struct gtel_card *card;
-    struct gtel_attr_texts *texts;
     struct gtel_arena *arena; /* for the time of the list; reset by init */
     void *own; /* what the source keeps for the card; NULL: the list is for a diagnosis alone */
     const struct gtel_env *env;
@@ -45,10 +37,10 @@ struct gtel_attr_file {
     struct gtel_attr_kind kind;
 };
 
-/* card, texts and arena are set. 0 or -ENOMEM. */
+/* card and arena are set. 0 or -ENOMEM. */
 int gtel_attr_list_init(struct gtel_attr_list *list);
 
-/* One copy of a text for the life of the source; empty when there are too many or memory is out. */
+/* One copy of a text for the life of the lane; empty when there are too many or memory is out. */
 struct gtel_str gtel_attr_text(struct gtel_attr_list *list, struct gtel_str text);
 struct gtel_str gtel_attr_number_text(struct gtel_attr_list *list, uint64_t number);
 

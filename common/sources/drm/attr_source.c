@@ -11,22 +11,14 @@ void gtel_attr_source_close_card(const struct gtel_env *env, void *own)
     gtel_attrs_close(env, &((struct gtel_attr_card *)own)->attrs);
 }
 
-void gtel_attr_source_close(void *state)
-{
-    struct gtel_attr_source *source = state;
-    gtel_card_source_close(state);
-    gtel_arena_done(&source->texts.arena);
-}
-
-int gtel_attr_source_update(struct gtel_attr_source *source, struct gtel_attr_card *own)
+int gtel_attr_source_update(struct gtel_card_source *source, struct gtel_attr_card *own)
 {
     uint64_t now_ns = gtel_env_now(own->card->cards->env);
-    struct gtel_attr_list list = {
-        .card = own->card, .texts = &source->texts, .arena = &source->source.arena, .own = own};
+    struct gtel_attr_list list = {.card = own->card, .arena = &source->arena, .own = own};
     int r = gtel_attr_list_init(&list);
     if (r < 0)
         return r;
-    source->source.work->add(&list);
+    source->work.add(&list);
     r = gtel_attrs_update(&own->attrs, &list);
     if (own->attrs.hash != 0)
         own->retry = (struct gtel_backoff){0};
@@ -35,7 +27,7 @@ int gtel_attr_source_update(struct gtel_attr_source *source, struct gtel_attr_ca
     return r;
 }
 
-int gtel_attr_source_open(struct gtel_attr_source *source, struct gtel_attr_card *own,
+int gtel_attr_source_open(struct gtel_card_source *source, struct gtel_attr_card *own,
                           uint64_t now_ns)
 {
     /* It slept when it was found, or not all could be opened. */
@@ -49,7 +41,7 @@ int gtel_attr_source_discover(void *state, void *own)
     return gtel_card_may_read(card->card) ? gtel_attr_source_update(state, card) : 0;
 }
 
-int gtel_attr_source_sample(void *state, void *own, struct gtel_batch *batch)
+static int sample(void *state, void *own, struct gtel_batch *batch)
 {
     struct gtel_attr_card *card = own;
     struct gtel_attr_sample sample = {.card = card->card, .attrs = &card->attrs, .batch = batch};
@@ -68,11 +60,10 @@ void gtel_attr_source_diagnose(const void *state, const void *own, struct gtel_f
 {
     static const char *const asleep[3] = {
         "power/runtime_status", "suspended: nothing is read, so that the GPU stays asleep", NULL};
-    const struct gtel_attr_source *source = state;
+    const struct gtel_card_source *source = state;
     const struct gtel_attr_card *card = own;
     struct gtel_arena arena = {0};
-    struct gtel_attr_texts texts = {.n = 0};
-    struct gtel_attr_list list = {.card = card->card, .texts = &texts, .arena = &arena};
+    struct gtel_attr_list list = {.card = card->card, .arena = &arena};
     if (card->card->device->is_asleep && !card->card->cards->may_wake) {
         gtel_finding_put(findings, card->card->device, GTEL_MEASUREMENT_GPU, 0, asleep);
         return;
@@ -80,8 +71,16 @@ void gtel_attr_source_diagnose(const void *state, const void *own, struct gtel_f
     bool has_list =
         card->attrs.hash == 0 && gtel_card_may_read(card->card) && gtel_attr_list_init(&list) == 0;
     if (has_list)
-        source->source.work->add(&list);
+        source->work.add(&list);
     gtel_attrs_diagnose(card->card->cards->env, &card->attrs, has_list ? &list : NULL, findings);
-    gtel_arena_done(&texts.arena);
     gtel_arena_done(&arena);
+}
+
+void gtel_attr_source_complete(struct gtel_card_work *work)
+{
+    work->own_size = work->own_size ? work->own_size : sizeof(struct gtel_attr_card);
+    work->close = work->close ? work->close : gtel_attr_source_close_card;
+    work->discover = work->discover ? work->discover : gtel_attr_source_discover;
+    work->sample = work->sample ? work->sample : sample;
+    work->diagnose = work->diagnose ? work->diagnose : gtel_attr_source_diagnose;
 }

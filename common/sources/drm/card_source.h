@@ -15,7 +15,10 @@
 
 struct gtel_attr_list;
 
-/* own: what the source keeps for a card (cards.h). Functions may be NULL. */
+/*
+ * own: what the source keeps for a card (cards.h). Functions may be NULL; with add, those that are
+ * not given are of attr_source.h, as is own_size.
+ */
 struct gtel_card_work {
     gtel_card_fn is_wanted; /* of a source without a list of drivers */
     size_t own_size;
@@ -37,7 +40,7 @@ struct gtel_card_source {
     struct gtel_card_list cards;
     const struct gtel_env *env;
     const struct gtel_options *options;
-    const struct gtel_card_work *work;
+    struct gtel_card_work work;
     uint32_t discoveries;    /* so far: what is done once after each of them is done at that one */
     struct gtel_arena arena; /* for the time of a call, which resets it first */
 };

@@ -150,6 +150,8 @@ void gtel_cards_done(struct gtel_cards *cards)
         free(cards->card[i]);
     }
     free(cards->card);
+    free(cards->texts.text);
+    gtel_arena_done(&cards->texts.arena);
     gtel_arena_done(&cards->arena);
     *cards = (struct gtel_cards){0};
 }

@@ -54,6 +54,14 @@ struct gtel_card {
     bool is_registered; /* since the last listing */
 };
 
+/* What sources read as names: sensors, domains, reasons, GT numbers. Zeroed: empty. */
+struct gtel_card_texts {
+    struct gtel_arena arena;
+    struct gtel_str *text;
+    size_t n;
+    size_t size;
+};
+
 /* Zeroed but for env and may_wake: nothing is known. */
 struct gtel_cards {
     const struct gtel_env *env;
@@ -66,6 +74,7 @@ struct gtel_cards {
     uint32_t retries;        /* listings in a row that were not complete */
     bool is_listed;          /* in this gather */
     struct gtel_arena arena; /* for the time of a listing */
+    struct gtel_card_texts texts;
 };
 
 void gtel_cards_init(struct gtel_cards *cards, const struct gtel_env *env,

@@ -66,12 +66,7 @@ static void add(struct gtel_attr_list *list)
 static const struct gtel_card_work work = {
     .is_wanted = is_wanted,
     .add = add,
-    .own_size = sizeof(struct gtel_attr_card),
     .failure = "drm: %s",
-    .close = gtel_attr_source_close_card,
-    .discover = gtel_attr_source_discover,
-    .sample = gtel_attr_source_sample,
-    .diagnose = gtel_attr_source_diagnose,
 };
 
 const struct gtel_source gtel_source_drm = {
@@ -82,7 +77,5 @@ const struct gtel_source gtel_source_drm = {
                "source of its own: nouveau, radeon, panfrost, panthor, lima, msm, v3d, vc4",
     .needs = "no rights; what there is depends on the driver",
     .origins = gtel_attr_origins,
-    .state_size = sizeof(struct gtel_attr_source),
     .work = &work,
-    .close = gtel_attr_source_close,
 };

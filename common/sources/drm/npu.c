@@ -44,12 +44,7 @@ static void add(struct gtel_attr_list *list)
 
 static const struct gtel_card_work work = {
     .add = add,
-    .own_size = sizeof(struct gtel_attr_card),
     .failure = "npu: %s",
-    .close = gtel_attr_source_close_card,
-    .discover = gtel_attr_source_discover,
-    .sample = gtel_attr_source_sample,
-    .diagnose = gtel_attr_source_diagnose,
 };
 
 const struct gtel_source gtel_source_npu = {
@@ -59,8 +54,6 @@ const struct gtel_source gtel_source_npu = {
     .summary = "Power state of NPUs; of Intel's (ivpu) how busy they are, memory and clocks",
     .needs = "no rights; Linux 6.11 for busy shares, 6.15 for memory, about 6.16 for clocks",
     .origins = gtel_attr_origins,
-    .state_size = sizeof(struct gtel_attr_source),
     .drivers = drivers,
     .work = &work,
-    .close = gtel_attr_source_close,
 };

@@ -59,7 +59,7 @@ static void diagnose_option(const struct diagnosis *diagnosis)
     static const char *const text[3] = {"option XeEngines", "it is off: engine use is not measured",
                                         NULL};
     if (!gtel_intel_has_pmu(diagnosis->intel) &&
-        gtel_option_is(diagnosis->intel->files.source.options, GTEL_O_XE_ENGINES, "off"))
+        gtel_option_is(diagnosis->intel->source.options, GTEL_O_XE_ENGINES, "off"))
         gtel_finding_put_lack(diagnosis->findings, diagnosis->card->device,
                               GTEL_MEASUREMENT_GPU_ENGINE, GTEL_M_ENGINE_BUSY, 0, text);
 }
@@ -170,9 +170,8 @@ void gtel_intel_diagnose(void *state, struct gtel_registry *registry,
                          struct gtel_findings *findings)
 {
     const struct gtel_intel *intel = state;
-    const struct gtel_card_list *cards = &intel->files.source.cards;
-    struct diagnosis diagnosis = {
-        .env = intel->files.source.env, .intel = intel, .findings = findings};
+    const struct gtel_card_list *cards = &intel->source.cards;
+    struct diagnosis diagnosis = {.env = intel->source.env, .intel = intel, .findings = findings};
     (void)registry;
     (void)gtel_kernel_release(diagnosis.env, &diagnosis.kernel);
     for (size_t i = 0; i < cards->n; i++) {

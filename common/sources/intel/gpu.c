@@ -60,8 +60,8 @@ static bool is_free(const struct gtel_intel *intel, const struct gtel_attr *attr
  */
 static int list_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu)
 {
-    struct gtel_card_source *source = &intel->files.source;
-    int r = gtel_attr_source_update(&intel->files, &gpu->files);
+    struct gtel_card_source *source = &intel->source;
+    int r = gtel_attr_source_update(&intel->source, &gpu->files);
     if (r < 0)
         return r;
     bool is_watched = false;
@@ -93,7 +93,7 @@ static int refresh(struct gtel_intel *intel, struct gtel_intel_gpu *gpu)
 /* 0 when everything of it is open, 1 when more of it may come, or a negative errno. */
 static int open_gpu(struct gtel_intel *intel, struct gtel_registry *registry, size_t i)
 {
-    struct gtel_card_list *cards = &intel->files.source.cards;
+    struct gtel_card_list *cards = &intel->source.cards;
     struct gtel_intel_gpu *gpu = cards->slot[i].own;
     int r = refresh(intel, gpu);
     if (r == -ENODEV) { /* its files are no more: the driver has been loaded again */
@@ -109,7 +109,7 @@ static int open_gpu(struct gtel_intel *intel, struct gtel_registry *registry, si
 int gtel_intel_discover(void *state, struct gtel_registry *registry)
 {
     struct gtel_intel *intel = state;
-    struct gtel_card_list *cards = &intel->files.source.cards;
+    struct gtel_card_list *cards = &intel->source.cards;
     size_t fine = 0;
     for (size_t i = 0; i < cards->n; i++) {
         const struct gtel_intel_gpu *gpu = cards->slot[i].own;
@@ -138,7 +138,7 @@ static bool has_clock(const struct gtel_intel *intel, const struct gtel_intel_gp
     bool has = false;
     for (size_t i = 0; !gtel_fs_is_open(&gpu->files.card->users) && !has && i < attrs->n; i++)
         has = is_free(intel, &attrs->attr[i]) &&
-              gtel_fs_read_u64(intel->files.source.env, &attrs->attr[i].file, &mhz) == 0 && mhz > 0;
+              gtel_fs_read_u64(intel->source.env, &attrs->attr[i].file, &mhz) == 0 && mhz > 0;
     return has;
 }
 
@@ -208,9 +208,9 @@ static int read_pmu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
                     struct gtel_intel_sample *sample)
 {
     bool was_failing = gpu->pmu.is_failing;
-    bool has_instances = gtel_option_is(intel->files.source.options, GTEL_O_ENGINE_INSTANCES, "on");
-    int r = gtel_intel_pmu_read(intel->files.source.env, &gpu->files.card->drm,
-                                gpu->files.card->device, &gpu->pmu, has_instances, sample);
+    bool has_instances = gtel_option_is(intel->source.options, GTEL_O_ENGINE_INSTANCES, "on");
+    int r = gtel_intel_pmu_read(intel->source.env, &gpu->files.card->drm, gpu->files.card->device,
+                                &gpu->pmu, has_instances, sample);
     if (r == -ENODEV && gtel_card_is_removed(gpu->files.card))
         return r;
     if (r == -ENODEV)
@@ -242,7 +242,7 @@ static int read_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu, struct
         if (gpu->files.attrs.hash == 0)
             retry(intel, false);
     }
-    int r = read_attrs(gpu, has_slept(intel->files.source.env, gpu), &sample);
+    int r = read_attrs(gpu, has_slept(intel->source.env, gpu), &sample);
     card->gts.held = 0;
     card->gts.held_ns = 0;
     if (r != -ENODEV && read_pmu(intel, gpu, &sample) == -ENODEV)
@@ -292,7 +292,7 @@ static int sample_gpu(struct gtel_intel *intel, struct gtel_intel_gpu *gpu,
 int gtel_intel_sample(void *state, struct gtel_registry *registry, struct gtel_batch *batch)
 {
     struct gtel_intel *intel = state;
-    const struct gtel_card_list *cards = &intel->files.source.cards;
+    const struct gtel_card_list *cards = &intel->source.cards;
     int first = 0;
     size_t fine = 0;
     bool is_lost = false;

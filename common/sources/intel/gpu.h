@@ -25,7 +25,7 @@ struct gtel_intel_gpu {
 
 /* The state of a source. Zeroed: nothing to close. */
 struct gtel_intel {
-    struct gtel_attr_source files; /* first; of each card a struct gtel_intel_gpu */
+    struct gtel_card_source source; /* first; of each card a struct gtel_intel_gpu */
     bool is_retry_due; /* the last discovery was not whole: sample() asks for another one */
     uint32_t retries;  /* such discoveries in a row */
 };
@@ -33,7 +33,7 @@ struct gtel_intel {
 /* i915 has counters that may stay open, and shows how fast a GT runs without using it. */
 static inline bool gtel_intel_has_pmu(const struct gtel_intel *intel)
 {
-    return strcmp(intel->files.source.cards.drivers[0], "i915") == 0;
+    return strcmp(intel->source.cards.drivers[0], "i915") == 0;
 }
 
 /* The parts of struct gtel_card_work; add is the driver's own. */

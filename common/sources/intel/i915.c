@@ -105,5 +105,4 @@ const struct gtel_source gtel_source_i915 = {
     .discover = gtel_intel_discover,
     .sample = gtel_intel_sample,
     .diagnose = gtel_intel_diagnose,
-    .close = gtel_attr_source_close,
 };
