@@ -30,22 +30,24 @@ static const struct gtel_str blocks[] = {
     GTEL_STR_INIT("mpio"),  GTEL_STR_INIT("mmsch"),
 };
 
-/* Above the GPU come its port of the card's switch, the card's first port, and the slot's. */
-static const struct port {
-    const char *above;
-    struct gtel_str kind;
-} ports[] = {{"../..", GTEL_STR_INIT("pcie-aer-card")},
-             {"../../..", GTEL_STR_INIT("pcie-aer-slot")}};
-
 enum {
     BLOCKS = GTEL_ARRAY_LEN(blocks),
     PAGES = BLOCKS,
     REPLAYS,
-    PORTS, /* three files of each */
-    PARTS = PORTS + GTEL_ARRAY_LEN(ports) * GTEL_AER_FILES
+    AER_OF_CARD,
+    AER_OF_SLOT = AER_OF_CARD + GTEL_AER_FILES,
+    PARTS = AER_OF_SLOT + GTEL_AER_FILES
 };
 enum { TEXT_MAX = 256 << 10 }; /* 28 bytes for each bad page of 4 KiB */
 enum { ORIGIN_RAS, ORIGIN_REPLAYS, ORIGIN_AER };
+
+/* What a part counts, by its position. */
+struct what {
+    uint8_t origin;
+    const char *name;
+    struct gtel_str kind;
+    const struct gtel_str *severity; /* of each count; NULL: replays */
+};
 
 /* A little less than a minute, so that a clock's jitter does not skip a gather. */
 static const uint64_t minute_ns = 59500000000;
@@ -70,14 +72,22 @@ struct amd_ras {
     char text[TEXT_MAX];
 };
 
-static const struct port *port_of(size_t i)
+static struct what what_of(size_t i)
 {
-    return &ports[(i - PORTS) / GTEL_AER_FILES];
-}
-
-static const struct gtel_aer_file *aer_of(size_t i)
-{
-    return &gtel_aer_files[(i - PORTS) % GTEL_AER_FILES];
+    static const struct gtel_str errors[GTEL_AMD_RAS_COUNTS] = {
+        GTEL_STR_INIT("uncorrected"), GTEL_STR_INIT("corrected"), GTEL_STR_INIT("deferred")};
+    static const struct gtel_str pages[GTEL_AMD_RAS_COUNTS] = {
+        GTEL_STR_INIT("retired"), GTEL_STR_INIT("pending"), GTEL_STR_INIT("failed")};
+    if (i < BLOCKS)
+        return (struct what){ORIGIN_RAS, blocks[i].p, blocks[i], errors};
+    if (i == PAGES)
+        return (struct what){ORIGIN_RAS, "gpu_vram_bad_pages", GTEL_STR("bad-pages"), pages};
+    if (i == REPLAYS)
+        return (struct what){ORIGIN_REPLAYS, "pcie_replay_count", GTEL_STR_NONE, NULL};
+    const struct gtel_aer_file *file = &gtel_aer_files[(i - AER_OF_CARD) % GTEL_AER_FILES];
+    return (struct what){ORIGIN_AER, file->name,
+                         i < AER_OF_SLOT ? GTEL_STR("pcie-aer-card") : GTEL_STR("pcie-aer-slot"),
+                         &file->severity};
 }
 
 static bool is_open(const struct ras_card *own, size_t i)
@@ -117,11 +127,13 @@ static int open_blocks(struct ras_card *own)
     return first;
 }
 
+/* Above the GPU come its port of the card's switch, the card's first port, and the slot's. */
 static int open_ports(struct ras_card *own)
 {
     int first = 0;
-    for (size_t i = PORTS; i < PARTS; i++) {
-        int r = open_part(own, i, GTEL_FS_AT("%s/%s", port_of(i)->above, aer_of(i)->name));
+    for (size_t i = AER_OF_CARD; i < PARTS; i++) {
+        const char *port = i < AER_OF_SLOT ? "../.." : "../../..";
+        int r = open_part(own, i, GTEL_FS_AT("%s/%s", port, what_of(i).name));
         first = first < 0 ? first : r;
     }
     return first;
@@ -170,26 +182,17 @@ static int read_part(struct amd_ras *ras, struct part *part, size_t i)
 
 static void put_last(struct gtel_batch *batch, const struct ras_card *own, size_t i)
 {
-    static const struct gtel_str words[2][GTEL_AMD_RAS_COUNTS] = {
-        {GTEL_STR_INIT("uncorrected"), GTEL_STR_INIT("corrected"), GTEL_STR_INIT("deferred")},
-        {GTEL_STR_INIT("retired"), GTEL_STR_INIT("pending"), GTEL_STR_INIT("failed")}};
     const struct gtel_amd_ras *last = &own->part[i].last;
-    if (last->known == 0)
-        return;
-    batch->origin = i >= PORTS ? ORIGIN_AER : i == REPLAYS ? ORIGIN_REPLAYS : ORIGIN_RAS;
+    const struct what what = what_of(i);
+    batch->origin = what.origin;
     for (unsigned c = 0; c < GTEL_AMD_RAS_COUNTS; c++) {
         if ((last->known & 1u << c) == 0)
             continue;
-        if (i == REPLAYS)
+        if (what.severity)
+            gtel_batch_error(batch, own->card->device, what.kind, what.severity[c], last->count[c]);
+        else
             gtel_batch_u64(batch, own->card->device, GTEL_M_GPU_PCIE_REPLAYS, GTEL_STR_NONE,
                            last->count[c]);
-        else if (i >= PORTS)
-            gtel_batch_error(batch, own->card->device, port_of(i)->kind, aer_of(i)->severity,
-                             last->count[c]);
-        else
-            gtel_batch_error(batch, own->card->device,
-                             i < BLOCKS ? blocks[i] : GTEL_STR("bad-pages"), words[i == PAGES][c],
-                             last->count[c]);
     }
 }
 
@@ -197,18 +200,14 @@ static void put_last(struct gtel_batch *batch, const struct ras_card *own, size_
 static int sample_card(void *state, void *p, struct gtel_batch *batch)
 {
     struct ras_card *own = p;
-    bool is_any_due = false;
     int first = 0;
     batch->t_ns = gtel_env_now(own->card->cards->env);
-    for (size_t i = 0; i < PARTS; i++)
-        is_any_due = is_any_due || (is_open(own, i) && own->part[i].due_ns <= batch->t_ns);
-    if (own->card->device->is_left_alone || (is_any_due && !gtel_card_may_read(own->card)))
-        return 0;
-    for (size_t i = 0; i < PARTS; i++) {
+    for (size_t i = 0; !own->card->device->is_left_alone && i < PARTS; i++) {
         struct part *part = &own->part[i];
-        if (!is_open(own, i))
+        bool is_due = part->due_ns <= batch->t_ns;
+        if (!is_open(own, i) || (is_due && !gtel_card_may_read(own->card)))
             continue;
-        if (part->due_ns <= batch->t_ns) {
+        if (is_due) {
             part->error = read_part(state, part, i);
             if (part->error < 0)
                 part->last.known = 0;
@@ -235,10 +234,7 @@ static void diagnose_card(const void *state, const void *p, struct gtel_findings
     bool has_any = false;
     (void)state;
     for (size_t i = 0; i < PARTS; i++) {
-        const char *const text[3] = {i < BLOCKS     ? blocks[i].p
-                                     : i == PAGES   ? "gpu_vram_bad_pages"
-                                     : i == REPLAYS ? "pcie_replay_count"
-                                                    : aer_of(i)->name};
+        const char *const text[3] = {what_of(i).name};
         has_any = has_any || (i < BLOCKS && is_open(own, i));
         if (gtel_error_is_broken(own->part[i].error))
             gtel_finding_put(findings, own->card->device, GTEL_MEASUREMENT_GPU_ERROR,
