@@ -42,9 +42,8 @@ enum { GTEL_AMD_TABLE_ORIGIN = GTEL_ATTR_HWMON + 1 };
 
 enum {
     GTEL_AMD_TABLE_ROWS_MAX = 63,
-    GTEL_AMD_TABLE_SHARES = 5,      /* residencies of MI300 */
-    GTEL_AMD_TABLE_RESIDENCIES = 7, /* of APUs */
-    GTEL_AMD_TABLE_COUNTERS = 24    /* of PCIe and xGMI */
+    GTEL_AMD_TABLE_SHARES = 5,     /* residencies of MI300 */
+    GTEL_AMD_TABLE_RESIDENCIES = 7 /* of APUs */
 };
 
 /* Time that a limit was in force, on the clock of the firmware's accumulation counter. */
@@ -76,7 +75,6 @@ struct gtel_amd_table_state {
     struct gtel_counter accumulation;
     struct gtel_amd_share share[GTEL_AMD_TABLE_SHARES];
     bool was_busy; /* in the last table */
-    struct gtel_counter counter[GTEL_AMD_TABLE_COUNTERS];
     uint32_t residency[GTEL_AMD_TABLE_RESIDENCIES];
     bool has_residency;
     uint64_t throttled; /* reasons that have ever been in force, as bits */

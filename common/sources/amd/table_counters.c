@@ -178,8 +178,10 @@ static void sample_residencies(struct gtel_amd_table_state *table,
 
 /* ---- PCIe and xGMI ---- */
 
-enum { XGMI_LINKS = 8, PCIE_COUNTERS = 6 };
-_Static_assert(PCIE_COUNTERS + 2 * XGMI_LINKS <= GTEL_AMD_TABLE_COUNTERS, "counters");
+/*
+ * Of 64 bits (kernel: smu13/smu_v13_0_6_ppt.h), or of errors, of which no card has 2^32: a lower
+ * value has begun again, which delta sees.
+ */
 
 static void put(const struct gtel_amd_scene *scene, enum gtel_metric metric, struct gtel_str dim,
                 uint64_t value)
@@ -187,63 +189,52 @@ static void put(const struct gtel_amd_scene *scene, enum gtel_metric metric, str
     gtel_batch_u64(scene->batch, scene->device, metric, dim, value);
 }
 
-static void sample_pcie(struct gtel_amd_table_state *table, const struct gtel_amd_scene *scene)
+static void sample_pcie(const struct gtel_amd_scene *scene)
 {
     static const struct {
         enum gtel_amd_field field;
-        const char *kind; /* of the error; NULL: a replay */
-    } counters[PCIE_COUNTERS] = {
-        {GTEL_AMD_PCIE_REPLAY_COUNT_ACC, NULL},
-        {GTEL_AMD_PCIE_L0_TO_RECOV_COUNT_ACC, "pcie_recovery"},
-        {GTEL_AMD_PCIE_LC_PERF_OTHER_END_RECOVERY, "pcie_other_end_recovery"},
-        {GTEL_AMD_PCIE_REPLAY_ROVER_COUNT_ACC, "pcie_replay_rollover"},
-        {GTEL_AMD_PCIE_NAK_SENT_COUNT_ACC, "pcie_nak_sent"},
-        {GTEL_AMD_PCIE_NAK_RCVD_COUNT_ACC, "pcie_nak_received"},
+        struct gtel_str kind;
+    } errors[] = {
+        {GTEL_AMD_PCIE_L0_TO_RECOV_COUNT_ACC, GTEL_STR_INIT("pcie_recovery")},
+        {GTEL_AMD_PCIE_LC_PERF_OTHER_END_RECOVERY, GTEL_STR_INIT("pcie_other_end_recovery")},
+        {GTEL_AMD_PCIE_REPLAY_ROVER_COUNT_ACC, GTEL_STR_INIT("pcie_replay_rollover")},
+        {GTEL_AMD_PCIE_NAK_SENT_COUNT_ACC, GTEL_STR_INIT("pcie_nak_sent")},
+        {GTEL_AMD_PCIE_NAK_RCVD_COUNT_ACC, GTEL_STR_INIT("pcie_nak_received")},
     };
-    for (size_t i = 0; i < PCIE_COUNTERS; i++) {
-        uint64_t value;
-        if (!get(scene, counters[i].field, 0, &value))
-            continue;
-        struct gtel_counter *counter = &table->counter[i];
-        /* No card has 2^32 errors: less than before is a reset, also of a counter of 32 bits. */
-        (void)carry(scene, counter, 8, value);
-        if (counters[i].kind)
-            gtel_batch_error(scene->batch, scene->device, gtel_str_of(counters[i].kind),
-                             GTEL_STR("corrected"), counter->sum);
-        else
-            put(scene, GTEL_M_GPU_PCIE_REPLAYS, GTEL_STR_NONE, counter->sum);
-    }
+    uint64_t value;
+    if (get(scene, GTEL_AMD_PCIE_REPLAY_COUNT_ACC, 0, &value))
+        put(scene, GTEL_M_GPU_PCIE_REPLAYS, GTEL_STR_NONE, value);
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(errors); i++)
+        if (get(scene, errors[i].field, 0, &value))
+            gtel_batch_error(scene->batch, scene->device, errors[i].kind, GTEL_STR("corrected"),
+                             value);
 }
 
 /* Kibibytes (kernel: "Data in KB"); a link that nobody uses has 0, and none or an unknown status.
  */
-static void sample_xgmi(struct gtel_amd_table_state *table, const struct gtel_amd_scene *scene)
+static void sample_xgmi(const struct gtel_amd_scene *scene)
 {
-    static const struct gtel_str names[XGMI_LINKS] = {
-        GTEL_STR_INIT("xgmi0"), GTEL_STR_INIT("xgmi1"), GTEL_STR_INIT("xgmi2"),
-        GTEL_STR_INIT("xgmi3"), GTEL_STR_INIT("xgmi4"), GTEL_STR_INIT("xgmi5"),
-        GTEL_STR_INIT("xgmi6"), GTEL_STR_INIT("xgmi7")};
+    static const struct gtel_str names[] = {GTEL_STR_INIT("xgmi0"), GTEL_STR_INIT("xgmi1"),
+                                            GTEL_STR_INIT("xgmi2"), GTEL_STR_INIT("xgmi3"),
+                                            GTEL_STR_INIT("xgmi4"), GTEL_STR_INIT("xgmi5"),
+                                            GTEL_STR_INIT("xgmi6"), GTEL_STR_INIT("xgmi7")};
     static const struct {
         enum gtel_amd_field field;
         enum gtel_metric metric;
     } ways[2] = {{GTEL_AMD_XGMI_READ_DATA_ACC, GTEL_M_FABRIC_RX},
                  {GTEL_AMD_XGMI_WRITE_DATA_ACC, GTEL_M_FABRIC_TX}};
-    for (unsigned i = 0; i < XGMI_LINKS; i++) {
+    for (unsigned i = 0; i < GTEL_ARRAY_LEN(names); i++) {
         uint64_t status;
         uint64_t value;
         bool has_status = get(scene, GTEL_AMD_XGMI_LINK_STATUS, i, &status) && status <= 1;
         if (has_status)
             put(scene, GTEL_M_FABRIC_UP, names[i], status);
         for (size_t w = 0; w < GTEL_ARRAY_LEN(ways); w++) {
-            struct gtel_counter *counter = &table->counter[PCIE_COUNTERS + 2 * i + w];
             const struct gtel_amd_place *place = &scene->metrics->place[ways[w].field];
-            if (place->count < 2 ||
-                (place->unit != GTEL_AMD_UNIT_NONE && place->unit != GTEL_AMD_UNIT_KB) ||
-                !get(scene, ways[w].field, i, &value) || value > UINT64_MAX / 1024)
-                continue;
-            (void)carry(scene, counter, place->width, value);
-            if (counter->sum > 0 || (has_status && status == 1))
-                put(scene, ways[w].metric, names[i], counter->sum * 1024);
+            bool is_kb = place->unit == GTEL_AMD_UNIT_NONE || place->unit == GTEL_AMD_UNIT_KB;
+            if (place->count > 1 && is_kb && get(scene, ways[w].field, i, &value) &&
+                value <= UINT64_MAX / 1024 && (value > 0 || (has_status && status == 1)))
+                put(scene, ways[w].metric, names[i], value * 1024);
         }
     }
 }
@@ -262,8 +253,8 @@ void gtel_amd_table_counters(struct gtel_amd_table_state *table, const struct gt
     if (scene->family != GTEL_AMD_MI300)
         return;
     sample_residencies(table, scene);
-    sample_pcie(table, scene);
-    sample_xgmi(table, scene);
+    sample_pcie(scene);
+    sample_xgmi(scene);
 }
 
 /* ---- throttling ---- */
