@@ -149,7 +149,7 @@ struct gtel_client_kfd_process {
 };
 
 struct gtel_client_kfd {
-    struct gtel_client_kfd_node node[GTEL_CLIENT_KFD_NODES_MAX]; /* by device */
+    struct gtel_client_kfd_node node[GTEL_CLIENT_KFD_NODES_MAX];
     size_t nodes;
     int nodes_error; /* why some, or whose pids there are, is not known; 0: all is */
     struct gtel_client_kfd_process list[2][GTEL_CLIENT_KFD_MAX]; /* by pid */

@@ -142,18 +142,12 @@ static int add_node(void *arg, uint32_t number)
     struct gtel_client_kfd *kfd = &state->kfd;
     struct gtel_client_kfd_node node;
     int r = read_node(state, number, &node);
-    size_t at = kfd->nodes;
-    if (r == 0 && at == GTEL_CLIENT_KFD_NODES_MAX)
+    if (r == 0 && kfd->nodes == GTEL_CLIENT_KFD_NODES_MAX)
         r = -E2BIG;
-    if (r < 0) {
-        if (r != -ENODATA && !is_failure(kfd->nodes_error))
-            kfd->nodes_error = r;
-        return 0;
-    }
-    for (; at > 0 && kfd->node[at - 1].device > node.device; at--)
-        kfd->node[at] = kfd->node[at - 1];
-    kfd->node[at] = node;
-    kfd->nodes++;
+    if (r == 0)
+        kfd->node[kfd->nodes++] = node;
+    else if (r != -ENODATA && !is_failure(kfd->nodes_error))
+        kfd->nodes_error = r;
     return 0;
 }
 
@@ -411,27 +405,30 @@ bool gtel_clients_is_hidden(const struct gtel_clients *state,
 
 /* Adds up a file over a device's nodes; what one of them does not report is not known. */
 static void add_files(struct gtel_clients *state, const struct gtel_client_kfd_process *process,
-                      const size_t *range, enum gtel_client_kfd_file which, enum gtel_metric metric,
+                      size_t device, enum gtel_client_kfd_file which, enum gtel_metric metric,
                       struct gtel_use *use)
 {
     uint64_t sum = 0;
-    for (size_t node = range[0]; node < range[1]; node++) {
+    for (size_t node = 0; node < state->kfd.nodes; node++) {
         uint64_t value = 0;
-        if (process->use[node].vram > 0 && read_file(state, process, node, which, &value) < 0)
+        if (state->kfd.node[node].device == device && process->use[node].vram > 0 &&
+            read_file(state, process, node, which, &value) < 0)
             return;
         sum += value;
     }
     gtel_use_memory_put(&use->memory, metric, sum);
 }
 
-/* What a process uses of the device of these nodes. 0, -ENODATA: nothing, or it is not known. */
+/* What a process uses of the device at that place. 0, -ENODATA: nothing, or it is not known. */
 static int read_use(struct gtel_clients *state, const struct gtel_client_kfd_process *process,
-                    const size_t *range, struct gtel_use *ret)
+                    size_t at, struct gtel_use *ret)
 {
-    const struct gtel_client_device *device = state->device[state->kfd.node[range[0]].device];
+    const struct gtel_client_device *device = state->device[at];
     uint64_t bytes = 0;
-    for (size_t node = range[0]; process->is_listed && node < range[1]; node++) {
+    for (size_t node = 0; process->is_listed && node < state->kfd.nodes; node++) {
         const struct gtel_client_kfd_use *use = &process->use[node];
+        if (state->kfd.node[node].device != at)
+            continue;
         if (is_failure(use->error))
             return use->error;
         bytes += use->vram;
@@ -447,23 +444,23 @@ static int read_use(struct gtel_clients *state, const struct gtel_client_kfd_pro
         gtel_use_memory_put(&ret->memory, GTEL_M_PROCESS_MEMORY_VRAM, bytes);
     if (state->namespace != GTEL_NAMESPACE_HOST)
         return 0;
-    add_files(state, process, range, GTEL_CLIENT_KFD_EVICTED, GTEL_M_PROCESS_EVICTED, ret);
+    add_files(state, process, at, GTEL_CLIENT_KFD_EVICTED, GTEL_M_PROCESS_EVICTED, ret);
     if (device->is_read && !device->is_asleep)
-        add_files(state, process, range, GTEL_CLIENT_KFD_UNITS, GTEL_M_PROCESS_COMPUTE_UNITS, ret);
+        add_files(state, process, at, GTEL_CLIENT_KFD_UNITS, GTEL_M_PROCESS_COMPUTE_UNITS, ret);
     return 0;
 }
 
-static void report_device(struct gtel_clients *state, struct gtel_batch *batch, const size_t *range)
+static void report_device(struct gtel_clients *state, struct gtel_batch *batch, size_t at)
 {
     const struct gtel_client_kfd *kfd = &state->kfd;
-    struct gtel_client_device *device = state->device[kfd->node[range[0]].device];
+    struct gtel_client_device *device = state->device[at];
     struct gtel_use all = {.hidden = kfd_classes};
     uint64_t n = 0;
     bool are_pids_known = state->namespace == GTEL_NAMESPACE_HOST;
     for (size_t i = 0; i < kfd->n; i++) {
         struct gtel_pid_birth birth = {.pid = kfd->process[i].pid};
         struct gtel_use use = {0};
-        int r = read_use(state, &kfd->process[i], range, &use);
+        int r = read_use(state, &kfd->process[i], at, &use);
         if (r == -ENODATA)
             continue;
         if (are_pids_known && gtel_scan_birth(state->scan, birth.pid, &birth) == -EAGAIN)
@@ -484,16 +481,10 @@ static void report_device(struct gtel_clients *state, struct gtel_batch *batch, 
 
 void gtel_clients_report_kfd(struct gtel_clients *state, struct gtel_batch *batch)
 {
-    const struct gtel_client_kfd *kfd = &state->kfd;
-    size_t range[2] = {0, 0};
-    for (size_t i = 0; i < state->n; i++)
+    for (size_t i = 0; i < state->n; i++) {
         if (is_kfds(state->device[i]) && !is_read(state))
             gtel_clients_miss(state->device[i], GTEL_GAP_UNREAD);
-    for (; kfd->error == 0 && range[0] < kfd->nodes; range[0] = range[1]) {
-        const struct gtel_client_device *device = state->device[kfd->node[range[0]].device];
-        while (range[1] < kfd->nodes && kfd->node[range[1]].device == kfd->node[range[0]].device)
-            range[1]++;
-        if (is_kfds(device) && device->device && is_read(state))
-            report_device(state, batch, range);
+        else if (is_kfds(state->device[i]) && state->kfd.error == 0 && state->device[i]->device)
+            report_device(state, batch, i);
     }
 }
