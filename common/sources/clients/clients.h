@@ -143,7 +143,8 @@ enum gtel_client_kfd_queues { GTEL_QUEUES_NONE, GTEL_QUEUES_LEFT, GTEL_QUEUES_PR
 struct gtel_client_kfd_process {
     uint32_t pid;
     uint32_t gathers;                   /* in which it was read */
-    bool is_listed;                     /* in this gather; else in the one before */
+    bool is_listed;                     /* in this gather … */
+    bool was_listed;                    /* … and in the one before */
     enum gtel_client_kfd_queues queues; /* without VRAM; LEFT: since the gather before */
     struct gtel_client_kfd_use *use;    /* one per node */
 };
@@ -152,11 +153,8 @@ struct gtel_client_kfd {
     struct gtel_client_kfd_node node[GTEL_CLIENT_KFD_NODES_MAX];
     size_t nodes;
     int nodes_error; /* why some, or whose pids there are, is not known; 0: all is */
-    struct gtel_client_kfd_process list[2][GTEL_CLIENT_KFD_MAX]; /* by pid */
-    struct gtel_client_kfd_process *process;                     /* the one of this gather */
+    struct gtel_client_kfd_process process[GTEL_CLIENT_KFD_MAX]; /* by pid */
     size_t n;
-    struct gtel_client_kfd_process *last; /* the one of the gather before */
-    size_t before;
     size_t passed; /* of these, while processes are listed */
     size_t listed; /* in this gather */
     size_t kept;   /* files that are open */

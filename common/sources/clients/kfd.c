@@ -183,40 +183,39 @@ bool gtel_clients_find_kfd(struct gtel_clients *state, int hidden)
 
 /* ---- processes ---- */
 
-/*
- * Takes over the processes of the gather before up to a pid: one that was listed then, and is not
- * now, stays for this gather.
- */
-static void pass_until(struct gtel_clients *state, uint32_t pid)
-{
-    struct gtel_client_kfd *kfd = &state->kfd;
-    for (; kfd->passed < kfd->before && kfd->last[kfd->passed].pid <= pid; kfd->passed++) {
-        struct gtel_client_kfd_process *process = &kfd->last[kfd->passed];
-        bool stays = process->is_listed && kfd->n < GTEL_CLIENT_KFD_MAX;
-        process->is_listed = false;
-        close_process(state, process);
-        if (stays)
-            kfd->process[kfd->n++] = *process;
-        else
-            free(process->use);
-    }
-}
-
 /* Called for each in ascending order. */
 static int add_process(void *arg, uint32_t pid)
 {
-    struct gtel_clients *state = arg;
-    struct gtel_client_kfd *kfd = &state->kfd;
-    if (pid > 0)
-        pass_until(state, pid - 1);
-    if (kfd->n == GTEL_CLIENT_KFD_MAX)
-        return -E2BIG;
-    struct gtel_client_kfd_process *process = &kfd->process[kfd->n++];
-    bool is_known = kfd->passed < kfd->before && kfd->last[kfd->passed].pid == pid;
-    *process = is_known ? kfd->last[kfd->passed++] : (struct gtel_client_kfd_process){.pid = pid};
+    struct gtel_client_kfd *kfd = &((struct gtel_clients *)arg)->kfd;
+    while (kfd->passed < kfd->n && kfd->process[kfd->passed].pid < pid)
+        kfd->passed++;
+    struct gtel_client_kfd_process *process = &kfd->process[kfd->passed];
+    if (kfd->passed == kfd->n || process->pid != pid) {
+        if (kfd->n == GTEL_CLIENT_KFD_MAX)
+            return -E2BIG;
+        memmove(process + 1, process, (kfd->n++ - kfd->passed) * sizeof(*process));
+        *process = (struct gtel_client_kfd_process){.pid = pid};
+    }
     process->is_listed = true;
     kfd->listed++;
     return 0;
+}
+
+/* One that was listed in the gather before, and is not now, stays for this gather. */
+static void drop_ended(struct gtel_clients *state)
+{
+    struct gtel_client_kfd *kfd = &state->kfd;
+    size_t kept = 0;
+    for (size_t i = 0; i < kfd->n; i++) {
+        struct gtel_client_kfd_process *process = &kfd->process[i];
+        if (!process->is_listed)
+            close_process(state, process);
+        if (process->is_listed || process->was_listed)
+            kfd->process[kept++] = *process;
+        else
+            free(process->use);
+    }
+    kfd->n = kept;
 }
 
 /* 0; -ENOENT when the process has no such file; or another negative errno. */
@@ -317,13 +316,14 @@ void gtel_clients_read_kfd(struct gtel_clients *state)
         gtel_clients_close_kfd(state);
         return;
     }
-    kfd->last = kfd->process;
-    kfd->process = kfd->list[kfd->last == kfd->list[0]];
-    kfd->before = kfd->n;
-    kfd->n = kfd->passed = kfd->listed = 0;
+    for (size_t i = 0; i < kfd->n; i++) {
+        kfd->process[i].was_listed = kfd->process[i].is_listed;
+        kfd->process[i].is_listed = false;
+    }
+    kfd->passed = kfd->listed = 0;
     int r = env->ops->dir_list_from(env->arg, KFD "proc", 0, add_process, state);
     kfd->error = r == -ENOENT || r == -ENOTDIR ? 0 : r;
-    pass_until(state, UINT32_MAX);
+    drop_ended(state);
     for (size_t i = 0; i < kfd->n; i++) {
         r = read_process(state, &kfd->process[i]);
         kfd->error = kfd->error < 0 ? kfd->error : r;
