@@ -53,7 +53,7 @@ const struct gtel_env amd_env = {.ops = &ops, .log = {.write = write_log}};
 
 struct gtel_device amd_device = {.key = "0000:03:00.0"};
 static struct gtel_cards cards = {.env = &amd_env};
-const struct gtel_card amd_card = {
+struct gtel_card amd_card = {
     .cards = &cards, .device = &amd_device, .drm = {.key = "0000:03:00.0", .driver = "amdgpu"}};
 
 void amd_life_begin(struct amd_life *life, uint16_t device_id)
@@ -63,7 +63,8 @@ void amd_life_begin(struct amd_life *life, uint16_t device_id)
     amd_machine.logs = 0;
     amd_machine.error = 0;
     memset(amd_machine.bytes, 0, AMD_FILE_MAX);
-    CHECK_INT(gtel_amd_table_open(&amd_env, &life->table, "card", device_id), 0);
+    amd_card.drm.device_id = device_id;
+    CHECK_INT(gtel_fs_open(&amd_env, &life->table.file.file, "card/gpu_metrics"), 0);
 }
 
 void amd_life_end(struct amd_life *life)

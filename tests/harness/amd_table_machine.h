@@ -27,7 +27,7 @@ struct amd_machine {
 extern struct amd_machine amd_machine;
 extern const struct gtel_env amd_env;
 extern struct gtel_device amd_device;
-extern const struct gtel_card amd_card;
+extern struct gtel_card amd_card;
 
 struct amd_life {
     struct gtel_amd_table_state table;

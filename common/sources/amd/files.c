@@ -167,8 +167,8 @@ void gtel_amd_add(struct gtel_attr_list *list)
     for (size_t i = 0; i < list->n; i++)
         gpu->table.has_fan = gpu->table.has_fan || list->attr[i].kind.metric == GTEL_M_FAN_RPM;
     if (!gtel_fs_is_open(&gpu->table.file.file))
-        gtel_attr_list_check(list, gtel_amd_table_open(list->env, &gpu->table, list->card->path,
-                                                       list->card->drm.device_id));
+        gtel_attr_list_check(list, gtel_fs_open(list->env, &gpu->table.file.file,
+                                                GTEL_FS_AT("%s/gpu_metrics", list->card->path)));
     /* A client that begins to work allocates memory. */
     gtel_card_read_autosuspend(
         gpu->card.card,

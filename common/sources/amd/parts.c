@@ -193,8 +193,8 @@ static int open_unit(struct gtel_registry *registry, struct parts_card *own, siz
                       gtel_str_of(GTEL_FS_AT("xcp%zu", i)));
     if (gtel_fs_is_open(&unit->table.file))
         return 0;
-    r = gtel_amd_table_file_open(
-        env, &unit->table,
+    r = gtel_fs_open(
+        env, &unit->table.file,
         GTEL_FS_AT("sys/class/drm/renderD%lu/device/xcp/xcp_metrics", (unsigned long)unit->render));
     return r == -ENOENT ? 0 : r;
 }
@@ -243,8 +243,8 @@ static int open_board(struct parts_card *own)
     for (size_t i = 0; i < GTEL_ARRAY_LEN(boards); i++) {
         int r = gtel_fs_is_open(&own->board[i].file)
                     ? 0
-                    : gtel_amd_table_file_open(env, &own->board[i],
-                                               GTEL_FS_AT("%s/%s", folder, boards[i].file));
+                    : gtel_fs_open(env, &own->board[i].file,
+                                   GTEL_FS_AT("%s/%s", folder, boards[i].file));
         own->board_files += gtel_fs_is_open(&own->board[i].file);
         first = first < 0 || r == -ENOENT ? first : r;
     }

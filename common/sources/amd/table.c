@@ -19,21 +19,6 @@
  */
 enum { FILE_FIRST = 8192, FILE_MOST = 128 * 1024 };
 
-int gtel_amd_table_file_open(const struct gtel_env *env, struct gtel_amd_table_file *file,
-                             const char *path)
-{
-    int r = gtel_fs_open(env, &file->file, path);
-    if (r < 0)
-        return r;
-    file->size = FILE_FIRST;
-    file->buf = malloc(file->size);
-    if (!file->buf) {
-        gtel_fs_close(env, &file->file);
-        return -ENOMEM;
-    }
-    return 0;
-}
-
 void gtel_amd_table_file_close(const struct gtel_env *env, struct gtel_amd_table_file *file)
 {
     gtel_fs_close(env, &file->file);
@@ -45,13 +30,18 @@ int gtel_amd_table_file_read(const struct gtel_env *env, struct gtel_amd_table_f
                              enum gtel_amd_table table)
 {
     struct gtel_str bytes;
-    int r = gtel_fs_read_bytes(env, &file->file, (char *)file->buf, file->size, &bytes);
+    int r = -E2BIG;
+    if (!gtel_fs_is_open(&file->file))
+        return -EBADF;
+    if (file->buf)
+        r = gtel_fs_read_bytes(env, &file->file, (char *)file->buf, file->size, &bytes);
     while (r == -E2BIG && file->size < FILE_MOST) {
-        unsigned char *p = realloc(file->buf, 2 * file->size);
+        size_t size = file->size > 0 ? 2 * file->size : FILE_FIRST;
+        unsigned char *p = realloc(file->buf, size);
         if (!p)
             return -ENOMEM;
         file->buf = p;
-        file->size *= 2;
+        file->size = size;
         r = gtel_fs_read_bytes(env, &file->file, (char *)file->buf, file->size, &bytes);
     }
     if (r == 0)
@@ -325,13 +315,6 @@ static void sample_link(struct gtel_amd_table_state *table, const struct gtel_am
 
 /* ---- one sample ---- */
 
-int gtel_amd_table_open(const struct gtel_env *env, struct gtel_amd_table_state *table,
-                        const char *device_path, uint16_t device_id)
-{
-    table->device_id = device_id;
-    return gtel_amd_table_file_open(env, &table->file, GTEL_FS_AT("%s/gpu_metrics", device_path));
-}
-
 void gtel_amd_table_close(const struct gtel_env *env, struct gtel_amd_table_state *table)
 {
     gtel_amd_table_file_close(env, &table->file);
@@ -342,13 +325,12 @@ static void log_result(const struct gtel_env *env, struct gtel_amd_table_state *
                        const char *card, int r)
 {
     const unsigned char *at = table->file.buf;
-    char fix[128];
-    (void)snprintf(fix, sizeof(fix),
-                   "revision %u.%u of %u bytes is not understood; the other files are read", at[2],
-                   at[3], at[0] + 256u * at[1]);
-    bool is_ours = r == -EPROTONOSUPPORT || r == -EBADMSG;
-    gtel_failure_log(&env->log, &table->error, r, is_ours ? fix : "the other files are read",
-                     "amdgpu: %s: gpu_metrics", card);
+    char fix[128] = "the other files are read";
+    if (r == -EPROTONOSUPPORT || r == -EBADMSG)
+        (void)snprintf(fix, sizeof(fix),
+                       "revision %u.%u of %u bytes is not understood; the other files are read",
+                       at[2], at[3], at[0] + 256u * at[1]);
+    gtel_failure_log(&env->log, &table->error, r, fix, "amdgpu: %s: gpu_metrics", card);
 }
 
 int gtel_amd_table_sample(struct gtel_amd_table_state *table, const struct gtel_card *card,
@@ -363,12 +345,11 @@ int gtel_amd_table_sample(struct gtel_amd_table_state *table, const struct gtel_
         gtel_amd_table_break(table);
         return r;
     }
-    enum gtel_amd_chip chip = chip_of(table->device_id);
+    enum gtel_amd_chip chip = chip_of(card->drm.device_id);
     struct gtel_amd_scene scene = {.metrics = metrics,
+                                   .card = card,
                                    .device = card->device,
                                    .batch = batch,
-                                   .log = &env->log,
-                                   .name = card->drm.key,
                                    .chip = chip,
                                    .family = family_of(metrics, chip)};
     batch->origin = GTEL_AMD_TABLE_ORIGIN;

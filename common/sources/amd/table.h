@@ -17,17 +17,14 @@
 #include "parse/amd_metrics.h"
 #include "sources/drm/attr.h"
 
-/* A binary table and its memory. Zeroed: not open. */
+/* A binary table and its memory. Zeroed: not open; to open it is to open its file. */
 struct gtel_amd_table_file {
     struct gtel_fs_file file;
-    unsigned char *buf; /* kept from read to read */
+    unsigned char *buf; /* from the first read on */
     size_t size;
     struct gtel_amd_metrics metrics; /* of the last read; zeroed when that failed */
 };
 
-/* 0, or a negative errno: -ENOENT where the kernel or the GPU has no such table. */
-int gtel_amd_table_file_open(const struct gtel_env *env, struct gtel_amd_table_file *file,
-                             const char *path);
 void gtel_amd_table_file_close(const struct gtel_env *env, struct gtel_amd_table_file *file);
 /*
  * Reads it and finds its fields: file->metrics. 0; the errors of
@@ -67,9 +64,8 @@ struct gtel_amd_energy_check {
 struct gtel_amd_table_state {
     struct gtel_amd_table_file file;
     int error;
-    uint16_t device_id; /* PCI */
-    uint64_t given;     /* rows that have ever had a value, as bits; the uppermost: the link */
-    bool has_fan;       /* hwmon shows a fan of the card: without one the table has 0, too */
+    uint64_t given; /* rows that have ever had a value, as bits; the uppermost: the link */
+    bool has_fan;   /* hwmon shows a fan of the card: without one the table has 0, too */
     struct gtel_counter energy;
     struct gtel_amd_energy_check check;
     struct gtel_counter accumulation;
@@ -80,10 +76,6 @@ struct gtel_amd_table_state {
     uint64_t throttled; /* reasons that have ever been in force, as bits */
 };
 
-/* device_path: "sys/class/drm/card0/device". 0, or a negative errno: -ENOENT without such a file.
- */
-int gtel_amd_table_open(const struct gtel_env *env, struct gtel_amd_table_state *table,
-                        const char *device_path, uint16_t device_id);
 void gtel_amd_table_close(const struct gtel_env *env, struct gtel_amd_table_state *table);
 
 /*

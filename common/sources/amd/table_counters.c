@@ -94,10 +94,10 @@ static void sample_energy(struct gtel_amd_table_state *table, const struct gtel_
         table->check.start_ns = 0;
     } else if (disagrees(table, scene->batch->t_ns, (double)watts, unit)) {
         table->check.start_ns = UINT64_MAX;
-        gtel_log(scene->log, GTEL_LOG_WARNING,
+        gtel_log(&scene->card->cards->env->log, GTEL_LOG_WARNING,
                  "amdgpu: %s: the energy counter of gpu_metrics does not agree with the power: it "
                  "is not reported any more",
-                 scene->name);
+                 scene->card->drm.key);
         return;
     }
     gtel_batch_f64(scene->batch, scene->device, GTEL_M_ENERGY, GTEL_STR("pkg"),

@@ -29,10 +29,9 @@ enum gtel_amd_family {
 /* One table, and where its readings go. */
 struct gtel_amd_scene {
     const struct gtel_amd_metrics *metrics;
+    const struct gtel_card *card; /* that has the table */
     const struct gtel_device *device;
     struct gtel_batch *batch;
-    const struct gtel_log *log;
-    const char *name; /* of the card, for messages */
     enum gtel_amd_chip chip;
     enum gtel_amd_family family;
 };
