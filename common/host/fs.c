@@ -16,6 +16,12 @@ int gtel_fs_open(const struct gtel_env *env, struct gtel_fs_file *file, const ch
     return 0;
 }
 
+int gtel_fs_open_optional(const struct gtel_env *env, struct gtel_fs_file *file, const char *path)
+{
+    int r = gtel_fs_is_open(file) ? 0 : gtel_fs_open(env, file, path);
+    return r == -ENOENT ? 0 : r;
+}
+
 void gtel_fs_close(const struct gtel_env *env, struct gtel_fs_file *file)
 {
     if (file->handle_plus_1 == 0)

@@ -31,6 +31,8 @@ static inline bool gtel_fs_is_open(const struct gtel_fs_file *file)
 
 /* Opens path; *file must not be open. 0 or a negative errno. */
 int gtel_fs_open(const struct gtel_env *env, struct gtel_fs_file *file, const char *path);
+/* Opens path unless *file is open. 0, also where there is no such file, or a negative errno. */
+int gtel_fs_open_optional(const struct gtel_env *env, struct gtel_fs_file *file, const char *path);
 void gtel_fs_close(const struct gtel_env *env, struct gtel_fs_file *file);
 
 /*

@@ -166,9 +166,9 @@ void gtel_amd_add(struct gtel_attr_list *list)
     gpu->given = 0; /* the list may be opened again */
     for (size_t i = 0; i < list->n; i++)
         gpu->table.has_fan = gpu->table.has_fan || list->attr[i].kind.metric == GTEL_M_FAN_RPM;
-    if (!gtel_fs_is_open(&gpu->table.file.file))
-        gtel_attr_list_check(list, gtel_fs_open(list->env, &gpu->table.file.file,
-                                                GTEL_FS_AT("%s/gpu_metrics", list->card->path)));
+    gtel_attr_list_check(list,
+                         gtel_fs_open_optional(list->env, &gpu->table.file.file,
+                                               GTEL_FS_AT("%s/gpu_metrics", list->card->path)));
     /* A client that begins to work allocates memory. */
     gtel_card_read_autosuspend(
         gpu->card.card,

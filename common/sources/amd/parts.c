@@ -58,7 +58,7 @@ struct parts_card {
     size_t n;
     struct gtel_amd_table_file board[GTEL_ARRAY_LEN(boards)];
     struct gtel_fs_file power[GTEL_ARRAY_LEN(powers)];
-    size_t board_files; /* that are open */
+    bool has_board;
 };
 
 static void close_files(const struct gtel_env *env, void *p)
@@ -191,12 +191,9 @@ static int open_unit(struct gtel_registry *registry, struct parts_card *own, siz
     gtel_device_label_part(registry, unit->device, own->card->device);
     gtel_device_label(registry, unit->device, GTEL_LABEL_INSTANCE,
                       gtel_str_of(GTEL_FS_AT("xcp%zu", i)));
-    if (gtel_fs_is_open(&unit->table.file))
-        return 0;
-    r = gtel_fs_open(
+    return gtel_fs_open_optional(
         env, &unit->table.file,
         GTEL_FS_AT("sys/class/drm/renderD%lu/device/xcp/xcp_metrics", (unsigned long)unit->render));
-    return r == -ENOENT ? 0 : r;
 }
 
 /* One that KFD shows is the GPU itself. */
@@ -237,24 +234,17 @@ static int open_board(struct parts_card *own)
     const struct gtel_env *env = own->card->cards->env;
     const char *folder = GTEL_FS_AT("%s/board", own->card->path);
     int first = 0;
-    if (!gtel_fs_exists(env, folder))
-        return 0;
-    own->board_files = 0;
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(boards); i++) {
-        int r = gtel_fs_is_open(&own->board[i].file)
-                    ? 0
-                    : gtel_fs_open(env, &own->board[i].file,
-                                   GTEL_FS_AT("%s/%s", folder, boards[i].file));
-        own->board_files += gtel_fs_is_open(&own->board[i].file);
-        first = first < 0 || r == -ENOENT ? first : r;
+    own->has_board = own->has_board || gtel_fs_exists(env, folder);
+    for (size_t i = 0; own->has_board && i < GTEL_ARRAY_LEN(boards); i++) {
+        int r = gtel_fs_open_optional(env, &own->board[i].file,
+                                      GTEL_FS_AT("%s/%s", folder, boards[i].file));
+        first = first < 0 ? first : r;
     }
-    for (size_t i = 0; i < 2 * GTEL_ARRAY_LEN(powers); i++) {
-        struct gtel_fs_file *file = &own->power[i / 2];
-        const char *path =
-            GTEL_FS_AT("%s/%s%s", folder, i % 2 == 1 ? "npm/" : "", powers[i / 2].file);
-        int r = gtel_fs_is_open(file) ? 0 : gtel_fs_open(env, file, path);
-        own->board_files += i % 2 == 1 && gtel_fs_is_open(file);
-        first = first < 0 || r == -ENOENT ? first : r;
+    for (size_t i = 0; own->has_board && i < 2 * GTEL_ARRAY_LEN(powers); i++) {
+        const char *in = i % 2 == 1 ? "npm/" : "";
+        int r = gtel_fs_open_optional(env, &own->power[i / 2],
+                                      GTEL_FS_AT("%s/%s%s", folder, in, powers[i / 2].file));
+        first = first < 0 ? first : r;
     }
     return first;
 }
@@ -371,7 +361,7 @@ static int sample_card(void *state, void *p, struct gtel_batch *batch)
 {
     struct parts_card *own = p;
     (void)state;
-    if (own->n == 0 && own->board_files == 0)
+    if (own->n == 0 && !own->has_board)
         return 0;
     batch->t_ns = gtel_env_now(own->card->cards->env);
     batch->origin = ORIGIN_XCP;

@@ -103,14 +103,11 @@ static void close_files(const struct gtel_env *env, void *own)
 
 /* ---- finding ---- */
 
-/* Opening a file reads nothing. 0, also where it is not there, or a negative errno. */
+/* Opening a file reads nothing. */
 static int open_part(struct ras_card *own, size_t i, const char *file)
 {
-    if (is_open(own, i))
-        return 0;
-    int r = gtel_fs_open(own->card->cards->env, &own->part[i].file,
-                         GTEL_FS_AT("%s/%s", own->card->path, file));
-    return r == -ENOENT ? 0 : r;
+    return gtel_fs_open_optional(own->card->cards->env, &own->part[i].file,
+                                 GTEL_FS_AT("%s/%s", own->card->path, file));
 }
 
 /* "aca_umc" (Linux 6.9 and newer, MI300) or "umc_err_count", which have the same text. */

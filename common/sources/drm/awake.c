@@ -57,11 +57,8 @@ int gtel_awake_look(const struct gtel_env *env, const struct gtel_awake *awake, 
 
 int gtel_awake_watch(const struct gtel_env *env, struct gtel_awake *awake, const char *device_path)
 {
-    if (gtel_fs_is_open(&awake->suspended))
-        return 0;
-    int r = gtel_fs_open(env, &awake->suspended,
-                         GTEL_FS_AT("%s/power/runtime_suspended_time", device_path));
-    return r == -ENOENT ? 0 : r;
+    return gtel_fs_open_optional(env, &awake->suspended,
+                                 GTEL_FS_AT("%s/power/runtime_suspended_time", device_path));
 }
 
 int gtel_awake_suspended(const struct gtel_env *env, const struct gtel_awake *awake,
