@@ -62,20 +62,6 @@ static void put_memory(struct gtel_batch *batch, const struct gtel_amd_gpu *gpu,
     put_share(batch, seen->device, GTEL_M_GPU_MEMORY_USED_RATIO, GTEL_STR_NONE, both);
 }
 
-static void put_levels(struct gtel_batch *batch, const struct gtel_amd_gpu *gpu)
-{
-    const struct gtel_device *device = gpu->card.card->device;
-    for (size_t i = 0; i < GTEL_AMD_CLOCKS; i++) {
-        const struct gtel_amd_clock *clock = &gpu->clock[i];
-        if (clock->range.max_mhz == 0)
-            continue;
-        gtel_batch_u64(batch, device, GTEL_M_FREQUENCY_HARDWARE_MIN, clock->domain,
-                       clock->range.min_mhz * 1000000);
-        gtel_batch_u64(batch, device, GTEL_M_FREQUENCY_HARDWARE_MAX, clock->domain,
-                       clock->range.max_mhz * 1000000);
-    }
-}
-
 /* Free ones are the first of a list (files.c). */
 static size_t count_free(const struct gtel_attrs *attrs)
 {
@@ -165,9 +151,9 @@ static int sample_awake(struct gtel_amd_gpu *gpu, struct gtel_attr_sample *sampl
     if (r < 0)
         return r;
     sample->batch->origin = GTEL_ATTR_SYSFS;
-    if (gpu->is_clock_due)
+    if (gpu->is_level_due)
         gtel_amd_read_levels(gpu);
-    put_levels(sample->batch, gpu);
+    gtel_amd_put_levels(gpu, sample->batch);
     see(seen, sample->batch);
     if (gpu->card.card->rest.delay_ns > 0)
         gtel_rest_note(&gpu->card.card->rest, seen->busy <= 0 && !is_used, sample->batch->t_ns);

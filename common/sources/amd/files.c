@@ -121,28 +121,42 @@ static void add_files(struct gtel_attr_list *list)
     }
 }
 
+static const struct {
+    const char *file;
+    struct gtel_str domain;
+} clocks[GTEL_AMD_CLOCKS] = {
+    {"pp_dpm_sclk", GTEL_STR_INIT("graphics")},  {"pp_dpm_mclk", GTEL_STR_INIT("memory")},
+    {"pp_dpm_socclk", GTEL_STR_INIT("soc")},     {"pp_dpm_fclk", GTEL_STR_INIT("fabric")},
+    {"pp_dpm_vclk", GTEL_STR_INIT("vclk")},      {"pp_dpm_vclk1", GTEL_STR_INIT("vclk1")},
+    {"pp_dpm_dclk", GTEL_STR_INIT("dclk")},      {"pp_dpm_dclk1", GTEL_STR_INIT("dclk1")},
+    {"pp_dpm_dcefclk", GTEL_STR_INIT("display")}};
+
 void gtel_amd_read_levels(struct gtel_amd_gpu *gpu)
 {
-    static const struct {
-        const char *file;
-        struct gtel_str domain;
-    } clocks[GTEL_AMD_CLOCKS] = {
-        {"pp_dpm_sclk", GTEL_STR_INIT("graphics")},  {"pp_dpm_mclk", GTEL_STR_INIT("memory")},
-        {"pp_dpm_socclk", GTEL_STR_INIT("soc")},     {"pp_dpm_fclk", GTEL_STR_INIT("fabric")},
-        {"pp_dpm_vclk", GTEL_STR_INIT("vclk")},      {"pp_dpm_vclk1", GTEL_STR_INIT("vclk1")},
-        {"pp_dpm_dclk", GTEL_STR_INIT("dclk")},      {"pp_dpm_dclk1", GTEL_STR_INIT("dclk1")},
-        {"pp_dpm_dcefclk", GTEL_STR_INIT("display")}};
     const struct gtel_card *card = gpu->card.card;
-    gpu->is_clock_due = false;
+    gpu->is_level_due = false;
     for (size_t i = 0; i < GTEL_AMD_CLOCKS; i++) {
         char buf[GTEL_FS_TEXT_MAX];
         struct gtel_str text;
-        gpu->clock[i] = (struct gtel_amd_clock){.domain = clocks[i].domain};
+        gpu->level[i] = (struct gtel_dpm){0};
         int r = gtel_fs_text(card->cards->env, GTEL_FS_AT("%s/%s", card->path, clocks[i].file), buf,
                              sizeof(buf), &text);
-        gpu->is_clock_due = gpu->is_clock_due || r == -EBUSY || r == -EPERM;
+        gpu->is_level_due = gpu->is_level_due || r == -EBUSY || r == -EPERM;
         if (r == 0)
-            (void)gtel_dpm_parse(text, &gpu->clock[i].range); /* no levels: not known */
+            (void)gtel_dpm_parse(text, &gpu->level[i]); /* no levels: not known */
+    }
+}
+
+void gtel_amd_put_levels(const struct gtel_amd_gpu *gpu, struct gtel_batch *batch)
+{
+    const struct gtel_device *device = gpu->card.card->device;
+    for (size_t i = 0; i < GTEL_AMD_CLOCKS; i++) {
+        if (gpu->level[i].max_mhz == 0)
+            continue;
+        gtel_batch_u64(batch, device, GTEL_M_FREQUENCY_HARDWARE_MIN, clocks[i].domain,
+                       gpu->level[i].min_mhz * 1000000);
+        gtel_batch_u64(batch, device, GTEL_M_FREQUENCY_HARDWARE_MAX, clocks[i].domain,
+                       gpu->level[i].max_mhz * 1000000);
     }
 }
 

@@ -15,20 +15,14 @@
 
 enum { GTEL_AMD_CLOCKS = 9 };
 
-/* The levels of a clock; max_mhz is 0 where they are not known. */
-struct gtel_amd_clock {
-    struct gtel_str domain; /* a constant */
-    struct gtel_dpm range;
-};
-
 struct gtel_amd_gpu {
     struct gtel_attr_card card; /* first: its attributes are the text files */
     struct gtel_amd_table_state table;
     uint64_t given; /* by the table, when it was decided which attributes it covers */
     bool is_covered[GTEL_ATTRS_MAX];
     bool is_apu; /* its memory is the host's: VRAM is a part set aside, GTT the rest */
-    struct gtel_amd_clock clock[GTEL_AMD_CLOCKS];
-    bool is_clock_due; /* the driver refused some of them for a moment, as in a reset */
+    struct gtel_dpm level[GTEL_AMD_CLOCKS]; /* of each clock; max_mhz is 0: not known */
+    bool is_level_due; /* the driver refused some of them for a moment, as in a reset */
     /* 1 + for how long the card was suspended, at the last sample that read it; 0: there was none
      */
     uint64_t suspended_plus_1;
@@ -40,6 +34,7 @@ struct gtel_amd_gpu {
 void gtel_amd_add(struct gtel_attr_list *list);
 /* Reads the levels of a card that is awake: once per discovery, since they change rarely. */
 void gtel_amd_read_levels(struct gtel_amd_gpu *gpu);
+void gtel_amd_put_levels(const struct gtel_amd_gpu *gpu, struct gtel_batch *batch);
 /* Whether the card's busy values are known to be wrong, so that they are not read. */
 bool gtel_amd_has_stuck_busy(const struct gtel_drm_card *drm);
 /* Whether reading that file of a card neither wakes it nor keeps it awake. */
