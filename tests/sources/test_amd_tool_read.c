@@ -132,7 +132,7 @@ static const struct {
     {"odd", 0, GTEL_M_TEMPERATURE, "edge", NONE},
     {"odd", 0, GTEL_M_MEMORY_TOTAL, "vram", NONE},
     {"odd", 0, GTEL_M_FREQUENCY_ACTUAL, "graphics", NONE},
-    {"odd", 0, GTEL_M_FREQUENCY_ACTUAL, "memory", NONE}, /* in another unit */
+    {"odd", 0, GTEL_M_FREQUENCY_ACTUAL, "memory", NONE},     /* in another unit */
     {STOPPED, 0, GTEL_M_FREQUENCY_ACTUAL, "graphics", NONE}, /* as in the driver's files */
     {STOPPED, 0, GTEL_M_FREQUENCY_ACTUAL, "memory", 96e6},
     {"odd", 0, GTEL_M_GPU_PCIE_GEN, NULL, NONE},

@@ -109,6 +109,28 @@ static void test_sizes(void)
     test_label = "";
 }
 
+/* One that is not there, that cannot be opened, that can, and that is open already. */
+static void test_optional(void)
+{
+    struct machine machine;
+    struct gtel_fs_file file = {0};
+    test_label = "optional";
+    if (!open_machine(&machine, "file a\n| 1\nend\n"))
+        return;
+    const struct gtel_env *env = &machine.fault.env;
+    CHECK_INT(gtel_fs_open_optional(env, &file, "none"), 0);
+    env_fault_arm(&machine.fault, 1, -EACCES);
+    CHECK_INT(gtel_fs_open_optional(env, &file, "a"), -EACCES);
+    CHECK(!gtel_fs_is_open(&file));
+    CHECK_INT(gtel_fs_open_optional(env, &file, "a"), 0);
+    CHECK(gtel_fs_is_open(&file));
+    CHECK_INT(gtel_fs_open_optional(env, &file, "none"), 0);
+    CHECK_INT(machine.fault.open_files, 1);
+    gtel_fs_close(env, &file);
+    close_machine(&machine);
+    test_label = "";
+}
+
 static void test_link_names(void)
 {
     static const struct {
@@ -234,6 +256,7 @@ int main(void)
 {
     test_numbers();
     test_sizes();
+    test_optional();
     test_link_names();
     test_order();
     test_many_numbers();
