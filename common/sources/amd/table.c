@@ -128,6 +128,10 @@ static const struct row {
     {F(AVERAGE_MM_ACTIVITY), GPU | MI, 0, 0.01, TO(ENGINE_BUSY, "video")},
     {F(AVERAGE_MM_ACTIVITY), APU2, 0, 0.0001, TO(ENGINE_BUSY, "video")},
     {F(AVERAGE_VCN_ACTIVITY), APU3, 0, 0.01, TO(ENGINE_BUSY, "video")},
+    {F(VCN_ACTIVITY), MI3, 0, 0.01, TO(ENGINE_BUSY, "video")},
+    {F(VCN_BUSY), MI3, GTEL_AMD_UNIT_PERCENT, 0.01, TO(ENGINE_BUSY, "video")},
+    {F(JPEG_ACTIVITY), MI3, 0, 0.01, TO(ENGINE_BUSY, "jpeg")},
+    {F(JPEG_BUSY), MI3, GTEL_AMD_UNIT_PERCENT, 0.01, TO(ENGINE_BUSY, "jpeg")},
     {F(TEMPERATURE_EDGE), GPU | MI, 0, 1, TO(TEMPERATURE, "edge")},
     {F(TEMPERATURE_GFX), APU, 0, 0.01, TO(TEMPERATURE, "edge")},
     {F(TEMPERATURE_HOTSPOT), DISCRETE, GTEL_AMD_UNIT_CELSIUS, 1, TO(TEMPERATURE, "junction")},
@@ -228,6 +232,18 @@ static bool value_of(const struct gtel_amd_scene *scene, const struct row *row, 
     return true;
 }
 
+/* The mean of the engines of a kind, over all partitions. */
+static bool sample_engines(const struct gtel_amd_scene *scene, const struct row *row)
+{
+    double sum = 0;
+    unsigned n = 0;
+    for (int part = -1; part < scene->metrics->parts; part++)
+        n += gtel_amd_metrics_add(scene->metrics, part, (enum gtel_amd_field)row->field, 100, &sum);
+    if (n > 0)
+        gtel_batch_f64(scene->batch, scene->device, GTEL_M_ENGINE_BUSY, row->part, sum / 100 / n);
+    return n > 0;
+}
+
 /*
  * Of several temperatures each has a number behind its name; of several clocks the first one stands
  * for all, as in hwmon.
@@ -238,6 +254,8 @@ static bool sample_row(const struct gtel_amd_scene *scene, const struct row *row
     bool has_value = false;
     if (is_suspect(scene, row) || (place->unit != GTEL_AMD_UNIT_NONE && place->unit != row->unit))
         return false;
+    if (row->metric == GTEL_M_ENGINE_BUSY && scene->family == GTEL_AMD_MI300)
+        return sample_engines(scene, row);
     for (unsigned i = 0; i < place->count; i++) {
         char text[32];
         double value;
@@ -272,26 +290,6 @@ static void sample_rows(struct gtel_amd_table_state *table, const struct gtel_am
             continue;
         given = &rows[i];
         table->given |= UINT64_C(1) << i;
-    }
-}
-
-/* The mean of the engines of a kind, over all partitions. */
-static void sample_engines(const struct gtel_amd_scene *scene)
-{
-    static const struct {
-        enum gtel_amd_field field[2];
-        struct gtel_str engine;
-    } kinds[] = {{{GTEL_AMD_VCN_ACTIVITY, GTEL_AMD_VCN_BUSY}, GTEL_STR_INIT("video")},
-                 {{GTEL_AMD_JPEG_ACTIVITY, GTEL_AMD_JPEG_BUSY}, GTEL_STR_INIT("jpeg")}};
-    for (size_t k = 0; k < GTEL_ARRAY_LEN(kinds); k++) {
-        double sum = 0;
-        unsigned n = 0;
-        for (size_t f = 0; f < 2; f++)
-            for (int part = -1; part < scene->metrics->parts; part++)
-                n += gtel_amd_metrics_add(scene->metrics, part, kinds[k].field[f], 100, &sum);
-        if (n > 0)
-            gtel_batch_f64(scene->batch, scene->device, GTEL_M_ENGINE_BUSY, kinds[k].engine,
-                           sum / 100 / n);
     }
 }
 
@@ -355,7 +353,6 @@ int gtel_amd_table_sample(struct gtel_amd_table_state *table, const struct gtel_
     batch->origin = GTEL_AMD_TABLE_ORIGIN;
     gtel_amd_table_counters(table, &scene);
     sample_rows(table, &scene);
-    sample_engines(&scene);
     sample_link(table, &scene);
     gtel_amd_table_throttling(table, &scene);
     return 0;
