@@ -154,6 +154,24 @@ static void test_changes(void)
     machine_done(&machine);
 }
 
+/* The driver is loaded again between two gathers, and divides the GPU no more. */
+static void test_reload(void)
+{
+    static const char text[] = MACHINE "at 1s\ngone sys/class/drm/card1\n" CARD("4", "129", A)
+        MODE(A, "SPX") "gone " NODES "2/properties\nend\n";
+    struct machine machine;
+    if (!CHECK(machine_init(&machine, text, "amdgpu_parts")))
+        return;
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK(is_present(&machine, A "/xcp0") && is_present(&machine, A "/xcp1"));
+    machine_step(&machine, 1000);
+    machine.needs_discovery = true;
+    CHECK_INT(machine_gather(&machine), 0);
+    CHECK(is_present(&machine, A));
+    CHECK(!is_present(&machine, A "/xcp0") && !is_present(&machine, A "/xcp1"));
+    machine_done(&machine);
+}
+
 /* Without tables of partitions those of the GPU may have them; without KFD there are none. */
 static void test_old(void)
 {
@@ -288,6 +306,7 @@ int main(void)
 {
     test_partitions();
     test_changes();
+    test_reload();
     test_old();
     test_texts();
     test_board();

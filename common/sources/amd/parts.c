@@ -201,10 +201,8 @@ static int update_units(struct gtel_registry *registry, struct parts_card *own)
 {
     size_t n = own->shown > 1 ? own->shown : 0;
     int first = 0;
-    for (size_t i = n; i < own->n; i++) {
-        gtel_registry_lost(registry, own->unit[i].device);
+    for (size_t i = n; i < own->n; i++)
         gtel_amd_table_file_close(own->card->cards->env, &own->unit[i].table);
-    }
     own->n = n;
     for (size_t i = 0; i < n; i++) {
         int r = open_unit(registry, own, i);
@@ -215,16 +213,19 @@ static int update_units(struct gtel_registry *registry, struct parts_card *own)
     return first;
 }
 
-/* Partitions of a GPU that has been removed. */
-static void drop_unowned(const struct gtel_card_source *source, struct gtel_registry *registry)
+/* Partitions that are no more: the GPU is divided in another way, or has been removed. */
+static void drop_ended(const struct finder *finder, struct gtel_registry *registry)
 {
     for (size_t d = 0; d < registry->n; d++) {
         struct gtel_device *device = registry->device[d];
         struct gtel_str key = gtel_str_of(device->key);
         size_t slash = gtel_str_find(key, '/');
-        struct gtel_str behind = gtel_str_skip(key, slash);
-        if (device->is_present && gtel_str_starts(behind, GTEL_STR("/xcp")) &&
-            !find_card(source, (struct gtel_str){key.p, slash}))
+        const struct parts_card *own = find_card(finder->source, (struct gtel_str){key.p, slash});
+        bool is_kept = own && finder->error < 0;
+        for (size_t i = 0; own && i < own->n; i++)
+            is_kept = is_kept || own->unit[i].device == device;
+        if (device->is_present && !is_kept &&
+            gtel_str_starts(gtel_str_skip(key, slash), GTEL_STR("/xcp")))
             gtel_registry_lost(registry, device);
     }
 }
@@ -274,7 +275,7 @@ static int discover(void *state, struct gtel_registry *registry)
         int r = update_units(registry, source->cards.slot[i].own);
         first = first < 0 ? first : r;
     }
-    drop_unowned(source, registry);
+    drop_ended(&finder, registry);
     first = first < 0 ? first : finder.error;
     return first < 0 ? first : finder.lack;
 }
