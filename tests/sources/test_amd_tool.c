@@ -517,6 +517,24 @@ static void test_changes(void)
     end(&play);
 }
 
+/* So is the only one; where another source has it now, it is there. */
+static void test_last(void)
+{
+    struct play play;
+    const char *text =
+        PCI("amdgpu", GPU0) AWAKE(GPU0) "at 5s\ngone sys/bus/pci/drivers/amdgpu/" GPU0 "\nend\n";
+    if (!begin(&play, text, "amd-smi"))
+        return;
+    plays(&play, "smi-6.2");
+    CHECK_INT(machine_gather(&play.machine), 0);
+    machine_step(&play.machine, 5000);
+    play.machine.needs_discovery = true;
+    CHECK_INT(machine_gather(&play.machine), 0);
+    const struct gtel_device *device = gtel_registry_find(&play.machine.registry, GTEL_STR(GPU0));
+    CHECK(device && !device->is_present);
+    end(&play);
+}
+
 /* Each outside call fails in turn: nothing wrong is reported, and all is back later. */
 static void test_walk(void)
 {
@@ -574,6 +592,7 @@ int main(int argc, char **argv)
         test_numbers();
         test_unknown_numbers();
         test_changes();
+        test_last();
     }
     gtel_env_posix_done(&real);
     return test_result();

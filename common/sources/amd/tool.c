@@ -103,22 +103,24 @@ static struct tool_gpu *add_gpu(struct tool *tool, const char *address, const ch
 }
 
 /*
- * Counts the GPUs that a driver of AMD is bound to, and adds them to tool, which may be NULL. 0
- * where one of them has the driver's files: then another source reads them.
+ * Counts the GPUs that a driver of AMD is bound to, and adds them to tool, which may be NULL.
+ * -EEXIST where one of them has the driver's files: then another source reads them. Where none is
+ * found, the error of a listing.
  */
-static size_t find_gpus(const struct gtel_env *env, struct tool *tool)
+static int find_gpus(const struct gtel_env *env, struct tool *tool)
 {
     static const char *const drivers[] = {"amdgpu", "gim"};
     struct gtel_arena arena = {0};
-    size_t found = 0;
+    int found = 0;
+    int error = 0;
     bool is_served = false;
     for (size_t d = 0; d < GTEL_ARRAY_LEN(drivers) && !is_served; d++) {
         struct gtel_str *name;
         size_t n;
-        if (gtel_fs_list(env, GTEL_FS_AT("sys/bus/pci/drivers/%s", drivers[d]), &arena, GPUS_MAX,
-                         &name, &n) < 0)
-            continue;
-        for (size_t i = 0; i < n && i < GPUS_MAX && !is_served; i++) {
+        int r = gtel_fs_list(env, GTEL_FS_AT("sys/bus/pci/drivers/%s", drivers[d]), &arena,
+                             GPUS_MAX, &name, &n);
+        error = r < 0 && r != -ENOENT ? r : error;
+        for (size_t i = 0; r == 0 && i < n && i < GPUS_MAX && !is_served; i++) {
             struct gtel_pci pci;
             char address[GTEL_PCI_TEXT_MAX];
             if (gtel_pci_parse(name[i], &pci) < 0)
@@ -129,7 +131,7 @@ static size_t find_gpus(const struct gtel_env *env, struct tool *tool)
         }
     }
     gtel_arena_done(&arena);
-    return is_served ? 0 : found;
+    return is_served ? -EEXIST : found > 0 ? found : error;
 }
 
 /* The first tool that is there, counted from that place of four on; NULL when there is none. */
@@ -488,18 +490,19 @@ static int discover(void *state, struct gtel_registry *registry)
     struct tool *tool = state;
     size_t kept = 0;
     tool->searches++;
-    size_t found = find_gpus(tool->env, tool);
-    tool->is_wsl = found == 0 && is_wsl(tool->env);
+    int found = find_gpus(tool->env, tool);
+    bool is_served = found == -EEXIST;
+    tool->is_wsl = found <= 0 && is_wsl(tool->env);
     for (size_t i = 0; i < tool->n; i++) {
         struct tool_gpu *gpu = &tool->gpu[i];
-        if ((found > 0 && gpu->search == tool->searches) || tool->is_wsl) {
+        if ((!is_served && (gpu->search == tool->searches || found < 0)) || tool->is_wsl) {
             register_gpu(tool, registry, gpu);
             tool->gpu[kept++] = *gpu;
             continue;
         }
         tool->names_due_ns = 0;
         gtel_awake_close(tool->env, &gpu->awake);
-        if (gpu->device && found > 0) /* else another source has it now */
+        if (gpu->device && !is_served) /* else another source has it now */
             gtel_registry_lost(registry, gpu->device);
     }
     tool->n = kept;
