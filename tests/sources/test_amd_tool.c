@@ -535,6 +535,25 @@ static void test_last(void)
     end(&play);
 }
 
+/* Removed and added again between two discoveries: what was kept open is of the one before. */
+static void test_return(void)
+{
+    struct play play;
+    const char *text =
+        PCI("amdgpu", GPU0) AWAKE(GPU0) "at 5s\ngone " NODE(GPU0) "\n" AWAKE(GPU0) "end\n";
+    if (!begin(&play, text, "amd-smi"))
+        return;
+    plays(&play, "smi-6.2");
+    CHECK_INT(machine_gather(&play.machine), 0);
+    machine_step(&play.machine, 5000);
+    for (int s = 0; s < 3; s++) {
+        (void)machine_gather(&play.machine); /* -ENODEV makes discovery due */
+        machine_step(&play.machine, 1000);
+    }
+    CHECK_NEAR(value(&play, GPU0, GTEL_M_GPU_AWAKE, NULL), 1, 0);
+    end(&play);
+}
+
 /* Each outside call fails in turn: nothing wrong is reported, and all is back later. */
 static void test_walk(void)
 {
@@ -593,6 +612,7 @@ int main(int argc, char **argv)
         test_unknown_numbers();
         test_changes();
         test_last();
+        test_return();
     }
     gtel_env_posix_done(&real);
     return test_result();

@@ -424,8 +424,9 @@ static void emit(const struct tool *tool, const struct tool_gpu *gpu,
     }
 }
 
-static void sample_gpu(const struct tool *tool, const struct gtel_registry *registry,
-                       const struct tool_gpu *gpu, struct gtel_batch *batch)
+/* 0, or why it is not known whether the GPU sleeps. */
+static int sample_gpu(const struct tool *tool, const struct gtel_registry *registry,
+                      const struct tool_gpu *gpu, struct gtel_batch *batch)
 {
     bool is_asleep;
     int r = look(tool, registry, gpu, &is_asleep);
@@ -435,15 +436,17 @@ static void sample_gpu(const struct tool *tool, const struct gtel_registry *regi
     if (r == 0 && !tool->is_wsl)
         gtel_batch_u64(batch, gpu->device, GTEL_M_GPU_AWAKE, GTEL_STR_NONE, !is_asleep);
     if (r < 0 || is_asleep || gpu->at_plus_1 == 0 || gtel_env_now(tool->env) > tool->valid_ns)
-        return;
+        return r;
     batch->t_ns = tool->values_ns;
     emit(tool, gpu, &tool->values.device[gpu->at_plus_1 - 1], batch);
+    return 0;
 }
 
 static int sample(void *state, struct gtel_registry *registry, struct gtel_batch *batch)
 {
     struct tool *tool = state;
     bool is_needed = tool->n > 0 || tool->is_wsl;
+    bool is_removed = false;
     uint64_t first_ns = gtel_env_now(tool->env);
     if (is_needed)
         advance(tool, registry, 0);
@@ -453,12 +456,15 @@ static int sample(void *state, struct gtel_registry *registry, struct gtel_batch
     tool->has_waited = true;
     batch->origin = tool->run == ROCM;
     for (size_t i = 0; i < tool->n; i++) {
+        struct tool_gpu *gpu = &tool->gpu[i];
         batch->t_ns = gtel_env_now(tool->env);
-        if (tool->gpu[i].device)
-            sample_gpu(tool, registry, &tool->gpu[i], batch);
+        if (!gpu->device || sample_gpu(tool, registry, gpu, batch) != -ENODEV)
+            continue;
+        gtel_awake_close(tool->env, &gpu->awake); /* for the discovery to open */
+        is_removed = true;
     }
     tool->is_new = false;
-    return 0;
+    return is_removed ? -ENODEV : 0;
 }
 
 static uint64_t due_ns(const void *state)
