@@ -309,7 +309,7 @@ static int pmu_open(void *arg, uint32_t type, const uint64_t *configs, size_t n,
     (void)cpu;
     if (!gtel_tree_pmu_name(&self, type, name))
         return -ENOENT;
-    int r = gtel_tree_error(env->tree, "pmu_error", gtel_str_of(name));
+    int r = gtel_tree_error(env->tree, GTEL_FS_AT("pmu_error %s", name));
     if (r < 0)
         return r;
     while (handle < GROUPS_MAX && env->group[handle].n > 0)
@@ -318,7 +318,7 @@ static int pmu_open(void *arg, uint32_t type, const uint64_t *configs, size_t n,
         return -EMFILE;
     struct tree_group *group = &env->group[handle];
     for (size_t i = 0; i < n; i++) {
-        r = gtel_tree_pmu(env->tree, gtel_str_of(name), configs[i], &value);
+        r = gtel_tree_pmu(env->tree, name, configs[i], &value);
         if (r < 0) /* i915 says ENODEV, and xe ENOENT (kernel: i915/i915_pmu.c, xe/xe_pmu.c) */
             return gtel_str_starts(gtel_str_of(name), GTEL_STR("xe_")) ? -ENOENT : r;
         group->config[i] = configs[i];
@@ -337,8 +337,8 @@ static int pmu_read(void *arg, int handle, uint64_t *values, size_t n, uint64_t 
         return -EBADF;
     const struct gtel_tree *tree = tree_now(env);
     for (size_t i = 0; i < n; i++) {
-        int r = gtel_tree_pmu(tree, gtel_str_of(env->group[handle].pmu),
-                              env->group[handle].config[i], &values[i]);
+        int r =
+            gtel_tree_pmu(tree, env->group[handle].pmu, env->group[handle].config[i], &values[i]);
         if (r < 0)
             return r;
     }
@@ -361,7 +361,7 @@ static int64_t drm_query(void *arg, const char *node, enum gtel_drm_driver drive
     struct gtel_str answer;
     const char *key =
         GTEL_FS_AT("%s %s %" PRIu32, node, driver == GTEL_DRM_XE ? "xe" : "i915", item);
-    int r = gtel_tree_answer(tree_now(env), "query", gtel_str_of(key), &answer);
+    int r = gtel_tree_answer(tree_now(env), "query", key, &answer);
     return r < 0 ? r : give_whole(answer, buf, n);
 }
 
@@ -375,7 +375,7 @@ static int stall_open(void *arg, const char *node, uint32_t gt, uint32_t clocks)
     struct gtel_str text;
     int slot = -EMFILE;
     (void)clocks;
-    int r = gtel_tree_answer(tree_now(env), "stall", gtel_str_of(key), &text);
+    int r = gtel_tree_answer(tree_now(env), "stall", key, &text);
     if (r < 0 || strlen(key) >= sizeof(env->stall[0].key))
         return r == -ENOENT ? -EOPNOTSUPP : r < 0 ? r : -ENOENT;
     for (int i = STALLS_MAX - 1; i >= 0; i--) {
@@ -441,7 +441,7 @@ static int64_t stall_read(void *arg, int handle, void *buf, size_t n)
     size_t length = 0;
     if (handle < 0 || handle >= STALLS_MAX || env->stall[handle].key[0] == '\0')
         return -EBADF;
-    int r = gtel_tree_answer(tree_now(env), "stall", gtel_str_of(env->stall[handle].key), &text);
+    int r = gtel_tree_answer(tree_now(env), "stall", env->stall[handle].key, &text);
     if (r < 0)
         return -ENODEV;                /* the GPU has gone */
     (void)gtel_str_line(&text, &line); /* there is one: tree_text.c */
@@ -501,7 +501,7 @@ static int ras_read(void *arg, const char *device, struct gtel_ras_counter *ret,
                     size_t *ret_n)
 {
     struct tree_env *env = arg;
-    return gtel_tree_ras(tree_now(env), gtel_str_of(device), ret, max, ret_n);
+    return gtel_tree_ras(tree_now(env), device, ret, max, ret_n);
 }
 
 static const struct gtel_env_ops tree_ops = {

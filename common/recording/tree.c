@@ -4,10 +4,11 @@
 #include "recording/way.h"
 
 #include "base/grow.h"
+#include "host/fs.h"
 #include "parse/words.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -258,31 +259,16 @@ uint64_t gtel_tree_wall_ns(const struct gtel_tree *tree)
     return tree->wall_s * 1000000000u + tree->now_ns;
 }
 
-/* Calls and libraries are nodes whose path no file can have: it holds a control character. */
-int gtel_tree_answer_key(struct gtel_str words, const char *prefix, char *buf, struct gtel_str *ret)
+static const struct gtel_tree_node *find_answer(const struct gtel_tree *tree, struct gtel_str words)
 {
-    int n = snprintf(buf, GTEL_TREE_PATH_MAX, "\001%s%s%.*s", prefix,
-                     prefix[0] != '\0' && words.n > 0 ? " " : "", GTEL_STR_ARG(words));
-    if (n < 0 || n >= GTEL_TREE_PATH_MAX)
-        return -ENOENT;
-    *ret = (struct gtel_str){buf, (size_t)n};
-    return 0;
-}
-
-static const struct gtel_tree_node *find_call(const struct gtel_tree *tree, struct gtel_str words,
-                                              const char *prefix)
-{
-    char buf[GTEL_TREE_PATH_MAX];
-    struct gtel_str key;
-    bool is_key = gtel_tree_answer_key(words, prefix, buf, &key) == 0;
-    const struct gtel_tree_node *node = is_key ? find(tree, key) : NULL;
+    const char *path = GTEL_FS_AT("\001%.*s", GTEL_STR_ARG(words));
+    const struct gtel_tree_node *node = find(tree, gtel_str_of(path));
     return node && node->kind == GTEL_TREE_CALL ? node : NULL;
 }
 
-static int find_answer(const struct gtel_tree *tree, struct gtel_str words, const char *prefix,
-                       struct gtel_str *ret)
+int gtel_tree_call(const struct gtel_tree *tree, struct gtel_str words, struct gtel_str *ret)
 {
-    const struct gtel_tree_node *node = find_call(tree, words, prefix);
+    const struct gtel_tree_node *node = find_answer(tree, words);
     if (node)
         *ret = node->text;
     return node ? 0 : -ENOENT;
@@ -290,23 +276,20 @@ static int find_answer(const struct gtel_tree *tree, struct gtel_str words, cons
 
 uint32_t gtel_tree_owner(const struct gtel_tree *tree, const struct gtel_tree_node *node)
 {
+    const char *words = GTEL_FS_AT("owner %.*s", GTEL_STR_ARG(node->path));
     struct gtel_str answer;
     uint64_t uid;
-    if (find_answer(tree, node->path, "owner", &answer) < 0 || gtel_str_u64(answer, &uid) < 0)
+    if (gtel_tree_call(tree, gtel_str_of(words), &answer) < 0 || gtel_str_u64(answer, &uid) < 0)
         return 0;
     return (uint32_t)uid;
 }
 
 bool gtel_tree_has_library(const struct gtel_tree *tree, struct gtel_str name)
 {
+    const char *words = GTEL_FS_AT("library %.*s", GTEL_STR_ARG(name));
     struct gtel_str answer;
-    return find_answer(tree, name, "library", &answer) == 0 &&
+    return gtel_tree_call(tree, gtel_str_of(words), &answer) == 0 &&
            !gtel_str_eq(answer, GTEL_STR("gone"));
-}
-
-int gtel_tree_call(const struct gtel_tree *tree, struct gtel_str key, struct gtel_str *ret)
-{
-    return find_answer(tree, key, "", ret);
 }
 
 size_t gtel_tree_bytes(const struct gtel_tree *tree, const struct gtel_tree_node *node,
@@ -338,39 +321,27 @@ int64_t gtel_tree_grown(const struct gtel_tree *tree, const struct gtel_tree_nod
     return whole(value + node->per_second * (double)rest_ns / (double)second_ns);
 }
 
-int gtel_tree_counter_words(struct gtel_str name, uint64_t config, char *buf)
+int gtel_tree_pmu(const struct gtel_tree *tree, const char *name, uint64_t config, uint64_t *ret)
 {
-    int n = snprintf(buf, GTEL_TREE_PATH_MAX, "%.*s %llx", GTEL_STR_ARG(name),
-                     (unsigned long long)config);
-    return n < GTEL_TREE_PATH_MAX ? n : -ENODEV;
-}
-
-int gtel_tree_pmu(const struct gtel_tree *tree, struct gtel_str name, uint64_t config,
-                  uint64_t *ret)
-{
-    char words[GTEL_TREE_PATH_MAX];
-    int n = gtel_tree_counter_words(name, config, words);
-    const struct gtel_tree_node *node =
-        n > 0 ? find_call(tree, (struct gtel_str){words, (size_t)n}, "pmu") : NULL;
+    const char *words = GTEL_FS_AT("pmu %s %" PRIx64, name, config);
+    const struct gtel_tree_node *node = find_answer(tree, gtel_str_of(words));
     if (!node)
         return -ENODEV;
     *ret = (uint64_t)gtel_tree_grown(tree, node);
     return 0;
 }
 
-int gtel_tree_error(const struct gtel_tree *tree, const char *word, struct gtel_str key)
+int gtel_tree_error(const struct gtel_tree *tree, const char *words)
 {
     struct gtel_str error;
-    return find_answer(tree, key, word, &error) < 0 ? 0 : -gtel_tree_error_value(error);
+    return gtel_tree_call(tree, gtel_str_of(words), &error) < 0 ? 0 : -gtel_tree_error_value(error);
 }
 
-int gtel_tree_answer(const struct gtel_tree *tree, const char *word, struct gtel_str key,
+int gtel_tree_answer(const struct gtel_tree *tree, const char *word, const char *key,
                      struct gtel_str *ret)
 {
-    char error[32];
-    (void)snprintf(error, sizeof(error), "%s_error", word);
-    int r = gtel_tree_error(tree, error, key);
-    return r < 0 ? r : find_answer(tree, key, word, ret);
+    int r = gtel_tree_error(tree, GTEL_FS_AT("%s_error %s", word, key));
+    return r < 0 ? r : gtel_tree_call(tree, gtel_str_of(GTEL_FS_AT("%s %s", word, key)), ret);
 }
 
 /* A counter's node is named "\001ras DEVICE NODE NAME". False when it is none of that device. */
@@ -389,20 +360,16 @@ static bool read_counter(const struct gtel_tree_node *node, struct gtel_str pref
     return true;
 }
 
-int gtel_tree_ras(const struct gtel_tree *tree, struct gtel_str device,
-                  struct gtel_ras_counter *ret, size_t max, size_t *ret_n)
+int gtel_tree_ras(const struct gtel_tree *tree, const char *device, struct gtel_ras_counter *ret,
+                  size_t max, size_t *ret_n)
 {
-    char buf[GTEL_TREE_PATH_MAX];
-    struct gtel_str prefix;
+    const struct gtel_str prefix = gtel_str_of(GTEL_FS_AT("\001ras %s ", device));
     struct gtel_ras_counter counter;
     size_t n = 0;
-    int r = gtel_tree_error(tree, "ras_error", GTEL_STR_NONE);
+    int r = gtel_tree_error(tree, "ras_error");
     if (r < 0)
         return r;
-    if (gtel_tree_answer_key(device, "ras", buf, &prefix) < 0 || prefix.n + 1 >= sizeof(buf))
-        return -ENOENT;
-    buf[prefix.n++] = ' ';
-    for (size_t i = 0; i < tree->nodes && n < max; i++)
+    for (size_t i = 0; i < tree->nodes && prefix.n > 0 && n < max; i++)
         if (read_counter(&tree->node[i], prefix, &counter))
             ret[n++] = counter;
     *ret_n = n;

@@ -80,10 +80,11 @@ const char *gtel_tree_error_name(int error);
 
 bool gtel_tree_has_library(const struct gtel_tree *tree, struct gtel_str name);
 /*
- * The answer to a call at the present time: key is the words before the `=` with one blank between
- * them. Returns 0 or -ENOENT. *ret is valid until the tree is freed.
+ * The present answer of a line of these words with one blank between them: "pmu_error xe_0000_03",
+ * of a call those between `call` and `=`. Returns 0 or -ENOENT. *ret is valid until the tree is
+ * freed.
  */
-int gtel_tree_call(const struct gtel_tree *tree, struct gtel_str key, struct gtel_str *ret);
+int gtel_tree_call(const struct gtel_tree *tree, struct gtel_str words, struct gtel_str *ret);
 
 enum {
     GTEL_TREE_CONTENT_MAX = 1 << 20, /* bytes of a file */
@@ -95,21 +96,20 @@ bool gtel_tree_pmu_name(const struct gtel_env *env, uint32_t type, char ret[GTEL
  * The present value of a counter of a PMU. Returns 0, or -ENODEV when the PMU has none of that
  * config.
  */
-int gtel_tree_pmu(const struct gtel_tree *tree, struct gtel_str name, uint64_t config,
-                  uint64_t *ret);
-/* The negative errno of a line of the format, as "pmu_error NAME ERROR", or 0: there is none. */
-int gtel_tree_error(const struct gtel_tree *tree, const char *word, struct gtel_str key);
+int gtel_tree_pmu(const struct gtel_tree *tree, const char *name, uint64_t config, uint64_t *ret);
+/* The negative errno that a line of these words has, as "pmu_error NAME", or 0: there is none. */
+int gtel_tree_error(const struct gtel_tree *tree, const char *words);
 /*
- * The present answer of a line, as "query NODE DRIVER ITEM", its bytes, or "stall NODE GT", layout,
- * newline and records. 0, -ENOENT where none is recorded, or the error that is (query_error …).
- * *ret is valid until the tree is freed.
+ * The present answer of a line, as "query" and "NODE DRIVER ITEM", its bytes, or "stall" and "NODE
+ * GT", layout, newline and records. 0, -ENOENT where none is recorded, or the error that is
+ * (query_error …). *ret is valid until the tree is freed.
  */
-int gtel_tree_answer(const struct gtel_tree *tree, const char *word, struct gtel_str key,
+int gtel_tree_answer(const struct gtel_tree *tree, const char *word, const char *key,
                      struct gtel_str *ret);
 
 /* The error counters of a device. 0, -ENOENT when there are none, or the recorded error. */
-int gtel_tree_ras(const struct gtel_tree *tree, struct gtel_str device,
-                  struct gtel_ras_counter *ret, size_t max, size_t *ret_n);
+int gtel_tree_ras(const struct gtel_tree *tree, const char *device, struct gtel_ras_counter *ret,
+                  size_t max, size_t *ret_n);
 
 /* What listening to messages about devices gives: 0 or a negative errno. */
 int gtel_tree_uevents(const struct gtel_tree *tree);

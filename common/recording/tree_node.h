@@ -32,7 +32,9 @@ static inline bool gtel_tree_is_file(enum gtel_tree_kind kind)
 }
 
 struct gtel_tree_node {
-    struct gtel_str path; /* canonical: no link, no "..", no slash at either end */
+    /* Canonical: no link, no "..", no slash at either end. Of an answer its words behind "\001",
+       which no path has. */
+    struct gtel_str path;
     struct gtel_str text;
     uint32_t next;       /* index + 1 of the next node in the bucket */
     uint32_t generation; /* changes when the node goes and comes: old handles are dead */
@@ -81,16 +83,6 @@ struct gtel_tree {
 int gtel_tree_error_value(struct gtel_str name);
 /* A node of that path, which must not be there yet; NULL when it lacks room. Moves the others. */
 struct gtel_tree_node *gtel_tree_add_node(struct gtel_tree *tree, struct gtel_str path);
-/*
- * The path of an answer: no file can have it, it begins with a control character. Prefix and words
- * have a blank between them where there are both. buf has GTEL_TREE_PATH_MAX bytes. 0, or an error
- * when it is too long.
- */
-int gtel_tree_answer_key(struct gtel_str words, const char *prefix, char *buf,
-                         struct gtel_str *ret);
-/* The words of a counter, an answer that grows; their length, or an error as above. */
-int gtel_tree_counter_words(struct gtel_str name, uint64_t config, char *buf);
-
 /* The node of a path at the present time, or NULL with a negative errno in *ret_error. */
 struct gtel_tree_node *gtel_tree_find(struct gtel_tree *tree, struct gtel_str path,
                                       bool follows_last, int *ret_error);

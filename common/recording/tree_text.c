@@ -6,6 +6,7 @@
 #include "parse/words.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,11 +28,8 @@ struct row {
     int (*read)(struct reader *reader, struct gtel_str args); /* NULL: it ends the text */
     const char *form;                                         /* of the line: what is expected */
     enum gtel_tree_kind kind;
-    /* Of an answer that is a word: how many words before it are its key, behind that of the row;
-     * what it may be; of an error, what ends it. */
-    size_t names;
-    enum { ANY_WORD, NUMBER, ERROR_NAME } value;
-    const char *good;
+    size_t names;     /* words that are the key of an answer, behind that of the row or a path */
+    const char *good; /* of an answer that is an error: what ends it */
 };
 
 struct reader {
@@ -39,8 +37,9 @@ struct reader {
     const struct row *row; /* of the present line; a comment leaves it */
     struct gtel_str rest;
     size_t line;
-    struct gtel_tree_event
-        event; /* of that line: its kind, and its path where it begins with one */
+    struct gtel_tree_event event; /* of that line: its kind, and its path where it has one */
+    char key[GTEL_TREE_PATH_MAX]; /* of its answer: the node's path */
+    size_t key_n;
     uint64_t t_ns;
     char *error;
     size_t error_size;
@@ -66,6 +65,11 @@ static int fail(const struct reader *reader, const char *fmt, ...)
 static int fail_form(const struct reader *reader)
 {
     return fail(reader, "expected: %s", reader->row->form);
+}
+
+static int fail_error(const struct reader *reader)
+{
+    return fail(reader, "not an error that is known here (EIO, EACCES …)");
 }
 
 /* What a line asks for becomes one key. */
@@ -191,47 +195,51 @@ static int read_growth(struct reader *reader, struct gtel_str args)
 static int read_error(struct reader *reader, struct gtel_str args)
 {
     reader->event.error = gtel_tree_error_value(next_word(&args));
-    if (reader->event.error == 0)
-        return fail(reader, "not an error that is known here (EIO, EACCES …)");
-    return add_event(reader);
+    return reader->event.error != 0 ? add_event(reader) : fail_error(reader);
 }
 
-/* prefix: the word that begins the line; "" for calls. */
-static int add_answer(struct reader *reader, const char *prefix, struct gtel_str words,
-                      struct gtel_str answer)
+static int add_answer(struct reader *reader, struct gtel_str answer)
 {
-    char buf[GTEL_TREE_PATH_MAX];
-    struct gtel_str key;
-    if (gtel_tree_answer_key(words, prefix, buf, &key) < 0)
-        return fail_words(reader);
-    reader->event.kind = GTEL_TREE_CALL;
+    const struct gtel_str key = {reader->key, reader->key_n};
     reader->event.text = answer.n > 0 ? answer : GTEL_STR("");
     int r = gtel_arena_str(&reader->tree->arena, key, &reader->event.path);
     return r < 0 ? r : add_event(reader);
 }
 
-/* Adds a word to those in buf, of GTEL_TREE_PATH_MAX bytes, behind a blank. False: no room. */
-static bool join(struct gtel_str *words, char *buf, struct gtel_str word)
+/* Adds a word to the key. False: no room. */
+static bool join(struct reader *reader, struct gtel_str word)
 {
-    if (words->n + word.n + 1 >= GTEL_TREE_PATH_MAX)
+    if (reader->key_n + word.n + 1 >= sizeof(reader->key))
         return false;
-    if (words->n > 0)
-        buf[words->n++] = ' ';
-    memcpy(buf + words->n, word.p, word.n);
-    words->n += word.n;
+    if (reader->key_n > 1)
+        reader->key[reader->key_n++] = ' ';
+    memcpy(reader->key + reader->key_n, word.p, word.n);
+    reader->key_n += word.n;
     return true;
+}
+
+/* The words of the line that are the key of its answer. */
+static int read_key(struct reader *reader, struct gtel_str *args)
+{
+    struct gtel_str word = reader->event.path;
+    bool has_room = join(reader, reader->row->name) && (word.n == 0 || join(reader, word));
+    for (size_t i = 0; i < reader->row->names; i++) {
+        if (!gtel_str_word(args, &word))
+            return fail_form(reader);
+        has_room = has_room && join(reader, word);
+    }
+    return has_room ? 0 : fail_words(reader);
 }
 
 /* call NAME WORD… = ANSWER */
 static int read_call(struct reader *reader, struct gtel_str args)
 {
-    char buf[GTEL_TREE_PATH_MAX];
-    struct gtel_str key = {buf, 0};
     struct gtel_str word;
+    reader->event.kind = GTEL_TREE_CALL;
     while (gtel_str_word(&args, &word)) {
-        if (gtel_str_eq(word, GTEL_STR("=")) && key.n > 0)
-            return add_answer(reader, "", key, gtel_str_trim(args));
-        if (!join(&key, buf, word))
+        if (gtel_str_eq(word, GTEL_STR("=")) && reader->key_n > 1)
+            return add_answer(reader, gtel_str_trim(args));
+        if (!join(reader, word))
             return fail_words(reader);
     }
     return fail_form(reader);
@@ -259,53 +267,42 @@ static int read_wall(struct reader *reader, struct gtel_str args)
 /* pmu NAME CONFIG START PER_SECOND */
 static int read_pmu(struct reader *reader, struct gtel_str args)
 {
-    char words[GTEL_TREE_PATH_MAX];
-    struct gtel_str name = next_word(&args);
+    char digits[20];
     uint64_t config;
     if (gtel_str_hex(next_word(&args), &config) < 0 || !take_growth(reader, args))
         return fail_form(reader);
-    int n = gtel_tree_counter_words(name, config, words);
-    return n < 0 ? fail_words(reader)
-                 : add_answer(reader, "pmu", (struct gtel_str){words, (size_t)n}, GTEL_STR_NONE);
+    (void)snprintf(digits, sizeof(digits), "%" PRIx64, config);
+    return join(reader, gtel_str_of(digits)) ? add_answer(reader, GTEL_STR_NONE)
+                                             : fail_words(reader);
 }
 
-/* The words of the line that are its key. */
-static int read_key(struct reader *reader, struct gtel_str *args, char *buf, struct gtel_str *ret)
+static int read_word(struct reader *reader, struct gtel_str args)
 {
-    struct gtel_str word;
-    *ret = (struct gtel_str){buf, 0};
-    for (size_t i = 0; i < reader->row->names; i++) {
-        if (!gtel_str_word(args, &word))
-            return fail_form(reader);
-        if (!join(ret, buf, word))
-            return fail_words(reader);
-    }
-    return 0;
+    return add_answer(reader, next_word(&args));
 }
 
-/* NAME… ANSWER, or PATH ANSWER */
-static int read_answer(struct reader *reader, struct gtel_str args)
+static int read_number(struct reader *reader, struct gtel_str args)
 {
-    char buf[GTEL_TREE_PATH_MAX];
-    struct gtel_str key = reader->event.path;
-    const struct row *row = reader->row;
     uint64_t number;
-    int r = row->names > 0 ? read_key(reader, &args, buf, &key) : 0;
-    if (r < 0)
-        return r;
     struct gtel_str answer = next_word(&args);
-    if (row->value == NUMBER && (gtel_str_u64(answer, &number) < 0 || number > UINT32_MAX))
-        return fail_form(reader);
-    if (row->value == ERROR_NAME && gtel_tree_error_value(answer) == 0 &&
-        !gtel_str_eq(answer, gtel_str_of(row->good)))
-        return fail(reader, "not an error that is known here (EIO, EACCES …)");
-    return add_answer(reader, row->name.p, key, answer);
+    return gtel_str_u64(answer, &number) == 0 && number <= UINT32_MAX ? add_answer(reader, answer)
+                                                                      : fail_form(reader);
 }
 
-/* NODE DRIVER ITEM */
+/* The name of an error, or the word that ends it. */
+static int read_failure(struct reader *reader, struct gtel_str args)
+{
+    struct gtel_str answer = next_word(&args);
+    bool is_known =
+        gtel_tree_error_value(answer) != 0 || gtel_str_eq(answer, gtel_str_of(reader->row->good));
+    return is_known ? add_answer(reader, answer) : fail_error(reader);
+}
+
+/* query NODE DRIVER ITEM */
 static bool is_query(struct gtel_str key)
 {
     uint64_t item;
+    (void)next_word(&key);
     (void)next_word(&key);
     struct gtel_str word = next_word(&key);
     return (gtel_str_eq(word, GTEL_STR("i915")) || gtel_str_eq(word, GTEL_STR("xe"))) &&
@@ -315,35 +312,30 @@ static bool is_query(struct gtel_str key)
 /* The words become bytes here, so that answering cannot fail. */
 static int read_query(struct reader *reader, struct gtel_str args)
 {
-    char buf[GTEL_TREE_PATH_MAX];
     unsigned char bytes[GTEL_TREE_BYTES_MAX];
-    struct gtel_str key;
     struct gtel_str words;
     struct gtel_str answer;
     size_t n;
-    int r = read_key(reader, &args, buf, &key);
-    if (r == 0)
-        r = is_query(key) ? read_content(reader, &words) : fail_form(reader);
+    (void)args;
+    if (!is_query((struct gtel_str){reader->key, reader->key_n}))
+        return fail_form(reader);
+    int r = read_content(reader, &words);
     if (r < 0)
         return r;
     if (gtel_words_pack(words, -1, bytes, sizeof(bytes), &n) < 0)
         return fail(reader, words_form);
     r = gtel_arena_str(&reader->tree->arena, (struct gtel_str){(char *)bytes, n}, &answer);
-    return r < 0 ? r : add_answer(reader, "query", key, answer);
+    return r < 0 ? r : add_answer(reader, answer);
 }
 
 /* stall NODE GT LAYOUT, and records; the answer is the layout and the lines behind it. */
 static int read_stall(struct reader *reader, struct gtel_str args)
 {
-    char buf[GTEL_TREE_PATH_MAX];
-    struct gtel_str key;
     struct gtel_str layout;
     struct gtel_str lines;
     struct gtel_str answer;
     struct gtel_buf text;
-    int r = read_key(reader, &args, buf, &key);
-    if (r == 0)
-        r = gtel_str_word(&args, &layout) ? read_content(reader, &lines) : fail_form(reader);
+    int r = gtel_str_word(&args, &layout) ? read_content(reader, &lines) : fail_form(reader);
     if (r < 0)
         return r;
     gtel_buf_init(&text, GTEL_TREE_BYTES_MAX);
@@ -352,7 +344,7 @@ static int read_stall(struct reader *reader, struct gtel_str args)
     r = text.has_failed ? fail(reader, "more than 8 KiB of records")
                         : gtel_arena_str(&reader->tree->arena, gtel_buf_text(&text), &answer);
     gtel_buf_done(&text);
-    return r < 0 ? r : add_answer(reader, "stall", key, answer);
+    return r < 0 ? r : add_answer(reader, answer);
 }
 
 /* The message as the kernel sends it: each part ends in a NUL (kernel: lib/kobject_uevent.c). */
@@ -400,7 +392,7 @@ static const struct row rows[] = {
     {WORD("binary"), read_file, "binary PATH", .kind = GTEL_TREE_BINARY},
     {WORD("link"), read_link, "link PATH -> TARGET", .kind = GTEL_TREE_LINK},
     {WORD("char"), read_char, "char PATH MAJOR:MINOR", .kind = GTEL_TREE_CHAR},
-    {WORD("owner"), read_answer, "owner PATH UID", .value = NUMBER},
+    {WORD("owner"), read_number, "owner PATH UID", .kind = GTEL_TREE_CALL},
     {WORD("grow"), read_growth, "grow PATH START PER_SECOND", .kind = GTEL_TREE_GROWING},
     {WORD("dir"), read_dir_or_gone, "dir PATH", .kind = GTEL_TREE_DIR},
     {WORD("gone"), read_dir_or_gone, "gone PATH", .kind = GTEL_TREE_GONE},
@@ -409,22 +401,23 @@ static const struct row rows[] = {
     {WORD("call"), read_call, .form = "call NAME WORD… = ANSWER"},
     {WORD("at"), read_at, .form = "at TIME"},
     {WORD("wall"), read_wall, .form = "wall SECONDS, before anything else"},
-    {WORD("library"), read_answer, "library NAME, or library NAME gone", .names = 1},
-    {WORD("pmu"), read_pmu, .form = "pmu NAME CONFIG START PER_SECOND"},
-    {WORD("query"), read_query, .form = "query NODE i915|xe ITEM", .names = 3},
-    {WORD("stall"), read_stall, .form = "stall NODE GT pvc|xe2|xe3p", .names = 2},
-    {WORD("ras"), read_answer, "ras DEVICE NODE NAME VALUE", .names = 3, .value = NUMBER},
+    {WORD("library"), read_word, "library NAME, or library NAME gone", .kind = GTEL_TREE_CALL,
+     .names = 1},
+    {WORD("pmu"), read_pmu, "pmu NAME CONFIG START PER_SECOND", .kind = GTEL_TREE_CALL, .names = 1},
+    {WORD("query"), read_query, "query NODE i915|xe ITEM", .kind = GTEL_TREE_CALL, .names = 3},
+    {WORD("stall"), read_stall, "stall NODE GT pvc|xe2|xe3p", .kind = GTEL_TREE_CALL, .names = 2},
+    {WORD("ras"), read_number, "ras DEVICE NODE NAME VALUE", .kind = GTEL_TREE_CALL, .names = 3},
     {WORD("uevent"), read_uevent, "uevent ACTION /DEVPATH KEY=VALUE…, or uevent lost",
      .kind = GTEL_TREE_UEVENT},
     {WORD("end"), .form = "end"},
-    {WORD("pmu_error"), read_answer, "pmu_error NAME ERROR", .names = 1, .value = ERROR_NAME,
+    {WORD("pmu_error"), read_failure, "pmu_error NAME ERROR", .kind = GTEL_TREE_CALL, .names = 1,
      .good = "none"},
-    {WORD("query_error"), read_answer, "query_error NODE i915|xe ITEM ERROR", .names = 3,
-     .value = ERROR_NAME, .good = "none"},
-    {WORD("stall_error"), read_answer, "stall_error NODE GT ERROR", .names = 2, .value = ERROR_NAME,
-     .good = "none"},
-    {WORD("ras_error"), read_answer, "ras_error ERROR", .value = ERROR_NAME, .good = "none"},
-    {WORD("uevents"), read_answer, "uevents on, or uevents ERROR", .value = ERROR_NAME,
+    {WORD("query_error"), read_failure, "query_error NODE i915|xe ITEM ERROR",
+     .kind = GTEL_TREE_CALL, .names = 3, .good = "none"},
+    {WORD("stall_error"), read_failure, "stall_error NODE GT ERROR", .kind = GTEL_TREE_CALL,
+     .names = 2, .good = "none"},
+    {WORD("ras_error"), read_failure, "ras_error ERROR", .kind = GTEL_TREE_CALL, .good = "none"},
+    {WORD("uevents"), read_failure, "uevents on, or uevents ERROR", .kind = GTEL_TREE_CALL,
      .good = "on"},
 };
 
@@ -453,7 +446,10 @@ static int read_line(struct reader *reader, struct gtel_str line)
             continue;
         reader->row = row;
         reader->event = (struct gtel_tree_event){.kind = row->kind};
+        reader->key_n = 1;
         int r = has_path(row) ? read_path(reader, &line) : 0;
+        if (r == 0 && row->kind == GTEL_TREE_CALL)
+            r = read_key(reader, &line);
         return r < 0 || !row->read ? r : row->read(reader, line);
     }
     return fail(reader, "unknown word");
@@ -505,7 +501,7 @@ int gtel_tree_parse(struct gtel_str text, struct gtel_tree **ret, char *error, s
 {
     (void)snprintf(error, size, "out of memory");
     struct gtel_tree *tree = calloc(1, sizeof(*tree));
-    struct reader reader = {.tree = tree, .error = error, .error_size = size};
+    struct reader reader = {.tree = tree, .error = error, .error_size = size, .key = "\001"};
     int r = -ENOMEM;
     if (!tree)
         goto out;
