@@ -110,18 +110,15 @@ static int find_ids(const struct gtel_env *env, const char *folder, struct gtel_
     return r < 0 ? r : read_id(env, folder, card, "device", &card->device_id);
 }
 
-/*
- * What is behind one node, when its driver is that one (empty: any). 0; -ENOENT when it is not, or
- * has gone; else the check failed.
- */
-static int look(const struct gtel_env *env, enum kind kind, uint64_t number, struct gtel_str driver,
+/* What is behind one node. 0; -ENOENT when it has gone; else the check failed. */
+static int look(const struct gtel_env *env, enum kind kind, uint32_t number,
                 struct gtel_drm_card *ret)
 {
     char buf[GTEL_FS_TEXT_MAX];
     struct gtel_str uevent;
     const char *folder = kinds[kind].folder;
     *ret = (struct gtel_drm_card){.vendor_id = 0};
-    int n = snprintf(ret->card, sizeof(ret->card), "%s%" PRIu64, kinds[kind].prefix.p, number);
+    int n = snprintf(ret->card, sizeof(ret->card), "%s%" PRIu32, kinds[kind].prefix.p, number);
     if (n < 0 || (size_t)n >= sizeof(ret->card))
         return -ENOENT;
     int r = gtel_fs_text(env, GTEL_FS_AT("%s/%s/device/uevent", folder, ret->card), buf,
@@ -131,8 +128,6 @@ static int look(const struct gtel_env *env, enum kind kind, uint64_t number, str
     else if (r < 0)
         return r;
     r = find_driver(env, folder, uevent, ret);
-    if (r == 0 && driver.n > 0 && !gtel_str_eq(gtel_str_of(ret->driver), driver))
-        return -ENOENT;
     if (r == 0)
         r = find_key(env, folder, uevent, ret);
     if (r == 0)
@@ -171,40 +166,9 @@ static int compare_numbers(const void *a, const void *b)
 static int list_kind(const struct gtel_env *env, enum kind kind, struct numbers *ret)
 {
     ret->kind = kind;
-    ret->n = ret->missed = 0;
     int r = env->ops->dir_list(env->arg, kinds[kind].folder, keep_number, ret);
     qsort(ret->number, ret->n, sizeof(ret->number[0]), compare_numbers);
     return r;
-}
-
-int gtel_drm_list(const struct gtel_env *env, struct gtel_arena *arena, struct gtel_str driver,
-                  struct gtel_drm_card **ret, size_t *ret_n, size_t *ret_missed)
-{
-    struct numbers numbers[2]; /* of cards and accelerators */
-    int listed[2];
-    for (int i = 0; i < 2; i++) {
-        listed[i] = list_kind(env, i == 0 ? CARD : ACCEL, &numbers[i]);
-        if (listed[i] < 0 && listed[i] != -ENOENT)
-            return listed[i];
-    }
-    if (listed[0] < 0 && listed[1] < 0)
-        return -ENOENT;
-    struct gtel_drm_card *cards =
-        gtel_arena_alloc(arena, (numbers[0].n + numbers[1].n + 1) * sizeof(*cards));
-    if (!cards)
-        return -ENOMEM;
-    size_t n = 0;
-    size_t missed = numbers[0].missed + numbers[1].missed;
-    for (size_t i = 0; i < 2; i++)
-        for (size_t k = 0; k < numbers[i].n; k++) {
-            int r = look(env, numbers[i].kind, numbers[i].number[k], driver, &cards[n]);
-            n += r == 0;
-            missed += r < 0 && r != -ENOENT;
-        }
-    *ret = cards;
-    *ret_n = n;
-    *ret_missed = missed;
-    return 0;
 }
 
 /* The device of that key and class of nodes, added when it is new. */
@@ -227,8 +191,7 @@ static void add_node(const struct gtel_env *env, struct gtel_drm_devices *list, 
                      uint32_t number)
 {
     struct gtel_drm_card card;
-    int r =
-        list->nodes < GTEL_DRM_NODES_MAX ? look(env, kind, number, GTEL_STR_NONE, &card) : -E2BIG;
+    int r = list->nodes < GTEL_DRM_NODES_MAX ? look(env, kind, number, &card) : -E2BIG;
     list->missed += r < 0 && r != -ENOENT;
     if (r < 0)
         return;
@@ -238,51 +201,30 @@ static void add_node(const struct gtel_env *env, struct gtel_drm_devices *list, 
         (struct gtel_drm_node){kinds[kind].major, number, (uint32_t)(device - list->device)};
 }
 
-int gtel_drm_devices(const struct gtel_env *env, struct gtel_arena *arena,
+int gtel_drm_devices(const struct gtel_env *env, struct gtel_arena *arena, bool wants_render,
                      struct gtel_drm_devices *ret)
 {
     struct gtel_drm_devices list = {0};
-    struct numbers numbers;
-    int first = -ENOENT;
-    list.node = gtel_arena_alloc(arena, GTEL_DRM_NODES_MAX * sizeof(*list.node));
-    list.device = gtel_arena_alloc(arena, GTEL_DRM_NODES_MAX * sizeof(*list.device));
+    struct numbers numbers[KINDS] = {0};
+    int result = -ENOENT;
+    size_t n = 0;
+    for (int kind = 0; kind < KINDS; kind++) {
+        bool is_wanted = kind != RENDER || wants_render;
+        int r = is_wanted ? list_kind(env, (enum kind)kind, &numbers[kind]) : -ENOENT;
+        if (r != -ENOENT && (r < 0 || result == -ENOENT))
+            result = r;
+        list.missed += numbers[kind].missed;
+        n += numbers[kind].n;
+    }
+    list.node = gtel_arena_alloc(arena, n * sizeof(*list.node));
+    list.device = gtel_arena_alloc(arena, n * sizeof(*list.device));
     if (!list.node || !list.device)
         return -ENOMEM;
-    for (int kind = 0; kind < KINDS; kind++) {
-        int r = list_kind(env, (enum kind)kind, &numbers);
-        if (r < 0 && r != -ENOENT)
-            return r;
-        first = r == 0 ? 0 : first;
-        list.missed += numbers.missed;
-        for (size_t i = 0; i < numbers.n; i++)
-            add_node(env, &list, numbers.kind, numbers.number[i]);
-    }
-    if (first == 0)
-        *ret = list;
-    return first;
-}
-
-struct search {
-    const struct gtel_env *env;
-    struct gtel_str driver;
-    enum kind kind;
-};
-
-static int stop_at_card(void *arg, struct gtel_str name)
-{
-    const struct search *search = arg;
-    struct gtel_drm_card card;
-    uint64_t number;
-    return is_numbered(name, kinds[search->kind].prefix, &number) &&
-           look(search->env, search->kind, number, search->driver, &card) == 0;
-}
-
-bool gtel_drm_has(const struct gtel_env *env, struct gtel_str driver)
-{
-    struct search cards = {env, driver, CARD};
-    struct search accels = {env, driver, ACCEL};
-    return env->ops->dir_list(env->arg, kinds[CARD].folder, stop_at_card, &cards) == 1 ||
-           env->ops->dir_list(env->arg, kinds[ACCEL].folder, stop_at_card, &accels) == 1;
+    for (int kind = 0; kind < KINDS; kind++)
+        for (size_t i = 0; i < numbers[kind].n; i++)
+            add_node(env, &list, (enum kind)kind, numbers[kind].number[i]);
+    *ret = list;
+    return result;
 }
 
 /* The lowest number: a device has one render node, unless a driver to come makes more. */

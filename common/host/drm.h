@@ -47,15 +47,6 @@ static inline const char *gtel_drm_folder(const struct gtel_drm_card *card)
     return gtel_drm_is_accel(card) ? "sys/class/accel" : "sys/class/drm";
 }
 
-/*
- * Cards of that driver (empty: any) in the order of their numbers, accelerators last, allocated in
- * the arena. *ret_n may be 0. *ret_missed counts cards beyond the limit and cards whose check
- * failed: what is not in the list may still be there. 0, -ENOENT without DRM, -ENOMEM, or the errno
- * of the listing. A card that vanishes meanwhile is omitted.
- */
-int gtel_drm_list(const struct gtel_env *env, struct gtel_arena *arena, struct gtel_str driver,
-                  struct gtel_drm_card **ret, size_t *ret_n, size_t *ret_missed);
-
 /* A device with DRM nodes. */
 struct gtel_drm_device {
     struct gtel_drm_card card;    /* its name: the first node's, "card0" or "accel0" */
@@ -79,10 +70,12 @@ struct gtel_drm_devices {
 };
 
 /*
- * Lists all devices of any driver, in the arena. 0, -ENOENT where there are neither GPUs nor
- * accelerators, -ENOMEM, or the errno of the listing.
+ * Lists the devices of all drivers, in the arena, by their cards and accelerators, and where that
+ * is wanted by their render nodes, too. 0, -ENOENT where there are neither GPUs nor accelerators,
+ * -ENOMEM, or the errno of a folder that cannot be listed: *ret has what is in the others then.
+ * What vanishes meanwhile is omitted.
  */
-int gtel_drm_devices(const struct gtel_env *env, struct gtel_arena *arena,
+int gtel_drm_devices(const struct gtel_env *env, struct gtel_arena *arena, bool wants_render,
                      struct gtel_drm_devices *ret);
 
 /*
@@ -91,9 +84,6 @@ int gtel_drm_devices(const struct gtel_env *env, struct gtel_arena *arena,
  */
 int gtel_drm_render_node(const struct gtel_env *env, const char *device_path,
                          char node[GTEL_DRM_NODE_MAX]);
-
-/* Whether the machine has a card or accelerator of that driver; false also when it is not known. */
-bool gtel_drm_has(const struct gtel_env *env, struct gtel_str driver);
 
 /*
  * What i915 and xe answer about themselves: memory regions and engines. Each call opens the render

@@ -130,19 +130,17 @@ void wakes_init(struct wakes *wakes, struct env_fault *fault)
 
 void wakes_look(struct wakes *wakes, const struct gtel_env *env)
 {
-    static const char *const drivers[] = {"amdgpu", "i915", "xe"};
     struct gtel_arena arena = {0};
+    struct gtel_drm_devices list = {0};
     wakes->n = 0;
-    for (size_t d = 0; d < sizeof(drivers) / sizeof(drivers[0]); d++) {
-        struct gtel_drm_card *cards = NULL;
-        size_t n = 0;
-        size_t missed = 0;
-        if (gtel_drm_list(env, &arena, gtel_str_of(drivers[d]), &cards, &n, &missed) < 0)
+    (void)gtel_drm_devices(env, &arena, false, &list); /* else none is watched */
+    for (size_t i = 0; i < list.n && wakes->n < WAKES_CARDS_MAX; i++) {
+        const struct gtel_drm_card *card = &list.device[i].card;
+        if (strcmp(card->driver, "amdgpu") != 0 && strcmp(card->driver, "i915") != 0 &&
+            strcmp(card->driver, "xe") != 0)
             continue;
-        for (size_t i = 0; i < n && wakes->n < WAKES_CARDS_MAX; i++) {
-            watch_card(env, &cards[i], &wakes->card[wakes->n]);
-            wakes->seen_asleep += wakes->card[wakes->n++].is_asleep;
-        }
+        watch_card(env, card, &wakes->card[wakes->n]);
+        wakes->seen_asleep += wakes->card[wakes->n++].is_asleep;
     }
     gtel_arena_done(&arena);
 }

@@ -171,18 +171,19 @@ static void on_call(void *arg, enum fault_op op, const char *path)
 static void list_cards(void)
 {
     struct gtel_arena arena = {0};
-    struct gtel_drm_card *cards = NULL;
-    size_t n = 0;
-    size_t missed = 0;
-    (void)gtel_drm_list(pm.machine, &arena, GTEL_STR("amdgpu"), &cards, &n, &missed);
-    for (size_t i = 0; i < n; i++) {
+    struct gtel_drm_devices list = {0};
+    (void)gtel_drm_devices(pm.machine, &arena, false, &list);
+    for (size_t i = 0; i < list.n; i++) {
+        const struct gtel_drm_card *card = &list.device[i].card;
         struct sleeper *known = NULL;
         char path[GTEL_FS_PATH_MAX];
         char buf[32];
         struct gtel_str text;
         uint64_t busy = 0;
+        if (strcmp(card->driver, "amdgpu") != 0)
+            continue;
         for (size_t k = 0; k < pm.n; k++)
-            if (strcmp(pm.card[k].drm.key, cards[i].key) == 0)
+            if (strcmp(pm.card[k].drm.key, card->key) == 0)
                 known = &pm.card[k];
         if (!known && CHECK(pm.n < CARDS_MAX)) {
             known = &pm.card[pm.n++];
@@ -190,12 +191,12 @@ static void list_cards(void)
         }
         if (!known)
             continue;
-        known->drm = cards[i];
-        gtel_fs_path(path, "sys/class/drm/%s/device/power/runtime_status", cards[i].card);
+        known->drm = *card;
+        gtel_fs_path(path, "sys/class/drm/%s/device/power/runtime_status", card->card);
         /* One that was recorded asleep does not say whether it works. */
         if (gtel_fs_text(pm.machine, path, buf, sizeof(buf), &text) == 0)
             known->was_idle = known->was_idle && gtel_str_eq(text, GTEL_STR("active"));
-        gtel_fs_path(path, "sys/class/drm/%s/device/gpu_busy_percent", cards[i].card);
+        gtel_fs_path(path, "sys/class/drm/%s/device/gpu_busy_percent", card->card);
         known->is_busy = gtel_fs_u64(pm.machine, path, &busy) == 0 && busy > 0;
         known->was_idle = known->was_idle && !known->is_busy;
     }

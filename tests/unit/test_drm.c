@@ -3,6 +3,7 @@
 #include "harness/env_fault.h"
 #include "host/drm.h"
 #include "recording/tree.h"
+#include "sources/drm/cards.h"
 #include "harness/test.h"
 
 #include <errno.h>
@@ -66,61 +67,70 @@ static void check_node(const struct gtel_env *env)
     CHECK_INT(gtel_drm_render_node(env, "sys/class/drm/card9/device", node), -ENOENT);
 }
 
+static const struct {
+    const char *card;
+    const char *key;
+    const char *driver;
+    const char *folder;
+    uint16_t vendor_id;
+    uint16_t device_id;
+    bool is_pci;
+} cards[] = {
+    {"card1", "0000:01:00.0", "i915", "sys/class/drm", 0x8086, 0x56a0, true},
+    {"card2", "0000:02:00.0", "xe", "sys/class/drm", 0, 0, true},
+    {"card3", "gpu0", "xe", "sys/class/drm", 0, 0, false},
+    {"card5", "0000:05:00.0", "amdgpu", "sys/class/drm", 0x1002, 0x73bf, true},
+    {"card10", "0000:0a:00.0", "xe", "sys/class/drm", 0x8086, 0xe20b, true},
+    {"accel0", "0000:00:0b.0", "intel_vpu", "sys/class/accel", 0x8086, 0x643e, true},
+};
+
 static void check_list(const struct gtel_env *env)
 {
     struct gtel_arena arena = {0};
-    struct gtel_drm_card *cards = NULL;
-    size_t n = 0;
-    size_t missed = 1;
-    CHECK_INT(gtel_drm_list(env, &arena, GTEL_STR("xe"), &cards, &n, &missed), 0);
-    CHECK_INT(missed, 0);
-    if (CHECK(n == 3)) {
-        CHECK_STR(gtel_str_of(cards[0].card), "card2");
-        CHECK_STR(gtel_str_of(cards[0].key), "0000:02:00.0");
-        CHECK_INT(cards[0].vendor_id, 0);
-        CHECK_STR(gtel_str_of(cards[1].card), "card3");
-        CHECK_STR(gtel_str_of(cards[1].key), "gpu0");
-        CHECK(!cards[1].is_pci);
-        CHECK_STR(gtel_str_of(cards[2].card), "card10");
-        CHECK_INT(cards[2].pci.bus, 0x0a);
-        CHECK_INT(cards[2].device_id, 0xe20b);
+    struct gtel_drm_devices list = {.missed = 1};
+    CHECK_INT(gtel_drm_devices(env, &arena, false, &list), 0);
+    CHECK_INT(list.missed, 0);
+    CHECK_INT(list.n, sizeof(cards) / sizeof(cards[0]));
+    for (size_t i = 0; i < list.n && i < sizeof(cards) / sizeof(cards[0]); i++) {
+        const struct gtel_drm_card *card = &list.device[i].card;
+        test_label = cards[i].card;
+        CHECK_STR(gtel_str_of(card->card), cards[i].card);
+        CHECK_STR(gtel_str_of(card->key), cards[i].key);
+        CHECK_STR(gtel_str_of(card->driver), cards[i].driver);
+        CHECK_STR(gtel_str_of(gtel_drm_folder(card)), cards[i].folder);
+        CHECK_INT(card->vendor_id, cards[i].vendor_id);
+        CHECK_INT(card->device_id, cards[i].device_id);
+        CHECK_INT(card->is_pci, cards[i].is_pci);
     }
-    CHECK(gtel_drm_has(env, GTEL_STR("i915")));
-    CHECK(!gtel_drm_has(env, GTEL_STR("i91")));
-    CHECK(!gtel_drm_has(env, GTEL_STR("radeon")));
-    CHECK_INT(gtel_drm_list(env, &arena, GTEL_STR("amdgpu"), &cards, &n, &missed), 0);
-    if (CHECK(n == 1)) {
-        CHECK_INT(cards[0].vendor_id, 0x1002);
-        CHECK_INT(cards[0].device_id, 0x73bf);
-        CHECK_STR(gtel_str_of(gtel_drm_folder(&cards[0])), "sys/class/drm");
-    }
-    CHECK(gtel_drm_has(env, GTEL_STR("intel_vpu")));
-    CHECK_INT(gtel_drm_list(env, &arena, GTEL_STR_NONE, &cards, &n, &missed), 0);
-    if (CHECK(n == 6)) {
-        CHECK_STR(gtel_str_of(cards[4].card), "card10");
-        CHECK(!gtel_drm_is_accel(&cards[4]));
-        CHECK_STR(gtel_str_of(cards[5].card), "accel0");
-        CHECK_STR(gtel_str_of(cards[5].key), "0000:00:0b.0");
-        CHECK_STR(gtel_str_of(gtel_drm_folder(&cards[5])), "sys/class/accel");
-    }
+    test_label = "";
+    if (CHECK(list.n == 6))
+        CHECK_INT(list.device[4].card.pci.bus, 0x0a);
     gtel_arena_done(&arena);
+}
+
+static void check_any(const struct gtel_env *env)
+{
+    static const char *const i915[] = {"i91", "i915", NULL};
+    static const char *const npu[] = {"intel_vpu", NULL};
+    static const char *const others[] = {"i91", "radeon", "", NULL};
+    CHECK(gtel_cards_any(env, i915));
+    CHECK(gtel_cards_any(env, npu));
+    CHECK(!gtel_cards_any(env, others));
 }
 
 /* A search that fails is distinguished from a card that is not there. */
 static void check_missed(struct env_fault *fault)
 {
     struct gtel_arena arena = {0};
-    struct gtel_drm_card *cards = NULL;
-    size_t n = 0;
-    size_t missed = 0;
+    struct gtel_drm_devices list = {0};
     env_fault_arm(fault, 6, -EIO); /* two lists, open, read of card1, open, read of card2 */
-    CHECK_INT(gtel_drm_list(&fault->env, &arena, GTEL_STR("xe"), &cards, &n, &missed), 0);
-    CHECK_INT(n, 2);
-    CHECK_INT(missed, 1);
-    env_fault_arm(fault, 1, -EIO);
-    CHECK_INT(gtel_drm_list(&fault->env, &arena, GTEL_STR("xe"), &cards, &n, &missed), -EIO);
-    env_fault_arm(fault, 2, -EIO);
-    CHECK_INT(gtel_drm_list(&fault->env, &arena, GTEL_STR("xe"), &cards, &n, &missed), -EIO);
+    CHECK_INT(gtel_drm_devices(&fault->env, &arena, false, &list), 0);
+    CHECK_INT(list.n, 5);
+    CHECK_INT(list.missed, 1);
+    for (uint64_t call = 1; call <= 2; call++) {
+        env_fault_arm(fault, call, -EIO);
+        CHECK_INT(gtel_drm_devices(&fault->env, &arena, false, &list), -EIO);
+    }
     env_fault_arm(fault, 0, 0);
     gtel_arena_done(&arena);
 }
@@ -141,6 +151,7 @@ int main(void)
         return test_result();
     env_fault_init(&fault, &env);
     check_list(&env);
+    check_any(&env);
     check_node(&env);
     check_missed(&fault);
     gtel_env_tree_done(&env);

@@ -25,6 +25,8 @@ static const char machine[] =
              "fec00000.v3d") "file sys/devices/0000:00:0b.0/uevent\n| DRIVER=intel_vpu\n"
                              "| PCI_SLOT_NAME=0000:00:0b.0\n" NODE("accel", "accel0",
                                                                    "0000:00:0b.0")
+    /* a partition of a GPU shows nothing */
+    "file sys/devices/xcp.1/uevent\n| DRIVER=amdgpu\n" NODE("drm", "renderD129", "xcp.1")
     /* not bound to a driver, and what is no node */
     "link sys/class/drm/card7 -> ../../devices/none/drm/card7\n"
     "dir sys/class/drm/card1-HDMI-A-1\ndir sys/class/drm/renderDx\nend\n";
@@ -39,11 +41,13 @@ static const struct {
     {"fec00000.v3d", "sys/class/drm/card0/device", "v3d", false, true},
     {"gpu", "sys/class/drm/card1/device", "vc4-drm", false, false},
     {"0000:00:02.0", "sys/class/drm/card10/device", "i915", false, true},
+    {"xcp.1", "sys/class/drm/renderD129/device", "amdgpu", false, true},
     {"0000:00:0b.0", "sys/class/accel/accel0/device", "intel_vpu", true, true},
 };
 
 static const struct gtel_drm_node nodes[] = {
-    {226, 0, 0}, {226, 1, 1}, {226, 10, 2}, {226, 128, 0}, {226, 138, 2}, {261, 0, 3},
+    {226, 0, 0},   {226, 1, 1},   {226, 10, 2}, {226, 128, 0},
+    {226, 129, 3}, {226, 138, 2}, {261, 0, 4},
 };
 
 static void check_list(const struct gtel_drm_devices *list)
@@ -79,7 +83,7 @@ static void test_machine(void)
         !CHECK(gtel_env_tree_init(tree, true, 0, &env) == 0))
         return;
     env_fault_init(fault, &env);
-    CHECK_INT(gtel_drm_devices(&fault->env, &arena, &list), 0);
+    CHECK_INT(gtel_drm_devices(&fault->env, &arena, true, &list), 0);
     CHECK_INT(list.missed, 0);
     check_list(&list);
     uint64_t calls = fault->calls;
@@ -87,7 +91,7 @@ static void test_machine(void)
         list = (struct gtel_drm_devices){0};
         gtel_arena_reset(&arena);
         env_fault_arm(fault, k, -EIO);
-        int r = gtel_drm_devices(&fault->env, &arena, &list);
+        int r = gtel_drm_devices(&fault->env, &arena, true, &list);
         CHECK(r == -EIO || list.missed > 0);
     }
     gtel_arena_done(&arena);
@@ -107,7 +111,7 @@ static void test_nothing(void)
                0) ||
         !CHECK(gtel_env_tree_init(tree, true, 0, &env) == 0))
         return;
-    CHECK_INT(gtel_drm_devices(&env, &arena, &list), -ENOENT);
+    CHECK_INT(gtel_drm_devices(&env, &arena, true, &list), -ENOENT);
     gtel_arena_done(&arena);
     gtel_env_tree_done(&env);
     gtel_tree_free(tree);

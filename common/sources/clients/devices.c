@@ -78,7 +78,7 @@ int gtel_clients_any(const struct gtel_env *env)
     struct gtel_arena arena = {0};
     struct gtel_drm_devices list = {0};
     bool has_any = false;
-    int r = gtel_drm_devices(env, &arena, &list);
+    int r = gtel_drm_devices(env, &arena, true, &list);
     for (size_t i = 0; r == 0 && i < list.n; i++)
         has_any = has_any || may_have_clients(&list.device[i]);
     gtel_arena_done(&arena);
@@ -278,7 +278,7 @@ int gtel_clients_discover(struct gtel_clients *state, struct gtel_registry *regi
     struct gtel_drm_devices list = {0};
     int first = 0;
     gtel_arena_reset(&state->arena);
-    int r = gtel_drm_devices(state->env, &state->arena, &list);
+    int r = gtel_drm_devices(state->env, &state->arena, true, &list);
     if (r < 0 && r != -ENOENT)
         return r; /* what is known stays */
     int hidden = find_namespace(state);

@@ -18,25 +18,33 @@ bool gtel_cards_has_bad_energy(const struct gtel_env *env, const struct gtel_drm
            !(gtel_kernel_release(env, &release) && gtel_release_is_at_least(&release, 6, 17));
 }
 
+/* The machine's GPUs and accelerators, in the arena; none also where that is not known. */
+static struct gtel_drm_devices list_all(const struct gtel_env *env, struct gtel_arena *arena)
+{
+    struct gtel_drm_devices list = {0};
+    (void)gtel_drm_devices(env, arena, false, &list); /* else it stays empty */
+    return list;
+}
+
 bool gtel_cards_any(const struct gtel_env *env, const char *const *drivers)
 {
-    for (size_t i = 0; drivers[i]; i++)
-        if (gtel_drm_has(env, gtel_str_of(drivers[i])))
-            return true;
-    return false;
+    struct gtel_arena arena = {0};
+    const struct gtel_drm_devices list = list_all(env, &arena);
+    bool has_any = false;
+    for (size_t i = 0; i < list.n; i++)
+        for (size_t k = 0; drivers[k]; k++)
+            has_any = has_any || strcmp(list.device[i].card.driver, drivers[k]) == 0;
+    gtel_arena_done(&arena);
+    return has_any;
 }
 
 bool gtel_cards_any_wanted(const struct gtel_env *env, gtel_card_fn is_wanted)
 {
     struct gtel_arena arena = {0};
-    struct gtel_drm_card *list = NULL;
-    size_t n;
-    size_t missed;
+    const struct gtel_drm_devices list = list_all(env, &arena);
     bool has_any = false;
-    if (gtel_drm_list(env, &arena, GTEL_STR_NONE, &list, &n, &missed) < 0)
-        n = 0;
-    for (size_t i = 0; i < n; i++)
-        has_any = has_any || is_wanted(env, &list[i]);
+    for (size_t i = 0; i < list.n; i++)
+        has_any = has_any || is_wanted(env, &list.device[i].card);
     gtel_arena_done(&arena);
     return has_any;
 }
@@ -256,21 +264,19 @@ static int list_pnp(struct gtel_cards *cards, struct gtel_registry *registry, si
 /* Once per gather. 0, also when it was not complete; -ENOMEM, or the error of the listing. */
 static int list_cards(struct gtel_cards *cards, struct gtel_registry *registry)
 {
-    struct gtel_drm_card *list = NULL;
-    size_t n = 0;
-    size_t missed = 0;
+    struct gtel_drm_devices list = {0};
     if (cards->is_listed)
         return 0;
     cards->is_listed = true;
     cards->listings++;
     gtel_arena_reset(&cards->arena);
-    int r = gtel_drm_list(cards->env, &cards->arena, GTEL_STR_NONE, &list, &n, &missed);
+    int r = gtel_drm_devices(cards->env, &cards->arena, false, &list);
     r = r == -ENOENT ? 0 : r;
-    for (size_t i = 0; r == 0 && i < n; i++)
-        r = add(cards, registry, &list[i]);
+    for (size_t i = 0; r == 0 && i < list.n; i++)
+        r = add(cards, registry, &list.device[i].card);
     if (r == 0)
-        r = list_pnp(cards, registry, &missed);
-    cards->retries = r == 0 && missed == 0 ? 0 : cards->retries + 1;
+        r = list_pnp(cards, registry, &list.missed);
+    cards->retries = r == 0 && list.missed == 0 ? 0 : cards->retries + 1;
     for (size_t i = 0; cards->retries == 0 && i < cards->n; i++) { /* else it may still be there */
         struct gtel_card *card = cards->card[i];
         if (card->listing == cards->listings || !card->is_present)
