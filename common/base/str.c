@@ -44,6 +44,13 @@ bool gtel_str_ends(struct gtel_str s, struct gtel_str suffix)
            (suffix.n == 0 || memcmp(s.p + s.n - suffix.n, suffix.p, suffix.n) == 0);
 }
 
+bool gtel_str_has(struct gtel_str s, struct gtel_str part)
+{
+    while (s.n > part.n && !gtel_str_starts(s, part))
+        s = gtel_str_skip(s, 1);
+    return gtel_str_starts(s, part);
+}
+
 bool gtel_str_between(struct gtel_str s, struct gtel_str prefix, struct gtel_str suffix,
                       struct gtel_str *ret)
 {
@@ -57,6 +64,14 @@ size_t gtel_str_find(struct gtel_str s, char c)
 {
     const char *at = s.n ? memchr(s.p, c, s.n) : NULL;
     return at ? (size_t)(at - s.p) : s.n;
+}
+
+size_t gtel_str_behind(struct gtel_str s, char c)
+{
+    size_t n = s.n;
+    while (n > 0 && s.p[n - 1] != c)
+        n--;
+    return n;
 }
 
 struct gtel_str gtel_str_skip(struct gtel_str s, size_t n)

@@ -65,6 +65,8 @@ bool gtel_str_same(struct gtel_str a, struct gtel_str b);
 int gtel_str_cmp(struct gtel_str a, struct gtel_str b);
 bool gtel_str_starts(struct gtel_str s, struct gtel_str prefix);
 bool gtel_str_ends(struct gtel_str s, struct gtel_str suffix);
+/* Whether part stands anywhere in s. */
+bool gtel_str_has(struct gtel_str s, struct gtel_str part);
 /*
  * What stands between prefix and suffix of s. False when they are not there, or nothing is between
  * them; *ret is not written then.
@@ -75,6 +77,8 @@ bool gtel_str_between(struct gtel_str s, struct gtel_str prefix, struct gtel_str
 bool gtel_str_is_hex(struct gtel_str s);
 /* Position of the first c, or s.n. */
 size_t gtel_str_find(struct gtel_str s, char c);
+/* Position behind the last c, or 0. */
+size_t gtel_str_behind(struct gtel_str s, char c);
 /* The text without its first n bytes (n may exceed the length). */
 struct gtel_str gtel_str_skip(struct gtel_str s, size_t n);
 /* Its first n bytes; all of it where it has fewer. */

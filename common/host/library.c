@@ -50,15 +50,6 @@ static bool is_in(const struct search *search, struct gtel_str folder)
 
 static bool read_file(struct search *search, const char *path, int depth);
 
-/* Where the last part of a path begins. */
-static size_t last_part(struct gtel_str path)
-{
-    size_t n = path.n;
-    while (n > 0 && path.p[n - 1] != '/')
-        n--;
-    return n;
-}
-
 /*
  * Reads the files of one pattern of an include, which counts from the folder of the file that has
  * it ("include ld.so.conf.d/x.conf" of Fedora) or from the root. Only its last part has wildcards.
@@ -72,10 +63,10 @@ static bool include(struct search *search, const char *file, struct gtel_str pat
     if (gtel_str_starts(pattern, GTEL_STR("/")))
         gtel_fs_path(whole, "%.*s", GTEL_STR_ARG(gtel_str_skip(pattern, 1)));
     else
-        gtel_fs_path(whole, "%.*s%.*s", (int)last_part(gtel_str_of(file)), file,
+        gtel_fs_path(whole, "%.*s%.*s", (int)gtel_str_behind(gtel_str_of(file), '/'), file,
                      GTEL_STR_ARG(pattern));
     struct gtel_str name = gtel_str_of(whole);
-    size_t folder = last_part(name);
+    size_t folder = gtel_str_behind(name, '/');
     name = gtel_str_skip(name, folder);
     if (gtel_fs_list(search->env, GTEL_FS_AT("%.*s", (int)(folder > 0 ? folder - 1 : 0), whole),
                      &search->arena, FILES_MAX, &names, &n) < 0)

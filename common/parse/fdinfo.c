@@ -349,9 +349,7 @@ static bool limit(struct gtel_str *text)
 {
     if (text->n < GTEL_FDINFO_TEXT_MAX)
         return true;
-    size_t n = GTEL_FDINFO_TEXT_MAX;
-    while (n > 0 && text->p[n - 1] != '\n')
-        n--;
+    size_t n = gtel_str_behind(gtel_str_head(*text, GTEL_FDINFO_TEXT_MAX), '\n');
     bool is_whole = n == text->n;
     text->n = n;
     return is_whole;

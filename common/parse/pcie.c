@@ -62,11 +62,9 @@ int gtel_link_width(struct gtel_str text, uint64_t *ret_lanes)
 /* Cuts the last line off *rest; false when nothing is left. The sum stands in the last one. */
 static bool last_line(struct gtel_str *rest, struct gtel_str *ret)
 {
-    size_t n = rest->n;
-    if (n == 0)
+    size_t n = gtel_str_behind(*rest, '\n');
+    if (rest->n == 0)
         return false;
-    while (n > 0 && rest->p[n - 1] != '\n')
-        n--;
     *ret = gtel_str_skip(*rest, n);
     rest->n = n > 0 ? n - 1 : 0;
     return true;

@@ -21,9 +21,7 @@ int gtel_pid_stat(struct gtel_str text, struct gtel_pid_stat *ret)
 {
     size_t open = gtel_str_find(text, '(');
     /* All behind the name is numbers and the letter of the state, so the last one closes it. */
-    size_t close = text.n;
-    while (close > open && text.p[close - 1] != ')')
-        close--;
+    size_t close = gtel_str_behind(text, ')');
     if (open == text.n || close < open + 2)
         return -EINVAL;
     struct gtel_str rest = gtel_str_skip(text, close);

@@ -5,6 +5,7 @@
 #include "base/grow.h"
 #include "host/fs.h"
 #include "recording/tree.h"
+#include "recording/way.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -97,10 +98,8 @@ static struct gtel_record_change *add_change(struct gtel_record *record, uint32_
 /* Directories above a path exist by themselves (recording/tree.h). */
 static void save_parents(struct gtel_record *record, struct gtel_str path)
 {
-    for (size_t n = path.n; n > 0; n--) {
-        if (path.p[n - 1] != '/')
-            continue;
-        struct gtel_record_node *node = node_of(record, (struct gtel_str){path.p, n - 1});
+    for (path = gtel_way_parent(path); path.n > 0; path = gtel_way_parent(path)) {
+        struct gtel_record_node *node = node_of(record, path);
         if (!node || node->kind == GTEL_RECORD_DIR)
             return;
         node->kind = GTEL_RECORD_DIR;

@@ -498,15 +498,6 @@ static void write_numbers(struct work *work, struct gtel_str line)
 
 /* ---- files ---- */
 
-/* What stands behind the last c; all of it where there is none. */
-static struct gtel_str behind(struct gtel_str text, char c)
-{
-    for (size_t i = text.n; i > 0; i--)
-        if (text.p[i - 1] == c)
-            return gtel_str_skip(text, i);
-    return text;
-}
-
 /*
  * "maria:x:1000:1000::/:" and "render:x:105:" have numbers behind the name and the password, a map
  * of user numbers (user_namespaces(7)) from its beginning.
@@ -515,7 +506,7 @@ static bool has_numbers(struct gtel_str path, struct gtel_str line, size_t *ret_
 {
     struct gtel_str rest = line;
     struct gtel_str part;
-    struct gtel_str name = behind(path, '/');
+    struct gtel_str name = gtel_str_skip(path, gtel_str_behind(path, '/'));
     size_t colon = gtel_str_find(line, ':');
     struct gtel_str key = gtel_str_head(line, colon);
     bool is_process = gtel_str_starts(path, GTEL_STR("proc/"));
@@ -540,7 +531,7 @@ static void write_content(struct work *work, struct gtel_str path, struct gtel_s
     if (has_numbers(path, line, &numbers)) {
         write_plain(work, gtel_str_head(line, numbers));
         write_numbers(work, gtel_str_skip(line, numbers));
-    } else if (!gtel_scrub_is_secret_key(behind(path, '/'), &found)) {
+    } else if (!gtel_scrub_is_secret_key(gtel_str_skip(path, gtel_str_behind(path, '/')), &found)) {
         if (!write_value(work, line))
             write_line(work, line);
     } else if (found.kind == GTEL_SCRUB_HOST) {
@@ -593,8 +584,9 @@ static void write_entry(struct work *work, struct gtel_str line, struct gtel_str
     if (gtel_str_eq(word, GTEL_STR("owner"))) {
         write_numbers(work, rest);
     } else if (gtel_str_eq(word, GTEL_STR("link"))) {
-        struct gtel_str target = behind(rest, ' ');
-        gtel_buf_str(work->out, gtel_str_head(rest, rest.n - target.n));
+        size_t at = gtel_str_behind(rest, ' ');
+        struct gtel_str target = gtel_str_skip(rest, at);
+        gtel_buf_str(work->out, gtel_str_head(rest, at));
         work->writer = names_path(target);
         write_plain(work, target);
     } else {

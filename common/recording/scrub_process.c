@@ -11,10 +11,7 @@
 static void write_stat(struct gtel_str text, struct gtel_buf *out)
 {
     enum { WORDS = 20 };
-    size_t close = text.n;
-    while (close > 0 && text.p[close - 1] != ')')
-        close--;
-    struct gtel_str rest = gtel_str_skip(text, close);
+    struct gtel_str rest = gtel_str_skip(text, gtel_str_behind(text, ')'));
     struct gtel_str word;
     for (int i = 0; i < WORDS; i++)
         (void)gtel_str_word(&rest, &word); /* fewer words: all of them */

@@ -9,9 +9,7 @@ enum { LINKS_MAX = 16, PARTS_MAX = 64 };
 
 struct gtel_str gtel_way_parent(struct gtel_str path)
 {
-    size_t n = path.n;
-    while (n > 0 && path.p[n - 1] != '/')
-        n--;
+    size_t n = gtel_str_behind(path, '/');
     return (struct gtel_str){path.p, n > 0 ? n - 1 : 0};
 }
 

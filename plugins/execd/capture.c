@@ -409,8 +409,7 @@ static void write_log(void *arg, enum gtel_log_level level, const char *text)
     struct gtel_str library;
     bool is_known = gtel_str_starts(gtel_str_of(text), GTEL_STR("no GPU found"));
     while (gtel_str_word(&libraries, &library))
-        for (struct gtel_str rest = gtel_str_of(text); rest.n > 0; rest = gtel_str_skip(rest, 1))
-            is_known = is_known || gtel_str_starts(rest, library);
+        is_known = is_known || gtel_str_has(gtel_str_of(text), library);
     if (!is_known)
         run->capture->log.write(run->capture->log.arg, level, text);
 }

@@ -15,14 +15,6 @@ void gtel_doctor_fixes_done(struct gtel_doctor_fixes *fixes)
     fixes->n = 0;
 }
 
-static bool has_text(struct gtel_str text, struct gtel_str part)
-{
-    for (size_t i = 0; i + part.n <= text.n; i++)
-        if (gtel_str_starts(gtel_str_skip(text, i), part))
-            return true;
-    return false;
-}
-
 size_t gtel_doctor_fixes_text(struct gtel_doctor_fixes *fixes, struct gtel_str fix,
                               const char *brings)
 {
@@ -37,7 +29,7 @@ size_t gtel_doctor_fixes_text(struct gtel_doctor_fixes *fixes, struct gtel_str f
         fixes->fix[fixes->n++] = fix;
     }
     size_t before = text->n;
-    if (!has_text(gtel_buf_text(text), gtel_str_of(brings)))
+    if (!gtel_str_has(gtel_buf_text(text), gtel_str_of(brings)))
         gtel_buf_printf(text, "%s%s", before > 0 ? ", " : "", brings);
     if (text->has_failed)
         gtel_buf_back(text, before); /* eight GPUs and more lack the same */
@@ -66,7 +58,7 @@ size_t gtel_doctor_fixes_add(struct gtel_doctor_fixes *fixes, const struct gtel_
 static bool is_named(const struct gtel_doctor_fixes *fixes, const char *name)
 {
     for (size_t i = 0; i < fixes->n; i++)
-        if (has_text(fixes->fix[i], gtel_str_of(name)))
+        if (gtel_str_has(fixes->fix[i], gtel_str_of(name)))
             return true;
     return false;
 }

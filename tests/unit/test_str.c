@@ -186,6 +186,15 @@ static void test_parts(void)
     CHECK_STR(gtel_str_head(GTEL_STR("abc"), 0), "");
     CHECK_STR(gtel_str_head(GTEL_STR("abc"), 2), "ab");
     CHECK_STR(gtel_str_head(GTEL_STR("abc"), 4), "abc");
+    CHECK(gtel_str_has(GTEL_STR("abc"), GTEL_STR("bc")));
+    CHECK(gtel_str_has(GTEL_STR("abc"), GTEL_STR("abc")));
+    CHECK(gtel_str_has(GTEL_STR("abc"), GTEL_STR_NONE));
+    CHECK(!gtel_str_has(GTEL_STR("abc"), GTEL_STR("bd")));
+    CHECK(!gtel_str_has(GTEL_STR("bc"), GTEL_STR("abc")));
+    CHECK_INT(gtel_str_behind(GTEL_STR("a/bc/d"), '/'), 5);
+    CHECK_INT(gtel_str_behind(GTEL_STR("/"), '/'), 1);
+    CHECK_INT(gtel_str_behind(GTEL_STR("abc"), '/'), 0);
+    CHECK_INT(gtel_str_behind(GTEL_STR_NONE, '/'), 0);
     CHECK(gtel_str_is_hex(GTEL_STR("09af")) && gtel_str_is_hex(GTEL_STR_NONE));
     CHECK(!gtel_str_is_hex(GTEL_STR("0A")) && !gtel_str_is_hex(GTEL_STR("0g")));
     CHECK(!gtel_str_is_hex(GTEL_STR("/")) && !gtel_str_is_hex(GTEL_STR(":")));

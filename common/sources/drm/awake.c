@@ -8,10 +8,8 @@ enum { DELAY_MAX_MS = 3600000 };
 
 static int watch(const struct gtel_env *env, struct gtel_awake *awake, struct gtel_str path)
 {
-    size_t n = path.n;
-    while (n > 0 && path.p[n - 1] != '/')
-        n--;
-    return gtel_pnp_find(env, &awake->pnp, gtel_str_skip(path, n), 0, &awake->gpu);
+    struct gtel_str name = gtel_str_skip(path, gtel_str_behind(path, '/'));
+    return gtel_pnp_find(env, &awake->pnp, name, 0, &awake->gpu);
 }
 
 int gtel_awake_open(const struct gtel_env *env, struct gtel_awake *awake, const char *device_path)

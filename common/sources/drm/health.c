@@ -72,10 +72,8 @@ static int stop_at_any(void *arg, struct gtel_str name)
 static int stop_at_port(void *arg, struct gtel_str name)
 {
     struct gtel_pci pci;
-    size_t n = name.n;
+    size_t n = gtel_str_behind(name, ':');
     (void)arg;
-    while (n > 0 && name.p[n - 1] != ':')
-        n--;
     return n > 0 && gtel_pci_parse((struct gtel_str){name.p, n - 1}, &pci) == 0;
 }
 

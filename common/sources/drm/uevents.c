@@ -182,10 +182,7 @@ static bool is_hotplug(const struct gtel_uevent *event)
 /* Network devices, and what is below them, are reported in the namespace that they are in. */
 static bool is_of_network(struct gtel_str devpath)
 {
-    for (size_t i = 0; i < devpath.n; i++)
-        if (gtel_str_starts(gtel_str_skip(devpath, i), GTEL_STR("/net/")))
-            return true;
-    return false;
+    return gtel_str_has(devpath, GTEL_STR("/net/"));
 }
 
 static void take(struct uevents *uevents, struct gtel_str message)
