@@ -97,12 +97,17 @@ static int resolve(struct gtel_record_env *env, const char *path, bool follows_l
     return gtel_way_go(way, gtel_str_of(path), follows_last);
 }
 
-/* Records that something that may have been there is not. */
-static void save_missing(struct gtel_record_env *env, const char *path, bool follows_last)
+/*
+ * Where a path leads, of which the machine has said r. False where nothing is there; what may have
+ * been there before is recorded as gone.
+ */
+static bool find_place(struct gtel_record_env *env, const char *path, bool follows_last, int r,
+                       struct gtel_way *way)
 {
-    struct gtel_way way;
-    if (is_missing(resolve(env, path, follows_last, &way)))
-        gtel_record_gone(env->record, gtel_str_of(way.path));
+    int found = resolve(env, path, follows_last, way);
+    if (is_missing(r) && is_missing(found))
+        gtel_record_gone(env->record, gtel_str_of(way->path));
+    return found == 0 && !is_missing(r);
 }
 
 static int stop_listing(void *arg, struct gtel_str name)
@@ -173,11 +178,7 @@ static int file_open(void *arg, const char *path)
     struct gtel_record_env *env = arg;
     struct gtel_way way;
     int inner = env->inner->ops->file_open(env->inner->arg, path);
-    if (is_missing(inner)) {
-        save_missing(env, path, true);
-        return inner;
-    }
-    if (resolve(env, path, true, &way) == 0) {
+    if (find_place(env, path, true, inner, &way)) {
         enum gtel_record_kind kind = gtel_record_find(env->record, gtel_str_of(way.path));
         if (inner >= 0 && (kind == GTEL_RECORD_NOTHING || kind == GTEL_RECORD_REFUSED))
             gtel_record_file(env->record, gtel_str_of(way.path), GTEL_STR_NONE);
@@ -257,11 +258,7 @@ static void save_dead(struct gtel_record_env *env, const char *path)
     int64_t n = fresh >= 0 ? read_inner(env, fresh, &text) : fresh;
     if (fresh >= 0)
         inner->ops->file_close(inner->arg, fresh);
-    if (fresh < 0) {
-        save_missing(env, path, true);
-        return;
-    }
-    if (resolve(env, path, true, &way) < 0)
+    if (!find_place(env, path, true, fresh, &way) || fresh < 0)
         return;
     if (n >= 0)
         gtel_record_gone(env->record, gtel_str_of(way.path));
@@ -333,9 +330,9 @@ static int list(struct gtel_record_env *env, const char *path, bool is_numbers,
     for (size_t i = 0; i < n && r == 0; i++)
         if (!is_numbers || (gtel_str_u64((*ret)[i], &number) == 0 && number <= UINT32_MAX))
             (*ret)[(*ret_n)++] = (*ret)[i];
-    if (r == -ENOENT)
-        save_missing(env, path, true);
-    else if (resolve(env, path, true, &way) == 0 && r == 0)
+    if (!find_place(env, path, true, r == -ENOTDIR ? 0 : r, &way))
+        return r;
+    if (r == 0)
         record_listing(env, way.path, *ret, *ret_n, is_numbers);
     else if (r == -ENOTDIR)
         save_there(env, way.path);
@@ -378,9 +375,7 @@ static int64_t link_read(void *arg, const char *path, char *buf, size_t n)
     struct gtel_record_env *env = arg;
     struct gtel_way way;
     int64_t r = env->inner->ops->link_read(env->inner->arg, path, buf, n);
-    if (r < 0 && is_missing((int)r))
-        save_missing(env, path, false);
-    else if (resolve(env, path, false, &way) == 0 && r == -EINVAL)
+    if (find_place(env, path, false, (int)r, &way) && r == -EINVAL)
         save_there(env, way.path);
     return r;
 }
@@ -390,9 +385,7 @@ static int exists(void *arg, const char *path)
     struct gtel_record_env *env = arg;
     struct gtel_way way;
     int r = env->inner->ops->exists(env->inner->arg, path);
-    if (is_missing(r))
-        save_missing(env, path, true);
-    else if (r == 0 && resolve(env, path, true, &way) == 0)
+    if (find_place(env, path, true, r, &way) && r == 0)
         save_there(env, way.path);
     return r;
 }
@@ -419,9 +412,7 @@ static int stat_file(void *arg, const char *path, struct gtel_stat *ret)
     struct gtel_record_env *env = arg;
     struct gtel_way way;
     int r = env->inner->ops->stat(env->inner->arg, path, ret);
-    if (is_missing(r))
-        save_missing(env, path, true);
-    else if (r == 0 && resolve(env, path, true, &way) == 0)
+    if (find_place(env, path, true, r, &way) && r == 0)
         save_stat(env, way.path, ret);
     return r;
 }
