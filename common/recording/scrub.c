@@ -5,6 +5,7 @@
 #include "base/compiler.h"
 #include "base/grow.h"
 #include "recording/scrub_rules.h"
+#include "recording/tree.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -436,49 +437,39 @@ static void write_secret(struct work *work, const struct gtel_scrub_find *found,
     }
 }
 
-/* KEY=VALUE with a telling key: only the value is replaced. */
-static void write_word(struct work *work, struct gtel_str word)
+/*
+ * KEY=VALUE or "KEY: VALUE" with a telling key: only the value is replaced. False: it is no such
+ * text, and nothing is written.
+ */
+static bool write_value(struct work *work, struct gtel_str text, char separator)
 {
     struct gtel_scrub_find found;
-    size_t at = gtel_str_find(word, '=');
-    if (at < word.n && gtel_scrub_is_secret_key(gtel_str_head(word, at), &found)) {
-        gtel_buf_str(work->out, gtel_str_head(word, at + 1));
-        write_secret(work, &found, gtel_str_skip(word, at + 1));
-        return;
-    }
-    write_plain(work, word);
-}
-
-/* The same of "KEY: VALUE". False: it is no such line, and nothing is written. */
-static bool write_value(struct work *work, struct gtel_str line)
-{
-    struct gtel_scrub_find found;
-    size_t colon = gtel_str_find(line, ':');
-    if (colon == line.n || colon > gtel_str_find(line, '=') ||
-        !gtel_scrub_is_secret_key(gtel_str_head(line, colon), &found))
+    size_t at = gtel_str_find(text, separator);
+    if (at == text.n || !gtel_scrub_is_secret_key(gtel_str_head(text, at), &found))
         return false;
-    gtel_buf_str(work->out, gtel_str_head(line, colon + 1));
-    write_secret(work, &found, gtel_str_skip(line, colon + 1));
+    gtel_buf_str(work->out, gtel_str_head(text, at + 1));
+    write_secret(work, &found, gtel_str_skip(text, at + 1));
     return true;
 }
 
 /* Word by word where there are keys; otherwise a line stays one for what is known by form. */
 static void write_line(struct work *work, struct gtel_str line)
 {
-    bool has_keys = gtel_str_find(line, '=') < line.n;
+    size_t equals = gtel_str_find(line, '=');
     if (work->writer == GTEL_SCRUB_KERNEL && gtel_scrub_is_about_versions(line))
         work->writer = GTEL_SCRUB_VERSION;
-    if (!has_keys) {
-        if (!write_value(work, line))
+    if (equals == line.n) {
+        if (!write_value(work, line, ':'))
             write_plain(work, line);
         return;
     }
     while (line.n > 0) {
-        size_t n = gtel_str_find(line, ' ');
-        write_word(work, gtel_str_head(line, n));
-        if (n < line.n)
+        struct gtel_str word = gtel_str_head(line, gtel_str_find(line, ' '));
+        if (!write_value(work, word, '='))
+            write_plain(work, word);
+        if (word.n < line.n)
             gtel_buf_char(work->out, ' ');
-        line = gtel_str_skip(line, n + 1);
+        line = gtel_str_skip(line, word.n + 1);
     }
 }
 
@@ -532,7 +523,7 @@ static void write_content(struct work *work, struct gtel_str path, struct gtel_s
         write_plain(work, gtel_str_head(line, numbers));
         write_numbers(work, gtel_str_skip(line, numbers));
     } else if (!gtel_scrub_is_secret_key(gtel_str_skip(path, gtel_str_behind(path, '/')), &found)) {
-        if (!write_value(work, line))
+        if (gtel_str_find(line, ':') > gtel_str_find(line, '=') || !write_value(work, line, ':'))
             write_line(work, line);
     } else if (found.kind == GTEL_SCRUB_HOST) {
         gtel_scrub_host(work->scrub, line);
@@ -563,17 +554,10 @@ static enum gtel_scrub_writer names_path(struct gtel_str path)
 /* WORD PATH… of the format; its first word stays. *ret_file is the path when contents follow. */
 static void write_entry(struct work *work, struct gtel_str line, struct gtel_str *ret_file)
 {
-    static const struct gtel_str with_path[] = {
-        GTEL_STR_INIT("file"),  GTEL_STR_INIT("dir"),  GTEL_STR_INIT("link"),
-        GTEL_STR_INIT("error"), GTEL_STR_INIT("char"), GTEL_STR_INIT("refuse"),
-        GTEL_STR_INIT("owner"), GTEL_STR_INIT("gone"),
-    };
     struct gtel_str word = gtel_str_head(line, gtel_str_find(line, ' '));
     struct gtel_str rest = gtel_str_skip(line, word.n + 1);
-    bool has_path = false;
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(with_path); i++)
-        has_path = has_path || gtel_str_eq(word, with_path[i]);
-    struct gtel_str path = gtel_str_head(rest, has_path ? gtel_str_find(rest, ' ') : 0);
+    struct gtel_str path =
+        gtel_str_head(rest, gtel_tree_has_path(word) ? gtel_str_find(rest, ' ') : 0);
     gtel_buf_str(work->out, gtel_str_head(line, word.n + 1));
     *ret_file = gtel_str_eq(word, GTEL_STR("file")) ? path : GTEL_STR_NONE;
     work->writer = names_path(path);

@@ -78,6 +78,9 @@ uint64_t gtel_tree_wall_ns(const struct gtel_tree *tree);
 /* The name in the format of a positive errno, or NULL: the format has none for it. */
 const char *gtel_tree_error_name(int error);
 
+/* Whether a line of the format that begins with that word goes on with a path. */
+bool gtel_tree_has_path(struct gtel_str word);
+
 bool gtel_tree_has_library(const struct gtel_tree *tree, struct gtel_str name);
 /*
  * The present answer of a line of these words with one blank between them: "pmu_error xe_0000_03",

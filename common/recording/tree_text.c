@@ -421,11 +421,18 @@ static const struct row rows[] = {
      .good = "on"},
 };
 
-/* Whether such a line goes on with a path: its form says so. */
-static bool has_path(const struct row *row)
+static const struct row *find_row(struct gtel_str word)
 {
-    struct gtel_str args = gtel_str_skip(gtel_str_of(row->form), row->name.n);
-    return gtel_str_starts(args, GTEL_STR(" PATH"));
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(rows); i++)
+        if (gtel_str_eq(word, rows[i].name))
+            return &rows[i];
+    return NULL;
+}
+
+bool gtel_tree_has_path(struct gtel_str word)
+{
+    const struct row *row = find_row(word);
+    return row && gtel_str_starts(gtel_str_of(row->form + word.n), GTEL_STR(" PATH"));
 }
 
 static bool is_ended(const struct reader *reader)
@@ -440,19 +447,16 @@ static int read_line(struct reader *reader, struct gtel_str line)
         return 0;
     if (is_ended(reader))
         return fail(reader, "text after end");
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(rows); i++) {
-        const struct row *row = &rows[i];
-        if (!gtel_str_eq(word, row->name))
-            continue;
-        reader->row = row;
-        reader->event = (struct gtel_tree_event){.kind = row->kind};
-        reader->key_n = 1;
-        int r = has_path(row) ? read_path(reader, &line) : 0;
-        if (r == 0 && row->kind == GTEL_TREE_CALL)
-            r = read_key(reader, &line);
-        return r < 0 || !row->read ? r : row->read(reader, line);
-    }
-    return fail(reader, "unknown word");
+    const struct row *row = find_row(word);
+    if (!row)
+        return fail(reader, "unknown word");
+    reader->row = row;
+    reader->event = (struct gtel_tree_event){.kind = row->kind};
+    reader->key_n = 1;
+    int r = gtel_tree_has_path(word) ? read_path(reader, &line) : 0;
+    if (r == 0 && row->kind == GTEL_TREE_CALL)
+        r = read_key(reader, &line);
+    return r < 0 || !row->read ? r : row->read(reader, line);
 }
 
 /* Nonsense in the last line of a file without `end`: most likely the rest is missing. */
