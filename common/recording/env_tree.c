@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A recorded machine as an env. */
-#include "host/fs.h"
+#include "host/kernel.h"
 #include "host/numbers.h"
 #include "recording/tree_node.h"
 #include "recording/way.h"
 
 #include "parse/eu_stall.h"
-#include "parse/proc.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -185,20 +184,17 @@ static int exists(void *arg, const char *path)
     return find(env, path, true, &r) ? 0 : r;
 }
 
+static const struct gtel_env_ops tree_ops;
+
 /* Since Linux 6.2 the directory has the number of its entries as its size (kernel: fs/proc/fd.c).
  */
-static bool has_counts(const struct tree_env *env)
+static bool has_counts(struct tree_env *env)
 {
-    int r;
-    struct gtel_release release;
-    const struct gtel_tree_node *node =
-        gtel_tree_find(env->tree, GTEL_STR("proc/sys/kernel/osrelease"), true, &r);
-    return !node || node->kind != GTEL_TREE_FILE ||
-           gtel_release_parse(gtel_str_trim(node->text), &release) < 0 ||
-           gtel_release_is_at_least(&release, 6, 2);
+    const struct gtel_env self = {.ops = &tree_ops, .arg = env};
+    return !gtel_kernel_is_older(&self, 6, 2);
 }
 
-static void stat_node(const struct tree_env *env, const struct gtel_tree_node *node,
+static void stat_node(struct tree_env *env, const struct gtel_tree_node *node,
                       struct gtel_stat *ret)
 {
     *ret = (struct gtel_stat){.ino = (uint64_t)node->generation << INDEX_BITS |
@@ -296,8 +292,6 @@ bool gtel_tree_pmu_name(const struct gtel_env *env, uint32_t type, char ret[GTEL
     struct pmu_search search = {env, type, ret};
     return env->ops->dir_list(env->arg, "sys/bus/event_source/devices", match_type, &search) == 1;
 }
-
-static const struct gtel_env_ops tree_ops;
 
 static int pmu_open(void *arg, uint32_t type, const uint64_t *configs, size_t n, uint32_t cpu)
 {
