@@ -64,27 +64,22 @@ static int read_owner(const struct gtel_env *env, uint32_t pid, uint32_t *ret)
 
 static const uint64_t users_age_ns = 300000000000;  /* after which the file is read again */
 static const uint64_t users_retry_ns = 60000000000; /* the same where it did not help */
-enum { USERS_FIRST = 4096, USERS_LAST = 4 << 20 };  /* bytes of it */
+enum { USERS_MAX = 4 << 20 };                       /* bytes of it */
 
 /* Keeps what is there until there is something better. */
 static int read_users(struct gtel_users *users, const struct gtel_env *env)
 {
-    int r = -E2BIG;
-    for (size_t size = USERS_FIRST; size <= USERS_LAST && r == -E2BIG; size *= 2) {
-        struct gtel_str text;
-        char *buf = malloc(size);
-        if (!buf)
-            return -ENOMEM;
-        r = gtel_fs_text(env, "etc/passwd", buf, size, &text);
-        if (r == 0) {
-            free(users->buf);
-            users->buf = buf;
-            users->text = text;
-        } else {
-            free(buf);
-        }
+    struct gtel_str text;
+    char *buf = malloc(USERS_MAX); /* touched only as far as the file goes */
+    int r = buf ? gtel_fs_text(env, "etc/passwd", buf, USERS_MAX, &text) : -ENOMEM;
+    if (r < 0) {
+        free(buf);
+        return r;
     }
-    return r;
+    free(users->buf);
+    users->buf = buf;
+    users->text = text;
+    return 0;
 }
 
 static bool are_users_due(const struct gtel_users *users, uint64_t now, bool has_helped)
