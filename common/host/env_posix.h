@@ -29,8 +29,7 @@ struct gtel_env_posix {
     /* Groups of perf counters, each of which is a descriptor of its own. The first one is the
        group's leader, whose read gives the values of all. */
     struct gtel_pmu_group {
-        int *fd; /* room for size descriptors, kept for the next group */
-        size_t size;
+        int *fd;  /* GTEL_PMU_EVENTS_MAX descriptors, kept for the next group; NULL: none yet */
         size_t n; /* that are open; 0: the group is free */
     } group[GTEL_PMU_GROUPS_MAX];
     struct gtel_child_posix {

@@ -31,22 +31,18 @@ static void close_events(const int *fd, size_t n)
         (void)close(fd[--n]); /* opened for reading: nothing can be lost */
 }
 
-/* A free group with room for n, or a negative errno. */
-static int find_group(struct gtel_env_posix *env, size_t n)
+/* A free group, or a negative errno. */
+static int find_group(struct gtel_env_posix *env)
 {
     int handle = 0;
     while (handle < GTEL_PMU_GROUPS_MAX && env->group[handle].n > 0)
         handle++;
     if (handle == GTEL_PMU_GROUPS_MAX)
         return -EMFILE;
-    if (env->group[handle].size < n) {
-        int *fd = realloc(env->group[handle].fd, n * sizeof(*fd));
-        if (!fd)
-            return -ENOMEM;
-        env->group[handle].fd = fd;
-        env->group[handle].size = n;
-    }
-    return handle;
+    struct gtel_pmu_group *group = &env->group[handle];
+    if (!group->fd)
+        group->fd = malloc(GTEL_PMU_EVENTS_MAX * sizeof(*group->fd));
+    return group->fd ? handle : -ENOMEM;
 }
 
 int gtel_pmu_posix_open(void *arg, uint32_t type, const uint64_t *configs, size_t n, uint32_t cpu)
@@ -54,7 +50,7 @@ int gtel_pmu_posix_open(void *arg, uint32_t type, const uint64_t *configs, size_
     struct gtel_env_posix *env = arg;
     if (n == 0 || n > GTEL_PMU_EVENTS_MAX || cpu > INT32_MAX)
         return -EINVAL;
-    int handle = find_group(env, n);
+    int handle = find_group(env);
     if (handle < 0)
         return handle;
     int *fd = env->group[handle].fd;

@@ -91,7 +91,7 @@ static void test_own(void)
         return;
     pmu.group[0].fd[0] = leader;
     pmu.group[0].fd[1] = other;
-    pmu.group[0].size = pmu.group[0].n = 2;
+    pmu.group[0].n = 2;
     CHECK_INT(gtel_pmu_posix_read(&pmu, 0, first, 2, &first_ns), 0);
     work();
     CHECK_INT(gtel_pmu_posix_read(&pmu, 0, second, 2, &second_ns), 0);
