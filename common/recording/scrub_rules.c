@@ -446,35 +446,34 @@ bool gtel_scrub_is_domain(struct gtel_str word)
 
 /* ---- writers ---- */
 
-static bool is_release(struct gtel_str path)
-{
-    return gtel_str_eq(path, GTEL_STR("proc/sys/kernel/osrelease")) ||
-           gtel_str_eq(path, GTEL_STR("proc/sys/kernel/version")) ||
-           gtel_str_eq(path, GTEL_STR("proc/version"));
-}
+/* The first row that fits. */
+static const struct {
+    struct gtel_str begin;
+    struct gtel_str end;
+    enum gtel_scrub_writer writer;
+} writers[] = {
+    {GTEL_STR_INIT("proc/sys/kernel/osrelease"), GTEL_STR_INIT(""), GTEL_SCRUB_RELEASE},
+    {GTEL_STR_INIT("proc/sys/kernel/version"), GTEL_STR_INIT(""), GTEL_SCRUB_RELEASE},
+    {GTEL_STR_INIT("proc/version"), GTEL_STR_INIT(""), GTEL_SCRUB_RELEASE},
+    {GTEL_STR_INIT("proc/"), GTEL_STR_INIT("/cgroup"), GTEL_SCRUB_CGROUP},
+    {GTEL_STR_INIT("proc/"), GTEL_STR_INIT("/comm"), GTEL_SCRUB_PEOPLE},
+    {GTEL_STR_INIT("proc/"), GTEL_STR_INIT("/stat"), GTEL_SCRUB_PEOPLE},
+    {GTEL_STR_INIT("proc/"), GTEL_STR_INIT("/cmdline"), GTEL_SCRUB_PEOPLE},
+    {GTEL_STR_INIT("proc/"), GTEL_STR_INIT("/mountinfo"), GTEL_SCRUB_PEOPLE},
+    {GTEL_STR_INIT("proc"), GTEL_STR_INIT(""), GTEL_SCRUB_KERNEL},
+    {GTEL_STR_INIT("sys/"), GTEL_STR_INIT(""), GTEL_SCRUB_KERNEL},
+    {GTEL_STR_INIT("dev/"), GTEL_STR_INIT(""), GTEL_SCRUB_KERNEL},
+    {GTEL_STR_INIT("run/udev/"), GTEL_STR_INIT(""), GTEL_SCRUB_KERNEL},
+    {GTEL_STR_INIT("etc/group"), GTEL_STR_INIT(""), GTEL_SCRUB_KERNEL},
+    {GTEL_STR_INIT("usr/share/"), GTEL_STR_INIT(""), GTEL_SCRUB_PUBLIC},
+};
 
 enum gtel_scrub_writer gtel_scrub_writer_of(struct gtel_str path)
 {
-    static const struct gtel_str folders[] = {
-        GTEL_STR_INIT("sys/"),         GTEL_STR_INIT("dev/"),      GTEL_STR_INIT("proc/sys/"),
-        GTEL_STR_INIT("proc/driver/"), GTEL_STR_INIT("run/udev/"), GTEL_STR_INIT("etc/group"),
-    };
-    struct gtel_str rest = path;
-    struct gtel_str part;
-    if (is_release(path))
-        return GTEL_SCRUB_RELEASE;
-    for (size_t i = 0; i < GTEL_ARRAY_LEN(folders); i++)
-        if (gtel_str_starts(path, folders[i]))
-            return gtel_scrub_is_about_versions(path) ? GTEL_SCRUB_VERSION : GTEL_SCRUB_KERNEL;
-    if (gtel_str_starts(path, GTEL_STR("usr/share/")))
-        return GTEL_SCRUB_PUBLIC;
-    if (!gtel_str_part(&rest, '/', &part) || !gtel_str_eq(part, GTEL_STR("proc")))
-        return GTEL_SCRUB_PEOPLE;
-    (void)gtel_str_part(&rest, '/', &part); /* the process */
-    if (gtel_str_eq(rest, GTEL_STR("cgroup")))
-        return GTEL_SCRUB_CGROUP;
-    bool is_peoples = gtel_str_eq(rest, GTEL_STR("comm")) || gtel_str_eq(rest, GTEL_STR("stat")) ||
-                      gtel_str_eq(rest, GTEL_STR("cmdline")) ||
-                      gtel_str_eq(rest, GTEL_STR("mountinfo"));
-    return is_peoples ? GTEL_SCRUB_PEOPLE : GTEL_SCRUB_KERNEL;
+    for (size_t i = 0; i < GTEL_ARRAY_LEN(writers); i++)
+        if (gtel_str_starts(path, writers[i].begin) && gtel_str_ends(path, writers[i].end))
+            return writers[i].writer == GTEL_SCRUB_KERNEL && gtel_scrub_is_about_versions(path)
+                       ? GTEL_SCRUB_VERSION
+                       : writers[i].writer;
+    return GTEL_SCRUB_PEOPLE;
 }
