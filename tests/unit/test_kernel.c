@@ -94,6 +94,11 @@ static void test_place(void)
     test_label = "";
 }
 
+/* Groups of a user of a large directory: more than a page. */
+#define GROUPS_7 " 2100000001 2100000002 2100000003 2100000004 2100000005 2100000006 2100000007"
+#define GROUPS_56 GROUPS_7 GROUPS_7 GROUPS_7 GROUPS_7 GROUPS_7 GROUPS_7 GROUPS_7 GROUPS_7
+#define GROUPS_392 GROUPS_56 GROUPS_56 GROUPS_56 GROUPS_56 GROUPS_56 GROUPS_56 GROUPS_56
+
 static void test_capability(void)
 {
     static const struct {
@@ -106,6 +111,9 @@ static void test_capability(void)
         {"only the next one", "file proc/self/status\n| CapEff:\t0000008000000000\nend\n", 38,
          GTEL_NO},
         {"the first one", "file proc/self/status\n| CapEff:\t0000000000000001\nend\n", 0, GTEL_YES},
+        {"a user of many groups",
+         "file proc/self/status\n| Groups:\t" GROUPS_392 "\n| CapEff:\t0000004000000000\nend\n", 38,
+         GTEL_YES},
         {"no such line", "file proc/self/status\n| Name:\tx\nend\n", 38, GTEL_NOT_KNOWN},
         {"no such file", "end\n", 38, GTEL_NOT_KNOWN},
     };
