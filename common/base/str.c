@@ -123,6 +123,17 @@ bool gtel_str_line(struct gtel_str *rest, struct gtel_str *ret_line)
     return gtel_str_part(rest, '\n', ret_line);
 }
 
+bool gtel_str_value(struct gtel_str text, struct gtel_str key, char separator, struct gtel_str *ret)
+{
+    struct gtel_str line;
+    while (gtel_str_line(&text, &line))
+        if (line.n > key.n && line.p[key.n] == separator && gtel_str_starts(line, key)) {
+            *ret = gtel_str_trim(gtel_str_skip(line, key.n + 1));
+            return true;
+        }
+    return false;
+}
+
 bool gtel_str_word(struct gtel_str *rest, struct gtel_str *ret_word)
 {
     struct gtel_str s = *rest;

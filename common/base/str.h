@@ -100,6 +100,13 @@ bool gtel_str_word(struct gtel_str *rest, struct gtel_str *ret_word);
  */
 bool gtel_str_part(struct gtel_str *rest, char sep, struct gtel_str *ret_part);
 
+/*
+ * What stands behind key and separator in the first line that begins with them, without blanks at
+ * its ends. False when there is none; *ret is not written then.
+ */
+bool gtel_str_value(struct gtel_str text, struct gtel_str key, char separator,
+                    struct gtel_str *ret);
+
 /* Decimal digits only. 0, -EINVAL for anything else, -ERANGE above 2^64 - 1. */
 int gtel_str_u64(struct gtel_str s, uint64_t *ret);
 /* The same with an optional '-'. */

@@ -44,12 +44,9 @@ int gtel_pid_stat(struct gtel_str text, struct gtel_pid_stat *ret)
 
 int gtel_capabilities_parse(struct gtel_str status, uint64_t *ret)
 {
-    static const struct gtel_str key = GTEL_STR_INIT("CapEff:");
-    struct gtel_str line;
-    while (gtel_str_line(&status, &line))
-        if (gtel_str_starts(line, key))
-            return gtel_str_hex(gtel_str_trim(gtel_str_skip(line, key.n)), ret);
-    return -ENODATA;
+    struct gtel_str set;
+    return gtel_str_value(status, GTEL_STR("CapEff"), ':', &set) ? gtel_str_hex(set, ret)
+                                                                 : -ENODATA;
 }
 
 /* Cuts the digits at the front off *text. */

@@ -6,15 +6,7 @@
 
 int gtel_uevent_get(struct gtel_str text, struct gtel_str key, struct gtel_str *ret)
 {
-    struct gtel_str line;
-    while (gtel_str_line(&text, &line)) {
-        size_t at = gtel_str_find(line, '=');
-        if (at == line.n || !gtel_str_eq((struct gtel_str){line.p, at}, key))
-            continue;
-        *ret = gtel_str_trim(gtel_str_skip(line, at + 1));
-        return 0;
-    }
-    return -ENOENT;
+    return gtel_str_value(text, key, '=', ret) ? 0 : -ENOENT;
 }
 
 /* Exactly four hexadecimal digits. */

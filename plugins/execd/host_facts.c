@@ -13,8 +13,8 @@ static const struct right_row {
     const char *name;
     unsigned bit;
 } rights[GTEL_RIGHTS] = {
-    [GTEL_RIGHT_PERFMON] = {"CAP_PERFMON", 38},
-    [GTEL_RIGHT_SYS_ADMIN] = {"CAP_SYS_ADMIN", 21},
+    [GTEL_RIGHT_PERFMON] = {"CAP_PERFMON", GTEL_CAP_PERFMON},
+    [GTEL_RIGHT_SYS_ADMIN] = {"CAP_SYS_ADMIN", GTEL_CAP_SYS_ADMIN},
     [GTEL_RIGHT_SYS_PTRACE] = {"CAP_SYS_PTRACE", 19},
     [GTEL_RIGHT_NET_ADMIN] = {"CAP_NET_ADMIN", 12},
     [GTEL_RIGHT_DAC_READ_SEARCH] = {"CAP_DAC_READ_SEARCH", 2},
@@ -23,19 +23,6 @@ static const struct right_row {
 const char *gtel_host_right_name(enum gtel_right right)
 {
     return rights[right].name;
-}
-
-/* The rest of the line "key:…" of a status text, without blanks at its ends. */
-static bool find_line(struct gtel_str text, struct gtel_str key, struct gtel_str *ret)
-{
-    struct gtel_str line;
-    while (gtel_str_line(&text, &line)) {
-        if (!gtel_str_starts(line, key) || line.n <= key.n || line.p[key.n] != ':')
-            continue;
-        *ret = gtel_str_trim(gtel_str_skip(line, key.n + 1));
-        return true;
-    }
-    return false;
 }
 
 /* The number of a group in the text of /etc/group: "render:x:105:alice,bob" (group(5)). */
@@ -89,22 +76,18 @@ static void read_groups(const struct gtel_env *env, struct gtel_str groups,
     }
 }
 
-/* proc(5): Uid: real, effective, saved, file system; CapEff: hexadecimal. */
+/* proc(5): Uid: real, effective, saved, file system. */
 static void read_status(const struct gtel_env *env, struct gtel_host_facts *facts)
 {
     char buf[FILE_MAX];
     struct gtel_str text;
     struct gtel_str line = GTEL_STR_NONE;
     struct gtel_str word;
-    uint64_t mask;
     if (read_start(env, "proc/self/status", buf, &text)) {
-        if (find_line(text, GTEL_STR("Uid"), &line) && gtel_str_word(&line, &word) &&
+        if (gtel_str_value(text, GTEL_STR("Uid"), ':', &line) && gtel_str_word(&line, &word) &&
             gtel_str_word(&line, &word))
             (void)gtel_str_u64(word, &facts->uid); /* else it is not known */
-        if (find_line(text, GTEL_STR("CapEff"), &line) && gtel_str_hex(line, &mask) == 0)
-            for (size_t i = 0; i < GTEL_RIGHTS; i++)
-                facts->right[i] = (mask >> rights[i].bit & 1) != 0 ? GTEL_YES : GTEL_NO;
-        if (find_line(text, GTEL_STR("Groups"), &line))
+        if (gtel_str_value(text, GTEL_STR("Groups"), ':', &line))
             read_groups(env, line, facts);
     }
 }
@@ -124,11 +107,11 @@ static bool read_windows(const struct gtel_env *env, struct gtel_host_facts *ret
     struct gtel_str value;
     if (gtel_fs_text(env, GTEL_HOST_FACTS, buf, sizeof(buf), &text) < 0)
         return false;
-    if (find_line(text, GTEL_STR("Version"), &value))
+    if (gtel_str_value(text, GTEL_STR("Version"), ':', &value))
         (void)gtel_str_copy(ret->version, sizeof(ret->version), value); /* cut: for people */
-    if (find_line(text, GTEL_STR("User"), &value))
+    if (gtel_str_value(text, GTEL_STR("User"), ':', &value))
         (void)gtel_str_copy(ret->account, sizeof(ret->account), value);
-    if (find_line(text, GTEL_STR("Administrator"), &value))
+    if (gtel_str_value(text, GTEL_STR("Administrator"), ':', &value))
         ret->is_administrator = gtel_str_eq(value, GTEL_STR("yes")) ? GTEL_YES : GTEL_NO;
     return true;
 }
@@ -170,6 +153,8 @@ void gtel_host_facts_read(const struct gtel_env *env, struct gtel_host_facts *re
     ret->has_drop_in = gtel_fs_exists(env, GTEL_HOST_DROP_IN);
     ret->has_own_drop_in = gtel_fs_exists(env, GTEL_HOST_OWN_DROP_IN);
     read_status(env, ret);
+    for (size_t i = 0; i < GTEL_RIGHTS; i++)
+        ret->right[i] = gtel_kernel_has_capability(env, rights[i].bit);
 }
 
 static const char *yes_or_no(enum gtel_known known)

@@ -195,6 +195,15 @@ static void test_parts(void)
     CHECK_INT(gtel_str_behind(GTEL_STR("/"), '/'), 1);
     CHECK_INT(gtel_str_behind(GTEL_STR("abc"), '/'), 0);
     CHECK_INT(gtel_str_behind(GTEL_STR_NONE, '/'), 0);
+    struct gtel_str value = GTEL_STR_NONE;
+    CHECK(gtel_str_value(GTEL_STR("A\nAB: 1\nA:\t2 \nA:3"), GTEL_STR("A"), ':', &value));
+    CHECK_STR(value, "2");
+    CHECK(gtel_str_value(GTEL_STR("A="), GTEL_STR("A"), '=', &value));
+    CHECK_STR(value, "");
+    value = GTEL_STR("kept");
+    CHECK(!gtel_str_value(GTEL_STR("A:1"), GTEL_STR("A"), '=', &value));
+    CHECK(!gtel_str_value(GTEL_STR_NONE, GTEL_STR("A"), '=', &value));
+    CHECK_STR(value, "kept");
     CHECK(gtel_str_is_hex(GTEL_STR("09af")) && gtel_str_is_hex(GTEL_STR_NONE));
     CHECK(!gtel_str_is_hex(GTEL_STR("0A")) && !gtel_str_is_hex(GTEL_STR("0g")));
     CHECK(!gtel_str_is_hex(GTEL_STR("/")) && !gtel_str_is_hex(GTEL_STR(":")));
