@@ -151,7 +151,6 @@ static int read_file(struct reader *reader, struct gtel_str args)
 static int read_dir_or_gone(struct reader *reader, struct gtel_str args)
 {
     (void)args;
-    reader->event.text = GTEL_STR("");
     return add_event(reader);
 }
 
@@ -174,7 +173,6 @@ static int read_char(struct reader *reader, struct gtel_str args)
     if (!gtel_str_part(&word, ':', &part) || gtel_str_u64(part, &major) < 0 ||
         gtel_str_u64(word, &minor) < 0 || major > UINT32_MAX || minor > UINT32_MAX)
         return fail_form(reader);
-    reader->event.text = GTEL_STR("");
     reader->event.start = (double)major;
     reader->event.per_second = (double)minor;
     return add_event(reader);
@@ -201,7 +199,7 @@ static int read_error(struct reader *reader, struct gtel_str args)
 static int add_answer(struct reader *reader, struct gtel_str answer)
 {
     const struct gtel_str key = {reader->key, reader->key_n};
-    reader->event.text = answer.n > 0 ? answer : GTEL_STR("");
+    reader->event.text = answer;
     int r = gtel_arena_str(&reader->tree->arena, key, &reader->event.path);
     return r < 0 ? r : add_event(reader);
 }
@@ -369,7 +367,6 @@ static int read_uevent(struct reader *reader, struct gtel_str args)
 {
     struct gtel_str action = next_word(&args);
     struct gtel_str devpath = next_word(&args);
-    reader->event.text = GTEL_STR("");
     if (devpath.n == 0 && gtel_str_eq(action, GTEL_STR("lost"))) {
         reader->event.error = ENOBUFS;
         return add_event(reader);
