@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 void gtel_buf_init(struct gtel_buf *buf, size_t limit)
 {

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     MOUNTINFO_MAX = 65536 /* some 300 mounts; longer ones name no container */

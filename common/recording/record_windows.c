@@ -6,7 +6,6 @@
 #include "parse/utf16.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 /* More nodes and segments than that are not read (sources/windows/wddm.h). */

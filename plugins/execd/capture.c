@@ -14,7 +14,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 enum { REPORT_MAX = 1 << 20, NAMES_MAX = 4 << 20 };

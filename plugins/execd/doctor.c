@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { INDENT = 16, DEVICES_MAX = 4096 };
 enum { ORIGINS_MAX = 16, NAME_WIDTH = 25, STATE_WIDTH = 7, MESSAGES_MAX = 16384 };

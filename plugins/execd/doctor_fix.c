@@ -4,8 +4,6 @@
 
 #include "gtel.h"
 
-#include <string.h>
-
 enum { BRINGS_MAX = 600, BLOCK_MAX = 16384 };
 
 void gtel_doctor_fixes_done(struct gtel_doctor_fixes *fixes)

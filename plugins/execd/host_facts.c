@@ -6,7 +6,6 @@
 #include "host/pnp.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 /* capability.h: numbers of the bits in CapEff. */
 static const struct right_row {

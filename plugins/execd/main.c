@@ -19,7 +19,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { EXIT_USAGE = 2, OUTPUT_MAX = 16 << 20, CAPTURE_MAX = 48 << 20 };
 
