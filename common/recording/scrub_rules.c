@@ -339,6 +339,23 @@ static bool find_instance(struct gtel_str text, size_t at, struct gtel_scrub_fin
     return ret->n > 0;
 }
 
+/* The host behind the number of a job, as "1234.pbs01" and "12[3].pbs01" (parse/job.c). */
+static bool find_server(struct gtel_str text, size_t at, struct gtel_scrub_find *ret)
+{
+    struct gtel_str rest = gtel_str_skip(text, at);
+    struct gtel_str number = gtel_str_head(text, at > 0 ? at - 1 : 0);
+    size_t n = label(rest);
+    bool is_behind =
+        at > 0 && text.p[at - 1] == '.' && number.n > 0 &&
+        (gtel_is_digit(number.p[number.n - 1]) || gtel_str_ends(number, GTEL_STR("]")) ||
+         gtel_str_ends(number, GTEL_STR("\\x5d")));
+    if (gtel_str_ends(gtel_str_head(rest, n), GTEL_STR(".slice")))
+        n -= sizeof(".slice") - 1;
+    *ret = (struct gtel_scrub_find){.n = n, .kind = GTEL_SCRUB_HOST, .how = GTEL_SCRUB_LOCAL};
+    return is_behind && gtel_is_letter(rest.p[0]) &&
+           !gtel_scrub_is_usual(GTEL_SCRUB_CGROUP, gtel_str_head(rest, run(rest, gtel_is_letter)));
+}
+
 bool gtel_scrub_find_form(struct gtel_str text, size_t at, enum gtel_scrub_writer writer,
                           struct gtel_scrub_find *ret)
 {
@@ -347,7 +364,7 @@ bool gtel_scrub_find_form(struct gtel_str text, size_t at, enum gtel_scrub_write
     char first = rest.n > 0 ? gtel_lower(rest.p[0]) : '\0';
     if (is_inside ? !gtel_is_hex(first) : !gtel_is_alnum(first) && first != ':')
         return false;
-    if (find_instance(text, at, ret))
+    if (find_instance(text, at, ret) || (writer == GTEL_SCRUB_CGROUP && find_server(text, at, ret)))
         return true;
     for (size_t i = 0; i < GTEL_ARRAY_LEN(forms); i++) {
         const struct form *form = &forms[i];
